@@ -1,0 +1,130 @@
+# kanon: k-anonymous releases inside PostgreSQL.
+#
+#   make demo       set up, build, publish a sample table on a throwaway server
+#   make check      set up, build, run every test
+#   make bench      set up, build, run the benchmarks
+#   make            build against the PostgreSQL of $(PG_CONFIG)
+#   make install    install it there; make installcheck tests a running server
+#
+# Parts of check: check-core, check-regress [REGRESS=…], check-isolation
+# [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-reference.
+# Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no.
+
+PG_CONFIG ?= pg_config
+
+# These bring their own packages, so they must work where pg_config and PGXS
+# are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
+# one: with one of these goals PGXS is left out, and what it takes to build is
+# left to a make of its own, started by the scripts in dev/.
+WHOLE = setup demo check check-core check-regress check-isolation check-tap check-reference bench
+ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
+
+.PHONY: $(MAKECMDGOALS)
+.NOTPARALLEL:
+
+setup:
+	@dev/setup
+demo:
+	@dev/demo
+bench:
+	@dev/bench
+check:
+	@dev/check
+$(filter check-%,$(WHOLE)): check-%:
+	@dev/check $*
+
+# "make clean check": the other goals, in the order given.
+$(filter-out $(WHOLE),$(MAKECMDGOALS)):
+	@$(MAKE) $@
+
+else
+
+EXTENSION = kanon
+MODULE_big = kanon
+DATA = $(wildcard kanon--*.sql)
+PGFILEDESC = "kanon - k-anonymous releases"
+
+# A new source file in one of these folders is built without further ado.
+PG_SRCS = $(wildcard src/*.c src/api/*.c src/read/*.c src/write/*.c)
+CORE_SRCS = $(wildcard src/core/*.c)
+OBJS = $(PG_SRCS:.c=.o)
+CORE_OBJS = $(CORE_SRCS:.c=.o)
+CORE_LIB = src/core/libkanon_core.a
+
+# src/core knows nothing of PostgreSQL: its own flags, no include path of the
+# server.  Results must be reproducible, so no -ffast-math and no fused
+# multiply-add; its symbols stay inside kanon.so.
+CORE_CPPFLAGS = -Isrc/core $(GLPK_CPPFLAGS)
+CORE_CFLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
+	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla
+
+# PostgreSQL's headers and fmgr's calling convention need the -Wno-….
+PG_CPPFLAGS = -Isrc -Isrc/core $(GLPK_CPPFLAGS)
+PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare \
+	-Wno-missing-field-initializers -Wno-cast-function-type \
+	-Wno-declaration-after-statement -ffp-contract=off
+
+ifneq (,$(filter-out 0 no false,$(WERROR) $(if $(WERROR),,$(CI))))
+CORE_CFLAGS += -Werror
+PG_CFLAGS += -Werror
+endif
+
+# The exact solver's library, when it is there.
+GLPK ?= $(shell echo '\#include <glpk.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes || echo no)
+override GLPK := $(GLPK)
+ifeq ($(GLPK),yes)
+GLPK_CPPFLAGS = -DHAVE_GLPK
+GLPK_LIBS = -lglpk
+endif
+
+SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) -lm
+
+# No bitcode: it wants clang, and nothing here gains from inlining into queries.
+override with_llvm := no
+
+REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+ISOLATION = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
+# Any server will do, whatever its locale, and any single test runs alone.
+REGRESS_OPTS = --no-locale --encoding=UTF8 --load-extension=kanon
+ISOLATION_OPTS = $(REGRESS_OPTS)
+
+BUILD_STAMP = src/.build
+EXTRA_CLEAN = $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od])
+
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifeq (,$(wildcard $(PGXS)))
+$(error PostgreSQL's server headers not found by "$(PG_CONFIG)": run "make setup", install postgresql-server-dev-NN, or name another PG_CONFIG)
+endif
+include $(PGXS)
+
+# Headers: gcc writes down what each object needs (PGXS does so only when the
+# server was configured for it).  The stamp changes with what else decides
+# about the objects: the server's version, its paths, the library.
+DEPFLAGS = -MMD -MP
+override CPPFLAGS += $(DEPFLAGS)
+-include $(PG_SRCS:.c=.d) $(CORE_SRCS:.c=.d)
+
+$(OBJS) $(CORE_OBJS): $(BUILD_STAMP)
+BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK)
+ifneq ($(BUILD_KEY),$(shell cat $(BUILD_STAMP) 2>/dev/null))
+.PHONY: $(BUILD_STAMP)
+endif
+$(BUILD_STAMP):
+	@echo '$(BUILD_KEY)' >$@
+
+$(CORE_OBJS): %.o: %.c
+	$(CC) $(CORE_CPPFLAGS) $(CORE_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(CORE_LIB): $(CORE_OBJS)
+	rm -f $@
+	$(AR) crs $@ $^
+
+$(shlib): $(CORE_LIB)
+
+.PHONY: clean-tests
+clean: clean-tests
+clean-tests:
+	rm -rf results output_iso regression.out regression.diffs
+	$(if $(wildcard test/core/Makefile),$(MAKE) -C test/core clean)
+
+endif

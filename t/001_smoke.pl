@@ -1,0 +1,24 @@
+# A server of one's own loads the extension, and takes it out again.
+use strict;
+use warnings;
+use Test::More;
+use KanonNode;
+
+my $node = KanonNode::start('main');
+
+is( $node->safe_psql('postgres',
+		"SELECT extversion FROM pg_extension WHERE extname = 'kanon'"),
+	'1.0',
+	'CREATE EXTENSION installs version 1.0');
+is($node->safe_psql('postgres', 'SHOW listen_addresses'),
+	'', 'the server listens on its socket only');
+ok($node->safe_psql('postgres', "LOAD 'kanon'; SELECT true"),
+	'the library loads by its plain name');
+$node->safe_psql('postgres', 'DROP EXTENSION kanon');
+is( $node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_proc WHERE proname LIKE 'kanon\\_%'"),
+	'0',
+	'DROP EXTENSION leaves nothing behind');
+$node->stop;
+
+done_testing();

@@ -1,0 +1,44 @@
+# A PostgreSQL server of its own for a TAP test, with the kanon just built.
+#
+#   use KanonNode;
+#   my $node = KanonNode::start('main');                  # extension created
+#   my $node = KanonNode::start('main', conf => "work_mem = '64kB'\n");
+#   my $data = KanonNode::data();                         # folder of the reference data, or undef
+#
+# The server listens on a unix socket only and is gone when the test ends.
+package KanonNode;
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+# A node, initialised and configured, not started: to set up a standby, say.
+sub new_node
+{
+	my ($name, %opt) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(
+		extra => [ '--locale=C.UTF-8', '--encoding=UTF8' ],
+		%{ $opt{init} // {} });
+	$node->append_conf('postgresql.conf', "listen_addresses = ''\n");
+	# Without this file the extension installed on the machine is tested.
+	$node->append_conf('postgresql.conf', slurp_file($ENV{KANON_SERVER_CONF}))
+	  if $ENV{KANON_SERVER_CONF};
+	$node->append_conf('postgresql.conf', $opt{conf}) if $opt{conf};
+	return $node;
+}
+
+sub start
+{
+	my $node = new_node(@_);
+
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION kanon');
+	return $node;
+}
+
+sub data { return $ENV{KANON_DATA}; }
+
+1;
