@@ -1,0 +1,154 @@
+/*
+ * args.c: patterns, weights and option words: from SQL's form to the core's.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+char *
+pattern_text(KanonPattern pattern, int ncolumns)
+{
+	char	   *text = palloc(ncolumns + 1);
+
+	for (int c = 0; c < ncolumns; c++)
+		text[c] = (pattern >> c) & 1 ? '*' : '-';
+	text[ncolumns] = '\0';
+	return text;
+}
+
+KanonPattern
+pattern_parse(const char *text, int ncolumns, const char *argument)
+{
+	KanonPattern pattern = 0;
+	int			length = pg_mbstrlen(text);
+
+	if (length != ncolumns)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pattern \"%s\" in %s has %d symbols for %d quasi-identifiers",
+						text, argument, length, ncolumns),
+				 errhint("Write one symbol for each quasi-identifier, in their order: '-' keeps it, '*' suppresses it.")));
+	for (int c = 0; c < ncolumns; c++)
+	{
+		if (text[c] == '*')
+			pattern |= UINT64CONST(1) << c;
+		else if (text[c] != '-')
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("pattern \"%s\" in %s has an unknown symbol at position %d",
+							text, argument, c + 1),
+					 errhint("'-' keeps a column, '*' suppresses it.")));
+	}
+	return pattern;
+}
+
+KanonPattern *
+patterns_parse(ArrayType *array, int ncolumns, size_t *n)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+	KanonPattern *patterns;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("patterns must be a one-dimensional list"),
+				 errhint("Write it like '{--*,-**}'.")));
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
+	if (count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("patterns must not be empty"),
+				 errhint("List at least one pattern, or leave it NULL to allow every combination.")));
+	patterns = palloc(sizeof(KanonPattern) * count);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("patterns must not contain NULL"),
+					 errhint("Write it like '{--*,-**}'.")));
+		patterns[i] = pattern_parse(TextDatumGetCString(elements[i]), ncolumns, "patterns");
+	}
+	*n = count;
+	return patterns;
+}
+
+double *
+weights_parse(ArrayType *array, int ncolumns)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+	double	   *weights = palloc(sizeof(double) * ncolumns);
+	double		sum = 0;
+
+	if (array == NULL)
+	{
+		for (int c = 0; c < ncolumns; c++)
+			weights[c] = 1;
+		return weights;
+	}
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &elements, &nulls, &count);
+	if (ARR_NDIM(array) > 1 || count != ncolumns)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d weights do not fit %d quasi-identifiers", count, ncolumns),
+				 errhint("Give one weight for each quasi-identifier, in their order.")));
+	for (int c = 0; c < ncolumns; c++)
+	{
+		weights[c] = nulls[c] ? NAN : DatumGetFloat8(elements[c]);
+		if (!isfinite(weights[c]) || weights[c] < 0)
+			ereport(ERROR,
+					(errcode(nulls[c] ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("weight %d is not a finite number of at least 0", c + 1),
+					 errhint("A weight is what one suppressed cell of the column costs; 1 is the default.")));
+		sum += weights[c];
+	}
+	if (!(sum > 0) || !isfinite(sum))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the weights add up to %s", sum > 0 ? "more than can be counted" : "0"),
+				 errhint("At least one quasi-identifier must cost something to suppress.")));
+	return weights;
+}
+
+KanonResidual
+residual_parse(const char *word)
+{
+	if (strcmp(word, "suppress") == 0)
+		return KANON_RESIDUAL_SUPPRESS;
+	if (strcmp(word, "drop") == 0)
+		return KANON_RESIDUAL_DROP;
+	if (strcmp(word, "error") == 0)
+		return KANON_RESIDUAL_ERROR;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("residual \"%s\" is not known", word),
+			 errhint("It is 'suppress', 'drop' or 'error'.")));
+}
+
+KanonSolve
+method_parse(const char *word)
+{
+	const KanonSolver *solver = kanon_solver_find(word);
+	StringInfoData known;
+
+	if (solver != NULL)
+		return solver->solve;
+	initStringInfo(&known);
+	for (solver = kanon_solvers; solver->name != NULL; solver++)
+		appendStringInfo(&known, "%s'%s'", known.len > 0 ? ", " : "", solver->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("method \"%s\" is not known", word),
+			 errhint("Known methods: %s.", known.data)));
+}

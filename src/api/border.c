@@ -1,0 +1,221 @@
+/*
+ * border.c: what the core asks of its host, answered by PostgreSQL: memory in a
+ * named context under a budget, a clock, interrupts and progress.  Status codes
+ * become errors here and nowhere else.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+
+#include "utils/memutils.h"
+
+#define PROGRESS_SECONDS 5.0
+
+static void *
+border_alloc(void *arg, size_t size)
+{
+	Border	   *border = arg;
+	void	   *ptr;
+
+	if (size > border->limit || border->used > border->limit - size)
+		return NULL;
+	ptr = MemoryContextAllocExtended(border->context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	if (ptr != NULL)
+	{
+		border->used += GetMemoryChunkSpace(ptr);
+		border->peak = Max(border->peak, border->used);
+	}
+	return ptr;
+}
+
+static void
+border_free(void *arg, void *ptr)
+{
+	Border	   *border = arg;
+
+	if (ptr == NULL)
+		return;
+	border->used -= GetMemoryChunkSpace(ptr);
+	pfree(ptr);
+}
+
+/* By hand: repalloc_huge raises an error where the core wants a NULL. */
+static void *
+border_realloc(void *arg, void *ptr, size_t size)
+{
+	void	   *result = border_alloc(arg, size);
+
+	if (result != NULL && ptr != NULL)
+	{
+		memcpy(result, ptr, Min(size, GetMemoryChunkSpace(ptr)));
+		border_free(arg, ptr);
+	}
+	return result;
+}
+
+static double
+border_now(void *arg)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_DOUBLE(now);
+}
+
+/*
+ * Only asks whether the statement is to end; the core unwinds by itself, and
+ * border_check raises the error when it is back.
+ */
+static bool
+border_poll(void *arg, const char *phase, double share, int64_t left)
+{
+	if (InterruptPending && (QueryCancelPending || ProcDiePending))
+		return true;
+	border_progress(arg, phase, share, left);
+	return false;
+}
+
+Border *
+border_create(const char *name)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon run",
+												  ALLOCSET_DEFAULT_SIZES);
+	Border	   *border = MemoryContextAllocZero(context, sizeof(Border));
+
+	MemoryContextSetIdentifier(context, MemoryContextStrdup(context, name));
+	border->context = context;
+	border->limit = kanon_memory_limit();
+	border->env.arg = border;
+	border->env.alloc = border_alloc;
+	border->env.realloc = border_realloc;
+	border->env.free = border_free;
+	border->env.poll = border_poll;
+	border->env.now = border_now;
+	INSTR_TIME_SET_CURRENT(border->started);
+	border->said = border->started;
+	return border;
+}
+
+void
+border_progress(Border *border, const char *phase, double share, int64 left)
+{
+	instr_time	now,
+				since;
+
+	if (!kanon_progress)
+		return;
+	INSTR_TIME_SET_CURRENT(now);
+	since = now;
+	INSTR_TIME_SUBTRACT(since, border->said);
+	if (INSTR_TIME_GET_DOUBLE(since) < PROGRESS_SECONDS)
+		return;
+	border->said = now;
+	INSTR_TIME_SUBTRACT(now, border->started);
+	if (share > 0 && left >= 0)
+		ereport(NOTICE,
+				(errmsg("kanon: %s, %.0f %% done, " INT64_FORMAT " rows left, %.0f s so far",
+						phase, share * 100, left, INSTR_TIME_GET_DOUBLE(now))));
+	else if (share > 0)
+		ereport(NOTICE,
+				(errmsg("kanon: %s, %.0f %% done, %.0f s so far",
+						phase, share * 100, INSTR_TIME_GET_DOUBLE(now))));
+	else
+		ereport(NOTICE,
+				(errmsg("kanon: %s, %.0f s so far", phase, INSTR_TIME_GET_DOUBLE(now))));
+}
+
+static void
+raise_no_memory(const Border *border, Size needed, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("kanon needs more memory than it may use"),
+			 errdetail("%s asked for %zu kB more, with %zu kB in use and a limit of %zu kB.",
+					   what, (needed + 1023) / 1024, border->used / 1024, border->limit / 1024),
+			 errhint("Raise \"kanon.max_memory\", or publish fewer or coarser quasi-identifiers.")));
+}
+
+void *
+border_palloc(Border *border, Size size)
+{
+	void	   *ptr = border_alloc(border, Max(size, 1));
+
+	if (ptr == NULL)
+		raise_no_memory(border, size, "Reading or writing the table");
+	return ptr;
+}
+
+void
+border_pfree(Border *border, void *ptr)
+{
+	border_free(border, ptr);
+}
+
+void
+border_charge(Border *border, Size from, Size to)
+{
+	if (to > from && (to - from > border->limit || border->used > border->limit - (to - from)))
+		raise_no_memory(border, to - from, "The dictionaries of distinct values");
+	border->used += to - from;
+	border->peak = Max(border->peak, border->used);
+}
+
+void
+border_check(Border *border, KanonStatus status, const char *detail)
+{
+	switch (status)
+	{
+		case KANON_OK:
+			return;
+		case KANON_CANCELLED:
+			CHECK_FOR_INTERRUPTS();
+			/* the reason to stop went away while the core was unwinding */
+			ereport(ERROR,
+					(errcode(ERRCODE_QUERY_CANCELED),
+					 errmsg("canceling kanon's solver due to user request")));
+			break;
+		case KANON_NO_MEMORY:
+			raise_no_memory(border, border->env.refused, "The solver");
+			break;
+		case KANON_RESIDUAL:
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("some rows fit no class of k rows"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("Allow more patterns, lower k, or let residual be 'suppress' or 'drop'.")));
+			break;
+		case KANON_INFEASIBLE:
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("no release fulfils these rules"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("Allow more patterns, lower k, or let residual be 'suppress'.")));
+			break;
+		case KANON_NOT_FOUND:
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("the heuristic found no release that fulfils these rules"),
+					 errdetail("One may exist all the same."),
+					 errhint("Use an exact method, or allow more patterns.")));
+			break;
+		case KANON_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the problem is too large for this method"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("Use method 'greedy'.")));
+			break;
+		case KANON_UNAVAILABLE:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("this method is not available in this build of kanon"),
+					 detail[0] ? errdetail("%s", detail) : 0));
+			break;
+		case KANON_BROKEN:
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("the solver's release failed kanon's check, nothing was published"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("This is a defect of kanon; please report it.")));
+			break;
+	}
+}

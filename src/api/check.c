@@ -1,0 +1,55 @@
+/*
+ * check.c: kanon_check: how any relation groups by some columns.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+
+
+PG_FUNCTION_INFO_V1(kanon_check);
+
+/*
+ * Plain grouping, NULL equal to NULL.  A blank row has NULL in every column; k
+ * and unique_rows are of the other rows.
+ */
+static const char *const query =
+"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), pg_catalog.count(*),"
+" coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8,"
+" pg_catalog.count(*) FILTER (WHERE g.n OPERATOR(pg_catalog.=) 1 AND NOT g.blank),"
+" coalesce(pg_catalog.sum(g.n) FILTER (WHERE g.blank), 0)::pg_catalog.int8,"
+" pg_catalog.avg(g.n)::pg_catalog.float8, pg_catalog.max(g.n)"
+" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
+" FROM %s GROUP BY %s) AS g";
+
+#define CHECK_COLUMNS 7
+
+/* kanon_check(relation regclass, quasi_identifiers name[]) */
+Datum
+kanon_check(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Source	   *source;
+	Datum		values[CHECK_COLUMNS];
+	bool		nulls[CHECK_COLUMNS];
+	char	   *columns;
+	int			nest;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation must not be NULL"),
+				 errhint("Name a table or view.")));
+	kanon_begin_srf(fcinfo);
+	SPI_connect();
+	source = source_open(PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), NULL, NULL);
+	columns = column_list(source->qis, source->nqis);
+	nest = grouping_begin();
+	if (SPI_execute(psprintf(query, columns, source->name, columns), true, 0) != SPI_OK_SELECT ||
+		SPI_processed != 1)
+		elog(ERROR, "could not group %s", source->name);
+	grouping_end(nest);
+	for (int i = 0; i < CHECK_COLUMNS; i++)
+		values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &nulls[i]);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	SPI_finish();
+	return (Datum) 0;
+}

@@ -1,0 +1,123 @@
+/*
+ * internal.h: what the core's files share among themselves and with nobody else.
+ */
+#ifndef KANON_INTERNAL_H
+#define KANON_INTERNAL_H
+
+#include "kanon.h"
+
+/* Column c's bit in a pattern. */
+#define KANON_BIT(c) (UINT64_C(1) << (c))
+
+/*
+ * Costs are compared as integers, so that sums do not depend on the order of
+ * adding: a weight is its share of the total weight in units of 2^-60
+ * (FIXED), and a cost's level is its sum rounded to units of 2^-30 (about one
+ * billionth of the total weight).  Equal levels are equal costs.
+ */
+#define KANON_FIXED_BITS 60
+#define KANON_LEVEL_SHIFT 30
+#define KANON_LEVEL_MAX ((int64_t) 1 << (KANON_FIXED_BITS - KANON_LEVEL_SHIFT))
+
+/* A listed pattern and its first place in the list. */
+typedef struct KanonListed
+{
+	KanonPattern pattern;
+	size_t		place;
+} KanonListed;
+
+struct KanonMaskIndex
+{
+	const KanonProblem *problem;
+	KanonPattern all;			/* the all-suppressed pattern */
+	int64_t		weight[KANON_MAX_COLUMNS];	/* fixed point */
+	double		log_distinct[KANON_MAX_COLUMNS];
+	int64_t		max_level;		/* of max_cost */
+
+	/* a list: without doubles and the all-suppressed pattern, by pattern */
+	KanonListed *listed;
+	size_t		nlisted;
+
+	/*
+	 * Rules.  Each says that one decision forces another, so a partial
+	 * decision (columns that go, columns that stay) is closed under them by
+	 * or-ing masks, and is then contradictory at once or can be completed by
+	 * keeping every undecided column.
+	 */
+	bool		none;			/* only the all-suppressed pattern fulfils the rules */
+	KanonPattern go;			/* goes in every pattern */
+	KanonPattern stay;			/* stays in every pattern but the all-suppressed one */
+	KanonPattern go_go[KANON_MAX_COLUMNS];	/* c goes: these go, c among them */
+	KanonPattern go_stay[KANON_MAX_COLUMNS];	/* c goes: these stay */
+	KanonPattern stay_stay[KANON_MAX_COLUMNS];	/* c stays: these stay, c among them */
+};
+
+/* Sum of fixed-point weights over a pattern. */
+static inline int64_t
+kanon_fixed_cost(const KanonMaskIndex *index, KanonPattern pattern)
+{
+	int64_t		sum = 0;
+
+	for (; pattern != 0; pattern &= pattern - 1)
+		sum += index->weight[__builtin_ctzll(pattern)];
+	return sum;
+}
+
+static inline int64_t
+kanon_fixed_level(int64_t fixed)
+{
+	return (fixed + ((int64_t) 1 << (KANON_LEVEL_SHIFT - 1))) >> KANON_LEVEL_SHIFT;
+}
+
+/* Work (a memory access or two each) between two polls: a millisecond or so. */
+#ifndef KANON_POLL_WORK
+#define KANON_POLL_WORK (1 << 18)
+#endif
+
+/* When to poll, and what to say then. */
+typedef struct KanonPace
+{
+	KanonEnv   *env;
+	const char *phase;
+	double		share;
+	int64_t		rows_left;
+	uint64_t	work;			/* since the last poll */
+} KanonPace;
+
+/* Some work was done: true if the host wants to stop. */
+static inline bool
+kanon_stop(KanonPace *pace, uint64_t work)
+{
+	pace->work += work;
+	if (pace->work < KANON_POLL_WORK)
+		return false;
+	pace->work = 0;
+	return pace->env->poll(pace->env->arg, pace->phase, pace->share, pace->rows_left);
+}
+
+/*
+ * May these row types form a class?  The one place that knows the privacy
+ * rules: rows is their number of rows together; types (NULL when not at hand)
+ * are there for rules that look at what the rows say.  Solvers may count on it that a set with fewer
+ * than k rows never may.
+ */
+static inline bool
+kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, size_t ntypes,
+					int64_t rows)
+{
+	(void) types;
+	(void) ntypes;
+	return rows >= problem->k;
+}
+
+/* sort.c */
+typedef int (*KanonCompare) (const void *a, const void *b, void *arg);
+
+/*
+ * Stable merge sort; scratch has room for count items.  qsort_r is no
+ * alternative: glibc's takes memory behind the host's back.
+ */
+extern void kanon_sort(void *items, void *scratch, size_t count, size_t size,
+					   KanonCompare compare, void *arg);
+
+#endif

@@ -1,0 +1,312 @@
+/*
+ * kanon.h: the core library's public header.
+ *
+ * The core thinks about row types and never sees a table: plain C11, no
+ * PostgreSQL header, no SQL, no I/O.  Whoever links it passes a KanonEnv with
+ * its memory, clock and interrupt; every solver has the shape
+ *
+ *     KanonStatus solve(const KanonProblem *, KanonRelease *, KanonReport *)
+ *
+ * Model and words: Bredereck, Nichterlein, Niedermeier, "Pattern-Guided
+ * k-Anonymity", Algorithms 6(4), 2013.
+ */
+#ifndef KANON_H
+#define KANON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Quasi-identifiers a problem may have: one bit of a KanonPattern each. */
+#define KANON_MAX_COLUMNS 64
+
+/* Row types, classes and a column's values are numbered with 29 bits (KanonCell). */
+#define KANON_MAX_TYPES UINT32_C(0x1fffffff)
+
+/* A flow to this class leaves its rows out of the release. */
+#define KANON_DROPPED UINT32_MAX
+
+typedef enum KanonStatus
+{
+	KANON_OK = 0,
+	KANON_CANCELLED,			/* env->poll asked to stop */
+	KANON_NO_MEMORY,			/* env->alloc refused; env->refused has the size */
+	KANON_INFEASIBLE,			/* proven: no release fulfils the rules */
+	KANON_NOT_FOUND,			/* a heuristic found none; one may exist */
+	KANON_TOO_LARGE,			/* beyond the solver's limit; report says which */
+	KANON_UNAVAILABLE,			/* built without the library it needs */
+	KANON_RESIDUAL,				/* rows are left over and residual is ERROR */
+	KANON_BROKEN				/* a solver's release failed the core's own check */
+} KanonStatus;
+
+/*
+ * What the core needs of its host.  alloc returns NULL when memory or the
+ * budget is spent; it never longjmps.  poll is called at least every few
+ * milliseconds and returns true when the solver is to stop; it also carries
+ * progress: the phase's name, the share done in [0,1], the rows still to place
+ * (-1: not known).  No callback is called from inside a foreign library in a
+ * way that could unwind it.
+ */
+typedef struct KanonEnv
+{
+	void	   *arg;
+	void	   *(*alloc) (void *arg, size_t size);
+	void	   *(*realloc) (void *arg, void *ptr, size_t size); /* ptr may be NULL */
+	void		(*free) (void *arg, void *ptr); /* ptr may be NULL */
+	bool		(*poll) (void *arg, const char *phase, double share, int64_t rows_left);
+	double		(*now) (void *arg); /* seconds, monotonic */
+	size_t		refused;		/* out: bytes of the request that failed */
+	size_t		foreign;		/* bytes a linked library may take beside alloc; 0: no limit */
+} KanonEnv;
+
+/* Bit c set: column c is suppressed. */
+typedef uint64_t KanonPattern;
+
+typedef enum KanonOrder
+{
+	KANON_ORDER_GIVEN,			/* equal cost: as listed */
+	KANON_ORDER_LEFT,			/* equal cost: compare from the left, keep before suppress */
+	KANON_ORDER_DOMAIN			/* equal cost: larger product of the suppressed columns'
+								 * distinct counts first, then as LEFT */
+} KanonOrder;
+
+typedef enum KanonRuleKind
+{
+	KANON_TOGETHER,				/* all of `columns` suppressed or none */
+	KANON_AT_MOST_ONE,			/* at most one of `columns` suppressed */
+	KANON_IMPLIES				/* one of `columns` suppressed: all of `implied` too */
+} KanonRuleKind;
+
+typedef struct KanonRule
+{
+	KanonRuleKind kind;
+	KanonPattern columns;
+	KanonPattern implied;
+} KanonRule;
+
+/*
+ * The allowed patterns: a list (list != NULL), or every combination that
+ * fulfils the rules (no rules: every combination), never written out.  The
+ * all-suppressed pattern is always allowed and comes last, listed or not,
+ * whatever the rules say.
+ */
+typedef struct KanonMask
+{
+	const KanonPattern *list;
+	size_t		nlist;
+	KanonOrder	order;
+	KanonPattern never;			/* columns that stay */
+	KanonPattern always;		/* columns that go */
+	int			max_suppressed; /* suppressed columns at most; negative: no limit */
+	double		max_cost;		/* cost at most; INFINITY: no limit */
+	const KanonRule *rules;
+	int			nrules;
+} KanonMask;
+
+/* A quasi-identifier.  Codes 0 .. distinct-1 ascend in the type's own order. */
+typedef struct KanonColumn
+{
+	const uint32_t *code;		/* [ntypes] */
+	uint32_t	distinct;		/* number of distinct values, NULL among them */
+	double		weight;			/* cost of suppressing one cell, >= 0, finite */
+	const double *number;		/* [distinct] for a numerical column (NaN: NULL), else NULL */
+} KanonColumn;
+
+/* What happens to the rows (fewer than k) that are left for no class. */
+typedef enum KanonResidual
+{
+	KANON_RESIDUAL_SUPPRESS,	/* published fully suppressed, though fewer than k */
+	KANON_RESIDUAL_DROP,		/* left out */
+	KANON_RESIDUAL_ERROR		/* KANON_RESIDUAL (an exact solver avoids it if it can) */
+} KanonResidual;
+
+typedef struct KanonProblem
+{
+	KanonEnv   *env;
+	int			ncolumns;		/* 1 .. KANON_MAX_COLUMNS */
+	const KanonColumn *columns; /* [ncolumns], most important first */
+	uint32_t	ntypes;			/* row types, pairwise different, in ascending order of codes */
+	const int64_t *rows;		/* [ntypes], > 0: rows of each type */
+	int64_t		k;				/* least rows of a class */
+	KanonMask	mask;
+	KanonResidual residual;
+	double		time_limit;		/* seconds; INFINITY: none */
+	double		gap;			/* stop at this relative gap */
+	uint64_t	seed;
+	double		effort;			/* work of an anytime solver; 1 is its normal */
+} KanonProblem;
+
+/* What a class shows in one column. */
+typedef enum KanonShow
+{
+	KANON_SHOW_NOTHING,			/* suppressed; the cell's code is 0 */
+	KANON_SHOW_VALUE			/* the value with this code */
+} KanonShow;
+
+/* Four bytes: at ten million row types the cells are a fifth of a release. */
+typedef struct KanonCell
+{
+	uint32_t	show:3;			/* KanonShow */
+	uint32_t	code:29;
+} KanonCell;
+
+typedef struct KanonClass
+{
+	KanonPattern pattern;
+	int64_t		rows;			/* rows that flow in */
+} KanonClass;
+
+/* rows of a row type that go to a class (or to KANON_DROPPED). */
+typedef struct KanonFlow
+{
+	uint32_t	type;
+	uint32_t	class_;
+	int64_t		rows;
+} KanonFlow;
+
+/*
+ * The outcome of a solver (empty unless its status is KANON_OK).  After kanon_release_finish: classes in order of
+ * pattern cost, then mask order, then shown codes (so the fully suppressed
+ * class, if any, is last), pairwise different; flows by type, then class, all
+ * with rows > 0 and summing to each type's rows.  Memory is env's.
+ */
+typedef struct KanonRelease
+{
+	uint32_t	nclasses;
+	KanonClass *classes;		/* [nclasses] */
+	KanonCell  *cells;			/* [nclasses * ncolumns], class by class */
+	size_t		nflows;
+	KanonFlow  *flows;			/* [nflows] */
+	int64_t		dropped;		/* rows left out */
+} KanonRelease;
+
+typedef struct KanonReport
+{
+	double		cost;			/* sum over published rows of their pattern's cost */
+	double		lower_bound;	/* proven, on the cost of any release; -INFINITY: none */
+	bool		proven;			/* cost is optimal (within the gap asked for) */
+	int64_t		nodes;			/* branch-and-bound nodes, or what the solver counts */
+	double		seconds;		/* in the solver */
+	char		detail[160];	/* why a status is not KANON_OK; no data value ever */
+} KanonReport;
+
+typedef KanonStatus (*KanonSolve) (const KanonProblem *problem,
+								   KanonRelease *release, KanonReport *report);
+
+/* A line per solver: `name` is what SQL calls it. */
+typedef struct KanonSolver
+{
+	const char *name;
+	KanonSolve	solve;
+} KanonSolver;
+
+/* solvers.c: the table of pattern-guided solvers; NULL if there is none such. */
+extern const KanonSolver *kanon_solver_find(const char *name);
+extern const KanonSolver kanon_solvers[];	/* ends with name == NULL */
+
+/* greedy.c: Algorithm 1 of the paper. */
+extern KanonStatus kanon_solve_greedy(const KanonProblem *problem,
+									  KanonRelease *release, KanonReport *report);
+
+/*
+ * ilp.c: proven least cost for the mask, by integer programming (GLPK), never
+ * worse than greedy.  When time_limit stops it, proven is false.  Rows left out
+ * (residual DROP) are priced as if fully suppressed.
+ */
+extern KanonStatus kanon_solve_ilp(const KanonProblem *problem,
+								   KanonRelease *release, KanonReport *report);
+
+/*
+ * fpt.c: the same by trying every set of instances (Theorem 3), for tiny tables;
+ * KANON_TOO_LARGE beyond.
+ */
+extern KanonStatus kanon_solve_fpt(const KanonProblem *problem,
+								   KanonRelease *release, KanonReport *report);
+
+/* mask.c */
+
+/* Sum of the weights of the columns that a pattern suppresses. */
+extern double kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern);
+
+/* The all-suppressed pattern of a problem with that many columns. */
+extern KanonPattern kanon_pattern_all(int ncolumns);
+
+/*
+ * True if the mask allows the pattern.  Reads the whole list of a listed mask:
+ * for more than a few questions open an index.
+ */
+extern bool kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern);
+
+/*
+ * A mask made ready for look-ups.  The problem must outlive it and stay as it is.
+ * kanon_mask_close takes NULL, too.
+ */
+typedef struct KanonMaskIndex KanonMaskIndex;
+
+extern KanonStatus kanon_mask_open(const KanonProblem *problem, KanonMaskIndex **index);
+extern void kanon_mask_close(KanonMaskIndex *index);
+
+/* As kanon_mask_allows, in O(log of the list). */
+extern bool kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern);
+
+/*
+ * Before (<0) or after (>0) in the order in which a greedy solver tries two
+ * patterns; 0 only for the same pattern.  By cost (mask.c says when two costs
+ * are equal), then by mask->order, a listed pattern at its first place in the
+ * list; the all-suppressed one last, whatever it costs.
+ */
+extern int	kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b);
+
+/*
+ * Every allowed pattern in that order, the all-suppressed one last (listed
+ * doubles once), into *patterns (env memory).  KANON_TOO_LARGE above `limit`.
+ */
+extern KanonStatus kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
+										KanonPattern **patterns, size_t *npatterns);
+
+/* How many patterns the mask allows; -1 when that is above `limit` or memory is short. */
+extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
+
+/* release.c */
+
+/*
+ * Brings what a solver has filled in (classes with pattern; cells; flows; in any
+ * order, empty classes and equal instances allowed) to the form above, and
+ * checks it: flows add up, every row matches what its class shows, the mask
+ * allows each pattern, classes hold k rows (the fully suppressed one may hold
+ * fewer where residual says so, and only then rows, fewer than k, are dropped).
+ * Sets the classes' rows, release->dropped and report->cost.  KANON_BROKEN with
+ * a detail if not.  Whatever the status, release is then the caller's to free.
+ */
+extern KanonStatus kanon_release_finish(const KanonProblem *problem,
+										KanonRelease *release, KanonReport *report);
+extern void kanon_release_free(const KanonProblem *problem, KanonRelease *release);
+
+/* measure.c: how good a release is.  Takes any release, whoever solved it. */
+typedef struct KanonMeasures
+{
+	int64_t		rows;			/* published */
+	int64_t		suppressed_cells;
+	double		usefulness;		/* mean tuple diversity over the classes (Definition 5) */
+	uint32_t	classes;
+	int64_t		class_min;
+	double		class_avg;
+	int64_t		class_max;
+} KanonMeasures;
+
+/*
+ * Fills *measures, and tuple_diversity[nclasses] unless NULL (Definition 4: the
+ * sum over the columns of the attribute diversity, Definition 3: for a numerical
+ * column the range of the class's values by the range of the table's, for any
+ * other the number of distinct values by that of the table's).
+ */
+extern KanonStatus kanon_measure(const KanonProblem *problem, const KanonRelease *release,
+								 KanonMeasures *measures, double *tuple_diversity);
+
+/* env.c: helpers around KanonEnv; all sizes are checked for overflow. */
+extern void *kanon_alloc(KanonEnv *env, size_t count, size_t size);
+extern void *kanon_alloc0(KanonEnv *env, size_t count, size_t size);
+extern void *kanon_realloc(KanonEnv *env, void *ptr, size_t count, size_t size);
+extern void kanon_free(KanonEnv *env, void *ptr);
+
+#endif

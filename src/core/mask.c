@@ -1,0 +1,613 @@
+/*
+ * mask.c: which patterns are allowed, what they cost, and in which order they
+ * are tried.
+ *
+ * The order of equal costs is not the paper's (it leaves it open); that of
+ * KANON_ORDER_DOMAIN loses fewer cells than any fixed order of the columns.
+ */
+#include <math.h>
+
+#include "internal.h"
+
+/*
+ * Two sums of logarithms of at most 64 numbers below 2^32 differ by less than
+ * this from their true values.
+ */
+#define LOG_ERROR 1e-9
+
+KanonPattern
+kanon_pattern_all(int ncolumns)
+{
+	return ncolumns >= KANON_MAX_COLUMNS ? ~UINT64_C(0) : KANON_BIT(ncolumns) - 1;
+}
+
+double
+kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern)
+{
+	double		cost = 0;
+
+	for (; pattern != 0; pattern &= pattern - 1)
+		cost += problem->columns[__builtin_ctzll(pattern)].weight;
+	return cost;
+}
+
+/* The fixed-point weights, and the level of the mask's max_cost. */
+static void
+set_weights(const KanonProblem *problem, int64_t *weight, int64_t *max_level)
+{
+	double		unit = ldexp(1, KANON_FIXED_BITS);
+	double		largest = 0;
+	double		total = 0;
+	double		limit = problem->mask.max_cost;
+
+	/* by the largest first: the sum of 64 large weights may be infinite */
+	for (int c = 0; c < problem->ncolumns; c++)
+		largest = fmax(largest, problem->columns[c].weight);
+	for (int c = 0; c < problem->ncolumns && largest > 0; c++)
+		total += problem->columns[c].weight / largest;
+	for (int c = 0; c < problem->ncolumns; c++)
+		weight[c] = largest > 0
+			? llround(problem->columns[c].weight / largest / total * unit) : 0;
+
+	if (!(limit >= 0))
+		*max_level = -1;
+	else if (largest == 0 || limit / largest >= total)
+		*max_level = INT64_MAX;
+	else
+		*max_level = kanon_fixed_level(llround(limit / largest / total * unit));
+}
+
+/* Sum of fixed-point weights, where there is no index. */
+static int64_t
+level_of(const int64_t *weight, KanonPattern pattern)
+{
+	int64_t		sum = 0;
+
+	for (; pattern != 0; pattern &= pattern - 1)
+		sum += weight[__builtin_ctzll(pattern)];
+	return kanon_fixed_level(sum);
+}
+
+/* Does the pattern fulfil this rule? */
+static bool
+rule_allows(const KanonRule *rule, KanonPattern pattern)
+{
+	KanonPattern hit = pattern & rule->columns;
+
+	switch (rule->kind)
+	{
+		case KANON_TOGETHER:
+			return hit == 0 || hit == rule->columns;
+		case KANON_AT_MOST_ONE:
+			return (hit & (hit - 1)) == 0;
+		case KANON_IMPLIES:
+			return hit == 0 || (rule->implied & ~pattern) == 0;
+	}
+	return false;
+}
+
+/* Does it fulfil all that the mask says beside a list? */
+static bool
+rules_allow(const KanonMask *mask, const int64_t *weight, int64_t max_level,
+			KanonPattern pattern)
+{
+	if ((pattern & mask->never) != 0 || (mask->always & ~pattern) != 0)
+		return false;
+	if (mask->max_suppressed >= 0 && __builtin_popcountll(pattern) > mask->max_suppressed)
+		return false;
+	if (level_of(weight, pattern) > max_level)
+		return false;
+	for (int r = 0; r < mask->nrules; r++)
+		if (!rule_allows(&mask->rules[r], pattern))
+			return false;
+	return true;
+}
+
+bool
+kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern)
+{
+	const KanonMask *mask = &problem->mask;
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	int64_t		weight[KANON_MAX_COLUMNS];
+	int64_t		max_level;
+
+	if ((pattern & ~all) != 0)
+		return false;
+	if (pattern == all)
+		return true;
+	if (mask->list != NULL)
+	{
+		for (size_t i = 0; i < mask->nlist; i++)
+			if (mask->list[i] == pattern)
+				return true;
+		return false;
+	}
+	set_weights(problem, weight, &max_level);
+	return rules_allow(mask, weight, max_level, pattern);
+}
+
+/* By pattern; places are ascending before, and the sort is stable. */
+static int
+compare_listed(const void *a, const void *b, void *arg)
+{
+	KanonPattern left = ((const KanonListed *) a)->pattern;
+	KanonPattern right = ((const KanonListed *) b)->pattern;
+
+	(void) arg;
+	return left < right ? -1 : left > right;
+}
+
+/* The list by pattern, each at its first place. */
+static KanonStatus
+index_list(const KanonProblem *problem, KanonMaskIndex *index)
+{
+	const KanonMask *mask = &problem->mask;
+	KanonListed *scratch;
+	size_t		kept = 0;
+
+	index->listed = kanon_alloc(problem->env, mask->nlist, sizeof(KanonListed));
+	if (index->listed == NULL)
+		return KANON_NO_MEMORY;
+	scratch = kanon_alloc(problem->env, mask->nlist, sizeof(KanonListed));
+	if (scratch == NULL)
+		return KANON_NO_MEMORY;
+	for (size_t i = 0; i < mask->nlist; i++)
+		if (mask->list[i] != index->all && (mask->list[i] & ~index->all) == 0)
+			index->listed[index->nlisted++] = (KanonListed) {mask->list[i], i};
+	kanon_sort(index->listed, scratch, index->nlisted, sizeof(KanonListed),
+			   compare_listed, NULL);
+	kanon_free(problem->env, scratch);
+	for (size_t i = 0; i < index->nlisted; i++)
+		if (kept == 0 || index->listed[kept - 1].pattern != index->listed[i].pattern)
+			index->listed[kept++] = index->listed[i];
+	index->nlisted = kept;
+	return KANON_OK;
+}
+
+/* What each decision forces, to a fixed point. */
+static void
+index_rules(const KanonProblem *problem, KanonMaskIndex *index)
+{
+	const KanonMask *mask = &problem->mask;
+	int			n = problem->ncolumns;
+	bool		changed = true;
+
+	for (int c = 0; c < n; c++)
+	{
+		index->go_go[c] = KANON_BIT(c);
+		for (int r = 0; r < mask->nrules; r++)
+		{
+			const KanonRule *rule = &mask->rules[r];
+
+			if ((rule->columns & KANON_BIT(c)) == 0)
+				continue;
+			if (rule->kind == KANON_AT_MOST_ONE)
+				index->go_stay[c] |= rule->columns & ~KANON_BIT(c);
+			else
+				index->go_go[c] |= (rule->kind == KANON_TOGETHER
+									? rule->columns : rule->implied) & index->all;
+		}
+	}
+	while (changed)
+	{
+		changed = false;
+		for (int c = 0; c < n; c++)
+		{
+			KanonPattern before = index->go_go[c];
+
+			for (int d = 0; d < n; d++)
+				if ((before & KANON_BIT(d)) != 0)
+					index->go_go[c] |= index->go_go[d];
+			changed |= index->go_go[c] != before;
+		}
+	}
+	for (int c = 0; c < n; c++)
+		for (int d = 0; d < n; d++)
+			if ((index->go_go[d] & KANON_BIT(c)) != 0)
+				index->stay_stay[c] |= KANON_BIT(d);
+	for (int c = 0; c < n; c++)
+	{
+		KanonPattern stay = 0;
+
+		for (int d = 0; d < n; d++)
+			if ((index->go_go[c] & KANON_BIT(d)) != 0)
+				stay |= index->go_stay[d];
+		for (int d = 0; d < n; d++)
+			if ((stay & KANON_BIT(d)) != 0)
+				stay |= index->stay_stay[d];
+		index->go_stay[c] = stay;
+	}
+
+	/* the decisions that every pattern shares */
+	for (int c = 0; c < n; c++)
+	{
+		if ((mask->always & KANON_BIT(c)) != 0)
+		{
+			index->go |= index->go_go[c];
+			index->stay |= index->go_stay[c];
+		}
+		if ((mask->never & KANON_BIT(c)) != 0)
+			index->stay |= index->stay_stay[c];
+	}
+	for (int c = 0; c < n; c++)
+		if ((index->go_go[c] & index->go_stay[c]) != 0)
+			index->stay |= index->stay_stay[c]; /* c can never go */
+	index->none = (index->go & index->stay) != 0
+		|| (mask->max_suppressed >= 0
+			&& __builtin_popcountll(index->go) > mask->max_suppressed)
+		|| level_of(index->weight, index->go) > index->max_level;
+}
+
+KanonStatus
+kanon_mask_open(const KanonProblem *problem, KanonMaskIndex **result)
+{
+	KanonMaskIndex *index = kanon_alloc0(problem->env, 1, sizeof(KanonMaskIndex));
+	KanonStatus status = KANON_OK;
+
+	*result = NULL;
+	if (index == NULL)
+		return KANON_NO_MEMORY;
+	index->problem = problem;
+	index->all = kanon_pattern_all(problem->ncolumns);
+	set_weights(problem, index->weight, &index->max_level);
+	for (int c = 0; c < problem->ncolumns; c++)
+		index->log_distinct[c] = log2(fmax(problem->columns[c].distinct, 1));
+	if (problem->mask.list != NULL)
+		status = index_list(problem, index);
+	else
+		index_rules(problem, index);
+	if (status == KANON_OK)
+		*result = index;
+	else
+		kanon_mask_close(index);
+	return status;
+}
+
+void
+kanon_mask_close(KanonMaskIndex *index)
+{
+	if (index == NULL)
+		return;
+	kanon_free(index->problem->env, index->listed);
+	kanon_free(index->problem->env, index);
+}
+
+/* Where a listed pattern stands; the list's length if it is not listed. */
+static size_t
+place_of(const KanonMaskIndex *index, KanonPattern pattern)
+{
+	size_t		low = 0;
+	size_t		high = index->nlisted;
+
+	while (low < high)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (index->listed[middle].pattern < pattern)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < index->nlisted && index->listed[low].pattern == pattern)
+		return index->listed[low].place;
+	return index->problem->mask.nlist;
+}
+
+bool
+kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern)
+{
+	if ((pattern & ~index->all) != 0)
+		return false;
+	if (pattern == index->all)
+		return true;
+	if (index->problem->mask.list != NULL)
+		return place_of(index, pattern) < index->problem->mask.nlist;
+	return rules_allow(&index->problem->mask, index->weight, index->max_level, pattern);
+}
+
+/* The product of the distinct counts of some columns, exactly: 64 digits base 2^32. */
+static int
+multiply(const KanonMaskIndex *index, KanonPattern columns, uint32_t *digits)
+{
+	int			ndigits = 1;
+
+	digits[0] = 1;
+	for (; columns != 0; columns &= columns - 1)
+	{
+		uint64_t	factor = index->problem->columns[__builtin_ctzll(columns)].distinct;
+		uint64_t	carry = 0;
+
+		if (factor < 2)
+			continue;
+		for (int d = 0; d < ndigits; d++)
+		{
+			carry += factor * digits[d];
+			digits[d] = (uint32_t) carry;
+			carry >>= 32;
+		}
+		if (carry != 0)
+			digits[ndigits++] = (uint32_t) carry;
+	}
+	return ndigits;
+}
+
+/* Compares the products of the distinct counts of disjoint sets of columns. */
+static int
+compare_products(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
+{
+	double		difference = 0;
+	uint32_t	left[KANON_MAX_COLUMNS + 1];
+	uint32_t	right[KANON_MAX_COLUMNS + 1];
+	int			nleft;
+	int			nright;
+
+	for (KanonPattern rest = a; rest != 0; rest &= rest - 1)
+		difference += index->log_distinct[__builtin_ctzll(rest)];
+	for (KanonPattern rest = b; rest != 0; rest &= rest - 1)
+		difference -= index->log_distinct[__builtin_ctzll(rest)];
+	if (difference < -LOG_ERROR)
+		return -1;
+	if (difference > LOG_ERROR)
+		return 1;
+
+	/* 2^31 * (2^31 - 1) and the like: too near for logarithms */
+	nleft = multiply(index, a, left);
+	nright = multiply(index, b, right);
+	if (nleft != nright)
+		return nleft < nright ? -1 : 1;
+	while (nleft-- > 0)
+		if (left[nleft] != right[nleft])
+			return left[nleft] < right[nleft] ? -1 : 1;
+	return 0;
+}
+
+int
+kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
+{
+	KanonPattern differ = a ^ b;
+	int64_t		left;
+	int64_t		right;
+
+	if (differ == 0)
+		return 0;
+	if (a == index->all || b == index->all)
+		return a == index->all ? 1 : -1;
+
+	left = kanon_fixed_level(kanon_fixed_cost(index, a));
+	right = kanon_fixed_level(kanon_fixed_cost(index, b));
+	if (left != right)
+		return left < right ? -1 : 1;
+
+	if (index->problem->mask.order == KANON_ORDER_GIVEN && index->problem->mask.list != NULL)
+	{
+		size_t		place_a = place_of(index, a);
+		size_t		place_b = place_of(index, b);
+
+		if (place_a != place_b)
+			return place_a < place_b ? -1 : 1;
+	}
+	if (index->problem->mask.order == KANON_ORDER_DOMAIN)
+	{
+		int			product = compare_products(index, a & differ, b & differ);
+
+		if (product != 0)
+			return -product;
+	}
+	/* the leftmost column in which they differ: who keeps it is first */
+	return (a & differ & -differ) == 0 ? -1 : 1;
+}
+
+/* A walk through the patterns that fulfil the rules. */
+typedef struct Walk
+{
+	const KanonMaskIndex *index;
+	KanonPattern *patterns;		/* NULL: only count */
+	size_t		npatterns;
+	size_t		capacity;
+	size_t		limit;
+	KanonStatus status;
+	unsigned	steps;			/* since the last poll */
+} Walk;
+
+/* May this closed partial decision be completed? */
+static bool
+can_complete(const KanonMaskIndex *index, KanonPattern go, KanonPattern stay)
+{
+	int			most = index->problem->mask.max_suppressed;
+
+	/* keeping all that is undecided breaks no rule and costs nothing */
+	return (go & stay) == 0
+		&& (most < 0 || __builtin_popcountll(go) <= most)
+		&& kanon_fixed_level(kanon_fixed_cost(index, go)) <= index->max_level;
+}
+
+/* Takes down one pattern. */
+static void
+walk_found(Walk *walk, KanonPattern pattern)
+{
+	KanonEnv   *env = walk->index->problem->env;
+
+	if (pattern == walk->index->all)
+		return;					/* whose turn comes at the end */
+	if (walk->npatterns + 1 >= walk->limit)
+	{
+		walk->status = KANON_TOO_LARGE;
+		return;
+	}
+	if (walk->patterns != NULL && walk->npatterns + 1 >= walk->capacity)
+	{
+		size_t		capacity = walk->capacity * 2;
+		KanonPattern *larger = kanon_realloc(env, walk->patterns, capacity,
+											 sizeof(KanonPattern));
+
+		if (larger == NULL)
+		{
+			walk->status = KANON_NO_MEMORY;
+			return;
+		}
+		walk->patterns = larger;
+		walk->capacity = capacity;
+	}
+	if (walk->patterns != NULL)
+		walk->patterns[walk->npatterns] = pattern;
+	walk->npatterns++;
+}
+
+/* All completions of a partial decision that can be completed, from column c on. */
+static void
+walk_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
+{
+	const KanonMaskIndex *index = walk->index;
+	KanonEnv   *env = index->problem->env;
+
+	if (++walk->steps > 100000)
+	{
+		walk->steps = 0;
+		if (env->poll(env->arg, "patterns", 0, -1))
+			walk->status = KANON_CANCELLED;
+	}
+	while (c < index->problem->ncolumns && ((go | stay) & KANON_BIT(c)) != 0)
+		c++;
+	if (c == index->problem->ncolumns)
+	{
+		walk_found(walk, go);
+		return;
+	}
+	walk_rules(walk, c + 1, go, stay | index->stay_stay[c]);
+	if (walk->status == KANON_OK
+		&& can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
+		walk_rules(walk, c + 1, go | index->go_go[c], stay | index->go_stay[c]);
+}
+
+static int
+compare_patterns(const void *a, const void *b, void *arg)
+{
+	return kanon_mask_compare(arg, *(const KanonPattern *) a, *(const KanonPattern *) b);
+}
+
+KanonStatus
+kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
+					 KanonPattern **patterns, size_t *npatterns)
+{
+	KanonEnv   *env = problem->env;
+	KanonMaskIndex *index;
+	KanonPattern *scratch = NULL;
+	KanonStatus status = kanon_mask_open(problem, &index);
+	Walk		walk = {.index = index, .limit = limit, .capacity = 64};
+
+	*patterns = NULL;
+	*npatterns = 0;
+	if (status != KANON_OK)
+		return status;
+	if (limit < 1)
+		walk.status = KANON_TOO_LARGE;
+	else if (index->nlisted >= limit)
+		walk.status = KANON_TOO_LARGE;
+	else
+	{
+		if (index->nlisted >= walk.capacity)
+			walk.capacity = index->nlisted + 1;
+		walk.patterns = kanon_alloc(env, walk.capacity, sizeof(KanonPattern));
+		if (walk.patterns == NULL)
+			walk.status = KANON_NO_MEMORY;
+	}
+	if (walk.status == KANON_OK && problem->mask.list != NULL)
+		for (size_t i = 0; i < index->nlisted; i++)
+			walk.patterns[walk.npatterns++] = index->listed[i].pattern;
+	else if (walk.status == KANON_OK && !index->none)
+		walk_rules(&walk, 0, index->go, index->stay);
+	if (walk.status == KANON_OK)
+	{
+		scratch = kanon_alloc(env, walk.npatterns, sizeof(KanonPattern));
+		if (scratch == NULL)
+			walk.status = KANON_NO_MEMORY;
+	}
+	if (walk.status == KANON_OK)
+	{
+		kanon_sort(walk.patterns, scratch, walk.npatterns, sizeof(KanonPattern),
+				   compare_patterns, index);
+		walk.patterns[walk.npatterns++] = index->all;
+		*patterns = walk.patterns;
+		*npatterns = walk.npatterns;
+	}
+	else
+		kanon_free(env, walk.patterns);
+	kanon_free(env, scratch);
+	kanon_mask_close(index);
+	return walk.status;
+}
+
+/* Number of subsets of n things with at most `most` of them; above limit: limit + 1. */
+static uint64_t
+count_subsets(int n, int most, uint64_t limit)
+{
+	uint64_t	sum = 0;
+	__uint128_t binomial = 1;	/* at most C(64, 32) < 2^61, times 64 */
+
+	for (int i = 0; i <= n && i <= most; i++)
+	{
+		sum += (uint64_t) binomial;
+		if (sum > limit || binomial > limit)
+			return limit + 1;
+		binomial = binomial * (unsigned) (n - i) / (unsigned) (i + 1);
+	}
+	return sum;
+}
+
+/* As walk_rules, counting columns that no rule ties to others at once. */
+static void
+count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
+{
+	const KanonMaskIndex *index = walk->index;
+	KanonPattern open = index->all & ~go & ~stay;
+	KanonPattern tied = 0;
+	int			most = index->problem->mask.max_suppressed;
+
+	for (KanonPattern rest = open; rest != 0; rest &= rest - 1)
+	{
+		int			d = __builtin_ctzll(rest);
+		KanonPattern ties = (index->go_go[d] | index->go_stay[d] | index->stay_stay[d]);
+
+		if ((ties & open) != KANON_BIT(d))
+			tied |= ties & open;
+	}
+	if (tied == 0 && kanon_fixed_level(kanon_fixed_cost(index, go | open)) <= index->max_level)
+	{
+		int			n = __builtin_popcountll(open);
+		int			left = most < 0 ? n : most - __builtin_popcountll(go);
+		uint64_t	found = count_subsets(n, left, walk->limit);
+
+		/* the all-suppressed pattern is counted at the end */
+		if ((go | open) == index->all && left >= n)
+			found--;
+		if (found + walk->npatterns + 1 > walk->limit)
+			walk->status = KANON_TOO_LARGE;
+		else
+			walk->npatterns += found;
+		return;
+	}
+	while (c < index->problem->ncolumns && (open & KANON_BIT(c)) == 0)
+		c++;
+	count_rules(walk, c + 1, go, stay | index->stay_stay[c]);
+	if (walk->status == KANON_OK
+		&& can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
+		count_rules(walk, c + 1, go | index->go_go[c], stay | index->go_stay[c]);
+}
+
+int64_t
+kanon_mask_count(const KanonProblem *problem, int64_t limit)
+{
+	KanonMaskIndex *index;
+	Walk		walk = {.limit = limit < 0 ? 0 : (size_t) limit};
+
+	if (kanon_mask_open(problem, &index) != KANON_OK)
+		return -1;
+	walk.index = index;
+	walk.npatterns = index->nlisted;
+	if (walk.npatterns + 1 > walk.limit)
+		walk.status = KANON_TOO_LARGE;
+	else if (problem->mask.list == NULL && !index->none)
+		count_rules(&walk, 0, index->go, index->stay);
+	kanon_mask_close(index);
+	return walk.status == KANON_OK ? (int64_t) (walk.npatterns + 1) : -1;
+}

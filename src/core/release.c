@@ -1,0 +1,362 @@
+/*
+ * release.c: brings a solver's release into its one canonical form, and checks
+ * it before anybody trusts it.
+ *
+ * A solver that hands its release over in that form already (greedy does, with
+ * millions of classes) costs a few passes and no memory.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+typedef struct Finish
+{
+	const KanonProblem *problem;
+	KanonRelease *release;
+	KanonReport *report;
+	KanonMaskIndex *index;
+	KanonPace	pace;
+	int			ncolumns;
+} Finish;
+
+/* Says what is wrong; numbers of types and classes only, never a value. */
+static KanonStatus
+broken(Finish *finish, const char *format,...)
+{
+	va_list		args;
+
+	va_start(args, format);
+	vsnprintf(finish->report->detail, sizeof(finish->report->detail), format, args);
+	va_end(args);
+	return KANON_BROKEN;
+}
+
+static KanonCell *
+cells_of(const Finish *finish, size_t class)
+{
+	return finish->release->cells + class * (size_t) finish->ncolumns;
+}
+
+/* Each class shows what its pattern says, and the mask allows that. */
+static KanonStatus
+check_classes(Finish *finish)
+{
+	const KanonRelease *release = finish->release;
+	KanonPattern known = finish->index->all;
+
+	for (uint32_t i = 0; i < release->nclasses; i++)
+	{
+		KanonPattern pattern = release->classes[i].pattern;
+		const KanonCell *cell = cells_of(finish, i);
+
+		if (kanon_stop(&finish->pace, (uint64_t) finish->ncolumns))
+			return KANON_CANCELLED;
+		if (pattern != known && !kanon_mask_contains(finish->index, pattern))
+			return broken(finish, "class %u has a pattern that is not allowed", i);
+		known = pattern;
+		for (int c = 0; c < finish->ncolumns; c++)
+		{
+			bool		shown = (pattern & KANON_BIT(c)) == 0;
+
+			if (cell[c].show != (shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING))
+				return broken(finish, "class %u does not show column %d as its pattern says", i, c);
+			if (shown ? cell[c].code >= finish->problem->columns[c].distinct : cell[c].code != 0)
+				return broken(finish, "class %u shows no value of column %d", i, c);
+		}
+	}
+	return KANON_OK;
+}
+
+/* Counts the rows of each class from the flows, and the rows left out. */
+static KanonStatus
+count_rows(Finish *finish)
+{
+	KanonRelease *release = finish->release;
+
+	release->dropped = 0;
+	for (uint32_t i = 0; i < release->nclasses; i++)
+		release->classes[i].rows = 0;
+	for (size_t i = 0; i < release->nflows; i++)
+	{
+		const KanonFlow *flow = &release->flows[i];
+		int64_t    *sum = &release->dropped;
+
+		if (kanon_stop(&finish->pace, 1))
+			return KANON_CANCELLED;
+		if (flow->type >= finish->problem->ntypes)
+			return broken(finish, "flow %zu comes from no row type", i);
+		if (flow->class_ != KANON_DROPPED)
+		{
+			if (flow->class_ >= release->nclasses)
+				return broken(finish, "flow %zu goes to no class", i);
+			sum = &release->classes[flow->class_].rows;
+		}
+		if (flow->rows < 0 || __builtin_add_overflow(*sum, flow->rows, sum))
+			return broken(finish, "flow %zu has an impossible number of rows", i);
+	}
+	return KANON_OK;
+}
+
+/* By pattern in mask order, then by what is shown. */
+static int
+compare_classes(const Finish *finish, size_t a, size_t b)
+{
+	const KanonRelease *release = finish->release;
+	const KanonCell *left = cells_of(finish, a);
+	const KanonCell *right = cells_of(finish, b);
+
+	if (release->classes[a].pattern != release->classes[b].pattern)
+		return kanon_mask_compare(finish->index, release->classes[a].pattern,
+								  release->classes[b].pattern);
+	for (int c = 0; c < finish->ncolumns; c++)
+		if (left[c].code != right[c].code)
+			return left[c].code < right[c].code ? -1 : 1;
+	return 0;
+}
+
+static int
+compare_class_numbers(const void *a, const void *b, void *arg)
+{
+	return compare_classes(arg, *(const uint32_t *) a, *(const uint32_t *) b);
+}
+
+/* Are the classes non-empty, pairwise different and in order? */
+static bool
+classes_in_order(const Finish *finish)
+{
+	for (uint32_t i = 0; i < finish->release->nclasses; i++)
+		if (finish->release->classes[i].rows == 0
+			|| (i > 0 && compare_classes(finish, i - 1, i) >= 0))
+			return false;
+	return true;
+}
+
+/*
+ * Puts the classes in order, one per instance and none empty; the flows follow.
+ * order and renumber have room for a number per class.
+ */
+static KanonStatus
+rebuild_classes(Finish *finish, uint32_t *order, uint32_t *renumber)
+{
+	KanonRelease *release = finish->release;
+	KanonEnv   *env = finish->problem->env;
+	size_t		row = (size_t) finish->ncolumns * sizeof(KanonCell);
+	KanonClass *classes;
+	KanonCell  *cells;
+	uint32_t	nclasses = 0;
+
+	for (uint32_t i = 0; i < release->nclasses; i++)
+		if (release->classes[i].rows > 0)
+			order[nclasses++] = i;
+	kanon_sort(order, renumber, nclasses, sizeof(uint32_t), compare_class_numbers, finish);
+
+	classes = kanon_alloc(env, nclasses, sizeof(KanonClass));
+	cells = kanon_alloc(env, nclasses, row);
+	if (classes == NULL || cells == NULL)
+	{
+		kanon_free(env, classes);
+		kanon_free(env, cells);
+		return KANON_NO_MEMORY;
+	}
+
+	uint32_t	kept = 0;
+
+	for (uint32_t i = 0; i < nclasses; i++)
+	{
+		if (i == 0 || compare_classes(finish, order[i - 1], order[i]) != 0)
+		{
+			classes[kept] = release->classes[order[i]];
+			memcpy(cells + (size_t) kept * (size_t) finish->ncolumns,
+				   cells_of(finish, order[i]), row);
+			kept++;
+		}
+		else
+			classes[kept - 1].rows += release->classes[order[i]].rows;
+		renumber[order[i]] = kept - 1;
+	}
+	for (size_t i = 0; i < release->nflows; i++)
+		if (release->flows[i].class_ != KANON_DROPPED && release->flows[i].rows > 0)
+			release->flows[i].class_ = renumber[release->flows[i].class_];
+	kanon_free(env, release->classes);
+	kanon_free(env, release->cells);
+	release->classes = classes;
+	release->cells = cells;
+	release->nclasses = kept;
+	return KANON_OK;
+}
+
+static KanonStatus
+order_classes(Finish *finish)
+{
+	KanonEnv   *env = finish->problem->env;
+	uint32_t   *order;
+	uint32_t   *renumber;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	if (classes_in_order(finish))
+		return KANON_OK;
+	order = kanon_alloc(env, finish->release->nclasses, sizeof(uint32_t));
+	renumber = kanon_alloc(env, finish->release->nclasses, sizeof(uint32_t));
+	if (order != NULL && renumber != NULL)
+		status = rebuild_classes(finish, order, renumber);
+	kanon_free(env, order);
+	kanon_free(env, renumber);
+	return status;
+}
+
+static int
+compare_flows(const void *a, const void *b, void *arg)
+{
+	const KanonFlow *left = a;
+	const KanonFlow *right = b;
+
+	(void) arg;
+	if (left->type != right->type)
+		return left->type < right->type ? -1 : 1;
+	return left->class_ < right->class_ ? -1 : left->class_ > right->class_;
+}
+
+/* Flows by type and class, one for each pair, none empty. */
+static KanonStatus
+order_flows(Finish *finish)
+{
+	KanonRelease *release = finish->release;
+	KanonEnv   *env = finish->problem->env;
+	KanonFlow  *flows = release->flows;
+	KanonFlow  *scratch;
+	size_t		kept = 0;
+	bool		done = true;
+
+	for (size_t i = 0; i < release->nflows; i++)
+		if (flows[i].rows > 0)
+		{
+			done = done && (kept == 0 || compare_flows(&flows[kept - 1], &flows[i], NULL) < 0);
+			flows[kept++] = flows[i];
+		}
+	release->nflows = kept;
+	if (done)
+		return KANON_OK;
+
+	scratch = kanon_alloc(env, kept, sizeof(KanonFlow));
+	if (scratch == NULL)
+		return KANON_NO_MEMORY;
+	kanon_sort(flows, scratch, kept, sizeof(KanonFlow), compare_flows, NULL);
+	kanon_free(env, scratch);
+	kept = 0;
+	for (size_t i = 0; i < release->nflows; i++)
+	{
+		if (kept > 0 && compare_flows(&flows[kept - 1], &flows[i], NULL) == 0)
+			flows[kept - 1].rows += flows[i].rows;
+		else
+			flows[kept++] = flows[i];
+	}
+	release->nflows = kept;
+	return KANON_OK;
+}
+
+/* Every row goes somewhere once, and to a class that shows only what is true of it. */
+static KanonStatus
+check_flows(Finish *finish)
+{
+	const KanonProblem *problem = finish->problem;
+	const KanonRelease *release = finish->release;
+	size_t		f = 0;
+
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		int64_t		left = problem->rows[type];
+
+		if (kanon_stop(&finish->pace, (uint64_t) finish->ncolumns))
+			return KANON_CANCELLED;
+		for (; f < release->nflows && release->flows[f].type == type; f++)
+		{
+			const KanonCell *cell;
+
+			/* no overflow: each is at most what all flows to its class add up to */
+			left -= release->flows[f].rows;
+			if (left < 0)
+				break;
+			if (release->flows[f].class_ == KANON_DROPPED)
+				continue;
+			cell = cells_of(finish, release->flows[f].class_);
+			for (int c = 0; c < finish->ncolumns; c++)
+				if (cell[c].show == KANON_SHOW_VALUE
+					&& cell[c].code != problem->columns[c].code[type])
+					return broken(finish, "row type %u goes to a class that it does not match", type);
+		}
+		if (left != 0)
+			return broken(finish, "the flows of row type %u do not add up to its rows", type);
+	}
+	return KANON_OK;
+}
+
+/* The classes fulfil the privacy rules, what is left over is as residual says. */
+static KanonStatus
+check_rules(Finish *finish)
+{
+	const KanonProblem *problem = finish->problem;
+	const KanonRelease *release = finish->release;
+	KanonPattern known = 0;
+	double		cost = 0;
+
+	finish->report->cost = 0;
+	for (uint32_t i = 0; i < release->nclasses; i++)
+	{
+		const KanonClass *class = &release->classes[i];
+
+		if (class->pattern != known)
+			cost = kanon_pattern_cost(problem, class->pattern);
+		known = class->pattern;
+		finish->report->cost += cost * (double) class->rows;
+		if (kanon_class_allowed(problem, NULL, 0, class->rows))
+			continue;
+		if (class->pattern != finish->index->all)
+			return broken(finish, "class %u may not be one", i);
+		if (problem->residual != KANON_RESIDUAL_SUPPRESS)
+			return broken(finish, "the fully suppressed rows may not be a class");
+	}
+	if (release->dropped > 0 && problem->residual != KANON_RESIDUAL_DROP)
+		return broken(finish, "rows are left out");
+	if (release->dropped > 0 && kanon_class_allowed(problem, NULL, 0, release->dropped))
+		return broken(finish, "rows are left out that may be a class");
+	return KANON_OK;
+}
+
+KanonStatus
+kanon_release_finish(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	Finish		finish = {
+		.problem = problem,
+		.release = release,
+		.report = report,
+		.pace = {problem->env, "check", 0, 0, KANON_POLL_WORK},
+		.ncolumns = problem->ncolumns
+	};
+	KanonStatus status = kanon_mask_open(problem, &finish.index);
+
+	if (status == KANON_OK)
+		status = check_classes(&finish);
+	if (status == KANON_OK)
+		status = count_rows(&finish);
+	if (status == KANON_OK)
+		status = order_classes(&finish);
+	if (status == KANON_OK)
+		status = order_flows(&finish);
+	if (status == KANON_OK)
+		status = check_flows(&finish);
+	if (status == KANON_OK)
+		status = check_rules(&finish);
+	kanon_mask_close(finish.index);
+	return status;
+}
+
+void
+kanon_release_free(const KanonProblem *problem, KanonRelease *release)
+{
+	kanon_free(problem->env, release->classes);
+	kanon_free(problem->env, release->cells);
+	kanon_free(problem->env, release->flows);
+	memset(release, 0, sizeof(*release));
+}

@@ -1,0 +1,20 @@
+/*
+ * solvers.c: the table of pattern-guided solvers; one line each.
+ */
+#include <string.h>
+
+#include "kanon.h"
+
+const KanonSolver kanon_solvers[] = {
+	{"greedy", kanon_solve_greedy},
+	{NULL, NULL}
+};
+
+const KanonSolver *
+kanon_solver_find(const char *name)
+{
+	for (const KanonSolver *solver = kanon_solvers; solver->name != NULL; solver++)
+		if (strcmp(solver->name, name) == 0)
+			return solver;
+	return NULL;
+}

@@ -1,0 +1,221 @@
+/*
+ * kanon_pg.h: what the PostgreSQL side (api, read, write) has in common.
+ *
+ * The way of the data:
+ *
+ *   source_open -> rowtypes_read -> solve (core) -> target_write -> target_verify
+ *
+ * Errors are raised with ereport; memory is palloc'd in the caller's context
+ * unless a comment says otherwise.
+ */
+#ifndef KANON_PG_H
+#define KANON_PG_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "portability/instr_time.h"
+#include "utils/array.h"
+#include "utils/relcache.h"
+
+#include "core/kanon.h"
+
+/* ---- settings (kanon.c) ---- */
+extern bool kanon_progress;		/* kanon.progress */
+extern int	kanon_max_memory;	/* kanon.max_memory, kB; -1: from maintenance_work_mem */
+
+/* Bytes that kanon's own state may take in this session. */
+extern Size kanon_memory_limit(void);
+
+/* ---- a column of the source ---- */
+typedef struct Dictionary Dictionary;
+
+typedef struct SourceColumn
+{
+	char	   *name;
+	const char *quoted;			/* as an identifier in SQL */
+	Oid			type;			/* as declared, domains included */
+	int32		typmod;
+	Oid			collation;
+	bool		numerical;		/* a quasi-identifier measured as a number */
+	Dictionary *dictionary;		/* quasi-identifiers: filled by rowtypes_read */
+} SourceColumn;
+
+typedef struct Source
+{
+	Oid			relid;			/* locked in ACCESS SHARE mode until the transaction ends */
+	char	   *name;			/* qualified and quoted */
+	int			nqis;
+	SourceColumn *qis;			/* [nqis] in the order in which they were named */
+	int			nkept;
+	SourceColumn *kept;			/* [nkept] */
+} Source;
+
+/* read/source.c */
+
+/*
+ * Looks the columns up and locks the relation.  Errors: wrong_object_type,
+ * undefined_column, invalid_column_reference (system columns), duplicate_column,
+ * undefined_function (a quasi-identifier without equality), too_many_columns,
+ * null_value_not_allowed.
+ */
+extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical);
+
+/* read/catalog.c: questions to the system catalogs, with a search_path of their own */
+extern int	catalog_path_begin(void);
+extern void catalog_path_end(int nest);
+
+/* Around a query that groups by many columns. */
+extern int	grouping_begin(void);
+extern void grouping_end(int nest);
+
+/* True if reading the source means reading that relation (views, partitions). */
+extern bool source_reads(const Source *source, Oid relid);
+
+/* "a, b, c" of some columns, quoted. */
+extern char *column_list(const SourceColumn *columns, int n);
+
+/* Names of a name[]; errors on NULL elements and on more than one dimension. */
+extern char **name_array(ArrayType *array, const char *argument, int *n);
+
+/* ---- the host's side of the core (api/border.c) ---- */
+typedef struct Border
+{
+	KanonEnv	env;
+	MemoryContext context;		/* everything of one run; deleted with the caller's */
+	Size		limit;			/* kanon_memory_limit() when the run began */
+	Size		used;			/* bytes the core holds */
+	Size		peak;			/* most it held */
+	instr_time	started;
+	instr_time	said;			/* last progress notice */
+} Border;
+
+extern Border *border_create(const char *name);
+
+/* Raises the error for a status that is not KANON_OK. */
+extern void border_check(Border *border, KanonStatus status, const char *detail);
+
+/* Says how far a phase is, at most every five seconds.  left: rows, or -1. */
+extern void border_progress(Border *border, const char *phase, double share, int64 left);
+
+/* Memory under the run's budget for the PostgreSQL side; raises when it is spent. */
+extern void *border_palloc(Border *border, Size size);
+extern void border_pfree(Border *border, void *ptr);
+
+/* Counts memory that was taken elsewhere (a dictionary grew from..to bytes). */
+extern void border_charge(Border *border, Size from, Size to);
+
+/* ---- dictionaries (read/dictionary.c) ---- */
+#define DICTIONARY_NONE PG_UINT32_MAX
+
+/* The values of one column that are different under its equality, numbered. */
+extern Dictionary *dictionary_create(MemoryContext parent, const SourceColumn *column);
+
+/* The value's code; a value not seen yet gets the next one. */
+extern uint32 dictionary_add(Dictionary *dictionary, Datum value, bool isnull);
+
+/* The value's code, or DICTIONARY_NONE. */
+extern uint32 dictionary_find(Dictionary *dictionary, Datum value, bool isnull);
+extern uint32 dictionary_size(const Dictionary *dictionary);
+
+/* The one spelling under which a code is published. */
+extern Datum dictionary_value(const Dictionary *dictionary, uint32 code, bool *isnull);
+
+/* Equal values can be spelled differently (numeric 1.0 and 1.00). */
+extern bool dictionary_has_spellings(const Dictionary *dictionary);
+
+/*
+ * Renumbers so that codes ascend in the type's order, NULL last; returns the
+ * new code of each old one.
+ */
+extern uint32 *dictionary_sort(Dictionary *dictionary);
+
+/* Per code the value as a double (NaN: NULL), for measures. */
+extern double *dictionary_numbers(const Dictionary *dictionary);
+extern Size dictionary_memory(const Dictionary *dictionary);
+
+/* ---- row types (read/rowtypes.c) ---- */
+typedef struct RowTypes
+{
+	Source	   *source;
+	uint32		ntypes;
+	int64		nrows;
+	KanonColumn *columns;		/* [nqis]; weights are 1 */
+	int64	   *rows;			/* [ntypes] */
+} RowTypes;
+
+/* Groups the source under the active snapshot. */
+extern RowTypes *rowtypes_read(Source *source, Border *border);
+
+/*
+ * The same of a table that this transaction has written class by class, as it
+ * stands now: faster than grouping, and right in any order of rows.
+ */
+extern RowTypes *rowtypes_read_runs(Source *source, Border *border);
+
+/* Finds the row type of a tuple of codes again. */
+typedef struct TypeIndex TypeIndex;
+extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
+extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes);	/* DICTIONARY_NONE: not there */
+
+/* ---- target (write/) ---- */
+typedef struct Target
+{
+	char	   *schema;
+	char	   *name;
+	char	   *qualified;		/* both, quoted */
+	Oid			namespace;
+	Oid			relid;			/* of the table that is being filled */
+	Oid			replaced;		/* of the old table, or InvalidOid */
+	char	   *building;		/* qualified name while being filled */
+	bool		mark;			/* with KANON_MARK_COLUMN */
+} Target;
+
+/* The column that says which pattern a row was published under. */
+#define KANON_MARK_COLUMN "kanon_pattern"
+
+/* write/target.c: checks the name (nothing is made yet). */
+extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
+extern void target_create(Target *target, const Source *source);
+
+/* Puts the new table in the old one's place, with its owner and grants. */
+extern void target_install(Target *target);
+
+/* write/write.c: the release's rows; returns how many were written. */
+extern int64 target_write(const Target *target, const RowTypes *types,
+						  const KanonProblem *problem, const KanonRelease *release, Border *border);
+
+/* write/verify.c: the release as it stands in the target; raises if a rule is broken. */
+extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
+						  int64 expected_rows, Border *border);
+
+/* ---- the record of runs (api/record.c) ---- */
+typedef struct RunRecord
+{
+	TimestampTz started_at;
+	const char *source;
+	const char *target;
+	const char *method;
+	int64		row_count;
+	int64		patterns;		/* -1: not counted */
+	double		read_ms;
+	double		solve_ms;
+	double		write_ms;
+	double		verify_ms;
+} RunRecord;
+
+extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *types,
+						const KanonProblem *problem, const KanonRelease *release,
+						const KanonMeasures *measures, const double *tuple_diversity);
+
+/* ---- arguments (api/args.c) ---- */
+
+/* Symbols of a pattern ("-*-"), palloc'd. */
+extern char *pattern_text(KanonPattern pattern, int ncolumns);
+extern KanonPattern pattern_parse(const char *text, int ncolumns, const char *argument);
+extern KanonPattern *patterns_parse(ArrayType *patterns, int ncolumns, size_t *n);
+extern double *weights_parse(ArrayType *weights, int ncolumns);
+extern KanonResidual residual_parse(const char *word);
+extern KanonSolve method_parse(const char *word);
+
+#endif

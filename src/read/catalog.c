@@ -1,0 +1,83 @@
+/*
+ * catalog.c: settings under which kanon's own queries run, and questions to the
+ * system catalogs.  Those run with a
+ * search_path of their own, so that nothing in the caller's can get in between;
+ * queries that touch the source never do (its views may rely on the path) and
+ * qualify every name instead.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+
+#include "catalog/pg_type.h"
+#include "utils/guc.h"
+
+static void
+set_here(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+int
+catalog_path_begin(void)
+{
+	int			nest = NewGUCNestLevel();
+
+	set_here("search_path", "pg_catalog, pg_temp");
+	return nest;
+}
+
+void
+catalog_path_end(int nest)
+{
+	AtEOXact_GUC(true, nest);
+}
+
+/*
+ * Without statistics of how columns go together the planner sorts where hashing
+ * takes a quarter of the time; types that cannot be hashed are sorted all the same.
+ */
+int
+grouping_begin(void)
+{
+	int			nest = NewGUCNestLevel();
+
+	set_here("enable_sort", "off");
+	set_here("jit", "off");
+	return nest;
+}
+
+void
+grouping_end(int nest)
+{
+	AtEOXact_GUC(true, nest);
+}
+
+/* Follows views to what they read, and parents to their children. */
+bool
+source_reads(const Source *source, Oid relid)
+{
+	static const char *query =
+		"WITH RECURSIVE reads(relid) AS ("
+		"  SELECT $1"
+		" UNION"
+		"  SELECT next.relid FROM reads, LATERAL ("
+		"    SELECT d.refobjid AS relid FROM pg_rewrite w JOIN pg_depend d"
+		"      ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid"
+		"     AND d.refclassid = 'pg_class'::regclass"
+		"     WHERE w.ev_class = reads.relid"
+		"    UNION ALL"
+		"    SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = reads.relid) AS next)"
+		" SELECT 1 FROM reads WHERE relid = $2";
+	Oid			types[2] = {OIDOID, OIDOID};
+	Datum		values[2];
+	int			nest = catalog_path_begin();
+	bool		found;
+
+	values[0] = ObjectIdGetDatum(source->relid);
+	values[1] = ObjectIdGetDatum(relid);
+	if (SPI_execute_with_args(query, 2, types, values, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not follow what the source reads");
+	found = SPI_processed > 0;
+	catalog_path_end(nest);
+	return found;
+}

@@ -1,0 +1,102 @@
+/*
+ * number.c: values of numeric and date/time types as doubles, for measures.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "fmgr.h"
+#include "read/number.h"
+#include "utils/builtins.h"
+#include "utils/cash.h"
+#include "utils/date.h"
+
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+bool
+type_is_numerical(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case MONEYOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMETZOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case INTERVALOID:
+			return true;
+	}
+	return false;
+}
+
+static double
+timestamp_as_number(Timestamp value)
+{
+	if (TIMESTAMP_IS_NOBEGIN(value))
+		return -INFINITY;
+	if (TIMESTAMP_IS_NOEND(value))
+		return INFINITY;
+	return (double) value;
+}
+
+double
+value_as_number(Oid type, Datum value)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return (double) DatumGetInt64(value);
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		case NUMERICOID:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		case MONEYOID:
+			return (double) DatumGetCash(value);
+		case DATEOID:
+			{
+				DateADT		date = DatumGetDateADT(value);
+
+				if (DATE_IS_NOBEGIN(date))
+					return -INFINITY;
+				if (DATE_IS_NOEND(date))
+					return INFINITY;
+				return (double) date * USECS_PER_DAY;
+			}
+		case TIMEOID:
+			return (double) DatumGetTimeADT(value);
+		case TIMETZOID:
+			{
+				TimeTzADT  *time = DatumGetTimeTzADTP(value);
+
+				return (double) (time->time + time->zone * USECS_PER_SEC);
+			}
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return timestamp_as_number(DatumGetTimestamp(value));
+		case INTERVALOID:
+			{
+				Interval   *span = DatumGetIntervalP(value);
+
+				/* as interval_cmp: months of 30 days of 24 hours */
+				return (double) span->time +
+					((double) span->month * DAYS_PER_MONTH + span->day) * (double) USECS_PER_DAY;
+			}
+	}
+	elog(ERROR, "type %u is not numerical", type);
+}

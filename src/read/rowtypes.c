@@ -1,0 +1,416 @@
+/*
+ * rowtypes.c: a relation becomes row types.  Of a source the executor makes the
+ * groups; a target, whose rows lie together by class, is read as it is, and each
+ * run of identical rows is a group.  The groups' values become codes.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/tuptable.h"
+#include "lib/stringinfo.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+#define CHUNK_BITS 12
+#define CHUNK_TYPES ((uint32) 1 << CHUNK_BITS)
+
+/* Groups arrive in unknown number, so they are kept in chunks until the end. */
+typedef struct Chunk
+{
+	int64		rows[CHUNK_TYPES];
+	uint32		codes[FLEXIBLE_ARRAY_MEMBER];	/* [nqis][CHUNK_TYPES] */
+} Chunk;
+
+typedef struct GroupReceiver
+{
+	DestReceiver pub;
+	Source	   *source;
+	Border	   *border;
+	const char *phase;
+	Chunk	  **chunks;
+	uint32		nchunks;
+	uint32		room;			/* of chunks */
+	uint32		ntypes;
+	int			nattrs;			/* attributes of a group; its count is the last */
+	TupleTableSlot *last;		/* when reading runs: the row that began this one */
+	Size		dictionaries;	/* bytes, as charged so far */
+} GroupReceiver;
+
+static void
+charge_dictionaries(GroupReceiver *recv)
+{
+	Size		now = 0;
+
+	for (int c = 0; c < recv->source->nqis; c++)
+		now += dictionary_memory(recv->source->qis[c].dictionary);
+	border_charge(recv->border, recv->dictionaries, now);
+	recv->dictionaries = now;
+}
+
+static void
+add_chunk(GroupReceiver *recv)
+{
+	Size		size = offsetof(Chunk, codes) + sizeof(uint32) * CHUNK_TYPES * (Size) recv->source->nqis;
+	uint32		most = KANON_MAX_TYPES / CHUNK_TYPES;
+
+	if (recv->nchunks == most)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the source has more than %u row types", most * CHUNK_TYPES),
+				 errhint("Publish fewer or coarser quasi-identifiers.")));
+	if (recv->nchunks == recv->room)
+	{
+		recv->room = recv->room > 0 ? recv->room * 2 : 64;
+		recv->chunks = recv->chunks == NULL
+			? MemoryContextAlloc(recv->border->context, sizeof(Chunk *) * recv->room)
+			: repalloc(recv->chunks, sizeof(Chunk *) * recv->room);
+	}
+	charge_dictionaries(recv);
+	recv->chunks[recv->nchunks++] = border_palloc(recv->border, size);
+	border_progress(recv->border, recv->phase, 0, -1);
+}
+
+static void
+add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
+{
+	Source	   *source = recv->source;
+	uint32		at = recv->ntypes & (CHUNK_TYPES - 1);
+	Chunk	   *chunk;
+
+	if (at == 0)
+		add_chunk(recv);
+	chunk = recv->chunks[recv->nchunks - 1];
+	for (int c = 0; c < source->nqis; c++)
+		chunk->codes[(Size) c * CHUNK_TYPES + at] =
+			dictionary_add(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
+	chunk->rows[at] = rows;
+	recv->ntypes++;
+}
+
+static bool
+receive_group(TupleTableSlot *slot, DestReceiver *self)
+{
+	GroupReceiver *recv = (GroupReceiver *) self;
+
+	slot_getallattrs(slot);
+	add_group(recv, slot, DatumGetInt64(slot->tts_values[recv->nattrs - 1]));
+	return true;
+}
+
+static bool
+same_row(const TupleTableSlot *a, const TupleTableSlot *b)
+{
+	TupleDesc	desc = a->tts_tupleDescriptor;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (a->tts_isnull[i] != b->tts_isnull[i])
+			return false;
+		if (!a->tts_isnull[i] &&
+			!datum_image_eq(a->tts_values[i], b->tts_values[i], att->attbyval, att->attlen))
+			return false;
+	}
+	return true;
+}
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	GroupReceiver *recv = (GroupReceiver *) self;
+
+	slot_getallattrs(slot);
+	if (recv->ntypes > 0 && same_row(slot, recv->last))
+	{
+		uint32		at = (recv->ntypes - 1) & (CHUNK_TYPES - 1);
+
+		recv->chunks[recv->nchunks - 1]->rows[at]++;
+		return true;
+	}
+	add_group(recv, slot, 1);
+	ExecCopySlot(recv->last, slot);
+	slot_getallattrs(recv->last);
+	return true;
+}
+
+static void
+receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	GroupReceiver *recv = (GroupReceiver *) self;
+
+	recv->nattrs = desc->natts;
+	recv->last = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+}
+
+static void
+receiver_shutdown(DestReceiver *self)
+{
+	ExecDropSingleTupleTableSlot(((GroupReceiver *) self)->last);
+}
+
+static void
+receiver_destroy(DestReceiver *self)
+{
+}
+
+/*
+ * Where equal values can be spelled differently, groups are split by spelling,
+ * so that every spelling reaches the dictionary and the one it publishes does
+ * not depend on the order of rows; equal groups are merged again afterwards.
+ */
+static char *
+grouping_query(const Source *source)
+{
+	StringInfoData query;
+	int			nkeys = source->nqis;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "SELECT %s", column_list(source->qis, source->nqis));
+	for (int c = 0; c < source->nqis; c++)
+	{
+		Oid			output;
+		bool		isvarlena;
+
+		if (!dictionary_has_spellings(source->qis[c].dictionary))
+			continue;
+		getTypeOutputInfo(source->qis[c].type, &output, &isvarlena);
+		appendStringInfo(&query, ", pg_catalog.textin(%s(%s)) COLLATE pg_catalog.\"C\"",
+						 quote_qualified_identifier(get_namespace_name(get_func_namespace(output)),
+													get_func_name(output)),
+						 source->qis[c].quoted);
+		nkeys++;
+	}
+	appendStringInfo(&query, ", pg_catalog.count(*) FROM %s GROUP BY 1", source->name);
+	for (int i = 2; i <= nkeys; i++)
+		appendStringInfo(&query, ", %d", i);
+	return query.data;
+}
+
+static inline uint32 *
+chunk_code(const GroupReceiver *recv, int c, uint32 type)
+{
+	return &recv->chunks[type >> CHUNK_BITS]->codes[(Size) c * CHUNK_TYPES + (type & (CHUNK_TYPES - 1))];
+}
+
+/* The types in ascending order of codes: a stable counting sort per column. */
+static uint32 *
+sort_types(GroupReceiver *recv)
+{
+	Source	   *source = recv->source;
+	uint32		n = recv->ntypes;
+	uint32	   *order = border_palloc(recv->border, sizeof(uint32) * (Size) n);
+	uint32	   *next = border_palloc(recv->border, sizeof(uint32) * (Size) n);
+
+	for (uint32 i = 0; i < n; i++)
+		order[i] = i;
+	for (int c = source->nqis - 1; c >= 0; c--)
+	{
+		uint32		distinct = dictionary_size(source->qis[c].dictionary);
+		uint32	   *start = border_palloc(recv->border, sizeof(uint32) * ((Size) distinct + 1));
+		uint32	   *swap;
+
+		CHECK_FOR_INTERRUPTS();
+		memset(start, 0, sizeof(uint32) * ((Size) distinct + 1));
+		for (uint32 i = 0; i < n; i++)
+			start[*chunk_code(recv, c, i) + 1]++;
+		for (uint32 code = 0; code < distinct; code++)
+			start[code + 1] += start[code];
+		for (uint32 i = 0; i < n; i++)
+			next[start[*chunk_code(recv, c, order[i])]++] = order[i];
+		swap = order;
+		order = next;
+		next = swap;
+		border_pfree(recv->border, start);
+	}
+	border_pfree(recv->border, next);
+	return order;
+}
+
+/* Adds up neighbours that have the same codes. */
+static void
+merge_equal(RowTypes *types)
+{
+	uint32		last = 0;
+
+	for (uint32 i = 1; i < types->ntypes; i++)
+	{
+		bool		equal = true;
+
+		for (int c = 0; c < types->source->nqis && equal; c++)
+			equal = types->columns[c].code[i] == types->columns[c].code[last];
+		if (equal)
+			types->rows[last] += types->rows[i];
+		else
+		{
+			last++;
+			for (int c = 0; c < types->source->nqis; c++)
+				((uint32 *) types->columns[c].code)[last] = types->columns[c].code[i];
+			types->rows[last] = types->rows[i];
+		}
+	}
+	types->ntypes = last + 1;
+}
+
+static RowTypes *
+collect_types(GroupReceiver *recv, bool repeated)
+{
+	Source	   *source = recv->source;
+	RowTypes   *types = MemoryContextAllocZero(recv->border->context, sizeof(RowTypes));
+	uint32		n = recv->ntypes;
+	uint32	   *order;
+
+	types->source = source;
+	types->ntypes = n;
+	types->columns = MemoryContextAllocZero(recv->border->context, sizeof(KanonColumn) * source->nqis);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		Dictionary *dict = source->qis[c].dictionary;
+		uint32	   *renumber = dictionary_sort(dict);
+
+		for (uint32 i = 0; i < n; i++)
+		{
+			uint32	   *code = chunk_code(recv, c, i);
+
+			*code = renumber[*code];
+		}
+		pfree(renumber);
+		repeated |= dictionary_has_spellings(dict);
+		types->columns[c].distinct = dictionary_size(dict);
+		types->columns[c].weight = 1;
+		types->columns[c].number = source->qis[c].numerical ? dictionary_numbers(dict) : NULL;
+	}
+	charge_dictionaries(recv);
+
+	order = sort_types(recv);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		uint32	   *codes = border_palloc(recv->border, sizeof(uint32) * (Size) n);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint32 i = 0; i < n; i++)
+			codes[i] = *chunk_code(recv, c, order[i]);
+		types->columns[c].code = codes;
+	}
+	types->rows = border_palloc(recv->border, sizeof(int64) * (Size) n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		types->rows[i] = recv->chunks[order[i] >> CHUNK_BITS]->rows[order[i] & (CHUNK_TYPES - 1)];
+		types->nrows += types->rows[i];
+	}
+	border_pfree(recv->border, order);
+	if (repeated && n > 0)
+		merge_equal(types);
+	return types;
+}
+
+static RowTypes *
+read_types(Source *source, Border *border, bool runs)
+{
+	GroupReceiver recv;
+	RowTypes   *types;
+
+	for (int c = 0; c < source->nqis; c++)
+		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
+	memset(&recv, 0, sizeof(recv));
+	recv.pub.receiveSlot = runs ? receive_row : receive_group;
+	recv.pub.rStartup = receiver_startup;
+	recv.pub.rShutdown = receiver_shutdown;
+	recv.pub.rDestroy = receiver_destroy;
+	recv.pub.mydest = DestNone;
+	recv.source = source;
+	recv.border = border;
+	recv.phase = runs ? "verifying" : "reading";
+	if (runs)
+		kanon_spi_select(psprintf("SELECT %s FROM %s", column_list(source->qis, source->nqis), source->name),
+						 false, &recv.pub);
+	else
+	{
+		int			nest = grouping_begin();
+
+		kanon_spi_select(grouping_query(source), true, &recv.pub);
+		grouping_end(nest);
+	}
+	types = collect_types(&recv, runs);
+	for (uint32 i = 0; i < recv.nchunks; i++)
+		border_pfree(border, recv.chunks[i]);
+	if (recv.chunks != NULL)
+		pfree(recv.chunks);
+	return types;
+}
+
+RowTypes *
+rowtypes_read(Source *source, Border *border)
+{
+	return read_types(source, border, false);
+}
+
+RowTypes *
+rowtypes_read_runs(Source *source, Border *border)
+{
+	return read_types(source, border, true);
+}
+
+struct TypeIndex
+{
+	const RowTypes *types;
+	uint32		mask;			/* slots - 1 */
+	uint32	   *slots;			/* type or DICTIONARY_NONE */
+};
+
+static inline uint32
+hash_step(uint32 hash, uint32 code)
+{
+	return murmurhash32(hash ^ code) + hash;
+}
+
+TypeIndex *
+type_index_create(const RowTypes *types, Border *border)
+{
+	TypeIndex  *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
+	Size		nslots = (Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1);
+
+	index->types = types;
+	index->mask = (uint32) (nslots - 1);
+	index->slots = border_palloc(border, sizeof(uint32) * nslots);
+	memset(index->slots, 0xff, sizeof(uint32) * nslots);
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		uint32		hash = 0;
+
+		for (int c = 0; c < types->source->nqis; c++)
+			hash = hash_step(hash, types->columns[c].code[i]);
+		hash &= index->mask;
+		while (index->slots[hash] != DICTIONARY_NONE)
+			hash = (hash + 1) & index->mask;
+		index->slots[hash] = i;
+	}
+	return index;
+}
+
+uint32
+type_index_find(const TypeIndex *index, const uint32 *codes)
+{
+	const RowTypes *types = index->types;
+	uint32		hash = 0;
+	uint32		type;
+
+	for (int c = 0; c < types->source->nqis; c++)
+		hash = hash_step(hash, codes[c]);
+	hash &= index->mask;
+	while ((type = index->slots[hash]) != DICTIONARY_NONE)
+	{
+		int			c = 0;
+
+		while (c < types->source->nqis && types->columns[c].code[type] == codes[c])
+			c++;
+		if (c == types->source->nqis)
+			return type;
+		hash = (hash + 1) & index->mask;
+	}
+	return DICTIONARY_NONE;
+}

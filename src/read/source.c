@@ -1,0 +1,220 @@
+/*
+ * source.c: the relation to publish: what kind it is, and the columns named.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "read/number.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+char	  **
+name_array(ArrayType *array, const char *argument, int *n)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **names;
+
+	*n = 0;
+	if (array == NULL)
+		return NULL;
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("%s must be a list of column names", argument),
+				 errhint("Write it like '{age,zip}'.")));
+	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, n);
+	names = palloc(sizeof(char *) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain NULL", argument),
+					 errhint("Write it like '{age,zip}'.")));
+		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
+	}
+	return names;
+}
+
+static void
+check_kind(Relation rel)
+{
+	switch (rel->rd_rel->relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_VIEW:
+		case RELKIND_MATVIEW:
+		case RELKIND_FOREIGN_TABLE:
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a table or view", RelationGetRelationName(rel)),
+			 errhint("kanon publishes tables, partitioned and foreign tables, views and materialized views.")));
+}
+
+static void
+find_column(Relation rel, const char *name, SourceColumn *column)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+	Form_pg_attribute att;
+
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of \"%s\" does not exist", name, RelationGetRelationName(rel)),
+				 errhint("Names are taken exactly as written, capitals included.")));
+	if (attnum < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("column \"%s\" is a system column", name),
+				 errhint("Only columns that the table itself has can be published.")));
+	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	column->name = pstrdup(name);
+	column->quoted = pstrdup(quote_identifier(name));
+	column->type = att->atttypid;
+	column->typmod = att->atttypmod;
+	column->collation = att->attcollation;
+}
+
+/* Grouping needs a default hash or btree operator class. */
+static void
+check_equality(const SourceColumn *column)
+{
+	TypeCacheEntry *entry = lookup_type_cache(column->type, TYPECACHE_EQ_OPR);
+
+	if (!OidIsValid(entry->eq_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("column \"%s\" of type %s cannot be a quasi-identifier",
+						column->name, format_type_be(column->type)),
+				 errdetail("The type has no equality operator to group by."),
+				 errhint("Publish it through a view that casts it to another type, such as jsonb or text.")));
+}
+
+/* One GROUP BY either hashes or sorts all of its columns. */
+static void
+check_groupable(const Source *source)
+{
+	const SourceColumn *unhashable = NULL,
+			   *unsortable = NULL;
+
+	for (int i = 0; i < source->nqis; i++)
+	{
+		TypeCacheEntry *entry = lookup_type_cache(source->qis[i].type, TYPECACHE_HASH_PROC | TYPECACHE_LT_OPR);
+
+		if (!OidIsValid(entry->hash_proc))
+			unhashable = &source->qis[i];
+		if (!OidIsValid(entry->lt_opr))
+			unsortable = &source->qis[i];
+	}
+	if (unhashable != NULL && unsortable != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("columns \"%s\" and \"%s\" cannot both be quasi-identifiers",
+						unhashable->name, unsortable->name),
+				 errdetail("Type %s can only be sorted and type %s can only be hashed.",
+						   format_type_be(unhashable->type), format_type_be(unsortable->type)),
+				 errhint("Publish a view that casts one of them to another type, such as text.")));
+}
+
+static void
+find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn **columns, int *n)
+{
+	char	  **names = name_array(array, argument, n);
+
+	*columns = palloc0(sizeof(SourceColumn) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		find_column(rel, names[i], &(*columns)[i]);
+		for (int j = 0; j < i; j++)
+			if (strcmp(names[i], names[j]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is named twice in %s", names[i], argument),
+						 errhint("Name each column once.")));
+	}
+}
+
+Source *
+source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
+{
+	Source	   *source = palloc0(sizeof(Source));
+	Relation	rel;
+	int			ncategorical;
+	char	  **names;
+
+	rel = try_relation_open(relid, AccessShareLock);
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid),
+				 errhint("Name the source as a table or view that exists.")));
+	check_kind(rel);
+	source->relid = relid;
+	source->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+											  RelationGetRelationName(rel));
+	find_columns(rel, qis, "quasi_identifiers", &source->qis, &source->nqis);
+	if (source->nqis == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("quasi_identifiers must name at least one column"),
+				 errhint("Name the columns that could be joined with outside knowledge, such as '{age,zip}'.")));
+	if (source->nqis > KANON_MAX_COLUMNS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("%d quasi-identifiers are more than the %d that kanon can take",
+						source->nqis, KANON_MAX_COLUMNS),
+				 errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
+	find_columns(rel, kept, "keep", &source->kept, &source->nkept);
+	for (int i = 0; i < source->nqis; i++)
+	{
+		check_equality(&source->qis[i]);
+		source->qis[i].numerical = type_is_numerical(source->qis[i].type);
+		for (int j = 0; j < source->nkept; j++)
+			if (strcmp(source->qis[i].name, source->kept[j].name) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is both a quasi-identifier and kept", source->qis[i].name),
+						 errhint("A kept column is published unchanged; take it out of one of the two lists.")));
+	}
+	check_groupable(source);
+	names = name_array(categorical, "categorical", &ncategorical);
+	for (int i = 0; i < ncategorical; i++)
+	{
+		int			c = 0;
+
+		while (c < source->nqis && strcmp(names[i], source->qis[c].name) != 0)
+			c++;
+		if (c == source->nqis)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("categorical names \"%s\", which is not a quasi-identifier", names[i]),
+					 errhint("Names are taken exactly as written, capitals included.")));
+		source->qis[c].numerical = false;
+	}
+	relation_close(rel, NoLock);
+	return source;
+}
+
+char *
+column_list(const SourceColumn *columns, int n)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].quoted);
+	return list.data;
+}

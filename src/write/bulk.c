@@ -1,0 +1,102 @@
+/*
+ * bulk.c: rows into a new table, many at a time, the way COPY does it.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+#include "write/bulk.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "executor/tuptable.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* A batch ends at so many rows or so many bytes of variable-length values. */
+#define BATCH_ROWS 1000
+#define BATCH_BYTES (256 * 1024)
+
+struct BulkWriter
+{
+	Relation	rel;
+	BulkInsertState state;
+	CommandId	cid;
+	MemoryContext batch;		/* what a batch leaves behind; reset after each */
+	int			nslots;
+	Size		bytes;
+	int64		written;
+	TupleTableSlot *slots[BATCH_ROWS];
+};
+
+BulkWriter *
+bulk_begin(Oid relid)
+{
+	BulkWriter *writer = palloc0(sizeof(BulkWriter));
+
+	writer->rel = table_open(relid, RowExclusiveLock);
+	writer->state = GetBulkInsertState();
+	writer->cid = GetCurrentCommandId(true);
+	writer->batch = AllocSetContextCreate(CurrentMemoryContext, "kanon batch", ALLOCSET_DEFAULT_SIZES);
+	return writer;
+}
+
+TupleTableSlot *
+bulk_slot(BulkWriter *writer)
+{
+	TupleTableSlot *slot = writer->slots[writer->nslots];
+
+	if (slot == NULL)
+		slot = writer->slots[writer->nslots] = table_slot_create(writer->rel, NULL);
+	return ExecClearTuple(slot);
+}
+
+static void
+flush(BulkWriter *writer)
+{
+	MemoryContext old = MemoryContextSwitchTo(writer->batch);
+
+	CHECK_FOR_INTERRUPTS();
+	table_multi_insert(writer->rel, writer->slots, writer->nslots, writer->cid, 0, writer->state);
+	writer->written += writer->nslots;
+	for (int i = 0; i < writer->nslots; i++)
+		ExecClearTuple(writer->slots[i]);
+	writer->nslots = 0;
+	writer->bytes = 0;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->batch);
+}
+
+void
+bulk_put(BulkWriter *writer)
+{
+	TupleTableSlot *slot = writer->slots[writer->nslots];
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+
+	ExecStoreVirtualTuple(slot);
+	for (int i = 0; i < desc->natts; i++)
+		if (!slot->tts_isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
+			writer->bytes += VARSIZE_ANY(DatumGetPointer(slot->tts_values[i]));
+	ExecMaterializeSlot(slot);
+	writer->nslots++;
+	if (writer->nslots == BATCH_ROWS || writer->bytes >= BATCH_BYTES)
+		flush(writer);
+}
+
+int64
+bulk_end(BulkWriter *writer)
+{
+	int64		written;
+
+	if (writer->nslots > 0)
+		flush(writer);
+	for (int i = 0; i < BATCH_ROWS && writer->slots[i] != NULL; i++)
+		ExecDropSingleTupleTableSlot(writer->slots[i]);
+	FreeBulkInsertState(writer->state);
+	table_finish_bulk_insert(writer->rel, 0);
+	table_close(writer->rel, NoLock);
+	MemoryContextDelete(writer->batch);
+	written = writer->written;
+	pfree(writer);
+	return written;
+}

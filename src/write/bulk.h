@@ -1,0 +1,24 @@
+/*
+ * bulk.h: rows into a new table, many at a time.
+ */
+#ifndef KANON_BULK_H
+#define KANON_BULK_H
+
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+
+typedef struct BulkWriter BulkWriter;
+
+extern BulkWriter *bulk_begin(Oid relid);
+
+/* The slot to fill next: set tts_values and tts_isnull of every column, then put. */
+extern TupleTableSlot *bulk_slot(BulkWriter *writer);
+
+/* Takes the slot filled last; its values are copied. */
+extern void bulk_put(BulkWriter *writer);
+
+/* Rows written in all. */
+extern int64 bulk_end(BulkWriter *writer);
+
+#endif

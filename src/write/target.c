@@ -1,0 +1,290 @@
+/*
+ * target.c: the table that is published: its name, its columns, and how it takes
+ * an older one's place.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "executor/executor.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+#include "utils/varlena.h"
+
+static void
+run_utility(const char *sql)
+{
+	int			rc = SPI_execute(sql, false, 0);
+
+	if (rc < 0)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
+}
+
+/* What stands in the way of replacing a table, said before any work is done. */
+static void
+check_replaceable(Oid relid, const char *name, const Source *source)
+{
+	Relation	rel;
+	Oid			types[1] = {OIDOID};
+	Datum		values[1];
+	int			nest;
+
+	if (relid == source->relid || source_reads(source, relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("target \"%s\" is what the source reads", name),
+				 errhint("Publish into another table; the source itself is never changed.")));
+	rel = relation_open(relid, AccessShareLock);
+	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("target \"%s\" is not a plain table", name),
+				 errhint("Only a plain table can be replaced; drop the old object or choose another name.")));
+	if (!kanon_owns_relation(relid, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s", name),
+				 errhint("Only its owner can replace a table; choose another name.")));
+	if (rel->rd_rel->relrowsecurity)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("target \"%s\" has row-level security", name),
+				 errdetail("The new table would be readable without the old one's policies."),
+				 errhint("Drop the table yourself, or publish into another one.")));
+	relation_close(rel, AccessShareLock);
+
+	values[0] = ObjectIdGetDatum(relid);
+	nest = catalog_path_begin();
+	if (SPI_execute_with_args("SELECT 1 FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass"
+							  " AND d.objid = w.oid WHERE d.refclassid = 'pg_class'::regclass"
+							  " AND d.refobjid = $1 AND w.ev_class <> $1",
+							  1, types, values, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read dependencies");
+	catalog_path_end(nest);
+	if (SPI_processed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("target \"%s\" cannot be replaced because views depend on it", name),
+				 errhint("Drop the views first, or publish into another table.")));
+}
+
+Target *
+target_resolve(const char *name, const Source *source, bool replace, bool mark)
+{
+	Target	   *target = palloc0(sizeof(Target));
+	RangeVar   *rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
+	Oid			existing;
+
+	if (rv->catalogname != NULL && strcmp(rv->catalogname, get_database_name(MyDatabaseId)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the target must be in the current database"),
+				 errhint("Name it as schema.table.")));
+	if (rv->schemaname != NULL && strcmp(rv->schemaname, "pg_temp") != 0 &&
+		!OidIsValid(get_namespace_oid(rv->schemaname, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema \"%s\" does not exist", rv->schemaname),
+				 errhint("Create it first; kanon creates the table only.")));
+	target->namespace = RangeVarGetCreationNamespace(rv);
+	if (kanon_schema_aclcheck(target->namespace, GetUserId(), ACL_CREATE) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for schema %s", get_namespace_name(target->namespace)),
+				 errhint("Choose a schema in which you may create tables.")));
+	target->schema = get_namespace_name(target->namespace);
+	target->name = pstrdup(rv->relname);
+	target->qualified = quote_qualified_identifier(target->schema, target->name);
+	target->mark = mark;
+
+	existing = get_relname_relid(target->name, target->namespace);
+	if (OidIsValid(existing))
+	{
+		if (!replace)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_TABLE),
+					 errmsg("relation %s already exists", target->qualified),
+					 errhint("Choose another target, drop it, or say replace => true.")));
+		check_replaceable(existing, target->name, source);
+		target->replaced = existing;
+	}
+	if (mark)
+	{
+		for (int i = 0; i < source->nqis + source->nkept; i++)
+		{
+			const SourceColumn *column = i < source->nqis ? &source->qis[i]
+				: &source->kept[i - source->nqis];
+
+			if (strcmp(column->name, KANON_MARK_COLUMN) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is in the way of mark => true", column->name),
+						 errhint("Publish a view in which the column has another name.")));
+		}
+	}
+	return target;
+}
+
+/* A suppressed cell is NULL, which a domain may refuse. */
+static bool
+domain_accepts_null(Oid type)
+{
+	DomainConstraintRef *ref = palloc0(sizeof(DomainConstraintRef));	/* lives with the context */
+	ExprContext *econtext;
+	ListCell   *lc;
+	bool		accepts = true;
+
+	InitDomainConstraintRef(type, ref, CurrentMemoryContext, true);
+	econtext = CreateStandaloneExprContext();
+	foreach(lc, ref->constraints)
+	{
+		DomainConstraintState *constraint = lfirst(lc);
+
+		if (constraint->constrainttype == DOM_CONSTRAINT_NOTNULL)
+			accepts = false;
+		else
+		{
+			econtext->domainValue_datum = (Datum) 0;
+			econtext->domainValue_isNull = true;
+			if (!ExecCheck(constraint->check_exprstate, econtext))
+				accepts = false;
+		}
+	}
+	FreeExprContext(econtext, true);
+	return accepts;
+}
+
+static void
+append_column(StringInfo sql, const SourceColumn *column, bool suppressible)
+{
+	Oid			type = column->type;
+	int32		typmod = column->typmod;
+
+	if (suppressible && get_typtype(type) == TYPTYPE_DOMAIN && !domain_accepts_null(type))
+		type = getBaseTypeAndTypmod(type, &typmod);
+	appendStringInfo(sql, "%s %s", column->quoted,
+					 format_type_extended(type, typmod,
+										  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	if (OidIsValid(column->collation) && column->collation != get_typcollation(type))
+	{
+		HeapTuple	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(column->collation));
+		Form_pg_collation form;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for collation %u", column->collation);
+		form = (Form_pg_collation) GETSTRUCT(tuple);
+		appendStringInfo(sql, " COLLATE %s",
+						 quote_qualified_identifier(get_namespace_name(form->collnamespace),
+													NameStr(form->collname)));
+		ReleaseSysCache(tuple);
+	}
+}
+
+void
+target_create(Target *target, const Source *source)
+{
+	StringInfoData sql;
+	char	   *name = target->name;
+
+	if (OidIsValid(target->replaced))
+	{
+		uint64		random;
+
+		if (!pg_strong_random(&random, sizeof(random)))
+			elog(ERROR, "could not generate a random name");
+		name = psprintf("kanon_building_" UINT64_FORMAT, random);
+	}
+	target->building = quote_qualified_identifier(target->schema, name);
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE TABLE %s (", target->building);
+	for (int i = 0; i < source->nqis + source->nkept; i++)
+	{
+		bool		qi = i < source->nqis;
+
+		if (i > 0)
+			appendStringInfoString(&sql, ", ");
+		append_column(&sql, qi ? &source->qis[i] : &source->kept[i - source->nqis], qi);
+	}
+	if (target->mark)
+		appendStringInfoString(&sql, ", " KANON_MARK_COLUMN " pg_catalog.text");
+	appendStringInfoChar(&sql, ')');
+	run_utility(sql.data);
+	target->relid = get_relname_relid(name, target->namespace);
+	if (!OidIsValid(target->relid))
+		elog(ERROR, "the target vanished while it was created");
+}
+
+/* Runs every statement that a query writes. */
+static void
+run_statements(const char *query, Oid old, Oid new)
+{
+	Oid			types[2] = {OIDOID, OIDOID};
+	Datum		values[2];
+	SPITupleTable *statements;
+	uint64		n;
+
+	values[0] = ObjectIdGetDatum(old);
+	values[1] = ObjectIdGetDatum(new);
+	if (SPI_execute_with_args(query, 2, types, values, NULL, false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read grants");
+	statements = SPI_tuptable;
+	n = SPI_processed;
+	for (uint64 i = 0; i < n; i++)
+		run_utility(SPI_getvalue(statements->vals[i], statements->tupdesc, 1));
+	SPI_freetuptable(statements);
+}
+
+/* $1 is the old table, $2 the new one: exactly the old grants, on what is still there. */
+static const char *const revoke_defaults =
+	"SELECT DISTINCT format('REVOKE ALL ON TABLE %s FROM %s', c.oid::regclass,"
+	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
+	" FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = $2 AND a.grantee <> c.relowner AND $1 IS NOT NULL";
+static const char *const copy_grants =
+	"SELECT format('GRANT %s ON TABLE %s TO %s%s', a.privilege_type, n.oid::regclass,"
+	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,"
+	"  CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)"
+	" FROM pg_class c, aclexplode(c.relacl) a, pg_class n"
+	" WHERE c.oid = $1 AND n.oid = $2 AND a.grantee <> c.relowner"
+	" UNION ALL "
+	"SELECT format('GRANT %s (%I) ON TABLE %s TO %s%s', a.privilege_type, o.attname, t.attrelid::regclass,"
+	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,"
+	"  CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)"
+	" FROM pg_attribute o, aclexplode(o.attacl) a, pg_attribute t"
+	" WHERE o.attrelid = $1 AND t.attrelid = $2 AND t.attname = o.attname"
+	"  AND o.attnum > 0 AND NOT o.attisdropped AND t.attnum > 0 AND NOT t.attisdropped";
+static const char *const keep_owner =
+	"SELECT format('ALTER TABLE %s OWNER TO %I', n.oid::regclass, pg_get_userbyid(c.relowner))"
+	" FROM pg_class c, pg_class n WHERE c.oid = $1 AND n.oid = $2 AND c.relowner <> n.relowner";
+
+void
+target_install(Target *target)
+{
+	int			nest;
+
+	if (!OidIsValid(target->replaced))
+		return;
+	if (get_relname_relid(target->name, target->namespace) != target->replaced)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("target %s was replaced by someone else meanwhile", target->qualified),
+				 errhint("Run the call again.")));
+	nest = catalog_path_begin();
+	run_statements(revoke_defaults, target->replaced, target->relid);
+	run_statements(copy_grants, target->replaced, target->relid);
+	run_statements(keep_owner, target->replaced, target->relid);
+	run_utility(psprintf("DROP TABLE %s", target->qualified));
+	run_utility(psprintf("ALTER TABLE %s RENAME TO %s", target->building, quote_identifier(target->name)));
+	catalog_path_end(nest);
+}

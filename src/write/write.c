@@ -1,0 +1,345 @@
+/*
+ * write.c: a release becomes the rows of the target.
+ *
+ * Without kept columns the release says it all: each class is written as often
+ * as it has rows.  With kept columns the source is read again under the same
+ * snapshot: each row goes to a class and a random place in it, tuplesort brings
+ * the rows into that order, and they get what their class shows.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+#include "write/bulk.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/tuplesort.h"
+
+#define RANDOM_POOL 1024
+
+/* Rows between two looks at the clock. */
+#define PROGRESS_ROWS 65536
+
+typedef struct Writer
+{
+	DestReceiver pub;
+	const Target *target;
+	const RowTypes *types;
+	const KanonProblem *problem;
+	const KanonRelease *release;
+	Border	   *border;
+	MemoryContext context;
+	BulkWriter *bulk;
+	int64		total;			/* rows that will be written */
+	int64		placed;			/* rows given a class */
+	int64		written;
+
+	/* what the class at hand shows */
+	uint32		class_;
+	Datum	   *values;			/* [nqis] */
+	bool	   *nulls;
+	Datum		pattern;		/* text, when marked */
+
+	/* with kept columns */
+	Tuplesortstate *sort;		/* of (key, kept values) */
+	TupleTableSlot *sorted;		/* one of its rows */
+	TypeIndex  *index;
+	size_t	   *first_flow;		/* [ntypes + 1]; NULL: flow i is of type i */
+	int64	   *left;			/* [nflows] rows still to come */
+	int			class_shift;	/* bits below the class in a key */
+	uint64		pool[RANDOM_POOL];
+	int			pool_left;
+} Writer;
+
+static void
+raise_source_changed(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the source gave other rows when it was read a second time"),
+			 errdetail("It probably is a view that calls volatile functions."),
+			 errhint("Publish from a table or a materialized view, or without kept columns.")));
+}
+
+static uint64
+strong_random(Writer *writer)
+{
+	if (writer->pool_left == 0)
+	{
+		if (!pg_strong_random(writer->pool, sizeof(writer->pool)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("could not generate random values")));
+		writer->pool_left = RANDOM_POOL;
+	}
+	return writer->pool[--writer->pool_left];
+}
+
+/* The flow that takes a row of this type: each row left is as likely as any other. */
+static size_t
+draw_flow(Writer *writer, uint32 type)
+{
+	size_t		first = type,
+				end = (size_t) type + 1;
+	int64		total = 0;
+	uint64		pick;
+
+	if (writer->first_flow != NULL)
+	{
+		first = writer->first_flow[type];
+		end = writer->first_flow[type + 1];
+	}
+	for (size_t f = first; f < end; f++)
+		total += writer->left[f];
+	if (total <= 0)
+		raise_source_changed();
+	if (end - first == 1)
+		return first;
+	pick = strong_random(writer) % (uint64) total;
+	while (pick >= (uint64) writer->left[first])
+		pick -= writer->left[first++];
+	return first;
+}
+
+/*
+ * Where a source row goes: its class in the high bits, random bits below.  Rows
+ * that are left out get the class after the last.
+ */
+static int64
+row_key(Writer *writer, TupleTableSlot *slot)
+{
+	const Source *source = writer->types->source;
+	uint32		codes[KANON_MAX_COLUMNS];
+	uint32		type,
+				class_;
+	size_t		flow;
+
+	for (int c = 0; c < source->nqis; c++)
+	{
+		codes[c] = dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
+		if (codes[c] == DICTIONARY_NONE)
+			raise_source_changed();
+	}
+	type = type_index_find(writer->index, codes);
+	if (type == DICTIONARY_NONE)
+		raise_source_changed();
+	flow = draw_flow(writer, type);
+	writer->left[flow]--;
+	class_ = writer->release->flows[flow].class_;
+	if (class_ == KANON_DROPPED)
+		class_ = writer->release->nclasses;
+	return (int64) (((uint64) class_ << writer->class_shift) |
+					(strong_random(writer) >> (64 - writer->class_shift)));
+}
+
+static inline uint32
+key_class(const Writer *writer, int64 key)
+{
+	return (uint32) ((uint64) key >> writer->class_shift);
+}
+
+static void
+enter_class(Writer *writer, uint32 class_)
+{
+	const Source *source = writer->types->source;
+	const KanonCell *cells = &writer->release->cells[(size_t) class_ * source->nqis];
+
+	for (int c = 0; c < source->nqis; c++)
+	{
+		if (cells[c].show == KANON_SHOW_VALUE)
+			writer->values[c] = dictionary_value(source->qis[c].dictionary, cells[c].code, &writer->nulls[c]);
+		else
+		{
+			writer->values[c] = (Datum) 0;
+			writer->nulls[c] = true;
+		}
+	}
+	if (writer->target->mark)
+	{
+		if (writer->pattern != (Datum) 0)
+			pfree(DatumGetPointer(writer->pattern));
+		writer->pattern = CStringGetTextDatum(pattern_text(writer->release->classes[class_].pattern,
+														   source->nqis));
+	}
+	writer->class_ = class_;
+}
+
+/* One row of the class at hand, with the kept values given. */
+static void
+put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
+{
+	const Source *source = writer->types->source;
+	TupleTableSlot *slot = bulk_slot(writer->bulk);
+	int			next = source->nqis + source->nkept;
+
+	memcpy(slot->tts_values, writer->values, sizeof(Datum) * source->nqis);
+	memcpy(slot->tts_isnull, writer->nulls, sizeof(bool) * source->nqis);
+	if (source->nkept > 0)
+	{
+		memcpy(slot->tts_values + source->nqis, kept, sizeof(Datum) * source->nkept);
+		memcpy(slot->tts_isnull + source->nqis, kept_nulls, sizeof(bool) * source->nkept);
+	}
+	if (writer->target->mark)
+	{
+		slot->tts_values[next] = writer->pattern;
+		slot->tts_isnull[next] = false;
+	}
+	bulk_put(writer->bulk);
+	if (++writer->written % PROGRESS_ROWS == 0)
+		border_progress(writer->border, "writing", (double) writer->written / writer->total,
+						writer->total - writer->written);
+}
+
+/* A row of the source: quasi-identifiers, then kept columns. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	Writer	   *writer = (Writer *) self;
+	int			nkept = writer->types->source->nkept;
+	int			nqis = writer->types->source->nqis;
+	int64		key;
+
+	slot_getallattrs(slot);
+	key = row_key(writer, slot);
+	if (key_class(writer, key) >= writer->release->nclasses)
+		return true;
+	ExecClearTuple(writer->sorted);
+	writer->sorted->tts_values[0] = Int64GetDatum(key);
+	writer->sorted->tts_isnull[0] = false;
+	memcpy(writer->sorted->tts_values + 1, slot->tts_values + nqis, sizeof(Datum) * nkept);
+	memcpy(writer->sorted->tts_isnull + 1, slot->tts_isnull + nqis, sizeof(bool) * nkept);
+	tuplesort_puttupleslot(writer->sort, ExecStoreVirtualTuple(writer->sorted));
+	if (++writer->placed % PROGRESS_ROWS == 0)
+		border_progress(writer->border, "placing rows", (double) writer->placed / writer->total,
+						writer->total - writer->placed);
+	return true;
+}
+
+/* The sorted rows are (key bigint, kept columns as the source has them). */
+static void
+receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	Writer	   *writer = (Writer *) self;
+	const Source *source = writer->types->source;
+	AttrNumber	key = 1;
+	Oid			less = Int8LessOperator;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
+	MemoryContext old = MemoryContextSwitchTo(writer->context); /* outlives the query */
+	TupleDesc	sorted = CreateTemplateTupleDesc(1 + source->nkept);
+
+	TupleDescInitEntry(sorted, 1, "key", INT8OID, -1, 0);
+	for (int i = 0; i < source->nkept; i++)
+		TupleDescCopyEntry(sorted, i + 2, desc, source->nqis + i + 1);
+	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first,
+										work_mem, NULL, 0);
+	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+receiver_nothing(DestReceiver *self)
+{
+}
+
+/* What row_key needs to know. */
+static void
+prepare_flows(Writer *writer)
+{
+	const KanonRelease *release = writer->release;
+	const RowTypes *types = writer->types;
+	size_t		flow = 0;
+
+	writer->index = type_index_create(types, writer->border);
+	writer->left = border_palloc(writer->border, sizeof(int64) * release->nflows);
+	for (size_t f = 0; f < release->nflows; f++)
+		writer->left[f] = release->flows[f].rows;
+	if (release->nflows != types->ntypes)
+	{
+		writer->first_flow = border_palloc(writer->border, sizeof(size_t) * ((Size) types->ntypes + 1));
+		for (uint32 i = 0; i < types->ntypes; i++)
+		{
+			writer->first_flow[i] = flow;
+			while (flow < release->nflows && release->flows[flow].type == i)
+				flow++;
+		}
+		writer->first_flow[types->ntypes] = flow;
+	}
+	/* 63 bits for class and randomness; the class may be nclasses (left out) */
+	writer->class_shift = 63 - (pg_leftmost_one_pos32(release->nclasses + 1) + 1);
+}
+
+static void
+write_from_source(Writer *writer)
+{
+	const Source *source = writer->types->source;
+	TupleTableSlot *slot;
+
+	prepare_flows(writer);
+	writer->pub.receiveSlot = receive_row;
+	writer->pub.rStartup = receiver_startup;
+	writer->pub.rShutdown = receiver_nothing;
+	writer->pub.rDestroy = receiver_nothing;
+	writer->pub.mydest = DestNone;
+	kanon_spi_select(psprintf("SELECT %s, %s FROM %s", column_list(source->qis, source->nqis),
+							  column_list(source->kept, source->nkept), source->name),
+					 true, &writer->pub);
+	for (size_t f = 0; f < writer->release->nflows; f++)
+		if (writer->left[f] != 0)
+			raise_source_changed();
+
+	tuplesort_performsort(writer->sort);
+	slot = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
+	while (tuplesort_gettupleslot(writer->sort, true, false, slot, NULL))
+	{
+		uint32		class_;
+
+		slot_getallattrs(slot);
+		class_ = key_class(writer, DatumGetInt64(slot->tts_values[0]));
+		if (class_ != writer->class_)
+			enter_class(writer, class_);
+		put_row(writer, slot->tts_values + 1, slot->tts_isnull + 1);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	ExecDropSingleTupleTableSlot(writer->sorted);
+	tuplesort_end(writer->sort);
+}
+
+static void
+write_from_release(Writer *writer)
+{
+	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
+	{
+		enter_class(writer, class_);
+		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
+			put_row(writer, NULL, NULL);
+	}
+}
+
+int64
+target_write(const Target *target, const RowTypes *types, const KanonProblem *problem,
+			 const KanonRelease *release, Border *border)
+{
+	Writer	   *writer = palloc0(sizeof(Writer));
+
+	writer->target = target;
+	writer->types = types;
+	writer->problem = problem;
+	writer->release = release;
+	writer->border = border;
+	writer->context = CurrentMemoryContext;
+	writer->class_ = KANON_DROPPED;
+	writer->values = palloc(sizeof(Datum) * types->source->nqis);
+	writer->nulls = palloc(sizeof(bool) * types->source->nqis);
+	writer->total = types->nrows - release->dropped;
+	writer->bulk = bulk_begin(target->relid);
+	if (types->source->nkept > 0)
+		write_from_source(writer);
+	else
+		write_from_release(writer);
+	return bulk_end(writer->bulk);
+}
