@@ -27,6 +27,11 @@ CREATE TABLE @extschema@.kanon_run (
     class_min         bigint,
     class_avg         float8,
     class_max         bigint,
+    cost              float8 NOT NULL,
+    lower_bound       float8,
+    gap               float8,
+    proven            boolean,
+    nodes             bigint,
     read_ms           float8 NOT NULL,
     solve_ms          float8 NOT NULL,
     write_ms          float8 NOT NULL,
@@ -58,7 +63,7 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        suppressed_cells,
        suppressed_cells::float8 / nullif((row_count - dropped_rows) * quasi_identifiers, 0) AS suppressed_share,
        usefulness, classes, class_min, class_avg, class_max,
-       read_ms, solve_ms, write_ms, verify_ms, dropped_rows
+       read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, gap, proven, nodes
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
@@ -86,12 +91,17 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     residual          text     DEFAULT 'suppress',
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
-    dry_run           boolean  DEFAULT false)
+    dry_run           boolean  DEFAULT false,
+    rules             jsonb    DEFAULT NULL,
+    time_limit        interval DEFAULT '60 seconds',
+    gap               float8   DEFAULT 0,
+    seed              bigint   DEFAULT 1,
+    effort            float8   DEFAULT 1)
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_check(
@@ -104,3 +114,47 @@ AS 'MODULE_PATHNAME', 'kanon_check';
 
 COMMENT ON FUNCTION @extschema@.kanon_check(regclass, name[])
 IS 'how a relation groups by quasi-identifiers: the k it keeps, unique rows, class sizes';
+
+CREATE FUNCTION @extschema@.kanon_patterns(
+    quasi_identifiers name[],
+    max_suppressed    int      DEFAULT NULL,
+    max_cost          float8   DEFAULT NULL,
+    never             name[]   DEFAULT '{}',
+    always            name[]   DEFAULT '{}',
+    together          text[]   DEFAULT '{}',
+    at_most_one       text[]   DEFAULT '{}',
+    implies           text[]   DEFAULT '{}',
+    weights           float8[] DEFAULT NULL)
+RETURNS SETOF text
+LANGUAGE C IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_patterns';
+
+COMMENT ON FUNCTION @extschema@.kanon_patterns(name[], int, float8, name[], name[], text[], text[], text[], float8[])
+IS 'the patterns that fulfil some rules, cheapest first, the all-suppressed one last';
+
+CREATE FUNCTION @extschema@.kanon_rules(
+    max_suppressed    int      DEFAULT NULL,
+    max_cost          float8   DEFAULT NULL,
+    never             name[]   DEFAULT '{}',
+    always            name[]   DEFAULT '{}',
+    together          text[]   DEFAULT '{}',
+    at_most_one       text[]   DEFAULT '{}',
+    implies           text[]   DEFAULT '{}')
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
+        'max_suppressed', max_suppressed, 'max_cost', max_cost, 'never', never, 'always', always,
+        'together', together, 'at_most_one', at_most_one, 'implies', implies))
+$$;
+
+COMMENT ON FUNCTION @extschema@.kanon_rules(int, float8, name[], name[], text[], text[], text[])
+IS 'rules about what may be suppressed together, for kanon_pattern_guided(rules => ...)';
+
+CREATE FUNCTION @extschema@.kanon_describe(pattern text, quasi_identifiers name[])
+RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_describe';
+
+COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[])
+IS 'says in words what a pattern suppresses';

@@ -69,6 +69,7 @@ kanon_begin_srf(FunctionCallInfo fcinfo)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
 	TupleDesc	desc;
+	Oid			type;
 
 	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
 		(rsinfo->allowedModes & SFRM_Materialize) == 0)
@@ -76,9 +77,12 @@ kanon_begin_srf(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-returning function called in a place that cannot accept a set"),
 				 errhint("Call it in the FROM clause.")));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	if (get_call_result_type(fcinfo, &type, &desc) == TYPEFUNC_SCALAR)
+	{
+		desc = CreateTemplateTupleDesc(1);
+		TupleDescInitEntry(desc, 1, "value", type, -1, 0);
+	}
 	rsinfo->returnMode = SFRM_Materialize;
 	rsinfo->setDesc = CreateTupleDescCopy(desc);
 	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,

@@ -16,6 +16,7 @@
 #include "fmgr.h"
 #include "portability/instr_time.h"
 #include "utils/array.h"
+#include "utils/jsonb.h"
 #include "utils/relcache.h"
 
 #include "core/kanon.h"
@@ -185,7 +186,12 @@ extern void target_install(Target *target);
 extern int64 target_write(const Target *target, const RowTypes *types,
 						  const KanonProblem *problem, const KanonRelease *release, Border *border);
 
-/* write/verify.c: the release as it stands in the target; raises if a rule is broken. */
+/* write/verify.c */
+
+/* Exactly the columns that were listed, in their order, and nothing beside. */
+extern void target_verify_columns(const Target *target, const Source *source);
+
+/* The release as it stands in the target; raises if a rule is broken. */
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
 						  int64 expected_rows, Border *border);
 
@@ -206,16 +212,15 @@ typedef struct RunRecord
 
 extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *types,
 						const KanonProblem *problem, const KanonRelease *release,
-						const KanonMeasures *measures, const double *tuple_diversity);
+						const KanonReport *report, const KanonMeasures *measures,
+						const double *tuple_diversity);
 
-/* ---- arguments (api/args.c) ---- */
+/* How far the cost may be above the optimum, as a share of the bound. */
+extern double report_gap(const KanonReport *report);
+
+/* ---- patterns as text (api/args.c) ---- */
 
 /* Symbols of a pattern ("-*-"), palloc'd. */
 extern char *pattern_text(KanonPattern pattern, int ncolumns);
-extern KanonPattern pattern_parse(const char *text, int ncolumns, const char *argument);
-extern KanonPattern *patterns_parse(ArrayType *patterns, int ncolumns, size_t *n);
-extern double *weights_parse(ArrayType *weights, int ncolumns);
-extern KanonResidual residual_parse(const char *word);
-extern KanonSolve method_parse(const char *word);
 
 #endif

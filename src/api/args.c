@@ -1,15 +1,17 @@
 /*
- * args.c: patterns, weights and option words: from SQL's form to the core's.
+ * args.c: what SQL functions are called with, checked and in the core's form.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "api/args.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "read/number.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 char *
 pattern_text(KanonPattern pattern, int ncolumns)
@@ -23,7 +25,7 @@ pattern_text(KanonPattern pattern, int ncolumns)
 }
 
 KanonPattern
-pattern_parse(const char *text, int ncolumns, const char *argument)
+pattern_parse(const char *text, int ncolumns)
 {
 	KanonPattern pattern = 0;
 	int			length = pg_mbstrlen(text);
@@ -31,8 +33,7 @@ pattern_parse(const char *text, int ncolumns, const char *argument)
 	if (length != ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pattern \"%s\" in %s has %d symbols for %d quasi-identifiers",
-						text, argument, length, ncolumns),
+				 errmsg("pattern \"%s\" has %d symbols for %d quasi-identifiers", text, length, ncolumns),
 				 errhint("Write one symbol for each quasi-identifier, in their order: '-' keeps it, '*' suppresses it.")));
 	for (int c = 0; c < ncolumns; c++)
 	{
@@ -41,8 +42,7 @@ pattern_parse(const char *text, int ncolumns, const char *argument)
 		else if (text[c] != '-')
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("pattern \"%s\" in %s has an unknown symbol at position %d",
-							text, argument, c + 1),
+					 errmsg("pattern \"%s\" has an unknown symbol at position %d", text, c + 1),
 					 errhint("'-' keeps a column, '*' suppresses it.")));
 	}
 	return pattern;
@@ -75,7 +75,7 @@ patterns_parse(ArrayType *array, int ncolumns, size_t *n)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("patterns must not contain NULL"),
 					 errhint("Write it like '{--*,-**}'.")));
-		patterns[i] = pattern_parse(TextDatumGetCString(elements[i]), ncolumns, "patterns");
+		patterns[i] = pattern_parse(TextDatumGetCString(elements[i]), ncolumns);
 	}
 	*n = count;
 	return patterns;
@@ -151,4 +151,96 @@ method_parse(const char *word)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("method \"%s\" is not known", word),
 			 errhint("Known methods: %s.", known.data)));
+}
+
+void
+refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint)
+{
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be NULL", name),
+				 errhint("%s", hint)));
+}
+
+char *
+text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint)
+{
+	refuse_null(fcinfo, arg, name, hint);
+	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
+}
+
+bool
+bool_arg(FunctionCallInfo fcinfo, int arg, const char *name)
+{
+	refuse_null(fcinfo, arg, name, "It is true or false.");
+	return PG_GETARG_BOOL(arg);
+}
+
+ArrayType *
+array_arg(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg);
+}
+
+int64
+k_arg(FunctionCallInfo fcinfo, int arg)
+{
+	int64		k;
+
+	refuse_null(fcinfo, arg, "k", "Every published combination will occur at least k times; 5 is a usual choice.");
+	k = PG_GETARG_INT64(arg);
+	if (k < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k must be at least 2"),
+				 errhint("With k = 1 every row may stand alone, which protects nobody.")));
+	return k;
+}
+
+/* Seconds; NULL is no limit. */
+double
+time_limit_arg(FunctionCallInfo fcinfo, int arg)
+{
+	double		seconds;
+
+	if (PG_ARGISNULL(arg))
+		return INFINITY;
+	seconds = value_as_number(INTERVALOID, PG_GETARG_DATUM(arg)) / USECS_PER_SEC;
+	if (seconds <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time_limit must be positive"),
+				 errhint("It is an interval such as '60 s'; NULL means no limit.")));
+	return seconds;
+}
+
+double
+gap_arg(FunctionCallInfo fcinfo, int arg)
+{
+	double		gap;
+
+	refuse_null(fcinfo, arg, "gap", "0 asks for the proven optimum.");
+	gap = PG_GETARG_FLOAT8(arg);
+	if (!(gap >= 0 && gap < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gap must be at least 0 and below 1"),
+				 errhint("0 asks for the proven optimum, 0.01 for at most one per cent more than it.")));
+	return gap;
+}
+
+double
+effort_arg(FunctionCallInfo fcinfo, int arg)
+{
+	double		effort;
+
+	refuse_null(fcinfo, arg, "effort", "1 is the default.");
+	effort = PG_GETARG_FLOAT8(arg);
+	if (!(effort > 0) || isinf(effort))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("effort must be positive"),
+				 errhint("1 is the default, 10 works ten times as long.")));
+	return effort;
 }

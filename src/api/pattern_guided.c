@@ -3,14 +3,12 @@
  * is published and the patterns that were used.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "api/args.h"
+#include "api/run.h"
 
 #include <math.h>
 
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(kanon_pattern_guided);
 
@@ -18,65 +16,29 @@ PG_FUNCTION_INFO_V1(kanon_pattern_guided);
 enum
 {
 	ARG_SOURCE, ARG_TARGET, ARG_QIS, ARG_K, ARG_PATTERNS, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD,
-	ARG_CATEGORICAL, ARG_RESIDUAL, ARG_MARK, ARG_REPLACE, ARG_DRY_RUN
+	ARG_CATEGORICAL, ARG_RESIDUAL, ARG_MARK, ARG_REPLACE, ARG_DRY_RUN, ARG_RULES, ARG_TIME_LIMIT,
+	ARG_GAP, ARG_SEED, ARG_EFFORT
 };
 
+/* Which patterns are allowed: a list, rules, or every combination. */
 static void
-refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint)
+mask_args(FunctionCallInfo fcinfo, const Source *source, KanonMask *mask)
 {
-	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", name),
-				 errhint("%s", hint)));
-}
-
-static char *
-text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint)
-{
-	refuse_null(fcinfo, arg, name, hint);
-	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
-}
-
-static bool
-bool_arg(FunctionCallInfo fcinfo, int arg, const char *name)
-{
-	refuse_null(fcinfo, arg, name, "It is true or false.");
-	return PG_GETARG_BOOL(arg);
-}
-
-static ArrayType *
-array_arg(FunctionCallInfo fcinfo, int arg)
-{
-	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg);
-}
-
-static double
-lap_ms(instr_time *since)
-{
-	instr_time	now,
-				lap;
-
-	INSTR_TIME_SET_CURRENT(now);
-	lap = now;
-	INSTR_TIME_SUBTRACT(lap, *since);
-	*since = now;
-	return INSTR_TIME_GET_MILLISEC(lap);
-}
-
-static int64
-k_arg(FunctionCallInfo fcinfo, int arg)
-{
-	int64		k;
-
-	refuse_null(fcinfo, arg, "k", "Every published combination will occur at least k times; 5 is a usual choice.");
-	k = PG_GETARG_INT64(arg);
-	if (k < 2)
+	mask->max_suppressed = -1;
+	mask->max_cost = INFINITY;
+	mask->order = KANON_ORDER_DOMAIN;
+	if (!PG_ARGISNULL(ARG_PATTERNS) && !PG_ARGISNULL(ARG_RULES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k must be at least 2"),
-				 errhint("With k = 1 every row may stand alone, which protects nobody.")));
-	return k;
+				 errmsg("patterns and rules cannot both be given"),
+				 errhint("List the patterns, or say them in rules.")));
+	if (!PG_ARGISNULL(ARG_PATTERNS))
+	{
+		mask->order = KANON_ORDER_GIVEN;
+		mask->list = patterns_parse(PG_GETARG_ARRAYTYPE_P(ARG_PATTERNS), source->nqis, &mask->nlist);
+	}
+	else if (!PG_ARGISNULL(ARG_RULES))
+		rules_parse(PG_GETARG_JSONB_P(ARG_RULES), source, mask);
 }
 
 /* One row per pattern that was used, cheapest first. */
@@ -105,111 +67,77 @@ return_patterns(ReturnSetInfo *rsinfo, const KanonProblem *problem, const KanonR
 	}
 }
 
+/* An exact method that did not come to its proof says so. */
+static void
+notice_unproven(const char *method, const KanonReport *report)
+{
+	if (report->proven || isinf(report->lower_bound))
+		return;
+	if (strcmp(method, "ilp") == 0)
+		ereport(NOTICE,
+				(errmsg("the release is not proven to be optimal"),
+				 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
+						   report->cost, report->lower_bound,
+						   100 * report_gap(report)),
+				 errhint("Raise time_limit, or accept the gap by gap => %.3f.",
+						 ceil(1000 * report_gap(report)) / 1000)));
+}
+
 Datum
 kanon_pattern_guided(PG_FUNCTION_ARGS)
 {
-	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	RunRecord	record = {0};
-	KanonProblem problem = {0};
-	KanonRelease release = {0};
-	KanonReport report = {0};
-	KanonMeasures measures = {0};
-	KanonSolve	solve;
-	Border	   *border;
-	Source	   *source;
-	Target	   *target = NULL;
-	RowTypes   *types;
-	double	   *diversity = NULL;
+	KanonProblem wanted = {0};	/* its limits, until there is a run */
 	double	   *weights;
+	KanonSolve	solve;
+	Run		   *run;
+	char	   *target = NULL;
+	char	   *method;
 	bool		dry_run,
 				replace,
 				mark;
-	instr_time	clock;
+	int64		k;
 
 	/* everything that can be wrong with the arguments, before any work */
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view to publish.");
-	problem.k = k_arg(fcinfo, ARG_K);
-	record.method = text_arg(fcinfo, ARG_METHOD, "method", "'greedy' is the default.");
-	solve = method_parse(record.method);
-	problem.residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
-											   "It is 'suppress', 'drop' or 'error'."));
+	k = k_arg(fcinfo, ARG_K);
+	method = text_arg(fcinfo, ARG_METHOD, "method", "'greedy' is the default.");
+	solve = method_parse(method);
+	wanted.residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
+											  "It is 'suppress', 'drop' or 'error'."));
 	mark = bool_arg(fcinfo, ARG_MARK, "mark");
 	replace = bool_arg(fcinfo, ARG_REPLACE, "replace");
 	dry_run = bool_arg(fcinfo, ARG_DRY_RUN, "dry_run");
+	wanted.time_limit = time_limit_arg(fcinfo, ARG_TIME_LIMIT);
+	wanted.gap = gap_arg(fcinfo, ARG_GAP);
+	refuse_null(fcinfo, ARG_SEED, "seed", "Any number will do; the same one gives the same release.");
+	wanted.seed = (uint64) PG_GETARG_INT64(ARG_SEED);
+	wanted.effort = effort_arg(fcinfo, ARG_EFFORT);
 	if (!dry_run)
-		refuse_null(fcinfo, ARG_TARGET, "target",
-					"Name the table to create, or say dry_run => true to write nothing.");
+		target = text_arg(fcinfo, ARG_TARGET, "target",
+						  "Name the table to create, or say dry_run => true to write nothing.");
 
-	record.started_at = GetCurrentTimestamp();
 	kanon_begin_srf(fcinfo);
-	border = border_create("kanon_pattern_guided");
-	SPI_connect();
-	source = source_open(PG_GETARG_OID(ARG_SOURCE), array_arg(fcinfo, ARG_QIS),
-						 array_arg(fcinfo, ARG_KEEP), array_arg(fcinfo, ARG_CATEGORICAL));
-	if (PG_ARGISNULL(ARG_PATTERNS))
-		problem.mask.order = KANON_ORDER_DOMAIN;
-	else
-	{
-		problem.mask.order = KANON_ORDER_GIVEN;
-		problem.mask.list = patterns_parse(PG_GETARG_ARRAYTYPE_P(ARG_PATTERNS), source->nqis,
-										   &problem.mask.nlist);
-	}
-	problem.mask.max_suppressed = -1;
-	problem.mask.max_cost = INFINITY;
-	weights = weights_parse(array_arg(fcinfo, ARG_WEIGHTS), source->nqis);
+	run = run_begin(fcinfo, "kanon_pattern_guided", PG_GETARG_OID(ARG_SOURCE),
+					array_arg(fcinfo, ARG_QIS), array_arg(fcinfo, ARG_KEEP),
+					array_arg(fcinfo, ARG_CATEGORICAL));
+	run->problem.residual = wanted.residual;
+	run->problem.time_limit = wanted.time_limit;
+	run->problem.gap = wanted.gap;
+	run->problem.seed = wanted.seed;
+	run->problem.effort = wanted.effort;
+	mask_args(fcinfo, run->source, &run->problem.mask);
+	weights = weights_parse(array_arg(fcinfo, ARG_WEIGHTS), run->source->nqis);
 	if (!dry_run)
-	{
-		target = target_resolve(text_to_cstring(PG_GETARG_TEXT_PP(ARG_TARGET)), source, replace, mark);
-		target_create(target, source);
-	}
+		run_target(run, target, replace, mark);
 
-	INSTR_TIME_SET_CURRENT(clock);
-	types = rowtypes_read(source, border);
-	record.read_ms = lap_ms(&clock);
-	if (types->nrows > 0 && problem.k > types->nrows)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k is larger than the table"),
-				 errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.",
-						   problem.k, types->nrows),
-				 errhint("Lower k: no class could ever have that many rows.")));
-
-	problem.env = &border->env;
-	problem.ncolumns = source->nqis;
-	for (int c = 0; c < source->nqis; c++)
-		types->columns[c].weight = weights[c];
-	problem.columns = types->columns;
-	problem.ntypes = types->ntypes;
-	problem.rows = types->rows;
-	problem.time_limit = INFINITY;
-	problem.effort = 1;
-	if (types->nrows > 0)
-	{
-		border_check(border, solve(&problem, &release, &report), report.detail);
-		diversity = border_palloc(border, sizeof(double) * Max(release.nclasses, 1));
-		border_check(border, kanon_measure(&problem, &release, &measures, diversity), "");
-	}
-	record.solve_ms = lap_ms(&clock);
-
+	run_read(run, k, weights);
+	rules_notice_empty(&run->problem);
+	run_solve(run, method, solve);
+	if (run->types->nrows > 0)
+		notice_unproven(method, &run->report);
 	if (!dry_run)
-	{
-		int64		written = target_write(target, types, &problem, &release, border);
-
-		record.write_ms = lap_ms(&clock);
-		CommandCounterIncrement();
-		target_verify(target, source, &problem, types->nrows - release.dropped, border);
-		if (written != types->nrows - release.dropped)
-			elog(ERROR, "wrote " INT64_FORMAT " rows", written);
-		target_install(target);
-		record.verify_ms = lap_ms(&clock);
-		record.source = source->name;
-		record.target = target->qualified;
-		record.row_count = types->nrows;
-		record.patterns = kanon_mask_count(&problem, INT64CONST(1) << 24);
-		run_record(schema, &record, types, &problem, &release, &measures, diversity);
-	}
-	return_patterns((ReturnSetInfo *) fcinfo->resultinfo, &problem, &release);
-	SPI_finish();
-	MemoryContextDelete(border->context);
+		run_publish(run);
+	return_patterns((ReturnSetInfo *) fcinfo->resultinfo, &run->problem, &run->release);
+	run_end(run);
 	return (Datum) 0;
 }

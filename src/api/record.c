@@ -9,6 +9,8 @@
 #include "compat.h"
 #include "kanon_pg.h"
 
+#include <math.h>
+
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -18,12 +20,11 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
 
 /* Classes that go into one INSERT. */
 #define CLASS_BATCH 4096
 
-#define RUN_COLUMNS 20
+#define RUN_COLUMNS 32
 #define CLASS_COLUMNS 6
 
 /* to_jsonb for each column, as the parser would have set it up. */
@@ -151,59 +152,105 @@ insert(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls)
 		elog(ERROR, "could not record the run: %s", SPI_result_code_string(rc));
 }
 
-static int64
-insert_run(const char *schema, const RunRecord *record, const RowTypes *types,
-		   const KanonProblem *problem, const KanonRelease *release, const KanonMeasures *measures,
-		   Oid run_by)
+/* The columns of kanon_run, gathered for one INSERT. */
+typedef struct RunColumns
 {
-	Oid			argtypes[RUN_COLUMNS] = {
-		TIMESTAMPTZOID, REGROLEOID, TEXTOID, TEXTOID, INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID,
-		INT8OID, INT8OID, FLOAT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID,
-		FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID
-	};
+	int			n;
+	StringInfoData names;
+	StringInfoData places;
+	Oid			types[RUN_COLUMNS];
 	Datum		values[RUN_COLUMNS];
 	char		nulls[RUN_COLUMNS];
-	bool		isnull;
-	int			i = 0;
+} RunColumns;
 
-	memset(nulls, ' ', sizeof(nulls));
-	values[i++] = TimestampTzGetDatum(record->started_at);
-	values[i++] = ObjectIdGetDatum(run_by);
-	values[i++] = CStringGetTextDatum(record->source);
-	values[i++] = CStringGetTextDatum(record->target);
-	values[i++] = Int64GetDatum(problem->k);
-	values[i++] = CStringGetTextDatum(record->method);
-	values[i++] = Int64GetDatum(record->row_count);
-	values[i++] = Int64GetDatum(release->dropped);
-	values[i++] = Int64GetDatum(types->ntypes);
-	if (record->patterns < 0)
-		nulls[i] = 'n';
-	values[i++] = Int64GetDatum(record->patterns);
-	values[i++] = Int64GetDatum(measures->suppressed_cells);
-	if (release->nclasses == 0)
-		nulls[i] = nulls[i + 2] = nulls[i + 3] = nulls[i + 4] = 'n';
-	values[i++] = Float8GetDatum(measures->usefulness);
-	values[i++] = Int64GetDatum(measures->classes);
-	values[i++] = Int64GetDatum(measures->class_min);
-	values[i++] = Float8GetDatum(measures->class_avg);
-	values[i++] = Int64GetDatum(measures->class_max);
-	values[i++] = Float8GetDatum(record->read_ms);
-	values[i++] = Float8GetDatum(record->solve_ms);
-	values[i++] = Float8GetDatum(record->write_ms);
-	values[i++] = Float8GetDatum(record->verify_ms);
-	Assert(i == RUN_COLUMNS);
-	insert(psprintf("INSERT INTO %s.kanon_run (started_at, run_by, source, target, k, method, row_count,"
-					" dropped_rows, row_types, patterns, suppressed_cells, usefulness, classes, class_min,"
-					" class_avg, class_max, read_ms, solve_ms, write_ms, verify_ms, quasi_identifiers)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,"
-					" $17, $18, $19, $20, %d) RETURNING run", schema, problem->ncolumns),
-		   RUN_COLUMNS, argtypes, values, nulls);
+static void
+add_column(RunColumns *columns, const char *name, Oid type, Datum value, bool isnull)
+{
+	int			i = columns->n++;
+
+	Assert(i < RUN_COLUMNS);
+	appendStringInfo(&columns->names, "%s%s", i > 0 ? ", " : "", name);
+	appendStringInfo(&columns->places, "%s$%d", i > 0 ? ", " : "", i + 1);
+	columns->types[i] = type;
+	columns->values[i] = value;
+	columns->nulls[i] = isnull ? 'n' : ' ';
+}
+
+static void
+add_text(RunColumns *columns, const char *name, const char *value)
+{
+	add_column(columns, name, TEXTOID, CStringGetTextDatum(value), false);
+}
+
+static void
+add_int8(RunColumns *columns, const char *name, int64 value, bool isnull)
+{
+	add_column(columns, name, INT8OID, Int64GetDatum(value), isnull);
+}
+
+static void
+add_float8(RunColumns *columns, const char *name, double value, bool isnull)
+{
+	add_column(columns, name, FLOAT8OID, Float8GetDatum(value), isnull);
+}
+
+static int64
+insert_run(const char *schema, const RunRecord *record, const RowTypes *types,
+		   const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
+		   const KanonMeasures *measures, Oid run_by)
+{
+	RunColumns	columns = {0};
+	bool		none = release->nclasses == 0;
+	bool		unbounded = none || isinf(report->lower_bound);
+	bool		isnull;
+
+	initStringInfo(&columns.names);
+	initStringInfo(&columns.places);
+	add_column(&columns, "started_at", TIMESTAMPTZOID, Int64GetDatum(record->started_at), false);
+	add_column(&columns, "run_by", REGROLEOID, ObjectIdGetDatum(run_by), false);
+	add_text(&columns, "source", record->source);
+	add_text(&columns, "target", record->target);
+	add_int8(&columns, "k", problem->k, false);
+	add_text(&columns, "method", record->method);
+	add_int8(&columns, "quasi_identifiers", problem->ncolumns, false);
+	add_int8(&columns, "row_count", record->row_count, false);
+	add_int8(&columns, "dropped_rows", release->dropped, false);
+	add_int8(&columns, "row_types", types->ntypes, false);
+	add_int8(&columns, "patterns", record->patterns, record->patterns < 0);
+	add_int8(&columns, "suppressed_cells", measures->suppressed_cells, false);
+	add_float8(&columns, "usefulness", measures->usefulness, none);
+	add_int8(&columns, "classes", measures->classes, false);
+	add_int8(&columns, "class_min", measures->class_min, none);
+	add_float8(&columns, "class_avg", measures->class_avg, none);
+	add_int8(&columns, "class_max", measures->class_max, none);
+	add_float8(&columns, "cost", report->cost, false);
+	add_float8(&columns, "lower_bound", report->lower_bound, unbounded);
+	add_float8(&columns, "gap", report_gap(report), unbounded);
+	add_column(&columns, "proven", BOOLOID, BoolGetDatum(report->proven), none);
+	add_int8(&columns, "nodes", report->nodes, none);
+	add_float8(&columns, "read_ms", record->read_ms, false);
+	add_float8(&columns, "solve_ms", record->solve_ms, false);
+	add_float8(&columns, "write_ms", record->write_ms, false);
+	add_float8(&columns, "verify_ms", record->verify_ms, false);
+	insert(psprintf("INSERT INTO %s.kanon_run (%s) VALUES (%s) RETURNING run",
+					schema, columns.names.data, columns.places.data),
+		   columns.n, columns.types, columns.values, columns.nulls);
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+}
+
+/* How far the cost may be above the optimum: cost / bound - 1. */
+double
+report_gap(const KanonReport *report)
+{
+	if (report->proven || report->cost <= report->lower_bound)
+		return 0;
+	return report->lower_bound > 0 ? report->cost / report->lower_bound - 1 : INFINITY;
 }
 
 int64
 run_record(Oid schema, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
-		   const KanonRelease *release, const KanonMeasures *measures, const double *diversity)
+		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures,
+		   const double *diversity)
 {
 	const char *schema_name = quote_identifier(get_namespace_name(schema));
 	Oid			table = get_relname_relid("kanon_run", schema);
@@ -218,7 +265,7 @@ run_record(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	if (!OidIsValid(table))
 		elog(ERROR, "table kanon_run is missing");
 	become_owner(table, &context);
-	run = insert_run(schema_name, record, types, problem, release, measures, context.user);
+	run = insert_run(schema_name, record, types, problem, release, report, measures, context.user);
 	become_caller(&context);
 	insert_classes = psprintf("INSERT INTO %s.kanon_run_class (run, class, pattern, row_count,"
 							  " suppressed_cells, tuple_diversity, shown)"

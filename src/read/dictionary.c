@@ -223,10 +223,11 @@ next_code(Dictionary *dict)
 {
 	if (dict->count == dict->room)
 	{
-		if (dict->room >= KANON_MAX_TYPES / 2)
+		if (dict->room > KANON_MAX_TYPES / 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a quasi-identifier has too many distinct values")));
+					 errmsg("a quasi-identifier has more than %u distinct values", dict->count),
+					 errhint("Publish it through a view that coarsens it.")));
 		dict->room *= 2;
 		dict->values = repalloc_huge(dict->values, sizeof(Datum) * (Size) dict->room);
 		dict->hashes = repalloc_huge(dict->hashes, sizeof(uint32) * (Size) dict->room);

@@ -6,6 +6,7 @@
 #include "kanon_pg.h"
 
 #include "access/relation.h"
+#include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -83,8 +84,16 @@ Target *
 target_resolve(const char *name, const Source *source, bool replace, bool mark)
 {
 	Target	   *target = palloc0(sizeof(Target));
-	RangeVar   *rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
+	RangeVar   *rv;
+	List	   *names;
 	Oid			existing;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("target \"%s\" is not a table name", name),
+				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
+	rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
 
 	if (rv->catalogname != NULL && strcmp(rv->catalogname, get_database_name(MyDatabaseId)) != 0)
 		ereport(ERROR,
@@ -98,6 +107,11 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 				 errmsg("schema \"%s\" does not exist", rv->schemaname),
 				 errhint("Create it first; kanon creates the table only.")));
 	target->namespace = RangeVarGetCreationNamespace(rv);
+	if (IsCatalogNamespace(target->namespace) || IsToastNamespace(target->namespace))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("schema %s is the system's own", get_namespace_name(target->namespace)),
+				 errhint("Choose another schema.")));
 	if (kanon_schema_aclcheck(target->namespace, GetUserId(), ACL_CREATE) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

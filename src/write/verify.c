@@ -21,9 +21,8 @@ raise_unsafe(const char *detail)
 			 errhint("A trigger or event trigger may have changed it; otherwise this is a defect of kanon.")));
 }
 
-/* Exactly the columns that were listed, in their order, and nothing beside. */
-static void
-verify_columns(const Target *target, const Source *source)
+void
+target_verify_columns(const Target *target, const Source *source)
 {
 	Relation	rel = table_open(target->relid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
@@ -94,7 +93,6 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	RowTypes   *types;
 	int64		blank = 0;
 
-	verify_columns(target, source);
 	types = rowtypes_read_runs(target_as_source(target, source), border);
 	if (types->nrows != expected_rows)
 		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".",

@@ -337,6 +337,7 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	writer->nulls = palloc(sizeof(bool) * types->source->nqis);
 	writer->total = types->nrows - release->dropped;
 	writer->bulk = bulk_begin(target->relid);
+	target_verify_columns(target, types->source);
 	if (types->source->nkept > 0)
 		write_from_source(writer);
 	else

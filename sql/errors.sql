@@ -1,0 +1,163 @@
+-- bad input: one clear error with its SQLSTATE and a hint, and nothing written
+CREATE SCHEMA error_test;
+SET search_path = error_test, public;
+CREATE TABLE t (a int, b text, c numeric, j json, p point, x xml, gone int);
+ALTER TABLE t DROP gone;
+INSERT INTO t SELECT i % 2, 'b' || i % 3, i % 2, '{}', '(0,0)', '<a/>' FROM generate_series(1, 30) i;
+CREATE VIEW v AS SELECT * FROM t;
+CREATE VIEW vv AS SELECT * FROM v;
+CREATE TABLE taken (a int);
+CREATE VIEW taken_view AS SELECT 1 AS a;
+CREATE SEQUENCE s;
+CREATE TYPE comp AS (a int);
+CREATE INDEX t_a ON t (a);
+CREATE TABLE used (a int);
+CREATE VIEW uses AS SELECT * FROM used;
+CREATE TABLE secured (a int);
+ALTER TABLE secured ENABLE ROW LEVEL SECURITY;
+CREATE TABLE small AS SELECT 1 AS a FROM generate_series(1, 3);
+CREATE TABLE parted (a int) PARTITION BY LIST (a);
+CREATE TABLE part PARTITION OF parted DEFAULT;
+CREATE TABLE named (a int, kanon_pattern text);
+
+CREATE FUNCTION try(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text; hint text; detail text;
+BEGIN
+    EXECUTE 'SELECT FROM ' || call;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RETURN format(E'%s: %s%s\nHINT: %s', SQLSTATE, message, coalesce(E'\nDETAIL: ' || nullif(detail, ''), ''), hint);
+END $$;
+\pset format unaligned
+\pset tuples_only on
+
+-- what is missing
+SELECT try($$ kanon_pattern_guided(NULL, 'o', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', NULL, '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', NULL, 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,NULL}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{{a},{b}}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', NULL) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, method => NULL) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, residual => NULL) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, mark => NULL) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, replace => NULL) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, dry_run => NULL) $$);
+
+-- columns
+SELECT try($$ kanon_pattern_guided('t', 'o', '{nope}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{A}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, keep => '{nope}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, categorical => '{b}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, keep => '{b,b}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, keep => '{b}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{gone}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{........pg.dropped.7........}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{ctid}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, keep => '{xmin}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{tableoid}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{j}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{p}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{x}', 5) $$);
+SELECT try($$ kanon_pattern_guided('named', 'o', '{a}', 5, keep => '{kanon_pattern}', mark => true) $$);
+DO $$ BEGIN EXECUTE 'CREATE TABLE many (' || (SELECT string_agg('c' || i || ' int', ',') FROM generate_series(1, 65) i) || ')'; END $$;
+SELECT try(format('kanon_pattern_guided(%L, %L, %L, 5)', 'many', 'o',
+    (SELECT array_agg('c' || i) FROM generate_series(1, 65) i)));
+
+-- k
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 1) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 0) $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', -5) $$);
+SELECT try($$ kanon_pattern_guided('small', 'o', '{a}', 4) $$);
+SELECT try($$ kanon_pattern_guided('small', 'o', '{a}', 9223372036854775807) $$);
+SELECT try($$ kanon_pattern_guided('small', NULL, '{a}', 4, dry_run => true) $$);
+
+-- patterns
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{-}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{--,---}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{-x}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{-ä}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{""}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{NULL}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, patterns => '{{--},{**}}') $$);
+
+-- weights
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1,-1}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1,NaN}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{Infinity,1}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1e308,1e308}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1,NULL}') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{0,0}') $$);
+
+-- words
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, method => 'magic') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, residual => 'keep') $$);
+
+-- sources
+SELECT try($$ kanon_pattern_guided('nope', 'o', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('s', 'o', '{last_value}', 5) $$);
+SELECT try($$ kanon_pattern_guided('comp', 'o', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t_a', 'o', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided(4294967295, 'o', '{a}', 5) $$);
+
+-- targets
+SELECT try($$ kanon_pattern_guided('t', 'taken', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'taken_view', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'taken_view', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 'parted', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 'part', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 's', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 'comp', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 't', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 't', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('v', 't', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('vv', 't', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('parted', 'part', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 'used', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 'secured', '{a}', 5, replace => true) $$);
+SELECT try($$ kanon_pattern_guided('t', 'nowhere.o', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'other.public.o', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'a b c', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', '', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'a.b.c.d', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'pg_catalog.o', '{a}', 5) $$);
+CREATE ROLE kanon_test_nobody;
+GRANT USAGE ON SCHEMA error_test TO kanon_test_nobody;
+GRANT SELECT ON t TO kanon_test_nobody;
+SET ROLE kanon_test_nobody;
+SELECT try($$ kanon_pattern_guided('t', 'error_test.o', '{a}', 5) $$);
+SELECT try($$ kanon_pattern_guided('t', 'taken', '{a}', 5, replace => true) $$);
+RESET ROLE;
+GRANT CREATE ON SCHEMA error_test TO kanon_test_nobody;
+SET ROLE kanon_test_nobody;
+SELECT try($$ kanon_pattern_guided('t', 'taken', '{a}', 5, replace => true) $$);
+RESET ROLE;
+
+-- a source that changes its mind between two reads
+CREATE SEQUENCE mood;
+CREATE VIEW moody AS SELECT CASE WHEN nextval('mood') <= 30 THEN a ELSE a + 7 END AS a, b FROM t;
+SELECT try($$ kanon_pattern_guided('moody', 'o', '{a}', 5, keep => '{b}') $$);
+
+-- memory
+SET kanon.max_memory = '1MB';
+CREATE TABLE large AS SELECT i AS a, i % 1000 AS b FROM generate_series(1, 100000) i;
+SELECT regexp_replace(try($$ kanon_pattern_guided('large', 'o', '{a,b}', 5) $$), '\d+ kB more, with \d+ kB', 'N kB more, with N kB');
+RESET kanon.max_memory;
+SET kanon.max_memory = '1kB';
+
+-- nothing of all that was written or recorded
+SELECT relname FROM pg_class WHERE relnamespace = 'error_test'::regnamespace AND (relname = 'o' OR relname LIKE 'kanon%');
+SELECT count(*) FROM kanon_usefulness WHERE target LIKE 'error_test.%';
+
+\pset tuples_only off
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA error_test CASCADE;
+DROP ROLE kanon_test_nobody;

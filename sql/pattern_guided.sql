@@ -1,0 +1,91 @@
+-- kanon_pattern_guided on tables small enough to follow by hand
+CREATE SCHEMA pgd_test;
+SET search_path = pgd_test, public;
+
+CREATE TABLE people (name text, age int, zip text, sex text, diagnosis text);
+INSERT INTO people VALUES
+    ('Ann',   30, '12345', 'f', 'flu'),
+    ('Bea',   30, '12345', 'f', 'cold'),
+    ('Cid',   30, '12346', 'm', 'flu'),
+    ('Dan',   30, '12346', 'm', 'gout'),
+    ('Eve',   40, '12345', 'f', 'flu'),
+    ('Fay',   40, '12347', 'f', 'cold'),
+    ('Gus',   50, '99999', 'm', 'gout');
+
+-- every combination: the two pairs stay whole, Eve and Fay lose their zip,
+-- Gus fits nowhere
+SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,zip,sex}', 2, keep => '{diagnosis}');
+SELECT * FROM people_public ORDER BY 1, 2, 3, 4;
+SELECT * FROM kanon_check('people_public', '{age,zip,sex}');
+SELECT * FROM kanon_check('people', '{age,zip,sex}');
+
+-- only the listed patterns (and the all-suppressed one) are used
+SELECT * FROM kanon_pattern_guided('people', 'p_listed', '{age,zip,sex}', 2, patterns => '{*-*,**-}');
+SELECT * FROM p_listed ORDER BY 1, 2, 3;
+
+-- weights decide which pattern is tried first
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, weights => '{0.1,5,5}', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, weights => '{5,5,0.1}', dry_run => true);
+
+-- equal cost: in the order given
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 3, patterns => '{*--,-*-,--*}', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 3, patterns => '{--*,-*-,*--}', dry_run => true);
+
+-- what happens to the rows that are left
+SELECT * FROM kanon_pattern_guided('people', 'p_drop', '{age,zip,sex}', 2, residual => 'drop');
+SELECT count(*), count(age) FROM p_drop;
+SELECT * FROM kanon_pattern_guided('people', 'p_error', '{age,zip,sex}', 2, residual => 'error');
+SELECT to_regclass('p_error');
+-- three rows that fit nowhere are a class of their own when k is 3
+SELECT * FROM kanon_pattern_guided('people', 'p_error', '{age,zip,sex}', 3, patterns => '{---,-*-}', residual => 'error');
+
+-- a marked target tells per row what was suppressed
+SELECT * FROM kanon_pattern_guided('people', 'p_marked', '{age,zip,sex}', 2, mark => true);
+SELECT * FROM p_marked ORDER BY kanon_pattern, 1, 2, 3;
+
+-- an explicit array, other kinds of names, a schema
+SELECT * FROM kanon_pattern_guided('people'::regclass, 'pgd_test."Odd ""Target"""', ARRAY['sex', 'zip'], 2);
+SELECT * FROM "Odd ""Target""" ORDER BY 1, 2;
+
+-- dry_run writes nothing and records nothing
+SELECT count(*) AS runs FROM kanon_usefulness \gset
+SELECT * FROM kanon_pattern_guided('people', 'p_dry', '{age,zip,sex}', 2, dry_run => true);
+SELECT to_regclass('p_dry'), count(*) = :runs AS nothing_recorded FROM kanon_usefulness;
+
+-- replace: same name, new content, in one transaction
+SELECT count(*) FROM people_public;
+DELETE FROM people WHERE name = 'Gus';
+SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,zip,sex}', 2, replace => true);
+SELECT * FROM people_public ORDER BY 1, 2, 3;
+BEGIN;
+SELECT count(*) FROM kanon_pattern_guided('people', 'people_public', '{sex}', 2, replace => true);
+ROLLBACK;
+SELECT count(*), count(zip) FROM people_public;
+
+-- the empty table
+CREATE TABLE nobody (LIKE people);
+SELECT * FROM kanon_pattern_guided('nobody', 'nobody_public', '{age,zip}', 5, keep => '{diagnosis}');
+TABLE nobody_public;
+\d nobody_public
+SELECT * FROM kanon_check('nobody_public', '{age,zip}');
+
+-- one row per type, all rows equal, all rows distinct
+CREATE TABLE same AS SELECT 1 AS a, 'x'::text AS b FROM generate_series(1, 10);
+SELECT * FROM kanon_pattern_guided('same', 'same_public', '{a,b}', 10);
+CREATE TABLE distinct_rows AS SELECT i AS a, 'v' || i AS b FROM generate_series(1, 10) i;
+SELECT * FROM kanon_pattern_guided('distinct_rows', 'distinct_public', '{a,b}', 2);
+SELECT * FROM kanon_check('distinct_public', '{a,b}');
+
+-- views of a run
+SELECT source, target, k, method, row_count, row_types, patterns, suppressed_cells,
+       round(suppressed_share::numeric, 4) AS share, round(usefulness::numeric, 4) AS u,
+       classes, class_min, class_avg, class_max
+FROM kanon_usefulness WHERE target = 'pgd_test.people_public' ORDER BY run;
+SELECT class, pattern, row_count, suppressed_cells, round(tuple_diversity::numeric, 4) AS td, shown
+FROM kanon_equivalence_classes
+WHERE run = (SELECT min(run) FROM kanon_usefulness WHERE target = 'pgd_test.people_public')
+ORDER BY class;
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA pgd_test CASCADE;

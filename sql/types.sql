@@ -1,0 +1,105 @@
+-- every type with equality, as a quasi-identifier and as a kept column
+CREATE SCHEMA type_test;
+SET search_path = type_test, public;
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+SET lc_monetary = 'C';
+
+CREATE EXTENSION citext SCHEMA public;
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE TYPE pair AS (a int, b text);
+CREATE DOMAIN posint AS int CHECK (VALUE > 0);
+CREATE DOMAIN noneed AS text NOT NULL;
+CREATE DOMAIN strict AS text CHECK (VALUE IS NOT NULL AND VALUE <> '');
+
+CREATE TABLE wide (
+    c_int2 int2, c_int4 int4, c_int8 int8, c_numeric numeric(10,2), c_float4 float4, c_float8 float8,
+    c_money money, c_text text, c_varchar varchar(20), c_char char(8), c_name name, c_bool bool,
+    c_date date, c_time time, c_timetz timetz, c_ts timestamp(0), c_tstz timestamptz, c_interval interval,
+    c_uuid uuid, c_bytea bytea, c_inet inet, c_cidr cidr, c_macaddr macaddr, c_bit bit(3), c_varbit varbit,
+    c_enum mood, c_posint posint, c_noneed noneed, c_strict strict, c_int_array int[], c_text_array text[],
+    c_range int4range, c_daterange daterange, c_multirange int4multirange, c_citext citext, c_jsonb jsonb,
+    c_pair pair, c_tsvector tsvector, c_oid oid, c_xid xid, c_lsn pg_lsn);
+INSERT INTO wide SELECT
+    1, 2, 3, 4.5, 1.5, 2.5, 10::money, 'a', 'b', 'c', 'd', true,
+    '2020-01-01', '10:00', '10:00+01', '2020-01-01 10:00', '2020-01-01 10:00+00', '1 day',
+    '00000000-0000-0000-0000-000000000001', '\x01', '10.0.0.1', '10.0.0.0/8', '08:00:2b:01:02:03', B'101', B'1',
+    'ok', 5, 'n', 's', '{1,2}', '{a,b}', '[1,5)', '[2020-01-01,2020-02-01)', '{[1,2),[5,6)}', 'CiText',
+    '{"a": 1}', '(1,x)', 'fat cat', 17, '17', '0/17'
+FROM generate_series(1, 3);
+INSERT INTO wide SELECT
+    9, 9, 9, 9.5, 9.5, 9.5, 99::money, 'z', 'z', 'z', 'z', false,
+    '2021-01-01', '11:00', '11:00+01', '2021-01-01 10:00', '2021-01-01 10:00+00', '2 days',
+    '00000000-0000-0000-0000-000000000002', '\x02', '10.0.0.2', '11.0.0.0/8', '08:00:2b:01:02:04', B'111', B'11',
+    'sad', 6, 'm', 't', '{9}', '{z}', '[9,10)', '[2021-01-01,2021-02-01)', '{[9,10)}', 'other',
+    '{"b": 2}', '(2,y)', 'thin dog', 18, '18', '0/18';
+
+-- each alone: three rows keep the value, the fourth is suppressed
+CREATE TABLE outcome (attnum int, kept int, suppressed int);
+DO $$
+DECLARE
+    a record;
+BEGIN
+    FOR a IN SELECT attnum, attname FROM pg_attribute WHERE attrelid = 'wide'::regclass AND attnum > 0 ORDER BY attnum LOOP
+        INSERT INTO outcome
+        SELECT a.attnum, sum(row_count) FILTER (WHERE pattern = '-'), sum(row_count) FILTER (WHERE pattern = '*')
+        FROM kanon_pattern_guided('wide', 'one_' || a.attname, ARRAY[a.attname], 2);
+    END LOOP;
+END $$;
+SELECT a.attname, o.kept, o.suppressed,
+       format_type(t.atttypid, t.atttypmod) AS type,
+       t.atttypid = a.atttypid AND t.atttypmod = a.atttypmod AND t.attcollation = a.attcollation AS same_type
+FROM pg_attribute a
+JOIN outcome o USING (attnum)
+JOIN pg_attribute t ON t.attrelid = ('one_' || a.attname)::regclass AND t.attnum = 1
+WHERE a.attrelid = 'wide'::regclass ORDER BY a.attnum;
+SELECT c_numeric, count(*) FROM one_c_numeric GROUP BY 1 ORDER BY 1;
+
+-- all together (xid only hashes, money only sorts: PostgreSQL cannot group by both), and all kept
+SELECT * FROM kanon_pattern_guided('wide', 'mixed', '{c_xid,c_money}', 2);
+SELECT * FROM kanon_pattern_guided('wide', 'wide_public',
+    (SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'wide'::regclass AND attnum > 0 AND attname <> 'c_xid'),
+    3, patterns => ARRAY[repeat('-', 40)]);
+SELECT * FROM wide_public ORDER BY c_int2;
+ALTER TABLE wide ADD who int;
+UPDATE wide SET who = c_int2;
+SELECT * FROM kanon_pattern_guided('wide', 'wide_kept', '{who}', 3,
+    keep => (SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute
+             WHERE attrelid = 'wide'::regclass AND attnum > 0 AND attname <> 'who'));
+SELECT (w) = (k) AS same FROM wide_kept k JOIN (SELECT who, c_int2, c_int4, c_int8, c_numeric, c_float4, c_float8,
+    c_money, c_text, c_varchar, c_char, c_name, c_bool, c_date, c_time, c_timetz, c_ts, c_tstz, c_interval,
+    c_uuid, c_bytea, c_inet, c_cidr, c_macaddr, c_bit, c_varbit, c_enum, c_posint, c_noneed, c_strict, c_int_array,
+    c_text_array, c_range, c_daterange, c_multirange, c_citext, c_jsonb, c_pair, c_tsvector, c_oid, c_xid, c_lsn
+    FROM wide WHERE who = 1 LIMIT 1) w ON k.who = 1;
+
+-- a domain that refuses NULL comes out as its base type, any other as itself
+\d one_c_posint
+\d one_c_noneed
+\d one_c_strict
+\d one_c_numeric
+
+-- values as JSON in the record
+SELECT shown FROM kanon_equivalence_classes
+WHERE run = (SELECT max(run) FROM kanon_usefulness WHERE target = 'type_test.wide_public') ORDER BY class;
+
+-- numbers: what cannot be measured stays finite
+CREATE TABLE odd (f float8, n numeric, d date);
+INSERT INTO odd VALUES ('NaN', 'NaN', 'infinity'), ('NaN', 'NaN', 'infinity'), ('Infinity', 'Infinity', '-infinity'),
+    ('Infinity', 'Infinity', '-infinity'), (1, 1, '2020-01-01'), (2, 2, '2020-01-02'), (NULL, NULL, NULL);
+SELECT * FROM kanon_pattern_guided('odd', 'odd_public', '{f,n,d}', 2);
+SELECT * FROM odd_public ORDER BY 1, 2, 3;
+SELECT usefulness BETWEEN 0 AND 3 AS finite FROM kanon_usefulness WHERE target = 'type_test.odd_public';
+
+-- large values: kept and shown ones come through the TOAST
+CREATE TABLE fat (a text, b text);
+ALTER TABLE fat ALTER a SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL;
+INSERT INTO fat SELECT repeat('a', 20000), repeat(i::text, 30000) FROM generate_series(1, 4) i;
+INSERT INTO fat VALUES (repeat('b', 20000), 'x');
+SELECT * FROM kanon_pattern_guided('fat', 'fat_public', '{a}', 2, keep => '{b}');
+DROP TABLE fat;
+SELECT left(a, 1) AS a, length(a), left(b, 1) AS b, length(b) FROM fat_public ORDER BY 1, 3;
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA type_test CASCADE;
+DROP EXTENSION citext;

@@ -1,0 +1,120 @@
+/*
+ * run.c: the five steps from a source to a published target.
+ */
+#include "compat.h"
+#include "api/run.h"
+
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* Patterns are counted for the record up to this many. */
+#define MOST_COUNTED (INT64CONST(1) << 24)
+
+static double
+lap_ms(instr_time *since)
+{
+	instr_time	now,
+				lap;
+
+	INSTR_TIME_SET_CURRENT(now);
+	lap = now;
+	INSTR_TIME_SUBTRACT(lap, *since);
+	*since = now;
+	return INSTR_TIME_GET_MILLISEC(lap);
+}
+
+Run *
+run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *qis,
+		  ArrayType *keep, ArrayType *categorical)
+{
+	Run		   *run = palloc0(sizeof(Run));
+
+	run->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	run->record.started_at = GetCurrentTimestamp();
+	run->border = border_create(function);
+	SPI_connect();
+	run->source = source_open(source, qis, keep, categorical);
+	run->record.source = run->source->name;
+	run->problem.env = &run->border->env;
+	run->problem.ncolumns = run->source->nqis;
+	return run;
+}
+
+void
+run_target(Run *run, const char *name, bool replace, bool mark)
+{
+	run->target = target_resolve(name, run->source, replace, mark);
+	target_create(run->target, run->source);
+	run->record.target = run->target->qualified;
+}
+
+void
+run_read(Run *run, int64 k, const double *weights)
+{
+	RowTypes   *types;
+
+	INSTR_TIME_SET_CURRENT(run->clock);
+	run->types = types = rowtypes_read(run->source, run->border);
+	run->record.read_ms = lap_ms(&run->clock);
+	if (types->nrows > 0 && k > types->nrows)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k is larger than the table"),
+				 errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, types->nrows),
+				 errhint("Lower k: no class could ever have that many rows.")));
+	for (int c = 0; c < run->source->nqis; c++)
+		types->columns[c].weight = weights[c];
+	run->problem.k = k;
+	run->problem.columns = types->columns;
+	run->problem.ntypes = types->ntypes;
+	run->problem.rows = types->rows;
+}
+
+void
+run_solve(Run *run, const char *method, KanonSolve solve)
+{
+	Border	   *border = run->border;
+
+	kanon_release_free(&run->problem, &run->release);
+	memset(&run->report, 0, sizeof(run->report));
+	run->record.method = method;
+	if (run->types->nrows == 0)
+		return;
+	border_check(border, solve(&run->problem, &run->release, &run->report), run->report.detail);
+	if (run->diversity != NULL)
+		border_pfree(border, run->diversity);
+	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
+	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
+	run->record.solve_ms = lap_ms(&run->clock);
+}
+
+int64
+run_publish(Run *run)
+{
+	RunRecord  *record = &run->record;
+	int64		expected = run->types->nrows - run->release.dropped;
+	int64		written;
+
+	written = target_write(run->target, run->types, &run->problem, &run->release, run->border);
+	if (written != expected)
+		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
+	record->write_ms = lap_ms(&run->clock);
+	CommandCounterIncrement();
+	target_verify(run->target, run->source, &run->problem, expected, run->border);
+	target_install(run->target);
+	record->verify_ms = lap_ms(&run->clock);
+	record->row_count = run->types->nrows;
+	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
+	return run_record(run->schema, record, run->types, &run->problem, &run->release, &run->report,
+					  &run->measures, run->diversity);
+}
+
+void
+run_end(Run *run)
+{
+	MemoryContext context = run->border->context;
+
+	SPI_finish();
+	MemoryContextDelete(context);
+}

@@ -1,0 +1,43 @@
+/*
+ * run.h: the five steps from a source to a published target, for every function
+ * that publishes: run_begin, run_target, run_read, run_solve, run_publish, run_end.
+ */
+#ifndef KANON_RUN_H
+#define KANON_RUN_H
+
+#include "kanon_pg.h"
+
+typedef struct Run
+{
+	Oid			schema;			/* the extension's */
+	Border	   *border;
+	Source	   *source;
+	Target	   *target;			/* NULL: nothing is written */
+	RowTypes   *types;			/* after run_read */
+	KanonProblem problem;		/* the caller sets mask, limits and rules before run_solve */
+	KanonRelease release;		/* after run_solve */
+	KanonReport report;
+	KanonMeasures measures;
+	double	   *diversity;		/* [release.nclasses] tuple diversity */
+	RunRecord	record;
+	instr_time	clock;
+} Run;
+
+/* Opens the source; between this and run_end SPI is connected. */
+extern Run *run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *qis,
+					  ArrayType *keep, ArrayType *categorical);
+
+/* Checks the target's name and creates the table that will be filled. */
+extern void run_target(Run *run, const char *name, bool replace, bool mark);
+
+/* Reads the row types and fills the problem; k must fit them. */
+extern void run_read(Run *run, int64 k, const double *weights);
+
+/* Solves and measures; raises what the solver refuses.  May be called again. */
+extern void run_solve(Run *run, const char *method, KanonSolve solve);
+
+/* Writes, verifies, installs and records; returns the run's number. */
+extern int64 run_publish(Run *run);
+extern void run_end(Run *run);
+
+#endif
