@@ -73,6 +73,13 @@ extern void grouping_end(int nest);
 /* True if reading the source means reading that relation (views, partitions). */
 extern bool source_reads(const Source *source, Oid relid);
 
+/*
+ * Locks all that reading the source locks (the tables under a view, partitions)
+ * and checks the caller's privileges, reading nothing.  A snapshot taken after
+ * this cannot miss the rows of a load that truncated first.
+ */
+extern void source_lock(const Source *source);
+
 /* "a, b, c" of some columns, quoted. */
 extern char *column_list(const SourceColumn *columns, int n);
 
@@ -180,7 +187,7 @@ extern Target *target_resolve(const char *name, const Source *source, bool repla
 extern void target_create(Target *target, const Source *source);
 
 /* Puts the new table in the old one's place, with its owner and grants. */
-extern void target_install(Target *target);
+extern void target_install(Target *target, const Source *source);
 
 /* write/write.c: the release's rows; returns how many were written. */
 extern int64 target_write(const Target *target, const RowTypes *types,

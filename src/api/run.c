@@ -6,6 +6,7 @@
 
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 /* Patterns are counted for the record up to this many. */
@@ -35,6 +36,9 @@ run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *
 	run->border = border_create(function);
 	SPI_connect();
 	run->source = source_open(source, qis, keep, categorical);
+	source_lock(run->source);
+	/* both reads see this snapshot, which is younger than the locks */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	run->record.source = run->source->name;
 	run->problem.env = &run->border->env;
 	run->problem.ncolumns = run->source->nqis;
@@ -102,7 +106,7 @@ run_publish(Run *run)
 	record->write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
 	target_verify(run->target, run->source, &run->problem, expected, run->border);
-	target_install(run->target);
+	target_install(run->target, run->source);
 	record->verify_ms = lap_ms(&run->clock);
 	record->row_count = run->types->nrows;
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
@@ -115,6 +119,7 @@ run_end(Run *run)
 {
 	MemoryContext context = run->border->context;
 
+	PopActiveSnapshot();
 	SPI_finish();
 	MemoryContextDelete(context);
 }

@@ -218,3 +218,14 @@ column_list(const SourceColumn *columns, int n)
 		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].quoted);
 	return list.data;
 }
+
+void
+source_lock(const Source *source)
+{
+	char	   *query = psprintf("SELECT %s%s%s FROM %s LIMIT 0",
+								 column_list(source->qis, source->nqis), source->nkept > 0 ? ", " : "",
+								 column_list(source->kept, source->nkept), source->name);
+
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not open the source");
+}

@@ -13,8 +13,11 @@
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "executor/executor.h"
+#include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -22,6 +25,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
+
+#define NAME_LOCK 75			/* any number but 1 and 2 */
 
 static void
 run_utility(const char *sql)
@@ -32,7 +37,19 @@ run_utility(const char *sql)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
 }
 
-/* What stands in the way of replacing a table, said before any work is done. */
+static void
+raise_replaced(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("target \"%s\" was replaced or dropped by someone else meanwhile", name),
+			 errhint("Run the call again.")));
+}
+
+/*
+ * What stands in the way of replacing a table: asked before any work is done,
+ * and again under the lock that lets nobody change the answer.
+ */
 static void
 check_replaceable(Oid relid, const char *name, const Source *source)
 {
@@ -46,7 +63,9 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("target \"%s\" is what the source reads", name),
 				 errhint("Publish into another table; the source itself is never changed.")));
-	rel = relation_open(relid, AccessShareLock);
+	rel = try_relation_open(relid, AccessShareLock);
+	if (rel == NULL)
+		raise_replaced(name);
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -78,6 +97,21 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("target \"%s\" cannot be replaced because views depend on it", name),
 				 errhint("Drop the views first, or publish into another table.")));
+}
+
+/*
+ * Runs that publish under one name take turns: a transaction's lock in a
+ * namespace of advisory locks that SQL cannot reach (its own have 1 and 2).
+ */
+static void
+lock_name(const Target *target)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, target->namespace,
+						 hash_bytes((const unsigned char *) target->name, strlen(target->name)),
+						 NAME_LOCK);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
 Target *
@@ -122,6 +156,7 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 	target->qualified = quote_qualified_identifier(target->schema, target->name);
 	target->mark = mark;
 
+	lock_name(target);
 	existing = get_relname_relid(target->name, target->namespace);
 	if (OidIsValid(existing))
 	{
@@ -283,17 +318,17 @@ static const char *const keep_owner =
 	" FROM pg_class c, pg_class n WHERE c.oid = $1 AND n.oid = $2 AND c.relowner <> n.relowner";
 
 void
-target_install(Target *target)
+target_install(Target *target, const Source *source)
 {
 	int			nest;
 
 	if (!OidIsValid(target->replaced))
 		return;
+	/* before the grants are read: a REVOKE that commits while we wait counts */
+	LockRelationOid(target->replaced, AccessExclusiveLock);
 	if (get_relname_relid(target->name, target->namespace) != target->replaced)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("target %s was replaced by someone else meanwhile", target->qualified),
-				 errhint("Run the call again.")));
+		raise_replaced(target->name);
+	check_replaceable(target->replaced, target->name, source);
 	nest = catalog_path_begin();
 	run_statements(revoke_defaults, target->replaced, target->relid);
 	run_statements(copy_grants, target->replaced, target->relid);
