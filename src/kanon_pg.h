@@ -186,6 +186,9 @@ typedef struct Target
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
 
+/* Exactly the columns that were listed, as they were made, and nothing beside. */
+extern bool target_is_plain(Relation rel, const Target *target, const Source *source);
+
 /* Puts the new table in the old one's place, with its owner and grants. */
 extern void target_install(Target *target, const Source *source);
 
@@ -195,8 +198,8 @@ extern int64 target_write(const Target *target, const RowTypes *types,
 
 /* write/verify.c */
 
-/* Exactly the columns that were listed, in their order, and nothing beside. */
-extern void target_verify_columns(const Target *target, const Source *source);
+/* Raises that the written table is not as promised; nothing is published then. */
+extern void raise_unsafe(const char *detail) pg_attribute_noreturn();
 
 /* The release as it stands in the target; raises if a rule is broken. */
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
@@ -211,6 +214,7 @@ typedef struct RunRecord
 	const char *method;
 	int64		row_count;
 	int64		patterns;		/* -1: not counted */
+	Size		peak_memory;	/* bytes of kanon's own state, at most */
 	double		read_ms;
 	double		solve_ms;
 	double		write_ms;
@@ -221,6 +225,10 @@ extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *typ
 						const KanonProblem *problem, const KanonRelease *release,
 						const KanonReport *report, const KanonMeasures *measures,
 						const double *tuple_diversity);
+
+/* {"column": value, ...} of the cells that show one, as the caller; functions: of shown_functions. */
+extern FmgrInfo *shown_functions(const Source *source);
+extern Datum shown_values(const Source *source, const KanonCell *cells, FmgrInfo *functions);
 
 /* How far the cost may be above the optimum, as a share of the bound. */
 extern double report_gap(const KanonReport *report);

@@ -2,34 +2,107 @@
  * record.c: what a run did, kept for kanon_usefulness and
  * kanon_equivalence_classes.
  *
- * Values become JSON as the caller, who might have types with casts of their
- * own; only then is the record inserted as the owner of kanon's tables, with a
- * search_path that nobody else can write to.
+ * Rows go straight into kanon's tables, without a query: a query's parameters,
+ * and plans that hold them, can be logged, and a query would need to run as the
+ * tables' owner.  Values become JSON as the caller, whose types might have casts
+ * of their own.
  */
 #include "compat.h"
 #include "kanon_pg.h"
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
+#include "commands/sequence.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
-/* Classes that go into one INSERT. */
-#define CLASS_BATCH 4096
+/* One of kanon's tables, and the row that is being put together for it. */
+typedef struct RecordTable
+{
+	Relation	rel;
+	CatalogIndexState indexes;
+	MemoryContext row;			/* what a row leaves behind */
+	Datum	   *values;
+	bool	   *nulls;
+} RecordTable;
 
-#define RUN_COLUMNS 32
-#define CLASS_COLUMNS 6
+static void
+record_open(RecordTable *table, Oid schema, const char *name)
+{
+	Oid			relid = get_relname_relid(name, schema);
+
+	if (!OidIsValid(relid))
+		elog(ERROR, "table %s is missing", name);
+	table->rel = table_open(relid, RowExclusiveLock);
+	table->indexes = CatalogOpenIndexes(table->rel);
+	table->row = AllocSetContextCreate(CurrentMemoryContext, "kanon record", ALLOCSET_DEFAULT_SIZES);
+	table->values = palloc0(sizeof(Datum) * RelationGetNumberOfAttributes(table->rel));
+	table->nulls = palloc(sizeof(bool) * RelationGetNumberOfAttributes(table->rel));
+	memset(table->nulls, true, sizeof(bool) * RelationGetNumberOfAttributes(table->rel));
+}
+
+static void
+set_column(RecordTable *table, const char *name, Datum value, bool isnull)
+{
+	int			attnum = SPI_fnumber(RelationGetDescr(table->rel), name);
+
+	if (attnum <= 0)
+		elog(ERROR, "column %s of %s is missing", name, RelationGetRelationName(table->rel));
+	table->values[attnum - 1] = value;
+	table->nulls[attnum - 1] = isnull;
+}
+
+static void
+set_text(RecordTable *table, const char *name, const char *value)
+{
+	set_column(table, name, CStringGetTextDatum(value), false);
+}
+
+static void
+set_int8(RecordTable *table, const char *name, int64 value, bool isnull)
+{
+	set_column(table, name, Int64GetDatum(value), isnull);
+}
+
+static void
+set_float8(RecordTable *table, const char *name, double value, bool isnull)
+{
+	set_column(table, name, Float8GetDatum(value), isnull);
+}
+
+/* Columns that were not set since the last row are NULL. */
+static void
+record_insert(RecordTable *table)
+{
+	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(table->rel), table->values, table->nulls);
+
+	CatalogTupleInsertWithInfo(table->rel, tuple, table->indexes);
+	heap_freetuple(tuple);
+	memset(table->nulls, true, sizeof(bool) * RelationGetNumberOfAttributes(table->rel));
+	MemoryContextReset(table->row);
+}
+
+static void
+record_close(RecordTable *table)
+{
+	CatalogCloseIndexes(table->indexes);
+	table_close(table->rel, NoLock);
+	MemoryContextDelete(table->row);
+}
 
 /* to_jsonb for each column, as the parser would have set it up. */
-static FmgrInfo *
-jsonb_functions(const Source *source)
+FmgrInfo *
+shown_functions(const Source *source)
 {
 	FmgrInfo   *functions = palloc0(sizeof(FmgrInfo) * source->nqis);
 
@@ -47,8 +120,8 @@ jsonb_functions(const Source *source)
 }
 
 /* {"column": value, …} of the columns that a class shows. */
-static Datum
-class_shown(const Source *source, const KanonCell *cells, FmgrInfo *functions)
+Datum
+shown_values(const Source *source, const KanonCell *cells, FmgrInfo *functions)
 {
 	JsonbParseState *state = NULL;
 	JsonbValue *result;
@@ -87,157 +160,6 @@ class_shown(const Source *source, const KanonCell *cells, FmgrInfo *functions)
 	return JsonbPGetDatum(JsonbValueToJsonb(result));
 }
 
-/* The classes from..to as arrays, one per column of the INSERT. */
-static void
-class_arrays(const Source *source, const KanonRelease *release, const double *diversity,
-			 FmgrInfo *functions, uint32 from, uint32 to, Datum *arrays)
-{
-	int			n = (int) (to - from);
-	Datum	   *elements[CLASS_COLUMNS];
-
-	for (int i = 0; i < CLASS_COLUMNS; i++)
-		elements[i] = palloc(sizeof(Datum) * n);
-	for (int i = 0; i < n; i++)
-	{
-		const KanonClass *class_ = &release->classes[from + i];
-
-		elements[0][i] = Int32GetDatum((int32) (from + i) + 1);
-		elements[1][i] = CStringGetTextDatum(pattern_text(class_->pattern, source->nqis));
-		elements[2][i] = Int64GetDatum(class_->rows);
-		elements[3][i] = Int64GetDatum(class_->rows * pg_popcount64(class_->pattern));
-		elements[4][i] = Float8GetDatum(diversity[from + i]);
-		elements[5][i] = class_shown(source, &release->cells[(size_t) (from + i) * source->nqis], functions);
-	}
-	arrays[0] = PointerGetDatum(construct_array(elements[0], n, INT4OID, 4, true, TYPALIGN_INT));
-	arrays[1] = PointerGetDatum(construct_array(elements[1], n, TEXTOID, -1, false, TYPALIGN_INT));
-	arrays[2] = PointerGetDatum(construct_array(elements[2], n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	arrays[3] = PointerGetDatum(construct_array(elements[3], n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	arrays[4] = PointerGetDatum(construct_array(elements[4], n, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-	arrays[5] = PointerGetDatum(construct_array(elements[5], n, JSONBOID, -1, false, TYPALIGN_INT));
-}
-
-typedef struct OwnerContext
-{
-	Oid			user;
-	int			security;
-	int			nest;
-} OwnerContext;
-
-static void
-become_owner(Oid table, OwnerContext *context)
-{
-	Relation	rel = table_open(table, RowExclusiveLock);
-	Oid			owner = rel->rd_rel->relowner;
-
-	table_close(rel, NoLock);
-	GetUserIdAndSecContext(&context->user, &context->security);
-	SetUserIdAndSecContext(owner, context->security | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-	context->nest = catalog_path_begin();
-}
-
-static void
-become_caller(const OwnerContext *context)
-{
-	catalog_path_end(context->nest);
-	SetUserIdAndSecContext(context->user, context->security);
-}
-
-static void
-insert(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls)
-{
-	int			rc = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
-
-	if (rc != SPI_OK_INSERT && rc != SPI_OK_INSERT_RETURNING)
-		elog(ERROR, "could not record the run: %s", SPI_result_code_string(rc));
-}
-
-/* The columns of kanon_run, gathered for one INSERT. */
-typedef struct RunColumns
-{
-	int			n;
-	StringInfoData names;
-	StringInfoData places;
-	Oid			types[RUN_COLUMNS];
-	Datum		values[RUN_COLUMNS];
-	char		nulls[RUN_COLUMNS];
-} RunColumns;
-
-static void
-add_column(RunColumns *columns, const char *name, Oid type, Datum value, bool isnull)
-{
-	int			i = columns->n++;
-
-	Assert(i < RUN_COLUMNS);
-	appendStringInfo(&columns->names, "%s%s", i > 0 ? ", " : "", name);
-	appendStringInfo(&columns->places, "%s$%d", i > 0 ? ", " : "", i + 1);
-	columns->types[i] = type;
-	columns->values[i] = value;
-	columns->nulls[i] = isnull ? 'n' : ' ';
-}
-
-static void
-add_text(RunColumns *columns, const char *name, const char *value)
-{
-	add_column(columns, name, TEXTOID, CStringGetTextDatum(value), false);
-}
-
-static void
-add_int8(RunColumns *columns, const char *name, int64 value, bool isnull)
-{
-	add_column(columns, name, INT8OID, Int64GetDatum(value), isnull);
-}
-
-static void
-add_float8(RunColumns *columns, const char *name, double value, bool isnull)
-{
-	add_column(columns, name, FLOAT8OID, Float8GetDatum(value), isnull);
-}
-
-static int64
-insert_run(const char *schema, const RunRecord *record, const RowTypes *types,
-		   const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
-		   const KanonMeasures *measures, Oid run_by)
-{
-	RunColumns	columns = {0};
-	bool		none = release->nclasses == 0;
-	bool		unbounded = none || isinf(report->lower_bound);
-	bool		isnull;
-
-	initStringInfo(&columns.names);
-	initStringInfo(&columns.places);
-	add_column(&columns, "started_at", TIMESTAMPTZOID, Int64GetDatum(record->started_at), false);
-	add_column(&columns, "run_by", REGROLEOID, ObjectIdGetDatum(run_by), false);
-	add_text(&columns, "source", record->source);
-	add_text(&columns, "target", record->target);
-	add_int8(&columns, "k", problem->k, false);
-	add_text(&columns, "method", record->method);
-	add_int8(&columns, "quasi_identifiers", problem->ncolumns, false);
-	add_int8(&columns, "row_count", record->row_count, false);
-	add_int8(&columns, "dropped_rows", release->dropped, false);
-	add_int8(&columns, "row_types", types->ntypes, false);
-	add_int8(&columns, "patterns", record->patterns, record->patterns < 0);
-	add_int8(&columns, "suppressed_cells", measures->suppressed_cells, false);
-	add_float8(&columns, "usefulness", measures->usefulness, none);
-	add_int8(&columns, "classes", measures->classes, false);
-	add_int8(&columns, "class_min", measures->class_min, none);
-	add_float8(&columns, "class_avg", measures->class_avg, none);
-	add_int8(&columns, "class_max", measures->class_max, none);
-	add_float8(&columns, "cost", report->cost, false);
-	add_float8(&columns, "lower_bound", report->lower_bound, unbounded);
-	add_float8(&columns, "gap", report_gap(report), unbounded);
-	add_column(&columns, "proven", BOOLOID, BoolGetDatum(report->proven), none);
-	add_int8(&columns, "nodes", report->nodes, none);
-	add_float8(&columns, "read_ms", record->read_ms, false);
-	add_float8(&columns, "solve_ms", record->solve_ms, false);
-	add_float8(&columns, "write_ms", record->write_ms, false);
-	add_float8(&columns, "verify_ms", record->verify_ms, false);
-	insert(psprintf("INSERT INTO %s.kanon_run (%s) VALUES (%s) RETURNING run",
-					schema, columns.names.data, columns.places.data),
-		   columns.n, columns.types, columns.values, columns.nulls);
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-}
-
 /* How far the cost may be above the optimum: cost / bound - 1. */
 double
 report_gap(const KanonReport *report)
@@ -247,44 +169,85 @@ report_gap(const KanonReport *report)
 	return report->lower_bound > 0 ? report->cost / report->lower_bound - 1 : INFINITY;
 }
 
+static int64
+record_run(Oid schema, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
+		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
+{
+	RecordTable table;
+	Oid			sequence = get_relname_relid("kanon_run_run_seq", schema);
+	int64		run = nextval_internal(sequence, false);
+	bool		none = release->nclasses == 0;
+	bool		unbounded = none || isinf(report->lower_bound);
+
+	record_open(&table, schema, "kanon_run");
+	set_int8(&table, "run", run, false);
+	set_column(&table, "started_at", TimestampTzGetDatum(record->started_at), false);
+	set_column(&table, "run_by", ObjectIdGetDatum(GetUserId()), false);
+	set_text(&table, "source", record->source);
+	set_text(&table, "target", record->target);
+	set_int8(&table, "k", problem->k, false);
+	set_text(&table, "method", record->method);
+	set_column(&table, "quasi_identifiers", Int32GetDatum(problem->ncolumns), false);
+	set_int8(&table, "row_count", record->row_count, false);
+	set_int8(&table, "dropped_rows", release->dropped, false);
+	set_int8(&table, "row_types", types->ntypes, false);
+	set_int8(&table, "patterns", record->patterns, record->patterns < 0);
+	set_int8(&table, "suppressed_cells", measures->suppressed_cells, false);
+	set_float8(&table, "usefulness", measures->usefulness, none);
+	set_int8(&table, "classes", measures->classes, false);
+	set_int8(&table, "class_min", measures->class_min, none);
+	set_float8(&table, "class_avg", measures->class_avg, none);
+	set_int8(&table, "class_max", measures->class_max, none);
+	set_float8(&table, "cost", report->cost, false);
+	set_float8(&table, "lower_bound", report->lower_bound, unbounded);
+	set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
+	set_column(&table, "proven", BoolGetDatum(report->proven), none);
+	set_int8(&table, "nodes", report->nodes, none);
+	set_int8(&table, "peak_memory", (int64) record->peak_memory, false);
+	set_float8(&table, "read_ms", record->read_ms, false);
+	set_float8(&table, "solve_ms", record->solve_ms, false);
+	set_float8(&table, "write_ms", record->write_ms, false);
+	set_float8(&table, "verify_ms", record->verify_ms, false);
+	record_insert(&table);
+	record_close(&table);
+	return run;
+}
+
+static void
+record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *release,
+			   const double *diversity)
+{
+	FmgrInfo   *functions = shown_functions(source);
+	RecordTable table;
+
+	record_open(&table, schema, "kanon_run_class");
+	for (uint32 i = 0; i < release->nclasses; i++)
+	{
+		const KanonClass *class_ = &release->classes[i];
+		MemoryContext old = MemoryContextSwitchTo(table.row);
+
+		CHECK_FOR_INTERRUPTS();
+		set_int8(&table, "run", run, false);
+		set_column(&table, "class", Int32GetDatum((int32) i + 1), false);
+		set_text(&table, "pattern", pattern_text(class_->pattern, source->nqis));
+		set_int8(&table, "row_count", class_->rows, false);
+		set_int8(&table, "suppressed_cells", class_->rows * pg_popcount64(class_->pattern), false);
+		set_float8(&table, "tuple_diversity", diversity[i], false);
+		set_column(&table, "shown", shown_values(source, &release->cells[(size_t) i * source->nqis], functions),
+				   false);
+		record_insert(&table);
+		MemoryContextSwitchTo(old);
+	}
+	record_close(&table);
+}
+
 int64
 run_record(Oid schema, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
 		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures,
 		   const double *diversity)
 {
-	const char *schema_name = quote_identifier(get_namespace_name(schema));
-	Oid			table = get_relname_relid("kanon_run", schema);
-	Oid			argtypes[CLASS_COLUMNS] = {
-		INT4ARRAYOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID, FLOAT8ARRAYOID, JSONBARRAYOID
-	};
-	FmgrInfo   *functions = jsonb_functions(types->source);
-	char	   *insert_classes;
-	OwnerContext context;
-	int64		run;
+	int64		run = record_run(schema, record, types, problem, release, report, measures);
 
-	if (!OidIsValid(table))
-		elog(ERROR, "table kanon_run is missing");
-	become_owner(table, &context);
-	run = insert_run(schema_name, record, types, problem, release, report, measures, context.user);
-	become_caller(&context);
-	insert_classes = psprintf("INSERT INTO %s.kanon_run_class (run, class, pattern, row_count,"
-							  " suppressed_cells, tuple_diversity, shown)"
-							  " SELECT " INT64_FORMAT ", * FROM unnest($1, $2, $3, $4, $5, $6)",
-							  schema_name, run);
-	for (uint32 from = 0; from < release->nclasses; from += CLASS_BATCH)
-	{
-		MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "kanon record",
-													ALLOCSET_DEFAULT_SIZES);
-		MemoryContext old = MemoryContextSwitchTo(batch);
-		Datum		arrays[CLASS_COLUMNS];
-
-		class_arrays(types->source, release, diversity, functions, from,
-					 Min(from + CLASS_BATCH, release->nclasses), arrays);
-		become_owner(table, &context);
-		insert(insert_classes, CLASS_COLUMNS, argtypes, arrays, NULL);
-		become_caller(&context);
-		MemoryContextSwitchTo(old);
-		MemoryContextDelete(batch);
-	}
+	record_classes(schema, run, types->source, release, diversity);
 	return run;
 }

@@ -54,6 +54,19 @@ run_target(Run *run, const char *name, bool replace, bool mark)
 }
 
 void
+run_check_k(const Run *run, int64 k)
+{
+	int64		nrows = run->types->nrows;
+
+	if (nrows > 0 && k > nrows)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k is larger than the table"),
+				 errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
+				 errhint("Lower k: no class could ever have that many rows.")));
+}
+
+void
 run_read(Run *run, int64 k, const double *weights)
 {
 	RowTypes   *types;
@@ -61,12 +74,7 @@ run_read(Run *run, int64 k, const double *weights)
 	INSTR_TIME_SET_CURRENT(run->clock);
 	run->types = types = rowtypes_read(run->source, run->border);
 	run->record.read_ms = lap_ms(&run->clock);
-	if (types->nrows > 0 && k > types->nrows)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k is larger than the table"),
-				 errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, types->nrows),
-				 errhint("Lower k: no class could ever have that many rows.")));
+	run_check_k(run, k);
 	for (int c = 0; c < run->source->nqis; c++)
 		types->columns[c].weight = weights[c];
 	run->problem.k = k;
@@ -75,22 +83,34 @@ run_read(Run *run, int64 k, const double *weights)
 	run->problem.rows = types->rows;
 }
 
-void
-run_solve(Run *run, const char *method, KanonSolve solve)
+KanonStatus
+run_try(Run *run, const char *method, KanonSolve solve)
 {
 	Border	   *border = run->border;
+	KanonStatus status;
 
 	kanon_release_free(&run->problem, &run->release);
 	memset(&run->report, 0, sizeof(run->report));
 	run->record.method = method;
+	memset(&run->measures, 0, sizeof(run->measures));
 	if (run->types->nrows == 0)
-		return;
-	border_check(border, solve(&run->problem, &run->release, &run->report), run->report.detail);
+		return KANON_OK;
+	status = solve(&run->problem, &run->release, &run->report);
+	if (status == KANON_RESIDUAL || status == KANON_INFEASIBLE || status == KANON_NOT_FOUND)
+		return status;
+	border_check(border, status, run->report.detail);
 	if (run->diversity != NULL)
 		border_pfree(border, run->diversity);
 	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
 	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
 	run->record.solve_ms = lap_ms(&run->clock);
+	return KANON_OK;
+}
+
+void
+run_solve(Run *run, const char *method, KanonSolve solve)
+{
+	border_check(run->border, run_try(run, method, solve), run->report.detail);
 }
 
 int64
@@ -109,6 +129,7 @@ run_publish(Run *run)
 	target_install(run->target, run->source);
 	record->verify_ms = lap_ms(&run->clock);
 	record->row_count = run->types->nrows;
+	record->peak_memory = run->border->peak;
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
 	return run_record(run->schema, record, run->types, &run->problem, &run->release, &run->report,
 					  &run->measures, run->diversity);

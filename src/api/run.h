@@ -30,11 +30,21 @@ extern Run *run_begin(FunctionCallInfo fcinfo, const char *function, Oid source,
 /* Checks the target's name and creates the table that will be filled. */
 extern void run_target(Run *run, const char *name, bool replace, bool mark);
 
-/* Reads the row types and fills the problem; k must fit them. */
+/* Reads the row types and fills the problem; k must fit them (0: the caller sees to that). */
 extern void run_read(Run *run, int64 k, const double *weights);
+
+/* Raises when no class could have k of the rows that were read. */
+extern void run_check_k(const Run *run, int64 k);
 
 /* Solves and measures; raises what the solver refuses.  May be called again. */
 extern void run_solve(Run *run, const char *method, KanonSolve solve);
+
+/*
+ * The same for a caller that goes on when there is no release for this k
+ * (KANON_RESIDUAL, KANON_INFEASIBLE, KANON_NOT_FOUND): these come back, other
+ * refusals are raised.
+ */
+extern KanonStatus run_try(Run *run, const char *method, KanonSolve solve);
 
 /* Writes, verifies, installs and records; returns the run's number. */
 extern int64 run_publish(Run *run);

@@ -6,7 +6,6 @@
 #include "write/bulk.h"
 
 #include "access/heapam.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "executor/tuptable.h"
@@ -30,11 +29,11 @@ struct BulkWriter
 };
 
 BulkWriter *
-bulk_begin(Oid relid)
+bulk_begin(Relation rel)
 {
 	BulkWriter *writer = palloc0(sizeof(BulkWriter));
 
-	writer->rel = table_open(relid, RowExclusiveLock);
+	writer->rel = rel;
 	writer->state = GetBulkInsertState();
 	writer->cid = GetCurrentCommandId(true);
 	writer->batch = AllocSetContextCreate(CurrentMemoryContext, "kanon batch", ALLOCSET_DEFAULT_SIZES);
@@ -94,7 +93,6 @@ bulk_end(BulkWriter *writer)
 		ExecDropSingleTupleTableSlot(writer->slots[i]);
 	FreeBulkInsertState(writer->state);
 	table_finish_bulk_insert(writer->rel, 0);
-	table_close(writer->rel, NoLock);
 	MemoryContextDelete(writer->batch);
 	written = writer->written;
 	pfree(writer);

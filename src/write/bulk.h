@@ -7,10 +7,11 @@
 #include "postgres.h"
 
 #include "executor/tuptable.h"
+#include "utils/relcache.h"
 
 typedef struct BulkWriter BulkWriter;
 
-extern BulkWriter *bulk_begin(Oid relid);
+extern BulkWriter *bulk_begin(Relation rel);	/* stays the caller's to close */
 
 /* The slot to fill next: set tts_values and tts_isnull of every column, then put. */
 extern TupleTableSlot *bulk_slot(BulkWriter *writer);

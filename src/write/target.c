@@ -214,14 +214,22 @@ domain_accepts_null(Oid type)
 	return accepts;
 }
 
+/* The type under which a column is published. */
+static Oid
+published_type(const SourceColumn *column, bool suppressible, int32 *typmod)
+{
+	*typmod = column->typmod;
+	if (suppressible && get_typtype(column->type) == TYPTYPE_DOMAIN && !domain_accepts_null(column->type))
+		return getBaseTypeAndTypmod(column->type, typmod);
+	return column->type;
+}
+
 static void
 append_column(StringInfo sql, const SourceColumn *column, bool suppressible)
 {
-	Oid			type = column->type;
-	int32		typmod = column->typmod;
+	int32		typmod;
+	Oid			type = published_type(column, suppressible, &typmod);
 
-	if (suppressible && get_typtype(type) == TYPTYPE_DOMAIN && !domain_accepts_null(type))
-		type = getBaseTypeAndTypmod(type, &typmod);
 	appendStringInfo(sql, "%s %s", column->quoted,
 					 format_type_extended(type, typmod,
 										  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
@@ -273,6 +281,45 @@ target_create(Target *target, const Source *source)
 	target->relid = get_relname_relid(name, target->namespace);
 	if (!OidIsValid(target->relid))
 		elog(ERROR, "the target vanished while it was created");
+}
+
+static bool
+is_published(Form_pg_attribute att, const SourceColumn *column, bool suppressible)
+{
+	int32		typmod;
+	Oid			type = published_type(column, suppressible, &typmod);
+
+	return !att->attisdropped && strcmp(NameStr(att->attname), column->name) == 0 &&
+		att->atttypid == type && att->atttypmod == typmod && att->attcollation == column->collation;
+}
+
+/*
+ * An event trigger can do anything to a new table.  Rows are written past
+ * constraints, indexes and triggers, so there must be none.
+ */
+bool
+target_is_plain(Relation rel, const Target *target, const Source *source)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Form_pg_class form = rel->rd_rel;
+	SourceColumn mark = {.name = KANON_MARK_COLUMN, .type = TEXTOID, .typmod = -1,
+	.collation = DEFAULT_COLLATION_OID};
+	int			n = source->nqis + source->nkept;
+
+	if (form->relkind != RELKIND_RELATION || form->relhasindex || form->relhastriggers ||
+		form->relhasrules || form->relchecks > 0 || form->relrowsecurity || form->relispartition ||
+		form->relhassubclass || desc->constr != NULL || desc->natts != n + (target->mark ? 1 : 0))
+		return false;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const SourceColumn *column = &mark;
+
+		if (i < n)
+			column = i < source->nqis ? &source->qis[i] : &source->kept[i - source->nqis];
+		if (!is_published(TupleDescAttr(desc, i), column, i < source->nqis))
+			return false;
+	}
+	return true;
 }
 
 /* Runs every statement that a query writes. */

@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-static void
+void
 raise_unsafe(const char *detail)
 {
 	ereport(ERROR,
@@ -19,30 +19,6 @@ raise_unsafe(const char *detail)
 			 errmsg("the written table does not keep what was promised, nothing was published"),
 			 errdetail("%s", detail),
 			 errhint("A trigger or event trigger may have changed it; otherwise this is a defect of kanon.")));
-}
-
-void
-target_verify_columns(const Target *target, const Source *source)
-{
-	Relation	rel = table_open(target->relid, AccessShareLock);
-	TupleDesc	desc = RelationGetDescr(rel);
-	int			expected = source->nqis + source->nkept + (target->mark ? 1 : 0);
-
-	if (desc->natts != expected)
-		raise_unsafe("It has other columns than those that were listed.");
-	for (int i = 0; i < expected; i++)
-	{
-		const char *name = KANON_MARK_COLUMN;
-
-		if (i < source->nqis)
-			name = source->qis[i].name;
-		else if (i < source->nqis + source->nkept)
-			name = source->kept[i - source->nqis].name;
-		if (TupleDescAttr(desc, i)->attisdropped ||
-			strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) != 0)
-			raise_unsafe("It has other columns than those that were listed.");
-	}
-	table_close(rel, AccessShareLock);
 }
 
 /* As a source: the columns a reader could join on, the mark among them. */

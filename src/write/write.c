@@ -10,6 +10,7 @@
 #include "kanon_pg.h"
 #include "write/bulk.h"
 
+#include "access/table.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -325,6 +326,8 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 			 const KanonRelease *release, Border *border)
 {
 	Writer	   *writer = palloc0(sizeof(Writer));
+	Relation	rel;
+	int64		written;
 
 	writer->target = target;
 	writer->types = types;
@@ -336,11 +339,15 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	writer->values = palloc(sizeof(Datum) * types->source->nqis);
 	writer->nulls = palloc(sizeof(bool) * types->source->nqis);
 	writer->total = types->nrows - release->dropped;
-	writer->bulk = bulk_begin(target->relid);
-	target_verify_columns(target, types->source);
+	rel = table_open(target->relid, RowExclusiveLock);
+	if (!target_is_plain(rel, target, types->source))
+		raise_unsafe("It has other columns than those that were listed, or constraints, indexes or triggers.");
+	writer->bulk = bulk_begin(rel);
 	if (types->source->nkept > 0)
 		write_from_source(writer);
 	else
 		write_from_release(writer);
-	return bulk_end(writer->bulk);
+	written = bulk_end(writer->bulk);
+	table_close(rel, NoLock);
+	return written;
 }
