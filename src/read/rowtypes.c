@@ -18,20 +18,19 @@
 #define CHUNK_BITS 12
 #define CHUNK_TYPES ((uint32) 1 << CHUNK_BITS)
 
-/* Groups arrive in unknown number, so they are kept in chunks until the end. */
-typedef struct Chunk
-{
-	int64		rows[CHUNK_TYPES];
-	uint32		codes[FLEXIBLE_ARRAY_MEMBER];	/* [nqis][CHUNK_TYPES] */
-} Chunk;
-
 typedef struct GroupReceiver
 {
 	DestReceiver pub;
 	Source	   *source;
 	Border	   *border;
 	const char *phase;
-	Chunk	  **chunks;
+
+	/*
+	 * Groups arrive in unknown number, so they are kept in chunks until the end,
+	 * column by column, so that each can go when its final array is made.
+	 */
+	uint32	  **codes[KANON_MAX_COLUMNS + 1];	/* [column][chunk][CHUNK_TYPES] */
+	int64	  **rows;			/* [chunk][CHUNK_TYPES] */
 	uint32		nchunks;
 	uint32		room;			/* of chunks */
 	uint32		ntypes;
@@ -51,43 +50,80 @@ charge_dictionaries(GroupReceiver *recv)
 	recv->dictionaries = now;
 }
 
+/* Room for pointers to `room` chunks of one column, `used` of them in use. */
+static void *
+grow_list(GroupReceiver *recv, void *list, uint32 used)
+{
+	void	  **larger = border_palloc(recv->border, sizeof(void *) * recv->room);
+
+	if (list != NULL)
+	{
+		memcpy(larger, list, sizeof(void *) * used);
+		border_pfree(recv->border, list);
+	}
+	return larger;
+}
+
 static void
 add_chunk(GroupReceiver *recv)
 {
-	Size		size = offsetof(Chunk, codes) + sizeof(uint32) * CHUNK_TYPES * (Size) recv->source->nqis;
-	uint32		most = KANON_MAX_TYPES / CHUNK_TYPES;
+	uint32		n = recv->nchunks;
 
-	if (recv->nchunks == most)
+	if (n == KANON_MAX_TYPES / CHUNK_TYPES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the source has more than %u row types", most * CHUNK_TYPES),
+				 errmsg("the source has more than %u row types", n * CHUNK_TYPES),
 				 errhint("Publish fewer or coarser quasi-identifiers.")));
-	if (recv->nchunks == recv->room)
-	{
-		recv->room = recv->room > 0 ? recv->room * 2 : 64;
-		recv->chunks = recv->chunks == NULL
-			? MemoryContextAlloc(recv->border->context, sizeof(Chunk *) * recv->room)
-			: repalloc(recv->chunks, sizeof(Chunk *) * recv->room);
-	}
 	charge_dictionaries(recv);
-	recv->chunks[recv->nchunks++] = border_palloc(recv->border, size);
+	if (n == recv->room)
+	{
+		recv->room = n > 0 ? n * 2 : 64;
+		for (int c = 0; c < recv->source->nqis; c++)
+			recv->codes[c] = grow_list(recv, recv->codes[c], n);
+		recv->rows = grow_list(recv, recv->rows, n);
+	}
+	for (int c = 0; c < recv->source->nqis; c++)
+		recv->codes[c][n] = border_palloc(recv->border, sizeof(uint32) * CHUNK_TYPES);
+	recv->rows[n] = border_palloc(recv->border, sizeof(int64) * CHUNK_TYPES);
+	recv->nchunks++;
 	border_progress(recv->border, recv->phase, 0, -1);
+}
+
+/* Gives back the chunks of one column. */
+static void
+free_chunks(GroupReceiver *recv, void *list)
+{
+	if (list == NULL)
+		return;
+	for (uint32 i = 0; i < recv->nchunks; i++)
+		border_pfree(recv->border, ((void **) list)[i]);
+	border_pfree(recv->border, list);
+}
+
+static inline uint32 *
+chunk_code(const GroupReceiver *recv, int c, uint32 type)
+{
+	return &recv->codes[c][type >> CHUNK_BITS][type & (CHUNK_TYPES - 1)];
+}
+
+static inline int64 *
+chunk_rows(const GroupReceiver *recv, uint32 type)
+{
+	return &recv->rows[type >> CHUNK_BITS][type & (CHUNK_TYPES - 1)];
 }
 
 static void
 add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
 {
 	Source	   *source = recv->source;
-	uint32		at = recv->ntypes & (CHUNK_TYPES - 1);
-	Chunk	   *chunk;
+	uint32		type = recv->ntypes;
 
-	if (at == 0)
+	if ((type & (CHUNK_TYPES - 1)) == 0)
 		add_chunk(recv);
-	chunk = recv->chunks[recv->nchunks - 1];
 	for (int c = 0; c < source->nqis; c++)
-		chunk->codes[(Size) c * CHUNK_TYPES + at] =
+		*chunk_code(recv, c, type) =
 			dictionary_add(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
-	chunk->rows[at] = rows;
+	*chunk_rows(recv, type) = rows;
 	recv->ntypes++;
 }
 
@@ -127,9 +163,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (recv->ntypes > 0 && same_row(slot, recv->last))
 	{
-		uint32		at = (recv->ntypes - 1) & (CHUNK_TYPES - 1);
-
-		recv->chunks[recv->nchunks - 1]->rows[at]++;
+		(*chunk_rows(recv, recv->ntypes - 1))++;
 		return true;
 	}
 	add_group(recv, slot, 1);
@@ -189,12 +223,6 @@ grouping_query(const Source *source)
 	for (int i = 2; i <= nkeys; i++)
 		appendStringInfo(&query, ", %d", i);
 	return query.data;
-}
-
-static inline uint32 *
-chunk_code(const GroupReceiver *recv, int c, uint32 type)
-{
-	return &recv->chunks[type >> CHUNK_BITS]->codes[(Size) c * CHUNK_TYPES + (type & (CHUNK_TYPES - 1))];
 }
 
 /* The types in ascending order of codes: a stable counting sort per column. */
@@ -295,13 +323,15 @@ collect_types(GroupReceiver *recv, bool repeated)
 		for (uint32 i = 0; i < n; i++)
 			codes[i] = *chunk_code(recv, c, order[i]);
 		types->columns[c].code = codes;
+		free_chunks(recv, recv->codes[c]);
 	}
 	types->rows = border_palloc(recv->border, sizeof(int64) * (Size) n);
 	for (uint32 i = 0; i < n; i++)
 	{
-		types->rows[i] = recv->chunks[order[i] >> CHUNK_BITS]->rows[order[i] & (CHUNK_TYPES - 1)];
+		types->rows[i] = *chunk_rows(recv, order[i]);
 		types->nrows += types->rows[i];
 	}
+	free_chunks(recv, recv->rows);
 	border_pfree(recv->border, order);
 	if (repeated && n > 0)
 		merge_equal(types);
@@ -336,10 +366,6 @@ read_types(Source *source, Border *border, bool runs)
 		grouping_end(nest);
 	}
 	types = collect_types(&recv, runs);
-	for (uint32 i = 0; i < recv.nchunks; i++)
-		border_pfree(border, recv.chunks[i]);
-	if (recv.chunks != NULL)
-		pfree(recv.chunks);
 	return types;
 }
 

@@ -90,43 +90,43 @@ find_column(Relation rel, const char *name, SourceColumn *column)
 
 /* Grouping needs a default hash or btree operator class. */
 static void
-check_equality(const SourceColumn *column)
+check_equality(const SourceColumn *column, const char *what)
 {
 	TypeCacheEntry *entry = lookup_type_cache(column->type, TYPECACHE_EQ_OPR);
 
 	if (!OidIsValid(entry->eq_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("column \"%s\" of type %s cannot be a quasi-identifier",
-						column->name, format_type_be(column->type)),
+				 errmsg("column \"%s\" of type %s cannot be %s",
+						column->name, format_type_be(column->type), what),
 				 errdetail("The type has no equality operator to group by."),
-				 errhint("Publish it through a view that casts it to another type, such as jsonb or text.")));
+				 errhint("Read it through a view that casts it to another type, such as jsonb or text.")));
 }
 
 /* One GROUP BY either hashes or sorts all of its columns. */
-static void
-check_groupable(const Source *source)
+void
+source_check_groupable(const SourceColumn *columns, int n)
 {
 	const SourceColumn *unhashable = NULL,
 			   *unsortable = NULL;
 
-	for (int i = 0; i < source->nqis; i++)
+	for (int i = 0; i < n; i++)
 	{
-		TypeCacheEntry *entry = lookup_type_cache(source->qis[i].type, TYPECACHE_HASH_PROC | TYPECACHE_LT_OPR);
+		TypeCacheEntry *entry = lookup_type_cache(columns[i].type, TYPECACHE_HASH_PROC | TYPECACHE_LT_OPR);
 
 		if (!OidIsValid(entry->hash_proc))
-			unhashable = &source->qis[i];
+			unhashable = &columns[i];
 		if (!OidIsValid(entry->lt_opr))
-			unsortable = &source->qis[i];
+			unsortable = &columns[i];
 	}
 	if (unhashable != NULL && unsortable != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("columns \"%s\" and \"%s\" cannot both be quasi-identifiers",
+				 errmsg("columns \"%s\" and \"%s\" cannot be grouped together",
 						unhashable->name, unsortable->name),
 				 errdetail("Type %s can only be sorted and type %s can only be hashed.",
 						   format_type_be(unhashable->type), format_type_be(unsortable->type)),
-				 errhint("Publish a view that casts one of them to another type, such as text.")));
+				 errhint("Use a view that casts one of them to another type, such as text.")));
 }
 
 static void
@@ -148,14 +148,11 @@ find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn 
 }
 
 Source *
-source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
+source_open_columns(Oid relid, ArrayType *columns, const char *argument)
 {
 	Source	   *source = palloc0(sizeof(Source));
-	Relation	rel;
-	int			ncategorical;
-	char	  **names;
+	Relation	rel = try_relation_open(relid, AccessShareLock);
 
-	rel = try_relation_open(relid, AccessShareLock);
 	if (rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -165,11 +162,11 @@ source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 	source->relid = relid;
 	source->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
 											  RelationGetRelationName(rel));
-	find_columns(rel, qis, "quasi_identifiers", &source->qis, &source->nqis);
+	find_columns(rel, columns, argument, &source->qis, &source->nqis);
 	if (source->nqis == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("quasi_identifiers must name at least one column"),
+				 errmsg("%s must name at least one column", argument),
 				 errhint("Name the columns that could be joined with outside knowledge, such as '{age,zip}'.")));
 	if (source->nqis > KANON_MAX_COLUMNS)
 		ereport(ERROR,
@@ -177,19 +174,55 @@ source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 				 errmsg("%d quasi-identifiers are more than the %d that kanon can take",
 						source->nqis, KANON_MAX_COLUMNS),
 				 errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
-	find_columns(rel, kept, "keep", &source->kept, &source->nkept);
 	for (int i = 0; i < source->nqis; i++)
 	{
-		check_equality(&source->qis[i]);
+		check_equality(&source->qis[i], "a quasi-identifier");
 		source->qis[i].numerical = type_is_numerical(source->qis[i].type);
-		for (int j = 0; j < source->nkept; j++)
-			if (strcmp(source->qis[i].name, source->kept[j].name) == 0)
+	}
+	source_check_groupable(source->qis, source->nqis);
+	relation_close(rel, NoLock);
+	return source;
+}
+
+/* A column is either a quasi-identifier or what else it is called. */
+static void
+refuse_quasi_identifiers(const Source *source, const SourceColumn *columns, int n, const char *what,
+						 const char *hint)
+{
+	for (int i = 0; i < source->nqis; i++)
+		for (int j = 0; j < n; j++)
+			if (strcmp(source->qis[i].name, columns[j].name) == 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is both a quasi-identifier and kept", source->qis[i].name),
-						 errhint("A kept column is published unchanged; take it out of one of the two lists.")));
-	}
-	check_groupable(source);
+						 errmsg("column \"%s\" is both a quasi-identifier and %s", columns[j].name, what),
+						 errhint("%s", hint)));
+}
+
+SourceColumn *
+source_columns(const Source *source, ArrayType *names, const char *argument, const char *what, int *n)
+{
+	Relation	rel = relation_open(source->relid, AccessShareLock);
+	SourceColumn *columns;
+
+	find_columns(rel, names, argument, &columns, n);
+	for (int i = 0; i < *n; i++)
+		check_equality(&columns[i], what);
+	refuse_quasi_identifiers(source, columns, *n, what, "Take it out of one of the two lists.");
+	relation_close(rel, NoLock);
+	return columns;
+}
+
+Source *
+source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
+{
+	Source	   *source = source_open_columns(relid, qis, "quasi_identifiers");
+	Relation	rel = relation_open(relid, AccessShareLock);
+	int			ncategorical;
+	char	  **names;
+
+	find_columns(rel, kept, "keep", &source->kept, &source->nkept);
+	refuse_quasi_identifiers(source, source->kept, source->nkept, "kept",
+							 "A kept column is published unchanged; take it out of one of the two lists.");
 	names = name_array(categorical, "categorical", &ncategorical);
 	for (int i = 0; i < ncategorical; i++)
 	{
