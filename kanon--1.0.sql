@@ -32,10 +32,48 @@ CREATE TABLE @extschema@.kanon_run (
     gap               float8,
     proven            boolean,
     nodes             bigint,
+    peak_memory       bigint NOT NULL,
     read_ms           float8 NOT NULL,
     solve_ms          float8 NOT NULL,
     write_ms          float8 NOT NULL,
-    verify_ms         float8 NOT NULL
+    verify_ms         float8 NOT NULL,
+    -- measures of the literature; NULL when nothing was published
+    discernibility    float8,
+    c_avg             float8,
+    iloss             float8,
+    ncp               float8,
+    gcp               float8,
+    precision         float8,
+    entropy           float8,
+    entropy_share     float8,
+    classification    float8,
+    -- the call
+    kept              text[] NOT NULL,
+    options           jsonb,
+    version           text NOT NULL,
+    -- classes by size, and the smallest; rows that show nothing aside
+    size_from           bigint[] NOT NULL,
+    source_size_classes bigint[] NOT NULL,
+    source_size_rows    bigint[] NOT NULL,
+    target_size_classes bigint[] NOT NULL,
+    target_size_rows    bigint[] NOT NULL,
+    source_class_min    bigint,
+    target_class_min    bigint,
+    source_blank_rows   bigint NOT NULL,
+    target_blank_rows   bigint NOT NULL
+);
+
+CREATE TABLE @extschema@.kanon_run_column (
+    run               bigint NOT NULL,
+    ordinal           int NOT NULL,
+    name              text NOT NULL,
+    type              text NOT NULL,
+    numerical         boolean NOT NULL,
+    suppressed        bigint NOT NULL,
+    distinct_before   bigint NOT NULL,
+    distinct_after    bigint NOT NULL,
+    ncp               float8,
+    PRIMARY KEY (run, ordinal)
 );
 
 CREATE TABLE @extschema@.kanon_run_class (
@@ -49,13 +87,15 @@ CREATE TABLE @extschema@.kanon_run_class (
     PRIMARY KEY (run, class)
 );
 
-REVOKE ALL ON @extschema@.kanon_run, @extschema@.kanon_run_class FROM PUBLIC;
+REVOKE ALL ON @extschema@.kanon_run, @extschema@.kanon_run_column, @extschema@.kanon_run_class FROM PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run_run_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run_column', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run_class', '');
 
 COMMENT ON TABLE @extschema@.kanon_run IS 'one row per kanon run that wrote a table; read kanon_usefulness instead';
+COMMENT ON TABLE @extschema@.kanon_run_column IS 'one row per quasi-identifier of a kanon run; read kanon_columns instead';
 COMMENT ON TABLE @extschema@.kanon_run_class IS 'one row per class of a kanon run; read kanon_equivalence_classes instead';
 
 CREATE VIEW @extschema@.kanon_usefulness WITH (security_barrier) AS
@@ -63,9 +103,19 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        suppressed_cells,
        suppressed_cells::float8 / nullif((row_count - dropped_rows) * quasi_identifiers, 0) AS suppressed_share,
        usefulness, classes, class_min, class_avg, class_max,
-       read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, gap, proven, nodes
+       read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, gap, proven, nodes,
+       peak_memory, discernibility, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, classification,
+       kept, options, version
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
+
+CREATE VIEW @extschema@.kanon_columns WITH (security_barrier) AS
+SELECT c.run, c.name AS "column", c.type, c.suppressed,
+       c.suppressed::float8 / nullif(r.row_count - r.dropped_rows, 0) AS share,
+       c.distinct_before, c.distinct_after, c.ncp, c.ordinal, c.numerical
+FROM @extschema@.kanon_run_column c
+JOIN @extschema@.kanon_run r USING (run)
+WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_equivalence_classes WITH (security_barrier) AS
 SELECT c.run, c.class, c.pattern, c.row_count, c.suppressed_cells, c.tuple_diversity, c.shown
@@ -73,9 +123,10 @@ FROM @extschema@.kanon_run_class c
 JOIN @extschema@.kanon_run r USING (run)
 WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
-GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_equivalence_classes TO PUBLIC;
+GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_usefulness IS 'one row per run that you or a role of yours made: what was lost, how large the classes are, how long it took';
+COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: what was suppressed and what it still shows';
 COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness';
 
 CREATE FUNCTION @extschema@.kanon_pattern_guided(
@@ -96,12 +147,13 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     time_limit        interval DEFAULT '60 seconds',
     gap               float8   DEFAULT 0,
     seed              bigint   DEFAULT 1,
-    effort            float8   DEFAULT 1)
+    effort            float8   DEFAULT 1,
+    class_column      name     DEFAULT NULL)
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_check(
@@ -114,6 +166,30 @@ AS 'MODULE_PATHNAME', 'kanon_check';
 
 COMMENT ON FUNCTION @extschema@.kanon_check(regclass, name[])
 IS 'how a relation groups by quasi-identifiers: the k it keeps, unique rows, class sizes';
+
+CREATE FUNCTION @extschema@.kanon_pattern_clustering(
+    source            regclass,
+    target            text,
+    quasi_identifiers name[],
+    k                 bigint,
+    patterns          text[],
+    keep              name[]   DEFAULT '{}',
+    weights           float8[] DEFAULT NULL,
+    method            text     DEFAULT 'exact',
+    categorical       name[]   DEFAULT '{}',
+    mark              boolean  DEFAULT false,
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false,
+    time_limit        interval DEFAULT '60 seconds',
+    gap               float8   DEFAULT 0,
+    seed              bigint   DEFAULT 1,
+    effort            float8   DEFAULT 1)
+RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
+
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8)
+IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_patterns(
     quasi_identifiers name[],
@@ -158,3 +234,128 @@ AS 'MODULE_PATHNAME', 'kanon_describe';
 
 COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[])
 IS 'says in words what a pattern suppresses';
+
+/* ---- choosing: what several ks would cost, and where the cost of one comes from ---- */
+
+CREATE FUNCTION @extschema@.kanon_frontier(
+    source            regclass,
+    quasi_identifiers name[],
+    ks                int[],
+    patterns          text[]   DEFAULT NULL,
+    weights           float8[] DEFAULT NULL,
+    method            text     DEFAULT 'greedy',
+    categorical       name[]   DEFAULT '{}',
+    residual          text     DEFAULT 'suppress',
+    rules             jsonb    DEFAULT NULL,
+    time_limit        interval DEFAULT '60 seconds',
+    gap               float8   DEFAULT 0,
+    seed              bigint   DEFAULT 1,
+    effort            float8   DEFAULT 1)
+RETURNS TABLE (k int, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
+               classes bigint, class_min bigint, class_avg float8, class_max bigint,
+               residual_rows bigint, cost float8, proven boolean, solve_ms float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_frontier';
+
+COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8)
+IS 'what a release would lose for each of several ks; reads the source once and writes nothing';
+
+CREATE FUNCTION @extschema@.kanon_explain(
+    source            regclass,
+    quasi_identifiers name[],
+    k                 bigint,
+    patterns          text[]   DEFAULT NULL,
+    weights           float8[] DEFAULT NULL,
+    method            text     DEFAULT 'greedy',
+    categorical       name[]   DEFAULT '{}',
+    residual          text     DEFAULT 'suppress',
+    rules             jsonb    DEFAULT NULL,
+    time_limit        interval DEFAULT '60 seconds',
+    gap               float8   DEFAULT 0,
+    seed              bigint   DEFAULT 1,
+    effort            float8   DEFAULT 1,
+    with_values       boolean  DEFAULT false)
+RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells bigint, cost float8,
+               saved_cells bigint, detail text, shown jsonb)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_explain';
+
+COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, boolean)
+IS 'where the cost of a release comes from and what would change it; writes nothing';
+
+/*
+ * Risk before and after a run, from what was recorded: neither the source nor
+ * the target needs to be there any more.
+ */
+CREATE VIEW @extschema@.kanon_class_sizes WITH (security_barrier) AS
+SELECT r.run, s.size_from,
+       pg_catalog.lead(s.size_from) OVER (PARTITION BY r.run ORDER BY s.size_from) - 1 AS size_to,
+       s.source_classes, s.source_rows, s.target_classes, s.target_rows
+FROM @extschema@.kanon_run r
+CROSS JOIN LATERAL ROWS FROM (
+    pg_catalog.unnest(r.size_from), pg_catalog.unnest(r.source_size_classes), pg_catalog.unnest(r.source_size_rows),
+    pg_catalog.unnest(r.target_size_classes), pg_catalog.unnest(r.target_size_rows))
+    AS s (size_from, source_classes, source_rows, target_classes, target_rows)
+WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+
+-- named as in kanon_risk
+CREATE VIEW @extschema@.kanon_run_risk WITH (security_barrier) AS
+SELECT r.run, v.stage, v.row_count, s.classes + CASE WHEN v.blank_rows > 0 THEN 1 ELSE 0 END AS classes,
+       v.k, s.unique_rows, v.blank_rows, s.below_k, s.below_k::float8 / nullif(v.row_count, 0) AS share_below_k,
+       1 / v.k::float8 AS prosecutor_highest,
+       s.classes::float8 / nullif(v.row_count, 0) AS prosecutor_average
+FROM @extschema@.kanon_run r
+CROSS JOIN LATERAL (VALUES
+    ('source', r.row_count, r.source_class_min, r.source_blank_rows, r.source_size_classes, r.source_size_rows),
+    ('target', r.row_count - r.dropped_rows, r.target_class_min, r.target_blank_rows, r.target_size_classes, r.target_size_rows))
+    AS v (stage, row_count, k, blank_rows, classes, class_rows)
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.sum(u.classes)::bigint AS classes,
+           pg_catalog.sum(u.class_rows) FILTER (WHERE u.size_from = 1)::bigint AS unique_rows,
+           pg_catalog.sum(u.class_rows) FILTER (WHERE u.size_from < r.k)::bigint AS below_k
+    FROM ROWS FROM (pg_catalog.unnest(r.size_from), pg_catalog.unnest(v.classes), pg_catalog.unnest(v.class_rows))
+         AS u (size_from, classes, class_rows)) s
+WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+
+GRANT SELECT ON @extschema@.kanon_class_sizes, @extschema@.kanon_run_risk TO PUBLIC;
+
+COMMENT ON VIEW @extschema@.kanon_class_sizes IS 'how many classes and rows of which size the source had and the target has, of the runs in kanon_usefulness; rows that show nothing aside';
+COMMENT ON VIEW @extschema@.kanon_run_risk IS 'the risk of being singled out before and after the runs in kanon_usefulness, as kanon_risk would have told then';
+
+/* ---- the page ---- */
+
+CREATE FUNCTION @extschema@.kanon_report(
+    run         bigint,
+    with_values boolean DEFAULT false,
+    frontier    int[]   DEFAULT NULL)
+RETURNS text
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_report';
+
+COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, int[])
+IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';
+
+/* ---- risk of any relation ---- */
+
+CREATE FUNCTION @extschema@.kanon_risk(
+    relation          regclass,
+    quasi_identifiers name[],
+    sensitive         name[]     DEFAULT '{}',
+    subject           name       DEFAULT NULL,
+    population        regclass   DEFAULT NULL,
+    threshold         float8     DEFAULT 0.2,
+    hierarchies       regclass[] DEFAULT '{}')
+RETURNS TABLE (measure text, sensitive_column name, value float8, meaning text)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_risk';
+
+COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, regclass[])
+IS 'what a relation gives away, one measure per row: class sizes, chances of finding a person, sensitive values';
+
+CREATE FUNCTION @extschema@.kanon_risk_columns(relation regclass, columns name[])
+RETURNS TABLE (subset name[], classes bigint, unique_rows bigint, distinction float8, separation float8)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_risk_columns';
+
+COMMENT ON FUNCTION @extschema@.kanon_risk_columns(regclass, name[])
+IS 'how well every one, two and three of the columns tell rows apart, most identifying first';

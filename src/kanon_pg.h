@@ -62,6 +62,19 @@ typedef struct Source
  */
 extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical);
 
+/* Only quasi-identifiers, from an argument of that name. */
+extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
+
+/*
+ * Other columns of a source that is open, which must have equality and be no
+ * quasi-identifiers; `what` is what one is called: "a sensitive column".
+ */
+extern SourceColumn *source_columns(const Source *source, ArrayType *names, const char *argument,
+									const char *what, int *n);
+
+/* Raises if one GROUP BY cannot take all of these. */
+extern void source_check_groupable(const SourceColumn *columns, int n);
+
 /* read/catalog.c: questions to the system catalogs, with a search_path of their own */
 extern int	catalog_path_begin(void);
 extern void catalog_path_end(int nest);
@@ -166,6 +179,14 @@ typedef struct TypeIndex TypeIndex;
 extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
 extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes);	/* DICTIONARY_NONE: not there */
 
+/*
+ * read/taxonomy.c: a hierarchy relation (value, level 1, ..., top) as a tree above
+ * the values of a column that has been read (NULL without a line: a branch of its
+ * own).  Errors: invalid_parameter_value, datatype_mismatch.
+ */
+struct KanonTaxonomy;
+extern struct KanonTaxonomy *taxonomy_read(Oid relid, const SourceColumn *column);
+
 /* ---- target (write/) ---- */
 typedef struct Target
 {
@@ -205,6 +226,14 @@ extern void raise_unsafe(const char *detail) pg_attribute_noreturn();
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
 						  int64 expected_rows, Border *border);
 
+/*
+ * write/classify.c: Iyengar's classification metric of the target as it stands:
+ * the share of the source's rows that are not of their class's most frequent
+ * value in the (kept) column, or are fully suppressed or left out.
+ */
+extern double target_classification(const Target *target, const Source *source,
+									const SourceColumn *column, int64 dropped);
+
 /* ---- the record of runs (api/record.c) ---- */
 typedef struct RunRecord
 {
@@ -215,6 +244,9 @@ typedef struct RunRecord
 	int64		row_count;
 	int64		patterns;		/* -1: not counted */
 	Size		peak_memory;	/* bytes of kanon's own state, at most */
+	double		classification; /* Iyengar's metric; NaN: no class column was named */
+	Datum		options;		/* jsonb of call_options; 0: none */
+	const KanonColumnMeasures *columns; /* [nqis] */
 	double		read_ms;
 	double		solve_ms;
 	double		write_ms;
@@ -225,6 +257,12 @@ extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *typ
 						const KanonProblem *problem, const KanonRelease *release,
 						const KanonReport *report, const KanonMeasures *measures,
 						const double *tuple_diversity);
+
+/*
+ * {"argument": value, ...} of the arguments at these positions, for the record.
+ * Only arguments that never hold data values may be listed (names are none).
+ */
+extern Datum call_options(FunctionCallInfo fcinfo, const int *args, int nargs);
 
 /* {"column": value, ...} of the cells that show one, as the caller; functions: of shown_functions. */
 extern FmgrInfo *shown_functions(const Source *source);

@@ -199,7 +199,7 @@ k_arg(FunctionCallInfo fcinfo, int arg)
 }
 
 /* Seconds; NULL is no limit. */
-double
+static double
 time_limit_arg(FunctionCallInfo fcinfo, int arg)
 {
 	double		seconds;
@@ -215,7 +215,7 @@ time_limit_arg(FunctionCallInfo fcinfo, int arg)
 	return seconds;
 }
 
-double
+static double
 gap_arg(FunctionCallInfo fcinfo, int arg)
 {
 	double		gap;
@@ -230,7 +230,7 @@ gap_arg(FunctionCallInfo fcinfo, int arg)
 	return gap;
 }
 
-double
+static double
 effort_arg(FunctionCallInfo fcinfo, int arg)
 {
 	double		effort;
@@ -243,4 +243,46 @@ effort_arg(FunctionCallInfo fcinfo, int arg)
 				 errmsg("effort must be positive"),
 				 errhint("1 is the default, 10 works ten times as long.")));
 	return effort;
+}
+
+void
+mask_args(FunctionCallInfo fcinfo, int patterns, int rules, const Source *source, KanonMask *mask)
+{
+	mask->max_suppressed = -1;
+	mask->max_cost = INFINITY;
+	mask->order = KANON_ORDER_DOMAIN;
+	if (!PG_ARGISNULL(patterns) && !PG_ARGISNULL(rules))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("patterns and rules cannot both be given"),
+				 errhint("List the patterns, or say them in rules.")));
+	if (!PG_ARGISNULL(patterns))
+	{
+		mask->order = KANON_ORDER_GIVEN;
+		mask->list = patterns_parse(PG_GETARG_ARRAYTYPE_P(patterns), source->nqis, &mask->nlist);
+	}
+	else if (!PG_ARGISNULL(rules))
+		rules_parse(PG_GETARG_JSONB_P(rules), source, mask);
+}
+
+Limits
+limits_arg(FunctionCallInfo fcinfo, int first)
+{
+	Limits		limits;
+
+	limits.time_limit = time_limit_arg(fcinfo, first);
+	limits.gap = gap_arg(fcinfo, first + 1);
+	refuse_null(fcinfo, first + 2, "seed", "Any number will do; the same one gives the same release.");
+	limits.seed = (uint64) PG_GETARG_INT64(first + 2);
+	limits.effort = effort_arg(fcinfo, first + 3);
+	return limits;
+}
+
+void
+set_limits(KanonProblem *problem, const Limits *limits)
+{
+	problem->time_limit = limits->time_limit;
+	problem->gap = limits->gap;
+	problem->seed = limits->seed;
+	problem->effort = limits->effort;
 }

@@ -13,9 +13,18 @@ extern char *text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const 
 extern bool bool_arg(FunctionCallInfo fcinfo, int arg, const char *name);
 extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg);	/* >= 2 */
-extern double time_limit_arg(FunctionCallInfo fcinfo, int arg); /* seconds; NULL: INFINITY */
-extern double gap_arg(FunctionCallInfo fcinfo, int arg);
-extern double effort_arg(FunctionCallInfo fcinfo, int arg);
+
+/* time_limit, gap, seed and effort: four arguments from `first` on. */
+typedef struct Limits
+{
+	double		time_limit;		/* seconds, or INFINITY */
+	double		gap;
+	uint64		seed;
+	double		effort;
+} Limits;
+
+extern Limits limits_arg(FunctionCallInfo fcinfo, int first);
+extern void set_limits(KanonProblem *problem, const Limits *limits);
 
 extern KanonPattern pattern_parse(const char *text, int ncolumns);
 extern KanonPattern *patterns_parse(ArrayType *patterns, int ncolumns, size_t *n);
@@ -24,6 +33,10 @@ extern KanonPattern *patterns_parse(ArrayType *patterns, int ncolumns, size_t *n
 extern double *weights_parse(ArrayType *weights, int ncolumns);
 extern KanonResidual residual_parse(const char *word);
 extern KanonSolve method_parse(const char *word);
+
+/* Which patterns are allowed: a list, rules, or (both NULL) every combination. */
+extern void mask_args(FunctionCallInfo fcinfo, int patterns, int rules, const Source *source,
+					  KanonMask *mask);
 
 /* api/rules.c: what kanon_rules() made, as a mask over the source's quasi-identifiers. */
 extern void rules_parse(Jsonb *rules, const Source *source, KanonMask *mask);

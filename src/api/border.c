@@ -188,7 +188,7 @@ border_check(Border *border, KanonStatus status, const char *detail)
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("no release fulfils these rules"),
 					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Allow more patterns, lower k, or let residual be 'suppress'.")));
+					 errhint("Allow more patterns or lower k; where residual is 'error', another one.")));
 			break;
 		case KANON_NOT_FOUND:
 			ereport(ERROR,
@@ -202,7 +202,7 @@ border_check(Border *border, KanonStatus status, const char *detail)
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("the problem is too large for this method"),
 					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Use method 'greedy'.")));
+					 errhint("Methods 'greedy' and 'improve' take any size.")));
 			break;
 		case KANON_UNAVAILABLE:
 			ereport(ERROR,

@@ -1,5 +1,5 @@
 /*
- * record.c: what a run did, kept for kanon_usefulness and
+ * record.c: what a run did, kept for kanon_usefulness, kanon_columns and
  * kanon_equivalence_classes.
  *
  * Rows go straight into kanon's tables, without a query: a query's parameters,
@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "nodes/makefuncs.h"
@@ -24,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 /* One of kanon's tables, and the row that is being put together for it. */
@@ -100,22 +102,52 @@ record_close(RecordTable *table)
 	MemoryContextDelete(table->row);
 }
 
-/* to_jsonb for each column, as the parser would have set it up. */
+/* to_jsonb for a type, as the parser would have set it up. */
+static void
+jsonb_function(Oid type, int32 typmod, Oid collation, FmgrInfo *function)
+{
+	Node	   *argument = (Node *) makeNullConst(type, typmod, collation);
+
+	fmgr_info(F_TO_JSONB, function);
+	fmgr_info_set_expr((Node *) makeFuncExpr(F_TO_JSONB, JSONBOID, list_make1(argument),
+											 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
+					   function);
+}
+
+/* "name": value */
+static void
+push_pair(JsonbParseState **state, const char *name, Datum datum, bool isnull, FmgrInfo *function)
+{
+	JsonbValue	key,
+				value;
+
+	key.type = jbvString;
+	key.val.string.val = unconstify(char *, name);
+	key.val.string.len = strlen(name);
+	pushJsonbValue(state, WJB_KEY, &key);
+	if (isnull)
+		value.type = jbvNull;
+	else
+	{
+		Jsonb	   *json = DatumGetJsonbP(FunctionCall1(function, datum));
+
+		if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
+		{
+			value.type = jbvBinary;
+			value.val.binary.data = &json->root;
+			value.val.binary.len = VARSIZE_ANY_EXHDR(json);
+		}
+	}
+	pushJsonbValue(state, WJB_VALUE, &value);
+}
+
 FmgrInfo *
 shown_functions(const Source *source)
 {
 	FmgrInfo   *functions = palloc0(sizeof(FmgrInfo) * source->nqis);
 
 	for (int c = 0; c < source->nqis; c++)
-	{
-		const SourceColumn *column = &source->qis[c];
-		Node	   *argument = (Node *) makeNullConst(column->type, column->typmod, column->collation);
-
-		fmgr_info(F_TO_JSONB, &functions[c]);
-		fmgr_info_set_expr((Node *) makeFuncExpr(F_TO_JSONB, JSONBOID, list_make1(argument),
-												 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
-						   &functions[c]);
-	}
+		jsonb_function(source->qis[c].type, source->qis[c].typmod, source->qis[c].collation, &functions[c]);
 	return functions;
 }
 
@@ -124,40 +156,72 @@ Datum
 shown_values(const Source *source, const KanonCell *cells, FmgrInfo *functions)
 {
 	JsonbParseState *state = NULL;
-	JsonbValue *result;
 
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int c = 0; c < source->nqis; c++)
 	{
-		JsonbValue	key,
-					value;
 		Datum		shown;
 		bool		isnull;
 
 		if (cells[c].show != KANON_SHOW_VALUE)
 			continue;
-		key.type = jbvString;
-		key.val.string.val = source->qis[c].name;
-		key.val.string.len = strlen(source->qis[c].name);
-		pushJsonbValue(&state, WJB_KEY, &key);
 		shown = dictionary_value(source->qis[c].dictionary, cells[c].code, &isnull);
-		if (isnull)
-			value.type = jbvNull;
-		else
-		{
-			Jsonb	   *json = DatumGetJsonbP(FunctionCall1(&functions[c], shown));
-
-			if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
-			{
-				value.type = jbvBinary;
-				value.val.binary.data = &json->root;
-				value.val.binary.len = VARSIZE_ANY_EXHDR(json);
-			}
-		}
-		pushJsonbValue(&state, WJB_VALUE, &value);
+		push_pair(&state, source->qis[c].name, shown, isnull, &functions[c]);
 	}
-	result = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	return JsonbPGetDatum(JsonbValueToJsonb(result));
+	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+}
+
+Datum
+call_options(FunctionCallInfo fcinfo, const int *args, int nargs)
+{
+	HeapTuple	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
+	JsonbParseState *state = NULL;
+	Oid		   *types;
+	char	  **names;
+	char	   *modes;
+
+	if (!HeapTupleIsValid(function))
+		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
+	(void) get_func_arg_info(function, &types, &names, &modes);
+	ReleaseSysCache(function);
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	for (int i = 0; i < nargs; i++)
+	{
+		Oid			type = types[args[i]];
+		FmgrInfo	to_jsonb;
+
+		if (PG_ARGISNULL(args[i]))
+			continue;
+		jsonb_function(type, -1, get_typcollation(type), &to_jsonb);
+		push_pair(&state, names[args[i]], PG_GETARG_DATUM(args[i]), false, &to_jsonb);
+	}
+	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+}
+
+/* kanon's version as it is installed in this database. */
+static Datum
+extension_version(void)
+{
+	int			nest = catalog_path_begin();
+	char	   *version;
+
+	if (SPI_execute("SELECT extversion FROM pg_extension WHERE extname = 'kanon'", true, 1) != SPI_OK_SELECT ||
+		SPI_processed != 1)
+		elog(ERROR, "extension kanon is missing");
+	version = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	catalog_path_end(nest);
+	return CStringGetTextDatum(version);
+}
+
+/* Names of columns as text[]. */
+static Datum
+column_names(const SourceColumn *columns, int n)
+{
+	Datum	   *names = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+		names[i] = CStringGetTextDatum(columns[i].name);
+	return PointerGetDatum(construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 /* How far the cost may be above the optimum: cost / bound - 1. */
@@ -167,6 +231,128 @@ report_gap(const KanonReport *report)
 	if (report->proven || report->cost <= report->lower_bound)
 		return 0;
 	return report->lower_bound > 0 ? report->cost / report->lower_bound - 1 : INFINITY;
+}
+
+/*
+ * How many classes, with how many rows, are of about which size: for histograms
+ * and risks that outlive the source.  The sizes that matter to readers of risk
+ * figures below k, then k and its doublings, so that k is always a border.
+ */
+#define MOST_SIZES 64
+#define MOST_DOUBLINGS 10
+
+typedef struct Sizes
+{
+	int			n;
+	int64		from[MOST_SIZES];
+	int64		classes[MOST_SIZES];
+	int64		rows[MOST_SIZES];
+	int64		least;			/* of a class; 0: there is none */
+} Sizes;
+
+static void
+sizes_init(Sizes *sizes, int64 k)
+{
+	static const int steps[] = {1, 2, 3, 5};
+
+	memset(sizes, 0, sizeof(*sizes));
+	for (int64 ten = 1; ten < k && sizes->n < MOST_SIZES - MOST_DOUBLINGS - lengthof(steps); ten *= 10)
+		for (int i = 0; i < lengthof(steps) && steps[i] * ten < k; i++)
+			/* 30 and 300 would be too fine, 3 is a usual threshold */
+			if (steps[i] != 3 || ten == 1)
+				sizes->from[sizes->n++] = steps[i] * ten;
+	for (int i = 0; i <= MOST_DOUBLINGS && k <= PG_INT64_MAX >> i; i++)
+		sizes->from[sizes->n++] = k << i;
+}
+
+static void
+sizes_add(Sizes *sizes, int64 rows)
+{
+	int			i = sizes->n - 1;
+
+	while (rows < sizes->from[i])
+		i--;
+	sizes->classes[i]++;
+	sizes->rows[i] += rows;
+	if (sizes->least == 0 || rows < sizes->least)
+		sizes->least = rows;
+}
+
+static void
+set_int8s(RecordTable *table, const char *name, const int64 *values, int n)
+{
+	Datum	   *datums = palloc(sizeof(Datum) * n);
+
+	for (int i = 0; i < n; i++)
+		datums[i] = Int64GetDatum(values[i]);
+	set_column(table, name, PointerGetDatum(construct_array(datums, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+															TYPALIGN_DOUBLE)), false);
+}
+
+/* NULL, suppressed or not, looks like nothing in the target. */
+static bool
+looks_empty(const SourceColumn *column, bool shown, uint32 code)
+{
+	bool		isnull = true;
+
+	if (shown)
+		(void) dictionary_value(column->dictionary, code, &isnull);
+	return isnull;
+}
+
+/*
+ * The classes of the source and of the target.  Rows that show nothing at all
+ * are aside, as in kanon_check.
+ */
+static void
+set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem,
+		  const KanonRelease *release)
+{
+	const SourceColumn *columns = types->source->qis;
+	int64		source_blank = 0,
+				target_blank = 0;
+	Sizes		source,
+				target;
+	int			c,
+				n;
+
+	sizes_init(&source, problem->k);
+	sizes_init(&target, problem->k);
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		for (c = 0; c < problem->ncolumns; c++)
+			if (!looks_empty(&columns[c], true, problem->columns[c].code[i]))
+				break;
+		if (c < problem->ncolumns)
+			sizes_add(&source, types->rows[i]);
+		else
+			source_blank += types->rows[i];
+	}
+	for (uint32 i = 0; i < release->nclasses; i++)
+	{
+		const KanonCell *cells = &release->cells[(size_t) i * problem->ncolumns];
+
+		for (c = 0; c < problem->ncolumns; c++)
+			if (!looks_empty(&columns[c], cells[c].show == KANON_SHOW_VALUE, cells[c].code))
+				break;
+		if (c < problem->ncolumns)
+			sizes_add(&target, release->classes[i].rows);
+		else
+			target_blank += release->classes[i].rows;
+	}
+	/* up to the largest class, and no less than k */
+	for (n = source.n; source.from[n - 1] > problem->k; n--)
+		if (source.classes[n - 1] > 0 || target.classes[n - 1] > 0)
+			break;
+	set_int8s(table, "size_from", source.from, n);
+	set_int8s(table, "source_size_classes", source.classes, n);
+	set_int8s(table, "source_size_rows", source.rows, n);
+	set_int8s(table, "target_size_classes", target.classes, n);
+	set_int8s(table, "target_size_rows", target.rows, n);
+	set_int8(table, "source_class_min", source.least, source.least == 0);
+	set_int8(table, "target_class_min", target.least, target.least == 0);
+	set_int8(table, "source_blank_rows", source_blank, false);
+	set_int8(table, "target_blank_rows", target_blank, false);
 }
 
 static int64
@@ -208,9 +394,47 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	set_float8(&table, "solve_ms", record->solve_ms, false);
 	set_float8(&table, "write_ms", record->write_ms, false);
 	set_float8(&table, "verify_ms", record->verify_ms, false);
+	set_float8(&table, "discernibility", measures->discernibility, none);
+	set_float8(&table, "c_avg", measures->c_avg, none);
+	set_float8(&table, "iloss", measures->iloss, none);
+	set_float8(&table, "ncp", measures->ncp, none);
+	set_float8(&table, "gcp", measures->gcp, none);
+	set_float8(&table, "precision", measures->precision, none);
+	set_float8(&table, "entropy", measures->entropy, none);
+	set_float8(&table, "entropy_share", measures->entropy_share, none);
+	set_float8(&table, "classification", record->classification, none || isnan(record->classification));
+	set_column(&table, "kept", column_names(types->source->kept, types->source->nkept), false);
+	set_column(&table, "options", record->options, record->options == (Datum) 0);
+	set_column(&table, "version", extension_version(), false);
+	set_sizes(&table, types, problem, release);
 	record_insert(&table);
 	record_close(&table);
 	return run;
+}
+
+static void
+record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *problem,
+			   const KanonColumnMeasures *measures, bool none)
+{
+	RecordTable table;
+
+	record_open(&table, schema, "kanon_run_column");
+	for (int c = 0; c < source->nqis; c++)
+	{
+		const SourceColumn *column = &source->qis[c];
+
+		set_int8(&table, "run", run, false);
+		set_column(&table, "ordinal", Int32GetDatum(c + 1), false);
+		set_text(&table, "name", column->name);
+		set_text(&table, "type", format_type_with_typemod(column->type, column->typmod));
+		set_column(&table, "numerical", BoolGetDatum(column->numerical), false);
+		set_int8(&table, "suppressed", measures[c].suppressed, false);
+		set_int8(&table, "distinct_before", problem->columns[c].distinct, false);
+		set_int8(&table, "distinct_after", measures[c].shown, false);
+		set_float8(&table, "ncp", measures[c].ncp, none);
+		record_insert(&table);
+	}
+	record_close(&table);
 }
 
 static void
@@ -248,6 +472,7 @@ run_record(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 {
 	int64		run = record_run(schema, record, types, problem, release, report, measures);
 
+	record_columns(schema, run, types->source, problem, record->columns, release->nclasses == 0);
 	record_classes(schema, run, types->source, release, diversity);
 	return run;
 }

@@ -4,6 +4,10 @@
 #include "compat.h"
 #include "api/run.h"
 
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -43,6 +47,31 @@ run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *
 	run->problem.env = &run->border->env;
 	run->problem.ncolumns = run->source->nqis;
 	return run;
+}
+
+void
+run_class_column(Run *run, const char *name)
+{
+	Source	   *source = run->source;
+	SourceColumn *grouped = palloc(sizeof(SourceColumn) * (source->nqis + 1));
+	Datum		names[1];
+	int			n;
+
+	for (int i = 0; i < source->nkept && run->class_column == NULL; i++)
+		if (strcmp(name, source->kept[i].name) == 0)
+			run->class_column = &source->kept[i];
+	if (run->class_column == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("class_column names \"%s\", which is not kept", name),
+				 errhint("The classification metric asks how well the published rows predict a column "
+						 "that is published with them: name it in keep, too.")));
+	names[0] = CStringGetDatum(name);
+	(void) source_columns(source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
+						  "class_column", "a class column", &n);
+	memcpy(grouped, source->qis, sizeof(SourceColumn) * source->nqis);
+	grouped[source->nqis] = *run->class_column;
+	source_check_groupable(grouped, source->nqis + 1);
 }
 
 void
@@ -119,6 +148,7 @@ run_publish(Run *run)
 	RunRecord  *record = &run->record;
 	int64		expected = run->types->nrows - run->release.dropped;
 	int64		written;
+	KanonColumnMeasures *columns;
 
 	written = target_write(run->target, run->types, &run->problem, &run->release, run->border);
 	if (written != expected)
@@ -126,13 +156,67 @@ run_publish(Run *run)
 	record->write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
 	target_verify(run->target, run->source, &run->problem, expected, run->border);
+	record->classification = run->class_column != NULL
+		? target_classification(run->target, run->source, run->class_column, run->release.dropped) : NAN;
 	target_install(run->target, run->source);
 	record->verify_ms = lap_ms(&run->clock);
 	record->row_count = run->types->nrows;
 	record->peak_memory = run->border->peak;
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
+	columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
+	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
+	record->columns = columns;
 	return run_record(run->schema, record, run->types, &run->problem, &run->release, &run->report,
 					  &run->measures, run->diversity);
+}
+
+void
+run_notice_unproven(const Run *run)
+{
+	const KanonReport *report = &run->report;
+
+	if (run->types->nrows == 0 || report->proven)
+		return;
+	if (isinf(report->lower_bound))
+		ereport(NOTICE,
+				(errmsg("the release is not proven to be optimal"),
+				 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
+				 errhint("Raise time_limit.")));
+	else
+		ereport(NOTICE,
+				(errmsg("the release is not proven to be optimal"),
+				 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
+						   report->cost, report->lower_bound, 100 * report_gap(report)),
+				 errhint("Raise time_limit, or accept the gap by gap => %.3f.",
+						 ceil(1000 * report_gap(report)) / 1000)));
+}
+
+void
+run_return_patterns(const Run *run, ReturnSetInfo *rsinfo)
+{
+	const KanonProblem *problem = &run->problem;
+	const KanonRelease *release = &run->release;
+
+	for (uint32 i = 0; i < release->nclasses;)
+	{
+		KanonPattern pattern = release->classes[i].pattern;
+		int64		classes = 0,
+					rows = 0;
+		Datum		values[5];
+		bool		nulls[5] = {false};
+
+		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
+		{
+			classes++;
+			rows += release->classes[i].rows;
+		}
+		values[0] = CStringGetTextDatum(pattern_text(pattern, problem->ncolumns));
+		values[1] = Float8GetDatum(kanon_pattern_cost(problem, pattern));
+		values[2] = Int64GetDatum(classes);
+		values[3] = Int64GetDatum(rows);
+		values[4] = Int64GetDatum(rows * pg_popcount64(pattern));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
 }
 
 void

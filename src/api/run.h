@@ -19,6 +19,7 @@ typedef struct Run
 	KanonReport report;
 	KanonMeasures measures;
 	double	   *diversity;		/* [release.nclasses] tuple diversity */
+	const SourceColumn *class_column;	/* kept, for the classification metric, or NULL */
 	RunRecord	record;
 	instr_time	clock;
 } Run;
@@ -26,6 +27,9 @@ typedef struct Run
 /* Opens the source; between this and run_end SPI is connected. */
 extern Run *run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *qis,
 					  ArrayType *keep, ArrayType *categorical);
+
+/* Finds the kept column that says what a row is to be classified as. */
+extern void run_class_column(Run *run, const char *name);
 
 /* Checks the target's name and creates the table that will be filled. */
 extern void run_target(Run *run, const char *name, bool replace, bool mark);
@@ -48,6 +52,12 @@ extern KanonStatus run_try(Run *run, const char *method, KanonSolve solve);
 
 /* Writes, verifies, installs and records; returns the run's number. */
 extern int64 run_publish(Run *run);
+
+/* A NOTICE when an exact method stopped before its proof. */
+extern void run_notice_unproven(const Run *run);
+
+/* One row per pattern that was used, cheapest first. */
+extern void run_return_patterns(const Run *run, ReturnSetInfo *rsinfo);
 extern void run_end(Run *run);
 
 #endif

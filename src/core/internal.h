@@ -98,8 +98,8 @@ kanon_stop(KanonPace *pace, uint64_t work)
 /*
  * May these row types form a class?  The one place that knows the privacy
  * rules: rows is their number of rows together; types (NULL when not at hand)
- * are there for rules that look at what the rows say.  Solvers may count on it that a set with fewer
- * than k rows never may.
+ * are there for rules that look at what the rows say.  Solvers may count on it
+ * that a set with fewer than k rows never may.
  */
 static inline bool
 kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, size_t ntypes,
@@ -109,6 +109,10 @@ kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, size_t n
 	(void) ntypes;
 	return rows >= problem->k;
 }
+
+/* measure_loss.c: the measures of the literature, when the sizes are there. */
+extern KanonStatus kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release,
+									  KanonMeasures *measures);
 
 /* sort.c */
 typedef int (*KanonCompare) (const void *a, const void *b, void *arg);

@@ -126,7 +126,7 @@ typedef struct KanonProblem
 	int			ncolumns;		/* 1 .. KANON_MAX_COLUMNS */
 	const KanonColumn *columns; /* [ncolumns], most important first */
 	uint32_t	ntypes;			/* row types, pairwise different, in ascending order of codes */
-	const int64_t *rows;		/* [ntypes], > 0: rows of each type */
+	const int64_t *rows;		/* [ntypes], > 0: rows of each type; their sum fits, too */
 	int64_t		k;				/* least rows of a class */
 	KanonMask	mask;
 	KanonResidual residual;
@@ -223,6 +223,32 @@ extern KanonStatus kanon_solve_ilp(const KanonProblem *problem,
 extern KanonStatus kanon_solve_fpt(const KanonProblem *problem,
 								   KanonRelease *release, KanonReport *report);
 
+/*
+ * improve.c: anytime improvement of the greedy release, with a lower bound;
+ * `effort` counts its work.  Never worse than greedy.
+ */
+extern KanonStatus kanon_solve_improve(const KanonProblem *problem,
+									   KanonRelease *release, KanonReport *report);
+
+/*
+ * best.c: ilp where it will fit, improve where it will not or ilp was stopped
+ * without a proof.
+ */
+extern KanonStatus kanon_solve_best(const KanonProblem *problem,
+									KanonRelease *release, KanonReport *report);
+
+/*
+ * cluster_patterns.c: each pattern listed in the mask may be used by one class
+ * only (listed twice: by two), no row is left over, residual does not matter,
+ * and k = 1 is allowed.  Exact: KANON_INFEASIBLE is proven; greedy (also when
+ * the exact model is too large, or without GLPK): KANON_NOT_FOUND.
+ */
+extern KanonStatus kanon_solve_pattern_clustering(const KanonProblem *problem,
+												  KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *problem,
+														 KanonRelease *release,
+														 KanonReport *report);
+
 /* mask.c */
 
 /* Sum of the weights of the columns that a pattern suppresses. */
@@ -292,7 +318,36 @@ typedef struct KanonMeasures
 	int64_t		class_min;
 	double		class_avg;
 	int64_t		class_max;
+
+	/*
+	 * Of the literature; measure_loss.c has sources and formulas.  They count
+	 * rows that are left out as if fully suppressed, so that leaving out never
+	 * looks better than suppressing.
+	 */
+	double		discernibility;
+	double		c_avg;			/* class_avg / k */
+	double		iloss;
+	double		ncp;
+	double		gcp;			/* 0 nothing lost .. 1 everything */
+	double		precision;		/* 1 nothing lost .. 0 everything */
+	double		entropy;		/* bits */
+	double		entropy_share;	/* of what suppressing every cell would lose */
 } KanonMeasures;
+
+/* What became of one column. */
+typedef struct KanonColumnMeasures
+{
+	int64_t		suppressed;		/* published cells that are suppressed */
+	int64_t		lost;			/* those and the cells of rows left out */
+	uint32_t	shown;			/* distinct values that are still shown */
+	double		ncp;			/* mean over all rows, 0 .. 1 */
+	double		entropy;		/* bits lost */
+	double		entropy_all;	/* bits that suppressing the whole column would lose */
+} KanonColumnMeasures;
+
+/* Fills columns[ncolumns]. */
+extern KanonStatus kanon_measure_columns(const KanonProblem *problem, const KanonRelease *release,
+										 KanonColumnMeasures *columns);
 
 /*
  * Fills *measures, and tuple_diversity[nclasses] unless NULL (Definition 4: the

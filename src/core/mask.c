@@ -361,22 +361,11 @@ compare_products(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 	return 0;
 }
 
-int
-kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
+/* Compares different patterns of equal cost. */
+static int
+compare_equal_costs(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 {
 	KanonPattern differ = a ^ b;
-	int64_t		left;
-	int64_t		right;
-
-	if (differ == 0)
-		return 0;
-	if (a == index->all || b == index->all)
-		return a == index->all ? 1 : -1;
-
-	left = kanon_fixed_level(kanon_fixed_cost(index, a));
-	right = kanon_fixed_level(kanon_fixed_cost(index, b));
-	if (left != right)
-		return left < right ? -1 : 1;
 
 	if (index->problem->mask.order == KANON_ORDER_GIVEN && index->problem->mask.list != NULL)
 	{
@@ -397,6 +386,23 @@ kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 	return (a & differ & -differ) == 0 ? -1 : 1;
 }
 
+int
+kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
+{
+	int64_t		left;
+	int64_t		right;
+
+	if (a == b)
+		return 0;
+	if (a == index->all || b == index->all)
+		return a == index->all ? 1 : -1;
+	left = kanon_fixed_level(kanon_fixed_cost(index, a));
+	right = kanon_fixed_level(kanon_fixed_cost(index, b));
+	if (left != right)
+		return left < right ? -1 : 1;
+	return compare_equal_costs(index, a, b);
+}
+
 /* A walk through the patterns that fulfil the rules. */
 typedef struct Walk
 {
@@ -406,7 +412,7 @@ typedef struct Walk
 	size_t		capacity;
 	size_t		limit;
 	KanonStatus status;
-	unsigned	steps;			/* since the last poll */
+	KanonPace	pace;
 } Walk;
 
 /* May this closed partial decision be completed? */
@@ -458,14 +464,9 @@ static void
 walk_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 {
 	const KanonMaskIndex *index = walk->index;
-	KanonEnv   *env = index->problem->env;
 
-	if (++walk->steps > 100000)
-	{
-		walk->steps = 0;
-		if (env->poll(env->arg, "patterns", 0, -1))
-			walk->status = KANON_CANCELLED;
-	}
+	if (kanon_stop(&walk->pace, 8))
+		walk->status = KANON_CANCELLED;
 	while (c < index->problem->ncolumns && ((go | stay) & KANON_BIT(c)) != 0)
 		c++;
 	if (c == index->problem->ncolumns)
@@ -473,16 +474,61 @@ walk_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 		walk_found(walk, go);
 		return;
 	}
-	walk_rules(walk, c + 1, go, stay | index->stay_stay[c]);
+	if (walk->status == KANON_OK)
+		walk_rules(walk, c + 1, go, stay | index->stay_stay[c]);
 	if (walk->status == KANON_OK
 		&& can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
 		walk_rules(walk, c + 1, go | index->go_go[c], stay | index->go_stay[c]);
 }
 
-static int
-compare_patterns(const void *a, const void *b, void *arg)
+/* A pattern to be sorted. */
+typedef struct Ranked
 {
-	return kanon_mask_compare(arg, *(const KanonPattern *) a, *(const KanonPattern *) b);
+	KanonPattern pattern;
+	int64_t		level;
+} Ranked;
+
+/* For a sort that is to end early all are equal. */
+static int
+compare_ranked(const void *a, const void *b, void *arg)
+{
+	const Ranked *left = a;
+	const Ranked *right = b;
+	Walk	   *walk = arg;
+
+	if (walk->status != KANON_OK)
+		return 0;
+	if (kanon_stop(&walk->pace, 16))
+		walk->status = KANON_CANCELLED;
+	if (left->level != right->level)
+		return left->level < right->level ? -1 : 1;
+	return compare_equal_costs(walk->index, left->pattern, right->pattern);
+}
+
+/* Puts the patterns found into order, the all-suppressed one at the end. */
+static void
+walk_sort(Walk *walk)
+{
+	KanonEnv   *env = walk->index->problem->env;
+	Ranked	   *ranked = kanon_alloc(env, walk->npatterns, sizeof(Ranked));
+	Ranked	   *scratch = kanon_alloc(env, walk->npatterns, sizeof(Ranked));
+
+	if (ranked == NULL || scratch == NULL)
+		walk->status = KANON_NO_MEMORY;
+	else
+	{
+		for (size_t i = 0; i < walk->npatterns; i++)
+		{
+			ranked[i].pattern = walk->patterns[i];
+			ranked[i].level = kanon_fixed_level(kanon_fixed_cost(walk->index, walk->patterns[i]));
+		}
+		kanon_sort(ranked, scratch, walk->npatterns, sizeof(Ranked), compare_ranked, walk);
+		for (size_t i = 0; i < walk->npatterns; i++)
+			walk->patterns[i] = ranked[i].pattern;
+		walk->patterns[walk->npatterns++] = walk->index->all;
+	}
+	kanon_free(env, ranked);
+	kanon_free(env, scratch);
 }
 
 KanonStatus
@@ -491,22 +537,19 @@ kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
 {
 	KanonEnv   *env = problem->env;
 	KanonMaskIndex *index;
-	KanonPattern *scratch = NULL;
 	KanonStatus status = kanon_mask_open(problem, &index);
-	Walk		walk = {.index = index, .limit = limit, .capacity = 64};
+	Walk		walk = {.index = index, .limit = limit, .pace = {.env = env, .phase = "patterns",
+	.rows_left = -1}};
 
 	*patterns = NULL;
 	*npatterns = 0;
 	if (status != KANON_OK)
 		return status;
-	if (limit < 1)
-		walk.status = KANON_TOO_LARGE;
-	else if (index->nlisted >= limit)
+	walk.capacity = index->nlisted < 64 ? 64 : index->nlisted + 1;
+	if (index->nlisted >= limit)
 		walk.status = KANON_TOO_LARGE;
 	else
 	{
-		if (index->nlisted >= walk.capacity)
-			walk.capacity = index->nlisted + 1;
 		walk.patterns = kanon_alloc(env, walk.capacity, sizeof(KanonPattern));
 		if (walk.patterns == NULL)
 			walk.status = KANON_NO_MEMORY;
@@ -517,22 +560,14 @@ kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
 	else if (walk.status == KANON_OK && !index->none)
 		walk_rules(&walk, 0, index->go, index->stay);
 	if (walk.status == KANON_OK)
-	{
-		scratch = kanon_alloc(env, walk.npatterns, sizeof(KanonPattern));
-		if (scratch == NULL)
-			walk.status = KANON_NO_MEMORY;
-	}
+		walk_sort(&walk);
 	if (walk.status == KANON_OK)
 	{
-		kanon_sort(walk.patterns, scratch, walk.npatterns, sizeof(KanonPattern),
-				   compare_patterns, index);
-		walk.patterns[walk.npatterns++] = index->all;
 		*patterns = walk.patterns;
 		*npatterns = walk.npatterns;
 	}
 	else
 		kanon_free(env, walk.patterns);
-	kanon_free(env, scratch);
 	kanon_mask_close(index);
 	return walk.status;
 }

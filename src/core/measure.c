@@ -208,7 +208,10 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release,
 	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
 		status = add_column(&measure, c);
 	if (status == KANON_OK)
+	{
 		sum_up(&measure, measures);
+		status = kanon_measure_loss(problem, release, measures);
+	}
 	kanon_free(env, measure.member);
 	kanon_free(env, measure.end);
 	kanon_free(env, measure.seen);

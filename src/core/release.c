@@ -123,14 +123,18 @@ compare_class_numbers(const void *a, const void *b, void *arg)
 }
 
 /* Are the classes non-empty, pairwise different and in order? */
-static bool
-classes_in_order(const Finish *finish)
+static KanonStatus
+classes_in_order(Finish *finish, bool *answer)
 {
-	for (uint32_t i = 0; i < finish->release->nclasses; i++)
-		if (finish->release->classes[i].rows == 0
-			|| (i > 0 && compare_classes(finish, i - 1, i) >= 0))
-			return false;
-	return true;
+	*answer = true;
+	for (uint32_t i = 0; i < finish->release->nclasses && *answer; i++)
+	{
+		if (kanon_stop(&finish->pace, 4))
+			return KANON_CANCELLED;
+		*answer = finish->release->classes[i].rows > 0
+			&& (i == 0 || compare_classes(finish, i - 1, i) < 0);
+	}
+	return KANON_OK;
 }
 
 /*
@@ -193,10 +197,12 @@ order_classes(Finish *finish)
 	KanonEnv   *env = finish->problem->env;
 	uint32_t   *order;
 	uint32_t   *renumber;
-	KanonStatus status = KANON_NO_MEMORY;
+	bool		done;
+	KanonStatus status = classes_in_order(finish, &done);
 
-	if (classes_in_order(finish))
-		return KANON_OK;
+	if (status != KANON_OK || done)
+		return status;
+	status = KANON_NO_MEMORY;
 	order = kanon_alloc(env, finish->release->nclasses, sizeof(uint32_t));
 	renumber = kanon_alloc(env, finish->release->nclasses, sizeof(uint32_t));
 	if (order != NULL && renumber != NULL)
@@ -230,11 +236,15 @@ order_flows(Finish *finish)
 	bool		done = true;
 
 	for (size_t i = 0; i < release->nflows; i++)
+	{
+		if (kanon_stop(&finish->pace, 2))
+			return KANON_CANCELLED;
 		if (flows[i].rows > 0)
 		{
 			done = done && (kept == 0 || compare_flows(&flows[kept - 1], &flows[i], NULL) < 0);
 			flows[kept++] = flows[i];
 		}
+	}
 	release->nflows = kept;
 	if (done)
 		return KANON_OK;

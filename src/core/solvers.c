@@ -7,6 +7,10 @@
 
 const KanonSolver kanon_solvers[] = {
 	{"greedy", kanon_solve_greedy},
+	{"ilp", kanon_solve_ilp},
+	{"improve", kanon_solve_improve},
+	{"best", kanon_solve_best},
+	{"fpt", kanon_solve_fpt},
 	{NULL, NULL}
 };
 

@@ -1,0 +1,170 @@
+/*
+ * core_ilp.c: the exact and the anytime solver, alone, on the paper's cases.
+ *
+ * Usage: core_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] CASE K SOLVER ...
+ * with CASE one of cmc-mask2, adult2-mask15, cmc-all, adult2-all, nursery-all,
+ * adult-all and SOLVER one of kanon_solvers.  Prints one line for each CASE K
+ * SOLVER: cost, bound, whether proven, seconds, nodes, peak memory of the core
+ * and of the process.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "../test/core/fixture.h"
+#include "../src/core/ilp.h"
+
+static double
+now(const KanonEnv *env)
+{
+	return env->now(env->arg);
+}
+
+static double trace_start;
+static Host host;
+
+static void
+trace(int depth, const IlpModel *model, double cost, double bound, double cutoff)
+{
+	if (model->start[model->nf] < 200)
+		return;
+	fprintf(stderr, "%8.2f s  %s %d: %u types, %u instances, %zu pairs, cost %g, bound %.2f, cutoff %g\n",
+			now(&host.env) - trace_start, depth < 0 ? "glpk" : "depth", depth, model->m,
+			model->nf, model->start[model->nf], cost, bound, cutoff);
+}
+
+static const int cmc_columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+static const int adult2_columns[] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
+static const int nursery_columns[] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+static const KanonRule adult2_rules[] = {
+	{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
+	{KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}
+};
+
+/* The problem of a case; *table is its table. */
+static KanonProblem *
+make(const char *data, const char *name, int64_t k, Table **table)
+{
+	char		path[1000];
+	const int  *columns = adult14;
+	int			ncolumns = 14;
+	KanonProblem *problem;
+
+	if (strncmp(name, "cmc", 3) == 0)
+	{
+		columns = cmc_columns;
+		ncolumns = 10;
+	}
+	else if (strncmp(name, "adult2", 6) == 0)
+	{
+		columns = adult2_columns;
+		ncolumns = 9;
+	}
+	else if (strncmp(name, "nursery", 7) == 0)
+	{
+		columns = nursery_columns;
+		ncolumns = 8;
+	}
+	snprintf(path, sizeof(path), "%s/%s.csv", data, name[0] == 'c' ? "cmc" :
+			 name[0] == 'n' ? "nursery" : "adult");
+	*table = table_read(path);
+	if (*table == NULL)
+	{
+		fprintf(stderr, "no file %s\n", path);
+		exit(1);
+	}
+	problem = problem_make(&host, *table, columns, ncolumns, 0, k);
+	problem->time_limit = INFINITY;
+	problem->effort = 1;
+	problem->gap = 0;
+	if (strstr(name, "-mask") != NULL)
+	{
+		problem->mask.order = KANON_ORDER_LEFT;
+		problem->mask.max_suppressed = 2;
+	}
+	if (strcmp(name, "adult2-mask15") == 0)
+	{
+		problem->mask.never = 1 << 2 | 1 << 8;
+		problem->mask.rules = adult2_rules;
+		problem->mask.nrules = 2;
+	}
+	return problem;
+}
+
+int
+main(int argc, char **argv)
+{
+	bool		verbose = false;
+	double		limit = INFINITY;
+	double		effort = 1;
+	uint64_t	seed = 1;
+	int			a = 2;
+
+	for (; a + 1 < argc && argv[a][0] == '-'; a++)
+	{
+		if (argv[a][1] == 'v')
+			verbose = true;
+		else if (argv[a][1] == 't')
+			limit = atof(argv[++a]);
+		else if (argv[a][1] == 'e')
+			effort = atof(argv[++a]);
+		else if (argv[a][1] == 's')
+			seed = strtoull(argv[++a], NULL, 10);
+	}
+	if (a + 3 > argc)
+	{
+		fprintf(stderr, "usage: core_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] "
+				"CASE K SOLVER ...\n");
+		return 1;
+	}
+	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s\n", "case", "k", "solver", "cost",
+		   "bound", "proven", "seconds", "nodes", "core MB", "all MB");
+	for (; a + 2 < argc; a += 3)
+	{
+		Table	   *table;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report = {0};
+		KanonStatus status;
+		const KanonSolver *solver = kanon_solver_find(argv[a + 2]);
+		struct rusage usage;
+
+		host_init(&host);
+		problem = make(argv[1], argv[a], atoll(argv[a + 1]), &table);
+		problem->time_limit = limit;
+		problem->effort = effort;
+		problem->seed = seed;
+		host.peak = host.live;
+		trace_start = now(&host.env);
+		if (strcmp(argv[a + 2], "ilp") == 0)
+			status = ilp_solve_limited(problem, &release, &report, 0, verbose ? trace : NULL);
+		else if (strcmp(argv[a + 2], "improve") == 0)
+			status = improve_traced(problem, &release, &report, verbose ? trace : NULL);
+		else if (solver != NULL)
+			status = solver->solve(problem, &release, &report);
+		else
+		{
+			fprintf(stderr, "no solver %s\n", argv[a + 2]);
+			return 1;
+		}
+		getrusage(RUSAGE_SELF, &usage);
+		if (status != KANON_OK)
+			printf("%-14s %4s %-8s status %d %s\n", argv[a], argv[a + 1], argv[a + 2],
+				   (int) status, report.detail);
+		else
+			printf("%-14s %4s %-8s %10.0f %12.2f %6s %8.2f %8lld %8.1f %8.1f\n", argv[a],
+				   argv[a + 1], argv[a + 2], report.cost, report.lower_bound,
+				   report.proven ? "yes" : "no", report.seconds, (long long) report.nodes,
+				   (double) host.peak / 1e6, (double) usage.ru_maxrss / 1e3);
+		fflush(stdout);
+		if (status == KANON_OK)
+			kanon_release_free(problem, &release);
+		problem_free(problem);
+		table_free(table);
+		if (host.blocks != 0)
+			printf("%zu blocks leaked\n", host.blocks);
+	}
+	return 0;
+}

@@ -1,0 +1,77 @@
+-- proven optima, anytime improvement, pattern clustering
+CREATE SCHEMA exact_test;
+SET search_path = exact_test, public;
+
+CREATE TABLE people (name text, age int, zip text, sex text);
+INSERT INTO people VALUES
+    ('Ann', 30, '12345', 'f'), ('Bea', 30, '12345', 'f'), ('Cid', 30, '12346', 'm'), ('Dan', 30, '12346', 'm'),
+    ('Eve', 40, '12345', 'f'), ('Fay', 40, '12347', 'f'), ('Gus', 50, '12346', 'm'), ('Hal', 30, '12346', 'm');
+
+-- greedy keeps three of a kind together and blanks the fourth whole; the optimum
+-- lends one of them
+SELECT * FROM kanon_pattern_guided('people', 'p_greedy', '{age,zip,sex}', 2);
+SELECT * FROM kanon_pattern_guided('people', 'p_ilp', '{age,zip,sex}', 2, method => 'ilp');
+SELECT * FROM p_ilp ORDER BY 1, 2, 3;
+SELECT * FROM kanon_pattern_guided('people', 'p_fpt', '{age,zip,sex}', 2, method => 'fpt', patterns => '{---,-*-,*--}');
+SELECT * FROM kanon_pattern_guided('people', 'p_improve', '{age,zip,sex}', 2, method => 'improve');
+SELECT * FROM kanon_pattern_guided('people', 'p_best', '{age,zip,sex}', 2, method => 'best');
+SELECT target, method, cost, lower_bound, gap, proven, class_min FROM kanon_usefulness WHERE target LIKE 'exact_test.%' ORDER BY run;
+
+-- fewer than k fully suppressed rows, unless residual forbids it
+CREATE TABLE three AS SELECT * FROM (VALUES (1, 1), (1, 1), (2, 2)) v (a, b);
+SELECT * FROM kanon_pattern_guided('three', NULL, '{a,b}', 2, method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_guided('three', NULL, '{a,b}', 2, method => 'ilp', dry_run => true, residual => 'error');
+SELECT * FROM kanon_pattern_guided('three', NULL, '{a,b}', 2, method => 'ilp', dry_run => true, residual => 'drop');
+SELECT * FROM kanon_pattern_guided('three', 'three_kept', '{a,b}', 2, method => 'ilp', keep => '{}', mark => true);
+SELECT * FROM three_kept ORDER BY 1;
+
+-- a split row type: kept values still come out once each
+CREATE TABLE split AS SELECT i AS id, CASE WHEN i <= 5 THEN 1 ELSE i END AS a, i % 2 AS b FROM generate_series(1, 8) i;
+SELECT * FROM kanon_pattern_guided('split', 'split_public', '{a,b}', 2, keep => '{id}', method => 'ilp');
+SELECT count(*), count(DISTINCT id) FROM split_public;
+
+-- all rows equal, all distinct, weights, listed patterns
+SELECT * FROM kanon_pattern_guided('people', NULL, '{sex}', 4, method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, '{name}', 2, method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, method => 'ilp', dry_run => true, weights => '{5,1,1}');
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 3, method => 'ilp', dry_run => true, patterns => '{*--,-*-}');
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, method => 'ilp', dry_run => true, rules => kanon_rules(never => '{sex}'));
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, method => 'ilp', dry_run => true, gap => 0.5, time_limit => NULL);
+
+-- the same seed and effort, the same release
+CREATE TABLE many AS SELECT i % 13 AS a, i % 17 AS b, i % 7 AS c, i * i % 11 AS d FROM generate_series(1, 600) i;
+SELECT (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'improve', dry_run => true, seed => 7, effort => 0.1, time_limit => NULL))
+     = (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'improve', dry_run => true, seed => 7, effort => 0.1, time_limit => NULL)) AS same,
+       (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'improve', dry_run => true, effort => 0.1, time_limit => NULL))
+    <= (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, dry_run => true)) AS not_worse;
+
+-- pattern clustering: each listed pattern for one class; Figure 1 of the paper's kind
+SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age,zip,sex}', 2, '{---,---,*--,-*-,**-}');
+SELECT * FROM p_teams ORDER BY 1, 2, 3;
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---,---,*--,-*-,**-}', method => 'greedy', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 1, '{**-,**-}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---}', method => 'greedy', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---,***}', dry_run => true);
+SELECT method, cost, proven FROM kanon_usefulness WHERE target = 'exact_test.p_teams';
+
+-- bad input
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 1, method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 9, method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'fpt', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 0, '{-}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, NULL, dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, '{}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, '{-}', method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age}', 2, '{-}');
+CREATE TABLE wide AS SELECT i AS c1, i * 7 % 101 AS c2, i * 11 % 97 AS c3, i * 13 % 89 AS c4, i * 17 % 83 AS c5,
+    i * 19 % 79 AS c6, i * 23 % 73 AS c7, i * 29 % 71 AS c8, i * 31 % 67 AS c9, i * 37 % 61 AS c10, i * 41 % 59 AS c11,
+    i * 43 % 53 AS c12, i * 47 % 51 AS c13, i * 49 % 47 AS c14, i * 53 % 43 AS c15, i * 59 % 41 AS c16
+FROM generate_series(1, 3000) i;
+SET kanon.max_memory = '16MB';
+SELECT kanon_pattern_guided('wide', NULL, (SELECT array_agg(('c' || i)::name ORDER BY i) FROM generate_series(1, 16) i), 2, method => 'ilp', dry_run => true);
+RESET kanon.max_memory;
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA exact_test CASCADE;

@@ -1,0 +1,530 @@
+/*
+ * explain.c: kanon_explain: where a release's cost comes from and what would
+ * change it, without writing anything.
+ *
+ * What leaving out a column or doubling its weight would save is not estimated:
+ * the changed problem is solved.
+ */
+#include "compat.h"
+#include "api/args.h"
+#include "api/dry.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(kanon_explain);
+
+#define ARG_K 2
+#define ARG_WITH_VALUES DRY_ARGS
+
+#define EXPLAIN_COLUMNS 8
+
+/* So many of the source's classes that are too small are listed. */
+#define MOST_NEAR 10
+
+typedef struct Explain
+{
+	Dry			dry;
+	const KanonProblem *problem;
+	const Source *source;
+	ReturnSetInfo *rsinfo;
+	bool		with_values;
+	int64		cells[KANON_MAX_COLUMNS];	/* suppressed in each column */
+	int64		total;
+} Explain;
+
+/* A line of the result; what is not set is NULL. */
+typedef struct Line
+{
+	Datum		values[EXPLAIN_COLUMNS];
+	bool		nulls[EXPLAIN_COLUMNS];
+} Line;
+
+enum
+{
+	ASPECT, SUBJECT, ROW_COUNT, SUPPRESSED_CELLS, COST, SAVED_CELLS, DETAIL, SHOWN
+};
+
+static Line
+line_about(const char *aspect, const char *subject)
+{
+	Line		line;
+
+	memset(line.nulls, true, sizeof(line.nulls));
+	line.values[ASPECT] = CStringGetTextDatum(aspect);
+	line.values[SUBJECT] = CStringGetTextDatum(subject);
+	line.nulls[ASPECT] = line.nulls[SUBJECT] = false;
+	return line;
+}
+
+static void
+set_value(Line *line, int column, Datum value)
+{
+	line->values[column] = value;
+	line->nulls[column] = false;
+}
+
+static void
+put(const Explain *explain, const Line *line)
+{
+	tuplestore_putvalues(explain->rsinfo->setResult, explain->rsinfo->setDesc,
+						 (Datum *) line->values, (bool *) line->nulls);
+}
+
+/* Suppressed cells per column; returns their sum. */
+static int64
+count_cells(const KanonRelease *release, int ncolumns, int64 *cells)
+{
+	int64		total = 0;
+
+	memset(cells, 0, sizeof(int64) * ncolumns);
+	for (uint32 i = 0; i < release->nclasses; i++)
+		for (KanonPattern left = release->classes[i].pattern; left != 0; left &= left - 1)
+		{
+			cells[pg_rightmost_one_pos64(left)] += release->classes[i].rows;
+			total += release->classes[i].rows;
+		}
+	return total;
+}
+
+/* ---- the release as it would be ---- */
+
+static void
+put_release(const Explain *explain)
+{
+	const Run  *run = explain->dry.run;
+	Line		line = line_about("release", psprintf("k = " INT64_FORMAT ", %s", explain->problem->k, explain->dry.method));
+	char	   *detail = psprintf(INT64_FORMAT " classes of " INT64_FORMAT " to " INT64_FORMAT " rows",
+								  (int64) run->measures.classes, run->measures.class_min, run->measures.class_max);
+
+	if (run->release.dropped > 0)
+		detail = psprintf("%s, " INT64_FORMAT " rows dropped", detail, run->release.dropped);
+	set_value(&line, ROW_COUNT, Int64GetDatum(run->measures.rows));
+	set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->total));
+	set_value(&line, COST, Float8GetDatum(run->report.cost));
+	set_value(&line, DETAIL, CStringGetTextDatum(detail));
+	put(explain, &line);
+}
+
+/* Columns in descending order of what they cost, then as they were named. */
+static void
+put_columns(const Explain *explain)
+{
+	const KanonProblem *problem = explain->problem;
+	bool		done[KANON_MAX_COLUMNS] = {false};
+
+	for (int turn = 0; turn < problem->ncolumns; turn++)
+	{
+		int			most = -1;
+		Line		line;
+		double		cost;
+
+		for (int c = 0; c < problem->ncolumns; c++)
+			if (!done[c] && (most < 0 || explain->cells[c] * problem->columns[c].weight >
+							 explain->cells[most] * problem->columns[most].weight))
+				most = c;
+		done[most] = true;
+		cost = explain->cells[most] * problem->columns[most].weight;
+		line = line_about("column", explain->source->qis[most].name);
+		set_value(&line, ROW_COUNT, Int64GetDatum(explain->dry.run->measures.rows - explain->cells[most]));
+		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->cells[most]));
+		set_value(&line, COST, Float8GetDatum(cost));
+		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("%.1f %% of the cost; %u different values",
+															  explain->dry.run->report.cost > 0 ? 100 * cost / explain->dry.run->report.cost : 0.0,
+															  problem->columns[most].distinct)));
+		put(explain, &line);
+	}
+}
+
+static void
+put_patterns(const Explain *explain)
+{
+	const KanonRelease *release = &explain->dry.run->release;
+
+	for (uint32 i = 0; i < release->nclasses;)
+	{
+		KanonPattern pattern = release->classes[i].pattern;
+		int64		classes = 0,
+					rows = 0;
+		Line		line = line_about("pattern", pattern_text(pattern, explain->problem->ncolumns));
+
+		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
+		{
+			classes++;
+			rows += release->classes[i].rows;
+		}
+		set_value(&line, ROW_COUNT, Int64GetDatum(rows));
+		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(rows * pg_popcount64(pattern)));
+		set_value(&line, COST, Float8GetDatum(rows * kanon_pattern_cost(explain->problem, pattern)));
+		set_value(&line, DETAIL, CStringGetTextDatum(psprintf(INT64_FORMAT " %s", classes, classes == 1 ? "class" : "classes")));
+		put(explain, &line);
+	}
+}
+
+/* ---- what if ---- */
+
+/* Solves a changed problem; false when it has no release. */
+static bool
+solve_changed(const Explain *explain, const KanonProblem *problem, int64 *cells, int64 *total, double *cost)
+{
+	KanonRelease release = {0};
+	KanonReport report = {0};
+	Border	   *border = explain->dry.run->border;
+	KanonStatus status = explain->dry.solve(problem, &release, &report);
+	bool		found = status == KANON_OK;
+
+	if (status != KANON_RESIDUAL && status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
+		border_check(border, status, report.detail);
+	if (found)
+	{
+		*total = count_cells(&release, problem->ncolumns, cells);
+		*cost = report.cost;
+	}
+	kanon_release_free(problem, &release);
+	return found;
+}
+
+static void
+put_changed(const Explain *explain, const char *aspect, int column, bool found, int64 total,
+			double cost, const char *detail)
+{
+	Line		line = line_about(aspect, explain->source->qis[column].name);
+
+	if (found)
+	{
+		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(total));
+		set_value(&line, COST, Float8GetDatum(cost));
+		set_value(&line, SAVED_CELLS, Int64GetDatum(explain->total - total));
+	}
+	set_value(&line, DETAIL, CStringGetTextDatum(detail));
+	put(explain, &line);
+}
+
+/* The set without column c, those after it moved down. */
+static KanonPattern
+without_bit(KanonPattern set, int c)
+{
+	KanonPattern below = (UINT64CONST(1) << c) - 1;
+
+	return (set & below) | ((set >> 1) & ~below);
+}
+
+/*
+ * The mask of the same call without column c: it disappears from listed patterns
+ * and from rules; a rule that had nothing else to say goes.
+ */
+static void
+mask_without(const KanonMask *mask, int c, KanonMask *result)
+{
+	*result = *mask;
+	result->never = without_bit(mask->never, c);
+	result->always = without_bit(mask->always, c);
+	if (mask->list != NULL)
+	{
+		KanonPattern *list = palloc(sizeof(KanonPattern) * mask->nlist);
+
+		for (size_t i = 0; i < mask->nlist; i++)
+			list[i] = without_bit(mask->list[i], c);
+		result->list = list;
+	}
+	if (mask->nrules > 0)
+	{
+		KanonRule  *rules = palloc(sizeof(KanonRule) * mask->nrules);
+		int			n = 0;
+
+		for (int i = 0; i < mask->nrules; i++)
+		{
+			rules[n] = mask->rules[i];
+			rules[n].columns = without_bit(mask->rules[i].columns, c);
+			rules[n].implied = without_bit(mask->rules[i].implied, c);
+			if (rules[n].kind == KANON_IMPLIES
+				? rules[n].columns != 0 && rules[n].implied != 0
+				: pg_popcount64(rules[n].columns) > 1)
+				n++;
+		}
+		result->rules = rules;
+		result->nrules = n;
+	}
+}
+
+/*
+ * The order of row types by all columns but c (a stable counting sort per
+ * column, the last one first).
+ */
+static uint32 *
+order_without(const KanonProblem *problem, int c, Border *border)
+{
+	uint32	   *order = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
+	uint32	   *next = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
+
+	for (uint32 i = 0; i < problem->ntypes; i++)
+		order[i] = i;
+	for (int d = problem->ncolumns - 1; d >= 0; d--)
+	{
+		const KanonColumn *column = &problem->columns[d];
+		Size		size = sizeof(uint32) * ((Size) column->distinct + 1);
+		uint32	   *start;
+		uint32	   *swap;
+
+		if (d == c)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		start = border_palloc(border, size);
+		memset(start, 0, size);
+		for (uint32 i = 0; i < problem->ntypes; i++)
+			start[column->code[i] + 1]++;
+		for (uint32 code = 0; code < column->distinct; code++)
+			start[code + 1] += start[code];
+		for (uint32 i = 0; i < problem->ntypes; i++)
+			next[start[column->code[order[i]]]++] = order[i];
+		border_pfree(border, start);
+		swap = order;
+		order = next;
+		next = swap;
+	}
+	border_pfree(border, next);
+	return order;
+}
+
+/* The problem without column c: row types that differ in nothing else become one. */
+static void
+problem_without(const KanonProblem *problem, int c, Border *border, KanonProblem *result)
+{
+	uint32	   *order = order_without(problem, c, border);
+	KanonColumn *columns = palloc(sizeof(KanonColumn) * (problem->ncolumns - 1));
+	int64	   *rows = border_palloc(border, sizeof(int64) * (Size) problem->ntypes);
+	uint32		ntypes = 0;
+
+	*result = *problem;
+	result->ncolumns = problem->ncolumns - 1;
+	for (int d = 0; d < result->ncolumns; d++)
+	{
+		columns[d] = problem->columns[d < c ? d : d + 1];
+		columns[d].code = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
+	}
+	for (uint32 i = 0; i < problem->ntypes; i++)
+	{
+		bool		same = i > 0;
+
+		for (int d = 0; d < problem->ncolumns && same; d++)
+			same = d == c || problem->columns[d].code[order[i]] == problem->columns[d].code[order[i - 1]];
+		if (same)
+		{
+			rows[ntypes - 1] += problem->rows[order[i]];
+			continue;
+		}
+		for (int d = 0; d < result->ncolumns; d++)
+			((uint32 *) columns[d].code)[ntypes] = problem->columns[d < c ? d : d + 1].code[order[i]];
+		rows[ntypes++] = problem->rows[order[i]];
+	}
+	border_pfree(border, order);
+	result->columns = columns;
+	result->rows = rows;
+	result->ntypes = ntypes;
+	mask_without(&problem->mask, c, &result->mask);
+}
+
+static void
+put_without(const Explain *explain, int c)
+{
+	const KanonProblem *problem = explain->problem;
+	Border	   *border = explain->dry.run->border;
+	KanonProblem changed;
+	int64		cells[KANON_MAX_COLUMNS];
+	int64		total = 0;
+	double		cost = 0;
+	double		weight = 0;
+	bool		found;
+
+	for (int d = 0; d < problem->ncolumns; d++)
+		weight += d == c ? 0 : problem->columns[d].weight;
+	if (problem->ncolumns == 1 || weight == 0)
+	{
+		put_changed(explain, "left out", c, false, 0, 0,
+					problem->ncolumns == 1 ? "the only quasi-identifier" : "the others cost nothing");
+		return;
+	}
+	problem_without(problem, c, border, &changed);
+	found = solve_changed(explain, &changed, cells, &total, &cost);
+	put_changed(explain, "left out", c, found, total, cost, found
+				? psprintf("the others lose " INT64_FORMAT " cells instead of " INT64_FORMAT,
+						   total, explain->total - explain->cells[c])
+				: "no release");
+	border_pfree(border, (void *) changed.rows);
+	for (int d = 0; d < changed.ncolumns; d++)
+		border_pfree(border, (void *) changed.columns[d].code);
+}
+
+static void
+put_doubled(const Explain *explain, int c)
+{
+	const KanonProblem *problem = explain->problem;
+	KanonProblem changed = *problem;
+	KanonColumn *columns = palloc(sizeof(KanonColumn) * problem->ncolumns);
+	int64		cells[KANON_MAX_COLUMNS];
+	int64		total = 0;
+	double		cost;
+	double		weight = 0;
+	bool		found;
+
+	memcpy(columns, problem->columns, sizeof(KanonColumn) * problem->ncolumns);
+	columns[c].weight *= 2;
+	changed.columns = columns;
+	for (int d = 0; d < problem->ncolumns; d++)
+		weight += columns[d].weight;
+	if (isinf(weight))
+	{
+		put_changed(explain, "weight doubled", c, false, 0, 0, "the weights are too large");
+		return;
+	}
+	found = solve_changed(explain, &changed, cells, &total, &cost);
+	/* at the weights as they are, to be compared with the release's */
+	cost = 0;
+	for (int d = 0; found && d < problem->ncolumns; d++)
+		cost += cells[d] * problem->columns[d].weight;
+	put_changed(explain, "weight doubled", c, found, total, cost, found
+				? psprintf("it loses " INT64_FORMAT " cells instead of " INT64_FORMAT
+						   ", the others " INT64_FORMAT " instead of " INT64_FORMAT,
+						   cells[c], explain->cells[c],
+						   total - cells[c], explain->total - explain->cells[c])
+				: "no release");
+}
+
+/* ---- the source's classes that almost reach k ---- */
+
+/*
+ * The largest row types of fewer than k rows, of equal size in their own order;
+ * *all: how many of each size there are at the smallest listed or above.
+ */
+static int
+find_near(const KanonProblem *problem, uint32 *near, int64 *of_size)
+{
+	int			n = 0;
+
+	for (uint32 i = 0; i < problem->ntypes; i++)
+	{
+		int			place = n;
+
+		if (problem->rows[i] >= problem->k)
+			continue;
+		while (place > 0 && problem->rows[near[place - 1]] < problem->rows[i])
+			place--;
+		if (place == MOST_NEAR)
+			continue;
+		n = Min(n + 1, MOST_NEAR);
+		memmove(&near[place + 1], &near[place], sizeof(uint32) * (n - place - 1));
+		near[place] = i;
+	}
+	for (int j = 0; j < n; j++)
+		of_size[j] = 0;
+	for (uint32 i = 0; i < problem->ntypes; i++)
+		for (int j = 0; j < n; j++)
+			of_size[j] += problem->rows[i] == problem->rows[near[j]];
+	return n;
+}
+
+/* The first flow of a row type: flows are in order of types. */
+static size_t
+first_flow(const KanonRelease *release, uint32 type)
+{
+	size_t		low = 0,
+				high = release->nflows;
+
+	while (low < high)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (release->flows[middle].type < type)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+put_near(const Explain *explain)
+{
+	const KanonProblem *problem = explain->problem;
+	const KanonRelease *release = &explain->dry.run->release;
+	FmgrInfo   *functions = explain->with_values ? shown_functions(explain->source) : NULL;
+	KanonCell  *shown = palloc0(sizeof(KanonCell) * problem->ncolumns);
+	uint32		near[MOST_NEAR];
+	int64		of_size[MOST_NEAR];
+	int			n = find_near(problem, near, of_size);
+
+	for (int j = 0; j < n; j++)
+	{
+		uint32		type = near[j];
+		int64		rows = problem->rows[type];
+		int64		cells = 0;
+		double		cost = 0;
+		StringInfoData patterns;
+		Line		line;
+
+		initStringInfo(&patterns);
+		for (size_t f = first_flow(release, type); f < release->nflows && release->flows[f].type == type; f++)
+		{
+			uint32		class_ = release->flows[f].class_;
+			KanonPattern pattern = class_ == KANON_DROPPED ? 0 : release->classes[class_].pattern;
+
+			appendStringInfo(&patterns, "%s%s", patterns.len > 0 ? ", " : "",
+							 class_ == KANON_DROPPED ? "dropped" : pattern_text(pattern, problem->ncolumns));
+			cells += release->flows[f].rows * pg_popcount64(pattern);
+			cost += release->flows[f].rows * kanon_pattern_cost(problem, pattern);
+		}
+		line = line_about("below k", patterns.data);
+		set_value(&line, ROW_COUNT, Int64GetDatum(rows));
+		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(cells));
+		set_value(&line, COST, Float8GetDatum(cost));
+		set_value(&line, DETAIL, CStringGetTextDatum(psprintf(INT64_FORMAT " short of k; the source has " INT64_FORMAT
+															  " of this size", problem->k - rows, of_size[j])));
+		if (explain->with_values)
+		{
+			for (int c = 0; c < problem->ncolumns; c++)
+			{
+				shown[c].show = KANON_SHOW_VALUE;
+				shown[c].code = problem->columns[c].code[type];
+			}
+			set_value(&line, SHOWN, shown_values(explain->source, shown, functions));
+		}
+		put(explain, &line);
+	}
+}
+
+/* kanon_explain(source, quasi_identifiers, k, options of dry_begin, with_values) */
+Datum
+kanon_explain(PG_FUNCTION_ARGS)
+{
+	Explain		explain = {0};
+	int64		k = k_arg(fcinfo, ARG_K);
+	Run		   *run;
+
+	explain.with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
+	kanon_begin_srf(fcinfo);
+	explain.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	dry_begin(&explain.dry, fcinfo, "kanon_explain");
+	run = explain.dry.run;
+	run_check_k(run, k);
+	run->problem.k = k;
+	explain.problem = &run->problem;
+	explain.source = run->source;
+	run_solve(run, explain.dry.method, explain.dry.solve);
+	explain.total = count_cells(&run->release, run->problem.ncolumns, explain.cells);
+	if (run->types->nrows > 0)
+	{
+		put_release(&explain);
+		put_columns(&explain);
+		put_patterns(&explain);
+		for (int c = 0; c < run->problem.ncolumns; c++)
+			put_without(&explain, c);
+		for (int c = 0; c < run->problem.ncolumns; c++)
+			put_doubled(&explain, c);
+		put_near(&explain);
+	}
+	run_end(run);
+	return (Datum) 0;
+}

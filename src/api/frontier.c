@@ -1,0 +1,166 @@
+/*
+ * frontier.c: kanon_frontier: what each of several ks would cost.  The source is
+ * read once; its row types are solved for one k after the other.
+ */
+#include "compat.h"
+#include "api/args.h"
+#include "api/dry.h"
+
+#include "catalog/pg_type.h"
+
+PG_FUNCTION_INFO_V1(kanon_frontier);
+
+#define ARG_KS 2
+#define FRONTIER_COLUMNS 13
+
+static int
+compare_ks(const void *a, const void *b)
+{
+	int32		left = *(const int32 *) a;
+	int32		right = *(const int32 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* The ks in ascending order, each once. */
+static int32 *
+ks_arg(FunctionCallInfo fcinfo, int *n)
+{
+	static const char *const hint = "Name the ks to compare, such as '{2,5,10,20}'.";
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+	int32	   *ks;
+	bool		sorted = true;
+
+	refuse_null(fcinfo, ARG_KS, "ks", hint);
+	array = PG_GETARG_ARRAYTYPE_P(ARG_KS);
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("ks must be a one-dimensional list"),
+				 errhint("%s", hint)));
+	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &elements, &nulls, &count);
+	if (count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("ks must not be empty"),
+				 errhint("%s", hint)));
+	ks = palloc(sizeof(int32) * count);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("ks must not contain NULL"),
+					 errhint("%s", hint)));
+		ks[i] = DatumGetInt32(elements[i]);
+		if (ks[i] < 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("k must be at least 2"),
+					 errhint("With k = 1 every row may stand alone, which protects nobody.")));
+		sorted &= i == 0 || ks[i - 1] < ks[i];
+	}
+	*n = count;
+	if (sorted)
+		return ks;
+	qsort(ks, count, sizeof(int32), compare_ks);
+	*n = 1;
+	for (int i = 1; i < count; i++)
+		if (ks[i] != ks[*n - 1])
+			ks[(*n)++] = ks[i];
+	ereport(NOTICE,
+			(errmsg("the ks are taken in ascending order, each once")));
+	return ks;
+}
+
+/* Rows that fit no class: left out, or published fully suppressed though fewer than k. */
+static int64
+residual_rows(const KanonProblem *problem, const KanonRelease *release)
+{
+	const KanonClass *last;
+
+	if (release->nclasses == 0)
+		return release->dropped;
+	last = &release->classes[release->nclasses - 1];
+	return release->dropped +
+		(last->pattern == kanon_pattern_all(problem->ncolumns) && last->rows < problem->k ? last->rows : 0);
+}
+
+typedef struct Line
+{
+	int			n;
+	Datum		values[FRONTIER_COLUMNS];
+	bool		nulls[FRONTIER_COLUMNS];
+} Line;
+
+static void
+put(Line *line, Datum value, bool known)
+{
+	Assert(line->n < FRONTIER_COLUMNS);
+	line->values[line->n] = value;
+	line->nulls[line->n++] = !known;
+}
+
+/* found: there is a release; its classes have no size when it has none. */
+static void
+put_k(ReturnSetInfo *rsinfo, const Run *run, int32 k, bool found, double ms)
+{
+	const KanonMeasures *measures = &run->measures;
+	double		cells = (double) measures->rows * run->problem.ncolumns;
+	bool		some = found && run->release.nclasses > 0;
+	Line		line = {0};
+
+	put(&line, Int32GetDatum(k), true);
+	put(&line, Int64GetDatum(measures->suppressed_cells), found);
+	put(&line, Float8GetDatum(some ? measures->suppressed_cells / cells : 0), some);
+	put(&line, Float8GetDatum(measures->usefulness), some);
+	put(&line, Float8GetDatum(measures->gcp), some);
+	put(&line, Int64GetDatum(measures->classes), found);
+	put(&line, Int64GetDatum(measures->class_min), some);
+	put(&line, Float8GetDatum(measures->class_avg), some);
+	put(&line, Int64GetDatum(measures->class_max), some);
+	put(&line, Int64GetDatum(residual_rows(&run->problem, &run->release)), found);
+	put(&line, Float8GetDatum(run->report.cost), found);
+	put(&line, BoolGetDatum(run->report.proven), some);
+	put(&line, Float8GetDatum(ms), true);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, line.values, line.nulls);
+}
+
+/*
+ * kanon_frontier(source, quasi_identifiers, ks, options of dry_begin)
+ *
+ * A k for which there is no release (more than the rows, or residual is 'error'
+ * and rows are left) is a line of NULLs: the others are still worth knowing.
+ */
+Datum
+kanon_frontier(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Dry			dry;
+	Run		   *run;
+	int			nks;
+	int32	   *ks = ks_arg(fcinfo, &nks);
+
+	kanon_begin_srf(fcinfo);
+	dry_begin(&dry, fcinfo, "kanon_frontier");
+	run = dry.run;
+	for (int i = 0; i < nks; i++)
+	{
+		bool		found = run->types->nrows == 0 || ks[i] <= run->types->nrows;
+		instr_time	start,
+					end;
+
+		INSTR_TIME_SET_CURRENT(start);
+		run->problem.k = ks[i];
+		if (found)
+			found = run_try(run, dry.method, dry.solve) == KANON_OK;
+		INSTR_TIME_SET_CURRENT(end);
+		INSTR_TIME_SUBTRACT(end, start);
+		put_k(rsinfo, run, ks[i], found, INSTR_TIME_GET_MILLISEC(end));
+	}
+	run_end(run);
+	return (Datum) 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * risk.h: what the parts of kanon_risk have in common.
+ */
+#ifndef KANON_API_RISK_H
+#define KANON_API_RISK_H
+
+#include "kanon_pg.h"
+
+typedef struct Risk
+{
+	ReturnSetInfo *rsinfo;
+	Source	   *source;
+	const SourceColumn *subject;	/* or NULL: rows are counted */
+	const char *unit;			/* what is counted: "rows" or "persons" */
+	const char *one;			/* "row" or "person" */
+	int64		units;			/* in all classes, blank ones included */
+	double		threshold;
+} Risk;
+
+/* A line of the result.  sensitive: a column's name or NULL; known: false for NULL. */
+extern void risk_put(Risk *risk, const char *measure, const char *sensitive, double value, bool known,
+					 const char *meaning,...) pg_attribute_printf(6, 7);
+
+/*
+ * Row types over the quasi-identifiers, then `column` unless NULL, then the
+ * subject if there is one; with them, where the classes begin.
+ */
+typedef struct RiskClasses
+{
+	Border	   *border;			/* holds all of it; see risk_classes_free */
+	RowTypes   *types;
+	uint32		n;
+	uint32	   *first;			/* [n + 1] the first type of each class */
+	int64	   *size;			/* [n] rows, or different persons */
+} RiskClasses;
+
+extern RiskClasses *risk_classes_read(const Risk *risk, const SourceColumn *column);
+extern void risk_classes_free(RiskClasses *classes);
+
+/* risk_population.c: how many of a population a class could be. */
+extern void risk_population(Risk *risk, Oid population, ArrayType *qis);
+
+/* risk_sensitive.c: what the classes give away of a sensitive column. */
+extern void risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy);
+
+#endif

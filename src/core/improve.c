@@ -1,0 +1,349 @@
+/*
+ * improve.c: anytime improvement, where the exact model is too large to prove.
+ *
+ * Prices from the Lagrangian relaxation (ilp_lagrange.c) give the lower bound
+ * and say which instances can matter; ruin and recreate (improve_search.c)
+ * works on those.  All work is counted, not timed, so that the same seed and
+ * effort give the same release unless time_limit stops it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ilp.h"
+
+/* Row types of all instances together, at most; beyond, costly instances are left out. */
+#define MAX_PAIRS ((size_t) 40 * 1000 * 1000)
+
+typedef struct Improve
+{
+	const KanonProblem *problem;
+	KanonReport *report;
+	KanonWatch	watch;
+	KanonInstances instances;
+	IlpModel	model;
+	IlpPrices	prices;
+	IlpResult	result;
+	IlpList		fixed;			/* instances that are open, by id */
+	IlpList		used;			/* best solution, by id */
+	double		cost;			/* of the model's best solution */
+	double		bound;
+	int64_t		steps;
+	IlpTrace	trace;
+} Improve;
+
+/*
+ * A model of the instances worth a search: those of smallest reduced cost, and
+ * those in use.  The whole model stays as it is.
+ */
+static KanonStatus
+filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
+{
+	const IlpModel *model = &v->model;
+	KanonEnv   *env = model->env;
+	bool	   *dead = kanon_alloc0(env, model->nf, sizeof(*dead));
+	uint32_t   *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
+	KanonStatus status = KANON_NO_MEMORY;
+	double		lo = 0;
+	double		hi = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (dead != NULL && types != NULL)
+	{
+		/* the threshold, by bisection */
+		for (uint32_t f = 0; f < model->nf; f++)
+			hi = fmax(hi, v->prices.g[f]);
+		for (int round = 0; round < 40; round++)
+		{
+			double		mid = (lo + hi) / 2;
+			size_t		n = 0;
+
+			for (uint32_t f = 0; f < model->nf; f++)
+				n += v->prices.g[f] <= mid;
+			if (n > keep)
+				hi = mid;
+			else
+				lo = mid;
+		}
+		for (uint32_t f = 0; f < model->nf; f++)
+			dead[f] = v->prices.g[f] > hi;
+		for (size_t j = 0; j < in_use->n; j++)
+			dead[in_use->v[j]] = false;
+		for (uint32_t i = 0; i < model->m; i++)
+			types[i] = i;
+		status = ilp_model_part(model, types, model->m, out, types + model->m);
+		/* part lists instances by their first type: put them right */
+		if (status == KANON_OK)
+		{
+			bool	   *part_dead = kanon_alloc0(env, out->nf, sizeof(*part_dead));
+
+			if (part_dead == NULL)
+				status = KANON_NO_MEMORY;
+			for (uint32_t f = 0; f < out->nf && status == KANON_OK; f++)
+				part_dead[f] = dead[out->id[f]];
+			out->base = model->base;
+			if (status == KANON_OK)
+				status = ilp_model_compact(out, part_dead, &v->watch);
+			kanon_free(env, part_dead);
+		}
+		if (status == KANON_OK)
+			status = ilp_model_transpose(out, &v->watch);
+		if (status != KANON_OK)
+			ilp_model_free(out);
+	}
+	kanon_free(env, dead);
+	kanon_free(env, types);
+	return status;
+}
+
+/* Takes over a solution of a model whose ids count in `outer` (or are final). */
+static KanonStatus
+keep_solution(Improve *v, double cost, const IlpList *open, const IlpModel *model,
+			  const IlpModel *outer)
+{
+	KanonEnv   *env = v->problem->env;
+
+	if (cost >= v->cost)
+		return KANON_OK;
+	v->cost = cost;
+	v->used.n = 0;
+	for (size_t j = 0; j < v->fixed.n; j++)
+		if (!ilp_list_add(env, &v->used, v->fixed.v[j]))
+			return KANON_NO_MEMORY;
+	for (size_t j = 0; j < open->n; j++)
+	{
+		uint32_t	id = model->id[open->v[j]];
+
+		if (!ilp_list_add(env, &v->used, outer != NULL ? outer->id[id] : id))
+			return KANON_NO_MEMORY;
+	}
+	return KANON_OK;
+}
+
+static double
+row_units(const IlpModel *model)
+{
+	double		units = 0;
+
+	for (uint32_t i = 0; i < model->m; i++)
+		units += (double) (model->n[i] < 64 ? model->n[i] : 64);
+	return units;
+}
+
+/* The search proper, on the instances of small reduced cost. */
+static KanonStatus
+search(Improve *v, const IlpList *start)
+{
+	const KanonProblem *problem = v->problem;
+	KanonEnv   *env = problem->env;
+	IlpModel	part;
+	IlpList		open = {0};
+	double		cost;
+	double	   *g;
+	double		rows = row_units(&v->model);
+	double		work = problem->effort * (2e8 + 8e4 * rows);
+	KanonStatus status = filter(v, start, 2 * start->n + 2000, &part);
+
+	if (status != KANON_OK)
+		return status;
+	if (v->trace != NULL)
+		v->trace(1, &part, v->cost, v->bound, 0);
+	v->watch.phase = "search";
+	g = kanon_alloc(env, part.nf, sizeof(*g));
+	status = g == NULL ? KANON_NO_MEMORY : KANON_OK;
+	if (status == KANON_OK)
+	{
+		for (uint32_t f = 0; f < part.nf; f++)
+			g[f] = v->prices.g[part.id[f]];
+		status = ilp_search(&part, problem->seed + 1, work, v->bound, g, NULL, &cost, &open,
+							&v->watch);
+	}
+	kanon_free(env, g);
+	if (status == KANON_OK)
+		status = keep_solution(v, cost, &open, &part, &v->model);
+	ilp_model_free(&part);
+	kanon_free(env, open.v);
+	return status;
+}
+
+/*
+ * What fixing leaves, exactly, when that is small: a proof, or a better
+ * solution than the search has found.
+ */
+static KanonStatus
+finish_exactly(Improve *v)
+{
+	KanonEnv   *env = v->problem->env;
+	IlpAnswer	answer = {0};
+	IlpPlan		plan = {.watch = &v->watch,.report = v->report,.seed = v->problem->seed,
+		.effort = 1,.gap = v->problem->gap,
+		.max_nodes = (int64_t) fmax(1, 3000 * v->problem->effort),.trace = v->trace};
+	double		target = ilp_cutoff(&v->model, v->cost);
+	uint32_t	dropped;
+	KanonStatus status = ilp_fix(&v->model, &v->prices, target, &dropped, &v->watch);
+
+	if (status == KANON_OK)
+		status = ilp_reduce(&v->model, &v->fixed, &v->watch);
+	if (status == KANON_OK && v->model.start[v->model.nf] < 4000 && !v->watch.late)
+	{
+		v->watch.phase = "solve";
+		status = ilp_solve(&v->model, target, &plan, &answer);
+		if (status == KANON_UNAVAILABLE)
+		{
+			/* without GLPK: no proof, no harm */
+			v->report->detail[0] = '\0';
+			status = KANON_OK;
+			answer.cost = INFINITY;
+			answer.bound = -INFINITY;
+		}
+		v->report->nodes = plan.nodes;
+		if (status == KANON_OK && answer.cost <= target + ILP_EPS)
+		{
+			/* the answer speaks of ids already */
+			v->cost = answer.cost;
+			v->used.n = 0;
+			for (size_t j = 0; j < v->fixed.n && status == KANON_OK; j++)
+				if (!ilp_list_add(env, &v->used, v->fixed.v[j]))
+					status = KANON_NO_MEMORY;
+			for (size_t j = 0; j < answer.open.n && status == KANON_OK; j++)
+				if (!ilp_list_add(env, &v->used, answer.open.v[j]))
+					status = KANON_NO_MEMORY;
+		}
+		if (status == KANON_OK)
+			v->bound = fmax(v->bound, fmin(v->cost, fmin(answer.bound, target + 1)));
+		kanon_free(env, answer.open.v);
+	}
+	return status;
+}
+
+static KanonStatus
+run(Improve *v)
+{
+	const KanonProblem *problem = v->problem;
+	IlpList		start = {0};
+	double		cost;
+	KanonStatus status;
+
+	v->watch.phase = "reduce";
+	status = ilp_model_build(problem, &v->instances, false, &v->watch, &v->model);
+	if (status == KANON_OK)
+		status = ilp_reduce(&v->model, &v->fixed, &v->watch);
+	if (status == KANON_OK)
+		status = ilp_model_transpose(&v->model, &v->watch);
+	if (status != KANON_OK)
+		return status;
+	v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
+	v->cost = INFINITY;
+	v->watch.phase = "start";
+	status = ilp_search(&v->model, problem->seed, problem->effort * 1000 * row_units(&v->model),
+						v->bound, NULL, NULL, &cost, &start, &v->watch);
+	if (status == KANON_OK)
+		status = keep_solution(v, cost, &start, &v->model, NULL);
+	if (v->trace != NULL)
+		v->trace(0, &v->model, v->cost, v->bound, 0);
+	if (status == KANON_OK && v->bound < v->cost - ILP_EPS)
+	{
+		v->watch.phase = "bound";
+		status = ilp_lagrange(&v->model, v->cost, (int64_t) (400 * fmax(0.1, sqrt(problem->effort))),
+							  &v->prices, &v->watch);
+		if (status == KANON_OK)
+			v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
+	}
+	if (v->trace != NULL)
+		v->trace(0, &v->model, v->cost, v->bound, 0);
+	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+		status = search(v, &start);
+	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+		status = finish_exactly(v);
+	kanon_free(problem->env, start.v);
+	return status;
+}
+
+/* Instances, by and by without the costliest when there are too many. */
+static KanonStatus
+build(Improve *v)
+{
+	double		highest = v->instances.all_cost;
+	double		max_cost = INFINITY;
+	KanonStatus status;
+
+	do
+	{
+		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, MAX_PAIRS,
+									   &v->watch, &v->instances, v->report);
+		highest *= 0.8;
+		max_cost = highest;
+	} while (status == KANON_TOO_LARGE && highest > 1e-9);
+	return status;
+}
+
+/* From the instances used to the best release that the residual rule allows. */
+static KanonStatus
+offer_all(Improve *v)
+{
+	KanonStatus status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_ANY, &v->result,
+								   &v->watch);
+
+	if (status == KANON_OK && v->problem->residual == KANON_RESIDUAL_ERROR)
+	{
+		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result,
+						   &v->watch);
+		if (status == KANON_OK)
+			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result,
+							   &v->watch);
+	}
+	if (status == KANON_OK && v->result.cost == INFINITY)
+	{
+		snprintf(v->report->detail, sizeof(v->report->detail), "rows are left over");
+		status = KANON_RESIDUAL;
+	}
+	return status;
+}
+
+KanonStatus
+improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
+			   IlpTrace trace)
+{
+	Improve		v = {.problem = problem,.report = report,.bound = 0,.trace = trace};
+	KanonEnv   *env = problem->env;
+	double		start = env->now(env->arg);
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	kanon_watch_init(&v.watch, problem, "greedy");
+	kanon_instances_grid(problem, &v.instances);
+	status = ilp_greedy(problem, &v.instances, &v.result, report);
+	v.watch.phase = "instances";
+	if (status == KANON_OK && !kanon_watch_poll(&v.watch) && !v.watch.late)
+	{
+		status = build(&v);
+		if (status == KANON_OK)
+			status = run(&v);
+		if (status == KANON_OK)
+			status = offer_all(&v);
+	}
+	if (v.watch.cancelled)
+		status = KANON_CANCELLED;
+	if (status == KANON_OK && v.result.cost == INFINITY)
+	{
+		snprintf(report->detail, sizeof(report->detail), "rows are left over");
+		status = KANON_RESIDUAL;
+	}
+	if (status == KANON_OK)
+		status = ilp_conclude(problem, &v.instances, &v.result, v.bound, release, report);
+	report->seconds = env->now(env->arg) - start;
+	kanon_release_free(problem, &v.result.release);
+	kanon_instances_free(env, &v.instances);
+	ilp_model_free(&v.model);
+	ilp_prices_free(env, &v.prices);
+	kanon_free(env, v.fixed.v);
+	kanon_free(env, v.used.v);
+	return status;
+}
+
+KanonStatus
+kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return improve_traced(problem, release, report, NULL);
+}

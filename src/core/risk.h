@@ -1,0 +1,84 @@
+/*
+ * risk.h: what a grouping of a table still gives away: how its sensitive values
+ * spread over the classes, and which columns tell its rows apart.
+ */
+#ifndef KANON_RISK_H
+#define KANON_RISK_H
+
+#include "kanon.h"
+
+/* diversity.c */
+
+/* Recursive (c,l)-diversity is measured for l = 2 .. this. */
+#define KANON_RECURSIVE_MOST 5
+
+/* A hierarchy above a column's codes: what t-closeness calls the tree of values. */
+typedef struct KanonTaxonomy
+{
+	int			height;			/* levels above the codes; the highest has one node */
+	const uint32_t *nodes;		/* [height] of each level, from below */
+	const uint32_t *const *parent;	/* [height]: level h's node of each node one level below */
+} KanonTaxonomy;
+
+/*
+ * How a class, or the worst of several, fulfils the usual rules about a
+ * sensitive column.  Distances are from the column's distribution in the table.
+ */
+typedef struct KanonDiversity
+{
+	uint32_t	distinct;		/* different values (distinct l) */
+	double		entropy;		/* largest l of entropy l-diversity */
+	double		recursive[KANON_RECURSIVE_MOST + 1];	/* [l]: (c,l)-diverse for every c above this; INFINITY: for none */
+	double		alpha;			/* share of the most frequent value */
+	double		t_equal;
+	double		t_ordered;		/* codes in the order of the values */
+	double		t_hierarchical; /* 0 without a taxonomy */
+} KanonDiversity;
+
+/* What is known of a sensitive column before its classes are looked at. */
+typedef struct KanonDiversityMeter KanonDiversityMeter;
+
+/*
+ * count: [distinct] of each code in the table, all > 0.  taxonomy: NULL or one
+ * that outlives the meter.
+ */
+extern KanonStatus kanon_diversity_open(KanonEnv *env, const int64_t *count, uint32_t distinct,
+										const KanonTaxonomy *taxonomy, KanonDiversityMeter **meter);
+extern void kanon_diversity_close(KanonDiversityMeter *meter);
+
+/*
+ * A class in which the codes (ascending, n > 0 of them) occur so many times.
+ * size: what alpha is a share of: the sum of the counts, or, where a person may
+ * have several values, the number of persons.
+ */
+extern void kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count,
+								  uint32_t n, int64_t size, KanonDiversity *diversity);
+
+/* worst becomes the worse of both in each respect. */
+extern void kanon_diversity_worse(KanonDiversity *worst, const KanonDiversity *other);
+
+/* subsets.c */
+
+/* Columns of a subset, at most. */
+#define KANON_SUBSET_MOST 3
+
+/* How well some columns tell rows apart. */
+typedef struct KanonSubset
+{
+	int			ncolumns;
+	int			column[KANON_SUBSET_MOST];	/* ascending */
+	int64_t		classes;		/* different combinations of values */
+	int64_t		unique;			/* rows that are the only one with theirs */
+	double		distinction;	/* classes / rows */
+	double		separation;		/* share of the pairs of rows that differ; 0 for a single row */
+} KanonSubset;
+
+/*
+ * Every subset of up to KANON_SUBSET_MOST columns, most identifying first: by
+ * distinction, then separation, then fewer columns, then columns as listed.
+ * Reads env, ncolumns, columns (code, distinct), ntypes and rows of the problem.
+ * *subsets is env memory.
+ */
+extern KanonStatus kanon_rank_subsets(const KanonProblem *problem, KanonSubset **subsets, size_t *n);
+
+#endif

@@ -1,0 +1,471 @@
+/*
+ * test_greedy.c: the greedy solver is the plain loop, only faster.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "plain.h"
+
+/* A number of random cases; KANON_TEST_SHARE per cent of them. */
+static int
+cases(int number)
+{
+	const char *share = getenv("KANON_TEST_SHARE");
+
+	return share == NULL ? number : (int) ((long) number * strtol(share, NULL, 10) / 100) + 1;
+}
+
+static bool
+same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRelease *b)
+{
+	if (a->nclasses != b->nclasses || a->nflows != b->nflows || a->dropped != b->dropped)
+		return false;
+	for (uint32_t i = 0; i < a->nclasses; i++)
+		if (a->classes[i].pattern != b->classes[i].pattern
+			|| a->classes[i].rows != b->classes[i].rows)
+			return false;
+	for (size_t i = 0; i < a->nclasses * (size_t) problem->ncolumns; i++)
+		if (a->cells[i].show != b->cells[i].show || a->cells[i].code != b->cells[i].code)
+			return false;
+	for (size_t i = 0; i < a->nflows; i++)
+		if (a->flows[i].type != b->flows[i].type || a->flows[i].class_ != b->flows[i].class_
+			|| a->flows[i].rows != b->flows[i].rows)
+			return false;
+	return true;
+}
+
+/* Solves with both and compares; the status of both. */
+static KanonStatus
+compare(Host *host, KanonProblem *problem)
+{
+	KanonRelease release;
+	KanonRelease expected;
+	KanonReport report;
+	KanonReport report_expected = {0};
+	KanonStatus status = kanon_solve_greedy(problem, &release, &report);
+
+	assert_int_equal(status, plain_greedy(problem, &expected, &report_expected));
+	assert_true(same_release(problem, &release, &expected));
+	assert_true(report.cost == report_expected.cost || status != KANON_OK);
+	assert_true(report.lower_bound == -INFINITY);
+	assert_false(report.proven);
+	if (status != KANON_OK)
+	{
+		assert_true(report.detail[0] != '\0');
+		assert_null(release.classes);
+		assert_null(release.flows);
+	}
+	kanon_release_free(problem, &release);
+	kanon_release_free(problem, &expected);
+	assert_int_equal(host->blocks, 0);
+	return status;
+}
+
+static void
+random_tables(size_t max_rows, int max_columns, int number, uint64_t seed)
+{
+	int			seen[KANON_BROKEN + 1] = {0};
+
+	for (int i = 0; i < cases(number); i++)
+	{
+		uint64_t	random = seed + (uint64_t) i;
+		Host		host;
+
+		host_init(&host);
+
+		KanonProblem *problem = problem_random(&host, &random, max_rows, max_columns);
+
+		seen[compare(&host, problem)]++;
+		problem_random_free(problem);
+	}
+	assert_true(seen[KANON_OK] > 0);
+	assert_int_equal(seen[KANON_OK] + seen[KANON_RESIDUAL], cases(number));
+}
+
+static void
+test_small_tables(void **state)
+{
+	(void) state;
+	random_tables(12, 4, 6000, 1);
+}
+
+static void
+test_medium_tables(void **state)
+{
+	(void) state;
+	random_tables(120, 7, 3000, 1000000);
+}
+
+static void
+test_large_tables(void **state)
+{
+	(void) state;
+	random_tables(2500, 9, 60, 2000000);
+}
+
+/* More columns than rare bits; few enough patterns for the plain loop. */
+static void
+test_many_columns(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(60); i++)
+	{
+		uint64_t	random = 3000000 + (uint64_t) i;
+		int			ncolumns = i % 3 == 0 ? 64 : 20 + (int) random_below(&random, 45);
+		size_t		nrows = 20 + random_below(&random, 60);
+		uint32_t   *code = calloc(nrows * (size_t) ncolumns, sizeof(uint32_t));
+		Host		host;
+		KanonProblem *problem;
+
+		host_init(&host);
+		for (size_t j = 0; j < nrows * (size_t) ncolumns; j++)
+			code[j] = random_below(&random, 8) == 0;
+		problem = problem_from_codes(&host, code, nrows, ncolumns, 2 + (int64_t) random_below(&random, 3));
+		problem->mask.max_suppressed = 2;
+		problem->mask.order = (KanonOrder) random_below(&random, 3);
+		assert_int_equal(compare(&host, problem), KANON_OK);
+
+		/* the same as a list, in another order of equal costs */
+		KanonPattern *patterns;
+		size_t		npatterns;
+
+		problem->mask.order = KANON_ORDER_LEFT;
+		assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &npatterns), KANON_OK);
+		assert_int_equal(npatterns, 2 + ncolumns + ncolumns * (ncolumns - 1) / 2);
+		problem->mask.list = patterns;
+		problem->mask.nlist = npatterns;
+		problem->mask.order = KANON_ORDER_GIVEN;
+
+		KanonRelease release;
+		KanonReport report;
+
+		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+		kanon_release_free(problem, &release);
+		kanon_free(&host.env, patterns);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+		free(code);
+	}
+}
+
+/* Every combination as rules, as a list, and as a list in the same order. */
+static void
+test_list_and_rules_agree(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(200); i++)
+	{
+		uint64_t	random = 4000000 + (uint64_t) i;
+		Host		host;
+		KanonRelease release;
+		KanonRelease listed;
+		KanonReport report;
+		KanonPattern *patterns;
+		size_t		npatterns;
+
+		host_init(&host);
+
+		KanonProblem *problem = problem_random(&host, &random, 200, 6);
+
+		free((void *) problem->mask.list);
+		problem->mask.list = NULL;
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+		assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &npatterns), KANON_OK);
+		problem->mask.list = patterns;
+		problem->mask.nlist = npatterns;
+		problem->mask.order = KANON_ORDER_GIVEN;
+		assert_int_equal(kanon_solve_greedy(problem, &listed, &report), KANON_OK);
+		assert_true(same_release(problem, &release, &listed));
+		kanon_release_free(problem, &release);
+		kanon_release_free(problem, &listed);
+		kanon_free(&host.env, patterns);
+		problem->mask.list = NULL;
+		problem_random_free(problem);
+	}
+}
+
+/* Numbers at the edges. */
+static void
+test_extremes(void **state)
+{
+	static const int64_t some_k[] = {1, 2, 65535, 65536, INT64_C(1) << 32, INT64_MAX};
+	uint32_t	code[40 * 3];
+	Host		host;
+	uint64_t	random = 5;
+
+	(void) state;
+	host_init(&host);
+	for (int i = 0; i < 40 * 3; i++)
+		code[i] = random_below(&random, 3);
+	for (size_t i = 0; i < sizeof(some_k) / sizeof(some_k[0]); i++)
+	{
+		KanonProblem *problem = problem_from_codes(&host, code, 40, 3, some_k[i]);
+
+		compare(&host, problem);
+		for (uint32_t t = 0; t < problem->ntypes; t += 2)
+			((int64_t *) problem->rows)[t] = some_k[i] / (t == 0 ? 2 : 256);
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			((int64_t *) problem->rows)[t] += (problem->rows[t] == 0);
+		compare(&host, problem);
+		problem_free(problem);
+	}
+
+	/* no row at all */
+	KanonProblem *problem = problem_from_codes(&host, code, 0, 3, 2);
+	KanonRelease release;
+	KanonReport report;
+	KanonMeasures measures;
+
+	for (int residual = 0; residual < 3; residual++)
+	{
+		problem->residual = (KanonResidual) residual;
+		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+		assert_int_equal(release.nclasses, 0);
+		assert_int_equal(release.nflows, 0);
+		assert_int_equal(kanon_measure(problem, &release, &measures, NULL), KANON_OK);
+		assert_int_equal(measures.classes, 0);
+		assert_true(measures.usefulness == 0);
+		kanon_release_free(problem, &release);
+	}
+	problem_free(problem);
+}
+
+/* Whatever allocation fails: an orderly end, nothing lost. */
+static void
+test_no_memory(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(25); i++)
+	{
+		uint64_t	random = 6000000 + (uint64_t) i;
+		Host		host;
+		KanonStatus status = KANON_NO_MEMORY;
+
+		host_init(&host);
+
+		KanonProblem *problem = problem_random(&host, &random, 150, 6);
+
+		for (uint64_t n = 1; status == KANON_NO_MEMORY; n++)
+		{
+			KanonRelease release;
+			KanonReport report;
+			KanonMeasures measures;
+
+			host.allocations = 0;
+			host.refuse_at = n;
+			host.env.refused = 0;
+			status = kanon_solve_greedy(problem, &release, &report);
+			if (status == KANON_OK)
+				status = kanon_measure(problem, &release, &measures, NULL);
+			assert_true(status == KANON_NO_MEMORY ? host.env.refused > 0 : host.allocations < n);
+			kanon_release_free(problem, &release);
+			assert_int_equal(host.blocks, 0);
+			assert_int_equal(host.live, 0);
+		}
+		assert_true(status == KANON_OK || status == KANON_RESIDUAL);
+		problem_random_free(problem);
+	}
+}
+
+/* A budget: it works within, or ends in order. */
+static void
+test_budget(void **state)
+{
+	Host		host;
+	uint64_t	random = 9;
+	size_t		peak = 0;
+
+	(void) state;
+	host_init(&host);
+
+	KanonProblem *problem = problem_random(&host, &random, 2000, 6);
+
+	for (size_t budget = (size_t) 1 << 24; budget > 16; budget = budget * 3 / 4)
+	{
+		KanonRelease release;
+		KanonReport report;
+		KanonStatus status;
+
+		host.budget = budget;
+		host.peak = 0;
+		status = kanon_solve_greedy(problem, &release, &report);
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+		assert_true(host.peak <= budget);
+		if (status == KANON_OK)
+			peak = host.peak;
+		else
+			assert_true(status == KANON_NO_MEMORY || status == KANON_RESIDUAL);
+	}
+	assert_true(peak > 0);
+	problem_random_free(problem);
+}
+
+/* Whatever poll says stop: an orderly end at once. */
+static void
+test_cancel(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(25); i++)
+	{
+		uint64_t	random = 7000000 + (uint64_t) i;
+		Host		host;
+		KanonStatus status = KANON_CANCELLED;
+
+		host_init(&host);
+
+		KanonProblem *problem = problem_random(&host, &random, 150, 6);
+
+		for (uint64_t n = 1; status == KANON_CANCELLED; n += 1 + n / 8)
+		{
+			KanonRelease release;
+			KanonReport report;
+			KanonMeasures measures;
+
+			host.polls = 0;
+			host.cancel_at = n;
+			status = kanon_solve_greedy(problem, &release, &report);
+			if (status == KANON_OK)
+				status = kanon_measure(problem, &release, &measures, NULL);
+			assert_true(status == KANON_CANCELLED ? host.polls == n : host.polls < n);
+			kanon_release_free(problem, &release);
+			assert_int_equal(host.blocks, 0);
+		}
+		assert_true(status == KANON_OK || status == KANON_RESIDUAL);
+		problem_random_free(problem);
+	}
+}
+
+/* ---- results computed elsewhere ---- */
+
+typedef struct Case
+{
+	const char *name;
+	const char *file;
+	int			ncolumns;
+	int			column[14];
+	uint64_t	numerical;
+	int			mask;			/* 0: all; 2: at most two; 15: the paper's user */
+} Case;
+
+static const Case reference_cases[] = {
+	{"adult-all", "adult.csv", 14, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
+	1 << 0 | 1 << 3 | 1 << 9 | 1 << 10 | 1 << 11, 0},
+	{"adult2-all", "adult.csv", 9, {0, 1, 3, 5, 6, 8, 9, 13, 14}, 1 << 0, 0},
+	{"adult2-mask15", "adult.csv", 9, {0, 1, 3, 5, 6, 8, 9, 13, 14}, 1 << 0, 15},
+	{"cmc-all", "cmc.csv", 10, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 1 << 0 | 1 << 3, 0},
+	{"cmc-mask2", "cmc.csv", 10, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 1 << 0 | 1 << 3, 2},
+	{"nursery-all", "nursery.csv", 8, {0, 1, 2, 3, 4, 5, 6, 7}, 0, 0},
+};
+
+/* One row of reference.csv. */
+static void
+check_reference(const char *directory, const Case *what, char **row)
+{
+	static const KanonRule user[] = {
+		{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
+		{KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}
+	};
+	char		path[1024];
+	char		text[32];
+	Host		host;
+	Table	   *table;
+	KanonProblem *problem;
+	KanonPattern *patterns = NULL;
+	KanonRelease release;
+	KanonReport report;
+	KanonMeasures measures;
+
+	if (row[2][0] == '\0')
+		return;
+	host_init(&host);
+	snprintf(path, sizeof(path), "%s/%s", directory, what->file);
+	table = table_read(path);
+	assert_non_null(table);
+	problem = problem_make(&host, table, what->column, what->ncolumns, what->numerical,
+						   strtol(row[1], NULL, 10));
+	if (what->mask != 0)
+	{
+		size_t		npatterns;
+
+		problem->mask.order = KANON_ORDER_LEFT;
+		problem->mask.max_suppressed = 2;
+		if (what->mask == 15)
+		{
+			problem->mask.never = 1 << 2 | 1 << 8;
+			problem->mask.rules = user;
+			problem->mask.nrules = 2;
+		}
+		assert_int_equal(kanon_mask_enumerate(problem, 1000, &patterns, &npatterns), KANON_OK);
+		assert_int_equal(npatterns, what->mask == 15 ? 15 : 57);
+		problem->mask.list = patterns;
+		problem->mask.nlist = npatterns;
+		problem->mask.order = KANON_ORDER_GIVEN;
+	}
+	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+	assert_int_equal(kanon_measure(problem, &release, &measures, NULL), KANON_OK);
+	assert_int_equal(measures.suppressed_cells, strtol(row[2], NULL, 10));
+	assert_true(report.cost == (double) measures.suppressed_cells);
+	assert_int_equal(measures.classes, strtol(row[3], NULL, 10));
+	assert_int_equal(measures.class_max, strtol(row[4], NULL, 10));
+	snprintf(text, sizeof(text), "%.4f", measures.usefulness);
+	assert_string_equal(text, row[5]);
+	kanon_release_free(problem, &release);
+	kanon_free(&host.env, patterns);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+	table_free(table);
+}
+
+static void
+test_reference(void **state)
+{
+	const char *directory = getenv("KANON_DATA");
+	char		path[1024];
+	Table	   *reference;
+
+	(void) state;
+	snprintf(path, sizeof(path), "%s/reference.csv", directory != NULL ? directory : "");
+	reference = directory != NULL ? table_read(path) : NULL;
+	if (reference == NULL || getenv("KANON_TEST_SHARE") != NULL)
+	{
+		table_free(reference);
+		skip();
+		return;
+	}
+	for (size_t i = 1; i < reference->nrows; i++)
+	{
+		char	  **row = reference->cell + i * (size_t) reference->ncolumns;
+		size_t		c = 0;
+
+		while (strcmp(reference_cases[c].name, row[0]) != 0)
+			assert_true(++c < sizeof(reference_cases) / sizeof(reference_cases[0]));
+		check_reference(directory, &reference_cases[c], row);
+	}
+	table_free(reference);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_tables),
+		cmocka_unit_test(test_medium_tables),
+		cmocka_unit_test(test_large_tables),
+		cmocka_unit_test(test_many_columns),
+		cmocka_unit_test(test_list_and_rules_agree),
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_reference),
+	};
+
+	return cmocka_run_group_tests_name("greedy", tests, NULL, NULL);
+}

@@ -1,0 +1,431 @@
+/*
+ * test_ilp.c: the exact solver against brute force, the paper's Theorem 3 and the
+ * model without reductions, on random small tables; and what it does when
+ * memory ends, when it is cancelled, and when it is called often.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <malloc.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "../../src/core/ilp.h"
+
+#define MAX_LIST 12
+
+/* A random problem; the list lives in `list`. */
+static KanonProblem *
+random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns,
+			   KanonPattern *list)
+{
+	uint32_t	code[64 * 6];
+	size_t		nrows = 1 + random_below(random, (uint32_t) max_rows);
+	int			ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
+	KanonProblem *problem;
+	uint32_t	domain = 1 + random_below(random, 4);
+
+	for (size_t j = 0; j < nrows * (size_t) ncolumns; j++)
+		code[j] = random_below(random, domain);
+	problem = problem_from_codes(host, code, nrows, ncolumns, 2 + (int64_t) random_below(random, 3));
+	problem->seed = *random;
+	problem->residual = (KanonResidual) random_below(random, 3);
+	for (int c = 0; c < ncolumns; c++)
+	{
+		static const double weight[] = {1, 1, 2, 0.1, 0.3, 0, 3.14159265, 1.41421356};
+		uint32_t	kind = (uint32_t) (*random >> 60 & 3);
+
+		if (kind == 1)
+			((KanonColumn *) problem->columns)[c].weight = weight[random_below(random, 6)];
+		else if (kind == 2)
+			((KanonColumn *) problem->columns)[c].weight = weight[random_below(random, 8)];
+	}
+	if (random_below(random, 2))
+	{
+		problem->mask.nlist = 1 + random_below(random, MAX_LIST);
+		for (size_t j = 0; j < problem->mask.nlist; j++)
+			list[j] = random_next(random) & kanon_pattern_all(ncolumns);
+		problem->mask.list = list;
+		problem->mask.order = random_below(random, 2) ? KANON_ORDER_GIVEN : KANON_ORDER_LEFT;
+	}
+	else if (random_below(random, 3) == 0)
+		problem->mask.max_suppressed = (int) random_below(random, 3);
+	return problem;
+}
+
+/* Cost with the rows left out priced as if suppressed. */
+static double
+priced(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report)
+{
+	return report->cost + (double) release->dropped *
+		kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+}
+
+/*
+ * Every way to give each row a pattern: the least cost of one whose classes
+ * hold k rows.  INFINITY: none.
+ */
+static double
+brute_force(const KanonProblem *problem)
+{
+	KanonPattern *patterns;
+	size_t		np;
+	uint32_t	row[8];
+	size_t		choice[8] = {0};
+	size_t		n = 0;
+	double		best = INFINITY;
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+
+	assert_int_equal(kanon_mask_enumerate(problem, 1000, &patterns, &np), KANON_OK);
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		for (int64_t r = 0; r < problem->rows[i]; r++)
+			row[n++] = i;
+	for (;;)
+	{
+		double		cost = 0;
+		bool		fine = true;
+		size_t		at;
+
+		for (size_t a = 0; a < n && fine; a++)
+		{
+			KanonPattern pattern = patterns[choice[a]];
+			int64_t		together = 0;
+
+			cost += kanon_pattern_cost(problem, pattern);
+			for (size_t b = 0; b < n; b++)
+			{
+				bool		same = patterns[choice[b]] == pattern;
+
+				for (int c = 0; c < problem->ncolumns && same; c++)
+					if ((pattern >> c & 1) == 0)
+						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
+				together += same;
+			}
+			fine = together >= problem->k ||
+				(pattern == all && problem->residual != KANON_RESIDUAL_ERROR);
+		}
+		if (fine && cost < best)
+			best = cost;
+		for (at = 0; at < n && ++choice[at] == np; at++)
+			choice[at] = 0;
+		if (at == n)
+			break;
+	}
+	kanon_free(problem->env, patterns);
+	return best;
+}
+
+/* The model with no reduction at all, by GLPK. */
+static double
+unreduced(const KanonProblem *problem)
+{
+	KanonWatch	watch;
+	KanonInstances instances;
+	KanonReport report;
+	IlpModel	model;
+	IlpSettings settings = {.cuts = false,.free_fallback = problem->residual != KANON_RESIDUAL_ERROR};
+	IlpOutcome	outcome;
+	IlpList		open = {0};
+	double		unit;
+
+	kanon_watch_init(&watch, problem, "test");
+	assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch,
+										   &instances, &report), KANON_OK);
+	unit = instances.unit;
+	assert_int_equal(ilp_model_build(problem, &instances, !settings.free_fallback, &watch, &model),
+					 KANON_OK);
+	assert_int_equal(ilp_glpk(&model, INFINITY, &settings, &outcome, &open, &watch, &report),
+					 KANON_OK);
+	assert_true(outcome.complete);
+	ilp_model_free(&model);
+	kanon_instances_free(problem->env, &instances);
+	kanon_free(problem->env, open.v);
+	return outcome.found ? outcome.cost * unit : INFINITY;
+}
+
+/* A solver's answer against the true optimum. */
+static void
+check(const KanonProblem *problem, KanonSolve solve, double optimum, bool exact)
+{
+	KanonRelease release;
+	KanonReport report;
+	KanonStatus status = solve(problem, &release, &report);
+
+	if (optimum == INFINITY)
+	{
+		assert_int_equal(status, exact ? KANON_INFEASIBLE : KANON_RESIDUAL);
+		return;
+	}
+	if (!exact && status == KANON_RESIDUAL)
+		return;
+	if (status != KANON_OK)
+		print_error("status %d: %s\n", (int) status, report.detail);
+	assert_int_equal(status, KANON_OK);
+	if (exact)
+	{
+		if (fabs(priced(problem, &release, &report) - optimum) > 1e-6)
+			print_error("cost %g, bound %g, optimum %g\n", report.cost, report.lower_bound, optimum);
+		assert_true(fabs(priced(problem, &release, &report) - optimum) <= 1e-6);
+		assert_true(report.proven);
+		assert_true(fabs(report.lower_bound - report.cost) <= 1e-6);
+	}
+	else
+	{
+		assert_true(priced(problem, &release, &report) >= optimum - 1e-6);
+		assert_true(report.lower_bound <= report.cost + 1e-6);
+		if (report.proven)
+			assert_true(fabs(priced(problem, &release, &report) - optimum) <= 1e-6);
+	}
+	kanon_release_free(problem, &release);
+}
+
+static int
+rounds(int normal)
+{
+	const char *factor = getenv("ROUNDS");
+
+	return factor != NULL ? normal * atoi(factor) : normal;
+}
+
+static void
+equals_brute_force(void **state)
+{
+	uint64_t	random = 42;
+	int			tried = 0;
+
+	(void) state;
+	for (int round = 0; round < rounds(2500); round++)
+	{
+		Host		host;
+		KanonPattern list[MAX_LIST];
+		uint64_t	seed = random;
+		KanonProblem *problem;
+		double		optimum;
+		KanonRelease release;
+		KanonReport report;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 6, 3, list);
+		if (pow((double) kanon_mask_count(problem, 100), 6) > 50000)
+		{
+			problem_free(problem);
+			continue;
+		}
+		tried++;
+		optimum = brute_force(problem);
+		check(problem, kanon_solve_ilp, optimum, true);
+		if (kanon_solve_fpt(problem, &release, &report) != KANON_TOO_LARGE)
+		{
+			kanon_release_free(problem, &release);
+			check(problem, kanon_solve_fpt, optimum, true);
+		}
+		if (host.blocks != 0)
+			print_error("seed %llu\n", (unsigned long long) seed);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(tried > 500);
+}
+
+static void
+equals_unreduced(void **state)
+{
+	uint64_t	random = 4711;
+
+	(void) state;
+	for (int round = 0; round < rounds(1500); round++)
+	{
+		Host		host;
+		KanonPattern list[MAX_LIST];
+		KanonProblem *problem;
+		double		optimum;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 30, 4, list);
+		optimum = unreduced(problem);
+		check(problem, kanon_solve_ilp, optimum, true);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* A table of middle size, that takes all parts of the solver. */
+static KanonProblem *
+middle_problem(Host *host, KanonResidual residual)
+{
+	uint64_t	random = 7;
+	uint32_t	code[40 * 4];
+	KanonProblem *problem;
+
+	host_init(host);
+	for (size_t j = 0; j < sizeof(code) / sizeof(code[0]); j++)
+		code[j] = random_below(&random, 3);
+	problem = problem_from_codes(host, code, 40, 4, 2);
+	problem->residual = residual;
+	return problem;
+}
+
+static void
+memory_ends(void **state)
+{
+	KanonSolve	solves[] = {kanon_solve_ilp};
+
+	(void) state;
+	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
+		for (int residual = 0; residual < 3; residual++)
+		{
+			KanonStatus status = KANON_NO_MEMORY;
+			uint64_t	at;
+
+			for (at = 1; status == KANON_NO_MEMORY; at += at < 300 ? 1 : at / 40)
+			{
+				Host		host;
+				KanonProblem *problem = middle_problem(&host, (KanonResidual) residual);
+				KanonRelease release;
+				KanonReport report;
+
+				host.refuse_at = at;
+				status = solves[s](problem, &release, &report);
+				if (status == KANON_OK)
+				{
+					assert_true(host.allocations < at);
+					kanon_release_free(problem, &release);
+				}
+				else
+					assert_int_equal(status, KANON_NO_MEMORY);
+				assert_int_equal(host.blocks, 0);
+				problem_free(problem);
+			}
+			assert_true(at > 50);
+		}
+}
+
+static void
+cancelled(void **state)
+{
+	KanonSolve	solves[] = {kanon_solve_ilp};
+
+	(void) state;
+	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
+	{
+		KanonStatus status = KANON_CANCELLED;
+		uint64_t	at;
+
+		for (at = 1; status == KANON_CANCELLED; at += at < 100 ? 1 : at / 10)
+		{
+			Host		host;
+			KanonProblem *problem = middle_problem(&host, KANON_RESIDUAL_SUPPRESS);
+			KanonRelease release;
+			KanonReport report;
+
+			host.cancel_at = at;
+			status = solves[s](problem, &release, &report);
+			if (status == KANON_OK)
+			{
+				assert_true(host.polls < at);
+				kanon_release_free(problem, &release);
+			}
+			else
+			{
+				assert_int_equal(status, KANON_CANCELLED);
+				assert_true(host.polls <= at + 20);
+			}
+			assert_int_equal(host.blocks, 0);
+			problem_free(problem);
+		}
+		assert_true(at > 5);
+	}
+}
+
+/* GLPK's memory is its own: what malloc has in use must not grow. */
+static void
+solves_again(void **state)
+{
+	size_t		first = 0;
+
+	(void) state;
+	for (int round = 0; round < 1000; round++)
+	{
+		Host		host;
+		KanonPattern list[MAX_LIST];
+		uint64_t	random = 5 + (uint64_t) (round % 10);
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 60, 4, list);
+		if (kanon_solve_ilp(problem, &release, &report) == KANON_OK)
+			kanon_release_free(problem, &release);
+		problem_free(problem);
+		if (round == 500)
+			first = mallinfo2().uordblks;
+	}
+	/* what free keeps in its caches counts as in use */
+	assert_true(mallinfo2().uordblks <= first + 16000);
+}
+
+static void
+time_ends(void **state)
+{
+	Host		host;
+	KanonProblem *problem = middle_problem(&host, KANON_RESIDUAL_SUPPRESS);
+	KanonRelease release;
+	KanonReport report;
+	double		greedy;
+
+	(void) state;
+	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+	greedy = report.cost;
+	kanon_release_free(problem, &release);
+	problem->time_limit = 1e-6;
+	assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+	assert_true(report.cost <= greedy);
+	assert_true(report.lower_bound <= report.cost);
+	kanon_release_free(problem, &release);
+	problem_free(problem);
+}
+
+/* GLPK's own memory limit ends in a status, not in the process. */
+static void
+foreign_memory_ends(void **state)
+{
+	Host		host;
+	uint64_t	random = 3;
+	uint32_t   *code = malloc(1500 * 6 * sizeof(*code));
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host_init(&host);
+	for (size_t j = 0; j < 1500 * 6; j++)
+		code[j] = random_below(&random, 6);
+	problem = problem_from_codes(&host, code, 1500, 6, 5);
+	host.env.foreign = 1 << 20;
+	assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_NO_MEMORY);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+	free(code);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equals_brute_force),
+		cmocka_unit_test(equals_unreduced),
+		cmocka_unit_test(memory_ends),
+		cmocka_unit_test(cancelled),
+		cmocka_unit_test(solves_again),
+		cmocka_unit_test(time_ends),
+		cmocka_unit_test(foreign_memory_ends),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

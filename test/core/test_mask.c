@@ -1,0 +1,440 @@
+/*
+ * test_mask.c: which patterns a mask allows, and in which order.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+
+/* A problem without rows: columns with these distinct counts. */
+typedef struct Bare
+{
+	Host		host;
+	KanonColumn columns[KANON_MAX_COLUMNS];
+	KanonProblem problem;
+} Bare;
+
+static KanonProblem *
+bare(Bare *self, int ncolumns)
+{
+	memset(self, 0, sizeof(*self));
+	host_init(&self->host);
+	for (int c = 0; c < ncolumns; c++)
+		self->columns[c] = (KanonColumn) {.distinct = 2, .weight = 1};
+	self->problem.env = &self->host.env;
+	self->problem.ncolumns = ncolumns;
+	self->problem.columns = self->columns;
+	self->problem.k = 2;
+	self->problem.mask.max_suppressed = -1;
+	self->problem.mask.max_cost = INFINITY;
+	self->problem.mask.order = KANON_ORDER_LEFT;
+	return &self->problem;
+}
+
+/* '-' keeps, '*' suppresses, from the left. */
+static KanonPattern
+pattern(const char *text)
+{
+	KanonPattern result = 0;
+
+	for (int c = 0; text[c] != '\0'; c++)
+		if (text[c] == '*')
+			result |= UINT64_C(1) << c;
+	return result;
+}
+
+static void
+expect(const KanonProblem *problem, size_t n, const char *const *expected)
+{
+	KanonPattern *patterns;
+	size_t		npatterns;
+
+	assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &npatterns), KANON_OK);
+	assert_int_equal(npatterns, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(patterns[i], pattern(expected[i]));
+	assert_int_equal(kanon_mask_count(problem, INT64_MAX), n);
+	kanon_free(problem->env, patterns);
+}
+#define EXPECT(problem, ...) \
+	do { \
+		static const char *const expected_[] = {__VA_ARGS__}; \
+		expect(problem, sizeof(expected_) / sizeof(expected_[0]), expected_); \
+	} while (0)
+
+static void
+test_orders(void **state)
+{
+	Bare		self;
+	KanonProblem *problem = bare(&self, 3);
+
+	(void) state;
+	EXPECT(problem, "---", "--*", "-*-", "*--", "-**", "*-*", "**-", "***");
+	problem->mask.order = KANON_ORDER_DOMAIN;
+	EXPECT(problem, "---", "--*", "-*-", "*--", "-**", "*-*", "**-", "***");
+	self.columns[0].distinct = 9;
+	self.columns[1].distinct = 5;
+	EXPECT(problem, "---", "*--", "-*-", "--*", "**-", "*-*", "-**", "***");
+	self.columns[2].distinct = 7;
+	EXPECT(problem, "---", "*--", "--*", "-*-", "*-*", "**-", "-**", "***");
+	self.columns[1].weight = 0.5;
+	EXPECT(problem, "---", "-*-", "*--", "--*", "**-", "-**", "*-*", "***");
+	/* of no cost: the all-suppressed pattern is last all the same */
+	self.columns[1].weight = 0;
+	self.columns[2].weight = 0;
+	EXPECT(problem, "-**", "--*", "-*-", "---", "*-*", "**-", "*--", "***");
+}
+
+static void
+test_given_order(void **state)
+{
+	Bare		self;
+	KanonProblem *problem = bare(&self, 3);
+	KanonPattern list[] = {
+		pattern("***"), pattern("**-"), pattern("-*-"), pattern("*--"), pattern("-*-"),
+		pattern("-**"), pattern("---"), pattern("**-"), pattern("***")
+	};
+
+	(void) state;
+	problem->mask.list = list;
+	problem->mask.nlist = 9;
+	problem->mask.order = KANON_ORDER_GIVEN;
+	EXPECT(problem, "---", "-*-", "*--", "**-", "-**", "***");
+	problem->mask.order = KANON_ORDER_LEFT;
+	EXPECT(problem, "---", "-*-", "*--", "-**", "**-", "***");
+	self.columns[0].distinct = 3;
+	problem->mask.order = KANON_ORDER_DOMAIN;
+	EXPECT(problem, "---", "*--", "-*-", "**-", "-**", "***");
+	/* a list of nothing, and a list that says nothing else */
+	problem->mask.nlist = 0;
+	EXPECT(problem, "***");
+	problem->mask.nlist = 1;
+	EXPECT(problem, "***");
+}
+
+/* Sums of decimals that are equal on paper are equal; no other ones are. */
+static void
+test_equal_costs(void **state)
+{
+	Bare		self;
+	KanonProblem *problem = bare(&self, 3);
+
+	(void) state;
+	self.columns[0].weight = 0.1;
+	self.columns[1].weight = 0.2;
+	self.columns[2].weight = 0.3;
+	EXPECT(problem, "---", "*--", "-*-", "--*", "**-", "*-*", "-**", "***");
+	problem->mask.order = KANON_ORDER_DOMAIN;
+	self.columns[0].distinct = 100;
+	EXPECT(problem, "---", "*--", "-*-", "**-", "--*", "*-*", "-**", "***");
+	self.columns[2].weight = 0.3000001;
+	self.columns[2].distinct = 1000;
+	EXPECT(problem, "---", "*--", "-*-", "**-", "--*", "*-*", "-**", "***");
+	self.columns[2].weight = 0.2999999;
+	EXPECT(problem, "---", "*--", "-*-", "--*", "**-", "*-*", "-**", "***");
+
+	/* the limit is met by a sum that is equal on paper */
+	self.columns[2].weight = 0.3;
+	self.columns[2].distinct = 2;
+	problem->mask.max_cost = 0.3;
+	EXPECT(problem, "---", "*--", "-*-", "**-", "--*", "***");
+	assert_true(kanon_mask_allows(problem, pattern("**-")));
+	problem->mask.max_cost = -1;
+	EXPECT(problem, "***");
+	problem->mask.max_cost = 0;
+	EXPECT(problem, "---", "***");
+	/* and huge weights are no problem */
+	for (int c = 0; c < 3; c++)
+		self.columns[c].weight = 1e308;
+	problem->mask.max_cost = 1e308;
+	EXPECT(problem, "---", "*--", "--*", "-*-", "***");
+	self.columns[0].weight = 5e-324;
+	problem->mask.max_cost = INFINITY;
+	EXPECT(problem, "*--", "---", "*-*", "**-", "--*", "-*-", "-**", "***");
+}
+
+/* Products of distinct counts that logarithms cannot tell apart. */
+static void
+test_near_products(void **state)
+{
+	Bare		self;
+	KanonProblem *problem = bare(&self, 64);
+	KanonMaskIndex *index;
+	const KanonPattern low = UINT32_MAX;
+	const KanonPattern high = low << 32;
+
+	(void) state;
+	problem->mask.order = KANON_ORDER_DOMAIN;
+	/* n * n against (n - 1) * (n + 1), beside factors on both sides */
+	for (int c = 0; c < 64; c++)
+		self.columns[c].distinct = UINT32_C(2147483647) - (uint32_t) (c % 32);
+	self.columns[10].distinct = 2147483001;
+	self.columns[11].distinct = 2147483001;
+	self.columns[42].distinct = 2147483000;
+	self.columns[43].distinct = 2147483002;
+	assert_int_equal(kanon_mask_open(problem, &index), KANON_OK);
+	assert_true(kanon_mask_compare(index, low, high) < 0);
+	assert_true(kanon_mask_compare(index, high, low) > 0);
+	assert_int_equal(kanon_mask_compare(index, high, high), 0);
+	kanon_mask_close(index);
+	/* equal products of other factors: then from the left */
+	self.columns[10].distinct = 6 * 35;
+	self.columns[11].distinct = 35 * 35;
+	self.columns[42].distinct = 6 * 35 * 7;
+	self.columns[43].distinct = 35 * 5;
+	assert_int_equal(kanon_mask_open(problem, &index), KANON_OK);
+	assert_true(kanon_mask_compare(index, low, high) > 0);
+	assert_true(kanon_mask_compare(index, high, low) < 0);
+	kanon_mask_close(index);
+	assert_int_equal(self.host.blocks, 0);
+}
+
+/* The order is total: transitive and antisymmetric, all-suppressed last. */
+static void
+test_order_is_total(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 300; i++)
+	{
+		uint64_t	random = 100 + (uint64_t) i;
+		Host		host;
+		KanonMaskIndex *index;
+		KanonPattern *patterns;
+		size_t		n;
+
+		host_init(&host);
+
+		KanonProblem *problem = problem_random(&host, &random, 20, 6);
+
+		assert_int_equal(kanon_mask_open(problem, &index), KANON_OK);
+		assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &n), KANON_OK);
+		assert_int_equal(patterns[n - 1], kanon_pattern_all(problem->ncolumns));
+		for (size_t a = 0; a < n; a++)
+			for (size_t b = 0; b < n; b++)
+			{
+				int			order = kanon_mask_compare(index, patterns[a], patterns[b]);
+
+				assert_true(a < b ? order < 0 : a > b ? order > 0 : order == 0);
+				if (a < b && b + 1 < n)
+					assert_true(kanon_pattern_cost(problem, patterns[a])
+								<= kanon_pattern_cost(problem, patterns[b]) * (1 + 1e-8) + 1e-2);
+			}
+		kanon_free(&host.env, patterns);
+		kanon_mask_close(index);
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+	}
+}
+
+/* Rules mean what they say, and no pattern is missed. */
+static void
+test_rules_by_brute_force(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 1500; i++)
+	{
+		uint64_t	random = 1000 + (uint64_t) i;
+		Host		host;
+		KanonMaskIndex *index;
+		KanonPattern *patterns;
+		size_t		n;
+		size_t		count = 0;
+
+		host_init(&host);
+
+		KanonProblem *problem = problem_random(&host, &random, 5, 8);
+		KanonPattern all = kanon_pattern_all(problem->ncolumns);
+		bool	   *listed = calloc(all + 1, 1);
+
+		assert_int_equal(kanon_mask_open(problem, &index), KANON_OK);
+		assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &n), KANON_OK);
+		for (size_t p = 0; p < n; p++)
+		{
+			assert_false(listed[patterns[p]]);
+			listed[patterns[p]] = true;
+		}
+		for (KanonPattern p = 0; p <= all; p++)
+		{
+			bool		allowed = true;
+
+			for (int r = 0; r < problem->mask.nrules; r++)
+			{
+				const KanonRule *rule = &problem->mask.rules[r];
+				int			hit = __builtin_popcountll(p & rule->columns);
+
+				if (rule->kind == KANON_TOGETHER)
+					allowed &= hit == 0 || hit == __builtin_popcountll(rule->columns);
+				else if (rule->kind == KANON_AT_MOST_ONE)
+					allowed &= hit < 2;
+				else
+					allowed &= hit == 0 || (p & rule->implied) == rule->implied;
+			}
+			allowed &= (p & problem->mask.never) == 0;
+			allowed &= (p & problem->mask.always) == problem->mask.always;
+			if (problem->mask.max_suppressed >= 0)
+				allowed &= __builtin_popcountll(p) <= problem->mask.max_suppressed;
+			/* a random limit is never that near to a sum it differs from */
+			allowed &= kanon_pattern_cost(problem, p) <= problem->mask.max_cost * (1 + 1e-9) + 1e-3
+				|| kanon_pattern_cost(problem, p) <= problem->mask.max_cost;
+			if (problem->mask.list != NULL)
+			{
+				allowed = false;
+				for (size_t j = 0; j < problem->mask.nlist; j++)
+					allowed |= problem->mask.list[j] == p;
+			}
+			allowed |= p == all;
+			assert_int_equal(kanon_mask_contains(index, p), kanon_mask_allows(problem, p));
+			assert_int_equal(listed[p], kanon_mask_allows(problem, p));
+			if (fabs(kanon_pattern_cost(problem, p) - problem->mask.max_cost) > 1e-2)
+				assert_int_equal(listed[p], allowed);
+			count += listed[p];
+		}
+		assert_int_equal(n, count);
+		assert_int_equal(kanon_mask_count(problem, (int64_t) n), n);
+		assert_int_equal(kanon_mask_count(problem, (int64_t) n - 1), -1);
+		if (problem->ncolumns < 64)
+		{
+			assert_false(kanon_mask_contains(index, all + 1));
+			assert_false(kanon_mask_allows(problem, all + 1));
+		}
+		kanon_free(&host.env, patterns);
+		assert_int_equal(kanon_mask_enumerate(problem, n, &patterns, &n), KANON_OK);
+		kanon_free(&host.env, patterns);
+		assert_int_equal(kanon_mask_enumerate(problem, n - 1, &patterns, &n), KANON_TOO_LARGE);
+		assert_null(patterns);
+		kanon_mask_close(index);
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+		free(listed);
+	}
+}
+
+/* Sixty-four columns are never written out in all combinations. */
+static void
+test_sixty_four_columns(void **state)
+{
+	Bare		self;
+	KanonProblem *problem = bare(&self, 64);
+	KanonRule	rules[64];
+	KanonPattern *patterns;
+	size_t		n;
+
+	(void) state;
+	assert_int_equal(kanon_mask_count(problem, INT64_MAX), -1);
+	assert_int_equal(kanon_mask_enumerate(problem, 1000000, &patterns, &n), KANON_TOO_LARGE);
+	problem->mask.max_suppressed = 20;
+	assert_true(kanon_mask_count(problem, INT64_MAX) == INT64_C(34033913325232549) + 1);
+	problem->mask.max_suppressed = 2;
+	assert_int_equal(kanon_mask_count(problem, 10000), 1 + 64 + 2016 + 1);
+	assert_int_equal(kanon_mask_enumerate(problem, 10000, &patterns, &n), KANON_OK);
+	assert_int_equal(n, 1 + 64 + 2016 + 1);
+	kanon_free(problem->env, patterns);
+
+	/* a chain: each column takes the next one with it */
+	problem->mask.max_suppressed = -1;
+	problem->mask.rules = rules;
+	problem->mask.nrules = 63;
+	for (int c = 0; c < 63; c++)
+		rules[c] = (KanonRule) {KANON_IMPLIES, UINT64_C(1) << c, UINT64_C(2) << c};
+	assert_int_equal(kanon_mask_count(problem, 1000), 65);
+	assert_int_equal(kanon_mask_enumerate(problem, 65, &patterns, &n), KANON_OK);
+	assert_int_equal(n, 65);
+	kanon_free(problem->env, patterns);
+
+	/* all together */
+	problem->mask.nrules = 1;
+	rules[0] = (KanonRule) {KANON_TOGETHER, ~UINT64_C(0), 0};
+	assert_int_equal(kanon_mask_count(problem, 1000), 2);
+
+	/* never and always the same: nothing but the all-suppressed pattern */
+	problem->mask.nrules = 0;
+	problem->mask.never = 1;
+	problem->mask.always = 3;
+	assert_int_equal(kanon_mask_count(problem, 1000), 1);
+	assert_int_equal(self.host.blocks, 0);
+}
+
+/* The paper's user of Adult-2. */
+static void
+test_paper_user(void **state)
+{
+	static const KanonRule user[] = {
+		{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
+		{KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}
+	};
+	Bare		self;
+	KanonProblem *problem = bare(&self, 9);
+
+	(void) state;
+	problem->mask.never = 1 << 2 | 1 << 8;
+	problem->mask.max_suppressed = 2;
+	problem->mask.rules = user;
+	problem->mask.nrules = 2;
+	EXPECT(problem, "---------", "-------*-", "------*--", "-----*---", "---*-----", "*--------",
+		   "------**-", "-----*-*-", "---*---*-", "---*--*--", "---*-*---", "-*--*----",
+		   "*------*-", "*--*-----", "*********");
+}
+
+static void
+test_memory_and_cancel(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 40; i++)
+	{
+		uint64_t	random = 5000 + (uint64_t) i;
+		Host		host;
+		KanonPattern *patterns;
+		size_t		n;
+		KanonStatus status = KANON_NO_MEMORY;
+
+		host_init(&host);
+
+		KanonProblem *problem = problem_random(&host, &random, 5, 9);
+
+		for (uint64_t at = 1; status == KANON_NO_MEMORY; at++)
+		{
+			host.allocations = 0;
+			host.refuse_at = at;
+			status = kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &n);
+			if (status == KANON_OK)
+				kanon_free(&host.env, patterns);
+			assert_int_equal(host.blocks, 0);
+		}
+		assert_int_equal(status, KANON_OK);
+		host.refuse_at = 0;
+		problem_random_free(problem);
+	}
+
+	/* 2^22 patterns take a while */
+	Bare		self;
+	KanonProblem *problem = bare(&self, 22);
+	KanonPattern *patterns;
+	size_t		n;
+
+	self.host.cancel_at = 2;
+	assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &n), KANON_CANCELLED);
+	assert_null(patterns);
+	assert_int_equal(self.host.blocks, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_given_order),
+		cmocka_unit_test(test_equal_costs),
+		cmocka_unit_test(test_near_products),
+		cmocka_unit_test(test_order_is_total),
+		cmocka_unit_test(test_rules_by_brute_force),
+		cmocka_unit_test(test_sixty_four_columns),
+		cmocka_unit_test(test_paper_user),
+		cmocka_unit_test(test_memory_and_cancel),
+	};
+
+	return cmocka_run_group_tests_name("mask", tests, NULL, NULL);
+}

@@ -1,0 +1,447 @@
+/*
+ * test_release.c: a release is checked before it is trusted, and measured.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+
+/*
+ * Three columns of 2, 3 and 2 values; six row types, ten rows; k = 2.  The
+ * sample release has the classes 000, 110, 12*, 0*1 and ***; one row of type 0
+ * is the residual.
+ */
+typedef struct Sample
+{
+	Host		host;
+	KanonColumn columns[3];
+	KanonProblem problem;
+	KanonRelease release;
+	KanonReport report;
+} Sample;
+
+static const uint32_t code0[] = {0, 0, 0, 1, 1, 1};
+static const uint32_t code1[] = {0, 0, 1, 1, 2, 2};
+static const uint32_t code2[] = {0, 1, 1, 0, 0, 1};
+static const int64_t sample_rows[] = {4, 1, 1, 2, 1, 1};
+
+static const KanonClass sample_classes[] = {{0, 3}, {0, 2}, {4, 2}, {2, 2}, {7, 1}};
+static const int sample_shown[5][3] = {{0, 0, 0}, {1, 1, 0}, {1, 2, -1}, {0, -1, 1}, {-1, -1, -1}};
+static const KanonFlow sample_flows[] = {
+	{0, 0, 3}, {0, 4, 1}, {1, 3, 1}, {2, 3, 1}, {3, 1, 2}, {4, 2, 1}, {5, 2, 1}
+};
+
+static void
+sample(Sample *self)
+{
+	KanonProblem *problem = &self->problem;
+
+	memset(self, 0, sizeof(*self));
+	host_init(&self->host);
+	self->columns[0] = (KanonColumn) {code0, 2, 1, NULL};
+	self->columns[1] = (KanonColumn) {code1, 3, 2.5, NULL};
+	self->columns[2] = (KanonColumn) {code2, 2, 1, NULL};
+	problem->env = &self->host.env;
+	problem->ncolumns = 3;
+	problem->columns = self->columns;
+	problem->ntypes = 6;
+	problem->rows = sample_rows;
+	problem->k = 2;
+	problem->mask.order = KANON_ORDER_LEFT;
+	problem->mask.max_suppressed = -1;
+	problem->mask.max_cost = INFINITY;
+	self->release.nclasses = 5;
+	self->release.classes = kanon_alloc(problem->env, 5, sizeof(KanonClass));
+	self->release.cells = kanon_alloc0(problem->env, 15, sizeof(KanonCell));
+	self->release.nflows = 7;
+	self->release.flows = kanon_alloc(problem->env, 8, sizeof(KanonFlow));
+	memcpy(self->release.classes, sample_classes, sizeof(sample_classes));
+	memcpy(self->release.flows, sample_flows, sizeof(sample_flows));
+	for (int i = 0; i < 15; i++)
+	{
+		int			code = sample_shown[i / 3][i % 3];
+
+		self->release.cells[i].show = code < 0 ? KANON_SHOW_NOTHING : KANON_SHOW_VALUE;
+		self->release.cells[i].code = code < 0 ? 0 : (uint32_t) code & 7;
+	}
+}
+
+/* Finishes, frees; the status. */
+static KanonStatus
+finish(Sample *self)
+{
+	KanonStatus status = kanon_release_finish(&self->problem, &self->release, &self->report);
+
+	assert_true((status == KANON_BROKEN) == (self->report.detail[0] != '\0'));
+	kanon_release_free(&self->problem, &self->release);
+	assert_int_equal(self->host.blocks, 0);
+	return status;
+}
+
+static void
+test_right(void **state)
+{
+	Sample		self;
+	uint64_t	before;
+
+	(void) state;
+	sample(&self);
+	before = self.host.allocations;
+	assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
+	assert_int_equal(self.host.allocations, before + 1);	/* the index: nothing was moved */
+	assert_int_equal(self.release.nclasses, 5);
+	assert_memory_equal(self.release.flows, sample_flows, sizeof(sample_flows));
+	assert_memory_equal(self.release.classes, sample_classes, sizeof(sample_classes));
+	assert_true(self.report.cost == 2 * 2.5 + 2 * 1 + 1 * 4.5);
+	assert_int_equal(self.release.dropped, 0);
+	kanon_release_free(&self.problem, &self.release);
+	assert_int_equal(self.host.blocks, 0);
+	assert_null(self.release.flows);
+	kanon_release_free(&self.problem, &self.release);
+}
+
+/* Any order, equal instances, empty classes and flows: one form. */
+static void
+test_canonical(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 500; i++)
+	{
+		uint64_t	random = (uint64_t) i;
+		Sample		self;
+		KanonRelease messy = {0};
+		uint32_t	place[9];
+		KanonFlow  *flow;
+
+		sample(&self);
+		/* nine classes: the five, two of them twice, two empty */
+		messy.nclasses = 9;
+		messy.classes = kanon_alloc0(&self.host.env, 9, sizeof(KanonClass));
+		messy.cells = kanon_alloc0(&self.host.env, 27, sizeof(KanonCell));
+		messy.flows = kanon_alloc(&self.host.env, 20, sizeof(KanonFlow));
+		for (uint32_t c = 0; c < 9; c++)
+			place[c] = c;
+		for (uint32_t c = 8; c > 0; c--)
+		{
+			uint32_t	other = random_below(&random, c + 1);
+			uint32_t	swap = place[c];
+
+			place[c] = place[other];
+			place[other] = swap;
+		}
+		for (uint32_t c = 0; c < 9; c++)
+		{
+			uint32_t	like = c < 5 ? c : c < 7 ? c - 3 : c - 7;
+
+			messy.classes[place[c]].pattern = self.release.classes[like].pattern;
+			messy.classes[place[c]].rows = 77;
+			memcpy(&messy.cells[place[c] * 3], &self.release.cells[like * 3], 3 * sizeof(KanonCell));
+		}
+		for (size_t f = 0; f < 7; f++)
+		{
+			uint32_t	like = sample_flows[f].class_;
+			int64_t		rows = sample_flows[f].rows;
+			int64_t		part = random_below(&random, (uint32_t) rows + 1);
+
+			if (like == 2 || like == 3)	/* part goes to the double */
+			{
+				messy.flows[messy.nflows++] = (KanonFlow) {sample_flows[f].type, place[like + 3], part};
+				rows -= part;
+			}
+			else if (part < rows && part > 0)	/* two flows of one pair */
+			{
+				messy.flows[messy.nflows++] = (KanonFlow) {sample_flows[f].type, place[like], part};
+				rows -= part;
+			}
+			messy.flows[messy.nflows++] = (KanonFlow) {sample_flows[f].type, place[like], rows};
+		}
+		messy.flows[messy.nflows++] = (KanonFlow) {3, KANON_DROPPED, 0};
+		messy.flows[messy.nflows++] = (KanonFlow) {1, place[8], 0};
+		for (size_t f = messy.nflows - 1; f > 0; f--)
+		{
+			size_t		other = random_below(&random, (uint32_t) f + 1);
+			KanonFlow	swap = messy.flows[f];
+
+			messy.flows[f] = messy.flows[other];
+			messy.flows[other] = swap;
+		}
+		assert_int_equal(kanon_release_finish(&self.problem, &messy, &self.report), KANON_OK);
+		assert_int_equal(messy.nclasses, 5);
+		assert_int_equal(messy.nflows, 7);
+		for (flow = messy.flows; flow < messy.flows + 7; flow++)
+		{
+			assert_int_equal(flow->type, sample_flows[flow - messy.flows].type);
+			assert_int_equal(flow->class_, sample_flows[flow - messy.flows].class_);
+			assert_int_equal(flow->rows, sample_flows[flow - messy.flows].rows);
+		}
+		assert_memory_equal(messy.classes, sample_classes, sizeof(sample_classes));
+		assert_memory_equal(messy.cells, self.release.cells, 15 * sizeof(KanonCell));
+		kanon_release_free(&self.problem, &messy);
+		kanon_release_free(&self.problem, &self.release);
+		assert_int_equal(self.host.blocks, 0);
+	}
+}
+
+/* Every way of being wrong that there is a check for. */
+#define BROKEN(...) \
+	do { \
+		sample(&self); \
+		__VA_ARGS__; \
+		assert_int_equal(finish(&self), KANON_BROKEN); \
+	} while (0)
+#define RIGHT(...) \
+	do { \
+		sample(&self); \
+		__VA_ARGS__; \
+		assert_int_equal(finish(&self), KANON_OK); \
+	} while (0)
+
+static void
+test_broken(void **state)
+{
+	static const KanonPattern list[] = {0, 2, 4};
+	Sample		self;
+
+	(void) state;
+	RIGHT((void) 0);
+	/* patterns and cells */
+	BROKEN(self.release.classes[1].pattern = 1);
+	BROKEN(self.release.classes[1].pattern = 8);
+	BROKEN(self.release.classes[1].pattern = UINT64_C(1) << 63);
+	BROKEN(self.release.cells[0].show = KANON_SHOW_NOTHING);
+	BROKEN(self.release.cells[0].show = 5);
+	BROKEN(self.release.cells[10].show = KANON_SHOW_VALUE);
+	BROKEN(self.release.cells[10].code = 1);
+	BROKEN(self.release.cells[4].code = 3);
+	BROKEN(self.release.cells[4].code = 2);
+	RIGHT(self.problem.mask.list = list; self.problem.mask.nlist = 3);
+	BROKEN(self.problem.mask.list = list; self.problem.mask.nlist = 2);
+	BROKEN(self.problem.mask.never = 2);
+	BROKEN(self.problem.mask.always = 2);
+	BROKEN(self.problem.mask.max_cost = 2);
+	RIGHT(self.problem.mask.max_suppressed = 1);
+	BROKEN(self.problem.mask.max_suppressed = 0);
+	/* flows */
+	BROKEN(self.release.flows[0].type = 6);
+	BROKEN(self.release.flows[0].class_ = 5);
+	BROKEN(self.release.flows[0].rows = 2);
+	BROKEN(self.release.flows[0].rows = 4);
+	BROKEN(self.release.flows[0].rows = -3);
+	BROKEN(self.release.flows[0].rows = INT64_MAX);
+	BROKEN(self.release.flows[0].rows = INT64_MAX; self.release.flows[1].class_ = 0;
+		   self.release.flows[1].rows = INT64_MAX);
+	BROKEN(self.release.nflows = 6);
+	BROKEN(self.release.nflows = 0);
+	BROKEN(self.release.flows[7] = (KanonFlow) {5, 3, 1}; self.release.nflows = 8);
+	BROKEN(self.release.flows[4].class_ = 0);
+	BROKEN(self.release.flows[2].class_ = 2);
+	BROKEN(self.release.flows[5].class_ = 3);
+	/* classes too small, and what is left over */
+	BROKEN(self.problem.k = 3);
+	BROKEN(self.release.flows[6].class_ = 4);
+	RIGHT(self.release.flows[5].class_ = 4; self.release.flows[6].class_ = 4);
+	BROKEN(self.problem.residual = KANON_RESIDUAL_ERROR);
+	BROKEN(self.problem.residual = KANON_RESIDUAL_DROP);
+	RIGHT(self.problem.residual = KANON_RESIDUAL_DROP; self.release.flows[1].class_ = KANON_DROPPED);
+	BROKEN(self.problem.residual = KANON_RESIDUAL_ERROR; self.release.flows[1].class_ = KANON_DROPPED);
+	BROKEN(self.release.flows[1].class_ = KANON_DROPPED);
+	BROKEN(self.problem.residual = KANON_RESIDUAL_DROP;
+		   self.release.flows[1].class_ = KANON_DROPPED;
+		   self.release.flows[2].class_ = KANON_DROPPED;
+		   self.release.flows[3].class_ = KANON_DROPPED);
+	RIGHT(self.problem.residual = KANON_RESIDUAL_ERROR; self.release.flows[1].class_ = 0);
+}
+
+/* Out of memory and stopped wherever that can be. */
+static void
+test_memory_and_cancel(void **state)
+{
+	Sample		self;
+	KanonStatus status = KANON_NO_MEMORY;
+	KanonMeasures measures;
+
+	(void) state;
+	for (uint64_t n = 1; status == KANON_NO_MEMORY; n++)
+	{
+		sample(&self);
+		/* out of order, both ways */
+		self.release.flows[0] = sample_flows[6];
+		self.release.flows[6] = sample_flows[0];
+		self.release.classes[2].pattern = 2;
+		self.release.classes[3].pattern = 4;
+		for (int c = 0; c < 3; c++)
+		{
+			KanonCell	swap = self.release.cells[6 + c];
+
+			self.release.cells[6 + c] = self.release.cells[9 + c];
+			self.release.cells[9 + c] = swap;
+		}
+		for (int f = 0; f < 7; f++)
+			if (self.release.flows[f].class_ == 2 || self.release.flows[f].class_ == 3)
+				self.release.flows[f].class_ = 5 - self.release.flows[f].class_;
+		self.host.allocations = 0;
+		self.host.refuse_at = n;
+		status = kanon_release_finish(&self.problem, &self.release, &self.report);
+		if (status == KANON_OK)
+			status = kanon_measure(&self.problem, &self.release, &measures, NULL);
+		kanon_release_free(&self.problem, &self.release);
+		assert_int_equal(self.host.blocks, 0);
+	}
+	assert_int_equal(status, KANON_OK);
+	assert_true(self.host.allocations > 6);
+	sample(&self);
+	self.host.cancel_at = 1;
+	assert_int_equal(finish(&self), KANON_CANCELLED);
+}
+
+/* ---- measures ---- */
+
+static void
+test_sample_measures(void **state)
+{
+	Sample		self;
+	KanonMeasures measures;
+	double		diversity[5];
+	const double whole = 1;
+
+	(void) state;
+	sample(&self);
+	assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
+	assert_int_equal(kanon_measure(&self.problem, &self.release, &measures, diversity), KANON_OK);
+	assert_int_equal(measures.rows, 10);
+	assert_int_equal(measures.classes, 5);
+	assert_int_equal(measures.suppressed_cells, 2 + 2 + 3);
+	assert_int_equal(measures.class_min, 1);
+	assert_int_equal(measures.class_max, 3);
+	assert_true(measures.class_avg == 2);
+	/* one of 2, of 3 and of 2 values is the least a class can have */
+	assert_true(fabs(diversity[0] - (whole / 2 + whole / 3 + whole / 2)) < 1e-12);
+	assert_true(fabs(diversity[3] - (whole / 2 + 2 * whole / 3 + whole / 2)) < 1e-12);
+	assert_true(fabs(diversity[2] - (whole / 2 + whole / 3 + 1)) < 1e-12);
+	assert_true(fabs(diversity[4] - diversity[0]) < 1e-12);
+	assert_true(fabs(measures.usefulness - (diversity[0] + diversity[1] + diversity[2]
+											+ diversity[3] + diversity[4]) / 5) < 1e-12);
+	kanon_release_free(&self.problem, &self.release);
+}
+
+/* Diversity of one class of all values of one numerical column in a table of these. */
+static double
+range_of(size_t n, const double *class_values, size_t ntable, const double *table)
+{
+	Host		host;
+	uint32_t	code[32];
+	double		number[32];
+	int64_t		rows[32];
+	KanonColumn column = {code, (uint32_t) ntable, 1, number};
+	KanonProblem problem = {.env = &host.env, .ncolumns = 1, .columns = &column,
+		.ntypes = (uint32_t) ntable, .rows = rows, .k = 1, .residual = KANON_RESIDUAL_DROP};
+	KanonClass	class = {1, 0};
+	KanonCell	cell = {KANON_SHOW_NOTHING, 0};
+	KanonFlow	flows[32];
+	KanonRelease release = {1, &class, &cell, n, flows, 0};
+	KanonMeasures measures;
+	double		diversity = NAN;
+
+	host_init(&host);
+	for (size_t i = 0; i < ntable; i++)
+	{
+		code[i] = (uint32_t) i;
+		number[i] = table[i];
+		rows[i] = 1;
+	}
+	for (size_t i = 0; i < n; i++)
+	{
+		size_t		at = 0;
+
+		while (memcmp(&table[at], &class_values[i], sizeof(double)) != 0)
+			assert_true(++at < ntable);
+		flows[i] = (KanonFlow) {(uint32_t) at, 0, 1};
+		class.rows++;
+	}
+	assert_int_equal(kanon_measure(&problem, &release, &measures, &diversity), KANON_OK);
+	assert_true(diversity == measures.usefulness);
+	return diversity;
+}
+#define LIST(...) sizeof((double[]) {__VA_ARGS__}) / sizeof(double), (double[]) {__VA_ARGS__}
+
+static void
+test_ranges(void **state)
+{
+	(void) state;
+	assert_true(range_of(LIST(2, 4), LIST(0, 2, 4, 10)) == 0.2);
+	assert_true(range_of(LIST(0, 2, 4, 10), LIST(0, 2, 4, 10)) == 1);
+	assert_true(range_of(LIST(4), LIST(0, 2, 4, 10)) == 0);
+	assert_true(range_of(LIST(7), LIST(7)) == 0);
+	/* NULL */
+	assert_true(range_of(LIST(NAN), LIST(0, 2, NAN)) == 0);
+	assert_true(range_of(LIST(0, NAN), LIST(0, 2, NAN)) == 1);
+	assert_true(range_of(LIST(NAN, 0), LIST(0, NAN)) == 1);
+	assert_true(range_of(LIST(0, 1), LIST(0, 1, 4, NAN)) == 0.25);
+	assert_true(range_of(LIST(NAN), LIST(NAN)) == 0);
+	/* infinities do not stretch the table's range, and are far from everything */
+	assert_true(range_of(LIST(0, 1), LIST(-INFINITY, 0, 1, 4, INFINITY)) == 0.25);
+	assert_true(range_of(LIST(4, INFINITY), LIST(-INFINITY, 0, 1, 4, INFINITY)) == 1);
+	assert_true(range_of(LIST(-INFINITY, INFINITY), LIST(-INFINITY, INFINITY)) == 1);
+	assert_true(range_of(LIST(INFINITY), LIST(0, INFINITY)) == 0);
+	assert_true(range_of(LIST(0, INFINITY, NAN), LIST(0, INFINITY, NAN)) == 1);
+	/* ranges that are no doubles */
+	assert_true(range_of(LIST(-1e308, 1e308), LIST(-1e308, 0, 1e308)) == 1);
+	assert_true(range_of(LIST(-1e308, 0), LIST(-1e308, 0, 1e308)) == 0.5);
+	assert_true(range_of(LIST(0, 5e-324), LIST(0, 5e-324)) == 1);
+}
+
+/* Rows left out count for nothing; a class of a value has no range. */
+static void
+test_dropped_and_shown(void **state)
+{
+	Sample		self;
+	KanonMeasures measures;
+	static const double number[] = {10, 20, 50};
+
+	(void) state;
+	sample(&self);
+	self.problem.residual = KANON_RESIDUAL_DROP;
+	self.release.flows[1].class_ = KANON_DROPPED;
+	self.columns[1].number = number;
+	assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
+	assert_int_equal(self.release.dropped, 1);
+	assert_int_equal(kanon_measure(&self.problem, &self.release, &measures, NULL), KANON_OK);
+	assert_int_equal(measures.rows, 9);
+	assert_int_equal(measures.classes, 4);
+	assert_int_equal(measures.class_min, 2);
+	/* halves of columns 0 and 2; column 1: 0, 0, a quarter and 0 */
+	assert_true(fabs(measures.usefulness - (1 + 1 + 1.25 + 1.5) / 4) < 1e-12);
+	kanon_release_free(&self.problem, &self.release);
+	assert_int_equal(self.host.blocks, 0);
+}
+
+static void
+test_solver_table(void **state)
+{
+	(void) state;
+	assert_non_null(kanon_solver_find("greedy"));
+	assert_true(kanon_solver_find("greedy")->solve == kanon_solve_greedy);
+	assert_null(kanon_solver_find("greed"));
+	assert_null(kanon_solver_find(""));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_right),
+		cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_memory_and_cancel),
+		cmocka_unit_test(test_sample_measures),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_dropped_and_shown),
+		cmocka_unit_test(test_solver_table),
+	};
+
+	return cmocka_run_group_tests_name("release", tests, NULL, NULL);
+}
