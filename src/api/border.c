@@ -159,9 +159,21 @@ border_charge(Border *border, Size from, Size to)
 	border->peak = Max(border->peak, border->used);
 }
 
-void
-border_check(Border *border, KanonStatus status, const char *detail)
+/* The core's short remarks ("rows are left over") as PostgreSQL prints details. */
+static char *
+sentence(const char *remark)
 {
+	char	   *text = psprintf("%s%s", remark, remark[0] == '\0' ? "" : ".");
+
+	text[0] = pg_toupper((unsigned char) text[0]);
+	return text;
+}
+
+void
+border_check(Border *border, KanonStatus status, const char *remark)
+{
+	const char *detail = status == KANON_OK ? "" : sentence(remark);
+
 	switch (status)
 	{
 		case KANON_OK:

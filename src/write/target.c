@@ -322,7 +322,11 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
 	return true;
 }
 
-/* Runs every statement that a query writes. */
+/*
+ * Runs every statement that a query of the catalogs writes, with all names
+ * qualified: the statements run under the caller's own search_path, on which
+ * event triggers may rely.
+ */
 static void
 run_statements(const char *query, Oid old, Oid new)
 {
@@ -330,11 +334,13 @@ run_statements(const char *query, Oid old, Oid new)
 	Datum		values[2];
 	SPITupleTable *statements;
 	uint64		n;
+	int			nest = catalog_path_begin();
 
 	values[0] = ObjectIdGetDatum(old);
 	values[1] = ObjectIdGetDatum(new);
 	if (SPI_execute_with_args(query, 2, types, values, NULL, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read grants");
+	catalog_path_end(nest);
 	statements = SPI_tuptable;
 	n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)
@@ -367,8 +373,6 @@ static const char *const keep_owner =
 void
 target_install(Target *target, const Source *source)
 {
-	int			nest;
-
 	if (!OidIsValid(target->replaced))
 		return;
 	/* before the grants are read: a REVOKE that commits while we wait counts */
@@ -376,11 +380,9 @@ target_install(Target *target, const Source *source)
 	if (get_relname_relid(target->name, target->namespace) != target->replaced)
 		raise_replaced(target->name);
 	check_replaceable(target->replaced, target->name, source);
-	nest = catalog_path_begin();
 	run_statements(revoke_defaults, target->replaced, target->relid);
 	run_statements(copy_grants, target->replaced, target->relid);
 	run_statements(keep_owner, target->replaced, target->relid);
 	run_utility(psprintf("DROP TABLE %s", target->qualified));
 	run_utility(psprintf("ALTER TABLE %s RENAME TO %s", target->building, quote_identifier(target->name)));
-	catalog_path_end(nest);
 }
