@@ -5,7 +5,7 @@
  * with CASE one of cmc-mask2, adult2-mask15, cmc-all, adult2-all, nursery-all,
  * adult-all and SOLVER one of kanon_solvers.  Prints one line for each CASE K
  * SOLVER: cost, bound, whether proven, seconds, nodes, peak memory of the core
- * and of the process.
+ * and of the process, and the longest time between two polls.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -119,8 +119,8 @@ main(int argc, char **argv)
 				"CASE K SOLVER ...\n");
 		return 1;
 	}
-	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s\n", "case", "k", "solver", "cost",
-		   "bound", "proven", "seconds", "nodes", "core MB", "all MB");
+	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s %8s\n", "case", "k", "solver", "cost",
+		   "bound", "proven", "seconds", "nodes", "core MB", "all MB", "poll ms");
 	for (; a + 2 < argc; a += 3)
 	{
 		Table	   *table;
@@ -154,10 +154,11 @@ main(int argc, char **argv)
 			printf("%-14s %4s %-8s status %d %s\n", argv[a], argv[a + 1], argv[a + 2],
 				   (int) status, report.detail);
 		else
-			printf("%-14s %4s %-8s %10.0f %12.2f %6s %8.2f %8lld %8.1f %8.1f\n", argv[a],
+			printf("%-14s %4s %-8s %10.0f %12.2f %6s %8.2f %8lld %8.1f %8.1f %8.1f\n", argv[a],
 				   argv[a + 1], argv[a + 2], report.cost, report.lower_bound,
 				   report.proven ? "yes" : "no", report.seconds, (long long) report.nodes,
-				   (double) host.peak / 1e6, (double) usage.ru_maxrss / 1e3);
+				   (double) host.peak / 1e6, (double) usage.ru_maxrss / 1e3,
+				   host.longest * 1e3);
 		fflush(stdout);
 		if (status == KANON_OK)
 			kanon_release_free(problem, &release);

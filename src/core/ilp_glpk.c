@@ -22,7 +22,7 @@
 #include <setjmp.h>
 
 /* Milliseconds of simplex between two polls. */
-#define SLICE 200
+#define SLICE 100
 
 typedef struct Run
 {

@@ -141,7 +141,7 @@ search(Improve *v, const IlpList *start)
 	double		cost;
 	double	   *g;
 	double		rows = row_units(&v->model);
-	double		work = problem->effort * (2e8 + 8e4 * rows);
+	double		work = problem->effort * (1e9 + 8e4 * rows);
 	KanonStatus status = filter(v, start, 2 * start->n + 2000, &part);
 
 	if (status != KANON_OK)

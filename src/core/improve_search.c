@@ -8,7 +8,7 @@
  * A state assigns every row unit to an open instance or to its fallback.  A
  * move picks a unit and a cheaper instance of it, opens that with rows that
  * gain there, rows to spare elsewhere and the rows of classes dissolved for it,
- * and puts freed rows into their cheapest open class.  It cools by moves done,
+ * and puts freed rows into their cheapest open class.  It cools by work done,
  * not by time, so that a run can be repeated.
  */
 #include <math.h>
@@ -136,6 +136,7 @@ anneal(Search *s, double work, double target)
 	double		hot;
 	double		cold;
 	int64_t		begin = kanon_watch_total(s->watch);
+	double		clock = s->watch->deadline < INFINITY ? s->env->now(s->env->arg) : 0;
 	int64_t		next = begin + (int64_t) (work / REASSIGN);
 	bool		dirty = false;	/* the state at hand is the best, and not saved */
 	int64_t		since = 0;
@@ -154,6 +155,10 @@ anneal(Search *s, double work, double target)
 		{
 			double		share = (double) (kanon_watch_total(s->watch) - begin) / work;
 
+			/* a run that cannot finish in time cools with the time instead */
+			if (s->watch->deadline < INFINITY)
+				share = fmax(share, (s->env->now(s->env->arg) - clock) /
+							 (0.98 * (s->watch->deadline - clock)));
 			if (share >= 1)
 				break;
 			s->watch->share = share;

@@ -47,11 +47,12 @@ typedef struct Loss
 {
 	const KanonProblem *problem;
 	const KanonRelease *release;
+	KanonColumnMeasures *columns;
 	KanonPace	pace;
 	int64_t		rows;			/* n */
-	int64_t    *lost;			/* [distinct] suppressed cells that hid a value */
-	int64_t    *total;			/* [distinct] rows that have it */
-	bool	   *shown;			/* [distinct] */
+	int64_t    *lost[KANON_MAX_COLUMNS];	/* [distinct] cells that hid a value, by column */
+	int64_t    *total;			/* [most distinct] rows that have it, of one column */
+	bool	   *shown;			/* [most distinct] */
 } Loss;
 
 /* -log2 of the share that count has in all, exact where that is almost 1. */
@@ -61,37 +62,58 @@ bits(int64_t count, int64_t all)
 	return -log1p(-(double) (all - count) / (double) all) / log(2);
 }
 
+/* Counts the hidden values: a visit to each flow's class, as few as can be. */
 static KanonStatus
-measure_column(Loss *loss, int c, KanonColumnMeasures *measures)
+count_lost(Loss *loss)
 {
-	const KanonColumn *column = &loss->problem->columns[c];
+	const KanonProblem *problem = loss->problem;
 	const KanonRelease *release = loss->release;
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 
-	memset(measures, 0, sizeof(*measures));
-	memset(loss->lost, 0, column->distinct * sizeof(int64_t));
-	memset(loss->total, 0, column->distinct * sizeof(int64_t));
-	memset(loss->shown, 0, column->distinct * sizeof(bool));
 	for (size_t i = 0; i < release->nflows; i++)
 	{
 		const KanonFlow *flow = &release->flows[i];
-		uint32_t	code = column->code[flow->type];
+		bool		dropped = flow->class_ == KANON_DROPPED;
+		KanonPattern hidden = dropped ? all : release->classes[flow->class_].pattern;
 
-		if (kanon_stop(&loss->pace, 4))
+		if (kanon_stop(&loss->pace, 2))
 			return KANON_CANCELLED;
-		loss->total[code] += flow->rows;
-		if (flow->class_ != KANON_DROPPED)
+		for (; hidden != 0; hidden &= hidden - 1)
 		{
-			const KanonCell *cell = &release->cells[flow->class_ * (size_t) loss->problem->ncolumns + (size_t) c];
+			int			c = __builtin_ctzll(hidden);
 
-			if (cell->show == KANON_SHOW_VALUE)
-			{
-				loss->shown[cell->code] = true;
-				continue;
-			}
-			measures->suppressed += flow->rows;
+			loss->lost[c][problem->columns[c].code[flow->type]] += flow->rows;
+			loss->columns[c].lost += flow->rows;
+			if (!dropped)
+				loss->columns[c].suppressed += flow->rows;
 		}
-		measures->lost += flow->rows;
-		loss->lost[code] += flow->rows;
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+measure_column(Loss *loss, int c)
+{
+	const KanonColumn *column = &loss->problem->columns[c];
+	const KanonRelease *release = loss->release;
+	KanonColumnMeasures *measures = &loss->columns[c];
+
+	memset(loss->total, 0, column->distinct * sizeof(int64_t));
+	memset(loss->shown, 0, column->distinct * sizeof(bool));
+	for (uint32_t type = 0; type < loss->problem->ntypes; type++)
+	{
+		if (kanon_stop(&loss->pace, 1))
+			return KANON_CANCELLED;
+		loss->total[column->code[type]] += loss->problem->rows[type];
+	}
+	for (uint32_t i = 0; i < release->nclasses; i++)
+	{
+		const KanonCell *cell = &release->cells[i * (size_t) loss->problem->ncolumns + (size_t) c];
+
+		if (kanon_stop(&loss->pace, 1))
+			return KANON_CANCELLED;
+		if (cell->show == KANON_SHOW_VALUE)
+			loss->shown[cell->code] = true;
 	}
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (loss->total[v] > 0)
@@ -99,7 +121,7 @@ measure_column(Loss *loss, int c, KanonColumnMeasures *measures)
 			double		hides = bits(loss->total[v], loss->rows);
 
 			measures->shown += loss->shown[v];
-			measures->entropy += (double) loss->lost[v] * hides;
+			measures->entropy += (double) loss->lost[c][v] * hides;
 			measures->entropy_all += (double) loss->total[v] * hides;
 		}
 	/* who knows the only value there is loses nothing with it */
@@ -116,24 +138,33 @@ kanon_measure_columns(const KanonProblem *problem, const KanonRelease *release,
 	Loss		loss = {
 		.problem = problem,
 		.release = release,
+		.columns = columns,
 		.pace = {env, "measure", 0, 0, KANON_POLL_WORK}
 	};
 	KanonStatus status = KANON_OK;
 	uint32_t	distinct = 0;
 
+	memset(columns, 0, (size_t) problem->ncolumns * sizeof(KanonColumnMeasures));
 	for (int c = 0; c < problem->ncolumns; c++)
+	{
 		if (problem->columns[c].distinct > distinct)
 			distinct = problem->columns[c].distinct;
+		loss.lost[c] = kanon_alloc0(env, problem->columns[c].distinct, sizeof(int64_t));
+		if (loss.lost[c] == NULL)
+			status = KANON_NO_MEMORY;
+	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		loss.rows += problem->rows[i];
-	loss.lost = kanon_alloc(env, distinct, sizeof(int64_t));
 	loss.total = kanon_alloc(env, distinct, sizeof(int64_t));
 	loss.shown = kanon_alloc(env, distinct, sizeof(bool));
-	if (loss.lost == NULL || loss.total == NULL || loss.shown == NULL)
+	if (loss.total == NULL || loss.shown == NULL)
 		status = KANON_NO_MEMORY;
+	if (status == KANON_OK)
+		status = count_lost(&loss);
 	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
-		status = measure_column(&loss, c, &columns[c]);
-	kanon_free(env, loss.lost);
+		status = measure_column(&loss, c);
+	for (int c = 0; c < problem->ncolumns; c++)
+		kanon_free(env, loss.lost[c]);
 	kanon_free(env, loss.total);
 	kanon_free(env, loss.shown);
 	return status;

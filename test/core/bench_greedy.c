@@ -1,7 +1,7 @@
 /*
  * bench_greedy.c: the greedy solver against the plain loop, solver alone.
  *
- * Usage: bench_greedy DATA_DIRECTORY [ROW_TYPES]
+ * Usage: bench_greedy DATA_DIRECTORY [ROW_TYPES [PART_OF_CASE]]
  * Prints one line per case: seconds of the solver (best of some), of the plain
  * loop where that ends in time, their ratio, and the core's peak memory.
  */

@@ -445,15 +445,14 @@ random_below(uint64_t *state, uint32_t bound)
 const int	adult14[14] = {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 
 /*
- * Adult widened to 20 quasi-identifiers: the fourteen, and six derived from
- * them and from fnlwgt:
+ * Adult widened to 20 quasi-identifiers: the fourteen, and six made of them and
+ * of fnlwgt, as in bench/setup.sql:
  *
  *	age_decade		age / 10
- *	hours_band		hours_per_week / 8
- *	gain_band		number of decimal digits of capital_gain (0 for 0)
- *	loss_band		capital_loss / 250
- *	weight_band		fnlwgt / 25000
- *	bucket			fnlwgt mod 10, as good as a hash of the person
+ *	hours_band		hours_per_week / 10
+ *	weight_band		fnlwgt / 50000
+ *	capital_kind	1 if there is a capital_gain, plus 2 if there is a capital_loss
+ *	digit7, digit5	fnlwgt mod 7 and mod 5, as good as hashes of the person
  */
 Table *
 adult_widen(const Table *adult)
@@ -467,18 +466,16 @@ adult_widen(const Table *adult)
 	{
 		char	  **from = adult->cell + i * (size_t) adult->ncolumns;
 		char	  **to = wide->cell + i * 20;
-		long		gain = strtol(from[10], NULL, 10);
+		long		weight = strtol(from[2], NULL, 10);
 		long		extra[6] = {
 			strtol(from[0], NULL, 10) / 10,
-			strtol(from[12], NULL, 10) / 8,
-			0,
-			strtol(from[11], NULL, 10) / 250,
-			strtol(from[2], NULL, 10) / 25000,
-			strtol(from[2], NULL, 10) % 10
+			strtol(from[12], NULL, 10) / 10,
+			weight / 50000,
+			(strtol(from[10], NULL, 10) > 0) + 2 * (strtol(from[11], NULL, 10) > 0),
+			weight % 7,
+			weight % 5
 		};
 
-		for (; gain > 0; gain /= 10)
-			extra[2]++;
 		for (int c = 0; c < 14; c++)
 			to[c] = strdup(from[adult14[c]]);
 		for (int c = 0; c < 6; c++)
