@@ -6,7 +6,9 @@
 /*
  * The record of runs.  Written by the C functions as the owner of these tables;
  * everyone else sees them through the views below, each role its own runs.  No
- * foreign key between them: nothing else writes them.
+ * foreign key between them: nothing else writes them.  They are not part of a
+ * dump: a role means nothing on another server, and whoever may dump a database
+ * need not see what others recorded.
  */
 CREATE TABLE @extschema@.kanon_run (
     run               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -88,11 +90,6 @@ CREATE TABLE @extschema@.kanon_run_class (
 );
 
 REVOKE ALL ON @extschema@.kanon_run, @extschema@.kanon_run_column, @extschema@.kanon_run_class FROM PUBLIC;
-
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run_run_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run_column', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.kanon_run_class', '');
 
 COMMENT ON TABLE @extschema@.kanon_run IS 'one row per kanon run that wrote a table; read kanon_usefulness instead';
 COMMENT ON TABLE @extschema@.kanon_run_column IS 'one row per quasi-identifier of a kanon run; read kanon_columns instead';

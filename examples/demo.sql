@@ -107,3 +107,37 @@ SELECT n.full_name AS neighbour,
 \echo 'k-anonymity hides who is who. It does not help when all of a class share one'
 \echo 'diagnosis; the README says what is and what is not guaranteed.'
 \echo
+\echo '== 5. Would another k have been better? =='
+\echo
+\echo '   SELECT * FROM kanon_frontier(''patients_by_year'', ''{birth_year,zip,sex}'', ''{2,5,10,20,50}'');'
+\echo
+SELECT k, suppressed_cells, round(100 * suppressed_share::numeric, 1) || ' %' AS share,
+       round(usefulness::numeric, 2) AS usefulness, classes, class_max, residual_rows
+  FROM kanon_frontier('patients_by_year', '{birth_year,zip,sex}', '{2,5,10,20,50}');
+
+\pset null ''
+\echo 'What costs most, and what would help (kanon_explain, the first lines):'
+\echo
+SELECT aspect, subject, suppressed_cells, saved_cells, detail
+  FROM kanon_explain('patients_by_year', '{birth_year,zip,sex}', 5)
+ WHERE aspect IN ('release', 'column', 'left out');
+
+\echo '== 6. A page for who has to sign it =='
+\echo
+\if :{?report}
+\else
+\set report kanon-report.html
+\endif
+SELECT max(run) AS run FROM kanon_usefulness \gset
+\pset format unaligned
+\pset tuples_only on
+\o :report
+SELECT kanon_report(:run, frontier => '{2,3,4,5,7,10,15,20,30,50}');
+\o
+\pset tuples_only off
+\pset format aligned
+\echo 'What was done, under which rules, what was lost and which risk is left: one file,'
+\echo 'without a data value in it, to be opened in any browser:'
+\echo
+\echo '  ' :report
+\echo

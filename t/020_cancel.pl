@@ -55,7 +55,7 @@ package Session
 		my ($self, $sql) = @_;
 		$self->{n}++;
 		$self->{psql}{stdin} .= "$sql;\n\\echo done $self->{n}.\n\\warn done $self->{n}.\n";
-		$self->{psql}{run}->pump_nb;
+		$self->{psql}{run}->pump_nb while length $self->{psql}{stdin};
 	}
 
 	# What it said on stderr, when it is over.
@@ -228,7 +228,7 @@ foreach my $point (1 .. $points)
 	cmp_ok($runner->cpu - $cpu, '<', 1, "$name: after less than a second of computing") if defined $cpu;
 	my ($where) = $said =~ /CONTEXT:  SQL statement "(.{1,60})/;
 	note($where // 'between statements');
-	$runner->run("DROP TABLE IF EXISTS fresh") if $said !~ /ERROR/;
+	$runner->run("DROP TABLE IF EXISTS fresh; TRUNCATE kanon_run, kanon_run_class") if $said !~ /ERROR/;
 }
 
 # At the very beginning of phases that take a second of computing and more.

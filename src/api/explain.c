@@ -97,11 +97,11 @@ put_release(const Explain *explain)
 {
 	const Run  *run = explain->dry.run;
 	Line		line = line_about("release", psprintf("k = " INT64_FORMAT ", %s", explain->problem->k, explain->dry.method));
-	char	   *detail = psprintf(INT64_FORMAT " classes of " INT64_FORMAT " to " INT64_FORMAT " rows",
-								  (int64) run->measures.classes, run->measures.class_min, run->measures.class_max);
+	char	   *detail = psprintf("classes: %u, of " INT64_FORMAT " to " INT64_FORMAT " rows",
+								  run->measures.classes, run->measures.class_min, run->measures.class_max);
 
 	if (run->release.dropped > 0)
-		detail = psprintf("%s, " INT64_FORMAT " rows dropped", detail, run->release.dropped);
+		detail = psprintf("%s; rows dropped: " INT64_FORMAT, detail, run->release.dropped);
 	set_value(&line, ROW_COUNT, Int64GetDatum(run->measures.rows));
 	set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->total));
 	set_value(&line, COST, Float8GetDatum(run->report.cost));
@@ -132,7 +132,7 @@ put_columns(const Explain *explain)
 		set_value(&line, ROW_COUNT, Int64GetDatum(explain->dry.run->measures.rows - explain->cells[most]));
 		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->cells[most]));
 		set_value(&line, COST, Float8GetDatum(cost));
-		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("%.1f %% of the cost; %u different values",
+		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("%.1f %% of the cost; different values: %u",
 															  explain->dry.run->report.cost > 0 ? 100 * cost / explain->dry.run->report.cost : 0.0,
 															  problem->columns[most].distinct)));
 		put(explain, &line);
@@ -159,7 +159,7 @@ put_patterns(const Explain *explain)
 		set_value(&line, ROW_COUNT, Int64GetDatum(rows));
 		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(rows * pg_popcount64(pattern)));
 		set_value(&line, COST, Float8GetDatum(rows * kanon_pattern_cost(explain->problem, pattern)));
-		set_value(&line, DETAIL, CStringGetTextDatum(psprintf(INT64_FORMAT " %s", classes, classes == 1 ? "class" : "classes")));
+		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("classes: " INT64_FORMAT, classes)));
 		put(explain, &line);
 	}
 }
@@ -350,7 +350,7 @@ put_without(const Explain *explain, int c)
 	problem_without(problem, c, border, &changed);
 	found = solve_changed(explain, &changed, cells, &total, &cost);
 	put_changed(explain, "left out", c, found, total, cost, found
-				? psprintf("the others lose " INT64_FORMAT " cells instead of " INT64_FORMAT,
+				? psprintf("lost in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
 						   total, explain->total - explain->cells[c])
 				: "no release");
 	border_pfree(border, (void *) changed.rows);
@@ -386,8 +386,8 @@ put_doubled(const Explain *explain, int c)
 	for (int d = 0; found && d < problem->ncolumns; d++)
 		cost += cells[d] * problem->columns[d].weight;
 	put_changed(explain, "weight doubled", c, found, total, cost, found
-				? psprintf("it loses " INT64_FORMAT " cells instead of " INT64_FORMAT
-						   ", the others " INT64_FORMAT " instead of " INT64_FORMAT,
+				? psprintf("lost in it: " INT64_FORMAT " instead of " INT64_FORMAT
+						   "; in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
 						   cells[c], explain->cells[c],
 						   total - cells[c], explain->total - explain->cells[c])
 				: "no release");
@@ -480,8 +480,8 @@ put_near(const Explain *explain)
 		set_value(&line, ROW_COUNT, Int64GetDatum(rows));
 		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(cells));
 		set_value(&line, COST, Float8GetDatum(cost));
-		set_value(&line, DETAIL, CStringGetTextDatum(psprintf(INT64_FORMAT " short of k; the source has " INT64_FORMAT
-															  " of this size", problem->k - rows, of_size[j])));
+		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("rows short of k: " INT64_FORMAT "; classes of this size: " INT64_FORMAT,
+															  problem->k - rows, of_size[j])));
 		if (explain->with_values)
 		{
 			for (int c = 0; c < problem->ncolumns; c++)

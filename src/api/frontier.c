@@ -1,10 +1,10 @@
 /*
  * frontier.c: kanon_frontier: what each of several ks would cost.  The source is
- * read once; its row types are solved for one k after the other.
+ * read once; its row types are solved for every k.
  */
 #include "compat.h"
 #include "api/args.h"
-#include "api/dry.h"
+#include "api/many.h"
 
 #include "catalog/pg_type.h"
 
@@ -76,19 +76,6 @@ ks_arg(FunctionCallInfo fcinfo, int *n)
 	return ks;
 }
 
-/* Rows that fit no class: left out, or published fully suppressed though fewer than k. */
-static int64
-residual_rows(const KanonProblem *problem, const KanonRelease *release)
-{
-	const KanonClass *last;
-
-	if (release->nclasses == 0)
-		return release->dropped;
-	last = &release->classes[release->nclasses - 1];
-	return release->dropped +
-		(last->pattern == kanon_pattern_all(problem->ncolumns) && last->rows < problem->k ? last->rows : 0);
-}
-
 typedef struct Line
 {
 	int			n;
@@ -104,13 +91,14 @@ put(Line *line, Datum value, bool known)
 	line->nulls[line->n++] = !known;
 }
 
-/* found: there is a release; its classes have no size when it has none. */
+/* Measures are NULL where there is no release; its classes have no size when it has none. */
 static void
-put_k(ReturnSetInfo *rsinfo, const Run *run, int32 k, bool found, double ms)
+put_k(ReturnSetInfo *rsinfo, int ncolumns, int32 k, const Solution *solution)
 {
-	const KanonMeasures *measures = &run->measures;
-	double		cells = (double) measures->rows * run->problem.ncolumns;
-	bool		some = found && run->release.nclasses > 0;
+	const KanonMeasures *measures = &solution->measures;
+	double		cells = (double) measures->rows * ncolumns;
+	bool		found = solution->found;
+	bool		some = found && solution->nclasses > 0;
 	Line		line = {0};
 
 	put(&line, Int32GetDatum(k), true);
@@ -122,10 +110,10 @@ put_k(ReturnSetInfo *rsinfo, const Run *run, int32 k, bool found, double ms)
 	put(&line, Int64GetDatum(measures->class_min), some);
 	put(&line, Float8GetDatum(measures->class_avg), some);
 	put(&line, Int64GetDatum(measures->class_max), some);
-	put(&line, Int64GetDatum(residual_rows(&run->problem, &run->release)), found);
-	put(&line, Float8GetDatum(run->report.cost), found);
-	put(&line, BoolGetDatum(run->report.proven), some);
-	put(&line, Float8GetDatum(ms), true);
+	put(&line, Int64GetDatum(solution->residual), found);
+	put(&line, Float8GetDatum(solution->cost), found);
+	put(&line, BoolGetDatum(solution->proven), some);
+	put(&line, Float8GetDatum(solution->ms), true);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, line.values, line.nulls);
 }
 
@@ -140,27 +128,25 @@ kanon_frontier(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Dry			dry;
-	Run		   *run;
+	int64		nrows;
 	int			nks;
+	int			nsolved = 0;
 	int32	   *ks = ks_arg(fcinfo, &nks);
+	Solution   *solutions = palloc0(sizeof(Solution) * nks);
 
 	kanon_begin_srf(fcinfo);
 	dry_begin(&dry, fcinfo, "kanon_frontier");
-	run = dry.run;
+	nrows = dry.run->types->nrows;
+	while (nsolved < nks && ks[nsolved] <= nrows)
+		nsolved++;
+	solve_many(&dry, fcinfo, ks, nsolved, solutions);
 	for (int i = 0; i < nks; i++)
 	{
-		bool		found = run->types->nrows == 0 || ks[i] <= run->types->nrows;
-		instr_time	start,
-					end;
-
-		INSTR_TIME_SET_CURRENT(start);
-		run->problem.k = ks[i];
-		if (found)
-			found = run_try(run, dry.method, dry.solve) == KANON_OK;
-		INSTR_TIME_SET_CURRENT(end);
-		INSTR_TIME_SUBTRACT(end, start);
-		put_k(rsinfo, run, ks[i], found, INSTR_TIME_GET_MILLISEC(end));
+		/* of no rows nothing is lost, whatever k */
+		if (nrows == 0)
+			solutions[i].found = true;
+		put_k(rsinfo, dry.run->source->nqis, ks[i], &solutions[i]);
 	}
-	run_end(run);
+	run_end(dry.run);
 	return (Datum) 0;
 }

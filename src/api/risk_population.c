@@ -236,9 +236,9 @@ put_population(Matching *matching)
 	if (absent_classes > 0)
 		ereport(NOTICE,
 				(errmsg("the population lacks rows of the relation"),
-				 errdetail(INT64_FORMAT " classes have more %s than the population has in them.",
-						   absent_classes, risk->unit),
-				 errhint("The population must contain everybody in the relation; those classes are taken as they are.")));
+				 errdetail("Classes with more %s than the population has of them: " INT64_FORMAT ".",
+						   risk->unit, absent_classes),
+				 errhint("The population must contain everybody in the relation; these classes are taken as they are.")));
 }
 
 void

@@ -112,34 +112,23 @@ run_read(Run *run, int64 k, const double *weights)
 	run->problem.rows = types->rows;
 }
 
-KanonStatus
-run_try(Run *run, const char *method, KanonSolve solve)
+void
+run_solve(Run *run, const char *method, KanonSolve solve)
 {
 	Border	   *border = run->border;
-	KanonStatus status;
 
 	kanon_release_free(&run->problem, &run->release);
 	memset(&run->report, 0, sizeof(run->report));
 	run->record.method = method;
 	memset(&run->measures, 0, sizeof(run->measures));
 	if (run->types->nrows == 0)
-		return KANON_OK;
-	status = solve(&run->problem, &run->release, &run->report);
-	if (status == KANON_RESIDUAL || status == KANON_INFEASIBLE || status == KANON_NOT_FOUND)
-		return status;
-	border_check(border, status, run->report.detail);
+		return;
+	border_check(border, solve(&run->problem, &run->release, &run->report), run->report.detail);
 	if (run->diversity != NULL)
 		border_pfree(border, run->diversity);
 	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
 	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
 	run->record.solve_ms = lap_ms(&run->clock);
-	return KANON_OK;
-}
-
-void
-run_solve(Run *run, const char *method, KanonSolve solve)
-{
-	border_check(run->border, run_try(run, method, solve), run->report.detail);
 }
 
 int64

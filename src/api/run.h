@@ -43,13 +43,6 @@ extern void run_check_k(const Run *run, int64 k);
 /* Solves and measures; raises what the solver refuses.  May be called again. */
 extern void run_solve(Run *run, const char *method, KanonSolve solve);
 
-/*
- * The same for a caller that goes on when there is no release for this k
- * (KANON_RESIDUAL, KANON_INFEASIBLE, KANON_NOT_FOUND): these come back, other
- * refusals are raised.
- */
-extern KanonStatus run_try(Run *run, const char *method, KanonSolve solve);
-
 /* Writes, verifies, installs and records; returns the run's number. */
 extern int64 run_publish(Run *run);
 

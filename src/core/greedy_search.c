@@ -395,6 +395,39 @@ greedy_search_close(GreedySearch *search)
 	memset(search, 0, sizeof(*search));
 }
 
+/* Is the pattern that keeps all columns the only one left? */
+static bool
+keeps_all(const GreedySearch *search, const GreedyState *state)
+{
+	if (state->go != 0)
+		return false;
+	if (search->range->list != NULL)
+		return state->stay == search->index->all;
+	for (int c = 0; c < search->problem->ncolumns; c++)
+		if (kanon_fixed_level(search->index->weight[c]) <= search->range->high)
+			return false;
+	return true;
+}
+
+/* That pattern's groups are the row types. */
+static KanonStatus
+find_types(GreedySearch *search, const GreedyState *state, const uint32_t *types, uint32_t ntypes)
+{
+	for (uint32_t i = 0; i < ntypes && search->status == KANON_OK; i++)
+	{
+		uint32_t   *group;
+
+		if (kanon_stop(search->pace, 2))
+			return KANON_CANCELLED;
+		if (search->problem->rows[types[i]] < search->problem->k)
+			continue;
+		group = greedy_found(search, state, 1);
+		if (group != NULL)
+			*group = types[i];
+	}
+	return search->status;
+}
+
 KanonStatus
 greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes, GreedyRange *range)
 {
@@ -424,6 +457,8 @@ greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes, Gree
 	}
 	if (ntypes == 0 || !greedy_decide(search, &state, go, stay))
 		return KANON_OK;
+	if (keeps_all(search, &state))
+		return find_types(search, &state, types, ntypes);
 	if (greedy_block_root(search, types, ntypes, &state))
 		greedy_block_search(search, ntypes, &state);
 	else if (search->status == KANON_OK)

@@ -61,7 +61,7 @@ check_kind(Relation rel)
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("\"%s\" is not a table or view", RelationGetRelationName(rel)),
-			 errhint("kanon publishes tables, partitioned and foreign tables, views and materialized views.")));
+			 errhint("kanon reads tables, partitioned and foreign tables, views and materialized views.")));
 }
 
 static void
@@ -79,7 +79,7 @@ find_column(Relation rel, const char *name, SourceColumn *column)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
 				 errmsg("column \"%s\" is a system column", name),
-				 errhint("Only columns that the table itself has can be published.")));
+				 errhint("Only columns that the table itself has can be named.")));
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	column->name = pstrdup(name);
 	column->quoted = pstrdup(quote_identifier(name));
@@ -157,7 +157,7 @@ source_open_columns(Oid relid, ArrayType *columns, const char *argument)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid),
-				 errhint("Name the source as a table or view that exists.")));
+				 errhint("Name a table or view that exists.")));
 	check_kind(rel);
 	source->relid = relid;
 	source->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),

@@ -792,10 +792,13 @@ put_values(Report *report)
 									  "SELECT c.class, c.pattern, c.row_count, c.shown FROM {}.kanon_equivalence_classes c"
 									  " WHERE c.run = $1 AND c.shown <> '{ }' ORDER BY c.row_count, c.class LIMIT 10");
 
+	html(page, "<section id='values'><h2>The smallest classes</h2>\n");
 	if (classes->n == 0)
+	{
+		html(page, "<p>No class shows anything.</p></section>\n");
 		return;
-	html(page, "<section id='values'><h2>The smallest classes</h2>\n"
-		 "<p>This section shows data, as it is in the published table.</p>\n");
+	}
+	html(page, "<p>This section shows data, as it is in the published table.</p>\n");
 	TABLE_BEGIN(page, "stack", "The ten smallest classes and what they show",
 				{"Class", false}, {"Rows", true}, {"Pattern", false}, {"Shows", false});
 	for (int i = 0; i < classes->n; i++)

@@ -1,0 +1,128 @@
+-- a run as a page: its structure, its figures, and that nothing gets out of its text
+CREATE SCHEMA report_test;
+SET search_path = report_test, public;
+
+-- what a page says under "data-of": figures by view and column, under the key of their row
+CREATE FUNCTION figures(page text) RETURNS TABLE (of text, value text) LANGUAGE sql AS $$
+    SELECT m[1], m[2] FROM regexp_matches(page, 'data-of=''([^'']*)'' value=''([^'']*)''', 'g') AS m
+$$;
+CREATE FUNCTION counted(page text, piece text) RETURNS bigint LANGUAGE sql AS
+$$ SELECT (length(page) - length(replace(page, piece, ''))) / length(piece) $$;
+
+CREATE TABLE people AS
+SELECT i AS id, 20 + i % 30 AS age, 'city' || i % 4 AS city, CASE WHEN i % 9 = 0 THEN 'x' ELSE 'f' END AS sex, 'flu' || i % 5 AS diagnosis
+FROM generate_series(1, 300) i;
+SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,city,sex}', 5, keep => '{diagnosis}');
+SELECT max(run) AS run FROM kanon_usefulness \gset
+SELECT kanon_report(:run) AS page \gset
+
+-- one page, complete, with nothing from outside and no script
+SELECT left(:'page', 32), right(:'page', 24), :'page' ~ '^[\x01-\x7f]*$' AS ascii;
+SELECT :'page' ~* '<script|\shref=''?https?:|src=|@import|url\(|javascript:' AS outside, :'page' LIKE '%default-src &#39;none&#39;%' OR :'page' LIKE '%default-src ''none''%' AS forbidden;
+SELECT m[1] AS heading FROM regexp_matches(:'page', '<h[12][^>]*>([^<]*)<', 'g') AS m;
+SELECT m[1] AS caption FROM regexp_matches(:'page', '<caption>([^<]*)<', 'g') AS m;
+SELECT m[1] AS figure, m[2] AS description FROM regexp_matches(:'page', '<title id=''[^'']*''>([^<]*)</title><desc id=''[^'']*''>([^<]*)</desc>', 'g') AS m;
+SELECT counted(:'page', '<' || tag || ' ') + counted(:'page', '<' || tag || '>') = counted(:'page', '</' || tag || '>') AS closed, tag
+FROM unnest('{html,head,body,main,section,table,thead,tbody,tr,td,svg,text,figure,p,ul,li,data,code,h1,h2,h3}'::text[]) AS tag;
+SELECT count(*) = count(DISTINCT m[1]) AS unique_ids FROM regexp_matches(:'page', ' id=''([^'']*)''', 'g') AS m;
+
+-- the figures are the views'
+SELECT count(*) > 25 AS many, bool_and(f.value = coalesce(u.j ->> split_part(f.of, '.', 2), '')) AS same
+FROM figures(:'page') f, (SELECT to_jsonb(u) AS j FROM kanon_usefulness u WHERE run = :run) u
+WHERE f.of LIKE 'kanon\_usefulness.%' AND u.j ? split_part(f.of, '.', 2);
+SELECT array_agg(f.value::bigint ORDER BY f.value::bigint) = (SELECT array_agg(suppressed ORDER BY suppressed) FROM kanon_columns WHERE run = :run) AS same
+FROM figures(:'page') f WHERE of = 'kanon_columns.suppressed';
+-- risk before and after, as the tables themselves tell
+SELECT stage, row_count, classes, k, unique_rows, blank_rows, below_k, round(share_below_k::numeric, 4) AS share,
+       round(prosecutor_highest::numeric, 4) AS highest, round(prosecutor_average::numeric, 4) AS average
+FROM kanon_run_risk WHERE run = :run ORDER BY stage;
+SELECT r.stage, (r.row_count, r.classes, r.k, r.unique_rows, r.blank_rows) = (c.row_count, c.classes, c.k, c.unique_rows, c.blank_rows) AS same
+FROM kanon_run_risk r, LATERAL kanon_check(CASE r.stage WHEN 'source' THEN 'people' ELSE 'people_public' END, '{age,city,sex}') c
+WHERE r.run = :run ORDER BY 1;
+SELECT size_from, size_to, source_classes, source_rows, target_classes, target_rows FROM kanon_class_sizes WHERE run = :run ORDER BY 1;
+
+-- no data value without being asked for; names of columns are none
+SELECT counted(:'page', 'city') > 0 AS column_named, :'page' ~ 'city[0-3]|flu[0-4]|>x<|>f<' AS value_shown;
+SELECT kanon_report(:run, true) ~ 'city[0-3]' AS value_shown, kanon_report(:run, with_values => true) ~ 'flu[0-4]' AS kept_value_shown;
+
+-- the frontier when it is asked for
+SELECT counted(kanon_report(:run), '<polyline') AS lines, counted(kanon_report(:run, frontier => '{2,5,10}'), '<polyline') AS lines_asked_for;
+SELECT array_agg(nullif(f.value, '')::bigint) = (SELECT array_agg(suppressed_cells) FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10,1000}')) AS same
+FROM figures(kanon_report(:run, frontier => '{2,5,10,1000}')) f WHERE of = 'kanon_frontier.suppressed_cells';
+SELECT kanon_report(:run, frontier => '{1}');
+
+-- source and target gone: the report is the same, but for other ks
+ALTER TABLE people RENAME TO people_gone;
+DROP TABLE people_public;
+SELECT kanon_report(:run) = :'page' AS same;
+SELECT kanon_report(:run, frontier => '{2,5}') LIKE '%The source is not there any more%' AS said;
+ALTER TABLE people_gone RENAME TO people;
+
+-- everything that can be named says what it is and does nothing
+CREATE TABLE "<script>alert(1)</script>" ("<script>" text, "a'b""&amp;" int, "größe" int, "<i>kept</i>" text);
+INSERT INTO "<script>alert(1)</script>" SELECT '</td><script>alert(2)</script>' || i % 2, i % 3, i % 2, '<b>' FROM generate_series(1, 60) i;
+COMMENT ON TABLE "<script>alert(1)</script>" IS '</p><script>alert(3)</script>';
+COMMENT ON COLUMN "<script>alert(1)</script>"."<script>" IS '<img src=x onerror=alert(4)>';
+SELECT * FROM kanon_pattern_guided('"<script>alert(1)</script>"', '"</title><script>"', ARRAY['<script>', 'a''b"&amp;', 'größe'], 5,
+    keep => ARRAY['<i>kept</i>'], weights => '{1,2,0.5}', rules => kanon_rules(implies => ARRAY['"<script>"->"a''b""&amp;"'], never => ARRAY['größe']));
+SELECT max(run) AS odd FROM kanon_usefulness \gset
+SELECT kanon_report(:odd, true, '{2,5}') AS page \gset
+SELECT :'page' ~* '<script|<i>|<b>alert|<img|onerror=alert\(4\)>' AS alive, counted(:'page', '&lt;script&gt;') > 10 AS named,
+       counted(:'page', '&lt;/title&gt;') > 0 AS target_named, counted(:'page', 'a&#39;b&quot;&amp;amp;') > 0 AS quoted,
+       counted(:'page', 'gr&#xf6;&#xdf;e') > 0 AS not_ascii, :'page' ~ '^[\x01-\x7f]*$' AS ascii;
+SELECT :'page' LIKE '%described as: &ldquo;&lt;/p&gt;&lt;script&gt;alert(3)%' AS comment, :'page' LIKE '%&lt;img src=x%' AS column_comment;
+
+-- no rows, one class, all cells suppressed, rows dropped, NULLs
+CREATE TABLE nobody (a int, b int);
+CREATE TABLE same AS SELECT 1 AS a, 2 AS b FROM generate_series(1, 20);
+CREATE TABLE differ AS SELECT i AS a, -i AS b FROM generate_series(1, 20) i;
+CREATE TABLE odd_one AS SELECT i / 10 AS a, 1 AS b FROM generate_series(10, 30) i;
+CREATE TABLE nulls AS SELECT NULL::int AS a, CASE WHEN i > 4 THEN i % 2 END AS b FROM generate_series(1, 20) i;
+SELECT count(*) FROM kanon_pattern_guided('nobody', 'nobody_public', '{a,b}', 5);
+SELECT count(*) FROM kanon_pattern_guided('same', 'same_public', '{a,b}', 5);
+SELECT count(*) FROM kanon_pattern_guided('differ', 'differ_public', '{a,b}', 5);
+SELECT count(*) FROM kanon_pattern_guided('odd_one', 'odd_one_public', '{a}', 5, residual => 'drop');
+SELECT count(*) FROM kanon_pattern_guided('nulls', 'nulls_public', '{a,b}', 4);
+SELECT u.source, r.stage, r.row_count, r.classes, r.k, r.unique_rows, r.blank_rows, r.below_k, r.prosecutor_highest AS highest, r.prosecutor_average AS average
+FROM kanon_run_risk r JOIN kanon_usefulness u USING (run) WHERE u.source ~ '^report_test.(nobody|same|differ|odd_one|nulls)$' ORDER BY run, stage;
+SELECT source, m[1] AS verdict, page ~* '\y(nan|inf|infinity)\y' AS odd_number
+FROM (SELECT source, kanon_report(run, true) AS page FROM kanon_usefulness WHERE source ~ '^report_test.(nobody|same|differ|odd_one|nulls)$' ORDER BY run) p,
+     regexp_matches(page, 'class=''verdict ([^<]*<strong>[^<]*</strong>[^<]*)<') AS m;
+
+-- large: as many patterns as there are, and the page stays small
+CREATE TABLE large AS
+SELECT g % 251 AS a, g % 61 AS b, CASE i % 7 WHEN 1 THEN i ELSE 0 END AS c, CASE i % 11 WHEN 2 THEN i ELSE 0 END AS d,
+       CASE i % 13 WHEN 3 THEN i ELSE 0 END AS e, CASE i % 17 WHEN 4 THEN i ELSE 0 END AS f
+FROM generate_series(1, 75000) i, LATERAL (SELECT i / 5 AS g) g;
+SELECT count(*) > 25 AS many FROM kanon_pattern_guided('large', 'large_public', '{a,b,c,d,e,f}', 2);
+SELECT max(run) AS large FROM kanon_usefulness \gset
+SELECT classes > 15000 AS many, length(kanon_report(run)) < 300000 AS small FROM kanon_usefulness WHERE run = :large;
+
+-- a run that is not there, or not the caller's
+SELECT kanon_report(NULL);
+SELECT kanon_report(:run, NULL);
+SELECT kanon_report(987654321);
+CREATE ROLE kanon_test_reader;
+SET ROLE kanon_test_reader;
+\set VERBOSITY sqlstate
+SELECT kanon_report(:run);
+SELECT kanon_report(987654321);
+SELECT count(*) FROM kanon_run_risk;
+SELECT count(*) FROM kanon_class_sizes;
+RESET ROLE;
+\set VERBOSITY default
+
+-- a hostile object early in the caller's search_path is not met
+CREATE SCHEMA report_hostile;
+CREATE FUNCTION report_hostile.format(text, name, name) RETURNS text LANGUAGE sql AS $$ SELECT 'stolen' $$;
+CREATE FUNCTION report_hostile.kanon_describe(text, name[]) RETURNS text LANGUAGE sql AS $$ SELECT 'stolen' $$;
+CREATE FUNCTION report_hostile.kanon_frontier(regclass, name[], int[]) RETURNS int LANGUAGE sql AS $$ SELECT 1 / 0 $$;
+CREATE VIEW report_hostile.kanon_usefulness AS SELECT 1 / 0 AS run;
+SET search_path = report_hostile, pg_catalog, report_test, public;
+SELECT public.kanon_report(:run, true, '{2}') LIKE '%stolen%' AS stolen;
+SET search_path = report_test, public;
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA report_test, report_hostile CASCADE;
+DROP ROLE kanon_test_reader;

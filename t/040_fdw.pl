@@ -1,0 +1,165 @@
+# Foreign sources: tables on a second server, alone, as a partition, and joined
+# with local ones.  What the second server does between two reads, or that it is
+# gone, changes nothing of what is promised.
+use strict;
+use warnings;
+use Test::More;
+use KanonNode;
+
+my $node = KanonNode::start('main');
+my $sharedir = $node->config_data('--sharedir');
+plan skip_all => 'postgres_fdw is not installed' unless -e "$sharedir/extension/postgres_fdw.control";
+
+my $remote = KanonNode::new_node('remote');
+$remote->start;
+my $rows = "SELECT 'z' || i % 10 AS zip, 20 + i % 4 AS age, i % 3 + 0.50 AS fee, 'd' || i AS diagnosis, 'n' || i AS name FROM generate_series(1, 2000) i";
+$remote->safe_psql('postgres', <<"E");
+CREATE TABLE person (zip text, age int, fee numeric, diagnosis text, name text);
+INSERT INTO person VALUES ('z0', 20, 0.5, 'other spelling', 'n'), ('loner', 99, 7.7, 'alone', 'n');
+INSERT INTO person $rows;
+CREATE TABLE person_2 AS SELECT 2 AS part, * FROM person;
+E
+
+my ($host, $port) = ($remote->host, $remote->port);
+$node->safe_psql('postgres', <<"E");
+CREATE EXTENSION postgres_fdw;
+CREATE SERVER clinic FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
+CREATE USER MAPPING FOR PUBLIC SERVER clinic OPTIONS (user 'postgres');
+CREATE FOREIGN TABLE person (zip text, age int, fee numeric, diagnosis text, name text) SERVER clinic;
+CREATE TABLE here (LIKE person);
+INSERT INTO here SELECT * FROM person;
+
+-- a filter that only the remote server can apply, and one that only we can
+CREATE FUNCTION ours(int) RETURNS bool LANGUAGE plpgsql AS \$\$ BEGIN RETURN \$1 < 23; END \$\$;
+CREATE VIEW partly AS SELECT * FROM person WHERE zip > 'z3' AND ours(age);
+CREATE VIEW partly_here AS SELECT * FROM here WHERE zip > 'z3' AND ours(age);
+CREATE TABLE region (zip text, region text);
+INSERT INTO region SELECT 'z' || i, 'r' || i / 5 FROM generate_series(0, 9) i;
+CREATE VIEW joined AS SELECT region, age, diagnosis FROM person JOIN region USING (zip);
+CREATE VIEW joined_here AS SELECT region, age, diagnosis FROM here JOIN region USING (zip);
+CREATE TABLE parted (part int, zip text, age int, fee numeric, diagnosis text, name text) PARTITION BY LIST (part);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE FOREIGN TABLE parted_2 PARTITION OF parted FOR VALUES IN (2) SERVER clinic OPTIONS (table_name 'person_2');
+INSERT INTO parted SELECT 1, * FROM here WHERE age < 22;
+CREATE TABLE parted_here AS SELECT * FROM parted;
+
+-- counts the rows as they are read, and waits at one for the lock of its number
+CREATE FUNCTION gate(key int) RETURNS bool LANGUAGE plpgsql AS \$\$
+BEGIN
+    PERFORM pg_advisory_lock_shared(key);
+    PERFORM pg_advisory_unlock_shared(key);
+    RETURN true;
+END \$\$;
+CREATE SEQUENCE ticket;
+CREATE VIEW gated AS SELECT * FROM person WHERE gate(nextval('ticket')::int);
+CREATE VIEW gated_parted AS SELECT * FROM parted WHERE gate(nextval('ticket')::int);
+E
+
+sub publish
+{
+	my ($source, $target, $rest) = @_;
+	return "SELECT * FROM kanon_pattern_guided('$source', '$target', $rest)";
+}
+
+# What comes from afar is published as the same rows would be from here.
+my %pairs = (
+	'a foreign table' => [ 'person', 'here', "'{zip,age,fee}', 5" ],
+	'a foreign table, kept columns' => [ 'person', 'here', "'{zip,age,fee}', 5, keep => '{diagnosis}', mark => true" ],
+	'only partly filtered there' => [ 'partly', 'partly_here', "'{zip,age}', 5, keep => '{diagnosis}'" ],
+	'joined with a local table' => [ 'joined', 'joined_here', "'{region,age}', 5, keep => '{diagnosis}'" ],
+	'a foreign partition' => [ 'parted', 'parted_here', "'{zip,age,part}', 5, keep => '{diagnosis}'" ],
+	'a foreign partition alone' => [ 'parted_2', 'here', "'{zip,age}', 5" ]);
+foreach my $name (sort keys %pairs)
+{
+	my ($foreign, $local, $rest) = @{ $pairs{$name} };
+	is( $node->safe_psql('postgres', publish($foreign, 'there_public', $rest)),
+		$node->safe_psql('postgres', publish($local, 'here_public', $rest)),
+		"$name: the same patterns as of a local table");
+	is( $node->safe_psql('postgres', <<'E'), '0|0|t', "$name: and the same rows");
+SELECT (SELECT count(*) FROM (TABLE there_public EXCEPT ALL TABLE here_public) AS more),
+       (SELECT count(*) FROM (TABLE here_public EXCEPT ALL TABLE there_public) AS less),
+       (SELECT count(*) > 500 FROM there_public)
+E
+	$node->safe_psql('postgres', 'DROP TABLE there_public, here_public');
+}
+is( $node->safe_psql('postgres', <<'E'), '0.50', 'a number in two spellings there is published in one');
+SELECT count(*) FROM kanon_pattern_guided('person', 'spelled', '{fee}', 5) \g /dev/null
+SELECT string_agg(DISTINCT fee::text, ' ') FROM spelled WHERE fee = 0.5
+E
+
+# The remote table changes while a run is held in the middle of its first or
+# second read.
+my $change = <<'E';
+UPDATE %1$s SET diagnosis = 'leak', zip = 'z9' WHERE zip = 'z1';
+DELETE FROM %1$s WHERE zip = 'z2';
+INSERT INTO %1$s (zip, age, fee, diagnosis) SELECT 'z3', 20, 1, 'leak' FROM generate_series(1, 50);
+E
+foreach my $source ('gated', 'gated_parted')
+{
+	my $table = $source eq 'gated' ? 'person' : 'person_2';
+	my $origin = $source eq 'gated' ? 'person' : 'parted';
+	foreach my $read (1, 2)
+	{
+		my $holder = $node->background_psql('postgres');
+		my $runner = $node->background_psql('postgres', on_error_stop => 0);
+		my $pid = $runner->query('SELECT pg_backend_pid()');
+		$node->safe_psql('postgres', "CREATE TABLE before AS SELECT zip, age, diagnosis FROM $origin");
+		my $last = $node->safe_psql('postgres', 'SELECT count(*) FROM before');
+		my $at = $last * $read - 100;
+		$holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock($at)");
+		$runner->{stdin} .= publish($source, 'held', "'{zip,age}', 2, keep => '{diagnosis}', mark => true") . ";\n";
+		$runner->{run}->pump_nb while length $runner->{stdin};
+		$node->poll_query_until('postgres',
+			"SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
+		$remote->safe_psql('postgres', "CREATE TABLE saved AS TABLE $table;" . sprintf($change, $table));
+		$holder->query_safe('SELECT pg_advisory_unlock_all()');
+		$runner->query('SELECT 1');
+		is($runner->{stderr}, '', "$source, changed during read $read: no error");
+		is( $node->safe_psql('postgres', <<'E'), '0|0', "$source, changed during read $read: the rows of before");
+SELECT (SELECT count(*) FROM ((SELECT zip, age, diagnosis FROM held WHERE kanon_pattern = '--') EXCEPT ALL TABLE before) x),
+       (SELECT count(*) FROM ((SELECT diagnosis FROM before) EXCEPT ALL (SELECT diagnosis FROM held)) x)
+E
+		$remote->safe_psql('postgres', "TRUNCATE $table; INSERT INTO $table TABLE saved; DROP TABLE saved");
+		$node->safe_psql('postgres', 'DROP TABLE IF EXISTS held, before');
+		$runner->quit;
+		$holder->quit;
+	}
+}
+
+# The remote server goes away: before a run, and in the middle of one.
+$node->safe_psql('postgres', 'CREATE TABLE published AS SELECT 1 AS old');
+my $runs = $node->safe_psql('postgres', 'SELECT count(*) FROM kanon_usefulness');
+my $holder = $node->background_psql('postgres');
+my $runner = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = $runner->query('SELECT pg_backend_pid()');
+$holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock(count(*) + 10) FROM person");
+$runner->{stdin} .= publish('gated', 'published', "'{zip,age}', 5, keep => '{diagnosis}', replace => true") . ";\n";
+$runner->{run}->pump_nb while length $runner->{stdin};
+$node->poll_query_until('postgres',
+	"SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
+$remote->stop('immediate');
+$holder->query_safe('SELECT pg_advisory_unlock_all()');
+$runner->query('SELECT 1');
+like($runner->{stderr}, qr/ERROR:  .*(connection|server)/, 'the server dies between two reads: an error says so');
+unlike($runner->{stderr}, qr/\bd\d+\b|leak|loner/, 'and shows no value');
+$runner->{stderr} = '';
+foreach my $source ('person', 'parted', 'joined')
+{
+	my ($ret, $stdout, $stderr) = $node->psql('postgres', '\set VERBOSITY verbose
+' . publish($source, 'published', "'{age}', 5, replace => true"));
+	like($stderr, qr/ERROR:  08001: could not connect to server "clinic"/, "$source, the server being down: an error says so");
+}
+my ($ret, $stdout, $stderr) = $node->psql('postgres', publish('person', 'fresh', "'{age}', 5"));
+isnt($ret, 0, 'nor is there a new target');
+is( $node->safe_psql('postgres', <<"E"), "1|0|", 'nothing was written');
+SELECT (SELECT sum(old) FROM published), (SELECT count(*) - $runs FROM kanon_usefulness),
+       (SELECT relname FROM pg_class WHERE relname = 'fresh' OR relname LIKE 'kanon\\_building\\_%')
+E
+$remote->start;
+$runner->query(publish('person', 'fresh', "'{age}', 5"));
+is($runner->{stderr}, '', 'and when it is back the same session publishes');
+$runner->quit;
+$holder->quit;
+$remote->stop;
+$node->stop;
+done_testing();

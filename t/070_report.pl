@@ -1,0 +1,204 @@
+# kanon_report in a browser: the page loads without a word on the console and
+# without asking anybody for anything, its figures are the views', and it can be
+# read on a phone and in the dark.
+use strict;
+use warnings;
+use JSON::PP;
+use KanonBrowser;
+use KanonNode;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = KanonNode::start('report');
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $browser = KanonBrowser->start($dir);
+
+$node->safe_psql('postgres', <<'SQL');
+	CREATE TABLE people AS
+	SELECT 1940 + i % 67 AS birth_year, 'zip' || i % 11 AS zip, CASE WHEN i % 9 = 0 THEN 'x' ELSE 'f' END AS sex,
+	       'diagnosis' || i % 5 AS diagnosis
+	FROM generate_series(1, 3000) i;
+	COMMENT ON TABLE people IS 'All of them, & <more>';
+	SELECT FROM kanon_pattern_guided('people', 'people_public', '{birth_year,zip,sex}', 5, keep => '{diagnosis}');
+	CREATE TABLE "<script>window.hit = 1</script>" ("<script>window.hit = 2</script>" text, "'><img src=http://127.0.0.1:9/>" int, "größe" int);
+	INSERT INTO "<script>window.hit = 1</script>" SELECT '<script>window.hit = 3</script>' || i % 3, i % 2, i % 5 FROM generate_series(1, 100) i;
+	COMMENT ON COLUMN "<script>window.hit = 1</script>"."größe" IS '<img src=x onerror="window.hit = 4">';
+	SELECT FROM kanon_pattern_guided('"<script>window.hit = 1</script>"', '"</title><script>window.hit = 5</script>"',
+		ARRAY['<script>window.hit = 2</script>', '''><img src=http://127.0.0.1:9/>', 'größe'], 5);
+	CREATE TABLE nobody (a int, b int);
+	SELECT FROM kanon_pattern_guided('nobody', 'nobody_public', '{a,b}', 5);
+	CREATE TABLE differ AS SELECT i AS a, -i AS b FROM generate_series(1, 20) i;
+	SELECT FROM kanon_pattern_guided('differ', 'differ_public', '{a,b}', 5, weights => '{1,2.5}');
+SQL
+
+# As the README makes it; returns the page's address.
+sub report
+{
+	my ($name, $call) = @_;
+	my $file = "$dir/$name.html";
+
+	run_log([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-c', "SELECT $call", '-o', $file ])
+	  or die "no report";
+	return "file://$file";
+}
+
+sub json { return decode_json($node->safe_psql('postgres', shift)); }
+
+my $page = report('people', "kanon_report(1, frontier => '{2,3,5,10,20,50}')");
+
+# ---- can these tests fail? ----
+
+append_to_file("$dir/bad.html", "<!DOCTYPE html><title>bad</title><img src='http://127.0.0.1:9/x.png'><script>nonsense()</script>");
+$browser->open("file://$dir/bad.html");
+ok((grep { m{127\.0\.0\.1:9/x\.png} } $browser->requests), 'a request to the outside is seen');
+ok((grep { /nonsense/ } $browser->console), 'an error on the console is seen');
+
+# ---- quiet ----
+
+for my $case (
+	[ 'people', $page ],
+	[ 'with values', report('values', 'kanon_report(1, with_values => true)') ],
+	[ 'hostile names', report('hostile', "kanon_report(2, true, '{2,5}')") ],
+	[ 'no rows', report('nobody', 'kanon_report(3)') ],
+	[ 'all suppressed', report('differ', "kanon_report(4, true, '{2,5,100}')") ])
+{
+	my ($what, $url) = @$case;
+
+	$browser->open($url);
+	is_deeply([ $browser->console ], [], "$what: nothing on the console");
+	is_deeply([ grep { $_ ne $url && !/^data:,/ } $browser->requests ], [], "$what: nothing is loaded");
+	is_deeply(
+		$browser->run('return [document.scripts.length, document.images.length, typeof window.hit]'),
+		[ 0, 0, 'undefined' ],
+		"$what: no script, no image");
+	is_deeply($browser->run(<<'JS'), [], "$what: figures and tables have titles, headings follow one another");
+		const bad = [];
+		for (const svg of document.querySelectorAll('svg.bars, svg.line'))
+			if (svg.getAttribute('role') !== 'img' || !svg.querySelector('title').textContent || !svg.querySelector('desc').textContent
+				|| svg.getAttribute('aria-labelledby').split(' ').some(id => !document.getElementById(id)))
+				bad.push('svg ' + svg.outerHTML.slice(0, 80));
+		for (const table of document.querySelectorAll('table'))
+			if (!table.caption || !table.caption.textContent)
+				bad.push('table');
+		for (const th of document.querySelectorAll('th'))
+			if (!th.scope)
+				bad.push('th ' + th.textContent);
+		let level = 0;
+		for (const h of document.querySelectorAll('h1, h2, h3')) {
+			if (h.tagName[1] - level > 1)
+				bad.push('heading ' + h.textContent);
+			level = h.tagName[1];
+		}
+		for (const a of document.querySelectorAll('nav a'))
+			if (!document.querySelector(a.getAttribute('href')))
+				bad.push('link ' + a.textContent);
+		return bad;
+JS
+}
+
+$browser->open("file://$dir/hostile.html");
+is($browser->run("return document.querySelector('h1').textContent"),
+	'What was published as public."</title><script>window.hit = 5</script>"',
+	'a hostile name is shown as it is');
+is_deeply(
+	$browser->run("return [...document.querySelectorAll('#columns tbody tr')].map(tr => tr.dataset.key)"),
+	[ '<script>window.hit = 2</script>', q('><img src=http://127.0.0.1:9/>), "gr\x{f6}\x{df}e" ],
+	'and comes out of an attribute as it went in');
+
+# ---- the figures are the views' ----
+
+$browser->open($page);
+my $figures = $browser->run(<<'JS');
+	return [...document.querySelectorAll('data')].map(d => ({
+		of: d.dataset.of, value: d.value, text: d.textContent,
+		section: d.closest('section')?.id ?? '', key: d.closest('tr')?.dataset.key ?? '',
+		place: d.closest('tr') ? [...d.closest('tr').querySelectorAll('data')].indexOf(d) : 0 }));
+JS
+my %view = (
+	kanon_usefulness => { '' => json('SELECT to_jsonb(u) FROM kanon_usefulness u WHERE run = 1') },
+	kanon_columns => json('SELECT jsonb_object_agg("column", to_jsonb(c)) FROM kanon_columns c WHERE run = 1'),
+	kanon_class_sizes => json('SELECT jsonb_object_agg(size_from, to_jsonb(s)) FROM kanon_class_sizes s WHERE run = 1'),
+	kanon_run_risk => json('SELECT jsonb_object_agg(stage, to_jsonb(r)) FROM kanon_run_risk r WHERE run = 1'),
+	kanon_equivalence_classes => json(<<'SQL'),
+		SELECT jsonb_object_agg(pattern, to_jsonb(p)) FROM (SELECT pattern, count(*) AS classes, sum(row_count) AS row_count,
+			sum(suppressed_cells) AS suppressed_cells, sum(row_count)::float8 / 3000 AS share
+			FROM kanon_equivalence_classes WHERE run = 1 GROUP BY pattern) p
+SQL
+	kanon_frontier => json(<<'SQL'));
+		SELECT jsonb_object_agg(k, to_jsonb(f)) FROM kanon_frontier('people', '{birth_year,zip,sex}', '{2,3,5,10,20,50}') f
+SQL
+my (%compared, @differ);
+for my $figure (@$figures)
+{
+	my ($view, $column) = split /\./, $figure->{of}, 2;
+	my $key =
+		$view eq 'kanon_usefulness' ? ''
+	  : $view eq 'kanon_run_risk' ? ($figure->{place} == 0 ? 'source' : 'target')
+	  : $figure->{key};
+
+	# in the head and in sentences, the risk before or after is not told by a place
+	next if $view eq 'kanon_run_risk' && $figure->{section} ne 'risk';
+	next unless exists $view{$view}{$key}{$column};
+	my $expected = $view{$view}{$key}{$column} // '';
+
+	$compared{$view}++;
+	push @differ, "$figure->{of} of $key: $figure->{value} is not $expected"
+	  if $figure->{value} ne $expected
+	  && !($figure->{value} =~ /^[-+.e\d]+$/ && abs($figure->{value} - $expected) <= 1e-12 * abs($expected));
+	# a count is shown to the last digit
+	(my $digits = $figure->{text}) =~ s/,//g;
+	push @differ, "$figure->{of} of $key shows $figure->{text} for $figure->{value}"
+	  if $digits =~ /^\d+$/ && $figure->{value} =~ /^\d+$/ && $digits ne $figure->{value};
+}
+is_deeply(\@differ, [], 'figures in the page equal the views');
+cmp_ok($compared{$_} // 0, '>=', 8, "$_: " . ($compared{$_} // 0) . ' figures compared') for sort keys %view;
+is_deeply(
+	$browser->run("return [...document.querySelectorAll('#check svg text.value')].length"),
+	scalar(keys %{ $view{kanon_class_sizes} }) * 2 + ($view{kanon_run_risk}{target}{blank_rows} > 0),
+	'one bar for each size, before and after');
+
+# ---- to be read by everyone ----
+
+my $contrast = <<'JS';
+	const number = c => c.match(/[\d.]+/g).map(Number);
+	const light = c => { const [r, g, b] = number(c).slice(0, 3).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (number(c)[3] !== 0) return c; } return 'rgb(255,255,255)'; };
+	const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+	const bad = [];
+	for (const e of document.querySelectorAll('body *')) {
+		const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+		const svg = e instanceof SVGElement;
+		if (svg && e.matches('rect.s0, rect.s1, circle') && ratio(getComputedStyle(e).fill, behind(e)) < 3)
+			bad.push(e.outerHTML);
+		if (own && !['TITLE', 'STYLE', 'title', 'desc'].includes(e.tagName)
+			&& ratio(svg ? getComputedStyle(e).fill : getComputedStyle(e).color, behind(e)) < 4.5)
+			bad.push(e.outerHTML.slice(0, 100));
+	}
+	return bad;
+JS
+my %background;
+for my $scheme (qw(light dark))
+{
+	for my $width (400, 1200)
+	{
+		$browser->screen($width, $scheme);
+		$browser->open($page);
+		$background{$scheme} = $browser->run('return getComputedStyle(document.body).backgroundColor');
+		cmp_ok($browser->run('return document.documentElement.scrollWidth'), '<=', $width, "$width px, $scheme: nothing sticks out");
+		is_deeply($browser->run(<<'JS'), [], "$width px, $scheme: no text leaves its figure");
+			return [...document.querySelectorAll('svg text')].filter(t => {
+				const box = t.getBoundingClientRect(), svg = t.closest('svg.bars, svg.line').getBoundingClientRect();
+				return box.left < svg.left - 1 || box.right > svg.right + 12 || box.bottom > svg.bottom + 4;
+			}).map(t => t.textContent);
+JS
+		is_deeply($browser->run($contrast), [], "$width px, $scheme: text and bars have contrast");
+		my $png = $browser->screenshot;
+		ok(substr($png, 1, 3) eq 'PNG' && length($png) > 50_000, "$width px, $scheme: a screenshot of " . length($png) . ' bytes');
+	}
+}
+isnt($background{light}, $background{dark}, 'the dark page is another one');
+
+$browser->stop;
+$node->stop;
+done_testing();
