@@ -371,7 +371,7 @@ put_what(Report *report)
 	html(page, "</section>\n");
 }
 
-/* "5", "5 to 9", "10 and more" */
+/* "5", "5 to 9", "10+" */
 static const char *
 size_label(const Rows *sizes, int i)
 {
@@ -381,7 +381,7 @@ size_label(const Rows *sizes, int i)
 	initStringInfo(&out);
 	appendStringInfo(&out, INT64_FORMAT, from);
 	if (value_of(sizes, i, "size_to") == NULL)
-		appendStringInfoString(&out, " and more");
+		appendStringInfoChar(&out, '+');
 	else if (count_of(sizes, i, "size_to") > from)
 		appendStringInfo(&out, " to " INT64_FORMAT, count_of(sizes, i, "size_to"));
 	return out.data;

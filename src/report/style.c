@@ -54,7 +54,7 @@ const char *const report_style =
 	".grid{stroke:var(--line)}.curve{fill:none;stroke:var(--after);stroke-width:2.5}\n"
 	"line.border{stroke:var(--good);stroke-width:2;stroke-dasharray:6 4}svg text.border{fill:var(--good);font-weight:600}\n"
 	"footer{margin-top:2.6rem;padding-top:1rem;border-top:1px solid var(--line)}\n"
-	"@media(max-width:34rem){main{padding:1rem .9rem 2rem}h1{font-size:1.4rem}th,td{padding-right:.45rem}.keep{white-space:normal}"
+	"@media(max-width:34rem){main{padding:1rem .9rem 2rem}h1{font-size:1.4rem}th,td{padding-right:.45rem}"
 	".tiles{grid-template-columns:1fr 1fr}.tiles b{font-size:1.25rem}"
 	".stack thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}"
 	".stack tr{display:block;border-bottom:1px solid var(--line);padding:.45rem 0}"
