@@ -2,6 +2,10 @@
  * mask.c: which patterns are allowed, what they cost, and in which order they
  * are tried.
  *
+ * Two costs are equal when they are the same to one billionth of the total
+ * weight: 0.1 + 0.2 is 0.3 (internal.h says how they are rounded; being rounded
+ * one by one, they stay in a total order).
+ *
  * The order of equal costs is not the paper's (it leaves it open); that of
  * KANON_ORDER_DOMAIN loses fewer cells than any fixed order of the columns.
  */
