@@ -141,8 +141,8 @@ search(Improve *v, const IlpList *start)
 	double		cost;
 	double	   *g;
 	double		rows = row_units(&v->model);
-	double		work = problem->effort * (1e9 + 8e4 * rows);
-	KanonStatus status = filter(v, start, 2 * start->n + 2000, &part);
+	double		work = problem->effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
+	KanonStatus status = filter(v, start, 2 * start->n + 1000, &part);
 
 	if (status != KANON_OK)
 		return status;
@@ -222,6 +222,7 @@ run(Improve *v)
 	const KanonProblem *problem = v->problem;
 	IlpList		start = {0};
 	double		cost;
+	double		steps;
 	KanonStatus status;
 
 	v->watch.phase = "reduce";
@@ -244,7 +245,10 @@ run(Improve *v)
 	if (status == KANON_OK && v->bound < v->cost - ILP_EPS)
 	{
 		v->watch.phase = "bound";
-		status = ilp_lagrange(&v->model, v->cost, (int64_t) (400 * fmax(0.1, sqrt(problem->effort))),
+		/* a pass over a large model costs much, and its last steps gain little */
+		steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
+		status = ilp_lagrange(&v->model, v->cost,
+							  (int64_t) (steps * fmax(0.1, sqrt(problem->effort))),
 							  &v->prices, &v->watch);
 		if (status == KANON_OK)
 			v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));

@@ -1,255 +1,448 @@
 /*
- * improve_moves.c: one move of ruin and recreate: a unit goes to a cheaper
- * instance, which is filled; classes that lack rows are dissolved, and what
- * that frees finds a place.
+ * improve_moves.c: one move of ruin and recreate.  A unit goes to a cheaper
+ * instance; a closed one is filled with rows to spare and with the rows of
+ * classes dissolved for it; what that frees opens the instances that save most,
+ * or goes to its cheapest open class.
  */
 #include <math.h>
 #include <string.h>
 
 #include "improve_search.h"
 
+/* Classes of which the cost of dissolving them is worked out for a fill. */
+#define WEIGHED 8
+
+/* Instances short of freed rows that are offered rows to spare. */
+#define OFFERED 3
+
+/* Share of the moves that only ruin and recreate. */
+#define RUINS 0.05
+
+/* A way to get rows for an instance. */
+typedef struct Source
+{
+	uint32_t	class_;			/* NONE: rows at their fallback */
+	bool		dissolve;
+	int64_t		rows;
+	double		loss;
+} Source;
+
 /*
- * Fills the closed instance f with at least k rows: freed ones, then rows that
- * gain there and can be spared, then, until k is reached, those that lose
- * least or whose classes must be dissolved.  A sample of f's types, from a
- * random place, is looked at.  False: not enough rows.
+ * Sorts the units of f by their class into s->chain, s->count, s->touched, those
+ * at their fallback into s->loose, and stamps f's types.  Of a large instance
+ * only a stretch from a random place is looked at.
  */
+static void
+scan(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+	const uint32_t *types = model->type + model->start[f];
+	size_t		size = model->start[f + 1] - model->start[f];
+	size_t		look = 400 + 20 * (size_t) (model->k < 1000 ? model->k : 1000);
+	size_t		at = 0;
+	size_t		units = 0;
+
+	if (look < size)
+		at = search_below(s, size);
+	else
+		look = size;
+	s->ntouched = 0;
+	s->nloose = 0;
+	s->stamp++;
+	for (size_t j = 0; j < look; j++)
+	{
+		uint32_t	i = types[at];
+
+		if (++at == size)
+			at = 0;
+		s->within[i] = s->stamp;
+		units += s->first[i + 1] - s->first[i];
+		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		{
+			uint32_t	b = s->in[u];
+
+			if (b == f)
+				continue;
+			if (b == NONE)
+			{
+				s->loose[s->nloose++] = (uint32_t) u;
+				continue;
+			}
+			if (s->met[b] != s->stamp)
+			{
+				s->met[b] = s->stamp;
+				s->chain[b] = NONE;
+				s->count[b] = 0;
+				s->touched[s->ntouched++] = b;
+			}
+			s->along[u] = s->chain[b];
+			s->chain[b] = (uint32_t) u;
+			s->count[b] += s->rows[u];
+		}
+	}
+	s->watch->work += (int64_t) (look + units);
+}
+
+/* Moves units of b that scan has met to f, at most `rows` rows, all to spare. */
+static bool
+take_spare(Search *s, uint32_t b, uint32_t f, int64_t rows)
+{
+	for (uint32_t u = s->chain[b]; u != NONE && rows > 0; u = s->along[u])
+		if (s->in[u] == b && s->load[b] - s->rows[u] >= s->model->k)
+		{
+			rows -= s->rows[u];
+			if (!search_move(s, u, f))
+				return false;
+		}
+	return true;
+}
+
+/* After a scan: all rows that gain in f and can be spared elsewhere move there. */
+static bool
+attract(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+
+	for (size_t j = 0; j < s->nloose; j++)
+		if (s->in[s->loose[j]] == NONE && search_cost(s, s->loose[j], NONE) > model->w[f] &&
+			!search_move(s, s->loose[j], f))
+			return false;
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t	b = s->touched[j];
+
+		if (s->load[b] > model->k && model->w[b] > model->w[f] &&
+			!take_spare(s, b, f, INT64_MAX))
+			return false;
+	}
+	return true;
+}
+
+/* What dissolving b for f costs: its rows go to f or to their next class. */
+static double
+dissolving(Search *s, uint32_t b, uint32_t f)
+{
+	const IlpModel *model = s->model;
+	double		loss = 0;
+	int64_t		load = s->load[b];
+
+	s->load[b] = 0;				/* no alternative to itself */
+	for (uint32_t u = s->head[b]; u != NONE; u = s->next[u])
+	{
+		uint32_t	i = s->type[u];
+		double		to = model->w[f];
+
+		if (s->within[i] != s->stamp)
+			to = search_cost(s, u, search_cheapest(s, i));
+		loss += (to - model->w[b]) * (double) s->rows[u];
+	}
+	s->load[b] = load;
+	return loss;
+}
+
+/* Fills f, which lacks rows, after a scan.  False: not enough rows. */
 static bool
 fill(Search *s, uint32_t f, bool *ok)
 {
 	const IlpModel *model = s->model;
-	size_t		size = model->start[f + 1] - model->start[f];
-	size_t		look = 50 * (size_t) (model->k < 400 ? model->k : 400);
-	size_t		at = search_below(s, size);
-	size_t		ndonors = 0;
+	Source		source[2 * WEIGHED + 1];
+	int			n = 0;
+	uint32_t	most[WEIGHED];
+	int			nmost = 0;
+
+	*ok = attract(s, f);
+	if (!*ok || s->load[f] >= model->k)
+		return *ok;
+	/* those with most rows that would move, with some chance */
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t	b = s->touched[j];
+		double		score;
+		int			at;
+
+		score = (double) s->count[b] * (0.5 + search_random(s)) *
+			fmax(0.5, model->w[b] - model->w[f] + 1.5);
+		s->score[b] = score;
+		if (nmost == WEIGHED && score <= s->score[most[WEIGHED - 1]])
+			continue;
+		at = nmost < WEIGHED ? nmost++ : WEIGHED - 1;
+		for (; at > 0 && s->score[most[at - 1]] < score; at--)
+			most[at] = most[at - 1];
+		most[at] = b;
+	}
+	s->watch->work += (int64_t) s->ntouched * 2;
+	for (int j = 0; j < nmost; j++)
+	{
+		uint32_t	b = most[j];
+		int64_t		spare = s->load[b] - model->k;
+
+		if (spare > s->count[b])
+			spare = s->count[b];
+		if (spare > 0)
+			source[n++] = (Source) {b, false, spare, (model->w[f] - model->w[b]) * (double) spare};
+		source[n++] = (Source) {b, true, s->count[b], dissolving(s, b, f)};
+	}
+	{
+		Source		loose = {NONE, false, 0, 0};
+
+		for (size_t j = 0; j < s->nloose; j++)
+			if (s->in[s->loose[j]] == NONE)
+			{
+				loose.rows += s->rows[s->loose[j]];
+				loose.loss += (model->w[f] - search_cost(s, s->loose[j], NONE)) *
+					(double) s->rows[s->loose[j]];
+			}
+		if (loose.rows > 0)
+			source[n++] = loose;
+	}
+	while (s->load[f] < model->k)
+	{
+		int			best = -1;
+		double		least = INFINITY;
+		int64_t		need = model->k - s->load[f];
+		uint32_t	b;
+
+		for (int j = 0; j < n; j++)
+		{
+			double		price = source[j].loss;
+
+			if (source[j].rows <= need || !source[j].dissolve)
+				price /= (double) source[j].rows;
+			else
+				price /= (double) need;
+			price += s->temperature * search_random(s) * 0.3;
+			if (price < least)
+			{
+				least = price;
+				best = j;
+			}
+		}
+		if (best < 0)
+			return false;
+		b = source[best].class_;
+		if (b == NONE)
+		{
+			for (size_t j = 0; j < s->nloose && s->load[f] < model->k; j++)
+				if (s->in[s->loose[j]] == NONE && !search_move(s, s->loose[j], f))
+					return *ok = false;
+		}
+		else if (source[best].dissolve)
+		{
+			for (uint32_t u = s->chain[b]; u != NONE; u = s->along[u])
+				if (s->in[u] == b && !search_move(s, u, f))
+					return *ok = false;
+			if (s->load[b] < model->k && !search_dissolve(s, b))
+				return *ok = false;
+		}
+		else if (!take_spare(s, b, f, need))
+			return *ok = false;
+		/* either way of taking from b is done with, but for dissolving it after all */
+		source[best] = source[--n];
+		if (b != NONE)
+			for (int j = 0; j < n; j++)
+				if (source[j].class_ == b)
+				{
+					source[j] = source[--n];
+					break;
+				}
+	}
+	return true;
+}
+
+/* What rows to spare would cost f, `need` of them; INFINITY: there are not enough. */
+static double
+spare_loss(Search *s, uint32_t f, int64_t need, double limit)
+{
+	const IlpModel *model = s->model;
+	double		loss = 0;
+
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t	b = s->touched[j];
+		int64_t		spare = s->load[b] - model->k;
+
+		if (spare > s->count[b])
+			spare = s->count[b];
+		if (spare <= 0 || model->w[b] <= model->w[f])
+			continue;
+		loss -= (model->w[b] - model->w[f]) * (double) spare;
+		need -= spare;
+	}
+	/* then those that lose, cheapest first, one unit of cost at a time */
+	for (double step = 0; need > 0 && (step == 0 || loss + step * (double) need < limit);)
+	{
+		double		higher = INFINITY;
+
+		for (size_t j = 0; j < s->ntouched && need > 0; j++)
+		{
+			uint32_t	b = s->touched[j];
+			int64_t		spare = s->load[b] - model->k;
+			double		down = model->w[f] - model->w[b];
+
+			if (spare > s->count[b])
+				spare = s->count[b];
+			if (spare <= 0 || down < step)
+				continue;
+			if (down > step)
+			{
+				higher = fmin(higher, down);
+				continue;
+			}
+			if (spare > need)
+				spare = need;
+			loss += down * (double) spare;
+			need -= spare;
+		}
+		if (need > 0 && higher == INFINITY)
+			return INFINITY;
+		step = higher;
+	}
+	return need > 0 ? INFINITY : loss;
+}
+
+/* Gives f the rows to spare it lacks, those that lose least first. */
+static bool
+take_cheapest(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+
+	while (s->load[f] < model->k)
+	{
+		uint32_t	best = NONE;
+
+		for (size_t j = 0; j < s->ntouched; j++)
+		{
+			uint32_t	b = s->touched[j];
+
+			if (s->load[b] > model->k && s->count[b] > 0 &&
+				(best == NONE || model->w[b] > model->w[best]))
+				best = b;
+		}
+		if (best == NONE)
+			return true;
+		if (!take_spare(s, best, f, model->k - s->load[f]))
+			return false;
+		s->count[best] = 0;
+	}
+	return true;
+}
+
+/*
+ * Opens the instance that saves the freed rows most against their cheapest
+ * open classes: one that k of them fill, or one filled up with rows to spare
+ * when that costs less.  *opened tells whether there was one.
+ */
+static bool
+reopen(Search *s, bool *opened)
+{
+	const IlpModel *model = s->model;
+	uint32_t	offer[OFFERED];
+	int			noffer = 0;
+	uint32_t	best = NONE;
+	double		best_gain = 1e-9;
+	size_t		ntouched = 0;
 	size_t		kept = 0;
 
-	*ok = true;
+	*opened = false;
+	s->stamp++;
+	for (size_t j = 0; j < s->nfreed; j++)
+	{
+		uint32_t	u = s->freed[j];
+		uint32_t	i = s->type[u];
+		double		rows = (double) s->rows[u];
+		double		now = search_cost(s, u, search_cheapest(s, i));
+
+		s->alternative[j] = now;
+		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
+		{
+			uint32_t	f = model->opt[p];
+
+			if (model->w[f] >= now)
+			{
+				s->watch->work += (int64_t) (p - model->opt_start[i]) * 2;
+				break;
+			}
+			if (s->met[f] != s->stamp)
+			{
+				s->met[f] = s->stamp;
+				s->count[f] = 0;
+				s->score[f] = 0;
+				s->touched[ntouched++] = f;
+			}
+			s->count[f] += s->rows[u];
+			s->score[f] += (now - model->w[f]) * rows;
+		}
+	}
+	for (size_t j = 0; j < ntouched; j++)
+	{
+		uint32_t	f = s->touched[j];
+
+		if (s->load[f] > 0)
+			continue;
+		if (s->count[f] >= model->k)
+		{
+			double		gain = s->score[f] + s->temperature * search_random(s);
+
+			if (gain > best_gain)
+			{
+				best_gain = gain;
+				best = f;
+			}
+		}
+		else
+		{
+			int			at;
+
+			s->score[f] += s->temperature * search_random(s);
+			if (noffer == OFFERED && s->score[f] <= s->score[offer[OFFERED - 1]])
+				continue;
+			at = noffer < OFFERED ? noffer++ : OFFERED - 1;
+			for (; at > 0 && s->score[offer[at - 1]] < s->score[f]; at--)
+				offer[at] = offer[at - 1];
+			offer[at] = f;
+		}
+	}
+	s->watch->work += (int64_t) ntouched * 2;
+	for (int j = 0; j < noffer; j++)
+	{
+		uint32_t	f = offer[j];
+		double		score = s->score[f];
+		int64_t		count = s->count[f];
+		double		gain;
+
+		if (score <= best_gain)
+			break;
+		scan(s, f);
+		gain = score - spare_loss(s, f, model->k - count, score - best_gain);
+		if (gain > best_gain)
+		{
+			best_gain = gain;
+			best = f;
+		}
+	}
+	if (best == NONE)
+		return true;
+	scan(s, best);
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
 		uint32_t	u = s->freed[j];
 
-		if (search_fits(s, f, s->type[u]) && model->w[f] <= model->c[s->type[u]])
+		if (s->within[s->type[u]] == s->stamp && s->alternative[j] > model->w[best])
 		{
-			if (!search_move(s, u, f))
-				return *ok = false;
+			if (!search_move(s, u, best))
+				return false;
 		}
 		else
 			s->freed[kept++] = u;
 	}
 	s->nfreed = kept;
-	if (look > size)
-		look = size;
-	for (size_t j = 0; j < look; j++)
-	{
-		uint32_t	i = model->type[model->start[f] + at];
-
-		if (++at == size)
-			at = 0;
-		s->watch->work += 2;
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
-		{
-			uint32_t	b = s->in[u];
-			double		gain = search_cost(s, (uint32_t) u, b) - model->w[f];
-
-			if (b == f)
-				continue;
-			if (b == NONE || s->load[b] - s->rows[u] >= model->k)
-			{
-				if (gain > 0)
-				{
-					if (!search_move(s, (uint32_t) u, f))
-						return *ok = false;
-					continue;
-				}
-			}
-			if (s->load[f] < model->k)
-				s->donor[ndonors++] = (uint32_t) u;
-		}
-	}
-	if (s->load[f] >= model->k)
-		return true;
-	/*
-	 * Donors in two classes of preference, each in random order: those whose
-	 * rows would rather be in f or lose nothing to speak of, then any.
-	 */
-	for (int pass = 0; pass < 3 && s->load[f] < model->k; pass++)
-		for (size_t left = ndonors; left > 0 && s->load[f] < model->k; left--)
-		{
-			uint32_t	pick = search_below(s, left);
-			uint32_t	u = s->donor[pick];
-			uint32_t	b = s->in[u];
-			double		gain;
-			bool		spare;
-
-			s->donor[pick] = s->donor[left - 1];
-			s->donor[left - 1] = u;
-			if (b == f)
-				continue;
-			gain = search_cost(s, u, b) - model->w[f];
-			spare = b == NONE || s->load[b] - s->rows[u] >= model->k;
-			if (pass == 0 && !(gain > 0 || (spare && gain >= -1)))
-				continue;
-			if (pass == 1 && !spare && gain < 0)
-				continue;
-			if (!search_take(s, u, f))
-				return *ok = false;
-			/* what the dissolved class leaves may fit as well */
-			for (size_t j = kept; j < s->nfreed; j++)
-			{
-				uint32_t	v = s->freed[j];
-
-				if (search_fits(s, f, s->type[v]) && model->w[f] <= model->c[s->type[v]])
-				{
-					if (!search_move(s, v, f))
-						return *ok = false;
-				}
-				else
-					s->freed[kept++] = v;
-			}
-			s->watch->work += (int64_t) (s->nfreed - kept) * 4;
-			s->nfreed = kept;
-		}
-	return s->load[f] >= model->k;
-}
-
-/*
- * Rows that can be spared elsewhere and lose little in f, until it has k: their
- * loss, or INFINITY when a sample of f's types has too few.  They are listed in
- * pick from *npick on.
- */
-static double
-spare_rows(Search *s, uint32_t f, int64_t rows, double limit, size_t *npick)
-{
-	const IlpModel *model = s->model;
-	size_t		size = model->start[f + 1] - model->start[f];
-	size_t		look = size < 300 ? size : 300;
-	size_t		at = search_below(s, size);
-	double		loss = 0;
-
-	for (size_t j = 0; j < look && rows < model->k && loss < limit; j++)
-	{
-		uint32_t	i = model->type[model->start[f] + at];
-
-		if (++at == size)
-			at = 0;
-		s->watch->work++;
-		for (size_t u = s->first[i]; u < s->first[i + 1] && rows < model->k; u++)
-		{
-			uint32_t	b = s->in[u];
-
-			/* freed rows are counted already */
-			if (b == NONE || s->load[b] - s->rows[u] < model->k)
-				continue;
-			loss += (model->w[f] - model->w[b]) * (double) s->rows[u];
-			rows += s->rows[u];
-			s->pick[(*npick)++] = (uint32_t) u;
-			break;				/* one of a type: the others are in the same class */
-		}
-	}
-	return rows < model->k ? INFINITY : loss;
-}
-
-/*
- * Opens the best of some instances that a freed row would rather be in than in
- * an open class: with the freed rows that fit, and rows to spare elsewhere when
- * these are fewer than k and the saving exceeds the loss.  True if one was.
- */
-static bool
-reopen(Search *s, bool *ok)
-{
-	const IlpModel *model = s->model;
-	uint32_t	best = NONE;
-	double		best_gain = 1e-9;
-	size_t		best_picks = 0;
-	size_t		base = 0;
-	uint32_t	u;
-	size_t		chosen;
-	size_t		lo;
-	size_t		hi;
-	size_t		kept = 0;
-	uint32_t	i;
-
-	*ok = true;
-	if (s->nfreed == 0)
+	/* freed rows that stay are loose, too: they are placed later */
+	s->nloose = 0;
+	if (!attract(s, best) || !take_cheapest(s, best))
 		return false;
-	for (size_t j = 0; j < s->nfreed; j++)
-		s->donor[j] = search_cheapest(s, s->type[s->freed[j]]);
-	chosen = search_below(s, s->nfreed);
-	u = s->freed[chosen];
-	i = s->type[u];
-	lo = model->opt_start[i];
-	hi = model->opt_start[i + 1];
-	while (lo < hi)
-	{
-		size_t		mid = lo + (hi - lo) / 2;
-
-		if (model->w[model->opt[mid]] < search_cost(s, u, s->donor[chosen]))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	hi = lo - model->opt_start[i];
-	for (size_t t = 0; t < (hi < 16 ? hi : 16); t++)
-	{
-		uint32_t	f = model->opt[model->opt_start[i] + (hi <= 16 ? t : search_below(s, hi))];
-		double		gain = 0;
-		int64_t		rows = 0;
-		size_t		npick = base;
-
-		if (s->load[f] > 0)
-			continue;
-		if (s->g != NULL && s->g[f] > 3 * s->temperature + 1)
-			continue;
-		for (size_t j = 0; j < s->nfreed; j++)
-		{
-			uint32_t	v = s->freed[j];
-
-			s->watch->work += 2;
-			if (search_fits(s, f, s->type[v]) && search_cost(s, v, s->donor[j]) > model->w[f])
-			{
-				rows += s->rows[v];
-				gain += (search_cost(s, v, s->donor[j]) - model->w[f]) * (double) s->rows[v];
-			}
-		}
-		if (rows < model->k)
-			gain -= spare_rows(s, f, rows, gain, &npick);
-		if (gain > best_gain)
-		{
-			best_gain = gain;
-			best = f;
-			/* keep these picks in front */
-			best_picks = npick - base;
-			memmove(s->pick, s->pick + base, best_picks * sizeof(*s->pick));
-			base = best_picks;
-		}
-	}
-	if (best == NONE)
-		return false;
-	for (size_t j = 0; j < s->nfreed; j++)
-	{
-		uint32_t	v = s->freed[j];
-
-		if (search_fits(s, best, s->type[v]) && search_cost(s, v, s->donor[j]) > model->w[best])
-		{
-			if (!search_move(s, v, best))
-				return *ok = false;
-		}
-		else
-			s->freed[kept++] = v;
-	}
-	s->nfreed = kept;
-	/* spare when picked, but a class picked from twice may have no more to spare */
-	for (size_t j = 0; j < best_picks; j++)
-	{
-		uint32_t	b = s->in[s->pick[j]];
-
-		if (b != NONE && b != best && s->load[b] - s->rows[s->pick[j]] >= model->k &&
-			!search_move(s, s->pick[j], best))
-			return *ok = false;
-	}
 	s->failed = s->load[best] < model->k;
-	return !s->failed;
+	*opened = !s->failed;
+	return true;
 }
 
 /* Rows of f above k move to cheaper open classes. */
@@ -274,27 +467,64 @@ spill(Search *s, uint32_t f)
 	return true;
 }
 
-/* All rows that gain in f and can be spared elsewhere move there. */
-void
-search_attract(Search *s, uint32_t f)
+/* Freed rows go to their cheapest open classes, whose rows may then leave. */
+static bool
+place(Search *s)
 {
-	const IlpModel *model = s->model;
-	double		w = model->w[f];
+	size_t		ntouched = 0;
 
-	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+	s->stamp++;
+	for (size_t j = 0; j < s->nfreed; j++)
 	{
-		uint32_t	i = model->type[p];
+		uint32_t	u = s->freed[j];
+		uint32_t	to = search_cheapest(s, s->type[u]);
 
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		if (to == NONE)
+			continue;
+		if (!search_move(s, u, to))
+			return false;
+		if (s->met[to] != s->stamp)
 		{
-			uint32_t	b = s->in[u];
-
-			if (b != f && search_cost(s, (uint32_t) u, b) > w &&
-				(b == NONE || s->load[b] - s->rows[u] >= model->k))
-				search_put(s, (uint32_t) u, f);
+			s->met[to] = s->stamp;
+			s->touched[ntouched++] = to;
 		}
 	}
-	s->watch->work += (int64_t) (model->start[f + 1] - model->start[f]) * 2;
+	for (size_t j = 0; j < ntouched; j++)
+		if (!spill(s, s->touched[j]))
+			return false;
+	return true;
+}
+
+/*
+ * Ruins the class of a unit and one or two near it, that is, with rows that fit
+ * an instance of the unit.
+ */
+static bool
+ruin(Search *s, uint32_t u)
+{
+	const IlpModel *model = s->model;
+	uint32_t	i = s->type[u];
+	size_t		options = model->opt_start[i + 1] - model->opt_start[i];
+	int			classes = 1 + (int) search_below(s, 2);
+
+	if (s->in[u] == NONE)
+		s->freed[s->nfreed++] = u;
+	else if (!search_dissolve(s, s->in[u]))
+		return false;
+	for (int tries = 0; tries < 6 && classes > 0; tries++)
+	{
+		uint32_t	f = model->opt[model->opt_start[i] + search_below(s, options)];
+		size_t		size = model->start[f + 1] - model->start[f];
+		uint32_t	j = model->type[model->start[f] + search_below(s, size)];
+		uint32_t	b = s->in[s->first[j] + search_below(s, s->first[j + 1] - s->first[j])];
+
+		if (b == NONE)
+			continue;
+		if (!search_dissolve(s, b))
+			return false;
+		classes--;
+	}
+	return true;
 }
 
 /* Tries one move; *delta is the change of cost.  False: out of memory. */
@@ -310,14 +540,22 @@ search_try(Search *s, double *delta)
 	size_t		lo = model->opt_start[i];
 	size_t		hi = model->opt_start[i + 1];
 	uint32_t	f;
+	bool		more = true;
+	size_t		kept = 0;
 	bool		ok;
 
 	*delta = INFINITY;
 	s->nlog = 0;
 	s->nfreed = 0;
-	s->opened = NONE;
 	s->failed = false;
 	s->watch->work += 20;
+	if (search_random(s) < RUINS)
+	{
+		if (!ruin(s, u))
+			return false;
+		f = NONE;
+		goto recreate;
+	}
 	while (lo < hi)
 	{
 		size_t		mid = lo + (hi - lo) / 2;
@@ -335,17 +573,13 @@ search_try(Search *s, double *delta)
 	 */
 	f = model->opt[model->opt_start[i] + search_below(s, lo - model->opt_start[i])];
 	if (s->g != NULL && s->load[f] == 0 && s->g[f] > 0 &&
-		search_random(s) >= exp(-s->g[f] / s->temperature))
+		search_random(s) >= exp(-s->g[f] / s->reach))
 		return true;
-	if (s->load[f] > 0)
+	if (!search_take(s, u, f))
+		return false;
+	if (s->load[f] < model->k)
 	{
-		if (!search_take(s, u, f))
-			return false;
-	}
-	else
-	{
-		if (!search_take(s, u, f))
-			return false;
+		scan(s, f);
 		if (!fill(s, f, &ok))
 		{
 			if (!ok)
@@ -353,26 +587,22 @@ search_try(Search *s, double *delta)
 			search_undo(s);
 			return true;
 		}
-		s->opened = f;
+		/* f has taken some of them */
+		for (size_t j = 0; j < s->nfreed; j++)
+			if (s->in[s->freed[j]] == NONE)
+				s->freed[kept++] = s->freed[j];
+		s->nfreed = kept;
 	}
-	for (int again = 0; again < 8 && reopen(s, &ok); again++)
-		;
-	if (!ok)
-		return false;
+recreate:
+	for (int again = 0; again < 8 && more && s->nfreed > 0; again++)
+		if (!reopen(s, &more))
+			return false;
 	if (s->failed)
 	{
 		search_undo(s);
 		return true;
 	}
-	for (size_t j = 0; j < s->nfreed; j++)
-	{
-		uint32_t	v = s->freed[j];
-		uint32_t	to = search_cheapest(s, s->type[v]);
-
-		if (to != NONE && !search_move(s, v, to))
-			return false;
-	}
-	if (!spill(s, f))
+	if (!place(s) || (f != NONE && !spill(s, f)))
 		return false;
 	s->watch->work += (int64_t) s->nlog * 8;
 	*delta = s->cost - before;

@@ -8,8 +8,8 @@
  * A state assigns every row unit to an open instance or to its fallback.  A
  * move picks a unit and a cheaper instance of it, opens that with rows that
  * gain there, rows to spare elsewhere and the rows of classes dissolved for it,
- * and puts freed rows into their cheapest open class.  It cools by work done,
- * not by time, so that a run can be repeated.
+ * and opens instances for the freed rows or puts them into their cheapest open
+ * class.  It cools by work done, not by time, so that a run can be repeated.
  */
 #include <math.h>
 #include <string.h>
@@ -127,26 +127,53 @@ reassign(Search *s)
 	return status;
 }
 
+/* Back to the best solution saved. */
+static void
+restore_best(Search *s)
+{
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->in[u] != s->best[u])
+			search_put(s, u, s->best[u]);
+	s->watch->work += s->n;
+}
+
+/* Share of the work after which it goes on from the best solution, colder. */
+#define QUENCH 0.88
+
+/* The temperature reached then, as a share of the first. */
+#define COLD 0.33
+
+/*
+ * The temperature: what a move may reasonably lose grows with the rows it
+ * moves, thus with k, but less than k, as rows in large classes have more
+ * choice.  The constants are measured on unit weights.
+ */
+static void
+set_temperature(Search *s, double scale, double share)
+{
+	double		hot = scale * 0.3 * pow(fmin(1000, (double) s->model->k), 0.6);
+
+	s->temperature = share < QUENCH ? hot * pow(COLD, share / QUENCH) :
+		hot * COLD * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
+	s->reach = s->temperature + 0.5 * scale;
+}
+
 /* Annealing from hot to cold; stops at the target. */
 static KanonStatus
 anneal(Search *s, double work, double target)
 {
 	const IlpModel *model = s->model;
 	double		scale = 0;
-	double		hot;
-	double		cold;
 	int64_t		begin = kanon_watch_total(s->watch);
 	double		clock = s->watch->deadline < INFINITY ? s->env->now(s->env->arg) : 0;
 	int64_t		next = begin + (int64_t) (work / REASSIGN);
 	bool		dirty = false;	/* the state at hand is the best, and not saved */
+	bool		quench = false;
 	int64_t		since = 0;
 
 	for (uint32_t f = 0; f < model->nf; f++)
 		scale = fmax(scale, model->w[f]);
 	scale = model->integral ? 1 : scale / 8;
-	hot = scale * fmax(1, 0.3 * fmin(200, (double) model->k));
-	cold = hot / 5;
-	s->temperature = hot;
 	for (int64_t done = 0;; done++, since++)
 	{
 		double		delta;
@@ -158,11 +185,19 @@ anneal(Search *s, double work, double target)
 			/* a run that cannot finish in time cools with the time instead */
 			if (s->watch->deadline < INFINITY)
 				share = fmax(share, (s->env->now(s->env->arg) - clock) /
-							 (0.98 * (s->watch->deadline - clock)));
+							 (0.95 * (s->watch->deadline - clock)));
 			if (share >= 1)
 				break;
 			s->watch->share = share;
-			s->temperature = hot * pow(cold / hot, share);
+			set_temperature(s, scale, share);
+			if (share >= QUENCH && !quench)
+			{
+				quench = true;
+				if (dirty)
+					save_best(s);
+				dirty = false;
+				restore_best(s);
+			}
 		}
 		if (kanon_watch(s->watch, 1))
 			return KANON_CANCELLED;
@@ -201,8 +236,6 @@ anneal(Search *s, double work, double target)
 			since = 0;
 			continue;
 		}
-		if (s->opened != NONE)
-			search_attract(s, s->opened);
 		if (s->cost < s->best_cost - 1e-9)
 		{
 			dirty = true;

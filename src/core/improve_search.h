@@ -16,10 +16,10 @@ typedef struct Search
 	KanonEnv   *env;
 	KanonWatch *watch;
 	uint64_t	random;
-	uint32_t	opened;			/* by the move at hand, or NONE */
 	bool		failed;			/* it left a class below k */
 	const double *g;			/* [nf] reduced costs; may be NULL */
 	double		temperature;
+	double		reach;			/* reduced cost at which opening is tried one time in e */
 	double		cost;
 	uint32_t	n;				/* units */
 	uint32_t   *type;			/* [n] */
@@ -37,11 +37,21 @@ typedef struct Search
 	size_t		log_room;
 	uint32_t   *freed;			/* [n] */
 	size_t		nfreed;
-	uint32_t   *donor;			/* [n] scratch */
+	double	   *alternative;	/* [n] cost of a freed row in its cheapest open class */
 	size_t	   *place;			/* [m] scratch */
-	uint32_t   *pick;			/* [n + 2 look] scratch */
+	/* what a scan of an instance has met */
+	uint32_t	stamp;
+	uint32_t   *within;			/* [m] stamp: is in the instance */
+	uint32_t   *met;			/* [nf] stamp: the next three are set */
+	int64_t    *count;			/* [nf] rows */
+	double	   *score;			/* [nf] */
+	uint32_t   *chain;			/* [nf] units, linked by along */
+	uint32_t   *along;			/* [n] */
+	uint32_t   *touched;		/* [nf] classes met */
+	size_t		ntouched;
+	uint32_t   *loose;			/* [n] units at their fallback */
+	size_t		nloose;
 	bool		single;			/* every unit is one row */
-	uint64_t   *fits;			/* bits, instance by instance; NULL: too many */
 	uint32_t   *best;			/* [n] in, of the best solution saved */
 	double		best_cost;
 } Search;
@@ -87,9 +97,6 @@ extern void search_free(Search *s);
 /* The start: the given classes first (may be NULL), then greedily by cost. */
 extern KanonStatus search_start(Search *s, const IlpList *start);
 
-/* Does the instance take the type? */
-extern bool search_fits(const Search *s, uint32_t f, uint32_t i);
-
 /* Moves a unit; the cost follows. */
 extern void search_put(Search *s, uint32_t u, uint32_t f);
 
@@ -100,6 +107,9 @@ extern void search_undo(Search *s);
 /* The cheapest open class of a type, or NONE when its fallback is as cheap. */
 extern uint32_t search_cheapest(Search *s, uint32_t i);
 
+/* Frees all rows of a class. */
+extern bool search_dissolve(Search *s, uint32_t f);
+
 /* Takes a unit to f; its class, if that drops below k, is dissolved. */
 extern bool search_take(Search *s, uint32_t u, uint32_t f);
 
@@ -107,8 +117,5 @@ extern bool search_take(Search *s, uint32_t u, uint32_t f);
 
 /* Tries one move; *delta is the change of cost.  False: out of memory. */
 extern bool search_try(Search *s, double *delta);
-
-/* All rows that gain in f and can be spared elsewhere move there. */
-extern void search_attract(Search *s, uint32_t f);
 
 #endif

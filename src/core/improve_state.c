@@ -13,34 +13,6 @@
 #define MANY_ROWS (4 * 1000 * 1000)
 #define MAX_UNITS 64
 
-/* Bytes for a table of which type fits which instance; else it is looked up. */
-#define MAX_TABLE ((size_t) 48 * 1024 * 1024)
-
-bool
-search_fits(const Search *s, uint32_t f, uint32_t i)
-{
-	const IlpModel *model = s->model;
-	size_t		lo = model->start[f];
-	size_t		hi = model->start[f + 1];
-
-	if (s->fits != NULL)
-	{
-		size_t		bit = (size_t) f * model->m + i;
-
-		return s->fits[bit >> 6] >> (bit & 63) & 1;
-	}
-	while (lo < hi)
-	{
-		size_t		mid = lo + (hi - lo) / 2;
-
-		if (model->type[mid] < i)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < model->start[f + 1] && model->type[lo] == i;
-}
-
 /* Moves a unit; the cost follows. */
 void
 search_put(Search *s, uint32_t u, uint32_t f)
@@ -128,8 +100,8 @@ search_cheapest(Search *s, uint32_t i)
 }
 
 /* Frees all rows of a class. */
-static bool
-dissolve(Search *s, uint32_t f)
+bool
+search_dissolve(Search *s, uint32_t f)
 {
 	while (s->head[f] != NONE)
 	{
@@ -151,7 +123,7 @@ search_take(Search *s, uint32_t u, uint32_t f)
 	if (!search_move(s, u, f))
 		return false;
 	if (old != NONE && s->load[old] < s->model->k)
-		return dissolve(s, old);
+		return search_dissolve(s, old);
 	return true;
 }
 
@@ -287,28 +259,24 @@ search_alloc(Search *s)
 	s->log_unit = kanon_alloc(env, s->log_room, sizeof(*s->log_unit));
 	s->log_from = kanon_alloc(env, s->log_room, sizeof(*s->log_from));
 	s->freed = kanon_alloc(env, n, sizeof(*s->freed));
-	s->donor = kanon_alloc(env, n, sizeof(*s->donor));
+	s->alternative = kanon_alloc(env, n, sizeof(*s->alternative));
 	s->place = kanon_alloc(env, model->m, sizeof(*s->place));
-	s->pick = kanon_alloc(env, n + 1000, sizeof(*s->pick));
+	s->within = kanon_alloc0(env, model->m, sizeof(*s->within));
+	s->met = kanon_alloc0(env, model->nf, sizeof(*s->met));
+	s->count = kanon_alloc(env, model->nf, sizeof(*s->count));
+	s->score = kanon_alloc(env, model->nf, sizeof(*s->score));
+	s->chain = kanon_alloc(env, model->nf, sizeof(*s->chain));
+	s->along = kanon_alloc(env, n, sizeof(*s->along));
+	s->touched = kanon_alloc(env, model->nf, sizeof(*s->touched));
+	s->loose = kanon_alloc(env, n, sizeof(*s->loose));
 	s->best = kanon_alloc(env, n, sizeof(*s->best));
 	if (s->type == NULL || s->rows == NULL || s->first == NULL || s->in == NULL ||
 		s->next == NULL || s->prev == NULL || s->head == NULL || s->load == NULL ||
-		s->log_unit == NULL || s->log_from == NULL || s->freed == NULL || s->donor == NULL || s->place == NULL || s->pick == NULL ||
-		s->best == NULL)
+		s->log_unit == NULL || s->log_from == NULL || s->freed == NULL ||
+		s->alternative == NULL || s->place == NULL || s->within == NULL || s->met == NULL ||
+		s->count == NULL || s->score == NULL || s->chain == NULL || s->along == NULL ||
+		s->touched == NULL || s->loose == NULL || s->best == NULL)
 		return false;
-	if (model->nf > 0 && model->m <= MAX_TABLE * 8 / model->nf)
-	{
-		s->fits = kanon_alloc0(env, (size_t) model->nf * model->m / 64 + 1, sizeof(*s->fits));
-		if (s->fits == NULL)
-			return false;
-		for (uint32_t f = 0; f < model->nf; f++)
-			for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
-			{
-				size_t		bit = (size_t) f * model->m + model->type[p];
-
-				s->fits[bit >> 6] |= UINT64_C(1) << (bit & 63);
-			}
-	}
 	n = 0;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
@@ -346,9 +314,15 @@ search_free(Search *s)
 	kanon_free(env, s->log_unit);
 	kanon_free(env, s->log_from);
 	kanon_free(env, s->freed);
-	kanon_free(env, s->donor);
 	kanon_free(env, s->place);
-	kanon_free(env, s->pick);
+	kanon_free(env, s->alternative);
+	kanon_free(env, s->within);
+	kanon_free(env, s->met);
+	kanon_free(env, s->count);
+	kanon_free(env, s->score);
+	kanon_free(env, s->chain);
+	kanon_free(env, s->along);
+	kanon_free(env, s->touched);
+	kanon_free(env, s->loose);
 	kanon_free(env, s->best);
-	kanon_free(env, s->fits);
 }

@@ -30,7 +30,7 @@ random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t 
 		code[j] = random_below(random, domain);
 	problem = problem_from_codes(host, code, rows, columns, k);
 	problem->seed = 1;
-	problem->effort = 0.001;
+	problem->effort = 0.0003;
 	free(code);
 	return problem;
 }
@@ -117,7 +117,7 @@ repeats(void **state)
 	double		cost;
 
 	(void) state;
-	problem->effort = 0.05;
+	problem->effort = 0.02;
 	assert_int_equal(kanon_solve_improve(problem, &one, &report), KANON_OK);
 	cost = report.cost;
 	assert_int_equal(kanon_solve_improve(problem, &two, &report), KANON_OK);
@@ -154,7 +154,7 @@ memory_and_cancel(void **state)
 				KanonRelease release;
 				KanonReport report;
 
-				problem->effort = 0.01;
+				problem->effort = 0.003;
 				if (s == 1)
 				{
 					problem->mask.list = list;
