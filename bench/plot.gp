@@ -20,12 +20,23 @@ set arrow from 1, graph 0 to 1, graph 1 nohead lw 2 lc rgb "#cc3311" front
 
 bars(file, value, must, aim) = sprintf("plot '%s' every ::1 using (column(%d)/column(%d)/2):0:(column(%d)/column(%d)/2):(0.32):ytic(strcol(1)) with boxxyerror lc rgb '#4477aa' title 'measured', '' every ::1 using (column(%d)/column(%d)):0 with points pt 5 ps 0.8 lc rgb '#228833' title 'aim', '' every ::1 using (1.06):0:(sprintf('%%.3g of %%.3g', column(%d), column(%d))) with labels left textcolor rgb '#333333' notitle", file, value, must, value, must, aim, must, value, must)
 
-set output dir."/publish.svg"
 set title "Whole calls and solver: ratios within one run" textcolor rgb "#333333" offset 0, 1
-eval(bars(dir."/publish.tsv", 4, 5, 6))
+there(file) = int(system("test -s '".file."' && echo 1 || echo 0"))
+titles = "'Whole calls and solver: ratios within one run' 'kanon_risk against plain grouping' 'kanon_frontier against single runs'"
+do for [n = 1:3] {
+	if (there(dir."/".word("publish risk choosing", n).".tsv")) {
+		set title word(titles, n)
+		set output dir."/".word("publish risk choosing", n).".svg"
+		eval(bars(dir."/".word("publish risk choosing", n).".tsv", 4, 5, 6))
+	}
+}
+if (there(dir."/memory.tsv")) {
+	set title "Memory of kanon's own state, bytes per row type"
+	set output dir."/memory.svg"
+	eval(bars(dir."/memory.tsv", 5, 6, 7))
+}
 
 # exact solvers: cells lost above the proven bound, per k
-set output dir."/exact.svg"
 reset
 set datafile separator "\t"
 set terminal svg size 1000,430 dynamic noenhanced font "sans-serif,13" background "#ffffff"
@@ -41,9 +52,12 @@ set key top right textcolor rgb "#333333"
 set title "Heuristic and exact releases on the paper's cases" textcolor rgb "#333333"
 gap(name, c) = strcol(1) eq name && column(6) > 0 ? 100*(column(c)/column(6)-1) : NaN
 file = dir."/exact.tsv"
-plot file every ::1 using 2:(gap("CMC, 57 patterns", 3)) with linespoints pt 7 lc rgb "#cc3311" title "CMC, 57 patterns: greedy", \
-     '' every ::1 using 2:(gap("CMC, 57 patterns", 4)) with linespoints pt 6 lc rgb "#cc3311" dt 2 title "improve", \
-     '' every ::1 using 2:(gap("CMC, 57 patterns", 5)) with points pt 2 lc rgb "#cc3311" title "ilp", \
-     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 3)) with linespoints pt 7 lc rgb "#4477aa" title "Adult-2, 15 patterns: greedy", \
-     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 4)) with linespoints pt 6 lc rgb "#4477aa" dt 2 title "improve", \
-     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 5)) with points pt 2 lc rgb "#4477aa" title "ilp"
+if (there(file)) {
+	set output dir."/exact.svg"
+	plot file every ::1 using 2:(gap("CMC, 57 patterns", 3)) with linespoints pt 7 lc rgb "#cc3311" title "CMC, 57 patterns: greedy", \
+	     '' every ::1 using 2:(gap("CMC, 57 patterns", 4)) with linespoints pt 6 lc rgb "#cc3311" dt 2 title "improve", \
+	     '' every ::1 using 2:(gap("CMC, 57 patterns", 5)) with points pt 2 lc rgb "#cc3311" title "ilp", \
+	     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 3)) with linespoints pt 7 lc rgb "#4477aa" title "Adult-2, 15 patterns: greedy", \
+	     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 4)) with linespoints pt 6 lc rgb "#4477aa" dt 2 title "improve", \
+	     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 5)) with points pt 2 lc rgb "#4477aa" title "ilp"
+}

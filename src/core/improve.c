@@ -277,7 +277,7 @@ build(Improve *v)
 									   &v->watch, &v->instances, v->report);
 		highest *= 0.8;
 		max_cost = highest;
-	} while (status == KANON_TOO_LARGE && highest > 1e-9);
+	} while (status == KANON_TOO_LARGE && highest > 1e-9 && !v->watch.late);
 	return status;
 }
 
@@ -326,6 +326,8 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 			status = run(&v);
 		if (status == KANON_OK)
 			status = offer_all(&v);
+		if (status == KANON_TOO_LARGE)
+			status = KANON_OK;	/* greedy's release stands */
 	}
 	if (v.watch.cancelled)
 		status = KANON_CANCELLED;
