@@ -122,7 +122,7 @@ take_group(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntype
 			rows += greedy->problem->rows[types[i]];
 			types[n++] = types[i];
 		}
-	if (n == 0 || !kanon_class_allowed(greedy->problem, types, n, rows))
+	if (n == 0 || !kanon_class_allowed(greedy->problem, types, NULL, n, rows))
 		return KANON_OK;
 	if (release->nclasses == greedy->classes_room)
 	{

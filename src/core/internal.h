@@ -96,16 +96,18 @@ kanon_stop(KanonPace *pace, uint64_t work)
 }
 
 /*
- * May these row types form a class?  The one place that knows the privacy
- * rules: rows is their number of rows together; types (NULL when not at hand)
- * are there for rules that look at what the rows say.  Solvers may count on it
- * that a set with fewer than k rows never may.
+ * May these rows form a class?  The one place that knows the privacy rules: rows
+ * is their number together; types[ntypes] (NULL when not at hand) are there for
+ * rules that look at what the rows say, with counts[ntypes] rows of each (NULL:
+ * all that it has).  Solvers may count on it that a set with fewer than k rows
+ * never may.
  */
 static inline bool
-kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, size_t ntypes,
-					int64_t rows)
+kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
+					size_t ntypes, int64_t rows)
 {
 	(void) types;
+	(void) counts;
 	(void) ntypes;
 	return rows >= problem->k;
 }

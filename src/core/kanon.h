@@ -103,13 +103,26 @@ typedef struct KanonMask
 	int			nrules;
 } KanonMask;
 
-/* A quasi-identifier.  Codes 0 .. distinct-1 ascend in the type's own order. */
+/*
+ * A column: a quasi-identifier, or a level of one.  A quasi-identifier with a
+ * hierarchy is as many columns, one after the other, as it has levels below
+ * suppression: its own values (level 0), what these generalize to (level 1), and
+ * so on.  A pattern suppresses the levels from below: column c + 1 of level > 0
+ * only together with column c, which every mask says by itself.  A pattern thus
+ * generalizes to level r when it suppresses r of them, and suppresses the
+ * quasi-identifier when it suppresses them all; nothing else in the core needs
+ * to know that a column is a level, but for what a release has lost.
+ *
+ * Codes 0 .. distinct-1 ascend in the type's own order.
+ */
 typedef struct KanonColumn
 {
 	const uint32_t *code;		/* [ntypes] */
 	uint32_t	distinct;		/* number of distinct values, NULL among them */
-	double		weight;			/* cost of suppressing one cell, >= 0, finite */
-	const double *number;		/* [distinct] for a numerical column (NaN: NULL), else NULL */
+	double		weight;			/* cost of suppressing one cell (over the level before), >= 0, finite */
+	const double *number;		/* [distinct] for a numerical column (NaN: NULL), else NULL; level 0 only */
+	int			level;			/* of its quasi-identifier; 0: the values themselves */
+	bool		has_null;		/* its last code is NULL */
 } KanonColumn;
 
 /* What happens to the rows (fewer than k) that are left for no class. */
@@ -124,7 +137,7 @@ typedef struct KanonProblem
 {
 	KanonEnv   *env;
 	int			ncolumns;		/* 1 .. KANON_MAX_COLUMNS */
-	const KanonColumn *columns; /* [ncolumns], most important first */
+	const KanonColumn *columns; /* [ncolumns], most important first; the first is of level 0 */
 	uint32_t	ntypes;			/* row types, pairwise different, in ascending order of codes */
 	const int64_t *rows;		/* [ntypes], > 0: rows of each type; their sum fits, too */
 	int64_t		k;				/* least rows of a class */
@@ -134,20 +147,32 @@ typedef struct KanonProblem
 	double		gap;			/* stop at this relative gap */
 	uint64_t	seed;
 	double		effort;			/* work of an anytime solver; 1 is its normal */
+
+	/* what only one family of solvers is told; NULL for the others */
+	const struct KanonFullDomainOptions *full_domain;	/* full_domain.h */
+	const struct KanonClusterOptions *cluster;	/* cluster.h */
+	const struct KanonFreeformOptions *freeform;	/* freeform.h */
 } KanonProblem;
 
-/* What a class shows in one column. */
+/*
+ * What a class shows in one column.  Of a quasi-identifier with levels it shows
+ * the finest level that has a value.  Ranges and sets are in columns of level 0
+ * and stand for values that differ; the class's pattern has the columns that do
+ * not show their one value.
+ */
 typedef enum KanonShow
 {
 	KANON_SHOW_NOTHING,			/* suppressed; the cell's code is 0 */
-	KANON_SHOW_VALUE			/* the value with this code */
+	KANON_SHOW_VALUE,			/* the value with this code */
+	KANON_SHOW_RANGE,			/* pool[code] .. pool[code + 1]: the least and the largest code; no NULL */
+	KANON_SHOW_SET				/* pool[code] codes, ascending, from pool[code + 1] on; NULL may be one */
 } KanonShow;
 
 /* Four bytes: at ten million row types the cells are a fifth of a release. */
 typedef struct KanonCell
 {
 	uint32_t	show:3;			/* KanonShow */
-	uint32_t	code:29;
+	uint32_t	code:29;		/* or a place in the release's pool */
 } KanonCell;
 
 typedef struct KanonClass
@@ -178,12 +203,15 @@ typedef struct KanonRelease
 	size_t		nflows;
 	KanonFlow  *flows;			/* [nflows] */
 	int64_t		dropped;		/* rows left out */
+	size_t		npool;			/* <= 2^29 */
+	uint32_t   *pool;			/* [npool] what ranges and sets hold; NULL: there are none */
 } KanonRelease;
 
 typedef struct KanonReport
 {
-	double		cost;			/* sum over published rows of their pattern's cost */
-	double		lower_bound;	/* proven, on the cost of any release; -INFINITY: none */
+	double		cost;			/* sum over published rows of their pattern's cost, or the solver's own measure */
+	double		lower_bound;	/* proven, on that cost of any release; -INFINITY: none */
+	double		guarantee;		/* cost is at most this many times the optimum; 0: not promised */
 	bool		proven;			/* cost is optimal (within the gap asked for) */
 	int64_t		nodes;			/* branch-and-bound nodes, or what the solver counts */
 	double		seconds;		/* in the solver */

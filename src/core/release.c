@@ -320,7 +320,7 @@ check_rules(Finish *finish)
 			cost = kanon_pattern_cost(problem, class->pattern);
 		known = class->pattern;
 		finish->report->cost += cost * (double) class->rows;
-		if (kanon_class_allowed(problem, NULL, 0, class->rows))
+		if (kanon_class_allowed(problem, NULL, NULL, 0, class->rows))
 			continue;
 		if (class->pattern != finish->index->all)
 			return broken(finish, "class %u may not be one", i);
@@ -329,7 +329,7 @@ check_rules(Finish *finish)
 	}
 	if (release->dropped > 0 && problem->residual != KANON_RESIDUAL_DROP)
 		return broken(finish, "rows are left out");
-	if (release->dropped > 0 && kanon_class_allowed(problem, NULL, 0, release->dropped))
+	if (release->dropped > 0 && kanon_class_allowed(problem, NULL, NULL, 0, release->dropped))
 		return broken(finish, "rows are left out that may be a class");
 	return KANON_OK;
 }
