@@ -180,12 +180,13 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     time_limit        interval DEFAULT '60 seconds',
     gap               float8   DEFAULT 0,
     seed              bigint   DEFAULT 1,
-    effort            float8   DEFAULT 1)
+    effort            float8   DEFAULT 1,
+    class_column      name     DEFAULT NULL)
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name)
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_patterns(

@@ -135,6 +135,13 @@ SELECT count(*) FROM kanon_pattern_guided('people', 'people_rules', '{age,zip,se
 SELECT kept, options->'rules' AS rules, options->'residual' AS residual, options->'seed' AS seed, options ? 'time_limit' AS limited
 FROM kanon_usefulness WHERE target = 'measure_test.people_rules';
 
+-- by clusters: of four women one has not flu, of three men one has not gout: 2/7
+SELECT * FROM kanon_pattern_clustering('people', 'people_teams', '{age,zip,sex}', 3, '{**-,**-}',
+    keep => '{diagnosis}', class_column => 'diagnosis');
+SELECT cm FROM loss WHERE target = 'measure_test.people_teams';
+SELECT options->'class_column' AS recorded FROM kanon_usefulness WHERE target = 'measure_test.people_teams';
+SELECT * FROM kanon_pattern_clustering('people', 'o', '{age}', 2, '{-}', class_column => 'diagnosis');
+
 -- a class column must be kept and comparable; without writing it is only checked
 SELECT * FROM kanon_pattern_guided('people', 'o', '{age}', 2, class_column => 'diagnosis');
 SELECT * FROM kanon_pattern_guided('people', 'o', '{age}', 2, keep => '{diagnosis}', class_column => 'nope');

@@ -184,17 +184,17 @@ array_arg(FunctionCallInfo fcinfo, int arg)
 }
 
 int64
-k_arg(FunctionCallInfo fcinfo, int arg)
+k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 {
 	int64		k;
 
-	refuse_null(fcinfo, arg, "k", "Every published combination will occur at least k times; 5 is a usual choice.");
+	refuse_null(fcinfo, arg, "k", hint);
 	k = PG_GETARG_INT64(arg);
-	if (k < 2)
+	if (k < least)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k must be at least 2"),
-				 errhint("With k = 1 every row may stand alone, which protects nobody.")));
+				 errmsg("k must be at least " INT64_FORMAT, least),
+				 errhint("%s", least > 1 ? "With k = 1 every row may stand alone, which protects nobody." : hint)));
 	return k;
 }
 

@@ -12,7 +12,10 @@ extern void refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, cons
 extern char *text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
 extern bool bool_arg(FunctionCallInfo fcinfo, int arg, const char *name);
 extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
-extern int64 k_arg(FunctionCallInfo fcinfo, int arg);	/* >= 2 */
+
+/* `hint` tells what k means. */
+#define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
+extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
 
 /* time_limit, gap, seed and effort: four arguments from `first` on. */
 typedef struct Limits

@@ -500,7 +500,7 @@ Datum
 kanon_explain(PG_FUNCTION_ARGS)
 {
 	Explain		explain = {0};
-	int64		k = k_arg(fcinfo, ARG_K);
+	int64		k = k_arg(fcinfo, ARG_K, 2, K_HINT);
 	Run		   *run;
 
 	explain.with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
