@@ -145,12 +145,14 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     gap               float8   DEFAULT 0,
     seed              bigint   DEFAULT 1,
     effort            float8   DEFAULT 1,
-    class_column      name     DEFAULT NULL)
+    class_column      name     DEFAULT NULL,
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height')
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name, jsonb, text)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_check(
@@ -181,12 +183,14 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     gap               float8   DEFAULT 0,
     seed              bigint   DEFAULT 1,
     effort            float8   DEFAULT 1,
-    class_column      name     DEFAULT NULL)
+    class_column      name     DEFAULT NULL,
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height')
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text)
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_patterns(
@@ -198,12 +202,13 @@ CREATE FUNCTION @extschema@.kanon_patterns(
     together          text[]   DEFAULT '{}',
     at_most_one       text[]   DEFAULT '{}',
     implies           text[]   DEFAULT '{}',
-    weights           float8[] DEFAULT NULL)
+    weights           float8[] DEFAULT NULL,
+    max_level         int[]    DEFAULT NULL)
 RETURNS SETOF text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_patterns';
 
-COMMENT ON FUNCTION @extschema@.kanon_patterns(name[], int, float8, name[], name[], text[], text[], text[], float8[])
+COMMENT ON FUNCTION @extschema@.kanon_patterns(name[], int, float8, name[], name[], text[], text[], text[], float8[], int[])
 IS 'the patterns that fulfil some rules, cheapest first, the all-suppressed one last';
 
 CREATE FUNCTION @extschema@.kanon_rules(
@@ -248,14 +253,16 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     time_limit        interval DEFAULT '60 seconds',
     gap               float8   DEFAULT 0,
     seed              bigint   DEFAULT 1,
-    effort            float8   DEFAULT 1)
+    effort            float8   DEFAULT 1,
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height')
 RETURNS TABLE (k int, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
                classes bigint, class_min bigint, class_avg float8, class_max bigint,
                residual_rows bigint, cost float8, proven boolean, solve_ms float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
-COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8)
+COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text)
 IS 'what a release would lose for each of several ks; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
@@ -272,13 +279,15 @@ CREATE FUNCTION @extschema@.kanon_explain(
     gap               float8   DEFAULT 0,
     seed              bigint   DEFAULT 1,
     effort            float8   DEFAULT 1,
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height',
     with_values       boolean  DEFAULT false)
 RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells bigint, cost float8,
                saved_cells bigint, detail text, shown jsonb)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
-COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, boolean)
 IS 'where the cost of a release comes from and what would change it; writes nothing';
 
 /*

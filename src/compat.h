@@ -24,6 +24,13 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* 16 lets it report an error instead of raising it. */
+#if PG_VERSION_NUM < 160000
+#define kanon_make_range(typcache, lower, upper) make_range(typcache, lower, upper, false)
+#else
+#define kanon_make_range(typcache, lower, upper) make_range(typcache, lower, upper, false, NULL)
+#endif
+
 /* 16 made one ownership and one privilege check of many. */
 #if PG_VERSION_NUM < 160000
 #include "utils/acl.h"

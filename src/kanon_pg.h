@@ -31,6 +31,15 @@ extern Size kanon_memory_limit(void);
 /* ---- a column of the source ---- */
 typedef struct Dictionary Dictionary;
 
+/* How the cells of a published quasi-identifier look. */
+typedef enum ShowAs
+{
+	SHOW_AS_VALUE,				/* as in the source */
+	SHOW_AS_TEXT,				/* values and labels of a hierarchy, as text */
+	SHOW_AS_RANGE,				/* a value is the range that holds only it */
+	SHOW_AS_SET					/* an array; a value is the array of it alone */
+} ShowAs;
+
 typedef struct SourceColumn
 {
 	char	   *name;
@@ -39,15 +48,30 @@ typedef struct SourceColumn
 	int32		typmod;
 	Oid			collation;
 	bool		numerical;		/* a quasi-identifier measured as a number */
+	ShowAs		show_as;
 	Dictionary *dictionary;		/* quasi-identifiers: filled by rowtypes_read */
+	struct Hierarchy *hierarchy;	/* how its values generalize, or NULL */
 } SourceColumn;
+
+/*
+ * Which columns of the problem the quasi-identifiers are: its own values, and
+ * one more for each level of its hierarchy (KanonColumn says how).
+ */
+typedef struct Levels
+{
+	int			nqis;
+	int			first[KANON_MAX_COLUMNS + 1];	/* its values; [nqis]: number of columns */
+} Levels;
 
 typedef struct Source
 {
 	Oid			relid;			/* locked in ACCESS SHARE mode until the transaction ends */
 	char	   *name;			/* qualified and quoted */
 	int			nqis;
-	SourceColumn *qis;			/* [nqis] in the order in which they were named */
+	int			ngrouped;		/* >= nqis */
+	SourceColumn *qis;			/* [ngrouped] in the order in which they were named; from nqis on:
+								 * columns that tell row types apart beside them */
+	Levels		levels;
 	int			nkept;
 	SourceColumn *kept;			/* [nkept] */
 } Source;
@@ -142,6 +166,9 @@ extern uint32 dictionary_size(const Dictionary *dictionary);
 /* The one spelling under which a code is published. */
 extern Datum dictionary_value(const Dictionary *dictionary, uint32 code, bool *isnull);
 
+/* NULL has a code: after dictionary_sort, the last. */
+extern bool dictionary_has_null(const Dictionary *dictionary);
+
 /* Equal values can be spelled differently (numeric 1.0 and 1.00). */
 extern bool dictionary_has_spellings(const Dictionary *dictionary);
 
@@ -161,7 +188,8 @@ typedef struct RowTypes
 	Source	   *source;
 	uint32		ntypes;
 	int64		nrows;
-	KanonColumn *columns;		/* [nqis]; weights are 1 */
+	KanonColumn *grouped;		/* [ngrouped] what was read; weights are 1 */
+	KanonColumn *columns;		/* the problem's (Levels): grouped itself when there are no hierarchies */
 	int64	   *rows;			/* [ntypes] */
 } RowTypes;
 
@@ -264,16 +292,36 @@ extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *typ
  */
 extern Datum call_options(FunctionCallInfo fcinfo, const int *args, int nargs);
 
-/* {"column": value, ...} of the cells that show one, as the caller; functions: of shown_functions. */
-extern FmgrInfo *shown_functions(const Source *source);
-extern Datum shown_values(const Source *source, const KanonCell *cells, FmgrInfo *functions);
+/*
+ * {"column": what it shows, ...} of a class, without the columns that show
+ * nothing; made as the caller.  pool: the release's.
+ */
+typedef struct ShownJson ShownJson;
+extern ShownJson *shown_json_open(const Source *source);
+extern Datum shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool);
 
 /* How far the cost may be above the optimum, as a share of the bound. */
 extern double report_gap(const KanonReport *report);
 
 /* ---- patterns as text (api/args.c) ---- */
 
-/* Symbols of a pattern ("-*-"), palloc'd. */
-extern char *pattern_text(KanonPattern pattern, int ncolumns);
+/* Without hierarchies: each quasi-identifier is one column. */
+extern Levels no_levels(int nqis);
+
+/*
+ * Symbols of a pattern, one per quasi-identifier ("-2*": kept, at level 2,
+ * suppressed), palloc'd.
+ */
+extern char *pattern_text(KanonPattern pattern, const Levels *levels);
+
+/* The same of a class; '~' where it shows a range or a set. */
+extern char *class_text(const KanonRelease *release, uint32 class_, const Levels *levels);
+
+/* How many quasi-identifiers a pattern suppresses whole; and a class, which may show ranges and sets. */
+extern int	pattern_suppressed(KanonPattern pattern, const Levels *levels);
+extern int	class_suppressed(const KanonRelease *release, uint32 class_, const Levels *levels);
+
+/* Does a class (its cells, all columns of the problem) show nothing in a quasi-identifier? */
+extern bool shows_nothing(const Levels *levels, int qi, const KanonCell *cells);
 
 #endif

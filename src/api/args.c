@@ -8,78 +8,9 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "read/number.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-
-char *
-pattern_text(KanonPattern pattern, int ncolumns)
-{
-	char	   *text = palloc(ncolumns + 1);
-
-	for (int c = 0; c < ncolumns; c++)
-		text[c] = (pattern >> c) & 1 ? '*' : '-';
-	text[ncolumns] = '\0';
-	return text;
-}
-
-KanonPattern
-pattern_parse(const char *text, int ncolumns)
-{
-	KanonPattern pattern = 0;
-	int			length = pg_mbstrlen(text);
-
-	if (length != ncolumns)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pattern \"%s\" has %d symbols for %d quasi-identifiers", text, length, ncolumns),
-				 errhint("Write one symbol for each quasi-identifier, in their order: '-' keeps it, '*' suppresses it.")));
-	for (int c = 0; c < ncolumns; c++)
-	{
-		if (text[c] == '*')
-			pattern |= UINT64CONST(1) << c;
-		else if (text[c] != '-')
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("pattern \"%s\" has an unknown symbol at position %d", text, c + 1),
-					 errhint("'-' keeps a column, '*' suppresses it.")));
-	}
-	return pattern;
-}
-
-KanonPattern *
-patterns_parse(ArrayType *array, int ncolumns, size_t *n)
-{
-	Datum	   *elements;
-	bool	   *nulls;
-	int			count;
-	KanonPattern *patterns;
-
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("patterns must be a one-dimensional list"),
-				 errhint("Write it like '{--*,-**}'.")));
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
-	if (count == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("patterns must not be empty"),
-				 errhint("List at least one pattern, or leave it NULL to allow every combination.")));
-	patterns = palloc(sizeof(KanonPattern) * count);
-	for (int i = 0; i < count; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("patterns must not contain NULL"),
-					 errhint("Write it like '{--*,-**}'.")));
-		patterns[i] = pattern_parse(TextDatumGetCString(elements[i]), ncolumns);
-	}
-	*n = count;
-	return patterns;
-}
 
 double *
 weights_parse(ArrayType *array, int ncolumns)
@@ -183,6 +114,28 @@ array_arg(FunctionCallInfo fcinfo, int arg)
 	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg);
 }
 
+Jsonb *
+jsonb_arg(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_JSONB_P(arg);
+}
+
+LevelCost
+level_cost_arg(FunctionCallInfo fcinfo, int arg)
+{
+	const char *hint = "It is 'height' (levels cost equal steps) or 'ncp' (the certainty penalty of each level).";
+	const char *word = text_arg(fcinfo, arg, "level_cost", hint);
+
+	if (strcmp(word, "height") == 0)
+		return LEVEL_COST_HEIGHT;
+	if (strcmp(word, "ncp") == 0)
+		return LEVEL_COST_NCP;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("level_cost \"%s\" is not known", word),
+			 errhint("%s", hint)));
+}
+
 int64
 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 {
@@ -259,7 +212,7 @@ mask_args(FunctionCallInfo fcinfo, int patterns, int rules, const Source *source
 	if (!PG_ARGISNULL(patterns))
 	{
 		mask->order = KANON_ORDER_GIVEN;
-		mask->list = patterns_parse(PG_GETARG_ARRAYTYPE_P(patterns), source->nqis, &mask->nlist);
+		mask->list = patterns_parse(PG_GETARG_ARRAYTYPE_P(patterns), &source->levels, &mask->nlist);
 	}
 	else if (!PG_ARGISNULL(rules))
 		rules_parse(PG_GETARG_JSONB_P(rules), source, mask);

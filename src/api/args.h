@@ -6,12 +6,17 @@
 #define KANON_ARGS_H
 
 #include "kanon_pg.h"
+#include "read/levels.h"
 
 /* Arguments by position; `hint` tells what to write instead of NULL. */
 extern void refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
 extern char *text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
 extern bool bool_arg(FunctionCallInfo fcinfo, int arg, const char *name);
 extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
+extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
+
+/* 'height' or 'ncp' */
+extern LevelCost level_cost_arg(FunctionCallInfo fcinfo, int arg);
 
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
@@ -29,8 +34,10 @@ typedef struct Limits
 extern Limits limits_arg(FunctionCallInfo fcinfo, int first);
 extern void set_limits(KanonProblem *problem, const Limits *limits);
 
-extern KanonPattern pattern_parse(const char *text, int ncolumns);
-extern KanonPattern *patterns_parse(ArrayType *patterns, int ncolumns, size_t *n);
+/* Raises unless there is one symbol for each quasi-identifier, and each is one. */
+extern void pattern_check(const char *text, int nqis);
+extern KanonPattern pattern_parse(const char *text, const Levels *levels);
+extern KanonPattern *patterns_parse(ArrayType *patterns, const Levels *levels, size_t *n);
 
 /* [ncolumns]; 1 each for NULL. */
 extern double *weights_parse(ArrayType *weights, int ncolumns);

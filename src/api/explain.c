@@ -25,6 +25,14 @@ PG_FUNCTION_INFO_V1(kanon_explain);
 /* So many of the source's classes that are too small are listed. */
 #define MOST_NEAR 10
 
+/* What a release takes from each quasi-identifier. */
+typedef struct Losses
+{
+	int64		cells[KANON_MAX_COLUMNS];	/* suppressed */
+	double		cost[KANON_MAX_COLUMNS];	/* of these and of generalized ones */
+	int64		total;			/* of the cells */
+} Losses;
+
 typedef struct Explain
 {
 	Dry			dry;
@@ -32,8 +40,8 @@ typedef struct Explain
 	const Source *source;
 	ReturnSetInfo *rsinfo;
 	bool		with_values;
-	int64		cells[KANON_MAX_COLUMNS];	/* suppressed in each column */
-	int64		total;
+	const Levels *levels;
+	Losses		losses;
 } Explain;
 
 /* A line of the result; what is not set is NULL. */
@@ -74,20 +82,25 @@ put(const Explain *explain, const Line *line)
 						 (Datum *) line->values, (bool *) line->nulls);
 }
 
-/* Suppressed cells per column; returns their sum. */
-static int64
-count_cells(const KanonRelease *release, int ncolumns, int64 *cells)
+/* At the weights of the problem that are given. */
+static void
+count_losses(const KanonRelease *release, const Levels *levels, const KanonColumn *columns, Losses *losses)
 {
-	int64		total = 0;
-
-	memset(cells, 0, sizeof(int64) * ncolumns);
+	memset(losses, 0, sizeof(*losses));
 	for (uint32 i = 0; i < release->nclasses; i++)
-		for (KanonPattern left = release->classes[i].pattern; left != 0; left &= left - 1)
-		{
-			cells[pg_rightmost_one_pos64(left)] += release->classes[i].rows;
-			total += release->classes[i].rows;
-		}
-	return total;
+	{
+		KanonPattern pattern = release->classes[i].pattern;
+		int64		rows = release->classes[i].rows;
+
+		losses->total += rows * pattern_suppressed(pattern, levels);
+		for (int c = 0; c < levels->nqis; c++)
+			for (int d = levels->first[c]; d < levels->first[c + 1]; d++)
+				if (((pattern >> d) & 1) != 0)
+				{
+					losses->cost[c] += rows * columns[d].weight;
+					losses->cells[c] += d + 1 == levels->first[c + 1] ? rows : 0;
+				}
+	}
 }
 
 /* ---- the release as it would be ---- */
@@ -103,7 +116,7 @@ put_release(const Explain *explain)
 	if (run->release.dropped > 0)
 		detail = psprintf("%s; rows dropped: " INT64_FORMAT, detail, run->release.dropped);
 	set_value(&line, ROW_COUNT, Int64GetDatum(run->measures.rows));
-	set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->total));
+	set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->losses.total));
 	set_value(&line, COST, Float8GetDatum(run->report.cost));
 	set_value(&line, DETAIL, CStringGetTextDatum(detail));
 	put(explain, &line);
@@ -116,25 +129,24 @@ put_columns(const Explain *explain)
 	const KanonProblem *problem = explain->problem;
 	bool		done[KANON_MAX_COLUMNS] = {false};
 
-	for (int turn = 0; turn < problem->ncolumns; turn++)
+	for (int turn = 0; turn < explain->levels->nqis; turn++)
 	{
 		int			most = -1;
 		Line		line;
 		double		cost;
 
-		for (int c = 0; c < problem->ncolumns; c++)
-			if (!done[c] && (most < 0 || explain->cells[c] * problem->columns[c].weight >
-							 explain->cells[most] * problem->columns[most].weight))
+		for (int c = 0; c < explain->levels->nqis; c++)
+			if (!done[c] && (most < 0 || explain->losses.cost[c] > explain->losses.cost[most]))
 				most = c;
 		done[most] = true;
-		cost = explain->cells[most] * problem->columns[most].weight;
+		cost = explain->losses.cost[most];
 		line = line_about("column", explain->source->qis[most].name);
-		set_value(&line, ROW_COUNT, Int64GetDatum(explain->dry.run->measures.rows - explain->cells[most]));
-		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->cells[most]));
+		set_value(&line, ROW_COUNT, Int64GetDatum(explain->dry.run->measures.rows - explain->losses.cells[most]));
+		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->losses.cells[most]));
 		set_value(&line, COST, Float8GetDatum(cost));
 		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("%.1f %% of the cost; different values: %u",
 															  explain->dry.run->report.cost > 0 ? 100 * cost / explain->dry.run->report.cost : 0.0,
-															  problem->columns[most].distinct)));
+															  problem->columns[explain->levels->first[most]].distinct)));
 		put(explain, &line);
 	}
 }
@@ -149,7 +161,7 @@ put_patterns(const Explain *explain)
 		KanonPattern pattern = release->classes[i].pattern;
 		int64		classes = 0,
 					rows = 0;
-		Line		line = line_about("pattern", pattern_text(pattern, explain->problem->ncolumns));
+		Line		line = line_about("pattern", pattern_text(pattern, explain->levels));
 
 		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
 		{
@@ -157,7 +169,7 @@ put_patterns(const Explain *explain)
 			rows += release->classes[i].rows;
 		}
 		set_value(&line, ROW_COUNT, Int64GetDatum(rows));
-		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(rows * pg_popcount64(pattern)));
+		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(rows * pattern_suppressed(pattern, explain->levels)));
 		set_value(&line, COST, Float8GetDatum(rows * kanon_pattern_cost(explain->problem, pattern)));
 		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("classes: " INT64_FORMAT, classes)));
 		put(explain, &line);
@@ -168,7 +180,8 @@ put_patterns(const Explain *explain)
 
 /* Solves a changed problem; false when it has no release. */
 static bool
-solve_changed(const Explain *explain, const KanonProblem *problem, int64 *cells, int64 *total, double *cost)
+solve_changed(const Explain *explain, const KanonProblem *problem, const Levels *levels,
+			  const KanonColumn *prices, Losses *losses)
 {
 	KanonRelease release = {0};
 	KanonReport report = {0};
@@ -179,55 +192,63 @@ solve_changed(const Explain *explain, const KanonProblem *problem, int64 *cells,
 	if (status != KANON_RESIDUAL && status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
 		border_check(border, status, report.detail);
 	if (found)
-	{
-		*total = count_cells(&release, problem->ncolumns, cells);
-		*cost = report.cost;
-	}
+		count_losses(&release, levels, prices, losses);
 	kanon_release_free(problem, &release);
 	return found;
 }
 
 static void
-put_changed(const Explain *explain, const char *aspect, int column, bool found, int64 total,
-			double cost, const char *detail)
+put_changed(const Explain *explain, const char *aspect, int column, const Losses *losses,
+			const char *detail)
 {
 	Line		line = line_about(aspect, explain->source->qis[column].name);
 
-	if (found)
+	if (losses != NULL)
 	{
-		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(total));
+		double		cost = 0;
+
+		for (int c = 0; c < KANON_MAX_COLUMNS; c++)
+			cost += losses->cost[c];
+		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(losses->total));
 		set_value(&line, COST, Float8GetDatum(cost));
-		set_value(&line, SAVED_CELLS, Int64GetDatum(explain->total - total));
+		set_value(&line, SAVED_CELLS, Int64GetDatum(explain->losses.total - losses->total));
 	}
 	set_value(&line, DETAIL, CStringGetTextDatum(detail));
 	put(explain, &line);
 }
 
-/* The set without column c, those after it moved down. */
-static KanonPattern
-without_bit(KanonPattern set, int c)
+/* The columns from `first` up to `end` (a quasi-identifier with its levels). */
+typedef struct Span
 {
-	KanonPattern below = (UINT64CONST(1) << c) - 1;
+	int			first;
+	int			end;
+} Span;
 
-	return (set & below) | ((set >> 1) & ~below);
+/* The set without these columns, those after them moved down. */
+static KanonPattern
+without_bits(KanonPattern set, Span span)
+{
+	KanonPattern below = (UINT64CONST(1) << span.first) - 1;
+
+	return (set & below) | (span.end < KANON_MAX_COLUMNS ? (set >> span.end) << span.first : 0);
 }
 
 /*
- * The mask of the same call without column c: it disappears from listed patterns
- * and from rules; a rule that had nothing else to say goes.
+ * The mask of the same call without a quasi-identifier: it disappears from listed
+ * patterns and from rules; a rule that had nothing else to say goes.
  */
 static void
-mask_without(const KanonMask *mask, int c, KanonMask *result)
+mask_without(const KanonMask *mask, Span span, KanonMask *result)
 {
 	*result = *mask;
-	result->never = without_bit(mask->never, c);
-	result->always = without_bit(mask->always, c);
+	result->never = without_bits(mask->never, span);
+	result->always = without_bits(mask->always, span);
 	if (mask->list != NULL)
 	{
 		KanonPattern *list = palloc(sizeof(KanonPattern) * mask->nlist);
 
 		for (size_t i = 0; i < mask->nlist; i++)
-			list[i] = without_bit(mask->list[i], c);
+			list[i] = without_bits(mask->list[i], span);
 		result->list = list;
 	}
 	if (mask->nrules > 0)
@@ -238,8 +259,8 @@ mask_without(const KanonMask *mask, int c, KanonMask *result)
 		for (int i = 0; i < mask->nrules; i++)
 		{
 			rules[n] = mask->rules[i];
-			rules[n].columns = without_bit(mask->rules[i].columns, c);
-			rules[n].implied = without_bit(mask->rules[i].implied, c);
+			rules[n].columns = without_bits(mask->rules[i].columns, span);
+			rules[n].implied = without_bits(mask->rules[i].implied, span);
 			if (rules[n].kind == KANON_IMPLIES
 				? rules[n].columns != 0 && rules[n].implied != 0
 				: pg_popcount64(rules[n].columns) > 1)
@@ -250,12 +271,18 @@ mask_without(const KanonMask *mask, int c, KanonMask *result)
 	}
 }
 
+static inline bool
+in_span(Span span, int column)
+{
+	return column >= span.first && column < span.end;
+}
+
 /*
- * The order of row types by all columns but c (a stable counting sort per
+ * The order of row types by all columns but some (a stable counting sort per
  * column, the last one first).
  */
 static uint32 *
-order_without(const KanonProblem *problem, int c, Border *border)
+order_without(const KanonProblem *problem, Span span, Border *border)
 {
 	uint32	   *order = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
 	uint32	   *next = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
@@ -269,7 +296,7 @@ order_without(const KanonProblem *problem, int c, Border *border)
 		uint32	   *start;
 		uint32	   *swap;
 
-		if (d == c)
+		if (in_span(span, d))
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		start = border_palloc(border, size);
@@ -289,20 +316,21 @@ order_without(const KanonProblem *problem, int c, Border *border)
 	return order;
 }
 
-/* The problem without column c: row types that differ in nothing else become one. */
+/* The problem without them: row types that differ in nothing else become one. */
 static void
-problem_without(const KanonProblem *problem, int c, Border *border, KanonProblem *result)
+problem_without(const KanonProblem *problem, Span span, Border *border, KanonProblem *result)
 {
-	uint32	   *order = order_without(problem, c, border);
-	KanonColumn *columns = palloc(sizeof(KanonColumn) * (problem->ncolumns - 1));
+	uint32	   *order = order_without(problem, span, border);
+	int			gone = span.end - span.first;
+	KanonColumn *columns = palloc(sizeof(KanonColumn) * (problem->ncolumns - gone));
 	int64	   *rows = border_palloc(border, sizeof(int64) * (Size) problem->ntypes);
 	uint32		ntypes = 0;
 
 	*result = *problem;
-	result->ncolumns = problem->ncolumns - 1;
+	result->ncolumns = problem->ncolumns - gone;
 	for (int d = 0; d < result->ncolumns; d++)
 	{
-		columns[d] = problem->columns[d < c ? d : d + 1];
+		columns[d] = problem->columns[d < span.first ? d : d + gone];
 		columns[d].code = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
 	}
 	for (uint32 i = 0; i < problem->ntypes; i++)
@@ -310,48 +338,52 @@ problem_without(const KanonProblem *problem, int c, Border *border, KanonProblem
 		bool		same = i > 0;
 
 		for (int d = 0; d < problem->ncolumns && same; d++)
-			same = d == c || problem->columns[d].code[order[i]] == problem->columns[d].code[order[i - 1]];
+			same = in_span(span, d) || problem->columns[d].code[order[i]] == problem->columns[d].code[order[i - 1]];
 		if (same)
 		{
 			rows[ntypes - 1] += problem->rows[order[i]];
 			continue;
 		}
 		for (int d = 0; d < result->ncolumns; d++)
-			((uint32 *) columns[d].code)[ntypes] = problem->columns[d < c ? d : d + 1].code[order[i]];
+			((uint32 *) columns[d].code)[ntypes] = problem->columns[d < span.first ? d : d + gone].code[order[i]];
 		rows[ntypes++] = problem->rows[order[i]];
 	}
 	border_pfree(border, order);
 	result->columns = columns;
 	result->rows = rows;
 	result->ntypes = ntypes;
-	mask_without(&problem->mask, c, &result->mask);
+	mask_without(&problem->mask, span, &result->mask);
 }
 
 static void
 put_without(const Explain *explain, int c)
 {
 	const KanonProblem *problem = explain->problem;
+	const Levels *levels = explain->levels;
 	Border	   *border = explain->dry.run->border;
+	Span		span = {levels->first[c], levels->first[c + 1]};
+	Levels		rest = *levels;
 	KanonProblem changed;
-	int64		cells[KANON_MAX_COLUMNS];
-	int64		total = 0;
-	double		cost = 0;
+	Losses		losses;
 	double		weight = 0;
 	bool		found;
 
 	for (int d = 0; d < problem->ncolumns; d++)
-		weight += d == c ? 0 : problem->columns[d].weight;
-	if (problem->ncolumns == 1 || weight == 0)
+		weight += in_span(span, d) ? 0 : problem->columns[d].weight;
+	if (levels->nqis == 1 || weight == 0)
 	{
-		put_changed(explain, "left out", c, false, 0, 0,
-					problem->ncolumns == 1 ? "the only quasi-identifier" : "the others cost nothing");
+		put_changed(explain, "left out", c, NULL,
+					levels->nqis == 1 ? "the only quasi-identifier" : "the others cost nothing");
 		return;
 	}
-	problem_without(problem, c, border, &changed);
-	found = solve_changed(explain, &changed, cells, &total, &cost);
-	put_changed(explain, "left out", c, found, total, cost, found
+	problem_without(problem, span, border, &changed);
+	rest.nqis--;
+	for (int d = c; d <= rest.nqis; d++)
+		rest.first[d] = levels->first[d + 1] - (span.end - span.first);
+	found = solve_changed(explain, &changed, &rest, changed.columns, &losses);
+	put_changed(explain, "left out", c, found ? &losses : NULL, found
 				? psprintf("lost in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
-						   total, explain->total - explain->cells[c])
+						   losses.total, explain->losses.total - explain->losses.cells[c])
 				: "no release");
 	border_pfree(border, (void *) changed.rows);
 	for (int d = 0; d < changed.ncolumns; d++)
@@ -362,34 +394,32 @@ static void
 put_doubled(const Explain *explain, int c)
 {
 	const KanonProblem *problem = explain->problem;
+	const Levels *levels = explain->levels;
 	KanonProblem changed = *problem;
 	KanonColumn *columns = palloc(sizeof(KanonColumn) * problem->ncolumns);
-	int64		cells[KANON_MAX_COLUMNS];
-	int64		total = 0;
-	double		cost;
+	Losses		losses;
 	double		weight = 0;
 	bool		found;
 
 	memcpy(columns, problem->columns, sizeof(KanonColumn) * problem->ncolumns);
-	columns[c].weight *= 2;
+	for (int d = levels->first[c]; d < levels->first[c + 1]; d++)
+		columns[d].weight *= 2;
 	changed.columns = columns;
 	for (int d = 0; d < problem->ncolumns; d++)
 		weight += columns[d].weight;
 	if (isinf(weight))
 	{
-		put_changed(explain, "weight doubled", c, false, 0, 0, "the weights are too large");
+		put_changed(explain, "weight doubled", c, NULL, "the weights are too large");
 		return;
 	}
-	found = solve_changed(explain, &changed, cells, &total, &cost);
 	/* at the weights as they are, to be compared with the release's */
-	cost = 0;
-	for (int d = 0; found && d < problem->ncolumns; d++)
-		cost += cells[d] * problem->columns[d].weight;
-	put_changed(explain, "weight doubled", c, found, total, cost, found
+	found = solve_changed(explain, &changed, levels, problem->columns, &losses);
+	put_changed(explain, "weight doubled", c, found ? &losses : NULL, found
 				? psprintf("lost in it: " INT64_FORMAT " instead of " INT64_FORMAT
 						   "; in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
-						   cells[c], explain->cells[c],
-						   total - cells[c], explain->total - explain->cells[c])
+						   losses.cells[c], explain->losses.cells[c],
+						   losses.total - losses.cells[c],
+						   explain->losses.total - explain->losses.cells[c])
 				: "no release");
 }
 
@@ -450,7 +480,7 @@ put_near(const Explain *explain)
 {
 	const KanonProblem *problem = explain->problem;
 	const KanonRelease *release = &explain->dry.run->release;
-	FmgrInfo   *functions = explain->with_values ? shown_functions(explain->source) : NULL;
+	ShownJson  *json = explain->with_values ? shown_json_open(explain->source) : NULL;
 	KanonCell  *shown = palloc0(sizeof(KanonCell) * problem->ncolumns);
 	uint32		near[MOST_NEAR];
 	int64		of_size[MOST_NEAR];
@@ -472,8 +502,8 @@ put_near(const Explain *explain)
 			KanonPattern pattern = class_ == KANON_DROPPED ? 0 : release->classes[class_].pattern;
 
 			appendStringInfo(&patterns, "%s%s", patterns.len > 0 ? ", " : "",
-							 class_ == KANON_DROPPED ? "dropped" : pattern_text(pattern, problem->ncolumns));
-			cells += release->flows[f].rows * pg_popcount64(pattern);
+							 class_ == KANON_DROPPED ? "dropped" : pattern_text(pattern, explain->levels));
+			cells += release->flows[f].rows * pattern_suppressed(pattern, explain->levels);
 			cost += release->flows[f].rows * kanon_pattern_cost(problem, pattern);
 		}
 		line = line_about("below k", patterns.data);
@@ -489,7 +519,7 @@ put_near(const Explain *explain)
 				shown[c].show = KANON_SHOW_VALUE;
 				shown[c].code = problem->columns[c].code[type];
 			}
-			set_value(&line, SHOWN, shown_values(explain->source, shown, functions));
+			set_value(&line, SHOWN, shown_json(json, shown, NULL));
 		}
 		put(explain, &line);
 	}
@@ -512,16 +542,17 @@ kanon_explain(PG_FUNCTION_ARGS)
 	run->problem.k = k;
 	explain.problem = &run->problem;
 	explain.source = run->source;
+	explain.levels = &run->source->levels;
 	run_solve(run, explain.dry.method, explain.dry.solve);
-	explain.total = count_cells(&run->release, run->problem.ncolumns, explain.cells);
+	count_losses(&run->release, explain.levels, run->problem.columns, &explain.losses);
 	if (run->types->nrows > 0)
 	{
 		put_release(&explain);
 		put_columns(&explain);
 		put_patterns(&explain);
-		for (int c = 0; c < run->problem.ncolumns; c++)
+		for (int c = 0; c < run->source->nqis; c++)
 			put_without(&explain, c);
-		for (int c = 0; c < run->problem.ncolumns; c++)
+		for (int c = 0; c < run->source->nqis; c++)
 			put_doubled(&explain, c);
 		put_near(&explain);
 	}

@@ -11,12 +11,14 @@ PG_FUNCTION_INFO_V1(kanon_pattern_clustering);
 enum
 {
 	ARG_PATTERNS = PUBLISH_K + 1, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL, ARG_MARK,
-	ARG_REPLACE, ARG_DRY_RUN, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT, ARG_CLASS_COLUMN
+	ARG_REPLACE, ARG_DRY_RUN, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT, ARG_CLASS_COLUMN,
+	ARG_HIERARCHIES, ARG_LEVEL_COST
 };
 
 static const int recorded[] = {
 	PUBLISH_QIS, PUBLISH_K, ARG_PATTERNS, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL,
-	ARG_MARK, ARG_REPLACE, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT, ARG_CLASS_COLUMN
+	ARG_MARK, ARG_REPLACE, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT, ARG_CLASS_COLUMN,
+	ARG_HIERARCHIES, ARG_LEVEL_COST
 };
 
 static const PublishSignature signature = {
@@ -31,6 +33,7 @@ static const PublishSignature signature = {
 	.categorical = ARG_CATEGORICAL,
 	.limits = ARG_TIME_LIMIT,
 	.class_column = ARG_CLASS_COLUMN,
+	.hierarchies = ARG_HIERARCHIES,
 	.recorded = recorded,
 	.nrecorded = lengthof(recorded)
 };
@@ -71,7 +74,7 @@ kanon_pattern_clustering(PG_FUNCTION_ARGS)
 	run = publish_begin(&publish);
 	run->problem.residual = KANON_RESIDUAL_ERROR;
 	mask = &run->problem.mask;
-	mask->list = patterns_parse(PG_GETARG_ARRAYTYPE_P(ARG_PATTERNS), run->source->nqis, &mask->nlist);
+	mask->list = patterns_parse(PG_GETARG_ARRAYTYPE_P(ARG_PATTERNS), &run->source->levels, &mask->nlist);
 	mask->order = KANON_ORDER_GIVEN;
 	publish_read(&publish);
 	run_solve(run, method, solve);

@@ -12,14 +12,14 @@ enum
 {
 	ARG_PATTERNS = PUBLISH_K + 1, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL, ARG_RESIDUAL,
 	ARG_MARK, ARG_REPLACE, ARG_DRY_RUN, ARG_RULES, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT,
-	ARG_CLASS_COLUMN
+	ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST
 };
 
 /* What the record keeps of the call: rules of the game and names, never a data value. */
 static const int recorded[] = {
 	PUBLISH_QIS, PUBLISH_K, ARG_PATTERNS, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL,
 	ARG_RESIDUAL, ARG_MARK, ARG_REPLACE, ARG_RULES, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT,
-	ARG_CLASS_COLUMN
+	ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST
 };
 
 static const PublishSignature signature = {
@@ -34,6 +34,7 @@ static const PublishSignature signature = {
 	.categorical = ARG_CATEGORICAL,
 	.limits = ARG_TIME_LIMIT,
 	.class_column = ARG_CLASS_COLUMN,
+	.hierarchies = ARG_HIERARCHIES,
 	.recorded = recorded,
 	.nrecorded = lengthof(recorded)
 };

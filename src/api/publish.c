@@ -20,6 +20,8 @@ publish_args(Publish *publish, FunctionCallInfo fcinfo, const PublishSignature *
 		publish->limits = limits_arg(fcinfo, signature->limits);
 	else
 		publish->limits = (Limits) {.time_limit = INFINITY, .seed = 1, .effort = 1};
+	if (signature->hierarchies > 0)
+		publish->level_cost = level_cost_arg(fcinfo, signature->hierarchies + 1);
 	if (!bool_arg(fcinfo, signature->dry_run, "dry_run"))
 		publish->target = text_arg(fcinfo, PUBLISH_TARGET, "target",
 								   "Name the table to create, or say dry_run => true to write nothing.");
@@ -44,6 +46,8 @@ publish_begin(Publish *publish)
 	publish->run = run = run_begin(fcinfo, signature->function, PG_GETARG_OID(PUBLISH_SOURCE),
 								   array_arg(fcinfo, PUBLISH_QIS), array_arg(fcinfo, signature->keep),
 								   optional_array(publish, signature->categorical));
+	if (signature->hierarchies > 0)
+		run_hierarchies(run, jsonb_arg(fcinfo, signature->hierarchies));
 	set_limits(&run->problem, &publish->limits);
 	if (class_column > 0 && !PG_ARGISNULL(class_column))
 		run_class_column(run, NameStr(*PG_GETARG_NAME(class_column)));
@@ -56,7 +60,7 @@ publish_read(Publish *publish)
 {
 	if (publish->target != NULL)
 		run_target(publish->run, publish->target, publish->replace, publish->mark);
-	run_read(publish->run, publish->k, publish->weights);
+	run_read(publish->run, publish->k, publish->weights, publish->level_cost);
 }
 
 void

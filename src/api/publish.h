@@ -29,6 +29,7 @@ typedef struct PublishSignature
 	int			categorical;
 	int			limits;			/* time_limit, gap, seed, effort */
 	int			class_column;
+	int			hierarchies;	/* and level_cost after it */
 	const int  *recorded;		/* [nrecorded] arguments for the record; see call_options */
 	int			nrecorded;
 } PublishSignature;
@@ -48,6 +49,7 @@ typedef struct Publish
 	bool		replace;
 	Limits		limits;
 	double	   *weights;		/* [nqis] after publish_begin */
+	LevelCost	level_cost;
 	Run		   *run;			/* after publish_begin */
 } Publish;
 

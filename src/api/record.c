@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "write/show.h"
 
 #include <math.h>
 
@@ -141,20 +142,35 @@ push_pair(JsonbParseState **state, const char *name, Datum datum, bool isnull, F
 	pushJsonbValue(state, WJB_VALUE, &value);
 }
 
-FmgrInfo *
-shown_functions(const Source *source)
+struct ShownJson
 {
-	FmgrInfo   *functions = palloc0(sizeof(FmgrInfo) * source->nqis);
+	const Source *source;
+	Shower	   *shower;
+	FmgrInfo   *functions;		/* [nqis] */
+};
 
+ShownJson *
+shown_json_open(const Source *source)
+{
+	ShownJson  *json = palloc(sizeof(ShownJson));
+
+	json->source = source;
+	json->shower = shower_create(source);
+	json->functions = palloc0(sizeof(FmgrInfo) * source->nqis);
 	for (int c = 0; c < source->nqis; c++)
-		jsonb_function(source->qis[c].type, source->qis[c].typmod, source->qis[c].collation, &functions[c]);
-	return functions;
+	{
+		const SourceColumn *column = &source->qis[c];
+
+		jsonb_function(shown_type(column), column->show_as == SHOW_AS_VALUE ? column->typmod : -1,
+					   shown_collation(column), &json->functions[c]);
+	}
+	return json;
 }
 
-/* {"column": value, …} of the columns that a class shows. */
 Datum
-shown_values(const Source *source, const KanonCell *cells, FmgrInfo *functions)
+shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 {
+	const Source *source = json->source;
 	JsonbParseState *state = NULL;
 
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
@@ -163,10 +179,10 @@ shown_values(const Source *source, const KanonCell *cells, FmgrInfo *functions)
 		Datum		shown;
 		bool		isnull;
 
-		if (cells[c].show != KANON_SHOW_VALUE)
+		if (shows_nothing(&source->levels, c, cells))
 			continue;
-		shown = dictionary_value(source->qis[c].dictionary, cells[c].code, &isnull);
-		push_pair(&state, source->qis[c].name, shown, isnull, &functions[c]);
+		shown = show_cell(json->shower, c, cells, pool, &isnull);
+		push_pair(&state, source->qis[c].name, shown, isnull, &json->functions[c]);
 	}
 	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
 }
@@ -289,15 +305,44 @@ set_int8s(RecordTable *table, const char *name, const int64 *values, int n)
 															TYPALIGN_DOUBLE)), false);
 }
 
-/* NULL, suppressed or not, looks like nothing in the target. */
-static bool
-looks_empty(const SourceColumn *column, bool shown, uint32 code)
+static inline bool
+is_null_code(const KanonColumn *column, uint32 code)
 {
-	bool		isnull = true;
+	return column->has_null && code == column->distinct - 1;
+}
 
-	if (shown)
-		(void) dictionary_value(column->dictionary, code, &isnull);
-	return isnull;
+/* NULL in every quasi-identifier. */
+static bool
+type_looks_empty(const RowTypes *types, uint32 type)
+{
+	for (int c = 0; c < types->source->nqis; c++)
+		if (!is_null_code(&types->grouped[c], types->grouped[c].code[type]))
+			return false;
+	return true;
+}
+
+/* NULL, suppressed or not, looks like nothing in the target; an array of NULL does not. */
+static bool
+class_looks_empty(const Source *source, const KanonProblem *problem, const KanonCell *cells)
+{
+	for (int d = 0; d < problem->ncolumns; d++)
+		if (cells[d].show != KANON_SHOW_NOTHING &&
+			(cells[d].show != KANON_SHOW_VALUE || !is_null_code(&problem->columns[d], cells[d].code)))
+			return false;
+	for (int c = 0; c < source->nqis; c++)
+		if (source->qis[c].show_as == SHOW_AS_SET && !shows_nothing(&source->levels, c, cells))
+			return false;
+	return true;
+}
+
+/* Do two row types differ in nothing but what is beside the quasi-identifiers? */
+static bool
+same_qis(const RowTypes *types, uint32 a, uint32 b)
+{
+	for (int c = 0; c < types->source->nqis; c++)
+		if (types->grouped[c].code[a] != types->grouped[c].code[b])
+			return false;
+	return true;
 }
 
 /*
@@ -308,37 +353,32 @@ static void
 set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem,
 		  const KanonRelease *release)
 {
-	const SourceColumn *columns = types->source->qis;
 	int64		source_blank = 0,
 				target_blank = 0;
 	Sizes		source,
 				target;
-	int			c,
-				n;
+	int			n;
 
 	sizes_init(&source, problem->k);
 	sizes_init(&target, problem->k);
-	for (uint32 i = 0; i < types->ntypes; i++)
+	for (uint32 i = 0; i < types->ntypes;)
 	{
-		for (c = 0; c < problem->ncolumns; c++)
-			if (!looks_empty(&columns[c], true, problem->columns[c].code[i]))
-				break;
-		if (c < problem->ncolumns)
-			sizes_add(&source, types->rows[i]);
+		uint32		first = i;
+		int64		rows = 0;
+
+		while (i < types->ntypes && same_qis(types, first, i))
+			rows += types->rows[i++];
+		if (type_looks_empty(types, first))
+			source_blank += rows;
 		else
-			source_blank += types->rows[i];
+			sizes_add(&source, rows);
 	}
 	for (uint32 i = 0; i < release->nclasses; i++)
 	{
-		const KanonCell *cells = &release->cells[(size_t) i * problem->ncolumns];
-
-		for (c = 0; c < problem->ncolumns; c++)
-			if (!looks_empty(&columns[c], cells[c].show == KANON_SHOW_VALUE, cells[c].code))
-				break;
-		if (c < problem->ncolumns)
-			sizes_add(&target, release->classes[i].rows);
-		else
+		if (class_looks_empty(types->source, problem, &release->cells[(size_t) i * problem->ncolumns]))
 			target_blank += release->classes[i].rows;
+		else
+			sizes_add(&target, release->classes[i].rows);
 	}
 	/* up to the largest class, and no less than k */
 	for (n = source.n; source.from[n - 1] > problem->k; n--)
@@ -373,7 +413,7 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	set_text(&table, "target", record->target);
 	set_int8(&table, "k", problem->k, false);
 	set_text(&table, "method", record->method);
-	set_column(&table, "quasi_identifiers", Int32GetDatum(problem->ncolumns), false);
+	set_column(&table, "quasi_identifiers", Int32GetDatum(types->source->nqis), false);
 	set_int8(&table, "row_count", record->row_count, false);
 	set_int8(&table, "dropped_rows", release->dropped, false);
 	set_int8(&table, "row_types", types->ntypes, false);
@@ -429,7 +469,7 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 		set_text(&table, "type", format_type_with_typemod(column->type, column->typmod));
 		set_column(&table, "numerical", BoolGetDatum(column->numerical), false);
 		set_int8(&table, "suppressed", measures[c].suppressed, false);
-		set_int8(&table, "distinct_before", problem->columns[c].distinct, false);
+		set_int8(&table, "distinct_before", problem->columns[source->levels.first[c]].distinct, false);
 		set_int8(&table, "distinct_after", measures[c].shown, false);
 		set_float8(&table, "ncp", measures[c].ncp, none);
 		record_insert(&table);
@@ -441,7 +481,8 @@ static void
 record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *release,
 			   const double *diversity)
 {
-	FmgrInfo   *functions = shown_functions(source);
+	ShownJson  *json = shown_json_open(source);
+	int			ncolumns = source->levels.first[source->nqis];
 	RecordTable table;
 
 	record_open(&table, schema, "kanon_run_class");
@@ -453,11 +494,11 @@ record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *
 		CHECK_FOR_INTERRUPTS();
 		set_int8(&table, "run", run, false);
 		set_column(&table, "class", Int32GetDatum((int32) i + 1), false);
-		set_text(&table, "pattern", pattern_text(class_->pattern, source->nqis));
+		set_text(&table, "pattern", class_text(release, i, &source->levels));
 		set_int8(&table, "row_count", class_->rows, false);
-		set_int8(&table, "suppressed_cells", class_->rows * pg_popcount64(class_->pattern), false);
+		set_int8(&table, "suppressed_cells", class_->rows * class_suppressed(release, i, &source->levels), false);
 		set_float8(&table, "tuple_diversity", diversity[i], false);
-		set_column(&table, "shown", shown_values(source, &release->cells[(size_t) i * source->nqis], functions),
+		set_column(&table, "shown", shown_json(json, &release->cells[(size_t) i * ncolumns], release->pool),
 				   false);
 		record_insert(&table);
 		MemoryContextSwitchTo(old);

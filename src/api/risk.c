@@ -236,6 +236,7 @@ risk_classes_read(const Risk *risk, const SourceColumn *column)
 		wide->qis[wide->nqis++] = *column;
 	if (risk->subject != NULL)
 		wide->qis[wide->nqis++] = *risk->subject;
+	wide->ngrouped = wide->nqis;
 	classes->border = border;
 	classes->types = rowtypes_read(wide, border);
 	columns = classes->types->columns;

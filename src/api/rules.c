@@ -37,11 +37,15 @@ typedef struct RuleWords
 				nimplies;
 } RuleWords;
 
-/* Names of the quasi-identifiers, for looking rules' columns up. */
+/*
+ * Names of the quasi-identifiers, for looking rules' columns up.  Rules are about
+ * suppression, so in a pattern a quasi-identifier is the bit of its highest level.
+ */
 typedef struct ColumnNames
 {
 	char	  **names;
 	int			n;
+	Levels		levels;
 } ColumnNames;
 
 PG_FUNCTION_INFO_V1(kanon_patterns);
@@ -67,12 +71,34 @@ limit_of(double max_suppressed)
 	return (int) Min(max_suppressed, KANON_MAX_COLUMNS);
 }
 
+static inline KanonPattern
+column_bit(const ColumnNames *columns, int c)
+{
+	return UINT64CONST(1) << (columns->levels.first[c + 1] - 1);
+}
+
+/* The first or the last quasi-identifier in a set. */
+static const char *
+column_name(const ColumnNames *columns, KanonPattern set, bool last)
+{
+	const char *name = "";
+
+	for (int c = 0; c < columns->n; c++)
+		if ((set & column_bit(columns, c)) != 0)
+		{
+			name = columns->names[c];
+			if (!last)
+				break;
+		}
+	return name;
+}
+
 static KanonPattern
 rule_column(const ColumnNames *columns, const char *kind, const char *rule, const char *name)
 {
 	for (int c = 0; c < columns->n; c++)
 		if (strcmp(columns->names[c], name) == 0)
-			return UINT64CONST(1) << c;
+			return column_bit(columns, c);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("rule %s \"%s\" names \"%s\", which is not a quasi-identifier", kind, rule, name),
@@ -200,7 +226,7 @@ check_contradictions(const ColumnNames *columns, const KanonMask *mask)
 
 	if (both != 0)
 	{
-		const char *name = columns->names[pg_rightmost_one_pos64(both)];
+		const char *name = column_name(columns, both, false);
 
 		raise_contradiction(both & mask->always
 							? psprintf("Column \"%s\" is in never and in always.", name)
@@ -209,8 +235,8 @@ check_contradictions(const ColumnNames *columns, const KanonMask *mask)
 	for (int i = 0; i < mask->nrules; i++)
 		if (mask->rules[i].kind == KANON_AT_MOST_ONE && pg_popcount64(always & mask->rules[i].columns) > 1)
 			raise_contradiction(psprintf("Columns \"%s\" and \"%s\" are always suppressed, but at_most_one allows one of them.",
-										 columns->names[pg_rightmost_one_pos64(always & mask->rules[i].columns)],
-										 columns->names[pg_leftmost_one_pos64(always & mask->rules[i].columns)]));
+										 column_name(columns, always & mask->rules[i].columns, false),
+										 column_name(columns, always & mask->rules[i].columns, true)));
 	if (mask->max_suppressed >= 0 && pg_popcount64(always) > mask->max_suppressed)
 		raise_contradiction(psprintf("%d columns are always suppressed, but max_suppressed is %d.",
 									 pg_popcount64(always), mask->max_suppressed));
@@ -292,7 +318,7 @@ void
 rules_parse(Jsonb *json, const Source *source, KanonMask *mask)
 {
 	RuleWords	words = {.max_suppressed = NO_LIMIT, .max_cost = INFINITY};
-	ColumnNames columns = {palloc(sizeof(char *) * source->nqis), source->nqis};
+	ColumnNames columns = {palloc(sizeof(char *) * source->nqis), source->nqis, source->levels};
 	JsonbIterator *it;
 	JsonbIteratorToken token;
 	JsonbValue	key,
@@ -401,11 +427,50 @@ free_names(ArrayType *array)
 	return columns;
 }
 
+/* Highest levels of their hierarchies below suppression; NULL: there are none. */
+static void
+set_max_levels(ColumnNames *columns, ArrayType *array)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	int			next = 0;
+
+	columns->levels = no_levels(columns->n);
+	if (array == NULL)
+		return;
+	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &elements, &nulls, &n);
+	if (ARR_NDIM(array) > 1 || n != columns->n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d numbers in max_level do not fit %d quasi-identifiers", n, columns->n),
+				 errhint("Give one for each quasi-identifier, in their order; 0 for those without a hierarchy.")));
+	for (int c = 0; c < n; c++)
+	{
+		int			level = nulls[c] ? 0 : DatumGetInt32(elements[c]);
+
+		if (level < 0 || level > 9)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("max_level %d of column \"%s\" is not one of 0 to 9", level, columns->names[c]),
+					 errhint("It is the number of levels between the values and suppression.")));
+		columns->levels.first[c] = next;
+		next += 1 + level;
+		if (next > KANON_MAX_COLUMNS)
+			ereport(ERROR,
+					(errcode(ERRCODE_TOO_MANY_COLUMNS),
+					 errmsg("the quasi-identifiers and their levels are more than %d", KANON_MAX_COLUMNS),
+					 errhint("Leave out levels.")));
+	}
+	columns->levels.first[n] = next;
+}
+
 #define TEXTS_ARG(i, name, n) (PG_ARGISNULL(i) ? (*(n) = 0, NULL) : text_array(PG_GETARG_ARRAYTYPE_P(i), name, n))
 
 /*
  * kanon_patterns(quasi_identifiers, max_suppressed, max_cost, never, always,
- * together, at_most_one, implies, weights): the allowed patterns, cheapest first.
+ * together, at_most_one, implies, weights, max_level): the allowed patterns,
+ * cheapest first.
  */
 Datum
 kanon_patterns(PG_FUNCTION_ARGS)
@@ -414,7 +479,7 @@ kanon_patterns(PG_FUNCTION_ARGS)
 	ColumnNames columns = free_names(array_arg(fcinfo, 0));
 	RuleWords	words;
 	KanonProblem problem = {0};
-	KanonColumn *problem_columns = palloc0(sizeof(KanonColumn) * columns.n);
+	KanonColumn *problem_columns;
 	double	   *weights;
 	Border	   *border;
 	KanonPattern *patterns;
@@ -429,17 +494,20 @@ kanon_patterns(PG_FUNCTION_ARGS)
 	words.at_most_one = TEXTS_ARG(6, "at_most_one", &words.nat_most_one);
 	words.implies = TEXTS_ARG(7, "implies", &words.nimplies);
 	weights = weights_parse(array_arg(fcinfo, 8), columns.n);
+	set_max_levels(&columns, array_arg(fcinfo, 9));
 
 	kanon_begin_srf(fcinfo);
 	border = border_create("kanon_patterns");
+	problem.env = &border->env;
+	problem.ncolumns = columns.levels.first[columns.n];
+	problem.columns = problem_columns = palloc0(sizeof(KanonColumn) * problem.ncolumns);
 	for (int c = 0; c < columns.n; c++)
 	{
-		problem_columns[c].weight = weights[c];
-		problem_columns[c].distinct = 1;
+		int			n = columns.levels.first[c + 1] - columns.levels.first[c];
+
+		for (int level = 0; level < n; level++)
+			*problem_columns++ = (KanonColumn) {.weight = weights[c] / n, .distinct = 1, .level = level};
 	}
-	problem.env = &border->env;
-	problem.ncolumns = columns.n;
-	problem.columns = problem_columns;
 	build_mask(&columns, &words, &problem.mask);
 	rules_notice_empty(&problem);
 	status = kanon_mask_enumerate(&problem, MOST_LISTED, &patterns, &npatterns);
@@ -451,7 +519,7 @@ kanon_patterns(PG_FUNCTION_ARGS)
 	border_check(border, status, "");
 	for (size_t i = 0; i < npatterns; i++)
 	{
-		Datum		value = CStringGetTextDatum(pattern_text(patterns[i], columns.n));
+		Datum		value = CStringGetTextDatum(pattern_text(patterns[i], &columns.levels));
 		bool		isnull = false;
 
 		CHECK_FOR_INTERRUPTS();
@@ -462,42 +530,67 @@ kanon_patterns(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* "a", "a and b", "a, b and c" of the columns in a set. */
+/* "a", "a and b", "a, b and c" */
 static void
-append_names(StringInfo text, const ColumnNames *columns, KanonPattern set)
+append_list(StringInfo text, List *words)
 {
-	int			left = pg_popcount64(set);
+	int			left = list_length(words);
+	ListCell   *lc;
 
-	for (int c = 0; c < columns->n; c++)
+	foreach(lc, words)
 	{
-		if (!((set >> c) & 1))
-			continue;
-		appendStringInfoString(text, columns->names[c]);
+		appendStringInfoString(text, lfirst(lc));
 		left--;
 		appendStringInfoString(text, left == 0 ? "" : left == 1 ? " and " : ", ");
 	}
 }
 
-/* kanon_describe(pattern text, quasi_identifiers name[]) */
+/*
+ * kanon_describe(pattern text, quasi_identifiers name[]).  How many levels a
+ * hierarchy has is not known here: a digit is what it says.
+ */
 Datum
 kanon_describe(PG_FUNCTION_ARGS)
 {
 	ColumnNames columns = free_names(PG_GETARG_ARRAYTYPE_P(1));
-	KanonPattern pattern = pattern_parse(text_to_cstring(PG_GETARG_TEXT_PP(0)), columns.n);
-	KanonPattern kept = kanon_pattern_all(columns.n) & ~pattern;
+	char	   *pattern = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	List	   *suppressed = NIL,
+			   *generalized = NIL,
+			   *kept = NIL;
 	StringInfoData text;
 
+	pattern_check(pattern, columns.n);
+	for (int c = 0; c < columns.n; c++)
+	{
+		if (pattern[c] == '*')
+			suppressed = lappend(suppressed, columns.names[c]);
+		else if (pattern[c] == '-' || pattern[c] == '0')
+			kept = lappend(kept, columns.names[c]);
+		else
+			generalized = lappend(generalized, psprintf("%s to level %c", columns.names[c], pattern[c]));
+	}
 	initStringInfo(&text);
-	if (pattern == 0)
+	if (suppressed == NIL && generalized == NIL)
 		appendStringInfoString(&text, "suppresses nothing");
-	else if (kept == 0)
+	else if (list_length(suppressed) == columns.n)
 		appendStringInfoString(&text, "suppresses everything");
 	else
 	{
-		appendStringInfoString(&text, "suppresses ");
-		append_names(&text, &columns, pattern);
-		appendStringInfoString(&text, "; keeps ");
-		append_names(&text, &columns, kept);
+		if (suppressed != NIL)
+		{
+			appendStringInfoString(&text, "suppresses ");
+			append_list(&text, suppressed);
+		}
+		if (generalized != NIL)
+		{
+			appendStringInfoString(&text, suppressed != NIL ? "; generalizes " : "generalizes ");
+			append_list(&text, generalized);
+		}
+		if (kept != NIL)
+		{
+			appendStringInfoString(&text, "; keeps ");
+			append_list(&text, kept);
+		}
 	}
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(text.data, text.len));
 }

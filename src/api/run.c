@@ -50,6 +50,13 @@ run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *
 }
 
 void
+run_hierarchies(Run *run, Jsonb *hierarchies)
+{
+	source_hierarchies(run->source, hierarchies);
+	run->problem.ncolumns = run->source->levels.first[run->source->nqis];
+}
+
+void
 run_class_column(Run *run, const char *name)
 {
 	Source	   *source = run->source;
@@ -96,7 +103,7 @@ run_check_k(const Run *run, int64 k)
 }
 
 void
-run_read(Run *run, int64 k, const double *weights)
+run_read(Run *run, int64 k, const double *weights, LevelCost cost)
 {
 	RowTypes   *types;
 
@@ -104,8 +111,8 @@ run_read(Run *run, int64 k, const double *weights)
 	run->types = types = rowtypes_read(run->source, run->border);
 	run->record.read_ms = lap_ms(&run->clock);
 	run_check_k(run, k);
-	for (int c = 0; c < run->source->nqis; c++)
-		types->columns[c].weight = weights[c];
+	rowtypes_levels(types, run->border);
+	rowtypes_price(types, weights, cost, run->border);
 	run->problem.k = k;
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
@@ -199,11 +206,11 @@ run_return_patterns(const Run *run, ReturnSetInfo *rsinfo)
 			classes++;
 			rows += release->classes[i].rows;
 		}
-		values[0] = CStringGetTextDatum(pattern_text(pattern, problem->ncolumns));
+		values[0] = CStringGetTextDatum(pattern_text(pattern, &run->source->levels));
 		values[1] = Float8GetDatum(kanon_pattern_cost(problem, pattern));
 		values[2] = Int64GetDatum(classes);
 		values[3] = Int64GetDatum(rows);
-		values[4] = Int64GetDatum(rows * pg_popcount64(pattern));
+		values[4] = Int64GetDatum(rows * pattern_suppressed(pattern, &run->source->levels));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 }

@@ -6,6 +6,7 @@
 #define KANON_RUN_H
 
 #include "kanon_pg.h"
+#include "read/levels.h"
 
 typedef struct Run
 {
@@ -28,6 +29,9 @@ typedef struct Run
 extern Run *run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *qis,
 					  ArrayType *keep, ArrayType *categorical);
 
+/* Finds the hierarchies of its quasi-identifiers; before run_target. */
+extern void run_hierarchies(Run *run, Jsonb *hierarchies);
+
 /* Finds the kept column that says what a row is to be classified as. */
 extern void run_class_column(Run *run, const char *name);
 
@@ -35,7 +39,7 @@ extern void run_class_column(Run *run, const char *name);
 extern void run_target(Run *run, const char *name, bool replace, bool mark);
 
 /* Reads the row types and fills the problem; k must fit them (0: the caller sees to that). */
-extern void run_read(Run *run, int64 k, const double *weights);
+extern void run_read(Run *run, int64 k, const double *weights, LevelCost cost);
 
 /* Raises when no class could have k of the rows that were read. */
 extern void run_check_k(const Run *run, int64 k);

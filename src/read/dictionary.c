@@ -396,6 +396,12 @@ dictionary_value(const Dictionary *dict, uint32 code, bool *isnull)
 }
 
 bool
+dictionary_has_null(const Dictionary *dict)
+{
+	return dict->null_code != DICTIONARY_NONE;
+}
+
+bool
 dictionary_has_spellings(const Dictionary *dict)
 {
 	return !dict->image;

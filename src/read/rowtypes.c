@@ -29,7 +29,7 @@ typedef struct GroupReceiver
 	 * Groups arrive in unknown number, so they are kept in chunks until the end,
 	 * column by column, so that each can go when its final array is made.
 	 */
-	uint32	  **codes[KANON_MAX_COLUMNS + 1];	/* [column][chunk][CHUNK_TYPES] */
+	uint32	 ***codes;			/* [ngrouped][chunk][CHUNK_TYPES] */
 	int64	  **rows;			/* [chunk][CHUNK_TYPES] */
 	uint32		nchunks;
 	uint32		room;			/* of chunks */
@@ -44,7 +44,7 @@ charge_dictionaries(GroupReceiver *recv)
 {
 	Size		now = 0;
 
-	for (int c = 0; c < recv->source->nqis; c++)
+	for (int c = 0; c < recv->source->ngrouped; c++)
 		now += dictionary_memory(recv->source->qis[c].dictionary);
 	border_charge(recv->border, recv->dictionaries, now);
 	recv->dictionaries = now;
@@ -78,11 +78,11 @@ add_chunk(GroupReceiver *recv)
 	if (n == recv->room)
 	{
 		recv->room = n > 0 ? n * 2 : 64;
-		for (int c = 0; c < recv->source->nqis; c++)
+		for (int c = 0; c < recv->source->ngrouped; c++)
 			recv->codes[c] = grow_list(recv, recv->codes[c], n);
 		recv->rows = grow_list(recv, recv->rows, n);
 	}
-	for (int c = 0; c < recv->source->nqis; c++)
+	for (int c = 0; c < recv->source->ngrouped; c++)
 		recv->codes[c][n] = border_palloc(recv->border, sizeof(uint32) * CHUNK_TYPES);
 	recv->rows[n] = border_palloc(recv->border, sizeof(int64) * CHUNK_TYPES);
 	recv->nchunks++;
@@ -120,7 +120,7 @@ add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
 
 	if ((type & (CHUNK_TYPES - 1)) == 0)
 		add_chunk(recv);
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 		*chunk_code(recv, c, type) =
 			dictionary_add(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
 	*chunk_rows(recv, type) = rows;
@@ -201,11 +201,11 @@ static char *
 grouping_query(const Source *source)
 {
 	StringInfoData query;
-	int			nkeys = source->nqis;
+	int			nkeys = source->ngrouped;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT %s", column_list(source->qis, source->nqis));
-	for (int c = 0; c < source->nqis; c++)
+	appendStringInfo(&query, "SELECT %s", column_list(source->qis, source->ngrouped));
+	for (int c = 0; c < source->ngrouped; c++)
 	{
 		Oid			output;
 		bool		isvarlena;
@@ -236,7 +236,7 @@ sort_types(GroupReceiver *recv)
 
 	for (uint32 i = 0; i < n; i++)
 		order[i] = i;
-	for (int c = source->nqis - 1; c >= 0; c--)
+	for (int c = source->ngrouped - 1; c >= 0; c--)
 	{
 		uint32		distinct = dictionary_size(source->qis[c].dictionary);
 		uint32	   *start = border_palloc(recv->border, sizeof(uint32) * ((Size) distinct + 1));
@@ -269,15 +269,15 @@ merge_equal(RowTypes *types)
 	{
 		bool		equal = true;
 
-		for (int c = 0; c < types->source->nqis && equal; c++)
-			equal = types->columns[c].code[i] == types->columns[c].code[last];
+		for (int c = 0; c < types->source->ngrouped && equal; c++)
+			equal = types->grouped[c].code[i] == types->grouped[c].code[last];
 		if (equal)
 			types->rows[last] += types->rows[i];
 		else
 		{
 			last++;
-			for (int c = 0; c < types->source->nqis; c++)
-				((uint32 *) types->columns[c].code)[last] = types->columns[c].code[i];
+			for (int c = 0; c < types->source->ngrouped; c++)
+				((uint32 *) types->grouped[c].code)[last] = types->grouped[c].code[i];
 			types->rows[last] = types->rows[i];
 		}
 	}
@@ -294,8 +294,8 @@ collect_types(GroupReceiver *recv, bool repeated)
 
 	types->source = source;
 	types->ntypes = n;
-	types->columns = MemoryContextAllocZero(recv->border->context, sizeof(KanonColumn) * source->nqis);
-	for (int c = 0; c < source->nqis; c++)
+	types->grouped = MemoryContextAllocZero(recv->border->context, sizeof(KanonColumn) * source->ngrouped);
+	for (int c = 0; c < source->ngrouped; c++)
 	{
 		Dictionary *dict = source->qis[c].dictionary;
 		uint32	   *renumber = dictionary_sort(dict);
@@ -308,21 +308,22 @@ collect_types(GroupReceiver *recv, bool repeated)
 		}
 		pfree(renumber);
 		repeated |= dictionary_has_spellings(dict);
-		types->columns[c].distinct = dictionary_size(dict);
-		types->columns[c].weight = 1;
-		types->columns[c].number = source->qis[c].numerical ? dictionary_numbers(dict) : NULL;
+		types->grouped[c].distinct = dictionary_size(dict);
+		types->grouped[c].weight = 1;
+		types->grouped[c].number = source->qis[c].numerical ? dictionary_numbers(dict) : NULL;
+		types->grouped[c].has_null = dictionary_has_null(dict);
 	}
 	charge_dictionaries(recv);
 
 	order = sort_types(recv);
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 	{
 		uint32	   *codes = border_palloc(recv->border, sizeof(uint32) * (Size) n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 i = 0; i < n; i++)
 			codes[i] = *chunk_code(recv, c, order[i]);
-		types->columns[c].code = codes;
+		types->grouped[c].code = codes;
 		free_chunks(recv, recv->codes[c]);
 	}
 	types->rows = border_palloc(recv->border, sizeof(int64) * (Size) n);
@@ -335,6 +336,7 @@ collect_types(GroupReceiver *recv, bool repeated)
 	border_pfree(recv->border, order);
 	if (repeated && n > 0)
 		merge_equal(types);
+	types->columns = types->grouped;
 	return types;
 }
 
@@ -344,9 +346,10 @@ read_types(Source *source, Border *border, bool runs)
 	GroupReceiver recv;
 	RowTypes   *types;
 
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
 	memset(&recv, 0, sizeof(recv));
+	recv.codes = palloc0(sizeof(uint32 **) * source->ngrouped);
 	recv.pub.receiveSlot = runs ? receive_row : receive_group;
 	recv.pub.rStartup = receiver_startup;
 	recv.pub.rShutdown = receiver_shutdown;
@@ -356,7 +359,7 @@ read_types(Source *source, Border *border, bool runs)
 	recv.border = border;
 	recv.phase = runs ? "verifying" : "reading";
 	if (runs)
-		kanon_spi_select(psprintf("SELECT %s FROM %s", column_list(source->qis, source->nqis), source->name),
+		kanon_spi_select(psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name),
 						 false, &recv.pub);
 	else
 	{
@@ -408,8 +411,8 @@ type_index_create(const RowTypes *types, Border *border)
 	{
 		uint32		hash = 0;
 
-		for (int c = 0; c < types->source->nqis; c++)
-			hash = hash_step(hash, types->columns[c].code[i]);
+		for (int c = 0; c < types->source->ngrouped; c++)
+			hash = hash_step(hash, types->grouped[c].code[i]);
 		hash &= index->mask;
 		while (index->slots[hash] != DICTIONARY_NONE)
 			hash = (hash + 1) & index->mask;
@@ -425,16 +428,16 @@ type_index_find(const TypeIndex *index, const uint32 *codes)
 	uint32		hash = 0;
 	uint32		type;
 
-	for (int c = 0; c < types->source->nqis; c++)
+	for (int c = 0; c < types->source->ngrouped; c++)
 		hash = hash_step(hash, codes[c]);
 	hash &= index->mask;
 	while ((type = index->slots[hash]) != DICTIONARY_NONE)
 	{
 		int			c = 0;
 
-		while (c < types->source->nqis && types->columns[c].code[type] == codes[c])
+		while (c < types->source->ngrouped && types->grouped[c].code[type] == codes[c])
 			c++;
-		if (c == types->source->nqis)
+		if (c == types->source->ngrouped)
 			return type;
 		hash = (hash + 1) & index->mask;
 	}

@@ -180,6 +180,8 @@ source_open_columns(Oid relid, ArrayType *columns, const char *argument)
 		source->qis[i].numerical = type_is_numerical(source->qis[i].type);
 	}
 	source_check_groupable(source->qis, source->nqis);
+	source->ngrouped = source->nqis;
+	source->levels = no_levels(source->nqis);
 	relation_close(rel, NoLock);
 	return source;
 }

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "write/show.h"
 
 #include "access/relation.h"
 #include "catalog/catalog.h"
@@ -218,10 +219,21 @@ domain_accepts_null(Oid type)
 static Oid
 published_type(const SourceColumn *column, bool suppressible, int32 *typmod)
 {
+	if (suppressible && column->show_as != SHOW_AS_VALUE)
+	{
+		*typmod = -1;
+		return shown_type(column);
+	}
 	*typmod = column->typmod;
 	if (suppressible && get_typtype(column->type) == TYPTYPE_DOMAIN && !domain_accepts_null(column->type))
 		return getBaseTypeAndTypmod(column->type, typmod);
 	return column->type;
+}
+
+static Oid
+published_collation(const SourceColumn *column, bool suppressible)
+{
+	return suppressible ? shown_collation(column) : column->collation;
 }
 
 static void
@@ -229,17 +241,18 @@ append_column(StringInfo sql, const SourceColumn *column, bool suppressible)
 {
 	int32		typmod;
 	Oid			type = published_type(column, suppressible, &typmod);
+	Oid			collation = published_collation(column, suppressible);
 
 	appendStringInfo(sql, "%s %s", column->quoted,
 					 format_type_extended(type, typmod,
 										  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-	if (OidIsValid(column->collation) && column->collation != get_typcollation(type))
+	if (OidIsValid(collation) && collation != get_typcollation(type))
 	{
-		HeapTuple	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(column->collation));
+		HeapTuple	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
 		Form_pg_collation form;
 
 		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for collation %u", column->collation);
+			elog(ERROR, "cache lookup failed for collation %u", collation);
 		form = (Form_pg_collation) GETSTRUCT(tuple);
 		appendStringInfo(sql, " COLLATE %s",
 						 quote_qualified_identifier(get_namespace_name(form->collnamespace),
@@ -290,7 +303,7 @@ is_published(Form_pg_attribute att, const SourceColumn *column, bool suppressibl
 	Oid			type = published_type(column, suppressible, &typmod);
 
 	return !att->attisdropped && strcmp(NameStr(att->attname), column->name) == 0 &&
-		att->atttypid == type && att->atttypmod == typmod && att->attcollation == column->collation;
+		att->atttypid == type && att->atttypmod == typmod && att->attcollation == published_collation(column, suppressible);
 }
 
 /*

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "write/show.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"
@@ -33,7 +34,15 @@ target_as_source(const Target *target, const Source *source)
 	copy->qis = palloc0(sizeof(SourceColumn) * (source->nqis + 1));
 	memcpy(copy->qis, source->qis, sizeof(SourceColumn) * source->nqis);
 	for (int c = 0; c < source->nqis; c++)
-		copy->qis[c].numerical = false;
+	{
+		SourceColumn *column = &copy->qis[c];
+
+		column->numerical = false;
+		column->type = shown_type(&source->qis[c]);
+		column->collation = shown_collation(&source->qis[c]);
+		column->show_as = SHOW_AS_VALUE;
+		column->hierarchy = NULL;
+	}
 	if (target->mark)
 	{
 		SourceColumn *mark = &copy->qis[copy->nqis++];
@@ -44,6 +53,8 @@ target_as_source(const Target *target, const Source *source)
 		mark->typmod = -1;
 		mark->collation = DEFAULT_COLLATION_OID;
 	}
+	copy->ngrouped = copy->nqis;
+	copy->levels = no_levels(copy->nqis);
 	return copy;
 }
 

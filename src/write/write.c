@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "kanon_pg.h"
 #include "write/bulk.h"
+#include "write/show.h"
 
 #include "access/table.h"
 #include "catalog/pg_operator.h"
@@ -39,7 +40,9 @@ typedef struct Writer
 	int64		placed;			/* rows given a class */
 	int64		written;
 
-	/* what the class at hand shows */
+	/* what the class at hand shows, in a context of its own */
+	Shower	   *shower;
+	MemoryContext shown;
 	uint32		class_;
 	Datum	   *values;			/* [nqis] */
 	bool	   *nulls;
@@ -51,6 +54,7 @@ typedef struct Writer
 	TypeIndex  *index;
 	size_t	   *first_flow;		/* [ntypes + 1]; NULL: flow i is of type i */
 	int64	   *left;			/* [nflows] rows still to come */
+	uint32	   *codes;			/* [ngrouped] of the row at hand */
 	int			class_shift;	/* bits below the class in a key */
 	uint64		pool[RANDOM_POOL];
 	int			pool_left;
@@ -114,12 +118,12 @@ static int64
 row_key(Writer *writer, TupleTableSlot *slot)
 {
 	const Source *source = writer->types->source;
-	uint32		codes[KANON_MAX_COLUMNS];
+	uint32	   *codes = writer->codes;
 	uint32		type,
 				class_;
 	size_t		flow;
 
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 	{
 		codes[c] = dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
 		if (codes[c] == DICTIONARY_NONE)
@@ -147,25 +151,17 @@ static void
 enter_class(Writer *writer, uint32 class_)
 {
 	const Source *source = writer->types->source;
-	const KanonCell *cells = &writer->release->cells[(size_t) class_ * source->nqis];
+	const KanonRelease *release = writer->release;
+	const KanonCell *cells = &release->cells[(size_t) class_ * writer->problem->ncolumns];
+	MemoryContext old;
 
+	MemoryContextReset(writer->shown);
+	old = MemoryContextSwitchTo(writer->shown);
 	for (int c = 0; c < source->nqis; c++)
-	{
-		if (cells[c].show == KANON_SHOW_VALUE)
-			writer->values[c] = dictionary_value(source->qis[c].dictionary, cells[c].code, &writer->nulls[c]);
-		else
-		{
-			writer->values[c] = (Datum) 0;
-			writer->nulls[c] = true;
-		}
-	}
+		writer->values[c] = show_cell(writer->shower, c, cells, release->pool, &writer->nulls[c]);
 	if (writer->target->mark)
-	{
-		if (writer->pattern != (Datum) 0)
-			pfree(DatumGetPointer(writer->pattern));
-		writer->pattern = CStringGetTextDatum(pattern_text(writer->release->classes[class_].pattern,
-														   source->nqis));
-	}
+		writer->pattern = CStringGetTextDatum(class_text(release, class_, &source->levels));
+	MemoryContextSwitchTo(old);
 	writer->class_ = class_;
 }
 
@@ -195,13 +191,13 @@ put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
 						writer->total - writer->written);
 }
 
-/* A row of the source: quasi-identifiers, then kept columns. */
+/* A row of the source: what row types are made of, then kept columns. */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Writer	   *writer = (Writer *) self;
 	int			nkept = writer->types->source->nkept;
-	int			nqis = writer->types->source->nqis;
+	int			ngrouped = writer->types->source->ngrouped;
 	int64		key;
 
 	slot_getallattrs(slot);
@@ -211,8 +207,8 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	ExecClearTuple(writer->sorted);
 	writer->sorted->tts_values[0] = Int64GetDatum(key);
 	writer->sorted->tts_isnull[0] = false;
-	memcpy(writer->sorted->tts_values + 1, slot->tts_values + nqis, sizeof(Datum) * nkept);
-	memcpy(writer->sorted->tts_isnull + 1, slot->tts_isnull + nqis, sizeof(bool) * nkept);
+	memcpy(writer->sorted->tts_values + 1, slot->tts_values + ngrouped, sizeof(Datum) * nkept);
+	memcpy(writer->sorted->tts_isnull + 1, slot->tts_isnull + ngrouped, sizeof(bool) * nkept);
 	tuplesort_puttupleslot(writer->sort, ExecStoreVirtualTuple(writer->sorted));
 	if (++writer->placed % PROGRESS_ROWS == 0)
 		border_progress(writer->border, "placing rows", (double) writer->placed / writer->total,
@@ -235,7 +231,7 @@ receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
 
 	TupleDescInitEntry(sorted, 1, "key", INT8OID, -1, 0);
 	for (int i = 0; i < source->nkept; i++)
-		TupleDescCopyEntry(sorted, i + 2, desc, source->nqis + i + 1);
+		TupleDescCopyEntry(sorted, i + 2, desc, source->ngrouped + i + 1);
 	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first,
 										work_mem, NULL, 0);
 	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
@@ -256,6 +252,7 @@ prepare_flows(Writer *writer)
 	size_t		flow = 0;
 
 	writer->index = type_index_create(types, writer->border);
+	writer->codes = palloc(sizeof(uint32) * types->source->ngrouped);
 	writer->left = border_palloc(writer->border, sizeof(int64) * release->nflows);
 	for (size_t f = 0; f < release->nflows; f++)
 		writer->left[f] = release->flows[f].rows;
@@ -286,7 +283,7 @@ write_from_source(Writer *writer)
 	writer->pub.rShutdown = receiver_nothing;
 	writer->pub.rDestroy = receiver_nothing;
 	writer->pub.mydest = DestNone;
-	kanon_spi_select(psprintf("SELECT %s, %s FROM %s", column_list(source->qis, source->nqis),
+	kanon_spi_select(psprintf("SELECT %s, %s FROM %s", column_list(source->qis, source->ngrouped),
 							  column_list(source->kept, source->nkept), source->name),
 					 true, &writer->pub);
 	for (size_t f = 0; f < writer->release->nflows; f++)
@@ -336,6 +333,8 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	writer->border = border;
 	writer->context = CurrentMemoryContext;
 	writer->class_ = KANON_DROPPED;
+	writer->shower = shower_create(types->source);
+	writer->shown = AllocSetContextCreate(CurrentMemoryContext, "kanon shown", ALLOCSET_SMALL_SIZES);
 	writer->values = palloc(sizeof(Datum) * types->source->nqis);
 	writer->nulls = palloc(sizeof(bool) * types->source->nqis);
 	writer->total = types->nrows - release->dropped;

@@ -1,0 +1,88 @@
+/*
+ * hierarchy.h: relations that say how the values of a column generalize: the
+ * value in the first column, levels 1, 2, … after it, one line per value.
+ */
+#ifndef KANON_HIERARCHY_H
+#define KANON_HIERARCHY_H
+
+#include "kanon_pg.h"
+
+/* Levels above the values and below suppression: a digit in a pattern. */
+#define HIERARCHY_MAX_LEVELS 9
+
+typedef struct Hierarchy
+{
+	Oid			relid;
+	char	   *name;			/* qualified, quoted */
+	int			column;			/* index into source->qis */
+	SourceColumn value;			/* the relation's first column */
+	int			nlevels;		/* until hierarchy_read: all of its other columns, one more than below at most */
+	SourceColumn *levels;		/* [nlevels] name, type, collation */
+	Oid			range;			/* the range type that all levels have, or InvalidOid: they are labels */
+
+	/*
+	 * After hierarchy_read nlevels is 0 .. HIERARCHY_MAX_LEVELS: a last level in
+	 * which all lines of the relation agree is suppression itself and left out.
+	 * Where none is left, range is InvalidOid.
+	 */
+	Dictionary **dictionary;	/* [nlevels] the nodes above the column's values, sorted by dictionary_sort */
+	uint32	  **node;			/* [nlevels][distinct values of the column] what each code generalizes to */
+} Hierarchy;
+
+/*
+ * hierarchies => {"column": "relation", ...}: finds and locks the relations as the
+ * caller, with SPI connected, and checks privileges, columns and types; reads
+ * nothing.  *n of them, in the order of the columns; NULL: none.  Errors:
+ * invalid_parameter_value, undefined_column, undefined_table, wrong_object_type,
+ * insufficient_privilege, datatype_mismatch, too_many_columns, undefined_function.
+ */
+extern Hierarchy *hierarchies_open(Jsonb *hierarchies, const Source *source, int *n);
+
+/* The same of one relation. */
+extern void hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column);
+
+/*
+ * Reads the lines for the values of the column, whose dictionary has been filled
+ * and sorted (rowtypes_read), under the active snapshot.  A NULL without a line
+ * is NULL at every level.  One error names the hierarchy, the kind of fault and
+ * how often it occurs: invalid_parameter_value.  dictionary and node live in the
+ * border's context.
+ */
+extern void hierarchy_read(Hierarchy *hierarchy, const Source *source, Border *border);
+
+/* What can be wrong with the lines, the worst first. */
+typedef enum HierarchyFaultKind
+{
+	HIERARCHY_MISSING,			/* values of the column without a line */
+	HIERARCHY_PARENTS,			/* values whose lines differ in level 1 */
+	HIERARCHY_DUPLICATE,		/* lines that are there twice */
+	HIERARCHY_UNNESTED,			/* nodes of a level whose lines differ in the next one */
+	HIERARCHY_UNEQUAL,			/* lines without a node at a level */
+	HIERARCHY_OUTSIDE,			/* lines whose range does not hold the value */
+	HIERARCHY_UNUSED			/* lines of values that the column does not have: no error */
+} HierarchyFaultKind;
+
+/* Examples of a fault that are kept. */
+#define HIERARCHY_EXAMPLES 10
+
+typedef struct HierarchyFault
+{
+	HierarchyFaultKind kind;
+	int			level;			/* 1 .., or 0: of no level */
+	int64		count;			/* values, nodes or lines, as above */
+	int64		rows;			/* rows of the source that it concerns */
+	int			nexamples;
+	const char *examples[HIERARCHY_EXAMPLES];	/* their values or nodes, as text: nothing for a message */
+} HierarchyFault;
+
+/*
+ * Reads the lines and lists every fault there is.  rows: of each code of the
+ * column (to count what a fault concerns).
+ */
+extern HierarchyFault *hierarchy_faults(Hierarchy *hierarchy, const Source *source, const int64 *rows,
+										Border *border, int *n);
+
+/* "3 values of the column have no line", without any value. */
+extern char *hierarchy_fault_text(const Hierarchy *hierarchy, const HierarchyFault *fault);
+
+#endif

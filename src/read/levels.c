@@ -1,0 +1,176 @@
+/*
+ * levels.c: quasi-identifiers with hierarchies become several columns of the
+ * problem, one per level (KanonColumn says how), priced by how much a level
+ * loses.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+#include "read/hierarchy.h"
+#include "read/levels.h"
+
+#include <math.h>
+
+/* Do all lines agree in the last level?  Then it is suppression itself. */
+static bool
+ends_in_top(const Hierarchy *hierarchy)
+{
+	if (SPI_execute(psprintf("SELECT FROM %s GROUP BY %s", hierarchy->name,
+							 hierarchy->levels[hierarchy->nlevels - 1].quoted),
+					true, 2) != SPI_OK_SELECT)
+		elog(ERROR, "could not read %s", hierarchy->name);
+	return SPI_processed <= 1;
+}
+
+void
+source_hierarchies(Source *source, Jsonb *hierarchies)
+{
+	int			n;
+	Hierarchy  *list = hierarchies_open(hierarchies, source, &n);
+	int			columns[KANON_MAX_COLUMNS];
+	int			next = 0;
+
+	for (int c = 0; c < source->nqis; c++)
+		columns[c] = 1;
+	for (int i = 0; i < n; i++)
+	{
+		SourceColumn *column = &source->qis[list[i].column];
+
+		column->hierarchy = &list[i];
+		columns[list[i].column] += list[i].nlevels - (ends_in_top(&list[i]) ? 1 : 0);
+		if (columns[list[i].column] > 1)
+			column->show_as = OidIsValid(list[i].range) ? SHOW_AS_RANGE : SHOW_AS_TEXT;
+	}
+	for (int c = 0; c < source->nqis; c++)
+	{
+		source->levels.first[c] = next;
+		next += columns[c];
+		if (next > KANON_MAX_COLUMNS)
+			ereport(ERROR,
+					(errcode(ERRCODE_TOO_MANY_COLUMNS),
+					 errmsg("the quasi-identifiers and the levels of their hierarchies are more than %d",
+							KANON_MAX_COLUMNS),
+					 errhint("Leave out levels: a view of a hierarchy can have fewer columns.")));
+	}
+	source->levels.first[source->nqis] = next;
+}
+
+/* The nodes of one level as the codes of the row types. */
+static uint32 *
+level_codes(const RowTypes *types, const KanonColumn *values, const uint32 *node, Border *border)
+{
+	uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) Max(types->ntypes, 1));
+
+	for (uint32 i = 0; i < types->ntypes; i++)
+		codes[i] = node[values->code[i]];
+	return codes;
+}
+
+void
+rowtypes_levels(RowTypes *types, Border *border)
+{
+	Source	   *source = types->source;
+	const Levels *levels = &source->levels;
+	KanonColumn *column;
+
+	if (levels->first[source->nqis] == source->nqis)
+		return;
+	types->columns = column = MemoryContextAllocZero(border->context,
+													 sizeof(KanonColumn) * levels->first[source->nqis]);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		Hierarchy  *hierarchy = source->qis[c].hierarchy;
+
+		*column++ = types->grouped[c];
+		if (hierarchy == NULL)
+			continue;
+		hierarchy_read(hierarchy, source, border);
+		if (1 + hierarchy->nlevels != levels->first[c + 1] - levels->first[c])
+			elog(ERROR, "hierarchy %s changed while it was read", hierarchy->name);
+		for (int h = 0; h < hierarchy->nlevels; h++, column++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			column->code = level_codes(types, &types->grouped[c], hierarchy->node[h], border);
+			column->distinct = dictionary_size(hierarchy->dictionary[h]);
+			column->has_null = dictionary_has_null(hierarchy->dictionary[h]);
+			column->level = h + 1;
+		}
+	}
+}
+
+/*
+ * The mean normalized certainty penalty (Xu et al., KDD 2006) of the table's
+ * rows at a level: what a value's node covers of the column, in distinct values
+ * or, for a numerical column, in range.
+ */
+static double
+level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *level, Border *border)
+{
+	double	   *low = border_palloc(border, sizeof(double) * level->distinct);
+	double	   *high = border_palloc(border, sizeof(double) * level->distinct);
+	uint32	   *members = border_palloc(border, sizeof(uint32) * level->distinct);
+	uint32	   *node = border_palloc(border, sizeof(uint32) * values->distinct);
+	double		least = INFINITY,
+				most = -INFINITY,
+				sum = 0;
+
+	for (uint32 i = 0; i < types->ntypes; i++)
+		node[values->code[i]] = level->code[i];
+	for (uint32 v = 0; v < level->distinct; v++)
+	{
+		low[v] = INFINITY;
+		high[v] = -INFINITY;
+		members[v] = 0;
+	}
+	for (uint32 v = 0; v < values->distinct; v++)
+	{
+		double		number = values->number != NULL ? values->number[v] : NAN;
+
+		members[node[v]]++;
+		if (isfinite(number))
+		{
+			low[node[v]] = fmin(low[node[v]], number);
+			high[node[v]] = fmax(high[node[v]], number);
+			least = fmin(least, number);
+			most = fmax(most, number);
+		}
+	}
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		uint32		v = level->code[i];
+		double		share = 0;
+
+		if (members[v] > 1)
+			share = values->number == NULL ? (double) members[v] / values->distinct
+				: high[v] > low[v] && isfinite(most - least) ? (high[v] - low[v]) / (most - least) : 0;
+		sum += share * types->rows[i];
+	}
+	border_pfree(border, low);
+	border_pfree(border, high);
+	border_pfree(border, members);
+	border_pfree(border, node);
+	return types->nrows > 0 ? sum / types->nrows : 0;
+}
+
+void
+rowtypes_price(RowTypes *types, const double *weights, LevelCost cost, Border *border)
+{
+	const Levels *levels = &types->source->levels;
+
+	for (int c = 0; c < types->source->nqis; c++)
+	{
+		KanonColumn *column = &types->columns[levels->first[c]];
+		int			n = levels->first[c + 1] - levels->first[c];
+		double		before = 0;
+
+		/* what suppressing level h more costs: then the cell shows level h + 1 */
+		for (int h = 0; h < n; h++)
+		{
+			double		share = (h + 1.0) / n;
+
+			if (cost == LEVEL_COST_NCP && h + 1 < n)
+				share = Max(level_ncp(types, column, &column[h + 1], border), before);
+			column[h].weight = weights[c] * (share - before);
+			before = share;
+		}
+	}
+}

@@ -1,0 +1,247 @@
+/*
+ * show.c: what a class shows in a quasi-identifier, as a value of the column
+ * that is published.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+#include "read/hierarchy.h"
+#include "read/number.h"
+#include "write/show.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/rangetypes.h"
+#include "utils/typcache.h"
+
+typedef struct ShownColumn
+{
+	const SourceColumn *column;
+	FmgrInfo	output;			/* of the column's type */
+	FmgrInfo	label;			/* of its hierarchy's levels, when they are labels */
+	TypeCacheEntry *range;
+	Oid			base;			/* the column's type, domains looked through */
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+} ShownColumn;
+
+struct Shower
+{
+	const Source *source;
+	ShownColumn *columns;		/* [nqis] */
+};
+
+Oid
+shown_type(const SourceColumn *column)
+{
+	switch (column->show_as)
+	{
+		case SHOW_AS_VALUE:
+			return column->type;
+		case SHOW_AS_TEXT:
+			return TEXTOID;
+		case SHOW_AS_RANGE:
+			return column->hierarchy != NULL && OidIsValid(column->hierarchy->range)
+				? column->hierarchy->range : range_type_of(column->type);
+		case SHOW_AS_SET:
+			return get_array_type(getBaseType(column->type));
+	}
+	return InvalidOid;
+}
+
+Oid
+shown_collation(const SourceColumn *column)
+{
+	switch (column->show_as)
+	{
+		case SHOW_AS_TEXT:
+			return DEFAULT_COLLATION_OID;
+		case SHOW_AS_RANGE:
+			return InvalidOid;
+		default:
+			return column->collation;
+	}
+}
+
+Oid
+range_type_of(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+			return INT4RANGEOID;
+		case INT8OID:
+			return INT8RANGEOID;
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return NUMRANGEOID;
+		case DATEOID:
+			return DATERANGEOID;
+		case TIMESTAMPOID:
+			return TSRANGEOID;
+		case TIMESTAMPTZOID:
+			return TSTZRANGEOID;
+	}
+	return InvalidOid;
+}
+
+Shower *
+shower_create(const Source *source)
+{
+	Shower	   *shower = palloc(sizeof(Shower));
+
+	shower->source = source;
+	shower->columns = palloc0(sizeof(ShownColumn) * source->nqis);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		ShownColumn *shown = &shower->columns[c];
+		const SourceColumn *column = &source->qis[c];
+		Oid			function;
+		bool		isvarlena;
+
+		shown->column = column;
+		shown->base = getBaseType(column->type);
+		get_typlenbyvalalign(shown->base, &shown->typlen, &shown->typbyval, &shown->typalign);
+		getTypeOutputInfo(column->type, &function, &isvarlena);
+		fmgr_info(function, &shown->output);
+		if (column->show_as == SHOW_AS_TEXT && column->hierarchy != NULL && column->hierarchy->nlevels > 0)
+		{
+			getTypeOutputInfo(column->hierarchy->levels[0].type, &function, &isvarlena);
+			fmgr_info(function, &shown->label);
+		}
+		if (column->show_as == SHOW_AS_RANGE)
+			shown->range = lookup_type_cache(shown_type(column), TYPECACHE_RANGE_INFO);
+	}
+	return shower;
+}
+
+/* A value as one of the range's subtype: exactly the same, in more digits if need be. */
+static Datum
+as_subtype(const ShownColumn *shown, Datum value)
+{
+	Oid			subtype = shown->range->rngelemtype->type_id;
+
+	if (subtype == shown->base)
+		return value;
+	if (shown->base == INT2OID && subtype == INT4OID)
+		return Int32GetDatum(DatumGetInt16(value));
+	/* a binary fraction as the decimal one that is written for it */
+	if ((shown->base == FLOAT4OID || shown->base == FLOAT8OID) && subtype == NUMERICOID)
+		return DirectFunctionCall3(numeric_in,
+								   CStringGetDatum(OutputFunctionCall((FmgrInfo *) &shown->output, value)),
+								   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	elog(ERROR, "type %u has no range of type %u", shown->base, shown->range->type_id);
+}
+
+/* A range over integers ends before its upper bound, which the largest one has not. */
+static bool
+is_last(Oid subtype, Datum value)
+{
+	return (subtype == INT4OID && DatumGetInt32(value) == PG_INT32_MAX)
+		|| (subtype == INT8OID && DatumGetInt64(value) == PG_INT64_MAX);
+}
+
+/* From one value to another, both in it. */
+static Datum
+range_between(const ShownColumn *shown, Datum low, Datum high)
+{
+	RangeBound	lower = {as_subtype(shown, low), false, true, true};
+	RangeBound	upper = {as_subtype(shown, high), false, true, false};
+
+	upper.infinite = is_last(shown->range->rngelemtype->type_id, upper.val);
+
+	return RangeTypePGetDatum(kanon_make_range(shown->range, &lower, &upper));
+}
+
+static Datum
+set_of(const ShownColumn *shown, const uint32 *codes, uint32 n)
+{
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	bool	   *nulls = palloc(sizeof(bool) * n);
+	int			dims[1] = {(int) n};
+	int			lbs[1] = {1};
+
+	for (uint32 i = 0; i < n; i++)
+		values[i] = dictionary_value(shown->column->dictionary, codes[i], &nulls[i]);
+	return PointerGetDatum(construct_md_array(values, nulls, 1, dims, lbs, shown->base, shown->typlen,
+											  shown->typbyval, shown->typalign));
+}
+
+/* A single value in the form of the column; NULL stays NULL, but in a set. */
+static Datum
+show_value(ShownColumn *shown, uint32 code, bool *isnull)
+{
+	Datum		value = dictionary_value(shown->column->dictionary, code, isnull);
+
+	if (shown->column->show_as == SHOW_AS_SET)
+	{
+		*isnull = false;
+		return set_of(shown, &code, 1);
+	}
+	if (*isnull)
+		return (Datum) 0;
+	switch (shown->column->show_as)
+	{
+		case SHOW_AS_TEXT:
+			return CStringGetTextDatum(OutputFunctionCall(&shown->output, value));
+		case SHOW_AS_RANGE:
+			return range_between(shown, value, value);
+		default:
+			return value;
+	}
+}
+
+/* What a value generalizes to at a level. */
+static Datum
+show_level(ShownColumn *shown, int level, uint32 code, bool *isnull)
+{
+	Datum		value = dictionary_value(shown->column->hierarchy->dictionary[level - 1], code, isnull);
+
+	if (*isnull)
+		return (Datum) 0;
+	if (shown->column->show_as == SHOW_AS_TEXT)
+		return CStringGetTextDatum(OutputFunctionCall(&shown->label, value));
+	return value;
+}
+
+Datum
+show_cell(Shower *shower, int qi, const KanonCell *cells, const uint32 *pool, bool *isnull)
+{
+	const Levels *levels = &shower->source->levels;
+	ShownColumn *shown = &shower->columns[qi];
+	int			first = levels->first[qi];
+	bool		null_low,
+				null_high;
+
+	*isnull = false;
+	switch (cells[first].show)
+	{
+		case KANON_SHOW_VALUE:
+			return show_value(shown, cells[first].code, isnull);
+		case KANON_SHOW_RANGE:
+			{
+				const uint32 *ends = &pool[cells[first].code];
+				Datum		low = dictionary_value(shown->column->dictionary, ends[0], &null_low);
+				Datum		high = dictionary_value(shown->column->dictionary, ends[1], &null_high);
+
+				if (null_low || null_high)
+					elog(ERROR, "a range ends in NULL");
+				return range_between(shown, low, high);
+			}
+		case KANON_SHOW_SET:
+			return set_of(shown, &pool[cells[first].code + 1], pool[cells[first].code]);
+		default:
+			break;
+	}
+	for (int level = 1; first + level < levels->first[qi + 1]; level++)
+		if (cells[first + level].show == KANON_SHOW_VALUE)
+			return show_level(shown, level, cells[first + level].code, isnull);
+	*isnull = true;
+	return (Datum) 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * show.h: what a class shows, as values of the columns that are published.
+ */
+#ifndef KANON_SHOW_H
+#define KANON_SHOW_H
+
+#include "kanon_pg.h"
+
+/* The type of a quasi-identifier's published column. */
+extern Oid	shown_type(const SourceColumn *column);
+
+extern Oid	shown_collation(const SourceColumn *column);
+
+/* The range type for a type's values, or InvalidOid. */
+extern Oid	range_type_of(Oid type);
+
+typedef struct Shower Shower;
+
+/* The source's dictionaries are there when cells are shown, not before. */
+extern Shower *shower_create(const Source *source);
+
+/*
+ * The cell of a quasi-identifier; cells: of one class, all columns of the
+ * problem; pool: the release's.  Memory is the current context's.
+ */
+extern Datum show_cell(Shower *shower, int qi, const KanonCell *cells, const uint32 *pool, bool *isnull);
+
+#endif
