@@ -439,7 +439,7 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	set_float8(&table, "iloss", measures->iloss, none);
 	set_float8(&table, "ncp", measures->ncp, none);
 	set_float8(&table, "gcp", measures->gcp, none);
-	set_float8(&table, "precision", measures->precision, none);
+	set_float8(&table, "precision", measures->precision, none || isnan(measures->precision));
 	set_float8(&table, "entropy", measures->entropy, none);
 	set_float8(&table, "entropy_share", measures->entropy_share, none);
 	set_float8(&table, "classification", record->classification, none || isnan(record->classification));

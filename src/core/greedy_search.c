@@ -130,7 +130,7 @@ greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPa
 		|| kanon_fixed_level(search->total - state->kept) < range->low)
 		return false;
 	return index->problem->mask.max_suppressed < 0
-		|| __builtin_popcountll(state->go) <= index->problem->mask.max_suppressed;
+		|| kanon_suppressed_whole(index->last, state->go) <= index->problem->mask.max_suppressed;
 }
 
 bool

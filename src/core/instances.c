@@ -2,8 +2,8 @@
  * instances.c: enumeration of live closed instances.
  *
  * With every combination allowed, the closed live instances are the closed
- * frequent itemsets of the table (an item: a column's value; support: rows),
- * enumerated by prefix-preserving closure extension: T. Uno, M. Kiyomi,
+ * frequent itemsets of the table (an item: a column's value, a level's, too, as
+ * what rows agree in they do on every level above; support: rows), enumerated by prefix-preserving closure extension: T. Uno, M. Kiyomi,
  * H. Arimura, "LCM ver. 2", FIMI 2004.  Each comes up once, none is stored to
  * find doubles.  For a list or a set of rules every pattern is grouped by
  * hashing.
@@ -497,14 +497,14 @@ done:
 	return status;
 }
 
-/* True if the mask allows every combination of columns. */
+/* True if the mask allows every combination of columns (of levels: every node). */
 static bool
 every_combination(const KanonProblem *problem)
 {
 	const KanonMask *mask = &problem->mask;
 
 	return mask->list == NULL && mask->never == 0 && mask->always == 0 && mask->nrules == 0 &&
-		(mask->max_suppressed < 0 || mask->max_suppressed >= problem->ncolumns) &&
+		(mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
 		mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 

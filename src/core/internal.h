@@ -30,6 +30,7 @@ struct KanonMaskIndex
 {
 	const KanonProblem *problem;
 	KanonPattern all;			/* the all-suppressed pattern */
+	KanonPattern last;			/* columns that are their quasi-identifier's last level */
 	int64_t		weight[KANON_MAX_COLUMNS];	/* fixed point */
 	double		log_distinct[KANON_MAX_COLUMNS];
 	int64_t		max_level;		/* of max_cost */
@@ -111,6 +112,39 @@ kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const in
 	(void) ntypes;
 	return rows >= problem->k;
 }
+
+/* mask.c: the columns that are the last level of their quasi-identifier. */
+extern KanonPattern kanon_last_levels(const KanonProblem *problem);
+
+/* Quasi-identifiers that a pattern suppresses whole; last as above. */
+static inline int
+kanon_suppressed_whole(KanonPattern last, KanonPattern pattern)
+{
+	return __builtin_popcountll(pattern & last);
+}
+
+/* release.c: orders what two cells of a column show; 0: the same. */
+extern int	kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
+
+/* A range or a set: what stands for values that differ. */
+static inline bool
+kanon_shows_several(KanonCell cell)
+{
+	return cell.show == KANON_SHOW_RANGE || cell.show == KANON_SHOW_SET;
+}
+
+/*
+ * measure.c: the range of the finite numbers of a column (negative: there are
+ * none), in units that make it a double: times *scale.
+ */
+extern double kanon_number_range(const KanonColumn *column, double *scale);
+
+/*
+ * The share of that range that values from low to high take.  NULL (and
+ * not-a-number, which no range holds) is as far as can be from everything else;
+ * so is an infinity, which does not stretch the range.
+ */
+extern double kanon_range_share(double range, double scale, double low, double high);
 
 /* measure_loss.c: the measures of the literature, when the sizes are there. */
 extern KanonStatus kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release,

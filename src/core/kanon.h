@@ -88,7 +88,8 @@ typedef struct KanonRule
  * The allowed patterns: a list (list != NULL), or every combination that
  * fulfils the rules (no rules: every combination), never written out.  The
  * all-suppressed pattern is always allowed and comes last, listed or not,
- * whatever the rules say.
+ * whatever the rules say.  Of levels (KanonColumn), a pattern that suppresses
+ * one without those below is not allowed, though it be listed.
  */
 typedef struct KanonMask
 {
@@ -97,7 +98,7 @@ typedef struct KanonMask
 	KanonOrder	order;
 	KanonPattern never;			/* columns that stay */
 	KanonPattern always;		/* columns that go */
-	int			max_suppressed; /* suppressed columns at most; negative: no limit */
+	int			max_suppressed; /* quasi-identifiers suppressed whole, at most; negative: no limit */
 	double		max_cost;		/* cost at most; INFINITY: no limit */
 	const KanonRule *rules;
 	int			nrules;
@@ -107,7 +108,7 @@ typedef struct KanonMask
  * A column: a quasi-identifier, or a level of one.  A quasi-identifier with a
  * hierarchy is as many columns, one after the other, as it has levels below
  * suppression: its own values (level 0), what these generalize to (level 1), and
- * so on.  A pattern suppresses the levels from below: column c + 1 of level > 0
+ * so on; rows that agree in a level agree in the next.  A pattern suppresses the levels from below: column c + 1 of level > 0
  * only together with column c, which every mask says by itself.  A pattern thus
  * generalizes to level r when it suppresses r of them, and suppresses the
  * quasi-identifier when it suppresses them all; nothing else in the core needs
@@ -191,8 +192,8 @@ typedef struct KanonFlow
 
 /*
  * The outcome of a solver (empty unless its status is KANON_OK).  After kanon_release_finish: classes in order of
- * pattern cost, then mask order, then shown codes (so the fully suppressed
- * class, if any, is last), pairwise different; flows by type, then class, all
+ * pattern cost, then mask order, then what is shown: codes, ranges, sets, nothing
+ * (so the fully suppressed class, if any, is last), pairwise different; flows by type, then class, all
  * with rows > 0 and summing to each type's rows.  Memory is env's.
  */
 typedef struct KanonRelease
@@ -285,6 +286,15 @@ extern double kanon_pattern_cost(const KanonProblem *problem, KanonPattern patte
 /* The all-suppressed pattern of a problem with that many columns. */
 extern KanonPattern kanon_pattern_all(int ncolumns);
 
+/* How many quasi-identifiers a pattern suppresses whole: up to their last level. */
+extern int	kanon_pattern_suppressed(const KanonProblem *problem, KanonPattern pattern);
+
+/* How many quasi-identifiers there are; the same as columns if none has levels. */
+extern int	kanon_count_qis(const KanonProblem *problem);
+
+/* The column of level 0 of the qi-th quasi-identifier, from 0; ncolumns after the last one. */
+extern int	kanon_first_column(const KanonProblem *problem, int qi);
+
 /*
  * True if the mask allows the pattern.  Reads the whole list of a listed mask:
  * for more than a few questions open an index.
@@ -327,7 +337,7 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
  * Brings what a solver has filled in (classes with pattern; cells; flows; in any
  * order, empty classes and equal instances allowed) to the form above, and
  * checks it: flows add up, every row matches what its class shows, the mask
- * allows each pattern, classes hold k rows (the fully suppressed one may hold
+ * allows each pattern (but for classes that show a range or a set), classes hold k rows (the fully suppressed one may hold
  * fewer where residual says so, and only then rows, fewer than k, are dropped).
  * Sets the classes' rows, release->dropped and report->cost.  KANON_BROKEN with
  * a detail if not.  Whatever the status, release is then the caller's to free.
@@ -336,11 +346,19 @@ extern KanonStatus kanon_release_finish(const KanonProblem *problem,
 										KanonRelease *release, KanonReport *report);
 extern void kanon_release_free(const KanonProblem *problem, KanonRelease *release);
 
+/* How many quasi-identifiers a class shows nothing of: not a level, a range or a set. */
+extern int	kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release,
+								   uint32_t class_);
+
+/* True if a class shows nothing at all (ranges everywhere have the pattern of that, too). */
+extern bool kanon_class_blank(const KanonProblem *problem, const KanonRelease *release,
+							  uint32_t class_);
+
 /* measure.c: how good a release is.  Takes any release, whoever solved it. */
 typedef struct KanonMeasures
 {
 	int64_t		rows;			/* published */
-	int64_t		suppressed_cells;
+	int64_t		suppressed_cells;	/* of quasi-identifiers suppressed whole */
 	double		usefulness;		/* mean tuple diversity over the classes (Definition 5) */
 	uint32_t	classes;
 	int64_t		class_min;
@@ -357,29 +375,29 @@ typedef struct KanonMeasures
 	double		iloss;
 	double		ncp;
 	double		gcp;			/* 0 nothing lost .. 1 everything */
-	double		precision;		/* 1 nothing lost .. 0 everything */
+	double		precision;		/* 1 nothing lost .. 0 everything; NaN: a range or a set is shown */
 	double		entropy;		/* bits */
 	double		entropy_share;	/* of what suppressing every cell would lose */
 } KanonMeasures;
 
-/* What became of one column. */
+/* What became of one quasi-identifier. */
 typedef struct KanonColumnMeasures
 {
-	int64_t		suppressed;		/* published cells that are suppressed */
+	int64_t		suppressed;		/* published cells that are suppressed whole */
 	int64_t		lost;			/* those and the cells of rows left out */
-	uint32_t	shown;			/* distinct values that are still shown */
+	uint32_t	shown;			/* different things that are still shown: values, nodes, ranges, sets */
 	double		ncp;			/* mean over all rows, 0 .. 1 */
 	double		entropy;		/* bits lost */
 	double		entropy_all;	/* bits that suppressing the whole column would lose */
 } KanonColumnMeasures;
 
-/* Fills columns[ncolumns]. */
+/* Fills columns[kanon_count_qis(problem)]. */
 extern KanonStatus kanon_measure_columns(const KanonProblem *problem, const KanonRelease *release,
 										 KanonColumnMeasures *columns);
 
 /*
  * Fills *measures, and tuple_diversity[nclasses] unless NULL (Definition 4: the
- * sum over the columns of the attribute diversity, Definition 3: for a numerical
+ * sum over the quasi-identifiers of the attribute diversity, Definition 3: for a numerical
  * column the range of the class's values by the range of the table's, for any
  * other the number of distinct values by that of the table's).
  */

@@ -25,6 +25,54 @@ kanon_pattern_all(int ncolumns)
 	return ncolumns >= KANON_MAX_COLUMNS ? ~UINT64_C(0) : KANON_BIT(ncolumns) - 1;
 }
 
+/* The columns that are a level above another one's. */
+static KanonPattern
+upper_levels(const KanonProblem *problem)
+{
+	KanonPattern upper = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (problem->columns[c].level > 0)
+			upper |= KANON_BIT(c);
+	return upper;
+}
+
+KanonPattern
+kanon_last_levels(const KanonProblem *problem)
+{
+	return kanon_pattern_all(problem->ncolumns) & ~(upper_levels(problem) >> 1);
+}
+
+int
+kanon_pattern_suppressed(const KanonProblem *problem, KanonPattern pattern)
+{
+	return kanon_suppressed_whole(kanon_last_levels(problem), pattern);
+}
+
+int
+kanon_count_qis(const KanonProblem *problem)
+{
+	return __builtin_popcountll(kanon_last_levels(problem));
+}
+
+int
+kanon_first_column(const KanonProblem *problem, int qi)
+{
+	int			c = 0;
+
+	for (; c < problem->ncolumns; c++)
+		if (problem->columns[c].level == 0 && qi-- == 0)
+			break;
+	return c;
+}
+
+/* Does a pattern suppress levels from below, as all must?  last as kanon_last_levels. */
+static bool
+levels_allow(KanonPattern last, KanonPattern pattern)
+{
+	return (pattern & ~last << 1 & ~(pattern << 1)) == 0;
+}
+
 double
 kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern)
 {
@@ -92,12 +140,14 @@ rule_allows(const KanonRule *rule, KanonPattern pattern)
 
 /* Does it fulfil all that the mask says beside a list? */
 static bool
-rules_allow(const KanonMask *mask, const int64_t *weight, int64_t max_level,
+rules_allow(const KanonMask *mask, KanonPattern last, const int64_t *weight, int64_t max_level,
 			KanonPattern pattern)
 {
 	if ((pattern & mask->never) != 0 || (mask->always & ~pattern) != 0)
 		return false;
-	if (mask->max_suppressed >= 0 && __builtin_popcountll(pattern) > mask->max_suppressed)
+	if (!levels_allow(last, pattern))
+		return false;
+	if (mask->max_suppressed >= 0 && kanon_suppressed_whole(last, pattern) > mask->max_suppressed)
 		return false;
 	if (level_of(weight, pattern) > max_level)
 		return false;
@@ -112,6 +162,7 @@ kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern)
 {
 	const KanonMask *mask = &problem->mask;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	KanonPattern last = kanon_last_levels(problem);
 	int64_t		weight[KANON_MAX_COLUMNS];
 	int64_t		max_level;
 
@@ -121,13 +172,14 @@ kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern)
 		return true;
 	if (mask->list != NULL)
 	{
-		for (size_t i = 0; i < mask->nlist; i++)
-			if (mask->list[i] == pattern)
-				return true;
+		if (levels_allow(last, pattern))
+			for (size_t i = 0; i < mask->nlist; i++)
+				if (mask->list[i] == pattern)
+					return true;
 		return false;
 	}
 	set_weights(problem, weight, &max_level);
-	return rules_allow(mask, weight, max_level, pattern);
+	return rules_allow(mask, last, weight, max_level, pattern);
 }
 
 /* By pattern; places are ascending before, and the sort is stable. */
@@ -141,7 +193,7 @@ compare_listed(const void *a, const void *b, void *arg)
 	return left < right ? -1 : left > right;
 }
 
-/* The list by pattern, each at its first place. */
+/* What the mask allows of the list, by pattern, each at its first place. */
 static KanonStatus
 index_list(const KanonProblem *problem, KanonMaskIndex *index)
 {
@@ -156,7 +208,8 @@ index_list(const KanonProblem *problem, KanonMaskIndex *index)
 	if (scratch == NULL)
 		return KANON_NO_MEMORY;
 	for (size_t i = 0; i < mask->nlist; i++)
-		if (mask->list[i] != index->all && (mask->list[i] & ~index->all) == 0)
+		if (mask->list[i] != index->all && (mask->list[i] & ~index->all) == 0
+			&& levels_allow(index->last, mask->list[i]))
 			index->listed[index->nlisted++] = (KanonListed) {mask->list[i], i};
 	kanon_sort(index->listed, scratch, index->nlisted, sizeof(KanonListed),
 			   compare_listed, NULL);
@@ -179,6 +232,8 @@ index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 	for (int c = 0; c < n; c++)
 	{
 		index->go_go[c] = KANON_BIT(c);
+		if (problem->columns[c].level > 0)
+			index->go_go[c] |= KANON_BIT(c - 1);	/* and on to level 0 by the closure */
 		for (int r = 0; r < mask->nrules; r++)
 		{
 			const KanonRule *rule = &mask->rules[r];
@@ -238,7 +293,7 @@ index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 			index->stay |= index->stay_stay[c]; /* c can never go */
 	index->none = (index->go & index->stay) != 0
 		|| (mask->max_suppressed >= 0
-			&& __builtin_popcountll(index->go) > mask->max_suppressed)
+			&& kanon_suppressed_whole(index->last, index->go) > mask->max_suppressed)
 		|| level_of(index->weight, index->go) > index->max_level;
 }
 
@@ -253,6 +308,7 @@ kanon_mask_open(const KanonProblem *problem, KanonMaskIndex **result)
 		return KANON_NO_MEMORY;
 	index->problem = problem;
 	index->all = kanon_pattern_all(problem->ncolumns);
+	index->last = kanon_last_levels(problem);
 	set_weights(problem, index->weight, &index->max_level);
 	for (int c = 0; c < problem->ncolumns; c++)
 		index->log_distinct[c] = log2(fmax(problem->columns[c].distinct, 1));
@@ -306,7 +362,7 @@ kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern)
 		return true;
 	if (index->problem->mask.list != NULL)
 		return place_of(index, pattern) < index->problem->mask.nlist;
-	return rules_allow(&index->problem->mask, index->weight, index->max_level, pattern);
+	return rules_allow(&index->problem->mask, index->last, index->weight, index->max_level, pattern);
 }
 
 /* The product of the distinct counts of some columns, exactly: 64 digits base 2^32. */
@@ -427,7 +483,7 @@ can_complete(const KanonMaskIndex *index, KanonPattern go, KanonPattern stay)
 
 	/* keeping all that is undecided breaks no rule and costs nothing */
 	return (go & stay) == 0
-		&& (most < 0 || __builtin_popcountll(go) <= most)
+		&& (most < 0 || kanon_suppressed_whole(index->last, go) <= most)
 		&& kanon_fixed_level(kanon_fixed_cost(index, go)) <= index->max_level;
 }
 
@@ -576,21 +632,56 @@ kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
 	return walk.status;
 }
 
-/* Number of subsets of n things with at most `most` of them; above limit: limit + 1. */
+/*
+ * Number of completions of a closed partial decision that suppress at most
+ * `most` more quasi-identifiers whole, when nothing ties the open columns but
+ * the order of levels; above limit: limit + 1.
+ */
 static uint64_t
-count_subsets(int n, int most, uint64_t limit)
+count_open(const KanonMaskIndex *index, KanonPattern open, int most, uint64_t limit)
 {
+	uint64_t	ways[KANON_MAX_COLUMNS + 1] = {1};	/* by how many go whole; limit + 1 and more are one */
 	uint64_t	sum = 0;
-	__uint128_t binomial = 1;	/* at most C(64, 32) < 2^61, times 64 */
+	int			nwhole = 0;
+	int			levels = 0;
 
-	for (int i = 0; i <= n && i <= most; i++)
+	for (int c = 0; c < index->problem->ncolumns; c++)
 	{
-		sum += (uint64_t) binomial;
-		if (sum > limit || binomial > limit)
+		bool		whole = (open & index->last & KANON_BIT(c)) != 0;
+
+		levels += (open & KANON_BIT(c)) != 0;
+		if ((index->last & KANON_BIT(c)) == 0)
+			continue;
+		/* the open levels are neighbours: some of them go, from below */
+		nwhole += whole;
+		for (int i = nwhole; i >= 0; i--)
+		{
+			__uint128_t more = (__uint128_t) ways[i] * (unsigned) (levels + !whole);
+
+			if (whole && i > 0)
+				more += ways[i - 1];
+			ways[i] = more > limit ? limit + 1 : (uint64_t) more;
+		}
+		levels = 0;
+	}
+	for (int i = 0; i <= nwhole && i <= most; i++)
+	{
+		if (ways[i] > limit - sum)
 			return limit + 1;
-		binomial = binomial * (unsigned) (n - i) / (unsigned) (i + 1);
+		sum += ways[i];
 	}
 	return sum;
+}
+
+/* Does a decision on an open column force others, but for levels of the same quasi-identifier? */
+static bool
+is_tied(const KanonMaskIndex *index, int c, KanonPattern open)
+{
+	KanonPattern below = 0;
+
+	for (int d = c; d >= 0 && d >= c - index->problem->columns[c].level; d--)
+		below |= KANON_BIT(d);
+	return ((index->go_go[c] ^ below) & open) != 0 || (index->go_stay[c] & open) != 0;
 }
 
 /* As walk_rules, counting columns that no rule ties to others at once. */
@@ -599,22 +690,16 @@ count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 {
 	const KanonMaskIndex *index = walk->index;
 	KanonPattern open = index->all & ~go & ~stay;
-	KanonPattern tied = 0;
+	bool		tied = false;
 	int			most = index->problem->mask.max_suppressed;
 
-	for (KanonPattern rest = open; rest != 0; rest &= rest - 1)
+	for (KanonPattern rest = open; rest != 0 && !tied; rest &= rest - 1)
+		tied = is_tied(index, __builtin_ctzll(rest), open);
+	if (!tied && kanon_fixed_level(kanon_fixed_cost(index, go | open)) <= index->max_level)
 	{
-		int			d = __builtin_ctzll(rest);
-		KanonPattern ties = (index->go_go[d] | index->go_stay[d] | index->stay_stay[d]);
-
-		if ((ties & open) != KANON_BIT(d))
-			tied |= ties & open;
-	}
-	if (tied == 0 && kanon_fixed_level(kanon_fixed_cost(index, go | open)) <= index->max_level)
-	{
-		int			n = __builtin_popcountll(open);
-		int			left = most < 0 ? n : most - __builtin_popcountll(go);
-		uint64_t	found = count_subsets(n, left, walk->limit);
+		int			n = kanon_suppressed_whole(index->last, open);
+		int			left = most < 0 ? n : most - kanon_suppressed_whole(index->last, go);
+		uint64_t	found = count_open(index, open, left, walk->limit);
 
 		/* the all-suppressed pattern is counted at the end */
 		if ((go | open) == index->all && left >= n)

@@ -3,7 +3,9 @@
  *
  * Definitions 3 to 5 of Bredereck, Nichterlein, Niedermeier, "Pattern-Guided
  * k-Anonymity", Algorithms 6(4), 2013, after Loukides and Shao, "Capturing data
- * usefulness and privacy protection in k-anonymisation", SAC 2007.
+ * usefulness and privacy protection in k-anonymisation", SAC 2007.  Of a
+ * quasi-identifier with levels they look at its values: a class in which it is
+ * generalized is as diverse as if it were suppressed.
  */
 #include <math.h>
 #include <string.h>
@@ -21,9 +23,8 @@ typedef struct Measure
 	double	   *diversity;		/* [nclasses] sum so far */
 } Measure;
 
-/* Largest minus smallest of the table's finite numbers; negative if there is none. */
-static double
-table_range(const KanonColumn *column, double *scale)
+double
+kanon_number_range(const KanonColumn *column, double *scale)
 {
 	double		low = INFINITY;
 	double		high = -INFINITY;
@@ -39,11 +40,17 @@ table_range(const KanonColumn *column, double *scale)
 	return high * *scale - low * *scale;
 }
 
+double
+kanon_range_share(double range, double scale, double low, double high)
+{
+	if (!isfinite(low) || !isfinite(high))
+		return 1;
+	return range > 0 ? fmin((high * scale - low * scale) / range, 1) : 0;
+}
+
 /*
  * Attribute diversity of a class in a numerical column: the range of its
- * numbers as a share of the table's.  NULL (and not-a-number, which no range
- * holds) is at no distance from itself and as far as can be from everything
- * else; so is an infinity, which does not stretch the table's range.
+ * numbers as a share of the table's; none if all are the same value.
  */
 static double
 range_diversity(const Measure *measure, const KanonColumn *column, double range, double scale,
@@ -67,9 +74,7 @@ range_diversity(const Measure *measure, const KanonColumn *column, double range,
 	}
 	if (!differ)
 		return 0;
-	if (!finite)
-		return 1;
-	return range > 0 ? fmin((high * scale - low * scale) / range, 1) : 0;
+	return finite ? kanon_range_share(range, scale, low, high) : 1;
 }
 
 /* Attribute diversity elsewhere: the share of the table's values that the class has. */
@@ -100,7 +105,7 @@ add_column(Measure *measure, int c)
 	size_t		from = 0;
 
 	if (numerical)
-		range = table_range(column, &scale);
+		range = kanon_number_range(column, &scale);
 	else
 		memset(measure->seen, 0, column->distinct * sizeof(uint32_t));
 	for (uint32_t class = 0; class < measure->release->nclasses; class++)
@@ -153,6 +158,7 @@ static void
 sum_up(const Measure *measure, KanonMeasures *measures)
 {
 	const KanonRelease *release = measure->release;
+	KanonPattern last = kanon_last_levels(measure->problem);
 
 	memset(measures, 0, sizeof(*measures));
 	measures->classes = release->nclasses;
@@ -161,7 +167,9 @@ sum_up(const Measure *measure, KanonMeasures *measures)
 		int64_t		rows = release->classes[i].rows;
 
 		measures->rows += rows;
-		measures->suppressed_cells += rows * __builtin_popcountll(release->classes[i].pattern);
+		measures->suppressed_cells += rows * (release->npool > 0
+											  ? kanon_class_suppressed(measure->problem, release, i)
+											  : kanon_suppressed_whole(last, release->classes[i].pattern));
 		measures->usefulness += measure->diversity[i];
 		if (i == 0 || rows < measures->class_min)
 			measures->class_min = rows;
@@ -189,7 +197,8 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release,
 	uint32_t	distinct = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
-		if (problem->columns[c].number == NULL && problem->columns[c].distinct > distinct)
+		if (problem->columns[c].level == 0 && problem->columns[c].number == NULL
+			&& problem->columns[c].distinct > distinct)
 			distinct = problem->columns[c].distinct;
 	measure.member = kanon_alloc(env, release->nflows, sizeof(uint32_t));
 	measure.end = kanon_alloc0(env, release->nclasses, sizeof(size_t));
@@ -206,7 +215,8 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release,
 		status = list_members(&measure);
 	}
 	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
-		status = add_column(&measure, c);
+		if (problem->columns[c].level == 0)
+			status = add_column(&measure, c);
 	if (status == KANON_OK)
 	{
 		sum_up(&measure, measures);

@@ -39,7 +39,51 @@ cells_of(const Finish *finish, size_t class)
 	return finish->release->cells + class * (size_t) finish->ncolumns;
 }
 
-/* Each class shows what its pattern says, and the mask allows that. */
+/* Are the n codes of a range or set the column's, and ascending? */
+static bool
+ascend(const KanonColumn *column, const uint32_t *code, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (code[i - 1] >= code[i])
+			return false;
+	return code[n - 1] < column->distinct;
+}
+
+/* Is this cell a value of its column, or a range or set as they must be? */
+static bool
+check_cell(Finish *finish, int c, const KanonCell *cell)
+{
+	const KanonRelease *release = finish->release;
+	const KanonColumn *column = &finish->problem->columns[c];
+	size_t		from = cell->code;
+	uint32_t	n;
+
+	switch ((KanonShow) cell->show)
+	{
+		case KANON_SHOW_NOTHING:
+			return cell->code == 0;
+		case KANON_SHOW_VALUE:
+			return cell->code < column->distinct;
+		case KANON_SHOW_RANGE:
+			return column->level == 0 && from < release->npool && release->npool - from >= 2
+				&& ascend(column, release->pool + from, 2)
+				&& !(column->has_null && release->pool[from + 1] == column->distinct - 1);
+		case KANON_SHOW_SET:
+			if (column->level > 0 || from >= release->npool)
+				return false;
+			n = release->pool[from];
+			finish->pace.work += n;
+			return n >= 2 && n <= release->npool - from - 1
+				&& ascend(column, release->pool + from + 1, n);
+	}
+	return false;
+}
+
+/*
+ * Each class shows what its pattern says, and the mask allows that.  A mask says
+ * what may be suppressed; of a class that shows a range or a set the pattern
+ * only says where the one value is missing, so no mask speaks of it.
+ */
 static KanonStatus
 check_classes(Finish *finish)
 {
@@ -50,21 +94,34 @@ check_classes(Finish *finish)
 	{
 		KanonPattern pattern = release->classes[i].pattern;
 		const KanonCell *cell = cells_of(finish, i);
+		bool		several = false;
 
 		if (kanon_stop(&finish->pace, (uint64_t) finish->ncolumns))
 			return KANON_CANCELLED;
-		if (pattern != known && !kanon_mask_contains(finish->index, pattern))
-			return broken(finish, "class %u has a pattern that is not allowed", i);
-		known = pattern;
 		for (int c = 0; c < finish->ncolumns; c++)
 		{
 			bool		shown = (pattern & KANON_BIT(c)) == 0;
+			bool		upper = finish->problem->columns[c].level > 0;
 
-			if (cell[c].show != (shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING))
+			if (shown != (cell[c].show == KANON_SHOW_VALUE))
 				return broken(finish, "class %u does not show column %d as its pattern says", i, c);
-			if (shown ? cell[c].code >= finish->problem->columns[c].distinct : cell[c].code != 0)
+			if (!check_cell(finish, c, &cell[c]))
 				return broken(finish, "class %u shows no value of column %d", i, c);
+			if (upper && !shown && (pattern & KANON_BIT(c - 1)) == 0)
+				return broken(finish, "class %u suppresses column %d, but not the level below", i, c);
+			if (upper && shown && kanon_shows_several(cell[c - finish->problem->columns[c].level]))
+				return broken(finish, "class %u shows column %d beside a range or set", i, c);
+			several = several || kanon_shows_several(cell[c]);
 		}
+		if (several)
+		{
+			if ((pattern & ~finish->index->all) != 0)
+				return broken(finish, "class %u has a pattern that is not allowed", i);
+			continue;
+		}
+		if (pattern != known && !kanon_mask_contains(finish->index, pattern))
+			return broken(finish, "class %u has a pattern that is not allowed", i);
+		known = pattern;
 	}
 	return KANON_OK;
 }
@@ -99,6 +156,41 @@ count_rows(Finish *finish)
 	return KANON_OK;
 }
 
+/* The codes of a range or a set. */
+static const uint32_t *
+codes_of(const KanonRelease *release, KanonCell cell, uint32_t *ncodes)
+{
+	bool		set = cell.show == KANON_SHOW_SET;
+
+	*ncodes = set ? release->pool[cell.code] : 2;
+	return release->pool + cell.code + set;
+}
+
+/* Before all of them nothing would be; it is last, for the fully suppressed class to be. */
+int
+kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b)
+{
+	const uint32_t *left;
+	const uint32_t *right;
+	uint32_t	nleft;
+	uint32_t	nright;
+
+	if (a.show != b.show)
+	{
+		if (a.show == KANON_SHOW_NOTHING || b.show == KANON_SHOW_NOTHING)
+			return a.show == KANON_SHOW_NOTHING ? 1 : -1;
+		return a.show < b.show ? -1 : 1;
+	}
+	if (!kanon_shows_several(a))
+		return a.code < b.code ? -1 : a.code > b.code;
+	left = codes_of(release, a, &nleft);
+	right = codes_of(release, b, &nright);
+	for (uint32_t i = 0; i < nleft && i < nright; i++)
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	return nleft < nright ? -1 : nleft > nright;
+}
+
 /* By pattern in mask order, then by what is shown. */
 static int
 compare_classes(const Finish *finish, size_t a, size_t b)
@@ -111,8 +203,12 @@ compare_classes(const Finish *finish, size_t a, size_t b)
 		return kanon_mask_compare(finish->index, release->classes[a].pattern,
 								  release->classes[b].pattern);
 	for (int c = 0; c < finish->ncolumns; c++)
-		if (left[c].code != right[c].code)
-			return left[c].code < right[c].code ? -1 : 1;
+	{
+		int			order = kanon_compare_shown(release, left[c], right[c]);
+
+		if (order != 0)
+			return order;
+	}
 	return 0;
 }
 
@@ -266,6 +362,33 @@ order_flows(Finish *finish)
 	return KANON_OK;
 }
 
+/* Is what a cell shows true of a code? */
+static bool
+matches(const KanonRelease *release, KanonCell cell, uint32_t code)
+{
+	const uint32_t *codes;
+	uint32_t	low = 0;
+	uint32_t	high;
+
+	if (cell.show == KANON_SHOW_VALUE)
+		return cell.code == code;
+	if (cell.show == KANON_SHOW_NOTHING)
+		return true;
+	codes = codes_of(release, cell, &high);
+	if (cell.show == KANON_SHOW_RANGE)
+		return codes[0] <= code && code <= codes[1];
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (codes[middle] < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < release->pool[cell.code] && codes[low] == code;
+}
+
 /* Every row goes somewhere once, and to a class that shows only what is true of it. */
 static KanonStatus
 check_flows(Finish *finish)
@@ -292,8 +415,7 @@ check_flows(Finish *finish)
 				continue;
 			cell = cells_of(finish, release->flows[f].class_);
 			for (int c = 0; c < finish->ncolumns; c++)
-				if (cell[c].show == KANON_SHOW_VALUE
-					&& cell[c].code != problem->columns[c].code[type])
+				if (!matches(release, cell[c], problem->columns[c].code[type]))
 					return broken(finish, "row type %u goes to a class that it does not match", type);
 		}
 		if (left != 0)
@@ -322,7 +444,7 @@ check_rules(Finish *finish)
 		finish->report->cost += cost * (double) class->rows;
 		if (kanon_class_allowed(problem, NULL, NULL, 0, class->rows))
 			continue;
-		if (class->pattern != finish->index->all)
+		if (!kanon_class_blank(problem, release, i))
 			return broken(finish, "class %u may not be one", i);
 		if (problem->residual != KANON_RESIDUAL_SUPPRESS)
 			return broken(finish, "the fully suppressed rows may not be a class");
@@ -368,5 +490,24 @@ kanon_release_free(const KanonProblem *problem, KanonRelease *release)
 	kanon_free(problem->env, release->classes);
 	kanon_free(problem->env, release->cells);
 	kanon_free(problem->env, release->flows);
+	kanon_free(problem->env, release->pool);
 	memset(release, 0, sizeof(*release));
+}
+
+int
+kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release, uint32_t class_)
+{
+	const KanonCell *cell = release->cells + class_ * (size_t) problem->ncolumns;
+	int			suppressed = kanon_pattern_suppressed(problem, release->classes[class_].pattern);
+
+	for (int c = 0; c < problem->ncolumns && release->npool > 0; c++)
+		suppressed -= kanon_shows_several(cell[c]);
+	return suppressed;
+}
+
+bool
+kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint32_t class_)
+{
+	return release->classes[class_].pattern == kanon_pattern_all(problem->ncolumns)
+		&& kanon_class_suppressed(problem, release, class_) == kanon_count_qis(problem);
 }

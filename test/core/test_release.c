@@ -42,9 +42,9 @@ sample(Sample *self)
 
 	memset(self, 0, sizeof(*self));
 	host_init(&self->host);
-	self->columns[0] = (KanonColumn) {code0, 2, 1, NULL};
-	self->columns[1] = (KanonColumn) {code1, 3, 2.5, NULL};
-	self->columns[2] = (KanonColumn) {code2, 2, 1, NULL};
+	self->columns[0] = (KanonColumn) {.code = code0, .distinct = 2, .weight = 1};
+	self->columns[1] = (KanonColumn) {.code = code1, .distinct = 3, .weight = 2.5};
+	self->columns[2] = (KanonColumn) {.code = code2, .distinct = 2, .weight = 1};
 	problem->env = &self->host.env;
 	problem->ncolumns = 3;
 	problem->columns = self->columns;
@@ -336,13 +336,13 @@ range_of(size_t n, const double *class_values, size_t ntable, const double *tabl
 	uint32_t	code[32];
 	double		number[32];
 	int64_t		rows[32];
-	KanonColumn column = {code, (uint32_t) ntable, 1, number};
+	KanonColumn column = {.code = code, .distinct = (uint32_t) ntable, .weight = 1, .number = number};
 	KanonProblem problem = {.env = &host.env, .ncolumns = 1, .columns = &column,
 		.ntypes = (uint32_t) ntable, .rows = rows, .k = 1, .residual = KANON_RESIDUAL_DROP};
 	KanonClass	class = {1, 0};
 	KanonCell	cell = {KANON_SHOW_NOTHING, 0};
 	KanonFlow	flows[32];
-	KanonRelease release = {1, &class, &cell, n, flows, 0};
+	KanonRelease release = {.nclasses = 1, .classes = &class, .cells = &cell, .nflows = n, .flows = flows};
 	KanonMeasures measures;
 	double		diversity = NAN;
 
