@@ -107,6 +107,10 @@ extern void catalog_path_end(int nest);
 extern int	grouping_begin(void);
 extern void grouping_end(int nest);
 
+/* Around output functions: dates in ISO form, every digit of a float. */
+extern int	plain_text_begin(void);
+extern void plain_text_end(int nest);
+
 /* True if reading the source means reading that relation (views, partitions). */
 extern bool source_reads(const Source *source, Oid relid);
 
@@ -181,6 +185,7 @@ extern uint32 *dictionary_sort(Dictionary *dictionary);
 /* Per code the value as a double (NaN: NULL), for measures. */
 extern double *dictionary_numbers(const Dictionary *dictionary);
 extern Size dictionary_memory(const Dictionary *dictionary);
+extern void dictionary_free(Dictionary *dictionary);
 
 /* ---- row types (read/rowtypes.c) ---- */
 typedef struct RowTypes
@@ -208,12 +213,11 @@ extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
 extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes);	/* DICTIONARY_NONE: not there */
 
 /*
- * read/taxonomy.c: a hierarchy relation (value, level 1, ..., top) as a tree above
- * the values of a column that has been read (NULL without a line: a branch of its
- * own).  Errors: invalid_parameter_value, datatype_mismatch.
+ * read/taxonomy.c: a hierarchy relation as a tree above the values of a column
+ * that has been read.  Errors: those of hierarchy_open and hierarchy_read.
  */
 struct KanonTaxonomy;
-extern struct KanonTaxonomy *taxonomy_read(Oid relid, const SourceColumn *column);
+extern struct KanonTaxonomy *taxonomy_read(Oid relid, const Source *source, int column, Border *border);
 
 /* ---- target (write/) ---- */
 typedef struct Target

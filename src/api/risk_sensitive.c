@@ -93,11 +93,7 @@ risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy)
 	int64	   *count;
 
 	if (OidIsValid(hierarchy))
-	{
-		SourceColumn *read = &classes->types->source->qis[risk->source->nqis];
-
-		taxonomy = taxonomy_read(hierarchy, read);
-	}
+		taxonomy = taxonomy_read(hierarchy, classes->types->source, risk->source->nqis, classes->border);
 	if (classes->n > 0)
 	{
 		count = border_palloc(classes->border, sizeof(int64) * (Size) values->distinct);

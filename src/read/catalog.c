@@ -52,6 +52,27 @@ grouping_end(int nest)
 	AtEOXact_GUC(true, nest);
 }
 
+/*
+ * Around output functions whose text is compared or stored: the same whatever
+ * the session prefers.
+ */
+int
+plain_text_begin(void)
+{
+	int			nest = NewGUCNestLevel();
+
+	set_here("DateStyle", "ISO, YMD");
+	set_here("IntervalStyle", "postgres");
+	set_here("extra_float_digits", "3");
+	return nest;
+}
+
+void
+plain_text_end(int nest)
+{
+	AtEOXact_GUC(true, nest);
+}
+
 /* Follows views to what they read, and parents to their children. */
 bool
 source_reads(const Source *source, Oid relid)

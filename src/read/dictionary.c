@@ -479,6 +479,12 @@ dictionary_numbers(const Dictionary *dict)
 	return numbers;
 }
 
+void
+dictionary_free(Dictionary *dict)
+{
+	MemoryContextDelete(dict->context);
+}
+
 Size
 dictionary_memory(const Dictionary *dict)
 {

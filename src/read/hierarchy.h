@@ -50,6 +50,9 @@ extern void hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source
  */
 extern void hierarchy_read(Hierarchy *hierarchy, const Source *source, Border *border);
 
+/* True if values of the column are found by their text, as plain_text_begin has it. */
+extern bool hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColumn *column);
+
 /* What can be wrong with the lines, the worst first. */
 typedef enum HierarchyFaultKind
 {
@@ -76,13 +79,16 @@ typedef struct HierarchyFault
 } HierarchyFault;
 
 /*
- * Reads the lines and lists every fault there is.  rows: of each code of the
- * column (to count what a fault concerns).
+ * Reads the lines and lists every fault there is, by kind, then level.  rows: of
+ * each code of the column (to count what a fault concerns).
  */
-extern HierarchyFault *hierarchy_faults(Hierarchy *hierarchy, const Source *source, const int64 *rows,
+extern HierarchyFault *hierarchy_faults(const Hierarchy *hierarchy, const Source *source, const int64 *rows,
 										Border *border, int *n);
 
-/* "3 values of the column have no line", without any value. */
-extern char *hierarchy_fault_text(const Hierarchy *hierarchy, const HierarchyFault *fault);
+/* What SQL calls a kind. */
+extern const char *hierarchy_fault_name(HierarchyFaultKind kind);
+
+/* What has been counted: "values of the column without a line". */
+extern char *hierarchy_fault_text(const HierarchyFault *fault);
 
 #endif

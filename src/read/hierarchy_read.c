@@ -1,0 +1,268 @@
+/*
+ * hierarchy_read.c: the lines of a hierarchy become the nodes above a column's
+ * values.
+ *
+ * All lines are read, and checked, also those of values that the column does not
+ * have: a hierarchy's faults are its own, whatever the data is today.
+ */
+#include "compat.h"
+#include "read/hierarchy_lines.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#define FETCH_LINES 1000
+#define FIRST_ROOM 1024
+
+/* Bytes of the dictionaries, as far as they are not yet counted. */
+static void
+charge_dictionaries(HierarchyLines *lines)
+{
+	Size		now = dictionary_memory(lines->values);
+
+	for (int h = 0; h < lines->nlevels; h++)
+		now += dictionary_memory(lines->level[h]);
+	border_charge(lines->border, lines->charged, now);
+	lines->charged = now;
+}
+
+static uint32 *
+larger(HierarchyLines *lines, uint32 *codes, uint32 room)
+{
+	uint32	   *result = border_palloc(lines->border, sizeof(uint32) * (Size) room);
+
+	if (codes != NULL)
+	{
+		memcpy(result, codes, sizeof(uint32) * (Size) lines->n);
+		border_pfree(lines->border, codes);
+	}
+	return result;
+}
+
+static void
+make_room(HierarchyLines *lines)
+{
+	uint32		room = lines->room > 0 ? lines->room * 2 : FIRST_ROOM;
+
+	if (lines->n > KANON_MAX_TYPES / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("hierarchy %s has more than %u lines", lines->hierarchy->name, lines->n),
+				 errhint("Use a view of the lines whose values the data has.")));
+	charge_dictionaries(lines);
+	lines->value = larger(lines, lines->value, room);
+	for (int h = 0; h < lines->nlevels; h++)
+		lines->node[h] = larger(lines, lines->node[h], room);
+	lines->room = room;
+}
+
+static void
+add_line(HierarchyLines *lines, HeapTuple tuple, TupleDesc desc)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(tuple, desc, 1, &isnull);
+
+	if (lines->n == lines->room)
+		make_room(lines);
+	lines->value[lines->n] = dictionary_add(lines->values, value, isnull);
+	for (int h = 0; h < lines->nlevels; h++)
+	{
+		value = SPI_getbinval(tuple, desc, h + 2, &isnull);
+		lines->node[h][lines->n] = dictionary_add(lines->level[h], value, isnull);
+	}
+	lines->n++;
+}
+
+static void
+fetch_lines(HierarchyLines *lines)
+{
+	const Hierarchy *hierarchy = lines->hierarchy;
+	char	   *query = psprintf("SELECT %s, %s FROM %s", hierarchy->value.quoted,
+								 column_list(hierarchy->levels, hierarchy->nlevels), hierarchy->name);
+	Portal		portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, FETCH_LINES);
+		for (uint64 i = 0; i < SPI_processed; i++)
+			add_line(lines, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
+		SPI_freetuptable(SPI_tuptable);
+	}
+	while (SPI_processed > 0);
+	SPI_cursor_close(portal);
+}
+
+/* From now on codes ascend, so that nothing depends on the order of lines. */
+static void
+sort_codes(HierarchyLines *lines)
+{
+	for (int h = -1; h < lines->nlevels; h++)
+	{
+		uint32	   *codes = h < 0 ? lines->value : lines->node[h];
+		uint32	   *renumber = dictionary_sort(h < 0 ? lines->values : lines->level[h]);
+
+		for (uint32 i = 0; i < lines->n; i++)
+			codes[i] = renumber[codes[i]];
+		pfree(renumber);
+	}
+	charge_dictionaries(lines);
+}
+
+/* What the lines say of each code of the column; as text where the lines have text. */
+static void
+match_codes(HierarchyLines *lines)
+{
+	Dictionary *column = lines->column->dictionary;
+	FmgrInfo	output;
+	int			nest = plain_text_begin();
+
+	lines->ncodes = dictionary_size(column);
+	lines->nvalues = dictionary_size(lines->values);
+	lines->value_of = border_palloc(lines->border, sizeof(uint32) * (Size) lines->ncodes);
+	lines->code_of = border_palloc(lines->border, sizeof(uint32) * (Size) lines->nvalues);
+	memset(lines->code_of, 0xff, sizeof(uint32) * (Size) lines->nvalues);
+	type_output(lines->column->type, &output);
+	for (uint32 code = 0; code < lines->ncodes; code++)
+	{
+		bool		isnull;
+		Datum		value = dictionary_value(column, code, &isnull);
+		uint32		found;
+
+		CHECK_FOR_INTERRUPTS();
+		if (lines->by_text && !isnull)
+		{
+			char	   *out = OutputFunctionCall(&output, value);
+			text	   *as_text = cstring_to_text(out);
+
+			found = dictionary_find(lines->values, PointerGetDatum(as_text), false);
+			pfree(as_text);
+			pfree(out);
+		}
+		else
+			found = dictionary_find(lines->values, value, isnull);
+		lines->value_of[code] = found;
+		if (found != DICTIONARY_NONE)
+			lines->code_of[found] = code;
+	}
+	plain_text_end(nest);
+}
+
+HierarchyLines *
+hierarchy_lines_read(const Hierarchy *hierarchy, const SourceColumn *column, Border *border)
+{
+	HierarchyLines *lines = MemoryContextAllocZero(border->context, sizeof(HierarchyLines));
+
+	lines->hierarchy = hierarchy;
+	lines->column = column;
+	lines->border = border;
+	lines->nlevels = hierarchy->nlevels;
+	lines->by_text = hierarchy_matches_text(hierarchy, column);
+	/* two lines are of one value when the column's equality says so */
+	lines->values = dictionary_create(border->context, lines->by_text ? &hierarchy->value : column);
+	for (int h = 0; h < lines->nlevels; h++)
+		lines->level[h] = dictionary_create(border->context, &hierarchy->levels[h]);
+	fetch_lines(lines);
+	sort_codes(lines);
+	match_codes(lines);
+	return lines;
+}
+
+static uint32
+nodes_but_null(Dictionary *dictionary)
+{
+	return dictionary_size(dictionary) - (dictionary_find(dictionary, (Datum) 0, true) != DICTIONARY_NONE);
+}
+
+/* Levels below those in which all lines agree. */
+static int
+levels_below_top(const HierarchyLines *lines)
+{
+	int			n = lines->nlevels;
+
+	while (n > 0 && nodes_but_null(lines->level[n - 1]) <= 1)
+		n--;
+	if (n > HIERARCHY_MAX_LEVELS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("hierarchy %s has more than %d levels", lines->hierarchy->name, HIERARCHY_MAX_LEVELS),
+				 errhint("Use a view of the levels that matter.")));
+	return n;
+}
+
+/* The nodes of one level that are above values of the column, in order. */
+static void
+read_level(Hierarchy *hierarchy, const HierarchyLines *lines, const uint32 *line_of, int h)
+{
+	Border	   *border = lines->border;
+	Dictionary *nodes = dictionary_create(border->context, &hierarchy->levels[h]);
+	uint32	   *node = border_palloc(border, sizeof(uint32) * (Size) lines->ncodes);
+	uint32	   *renumber;
+
+	for (uint32 code = 0; code < lines->ncodes; code++)
+	{
+		uint32		value = lines->value_of[code];
+		bool		isnull = true;
+		Datum		datum = (Datum) 0;
+
+		/* only a NULL can be without a line here */
+		if (value != DICTIONARY_NONE)
+			datum = dictionary_value(lines->level[h], lines->node[h][line_of[value]], &isnull);
+		node[code] = dictionary_add(nodes, datum, isnull);
+	}
+	renumber = dictionary_sort(nodes);
+	for (uint32 code = 0; code < lines->ncodes; code++)
+		node[code] = renumber[node[code]];
+	pfree(renumber);
+	border_charge(border, 0, dictionary_memory(nodes));
+	hierarchy->dictionary[h] = nodes;
+	hierarchy->node[h] = node;
+}
+
+/* The levels below suppression: what the column's codes generalize to. */
+static void
+read_levels(Hierarchy *hierarchy, const HierarchyLines *lines)
+{
+	uint32	   *line_of = border_palloc(lines->border, sizeof(uint32) * (Size) lines->nvalues);
+
+	for (uint32 i = 0; i < lines->n; i++)
+		line_of[lines->value[i]] = i;
+	hierarchy->nlevels = levels_below_top(lines);
+	if (hierarchy->nlevels == 0)
+		hierarchy->range = InvalidOid;
+	hierarchy->dictionary = border_palloc(lines->border, sizeof(Dictionary *) * hierarchy->nlevels);
+	hierarchy->node = border_palloc(lines->border, sizeof(uint32 *) * hierarchy->nlevels);
+	for (int h = 0; h < hierarchy->nlevels; h++)
+		read_level(hierarchy, lines, line_of, h);
+	border_pfree(lines->border, line_of);
+}
+
+void
+hierarchy_lines_free(HierarchyLines *lines)
+{
+	Border	   *border = lines->border;
+
+	border_pfree(border, lines->value_of);
+	border_pfree(border, lines->code_of);
+	border_pfree(border, lines->value);
+	dictionary_free(lines->values);
+	for (int h = 0; h < lines->nlevels; h++)
+	{
+		border_pfree(border, lines->node[h]);
+		dictionary_free(lines->level[h]);
+	}
+	border_charge(border, lines->charged, 0);
+	pfree(lines);
+}
+
+/* Also an empty column's hierarchy is read: it may be wrong all the same. */
+void
+hierarchy_read(Hierarchy *hierarchy, const Source *source, Border *border)
+{
+	HierarchyLines *lines = hierarchy_lines_read(hierarchy, &source->qis[hierarchy->column], border);
+
+	hierarchy_lines_check(lines);
+	read_levels(hierarchy, lines);
+	hierarchy_lines_free(lines);
+}
