@@ -86,20 +86,18 @@ put(const Explain *explain, const Line *line)
 static void
 count_losses(const KanonRelease *release, const Levels *levels, const KanonColumn *columns, Losses *losses)
 {
+	int64		lost[KANON_MAX_COLUMNS] = {0};	/* by column of the problem */
+
 	memset(losses, 0, sizeof(*losses));
 	for (uint32 i = 0; i < release->nclasses; i++)
+		for (KanonPattern left = release->classes[i].pattern; left != 0; left &= left - 1)
+			lost[pg_rightmost_one_pos64(left)] += release->classes[i].rows;
+	for (int c = 0; c < levels->nqis; c++)
 	{
-		KanonPattern pattern = release->classes[i].pattern;
-		int64		rows = release->classes[i].rows;
-
-		losses->total += rows * pattern_suppressed(pattern, levels);
-		for (int c = 0; c < levels->nqis; c++)
-			for (int d = levels->first[c]; d < levels->first[c + 1]; d++)
-				if (((pattern >> d) & 1) != 0)
-				{
-					losses->cost[c] += rows * columns[d].weight;
-					losses->cells[c] += d + 1 == levels->first[c + 1] ? rows : 0;
-				}
+		for (int d = levels->first[c]; d < levels->first[c + 1]; d++)
+			losses->cost[c] += lost[d] * columns[d].weight;
+		losses->cells[c] = lost[levels->first[c + 1] - 1];
+		losses->total += losses->cells[c];
 	}
 }
 

@@ -10,15 +10,27 @@
 
 #include <math.h>
 
-/* Do all lines agree in the last level?  Then it is suppression itself. */
-static bool
-ends_in_top(const Hierarchy *hierarchy)
+/*
+ * Levels below those in which all lines agree, which are suppression itself.
+ * Patterns and the target's columns need to know before the values are read;
+ * hierarchy_read counts alike.
+ */
+static int
+levels_below_top(const Hierarchy *hierarchy)
 {
-	if (SPI_execute(psprintf("SELECT FROM %s GROUP BY %s", hierarchy->name,
-							 hierarchy->levels[hierarchy->nlevels - 1].quoted),
-					true, 2) != SPI_OK_SELECT)
-		elog(ERROR, "could not read %s", hierarchy->name);
-	return SPI_processed <= 1;
+	int			n = hierarchy->nlevels;
+
+	for (; n > 0; n--)
+	{
+		const char *level = hierarchy->levels[n - 1].quoted;
+
+		if (SPI_execute(psprintf("SELECT FROM %s WHERE %s IS NOT NULL GROUP BY %s", hierarchy->name, level, level),
+						true, 2) != SPI_OK_SELECT)
+			elog(ERROR, "could not read %s", hierarchy->name);
+		if (SPI_processed > 1)
+			break;
+	}
+	return n;
 }
 
 void
@@ -36,7 +48,7 @@ source_hierarchies(Source *source, Jsonb *hierarchies)
 		SourceColumn *column = &source->qis[list[i].column];
 
 		column->hierarchy = &list[i];
-		columns[list[i].column] += list[i].nlevels - (ends_in_top(&list[i]) ? 1 : 0);
+		columns[list[i].column] += levels_below_top(&list[i]);
 		if (columns[list[i].column] > 1)
 			column->show_as = OidIsValid(list[i].range) ? SHOW_AS_RANGE : SHOW_AS_TEXT;
 	}
