@@ -362,6 +362,36 @@ random_rules(uint64_t *random, KanonProblem *problem)
 		problem->mask.max_cost = (double) random_below(random, 50) / 10;
 }
 
+void
+codes_nest(uint64_t *random, uint32_t *code, size_t nrows, int ncolumns, int *level)
+{
+	memset(level, 0, (size_t) ncolumns * sizeof(int));
+	for (int c = 1; c < ncolumns; c++)
+	{
+		uint32_t	nodes = 1 + random_below(random, 12);
+		uint32_t	kind = random_below(random, 4);
+
+		if (random_below(random, 3) == 0)
+			continue;
+		level[c] = level[c - 1] + 1;
+		for (size_t i = 0; i < nrows; i++)
+		{
+			uint32_t   *cell = code + i * (size_t) ncolumns + (size_t) c;
+			uint64_t	hash = cell[-1] + (uint64_t) nodes;
+
+			*cell = kind == 0 ? cell[-1] : kind == 1 ? cell[-1] / 2 : kind == 2 ? cell[-1] / nodes
+				: (uint32_t) (random_next(&hash) % nodes);
+		}
+	}
+}
+
+void
+problem_set_levels(KanonProblem *problem, const int *level)
+{
+	for (int c = 0; c < problem->ncolumns; c++)
+		((KanonColumn *) problem->columns)[c].level = level[c];
+}
+
 KanonProblem *
 problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns)
 {
@@ -373,6 +403,7 @@ problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns)
 	uint32_t	copies = random_below(random, 3);
 	static const int64_t some_k[] = {1, 2, 2, 3, 3, 4, 5, 7, 10, 25, 100};
 	int64_t		k = some_k[random_below(random, sizeof(some_k) / sizeof(some_k[0]))];
+	int			level[KANON_MAX_COLUMNS] = {0};
 	KanonProblem *problem;
 
 	for (int c = 0; c < ncolumns; c++)
@@ -394,7 +425,10 @@ problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns)
 				*cell = 0;
 		}
 	}
+	if (random_below(random, 3) == 0)
+		codes_nest(random, code, nrows, ncolumns, level);
 	problem = problem_from_codes(host, code, nrows, ncolumns, k);
+	problem_set_levels(problem, level);
 	free(code);
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		if (copies == 1 && random_below(random, 4) == 0)

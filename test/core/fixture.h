@@ -52,12 +52,19 @@ extern KanonProblem *problem_from_codes(Host *host, const uint32_t *code, size_t
 extern void problem_free(KanonProblem *problem);
 
 /*
- * A problem by chance: at most so many rows and columns; any mask, weights,
+ * A problem by chance: at most so many rows and columns; any mask, weights, levels,
  * order, residual and k.  The mask's list and rules are the problem's.
  */
 extern KanonProblem *problem_random(Host *host, uint64_t *random, size_t max_rows,
 									int max_columns);
 extern void problem_random_free(KanonProblem *problem);
+
+/*
+ * Makes some columns levels of the one before, by chance: rows that agree there
+ * agree here.  level[ncolumns] is for problem_set_levels, once the problem is made.
+ */
+extern void codes_nest(uint64_t *random, uint32_t *code, size_t nrows, int ncolumns, int *level);
+extern void problem_set_levels(KanonProblem *problem, const int *level);
 
 /* A stream of random numbers, the same everywhere. */
 extern uint64_t random_next(uint64_t *state);

@@ -27,10 +27,14 @@ random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns,
 	int			ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
 	KanonProblem *problem;
 	uint32_t	domain = 1 + random_below(random, 4);
+	int			level[6] = {0};
 
 	for (size_t j = 0; j < nrows * (size_t) ncolumns; j++)
 		code[j] = random_below(random, domain);
+	if (random_below(random, 3) == 0)
+		codes_nest(random, code, nrows, ncolumns, level);
 	problem = problem_from_codes(host, code, nrows, ncolumns, 2 + (int64_t) random_below(random, 3));
+	problem_set_levels(problem, level);
 	problem->seed = *random;
 	problem->residual = (KanonResidual) random_below(random, 3);
 	for (int c = 0; c < ncolumns; c++)

@@ -19,16 +19,22 @@ priced(const KanonProblem *problem, const KanonRelease *release, const KanonRepo
 		kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
+/* levels: some columns are levels, at times. */
 static KanonProblem *
-random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k)
+random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k,
+			   bool levels)
 {
 	uint32_t   *code = malloc(rows * (size_t) columns * sizeof(*code));
+	int			level[KANON_MAX_COLUMNS] = {0};
 	KanonProblem *problem;
 
 	host_init(host);
 	for (size_t j = 0; j < rows * (size_t) columns; j++)
 		code[j] = random_below(random, domain);
+	if (levels && random_below(random, 3) == 0)
+		codes_nest(random, code, rows, columns, level);
 	problem = problem_from_codes(host, code, rows, columns, k);
+	problem_set_levels(problem, level);
 	problem->seed = 1;
 	problem->effort = 0.0003;
 	free(code);
@@ -47,7 +53,7 @@ between(void **state)
 		Host		host;
 		KanonProblem *problem = random_problem(&host, &random, 5 + random_below(&random, 30),
 											   2 + (int) random_below(&random, 3), 3,
-											   2 + random_below(&random, 3));
+											   2 + random_below(&random, 3), true);
 		KanonRelease greedy;
 		KanonRelease improve;
 		KanonRelease ilp;
@@ -110,7 +116,7 @@ repeats(void **state)
 {
 	uint64_t	random = 5;
 	Host		host;
-	KanonProblem *problem = random_problem(&host, &random, 400, 5, 5, 4);
+	KanonProblem *problem = random_problem(&host, &random, 400, 5, 5, 4, false);
 	KanonRelease one;
 	KanonRelease two;
 	KanonReport report;
@@ -150,7 +156,7 @@ memory_and_cancel(void **state)
 				uint64_t	random = 11;
 				Host		host;
 				KanonProblem *problem = random_problem(&host, &random, s == 3 ? 5 : 40,
-													   s == 0 ? 4 : 3, s == 3 ? 2 : 3, 2);
+													   s == 0 ? 4 : 3, s == 3 ? 2 : 3, 2, false);
 				KanonRelease release;
 				KanonReport report;
 
@@ -213,6 +219,7 @@ brute_clustering(const KanonProblem *problem)
 						fine = false;
 			}
 			fine = fine && (rows == 0 || rows >= problem->k);
+			fine = fine && (rows == 0 || kanon_mask_allows(problem, mask->list[j]));
 			cost += (double) rows * kanon_pattern_cost(problem, mask->list[j]);
 		}
 		if (fine && cost < best)
@@ -239,7 +246,7 @@ clustering(void **state)
 		KanonPattern list[4];
 		KanonProblem *problem = random_problem(&host, &random, 2 + random_below(&random, 5),
 											   2 + (int) random_below(&random, 2), 2,
-											   1 + random_below(&random, 2));
+											   1 + random_below(&random, 2), true);
 		KanonRelease release;
 		KanonReport report;
 		KanonStatus status;

@@ -230,6 +230,24 @@ test_order_is_total(void **state)
 	}
 }
 
+/* Quasi-identifiers of which a pattern suppresses every level. */
+static int
+suppressed_whole(const KanonProblem *problem, KanonPattern p)
+{
+	int			count = 0;
+
+	for (int c = 0; c < problem->ncolumns;)
+	{
+		bool		whole = true;
+
+		do
+			whole &= (p >> c & 1) == 1;
+		while (++c < problem->ncolumns && problem->columns[c].level > 0);
+		count += whole;
+	}
+	return count;
+}
+
 /* Rules mean what they say, and no pattern is missed. */
 static void
 test_rules_by_brute_force(void **state)
@@ -276,7 +294,7 @@ test_rules_by_brute_force(void **state)
 			allowed &= (p & problem->mask.never) == 0;
 			allowed &= (p & problem->mask.always) == problem->mask.always;
 			if (problem->mask.max_suppressed >= 0)
-				allowed &= __builtin_popcountll(p) <= problem->mask.max_suppressed;
+				allowed &= suppressed_whole(problem, p) <= problem->mask.max_suppressed;
 			/* a random limit is never that near to a sum it differs from */
 			allowed &= kanon_pattern_cost(problem, p) <= problem->mask.max_cost * (1 + 1e-9) + 1e-3
 				|| kanon_pattern_cost(problem, p) <= problem->mask.max_cost;
@@ -286,11 +304,15 @@ test_rules_by_brute_force(void **state)
 				for (size_t j = 0; j < problem->mask.nlist; j++)
 					allowed |= problem->mask.list[j] == p;
 			}
+			for (int c = 1; c < problem->ncolumns; c++)
+				allowed &= problem->columns[c].level == 0 || (p >> c & 1) == 0 || (p >> (c - 1) & 1) == 1;
 			allowed |= p == all;
 			assert_int_equal(kanon_mask_contains(index, p), kanon_mask_allows(problem, p));
 			assert_int_equal(listed[p], kanon_mask_allows(problem, p));
 			if (fabs(kanon_pattern_cost(problem, p) - problem->mask.max_cost) > 1e-2)
 				assert_int_equal(listed[p], allowed);
+			if (listed[p])
+				assert_int_equal(kanon_pattern_suppressed(problem, p), suppressed_whole(problem, p));
 			count += listed[p];
 		}
 		assert_int_equal(n, count);
@@ -379,6 +401,61 @@ test_paper_user(void **state)
 		   "*------*-", "*--*-----", "*********");
 }
 
+/* Levels go from below; a limit counts whole quasi-identifiers. */
+static void
+test_levels(void **state)
+{
+	Bare		self;
+	KanonProblem *problem = bare(&self, 3);
+	KanonPattern list[] = {pattern("-*-"), pattern("*--"), pattern("--*"), pattern("-**")};
+	KanonRule	rule = {KANON_IMPLIES, 4, 1};
+
+	(void) state;
+	self.columns[1].level = 1;
+	EXPECT(problem, "---", "--*", "*--", "*-*", "**-", "***");
+	assert_int_equal(kanon_count_qis(problem), 2);
+	assert_int_equal(kanon_first_column(problem, 0), 0);
+	assert_int_equal(kanon_first_column(problem, 1), 2);
+	assert_int_equal(kanon_first_column(problem, 2), 3);
+	assert_int_equal(kanon_pattern_suppressed(problem, pattern("*-*")), 1);
+	assert_int_equal(kanon_pattern_suppressed(problem, pattern("***")), 2);
+	problem->mask.max_suppressed = 1;
+	EXPECT(problem, "---", "--*", "*--", "*-*", "**-", "***");
+	problem->mask.max_suppressed = 0;
+	EXPECT(problem, "---", "*--", "***");
+	problem->mask.max_suppressed = -1;
+	problem->mask.never = 1;
+	EXPECT(problem, "---", "--*", "***");
+	problem->mask.never = 2;
+	EXPECT(problem, "---", "--*", "*--", "*-*", "***");
+	problem->mask.never = 0;
+	problem->mask.always = 2;
+	EXPECT(problem, "**-", "***");
+	problem->mask.always = 0;
+	problem->mask.rules = &rule;
+	problem->mask.nrules = 1;
+	EXPECT(problem, "---", "*--", "*-*", "**-", "***");
+	problem->mask.nrules = 0;
+	/* listed, but out of order */
+	problem->mask.list = list;
+	problem->mask.nlist = 4;
+	problem->mask.order = KANON_ORDER_GIVEN;
+	EXPECT(problem, "*--", "--*", "***");
+	assert_false(kanon_mask_allows(problem, pattern("-*-")));
+
+	/* sixteen quasi-identifiers of four levels are counted, not walked */
+	problem = bare(&self, 64);
+	for (int c = 0; c < 64; c++)
+		self.columns[c].level = c % 4;
+	assert_true(kanon_mask_count(problem, INT64_MAX) == INT64_C(152587890625));
+	problem->mask.max_suppressed = 0;
+	assert_true(kanon_mask_count(problem, INT64_MAX) == (INT64_C(1) << 32) + 1);
+	problem->mask.max_suppressed = 1;
+	assert_true(kanon_mask_count(problem, INT64_MAX) == (INT64_C(1) << 32) + 16 * (INT64_C(1) << 30) + 1);
+	assert_int_equal(kanon_mask_count(problem, 1000000), -1);
+	assert_int_equal(self.host.blocks, 0);
+}
+
 static void
 test_memory_and_cancel(void **state)
 {
@@ -433,6 +510,7 @@ main(void)
 		cmocka_unit_test(test_rules_by_brute_force),
 		cmocka_unit_test(test_sixty_four_columns),
 		cmocka_unit_test(test_paper_user),
+		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_memory_and_cancel),
 	};
 
