@@ -99,11 +99,11 @@ typedef struct Loss
 	double		scale;
 } Loss;
 
-/* -log2 of the share that count has in all, exact where that is almost 1. */
+/* -log2 of the share that count has in all, exact where that is almost 1 or 0. */
 static double
 bits(int64_t count, int64_t all)
 {
-	return -log1p(-(double) (all - count) / (double) all) / log(2);
+	return log1p((double) (all - count) / (double) count) / log(2);
 }
 
 static const KanonCell *
