@@ -256,6 +256,150 @@ test_broken(void **state)
 	RIGHT(self.problem.residual = KANON_RESIDUAL_ERROR; self.release.flows[1].class_ = 0);
 }
 
+/*
+ * The sample, of which class 3 shows the range 0 - 1 in column 1 and class 2 the
+ * set {0, 1} in column 2.
+ */
+static void
+sample_several(Sample *self)
+{
+	static const uint32_t pool[] = {0, 1, 2, 0, 1};
+
+	sample(self);
+	self->release.npool = 5;
+	self->release.pool = kanon_alloc(&self->host.env, 5, sizeof(uint32_t));
+	memcpy(self->release.pool, pool, sizeof(pool));
+	self->release.cells[10] = (KanonCell) {KANON_SHOW_RANGE, 0};
+	self->release.cells[8] = (KanonCell) {KANON_SHOW_SET, 2};
+}
+#define SEVERAL(expected, ...) \
+	do { \
+		sample_several(&self); \
+		__VA_ARGS__; \
+		assert_int_equal(finish(&self), expected); \
+	} while (0)
+
+static void
+test_ranges_and_sets(void **state)
+{
+	static const uint32_t set_of_all[] = {3, 0, 1, 2};
+	Sample		self;
+
+	(void) state;
+	SEVERAL(KANON_OK, (void) 0);
+	SEVERAL(KANON_OK, self.problem.mask.never = 7);	/* which is about suppressing */
+	SEVERAL(KANON_BROKEN, self.release.classes[3].pattern |= 8);
+	/* the pattern has the column of a range or set */
+	SEVERAL(KANON_BROKEN, self.release.classes[3].pattern = 0);
+	SEVERAL(KANON_BROKEN, self.release.classes[2].pattern = 0);
+	SEVERAL(KANON_BROKEN, self.release.cells[10].show = 5);
+	/* places in the pool */
+	SEVERAL(KANON_OK, self.release.cells[10].code = 3);
+	SEVERAL(KANON_BROKEN, self.release.cells[10].code = 4);
+	SEVERAL(KANON_BROKEN, self.release.cells[10].code = 5);
+	SEVERAL(KANON_BROKEN, self.release.cells[10].code = 0x1fffffff);
+	SEVERAL(KANON_BROKEN, self.release.cells[8].code = 4);
+	SEVERAL(KANON_BROKEN, self.release.cells[8].code = 5);
+	SEVERAL(KANON_BROKEN, self.release.npool = 0);
+	SEVERAL(KANON_BROKEN, self.release.npool = 1);
+	SEVERAL(KANON_BROKEN, self.release.pool[2] = 0);
+	SEVERAL(KANON_BROKEN, self.release.pool[2] = 1);
+	SEVERAL(KANON_BROKEN, self.release.pool[2] = 3);
+	SEVERAL(KANON_BROKEN, self.release.pool[2] = UINT32_MAX);
+	/* codes */
+	SEVERAL(KANON_OK, self.release.pool[1] = 2);
+	SEVERAL(KANON_BROKEN, self.release.pool[1] = 3);
+	SEVERAL(KANON_BROKEN, self.release.pool[1] = UINT32_MAX);
+	SEVERAL(KANON_BROKEN, self.release.pool[1] = 0);
+	SEVERAL(KANON_BROKEN, self.release.pool[0] = 2);
+	SEVERAL(KANON_BROKEN, self.release.pool[4] = 2);
+	SEVERAL(KANON_BROKEN, self.release.pool[3] = 1);
+	SEVERAL(KANON_BROKEN, self.release.pool[3] = 1; self.release.pool[4] = 0);
+	/* no range holds NULL, a set may */
+	SEVERAL(KANON_OK, self.columns[1].has_null = true);
+	SEVERAL(KANON_BROKEN, self.columns[1].has_null = true; self.release.pool[1] = 2);
+	SEVERAL(KANON_OK, self.columns[2].has_null = true);
+	/* rows that are not in it */
+	SEVERAL(KANON_BROKEN, self.release.pool[0] = 1; self.release.pool[1] = 2);
+	SEVERAL(KANON_BROKEN, self.columns[2].distinct = 3; self.release.pool[4] = 2);
+	SEVERAL(KANON_BROKEN, self.columns[2].distinct = 4; self.release.pool[3] = 2; self.release.pool[4] = 3);
+	/* nothing of it is in a level above the values, nor is that shown beside */
+	SEVERAL(KANON_BROKEN, self.columns[1].level = 1; self.columns[2].level = 2);
+	SEVERAL(KANON_BROKEN, self.columns[2].level = 1);
+	SEVERAL(KANON_OK, self.columns[1].level = 1; self.release.cells[9] = self.release.cells[10];
+			self.release.cells[10] = (KanonCell) {KANON_SHOW_NOTHING, 0};
+			self.release.classes[3].pattern = 3);
+	BROKEN(self.columns[1].level = 1);	/* 0*1 keeps the level below */
+	RIGHT(self.columns[1].level = 1; self.release.classes[3].pattern = 1;
+		  self.release.cells[9] = (KanonCell) {KANON_SHOW_NOTHING, 0};
+		  self.release.cells[10] = (KanonCell) {KANON_SHOW_VALUE, 1};
+		  self.release.cells[11] = (KanonCell) {KANON_SHOW_VALUE, 1};
+		  self.release.flows[2].class_ = 4; self.problem.k = 1);
+
+	/* {0, 1}, 0 - 2, {0, 1} has the pattern of the fully suppressed class, but is none */
+	for (int swap = 0; swap < 2; swap++)
+		for (int few = 0; few < 2; few++)
+		{
+			sample_several(&self);
+			self.release.pool[1] = 2;
+			self.release.classes[3].pattern = 7;
+			self.release.cells[9] = self.release.cells[11] = (KanonCell) {KANON_SHOW_SET, 2};
+			if (few)
+				self.release.flows[3].class_ = 4;
+			if (swap)
+			{
+				for (int c = 9; c < 12; c++)
+				{
+					KanonCell	other = self.release.cells[c];
+
+					self.release.cells[c] = self.release.cells[c + 3];
+					self.release.cells[c + 3] = other;
+				}
+				for (int f = 0; f < 7; f++)
+					if (self.release.flows[f].class_ >= 3)
+						self.release.flows[f].class_ = 7 - self.release.flows[f].class_;
+			}
+			if (few)
+			{
+				assert_int_equal(finish(&self), KANON_BROKEN);
+				continue;
+			}
+			assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
+			assert_int_equal(self.release.classes[3].pattern, 7);
+			assert_false(kanon_class_blank(&self.problem, &self.release, 3));
+			assert_int_equal(kanon_class_suppressed(&self.problem, &self.release, 3), 0);
+			assert_true(kanon_class_blank(&self.problem, &self.release, 4));
+			assert_int_equal(kanon_class_suppressed(&self.problem, &self.release, 4), 3);
+			kanon_release_free(&self.problem, &self.release);
+			assert_int_equal(self.host.blocks, 0);
+		}
+
+	/* the same at another place in the pool is the same; a set before a longer one */
+	for (int longer = 0; longer < 2; longer++)
+	{
+		sample_several(&self);
+		self.release.npool = 9;
+		self.release.pool = kanon_realloc(&self.host.env, self.release.pool, 9, sizeof(uint32_t));
+		memcpy(self.release.pool + 5, longer ? set_of_all : self.release.pool + 1, 4 * sizeof(uint32_t));
+		self.columns[2].distinct = 3;
+		/* class 0 becomes a second 12{...}, of type 5 */
+		self.release.classes[0].pattern = 4;
+		self.release.cells[0] = self.release.cells[6];
+		self.release.cells[1] = self.release.cells[7];
+		self.release.cells[2] = (KanonCell) {KANON_SHOW_SET, longer ? 5 : 6};
+		self.release.flows[0] = (KanonFlow) {0, 4, 3};
+		self.release.flows[6].class_ = 0;
+		self.problem.k = 1;
+		assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
+		assert_int_equal(self.release.nclasses, 4 + longer);
+		for (uint32_t i = 0; i < self.release.nclasses; i++)
+			if (self.release.classes[i].pattern == 4)
+				assert_int_equal(self.release.cells[i * 3 + 2].code == 5, longer && i == 2);
+		kanon_release_free(&self.problem, &self.release);
+		assert_int_equal(self.host.blocks, 0);
+	}
+}
+
 /* Out of memory and stopped wherever that can be. */
 static void
 test_memory_and_cancel(void **state)
@@ -436,6 +580,7 @@ main(void)
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_canonical),
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_ranges_and_sets),
 		cmocka_unit_test(test_memory_and_cancel),
 		cmocka_unit_test(test_sample_measures),
 		cmocka_unit_test(test_ranges),
