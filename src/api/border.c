@@ -222,6 +222,13 @@ border_check(Border *border, KanonStatus status, const char *remark)
 					 errmsg("this method is not available in this build of kanon"),
 					 detail[0] ? errdetail("%s", detail) : 0));
 			break;
+		case KANON_UNSUPPORTED:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("this method does not take one of the privacy rules"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("The reference has a table of which method takes which rule; 'greedy' takes most of them.")));
+			break;
 		case KANON_BROKEN:
 			ereport(ERROR,
 					(errcode(ERRCODE_INTERNAL_ERROR),

@@ -269,10 +269,14 @@ take_rest(Greedy *greedy)
 	status = take_group(greedy, greedy->index->all, greedy->left, greedy->nleft);
 	if (status != KANON_OK || greedy->release->nclasses > before)
 		return status;
-	if (problem->residual == KANON_RESIDUAL_ERROR)
+	if (problem->residual == KANON_RESIDUAL_ERROR
+		|| (problem->residual == KANON_RESIDUAL_SUPPRESS
+			&& !kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft)))
 	{
 		snprintf(greedy->report->detail, sizeof(greedy->report->detail),
-				 "%lld rows are left over for no class", (long long) greedy->rows_left);
+				 problem->residual == KANON_RESIDUAL_ERROR ? "%lld rows are left over for no class"
+				 : "%lld rows are left over, which would break a privacy rule even when fully suppressed",
+				 (long long) greedy->rows_left);
 		return KANON_RESIDUAL;
 	}
 	rest = GREEDY_NOBODY;		/* which is KANON_DROPPED, too */

@@ -26,8 +26,8 @@
  * Columns of which a pattern that suppresses them for a group with one value
  * there need not be tried: the pattern that keeps them is allowed, and before
  * in the order.  Both take the same rows, and what the earlier one leaves has
- * fewer than k.  (That holds for rules that more rows never break, as k.  It
- * would not for rules that a subset may fulfil where the whole does not.)
+ * fewer than k.  (That holds for k alone: other rules may be fulfilled by a
+ * part of what breaks them.)
  *
  * With rules, keeping a column may force others to stay; then these must have
  * one value, too (closed_set).  With a list, all single columns are looked up.
@@ -38,6 +38,8 @@ set_closed(GreedySearch *search)
 	const KanonMaskIndex *index = search->index;
 	KanonPattern open = 0;
 
+	if (index->problem->privacy != NULL)
+		return KANON_OK;
 	search->closed = index->all & ~index->go;
 	if (index->problem->mask.list == NULL)
 	{
@@ -409,21 +411,41 @@ keeps_all(const GreedySearch *search, const GreedyState *state)
 	return true;
 }
 
-/* That pattern's groups are the row types. */
+/* Do two row types differ in nothing but what privacy rules look at? */
+static bool
+same_columns(const KanonProblem *problem, uint32_t a, uint32_t b)
+{
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (problem->columns[c].code[a] != problem->columns[c].code[b])
+			return false;
+	return true;
+}
+
+/* That pattern's groups are the row types (ascending), but for what privacy rules look at. */
 static KanonStatus
 find_types(GreedySearch *search, const GreedyState *state, const uint32_t *types, uint32_t ntypes)
 {
-	for (uint32_t i = 0; i < ntypes && search->status == KANON_OK; i++)
+	uint32_t	next;
+
+	for (uint32_t i = 0; i < ntypes && search->status == KANON_OK; i = next)
 	{
+		int64_t		rows = 0;
 		uint32_t   *group;
 
-		if (kanon_stop(search->pace, 2))
+		for (next = i; next < ntypes; next++)
+		{
+			if (next > i && (search->problem->nextra == 0
+							 || !same_columns(search->problem, types[i], types[next])))
+				break;
+			rows += search->problem->rows[types[next]];
+		}
+		if (kanon_stop(search->pace, 2 * (uint64_t) (next - i)))
 			return KANON_CANCELLED;
-		if (search->problem->rows[types[i]] < search->problem->k)
+		if (rows < search->problem->k)
 			continue;
-		group = greedy_found(search, state, 1);
+		group = greedy_found(search, state, next - i);
 		if (group != NULL)
-			*group = types[i];
+			memcpy(group, types + i, (next - i) * sizeof(uint32_t));
 	}
 	return search->status;
 }

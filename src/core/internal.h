@@ -5,6 +5,7 @@
 #define KANON_INTERNAL_H
 
 #include "kanon.h"
+#include "privacy.h"
 
 /* Column c's bit in a pattern. */
 #define KANON_BIT(c) (UINT64_C(1) << (c))
@@ -97,20 +98,31 @@ kanon_stop(KanonPace *pace, uint64_t work)
 }
 
 /*
- * May these rows form a class?  The one place that knows the privacy rules: rows
- * is their number together; types[ntypes] (NULL when not at hand) are there for
- * rules that look at what the rows say, with counts[ntypes] rows of each (NULL:
- * all that it has).  Solvers may count on it that a set with fewer than k rows
- * never may.
+ * May these rows form a class?  The one place that knows the rules: rows is their
+ * number together; types[ntypes] are what they are, with counts[ntypes] rows of
+ * each (NULL: all that it has).  Solvers may count on it that a set with fewer
+ * than k rows never may, and, without problem->privacy, that any other may (then
+ * types need not be at hand: NULL).
  */
 static inline bool
 kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 					size_t ntypes, int64_t rows)
 {
-	(void) types;
-	(void) counts;
-	(void) ntypes;
-	return rows >= problem->k;
+	return rows >= problem->k
+		&& (problem->privacy == NULL
+			|| kanon_privacy_allows(problem->privacy, types, counts, ntypes, false, NULL));
+}
+
+/*
+ * May these rows, which are left for no class, be published fully suppressed?
+ * There may be fewer than k of them, but what they say must keep the other rules.
+ */
+static inline bool
+kanon_rest_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
+				   size_t ntypes)
+{
+	return problem->privacy == NULL
+		|| kanon_privacy_allows(problem->privacy, types, counts, ntypes, true, NULL);
 }
 
 /* mask.c: the columns that are the last level of their quasi-identifier. */

@@ -35,6 +35,7 @@ typedef enum KanonStatus
 	KANON_NOT_FOUND,			/* a heuristic found none; one may exist */
 	KANON_TOO_LARGE,			/* beyond the solver's limit; report says which */
 	KANON_UNAVAILABLE,			/* built without the library it needs */
+	KANON_UNSUPPORTED,			/* the solver does not take one of the privacy rules */
 	KANON_RESIDUAL,				/* rows are left over and residual is ERROR */
 	KANON_BROKEN				/* a solver's release failed the core's own check */
 } KanonStatus;
@@ -139,9 +140,17 @@ typedef struct KanonProblem
 	KanonEnv   *env;
 	int			ncolumns;		/* 1 .. KANON_MAX_COLUMNS */
 	const KanonColumn *columns; /* [ncolumns], most important first; the first is of level 0 */
-	uint32_t	ntypes;			/* row types, pairwise different, in ascending order of codes */
+	uint32_t	ntypes;			/* row types, pairwise different (with extra), in ascending order of codes */
 	const int64_t *rows;		/* [ntypes], > 0: rows of each type; their sum fits, too */
 	int64_t		k;				/* least rows of a class */
+
+	/*
+	 * Rules beyond k (privacy.h), or NULL: what they look at are further columns
+	 * by which row types differ, sensitive values and persons.
+	 */
+	struct KanonPrivacy *privacy;
+	int			nextra;			/* <= 64 */
+	const KanonColumn *extra;	/* [nextra] level 0, no weight */
 	KanonMask	mask;
 	KanonResidual residual;
 	double		time_limit;		/* seconds; INFINITY: none */
@@ -227,6 +236,7 @@ typedef struct KanonSolver
 {
 	const char *name;
 	KanonSolve	solve;
+	unsigned	privacy;		/* kinds of privacy rules that it takes: bits 1 << KanonPrivacyKind */
 } KanonSolver;
 
 /* solvers.c: the table of pattern-guided solvers; NULL if there is none such. */

@@ -424,7 +424,20 @@ check_flows(Finish *finish)
 	return KANON_OK;
 }
 
-/* The classes fulfil the privacy rules, what is left over is as residual says. */
+/* The classes fulfil the rules beyond k. */
+static KanonStatus
+check_privacy(Finish *finish)
+{
+	uint32_t	class;
+	int			rule = 0;
+	KanonStatus status = kanon_privacy_check(finish->problem->privacy, finish->release, &class, &rule);
+
+	if (status == KANON_OK && class < finish->release->nclasses)
+		return broken(finish, "class %u breaks privacy rule %d", class, rule + 1);
+	return status;
+}
+
+/* The classes have k rows, what is left over is as residual says. */
 static KanonStatus
 check_rules(Finish *finish)
 {
@@ -442,7 +455,7 @@ check_rules(Finish *finish)
 			cost = kanon_pattern_cost(problem, class->pattern);
 		known = class->pattern;
 		finish->report->cost += cost * (double) class->rows;
-		if (kanon_class_allowed(problem, NULL, NULL, 0, class->rows))
+		if (class->rows >= problem->k)
 			continue;
 		if (!kanon_class_blank(problem, release, i))
 			return broken(finish, "class %u may not be one", i);
@@ -451,9 +464,9 @@ check_rules(Finish *finish)
 	}
 	if (release->dropped > 0 && problem->residual != KANON_RESIDUAL_DROP)
 		return broken(finish, "rows are left out");
-	if (release->dropped > 0 && kanon_class_allowed(problem, NULL, NULL, 0, release->dropped))
+	if (problem->privacy == NULL && release->dropped >= problem->k)
 		return broken(finish, "rows are left out that may be a class");
-	return KANON_OK;
+	return problem->privacy != NULL ? check_privacy(finish) : KANON_OK;
 }
 
 KanonStatus

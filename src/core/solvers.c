@@ -3,15 +3,18 @@
  */
 #include <string.h>
 
-#include "kanon.h"
+#include "privacy.h"
+
+#define NO_RULES 0
+#define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
 
 const KanonSolver kanon_solvers[] = {
-	{"greedy", kanon_solve_greedy},
-	{"ilp", kanon_solve_ilp},
-	{"improve", kanon_solve_improve},
-	{"best", kanon_solve_best},
-	{"fpt", kanon_solve_fpt},
-	{NULL, NULL}
+	{"greedy", kanon_solve_greedy, ALL_RULES},
+	{"ilp", kanon_solve_ilp, NO_RULES},
+	{"improve", kanon_solve_improve, NO_RULES},
+	{"best", kanon_solve_best, NO_RULES},
+	{"fpt", kanon_solve_fpt, NO_RULES},
+	{NULL, NULL, NO_RULES}
 };
 
 const KanonSolver *

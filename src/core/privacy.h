@@ -1,0 +1,73 @@
+/*
+ * privacy.h: rules about a class beyond its number of rows: how the values of
+ * sensitive columns spread over it, and how many persons it holds.
+ */
+#ifndef KANON_PRIVACY_H
+#define KANON_PRIVACY_H
+
+#include "risk.h"
+
+/* diversity.c's head has the definitions and their sources. */
+typedef enum KanonPrivacyKind
+{
+	KANON_DISTINCT_L,			/* at least l distinct values */
+	KANON_ENTROPY_L,			/* entropy at least log l */
+	KANON_RECURSIVE_CL,			/* r_1 < c (r_l + ... + r_m) */
+	KANON_ALPHA,				/* no (listed) value has more than the share */
+	KANON_T_CLOSENESS,			/* distance from the table's distribution at most the share */
+	KANON_SUBJECT				/* k, and all counts of the other rules, in distinct persons */
+} KanonPrivacyKind;
+
+#define KANON_PRIVACY_KINDS (KANON_SUBJECT + 1)
+
+typedef enum KanonDistance
+{
+	KANON_DISTANCE_EQUAL,
+	KANON_DISTANCE_ORDERED,
+	KANON_DISTANCE_HIERARCHICAL
+} KanonDistance;
+
+typedef struct KanonPrivacyRule
+{
+	KanonPrivacyKind kind;
+	int			column;			/* of problem->extra */
+	double		l;
+	double		c;
+	double		share;			/* alpha or t */
+	KanonDistance distance;
+	const KanonTaxonomy *taxonomy;	/* of the hierarchical distance */
+	const bool *listed;			/* [distinct] values that alpha is about; NULL: all */
+	uint64_t	joined;			/* columns of problem->extra: each combination of their values in a class
+								 * must fulfil the rule (l-diversity of several columns) */
+} KanonPrivacyRule;
+
+typedef struct KanonPrivacy KanonPrivacy;
+
+/*
+ * Makes rules ready for problem->privacy.  Reads env, k, ntypes, rows and extra of
+ * the problem, which must stay; rules are copied, what they point to is not.
+ */
+extern KanonStatus kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, int nrules,
+									  KanonPrivacy **privacy);
+extern void kanon_privacy_close(KanonPrivacy *privacy); /* NULL, too */
+
+/* Rules that are there, a bit each (1 << KanonPrivacyKind). */
+extern unsigned kanon_privacy_kinds(const KanonPrivacy *privacy);
+
+/*
+ * Do these rows of these types (counts: NULL for all that each has) fulfil the
+ * rules together?  few: as the rows that are left for no class, of which
+ * there may be fewer than k, in persons, too.  *broken (unless NULL): the first
+ * rule that they break.
+ */
+extern bool kanon_privacy_allows(KanonPrivacy *privacy, const uint32_t *types, const int64_t *counts,
+								 size_t ntypes, bool few, int *broken);
+
+/* How the whole table stands with one rule: what no release can be better than. */
+extern void kanon_privacy_table(KanonPrivacy *privacy, int rule, KanonDiversity *diversity);
+
+/* Checks the classes of a release: *class_ is the first that breaks a rule, or nclasses. */
+extern KanonStatus kanon_privacy_check(KanonPrivacy *privacy, const KanonRelease *release, uint32_t *class_,
+									   int *broken);
+
+#endif
