@@ -136,6 +136,14 @@ level_cost_arg(FunctionCallInfo fcinfo, int arg)
 			 errhint("%s", hint)));
 }
 
+ArrayType *
+name_array_arg(FunctionCallInfo fcinfo, int arg)
+{
+	Datum		name = PG_GETARG_DATUM(arg);
+
+	return construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+}
+
 int64
 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 {

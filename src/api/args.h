@@ -13,6 +13,7 @@ extern void refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, cons
 extern char *text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
 extern bool bool_arg(FunctionCallInfo fcinfo, int arg, const char *name);
 extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
+extern ArrayType *name_array_arg(FunctionCallInfo fcinfo, int arg);	/* a single name, as an array */
 extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
 
 /* 'height' or 'ncp' */

@@ -1,0 +1,204 @@
+/*
+ * hierarchy_build.c: what the functions have in common that write a hierarchy of
+ * a source's column into a table.
+ */
+#include "compat.h"
+#include "api/args.h"
+#include "api/hierarchy_build.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+static Source *
+open_column(FunctionCallInfo fcinfo)
+{
+	refuse_null(fcinfo, BUILD_SOURCE, "source", "Name the table or view whose column it is for.");
+	refuse_null(fcinfo, BUILD_COLUMN, "column", "Name the column that it is for.");
+	return source_open_columns(PG_GETARG_OID(BUILD_SOURCE), name_array_arg(fcinfo, BUILD_COLUMN), "column");
+}
+
+/* The values go through an array, in order. */
+static void
+check_type(const HierarchyBuild *build)
+{
+	if (!OidIsValid(lookup_type_cache(build->type, TYPECACHE_LT_OPR)->lt_opr) ||
+		!OidIsValid(get_array_type(build->type)))
+		hierarchy_build_refuse(build, "hierarchy", "Use a view that casts the column to a type with an order, such as text.");
+}
+
+HierarchyBuild *
+hierarchy_build_begin(FunctionCallInfo fcinfo)
+{
+	HierarchyBuild *build = palloc0(sizeof(HierarchyBuild));
+	char	   *target = text_arg(fcinfo, BUILD_TARGET, "target", "Name the table to create.");
+	int			replace = PG_NARGS() - 1;
+
+	SPI_connect();
+	build->source = open_column(fcinfo);
+	build->column = &build->source->qis[0];
+	build->type = getBaseType(build->column->type);
+	check_type(build);
+	source_lock(build->source);
+	build->target = target_resolve(target, build->source, bool_arg(fcinfo, replace, "replace"), false);
+	return build;
+}
+
+void
+hierarchy_build_refuse(const HierarchyBuild *build, const char *what, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("there is no %s for column \"%s\" of type %s", what, build->column->name,
+					format_type_be(build->column->type)),
+			 errhint("%s", hint)));
+}
+
+Datum *
+hierarchy_build_array(ArrayType *array, const char *argument, const char *example, int *n)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int16		length;
+	bool		byval;
+	char		align;
+
+	if (array == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be NULL", argument),
+				 errhint("Write it like '%s': one for each level, the finest first.", example)));
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &byval, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, byval, align, &elements, &nulls, n);
+	if (ARR_NDIM(array) > 1 || *n < 1 || *n > HIERARCHY_MAX_LEVELS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a list of 1 to %d levels", argument, HIERARCHY_MAX_LEVELS),
+				 errhint("Write it like '%s': one for each level, the finest first.", example)));
+	for (int i = 0; i < *n; i++)
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain NULL", argument),
+					 errhint("Write it like '%s': one for each level, the finest first.", example)));
+	return elements;
+}
+
+Oid
+hierarchy_build_range(const HierarchyBuild *build)
+{
+	switch (build->type)
+	{
+		case INT2OID:
+		case INT4OID:
+			return INT4RANGEOID;
+		case INT8OID:
+			return INT8RANGEOID;
+		case NUMERICOID:
+			return NUMRANGEOID;
+		case DATEOID:
+			return DATERANGEOID;
+		case TIMESTAMPOID:
+			return TSRANGEOID;
+		case TIMESTAMPTZOID:
+			return TSTZRANGEOID;
+	}
+	return InvalidOid;
+}
+
+const char *
+hierarchy_build_range_name(const HierarchyBuild *build)
+{
+	return format_type_be(hierarchy_build_range(build));
+}
+
+const char *
+hierarchy_build_bound_name(const HierarchyBuild *build)
+{
+	return format_type_be(get_range_subtype(hierarchy_build_range(build)));
+}
+
+void
+hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value, bool isnull)
+{
+	Assert(build->nparams < (int) lengthof(build->params));
+	build->types[build->nparams] = type;
+	build->params[build->nparams] = value;
+	build->nulls[build->nparams++] = isnull ? 'n' : ' ';
+}
+
+/* array_agg's ORDER BY takes the type's own order, whatever the search_path. */
+void
+hierarchy_build_values(HierarchyBuild *build)
+{
+	char	   *query = psprintf("SELECT pg_catalog.array_agg(g.v ORDER BY g.v), pg_catalog.array_agg(g.n ORDER BY g.v)"
+								 " FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
+								 build->column->quoted, build->source->name, build->column->quoted);
+	Oid			types[2] = {get_array_type(build->column->type), INT8ARRAYOID};
+
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "could not read the values of %s", build->source->name);
+	for (int i = 0; i < 2; i++)
+	{
+		bool		isnull;
+		Datum		array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+
+		hierarchy_build_param(build, types[i], array, isnull);
+	}
+}
+
+static void
+execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
+{
+	int			path = catalog_path_begin();
+	int			text = plain_text_begin();
+
+	if (SPI_execute_with_args(query, build->nparams, build->types, build->params,
+							  build->nulls, read_only, 0) != expected)
+		elog(ERROR, "could not work out the hierarchy");
+	plain_text_end(text);
+	catalog_path_end(path);
+}
+
+int64
+hierarchy_build_ask( HierarchyBuild *build, const char *query)
+{
+	bool		isnull;
+	Datum		result;
+
+	execute(build, query, true, SPI_OK_SELECT);
+	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	return isnull ? 0 : DatumGetInt64(result);
+}
+
+int64
+hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query)
+{
+	Source		table = *build->source;
+	int64		lines;
+
+	table.nqis = 0;
+	table.nkept = nlevels + 1;
+	table.kept = palloc0(sizeof(SourceColumn) * table.nkept);
+	table.kept[0] = *build->column;
+	table.kept[0].name = "value";
+	table.kept[0].quoted = quote_identifier("value");
+	for (int h = 1; h <= nlevels; h++)
+	{
+		SourceColumn *level = &table.kept[h];
+
+		level->name = psprintf("level%d", h);
+		level->quoted = quote_identifier(level->name);
+		level->type = type;
+		level->typmod = -1;
+		level->collation = type == TEXTOID ? DEFAULT_COLLATION_OID : InvalidOid;
+	}
+	target_create(build->target, &table);
+	execute(build, psprintf("INSERT INTO %s %s ORDER BY 1", build->target->building, query), false, SPI_OK_INSERT);
+	lines = (int64) SPI_processed;
+	target_install(build->target, build->source);
+	SPI_finish();
+	return lines;
+}

@@ -1,0 +1,220 @@
+/*
+ * hierarchy_from_fk.c: kanon_hierarchy_from_fk: what a lookup table that points
+ * to its own parents, or a path of labels (ltree), says above a column's values.
+ *
+ * Keys, parents and labels are compared as text, so that the column and the
+ * lookup may be of different types.  Level r is the ancestor r steps up; where
+ * there are fewer, the highest one: a node thus has the same parent everywhere.
+ */
+#include "compat.h"
+#include "api/args.h"
+#include "api/hierarchy_build.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(kanon_hierarchy_from_fk);
+
+enum
+{
+	ARG_LOOKUP = BUILD_ARGS, ARG_KEY, ARG_PARENT, ARG_LABEL
+};
+
+/* $1, $2, $3: the lookup's keys, parents and labels; $4 the values. */
+#define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM unnest($1, $2, $3) AS u (k, p, b))"
+#define VALUES_ "vals AS (SELECT v, v::text AS k, place FROM unnest($4) WITH ORDINALITY AS u (v, place))"
+
+/* Every ancestor of every value, itself at depth 0. */
+#define ANCESTORS "up AS (SELECT place, 0 AS depth, k FROM vals" \
+	" UNION ALL SELECT up.place, up.depth + 1, l.p FROM up JOIN lines AS l ON l.k = up.k WHERE l.p IS NOT NULL)"
+
+/* Where the lookup has paths: of the values' own key, without the last labels. */
+#define PATHS "paths AS (SELECT vals.v, string_to_array(lines.path, '.') AS path FROM vals JOIN lines USING (k))"
+#define PATH_LINES "lines AS (SELECT k, p AS path FROM unnest($1, $2, $3) AS u (k, p, b))"
+#define OWN_PATHS "paths AS (SELECT v, string_to_array(v::text, '.') AS path FROM unnest($1) AS v)"
+
+static bool
+is_ltree(Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(getBaseType(type)));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	result = strcmp(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname), "ltree") == 0;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+static void
+refuse(int64 count, const char *name, const char *what, const char *hint)
+{
+	if (count > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s of %s: " INT64_FORMAT, what, name, count),
+				 errhint("%s", hint)));
+}
+
+static void
+check_height(int64 height, const char *name)
+{
+	if (height < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s has no level above the values of the column", name),
+				 errhint("At least one value must have a parent.")));
+	if (height > HIERARCHY_MAX_LEVELS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%s has " INT64_FORMAT " levels above the values of the column, more than %d",
+						name, height, HIERARCHY_MAX_LEVELS),
+				 errhint("Use a view that leaves some of them out.")));
+}
+
+/* The lookup's columns, as text, become $1, $2 and $3. */
+static void
+read_lookup(HierarchyBuild *build, const Source *lookup)
+{
+	const SourceColumn *columns = lookup->qis;
+	char	   *query = psprintf("SELECT pg_catalog.array_agg(l.k), pg_catalog.array_agg(l.p), pg_catalog.array_agg(l.b)"
+								 " FROM (SELECT %s::pg_catalog.text AS k, %s::pg_catalog.text AS p, %s AS b FROM %s) AS l"
+								 " WHERE l.k IS NOT NULL",
+								 columns[0].quoted, columns[1].quoted,
+								 lookup->nqis > 2 ? psprintf("%s::pg_catalog.text", columns[2].quoted) : "NULL::pg_catalog.text",
+								 lookup->name);
+
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "could not read %s", lookup->name);
+	for (int i = 0; i < 3; i++)
+	{
+		bool		isnull;
+		Datum		array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+
+		hierarchy_build_param(build, TEXTARRAYOID, array, isnull);
+	}
+}
+
+static void
+check_keys(HierarchyBuild *build, const Source *lookup)
+{
+	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM (SELECT 1 FROM unnest($1) AS k GROUP BY k HAVING count(*) > 1) AS twice"),
+		   lookup->name, "keys with more than one line", "A key has one parent: use a view with one line for each.");
+	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM unnest($4) AS v WHERE v::text NOT IN (SELECT unnest($1))"),
+		   lookup->name, psprintf("values of column \"%s\" that are no key", build->column->name),
+		   "Every value of the column needs a line.");
+}
+
+/* A walk up that stays finite where lines go round in circles. */
+static void
+check_parents(HierarchyBuild *build, const Source *lookup)
+{
+	refuse(hierarchy_build_ask(build, "WITH " LINES " SELECT count(*) FROM lines WHERE p NOT IN (SELECT k FROM lines)"),
+		   lookup->name, "parents that are no key", "The highest line has NULL, or itself, as its parent.");
+	refuse(hierarchy_build_ask(build, "WITH RECURSIVE " LINES ","
+							   " walk AS (SELECT k AS start, p AS k FROM lines WHERE p IS NOT NULL"
+							   " UNION SELECT walk.start, l.p FROM walk JOIN lines AS l ON l.k = walk.k WHERE l.p IS NOT NULL)"
+							   " SELECT count(*) FROM walk WHERE start = k"),
+		   lookup->name, "keys that are their own ancestors", "Following the parents must come to an end.");
+}
+
+/* What a level shows must tell its nodes apart. */
+static void
+check_labels(HierarchyBuild *build, const Source *lookup)
+{
+	refuse(hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " VALUES_ ", " ANCESTORS
+							   " SELECT count(*) FROM (SELECT 1 FROM lines AS l"
+							   "  WHERE l.k IN (SELECT k FROM up WHERE depth > 0) OR (l.p IS NULL AND l.k IN (SELECT k FROM vals))"
+							   "  GROUP BY b HAVING count(*) > 1) AS shared"),
+		   lookup->name, "labels that several keys share", "Leave the label out, or use a view that makes labels unique.");
+}
+
+static int64
+write_parents(HierarchyBuild *build, const Source *lookup)
+{
+	StringInfoData query;
+	int64		height;
+
+	check_keys(build, lookup);
+	check_parents(build, lookup);
+	check_labels(build, lookup);
+	height = hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " VALUES_ ", " ANCESTORS " SELECT max(depth)::int8 FROM up");
+	check_height(height, lookup->name);
+	initStringInfo(&query);
+	appendStringInfoString(&query, "WITH RECURSIVE " LINES ", " VALUES_ ", " ANCESTORS
+						   ", paths AS (SELECT up.place, array_agg(l.b ORDER BY up.depth) AS path"
+						   " FROM up JOIN lines AS l USING (k) GROUP BY up.place) SELECT v");
+	for (int r = 1; r <= height; r++)
+		appendStringInfo(&query, ", path[least(%d, cardinality(path))]", r + 1);
+	appendStringInfoString(&query, " FROM vals JOIN paths USING (place)");
+	return hierarchy_build_write(build, (int) height, TEXTOID, query.data);
+}
+
+/* sources: the query's WITH, up to the paths of all values. */
+static int64
+write_paths(HierarchyBuild *build, const char *sources, const char *name)
+{
+	StringInfoData query;
+	int64		height;
+
+	height = hierarchy_build_ask(build, psprintf("WITH %s SELECT max(cardinality(path))::int8 - 1 FROM paths", sources));
+	check_height(height, name);
+	initStringInfo(&query);
+	appendStringInfo(&query, "WITH %s SELECT v", sources);
+	for (int r = 1; r <= height; r++)
+		appendStringInfo(&query, ", array_to_string(path[1:greatest(cardinality(path) - %d, 1)], '.')", r);
+	appendStringInfoString(&query, " FROM paths");
+	return hierarchy_build_write(build, (int) height, TEXTOID, query.data);
+}
+
+/* key, parent and, if given, label. */
+static Source *
+open_lookup(FunctionCallInfo fcinfo)
+{
+	Datum		names[3];
+	Source	   *lookup;
+	int			n = 0;
+
+	refuse_null(fcinfo, ARG_KEY, "key", "Name the lookup's column that has the column's values.");
+	refuse_null(fcinfo, ARG_PARENT, "parent", "Name the lookup's column that has the key of each line's parent, or its ltree path.");
+	for (int arg = ARG_KEY; arg <= ARG_LABEL; arg++)
+		if (!PG_ARGISNULL(arg))
+			names[n++] = PG_GETARG_DATUM(arg);
+	/* a label may be the key itself */
+	if (n == 3 && strcmp(NameStr(*DatumGetName(names[2])), NameStr(*DatumGetName(names[0]))) == 0)
+		n--;
+	lookup = source_open_columns(PG_GETARG_OID(ARG_LOOKUP),
+								 construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR), "key, parent and label");
+	source_lock(lookup);
+	return lookup;
+}
+
+/* kanon_hierarchy_from_fk(source, "column", target, lookup, key, parent, label, replace) */
+Datum
+kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
+{
+	HierarchyBuild *build = hierarchy_build_begin(fcinfo);
+	Source	   *lookup;
+
+	if (PG_ARGISNULL(ARG_LOOKUP))
+	{
+		char		category;
+		bool		preferred;
+
+		get_type_category_preferred(build->type, &category, &preferred);
+		if (category != TYPCATEGORY_STRING && !is_ltree(build->type))
+			hierarchy_build_refuse(build, "hierarchy of paths", "Name a lookup, or use a column of texts or ltrees with labels separated by dots.");
+		hierarchy_build_values(build);
+		PG_RETURN_INT64(write_paths(build, OWN_PATHS, build->source->name));
+	}
+	lookup = open_lookup(fcinfo);
+	read_lookup(build, lookup);
+	hierarchy_build_values(build);
+	if (!is_ltree(lookup->qis[1].type))
+		PG_RETURN_INT64(write_parents(build, lookup));
+	check_keys(build, lookup);
+	PG_RETURN_INT64(write_paths(build, PATH_LINES ", " VALUES_ ", " PATHS, lookup->name));
+}
