@@ -449,3 +449,40 @@ AS 'MODULE_PATHNAME', 'kanon_hierarchy_from_fk';
 
 COMMENT ON FUNCTION @extschema@.kanon_hierarchy_from_fk(regclass, name, text, regclass, name, name, name, boolean)
 IS 'writes the hierarchy that a lookup table which points to its own parents, or a path of labels, has for a column';
+
+/* ---- privacy rules beyond k: each function makes a sentence for privacy => ARRAY[...] ---- */
+
+CREATE FUNCTION @extschema@.kanon_distinct_l("column" name, l int)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_distinct_l';
+CREATE FUNCTION @extschema@.kanon_distinct_l(columns name[], l int)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_distinct_l';
+CREATE FUNCTION @extschema@.kanon_entropy_l("column" name, l int)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_entropy_l';
+CREATE FUNCTION @extschema@.kanon_entropy_l(columns name[], l int)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_entropy_l';
+CREATE FUNCTION @extschema@.kanon_recursive_cl("column" name, c float8, l int)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_recursive_cl';
+CREATE FUNCTION @extschema@.kanon_recursive_cl(columns name[], c float8, l int)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_recursive_cl';
+CREATE FUNCTION @extschema@.kanon_alpha("column" name, alpha float8, "values" text[] DEFAULT NULL)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_alpha';
+CREATE FUNCTION @extschema@.kanon_t_closeness("column" name, t float8, distance text, hierarchy regclass DEFAULT NULL)
+RETURNS text LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_t_closeness';
+CREATE FUNCTION @extschema@.kanon_delta_presence(population regclass, dmin float8, dmax float8)
+RETURNS text LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_delta_presence';
+CREATE FUNCTION @extschema@.kanon_k_map(population regclass)
+RETURNS text LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_k_map';
+CREATE FUNCTION @extschema@.kanon_subject("column" name)
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_subject';
+
+COMMENT ON FUNCTION @extschema@.kanon_distinct_l(name, int) IS 'a privacy rule: at least l distinct values in each class';
+COMMENT ON FUNCTION @extschema@.kanon_distinct_l(name[], int) IS 'a privacy rule: at least l distinct values of each column, the others joined to the quasi-identifiers';
+COMMENT ON FUNCTION @extschema@.kanon_entropy_l(name, int) IS 'a privacy rule: entropy of at least log l in each class';
+COMMENT ON FUNCTION @extschema@.kanon_entropy_l(name[], int) IS 'a privacy rule: entropy of at least log l of each column, the others joined to the quasi-identifiers';
+COMMENT ON FUNCTION @extschema@.kanon_recursive_cl(name, float8, int) IS 'a privacy rule: recursive (c, l)-diversity of each class';
+COMMENT ON FUNCTION @extschema@.kanon_recursive_cl(name[], float8, int) IS 'a privacy rule: recursive (c, l)-diversity of each column, the others joined to the quasi-identifiers';
+COMMENT ON FUNCTION @extschema@.kanon_alpha(name, float8, text[]) IS 'a privacy rule: no (listed) value has more than this share of a class';
+COMMENT ON FUNCTION @extschema@.kanon_t_closeness(name, float8, text, regclass) IS 'a privacy rule: each class is distributed nearly as the table is';
+COMMENT ON FUNCTION @extschema@.kanon_delta_presence(regclass, float8, float8) IS 'a privacy rule: bounds on the probability of being in the release at all';
+COMMENT ON FUNCTION @extschema@.kanon_k_map(regclass) IS 'a privacy rule: k is counted in a population';
+COMMENT ON FUNCTION @extschema@.kanon_subject(name) IS 'a privacy rule: k and all counts are in distinct persons';
