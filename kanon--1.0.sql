@@ -147,12 +147,13 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     effort            float8   DEFAULT 1,
     class_column      name     DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
-    level_cost        text     DEFAULT 'height')
+    level_cost        text     DEFAULT 'height',
+    privacy           text[]   DEFAULT NULL)
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name, jsonb, text)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name, jsonb, text, text[])
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_check(
@@ -185,12 +186,13 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     effort            float8   DEFAULT 1,
     class_column      name     DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
-    level_cost        text     DEFAULT 'height')
+    level_cost        text     DEFAULT 'height',
+    privacy           text[]   DEFAULT NULL)
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text, text[])
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_patterns(
@@ -255,14 +257,16 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     seed              bigint   DEFAULT 1,
     effort            float8   DEFAULT 1,
     hierarchies       jsonb    DEFAULT NULL,
-    level_cost        text     DEFAULT 'height')
+    level_cost        text     DEFAULT 'height',
+    keep              name[]   DEFAULT '{}',
+    privacy           text[]   DEFAULT NULL)
 RETURNS TABLE (k int, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
                classes bigint, class_min bigint, class_avg float8, class_max bigint,
                residual_rows bigint, cost float8, proven boolean, solve_ms float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
-COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text)
+COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, name[], text[])
 IS 'what a release would lose for each of several ks; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
@@ -281,13 +285,15 @@ CREATE FUNCTION @extschema@.kanon_explain(
     effort            float8   DEFAULT 1,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'height',
+    keep              name[]   DEFAULT '{}',
+    privacy           text[]   DEFAULT NULL,
     with_values       boolean  DEFAULT false)
 RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells bigint, cost float8,
                saved_cells bigint, detail text, shown jsonb)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
-COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, name[], text[], boolean)
 IS 'where the cost of a release comes from and what would change it; writes nothing';
 
 /*

@@ -67,14 +67,14 @@ residual_parse(const char *word)
 			 errhint("It is 'suppress', 'drop' or 'error'.")));
 }
 
-KanonSolve
+const KanonSolver *
 method_parse(const char *word)
 {
 	const KanonSolver *solver = kanon_solver_find(word);
 	StringInfoData known;
 
 	if (solver != NULL)
-		return solver->solve;
+		return solver;
 	initStringInfo(&known);
 	for (solver = kanon_solvers; solver->name != NULL; solver++)
 		appendStringInfo(&known, "%s'%s'", known.len > 0 ? ", " : "", solver->name);

@@ -43,7 +43,7 @@ extern KanonPattern *patterns_parse(ArrayType *patterns, const Levels *levels, s
 /* [ncolumns]; 1 each for NULL. */
 extern double *weights_parse(ArrayType *weights, int ncolumns);
 extern KanonResidual residual_parse(const char *word);
-extern KanonSolve method_parse(const char *word);
+extern const KanonSolver *method_parse(const char *word);
 
 /* Which patterns are allowed: a list, rules, or (both NULL) every combination. */
 extern void mask_args(FunctionCallInfo fcinfo, int patterns, int rules, const Source *source,

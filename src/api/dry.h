@@ -18,11 +18,11 @@ typedef struct Dry
  * Checks the arguments, opens the source and reads its row types.  The function
  * has source, quasi_identifiers and its k or ks first, and then these options
  * of kanon_pattern_guided, in this order: patterns, weights, method, categorical,
- * residual, rules, time_limit, gap, seed, effort, hierarchies, level_cost.  problem.k is left to the caller.
+ * residual, rules, time_limit, gap, seed, effort, hierarchies, level_cost, keep, privacy.  problem.k is left to the caller.
  */
 extern void dry_begin(Dry *dry, FunctionCallInfo fcinfo, const char *function);
 
 /* The position of the first argument after those. */
-#define DRY_ARGS 15
+#define DRY_ARGS 17
 
 #endif

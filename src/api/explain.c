@@ -368,6 +368,11 @@ put_without(const Explain *explain, int c)
 
 	for (int d = 0; d < problem->ncolumns; d++)
 		weight += in_span(span, d) ? 0 : problem->columns[d].weight;
+	if (problem->privacy != NULL)
+	{
+		put_changed(explain, "left out", c, NULL, "not solved with privacy rules");
+		return;
+	}
 	if (levels->nqis == 1 || weight == 0)
 	{
 		put_changed(explain, "left out", c, NULL,

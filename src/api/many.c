@@ -364,7 +364,8 @@ workers_wanted(const Dry *dry, double ms, int nks)
 	const KanonProblem *problem = &dry->run->problem;
 	Sizes		sizes = sizes_of(problem);
 
-	if (ms * nks < LEAST_WORK_MS || nks < 2 || IsInParallelMode() || sum_of(&sizes) > MOST_SHARED ||
+	/* privacy rules stay where their dictionaries are */
+	if (problem->privacy != NULL || ms * nks < LEAST_WORK_MS || nks < 2 || IsInParallelMode() || sum_of(&sizes) > MOST_SHARED ||
 		strlen(dry->method) >= METHOD_LENGTH || !is_known(problem))
 		return 0;
 	return Min(max_parallel_workers_per_gather, nks - 1);

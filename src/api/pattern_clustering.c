@@ -12,7 +12,7 @@ enum
 {
 	ARG_PATTERNS = PUBLISH_K + 1, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL, ARG_MARK,
 	ARG_REPLACE, ARG_DRY_RUN, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT, ARG_CLASS_COLUMN,
-	ARG_HIERARCHIES, ARG_LEVEL_COST
+	ARG_HIERARCHIES, ARG_LEVEL_COST, ARG_PRIVACY
 };
 
 static const int recorded[] = {
@@ -34,6 +34,7 @@ static const PublishSignature signature = {
 	.limits = ARG_TIME_LIMIT,
 	.class_column = ARG_CLASS_COLUMN,
 	.hierarchies = ARG_HIERARCHIES,
+	.privacy = ARG_PRIVACY,
 	.recorded = recorded,
 	.nrecorded = lengthof(recorded)
 };
@@ -70,6 +71,7 @@ kanon_pattern_clustering(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, ARG_PATTERNS, "patterns",
 				"List the patterns; each may be used by one cluster, listed twice by two.");
 	solve = clustering_method(text_arg(fcinfo, ARG_METHOD, "method", "It is 'exact' or 'greedy'."), &method);
+	privacy_supported(publish.privacy, method, 0);
 
 	run = publish_begin(&publish);
 	run->problem.residual = KANON_RESIDUAL_ERROR;

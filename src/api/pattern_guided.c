@@ -12,7 +12,7 @@ enum
 {
 	ARG_PATTERNS = PUBLISH_K + 1, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL, ARG_RESIDUAL,
 	ARG_MARK, ARG_REPLACE, ARG_DRY_RUN, ARG_RULES, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT,
-	ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST
+	ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST, ARG_PRIVACY
 };
 
 /* What the record keeps of the call: rules of the game and names, never a data value. */
@@ -35,6 +35,7 @@ static const PublishSignature signature = {
 	.limits = ARG_TIME_LIMIT,
 	.class_column = ARG_CLASS_COLUMN,
 	.hierarchies = ARG_HIERARCHIES,
+	.privacy = ARG_PRIVACY,
 	.recorded = recorded,
 	.nrecorded = lengthof(recorded)
 };
@@ -45,12 +46,13 @@ kanon_pattern_guided(PG_FUNCTION_ARGS)
 	Publish		publish;
 	KanonResidual residual;
 	const char *method;
-	KanonSolve	solve;
+	const KanonSolver *solver;
 	Run		   *run;
 
 	publish_args(&publish, fcinfo, &signature);
 	method = text_arg(fcinfo, ARG_METHOD, "method", "'greedy' is the default.");
-	solve = method_parse(method);
+	solver = method_parse(method);
+	privacy_supported(publish.privacy, method, solver->privacy);
 	residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
 									   "It is 'suppress', 'drop' or 'error'."));
 
@@ -59,7 +61,7 @@ kanon_pattern_guided(PG_FUNCTION_ARGS)
 	mask_args(fcinfo, ARG_PATTERNS, ARG_RULES, run->source, &run->problem.mask);
 	publish_read(&publish);
 	rules_notice_empty(&run->problem);
-	run_solve(run, method, solve);
+	run_solve(run, method, solver->solve);
 	if (strcmp(method, "ilp") == 0)
 		run_notice_unproven(run);
 	publish_end(&publish);

@@ -4,6 +4,7 @@
 #ifndef KANON_API_PRIVACY_H
 #define KANON_API_PRIVACY_H
 
+#include "core/privacy.h"
 #include "kanon_pg.h"
 
 /* As KanonPrivacyKind, and those about a population, which are not about a set of rows. */
@@ -27,6 +28,39 @@ typedef struct PrivacyWords
 	char	  **values;			/* that alpha is about; none: all */
 	int			nvalues;
 } PrivacyWords;
+
+/* The rules of one call. */
+typedef struct Privacy
+{
+	int			n;
+	PrivacyWords *words;		/* [n] */
+	bool		supported;		/* privacy_supported has been asked */
+	int			(*column)[KANON_MAX_COLUMNS];	/* [n] of each of its columns: place among the extra ones */
+} Privacy;
+
+/* api/privacy.c */
+
+/* privacy => ARRAY[...] of sentences; NULL for NULL or none. */
+extern Privacy *privacy_arg(FunctionCallInfo fcinfo, int arg);
+
+/*
+ * Finds the columns in an opened source, which will read row types by them, too;
+ * before the target is made.  privacy: NULL, too.
+ */
+extern void privacy_columns(Privacy *privacy, Source *source);
+
+/*
+ * After rowtypes_read: sets the problem's rules, and raises those that no release
+ * can fulfil.
+ */
+extern void privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
+						  Border *border);
+
+/* Raises the first rule that a method does not take; taken: bits 1 << KanonPrivacyKind. */
+extern void privacy_supported(Privacy *privacy, const char *method, unsigned taken);
+
+/* For the record: {"privacy": [sentences without values]}. */
+extern Datum privacy_recorded(const Privacy *privacy);
 
 /* api/privacy_text.c */
 

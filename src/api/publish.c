@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "utils/fmgrprotos.h"
+
 void
 publish_args(Publish *publish, FunctionCallInfo fcinfo, const PublishSignature *signature)
 {
@@ -22,6 +24,8 @@ publish_args(Publish *publish, FunctionCallInfo fcinfo, const PublishSignature *
 		publish->limits = (Limits) {.time_limit = INFINITY, .seed = 1, .effort = 1};
 	if (signature->hierarchies > 0)
 		publish->level_cost = level_cost_arg(fcinfo, signature->hierarchies + 1);
+	if (signature->privacy > 0)
+		publish->privacy = privacy_arg(fcinfo, signature->privacy);
 	if (!bool_arg(fcinfo, signature->dry_run, "dry_run"))
 		publish->target = text_arg(fcinfo, PUBLISH_TARGET, "target",
 								   "Name the table to create, or say dry_run => true to write nothing.");
@@ -48,6 +52,7 @@ publish_begin(Publish *publish)
 								   optional_array(publish, signature->categorical));
 	if (signature->hierarchies > 0)
 		run_hierarchies(run, jsonb_arg(fcinfo, signature->hierarchies));
+	run_privacy(run, publish->privacy);
 	set_limits(&run->problem, &publish->limits);
 	if (class_column > 0 && !PG_ARGISNULL(class_column))
 		run_class_column(run, NameStr(*PG_GETARG_NAME(class_column)));
@@ -72,5 +77,8 @@ publish_end(Publish *publish)
 		return;
 	publish->run->record.options = call_options(publish->fcinfo, signature->recorded,
 												signature->nrecorded);
+	if (publish->privacy != NULL)
+		publish->run->record.options = DirectFunctionCall2(jsonb_concat, publish->run->record.options,
+														   privacy_recorded(publish->privacy));
 	(void) run_publish(publish->run);
 }

@@ -30,6 +30,7 @@ typedef struct PublishSignature
 	int			limits;			/* time_limit, gap, seed, effort */
 	int			class_column;
 	int			hierarchies;	/* and level_cost after it */
+	int			privacy;
 	const int  *recorded;		/* [nrecorded] arguments for the record; see call_options */
 	int			nrecorded;
 } PublishSignature;
@@ -50,6 +51,7 @@ typedef struct Publish
 	Limits		limits;
 	double	   *weights;		/* [nqis] after publish_begin */
 	LevelCost	level_cost;
+	Privacy    *privacy;		/* NULL, or for privacy_supported before publish_begin */
 	Run		   *run;			/* after publish_begin */
 } Publish;
 

@@ -57,6 +57,13 @@ run_hierarchies(Run *run, Jsonb *hierarchies)
 }
 
 void
+run_privacy(Run *run, Privacy *privacy)
+{
+	run->privacy = privacy;
+	privacy_columns(privacy, run->source);
+}
+
+void
 run_class_column(Run *run, const char *name)
 {
 	Source	   *source = run->source;
@@ -117,6 +124,7 @@ run_read(Run *run, int64 k, const double *weights, LevelCost cost)
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
 	run->problem.rows = types->rows;
+	privacy_rules(run->privacy, types, &run->problem, run->border);
 }
 
 void

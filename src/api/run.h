@@ -5,6 +5,7 @@
 #ifndef KANON_RUN_H
 #define KANON_RUN_H
 
+#include "api/privacy.h"
 #include "kanon_pg.h"
 #include "read/levels.h"
 
@@ -20,6 +21,7 @@ typedef struct Run
 	KanonReport report;
 	KanonMeasures measures;
 	double	   *diversity;		/* [release.nclasses] tuple diversity */
+	Privacy    *privacy;		/* rules beyond k, or NULL */
 	const SourceColumn *class_column;	/* kept, for the classification metric, or NULL */
 	RunRecord	record;
 	instr_time	clock;
@@ -31,6 +33,12 @@ extern Run *run_begin(FunctionCallInfo fcinfo, const char *function, Oid source,
 
 /* Finds the hierarchies of its quasi-identifiers; before run_target. */
 extern void run_hierarchies(Run *run, Jsonb *hierarchies);
+
+/*
+ * Finds the columns of privacy rules (NULL: none), which privacy_supported has
+ * found to be taken; before run_target.
+ */
+extern void run_privacy(Run *run, Privacy *privacy);
 
 /* Finds the kept column that says what a row is to be classified as. */
 extern void run_class_column(Run *run, const char *name);

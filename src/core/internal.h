@@ -110,7 +110,7 @@ kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const in
 {
 	return rows >= problem->k
 		&& (problem->privacy == NULL
-			|| kanon_privacy_allows(problem->privacy, types, counts, ntypes, false, NULL));
+			|| kanon_privacy_allows(problem, types, counts, ntypes, false, NULL));
 }
 
 /*
@@ -122,7 +122,7 @@ kanon_rest_allowed(const KanonProblem *problem, const uint32_t *types, const int
 				   size_t ntypes)
 {
 	return problem->privacy == NULL
-		|| kanon_privacy_allows(problem->privacy, types, counts, ntypes, true, NULL);
+		|| kanon_privacy_allows(problem, types, counts, ntypes, true, NULL);
 }
 
 /* mask.c: the columns that are the last level of their quasi-identifier. */

@@ -315,9 +315,10 @@ fulfils(KanonPrivacy *privacy, int r, Spread spread)
 }
 
 static bool
-fulfils_rule(KanonPrivacy *privacy, int r, const uint32_t *types, const int64_t *counts, size_t ntypes,
+fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const int64_t *counts, size_t ntypes,
 			 bool few)
 {
+	KanonPrivacy *privacy = problem->privacy;
 	const KanonPrivacyRule *rule = &privacy->rules[r];
 	size_t		n;
 
@@ -326,11 +327,11 @@ fulfils_rule(KanonPrivacy *privacy, int r, const uint32_t *types, const int64_t 
 		n = 0;
 		for (size_t i = 0; i < ntypes && !few; i++)
 			if (rows_of(privacy, types, counts, i) > 0)
-				privacy->persons[n++] = privacy->problem->extra[rule->column].code[types[i]];
-		return few || count_persons(privacy, n) >= privacy->problem->k;
+				privacy->persons[n++] = problem->extra[rule->column].code[types[i]];
+		return few || count_persons(privacy, n) >= problem->k;
 	}
 	if (privacy->person < 0 && rule->joined == 0)
-		return fulfils(privacy, r, spread_of_rows(privacy, &privacy->problem->extra[rule->column],
+		return fulfils(privacy, r, spread_of_rows(privacy, &problem->extra[rule->column],
 												  types, counts, ntypes));
 	n = list_members(privacy, rule, types, counts, ntypes);
 	for (size_t from = 0; from < n;)
@@ -347,12 +348,14 @@ fulfils_rule(KanonPrivacy *privacy, int r, const uint32_t *types, const int64_t 
 }
 
 bool
-kanon_privacy_allows(KanonPrivacy *privacy, const uint32_t *types, const int64_t *counts,
+kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 					 size_t ntypes, bool few, int *broken)
 {
+	KanonPrivacy *privacy = problem->privacy;
+
 	for (int r = 0; r < privacy->nrules; r++)
 	{
-		if (make_room(privacy, ntypes) && fulfils_rule(privacy, r, types, counts, ntypes, few))
+		if (make_room(privacy, ntypes) && fulfils_rule(problem, r, types, counts, ntypes, few))
 			continue;
 		if (broken != NULL)
 			*broken = r;
@@ -493,9 +496,8 @@ kanon_privacy_table(KanonPrivacy *privacy, int r, KanonDiversity *diversity)
 /* ---- a release ---- */
 
 KanonStatus
-kanon_privacy_check(KanonPrivacy *privacy, const KanonRelease *release, uint32_t *class_, int *broken)
+kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_, int *broken)
 {
-	const KanonProblem *problem = privacy->problem;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	KanonPace	pace = {problem->env, "check", 0, 0, KANON_POLL_WORK};
 	size_t	   *end = kanon_alloc0(problem->env, (size_t) release->nclasses + 1, sizeof(size_t));
@@ -529,10 +531,10 @@ kanon_privacy_check(KanonPrivacy *privacy, const KanonRelease *release, uint32_t
 
 		if (kanon_stop(&pace, 16 * (end[*class_] - from)))
 			status = KANON_CANCELLED;
-		else if (!kanon_privacy_allows(privacy, types + from, counts + from, end[*class_] - from, few, broken))
+		else if (!kanon_privacy_allows(problem, types + from, counts + from, end[*class_] - from, few, broken))
 			break;
 	}
-	if (privacy->failed)
+	if (problem->privacy->failed)
 		status = KANON_NO_MEMORY;
 	kanon_free(problem->env, end);
 	kanon_free(problem->env, types);

@@ -44,8 +44,9 @@ typedef struct KanonPrivacyRule
 typedef struct KanonPrivacy KanonPrivacy;
 
 /*
- * Makes rules ready for problem->privacy.  Reads env, k, ntypes, rows and extra of
- * the problem, which must stay; rules are copied, what they point to is not.
+ * Makes rules ready for problem->privacy: of this problem and of copies that have
+ * other ks, weights or patterns.  Reads env, ntypes, rows and extra, which must
+ * stay; rules are copied, what they point to is not.
  */
 extern KanonStatus kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, int nrules,
 									  KanonPrivacy **privacy);
@@ -60,14 +61,14 @@ extern unsigned kanon_privacy_kinds(const KanonPrivacy *privacy);
  * there may be fewer than k, in persons, too.  *broken (unless NULL): the first
  * rule that they break.
  */
-extern bool kanon_privacy_allows(KanonPrivacy *privacy, const uint32_t *types, const int64_t *counts,
+extern bool kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 								 size_t ntypes, bool few, int *broken);
 
 /* How the whole table stands with one rule: what no release can be better than. */
 extern void kanon_privacy_table(KanonPrivacy *privacy, int rule, KanonDiversity *diversity);
 
 /* Checks the classes of a release: *class_ is the first that breaks a rule, or nclasses. */
-extern KanonStatus kanon_privacy_check(KanonPrivacy *privacy, const KanonRelease *release, uint32_t *class_,
-									   int *broken);
+extern KanonStatus kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release,
+									   uint32_t *class_, int *broken);
 
 #endif

@@ -430,7 +430,7 @@ check_privacy(Finish *finish)
 {
 	uint32_t	class;
 	int			rule = 0;
-	KanonStatus status = kanon_privacy_check(finish->problem->privacy, finish->release, &class, &rule);
+	KanonStatus status = kanon_privacy_check(finish->problem, finish->release, &class, &rule);
 
 	if (status == KANON_OK && class < finish->release->nclasses)
 		return broken(finish, "class %u breaks privacy rule %d", class, rule + 1);
