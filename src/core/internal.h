@@ -135,6 +135,13 @@ kanon_suppressed_whole(KanonPattern last, KanonPattern pattern)
 	return __builtin_popcountll(pattern & last);
 }
 
+/* Does a pattern suppress levels from below, as all must?  last as above. */
+static inline bool
+kanon_levels_allow(KanonPattern last, KanonPattern pattern)
+{
+	return (pattern & ~last << 1 & ~(pattern << 1)) == 0;
+}
+
 /* release.c: orders what two cells of a column show; 0: the same. */
 extern int	kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
 

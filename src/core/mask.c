@@ -66,13 +66,6 @@ kanon_first_column(const KanonProblem *problem, int qi)
 	return c;
 }
 
-/* Does a pattern suppress levels from below, as all must?  last as kanon_last_levels. */
-static bool
-levels_allow(KanonPattern last, KanonPattern pattern)
-{
-	return (pattern & ~last << 1 & ~(pattern << 1)) == 0;
-}
-
 double
 kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern)
 {
@@ -145,7 +138,7 @@ rules_allow(const KanonMask *mask, KanonPattern last, const int64_t *weight, int
 {
 	if ((pattern & mask->never) != 0 || (mask->always & ~pattern) != 0)
 		return false;
-	if (!levels_allow(last, pattern))
+	if (!kanon_levels_allow(last, pattern))
 		return false;
 	if (mask->max_suppressed >= 0 && kanon_suppressed_whole(last, pattern) > mask->max_suppressed)
 		return false;
@@ -172,7 +165,7 @@ kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern)
 		return true;
 	if (mask->list != NULL)
 	{
-		if (levels_allow(last, pattern))
+		if (kanon_levels_allow(last, pattern))
 			for (size_t i = 0; i < mask->nlist; i++)
 				if (mask->list[i] == pattern)
 					return true;
@@ -209,7 +202,7 @@ index_list(const KanonProblem *problem, KanonMaskIndex *index)
 		return KANON_NO_MEMORY;
 	for (size_t i = 0; i < mask->nlist; i++)
 		if (mask->list[i] != index->all && (mask->list[i] & ~index->all) == 0
-			&& levels_allow(index->last, mask->list[i]))
+			&& kanon_levels_allow(index->last, mask->list[i]))
 			index->listed[index->nlisted++] = (KanonListed) {mask->list[i], i};
 	kanon_sort(index->listed, scratch, index->nlisted, sizeof(KanonListed),
 			   compare_listed, NULL);

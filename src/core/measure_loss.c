@@ -112,13 +112,13 @@ cell_of(const Loss *loss, uint32_t class, int c)
 	return &loss->release->cells[class * (size_t) loss->problem->ncolumns + (size_t) c];
 }
 
-/* The columns of a class that say nothing: not even beside a range or a set. */
+/* The columns of a class of which nothing is shown, nor a range or a set beside them. */
 static KanonPattern
 hidden_columns(const Loss *loss, uint32_t class)
 {
 	KanonPattern hidden = loss->release->classes[class].pattern;
 
-	for (int q = 0; q < loss->nqis && loss->release->npool > 0; q++)
+	for (int q = 0; q < loss->nqis; q++)
 		if (kanon_shows_several(*cell_of(loss, class, loss->first[q])))
 			hidden &= ~(kanon_pattern_all(loss->first[q + 1]) & ~kanon_pattern_all(loss->first[q]));
 	return hidden;
@@ -136,7 +136,9 @@ count_lost(Loss *loss)
 	{
 		const KanonFlow *flow = &release->flows[i];
 		bool		dropped = flow->class_ == KANON_DROPPED;
-		KanonPattern hidden = dropped ? all : hidden_columns(loss, flow->class_);
+		KanonPattern hidden = dropped ? all
+			: release->npool > 0 ? hidden_columns(loss, flow->class_)
+			: release->classes[flow->class_].pattern;
 
 		if (kanon_stop(&loss->pace, 2))
 			return KANON_CANCELLED;
@@ -177,7 +179,8 @@ mark_shown(Loss *loss, int c)
 
 		if (kanon_stop(&loss->pace, 1))
 			return KANON_CANCELLED;
-		if (cell->show == KANON_SHOW_VALUE && (release->classes[i].pattern & below) == below)
+		if (cell->show == KANON_SHOW_VALUE
+			&& (below == 0 || (release->classes[i].pattern & below) != 0))
 			loss->shown[cell->code] = true;
 	}
 	return KANON_OK;

@@ -49,34 +49,30 @@ ascend(const KanonColumn *column, const uint32_t *code, uint32_t n)
 	return code[n - 1] < column->distinct;
 }
 
-/* Is this cell a value of its column, or a range or set as they must be? */
+/*
+ * Does a class show a range or a set in column c, as they must be?  Nothing of
+ * the levels above is shown beside it.
+ */
 static bool
-check_cell(Finish *finish, int c, const KanonCell *cell)
+check_several(Finish *finish, uint32_t class, int c)
 {
 	const KanonRelease *release = finish->release;
 	const KanonColumn *column = &finish->problem->columns[c];
+	const KanonCell *cell = &cells_of(finish, class)[c];
 	size_t		from = cell->code;
 	uint32_t	n;
 
-	switch ((KanonShow) cell->show)
-	{
-		case KANON_SHOW_NOTHING:
-			return cell->code == 0;
-		case KANON_SHOW_VALUE:
-			return cell->code < column->distinct;
-		case KANON_SHOW_RANGE:
-			return column->level == 0 && from < release->npool && release->npool - from >= 2
-				&& ascend(column, release->pool + from, 2)
-				&& !(column->has_null && release->pool[from + 1] == column->distinct - 1);
-		case KANON_SHOW_SET:
-			if (column->level > 0 || from >= release->npool)
-				return false;
-			n = release->pool[from];
-			finish->pace.work += n;
-			return n >= 2 && n <= release->npool - from - 1
-				&& ascend(column, release->pool + from + 1, n);
-	}
-	return false;
+	if (!kanon_shows_several(*cell) || column->level > 0 || from >= release->npool)
+		return false;
+	for (int above = c + 1; above < finish->ncolumns && finish->problem->columns[above].level > 0; above++)
+		if ((release->classes[class].pattern & KANON_BIT(above)) == 0)
+			return false;
+	if (cell->show == KANON_SHOW_RANGE)
+		return release->npool - from >= 2 && ascend(column, release->pool + from, 2)
+			&& !(column->has_null && release->pool[from + 1] == column->distinct - 1);
+	n = release->pool[from];
+	finish->pace.work += n;
+	return n >= 2 && n <= release->npool - from - 1 && ascend(column, release->pool + from + 1, n);
 }
 
 /*
@@ -101,27 +97,23 @@ check_classes(Finish *finish)
 		for (int c = 0; c < finish->ncolumns; c++)
 		{
 			bool		shown = (pattern & KANON_BIT(c)) == 0;
-			bool		upper = finish->problem->columns[c].level > 0;
 
-			if (shown != (cell[c].show == KANON_SHOW_VALUE))
+			if (cell[c].show == (shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING))
+			{
+				if (shown ? cell[c].code >= finish->problem->columns[c].distinct : cell[c].code != 0)
+					return broken(finish, "class %u shows no value of column %d", i, c);
+			}
+			else if (!shown && check_several(finish, i, c))
+				several = true;
+			else
 				return broken(finish, "class %u does not show column %d as its pattern says", i, c);
-			if (!check_cell(finish, c, &cell[c]))
-				return broken(finish, "class %u shows no value of column %d", i, c);
-			if (upper && !shown && (pattern & KANON_BIT(c - 1)) == 0)
-				return broken(finish, "class %u suppresses column %d, but not the level below", i, c);
-			if (upper && shown && kanon_shows_several(cell[c - finish->problem->columns[c].level]))
-				return broken(finish, "class %u shows column %d beside a range or set", i, c);
-			several = several || kanon_shows_several(cell[c]);
 		}
-		if (several)
-		{
-			if ((pattern & ~finish->index->all) != 0)
-				return broken(finish, "class %u has a pattern that is not allowed", i);
-			continue;
-		}
-		if (pattern != known && !kanon_mask_contains(finish->index, pattern))
+		if (several
+			? (pattern & ~finish->index->all) != 0 || !kanon_levels_allow(finish->index->last, pattern)
+			: pattern != known && !kanon_mask_contains(finish->index, pattern))
 			return broken(finish, "class %u has a pattern that is not allowed", i);
-		known = pattern;
+		if (!several)
+			known = pattern;
 	}
 	return KANON_OK;
 }
@@ -204,8 +196,11 @@ compare_classes(const Finish *finish, size_t a, size_t b)
 								  release->classes[b].pattern);
 	for (int c = 0; c < finish->ncolumns; c++)
 	{
-		int			order = kanon_compare_shown(release, left[c], right[c]);
+		int			order;
 
+		if (left[c].show == right[c].show && left[c].code == right[c].code)
+			continue;
+		order = kanon_compare_shown(release, left[c], right[c]);
 		if (order != 0)
 			return order;
 	}
@@ -362,16 +357,14 @@ order_flows(Finish *finish)
 	return KANON_OK;
 }
 
-/* Is what a cell shows true of a code? */
+/* Is a code among what a cell stands for that does not show its value? */
 static bool
-matches(const KanonRelease *release, KanonCell cell, uint32_t code)
+holds(const KanonRelease *release, KanonCell cell, uint32_t code)
 {
 	const uint32_t *codes;
 	uint32_t	low = 0;
 	uint32_t	high;
 
-	if (cell.show == KANON_SHOW_VALUE)
-		return cell.code == code;
 	if (cell.show == KANON_SHOW_NOTHING)
 		return true;
 	codes = codes_of(release, cell, &high);
@@ -415,8 +408,13 @@ check_flows(Finish *finish)
 				continue;
 			cell = cells_of(finish, release->flows[f].class_);
 			for (int c = 0; c < finish->ncolumns; c++)
-				if (!matches(release, cell[c], problem->columns[c].code[type]))
+			{
+				uint32_t	code = problem->columns[c].code[type];
+
+				if (cell[c].show == KANON_SHOW_VALUE ? cell[c].code != code
+					: !holds(release, cell[c], code))
 					return broken(finish, "row type %u goes to a class that it does not match", type);
+			}
 		}
 		if (left != 0)
 			return broken(finish, "the flows of row type %u do not add up to its rows", type);
