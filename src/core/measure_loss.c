@@ -43,8 +43,8 @@
  * whole column, whatever that holds (NULL, not-a-number and infinities are
  * values), so its range is all of the column's.
  *
- * What a node hides is added up level by level: what level r hides over level
- * r - 1 is the share of the rows of its node there in those of its node here.
+ * The bits of a node are added up level by level: between two levels they are
+ * those of the finer node's rows among the coarser one's.
  */
 #include <math.h>
 #include <string.h>
@@ -170,18 +170,19 @@ mark_shown(Loss *loss, int c)
 {
 	const KanonColumn *column = &loss->problem->columns[c];
 	const KanonRelease *release = loss->release;
-	KanonPattern below = column->level > 0 ? KANON_BIT(c - 1) : 0;
+	const KanonCell *cells = release->cells;
+	size_t		at = (size_t) c;
+	bool		upper = column->level > 0;
+	bool	   *shown = loss->shown;
 
-	memset(loss->shown, 0, column->distinct * sizeof(bool));
-	for (uint32_t i = 0; i < release->nclasses; i++)
+	memset(shown, 0, column->distinct * sizeof(bool));
+	for (uint32_t i = 0; i < release->nclasses; i++, at += (size_t) loss->problem->ncolumns)
 	{
-		const KanonCell *cell = cell_of(loss, i, c);
-
 		if (kanon_stop(&loss->pace, 1))
 			return KANON_CANCELLED;
-		if (cell->show == KANON_SHOW_VALUE
-			&& (below == 0 || (release->classes[i].pattern & below) != 0))
-			loss->shown[cell->code] = true;
+		if (cells[at].show == KANON_SHOW_VALUE
+			&& !(upper && cells[at - 1].show == KANON_SHOW_VALUE))
+			shown[cells[at].code] = true;
 	}
 	return KANON_OK;
 }
@@ -378,7 +379,7 @@ measure_qi(Loss *loss, int q)
 				measures->entropy += (double) loss->lost[c][v] * hides;
 			measures->entropy_all += (double) loss->total[v] * hides;
 		}
-	if (column->number != NULL)
+	if (column->number != NULL && (has_levels || loss->release->npool > 0))
 		loss->range = kanon_number_range(column, &loss->scale);
 	if (has_levels)
 		status = measure_levels(loss, q);
