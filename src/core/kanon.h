@@ -109,11 +109,12 @@ typedef struct KanonMask
  * A column: a quasi-identifier, or a level of one.  A quasi-identifier with a
  * hierarchy is as many columns, one after the other, as it has levels below
  * suppression: its own values (level 0), what these generalize to (level 1), and
- * so on; rows that agree in a level agree in the next.  A pattern suppresses the levels from below: column c + 1 of level > 0
- * only together with column c, which every mask says by itself.  A pattern thus
- * generalizes to level r when it suppresses r of them, and suppresses the
- * quasi-identifier when it suppresses them all; nothing else in the core needs
- * to know that a column is a level, but for what a release has lost.
+ * so on; rows that agree in a level agree in the next.  A pattern suppresses
+ * the levels from below: column c + 1 of level > 0 only together with column c,
+ * which every mask says by itself.  A pattern thus generalizes to level r when
+ * it suppresses r of them, and suppresses the quasi-identifier when it
+ * suppresses them all; nothing else in the core needs to know that a column is
+ * a level, but for what a release has lost.
  *
  * Codes 0 .. distinct-1 ascend in the type's own order.
  */
@@ -200,10 +201,11 @@ typedef struct KanonFlow
 } KanonFlow;
 
 /*
- * The outcome of a solver (empty unless its status is KANON_OK).  After kanon_release_finish: classes in order of
- * pattern cost, then mask order, then what is shown: codes, ranges, sets, nothing
- * (so the fully suppressed class, if any, is last), pairwise different; flows by type, then class, all
- * with rows > 0 and summing to each type's rows.  Memory is env's.
+ * The outcome of a solver (empty unless its status is KANON_OK).  After
+ * kanon_release_finish: classes in order of pattern cost, then mask order, then
+ * what is shown: codes, ranges, sets, nothing (so the fully suppressed class,
+ * if any, is last), pairwise different; flows by type, then class, all with
+ * rows > 0 and summing to each type's rows.  Memory is env's.
  */
 typedef struct KanonRelease
 {
@@ -344,13 +346,14 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
 /* release.c */
 
 /*
- * Brings what a solver has filled in (classes with pattern; cells; flows; in any
- * order, empty classes and equal instances allowed) to the form above, and
+ * Brings what a solver has filled in (classes with pattern; cells; flows; in
+ * any order, empty classes and equal instances allowed) to the form above, and
  * checks it: flows add up, every row matches what its class shows, the mask
- * allows each pattern (but for classes that show a range or a set), classes hold k rows (the fully suppressed one may hold
- * fewer where residual says so, and only then rows, fewer than k, are dropped).
- * Sets the classes' rows, release->dropped and report->cost.  KANON_BROKEN with
- * a detail if not.  Whatever the status, release is then the caller's to free.
+ * allows each pattern (but for classes that show a range or a set), classes
+ * hold k rows (the fully suppressed one may hold fewer where residual says so,
+ * and only then rows, fewer than k, are dropped).  Sets the classes' rows,
+ * release->dropped and report->cost.  KANON_BROKEN with a detail if not.
+ * Whatever the status, release is then the caller's to free.
  */
 extern KanonStatus kanon_release_finish(const KanonProblem *problem,
 										KanonRelease *release, KanonReport *report);
