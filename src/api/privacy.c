@@ -253,10 +253,10 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 	int		   *from;
 	int			n = 0;
 
-	problem->nextra = source->ngrouped - source->nqis;
-	problem->extra = types->grouped + source->nqis;
 	if (privacy == NULL || types->nrows == 0)
 		return;
+	problem->nextra = source->ngrouped - source->nqis;
+	problem->extra = types->grouped + source->nqis;
 	rules = palloc(sizeof(KanonPrivacyRule) * privacy->n * KANON_MAX_COLUMNS);
 	from = palloc(sizeof(int) * privacy->n * KANON_MAX_COLUMNS);
 	for (int r = 0; r < privacy->n; r++)
