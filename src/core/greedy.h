@@ -1,6 +1,7 @@
 /*
  * greedy.h: what the greedy solver's files share: greedy.c (batches, classes),
- * greedy_search.c (the groups of a batch), greedy_store.c (what was found).
+ * greedy_search.c (the groups of a batch, as lists), greedy_block.c
+ * and greedy_refine.c (the same as blocks or partitions), greedy_store.c (what was found).
  */
 #ifndef KANON_GREEDY_H
 #define KANON_GREEDY_H
@@ -103,6 +104,46 @@ typedef struct GreedyLevel
 	size_t		count_room;
 } GreedyLevel;
 
+/*
+ * From so many row types on, and up to so many columns, refinement beats blocks.
+ * So many slots per row type it has at least; beyond, they are hashed.  (Tests
+ * make the first and the last small.)
+ */
+#ifndef GREEDY_REFINE_LEAST
+#define GREEDY_REFINE_LEAST 256
+#endif
+#define GREEDY_REFINE_COLUMNS 20
+#ifndef GREEDY_REFINE_SLOTS
+#define GREEDY_REFINE_SLOTS 8
+#endif
+
+/* Row types and, of each, the number of its group. */
+typedef struct GreedyPart
+{
+	uint32_t	n;
+	uint32_t	ngroups;
+	uint32_t   *type;
+	uint32_t   *group;
+} GreedyPart;
+
+/* Of a group and a value: its rows, and its number when that group becomes one. */
+typedef struct GreedySlot
+{
+	uint32_t	rows;
+	uint32_t	number;
+} GreedySlot;
+
+/* The memory of greedy_refine_search. */
+typedef struct GreedyRefine
+{
+	uint32_t	room;			/* row types */
+	GreedyPart	part[GREEDY_REFINE_COLUMNS + 1];	/* by depth */
+	uint32_t	nslots;
+	GreedySlot *slot;			/* all zero between two steps */
+	uint64_t   *key;			/* of a slot that was found by hashing; NULL until one is */
+	uint32_t   *place;			/* [room] */
+} GreedyRefine;
+
 /* A search for groups; greedy_search.c says how. */
 typedef struct GreedySearch
 {
@@ -132,6 +173,8 @@ typedef struct GreedySearch
 	/* the block of all remaining row types, kept from batch to batch */
 	char	   *root;
 	uint32_t	nroot;
+
+	GreedyRefine refine;
 
 	/* scratch */
 	uint64_t   *effect;			/* as GreedyLevel.count, see bound_rows */
@@ -188,6 +231,16 @@ extern int	greedy_next_column(const GreedySearch *search, const GreedyState *sta
 
 /* Room in the store for a group of count types; NULL: not wanted, or status says why. */
 extern uint32_t *greedy_found(GreedySearch *search, const GreedyState *state, uint32_t count);
+
+/* greedy_refine.c */
+
+/* Is refinement the better way for this group? */
+extern bool greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *state);
+
+/* Searches a group of at least k rows. */
+extern void greedy_refine_search(GreedySearch *search, const uint32_t *types, uint32_t n,
+								 const GreedyState *state);
+extern void greedy_refine_free(GreedySearch *search);
 
 /* greedy_block.c */
 

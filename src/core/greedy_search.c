@@ -284,6 +284,11 @@ static void
 search_wide(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state)
 {
 	search->nodes++;
+	if (greedy_refine_fits(search, n, &state))
+	{
+		greedy_refine_search(search, types, n, &state);
+		return;
+	}
 	if (greedy_block_make(search, types, n, &state))
 	{
 		greedy_block_search(search, n, &state);
@@ -387,6 +392,7 @@ greedy_search_close(GreedySearch *search)
 		kanon_free(search->env, search->level[d].rows);
 		kanon_free(search->env, search->level[d].count);
 	}
+	greedy_refine_free(search);
 	kanon_free(search->env, search->pool);
 	kanon_free(search->env, search->spare);
 	kanon_free(search->env, search->root);
@@ -481,7 +487,9 @@ greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes, Gree
 		return KANON_OK;
 	if (keeps_all(search, &state))
 		return find_types(search, &state, types, ntypes);
-	if (greedy_block_root(search, types, ntypes, &state))
+	if (greedy_refine_fits(search, ntypes, &state))
+		greedy_refine_search(search, types, ntypes, &state);
+	else if (greedy_block_root(search, types, ntypes, &state))
 		greedy_block_search(search, ntypes, &state);
 	else if (search->status == KANON_OK)
 		search_wide(search, types, ntypes, state);
