@@ -51,6 +51,19 @@ SELECT array_agg(nullif(f.value, '')::bigint) = (SELECT array_agg(suppressed_cel
 FROM figures(kanon_report(:run, frontier => '{2,5,10,1000}')) f WHERE of = 'kanon_frontier.suppressed_cells';
 SELECT kanon_report(:run, frontier => '{1}');
 
+-- under the rules of the run, hierarchies among them; for pattern-guided runs only
+CREATE TABLE regions AS SELECT 'city' || i AS value, CASE WHEN i < 2 THEN 'north' ELSE 'south' END AS region FROM generate_series(0, 3) i;
+SELECT count(*) FROM kanon_pattern_guided('people', 'people_regions', '{age,city,sex}', 5, hierarchies => '{"city": "regions"}');
+SELECT max(run) AS levels FROM kanon_usefulness \gset
+SELECT array_agg(f.value::bigint) = (SELECT array_agg(suppressed_cells) FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10}', hierarchies => '{"city": "regions"}')) AS same
+FROM figures(kanon_report(:levels, frontier => '{2,5,10}')) f WHERE of = 'kanon_frontier.suppressed_cells';
+SELECT page LIKE '%Of <code>city</code> a cell may also show something coarser%' AS rules, page LIKE '%a digit shows that level%' AS symbols,
+       page ~ 'north|south' AS value_shown FROM kanon_report(:levels) AS page;
+SELECT count(*) FROM kanon_pattern_clustering('people', 'people_teams', '{age,city,sex}', 1, '{*--,*--,**-,***}', method => 'greedy');
+SELECT page LIKE '%Of the <data % patterns that were listed, each may be that of one class of rows only%' AS rules, page LIKE '%occurs at least 1 time<%' AS k,
+       page LIKE '%Other ks can be tried only for what <code>kanon_pattern_guided</code> published%' AS said
+FROM (SELECT kanon_report(max(run), frontier => '{2,5}') AS page FROM kanon_usefulness) r;
+
 -- source and target gone: the report is the same, but for other ks
 ALTER TABLE people RENAME TO people_gone;
 DROP TABLE people_public;

@@ -150,6 +150,8 @@ is_known(const KanonProblem *problem)
 		column.number = NULL;
 		column.distinct = 0;
 		column.weight = 0;
+		column.level = 0;
+		column.has_null = false;
 		if (memcmp(&column, &no_column, sizeof(column)) != 0)
 			return false;
 	}

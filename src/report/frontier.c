@@ -36,7 +36,8 @@ select_frontier(Report *report)
 					   " o ->> 'method',"
 					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
 					   " o ->> 'residual', o -> 'rules', (o ->> 'time_limit')::interval, (o ->> 'gap')::float8,"
-					   " (o ->> 'seed')::bigint, (o ->> 'effort')::float8"
+					   " (o ->> 'seed')::bigint, (o ->> 'effort')::float8,"
+					   " o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height')"
 					   " FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
 					   " pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
 					   " WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
@@ -82,6 +83,11 @@ put_frontier(Report *report)
 	if (value_of(report->run_row, 0, "source_oid") == NULL)
 	{
 		html(page, "<p>The source is not there any more, so other ks cannot be tried.</p></section>\n");
+		return;
+	}
+	if (kanon_solver_find(value_of(report->run_row, 0, "method")) == NULL)
+	{
+		html(page, "<p>Other ks can be tried only for what <code>kanon_pattern_guided</code> published.</p></section>\n");
 		return;
 	}
 	ks = select_frontier(report);

@@ -83,7 +83,8 @@ put_patterns(Report *report)
 
 	html(page, "<section id='patterns'><h2>Patterns used</h2>\n"
 		 "<p>One symbol for each quasi-identifier, in their order: <code>-</code> keeps the cell, <code>*</code> "
-		 "leaves it blank. %h different %s allowed, %n %s used.</p>\n",
+		 "leaves it blank%h. %h different %s allowed, %n %s used.</p>\n",
+		 value_of(report->run_row, 0, "coarser") != NULL ? ", a digit shows that level of its hierarchy" : "",
 		 figure(report->run_row, 0, "patterns", COUNT),
 		 plural(count_of(report->run_row, 0, "patterns"), "pattern was", "patterns were"),
 		 (int64) patterns->n, plural(patterns->n, "was", "were"));

@@ -59,7 +59,7 @@ read_run(Report *report)
 	report->run_row = select_rows(report, "kanon_usefulness",
 								  "SELECT u.*, u.row_count - u.dropped_rows AS published_rows,"
 								  " to_char(u.started_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' AS started,"
-								  " u.options ->> 'residual' AS residual,"
+								  " u.options ->> 'residual' AS residual, u.options ->> 'hierarchies' AS coarser,"
 								  " CASE WHEN jsonb_typeof(u.options -> 'patterns') = 'array'"
 								  "      THEN jsonb_array_length(u.options -> 'patterns') END AS listed,"
 								  " s.oid AS source_oid, obj_description(s.oid, 'pg_class') AS comment"

@@ -6,6 +6,13 @@
 
 #include <math.h>
 
+static bool
+is_clustering(const Report *report)
+{
+	return strncmp(value_of(report->run_row, 0, "method"), "pattern_clustering",
+				   strlen("pattern_clustering")) == 0;
+}
+
 /* Which patterns were allowed, in words. */
 static void
 put_patterns_allowed(Report *report)
@@ -16,7 +23,9 @@ put_patterns_allowed(Report *report)
 
 	if (value_of(run, 0, "listed") != NULL)
 	{
-		html(page, "<p>A row may be blanked in one of the %h ways that were listed, or as a whole.</p>\n",
+		html(page, is_clustering(report) ?
+			 "<p>Of the %h patterns that were listed, each may be that of one class of rows only.</p>\n" :
+			 "<p>A row may be blanked in one of the %h ways that were listed, or as a whole.</p>\n",
 			 figure(run, 0, "listed", COUNT));
 		return;
 	}
@@ -80,6 +89,7 @@ put_what(Report *report)
 {
 	StringInfo	page = &report->page;
 	const Rows *run = report->run_row;
+	Rows	   *coarser;
 	Rows	   *weights;
 	char	   *residual = value_of(run, 0, "residual");
 	char	   *comment = value_of(run, 0, "comment");
@@ -99,14 +109,21 @@ put_what(Report *report)
 		html(page, "<p class='soft'>The source is described as: &ldquo;%s&rdquo;</p>\n", comment);
 	html(page, "<p>%s %h %s <em>quasi-identifiers</em>: what somebody could know of a person and look for. "
 		 "In the table, their values either stand as they were or are left blank (<em>suppressed</em>), such that "
-		 "<strong>every combination that it shows occurs at least %n times</strong>.</p>\n",
+		 "<strong>every combination that it shows occurs at least %n %s</strong>.</p>\n",
 		 plural(report->columns->n, "The column", "The columns"), names_markup(report->columns, "column"),
-		 plural(report->columns->n, "is taken as the", "are taken as the"), k);
+		 plural(report->columns->n, "is taken as the", "are taken as the"), k, plural(k, "time", "times"));
 	if (report->kept->n > 0)
 		html(page, "<p>%h %s published beside them, unchanged. Nothing else of the source is in the table.</p>\n",
 			 names_markup(report->kept, "name"), plural(report->kept->n, "is", "are"));
 	else
 		html(page, "<p>Nothing else of the source is in the table.</p>\n");
+	coarser = select_rows(report, "hierarchies",
+						  "SELECT c.\"column\" FROM {}.kanon_usefulness u JOIN {}.kanon_columns c USING (run)"
+						  " WHERE u.run = $1 AND jsonb_typeof(u.options -> 'hierarchies') = 'object'"
+						  " AND u.options -> 'hierarchies' ? c.\"column\" ORDER BY c.ordinal");
+	if (coarser->n > 0)
+		html(page, "<p>Of %h a cell may also show something coarser than the value, a level of the column&rsquo;s "
+			 "<em>hierarchy</em>; only above the last level is it blank.</p>\n", names_markup(coarser, "column"));
 	put_patterns_allowed(report);
 	weights = select_rows(report, "weights",
 						  "SELECT c.\"column\", w.weight FROM {}.kanon_usefulness u, {}.kanon_columns c,"
