@@ -1,0 +1,96 @@
+-- hierarchies in patterns: digits are levels, cells come out as labels or ranges
+CREATE SCHEMA level_test;
+SET search_path = level_test, public;
+CREATE TABLE people (age int, zip text, sex text, diagnosis text);
+INSERT INTO people VALUES
+    (31, '10115', 'f', 'flu'), (32, '10117', 'f', 'flu'), (34, '10119', 'm', 'gout'),
+    (38, '10243', 'm', 'flu'), (39, '10245', 'f', 'gout'), (52, '80331', 'm', 'flu'),
+    (57, '80333', 'm', 'gout'), (58, '80335', 'f', 'flu');
+CREATE TABLE age_h AS
+SELECT v, int4range(v / 5 * 5, v / 5 * 5 + 5) AS five, int4range(v / 20 * 20, v / 20 * 20 + 20) AS twenty
+FROM (SELECT DISTINCT age AS v FROM people) a;
+CREATE TABLE zip_h AS
+SELECT v, left(v, 3) || '**' AS area, left(v, 1) || '****' AS region, '*' AS everything
+FROM (SELECT DISTINCT zip AS v FROM people) z;
+\set H '\'{"age": "age_h", "zip": "zip_h"}\''
+\set Q '\'{age,zip,sex}\''
+
+-- a pattern is as long as there are quasi-identifiers; the last level of zip_h is suppression itself
+SELECT * FROM kanon_pattern_guided('people', 'p1', :Q, 2, patterns => '{-1-,11*,12*,2**,22*}',
+    hierarchies => :H, keep => '{diagnosis}', mark => true);
+SELECT column_name, data_type FROM information_schema.columns
+WHERE table_schema = 'level_test' AND table_name = 'p1' ORDER BY ordinal_position;
+SELECT * FROM p1 ORDER BY age, zip, sex, diagnosis;
+-- every published cell is true of as many rows of the source as it is published for
+SELECT count(*) FROM p1 WHERE NOT EXISTS (
+    SELECT FROM people s WHERE (p1.age IS NULL OR s.age <@ p1.age) AND (p1.zip IS NULL OR s.zip LIKE translate(p1.zip, '*', '%'))
+        AND (p1.sex IS NULL OR s.sex = p1.sex));
+SELECT * FROM kanon_check('p1', :Q);
+SELECT pattern, row_count, suppressed_cells, shown FROM kanon_equivalence_classes WHERE run = 1 ORDER BY class;
+
+-- the cost of level r of L is weight x r / L: -1- costs 1/3, 11* 1/3 + 1/3 + 1, ...
+SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('people', NULL, :Q, 2,
+    patterns => '{-1-,11*,12*,2**,22*}', hierarchies => :H, dry_run => true);
+SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('people', NULL, :Q, 2,
+    patterns => '{-1-,11*,12*,2**,22*}', hierarchies => :H, dry_run => true, weights => '{3,6,1}');
+-- by the certainty penalty: five years of 31 .. 58 cost less than twenty
+SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('people', NULL, '{age}', 8,
+    patterns => '{1,2}', hierarchies => '{"age": "age_h"}', dry_run => true, level_cost => 'ncp');
+SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('people', NULL, '{age}', 2,
+    patterns => '{1}', hierarchies => '{"age": "age_h"}', dry_run => true, level_cost => 'ncp');
+SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('people', NULL, '{age}', 3,
+    patterns => '{2}', hierarchies => '{"age": "age_h"}', dry_run => true, level_cost => 'ncp');
+
+-- without patterns: the whole lattice; the exact methods agree and are no worse than greedy
+SELECT method, sum(p.cost * row_count)::numeric(8, 3) AS cost
+FROM (VALUES ('greedy'), ('improve'), ('ilp'), ('best')) AS m (method),
+    LATERAL kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, dry_run => true, method => m.method) AS p
+GROUP BY method ORDER BY method;
+
+-- rules are about suppression, whatever the levels
+SELECT pattern FROM kanon_pattern_guided('people', NULL, :Q, 3, hierarchies => :H, dry_run => true,
+    rules => kanon_rules(never => '{zip}', max_suppressed => 1));
+SELECT pattern FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, dry_run => true,
+    rules => kanon_rules(always => '{sex}', implies => '{age->zip}'));
+SELECT * FROM kanon_patterns('{age,sex}', max_level => '{2,0}');
+SELECT count(*) FROM kanon_patterns('{a,b,c}', max_level => '{2,3,1}');
+SELECT count(*) FROM kanon_patterns('{a,b,c}', max_level => '{2,3,1}', never => '{a}', together => '{"b,c"}');
+SELECT kanon_describe('-2*', :Q), kanon_describe('---', :Q), kanon_describe('111', :Q);
+
+-- dry runs
+SELECT k, round(cost::numeric, 6) AS cost, suppressed_cells FROM kanon_frontier('people', :Q, '{2,3,4}', hierarchies => :H);
+SELECT aspect, subject, row_count, suppressed_cells, round(cost::numeric, 6) AS cost, saved_cells
+FROM kanon_explain('people', :Q, 3, hierarchies => :H) WHERE aspect <> 'below k';
+
+-- measures by hand: 31,32,34 | 38,39 | 57,58 cover 3, 1 and 1 of 27 years, 52 is suppressed:
+-- ncp (3*3 + 2*1 + 2*1)/27 + 1, precision 1 - (7/3 + 1)/8, iloss 3*2/8 + 4*1/8 + 7/8
+SELECT * FROM kanon_pattern_guided('people', 'p2', '{age}', 2, patterns => '{1,2}', hierarchies => '{"age": "age_h"}');
+SELECT suppressed_cells, round(ncp::numeric, 6) AS ncp, round(precision::numeric, 6) AS precision,
+    round(iloss::numeric, 6) AS iloss FROM kanon_usefulness WHERE target = 'level_test.p2';
+SELECT "column", type, suppressed, distinct_before, distinct_after FROM kanon_columns
+JOIN kanon_usefulness USING (run) WHERE target IN ('level_test.p1', 'level_test.p2') ORDER BY run, ordinal;
+
+-- NULL stays NULL, the largest integer has a range, a smallint one of integers
+CREATE TABLE odd (a int, b smallint, c date);
+INSERT INTO odd VALUES (2147483647, 1, '2000-01-01'), (2147483647, 1, '2000-01-01'), (NULL, NULL, NULL), (NULL, NULL, NULL),
+    (5, 2, '2000-02-29'), (6, 3, '2000-02-28');
+CREATE TABLE a_h AS SELECT v, int4range(v / 1000000000 * 1000000000, NULL) l FROM (VALUES (2147483647), (5), (6)) x (v);
+CREATE TABLE b_h AS SELECT v, int4range(v, v + 1) l, int4range(v / 2 * 2, v / 2 * 2 + 2) ll FROM (VALUES (1::smallint), (2::smallint), (3::smallint)) x (v);
+SELECT kanon_hierarchy_date('odd', 'c', 'c_h', '{month}');
+SELECT * FROM kanon_pattern_guided('odd', 'odd1', '{a,b,c}', 2, hierarchies => '{"a": "a_h", "b": "b_h", "c": "c_h"}');
+SELECT * FROM odd1 ORDER BY a, b, c;
+SELECT data_type, count(*) FROM information_schema.columns WHERE table_schema = 'level_test' AND table_name = 'odd1' GROUP BY 1 ORDER BY 1;
+
+-- nonsense
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{-4-}', hierarchies => :H, dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{--1}', hierarchies => :H, dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{1--}', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, level_cost => 'cheap', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => '{"diagnosis": "zip_h"}', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => '{"zip": "nowhere"}', dry_run => true);
+SELECT * FROM kanon_patterns('{a,b}', max_level => '{1}');
+SELECT * FROM kanon_patterns('{a,b}', max_level => '{1,10}');
+SELECT count(*) FROM kanon_patterns('{a,b,c,d,e,f,g}', max_level => '{9,9,9,9,9,9,9}');
+DELETE FROM zip_h WHERE v = '80335';
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, dry_run => true);
+DROP SCHEMA level_test CASCADE;
