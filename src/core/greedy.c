@@ -69,6 +69,7 @@ plan_batches(Greedy *greedy)
 	const KanonMaskIndex *index = greedy->index;
 	int64_t		step = KANON_LEVEL_MAX / PLAN_STEPS;
 	double	   *count = kanon_alloc0(greedy->env, PLAN_STEPS + 1, sizeof(double));
+	double	   *before = kanon_alloc(greedy->env, PLAN_STEPS + 1, sizeof(double));
 	KanonPattern open = index->all & ~index->go & ~index->stay;
 	int			n = __builtin_popcountll(open);
 	int64_t		least = KANON_LEVEL_MAX;
@@ -77,18 +78,35 @@ plan_batches(Greedy *greedy)
 	double		binomial = 1;
 	int			level = 0;
 
-	if (count == NULL)
-		return KANON_NO_MEMORY;
-	count[kanon_fixed_level(kanon_fixed_cost(index, index->go)) / step] = 1;
-	for (KanonPattern rest = open; rest != 0; rest &= rest - 1)
+	if (count == NULL || before == NULL)
 	{
-		int64_t		weight = kanon_fixed_level(index->weight[__builtin_ctzll(rest)]);
-		int64_t		shift = (weight + step / 2) / step;
+		kanon_free(greedy->env, count);
+		kanon_free(greedy->env, before);
+		return KANON_NO_MEMORY;
+	}
+	count[kanon_fixed_level(kanon_fixed_cost(index, index->go)) / step] = 1;
+	for (KanonPattern rest = open; rest != 0;)
+	{
+		/* a quasi-identifier's levels go one after the other: its costs add up */
+		int			c = __builtin_ctzll(rest);
+		int64_t		weight = 0;
 
-		if (shift > 0 && weight < least)
-			least = weight;
-		for (int64_t i = PLAN_STEPS; i >= shift; i--)
-			count[i] += count[i - shift];
+		memcpy(before, count, (PLAN_STEPS + 1) * sizeof(double));
+		do
+		{
+			int64_t		level = kanon_fixed_level(index->weight[c]);
+			int64_t		shift;
+
+			weight += level;
+			shift = (weight + step / 2) / step;
+			if (shift > 0 && level > 0 && level < least)
+				least = level;
+			for (int64_t i = PLAN_STEPS; i >= shift; i--)
+				count[i] += before[i - shift];
+			rest &= ~KANON_BIT(c);
+			c++;
+		} while (c < greedy->problem->ncolumns && greedy->problem->columns[c].level > 0
+				 && (rest & KANON_BIT(c)) != 0);
 	}
 	for (int64_t i = 0; i <= PLAN_STEPS && level < n; i++)
 	{
@@ -105,6 +123,7 @@ plan_batches(Greedy *greedy)
 	}
 	greedy->bound[greedy->nbounds++] = INT64_MAX;
 	kanon_free(greedy->env, count);
+	kanon_free(greedy->env, before);
 	return KANON_OK;
 }
 
