@@ -26,7 +26,7 @@ SELECT count(*) FROM p1 WHERE NOT EXISTS (
     SELECT FROM people s WHERE (p1.age IS NULL OR s.age <@ p1.age) AND (p1.zip IS NULL OR s.zip LIKE translate(p1.zip, '*', '%'))
         AND (p1.sex IS NULL OR s.sex = p1.sex));
 SELECT * FROM kanon_check('p1', :Q);
-SELECT pattern, row_count, suppressed_cells, shown FROM kanon_equivalence_classes WHERE run = 1 ORDER BY class;
+SELECT pattern, row_count, suppressed_cells, shown FROM kanon_equivalence_classes WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY class;
 
 -- the cost of level r of L is weight x r / L: -1- costs 1/3, 11* 1/3 + 1/3 + 1, ...
 SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('people', NULL, :Q, 2,

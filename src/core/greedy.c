@@ -94,13 +94,13 @@ plan_batches(Greedy *greedy)
 		memcpy(before, count, (PLAN_STEPS + 1) * sizeof(double));
 		do
 		{
-			int64_t		level = kanon_fixed_level(index->weight[c]);
+			int64_t		more = kanon_fixed_level(index->weight[c]);
 			int64_t		shift;
 
-			weight += level;
+			weight += more;
 			shift = (weight + step / 2) / step;
-			if (shift > 0 && level > 0 && level < least)
-				least = level;
+			if (shift > 0 && more > 0 && more < least)
+				least = more;
 			for (int64_t i = PLAN_STEPS; i >= shift; i--)
 				count[i] += before[i - shift];
 			rest &= ~KANON_BIT(c);
