@@ -55,7 +55,7 @@ refuse(int64 count, const char *name, const char *what, const char *hint)
 	if (count > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s of %s: " INT64_FORMAT, what, name, count),
+				 errmsg("%s has %s: " INT64_FORMAT, name, what, count),
 				 errhint("%s", hint)));
 }
 
@@ -104,7 +104,7 @@ check_keys(HierarchyBuild *build, const Source *lookup)
 	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM (SELECT 1 FROM unnest($1) AS k GROUP BY k HAVING count(*) > 1) AS twice"),
 		   lookup->name, "keys with more than one line", "A key has one parent: use a view with one line for each.");
 	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM unnest($4) AS v WHERE v::text NOT IN (SELECT unnest($1))"),
-		   lookup->name, psprintf("values of column \"%s\" that are no key", build->column->name),
+		   lookup->name, psprintf("no line for values of column \"%s\"", build->column->name),
 		   "Every value of the column needs a line.");
 }
 

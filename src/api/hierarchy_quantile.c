@@ -68,10 +68,11 @@ kanon_hierarchy_quantile(PG_FUNCTION_ARGS)
 	for (int i = 1; i <= n; i++)
 	{
 		/* where a group begins, and where the next one does */
-		appendStringInfo(&query, ", ends%d AS (SELECT g, (SELECT v FROM finest AS f WHERE f.place = e.first AND e.first > 1) AS low,"
-						 " (SELECT v FROM finest AS f WHERE f.place = e.next) AS high"
+		appendStringInfo(&query, ", ends%d AS (SELECT e.g, low.v AS low, high.v AS high"
 						 " FROM (SELECT g, min(place) AS first, max(place) + 1 AS next"
-						 "  FROM (SELECT div(g, $1[1] / $1[%d]) AS g, place FROM finest) AS merged GROUP BY g) AS e)", i, i);
+						 "  FROM (SELECT div(g, $1[1] / $1[%d]) AS g, place FROM finest) AS merged GROUP BY g) AS e"
+						 " LEFT JOIN finest AS low ON low.place = e.first AND e.first > 1"
+						 " LEFT JOIN finest AS high ON high.place = e.next)", i, i);
 		appendStringInfo(&joins, " JOIN ends%d ON ends%d.g = div(f.g, $1[1] / $1[%d])", i, i, i);
 		if (OidIsValid(range))
 			appendStringInfo(&levels, ", %s(ends%d.low::%s, ends%d.high::%s)", hierarchy_build_range_name(build),
