@@ -10,7 +10,10 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/queryenvironment.h"
 #include "utils/typcache.h"
+
+#define FETCH_ROWS 1000
 
 static Source *
 open_column(FunctionCallInfo fcinfo)
@@ -20,12 +23,11 @@ open_column(FunctionCallInfo fcinfo)
 	return source_open_columns(PG_GETARG_OID(BUILD_SOURCE), name_array_arg(fcinfo, BUILD_COLUMN), "column");
 }
 
-/* The values go through an array, in order. */
+/* Values are put in order. */
 static void
 check_type(const HierarchyBuild *build)
 {
-	if (!OidIsValid(lookup_type_cache(build->type, TYPECACHE_LT_OPR)->lt_opr) ||
-		!OidIsValid(get_array_type(build->type)))
+	if (!OidIsValid(lookup_type_cache(build->type, TYPECACHE_LT_OPR)->lt_opr))
 		hierarchy_build_refuse(build, "hierarchy", "Use a view that casts the column to a type with an order, such as text.");
 }
 
@@ -121,32 +123,51 @@ hierarchy_build_bound_name(const HierarchyBuild *build)
 }
 
 void
-hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value, bool isnull)
+hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value)
 {
 	Assert(build->nparams < (int) lengthof(build->params));
 	build->types[build->nparams] = type;
-	build->params[build->nparams] = value;
-	build->nulls[build->nparams++] = isnull ? 'n' : ' ';
+	build->params[build->nparams++] = value;
 }
 
-/* array_agg's ORDER BY takes the type's own order, whatever the search_path. */
+void
+hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query)
+{
+	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
+	Tuplestorestate *store = tuplestore_begin_heap(true, false, work_mem);
+	Portal		portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
+	uint64		fetched;
+
+	Assert(build->nstores < BUILD_MAX_STORES);
+	relation->md.name = pstrdup(name);
+	relation->md.enrtype = ENR_NAMED_TUPLESTORE;
+	relation->reldata = build->stores[build->nstores++] = store;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		fetched = SPI_processed;
+		if (relation->md.tupdesc == NULL)
+			relation->md.tupdesc = CreateTupleDescCopy(SPI_tuptable->tupdesc);
+		for (uint64 i = 0; i < fetched; i++)
+			tuplestore_puttuple(store, SPI_tuptable->vals[i]);
+		relation->md.enrtuples += fetched;
+		SPI_freetuptable(SPI_tuptable);
+	}
+	while (fetched > 0);
+	SPI_cursor_close(portal);
+	if (SPI_register_relation(relation) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "could not keep what was read");
+}
+
+/* ORDER BY takes the type's own order, whatever the search_path. */
 void
 hierarchy_build_values(HierarchyBuild *build)
 {
-	char	   *query = psprintf("SELECT pg_catalog.array_agg(g.v ORDER BY g.v), pg_catalog.array_agg(g.n ORDER BY g.v)"
-								 " FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
-								 build->column->quoted, build->source->name, build->column->quoted);
-	Oid			types[2] = {get_array_type(build->column->type), INT8ARRAYOID};
-
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "could not read the values of %s", build->source->name);
-	for (int i = 0; i < 2; i++)
-	{
-		bool		isnull;
-		Datum		array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
-
-		hierarchy_build_param(build, types[i], array, isnull);
-	}
+	hierarchy_build_store(build, "vals",
+						  psprintf("SELECT g.v, pg_catalog.row_number() OVER (ORDER BY g.v) AS place, g.n"
+								   " FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
+								   build->column->quoted, build->source->name, build->column->quoted));
 }
 
 static void
@@ -156,7 +177,7 @@ execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
 	int			text = plain_text_begin();
 
 	if (SPI_execute_with_args(query, build->nparams, build->types, build->params,
-							  build->nulls, read_only, 0) != expected)
+							  NULL, read_only, 0) != expected)
 		elog(ERROR, "could not work out the hierarchy");
 	plain_text_end(text);
 	catalog_path_end(path);
@@ -199,6 +220,8 @@ hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *
 	execute(build, psprintf("INSERT INTO %s %s ORDER BY 1", build->target->building, query), false, SPI_OK_INSERT);
 	lines = (int64) SPI_processed;
 	target_install(build->target, build->source);
+	for (int i = 0; i < build->nstores; i++)
+		tuplestore_end(build->stores[i]);
 	SPI_finish();
 	return lines;
 }

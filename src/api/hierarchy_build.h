@@ -2,10 +2,11 @@
  * hierarchy_build.h: what the functions have in common that write a hierarchy of
  * a source's column into a table.
  *
- * The table has a column "value" and columns "level1" and so on.  The column's
- * values are read by a query in which every name is qualified, and under the
- * caller's search_path, on which a view may rely; all that follows gets them as
- * an array and runs under a path of its own.
+ * The table has a column "value" and columns "level1" and so on.  What is read of
+ * the source is read by a query in which every name is qualified, and under the
+ * caller's search_path, on which a view may rely.  It goes into a named
+ * tuplestore, from which all that follows takes it under a path of its own: a
+ * parameter would show in a plan that is logged.
  */
 #ifndef KANON_HIERARCHY_BUILD_H
 #define KANON_HIERARCHY_BUILD_H
@@ -14,6 +15,7 @@
 #include "read/hierarchy.h"
 
 #include "lib/stringinfo.h"
+#include "utils/tuplestore.h"
 
 /* Arguments that all of them begin with. */
 enum
@@ -21,7 +23,8 @@ enum
 	BUILD_SOURCE, BUILD_COLUMN, BUILD_TARGET, BUILD_ARGS
 };
 
-#define BUILD_MAX_PARAMS 5
+#define BUILD_MAX_PARAMS 2
+#define BUILD_MAX_STORES 2
 
 typedef struct HierarchyBuild
 {
@@ -29,22 +32,26 @@ typedef struct HierarchyBuild
 	const SourceColumn *column;
 	Oid			type;			/* its base type */
 	Target	   *target;
-	int			nparams;		/* of the queries: $1, $2, … as they were added */
+	Tuplestorestate *stores[BUILD_MAX_STORES];
+	int			nstores;
+	int			nparams;		/* of the queries: $1, $2, … as they were added; never data values */
 	Oid			types[BUILD_MAX_PARAMS];
 	Datum		params[BUILD_MAX_PARAMS];
-	char		nulls[BUILD_MAX_PARAMS];
 } HierarchyBuild;
 
 /* Checks the common arguments and connects to SPI. */
 extern HierarchyBuild *hierarchy_build_begin(FunctionCallInfo fcinfo);
 
-extern void hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value, bool isnull);
+extern void hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value);
 
 /*
- * Two more parameters: the column's values, ascending, and how many rows have
- * each; NULL both when there is no value but NULL.
+ * From now on queries can read "vals": each value v but NULL, its place in their
+ * order (1 is the least), and how many rows have it (n).
  */
 extern void hierarchy_build_values(HierarchyBuild *build);
+
+/* What a query says can be read under that name. */
+extern void hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query);
 
 /* What a query of one row and one int8 column says; 0 for NULL. */
 extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);

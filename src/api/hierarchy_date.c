@@ -95,6 +95,6 @@ kanon_hierarchy_date(PG_FUNCTION_ARGS)
 		appendStringInfo(&query, ", CASE WHEN " USUAL " THEN %s((%s)%s, (%s + interval '%s')%s) ELSE %s(v, v, '[]') END",
 						 range, begin, back, begin, levels[i]->length, back, range);
 	}
-	appendStringInfoString(&query, " FROM unnest($1) AS v");
+	appendStringInfoString(&query, " FROM vals");
 	PG_RETURN_INT64(hierarchy_build_write(build, n, hierarchy_build_range(build), query.data));
 }

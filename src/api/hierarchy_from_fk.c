@@ -23,18 +23,17 @@ enum
 	ARG_LOOKUP = BUILD_ARGS, ARG_KEY, ARG_PARENT, ARG_LABEL
 };
 
-/* $1, $2, $3: the lookup's keys, parents and labels; $4 the values. */
-#define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM unnest($1, $2, $3) AS u (k, p, b))"
-#define VALUES_ "vals AS (SELECT v, v::text AS k, place FROM unnest($4) WITH ORDINALITY AS u (v, place))"
+/* Of the lookup: "lookup", with key k, parent p and label b, all text. */
+#define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM lookup)"
+#define KEYS "keys AS (SELECT v, v::text AS k, place FROM vals)"
 
 /* Every ancestor of every value, itself at depth 0. */
-#define ANCESTORS "up AS (SELECT place, 0 AS depth, k FROM vals" \
+#define ANCESTORS "up AS (SELECT place, 0 AS depth, k FROM keys" \
 	" UNION ALL SELECT up.place, up.depth + 1, l.p FROM up JOIN lines AS l ON l.k = up.k WHERE l.p IS NOT NULL)"
 
-/* Where the lookup has paths: of the values' own key, without the last labels. */
-#define PATHS "paths AS (SELECT vals.v, string_to_array(lines.path, '.') AS path FROM vals JOIN lines USING (k))"
-#define PATH_LINES "lines AS (SELECT k, p AS path FROM unnest($1, $2, $3) AS u (k, p, b))"
-#define OWN_PATHS "paths AS (SELECT v, string_to_array(v::text, '.') AS path FROM unnest($1) AS v)"
+/* Labels from the top down: a lookup's, which has them as its parent, or the value's own. */
+#define LOOKUP_PATHS KEYS ", paths AS (SELECT keys.v, string_to_array(lookup.p, '.') AS path FROM keys JOIN lookup USING (k))"
+#define OWN_PATHS "paths AS (SELECT v, string_to_array(v::text, '.') AS path FROM vals)"
 
 static bool
 is_ltree(Oid type)
@@ -75,35 +74,24 @@ check_height(int64 height, const char *name)
 				 errhint("Use a view that leaves some of them out.")));
 }
 
-/* The lookup's columns, as text, become $1, $2 and $3. */
 static void
 read_lookup(HierarchyBuild *build, const Source *lookup)
 {
 	const SourceColumn *columns = lookup->qis;
-	char	   *query = psprintf("SELECT pg_catalog.array_agg(l.k), pg_catalog.array_agg(l.p), pg_catalog.array_agg(l.b)"
-								 " FROM (SELECT %s::pg_catalog.text AS k, %s::pg_catalog.text AS p, %s AS b FROM %s) AS l"
-								 " WHERE l.k IS NOT NULL",
-								 columns[0].quoted, columns[1].quoted,
-								 lookup->nqis > 2 ? psprintf("%s::pg_catalog.text", columns[2].quoted) : "NULL::pg_catalog.text",
-								 lookup->name);
 
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "could not read %s", lookup->name);
-	for (int i = 0; i < 3; i++)
-	{
-		bool		isnull;
-		Datum		array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
-
-		hierarchy_build_param(build, TEXTARRAYOID, array, isnull);
-	}
+	hierarchy_build_store(build, "lookup",
+						  psprintf("SELECT l.k, l.p, l.b FROM (SELECT %s::pg_catalog.text AS k, %s::pg_catalog.text AS p, %s::pg_catalog.text AS b FROM %s) AS l"
+								   " WHERE l.k IS NOT NULL",
+								   columns[0].quoted, columns[1].quoted,
+								   lookup->nqis > 2 ? columns[2].quoted : "NULL", lookup->name));
 }
 
 static void
 check_keys(HierarchyBuild *build, const Source *lookup)
 {
-	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM (SELECT 1 FROM unnest($1) AS k GROUP BY k HAVING count(*) > 1) AS twice"),
+	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM (SELECT 1 FROM lookup GROUP BY k HAVING count(*) > 1) AS twice"),
 		   lookup->name, "keys with more than one line", "A key has one parent: use a view with one line for each.");
-	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM unnest($4) AS v WHERE v::text NOT IN (SELECT unnest($1))"),
+	refuse(hierarchy_build_ask(build, "WITH " KEYS " SELECT count(*) FROM keys WHERE NOT EXISTS (SELECT 1 FROM lookup AS l WHERE l.k = keys.k)"),
 		   lookup->name, psprintf("no line for values of column \"%s\"", build->column->name),
 		   "Every value of the column needs a line.");
 }
@@ -112,7 +100,8 @@ check_keys(HierarchyBuild *build, const Source *lookup)
 static void
 check_parents(HierarchyBuild *build, const Source *lookup)
 {
-	refuse(hierarchy_build_ask(build, "WITH " LINES " SELECT count(*) FROM lines WHERE p NOT IN (SELECT k FROM lines)"),
+	refuse(hierarchy_build_ask(build, "WITH " LINES " SELECT count(*) FROM lines AS below WHERE p IS NOT NULL"
+							   " AND NOT EXISTS (SELECT 1 FROM lines AS l WHERE l.k = below.p)"),
 		   lookup->name, "parents that are no key", "The highest line has NULL, or itself, as its parent.");
 	refuse(hierarchy_build_ask(build, "WITH RECURSIVE " LINES ","
 							   " walk AS (SELECT k AS start, p AS k FROM lines WHERE p IS NOT NULL"
@@ -125,10 +114,9 @@ check_parents(HierarchyBuild *build, const Source *lookup)
 static void
 check_labels(HierarchyBuild *build, const Source *lookup)
 {
-	refuse(hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " VALUES_ ", " ANCESTORS
-							   " SELECT count(*) FROM (SELECT 1 FROM lines AS l"
-							   "  WHERE l.k IN (SELECT k FROM up WHERE depth > 0) OR (l.p IS NULL AND l.k IN (SELECT k FROM vals))"
-							   "  GROUP BY b HAVING count(*) > 1) AS shared"),
+	refuse(hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS
+							   ", shown AS (SELECT k FROM up WHERE depth > 0 UNION SELECT k FROM keys JOIN lines USING (k) WHERE p IS NULL)"
+							   " SELECT count(*) FROM (SELECT 1 FROM shown JOIN lines USING (k) GROUP BY b HAVING count(*) > 1) AS shared"),
 		   lookup->name, "labels that several keys share", "Leave the label out, or use a view that makes labels unique.");
 }
 
@@ -141,15 +129,15 @@ write_parents(HierarchyBuild *build, const Source *lookup)
 	check_keys(build, lookup);
 	check_parents(build, lookup);
 	check_labels(build, lookup);
-	height = hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " VALUES_ ", " ANCESTORS " SELECT max(depth)::int8 FROM up");
+	height = hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS " SELECT max(depth)::int8 FROM up");
 	check_height(height, lookup->name);
 	initStringInfo(&query);
-	appendStringInfoString(&query, "WITH RECURSIVE " LINES ", " VALUES_ ", " ANCESTORS
+	appendStringInfoString(&query, "WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS
 						   ", paths AS (SELECT up.place, array_agg(l.b ORDER BY up.depth) AS path"
 						   " FROM up JOIN lines AS l USING (k) GROUP BY up.place) SELECT v");
 	for (int r = 1; r <= height; r++)
 		appendStringInfo(&query, ", path[least(%d, cardinality(path))]", r + 1);
-	appendStringInfoString(&query, " FROM vals JOIN paths USING (place)");
+	appendStringInfoString(&query, " FROM keys JOIN paths USING (place)");
 	return hierarchy_build_write(build, (int) height, TEXTOID, query.data);
 }
 
@@ -216,5 +204,5 @@ kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
 	if (!is_ltree(lookup->qis[1].type))
 		PG_RETURN_INT64(write_parents(build, lookup));
 	check_keys(build, lookup);
-	PG_RETURN_INT64(write_paths(build, PATH_LINES ", " VALUES_ ", " PATHS, lookup->name));
+	PG_RETURN_INT64(write_paths(build, LOOKUP_PATHS, lookup->name));
 }

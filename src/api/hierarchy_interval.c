@@ -141,8 +141,8 @@ kanon_hierarchy_interval(PG_FUNCTION_ARGS)
 
 	(void) hierarchy_build_array(widths, "widths", "{5,10,20}", &n);
 	refuse_null(fcinfo, ARG_ORIGIN, "origin", "0 is the default: some interval begins there.");
-	hierarchy_build_param(build, NUMERICARRAYOID, PointerGetDatum(widths), false);
-	hierarchy_build_param(build, NUMERICOID, PG_GETARG_DATUM(ARG_ORIGIN), false);
+	hierarchy_build_param(build, NUMERICARRAYOID, PointerGetDatum(widths));
+	hierarchy_build_param(build, NUMERICOID, PG_GETARG_DATUM(ARG_ORIGIN));
 	check_widths(build, scale);
 	hierarchy_build_values(build);
 	initStringInfo(&levels);
@@ -158,7 +158,7 @@ kanon_hierarchy_interval(PG_FUNCTION_ARGS)
 	}
 	/* what is not finite stands alone */
 	PG_RETURN_INT64(hierarchy_build_write(build, n, OidIsValid(range) ? range : TEXTOID,
-										  psprintf("SELECT v%s FROM unnest($3) AS v, LATERAL (SELECT CASE WHEN %s THEN %s END AS x) AS o,"
+										  psprintf("SELECT v%s FROM vals, LATERAL (SELECT CASE WHEN %s THEN %s END AS x) AS o,"
 												   " LATERAL (SELECT o.x, o.x - $2 * %s AS d) AS p%s",
 												   levels.data, scale->finite, scale->position, unit, joins.data)));
 }

@@ -65,7 +65,7 @@ kanon_hierarchy_prefix(PG_FUNCTION_ARGS)
 
 	keep = hierarchy_build_array(array, "keep", "{3,1}", &n);
 	check_keep(keep, n);
-	hierarchy_build_param(build, INT4ARRAYOID, PointerGetDatum(array), false);
+	hierarchy_build_param(build, INT4ARRAYOID, PointerGetDatum(array));
 	hierarchy_build_values(build);
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT v");
@@ -74,6 +74,6 @@ kanon_hierarchy_prefix(PG_FUNCTION_ARGS)
 		appendStringInfoString(&query, ", ");
 		appendStringInfo(&query, formula, i, i);
 	}
-	appendStringInfoString(&query, " FROM unnest($2) AS v");
+	appendStringInfoString(&query, " FROM vals");
 	PG_RETURN_INT64(hierarchy_build_write(build, n, TEXTOID, query.data));
 }

@@ -41,7 +41,7 @@ check_groups(const Datum *groups, int n)
  */
 static const char *const finest =
 "WITH counted AS (SELECT v, n, place, sum(n) OVER (ORDER BY place) - n AS before, sum(n) OVER () AS total"
-"  FROM unnest($2, $3) WITH ORDINALITY AS u (v, n, place)),"
+"  FROM vals),"
 " finest AS (SELECT v, place, div((2 * before + n) * $1[1], 2 * total) AS g FROM counted)";
 
 /* kanon_hierarchy_quantile(source, "column", target, groups, replace) */
@@ -59,7 +59,7 @@ kanon_hierarchy_quantile(PG_FUNCTION_ARGS)
 
 	groups = hierarchy_build_array(array, "groups", "{16,8,2}", &n);
 	check_groups(groups, n);
-	hierarchy_build_param(build, INT4ARRAYOID, PointerGetDatum(array), false);
+	hierarchy_build_param(build, INT4ARRAYOID, PointerGetDatum(array));
 	hierarchy_build_values(build);
 	initStringInfo(&query);
 	initStringInfo(&levels);
