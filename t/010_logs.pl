@@ -143,6 +143,26 @@ my $progress = succeeds('progress lines',
 like($progress, qr/NOTICE: .*kanon: reading/, 'the first read says how far it is');
 like($progress, qr/NOTICE: .*kanon: placing rows.*rows left/, 'so does the second');
 
+
+# Hierarchies
+succeeds('hierarchy of intervals', "SELECT kanon_hierarchy_interval('src', 'age', 'h_age', '{10,100}')");
+succeeds('hierarchy of intervals of numeric', "SELECT kanon_hierarchy_interval('src', 'bonus', 'h_bonus', '{0.5}')");
+succeeds('hierarchy of prefixes', "SELECT kanon_hierarchy_prefix('src', 'zip', 'h_zip', '{8,1}')");
+succeeds('hierarchy of dates', "SELECT kanon_hierarchy_date('src', 'born', 'h_born')");
+succeeds('hierarchy of quantiles', "SELECT kanon_hierarchy_quantile('src', 'zip', 'h_quantile', '{8,4}')");
+succeeds('hierarchy of a lookup', 'CREATE TABLE lookup AS SELECT DISTINCT zip AS k, left(zip, 11) AS p FROM src'
+	  . ' UNION SELECT DISTINCT left(zip, 11), NULL FROM src WHERE length(zip) > 11;'
+	  . " SELECT kanon_hierarchy_from_fk('src', 'zip', 'h_lookup', 'lookup', 'k', 'p')");
+succeeds('a hierarchy is checked', "SELECT * FROM kanon_hierarchy_check('h_zip', 'src', 'zip')");
+succeeds('a hierarchy with faults is checked', "SELECT * FROM kanon_hierarchy_check('h_zip', 'src', 'diagnosis')");
+succeeds('a hierarchy is used', "SELECT * FROM kanon_risk('src', '{age}', '{zip}', hierarchies => '{h_zip}')");
+fails('a hierarchy that does not fit', '22023', "SELECT * FROM kanon_risk('src', '{age}', '{diagnosis}', hierarchies => '{h_zip}')");
+fails('a lookup that lacks values', '22023', "SELECT kanon_hierarchy_from_fk('src', 'diagnosis', 'failed', 'lookup', 'k', 'p')");
+fails('a hierarchy with an index slipped in', '23000',
+	"SET test.meddle = 'CREATE UNIQUE INDEX ON meddled (level1)'; SELECT kanon_hierarchy_prefix('src', 'zip', 'meddled', '{8,1}')");
+# of the caller's own making, and for nobody else
+$node->safe_psql('postgres', 'DROP TABLE h_age, h_bonus, h_zip, h_born, h_quantile, h_lookup, lookup');
+
 fails('k larger than the table', '22023', publish('src', 'failed', "'{zip}', 100000"));
 fails('unknown column', '42703', publish('src', 'failed', "'{zip,ago}', 5"));
 fails('malformed pattern', '22023', publish('src', 'failed', "'{zip,age}', 5, patterns => '{-x}'"));

@@ -6,6 +6,7 @@
 #include "api/args.h"
 #include "api/hierarchy_build.h"
 
+#include "access/table.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -198,6 +199,7 @@ int64
 hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query)
 {
 	Source		table = *build->source;
+	Relation	rel;
 	int64		lines;
 
 	table.nqis = 0;
@@ -217,6 +219,11 @@ hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *
 		level->collation = type == TEXTOID ? DEFAULT_COLLATION_OID : InvalidOid;
 	}
 	target_create(build->target, &table);
+	/* a constraint that an event trigger slips in would print values */
+	rel = table_open(build->target->relid, RowExclusiveLock);
+	if (!target_is_plain(rel, build->target, &table))
+		raise_unsafe("It has other columns than a hierarchy, or constraints, indexes or triggers.");
+	table_close(rel, NoLock);
 	execute(build, psprintf("INSERT INTO %s %s ORDER BY 1", build->target->building, query), false, SPI_OK_INSERT);
 	lines = (int64) SPI_processed;
 	target_install(build->target, build->source);
