@@ -171,15 +171,18 @@ hierarchy_build_values(HierarchyBuild *build)
 								   build->column->quoted, build->source->name, build->column->quoted));
 }
 
+/* Of how far a walk up a tree goes, the planner knows nothing: it hashes what it would sort. */
 static void
 execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
 {
 	int			path = catalog_path_begin();
 	int			text = plain_text_begin();
+	int			grouping = grouping_begin();
 
 	if (SPI_execute_with_args(query, build->nparams, build->types, build->params,
 							  NULL, read_only, 0) != expected)
 		elog(ERROR, "could not work out the hierarchy");
+	grouping_end(grouping);
 	plain_text_end(text);
 	catalog_path_end(path);
 }

@@ -28,8 +28,8 @@ enum
 #define KEYS "keys AS (SELECT v, v::text AS k, place FROM vals)"
 
 /* Every ancestor of every value, itself at depth 0. */
-#define ANCESTORS "up AS (SELECT place, 0 AS depth, k FROM keys" \
-	" UNION ALL SELECT up.place, up.depth + 1, l.p FROM up JOIN lines AS l ON l.k = up.k WHERE l.p IS NOT NULL)"
+#define ANCESTORS "up AS (SELECT place, 0 AS depth, k, p, b FROM keys JOIN lines USING (k)" \
+	" UNION ALL SELECT up.place, up.depth + 1, l.k, l.p, l.b FROM up JOIN lines AS l ON l.k = up.p)"
 
 /* Labels from the top down: a lookup's, which has them as its parent, or the value's own. */
 #define LOOKUP_PATHS KEYS ", paths AS (SELECT keys.v, string_to_array(lookup.p, '.') AS path FROM keys JOIN lookup USING (k))"
@@ -115,8 +115,8 @@ static void
 check_labels(HierarchyBuild *build, const Source *lookup)
 {
 	refuse(hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS
-							   ", shown AS (SELECT k FROM up WHERE depth > 0 UNION SELECT k FROM keys JOIN lines USING (k) WHERE p IS NULL)"
-							   " SELECT count(*) FROM (SELECT 1 FROM shown JOIN lines USING (k) GROUP BY b HAVING count(*) > 1) AS shared"),
+							   " SELECT count(*) FROM (SELECT 1 FROM up WHERE depth > 0 OR p IS NULL"
+							   "  GROUP BY b HAVING min(k) <> max(k)) AS shared"),
 		   lookup->name, "labels that several keys share", "Leave the label out, or use a view that makes labels unique.");
 }
 
@@ -133,8 +133,7 @@ write_parents(HierarchyBuild *build, const Source *lookup)
 	check_height(height, lookup->name);
 	initStringInfo(&query);
 	appendStringInfoString(&query, "WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS
-						   ", paths AS (SELECT up.place, array_agg(l.b ORDER BY up.depth) AS path"
-						   " FROM up JOIN lines AS l USING (k) GROUP BY up.place) SELECT v");
+						   ", paths AS (SELECT place, array_agg(b ORDER BY depth) AS path FROM up GROUP BY place) SELECT v");
 	for (int r = 1; r <= height; r++)
 		appendStringInfo(&query, ", path[least(%d, cardinality(path))]", r + 1);
 	appendStringInfoString(&query, " FROM keys JOIN paths USING (place)");

@@ -151,14 +151,14 @@ kanon_hierarchy_interval(PG_FUNCTION_ARGS)
 	{
 		char	   *width = psprintf("$1[%d] * %s", i, unit);
 
-		/* div and mod cut towards zero */
-		appendStringInfo(&joins, ", LATERAL (SELECT $2 * %s + (div(p.d, %s) - CASE WHEN mod(p.d, %s) < 0 THEN 1 ELSE 0 END) * %s AS low) AS l%d",
+		/* div and mod cut towards zero; OFFSET 0: worked out once, not wherever it is used */
+		appendStringInfo(&joins, ", LATERAL (SELECT $2 * %s + (div(p.d, %s) - CASE WHEN mod(p.d, %s) < 0 THEN 1 ELSE 0 END) * %s AS low OFFSET 0) AS l%d",
 						 unit, width, width, width, i);
 		appendStringInfo(&levels, ", %s", interval_text(build, scale, i, width));
 	}
 	/* what is not finite stands alone */
 	PG_RETURN_INT64(hierarchy_build_write(build, n, OidIsValid(range) ? range : TEXTOID,
 										  psprintf("SELECT v%s FROM vals, LATERAL (SELECT CASE WHEN %s THEN %s END AS x) AS o,"
-												   " LATERAL (SELECT o.x, o.x - $2 * %s AS d) AS p%s",
+												   " LATERAL (SELECT o.x, o.x - $2 * %s AS d OFFSET 0) AS p%s",
 												   levels.data, scale->finite, scale->position, unit, joins.data)));
 }
