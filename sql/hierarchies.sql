@@ -152,6 +152,11 @@ SELECT kanon_hierarchy_from_fk('lives', 'place', 'k_geo', 'geo', 'id', 'up', 'na
 TABLE k_geo;
 SELECT kanon_hierarchy_from_fk('lives', 'place', 'k_ids', 'geo', key => 'id', parent => 'up');
 TABLE k_ids;
+-- whatever the collations are
+CREATE VIEW places AS SELECT place::text COLLATE "POSIX" AS place FROM lives;
+CREATE VIEW geo_c AS SELECT id::text COLLATE "C" AS id, up::text COLLATE "POSIX" AS up, name FROM geo;
+SELECT kanon_hierarchy_from_fk('places', 'place', 'k_places', 'geo_c', 'id', 'up', 'name');
+SELECT count(*) FROM k_places p JOIN k_geo g ON p.value COLLATE "C" = g.value::text AND (p.level1, p.level2, p.level3) = (g.level1, g.level2, g.level3);
 -- paths: of the column itself, or of a lookup whose column is an ltree
 SET client_min_messages = warning;
 CREATE EXTENSION ltree SCHEMA public;
@@ -282,6 +287,7 @@ CREATE VIEW orphans AS SELECT 3 AS id, 9 AS up UNION ALL VALUES (1, NULL), (2, 1
 CREATE VIEW gaps AS SELECT 3 AS id, 1 AS up UNION ALL SELECT 1, NULL;
 CREATE VIEW circle AS SELECT i AS id, i % 3 + 1 AS up FROM generate_series(1, 3) i UNION ALL SELECT 4, 1;
 CREATE VIEW shared AS SELECT * FROM (VALUES (1, 11, 'a'), (2, 12, 'b'), (3, 12, 'c'), (11, NULL, 'same'), (12, NULL, 'same')) v (id, up, name);
+CREATE VIEW pathless AS SELECT i AS id, NULL::ltree AS path FROM generate_series(1, 3) i;
 CREATE VIEW flat AS SELECT i AS id, NULL::int AS up FROM generate_series(1, 3) i;
 CREATE VIEW chain AS SELECT i AS id, nullif(i + 1, 12) AS up FROM generate_series(1, 11) i;
 CREATE VIEW deep AS SELECT 'a.b.c.d.e.f.g.h.i.j.k' AS path;
@@ -373,6 +379,7 @@ SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'x', 'orphans', 'id', 'up
 SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'x', 'circle', 'id', 'up') $$);
 SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'x', 'shared', 'id', 'up', 'name') $$);
 SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'x', 'shared', 'id', 'up', 'id') $$);
+SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'y', 'pathless', 'id', 'path') $$);
 SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'y', 'flat', 'id', 'up') $$);
 SELECT try($$ kanon_hierarchy_from_fk('people', 'age', 'y', 'chain', 'id', 'up') $$);
 SELECT count(*) FROM pg_class WHERE relnamespace = 'hierarchy_test'::regnamespace AND (relname = 'y' OR relname LIKE 'kanon_building%');

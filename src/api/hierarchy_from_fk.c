@@ -25,7 +25,7 @@ enum
 
 /* Of the lookup: "lookup", with key k, parent p and label b, all text. */
 #define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM lookup)"
-#define KEYS "keys AS (SELECT v, v::text AS k, place FROM vals)"
+#define KEYS "keys AS (SELECT v, v::text COLLATE \"C\" AS k, place FROM vals)"
 
 /* Every ancestor of every value, itself at depth 0. */
 #define ANCESTORS "up AS (SELECT place, 0 AS depth, k, p, b FROM keys JOIN lines USING (k)" \
@@ -74,16 +74,22 @@ check_height(int64 height, const char *name)
 				 errhint("Use a view that leaves some of them out.")));
 }
 
+/* Of one collation, so that all of them can be compared. */
+static char *
+as_text(const char *column)
+{
+	return psprintf("%s::pg_catalog.text COLLATE pg_catalog.\"C\"", column);
+}
+
 static void
 read_lookup(HierarchyBuild *build, const Source *lookup)
 {
 	const SourceColumn *columns = lookup->qis;
 
 	hierarchy_build_store(build, "lookup",
-						  psprintf("SELECT l.k, l.p, l.b FROM (SELECT %s::pg_catalog.text AS k, %s::pg_catalog.text AS p, %s::pg_catalog.text AS b FROM %s) AS l"
-								   " WHERE l.k IS NOT NULL",
-								   columns[0].quoted, columns[1].quoted,
-								   lookup->nqis > 2 ? columns[2].quoted : "NULL", lookup->name));
+						  psprintf("SELECT l.k, l.p, l.b FROM (SELECT %s AS k, %s AS p, %s AS b FROM %s) AS l WHERE l.k IS NOT NULL",
+								   as_text(columns[0].quoted), as_text(columns[1].quoted),
+								   as_text(lookup->nqis > 2 ? columns[2].quoted : "NULL"), lookup->name));
 }
 
 static void
@@ -203,5 +209,7 @@ kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
 	if (!is_ltree(lookup->qis[1].type))
 		PG_RETURN_INT64(write_parents(build, lookup));
 	check_keys(build, lookup);
+	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM lookup WHERE p IS NULL"), lookup->name,
+		   "keys without a path", "Every line needs a path.");
 	PG_RETURN_INT64(write_paths(build, LOOKUP_PATHS, lookup->name));
 }
