@@ -459,6 +459,115 @@ problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns)
 	return problem;
 }
 
+KanonProblem *
+problem_random_levels(Host *host, uint64_t *random, size_t nrows, int nqis, int max_height, int64_t k)
+{
+	int			level[KANON_MAX_COLUMNS];
+	uint32_t	up[KANON_MAX_COLUMNS][16];
+	uint32_t   *code;
+	int			ncolumns = 0;
+	KanonProblem *problem;
+
+	for (int q = 0; q < nqis; q++)
+	{
+		int			height = 1 + (int) random_below(random, (uint32_t) max_height);
+
+		for (int r = 0; r < height; r++, ncolumns++)
+		{
+			uint32_t	step = 0;
+
+			/* a value goes to the same one as that before it, or to the next */
+			level[ncolumns] = r;
+			for (uint32_t v = 0; v < 16; v++)
+				up[ncolumns][v] = v == 0 ? 0 : (step += random_below(random, 2));
+		}
+	}
+	code = calloc(nrows * (size_t) ncolumns, sizeof(*code));
+	for (size_t i = 0; i < nrows; i++)
+		for (int c = 0; c < ncolumns; c++)
+		{
+			uint32_t   *cell = code + i * (size_t) ncolumns + (size_t) c;
+
+			*cell = level[c] == 0 ? random_below(random, 1 + random_below(random, 16)) : up[c][cell[-1]];
+		}
+	problem = problem_from_codes(host, code, nrows, ncolumns, k);
+	free(code);
+	for (int c = 0; c < ncolumns; c++)
+		((KanonColumn *) problem->columns)[c].level = level[c];
+	if (random_below(random, 2) == 0)
+	{
+		double	   *number = malloc(16 * sizeof(double));
+
+		for (uint32_t v = 0; v < 16; v++)
+			number[v] = v * v;
+		if (random_below(random, 2) == 0)
+			number[problem->columns[0].distinct - 1] = NAN;
+		((KanonColumn *) problem->columns)[0].number = number;
+	}
+	return problem;
+}
+
+/* The line of a hierarchy for a value. */
+static char **
+find_line(const Table *hierarchy, const char *value)
+{
+	for (size_t i = 0; i < hierarchy->nrows; i++)
+		if (strcmp(hierarchy->cell[i * (size_t) hierarchy->ncolumns], value) == 0)
+			return hierarchy->cell + i * (size_t) hierarchy->ncolumns;
+	abort();
+}
+
+KanonProblem *
+problem_read_levels(Host *host, const char *directory, const char *name, const char *hierarchies, int64_t k)
+{
+	char		path[1024];
+	int			column[KANON_MAX_COLUMNS] = {0};
+	int			level[KANON_MAX_COLUMNS];
+	Table	   *table;
+	Table	   *wide = calloc(1, sizeof(Table));
+	KanonProblem *problem;
+
+	snprintf(path, sizeof(path), "%s/%s.csv", directory, name);
+	table = table_read(path);
+	if (table == NULL)
+	{
+		free(wide);
+		return NULL;
+	}
+	wide->nrows = table->nrows - 1;
+	wide->cell = calloc(wide->nrows * KANON_MAX_COLUMNS, sizeof(char *));
+	for (int q = 0; q < table->ncolumns; q++)
+	{
+		Table	   *hierarchy;
+
+		snprintf(path, sizeof(path), "%s/%s/%s.csv", directory, hierarchies, table->cell[q]);
+		hierarchy = table_read(path);
+		for (int r = 0; r < hierarchy->ncolumns - 1; r++)
+			level[wide->ncolumns + r] = r;
+		for (size_t i = 0; i < wide->nrows; i++)
+		{
+			char	  **line = find_line(hierarchy, table->cell[(i + 1) * (size_t) table->ncolumns + (size_t) q]);
+
+			for (int r = 0; r < hierarchy->ncolumns - 1; r++)
+				wide->cell[i * KANON_MAX_COLUMNS + (size_t) (wide->ncolumns + r)] = strdup(line[r]);
+		}
+		wide->ncolumns += hierarchy->ncolumns - 1;
+		table_free(hierarchy);
+	}
+	/* row after row, without the room that was left */
+	for (size_t i = 0; i < wide->nrows; i++)
+		memmove(wide->cell + i * (size_t) wide->ncolumns, wide->cell + i * KANON_MAX_COLUMNS,
+				(size_t) wide->ncolumns * sizeof(char *));
+	for (int c = 0; c < wide->ncolumns; c++)
+		column[c] = c;
+	problem = problem_make(host, wide, column, wide->ncolumns, 0, k);
+	for (int c = 0; c < wide->ncolumns; c++)
+		((KanonColumn *) problem->columns)[c].level = level[c];
+	table_free(table);
+	table_free(wide);
+	return problem;
+}
+
 uint64_t
 random_next(uint64_t *state)
 {

@@ -66,6 +66,21 @@ extern void problem_random_free(KanonProblem *problem);
 extern void codes_nest(uint64_t *random, uint32_t *code, size_t nrows, int ncolumns, int *level);
 extern void problem_set_levels(KanonProblem *problem, const int *level);
 
+/*
+ * Every combination of levels by chance: so many quasi-identifiers with levels
+ * that nest, at most max_height of them; the first may be of numbers.
+ */
+extern KanonProblem *problem_random_levels(Host *host, uint64_t *random, size_t nrows, int nqis,
+										   int max_height, int64_t k);
+
+/*
+ * A table with a header whose columns have hierarchies: DIRECTORY/TABLE.csv and
+ * DIRECTORY/HIERARCHIES/COLUMN.csv, the last level of which is suppression.
+ * NULL when there is no such file.
+ */
+extern KanonProblem *problem_read_levels(Host *host, const char *directory, const char *table,
+										 const char *hierarchies, int64_t k);
+
 /* A stream of random numbers, the same everywhere. */
 extern uint64_t random_next(uint64_t *state);
 extern uint32_t random_below(uint64_t *state, uint32_t bound);
