@@ -94,17 +94,16 @@ prepare(FullDomain *solver)
 	return status;
 }
 
-/* A node's levels, for an error: '-' none, '*' all. */
+/* A node's levels, for an error: '-' none, '*' all, 'A' the tenth. */
 static void
 write_levels(const Lattice *lattice, uint32_t node, char *text)
 {
-	static const char symbols[] = "-123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.";
-
 	for (int q = 0; q < lattice->nqis; q++)
 	{
 		int			level = lattice_level(lattice, node, q);
 
-		*text++ = level == lattice->height[q] ? '*' : symbols[level];
+		*text++ = (char) (level == 0 ? '-' : level == lattice->height[q] ? '*'
+						  : level < 10 ? '0' + level : 'A' + level - 10);
 	}
 	*text = '\0';
 }
@@ -120,7 +119,7 @@ no_node(const FullDomain *solver)
 		if ((search->tag[node] & TAG_LEFT_OVER) != 0)
 		{
 			snprintf(solver->report->detail, sizeof(solver->report->detail),
-					 "each node within the limit leaves some rows, fewer than k, in no class");
+					 "each node within the limit leaves rows over that may not be a class");
 			return KANON_RESIDUAL;
 		}
 	write_levels(&solver->lattice, search->nearest, levels);
@@ -150,7 +149,7 @@ describe(const FullDomain *solver, uint32_t node)
 
 /* Tells the host what was found and what it took. */
 static KanonStatus
-fill_outcome(const FullDomain *solver, KanonOutcome *outcome, uint32_t nclasses)
+fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 {
 	const Search *search = &solver->search;
 
@@ -172,30 +171,6 @@ fill_outcome(const FullDomain *solver, KanonOutcome *outcome, uint32_t nclasses)
 	return KANON_OK;
 }
 
-/* The suppressed rows' class, number nclasses; KANON_DROPPED: there is none. */
-static KanonStatus
-place_suppressed(const FullDomain *solver, uint32_t nclasses, uint32_t *target)
-{
-	const KanonProblem *problem = solver->problem;
-	uint32_t   *types = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
-	size_t		ntypes = 0;
-	int64_t		rows = 0;
-
-	if (types == NULL)
-		return KANON_NO_MEMORY;
-	for (uint32_t type = 0; type < problem->ntypes; type++)
-		if (solver->class_of[type] == UINT32_MAX)
-		{
-			types[ntypes++] = type;
-			rows += problem->rows[type];
-		}
-	*target = ntypes > 0 && (problem->residual != KANON_RESIDUAL_DROP
-							 || kanon_class_allowed(problem, types, NULL, ntypes, rows)) ? nclasses
-		: KANON_DROPPED;
-	kanon_free(problem->env, types);
-	return KANON_OK;
-}
-
 /* One class of the node, shown by one of its row types. */
 static void
 show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonClass *class, KanonCell *cell)
@@ -213,18 +188,19 @@ show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonC
 }
 
 static KanonStatus
-make_release(FullDomain *solver, uint32_t nclasses, KanonRelease *release)
+make_release(const FullDomain *solver, const Count *count, KanonRelease *release)
 {
 	const KanonProblem *problem = solver->problem;
 	KanonEnv   *env = problem->env;
 	size_t		ncolumns = (size_t) problem->ncolumns;
 	KanonPattern pattern = lattice_pattern(&solver->lattice, solver->search.best);
-	uint32_t	target;
+	uint32_t	nclasses = (uint32_t) count->classes;
 	uint32_t	shown = 0;
-	KanonStatus status = place_suppressed(solver, nclasses, &target);
+	/* the suppressed rows' class is the last one */
+	uint32_t	target = count->rest_is_class || (count->suppressed > 0 && problem->residual == KANON_RESIDUAL_SUPPRESS)
+		? nclasses : KANON_DROPPED;
+	KanonPace	pace = solver->pace;
 
-	if (status != KANON_OK)
-		return status;
 	release->classes = kanon_alloc0(env, (size_t) nclasses + 1, sizeof(KanonClass));
 	release->cells = kanon_alloc(env, ((size_t) nclasses + 1) * ncolumns, sizeof(KanonCell));
 	release->flows = kanon_alloc(env, problem->ntypes, sizeof(KanonFlow));
@@ -234,7 +210,7 @@ make_release(FullDomain *solver, uint32_t nclasses, KanonRelease *release)
 	{
 		uint32_t	class = solver->class_of[type];
 
-		if (kanon_stop(&solver->pace, 4))
+		if (kanon_stop(&pace, 4))
 			return KANON_CANCELLED;
 		release->flows[type] = (KanonFlow) {type, class == UINT32_MAX ? target : class, problem->rows[type]};
 		/* classes are numbered in the order of their first types */
@@ -254,7 +230,7 @@ solve(FullDomain *solver, KanonRelease *release)
 {
 	KanonEnv   *env = solver->problem->env;
 	Search	   *search = &solver->search;
-	uint32_t	nclasses = 0;
+	Count		count;
 	KanonStatus status = prepare(solver);
 
 	if (status == KANON_OK)
@@ -266,14 +242,14 @@ solve(FullDomain *solver, KanonRelease *release)
 	solver->class_of = kanon_alloc(env, solver->problem->ntypes, sizeof(uint32_t));
 	if (solver->class_of == NULL)
 		return KANON_NO_MEMORY;
-	status = checker_classes(search->checker, search->best, solver->class_of, &nclasses);
+	status = checker_classes(search->checker, search->best, solver->class_of, &count);
 	if (status == KANON_OK)
-		status = fill_outcome(solver, solver->options->outcome, nclasses);
+		status = fill_outcome(solver, solver->options->outcome, count.classes);
 	/* the release may want the memory */
 	checker_close(search->checker);
 	search->checker = NULL;
 	if (status == KANON_OK)
-		status = make_release(solver, nclasses, release);
+		status = make_release(solver, &count, release);
 	return status;
 }
 

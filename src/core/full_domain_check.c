@@ -5,101 +5,24 @@
  * groups are made of the groups of a lower node where a history has some
  * (roll-up: LeFevre et al., SIGMOD 2005; the bounded history buffer: Kohlmayer,
  * Prasser, Eckert, Kemper, Kuhn, "Flash: efficient, stable and optimal
- * k-anonymity", PASSAT 2012), and only columns whose level differs are
- * translated (projection: the same).
- *
- * A group is an entry of a few 64-bit words: its codes, each in bits of its own,
- * and its rows.  Everything that a check reads lies in one block of memory
- * without pointers, so that it may be shared: each member of a team reads all
- * entries and keeps those whose hash is his, so that what the members count adds
- * up, and no groups are left to be merged.
+ * k-anonymity", PASSAT 2012).
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "lattice.h"
+#include "full_domain_block.h"
 
 /* Groups that a check begins with: from so many on a team takes part. */
 #ifndef FULL_DOMAIN_SHARED
 #define FULL_DOMAIN_SHARED 50000
 #endif
 
-/* Entries that are translated at a time. */
-#define BATCH 128
-
 /* Lower nodes whose groups are remembered. */
 #define MAX_SNAPSHOTS 256
 
-/* Room for them: so many times the row types, but not more than this many bytes... */
+/* Room for them: so many times the row types, but not more than this many bytes or once these. */
 #define ARENA_SHARE 16
 #define ARENA_BYTES ((size_t) 32 * 1024 * 1024)
-
-/* Some groups: of all entries, or of a lower node, in a part for each member who made them. */
-typedef struct Groups
-{
-	uint8_t		level[KANON_MAX_COLUMNS];	/* by quasi-identifier */
-	int			nparts;
-	size_t		at[KANON_MAX_MEMBERS];	/* words from the block's beginning */
-	size_t		count[KANON_MAX_MEMBERS];	/* entries */
-	size_t		total;
-	uint64_t	age;			/* when it was made; 0: nothing is here */
-} Groups;
-
-typedef enum Task
-{
-	TASK_COUNT,					/* make the groups of `level` from `from` */
-	TASK_KEEP					/* copy them to keep[member] */
-} Task;
-
-typedef struct Result
-{
-	KanonStatus status;
-	size_t		refused;		/* with KANON_NO_MEMORY */
-	Count		count;
-} Result;
-
-typedef struct Block
-{
-	KanonProblem rules;			/* what kanon_class_allowed needs; its pointers mean nothing */
-	int			nqis;
-	int			words;			/* of codes in an entry */
-	int			height[KANON_MAX_COLUMNS];
-	int			first[KANON_MAX_COLUMNS];
-	int			word[KANON_MAX_COLUMNS];	/* where the code of a quasi-identifier is */
-	int			shift[KANON_MAX_COLUMNS];
-	uint64_t	mask[KANON_MAX_COLUMNS];
-	uint32_t	distinct[KANON_MAX_COLUMNS];	/* by column, as the next two */
-	size_t		up_at[KANON_MAX_COLUMNS];	/* tables of codes at the next level, the one after it, ... */
-	size_t		kept_at[KANON_MAX_COLUMNS]; /* the metric's */
-	bool		of_cells;
-	int64_t		limit;			/* rows that may be suppressed */
-
-	/* what is to be done, and what came out */
-	Task		task;
-	int			members;		/* who take part; 1: the caller alone */
-	uint8_t		level[KANON_MAX_COLUMNS];
-	Groups		from;
-	size_t		keep[KANON_MAX_MEMBERS];
-	Result		result[KANON_MAX_MEMBERS];
-} Block;
-
-struct KanonMember
-{
-	KanonEnv   *env;
-	Block	   *block;
-	int			number;
-	KanonPace	pace;
-	uint64_t   *key;			/* [BATCH * words] codes of a batch */
-	uint64_t	hash[BATCH];
-	uint64_t   *slots;			/* [nslots] tag << 32 | position in entries + 1 */
-	size_t		nslots;			/* in use, a power of two */
-	size_t		slots_room;
-	int			slot_shift;		/* of a hash, for its slot */
-	uint64_t   *entries;		/* [count * (words + 1)] */
-	size_t		entries_room;
-	uint32_t	count;
-	uint32_t   *position;		/* [entries read] or NULL: where each went */
-};
 
 struct Checker
 {
@@ -122,325 +45,8 @@ struct Checker
 	uint32_t   *group;			/* [ntypes] */
 	uint32_t   *member;			/* [ntypes] types by group */
 	uint32_t   *start;			/* [ntypes + 2] */
+	uint32_t   *rest;			/* [ntypes] types whose rows are suppressed */
 };
-
-static inline uint64_t *
-words_at(const Block *block, size_t at)
-{
-	return (uint64_t *) (void *) ((char *) (uintptr_t) block + at * sizeof(uint64_t));
-}
-
-/* ---- a member's work ---- */
-
-KanonMember *
-kanon_member_open(KanonEnv *env, void *block, int number)
-{
-	KanonMember *member = kanon_alloc0(env, 1, sizeof(KanonMember));
-
-	if (member == NULL)
-		return NULL;
-	member->env = env;
-	member->block = block;
-	member->number = number;
-	member->pace = (KanonPace) {env, "search", 0, -1, 0};
-	member->key = kanon_alloc(env, BATCH * (size_t) member->block->words, sizeof(uint64_t));
-	if (member->key == NULL)
-	{
-		kanon_free(env, member);
-		return NULL;
-	}
-	return member;
-}
-
-void
-kanon_member_close(KanonMember *member)
-{
-	if (member == NULL)
-		return;
-	kanon_free(member->env, member->key);
-	kanon_free(member->env, member->slots);
-	kanon_free(member->env, member->entries);
-	kanon_free(member->env, member);
-}
-
-static inline uint64_t
-hash_key(const uint64_t *key, int words)
-{
-	uint64_t	hash = key[0];
-
-	for (int w = 1; w < words; w++)
-		hash = (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9) + key[w];
-	hash *= UINT64_C(0x9e3779b97f4a7c15);
-	hash ^= hash >> 32;
-	return hash * UINT64_C(0x94d049bb133111eb);
-}
-
-/* An empty table for so many groups. */
-static bool
-clear_slots(KanonMember *member, size_t groups)
-{
-	size_t		nslots = 256;
-
-	while (nslots * 3 / 4 <= groups)
-		nslots *= 2;
-	if (nslots > member->slots_room)
-	{
-		kanon_free(member->env, member->slots);
-		member->slots = kanon_alloc(member->env, nslots, sizeof(uint64_t));
-		member->slots_room = member->slots == NULL ? 0 : nslots;
-		if (member->slots == NULL)
-			return false;
-	}
-	memset(member->slots, 0, nslots * sizeof(uint64_t));
-	member->nslots = nslots;
-	member->slot_shift = 64 - __builtin_ctzll(nslots);
-	return true;
-}
-
-static inline void
-fill_slot(KanonMember *member, uint64_t hash, uint32_t entry)
-{
-	size_t		slot = hash >> member->slot_shift;
-
-	while (member->slots[slot] != 0)
-		slot = (slot + 1) & (member->nslots - 1);
-	member->slots[slot] = hash << 32 | (entry + UINT64_C(1));
-}
-
-/* Room for one more group. */
-static bool
-make_room(KanonMember *member, int words)
-{
-	size_t		stride = (size_t) words + 1;
-
-	if (member->count == member->entries_room)
-	{
-		size_t		room = member->entries_room * 2 + 256;
-		uint64_t   *entries = kanon_realloc(member->env, member->entries, room * stride, sizeof(uint64_t));
-
-		if (entries == NULL)
-			return false;
-		member->entries = entries;
-		member->entries_room = room;
-	}
-	if (member->count < member->nslots * 3 / 4)
-		return true;
-	if (!clear_slots(member, member->nslots))
-		return false;
-	for (uint32_t i = 0; i < member->count; i++)
-		fill_slot(member, hash_key(member->entries + i * stride, words), i);
-	return true;
-}
-
-/* Adds rows to the group of a key; where that is, or UINT32_MAX: no memory. */
-static inline uint32_t
-add_to_group(KanonMember *member, const uint64_t *key, uint64_t hash, int64_t rows, int words)
-{
-	size_t		stride = (size_t) words + 1;
-	uint64_t	tag = hash << 32;
-	uint64_t   *entry;
-
-	for (size_t slot = hash >> member->slot_shift;; slot = (slot + 1) & (member->nslots - 1))
-	{
-		uint64_t	found = member->slots[slot];
-
-		if (found == 0)
-			break;
-		if (((found ^ tag) >> 32) != 0)
-			continue;
-		entry = member->entries + ((uint32_t) found - 1) * stride;
-		if (words == 1 ? entry[0] == key[0] : memcmp(entry, key, (size_t) words * sizeof(uint64_t)) == 0)
-		{
-			entry[words] += (uint64_t) rows;
-			return (uint32_t) found - 1;
-		}
-	}
-	if (!make_room(member, words))
-		return UINT32_MAX;
-	fill_slot(member, hash, member->count);
-	entry = member->entries + member->count * stride;
-	for (int w = 0; w < words; w++)
-		entry[w] = key[w];
-	entry[words] = (uint64_t) rows;
-	return member->count++;
-}
-
-/*
- * The codes of some entries at the node, column by column: what stays is copied,
- * what changes is looked up, what is suppressed becomes 0.
- */
-static inline void
-translate(const KanonMember *member, const uint64_t *from, size_t n, const uint64_t *stays, int words)
-{
-	const Block *block = member->block;
-	size_t		stride = (size_t) words + 1;
-
-	for (size_t i = 0; i < n; i++)
-		for (int w = 0; w < words; w++)
-			member->key[i * (size_t) words + (size_t) w] = from[i * stride + (size_t) w] & stays[w];
-	for (int q = 0; q < block->nqis; q++)
-	{
-		int			low = block->from.level[q];
-		int			high = block->level[q];
-		int			c = block->first[q] + low;
-		int			shift = block->shift[q];
-		uint64_t	mask = block->mask[q];
-		const uint64_t *in = from + block->word[q];
-		uint64_t   *out = member->key + block->word[q];
-		const uint32_t *up;
-
-		if (low == high || high == block->height[q] || mask == 0)
-			continue;
-		up = (const uint32_t *) words_at(block, block->up_at[c]) + (size_t) (high - low - 1) * block->distinct[c];
-		for (size_t i = 0; i < n; i++)
-			out[i * (size_t) words] |= (uint64_t) up[in[i * stride] >> shift & mask] << shift;
-	}
-}
-
-/* Groups one part of the entries; words is a constant where it is 1. */
-static inline KanonStatus
-group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64_t *stays, int words)
-{
-	size_t		stride = (size_t) words + 1;
-	uint64_t	members = (uint64_t) member->block->members;
-	uint64_t	number = (uint64_t) member->number;
-
-	for (size_t start = 0; start < count; start += BATCH)
-	{
-		size_t		n = count - start < BATCH ? count - start : BATCH;
-		const uint64_t *entry = from + start * stride;
-
-		if (kanon_stop(&member->pace, n * 4))
-			return KANON_CANCELLED;
-		translate(member, entry, n, stays, words);
-		for (size_t i = 0; i < n; i++)
-		{
-			member->hash[i] = hash_key(member->key + i * (size_t) words, words);
-			__builtin_prefetch(&member->slots[member->hash[i] >> member->slot_shift]);
-		}
-		for (size_t i = 0; i < n; i++)
-		{
-			uint32_t	position;
-
-			if ((member->hash[i] & UINT32_MAX) * members >> 32 != number)
-				continue;
-			position = add_to_group(member, member->key + i * (size_t) words, member->hash[i],
-									(int64_t) entry[i * stride + (size_t) words], words);
-			if (position == UINT32_MAX)
-				return KANON_NO_MEMORY;
-			if (member->position != NULL)
-				member->position[start + i] = position;
-		}
-	}
-	return KANON_OK;
-}
-
-/* How many groups there can be, at most. */
-static size_t
-most_groups(const Block *block)
-{
-	size_t		entries = block->from.total / (size_t) block->members;
-	size_t		values = 1;
-
-	for (int q = 0; q < block->nqis && values < entries; q++)
-		if (block->level[q] < block->height[q])
-			values *= block->distinct[block->first[q] + block->level[q]];
-	return values < entries ? values : entries;
-}
-
-static KanonStatus
-make_groups(KanonMember *member)
-{
-	const Block *block = member->block;
-	const Groups *from = &block->from;
-	uint64_t	stays[KANON_MAX_COLUMNS] = {0};
-	KanonStatus status = KANON_OK;
-
-	for (int q = 0; q < block->nqis; q++)
-		if (block->level[q] == from->level[q] && block->level[q] < block->height[q])
-			stays[block->word[q]] |= block->mask[q] << block->shift[q];
-	member->count = 0;
-	if (!clear_slots(member, most_groups(block)))
-		return KANON_NO_MEMORY;
-	for (int part = 0; part < from->nparts && status == KANON_OK; part++)
-	{
-		const uint64_t *entries = words_at(block, from->at[part]);
-
-		status = block->words == 1 ? group_part(member, entries, from->count[part], stays, 1)
-			: group_part(member, entries, from->count[part], stays, block->words);
-	}
-	return status;
-}
-
-/* What the cells of a group's row would say. */
-static uint64_t
-kept_by(const Block *block, const uint64_t *entry)
-{
-	uint64_t	sum = 0;
-
-	for (int q = 0; q < block->nqis; q++)
-		if (block->level[q] < block->height[q])
-		{
-			const uint64_t *kept = words_at(block, block->kept_at[block->first[q] + block->level[q]]);
-
-			sum += kept[entry[block->word[q]] >> block->shift[q] & block->mask[q]];
-		}
-	return sum;
-}
-
-/* One group's share of the count. */
-static inline void
-count_group(const Block *block, const uint64_t *entry, bool allowed, Count *count)
-{
-	int64_t		rows = (int64_t) entry[block->words];
-	KanonWide	square = (KanonWide) rows * rows;
-
-	count->groups++;
-	count->squares += square;
-	if (allowed)
-	{
-		count->classes++;
-		count->class_squares += square;
-		return;
-	}
-	count->suppressed += rows;
-	/* beyond the limit the node is lost, whatever it keeps */
-	if (block->of_cells && count->suppressed <= block->limit)
-		count->kept += (KanonWide) kept_by(block, entry) * rows;
-}
-
-/* By rules that know rows only. */
-static void
-count_groups(const KanonMember *member, Count *count)
-{
-	const Block *block = member->block;
-	const uint64_t *entry = member->entries;
-
-	memset(count, 0, sizeof(*count));
-	for (uint32_t i = 0; i < member->count; i++, entry += block->words + 1)
-		count_group(block, entry,
-					kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]), count);
-}
-
-void
-kanon_member_work(KanonMember *member)
-{
-	Block	   *block = member->block;
-	Result	   *result = &block->result[member->number];
-
-	if (member->number >= block->members)
-		return;
-	if (block->task == TASK_KEEP)
-	{
-		memcpy(words_at(block, block->keep[member->number]), member->entries,
-			   member->count * ((size_t) block->words + 1) * sizeof(uint64_t));
-		return;
-	}
-	result->status = make_groups(member);
-	result->refused = member->env->refused;
-	if (result->status == KANON_OK)
-		count_groups(member, &result->count);
-}
 
 /* ---- setting up ---- */
 
@@ -601,8 +207,10 @@ take_lists(Checker *checker)
 		checker->member = kanon_alloc(env, ntypes, sizeof(uint32_t));
 	if (checker->start == NULL)
 		checker->start = kanon_alloc(env, ntypes + 2, sizeof(uint32_t));
-	return checker->group != NULL && checker->member != NULL && checker->start != NULL ? KANON_OK
-		: KANON_NO_MEMORY;
+	if (checker->rest == NULL)
+		checker->rest = kanon_alloc(env, ntypes, sizeof(uint32_t));
+	return checker->group != NULL && checker->member != NULL && checker->start != NULL
+		&& checker->rest != NULL ? KANON_OK : KANON_NO_MEMORY;
 }
 
 static KanonStatus
@@ -640,7 +248,7 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	if (checker->history == NULL || checker->self == NULL)
 		return KANON_NO_MEMORY;
 	checker->self->pace = *checker->pace;
-	return kanon_rules_look_at_types(problem) ? take_lists(checker) : KANON_OK;
+	return problem->privacy != NULL ? take_lists(checker) : KANON_OK;
 }
 
 KanonStatus
@@ -655,7 +263,7 @@ checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *
 	checker->problem = problem;
 	checker->lattice = lattice;
 	/* the others see the entries, and not what rules would look at */
-	checker->team = kanon_rules_look_at_types(problem) ? NULL : team;
+	checker->team = problem->privacy != NULL ? NULL : team;
 	checker->members = 1;
 	checker->pace = pace;
 	return set_up(checker, metric, limit, report);
@@ -676,6 +284,7 @@ checker_close(Checker *checker)
 	kanon_free(env, checker->group);
 	kanon_free(env, checker->member);
 	kanon_free(env, checker->start);
+	kanon_free(env, checker->rest);
 	kanon_free(env, checker);
 }
 
@@ -726,6 +335,23 @@ reserve(Checker *checker, size_t words)
 
 /* ---- checks ---- */
 
+/*
+ * What becomes of the suppressed rows: a class if they may be one, or what
+ * residual says; which may not do.
+ */
+static void
+judge_rest(const Checker *checker, size_t ntypes, Count *count)
+{
+	const KanonProblem *problem = checker->problem;
+
+	count->rest_is_class = count->suppressed > 0
+		&& kanon_class_allowed(problem, checker->rest, NULL, ntypes, count->suppressed);
+	count->left_over = count->suppressed > 0 && !count->rest_is_class
+		&& (problem->residual == KANON_RESIDUAL_ERROR
+			|| (problem->residual == KANON_RESIDUAL_SUPPRESS
+				&& !kanon_rest_allowed(problem, checker->rest, NULL, ntypes)));
+}
+
 /* Lets all who take part do the block's task, and adds up what they have. */
 static KanonStatus
 do_task(Checker *checker, Count *count)
@@ -759,6 +385,7 @@ do_task(Checker *checker, Count *count)
 		count->class_squares += result->count.class_squares;
 		count->kept += result->count.kept;
 	}
+	judge_rest(checker, 0, count);
 	return KANON_OK;
 }
 
@@ -807,7 +434,7 @@ group_types(Checker *checker, uint32_t node)
 	checker->block->from = checker->base;
 	checker->block->members = 1;
 	checker->self->position = checker->group;
-	status = make_groups(checker->self);
+	status = member_make_groups(checker->self);
 	checker->self->position = NULL;
 	return status;
 }
@@ -835,6 +462,7 @@ ask_by_types(Checker *checker, Count *count, uint32_t *class_of)
 {
 	const Block *block = checker->block;
 	const uint64_t *entry = checker->self->entries;
+	size_t		nrest = 0;
 
 	list_types(checker);
 	memset(count, 0, sizeof(*count));
@@ -849,25 +477,26 @@ ask_by_types(Checker *checker, Count *count, uint32_t *class_of)
 			return KANON_CANCELLED;
 		if (class_of != NULL)
 			class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
-		count_group(block, entry, allowed, count);
+		member_count_group(block, entry, allowed, count);
+		for (uint32_t i = 0; i < ntypes && !allowed; i++)
+			checker->rest[nrest++] = checker->member[from + i];
 	}
+	judge_rest(checker, nrest, count);
 	return KANON_OK;
 }
 
 KanonStatus
-checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, uint32_t *nclasses)
+checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
-	Count		count;
 	KanonStatus status = take_lists(checker);
 
 	if (status == KANON_OK)
 		status = group_types(checker, node);
 	if (status == KANON_OK)
-		status = ask_by_types(checker, &count, class_of);
+		status = ask_by_types(checker, count, class_of);
 	if (status != KANON_OK)
 		return status;
-	*nclasses = (uint32_t) count.classes;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		checker->group[type] = class_of[checker->group[type]];
 	memcpy(class_of, checker->group, problem->ntypes * sizeof(uint32_t));
@@ -881,7 +510,7 @@ checker_count(Checker *checker, uint32_t node, Count *count)
 	const Groups *from;
 	KanonStatus status;
 
-	if (kanon_rules_look_at_types(checker->problem))
+	if (checker->problem->privacy != NULL)
 	{
 		status = group_types(checker, node);
 		return status == KANON_OK ? ask_by_types(checker, count, NULL) : status;

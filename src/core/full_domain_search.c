@@ -138,20 +138,12 @@ is_promising(const Search *search, uint32_t node)
 	return search->explore || is_better(search, search->rising[node] + search->falling[node], 0, node);
 }
 
-/* The suppressed rows are a class, or may be left over. */
-static bool
-may_be_left(const Search *search, int64_t suppressed)
-{
-	return suppressed == 0 || search->problem->residual != KANON_RESIDUAL_ERROR
-		|| kanon_class_allowed(search->problem, NULL, NULL, 0, suppressed);
-}
-
 /* Notes a node that fulfils the rules. */
 static void
 offer(Search *search, uint32_t node, const Count *count)
 {
 	search->value[node] = metric_of(search->metric, search->lattice, node, count);
-	if (!may_be_left(search, count->suppressed))
+	if (count->left_over)
 		search->tag[node] |= TAG_LEFT_OVER;
 	else if (kanon_mask_contains(search->index, lattice_pattern(search->lattice, node))
 			 && is_better(search, search->value[node], count->suppressed, node))

@@ -3,7 +3,7 @@
  *
  *	lattice.c				nodes, their numbers and neighbours
  *	full_domain_metric.c	what a node loses
- *	full_domain_check.c		the classes of a node
+ *	full_domain_check.c		the classes of a node (and full_domain_member.c)
  *	full_domain_search.c	which nodes to check
  *	full_domain.c			the chosen node as a release
  */
@@ -69,6 +69,8 @@ typedef struct Count
 	KanonWide	squares;		/* of all groups' sizes */
 	KanonWide	class_squares;	/* of the classes' sizes */
 	KanonWide	kept;			/* by the suppressed rows' cells, had they been shown */
+	bool		rest_is_class;	/* there are suppressed rows, and they may be a class */
+	bool		left_over;		/* they may be nowhere */
 } Count;
 
 extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind,
@@ -104,7 +106,7 @@ extern int64_t checker_rolled_up(const Checker *checker);
 extern int	checker_members(const Checker *checker);
 
 /* The class of each row type at a node, [ntypes] numbered from 0; UINT32_MAX: it is suppressed. */
-extern KanonStatus checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, uint32_t *nclasses);
+extern KanonStatus checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *count);
 
 /* ---- full_domain_search.c ---- */
 typedef struct Search

@@ -1,0 +1,688 @@
+/*
+ * test_full_domain.c: every search against an exhaustive one that takes the
+ * definitions at their word; Adult's figures; memory, cancelling, teams.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "full_domain.h"
+#include "internal.h"
+#include "privacy.h"
+
+/* ---- the definitions ---- */
+
+typedef struct Plain
+{
+	const KanonProblem *problem;
+	int			nqis;
+	int			first[KANON_MAX_COLUMNS + 1];
+	int			level[KANON_MAX_COLUMNS];
+	int64_t		n;
+	int64_t		suppressed;
+	int64_t		classes;
+	bool		left_over;
+	double		value;
+} Plain;
+
+static int
+height_of(const Plain *plain, int q)
+{
+	return plain->first[q + 1] - plain->first[q];
+}
+
+static void
+plain_open(Plain *plain, const KanonProblem *problem)
+{
+	memset(plain, 0, sizeof(*plain));
+	plain->problem = problem;
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (problem->columns[c].level == 0)
+			plain->first[plain->nqis++] = c;
+	plain->first[plain->nqis] = problem->ncolumns;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		plain->n += problem->rows[i];
+}
+
+/* The next node, or false after the last. */
+static bool
+plain_next(Plain *plain)
+{
+	for (int q = plain->nqis - 1; q >= 0; q--)
+	{
+		if (++plain->level[q] <= height_of(plain, q))
+			return true;
+		plain->level[q] = 0;
+	}
+	return false;
+}
+
+static bool
+same_class(const Plain *plain, uint32_t a, uint32_t b)
+{
+	for (int q = 0; q < plain->nqis; q++)
+		if (plain->level[q] < height_of(plain, q))
+		{
+			const uint32_t *code = plain->problem->columns[plain->first[q] + plain->level[q]].code;
+
+			if (code[a] != code[b])
+				return false;
+		}
+	return true;
+}
+
+/* What one cell of a row type loses at a level. */
+static double
+cell_loss(const Plain *plain, KanonMetric metric, int q, int level, uint32_t type)
+{
+	const KanonProblem *problem = plain->problem;
+	const KanonColumn *base = &problem->columns[plain->first[q]];
+	const KanonColumn *here = &problem->columns[plain->first[q] + level];
+	bool		whole = level == height_of(plain, q);
+	double		below[2] = {0, 0};	/* values below the cell, and in all */
+	double		low[2] = {INFINITY, INFINITY};
+	double		high[2] = {-INFINITY, -INFINITY};
+	bool		endless = false;
+	double		rows = 0;
+	double		own = 0;
+
+	if (metric == KANON_METRIC_PRECISION)
+		return (double) level / height_of(plain, q);
+	for (uint32_t v = 0; v < base->distinct; v++)
+	{
+		int64_t		count = 0;
+		bool		in = false;
+
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			if (base->code[i] == v)
+			{
+				count += problem->rows[i];
+				in = in || whole || here->code[i] == here->code[type];
+			}
+		if (count == 0)
+			continue;
+		below[1]++;
+		below[0] += in;
+		rows += in ? (double) count : 0;
+		if (v == base->code[type])
+			own = (double) count;
+		if (base->number == NULL)
+			continue;
+		endless = endless || (in && isnan(base->number[v]));
+		for (int i = in ? 0 : 1; i < 2; i++)
+		{
+			low[i] = fmin(low[i], base->number[v]);
+			high[i] = fmax(high[i], base->number[v]);
+		}
+	}
+	if (metric == KANON_METRIC_ENTROPY)
+		return log2(rows / own);
+	if (below[1] <= 1 || (below[0] <= 1 && !whole))
+		return 0;
+	if (base->number == NULL || whole)
+		return (below[0] - 1) / (below[1] - 1);
+	return endless ? 1 : (high[0] - low[0]) / (high[1] - low[1]);
+}
+
+static double
+row_loss(const Plain *plain, KanonMetric metric, uint32_t type, bool suppressed)
+{
+	double		loss = 0;
+	double		weights = 0;
+
+	for (int q = 0; q < plain->nqis; q++)
+	{
+		double		weight = 0;
+
+		for (int c = plain->first[q]; c < plain->first[q + 1]; c++)
+			weight += plain->problem->columns[c].weight;
+		weights += weight;
+		loss += weight * cell_loss(plain, metric, q, suppressed ? height_of(plain, q) : plain->level[q], type);
+	}
+	return loss / weights;
+}
+
+/* Classes, suppressed rows and metric of the node at hand. */
+static void
+plain_measure(Plain *plain, KanonMetric metric)
+{
+	const KanonProblem *problem = plain->problem;
+	uint32_t	ntypes = problem->ntypes;
+	bool	   *done = calloc(ntypes + 1, sizeof(bool));
+	uint32_t   *member = malloc((ntypes + 1) * sizeof(uint32_t));
+	uint32_t   *rest = malloc((ntypes + 1) * sizeof(uint32_t));
+	size_t		nrest = 0;
+	double		squares = 0;
+	double		lost = 0;
+	double		everything = 0;
+
+	plain->suppressed = plain->classes = 0;
+	for (uint32_t i = 0; i < ntypes; i++)
+	{
+		size_t		n = 0;
+		int64_t		rows = 0;
+		bool		allowed;
+
+		for (uint32_t j = i; j < ntypes && !done[i]; j++)
+			if (!done[j] && same_class(plain, i, j))
+			{
+				member[n++] = j;
+				rows += problem->rows[j];
+			}
+		if (n == 0)
+			continue;
+		allowed = kanon_class_allowed(problem, member, NULL, n, rows);
+		plain->classes += allowed;
+		squares += (double) rows * (double) (allowed ? rows : plain->n);
+		for (size_t j = 0; j < n; j++)
+		{
+			done[member[j]] = true;
+			if (metric == KANON_METRIC_LOSS || metric == KANON_METRIC_PRECISION || metric == KANON_METRIC_ENTROPY)
+			{
+				lost += (double) problem->rows[member[j]] * row_loss(plain, metric, member[j], !allowed);
+				everything += (double) problem->rows[member[j]] * row_loss(plain, metric, member[j], true);
+			}
+			if (!allowed)
+				rest[nrest++] = member[j];
+		}
+		if (!allowed)
+			plain->suppressed += rows;
+	}
+	plain->left_over = plain->suppressed > 0
+		&& !kanon_class_allowed(problem, rest, NULL, nrest, plain->suppressed)
+		&& (problem->residual == KANON_RESIDUAL_ERROR
+			|| (problem->residual == KANON_RESIDUAL_SUPPRESS && !kanon_rest_allowed(problem, rest, NULL, nrest)));
+	free(done);
+	free(member);
+	free(rest);
+	plain->value = metric == KANON_METRIC_DISCERNIBILITY ? squares
+		: metric == KANON_METRIC_AVERAGE ? (double) plain->n / (double) (plain->classes + (plain->suppressed > 0))
+		: metric == KANON_METRIC_ENTROPY ? (everything > 0 ? lost / everything : 0)
+		: lost / (double) plain->n;
+	if (metric == KANON_METRIC_HEIGHT)
+	{
+		plain->value = 0;
+		for (int q = 0; q < plain->nqis; q++)
+			plain->value += plain->level[q];
+	}
+}
+
+/* The least of all nodes within the limit; false: there is none. */
+static bool
+exhaustive(Plain *plain, KanonMetric metric, int64_t limit, double *least)
+{
+	bool		any = false;
+
+	*least = INFINITY;
+	memset(plain->level, 0, sizeof(plain->level));
+	do
+	{
+		plain_measure(plain, metric);
+		if (plain->suppressed > limit)
+			continue;
+		any = true;
+		if (!plain->left_over)
+			*least = fmin(*least, plain->value);
+	} while (plain_next(plain));
+	return any;
+}
+
+/* Goes to the node of a pattern. */
+static void
+plain_go(Plain *plain, KanonPattern pattern)
+{
+	for (int q = 0; q < plain->nqis; q++)
+	{
+		plain->level[q] = 0;
+		for (int c = plain->first[q]; c < plain->first[q + 1]; c++)
+			plain->level[q] += pattern >> c & 1;
+	}
+}
+
+/* ---- a team of members who take turns ---- */
+
+typedef struct Turns
+{
+	Host	   *host;
+	int			wanted;
+	int			members;
+	void	   *block;
+	KanonMember *member[KANON_MAX_MEMBERS];
+	int64_t		started;
+} Turns;
+
+static void *
+turns_open(void *arg, size_t size, int *members)
+{
+	Turns	   *turns = arg;
+
+	turns->block = malloc(size);
+	*members = turns->members = turns->wanted;
+	return turns->block;
+}
+
+static void
+turns_start(void *arg)
+{
+	((Turns *) arg)->started++;
+}
+
+static bool
+turns_wait(void *arg)
+{
+	Turns	   *turns = arg;
+
+	for (int m = 1; m < turns->members; m++)
+	{
+		if (turns->member[m] == NULL)
+			turns->member[m] = kanon_member_open(&turns->host->env, turns->block, m);
+		if (turns->member[m] == NULL)
+			return false;
+		kanon_member_work(turns->member[m]);
+	}
+	return true;
+}
+
+static void
+turns_end(Turns *turns)
+{
+	for (int m = 1; m < turns->members; m++)
+	{
+		kanon_member_close(turns->member[m]);
+		turns->member[m] = NULL;
+	}
+	free(turns->block);
+	turns->block = NULL;
+	turns->members = 0;
+}
+
+/* ---- tests ---- */
+
+static int64_t
+some_limit(double share, int64_t n)
+{
+	return (int64_t) floor(share * (double) n + 1e-9);
+}
+
+static bool
+close_to(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * (1 + fabs(a) + fabs(b));
+}
+
+/* One search; its node for the others to be compared with (all of them 1: the first). */
+static void
+compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool any, double least,
+		KanonPattern *pattern)
+{
+	KanonOutcome outcome;
+	KanonRelease release;
+	KanonReport report;
+	Plain		plain;
+	Turns		turns = {.host = host, .wanted = 2 + (int) (problem->k % 3)};
+	KanonTeam	team = {&turns, turns_open, turns_start, turns_wait};
+	KanonStatus status;
+	int64_t		limit;
+
+	plain_open(&plain, problem);
+	limit = some_limit(options->suppression_limit, plain.n);
+	options->outcome = &outcome;
+	options->team = &team;
+	problem->full_domain = options;
+	status = kanon_solve_full_domain(problem, &release, &report);
+	turns_end(&turns);
+	if (least == INFINITY)
+	{
+		assert_int_equal(status, any ? KANON_RESIDUAL : KANON_INFEASIBLE);
+		assert_int_equal(host->blocks > 0, problem->privacy != NULL);
+		return;
+	}
+	if (status != KANON_OK)
+		print_error("status %d: %s\n", (int) status, report.detail);
+	assert_int_equal(status, KANON_OK);
+	plain_go(&plain, outcome.best.pattern);
+	plain_measure(&plain, options->metric);
+	assert_true(plain.suppressed <= limit && !plain.left_over);
+	assert_int_equal(outcome.best.suppressed, plain.suppressed);
+	assert_int_equal(outcome.best.classes, plain.classes);
+	if (options->metric == KANON_METRIC_PRECISION)
+		outcome.best.metric = 1 - outcome.best.metric;
+	if (!close_to(outcome.best.metric, plain.value) || !close_to(plain.value, least))
+		print_error("%s %s: %.12g, is %.12g, least %.12g\n", kanon_metric_names[options->metric],
+					kanon_search_names[options->search], outcome.best.metric, plain.value, least);
+	assert_true(close_to(outcome.best.metric, plain.value));
+	assert_true(close_to(plain.value, least));
+	if (options->search == 0)
+		*pattern = outcome.best.pattern;
+	assert_true(outcome.best.pattern == *pattern);
+	assert_true(report.proven);
+	assert_true(outcome.checked + outcome.tagged <= outcome.nodes);
+	if (options->explore)
+	{
+		KanonPattern best = ~UINT64_C(0);
+		double		found = INFINITY;
+
+		assert_int_equal(outcome.checked + outcome.tagged, outcome.nodes);
+		for (int64_t i = 0; i < outcome.nodes; i++)
+		{
+			KanonNode  *node = &outcome.all[i];
+
+			plain_go(&plain, node->pattern);
+			plain_measure(&plain, options->metric);
+			assert_int_equal(node->fulfils, plain.suppressed <= limit);
+			assert_true(node->checked || !node->fulfils);
+			if (node->checked)
+				assert_int_equal(node->suppressed, plain.suppressed);
+			if (node->fulfils)
+			{
+				double		value = options->metric == KANON_METRIC_PRECISION ? 1 - node->metric : node->metric;
+
+				assert_true(close_to(value, plain.value));
+				assert_int_equal(node->classes, plain.classes);
+				if (value < found && !plain.left_over)
+				{
+					found = value;
+					best = node->pattern;
+				}
+			}
+		}
+		assert_true(best != ~UINT64_C(0) && close_to(found, least));
+		kanon_free(&host->env, outcome.all);
+	}
+	kanon_release_free(problem, &release);
+}
+
+/* The last column becomes one of sensitive values, with rules. */
+static void
+add_rules(Host *host, uint64_t *random, KanonProblem *problem)
+{
+	KanonPrivacyRule rule = {.kind = KANON_DISTINCT_L, .l = 2};
+	int			c = problem->ncolumns - 1;
+
+	if (random_below(random, 2) == 0)
+		rule = (KanonPrivacyRule) {.kind = KANON_ALPHA, .share = 0.6};
+	problem->ncolumns = c;
+	problem->nextra = 1;
+	problem->extra = problem->columns + c;
+	assert_int_equal(kanon_privacy_open(problem, &rule, 1, &problem->privacy), KANON_OK);
+	(void) host;
+}
+
+static void
+optimal(void **state)
+{
+	uint64_t	random = 2024;
+	const char *share = getenv("KANON_TEST_SHARE");
+	int			rounds = 400 * (share != NULL ? atoi(share) : 100) / 100;
+	static const double limits[] = {0, 0, 0.05, 0.1, 0.3, 1};
+	int			none = 0;
+
+	(void) state;
+	for (int round = 0; round < rounds; round++)
+	{
+		Host		host;
+		bool		rules = round % 4 == 3;
+		int			nqis = 1 + (int) random_below(&random, 4);
+		KanonProblem *problem;
+		KanonFullDomainOptions options = {.explore = round % 3 == 0};
+		Plain		plain;
+
+		host_init(&host);
+		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 60), nqis + rules,
+										3, 1 + random_below(&random, 6));
+		if (rules)
+		{
+			/* a sensitive column has no levels */
+			while (problem->columns[problem->ncolumns - 1].level > 0)
+				problem->ncolumns--;
+			add_rules(&host, &random, problem);
+		}
+		problem->residual = (KanonResidual) random_below(&random, 3);
+		if (round % 2 == 1)
+			for (int c = 0; c < problem->ncolumns; c++)
+				((KanonColumn *) problem->columns)[c].weight = 0.1 + random_below(&random, 10);
+		options.suppression_limit = limits[random_below(&random, 6)];
+		plain_open(&plain, problem);
+		for (int metric = 0; kanon_metric_names[metric] != NULL; metric++)
+		{
+			double		least;
+			bool		any = exhaustive(&plain, (KanonMetric) metric,
+										 some_limit(options.suppression_limit, plain.n), &least);
+			KanonPattern pattern = 0;
+
+			none += least == INFINITY;
+			options.metric = (KanonMetric) metric;
+			for (int search = 0; kanon_search_names[search] != NULL; search++)
+			{
+				options.search = (KanonSearch) search;
+				compare(&host, problem, &options, any, least, &pattern);
+			}
+		}
+		kanon_privacy_close(problem->privacy);
+		assert_int_equal(host.blocks, 0);
+		for (int c = problem->ncolumns; problem->nextra > 0 && c <= problem->ncolumns; c++)
+			free((void *) problem->columns[c].code);
+		problem_free(problem);
+	}
+	assert_true(none > 0);
+}
+
+/* Codes that take more than one word. */
+static void
+many_values(void **state)
+{
+	uint64_t	random = 7;
+	Host		host;
+	uint32_t   *code = malloc(3000 * 8 * sizeof(uint32_t));
+	int			level[8] = {0, 1, 0, 1, 0, 1, 0, 1};
+	KanonProblem *problem;
+	KanonPattern first = 0;
+
+	(void) state;
+	for (size_t i = 0; i < 3000; i++)
+		for (int c = 0; c < 8; c += 2)
+		{
+			code[i * 8 + (size_t) c] = random_below(&random, 1 << 22);
+			code[i * 8 + (size_t) c + 1] = code[i * 8 + (size_t) c] >> 18;
+		}
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 3000, 8, 3);
+	free(code);
+	problem_set_levels(problem, level);
+	for (int search = 0; kanon_search_names[search] != NULL; search++)
+	{
+		Turns		turns = {.host = &host, .wanted = 2};
+		KanonTeam	team = {&turns, turns_open, turns_start, turns_wait};
+		KanonOutcome outcome;
+		KanonFullDomainOptions options = {
+			.suppression_limit = 0.1,.search = (KanonSearch) search,.team = &team,.outcome = &outcome
+		};
+		KanonRelease release;
+		KanonReport report;
+		Plain		plain;
+
+		problem->full_domain = &options;
+		assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_OK);
+		turns_end(&turns);
+		plain_open(&plain, problem);
+		plain_go(&plain, outcome.best.pattern);
+		plain_measure(&plain, KANON_METRIC_HEIGHT);
+		assert_int_equal(plain.suppressed, outcome.best.suppressed);
+		assert_int_equal(plain.classes, outcome.best.classes);
+		if (search == 0)
+			first = outcome.best.pattern;
+		assert_true(outcome.best.pattern == first);
+		kanon_release_free(problem, &release);
+	}
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+/* Figures that were computed independently, by brute force. */
+static void
+adult(void **state)
+{
+	static const struct
+	{
+		int64_t		k;
+		double		limit;
+		KanonMetric metric;
+		double		value;
+		int64_t		classes;
+		int64_t		suppressed;
+	}			figure[] = {
+		{2, 0.05, KANON_METRIC_DISCERNIBILITY, 4602798, -1, -1},
+		{5, 0.05, KANON_METRIC_DISCERNIBILITY, 7220555, 356, 105},
+		{5, 0, KANON_METRIC_DISCERNIBILITY, 33627534, -1, 0},
+		{5, 0.05, KANON_METRIC_AVERAGE, 28.81, -1, -1}
+	};
+	const char *data = getenv("KANON_DATA");
+	Host		host;
+	KanonProblem *problem;
+
+	(void) state;
+	host_init(&host);
+	problem = data == NULL || getenv("KANON_TEST_SHARE") != NULL ? NULL
+		: problem_read_levels(&host, data, "adult-arx", "adult-hierarchies", 2);
+	if (problem == NULL)
+		skip();
+	for (size_t i = 0; i < sizeof(figure) / sizeof(figure[0]); i++)
+	{
+		int64_t		checked[4];
+
+		for (int search = 0; kanon_search_names[search] != NULL; search++)
+		{
+			KanonOutcome outcome;
+			KanonFullDomainOptions options = {
+				.suppression_limit = figure[i].limit,.metric = figure[i].metric,
+				.search = (KanonSearch) search,.outcome = &outcome
+			};
+			KanonRelease release;
+			KanonReport report;
+
+			problem->k = figure[i].k;
+			problem->full_domain = &options;
+			assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_OK);
+			assert_int_equal(outcome.nodes, 12960);
+			assert_true(fabs(outcome.best.metric - figure[i].value) < 0.005);
+			if (figure[i].classes >= 0)
+				assert_int_equal(outcome.best.classes, figure[i].classes);
+			if (figure[i].suppressed >= 0)
+				assert_int_equal(outcome.best.suppressed, figure[i].suppressed);
+			checked[search] = outcome.checked;
+			kanon_release_free(problem, &release);
+		}
+		assert_true(checked[KANON_SEARCH_FLASH] <= checked[KANON_SEARCH_INCOGNITO]);
+		assert_int_equal(checked[KANON_SEARCH_FLASH], checked[KANON_SEARCH_SPEEDY]);
+	}
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+/* Every allocation refused once, every poll answered with yes once. */
+static void
+memory_and_cancel(void **state)
+{
+	(void) state;
+	for (int search = 0; kanon_search_names[search] != NULL; search++)
+		for (int what = 0; what < 2; what++)
+		{
+			KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
+			KanonStatus status = expected;
+
+			for (uint64_t at = 1; status == expected; at += at < 300 ? 1 : at / 10)
+			{
+				uint64_t	random = 11;
+				Host		host;
+				Turns		turns = {.host = &host, .wanted = 3};
+				KanonTeam	team = {&turns, turns_open, turns_start, turns_wait};
+				KanonOutcome outcome;
+				KanonFullDomainOptions options = {
+					.suppression_limit = 0.05,.metric = KANON_METRIC_ENTROPY,
+					.search = (KanonSearch) search,.explore = true,.team = &team,.outcome = &outcome
+				};
+				KanonProblem *problem;
+				KanonRelease release;
+				KanonReport report;
+
+				host_init(&host);
+				problem = problem_random_levels(&host, &random, 200, 3, 3, 3);
+				problem->full_domain = &options;
+				if (what == 0)
+					host.refuse_at = at;
+				else
+					host.cancel_at = at;
+				status = kanon_solve_full_domain(problem, &release, &report);
+				/* a member who could not begin is gone for the team */
+				if (what == 0 && status == KANON_CANCELLED)
+					status = KANON_NO_MEMORY;
+				turns_end(&turns);
+				if (status == KANON_OK)
+				{
+					kanon_release_free(problem, &release);
+					kanon_free(&host.env, outcome.all);
+				}
+				assert_true(status == KANON_OK || status == expected);
+				assert_int_equal(host.blocks, 0);
+				problem_free(problem);
+			}
+		}
+}
+
+/* What cannot be solved says so. */
+static void
+refused(void **state)
+{
+	uint64_t	random = 3;
+	Host		host;
+	KanonOutcome outcome;
+	KanonFullDomainOptions options = {.outcome = &outcome};
+	KanonRelease release;
+	KanonReport report;
+	KanonProblem *problem;
+	uint32_t	code[30] = {0};
+	uint32_t	unnested[] = {0, 0, 0, 1};
+	int			level[] = {0, 1};
+
+	(void) state;
+	host_init(&host);
+	problem = problem_random_levels(&host, &random, 10, 2, 3, 11);
+	problem->full_domain = &options;
+	assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_INFEASIBLE);
+	assert_non_null(strstr(report.detail, "would suppress 10 rows"));
+	problem_free(problem);
+
+	problem = problem_from_codes(&host, code, 1, 30, 2);
+	problem->full_domain = &options;
+	assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_TOO_LARGE);
+	assert_non_null(strstr(report.detail, "1073741824 nodes"));
+	problem_free(problem);
+
+	problem = problem_from_codes(&host, unnested, 2, 2, 2);
+	problem_set_levels(problem, level);
+	problem->full_domain = &options;
+	assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_BROKEN);
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(optimal),
+		cmocka_unit_test(many_values),
+		cmocka_unit_test(adult),
+		cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(refused),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
