@@ -195,6 +195,34 @@ AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text, text[])
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
+CREATE FUNCTION @extschema@.kanon_full_domain(
+    source            regclass,
+    target            text,
+    quasi_identifiers name[],
+    k                 bigint,
+    hierarchies       jsonb    DEFAULT NULL,
+    suppression_limit float8   DEFAULT 0,
+    metric            text     DEFAULT 'loss',
+    algorithm         text     DEFAULT 'flash',
+    workers           int      DEFAULT NULL,
+    keep              name[]   DEFAULT '{}',
+    weights           float8[] DEFAULT NULL,
+    categorical       name[]   DEFAULT '{}',
+    residual          text     DEFAULT 'suppress',
+    mark              boolean  DEFAULT false,
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false,
+    explore           boolean  DEFAULT false,
+    class_column      name     DEFAULT NULL,
+    privacy           text[]   DEFAULT NULL)
+RETURNS TABLE (node text, verdict text, metric_value float8, suppressed_rows bigint, classes bigint,
+               lattice_nodes bigint, nodes_checked bigint, nodes_tagged bigint, workers_used int, search_ms float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_full_domain';
+
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, jsonb, float8, text, text, int, name[], float8[], name[], text, boolean, boolean, boolean, boolean, name, text[])
+IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
+
 CREATE FUNCTION @extschema@.kanon_patterns(
     quasi_identifiers name[],
     max_suppressed    int      DEFAULT NULL,

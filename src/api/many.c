@@ -7,16 +7,14 @@
  * next k that nobody has taken.
  */
 #include "compat.h"
+#include "api/library.h"
 #include "api/many.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"
-#include "catalog/pg_proc.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "port/atomics.h"
-#include "utils/builtins.h"
-#include "utils/syscache.h"
 
 /*
  * To start workers takes some milliseconds: less work than this is not shared.
@@ -281,25 +279,6 @@ kanon_many_worker(dsm_segment *segment, shm_toc *toc)
 	work(border, &problem, kanon_solver_find(shared->method)->solve, shared,
 		 shm_toc_lookup(toc, KEY_KS, false), shm_toc_lookup(toc, KEY_SOLUTIONS, false));
 	MemoryContextDelete(border->context);
-}
-
-/* The library that the calling function is in, as it was named when that was created. */
-static char *
-library_of(FunctionCallInfo fcinfo)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
-	Datum		path;
-	bool		isnull;
-	char	   *result;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
-	path = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
-	if (isnull)
-		elog(ERROR, "function %u has no library", fcinfo->flinfo->fn_oid);
-	result = TextDatumGetCString(path);
-	ReleaseSysCache(tuple);
-	return result;
 }
 
 /* Solves with workers; solutions that none could finish stay as they are. */

@@ -34,6 +34,7 @@ static const PublishSignature signature = {
 	.limits = ARG_TIME_LIMIT,
 	.class_column = ARG_CLASS_COLUMN,
 	.hierarchies = ARG_HIERARCHIES,
+	.level_cost = ARG_LEVEL_COST,
 	.privacy = ARG_PRIVACY,
 	.recorded = recorded,
 	.nrecorded = lengthof(recorded)

@@ -22,8 +22,8 @@ publish_args(Publish *publish, FunctionCallInfo fcinfo, const PublishSignature *
 		publish->limits = limits_arg(fcinfo, signature->limits);
 	else
 		publish->limits = (Limits) {.time_limit = INFINITY, .seed = 1, .effort = 1};
-	if (signature->hierarchies > 0)
-		publish->level_cost = level_cost_arg(fcinfo, signature->hierarchies + 1);
+	if (signature->level_cost > 0)
+		publish->level_cost = level_cost_arg(fcinfo, signature->level_cost);
 	if (signature->privacy > 0)
 		publish->privacy = privacy_arg(fcinfo, signature->privacy);
 	if (!bool_arg(fcinfo, signature->dry_run, "dry_run"))

@@ -29,7 +29,8 @@ typedef struct PublishSignature
 	int			categorical;
 	int			limits;			/* time_limit, gap, seed, effort */
 	int			class_column;
-	int			hierarchies;	/* and level_cost after it */
+	int			hierarchies;
+	int			level_cost;
 	int			privacy;
 	const int  *recorded;		/* [nrecorded] arguments for the record; see call_options */
 	int			nrecorded;

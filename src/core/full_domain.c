@@ -264,15 +264,12 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, Kano
 		.pace = {env, "search", 0, -1, 0}
 	};
 	double		start = env->now(env->arg);
-	double		value = 0;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	memset(solver.options->outcome, 0, sizeof(KanonOutcome));
 	status = solve(&solver, release);
-	if (status == KANON_OK)
-		value = metric_shown(&solver.metric, solver.search.value[solver.search.best]);
 	checker_close(solver.search.checker);
 	metric_close(problem, &solver.metric);
 	kanon_mask_close(solver.index);
@@ -294,8 +291,8 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, Kano
 		kanon_free(env, solver.options->outcome->all);
 		solver.options->outcome->all = NULL;
 	}
-	report->cost = report->lower_bound = value;
-	report->proven = status == KANON_OK;
+	/* the metric is optimal; of the patterns' cost nothing is known */
+	report->lower_bound = -INFINITY;
 	report->nodes = solver.search.checked;
 	report->seconds = env->now(env->arg) - start;
 	return status;

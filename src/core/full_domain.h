@@ -10,7 +10,10 @@
 #ifndef KANON_FULL_DOMAIN_H
 #define KANON_FULL_DOMAIN_H
 
-#include "kanon.h"
+#include "privacy.h"
+
+/* Kinds of privacy rules that it takes: all, since each keeps when classes are merged. */
+#define KANON_FULL_DOMAIN_PRIVACY ((1u << KANON_PRIVACY_KINDS) - 1)
 
 /* Nodes that a lattice may have. */
 #define KANON_MAX_NODES 10000000
@@ -102,7 +105,8 @@ typedef struct KanonFullDomainOptions
  * rows are one class; where they may not be one, residual says what happens to
  * them.  KANON_TOO_LARGE: more than KANON_MAX_NODES nodes; KANON_INFEASIBLE: no
  * node fulfils the rules (the detail names the best), KANON_RESIDUAL: none
- * without left-over rows.
+ * without left-over rows.  report->cost is what the patterns cost, of which
+ * nothing is proven.
  */
 extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release,
 										   KanonReport *report);

@@ -183,7 +183,7 @@ fill_block(Checker *checker, const Block *plan, const Metric *metric, KanonRepor
 static bool
 take_block(Checker *checker, size_t bytes)
 {
-	if (checker->team != NULL)
+	if (checker->team != NULL && checker->problem->ntypes >= FULL_DOMAIN_SHARED)
 		checker->block = checker->team->open(checker->team->arg, bytes, &checker->members);
 	if (checker->block != NULL)
 		return true;

@@ -1,0 +1,12 @@
+/*
+ * library.h: which library a function is in, for parallel workers to load.
+ */
+#ifndef KANON_API_LIBRARY_H
+#define KANON_API_LIBRARY_H
+
+#include "fmgr.h"
+
+/* The library that the calling function is in, as it was named when that was created. */
+extern char *library_of(FunctionCallInfo fcinfo);
+
+#endif
