@@ -13,8 +13,11 @@
 #include "full_domain.h"
 #include "internal.h"
 
-/* Sums that no number of rows overflows; integers, so that no order of adding matters. */
-__extension__ typedef __int128 KanonWide;
+/*
+ * Sums that no number of rows overflows; integers, so that no order of adding
+ * matters.  In memory of the host, which aligns to 8 bytes.
+ */
+__extension__ typedef __int128 KanonWide __attribute__((aligned(8)));
 
 /*
  * A node's number has its levels as digits, in mixed radix.  Level r of
