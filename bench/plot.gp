@@ -22,12 +22,12 @@ bars(file, value, must, aim) = sprintf("plot '%s' every ::1 using (column(%d)/co
 
 set title "Whole calls and solver: ratios within one run" textcolor rgb "#333333" offset 0, 1
 there(file) = int(system("test -s '".file."' && echo 1 || echo 0"))
-titles = "'Whole calls and solver: ratios within one run' 'kanon_risk against plain grouping' 'kanon_frontier against single runs'"
-do for [n = 1:3] {
-	if (there(dir."/".word("publish risk choosing", n).".tsv")) {
+titles = "'Whole calls and solver: ratios within one run' 'kanon_risk against plain grouping' 'kanon_frontier against single runs' 'kanon_full_domain against one grouping'"
+do for [n = 1:4] {
+	if (there(dir."/".word("publish risk choosing full_domain", n).".tsv")) {
 		set title word(titles, n)
-		set output dir."/".word("publish risk choosing", n).".svg"
-		eval(bars(dir."/".word("publish risk choosing", n).".tsv", 4, 5, 6))
+		set output dir."/".word("publish risk choosing full_domain", n).".svg"
+		eval(bars(dir."/".word("publish risk choosing full_domain", n).".tsv", 4, 5, 6))
 	}
 }
 if (there(dir."/memory.tsv")) {
