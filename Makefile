@@ -8,7 +8,7 @@
 #
 # Parts of check: check-core, check-regress [REGRESS=…], check-isolation
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-reference.
-# Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no.
+# Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no.
 
 PG_CONFIG ?= pg_config
 
@@ -48,7 +48,7 @@ PGFILEDESC = "kanon - k-anonymous releases"
 PG_SRCS = $(wildcard src/*.c src/api/*.c src/read/*.c src/write/*.c src/report/*.c)
 CORE_SRCS = $(wildcard src/core/*.c)
 OBJS = $(PG_SRCS:.c=.o)
-CORE_OBJS = $(CORE_SRCS:.c=.o)
+CORE_OBJS = $(CORE_SRCS:.c=.o) src/core/matching.o
 CORE_LIB = src/core/libkanon_core.a
 
 # src/core knows nothing of PostgreSQL: its own flags, no include path of the
@@ -77,7 +77,18 @@ GLPK_CPPFLAGS = -DHAVE_GLPK
 GLPK_LIBS = -lglpk
 endif
 
-SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) -lm
+# The clusterings' library for matchings, headers alone, when they are there.
+# matching.cc is the only C++; libstdc++ is linked only with it.
+LEMON ?= $(shell echo '\#include <lemon/matching.h>' | $(CXX) -x c++ -E - >/dev/null 2>&1 && echo yes || echo no)
+override LEMON := $(LEMON)
+ifeq ($(LEMON),yes)
+LEMON_CPPFLAGS = -DHAVE_LEMON
+LEMON_LIBS = -lstdc++
+endif
+CORE_CXXFLAGS = -std=c++14 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
+	-fstack-protector-strong -Wall -Wextra -Wno-maybe-uninitialized $(filter -Werror,$(CORE_CFLAGS))
+
+SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) $(LEMON_LIBS) -lm
 
 # No bitcode: it wants clang, and nothing here gains from inlining into queries.
 override with_llvm := no
@@ -102,18 +113,23 @@ include $(PGXS)
 # about the objects: the server's version, its paths, the library.
 DEPFLAGS = -MMD -MP
 override CPPFLAGS += $(DEPFLAGS)
--include $(PG_SRCS:.c=.d) $(CORE_SRCS:.c=.d)
+-include $(PG_SRCS:.c=.d) $(CORE_OBJS:.o=.d)
 
 $(OBJS) $(CORE_OBJS): $(BUILD_STAMP)
-BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK)
+BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK) LEMON=$(LEMON)
 ifneq ($(BUILD_KEY),$(shell cat $(BUILD_STAMP) 2>/dev/null))
 .PHONY: $(BUILD_STAMP)
 endif
 $(BUILD_STAMP):
 	@echo '$(BUILD_KEY)' >$@
 
-$(CORE_OBJS): %.o: %.c
+$(CORE_SRCS:.c=.o): %.o: %.c
 	$(CC) $(CORE_CPPFLAGS) $(CORE_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# Without LEMON it says so, in the C that it is then: no C++ compiler is needed.
+src/core/matching.o: src/core/matching.cc
+	$(if $(LEMON_LIBS),$(CXX) $(CORE_CPPFLAGS) $(LEMON_CPPFLAGS) $(CORE_CXXFLAGS),$(CC) -x c $(CORE_CPPFLAGS) \
+		$(CORE_CFLAGS)) $(DEPFLAGS) -c -o $@ $<
 
 $(CORE_LIB): $(CORE_OBJS)
 	rm -f $@

@@ -1,0 +1,58 @@
+/*
+ * cluster.h: classes of any shape: the rows are partitioned or clustered, and a
+ * class shows what its members have in common.
+ *
+ * These solvers take the problem's row types, k, weights and residual (what to
+ * leave out is a choice of `forest` alone); its mask is every combination.
+ */
+#ifndef KANON_CLUSTER_H
+#define KANON_CLUSTER_H
+
+#include "kanon.h"
+
+/* How a class shows a quasi-identifier in which its members differ. */
+typedef enum KanonClusterShow
+{
+	KANON_CLUSTER_SUPPRESS,		/* not at all */
+	KANON_CLUSTER_HIERARCHY,	/* by the lowest level on which they agree */
+	KANON_CLUSTER_RANGE,		/* by the least and the largest value; not at all beside NULL */
+	KANON_CLUSTER_SET			/* by all their values */
+} KanonClusterShow;
+
+struct KanonClusterOptions
+{
+	const KanonClusterShow *show;	/* one per quasi-identifier (column of level 0) */
+};
+
+/* cluster.c: the table of methods, which ends with name == NULL. */
+extern const KanonSolver kanon_cluster_methods[];
+extern const KanonSolver *kanon_cluster_method_find(const char *name);
+
+/*
+ * What they promise (report): `lower_bound` is proven for the cost of every release
+ * with classes of at least k rows, and `cost` is at most `guarantee` times the
+ * least.  cost is the sum over the rows of what their class hides: of each
+ * quasi-identifier its weight, or the part of it that is up the hierarchy or within
+ * a range; rows left out count as hidden altogether.  Of `gather` it is the largest
+ * distance, in what a class of the two would hide, of a row from its class's centre.
+ */
+extern KanonStatus kanon_solve_mondrian(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
+extern KanonStatus kanon_solve_mondrian_relaxed(const KanonProblem *problem, KanonRelease *release,
+												KanonReport *report);
+extern KanonStatus kanon_solve_forest(const KanonProblem *problem, KanonRelease *release,
+									  KanonReport *report);
+extern KanonStatus kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release,
+										 KanonReport *report);
+extern KanonStatus kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
+extern KanonStatus kanon_solve_gather(const KanonProblem *problem, KanonRelease *release,
+									  KanonReport *report);
+
+/* k = 2 and k = 3 only (else KANON_TOO_LARGE); KANON_UNAVAILABLE without LEMON. */
+extern KanonStatus kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release,
+									 KanonReport *report);
+extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease *release,
+									   KanonReport *report);
+
+#endif
