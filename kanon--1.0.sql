@@ -31,6 +31,7 @@ CREATE TABLE @extschema@.kanon_run (
     class_max         bigint,
     cost              float8 NOT NULL,
     lower_bound       float8,
+    guarantee         float8,
     gap               float8,
     proven            boolean,
     nodes             bigint,
@@ -100,7 +101,7 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        suppressed_cells,
        suppressed_cells::float8 / nullif((row_count - dropped_rows) * quasi_identifiers, 0) AS suppressed_share,
        usefulness, classes, class_min, class_avg, class_max,
-       read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, gap, proven, nodes,
+       read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, guarantee, gap, proven, nodes,
        peak_memory, discernibility, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, classification,
        kept, options, version
 FROM @extschema@.kanon_run
@@ -194,6 +195,33 @@ AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
 COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text, text[])
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
+
+CREATE FUNCTION @extschema@.kanon_cluster(
+    source            regclass,
+    target            text,
+    quasi_identifiers name[],
+    k                 bigint,
+    method            text,
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height',
+    show              text     DEFAULT 'auto',
+    weights           float8[] DEFAULT NULL,
+    keep              name[]   DEFAULT '{}',
+    categorical       name[]   DEFAULT '{}',
+    residual          text     DEFAULT 'suppress',
+    mark              boolean  DEFAULT false,
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false,
+    time_limit        interval DEFAULT '60 seconds',
+    class_column      name     DEFAULT NULL,
+    privacy           text[]   DEFAULT NULL)
+RETURNS TABLE (classes bigint, row_count bigint, dropped_rows bigint, class_min bigint, class_avg float8,
+               class_max bigint, cost float8, lower_bound float8, guarantee float8, gcp float8, usefulness float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_cluster';
+
+COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, jsonb, text, text, float8[], name[], name[], text, boolean, boolean, boolean, interval, name, text[])
+IS 'publishes a table in classes of any shape, by partitioning (Mondrian) or clustering, some with a proven guarantee';
 
 CREATE FUNCTION @extschema@.kanon_full_domain(
     source            regclass,

@@ -183,6 +183,23 @@ $holder->query_safe('ROLLBACK');
 $runner->run($_) foreach 'RESET ROLE', 'RESET search_path', 'RESET statement_timeout';
 nothing_remains('cancelled and caught');
 
+# In LEMON, which computes in a thread of its own.
+$node->safe_psql('postgres', <<'E');
+CREATE TABLE scattered AS SELECT i * 7919 % 211 AS a, i * 104729 % 197 AS b, i * 31337 % 223 AS c FROM generate_series(1, 20000) i;
+E
+{
+	$runner->run("SET statement_timeout = '2s'");
+	my $asked = time;
+	my $said = $runner->run("SELECT kanon_cluster('scattered', 'fresh', '{a,b,c}', 3, 'triples', show => 'suppress')");
+	if ($said !~ /0A000/)
+	{
+		like($said, $cancelled, 'statement_timeout while matching');
+		cmp_ok(time - $asked, '<', 2 + LIMIT, 'statement_timeout while matching: at once');
+	}
+	$runner->run('RESET statement_timeout');
+	nothing_remains('matching');
+}
+
 # 2. At many points of a run that computes all the time.
 my $whole = publish('many', 'fresh', "'{a,b}', 3, keep => '{note}', mark => true");
 my ($began, $started, $wall);

@@ -160,7 +160,7 @@ k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 }
 
 /* Seconds; NULL is no limit. */
-static double
+double
 time_limit_arg(FunctionCallInfo fcinfo, int arg)
 {
 	double		seconds;

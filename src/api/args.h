@@ -33,6 +33,7 @@ typedef struct Limits
 } Limits;
 
 extern Limits limits_arg(FunctionCallInfo fcinfo, int first);
+extern double time_limit_arg(FunctionCallInfo fcinfo, int arg);	/* seconds, or INFINITY for NULL */
 extern void set_limits(KanonProblem *problem, const Limits *limits);
 
 /* Raises unless there is one symbol for each quasi-identifier, and each is one. */

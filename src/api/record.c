@@ -426,6 +426,7 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	set_int8(&table, "class_max", measures->class_max, none);
 	set_float8(&table, "cost", report->cost, false);
 	set_float8(&table, "lower_bound", report->lower_bound, unbounded);
+	set_float8(&table, "guarantee", report->guarantee, none || report->guarantee == 0);
 	set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
 	set_column(&table, "proven", BoolGetDatum(report->proven), none);
 	set_int8(&table, "nodes", report->nodes, none);

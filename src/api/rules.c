@@ -547,30 +547,37 @@ append_list(StringInfo text, List *words)
 
 /*
  * kanon_describe(pattern text, quasi_identifiers name[]).  How many levels a
- * hierarchy has is not known here: a digit is what it says.
+ * hierarchy has is not known here: a digit is what it says.  What was published may
+ * also have '~', for a range or set, which nobody can ask for.
  */
 Datum
 kanon_describe(PG_FUNCTION_ARGS)
 {
 	ColumnNames columns = free_names(PG_GETARG_ARRAYTYPE_P(1));
 	char	   *pattern = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *asked = pstrdup(pattern);
 	List	   *suppressed = NIL,
 			   *generalized = NIL,
+			   *several = NIL,
 			   *kept = NIL;
 	StringInfoData text;
 
-	pattern_check(pattern, columns.n);
+	for (char *symbol = asked; (symbol = strchr(symbol, '~')) != NULL;)
+		*symbol = '*';
+	pattern_check(asked, columns.n);
 	for (int c = 0; c < columns.n; c++)
 	{
 		if (pattern[c] == '*')
 			suppressed = lappend(suppressed, columns.names[c]);
 		else if (pattern[c] == '-' || pattern[c] == '0')
 			kept = lappend(kept, columns.names[c]);
+		else if (pattern[c] == '~')
+			several = lappend(several, columns.names[c]);
 		else
 			generalized = lappend(generalized, psprintf("%s to level %c", columns.names[c], pattern[c]));
 	}
 	initStringInfo(&text);
-	if (suppressed == NIL && generalized == NIL)
+	if (suppressed == NIL && generalized == NIL && several == NIL)
 		appendStringInfoString(&text, "suppresses nothing");
 	else if (list_length(suppressed) == columns.n)
 		appendStringInfoString(&text, "suppresses everything");
@@ -585,6 +592,11 @@ kanon_describe(PG_FUNCTION_ARGS)
 		{
 			appendStringInfoString(&text, suppressed != NIL ? "; generalizes " : "generalizes ");
 			append_list(&text, generalized);
+		}
+		if (several != NIL)
+		{
+			appendStringInfoString(&text, text.len > 0 ? "; shows several values of " : "shows several values of ");
+			append_list(&text, several);
 		}
 		if (kept != NIL)
 		{

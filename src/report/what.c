@@ -2,6 +2,7 @@
  * what.c: the section that says in words what was published and under which rules.
  */
 #include "compat.h"
+#include "core/cluster.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -21,6 +22,12 @@ put_patterns_allowed(Report *report)
 	const Rows *run = report->run_row;
 	Rows	   *rules;
 
+	if (kanon_cluster_method_find(value_of(run, 0, "method")) != NULL)
+	{
+		html(page, "<p>Rows near one another form a class, of any shape. Where they differ, it shows a range, "
+			 "a set, a level of a hierarchy, or nothing.</p>\n");
+		return;
+	}
 	if (value_of(run, 0, "listed") != NULL)
 	{
 		html(page, is_clustering(report) ?

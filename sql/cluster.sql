@@ -1,0 +1,122 @@
+-- kanon_cluster: classes of any shape
+\pset null '(null)'
+SET kanon.progress = off;
+SET TimeZone = 'UTC';
+SET DateStyle = 'ISO';
+
+CREATE TABLE people (id int, age int, height numeric(5,2), joined date, city text, sex char(1), note text);
+INSERT INTO people
+SELECT i, 20 + i * 7 % 50, 150 + (i * 13 % 400) / 10.0, date '2020-01-01' + i * 11 % 1000,
+       (ARRAY['Bern', 'Bonn', 'Graz', 'Linz', 'Ulm'])[1 + i * i % 5], CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END, 'note ' || i
+FROM generate_series(1, 60) AS i;
+CREATE TABLE cities (city text, country text, continent text);
+INSERT INTO cities VALUES ('Bern', 'CH', 'EU'), ('Bonn', 'DE', 'EU'), ('Graz', 'AT', 'EU'), ('Linz', 'AT', 'EU'), ('Ulm', 'DE', 'EU');
+
+-- every method that takes k = 3, with ranges where auto says so
+SELECT m AS method, classes > 1 AS several, row_count, dropped_rows, class_min >= 3 AS large_enough,
+       cost > 0 AS costs, lower_bound <= cost AS bound, guarantee, gcp < 1 AS tells
+FROM unnest('{mondrian,mondrian_relaxed,forest,triples,bottom_up,top_down,gather}'::text[]) WITH ORDINALITY AS t (m, n),
+     kanon_cluster('people', NULL, '{age,height,joined,city,sex}', 3, m, dry_run => true)
+ORDER BY n;
+
+-- the target has ranges, and the same table is found again
+SELECT classes, row_count, class_min FROM kanon_cluster('people', 'people_mondrian', '{age,height,joined,city,sex}', 10, 'mondrian', keep => '{note}');
+\d people_mondrian
+SELECT age, height, joined, city, sex, count(*) FROM people_mondrian GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5;
+SELECT k >= 10 AS ok, row_count FROM kanon_check('people_mondrian', '{age,height,joined,city,sex}');
+-- every row is in what it shows
+SELECT count(*) FROM people p WHERE NOT EXISTS (SELECT FROM people_mondrian m WHERE m.note = p.note AND m.age @> p.age
+    AND m.height @> p.height AND m.joined @> p.joined AND (m.city IS NULL OR m.city = p.city) AND (m.sex IS NULL OR m.sex = p.sex));
+
+-- sets
+SELECT classes, class_min FROM kanon_cluster('people', 'people_sets', '{city,sex}', 5, 'top_down', show => 'set', keep => '{note}');
+\d people_sets
+SELECT city, sex, count(*) FROM people_sets GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT count(*) FROM people_sets s JOIN people p USING (note) WHERE NOT (p.city = ANY (s.city) AND p.sex = ANY (s.sex));
+
+-- the lowest common level of a hierarchy
+CREATE TABLE towns AS SELECT city, 'f' AS sex FROM unnest('{Bonn,Bonn,Ulm,Ulm,Graz,Graz,Linz,Linz,Bern,Bern,Bern,Bern}'::text[]) AS city;
+SELECT classes, class_min, cost, lower_bound, guarantee FROM kanon_cluster('towns', 'people_levels', '{city,sex}', 4, 'forest', hierarchies => '{"city": "cities"}');
+\d people_levels
+SELECT city, sex, count(*) FROM people_levels GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT m, classes, cost FROM unnest('{mondrian,bottom_up,top_down}'::text[]) AS m,
+    kanon_cluster('towns', NULL, '{city,sex}', 4, m, hierarchies => '{"city": "cities"}', dry_run => true);
+
+-- one word for each column; nothing is shown of what differs
+SELECT classes, class_min FROM kanon_cluster('people', 'people_mixed', '{age,height,city,sex}', 6, 'bottom_up',
+    show => 'range, suppress, set, auto', mark => true);
+SELECT pg_typeof(age), pg_typeof(height), pg_typeof(city), pg_typeof(sex), bool_and(kanon_pattern ~ '^[-*~]{4}$') AS marked
+FROM people_mixed GROUP BY 1, 2, 3, 4;
+
+-- NULL is a value; beside one there is no range
+CREATE TABLE holes (a int, b float8, c smallint, d bigint, e timestamptz);
+INSERT INTO holes SELECT nullif(i % 4, 0), nullif(i % 3, 0), i % 5, i % 2, timestamptz '2024-01-01 00:00+00' + i * interval '1 day'
+FROM generate_series(1, 24) AS i;
+SELECT classes, class_min FROM kanon_cluster('holes', 'holes_public', '{a,b,c,d,e}', 6, 'mondrian');
+SELECT *, count(*) FROM holes_public GROUP BY 1, 2, 3, 4, 5 ORDER BY 5, 1, 2;
+
+-- pairs; the record
+SELECT classes, class_min, class_max <= 3 AS small, guarantee FROM kanon_cluster('people', 'people_pairs', '{age,city,sex}', 2, 'pairs');
+SELECT target, method, k, round(cost::numeric, 3) AS cost, round(lower_bound::numeric, 3) AS lower_bound, guarantee, options ->> 'show' AS show
+FROM kanon_usefulness WHERE source = 'public.people' ORDER BY run;
+-- the report and the words know ranges and sets
+SELECT kanon_describe('~*~-', '{age,height,city,sex}') AS mixed, kanon_describe('~~', '{age,height}') AS ranges;
+SELECT count(*) FILTER (WHERE kanon_report(run) ~ 'of any shape') AS reports FROM kanon_usefulness WHERE source = 'public.people';
+-- rules beyond k: Mondrian splits where both halves keep them
+SELECT classes > 1 AS several, class_min >= 3 AS ok FROM kanon_cluster('people', 'people_diverse', '{age,joined}', 3, 'mondrian',
+    keep => '{city}', privacy => ARRAY[kanon_distinct_l('city', 2)]);
+SELECT min(n) >= 2 AS diverse FROM (SELECT count(DISTINCT city) AS n FROM people_diverse GROUP BY age, joined) AS g;
+-- the factor is for two values in every column, or ranges
+SELECT guarantee FROM kanon_cluster('people', NULL, '{age,sex}', 2, 'pairs', dry_run => true);
+SELECT guarantee FROM kanon_cluster('people', NULL, '{age,sex}', 3, 'triples', dry_run => true);
+
+-- rows that cost less when they are left out
+CREATE TABLE outlier AS SELECT 1 AS a, 1 AS b, i % 2 AS c FROM generate_series(1, 4) AS i UNION ALL SELECT 9, 9, 9;
+SELECT classes, row_count, dropped_rows, cost FROM kanon_cluster('outlier', NULL, '{a,b,c}', 2, 'forest', show => 'suppress', residual => 'drop', dry_run => true);
+SELECT classes, row_count, dropped_rows, cost FROM kanon_cluster('outlier', NULL, '{a,b,c}', 2, 'forest', show => 'suppress', dry_run => true);
+
+-- same input, same release, whatever the physical order
+CREATE TABLE people_again AS SELECT * FROM people ORDER BY note DESC;
+SELECT kanon_cluster('people', 'one', '{age,height,city}', 4, 'forest') IS NOT NULL AS one, kanon_cluster('people_again', 'two', '{age,height,city}', 4, 'forest') IS NOT NULL AS two;
+(SELECT * FROM one EXCEPT ALL SELECT * FROM two) UNION ALL (SELECT * FROM two EXCEPT ALL SELECT * FROM one);
+
+-- one row, all rows equal, every row distinct, none
+CREATE TABLE few (a int, b text);
+SELECT classes, row_count, gcp FROM kanon_cluster('few', 'few_none', '{a,b}', 2, 'mondrian');
+SELECT count(*) FROM few_none;
+INSERT INTO few VALUES (1, 'x');
+SELECT * FROM kanon_cluster('few', NULL, '{a,b}', 2, 'mondrian', dry_run => true);
+INSERT INTO few SELECT 1, 'x' FROM generate_series(1, 5);
+SELECT m, classes, class_min, cost FROM unnest('{mondrian,mondrian_relaxed,forest,pairs,bottom_up,top_down,gather}'::text[]) AS m,
+    kanon_cluster('few', NULL, '{a,b}', 2, m, dry_run => true);
+SELECT m, class_min >= 2 AS ok, gcp < 1 AS tells FROM unnest('{mondrian,mondrian_relaxed,forest,pairs,bottom_up,top_down,gather}'::text[]) AS m,
+    kanon_cluster('people', NULL, '{id}', 2, m, dry_run => true);
+SELECT m, classes, class_min FROM unnest('{mondrian,forest,pairs,bottom_up,top_down,gather}'::text[]) AS m,
+    kanon_cluster('people', NULL, '{note}', 2, m, dry_run => true);
+
+-- bad input
+SELECT kanon_cluster('people', 'bad', '{age}', 2, NULL);
+SELECT kanon_cluster('people', 'bad', '{age}', 2, 'median');
+SELECT kanon_cluster('people', 'bad', '{age}', 3, 'pairs');
+SELECT kanon_cluster('people', 'bad', '{age}', 2, 'triples');
+SELECT kanon_cluster('people', 'bad', '{age}', 1, 'mondrian');
+SELECT kanon_cluster('people', 'bad', '{age}', 61, 'mondrian');
+SELECT kanon_cluster('people', 'bad', '{age}', 2, 'mondrian', show => 'interval');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => 'range');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => 'range,range');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => 'range,set,set');
+SELECT kanon_cluster('people', 'bad', '{age}', 2, 'mondrian', show => 'range', categorical => '{age}');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => 'hierarchy', hierarchies => '{"city": "cities"}');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => 'suppress', hierarchies => '{"city": "cities"}');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => NULL);
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'forest', privacy => ARRAY[kanon_distinct_l('note', 2)]);
+SELECT to_regclass('bad');
+
+-- memory beyond the limit: before the work
+CREATE TABLE many AS SELECT i AS a, i * 7919 % 10007 AS b FROM generate_series(1, 10000) AS i;
+SET kanon.max_memory = '4MB';
+\set VERBOSITY terse
+SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'pairs', dry_run => true);
+RESET kanon.max_memory;
+DROP TABLE people, cities, towns, people_diverse, people_mondrian, people_sets, people_levels, people_mixed, holes, holes_public, people_pairs, outlier,
+    people_again, one, two, few, few_none, many;
