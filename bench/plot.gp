@@ -22,12 +22,12 @@ bars(file, value, must, aim) = sprintf("plot '%s' every ::1 using (column(%d)/co
 
 set title "Whole calls and solver: ratios within one run" textcolor rgb "#333333" offset 0, 1
 there(file) = int(system("test -s '".file."' && echo 1 || echo 0"))
-titles = "'Whole calls and solver: ratios within one run' 'kanon_risk against plain grouping' 'kanon_frontier against single runs' 'kanon_full_domain against one grouping'"
-do for [n = 1:4] {
-	if (there(dir."/".word("publish risk choosing full_domain", n).".tsv")) {
+titles = "'Whole calls and solver: ratios within one run' 'kanon_risk against plain grouping' 'kanon_frontier against single runs' 'kanon_full_domain against one grouping' 'Classes of any shape'"
+do for [n = 1:5] {
+	if (there(dir."/".word("publish risk choosing full_domain cluster", n).".tsv")) {
 		set title word(titles, n)
-		set output dir."/".word("publish risk choosing full_domain", n).".svg"
-		eval(bars(dir."/".word("publish risk choosing full_domain", n).".tsv", 4, 5, 6))
+		set output dir."/".word("publish risk choosing full_domain cluster", n).".svg"
+		eval(bars(dir."/".word("publish risk choosing full_domain cluster", n).".tsv", 4, 5, 6))
 	}
 }
 if (there(dir."/memory.tsv")) {
@@ -60,4 +60,40 @@ if (there(file)) {
 	     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 3)) with linespoints pt 7 lc rgb "#4477aa" title "Adult-2, 15 patterns: greedy", \
 	     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 4)) with linespoints pt 6 lc rgb "#4477aa" dt 2 title "improve", \
 	     '' every ::1 using 2:(gap("Adult-2, 15 patterns", 5)) with points pt 2 lc rgb "#4477aa" title "ilp"
+}
+
+# Mondrian against pattern-guided releases: usefulness and GCP by k, a panel per table
+file = dir."/section35.tsv"
+if (there(file)) {
+	reset
+	set datafile separator "\t"
+	set border 3 lc rgb "#888888"
+	set tics nomirror textcolor rgb "#333333"
+	set grid y lc rgb "#dddddd"
+	set logscale x 10
+	set xrange [1.8:110]
+	set yrange [0:*]
+	set xtics (2,3,5,10,25,50,100)
+	set xlabel "k" textcolor rgb "#333333"
+	set key top left textcolor rgb "#333333"
+	measures = "usefulness gcp"
+	labels = "'usefulness (less is better)' 'GCP, per cent'"
+	tables = "Adult Adult-2 Nursery CMC"
+	value(name, method, c, by) = strcol(1) eq name && strcol(3) eq method ? by * column(c) : NaN
+	do for [n = 1:2] {
+		column_of = n == 1 ? 4 : 9
+		by = n == 1 ? 1 : 100
+		set terminal svg size 1000,700 dynamic noenhanced font "sans-serif,13" background "#ffffff"
+		set output dir."/section35_".word(measures, n).".svg"
+		set multiplot layout 2,2
+		set ylabel word(labels, n) textcolor rgb "#333333"
+		do for [name in tables] {
+			set title name textcolor rgb "#333333"
+			plot file every ::1 using 2:(value(name, "greedy", column_of, by)) with linespoints pt 7 ps 0.6 lc rgb "#cc3311" title "greedy", \
+			     '' every ::1 using 2:(value(name, "improve", column_of, by)) with linespoints pt 6 ps 0.6 lc rgb "#cc3311" dt 2 title "improve", \
+			     '' every ::1 using 2:(value(name, "mondrian", column_of, by)) with linespoints pt 7 ps 0.6 lc rgb "#4477aa" title "mondrian", \
+			     '' every ::1 using 2:(value(name, "mondrian_relaxed", column_of, by)) with linespoints pt 6 ps 0.6 lc rgb "#4477aa" dt 2 title "mondrian_relaxed"
+		}
+		unset multiplot
+	}
 }
