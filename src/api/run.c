@@ -41,7 +41,7 @@ run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *
 	SPI_connect();
 	run->source = source_open(source, qis, keep, categorical);
 	source_lock(run->source);
-	/* both reads see this snapshot, which is younger than the locks */
+	/* all reads see one snapshot, which is younger than the locks */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run->record.source = run->source->name;
 	run->problem.env = &run->border->env;
@@ -53,6 +53,10 @@ void
 run_hierarchies(Run *run, Jsonb *hierarchies)
 {
 	source_hierarchies(run->source, hierarchies);
+	/* younger than these locks, too: a load may have emptied a hierarchy first */
+	PopActiveSnapshot();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	source_levels(run->source);
 	run->problem.ncolumns = run->source->levels.first[run->source->nqis];
 }
 

@@ -192,8 +192,9 @@ relation_named(const char *name)
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("hierarchy \"%s\" is not a table name", name),
 				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
+	/* the lock is of what has the name when it is granted: another table may take it meanwhile */
 	relid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
-							 NoLock, true);
+							 AccessShareLock, true);
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),

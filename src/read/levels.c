@@ -38,24 +38,25 @@ source_hierarchies(Source *source, Jsonb *hierarchies)
 {
 	int			n;
 	Hierarchy  *list = hierarchies_open(hierarchies, source, &n);
-	int			columns[KANON_MAX_COLUMNS];
+
+	for (int i = 0; i < n; i++)
+		source->qis[list[i].column].hierarchy = &list[i];
+}
+
+void
+source_levels(Source *source)
+{
 	int			next = 0;
 
 	for (int c = 0; c < source->nqis; c++)
-		columns[c] = 1;
-	for (int i = 0; i < n; i++)
 	{
-		SourceColumn *column = &source->qis[list[i].column];
+		SourceColumn *column = &source->qis[c];
+		int			nlevels = column->hierarchy != NULL ? levels_below_top(column->hierarchy) : 0;
 
-		column->hierarchy = &list[i];
-		columns[list[i].column] += levels_below_top(&list[i]);
-		if (columns[list[i].column] > 1)
-			column->show_as = OidIsValid(list[i].range) ? SHOW_AS_RANGE : SHOW_AS_TEXT;
-	}
-	for (int c = 0; c < source->nqis; c++)
-	{
+		if (nlevels > 0)
+			column->show_as = OidIsValid(column->hierarchy->range) ? SHOW_AS_RANGE : SHOW_AS_TEXT;
 		source->levels.first[c] = next;
-		next += columns[c];
+		next += 1 + nlevels;
 		if (next > KANON_MAX_COLUMNS)
 			ereport(ERROR,
 					(errcode(ERRCODE_TOO_MANY_COLUMNS),
@@ -97,7 +98,11 @@ rowtypes_levels(RowTypes *types, Border *border)
 			continue;
 		hierarchy_read(hierarchy, source, border);
 		if (1 + hierarchy->nlevels != levels->first[c + 1] - levels->first[c])
-			elog(ERROR, "hierarchy %s changed while it was read", hierarchy->name);
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("hierarchy %s gave other lines when it was read a second time", hierarchy->name),
+					 errdetail("It probably is a view that calls volatile functions."),
+					 errhint("Use a table or a materialized view.")));
 		for (int h = 0; h < hierarchy->nlevels; h++, column++)
 		{
 			CHECK_FOR_INTERRUPTS();

@@ -14,12 +14,18 @@ typedef enum LevelCost
 } LevelCost;
 
 /*
- * Finds the hierarchies ({"column": "relation", ...} or NULL) of an opened source
- * and lays out its levels.  Errors: those of hierarchies_open; too_many_columns.
+ * Finds and locks the hierarchies ({"column": "relation", ...} or NULL) of an
+ * opened source.  Errors: those of hierarchies_open.
  */
 extern void source_hierarchies(Source *source, Jsonb *hierarchies);
 
-/* After rowtypes_read: reads the hierarchies and adds the levels as columns. */
+/* Lays out their levels, as the active snapshot has them.  Errors: too_many_columns. */
+extern void source_levels(Source *source);
+
+/*
+ * After rowtypes_read: reads the hierarchies and adds the levels as columns.
+ * Errors: those of hierarchy_read; t_r_serialization_failure.
+ */
 extern void rowtypes_levels(RowTypes *types, Border *border);
 
 /* Sets the weights of all columns from one for each quasi-identifier. */
