@@ -107,7 +107,7 @@ extern void catalog_path_end(int nest);
 extern int	grouping_begin(void);
 extern void grouping_end(int nest);
 
-/* Around output functions: dates in ISO form, every digit of a float. */
+/* Around output functions: dates in ISO form, in UTC, every digit of a float. */
 extern int	plain_text_begin(void);
 extern void plain_text_end(int nest);
 

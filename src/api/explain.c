@@ -488,6 +488,7 @@ put_near(const Explain *explain)
 	uint32		near[MOST_NEAR];
 	int64		of_size[MOST_NEAR];
 	int			n = find_near(problem, near, of_size);
+	int			nest = plain_text_begin();
 
 	for (int j = 0; j < n; j++)
 	{
@@ -526,6 +527,7 @@ put_near(const Explain *explain)
 		}
 		put(explain, &line);
 	}
+	plain_text_end(nest);
 }
 
 /* kanon_explain(source, quasi_identifiers, k, options of dry_begin, with_values) */

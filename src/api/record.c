@@ -484,6 +484,7 @@ record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *
 {
 	ShownJson  *json = shown_json_open(source);
 	int			ncolumns = source->levels.first[source->nqis];
+	int			nest = plain_text_begin();
 	RecordTable table;
 
 	record_open(&table, schema, "kanon_run_class");
@@ -505,6 +506,7 @@ record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *
 		MemoryContextSwitchTo(old);
 	}
 	record_close(&table);
+	plain_text_end(nest);
 }
 
 int64

@@ -64,6 +64,8 @@ plain_text_begin(void)
 	set_here("DateStyle", "ISO, YMD");
 	set_here("IntervalStyle", "postgres");
 	set_here("extra_float_digits", "3");
+	set_here("TimeZone", "UTC");
+	set_here("bytea_output", "hex");
 	return nest;
 }
 

@@ -21,7 +21,8 @@ extern Shower *shower_create(const Source *source);
 
 /*
  * The cell of a quasi-identifier; cells: of one class, all columns of the
- * problem; pool: the release's.  Memory is the current context's.
+ * problem; pool: the release's.  Memory is the current context's.  Between
+ * plain_text_begin and _end: what is published depends on no setting.
  */
 extern Datum show_cell(Shower *shower, int qi, const KanonCell *cells, const uint32 *pool, bool *isnull);
 

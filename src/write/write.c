@@ -276,6 +276,7 @@ write_from_source(Writer *writer)
 {
 	const Source *source = writer->types->source;
 	TupleTableSlot *slot;
+	int			nest;
 
 	prepare_flows(writer);
 	writer->pub.receiveSlot = receive_row;
@@ -292,6 +293,7 @@ write_from_source(Writer *writer)
 
 	tuplesort_performsort(writer->sort);
 	slot = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
+	nest = plain_text_begin();
 	while (tuplesort_gettupleslot(writer->sort, true, false, slot, NULL))
 	{
 		uint32		class_;
@@ -302,6 +304,7 @@ write_from_source(Writer *writer)
 			enter_class(writer, class_);
 		put_row(writer, slot->tts_values + 1, slot->tts_isnull + 1);
 	}
+	plain_text_end(nest);
 	ExecDropSingleTupleTableSlot(slot);
 	ExecDropSingleTupleTableSlot(writer->sorted);
 	tuplesort_end(writer->sort);
@@ -310,12 +313,15 @@ write_from_source(Writer *writer)
 static void
 write_from_release(Writer *writer)
 {
+	int			nest = plain_text_begin();
+
 	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
 	{
 		enter_class(writer, class_);
 		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
 			put_row(writer, NULL, NULL);
 	}
+	plain_text_end(nest);
 }
 
 int64
