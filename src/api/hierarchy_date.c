@@ -92,8 +92,10 @@ kanon_hierarchy_date(PG_FUNCTION_ARGS)
 	{
 		char	   *begin = psprintf("date_trunc('%s', %s)", levels[i]->name, zoned ? "v AT TIME ZONE 'UTC'" : "v::timestamp");
 
-		appendStringInfo(&query, ", CASE WHEN " USUAL " THEN %s((%s)%s, (%s + interval '%s')%s) ELSE %s(v, v, '[]') END",
-						 range, begin, back, begin, levels[i]->length, back, range);
+		/* the last date has none after it, before which its range could end */
+		appendStringInfo(&query, ", CASE WHEN " USUAL " THEN %s((%s)%s, (%s + interval '%s')%s) ELSE %s(v, %s, '[]') END",
+						 range, begin, back, begin, levels[i]->length, back, range,
+						 build->type == DATEOID ? "nullif(v, '5874897-12-31')" : "v");
 	}
 	appendStringInfoString(&query, " FROM vals");
 	PG_RETURN_INT64(hierarchy_build_write(build, n, hierarchy_build_range(build), query.data));

@@ -11,6 +11,7 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -139,12 +140,13 @@ as_subtype(const ShownColumn *shown, Datum value)
 	elog(ERROR, "type %u has no range of type %u", shown->base, shown->range->type_id);
 }
 
-/* A range over integers ends before its upper bound, which the largest one has not. */
+/* A range over integers or dates ends before its upper bound, which the last one has not. */
 static bool
 is_last(Oid subtype, Datum value)
 {
 	return (subtype == INT4OID && DatumGetInt32(value) == PG_INT32_MAX)
-		|| (subtype == INT8OID && DatumGetInt64(value) == PG_INT64_MAX);
+		|| (subtype == INT8OID && DatumGetInt64(value) == PG_INT64_MAX)
+		|| (subtype == DATEOID && DatumGetDateADT(value) == DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1);
 }
 
 /* From one value to another, both in it. */
