@@ -343,6 +343,8 @@ SELECT try($$ kanon_hierarchy_interval('people', 'zip', 'x', '{4}') $$);
 SELECT try($$ kanon_hierarchy_interval('people', 'nope', 'x', '{4}') $$);
 SELECT try($$ kanon_hierarchy_interval('people', 'age', 'people', '{4}') $$);
 SELECT try($$ kanon_hierarchy_interval('people', 'age', 'people', '{4}', replace => true) $$);
+CREATE TABLE atlas AS TABLE geo;
+SELECT try($$ kanon_hierarchy_from_fk('lives', 'place', 'atlas', 'atlas', 'id', 'up', replace => true) $$);
 SELECT try($$ kanon_hierarchy_interval('people', 'age', 'nope.x', '{4}') $$);
 SELECT try($$ kanon_hierarchy_interval('people', 'age', 'a b', '{4}') $$);
 SELECT try($$ kanon_hierarchy_prefix('people', 'zip', 'x', NULL) $$);

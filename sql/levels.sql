@@ -81,6 +81,42 @@ SELECT * FROM kanon_pattern_guided('odd', 'odd1', '{a,b,c}', 2, hierarchies => '
 SELECT * FROM odd1 ORDER BY a, b, c;
 SELECT data_type, count(*) FROM information_schema.columns WHERE table_schema = 'level_test' AND table_name = 'odd1' GROUP BY 1 ORDER BY 1;
 
+-- the last date has a range, too
+CREATE TABLE last_day AS SELECT date '5874897-12-31' - i / 2 AS d FROM generate_series(0, 3) i;
+SELECT kanon_hierarchy_date('last_day', 'd', 'last_h', '{month}');
+SELECT sum(row_count) FROM kanon_pattern_guided('last_day', 'last_p', '{d}', 2, hierarchies => '{"d": "last_h"}');
+SELECT d, count(*) FROM last_p GROUP BY d ORDER BY d;
+
+-- text that is published is the same under any settings
+CREATE TABLE spoken AS SELECT date '2000-02-01' + i / 2 AS d, 0.1::float8 + i / 2 AS f, timestamptz '2000-01-01 00:00+00' + i / 2 * interval '1 day' AS t,
+    decode('0' || i / 2, 'hex') AS b FROM generate_series(0, 3) i;
+INSERT INTO spoken VALUES ('2001-01-01', 7, '2001-01-01 00:00+00', '\x07'), ('2001-01-02', 8, '2001-01-02 00:00+00', '\x08');
+CREATE TABLE d_h AS SELECT DISTINCT d AS v, date_trunc('year', d)::date AS l FROM spoken;
+CREATE TABLE f_h AS SELECT DISTINCT f AS v, CASE WHEN f < 5 THEN 0.1::float4 ELSE 0.7 END AS l FROM spoken;
+CREATE TABLE t_h AS SELECT DISTINCT to_char(t AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS"+00"') AS v, to_char(t AT TIME ZONE 'UTC', 'YYYY') AS l FROM spoken;
+CREATE TABLE b_h2 AS SELECT DISTINCT b::text AS v, CASE WHEN b < '\x05' THEN 'low' ELSE 'high' END AS l FROM spoken;
+SET DateStyle = 'SQL, DMY';
+SET extra_float_digits = -10;
+SET TimeZone = 'Asia/Kolkata';
+SET bytea_output = escape;
+SELECT sum(row_count) FROM kanon_pattern_guided('spoken', 'spoken_p', '{d,f,t,b}', 2,
+    hierarchies => '{"d": "d_h", "f": "f_h", "t": "t_h", "b": "b_h2"}');
+RESET DateStyle;
+RESET extra_float_digits;
+RESET TimeZone;
+RESET bytea_output;
+SELECT d, f, t, b, count(*) FROM spoken_p GROUP BY d, f, t, b ORDER BY d;
+SELECT shown FROM kanon_equivalence_classes WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY class;
+
+-- what is read is never replaced
+SELECT * FROM kanon_pattern_guided('people', 'age_h', :Q, 2, hierarchies => :H, replace => true);
+-- nor is a hierarchy that changes taken for one that does not
+CREATE SEQUENCE read_nr;
+CREATE FUNCTION next_read() RETURNS bigint LANGUAGE sql AS $$ SELECT nextval('level_test.read_nr') $$;
+CREATE VIEW age_moody AS SELECT v, CASE WHEN nr > 1 THEN 'one' ELSE five::text END AS l FROM age_h, (SELECT next_read() AS nr OFFSET 0) n;
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 2, hierarchies => '{"age": "age_moody"}', dry_run => true);
+\echo :SQLSTATE
+
 -- nonsense
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{-4-}', hierarchies => :H, dry_run => true);
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{--1}', hierarchies => :H, dry_run => true);

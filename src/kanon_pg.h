@@ -111,8 +111,8 @@ extern void grouping_end(int nest);
 extern int	plain_text_begin(void);
 extern void plain_text_end(int nest);
 
-/* True if reading the source means reading that relation (views, partitions). */
-extern bool source_reads(const Source *source, Oid relid);
+/* True if reading the one means reading the other (itself, views, partitions). */
+extern bool relation_reads(Oid reader, Oid relid);
 
 /*
  * Locks all that reading the source locks (the tables under a view, partitions)
@@ -238,6 +238,9 @@ typedef struct Target
 /* write/target.c: checks the name (nothing is made yet). */
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
+
+/* Raises if replacing a table (InvalidOid: none) would drop what a relation beside the source reads. */
+extern void target_spare(Oid replaced, const char *name, Oid read, const char *read_name);
 
 /* Exactly the columns that were listed, as they were made, and nothing beside. */
 extern bool target_is_plain(Relation rel, const Target *target, const Source *source);

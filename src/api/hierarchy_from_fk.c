@@ -165,7 +165,7 @@ write_paths(HierarchyBuild *build, const char *sources, const char *name)
 
 /* key, parent and, if given, label. */
 static Source *
-open_lookup(FunctionCallInfo fcinfo)
+open_lookup(FunctionCallInfo fcinfo, const Target *target)
 {
 	Datum		names[3];
 	Source	   *lookup;
@@ -182,6 +182,7 @@ open_lookup(FunctionCallInfo fcinfo)
 	lookup = source_open_columns(PG_GETARG_OID(ARG_LOOKUP),
 								 construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR), "key, parent and label");
 	source_lock(lookup);
+	target_spare(target->replaced, target->name, lookup->relid, lookup->name);
 	return lookup;
 }
 
@@ -203,7 +204,7 @@ kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
 		hierarchy_build_values(build);
 		PG_RETURN_INT64(write_paths(build, OWN_PATHS, build->source->name));
 	}
-	lookup = open_lookup(fcinfo);
+	lookup = open_lookup(fcinfo, build->target);
 	read_lookup(build, lookup);
 	hierarchy_build_values(build);
 	if (!is_ltree(lookup->qis[1].type))

@@ -77,7 +77,7 @@ plain_text_end(int nest)
 
 /* Follows views to what they read, and parents to their children. */
 bool
-source_reads(const Source *source, Oid relid)
+relation_reads(Oid reader, Oid relid)
 {
 	static const char *query =
 		"WITH RECURSIVE reads(relid) AS ("
@@ -96,10 +96,10 @@ source_reads(const Source *source, Oid relid)
 	int			nest = catalog_path_begin();
 	bool		found;
 
-	values[0] = ObjectIdGetDatum(source->relid);
+	values[0] = ObjectIdGetDatum(reader);
 	values[1] = ObjectIdGetDatum(relid);
 	if (SPI_execute_with_args(query, 2, types, values, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not follow what the source reads");
+		elog(ERROR, "could not follow what a relation reads");
 	found = SPI_processed > 0;
 	catalog_path_end(nest);
 	return found;

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "read/hierarchy.h"
 #include "write/show.h"
 
 #include "access/relation.h"
@@ -47,6 +48,16 @@ raise_replaced(const char *name)
 			 errhint("Run the call again.")));
 }
 
+void
+target_spare(Oid replaced, const char *name, Oid read, const char *read_name)
+{
+	if (OidIsValid(replaced) && relation_reads(read, replaced))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("target \"%s\" is what %s reads", name, read_name),
+				 errhint("Choose another target; what a call reads is never changed.")));
+}
+
 /*
  * What stands in the way of replacing a table: asked before any work is done,
  * and again under the lock that lets nobody change the answer.
@@ -59,11 +70,14 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 	Datum		values[1];
 	int			nest;
 
-	if (relid == source->relid || source_reads(source, relid))
+	if (relation_reads(source->relid, relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("target \"%s\" is what the source reads", name),
 				 errhint("Publish into another table; the source itself is never changed.")));
+	for (int c = 0; c < source->nqis; c++)
+		if (source->qis[c].hierarchy != NULL)
+			target_spare(relid, name, source->qis[c].hierarchy->relid, source->qis[c].hierarchy->name);
 	rel = try_relation_open(relid, AccessShareLock);
 	if (rel == NULL)
 		raise_replaced(name);
