@@ -145,6 +145,9 @@ kanon_levels_allow(KanonPattern last, KanonPattern pattern)
 /* release.c: orders what two cells of a column show; 0: the same. */
 extern int	kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
 
+/* Is what a cell shows true of a code? */
+extern bool kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code);
+
 /* A range or a set: what stands for values that differ. */
 static inline bool
 kanon_shows_several(KanonCell cell)

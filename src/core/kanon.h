@@ -217,6 +217,14 @@ typedef struct KanonRelease
 	int64_t		dropped;		/* rows left out */
 	size_t		npool;			/* <= 2^29 */
 	uint32_t   *pool;			/* [npool] what ranges and sets hold; NULL: there are none */
+
+	/*
+	 * Freeform alone: the generalisation graph.  Class i shows row types
+	 * graph[graph_start[i] .. graph_start[i + 1]), one for each match of its records.
+	 */
+	size_t		ngraph;
+	size_t	   *graph_start;	/* [nclasses + 1] */
+	uint32_t   *graph;			/* NULL: there is none */
 } KanonRelease;
 
 typedef struct KanonReport

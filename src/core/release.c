@@ -228,6 +228,45 @@ classes_in_order(Finish *finish, bool *answer)
 	return KANON_OK;
 }
 
+/* The graph's edges follow their classes: nclasses of them in this order, that become `kept`. */
+static KanonStatus
+order_graph(Finish *finish, const uint32_t *order, uint32_t nclasses, const uint32_t *renumber,
+			uint32_t kept)
+{
+	KanonRelease *release = finish->release;
+	KanonEnv   *env = finish->problem->env;
+	size_t	   *start;
+	uint32_t   *graph;
+	size_t		edges = 0;
+
+	if (release->graph == NULL)
+		return KANON_OK;
+	start = kanon_alloc(env, (size_t) kept + 1, sizeof(size_t));
+	graph = kanon_alloc(env, release->ngraph, sizeof(uint32_t));
+	if (start == NULL || graph == NULL)
+	{
+		kanon_free(env, start);
+		kanon_free(env, graph);
+		return KANON_NO_MEMORY;
+	}
+	start[0] = 0;
+	for (uint32_t i = 0; i < nclasses; i++)
+	{
+		size_t		from = release->graph_start[order[i]];
+		size_t		n = release->graph_start[order[i] + 1] - from;
+
+		memcpy(graph + edges, release->graph + from, n * sizeof(uint32_t));
+		edges += n;
+		start[renumber[order[i]] + 1] = edges;
+	}
+	kanon_free(env, release->graph_start);
+	kanon_free(env, release->graph);
+	release->graph_start = start;
+	release->graph = graph;
+	release->ngraph = edges;
+	return KANON_OK;
+}
+
 /*
  * Puts the classes in order, one per instance and none empty; the flows follow.
  * order and renumber have room for a number per class.
@@ -270,6 +309,12 @@ rebuild_classes(Finish *finish, uint32_t *order, uint32_t *renumber)
 		else
 			classes[kept - 1].rows += release->classes[order[i]].rows;
 		renumber[order[i]] = kept - 1;
+	}
+	if (order_graph(finish, order, nclasses, renumber, kept) != KANON_OK)
+	{
+		kanon_free(env, classes);
+		kanon_free(env, cells);
+		return KANON_NO_MEMORY;
 	}
 	for (size_t i = 0; i < release->nflows; i++)
 		if (release->flows[i].class_ != KANON_DROPPED && release->flows[i].rows > 0)
@@ -382,6 +427,12 @@ holds(const KanonRelease *release, KanonCell cell, uint32_t code)
 	return low < release->pool[cell.code] && codes[low] == code;
 }
 
+bool
+kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code)
+{
+	return cell.show == KANON_SHOW_VALUE ? cell.code == code : holds(release, cell, code);
+}
+
 /* Every row goes somewhere once, and to a class that shows only what is true of it. */
 static KanonStatus
 check_flows(Finish *finish)
@@ -435,6 +486,52 @@ check_privacy(Finish *finish)
 	return status;
 }
 
+/*
+ * Freeform: no class need have k rows, but every record shows k rows and every row
+ * is shown k times.  That the graph is regular is checked where it is made, row by
+ * row; here equal rows and equal records are one.
+ */
+static KanonStatus
+check_graph(Finish *finish)
+{
+	const KanonProblem *problem = finish->problem;
+	const KanonRelease *release = finish->release;
+	int64_t    *shown = kanon_alloc0(problem->env, problem->ntypes, sizeof(int64_t));
+	KanonStatus status = shown != NULL ? KANON_OK : KANON_NO_MEMORY;
+
+	if (status == KANON_OK && (release->graph == NULL || release->dropped > 0))
+		status = broken(finish, "the release is no graph of all rows");
+	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
+	{
+		const KanonCell *cell = cells_of(finish, i);
+		size_t		edges = release->graph_start[i + 1] - release->graph_start[i];
+
+		if (kanon_stop(&finish->pace, edges * (size_t) finish->ncolumns))
+			status = KANON_CANCELLED;
+		if ((double) edges < (double) problem->k * (double) release->classes[i].rows)
+			status = broken(finish, "the records of class %u show fewer than k rows", i);
+		for (size_t e = release->graph_start[i]; e < release->graph_start[i + 1] && status == KANON_OK; e++)
+		{
+			uint32_t	type = release->graph[e];
+
+			if (type >= problem->ntypes)
+			{
+				status = broken(finish, "class %u shows a row type that is none", i);
+				break;
+			}
+			shown[type]++;
+			for (int c = 0; c < finish->ncolumns; c++)
+				if (!kanon_cell_matches(release, cell[c], problem->columns[c].code[type]))
+					status = broken(finish, "class %u does not show row type %u", i, type);
+		}
+	}
+	for (uint32_t type = 0; type < problem->ntypes && status == KANON_OK; type++)
+		if ((double) shown[type] < (double) problem->k * (double) problem->rows[type])
+			status = broken(finish, "rows of type %u are shown fewer than k times", type);
+	kanon_free(problem->env, shown);
+	return status;
+}
+
 /* The classes have k rows, what is left over is as residual says. */
 static KanonStatus
 check_rules(Finish *finish)
@@ -453,7 +550,7 @@ check_rules(Finish *finish)
 			cost = kanon_pattern_cost(problem, class->pattern);
 		known = class->pattern;
 		finish->report->cost += cost * (double) class->rows;
-		if (class->rows >= problem->k)
+		if (problem->freeform != NULL || class->rows >= problem->k)
 			continue;
 		if (!kanon_class_blank(problem, release, i))
 			return broken(finish, "class %u may not be one", i);
@@ -491,6 +588,8 @@ kanon_release_finish(const KanonProblem *problem, KanonRelease *release, KanonRe
 		status = check_flows(&finish);
 	if (status == KANON_OK)
 		status = check_rules(&finish);
+	if (status == KANON_OK && problem->freeform != NULL && problem->ntypes > 0)
+		status = check_graph(&finish);
 	kanon_mask_close(finish.index);
 	return status;
 }
@@ -502,6 +601,8 @@ kanon_release_free(const KanonProblem *problem, KanonRelease *release)
 	kanon_free(problem->env, release->cells);
 	kanon_free(problem->env, release->flows);
 	kanon_free(problem->env, release->pool);
+	kanon_free(problem->env, release->graph_start);
+	kanon_free(problem->env, release->graph);
 	memset(release, 0, sizeof(*release));
 }
 

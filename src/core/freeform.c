@@ -1,0 +1,747 @@
+/*
+ * freeform.c: k-anonymity without classes: the table is cut into parts, their
+ * graphs become one release.
+ *
+ * Doka, Xue, Tsoumakos, Karras, "k-Anonymization by Freeform Generalization",
+ * ASIACCS 2015.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "freeform_work.h"
+
+/* Rows: their records are classes, before equal ones are put together. */
+#define MOST_ROWS KANON_MAX_TYPES
+
+/* Places on a number's scale for what is no finite number: apart from all and each other. */
+#define BELOW_ALL (-2)			/* times the full range: -infinity */
+#define ABOVE_ALL 3				/* infinity and what comes after it */
+
+static const struct
+{
+	const char *name;
+	KanonFreeformMethod method;
+}			names[] = {
+	{"greedy", KANON_FREEFORM_GREEDY},
+	{"sort_greedy", KANON_FREEFORM_SORT_GREEDY},
+	{"hungarian", KANON_FREEFORM_HUNGARIAN},
+	{"mip", KANON_FREEFORM_MIP},
+	{"min_cost_flow", KANON_FREEFORM_MIN_COST_FLOW},
+	{"ring", KANON_FREEFORM_RING},
+	{"concealment", KANON_FREEFORM_CONCEALMENT}
+};
+
+#define NMETHODS (sizeof(names) / sizeof(names[0]))
+
+const char *
+kanon_freeform_name(int method)
+{
+	return method >= 0 && (size_t) method < NMETHODS ? names[method].name : NULL;
+}
+
+bool
+kanon_freeform_method(const char *name, KanonFreeformMethod *method)
+{
+	for (size_t m = 0; m < NMETHODS; m++)
+		if (strcmp(names[m].name, name) == 0)
+		{
+			*method = names[m].method;
+			return true;
+		}
+	return false;
+}
+
+/* ---- the plan ---- */
+
+/* Where each value of a number lies on its scale. */
+static KanonStatus
+make_scale(KanonFreeformPlan *plan, int c)
+{
+	const KanonColumn *column = &plan->problem->columns[plan->column[c]];
+	KanonFreeformColumn *priced = &plan->space.columns[c];
+	double		low = INFINITY;
+	double		high = -INFINITY;
+	int32_t		above = ABOVE_ALL;
+	int32_t    *scale = kanon_alloc(plan->problem->env, column->distinct, sizeof(int32_t));
+
+	plan->scale[c] = scale;
+	if (scale == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t v = 0; v < column->distinct; v++)
+		if (isfinite(column->number[v]))
+		{
+			low = fmin(low, column->number[v]);
+			high = fmax(high, column->number[v]);
+		}
+	for (uint32_t v = 0; v < column->distinct; v++)
+	{
+		double		number = column->number[v];
+
+		if (isfinite(number))
+			/* halves, for -1e308 .. 1e308 is a range, too */
+			scale[v] = high > low
+				? (int32_t) rint((number / 2 - low / 2) / (high / 2 - low / 2) * priced->full) : 0;
+		else
+		{
+			scale[v] = (number == -INFINITY ? BELOW_ALL : above) * priced->full;
+			above += number != -INFINITY ? 2 : 0;
+			priced->capped = true;
+		}
+	}
+	return KANON_OK;
+}
+
+/* The columns of few values first, and what their cells cost. */
+static KanonStatus
+price_columns(KanonFreeformPlan *plan)
+{
+	const KanonProblem *problem = plan->problem;
+	double		weights = 0;
+	KanonStatus status = KANON_OK;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		int			at = c;
+
+		while (at > 0 && problem->columns[plan->column[at - 1]].distinct > problem->columns[c].distinct)
+		{
+			plan->column[at] = plan->column[at - 1];
+			at--;
+		}
+		plan->column[at] = c;
+		weights += problem->columns[c].weight;
+	}
+	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
+	{
+		const KanonColumn *column = &problem->columns[plan->column[c]];
+		KanonFreeformColumn *priced = &plan->space.columns[c];
+
+		priced->number = column->number != NULL;
+		if (column->distinct > 1 && weights > 0)
+			priced->full = (int32_t) rint(column->weight / weights * KANON_FREEFORM_UNITS);
+		if (priced->number)
+			status = make_scale(plan, c);
+		else if (priced->full > 0)
+			priced->step = (int32_t) fmax(1, rint((double) priced->full / (column->distinct - 1)));
+	}
+	return status;
+}
+
+static int
+compare_types(const void *a, const void *b, void *arg)
+{
+	const KanonFreeformPlan *plan = arg;
+	uint32_t	left = *(const uint32_t *) a;
+	uint32_t	right = *(const uint32_t *) b;
+
+	for (int c = 0; c < plan->space.ncolumns; c++)
+	{
+		const uint32_t *code = plan->problem->columns[plan->column[c]].code;
+
+		if (code[left] != code[right])
+			return code[left] < code[right] ? -1 : 1;
+	}
+	return 0;
+}
+
+/* Row types in lexicographic order, each as often as it has rows. */
+static KanonStatus
+order_rows(KanonFreeformPlan *plan)
+{
+	const KanonProblem *problem = plan->problem;
+	KanonEnv   *env = problem->env;
+	uint32_t   *order = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	uint32_t   *scratch = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	uint32_t	row = 0;
+
+	plan->type = kanon_alloc(env, plan->nrows, sizeof(uint32_t));
+	if (order != NULL && scratch != NULL && plan->type != NULL)
+	{
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			order[i] = i;
+		kanon_sort(order, scratch, problem->ntypes, sizeof(uint32_t), compare_types, plan);
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			for (int64_t r = 0; r < problem->rows[order[i]]; r++)
+				plan->type[row++] = order[i];
+	}
+	kanon_free(env, order);
+	kanon_free(env, scratch);
+	return row == plan->nrows ? KANON_OK : KANON_NO_MEMORY;
+}
+
+KanonStatus
+kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, KanonReport *report)
+{
+	const KanonFreeformOptions *options = problem->freeform;
+	int64_t		rows = 0;
+	KanonStatus status;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->problem = problem;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (__builtin_add_overflow(rows, problem->rows[i], &rows) || rows > MOST_ROWS)
+		{
+			snprintf(report->detail, sizeof(report->detail), "there are more than %u rows", (unsigned) MOST_ROWS);
+			return KANON_TOO_LARGE;
+		}
+	plan->nrows = (uint32_t) rows;
+	if (problem->ntypes > 0 && (problem->k < 2 || 2 * problem->k >= rows + 3))
+	{
+		snprintf(report->detail, sizeof(report->detail), "k is not below (n + 3) / 2");
+		return KANON_TOO_LARGE;
+	}
+	plan->nparts = 1;
+	if (options->partition_size > 0 && plan->nrows >= options->partition_size)
+		plan->nparts = plan->nrows / options->partition_size;
+	plan->space.method = options->method;
+	plan->space.symmetric = options->symmetric;
+	plan->space.k = (uint32_t) problem->k;
+	plan->space.ncolumns = problem->ncolumns;
+	plan->space.seed = problem->seed;
+	plan->space.deadline = isfinite(problem->time_limit)
+		? problem->env->now(problem->env->arg) + problem->time_limit : INFINITY;
+	plan->space.gap = problem->gap;
+	plan->proven = true;
+	status = price_columns(plan);
+	return status == KANON_OK ? order_rows(plan) : status;
+}
+
+void
+kanon_freeform_free(KanonFreeformPlan *plan)
+{
+	KanonEnv   *env = plan->problem->env;
+
+	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
+		kanon_free(env, plan->scale[c]);
+	kanon_free(env, plan->type);
+	kanon_free(env, plan->scratch);
+	kanon_release_free(plan->problem, &plan->release);
+	memset(plan->scale, 0, sizeof(plan->scale));
+	plan->type = plan->scratch = NULL;
+}
+
+/*
+ * Parts are as equal as can be.  Where k is even and matches are mutual their
+ * sizes are even, too, but for the last one: an odd number of rows cannot have an
+ * odd number of partners each.
+ */
+void
+kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first, uint32_t *n)
+{
+	uint32_t	step = plan->space.symmetric && plan->space.k % 2 == 0 ? 2 : 1;
+	uint64_t	rows = plan->nrows;
+	uint32_t	end = (uint32_t) (rows * ((uint64_t) p + 1) / plan->nparts);
+
+	*first = (uint32_t) (rows * p / plan->nparts) / step * step;
+	if (p + 1 < plan->nparts)
+		end = end / step * step;
+	*n = end - *first;
+}
+
+void
+kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
+{
+	uint32_t	first;
+	uint32_t	n;
+
+	kanon_freeform_bounds(plan, p, &first, &n);
+	for (int c = 0; c < plan->space.ncolumns; c++)
+	{
+		const uint32_t *code = plan->problem->columns[plan->column[c]].code;
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			uint32_t	v = code[plan->type[first + i]];
+
+			*value++ = plan->scale[c] != NULL ? plan->scale[c][v] : (int32_t) v;
+		}
+	}
+}
+
+/* ---- one part ---- */
+
+static KanonStatus
+solve_mutual_again(FreeformWork *work)
+{
+	uint32_t   *row = kanon_alloc(work->env, work->n, sizeof(uint32_t));
+	uint32_t	degree = work->degree;
+	KanonStatus status;
+
+	if (row == NULL)
+		return KANON_NO_MEMORY;
+	freeform_work_close(work);
+	status = freeform_work_open(work, degree, degree);
+	if (status == KANON_OK)
+	{
+		for (uint32_t i = 0; i < work->n; i++)
+			row[i] = i;
+		freeform_circle(work, row, work->n, degree);
+	}
+	kanon_free(work->env, row);
+	return status;
+}
+
+static KanonStatus
+solve_graph(FreeformWork *work, KanonFreeformGraph *graph)
+{
+	switch (work->space->method)
+	{
+		case KANON_FREEFORM_GREEDY:
+			return freeform_greedy(work);
+		case KANON_FREEFORM_SORT_GREEDY:
+			return freeform_sort_greedy(work);
+		case KANON_FREEFORM_HUNGARIAN:
+			return freeform_hungarian(work);
+		case KANON_FREEFORM_MIN_COST_FLOW:
+			return freeform_min_cost_flow(work);
+		case KANON_FREEFORM_RING:
+			return freeform_ring(work);
+		case KANON_FREEFORM_CONCEALMENT:
+			return freeform_concealment(work, graph);
+		case KANON_FREEFORM_MIP:
+			return freeform_mip(work, graph);
+	}
+	return KANON_BROKEN;
+}
+
+/* The graph as the methods have left it in the work. */
+static KanonStatus
+copy_graph(const FreeformWork *work, KanonFreeformGraph *graph)
+{
+	size_t		edges = 0;
+
+	for (uint32_t j = 0; j < work->n; j++)
+		edges += work->nmatch[j];
+	graph->start = kanon_alloc(work->env, (size_t) work->n + 1, sizeof(uint32_t));
+	graph->match = edges < UINT32_MAX ? kanon_alloc(work->env, edges, sizeof(uint32_t)) : NULL;
+	if (graph->start == NULL || graph->match == NULL)
+		return KANON_NO_MEMORY;
+	graph->start[0] = 0;
+	for (uint32_t j = 0; j < work->n; j++)
+	{
+		memcpy(graph->match + graph->start[j], work->match + (size_t) j * work->degree,
+			   work->nmatch[j] * sizeof(uint32_t));
+		graph->start[j + 1] = graph->start[j] + work->nmatch[j];
+	}
+	return KANON_OK;
+}
+
+KanonStatus
+kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrongRandom strong,
+					 const KanonFreeformPart *part, KanonFreeformGraph *graph, char *detail,
+					 size_t size)
+{
+	FreeformWork work = {
+		.env = env,
+		.space = space,
+		.part = part,
+		.pace = {env, "match", 0, -1, 0},
+		.random = {.strong = strong,.state = space->seed + (part->number + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03)},
+		.detail = detail,
+		.detail_size = size
+	};
+	bool		conceals = space->method == KANON_FREEFORM_CONCEALMENT;
+	bool		mutual = space->symmetric;
+	uint32_t	degree = space->k;
+	KanonStatus status;
+
+	memset(graph, 0, sizeof(*graph));
+	graph->n = part->n;
+	graph->bound = -INFINITY;
+	/* an odd number of rows cannot have an odd number of mutual partners each */
+	if (mutual && degree % 2 == 0 && (part->n % 2 == 1 || space->method == KANON_FREEFORM_RING))
+		degree++;
+	status = freeform_work_open(&work, conceals ? 1 : degree, conceals ? part->n : degree);
+	if (status == KANON_OK)
+		status = solve_graph(&work, graph);
+	/* too few rows for an exchange: the ring always works */
+	if (status == KANON_NOT_FOUND && mutual)
+		status = solve_mutual_again(&work);
+	if (status == KANON_OK && graph->start == NULL)
+		status = copy_graph(&work, graph);
+	if (status == KANON_OK)
+		status = freeform_draw(&work, graph);
+	freeform_work_close(&work);
+	if (status != KANON_OK)
+		kanon_freeform_graph_free(env, graph);
+	return status;
+}
+
+void
+kanon_freeform_graph_free(KanonEnv *env, KanonFreeformGraph *graph)
+{
+	kanon_free(env, graph->start);
+	kanon_free(env, graph->match);
+	kanon_free(env, graph->given);
+	memset(graph, 0, sizeof(*graph));
+}
+
+double
+kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
+{
+	const KanonFreeformOptions *options = problem->freeform;
+	double		rows = (double) n + FREEFORM_BLOCK;
+	double		k = (double) problem->k + 1;
+	double		row = 2 * 4 * k + 64;	/* the graph from both sides, marks */
+
+	/* the graph handed out, and from the other side while drawing */
+	row += 2 * 4 * k + 40;
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		double		distinct = fmin(problem->columns[c].distinct, n);
+		double		shown = fmin(options->method == KANON_FREEFORM_CONCEALMENT ? n : k, distinct);
+
+		row += 8;				/* value, sum */
+		row += problem->columns[c].number != NULL ? 8 : 8 * shown + 8;
+	}
+	if (options->method == KANON_FREEFORM_SORT_GREEDY)
+		row += 24 * 8 + 16;
+	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_MIN_COST_FLOW)
+		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 64;
+	if (options->method == KANON_FREEFORM_CONCEALMENT)
+		row += rows / 8 + 64;
+	return rows * row;
+}
+
+/* ---- the release ---- */
+
+static bool
+grow(KanonEnv *env, void **list, size_t *room, size_t need, size_t size)
+{
+	size_t		more = *room + *room / 2 + 1024;
+	void	   *grown;
+
+	if (need <= *room)
+		return true;
+	grown = kanon_realloc(env, *list, more < need ? need : more, size);
+	if (grown == NULL)
+		return false;
+	*list = grown;
+	*room = more < need ? need : more;
+	return true;
+}
+
+static int
+compare_codes(const void *a, const void *b, void *arg)
+{
+	uint32_t	left = *(const uint32_t *) a;
+	uint32_t	right = *(const uint32_t *) b;
+
+	(void) arg;
+	return left < right ? -1 : left > right;
+}
+
+/* Different codes of scratch[0..n), in order; how many. */
+static uint32_t
+distinct_codes(uint32_t *code, uint32_t n)
+{
+	uint32_t	kept = 1;
+
+	kanon_sort(code, code + n, n, sizeof(uint32_t), compare_codes, NULL);
+	for (uint32_t x = 1; x < n; x++)
+		if (code[x] != code[x - 1])
+			code[kept++] = code[x];
+	return kept;
+}
+
+/*
+ * What a cell shows for rows with these (different, sorted) codes, and its price.
+ * A range cannot hold NULL among other values, so nothing is shown then.
+ */
+static KanonStatus
+make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, KanonCell *cell)
+{
+	const KanonColumn *column = &plan->problem->columns[plan->column[c]];
+	const KanonFreeformColumn *priced = &plan->space.columns[c];
+	KanonRelease *release = &plan->release;
+	uint32_t	words = priced->number ? 2 : n + 1;
+	void	   *pool = release->pool;
+
+	if (n == 1)
+	{
+		*cell = (KanonCell) {KANON_SHOW_VALUE, code[0]};
+		return KANON_OK;
+	}
+	if (priced->number)
+	{
+		int64_t		width = (int64_t) plan->scale[c][code[n - 1]] - plan->scale[c][code[0]];
+
+		plan->cost += width < priced->full ? width : priced->full;
+	}
+	else
+		plan->cost += (int64_t) (n - 1) * priced->step;
+	if (priced->number && column->has_null && code[n - 1] == column->distinct - 1)
+	{
+		*cell = (KanonCell) {KANON_SHOW_NOTHING, 0};
+		return KANON_OK;
+	}
+	if (release->npool + words > KANON_MAX_TYPES ||
+		!grow(plan->problem->env, &pool, &plan->pool_room, release->npool + words, sizeof(uint32_t)))
+		return KANON_NO_MEMORY;
+	release->pool = pool;
+	cell->show = priced->number ? KANON_SHOW_RANGE : KANON_SHOW_SET;
+	cell->code = (uint32_t) release->npool & 0x1fffffff;
+	if (priced->number)
+	{
+		release->pool[release->npool++] = code[0];
+		release->pool[release->npool++] = code[n - 1];
+		return KANON_OK;
+	}
+	release->pool[release->npool++] = n;
+	memcpy(release->pool + release->npool, code, n * sizeof(uint32_t));
+	release->npool += n;
+	return KANON_OK;
+}
+
+static KanonStatus
+graph_broken(KanonReport *report, uint32_t p, const char *what)
+{
+	snprintf(report->detail, sizeof(report->detail), "part %u: %s", p, what);
+	return KANON_BROKEN;
+}
+
+/*
+ * The graph is what it has to be: every record has as many matches as its rows,
+ * k at least, no row twice; and the assignment is one, along matches.  marks[2 n].
+ */
+static KanonStatus
+check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, uint32_t *marks,
+			KanonReport *report)
+{
+	uint32_t	n = graph->n;
+	uint32_t   *count = marks + n;
+	bool		conceals = plan->space.method == KANON_FREEFORM_CONCEALMENT;
+
+	memset(marks, 0, 2 * (size_t) n * sizeof(uint32_t));
+	for (uint32_t m = 0; m < graph->start[n]; m++)
+	{
+		if (graph->match[m] >= n)
+			return graph_broken(report, p, "a match is no row");
+		count[graph->match[m]]++;
+	}
+	for (uint32_t j = 0; j < n; j++)
+	{
+		uint32_t	degree = graph->start[j + 1] - graph->start[j];
+		bool		given = false;
+
+		if (degree < plan->space.k || count[j] < plan->space.k)
+			return graph_broken(report, p, "a row or record has fewer than k matches");
+		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
+		{
+			uint32_t	i = graph->match[m];
+
+			/* records of a component have the degree of its rows: it is regular */
+			if (!conceals && (count[i] != degree || degree > plan->space.k + plan->space.symmetric))
+				return graph_broken(report, p, "the graph is not regular");
+			if (marks[i] == j + 1)
+				return graph_broken(report, p, "a match is there twice");
+			marks[i] = j + 1;
+			given = given || graph->given[j] == i;
+		}
+		if (!given)
+			return graph_broken(report, p, "a record goes to a row that it does not match");
+	}
+	memset(marks, 0, (size_t) n * sizeof(uint32_t));
+	for (uint32_t j = 0; j < n; j++)
+		if (marks[graph->given[j]]++ > 0)
+			return graph_broken(report, p, "a row goes with two records");
+	return KANON_OK;
+}
+
+/* Mutual: each match of record j has j among its own. */
+static KanonStatus
+check_mutual(const KanonFreeformGraph *graph, uint32_t p, KanonReport *report)
+{
+	for (uint32_t j = 0; j < graph->n; j++)
+		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
+		{
+			uint32_t	i = graph->match[m];
+			uint32_t	back = graph->start[i];
+
+			while (back < graph->start[i + 1] && graph->match[back] != j)
+				back++;
+			if (back == graph->start[i + 1])
+				return graph_broken(report, p, "a match is not mutual");
+		}
+	return KANON_OK;
+}
+
+static bool
+make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
+{
+	KanonEnv   *env = plan->problem->env;
+	KanonRelease *release = &plan->release;
+	size_t		edges = (size_t) release->ngraph + graph->start[graph->n];
+	void	   *match = release->graph;
+	void	   *scratch = plan->scratch;
+	size_t		room = plan->scratch_room;
+	uint32_t	most = graph->n;
+
+	for (uint32_t j = 0; j < graph->n; j++)
+		if (graph->start[j + 1] - graph->start[j] > most)
+			most = graph->start[j + 1] - graph->start[j];
+	if (release->classes == NULL)
+	{
+		release->classes = kanon_alloc(env, plan->nrows, sizeof(KanonClass));
+		release->cells = kanon_alloc(env, plan->nrows, (size_t) plan->space.ncolumns * sizeof(KanonCell));
+		release->flows = kanon_alloc(env, plan->nrows, sizeof(KanonFlow));
+		release->graph_start = kanon_alloc0(env, (size_t) plan->nrows + 1, sizeof(size_t));
+		if (release->classes == NULL || release->cells == NULL || release->flows == NULL ||
+			release->graph_start == NULL)
+			return false;
+	}
+	if (!grow(env, &scratch, &room, 2 * (size_t) most, sizeof(uint32_t)))
+		return false;
+	plan->scratch = scratch;
+	plan->scratch_room = room;
+	if (!grow(env, &match, &plan->match_room, edges, sizeof(uint32_t)))
+		return false;
+	release->graph = match;
+	return true;
+}
+
+/* Record j of part p, whose first row is `first`, becomes a class of one row. */
+static KanonStatus
+put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t first, uint32_t j)
+{
+	KanonRelease *release = &plan->release;
+	uint32_t	at = release->nclasses;
+	uint32_t	degree = graph->start[j + 1] - graph->start[j];
+	const uint32_t *match = graph->match + graph->start[j];
+	KanonCell  *cells = release->cells + (size_t) at * (size_t) plan->space.ncolumns;
+
+	release->classes[at] = (KanonClass) {0, 1};
+	for (int c = 0; c < plan->space.ncolumns; c++)
+	{
+		int			column = plan->column[c];
+		const uint32_t *code = plan->problem->columns[column].code;
+		uint32_t	n;
+		KanonStatus status;
+
+		for (uint32_t m = 0; m < degree; m++)
+			plan->scratch[m] = code[plan->type[first + match[m]]];
+		n = distinct_codes(plan->scratch, degree);
+		status = make_cell(plan, c, plan->scratch, n, &cells[column]);
+		if (status != KANON_OK)
+			return status;
+		if (n > 1)
+			release->classes[at].pattern |= KANON_BIT(column);
+	}
+	for (uint32_t m = 0; m < degree; m++)
+		release->graph[release->ngraph++] = plan->type[first + match[m]];
+	release->graph_start[at + 1] = release->ngraph;
+	release->flows[at] = (KanonFlow) {plan->type[first + graph->given[j]], at, 1};
+	release->nflows = ++release->nclasses;
+	return KANON_OK;
+}
+
+KanonStatus
+kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph,
+				   KanonReport *report)
+{
+	KanonPace	pace = {plan->problem->env, "match", 0, -1, 0};
+	uint32_t	first;
+	uint32_t	n;
+	KanonStatus status;
+
+	kanon_freeform_bounds(plan, p, &first, &n);
+	if (n != graph->n)
+		return graph_broken(report, p, "it has another number of rows");
+	if (!make_room(plan, graph))
+		return KANON_NO_MEMORY;
+	status = check_graph(plan, p, graph, plan->scratch, report);
+	if (status == KANON_OK && plan->space.symmetric)
+		status = check_mutual(graph, p, report);
+	for (uint32_t j = 0; j < n && status == KANON_OK; j++)
+	{
+		if (kanon_stop(&pace, (uint64_t) (graph->start[j + 1] - graph->start[j]) * (uint64_t) plan->space.ncolumns * 8))
+			return KANON_CANCELLED;
+		status = put_record(plan, graph, first, j);
+	}
+	plan->bound += graph->bound;
+	plan->proven = plan->proven && graph->proven;
+	plan->nodes += graph->nodes;
+	return status;
+}
+
+KanonStatus
+kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *report)
+{
+	const KanonProblem *problem = plan->problem;
+	double		weights = 0;
+	KanonStatus status;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		weights += problem->columns[c].weight;
+	*release = plan->release;
+	memset(&plan->release, 0, sizeof(plan->release));
+	status = kanon_release_finish(problem, release, report);
+	if (status != KANON_OK)
+	{
+		kanon_release_free(problem, release);
+		return status;
+	}
+	report->cost = (double) plan->cost * weights / KANON_FREEFORM_UNITS;
+	report->lower_bound = plan->bound * weights / KANON_FREEFORM_UNITS;
+	report->proven = plan->proven && plan->nparts == 1;
+	/* what is optimal part by part need not be so as a whole */
+	if (plan->nparts > 1)
+		report->lower_bound = -INFINITY;
+	report->nodes = plan->nodes;
+	return KANON_OK;
+}
+
+/* ---- all at once ---- */
+
+static KanonStatus
+solve_part(KanonFreeformPlan *plan, uint32_t p, KanonReport *report)
+{
+	KanonEnv   *env = plan->problem->env;
+	KanonFreeformGraph graph;
+	KanonFreeformPart part = {.number = p};
+	uint32_t	first;
+	int32_t    *value;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	kanon_freeform_bounds(plan, p, &first, &part.n);
+	value = kanon_alloc(env, part.n, (size_t) plan->space.ncolumns * sizeof(int32_t));
+	part.value = value;
+	if (value != NULL)
+	{
+		kanon_freeform_values(plan, p, value);
+		status = kanon_freeform_solve(env, &plan->space, plan->problem->freeform->strong, &part, &graph,
+									  report->detail, sizeof(report->detail));
+	}
+	kanon_free(env, value);
+	if (status != KANON_OK)
+		return status;
+	status = kanon_freeform_put(plan, p, &graph, report);
+	kanon_freeform_graph_free(env, &graph);
+	return status;
+}
+
+KanonStatus
+kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonFreeformPlan plan;
+	double		start = problem->env->now(problem->env->arg);
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	report->lower_bound = -INFINITY;
+	status = kanon_freeform_begin(problem, &plan, report);
+	for (uint32_t p = 0; p < plan.nparts && status == KANON_OK && plan.nrows > 0; p++)
+	{
+		if (problem->env->poll(problem->env->arg, "match", (double) p / plan.nparts, -1))
+			status = KANON_CANCELLED;
+		else
+			status = solve_part(&plan, p, report);
+	}
+	if (status == KANON_OK)
+		status = kanon_freeform_end(&plan, release, report);
+	kanon_freeform_free(&plan);
+	report->seconds = problem->env->now(problem->env->arg) - start;
+	return status;
+}
