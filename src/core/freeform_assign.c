@@ -305,6 +305,16 @@ pair_up(Assign *a)
 	}
 }
 
+static KanonStatus
+assign_again(void *arg, uint32_t *record)
+{
+	Assign	   *a = arg;
+	KanonStatus status = assign(a);
+
+	memcpy(record, a->taken, a->n * sizeof(*record));
+	return status;
+}
+
 KanonStatus
 freeform_hungarian(FreeformWork *work)
 {
@@ -326,6 +336,10 @@ freeform_hungarian(FreeformWork *work)
 			for (uint32_t i = 0; i < work->n; i++)
 				freeform_add(work, i, a.taken[i]);
 	}
+	if (status == KANON_OK && !work->space->symmetric)
+		status = freeform_revisit(work, assign_again, &a);
+	if (status == KANON_OK && !work->space->symmetric)
+		status = freeform_exchange(work);
 	assign_close(&a);
 	return status;
 }

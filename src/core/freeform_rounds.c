@@ -298,6 +298,31 @@ round_end(Round *round)
 			freeform_add(work, i, round->record[i]);
 }
 
+/* One round: record[i] of each row, where it got one. */
+static KanonStatus
+make_round(Round *round, bool sorted)
+{
+	FreeformWork *work = round->work;
+	KanonStatus status = freeform_scan_begin(work);
+
+	round->open = work->n;
+	memset(work->closed, 0, work->n * sizeof(*work->closed));
+	memset(round->record, 0xff, work->n * sizeof(*round->record));
+	if (status != KANON_OK)
+		return status;
+	return sorted ? sorted_round(round) : greedy_round(round);
+}
+
+static KanonStatus
+sorted_again(void *arg, uint32_t *record)
+{
+	Round	   *round = arg;
+	KanonStatus status = make_round(round, true);
+
+	memcpy(record, round->record, round->work->n * sizeof(*record));
+	return status;
+}
+
 static KanonStatus
 rounds(FreeformWork *work, bool sorted)
 {
@@ -306,18 +331,17 @@ rounds(FreeformWork *work, bool sorted)
 
 	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
 	{
-		round.open = work->n;
-		memset(work->closed, 0, work->n * sizeof(*work->closed));
-		memset(round.record, 0xff, work->n * sizeof(*round.record));
 		work->pace.share = (double) (r - 1) / work->degree;
-		status = freeform_scan_begin(work);
-		if (status == KANON_OK)
-			status = sorted ? sorted_round(&round) : greedy_round(&round);
+		status = make_round(&round, sorted);
 		if (status == KANON_OK)
 			round_end(&round);
 		if (status == KANON_OK && round.mutual)
 			status = freeform_mend(work, r + 1);
 	}
+	if (status == KANON_OK && sorted && !round.mutual)
+		status = freeform_revisit(work, sorted_again, &round);
+	if (status == KANON_OK && sorted && !round.mutual)
+		status = freeform_exchange(work);
 	round_close(&round);
 	return status;
 }

@@ -196,6 +196,27 @@ freeform_add(FreeformWork *work, uint32_t i, uint32_t j)
 	freeform_show(work, i, j);
 }
 
+void
+freeform_show_matches(FreeformWork *work, uint32_t j)
+{
+	const uint32_t *match = work->match + (size_t) j * work->degree;
+
+	for (int c = 0; c < work->ncolumns; c++)
+	{
+		int32_t		value = work->value[c][match[0]];
+
+		if (work->space->columns[c].number)
+			work->low[c][j] = work->high[c][j] = value;
+		else
+		{
+			work->set[c][(size_t) j * work->room[c]] = (uint32_t) value;
+			work->count[c][j] = 1;
+		}
+	}
+	for (uint32_t m = 1; m < work->nmatch[j]; m++)
+		freeform_show(work, match[m], j);
+}
+
 static void
 take_out(uint32_t *list, uint32_t *n, uint32_t what)
 {
@@ -209,24 +230,9 @@ take_out(uint32_t *list, uint32_t *n, uint32_t what)
 void
 freeform_remove(FreeformWork *work, uint32_t i, uint32_t j)
 {
-	uint32_t   *match = work->match + (size_t) j * work->degree;
-
-	take_out(match, &work->nmatch[j], i);
+	take_out(work->match + (size_t) j * work->degree, &work->nmatch[j], i);
 	take_out(work->target + (size_t) i * work->degree, &work->ntarget[i], j);
-	for (int c = 0; c < work->ncolumns; c++)
-	{
-		int32_t		value = work->value[c][j];
-
-		if (work->space->columns[c].number)
-			work->low[c][j] = work->high[c][j] = value;
-		else
-		{
-			work->set[c][(size_t) j * work->room[c]] = (uint32_t) value;
-			work->count[c][j] = 1;
-		}
-	}
-	for (uint32_t m = 0; m < work->nmatch[j]; m++)
-		freeform_show(work, match[m], j);
+	freeform_show_matches(work, j);
 }
 
 bool

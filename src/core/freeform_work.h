@@ -85,6 +85,9 @@ extern void freeform_add(FreeformWork *work, uint32_t i, uint32_t j);
 /* The values alone. */
 extern void freeform_show(FreeformWork *work, uint32_t i, uint32_t j);
 
+/* Record j shows the values of the rows that match it, and no others. */
+extern void freeform_show_matches(FreeformWork *work, uint32_t j);
+
 /* Row i no longer matches record j. */
 extern void freeform_remove(FreeformWork *work, uint32_t i, uint32_t j);
 extern bool freeform_matches(const FreeformWork *work, uint32_t i, uint32_t j);
@@ -132,6 +135,17 @@ extern void freeform_unhide(FreeformWork *work, uint32_t i);
 /* freeform_rounds.c: greedy, sort_greedy */
 extern KanonStatus freeform_greedy(FreeformWork *work);
 extern KanonStatus freeform_sort_greedy(FreeformWork *work);
+
+/*
+ * freeform_revisit.c.  A round gives each row one more record: record[n].  Every
+ * round so far must have been one of all rows, in the order of their matches.
+ */
+typedef KanonStatus (*FreeformRound) (void *arg, uint32_t *record);
+
+extern KanonStatus freeform_revisit(FreeformWork *work, FreeformRound make, void *arg);
+
+/* freeform_exchange.c: of graphs whose records all have `degree` matches. */
+extern KanonStatus freeform_exchange(FreeformWork *work);
 
 /* freeform_mutual.c: what rounds of mutual matches need */
 

@@ -4,36 +4,28 @@
  * The linear relaxation by the simplex method in slices, then branch and cut
  * with Gomory's and mixed-integer-rounding cuts.  GLPK cannot know that the
  * objective is whole, so it is told: see feign().
- *
- * GLPK reports fatal errors (its memory limit among them) to a hook that must
- * not return.  The hook jumps back to ilp_glpk, over frames of GLPK only;
- * GLPK's environment, where all of its memory is, is freed there on every
- * way out.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "glpk_guard.h"
 #include "ilp.h"
 
 #ifdef HAVE_GLPK
 #include <glpk.h>
 #include <limits.h>
-#include <setjmp.h>
 
 /* Milliseconds of simplex between two polls. */
 #define SLICE 100
 
 typedef struct Run
 {
-	jmp_buf		escape;
+	GlpkGuard	guard;
 	const IlpModel *model;
 	const IlpSettings *settings;
 	IlpOutcome *outcome;
 	KanonWatch *watch;
-	char		text[120];		/* GLPK's last words */
-	bool		spent;			/* they were about memory */
-	bool		cancelled;
 	bool		full;			/* node limit */
 	glp_prob   *lp;
 	int			nz;				/* the column that feigns objectives */
@@ -47,32 +39,6 @@ typedef struct Run
 	int		   *ind;			/* [room + 1] */
 	double	   *val;
 } Run;
-
-/* All that GLPK says comes here: nothing is printed, and cancel is looked for. */
-static int
-on_text(void *info, const char *text)
-{
-	Run		   *run = info;
-
-	if (strstr(text, "memory") != NULL)
-		run->spent = true;
-	if (text[0] != '\n' && text[0] != '\0')
-		snprintf(run->text, sizeof(run->text), "%.*s", (int) strcspn(text, "\n"), text);
-	if (kanon_watch_poll(run->watch))
-	{
-		run->cancelled = true;
-		longjmp(run->escape, 1);
-	}
-	return 1;
-}
-
-static void
-on_error(void *info)
-{
-	Run		   *run = info;
-
-	longjmp(run->escape, 1);
-}
 
 /*
  * The model, without the rows x_if <= n_i u_f: most of them never bind, and
@@ -240,10 +206,10 @@ on_tree(glp_tree *tree, void *info)
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	outcome->nodes = total;
 	if (kanon_watch(run->watch, KANON_WATCH_STEPS / 8))
-		run->cancelled = true;
+		run->guard.cancelled = true;
 	if (run->settings->max_nodes > 0 && total > run->settings->max_nodes)
 		run->full = true;
-	if (run->cancelled || run->full || run->watch->late)
+	if (run->guard.cancelled || run->full || run->watch->late)
 	{
 		glp_ios_terminate(tree);
 		return;
@@ -288,8 +254,9 @@ tree_callback(glp_tree *tree, void *info)
 
 /* What runs inside the frame of the jump: calls to GLPK only. */
 static KanonStatus
-solve(Run *run)
+solve(void *arg)
 {
+	Run		   *run = arg;
 	glp_smcp	simplex;
 	glp_iocp	parm;
 	int			rc;
@@ -317,7 +284,7 @@ solve(Run *run)
 		status = glp_get_status(run->lp);
 		if (rc != 0 || (status != GLP_OPT && status != GLP_NOFEAS))
 		{
-			snprintf(run->text, sizeof(run->text), "simplex ended with code %d, status %d", rc,
+			snprintf(run->guard.text, sizeof(run->guard.text), "simplex ended with code %d, status %d", rc,
 					 status);
 			return KANON_BROKEN;
 		}
@@ -353,50 +320,16 @@ solve(Run *run)
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
 	rc = glp_intopt(run->lp, &parm);
-	if (run->cancelled)
+	if (run->guard.cancelled)
 		return KANON_CANCELLED;
 	if (rc == 0)
 		run->outcome->complete = true;
 	else if (rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
 	{
-		snprintf(run->text, sizeof(run->text), "branch and cut ended with code %d", rc);
+		snprintf(run->guard.text, sizeof(run->guard.text), "branch and cut ended with code %d", rc);
 		return KANON_BROKEN;
 	}
 	return KANON_OK;
-}
-
-/* The frame that fatal errors return to; nothing in it changes after setjmp. */
-static KanonStatus
-guarded(Run *run)
-{
-	KanonStatus status;
-
-	if (setjmp(run->escape) == 0)
-	{
-		if (glp_init_env() == 2)
-			return KANON_NO_MEMORY;
-		glp_term_out(GLP_ON);
-		glp_term_hook(on_text, run);
-		glp_error_hook(on_error, run);
-		if (run->watch->env->foreign > 0)
-		{
-			size_t		megabytes = run->watch->env->foreign >> 20;
-
-			glp_mem_limit(megabytes < 1 ? 1 : megabytes < INT_MAX ? (int) megabytes : INT_MAX);
-		}
-		status = solve(run);
-	}
-	else if (run->cancelled)
-		status = KANON_CANCELLED;
-	else if (run->spent)
-	{
-		run->watch->env->refused = run->watch->env->foreign;
-		status = KANON_NO_MEMORY;
-	}
-	else
-		status = KANON_BROKEN;
-	glp_free_env();
-	return status;
 }
 
 KanonStatus
@@ -425,9 +358,9 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 	run.val = kanon_alloc(env, (size_t) model->m + 3, sizeof(*run.val));
 	if (run.u_col != NULL && run.x_col != NULL && run.x != NULL && run.best != NULL && run.ind != NULL &&
 		run.val != NULL)
-		status = guarded(&run);
+		status = glpk_guarded(&run.guard, watch, solve, &run);
 	if (status == KANON_BROKEN)
-		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.text);
+		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.guard.text);
 	if (status == KANON_OK && outcome->complete)
 		outcome->bound = fmax(outcome->bound, outcome->found ? outcome->cost : cutoff);
 	for (uint32_t f = 0; f < model->nf && status == KANON_OK && outcome->found; f++)

@@ -1,0 +1,78 @@
+/*
+ * glpk_guard.c: a frame around calls to GLPK.
+ *
+ * GLPK reports fatal errors (its memory limit among them) to a hook that must
+ * not return.  The hook jumps back to glpk_guarded, over frames of GLPK and of a
+ * solver that owns nothing; GLPK's environment, where all of its memory is, is
+ * freed there on every way out.
+ */
+#include "glpk_guard.h"
+
+#ifdef HAVE_GLPK
+#include <glpk.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* All that GLPK says comes here: nothing is printed, and cancel is looked for. */
+static int
+on_text(void *info, const char *text)
+{
+	GlpkGuard  *guard = info;
+
+	if (strstr(text, "memory") != NULL)
+		guard->spent = true;
+	if (text[0] != '\n' && text[0] != '\0')
+		snprintf(guard->text, sizeof(guard->text), "%.*s", (int) strcspn(text, "\n"), text);
+	if (kanon_watch_poll(guard->watch))
+	{
+		guard->cancelled = true;
+		longjmp(guard->escape, 1);
+	}
+	return 1;
+}
+
+static void
+on_error(void *info)
+{
+	GlpkGuard  *guard = info;
+
+	longjmp(guard->escape, 1);
+}
+
+/* The frame that fatal errors return to; nothing in it changes after setjmp. */
+KanonStatus
+glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *arg), void *arg)
+{
+	KanonStatus status;
+
+	guard->watch = watch;
+	if (setjmp(guard->escape) == 0)
+	{
+		if (glp_init_env() == 2)
+			return KANON_NO_MEMORY;
+		glp_term_out(GLP_ON);
+		glp_term_hook(on_text, guard);
+		glp_error_hook(on_error, guard);
+		if (watch->env->foreign > 0)
+		{
+			size_t		megabytes = watch->env->foreign >> 20;
+
+			glp_mem_limit(megabytes < 1 ? 1 : megabytes < INT_MAX ? (int) megabytes : INT_MAX);
+		}
+		status = solve(arg);
+	}
+	else if (guard->cancelled)
+		status = KANON_CANCELLED;
+	else if (guard->spent)
+	{
+		watch->env->refused = watch->env->foreign;
+		status = KANON_NO_MEMORY;
+	}
+	else
+		status = KANON_BROKEN;
+	glp_free_env();
+	return status;
+}
+
+#endif							/* HAVE_GLPK */

@@ -1,0 +1,31 @@
+/*
+ * glpk_guard.h: a frame around calls to GLPK, for every solver that uses it.
+ */
+#ifndef GLPK_GUARD_H
+#define GLPK_GUARD_H
+
+#include "instances.h"
+
+#ifdef HAVE_GLPK
+#include <setjmp.h>
+
+typedef struct GlpkGuard
+{
+	jmp_buf		escape;
+	KanonWatch *watch;
+	char		text[120];		/* GLPK's last words */
+	bool		spent;			/* they were about memory */
+	bool		cancelled;		/* the host wants it to stop; callbacks may set it, too */
+} GlpkGuard;
+
+/*
+ * Runs solve(arg), which does nothing but call GLPK: silent, within env->foreign
+ * bytes, cancelled whenever GLPK says something and the host wants it (every
+ * message must be asked for: msg_lev GLP_MSG_ALL).  All of GLPK's memory is freed
+ * on every way out.
+ */
+extern KanonStatus glpk_guarded(GlpkGuard *guard, KanonWatch *watch,
+								KanonStatus (*solve) (void *arg), void *arg);
+
+#endif							/* HAVE_GLPK */
+#endif
