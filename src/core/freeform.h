@@ -172,11 +172,17 @@ typedef struct KanonFreeformFacts
 } KanonFreeformFacts;
 
 /*
- * Of the release, its classes, cells and pool are looked at; release->graph, where
- * it is set, says where to look for the k-regular subgraph first.  `count` false:
- * matches are not counted (0) when the subgraph has answered for them.
+ * Of the release, its classes (rows), cells and pool are looked at.  Takes time and
+ * memory with the number of matches.
  */
 extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release,
-										int64_t k, bool count, KanonFreeformFacts *facts);
+										int64_t k, KanonFreeformFacts *facts);
+
+/*
+ * KANON_BROKEN unless `written`, read back from where it was written, has the
+ * records of `release`, whose graph was checked when it was finished.
+ */
+extern KanonStatus kanon_freeform_confirm(const KanonProblem *problem, const KanonRelease *release,
+										  const KanonRelease *written, char *detail, size_t size);
 
 #endif

@@ -148,6 +148,10 @@ extern int	kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCe
 /* Is what a cell shows true of a code? */
 extern bool kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code);
 
+/* As kanon_compare_shown, of cells of two releases. */
+extern int	kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *other,
+								KanonCell b);
+
 /* A range or a set: what stands for values that differ. */
 static inline bool
 kanon_shows_several(KanonCell cell)

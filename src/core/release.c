@@ -160,7 +160,7 @@ codes_of(const KanonRelease *release, KanonCell cell, uint32_t *ncodes)
 
 /* Before all of them nothing would be; it is last, for the fully suppressed class to be. */
 int
-kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b)
+kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *other, KanonCell b)
 {
 	const uint32_t *left;
 	const uint32_t *right;
@@ -175,12 +175,18 @@ kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b)
 	}
 	if (!kanon_shows_several(a))
 		return a.code < b.code ? -1 : a.code > b.code;
-	left = codes_of(release, a, &nleft);
-	right = codes_of(release, b, &nright);
+	left = codes_of(one, a, &nleft);
+	right = codes_of(other, b, &nright);
 	for (uint32_t i = 0; i < nleft && i < nright; i++)
 		if (left[i] != right[i])
 			return left[i] < right[i] ? -1 : 1;
 	return nleft < nright ? -1 : nleft > nright;
+}
+
+int
+kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b)
+{
+	return kanon_compare_cells(release, a, release, b);
 }
 
 /* By pattern in mask order, then by what is shown. */
