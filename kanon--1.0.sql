@@ -296,6 +296,44 @@ AS 'MODULE_PATHNAME', 'kanon_describe';
 COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[])
 IS 'says in words what a pattern suppresses';
 
+/* ---- freeform generalisation: k matches for each row and record, no classes ---- */
+
+CREATE FUNCTION @extschema@.kanon_freeform(
+    source            regclass,
+    target            text,
+    quasi_identifiers name[],
+    k                 bigint,
+    method            text     DEFAULT 'sort_greedy',
+    partition_size    int      DEFAULT NULL,
+    seed              bigint   DEFAULT NULL,
+    weights           float8[] DEFAULT NULL,
+    keep              name[]   DEFAULT '{}',
+    categorical       name[]   DEFAULT '{}',
+    "symmetric"       boolean  DEFAULT false, -- a reserved word: "symmetric" => true
+    mark              boolean  DEFAULT false,
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false,
+    time_limit        interval DEFAULT '60 seconds')
+RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, lower_bound float8,
+               proven boolean, workers int, solve_ms float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_freeform';
+
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, bigint, float8[], name[], name[], boolean, boolean, boolean, boolean, interval)
+IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: ranges and sets, no classes';
+
+CREATE FUNCTION @extschema@.kanon_check_freeform(
+    source            regclass,
+    target            regclass,
+    quasi_identifiers name[],
+    k                 bigint)
+RETURNS TABLE (row_count bigint, record_count bigint, row_matches bigint, record_matches bigint, regular boolean)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_check_freeform';
+
+COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint)
+IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, and whether k matches each can be equally likely';
+
 /* ---- choosing: what several ks would cost, and where the cost of one comes from ---- */
 
 CREATE FUNCTION @extschema@.kanon_frontier(

@@ -261,6 +261,10 @@ extern void raise_unsafe(const char *detail) pg_attribute_noreturn();
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
 						  int64 expected_rows, Border *border);
 
+/* The same of a freeform release: the target has the records whose graph was checked. */
+extern void target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
+								   const KanonRelease *release, int64 expected_rows, Border *border);
+
 /*
  * write/classify.c: Iyengar's classification metric of the target as it stands:
  * the share of the source's rows that are not of their class's most frequent

@@ -159,7 +159,6 @@ k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 	return k;
 }
 
-/* Seconds; NULL is no limit. */
 double
 time_limit_arg(FunctionCallInfo fcinfo, int arg)
 {

@@ -23,6 +23,9 @@ extern LevelCost level_cost_arg(FunctionCallInfo fcinfo, int arg);
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
 
+/* Seconds; NULL is no limit: INFINITY. */
+extern double time_limit_arg(FunctionCallInfo fcinfo, int arg);
+
 /* time_limit, gap, seed and effort: four arguments from `first` on. */
 typedef struct Limits
 {

@@ -163,7 +163,10 @@ run_publish(Run *run)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
 	record->write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
-	target_verify(run->target, run->source, &run->problem, expected, run->border);
+	if (run->problem.freeform != NULL)
+		target_verify_freeform(run->target, run->source, &run->problem, &run->release, expected, run->border);
+	else
+		target_verify(run->target, run->source, &run->problem, expected, run->border);
 	record->classification = run->class_column != NULL
 		? target_classification(run->target, run->source, run->class_column, run->release.dropped) : NAN;
 	target_install(run->target, run->source);

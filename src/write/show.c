@@ -140,6 +140,13 @@ as_subtype(const ShownColumn *shown, Datum value)
 	elog(ERROR, "type %u has no range of type %u", shown->base, shown->range->type_id);
 }
 
+Datum
+show_bound(Shower *shower, int qi, Datum value, TypeCacheEntry **range)
+{
+	*range = shower->columns[qi].range;
+	return as_subtype(&shower->columns[qi], value);
+}
+
 /* A range over integers or dates ends before its upper bound, which the last one has not. */
 static bool
 is_last(Oid subtype, Datum value)

@@ -26,4 +26,11 @@ extern Shower *shower_create(const Source *source);
  */
 extern Datum show_cell(Shower *shower, int qi, const KanonCell *cells, const uint32 *pool, bool *isnull);
 
+/*
+ * A value of a quasi-identifier that shows ranges, as the ranges' subtype has it,
+ * and the range type.
+ */
+struct TypeCacheEntry;
+extern Datum show_bound(Shower *shower, int qi, Datum value, struct TypeCacheEntry **range);
+
 #endif

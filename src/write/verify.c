@@ -4,7 +4,9 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "core/freeform.h"
 #include "write/show.h"
+#include "write/written.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"
@@ -56,6 +58,25 @@ target_as_source(const Target *target, const Source *source)
 	copy->ngrouped = copy->nqis;
 	copy->levels = no_levels(copy->nqis);
 	return copy;
+}
+
+void
+target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
+					   const KanonRelease *release, int64 expected_rows, Border *border)
+{
+	RowTypes   *types = rowtypes_read_runs(target_as_source(target, source), border);
+	KanonRelease promised = *release;
+	char		detail[160];
+
+	if (types->nrows != expected_rows)
+		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".",
+							  types->nrows, expected_rows));
+	promised.cells = written_cells(release, source, problem, target->mark, border);
+	border_check(border, kanon_freeform_confirm(problem, &promised,
+												written_release(source, types, target->mark, border),
+												detail, sizeof(detail)),
+				 detail);
+	border_pfree(border, promised.cells);
 }
 
 /* No value is shown: NULL in every quasi-identifier. */

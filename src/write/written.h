@@ -1,0 +1,25 @@
+/*
+ * written.h: a published table as a release: what its cells show, in the codes of
+ * the source's values.
+ */
+#ifndef KANON_WRITTEN_H
+#define KANON_WRITTEN_H
+
+#include "kanon_pg.h"
+
+/* No value of the source: what a cell shows that shows none of them. */
+#define WRITTEN_NOTHING_OF_IT 0x1fffffff
+
+/*
+ * The row types of a published table (its first nqis columns, and then the mark if
+ * `mark`) as classes with cells and rows.  The source has been read.  Without the
+ * mark, NULL shows nothing, whether it was NULL in the source or not; with it a
+ * NULL that is not suppressed is the source's.
+ */
+extern KanonRelease *written_release(const Source *source, const RowTypes *types, bool mark, Border *border);
+
+/* A release's cells as that sees them. */
+extern KanonCell *written_cells(const KanonRelease *release, const Source *source,
+								const KanonProblem *problem, bool mark, Border *border);
+
+#endif
