@@ -25,7 +25,7 @@ CREATE TABLE @extschema@.kanon_run (
     patterns          bigint,
     suppressed_cells  bigint NOT NULL,
     usefulness        float8,
-    classes           bigint NOT NULL,
+    classes           bigint,
     class_min         bigint,
     class_avg         float8,
     class_max         bigint,
@@ -63,7 +63,9 @@ CREATE TABLE @extschema@.kanon_run (
     source_class_min    bigint,
     target_class_min    bigint,
     source_blank_rows   bigint NOT NULL,
-    target_blank_rows   bigint NOT NULL
+    target_blank_rows   bigint NOT NULL,
+    -- of a freeform release, which has no classes: records that each row matches
+    matches             bigint
 );
 
 CREATE TABLE @extschema@.kanon_run_column (
@@ -103,7 +105,9 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        usefulness, classes, class_min, class_avg, class_max,
        read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, guarantee, gap, proven, nodes,
        peak_memory, discernibility, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, classification,
-       kept, options, version
+       kept, options, version, matches,
+       CASE WHEN matches IS NOT NULL THEN pg_catalog.format(
+           'freeform: no classes; every row matches at least %s records, every record shows at least %s rows', matches, matches) END AS note
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
@@ -116,16 +120,17 @@ JOIN @extschema@.kanon_run r USING (run)
 WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_equivalence_classes WITH (security_barrier) AS
-SELECT c.run, c.class, c.pattern, c.row_count, c.suppressed_cells, c.tuple_diversity, c.shown
-FROM @extschema@.kanon_run_class c
-JOIN @extschema@.kanon_run r USING (run)
-WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+SELECT r.run, c.class, c.pattern, c.row_count, c.suppressed_cells, c.tuple_diversity, c.shown,
+       CASE WHEN r.matches IS NOT NULL THEN 'a freeform release has no classes; see kanon_check_freeform' END AS note
+FROM @extschema@.kanon_run r
+LEFT JOIN @extschema@.kanon_run_class c USING (run)
+WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_usefulness IS 'one row per run that you or a role of yours made: what was lost, how large the classes are, how long it took';
 COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: what was suppressed and what it still shows';
-COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness';
+COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness; one that says so for a run without classes';
 
 CREATE FUNCTION @extschema@.kanon_pattern_guided(
     source            regclass,
@@ -397,7 +402,9 @@ IS 'where the cost of a release comes from and what would change it; writes noth
 CREATE VIEW @extschema@.kanon_class_sizes WITH (security_barrier) AS
 SELECT r.run, s.size_from,
        pg_catalog.lead(s.size_from) OVER (PARTITION BY r.run ORDER BY s.size_from) - 1 AS size_to,
-       s.source_classes, s.source_rows, s.target_classes, s.target_rows
+       s.source_classes, s.source_rows,
+       CASE WHEN r.matches IS NULL THEN s.target_classes END AS target_classes,
+       CASE WHEN r.matches IS NULL THEN s.target_rows END AS target_rows
 FROM @extschema@.kanon_run r
 CROSS JOIN LATERAL ROWS FROM (
     pg_catalog.unnest(r.size_from), pg_catalog.unnest(r.source_size_classes), pg_catalog.unnest(r.source_size_rows),
@@ -422,7 +429,8 @@ CROSS JOIN LATERAL (
            pg_catalog.sum(u.class_rows) FILTER (WHERE u.size_from < r.k)::bigint AS below_k
     FROM ROWS FROM (pg_catalog.unnest(r.size_from), pg_catalog.unnest(v.classes), pg_catalog.unnest(v.class_rows))
          AS u (size_from, classes, class_rows)) s
-WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+-- what is told by classes does not hold for a freeform release
+WHERE (v.stage OPERATOR(pg_catalog.=) 'source' OR r.matches IS NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 GRANT SELECT ON @extschema@.kanon_class_sizes, @extschema@.kanon_run_risk TO PUBLIC;
 

@@ -4,6 +4,9 @@
 #include "compat.h"
 #include "kanon_pg.h"
 
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(kanon_check);
 
@@ -21,6 +24,28 @@ static const char *const query =
 " FROM %s GROUP BY %s) AS g";
 
 #define CHECK_COLUMNS 7
+
+/* Says so when the caller's record has the relation as a freeform release. */
+static void
+notice_freeform(FunctionCallInfo fcinfo, const Source *source)
+{
+	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
+	Oid			types[1] = {TEXTOID};
+	Datum		values[1] = {CStringGetTextDatum(source->name)};
+	bool		isnull = true;
+
+	if (SPI_execute_with_args(psprintf("SELECT u.matches FROM %s.kanon_usefulness u WHERE u.target OPERATOR(pg_catalog.=) $1"
+									   " ORDER BY u.run DESC LIMIT 1", schema),
+							  1, types, values, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the record of runs");
+	if (SPI_processed == 1)
+		(void) SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	if (!isnull)
+		ereport(NOTICE,
+				(errmsg("the table is a freeform release, which has no classes"),
+				 errdetail("Its records overlap; the k of equal records says nothing about it."),
+				 errhint("Ask kanon_check_freeform, with the table that was published.")));
+}
 
 /* kanon_check(relation regclass, quasi_identifiers name[]) */
 Datum
@@ -41,6 +66,7 @@ kanon_check(PG_FUNCTION_ARGS)
 	kanon_begin_srf(fcinfo);
 	SPI_connect();
 	source = source_open(PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), NULL, NULL);
+	notice_freeform(fcinfo, source);
 	columns = column_list(source->qis, source->nqis);
 	nest = grouping_begin();
 	if (SPI_execute(psprintf(query, columns, source->name, columns), true, 0) != SPI_OK_SELECT ||

@@ -102,6 +102,19 @@ kanon_freeform_worker(dsm_segment *segment, shm_toc *toc)
 	MemoryContextDelete(border->context);
 }
 
+/* What the caller is told when a method cannot take the table. */
+static void
+check_solved(Border *border, KanonStatus status, const KanonReport *report)
+{
+	if (status == KANON_TOO_LARGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the table is too large for this method"),
+				 errdetail("It cannot be published so: %s.", report->detail),
+				 errhint("Methods 'hungarian' and 'sort_greedy' take larger ones; partition_size cuts a table into parts.")));
+	border_check(border, status, report->detail);
+}
+
 /* One part by this process. */
 static void
 solve_here(FreeformCall *call, KanonFreeformPlan *plan, uint32 p, KanonReport *report)
@@ -116,8 +129,8 @@ solve_here(FreeformCall *call, KanonFreeformPlan *plan, uint32 p, KanonReport *r
 	values = border_palloc(border, sizeof(int32) * (Size) part.n * plan->space.ncolumns);
 	kanon_freeform_values(plan, p, values);
 	part.value = values;
-	border_check(border, kanon_freeform_solve(&border->env, &plan->space, call->options.strong, &part, &graph,
-											  report->detail, sizeof(report->detail)), report->detail);
+	check_solved(border, kanon_freeform_solve(&border->env, &plan->space, call->options.strong, &part, &graph,
+											  report->detail, sizeof(report->detail)), report);
 	border_pfree(border, values);
 	border_check(border, kanon_freeform_put(plan, p, &graph, report), report->detail);
 	kanon_freeform_graph_free(&border->env, &graph);
@@ -245,18 +258,6 @@ solve_batch(FreeformCall *call, KanonFreeformPlan *plan, int nworkers, uint32 fi
 	pfree(done);
 }
 
-/* What the caller is told when a method cannot take the table. */
-static void
-check_status(KanonStatus status, const KanonReport *report)
-{
-	if (status == KANON_TOO_LARGE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the table is too large for this method"),
-				 errdetail_internal("It cannot be published so: %s.", report->detail),
-				 errhint("Methods 'greedy' and 'sort_greedy' take larger ones; partition_size makes parts of a table.")));
-}
-
 KanonStatus
 freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
@@ -268,8 +269,7 @@ freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *
 	uint32		p = 0;
 	int			workers = 0;
 
-	check_status(status, report);
-	border_check(call->border, status, report->detail);
+	check_solved(call->border, status, report);
 	call->parts = plan.nparts;
 	while (p < plan.nparts)
 	{

@@ -373,7 +373,8 @@ set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem
 		else
 			sizes_add(&source, rows);
 	}
-	for (uint32 i = 0; i < release->nclasses; i++)
+	/* records of a freeform release are no classes */
+	for (uint32 i = 0; i < release->nclasses && problem->freeform == NULL; i++)
 	{
 		if (class_looks_empty(types->source, problem, &release->cells[(size_t) i * problem->ncolumns]))
 			target_blank += release->classes[i].rows;
@@ -403,6 +404,7 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	Oid			sequence = get_relname_relid("kanon_run_run_seq", schema);
 	int64		run = nextval_internal(sequence, false);
 	bool		none = release->nclasses == 0;
+	bool		classless = problem->freeform != NULL;
 	bool		unbounded = none || isinf(report->lower_bound);
 
 	record_open(&table, schema, "kanon_run");
@@ -419,11 +421,12 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	set_int8(&table, "row_types", types->ntypes, false);
 	set_int8(&table, "patterns", record->patterns, record->patterns < 0);
 	set_int8(&table, "suppressed_cells", measures->suppressed_cells, false);
-	set_float8(&table, "usefulness", measures->usefulness, none);
-	set_int8(&table, "classes", measures->classes, false);
-	set_int8(&table, "class_min", measures->class_min, none);
-	set_float8(&table, "class_avg", measures->class_avg, none);
-	set_int8(&table, "class_max", measures->class_max, none);
+	set_float8(&table, "usefulness", measures->usefulness, none || classless);
+	set_int8(&table, "classes", measures->classes, classless);
+	set_int8(&table, "matches", problem->k, !classless);
+	set_int8(&table, "class_min", measures->class_min, none || classless);
+	set_float8(&table, "class_avg", measures->class_avg, none || classless);
+	set_int8(&table, "class_max", measures->class_max, none || classless);
 	set_float8(&table, "cost", report->cost, false);
 	set_float8(&table, "lower_bound", report->lower_bound, unbounded);
 	set_float8(&table, "guarantee", report->guarantee, none || report->guarantee == 0);
@@ -435,8 +438,8 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	set_float8(&table, "solve_ms", record->solve_ms, false);
 	set_float8(&table, "write_ms", record->write_ms, false);
 	set_float8(&table, "verify_ms", record->verify_ms, false);
-	set_float8(&table, "discernibility", measures->discernibility, none);
-	set_float8(&table, "c_avg", measures->c_avg, none);
+	set_float8(&table, "discernibility", measures->discernibility, none || classless);
+	set_float8(&table, "c_avg", measures->c_avg, none || classless);
 	set_float8(&table, "iloss", measures->iloss, none);
 	set_float8(&table, "ncp", measures->ncp, none);
 	set_float8(&table, "gcp", measures->gcp, none);
@@ -517,6 +520,7 @@ run_record(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	int64		run = record_run(schema, record, types, problem, release, report, measures);
 
 	record_columns(schema, run, types->source, problem, record->columns, release->nclasses == 0);
-	record_classes(schema, run, types->source, release, diversity);
+	if (problem->freeform == NULL)
+		record_classes(schema, run, types->source, release, diversity);
 	return run;
 }

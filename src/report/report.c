@@ -72,6 +72,12 @@ read_run(Report *report)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no run " INT64_FORMAT " of yours", report->run),
 				 errhint("The view kanon_usefulness lists the runs that you or a role of yours made.")));
+	if (value_of(report->run_row, 0, "matches") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("run " INT64_FORMAT " is a freeform release, which has no page", report->run),
+				 errdetail("The page tells of classes, and such a release has none."),
+				 errhint("kanon_usefulness and kanon_columns say what was lost, kanon_check_freeform what it keeps.")));
 	report->columns = select_rows(report, "kanon_columns",
 								  "SELECT c.*, col_description(a.attrelid, a.attnum) AS comment"
 								  " FROM {}.kanon_usefulness u JOIN {}.kanon_columns c USING (run)"

@@ -1,0 +1,142 @@
+-- Freeform generalisation: k matches for each row and record, no classes.
+\set VERBOSITY default
+SET client_min_messages = warning;
+CREATE TABLE person AS
+SELECT i AS id, 20 + (i * 7) % 50 AS age, (ARRAY['bern', 'chur', 'davos'])[1 + i % 3] AS city,
+       date '2000-01-01' + (i * 37) % 500 AS born, (i % 2 = 0) AS member
+FROM generate_series(1, 45) i;
+UPDATE person SET age = NULL WHERE id % 13 = 0;
+UPDATE person SET city = NULL WHERE id % 11 = 0;
+
+-- every method keeps what it promises, and nothing is lost but the order
+CREATE TABLE method AS
+SELECT m FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'mip', 'min_cost_flow', 'ring', 'concealment']) m;
+SELECT m, row_count, partitions, gcp > 0 AND gcp < 1 AS priced, proven
+FROM method, kanon_freeform('person', 'f_' || m, '{age,city,born,member}', 3, method => m, keep => '{id}');
+SELECT m, c.* FROM method, kanon_check_freeform('person', ('f_' || m)::regclass, '{age,city,born,member}', 3) c;
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+WHERE attrelid = 'f_greedy'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT count(*) AS rows, count(DISTINCT id) AS ids, sum(id) FROM f_sort_greedy;
+-- kept values go with a record that their row matches
+SELECT count(*) FROM f_sort_greedy f JOIN person p USING (id)
+WHERE (f.age IS NULL OR f.age @> p.age) AND f.born @> p.born AND p.member = ANY (f.member)
+  AND (p.city = ANY (f.city) OR (p.city IS NULL AND array_position(f.city, NULL) > 0));
+
+-- the optimum is the best
+SELECT min(cost) = max(cost) FILTER (WHERE m = 'mip') AS mip_is_best, min(cost) FILTER (WHERE m = 'mip') > 0 AS some
+FROM method, kanon_freeform('person', NULL, '{age,city}', 3, method => m, dry_run => true, seed => 1)
+WHERE m <> 'concealment';
+
+-- the same seed, the same assignment; without one, another
+SELECT t, row_count FROM unnest(ARRAY['seed1', 'seed2']) t, kanon_freeform('person', t, '{age,city}', 4, seed => 7, keep => '{id}');
+SELECT row_count FROM kanon_freeform('person', 'seed3', '{age,city}', 4, keep => '{id}');
+SELECT count(*) FROM (SELECT * FROM seed1 EXCEPT SELECT * FROM seed2) d;
+SELECT count(*) > 0 AS differs FROM (SELECT * FROM seed1 EXCEPT SELECT * FROM seed3) d;
+RESET client_min_messages;
+SELECT row_count FROM kanon_freeform('person', NULL, '{age}', 2, seed => 7, dry_run => true);
+SELECT row_count FROM kanon_freeform('person', NULL, '{age}', 2, method => 'concealment', dry_run => true);
+
+-- matches that are mutual; an odd number of rows
+SELECT m, row_count FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'ring']) m,
+ kanon_freeform('person', 's_' || m, '{age,city,born}', 4, method => m, "symmetric" => true);
+SELECT m, c.row_matches >= 4 AS rows, c.record_matches >= 4 AS records, c.regular
+FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'ring']) m,
+ kanon_check_freeform('person', to_regclass('s_' || m), '{age,city,born}', 4) c;
+
+-- parts: no row matches a record of another part
+SELECT partitions FROM kanon_freeform('person', 'parts', '{age,city,born}', 3, partition_size => 10);
+SELECT * FROM kanon_check_freeform('person', 'parts', '{age,city,born}', 3);
+-- as many matches as there are, and no more
+SELECT regular FROM kanon_check_freeform('person', 'parts', '{age,city,born}', 45);
+
+-- NULL is a value; the mark tells it from what is suppressed
+SELECT row_count FROM kanon_freeform('person', 'marked', '{age,city}', 2, mark => true, keep => '{id}');
+SELECT count(*) FILTER (WHERE age IS NULL AND kanon_pattern LIKE '-%') > 0 AS real_null,
+       bool_and(kanon_pattern ~ '^[-*~]{2}$') AS symbols FROM marked;
+SELECT * FROM kanon_check_freeform('person', 'marked', '{age,city}', 2);
+
+-- a table that is not a release of the source
+CREATE TABLE forged AS TABLE marked;
+UPDATE forged SET city = '{nowhere}' WHERE ctid = (SELECT min(ctid) FROM forged);
+SELECT record_matches, regular FROM kanon_check_freeform('person', 'forged', '{age,city}', 2);
+DELETE FROM forged WHERE city = '{nowhere}';
+SELECT row_count, record_count, regular FROM kanon_check_freeform('person', 'forged', '{age,city}', 2);
+CREATE TABLE wrong AS SELECT 'x'::text AS age, ARRAY['x'] AS city;
+SELECT * FROM kanon_check_freeform('person', 'wrong', '{age,city}', 2);
+
+-- equal rows, few rows, no rows
+CREATE TABLE equal AS SELECT 1 AS a, 'x' AS b FROM generate_series(1, 6);
+SELECT gcp FROM kanon_freeform('equal', 'equal_f', '{a,b}', 4);
+SELECT * FROM equal_f LIMIT 1;
+SELECT * FROM kanon_check_freeform('equal', 'equal_f', '{a,b}', 6);
+CREATE TABLE few AS SELECT i AS a, i % 2 AS b FROM generate_series(1, 6) i;
+SELECT m, row_count FROM method, kanon_freeform('few', 'few_' || m, '{a,b}', 4, method => m) WHERE m <> 'concealment';
+SELECT m, c.regular FROM method, kanon_check_freeform('few', to_regclass('few_' || m), '{a,b}', 4) c WHERE m <> 'concealment';
+SELECT row_count FROM kanon_freeform('few', 'few_s', '{a,b}', 4, "symmetric" => true);
+CREATE TABLE none (a int, b text);
+SELECT row_count, gcp FROM kanon_freeform('none', 'none_f', '{a,b}', 3);
+SELECT * FROM kanon_check_freeform('none', 'none_f', '{a,b}', 3);
+
+-- types: what has no range is shown as a set
+CREATE TABLE typed AS
+SELECT (i * 1.25)::numeric AS n, (i * 0.1)::float8 AS f, i::bigint AS b, make_interval(days => i) AS d,
+       timestamptz '2001-01-01 00:00+00' + make_interval(hours => i * i) AS t, (i % 3 = 0) AS o
+FROM generate_series(1, 9) i;
+SET timezone = 'UTC';
+SELECT row_count FROM kanon_freeform('typed', 'typed_f', '{n,f,b,d,t,o}', 3, method => 'hungarian', categorical => '{b}');
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+WHERE attrelid = 'typed_f'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT * FROM kanon_check_freeform('typed', 'typed_f', '{n,f,b,d,t,o}', 3);
+
+-- what does not hold is said
+SELECT classes, class_min, matches, note FROM kanon_usefulness WHERE target = 'public.marked';
+SELECT class, e.row_count, shown, e.note FROM kanon_equivalence_classes e JOIN kanon_usefulness USING (run) WHERE target = 'public.marked';
+SELECT stage FROM kanon_run_risk JOIN kanon_usefulness USING (run) WHERE target = 'public.marked';
+SELECT row_count FROM kanon_check('marked', '{age,city}');
+\set VERBOSITY terse
+DO $$
+BEGIN
+    PERFORM kanon_report((SELECT max(run) FROM kanon_usefulness WHERE target = 'public.marked'));
+EXCEPTION WHEN feature_not_supported THEN
+    RAISE NOTICE '%', regexp_replace(SQLERRM, '\d+', 'N');
+END $$;
+SELECT k FROM kanon_check('person', '{age,city}');
+\set VERBOSITY default
+
+-- bad input
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 1);
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 24);
+SELECT row_count FROM kanon_freeform('person', NULL, '{age}', 23, dry_run => true);
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, partition_size => 9);
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => 'magic');
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => 'mip', "symmetric" => true);
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => NULL);
+SELECT * FROM kanon_freeform('person', 'x', '{age,born}', 12, method => 'mip');
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, time_limit => '-1 s');
+CREATE TABLE odd AS SELECT i::text::xid AS x, point(i, i) AS p, i FROM generate_series(1, 9) i;
+SELECT * FROM kanon_freeform('odd', 'x', '{x}', 2);
+SELECT * FROM kanon_freeform('odd', 'x', '{p}', 2);
+CREATE TABLE large AS SELECT i AS a, (i * 7919) % 10007 AS b FROM generate_series(1, 20000) i;
+SET kanon.max_memory = '12MB';
+-- the hint of the refusal names a partition_size that fits
+DO $$
+DECLARE
+    hint text;
+    parts bigint;
+BEGIN
+    BEGIN
+        PERFORM kanon_freeform('large', 'x', '{a,b}', 10, method => 'greedy', categorical => '{a,b}');
+        RAISE 'it was not refused';
+    EXCEPTION WHEN out_of_memory THEN
+        GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    END;
+    SELECT partitions INTO parts FROM kanon_freeform('large', 'x', '{a,b}', 10, method => 'greedy', categorical => '{a,b}',
+        partition_size => substring(hint FROM 'partition_size => (\d+)')::int);
+    RAISE NOTICE '%: %', regexp_replace(hint, '\d+', 'N'), parts > 1;
+    DROP TABLE x;
+END $$;
+SET kanon.max_memory = '2MB';
+\set VERBOSITY terse
+SELECT * FROM kanon_freeform('large', 'x', '{a,b}', 10);
+RESET kanon.max_memory;
+SELECT to_regclass('x') IS NULL AS nothing_was_left;
