@@ -11,6 +11,7 @@
  * others: a match is the true one with a chance of exactly 1/k, however the
  * assignments were drawn.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "freeform_work.h"
@@ -23,19 +24,14 @@ next(FreeformRandom *random)
 {
 	uint64_t	x;
 
-	if (random->strong != NULL)
+	if (random->strong != NULL && random->left == 0 && !random->failed)
 	{
-		if (random->left == 0)
-		{
-			if (!random->strong(random->pool, sizeof(random->pool)))
-			{
-				memset(random->pool, 0, sizeof(random->pool));
-				random->failed = true;
-			}
-			random->left = sizeof(random->pool) / sizeof(random->pool[0]);
-		}
-		return random->pool[--random->left];
+		random->failed = !random->strong(random->pool, sizeof(random->pool));
+		random->left = sizeof(random->pool) / sizeof(random->pool[0]);
 	}
+	/* what is drawn after a failure only brings the walk to its end */
+	if (random->strong != NULL && !random->failed)
+		return random->pool[--random->left];
 	/* splitmix64: Steele, Lea, Flood, OOPSLA 2014 */
 	x = random->state += UINT64_C(0x9e3779b97f4a7c15);
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -281,7 +277,10 @@ freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 		if (status == KANON_OK)
 			memcpy(graph->given, draw.row, graph->n * sizeof(uint32_t));
 		if (status == KANON_OK && work->random.failed)
+		{
+			snprintf(work->detail, work->detail_size, "there are no random numbers to be had");
 			status = KANON_UNAVAILABLE;
+		}
 	}
 	draw_close(&draw);
 	return status;

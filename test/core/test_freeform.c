@@ -1,0 +1,702 @@
+/*
+ * test_freeform.c: every method's graph is what it has to be, the optimum against
+ * all graphs of tiny tables, the drawn assignment against chance, and the check of
+ * two tables against matching by hand.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "freeform.h"
+
+/* Per cent of the random tables. */
+static int
+share(void)
+{
+	const char *value = getenv("KANON_TEST_SHARE");
+
+	return value != NULL ? atoi(value) : 100;
+}
+
+/* A table of random codes; some columns are numbers, some of these have NULLs. */
+static KanonProblem *
+random_table(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k)
+{
+	uint32_t   *code = malloc(rows * (size_t) columns * sizeof(*code));
+	KanonProblem *problem;
+
+	host_init(host);
+	for (size_t j = 0; j < rows * (size_t) columns; j++)
+		code[j] = random_below(random, domain);
+	problem = problem_from_codes(host, code, rows, columns, k);
+	free(code);
+	for (int c = 0; c < columns; c += 2)
+	{
+		KanonColumn *column = &((KanonColumn *) problem->columns)[c];
+		double	   *number = malloc(column->distinct * sizeof(double));
+
+		for (uint32_t v = 0; v < column->distinct; v++)
+			number[v] = v * v;
+		if (c == 2 && column->distinct > 1)
+		{
+			number[column->distinct - 1] = NAN;
+			column->has_null = true;
+		}
+		column->number = number;
+	}
+	return problem;
+}
+
+/* GCP of what a class shows, by the definition, times its weight, in the sum of weights. */
+static double
+cost_by_hand(const KanonProblem *problem, const KanonRelease *release)
+{
+	double		cost = 0;
+
+	for (uint32_t i = 0; i < release->nclasses; i++)
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			const KanonColumn *column = &problem->columns[c];
+			const KanonCell *cell = &release->cells[i * (size_t) problem->ncolumns + (size_t) c];
+			const uint32_t *pool = release->pool + (cell->show == KANON_SHOW_VALUE ? 0 : cell->code);
+			double		loss = 0;
+
+			if (cell->show == KANON_SHOW_NOTHING)
+				loss = 1;
+			else if (cell->show == KANON_SHOW_RANGE)
+				loss = (column->number[pool[1]] - column->number[pool[0]]) /
+					(column->number[column->distinct - 1 - column->has_null] - column->number[0]);
+			else if (cell->show == KANON_SHOW_SET)
+				loss = (double) (pool[0] - 1) / (column->distinct - 1);
+			cost += loss * column->weight * (double) release->classes[i].rows;
+		}
+	return cost;
+}
+
+static void
+every_method_keeps_its_promise(void **state)
+{
+	uint64_t	random = 2015;
+
+	(void) state;
+	for (int round = 0; round < 3 * share(); round++)
+	{
+		Host		host;
+		size_t		rows = 4 + random_below(&random, 60);
+		int64_t		k = 2 + random_below(&random, (uint32_t) (rows + 2) / 2 - 1);
+		KanonProblem *problem = random_table(&host, &random, rows, 1 + (int) random_below(&random, 5),
+											 1 + random_below(&random, 9), k);
+
+		problem->seed = (uint64_t) round;
+		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+			for (int symmetric = 0; symmetric < 2; symmetric++)
+			{
+				KanonFreeformOptions options = {.method = (KanonFreeformMethod) m,.symmetric = symmetric};
+				KanonRelease release;
+				KanonReport report;
+				KanonFreeformFacts facts;
+				KanonStatus status;
+
+				if (symmetric && (m == KANON_FREEFORM_MIP || m == KANON_FREEFORM_MIN_COST_FLOW ||
+								  m == KANON_FREEFORM_CONCEALMENT))
+					continue;
+				if (round % 3 == 0 && rows >= 4 * (size_t) k)
+					options.partition_size = (uint32_t) (2 * k);
+				problem->freeform = &options;
+				/* its size is not what this is about */
+				if (m == KANON_FREEFORM_MIP && rows > 12)
+					continue;
+				status = kanon_solve_freeform(problem, &release, &report);
+				if (status != KANON_OK)
+					print_error("round %d, %s, symmetric %d, %zu rows, k %d: status %d %s\n", round,
+								kanon_freeform_name(m), symmetric, rows, (int) k, (int) status, report.detail);
+				assert_int_equal(status, KANON_OK);
+				/* kanon_release_finish has checked every match; here two tables alone tell */
+				assert_int_equal(kanon_freeform_check(problem, &release, k, &facts), KANON_OK);
+				assert_true(facts.same_size);
+				assert_true(facts.row_matches >= k);
+				assert_true(facts.record_matches >= k);
+				assert_true(facts.regular || m == KANON_FREEFORM_CONCEALMENT);
+				assert_true(fabs(report.cost - cost_by_hand(problem, &release)) < 1e-4 * (double) rows);
+				assert_true(report.lower_bound <= report.cost + 1e-6);
+				kanon_release_free(problem, &release);
+			}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* ---- the optimum ---- */
+
+/* What a set of rows costs. */
+static double
+set_price(const KanonProblem *problem, const uint32_t *type, unsigned set)
+{
+	double		sum = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		const KanonColumn *column = &problem->columns[c];
+		uint32_t	low = UINT32_MAX;
+		uint32_t	high = 0;
+		unsigned	values = 0;
+
+		for (unsigned i = 0; set >> i != 0; i++)
+			if (set >> i & 1)
+			{
+				uint32_t	code = column->code[type[i]];
+
+				low = code < low ? code : low;
+				high = code > high ? code : high;
+				values |= 1u << code;
+			}
+		if (column->distinct < 2 || low == high)
+			continue;
+		if (column->number == NULL)
+			sum += (double) (__builtin_popcount(values) - 1) / (column->distinct - 1);
+		else if (isnan(column->number[high]))
+			sum += 1;
+		else
+			sum += (column->number[high] - column->number[low]) /
+				(column->number[column->distinct - 1 - column->has_null] - column->number[0]);
+	}
+	return sum;
+}
+
+/* The cheapest n sets of k rows in which every row is k times. */
+static void
+all_graphs(const double *price, unsigned n, unsigned k, unsigned from, unsigned left, unsigned *need,
+		   double sum, double *best)
+{
+	if (sum >= *best)
+		return;
+	if (left == 0)
+	{
+		*best = sum;
+		return;
+	}
+	for (unsigned set = from; set < 1u << n; set++)
+	{
+		bool		fits = (unsigned) __builtin_popcount(set) == k;
+
+		for (unsigned i = 0; i < n && fits; i++)
+			fits = (set >> i & 1) == 0 || need[i] > 0;
+		if (!fits)
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			need[i] -= set >> i & 1;
+		all_graphs(price, n, k, set, left - 1, need, sum + price[set], best);
+		for (unsigned i = 0; i < n; i++)
+			need[i] += set >> i & 1;
+	}
+}
+
+static void
+optimum_against_all_graphs(void **state)
+{
+	uint64_t	random = 14;
+
+	(void) state;
+	for (int round = 0; round < share(); round++)
+	{
+		Host		host;
+		unsigned	n = 4 + random_below(&random, 3);
+		unsigned	k = 2 + random_below(&random, 2);
+		KanonProblem *problem = random_table(&host, &random, n, 3, 5, k);
+		double		price[64];
+		uint32_t	type[6];
+		unsigned	need[6];
+		unsigned	row = 0;
+		double		best = INFINITY;
+
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			for (int64_t r = 0; r < problem->rows[t]; r++)
+				type[row++] = t;
+		for (unsigned set = 1; set < 1u << n; set++)
+			price[set] = set_price(problem, type, set);
+		for (unsigned i = 0; i < n; i++)
+			need[i] = k;
+		all_graphs(price, n, k, 1, n, need, 0, &best);
+		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+		{
+			KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			problem->freeform = &options;
+			status = kanon_solve_freeform(problem, &release, &report);
+#ifndef HAVE_GLPK
+			if (m == KANON_FREEFORM_MIP)
+			{
+				assert_int_equal(status, KANON_UNAVAILABLE);
+				continue;
+			}
+#endif
+			assert_int_equal(status, KANON_OK);
+			if (m == KANON_FREEFORM_MIP)
+			{
+				assert_true(report.proven);
+				assert_true(fabs(report.cost - best) < 1e-5);
+				assert_true(fabs(report.lower_bound - best) < 1e-5);
+			}
+			else if (m != KANON_FREEFORM_CONCEALMENT)
+				assert_true(report.cost >= best - 1e-5);
+			kanon_release_free(problem, &release);
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* Stopped at once, mip has hungarian's release and a bound; too large a table is refused. */
+static void
+mip_stopped_and_refused(void **state)
+{
+	uint64_t	random = 3;
+	Host		host;
+	KanonProblem *problem = random_table(&host, &random, 40, 4, 6, 3);
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_MIP};
+	KanonRelease release;
+	KanonReport report;
+	KanonStatus status;
+
+	(void) state;
+	problem->freeform = &options;
+	problem->time_limit = 1e-9;
+	status = kanon_solve_freeform(problem, &release, &report);
+#ifdef HAVE_GLPK
+	assert_int_equal(status, KANON_OK);
+	assert_false(report.proven);
+	assert_true(report.lower_bound >= 0 && report.lower_bound <= report.cost);
+	kanon_release_free(problem, &release);
+	problem->time_limit = INFINITY;
+	problem->k = 15;
+	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_TOO_LARGE);
+	assert_non_null(strstr(report.detail, "sets of 15 rows"));
+#else
+	assert_int_equal(status, KANON_UNAVAILABLE);
+#endif
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+/* ---- the draw ---- */
+
+/*
+ * Of a ring every record has k rows, each of them with a chance of 1/k.  4000
+ * draws: 6 standard deviations to each side.
+ */
+static void
+each_match_is_as_likely(void **state)
+{
+	enum
+	{
+		N = 11, K = 4, DRAWS = 4000
+	};
+	int32_t		value[N];
+	KanonFreeformSpace space = {.method = KANON_FREEFORM_SORT_GREEDY,.k = K,.ncolumns = 1,
+		.columns = {{.number = true,.full = KANON_FREEFORM_UNITS}},.deadline = INFINITY};
+	KanonFreeformPart part = {.n = N,.value = value};
+	static int	count[N][N];
+	static bool match[N][N];
+	Host		host;
+	double		chi = 0;
+
+	(void) state;
+	host_init(&host);
+	for (int i = 0; i < N; i++)
+		value[i] = i * i * 1000;
+	for (int draw = 0; draw < DRAWS; draw++)
+	{
+		KanonFreeformGraph graph;
+		char		detail[160];
+
+		space.seed = (uint64_t) draw;
+		assert_int_equal(kanon_freeform_solve(&host.env, &space, NULL, &part, &graph, detail, sizeof(detail)), KANON_OK);
+		for (uint32_t j = 0; j < N; j++)
+		{
+			count[j][graph.given[j]]++;
+			for (uint32_t m = graph.start[j]; m < graph.start[j + 1]; m++)
+				match[j][graph.match[m]] = true;
+		}
+		kanon_freeform_graph_free(&host.env, &graph);
+	}
+	for (int j = 0; j < N; j++)
+		for (int i = 0; i < N; i++)
+		{
+			double		expected = (double) DRAWS / K;
+
+			if (!match[j][i])
+			{
+				assert_int_equal(count[j][i], 0);
+				continue;
+			}
+			chi += (count[j][i] - expected) * (count[j][i] - expected) / expected;
+		}
+	/* 44 cells in 11 rows and columns that add up: 33 - 10 or so degrees of freedom */
+	assert_true(chi < 80);
+	assert_true(chi > 4);
+	assert_int_equal(host.blocks, 0);
+}
+
+static bool
+no_random(void *to, size_t size)
+{
+	memset(to, 0, size);
+	return false;
+}
+
+/* The same for a seed, and not without random numbers. */
+static void
+seeds(void **state)
+{
+	uint64_t	random = 8;
+	Host		host;
+	KanonProblem *problem = random_table(&host, &random, 90, 4, 7, 5);
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_GREEDY,.partition_size = 20};
+	KanonRelease one;
+	KanonRelease two;
+	KanonReport report;
+
+	(void) state;
+	problem->freeform = &options;
+	problem->seed = 5;
+	assert_int_equal(kanon_solve_freeform(problem, &one, &report), KANON_OK);
+	assert_int_equal(kanon_solve_freeform(problem, &two, &report), KANON_OK);
+	assert_int_equal(one.nflows, two.nflows);
+	assert_memory_equal(one.flows, two.flows, one.nflows * sizeof(*one.flows));
+	kanon_release_free(problem, &two);
+	problem->seed = 6;
+	assert_int_equal(kanon_solve_freeform(problem, &two, &report), KANON_OK);
+	assert_true(one.nflows != two.nflows ||
+				memcmp(one.flows, two.flows, one.nflows * sizeof(*one.flows)) != 0);
+	kanon_release_free(problem, &one);
+	kanon_release_free(problem, &two);
+	options.strong = no_random;
+	assert_int_equal(kanon_solve_freeform(problem, &one, &report), KANON_UNAVAILABLE);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+/* ---- what is refused, and what a broken graph is worth ---- */
+
+static void
+limits(void **state)
+{
+	uint64_t	random = 1;
+	Host		host;
+	KanonProblem *problem = random_table(&host, &random, 9, 2, 4, 5);
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_GREEDY};
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	problem->freeform = &options;
+	/* 5 < 12 / 2; 6 is not */
+	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+	kanon_release_free(problem, &release);
+	problem->k = 6;
+	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_TOO_LARGE);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+static void
+broken_graphs(void **state)
+{
+	uint64_t	random = 21;
+	Host		host;
+	KanonProblem *problem = random_table(&host, &random, 12, 3, 4, 3);
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_RING};
+
+	(void) state;
+	problem->freeform = &options;
+	for (int fault = 0; fault < 6; fault++)
+	{
+		KanonFreeformPlan plan;
+		KanonReport report = {0};
+		KanonFreeformPart part = {.number = 0};
+		KanonFreeformGraph graph;
+		uint32_t	first;
+		int32_t    *value;
+		uint32_t	j = 4;
+
+		assert_int_equal(kanon_freeform_begin(problem, &plan, &report), KANON_OK);
+		kanon_freeform_bounds(&plan, 0, &first, &part.n);
+		value = malloc(part.n * 3 * sizeof(int32_t));
+		kanon_freeform_values(&plan, 0, value);
+		part.value = value;
+		assert_int_equal(kanon_freeform_solve(&host.env, &plan.space, NULL, &part, &graph, report.detail,
+											  sizeof(report.detail)), KANON_OK);
+		switch (fault)
+		{
+			case 0:				/* fine */
+				break;
+			case 1:				/* twice the same row */
+				graph.match[graph.start[j]] = graph.match[graph.start[j] + 1];
+				break;
+			case 2:				/* no row */
+				graph.match[graph.start[j]] = 12;
+				break;
+			case 3:				/* one row with two records */
+				graph.given[j] = graph.given[(j + 1) % 12];
+				break;
+			case 4:				/* a row that does not match */
+				for (uint32_t i = 0; i < 12; i++)
+				{
+					bool		matches = false;
+
+					for (uint32_t m = graph.start[j]; m < graph.start[j + 1]; m++)
+						matches = matches || graph.match[m] == i;
+					if (!matches)
+						graph.given[j] = i;
+				}
+				break;
+			case 5:				/* another row: not regular */
+				for (uint32_t i = 0; i < 12; i++)
+					if (i != graph.match[graph.start[j]] && i != graph.match[graph.start[j] + 1])
+						graph.match[graph.start[j] + 2] = i == graph.match[graph.start[j] + 2] ? 11 - i : i;
+				break;
+		}
+		assert_int_equal(kanon_freeform_put(&plan, 0, &graph, &report), fault == 0 ? KANON_OK : KANON_BROKEN);
+		kanon_freeform_graph_free(&host.env, &graph);
+		kanon_freeform_free(&plan);
+		free(value);
+	}
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+/* The release's own check does not take a solver's word for the graph. */
+static void
+broken_releases(void **state)
+{
+	uint64_t	random = 77;
+	Host		host;
+	KanonProblem *problem = random_table(&host, &random, 30, 3, 6, 3);
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_SORT_GREEDY};
+
+	(void) state;
+	problem->freeform = &options;
+	for (int fault = 0; fault < 5; fault++)
+	{
+		KanonRelease release;
+		KanonReport report;
+		KanonStatus status;
+
+		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+		switch (fault)
+		{
+			case 0:
+				break;
+			case 1:
+				release.graph[3] = problem->ntypes;
+				break;
+			case 2:
+				release.graph_start[release.nclasses]--;
+				break;
+			case 3:				/* a row type that the class does not show */
+				for (uint32_t t = 0; t < problem->ntypes; t++)
+					if (t != release.graph[0] && t != release.graph[1] && t != release.graph[2])
+						release.graph[0] = t;
+				break;
+			case 4:
+				release.flows[0].class_ = KANON_DROPPED;
+				problem->residual = KANON_RESIDUAL_DROP;
+				break;
+		}
+		status = kanon_release_finish(problem, &release, &report);
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		assert_int_equal(status, fault == 0 ? KANON_OK : KANON_BROKEN);
+		kanon_release_free(problem, &release);
+	}
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+/* ---- two tables ---- */
+
+/* Matches by hand, and a flow by trying every way to hand out records. */
+static bool
+hand_out(bool (*match)[8], unsigned n, unsigned k, unsigned record, unsigned *need)
+{
+	if (record == n)
+		return true;
+	for (unsigned set = 0; set < 1u << n; set++)
+	{
+		bool		fits = (unsigned) __builtin_popcount(set) == k;
+
+		for (unsigned i = 0; i < n && fits; i++)
+			fits = (set >> i & 1) == 0 || (need[i] > 0 && match[record][i]);
+		if (!fits)
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			need[i] -= set >> i & 1;
+		fits = hand_out(match, n, k, record + 1, need);
+		for (unsigned i = 0; i < n; i++)
+			need[i] += set >> i & 1;
+		if (fits)
+			return true;
+	}
+	return false;
+}
+
+static void
+check_against_hand(void **state)
+{
+	uint64_t	random = 99;
+	int			regular = 0;
+
+	(void) state;
+	for (int round = 0; round < 4 * share(); round++)
+	{
+		Host		host;
+		unsigned	n = 3 + random_below(&random, 4);
+		unsigned	k = 1 + random_below(&random, 3);
+		KanonProblem *problem = random_table(&host, &random, n, 2, 4, k);
+		KanonClass	classes[8];
+		KanonCell	cells[16];
+		uint32_t	pool[64];
+		KanonRelease release = {.nclasses = n,.classes = classes,.cells = cells,.pool = pool};
+		bool		match[8][8];
+		uint32_t	type[8];
+		unsigned	need[8];
+		unsigned	row = 0;
+		int64_t		row_matches = INT64_MAX;
+		int64_t		record_matches = INT64_MAX;
+		KanonFreeformFacts facts;
+
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			for (int64_t r = 0; r < problem->rows[t]; r++)
+				type[row++] = t;
+		for (unsigned j = 0; j < n; j++)
+		{
+			classes[j] = (KanonClass) {0, 1};
+			for (int c = 0; c < 2; c++)
+			{
+				uint32_t	a = random_below(&random, 4);
+				uint32_t	b = a + 1 + random_below(&random, 2);
+				KanonCell  *cell = &cells[2 * j + (unsigned) c];
+
+				cell->show = random_below(&random, 8) < 3 ? KANON_SHOW_NOTHING : random_below(&random, 4);
+				cell->code = cell->show == KANON_SHOW_VALUE ? a : (uint32_t) release.npool & 0x1fffffff;
+				if (cell->show == KANON_SHOW_NOTHING)
+					cell->code = 0;
+				if (cell->show == KANON_SHOW_SET)
+					pool[release.npool++] = 2;
+				if (cell->show == KANON_SHOW_SET || cell->show == KANON_SHOW_RANGE)
+				{
+					pool[release.npool++] = a;
+					pool[release.npool++] = b;
+				}
+			}
+			for (unsigned i = 0; i < n; i++)
+			{
+				match[j][i] = true;
+				for (int c = 0; c < 2; c++)
+				{
+					const KanonCell *cell = &cells[2 * j + (unsigned) c];
+					uint32_t	v = problem->columns[c].code[type[i]];
+					const uint32_t *p = pool + cell->code;
+
+					if ((cell->show == KANON_SHOW_VALUE && v != cell->code) ||
+						(cell->show == KANON_SHOW_RANGE && (v < p[0] || v > p[1])) ||
+						(cell->show == KANON_SHOW_SET && v != p[1] && v != p[2]))
+						match[j][i] = false;
+				}
+			}
+		}
+		for (unsigned x = 0; x < n; x++)
+		{
+			int64_t		rows = 0;
+			int64_t		records = 0;
+
+			for (unsigned y = 0; y < n; y++)
+			{
+				rows += match[x][y];
+				records += match[y][x];
+			}
+			record_matches = rows < record_matches ? rows : record_matches;
+			row_matches = records < row_matches ? records : row_matches;
+			need[x] = k;
+		}
+		assert_int_equal(kanon_freeform_check(problem, &release, k, &facts), KANON_OK);
+		assert_int_equal(facts.row_matches, row_matches);
+		assert_int_equal(facts.record_matches, record_matches);
+		assert_int_equal(facts.regular, hand_out(match, n, k, 0, need));
+		regular += facts.regular;
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(regular > share() / 20);
+}
+
+/* ---- memory and cancel ---- */
+
+static void
+memory_and_cancel(void **state)
+{
+	(void) state;
+	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+		for (int what = 0; what < 3; what++)
+		{
+			KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
+			KanonStatus status = expected;
+
+			for (uint64_t at = 1; status == expected; at += at < 300 ? 1 : at / 20)
+			{
+				uint64_t	random = 11;
+				Host		host;
+				KanonProblem *problem = random_table(&host, &random, m == KANON_FREEFORM_MIP ? 14 : 40, 4, 4, 4);
+				KanonFreeformOptions options = {.method = (KanonFreeformMethod) m,
+					.symmetric = what == 2 && (m <= KANON_FREEFORM_HUNGARIAN || m == KANON_FREEFORM_RING)};
+				KanonRelease release;
+				KanonReport report;
+				KanonFreeformFacts facts;
+
+				problem->freeform = &options;
+				if (what == 0)
+					host.refuse_at = at;
+				else
+					host.cancel_at = at;
+				status = kanon_solve_freeform(problem, &release, &report);
+				if (status == KANON_OK)
+				{
+					status = kanon_freeform_check(problem, &release, 4, &facts);
+					kanon_release_free(problem, &release);
+				}
+#ifndef HAVE_GLPK
+				if (status == KANON_UNAVAILABLE)
+					status = KANON_OK;
+#endif
+				assert_true(status == KANON_OK || status == expected);
+				assert_int_equal(host.blocks, 0);
+				problem_free(problem);
+			}
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_method_keeps_its_promise),
+		cmocka_unit_test(optimum_against_all_graphs),
+		cmocka_unit_test(mip_stopped_and_refused),
+		cmocka_unit_test(each_match_is_as_likely),
+		cmocka_unit_test(seeds),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(broken_graphs),
+		cmocka_unit_test(broken_releases),
+		cmocka_unit_test(check_against_hand),
+		cmocka_unit_test(memory_and_cancel),
+	};
+
+	return cmocka_run_group_tests_name("freeform", tests, NULL, NULL);
+}
