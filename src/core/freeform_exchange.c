@@ -24,6 +24,7 @@ typedef struct Exchange
 	uint32_t	n;				/* records in it */
 	int32_t    *growth;			/* [slots * n] of each record by the row of each slot */
 	int32_t    *save;			/* [slots] what its record would cost less without it */
+	int32_t    *by_row;			/* [padded] growth of one record by every row */
 	int32_t    *net;			/* [slots] save, less what the record at hand would grow */
 } Exchange;
 
@@ -91,24 +92,27 @@ change(const FreeformWork *work, uint32_t j, uint32_t m, uint32_t b)
 	return sum;
 }
 
-/* Record l of the block is as it is now. */
+/* What record l of the block would grow by and save, as it is now. */
 static void
-refresh(Exchange *x, uint32_t l)
+look_at(Exchange *x, uint32_t l)
 {
 	FreeformWork *work = x->work;
-	uint32_t	degree = work->degree;
-	uint32_t	slots = x->n * degree;
+	uint32_t	slots = x->n * work->degree;
 
+	memset(x->by_row, 0, work->padded * sizeof(*x->by_row));
+	freeform_growth(work, x->first + l, x->by_row);
 	for (uint32_t slot = 0; slot < slots; slot++)
-		x->growth[(size_t) slot * x->n + l] = freeform_weight(work, row_of(x, slot), x->first + l);
-	for (uint32_t m = 0; m < degree; m++)
-	{
-		uint32_t	slot = l * degree + m;
+		x->growth[(size_t) slot * x->n + l] = x->by_row[row_of(x, slot)];
+	for (uint32_t m = 0; m < work->degree; m++)
+		x->save[l * work->degree + m] = -change(work, x->first + l, m, FREEFORM_NONE);
+}
 
-		x->save[slot] = -change(work, x->first + l, m, FREEFORM_NONE);
-		for (uint32_t r = 0; r < x->n; r++)
-			x->growth[(size_t) slot * x->n + r] = freeform_weight(work, row_of(x, slot), x->first + r);
-	}
+/* There is another row in a slot. */
+static void
+look_for(Exchange *x, uint32_t slot)
+{
+	for (uint32_t r = 0; r < x->n; r++)
+		x->growth[(size_t) slot * x->n + r] = freeform_weight(x->work, row_of(x, slot), x->first + r);
 }
 
 static void
@@ -149,8 +153,10 @@ try_pair(Exchange *x, uint32_t j, uint32_t one, uint32_t l, uint32_t other)
 	replace(work->target + (size_t) b * degree, there, here);
 	freeform_show_matches(work, here);
 	freeform_show_matches(work, there);
-	refresh(x, j);
-	refresh(x, l);
+	look_at(x, j);
+	look_at(x, l);
+	look_for(x, one);
+	look_for(x, other);
 	weigh(x, j);
 	return true;
 }
@@ -182,16 +188,9 @@ exchange_block(Exchange *x)
 
 	for (uint32_t l = 0; l < x->n; l++)
 	{
-		if (kanon_stop(&work->pace, (uint64_t) x->n * degree * (uint64_t) work->ncolumns))
+		if (kanon_stop(&work->pace, (uint64_t) x->n * degree + (uint64_t) work->padded * (uint64_t) work->ncolumns / 4))
 			return KANON_CANCELLED;
-		for (uint32_t m = 0; m < degree; m++)
-		{
-			uint32_t	slot = l * degree + m;
-
-			x->save[slot] = -change(work, x->first + l, m, FREEFORM_NONE);
-			for (uint32_t r = 0; r < x->n; r++)
-				x->growth[(size_t) slot * x->n + r] = freeform_weight(work, row_of(x, slot), x->first + r);
-		}
+		look_at(x, l);
 	}
 	while (better)
 	{
@@ -225,7 +224,8 @@ freeform_exchange(FreeformWork *work)
 	x.growth = kanon_alloc(work->env, slots, x.n * sizeof(int32_t));
 	x.save = kanon_alloc(work->env, slots, sizeof(int32_t));
 	x.net = kanon_alloc(work->env, slots, sizeof(int32_t));
-	if (x.growth != NULL && x.save != NULL && x.net != NULL)
+	x.by_row = kanon_alloc(work->env, work->padded, sizeof(int32_t));
+	if (x.by_row != NULL && x.growth != NULL && x.save != NULL && x.net != NULL)
 		status = KANON_OK;
 	while (status == KANON_OK)
 	{
@@ -237,5 +237,6 @@ freeform_exchange(FreeformWork *work)
 	kanon_free(work->env, x.growth);
 	kanon_free(work->env, x.save);
 	kanon_free(work->env, x.net);
+	kanon_free(work->env, x.by_row);
 	return status;
 }

@@ -9,6 +9,8 @@
  * GCP, seconds of processor time, peak memory in MiB.  The first ROWS of the
  * file are taken after a shuffle that is always the same.
  *
+ * METHOD may be pattern_guided, too: what greedy suppresses, priced the same way.
+ *
  * With `samples`: the mean GCP of each method over N such tables, one after the
  * other in the shuffled file, beside the optimum.
  */
@@ -72,6 +74,25 @@ solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int6
 	return status == KANON_OK ? report.cost / columns / (double) rows : -1;
 }
 
+/* Pattern-guided k-anonymity on the same table: a suppressed cell loses everything. */
+static double
+solve_patterns(Host *host, const Table *all, size_t rows, int columns, int64_t k)
+{
+	Table		table = {.nrows = rows,.ncolumns = all->ncolumns,.cell = all->cell};
+	KanonProblem *problem = problem_make(host, &table, adult2, columns, 1, k);
+	KanonRelease release;
+	KanonReport report = {0};
+	double		gcp = -1;
+
+	if (kanon_solve_greedy(problem, &release, &report) == KANON_OK)
+	{
+		gcp = report.cost / columns / (double) rows;
+		kanon_release_free(problem, &release);
+	}
+	problem_free(problem);
+	return gcp;
+}
+
 static void
 samples(Host *host, const Table *table, size_t n, size_t rows, int columns, int64_t k)
 {
@@ -91,13 +112,14 @@ main(int argc, char **argv)
 {
 	KanonFreeformOptions options = {0};
 	bool		sampled = argc == 7 && strcmp(argv[2], "samples") == 0;
+	bool		patterns = argc == 6 && strcmp(argv[2], "pattern_guided") == 0;
 	Host		host;
 	Table	   *table;
 	size_t		rows;
 	double		start;
 	double		gcp;
 
-	if (argc < 6 || (!sampled && !kanon_freeform_method(argv[2], &options.method)))
+	if (argc < 6 || (!sampled && !patterns && !kanon_freeform_method(argv[2], &options.method)))
 	{
 		fprintf(stderr, "usage: bench_freeform FILE METHOD ROWS COLUMNS K [PARTITION_SIZE [symmetric]]\n"
 				"       bench_freeform FILE samples N ROWS COLUMNS K\n");
@@ -122,7 +144,8 @@ main(int argc, char **argv)
 	options.partition_size = argc > 6 ? (uint32_t) atoi(argv[6]) : 0;
 	options.symmetric = argc > 7;
 	start = processor_seconds();
-	gcp = solve(&host, table, 0, rows, atoi(argv[4]), atoi(argv[5]), &options);
+	gcp = patterns ? solve_patterns(&host, table, rows, atoi(argv[4]), atoi(argv[5]))
+		: solve(&host, table, 0, rows, atoi(argv[4]), atoi(argv[5]), &options);
 	printf("%s\t%zu\t%s\t%s\t%u\t%.5f\t%.3f\t%.1f\n", argv[2], rows, argv[4], argv[5],
 		   options.partition_size, gcp, processor_seconds() - start, (double) host.peak / (1 << 20));
 	table_free(table);
