@@ -248,6 +248,31 @@ foreach my $point (1 .. $points)
 	$runner->run("DROP TABLE IF EXISTS fresh; TRUNCATE kanon_run, kanon_run_class") if $said !~ /ERROR/;
 }
 
+# A freeform release: in the middle of a part, and in GLPK.
+$node->safe_psql('postgres', <<'E');
+CREATE TABLE scattered AS SELECT i AS a, i * 7919 % 10007 AS b, i * 104729 % 9973 AS c FROM generate_series(1, 9000) i;
+CREATE TABLE tangled AS SELECT i * 7919 % 101 AS a, i * 104729 % 97 AS b, i * 31 % 89 AS c, i * 17 % 83 AS d FROM generate_series(1, 80) i;
+E
+foreach my $freeform ([ 'scattered', 10, 'greedy' ], [ 'scattered', 10, 'hungarian' ], [ 'scattered', 5, 'concealment' ], [ 'tangled', 3, 'mip' ])
+{
+	my ($source, $k, $method) = @$freeform;
+	my $columns = $method eq 'mip' ? '{a,b,c,d}' : '{a,b,c}';
+	$runner->run("SET statement_timeout = '500ms'; SET kanon.max_memory = '2GB'");
+	my $asked = time;
+	my $cpu = $runner->cpu;
+	$said = $runner->run("SELECT * FROM kanon_freeform('$source', 'fresh', '$columns', $k, method => '$method', time_limit => NULL)");
+	SKIP:
+	{
+		skip "$method: it was faster", 2 if $said !~ /ERROR/;
+		like($said, $cancelled, "freeform, $method: statement_timeout");
+		cmp_ok(time - $asked, '<', LIMIT + 1, "freeform, $method: at once");
+	}
+	cmp_ok($runner->cpu - $cpu, '<', 1.5, "freeform, $method: after less than a second of computing") if defined $cpu;
+	$runner->run('RESET statement_timeout; RESET kanon.max_memory');
+	$runner->run("DROP TABLE IF EXISTS fresh; TRUNCATE kanon_run, kanon_run_class") if $said !~ /ERROR/;
+}
+nothing_remains('freeform');
+
 # At the very beginning of phases that take a second of computing and more.
 $node->safe_psql('postgres', <<'E');
 CREATE VIEW long AS SELECT i % 5 AS a FROM generate_series(1, 6000000) i;
