@@ -104,20 +104,20 @@ SELECT k FROM kanon_check('person', '{age,city}');
 \set VERBOSITY default
 
 -- the same release for a seed, however many workers there are
-CREATE TABLE many AS
+CREATE TABLE crowd AS
 SELECT (i * 7919) % 997 AS a, (i * 104729) % 89 AS b, 'x' || (i * 31) % 23 AS c FROM generate_series(1, 6000) i;
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
-SELECT partitions, workers FROM kanon_freeform('many', 'many_alone', '{a,b,c}', 8, partition_size => 40, seed => 3);
+SELECT partitions, workers FROM kanon_freeform('crowd', 'crowd_alone', '{a,b,c}', 8, partition_size => 40, seed => 3);
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
-SELECT partitions, workers > 0 AS together FROM kanon_freeform('many', 'many_together', '{a,b,c}', 8, partition_size => 40, seed => 3);
-SELECT partitions, workers > 0 AS together FROM kanon_freeform('many', 'many_strong', '{a,b,c}', 8, partition_size => 40);
+SELECT partitions, workers > 0 AS together FROM kanon_freeform('crowd', 'crowd_together', '{a,b,c}', 8, partition_size => 40, seed => 3);
+SELECT partitions, workers > 0 AS together FROM kanon_freeform('crowd', 'crowd_strong', '{a,b,c}', 8, partition_size => 40);
 RESET parallel_setup_cost;
 RESET max_parallel_workers_per_gather;
 RESET client_min_messages;
-SELECT count(*) FROM ((TABLE many_alone EXCEPT ALL TABLE many_together) UNION ALL (TABLE many_together EXCEPT ALL TABLE many_alone)) d;
-SELECT * FROM kanon_check_freeform('many', 'many_strong', '{a,b,c}', 8);
+SELECT count(*) FROM ((TABLE crowd_alone EXCEPT ALL TABLE crowd_together) UNION ALL (TABLE crowd_together EXCEPT ALL TABLE crowd_alone)) d;
+SELECT * FROM kanon_check_freeform('crowd', 'crowd_strong', '{a,b,c}', 8);
 
 -- what is written is looked at again: a row that was slipped in is found
 CREATE FUNCTION slip_in() RETURNS event_trigger LANGUAGE plpgsql AS $$
