@@ -587,6 +587,8 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 		status = problem->mask.list != NULL ? run_list(&greedy) : run_rules(&greedy);
 	if (status == KANON_OK)
 		status = take_rest(&greedy);
+	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
+		status = KANON_NO_MEMORY;
 	report->nodes = greedy.search.nodes;
 	if (greedy.index != NULL)
 		free_search(&greedy);

@@ -12,8 +12,9 @@
  *
  * Of two classes that fulfil one of these rules the union fulfils it, too
  * (monotonicity: Machanavajjhala et al., TKDD 2007; Li et al., ICDE 2007; Wong et
- * al., KDD 2006), joined columns included.  Only distinct l and the number of
- * persons also fail for every part of what fails.
+ * al., KDD 2006), joined columns included.  Where persons are counted, that is true
+ * of distinct l and of their number only: of the persons {1, 2} and {1, 3}, where 2
+ * and 3 have the value, one half each has it, but two thirds of {1, 2, 3}.
  */
 #include <math.h>
 #include <string.h>
@@ -89,8 +90,8 @@ make_room(KanonPrivacy *privacy, size_t n)
 	KanonEnv   *env = privacy->problem->env;
 	size_t		room = n + n / 2 + 64;
 
-	if (n <= privacy->room)
-		return true;
+	if (n <= privacy->room || privacy->failed)
+		return !privacy->failed;
 	kanon_free(env, privacy->members);
 	kanon_free(env, privacy->scratch);
 	kanon_free(env, privacy->persons);
@@ -106,24 +107,25 @@ make_room(KanonPrivacy *privacy, size_t n)
 }
 
 static inline int64_t
-rows_of(const KanonPrivacy *privacy, const uint32_t *types, const int64_t *counts, size_t i)
+rows_of(const KanonProblem *problem, const uint32_t *types, const int64_t *counts, size_t i)
 {
-	return counts != NULL ? counts[i] : privacy->problem->rows[types[i]];
+	return counts != NULL ? counts[i] : problem->rows[types[i]];
 }
 
 /* ---- distributions ---- */
 
 /* The usual case: rows count, and nothing is joined. */
 static Spread
-spread_of_rows(KanonPrivacy *privacy, const KanonColumn *column, const uint32_t *types,
-			   const int64_t *counts, size_t ntypes)
+spread_of_rows(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPrivacyRule *rule,
+			   const uint32_t *types, const int64_t *counts, size_t ntypes)
 {
+	const KanonColumn *column = &problem->extra[rule->column];
 	Spread		spread = {0, 0};
 
 	for (size_t i = 0; i < ntypes; i++)
 	{
 		uint32_t	code = column->code[types[i]];
-		int64_t		rows = rows_of(privacy, types, counts, i);
+		int64_t		rows = rows_of(problem, types, counts, i);
 
 		if (rows == 0)
 			continue;
@@ -171,10 +173,9 @@ joined_group(const KanonProblem *problem, uint64_t joined, uint32_t type)
 
 /* The members of a class for a rule, in order, equal ones added up. */
 static size_t
-list_members(KanonPrivacy *privacy, const KanonPrivacyRule *rule, const uint32_t *types,
-			 const int64_t *counts, size_t ntypes)
+list_members(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPrivacyRule *rule,
+			 const uint32_t *types, const int64_t *counts, size_t ntypes)
 {
-	const KanonProblem *problem = privacy->problem;
 	const uint32_t *value = problem->extra[rule->column].code;
 	const uint32_t *person = privacy->person >= 0 ? problem->extra[privacy->person].code : NULL;
 	Member	   *members = privacy->members;
@@ -183,7 +184,7 @@ list_members(KanonPrivacy *privacy, const KanonPrivacyRule *rule, const uint32_t
 
 	for (size_t i = 0; i < ntypes; i++)
 	{
-		int64_t		rows = rows_of(privacy, types, counts, i);
+		int64_t		rows = rows_of(problem, types, counts, i);
 
 		if (rows > 0)
 			members[n++] = (Member)
@@ -326,14 +327,13 @@ fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const in
 	{
 		n = 0;
 		for (size_t i = 0; i < ntypes && !few; i++)
-			if (rows_of(privacy, types, counts, i) > 0)
+			if (rows_of(problem, types, counts, i) > 0)
 				privacy->persons[n++] = problem->extra[rule->column].code[types[i]];
 		return few || count_persons(privacy, n) >= problem->k;
 	}
 	if (privacy->person < 0 && rule->joined == 0)
-		return fulfils(privacy, r, spread_of_rows(privacy, &problem->extra[rule->column],
-												  types, counts, ntypes));
-	n = list_members(privacy, rule, types, counts, ntypes);
+		return fulfils(privacy, r, spread_of_rows(privacy, problem, rule, types, counts, ntypes));
+	n = list_members(privacy, problem, rule, types, counts, ntypes);
 	for (size_t from = 0; from < n;)
 	{
 		size_t		to = from;
@@ -352,9 +352,12 @@ kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const i
 					 size_t ntypes, bool few, int *broken)
 {
 	KanonPrivacy *privacy = problem->privacy;
+	bool		nobody = privacy->person >= 0 && problem->extra[privacy->person].code == NULL;
 
 	for (int r = 0; r < privacy->nrules; r++)
 	{
+		if (nobody && privacy->rules[r].kind != KANON_DISTINCT_L)
+			continue;
 		if (make_room(privacy, ntypes) && fulfils_rule(problem, r, types, counts, ntypes, few))
 			continue;
 		if (broken != NULL)
@@ -368,6 +371,32 @@ unsigned
 kanon_privacy_kinds(const KanonPrivacy *privacy)
 {
 	return privacy->kinds;
+}
+
+int
+kanon_privacy_rules(const KanonPrivacy *privacy, const KanonPrivacyRule **rules)
+{
+	*rules = privacy->rules;
+	return privacy->nrules;
+}
+
+int
+kanon_privacy_person(const KanonPrivacy *privacy)
+{
+	return privacy->person;
+}
+
+bool
+kanon_privacy_monotone(const KanonPrivacy *privacy)
+{
+	return privacy->person < 0
+		|| (privacy->kinds & ~(1u << KANON_DISTINCT_L | 1u << KANON_SUBJECT)) == 0;
+}
+
+bool
+kanon_privacy_failed(const KanonPrivacy *privacy)
+{
+	return privacy->failed;
 }
 
 /* ---- opening ---- */
@@ -391,9 +420,9 @@ table_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
 		all[i] = i;
 	plain.joined = 0;
 	if (privacy->person < 0)
-		spread = spread_of_rows(privacy, &problem->extra[rule->column], all, NULL, problem->ntypes);
+		spread = spread_of_rows(privacy, problem, rule, all, NULL, problem->ntypes);
 	else
-		spread = spread_of_members(privacy, 0, list_members(privacy, &plain, all, NULL, problem->ntypes));
+		spread = spread_of_members(privacy, 0, list_members(privacy, problem, &plain, all, NULL, problem->ntypes));
 	kanon_free(problem->env, all);
 	return spread;
 }

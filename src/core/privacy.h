@@ -55,11 +55,24 @@ extern void kanon_privacy_close(KanonPrivacy *privacy); /* NULL, too */
 /* Rules that are there, a bit each (1 << KanonPrivacyKind). */
 extern unsigned kanon_privacy_kinds(const KanonPrivacy *privacy);
 
+/* The rules themselves; how many. */
+extern int	kanon_privacy_rules(const KanonPrivacy *privacy, const KanonPrivacyRule **rules);
+
+/* The column of problem->extra that says whose a row is, or -1. */
+extern int	kanon_privacy_person(const KanonPrivacy *privacy);
+
+/* Do two classes that fulfil these rules always fulfil them as one, too? */
+extern bool kanon_privacy_monotone(const KanonPrivacy *privacy);
+
+/* Memory ran out while a class was looked at; nothing is allowed from then on. */
+extern bool kanon_privacy_failed(const KanonPrivacy *privacy);
+
 /*
  * Do these rows of these types (counts: NULL for all that each has) fulfil the
  * rules together?  few: as the rows that are left for no class, of which
  * there may be fewer than k, in persons, too.  *broken (unless NULL): the first
- * rule that they break.
+ * rule that they break.  Of rows whose persons are not known (the code of their
+ * column is NULL) only distinct l is asked, the others cannot be told.
  */
 extern bool kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 								 size_t ntypes, bool few, int *broken);

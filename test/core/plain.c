@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diverse.h"
 #include "plain.h"
 
 #define NOBODY UINT32_MAX
@@ -25,7 +26,8 @@ typedef struct Plain
 	uint32_t	mask;			/* table size - 1 */
 	uint32_t   *first;			/* a row type of each group */
 	int64_t    *sum;			/* rows of each group */
-	uint32_t   *class_;			/* of each group, NOBODY if too small */
+	uint32_t   *class_;			/* of each group, NOBODY if it may not be one */
+	uint32_t   *member;			/* row types of a group */
 	uint32_t   *taken;			/* class of each row type */
 	KanonRelease *release;
 	uint32_t	capacity;
@@ -83,7 +85,25 @@ add_class(Plain *plain, KanonPattern pattern, uint32_t type)
 	release->nclasses++;
 }
 
-/* One pattern: group what is left, take the groups that are large enough. */
+/* May the group be a class, by k or as what is left over, and by the other rules? */
+static bool
+allowed(Plain *plain, uint32_t group, bool last)
+{
+	const KanonProblem *problem = plain->problem;
+	bool		rest = last && problem->residual == KANON_RESIDUAL_SUPPRESS;
+	uint32_t	n = 0;
+
+	if (plain->sum[group] < problem->k && !rest)
+		return false;
+	if (problem->privacy == NULL)
+		return true;
+	for (uint32_t i = 0; i < plain->nleft; i++)
+		if (plain->slot[i] == group)
+			plain->member[n++] = plain->left[i];
+	return diverse_allows(problem, plain->member, NULL, n, rest);
+}
+
+/* One pattern: group what is left, take the groups that may be classes. */
 static void
 try_pattern(Plain *plain, KanonPattern pattern, bool last)
 {
@@ -131,7 +151,7 @@ try_pattern(Plain *plain, KanonPattern pattern, bool last)
 	for (uint32_t g = 0; g < ngroups; g++)
 	{
 		plain->class_[g] = NOBODY;
-		if (plain->sum[g] >= problem->k || (last && problem->residual == KANON_RESIDUAL_SUPPRESS))
+		if (allowed(plain, g, last))
 		{
 			plain->class_[g] = plain->release->nclasses;
 			add_class(plain, pattern, plain->first[g]);
@@ -170,6 +190,7 @@ plain_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *re
 	plain.first = malloc(n * sizeof(uint32_t));
 	plain.sum = malloc(n * sizeof(int64_t));
 	plain.class_ = malloc(n * sizeof(uint32_t));
+	plain.member = malloc(n * sizeof(uint32_t));
 	plain.taken = malloc(n * sizeof(uint32_t));
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
@@ -196,7 +217,7 @@ plain_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *re
 	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		release->flows[i] = (KanonFlow) {i, plain.taken[i], problem->rows[i]};
-	if (plain.nleft > 0 && problem->residual == KANON_RESIDUAL_ERROR)
+	if (plain.nleft > 0 && problem->residual != KANON_RESIDUAL_DROP)
 	{
 		snprintf(report->detail, sizeof(report->detail), "rows are left over");
 		status = KANON_RESIDUAL;
@@ -213,6 +234,7 @@ plain_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *re
 	free(plain.first);
 	free(plain.sum);
 	free(plain.class_);
+	free(plain.member);
 	free(plain.taken);
 	free(own.classes);
 	free(own.cells);

@@ -1,0 +1,31 @@
+/*
+ * diverse.h: problems with privacy rules beyond k, by chance, and the rules as
+ * their definitions say them: the oracle of privacy.c.
+ */
+#ifndef DIVERSE_H
+#define DIVERSE_H
+
+#include "fixture.h"
+#include "privacy.h"
+
+/* The kinds of rules that there may be. */
+#define DIVERSE_ALL ((1u << KANON_PRIVACY_KINDS) - 1)
+
+/*
+ * Makes the last columns of a problem of more of them what rules look at: one to
+ * three, with values and, at times, persons.  They keep the row types in order.
+ * Rules by chance of the given kinds are opened for problem->privacy.
+ */
+extern void diverse_make(KanonProblem *problem, uint64_t *random, unsigned kinds);
+extern void diverse_reopen(KanonProblem *problem);
+extern void diverse_free(KanonProblem *problem);
+
+/* As kanon_privacy_allows. */
+extern bool diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
+						   size_t ntypes, bool few);
+
+/* The rules at hand. */
+extern KanonPrivacyRule diverse_rules[4];
+extern int	diverse_nrules;
+
+#endif

@@ -1,0 +1,433 @@
+/*
+ * test_privacy.c: rules beyond k: each class is judged as the definitions say, and
+ * solvers that take rules keep them.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "diverse.h"
+#include "plain.h"
+
+/* A number of random cases; KANON_TEST_SHARE per cent of them. */
+static int
+cases(int number)
+{
+	const char *share = getenv("KANON_TEST_SHARE");
+
+	return share == NULL ? number : (int) ((long) number * strtol(share, NULL, 10) / 100) + 1;
+}
+
+/* With at least one quasi-identifier and one column beside it; no persons that are counted in millions. */
+static KanonProblem *
+random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns, unsigned kinds)
+{
+	KanonProblem *problem;
+
+	for (;;)
+	{
+		problem = problem_random(host, random, max_rows, max_columns);
+		if (problem->ncolumns >= 2 && problem->ntypes > 0)
+			break;
+		problem_random_free(problem);
+	}
+	diverse_make(problem, random, kinds);
+	return problem;
+}
+
+static void
+end_problem(Host *host, KanonProblem *problem)
+{
+	diverse_free(problem);
+	assert_int_equal(host->blocks, 0);
+	problem_random_free(problem);
+}
+
+/* Any rows of any types. */
+static void
+test_classes(void **state)
+{
+	int			seen[KANON_PRIVACY_KINDS][2] = {{0}};
+
+	(void) state;
+	for (int i = 0; i < cases(4000); i++)
+	{
+		uint64_t	random = 1000 + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		uint32_t   *types;
+		int64_t    *counts;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 40, 5, DIVERSE_ALL);
+		types = malloc(problem->ntypes * sizeof(uint32_t));
+		counts = malloc(problem->ntypes * sizeof(int64_t));
+		for (int j = 0; j < 20; j++)
+		{
+			uint32_t	n = 0;
+			int64_t		rows = 0;
+			bool		few = random_below(&random, 2);
+			bool		whole = random_below(&random, 2);
+			bool		allowed;
+			int			broken = -1;
+
+			for (uint32_t t = 0; t < problem->ntypes; t++)
+				if (random_below(&random, 3) == 0)
+				{
+					counts[n] = (int64_t) random_below(&random, (uint32_t) problem->rows[t] + 1);
+					rows += counts[n];
+					types[n++] = t;
+				}
+			if (rows == 0)
+				continue;
+			allowed = kanon_privacy_allows(problem, types, whole ? NULL : counts, n, few, &broken);
+			assert_int_equal(allowed, diverse_allows(problem, types, whole ? NULL : counts, n, few));
+			assert_int_equal(allowed, broken < 0);
+			for (int r = 0; r < diverse_nrules && diverse_nrules == 1; r++)
+				seen[diverse_rules[r].kind][allowed]++;
+		}
+		free(types);
+		free(counts);
+		end_problem(&host, problem);
+	}
+	for (int kind = 0; kind < KANON_PRIVACY_KINDS; kind++)
+		assert_true(seen[kind][0] > 0 && seen[kind][1] > 0);
+}
+
+/* What a solver that relies on it must know: the union of two classes is one, too. */
+static void
+test_monotone(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(6000); i++)
+	{
+		uint64_t	random = 2000000 + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		uint32_t	types[40];
+		uint32_t	other[40];
+		uint32_t	together[40];
+		size_t		n = 0;
+		size_t		m = 0;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 14, 4, DIVERSE_ALL);
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+		{
+			if (random_below(&random, 2) == 0)
+				types[n++] = t;
+			else
+				other[m++] = t;
+		}
+		memcpy(together, types, n * sizeof(uint32_t));
+		memcpy(together + n, other, m * sizeof(uint32_t));
+		if (n > 0 && m > 0 && kanon_privacy_allows(problem, types, NULL, n, false, NULL)
+			&& kanon_privacy_allows(problem, other, NULL, m, false, NULL)
+			&& !kanon_privacy_allows(problem, together, NULL, n + m, false, NULL))
+			assert_false(kanon_privacy_monotone(problem->privacy));
+		end_problem(&host, problem);
+	}
+}
+
+/* Where persons are counted it is not so for shares: privacy.c has this example. */
+static void
+test_not_monotone(void **state)
+{
+	/* a quasi-identifier, a value, a person */
+	static const uint32_t code[] = {0, 0, 0, 0, 1, 1, 1, 2, 0, 1, 1, 2};
+	static const uint32_t types[] = {0, 1, 2, 3};
+	Host		host;
+	KanonProblem *problem;
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 4, 3, 2);
+	problem->ncolumns = 1;
+	problem->nextra = 2;
+	problem->extra = problem->columns + 1;
+	memset(diverse_rules, 0, sizeof(diverse_rules));
+	diverse_nrules = 2;
+	diverse_rules[0] = (KanonPrivacyRule) {.kind = KANON_ALPHA,.column = 0,.share = 0.5};
+	diverse_rules[1] = (KanonPrivacyRule) {.kind = KANON_SUBJECT,.column = 1};
+	diverse_reopen(problem);
+	assert_false(kanon_privacy_monotone(problem->privacy));
+	assert_true(kanon_privacy_allows(problem, types, NULL, 2, false, NULL));
+	assert_true(kanon_privacy_allows(problem, types + 2, NULL, 2, false, NULL));
+	assert_false(kanon_privacy_allows(problem, types, NULL, 4, false, NULL));
+	end_problem(&host, problem);
+}
+
+/* Every class of a release keeps the rules; so does what is left over, unless it is dropped. */
+static void
+check_release(const KanonProblem *problem, const KanonRelease *release)
+{
+	uint32_t   *types = malloc((release->nflows + 1) * sizeof(uint32_t));
+	int64_t    *counts = malloc((release->nflows + 1) * sizeof(int64_t));
+
+	for (uint32_t class = 0; class < release->nclasses; class++)
+	{
+		bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS
+			&& kanon_class_blank(problem, release, class);
+		size_t		n = 0;
+
+		for (size_t f = 0; f < release->nflows; f++)
+			if (release->flows[f].class_ == class)
+			{
+				types[n] = release->flows[f].type;
+				counts[n++] = release->flows[f].rows;
+			}
+		assert_true(release->classes[class].rows >= problem->k || few);
+		assert_true(diverse_allows(problem, types, counts, n, few));
+	}
+	assert_true(release->dropped == 0 || problem->residual == KANON_RESIDUAL_DROP);
+	free(types);
+	free(counts);
+}
+
+static bool
+same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRelease *b)
+{
+	if (a->nclasses != b->nclasses || a->nflows != b->nflows || a->dropped != b->dropped)
+		return false;
+	for (uint32_t i = 0; i < a->nclasses; i++)
+		if (a->classes[i].pattern != b->classes[i].pattern || a->classes[i].rows != b->classes[i].rows)
+			return false;
+	for (size_t i = 0; i < a->nclasses * (size_t) problem->ncolumns; i++)
+		if (a->cells[i].show != b->cells[i].show || a->cells[i].code != b->cells[i].code)
+			return false;
+	for (size_t i = 0; i < a->nflows; i++)
+		if (a->flows[i].type != b->flows[i].type || a->flows[i].class_ != b->flows[i].class_)
+			return false;
+	return true;
+}
+
+/* Greedy is the plain loop that asks the rules when it takes a group. */
+static void
+greedy_is_plain(size_t max_rows, int max_columns, int number, uint64_t seed)
+{
+	int			seen[KANON_BROKEN + 1] = {0};
+	int			dropped = 0;
+
+	for (int i = 0; i < cases(number); i++)
+	{
+		uint64_t	random = seed + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonRelease expected;
+		KanonReport report;
+		KanonReport report_expected = {0};
+		KanonStatus status;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, max_rows, max_columns, DIVERSE_ALL);
+		status = kanon_solve_greedy(problem, &release, &report);
+		assert_int_equal(status, plain_greedy(problem, &expected, &report_expected));
+		assert_true(same_release(problem, &release, &expected));
+		seen[status]++;
+		if (status == KANON_OK)
+			check_release(problem, &release);
+		else
+			assert_true(report.detail[0] != '\0');
+		dropped += release.dropped >= problem->k;
+		kanon_release_free(problem, &release);
+		kanon_release_free(problem, &expected);
+		end_problem(&host, problem);
+	}
+	assert_true(seen[KANON_OK] > 0);
+	assert_true(seen[KANON_RESIDUAL] > 0);
+	assert_int_equal(seen[KANON_OK] + seen[KANON_RESIDUAL], cases(number));
+	assert_true(dropped > 0);
+}
+
+static void
+test_greedy_small(void **state)
+{
+	(void) state;
+	greedy_is_plain(14, 5, 4000, 3000000);
+}
+
+static void
+test_greedy_medium(void **state)
+{
+	(void) state;
+	greedy_is_plain(150, 8, 400, 4000000);
+}
+
+/* A release that somebody has spoilt is not one. */
+static void
+test_finish_refuses(void **state)
+{
+	int			refused = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(1500); i++)
+	{
+		uint64_t	random = 5000000 + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		KanonPrivacy *privacy;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 30, 5, DIVERSE_ALL);
+		privacy = problem->privacy;
+		/* solved without the rules, checked with them */
+		problem->privacy = NULL;
+		if (kanon_solve_greedy(problem, &release, &report) == KANON_OK)
+		{
+			KanonStatus status;
+			uint32_t	class;
+			int			rule;
+
+			problem->privacy = privacy;
+			status = kanon_release_finish(problem, &release, &report);
+			assert_true(status == KANON_OK || status == KANON_BROKEN);
+			assert_int_equal(kanon_privacy_check(problem, &release, &class, &rule), KANON_OK);
+			assert_int_equal(status == KANON_OK, class == release.nclasses);
+			if (status == KANON_OK)
+				check_release(problem, &release);
+			refused += status == KANON_BROKEN;
+		}
+		problem->privacy = privacy;
+		kanon_release_free(problem, &release);
+		end_problem(&host, problem);
+	}
+	assert_true(refused > 0);
+}
+
+/* Of a table whose persons are not shown, only the number of values can be told. */
+static void
+test_nobody(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(500); i++)
+	{
+		uint64_t	random = 6000000 + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		KanonColumn extra[3];
+		KanonProblem shown;
+		uint32_t	types[1];
+		bool		expected = true;
+		int			person;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 30, 5, DIVERSE_ALL);
+		person = kanon_privacy_person(problem->privacy);
+		shown = *problem;
+		memcpy(extra, problem->extra, (size_t) problem->nextra * sizeof(KanonColumn));
+		shown.extra = extra;
+		types[0] = random_below(&random, problem->ntypes);
+		if (person >= 0)
+		{
+			bool		told = true;
+
+			extra[person].code = NULL;
+			for (int r = 0; r < diverse_nrules; r++)
+			{
+				const KanonPrivacyRule *rule = &diverse_rules[r];
+
+				/* rules about the column of persons itself cannot be told */
+				told = told && (rule->kind == KANON_SUBJECT || rule->column != person)
+					&& (rule->joined >> person & 1) == 0;
+				/* a row has one value only */
+				expected = expected && rule->kind != KANON_DISTINCT_L;
+			}
+			if (told)
+				assert_int_equal(kanon_privacy_allows(&shown, types, NULL, 1, false, NULL), expected);
+		}
+		end_problem(&host, problem);
+	}
+}
+
+/* Whatever allocation fails: an orderly end, nothing lost. */
+static void
+test_no_memory(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(60); i++)
+	{
+		uint64_t	random = 7000000 + (uint64_t) i;
+		Host		host;
+		KanonStatus status = KANON_NO_MEMORY;
+		KanonProblem *problem;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 120, 6, DIVERSE_ALL);
+		for (uint64_t n = 1; status == KANON_NO_MEMORY; n++)
+		{
+			KanonRelease release = {0};
+			KanonReport report;
+
+			kanon_privacy_close(problem->privacy);
+			problem->privacy = NULL;
+			host.allocations = 0;
+			host.refuse_at = n;
+			host.env.refused = 0;
+			status = kanon_privacy_open(problem, diverse_rules, diverse_nrules, &problem->privacy);
+			if (status == KANON_OK)
+				status = kanon_solve_greedy(problem, &release, &report);
+			else
+				assert_null(problem->privacy);
+			assert_true(status == KANON_NO_MEMORY ? host.env.refused > 0 : host.allocations < n);
+			kanon_release_free(problem, &release);
+		}
+		host.refuse_at = 0;
+		assert_true(status == KANON_OK || status == KANON_RESIDUAL);
+		end_problem(&host, problem);
+	}
+}
+
+/* Whatever poll says stop: an orderly end at once. */
+static void
+test_cancel(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(60); i++)
+	{
+		uint64_t	random = 8000000 + (uint64_t) i;
+		Host		host;
+		KanonStatus status = KANON_CANCELLED;
+		KanonProblem *problem;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 120, 6, DIVERSE_ALL);
+		for (uint64_t n = 1; status == KANON_CANCELLED; n += 1 + n / 8)
+		{
+			KanonRelease release;
+			KanonReport report;
+
+			host.polls = 0;
+			host.cancel_at = n;
+			status = kanon_solve_greedy(problem, &release, &report);
+			assert_true(status == KANON_CANCELLED ? host.polls == n : host.polls < n);
+			kanon_release_free(problem, &release);
+		}
+		host.cancel_at = 0;
+		assert_true(status == KANON_OK || status == KANON_RESIDUAL);
+		end_problem(&host, problem);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_not_monotone),
+		cmocka_unit_test(test_greedy_small),
+		cmocka_unit_test(test_greedy_medium),
+		cmocka_unit_test(test_finish_refuses),
+		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_cancel),
+	};
+
+	return cmocka_run_group_tests_name("privacy", tests, NULL, NULL);
+}
