@@ -13,6 +13,7 @@
 #include "tcop/pquery.h"
 #include "utils/guc.h"
 #include "utils/portal.h"
+#include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
 
 #if PG_VERSION_NUM < 130000
@@ -66,6 +67,17 @@ kanon_spi_select(const char *sql, bool read_only, DestReceiver *dest)
 
 	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, dest);
 	SPI_cursor_close(portal);
+#endif
+}
+
+/* 16 lets the caller say whether a datum outlives the sort. */
+static inline bool
+kanon_getdatum(Tuplesortstate *sort, Datum *datum, bool *isnull)
+{
+#if PG_VERSION_NUM >= 160000
+	return tuplesort_getdatum(sort, true, false, datum, isnull, NULL);
+#else
+	return tuplesort_getdatum(sort, true, datum, isnull, NULL);
 #endif
 }
 

@@ -203,9 +203,11 @@ extern RowTypes *rowtypes_read(Source *source, Border *border);
 
 /*
  * The same of a table that this transaction has written class by class, as it
- * stands now: faster than grouping, and right in any order of rows.
+ * stands now: faster than grouping, and right in any order of rows.  By further
+ * columns than the quasi-identifiers it is grouped all the same: within a class
+ * rows are in random order.
  */
-extern RowTypes *rowtypes_read_runs(Source *source, Border *border);
+extern RowTypes *rowtypes_read_written(Source *source, Border *border);
 
 /* Finds the row type of a tuple of codes again. */
 typedef struct TypeIndex TypeIndex;

@@ -195,6 +195,13 @@ border_check(Border *border, KanonStatus status, const char *remark)
 					 detail[0] ? errdetail("%s", detail) : 0,
 					 errhint("Allow more patterns, lower k, or let residual be 'suppress' or 'drop'.")));
 			break;
+		case KANON_REST_FORBIDDEN:
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("the rows that fit no class may not be published fully suppressed"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("Let residual => 'drop' leave them out, allow more patterns, or ask for less.")));
+			break;
 		case KANON_INFEASIBLE:
 			ereport(ERROR,
 					(errcode(ERRCODE_CHECK_VIOLATION),

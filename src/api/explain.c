@@ -187,7 +187,7 @@ solve_changed(const Explain *explain, const KanonProblem *problem, const Levels 
 	KanonStatus status = explain->dry.solve(problem, &release, &report);
 	bool		found = status == KANON_OK;
 
-	if (status != KANON_RESIDUAL && status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
+	if (status != KANON_RESIDUAL && status != KANON_REST_FORBIDDEN && status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
 		border_check(border, status, report.detail);
 	if (found)
 		count_losses(&release, levels, prices, losses);

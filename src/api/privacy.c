@@ -67,6 +67,11 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 	for (int c = source->nqis; c < source->ngrouped; c++)
 		if (strcmp(source->qis[c].name, name) == 0)
 			return c - source->nqis;
+	if (get_attnum(source->relid, name) == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("a privacy rule names column \"%s\", which the source does not have", name),
+				 errhint("Names are taken exactly as written; several columns are an array: ARRAY['a', 'b'].")));
 	names[0] = CStringGetDatum(name);
 	found = source_columns(source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
 						   "privacy", words->kind == PRIVACY_SUBJECT ? "the column of persons" : "a sensitive column",
@@ -219,6 +224,13 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 	KanonDiversity table;
 	const char *attainable = NULL;
 
+	if (rule->kind == KANON_SUBJECT && problem->k > problem->extra[rule->column].distinct)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k is larger than the number of persons"),
+				 errdetail("k is " INT64_FORMAT ", column \"%s\" has %u persons.", problem->k, column,
+						   problem->extra[rule->column].distinct),
+				 errhint("Lower k: no class could ever have that many persons.")));
 	if (rule->kind == KANON_SUBJECT || rule->joined != 0)
 		return;
 	kanon_privacy_table(problem->privacy, core, &table);

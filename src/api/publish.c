@@ -73,6 +73,7 @@ publish_end(Publish *publish)
 {
 	const PublishSignature *signature = publish->signature;
 
+	run_notice_dropped(publish->run);
 	if (publish->target == NULL)
 		return;
 	publish->run->record.options = call_options(publish->fcinfo, signature->recorded,

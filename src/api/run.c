@@ -182,6 +182,15 @@ run_publish(Run *run)
 }
 
 void
+run_notice_dropped(const Run *run)
+{
+	if (run->problem.privacy != NULL && run->release.dropped > 0)
+		ereport(NOTICE,
+				(errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
+				 errdetail("They fit no class that keeps k and the privacy rules.")));
+}
+
+void
 run_notice_unproven(const Run *run)
 {
 	const KanonReport *report = &run->report;

@@ -58,6 +58,9 @@ extern void run_solve(Run *run, const char *method, KanonSolve solve);
 /* Writes, verifies, installs and records; returns the run's number. */
 extern int64 run_publish(Run *run);
 
+/* A NOTICE when rows are left out under privacy rules: there may be any number of them. */
+extern void run_notice_dropped(const Run *run);
+
 /* A NOTICE when an exact method stopped before its proof. */
 extern void run_notice_unproven(const Run *run);
 

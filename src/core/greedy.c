@@ -294,9 +294,9 @@ take_rest(Greedy *greedy)
 	{
 		snprintf(greedy->report->detail, sizeof(greedy->report->detail),
 				 problem->residual == KANON_RESIDUAL_ERROR ? "%lld rows are left over for no class"
-				 : "%lld rows are left over, which would break a privacy rule even when fully suppressed",
+				 : "%lld rows are left over; they would break a privacy rule even when fully suppressed",
 				 (long long) greedy->rows_left);
-		return KANON_RESIDUAL;
+		return problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
 	rest = GREEDY_NOBODY;		/* which is KANON_DROPPED, too */
 	if (problem->residual == KANON_RESIDUAL_SUPPRESS)

@@ -37,6 +37,7 @@ typedef enum KanonStatus
 	KANON_UNAVAILABLE,			/* built without the library it needs */
 	KANON_UNSUPPORTED,			/* the solver does not take one of the privacy rules */
 	KANON_RESIDUAL,				/* rows are left over and residual is ERROR */
+	KANON_REST_FORBIDDEN,		/* rows are left over which privacy rules forbid to publish as such */
 	KANON_BROKEN				/* a solver's release failed the core's own check */
 } KanonStatus;
 

@@ -340,9 +340,18 @@ collect_types(GroupReceiver *recv, bool repeated)
 	return types;
 }
 
-static RowTypes *
-read_types(Source *source, Border *border, bool runs)
+/* How the groups come about, and what is seen. */
+typedef enum ReadMode
 {
+	READ_SOURCE,				/* grouped, under the active snapshot */
+	READ_WRITTEN,				/* grouped, what this transaction has written */
+	READ_RUNS					/* the same row by row: equal neighbours are a group */
+} ReadMode;
+
+static RowTypes *
+read_types(Source *source, Border *border, ReadMode mode)
+{
+	bool		runs = mode == READ_RUNS;
 	GroupReceiver recv;
 	RowTypes   *types;
 
@@ -357,7 +366,7 @@ read_types(Source *source, Border *border, bool runs)
 	recv.pub.mydest = DestNone;
 	recv.source = source;
 	recv.border = border;
-	recv.phase = runs ? "verifying" : "reading";
+	recv.phase = mode == READ_SOURCE ? "reading" : "verifying";
 	if (runs)
 		kanon_spi_select(psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name),
 						 false, &recv.pub);
@@ -365,7 +374,7 @@ read_types(Source *source, Border *border, bool runs)
 	{
 		int			nest = grouping_begin();
 
-		kanon_spi_select(grouping_query(source), true, &recv.pub);
+		kanon_spi_select(grouping_query(source), mode == READ_SOURCE, &recv.pub);
 		grouping_end(nest);
 	}
 	types = collect_types(&recv, runs);
@@ -375,13 +384,13 @@ read_types(Source *source, Border *border, bool runs)
 RowTypes *
 rowtypes_read(Source *source, Border *border)
 {
-	return read_types(source, border, false);
+	return read_types(source, border, READ_SOURCE);
 }
 
 RowTypes *
-rowtypes_read_runs(Source *source, Border *border)
+rowtypes_read_written(Source *source, Border *border)
 {
-	return read_types(source, border, true);
+	return read_types(source, border, source->ngrouped > source->nqis ? READ_WRITTEN : READ_RUNS);
 }
 
 struct TypeIndex

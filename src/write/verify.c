@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "kanon_pg.h"
 #include "core/freeform.h"
+#include "core/privacy.h"
 #include "write/show.h"
 #include "write/written.h"
 
@@ -24,7 +25,20 @@ raise_unsafe(const char *detail)
 			 errhint("A trigger or event trigger may have changed it; otherwise this is a defect of kanon.")));
 }
 
-/* As a source: the columns a reader could join on, the mark among them. */
+/* The place among the target's kept columns of a column that privacy rules look at, or -1. */
+static int
+kept_place(const Source *source, int grouped)
+{
+	for (int i = 0; i < source->nkept; i++)
+		if (strcmp(source->kept[i].name, source->qis[grouped].name) == 0)
+			return i;
+	return -1;
+}
+
+/*
+ * As a source: the columns a reader could join on, the mark among them, and what
+ * of the further ones that tell row types apart is published.
+ */
 static Source *
 target_as_source(const Target *target, const Source *source)
 {
@@ -33,7 +47,7 @@ target_as_source(const Target *target, const Source *source)
 	copy->relid = target->relid;
 	copy->name = target->building;
 	copy->nqis = source->nqis;
-	copy->qis = palloc0(sizeof(SourceColumn) * (source->nqis + 1));
+	copy->qis = palloc0(sizeof(SourceColumn) * (source->ngrouped + 1));
 	memcpy(copy->qis, source->qis, sizeof(SourceColumn) * source->nqis);
 	for (int c = 0; c < source->nqis; c++)
 	{
@@ -56,6 +70,9 @@ target_as_source(const Target *target, const Source *source)
 		mark->collation = DEFAULT_COLLATION_OID;
 	}
 	copy->ngrouped = copy->nqis;
+	for (int c = source->nqis; c < source->ngrouped; c++)
+		if (kept_place(source, c) >= 0)
+			copy->qis[copy->ngrouped++] = source->kept[kept_place(source, c)];
 	copy->levels = no_levels(copy->nqis);
 	return copy;
 }
@@ -64,7 +81,7 @@ void
 target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
 					   const KanonRelease *release, int64 expected_rows, Border *border)
 {
-	RowTypes   *types = rowtypes_read_runs(target_as_source(target, source), border);
+	RowTypes   *types = rowtypes_read_written(target_as_source(target, source), border);
 	KanonRelease promised = *release;
 	char		detail[160];
 
@@ -77,6 +94,16 @@ target_verify_freeform(const Target *target, const Source *source, const KanonPr
 												detail, sizeof(detail)),
 				 detail);
 	border_pfree(border, promised.cells);
+}
+
+/* Do two of the target's row types look the same but for what privacy rules look at? */
+static bool
+same_class(const RowTypes *types, uint32 a, uint32 b)
+{
+	for (int c = 0; c < types->source->nqis; c++)
+		if (types->grouped[c].code[a] != types->grouped[c].code[b])
+			return false;
+	return true;
 }
 
 /* No value is shown: NULL in every quasi-identifier. */
@@ -94,6 +121,74 @@ is_blank(const RowTypes *types, int nqis, uint32 type)
 	return true;
 }
 
+/* The target's codes of a column as the source's, whose distribution rules compare with. */
+static uint32 *
+source_codes(const RowTypes *types, int column, const SourceColumn *original, Border *border)
+{
+	const Dictionary *from = types->source->qis[column].dictionary;
+	uint32		n = dictionary_size(from);
+	uint32	   *translated = border_palloc(border, sizeof(uint32) * (Size) n);
+	uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
+
+	for (uint32 code = 0; code < n; code++)
+	{
+		bool		isnull;
+		Datum		value = dictionary_value(from, code, &isnull);
+
+		translated[code] = dictionary_find(original->dictionary, value, isnull);
+		if (translated[code] == DICTIONARY_NONE)
+			raise_unsafe(psprintf("Column \"%s\" has a value that the source does not have.", original->name));
+	}
+	for (uint32 i = 0; i < types->ntypes; i++)
+		codes[i] = translated[types->grouped[column].code[i]];
+	border_pfree(border, translated);
+	return codes;
+}
+
+/*
+ * The rules beyond k, of classes as the target shows them.  Who a row is about it
+ * need not show: persons.c has counted them.
+ */
+static void
+verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *problem, Border *border)
+{
+	KanonProblem shown = *problem;
+	KanonColumn *extra = palloc(sizeof(KanonColumn) * problem->nextra);
+	const KanonPrivacyRule *rules;
+	uint32	   *members = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
+	int			column = types->source->nqis;
+
+	shown.extra = extra;
+	shown.ntypes = types->ntypes;
+	shown.rows = types->rows;
+	for (int e = 0; e < problem->nextra; e++)
+	{
+		const SourceColumn *original = &source->qis[source->nqis + e];
+
+		extra[e] = problem->extra[e];
+		extra[e].code = kept_place(source, source->nqis + e) < 0 ? NULL
+			: source_codes(types, column++, original, border);
+	}
+	(void) kanon_privacy_rules(problem->privacy, &rules);
+	for (uint32 first = 0, next; first < types->ntypes; first = next)
+	{
+		bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS && is_blank(types, source->nqis, first);
+		bool		allowed;
+		int			broken;
+
+		CHECK_FOR_INTERRUPTS();
+		for (next = first; next < types->ntypes && same_class(types, first, next); next++)
+			members[next - first] = next;
+		allowed = kanon_privacy_allows(&shown, members, NULL, next - first, few, &broken);
+		if (kanon_privacy_failed(problem->privacy))
+			border_check(border, KANON_NO_MEMORY, "");
+		if (!allowed)
+			raise_unsafe(psprintf("A class breaks a privacy rule about column \"%s\".",
+								  source->qis[source->nqis + rules[broken].column].name));
+	}
+	border_pfree(border, members);
+}
+
 void
 target_verify(const Target *target, const Source *source, const KanonProblem *problem,
 			  int64 expected_rows, Border *border)
@@ -101,20 +196,25 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	RowTypes   *types;
 	int64		blank = 0;
 
-	types = rowtypes_read_runs(target_as_source(target, source), border);
+	types = rowtypes_read_written(target_as_source(target, source), border);
 	if (types->nrows != expected_rows)
 		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".",
 							  types->nrows, expected_rows));
-	for (uint32 i = 0; i < types->ntypes; i++)
+	for (uint32 first = 0, next; first < types->ntypes; first = next)
 	{
-		if (types->rows[i] >= problem->k)
+		int64		rows = 0;
+
+		for (next = first; next < types->ntypes && same_class(types, first, next); next++)
+			rows += types->rows[next];
+		if (rows >= problem->k)
 			continue;
-		if (!is_blank(types, source->nqis, i))
-			raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".",
-								  types->rows[i], problem->k));
-		blank += types->rows[i];
+		if (!is_blank(types, source->nqis, first))
+			raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", rows, problem->k));
+		blank += rows;
 	}
 	if (blank > 0 && problem->residual != KANON_RESIDUAL_SUPPRESS)
 		raise_unsafe(psprintf("It has " INT64_FORMAT " fully suppressed rows, k is " INT64_FORMAT ".",
 							  blank, problem->k));
+	if (problem->privacy != NULL)
+		verify_privacy(types, source, problem, border);
 }

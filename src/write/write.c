@@ -2,13 +2,14 @@
  * write.c: a release becomes the rows of the target.
  *
  * Without kept columns the release says it all: each class is written as often
- * as it has rows.  With kept columns the source is read again under the same
+ * as it has rows.  With kept columns, or persons to be counted, the source is read again under the same
  * snapshot: each row goes to a class and a random place in it, tuplesort brings
  * the rows into that order, and they get what their class shows.
  */
 #include "compat.h"
 #include "kanon_pg.h"
 #include "write/bulk.h"
+#include "write/persons.h"
 #include "write/show.h"
 
 #include "access/table.h"
@@ -56,6 +57,7 @@ typedef struct Writer
 	int64	   *left;			/* [nflows] rows still to come */
 	uint32	   *codes;			/* [ngrouped] of the row at hand */
 	int			class_shift;	/* bits below the class in a key */
+	Persons    *persons;		/* NULL: no rule counts them */
 	uint64		pool[RANDOM_POOL];
 	int			pool_left;
 } Writer;
@@ -137,6 +139,8 @@ row_key(Writer *writer, TupleTableSlot *slot)
 	class_ = writer->release->flows[flow].class_;
 	if (class_ == KANON_DROPPED)
 		class_ = writer->release->nclasses;
+	else if (writer->persons != NULL)
+		persons_note(writer->persons, class_, type);
 	return (int64) (((uint64) class_ << writer->class_shift) |
 					(strong_random(writer) >> (64 - writer->class_shift)));
 }
@@ -284,12 +288,15 @@ write_from_source(Writer *writer)
 	writer->pub.rShutdown = receiver_nothing;
 	writer->pub.rDestroy = receiver_nothing;
 	writer->pub.mydest = DestNone;
-	kanon_spi_select(psprintf("SELECT %s, %s FROM %s", column_list(source->qis, source->ngrouped),
-							  column_list(source->kept, source->nkept), source->name),
+	kanon_spi_select(psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
+							  source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
+							  source->name),
 					 true, &writer->pub);
 	for (size_t f = 0; f < writer->release->nflows; f++)
 		if (writer->left[f] != 0)
 			raise_source_changed();
+	if (writer->persons != NULL)
+		persons_end(writer->persons);
 
 	tuplesort_performsort(writer->sort);
 	slot = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
@@ -348,7 +355,8 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	if (!target_is_plain(rel, target, types->source))
 		raise_unsafe("It has other columns than those that were listed, or constraints, indexes or triggers.");
 	writer->bulk = bulk_begin(rel);
-	if (types->source->nkept > 0)
+	writer->persons = persons_begin(problem, release, border);
+	if (types->source->nkept > 0 || writer->persons != NULL)
 		write_from_source(writer);
 	else
 		write_from_release(writer);

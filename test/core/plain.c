@@ -220,7 +220,7 @@ plain_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *re
 	if (plain.nleft > 0 && problem->residual != KANON_RESIDUAL_DROP)
 	{
 		snprintf(report->detail, sizeof(report->detail), "rows are left over");
-		status = KANON_RESIDUAL;
+		status = problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
 	else
 		status = kanon_release_finish(problem, release, report);

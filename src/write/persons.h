@@ -1,0 +1,20 @@
+/*
+ * persons.h: counts the persons of each class while its rows are written.
+ */
+#ifndef KANON_PERSONS_H
+#define KANON_PERSONS_H
+
+#include "kanon_pg.h"
+
+typedef struct Persons Persons;
+
+/* NULL if no rule is about persons. */
+extern Persons *persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *border);
+
+/* A row of this type was put into that class. */
+extern void persons_note(Persons *persons, uint32 class_, uint32 type);
+
+/* Raises if a class that was written breaks a rule. */
+extern void persons_end(Persons *persons);
+
+#endif
