@@ -79,6 +79,17 @@ fits(const KanonProblem *problem, KanonReport *report, bool *result)
 	return status;
 }
 
+/* Rules that ilp takes: greedy where the model is too large. */
+static KanonStatus
+best_under_rules(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonStatus status = kanon_solve_ilp(problem, release, report);
+
+	if (status == KANON_TOO_LARGE || status == KANON_UNAVAILABLE)
+		status = kanon_solve_greedy(problem, release, report);
+	return status;
+}
+
 KanonStatus
 kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
@@ -90,6 +101,8 @@ kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	if (problem->privacy != NULL)
+		return best_under_rules(problem, release, report);
 	status = fits(problem, report, &exact);
 	if (status != KANON_OK)
 		return status;

@@ -244,6 +244,12 @@ ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	snprintf(report->detail, sizeof(report->detail), "built without GLPK");
 	return KANON_UNAVAILABLE;
 #endif
+	if (problem->privacy != NULL)
+	{
+		status = ilp_solve_privacy(problem, release, report);
+		report->seconds = problem->env->now(problem->env->arg) - start;
+		return status;
+	}
 	kanon_watch_init(&e.watch, problem, "greedy");
 	e.plan = (IlpPlan) {.watch = &e.watch,.report = report,.seed = problem->seed,.effort = 1,
 		.gap = problem->gap,.max_nodes = max_nodes,.trace = trace};

@@ -258,6 +258,9 @@ extern KanonStatus ilp_conclude(const KanonProblem *problem, const KanonInstance
 extern KanonStatus ilp_solve_limited(const KanonProblem *problem, KanonRelease *release,
 									 KanonReport *report, int64_t max_nodes, IlpTrace trace);
 
+/* ilp_privacy.c: the same under privacy rules, which are not NULL. */
+extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+
 /* improve.c: kanon_solve_improve with a trace. */
 extern KanonStatus improve_traced(const KanonProblem *problem, KanonRelease *release,
 								  KanonReport *report, IlpTrace trace);

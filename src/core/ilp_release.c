@@ -18,7 +18,7 @@ ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *r
 	status = kanon_solve_greedy(problem, &result->release, report);
 	report->detail[0] = '\0';
 	result->cost = INFINITY;
-	if (status == KANON_RESIDUAL)
+	if (status == KANON_RESIDUAL || status == KANON_REST_FORBIDDEN)
 		return KANON_OK;
 	if (status == KANON_OK)
 		result->cost = report->cost / grid->unit + (double) result->release.dropped * grid->all_cost;

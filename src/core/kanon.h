@@ -281,7 +281,7 @@ extern KanonStatus kanon_solve_improve(const KanonProblem *problem,
 									   KanonRelease *release, KanonReport *report);
 
 /*
- * best.c: ilp where it will fit, improve where it will not or ilp was stopped
+ * best.c: with privacy rules ilp, or greedy where it does not fit; else ilp where it will fit, improve where it will not or ilp was stopped
  * without a proof.
  */
 extern KanonStatus kanon_solve_best(const KanonProblem *problem,

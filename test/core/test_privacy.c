@@ -346,6 +346,215 @@ test_nobody(void **state)
 	}
 }
 
+/*
+ * Every way to give each row a pattern: the least cost of one whose classes keep
+ * k and the rules; rows left out cost what suppressing them costs.  INFINITY: none.
+ */
+static double
+brute_force(const KanonProblem *problem)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	KanonPattern *patterns;
+	size_t		np;
+	uint32_t	row[8];
+	size_t		choice[8] = {0};
+	size_t		n = 0;
+	double		best = INFINITY;
+
+	assert_int_equal(kanon_mask_enumerate(problem, 1000, &patterns, &np), KANON_OK);
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		for (int64_t r = 0; r < problem->rows[i]; r++)
+			row[n++] = i;
+	for (;;)
+	{
+		double		cost = 0;
+		bool		fine = true;
+		size_t		at;
+
+		for (size_t a = 0; a < n; a++)
+			cost += kanon_pattern_cost(problem, patterns[choice[a]]);
+		for (size_t a = 0; a < n && fine && cost < best; a++)
+		{
+			KanonPattern pattern = patterns[choice[a]];
+			bool		few = pattern == all && problem->residual == KANON_RESIDUAL_SUPPRESS;
+			uint32_t	member[8];
+			size_t		together = 0;
+
+			for (size_t b = 0; b < n; b++)
+			{
+				bool		same = patterns[choice[b]] == pattern;
+
+				for (int c = 0; c < problem->ncolumns && same; c++)
+					if ((pattern >> c & 1) == 0)
+						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
+				if (same)
+					member[together++] = row[b];
+			}
+			if (pattern == all && problem->residual == KANON_RESIDUAL_DROP)
+				continue;
+			int64_t		ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+			fine = ((int64_t) together >= problem->k || few)
+				&& diverse_allows(problem, member, ones, together, few);
+		}
+		if (fine && cost < best)
+			best = cost;
+		for (at = 0; at < n && ++choice[at] == np; at++)
+			choice[at] = 0;
+		if (at == n)
+			break;
+	}
+	kanon_free(problem->env, patterns);
+	return best;
+}
+
+#ifdef HAVE_GLPK
+#define LINEAR (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
+
+static double
+priced(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report)
+{
+	return report->cost + (double) release->dropped
+		* kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+}
+
+/* The exact solver finds what brute force finds, under every set of rules that it takes. */
+static void
+test_ilp(void **state)
+{
+	int			better = 0;
+	int			infeasible = 0;
+	int			tried = 0;
+	unsigned	kinds = 0;
+
+	(void) state;
+	for (int i = 0; tried < cases(1500); i++)
+	{
+		uint64_t	random = 9000000 + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		KanonReport greedy_report;
+		double		optimum;
+		double		greedy = INFINITY;
+		double		rows = 0;
+		KanonStatus status;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 7, 4, LINEAR);
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			rows += (double) problem->rows[t];
+		if (rows > 8 || kanon_mask_count(problem, 1000) < 0
+			|| pow((double) kanon_mask_count(problem, 1000), rows) > 60000)
+		{
+			end_problem(&host, problem);
+			continue;
+		}
+		tried++;
+		kinds |= kanon_privacy_kinds(problem->privacy);
+		optimum = brute_force(problem);
+		if (kanon_solve_greedy(problem, &release, &greedy_report) == KANON_OK)
+			greedy = priced(problem, &release, &greedy_report);
+		kanon_release_free(problem, &release);
+		status = kanon_solve_ilp(problem, &release, &report);
+		assert_int_equal(status, optimum == INFINITY ? KANON_INFEASIBLE : KANON_OK);
+		if (status == KANON_OK)
+		{
+			check_release(problem, &release);
+			assert_true(fabs(priced(problem, &release, &report) - optimum) < 1e-6);
+			assert_true(report.proven);
+			assert_true(optimum <= greedy + 1e-6);
+			better += optimum < greedy - 1e-6;
+		}
+		infeasible += status != KANON_OK;
+		kanon_release_free(problem, &release);
+		end_problem(&host, problem);
+	}
+	assert_int_equal(kinds, LINEAR);
+	assert_true(better > 0 && infeasible > 0);
+}
+
+/* Larger tables: never worse than greedy, and every class keeps the rules. */
+static void
+test_ilp_and_greedy(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(120); i++)
+	{
+		uint64_t	random = 10000000 + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		double		greedy = INFINITY;
+		KanonStatus status;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 24, 5, LINEAR);
+		problem->time_limit = 2;
+		if (kanon_solve_greedy(problem, &release, &report) == KANON_OK)
+			greedy = priced(problem, &release, &report);
+		kanon_release_free(problem, &release);
+		status = kanon_solve_best(problem, &release, &report);
+		assert_true(status == KANON_OK || greedy == INFINITY);
+		if (status == KANON_OK)
+		{
+			check_release(problem, &release);
+			assert_true(priced(problem, &release, &report) <= greedy + 1e-6);
+			assert_true(report.lower_bound <= report.cost + 1e-6);
+		}
+		kanon_release_free(problem, &release);
+		end_problem(&host, problem);
+	}
+}
+
+/* The exact solver has its own ways to end. */
+static void
+test_ilp_ends(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(25); i++)
+	{
+		uint64_t	random = 11000000 + (uint64_t) i;
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease release = {0};
+		KanonReport report = {0};
+		KanonStatus status = KANON_NO_MEMORY;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 14, 4, LINEAR);
+		problem->time_limit = 5;
+		for (uint64_t n = 1; status == KANON_NO_MEMORY; n++)
+		{
+			diverse_reopen(problem);
+			host.allocations = 0;
+			host.refuse_at = n;
+			status = kanon_solve_ilp(problem, &release, &report);
+			host.refuse_at = 0;
+			kanon_release_free(problem, &release);
+		}
+		assert_true(status == KANON_OK || status == KANON_INFEASIBLE);
+		status = KANON_CANCELLED;
+		for (uint64_t n = 1; status == KANON_CANCELLED; n++)
+		{
+			host.polls = 0;
+			host.cancel_at = n;
+			status = kanon_solve_ilp(problem, &release, &report);
+			kanon_release_free(problem, &release);
+		}
+		host.cancel_at = 0;
+		assert_true(status == KANON_OK || status == KANON_INFEASIBLE);
+		problem->time_limit = 1e-9;
+		status = kanon_solve_ilp(problem, &release, &report);
+		assert_true(status == KANON_OK || status == KANON_NOT_FOUND || status == KANON_INFEASIBLE);
+		kanon_release_free(problem, &release);
+		end_problem(&host, problem);
+	}
+}
+#endif
+
 /* Whatever allocation fails: an orderly end, nothing lost. */
 static void
 test_no_memory(void **state)
@@ -426,6 +635,11 @@ main(void)
 		cmocka_unit_test(test_greedy_medium),
 		cmocka_unit_test(test_finish_refuses),
 		cmocka_unit_test(test_nobody),
+#ifdef HAVE_GLPK
+		cmocka_unit_test(test_ilp),
+		cmocka_unit_test(test_ilp_and_greedy),
+		cmocka_unit_test(test_ilp_ends),
+#endif
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_cancel),
 	};
