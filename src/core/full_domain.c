@@ -85,6 +85,9 @@ prepare(FullDomain *solver)
 	search->pace = &solver->pace;
 	search->limit = limit_rows(options->suppression_limit, solver->rows);
 	search->explore = options->explore;
+	/* without suppressed rows only classes are merged, else also classes with groups that are none */
+	search->tags = problem->privacy == NULL || kanon_privacy_grows(problem->privacy)
+		|| (search->limit == 0 && kanon_privacy_monotone(problem->privacy));
 	search->best = search->nearest = UINT32_MAX;
 	status = take_search(solver);
 	if (status == KANON_OK)
@@ -270,6 +273,8 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, Kano
 	memset(report, 0, sizeof(*report));
 	memset(solver.options->outcome, 0, sizeof(KanonOutcome));
 	status = solve(&solver, release);
+	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
+		status = KANON_NO_MEMORY;
 	checker_close(solver.search.checker);
 	metric_close(problem, &solver.metric);
 	kanon_mask_close(solver.index);

@@ -12,7 +12,7 @@
 
 #include "privacy.h"
 
-/* Kinds of privacy rules that it takes: all, since each keeps when classes are merged. */
+/* Kinds of privacy rules that it takes: all; full_domain_search.c says what they cost. */
 #define KANON_FULL_DOMAIN_PRIVACY ((1u << KANON_PRIVACY_KINDS) - 1)
 
 /* Nodes that a lattice may have. */

@@ -31,6 +31,12 @@
  * it need not be checked, and what it would have told of others is not needed.
  * Flash leaves such nodes out of its paths, too, unless the lattice is to be
  * explored.
+ *
+ * With rules beyond k and suppressed rows the first sentence may be wrong: a class
+ * that is merged with a suppressed group of one sensitive value, say, may be none
+ * any more (distinct l and the number of persons cannot break so).  Then no verdict
+ * says anything of other nodes, and all but those that the rising parts exclude
+ * are checked, whatever the search is called.
  */
 
 #include <math.h>
@@ -170,13 +176,15 @@ check(Search *search, uint32_t node)
 	search->tag[node] |= TAG_CHECKED;
 	if (fulfils)
 		offer(search, node, &count);
-	if (!is_known(search, node))
+	if (!search->tags)
+		search->tag[node] |= fulfils ? TAG_YES : TAG_NO;
+	else if (!is_known(search, node))
 		status = spread(search, node, fulfils ? TAG_YES : TAG_NO);
 	if (status == KANON_OK)
 		status = raise_bounds(search, node, search->rising, true,
 							  metric_rising(search->metric, search->lattice, node, &count));
 	/* beyond the limit the verdict says it all */
-	if (status == KANON_OK && fulfils)
+	if (status == KANON_OK && fulfils && search->tags)
 		status = raise_bounds(search, node, search->falling, false, metric_falling(search->metric, &count));
 	return status;
 }
@@ -543,6 +551,8 @@ search_run(Search *search, KanonSearch algorithm)
 		search->rank[search->order[i]] = i;
 		search->rising[i] = metric_floor(search->metric, search->lattice, i);
 	}
+	if (!search->tags)
+		return optimum(search);
 	switch (algorithm)
 	{
 		case KANON_SEARCH_SAMARATI:

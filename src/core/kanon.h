@@ -152,7 +152,7 @@ typedef struct KanonProblem
 	 */
 	struct KanonPrivacy *privacy;
 	int			nextra;			/* <= 64 */
-	const KanonColumn *extra;	/* [nextra] level 0, no weight */
+	const KanonColumn *extra;	/* [nextra] level 0, no weight; every code occurs */
 	KanonMask	mask;
 	KanonResidual residual;
 	double		time_limit;		/* seconds; INFINITY: none */

@@ -122,6 +122,7 @@ typedef struct Search
 	KanonPace  *pace;
 	int64_t		limit;			/* rows that may be suppressed */
 	bool		explore;
+	bool		tags;			/* a verdict says something of nodes above or below */
 	uint8_t    *tag;			/* [nnodes] TAG_... */
 	KanonWide  *rising;			/* [nnodes] least that the part of its value can be which rises */
 	KanonWide  *falling;		/* [nnodes] ... which falls */

@@ -394,6 +394,16 @@ kanon_privacy_monotone(const KanonPrivacy *privacy)
 }
 
 bool
+kanon_privacy_grows(const KanonPrivacy *privacy)
+{
+	for (int r = 0; r < privacy->nrules; r++)
+		if (privacy->rules[r].kind != KANON_SUBJECT
+			&& (privacy->rules[r].kind != KANON_DISTINCT_L || privacy->rules[r].joined != 0))
+			return false;
+	return true;
+}
+
+bool
 kanon_privacy_failed(const KanonPrivacy *privacy)
 {
 	return privacy->failed;
@@ -439,6 +449,8 @@ open_meter(KanonPrivacy *privacy, int r)
 	if (privacy->failed)
 		return KANON_NO_MEMORY;
 	/* every value of the dictionary occurs, so the spread is over all codes */
+	if (spread.n != privacy->problem->extra[rule->column].distinct)
+		return KANON_BROKEN;
 	return kanon_diversity_open(privacy->problem->env, privacy->count, spread.n, rule->taxonomy,
 								&privacy->meters[r]);
 }

@@ -64,6 +64,9 @@ extern int	kanon_privacy_person(const KanonPrivacy *privacy);
 /* Do two classes that fulfil these rules always fulfil them as one, too? */
 extern bool kanon_privacy_monotone(const KanonPrivacy *privacy);
 
+/* Does a class that fulfils these rules always fulfil them with any rows more, too? */
+extern bool kanon_privacy_grows(const KanonPrivacy *privacy);
+
 /* Memory ran out while a class was looked at; nothing is allowed from then on. */
 extern bool kanon_privacy_failed(const KanonPrivacy *privacy);
 

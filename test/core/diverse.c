@@ -20,9 +20,8 @@ static bool *listed[4];
 
 /* ---- chance ---- */
 
-/* Codes without gaps, in the same order. */
-static void
-densify(KanonColumn *column, uint32_t ntypes)
+void
+diverse_dense(KanonColumn *column, uint32_t ntypes)
 {
 	uint32_t   *code = (uint32_t *) column->code;
 	uint32_t   *rank = calloc((size_t) column->distinct + 1, sizeof(uint32_t));
@@ -108,7 +107,7 @@ diverse_make(KanonProblem *problem, uint64_t *random, unsigned kinds)
 	problem->extra = columns + problem->ncolumns;
 	all = kanon_pattern_all(problem->ncolumns);
 	for (int c = 0; c < nextra; c++)
-		densify(&columns[problem->ncolumns + c], problem->ntypes);
+		diverse_dense(&columns[problem->ncolumns + c], problem->ntypes);
 	for (size_t i = 0; i < problem->mask.nlist; i++)
 		((KanonPattern *) problem->mask.list)[i] &= all;
 	for (int r = 0; r < problem->mask.nrules; r++)

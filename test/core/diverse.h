@@ -20,6 +20,9 @@ extern void diverse_make(KanonProblem *problem, uint64_t *random, unsigned kinds
 extern void diverse_reopen(KanonProblem *problem);
 extern void diverse_free(KanonProblem *problem);
 
+/* Makes a column one that rules may look at: codes without gaps, in the same order; no level. */
+extern void diverse_dense(KanonColumn *column, uint32_t ntypes);
+
 /* As kanon_privacy_allows. */
 extern bool diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 						   size_t ntypes, bool few);

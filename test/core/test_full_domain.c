@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "diverse.h"
 #include "fixture.h"
 #include "full_domain.h"
 #include "internal.h"
@@ -396,20 +397,28 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	kanon_release_free(problem, &release);
 }
 
-/* The last column becomes one of sensitive values, with rules. */
+/* The last two columns become sensitive values and persons, with rules. */
 static void
-add_rules(Host *host, uint64_t *random, KanonProblem *problem)
+add_rules(uint64_t *random, KanonProblem *problem)
 {
-	KanonPrivacyRule rule = {.kind = KANON_DISTINCT_L, .l = 2};
-	int			c = problem->ncolumns - 1;
+	static const KanonPrivacyRule some[] = {
+		{.kind = KANON_DISTINCT_L,.l = 2},
+		{.kind = KANON_DISTINCT_L,.l = 2,.joined = 2},
+		{.kind = KANON_ALPHA,.share = 0.6},
+		{.kind = KANON_ENTROPY_L,.l = 2},
+		{.kind = KANON_RECURSIVE_CL,.c = 2,.l = 2},
+		{.kind = KANON_T_CLOSENESS,.share = 0.3,.distance = KANON_DISTANCE_EQUAL}
+	};
+	KanonPrivacyRule rules[2] = {some[random_below(random, 6)], {.kind = KANON_SUBJECT,.column = 1}};
+	KanonColumn *extra = (KanonColumn *) problem->columns + problem->ncolumns - 2;
 
-	if (random_below(random, 2) == 0)
-		rule = (KanonPrivacyRule) {.kind = KANON_ALPHA, .share = 0.6};
-	problem->ncolumns = c;
-	problem->nextra = 1;
-	problem->extra = problem->columns + c;
-	assert_int_equal(kanon_privacy_open(problem, &rule, 1, &problem->privacy), KANON_OK);
-	(void) host;
+	problem->ncolumns -= 2;
+	problem->nextra = 2;
+	problem->extra = extra;
+	diverse_dense(&extra[0], problem->ntypes);
+	diverse_dense(&extra[1], problem->ntypes);
+	assert_int_equal(kanon_privacy_open(problem, rules, 1 + (int) random_below(random, 2), &problem->privacy),
+					 KANON_OK);
 }
 
 static void
@@ -425,24 +434,19 @@ optimal(void **state)
 	for (int round = 0; round < rounds; round++)
 	{
 		Host		host;
-		bool		rules = round % 4 == 3;
+		bool		rules = round % 2 == 1;
 		int			nqis = 1 + (int) random_below(&random, 4);
 		KanonProblem *problem;
 		KanonFullDomainOptions options = {.explore = round % 3 == 0};
 		Plain		plain;
 
 		host_init(&host);
-		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 60), nqis + rules,
+		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 60), nqis + 2 * rules,
 										3, 1 + random_below(&random, 6));
 		if (rules)
-		{
-			/* a sensitive column has no levels */
-			while (problem->columns[problem->ncolumns - 1].level > 0)
-				problem->ncolumns--;
-			add_rules(&host, &random, problem);
-		}
+			add_rules(&random, problem);
 		problem->residual = (KanonResidual) random_below(&random, 3);
-		if (round % 2 == 1)
+		if (round % 4 >= 2)
 			for (int c = 0; c < problem->ncolumns; c++)
 				((KanonColumn *) problem->columns)[c].weight = 0.1 + random_below(&random, 10);
 		options.suppression_limit = limits[random_below(&random, 6)];
@@ -464,8 +468,7 @@ optimal(void **state)
 		}
 		kanon_privacy_close(problem->privacy);
 		assert_int_equal(host.blocks, 0);
-		for (int c = problem->ncolumns; problem->nextra > 0 && c <= problem->ncolumns; c++)
-			free((void *) problem->columns[c].code);
+		problem->ncolumns += problem->nextra;
 		problem_free(problem);
 	}
 	assert_true(none > 0);
