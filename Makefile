@@ -45,7 +45,7 @@ DATA = $(wildcard kanon--*.sql)
 PGFILEDESC = "kanon - k-anonymous releases"
 
 # A new source file in one of these folders is built without further ado.
-PG_SRCS = $(wildcard src/*.c src/api/*.c src/read/*.c src/write/*.c src/report/*.c)
+PG_SRCS = $(wildcard src/*.c src/api/*.c src/read/*.c src/write/*.c src/report/*.c src/publish/*.c)
 CORE_SRCS = $(wildcard src/core/*.c)
 OBJS = $(PG_SRCS:.c=.o)
 CORE_OBJS = $(CORE_SRCS:.c=.o) src/core/matching.o

@@ -594,3 +594,141 @@ COMMENT ON FUNCTION @extschema@.kanon_t_closeness(name, float8, text, regclass) 
 COMMENT ON FUNCTION @extschema@.kanon_delta_presence(regclass, float8, float8) IS 'a privacy rule: bounds on the probability of being in the release at all';
 COMMENT ON FUNCTION @extschema@.kanon_k_map(regclass) IS 'a privacy rule: k is counted in a population';
 COMMENT ON FUNCTION @extschema@.kanon_subject(name) IS 'a privacy rule: k and all counts are in distinct persons';
+
+/* ---- publications ---- */
+
+-- restoring the labels of columns needs the library, and nothing else calls for it then
+LOAD 'MODULE_PATHNAME';
+
+/*
+ * A publication's definition and history are tables of its publisher, and only a
+ * definition has a column of this type: so it is found, and the extension cannot
+ * be dropped under it.
+ */
+CREATE DOMAIN @extschema@.kanon_options AS jsonb;
+
+COMMENT ON DOMAIN @extschema@.kanon_options IS 'options of a kanon publication; what has such a column is its definition';
+
+CREATE FUNCTION @extschema@.kanon_create_publication(
+    name               text,
+    source             regclass,
+    quasi_identifiers  name[],
+    k                  bigint,
+    options            jsonb   DEFAULT '{}',
+    solver             text    DEFAULT 'pattern_guided',
+    keep_releases      int     DEFAULT 1,
+    stable             boolean DEFAULT false,
+    protect_successive boolean DEFAULT false,
+    key                name    DEFAULT NULL,
+    private_schema     name    DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_create_publication';
+
+COMMENT ON FUNCTION @extschema@.kanon_create_publication(text, regclass, name[], bigint, jsonb, text, int, boolean, boolean, name, name)
+IS 'makes a view over the first k-anonymous release of a source; kanon_refresh makes the next ones';
+
+CREATE FUNCTION @extschema@.kanon_alter_publication(
+    publication        text,
+    quasi_identifiers  name[]  DEFAULT NULL,
+    k                  bigint  DEFAULT NULL,
+    options            jsonb   DEFAULT NULL,
+    solver             text    DEFAULT NULL,
+    keep_releases      int     DEFAULT NULL,
+    stable             boolean DEFAULT NULL,
+    protect_successive boolean DEFAULT NULL,
+    key                name    DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_alter_publication';
+
+COMMENT ON FUNCTION @extschema@.kanon_alter_publication(text, name[], bigint, jsonb, text, int, boolean, boolean, name)
+IS 'changes a publication from its next refresh on; NULL leaves as it is';
+
+CREATE FUNCTION @extschema@.kanon_drop_publication(publication text)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_drop_publication';
+
+COMMENT ON FUNCTION @extschema@.kanon_drop_publication(text)
+IS 'drops a publication: its view, releases and history';
+
+CREATE FUNCTION @extschema@.kanon_refresh(
+    publication text,
+    wait        boolean DEFAULT false)
+RETURNS TABLE (publication_name text, release bigint, status text, row_count bigint, k bigint, cost float8,
+               suppressed_later bigint, error text, message text)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_refresh';
+
+COMMENT ON FUNCTION @extschema@.kanon_refresh(text, boolean)
+IS 'makes the next release of a publication and switches its view; a failure is recorded and returned';
+
+CREATE PROCEDURE @extschema@.kanon_refresh_all()
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'kanon_refresh_all';
+
+COMMENT ON PROCEDURE @extschema@.kanon_refresh_all()
+IS 'refreshes every publication of yours, each in a transaction of its own; fails in the end if one of them did';
+
+CREATE FUNCTION @extschema@.kanon_publication_status(
+    publication        text     DEFAULT NULL,
+    fail_if_older_than interval DEFAULT NULL)
+RETURNS TABLE (publication_name text, status text, release bigint, refreshed_at timestamptz, age interval,
+               failures bigint, error text)
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_publication_status';
+
+COMMENT ON FUNCTION @extschema@.kanon_publication_status(text, interval)
+IS 'whether a publication is fresh, stale or failing';
+
+CREATE FUNCTION @extschema@.kanon_compare_releases(publication text, a bigint, b bigint)
+RETURNS TABLE (persons bigint, persons_below_k bigint, k bigint, smallest bigint)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_compare_releases';
+
+COMMENT ON FUNCTION @extschema@.kanon_compare_releases(text, bigint, bigint)
+IS 'for how many persons the classes of two releases together hide them among fewer than k';
+
+CREATE FUNCTION @extschema@.kanon_publication_list()
+RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
+               k bigint, solver text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
+               key text, release bigint, refreshed_at timestamptz)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_publication_list';
+
+COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_publications';
+
+CREATE FUNCTION @extschema@.kanon_release_list()
+RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
+               row_count bigint, k bigint, cost float8, suppressed_later bigint, error text, message text,
+               relation regclass)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_release_list';
+
+COMMENT ON FUNCTION @extschema@.kanon_release_list() IS 'behind kanon_releases';
+
+CREATE VIEW @extschema@.kanon_publications WITH (security_barrier) AS
+SELECT * FROM @extschema@.kanon_publication_list();
+
+CREATE VIEW @extschema@.kanon_releases WITH (security_barrier) AS
+SELECT * FROM @extschema@.kanon_release_list();
+
+GRANT SELECT ON @extschema@.kanon_publications, @extschema@.kanon_releases TO PUBLIC;
+
+COMMENT ON VIEW @extschema@.kanon_publications IS 'publications of yours and of roles you belong to';
+COMMENT ON VIEW @extschema@.kanon_releases IS 'releases of the publications in kanon_publications, failed refreshes among them';
+
+CREATE FUNCTION @extschema@.kanon_progress_list()
+RETURNS TABLE (pid int, publication text, phase text, done bigint, total bigint, since timestamptz)
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_progress_list';
+
+COMMENT ON FUNCTION @extschema@.kanon_progress_list() IS 'behind kanon_progress';
+
+CREATE VIEW @extschema@.kanon_progress WITH (security_barrier) AS
+SELECT * FROM @extschema@.kanon_progress_list();
+
+GRANT SELECT ON @extschema@.kanon_progress TO PUBLIC;
+
+COMMENT ON VIEW @extschema@.kanon_progress IS 'runs of yours that are under way, when kanon is in shared_preload_libraries';

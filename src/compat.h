@@ -25,6 +25,34 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* 14 renamed the predefined roles. */
+#if PG_VERSION_NUM < 140000
+#define ROLE_PG_READ_ALL_STATS DEFAULT_ROLE_READ_ALL_STATS
+#endif
+
+/* 15 asks for shared memory in a hook, older ones while the library is loaded. */
+#if PG_VERSION_NUM >= 150000
+#define KANON_AT_SHMEM_REQUEST(request) \
+	static shmem_request_hook_type previous_request; \
+	static void request_hook(void) \
+	{ \
+		if (previous_request != NULL) \
+			previous_request(); \
+		request(); \
+	} \
+	static void on_shmem_request(void) \
+	{ \
+		previous_request = shmem_request_hook; \
+		shmem_request_hook = request_hook; \
+	}
+#else
+#define KANON_AT_SHMEM_REQUEST(request) \
+	static void on_shmem_request(void) \
+	{ \
+		request(); \
+	}
+#endif
+
 /* 16 lets it report an error instead of raising it. */
 #if PG_VERSION_NUM < 160000
 #define kanon_make_range(typcache, lower, upper) make_range(typcache, lower, upper, false)

@@ -3,6 +3,8 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "publish/labels.h"
+#include "publish/progress.h"
 
 PG_MODULE_MAGIC;
 
@@ -41,6 +43,8 @@ _PG_init(void)
 							&kanon_max_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, check_max_memory, NULL, NULL);
 	MarkGUCPrefixReserved("kanon");
+	labels_register();
+	progress_init();
 }
 
 Size

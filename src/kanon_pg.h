@@ -237,7 +237,22 @@ typedef struct Target
 /* The column that says which pattern a row was published under. */
 #define KANON_MARK_COLUMN "kanon_pattern"
 
-/* write/target.c: checks the name (nothing is made yet). */
+/*
+ * write/target.c: where a table or view of that name would be made: its name in
+ * *namespace.  `what` it is called in errors: "target".
+ */
+extern char *relation_to_create(const char *name, const char *what, Oid *namespace);
+
+/* Whoever would make it waits until this transaction is over. */
+extern void lock_name(Oid namespace, const char *name);
+
+/* Runs a statement that defines something, under the caller's search_path. */
+extern void run_utility(const char *sql);
+
+/* Takes away what default privileges gave others on a new relation. */
+extern void keep_private(Oid relid);
+
+/* Checks the name (nothing is made yet). */
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
 

@@ -5,6 +5,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "publish/progress.h"
 
 #include "utils/memutils.h"
 
@@ -92,6 +93,7 @@ border_create(const char *name)
 	border->env.now = border_now;
 	INSTR_TIME_SET_CURRENT(border->started);
 	border->said = border->started;
+	progress_enter(context);
 	return border;
 }
 
@@ -101,6 +103,7 @@ border_progress(Border *border, const char *phase, double share, int64 left)
 	instr_time	now,
 				since;
 
+	progress_say(phase, share, left);
 	if (!kanon_progress)
 		return;
 	INSTR_TIME_SET_CURRENT(now);

@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "api/run.h"
+#include "publish/stable.h"
 
 #include <math.h>
 
@@ -142,7 +143,7 @@ run_solve(Run *run, const char *method, KanonSolve solve)
 	memset(&run->measures, 0, sizeof(run->measures));
 	if (run->types->nrows == 0)
 		return;
-	border_check(border, solve(&run->problem, &run->release, &run->report), run->report.detail);
+	border_check(border, stable_solve(run, solve), run->report.detail);
 	if (run->diversity != NULL)
 		border_pfree(border, run->diversity);
 	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
@@ -170,6 +171,7 @@ run_publish(Run *run)
 	record->classification = run->class_column != NULL
 		? target_classification(run->target, run->source, run->class_column, run->release.dropped) : NAN;
 	target_install(run->target, run->source);
+	stable_write(run);
 	record->verify_ms = lap_ms(&run->clock);
 	record->row_count = run->types->nrows;
 	record->peak_memory = run->border->peak;

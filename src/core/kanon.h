@@ -299,6 +299,23 @@ extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *pro
 														 KanonRelease *release,
 														 KanonReport *report);
 
+/*
+ * stable.c: another solver's release that stays near the one before: row types
+ * keep their classes where the rules still hold, the other rows are solved anew.
+ * Where that leads nowhere (rows are left over that may not be), the whole
+ * problem is solved as if there were nothing before.
+ */
+typedef struct KanonPrevious
+{
+	uint32_t	nclasses;
+	const KanonPattern *pattern;	/* [nclasses] */
+	size_t		nflows;
+	const KanonFlow *flows;		/* [nflows] of row types of this problem, by type; rows as they were */
+} KanonPrevious;
+
+extern KanonStatus kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous,
+									  KanonSolve solve, KanonRelease *release, KanonReport *report);
+
 /* mask.c */
 
 /* Sum of the weights of the columns that a pattern suppresses. */

@@ -40,6 +40,7 @@ struct KanonPrivacy
 	unsigned	kinds;
 	int			person;			/* column of problem->extra, or -1 */
 	bool		failed;			/* memory ran out: nothing is allowed any more */
+	bool		part;			/* rules and meters are another's */
 
 	/* the class at hand */
 	Member	   *members;
@@ -455,6 +456,24 @@ open_meter(KanonPrivacy *privacy, int r)
 								&privacy->meters[r]);
 }
 
+/* Room for a distribution of any column. */
+static bool
+make_distribution(KanonPrivacy *privacy)
+{
+	const KanonProblem *problem = privacy->problem;
+	uint32_t	distinct = 1;
+
+	for (int c = 0; c < problem->nextra; c++)
+		if (problem->extra[c].distinct > distinct)
+			distinct = problem->extra[c].distinct;
+	privacy->code = kanon_alloc(problem->env, distinct, sizeof(uint32_t));
+	privacy->code_scratch = kanon_alloc(problem->env, distinct, sizeof(uint32_t));
+	privacy->count = kanon_alloc(problem->env, distinct, sizeof(int64_t));
+	privacy->tally = kanon_alloc0(problem->env, distinct, sizeof(int64_t));
+	return privacy->code != NULL && privacy->code_scratch != NULL && privacy->count != NULL
+		&& privacy->tally != NULL;
+}
+
 KanonStatus
 kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, int nrules,
 				   KanonPrivacy **result)
@@ -462,7 +481,6 @@ kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, i
 	KanonEnv   *env = problem->env;
 	KanonPrivacy *privacy = kanon_alloc0(env, 1, sizeof(KanonPrivacy));
 	KanonStatus status = KANON_OK;
-	uint32_t	distinct = 1;
 
 	*result = NULL;
 	if (privacy == NULL)
@@ -472,15 +490,7 @@ kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, i
 	privacy->person = -1;
 	privacy->rules = kanon_alloc(env, (size_t) nrules, sizeof(KanonPrivacyRule));
 	privacy->meters = kanon_alloc0(env, (size_t) nrules, sizeof(KanonDiversityMeter *));
-	for (int c = 0; c < problem->nextra; c++)
-		if (problem->extra[c].distinct > distinct)
-			distinct = problem->extra[c].distinct;
-	privacy->code = kanon_alloc(env, distinct, sizeof(uint32_t));
-	privacy->code_scratch = kanon_alloc(env, distinct, sizeof(uint32_t));
-	privacy->count = kanon_alloc(env, distinct, sizeof(int64_t));
-	privacy->tally = kanon_alloc0(env, distinct, sizeof(int64_t));
-	if (privacy->rules == NULL || privacy->meters == NULL || privacy->code == NULL
-		|| privacy->code_scratch == NULL || privacy->count == NULL || privacy->tally == NULL)
+	if (privacy->rules == NULL || privacy->meters == NULL || !make_distribution(privacy))
 		status = KANON_NO_MEMORY;
 	for (int r = 0; r < nrules && status == KANON_OK; r++)
 	{
@@ -500,6 +510,30 @@ kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, i
 	return status;
 }
 
+KanonStatus
+kanon_privacy_part(const KanonPrivacy *whole, const KanonProblem *part, KanonPrivacy **result)
+{
+	KanonPrivacy *privacy = kanon_alloc0(part->env, 1, sizeof(KanonPrivacy));
+
+	*result = NULL;
+	if (privacy == NULL)
+		return KANON_NO_MEMORY;
+	privacy->problem = part;
+	privacy->part = true;
+	privacy->nrules = whole->nrules;
+	privacy->rules = whole->rules;
+	privacy->meters = whole->meters;
+	privacy->kinds = whole->kinds;
+	privacy->person = whole->person;
+	if (!make_distribution(privacy))
+	{
+		kanon_privacy_close(privacy);
+		return KANON_NO_MEMORY;
+	}
+	*result = privacy;
+	return KANON_OK;
+}
+
 void
 kanon_privacy_close(KanonPrivacy *privacy)
 {
@@ -508,10 +542,13 @@ kanon_privacy_close(KanonPrivacy *privacy)
 	if (privacy == NULL)
 		return;
 	env = privacy->problem->env;
-	for (int r = 0; r < privacy->nrules && privacy->meters != NULL; r++)
-		kanon_diversity_close(privacy->meters[r]);
-	kanon_free(env, privacy->rules);
-	kanon_free(env, privacy->meters);
+	if (!privacy->part)
+	{
+		for (int r = 0; r < privacy->nrules && privacy->meters != NULL; r++)
+			kanon_diversity_close(privacy->meters[r]);
+		kanon_free(env, privacy->rules);
+		kanon_free(env, privacy->meters);
+	}
 	kanon_free(env, privacy->members);
 	kanon_free(env, privacy->scratch);
 	kanon_free(env, privacy->persons);

@@ -52,6 +52,14 @@ extern KanonStatus kanon_privacy_open(const KanonProblem *problem, const KanonPr
 									  KanonPrivacy **privacy);
 extern void kanon_privacy_close(KanonPrivacy *privacy); /* NULL, too */
 
+/*
+ * The same rules for a problem that has some of the rows of another: what is
+ * compared with the whole table still is compared with that of `whole`, which
+ * must outlive the result.  Reads env, ntypes, rows and extra of part.
+ */
+extern KanonStatus kanon_privacy_part(const KanonPrivacy *whole, const KanonProblem *part,
+									  KanonPrivacy **privacy);
+
 /* Rules that are there, a bit each (1 << KanonPrivacyKind). */
 extern unsigned kanon_privacy_kinds(const KanonPrivacy *privacy);
 

@@ -1,5 +1,9 @@
 /*
  * bulk.c: rows into a new table, many at a time, the way COPY does it.
+ *
+ * Into a table of this very subtransaction rows go frozen, as COPY FREEZE has
+ * them: a reader whose snapshot is older than the table, but who is the first to
+ * look when it has taken an older one's place, sees all of it and not an empty one.
  */
 #include "compat.h"
 #include "kanon_pg.h"
@@ -21,6 +25,7 @@ struct BulkWriter
 	Relation	rel;
 	BulkInsertState state;
 	CommandId	cid;
+	int			options;
 	MemoryContext batch;		/* what a batch leaves behind; reset after each */
 	int			nslots;
 	Size		bytes;
@@ -36,6 +41,8 @@ bulk_begin(Relation rel)
 	writer->rel = rel;
 	writer->state = GetBulkInsertState();
 	writer->cid = GetCurrentCommandId(true);
+	if (rel->rd_createSubid == GetCurrentSubTransactionId())
+		writer->options = TABLE_INSERT_FROZEN;
 	writer->batch = AllocSetContextCreate(CurrentMemoryContext, "kanon batch", ALLOCSET_DEFAULT_SIZES);
 	return writer;
 }
@@ -56,7 +63,8 @@ flush(BulkWriter *writer)
 	MemoryContext old = MemoryContextSwitchTo(writer->batch);
 
 	CHECK_FOR_INTERRUPTS();
-	table_multi_insert(writer->rel, writer->slots, writer->nslots, writer->cid, 0, writer->state);
+	table_multi_insert(writer->rel, writer->slots, writer->nslots, writer->cid, writer->options,
+					   writer->state);
 	writer->written += writer->nslots;
 	for (int i = 0; i < writer->nslots; i++)
 		ExecClearTuple(writer->slots[i]);
@@ -92,7 +100,7 @@ bulk_end(BulkWriter *writer)
 	for (int i = 0; i < BATCH_ROWS && writer->slots[i] != NULL; i++)
 		ExecDropSingleTupleTableSlot(writer->slots[i]);
 	FreeBulkInsertState(writer->state);
-	table_finish_bulk_insert(writer->rel, 0);
+	table_finish_bulk_insert(writer->rel, writer->options);
 	MemoryContextDelete(writer->batch);
 	written = writer->written;
 	pfree(writer);

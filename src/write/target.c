@@ -30,7 +30,7 @@
 
 #define NAME_LOCK 75			/* any number but 1 and 2 */
 
-static void
+void
 run_utility(const char *sql)
 {
 	int			rc = SPI_execute(sql, false, 0);
@@ -118,60 +118,68 @@ check_replaceable(Oid relid, const char *name, const Source *source)
  * Runs that publish under one name take turns: a transaction's lock in a
  * namespace of advisory locks that SQL cannot reach (its own have 1 and 2).
  */
-static void
-lock_name(const Target *target)
+void
+lock_name(Oid namespace, const char *name)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, target->namespace,
-						 hash_bytes((const unsigned char *) target->name, strlen(target->name)),
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, namespace,
+						 hash_bytes((const unsigned char *) name, strlen(name)),
 						 NAME_LOCK);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
-Target *
-target_resolve(const char *name, const Source *source, bool replace, bool mark)
+char *
+relation_to_create(const char *name, const char *what, Oid *namespace)
 {
-	Target	   *target = palloc0(sizeof(Target));
 	RangeVar   *rv;
 	List	   *names;
-	Oid			existing;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("target \"%s\" is not a table name", name),
+				 errmsg("%s \"%s\" is not a table name", what, name),
 				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
 	rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
 
 	if (rv->catalogname != NULL && strcmp(rv->catalogname, get_database_name(MyDatabaseId)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the target must be in the current database"),
+				 errmsg("the %s must be in the current database", what),
 				 errhint("Name it as schema.table.")));
 	if (rv->schemaname != NULL && strcmp(rv->schemaname, "pg_temp") != 0 &&
 		!OidIsValid(get_namespace_oid(rv->schemaname, true)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
 				 errmsg("schema \"%s\" does not exist", rv->schemaname),
-				 errhint("Create it first; kanon creates the table only.")));
-	target->namespace = RangeVarGetCreationNamespace(rv);
-	if (IsCatalogNamespace(target->namespace) || IsToastNamespace(target->namespace))
+				 errhint("Create it first; kanon creates the %s only.",
+						 strcmp(what, "target") == 0 ? "table" : what)));
+	*namespace = RangeVarGetCreationNamespace(rv);
+	if (IsCatalogNamespace(*namespace) || IsToastNamespace(*namespace))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("schema %s is the system's own", get_namespace_name(target->namespace)),
+				 errmsg("schema %s is the system's own", get_namespace_name(*namespace)),
 				 errhint("Choose another schema.")));
-	if (kanon_schema_aclcheck(target->namespace, GetUserId(), ACL_CREATE) != ACLCHECK_OK)
+	if (kanon_schema_aclcheck(*namespace, GetUserId(), ACL_CREATE) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for schema %s", get_namespace_name(target->namespace)),
+				 errmsg("permission denied for schema %s", get_namespace_name(*namespace)),
 				 errhint("Choose a schema in which you may create tables.")));
+	return pstrdup(rv->relname);
+}
+
+Target *
+target_resolve(const char *name, const Source *source, bool replace, bool mark)
+{
+	Target	   *target = palloc0(sizeof(Target));
+	Oid			existing;
+
+	target->name = relation_to_create(name, "target", &target->namespace);
 	target->schema = get_namespace_name(target->namespace);
-	target->name = pstrdup(rv->relname);
 	target->qualified = quote_qualified_identifier(target->schema, target->name);
 	target->mark = mark;
 
-	lock_name(target);
+	lock_name(target->namespace, target->name);
 	existing = get_relname_relid(target->name, target->namespace);
 	if (OidIsValid(existing))
 	{
@@ -396,6 +404,12 @@ static const char *const copy_grants =
 static const char *const keep_owner =
 	"SELECT format('ALTER TABLE %s OWNER TO %I', n.oid::regclass, pg_get_userbyid(c.relowner))"
 	" FROM pg_class c, pg_class n WHERE c.oid = $1 AND n.oid = $2 AND c.relowner <> n.relowner";
+
+void
+keep_private(Oid relid)
+{
+	run_statements(revoke_defaults, relid, relid);
+}
 
 void
 target_install(Target *target, const Source *source)

@@ -1,0 +1,316 @@
+-- publications: a view over the current release, what follows it and what it refuses
+CREATE SCHEMA pub_test;
+SET search_path = pub_test, public;
+CREATE ROLE kanon_reader;
+CREATE TABLE patients AS
+SELECT i AS id, 'n' || i AS name, 1950 + i % 40 AS birth, 10000 + i % 7 AS zip, 'd' || i % 5 AS diagnosis
+FROM generate_series(1, 2000) i;
+-- what a history says, but for times
+CREATE FUNCTION history(name text) RETURNS TABLE (release bigint, status text, row_count bigint, k bigint, cost float8,
+                                                  suppressed_later bigint, error text, message text, relation regclass)
+LANGUAGE sql AS $$
+    SELECT release, status, row_count, k, cost, suppressed_later, error, message, relation
+    FROM kanon_releases WHERE publication = name ORDER BY release
+$$;
+
+-- made, with all that belongs to it
+SELECT kanon_create_publication('visits', 'patients', '{birth,zip}', 5, '{"keep": ["diagnosis"]}');
+SELECT relname, relkind, reloptions, relacl FROM pg_class
+WHERE relnamespace = 'pub_test'::regnamespace AND relname LIKE 'visits%' ORDER BY 1;
+SELECT publication, published, source, quasi_identifiers, k, solver, options, keep_releases, stable, protect_successive,
+       key, release, refreshed_at IS NOT NULL AS refreshed FROM kanon_publications;
+SELECT k, row_count FROM kanon_check('visits', '{birth,zip}');
+SELECT attname FROM pg_attribute WHERE attrelid = 'visits_source'::regclass AND attnum > 0 ORDER BY attnum;
+
+-- refreshed: what is granted, what depends on the view and who has it stay
+GRANT SELECT ON visits TO kanon_reader;
+CREATE VIEW by_diagnosis AS SELECT diagnosis, count(*) AS n FROM visits GROUP BY 1;
+DELETE FROM patients WHERE id > 1500;
+SELECT release, status, row_count, k FROM kanon_refresh('visits');
+SELECT count(*), (SELECT sum(n) FROM by_diagnosis), has_table_privilege('kanon_reader', 'visits', 'SELECT') FROM visits;
+SELECT * FROM history('pub_test.visits');
+-- several releases are kept, then fewer
+SELECT kanon_alter_publication('visits', keep_releases => 3);
+SELECT release FROM kanon_refresh('pub_test.visits');
+SELECT release FROM kanon_refresh('visits');
+SELECT release, status, relation FROM history('pub_test.visits');
+SELECT kanon_alter_publication('visits', keep_releases => 1);
+SELECT release FROM kanon_refresh('visits');
+SELECT release, status, relation FROM history('pub_test.visits');
+-- an old release that somebody made a view of stays, and is tried again
+CREATE VIEW of_release AS SELECT * FROM visits_release_5;
+SELECT release FROM kanon_refresh('visits');
+SELECT release, status FROM history('pub_test.visits') WHERE relation IS NOT NULL;
+DROP VIEW of_release;
+SELECT release FROM kanon_refresh('visits');
+SELECT release, status FROM history('pub_test.visits') WHERE relation IS NOT NULL;
+
+-- renames are followed: of the source, its columns and schema, and of the view and its columns
+ALTER TABLE patients RENAME COLUMN birth TO born;
+ALTER TABLE patients RENAME TO people;
+CREATE SCHEMA elsewhere;
+ALTER TABLE people SET SCHEMA elsewhere;
+ALTER VIEW visits RENAME TO stays;
+ALTER VIEW stays RENAME COLUMN diagnosis TO finding;
+SELECT release, status, row_count FROM kanon_refresh('stays');
+SELECT publication, source FROM kanon_publications;
+SELECT attname FROM pg_attribute WHERE attrelid = 'stays'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT sum(n) FROM by_diagnosis;
+ALTER SCHEMA elsewhere RENAME TO otherwhere;
+SELECT release, status, row_count FROM kanon_refresh('stays');
+
+-- what is used cannot be dropped unnoticed, what is not can
+ALTER TABLE otherwhere.people DROP COLUMN zip;
+ALTER TABLE otherwhere.people ALTER COLUMN zip TYPE bigint;
+DROP TABLE otherwhere.people;
+ALTER TABLE otherwhere.people DROP COLUMN name;
+DROP EXTENSION kanon;
+
+-- a refresh that fails is recorded, readers keep what they have
+TRUNCATE otherwhere.people;
+INSERT INTO otherwhere.people VALUES (1, 1950, 1, 'd');
+SELECT * FROM kanon_refresh('stays');
+SELECT count(*) FROM stays;
+SELECT release, status, error, message, relation FROM history('pub_test.stays') ORDER BY release DESC LIMIT 2;
+SELECT publication_name, status, release, failures, error FROM kanon_publication_status('stays');
+CALL kanon_refresh_all();
+SELECT publication_name, status, release, failures, error FROM kanon_publication_status('stays');
+INSERT INTO otherwhere.people SELECT i, 1950, 1, 'd' || i % 2 FROM generate_series(1, 30) i;
+CALL kanon_refresh_all();
+SELECT publication_name, status, failures, error, age < '1 hour' AS young FROM kanon_publication_status('stays', '1 hour');
+SELECT publication_name, status FROM kanon_publication_status(fail_if_older_than => '0');
+SELECT kanon_publication_status('stays', '-1 s');
+BEGIN;
+CALL kanon_refresh_all();
+ROLLBACK;
+
+-- no value in what is recorded
+CREATE TABLE raw (zip text, n text);
+INSERT INTO raw SELECT '1', i % 3 FROM generate_series(1, 30) i;
+CREATE VIEW cast_raw AS SELECT zip::int AS zip, n FROM raw;
+SELECT kanon_create_publication('casted', 'cast_raw', '{zip,n}', 2);
+UPDATE raw SET zip = 'secret value';
+SELECT status, error, message FROM kanon_refresh('casted');
+CREATE FUNCTION tell(t text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it is %', t USING ERRCODE = 'XX123'; END $$;
+CREATE OR REPLACE VIEW cast_raw AS SELECT tell(zip) AS zip, n FROM raw;
+SELECT status, error, message FROM kanon_refresh('casted');
+SELECT kanon_drop_publication('casted');
+SELECT count(*) FROM pg_class WHERE relname LIKE 'casted%';
+
+-- columns that readers know do not become others
+CREATE TABLE wide AS SELECT i % 3 AS a, i % 2 AS b, 'x' || i % 4 AS c, 'y' || i % 4 AS d FROM generate_series(1, 60) i;
+SELECT kanon_create_publication('narrow', 'wide', '{a,b}', 3, '{"keep": ["c"]}');
+SELECT kanon_alter_publication('narrow', options => '{"keep": ["d"]}');
+SELECT status, error, message FROM kanon_refresh('narrow');
+SELECT kanon_alter_publication('narrow', options => '{"keep": ["c", "d"]}', k => 4);
+SELECT status, k >= 4 AS k FROM kanon_refresh('narrow');
+SELECT attname FROM pg_attribute WHERE attrelid = 'narrow'::regclass AND attnum > 0 ORDER BY attnum;
+ALTER TABLE wide DROP COLUMN d;
+SELECT kanon_alter_publication('narrow', k => 4000);
+SELECT status, error, message FROM kanon_refresh('narrow');
+SELECT kanon_alter_publication('narrow', k => 2, solver => 'pattern_clustering',
+    options => '{"keep": ["c", "d"], "patterns": ["--", "-*", "**"], "method": "greedy"}');
+SELECT status, row_count FROM kanon_refresh('narrow');
+SELECT kanon_drop_publication('narrow');
+
+-- default privileges give nobody the source, the history or a release
+ALTER DEFAULT PRIVILEGES IN SCHEMA pub_test GRANT SELECT ON TABLES TO kanon_reader;
+SELECT kanon_create_publication('open', 'wide', '{a,b}', 3, '{"keep": ["c"]}', key => 'd', stable => true);
+SELECT relname FROM pg_class WHERE relname LIKE 'open%' AND has_table_privilege('kanon_reader', oid, 'SELECT');
+SELECT status FROM kanon_refresh('open');
+SELECT relname FROM pg_class WHERE relname LIKE 'open%' AND has_table_privilege('kanon_reader', oid, 'SELECT');
+ALTER DEFAULT PRIVILEGES IN SCHEMA pub_test REVOKE SELECT ON TABLES FROM kanon_reader;
+SELECT kanon_drop_publication('open');
+-- and what belongs to it can live apart
+CREATE SCHEMA back_room;
+SELECT kanon_create_publication('apart', 'wide', '{a,b}', 3, private_schema => 'back_room');
+SELECT relnamespace::regnamespace, count(*) FROM pg_class WHERE relname LIKE 'apart%' GROUP BY 1 ORDER BY 1::text;
+SELECT kanon_drop_publication('apart');
+
+-- successive releases: who moves from class to class
+CREATE TABLE visit AS SELECT i AS patient, i % 4 AS a, i % 5 AS b, 'n' || i % 3 AS note FROM generate_series(1, 400) i;
+SELECT kanon_create_publication('moves', 'visit', '{a,b}', 4, '{"keep": ["note"], "mark": true}', keep_releases => 5, key => 'patient');
+SELECT attname FROM pg_attribute WHERE attrelid = 'moves'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT attname FROM pg_attribute WHERE attrelid = 'moves_release_1'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum;
+UPDATE visit SET b = (b + 1) % 5 WHERE patient % 100 < 3 AND patient < 300;
+SELECT status, k, suppressed_later FROM kanon_refresh('moves');
+-- an independent count
+WITH pair AS (
+    SELECT p.key, count(*) OVER (PARTITION BY p.class, q.class) AS n FROM moves_persons_1 p JOIN moves_persons_2 q USING (key))
+SELECT count(*), count(*) FILTER (WHERE n < 4), min(n) FROM pair;
+SELECT * FROM kanon_compare_releases('moves', 1, 2);
+SELECT * FROM kanon_compare_releases('moves', 2, 1);
+SELECT * FROM kanon_compare_releases('moves', 1, 1);
+SELECT kanon_alter_publication('moves', protect_successive => true);
+SELECT status, k, suppressed_later > 0 AS more FROM kanon_refresh('moves');
+SELECT persons_below_k, smallest >= 4 AS enough FROM kanon_compare_releases('moves', 1, 3);
+SELECT persons_below_k, smallest >= 4 AS enough FROM kanon_compare_releases('moves', 2, 3);
+SELECT count(*), bool_and(a IS NULL AND b IS NULL) FROM moves WHERE kanon_pattern = '**';
+SELECT kanon_alter_publication('moves', options => '{"keep": ["note"], "mark": true, "residual": "error"}');
+SELECT status, error, message FROM kanon_refresh('moves');
+SELECT kanon_alter_publication('moves', options => '{"keep": ["note"], "mark": true, "residual": "drop"}');
+SELECT status, row_count < 400 AS fewer, suppressed_later > 0 AS more FROM kanon_refresh('moves');
+SELECT * FROM kanon_compare_releases('moves', 1, 4);
+SELECT * FROM kanon_compare_releases('moves', 1, 77);
+UPDATE visit SET patient = NULL WHERE patient = 7;
+SELECT status, error, message FROM kanon_refresh('moves');
+SELECT kanon_drop_publication('moves');
+
+-- stable releases: who is in a class stays there
+CREATE TABLE staff AS SELECT i AS id, i % 30 AS age, i % 11 AS zip FROM generate_series(1, 1000) i;
+SELECT kanon_create_publication('loose', 'staff', '{age,zip}', 4, key => 'id', keep_releases => 2);
+SELECT kanon_create_publication('stable', 'staff', '{age,zip}', 4, key => 'id', keep_releases => 2, stable => true);
+INSERT INTO staff SELECT 1000 + i, i % 30, i % 11 FROM generate_series(1, 500) i WHERE i % 3 > 0;
+SELECT status, k >= 4 AS k FROM kanon_refresh('loose');
+SELECT status, k >= 4 AS k FROM kanon_refresh('stable');
+SELECT l.persons_below_k > 0 AS loose_moves, s.persons_below_k AS stable_moves
+FROM kanon_compare_releases('loose', 1, 2) l, kanon_compare_releases('stable', 1, 2) s;
+SELECT relname FROM pg_class WHERE relname LIKE 'stable\_types%' ORDER BY 1;
+SELECT kanon_drop_publication('loose');
+SELECT kanon_drop_publication('stable');
+
+-- hierarchies and rules beyond k, with row types that stay in their classes
+CREATE TABLE age_h AS SELECT i AS age, i / 10 * 10 || '+' AS decade FROM generate_series(0, 99) i;
+CREATE TABLE clinic AS SELECT i AS id, i % 97 AS age, i % 5 AS zip, 'd' || i % 7 AS diagnosis, 'n' AS note FROM generate_series(1, 900) i;
+SELECT kanon_create_publication('levels', 'clinic', '{age,zip}', 5,
+    '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.age_h"}, "weights": [1, 3]}', keep_releases => 2, key => 'id', stable => true);
+SELECT kanon_create_publication('diverse', 'clinic', '{age,zip}', 5,
+    jsonb_build_object('keep', ARRAY['diagnosis'], 'privacy', ARRAY[kanon_distinct_l('diagnosis', 3)]), keep_releases => 2, key => 'id', stable => true);
+INSERT INTO clinic SELECT 1000 + i, i % 97, i % 5, 'd' || i % 7, 'n' FROM generate_series(1, 300) i WHERE i % 4 = 0;
+DELETE FROM clinic WHERE id % 50 = 0;
+SELECT status, k >= 5 AS k FROM kanon_refresh('levels');
+SELECT status, k >= 5 AS k FROM kanon_refresh('diverse');
+SELECT l.persons_below_k AS levels, d.persons_below_k AS diverse
+FROM kanon_compare_releases('levels', 1, 2) l, kanon_compare_releases('diverse', 1, 2) d;
+SELECT count(*) > 0 AS generalized FROM levels WHERE age LIKE '%+';
+-- no row type left its class while that had 5 rows
+SELECT bool_and(b.kanon_class IS NOT NULL) AS stayed, count(*) > 100 AS many
+FROM (SELECT t.*, sum(n.rows) OVER (PARTITION BY kanon_class) AS there FROM levels_types_1 t
+      JOIN (SELECT age, zip, count(*) AS rows FROM clinic GROUP BY 1, 2) n USING (age, zip)) a
+LEFT JOIN levels_types_2 b ON b.age = a.age AND b.zip = a.zip AND b.kanon_pattern = a.kanon_pattern
+WHERE a.there >= 5;
+SELECT bool_and(l >= 3) FROM (SELECT count(DISTINCT diagnosis) AS l FROM diverse WHERE num_nonnulls(age, zip) > 0 GROUP BY age, zip) c;
+SELECT attname FROM pg_attribute WHERE attrelid = 'diverse_source'::regclass AND attnum > 0 ORDER BY attnum;
+ALTER TABLE clinic DROP COLUMN note;
+SELECT kanon_alter_publication('diverse', protect_successive => true);
+UPDATE clinic SET zip = (zip + 1) % 5 WHERE id IN (101, 102);
+SELECT status, error, message FROM kanon_refresh('diverse');
+-- any solver will do
+SELECT kanon_create_publication('whole', 'clinic', '{age,zip}', 5, '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.age_h"},
+    "suppression_limit": 0.1}', 'full_domain', key => 'id', keep_releases => 2);
+SELECT status, k >= 5 AS k FROM kanon_refresh('whole');
+SELECT persons_below_k FROM kanon_compare_releases('whole', 1, 2);
+SELECT kanon_drop_publication('whole');
+SELECT kanon_drop_publication('levels');
+SELECT kanon_drop_publication('diverse');
+
+-- roles of columns from their labels, anon's as they stand in the catalog
+CREATE TABLE labelled (ssn text, zip text, birth int, diagnosis text, note text);
+INSERT INTO labelled SELECT 's' || i, 'z' || i % 3, i % 4, 'd' || i % 5, 'n' FROM generate_series(1, 100) i;
+LOAD 'kanon';
+SELECT kanon_create_publication('lab', 'labelled', NULL, 3);
+INSERT INTO pg_seclabel VALUES ('labelled'::regclass, 'pg_class'::regclass, 2, 'k_anonymity', ' Quasi Identifier '),
+    ('labelled'::regclass, 'pg_class'::regclass, 3, 'k_anonymity', 'INDIRECT IDENTIFIER');
+SECURITY LABEL FOR kanon ON COLUMN labelled.birth IS 'weight = 2.5';
+SECURITY LABEL FOR kanon ON COLUMN labelled.diagnosis IS 'Sensitive';
+SECURITY LABEL FOR kanon ON COLUMN labelled.note IS 'keep';
+SECURITY LABEL FOR kanon ON COLUMN labelled.ssn IS 'identifier';
+SECURITY LABEL FOR kanon ON COLUMN labelled.ssn IS 'identifier, keep';
+SECURITY LABEL FOR kanon ON COLUMN labelled.ssn IS 'weight=x';
+SECURITY LABEL FOR kanon ON COLUMN labelled.ssn IS 'nonsense';
+SECURITY LABEL FOR kanon ON COLUMN labelled.ssn IS '';
+SECURITY LABEL FOR kanon ON TABLE labelled IS 'keep';
+SELECT kanon_create_publication('lab', 'labelled', NULL, 3);
+SELECT quasi_identifiers, options FROM kanon_publications WHERE publication = 'pub_test.lab';
+SELECT kanon_create_publication('lab2', 'labelled', '{zip}', 3, '{"keep": ["ssn"]}');
+SECURITY LABEL FOR kanon ON COLUMN labelled.note IS 'identifier';
+SELECT status, error, message FROM kanon_refresh('lab');
+SECURITY LABEL FOR kanon ON COLUMN labelled.note IS NULL;
+SELECT status FROM kanon_refresh('lab');
+SELECT kanon_drop_publication('lab');
+DELETE FROM pg_seclabel WHERE provider = 'k_anonymity';
+
+-- bad input
+-- hints that list what is known grow with kanon: what comes first of them will do
+CREATE FUNCTION said(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'nothing';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(' ', SQLSTATE, SQLERRM, regexp_replace(hint, '(Known options: patterns, keep, weights|''pattern_clustering'', ''pattern_guided''|''greedy'', ''ilp'').*', '\1 ...'));
+END $$;
+SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"kep": ["c"]}')$$);
+SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"target": "c"}')$$);
+SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"replace": true}')$$);
+SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '["keep"]')$$);
+SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"method": "none"}')$$);
+SELECT left(said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'nobody')$$), 50);
+SELECT left(said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'check')$$), 50);
+SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'pattern_clustering')$$);
+SELECT kanon_refresh('nobody');
+SELECT kanon_refresh('wide');
+SELECT kanon_refresh('a.b.c.d');
+SELECT kanon_refresh(NULL);
+SELECT kanon_refresh('stays', NULL);
+SELECT kanon_drop_publication('nobody');
+SELECT kanon_alter_publication('nobody', k => 3);
+SELECT kanon_publication_status('nobody');
+SELECT kanon_compare_releases('stays', 1, 2);
+SELECT kanon_compare_releases('stays', NULL, 2);
+SELECT kanon_create_publication('wide', 'wide', '{a}', 3);
+SELECT kanon_create_publication('nowhere.x', 'wide', '{a}', 3);
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, private_schema => 'nowhere');
+SELECT kanon_create_publication('x.', 'wide', '{a}', 3);
+SELECT kanon_create_publication(NULL, 'wide', '{a}', 3);
+SELECT kanon_create_publication('x', NULL, '{a}', 3);
+SELECT kanon_create_publication('x', 'wide', '{nobody}', 3);
+SELECT kanon_create_publication('x', 'wide', '{a}', 1);
+SELECT kanon_create_publication('x', 'wide', '{a}', NULL);
+SELECT kanon_create_publication('x', 'wide', '{a}', 3000);
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, NULL);
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"keep": ["nobody"]}');
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"patterns": ["-"]}', 'pattern_clustering', stable => true);
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, keep_releases => 0);
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, protect_successive => true);
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, key => 'nobody');
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, key => 'a');
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"keep": ["c"]}', key => 'c');
+CREATE TEMP TABLE fleeting AS SELECT 1 AS a;
+SELECT kanon_create_publication('x', 'fleeting', '{a}', 3);
+SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
+
+-- a source that is dropped in spite of all is reported; so is the view
+DROP TABLE otherwhere.people CASCADE;
+SELECT status, error, message FROM kanon_refresh('stays');
+SELECT publication_name, status, failures, error FROM kanon_publication_status('stays');
+SELECT kanon_alter_publication('stays', k => 3);
+SELECT source FROM kanon_publications;
+DROP VIEW stays CASCADE;
+SELECT kanon_refresh('pub_test.stays');
+SELECT kanon_alter_publication('pub_test.stays', k => 3);
+SELECT kanon_drop_publication('pub_test.stays');
+SELECT count(*) FROM kanon_publications;
+BEGIN READ ONLY;
+SELECT kanon_refresh('nobody');
+ROLLBACK;
+-- odd names
+CREATE TABLE "Odd ""Table" AS SELECT i % 3 AS "Zip ""Code", 'x' AS "k,v", i AS "Key" FROM generate_series(1, 60) i;
+SELECT kanon_create_publication('"The ""View"', '"Odd ""Table"', ARRAY['Zip "Code'], 3, '{"keep": ["k,v"]}', key => 'Key', stable => true,
+    protect_successive => true);
+SELECT status, row_count FROM kanon_refresh('"The ""View"');
+SELECT publication, k FROM kanon_publications;
+SELECT kanon_drop_publication('"The ""View"');
+-- names as long as they come
+CREATE TABLE long AS SELECT i % 3 AS a, i AS id FROM generate_series(1, 60) i;
+SELECT kanon_create_publication(repeat('v', 63), 'long', '{a}', 3, key => 'id');
+SELECT kanon_create_publication(repeat('v', 62) || 'w', 'long', '{a}', 3, key => 'id');
+SELECT status FROM kanon_refresh(repeat('v', 63));
+SELECT status FROM kanon_refresh(repeat('v', 62) || 'w');
+SELECT kanon_drop_publication(repeat('v', 63)), kanon_drop_publication(repeat('v', 62) || 'w');
+
+SET client_min_messages = warning;
+DROP SCHEMA pub_test, otherwhere, back_room CASCADE;
+DROP ROLE kanon_reader;

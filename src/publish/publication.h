@@ -1,0 +1,196 @@
+/*
+ * publication.h: publications: a view over the current release of a source, and
+ * what it takes to make the next one.
+ *
+ * All that belongs to a publication are ordinary objects of its publisher, made
+ * in one schema: the view that readers see; a view of the source, which records
+ * what is depended on and follows renames; a table with one row, the definition;
+ * a table with the history; a table per release and, where they are asked for,
+ * private ones that say which person (persons) and which row type (types) is in
+ * which class.  So a dump, a change of owner or an upgrade needs nothing special.
+ * A definition is found by its column of type kanon_options, which only it has
+ * and which lets the extension be dropped by CASCADE alone; relations are kept
+ * as regclass, which follows renames and is restored by name.
+ */
+#ifndef KANON_PUBLICATION_H
+#define KANON_PUBLICATION_H
+
+#include "kanon_pg.h"
+
+#include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
+
+typedef struct KanonPublication
+{
+	Oid			extension;		/* kanon's schema */
+	Oid			definition;		/* the table with this row */
+	Oid			owner;
+	char	   *name;			/* of the view, qualified and quoted, as it is now */
+	Oid			published;		/* the view; InvalidOid until the first release is there */
+	Oid			source;			/* the view of the source */
+	Oid			history;
+	char	   *solver;			/* kanon_<solver> is called */
+	ArrayType  *qis;
+	int64		k;
+	Jsonb	   *options;		/* named arguments of the solver's function */
+	int32		keep_releases;
+	bool		stable;
+	bool		protect_successive;
+	char	   *key;			/* the column that says who a row is about, or NULL */
+} KanonPublication;
+
+typedef enum ReleaseStatus
+{
+	RELEASE_CURRENT, RELEASE_KEPT, RELEASE_DROPPED, RELEASE_FAILED
+} ReleaseStatus;
+
+/* A line of the history. */
+typedef struct Release
+{
+	int64		number;
+	TimestampTz started;
+	TimestampTz finished;
+	ReleaseStatus status;
+	int64		row_count;
+	int64		k;				/* reached; 0: no class shows anything */
+	double		cost;
+	int64		suppressed_later;	/* rows suppressed to protect successive releases */
+	char	   *error;			/* SQLSTATE, or NULL */
+	char	   *message;		/* what it says, without values */
+	Oid			relation;		/* InvalidOid: dropped, or failed */
+	Oid			persons;
+	Oid			types;
+} Release;
+
+/* ---- state.c: definitions and histories ---- */
+
+extern Oid	extension_schema(FunctionCallInfo fcinfo);
+
+/* Every publication, in the order of their names; those that `wanted` refuses are not even read. */
+extern List *publications(Oid extension, bool (*wanted) (Oid owner));
+
+/* The caller may do everything with it. */
+extern bool owned_by_caller(Oid owner);
+
+/* By the view's name; raises undefined_object, and insufficient_privilege unless its owner's. */
+extern KanonPublication *publication_find(Oid extension, const char *name, bool (*wanted) (Oid owner));
+
+/* The same again, when others may have changed it meanwhile. */
+extern KanonPublication *publication_read(Oid extension, Oid definition);
+
+/* Makes the two tables; the definition is stored by publication_store. */
+extern void publication_create_tables(KanonPublication *publication, const char *name, Oid namespace);
+extern void publication_store(KanonPublication *publication);
+
+/* What the view is called now, should it be dropped one day. */
+extern void publication_store_name(KanonPublication *publication);
+
+/* By number, ascending. */
+extern List *releases(const KanonPublication *publication);
+extern Release *release_current(List *releases);	/* NULL: none */
+extern void release_add(const KanonPublication *publication, const Release *release);
+
+/* Status and relations, which change later. */
+extern void release_update(const KanonPublication *publication, const Release *release);
+extern const char *release_status_name(ReleaseStatus status);
+
+/*
+ * Work in the name of the publication's owner, as REFRESH MATERIALIZED VIEW does:
+ * whoever starts it lends it no rights.
+ */
+typedef struct Identity
+{
+	Oid			user;
+	int			context;
+	int			nest;
+} Identity;
+
+extern void identity_assume(const KanonPublication *publication, Identity *saved);
+extern void identity_return(const Identity *saved);
+
+/* One of a publication's actions at a time; false: somebody else is at it. */
+extern bool publication_lock(const KanonPublication *publication, bool wait);
+
+/*
+ * Locks it and returns it as it is now that nobody else is at it; raises
+ * lock_not_available unless told to wait, and what is wrong with it now.
+ */
+extern KanonPublication *publication_claim(KanonPublication *publication, bool wait);
+
+/* "schema.name" of a relation; NULL: it is gone. */
+extern char *relation_name(Oid relid);
+
+/* A free name for something that belongs to the publication, qualified and quoted. */
+extern char *private_name(const char *name, const char *what, Oid namespace, char **bare);
+
+/* ---- solver.c: the function behind a publication ---- */
+
+/* Raises when there is no such solver, or one of the options is not known to it. */
+extern void solver_check(Oid extension, const char *solver, Jsonb *options);
+
+/* The type of one of its options, InvalidOid when it has none of that name. */
+extern Oid	solver_option_type(Oid extension, const char *solver, const char *option);
+
+/* Calls it: source, target, quasi-identifiers, k, the options; the key is kept, too. */
+extern void solver_call(const KanonPublication *publication, const char *target);
+
+/* ---- source.c: the view of the source ---- */
+
+/* The columns that a publication uses: of the source, or of the view that is there. */
+extern void source_view_create(KanonPublication *publication, Oid source, const char *name, Oid namespace);
+extern void source_view_renew(KanonPublication *publication, const char *name, Oid namespace);
+
+/* What the view reads, InvalidOid when it is gone; its columns' numbers there. */
+extern Oid	source_view_reads(Oid view);
+extern AttrNumber source_view_column(Oid view, const char *name);
+
+/* ---- labels.c: roles of columns from SECURITY LABEL ---- */
+
+/*
+ * Quasi-identifiers of a relation, and their weights, `keep` and so on in
+ * *options, unless those are there already.
+ */
+extern ArrayType *labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options);
+
+/* Raises when a column that is published is labelled as an identifier. */
+extern void labels_check(const KanonPublication *publication, Oid published);
+
+/* ---- successive.c: who is in which class of which release ---- */
+
+/* Splits the key off a new release; returns the table of persons. */
+extern Oid	persons_split(const KanonPublication *publication, const char *release, const char *persons);
+
+/* Raises or suppresses more where k is broken against kept releases; returns how many rows. */
+extern int64 persons_protect(const KanonPublication *publication, const char *release, List *releases);
+
+/* ---- stable.c: row types stay in their classes ---- */
+
+/* Between these the run that publishes starts from one release's row types and writes its own. */
+extern void stable_begin(Oid previous, const char *types);
+extern void stable_end(void);
+
+/* ---- view.c: what readers see ---- */
+
+/* Waits until nobody reads the view, as long as lock_timeout allows. */
+extern void view_lock(Oid view);
+
+/* Points the view to a release, under the column names that it has; or makes it. */
+extern void view_switch(KanonPublication *publication, Oid release);
+
+/* ---- refresh.c ---- */
+
+/* Makes a release and switches the view; raises what goes wrong. */
+extern void release_build(KanonPublication *publication, Release *release, List *releases);
+
+/*
+ * Does some work in a subtransaction; returns the error that undid it, or NULL.
+ * An error that ends the statement (a cancel) is raised.
+ */
+extern ErrorData *attempt(void (*work) (void *arg), void *arg);
+
+/* ---- progress.c ---- */
+
+/* Says whose refresh it is, until the current memory context goes. */
+extern void progress_publication(const KanonPublication *publication);
+
+#endif

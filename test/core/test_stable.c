@@ -1,0 +1,272 @@
+/*
+ * test_stable.c: row types keep their classes where they may, and what comes out
+ * is a release like any other.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+
+#define TABLES 3000
+
+static int
+share(int n)
+{
+	const char *text = getenv("KANON_TEST_SHARE");
+
+	return text == NULL ? n : n * atoi(text) / 100 + 1;
+}
+
+/* What a release leaves for the next one; freed by forget. */
+static KanonPrevious
+remember(const KanonRelease *release)
+{
+	KanonPrevious previous = {.nclasses = release->nclasses};
+	KanonPattern *pattern = malloc(sizeof(KanonPattern) * (release->nclasses + 1));
+	KanonFlow  *flows = malloc(sizeof(KanonFlow) * (release->nflows + 1));
+
+	for (uint32_t c = 0; c < release->nclasses; c++)
+		pattern[c] = release->classes[c].pattern;
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ != KANON_DROPPED)
+			flows[previous.nflows++] = release->flows[f];
+	previous.pattern = pattern;
+	previous.flows = flows;
+	return previous;
+}
+
+static void
+forget(KanonPrevious *previous)
+{
+	free((void *) previous->pattern);
+	free((void *) previous->flows);
+}
+
+/* Rows of a class that are there before anybody joins it. */
+static int64_t
+rows_left(const KanonProblem *problem, const KanonPrevious *previous, uint32_t class_)
+{
+	int64_t		rows = 0;
+
+	for (size_t f = 0; f < previous->nflows; f++)
+		if (previous->flows[f].class_ == class_)
+			rows += problem->rows[previous->flows[f].type];
+	return rows;
+}
+
+static bool
+shows_the_same(const KanonProblem *problem, const KanonRelease *release, uint32_t class_, KanonPattern pattern,
+			   uint32_t type)
+{
+	if (release->classes[class_].pattern != pattern)
+		return false;
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		const KanonCell *cell = &release->cells[(size_t) class_ * (size_t) problem->ncolumns + (size_t) c];
+
+		if (!(pattern >> c & 1) && (cell->show != KANON_SHOW_VALUE || cell->code != problem->columns[c].code[type]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+goes_to(const KanonProblem *problem, const KanonRelease *release, uint32_t type, KanonPattern pattern)
+{
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].type == type && release->flows[f].class_ != KANON_DROPPED &&
+			shows_the_same(problem, release, release->flows[f].class_, pattern, type))
+			return release->flows[f].rows == problem->rows[type];
+	return false;
+}
+
+/* Greedy never splits a row type, so what may stay stays whole. */
+static void
+stays(void **state)
+{
+	uint64_t	random = 1;
+	int			stayed = 0,
+				went = 0;
+
+	(void) state;
+	for (int i = 0; i < share(TABLES); i++)
+	{
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease before,
+					after;
+		KanonReport report;
+		KanonPrevious previous;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 60, 4);
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		assert_int_equal(kanon_solve_greedy(problem, &before, &report), KANON_OK);
+		previous = remember(&before);
+		kanon_release_free(problem, &before);
+		for (uint32_t type = 0; type < problem->ntypes; type++)
+			if (random_below(&random, 3) == 0)
+				((int64_t *) problem->rows)[type] = 1 + random_below(&random, 4);
+		assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &after, &report), KANON_OK);
+		for (size_t f = 0; f < previous.nflows; f++)
+		{
+			const KanonFlow *flow = &previous.flows[f];
+
+			if (rows_left(problem, &previous, flow->class_) < problem->k)
+				went++;
+			else
+			{
+				assert_true(goes_to(problem, &after, flow->type, previous.pattern[flow->class_]));
+				stayed++;
+			}
+		}
+		/* checked once more, as if it came from anywhere */
+		assert_int_equal(kanon_release_finish(problem, &after, &report), KANON_OK);
+		kanon_release_free(problem, &after);
+		forget(&previous);
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(stayed > share(TABLES) && went > share(TABLES) / 4);
+}
+
+/* Whatever is said to have been before: split types, other patterns, classes that never were. */
+static void
+anything(void **state)
+{
+	uint64_t	random = 2;
+
+	(void) state;
+	for (int i = 0; i < share(TABLES); i++)
+	{
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report,
+					plain_report;
+		KanonPattern pattern[4];
+		KanonFlow	flows[400];
+		KanonPrevious previous = {.nclasses = 4,.pattern = pattern,.flows = flows};
+		KanonStatus status,
+					plain;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 60, 4);
+		for (int c = 0; c < 4; c++)
+			pattern[c] = random_next(&random) & kanon_pattern_all(problem->ncolumns);
+		for (uint32_t type = 0; type < problem->ntypes; type++)
+			for (uint32_t c = 0; c < 4; c++)
+				if (random_below(&random, 3) == 0)
+					flows[previous.nflows++] = (KanonFlow) {type, c, 1 + random_below(&random, 5)};
+		status = kanon_solve_stable(problem, &previous, kanon_solve_greedy, &release, &report);
+		if (status == KANON_OK)
+		{
+			assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
+			kanon_release_free(problem, &release);
+		}
+		else
+		{
+			plain = kanon_solve_greedy(problem, &release, &plain_report);
+			assert_int_equal(status, plain);
+		}
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+}
+
+/* Nobody before, nothing gained: the solver's own release. */
+static void
+nothing_before(void **state)
+{
+	uint64_t	random = 3;
+
+	(void) state;
+	for (int i = 0; i < share(TABLES) / 4; i++)
+	{
+		Host		host;
+		KanonProblem *problem;
+		KanonRelease near,
+					plain;
+		KanonReport near_report,
+					report;
+		KanonPrevious previous = {0};
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 60, 4);
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &near, &near_report), KANON_OK);
+		assert_int_equal(kanon_solve_greedy(problem, &plain, &report), KANON_OK);
+		assert_int_equal(near.nclasses, plain.nclasses);
+		assert_true(near_report.cost == report.cost);
+		kanon_release_free(problem, &near);
+		kanon_release_free(problem, &plain);
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+}
+
+/* Every allocation refused once, every poll answered with yes once. */
+static void
+memory_and_cancel(void **state)
+{
+	(void) state;
+	for (int what = 0; what < 2; what++)
+	{
+		KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
+		KanonStatus status = expected;
+
+		for (uint64_t at = 1; status == expected; at++)
+		{
+			uint64_t	random = 7;
+			Host		host;
+			KanonProblem *problem;
+			KanonRelease before,
+						after;
+			KanonReport report;
+			KanonPrevious previous;
+
+			host_init(&host);
+			do
+				problem = problem_random(&host, &random, 60, 4);
+			while (problem->ntypes < 20 && (problem_random_free(problem), true));
+			problem->residual = KANON_RESIDUAL_SUPPRESS;
+			assert_int_equal(kanon_solve_greedy(problem, &before, &report), KANON_OK);
+			previous = remember(&before);
+			kanon_release_free(problem, &before);
+			for (uint32_t type = 0; type < problem->ntypes; type += 3)
+				((int64_t *) problem->rows)[type] = 1;
+			if (what == 0)
+				host.refuse_at = host.allocations + at;
+			else
+				host.cancel_at = host.polls + at;
+			status = kanon_solve_stable(problem, &previous, kanon_solve_greedy, &after, &report);
+			assert_true(status == KANON_OK || status == expected);
+			host.refuse_at = host.cancel_at = 0;
+			if (status == KANON_OK)
+				kanon_release_free(problem, &after);
+			forget(&previous);
+			problem_random_free(problem);
+			assert_int_equal(host.blocks, 0);
+		}
+		assert_int_equal(status, KANON_OK);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stays),
+		cmocka_unit_test(anything),
+		cmocka_unit_test(nothing_before),
+		cmocka_unit_test(memory_and_cancel),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
