@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/queryenvironment.h"
+#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 #define FETCH_ROWS 1000
@@ -46,6 +47,8 @@ hierarchy_build_begin(FunctionCallInfo fcinfo)
 	check_type(build);
 	source_lock(build->source);
 	build->target = target_resolve(target, build->source, bool_arg(fcinfo, replace, "replace"), false);
+	/* younger than the locks: a load may have emptied the source first */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	return build;
 }
 
@@ -188,7 +191,7 @@ execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
 }
 
 int64
-hierarchy_build_ask( HierarchyBuild *build, const char *query)
+hierarchy_build_ask(HierarchyBuild *build, const char *query)
 {
 	bool		isnull;
 	Datum		result;
@@ -232,6 +235,7 @@ hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *
 	target_install(build->target, build->source);
 	for (int i = 0; i < build->nstores; i++)
 		tuplestore_end(build->stores[i]);
+	PopActiveSnapshot();
 	SPI_finish();
 	return lines;
 }

@@ -6,6 +6,7 @@
 #include "read/hierarchy.h"
 
 #include "utils/builtins.h"
+#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_hierarchy_check);
 
@@ -94,10 +95,13 @@ kanon_hierarchy_check(PG_FUNCTION_ARGS)
 	source = source_open_columns(PG_GETARG_OID(ARG_SOURCE), name_array_arg(fcinfo, ARG_COLUMN), "column");
 	source_lock(source);
 	hierarchy_open(&hierarchy, PG_GETARG_OID(ARG_RELATION), source, 0);
+	/* younger than the locks */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	types = rowtypes_read(source, border);
 	faults = hierarchy_faults(&hierarchy, source, rows_of_codes(types, border), border, &n);
 	for (int i = 0; i < n; i++)
 		put_fault(rsinfo, &faults[i], with_values);
+	PopActiveSnapshot();
 	SPI_finish();
 	MemoryContextDelete(border->context);
 	return (Datum) 0;

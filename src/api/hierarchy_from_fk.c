@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(kanon_hierarchy_from_fk);
@@ -183,6 +184,8 @@ open_lookup(FunctionCallInfo fcinfo, const Target *target)
 								 construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR), "key, parent and label");
 	source_lock(lookup);
 	target_spare(target->replaced, target->name, lookup->relid, lookup->name);
+	PopActiveSnapshot();
+	PushActiveSnapshot(GetTransactionSnapshot());
 	return lookup;
 }
 
