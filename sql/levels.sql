@@ -108,6 +108,16 @@ RESET bytea_output;
 SELECT d, f, t, b, count(*) FROM spoken_p GROUP BY d, f, t, b ORDER BY d;
 SELECT shown FROM kanon_equivalence_classes WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY class;
 
+-- char comes out without its padding; what text the lines have of a boolean or an address does not matter
+CREATE TABLE wide AS SELECT ('c' || i / 2)::char(5) AS c, i < 2 AS b, inet '10.0.0.1' + i / 2 AS ip FROM generate_series(0, 3) i;
+INSERT INTO wide VALUES ('d', true, '10.0.0.7'), ('e', false, '10.0.0.8');
+CREATE TABLE wide_c AS SELECT DISTINCT rtrim(c) AS v, left(c, 1) < 'd' AS l FROM wide;
+CREATE TABLE wide_b AS SELECT v, 'any ' || v AS l FROM unnest('{true,f}'::text[]) v;
+CREATE TABLE wide_ip AS SELECT DISTINCT ip::text AS v, ip < '10.0.0.4' AS l FROM wide;
+SELECT pattern, row_count FROM kanon_pattern_guided('wide', 'wide_p', '{c,b,ip}', 2, patterns => '{---,1*1}',
+    hierarchies => '{"c": "wide_c", "b": "wide_b", "ip": "wide_ip"}');
+SELECT c || '|' AS c, b, ip, count(*) FROM wide_p GROUP BY wide_p.c, b, ip ORDER BY wide_p.c;
+
 -- what is read is never replaced
 SELECT * FROM kanon_pattern_guided('people', 'age_h', :Q, 2, hierarchies => :H, replace => true);
 -- nor is a hierarchy that changes taken for one that does not

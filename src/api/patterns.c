@@ -136,7 +136,7 @@ symbol_level(const char *text, int qi, const Levels *levels)
 				 errmsg("pattern \"%s\" asks for level %d at position %d", text, level, qi + 1),
 				 highest == 0 ? errdetail("This quasi-identifier has no hierarchy.")
 				 : errdetail("The hierarchy of this quasi-identifier has levels 1 to %d below suppression.", highest),
-				 errhint("Use a level that is there, or '*' to suppress the column.")));
+				 errhint("Use a level that is there, or '*' to suppress the column; a last level in which all lines agree is suppression.")));
 	return level;
 }
 

@@ -9,6 +9,7 @@
 #include "read/hierarchy_lines.h"
 
 #include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -110,12 +111,37 @@ sort_codes(HierarchyLines *lines)
 	charge_dictionaries(lines);
 }
 
+/* A cast to text that is not the type's output: true for t, 10.0.0.1/32 for 10.0.0.1. */
+static bool
+find_text_cast(Oid type, FmgrInfo *cast)
+{
+	Oid			function;
+
+	if (find_coercion_pathway(TEXTOID, getBaseType(type), COERCION_EXPLICIT, &function) != COERCION_PATH_FUNC ||
+		get_func_nargs(function) != 1)
+		return false;
+	fmgr_info(function, cast);
+	return true;
+}
+
+/* The line that has this text. */
+static uint32
+find_text(HierarchyLines *lines, text *value)
+{
+	uint32		found = dictionary_find(lines->values, PointerGetDatum(value), false);
+
+	pfree(value);
+	return found;
+}
+
 /* What the lines say of each code of the column; as text where the lines have text. */
 static void
 match_codes(HierarchyLines *lines)
 {
 	Dictionary *column = lines->column->dictionary;
-	FmgrInfo	output;
+	FmgrInfo	output,
+				cast;
+	bool		has_cast = lines->by_text && find_text_cast(lines->column->type, &cast);
 	int			nest = plain_text_begin();
 
 	lines->ncodes = dictionary_size(column);
@@ -134,11 +160,11 @@ match_codes(HierarchyLines *lines)
 		if (lines->by_text && !isnull)
 		{
 			char	   *out = OutputFunctionCall(&output, value);
-			text	   *as_text = cstring_to_text(out);
 
-			found = dictionary_find(lines->values, PointerGetDatum(as_text), false);
-			pfree(as_text);
+			found = find_text(lines, cstring_to_text(out));
 			pfree(out);
+			if (found == DICTIONARY_NONE && has_cast)
+				found = find_text(lines, DatumGetTextP(FunctionCall1(&cast, value)));
 		}
 		else
 			found = dictionary_find(lines->values, value, isnull);

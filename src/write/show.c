@@ -182,6 +182,18 @@ set_of(const ShownColumn *shown, const uint32 *codes, uint32 n)
 											  shown->typbyval, shown->typalign));
 }
 
+/* The padding of a char is none of its text. */
+static Datum
+as_text(ShownColumn *shown, Datum value)
+{
+	char	   *text = OutputFunctionCall(&shown->output, value);
+	Size		length = strlen(text);
+
+	while (shown->base == BPCHAROID && length > 0 && text[length - 1] == ' ')
+		length--;
+	return PointerGetDatum(cstring_to_text_with_len(text, (int) length));
+}
+
 /* A single value in the form of the column; NULL stays NULL, but in a set. */
 static Datum
 show_value(ShownColumn *shown, uint32 code, bool *isnull)
@@ -198,7 +210,7 @@ show_value(ShownColumn *shown, uint32 code, bool *isnull)
 	switch (shown->column->show_as)
 	{
 		case SHOW_AS_TEXT:
-			return CStringGetTextDatum(OutputFunctionCall(&shown->output, value));
+			return as_text(shown, value);
 		case SHOW_AS_RANGE:
 			return range_between(shown, value, value);
 		default:
