@@ -198,7 +198,6 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 	size_t		ncolumns = (size_t) problem->ncolumns;
 	KanonPattern pattern = lattice_pattern(&solver->lattice, solver->search.best);
 	uint32_t	nclasses = (uint32_t) count->classes;
-	uint32_t	shown = 0;
 	/* the suppressed rows' class is the last one */
 	uint32_t	target = count->rest_is_class || (count->suppressed > 0 && problem->residual == KANON_RESIDUAL_SUPPRESS)
 		? nclasses : KANON_DROPPED;
@@ -216,9 +215,10 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 		if (kanon_stop(&pace, 4))
 			return KANON_CANCELLED;
 		release->flows[type] = (KanonFlow) {type, class == UINT32_MAX ? target : class, problem->rows[type]};
-		/* classes are numbered in the order of their first types */
-		if (class == shown)
-			show_class(solver, pattern, type, &release->classes[class], release->cells + shown++ * ncolumns);
+		if (class == UINT32_MAX || release->classes[class].rows > 0)
+			continue;
+		show_class(solver, pattern, type, &release->classes[class], release->cells + class * ncolumns);
+		release->classes[class].rows = 1;	/* shown; the rows are counted in the end */
 	}
 	release->nflows = problem->ntypes;
 	release->nclasses = nclasses;

@@ -57,6 +57,7 @@ typedef struct Block
 	/* what is to be done, and what came out */
 	Task		task;
 	int			members;		/* who take part; 1: the caller alone */
+	bool		by_part;		/* each reads his part of the entries, not all to keep those of his hashes */
 	uint8_t		level[KANON_MAX_COLUMNS];
 	Groups		from;
 	size_t		keep[KANON_MAX_MEMBERS];

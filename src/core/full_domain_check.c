@@ -6,6 +6,11 @@
  * (roll-up: LeFevre et al., SIGMOD 2005; the bounded history buffer: Kohlmayer,
  * Prasser, Eckert, Kemper, Kuhn, "Flash: efficient, stable and optimal
  * k-anonymity", PASSAT 2012).
+ *
+ * A team divides the row types by the highest level of one quasi-identifier, so
+ * that as long as this is not suppressed no group is in two parts, and each
+ * member works on his own.  When it is suppressed, the members' groups are
+ * merged: there are fewer then.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +40,8 @@ struct Checker
 	bool		own_block;
 	KanonMember *self;
 	Groups		base;			/* the row types */
+	int			divider;		/* quasi-identifier by which a team divides them */
+	uint32_t   *order;			/* [ntypes] of each entry its type; NULL: the same */
 	size_t		arena_at;		/* words from the block's beginning */
 	size_t		arena_words;
 	size_t		arena_next;		/* where the next snapshot goes */
@@ -142,6 +149,97 @@ fill_up(const Checker *checker, KanonReport *report)
 	return KANON_OK;
 }
 
+/*
+ * Gives the values of a quasi-identifier's highest level to the members, and
+ * returns how many row types the busiest one has.  load: scratch [distinct].
+ */
+static uint32_t
+divide(const Checker *checker, int q, uint32_t *load, uint8_t *part)
+{
+	const Lattice *lattice = checker->lattice;
+	const KanonColumn *column = &checker->problem->columns[lattice->first[q] + lattice->height[q] - 1];
+	uint32_t	busy[KANON_MAX_MEMBERS] = {0};
+	uint32_t	most = 0;
+
+	memset(load, 0, column->distinct * sizeof(uint32_t));
+	for (uint32_t type = 0; type < checker->problem->ntypes; type++)
+		load[column->code[type]]++;
+	for (uint32_t v = 0; v < column->distinct; v++)
+	{
+		int			least = 0;
+
+		for (int m = 1; m < checker->members; m++)
+			if (busy[m] < busy[least])
+				least = m;
+		busy[least] += load[v];
+		part[v] = (uint8_t) least;
+		if (busy[least] > most)
+			most = busy[least];
+	}
+	return most;
+}
+
+/* Chooses how a team divides the row types, and in what order they lie then. */
+static KanonStatus
+divide_types(Checker *checker, uint32_t *load, uint8_t *part)
+{
+	const KanonProblem *problem = checker->problem;
+	const Lattice *lattice = checker->lattice;
+	const uint32_t *code;
+	uint32_t	least = UINT32_MAX;
+	uint32_t	next[KANON_MAX_MEMBERS] = {0};
+
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		uint32_t	most = divide(checker, q, load, part);
+
+		if (kanon_stop(checker->pace, problem->ntypes))
+			return KANON_CANCELLED;
+		if (most < least)
+		{
+			least = most;
+			checker->divider = q;
+		}
+	}
+	(void) divide(checker, checker->divider, load, part);
+	code = problem->columns[lattice->first[checker->divider] + lattice->height[checker->divider] - 1].code;
+	checker->base.nparts = checker->members;
+	memset(checker->base.count, 0, sizeof(checker->base.count));
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		checker->base.count[part[code[type]]]++;
+	for (int m = 1; m < checker->members; m++)
+	{
+		next[m] = next[m - 1] + (uint32_t) checker->base.count[m - 1];
+		checker->base.at[m] = checker->base.at[0] + next[m] * ((size_t) checker->block->words + 1);
+	}
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		checker->order[next[part[code[type]]]++] = type;
+	return KANON_OK;
+}
+
+static KanonStatus
+order_types(Checker *checker)
+{
+	const KanonProblem *problem = checker->problem;
+	KanonEnv   *env = problem->env;
+	uint32_t	distinct = 0;
+	uint32_t   *load;
+	uint8_t    *part;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (problem->columns[c].distinct > distinct)
+			distinct = problem->columns[c].distinct;
+	load = kanon_alloc(env, distinct, sizeof(uint32_t));
+	part = kanon_alloc(env, distinct, sizeof(uint8_t));
+	checker->order = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	if (load != NULL && part != NULL && checker->order != NULL)
+		status = divide_types(checker, load, part);
+	kanon_free(env, load);
+	kanon_free(env, part);
+	return status;
+}
+
 /* The row types as entries. */
 static KanonStatus
 fill_base(const Checker *checker)
@@ -151,8 +249,10 @@ fill_base(const Checker *checker)
 	size_t		words = (size_t) block->words;
 	uint64_t   *entry = words_at(block, checker->base.at[0]);
 
-	for (uint32_t type = 0; type < problem->ntypes; type++, entry += words + 1)
+	for (uint32_t i = 0; i < problem->ntypes; i++, entry += words + 1)
 	{
+		uint32_t	type = checker->order != NULL ? checker->order[i] : i;
+
 		if (kanon_stop(checker->pace, (uint64_t) block->nqis))
 			return KANON_CANCELLED;
 		memset(entry, 0, words * sizeof(uint64_t));
@@ -174,6 +274,8 @@ fill_block(Checker *checker, const Block *plan, const Metric *metric, KanonRepor
 		memcpy(words_at(checker->block, plan->kept_at[c]), metric->kept[c],
 			   problem->columns[c].distinct * sizeof(uint64_t));
 	status = fill_up(checker, report);
+	if (status == KANON_OK && checker->members > 1)
+		status = order_types(checker);
 	if (status == KANON_OK)
 		status = fill_base(checker);
 	return status;
@@ -281,6 +383,7 @@ checker_close(Checker *checker)
 	if (checker->own_block)
 		kanon_free(env, checker->block);
 	kanon_free(env, checker->history);
+	kanon_free(env, checker->order);
 	kanon_free(env, checker->group);
 	kanon_free(env, checker->member);
 	kanon_free(env, checker->start);
@@ -389,23 +492,29 @@ do_task(Checker *checker, Count *count)
 	return KANON_OK;
 }
 
-/* Remembers the node's groups, if that makes the next checks much shorter. */
+/* Words that the members' groups take. */
+static size_t
+words_of_groups(const Checker *checker)
+{
+	size_t		total = 0;
+
+	for (int m = 0; m < checker->block->members; m++)
+		total += (size_t) checker->block->result[m].count.groups;
+	return total * ((size_t) checker->block->words + 1);
+}
+
+/* Puts the members' groups into the history; there must be room. */
 static KanonStatus
-remember(Checker *checker, size_t from)
+keep(Checker *checker, Groups **kept)
 {
 	Block	   *block = checker->block;
 	size_t		stride = (size_t) block->words + 1;
-	size_t		total = 0;
-	Groups	   *groups;
+	size_t		words = words_of_groups(checker);
+	Groups	   *groups = reserve(checker, words);
 
-	for (int m = 0; m < block->members; m++)
-		total += (size_t) block->result[m].count.groups;
-	if (total > from / 4 * 3 || total * stride > checker->arena_words / 4)
-		return KANON_OK;
-	groups = reserve(checker, total * stride);
 	memcpy(groups->level, block->level, sizeof(groups->level));
 	groups->nparts = block->members;
-	groups->total = total;
+	groups->total = words / stride;
 	groups->age = ++checker->age;
 	for (int m = 0; m < block->members; m++)
 	{
@@ -413,8 +522,50 @@ remember(Checker *checker, size_t from)
 		groups->count[m] = (size_t) block->result[m].count.groups;
 		checker->arena_next += groups->count[m] * stride;
 	}
+	*kept = groups;
 	block->task = TASK_KEEP;
 	return do_task(checker, NULL);
+}
+
+/* Remembers the node's groups, if that makes the next checks much shorter. */
+static KanonStatus
+remember(Checker *checker)
+{
+	size_t		words = words_of_groups(checker);
+	Groups	   *groups;
+
+	if (words > checker->block->from.total / 4 * 3 * ((size_t) checker->block->words + 1)
+		|| words > checker->arena_words / 4)
+		return KANON_OK;
+	return keep(checker, &groups);
+}
+
+/* Lets a team, or the caller alone if that is quicker, make the groups of the block's level. */
+static KanonStatus
+make_groups(Checker *checker, const Groups *from, bool by_part, Count *count)
+{
+	Block	   *block = checker->block;
+
+	block->task = TASK_COUNT;
+	block->from = *from;
+	block->members = from->total >= FULL_DOMAIN_SHARED ? checker->members : 1;
+	block->by_part = by_part && block->members > 1;
+	return do_task(checker, count);
+}
+
+/* Merges what the members have made of their parts. */
+static KanonStatus
+merge_parts(Checker *checker, Count *count)
+{
+	Groups	   *groups;
+	Groups		from = checker->block->from;
+	KanonStatus status;
+
+	/* without room for them, all begin again, each with the hashes that are his */
+	if (words_of_groups(checker) > checker->arena_words / 2)
+		return make_groups(checker, &from, false, count);
+	status = keep(checker, &groups);
+	return status == KANON_OK ? make_groups(checker, groups, false, count) : status;
 }
 
 static void
@@ -433,9 +584,12 @@ group_types(Checker *checker, uint32_t node)
 	set_levels(checker, node);
 	checker->block->from = checker->base;
 	checker->block->members = 1;
-	checker->self->position = checker->group;
+	checker->block->by_part = false;
+	checker->self->position = checker->order != NULL ? checker->member : checker->group;
 	status = member_make_groups(checker->self);
 	checker->self->position = NULL;
+	for (uint32_t i = 0; checker->order != NULL && status == KANON_OK && i < checker->problem->ntypes; i++)
+		checker->group[checker->order[i]] = checker->member[i];
 	return status;
 }
 
@@ -519,13 +673,11 @@ checker_count(Checker *checker, uint32_t node, Count *count)
 	from = find_groups(checker, block->level);
 	checker->rolled_up += from != &checker->base;
 	checker->self->pace.share = checker->pace->share;
-	block->task = TASK_COUNT;
-	block->from = *from;
-	block->members = from->total >= FULL_DOMAIN_SHARED ? checker->members : 1;
-	status = do_task(checker, count);
-	if (status == KANON_OK)
-		status = remember(checker, block->from.total);
-	return status;
+	status = make_groups(checker, from, true, count);
+	if (status == KANON_OK && block->by_part
+		&& block->level[checker->divider] == block->height[checker->divider])
+		status = merge_parts(checker, count);
+	return status == KANON_OK ? remember(checker) : status;
 }
 
 int64_t

@@ -3,8 +3,9 @@
  * check: it makes groups of groups and counts them.
  *
  * Only columns whose level differs are translated (projection: Kohlmayer et al.,
- * PASSAT 2012).  Each member reads all entries and keeps those whose hash is his,
- * so that what the members count adds up and no groups are left to be merged.
+ * PASSAT 2012).  Each member reads a part of the entries, of which full_domain_check.c
+ * knows that no group is in two; or all of them, and keeps those whose hash is
+ * his.  Either way what the members count adds up.
  */
 #include <string.h>
 
@@ -177,11 +178,12 @@ translate(const KanonMember *member, const uint64_t *from, size_t n, const uint6
 
 /* Groups one part of the entries; words is a constant where it is 1. */
 static inline KanonStatus
-group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64_t *stays, int words)
+group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64_t *stays,
+		   uint32_t *positions, int words)
 {
 	size_t		stride = (size_t) words + 1;
-	uint64_t	members = (uint64_t) member->block->members;
-	uint64_t	number = (uint64_t) member->number;
+	uint64_t	members = member->block->by_part ? 1 : (uint64_t) member->block->members;
+	uint64_t	number = member->block->by_part ? 0 : (uint64_t) member->number;
 
 	for (size_t start = 0; start < count; start += BATCH)
 	{
@@ -206,18 +208,19 @@ group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64
 									(int64_t) entry[i * stride + (size_t) words], words);
 			if (position == UINT32_MAX)
 				return KANON_NO_MEMORY;
-			if (member->position != NULL)
-				member->position[start + i] = position;
+			if (positions != NULL)
+				positions[start + i] = position;
 		}
 	}
 	return KANON_OK;
 }
 
-/* How many groups there can be, at most. */
+/* How many groups a member will have, if hashes are as they should be; a table can grow. */
 static size_t
-most_groups(const Block *block)
+most_groups(const Block *block, int number)
 {
-	size_t		entries = block->from.total / (size_t) block->members;
+	size_t		entries = block->by_part ? block->from.count[number]
+		: block->from.total / (size_t) block->members;
 	size_t		values = 1;
 
 	for (int q = 0; q < block->nqis && values < entries; q++)
@@ -232,20 +235,25 @@ member_make_groups(KanonMember *member)
 	const Block *block = member->block;
 	const Groups *from = &block->from;
 	uint64_t	stays[KANON_MAX_COLUMNS] = {0};
+	uint32_t   *positions = member->position;
 	KanonStatus status = KANON_OK;
 
 	for (int q = 0; q < block->nqis; q++)
 		if (block->level[q] == from->level[q] && block->level[q] < block->height[q])
 			stays[block->word[q]] |= block->mask[q] << block->shift[q];
 	member->count = 0;
-	if (!clear_slots(member, most_groups(block)))
+	if (!clear_slots(member, most_groups(block, member->number)))
 		return KANON_NO_MEMORY;
 	for (int part = 0; part < from->nparts && status == KANON_OK; part++)
 	{
 		const uint64_t *entries = words_at(block, from->at[part]);
+		size_t		count = from->count[part];
 
-		status = block->words == 1 ? group_part(member, entries, from->count[part], stays, 1)
-			: group_part(member, entries, from->count[part], stays, block->words);
+		if (block->by_part && part != member->number)
+			continue;
+		status = block->words == 1 ? group_part(member, entries, count, stays, positions, 1)
+			: group_part(member, entries, count, stays, positions, block->words);
+		positions = positions != NULL ? positions + count : NULL;
 	}
 	return status;
 }
