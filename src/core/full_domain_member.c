@@ -317,8 +317,9 @@ kanon_member_work(KanonMember *member)
 		return;
 	if (block->task == TASK_KEEP)
 	{
-		memcpy(words_at(block, block->keep[member->number]), member->entries,
-			   member->count * ((size_t) block->words + 1) * sizeof(uint64_t));
+		if (member->count > 0)
+			memcpy(words_at(block, block->keep[member->number]), member->entries,
+				   member->count * ((size_t) block->words + 1) * sizeof(uint64_t));
 		return;
 	}
 	result->status = member_make_groups(member);
