@@ -443,13 +443,23 @@ typedef struct Ranked
 	uint32_t	node;
 } Ranked;
 
+/* A sort that can be stopped: then everything is equal, and it is soon done. */
+typedef struct Sorting
+{
+	KanonPace  *pace;
+	bool		stopped;
+} Sorting;
+
 static int
 compare_ranked(const void *a, const void *b, void *arg)
 {
 	const Ranked *left = a;
 	const Ranked *right = b;
+	Sorting    *sorting = arg;
 
-	(void) arg;
+	sorting->stopped = sorting->stopped || kanon_stop(sorting->pace, 2);
+	if (sorting->stopped)
+		return 0;
 	for (int i = 0; i < 2; i++)
 		if (left->key[i] != right->key[i])
 			return left->key[i] < right->key[i] ? -1 : 1;
@@ -464,21 +474,25 @@ sort_nodes(Search *search, void (*keys) (const Search *search, uint32_t node, do
 	uint32_t	n = search->lattice->nnodes;
 	Ranked	   *ranked = kanon_alloc(env, n, sizeof(Ranked));
 	Ranked	   *scratch = kanon_alloc(env, n, sizeof(Ranked));
+	Sorting		sorting = {search->pace, false};
+	KanonStatus status = ranked == NULL || scratch == NULL ? KANON_NO_MEMORY : KANON_OK;
 
-	if (ranked != NULL && scratch != NULL)
+	for (uint32_t node = 0; node < n && status == KANON_OK; node++)
 	{
-		for (uint32_t node = 0; node < n; node++)
-		{
-			keys(search, node, ranked[node].key);
-			ranked[node].node = node;
-		}
-		kanon_sort(ranked, scratch, n, sizeof(Ranked), compare_ranked, NULL);
-		for (uint32_t i = 0; i < n; i++)
-			search->order[i] = ranked[i].node;
+		keys(search, node, ranked[node].key);
+		ranked[node].node = node;
+		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis * 4))
+			status = KANON_CANCELLED;
 	}
+	if (status == KANON_OK)
+		kanon_sort(ranked, scratch, n, sizeof(Ranked), compare_ranked, &sorting);
+	if (sorting.stopped)
+		status = KANON_CANCELLED;
+	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
+		search->order[i] = ranked[i].node;
 	kanon_free(env, ranked);
 	kanon_free(env, scratch);
-	return ranked != NULL && scratch != NULL ? KANON_OK : KANON_NO_MEMORY;
+	return status;
 }
 
 /*
@@ -548,6 +562,8 @@ search_run(Search *search, KanonSearch algorithm)
 		return status;
 	for (uint32_t i = 0; i < search->lattice->nnodes; i++)
 	{
+		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis * 2))
+			return KANON_CANCELLED;
 		search->rank[search->order[i]] = i;
 		search->rising[i] = metric_floor(search->metric, search->lattice, i);
 	}

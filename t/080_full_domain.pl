@@ -1,0 +1,71 @@
+# kanon_full_domain with parallel workers: that they take part, that a cancel ends
+# them, and that the caller notices when one is gone.
+use strict;
+use warnings;
+use IPC::Run;
+use KanonNode;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $node = KanonNode::start('full_domain', conf => <<'E');
+autovacuum = off
+kanon.progress = off
+max_worker_processes = 8
+max_parallel_workers = 8
+max_parallel_workers_per_gather = 0
+E
+$node->safe_psql('postgres', <<'E');
+-- more row types than a check needs to be shared, and many nodes
+CREATE TABLE many AS SELECT i % 50 AS a, i / 50 % 40 AS b, i / 2000 % 30 AS c, i / 60000 AS d, hashint4(i) & 7 AS e,
+    hashint4(i + 1) & 3 AS f FROM generate_series(0, 179999) i;
+CREATE TABLE a_h AS SELECT v, v / 3 AS l1, v / 9 AS l2, v / 18 AS l3 FROM generate_series(0, 49) v;
+CREATE TABLE b_h AS SELECT v, v / 3 AS l1, v / 9 AS l2, v / 18 AS l3 FROM generate_series(0, 39) v;
+CREATE TABLE c_h AS SELECT v, v / 3 AS l1, v / 9 AS l2, v / 18 AS l3 FROM generate_series(0, 29) v;
+E
+my $call = sub {
+	my ($algorithm, $rest) = @_;
+	return "kanon_full_domain('many', NULL, '{a,b,c,d,e,f}', 3, '{\"a\":\"a_h\",\"b\":\"b_h\",\"c\":\"c_h\"}', 0.05, 'entropy',
+		'$algorithm', dry_run => true$rest)";
+};
+my $columns = 'node, metric_value, suppressed_rows, classes, nodes_checked, nodes_tagged';
+my $workers = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'";
+
+my $alone = $node->safe_psql('postgres', "SELECT $columns FROM " . $call->('flash', ''));
+for my $n (1 .. 3)
+{
+	is($node->safe_psql('postgres', "SELECT $columns, workers_used FROM " . $call->('speedy', ", workers => $n")),
+		"$alone|$n", "$n workers find the same");
+}
+is($node->safe_psql('postgres', 'SELECT workers_used FROM ' . $call->('speedy', '')), 0, 'none where the settings allow none');
+
+# every node is checked here, which takes its time
+my $long = 'SELECT count(*) FROM ' . $call->('speedy', ', workers => 2, explore => true') . ', generate_series(1, 1)';
+for my $action ('pg_cancel_backend(leader_pid)', 'pg_terminate_backend(pid)')
+{
+	my ($out, $err) = ('', '');
+	my $run = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'), '-c', $long ], '>', \$out, '2>', \$err);
+	my $since;
+
+	ok($node->poll_query_until('postgres',
+			"SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND query LIKE '%explore%'"),
+		"$action: workers are there");
+	$since = time;
+	$node->safe_psql('postgres',
+		"SELECT $action FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND query LIKE '%explore%' LIMIT 1");
+	$run->finish;
+	like($err, qr/ERROR|FATAL/, "$action: the caller says so");
+	cmp_ok(time - $since, '<', 5, "$action: soon");
+	ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), "$action: no worker stays");
+}
+is($node->safe_psql('postgres', "SELECT $columns FROM " . $call->('speedy', ', workers => 2')), $alone, 'and it works again');
+
+# without workers to spare
+$node->append_conf('postgresql.conf', 'max_parallel_workers = 0');
+$node->reload;
+$node->poll_query_until('postgres', "SELECT current_setting('max_parallel_workers') = '0'");
+my ($code, $out, $err) = $node->psql('postgres', "SELECT $columns FROM " . $call->('speedy', ', workers => 2'));
+is($out, $alone, 'without workers: the same');
+like($err, qr/NOTICE:  0 of 2 parallel workers take part/, 'and a notice');
+
+done_testing();
