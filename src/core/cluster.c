@@ -338,10 +338,9 @@ hidden(const ClusterLayout *layout, const ClusterQi *qi, const Hull *hull)
 	if (qi->show == KANON_CLUSTER_RANGE)
 	{
 		const KanonColumn *column = cluster_column(layout, qi);
-		/* an infinity in the middle of the codes is none: they ascend */
+		bool		null = column->has_null && hull->high == column->distinct - 1;
 
-		return qi->weight * fmax(cluster_share(qi, hull->low, hull->high),
-								 column->has_null && hull->high == column->distinct - 1);
+		return qi->weight * (null ? 1 : cluster_share(qi, hull->low, hull->high));
 	}
 	if (qi->show != KANON_CLUSTER_HIERARCHY)
 		return qi->weight;
