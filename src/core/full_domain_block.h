@@ -1,6 +1,6 @@
 /*
  * full_domain_block.h: the memory that the members of a team share, and what
- * each has of its own; for full_domain_check.c and full_domain_member.c.
+ * each has of its own; for full_domain_set_up.c, _check.c and _member.c.
  *
  * A group is an entry of a few 64-bit words: its codes, each in bits of its own,
  * and its rows.  Everything that a check reads lies in one block without
@@ -10,6 +10,14 @@
 #define KANON_FULL_DOMAIN_BLOCK_H
 
 #include "lattice.h"
+
+/* Groups that a check begins with: from so many on a team takes part. */
+#ifndef FULL_DOMAIN_SHARED
+#define FULL_DOMAIN_SHARED 50000
+#endif
+
+/* Lower nodes whose groups are remembered. */
+#define MAX_SNAPSHOTS 256
 
 /* Entries that are translated at a time. */
 #define BATCH 128
@@ -82,11 +90,41 @@ struct KanonMember
 	uint32_t   *position;		/* [entries read] or NULL: where each went */
 };
 
+/* full_domain_set_up.c makes it, full_domain_check.c works with it. */
+struct Checker
+{
+	const KanonProblem *problem;
+	const Lattice *lattice;
+	const KanonTeam *team;		/* NULL: alone */
+	int			members;
+	KanonPace  *pace;
+	Block	   *block;
+	bool		own_block;
+	KanonMember *self;
+	Groups		base;			/* the row types */
+	int			divider;		/* quasi-identifier by which a team divides them */
+	uint32_t   *order;			/* [ntypes] of each entry its type; NULL: the same */
+	size_t		arena_at;		/* words from the block's beginning */
+	size_t		arena_words;
+	size_t		arena_next;		/* where the next snapshot goes */
+	uint64_t	age;
+	Groups	   *history;		/* [MAX_SNAPSHOTS] */
+	int64_t		rolled_up;
+	/* for rules that look at types, and for the release */
+	uint32_t   *group;			/* [ntypes] */
+	uint32_t   *member;			/* [ntypes] types by group */
+	uint32_t   *start;			/* [ntypes + 2] */
+	uint32_t   *rest;			/* [ntypes] types whose rows are suppressed */
+};
+
 static inline uint64_t *
 words_at(const Block *block, size_t at)
 {
 	return (uint64_t *) (void *) ((char *) (uintptr_t) block + at * sizeof(uint64_t));
 }
+
+/* Memory for lists of the row types of each group, if it is not there yet. */
+extern KanonStatus checker_take_lists(Checker *checker);
 
 /* Makes the groups of block->level from block->from; where entries go: member->position. */
 extern KanonStatus member_make_groups(KanonMember *member);

@@ -3,7 +3,7 @@
  *
  *	lattice.c				nodes, their numbers and neighbours
  *	full_domain_metric.c	what a node loses
- *	full_domain_check.c		the classes of a node (and full_domain_member.c)
+ *	full_domain_check.c		the classes of a node (and _set_up.c, _member.c)
  *	full_domain_search.c	which nodes to check
  *	full_domain.c			the chosen node as a release
  */
