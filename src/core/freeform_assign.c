@@ -337,9 +337,7 @@ freeform_hungarian(FreeformWork *work)
 				freeform_add(work, i, a.taken[i]);
 	}
 	if (status == KANON_OK && !work->space->symmetric)
-		status = freeform_revisit(work, assign_again, &a);
-	if (status == KANON_OK && !work->space->symmetric)
-		status = freeform_exchange(work);
+		status = freeform_improve(work, assign_again, &a);
 	assign_close(&a);
 	return status;
 }

@@ -57,6 +57,7 @@ freeform_below(FreeformRandom *random, uint32_t bound)
 typedef struct Draw
 {
 	FreeformWork *work;
+	FreeformRandom *random;
 	uint32_t	n;
 	size_t	   *start;			/* [n + 1] */
 	uint32_t   *target;			/* records of each row; that of its assignment is last */
@@ -81,15 +82,14 @@ draw_close(Draw *draw)
 	kanon_free(env, draw->order);
 }
 
-/* The graph from the rows' side. */
 static bool
-draw_open(Draw *draw, const KanonFreeformGraph *graph)
+draw_alloc(Draw *draw, size_t edges)
 {
 	KanonEnv   *env = draw->work->env;
-	size_t		n = graph->n;
+	size_t		n = draw->n;
 
 	draw->start = kanon_alloc0(env, n + 2, sizeof(size_t));
-	draw->target = kanon_alloc(env, graph->start[n], sizeof(uint32_t));
+	draw->target = kanon_alloc(env, edges, sizeof(uint32_t));
 	draw->left = kanon_alloc(env, n, sizeof(uint32_t));
 	draw->record = kanon_alloc(env, n, sizeof(uint32_t));
 	draw->row = kanon_alloc(env, n, sizeof(uint32_t));
@@ -97,6 +97,19 @@ draw_open(Draw *draw, const KanonFreeformGraph *graph)
 	draw->order = kanon_alloc(env, n, sizeof(uint32_t));
 	if (draw->start == NULL || draw->target == NULL || draw->left == NULL || draw->record == NULL ||
 		draw->row == NULL || draw->step == NULL || draw->order == NULL)
+		return false;
+	memset(draw->record, 0xff, n * sizeof(uint32_t));
+	memset(draw->row, 0xff, n * sizeof(uint32_t));
+	return true;
+}
+
+/* The graph from the rows' side. */
+static bool
+draw_open(Draw *draw, const KanonFreeformGraph *graph)
+{
+	size_t		n = graph->n;
+
+	if (!draw_alloc(draw, graph->start[n]))
 		return false;
 	for (uint32_t m = 0; m < graph->start[n]; m++)
 		draw->start[graph->match[m] + 2]++;
@@ -115,7 +128,7 @@ shuffle(Draw *draw, uint32_t n)
 {
 	for (uint32_t i = n; i > 1; i--)
 	{
-		uint32_t	other = freeform_below(&draw->work->random, i);
+		uint32_t	other = freeform_below(draw->random, i);
 		uint32_t	swap = draw->order[i - 1];
 
 		draw->order[i - 1] = draw->order[other];
@@ -129,7 +142,7 @@ walk_on(Draw *draw, uint32_t i)
 {
 	uint32_t	choices = draw->left[i] - (draw->record[i] != FREEFORM_NONE);
 
-	return draw->target[draw->start[i] + freeform_below(&draw->work->random, choices)];
+	return draw->target[draw->start[i] + freeform_below(draw->random, choices)];
 }
 
 static void
@@ -179,12 +192,11 @@ walk(Draw *draw, uint32_t i)
 	}
 }
 
-/* Rows with `degree` matches: as many assignments, of which one is chosen. */
+/* Of rows with `degree` matches: the assignment of this number among as many. */
 static KanonStatus
-draw_regular(Draw *draw, uint32_t degree)
+draw_regular(Draw *draw, uint32_t degree, uint32_t chosen)
 {
 	uint32_t	n = 0;
-	uint32_t	chosen = freeform_below(&draw->work->random, degree);
 
 	for (uint32_t i = 0; i < draw->n; i++)
 		if (draw->start[i + 1] - draw->start[i] == degree)
@@ -256,24 +268,46 @@ draw_any(Draw *draw)
 }
 
 KanonStatus
+freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record)
+{
+	Draw		draw = {.work = work,.random = random,.n = work->n};
+	uint32_t	degree = work->ntarget[0];
+	KanonStatus status = KANON_NO_MEMORY;
+
+	if (draw_alloc(&draw, (size_t) work->n * degree))
+	{
+		for (uint32_t i = 0; i < work->n; i++)
+		{
+			draw.start[i + 1] = (size_t) (i + 1) * degree;
+			draw.left[i] = degree;
+			memcpy(draw.target + (size_t) i * degree, work->target + (size_t) i * work->degree,
+				   degree * sizeof(uint32_t));
+		}
+		status = draw_regular(&draw, degree, 0);
+		if (status == KANON_OK)
+			memcpy(record, draw.record, work->n * sizeof(uint32_t));
+	}
+	draw_close(&draw);
+	return status;
+}
+
+KanonStatus
 freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Draw		draw = {.work = work,.n = graph->n};
+	Draw		draw = {.work = work,.random = &work->random,.n = graph->n};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	work->pace.phase = "draw";
 	graph->given = kanon_alloc(work->env, graph->n, sizeof(uint32_t));
 	if (graph->given != NULL && draw_open(&draw, graph))
 	{
-		memset(draw.record, 0xff, graph->n * sizeof(uint32_t));
-		memset(draw.row, 0xff, graph->n * sizeof(uint32_t));
 		status = KANON_OK;
 		if (work->space->method == KANON_FREEFORM_CONCEALMENT)
 			status = draw_any(&draw);
 		else
 			/* groups may have k + 1 matches where k cannot be mutual */
 			for (uint32_t degree = work->space->k; degree <= work->space->k + 1 && status == KANON_OK; degree++)
-				status = draw_regular(&draw, degree);
+				status = draw_regular(&draw, degree, freeform_below(draw.random, degree));
 		if (status == KANON_OK)
 			memcpy(graph->given, draw.row, graph->n * sizeof(uint32_t));
 		if (status == KANON_OK && work->random.failed)

@@ -10,6 +10,10 @@
 
 #include "freeform_work.h"
 
+/* Assignments drawn and made anew in vain, before that is given up; more of few rows. */
+#define PATIENCE 8
+#define PATIENCE_ROWS 1000
+
 /* Takes out the oldest round; record[i] is what row i had in it. */
 static void
 take_out(FreeformWork *work, uint32_t *record)
@@ -44,18 +48,49 @@ cost_of(const FreeformWork *work, const uint32_t *record)
 	return sum;
 }
 
-KanonStatus
-freeform_revisit(FreeformWork *work, FreeformRound make, void *arg)
+/* Puts an assignment, as it falls to chance, where the oldest round is. */
+static KanonStatus
+bring_forward(FreeformWork *work, FreeformRandom *random, uint32_t *record)
+{
+	KanonStatus status = freeform_matching(work, random, record);
+
+	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
+	{
+		uint32_t   *target = work->target + (size_t) i * work->degree;
+		uint32_t   *match = work->match + (size_t) record[i] * work->degree;
+		uint32_t	at = 0;
+
+		while (target[at] != record[i])
+			at++;
+		target[at] = target[0];
+		target[0] = record[i];
+		for (at = 0; match[at] != i;)
+			at++;
+		match[at] = match[0];
+		match[0] = i;
+	}
+	return status;
+}
+
+static KanonStatus
+revisit(FreeformWork *work, FreeformRound make, void *arg, FreeformRandom *random,
+				 uint32_t patience)
 {
 	uint32_t   *old = kanon_alloc(work->env, work->n, sizeof(uint32_t));
 	uint32_t   *new = kanon_alloc(work->env, work->n, sizeof(uint32_t));
 	uint32_t	stale = 0;
 	KanonStatus status = old != NULL && new != NULL ? KANON_OK : KANON_NO_MEMORY;
 
-	while (status == KANON_OK && stale < work->degree)
+	while (status == KANON_OK && stale < patience)
 	{
 		const uint32_t *better = old;
 
+		if (random != NULL)
+		{
+			status = bring_forward(work, random, old);
+			if (status != KANON_OK)
+				break;
+		}
 		if (kanon_stop(&work->pace, (uint64_t) work->n * work->degree * (uint64_t) work->ncolumns))
 			status = KANON_CANCELLED;
 		else
@@ -77,4 +112,18 @@ freeform_revisit(FreeformWork *work, FreeformRound make, void *arg)
 	kanon_free(work->env, old);
 	kanon_free(work->env, new);
 	return status;
+}
+
+KanonStatus
+freeform_improve(FreeformWork *work, FreeformRound make, void *arg)
+{
+	/* the same whatever the assignment will be drawn by */
+	FreeformRandom random = {.state = work->part->number};
+	KanonStatus status = revisit(work, make, arg, NULL, work->degree);
+
+	if (status == KANON_OK)
+		status = freeform_exchange(work);
+	if (status == KANON_OK)
+		status = revisit(work, make, arg, &random, PATIENCE + PATIENCE_ROWS / work->n);
+	return status == KANON_OK ? freeform_exchange(work) : status;
 }

@@ -339,9 +339,7 @@ rounds(FreeformWork *work, bool sorted)
 			status = freeform_mend(work, r + 1);
 	}
 	if (status == KANON_OK && sorted && !round.mutual)
-		status = freeform_revisit(work, sorted_again, &round);
-	if (status == KANON_OK && sorted && !round.mutual)
-		status = freeform_exchange(work);
+		status = freeform_improve(work, sorted_again, &round);
 	round_close(&round);
 	return status;
 }

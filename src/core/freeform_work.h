@@ -142,7 +142,8 @@ extern KanonStatus freeform_sort_greedy(FreeformWork *work);
  */
 typedef KanonStatus (*FreeformRound) (void *arg, uint32_t *record);
 
-extern KanonStatus freeform_revisit(FreeformWork *work, FreeformRound make, void *arg);
+/* Rounds made anew and rows exchanged, as long as that pays. */
+extern KanonStatus freeform_improve(FreeformWork *work, FreeformRound make, void *arg);
 
 /* freeform_exchange.c: of graphs whose records all have `degree` matches. */
 extern KanonStatus freeform_exchange(FreeformWork *work);
@@ -170,6 +171,9 @@ extern KanonStatus freeform_mip(FreeformWork *work, KanonFreeformGraph *graph);
 
 /* freeform_draw.c */
 extern uint32_t freeform_below(FreeformRandom *random, uint32_t bound);
+
+/* Some assignment among the matches so far, all rows having as many: record[n]. */
+extern KanonStatus freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record);
 
 /* Fills graph->given. */
 extern KanonStatus freeform_draw(FreeformWork *work, KanonFreeformGraph *graph);
