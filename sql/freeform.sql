@@ -1,6 +1,8 @@
 -- Freeform generalisation: k matches for each row and record, no classes.
 \set VERBOSITY default
 SET client_min_messages = warning;
+CREATE SCHEMA freeform_test;
+SET search_path = freeform_test, public;
 CREATE TABLE person AS
 SELECT i AS id, 20 + (i * 7) % 50 AS age, (ARRAY['bern', 'chur', 'davos'])[1 + i % 3] AS city,
        date '2000-01-01' + (i * 37) % 500 AS born, (i % 2 = 0) AS member
@@ -89,14 +91,14 @@ WHERE attrelid = 'typed_f'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT * FROM kanon_check_freeform('typed', 'typed_f', '{n,f,b,d,t,o}', 3);
 
 -- what does not hold is said
-SELECT classes, class_min, matches, note FROM kanon_usefulness WHERE target = 'public.marked';
-SELECT class, e.row_count, shown, e.note FROM kanon_equivalence_classes e JOIN kanon_usefulness USING (run) WHERE target = 'public.marked';
-SELECT stage FROM kanon_run_risk JOIN kanon_usefulness USING (run) WHERE target = 'public.marked';
+SELECT classes, class_min, matches, note FROM kanon_usefulness WHERE target = 'freeform_test.marked';
+SELECT class, e.row_count, shown, e.note FROM kanon_equivalence_classes e JOIN kanon_usefulness USING (run) WHERE target = 'freeform_test.marked';
+SELECT stage FROM kanon_run_risk JOIN kanon_usefulness USING (run) WHERE target = 'freeform_test.marked';
 SELECT row_count FROM kanon_check('marked', '{age,city}');
 \set VERBOSITY terse
 DO $$
 BEGIN
-    PERFORM kanon_report((SELECT max(run) FROM kanon_usefulness WHERE target = 'public.marked'));
+    PERFORM kanon_report((SELECT max(run) FROM kanon_usefulness WHERE target = 'freeform_test.marked'));
 EXCEPTION WHEN feature_not_supported THEN
     RAISE NOTICE '%', regexp_replace(SQLERRM, '\d+', 'N');
 END $$;
@@ -122,8 +124,8 @@ SELECT * FROM kanon_check_freeform('crowd', 'crowd_strong', '{a,b,c}', 8);
 -- what is written is looked at again: a row that was slipped in is found
 CREATE FUNCTION slip_in() RETURNS event_trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF to_regclass('public.few_more') IS NOT NULL THEN
-        INSERT INTO public.few_more VALUES ('[1,1]', '[1,1]');
+    IF to_regclass('freeform_test.few_more') IS NOT NULL THEN
+        INSERT INTO freeform_test.few_more VALUES ('[1,1]', '[1,1]');
     END IF;
 END $$;
 CREATE EVENT TRIGGER slip_in ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION slip_in();
