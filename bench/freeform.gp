@@ -15,7 +15,7 @@ methods = "greedy sort_greedy ring pattern_guided greedy sort_greedy hungarian m
 colours = "#4477aa #cc3311 #888888 #000000 #4477aa #cc3311 #228833 #aa3377 #ccbb44"
 part(n) = n > 4
 name(n) = word(methods, n).(part(n) ? ", parts" : "")
-lines(x, r, c, k, y) = sprintf("plot for [n=1:9] '%s' every ::1 using (at(word(methods,n), part(n), %d, %d, %d, %d) == at(word(methods,n), part(n), %d, %d, %d, %d) ? column(%d) : NaN):(at(word(methods,n), part(n), %d, %d, %d, %d)) with linespoints pt (part(n) ? 6 : 7) ps 0.6 dt (part(n) ? 2 : 1) lc rgb word(colours,n) title name(n)", file, r, c, k, y, r, c, k, y, x, r, c, k, y)
+lines(x, r, c, k, y) = sprintf("plot for [n=1:9] '%s' every ::1 using (at(word(methods,n), part(n), %d, %d, %d, %d) == at(word(methods,n), part(n), %d, %d, %d, %d) ? column(%d) : NaN):(at(word(methods,n), part(n), %d, %d, %d, %d)) with linespoints pt (part(n) ? 6 : 7) ps 0.6 lc rgb word(colours,n) title name(n)", file, r, c, k, y, r, c, k, y, x, r, c, k, y)
 
 set ylabel "GCP"
 set xlabel "k (10,000 rows, 8 columns)"
