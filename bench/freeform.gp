@@ -1,5 +1,6 @@
 # Draws the freeform experiments: gnuplot -e "dir='bench/results'" bench/freeform.gp
 set datafile separator "\t"
+set datafile missing NaN
 set terminal svg size 1000,760 dynamic noenhanced font "sans-serif,12" background "#ffffff"
 set border 3 lc rgb "#888888"
 set tics nomirror textcolor rgb "#333333"
@@ -28,10 +29,12 @@ set xlabel "columns (10,000 rows, k = 10)"
 eval(lines(3, 10000, 0, 10, 6))
 set xlabel "rows (8 columns, k = 10)"
 set logscale x
-set xtics (1000,2000,4000,8000,16000,32000)
-set key top right
+set xtics ("1k" 1000, "2k" 2000, "4k" 4000, "8k" 8000, "16k" 16000, "32k" 32000)
+set key top right samplen 1 font "sans-serif,9"
+set yrange [0:0.6]
 eval(lines(2, 0, 8, 10, 6))
 set key off
+set yrange [*:*]
 set ylabel "seconds of one processor"
 set logscale y
 set xlabel "k (10,000 rows, 8 columns)"
@@ -43,12 +46,13 @@ set xlabel "columns (10,000 rows, k = 10)"
 eval(lines(3, 10000, 0, 10, 7))
 set xlabel "rows (8 columns, k = 10)"
 set logscale x
-set xtics (1000,2000,4000,8000,16000,32000)
+set xtics ("1k" 1000, "2k" 2000, "4k" 4000, "8k" 8000, "16k" 16000, "32k" 32000)
 eval(lines(2, 0, 8, 10, 7))
 unset multiplot
 
 reset
 set datafile separator "\t"
+set datafile missing NaN
 set terminal svg size 700,430 dynamic noenhanced font "sans-serif,13" background "#ffffff"
 set border 3 lc rgb "#888888"
 set tics nomirror textcolor rgb "#333333"
