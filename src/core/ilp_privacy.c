@@ -1,7 +1,6 @@
 /*
  * ilp_privacy.c: the exact solver under privacy rules that are linear: greedy's
- * release, the model of ilp_privacy_model.c for what is better, GLPK.  As in
- * ilp_glpk.c, GLPK's fatal errors jump back to the frame that frees all it has.
+ * release, the model of ilp_privacy_model.c for what is better, GLPK.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,30 +21,6 @@
 #define SLICE 100
 
 /* ---- GLPK ---- */
-
-/* All that GLPK says comes here: nothing is printed, and cancel is looked for. */
-static int
-on_text(void *info, const char *text)
-{
-	IlpPrivacy *model = info;
-
-	if (strstr(text, "memory") != NULL)
-		model->spent = true;
-	if (text[0] != '\n' && text[0] != '\0')
-		snprintf(model->text, sizeof(model->text), "%.*s", (int) strcspn(text, "\n"), text);
-	if (kanon_watch_poll(model->watch))
-	{
-		model->cancelled = true;
-		longjmp(model->escape, 1);
-	}
-	return 1;
-}
-
-static void
-on_error(void *info)
-{
-	longjmp(((IlpPrivacy *) info)->escape, 1);
-}
 
 static void
 load(const IlpPrivacy *model, glp_prob *lp)
@@ -78,15 +53,16 @@ on_tree(glp_tree *tree, void *info)
 	if (node != 0)
 		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
 	if (kanon_watch(model->watch, KANON_WATCH_STEPS / 8))
-		model->cancelled = true;
-	if (model->cancelled || model->watch->late)
+		model->guard.cancelled = true;
+	if (model->guard.cancelled || model->watch->late)
 		glp_ios_terminate(tree);
 }
 
 /* What runs inside the frame of the jump: calls to GLPK only. */
 static KanonStatus
-run_glpk(IlpPrivacy *model)
+run_glpk(void *arg)
 {
+	IlpPrivacy *model = arg;
 	size_t		npairs = model->instances->start[model->instances->n] + model->problem->ntypes;
 	glp_prob   *lp = glp_create_prob();
 	glp_smcp	simplex;
@@ -113,7 +89,7 @@ run_glpk(IlpPrivacy *model)
 	}
 	if (rc != 0 || glp_get_status(lp) != GLP_OPT)
 	{
-		snprintf(model->text, sizeof(model->text), "simplex ended with code %d, status %d", rc, glp_get_status(lp));
+		snprintf(model->guard.text, sizeof(model->guard.text), "simplex ended with code %d, status %d", rc, glp_get_status(lp));
 		return KANON_BROKEN;
 	}
 	model->bound = glp_get_obj_val(lp);
@@ -134,11 +110,11 @@ run_glpk(IlpPrivacy *model)
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
 	rc = glp_intopt(lp, &parm);
-	if (model->cancelled)
+	if (model->guard.cancelled)
 		return KANON_CANCELLED;
 	if (rc != 0 && rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
 	{
-		snprintf(model->text, sizeof(model->text), "branch and cut ended with code %d", rc);
+		snprintf(model->guard.text, sizeof(model->guard.text), "branch and cut ended with code %d", rc);
 		return KANON_BROKEN;
 	}
 	model->complete = rc == 0;
@@ -146,40 +122,6 @@ run_glpk(IlpPrivacy *model)
 	for (size_t p = 0; p < npairs && model->found; p++)
 		model->solution[p] = rint(glp_mip_col_val(lp, model->first_x + (int) p));
 	return KANON_OK;
-}
-
-/* The frame that fatal errors return to; nothing in it changes after setjmp. */
-static KanonStatus
-guarded(IlpPrivacy *model)
-{
-	KanonStatus status;
-
-	if (setjmp(model->escape) == 0)
-	{
-		if (glp_init_env() == 2)
-			return KANON_NO_MEMORY;
-		glp_term_out(GLP_ON);
-		glp_term_hook(on_text, model);
-		glp_error_hook(on_error, model);
-		if (model->watch->env->foreign > 0)
-		{
-			size_t		megabytes = model->watch->env->foreign >> 20;
-
-			glp_mem_limit(megabytes < 1 ? 1 : megabytes < INT_MAX ? (int) megabytes : INT_MAX);
-		}
-		status = run_glpk(model);
-	}
-	else if (model->cancelled)
-		status = KANON_CANCELLED;
-	else if (model->spent)
-	{
-		model->watch->env->refused = model->watch->env->foreign;
-		status = KANON_NO_MEMORY;
-	}
-	else
-		status = KANON_BROKEN;
-	glp_free_env();
-	return status;
 }
 
 /* ---- the release ---- */
@@ -298,9 +240,9 @@ solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonW
 	}
 	if (status == KANON_OK && !watch->late)
 	{
-		status = guarded(&model);
+		status = glpk_guarded(&model.guard, watch, run_glpk, &model);
 		if (status == KANON_BROKEN)
-			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.text);
+			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.guard.text);
 	}
 	*nodes = model.nodes;
 	*bound = instances->integral ? ceil(model.bound - 1e-4) : model.bound;

@@ -5,11 +5,11 @@
 #ifndef KANON_ILP_PRIVACY_H
 #define KANON_ILP_PRIVACY_H
 
+#include "glpk_guard.h"
 #include "ilp.h"
 
 #ifdef HAVE_GLPK
 #include <glpk.h>
-#include <setjmp.h>
 
 /* Entries of the matrix, at most. */
 #define ILP_PRIVACY_ENTRIES ((size_t) 20 * 1000 * 1000)
@@ -33,7 +33,7 @@ typedef struct IlpLines
 
 typedef struct IlpPrivacy
 {
-	jmp_buf		escape;
+	GlpkGuard	guard;
 	const KanonProblem *problem;
 	const KanonInstances *instances;
 	KanonWatch *watch;
@@ -61,8 +61,6 @@ typedef struct IlpPrivacy
 	bool		complete;
 	double		bound;
 	int64_t		nodes;
-	char		text[120];		/* GLPK's last words */
-	bool		spent;			/* they were about memory */
 	bool		cancelled;
 } IlpPrivacy;
 
