@@ -243,22 +243,79 @@ hierarchical_distance(KanonDiversityMeter *meter, const uint32_t *code, const in
 	return distance;
 }
 
+static int64_t
+sum_of(const int64_t *count, uint32_t n)
+{
+	int64_t		total = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		total += count[i];
+	return total;
+}
+
+static double
+equal_distance(const KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count, uint32_t n,
+			   int64_t total)
+{
+	double		distance = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		double		more = (double) count[i] / (double) total
+			- (double) meter->count[code[i]] / (double) meter->total;
+
+		if (more > 0)
+			distance += more;
+	}
+	return distance;
+}
+
+double
+kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance, const uint32_t *code,
+						 const int64_t *count, uint32_t n)
+{
+	int64_t		total = sum_of(count, n);
+
+	switch (distance)
+	{
+		case KANON_DISTANCE_ORDERED:
+			return ordered_distance(meter, code, count, n, total);
+		case KANON_DISTANCE_HIERARCHICAL:
+			return meter->taxonomy != NULL ? hierarchical_distance(meter, code, count, n, total) : 0;
+		default:
+			return equal_distance(meter, code, count, n, total);
+	}
+}
+
+double
+kanon_diversity_entropy(const int64_t *count, uint32_t n)
+{
+	int64_t		total = sum_of(count, n);
+	double		entropy = 0;
+	double		l;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		double		p = (double) count[i] / (double) total;
+
+		entropy -= p * log(p);
+	}
+	l = exp(entropy);
+	/* three equally frequent values are 3, not a rounding error less */
+	return fabs(l - round(l)) < 1e-9 ? round(l) : l;
+}
+
 void
 kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count,
 					  uint32_t n, int64_t size, KanonDiversity *diversity)
 {
 	int64_t		top[KANON_RECURSIVE_MOST] = {0};	/* the largest counts */
-	int64_t		total = 0;
-	int64_t		tail;			/* r_l + r_{l+1} + … */
-	double		entropy = 0;
+	int64_t		total = sum_of(count, n);
+	int64_t		tail = total;	/* r_l + r_{l+1} + … */
 
 	memset(diversity, 0, sizeof(*diversity));
 	for (uint32_t i = 0; i < n; i++)
-		total += count[i];
-	for (uint32_t i = 0; i < n; i++)
 	{
-		double		p = (double) count[i] / (double) total;
-		double		more = p - (double) meter->count[code[i]] / (double) meter->total;
 		int64_t		sinking = count[i];
 
 		for (int l = 0; l < KANON_RECURSIVE_MOST; l++)
@@ -269,25 +326,18 @@ kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *code, const in
 				top[l] = sinking;
 				sinking = lesser;
 			}
-		entropy -= p * log(p);
-		if (more > 0)
-			diversity->t_equal += more;
 	}
 	diversity->distinct = n;
-	diversity->entropy = exp(entropy);
-	/* three equally frequent values are 3, not a rounding error less */
-	if (fabs(diversity->entropy - round(diversity->entropy)) < 1e-9)
-		diversity->entropy = round(diversity->entropy);
+	diversity->entropy = kanon_diversity_entropy(count, n);
 	diversity->alpha = (double) top[0] / (double) size;
-	tail = total;
 	for (int l = 1; l <= KANON_RECURSIVE_MOST; l++)
 	{
 		diversity->recursive[l] = tail > 0 ? (double) top[0] / (double) tail : INFINITY;
 		tail -= top[l - 1];
 	}
-	diversity->t_ordered = ordered_distance(meter, code, count, n, total);
-	if (meter->taxonomy != NULL)
-		diversity->t_hierarchical = hierarchical_distance(meter, code, count, n, total);
+	diversity->t_equal = kanon_diversity_distance(meter, KANON_DISTANCE_EQUAL, code, count, n);
+	diversity->t_ordered = kanon_diversity_distance(meter, KANON_DISTANCE_ORDERED, code, count, n);
+	diversity->t_hierarchical = kanon_diversity_distance(meter, KANON_DISTANCE_HIERARCHICAL, code, count, n);
 }
 
 void

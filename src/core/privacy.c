@@ -115,6 +115,22 @@ rows_of(const KanonProblem *problem, const uint32_t *types, const int64_t *count
 
 /* ---- distributions ---- */
 
+/* The codes that are tallied: when most are, going through all is faster than sorting. */
+static void
+put_in_order(KanonPrivacy *privacy, const KanonColumn *column, uint32_t n)
+{
+	uint32_t	found = 0;
+
+	if (n < column->distinct / 8)
+	{
+		kanon_sort(privacy->code, privacy->code_scratch, n, sizeof(uint32_t), compare_numbers, NULL);
+		return;
+	}
+	for (uint32_t code = 0; found < n; code++)
+		if (privacy->tally[code] > 0)
+			privacy->code[found++] = code;
+}
+
 /* The usual case: rows count, and nothing is joined. */
 static Spread
 spread_of_rows(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPrivacyRule *rule,
@@ -135,7 +151,7 @@ spread_of_rows(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPr
 		privacy->tally[code] += rows;
 		spread.size += rows;
 	}
-	kanon_sort(privacy->code, privacy->code_scratch, spread.n, sizeof(uint32_t), compare_numbers, NULL);
+	put_in_order(privacy, column, spread.n);
 	for (uint32_t v = 0; v < spread.n; v++)
 	{
 		privacy->count[v] = privacy->tally[privacy->code[v]];
@@ -291,7 +307,6 @@ static bool
 fulfils(KanonPrivacy *privacy, int r, Spread spread)
 {
 	const KanonPrivacyRule *rule = &privacy->rules[r];
-	KanonDiversity diversity;
 
 	switch (rule->kind)
 	{
@@ -304,16 +319,12 @@ fulfils(KanonPrivacy *privacy, int r, Spread spread)
 		case KANON_RECURSIVE_CL:
 			return fulfils_recursive(privacy, rule, spread);
 		case KANON_ENTROPY_L:
+			return kanon_diversity_entropy(privacy->count, spread.n) >= rule->l * (1 - 1e-12);
 		case KANON_T_CLOSENESS:
 			break;
 	}
-	kanon_diversity_class(privacy->meters[r], privacy->code, privacy->count, spread.n, spread.size,
-						  &diversity);
-	if (rule->kind == KANON_ENTROPY_L)
-		return diversity.entropy >= rule->l * (1 - 1e-12);
-	return (rule->distance == KANON_DISTANCE_EQUAL ? diversity.t_equal
-			: rule->distance == KANON_DISTANCE_ORDERED ? diversity.t_ordered
-			: diversity.t_hierarchical) <= rule->share * (1 + 1e-12);
+	return kanon_diversity_distance(privacy->meters[r], rule->distance, privacy->code, privacy->count, spread.n)
+		<= rule->share * (1 + 1e-12);
 }
 
 static bool

@@ -20,13 +20,6 @@ typedef enum KanonPrivacyKind
 
 #define KANON_PRIVACY_KINDS (KANON_SUBJECT + 1)
 
-typedef enum KanonDistance
-{
-	KANON_DISTANCE_EQUAL,
-	KANON_DISTANCE_ORDERED,
-	KANON_DISTANCE_HIERARCHICAL
-} KanonDistance;
-
 typedef struct KanonPrivacyRule
 {
 	KanonPrivacyKind kind;

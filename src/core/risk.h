@@ -35,6 +35,14 @@ typedef struct KanonDiversity
 	double		t_hierarchical; /* 0 without a taxonomy */
 } KanonDiversity;
 
+/* How far apart values are; diversity.c says how. */
+typedef enum KanonDistance
+{
+	KANON_DISTANCE_EQUAL,
+	KANON_DISTANCE_ORDERED,
+	KANON_DISTANCE_HIERARCHICAL
+} KanonDistance;
+
 /* What is known of a sensitive column before its classes are looked at. */
 typedef struct KanonDiversityMeter KanonDiversityMeter;
 
@@ -53,6 +61,11 @@ extern void kanon_diversity_close(KanonDiversityMeter *meter);
  */
 extern void kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count,
 								  uint32_t n, int64_t size, KanonDiversity *diversity);
+
+/* Of these only the distance (hierarchical: 0 without a taxonomy), and the entropy as an l. */
+extern double kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance, const uint32_t *code,
+									   const int64_t *count, uint32_t n);
+extern double kanon_diversity_entropy(const int64_t *count, uint32_t n);
 
 /* worst becomes the worse of both in each respect. */
 extern void kanon_diversity_worse(KanonDiversity *worst, const KanonDiversity *other);
