@@ -70,29 +70,30 @@ if (there(file)) {
 	set border 3 lc rgb "#888888"
 	set tics nomirror textcolor rgb "#333333"
 	set grid y lc rgb "#dddddd"
+	set datafile missing NaN
 	set logscale x 10
 	set xrange [1.8:110]
 	set yrange [0:*]
 	set xtics (2,3,5,10,25,50,100)
 	set xlabel "k" textcolor rgb "#333333"
-	set key top left textcolor rgb "#333333"
+	set key bottom right textcolor rgb "#333333"
 	measures = "usefulness gcp"
 	labels = "'usefulness (less is better)' 'GCP, per cent'"
 	tables = "Adult Adult-2 Nursery CMC"
-	value(name, method, c, by) = strcol(1) eq name && strcol(3) eq method ? by * column(c) : NaN
+	of(name, method, c, scale) = strcol(1) eq name && strcol(3) eq method ? scale * column(c) : NaN
 	do for [n = 1:2] {
-		column_of = n == 1 ? 4 : 9
-		by = n == 1 ? 1 : 100
+		shown = n == 1 ? 4 : 9
+		times = n == 1 ? 1 : 100
 		set terminal svg size 1000,700 dynamic noenhanced font "sans-serif,13" background "#ffffff"
 		set output dir."/section35_".word(measures, n).".svg"
 		set multiplot layout 2,2
 		set ylabel word(labels, n) textcolor rgb "#333333"
 		do for [name in tables] {
 			set title name textcolor rgb "#333333"
-			plot file every ::1 using 2:(value(name, "greedy", column_of, by)) with linespoints pt 7 ps 0.6 lc rgb "#cc3311" title "greedy", \
-			     '' every ::1 using 2:(value(name, "improve", column_of, by)) with linespoints pt 6 ps 0.6 lc rgb "#cc3311" dt 2 title "improve", \
-			     '' every ::1 using 2:(value(name, "mondrian", column_of, by)) with linespoints pt 7 ps 0.6 lc rgb "#4477aa" title "mondrian", \
-			     '' every ::1 using 2:(value(name, "mondrian_relaxed", column_of, by)) with linespoints pt 6 ps 0.6 lc rgb "#4477aa" dt 2 title "mondrian_relaxed"
+			plot file every ::1 using 2:(of(name, "greedy", shown, times)) with linespoints pt 7 ps 0.6 lc rgb "#cc3311" title "greedy", \
+			     '' every ::1 using 2:(of(name, "improve", shown, times)) with linespoints pt 6 ps 0.6 lc rgb "#cc3311" dt 2 title "improve", \
+			     '' every ::1 using 2:(of(name, "mondrian", shown, times)) with linespoints pt 7 ps 0.6 lc rgb "#4477aa" title "mondrian", \
+			     '' every ::1 using 2:(of(name, "mondrian_relaxed", shown, times)) with linespoints pt 6 ps 0.6 lc rgb "#4477aa" dt 2 title "mondrian_relaxed"
 		}
 		unset multiplot
 	}
