@@ -203,7 +203,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("the rows that fit no class may not be published fully suppressed"),
 					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Let residual => 'drop' leave them out, allow more patterns, or let method => 'ilp' look for a release without them.")));
+					 errhint("Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them.")));
 			break;
 		case KANON_INFEASIBLE:
 			ereport(ERROR,

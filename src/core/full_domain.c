@@ -123,7 +123,7 @@ no_node(const FullDomain *solver)
 		{
 			snprintf(solver->report->detail, sizeof(solver->report->detail),
 					 "each node within the limit leaves rows over that may not be a class");
-			return KANON_RESIDUAL;
+			return solver->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 		}
 	write_levels(&solver->lattice, search->nearest, levels);
 	snprintf(solver->report->detail, sizeof(solver->report->detail),

@@ -104,8 +104,8 @@ typedef struct KanonFullDomainOptions
  * the one that generalizes the earlier quasi-identifiers less.  The suppressed
  * rows are one class; where they may not be one, residual says what happens to
  * them.  KANON_TOO_LARGE: more than KANON_MAX_NODES nodes; KANON_INFEASIBLE: no
- * node fulfils the rules (the detail names the best), KANON_RESIDUAL: none
- * without left-over rows.  report->cost is what the patterns cost, of which
+ * node fulfils the rules (the detail names the best), KANON_RESIDUAL,
+ * KANON_REST_FORBIDDEN: none without left-over rows that may not be.  report->cost is what the patterns cost, of which
  * nothing is proven.
  */
 extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release,

@@ -339,7 +339,8 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	turns_end(&turns);
 	if (least == INFINITY)
 	{
-		assert_int_equal(status, any ? KANON_RESIDUAL : KANON_INFEASIBLE);
+		assert_int_equal(status, any ? (problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN)
+						 : KANON_INFEASIBLE);
 		assert_int_equal(host->blocks > 0, problem->privacy != NULL);
 		return;
 	}
