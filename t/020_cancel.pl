@@ -250,10 +250,10 @@ foreach my $point (1 .. $points)
 
 # A freeform release: in the middle of a part, and in GLPK.
 $node->safe_psql('postgres', <<'E');
-CREATE TABLE scattered AS SELECT i AS a, i * 7919 % 10007 AS b, i * 104729 % 9973 AS c FROM generate_series(1, 9000) i;
+CREATE TABLE strewn AS SELECT i AS a, i * 7919 % 10007 AS b, i * 104729 % 9973 AS c FROM generate_series(1, 9000) i;
 CREATE TABLE tangled AS SELECT i * 7919 % 101 AS a, i * 104729 % 97 AS b, i * 31 % 89 AS c, i * 17 % 83 AS d FROM generate_series(1, 80) i;
 E
-foreach my $freeform ([ 'scattered', 10, 'greedy' ], [ 'scattered', 10, 'hungarian' ], [ 'scattered', 5, 'concealment' ], [ 'tangled', 3, 'mip' ])
+foreach my $freeform ([ 'strewn', 10, 'greedy' ], [ 'strewn', 10, 'hungarian' ], [ 'strewn', 5, 'concealment' ], [ 'tangled', 3, 'mip' ])
 {
 	my ($source, $k, $method) = @$freeform;
 	my $columns = $method eq 'mip' ? '{a,b,c,d}' : '{a,b,c}';
