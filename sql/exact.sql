@@ -45,7 +45,17 @@ SELECT (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a
        (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'improve', dry_run => true, effort => 0.1, time_limit => NULL))
     <= (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, dry_run => true)) AS not_worse;
 
--- pattern clustering: each listed pattern for one class; Figure 1 of the paper's kind
+-- pattern clustering: seven patients and three patterns, in the manner of the paper's
+-- Figure 1 (the table is our own)
+CREATE TABLE patients (age int, smoker bool, blood text);
+INSERT INTO patients VALUES (30, true, 'A'), (30, true, 'B'), (30, false, 'A'), (50, false, '0'), (50, false, 'B'),
+    (70, true, '0'), (70, true, '0');
+SELECT * FROM kanon_pattern_clustering('patients', 'patients_teams', '{age,smoker,blood}', 2, '{---,--*,-**}');
+SELECT * FROM patients_teams ORDER BY 1, 2, 3;
+SELECT cost, lower_bound, proven FROM kanon_usefulness WHERE target = 'exact_test.patients_teams';
+SELECT * FROM kanon_pattern_clustering('patients', NULL, '{age,smoker,blood}', 2, '{---,--*}', dry_run => true);
+
+-- each listed pattern for one class, or for two when it is listed twice
 SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age,zip,sex}', 2, '{---,---,*--,-*-,**-}');
 SELECT * FROM p_teams ORDER BY 1, 2, 3;
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---,---,*--,-*-,**-}', method => 'greedy', dry_run => true);

@@ -11,6 +11,13 @@
 
 #define PROGRESS_SECONDS 5.0
 
+/* What a library that the core links may take is what the budget has left; 0 would be no limit. */
+static void
+leave_rest(Border *border)
+{
+	border->env.foreign = Max(border->limit - Min(border->used, border->limit), 1);
+}
+
 static void *
 border_alloc(void *arg, size_t size)
 {
@@ -24,6 +31,7 @@ border_alloc(void *arg, size_t size)
 	{
 		border->used += GetMemoryChunkSpace(ptr);
 		border->peak = Max(border->peak, border->used);
+		leave_rest(border);
 	}
 	return ptr;
 }
@@ -36,6 +44,7 @@ border_free(void *arg, void *ptr)
 	if (ptr == NULL)
 		return;
 	border->used -= GetMemoryChunkSpace(ptr);
+	leave_rest(border);
 	pfree(ptr);
 }
 
@@ -91,6 +100,7 @@ border_create(const char *name)
 	border->env.free = border_free;
 	border->env.poll = border_poll;
 	border->env.now = border_now;
+	leave_rest(border);
 	INSTR_TIME_SET_CURRENT(border->started);
 	border->said = border->started;
 	progress_enter(context);

@@ -253,8 +253,6 @@ kanon_cluster(PG_FUNCTION_ARGS)
 	run->problem.mask.order = KANON_ORDER_DOMAIN;
 	run->problem.cluster = options_of(run->source, show);
 	publish_read(&publish);
-	/* what LEMON may take; 0 would be no limit */
-	run->border->env.foreign = run->border->limit - Min(run->border->used, run->border->limit - 1);
 	run_solve(run, method->name, method->solve);
 	notice_lost(run);
 	publish_end(&publish);

@@ -69,7 +69,7 @@ fits(const KanonProblem *problem, KanonReport *report, bool *result)
 	kanon_watch_init(&watch, problem, "instances");
 	status = kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, FITS, &watch,
 								   &instances, report);
-	if (status == KANON_TOO_LARGE)
+	if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
 		return KANON_OK;
 	if (status == KANON_OK)
 	{
@@ -112,7 +112,7 @@ kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport
 		status = ilp_solve_limited(&part, release, report,
 								   (int64_t) fmax(1, NODES * problem->effort), NULL);
 		exact = status == KANON_OK;
-		if (status == KANON_CANCELLED || status == KANON_NO_MEMORY || status == KANON_INFEASIBLE)
+		if (status == KANON_CANCELLED || status == KANON_INFEASIBLE)
 			return status;
 	}
 	if (!exact || !report->proven)

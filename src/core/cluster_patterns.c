@@ -55,6 +55,12 @@ prepare(Clusters *c)
 	c->report->detail[0] = '\0';
 	status = kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, MAX_PAIRS, &c->watch,
 								   &c->instances, c->report);
+	if (status == KANON_TOO_LARGE && c->watch.late)
+	{
+		snprintf(c->report->detail, sizeof(c->report->detail),
+				 "time was up before the possible classes were listed");
+		return KANON_NOT_FOUND;
+	}
 	if (status == KANON_OK)
 		status = kanon_mask_enumerate(problem, 1 << 16, &c->patterns, &c->npatterns);
 	if (status != KANON_OK)

@@ -297,6 +297,8 @@ relax(Mip *mip)
 		rc = glp_simplex(mip->lp, &parm);
 		if (kanon_watch_poll(&mip->watch))
 			return KANON_CANCELLED;
+		if (glpk_is_spent(&mip->guard))
+			return KANON_NO_MEMORY;
 		if (mip->watch.late)
 			return KANON_OK;
 	} while (rc == GLP_ETMLIM);
@@ -328,7 +330,7 @@ on_tree(glp_tree *tree, void *info)
 	}
 	if (node != 0)
 		mip->bound = fmax(mip->bound, fmin(mip->upper, glp_ios_node_bound(tree, node)));
-	if (mip->guard.cancelled || mip->watch.late || is_enough(mip))
+	if (glpk_is_spent(&mip->guard) || mip->guard.cancelled || mip->watch.late || is_enough(mip))
 		glp_ios_terminate(tree);
 }
 
@@ -354,8 +356,8 @@ branch(Mip *mip)
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
 	rc = glp_intopt(mip->lp, &parm);
-	if (mip->guard.cancelled)
-		return KANON_CANCELLED;
+	if (mip->guard.cancelled || mip->guard.spent)
+		return mip->guard.cancelled ? KANON_CANCELLED : KANON_NO_MEMORY;
 	if (rc == 0)
 		mip->bound = mip->upper;
 	else if (rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)

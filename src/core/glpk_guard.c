@@ -40,6 +40,21 @@ on_error(void *info)
 	longjmp(guard->escape, 1);
 }
 
+/*
+ * All of what is left is GLPK's own limit, for what it takes between two looks;
+ * that one leaks a block when it strikes while a block grows (GLPK 5.0 has it out
+ * of its list then).
+ */
+bool
+glpk_is_spent(GlpkGuard *guard)
+{
+	size_t		total;
+
+	glp_mem_usage(NULL, NULL, &total, NULL);
+	guard->spent = guard->limit > 0 && total > guard->limit / 2;
+	return guard->spent;
+}
+
 /* The frame that fatal errors return to; nothing in it changes after setjmp. */
 KanonStatus
 glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *arg), void *arg)
@@ -47,6 +62,7 @@ glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *ar
 	KanonStatus status;
 
 	guard->watch = watch;
+	guard->limit = watch->env->foreign;
 	if (setjmp(guard->escape) == 0)
 	{
 		if (glp_init_env() == 2)
@@ -54,9 +70,9 @@ glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *ar
 		glp_term_out(GLP_ON);
 		glp_term_hook(on_text, guard);
 		glp_error_hook(on_error, guard);
-		if (watch->env->foreign > 0)
+		if (guard->limit > 0)
 		{
-			size_t		megabytes = watch->env->foreign >> 20;
+			size_t		megabytes = guard->limit >> 20;
 
 			glp_mem_limit(megabytes < 1 ? 1 : megabytes < INT_MAX ? (int) megabytes : INT_MAX);
 		}
@@ -64,13 +80,10 @@ glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *ar
 	}
 	else if (guard->cancelled)
 		status = KANON_CANCELLED;
-	else if (guard->spent)
-	{
-		watch->env->refused = watch->env->foreign;
-		status = KANON_NO_MEMORY;
-	}
 	else
-		status = KANON_BROKEN;
+		status = guard->spent ? KANON_NO_MEMORY : KANON_BROKEN;
+	if (guard->spent)
+		watch->env->refused = guard->limit;
 	glp_free_env();
 	return status;
 }

@@ -14,7 +14,8 @@ typedef struct GlpkGuard
 	jmp_buf		escape;
 	KanonWatch *watch;
 	char		text[120];		/* GLPK's last words */
-	bool		spent;			/* they were about memory */
+	size_t		limit;			/* bytes that GLPK may take; 0: any */
+	bool		spent;			/* it has, or its last words were about memory */
 	bool		cancelled;		/* the host wants it to stop; callbacks may set it, too */
 } GlpkGuard;
 
@@ -26,6 +27,12 @@ typedef struct GlpkGuard
  */
 extern KanonStatus glpk_guarded(GlpkGuard *guard, KanonWatch *watch,
 								KanonStatus (*solve) (void *arg), void *arg);
+
+/*
+ * GLPK has taken half of what is left: solve, and its callbacks, look now and
+ * then and stop in order, with KANON_NO_MEMORY.
+ */
+extern bool glpk_is_spent(GlpkGuard *guard);
 
 #endif							/* HAVE_GLPK */
 #endif

@@ -220,6 +220,14 @@ solve_exact(Exact *e)
 	}
 	status = kanon_instances_build(e->problem, KANON_INSTANCES_CLOSED, INFINITY, MAX_PAIRS,
 								   &e->watch, &e->instances, e->report);
+	if (status == KANON_TOO_LARGE && e->watch.late)
+	{
+		/* greedy's release, if it has one, and no bound */
+		if (e->result.cost < INFINITY)
+			return KANON_OK;
+		snprintf(e->report->detail, sizeof(e->report->detail), "rows are left over");
+		return KANON_RESIDUAL;
+	}
 	if (status == KANON_TOO_LARGE)
 		snprintf(e->report->detail, sizeof(e->report->detail),
 				 "the model has more than %zu variables, or the mask too many patterns", MAX_PAIRS);

@@ -69,6 +69,15 @@ extern KanonStatus ilp_model_compact(IlpModel *model, const bool *dead, KanonWat
 extern KanonStatus ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes,
 								  IlpModel *out, uint32_t *renumber);
 
+/*
+ * Some instances on some types only (both ascending), with other numbers of
+ * rows and fallbacks; base 0, id = position in `model`.
+ */
+extern KanonStatus ilp_model_within(const IlpModel *model, const uint32_t *types,
+									uint32_t ntypes, const int64_t *n, const double *c,
+									const IlpList *instances, IlpModel *out,
+									uint32_t *renumber);
+
 /* Connected components: part[i] for each type, in order of their first type. */
 extern KanonStatus ilp_model_components(const IlpModel *model, uint32_t *part, uint32_t *nparts);
 
@@ -114,16 +123,23 @@ extern void ilp_prices_free(KanonEnv *env, IlpPrices *prices);
 extern KanonStatus ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff,
 						   uint32_t *dropped, KanonWatch *watch);
 
+/*
+ * A copy of the model without the instances that no solution of cost at most
+ * `cutoff` uses, reduced; id = position in `model`, also in *fixed.
+ */
+extern KanonStatus ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff,
+								  IlpModel *copy, IlpList *fixed, KanonWatch *watch);
+
 /* improve_search.c */
 
 /*
- * Ruin and recreate: that much work (kanon_watch steps), from the classes in `start` (may be
- * NULL), ends early at a cost of at most `target`.  *best_open lists the
+ * Ruin and recreate: that much work (kanon_watch steps), warm from the classes in `start`
+ * (NULL: hot from none), then `parts` work on exactly solved parts; ends early at a cost of at most `target`.  *best_open lists the
  * instances (positions in the model, ascending) of the best solution, *best its
  * cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
  */
-extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double target,
-							  const double *g, const IlpList *start, double *best,
+extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts,
+							  double target, const double *g, const IlpList *start, double *best,
 							  IlpList *best_open, KanonWatch *watch);
 
 /* ilp_glpk.c */
@@ -133,6 +149,7 @@ typedef struct IlpSettings
 	int			branching;		/* 0: pseudo-costs, 1: most fractional, 2: Driebeck-Tomlin */
 	int64_t		max_nodes;		/* 0: no limit */
 	double		gap;
+	bool		rounding;		/* search from the relaxation's solutions; the model is transposed */
 	bool		free_fallback;	/* false: every row must be in a class */
 	/* of the instances f with group[f] == j at most limit[j] are open; may be NULL */
 	const uint32_t *group;

@@ -19,6 +19,13 @@
 /* Milliseconds of simplex between two polls. */
 #define SLICE 100
 
+/* What GLPK takes at least, and for a pair: measured, on the safe side. */
+#define GLPK_BYTES ((size_t) 2 << 20)
+#define PAIR_BYTES ((size_t) 1000)
+
+/* Work of the search from a relaxation's solution, per pair of the model. */
+#define ROUNDING 3000.0
+
 typedef struct Run
 {
 	GlpkGuard	guard;
@@ -27,6 +34,8 @@ typedef struct Run
 	IlpOutcome *outcome;
 	KanonWatch *watch;
 	bool		full;			/* node limit */
+	KanonStatus status;			/* of the searches within */
+	int			next_rounding;	/* at so many nodes */
 	glp_prob   *lp;
 	int			nz;				/* the column that feigns objectives */
 	int		   *u_col;			/* [nf] */
@@ -35,6 +44,7 @@ typedef struct Run
 	bool	   *best;			/* [nf] used in the best solution */
 	double		target;			/* solutions above this do not count */
 	double		feigned;		/* objective that GLPK believes to have; INFINITY: none */
+	int			iterations;		/* of the simplex method, counted as work */
 	int			ncols;
 	int		   *ind;			/* [room + 1] */
 	double	   *val;
@@ -196,6 +206,59 @@ feign(Run *run, glp_tree *tree)
 	glp_ios_heur_sol(tree, run->x);
 }
 
+/* Simplex iterations as work: each costs about as much as it has rows. */
+static void
+count_work(Run *run)
+{
+	int			iterations = glp_get_it_cnt(run->lp);
+
+	run->watch->work += (int64_t) (iterations - run->iterations) * glp_get_num_rows(run->lp) * 10;
+	run->iterations = iterations;
+}
+
+/* A solution that counts: what is left to find is better. */
+static void
+take_solution(Run *run, double cost)
+{
+	run->outcome->found = true;
+	run->outcome->cost = cost;
+	run->target = fmin(run->target, ilp_cutoff(run->model, cost) -
+					   run->settings->gap * fabs(cost));
+}
+
+/*
+ * GLPK's own heuristics do not know what the model is about: a search from the
+ * instances that the relaxation opens at least by half finds good solutions
+ * early.
+ */
+static void
+round_up(Run *run)
+{
+	const IlpModel *model = run->model;
+	IlpList		start = {0};
+	IlpList		open = {0};
+	double		cost = INFINITY;
+
+	run->status = KANON_OK;
+	for (uint32_t f = 0; f < model->nf && run->status == KANON_OK; f++)
+		if (glp_get_col_prim(run->lp, run->u_col[f]) >= 0.5 &&
+			!ilp_list_add(model->env, &start, f))
+			run->status = KANON_NO_MEMORY;
+	if (run->status == KANON_OK)
+		run->status = ilp_search(model, (uint64_t) run->outcome->nodes + 1,
+								 ROUNDING * (double) model->start[model->nf], 0, -INFINITY, NULL,
+								 &start, &cost, &open, run->watch);
+	if (run->status == KANON_OK && cost <= run->target + ILP_EPS)
+	{
+		memset(run->best, 0, model->nf * sizeof(*run->best));
+		for (size_t j = 0; j < open.n; j++)
+			run->best[open.v[j]] = true;
+		take_solution(run, run->model->integral ? rint(cost) : cost);
+	}
+	kanon_free(model->env, start.v);
+	kanon_free(model->env, open.v);
+}
+
 static void
 on_tree(glp_tree *tree, void *info)
 {
@@ -205,11 +268,16 @@ on_tree(glp_tree *tree, void *info)
 
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	outcome->nodes = total;
+	count_work(run);
+	/* cuts transform a row of the tableau for each fraction */
+	if (glp_ios_reason(tree) == GLP_ICUTGEN)
+		run->watch->work += (int64_t) glp_get_num_rows(run->lp) * 500;
 	if (kanon_watch(run->watch, KANON_WATCH_STEPS / 8))
 		run->guard.cancelled = true;
 	if (run->settings->max_nodes > 0 && total > run->settings->max_nodes)
 		run->full = true;
-	if (run->guard.cancelled || run->full || run->watch->late)
+	if (glpk_is_spent(&run->guard) || run->status != KANON_OK || run->guard.cancelled || run->full ||
+		run->watch->late)
 	{
 		glp_ios_terminate(tree);
 		return;
@@ -217,7 +285,14 @@ on_tree(glp_tree *tree, void *info)
 	if (glp_ios_reason(tree) == GLP_IROWGEN)
 		add_links(run);
 	if (glp_ios_reason(tree) == GLP_IHEUR)
+	{
+		if (run->settings->rounding && total >= run->next_rounding && run->status == KANON_OK)
+		{
+			round_up(run);
+			run->next_rounding = total * 2 + 1;
+		}
 		feign(run, tree);
+	}
 	if (glp_ios_reason(tree) == GLP_IBINGO && fabs(glp_mip_col_val(run->lp, run->nz)) < 1e-9)
 	{
 		double		cost = glp_mip_obj_val(run->lp);
@@ -226,12 +301,9 @@ on_tree(glp_tree *tree, void *info)
 			cost = rint(cost);
 		if (outcome->found && cost >= outcome->cost)
 			return;
-		outcome->found = true;
-		outcome->cost = cost;
 		for (uint32_t f = 0; f < run->model->nf; f++)
 			run->best[f] = glp_mip_col_val(run->lp, run->u_col[f]) > 0.5;
-		run->target = fmin(run->target, ilp_cutoff(run->model, cost) -
-						   run->settings->gap * fabs(cost));
+		take_solution(run, cost);
 	}
 }
 
@@ -276,8 +348,11 @@ solve(void *arg)
 		do
 		{
 			rc = glp_simplex(run->lp, &simplex);
+			count_work(run);
 			if (kanon_watch_poll(run->watch))
 				return KANON_CANCELLED;
+			if (glpk_is_spent(&run->guard))
+				return KANON_NO_MEMORY;
 			if (run->watch->late)
 				return KANON_OK;
 		} while (rc == GLP_ETMLIM);
@@ -320,8 +395,8 @@ solve(void *arg)
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
 	rc = glp_intopt(run->lp, &parm);
-	if (run->guard.cancelled)
-		return KANON_CANCELLED;
+	if (run->guard.cancelled || run->guard.spent || run->status != KANON_OK)
+		return run->guard.cancelled ? KANON_CANCELLED : run->guard.spent ? KANON_NO_MEMORY : run->status;
 	if (rc == 0)
 		run->outcome->complete = true;
 	else if (rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
@@ -349,6 +424,11 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 	{
 		snprintf(report->detail, sizeof(report->detail), "the model has %zu variables", columns);
 		return KANON_TOO_LARGE;
+	}
+	if (env->foreign > 0 && GLPK_BYTES + PAIR_BYTES * (columns + model->m) > env->foreign / 2)
+	{
+		env->refused = GLPK_BYTES + PAIR_BYTES * (columns + model->m);
+		return KANON_NO_MEMORY;
 	}
 	run.u_col = kanon_alloc(env, model->nf, sizeof(*run.u_col));
 	run.x_col = kanon_alloc0(env, pairs, sizeof(*run.x_col));

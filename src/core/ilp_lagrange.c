@@ -21,6 +21,9 @@
 /* Steps between two full passes. */
 #define PASS_STEPS 30
 
+/* Pairs above which steps on a sixth of them take too long. */
+#define VERY_MANY (10 * 1000 * 1000)
+
 typedef struct Candidate
 {
 	double		y;
@@ -196,14 +199,15 @@ full_pass(Lagrange *l, double *g, double *bound)
 
 /*
  * The instances to step on: those with g_f below a threshold that leaves about
- * a sixth of the pairs, and at least all that nearly open.
+ * a sixth of the pairs (of very many, fewer), and at least all that nearly open.
  */
 static void
 choose_active(Lagrange *l, const double *g, double spread)
 {
 	const IlpModel *model = l->model;
 	size_t		pairs = model->start[model->nf];
-	size_t		want = pairs / 6 > 200000 ? pairs / 6 : 200000;
+	size_t		share = pairs > VERY_MANY ? pairs / 24 : pairs / 6;
+	size_t		want = share > 200000 ? share : 200000;
 	double		threshold = INFINITY;
 
 	if (pairs > want)
@@ -349,7 +353,7 @@ run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reach
 {
 	double		best = -INFINITY;
 
-	for (int s = 0; s < PASS_STEPS; s++)
+	for (int s = 0; s < PASS_STEPS && !l->watch->late; s++)
 	{
 		double		value;
 		KanonStatus status = active_pass(l, &value);
@@ -458,5 +462,43 @@ ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, Ka
 	if (*dropped > 0)
 		status = ilp_model_compact(model, dead, watch);
 	kanon_free(model->env, dead);
+	return status;
+}
+
+KanonStatus
+ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpModel *copy,
+			   IlpList *fixed, KanonWatch *watch)
+{
+	KanonEnv   *env = model->env;
+	IlpPrices	own = {.bound = prices->bound};
+	uint32_t   *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
+	uint32_t	dropped;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	memset(copy, 0, sizeof(*copy));
+	if (types != NULL)
+	{
+		for (uint32_t i = 0; i < model->m; i++)
+			types[i] = i;
+		status = ilp_model_part(model, types, model->m, copy, types + model->m);
+	}
+	if (status == KANON_OK)
+	{
+		copy->base = model->base;
+		own.g = kanon_alloc(env, copy->nf, sizeof(*own.g));
+		if (own.g == NULL)
+			status = KANON_NO_MEMORY;
+		else
+			for (uint32_t f = 0; f < copy->nf; f++)
+				own.g[f] = prices->g[copy->id[f]];
+	}
+	if (status == KANON_OK)
+		status = ilp_fix(copy, &own, cutoff, &dropped, watch);
+	if (status == KANON_OK)
+		status = ilp_reduce(copy, fixed, watch);
+	if (status != KANON_OK)
+		ilp_model_free(copy);
+	kanon_free(env, own.g);
+	kanon_free(env, types);
 	return status;
 }

@@ -155,7 +155,7 @@ reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *chan
 			 KanonWatch *watch)
 {
 	*changed = false;
-	for (uint32_t f = 0; f < model->nf; f++)
+	for (uint32_t f = 0; f < model->nf && !watch->late; f++)
 	{
 		if (dead[f])
 			continue;
@@ -185,7 +185,8 @@ ilp_reduce(IlpModel *model, IlpList *open, KanonWatch *watch)
 	bool		changed = true;
 	KanonStatus status = KANON_OK;
 
-	while (status == KANON_OK && changed)
+	/* stopping early leaves a larger model, not a wrong one */
+	while (status == KANON_OK && changed && !watch->late)
 	{
 		uint32_t	m;
 		bool	   *dead;

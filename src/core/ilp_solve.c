@@ -14,6 +14,10 @@
 #define SMALL 600
 #define MAX_GUESSES 6
 
+/* Pairs from which parts are solved first, with so many times the search's work. */
+#define LARGE 5000
+#define PARTS 5
+
 /* Fractions of the whole after which a model is worth another round. */
 #define SHRINK 0.85
 
@@ -41,9 +45,9 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		   IlpAnswer *answer)
 {
 	static const IlpSettings tries[] = {
-		{.cuts = true,.branching = 0,.max_nodes = 1000,.free_fallback = true},
-		{.cuts = true,.branching = 1,.max_nodes = 2000,.free_fallback = true},
-		{.cuts = false,.branching = 2,.max_nodes = 4000,.free_fallback = true},
+		{.cuts = true,.branching = 0,.max_nodes = 1500,.free_fallback = true},
+		{.cuts = true,.branching = 1,.max_nodes = 1000,.free_fallback = true},
+		{.cuts = false,.branching = 2,.max_nodes = 2000,.free_fallback = true},
 		{.cuts = true,.branching = 0,.free_fallback = true}
 	};
 	KanonStatus status = KANON_OK;
@@ -55,6 +59,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		IlpList		open = {0};
 
 		settings.gap = plan->gap;
+		settings.rounding = model->opt != NULL && model->start[model->nf] >= SMALL;
 		if (plan->max_nodes > 0)
 		{
 			int64_t		left = plan->max_nodes - plan->nodes;
@@ -232,7 +237,7 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 	return status;
 }
 
-/* Work that a part deserves. */
+/* Work that a part deserves: what GLPK solves at once needs no good start. */
 static double
 search_work(const IlpModel *model, const IlpPlan *plan)
 {
@@ -240,18 +245,18 @@ search_work(const IlpModel *model, const IlpPlan *plan)
 
 	for (uint32_t i = 0; i < model->m; i++)
 		rows += (double) (model->n[i] < 64 ? model->n[i] : 64);
-	return plan->effort * (1e6 + 2e4 * rows);
+	return plan->effort * (1e6 + fmin(2e4 * rows, 1e4 * (double) model->start[model->nf]));
 }
 
 /* One search; the target falls with a better answer. */
 static KanonStatus
-search(const IlpModel *model, double work, const double *g, double *target, IlpPlan *plan,
-	   uint64_t seed, IlpAnswer *answer)
+search(const IlpModel *model, double work, double parts, const double *g, double *target,
+	   IlpPlan *plan, uint64_t seed, IlpAnswer *answer)
 {
 	IlpList		open = {0};
 	double		cost;
-	KanonStatus status = ilp_search(model, plan->seed + seed, work, answer->bound, g, NULL, &cost,
-									&open, plan->watch);
+	KanonStatus status = ilp_search(model, plan->seed + seed, work, parts, answer->bound, g, NULL,
+									&cost, &open, plan->watch);
 
 	if (status == KANON_OK && cost < answer->cost - 1e-9)
 	{
@@ -269,7 +274,9 @@ search_and_price(const IlpModel *model, double cutoff, double *target, IlpPlan *
 				 IlpPrices *prices, IlpAnswer *answer)
 {
 	double		work = search_work(model, plan);
-	KanonStatus status = search(model, work * 0.1, NULL, target, plan, (uint64_t) depth, answer);
+	/* a good solution spares branch and bound most of its work, where there is much */
+	double		parts = depth > 0 && model->start[model->nf] >= LARGE ? PARTS * work : 0;
+	KanonStatus status = search(model, work * 0.1, 0, NULL, target, plan, (uint64_t) depth, answer);
 
 	if (status != KANON_OK || answer->bound > *target)
 		return status;
@@ -279,48 +286,10 @@ search_and_price(const IlpModel *model, double cutoff, double *target, IlpPlan *
 		return status;
 	answer->bound = fmax(answer->bound, fmin(answer->cost, ilp_round_up(model, prices->bound)));
 	if (answer->bound <= *target)
-		status = search(model, work, prices->g, target, plan, (uint64_t) depth + 100, answer);
+		status = search(model, work, parts, prices->g, target, plan, (uint64_t) depth + 100,
+						answer);
 	if (plan->trace != NULL)
 		plan->trace(depth, model, answer->cost, prices->bound, cutoff);
-	return status;
-}
-
-/* A copy of the model without what no solution of cost at most `cutoff` uses. */
-static KanonStatus
-fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpPlan *plan,
-		   IlpModel *copy, IlpList *fixed)
-{
-	KanonEnv   *env = model->env;
-	IlpPrices	own = {.bound = prices->bound};
-	uint32_t   *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
-	uint32_t	dropped;
-	KanonStatus status = KANON_NO_MEMORY;
-
-	memset(copy, 0, sizeof(*copy));
-	if (types != NULL)
-	{
-		for (uint32_t i = 0; i < model->m; i++)
-			types[i] = i;
-		status = ilp_model_part(model, types, model->m, copy, types + model->m);
-	}
-	if (status == KANON_OK)
-	{
-		copy->base = model->base;
-		own.g = kanon_alloc(env, copy->nf, sizeof(*own.g));
-		if (own.g == NULL)
-			status = KANON_NO_MEMORY;
-		else
-			for (uint32_t f = 0; f < copy->nf; f++)
-				own.g[f] = prices->g[copy->id[f]];
-	}
-	if (status == KANON_OK)
-		status = ilp_fix(copy, &own, cutoff, &dropped, plan->watch);
-	if (status == KANON_OK)
-		status = ilp_reduce(copy, fixed, plan->watch);
-	if (status != KANON_OK)
-		ilp_model_free(copy);
-	kanon_free(env, own.g);
-	kanon_free(env, types);
 	return status;
 }
 
@@ -352,7 +321,7 @@ solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, I
 			break;
 		if (guess < answer->bound)
 			continue;
-		status = fixed_copy(model, prices, guess, plan, &copy, &fixed);
+		status = ilp_fixed_copy(model, prices, guess, &copy, &fixed, plan->watch);
 		if (status != KANON_OK)
 		{
 			kanon_free(env, fixed.v);

@@ -12,8 +12,16 @@
 
 #include "ilp.h"
 
-/* Row types of all instances together, at most; beyond, costly instances are left out. */
+/*
+ * Row types of all instances together (pairs), at most; beyond, costly instances
+ * are left out.  A pair is in the instances, in the model by instance and by
+ * type, and twice more while the model is filtered; growing takes the rest.
+ */
 #define MAX_PAIRS ((size_t) 40 * 1000 * 1000)
+#define PAIR_BYTES 32
+
+/* Rows from which a table is searched as a large one: measured. */
+#define LARGE 10000
 
 typedef struct Improve
 {
@@ -130,9 +138,9 @@ row_units(const IlpModel *model)
 	return units;
 }
 
-/* The search proper, on the instances of small reduced cost. */
+/* A search on the instances of small reduced cost, with a share of the work. */
 static KanonStatus
-search(Improve *v, const IlpList *start)
+search(Improve *v, const IlpList *start, double share)
 {
 	const KanonProblem *problem = v->problem;
 	KanonEnv   *env = problem->env;
@@ -141,8 +149,22 @@ search(Improve *v, const IlpList *start)
 	double		cost;
 	double	   *g;
 	double		rows = row_units(&v->model);
-	double		work = problem->effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
-	KanonStatus status = filter(v, start, 2 * start->n + 1000, &part);
+	double		work = share * problem->effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
+	double		parts = 0;
+	KanonStatus status;
+
+	/*
+	 * Parts that GLPK solves hold few classes where k is large, and gain nothing;
+	 * of a large table they see too little.
+	 */
+	if (problem->k < 8 && rows < LARGE)
+	{
+		parts = (problem->k <= 3 ? 0.7 : 0.35) * work;
+		work *= problem->k <= 3 ? 0.55 : 1;
+	}
+	else
+		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
+	status = filter(v, start, 2 * start->n + (problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
 
 	if (status != KANON_OK)
 		return status;
@@ -155,7 +177,7 @@ search(Improve *v, const IlpList *start)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		status = ilp_search(&part, problem->seed + 1, work, v->bound, g, NULL, &cost, &open,
+		status = ilp_search(&part, problem->seed + 1, work, parts, v->bound, g, NULL, &cost, &open,
 							&v->watch);
 	}
 	kanon_free(env, g);
@@ -216,48 +238,87 @@ finish_exactly(Improve *v)
 	return status;
 }
 
+/*
+ * Where costly instances are missing, a row may do better than its fallback, but
+ * not better than they cost: with that as its fallback the bound holds.
+ */
+static void
+set_fallback(IlpModel *model, double from, double to)
+{
+	model->base *= to / from;
+	for (uint32_t i = 0; i < model->m; i++)
+		model->c[i] = to;
+}
+
+/* The lower bound, and the prices that go with it. */
+static KanonStatus
+find_bound(Improve *v, bool whole)
+{
+	/* a pass over a large model costs much, and its last steps gain little */
+	double		steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
+	double		missing = v->instances.max_cost;
+	double		all = v->instances.all_cost;
+	KanonStatus status;
+
+	v->watch.phase = "bound";
+	v->prices.steps = 0;
+	if (!whole)
+		set_fallback(&v->model, all, missing);
+	status = ilp_lagrange(&v->model, v->cost,
+						  (int64_t) (steps * fmax(0.1, sqrt(v->problem->effort))),
+						  &v->prices, &v->watch);
+	if (!whole)
+		set_fallback(&v->model, missing, all);
+	if (status == KANON_OK)
+		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
+	return status;
+}
+
 static KanonStatus
 run(Improve *v)
 {
 	const KanonProblem *problem = v->problem;
+	bool		whole = v->instances.max_cost == INFINITY;
 	IlpList		start = {0};
 	double		cost;
-	double		steps;
 	KanonStatus status;
 
 	v->watch.phase = "reduce";
 	status = ilp_model_build(problem, &v->instances, false, &v->watch, &v->model);
+	/* reductions count on it that no instance is missing */
 	if (status == KANON_OK)
-		status = ilp_reduce(&v->model, &v->fixed, &v->watch);
+		status = whole ? ilp_reduce(&v->model, &v->fixed, &v->watch) :
+			ilp_model_compact(&v->model, NULL, &v->watch);
 	if (status == KANON_OK)
 		status = ilp_model_transpose(&v->model, &v->watch);
-	if (status != KANON_OK)
+	if (status != KANON_OK || v->watch.late)
 		return status;
-	v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
-	v->cost = INFINITY;
+	if (whole)
+		v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
 	v->watch.phase = "start";
 	status = ilp_search(&v->model, problem->seed, problem->effort * 1000 * row_units(&v->model),
-						v->bound, NULL, NULL, &cost, &start, &v->watch);
+						0, v->bound, NULL, NULL, &cost, &start, &v->watch);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
 	if (v->trace != NULL)
 		v->trace(0, &v->model, v->cost, v->bound, 0);
-	if (status == KANON_OK && v->bound < v->cost - ILP_EPS)
+	/*
+	 * Subgradient steps are as long as the gap: with the cost of a short search
+	 * they lead closer to the best prices, and these to a better choice of
+	 * instances for the long one.
+	 */
+	for (int round = 0; round < 2; round++)
 	{
-		v->watch.phase = "bound";
-		/* a pass over a large model costs much, and its last steps gain little */
-		steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
-		status = ilp_lagrange(&v->model, v->cost,
-							  (int64_t) (steps * fmax(0.1, sqrt(problem->effort))),
-							  &v->prices, &v->watch);
-		if (status == KANON_OK)
-			v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
+		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+			status = find_bound(v, whole);
+		if (v->trace != NULL)
+			v->trace(0, &v->model, v->cost, v->bound, 0);
+		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+			status = search(v, &start, round == 0 ? 0.1 : 1);
+		if (v->trace != NULL)
+			v->trace(0, &v->model, v->cost, v->bound, 0);
 	}
-	if (v->trace != NULL)
-		v->trace(0, &v->model, v->cost, v->bound, 0);
-	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
-		status = search(v, &start);
-	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+	if (status == KANON_OK && whole && v->bound < v->cost - ILP_EPS && !v->watch.late)
 		status = finish_exactly(v);
 	kanon_free(problem->env, start.v);
 	return status;
@@ -267,17 +328,24 @@ run(Improve *v)
 static KanonStatus
 build(Improve *v)
 {
+	size_t		foreign = v->problem->env->foreign;
 	double		highest = v->instances.all_cost;
 	double		max_cost = INFINITY;
+	size_t		pairs = MAX_PAIRS;
 	KanonStatus status;
 
+	if (foreign > 0 && foreign / PAIR_BYTES < pairs)
+		pairs = foreign / PAIR_BYTES;
 	do
 	{
-		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, MAX_PAIRS,
+		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, pairs,
 									   &v->watch, &v->instances, v->report);
+		if (status == KANON_NO_MEMORY)
+			pairs /= 2;
 		highest *= 0.8;
 		max_cost = highest;
-	} while (status == KANON_TOO_LARGE && highest > 1e-9 && !v->watch.late);
+	} while ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && highest > 1e-9 &&
+			 !v->watch.late);
 	return status;
 }
 
@@ -308,7 +376,7 @@ KanonStatus
 improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
 			   IlpTrace trace)
 {
-	Improve		v = {.problem = problem,.report = report,.bound = 0,.trace = trace};
+	Improve		v = {.problem = problem,.report = report,.cost = INFINITY,.trace = trace};
 	KanonEnv   *env = problem->env;
 	double		start = env->now(env->arg);
 	KanonStatus status;
@@ -324,10 +392,13 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 		status = build(&v);
 		if (status == KANON_OK)
 			status = run(&v);
-		if (status == KANON_OK)
+		ilp_model_free(&v.model);
+		ilp_prices_free(env, &v.prices);
+		/* what was found before memory or time ended is a solution, too */
+		if ((status == KANON_OK || status == KANON_NO_MEMORY) && v.cost < INFINITY)
 			status = offer_all(&v);
-		if (status == KANON_TOO_LARGE)
-			status = KANON_OK;	/* greedy's release stands */
+		if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
+			status = KANON_OK;	/* the release so far stands */
 	}
 	if (v.watch.cancelled)
 		status = KANON_CANCELLED;
@@ -341,8 +412,6 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 	report->seconds = env->now(env->arg) - start;
 	kanon_release_free(problem, &v.result.release);
 	kanon_instances_free(env, &v.instances);
-	ilp_model_free(&v.model);
-	ilp_prices_free(env, &v.prices);
 	kanon_free(env, v.fixed.v);
 	kanon_free(env, v.used.v);
 	return status;

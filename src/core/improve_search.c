@@ -27,70 +27,24 @@ save_best(Search *s)
 	s->watch->work += s->n / 8;
 }
 
-/*
- * The cheapest assignment to the classes that `in` uses, which are listed in
- * open; flows count classes in that order, then a type's fallback each.
- */
+/* The classes that `in` uses, ascending. */
 static KanonStatus
-assign(Search *s, const uint32_t *in, double *best, IlpList *open, KanonFlow **flows,
-	   size_t *nflows)
+list_open(const Search *s, const uint32_t *in, IlpList *open)
 {
 	const IlpModel *model = s->model;
-	KanonEnv   *env = s->env;
-	IlpClasses	cl = {.ntypes = model->m,.rows = model->n};
-	bool	   *used = kanon_alloc0(env, model->nf, sizeof(*used));
-	size_t		pairs = model->m;
-	uint32_t	n = 0;
-	KanonStatus status = KANON_NO_MEMORY;
+	bool	   *used = kanon_alloc0(s->env, model->nf, sizeof(*used));
+	KanonStatus status = KANON_OK;
 
 	if (used == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t u = 0; u < s->n; u++)
-	{
-		uint32_t	f = in[u];
-
-		if (f != NONE && !used[f])
-		{
-			used[f] = true;
-			n++;
-			pairs += model->start[f + 1] - model->start[f];
-		}
-	}
+		if (in[u] != NONE)
+			used[in[u]] = true;
 	open->n = 0;
-	cl.start = kanon_alloc(env, (size_t) n + model->m + 1, sizeof(*cl.start));
-	cl.type = kanon_alloc(env, pairs, sizeof(*cl.type));
-	cl.cost = kanon_alloc(env, (size_t) n + model->m, sizeof(*cl.cost));
-	cl.need = kanon_alloc0(env, (size_t) n + model->m, sizeof(*cl.need));
-	if (cl.start == NULL || cl.type == NULL || cl.cost == NULL || cl.need == NULL)
-		goto done;
-	pairs = 0;
-	for (uint32_t f = 0; f < model->nf; f++)
-	{
-		if (!used[f])
-			continue;
-		if (!ilp_list_add(env, open, f))
-			goto done;
-		cl.start[cl.n] = pairs;
-		cl.cost[cl.n] = model->w[f];
-		cl.need[cl.n++] = model->k;
-		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
-			cl.type[pairs++] = model->type[p];
-	}
-	for (uint32_t i = 0; i < model->m; i++)
-	{
-		cl.start[cl.n] = pairs;
-		cl.cost[cl.n++] = model->c[i];
-		cl.type[pairs++] = i;
-	}
-	cl.start[cl.n] = pairs;
-	status = kanon_flow_assign(env, &cl, best, flows, nflows, s->watch);
-	*best += model->base;
-done:
-	kanon_free(env, used);
-	kanon_free(env, cl.start);
-	kanon_free(env, cl.type);
-	kanon_free(env, cl.cost);
-	kanon_free(env, cl.need);
+	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
+		if (used[f] && !ilp_list_add(s->env, open, f))
+			status = KANON_NO_MEMORY;
+	kanon_free(s->env, used);
 	return status;
 }
 
@@ -107,8 +61,10 @@ reassign(Search *s)
 	KanonFlow  *flows = NULL;
 	size_t		nflows = 0;
 	double		cost;
-	KanonStatus status = assign(s, s->in, &cost, &open, &flows, &nflows);
+	KanonStatus status = list_open(s, s->in, &open);
 
+	if (status == KANON_OK)
+		status = search_assign(model, &open, &cost, &flows, &nflows, s->watch);
 	if (status == KANON_OK && cost < s->cost - 1e-9)
 	{
 		/* units of a type are alike: hand them out in order */
@@ -140,6 +96,9 @@ restore_best(Search *s)
 /* Share of the work after which it goes on from the best solution, colder. */
 #define QUENCH 0.88
 
+/* Where cooling begins when the start is good already. */
+#define WARM 0.7
+
 /* The temperature reached then, as a share of the first. */
 #define COLD 0.33
 
@@ -151,16 +110,20 @@ restore_best(Search *s)
 static void
 set_temperature(Search *s, double scale, double share)
 {
-	double		hot = scale * 0.3 * pow(fmin(1000, (double) s->model->k), 0.6);
+	double		k = fmin(1000, (double) s->model->k);
+	double		hot = scale * (k < 50 && s->n < 10000 ? 0.38 : 0.3) * pow(k, 0.6);
 
 	s->temperature = share < QUENCH ? hot * pow(COLD, share / QUENCH) :
 		hot * COLD * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
 	s->reach = s->temperature + 0.5 * scale;
 }
 
-/* Annealing from hot to cold; stops at the target. */
+/*
+ * Annealing from hot to cold, or, from a good start, from warm; stops at the
+ * target.  Of the time left it takes a share at most.
+ */
 static KanonStatus
-anneal(Search *s, double work, double target)
+anneal(Search *s, double work, double time_share, bool warm, double target)
 {
 	const IlpModel *model = s->model;
 	double		scale = 0;
@@ -185,10 +148,12 @@ anneal(Search *s, double work, double target)
 			/* a run that cannot finish in time cools with the time instead */
 			if (s->watch->deadline < INFINITY)
 				share = fmax(share, (s->env->now(s->env->arg) - clock) /
-							 (0.95 * (s->watch->deadline - clock)));
+							 (time_share * (s->watch->deadline - clock)));
 			if (share >= 1)
 				break;
 			s->watch->share = share;
+			if (warm)
+				share = WARM + (1 - WARM) * share;
 			set_temperature(s, scale, share);
 			if (share >= QUENCH && !quench)
 			{
@@ -253,12 +218,15 @@ static KanonStatus
 polish(Search *s, double *best, IlpList *open)
 {
 	size_t		nflows;
+	KanonStatus status = list_open(s, s->best, open);
 
-	return assign(s, s->best, best, open, NULL, &nflows);
+	if (status == KANON_OK)
+		status = search_assign(s->model, open, best, NULL, &nflows, s->watch);
+	return status;
 }
 
 KanonStatus
-ilp_search(const IlpModel *model, uint64_t seed, double work, double target,
+ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
 		   const double *g, const IlpList *start, double *best, IlpList *best_open, KanonWatch *watch)
 {
 	Search		s = {.model = model,.env = model->env,.watch = watch,.g = g};
@@ -274,7 +242,14 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double target,
 	{
 		save_best(&s);
 		if (s.cost > target && s.n > 0)
-			status = anneal(&s, work, target);
+			status = anneal(&s, work, 0.95 * work / (work + parts), start != NULL, target);
+		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
+		{
+			restore_best(&s);
+			status = search_parts(&s, parts, target);
+			if (s.cost < s.best_cost)
+				save_best(&s);
+		}
 	}
 	if (status == KANON_OK)
 		status = polish(&s, best, best_open);

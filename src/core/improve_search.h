@@ -1,7 +1,7 @@
 /*
- * improve_search.h: the state of ruin and recreate, shared by its three files:
- * improve_state.c (what is where), improve_moves.c (a move) and
- * improve_search.c (the annealing).
+ * improve_search.h: the state of ruin and recreate, shared by its four files:
+ * improve_state.c (what is where), improve_moves.c (a move), improve_search.c
+ * (the annealing) and improve_parts.c (exactly solved neighbourhoods).
  */
 #ifndef KANON_IMPROVE_SEARCH_H
 #define KANON_IMPROVE_SEARCH_H
@@ -112,6 +112,21 @@ extern bool search_dissolve(Search *s, uint32_t f);
 
 /* Takes a unit to f; its class, if that drops below k, is dissolved. */
 extern bool search_take(Search *s, uint32_t u, uint32_t f);
+
+/* improve_parts.c */
+
+/*
+ * The cheapest assignment to the classes open (all of which it fills); flows
+ * count classes in that order, then each type's fallback.
+ */
+extern KanonStatus search_assign(const IlpModel *model, const IlpList *open, double *cost,
+								 KanonFlow **flows, size_t *nflows, KanonWatch *watch);
+
+/*
+ * Solves parts of the state exactly, one after the other, while the rest
+ * stands: that much work, or until the target is reached.
+ */
+extern KanonStatus search_parts(Search *s, double work, double target);
 
 /* improve_moves.c */
 

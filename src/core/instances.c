@@ -232,6 +232,8 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 			continue;
 		if (kanon_watch(b->watch, (int64_t) ntypes * 4))
 			return KANON_CANCELLED;
+		if (b->watch->late)
+			return KANON_TOO_LARGE;
 		/* group by the column's code, groups in the order of first sight */
 		for (uint32_t j = 0; j < ntypes; j++)
 			place[code[types[j]]]++;
@@ -444,6 +446,8 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 			rows += problem->rows[types[j]];
 		if (kanon_watch(b->watch, n))
 			return KANON_CANCELLED;
+		if (b->watch->late)
+			return KANON_TOO_LARGE;
 		if (rows < problem->k)
 			continue;
 		if (b->mode == KANON_INSTANCES_CLOSED)
@@ -542,7 +546,10 @@ kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, doubl
 	if (status == KANON_OK && kanon_watch_poll(watch))
 		status = KANON_CANCELLED;
 	if (status != KANON_OK)
+	{
 		kanon_instances_free(b.env, out);
+		kanon_instances_grid(problem, out);
+	}
 	(void) report;
 	return status;
 }

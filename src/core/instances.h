@@ -77,7 +77,8 @@ typedef enum KanonInstanceMode
 
 /*
  * The live instances but the fully suppressed one.  KANON_TOO_LARGE when they
- * hold more than max_pairs row types in all, or the mask has too many patterns.
+ * hold more than max_pairs row types in all, or the mask has too many patterns,
+ * or when time is up (watch->late).  Failing leaves the grid of the costs.
  */
 extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode,
 										 double max_cost, size_t max_pairs,

@@ -69,7 +69,7 @@ static bool
 host_poll(void *arg, const char *phase, double share, int64_t rows_left)
 {
 	Host	   *host = arg;
-	double		now = host_now(host);
+	double		now = host->env.now(host);
 
 	if (phase == NULL || !(share >= 0 && share <= 1) || rows_left < -1)
 		abort();

@@ -12,7 +12,7 @@
 #include <malloc.h>
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "exact.h"
 #include "../../src/core/ilp.h"
 
 #define MAX_LIST 12
@@ -58,14 +58,6 @@ random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns,
 	else if (random_below(random, 3) == 0)
 		problem->mask.max_suppressed = (int) random_below(random, 3);
 	return problem;
-}
-
-/* Cost with the rows left out priced as if suppressed. */
-static double
-priced(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report)
-{
-	return report->cost + (double) release->dropped *
-		kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
 /*
@@ -170,28 +162,20 @@ check(const KanonProblem *problem, KanonSolve solve, double optimum, bool exact)
 	assert_int_equal(status, KANON_OK);
 	if (exact)
 	{
-		if (fabs(priced(problem, &release, &report) - optimum) > 1e-6)
+		if (fabs(exact_cost(problem, &release, &report) - optimum) > 1e-6)
 			print_error("cost %g, bound %g, optimum %g\n", report.cost, report.lower_bound, optimum);
-		assert_true(fabs(priced(problem, &release, &report) - optimum) <= 1e-6);
+		assert_true(fabs(exact_cost(problem, &release, &report) - optimum) <= 1e-6);
 		assert_true(report.proven);
 		assert_true(fabs(report.lower_bound - report.cost) <= 1e-6);
 	}
 	else
 	{
-		assert_true(priced(problem, &release, &report) >= optimum - 1e-6);
+		assert_true(exact_cost(problem, &release, &report) >= optimum - 1e-6);
 		assert_true(report.lower_bound <= report.cost + 1e-6);
 		if (report.proven)
-			assert_true(fabs(priced(problem, &release, &report) - optimum) <= 1e-6);
+			assert_true(fabs(exact_cost(problem, &release, &report) - optimum) <= 1e-6);
 	}
 	kanon_release_free(problem, &release);
-}
-
-static int
-rounds(int normal)
-{
-	const char *factor = getenv("ROUNDS");
-
-	return factor != NULL ? normal * atoi(factor) : normal;
 }
 
 static void
@@ -201,7 +185,7 @@ equals_brute_force(void **state)
 	int			tried = 0;
 
 	(void) state;
-	for (int round = 0; round < rounds(2500); round++)
+	for (int round = 0; round < exact_cases(2500); round++)
 	{
 		Host		host;
 		KanonPattern list[MAX_LIST];
@@ -231,7 +215,7 @@ equals_brute_force(void **state)
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
-	assert_true(tried > 500);
+	assert_true(tried > exact_cases(2500) / 5);
 }
 
 static void
@@ -240,7 +224,7 @@ equals_unreduced(void **state)
 	uint64_t	random = 4711;
 
 	(void) state;
-	for (int round = 0; round < rounds(1500); round++)
+	for (int round = 0; round < exact_cases(1500); round++)
 	{
 		Host		host;
 		KanonPattern list[MAX_LIST];
@@ -258,90 +242,28 @@ equals_unreduced(void **state)
 
 /* A table of middle size, that takes all parts of the solver. */
 static KanonProblem *
-middle_problem(Host *host, KanonResidual residual)
+middle_problem(Host *host, int residual)
 {
 	uint64_t	random = 7;
-	uint32_t	code[40 * 4];
-	KanonProblem *problem;
+	KanonProblem *problem = exact_problem(host, &random, 40, 4, 3, 2, false);
 
-	host_init(host);
-	for (size_t j = 0; j < sizeof(code) / sizeof(code[0]); j++)
-		code[j] = random_below(&random, 3);
-	problem = problem_from_codes(host, code, 40, 4, 2);
-	problem->residual = residual;
+	problem->residual = (KanonResidual) residual;
 	return problem;
 }
 
 static void
 memory_ends(void **state)
 {
-	KanonSolve	solves[] = {kanon_solve_ilp};
-
 	(void) state;
-	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
-		for (int residual = 0; residual < 3; residual++)
-		{
-			KanonStatus status = KANON_NO_MEMORY;
-			uint64_t	at;
-
-			for (at = 1; status == KANON_NO_MEMORY; at += at < 300 ? 1 : at / 40)
-			{
-				Host		host;
-				KanonProblem *problem = middle_problem(&host, (KanonResidual) residual);
-				KanonRelease release;
-				KanonReport report;
-
-				host.refuse_at = at;
-				status = solves[s](problem, &release, &report);
-				if (status == KANON_OK)
-				{
-					assert_true(host.allocations < at);
-					kanon_release_free(problem, &release);
-				}
-				else
-					assert_int_equal(status, KANON_NO_MEMORY);
-				assert_int_equal(host.blocks, 0);
-				problem_free(problem);
-			}
-			assert_true(at > 50);
-		}
+	for (int residual = 0; residual < 3; residual++)
+		exact_refuse_each(middle_problem, residual, kanon_solve_ilp, false);
 }
 
 static void
 cancelled(void **state)
 {
-	KanonSolve	solves[] = {kanon_solve_ilp};
-
 	(void) state;
-	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
-	{
-		KanonStatus status = KANON_CANCELLED;
-		uint64_t	at;
-
-		for (at = 1; status == KANON_CANCELLED; at += at < 100 ? 1 : at / 10)
-		{
-			Host		host;
-			KanonProblem *problem = middle_problem(&host, KANON_RESIDUAL_SUPPRESS);
-			KanonRelease release;
-			KanonReport report;
-
-			host.cancel_at = at;
-			status = solves[s](problem, &release, &report);
-			if (status == KANON_OK)
-			{
-				assert_true(host.polls < at);
-				kanon_release_free(problem, &release);
-			}
-			else
-			{
-				assert_int_equal(status, KANON_CANCELLED);
-				assert_true(host.polls <= at + 20);
-			}
-			assert_int_equal(host.blocks, 0);
-			problem_free(problem);
-		}
-		assert_true(at > 5);
-	}
+	exact_cancel_each(middle_problem, KANON_RESIDUAL_SUPPRESS, kanon_solve_ilp);
 }
 
 /* GLPK's memory is its own: what malloc has in use must not grow. */
@@ -349,9 +271,10 @@ static void
 solves_again(void **state)
 {
 	size_t		first = 0;
+	int			solves = exact_cases(1000);
 
 	(void) state;
-	for (int round = 0; round < 1000; round++)
+	for (int round = 0; round < solves; round++)
 	{
 		Host		host;
 		KanonPattern list[MAX_LIST];
@@ -365,7 +288,7 @@ solves_again(void **state)
 		if (kanon_solve_ilp(problem, &release, &report) == KANON_OK)
 			kanon_release_free(problem, &release);
 		problem_free(problem);
-		if (round == 500)
+		if (round == solves / 2)
 			first = mallinfo2().uordblks;
 	}
 	/* what free keeps in its caches counts as in use */
@@ -399,21 +322,15 @@ foreign_memory_ends(void **state)
 {
 	Host		host;
 	uint64_t	random = 3;
-	uint32_t   *code = malloc(1500 * 6 * sizeof(*code));
-	KanonProblem *problem;
+	KanonProblem *problem = exact_problem(&host, &random, 1500, 6, 6, 5, false);
 	KanonRelease release;
 	KanonReport report;
 
 	(void) state;
-	host_init(&host);
-	for (size_t j = 0; j < 1500 * 6; j++)
-		code[j] = random_below(&random, 6);
-	problem = problem_from_codes(&host, code, 1500, 6, 5);
 	host.env.foreign = 1 << 20;
 	assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_NO_MEMORY);
 	assert_int_equal(host.blocks, 0);
 	problem_free(problem);
-	free(code);
 }
 
 int

@@ -8,36 +8,19 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "exact.h"
 
-static double
-priced(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report)
-{
-	return report->cost + (double) release->dropped *
-		kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
-}
-
-/* levels: some columns are levels, at times. */
 static KanonProblem *
 random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k,
 			   bool levels)
 {
-	uint32_t   *code = malloc(rows * (size_t) columns * sizeof(*code));
-	int			level[KANON_MAX_COLUMNS] = {0};
-	KanonProblem *problem;
+	KanonProblem *problem = exact_problem(host, random, rows, columns, domain, k, levels);
 
-	host_init(host);
-	for (size_t j = 0; j < rows * (size_t) columns; j++)
-		code[j] = random_below(random, domain);
-	if (levels && random_below(random, 3) == 0)
-		codes_nest(random, code, rows, columns, level);
-	problem = problem_from_codes(host, code, rows, columns, k);
-	problem_set_levels(problem, level);
 	problem->seed = 1;
 	problem->effort = 0.0003;
-	free(code);
 	return problem;
 }
 
@@ -48,7 +31,7 @@ between(void **state)
 	uint64_t	random = 99;
 
 	(void) state;
-	for (int round = 0; round < 150; round++)
+	for (int round = 0; round < exact_cases(150); round++)
 	{
 		Host		host;
 		KanonProblem *problem = random_problem(&host, &random, 5 + random_below(&random, 30),
@@ -79,16 +62,16 @@ between(void **state)
 		status = kanon_solve_improve(problem, &improve, &improve_report);
 		if (status == KANON_OK)
 		{
-			bound = improve_report.lower_bound + priced(problem, &improve, &improve_report) -
+			bound = improve_report.lower_bound + exact_cost(problem, &improve, &improve_report) -
 				improve_report.cost;
-			assert_true(priced(problem, &improve, &improve_report) >=
-						priced(problem, &ilp, &ilp_report) - 1e-6);
-			assert_true(bound <= priced(problem, &ilp, &ilp_report) + 1e-6);
+			assert_true(exact_cost(problem, &improve, &improve_report) >=
+						exact_cost(problem, &ilp, &ilp_report) - 1e-6);
+			assert_true(bound <= exact_cost(problem, &ilp, &ilp_report) + 1e-6);
 			status = kanon_solve_greedy(problem, &greedy, &greedy_report);
 			if (status == KANON_OK)
 			{
-				assert_true(priced(problem, &improve, &improve_report) <=
-							priced(problem, &greedy, &greedy_report) + 1e-6);
+				assert_true(exact_cost(problem, &improve, &improve_report) <=
+							exact_cost(problem, &greedy, &greedy_report) + 1e-6);
 				kanon_release_free(problem, &greedy);
 			}
 			else
@@ -137,50 +120,130 @@ repeats(void **state)
 	problem_free(problem);
 }
 
-static void
-memory_and_cancel(void **state)
+/* Few rows for the oracle, which tries every set of instances. */
+static KanonProblem *
+small_problem(Host *host, int variant)
 {
-	KanonSolve	solves[] = {kanon_solve_improve, kanon_solve_pattern_clustering, kanon_solve_best,
-	kanon_solve_fpt};
+	uint64_t	random = 11;
+
+	(void) variant;
+	return random_problem(host, &random, 5, 3, 2, 2, false);
+}
+
+/* All combinations, or a list with a double for the clusters. */
+static KanonProblem *
+middle_problem(Host *host, int listed)
+{
 	static const KanonPattern list[] = {0, 3, 5, 6, 7, 7};
+	uint64_t	random = 11;
+	KanonProblem *problem = random_problem(host, &random, 40, listed ? 3 : 4, 3, 2, false);
+
+	problem->effort = 0.003;
+	if (listed)
+	{
+		problem->mask.list = list;
+		problem->mask.nlist = 6;
+	}
+	return problem;
+}
+
+static void
+memory_ends(void **state)
+{
+	(void) state;
+	exact_refuse_each(middle_problem, false, kanon_solve_improve, true);
+	exact_refuse_each(middle_problem, false, kanon_solve_best, true);
+	exact_refuse_each(middle_problem, true, kanon_solve_pattern_clustering, false);
+	exact_refuse_each(small_problem, 0, kanon_solve_fpt, false);
+}
+
+/*
+ * Less and less memory: within it, never worse than greedy, and the bound stays
+ * one although costly instances are left out.
+ */
+static void
+little_memory(void **state)
+{
+	uint64_t	random = 23;
+	Host		host;
+	KanonProblem *problem = random_problem(&host, &random, 150, 5, 4, 3, false);
+	KanonRelease release;
+	KanonReport report;
+	double		greedy;
+	double		optimum;
+	int			better = 0;
+	int			left_out = 0;
 
 	(void) state;
-	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
-		for (int what = 0; what < 2; what++)
+	problem->effort = 0.003;
+	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+	greedy = report.cost;
+	kanon_release_free(problem, &release);
+	assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+	assert_true(report.proven);
+	optimum = report.cost;
+	kanon_release_free(problem, &release);
+	for (size_t budget = (size_t) 1 << 21; budget > 256; budget = budget * 3 / 4)
+	{
+		KanonStatus status;
+
+		host.budget = host.live + budget;
+		host.env.foreign = budget;
+		host.peak = host.live;
+		status = kanon_solve_improve(problem, &release, &report);
+		assert_true(host.peak <= host.budget);
+		if (status == KANON_OK)
 		{
-			KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
-			KanonStatus status = expected;
-
-			for (uint64_t at = 1; status == expected; at += at < 200 ? 1 : at / 20)
-			{
-				uint64_t	random = 11;
-				Host		host;
-				KanonProblem *problem = random_problem(&host, &random, s == 3 ? 5 : 40,
-													   s == 0 ? 4 : 3, s == 3 ? 2 : 3, 2, false);
-				KanonRelease release;
-				KanonReport report;
-
-				problem->effort = 0.003;
-				if (s == 1)
-				{
-					problem->mask.list = list;
-					problem->mask.nlist = 6;
-				}
-				if (what == 0)
-					host.refuse_at = at;
-				else
-					host.cancel_at = at;
-				status = solves[s](problem, &release, &report);
-				if (status == KANON_OK)
-					kanon_release_free(problem, &release);
-				else if (status != expected)
-					print_error("solver %zu at %llu: status %d %s\n", s, (unsigned long long) at,
-								(int) status, report.detail);
-				assert_true(status == KANON_OK || status == expected);
-				assert_int_equal(host.blocks, 0);
-				problem_free(problem);
-			}
+			assert_true(report.cost <= greedy && report.cost >= optimum - 1e-6);
+			assert_true(report.lower_bound <= optimum + 1e-6);
+			better += report.cost < greedy;
+			left_out += report.lower_bound > 0 && report.lower_bound < optimum - 1e-6;
+			kanon_release_free(problem, &release);
 		}
+		else
+			assert_int_equal(status, KANON_NO_MEMORY);
+		host.budget = 0;
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(better > 5 && left_out > 0);
+	problem_free(problem);
+}
+
+/* A limit far too short for the table holds all the same, in every method. */
+static void
+time_holds(void **state)
+{
+	static const KanonSolve solves[] = {kanon_solve_improve, kanon_solve_ilp, kanon_solve_best};
+	uint64_t	random = 29;
+	Host		host;
+	KanonProblem *problem = random_problem(&host, &random, 2000, 16, 3, 3, false);
+
+	(void) state;
+	problem->effort = 1;
+	problem->time_limit = 0.3;
+	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
+	{
+		KanonRelease release;
+		KanonReport report;
+		clock_t		start = clock();
+
+		assert_int_equal(solves[s](problem, &release, &report), KANON_OK);
+		/* many times the limit: valgrind is slow, and greedy comes first */
+		assert_true((double) (clock() - start) / CLOCKS_PER_SEC < 20);
+		assert_true(report.lower_bound <= report.cost);
+		kanon_release_free(problem, &release);
+	}
+	problem_free(problem);
+}
+
+static void
+cancelled(void **state)
+{
+	(void) state;
+	exact_cancel_each(middle_problem, false, kanon_solve_improve);
+	exact_cancel_each(middle_problem, false, kanon_solve_best);
+	exact_cancel_each(middle_problem, true, kanon_solve_pattern_clustering);
+	exact_cancel_each(small_problem, 0, kanon_solve_fpt);
 }
 
 /* Least cost of putting each row under one of the listed places, one class each. */
@@ -236,11 +299,12 @@ static void
 clustering(void **state)
 {
 	uint64_t	random = 17;
+	int			rounds = exact_cases(1500);
 	int			feasible = 0;
 	int			infeasible = 0;
 
 	(void) state;
-	for (int round = 0; round < 1500; round++)
+	for (int round = 0; round < rounds; round++)
 	{
 		Host		host;
 		KanonPattern list[4];
@@ -288,7 +352,47 @@ clustering(void **state)
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
-	assert_true(feasible > 200 && infeasible > 200);
+	assert_true(feasible > rounds / 8 && infeasible > rounds / 8);
+}
+
+/*
+ * Seven patients (age, smoker, blood group) and three patterns, in the manner of
+ * the MFCS paper's Figure 1; the table is our own.  Two who are alike keep all,
+ * two of one age who do not smoke hide the blood group, and the three youngest
+ * show their age only.
+ */
+static void
+seven_patients(void **state)
+{
+	static const uint32_t code[7 * 3] = {
+		0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 2, 1, 0, 1, 2, 1, 2, 2, 1, 2
+	};
+	static const KanonPattern patterns[] = {0, 1 << 2, 1 << 1 | 1 << 2};
+	Host		host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 7, 3, 2);
+	problem->mask.list = patterns;
+	problem->mask.nlist = 3;
+	assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_OK);
+	assert_true(report.proven);
+	assert_true(report.cost == 8 && brute_clustering(problem) == 8);
+	assert_int_equal(release.nclasses, 3);
+	for (uint32_t f = 0; f < 3; f++)
+	{
+		assert_true(release.classes[f].pattern == patterns[f]);
+		assert_int_equal(release.classes[f].rows, f < 2 ? 2 : 3);
+	}
+	kanon_release_free(problem, &release);
+	/* without the third pattern there is none */
+	problem->mask.nlist = 2;
+	assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_INFEASIBLE);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
 }
 
 int
@@ -297,8 +401,12 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between),
 		cmocka_unit_test(repeats),
-		cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(memory_ends),
+		cmocka_unit_test(little_memory),
+		cmocka_unit_test(time_holds),
+		cmocka_unit_test(cancelled),
 		cmocka_unit_test(clustering),
+		cmocka_unit_test(seven_patients),
 	};
 
 	if (argc > 1)
