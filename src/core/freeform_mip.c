@@ -31,9 +31,6 @@
 #include <glpk.h>
 #include <limits.h>
 
-/* Milliseconds of simplex between two polls. */
-#define SLICE 100
-
 /* Prices a record this close are the same: GLPK is no more exact. */
 #define CLOSE 1e-7
 
@@ -281,34 +278,6 @@ is_enough(const Mip *mip)
 	return mip->bound >= mip->upper * (1 - mip->work->space->gap) - CLOSE * mip->work->n;
 }
 
-/* The relaxation, in slices between which cancel is looked for; GLPK's code. */
-static KanonStatus
-relax(Mip *mip)
-{
-	glp_smcp	parm;
-	int			rc;
-
-	glp_init_smcp(&parm);
-	parm.tm_lim = SLICE;
-	parm.out_frq = 500;
-	parm.msg_lev = GLP_MSG_ALL;
-	do
-	{
-		rc = glp_simplex(mip->lp, &parm);
-		if (kanon_watch_poll(&mip->watch))
-			return KANON_CANCELLED;
-		if (glpk_is_spent(&mip->guard))
-			return KANON_NO_MEMORY;
-		if (mip->watch.late)
-			return KANON_OK;
-	} while (rc == GLP_ETMLIM);
-	if (rc == 0 && glp_get_status(mip->lp) == GLP_OPT)
-		return KANON_OK;
-	snprintf(mip->guard.text, sizeof(mip->guard.text), "simplex ended with code %d, status %d", rc,
-			 glp_get_status(mip->lp));
-	return KANON_BROKEN;
-}
-
 static void
 on_tree(glp_tree *tree, void *info)
 {
@@ -377,7 +346,7 @@ solve(void *arg)
 
 	mip->lp = glp_create_prob();
 	load(mip, false);
-	status = relax(mip);
+	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
 	if (status != KANON_OK || mip->watch.late)
 		return status;
 	mip->bound = fmin(mip->upper, glp_get_obj_val(mip->lp));
@@ -388,7 +357,7 @@ solve(void *arg)
 		mip->kept[s] = glp_get_col_dual(mip->lp, (int) s + 1) <= mip->upper - mip->bound + CLOSE * mip->work->n;
 	glp_erase_prob(mip->lp);
 	load(mip, true);
-	status = relax(mip);
+	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
 	return status == KANON_OK && !mip->watch.late ? branch(mip) : status;
 }
 

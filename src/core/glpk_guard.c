@@ -9,10 +9,13 @@
 #include "glpk_guard.h"
 
 #ifdef HAVE_GLPK
-#include <glpk.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Work of the simplex method between two polls, in rows times iterations. */
+#define SLICE_WORK 4000000
+#define SLICE_LEAST 200
 
 /* All that GLPK says comes here: nothing is printed, and cancel is looked for. */
 static int
@@ -53,6 +56,40 @@ glpk_is_spent(GlpkGuard *guard)
 	glp_mem_usage(NULL, NULL, &total, NULL);
 	guard->spent = guard->limit > 0 && total > guard->limit / 2;
 	return guard->spent;
+}
+
+/*
+ * In slices of so many iterations, not of so much time: each begins with weights
+ * of its own, so the way to the optimum depends on where they end, and the same
+ * call must end at the same one.
+ */
+KanonStatus
+glpk_relax(GlpkGuard *guard, glp_prob *lp, int method)
+{
+	glp_smcp	parm;
+	int			rc;
+	int			status;
+
+	glp_init_smcp(&parm);
+	parm.msg_lev = GLP_MSG_ALL;
+	parm.meth = method;
+	parm.out_frq = 500;
+	parm.it_lim = SLICE_WORK / (glp_get_num_rows(lp) + 1) + SLICE_LEAST;
+	do
+	{
+		rc = glp_simplex(lp, &parm);
+		if (kanon_watch_poll(guard->watch))
+			return KANON_CANCELLED;
+		if (glpk_is_spent(guard))
+			return KANON_NO_MEMORY;
+		if (guard->watch->late)
+			return KANON_OK;
+	} while (rc == GLP_EITLIM);
+	status = glp_get_status(lp);
+	if (rc == 0 && (status == GLP_OPT || status == GLP_NOFEAS))
+		return KANON_OK;
+	snprintf(guard->text, sizeof(guard->text), "simplex ended with code %d, status %d", rc, status);
+	return KANON_BROKEN;
 }
 
 /* The frame that fatal errors return to; nothing in it changes after setjmp. */

@@ -7,6 +7,7 @@
 #include "instances.h"
 
 #ifdef HAVE_GLPK
+#include <glpk.h>
 #include <setjmp.h>
 
 typedef struct GlpkGuard
@@ -33,6 +34,12 @@ extern KanonStatus glpk_guarded(GlpkGuard *guard, KanonWatch *watch,
  * then and stop in order, with KANON_NO_MEMORY.
  */
 extern bool glpk_is_spent(GlpkGuard *guard);
+
+/*
+ * The linear relaxation under the guard, method GLP_PRIMAL or GLP_DUALP: KANON_OK
+ * means optimal or infeasible, or that time has ended (watch->late).
+ */
+extern KanonStatus glpk_relax(GlpkGuard *guard, glp_prob *lp, int method);
 
 #endif							/* HAVE_GLPK */
 #endif

@@ -16,9 +16,6 @@
 #include <glpk.h>
 #include <limits.h>
 
-/* Milliseconds of simplex between two polls. */
-#define SLICE 100
-
 /* What GLPK takes at least, and for a pair: measured, on the safe side. */
 #define GLPK_BYTES ((size_t) 2 << 20)
 #define PAIR_BYTES ((size_t) 1000)
@@ -329,42 +326,22 @@ static KanonStatus
 solve(void *arg)
 {
 	Run		   *run = arg;
-	glp_smcp	simplex;
 	glp_iocp	parm;
 	int			rc;
-	int			status;
+	KanonStatus status;
 
 	run->lp = glp_create_prob();
 	load(run);
 	if (run->settings->group != NULL)
 		load_groups(run);
-	glp_init_smcp(&simplex);
-	simplex.meth = GLP_DUALP;
-	simplex.tm_lim = SLICE;
-	simplex.out_frq = 500;
-	simplex.msg_lev = GLP_MSG_ALL;
 	do
 	{
-		do
-		{
-			rc = glp_simplex(run->lp, &simplex);
-			count_work(run);
-			if (kanon_watch_poll(run->watch))
-				return KANON_CANCELLED;
-			if (glpk_is_spent(&run->guard))
-				return KANON_NO_MEMORY;
-			if (run->watch->late)
-				return KANON_OK;
-		} while (rc == GLP_ETMLIM);
-		status = glp_get_status(run->lp);
-		if (rc != 0 || (status != GLP_OPT && status != GLP_NOFEAS))
-		{
-			snprintf(run->guard.text, sizeof(run->guard.text), "simplex ended with code %d, status %d", rc,
-					 status);
-			return KANON_BROKEN;
-		}
+		status = glpk_relax(&run->guard, run->lp, GLP_DUALP);
+		count_work(run);
+		if (status != KANON_OK || run->watch->late)
+			return status;
 		/* fewer rows: a relaxation, so that what it excludes is excluded */
-		if (status == GLP_NOFEAS)
+		if (glp_get_status(run->lp) == GLP_NOFEAS)
 		{
 			run->outcome->complete = true;
 			run->outcome->bound = INFINITY;

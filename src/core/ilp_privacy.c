@@ -17,9 +17,6 @@
 /* Row types of all instances together, at most. */
 #define MAX_PAIRS ((size_t) 500 * 1000)
 
-/* Milliseconds of simplex between two polls. */
-#define SLICE 100
-
 /* ---- GLPK ---- */
 
 static void
@@ -54,7 +51,7 @@ on_tree(glp_tree *tree, void *info)
 		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
 	if (kanon_watch(model->watch, KANON_WATCH_STEPS / 8))
 		model->guard.cancelled = true;
-	if (model->guard.cancelled || model->watch->late)
+	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->watch->late)
 		glp_ios_terminate(tree);
 }
 
@@ -65,32 +62,18 @@ run_glpk(void *arg)
 	IlpPrivacy *model = arg;
 	size_t		npairs = model->instances->start[model->instances->n] + model->problem->ntypes;
 	glp_prob   *lp = glp_create_prob();
-	glp_smcp	simplex;
+	KanonStatus status;
 	glp_iocp	parm;
 	int			rc;
 
 	load(model, lp);
-	glp_init_smcp(&simplex);
-	simplex.meth = GLP_DUALP;
-	simplex.tm_lim = SLICE;
-	simplex.out_frq = 500;
-	do
-	{
-		rc = glp_simplex(lp, &simplex);
-		if (kanon_watch_poll(model->watch))
-			return KANON_CANCELLED;
-		if (model->watch->late)
-			return KANON_OK;
-	} while (rc == GLP_ETMLIM);
-	if (rc == 0 && glp_get_status(lp) == GLP_NOFEAS)
+	status = glpk_relax(&model->guard, lp, GLP_DUALP);
+	if (status != KANON_OK || model->watch->late)
+		return status;
+	if (glp_get_status(lp) == GLP_NOFEAS)
 	{
 		model->complete = true;
 		return KANON_OK;
-	}
-	if (rc != 0 || glp_get_status(lp) != GLP_OPT)
-	{
-		snprintf(model->guard.text, sizeof(model->guard.text), "simplex ended with code %d, status %d", rc, glp_get_status(lp));
-		return KANON_BROKEN;
 	}
 	model->bound = glp_get_obj_val(lp);
 	glp_init_iocp(&parm);
@@ -110,8 +93,8 @@ run_glpk(void *arg)
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
 	rc = glp_intopt(lp, &parm);
-	if (model->guard.cancelled)
-		return KANON_CANCELLED;
+	if (model->guard.cancelled || model->guard.spent)
+		return model->guard.cancelled ? KANON_CANCELLED : KANON_NO_MEMORY;
 	if (rc != 0 && rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
 	{
 		snprintf(model->guard.text, sizeof(model->guard.text), "branch and cut ended with code %d", rc);
