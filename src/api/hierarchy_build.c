@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "api/args.h"
 #include "api/hierarchy_build.h"
+#include "write/show.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"
@@ -92,26 +93,11 @@ hierarchy_build_array(ArrayType *array, const char *argument, const char *exampl
 	return elements;
 }
 
+/* Labels, not ranges, for floats: a decimal bound is not where a binary one is. */
 Oid
 hierarchy_build_range(const HierarchyBuild *build)
 {
-	switch (build->type)
-	{
-		case INT2OID:
-		case INT4OID:
-			return INT4RANGEOID;
-		case INT8OID:
-			return INT8RANGEOID;
-		case NUMERICOID:
-			return NUMRANGEOID;
-		case DATEOID:
-			return DATERANGEOID;
-		case TIMESTAMPOID:
-			return TSRANGEOID;
-		case TIMESTAMPTZOID:
-			return TSTZRANGEOID;
-	}
-	return InvalidOid;
+	return build->type == FLOAT4OID || build->type == FLOAT8OID ? InvalidOid : range_type_of(build->type);
 }
 
 const char *
