@@ -281,6 +281,31 @@ SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"keep": ["c"]}', key =>
 CREATE TEMP TABLE fleeting AS SELECT 1 AS a;
 SELECT kanon_create_publication('x', 'fleeting', '{a}', 3);
 SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
+SELECT kanon_create_publication('x', 'wide', '{a}', 3, solver => 'check_freeform');
+
+-- every kind of solver; one without classes is what its own check says, and knows no persons
+CREATE TABLE many AS SELECT i AS id, i % 30 AS a, i % 7 AS b, 'd' || i % 3 AS d FROM generate_series(1, 200) i;
+SELECT kanon_create_publication('by_' || solver, 'many', '{a,b}', 4, options::jsonb || '{"keep": ["d"]}', solver)
+FROM (VALUES ('full_domain', '{"suppression_limit": 0.2}'), ('cluster', '{"method": "mondrian"}'), ('freeform', '{}'),
+             ('pattern_clustering', '{"patterns": ["-*", "**"]}')) s (solver, options);
+DELETE FROM many WHERE id % 10 = 0;
+SELECT r.status, r.row_count, r.k >= 4 AS k
+FROM kanon_publications p CROSS JOIN LATERAL kanon_refresh(publication) r WHERE publication ~ '\.by_' ORDER BY publication;
+SELECT row_count, row_matches, record_matches FROM kanon_check_freeform('many', 'by_freeform_release_2', '{a,b}', 4);
+SELECT kanon_drop_publication(publication) FROM kanon_publications WHERE publication ~ '\.by_';
+SELECT kanon_create_publication('x', 'many', '{a,b}', 4, solver => 'freeform', key => 'id');
+SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
+
+-- a reader tells suppressed cells from NULLs by their mark: so do the classes that are compared
+CREATE TABLE marked AS SELECT i AS id, 'a' AS a, CASE WHEN i > 6 THEN 'b' || i END AS b FROM generate_series(1, 12) i;
+SELECT kanon_create_publication('marks', 'marked', '{a,b}', 5, '{"mark": true, "patterns": ["--", "-*"]}', key => 'id',
+    protect_successive => true, keep_releases => 2);
+SELECT count(*), min(n) FROM (SELECT count(*) AS n FROM marks_persons_1 GROUP BY class) c;
+UPDATE marked SET b = CASE id WHEN 1 THEN 'b1' END WHERE id IN (1, 8);
+SELECT status, row_count, k, suppressed_later FROM kanon_refresh('marks');
+SELECT min(n) FROM (SELECT count(*) AS n FROM marks WHERE a IS NOT NULL GROUP BY a, b, kanon_pattern) c;
+SELECT persons_below_k FROM kanon_compare_releases('marks', 1, 2);
+SELECT kanon_drop_publication('marks');
 
 -- a source that is dropped in spite of all is reported; so is the view
 DROP TABLE otherwhere.people CASCADE;

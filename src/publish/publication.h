@@ -157,6 +157,9 @@ extern void labels_check(const KanonPublication *publication, Oid published);
 
 /* ---- successive.c: who is in which class of which release ---- */
 
+/* Counts its rows, and those of the smallest class that shows something (0: none does). */
+extern int64 release_rows(const KanonPublication *publication, Oid release, int64 *least);
+
 /* Splits the key off a new release; returns the table of persons. */
 extern Oid	persons_split(const KanonPublication *publication, const char *release, const char *persons);
 

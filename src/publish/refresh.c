@@ -140,44 +140,39 @@ drop_old(const KanonPublication *publication, List *releases)
 
 /* ---- a release ---- */
 
-/* What the record says of the run that wrote a table. */
-static double
-recorded_cost(const KanonPublication *publication, const char *target)
+/* What the record says of the run that wrote a table; *matches is 0 unless it is a freeform release. */
+static void
+read_record(const KanonPublication *publication, const char *target, double *cost, int64 *matches)
 {
 	Oid			types[1] = {TEXTOID};
 	Datum		values[1];
 	bool		isnull;
-	Datum		cost;
+	Datum		value;
 
 	values[0] = CStringGetTextDatum(target);
-	if (SPI_execute_with_args(psprintf("SELECT u.cost FROM %s.kanon_usefulness AS u"
+	if (SPI_execute_with_args(psprintf("SELECT u.cost, u.matches FROM %s.kanon_usefulness AS u"
 									   " WHERE u.target OPERATOR(pg_catalog.=) $1 ORDER BY u.run DESC LIMIT 1",
 									   quote_identifier(get_namespace_name(publication->extension))),
 							  1, types, values, NULL, false, 1) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "the run was not recorded");
-	cost = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	return isnull ? 0 : DatumGetFloat8(cost);
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	*cost = isnull ? 0 : DatumGetFloat8(value);
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull);
+	*matches = isnull ? 0 : DatumGetInt64(value);
 }
 
-/* The last word on a release, whichever solver made it. */
+/*
+ * The last word on a release, whichever solver made it.  One without classes has
+ * been compared with its source when it was written, and only then could be: the
+ * source may have changed since.
+ */
 static void
-check_release(const KanonPublication *publication, Release *release)
+check_release(const KanonPublication *publication, Release *release, int64 matches)
 {
-	Oid			types[2] = {REGCLASSOID, NAMEARRAYOID};
-	Datum		values[2];
-	bool		isnull;
-	Datum		k;
-
-	values[0] = ObjectIdGetDatum(release->relation);
-	values[1] = PointerGetDatum(publication->qis);
-	if (SPI_execute_with_args(psprintf("SELECT c.k, c.row_count FROM %s.kanon_check($1, $2) AS c",
-									   quote_identifier(get_namespace_name(publication->extension))),
-							  2, types, values, NULL, false, 1) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "could not check the release");
-	release->row_count = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
-	k = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	release->k = isnull ? 0 : DatumGetInt64(k);
-	if (!isnull && release->k < publication->k)
+	release->row_count = release_rows(publication, release->relation, &release->k);
+	if (matches > 0)
+		release->k = matches;
+	if (release->k > 0 && release->k < publication->k)
 		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".",
 							  release->k, publication->k));
 }
@@ -228,7 +223,8 @@ call_stable(const KanonPublication *publication, const char *target, Oid previou
 }
 
 static void
-solve(const KanonPublication *publication, Release *release, const Release *before, const char *target)
+solve(const KanonPublication *publication, Release *release, const Release *before, const char *target,
+	  int64 *matches)
 {
 	if (publication->stable)
 	{
@@ -241,7 +237,7 @@ solve(const KanonPublication *publication, Release *release, const Release *befo
 	else
 		solver_call(publication, target);
 	CommandCounterIncrement();
-	release->cost = recorded_cost(publication, target);
+	read_record(publication, target, &release->cost, matches);
 }
 
 /* What there is to do about persons, before the key leaves the release. */
@@ -261,21 +257,33 @@ settle_persons(const KanonPublication *publication, Release *release, List *rele
 	release->persons = persons_split(publication, target, table_name(publication, release, "persons", &bare));
 }
 
+static void
+raise_no_classes(const char *solver)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("solver \"%s\" makes no classes that persons could be in", solver),
+			 errhint("Leave out the key, or take another solver.")));
+}
+
 void
 release_build(KanonPublication *publication, Release *release, List *releases)
 {
 	char	   *bare;
 	char	   *target = table_name(publication, release, "release", &bare);
 	char	   *name;
+	int64		matches;
 
 	check_source(publication);
-	solve(publication, release, release_current(releases), target);
+	solve(publication, release, release_current(releases), target, &matches);
+	if (matches > 0 && publication->key != NULL)
+		raise_no_classes(publication->solver);
 	settle_persons(publication, release, releases, target);
 	release->relation = get_relname_relid(bare, get_rel_namespace(publication->definition));
 	keep_private(release->relation);
 	progress_say("checking", 0, -1);
 	labels_check(publication, release->relation);
-	check_release(publication, release);
+	check_release(publication, release, matches);
 	if (!OidIsValid(publication->published))
 	{
 		view_switch(publication, release->relation);

@@ -69,6 +69,9 @@ read_function(HeapTuple tuple, SolverFunction *function)
 	for (int i = 0; i < LEADING_ARGS; i++)
 		if (strcmp(function->names[i], leading[i]) != 0)
 			return false;
+	/* a check of a target that is there has it as a relation */
+	if (function->types[ARG_TARGET] != TEXTOID)
+		return false;
 	defaults = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults, &isnull);
 	if (!isnull)
 		function->defaults = castNode(List, stringToNode(TextDatumGetCString(defaults)));

@@ -24,6 +24,13 @@
 
 PG_FUNCTION_INFO_V1(kanon_compare_releases);
 
+static Oid
+relation_of(const char *name)
+{
+	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
+							false);
+}
+
 static uint64
 run(const char *sql, int expected)
 {
@@ -46,6 +53,48 @@ qi_list(const KanonPublication *publication, const char *each)
 	return list.data;
 }
 
+static JsonbValue *
+option(const KanonPublication *publication, const char *name)
+{
+	JsonbValue	key = {.type = jbvString,.val.string = {.val = unconstify(char *, name),.len = strlen(name)}};
+
+	return findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
+}
+
+/* It has a mark that tells a suppressed cell from a NULL, and so classes apart. */
+static bool
+is_marked(const KanonPublication *publication, Oid release)
+{
+	JsonbValue *value = option(publication, "mark");
+
+	return value != NULL && value->type != jbvNull && !(value->type == jbvBool && !value->val.boolean) &&
+		get_attnum(release, KANON_MARK_COLUMN) > 0;
+}
+
+/* What tells classes apart, as readers see them. */
+static char *
+class_list(const KanonPublication *publication, Oid release)
+{
+	return psprintf("%s%s", qi_list(publication, ""),
+					is_marked(publication, release) ? ", " KANON_MARK_COLUMN : "");
+}
+
+int64
+release_rows(const KanonPublication *publication, Oid release, int64 *least)
+{
+	char	   *qis = qi_list(publication, "");
+	bool		isnull;
+	Datum		value;
+
+	(void) run(psprintf("SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8"
+						" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
+						" FROM %s GROUP BY %s) AS g",
+						qis, relation_name(release), class_list(publication, release)), SPI_OK_SELECT);
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	*least = isnull ? 0 : DatumGetInt64(value);
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
+}
+
 /* The equality that makes two keys one person, as an operator in SQL. */
 static char *
 key_equality(Oid relid, const char *key)
@@ -63,13 +112,6 @@ key_equality(Oid relid, const char *key)
 					get_opname(entry->eq_opr));
 }
 
-static Oid
-relation_of(const char *name)
-{
-	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
-							false);
-}
-
 /*
  * Rows of a release that still has its key, with the number of their class and
  * their place: class, key, id.  Grouping by arrays asks no more of the types
@@ -85,7 +127,7 @@ members(const KanonPublication *publication, const char *release)
 					" pg_catalog.array_agg(ctid) AS ids FROM %s"
 					" WHERE pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 GROUP BY %s) AS g"
 					" CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(g.keys), pg_catalog.unnest(g.ids)) AS u (key, id)",
-					quote_identifier(publication->key), release, qis, qis);
+					quote_identifier(publication->key), release, qis, class_list(publication, relation_of(release)));
 }
 
 static void
@@ -107,14 +149,6 @@ typedef struct Remedy
 	const char *statement;		/* up to its WHERE */
 	int			expected;
 } Remedy;
-
-static JsonbValue *
-option(const KanonPublication *publication, const char *name)
-{
-	JsonbValue	key = {.type = jbvString,.val.string = {.val = unconstify(char *, name),.len = strlen(name)}};
-
-	return findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
-}
 
 static bool
 has_privacy(const KanonPublication *publication)
@@ -155,7 +189,7 @@ find_remedy(const KanonPublication *publication, const char *release)
 	memset(mark, '*', n);
 	mark[n] = '\0';
 	remedy->statement = psprintf("UPDATE %s SET %s%s", release, qi_list(publication, " = NULL"),
-								 get_attnum(relation_of(release), KANON_MARK_COLUMN) > 0
+								 is_marked(publication, relation_of(release))
 								 ? psprintf(", " KANON_MARK_COLUMN " = '%s'", mark) : "");
 	remedy->expected = SPI_OK_UPDATE;
 	return remedy;
@@ -185,7 +219,7 @@ stranded(const KanonPublication *publication, const char *release)
 	return psprintf("SELECT pg_catalog.unnest(pg_catalog.array_agg(ctid)) FROM %s"
 					" WHERE pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 GROUP BY %s"
 					" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.<) " INT64_FORMAT,
-					release, qis, qis, publication->k);
+					release, qis, class_list(publication, relation_of(release)), publication->k);
 }
 
 static int64
