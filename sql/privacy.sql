@@ -258,5 +258,16 @@ SELECT try($$ kanon_pattern_guided('moody', 'moody_other', '{zip}', 2, keep => '
 SELECT try($$ kanon_pattern_guided('moody', 'moody_out', '{zip}', 2, keep => '{m}', privacy => ARRAY[kanon_distinct_l('m', 3)]) $$);
 SELECT try($$ kanon_pattern_guided('moody', 'moody_out', '{zip}', 2, keep => '{m}') $$);
 \set VERBOSITY terse
+-- in persons, two classes can keep what both break: one has NULL where the other is suppressed
+CREATE TABLE alike (person int, a text, b text, finding text);
+INSERT INTO alike VALUES (1, 'a', NULL, 'no'), (2, 'a', NULL, 'yes'), (1, 'a', 'x', 'no'), (3, 'a', 'y', 'yes');
+SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_out', '{a,b}', 2, '{--,-*}', keep => '{finding}',
+    privacy => ARRAY[kanon_alpha('finding', 0.5, '{yes}'), kanon_subject('person')]);
+SELECT to_regclass('alike_out');
+SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_out', '{a,b}', 2, '{--,-*}', keep => '{finding}',
+    privacy => ARRAY[kanon_alpha('finding', 0.5, '{yes}'), kanon_subject('person')], mark => true);
+SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_more', '{a,b}', 2, '{--,-*}', keep => '{finding}',
+    privacy => ARRAY[kanon_alpha('finding', 0.7, '{yes}'), kanon_subject('person')]);
+
 SET client_min_messages = warning;
 DROP SCHEMA privacy_test CASCADE;

@@ -2,6 +2,10 @@
  * persons.c: rules that count persons, checked on what was written: the target
  * does not show who a row is about, so each row of the second read is noted with
  * its class when it is written, whatever the solver said of it.
+ *
+ * Where a reader cannot tell two classes apart (one has a NULL where the other is
+ * suppressed) the rows of both are checked together, too: rules in persons can be
+ * kept by each and broken by both (see core/privacy.c).
  */
 #include "compat.h"
 #include "kanon_pg.h"
@@ -18,7 +22,15 @@ struct Persons
 	const KanonRelease *release;
 	Border	   *border;
 	Tuplesortstate *sort;		/* of class << 32 | row type */
+	const uint32 *looks;		/* [nclasses] the first class that looks the same; NULL: all differ */
+	Tuplesortstate *alike;		/* the same with the looks in place of classes */
 };
+
+static Tuplesortstate *
+begin_sort(void)
+{
+	return tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false, work_mem, NULL, 0);
+}
 
 Persons *
 persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *border)
@@ -31,14 +43,25 @@ persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *
 	persons->problem = problem;
 	persons->release = release;
 	persons->border = border;
-	persons->sort = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false, work_mem, NULL, 0);
+	persons->sort = begin_sort();
+	persons->looks = NULL;
+	persons->alike = NULL;
 	return persons;
+}
+
+void
+persons_alike(Persons *persons, const uint32 *looks)
+{
+	persons->looks = looks;
+	persons->alike = begin_sort();
 }
 
 void
 persons_note(Persons *persons, uint32 class_, uint32 type)
 {
 	tuplesort_putdatum(persons->sort, Int64GetDatum((int64) class_ << 32 | type), false);
+	if (persons->looks != NULL)
+		tuplesort_putdatum(persons->alike, Int64GetDatum((int64) persons->looks[class_] << 32 | type), false);
 }
 
 /* Rows of a class: what each row type has of them. */
@@ -49,22 +72,44 @@ typedef struct Noted
 	uint32		n;
 } Noted;
 
+static bool
+is_allowed(const Persons *persons, const Noted *noted, bool few)
+{
+	const KanonProblem *problem = persons->problem;
+	bool		allowed = kanon_privacy_allows(problem, noted->types, noted->counts, noted->n, few, NULL);
+
+	if (kanon_privacy_failed(problem->privacy))
+		border_check(persons->border, KANON_NO_MEMORY, "");
+	return allowed;
+}
+
 static void
 check_class(const Persons *persons, uint32 class_, const Noted *noted)
 {
 	const KanonProblem *problem = persons->problem;
 	bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS
 		&& kanon_class_blank(problem, persons->release, class_);
-	bool		allowed = kanon_privacy_allows(problem, noted->types, noted->counts, noted->n, few, NULL);
 
-	if (kanon_privacy_failed(problem->privacy))
-		border_check(persons->border, KANON_NO_MEMORY, "");
-	if (!allowed)
+	if (!is_allowed(persons, noted, few))
 		raise_unsafe("A class breaks a privacy rule that counts persons.");
 }
 
-void
-persons_end(Persons *persons)
+/* They are enough persons if the classes are. */
+static void
+check_alike(const Persons *persons, uint32 look, const Noted *noted)
+{
+	if (!is_allowed(persons, noted, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("classes that look alike break a privacy rule about persons together"),
+				 errdetail("They differ only in whether a cell is suppressed or has no value to show."),
+				 errhint("mark => true tells them apart; or replace NULL by a value in a view of the source.")));
+}
+
+/* Hands the rows over, those of one number together. */
+static void
+check_sorted(const Persons *persons, Tuplesortstate *sort,
+			 void (*check) (const Persons *persons, uint32 class_, const Noted *noted))
 {
 	uint32		ntypes = persons->problem->ntypes;
 	Noted		noted = {
@@ -75,15 +120,15 @@ persons_end(Persons *persons)
 	Datum		datum;
 	bool		isnull;
 
-	tuplesort_performsort(persons->sort);
-	while (kanon_getdatum(persons->sort, &datum, &isnull))
+	tuplesort_performsort(sort);
+	while (kanon_getdatum(sort, &datum, &isnull))
 	{
 		uint32		type = (uint32) DatumGetInt64(datum);
 
 		CHECK_FOR_INTERRUPTS();
 		if (noted.n > 0 && class_ != (uint32) (DatumGetInt64(datum) >> 32))
 		{
-			check_class(persons, class_, &noted);
+			check(persons, class_, &noted);
 			noted.n = 0;
 		}
 		class_ = (uint32) (DatumGetInt64(datum) >> 32);
@@ -95,8 +140,16 @@ persons_end(Persons *persons)
 		noted.counts[noted.n - 1]++;
 	}
 	if (noted.n > 0)
-		check_class(persons, class_, &noted);
-	tuplesort_end(persons->sort);
+		check(persons, class_, &noted);
+	tuplesort_end(sort);
 	border_pfree(persons->border, noted.types);
 	border_pfree(persons->border, noted.counts);
+}
+
+void
+persons_end(Persons *persons)
+{
+	check_sorted(persons, persons->sort, check_class);
+	if (persons->alike != NULL)
+		check_sorted(persons, persons->alike, check_alike);
 }

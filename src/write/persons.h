@@ -11,10 +11,13 @@ typedef struct Persons Persons;
 /* NULL if no rule is about persons. */
 extern Persons *persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *border);
 
+/* Before any row: classes that look the same to a reader have the same number. */
+extern void persons_alike(Persons *persons, const uint32 *looks);
+
 /* A row of this type was put into that class. */
 extern void persons_note(Persons *persons, uint32 class_, uint32 type);
 
-/* Raises if a class that was written breaks a rule. */
+/* Raises if a class that was written breaks a rule, or those that look alike do together. */
 extern void persons_end(Persons *persons);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "core/privacy.h"
 #include "write/bulk.h"
 #include "write/persons.h"
 #include "write/show.h"
@@ -167,6 +168,96 @@ enter_class(Writer *writer, uint32 class_)
 		writer->pattern = CStringGetTextDatum(class_text(release, class_, &source->levels));
 	MemoryContextSwitchTo(old);
 	writer->class_ = class_;
+}
+
+/* What a class shows, as text that no other has that looks different. */
+typedef struct Look
+{
+	char	   *text;
+	uint32		class_;
+} Look;
+
+static int
+compare_looks(const void *a, const void *b)
+{
+	const Look *left = a;
+	const Look *right = b;
+	int			order = strcmp(left->text, right->text);
+
+	return order != 0 ? order : left->class_ < right->class_ ? -1 : left->class_ > right->class_;
+}
+
+static char *
+look_of(Writer *writer, FmgrInfo *output, uint32 class_)
+{
+	StringInfoData text;
+
+	enter_class(writer, class_);
+	initStringInfo(&text);
+	for (int c = 0; c < writer->types->source->nqis; c++)
+	{
+		char	   *value = writer->nulls[c] ? NULL : OutputFunctionCall(&output[c], writer->values[c]);
+
+		if (value == NULL)
+			appendStringInfoChar(&text, '-');
+		else
+		{
+			appendStringInfo(&text, "%zu:%s", strlen(value), value);
+			pfree(value);
+		}
+	}
+	return text.data;
+}
+
+/*
+ * Finds the classes that readers cannot tell apart without a mark; only rules in
+ * persons need to know: two classes together keep every other rule that each keeps.
+ */
+static void
+find_alike(Writer *writer)
+{
+	const Source *source = writer->types->source;
+	uint32		n = writer->release->nclasses;
+	Look	   *looks;
+	uint32	   *first;
+	FmgrInfo   *output;
+	uint32		differ = 0;
+	int			nest;
+
+	if (writer->persons == NULL || writer->target->mark || kanon_privacy_monotone(writer->problem->privacy))
+		return;
+	looks = border_palloc(writer->border, sizeof(Look) * (Size) n);
+	first = border_palloc(writer->border, sizeof(uint32) * (Size) n);
+	output = palloc(sizeof(FmgrInfo) * source->nqis);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		Oid			function;
+		bool		isvarlena;
+
+		getTypeOutputInfo(shown_type(&source->qis[c]), &function, &isvarlena);
+		fmgr_info(function, &output[c]);
+	}
+	nest = plain_text_begin();
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		looks[i] = (Look) {look_of(writer, output, i), i};
+	}
+	plain_text_end(nest);
+	writer->class_ = KANON_DROPPED;
+	qsort(looks, n, sizeof(Look), compare_looks);
+	for (uint32 i = 0; i < n; i++)
+	{
+		bool		alike = i > 0 && strcmp(looks[i].text, looks[i - 1].text) == 0;
+
+		first[looks[i].class_] = alike ? first[looks[i - 1].class_] : looks[i].class_;
+		differ += alike ? 0 : 1;
+	}
+	if (differ < n)
+		persons_alike(writer->persons, first);
+	for (uint32 i = 0; i < n; i++)
+		pfree(looks[i].text);
+	border_pfree(writer->border, looks);
 }
 
 /* One row of the class at hand, with the kept values given. */
@@ -356,6 +447,7 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 		raise_unsafe("It has other columns than those that were listed, or constraints, indexes or triggers.");
 	writer->bulk = bulk_begin(rel);
 	writer->persons = persons_begin(problem, release, border);
+	find_alike(writer);
 	if (types->source->nkept > 0 || writer->persons != NULL)
 		write_from_source(writer);
 	else
