@@ -89,6 +89,13 @@ SELECT row_count FROM kanon_freeform('typed', 'typed_f', '{n,f,b,d,t,o}', 3, met
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 WHERE attrelid = 'typed_f'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT * FROM kanon_check_freeform('typed', 'typed_f', '{n,f,b,d,t,o}', 3);
+-- after the last date there is infinity, which a range that ends before it has not
+CREATE TABLE ages AS
+SELECT (ARRAY['-infinity', '5874897-12-31', 'infinity']::date[])[1 + i % 3] AS d, (ARRAY[-2147483648, 0, 2147483647])[1 + i % 3] AS n
+FROM generate_series(1, 12) i;
+SELECT row_count FROM kanon_freeform('ages', 'ages_f', '{d,n}', 4);
+SELECT d, n, count(*) FROM ages_f GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM kanon_check_freeform('ages', 'ages_f', '{d,n}', 4);
 
 -- what does not hold is said
 SELECT classes, class_min, matches, note FROM kanon_usefulness WHERE target = 'freeform_test.marked';

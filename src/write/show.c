@@ -147,13 +147,23 @@ show_bound(Shower *shower, int qi, Datum value, TypeCacheEntry **range)
 	return as_subtype(&shower->columns[qi], value);
 }
 
-/* A range over integers or dates ends before its upper bound, which the last one has not. */
-static bool
-is_last(Oid subtype, Datum value)
+/*
+ * A range over integers or dates ends before its upper bound.  The last integer
+ * has none after it; after the last date there is infinity, a value of its own,
+ * which the range must not hold.
+ */
+static void
+end_with_last(Oid subtype, RangeBound *upper)
 {
-	return (subtype == INT4OID && DatumGetInt32(value) == PG_INT32_MAX)
-		|| (subtype == INT8OID && DatumGetInt64(value) == PG_INT64_MAX)
-		|| (subtype == DATEOID && DatumGetDateADT(value) == DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1);
+	if (subtype == INT4OID)
+		upper->infinite = DatumGetInt32(upper->val) == PG_INT32_MAX;
+	else if (subtype == INT8OID)
+		upper->infinite = DatumGetInt64(upper->val) == PG_INT64_MAX;
+	else if (subtype == DATEOID && DatumGetDateADT(upper->val) == DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1)
+	{
+		upper->val = DateADTGetDatum(DATEVAL_NOEND);
+		upper->inclusive = false;
+	}
 }
 
 /* From one value to another, both in it. */
@@ -163,8 +173,7 @@ range_between(const ShownColumn *shown, Datum low, Datum high)
 	RangeBound	lower = {as_subtype(shown, low), false, true, true};
 	RangeBound	upper = {as_subtype(shown, high), false, true, false};
 
-	upper.infinite = is_last(shown->range->rngelemtype->type_id, upper.val);
-
+	end_with_last(shown->range->rngelemtype->type_id, &upper);
 	return RangeTypePGetDatum(kanon_make_range(shown->range, &lower, &upper));
 }
 
