@@ -12,11 +12,12 @@ set key off
 
 # of a method with (1) or without (0) partitions, the column y where the others are fixed
 at(m, part, r, c, k, y) = (strcol(1) eq m && (column(5) > 0) == part && (r == 0 || column(2) == r) && (c == 0 || column(3) == c) && (k == 0 || column(4) == k)) ? column(y) : NaN
-methods = "greedy sort_greedy ring pattern_guided greedy sort_greedy hungarian min_cost_flow concealment"
-colours = "#4477aa #cc3311 #888888 #000000 #4477aa #cc3311 #228833 #aa3377 #ccbb44"
-part(n) = n > 4
+methods = "greedy sort_greedy ring pattern_guided mondrian bottom_up greedy sort_greedy hungarian min_cost_flow concealment"
+colours = "#4477aa #cc3311 #888888 #000000 #ee7733 #009988 #4477aa #cc3311 #228833 #aa3377 #ccbb44"
+part(n) = n > 6
+classes(n) = n > 3 && n < 7
 name(n) = word(methods, n).(part(n) ? ", parts" : "")
-lines(x, r, c, k, y) = sprintf("plot for [n=1:9] '%s' every ::1 using (at(word(methods,n), part(n), %d, %d, %d, %d) == at(word(methods,n), part(n), %d, %d, %d, %d) ? column(%d) : NaN):(at(word(methods,n), part(n), %d, %d, %d, %d)) with linespoints pt (part(n) ? 6 : 7) ps 0.6 lc rgb word(colours,n) title name(n)", file, r, c, k, y, r, c, k, y, x, r, c, k, y)
+lines(x, r, c, k, y) = sprintf("plot for [n=1:11] '%s' every ::1 using (at(word(methods,n), part(n), %d, %d, %d, %d) == at(word(methods,n), part(n), %d, %d, %d, %d) ? column(%d) : NaN):(at(word(methods,n), part(n), %d, %d, %d, %d)) with linespoints pt (classes(n) ? 5 : part(n) ? 6 : 7) ps 0.6 lc rgb word(colours,n) title name(n)", file, r, c, k, y, r, c, k, y, x, r, c, k, y)
 
 set ylabel "GCP"
 set xlabel "k (10,000 rows, 8 columns)"
@@ -63,5 +64,5 @@ set ylabel "mean GCP"
 set title "100 tables of 14 rows, 8 columns"
 set output dir."/freeform_samples.svg"
 file = dir."/freeform_samples.tsv"
-methods = "mip hungarian sort_greedy greedy min_cost_flow concealment ring"
+methods = "mip hungarian sort_greedy greedy min_cost_flow concealment ring bottom_up mondrian pattern_guided"
 plot for [m in methods] file every ::1 using (strcol(1) eq m ? column(5) : NaN):6 with linespoints pt 7 ps 0.6 title m

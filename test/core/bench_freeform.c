@@ -9,7 +9,9 @@
  * GCP, seconds of processor time, peak memory in MiB.  The first ROWS of the
  * file are taken after a shuffle that is always the same.
  *
- * METHOD may be pattern_guided, too: what greedy suppresses, priced the same way.
+ * METHOD may also be one with classes, priced the same way: pattern_guided (what
+ * greedy suppresses) or one of kanon_cluster's, which shows numbers as ranges and
+ * the rest as sets.
  *
  * With `samples`: the mean GCP of each method over N such tables, one after the
  * other in the shuffled file, beside the optimum.
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cluster.h"
 #include "fixture.h"
 #include "freeform.h"
 
@@ -52,59 +55,92 @@ shuffle_rows(Table *table)
 
 static const int adult2[9] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
 
+/* What a cell of a release loses, of 1. */
+static double
+lost(const KanonRelease *release, const KanonColumn *column, KanonCell cell)
+{
+	const uint32_t *pool = release->pool + cell.code;
+
+	if (cell.show == KANON_SHOW_VALUE)
+		return 0;
+	if (cell.show == KANON_SHOW_RANGE)
+		return (column->number[pool[1]] - column->number[pool[0]])
+			/ (column->number[column->distinct - 1] - column->number[0]);
+	if (cell.show == KANON_SHOW_SET)
+		return (double) (pool[0] - 1) / (column->distinct - 1);
+	return 1;
+}
+
+/* By what is shown, whoever solved it: one formula for all methods. */
+static double
+gcp_of(const KanonProblem *problem, const KanonRelease *release, size_t rows)
+{
+	size_t		width = (size_t) problem->ncolumns;
+	double		sum = 0;
+
+	for (uint32_t i = 0; i < release->nclasses; i++)
+		for (size_t c = 0; c < width; c++)
+			sum += (double) release->classes[i].rows
+				* lost(release, &problem->columns[c], release->cells[i * width + c]);
+	return sum / (double) width / (double) rows;
+}
+
 /* Rows from `first` on; GCP, or a negative number. */
 static double
 solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int64_t k,
-	  const KanonFreeformOptions *options)
+	  KanonSolve method, const KanonFreeformOptions *options)
 {
+	static const KanonClusterShow show[9] = {
+		KANON_CLUSTER_RANGE, KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET,
+		KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET
+	};
+	struct KanonClusterOptions shows = {.show = show};
 	Table		table = {.nrows = rows,.ncolumns = all->ncolumns,.cell = all->cell + first * (size_t) all->ncolumns};
 	KanonProblem *problem = problem_make(host, &table, adult2, columns, 1, k);
 	KanonRelease release;
-	KanonReport report;
-	KanonStatus status;
-
-	problem->freeform = options;
-	problem->seed = 1;
-	status = kanon_solve_freeform(problem, &release, &report);
-	if (status == KANON_OK)
-		kanon_release_free(problem, &release);
-	else
-		fprintf(stderr, "status %d: %s\n", (int) status, report.detail);
-	problem_free(problem);
-	return status == KANON_OK ? report.cost / columns / (double) rows : -1;
-}
-
-/* Pattern-guided k-anonymity on the same table: a suppressed cell loses everything. */
-static double
-solve_patterns(Host *host, const Table *all, size_t rows, int columns, int64_t k)
-{
-	Table		table = {.nrows = rows,.ncolumns = all->ncolumns,.cell = all->cell};
-	KanonProblem *problem = problem_make(host, &table, adult2, columns, 1, k);
-	KanonRelease release;
 	KanonReport report = {0};
+	KanonStatus status;
 	double		gcp = -1;
 
-	if (kanon_solve_greedy(problem, &release, &report) == KANON_OK)
+	/* with these a release is taken for a graph */
+	problem->freeform = method == kanon_solve_freeform ? options : NULL;
+	problem->cluster = &shows;
+	problem->seed = 1;
+	status = method(problem, &release, &report);
+	if (status == KANON_OK)
 	{
-		gcp = report.cost / columns / (double) rows;
+		gcp = gcp_of(problem, &release, rows);
 		kanon_release_free(problem, &release);
 	}
+	else
+		fprintf(stderr, "status %d: %s\n", (int) status, report.detail);
 	problem_free(problem);
 	return gcp;
 }
 
-static void
-samples(Host *host, const Table *table, size_t n, size_t rows, int columns, int64_t k)
+/* By its name; NULL: there is none such. */
+static KanonSolve
+find_method(const char *name, KanonFreeformOptions *options)
 {
-	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
-	{
-		KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
-		double		sum = 0;
+	const KanonSolver *cluster = kanon_cluster_method_find(name);
 
-		for (size_t s = 0; s < n; s++)
-			sum += solve(host, table, s * rows, rows, columns, k, &options);
-		printf("%s\t%zu\t%zu\t%d\t%d\t%.5f\n", kanon_freeform_name(m), n, rows, columns, (int) k, sum / (double) n);
-	}
+	if (strcmp(name, "pattern_guided") == 0)
+		return kanon_solve_greedy;
+	if (cluster != NULL)
+		return cluster->solve;
+	return kanon_freeform_method(name, &options->method) ? kanon_solve_freeform : NULL;
+}
+
+static void
+samples(Host *host, const Table *table, const char *name, size_t n, size_t rows, int columns, int64_t k)
+{
+	KanonFreeformOptions options = {0};
+	KanonSolve	method = find_method(name, &options);
+	double		sum = 0;
+
+	for (size_t s = 0; s < n; s++)
+		sum += solve(host, table, s * rows, rows, columns, k, method, &options);
+	printf("%s\t%zu\t%zu\t%d\t%d\t%.5f\n", name, n, rows, columns, (int) k, sum / (double) n);
 }
 
 int
@@ -112,14 +148,14 @@ main(int argc, char **argv)
 {
 	KanonFreeformOptions options = {0};
 	bool		sampled = argc == 7 && strcmp(argv[2], "samples") == 0;
-	bool		patterns = argc == 6 && strcmp(argv[2], "pattern_guided") == 0;
+	KanonSolve	method = argc < 3 || sampled ? NULL : find_method(argv[2], &options);
 	Host		host;
 	Table	   *table;
 	size_t		rows;
 	double		start;
 	double		gcp;
 
-	if (argc < 6 || (!sampled && !patterns && !kanon_freeform_method(argv[2], &options.method)))
+	if (argc < 6 || (!sampled && method == NULL))
 	{
 		fprintf(stderr, "usage: bench_freeform FILE METHOD ROWS COLUMNS K [PARTITION_SIZE [symmetric]]\n"
 				"       bench_freeform FILE samples N ROWS COLUMNS K\n");
@@ -135,7 +171,14 @@ main(int argc, char **argv)
 	host_init(&host);
 	if (sampled)
 	{
-		samples(&host, table, strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10), atoi(argv[5]), atoi(argv[6]));
+		static const char *const classes[] = {"mondrian", "bottom_up", "pattern_guided"};
+		size_t		n = strtoul(argv[3], NULL, 10);
+
+		rows = strtoul(argv[4], NULL, 10);
+		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+			samples(&host, table, kanon_freeform_name(m), n, rows, atoi(argv[5]), atoi(argv[6]));
+		for (int m = 0; m < 3; m++)
+			samples(&host, table, classes[m], n, rows, atoi(argv[5]), atoi(argv[6]));
 		table_free(table);
 		return host.blocks == 0 ? 0 : 1;
 	}
@@ -144,8 +187,7 @@ main(int argc, char **argv)
 	options.partition_size = argc > 6 ? (uint32_t) atoi(argv[6]) : 0;
 	options.symmetric = argc > 7;
 	start = processor_seconds();
-	gcp = patterns ? solve_patterns(&host, table, rows, atoi(argv[4]), atoi(argv[5]))
-		: solve(&host, table, 0, rows, atoi(argv[4]), atoi(argv[5]), &options);
+	gcp = solve(&host, table, 0, rows, atoi(argv[4]), atoi(argv[5]), method, &options);
 	printf("%s\t%zu\t%s\t%s\t%u\t%.5f\t%.3f\t%.1f\n", argv[2], rows, argv[4], argv[5],
 		   options.partition_size, gcp, processor_seconds() - start, (double) host.peak / (1 << 20));
 	table_free(table);
