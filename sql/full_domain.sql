@@ -74,6 +74,9 @@ SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 13, :'h');
 SELECT kanon_full_domain('people', NULL, '{age,zip,sex}', 2, :'h');
 SELECT kanon_full_domain('people', 'x', '{age,zip}', 2, '{"sex": "zip_h"}');
 SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, '{"age": "nowhere"}');
+-- one without a level below the top is no better for it
+CREATE TABLE flat_h AS SELECT 43 AS age, 'any' AS label;
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, '{"age": "flat_h"}');
 -- every node within the limit leaves one row over, but the top
 SELECT node FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 12, :'h', residual => 'error', dry_run => true);
 -- a lattice of 2^24 nodes
@@ -83,4 +86,4 @@ FROM generate_series(1, 24) i \gset
 INSERT INTO wide DEFAULT VALUES;
 INSERT INTO wide DEFAULT VALUES;
 SELECT kanon_full_domain('wide', 'x', :'columns', 2);
-DROP TABLE people, age_h, zip_h, found, people_public, nobody, nobody_public, many, a_h, b_h, wide;
+DROP TABLE people, flat_h, age_h, zip_h, found, people_public, nobody, nobody_public, many, a_h, b_h, wide;

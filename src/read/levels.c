@@ -78,6 +78,15 @@ level_codes(const RowTypes *types, const KanonColumn *values, const uint32 *node
 	return codes;
 }
 
+static bool
+has_hierarchies(const Source *source)
+{
+	for (int c = 0; c < source->nqis; c++)
+		if (source->qis[c].hierarchy != NULL)
+			return true;
+	return false;
+}
+
 void
 rowtypes_levels(RowTypes *types, Border *border)
 {
@@ -85,7 +94,8 @@ rowtypes_levels(RowTypes *types, Border *border)
 	const Levels *levels = &source->levels;
 	KanonColumn *column;
 
-	if (levels->first[source->nqis] == source->nqis)
+	/* one without a level below the top is read all the same: it may be wrong */
+	if (!has_hierarchies(source))
 		return;
 	types->columns = column = MemoryContextAllocZero(border->context,
 													 sizeof(KanonColumn) * levels->first[source->nqis]);
