@@ -48,7 +48,8 @@ weights_parse(ArrayType *array, int ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the weights add up to %s", sum > 0 ? "more than can be counted" : "0"),
-				 errhint("At least one quasi-identifier must cost something to suppress.")));
+				 sum > 0 ? errhint("It is their ratios that decide: divide them all by the same number.")
+				 : errhint("At least one quasi-identifier must cost something to suppress.")));
 	return weights;
 }
 

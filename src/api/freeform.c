@@ -259,7 +259,7 @@ kanon_freeform(PG_FUNCTION_ARGS)
 				 errhint("A seed is for tests; leave it out to publish.")));
 	run_solve(run, method, freeform_solve);
 	if (call.options.method == KANON_FREEFORM_MIP && call.parts <= 1)
-		run_notice_unproven(run);
+		run_notice_unproven(run, false);
 	publish_end(&publish);
 	return_summary(run, &call, (ReturnSetInfo *) fcinfo->resultinfo);
 	run_end(run);

@@ -82,7 +82,7 @@ kanon_pattern_clustering(PG_FUNCTION_ARGS)
 	publish_read(&publish);
 	run_solve(run, method, solve);
 	if (solve == kanon_solve_pattern_clustering)
-		run_notice_unproven(run);
+		run_notice_unproven(run, true);
 	publish_end(&publish);
 	run_return_patterns(run, (ReturnSetInfo *) fcinfo->resultinfo);
 	run_end(run);

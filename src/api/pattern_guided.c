@@ -64,7 +64,7 @@ kanon_pattern_guided(PG_FUNCTION_ARGS)
 	rules_notice_empty(&run->problem);
 	run_solve(run, method, solver->solve);
 	if (strcmp(method, "ilp") == 0)
-		run_notice_unproven(run);
+		run_notice_unproven(run, true);
 	publish_end(&publish);
 	run_return_patterns(run, (ReturnSetInfo *) fcinfo->resultinfo);
 	run_end(run);

@@ -193,7 +193,7 @@ run_notice_dropped(const Run *run)
 }
 
 void
-run_notice_unproven(const Run *run)
+run_notice_unproven(const Run *run, bool takes_gap)
 {
 	const KanonReport *report = &run->report;
 
@@ -204,13 +204,19 @@ run_notice_unproven(const Run *run)
 				(errmsg("the release is not proven to be optimal"),
 				 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
 				 errhint("Raise time_limit.")));
+	else if (isinf(report_gap(report)))
+		ereport(NOTICE,
+				(errmsg("the release is not proven to be optimal"),
+				 errdetail("Its cost is %.10g, no release costs less than %.10g.", report->cost, report->lower_bound),
+				 errhint("Raise time_limit.")));
 	else
 		ereport(NOTICE,
 				(errmsg("the release is not proven to be optimal"),
 				 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
 						   report->cost, report->lower_bound, 100 * report_gap(report)),
-				 errhint("Raise time_limit, or accept the gap by gap => %.3f.",
-						 ceil(1000 * report_gap(report)) / 1000)));
+				 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
+									 ceil(1000 * report_gap(report)) / 1000)
+				 : errhint("Raise time_limit.")));
 }
 
 void

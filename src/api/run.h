@@ -61,8 +61,8 @@ extern int64 run_publish(Run *run);
 /* A NOTICE when rows are left out under privacy rules: there may be any number of them. */
 extern void run_notice_dropped(const Run *run);
 
-/* A NOTICE when an exact method stopped before its proof. */
-extern void run_notice_unproven(const Run *run);
+/* A NOTICE when an exact method stopped before its proof; does the function take a gap? */
+extern void run_notice_unproven(const Run *run, bool takes_gap);
 
 /* One row per pattern that was used, cheapest first. */
 extern void run_return_patterns(const Run *run, ReturnSetInfo *rsinfo);
