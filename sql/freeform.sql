@@ -75,6 +75,10 @@ CREATE TABLE few AS SELECT i AS a, i % 2 AS b FROM generate_series(1, 6) i;
 SELECT m, row_count FROM method, kanon_freeform('few', 'few_' || m, '{a,b}', 4, method => m) WHERE m <> 'concealment';
 SELECT m, c.regular FROM method, kanon_check_freeform('few', to_regclass('few_' || m), '{a,b}', 4) c WHERE m <> 'concealment';
 SELECT row_count FROM kanon_freeform('few', 'few_s', '{a,b}', 4, "symmetric" => true);
+-- three rows have no mutual partner left after the first
+CREATE TABLE three AS SELECT i AS a, i % 2 AS b FROM generate_series(1, 3) i;
+SELECT m, row_count FROM unnest('{greedy,sort_greedy,hungarian,ring}'::text[]) m,
+ kanon_freeform('three', NULL, '{a,b}', 2, method => m, "symmetric" => true, dry_run => true);
 CREATE TABLE none (a int, b text);
 SELECT row_count, gcp FROM kanon_freeform('none', 'none_f', '{a,b}', 3);
 SELECT * FROM kanon_check_freeform('none', 'none_f', '{a,b}', 3);

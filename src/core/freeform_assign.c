@@ -203,8 +203,9 @@ augment(Assign *a, uint32_t s)
 				at = x;
 				row = false;
 			}
+		/* there always is one, but where a mutual round left a row over */
 		if (least == FAR)
-			return KANON_BROKEN;
+			return a->work->space->symmetric ? KANON_NOT_FOUND : KANON_BROKEN;
 		if (row)
 		{
 			a->row_done[at] = 1;
