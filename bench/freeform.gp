@@ -58,11 +58,13 @@ set terminal svg size 700,430 dynamic noenhanced font "sans-serif,13" background
 set border 3 lc rgb "#888888"
 set tics nomirror textcolor rgb "#333333"
 set grid y lc rgb "#dddddd"
-set key top left
+set key outside right
+set xtics 1
 set xlabel "k"
 set ylabel "mean GCP"
 set title "100 tables of 14 rows, 8 columns"
 set output dir."/freeform_samples.svg"
 file = dir."/freeform_samples.tsv"
 methods = "mip hungarian sort_greedy greedy min_cost_flow concealment ring bottom_up mondrian pattern_guided"
-plot for [m in methods] file every ::1 using (strcol(1) eq m ? column(5) : NaN):6 with linespoints pt 7 ps 0.6 title m
+colours = "#000000 #228833 #cc3311 #4477aa #aa3377 #ccbb44 #888888 #009988 #ee7733 #000000"
+plot for [n=1:10] file every ::1 using (strcol(1) eq word(methods,n) ? column(5) : NaN):6 with linespoints pt (n > 7 ? 5 : 7) ps 0.6 lc rgb word(colours,n) title word(methods,n)

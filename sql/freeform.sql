@@ -177,6 +177,10 @@ BEGIN
     RAISE NOTICE '%: %', regexp_replace(hint, '\d+', 'N'), parts > 1;
     DROP TABLE x;
 END $$;
+-- every row matches every record, though no two are equal
+CREATE TABLE wide AS SELECT int4range(0, 20000 + i) AS a, int4range(0, 20000 + i) AS b FROM generate_series(1, 20000) i;
+\set VERBOSITY default
+SELECT * FROM kanon_check_freeform('large', 'wide', '{a,b}', 10);
 SET kanon.max_memory = '2MB';
 \set VERBOSITY terse
 SELECT * FROM kanon_freeform('large', 'x', '{a,b}', 10);

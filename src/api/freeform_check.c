@@ -76,6 +76,17 @@ with_mark(Oid relid, ArrayType *qis, bool *mark)
 	return construct_array(all, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 }
 
+/* The matches are held in memory, and there may be many times k of them for a row. */
+static void
+refuse_matches(const Border *border)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("kanon needs more memory than it may use"),
+			 errdetail("The matches between rows and records take more than the limit of %zu kB.", border->limit / 1024),
+			 errhint("Raise \"kanon.max_memory\". What kanon_freeform publishes it has checked already, part by part.")));
+}
+
 /* kanon_check_freeform(source regclass, target regclass, quasi_identifiers name[], k bigint) */
 Datum
 kanon_check_freeform(PG_FUNCTION_ARGS)
@@ -92,6 +103,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	bool		nulls[CHECK_COLUMNS] = {false};
 	bool		mark;
 	int64		k;
+	KanonStatus status;
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view that was published.");
 	refuse_null(fcinfo, ARG_TARGET, "target", "Name the table that kanon_freeform has written.");
@@ -114,7 +126,10 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	problem.columns = rows->columns;
 	problem.ntypes = rows->ntypes;
 	problem.rows = rows->rows;
-	border_check(border, kanon_freeform_check(&problem, written_release(source, records, mark, border), k, &facts), "");
+	status = kanon_freeform_check(&problem, written_release(source, records, mark, border), k, &facts);
+	if (status == KANON_NO_MEMORY)
+		refuse_matches(border);
+	border_check(border, status, "");
 	values[0] = Int64GetDatum(rows->nrows);
 	values[1] = Int64GetDatum(records->nrows);
 	values[2] = Int64GetDatum(facts.row_matches);
