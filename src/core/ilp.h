@@ -151,6 +151,7 @@ typedef struct IlpSettings
 	double		gap;
 	bool		rounding;		/* search from the relaxation's solutions; the model is transposed */
 	bool		free_fallback;	/* false: every row must be in a class */
+	const IlpList *start;		/* instances that a good solution uses; NULL: none known */
 	/* of the instances f with group[f] == j at most limit[j] are open; may be NULL */
 	const uint32_t *group;
 	const uint32_t *limit;

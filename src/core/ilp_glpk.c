@@ -124,6 +124,35 @@ load(Run *run)
 	run->ncols = run->nz;
 }
 
+/*
+ * A basis near the one sought: what a good solution uses is at its upper bound,
+ * each row of the table in its cheapest class.
+ */
+static void
+load_start(Run *run, const IlpList *start)
+{
+	const IlpModel *model = run->model;
+	double	   *least = run->x;
+
+	for (uint32_t i = 0; i < model->m; i++)
+		least[i] = INFINITY;
+	for (size_t j = 0; j < start->n; j++)
+		for (size_t p = model->start[start->v[j]]; p < model->start[start->v[j] + 1]; p++)
+			least[model->type[p]] = fmin(least[model->type[p]], model->w[start->v[j]]);
+	for (size_t j = 0; j < start->n; j++)
+	{
+		uint32_t	f = start->v[j];
+
+		glp_set_col_stat(run->lp, run->u_col[f], GLP_NU);
+		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+			if (run->x_col[p] > 0 && model->w[f] == least[model->type[p]])
+			{
+				glp_set_col_stat(run->lp, run->x_col[p], GLP_NU);
+				least[model->type[p]] = -1;
+			}
+	}
+}
+
 /* Adds the rows x_if <= n_i u_f that the solution at hand violates; how many. */
 static int
 add_links(Run *run)
@@ -334,6 +363,14 @@ solve(void *arg)
 	load(run);
 	if (run->settings->group != NULL)
 		load_groups(run);
+	if (run->settings->start != NULL)
+	{
+		load_start(run, run->settings->start);
+		status = glpk_relax(&run->guard, run->lp, GLP_PRIMAL);
+		count_work(run);
+		if (status != KANON_OK || run->watch->late)
+			return status;
+	}
 	do
 	{
 		status = glpk_relax(&run->guard, run->lp, GLP_DUALP);

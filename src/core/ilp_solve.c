@@ -14,7 +14,10 @@
 #define SMALL 600
 #define MAX_GUESSES 6
 
-/* Pairs from which parts are solved first, with so many times the search's work. */
+/*
+ * Pairs from which parts are solved first, with so many times the search's work,
+ * and branching begins without pseudo-costs.
+ */
 #define LARGE 5000
 #define PARTS 5
 
@@ -39,6 +42,30 @@ take_open(KanonEnv *env, IlpAnswer *answer, const IlpModel *model, const IlpList
 	return KANON_OK;
 }
 
+/* The instances of the best solution so far that the model has still. */
+static KanonStatus
+list_start(const IlpModel *model, const IlpAnswer *answer, IlpList *start)
+{
+	uint32_t	last = 0;
+	bool	   *used;
+	KanonStatus status = KANON_OK;
+
+	for (size_t j = 0; j < answer->open.n; j++)
+		last = answer->open.v[j] > last ? answer->open.v[j] : last;
+	for (uint32_t f = 0; f < model->nf; f++)
+		last = model->id[f] > last ? model->id[f] : last;
+	used = kanon_alloc0(model->env, (size_t) last + 1, sizeof(*used));
+	if (used == NULL)
+		return KANON_NO_MEMORY;
+	for (size_t j = 0; j < answer->open.n; j++)
+		used[answer->open.v[j]] = true;
+	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
+		if (used[model->id[f]] && !ilp_list_add(model->env, start, f))
+			status = KANON_NO_MEMORY;
+	kanon_free(model->env, used);
+	return status;
+}
+
 /* One component by GLPK, with other settings after each so many nodes. */
 static KanonStatus
 solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
@@ -50,7 +77,8 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		{.cuts = false,.branching = 2,.max_nodes = 2000,.free_fallback = true},
 		{.cuts = true,.branching = 0,.free_fallback = true}
 	};
-	KanonStatus status = KANON_OK;
+	IlpList		start = {0};
+	KanonStatus status = list_start(model, answer, &start);
 
 	for (size_t t = 0; t < sizeof(tries) / sizeof(tries[0]) && status == KANON_OK; t++)
 	{
@@ -59,6 +87,10 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		IlpList		open = {0};
 
 		settings.gap = plan->gap;
+		/* pseudo-costs begin with trial pivots on every fraction: too long where there are many */
+		if (t == 0 && model->start[model->nf] >= LARGE)
+			settings.branching = 2;
+		settings.start = start.n > 0 && model->start[model->nf] >= SMALL ? &start : NULL;
 		settings.rounding = model->opt != NULL && model->start[model->nf] >= SMALL;
 		if (plan->max_nodes > 0)
 		{
@@ -91,6 +123,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		if (plan->watch->late || answer->bound > target)
 			break;
 	}
+	kanon_free(model->env, start.v);
 	return status;
 }
 
