@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lattice.h"
+#include "population.h"
 
 const char *const kanon_metric_names[] = {
 	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL
@@ -63,6 +64,16 @@ take_search(FullDomain *solver)
 		&& search->stack != NULL ? KANON_OK : KANON_NO_MEMORY;
 }
 
+/* Does a class that keeps the rules keep them with any rows more, too? */
+static bool
+rules_grow(const KanonProblem *problem)
+{
+	for (int p = 0; p < problem->npopulations; p++)
+		if (!problem->populations[p].map)
+			return false;
+	return problem->privacy == NULL || kanon_privacy_grows(problem->privacy);
+}
+
 static KanonStatus
 prepare(FullDomain *solver)
 {
@@ -86,8 +97,8 @@ prepare(FullDomain *solver)
 	search->limit = limit_rows(options->suppression_limit, solver->rows);
 	search->explore = options->explore;
 	/* without suppressed rows only classes are merged, else also classes with groups that are none */
-	search->tags = problem->privacy == NULL || kanon_privacy_grows(problem->privacy)
-		|| (search->limit == 0 && kanon_privacy_monotone(problem->privacy));
+	search->tags = search->limit == 0 ? problem->privacy == NULL || kanon_privacy_monotone(problem->privacy)
+		: rules_grow(problem);
 	search->best = search->nearest = UINT32_MAX;
 	status = take_search(solver);
 	if (status == KANON_OK)
@@ -126,6 +137,12 @@ no_node(const FullDomain *solver)
 			return solver->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 		}
 	write_levels(&solver->lattice, search->nearest, levels);
+	if (search->suppressed[search->nearest] <= search->limit)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "at each node within the limit some of a population would be in no published row");
+		return KANON_INFEASIBLE;
+	}
 	snprintf(solver->report->detail, sizeof(solver->report->detail),
 			 "the best node, %s, would suppress %lld rows, and %lld may be", levels,
 			 (long long) search->suppressed[search->nearest], (long long) search->limit);

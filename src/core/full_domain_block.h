@@ -10,6 +10,7 @@
 #define KANON_FULL_DOMAIN_BLOCK_H
 
 #include "lattice.h"
+#include "population.h"
 
 /* Groups that a check begins with: from so many on a team takes part. */
 #ifndef FULL_DOMAIN_SHARED
@@ -115,6 +116,7 @@ struct Checker
 	uint32_t   *member;			/* [ntypes] types by group */
 	uint32_t   *start;			/* [ntypes + 2] */
 	uint32_t   *rest;			/* [ntypes] types whose rows are suppressed */
+	KanonPresence *presence;	/* or NULL */
 };
 
 static inline uint64_t *

@@ -71,13 +71,18 @@ static void
 judge_rest(const Checker *checker, size_t ntypes, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
+	bool		present = kanon_presence_rest(checker->presence, count->suppressed);
 
-	count->rest_is_class = count->suppressed > 0
+	count->rest_is_class = count->suppressed > 0 && present
 		&& kanon_class_allowed(problem, checker->rest, NULL, ntypes, count->suppressed);
 	count->left_over = count->suppressed > 0 && !count->rest_is_class
 		&& (problem->residual == KANON_RESIDUAL_ERROR
 			|| (problem->residual == KANON_RESIDUAL_SUPPRESS
-				&& !kanon_rest_allowed(problem, checker->rest, NULL, ntypes)));
+				&& !(present && kanon_rest_allowed(problem, checker->rest, NULL, ntypes))));
+	/* no fully suppressed row is published */
+	count->absent = (count->suppressed == 0
+					 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class))
+		&& !kanon_presence_rest(checker->presence, 0);
 }
 
 /* Lets all who take part do the block's task, and adds up what they have. */
@@ -235,25 +240,46 @@ list_types(Checker *checker)
 		checker->member[checker->start[checker->group[type] + 1]++] = type;
 }
 
+/* What of the populations matches each group. */
+static KanonStatus
+count_populations(Checker *checker, uint32_t node)
+{
+	uint32_t   *type;
+
+	if (checker->presence == NULL)
+		return KANON_OK;
+	type = kanon_presence_types(checker->presence);
+	for (uint32_t g = 0; g < checker->self->count; g++)
+		type[g] = checker->member[checker->start[g]];
+	return kanon_presence_count(checker->presence, lattice_pattern(checker->lattice, node), checker->self->count);
+}
+
 /* By rules that look at the row types of a class; class_of (or NULL) is filled. */
 static KanonStatus
-ask_by_types(Checker *checker, Count *count, uint32_t *class_of)
+ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 {
 	const Block *block = checker->block;
 	const uint64_t *entry = checker->self->entries;
 	size_t		nrest = 0;
+	KanonStatus status;
 
 	list_types(checker);
+	status = count_populations(checker, node);
+	if (status != KANON_OK)
+		return status;
 	memset(count, 0, sizeof(*count));
 	for (uint32_t g = 0; g < checker->self->count; g++, entry += block->words + 1)
 	{
 		uint32_t	from = checker->start[g];
 		uint32_t	ntypes = checker->start[g + 1] - from;
-		bool		allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes,
-												  (int64_t) entry[block->words]);
+		int64_t		rows = (int64_t) entry[block->words];
+		bool		allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows)
+			&& kanon_presence_allows(checker->presence, g, rows);
 
 		if (kanon_stop(checker->pace, ntypes))
 			return KANON_CANCELLED;
+		if (allowed)
+			kanon_presence_take(checker->presence, g);
 		if (class_of != NULL)
 			class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
 		member_count_group(block, entry, allowed, count);
@@ -273,7 +299,7 @@ checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *coun
 	if (status == KANON_OK)
 		status = group_types(checker, node);
 	if (status == KANON_OK)
-		status = ask_by_types(checker, count, class_of);
+		status = ask_by_types(checker, node, count, class_of);
 	if (status != KANON_OK)
 		return status;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
@@ -289,10 +315,10 @@ checker_count(Checker *checker, uint32_t node, Count *count)
 	const Groups *from;
 	KanonStatus status;
 
-	if (checker->problem->privacy != NULL)
+	if (kanon_by_types(checker->problem))
 	{
 		status = group_types(checker, node);
-		return status == KANON_OK ? ask_by_types(checker, count, NULL) : status;
+		return status == KANON_OK ? ask_by_types(checker, node, count, NULL) : status;
 	}
 	set_levels(checker, node);
 	from = find_groups(checker, block->level);

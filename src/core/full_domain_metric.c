@@ -213,7 +213,7 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 
 	memset(metric, 0, sizeof(*metric));
 	metric->kind = kind;
-	metric->k = problem->k;
+	metric->k = kanon_least_rows(problem);
 	metric->of_cells = kind == KANON_METRIC_LOSS || kind == KANON_METRIC_PRECISION
 		|| kind == KANON_METRIC_ENTROPY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)

@@ -34,7 +34,7 @@
  *
  * With rules beyond k and suppressed rows the first sentence may be wrong: a class
  * that is merged with a suppressed group of one sensitive value, say, may be none
- * any more (distinct l and the number of persons cannot break so).  Then no verdict
+ * any more (distinct l, the number of persons and k_map cannot break so).  Then no verdict
  * says anything of other nodes, and all but those that the rising parts exclude
  * are checked, whatever the search is called.
  */
@@ -166,7 +166,7 @@ check(Search *search, uint32_t node)
 
 	if (status != KANON_OK)
 		return status;
-	fulfils = count.suppressed <= search->limit;
+	fulfils = count.suppressed <= search->limit && !count.absent;
 	search->checked++;
 	search->suppressed[node] = count.suppressed;
 	if (search->classes != NULL)

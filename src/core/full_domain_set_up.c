@@ -303,7 +303,10 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	if (checker->history == NULL || checker->self == NULL)
 		return KANON_NO_MEMORY;
 	checker->self->pace = *checker->pace;
-	return problem->privacy != NULL ? checker_take_lists(checker) : KANON_OK;
+	if (!kanon_by_types(problem))
+		return KANON_OK;
+	status = checker_take_lists(checker);
+	return status == KANON_OK ? kanon_presence_open(problem, &checker->presence) : status;
 }
 
 KanonStatus
@@ -318,7 +321,7 @@ checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *
 	checker->problem = problem;
 	checker->lattice = lattice;
 	/* the others see the entries, and not what rules would look at */
-	checker->team = problem->privacy != NULL ? NULL : team;
+	checker->team = kanon_by_types(problem) ? NULL : team;
 	checker->members = 1;
 	checker->pace = pace;
 	return set_up(checker, metric, limit, report);
@@ -341,6 +344,7 @@ checker_close(Checker *checker)
 	kanon_free(env, checker->member);
 	kanon_free(env, checker->start);
 	kanon_free(env, checker->rest);
+	kanon_presence_close(checker->presence);
 	kanon_free(env, checker);
 }
 

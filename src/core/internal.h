@@ -97,10 +97,25 @@ kanon_stop(KanonPace *pace, uint64_t work)
 	return pace->env->poll(pace->env->arg, pace->phase, pace->share, pace->rows_left);
 }
 
+/* Rows that every class has. */
+static inline int64_t
+kanon_least_rows(const KanonProblem *problem)
+{
+	return problem->k_map ? 1 : problem->k;
+}
+
+/* Are there rules that need to know which row types a class has? */
+static inline bool
+kanon_by_types(const KanonProblem *problem)
+{
+	return problem->privacy != NULL || problem->npopulations > 0;
+}
+
 /*
  * May these rows form a class?  The one place that knows the rules: rows is their
  * number together; types[ntypes] are what they are, with counts[ntypes] rows of
- * each (NULL: all that it has).  Solvers may count on it that a set with fewer
+ * each (NULL: all that it has).  (But for rules about populations: population.c.)
+ * Solvers may count on it that a set with fewer
  * than k rows never may, and, without problem->privacy, that any other may (then
  * types need not be at hand: NULL).
  */
@@ -108,7 +123,7 @@ static inline bool
 kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 					size_t ntypes, int64_t rows)
 {
-	return rows >= problem->k
+	return rows >= kanon_least_rows(problem)
 		&& (problem->privacy == NULL
 			|| kanon_privacy_allows(problem, types, counts, ntypes, false, NULL));
 }

@@ -153,6 +153,11 @@ typedef struct KanonProblem
 	struct KanonPrivacy *privacy;
 	int			nextra;			/* <= 64 */
 	const KanonColumn *extra;	/* [nextra] level 0, no weight; every code occurs */
+
+	/* Rules about populations (population.h), which kanon_solve_full_domain takes. */
+	int			npopulations;
+	const struct KanonPopulation *populations;	/* [npopulations] */
+	bool		k_map;			/* k is asked of a population: a class may have any number of rows */
 	KanonMask	mask;
 	KanonResidual residual;
 	double		time_limit;		/* seconds; INFINITY: none */

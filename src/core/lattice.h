@@ -74,6 +74,7 @@ typedef struct Count
 	KanonWide	kept;			/* by the suppressed rows' cells, had they been shown */
 	bool		rest_is_class;	/* there are suppressed rows, and they may be a class */
 	bool		left_over;		/* they may be nowhere */
+	bool		absent;			/* some of a population can be in no row, which a rule forbids */
 } Count;
 
 extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind,

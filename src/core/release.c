@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "population.h"
 
 typedef struct Finish
 {
@@ -483,12 +484,18 @@ check_flows(Finish *finish)
 static KanonStatus
 check_privacy(Finish *finish)
 {
-	uint32_t	class;
+	uint32_t	class = finish->release->nclasses;
 	int			rule = 0;
-	KanonStatus status = kanon_privacy_check(finish->problem, finish->release, &class, &rule);
+	KanonStatus status = KANON_OK;
 
+	if (finish->problem->privacy != NULL)
+		status = kanon_privacy_check(finish->problem, finish->release, &class, &rule);
 	if (status == KANON_OK && class < finish->release->nclasses)
 		return broken(finish, "class %u breaks privacy rule %d", class, rule + 1);
+	if (status == KANON_OK)
+		status = kanon_presence_check(finish->problem, finish->release, &class);
+	if (status == KANON_OK && class <= finish->release->nclasses)
+		return broken(finish, "class %u breaks a rule about a population", class);
 	return status;
 }
 
@@ -556,7 +563,7 @@ check_rules(Finish *finish)
 			cost = kanon_pattern_cost(problem, class->pattern);
 		known = class->pattern;
 		finish->report->cost += cost * (double) class->rows;
-		if (problem->freeform != NULL || class->rows >= problem->k)
+		if (problem->freeform != NULL || class->rows >= kanon_least_rows(problem))
 			continue;
 		if (!kanon_class_blank(problem, release, i))
 			return broken(finish, "class %u may not be one", i);
@@ -565,9 +572,9 @@ check_rules(Finish *finish)
 	}
 	if (release->dropped > 0 && problem->residual != KANON_RESIDUAL_DROP)
 		return broken(finish, "rows are left out");
-	if (problem->privacy == NULL && release->dropped >= problem->k)
+	if (!kanon_by_types(problem) && release->dropped >= problem->k)
 		return broken(finish, "rows are left out that may be a class");
-	return problem->privacy != NULL ? check_privacy(finish) : KANON_OK;
+	return kanon_by_types(problem) ? check_privacy(finish) : KANON_OK;
 }
 
 KanonStatus

@@ -1,0 +1,53 @@
+/*
+ * population.h: rules about the population that a table's rows are from.
+ */
+#ifndef KANON_POPULATION_H
+#define KANON_POPULATION_H
+
+#include "kanon.h"
+
+/* The code of a value that the table does not have. */
+#define KANON_FOREIGN UINT32_MAX
+
+/* A population, and what is asked of it.  It has every row of the table. */
+typedef struct KanonPopulation
+{
+	uint32_t	ntypes;
+	const int64_t *rows;		/* [ntypes] */
+	int64_t		total;			/* their sum */
+	const uint32_t *code[KANON_MAX_COLUMNS];	/* [ntypes] by the problem's columns, or KANON_FOREIGN */
+	bool		map;			/* k_map: k is asked of its rows; else: delta-presence */
+	double		least;			/* dmin */
+	double		most;			/* dmax */
+} KanonPopulation;
+
+/* Counts a problem's populations for groups of row types, one pattern at a time. */
+typedef struct KanonPresence KanonPresence;
+
+/* NULL (and KANON_OK) without populations. */
+extern KanonStatus kanon_presence_open(const KanonProblem *problem, KanonPresence **presence);
+extern void kanon_presence_close(KanonPresence *presence);	/* NULL, too */
+
+/* [ntypes] to be filled with one row type of each group before they are counted. */
+extern uint32_t *kanon_presence_types(KanonPresence *presence);
+
+/* How many rows match what each of n groups, pairwise different, shows under a pattern. */
+extern KanonStatus kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n);
+
+/* May a group with that many rows be a class?  NULL (here and below): there are no populations. */
+extern bool kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t rows);
+
+/* It is one: what matches it is no part of the rest. */
+extern void kanon_presence_take(KanonPresence *presence, uint32_t group);
+
+/* May so many rows of the other groups be published fully suppressed?  0: none are. */
+extern bool kanon_presence_rest(const KanonPresence *presence, int64_t rows);
+
+/* Checks a release: *class_ is the first class that breaks a rule, nclasses + 1 if none does. */
+extern KanonStatus kanon_presence_check(const KanonProblem *problem, const KanonRelease *release,
+										uint32_t *class_);
+
+/* Of how many of the table's row types (sensitive values aside) a population has too few rows. */
+extern KanonStatus kanon_population_missing(const KanonProblem *problem, int population, int64_t *missing);
+
+#endif
