@@ -16,7 +16,7 @@ END $$;
 \set VERBOSITY terse
 
 -- rules are readable sentences
-CREATE TABLE everybody (zip text, age int);
+CREATE TABLE everybody (zip text, age text);
 CREATE TABLE ladder (ill text, kind text, "all" text);
 SELECT kanon_distinct_l('ill', 3);
 SELECT kanon_distinct_l(ARRAY['ill', 'Pay, gross'], 3);
@@ -179,6 +179,7 @@ INSERT INTO rule (name, rule) VALUES ('k', NULL), ('distinct_l', kanon_distinct_
     ('recursive_cl', kanon_recursive_cl('ill', 3, 2)), ('alpha', kanon_alpha('ill', 0.9)),
     ('t_closeness', kanon_t_closeness('ill', 0.9, 'equal')), ('subject', kanon_subject('who')),
     ('k_map', kanon_k_map('everybody')), ('delta_presence', kanon_delta_presence('everybody', 0, 1));
+INSERT INTO everybody SELECT zip, age FROM inpatient;
 CREATE FUNCTION takes(call text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE 'SELECT FROM ' || call;
@@ -227,6 +228,80 @@ SELECT classes, class_min FROM kanon_cluster('inpatient', 'o', '{zip,age}', 4, m
 SELECT min(n) FROM (SELECT count(DISTINCT ill) n FROM o GROUP BY zip, age) c;
 DROP TABLE o;
 SELECT try($$ kanon_cluster('pairs', 'o', '{zip}', 2, method => 'mondrian', keep => '{ill,drug}', privacy => ARRAY[kanon_distinct_l(ARRAY['ill', 'drug'], 3)]) $$);
+
+-- populations: k rows that match what a class shows (Sweeney), the chance to be in the release (Nergiz et al.)
+CREATE TABLE sample (zip text, age int, ill text);
+INSERT INTO sample VALUES ('4711', 30, 'flu'), ('4711', 31, 'gout'), ('4712', 30, 'flu'), ('5711', 70, 'flu'), (NULL, 70, 'gout');
+CREATE TABLE census AS SELECT zip, age FROM sample
+    UNION ALL SELECT '4711', 30 FROM generate_series(1, 2) UNION ALL SELECT '4712', 31 FROM generate_series(1, 2)
+    UNION ALL SELECT '5711', 71 FROM generate_series(1, 2) UNION ALL SELECT NULL, 70 FROM generate_series(1, 2);
+CREATE TABLE zips (zip text, near text);
+INSERT INTO zips VALUES ('4711', '47'), ('4712', '47'), ('5711', '57'), ('5712', '57');
+CREATE TABLE ages AS SELECT age, int4range(age / 10 * 10, age / 10 * 10 + 10) AS decade FROM generate_series(20, 79) age;
+CREATE FUNCTION nodes(rules text[], "limit" float8 DEFAULT 0, residual text DEFAULT 'suppress', k bigint DEFAULT 3) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT format('%s %s: %s suppressed, %s classes', node, verdict, suppressed_rows, classes)
+    FROM kanon_full_domain('sample', NULL, '{zip,age}', k, hierarchies => '{"zip": "zips", "age": "ages"}', keep => '{ill}', suppression_limit => "limit",
+        residual => residual, explore => true, algorithm => 'incognito', dry_run => true, privacy => rules) WHERE verdict <> 'fails'
+$$;
+SELECT nodes(NULL, 0.4);
+SELECT nodes(ARRAY[kanon_k_map('census')]);
+SELECT nodes(ARRAY[kanon_k_map('census')], 0.4);
+SELECT nodes(ARRAY[kanon_k_map('census')], k => 13);
+SELECT nodes(ARRAY[kanon_k_map('census'), kanon_distinct_l('ill', 2)]);
+SELECT nodes(ARRAY[kanon_delta_presence('census', 0, 0.5)], k => 2);
+SELECT nodes(ARRAY[kanon_delta_presence('census', 0.2, 0.5)], 0.4, k => 2);
+SELECT nodes(ARRAY[kanon_delta_presence('census', 0.2, 0.5)], 0.4, 'drop', 2);
+SELECT nodes(ARRAY[kanon_k_map('census'), kanon_delta_presence('census', 0.1, 0.6)]);
+-- as it is published: classes of fewer than k rows, each with k in the population
+SELECT node, suppressed_rows, classes FROM kanon_full_domain('sample', 'o', '{zip,age}', 3, hierarchies => '{"zip": "zips", "age": "ages"}',
+    keep => '{ill}', suppression_limit => 0.4, privacy => ARRAY[kanon_k_map('census')]);
+SELECT zip, age, count(*), (SELECT count(*) FROM census c LEFT JOIN zips z USING (zip)
+    WHERE (o.zip IN (c.zip, z.near) OR o.zip IS NULL) AND (c.age <@ o.age OR o.age IS NULL)) AS population FROM o GROUP BY zip, age ORDER BY zip, age;
+SELECT options->'privacy' FROM kanon_usefulness WHERE target = 'privacy_test.o' ORDER BY run DESC LIMIT 1;
+DROP TABLE o;
+-- fully suppressed rows are in the place of all of the population that matches no class
+SELECT node, suppressed_rows, classes FROM kanon_full_domain('sample', 'o', '{zip}', 2, suppression_limit => 0.6, metric => 'height',
+    privacy => ARRAY[kanon_delta_presence('census', 0.25, 0.5)], mark => true);
+SELECT zip, kanon_pattern, count(*) FROM o GROUP BY zip, kanon_pattern ORDER BY zip;
+DROP TABLE o;
+CREATE VIEW empty_sample AS SELECT * FROM sample WHERE false;
+SELECT count(*) FROM kanon_full_domain('empty_sample', NULL, '{zip}', 2, dry_run => true, privacy => ARRAY[kanon_k_map('census')]);
+-- bad input
+CREATE VIEW ageless AS SELECT zip FROM census;
+CREATE VIEW retyped AS SELECT zip, age::text FROM census;
+CREATE VIEW few AS SELECT * FROM census WHERE age <> 31 AND zip IS NOT NULL;
+CREATE VIEW wide AS SELECT * FROM census UNION ALL SELECT '9999', 30;
+CREATE VIEW nobody AS SELECT * FROM census WHERE false;
+CREATE FUNCTION refuses(rules text[], k bigint DEFAULT 2, residual text DEFAULT 'suppress') RETURNS text LANGUAGE sql AS $$
+    SELECT try(format('kanon_full_domain(''sample'', ''o'', ''{zip,age}'', %s, hierarchies => ''{"zip": "zips"}'', keep => ''{ill}'', residual => %L, privacy => %L)', k, residual, rules))
+$$;
+SELECT refuses(ARRAY[kanon_k_map('ageless')]);
+SELECT refuses(ARRAY[kanon_k_map('retyped')]);
+SELECT refuses(ARRAY[kanon_k_map('few')]);
+SELECT refuses(ARRAY[kanon_delta_presence('few', 0, 1)]);
+SELECT refuses(ARRAY[kanon_k_map('wide')]);
+-- the population's own value has no line in the hierarchy, as the context says
+CREATE FUNCTION context(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    context text;
+BEGIN
+    EXECUTE 'SELECT FROM ' || call;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+    RETURN split_part(context, E'\n', 1);
+END $$;
+SELECT context($$ kanon_full_domain('sample', 'o', '{zip,age}', 2, hierarchies => '{"zip": "zips"}', privacy => ARRAY[kanon_k_map('wide')]) $$);
+SELECT refuses(ARRAY[kanon_k_map('nobody')]);
+SELECT refuses(ARRAY[kanon_k_map('census'), kanon_k_map('census')]);
+SELECT refuses(ARRAY[kanon_k_map('census'), kanon_subject('ill')]);
+SELECT refuses(ARRAY[kanon_k_map('census')], 14);
+SELECT refuses(ARRAY[kanon_delta_presence('census', 0.5, 1)]);
+SELECT refuses(ARRAY[kanon_delta_presence('census', 0, 0.2)]);
+SELECT refuses(ARRAY[kanon_delta_presence('census', 0.5, 1)], residual => 'drop');
+SELECT try($$ kanon_full_domain('sample', 'o', '{zip,age}', 2, suppression_limit => 1, residual => 'drop', privacy => ARRAY[kanon_delta_presence('census', 0.38, 0.38)]) $$);
+SELECT try($$ kanon_pattern_guided('sample', 'o', '{zip,age}', 2, privacy => ARRAY[kanon_k_map('census')]) $$);
+SELECT to_regclass('o');
 
 -- the target itself is checked: values that turn out equal once they are written
 CREATE TYPE mood AS (v int);

@@ -181,7 +181,8 @@ kanon_full_domain(PG_FUNCTION_ARGS)
 	options.explore = bool_arg(fcinfo, ARG_EXPLORE, "explore");
 	workers = workers_arg(fcinfo, options.search);
 	method = psprintf("full_domain_%s", kanon_search_names[options.search]);
-	privacy_supported(publish.privacy, method, KANON_FULL_DOMAIN_PRIVACY);
+	privacy_supported(publish.privacy, method,
+					  KANON_FULL_DOMAIN_PRIVACY | 1u << PRIVACY_DELTA_PRESENCE | 1u << PRIVACY_K_MAP);
 	residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
 									   "It is 'suppress', 'drop' or 'error'."));
 

@@ -28,6 +28,7 @@ privacy_arg(FunctionCallInfo fcinfo, int arg)
 	if (privacy->n == 0)
 		return NULL;
 	privacy->words = palloc0(sizeof(PrivacyWords) * privacy->n);
+	privacy->population = palloc0(sizeof(Source *) * privacy->n);
 	privacy->column = palloc0(sizeof(*privacy->column) * privacy->n);
 	for (int r = 0; r < privacy->n; r++)
 	{
@@ -116,7 +117,8 @@ privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("method \"%s\" does not take the rule \"%s\"", method,
 							privacy_sentence(&privacy->words[r], false)),
-					 errhint("The reference has a table of which method takes which rule; 'greedy' takes the most.")));
+					 errhint("The reference has a table of which method takes which rule; 'greedy' takes the most, "
+							 "kanon_full_domain all.")));
 }
 
 Datum
@@ -277,6 +279,9 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 			core_rule(privacy, r, i, types, &rules[n], border);
 			from[n++] = r;
 		}
+	privacy_population_rules(privacy, types, problem, border);
+	if (n == 0)
+		return;
 	border_check(border, kanon_privacy_open(problem, rules, n, &problem->privacy), "");
 	for (int i = 0; i < n; i++)
 		check_attainable(privacy, &rules[i], from[i], i, problem,

@@ -35,6 +35,7 @@ typedef struct Privacy
 	int			n;
 	PrivacyWords *words;		/* [n] */
 	bool		supported;		/* privacy_supported has been asked */
+	Source	  **population;		/* [n] that it is about, once opened, or NULL */
 	int			(*column)[KANON_MAX_COLUMNS];	/* [n] of each of its columns: place among the extra ones */
 } Privacy;
 
@@ -55,6 +56,19 @@ extern void privacy_columns(Privacy *privacy, Source *source);
  */
 extern void privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
 						  Border *border);
+
+/*
+ * api/privacy_population.c: opens and locks the populations, before the snapshot is
+ * taken under which they are read.  privacy: NULL, too.
+ */
+extern void privacy_populations(Privacy *privacy, const Source *source);
+
+/* Reads them and sets the problem's rules about them. */
+extern void privacy_population_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
+									 Border *border);
+
+/* Is k asked of a population?  privacy: NULL, too. */
+extern bool privacy_k_map(const Privacy *privacy);
 
 /* Raises the first rule that a method does not take; taken: bits 1 << KanonPrivacyKind. */
 extern void privacy_supported(Privacy *privacy, const char *method, unsigned taken);

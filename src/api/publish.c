@@ -50,6 +50,8 @@ publish_begin(Publish *publish)
 	publish->run = run = run_begin(fcinfo, signature->function, PG_GETARG_OID(PUBLISH_SOURCE),
 								   array_arg(fcinfo, PUBLISH_QIS), array_arg(fcinfo, signature->keep),
 								   optional_array(publish, signature->categorical));
+	/* before the last snapshot, which a function that takes rules about them takes with its hierarchies */
+	privacy_populations(publish->privacy, run->source);
 	if (signature->hierarchies > 0)
 		run_hierarchies(run, jsonb_arg(fcinfo, signature->hierarchies));
 	run_privacy(run, publish->privacy);

@@ -106,7 +106,7 @@ run_check_k(const Run *run, int64 k)
 {
 	int64		nrows = run->types->nrows;
 
-	if (nrows > 0 && k > nrows)
+	if (nrows > 0 && k > nrows && !privacy_k_map(run->privacy))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("k is larger than the table"),
@@ -186,7 +186,7 @@ run_publish(Run *run)
 void
 run_notice_dropped(const Run *run)
 {
-	if (run->problem.privacy != NULL && run->release.dropped > 0)
+	if (run->privacy != NULL && run->release.dropped > 0)
 		ereport(NOTICE,
 				(errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
 				 errdetail("They fit no class that keeps k and the privacy rules.")));

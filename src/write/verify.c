@@ -7,6 +7,7 @@
 #include "core/freeform.h"
 #include "core/privacy.h"
 #include "write/show.h"
+#include "write/verify.h"
 #include "write/written.h"
 
 #include "access/table.h"
@@ -96,9 +97,8 @@ target_verify_freeform(const Target *target, const Source *source, const KanonPr
 	border_pfree(border, promised.cells);
 }
 
-/* Do two of the target's row types look the same but for what privacy rules look at? */
-static bool
-same_class(const RowTypes *types, uint32 a, uint32 b)
+bool
+verify_same_class(const RowTypes *types, uint32 a, uint32 b)
 {
 	for (int c = 0; c < types->source->nqis; c++)
 		if (types->grouped[c].code[a] != types->grouped[c].code[b])
@@ -106,9 +106,8 @@ same_class(const RowTypes *types, uint32 a, uint32 b)
 	return true;
 }
 
-/* No value is shown: NULL in every quasi-identifier. */
-static bool
-is_blank(const RowTypes *types, int nqis, uint32 type)
+bool
+verify_is_blank(const RowTypes *types, int nqis, uint32 type)
 {
 	for (int c = 0; c < nqis; c++)
 	{
@@ -172,12 +171,12 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 	(void) kanon_privacy_rules(problem->privacy, &rules);
 	for (uint32 first = 0, next; first < types->ntypes; first = next)
 	{
-		bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS && is_blank(types, source->nqis, first);
+		bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS && verify_is_blank(types, source->nqis, first);
 		bool		allowed;
 		int			broken;
 
 		CHECK_FOR_INTERRUPTS();
-		for (next = first; next < types->ntypes && same_class(types, first, next); next++)
+		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
 			members[next - first] = next;
 		allowed = kanon_privacy_allows(&shown, members, NULL, next - first, few, &broken);
 		if (kanon_privacy_failed(problem->privacy))
@@ -194,6 +193,7 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 			  int64 expected_rows, Border *border)
 {
 	RowTypes   *types;
+	int64		least = problem->k_map ? 1 : problem->k;	/* k is verified in the population */
 	int64		blank = 0;
 
 	types = rowtypes_read_written(target_as_source(target, source), border);
@@ -204,11 +204,11 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	{
 		int64		rows = 0;
 
-		for (next = first; next < types->ntypes && same_class(types, first, next); next++)
+		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
 			rows += types->rows[next];
-		if (rows >= problem->k)
+		if (rows >= least)
 			continue;
-		if (!is_blank(types, source->nqis, first))
+		if (!verify_is_blank(types, source->nqis, first))
 			raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", rows, problem->k));
 		blank += rows;
 	}
@@ -217,4 +217,6 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 							  blank, problem->k));
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);
+	if (problem->npopulations > 0)
+		verify_populations(types, source, problem, border);
 }

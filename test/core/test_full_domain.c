@@ -14,6 +14,7 @@
 #include "fixture.h"
 #include "full_domain.h"
 #include "internal.h"
+#include "population.h"
 #include "privacy.h"
 
 /* ---- the definitions ---- */
@@ -28,6 +29,7 @@ typedef struct Plain
 	int64_t		suppressed;
 	int64_t		classes;
 	bool		left_over;
+	bool		absent;			/* a tuple of a population has too small a chance */
 	double		value;
 } Plain;
 
@@ -148,6 +150,70 @@ row_loss(const Plain *plain, KanonMetric metric, uint32_t type, bool suppressed)
 	return loss / weights;
 }
 
+/* Does a tuple of a population show at the node at hand what a row type does? */
+static bool
+matches(const Plain *plain, const KanonPopulation *population, uint32_t tuple, uint32_t type)
+{
+	for (int q = 0; q < plain->nqis; q++)
+		if (plain->level[q] < height_of(plain, q))
+		{
+			int			c = plain->first[q] + plain->level[q];
+
+			if (population->code[c][tuple] != plain->problem->columns[c].code[type])
+				return false;
+		}
+	return true;
+}
+
+static bool
+is_chance(const KanonPopulation *population, int64_t rows, int64_t of)
+{
+	return (double) rows <= population->most * (double) of + 1e-9
+		&& (double) rows >= population->least * (double) of - 1e-9;
+}
+
+/* May the row types that show what this one does, with so many rows, be a class by the populations? */
+static bool
+populations_allow(const Plain *plain, uint32_t type, int64_t rows)
+{
+	for (int p = 0; p < plain->problem->npopulations; p++)
+	{
+		const KanonPopulation *population = &plain->problem->populations[p];
+		int64_t		found = 0;
+
+		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
+			if (matches(plain, population, tuple, type))
+				found += population->rows[tuple];
+		if (population->map ? found < plain->problem->k : !is_chance(population, rows, found))
+			return false;
+	}
+	return true;
+}
+
+/* May so many rows be all that there is of the tuples that match no class? */
+static bool
+populations_rest(const Plain *plain, const bool *in_class, int64_t rows)
+{
+	for (int p = 0; p < plain->problem->npopulations; p++)
+	{
+		const KanonPopulation *population = &plain->problem->populations[p];
+		int64_t		others = 0;
+
+		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
+		{
+			bool		found = false;
+
+			for (uint32_t type = 0; type < plain->problem->ntypes && !found; type++)
+				found = in_class[type] && matches(plain, population, tuple, type);
+			others += found ? 0 : population->rows[tuple];
+		}
+		if (population->map ? rows > 0 && population->total < plain->problem->k
+			: !is_chance(population, rows, others))
+			return false;
+	}
+	return true;
+}
+
 /* Classes, suppressed rows and metric of the node at hand. */
 static void
 plain_measure(Plain *plain, KanonMetric metric)
@@ -155,6 +221,9 @@ plain_measure(Plain *plain, KanonMetric metric)
 	const KanonProblem *problem = plain->problem;
 	uint32_t	ntypes = problem->ntypes;
 	bool	   *done = calloc(ntypes + 1, sizeof(bool));
+	bool	   *in_class = calloc(ntypes + 1, sizeof(bool));
+	bool		present;
+	bool		published;
 	uint32_t   *member = malloc((ntypes + 1) * sizeof(uint32_t));
 	uint32_t   *rest = malloc((ntypes + 1) * sizeof(uint32_t));
 	size_t		nrest = 0;
@@ -177,12 +246,13 @@ plain_measure(Plain *plain, KanonMetric metric)
 			}
 		if (n == 0)
 			continue;
-		allowed = kanon_class_allowed(problem, member, NULL, n, rows);
+		allowed = kanon_class_allowed(problem, member, NULL, n, rows) && populations_allow(plain, i, rows);
 		plain->classes += allowed;
 		squares += (double) rows * (double) (allowed ? rows : plain->n);
 		for (size_t j = 0; j < n; j++)
 		{
 			done[member[j]] = true;
+			in_class[member[j]] = allowed;
 			if (metric == KANON_METRIC_LOSS || metric == KANON_METRIC_PRECISION || metric == KANON_METRIC_ENTROPY)
 			{
 				lost += (double) problem->rows[member[j]] * row_loss(plain, metric, member[j], !allowed);
@@ -194,10 +264,16 @@ plain_measure(Plain *plain, KanonMetric metric)
 		if (!allowed)
 			plain->suppressed += rows;
 	}
-	plain->left_over = plain->suppressed > 0
-		&& !kanon_class_allowed(problem, rest, NULL, nrest, plain->suppressed)
+	present = populations_rest(plain, in_class, plain->suppressed);
+	published = plain->suppressed > 0 && present
+		&& kanon_class_allowed(problem, rest, NULL, nrest, plain->suppressed);
+	plain->left_over = plain->suppressed > 0 && !published
 		&& (problem->residual == KANON_RESIDUAL_ERROR
-			|| (problem->residual == KANON_RESIDUAL_SUPPRESS && !kanon_rest_allowed(problem, rest, NULL, nrest)));
+			|| (problem->residual == KANON_RESIDUAL_SUPPRESS
+				&& !(present && kanon_rest_allowed(problem, rest, NULL, nrest))));
+	plain->absent = (plain->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !published))
+		&& !populations_rest(plain, in_class, 0);
+	free(in_class);
 	free(done);
 	free(member);
 	free(rest);
@@ -224,7 +300,7 @@ exhaustive(Plain *plain, KanonMetric metric, int64_t limit, double *least)
 	do
 	{
 		plain_measure(plain, metric);
-		if (plain->suppressed > limit)
+		if (plain->suppressed > limit || plain->absent)
 			continue;
 		any = true;
 		if (!plain->left_over)
@@ -349,7 +425,7 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	assert_int_equal(status, KANON_OK);
 	plain_go(&plain, outcome.best.pattern);
 	plain_measure(&plain, options->metric);
-	assert_true(plain.suppressed <= limit && !plain.left_over);
+	assert_true(plain.suppressed <= limit && !plain.left_over && !plain.absent);
 	assert_int_equal(outcome.best.suppressed, plain.suppressed);
 	assert_int_equal(outcome.best.classes, plain.classes);
 	if (options->metric == KANON_METRIC_PRECISION)
@@ -375,7 +451,7 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 
 			plain_go(&plain, node->pattern);
 			plain_measure(&plain, options->metric);
-			assert_int_equal(node->fulfils, plain.suppressed <= limit);
+			assert_int_equal(node->fulfils, plain.suppressed <= limit && !plain.absent);
 			assert_true(node->checked || !node->fulfils);
 			if (node->checked)
 				assert_int_equal(node->suppressed, plain.suppressed);
@@ -422,6 +498,66 @@ add_rules(uint64_t *random, KanonProblem *problem)
 					 KANON_OK);
 }
 
+/* The table's rows and some more, with values that the table does not have; then rules about it. */
+static void
+add_populations(uint64_t *random, KanonProblem *problem)
+{
+	int			n = 1 + (int) random_below(random, 2);
+	KanonPopulation *populations = calloc((size_t) n, sizeof(KanonPopulation));
+
+	for (int p = 0; p < n; p++)
+	{
+		KanonPopulation *population = &populations[p];
+		uint32_t	more = random_below(random, 2) * random_below(random, 2 * problem->ntypes);
+		int64_t    *rows = malloc((problem->ntypes + (size_t) more) * sizeof(int64_t));
+
+		population->ntypes = problem->ntypes + more;
+		population->rows = rows;
+		for (uint32_t i = 0; i < population->ntypes; i++)
+		{
+			rows[i] = i < problem->ntypes ? problem->rows[i] + random_below(random, 3) : 1 + random_below(random, 3);
+			population->total += rows[i];
+		}
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			const KanonColumn *column = &problem->columns[c];
+			uint32_t   *code = malloc(population->ntypes * sizeof(uint32_t));
+
+			for (uint32_t i = 0; i < population->ntypes; i++)
+			{
+				/* a value generalizes as it does in the table; one that is not there to some node of the next level */
+				uint32_t	type = random_below(random, problem->ntypes);
+				uint32_t	below = column->level > 0 ? population->code[c - 1][i] : KANON_FOREIGN;
+
+				for (uint32_t t = 0; below != KANON_FOREIGN && t < problem->ntypes; t++)
+					if (problem->columns[c - 1].code[t] == below)
+						type = t;
+				code[i] = i < problem->ntypes ? column->code[i]
+					: below == KANON_FOREIGN && random_below(random, 4) == 0 ? KANON_FOREIGN : column->code[type];
+			}
+			population->code[c] = code;
+		}
+		population->map = p == 0 && random_below(random, 2) == 0;
+		population->least = random_below(random, 2) * 0.1 * random_below(random, 6);
+		population->most = 1 - random_below(random, 2) * 0.1 * random_below(random, 4);
+		problem->k_map = problem->k_map || population->map;
+	}
+	problem->populations = populations;
+	problem->npopulations = n;
+}
+
+static void
+free_populations(KanonProblem *problem)
+{
+	for (int p = 0; p < problem->npopulations; p++)
+	{
+		free((int64_t *) problem->populations[p].rows);
+		for (int c = 0; c < problem->ncolumns; c++)
+			free((uint32_t *) problem->populations[p].code[c]);
+	}
+	free((KanonPopulation *) problem->populations);
+}
+
 static void
 optimal(void **state)
 {
@@ -446,6 +582,8 @@ optimal(void **state)
 										3, 1 + random_below(&random, 6));
 		if (rules)
 			add_rules(&random, problem);
+		if (round % 5 >= 3)
+			add_populations(&random, problem);
 		problem->residual = (KanonResidual) random_below(&random, 3);
 		if (round % 4 >= 2)
 			for (int c = 0; c < problem->ncolumns; c++)
@@ -469,6 +607,7 @@ optimal(void **state)
 		}
 		kanon_privacy_close(problem->privacy);
 		assert_int_equal(host.blocks, 0);
+		free_populations(problem);
 		problem->ncolumns += problem->nextra;
 		problem_free(problem);
 	}

@@ -1,0 +1,143 @@
+/*
+ * verify_population.c: rules about populations, of the target as it stands: which of
+ * its classes a row of a population matches is looked up by what the target shows.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+#include "core/full_domain.h"
+#include "core/population.h"
+#include "write/show.h"
+#include "write/verify.h"
+
+/* How many levels of a quasi-identifier the node suppresses. */
+static int
+level_of(const Levels *levels, int qi, KanonPattern pattern)
+{
+	int			level = 0;
+
+	for (int c = levels->first[qi]; c < levels->first[qi + 1]; c++)
+		level += pattern >> c & 1;
+	return level;
+}
+
+/* The target's code for each of the problem's in a column, or KANON_FOREIGN. */
+static uint32 *
+target_codes(Shower *shower, const Levels *levels, int qi, int column, const KanonProblem *problem,
+			 Dictionary *dictionary, Border *border)
+{
+	uint32		n = problem->columns[column].distinct;
+	uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) Max(n, 1));
+	KanonCell  *cells = palloc0(sizeof(KanonCell) * levels->first[levels->nqis]);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon verify", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+
+	for (uint32 code = 0; code < n; code++)
+	{
+		bool		isnull;
+		Datum		shown;
+
+		CHECK_FOR_INTERRUPTS();
+		cells[column] = (KanonCell) {KANON_SHOW_VALUE, code};
+		shown = show_cell(shower, qi, cells, NULL, &isnull);
+		codes[code] = dictionary_find(dictionary, shown, isnull);
+		if (codes[code] == DICTIONARY_NONE)
+			codes[code] = KANON_FOREIGN;
+		MemoryContextReset(scratch);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	pfree(cells);
+	return codes;
+}
+
+/* The populations in the target's codes of one quasi-identifier. */
+static void
+translate(KanonPopulation *populations, const KanonProblem *problem, int qi, int column, const uint32 *target,
+		  Border *border)
+{
+	for (int p = 0; p < problem->npopulations; p++)
+	{
+		const KanonPopulation *from = &problem->populations[p];
+		uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) from->ntypes);
+
+		for (uint32 i = 0; i < from->ntypes; i++)
+			codes[i] = from->code[column][i] == KANON_FOREIGN ? KANON_FOREIGN : target[from->code[column][i]];
+		populations[p].code[qi] = codes;
+	}
+}
+
+/* The problem whose row types are the target's, and the pattern of its classes. */
+static KanonPattern
+shown_problem(const RowTypes *types, const Source *source, const KanonProblem *problem, KanonProblem *shown,
+			  Border *border)
+{
+	KanonPattern node = problem->full_domain->outcome->best.pattern;
+	KanonPattern pattern = 0;
+	KanonPopulation *populations = palloc(sizeof(KanonPopulation) * problem->npopulations);
+	Shower	   *shower = shower_create(source);
+	int			nest = plain_text_begin();
+
+	*shown = *problem;
+	shown->ncolumns = source->nqis;
+	shown->columns = types->grouped;
+	shown->ntypes = types->ntypes;
+	shown->rows = types->rows;
+	shown->populations = populations;
+	memcpy(populations, problem->populations, sizeof(KanonPopulation) * problem->npopulations);
+	for (int qi = 0; qi < source->nqis; qi++)
+	{
+		int			column = source->levels.first[qi] + level_of(&source->levels, qi, node);
+		uint32	   *target;
+
+		if (column == source->levels.first[qi + 1])
+		{
+			pattern |= UINT64CONST(1) << qi;
+			continue;
+		}
+		target = target_codes(shower, &source->levels, qi, column, problem, types->source->qis[qi].dictionary, border);
+		translate(populations, problem, qi, column, target, border);
+		border_pfree(border, target);
+	}
+	plain_text_end(nest);
+	return pattern;
+}
+
+void
+verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem, Border *border)
+{
+	KanonProblem shown;
+	KanonPattern pattern = shown_problem(types, source, problem, &shown, border);
+	int64	   *rows = border_palloc(border, sizeof(int64) * (Size) Max(types->ntypes, 1));
+	int64		rest = 0;
+	uint32		n = 0;
+	bool		allowed = true;
+	KanonPresence *presence;
+	uint32	   *shows;
+
+	border_check(border, kanon_presence_open(&shown, &presence), "");
+	shows = kanon_presence_types(presence);
+	for (uint32 first = 0, next; first < types->ntypes; first = next)
+	{
+		int64		sum = 0;
+
+		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
+			sum += types->rows[next];
+		if (verify_is_blank(types, source->nqis, first))
+			rest += sum;
+		else
+		{
+			shows[n] = first;
+			rows[n++] = sum;
+		}
+	}
+	border_check(border, kanon_presence_count(presence, pattern, n), "");
+	for (uint32 i = 0; i < n && allowed; i++)
+	{
+		allowed = kanon_presence_allows(presence, i, rows[i]);
+		kanon_presence_take(presence, i);
+	}
+	if (!allowed || !kanon_presence_rest(presence, rest))
+		raise_unsafe("A class breaks a rule about a population.");
+	kanon_presence_close(presence);
+	border_pfree(border, rows);
+}
