@@ -64,7 +64,7 @@ CREATE TABLE @extschema@.kanon_run (
     target_class_min    bigint,
     source_blank_rows   bigint NOT NULL,
     target_blank_rows   bigint NOT NULL,
-    -- of a freeform release, which has no classes: records that each row matches
+    -- of a freeform release, which has no classes: records that each row matches, or (k_one) rows that each record does
     matches             bigint
 );
 
@@ -107,7 +107,11 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        peak_memory, discernibility, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, classification,
        kept, options, version, matches,
        CASE WHEN matches IS NOT NULL THEN pg_catalog.format(
-           'freeform: no classes; every row matches at least %s records, every record shows at least %s rows', matches, matches) END AS note
+           CASE method
+               WHEN 'one_k' THEN 'freeform: no classes; every row matches at least %s records, a record may show one row alone'
+               WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
+               ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
+           END, matches, matches) END AS note
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 

@@ -94,7 +94,57 @@ SELECT m, class_min >= 2 AS ok, gcp < 1 AS tells FROM unnest('{mondrian,mondrian
 SELECT m, classes, class_min FROM unnest('{mondrian,forest,pairs,bottom_up,top_down,gather}'::text[]) AS m,
     kanon_cluster('people', NULL, '{note}', 2, m, dry_run => true);
 
+-- (1,k), (k,1) and (k,k): records without classes, which keep one direction or both
+CREATE TABLE relaxed (m text, n int);
+INSERT INTO relaxed VALUES ('one_k', 1), ('k_one', 2), ('k_k', 3);
+SELECT m, classes, row_count, dropped_rows, class_min, cost > 0 AS costs, cost < 5 * 60 AS less, lower_bound, guarantee, gcp < 0.5 AS tells, usefulness
+FROM relaxed, kanon_cluster('people', 'public.people_' || m, '{age,height,joined,city,sex}', 4, m, keep => '{id}') ORDER BY n;
+\d people_k_k
+SELECT m, c.row_count, record_count, row_matches >= 4 AS every_row, record_matches >= 4 AS every_record
+FROM relaxed, kanon_check_freeform('people', to_regclass('public.people_' || m), '{age,height,joined,city,sex}', 4) AS c ORDER BY n;
+-- the same counted by SQL
+SELECT (SELECT min(n) >= 4 FROM (SELECT count(*) AS n FROM people p JOIN people_one_k r
+           ON r.age @> p.age AND r.height @> p.height AND r.joined @> p.joined AND p.city = ANY (r.city) AND p.sex = ANY (r.sex) GROUP BY p.id) AS g) AS one_k,
+       (SELECT min(n) >= 4 FROM (SELECT count(*) AS n FROM people p JOIN people_k_one r
+           ON r.age @> p.age AND r.height @> p.height AND r.joined @> p.joined AND p.city = ANY (r.city) AND p.sex = ANY (r.sex) GROUP BY r.id) AS g) AS k_one;
+-- each record has what was kept of a row that it shows: its own
+SELECT count(*) FROM people p JOIN people_k_k r USING (id)
+WHERE r.age @> p.age AND r.height @> p.height AND r.joined @> p.joined AND p.city = ANY (r.city) AND p.sex = ANY (r.sex);
+SELECT method, classes, class_min, matches, note FROM kanon_usefulness JOIN relaxed ON m = method WHERE source = 'public.people' ORDER BY n;
+SELECT k FROM kanon_check('people_k_one', '{age,height,joined,city,sex}');
+-- categorical numbers and the word set: arrays, priced as such; weights
+SELECT row_count FROM kanon_cluster('people', 'people_arrays', '{age,height,city}', 3, 'k_k', show => 'auto,set,auto', categorical => '{age}', weights => '{1,0,2}');
+\d people_arrays
+SELECT row_matches >= 3 AND record_matches >= 3 AS ok FROM kanon_check_freeform('people', 'people_arrays', '{age,height,city}', 3);
+-- NULL and infinity: beside others a range holds neither
+SELECT count(*) > 0 AS nulls FROM holes WHERE num_nulls(a, b) > 0;
+SELECT m, row_count FROM relaxed, kanon_cluster('holes', 'public.holes_' || m, '{a,b}', 2, m, mark => true) ORDER BY n;
+SELECT m, row_matches >= 2 AS every_row, record_matches >= 2 AS every_record
+FROM relaxed, kanon_check_freeform('holes', to_regclass('public.holes_' || m), '{a,b}', 2) ORDER BY n;
+-- no rows; all equal; k of all rows
+SELECT m, c.* FROM relaxed, kanon_cluster('few', NULL, '{a,b}', 6, m, dry_run => true) AS c ORDER BY n;
+CREATE TABLE nobody (a int, b text);
+SELECT m, c.* FROM relaxed, kanon_cluster('nobody', 'public.nobody_' || m, '{a,b}', 2, m) AS c ORDER BY n;
+-- what was written is counted again, in the direction that was promised
+CREATE TABLE pairs_of AS SELECT i / 2 AS a FROM generate_series(0, 9) AS i;
+CREATE FUNCTION spoil() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF to_regclass('public.pairs_public') IS NOT NULL THEN
+        UPDATE public.pairs_public SET a = '[77,78]' WHERE ctid = '(0,1)';
+    END IF;
+END $$;
+SELECT m, row_count FROM relaxed, kanon_cluster('pairs_of', 'public.pairs_' || m, '{a}', 2, m) ORDER BY n;
+CREATE EVENT TRIGGER spoiling ON ddl_command_end EXECUTE FUNCTION spoil();
+DROP EVENT TRIGGER spoiling;
+
 -- bad input
+SELECT kanon_cluster('people', 'bad', '{age}', 61, 'k_k');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'suppress');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'hierarchy');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'range');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', hierarchies => '{"city": "cities"}');
+SELECT kanon_cluster('people', 'bad', '{age}', 2, 'k_k', keep => '{city}', class_column => 'city');
+SELECT kanon_cluster('people', 'bad', '{age}', 2, 'one_k', keep => '{city}', privacy => ARRAY[kanon_distinct_l('city', 2)]);
 SELECT kanon_cluster('people', 'bad', '{age}', 2, NULL);
 SELECT kanon_cluster('people', 'bad', '{age}', 2, 'median');
 SELECT kanon_cluster('people', 'bad', '{age}', 3, 'pairs');
@@ -117,6 +167,9 @@ CREATE TABLE many AS SELECT i AS a, i * 7919 % 10007 AS b FROM generate_series(1
 SET kanon.max_memory = '4MB';
 \set VERBOSITY terse
 SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'pairs', dry_run => true);
+SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'k_k', dry_run => true);
 RESET kanon.max_memory;
+INSERT INTO many SELECT 1, 1 FROM generate_series(1, 90001);
+SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'k_k', dry_run => true);
 DROP TABLE people, cities, towns, people_diverse, people_mondrian, people_sets, people_levels, people_mixed, holes, holes_public, people_pairs, outlier,
     people_again, one, two, few, few_none, many;

@@ -1,7 +1,9 @@
 /*
- * cluster.c: kanon_cluster, classes of any shape by partitioning or clustering.
+ * cluster.c: kanon_cluster, classes of any shape by partitioning or clustering; and
+ * records that keep k matches in one direction or both.
  */
 #include "compat.h"
+#include "api/freeform.h"
 #include "api/publish.h"
 #include "core/cluster.h"
 #include "write/show.h"
@@ -52,19 +54,40 @@ static const PublishSignature signature = {
 
 /* ---- arguments ---- */
 
-static const KanonSolver *
+/* A clustering, or a relaxed method, whose records are no classes. */
+typedef struct Method
+{
+	const char *name;
+	KanonSolve	solve;
+	unsigned	privacy;
+	bool		relaxed;
+	KanonFreeformOptions options;	/* of a relaxed one */
+} Method;
+
+static void
+append_name(StringInfo names, const char *name)
+{
+	appendStringInfo(names, "%s'%s'", names->len > 0 ? ", " : "", name);
+}
+
+static Method
 method_arg(FunctionCallInfo fcinfo, int64 k)
 {
 	const char *word = text_arg(fcinfo, ARG_METHOD, "method", "'mondrian' is the fastest.");
+	Method		relaxed = {.name = word, .solve = kanon_solve_freeform, .relaxed = true};
 	const KanonSolver *method = kanon_cluster_method_find(word);
 	int64		only = strcmp(word, "pairs") == 0 ? 2 : strcmp(word, "triples") == 0 ? 3 : 0;
 	StringInfoData known;
 
+	if (kanon_relaxed_method(word, &relaxed.options.method))
+		return relaxed;
 	if (method == NULL)
 	{
 		initStringInfo(&known);
 		for (method = kanon_cluster_methods; method->name != NULL; method++)
-			appendStringInfo(&known, "%s'%s'", known.len > 0 ? ", " : "", method->name);
+			append_name(&known, method->name);
+		for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
+			append_name(&known, kanon_relaxed_name(m));
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method \"%s\" is not known", word),
@@ -75,7 +98,7 @@ method_arg(FunctionCallInfo fcinfo, int64 k)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method \"%s\" is for k = " INT64_FORMAT " only", word, only),
 				 errhint("'forest' has a proven factor for every k.")));
-	return method;
+	return (Method) {.name = method->name, .solve = method->solve, .privacy = method->privacy};
 }
 
 typedef enum ShowWord
@@ -189,6 +212,84 @@ options_of(Source *source, char *show)
 	return options;
 }
 
+/* ---- (1,k)-, (k,1)- and (k,k)-anonymity ---- */
+
+/* Records of a relaxed method show ranges and sets; raises where they are to show something else. */
+static void
+relaxed_columns(Source *source, char *show)
+{
+	ShowWord   *words = show_words(show, source->nqis);
+	const int  *first = source->levels.first;
+
+	for (int c = 0; c < source->nqis; c++)
+	{
+		SourceColumn *column = &source->qis[c];
+
+		if (first[c + 1] - first[c] > 1)
+			refuse_show(column, "It has a hierarchy, and records without classes show ranges and sets only.",
+						"Leave the hierarchy out, or use another method.");
+		if (words[c] == SHOW_WORD_SUPPRESS || words[c] == SHOW_WORD_HIERARCHY)
+			refuse_show(column, "Records without classes show ranges and sets only.", "Say 'auto', 'range' or 'set' for it.");
+		if (words[c] != SHOW_WORD_AUTO)
+			(void) show_of(column, false, words[c]);
+		if (words[c] == SHOW_WORD_SET)
+			column->numerical = false;
+	}
+	freeform_columns(source);
+}
+
+static void
+relaxed_class_column(FunctionCallInfo fcinfo, const Method *method)
+{
+	if (method->relaxed && !PG_ARGISNULL(ARG_CLASS_COLUMN))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" makes no classes that could be classified", method->name),
+				 errhint("Leave class_column out.")));
+}
+
+/* Every row is compared with every other: refused before the work where that is too much. */
+static void
+relaxed_size(const Run *run)
+{
+	double		left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
+	int64		n = run->types->nrows;
+
+	if (n > KANON_RELAXED_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the table is too large for this method"),
+				 errdetail("It has " INT64_FORMAT " rows; every row is compared with every other, for up to %d rows.",
+						   n, KANON_RELAXED_ROWS),
+				 errhint("Use kanon_freeform with a partition_size, which keeps more, or method 'mondrian'.")));
+	if (n > 0 && kanon_freeform_memory(&run->problem, n) > left)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("kanon needs more memory than it may use"),
+				 errdetail("Which of " INT64_FORMAT " rows each record shows would take about %.0f kB, of which %.0f kB are left.",
+						   n, kanon_freeform_memory(&run->problem, n) / 1024, Max(left, 0) / 1024),
+				 errhint("Raise \"kanon.max_memory\", or use kanon_freeform with a partition_size, which keeps more.")));
+}
+
+/* What such a release is not, and against whom it is no protection. */
+static void
+notice_relaxed(const Method *method)
+{
+	static const char *const against[] = {
+		"A record may show one row alone: who knows the quasi-identifiers of everybody can tell whose it is.",
+		"A row may match one record alone: who knows one person's quasi-identifiers can find that person's record.",
+		"Not all k matches need be possible at once: who knows the quasi-identifiers of everybody can rule some out."
+	};
+
+	ereport(NOTICE,
+			(errmsg("a release by method \"%s\" has no classes and is weaker than k-anonymity", method->name),
+			 errdetail("%s Each record has the kept values of the row it was made from.",
+					   against[method->options.method - KANON_FREEFORM_ONE_K]),
+			 errhint("%s", method->options.method == KANON_FREEFORM_K_K
+					 ? "kanon_freeform publishes without classes, too, and makes all k matches equally likely."
+					 : "Method 'k_k' keeps both directions, kanon_freeform makes all k matches equally likely.")));
+}
+
 /* ---- the result ---- */
 
 static void
@@ -207,6 +308,7 @@ return_summary(const Run *run, ReturnSetInfo *rsinfo)
 	const KanonReport *report = &run->report;
 	const KanonMeasures *measures = &run->measures;
 	bool		none = run->release.nclasses == 0;
+	bool		classless = run->problem.freeform != NULL;
 	Datum		values[OUT_COLUMNS];
 	bool		nulls[OUT_COLUMNS] = {false};
 
@@ -221,7 +323,9 @@ return_summary(const Run *run, ReturnSetInfo *rsinfo)
 	values[OUT_GUARANTEE] = Float8GetDatum(report->guarantee);
 	values[OUT_GCP] = Float8GetDatum(measures->gcp);
 	values[OUT_USEFULNESS] = Float8GetDatum(measures->usefulness);
-	nulls[OUT_MIN] = nulls[OUT_AVG] = nulls[OUT_MAX] = nulls[OUT_GCP] = nulls[OUT_USEFULNESS] = none;
+	nulls[OUT_CLASSES] = classless;
+	nulls[OUT_MIN] = nulls[OUT_AVG] = nulls[OUT_MAX] = nulls[OUT_USEFULNESS] = none || classless;
+	nulls[OUT_GCP] = none;
 	nulls[OUT_BOUND] = none || isinf(report->lower_bound);
 	nulls[OUT_GUARANTEE] = none || report->guarantee == 0;
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
@@ -232,14 +336,15 @@ kanon_cluster(PG_FUNCTION_ARGS)
 {
 	Publish		publish;
 	KanonResidual residual;
-	const KanonSolver *method;
+	Method		method;
 	double		time_limit;
 	char	   *show;
 	Run		   *run;
 
 	publish_args(&publish, fcinfo, &signature);
 	method = method_arg(fcinfo, publish.k);
-	privacy_supported(publish.privacy, method->name, method->privacy);
+	privacy_supported(publish.privacy, method.name, method.privacy);
+	relaxed_class_column(fcinfo, &method);
 	residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
 									   "It is 'suppress', 'drop' or 'error'."));
 	show = text_arg(fcinfo, ARG_SHOW, "show", "'auto' is the default.");
@@ -251,9 +356,20 @@ kanon_cluster(PG_FUNCTION_ARGS)
 	run->problem.mask.max_suppressed = -1;
 	run->problem.mask.max_cost = INFINITY;
 	run->problem.mask.order = KANON_ORDER_DOMAIN;
-	run->problem.cluster = options_of(run->source, show);
+	if (method.relaxed)
+	{
+		relaxed_columns(run->source, show);
+		run->problem.freeform = &method.options;
+	}
+	else
+		run->problem.cluster = options_of(run->source, show);
 	publish_read(&publish);
-	run_solve(run, method->name, method->solve);
+	if (method.relaxed)
+	{
+		relaxed_size(run);
+		notice_relaxed(&method);
+	}
+	run_solve(run, method.name, method.solve);
 	notice_lost(run);
 	publish_end(&publish);
 	return_summary(run, (ReturnSetInfo *) fcinfo->resultinfo);

@@ -146,9 +146,8 @@ check_k(const Run *run)
 				 errhint("Lower k to at most " INT64_FORMAT ".", Max((n + 2) / 2, 1))));
 }
 
-/* Memory of the release, whatever the size of its parts. */
-static double
-release_memory(const Run *run)
+double
+freeform_release_memory(const Run *run)
 {
 	double		row = sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + 4 * (double) (run->problem.k + 2);
 
@@ -162,7 +161,7 @@ release_memory(const Run *run)
 static void
 check_memory(const Run *run, const KanonFreeformOptions *options)
 {
-	double		left = (double) run->border->limit - run->border->used - release_memory(run);
+	double		left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
 	uint32		n = options->partition_size > 0
 		? Min((int64) options->partition_size * 2, run->types->nrows) : run->types->nrows;
 	uint32		low = 2 * run->problem.k,
@@ -191,7 +190,7 @@ check_memory(const Run *run, const KanonFreeformOptions *options)
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("kanon needs more memory than it may use"),
 			 errdetail("The release alone would take about %.0f kB, of which %.0f kB may be used.",
-					   release_memory(run) / 1024, ((double) run->border->limit - run->border->used) / 1024),
+					   freeform_release_memory(run) / 1024, ((double) run->border->limit - run->border->used) / 1024),
 			 errhint("Raise \"kanon.max_memory\".")));
 }
 

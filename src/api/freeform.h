@@ -4,6 +4,7 @@
 #ifndef KANON_API_FREEFORM_H
 #define KANON_API_FREEFORM_H
 
+#include "api/run.h"
 #include "core/freeform.h"
 #include "kanon_pg.h"
 
@@ -25,6 +26,9 @@ typedef struct FreeformCall
  * ranges for numbers and dates, arrays for the rest.
  */
 extern void freeform_columns(Source *source);
+
+/* Bytes of the release, about, whatever the size of its parts. */
+extern double freeform_release_memory(const Run *run);
 
 /* api/freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
 extern KanonStatus freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report);

@@ -29,27 +29,48 @@ static const struct
 	{"mip", KANON_FREEFORM_MIP},
 	{"min_cost_flow", KANON_FREEFORM_MIN_COST_FLOW},
 	{"ring", KANON_FREEFORM_RING},
-	{"concealment", KANON_FREEFORM_CONCEALMENT}
+	{"concealment", KANON_FREEFORM_CONCEALMENT},
+	{"one_k", KANON_FREEFORM_ONE_K},
+	{"k_one", KANON_FREEFORM_K_ONE},
+	{"k_k", KANON_FREEFORM_K_K}
 };
 
-#define NMETHODS (sizeof(names) / sizeof(names[0]))
+#define NMETHODS ((int) (sizeof(names) / sizeof(names[0])))
 
 const char *
 kanon_freeform_name(int method)
 {
-	return method >= 0 && (size_t) method < NMETHODS ? names[method].name : NULL;
+	return method >= 0 && method < KANON_FREEFORM_ONE_K ? names[method].name : NULL;
 }
 
-bool
-kanon_freeform_method(const char *name, KanonFreeformMethod *method)
+const char *
+kanon_relaxed_name(int number)
 {
-	for (size_t m = 0; m < NMETHODS; m++)
+	return number >= 0 && number < NMETHODS - KANON_FREEFORM_ONE_K ? names[KANON_FREEFORM_ONE_K + number].name : NULL;
+}
+
+static bool
+find_method(const char *name, int from, int end, KanonFreeformMethod *method)
+{
+	for (int m = from; m < end; m++)
 		if (strcmp(names[m].name, name) == 0)
 		{
 			*method = names[m].method;
 			return true;
 		}
 	return false;
+}
+
+bool
+kanon_freeform_method(const char *name, KanonFreeformMethod *method)
+{
+	return find_method(name, 0, KANON_FREEFORM_ONE_K, method);
+}
+
+bool
+kanon_relaxed_method(const char *name, KanonFreeformMethod *method)
+{
+	return find_method(name, KANON_FREEFORM_ONE_K, NMETHODS, method);
 }
 
 /* ---- the plan ---- */
@@ -170,6 +191,23 @@ order_rows(KanonFreeformPlan *plan)
 	return row == plan->nrows ? KANON_OK : KANON_NO_MEMORY;
 }
 
+/* k and the rows are within what the method takes. */
+static KanonStatus
+check_size(const KanonProblem *problem, int64_t rows, KanonReport *report)
+{
+	bool		relaxed = kanon_freeform_relaxed(problem->freeform->method);
+
+	if (relaxed && rows > KANON_RELAXED_ROWS)
+		snprintf(report->detail, sizeof(report->detail), "there are more than %d rows", KANON_RELAXED_ROWS);
+	else if (relaxed && (problem->k < 2 || problem->k > rows))
+		snprintf(report->detail, sizeof(report->detail), "k is larger than the table");
+	else if (!relaxed && (problem->k < 2 || 2 * problem->k >= rows + 3))
+		snprintf(report->detail, sizeof(report->detail), "k is not below (n + 3) / 2");
+	else
+		return KANON_OK;
+	return KANON_TOO_LARGE;
+}
+
 KanonStatus
 kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, KanonReport *report)
 {
@@ -186,11 +224,9 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 			return KANON_TOO_LARGE;
 		}
 	plan->nrows = (uint32_t) rows;
-	if (problem->ntypes > 0 && (problem->k < 2 || 2 * problem->k >= rows + 3))
-	{
-		snprintf(report->detail, sizeof(report->detail), "k is not below (n + 3) / 2");
-		return KANON_TOO_LARGE;
-	}
+	status = problem->ntypes > 0 ? check_size(problem, rows, report) : KANON_OK;
+	if (status != KANON_OK)
+		return status;
 	plan->nparts = 1;
 	if (options->partition_size > 0 && plan->nrows >= options->partition_size)
 		plan->nparts = plan->nrows / options->partition_size;
@@ -299,6 +335,10 @@ solve_graph(FreeformWork *work, KanonFreeformGraph *graph)
 			return freeform_ring(work);
 		case KANON_FREEFORM_CONCEALMENT:
 			return freeform_concealment(work, graph);
+		case KANON_FREEFORM_ONE_K:
+		case KANON_FREEFORM_K_ONE:
+		case KANON_FREEFORM_K_K:
+			return freeform_relaxed(work, graph);
 		case KANON_FREEFORM_MIP:
 			return freeform_mip(work, graph);
 	}
@@ -327,6 +367,13 @@ copy_graph(const FreeformWork *work, KanonFreeformGraph *graph)
 	return KANON_OK;
 }
 
+/* Rows that a record of one of n is made to show, at most, where the graph is not regular. */
+static uint32_t
+most_shown(KanonFreeformMethod method, uint32_t k, uint32_t n)
+{
+	return method == KANON_FREEFORM_K_ONE ? k : n;
+}
+
 KanonStatus
 kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrongRandom strong,
 					 const KanonFreeformPart *part, KanonFreeformGraph *graph, char *detail,
@@ -341,7 +388,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 		.detail = detail,
 		.detail_size = size
 	};
-	bool		conceals = space->method == KANON_FREEFORM_CONCEALMENT;
+	bool		regular = space->method < KANON_FREEFORM_CONCEALMENT;
 	bool		mutual = space->symmetric;
 	uint32_t	degree = space->k;
 	KanonStatus status;
@@ -352,7 +399,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 	/* an odd number of rows cannot have an odd number of mutual partners each */
 	if (mutual && degree % 2 == 0 && (part->n % 2 == 1 || space->method == KANON_FREEFORM_RING))
 		degree++;
-	status = freeform_work_open(&work, conceals ? 1 : degree, conceals ? part->n : degree);
+	status = freeform_work_open(&work, regular ? degree : 1, regular ? degree : most_shown(space->method, space->k, part->n));
 	if (status == KANON_OK)
 		status = solve_graph(&work, graph);
 	/* too few rows for an exchange: the ring always works */
@@ -360,7 +407,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 		status = solve_mutual_again(&work);
 	if (status == KANON_OK && graph->start == NULL)
 		status = copy_graph(&work, graph);
-	if (status == KANON_OK)
+	if (status == KANON_OK && graph->given == NULL)
 		status = freeform_draw(&work, graph);
 	freeform_work_close(&work);
 	if (status != KANON_OK)
@@ -384,13 +431,14 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 	double		rows = (double) n + FREEFORM_BLOCK;
 	double		k = (double) problem->k + 1;
 	double		row = 2 * 4 * k + 64;	/* the graph from both sides, marks */
+	bool		regular = options->method < KANON_FREEFORM_CONCEALMENT;
 
 	/* the graph handed out, and from the other side while drawing */
 	row += 2 * 4 * k + 40;
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		double		distinct = fmin(problem->columns[c].distinct, n);
-		double		shown = fmin(options->method == KANON_FREEFORM_CONCEALMENT ? n : k, distinct);
+		double		shown = fmin(regular ? k : most_shown(options->method, (uint32_t) problem->k, n), distinct);
 
 		row += 8;				/* value, sum */
 		row += problem->columns[c].number != NULL ? 8 : 8 * shown + 8;
@@ -399,7 +447,7 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 		row += 24 * 8 + 16;
 	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_MIN_COST_FLOW)
 		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 64;
-	if (options->method == KANON_FREEFORM_CONCEALMENT)
+	if (!regular)
 		row += rows / 8 + 64;
 	return rows * row;
 }
@@ -503,7 +551,7 @@ graph_broken(KanonReport *report, uint32_t p, const char *what)
 
 /*
  * The graph is what it has to be: every record has as many matches as its rows,
- * k at least, no row twice; and the assignment is one, along matches.  marks[2 n].
+ * and both have as many as were promised, no row twice; and the assignment is one, along matches.  marks[2 n].
  */
 static KanonStatus
 check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, uint32_t *marks,
@@ -511,7 +559,9 @@ check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph
 {
 	uint32_t	n = graph->n;
 	uint32_t   *count = marks + n;
-	bool		conceals = plan->space.method == KANON_FREEFORM_CONCEALMENT;
+	bool		regular = plan->space.method < KANON_FREEFORM_CONCEALMENT;
+	uint32_t	least_records = kanon_freeform_promises_rows(plan->space.method) ? plan->space.k : 1;
+	uint32_t	least_rows = kanon_freeform_promises_records(plan->space.method) ? plan->space.k : 1;
 
 	memset(marks, 0, 2 * (size_t) n * sizeof(uint32_t));
 	for (uint32_t m = 0; m < graph->start[n]; m++)
@@ -525,14 +575,14 @@ check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph
 		uint32_t	degree = graph->start[j + 1] - graph->start[j];
 		bool		given = false;
 
-		if (degree < plan->space.k || count[j] < plan->space.k)
-			return graph_broken(report, p, "a row or record has fewer than k matches");
+		if (degree < least_rows || count[j] < least_records)
+			return graph_broken(report, p, "a row or record has fewer matches than it must");
 		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
 		{
 			uint32_t	i = graph->match[m];
 
 			/* records of a component have the degree of its rows: it is regular */
-			if (!conceals && (count[i] != degree || degree > plan->space.k + plan->space.symmetric))
+			if (regular && (count[i] != degree || degree > plan->space.k + plan->space.symmetric))
 				return graph_broken(report, p, "the graph is not regular");
 			if (marks[i] == j + 1)
 				return graph_broken(report, p, "a match is there twice");

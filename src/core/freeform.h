@@ -29,8 +29,33 @@ typedef enum KanonFreeformMethod
 	KANON_FREEFORM_MIP,
 	KANON_FREEFORM_MIN_COST_FLOW,
 	KANON_FREEFORM_RING,
-	KANON_FREEFORM_CONCEALMENT	/* weaker: the graph is not k-regular */
+	KANON_FREEFORM_CONCEALMENT, /* weaker: the graph is not k-regular */
+
+	/* weaker still, and each record has what was kept of its own row: kanon_cluster's */
+	KANON_FREEFORM_ONE_K,		/* every row matches k records */
+	KANON_FREEFORM_K_ONE,		/* every record matches k rows */
+	KANON_FREEFORM_K_K			/* both */
 } KanonFreeformMethod;
+
+/* Are they (1,k)-, (k,1)- or (k,k)-anonymity? */
+static inline bool
+kanon_freeform_relaxed(KanonFreeformMethod method)
+{
+	return method >= KANON_FREEFORM_ONE_K;
+}
+
+/* What a method promises: k records to every row, k rows to every record. */
+static inline bool
+kanon_freeform_promises_rows(KanonFreeformMethod method)
+{
+	return method != KANON_FREEFORM_K_ONE;
+}
+
+static inline bool
+kanon_freeform_promises_records(KanonFreeformMethod method)
+{
+	return method != KANON_FREEFORM_ONE_K;
+}
 
 /* Random bytes nobody can foresee; false: there are none. */
 typedef bool (*KanonStrongRandom) (void *to, size_t size);
@@ -116,11 +141,18 @@ typedef struct KanonFreeformPlan
 
 /* freeform.c */
 
-/* The methods' names by number; NULL after the last. */
+/* The names of kanon_freeform's methods by number; NULL after the last. */
 extern const char *kanon_freeform_name(int method);
 
 /* The method of this name; false if there is none. */
 extern bool kanon_freeform_method(const char *name, KanonFreeformMethod *method);
+
+/* The same of the relaxed methods, from number 0. */
+extern const char *kanon_relaxed_name(int number);
+extern bool kanon_relaxed_method(const char *name, KanonFreeformMethod *method);
+
+/* Rows that the relaxed methods take: they compare each with each. */
+#define KANON_RELAXED_ROWS 100000
 
 /*
  * Orders the rows.  KANON_TOO_LARGE, with a detail, where k is too large for the
@@ -177,6 +209,10 @@ typedef struct KanonFreeformFacts
  */
 extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release,
 										int64_t k, KanonFreeformFacts *facts);
+
+/* The same without `regular`, which takes the most. */
+extern KanonStatus kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,
+										KanonFreeformFacts *facts);
 
 /*
  * KANON_BROKEN unless `written`, read back from where it was written, has the

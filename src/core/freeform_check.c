@@ -459,9 +459,10 @@ find_regular(Check *check, int64_t k, bool *regular)
 	return status;
 }
 
-KanonStatus
-kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
-					 KanonFreeformFacts *facts)
+/* k: whether there is a k-regular graph, too; 0: the matches alone. */
+static KanonStatus
+find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k,
+		   KanonFreeformFacts *facts)
 {
 	KanonEnv   *env = problem->env;
 	Check		check = {
@@ -501,10 +502,24 @@ kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, i
 	if (status == KANON_OK)
 		status = count_matches(&check, facts);
 	/* where a row or record has fewer than k matches there is nothing to look for */
-	if (status == KANON_OK && facts->same_size && facts->row_matches >= k && facts->record_matches >= k)
+	if (status == KANON_OK && k > 0 && facts->same_size && facts->row_matches >= k && facts->record_matches >= k)
 		status = find_regular(&check, k, &facts->regular);
 	check_close(&check);
 	return status;
+}
+
+KanonStatus
+kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
+					 KanonFreeformFacts *facts)
+{
+	return find_facts(problem, release, k, facts);
+}
+
+KanonStatus
+kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,
+					 KanonFreeformFacts *facts)
+{
+	return find_facts(problem, release, 0, facts);
 }
 
 /* ---- a release as it was written ---- */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "freeform.h"
 #include "internal.h"
 #include "population.h"
 
@@ -501,7 +502,7 @@ check_privacy(Finish *finish)
 
 /*
  * Freeform: no class need have k rows, but every record shows k rows and every row
- * is shown k times.  That the graph is regular is checked where it is made, row by
+ * is shown k times, as far as the method promises.  That the graph is regular is checked where it is made, row by
  * row; here equal rows and equal records are one.
  */
 static KanonStatus
@@ -509,6 +510,7 @@ check_graph(Finish *finish)
 {
 	const KanonProblem *problem = finish->problem;
 	const KanonRelease *release = finish->release;
+	KanonFreeformMethod method = problem->freeform->method;
 	int64_t    *shown = kanon_alloc0(problem->env, problem->ntypes, sizeof(int64_t));
 	KanonStatus status = shown != NULL ? KANON_OK : KANON_NO_MEMORY;
 
@@ -521,7 +523,8 @@ check_graph(Finish *finish)
 
 		if (kanon_stop(&finish->pace, edges * (size_t) finish->ncolumns))
 			status = KANON_CANCELLED;
-		if ((double) edges < (double) problem->k * (double) release->classes[i].rows)
+		if (kanon_freeform_promises_records(method) &&
+			(double) edges < (double) problem->k * (double) release->classes[i].rows)
 			status = broken(finish, "the records of class %u show fewer than k rows", i);
 		for (size_t e = release->graph_start[i]; e < release->graph_start[i + 1] && status == KANON_OK; e++)
 		{
@@ -539,7 +542,8 @@ check_graph(Finish *finish)
 		}
 	}
 	for (uint32_t type = 0; type < problem->ntypes && status == KANON_OK; type++)
-		if ((double) shown[type] < (double) problem->k * (double) problem->rows[type])
+		if (kanon_freeform_promises_rows(method) &&
+			(double) shown[type] < (double) problem->k * (double) problem->rows[type])
 			status = broken(finish, "rows of type %u are shown fewer than k times", type);
 	kanon_free(problem->env, shown);
 	return status;

@@ -13,6 +13,7 @@
 
 #include "fixture.h"
 #include "freeform.h"
+#include "unclassed.h"
 
 /* Per cent of the random tables. */
 static int
@@ -21,61 +22,6 @@ share(void)
 	const char *value = getenv("KANON_TEST_SHARE");
 
 	return value != NULL ? atoi(value) : 100;
-}
-
-/* A table of random codes; some columns are numbers, some of these have NULLs. */
-static KanonProblem *
-random_table(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k)
-{
-	uint32_t   *code = malloc(rows * (size_t) columns * sizeof(*code));
-	KanonProblem *problem;
-
-	host_init(host);
-	for (size_t j = 0; j < rows * (size_t) columns; j++)
-		code[j] = random_below(random, domain);
-	problem = problem_from_codes(host, code, rows, columns, k);
-	free(code);
-	for (int c = 0; c < columns; c += 2)
-	{
-		KanonColumn *column = &((KanonColumn *) problem->columns)[c];
-		double	   *number = malloc(column->distinct * sizeof(double));
-
-		for (uint32_t v = 0; v < column->distinct; v++)
-			number[v] = v * v;
-		if (c == 2 && column->distinct > 1)
-		{
-			number[column->distinct - 1] = NAN;
-			column->has_null = true;
-		}
-		column->number = number;
-	}
-	return problem;
-}
-
-/* GCP of what a class shows, by the definition, times its weight, in the sum of weights. */
-static double
-cost_by_hand(const KanonProblem *problem, const KanonRelease *release)
-{
-	double		cost = 0;
-
-	for (uint32_t i = 0; i < release->nclasses; i++)
-		for (int c = 0; c < problem->ncolumns; c++)
-		{
-			const KanonColumn *column = &problem->columns[c];
-			const KanonCell *cell = &release->cells[i * (size_t) problem->ncolumns + (size_t) c];
-			const uint32_t *pool = release->pool + (cell->show == KANON_SHOW_VALUE ? 0 : cell->code);
-			double		loss = 0;
-
-			if (cell->show == KANON_SHOW_NOTHING)
-				loss = 1;
-			else if (cell->show == KANON_SHOW_RANGE)
-				loss = (column->number[pool[1]] - column->number[pool[0]]) /
-					(column->number[column->distinct - 1 - column->has_null] - column->number[0]);
-			else if (cell->show == KANON_SHOW_SET)
-				loss = (double) (pool[0] - 1) / (column->distinct - 1);
-			cost += loss * column->weight * (double) release->classes[i].rows;
-		}
-	return cost;
 }
 
 static void
