@@ -126,16 +126,17 @@ SELECT m, c.* FROM relaxed, kanon_cluster('few', NULL, '{a,b}', 6, m, dry_run =>
 CREATE TABLE nobody (a int, b text);
 SELECT m, c.* FROM relaxed, kanon_cluster('nobody', 'public.nobody_' || m, '{a,b}', 2, m) AS c ORDER BY n;
 -- what was written is counted again, in the direction that was promised
-CREATE TABLE pairs_of AS SELECT i / 2 AS a FROM generate_series(0, 9) AS i;
-CREATE FUNCTION spoil() RETURNS event_trigger LANGUAGE plpgsql AS $$
+CREATE TABLE twins AS SELECT i / 2 AS a FROM generate_series(0, 9) AS i;
+CREATE FUNCTION slip_in() RETURNS event_trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF to_regclass('public.pairs_public') IS NOT NULL THEN
-        UPDATE public.pairs_public SET a = '[77,78]' WHERE ctid = '(0,1)';
-    END IF;
+    INSERT INTO public.twins_public VALUES ('[77,77]');
 END $$;
-SELECT m, row_count FROM relaxed, kanon_cluster('pairs_of', 'public.pairs_' || m, '{a}', 2, m) ORDER BY n;
-CREATE EVENT TRIGGER spoiling ON ddl_command_end EXECUTE FUNCTION spoil();
-DROP EVENT TRIGGER spoiling;
+CREATE EVENT TRIGGER slip_in ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION slip_in();
+SELECT row_count FROM kanon_cluster('twins', 'public.twins_public', '{a}', 2, 'one_k');
+SELECT row_count FROM kanon_cluster('twins', 'public.twins_public', '{a}', 2, 'k_one');
+DROP EVENT TRIGGER slip_in;
+DROP FUNCTION slip_in();
+SELECT to_regclass('public.twins_public');
 
 -- bad input
 SELECT kanon_cluster('people', 'bad', '{age}', 61, 'k_k');
@@ -172,4 +173,5 @@ RESET kanon.max_memory;
 INSERT INTO many SELECT 1, 1 FROM generate_series(1, 90001);
 SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'k_k', dry_run => true);
 DROP TABLE people, cities, towns, people_diverse, people_mondrian, people_sets, people_levels, people_mixed, holes, holes_public, people_pairs, outlier,
-    people_again, one, two, few, few_none, many;
+    people_again, one, two, few, few_none, many, relaxed, people_one_k, people_k_one, people_k_k, people_arrays, holes_one_k, holes_k_one,
+    holes_k_k, nobody, nobody_one_k, nobody_k_one, nobody_k_k, twins;

@@ -230,12 +230,14 @@ relaxed_columns(Source *source, char *show)
 						"Leave the hierarchy out, or use another method.");
 		if (words[c] == SHOW_WORD_SUPPRESS || words[c] == SHOW_WORD_HIERARCHY)
 			refuse_show(column, "Records without classes show ranges and sets only.", "Say 'auto', 'range' or 'set' for it.");
-		if (words[c] != SHOW_WORD_AUTO)
-			(void) show_of(column, false, words[c]);
 		if (words[c] == SHOW_WORD_SET)
 			column->numerical = false;
 	}
 	freeform_columns(source);
+	for (int c = 0; c < source->nqis; c++)
+		if (words[c] == SHOW_WORD_RANGE && source->qis[c].show_as != SHOW_AS_RANGE)
+			refuse_show(&source->qis[c], "Ranges are for numbers and dates that are not categorical.",
+						"Say 'auto' or 'set' for it.");
 }
 
 static void

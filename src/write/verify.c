@@ -103,13 +103,13 @@ target_verify_freeform(const Target *target, const Source *source, const KanonPr
 	KanonRelease *written;
 	char		detail[160];
 
+	written = written_release(source, types, target->mark, border);
+	if (kanon_freeform_relaxed(problem->freeform->method) && expected_rows > 0)
+		verify_matches(problem, written, border);
 	if (types->nrows != expected_rows)
 		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".",
 							  types->nrows, expected_rows));
 	promised.cells = written_cells(release, source, problem, target->mark, border);
-	written = written_release(source, types, target->mark, border);
-	if (kanon_freeform_relaxed(problem->freeform->method) && expected_rows > 0)
-		verify_matches(problem, written, border);
 	border_check(border, kanon_freeform_confirm(problem, &promised, written, detail, sizeof(detail)), detail);
 	border_pfree(border, promised.cells);
 }
