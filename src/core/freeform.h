@@ -152,7 +152,7 @@ extern const char *kanon_relaxed_name(int number);
 extern bool kanon_relaxed_method(const char *name, KanonFreeformMethod *method);
 
 /* Rows that the relaxed methods take: they compare each with each. */
-#define KANON_RELAXED_ROWS 100000
+#define KANON_RELAXED_ROWS 50000
 
 /*
  * Orders the rows.  KANON_TOO_LARGE, with a detail, where k is too large for the

@@ -296,7 +296,7 @@ limits(void **state)
 	problem->ntypes = 1;
 	problem->rows = &many;
 	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_TOO_LARGE);
-	assert_non_null(strstr(report.detail, "more than 100000 rows"));
+	assert_non_null(strstr(report.detail, "more than 50000 rows"));
 	problem->ntypes = ntypes;
 	problem->rows = rows;
 	assert_int_equal(host.blocks, 0);
