@@ -344,5 +344,29 @@ SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_out', '{a,b}
 SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_more', '{a,b}', 2, '{--,-*}', keep => '{finding}',
     privacy => ARRAY[kanon_alpha('finding', 0.7, '{yes}'), kanon_subject('person')]);
 
+-- nor is it a defect when a clustering makes two classes that come out as one
+CREATE TABLE drawn (person int, a text, b int, c text, finding text);
+CREATE FUNCTION draws(n int) RETURNS TABLE (state text) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM setseed(0.1);
+    FOR i IN 1..n LOOP
+        TRUNCATE drawn;
+        INSERT INTO drawn
+        SELECT 1 + random() * 21, (ARRAY['x', 'y', 'z', NULL])[1 + floor(random() * 4)::int],
+               (ARRAY[1, 2, 3, NULL])[1 + floor(random() * 4)::int], (ARRAY['c1', 'c2', 'd1', 'd2'])[1 + floor(random() * 4)::int],
+               (ARRAY['yes', 'yes', 'no', 'perhaps', NULL])[1 + floor(random() * 5)::int]
+        FROM generate_series(1, 30);
+        BEGIN
+            PERFORM kanon_cluster('drawn', NULL, '{a,b,c}', 3, 'mondrian_relaxed', show => 'suppress', keep => '{finding}',
+                privacy => ARRAY[kanon_alpha('finding', 0.5, '{yes}'), kanon_subject('person')], dry_run => true);
+            state := 'published';
+        EXCEPTION WHEN check_violation THEN
+            state := CASE SQLERRM WHEN 'the heuristic found no release that fulfils these rules' THEN 'not found' ELSE 'impossible' END;
+        END;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+SELECT DISTINCT state FROM draws(40) ORDER BY 1;
+
 SET client_min_messages = warning;
 DROP SCHEMA privacy_test CASCADE;

@@ -383,7 +383,8 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
  * allows each pattern (but for classes that show a range or a set), classes
  * hold k rows (the fully suppressed one may hold fewer where residual says so,
  * and only then rows, fewer than k, are dropped).  Sets the classes' rows,
- * release->dropped and report->cost.  KANON_BROKEN with a detail if not.
+ * release->dropped and report->cost.  KANON_BROKEN with a detail if not; but
+ * KANON_NOT_FOUND if classes were equal and break privacy rules as one.
  * Whatever the status, release is then the caller's to free.
  */
 extern KanonStatus kanon_release_finish(const KanonProblem *problem,

@@ -21,6 +21,7 @@ typedef struct Finish
 	KanonMaskIndex *index;
 	KanonPace	pace;
 	int			ncolumns;
+	bool		joined;			/* equal classes have become one */
 } Finish;
 
 /* Says what is wrong; numbers of types and classes only, never a value. */
@@ -332,6 +333,7 @@ rebuild_classes(Finish *finish, uint32_t *order, uint32_t *renumber)
 	release->classes = classes;
 	release->cells = cells;
 	release->nclasses = kept;
+	finish->joined = kept < nclasses;
 	return KANON_OK;
 }
 
@@ -481,7 +483,10 @@ check_flows(Finish *finish)
 	return KANON_OK;
 }
 
-/* The classes fulfil the rules beyond k. */
+/*
+ * The classes fulfil the rules beyond k.  Of two classes that show the same, each
+ * of which does, the one that they are now need not, where persons are counted.
+ */
 static KanonStatus
 check_privacy(Finish *finish)
 {
@@ -492,7 +497,11 @@ check_privacy(Finish *finish)
 	if (finish->problem->privacy != NULL)
 		status = kanon_privacy_check(finish->problem, finish->release, &class, &rule);
 	if (status == KANON_OK && class < finish->release->nclasses)
+	{
+		if (finish->joined && !kanon_privacy_monotone(finish->problem->privacy))
+			return KANON_NOT_FOUND;
 		return broken(finish, "class %u breaks privacy rule %d", class, rule + 1);
+	}
 	if (status == KANON_OK)
 		status = kanon_presence_check(finish->problem, finish->release, &class);
 	if (status == KANON_OK && class <= finish->release->nclasses)
