@@ -28,6 +28,7 @@
 struct KanonPresence
 {
 	const KanonProblem *problem;
+	KanonPace	pace;
 	uint32_t   *type;			/* [ntypes] of each group */
 	uint32_t   *slots;			/* a group or NO_GROUP */
 	size_t		mask;			/* number of slots - 1 */
@@ -74,7 +75,7 @@ find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const
 }
 
 static KanonStatus
-count_one(KanonPresence *presence, int p, const int *columns, int ncolumns, KanonPace *pace)
+count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 {
 	const KanonPopulation *population = &presence->problem->populations[p];
 	uint32_t	codes[KANON_MAX_COLUMNS];
@@ -84,7 +85,7 @@ count_one(KanonPresence *presence, int p, const int *columns, int ncolumns, Kano
 		uint32_t	group;
 		int			i = 0;
 
-		if (kanon_stop(pace, (uint64_t) ncolumns * 2 + 2))
+		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
 			return KANON_CANCELLED;
 		for (; i < ncolumns; i++)
 		{
@@ -105,7 +106,6 @@ KanonStatus
 kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 {
 	const KanonProblem *problem = presence->problem;
-	KanonPace	pace = {problem->env, "population", 0, -1, 0};
 	int			columns[KANON_MAX_COLUMNS];
 	int			ncolumns = finest_columns(problem, pattern, columns);
 	uint32_t	codes[KANON_MAX_COLUMNS];
@@ -116,7 +116,7 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	memset(presence->slots, 0xff, (presence->mask + 1) * sizeof(uint32_t));
 	for (uint32_t group = 0; group < n; group++)
 	{
-		if (kanon_stop(&pace, (uint64_t) ncolumns * 2 + 2))
+		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
 			return KANON_CANCELLED;
 		for (int i = 0; i < ncolumns; i++)
 			codes[i] = problem->columns[columns[i]].code[presence->type[group]];
@@ -126,7 +126,7 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	{
 		memset(presence->found[p], 0, n * sizeof(int64_t));
 		presence->rest[p] = problem->populations[p].total;
-		status = count_one(presence, p, columns, ncolumns, &pace);
+		status = count_one(presence, p, columns, ncolumns);
 	}
 	return status;
 }
@@ -197,6 +197,7 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 	while (nslots / 2 < (size_t) problem->ntypes + 1)
 		nslots *= 2;
 	presence->problem = problem;
+	presence->pace = (KanonPace) {env, "population", 0, -1, 0};
 	presence->type = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
 	presence->slots = kanon_alloc(env, nslots, sizeof(uint32_t));
 	presence->rest = kanon_alloc(env, (size_t) problem->npopulations, sizeof(int64_t));

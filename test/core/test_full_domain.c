@@ -150,6 +150,11 @@ row_loss(const Plain *plain, KanonMetric metric, uint32_t type, bool suppressed)
 	return loss / weights;
 }
 
+/* How often rules about a population decided something. */
+static int	forbidden;
+static int	mapped;
+static int	absent;
+
 /* Does a tuple of a population show at the node at hand what a row type does? */
 static bool
 matches(const Plain *plain, const KanonPopulation *population, uint32_t tuple, uint32_t type)
@@ -185,7 +190,11 @@ populations_allow(const Plain *plain, uint32_t type, int64_t rows)
 			if (matches(plain, population, tuple, type))
 				found += population->rows[tuple];
 		if (population->map ? found < plain->problem->k : !is_chance(population, rows, found))
+		{
+			forbidden++;
 			return false;
+		}
+		mapped += population->map && rows < plain->problem->k;
 	}
 	return true;
 }
@@ -273,6 +282,7 @@ plain_measure(Plain *plain, KanonMetric metric)
 				&& !(present && kanon_rest_allowed(problem, rest, NULL, nrest))));
 	plain->absent = (plain->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !published))
 		&& !populations_rest(plain, in_class, 0);
+	absent += plain->absent;
 	free(in_class);
 	free(done);
 	free(member);
@@ -611,7 +621,7 @@ optimal(void **state)
 		problem->ncolumns += problem->nextra;
 		problem_free(problem);
 	}
-	assert_true(none > 0);
+	assert_true(none > 0 && forbidden > 0 && mapped > 0 && absent > 0);
 }
 
 /* Codes that take more than one word. */
@@ -732,9 +742,10 @@ memory_and_cancel(void **state)
 {
 	(void) state;
 	for (int search = 0; kanon_search_names[search] != NULL; search++)
-		for (int what = 0; what < 2; what++)
+		for (int what = 0; what < 4; what++)
 		{
-			KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
+			bool		memory = what % 2 == 0;
+			KanonStatus expected = memory ? KANON_NO_MEMORY : KANON_CANCELLED;
 			KanonStatus status = expected;
 
 			for (uint64_t at = 1; status == expected; at += at < 300 ? 1 : at / 10)
@@ -755,13 +766,21 @@ memory_and_cancel(void **state)
 				host_init(&host);
 				problem = problem_random_levels(&host, &random, 200, 3, 3, 3);
 				problem->full_domain = &options;
-				if (what == 0)
+				if (what >= 2)
+					add_populations(&random, problem);
+				/* such that there is a release */
+				for (int p = 0; p < problem->npopulations; p++)
+				{
+					((KanonPopulation *) problem->populations)[p].least = 0;
+					((KanonPopulation *) problem->populations)[p].most = 1;
+				}
+				if (memory)
 					host.refuse_at = at;
 				else
 					host.cancel_at = at;
 				status = kanon_solve_full_domain(problem, &release, &report);
 				/* a member who could not begin is gone for the team */
-				if (what == 0 && status == KANON_CANCELLED)
+				if (memory && status == KANON_CANCELLED)
 					status = KANON_NO_MEMORY;
 				turns_end(&turns);
 				if (status == KANON_OK)
@@ -771,6 +790,7 @@ memory_and_cancel(void **state)
 				}
 				assert_true(status == KANON_OK || status == expected);
 				assert_int_equal(host.blocks, 0);
+				free_populations(problem);
 				problem_free(problem);
 			}
 		}
