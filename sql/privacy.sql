@@ -368,5 +368,19 @@ BEGIN
 END $$;
 SELECT DISTINCT state FROM draws(40) ORDER BY 1;
 
+-- a publication under k_map: classes of fewer rows than k, which the population hides
+CREATE TABLE town AS SELECT i % 4 AS a, i % 3 AS b FROM generate_series(1, 48) i;
+CREATE TABLE surveyed AS SELECT a, b, 'x' AS c FROM town ORDER BY a, b LIMIT 6;
+SELECT kanon_create_publication('hidden', 'surveyed', '{a,b}', 4, solver => 'full_domain',
+    options => jsonb_build_object('keep', ARRAY['c'], 'privacy', ARRAY[kanon_k_map('town')]));
+SELECT status, row_count, k FROM kanon_refresh('hidden');
+SELECT a, b, count(*) FROM hidden GROUP BY a, b ORDER BY a, b;
+-- with fewer people like them there more is generalized
+DELETE FROM town WHERE a = 0 AND b = 1;
+INSERT INTO town SELECT 0, 1 FROM generate_series(1, 2);
+SELECT status, row_count, k FROM kanon_refresh('hidden');
+SELECT a, b, count(*) FROM hidden GROUP BY a, b ORDER BY a, b;
+SELECT kanon_drop_publication('hidden');
+
 SET client_min_messages = warning;
 DROP SCHEMA privacy_test CASCADE;
