@@ -175,6 +175,8 @@ extern KanonStatus kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace 
 										KanonFreeformGraph *graph, char *detail, size_t size);
 extern void kanon_freeform_graph_free(KanonEnv *env, KanonFreeformGraph *graph);
 
+/* freeform_release.c */
+
 /* Checks the graph of part p, and keeps what its records show. */
 extern KanonStatus kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p,
 									  const KanonFreeformGraph *graph, KanonReport *report);
@@ -183,7 +185,7 @@ extern KanonStatus kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p,
 extern KanonStatus kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release,
 									  KanonReport *report);
 
-/* All of this at once; problem->freeform says how. */
+/* freeform.c: all of this at once; problem->freeform says how. */
 extern KanonStatus kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
 

@@ -143,6 +143,9 @@ kanon_rest_allowed(const KanonProblem *problem, const uint32_t *types, const int
 /* mask.c: the columns that are the last level of their quasi-identifier. */
 extern KanonPattern kanon_last_levels(const KanonProblem *problem);
 
+/* mask.c: orders different patterns of equal cost, neither of them the all-suppressed one. */
+extern int	kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPattern b);
+
 /* Quasi-identifiers that a pattern suppresses whole; last as above. */
 static inline int
 kanon_suppressed_whole(KanonPattern last, KanonPattern pattern)

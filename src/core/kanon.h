@@ -364,6 +364,8 @@ extern bool kanon_mask_contains(const KanonMaskIndex *index, KanonPattern patter
  */
 extern int	kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b);
 
+/* mask_walk.c */
+
 /*
  * Every allowed pattern in that order, the all-suppressed one last (listed
  * doubles once), into *patterns (env memory).  KANON_TOO_LARGE above `limit`.
