@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
+use KanonGate;
 use KanonNode;
 use PostgreSQL::Test::Utils;
 
@@ -17,16 +18,9 @@ CREATE TABLE person AS SELECT i % 20 AS a, i % 3 AS b, 'note ' || i AS note FROM
 CREATE TABLE published AS SELECT i AS a, 'old ' || i AS b FROM generate_series(1, 500) i;
 GRANT SELECT ON published TO reader WITH GRANT OPTION;
 GRANT SELECT (a), UPDATE (b) ON published TO PUBLIC;
-
--- places to hold a run: each waits while somebody has the advisory lock
-CREATE FUNCTION gate(key int) RETURNS bool LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_advisory_lock_shared(key);
-    PERFORM pg_advisory_unlock_shared(key);
-    RETURN true;
-END $$;
-CREATE SEQUENCE ticket;
-CREATE VIEW gated AS SELECT * FROM person WHERE (SELECT gate(nextval('ticket')::int));
+E
+KanonGate::create($node);
+$node->safe_psql('postgres', <<'E');
 CREATE FUNCTION gate_command() RETURNS event_trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN
     PERFORM gate(CASE TG_TAG WHEN 'CREATE TABLE' THEN 11 WHEN 'GRANT' THEN 12 WHEN 'DROP TABLE' THEN 13 ELSE 14 END);
@@ -59,44 +53,6 @@ FROM kanon_check('published', '{a,b}')
 E
 }
 
-# Starts the run in a session of its own and waits until a lock holds it.
-sub start_held
-{
-	my ($lock, @before) = @_;
-	my $holder = $node->background_psql('postgres', on_error_stop => 0);
-	my $runner = $node->background_psql('postgres', on_error_stop => 0);
-	$holder->query_safe("SELECT setval('ticket', 1, false); BEGIN; $lock");
-	my $pid = $runner->query('SELECT pg_backend_pid()');
-	$runner->query_safe($_) foreach @before;
-	$runner->{stdin} .= "$run;\n";
-	$runner->{run}->pump_nb while length $runner->{stdin};
-	$node->poll_query_until('postgres',
-		"SELECT wait_event_type = 'Lock' OR state LIKE 'idle%' FROM pg_stat_activity WHERE pid = $pid")
-	  or die 'the run is not held';
-	return ($pid, $holder, $runner);
-}
-
-sub crash
-{
-	my ($how, $pid, @sessions) = @_;
-	if ($how eq 'kill -9')
-	{
-		my $log = -s $node->logfile;
-		kill 'KILL', $pid;
-		$node->wait_for_log(qr/database system is ready to accept connections/, $log);
-	}
-	else
-	{
-		$node->stop('immediate');
-	}
-	foreach my $session (@sessions)
-	{
-		eval { $session->{run}->finish };
-	}
-	$node->start unless $how eq 'kill -9';
-	$node->poll_query_until('postgres', 'SELECT true');
-}
-
 my @places = (
 	[ 'creating the table', 'SELECT pg_advisory_xact_lock(11)' ],
 	[ 'reading', 'SELECT pg_advisory_xact_lock(1)' ],
@@ -112,7 +68,7 @@ foreach my $place (@places)
 	my ($name, $lock) = @$place;
 	foreach my $how ('kill -9', 'immediate shutdown')
 	{
-		crash($how, start_held($lock));
+		KanonGate::crash($node, $how, KanonGate::start_held($node, $run, $lock));
 		is($node->safe_psql('postgres', 'SELECT state()'), $old, "$how while $name: all is as it was");
 	}
 }
@@ -123,7 +79,7 @@ foreach my $how ('kill -9', 'immediate shutdown')
 	my $runner = $node->background_psql('postgres', on_error_stop => 0);
 	my $pid = $runner->query('SELECT pg_backend_pid()');
 	$runner->query_safe("BEGIN; $run");
-	crash($how, $pid, $runner);
+	KanonGate::crash($node, $how, $pid, $runner);
 	is($node->safe_psql('postgres', 'SELECT state()'), $old, "$how before COMMIT: all is as it was");
 }
 
@@ -194,7 +150,7 @@ foreach my $level ('minimal', 'replica')
 		my $runner = $node->background_psql('postgres', on_error_stop => 0);
 		my $pid = $runner->query('SELECT pg_backend_pid()');
 		$runner->query_safe($run);
-		crash($how, $pid, $runner);
+		KanonGate::crash($node, $how, $pid, $runner);
 		new_target("$how after COMMIT, wal_level $level");
 		is( $node->safe_psql('postgres', "SELECT count(*) - $runs, (SELECT count(*) FROM kanon_equivalence_classes"
 				  . " WHERE run = max(u.run)) FROM kanon_usefulness u"),

@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use Test::More;
+use KanonGate;
 use KanonNode;
 
 my $node = KanonNode::start('main');
@@ -107,8 +108,7 @@ foreach my $source ('gated', 'gated_parted')
 		my $last = $node->safe_psql('postgres', 'SELECT count(*) FROM before');
 		my $at = $last * $read - 100;
 		$holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock($at)");
-		$runner->{stdin} .= publish($source, 'held', "'{zip,age}', 2, keep => '{diagnosis}', mark => true") . ";\n";
-		$runner->{run}->pump_nb while length $runner->{stdin};
+		KanonGate::start($runner, publish($source, 'held', "'{zip,age}', 2, keep => '{diagnosis}', mark => true"));
 		$node->poll_query_until('postgres',
 			"SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
 		$remote->safe_psql('postgres', "CREATE TABLE saved AS TABLE $table;" . sprintf($change, $table));
@@ -133,8 +133,7 @@ my $holder = $node->background_psql('postgres');
 my $runner = $node->background_psql('postgres', on_error_stop => 0);
 my $pid = $runner->query('SELECT pg_backend_pid()');
 $holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock(count(*) + 10) FROM person");
-$runner->{stdin} .= publish('gated', 'published', "'{zip,age}', 5, keep => '{diagnosis}', replace => true") . ";\n";
-$runner->{run}->pump_nb while length $runner->{stdin};
+KanonGate::start($runner, publish('gated', 'published', "'{zip,age}', 5, keep => '{diagnosis}', replace => true"));
 $node->poll_query_until('postgres',
 	"SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
 $remote->stop('immediate');

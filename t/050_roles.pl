@@ -20,14 +20,7 @@ CREATE DATABASE lab;
 GRANT CREATE ON DATABASE lab TO installer, maker, stranger, leaver;
 E
 
-# As a role: what comes out, or the SQLSTATE of the error.
-sub as
-{
-	my ($role, $sql, $db) = @_;
-	my ($ret, $stdout, $stderr) = $node->psql($db // 'lab', "\\set VERBOSITY sqlstate\n$sql",
-		extra_params => [ '-U', $role ]);
-	return $ret == 0 ? $stdout : $stderr =~ /ERROR:  (\w+)/ ? $1 : $stderr;
-}
+sub as { my ($role, $sql, $db) = @_; return KanonNode::as($node, $role, $db // 'lab', $sql); }
 
 sub publish
 {

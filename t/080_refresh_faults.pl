@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 use Test::More;
+use KanonGate;
 use KanonNode;
 use PostgreSQL::Test::Utils;
 
@@ -12,16 +13,9 @@ my $node = KanonNode::start('main', conf => "autovacuum = off\nrestart_after_cra
 $node->safe_psql('postgres', <<'E');
 CREATE TABLE person AS SELECT i % 20 AS a, i % 3 AS b, 'note ' || i AS note FROM generate_series(1, 6000) i;
 CREATE TABLE other (x int);
-
--- places to hold a refresh: each waits while somebody has the advisory lock
-CREATE FUNCTION gate(key int) RETURNS bool LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_advisory_lock_shared(key);
-    PERFORM pg_advisory_unlock_shared(key);
-    RETURN true;
-END $$;
-CREATE SEQUENCE ticket;
-CREATE VIEW gated AS SELECT * FROM person WHERE (SELECT gate(nextval('ticket')::int));
+E
+KanonGate::create($node);
+$node->safe_psql('postgres', <<'E');
 SELECT kanon_create_publication('published', 'gated', '{a,b}', 5, '{"keep": ["note"]}');
 CREATE VIEW depends AS SELECT a, count(*) AS n FROM published GROUP BY a;
 CREATE FUNCTION gate_command() RETURNS event_trigger LANGUAGE plpgsql SET search_path = public AS $$
@@ -58,49 +52,7 @@ FROM published
 E
 }
 
-sub start
-{
-	my ($session, $sql) = @_;
-	$session->{stdin} .= "$sql;\n";
-	$session->{run}->pump_nb while length $session->{stdin};
-}
-
-# Starts the refresh in a session of its own and waits until a lock holds it.
-sub start_held
-{
-	my ($lock, @before) = @_;
-	my $holder = $node->background_psql('postgres', on_error_stop => 0);
-	my $runner = $node->background_psql('postgres', on_error_stop => 0);
-	$holder->query_safe("SELECT setval('ticket', 1, false); BEGIN; $lock");
-	my $pid = $runner->query('SELECT pg_backend_pid()');
-	$runner->query_safe($_) foreach @before;
-	start($runner, $refresh);
-	$node->poll_query_until('postgres',
-		"SELECT wait_event_type = 'Lock' OR state LIKE 'idle%' FROM pg_stat_activity WHERE pid = $pid")
-	  or die 'the refresh is not held';
-	return ($pid, $holder, $runner);
-}
-
-sub crash
-{
-	my ($how, $pid, @sessions) = @_;
-	if ($how eq 'kill -9')
-	{
-		my $log = -s $node->logfile;
-		kill 'KILL', $pid;
-		$node->wait_for_log(qr/database system is ready to accept connections/, $log);
-	}
-	else
-	{
-		$node->stop('immediate');
-	}
-	foreach my $session (@sessions)
-	{
-		eval { $session->{run}->finish };
-	}
-	$node->start unless $how eq 'kill -9';
-	$node->poll_query_until('postgres', 'SELECT true');
-}
+sub start_held { return KanonGate::start_held($node, $refresh, @_); }
 
 my @points = (
 	[ 'making the new table', 'SELECT pg_advisory_xact_lock(11)' ],
@@ -118,7 +70,7 @@ foreach my $point (@points)
 	my $old = state();
 	foreach my $how ('kill -9', 'immediate shutdown')
 	{
-		crash($how, start_held($lock));
+		KanonGate::crash($node, $how, start_held($lock));
 		is(state(), $old, "$how while $name: all is as it was");
 	}
 	next_works($name);
@@ -129,7 +81,7 @@ foreach my $how ('kill -9', 'immediate shutdown')
 	my $runner = $node->background_psql('postgres', on_error_stop => 0);
 	my $pid = $runner->query('SELECT pg_backend_pid()');
 	$runner->query_safe("BEGIN; $refresh");
-	crash($how, $pid, $runner);
+	KanonGate::crash($node, $how, $pid, $runner);
 	is(state(), $old, "$how before COMMIT: all is as it was");
 }
 next_works('before COMMIT');
@@ -185,9 +137,9 @@ next_works('lock_timeout');
 	$holder->query_safe("SET deadlock_timeout = '1min'; BEGIN; LOCK TABLE person IN ACCESS EXCLUSIVE MODE");
 	$runner = $node->background_psql('postgres', on_error_stop => 0);
 	$runner->query_safe("SET deadlock_timeout = '2s'; BEGIN; INSERT INTO other VALUES (1)");
-	start($runner, $refresh);
+	KanonGate::start($runner, $refresh);
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'});
-	start($holder, 'LOCK TABLE other IN ACCESS EXCLUSIVE MODE');
+	KanonGate::start($holder, 'LOCK TABLE other IN ACCESS EXCLUSIVE MODE');
 	($said, $error) = finish($runner);
 	like($said, qr/^failed\|\|\|40P01$/m, 'a deadlock: a failed refresh');
 	$runner->query_safe('COMMIT');
@@ -203,7 +155,7 @@ next_works('lock_timeout');
 	$reader->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT note FROM published; FETCH 10 FROM c');
 	$node->safe_psql('postgres', "DELETE FROM person WHERE note = 'note 1'");
 	$runner = $node->background_psql('postgres', on_error_stop => 0);
-	start($runner, $refresh);
+	KanonGate::start($runner, $refresh);
 	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'kanon_refresh'});
 	my $counts = '';
 	$counts .= $node->safe_psql('postgres', "SET statement_timeout = '1s'; SELECT count(*) FROM published") . ' ' for 1 .. 5;
@@ -255,7 +207,7 @@ E
 	($ret, $stdout, $stderr) = $node->psql('postgres', 'CALL kanon_refresh_all()');
 	like($stderr, qr/SQLSTATE 55P03.*1 of 1 publications could not be refreshed/s, 'in a refresh of all, too');
 	my $second = $node->background_psql('postgres', on_error_stop => 0);
-	start($second, "SELECT status FROM kanon_refresh('published', wait => true)");
+	KanonGate::start($second, "SELECT status FROM kanon_refresh('published', wait => true)");
 	$node->poll_query_until('postgres', q{SELECT count(*) = 2 FROM pg_stat_activity WHERE wait_event_type = 'Lock'});
 	$holder->quit;
 	($said) = finish($runner);

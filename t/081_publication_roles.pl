@@ -21,14 +21,7 @@ CREATE ROLE keeper LOGIN;
 CREATE DATABASE lab OWNER installer;
 E
 
-# As a role: what comes out, or the SQLSTATE of the error.
-sub as
-{
-	my ($role, $sql, $db) = @_;
-	my ($ret, $stdout, $stderr) = $node->psql($db // 'lab', "\\set VERBOSITY sqlstate\n$sql",
-		extra_params => [ '-U', $role ]);
-	return $ret == 0 ? $stdout : $stderr =~ /ERROR:  (\w+)/ ? $1 : $stderr;
-}
+sub as { my ($role, $sql, $db) = @_; return KanonNode::as($node, $role, $db // 'lab', $sql); }
 
 is(as('installer', 'CREATE EXTENSION kanon'), '', 'an ordinary role installs the extension');
 $node->safe_psql('lab', 'GRANT CREATE ON DATABASE lab TO owner, outsider, keeper');

@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
+use KanonGate;
 use KanonNode;
 use PostgreSQL::Test::Utils;
 
@@ -63,8 +64,7 @@ E
 	my $start = sub {
 		my ($sql) = @_;
 		$holder->query_safe('SELECT pg_advisory_lock(1)');
-		$runner->{stdin} .= "$sql;\n";
-		$runner->{run}->pump_nb while length $runner->{stdin};
+		KanonGate::start($runner, $sql);
 		$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = $pid");
 	};
 	my $seen = "SELECT pid, publication, phase, since < now() FROM kanon_progress WHERE publication IS NULL OR publication !~ 'nightly'";

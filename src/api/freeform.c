@@ -36,14 +36,7 @@ static const PublishSignature signature = {
 	.function = "kanon_freeform",
 	.least_k = 2,
 	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
-	.keep = ARG_KEEP,
-	.mark = ARG_MARK,
-	.replace = ARG_REPLACE,
-	.dry_run = ARG_DRY_RUN,
-	.weights = ARG_WEIGHTS,
-	.categorical = ARG_CATEGORICAL,
-	.recorded = recorded,
-	.nrecorded = lengthof(recorded)
+	PUBLISH_COMMON
 };
 
 static bool

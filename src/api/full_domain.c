@@ -32,17 +32,10 @@ static const PublishSignature signature = {
 	.function = "kanon_full_domain",
 	.least_k = 2,
 	.k_hint = K_HINT,
-	.keep = ARG_KEEP,
-	.mark = ARG_MARK,
-	.replace = ARG_REPLACE,
-	.dry_run = ARG_DRY_RUN,
-	.weights = ARG_WEIGHTS,
-	.categorical = ARG_CATEGORICAL,
+	PUBLISH_COMMON,
 	.class_column = ARG_CLASS_COLUMN,
 	.hierarchies = ARG_HIERARCHIES,
-	.privacy = ARG_PRIVACY,
-	.recorded = recorded,
-	.nrecorded = lengthof(recorded)
+	.privacy = ARG_PRIVACY
 };
 
 /* The place of a word in a list that ends with NULL. */

@@ -26,19 +26,12 @@ static const PublishSignature signature = {
 	.function = "kanon_pattern_guided",
 	.least_k = 2,
 	.k_hint = K_HINT,
-	.keep = ARG_KEEP,
-	.mark = ARG_MARK,
-	.replace = ARG_REPLACE,
-	.dry_run = ARG_DRY_RUN,
-	.weights = ARG_WEIGHTS,
-	.categorical = ARG_CATEGORICAL,
+	PUBLISH_COMMON,
 	.limits = ARG_TIME_LIMIT,
 	.class_column = ARG_CLASS_COLUMN,
 	.hierarchies = ARG_HIERARCHIES,
 	.level_cost = ARG_LEVEL_COST,
-	.privacy = ARG_PRIVACY,
-	.recorded = recorded,
-	.nrecorded = lengthof(recorded)
+	.privacy = ARG_PRIVACY
 };
 
 Datum

@@ -36,6 +36,12 @@ typedef struct PublishSignature
 	int			nrecorded;
 } PublishSignature;
 
+/* What all of them have, by the names in their enum and of their list. */
+#define PUBLISH_COMMON \
+	.keep = ARG_KEEP, .mark = ARG_MARK, .replace = ARG_REPLACE, .dry_run = ARG_DRY_RUN, \
+	.weights = ARG_WEIGHTS, .categorical = ARG_CATEGORICAL, \
+	.recorded = recorded, .nrecorded = lengthof(recorded)
+
 #define PUBLISH_SOURCE 0
 #define PUBLISH_TARGET 1
 #define PUBLISH_QIS 2

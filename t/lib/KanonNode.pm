@@ -3,6 +3,7 @@
 #   use KanonNode;
 #   my $node = KanonNode::start('main');                  # extension created
 #   my $node = KanonNode::start('main', conf => "work_mem = '64kB'\n");
+#   my $said = KanonNode::as($node, 'role', 'database', 'SELECT 1');
 #   my $data = KanonNode::data();                         # folder of the reference data, or undef
 #
 # The server listens on a unix socket only and is gone when the test ends.
@@ -37,6 +38,15 @@ sub start
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION kanon');
 	return $node;
+}
+
+# As a role: what comes out, or the SQLSTATE of the error.
+sub as
+{
+	my ($node, $role, $db, $sql) = @_;
+	my ($ret, $stdout, $stderr) = $node->psql($db, "\\set VERBOSITY sqlstate\n$sql",
+		extra_params => [ '-U', $role ]);
+	return $ret == 0 ? $stdout : $stderr =~ /ERROR:  (\w+)/ ? $1 : $stderr;
 }
 
 sub data { return $ENV{KANON_DATA}; }

@@ -1,5 +1,5 @@
 /*
- * exact.h: what the tests of the exact and the anytime solvers share.
+ * exact.h: what the tests of solvers share, those of the exact and the anytime ones above all.
  */
 #ifndef EXACT_H
 #define EXACT_H

@@ -568,6 +568,14 @@ problem_read_levels(Host *host, const char *directory, const char *name, const c
 	return problem;
 }
 
+int
+cases(int number)
+{
+	const char *share = getenv("KANON_TEST_SHARE");
+
+	return share == NULL ? number : (int) ((long) number * strtol(share, NULL, 10) / 100) + 1;
+}
+
 uint64_t
 random_next(uint64_t *state)
 {

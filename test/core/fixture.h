@@ -81,6 +81,9 @@ extern KanonProblem *problem_random_levels(Host *host, uint64_t *random, size_t 
 extern KanonProblem *problem_read_levels(Host *host, const char *directory, const char *table,
 										 const char *hierarchies, int64_t k);
 
+/* A number of random cases; KANON_TEST_SHARE per cent of them, and one. */
+extern int	cases(int number);
+
 /* A stream of random numbers, the same everywhere. */
 extern uint64_t random_next(uint64_t *state);
 extern uint32_t random_below(uint64_t *state, uint32_t bound);

@@ -15,14 +15,6 @@
 /* Rows of a table that brute force takes. */
 #define MOST_ROWS 9
 
-static int
-share(int tables)
-{
-	const char *text = getenv("KANON_TEST_SHARE");
-
-	return text == NULL ? tables : tables * atoi(text) / 100;
-}
-
 /* A small random problem with its options. */
 typedef struct Small
 {
@@ -362,7 +354,7 @@ test_guarantees(void **state)
 	double		worst[16] = {0};
 
 	(void) state;
-	for (int table = 0; table < share(4000); table++)
+	for (int table = 0; table < cases(4000); table++)
 	{
 		Small		s;
 		double		optimum,
@@ -430,7 +422,7 @@ test_larger(void **state)
 	uint64_t	random = 88;
 
 	(void) state;
-	for (int table = 0; table < share(150); table++)
+	for (int table = 0; table < cases(150); table++)
 	{
 		Small		s;
 

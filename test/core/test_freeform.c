@@ -11,17 +11,15 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "exact.h"
 #include "freeform.h"
 #include "unclassed.h"
 
-/* Per cent of the random tables. */
-static int
-share(void)
+static bool
+makes_mutual(int method)
 {
-	const char *value = getenv("KANON_TEST_SHARE");
-
-	return value != NULL ? atoi(value) : 100;
+	return method != KANON_FREEFORM_MIP && method != KANON_FREEFORM_MIN_COST_FLOW &&
+		method != KANON_FREEFORM_CONCEALMENT;
 }
 
 static void
@@ -30,7 +28,7 @@ every_method_keeps_its_promise(void **state)
 	uint64_t	random = 2015;
 
 	(void) state;
-	for (int round = 0; round < 3 * share(); round++)
+	for (int round = 0; round < cases(300); round++)
 	{
 		Host		host;
 		size_t		rows = 4 + random_below(&random, 60);
@@ -48,8 +46,7 @@ every_method_keeps_its_promise(void **state)
 				KanonFreeformFacts facts;
 				KanonStatus status;
 
-				if (symmetric && (m == KANON_FREEFORM_MIP || m == KANON_FREEFORM_MIN_COST_FLOW ||
-								  m == KANON_FREEFORM_CONCEALMENT))
+				if (symmetric && !makes_mutual(m))
 					continue;
 				if (round % 3 == 0 && rows >= 4 * (size_t) k)
 					options.partition_size = (uint32_t) (2 * k);
@@ -148,7 +145,7 @@ optimum_against_all_graphs(void **state)
 	uint64_t	random = 14;
 
 	(void) state;
-	for (int round = 0; round < share(); round++)
+	for (int round = 0; round < cases(100); round++)
 	{
 		Host		host;
 		unsigned	n = 4 + random_below(&random, 3);
@@ -500,7 +497,7 @@ check_against_hand(void **state)
 	int			regular = 0;
 
 	(void) state;
-	for (int round = 0; round < 4 * share(); round++)
+	for (int round = 0; round < cases(400); round++)
 	{
 		Host		host;
 		unsigned	n = 3 + random_below(&random, 4);
@@ -580,52 +577,56 @@ check_against_hand(void **state)
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
-	assert_true(regular > share() / 20);
+	assert_true(regular > cases(100) / 20);
 }
 
 /* ---- memory and cancel ---- */
+
+/* Variant: the method, and whether matches are to be mutual. */
+static KanonProblem *
+make_table(Host *host, int variant)
+{
+	static KanonFreeformOptions options;
+	uint64_t	random = 11;
+	KanonFreeformMethod method = (KanonFreeformMethod) (variant / 2);
+	KanonProblem *problem = random_table(host, &random, method == KANON_FREEFORM_MIP ? 14 : 40, 4, 4, 4);
+
+	options = (KanonFreeformOptions) {.method = method,.symmetric = variant % 2 == 1};
+	problem->freeform = &options;
+	return problem;
+}
+
+static KanonStatus
+solve_and_check(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonStatus status = kanon_solve_freeform(problem, release, report);
+	KanonFreeformFacts facts;
+
+	if (status == KANON_OK)
+	{
+		status = kanon_freeform_check(problem, release, 4, &facts);
+		if (status != KANON_OK)
+			kanon_release_free(problem, release);
+	}
+	return status;
+}
 
 static void
 memory_and_cancel(void **state)
 {
 	(void) state;
 	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
-		for (int what = 0; what < 3; what++)
-		{
-			KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
-			KanonStatus status = expected;
-
-			for (uint64_t at = 1; status == expected; at += at < 300 ? 1 : at / 20)
-			{
-				uint64_t	random = 11;
-				Host		host;
-				KanonProblem *problem = random_table(&host, &random, m == KANON_FREEFORM_MIP ? 14 : 40, 4, 4, 4);
-				KanonFreeformOptions options = {.method = (KanonFreeformMethod) m,
-					.symmetric = what == 2 && (m <= KANON_FREEFORM_HUNGARIAN || m == KANON_FREEFORM_RING)};
-				KanonRelease release;
-				KanonReport report;
-				KanonFreeformFacts facts;
-
-				problem->freeform = &options;
-				if (what == 0)
-					host.refuse_at = at;
-				else
-					host.cancel_at = at;
-				status = kanon_solve_freeform(problem, &release, &report);
-				if (status == KANON_OK)
-				{
-					status = kanon_freeform_check(problem, &release, 4, &facts);
-					kanon_release_free(problem, &release);
-				}
+	{
 #ifndef HAVE_GLPK
-				if (status == KANON_UNAVAILABLE)
-					status = KANON_OK;
+		if (m == KANON_FREEFORM_MIP)
+			continue;
 #endif
-				assert_true(status == KANON_OK || status == expected);
-				assert_int_equal(host.blocks, 0);
-				problem_free(problem);
-			}
+		for (int mutual = 0; mutual < 1 + makes_mutual(m); mutual++)
+		{
+			exact_refuse_each(make_table, 2 * m + mutual, solve_and_check, false);
+			exact_cancel_each(make_table, 2 * m + mutual, solve_and_check);
 		}
+	}
 }
 
 int

@@ -572,13 +572,11 @@ static void
 optimal(void **state)
 {
 	uint64_t	random = 2024;
-	const char *share = getenv("KANON_TEST_SHARE");
-	int			rounds = 400 * (share != NULL ? atoi(share) : 100) / 100;
 	static const double limits[] = {0, 0, 0.05, 0.1, 0.3, 1};
 	int			none = 0;
 
 	(void) state;
-	for (int round = 0; round < rounds; round++)
+	for (int round = 0; round < cases(400); round++)
 	{
 		Host		host;
 		bool		rules = round % 2 == 1;

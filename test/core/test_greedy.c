@@ -11,15 +11,6 @@
 #include "fixture.h"
 #include "plain.h"
 
-/* A number of random cases; KANON_TEST_SHARE per cent of them. */
-static int
-cases(int number)
-{
-	const char *share = getenv("KANON_TEST_SHARE");
-
-	return share == NULL ? number : (int) ((long) number * strtol(share, NULL, 10) / 100) + 1;
-}
-
 static bool
 same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRelease *b)
 {

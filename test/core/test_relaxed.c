@@ -11,20 +11,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "exact.h"
 #include "freeform.h"
 #include "unclassed.h"
 
 #define MOST_ROWS 64
-
-/* Per cent of the random tables. */
-static int
-share(void)
-{
-	const char *value = getenv("KANON_TEST_SHARE");
-
-	return value != NULL ? atoi(value) : 100;
-}
 
 static bool
 cell_shows(const KanonRelease *release, KanonCell cell, uint32_t code)
@@ -99,7 +90,7 @@ promises(void **state)
 	int			one_sided = 0;
 
 	(void) state;
-	for (int round = 0; round < 6 * share(); round++)
+	for (int round = 0; round < cases(600); round++)
 	{
 		Host		host;
 		size_t		rows = 2 + random_below(&random, MOST_ROWS - 2);
@@ -145,7 +136,7 @@ promises(void **state)
 		problem_free(problem);
 	}
 	/* one direction is really less than both */
-	assert_true(one_sided > share());
+	assert_true(one_sided > cases(100));
 }
 
 /* ---- costs ---- */
@@ -200,7 +191,7 @@ least_costs(void **state)
 	double		best = 0;
 
 	(void) state;
-	for (int round = 0; round < share(); round++)
+	for (int round = 0; round < cases(100); round++)
 	{
 		Host		host;
 		int64_t		k = 2 + random_below(&random, 3);
@@ -311,7 +302,7 @@ broken_promises(void **state)
 	int			refused = 0;
 
 	(void) state;
-	for (int round = 0; round < share(); round++)
+	for (int round = 0; round < cases(100); round++)
 		for (int m = 0; m < 2; m++)
 		{
 			Host		host;
@@ -334,47 +325,47 @@ broken_promises(void **state)
 			assert_int_equal(host.blocks, 0);
 			problem_free(problem);
 		}
-	assert_true(refused > share());
+	assert_true(refused > cases(100));
 }
 
 /* ---- memory and cancel ---- */
+
+static KanonProblem *
+make_table(Host *host, int method)
+{
+	static KanonFreeformOptions options;
+	uint64_t	random = 11;
+	KanonProblem *problem = random_table(host, &random, 40, 4, 6, 4);
+
+	options.method = (KanonFreeformMethod) (KANON_FREEFORM_ONE_K + method);
+	problem->freeform = &options;
+	return problem;
+}
+
+static KanonStatus
+solve_and_count(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonStatus status = kanon_solve_freeform(problem, release, report);
+	KanonFreeformFacts facts;
+
+	if (status == KANON_OK)
+	{
+		status = kanon_freeform_count(problem, release, &facts);
+		if (status != KANON_OK)
+			kanon_release_free(problem, release);
+	}
+	return status;
+}
 
 static void
 memory_and_cancel(void **state)
 {
 	(void) state;
 	for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
-		for (int what = 0; what < 2; what++)
-		{
-			KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
-			KanonStatus status = expected;
-
-			for (uint64_t at = 1; status == expected; at++)
-			{
-				uint64_t	random = 11;
-				Host		host;
-				KanonProblem *problem = random_table(&host, &random, 40, 4, 6, 4);
-				KanonFreeformOptions options = {.method = (KanonFreeformMethod) (KANON_FREEFORM_ONE_K + m)};
-				KanonRelease release;
-				KanonReport report;
-				KanonFreeformFacts facts;
-
-				problem->freeform = &options;
-				if (what == 0)
-					host.refuse_at = at;
-				else
-					host.cancel_at = at;
-				status = kanon_solve_freeform(problem, &release, &report);
-				if (status == KANON_OK)
-				{
-					status = kanon_freeform_count(problem, &release, &facts);
-					kanon_release_free(problem, &release);
-				}
-				assert_true(status == KANON_OK || status == expected);
-				assert_int_equal(host.blocks, 0);
-				problem_free(problem);
-			}
-		}
+	{
+		exact_refuse_each(make_table, m, solve_and_count, false);
+		exact_cancel_each(make_table, m, solve_and_count);
+	}
 }
 
 int

@@ -13,14 +13,6 @@
 
 #define TABLES 3000
 
-static int
-share(int n)
-{
-	const char *text = getenv("KANON_TEST_SHARE");
-
-	return text == NULL ? n : n * atoi(text) / 100 + 1;
-}
-
 /* What a release leaves for the next one; freed by forget. */
 static KanonPrevious
 remember(const KanonRelease *release)
@@ -93,7 +85,7 @@ stays(void **state)
 				went = 0;
 
 	(void) state;
-	for (int i = 0; i < share(TABLES); i++)
+	for (int i = 0; i < cases(TABLES); i++)
 	{
 		Host		host;
 		KanonProblem *problem;
@@ -131,7 +123,7 @@ stays(void **state)
 		problem_random_free(problem);
 		assert_int_equal(host.blocks, 0);
 	}
-	assert_true(stayed > share(TABLES) && went > share(TABLES) / 4);
+	assert_true(stayed > cases(TABLES) && went > cases(TABLES) / 4);
 }
 
 /* Whatever is said to have been before: split types, other patterns, classes that never were. */
@@ -141,7 +133,7 @@ anything(void **state)
 	uint64_t	random = 2;
 
 	(void) state;
-	for (int i = 0; i < share(TABLES); i++)
+	for (int i = 0; i < cases(TABLES); i++)
 	{
 		Host		host;
 		KanonProblem *problem;
@@ -185,7 +177,7 @@ nothing_before(void **state)
 	uint64_t	random = 3;
 
 	(void) state;
-	for (int i = 0; i < share(TABLES) / 4; i++)
+	for (int i = 0; i < cases(TABLES) / 4; i++)
 	{
 		Host		host;
 		KanonProblem *problem;
