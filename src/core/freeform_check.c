@@ -1,14 +1,11 @@
 /*
  * freeform_check.c: what a table and a published one say by themselves: how many
- * records each row matches, how many rows each record, and whether there is a
- * k-regular graph among the matches.
+ * records each row matches, and how many rows each record.
  *
  * Doka, Xue, Tsoumakos, Karras, "k-Anonymization by Freeform Generalization",
  * ASIACCS 2015, section 3.  Rows are found by boxes around them in a tree that is
  * halved along its widest column (Bentley, "Multidimensional binary search trees
- * used for associative searching", CACM 18, 1975).  The graph is a flow from row
- * types to equal records, with as much room on an arc as it has pairs: a whole
- * flow can be shared out evenly among equal rows and records.
+ * used for associative searching", CACM 18, 1975).
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +14,6 @@
 #include "internal.h"
 
 #define LEAF 8
-#define NOBODY SIZE_MAX
 
 typedef struct Node
 {
@@ -41,21 +37,11 @@ typedef struct Check
 	uint32_t   *box;			/* [nnodes * ncolumns * 2] least and largest code */
 	uint32_t	nnodes;
 	int64_t    *records;		/* [ntypes] that match a row of the type */
-	/* the flow */
+	/* matches, class by class */
 	size_t		narcs;
 	size_t		arc_room;
-	uint32_t   *type;			/* [narcs] class by class */
+	uint32_t   *type;			/* [narcs] */
 	size_t	   *start;			/* [nclasses + 1] */
-	uint32_t   *class_;			/* [narcs] of each arc */
-	size_t	   *by_start;		/* [ntypes + 1] */
-	size_t	   *by_arc;			/* [narcs] type by type */
-	int64_t    *flow;			/* [narcs] */
-	int64_t    *left;			/* [ntypes] */
-	size_t	   *came;			/* [nclasses] arc by which the search reached a class */
-	size_t	   *took;			/* [ntypes] arc by which it reached a type */
-	uint32_t   *queue;			/* [nclasses] */
-	bool	   *seen_type;		/* [ntypes] */
-	bool	   *seen_class;		/* [nclasses] */
 } Check;
 
 static void
@@ -70,16 +56,6 @@ check_close(Check *check)
 	kanon_free(env, check->records);
 	kanon_free(env, check->type);
 	kanon_free(env, check->start);
-	kanon_free(env, check->class_);
-	kanon_free(env, check->by_start);
-	kanon_free(env, check->by_arc);
-	kanon_free(env, check->flow);
-	kanon_free(env, check->left);
-	kanon_free(env, check->came);
-	kanon_free(env, check->took);
-	kanon_free(env, check->queue);
-	kanon_free(env, check->seen_type);
-	kanon_free(env, check->seen_class);
 }
 
 /* ---- the tree ---- */
@@ -292,16 +268,13 @@ count_matches(Check *check, KanonFreeformFacts *facts)
 	return KANON_OK;
 }
 
-/* ---- the flow ---- */
-
+/* Every record k rows, every row k records, no pair twice. */
 static KanonStatus
-list_arcs(Check *check)
+find_regular(Check *check, int64_t k, bool *regular)
 {
-	KanonEnv   *env = check->problem->env;
 	uint32_t	nclasses = check->release->nclasses;
-	uint32_t	ntypes = check->problem->ntypes;
 
-	check->start = kanon_alloc(env, (size_t) nclasses + 1, sizeof(size_t));
+	check->start = kanon_alloc(check->problem->env, (size_t) nclasses + 1, sizeof(size_t));
 	if (check->start == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < nclasses; i++)
@@ -315,148 +288,8 @@ list_arcs(Check *check)
 			return status;
 	}
 	check->start[nclasses] = check->narcs;
-	check->class_ = kanon_alloc(env, check->narcs, sizeof(uint32_t));
-	check->by_start = kanon_alloc0(env, (size_t) ntypes + 2, sizeof(size_t));
-	check->by_arc = kanon_alloc(env, check->narcs, sizeof(size_t));
-	check->flow = kanon_alloc0(env, check->narcs, sizeof(int64_t));
-	check->left = kanon_alloc(env, ntypes, sizeof(int64_t));
-	check->came = kanon_alloc(env, nclasses, sizeof(size_t));
-	check->took = kanon_alloc(env, ntypes, sizeof(size_t));
-	check->queue = kanon_alloc(env, nclasses, sizeof(uint32_t));
-	check->seen_type = kanon_alloc(env, ntypes, sizeof(bool));
-	check->seen_class = kanon_alloc(env, nclasses, sizeof(bool));
-	if (check->class_ == NULL || check->by_start == NULL || check->by_arc == NULL || check->flow == NULL ||
-		check->left == NULL || check->came == NULL || check->took == NULL || check->queue == NULL ||
-		check->seen_type == NULL || check->seen_class == NULL)
-		return KANON_NO_MEMORY;
-	for (size_t a = 0; a < check->narcs; a++)
-		check->by_start[check->type[a] + 2]++;
-	for (size_t t = 2; t <= (size_t) ntypes + 1; t++)
-		check->by_start[t] += check->by_start[t - 1];
-	for (uint32_t i = 0; i < nclasses; i++)
-		for (size_t a = check->start[i]; a < check->start[i + 1]; a++)
-		{
-			check->class_[a] = i;
-			check->by_arc[check->by_start[check->type[a] + 1]++] = a;
-		}
-	return KANON_OK;
-}
-
-static int64_t
-least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Pairs of equal rows and equal records. */
-static int64_t
-room_on(const Check *check, size_t arc)
-{
-	return check->problem->rows[check->type[arc]] * check->release->classes[check->class_[arc]].rows;
-}
-
-/*
- * More for class i, which lacks `need`, along the shortest path to a type that has
- * something left; other classes on the way take from other types instead.
- */
-static KanonStatus
-augment(Check *check, uint32_t i, int64_t *need, bool *found)
-{
-	uint32_t	head = 0;
-	uint32_t	tail = 0;
-	uint32_t	end = UINT32_MAX;
-	int64_t		amount = *need;
-
-	memset(check->seen_type, 0, check->problem->ntypes * sizeof(bool));
-	memset(check->seen_class, 0, check->release->nclasses * sizeof(bool));
-	check->queue[tail++] = i;
-	check->seen_class[i] = true;
-	check->came[i] = NOBODY;
-	while (head < tail && end == UINT32_MAX)
-	{
-		uint32_t	class_ = check->queue[head++];
-
-		for (size_t a = check->start[class_]; a < check->start[class_ + 1] && end == UINT32_MAX; a++)
-		{
-			uint32_t	type = check->type[a];
-
-			if (kanon_stop(&check->pace, 4))
-				return KANON_CANCELLED;
-			if (check->seen_type[type] || check->flow[a] >= room_on(check, a))
-				continue;
-			check->seen_type[type] = true;
-			check->took[type] = a;
-			if (check->left[type] > 0)
-				end = type;
-			for (size_t b = check->by_start[type]; b < check->by_start[type + 1]; b++)
-			{
-				size_t		other = check->by_arc[b];
-
-				if (check->flow[other] > 0 && !check->seen_class[check->class_[other]])
-				{
-					check->seen_class[check->class_[other]] = true;
-					check->came[check->class_[other]] = other;
-					check->queue[tail++] = check->class_[other];
-				}
-			}
-		}
-	}
-	*found = end != UINT32_MAX;
-	if (!*found)
-		return KANON_OK;
-	amount = least(amount, check->left[end]);
-	for (uint32_t type = end;;)
-	{
-		size_t		a = check->took[type];
-		size_t		back = check->came[check->class_[a]];
-
-		amount = least(amount, room_on(check, a) - check->flow[a]);
-		if (back == NOBODY)
-			break;
-		amount = least(amount, check->flow[back]);
-		type = check->type[back];
-	}
-	check->left[end] -= amount;
-	for (uint32_t type = end;;)
-	{
-		size_t		a = check->took[type];
-		size_t		back = check->came[check->class_[a]];
-
-		check->flow[a] += amount;
-		if (back == NOBODY)
-			break;
-		check->flow[back] -= amount;
-		type = check->type[back];
-	}
-	*need -= amount;
-	return KANON_OK;
-}
-
-/* Every record k rows, every row k records, no pair twice. */
-static KanonStatus
-find_regular(Check *check, int64_t k, bool *regular)
-{
-	KanonStatus status = list_arcs(check);
-
-	*regular = true;
-	for (uint32_t type = 0; type < check->problem->ntypes && status == KANON_OK; type++)
-		check->left[type] = k * check->problem->rows[type];
-	for (uint32_t i = 0; i < check->release->nclasses && status == KANON_OK && *regular; i++)
-	{
-		int64_t		need = k * check->release->classes[i].rows;
-
-		for (size_t a = check->start[i]; a < check->start[i + 1]; a++)
-		{
-			int64_t		amount = least(least(need, check->left[check->type[a]]), room_on(check, a));
-
-			check->flow[a] = amount;
-			check->left[check->type[a]] -= amount;
-			need -= amount;
-		}
-		while (need > 0 && status == KANON_OK && *regular)
-			status = augment(check, i, &need, regular);
-	}
-	return status;
+	return kanon_freeform_regular(check->problem, check->release, k, check->start, check->type, &check->pace,
+								  regular);
 }
 
 /* k: whether there is a k-regular graph, too; 0: the matches alone. */

@@ -194,6 +194,14 @@ extern double kanon_range_share(double range, double scale, double low, double h
 extern KanonStatus kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release,
 									  KanonMeasures *measures);
 
+/*
+ * freeform_flow.c: is there a graph in which each of as many records as rows has
+ * exactly k, among the matches of class i with type[start[i]..start[i + 1])?
+ */
+extern KanonStatus kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release,
+										  int64_t k, const size_t *start, const uint32_t *type,
+										  KanonPace *pace, bool *regular);
+
 /* sort.c */
 typedef int (*KanonCompare) (const void *a, const void *b, void *arg);
 

@@ -465,9 +465,70 @@ broken_releases(void **state)
 
 /* ---- two tables ---- */
 
-/* Matches by hand, and a flow by trying every way to hand out records. */
+#define MOST_RECORDS 40
+
+/* Records by chance, in two columns, and who matches them. */
+typedef struct Shown
+{
+	KanonClass	classes[MOST_RECORDS];
+	KanonCell	cells[2 * MOST_RECORDS];
+	uint32_t	pool[6 * MOST_RECORDS];
+	KanonRelease release;
+	uint32_t	type[MOST_RECORDS]; /* of each row */
+	bool		match[MOST_RECORDS][MOST_RECORDS];	/* record, row */
+} Shown;
+
+static void
+random_records(const KanonProblem *problem, uint64_t *random, unsigned n, uint32_t domain, Shown *s)
+{
+	unsigned	row = 0;
+
+	s->release = (KanonRelease) {.nclasses = n,.classes = s->classes,.cells = s->cells,.pool = s->pool};
+	for (uint32_t t = 0; t < problem->ntypes; t++)
+		for (int64_t r = 0; r < problem->rows[t]; r++)
+			s->type[row++] = t;
+	for (unsigned j = 0; j < n; j++)
+	{
+		s->classes[j] = (KanonClass) {0, 1};
+		for (int c = 0; c < 2; c++)
+		{
+			uint32_t	a = random_below(random, domain);
+			uint32_t	b = a + 1 + random_below(random, 2);
+			KanonCell  *cell = &s->cells[2 * j + (unsigned) c];
+
+			cell->show = random_below(random, 8) < 3 ? KANON_SHOW_NOTHING : random_below(random, 4);
+			cell->code = cell->show == KANON_SHOW_VALUE ? a : (uint32_t) s->release.npool & 0x1fffffff;
+			if (cell->show == KANON_SHOW_NOTHING)
+				cell->code = 0;
+			if (cell->show == KANON_SHOW_SET)
+				s->pool[s->release.npool++] = 2;
+			if (cell->show == KANON_SHOW_SET || cell->show == KANON_SHOW_RANGE)
+			{
+				s->pool[s->release.npool++] = a;
+				s->pool[s->release.npool++] = b;
+			}
+		}
+		for (unsigned i = 0; i < n; i++)
+		{
+			s->match[j][i] = true;
+			for (int c = 0; c < 2; c++)
+			{
+				const KanonCell *cell = &s->cells[2 * j + (unsigned) c];
+				uint32_t	v = problem->columns[c].code[s->type[i]];
+				const uint32_t *p = s->pool + cell->code;
+
+				if ((cell->show == KANON_SHOW_VALUE && v != cell->code) ||
+					(cell->show == KANON_SHOW_RANGE && (v < p[0] || v > p[1])) ||
+					(cell->show == KANON_SHOW_SET && v != p[1] && v != p[2]))
+					s->match[j][i] = false;
+			}
+		}
+	}
+}
+
+/* A flow by trying every way to hand out rows. */
 static bool
-hand_out(bool (*match)[8], unsigned n, unsigned k, unsigned record, unsigned *need)
+hand_out(const Shown *s, unsigned n, unsigned k, unsigned record, unsigned *need)
 {
 	if (record == n)
 		return true;
@@ -476,12 +537,12 @@ hand_out(bool (*match)[8], unsigned n, unsigned k, unsigned record, unsigned *ne
 		bool		fits = (unsigned) __builtin_popcount(set) == k;
 
 		for (unsigned i = 0; i < n && fits; i++)
-			fits = (set >> i & 1) == 0 || (need[i] > 0 && match[record][i]);
+			fits = (set >> i & 1) == 0 || (need[i] > 0 && s->match[record][i]);
 		if (!fits)
 			continue;
 		for (unsigned i = 0; i < n; i++)
 			need[i] -= set >> i & 1;
-		fits = hand_out(match, n, k, record + 1, need);
+		fits = hand_out(s, n, k, record + 1, need);
 		for (unsigned i = 0; i < n; i++)
 			need[i] += set >> i & 1;
 		if (fits)
@@ -503,58 +564,13 @@ check_against_hand(void **state)
 		unsigned	n = 3 + random_below(&random, 4);
 		unsigned	k = 1 + random_below(&random, 3);
 		KanonProblem *problem = random_table(&host, &random, n, 2, 4, k);
-		KanonClass	classes[8];
-		KanonCell	cells[16];
-		uint32_t	pool[64];
-		KanonRelease release = {.nclasses = n,.classes = classes,.cells = cells,.pool = pool};
-		bool		match[8][8];
-		uint32_t	type[8];
+		static Shown s;
 		unsigned	need[8];
-		unsigned	row = 0;
 		int64_t		row_matches = INT64_MAX;
 		int64_t		record_matches = INT64_MAX;
 		KanonFreeformFacts facts;
 
-		for (uint32_t t = 0; t < problem->ntypes; t++)
-			for (int64_t r = 0; r < problem->rows[t]; r++)
-				type[row++] = t;
-		for (unsigned j = 0; j < n; j++)
-		{
-			classes[j] = (KanonClass) {0, 1};
-			for (int c = 0; c < 2; c++)
-			{
-				uint32_t	a = random_below(&random, 4);
-				uint32_t	b = a + 1 + random_below(&random, 2);
-				KanonCell  *cell = &cells[2 * j + (unsigned) c];
-
-				cell->show = random_below(&random, 8) < 3 ? KANON_SHOW_NOTHING : random_below(&random, 4);
-				cell->code = cell->show == KANON_SHOW_VALUE ? a : (uint32_t) release.npool & 0x1fffffff;
-				if (cell->show == KANON_SHOW_NOTHING)
-					cell->code = 0;
-				if (cell->show == KANON_SHOW_SET)
-					pool[release.npool++] = 2;
-				if (cell->show == KANON_SHOW_SET || cell->show == KANON_SHOW_RANGE)
-				{
-					pool[release.npool++] = a;
-					pool[release.npool++] = b;
-				}
-			}
-			for (unsigned i = 0; i < n; i++)
-			{
-				match[j][i] = true;
-				for (int c = 0; c < 2; c++)
-				{
-					const KanonCell *cell = &cells[2 * j + (unsigned) c];
-					uint32_t	v = problem->columns[c].code[type[i]];
-					const uint32_t *p = pool + cell->code;
-
-					if ((cell->show == KANON_SHOW_VALUE && v != cell->code) ||
-						(cell->show == KANON_SHOW_RANGE && (v < p[0] || v > p[1])) ||
-						(cell->show == KANON_SHOW_SET && v != p[1] && v != p[2]))
-						match[j][i] = false;
-				}
-			}
-		}
+		random_records(problem, &random, n, 4, &s);
 		for (unsigned x = 0; x < n; x++)
 		{
 			int64_t		rows = 0;
@@ -562,22 +578,103 @@ check_against_hand(void **state)
 
 			for (unsigned y = 0; y < n; y++)
 			{
-				rows += match[x][y];
-				records += match[y][x];
+				rows += s.match[x][y];
+				records += s.match[y][x];
 			}
 			record_matches = rows < record_matches ? rows : record_matches;
 			row_matches = records < row_matches ? records : row_matches;
 			need[x] = k;
 		}
-		assert_int_equal(kanon_freeform_check(problem, &release, k, &facts), KANON_OK);
+		assert_int_equal(kanon_freeform_check(problem, &s.release, k, &facts), KANON_OK);
 		assert_int_equal(facts.row_matches, row_matches);
 		assert_int_equal(facts.record_matches, record_matches);
-		assert_int_equal(facts.regular, hand_out(match, n, k, 0, need));
+		assert_int_equal(facts.regular, hand_out(&s, n, k, 0, need));
 		regular += facts.regular;
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
 	assert_true(regular > cases(100) / 20);
+}
+
+/* One more row for a record, others making room: one unit along one path. */
+static bool
+take_row(const Shown *s, unsigned n, unsigned record, bool (*taken)[MOST_RECORDS], unsigned *left, bool *tried)
+{
+	for (unsigned i = 0; i < n; i++)
+	{
+		if (!s->match[record][i] || taken[record][i] || tried[i])
+			continue;
+		tried[i] = true;
+		if (left[i] > 0)
+		{
+			left[i]--;
+			taken[record][i] = true;
+			return true;
+		}
+		for (unsigned other = 0; other < n; other++)
+			if (taken[other][i] && take_row(s, n, other, taken, left, tried))
+			{
+				taken[other][i] = false;
+				taken[record][i] = true;
+				return true;
+			}
+	}
+	return false;
+}
+
+/* Larger tables, at the most that their matches may allow: unit by unit, row by row. */
+static void
+regular_against_plain_flow(void **state)
+{
+	uint64_t	random = 1970;
+	int			seen[2] = {0};
+
+	(void) state;
+	for (int round = 0; round < cases(1500); round++)
+	{
+		Host		host;
+		unsigned	n = 8 + random_below(&random, MOST_RECORDS - 8);
+		KanonProblem *problem = random_table(&host, &random, n, 2, 5, 2);
+		static Shown s;
+		bool		taken[MOST_RECORDS][MOST_RECORDS] = {{false}};
+		unsigned	left[MOST_RECORDS];
+		bool		expected = true;
+		int64_t		k;
+		KanonFreeformFacts facts;
+
+		random_records(problem, &random, n, 5, &s);
+		assert_int_equal(kanon_freeform_count(problem, &s.release, &facts), KANON_OK);
+		k = facts.row_matches < facts.record_matches ? facts.row_matches : facts.record_matches;
+		if (k == 0)
+		{
+			problem_free(problem);
+			continue;
+		}
+		for (unsigned i = 0; i < n; i++)
+			left[i] = (unsigned) k;
+		for (unsigned j = 0; j < n && expected; j++)
+			for (int64_t unit = 0; unit < k && expected; unit++)
+			{
+				bool		tried[MOST_RECORDS] = {false};
+
+				expected = take_row(&s, n, j, taken, left, tried);
+			}
+		/* equal records are one class, as a target is read */
+		for (uint32_t j = 0, last = 0; j < n; j++)
+			if (j > 0 && memcmp(s.match[j], s.match[last], sizeof(s.match[j])) == 0)
+			{
+				s.classes[last].rows++;
+				s.classes[j].rows = 0;
+			}
+			else
+				last = j;
+		assert_int_equal(kanon_freeform_check(problem, &s.release, k, &facts), KANON_OK);
+		assert_int_equal(facts.regular, expected);
+		seen[expected]++;
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(seen[0] > 0 && seen[1] > 0);
 }
 
 /* ---- memory and cancel ---- */
@@ -642,6 +739,7 @@ main(void)
 		cmocka_unit_test(broken_graphs),
 		cmocka_unit_test(broken_releases),
 		cmocka_unit_test(check_against_hand),
+		cmocka_unit_test(regular_against_plain_flow),
 		cmocka_unit_test(memory_and_cancel),
 	};
 
