@@ -7,7 +7,8 @@
 #   make install    install it there; make installcheck tests a running server
 #
 # Parts of check: check-core, check-regress [REGRESS=…], check-isolation
-# [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-reference.
+# [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-without (the libraries
+# that kanon can do without), check-reference.
 # Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no.
 
 PG_CONFIG ?= pg_config
@@ -16,7 +17,8 @@ PG_CONFIG ?= pg_config
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo check check-core check-regress check-isolation check-tap check-reference bench
+WHOLE = setup demo check check-core check-regress check-isolation check-tap check-without \
+	check-reference bench
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)
@@ -93,7 +95,10 @@ SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) $(LEMON_LIBS) -lm
 # No bitcode: it wants clang, and nothing here gains from inlining into queries.
 override with_llvm := no
 
-REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+# Tests of what a build lacks are left out; "without" is for one that lacks all.
+LACKS = $(if $(filter yes,$(GLPK)),,exact glpk) $(if $(filter yes,$(LEMON)),,matching) \
+	$(if $(filter yes,$(GLPK) $(LEMON)),without)
+REGRESS = $(sort $(filter-out $(LACKS),$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
 ISOLATION = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
 # Any server will do, whatever its locale, and any single test runs alone.
 REGRESS_OPTS = --no-locale --encoding=UTF8 --load-extension=kanon

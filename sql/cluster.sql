@@ -15,7 +15,7 @@ INSERT INTO cities VALUES ('Bern', 'CH', 'EU'), ('Bonn', 'DE', 'EU'), ('Graz', '
 -- every method that takes k = 3, with ranges where auto says so
 SELECT m AS method, classes > 1 AS several, row_count, dropped_rows, class_min >= 3 AS large_enough,
        cost > 0 AS costs, lower_bound <= cost AS bound, guarantee, gcp < 1 AS tells
-FROM unnest('{mondrian,mondrian_relaxed,forest,triples,bottom_up,top_down,gather}'::text[]) WITH ORDINALITY AS t (m, n),
+FROM unnest('{mondrian,mondrian_relaxed,forest,bottom_up,top_down,gather}'::text[]) WITH ORDINALITY AS t (m, n),
      kanon_cluster('people', NULL, '{age,height,joined,city,sex}', 3, m, dry_run => true)
 ORDER BY n;
 
@@ -55,8 +55,7 @@ FROM generate_series(1, 24) AS i;
 SELECT classes, class_min FROM kanon_cluster('holes', 'holes_public', '{a,b,c,d,e}', 6, 'mondrian');
 SELECT *, count(*) FROM holes_public GROUP BY 1, 2, 3, 4, 5 ORDER BY 5, 1, 2;
 
--- pairs; the record
-SELECT classes, class_min, class_max <= 3 AS small, guarantee FROM kanon_cluster('people', 'people_pairs', '{age,city,sex}', 2, 'pairs');
+-- the record
 SELECT target, method, k, round(cost::numeric, 3) AS cost, round(lower_bound::numeric, 3) AS lower_bound, guarantee, options ->> 'show' AS show
 FROM kanon_usefulness WHERE source = 'public.people' ORDER BY run;
 -- the report and the words know ranges and sets
@@ -66,9 +65,6 @@ SELECT count(*) FILTER (WHERE kanon_report(run) ~ 'of any shape') AS reports FRO
 SELECT classes > 1 AS several, class_min >= 3 AS ok FROM kanon_cluster('people', 'people_diverse', '{age,joined}', 3, 'mondrian',
     keep => '{city}', privacy => ARRAY[kanon_distinct_l('city', 2)]);
 SELECT min(n) >= 2 AS diverse FROM (SELECT count(DISTINCT city) AS n FROM people_diverse GROUP BY age, joined) AS g;
--- the factor is for two values in every column, or ranges
-SELECT guarantee FROM kanon_cluster('people', NULL, '{age,sex}', 2, 'pairs', dry_run => true);
-SELECT guarantee FROM kanon_cluster('people', NULL, '{age,sex}', 3, 'triples', dry_run => true);
 
 -- rows that cost less when they are left out
 CREATE TABLE outlier AS SELECT 1 AS a, 1 AS b, i % 2 AS c FROM generate_series(1, 4) AS i UNION ALL SELECT 9, 9, 9;
@@ -87,11 +83,11 @@ SELECT count(*) FROM few_none;
 INSERT INTO few VALUES (1, 'x');
 SELECT * FROM kanon_cluster('few', NULL, '{a,b}', 2, 'mondrian', dry_run => true);
 INSERT INTO few SELECT 1, 'x' FROM generate_series(1, 5);
-SELECT m, classes, class_min, cost FROM unnest('{mondrian,mondrian_relaxed,forest,pairs,bottom_up,top_down,gather}'::text[]) AS m,
+SELECT m, classes, class_min, cost FROM unnest('{mondrian,mondrian_relaxed,forest,bottom_up,top_down,gather}'::text[]) AS m,
     kanon_cluster('few', NULL, '{a,b}', 2, m, dry_run => true);
-SELECT m, class_min >= 2 AS ok, gcp < 1 AS tells FROM unnest('{mondrian,mondrian_relaxed,forest,pairs,bottom_up,top_down,gather}'::text[]) AS m,
+SELECT m, class_min >= 2 AS ok, gcp < 1 AS tells FROM unnest('{mondrian,mondrian_relaxed,forest,bottom_up,top_down,gather}'::text[]) AS m,
     kanon_cluster('people', NULL, '{id}', 2, m, dry_run => true);
-SELECT m, classes, class_min FROM unnest('{mondrian,forest,pairs,bottom_up,top_down,gather}'::text[]) AS m,
+SELECT m, classes, class_min FROM unnest('{mondrian,forest,bottom_up,top_down,gather}'::text[]) AS m,
     kanon_cluster('people', NULL, '{note}', 2, m, dry_run => true);
 
 -- (1,k), (k,1) and (k,k): records without classes, which keep one direction or both
@@ -172,6 +168,6 @@ SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'k_k', dry_run => true);
 RESET kanon.max_memory;
 INSERT INTO many SELECT 1, 1 FROM generate_series(1, 90001);
 SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'k_k', dry_run => true);
-DROP TABLE people, cities, towns, people_diverse, people_mondrian, people_sets, people_levels, people_mixed, holes, holes_public, people_pairs, outlier,
+DROP TABLE people, cities, towns, people_diverse, people_mondrian, people_sets, people_levels, people_mixed, holes, holes_public, outlier,
     people_again, one, two, few, few_none, many, relaxed, people_one_k, people_k_one, people_k_k, people_arrays, holes_one_k, holes_k_one,
     holes_k_k, nobody, nobody_one_k, nobody_k_one, nobody_k_k, twins;

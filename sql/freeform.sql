@@ -12,7 +12,7 @@ UPDATE person SET city = NULL WHERE id % 11 = 0;
 
 -- every method keeps what it promises, and nothing is lost but the order
 CREATE TABLE method AS
-SELECT m FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'mip', 'min_cost_flow', 'ring', 'concealment']) m;
+SELECT m FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'min_cost_flow', 'ring', 'concealment']) m;
 SELECT m, row_count, partitions, gcp > 0 AND gcp < 1 AS priced, proven
 FROM method, kanon_freeform('person', 'f_' || m, '{age,city,born,member}', 3, method => m, keep => '{id}');
 SELECT m, c.* FROM method, kanon_check_freeform('person', ('f_' || m)::regclass, '{age,city,born,member}', 3) c;
@@ -24,10 +24,6 @@ SELECT count(*) FROM f_sort_greedy f JOIN person p USING (id)
 WHERE (f.age IS NULL OR f.age @> p.age) AND f.born @> p.born AND p.member = ANY (f.member)
   AND (p.city = ANY (f.city) OR (p.city IS NULL AND array_position(f.city, NULL) > 0));
 
--- the optimum is the best
-SELECT min(cost) = max(cost) FILTER (WHERE m = 'mip') AS mip_is_best, min(cost) FILTER (WHERE m = 'mip') > 0 AS some
-FROM method, kanon_freeform('person', NULL, '{age,city}', 3, method => m, dry_run => true, seed => 1)
-WHERE m <> 'concealment';
 
 -- the same seed, the same assignment; without one, another
 SELECT t, row_count FROM unnest(ARRAY['seed1', 'seed2']) t, kanon_freeform('person', t, '{age,city}', 4, seed => 7, keep => '{id}');
@@ -153,7 +149,6 @@ SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, partition_size => 9);
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => 'magic');
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => 'mip', "symmetric" => true);
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => NULL);
-SELECT * FROM kanon_freeform('person', 'x', '{age,born}', 12, method => 'mip');
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, time_limit => '-1 s');
 CREATE TABLE odd AS SELECT i::text::xid AS x, point(i, i) AS p, i FROM generate_series(1, 9) i;
 SELECT * FROM kanon_freeform('odd', 'x', '{x}', 2);

@@ -41,9 +41,9 @@ SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('peopl
 SELECT pattern, round(cost::numeric, 6) AS cost FROM kanon_pattern_guided('people', NULL, '{age}', 3,
     patterns => '{2}', hierarchies => '{"age": "age_h"}', dry_run => true, level_cost => 'ncp');
 
--- without patterns: the whole lattice; the exact methods agree and are no worse than greedy
+-- without patterns: the whole lattice; no method is worse than greedy
 SELECT method, sum(p.cost * row_count)::numeric(8, 3) AS cost
-FROM (VALUES ('greedy'), ('improve'), ('ilp'), ('best')) AS m (method),
+FROM (VALUES ('greedy'), ('improve'), ('best')) AS m (method),
     LATERAL kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, dry_run => true, method => m.method) AS p
 GROUP BY method ORDER BY method;
 

@@ -136,7 +136,7 @@ SELECT kept, options->'rules' AS rules, options->'residual' AS residual, options
 FROM kanon_usefulness WHERE target = 'measure_test.people_rules';
 
 -- by clusters: of four women one has not flu, of three men one has not gout: 2/7
-SELECT * FROM kanon_pattern_clustering('people', 'people_teams', '{age,zip,sex}', 3, '{**-,**-}',
+SELECT * FROM kanon_pattern_clustering('people', 'people_teams', '{age,zip,sex}', 3, '{**-,**-}', method => 'greedy',
     keep => '{diagnosis}', class_column => 'diagnosis');
 SELECT cm FROM loss WHERE target = 'measure_test.people_teams';
 SELECT options->'class_column' AS recorded FROM kanon_usefulness WHERE target = 'measure_test.people_teams';

@@ -264,6 +264,7 @@ foreach my $freeform ([ 'strewn', 10, 'greedy' ], [ 'strewn', 10, 'hungarian' ],
 	SKIP:
 	{
 		skip "$method: it was faster", 2 if $said !~ /ERROR/;
+		skip "$method: not in this build", 2 if $said =~ /0A000/;
 		like($said, $cancelled, "freeform, $method: statement_timeout");
 		cmp_ok(time - $asked, '<', LIMIT + 1, "freeform, $method: at once");
 	}

@@ -227,7 +227,11 @@ border_check(Border *border, KanonStatus status, const char *remark)
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("the heuristic found no release that fulfils these rules"),
 					 errdetail("One may exist all the same."),
+#ifdef HAVE_GLPK
 					 errhint("Use an exact method, or allow more patterns.")));
+#else
+					 errhint("Allow more patterns; an exact method takes GLPK, which this build of kanon is without.")));
+#endif
 			break;
 		case KANON_TOO_LARGE:
 			ereport(ERROR,
@@ -240,7 +244,8 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("this method is not available in this build of kanon"),
-					 detail[0] ? errdetail("%s", detail) : 0));
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("Build kanon with what it needs, or use another method; the reference says under Install which does.")));
 			break;
 		case KANON_UNSUPPORTED:
 			ereport(ERROR,

@@ -192,6 +192,13 @@ run_notice_dropped(const Run *run)
 				 errdetail("They fit no class that keeps k and the privacy rules.")));
 }
 
+/* What a proof takes. */
+#ifdef HAVE_GLPK
+#define PROOF_HINT "Raise time_limit."
+#else
+#define PROOF_HINT "A proof takes GLPK, which this build of kanon is without."
+#endif
+
 void
 run_notice_unproven(const Run *run, bool takes_gap)
 {
@@ -203,12 +210,12 @@ run_notice_unproven(const Run *run, bool takes_gap)
 		ereport(NOTICE,
 				(errmsg("the release is not proven to be optimal"),
 				 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
-				 errhint("Raise time_limit.")));
+				 errhint(PROOF_HINT)));
 	else if (isinf(report_gap(report)))
 		ereport(NOTICE,
 				(errmsg("the release is not proven to be optimal"),
 				 errdetail("Its cost is %.10g, no release costs less than %.10g.", report->cost, report->lower_bound),
-				 errhint("Raise time_limit.")));
+				 errhint(PROOF_HINT)));
 	else
 		ereport(NOTICE,
 				(errmsg("the release is not proven to be optimal"),
@@ -216,7 +223,7 @@ run_notice_unproven(const Run *run, bool takes_gap)
 						   report->cost, report->lower_bound, 100 * report_gap(report)),
 				 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
 									 ceil(1000 * report_gap(report)) / 1000)
-				 : errhint("Raise time_limit.")));
+				 : errhint(PROOF_HINT)));
 }
 
 void

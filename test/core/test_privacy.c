@@ -338,6 +338,61 @@ test_nobody(void **state)
 }
 
 /*
+ * Whatever allocation fails, the rules' own among them: an orderly end, nothing lost;
+ * may_do_without: it may also be a release.  How it ends when none fails.
+ */
+static KanonStatus
+refuse_each(Host *host, KanonProblem *problem, KanonSolve solve, bool may_do_without)
+{
+	KanonStatus status = KANON_NO_MEMORY;
+
+	for (uint64_t n = 1; status == KANON_NO_MEMORY; n++)
+	{
+		KanonRelease release = {0};
+		KanonReport report;
+
+		kanon_privacy_close(problem->privacy);
+		problem->privacy = NULL;
+		host->allocations = 0;
+		host->refuse_at = n;
+		host->env.refused = 0;
+		status = kanon_privacy_open(problem, diverse_rules, diverse_nrules, &problem->privacy);
+		if (status == KANON_OK)
+			status = solve(problem, &release, &report);
+		else
+			assert_null(problem->privacy);
+		assert_true(status == KANON_NO_MEMORY ? host->env.refused > 0 : may_do_without || host->allocations < n);
+		host->refuse_at = 0;
+		kanon_release_free(problem, &release);
+	}
+	return status;
+}
+
+/* Whatever poll says stop: an orderly end at once. */
+static KanonStatus
+cancel_each(Host *host, KanonProblem *problem, KanonSolve solve)
+{
+	KanonStatus status = KANON_CANCELLED;
+
+	for (uint64_t n = 1; status == KANON_CANCELLED; n += 1 + n / 64)
+	{
+		KanonRelease release;
+		KanonReport report;
+
+		host->polls = 0;
+		host->cancel_at = n;
+		status = solve(problem, &release, &report);
+		assert_true(status == KANON_CANCELLED ? host->polls >= n && host->polls <= n + 20 : host->polls < n);
+		kanon_release_free(problem, &release);
+	}
+	host->cancel_at = 0;
+	return status;
+}
+
+#ifdef HAVE_GLPK
+#define LINEAR (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
+
+/*
  * Every way to give each row a pattern: the least cost of one whose classes keep
  * k and the rules; rows left out cost what suppressing them costs.  INFINITY: none.
  */
@@ -398,61 +453,6 @@ brute_force(const KanonProblem *problem)
 	kanon_free(problem->env, patterns);
 	return best;
 }
-
-/*
- * Whatever allocation fails, the rules' own among them: an orderly end, nothing lost;
- * may_do_without: it may also be a release.  How it ends when none fails.
- */
-static KanonStatus
-refuse_each(Host *host, KanonProblem *problem, KanonSolve solve, bool may_do_without)
-{
-	KanonStatus status = KANON_NO_MEMORY;
-
-	for (uint64_t n = 1; status == KANON_NO_MEMORY; n++)
-	{
-		KanonRelease release = {0};
-		KanonReport report;
-
-		kanon_privacy_close(problem->privacy);
-		problem->privacy = NULL;
-		host->allocations = 0;
-		host->refuse_at = n;
-		host->env.refused = 0;
-		status = kanon_privacy_open(problem, diverse_rules, diverse_nrules, &problem->privacy);
-		if (status == KANON_OK)
-			status = solve(problem, &release, &report);
-		else
-			assert_null(problem->privacy);
-		assert_true(status == KANON_NO_MEMORY ? host->env.refused > 0 : may_do_without || host->allocations < n);
-		host->refuse_at = 0;
-		kanon_release_free(problem, &release);
-	}
-	return status;
-}
-
-/* Whatever poll says stop: an orderly end at once. */
-static KanonStatus
-cancel_each(Host *host, KanonProblem *problem, KanonSolve solve)
-{
-	KanonStatus status = KANON_CANCELLED;
-
-	for (uint64_t n = 1; status == KANON_CANCELLED; n += 1 + n / 64)
-	{
-		KanonRelease release;
-		KanonReport report;
-
-		host->polls = 0;
-		host->cancel_at = n;
-		status = solve(problem, &release, &report);
-		assert_true(status == KANON_CANCELLED ? host->polls >= n && host->polls <= n + 20 : host->polls < n);
-		kanon_release_free(problem, &release);
-	}
-	host->cancel_at = 0;
-	return status;
-}
-
-#ifdef HAVE_GLPK
-#define LINEAR (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
 
 static double
 priced(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report)

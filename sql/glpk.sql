@@ -1,0 +1,48 @@
+-- what needs GLPK beside the exact methods themselves (exact.sql): hierarchies, rules beyond k, freeform's optimum
+\set VERBOSITY default
+SET client_min_messages = warning;
+CREATE SCHEMA glpk_test;
+SET search_path = glpk_test, public;
+
+-- hierarchies: the exact method is no worse than the others
+CREATE TABLE people AS SELECT 20 + i * 13 % 40 AS age, '482' || i * 7 % 4 || i % 3 AS zip, i % 2 AS sex FROM generate_series(1, 30) i;
+CREATE TABLE age_h AS SELECT a AS age, a / 5 AS five, a / 20 AS twenty FROM generate_series(0, 99) a;
+CREATE TABLE zip_h AS SELECT DISTINCT zip, left(zip, 4) AS four, left(zip, 3) AS three FROM people;
+SELECT method, sum(p.cost * row_count)::numeric(8, 3) AS cost
+FROM unnest('{greedy,ilp,best}'::text[]) AS method, LATERAL kanon_pattern_guided('people', NULL, '{age,zip,sex}', 3, method => method,
+    hierarchies => '{"age": "age_h", "zip": "zip_h"}', dry_run => true) AS p
+GROUP BY method ORDER BY 2 DESC, 1;
+
+-- rules beyond k: a release where greedy leaves rows that may not be published
+CREATE TABLE inpatient (zip text, age text, ill text, who int);
+INSERT INTO inpatient VALUES
+    ('130**', '<30', 'heart disease', 1), ('130**', '<30', 'heart disease', 2), ('130**', '<30', 'viral infection', 3),
+    ('130**', '<30', 'viral infection', 4), ('1485*', '>=40', 'cancer', 5), ('1485*', '>=40', 'heart disease', 6),
+    ('1485*', '>=40', 'viral infection', 7), ('1485*', '>=40', 'viral infection', 8), ('130**', '3*', 'cancer', 9),
+    ('130**', '3*', 'cancer', 10), ('130**', '3*', 'cancer', 11), ('130**', '3*', 'cancer', 12);
+SELECT kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+SELECT pattern, classes, row_count FROM kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', method => 'ilp',
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+SELECT zip, age, count(*), count(DISTINCT ill) FROM o GROUP BY zip, age ORDER BY zip, age;
+CREATE TABLE many AS SELECT 'a' AS zip, 1 AS who, 'flu' AS ill FROM generate_series(1, 10)
+    UNION ALL SELECT 'b', i, CASE WHEN i % 2 = 0 THEN 'flu' ELSE 'gout' END FROM generate_series(2, 6) i;
+SELECT method, pattern, classes, row_count FROM unnest('{ilp,best}'::text[]) method, LATERAL kanon_pattern_guided('many', NULL, '{zip}', 5,
+    keep => '{ill}', method => method, dry_run => true, privacy => ARRAY[kanon_subject('who'), kanon_alpha('ill', 0.7)]) ORDER BY 1, 2;
+
+-- kanon_freeform: the optimum is the best, and as good as its word
+CREATE TABLE person AS
+SELECT i AS id, CASE WHEN i % 13 > 0 THEN 20 + (i * 7) % 50 END AS age, (ARRAY['bern', 'chur', 'davos'])[1 + i % 3] AS city
+FROM generate_series(1, 45) i;
+SELECT row_count, partitions, gcp > 0 AND gcp < 1 AS priced, proven FROM kanon_freeform('person', 'best', '{age,city}', 3, method => 'mip', keep => '{id}');
+SELECT * FROM kanon_check_freeform('person', 'best', '{age,city}', 3);
+SELECT count(*) AS rows, count(DISTINCT id) AS ids, sum(id) FROM best;
+SELECT min(cost) = max(cost) FILTER (WHERE m = 'mip') AS mip_is_best, min(cost) FILTER (WHERE m = 'mip') > 0 AS some
+FROM unnest('{greedy,sort_greedy,hungarian,mip,min_cost_flow,ring}'::text[]) m,
+    kanon_freeform('person', NULL, '{age,city}', 3, method => m, dry_run => true, seed => 1);
+CREATE TABLE few AS SELECT i AS a, i % 2 AS b FROM generate_series(1, 6) i;
+SELECT row_count FROM kanon_freeform('few', 'few_best', '{a,b}', 4, method => 'mip');
+SELECT regular FROM kanon_check_freeform('few', 'few_best', '{a,b}', 4);
+SELECT * FROM kanon_freeform('person', 'x', '{age,city}', 12, method => 'mip');
+
+\set VERBOSITY terse
+DROP SCHEMA glpk_test CASCADE;
