@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "api/args.h"
 #include "api/privacy.h"
+#include "read/hierarchy.h"
 
 #include <math.h>
 
@@ -100,6 +101,9 @@ privacy_columns(Privacy *privacy, Source *source)
 			privacy->column[r][i] = extra_column(source, &privacy->words[r], privacy->words[r].columns[i]);
 	if (privacy == NULL)
 		return;
+	for (int r = 0; r < privacy->n; r++)
+		if (privacy->words[r].kind == PRIVACY_T_CLOSENESS && OidIsValid(privacy->words[r].relation))
+			hierarchy_lock(privacy->words[r].relation);
 	if (!privacy->supported)
 		elog(ERROR, "nobody asked whether the method takes the privacy rules");
 	source_check_groupable(source->qis, source->ngrouped);

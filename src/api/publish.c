@@ -50,11 +50,11 @@ publish_begin(Publish *publish)
 	publish->run = run = run_begin(fcinfo, signature->function, PG_GETARG_OID(PUBLISH_SOURCE),
 								   array_arg(fcinfo, PUBLISH_QIS), array_arg(fcinfo, signature->keep),
 								   optional_array(publish, signature->categorical));
-	/* before the last snapshot, which a function that takes rules about them takes with its hierarchies */
+	/* what rules read, too, before the last snapshot, which a function that takes rules takes with its hierarchies */
 	privacy_populations(publish->privacy, run->source);
+	run_privacy(run, publish->privacy);
 	if (signature->hierarchies > 0)
 		run_hierarchies(run, jsonb_arg(fcinfo, signature->hierarchies));
-	run_privacy(run, publish->privacy);
 	set_limits(&run->problem, &publish->limits);
 	if (class_column > 0 && !PG_ARGISNULL(class_column))
 		run_class_column(run, NameStr(*PG_GETARG_NAME(class_column)));

@@ -18,11 +18,13 @@
 #include "compat.h"
 #include "api/args.h"
 #include "api/risk.h"
+#include "read/hierarchy.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_risk);
 
@@ -372,6 +374,7 @@ kanon_risk(PG_FUNCTION_ARGS)
 	SourceColumn *sensitive;
 	int			nsensitive;
 	Oid		   *hierarchies;
+	Source	   *population = NULL;
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
 	risk.threshold = threshold_arg(fcinfo);
@@ -391,12 +394,21 @@ kanon_risk(PG_FUNCTION_ARGS)
 	sensitive = source_columns(risk.source, array_arg(fcinfo, ARG_SENSITIVE), "sensitive", "sensitive", &nsensitive);
 	hierarchies = hierarchies_arg(fcinfo, nsensitive);
 	check_groupable(&risk, sensitive, nsensitive);
-
-	put_classes(&risk);
+	source_lock(risk.source);
 	if (!PG_ARGISNULL(ARG_POPULATION))
-		risk_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));
+		population = risk_open_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));
+	for (int i = 0; i < nsensitive; i++)
+		if (OidIsValid(hierarchies[i]))
+			hierarchy_lock(hierarchies[i]);
+
+	/* all reads see one snapshot, which is younger than the locks */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	put_classes(&risk);
+	if (population != NULL)
+		risk_population(&risk, population);
 	for (int i = 0; i < nsensitive; i++)
 		risk_sensitive(&risk, &sensitive[i], hierarchies[i]);
+	PopActiveSnapshot();
 	SPI_finish();
 	return (Datum) 0;
 }

@@ -37,8 +37,12 @@ typedef struct RiskClasses
 extern RiskClasses *risk_classes_read(const Risk *risk, const SourceColumn *column);
 extern void risk_classes_free(RiskClasses *classes);
 
-/* risk_population.c: how many of a population a class could be. */
-extern void risk_population(Risk *risk, Oid population, ArrayType *qis);
+/*
+ * risk_population.c: how many of a population a class could be; the population is
+ * opened and locked before.
+ */
+extern Source *risk_open_population(const Risk *risk, Oid population, ArrayType *qis);
+extern void risk_population(Risk *risk, Source *population);
 
 /* risk_sensitive.c: what the classes give away of a sensitive column. */
 extern void risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy);

@@ -26,8 +26,8 @@ typedef struct Matching
 } Matching;
 
 /* The same columns of the population, of the same types. */
-static Source *
-open_population(const Risk *risk, Oid population, ArrayType *qis)
+Source *
+risk_open_population(const Risk *risk, Oid population, ArrayType *qis)
 {
 	Source	   *source = source_open_columns(population, qis, "quasi_identifiers");
 
@@ -38,6 +38,7 @@ open_population(const Risk *risk, Oid population, ArrayType *qis)
 					 errmsg("column \"%s\" of the population %s has another type than in the relation",
 							source->qis[c].name, source->name),
 					 errhint("Use a view of the population that casts it.")));
+	source_lock(source);
 	return source;
 }
 
@@ -242,13 +243,12 @@ put_population(Matching *matching)
 }
 
 void
-risk_population(Risk *risk, Oid population, ArrayType *qis)
+risk_population(Risk *risk, Source *population)
 {
-	Source	   *source = open_population(risk, population, qis);
 	Matching	matching = {.risk = risk};
 
 	matching.classes = risk_classes_read(risk, NULL);
-	matching.population = rowtypes_read(source, matching.classes->border);
+	matching.population = rowtypes_read(population, matching.classes->border);
 	translate(&matching);
 	find_blanks(&matching);
 	count_population(&matching);

@@ -149,8 +149,9 @@ check_level_types(Hierarchy *hierarchy, const SourceColumn *column)
 	hierarchy->range = ranges ? first : InvalidOid;
 }
 
-void
-hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column)
+/* What a hierarchy shows in all of its columns, under the locks that reading them takes. */
+static Source *
+open_columns(Oid relid)
 {
 	Relation	rel = try_relation_open(relid, AccessShareLock);
 	ArrayType  *names;
@@ -168,13 +169,26 @@ hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column
 	check_privilege(rel);
 	relation_close(rel, NoLock);
 	source_lock(relation);
+	return relation;
+}
+
+void
+hierarchy_lock(Oid relid)
+{
+	(void) open_columns(relid);
+}
+
+void
+hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column)
+{
+	Source	   *relation = open_columns(relid);
 
 	memset(hierarchy, 0, sizeof(*hierarchy));
 	hierarchy->relid = relid;
 	hierarchy->name = relation->name;
 	hierarchy->column = column;
 	hierarchy->value = relation->qis[0];
-	hierarchy->nlevels = n - 1;
+	hierarchy->nlevels = relation->nqis - 1;
 	hierarchy->levels = relation->qis + 1;
 	check_value_type(hierarchy, &source->qis[column]);
 	check_level_types(hierarchy, &source->qis[column]);

@@ -41,6 +41,9 @@ extern Hierarchy *hierarchies_open(Jsonb *hierarchies, const Source *source, int
 /* The same of one relation. */
 extern void hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column);
 
+/* Its locks alone: for who opens it later, under a snapshot that has to be younger than they. */
+extern void hierarchy_lock(Oid relid);
+
 /*
  * Reads the lines for the values of the column, whose dictionary has been filled
  * and sorted (rowtypes_read), under the active snapshot.  A NULL without a line
