@@ -127,6 +127,10 @@ CREATE VIEW age_moody AS SELECT v, CASE WHEN nr > 1 THEN 'one' ELSE five::text E
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 2, hierarchies => '{"age": "age_moody"}', dry_run => true);
 \echo :SQLSTATE
 
+-- the digit of a level in which all lines agree is suppression, as it was when they did not
+SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{-3-}', hierarchies => :H, dry_run => true);
+CREATE TABLE even_h AS SELECT v, 'any' AS area FROM zip_h;
+SELECT * FROM kanon_pattern_guided('people', NULL, '{zip}', 2, patterns => '{1}', hierarchies => '{"zip": "even_h"}', dry_run => true);
 -- nonsense
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{-4-}', hierarchies => :H, dry_run => true);
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, patterns => '{--1}', hierarchies => :H, dry_run => true);

@@ -201,6 +201,20 @@ SELECT kanon_create_publication('whole', 'clinic', '{age,zip}', 5, '{"keep": ["d
 SELECT status, k >= 5 AS k FROM kanon_refresh('whole');
 SELECT persons_below_k FROM kanon_compare_releases('whole', 1, 2);
 SELECT kanon_drop_publication('whole');
+-- nor does a level stand in the way in which all lines have come to agree: it was listed, and rows were shown by it
+CREATE TABLE ages_h AS SELECT i AS age, i / 10 * 10 || '+' AS decade, i / 50 * 50 || '+' AS half FROM generate_series(0, 99) i;
+SELECT kanon_alter_publication('levels', options => '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.ages_h"}, "patterns": ["1-", "2-"]}', k => 50);
+SELECT status, k >= 50 AS k FROM kanon_refresh('levels');
+SELECT count(*) > 0 AS halves FROM levels_types_3 WHERE kanon_pattern = '2-';
+UPDATE ages_h SET half = 'any';
+SELECT status, k >= 50 AS k, error, message FROM kanon_refresh('levels');
+-- nor one that is gone
+UPDATE ages_h SET half = age / 50;
+SELECT status FROM kanon_refresh('levels');
+SELECT count(*) > 0 AS halves FROM levels_types_5 WHERE kanon_pattern = '2-';
+SELECT kanon_alter_publication('levels', options => '{"keep": ["diagnosis"], "hierarchies": {"age": "pub_test.ages_h"}, "patterns": ["1-"]}');
+ALTER TABLE ages_h DROP COLUMN half;
+SELECT status, error, message FROM kanon_refresh('levels');
 SELECT kanon_drop_publication('levels');
 SELECT kanon_drop_publication('diverse');
 

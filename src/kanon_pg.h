@@ -61,6 +61,7 @@ typedef struct Levels
 {
 	int			nqis;
 	int			first[KANON_MAX_COLUMNS + 1];	/* its values; [nqis]: number of columns */
+	int			named[KANON_MAX_COLUMNS];	/* levels of its hierarchy; those without a column are suppression */
 } Levels;
 
 typedef struct Source

@@ -5,6 +5,7 @@
  */
 #include "compat.h"
 #include "api/args.h"
+#include "read/hierarchy.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -32,9 +33,8 @@ level_of(KanonPattern pattern, const Levels *levels, int qi)
 Levels
 no_levels(int nqis)
 {
-	Levels		levels;
+	Levels		levels = {.nqis = nqis};
 
-	levels.nqis = nqis;
 	for (int c = 0; c <= nqis; c++)
 		levels.first[c] = c;
 	return levels;
@@ -119,9 +119,9 @@ pattern_check(const char *text, int nqis)
 					 errhint("'-' keeps a column, '*' suppresses it, a digit generalizes it to that level of its hierarchy.")));
 }
 
-/* The symbol as a level of its quasi-identifier. */
+/* The symbol as a level of its quasi-identifier; known: levels that there have been. */
 static int
-symbol_level(const char *text, int qi, const Levels *levels)
+symbol_level(const char *text, int qi, const Levels *levels, int known)
 {
 	int			highest = columns_of(levels, qi) - 1;
 	int			level = text[qi] - '0';
@@ -130,24 +130,26 @@ symbol_level(const char *text, int qi, const Levels *levels)
 		return highest + 1;
 	if (text[qi] == '-')
 		return 0;
+	if (level > highest && level <= known)
+		return highest + 1;
 	if (level > highest)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pattern \"%s\" asks for level %d at position %d", text, level, qi + 1),
 				 highest == 0 ? errdetail("This quasi-identifier has no hierarchy.")
 				 : errdetail("The hierarchy of this quasi-identifier has levels 1 to %d below suppression.", highest),
-				 errhint("Use a level that is there, or '*' to suppress the column; a last level in which all lines agree is suppression.")));
+				 errhint("Use a level that is there, or '*' to suppress the column.")));
 	return level;
 }
 
 KanonPattern
-pattern_parse(const char *text, const Levels *levels)
+pattern_parse(const char *text, const Levels *levels, bool stored)
 {
 	KanonPattern pattern = 0;
 
 	pattern_check(text, levels->nqis);
 	for (int c = 0; c < levels->nqis; c++)
-		for (int level = symbol_level(text, c, levels); level > 0; level--)
+		for (int level = symbol_level(text, c, levels, stored ? HIERARCHY_MAX_LEVELS : levels->named[c]); level > 0; level--)
 			pattern |= UINT64CONST(1) << (levels->first[c] + level - 1);
 	return pattern;
 }
@@ -179,7 +181,7 @@ patterns_parse(ArrayType *array, const Levels *levels, size_t *n)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("patterns must not contain NULL"),
 					 errhint("Write it like '{--*,-**}'.")));
-		patterns[i] = pattern_parse(TextDatumGetCString(elements[i]), levels);
+		patterns[i] = pattern_parse(TextDatumGetCString(elements[i]), levels, false);
 	}
 	*n = count;
 	return patterns;

@@ -116,7 +116,8 @@ receive_flow(TupleTableSlot *slot, DestReceiver *self)
 	}
 	while (reader->nclasses <= class_)
 		reader->pattern[reader->nclasses++] = kanon_pattern_all(reader->run->problem.ncolumns);
-	reader->pattern[class_] = pattern_parse(TextDatumGetCString(slot->tts_values[source->ngrouped + 1]), &source->levels);
+	reader->pattern[class_] = pattern_parse(TextDatumGetCString(slot->tts_values[source->ngrouped + 1]),
+											 &source->levels, true);
 	if (reader->nflows == reader->room_flows)
 	{
 		reader->flows = grow(border, reader->flows, sizeof(KanonFlow), reader->nflows, 2 * reader->room_flows);

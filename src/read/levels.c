@@ -56,6 +56,7 @@ source_levels(Source *source)
 		if (nlevels > 0)
 			column->show_as = OidIsValid(column->hierarchy->range) ? SHOW_AS_RANGE : SHOW_AS_TEXT;
 		source->levels.first[c] = next;
+		source->levels.named[c] = column->hierarchy != NULL ? column->hierarchy->nlevels : 0;
 		next += 1 + nlevels;
 		if (next > KANON_MAX_COLUMNS)
 			ereport(ERROR,
