@@ -122,6 +122,9 @@ extern bool relation_reads(Oid reader, Oid relid);
  */
 extern void source_lock(const Source *source);
 
+/* Such a snapshot becomes the active one, for all reads until PopActiveSnapshot. */
+extern void source_snapshot(const Source *source);
+
 /* "a, b, c" of some columns, quoted. */
 extern char *column_list(const SourceColumn *columns, int n);
 

@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_check);
 
@@ -66,6 +67,7 @@ kanon_check(PG_FUNCTION_ARGS)
 	kanon_begin_srf(fcinfo);
 	SPI_connect();
 	source = source_open(PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), NULL, NULL);
+	source_snapshot(source);
 	notice_freeform(fcinfo, source);
 	columns = column_list(source->qis, source->nqis);
 	nest = grouping_begin();
@@ -75,6 +77,7 @@ kanon_check(PG_FUNCTION_ARGS)
 	grouping_end(nest);
 	for (int i = 0; i < CHECK_COLUMNS; i++)
 		values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &nulls[i]);
+	PopActiveSnapshot();
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	SPI_finish();
 	return (Datum) 0;

@@ -119,6 +119,8 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 		target->qis[c].numerical = false;
 		match_column(&source->qis[c], &target->qis[c]);
 	}
+	source_lock(target);
+	source_snapshot(source);
 	rows = rowtypes_read(source, border);
 	records = rowtypes_read(target, border);
 	problem.env = &border->env;
@@ -138,6 +140,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	nulls[3] = records->nrows == 0;
 	values[4] = BoolGetDatum(facts.regular);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	PopActiveSnapshot();
 	SPI_finish();
 	MemoryContextDelete(border->context);
 	return (Datum) 0;

@@ -394,15 +394,12 @@ kanon_risk(PG_FUNCTION_ARGS)
 	sensitive = source_columns(risk.source, array_arg(fcinfo, ARG_SENSITIVE), "sensitive", "sensitive", &nsensitive);
 	hierarchies = hierarchies_arg(fcinfo, nsensitive);
 	check_groupable(&risk, sensitive, nsensitive);
-	source_lock(risk.source);
 	if (!PG_ARGISNULL(ARG_POPULATION))
 		population = risk_open_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));
 	for (int i = 0; i < nsensitive; i++)
 		if (OidIsValid(hierarchies[i]))
 			hierarchy_lock(hierarchies[i]);
-
-	/* all reads see one snapshot, which is younger than the locks */
-	PushActiveSnapshot(GetTransactionSnapshot());
+	source_snapshot(risk.source);
 	put_classes(&risk);
 	if (population != NULL)
 		risk_population(&risk, population);

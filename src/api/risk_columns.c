@@ -9,6 +9,7 @@
 #include "core/risk.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_risk_columns);
 
@@ -50,6 +51,7 @@ kanon_risk_columns(PG_FUNCTION_ARGS)
 	SPI_connect();
 	border = border_create("kanon_risk_columns");
 	source = source_open_columns(PG_GETARG_OID(0), array_arg(fcinfo, 1), "columns");
+	source_snapshot(source);
 	types = rowtypes_read(source, border);
 	problem.env = &border->env;
 	problem.ncolumns = source->nqis;
@@ -60,6 +62,7 @@ kanon_risk_columns(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < n; i++)
 		put_subset(rsinfo, source, &subsets[i], types->nrows > 1);
 	MemoryContextDelete(border->context);
+	PopActiveSnapshot();
 	SPI_finish();
 	return (Datum) 0;
 }

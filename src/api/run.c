@@ -41,9 +41,7 @@ run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *
 	run->border = border_create(function);
 	SPI_connect();
 	run->source = source_open(source, qis, keep, categorical);
-	source_lock(run->source);
-	/* all reads see one snapshot, which is younger than the locks */
-	PushActiveSnapshot(GetTransactionSnapshot());
+	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	run->problem.env = &run->border->env;
 	run->problem.ncolumns = run->source->nqis;

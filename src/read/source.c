@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
@@ -263,4 +264,11 @@ source_lock(const Source *source)
 
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not open the source");
+}
+
+void
+source_snapshot(const Source *source)
+{
+	source_lock(source);
+	PushActiveSnapshot(GetTransactionSnapshot());
 }
