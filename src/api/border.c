@@ -7,6 +7,7 @@
 #include "kanon_pg.h"
 #include "publish/progress.h"
 
+#include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
 #define PROGRESS_SECONDS 5.0
@@ -71,16 +72,46 @@ border_now(void *arg)
 	return INSTR_TIME_GET_DOUBLE(now);
 }
 
+/* For other sessions, and every few seconds of a longer run a NOTICE. */
+static void
+say_progress(Border *border, const KanonProgress *progress)
+{
+	instr_time	now,
+				since;
+	StringInfoData text;
+
+	progress_say(progress->phase, progress->share, progress->rows_left);
+	if (!kanon_progress)
+		return;
+	INSTR_TIME_SET_CURRENT(now);
+	since = now;
+	INSTR_TIME_SUBTRACT(since, border->said);
+	if (INSTR_TIME_GET_DOUBLE(since) < PROGRESS_SECONDS)
+		return;
+	border->said = now;
+	INSTR_TIME_SUBTRACT(now, border->started);
+	initStringInfo(&text);
+	if (progress->share > 0)
+		appendStringInfo(&text, ", %.0f %% done", progress->share * 100);
+	if (progress->share > 0 && progress->rows_left >= 0)
+		appendStringInfo(&text, ", " INT64_FORMAT " rows left", progress->rows_left);
+	if (progress->bounded)
+		appendStringInfo(&text, ", cost %.10g, at least %.10g", progress->cost, progress->lower_bound);
+	ereport(NOTICE,
+			(errmsg("kanon: %s%s, %.0f s so far", progress->phase, text.data, INSTR_TIME_GET_DOUBLE(now))));
+	pfree(text.data);
+}
+
 /*
  * Only asks whether the statement is to end; the core unwinds by itself, and
  * border_check raises the error when it is back.
  */
 static bool
-border_poll(void *arg, const char *phase, double share, int64_t left)
+border_poll(void *arg, const KanonProgress *progress)
 {
 	if (InterruptPending && (QueryCancelPending || ProcDiePending))
 		return true;
-	border_progress(arg, phase, share, left);
+	say_progress(arg, progress);
 	return false;
 }
 
@@ -110,30 +141,9 @@ border_create(const char *name)
 void
 border_progress(Border *border, const char *phase, double share, int64 left)
 {
-	instr_time	now,
-				since;
+	KanonProgress progress = {.phase = phase,.share = share,.rows_left = left};
 
-	progress_say(phase, share, left);
-	if (!kanon_progress)
-		return;
-	INSTR_TIME_SET_CURRENT(now);
-	since = now;
-	INSTR_TIME_SUBTRACT(since, border->said);
-	if (INSTR_TIME_GET_DOUBLE(since) < PROGRESS_SECONDS)
-		return;
-	border->said = now;
-	INSTR_TIME_SUBTRACT(now, border->started);
-	if (share > 0 && left >= 0)
-		ereport(NOTICE,
-				(errmsg("kanon: %s, %.0f %% done, " INT64_FORMAT " rows left, %.0f s so far",
-						phase, share * 100, left, INSTR_TIME_GET_DOUBLE(now))));
-	else if (share > 0)
-		ereport(NOTICE,
-				(errmsg("kanon: %s, %.0f %% done, %.0f s so far",
-						phase, share * 100, INSTR_TIME_GET_DOUBLE(now))));
-	else
-		ereport(NOTICE,
-				(errmsg("kanon: %s, %.0f s so far", phase, INSTR_TIME_GET_DOUBLE(now))));
+	say_progress(border, &progress);
 }
 
 static void

@@ -494,7 +494,9 @@ kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release, KanonRe
 	status = kanon_freeform_begin(problem, &plan, report);
 	for (uint32_t p = 0; p < plan.nparts && status == KANON_OK && plan.nrows > 0; p++)
 	{
-		if (problem->env->poll(problem->env->arg, "match", (double) p / plan.nparts, -1))
+		KanonProgress progress = {.phase = "match",.share = (double) p / plan.nparts,.rows_left = -1};
+
+		if (problem->env->poll(problem->env->arg, &progress))
 			status = KANON_CANCELLED;
 		else
 			status = solve_part(&plan, p, report);

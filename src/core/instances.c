@@ -34,7 +34,10 @@ kanon_watch_poll(KanonWatch *watch)
 
 	watch->total += watch->work;
 	watch->work = 0;
-	if (!watch->cancelled && env->poll(env->arg, watch->phase, watch->share, -1))
+	if (!watch->cancelled && env->poll(env->arg, &(KanonProgress) {
+									   .phase = watch->phase,.share = watch->share,.rows_left = -1,
+									   .bounded = watch->bounded,.cost = watch->cost,.lower_bound = watch->bound
+									   }))
 		watch->cancelled = true;
 	if (!watch->late && watch->deadline < INFINITY && env->now(env->arg) >= watch->deadline)
 		watch->late = true;

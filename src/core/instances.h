@@ -19,6 +19,9 @@ typedef struct KanonWatch
 	KanonEnv   *env;
 	const char *phase;
 	double		share;			/* for the progress report */
+	bool		bounded;		/* the next two are known, for the report, too */
+	double		cost;			/* of the best solution so far */
+	double		bound;			/* of all */
 	double		deadline;		/* env->now when time is up; INFINITY: never */
 	int64_t		work;			/* steps since the last poll */
 	int64_t		total;			/* steps up to the last poll */

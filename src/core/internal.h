@@ -94,7 +94,9 @@ kanon_stop(KanonPace *pace, uint64_t work)
 	if (pace->work < KANON_POLL_WORK)
 		return false;
 	pace->work = 0;
-	return pace->env->poll(pace->env->arg, pace->phase, pace->share, pace->rows_left);
+	return pace->env->poll(pace->env->arg, &(KanonProgress) {
+						   .phase = pace->phase,.share = pace->share,.rows_left = pace->rows_left
+						   });
 }
 
 /* Rows that every class has. */

@@ -41,13 +41,23 @@ typedef enum KanonStatus
 	KANON_BROKEN				/* a solver's release failed the core's own check */
 } KanonStatus;
 
+/* How far a solver is. */
+typedef struct KanonProgress
+{
+	const char *phase;			/* its name */
+	double		share;			/* of it done, in [0,1]; 0: not known */
+	int64_t		rows_left;		/* to place; -1: not known */
+	bool		bounded;		/* the next two are known */
+	double		cost;			/* of the best release so far */
+	double		lower_bound;	/* of every release */
+} KanonProgress;
+
 /*
  * What the core needs of its host.  alloc returns NULL when memory or the
  * budget is spent; it never longjmps.  poll is called at least every few
  * milliseconds and returns true when the solver is to stop; it also carries
- * progress: the phase's name, the share done in [0,1], the rows still to place
- * (-1: not known).  No callback is called from inside a foreign library in a
- * way that could unwind it.
+ * progress.  No callback is called from inside a foreign library in a way that
+ * could unwind it.
  */
 typedef struct KanonEnv
 {
@@ -55,7 +65,7 @@ typedef struct KanonEnv
 	void	   *(*alloc) (void *arg, size_t size);
 	void	   *(*realloc) (void *arg, void *ptr, size_t size); /* ptr may be NULL */
 	void		(*free) (void *arg, void *ptr); /* ptr may be NULL */
-	bool		(*poll) (void *arg, const char *phase, double share, int64_t rows_left);
+	bool		(*poll) (void *arg, const KanonProgress *progress);
 	double		(*now) (void *arg); /* seconds, monotonic */
 	size_t		refused;		/* out: bytes of the request that failed */
 	size_t		foreign;		/* bytes a linked library may take beside alloc; 0: no limit */

@@ -187,6 +187,7 @@ matching_solve(KanonEnv *env, const char *phase, double deadline, const MatchGra
 	Job			job;
 	pthread_t	thread;
 	KanonStatus reason = KANON_OK;
+	KanonProgress progress = {phase, 0, -1, false, 0, 0};
 
 	static_assert(Matching::dualScale == 4, "prices are in quarters");
 	job.graph = graph;
@@ -199,7 +200,7 @@ matching_solve(KanonEnv *env, const char *phase, double deadline, const MatchGra
 	{
 		while (!wait(&job))
 		{
-			if (reason == KANON_OK && env->poll(env->arg, phase, 0, -1))
+			if (reason == KANON_OK && env->poll(env->arg, &progress))
 				reason = KANON_CANCELLED;
 			else if (reason == KANON_OK && env->now(env->arg) > deadline)
 				reason = KANON_TOO_LARGE;

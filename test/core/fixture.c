@@ -66,12 +66,13 @@ host_now(void *arg)
 }
 
 static bool
-host_poll(void *arg, const char *phase, double share, int64_t rows_left)
+host_poll(void *arg, const KanonProgress *progress)
 {
 	Host	   *host = arg;
 	double		now = host->env.now(host);
 
-	if (phase == NULL || !(share >= 0 && share <= 1) || rows_left < -1)
+	if (progress->phase == NULL || !(progress->share >= 0 && progress->share <= 1) || progress->rows_left < -1 ||
+		(progress->bounded && !(progress->lower_bound <= progress->cost + 1e-6 * fabs(progress->cost))))
 		abort();
 	if (host->last_poll > 0 && now - host->last_poll > host->longest)
 		host->longest = now - host->last_poll;
