@@ -264,16 +264,6 @@ pool_room(Conclusion *conclusion, size_t more)
 	return true;
 }
 
-static int
-compare_codes(const void *a, const void *b, void *arg)
-{
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
-
-	(void) arg;
-	return left < right ? -1 : left > right;
-}
-
 /* The class's values in a column, in order, into the pool. */
 static KanonStatus
 pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, KanonCell *cell)
@@ -299,7 +289,7 @@ pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, Kano
 			set[n++] = code;
 		conclusion->seen[code] = conclusion->sets;
 	}
-	kanon_sort(set, set + n, n, sizeof(uint32_t), compare_codes, NULL);
+	kanon_sort(set, set + n, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
 	set[-1] = n;
 	*cell = (KanonCell) {KANON_SHOW_SET, (uint32_t) release->npool & KANON_MAX_TYPES};
 	release->npool += (size_t) n + 1;

@@ -25,23 +25,13 @@ grow(KanonEnv *env, void **list, size_t *room, size_t need, size_t size)
 	return true;
 }
 
-static int
-compare_codes(const void *a, const void *b, void *arg)
-{
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
-
-	(void) arg;
-	return left < right ? -1 : left > right;
-}
-
 /* Different codes of scratch[0..n), in order; how many. */
 static uint32_t
 distinct_codes(uint32_t *code, uint32_t n)
 {
 	uint32_t	kept = 1;
 
-	kanon_sort(code, code + n, n, sizeof(uint32_t), compare_codes, NULL);
+	kanon_sort(code, code + n, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
 	for (uint32_t x = 1; x < n; x++)
 		if (code[x] != code[x - 1])
 			code[kept++] = code[x];

@@ -33,16 +33,6 @@ compare_rows(const void *a, const void *b, void *arg)
 	return left < right ? -1 : left > right;
 }
 
-static int
-compare_numbers(const void *a, const void *b, void *arg)
-{
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
-
-	(void) arg;
-	return left < right ? -1 : left > right;
-}
-
 /* What one cell costs that shows all of a group's values in this column. */
 static int64_t
 width(Ring *ring, int c, const uint32_t *row, uint32_t n)
@@ -98,7 +88,7 @@ divide(Ring *ring, uint32_t *row, uint32_t n)
 		return KANON_CANCELLED;
 	if (n < 2 * k)
 	{
-		kanon_sort(row, ring->scratch, n, sizeof(*row), compare_numbers, NULL);
+		kanon_sort(row, ring->scratch, n, sizeof(*row), kanon_compare_numbers, NULL);
 		close_ring(work, row, n, k);
 		return KANON_OK;
 	}

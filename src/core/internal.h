@@ -214,4 +214,7 @@ typedef int (*KanonCompare) (const void *a, const void *b, void *arg);
 extern void kanon_sort(void *items, void *scratch, size_t count, size_t size,
 					   KanonCompare compare, void *arg);
 
+/* Of uint32_t, ascending. */
+extern int	kanon_compare_numbers(const void *a, const void *b, void *arg);
+
 #endif

@@ -75,16 +75,6 @@ compare_members(const void *a, const void *b, void *arg)
 	return left->person < right->person ? -1 : left->person > right->person;
 }
 
-static int
-compare_numbers(const void *a, const void *b, void *arg)
-{
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
-
-	(void) arg;
-	return left < right ? -1 : left > right;
-}
-
 static bool
 make_room(KanonPrivacy *privacy, size_t n)
 {
@@ -123,7 +113,7 @@ put_in_order(KanonPrivacy *privacy, const KanonColumn *column, uint32_t n)
 
 	if (n < column->distinct / 8)
 	{
-		kanon_sort(privacy->code, privacy->code_scratch, n, sizeof(uint32_t), compare_numbers, NULL);
+		kanon_sort(privacy->code, privacy->code_scratch, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
 		return;
 	}
 	for (uint32_t code = 0; found < n; code++)
@@ -227,7 +217,7 @@ count_persons(KanonPrivacy *privacy, size_t n)
 {
 	int64_t		persons = 0;
 
-	kanon_sort(privacy->persons, privacy->persons_scratch, n, sizeof(uint32_t), compare_numbers, NULL);
+	kanon_sort(privacy->persons, privacy->persons_scratch, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
 	for (size_t i = 0; i < n; i++)
 		persons += i == 0 || privacy->persons[i] != privacy->persons[i - 1];
 	return persons;

@@ -78,3 +78,13 @@ kanon_sort(void *items, void *scratch, size_t count, size_t size,
 	if (from != (char *) items)
 		memcpy(items, from, count * size);
 }
+
+int
+kanon_compare_numbers(const void *a, const void *b, void *arg)
+{
+	uint32_t	left = *(const uint32_t *) a;
+	uint32_t	right = *(const uint32_t *) b;
+
+	(void) arg;
+	return left < right ? -1 : left > right;
+}
