@@ -274,6 +274,36 @@ foreach my $freeform ([ 'strewn', 10, 'greedy' ], [ 'strewn', 10, 'hungarian' ],
 }
 nothing_remains('freeform');
 
+# The exact and the anytime solver, early and late: in the prices, the search, the
+# linear program and its cuts.
+$node->safe_psql('postgres', <<'E');
+CREATE TABLE survey AS
+SELECT abs(hashint4(i) % 17) + abs(hashint4(i + 50000) % 17) AS age, least(abs(hashint4(i + 100000) % 4), abs(hashint4(i + 110000) % 6)) AS c2,
+       least(abs(hashint4(i + 200000) % 4), abs(hashint4(i + 210000) % 5)) AS c3, least(abs(hashint4(i + 300000) % 15), abs(hashint4(i + 310000) % 9)) AS c4,
+       hashint4(i + 400000) % 7 = 0 AS c5, hashint4(i + 500000) % 4 = 0 AS c6, abs(hashint4(i + 600000) % 4) AS c7,
+       least(abs(hashint4(i + 700000) % 4), abs(hashint4(i + 710000) % 4)) AS c8, hashint4(i + 800000) % 13 = 0 AS c9, abs(hashint4(i + 900000) % 3) AS c10
+FROM generate_series(1, 1500) i;
+E
+foreach my $late ([ 'ilp', 2, 1 ], [ 'ilp', 2, 4 ], [ 'ilp', 5, 8 ], [ 'improve', 5, 2 ], [ 'improve', 2, 7 ])
+{
+	my ($method, $k, $seconds) = @$late;
+	my $name = "$method, k = $k, after $seconds s";
+	$runner->run("SET statement_timeout = '${seconds}s'; SET kanon.max_memory = '2GB'");
+	my $asked = time;
+	my $cpu = $runner->cpu;
+	$said = $runner->run(publish('survey', 'fresh', "'{age,c2,c3,c4,c5,c6,c7,c8,c9,c10}', $k, method => '$method', time_limit => NULL"));
+	SKIP:
+	{
+		skip "$name: it was faster, or there is no GLPK", 2 if $said !~ $cancelled && $said !~ /ERROR:  (?!0A000)/;
+		like($said, $cancelled, $name);
+		cmp_ok(time - $asked, '<', $seconds + LIMIT, "$name: at once");
+	}
+	cmp_ok($runner->cpu - $cpu, '<', $seconds + 1, "$name: after less than a second of computing") if defined $cpu && $said =~ $cancelled;
+	$runner->run('RESET statement_timeout; RESET kanon.max_memory');
+	$runner->run("DROP TABLE IF EXISTS fresh; TRUNCATE kanon_run, kanon_run_class") if $said !~ /ERROR/;
+}
+nothing_remains('exact and anytime');
+
 # At the very beginning of phases that take a second of computing and more.
 $node->safe_psql('postgres', <<'E');
 CREATE VIEW long AS SELECT i % 5 AS a FROM generate_series(1, 6000000) i;
