@@ -24,34 +24,24 @@
 /* Pairs above which steps on a sixth of them take too long. */
 #define VERY_MANY (10 * 1000 * 1000)
 
-typedef struct Candidate
-{
-	double		y;
-	uint32_t	i;
-} Candidate;
-
 typedef struct Lagrange
 {
 	const IlpModel *model;
+	const IlpBox *box;			/* prices stay within; NULL: anywhere below c */
 	KanonWatch *watch;
 	double	   *y;
 	double	   *slack;			/* [m] the subgradient */
 	double	   *dir;			/* [m] deflected */
 	double	   *trial;			/* [m] best y on the active set since the last pass */
-	Candidate  *cand;			/* [m] scratch */
+	IlpCandidate *cand;			/* [m] scratch */
 	uint32_t   *active;			/* [nf] */
 	uint32_t	nactive;
 } Lagrange;
 
-/*
- * The `need` rows of highest price among the candidates, by quickselect; returns
- * the sum of w - y over them, and takes them off slack when it is given.
- */
-static double
-take_best(Lagrange *l, size_t n, int64_t need, double w, double *slack)
+double
+ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w,
+				 double *slack)
 {
-	const IlpModel *model = l->model;
-	Candidate  *c = l->cand;
 	size_t		lo = 0;
 	double		sum = 0;
 
@@ -67,7 +57,7 @@ take_best(Lagrange *l, size_t n, int64_t need, double w, double *slack)
 		for (size_t j = lo; j < n; j++)
 			if (c[j].y > pivot)
 			{
-				Candidate	swap = c[gt];
+				IlpCandidate swap = c[gt];
 
 				c[gt] = c[j];
 				c[j] = swap;
@@ -104,7 +94,7 @@ take_best(Lagrange *l, size_t n, int64_t need, double w, double *slack)
 		for (size_t j = lo; j < n; j++)
 			if (c[j].y == pivot)
 			{
-				Candidate	swap = c[eq];
+				IlpCandidate swap = c[eq];
 
 				c[eq] = c[j];
 				c[j] = swap;
@@ -147,7 +137,7 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 		}
 		else
 		{
-			l->cand[n++] = (Candidate) {y[i], i};
+			l->cand[n++] = (IlpCandidate) {y[i], i};
 			top = fmax(top, y[i]);
 		}
 	}
@@ -157,7 +147,7 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 
 		if (slack != NULL && g + need * (w - top) >= 0)
 			return 0;			/* not open, however cheap the rest were */
-		g += take_best(l, n, model->k - rows, w, NULL);
+		g += ilp_take_dearest(model, l->cand, n, model->k - rows, w, NULL);
 	}
 	if (slack != NULL && g < 0)
 	{
@@ -169,10 +159,10 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 			if (y[i] > w)
 				slack[i] -= (double) model->n[i];
 			else if (rows < model->k)
-				l->cand[n++] = (Candidate) {y[i], i};
+				l->cand[n++] = (IlpCandidate) {y[i], i};
 		}
 		if (rows < model->k)
-			take_best(l, n, model->k - rows, w, slack);
+			ilp_take_dearest(model, l->cand, n, model->k - rows, w, slack);
 	}
 	return g;
 }
@@ -257,6 +247,19 @@ active_pass(Lagrange *l, double *value)
 	return KANON_OK;
 }
 
+/* Between what a price may move. */
+static double
+highest(const Lagrange *l, uint32_t i)
+{
+	return l->box == NULL ? l->model->c[i] : l->box->high[i];
+}
+
+static double
+lowest(const Lagrange *l, uint32_t i)
+{
+	return l->box == NULL ? -INFINITY : l->box->low[i];
+}
+
 /* One step; lambda scales Polyak's step length. */
 static void
 step(Lagrange *l, double gap, double lambda, bool first)
@@ -273,7 +276,8 @@ step(Lagrange *l, double gap, double lambda, bool first)
 		double		n = (double) model->n[i];
 
 		/* at its limit a price cannot rise: the fallback takes the rows left */
-		if (l->slack[i] > 0 && l->y[i] >= model->c[i])
+		if ((l->slack[i] > 0 && l->y[i] >= highest(l, i)) ||
+			(l->slack[i] < 0 && l->y[i] <= lowest(l, i)))
 			l->slack[i] = 0;
 		if (first)
 			l->dir[i] = 0;
@@ -290,7 +294,8 @@ step(Lagrange *l, double gap, double lambda, bool first)
 		return;
 	length = lambda * gap / norm;
 	for (uint32_t i = 0; i < model->m; i++)
-		l->y[i] = fmin(model->c[i], l->y[i] + length * l->dir[i] / (double) model->n[i]);
+		l->y[i] = fmax(lowest(l, i), fmin(highest(l, i), l->y[i] + length * l->dir[i] /
+										  (double) model->n[i]));
 	l->watch->work += (int64_t) model->m * 4;
 }
 
@@ -383,10 +388,32 @@ run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reach
 }
 
 KanonStatus
+ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch)
+{
+	Lagrange	l = {.model = model,.watch = watch};
+	KanonStatus status = KANON_NO_MEMORY;
+
+	if (lagrange_alloc(&l, prices))
+	{
+		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
+		status = full_pass(&l, prices->g, &prices->bound);
+	}
+	lagrange_free(&l);
+	return status;
+}
+
+KanonStatus
 ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
 			 KanonWatch *watch)
 {
-	Lagrange	l = {.model = model,.watch = watch};
+	return ilp_lagrange_within(model, NULL, upper, steps, prices, watch);
+}
+
+KanonStatus
+ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
+					IlpPrices *prices, KanonWatch *watch)
+{
+	Lagrange	l = {.model = model,.box = box,.watch = watch};
 	KanonStatus status = KANON_NO_MEMORY;
 	double		lambda = 1;
 	double		reached = -INFINITY;

@@ -215,8 +215,8 @@ same_options(const IlpModel *model, uint32_t i, uint32_t j)
  * Merging is exact: the constraints see types of equal options only by the sum
  * of their rows, and any flow of the sum can be divided among them.
  */
-KanonStatus
-ilp_model_compact(IlpModel *model, const bool *dead, KanonWatch *watch)
+static KanonStatus
+compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 {
 	KanonEnv   *env = model->env;
 	uint32_t	nf = 0;
@@ -295,6 +295,8 @@ ilp_model_compact(IlpModel *model, const bool *dead, KanonWatch *watch)
 			model->n[to[i] & 0x7fffffffu] += model->n[i];
 		}
 	}
+	for (uint32_t i = 0; i < model->m && map != NULL; i++)
+		map[i] = to[i] == UINT32_MAX ? to[i] : to[i] & 0x7fffffffu;
 	model->m = m;
 	pairs = 0;
 	for (uint32_t f = 0; f < nf; f++)
@@ -313,6 +315,18 @@ done:
 	kanon_free(env, to);
 	kanon_free(env, order);
 	return status;
+}
+
+KanonStatus
+ilp_model_compact(IlpModel *model, const bool *dead, KanonWatch *watch)
+{
+	return compact(model, dead, NULL, watch);
+}
+
+KanonStatus
+ilp_model_merge(IlpModel *model, uint32_t *map, KanonWatch *watch)
+{
+	return compact(model, NULL, map, watch);
 }
 
 KanonStatus

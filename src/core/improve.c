@@ -30,6 +30,7 @@ typedef struct Improve
 	KanonWatch	watch;
 	KanonInstances instances;
 	IlpModel	model;
+	uint32_t   *map;			/* types of the problem to the model's; NULL when that is whole */
 	IlpPrices	prices;
 	IlpResult	result;
 	IlpList		fixed;			/* instances that are open, by id */
@@ -238,37 +239,20 @@ finish_exactly(Improve *v)
 	return status;
 }
 
-/*
- * Where costly instances are missing, a row may do better than its fallback, but
- * not better than they cost: with that as its fallback the bound holds.
- */
-static void
-set_fallback(IlpModel *model, double from, double to)
-{
-	model->base *= to / from;
-	for (uint32_t i = 0; i < model->m; i++)
-		model->c[i] = to;
-}
-
 /* The lower bound, and the prices that go with it. */
 static KanonStatus
 find_bound(Improve *v, bool whole)
 {
 	/* a pass over a large model costs much, and its last steps gain little */
 	double		steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
-	double		missing = v->instances.max_cost;
-	double		all = v->instances.all_cost;
+	IlpMissing	missing = {.problem = v->problem,.instances = &v->instances,.map = v->map};
 	KanonStatus status;
 
 	v->watch.phase = "bound";
 	v->prices.steps = 0;
-	if (!whole)
-		set_fallback(&v->model, all, missing);
-	status = ilp_lagrange(&v->model, v->cost,
-						  (int64_t) (steps * fmax(0.1, sqrt(v->problem->effort))),
-						  &v->prices, &v->watch);
-	if (!whole)
-		set_fallback(&v->model, missing, all);
+	status = ilp_bound(&v->model, whole ? NULL : &missing, v->cost,
+					   (int64_t) (steps * fmax(0.1, sqrt(v->problem->effort))), &v->prices,
+					   &v->watch);
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;
@@ -286,9 +270,14 @@ run(Improve *v)
 	v->watch.phase = "reduce";
 	status = ilp_model_build(problem, &v->instances, false, &v->watch, &v->model);
 	/* reductions count on it that no instance is missing */
-	if (status == KANON_OK)
-		status = whole ? ilp_reduce(&v->model, &v->fixed, &v->watch) :
-			ilp_model_compact(&v->model, NULL, &v->watch);
+	if (status == KANON_OK && whole)
+		status = ilp_reduce(&v->model, &v->fixed, &v->watch);
+	else if (status == KANON_OK)
+	{
+		v->map = kanon_alloc(problem->env, v->model.m, sizeof(*v->map));
+		status = v->map == NULL ? KANON_NO_MEMORY :
+			ilp_model_merge(&v->model, v->map, &v->watch);
+	}
 	if (status == KANON_OK)
 		status = ilp_model_transpose(&v->model, &v->watch);
 	if (status != KANON_OK || v->watch.late)
@@ -412,6 +401,7 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 	report->seconds = env->now(env->arg) - start;
 	kanon_release_free(problem, &v.result.release);
 	kanon_instances_free(env, &v.instances);
+	kanon_free(env, v.map);
 	kanon_free(env, v.fixed.v);
 	kanon_free(env, v.used.v);
 	return status;

@@ -143,6 +143,12 @@ typedef struct Builder
 	size_t		pairs;
 	size_t		room;			/* for instances */
 	size_t		pair_room;
+	/* only those above a cost, as far as a sieve lets them through; NULL: all */
+	double		above;
+	const double *most;			/* [ntypes] a row type without more than a cost needs no instance of it */
+	KanonSieve	sieve;
+	void	   *sieve_arg;
+	uint32_t   *sifted;			/* [ntypes] */
 	/* every combination: */
 	uint32_t  **level;			/* per depth, row types grouped */
 	uint32_t  **code_rows;		/* per depth, places by code */
@@ -157,6 +163,13 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 {
 	KanonInstances *out = b->out;
 
+	if (b->sieve != NULL)
+	{
+		ntypes = cost <= b->above ? 0 : b->sieve(b->sieve_arg, cost, types, ntypes, b->sifted);
+		types = b->sifted;
+		if (ntypes == 0)
+			return KANON_OK;
+	}
 	if (b->pairs + ntypes > b->max_pairs || out->n >= KANON_MAX_TYPES)
 		return KANON_TOO_LARGE;
 	if (out->n + 1 >= b->room)
@@ -192,6 +205,19 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 	out->n++;
 	out->start[out->n] = b->pairs;
 	return KANON_OK;
+}
+
+/* Does the sieve let through nothing within an instance of that cost? */
+static bool
+is_barren(const Builder *b, double cost, const uint32_t *types, uint32_t ntypes)
+{
+	if (b->sieve == NULL)
+		return false;
+	if (cost > b->above)
+		for (uint32_t j = 0; j < ntypes; j++)
+			if (b->most[types[j]] > b->above)
+				return false;
+	return true;
 }
 
 /* The columns among `open` in which the types differ; stops when none is left. */
@@ -272,6 +298,8 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 			{
 				double		cost = kanon_instances_cost(problem, b->out, closed);
 
+				if (is_barren(b, cost, part + lo, hi - lo))
+					continue;
 				if (cost <= b->max_cost &&
 					(status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
 					return status;
@@ -515,18 +543,20 @@ every_combination(const KanonProblem *problem)
 		mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
-KanonStatus
-kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost,
-					  size_t max_pairs, KanonWatch *watch, KanonInstances *out,
-					  KanonReport *report)
+/* Builds what the builder says. */
+static KanonStatus
+build(Builder b)
 {
-	Builder		b = {.problem = problem,.env = problem->env,.watch = watch,.out = out,
-		.mode = mode,.max_cost = max_cost,.max_pairs = max_pairs,.room = 1024};
+	const KanonProblem *problem = b.problem;
+	KanonWatch *watch = b.watch;
+	KanonInstances *out = b.out;
+	KanonInstanceMode mode = b.mode;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(out, 0, sizeof(*out));
 	kanon_instances_grid(problem, out);
-	out->max_cost = max_cost;
+	out->max_cost = b.max_cost;
+	b.room = 1024;
 	b.pair_room = (size_t) problem->ntypes * 4 + 1024;
 	out->pattern = kanon_alloc(b.env, b.room, sizeof(*out->pattern));
 	out->cost = kanon_alloc(b.env, b.room, sizeof(*out->cost));
@@ -553,6 +583,35 @@ kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, doubl
 		kanon_instances_free(b.env, out);
 		kanon_instances_grid(problem, out);
 	}
+	return status;
+}
+
+KanonStatus
+kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost,
+					  size_t max_pairs, KanonWatch *watch, KanonInstances *out,
+					  KanonReport *report)
+{
+	Builder		b = {.problem = problem,.env = problem->env,.watch = watch,.out = out,
+		.mode = mode,.max_cost = max_cost,.max_pairs = max_pairs};
+
 	(void) report;
+	return build(b);
+}
+
+KanonStatus
+kanon_instances_above(const KanonProblem *problem, double above, const double *most,
+					  KanonSieve sieve, void *arg, size_t max_pairs, KanonWatch *watch,
+					  KanonInstances *out)
+{
+	Builder		b = {.problem = problem,.env = problem->env,.watch = watch,.out = out,
+		.mode = KANON_INSTANCES_CLOSED,.max_cost = INFINITY,.max_pairs = max_pairs,
+		.above = above,.most = most,.sieve = sieve,.sieve_arg = arg};
+	KanonStatus status = KANON_NO_MEMORY;
+
+	memset(out, 0, sizeof(*out));
+	b.sifted = kanon_alloc(b.env, problem->ntypes, sizeof(*b.sifted));
+	if (b.sifted != NULL)
+		status = build(b);
+	kanon_free(b.env, b.sifted);
 	return status;
 }

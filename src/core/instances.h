@@ -87,6 +87,22 @@ extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInsta
 										 double max_cost, size_t max_pairs,
 										 KanonWatch *watch, KanonInstances *out,
 										 KanonReport *report);
+
+/*
+ * What of an instance is wanted: writes the row types and returns their number
+ * (0: nothing).
+ */
+typedef uint32_t (*KanonSieve) (void *arg, double cost, const uint32_t *types, uint32_t ntypes,
+								uint32_t *kept);
+
+/*
+ * The closed live instances that cost more than `above`, as the sieve leaves
+ * them.  It may be spared those of which no row type i has most[i] > above.
+ */
+extern KanonStatus kanon_instances_above(const KanonProblem *problem, double above,
+										 const double *most, KanonSieve sieve, void *arg,
+										 size_t max_pairs, KanonWatch *watch,
+										 KanonInstances *out);
 extern void kanon_instances_free(KanonEnv *env, KanonInstances *instances);
 
 /* Cost of a pattern in units of the grid. */
