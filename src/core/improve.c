@@ -20,6 +20,13 @@
 #define MAX_PAIRS ((size_t) 40 * 1000 * 1000)
 #define PAIR_BYTES 32
 
+/*
+ * Pairs up to which what is left is solved exactly, and the nodes that this may take,
+ * times the pairs: some seconds.
+ */
+#define EXACT_PAIRS ((size_t) 60 * 1000)
+#define EXACT_NODES 1.2e7
+
 /* Rows from which a table is searched as a large one: measured. */
 #define LARGE 10000
 
@@ -189,53 +196,91 @@ search(Improve *v, const IlpList *start, double share)
 	return status;
 }
 
+/* Row types of the instances that fixing by a guess of the cost leaves. */
+static size_t
+left_by(const Improve *v, double guess)
+{
+	const IlpModel *model = &v->model;
+	size_t		pairs = 0;
+
+	for (uint32_t f = 0; f < model->nf; f++)
+		if (v->prices.bound + fmax(0, v->prices.g[f]) <= guess)
+			pairs += model->start[f + 1] - model->start[f];
+	return pairs;
+}
+
+/* The solution of a copy of the model (ids are positions in it) that is the best. */
+static KanonStatus
+keep_answer(Improve *v, const IlpAnswer *answer, const IlpList *fixed)
+{
+	IlpList		all = {0};
+	KanonEnv   *env = v->problem->env;
+	KanonStatus status = KANON_OK;
+
+	for (size_t j = 0; j < fixed->n + answer->open.n && status == KANON_OK; j++)
+		if (!ilp_list_add(env, &all, j < fixed->n ? fixed->v[j] : answer->open.v[j - fixed->n]))
+			status = KANON_NO_MEMORY;
+	if (status == KANON_OK)
+		status = keep_solution(v, answer->cost, &all, &v->model, NULL);
+	kanon_free(env, all.v);
+	return status;
+}
+
 /*
  * What fixing leaves, exactly, when that is small: a proof, or a better
- * solution than the search has found.
+ * solution than the search has found.  Where the gap is too wide for that, the
+ * solutions of at most some guess are searched: the best of them, or a bound above it.
  */
 static KanonStatus
 finish_exactly(Improve *v)
 {
 	KanonEnv   *env = v->problem->env;
 	IlpAnswer	answer = {0};
+	IlpModel	copy;
+	IlpList		fixed = {0};
 	IlpPlan		plan = {.watch = &v->watch,.report = v->report,.seed = v->problem->seed,
-		.effort = 1,.gap = v->problem->gap,
-		.max_nodes = (int64_t) fmax(1, 3000 * v->problem->effort),.trace = v->trace};
+		.effort = 1,.gap = v->problem->gap,.trace = v->trace};
+	double		step = v->model.integral ? 1 : 0.0005 * fabs(v->prices.bound);
 	double		target = ilp_cutoff(&v->model, v->cost);
-	uint32_t	dropped;
-	KanonStatus status = ilp_fix(&v->model, &v->prices, target, &dropped, &v->watch);
+	double		guess = fmin(target, v->bound);
+	size_t		pairs = left_by(v, guess);
+	KanonStatus status;
 
+	if (pairs > EXACT_PAIRS)
+		return KANON_OK;
+	for (double next = guess; next <= target; next += step)
+	{
+		size_t		more = left_by(v, next);
+
+		if (more > EXACT_PAIRS)
+			break;
+		guess = next;
+		pairs = more;
+	}
+	/* a gap that stays wide is not worth the time */
+	if (ilp_beyond(&v->model, guess) - v->bound < 0.5 * (v->cost - v->bound))
+		return KANON_OK;
+	plan.max_nodes = (int64_t) fmax(1, v->problem->effort *
+									fmin(3000, EXACT_NODES / (double) (pairs + 1)));
+	status = ilp_fixed_copy(&v->model, &v->prices, guess, &copy, &fixed, &v->watch);
 	if (status == KANON_OK)
-		status = ilp_reduce(&v->model, &v->fixed, &v->watch);
-	if (status == KANON_OK && v->model.start[v->model.nf] < 4000 && !v->watch.late)
 	{
 		v->watch.phase = "solve";
-		status = ilp_solve(&v->model, target, &plan, &answer);
-		if (status == KANON_UNAVAILABLE)
-		{
-			/* without GLPK: no proof, no harm */
-			v->report->detail[0] = '\0';
-			status = KANON_OK;
-			answer.cost = INFINITY;
-			answer.bound = -INFINITY;
-		}
+		status = ilp_solve(&copy, guess, &plan, &answer);
 		v->report->nodes = plan.nodes;
-		if (status == KANON_OK && answer.cost <= target + ILP_EPS)
-		{
-			/* the answer speaks of ids already */
-			v->cost = answer.cost;
-			v->used.n = 0;
-			for (size_t j = 0; j < v->fixed.n && status == KANON_OK; j++)
-				if (!ilp_list_add(env, &v->used, v->fixed.v[j]))
-					status = KANON_NO_MEMORY;
-			for (size_t j = 0; j < answer.open.n && status == KANON_OK; j++)
-				if (!ilp_list_add(env, &v->used, answer.open.v[j]))
-					status = KANON_NO_MEMORY;
-		}
+		if (status == KANON_UNAVAILABLE)
+			v->report->detail[0] = '\0';	/* without GLPK: no proof, no harm */
+		else if (status == KANON_OK && answer.cost <= guess + ILP_EPS)
+			status = keep_answer(v, &answer, &fixed);
 		if (status == KANON_OK)
-			v->bound = fmax(v->bound, fmin(v->cost, fmin(answer.bound, target + 1)));
-		kanon_free(env, answer.open.v);
+			v->bound = fmax(v->bound, fmin(v->cost, fmin(answer.bound,
+														 ilp_beyond(&v->model, guess))));
+		if (status == KANON_UNAVAILABLE)
+			status = KANON_OK;
+		ilp_model_free(&copy);
 	}
+	kanon_free(env, answer.open.v);
+	kanon_free(env, fixed.v);
 	return status;
 }
 
