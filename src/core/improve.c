@@ -198,15 +198,43 @@ search(Improve *v, const IlpList *start, double share)
 
 /* Row types of the instances that fixing by a guess of the cost leaves. */
 static size_t
-left_by(const Improve *v, double guess)
+left_by(Improve *v, double guess)
 {
 	const IlpModel *model = &v->model;
 	size_t		pairs = 0;
 
+	v->watch.work += model->nf;
 	for (uint32_t f = 0; f < model->nf; f++)
 		if (v->prices.bound + fmax(0, v->prices.g[f]) <= guess)
 			pairs += model->start[f + 1] - model->start[f];
 	return pairs;
+}
+
+/*
+ * The largest cost up to `target`, in a hundred steps from the bound, by which
+ * fixing leaves few enough pairs; -INFINITY: there is none.
+ */
+static double
+choose_guess(Improve *v, double target, size_t *pairs)
+{
+	double		first = fmin(target, v->bound);
+	double		step = fmax(0.01 * (target - first), 1e-9 * fmax(1, fabs(target)));
+	double		guess = -INFINITY;
+
+	if ((*pairs = left_by(v, target)) <= EXACT_PAIRS)
+		return target;
+	if (v->model.integral)
+		step = fmax(1, floor(step));
+	for (double next = first; next < target; next += step)
+	{
+		size_t		left = left_by(v, next);
+
+		if (left > EXACT_PAIRS)
+			break;
+		guess = next;
+		*pairs = left;
+	}
+	return guess;
 }
 
 /* The solution of a copy of the model (ids are positions in it) that is the best. */
@@ -240,25 +268,14 @@ finish_exactly(Improve *v)
 	IlpList		fixed = {0};
 	IlpPlan		plan = {.watch = &v->watch,.report = v->report,.seed = v->problem->seed,
 		.effort = 1,.gap = v->problem->gap,.trace = v->trace};
-	double		step = v->model.integral ? 1 : 0.0005 * fabs(v->prices.bound);
 	double		target = ilp_cutoff(&v->model, v->cost);
-	double		guess = fmin(target, v->bound);
-	size_t		pairs = left_by(v, guess);
+	size_t		pairs;
+	double		guess = choose_guess(v, target, &pairs);
 	KanonStatus status;
 
-	if (pairs > EXACT_PAIRS)
-		return KANON_OK;
-	for (double next = guess; next <= target; next += step)
-	{
-		size_t		more = left_by(v, next);
-
-		if (more > EXACT_PAIRS)
-			break;
-		guess = next;
-		pairs = more;
-	}
 	/* a gap that stays wide is not worth the time */
-	if (ilp_beyond(&v->model, guess) - v->bound < 0.5 * (v->cost - v->bound))
+	if (guess < v->bound - ILP_EPS ||
+		ilp_beyond(&v->model, guess) - v->bound < 0.5 * (v->cost - v->bound))
 		return KANON_OK;
 	plan.max_nodes = (int64_t) fmax(1, v->problem->effort *
 									fmin(3000, EXACT_NODES / (double) (pairs + 1)));
