@@ -9,6 +9,7 @@
 #include "glpk_guard.h"
 
 #ifdef HAVE_GLPK
+#include <float.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 /* Work of the simplex method between two polls, in rows times iterations. */
 #define SLICE_WORK 4000000
 #define SLICE_LEAST 200
+
+/* Between two messages of the simplex method, each a poll. */
+#define POLL_MS 100
 
 /* All that GLPK says comes here: nothing is printed, and cancel is looked for. */
 static int
@@ -61,35 +65,65 @@ glpk_is_spent(GlpkGuard *guard)
 /*
  * In slices of so many iterations, not of so much time: each begins with weights
  * of its own, so the way to the optimum depends on where they end, and the same
- * call must end at the same one.
+ * call must end at the same one.  GLPK's words between are for cancelling only.
  */
-KanonStatus
-glpk_relax(GlpkGuard *guard, glp_prob *lp, int method)
+static KanonStatus
+relax(GlpkGuard *guard, glp_prob *lp, int method, double limit, int *rc)
 {
 	glp_smcp	parm;
-	int			rc;
-	int			status;
 
 	glp_init_smcp(&parm);
 	parm.msg_lev = GLP_MSG_ALL;
 	parm.meth = method;
-	parm.out_frq = 500;
+	parm.obj_ul = limit;
+	parm.out_frq = POLL_MS;
 	parm.it_lim = SLICE_WORK / (glp_get_num_rows(lp) + 1) + SLICE_LEAST;
 	do
 	{
-		rc = glp_simplex(lp, &parm);
+		*rc = glp_simplex(lp, &parm);
 		if (kanon_watch_poll(guard->watch))
 			return KANON_CANCELLED;
 		if (glpk_is_spent(guard))
 			return KANON_NO_MEMORY;
-		if (guard->watch->late)
-			return KANON_OK;
-	} while (rc == GLP_EITLIM);
+	} while (*rc == GLP_EITLIM && !guard->watch->late);
+	return KANON_OK;
+}
+
+KanonStatus
+glpk_relax(GlpkGuard *guard, glp_prob *lp, int method)
+{
+	int			rc;
+	int			status;
+	KanonStatus result = relax(guard, lp, method, DBL_MAX, &rc);
+
+	if (result != KANON_OK || guard->watch->late)
+		return result;
 	status = glp_get_status(lp);
 	if (rc == 0 && (status == GLP_OPT || status == GLP_NOFEAS))
 		return KANON_OK;
 	snprintf(guard->text, sizeof(guard->text), "simplex ended with code %d, status %d", rc, status);
 	return KANON_BROKEN;
+}
+
+/*
+ * A callback may set a basis, but not call the simplex method for the problem at
+ * hand: so a copy is solved.
+ */
+KanonStatus
+glpk_relax_node(GlpkGuard *guard, glp_prob *lp, double limit)
+{
+	glp_prob   *copy = glp_create_prob();
+	KanonStatus status;
+	int			rc;
+
+	glp_copy_prob(copy, lp, GLP_OFF);
+	status = relax(guard, copy, GLP_DUALP, limit, &rc);
+	for (int i = 1; i <= glp_get_num_rows(lp); i++)
+		glp_set_row_stat(lp, i, glp_get_row_stat(copy, i));
+	for (int j = 1; j <= glp_get_num_cols(lp); j++)
+		glp_set_col_stat(lp, j, glp_get_col_stat(copy, j));
+	glp_delete_prob(copy);
+	return status;
 }
 
 /* The frame that fatal errors return to; nothing in it changes after setjmp. */

@@ -41,5 +41,12 @@ extern bool glpk_is_spent(GlpkGuard *guard);
  */
 extern KanonStatus glpk_relax(GlpkGuard *guard, glp_prob *lp, int method);
 
+/*
+ * For callbacks at GLP_IPREPRO: brings lp's basis to the optimum, or until the
+ * objective passes `limit`, so that branch and cut, which cannot be stopped in the
+ * simplex method, has nothing left to do there.
+ */
+extern KanonStatus glpk_relax_node(GlpkGuard *guard, glp_prob *lp, double limit);
+
 #endif							/* HAVE_GLPK */
 #endif
