@@ -222,11 +222,41 @@ extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work,
 							  double target, const double *g, const IlpList *start, double *best,
 							  IlpList *best_open, KanonWatch *watch);
 
+/* ilp_cuts.c */
+
+/*
+ * sum over the instances f of missing * u_f - x_f(outside the types) is at most
+ * missing * classes, in every solution with whole u.
+ */
+typedef struct IlpCut
+{
+	size_t		start;			/* into IlpCuts.number: types, then instances */
+	uint32_t	ntypes;
+	uint32_t	ninstances;
+	int64_t		rows;			/* of the types */
+	int64_t		missing;
+	int64_t		classes;
+} IlpCut;
+
+typedef struct IlpCuts
+{
+	size_t		n;
+	size_t		room;
+	IlpCut	   *cut;
+	IlpList		number;
+} IlpCuts;
+
+/* Cuts that a fractional solution violates: u[nf], x[pairs]. */
+extern KanonStatus ilp_cuts_find(const IlpModel *model, const double *u, const double *x,
+								 IlpCuts *cuts, KanonWatch *watch);
+extern void ilp_cuts_free(KanonEnv *env, IlpCuts *cuts);
+
 /* ilp_glpk.c */
 typedef struct IlpSettings
 {
-	bool		cuts;
-	int			branching;		/* 0: pseudo-costs, 1: most fractional, 2: Driebeck-Tomlin */
+	bool		cuts;			/* those of ilp_cuts.c, and Gomory's */
+	bool		rounding_cuts;	/* GLPK's, too */
+	bool		most_fractional;	/* branching; else by Driebeck and Tomlin's penalties */
 	int64_t		max_nodes;		/* 0: no limit */
 	double		gap;
 	bool		rounding;		/* search from the relaxation's solutions; the model is transposed */

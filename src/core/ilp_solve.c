@@ -10,16 +10,16 @@
 /* Parts with fewer instances go to GLPK without a search or prices of their own. */
 #define TINY 12
 
-/* Pairs below which guessing does not pay, and how deep it may nest. */
-#define SMALL 600
-#define MAX_GUESSES 6
+/* Pairs below which GLPK needs neither a start nor searches of its own. */
+#ifndef ILP_SMALL
+#define ILP_SMALL 600
+#endif
 
 /*
- * Pairs from which parts are solved first, with so many times the search's work,
- * and branching begins without pseudo-costs.
+ * Pairs above which GLPK gets nowhere: it takes seconds, deaf to cancelling, to
+ * set up a single relaxation, and hours to solve it.
  */
-#define LARGE 5000
-#define PARTS 5
+#define MAX_GLPK ((size_t) 1000 * 1000)
 
 /* Fractions of the whole after which a model is worth another round. */
 #define SHRINK 0.85
@@ -72,14 +72,17 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		   IlpAnswer *answer)
 {
 	static const IlpSettings tries[] = {
-		{.cuts = true,.branching = 0,.max_nodes = 1500,.free_fallback = true},
-		{.cuts = true,.branching = 1,.max_nodes = 1000,.free_fallback = true},
-		{.cuts = false,.branching = 2,.max_nodes = 2000,.free_fallback = true},
-		{.cuts = true,.branching = 0,.free_fallback = true}
+		{.cuts = true,.max_nodes = 2000,.free_fallback = true},
+		{.cuts = true,.most_fractional = true,.max_nodes = 1000,.free_fallback = true},
+		{.cuts = true,.rounding_cuts = true,.free_fallback = true}
 	};
 	IlpList		start = {0};
-	KanonStatus status = list_start(model, answer, &start);
+	KanonStatus status;
 
+	/* what is known of such a model stays unproven */
+	if (model->start[model->nf] > MAX_GLPK)
+		return KANON_OK;
+	status = list_start(model, answer, &start);
 	for (size_t t = 0; t < sizeof(tries) / sizeof(tries[0]) && status == KANON_OK; t++)
 	{
 		IlpSettings settings = tries[t];
@@ -87,11 +90,8 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		IlpList		open = {0};
 
 		settings.gap = plan->gap;
-		/* pseudo-costs begin with trial pivots on every fraction: too long where there are many */
-		if (t == 0 && model->start[model->nf] >= LARGE)
-			settings.branching = 2;
-		settings.start = start.n > 0 && model->start[model->nf] >= SMALL ? &start : NULL;
-		settings.rounding = model->opt != NULL && model->start[model->nf] >= SMALL;
+		settings.start = start.n > 0 && model->start[model->nf] >= ILP_SMALL ? &start : NULL;
+		settings.rounding = model->opt != NULL && model->start[model->nf] >= ILP_SMALL;
 		if (plan->max_nodes > 0)
 		{
 			int64_t		left = plan->max_nodes - plan->nodes;
@@ -270,25 +270,21 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 	return status;
 }
 
-/* Work that a part deserves: what GLPK solves at once needs no good start. */
+/* Work that a model deserves: less than GLPK would need for the same progress. */
 static double
 search_work(const IlpModel *model, const IlpPlan *plan)
 {
-	double		rows = 0;
-
-	for (uint32_t i = 0; i < model->m; i++)
-		rows += (double) (model->n[i] < 64 ? model->n[i] : 64);
-	return plan->effort * (1e6 + fmin(2e4 * rows, 1e4 * (double) model->start[model->nf]));
+	return plan->effort * (3e5 + 3e3 * (double) model->start[model->nf]);
 }
 
 /* One search; the target falls with a better answer. */
 static KanonStatus
-search(const IlpModel *model, double work, double parts, const double *g, double *target,
+search(const IlpModel *model, double work, const double *g, double *target,
 	   IlpPlan *plan, uint64_t seed, IlpAnswer *answer)
 {
 	IlpList		open = {0};
 	double		cost;
-	KanonStatus status = ilp_search(model, plan->seed + seed, work, parts, answer->bound, g, NULL,
+	KanonStatus status = ilp_search(model, plan->seed + seed, work, 0, answer->bound, g, NULL,
 									&cost, &open, plan->watch);
 
 	if (status == KANON_OK && cost < answer->cost - 1e-9)
@@ -307,83 +303,36 @@ search_and_price(const IlpModel *model, double cutoff, double *target, IlpPlan *
 				 IlpPrices *prices, IlpAnswer *answer)
 {
 	double		work = search_work(model, plan);
-	/* a good solution spares branch and bound most of its work, where there is much */
-	double		parts = depth > 0 && model->start[model->nf] >= LARGE ? PARTS * work : 0;
-	KanonStatus status = search(model, work * 0.1, 0, NULL, target, plan, (uint64_t) depth, answer);
+	KanonStatus status = search(model, work * 0.1, NULL, target, plan, (uint64_t) depth, answer);
 
 	if (status != KANON_OK || answer->bound > *target)
 		return status;
 	status = ilp_lagrange(model, fmin(answer->cost, ilp_beyond(model, cutoff)),
-						  depth == 0 ? 900 : 600, prices, plan->watch);
+						  depth == 0 ? 400 : 150, prices, plan->watch);
 	if (status != KANON_OK)
 		return status;
 	answer->bound = fmax(answer->bound, fmin(answer->cost, ilp_round_up(model, prices->bound)));
 	if (answer->bound <= *target)
-		status = search(model, work, parts, prices->g, target, plan, (uint64_t) depth + 100,
-						answer);
+		status = search(model, work, prices->g, target, plan, (uint64_t) depth + 100, answer);
 	if (plan->trace != NULL)
 		plan->trace(depth, model, answer->cost, prices->bound, cutoff);
 	return status;
 }
 
-/*
- * Guesses that there is a solution little above the bound, and fixes by that: a
- * solution of at most the guess is optimal, and when there is none, the bound
- * is above the guess, and the next one is larger.  This makes good for what
- * the search lacks, since most optima are close to the bound.  *done: the
- * answer is final.
- */
+/* Does it consist of several components? */
 static KanonStatus
-solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, IlpPlan *plan,
-			   int depth, IlpAnswer *answer, bool *done)
+falls_apart(const IlpModel *model, bool *result)
 {
-	KanonEnv   *env = model->env;
-	double		step = fmax(model->integral ? 1 : 0, 0.001 * fabs(prices->bound));
-	KanonStatus status = KANON_OK;
+	uint32_t   *part = kanon_alloc(model->env, model->m, sizeof(*part));
+	uint32_t	nparts;
 
-	*done = false;
-	for (;; step *= 3)
-	{
-		IlpModel	copy;
-		IlpAnswer	sub = {.cost = INFINITY,.bound = prices->bound};
-		IlpList		fixed = {0};
-		double		guess = ilp_round_up(model, prices->bound + step);
-		bool		small;
-
-		if (guess + step >= *target || plan->watch->late)
-			break;
-		if (guess < answer->bound)
-			continue;
-		status = ilp_fixed_copy(model, prices, guess, &copy, &fixed, plan->watch);
-		if (status != KANON_OK)
-		{
-			kanon_free(env, fixed.v);
-			break;
-		}
-		small = (double) copy.start[copy.nf] < 0.7 * (double) model->start[model->nf];
-		if (small)
-			status = solve_parts(&copy, guess, plan, depth, &fixed, &sub);
-		if (status == KANON_OK && sub.cost < answer->cost - 1e-9)
-		{
-			answer->cost = sub.cost;
-			answer->open.n = 0;
-			for (size_t j = 0; j < sub.open.n && status == KANON_OK; j++)
-				if (!ilp_list_add(env, &answer->open, model->id[sub.open.v[j]]))
-					status = KANON_NO_MEMORY;
-			*target = fmin(*target, ilp_cutoff(model, sub.cost));
-		}
-		if (small)
-			answer->bound = fmax(answer->bound,
-								 fmin(answer->cost, fmin(sub.bound, ilp_beyond(model, guess))));
-		ilp_model_free(&copy);
-		kanon_free(env, fixed.v);
-		kanon_free(env, sub.open.v);
-		*done = answer->bound > *target;
-		/* larger guesses are for those that are proven wrong */
-		if (status != KANON_OK || !small || *done || answer->bound <= guess)
-			break;
-	}
-	return status;
+	*result = false;
+	if (part == NULL)
+		return KANON_NO_MEMORY;
+	ilp_model_components(model, part, &nparts);
+	*result = nparts > 1;
+	kanon_free(model->env, part);
+	return KANON_OK;
 }
 
 /*
@@ -400,7 +349,7 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 	double		target;
 	size_t		before = model->start[model->nf];
 	uint32_t	dropped;
-	bool		done;
+	bool		apart = false;
 
 	if (status != KANON_OK)
 		return status;
@@ -412,20 +361,18 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 	if (model->nf >= TINY)
 	{
 		status = search_and_price(model, cutoff, &target, plan, depth, &prices, answer);
-		if (status == KANON_OK && answer->bound <= target && depth > 0 && depth < MAX_GUESSES &&
-			model->start[model->nf] >= SMALL)
-			status = solve_guessing(model, &prices, &target, plan, depth, answer, &done);
 		if (status == KANON_OK && answer->bound <= target)
 			status = ilp_fix(model, &prices, target, &dropped, plan->watch);
 		if (status == KANON_OK && answer->bound <= target)
 			status = ilp_reduce(model, &fixed, plan->watch);
 	}
+	if (status == KANON_OK && answer->bound <= target)
+		status = falls_apart(model, &apart);
 	if (status != KANON_OK || answer->bound > target || plan->watch->late ||
 		answer->cost - answer->bound <= plan->gap * answer->cost)
 		 /* done, or out of time */ ;
-	else if (model->nf == 0 ||
-			 (prices.g != NULL && (double) model->start[model->nf] < SHRINK * (double) before) ||
-			 depth == 0)
+	else if (model->nf == 0 || apart ||
+			 (prices.g != NULL && (double) model->start[model->nf] < SHRINK * (double) before))
 		status = solve_parts(model, target, plan, depth, &fixed, answer);
 	else
 	{

@@ -116,17 +116,17 @@ brute_force(const KanonProblem *problem)
 
 /* The model with no reduction at all, by GLPK. */
 static double
-unreduced(const KanonProblem *problem)
+unreduced(const KanonProblem *problem, IlpSettings settings)
 {
 	KanonWatch	watch;
 	KanonInstances instances;
 	KanonReport report;
 	IlpModel	model;
-	IlpSettings settings = {.cuts = false,.free_fallback = problem->residual != KANON_RESIDUAL_ERROR};
 	IlpOutcome	outcome;
 	IlpList		open = {0};
 	double		unit;
 
+	settings.free_fallback = problem->residual != KANON_RESIDUAL_ERROR;
 	kanon_watch_init(&watch, problem, "test");
 	assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch,
 										   &instances, &report), KANON_OK);
@@ -233,11 +233,187 @@ equals_unreduced(void **state)
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 30, 4, list);
-		optimum = unreduced(problem);
+		optimum = unreduced(problem, (IlpSettings) {0});
 		check(problem, kanon_solve_ilp, optimum, true);
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
+}
+
+/* Cuts and branching rules may change how an optimum is found, not what it is. */
+static void
+same_under_all_settings(void **state)
+{
+	static const IlpSettings settings[] = {
+		{.cuts = true},
+		{.cuts = true,.most_fractional = true},
+		{.cuts = true,.rounding_cuts = true}
+	};
+	uint64_t	random = 1234;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(600); round++)
+	{
+		Host		host;
+		KanonPattern list[MAX_LIST];
+		KanonProblem *problem;
+		double		optimum;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 50, 4, list);
+		problem->k = 2 + random_below(&random, 7);
+		optimum = unreduced(problem, (IlpSettings) {0});
+		for (size_t j = 0; j < sizeof(settings) / sizeof(settings[0]); j++)
+		{
+			double		cost = unreduced(problem, settings[j]);
+
+			assert_true(cost == optimum || fabs(cost - optimum) <= 1e-6);
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* A small random model, without costs. */
+#define CUT_TYPES 4
+#define CUT_INSTANCES 4
+#define CUT_ROWS 7
+
+typedef struct CutCase
+{
+	IlpModel	model;
+	int64_t		n[CUT_TYPES];
+	size_t		start[CUT_INSTANCES + 1];
+	uint32_t	type[CUT_TYPES * CUT_INSTANCES];
+	double		u[CUT_INSTANCES];
+	double		x[CUT_TYPES * CUT_INSTANCES];
+	uint32_t	row[CUT_ROWS];	/* type of each */
+	uint32_t	nrows;
+} CutCase;
+
+static void
+random_cut_case(CutCase *c, Host *host, uint64_t *random)
+{
+	size_t		pairs = 0;
+
+	memset(c, 0, sizeof(*c));
+	c->model = (IlpModel) {.env = &host->env,.k = 2 + random_below(random, 3),.m = CUT_TYPES,
+		.n = c->n,.nf = CUT_INSTANCES,.start = c->start,.type = c->type};
+	for (uint32_t r = 0; r < CUT_ROWS; r++)
+	{
+		uint32_t	i = r < CUT_TYPES ? r : random_below(random, CUT_TYPES);
+
+		c->row[c->nrows++] = i;
+		c->n[i]++;
+	}
+	for (uint32_t f = 0; f < CUT_INSTANCES; f++)
+	{
+		c->u[f] = random_below(random, 9) / 8.0;
+		for (uint32_t i = 0; i < CUT_TYPES; i++)
+			if (random_below(random, 3) > 0)
+			{
+				c->type[pairs] = i;
+				c->x[pairs++] = c->u[f] * (double) c->n[i] * random_below(random, 5) / 4.0;
+			}
+		c->start[f + 1] = pairs;
+	}
+}
+
+/* How far a point is beyond a cut: at most 0 means that it satisfies it. */
+static double
+beyond_cut(const CutCase *c, const IlpCuts *cuts, const IlpCut *cut, const double *u,
+		   const double *x)
+{
+	const uint32_t *types = cuts->number.v + cut->start;
+	const uint32_t *instances = types + cut->ntypes;
+	double		sum = -(double) (cut->missing * cut->classes);
+
+	for (uint32_t j = 0; j < cut->ninstances; j++)
+	{
+		uint32_t	f = instances[j];
+
+		sum += (double) cut->missing * u[f];
+		for (size_t p = c->start[f]; p < c->start[f + 1]; p++)
+		{
+			bool		within = false;
+
+			for (uint32_t t = 0; t < cut->ntypes; t++)
+				within |= types[t] == c->type[p];
+			sum -= within ? 0 : x[p];
+		}
+	}
+	return sum;
+}
+
+/* Every solution satisfies every cut: each row in one of the instances, or in none. */
+static void
+all_satisfy(const CutCase *c, const IlpCuts *cuts)
+{
+	uint32_t	choice[CUT_ROWS] = {0};
+	uint32_t	at;
+
+	do
+	{
+		double		u[CUT_INSTANCES] = {0};
+		double		x[CUT_TYPES * CUT_INSTANCES] = {0};
+		bool		fine = true;
+
+		for (uint32_t r = 0; r < c->nrows && fine; r++)
+		{
+			uint32_t	f = choice[r];
+			size_t		p;
+
+			if (f == CUT_INSTANCES)
+				continue;
+			for (p = c->start[f]; p < c->start[f + 1] && c->type[p] != c->row[r]; p++)
+				;
+			fine = p < c->start[f + 1];
+			if (fine)
+				x[p]++;
+		}
+		for (uint32_t f = 0; f < CUT_INSTANCES && fine; f++)
+		{
+			double		rows = 0;
+
+			for (size_t p = c->start[f]; p < c->start[f + 1]; p++)
+				rows += x[p];
+			u[f] = rows > 0;
+			fine = rows == 0 || rows >= (double) c->model.k;
+		}
+		for (size_t j = 0; j < cuts->n && fine; j++)
+			assert_true(beyond_cut(c, cuts, &cuts->cut[j], u, x) <= 1e-9);
+		for (at = 0; at < c->nrows && choice[at]++ == CUT_INSTANCES; at++)
+			choice[at] = 0;
+	} while (at < c->nrows);
+}
+
+static void
+cuts_are_valid(void **state)
+{
+	uint64_t	random = 99;
+	size_t		found = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(300); round++)
+	{
+		Host		host;
+		CutCase		c;
+		IlpCuts		cuts = {0};
+		KanonProblem problem = {.env = &host.env,.time_limit = INFINITY};
+		KanonWatch	watch;
+
+		host_init(&host);
+		random_cut_case(&c, &host, &random);
+		kanon_watch_init(&watch, &problem, "test");
+		assert_int_equal(ilp_cuts_find(&c.model, c.u, c.x, &cuts, &watch), KANON_OK);
+		for (size_t j = 0; j < cuts.n; j++)
+			assert_true(beyond_cut(&c, &cuts, &cuts.cut[j], c.u, c.x) > 0);
+		all_satisfy(&c, &cuts);
+		found += cuts.n;
+		ilp_cuts_free(&host.env, &cuts);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(found > (size_t) exact_cases(300));
 }
 
 /* A table of middle size, that takes all parts of the solver. */
@@ -339,6 +515,8 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equals_brute_force),
 		cmocka_unit_test(equals_unreduced),
+		cmocka_unit_test(same_under_all_settings),
+		cmocka_unit_test(cuts_are_valid),
 		cmocka_unit_test(memory_ends),
 		cmocka_unit_test(cancelled),
 		cmocka_unit_test(solves_again),
