@@ -24,6 +24,9 @@
 #define ILP_LARGE_ROWS 20000
 #endif
 
+/* And from which a row of the tableau for each fraction, for cuts and penalties, does. */
+#define TABLEAU_ROWS 20000
+
 /* Work of the search from a relaxation's solution, per pair of the model. */
 #define ROUNDING 300.0
 
@@ -226,6 +229,7 @@ solve(void *arg)
 {
 	IlpRun	   *run = arg;
 	glp_iocp	parm;
+	bool		tableau;
 	int			rc;
 	KanonStatus status;
 
@@ -241,12 +245,12 @@ solve(void *arg)
 	parm.msg_lev = GLP_MSG_ALL;
 	parm.out_frq = 500;
 	parm.out_dly = 0;
-	/* penalties and Gomory's cuts look at a row of the tableau for each fraction */
 	run->large = glp_get_num_rows(run->lp) >= ILP_LARGE_ROWS;
-	parm.br_tech = run->settings->most_fractional || run->large ? GLP_BR_MFV : GLP_BR_DTH;
+	tableau = glp_get_num_rows(run->lp) < TABLEAU_ROWS;
+	parm.br_tech = run->settings->most_fractional || !tableau ? GLP_BR_MFV : GLP_BR_DTH;
 	parm.bt_tech = GLP_BT_BLB;
-	parm.gmi_cuts = run->settings->cuts && !run->large ? GLP_ON : GLP_OFF;
-	parm.mir_cuts = run->settings->rounding_cuts && !run->large ? GLP_ON : GLP_OFF;
+	parm.gmi_cuts = run->settings->cuts && tableau ? GLP_ON : GLP_OFF;
+	parm.mir_cuts = run->settings->rounding_cuts && tableau ? GLP_ON : GLP_OFF;
 	parm.cb_func = tree_callback;
 	parm.cb_info = run;
 	if (run->watch->deadline < INFINITY)

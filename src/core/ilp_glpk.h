@@ -17,7 +17,7 @@ typedef struct IlpRun
 	IlpOutcome *outcome;
 	KanonWatch *watch;
 	bool		full;			/* node limit */
-	bool		large;			/* many rows: what GLPK does between two callbacks takes long */
+	bool		large;			/* many rows: nodes are solved where they can be cancelled */
 	KanonStatus status;			/* of the searches within */
 	int			next_rounding;	/* at so many nodes */
 	glp_prob   *lp;
