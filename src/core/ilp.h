@@ -256,7 +256,7 @@ typedef struct IlpSettings
 {
 	bool		cuts;			/* those of ilp_cuts.c, and Gomory's */
 	bool		rounding_cuts;	/* GLPK's, too */
-	bool		most_fractional;	/* branching; else by Driebeck and Tomlin's penalties */
+	int			branching;		/* 0: pseudo-costs, 1: most fractional, 2: Driebeck-Tomlin */
 	int64_t		max_nodes;		/* 0: no limit */
 	double		gap;
 	bool		rounding;		/* search from the relaxation's solutions; the model is transposed */

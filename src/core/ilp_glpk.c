@@ -247,7 +247,8 @@ solve(void *arg)
 	parm.out_dly = 0;
 	run->large = glp_get_num_rows(run->lp) >= ILP_LARGE_ROWS;
 	tableau = glp_get_num_rows(run->lp) < TABLEAU_ROWS;
-	parm.br_tech = run->settings->most_fractional || !tableau ? GLP_BR_MFV : GLP_BR_DTH;
+	parm.br_tech = run->settings->branching == 1 || !tableau ? GLP_BR_MFV :
+		run->settings->branching == 0 ? GLP_BR_PCH : GLP_BR_DTH;
 	parm.bt_tech = GLP_BT_BLB;
 	parm.gmi_cuts = run->settings->cuts && tableau ? GLP_ON : GLP_OFF;
 	parm.mir_cuts = run->settings->rounding_cuts && tableau ? GLP_ON : GLP_OFF;

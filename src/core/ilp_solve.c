@@ -15,6 +15,9 @@
 #define ILP_SMALL 600
 #endif
 
+/* Pairs from which branching is without pseudo-costs. */
+#define LARGE 5000
+
 /*
  * Pairs above which GLPK gets nowhere: it takes seconds, deaf to cancelling, to
  * set up a single relaxation, and hours to solve it.
@@ -73,7 +76,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 {
 	static const IlpSettings tries[] = {
 		{.cuts = true,.max_nodes = 2000,.free_fallback = true},
-		{.cuts = true,.most_fractional = true,.max_nodes = 1000,.free_fallback = true},
+		{.cuts = true,.branching = 1,.max_nodes = 1000,.free_fallback = true},
 		{.cuts = true,.rounding_cuts = true,.free_fallback = true}
 	};
 	IlpList		start = {0};
@@ -90,6 +93,9 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		IlpList		open = {0};
 
 		settings.gap = plan->gap;
+		/* pseudo-costs begin with trial pivots on every fraction: too long where there are many */
+		if (settings.branching == 0 && model->start[model->nf] >= LARGE)
+			settings.branching = 2;
 		settings.start = start.n > 0 && model->start[model->nf] >= ILP_SMALL ? &start : NULL;
 		settings.rounding = model->opt != NULL && model->start[model->nf] >= ILP_SMALL;
 		if (plan->max_nodes > 0)

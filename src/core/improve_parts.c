@@ -278,7 +278,7 @@ divide(Search *s, Part *part, const IlpList *open)
 static KanonStatus
 solve_part(Search *s, Part *part, const IlpPrices *prices, double cutoff, bool *solved)
 {
-	static const IlpSettings settings = {.cuts = true,.max_nodes = MAX_NODES,
+	static const IlpSettings settings = {.cuts = true,.branching = 2,.max_nodes = MAX_NODES,
 	.free_fallback = true};
 	KanonEnv   *env = s->env;
 	KanonReport report;

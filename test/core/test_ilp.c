@@ -246,7 +246,8 @@ same_under_all_settings(void **state)
 {
 	static const IlpSettings settings[] = {
 		{.cuts = true},
-		{.cuts = true,.most_fractional = true},
+		{.cuts = true,.branching = 1},
+		{.cuts = true,.branching = 2},
 		{.cuts = true,.rounding_cuts = true}
 	};
 	uint64_t	random = 1234;
