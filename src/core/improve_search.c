@@ -10,6 +10,11 @@
  * gain there, rows to spare elsewhere and the rows of classes dissolved for it,
  * and opens instances for the freed rows or puts them into their cheapest open
  * class.  It cools by work done, not by time, so that a run can be repeated.
+ *
+ * Between which temperatures depends on k, the weights and above all on how far
+ * apart the costs of the instances are, so a quick run finds out first, as in
+ * W. Ben-Ameur, "Computing the initial temperature of simulated annealing",
+ * Comput. Optim. Appl. 29, 2004, but by the cost reached instead of acceptance.
  */
 #include <math.h>
 #include <string.h>
@@ -18,6 +23,9 @@
 
 /* How often rows are assigned anew in a search. */
 #define REASSIGN 20
+
+/* Tries for each unit between two crossings of the state with the best one. */
+#define CROSS 1
 
 static void
 save_best(Search *s)
@@ -93,29 +101,110 @@ restore_best(Search *s)
 	s->watch->work += s->n;
 }
 
-/* Share of the work after which it goes on from the best solution, colder. */
+/*
+ * Parts of the work: a quick run from very hot to very cold that tells between
+ * which temperatures there is something to decide; the long one between these;
+ * the last goes on from the best solution, colder and colder.
+ */
+#define PROBE 0.1
 #define QUENCH 0.88
 
-/* Where cooling begins when the start is good already. */
-#define WARM 0.7
+/* Temperatures of the quick run, as multiples of a usual one. */
+#define PROBE_HOT 10
+#define PROBE_COLD 0.1
 
-/* The temperature reached then, as a share of the first. */
-#define COLD 0.33
+/* The same from a good start, when there is no other. */
+#define WARM_HOT 0.4
+#define WARM_COLD 0.05
+
+/* How far above its end the quick run was where the long one begins and ends. */
+#define HOT_EXCESS 0.02
+#define COLD_EXCESS 0.001
+
+/* Readings of the quick run. */
+#define READINGS 64
+
+typedef struct Cooling
+{
+	bool		warm;
+	double		usual;
+	double		scale;			/* of costs */
+	double		reading[READINGS];	/* cost of the quick run's state */
+	double		hot;			/* of the long run */
+	double		cold;
+} Cooling;
 
 /*
- * The temperature: what a move may reasonably lose grows with the rows it
- * moves, thus with k, but less than k, as rows in large classes have more
- * choice.  The constants are measured on unit weights.
+ * What a move may reasonably lose grows with the rows it moves, thus with k, but
+ * less than k, as rows in large classes have more choice.
  */
 static void
-set_temperature(Search *s, double scale, double share)
+start_cooling(const Search *s, bool warm, Cooling *c)
 {
-	double		k = fmin(1000, (double) s->model->k);
-	double		hot = scale * (k < 50 && s->n < 10000 ? 0.38 : 0.3) * pow(k, 0.6);
+	const IlpModel *model = s->model;
 
-	s->temperature = share < QUENCH ? hot * pow(COLD, share / QUENCH) :
-		hot * COLD * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
-	s->reach = s->temperature + 0.5 * scale;
+	memset(c, 0, sizeof(*c));
+	c->warm = warm;
+	for (uint32_t f = 0; f < model->nf; f++)
+		c->scale = fmax(c->scale, model->w[f]);
+	c->scale = model->integral ? 1 : c->scale / 8;
+	c->usual = 0.35 * c->scale * pow(fmin(1000, (double) model->k), 0.6);
+}
+
+static double
+probe_temperature(const Cooling *c, double share)
+{
+	return c->usual * PROBE_HOT * pow(PROBE_COLD / PROBE_HOT, share / PROBE);
+}
+
+/* Where the quick run was last that much above its least reading. */
+static double
+temperature_above(const Search *s, const Cooling *c, double excess)
+{
+	double		least = INFINITY;
+	int			at = READINGS - 1;
+
+	for (int j = 0; j < READINGS; j++)
+		if (c->reading[j] > 0)
+			least = fmin(least, c->reading[j]);
+	while (at > 0 && c->reading[at] <= least + excess * (least - s->model->base))
+		at--;
+	return probe_temperature(c, PROBE * at / READINGS);
+}
+
+static void
+set_temperature(Search *s, Cooling *c, double share)
+{
+	if (c->warm)
+		s->temperature = c->usual * WARM_HOT * pow(WARM_COLD / WARM_HOT, share);
+	else if (share < PROBE)
+	{
+		c->reading[(int) (share / PROBE * READINGS)] = s->cost;
+		s->temperature = probe_temperature(c, share);
+	}
+	else
+	{
+		if (c->hot == 0)
+		{
+			c->hot = temperature_above(s, c, HOT_EXCESS);
+			c->cold = temperature_above(s, c, COLD_EXCESS);
+		}
+		s->temperature = share < QUENCH ?
+			c->hot * pow(c->cold / c->hot, (share - PROBE) / (QUENCH - PROBE)) :
+			c->cold * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
+	}
+	s->reach = s->temperature + 0.5 * c->scale;
+}
+
+/* The best solution so far, in all components of the two at hand. */
+static void
+keep_best(Search *s, bool *dirty)
+{
+	if (*dirty)
+		save_best(s);
+	else
+		search_cross(s);
+	*dirty = false;
 }
 
 /*
@@ -125,8 +214,7 @@ set_temperature(Search *s, double scale, double share)
 static KanonStatus
 anneal(Search *s, double work, double time_share, bool warm, double target)
 {
-	const IlpModel *model = s->model;
-	double		scale = 0;
+	Cooling		cooling;
 	int64_t		begin = kanon_watch_total(s->watch);
 	double		clock = s->watch->deadline < INFINITY ? s->env->now(s->env->arg) : 0;
 	int64_t		next = begin + (int64_t) (work / REASSIGN);
@@ -134,10 +222,8 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 	bool		quench = false;
 	int64_t		since = 0;
 
-	for (uint32_t f = 0; f < model->nf; f++)
-		scale = fmax(scale, model->w[f]);
-	scale = model->integral ? 1 : scale / 8;
-	for (int64_t done = 0;; done++, since++)
+	start_cooling(s, warm, &cooling);
+	for (int64_t done = 0; s->best_cost > target; done++, since++)
 	{
 		double		delta;
 
@@ -152,15 +238,11 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 			if (share >= 1)
 				break;
 			s->watch->share = share;
-			if (warm)
-				share = WARM + (1 - WARM) * share;
-			set_temperature(s, scale, share);
+			set_temperature(s, &cooling, share);
 			if (share >= QUENCH && !quench)
 			{
 				quench = true;
-				if (dirty)
-					save_best(s);
-				dirty = false;
+				keep_best(s, &dirty);
 				restore_best(s);
 			}
 		}
@@ -183,6 +265,8 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 			dirty = false;
 			since = 0;
 		}
+		if (done % (CROSS * (int64_t) s->n) == CROSS * (int64_t) s->n - 1)
+			keep_best(s, &dirty);
 		if (!search_try(s, &delta))
 			return KANON_NO_MEMORY;
 		if (delta == INFINITY)
@@ -208,8 +292,7 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 				break;
 		}
 	}
-	if (dirty)
-		save_best(s);
+	keep_best(s, &dirty);
 	return KANON_OK;
 }
 

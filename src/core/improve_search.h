@@ -1,7 +1,8 @@
 /*
- * improve_search.h: the state of ruin and recreate, shared by its four files:
+ * improve_search.h: the state of ruin and recreate, shared by its five files:
  * improve_state.c (what is where), improve_moves.c (a move), improve_search.c
- * (the annealing) and improve_parts.c (exactly solved neighbourhoods).
+ * (the annealing), improve_cross.c (the better of two states, piece by piece)
+ * and improve_parts.c (exactly solved neighbourhoods).
  */
 #ifndef KANON_IMPROVE_SEARCH_H
 #define KANON_IMPROVE_SEARCH_H
@@ -127,6 +128,9 @@ extern KanonStatus search_assign(const IlpModel *model, const IlpList *open, dou
  * stands: that much work, or until the target is reached.
  */
 extern KanonStatus search_parts(Search *s, double work, double target);
+
+/* improve_cross.c: where the state at hand is better than the best one saved, that follows it. */
+extern void search_cross(Search *s);
 
 /* improve_moves.c */
 
