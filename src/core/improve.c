@@ -162,14 +162,16 @@ search(Improve *v, const IlpList *start, double share)
 	KanonStatus status;
 
 	/*
-	 * Parts that GLPK solves hold few classes where k is large, and gain nothing;
-	 * of a large table they see too little.
+	 * Parts that GLPK solves hold few classes where k is large, and gain less than
+	 * more annealing; of a large table they see too little.
 	 */
-	if (problem->k < 8 && rows < LARGE)
+	if (problem->k <= 3 && rows < LARGE)
 	{
-		parts = (problem->k <= 3 ? 0.7 : 0.35) * work;
-		work *= problem->k <= 3 ? 0.55 : 1;
+		parts = 0.7 * work;
+		work *= 0.55;
 	}
+	else if (problem->k < 8 && rows < LARGE)
+		work *= 1.35;
 	else
 		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
 	status = filter(v, start, 2 * start->n + (problem->k < 50 && rows < LARGE ? 600 : 1000), &part);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
+#include "improve_search.h"
 
 static KanonProblem *
 random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k,
@@ -91,6 +92,125 @@ between(void **state)
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
+}
+
+/* Small tables: nearly always the optimum, whether the prices prove it or not. */
+static void
+optimal(void **state)
+{
+	uint64_t	random = 41;
+	int			rounds = exact_cases(40);
+	int			equal = 0;
+
+	(void) state;
+	for (int round = 0; round < rounds; round++)
+	{
+		Host		host;
+		KanonProblem *problem = random_problem(&host, &random, 40, 4, 3, 2 + round % 4, false);
+		KanonRelease release;
+		KanonReport report;
+		double		optimum;
+
+		problem->effort = 0.002;
+		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+		assert_true(report.proven);
+		optimum = report.cost;
+		kanon_release_free(problem, &release);
+		assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+		assert_true(report.cost >= optimum - 1e-6 && report.lower_bound <= optimum + 1e-6);
+		equal += report.cost < optimum + 1e-6;
+		kanon_release_free(problem, &release);
+		problem_free(problem);
+	}
+	assert_true(equal >= rounds * 95 / 100);
+}
+
+/* A solution: every class filled by rows that fit it; its cost. */
+static double
+solution_cost(const Search *s, const uint32_t *in, int64_t *load)
+{
+	const IlpModel *model = s->model;
+	double		cost = model->base;
+
+	memset(load, 0, model->nf * sizeof(*load));
+	for (uint32_t u = 0; u < s->n; u++)
+	{
+		bool		fits = in[u] == NONE;
+
+		cost += search_cost(s, u, in[u]) * (double) s->rows[u];
+		if (fits)
+			continue;
+		load[in[u]] += s->rows[u];
+		for (size_t p = model->start[in[u]]; p < model->start[in[u] + 1]; p++)
+			fits = fits || model->type[p] == s->type[u];
+		assert_true(fits);
+	}
+	for (uint32_t f = 0; f < model->nf; f++)
+		assert_true(load[f] == 0 || load[f] >= model->k);
+	return cost;
+}
+
+/*
+ * The better of two solutions in each component: a solution, no worse than
+ * either, and at times better than both.
+ */
+static void
+crossed(void **state)
+{
+	uint64_t	random = 77;
+	int			rounds = exact_cases(100);
+	int			better = 0;
+
+	(void) state;
+	for (int round = 0; round < rounds; round++)
+	{
+		Host		host;
+		KanonProblem *problem = random_problem(&host, &random, 150, 5, 5, 2 + round % 3, false);
+		KanonReport report = {0};
+		KanonWatch	watch;
+		KanonInstances instances;
+		IlpModel	model;
+		Search		s = {.model = &model,.env = &host.env,.watch = &watch,
+			.random = 1 + (uint64_t) round,.temperature = 2};
+		int64_t    *load;
+
+		kanon_watch_init(&watch, problem, "test");
+		assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20,
+											   &watch, &instances, &report), KANON_OK);
+		assert_int_equal(ilp_model_build(problem, &instances, false, &watch, &model), KANON_OK);
+		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
+		assert_true(search_alloc(&s));
+		s.cost = model.base;
+		assert_int_equal(search_start(&s, NULL), KANON_OK);
+		memcpy(s.best, s.in, s.n * sizeof(*s.in));
+		s.best_cost = s.cost;
+		load = calloc(model.nf + 1, sizeof(*load));
+		for (int cross = 0; cross < 20; cross++)
+		{
+			double		before = s.best_cost;
+
+			for (int move = 0; move < 30; move++)
+			{
+				double		delta;
+
+				assert_true(search_try(&s, &delta));
+				if (delta > 1)
+					search_undo(&s);
+			}
+			search_cross(&s);
+			assert_true(fabs(solution_cost(&s, s.best, load) - s.best_cost) < 1e-6);
+			assert_true(fabs(solution_cost(&s, s.in, load) - s.cost) < 1e-6);
+			assert_true(s.best_cost <= before + 1e-6 && s.best_cost <= s.cost + 1e-6);
+			better += s.best_cost < before - 1e-6 && s.best_cost < s.cost - 1e-6;
+		}
+		free(load);
+		search_free(&s);
+		ilp_model_free(&model);
+		kanon_instances_free(&host.env, &instances);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(better > rounds);
 }
 
 /* The same release for the same seed. */
@@ -400,6 +520,8 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between),
+		cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),
 		cmocka_unit_test(repeats),
 		cmocka_unit_test(memory_ends),
 		cmocka_unit_test(little_memory),
