@@ -30,6 +30,12 @@
 /* Rows from which a table is searched as a large one: measured. */
 #define LARGE 10000
 
+/*
+ * Steps of the search for each step that instances and bound took, at least: it
+ * takes about as long as they, since its steps are slower.
+ */
+#define SEARCH_SHARE 0.2
+
 typedef struct Improve
 {
 	const KanonProblem *problem;
@@ -157,6 +163,7 @@ search(Improve *v, const IlpList *start, double share)
 	double		cost;
 	double	   *g;
 	double		rows = row_units(&v->model);
+	double		spent = (double) kanon_watch_total(&v->watch);
 	double		work = share * problem->effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
 	double		parts = 0;
 	KanonStatus status;
@@ -174,6 +181,7 @@ search(Improve *v, const IlpList *start, double share)
 		work *= 1.35;
 	else
 		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
+	work = fmax(work, share * problem->effort * SEARCH_SHARE * spent);
 	status = filter(v, start, 2 * start->n + (problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
 
 	if (status != KANON_OK)
