@@ -166,6 +166,7 @@ search(Improve *v, const IlpList *start, double share)
 	double		spent = (double) kanon_watch_total(&v->watch);
 	double		work = share * problem->effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
 	double		parts = 0;
+	double		per_class = 2;
 	KanonStatus status;
 
 	/*
@@ -182,8 +183,14 @@ search(Improve *v, const IlpList *start, double share)
 	else
 		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
 	work = fmax(work, share * problem->effort * SEARCH_SHARE * spent);
-	status = filter(v, start, 2 * start->n + (problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
-
+	/*
+	 * The wider the gap, the less reduced costs say which instances matter: as many
+	 * for each class as it has per cent.  A short search has no time for more than two.
+	 */
+	if (share == 1 && v->cost > 0)
+		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
+	status = filter(v, start, (size_t) (per_class * (double) start->n) +
+					(problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
 	if (status != KANON_OK)
 		return status;
 	if (v->trace != NULL)
