@@ -394,5 +394,17 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 KanonStatus
 ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpAnswer *answer)
 {
-	return solve_part(model, cutoff, plan, 0, answer);
+	KanonStatus status = ilp_model_transpose(model, plan->watch);
+	IlpList		none = {0};
+	bool		apart = false;
+
+	if (status == KANON_OK)
+		status = falls_apart(model, &apart);
+	if (status != KANON_OK || !apart)
+		return status == KANON_OK ? solve_part(model, cutoff, plan, 0, answer) : status;
+	/* a search of the whole and its prices say nothing that those of the parts do not */
+	answer->cost = ilp_model_ceiling(model);
+	answer->bound = fmin(answer->cost, ilp_round_up(model, ilp_model_floor(model)));
+	return solve_parts(model, fmin(cutoff, ilp_cutoff(model, answer->cost)), plan, -1, &none,
+					   answer);
 }
