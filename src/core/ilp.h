@@ -251,6 +251,15 @@ extern KanonStatus ilp_cuts_find(const IlpModel *model, const double *u, const d
 								 IlpCuts *cuts, KanonWatch *watch);
 extern void ilp_cuts_free(KanonEnv *env, IlpCuts *cuts);
 
+/* ilp_round.c */
+
+/*
+ * The best solution found next to a solution u[nf] of the linear relaxation; *cost
+ * INFINITY: none.  Its instances (positions in the model) in *open, empty before.
+ */
+extern KanonStatus ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open,
+							 KanonWatch *watch);
+
 /* ilp_glpk.c */
 typedef struct IlpSettings
 {
@@ -259,7 +268,6 @@ typedef struct IlpSettings
 	int			branching;		/* 0: pseudo-costs, 1: most fractional, 2: Driebeck-Tomlin */
 	int64_t		max_nodes;		/* 0: no limit */
 	double		gap;
-	bool		rounding;		/* search from the relaxation's solutions; the model is transposed */
 	bool		free_fallback;	/* false: every row must be in a class */
 	const IlpList *start;		/* instances that a good solution uses; NULL: none known */
 	/* of the instances f with group[f] == j at most limit[j] are open; may be NULL */

@@ -27,9 +27,6 @@
 /* And from which a row of the tableau for each fraction, for cuts and penalties, does. */
 #define TABLEAU_ROWS 20000
 
-/* Work of the search from a relaxation's solution, per pair of the model. */
-#define ROUNDING 300.0
-
 /*
  * GLPK prunes nodes that are no better than its best solution.  Only solutions
  * of at most `target` count here, and costs are whole: so it is given a "best
@@ -71,35 +68,28 @@ take_solution(IlpRun *run, double cost)
 }
 
 /*
- * GLPK's own heuristics do not know what the model is about: a search from the
- * instances that the relaxation opens at least by half finds good solutions
- * early.
+ * GLPK's own heuristics do not know what the model is about.  Where every row needs a
+ * class, or classes are limited in number, there may be no solution to round to.
  */
 static void
-round_up(IlpRun *run)
+round_solution(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	IlpList		start = {0};
 	IlpList		open = {0};
-	double		cost = INFINITY;
+	double		cost;
 
-	run->status = KANON_OK;
-	for (uint32_t f = 0; f < model->nf && run->status == KANON_OK; f++)
-		if (glp_get_col_prim(run->lp, run->u_col[f]) >= 0.5 &&
-			!ilp_list_add(model->env, &start, f))
-			run->status = KANON_NO_MEMORY;
-	if (run->status == KANON_OK)
-		run->status = ilp_search(model, (uint64_t) run->outcome->nodes + 1,
-								 ROUNDING * (double) model->start[model->nf], 0, -INFINITY, NULL,
-								 &start, &cost, &open, run->watch);
+	if (!run->settings->free_fallback || run->settings->group != NULL)
+		return;
+	for (uint32_t f = 0; f < model->nf; f++)
+		run->u[f] = glp_get_col_prim(run->lp, run->u_col[f]);
+	run->status = ilp_round(model, run->u, &cost, &open, run->watch);
 	if (run->status == KANON_OK && cost <= run->target + ILP_EPS)
 	{
 		memset(run->best, 0, model->nf * sizeof(*run->best));
 		for (size_t j = 0; j < open.n; j++)
 			run->best[open.v[j]] = true;
-		take_solution(run, run->model->integral ? rint(cost) : cost);
+		take_solution(run, model->integral ? rint(cost) : cost);
 	}
-	kanon_free(model->env, start.v);
 	kanon_free(model->env, open.v);
 }
 
@@ -145,11 +135,8 @@ on_tree(glp_tree *tree, void *info)
 	}
 	if (glp_ios_reason(tree) == GLP_IHEUR)
 	{
-		if (run->settings->rounding && total >= run->next_rounding && run->status == KANON_OK)
-		{
-			round_up(run);
-			run->next_rounding = total * 2 + 1;
-		}
+		if (run->status == KANON_OK)
+			round_solution(run);
 		feign(run, tree);
 	}
 	if (glp_ios_reason(tree) == GLP_IBINGO && fabs(glp_mip_col_val(run->lp, run->nz)) < 1e-9)

@@ -19,7 +19,6 @@ typedef struct IlpRun
 	bool		full;			/* node limit */
 	bool		large;			/* many rows: nodes are solved where they can be cancelled */
 	KanonStatus status;			/* of the searches within */
-	int			next_rounding;	/* at so many nodes */
 	glp_prob   *lp;
 	int			nz;				/* the column that feigns objectives */
 	int		   *u_col;			/* [nf] */

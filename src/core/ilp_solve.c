@@ -97,7 +97,6 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		if (settings.branching == 0 && model->start[model->nf] >= LARGE)
 			settings.branching = 2;
 		settings.start = start.n > 0 && model->start[model->nf] >= ILP_SMALL ? &start : NULL;
-		settings.rounding = model->opt != NULL && model->start[model->nf] >= ILP_SMALL;
 		if (plan->max_nodes > 0)
 		{
 			int64_t		left = plan->max_nodes - plan->nodes;
