@@ -24,19 +24,23 @@
 #define ILP_LARGE_ROWS 20000
 #endif
 
+/* Part of the objective by which a node must be better, as GLPK sees it, and then some. */
+#define TOLERANCE 1e-6
+
 /* And from which a row of the tableau for each fraction, for cuts and penalties, does. */
 #define TABLEAU_ROWS 20000
 
 /*
  * GLPK prunes nodes that are no better than its best solution.  Only solutions
  * of at most `target` count here, and costs are whole: so it is given a "best
- * solution" of cost just under target + 1.  (It does not check the rows of what
- * a callback provides; the extra column carries the objective.)
+ * solution" that costs more than target by little, but by more than its tolerance.
+ * (It does not check the rows of what a callback provides; the extra column carries
+ * the objective.)
  */
 static void
 feign(IlpRun *run, glp_tree *tree)
 {
-	double		step = run->model->integral ? 0.99 : 0;
+	double		step = run->model->integral ? fmin(0.99, 0.01 + TOLERANCE * fabs(run->target)) : 0;
 	double		objective = run->target + step;
 
 	if (!(objective < run->feigned - 1e-9))
@@ -207,6 +211,9 @@ solve_root(IlpRun *run)
 			return KANON_OK;
 		}
 	} while (ilp_glpk_tighten(run, run->outcome->bound));
+	if (run->status == KANON_OK)
+		round_solution(run);
+	run->outcome->complete = ilp_round_up(run->model, run->outcome->bound) > run->target;
 	return run->status;
 }
 
