@@ -205,15 +205,15 @@ solve_root(IlpRun *run)
 			return KANON_OK;
 		}
 		run->outcome->bound = glp_get_obj_val(run->lp);
+		round_solution(run);
+		if (run->status != KANON_OK)
+			return run->status;
 		if (ilp_round_up(run->model, run->outcome->bound) > run->target)
 		{
 			run->outcome->complete = true;
 			return KANON_OK;
 		}
 	} while (ilp_glpk_tighten(run, run->outcome->bound));
-	if (run->status == KANON_OK)
-		round_solution(run);
-	run->outcome->complete = ilp_round_up(run->model, run->outcome->bound) > run->target;
 	return run->status;
 }
 
