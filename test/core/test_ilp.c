@@ -275,7 +275,7 @@ same_under_all_settings(void **state)
 	}
 }
 
-/* A small random model, without costs. */
+/* A small random model. */
 #define CUT_TYPES 4
 #define CUT_INSTANCES 4
 #define CUT_ROWS 7
@@ -284,6 +284,8 @@ typedef struct CutCase
 {
 	IlpModel	model;
 	int64_t		n[CUT_TYPES];
+	double		c[CUT_TYPES];
+	double		w[CUT_INSTANCES];
 	size_t		start[CUT_INSTANCES + 1];
 	uint32_t	type[CUT_TYPES * CUT_INSTANCES];
 	double		u[CUT_INSTANCES];
@@ -299,7 +301,9 @@ random_cut_case(CutCase *c, Host *host, uint64_t *random)
 
 	memset(c, 0, sizeof(*c));
 	c->model = (IlpModel) {.env = &host->env,.k = 2 + random_below(random, 3),.m = CUT_TYPES,
-		.n = c->n,.nf = CUT_INSTANCES,.start = c->start,.type = c->type};
+		.n = c->n,.c = c->c,.nf = CUT_INSTANCES,.w = c->w,.start = c->start,.type = c->type};
+	for (uint32_t i = 0; i < CUT_TYPES; i++)
+		c->c[i] = 8 + random_below(random, 3);
 	for (uint32_t r = 0; r < CUT_ROWS; r++)
 	{
 		uint32_t	i = r < CUT_TYPES ? r : random_below(random, CUT_TYPES);
@@ -310,6 +314,7 @@ random_cut_case(CutCase *c, Host *host, uint64_t *random)
 	for (uint32_t f = 0; f < CUT_INSTANCES; f++)
 	{
 		c->u[f] = random_below(random, 9) / 8.0;
+		c->w[f] = 1 + random_below(random, 9);
 		for (uint32_t i = 0; i < CUT_TYPES; i++)
 			if (random_below(random, 3) > 0)
 			{
@@ -346,46 +351,139 @@ beyond_cut(const CutCase *c, const IlpCuts *cuts, const IlpCut *cut, const doubl
 	return sum;
 }
 
+/* What is open and how filled when row r goes to instance choice[r] (CUT_INSTANCES: none). */
+static bool
+divide_rows(const CutCase *c, const uint32_t *choice, double *u, double *x)
+{
+	memset(u, 0, CUT_INSTANCES * sizeof(*u));
+	memset(x, 0, CUT_TYPES * CUT_INSTANCES * sizeof(*x));
+	for (uint32_t r = 0; r < c->nrows; r++)
+	{
+		uint32_t	f = choice[r];
+		size_t		p;
+
+		if (f == CUT_INSTANCES)
+			continue;
+		for (p = c->start[f]; p < c->start[f + 1] && c->type[p] != c->row[r]; p++)
+			;
+		if (p == c->start[f + 1])
+			return false;
+		x[p]++;
+	}
+	for (uint32_t f = 0; f < CUT_INSTANCES; f++)
+	{
+		double		rows = 0;
+
+		for (size_t p = c->start[f]; p < c->start[f + 1]; p++)
+			rows += x[p];
+		u[f] = rows > 0;
+		if (rows > 0 && rows < (double) c->model.k)
+			return false;
+	}
+	return true;
+}
+
+static bool
+next_choice(const CutCase *c, uint32_t *choice)
+{
+	uint32_t	at = 0;
+
+	while (at < c->nrows && choice[at]++ == CUT_INSTANCES)
+		choice[at++] = 0;
+	return at < c->nrows;
+}
+
 /* Every solution satisfies every cut: each row in one of the instances, or in none. */
 static void
 all_satisfy(const CutCase *c, const IlpCuts *cuts)
 {
 	uint32_t	choice[CUT_ROWS] = {0};
-	uint32_t	at;
 
 	do
 	{
-		double		u[CUT_INSTANCES] = {0};
-		double		x[CUT_TYPES * CUT_INSTANCES] = {0};
-		bool		fine = true;
+		double		u[CUT_INSTANCES];
+		double		x[CUT_TYPES * CUT_INSTANCES];
 
-		for (uint32_t r = 0; r < c->nrows && fine; r++)
+		if (divide_rows(c, choice, u, x))
+			for (size_t j = 0; j < cuts->n; j++)
+				assert_true(beyond_cut(c, cuts, &cuts->cut[j], u, x) <= 1e-9);
+	} while (next_choice(c, choice));
+}
+
+/* The least cost that has these instances open (bits); INFINITY: they cannot be filled. */
+static double
+least_cost(const CutCase *c, unsigned open)
+{
+	uint32_t	choice[CUT_ROWS] = {0};
+	double		least = INFINITY;
+
+	do
+	{
+		double		u[CUT_INSTANCES];
+		double		x[CUT_TYPES * CUT_INSTANCES];
+		double		cost = 0;
+		unsigned	used = 0;
+
+		if (!divide_rows(c, choice, u, x))
+			continue;
+		for (uint32_t f = 0; f < CUT_INSTANCES; f++)
+			used |= (unsigned) (u[f] > 0) << f;
+		for (uint32_t r = 0; r < c->nrows; r++)
+			cost += choice[r] < CUT_INSTANCES ? c->w[choice[r]] : c->c[c->row[r]];
+		if (used == open)
+			least = fmin(least, cost);
+	} while (next_choice(c, choice));
+	return least;
+}
+
+/*
+ * Rounding opens what can be filled, at its least cost; when the relaxation is
+ * whole that is its own.
+ */
+static void
+rounds_to_solutions(void **state)
+{
+	uint64_t	random = 77;
+	int			found = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(200); round++)
+	{
+		Host		host;
+		CutCase		c;
+		IlpList		open = {0};
+		KanonProblem problem = {.env = &host.env,.time_limit = INFINITY};
+		KanonWatch	watch;
+		double		cost;
+		unsigned	whole = 0;
+		unsigned	mine = 0;
+		bool		fractional = round % 2 == 0;
+
+		host_init(&host);
+		random_cut_case(&c, &host, &random);
+		kanon_watch_init(&watch, &problem, "test");
+		for (uint32_t f = 0; f < CUT_INSTANCES; f++)
 		{
-			uint32_t	f = choice[r];
-			size_t		p;
-
-			if (f == CUT_INSTANCES)
-				continue;
-			for (p = c->start[f]; p < c->start[f + 1] && c->type[p] != c->row[r]; p++)
-				;
-			fine = p < c->start[f + 1];
-			if (fine)
-				x[p]++;
+			if (!fractional)
+				c.u[f] = random_below(&random, 2);
+			whole |= (unsigned) (c.u[f] == 1) << f;
 		}
-		for (uint32_t f = 0; f < CUT_INSTANCES && fine; f++)
+		assert_int_equal(ilp_round(&c.model, c.u, &cost, &open, &watch), KANON_OK);
+		for (size_t j = 0; j < open.n; j++)
+			mine |= 1u << open.v[j];
+		if (cost < INFINITY)
 		{
-			double		rows = 0;
-
-			for (size_t p = c->start[f]; p < c->start[f + 1]; p++)
-				rows += x[p];
-			u[f] = rows > 0;
-			fine = rows == 0 || rows >= (double) c->model.k;
+			assert_true(fabs(cost - least_cost(&c, mine)) <= 1e-9);
+			found++;
 		}
-		for (size_t j = 0; j < cuts->n && fine; j++)
-			assert_true(beyond_cut(c, cuts, &cuts->cut[j], u, x) <= 1e-9);
-		for (at = 0; at < c->nrows && choice[at]++ == CUT_INSTANCES; at++)
-			choice[at] = 0;
-	} while (at < c->nrows);
+		else
+			assert_true(least_cost(&c, whole) == INFINITY);
+		if (!fractional && cost < INFINITY)
+			assert_true(cost <= least_cost(&c, whole));
+		kanon_free(&host.env, open.v);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(found > exact_cases(200) / 4);
 }
 
 static void
@@ -518,6 +616,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(equals_unreduced),
 		cmocka_unit_test(same_under_all_settings),
 		cmocka_unit_test(cuts_are_valid),
+		cmocka_unit_test(rounds_to_solutions),
 		cmocka_unit_test(memory_ends),
 		cmocka_unit_test(cancelled),
 		cmocka_unit_test(solves_again),
