@@ -152,9 +152,9 @@ row_units(const IlpModel *model)
 	return units;
 }
 
-/* A search on the instances of small reduced cost, with a share of the work. */
+/* A search on the instances of small reduced cost, by so much effort. */
 static KanonStatus
-search(Improve *v, const IlpList *start, double share)
+search(Improve *v, const IlpList *start, int round, double effort)
 {
 	const KanonProblem *problem = v->problem;
 	KanonEnv   *env = problem->env;
@@ -164,7 +164,7 @@ search(Improve *v, const IlpList *start, double share)
 	double	   *g;
 	double		rows = row_units(&v->model);
 	double		spent = (double) kanon_watch_total(&v->watch);
-	double		work = share * problem->effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
+	double		work = effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
 	double		parts = 0;
 	double		per_class = 2;
 	KanonStatus status;
@@ -182,12 +182,12 @@ search(Improve *v, const IlpList *start, double share)
 		work *= 1.35;
 	else
 		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
-	work = fmax(work, share * problem->effort * SEARCH_SHARE * spent);
+	work = fmax(work, effort * SEARCH_SHARE * spent);
 	/*
 	 * The wider the gap, the less reduced costs say which instances matter: as many
 	 * for each class as it has per cent.  A short search has no time for more than two.
 	 */
-	if (share == 1 && v->cost > 0)
+	if (round > 0 && v->cost > 0)
 		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
 	status = filter(v, start, (size_t) (per_class * (double) start->n) +
 					(problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
@@ -202,8 +202,8 @@ search(Improve *v, const IlpList *start, double share)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		status = ilp_search(&part, problem->seed + 1, work, parts, v->bound, g, NULL, &cost, &open,
-							&v->watch);
+		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g,
+							NULL, &cost, &open, &v->watch);
 	}
 	kanon_free(env, g);
 	if (status == KANON_OK)
@@ -320,7 +320,7 @@ finish_exactly(Improve *v)
 
 /* The lower bound, and the prices that go with it. */
 static KanonStatus
-find_bound(Improve *v, bool whole)
+find_bound(Improve *v, bool whole, double effort)
 {
 	/* a pass over a large model costs much, and its last steps gain little */
 	double		steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
@@ -330,8 +330,7 @@ find_bound(Improve *v, bool whole)
 	v->watch.phase = "bound";
 	v->prices.steps = 0;
 	status = ilp_bound(&v->model, whole ? NULL : &missing, v->cost,
-					   (int64_t) (steps * fmax(0.1, sqrt(v->problem->effort))), &v->prices,
-					   &v->watch);
+					   (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->watch);
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;
@@ -342,6 +341,8 @@ run(Improve *v)
 {
 	const KanonProblem *problem = v->problem;
 	bool		whole = v->instances.max_cost == INFINITY;
+	double		usual = fmin(1, problem->effort);
+	double		efforts[] = {0.1 * usual, usual, problem->effort - 1};
 	IlpList		start = {0};
 	double		cost;
 	KanonStatus status;
@@ -364,7 +365,7 @@ run(Improve *v)
 	if (whole)
 		v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
 	v->watch.phase = "start";
-	status = ilp_search(&v->model, problem->seed, problem->effort * 1000 * row_units(&v->model),
+	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model),
 						0, v->bound, NULL, NULL, &cost, &start, &v->watch);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
@@ -373,16 +374,17 @@ run(Improve *v)
 	/*
 	 * Subgradient steps are as long as the gap: with the cost of a short search
 	 * they lead closer to the best prices, and these to a better choice of
-	 * instances for the long one.
+	 * instances for the long one.  More than the usual effort goes on after that: it
+	 * is never worse.
 	 */
-	for (int round = 0; round < 2; round++)
+	for (int round = 0; round < (problem->effort > 1 ? 3 : 2); round++)
 	{
 		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
-			status = find_bound(v, whole);
+			status = find_bound(v, whole, round < 2 ? usual : problem->effort);
 		if (v->trace != NULL)
 			v->trace(0, &v->model, v->cost, v->bound, 0);
 		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
-			status = search(v, &start, round == 0 ? 0.1 : 1);
+			status = search(v, &start, round, efforts[round]);
 		if (v->trace != NULL)
 			v->trace(0, &v->model, v->cost, v->bound, 0);
 	}

@@ -339,7 +339,7 @@ time_holds(void **state)
 	KanonProblem *problem = random_problem(&host, &random, 2000, 16, 3, 3, false);
 
 	(void) state;
-	problem->effort = 1;
+	problem->effort = 3;
 	problem->time_limit = 0.3;
 	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
 	{
