@@ -173,13 +173,11 @@ search(Improve *v, const IlpList *start, int round, double effort)
 	 * Parts that GLPK solves hold few classes where k is large, and gain less than
 	 * more annealing; of a large table they see too little.
 	 */
-	if (problem->k <= 3 && rows < LARGE)
+	if (problem->k < 8 && rows < LARGE)
 	{
-		parts = 0.7 * work;
-		work *= 0.55;
+		parts = (problem->k <= 3 ? 0.7 : 0.35) * work;
+		work *= problem->k <= 3 ? 0.55 : 0.85;
 	}
-	else if (problem->k < 8 && rows < LARGE)
-		work *= 1.35;
 	else
 		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
 	work = fmax(work, effort * SEARCH_SHARE * spent);
