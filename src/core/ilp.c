@@ -44,6 +44,7 @@ solve_relaxed(Exact *e)
 	if (status == KANON_OK)
 		status = ilp_reduce(&model, &fixed, &e->watch);
 	e->watch.phase = "solve";
+	e->watch.within = true;
 	if (status == KANON_OK)
 		status = ilp_solve(&model, INFINITY, &e->plan, &answer);
 	ilp_model_free(&model);

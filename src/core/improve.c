@@ -298,6 +298,7 @@ finish_exactly(Improve *v)
 	if (status == KANON_OK)
 	{
 		v->watch.phase = "solve";
+		v->watch.within = true;
 		status = ilp_solve(&copy, guess, &plan, &answer);
 		v->report->nodes = plan.nodes;
 		if (status == KANON_UNAVAILABLE)
@@ -334,6 +335,20 @@ find_bound(Improve *v, bool whole, double effort)
 	return status;
 }
 
+/* To whom it may concern: what is known now. */
+static void
+tell(Improve *v)
+{
+	double		unit = v->instances.unit;
+
+	v->watch.cost = unit * fmin(v->cost, v->result.cost);
+	v->watch.bound = unit * v->bound;
+	v->watch.bounded = v->bound > -INFINITY && v->watch.cost < INFINITY;
+	v->watch.share = 0;
+	if (v->trace != NULL)
+		v->trace(0, &v->model, v->cost, v->bound, 0);
+}
+
 static KanonStatus
 run(Improve *v)
 {
@@ -367,8 +382,7 @@ run(Improve *v)
 						0, v->bound, NULL, NULL, &cost, &start, &v->watch);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
-	if (v->trace != NULL)
-		v->trace(0, &v->model, v->cost, v->bound, 0);
+	tell(v);
 	/*
 	 * Subgradient steps are as long as the gap: with the cost of a short search
 	 * they lead closer to the best prices, and these to a better choice of
@@ -379,12 +393,10 @@ run(Improve *v)
 	{
 		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
 			status = find_bound(v, whole, round < 2 ? usual : problem->effort);
-		if (v->trace != NULL)
-			v->trace(0, &v->model, v->cost, v->bound, 0);
+		tell(v);
 		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
 			status = search(v, &start, round, efforts[round]);
-		if (v->trace != NULL)
-			v->trace(0, &v->model, v->cost, v->bound, 0);
+		tell(v);
 	}
 	if (status == KANON_OK && whole && v->bound < v->cost - ILP_EPS && !v->watch.late)
 		status = finish_exactly(v);

@@ -371,7 +371,7 @@ search_parts(Search *s, double work, double target)
 	{
 		bool		solved = false;
 
-		s->watch->share = (double) (kanon_watch_total(s->watch) - begin) / work;
+		kanon_watch_share(s->watch, fmin(1, (double) (kanon_watch_total(s->watch) - begin) / work));
 		status = try_part(s, &part, (size_t) rows, &solved);
 		/* as large as can be solved */
 		rows = solved ? fmin(rows * 1.04, s->n) : fmax(rows * 0.85, LEAST_ROWS);

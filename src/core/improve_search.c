@@ -237,7 +237,7 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 							 (time_share * (s->watch->deadline - clock)));
 			if (share >= 1)
 				break;
-			s->watch->share = share;
+			kanon_watch_share(s->watch, share);
 			set_temperature(s, &cooling, share);
 			if (share >= QUENCH && !quench)
 			{
@@ -329,6 +329,8 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
 		{
 			restore_best(&s);
+			if (!watch->within)
+				watch->phase = "parts";
 			status = search_parts(&s, parts, target);
 			if (s.cost < s.best_cost)
 				save_best(&s);

@@ -18,7 +18,8 @@ typedef struct KanonWatch
 {
 	KanonEnv   *env;
 	const char *phase;
-	double		share;			/* for the progress report */
+	double		share;			/* of the phase done, for the progress report */
+	bool		within;			/* searches within a phase do not tell their share */
 	bool		bounded;		/* the next two are known, for the report, too */
 	double		cost;			/* of the best solution so far */
 	double		bound;			/* of all */
@@ -28,6 +29,14 @@ typedef struct KanonWatch
 	bool		cancelled;
 	bool		late;
 } KanonWatch;
+
+/* So much of the phase's work is done. */
+static inline void
+kanon_watch_share(KanonWatch *watch, double share)
+{
+	if (!watch->within)
+		watch->share = share;
+}
 
 extern void kanon_watch_init(KanonWatch *watch, const KanonProblem *problem, const char *phase);
 
