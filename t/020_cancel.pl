@@ -8,6 +8,7 @@ use strict;
 use warnings;
 use Test::More;
 use Time::HiRes qw(time);
+use KanonGate;
 use KanonNode;
 
 use constant LIMIT => 3;
@@ -23,16 +24,9 @@ $node->safe_psql('postgres', <<'E');
 CREATE TABLE many AS SELECT 'person ' || i / 3 AS a, i / 3 AS b, md5(i::text) AS note FROM generate_series(1, 400000) i;
 CREATE TABLE few AS SELECT i % 5 AS a, i % 7 AS b, i AS note FROM generate_series(1, 3500) i;
 CREATE TABLE published AS SELECT 'old'::text AS a;
-CREATE FUNCTION gate(key int) RETURNS bool LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_advisory_lock_shared(key);
-    PERFORM pg_advisory_unlock_shared(key);
-    RETURN true;
-END $$;
--- waits for lock 1 when it is read first, for lock 2 the second time
-CREATE SEQUENCE ticket;
-CREATE VIEW gated AS SELECT * FROM few WHERE (SELECT gate(nextval('ticket')::int));
 E
+# waits for lock 1 when it is read first, for lock 2 the second time
+KanonGate::create($node, 'few');
 
 # A session that runs one statement at a time and lets us watch.
 package Session

@@ -201,7 +201,7 @@ effort_arg(FunctionCallInfo fcinfo, int arg)
 	if (!(effort > 0) || isinf(effort))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("effort must be positive"),
+				 errmsg("effort must be positive and finite"),
 				 errhint("1 is the default, 10 works ten times as long.")));
 	return effort;
 }

@@ -213,10 +213,10 @@ extern KanonStatus ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices
 /* improve_search.c */
 
 /*
- * Ruin and recreate: that much work (kanon_watch steps), warm from the classes in `start`
- * (NULL: hot from none), then `parts` work on exactly solved parts; ends early at a cost of at most `target`.  *best_open lists the
- * instances (positions in the model, ascending) of the best solution, *best its
- * cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
+ * Ruin and recreate: that much work (kanon_watch steps), warm from the classes in
+ * `start` (NULL: hot from none), then `parts` work on exactly solved parts; ends
+ * early at a cost of at most `target`.  *best_open lists the instances (positions in
+ * the model, ascending) of the best solution, *best its cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
  */
 extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts,
 							  double target, const double *g, const IlpList *start, double *best,

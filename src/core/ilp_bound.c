@@ -150,8 +150,8 @@ cost_range(const IlpModel *model)
 }
 
 /*
- * The model with the types that none of its instances takes, which are in `base`.  Shares all but n and c with it; *map as
- * missing->map with them.
+ * The model with the types that none of its instances takes, which are in `base`.
+ * Shares all but n and c with it; *map as missing->map with them.
  */
 static KanonStatus
 widen(const IlpModel *model, const IlpMissing *missing, IlpModel *wide, uint32_t *map)

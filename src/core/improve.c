@@ -50,7 +50,6 @@ typedef struct Improve
 	IlpList		used;			/* best solution, by id */
 	double		cost;			/* of the model's best solution */
 	double		bound;
-	int64_t		steps;
 	IlpTrace	trace;
 } Improve;
 
@@ -386,8 +385,7 @@ run(Improve *v)
 	/*
 	 * Subgradient steps are as long as the gap: with the cost of a short search
 	 * they lead closer to the best prices, and these to a better choice of
-	 * instances for the long one.  More than the usual effort goes on after that: it
-	 * is never worse.
+	 * instances for the long one.  More than the usual effort goes on after that.
 	 */
 	for (int round = 0; round < (problem->effort > 1 ? 3 : 2); round++)
 	{

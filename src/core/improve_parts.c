@@ -378,8 +378,9 @@ search_parts(Search *s, double work, double target)
 		if (status == KANON_OK && kanon_watch(s->watch, 100))
 			status = KANON_CANCELLED;
 	}
-	if (status == KANON_UNAVAILABLE)
-		status = KANON_OK;		/* without GLPK: what was found stands */
+	/* without GLPK, or memory for it, what was found stands */
+	if (status == KANON_UNAVAILABLE || status == KANON_NO_MEMORY)
+		status = KANON_OK;
 	kanon_free(env, part.unit);
 	kanon_free(env, part.mark);
 	kanon_free(env, part.type);

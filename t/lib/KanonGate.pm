@@ -1,7 +1,7 @@
 # Places at which a TAP test holds what runs in a session of its own, and crashes
 # that end it there.
 #
-#   KanonGate::create($node);                      # over a table "person"
+#   KanonGate::create($node);                      # over the table "person", or one that is named
 #   my ($pid, $holder, $runner) = KanonGate::start_held($node, $statement, $lock, @before);
 #   KanonGate::crash($node, 'kill -9', $pid, $holder, $runner);    # or 'immediate shutdown'
 #
@@ -14,16 +14,17 @@ use warnings;
 
 sub create
 {
-	my ($node) = @_;
-	$node->safe_psql('postgres', <<'E');
-CREATE FUNCTION gate(key int) RETURNS bool LANGUAGE plpgsql AS $$
+	my ($node, $table) = @_;
+	$table //= 'person';
+	$node->safe_psql('postgres', <<"E");
+CREATE FUNCTION gate(key int) RETURNS bool LANGUAGE plpgsql AS \$\$
 BEGIN
     PERFORM pg_advisory_lock_shared(key);
     PERFORM pg_advisory_unlock_shared(key);
     RETURN true;
-END $$;
+END \$\$;
 CREATE SEQUENCE ticket;
-CREATE VIEW gated AS SELECT * FROM person WHERE (SELECT gate(nextval('ticket')::int));
+CREATE VIEW gated AS SELECT * FROM $table WHERE (SELECT gate(nextval('ticket')::int));
 E
 }
 

@@ -74,6 +74,10 @@ host_poll(void *arg, const KanonProgress *progress)
 	if (progress->phase == NULL || !(progress->share >= 0 && progress->share <= 1) || progress->rows_left < -1 ||
 		(progress->bounded && !(progress->lower_bound <= progress->cost + 1e-6 * fabs(progress->cost))))
 		abort();
+	if (progress->bounded)
+		host->told = *progress;
+	if (strcmp(progress->phase, "solve") == 0)
+		host->solving = fmax(host->solving, progress->share);
 	if (host->last_poll > 0 && now - host->last_poll > host->longest)
 		host->longest = now - host->last_poll;
 	host->last_poll = now;

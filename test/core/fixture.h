@@ -23,6 +23,8 @@ typedef struct Host
 	uint64_t	cancel_at;		/* the poll to answer with yes; 0: none */
 	double		last_poll;
 	double		longest;		/* seconds between two polls, at most */
+	KanonProgress told;			/* the last that had bounds */
+	double		solving;		/* the largest share told in the phase "solve" */
 } Host;
 
 extern void host_init(Host *host);

@@ -240,6 +240,33 @@ repeats(void **state)
 	problem_free(problem);
 }
 
+/* What it says of cost and bound on the way holds at the end; ilp tells no shares of searches within. */
+static void
+tells(void **state)
+{
+	uint64_t	random = 5;
+	Host		host;
+	KanonProblem *problem = random_problem(&host, &random, 400, 5, 5, 4, false);
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	problem->effort = 0.02;
+	((KanonColumn *) problem->columns)[0].weight = 0.5;
+	assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+	assert_true(host.told.bounded);
+	assert_true(host.told.cost >= report.cost - 1e-6);
+	assert_true(host.told.cost <= 1.5 * report.cost);
+	assert_true(host.told.lower_bound <= report.lower_bound + 1e-6);
+	assert_true(host.told.lower_bound >= 0.5 * report.lower_bound);
+	kanon_release_free(problem, &release);
+	problem->time_limit = 1;
+	assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+	assert_true(host.solving == 0);
+	kanon_release_free(problem, &release);
+	problem_free(problem);
+}
+
 /* Few rows for the oracle, which tries every set of instances. */
 static KanonProblem *
 small_problem(Host *host, int variant)
@@ -526,6 +553,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(optimal),
 		cmocka_unit_test(crossed),
 		cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),
 		cmocka_unit_test(memory_ends),
 		cmocka_unit_test(little_memory),
 		cmocka_unit_test(time_holds),
