@@ -32,24 +32,24 @@
 
 /* 15 asks for shared memory in a hook, older ones while the library is loaded. */
 #if PG_VERSION_NUM >= 150000
-#define KANON_AT_SHMEM_REQUEST(request) \
+#define KANON_AT_SHMEM_REQUEST(request)              \
 	static shmem_request_hook_type previous_request; \
-	static void request_hook(void) \
-	{ \
-		if (previous_request != NULL) \
-			previous_request(); \
-		request(); \
-	} \
-	static void on_shmem_request(void) \
-	{ \
-		previous_request = shmem_request_hook; \
-		shmem_request_hook = request_hook; \
+	static void request_hook(void)                   \
+	{                                                \
+		if (previous_request != NULL)                \
+			previous_request();                      \
+		request();                                   \
+	}                                                \
+	static void on_shmem_request(void)               \
+	{                                                \
+		previous_request = shmem_request_hook;       \
+		shmem_request_hook = request_hook;           \
 	}
 #else
 #define KANON_AT_SHMEM_REQUEST(request) \
-	static void on_shmem_request(void) \
-	{ \
-		request(); \
+	static void on_shmem_request(void)  \
+	{                                   \
+		request();                      \
 	}
 #endif
 
@@ -82,7 +82,7 @@ kanon_spi_select(const char *sql, bool read_only, DestReceiver *dest)
 {
 #if PG_VERSION_NUM >= 140000
 	SPIExecuteOptions options;
-	int			rc;
+	int rc;
 
 	memset(&options, 0, sizeof(options));
 	options.read_only = read_only;
@@ -91,7 +91,7 @@ kanon_spi_select(const char *sql, bool read_only, DestReceiver *dest)
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
 #else
-	Portal		portal = SPI_cursor_open_with_args(NULL, sql, 0, NULL, NULL, NULL, read_only, 0);
+	Portal portal = SPI_cursor_open_with_args(NULL, sql, 0, NULL, NULL, NULL, read_only, 0);
 
 	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, dest);
 	SPI_cursor_close(portal);
@@ -115,15 +115,13 @@ kanon_begin_srf(FunctionCallInfo fcinfo)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
-	TupleDesc	desc;
-	Oid			type;
+	TupleDesc desc;
+	Oid type;
 
-	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
-		(rsinfo->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-returning function called in a place that cannot accept a set"),
-				 errhint("Call it in the FROM clause.")));
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || (rsinfo->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("set-returning function called in a place that cannot accept a set"),
+						errhint("Call it in the FROM clause.")));
 	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
 	if (get_call_result_type(fcinfo, &type, &desc) == TYPEFUNC_SCALAR)
 	{
@@ -132,8 +130,8 @@ kanon_begin_srf(FunctionCallInfo fcinfo)
 	}
 	rsinfo->returnMode = SFRM_Materialize;
 	rsinfo->setDesc = CreateTupleDescCopy(desc);
-	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,
-											  false, work_mem);
+	rsinfo->setResult =
+		tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
 	MemoryContextSwitchTo(old);
 }
 

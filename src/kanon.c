@@ -8,13 +8,13 @@
 
 PG_MODULE_MAGIC;
 
-#define MIN_MAX_MEMORY 1024		/* kB */
+#define MIN_MAX_MEMORY 1024 /* kB */
 
 /* Unset, kanon may use as much as this many maintenance operations. */
 #define MAINTENANCE_SHARES 16
 
-bool		kanon_progress = true;
-int			kanon_max_memory = -1;
+bool kanon_progress = true;
+int kanon_max_memory = -1;
 
 PGDLLEXPORT void _PG_init(void);
 
@@ -32,16 +32,13 @@ check_max_memory(int *newval, void **extra, GucSource source)
 void
 _PG_init(void)
 {
-	DefineCustomBoolVariable("kanon.progress",
-							 "Says every five seconds how far a long run is.",
-							 NULL,
+	DefineCustomBoolVariable("kanon.progress", "Says every five seconds how far a long run is.", NULL,
 							 &kanon_progress, true, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("kanon.max_memory",
-							"Most memory that kanon's own state may take in a session.",
+	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
 							"Row types, dictionaries and solvers count; the executor's grouping and "
 							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",
-							&kanon_max_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET,
-							GUC_UNIT_KB, check_max_memory, NULL, NULL);
+							&kanon_max_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB,
+							check_max_memory, NULL, NULL);
 	MarkGUCPrefixReserved("kanon");
 	labels_register();
 	progress_init();

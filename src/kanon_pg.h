@@ -22,8 +22,8 @@
 #include "core/kanon.h"
 
 /* ---- settings (kanon.c) ---- */
-extern bool kanon_progress;		/* kanon.progress */
-extern int	kanon_max_memory;	/* kanon.max_memory, kB; -1: from maintenance_work_mem */
+extern bool kanon_progress;  /* kanon.progress */
+extern int kanon_max_memory; /* kanon.max_memory, kB; -1: from maintenance_work_mem */
 
 /* Bytes that kanon's own state may take in this session. */
 extern Size kanon_memory_limit(void);
@@ -34,23 +34,23 @@ typedef struct Dictionary Dictionary;
 /* How the cells of a published quasi-identifier look. */
 typedef enum ShowAs
 {
-	SHOW_AS_VALUE,				/* as in the source */
-	SHOW_AS_TEXT,				/* values and labels of a hierarchy, as text */
-	SHOW_AS_RANGE,				/* a value is the range that holds only it */
-	SHOW_AS_SET					/* an array; a value is the array of it alone */
+	SHOW_AS_VALUE, /* as in the source */
+	SHOW_AS_TEXT,  /* values and labels of a hierarchy, as text */
+	SHOW_AS_RANGE, /* a value is the range that holds only it */
+	SHOW_AS_SET    /* an array; a value is the array of it alone */
 } ShowAs;
 
 typedef struct SourceColumn
 {
-	char	   *name;
-	const char *quoted;			/* as an identifier in SQL */
-	Oid			type;			/* as declared, domains included */
-	int32		typmod;
-	Oid			collation;
-	bool		numerical;		/* a quasi-identifier measured as a number */
-	ShowAs		show_as;
-	Dictionary *dictionary;		/* quasi-identifiers: filled by rowtypes_read */
-	struct Hierarchy *hierarchy;	/* how its values generalize, or NULL */
+	char *name;
+	const char *quoted; /* as an identifier in SQL */
+	Oid type;           /* as declared, domains included */
+	int32 typmod;
+	Oid collation;
+	bool numerical; /* a quasi-identifier measured as a number */
+	ShowAs show_as;
+	Dictionary *dictionary;      /* quasi-identifiers: filled by rowtypes_read */
+	struct Hierarchy *hierarchy; /* how its values generalize, or NULL */
 } SourceColumn;
 
 /*
@@ -59,22 +59,22 @@ typedef struct SourceColumn
  */
 typedef struct Levels
 {
-	int			nqis;
-	int			first[KANON_MAX_COLUMNS + 1];	/* its values; [nqis]: number of columns */
-	int			named[KANON_MAX_COLUMNS];	/* levels of its hierarchy; those without a column are suppression */
+	int nqis;
+	int first[KANON_MAX_COLUMNS + 1]; /* its values; [nqis]: number of columns */
+	int named[KANON_MAX_COLUMNS];     /* levels of its hierarchy; those without a column are suppression */
 } Levels;
 
 typedef struct Source
 {
-	Oid			relid;			/* locked in ACCESS SHARE mode until the transaction ends */
-	char	   *name;			/* qualified and quoted */
-	int			nqis;
-	int			ngrouped;		/* >= nqis */
-	SourceColumn *qis;			/* [ngrouped] in the order in which they were named; from nqis on:
+	Oid relid;  /* locked in ACCESS SHARE mode until the transaction ends */
+	char *name; /* qualified and quoted */
+	int nqis;
+	int ngrouped;      /* >= nqis */
+	SourceColumn *qis; /* [ngrouped] in the order in which they were named; from nqis on:
 								 * columns that tell row types apart beside them */
-	Levels		levels;
-	int			nkept;
-	SourceColumn *kept;			/* [nkept] */
+	Levels levels;
+	int nkept;
+	SourceColumn *kept; /* [nkept] */
 } Source;
 
 /* read/source.c */
@@ -101,15 +101,15 @@ extern SourceColumn *source_columns(const Source *source, ArrayType *names, cons
 extern void source_check_groupable(const SourceColumn *columns, int n);
 
 /* read/catalog.c: questions to the system catalogs, with a search_path of their own */
-extern int	catalog_path_begin(void);
+extern int catalog_path_begin(void);
 extern void catalog_path_end(int nest);
 
 /* Around a query that groups by many columns. */
-extern int	grouping_begin(void);
+extern int grouping_begin(void);
 extern void grouping_end(int nest);
 
 /* Around output functions: dates in ISO form, in UTC, every digit of a float. */
-extern int	plain_text_begin(void);
+extern int plain_text_begin(void);
 extern void plain_text_end(int nest);
 
 /* True if reading the one means reading the other (itself, views, partitions). */
@@ -134,13 +134,13 @@ extern char **name_array(ArrayType *array, const char *argument, int *n);
 /* ---- the host's side of the core (api/border.c) ---- */
 typedef struct Border
 {
-	KanonEnv	env;
-	MemoryContext context;		/* everything of one run; deleted with the caller's */
-	Size		limit;			/* kanon_memory_limit() when the run began */
-	Size		used;			/* bytes the core holds */
-	Size		peak;			/* most it held */
-	instr_time	started;
-	instr_time	said;			/* last progress notice */
+	KanonEnv env;
+	MemoryContext context; /* everything of one run; deleted with the caller's */
+	Size limit;            /* kanon_memory_limit() when the run began */
+	Size used;             /* bytes the core holds */
+	Size peak;             /* most it held */
+	instr_time started;
+	instr_time said; /* last progress notice */
 } Border;
 
 extern Border *border_create(const char *name);
@@ -194,12 +194,12 @@ extern void dictionary_free(Dictionary *dictionary);
 /* ---- row types (read/rowtypes.c) ---- */
 typedef struct RowTypes
 {
-	Source	   *source;
-	uint32		ntypes;
-	int64		nrows;
-	KanonColumn *grouped;		/* [ngrouped] what was read; weights are 1 */
-	KanonColumn *columns;		/* the problem's (Levels): grouped itself when there are no hierarchies */
-	int64	   *rows;			/* [ntypes] */
+	Source *source;
+	uint32 ntypes;
+	int64 nrows;
+	KanonColumn *grouped; /* [ngrouped] what was read; weights are 1 */
+	KanonColumn *columns; /* the problem's (Levels): grouped itself when there are no hierarchies */
+	int64 *rows;          /* [ntypes] */
 } RowTypes;
 
 /* Groups the source under the active snapshot. */
@@ -216,7 +216,7 @@ extern RowTypes *rowtypes_read_written(Source *source, Border *border);
 /* Finds the row type of a tuple of codes again. */
 typedef struct TypeIndex TypeIndex;
 extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
-extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes);	/* DICTIONARY_NONE: not there */
+extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes); /* DICTIONARY_NONE: not there */
 
 /*
  * read/taxonomy.c: a hierarchy relation as a tree above the values of a column
@@ -228,14 +228,14 @@ extern struct KanonTaxonomy *taxonomy_read(Oid relid, const Source *source, int 
 /* ---- target (write/) ---- */
 typedef struct Target
 {
-	char	   *schema;
-	char	   *name;
-	char	   *qualified;		/* both, quoted */
-	Oid			namespace;
-	Oid			relid;			/* of the table that is being filled */
-	Oid			replaced;		/* of the old table, or InvalidOid */
-	char	   *building;		/* qualified name while being filled */
-	bool		mark;			/* with KANON_MARK_COLUMN */
+	char *schema;
+	char *name;
+	char *qualified; /* both, quoted */
+	Oid namespace;
+	Oid relid;      /* of the table that is being filled */
+	Oid replaced;   /* of the old table, or InvalidOid */
+	char *building; /* qualified name while being filled */
+	bool mark;      /* with KANON_MARK_COLUMN */
 } Target;
 
 /* The column that says which pattern a row was published under. */
@@ -270,8 +270,8 @@ extern bool target_is_plain(Relation rel, const Target *target, const Source *so
 extern void target_install(Target *target, const Source *source);
 
 /* write/write.c: the release's rows; returns how many were written. */
-extern int64 target_write(const Target *target, const RowTypes *types,
-						  const KanonProblem *problem, const KanonRelease *release, Border *border);
+extern int64 target_write(const Target *target, const RowTypes *types, const KanonProblem *problem,
+						  const KanonRelease *release, Border *border);
 
 /* write/verify.c */
 
@@ -291,8 +291,8 @@ extern void target_verify_freeform(const Target *target, const Source *source, c
  * the share of the source's rows that are not of their class's most frequent
  * value in the (kept) column, or are fully suppressed or left out.
  */
-extern double target_classification(const Target *target, const Source *source,
-									const SourceColumn *column, int64 dropped);
+extern double target_classification(const Target *target, const Source *source, const SourceColumn *column,
+									int64 dropped);
 
 /* ---- the record of runs (api/record.c) ---- */
 typedef struct RunRecord
@@ -301,22 +301,21 @@ typedef struct RunRecord
 	const char *source;
 	const char *target;
 	const char *method;
-	int64		row_count;
-	int64		patterns;		/* -1: not counted */
-	Size		peak_memory;	/* bytes of kanon's own state, at most */
-	double		classification; /* Iyengar's metric; NaN: no class column was named */
-	Datum		options;		/* jsonb of call_options; 0: none */
+	int64 row_count;
+	int64 patterns;                     /* -1: not counted */
+	Size peak_memory;                   /* bytes of kanon's own state, at most */
+	double classification;              /* Iyengar's metric; NaN: no class column was named */
+	Datum options;                      /* jsonb of call_options; 0: none */
 	const KanonColumnMeasures *columns; /* [nqis] */
-	double		read_ms;
-	double		solve_ms;
-	double		write_ms;
-	double		verify_ms;
+	double read_ms;
+	double solve_ms;
+	double write_ms;
+	double verify_ms;
 } RunRecord;
 
 extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *types,
-						const KanonProblem *problem, const KanonRelease *release,
-						const KanonReport *report, const KanonMeasures *measures,
-						const double *tuple_diversity);
+						const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
+						const KanonMeasures *measures, const double *tuple_diversity);
 
 /*
  * {"argument": value, ...} of the arguments at these positions, for the record.
@@ -350,8 +349,8 @@ extern char *pattern_text(KanonPattern pattern, const Levels *levels);
 extern char *class_text(const KanonRelease *release, uint32 class_, const Levels *levels);
 
 /* How many quasi-identifiers a pattern suppresses whole; and a class, which may show ranges and sets. */
-extern int	pattern_suppressed(KanonPattern pattern, const Levels *levels);
-extern int	class_suppressed(const KanonRelease *release, uint32 class_, const Levels *levels);
+extern int pattern_suppressed(KanonPattern pattern, const Levels *levels);
+extern int class_suppressed(const KanonRelease *release, uint32 class_, const Levels *levels);
 
 /* Does a class (its cells, all columns of the problem) show nothing in a quasi-identifier? */
 extern bool shows_nothing(const Levels *levels, int qi, const KanonCell *cells);

@@ -15,11 +15,11 @@
 double *
 weights_parse(ArrayType *array, int ncolumns)
 {
-	Datum	   *elements;
-	bool	   *nulls;
-	int			count;
-	double	   *weights = palloc(sizeof(double) * ncolumns);
-	double		sum = 0;
+	Datum *elements;
+	bool *nulls;
+	int count;
+	double *weights = palloc(sizeof(double) * ncolumns);
+	double sum = 0;
 
 	if (array == NULL)
 	{
@@ -27,13 +27,12 @@ weights_parse(ArrayType *array, int ncolumns)
 			weights[c] = 1;
 		return weights;
 	}
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &elements, &nulls, &count);
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls,
+					  &count);
 	if (ARR_NDIM(array) > 1 || count != ncolumns)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%d weights do not fit %d quasi-identifiers", count, ncolumns),
-				 errhint("Give one weight for each quasi-identifier, in their order.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%d weights do not fit %d quasi-identifiers", count, ncolumns),
+						errhint("Give one weight for each quasi-identifier, in their order.")));
 	for (int c = 0; c < ncolumns; c++)
 	{
 		weights[c] = nulls[c] ? NAN : DatumGetFloat8(elements[c]);
@@ -49,7 +48,7 @@ weights_parse(ArrayType *array, int ncolumns)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the weights add up to %s", sum > 0 ? "more than can be counted" : "0"),
 				 sum > 0 ? errhint("It is their ratios that decide: divide them all by the same number.")
-				 : errhint("At least one quasi-identifier must cost something to suppress.")));
+						 : errhint("At least one quasi-identifier must cost something to suppress.")));
 	return weights;
 }
 
@@ -62,10 +61,8 @@ residual_parse(const char *word)
 		return KANON_RESIDUAL_DROP;
 	if (strcmp(word, "error") == 0)
 		return KANON_RESIDUAL_ERROR;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("residual \"%s\" is not known", word),
-			 errhint("It is 'suppress', 'drop' or 'error'.")));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("residual \"%s\" is not known", word),
+					errhint("It is 'suppress', 'drop' or 'error'.")));
 }
 
 const KanonSolver *
@@ -79,20 +76,16 @@ method_parse(const char *word)
 	initStringInfo(&known);
 	for (solver = kanon_solvers; solver->name != NULL; solver++)
 		appendStringInfo(&known, "%s'%s'", known.len > 0 ? ", " : "", solver->name);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("method \"%s\" is not known", word),
-			 errhint("Known methods: %s.", known.data)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", word),
+					errhint("Known methods: %s.", known.data)));
 }
 
 void
 refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint)
 {
 	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", name),
-				 errhint("%s", hint)));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be NULL", name),
+						errhint("%s", hint)));
 }
 
 char *
@@ -124,23 +117,22 @@ jsonb_arg(FunctionCallInfo fcinfo, int arg)
 LevelCost
 level_cost_arg(FunctionCallInfo fcinfo, int arg)
 {
-	const char *hint = "It is 'height' (levels cost equal steps) or 'ncp' (the certainty penalty of each level).";
+	const char *hint =
+		"It is 'height' (levels cost equal steps) or 'ncp' (the certainty penalty of each level).";
 	const char *word = text_arg(fcinfo, arg, "level_cost", hint);
 
 	if (strcmp(word, "height") == 0)
 		return LEVEL_COST_HEIGHT;
 	if (strcmp(word, "ncp") == 0)
 		return LEVEL_COST_NCP;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("level_cost \"%s\" is not known", word),
-			 errhint("%s", hint)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("level_cost \"%s\" is not known", word),
+					errhint("%s", hint)));
 }
 
 ArrayType *
 name_array_arg(FunctionCallInfo fcinfo, int arg)
 {
-	Datum		name = PG_GETARG_DATUM(arg);
+	Datum name = PG_GETARG_DATUM(arg);
 
 	return construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 }
@@ -148,45 +140,42 @@ name_array_arg(FunctionCallInfo fcinfo, int arg)
 int64
 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 {
-	int64		k;
+	int64 k;
 
 	refuse_null(fcinfo, arg, "k", hint);
 	k = PG_GETARG_INT64(arg);
 	if (k < least)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k must be at least " INT64_FORMAT, least),
-				 errhint("%s", least > 1 ? "With k = 1 every row may stand alone, which protects nobody." : hint)));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least " INT64_FORMAT, least),
+				 errhint("%s",
+						 least > 1 ? "With k = 1 every row may stand alone, which protects nobody." : hint)));
 	return k;
 }
 
 double
 time_limit_arg(FunctionCallInfo fcinfo, int arg)
 {
-	double		seconds;
+	double seconds;
 
 	if (PG_ARGISNULL(arg))
 		return INFINITY;
 	seconds = value_as_number(INTERVALOID, PG_GETARG_DATUM(arg)) / USECS_PER_SEC;
 	if (seconds <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time_limit must be positive"),
-				 errhint("It is an interval such as '60 s'; NULL means no limit.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("time_limit must be positive"),
+						errhint("It is an interval such as '60 s'; NULL means no limit.")));
 	return seconds;
 }
 
 static double
 gap_arg(FunctionCallInfo fcinfo, int arg)
 {
-	double		gap;
+	double gap;
 
 	refuse_null(fcinfo, arg, "gap", "0 asks for the proven optimum.");
 	gap = PG_GETARG_FLOAT8(arg);
 	if (!(gap >= 0 && gap < 1))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("gap must be at least 0 and below 1"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("gap must be at least 0 and below 1"),
 				 errhint("0 asks for the proven optimum, 0.01 for at most one per cent more than it.")));
 	return gap;
 }
@@ -194,14 +183,13 @@ gap_arg(FunctionCallInfo fcinfo, int arg)
 static double
 effort_arg(FunctionCallInfo fcinfo, int arg)
 {
-	double		effort;
+	double effort;
 
 	refuse_null(fcinfo, arg, "effort", "1 is the default.");
 	effort = PG_GETARG_FLOAT8(arg);
 	if (!(effort > 0) || isinf(effort))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("effort must be positive and finite"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("effort must be positive and finite"),
 				 errhint("1 is the default, 10 works ten times as long.")));
 	return effort;
 }
@@ -214,8 +202,7 @@ mask_args(FunctionCallInfo fcinfo, int patterns, int rules, const Source *source
 	mask->order = KANON_ORDER_DOMAIN;
 	if (!PG_ARGISNULL(patterns) && !PG_ARGISNULL(rules))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("patterns and rules cannot both be given"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("patterns and rules cannot both be given"),
 				 errhint("List the patterns, or say them in rules.")));
 	if (!PG_ARGISNULL(patterns))
 	{
@@ -229,7 +216,7 @@ mask_args(FunctionCallInfo fcinfo, int patterns, int rules, const Source *source
 Limits
 limits_arg(FunctionCallInfo fcinfo, int first)
 {
-	Limits		limits;
+	Limits limits;
 
 	limits.time_limit = time_limit_arg(fcinfo, first);
 	limits.gap = gap_arg(fcinfo, first + 1);

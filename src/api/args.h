@@ -12,9 +12,9 @@
 extern void refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
 extern char *text_arg(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
 extern bool bool_arg(FunctionCallInfo fcinfo, int arg, const char *name);
-extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
-extern ArrayType *name_array_arg(FunctionCallInfo fcinfo, int arg);	/* a single name, as an array */
-extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);	/* NULL for NULL */
+extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);      /* NULL for NULL */
+extern ArrayType *name_array_arg(FunctionCallInfo fcinfo, int arg); /* a single name, as an array */
+extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);          /* NULL for NULL */
 
 /* 'height' or 'ncp' */
 extern LevelCost level_cost_arg(FunctionCallInfo fcinfo, int arg);
@@ -29,14 +29,14 @@ extern double time_limit_arg(FunctionCallInfo fcinfo, int arg);
 /* time_limit, gap, seed and effort: four arguments from `first` on. */
 typedef struct Limits
 {
-	double		time_limit;		/* seconds, or INFINITY */
-	double		gap;
-	uint64		seed;
-	double		effort;
+	double time_limit; /* seconds, or INFINITY */
+	double gap;
+	uint64 seed;
+	double effort;
 } Limits;
 
 extern Limits limits_arg(FunctionCallInfo fcinfo, int first);
-extern double time_limit_arg(FunctionCallInfo fcinfo, int arg);	/* seconds, or INFINITY for NULL */
+extern double time_limit_arg(FunctionCallInfo fcinfo, int arg); /* seconds, or INFINITY for NULL */
 extern void set_limits(KanonProblem *problem, const Limits *limits);
 
 /* Raises unless there is one symbol for each quasi-identifier, and each is one. */

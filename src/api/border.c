@@ -22,8 +22,8 @@ leave_rest(Border *border)
 static void *
 border_alloc(void *arg, size_t size)
 {
-	Border	   *border = arg;
-	void	   *ptr;
+	Border *border = arg;
+	void *ptr;
 
 	if (size > border->limit || border->used > border->limit - size)
 		return NULL;
@@ -40,7 +40,7 @@ border_alloc(void *arg, size_t size)
 static void
 border_free(void *arg, void *ptr)
 {
-	Border	   *border = arg;
+	Border *border = arg;
 
 	if (ptr == NULL)
 		return;
@@ -53,7 +53,7 @@ border_free(void *arg, void *ptr)
 static void *
 border_realloc(void *arg, void *ptr, size_t size)
 {
-	void	   *result = border_alloc(arg, size);
+	void *result = border_alloc(arg, size);
 
 	if (result != NULL && ptr != NULL)
 	{
@@ -66,7 +66,7 @@ border_realloc(void *arg, void *ptr, size_t size)
 static double
 border_now(void *arg)
 {
-	instr_time	now;
+	instr_time now;
 
 	INSTR_TIME_SET_CURRENT(now);
 	return INSTR_TIME_GET_DOUBLE(now);
@@ -76,8 +76,7 @@ border_now(void *arg)
 static void
 say_progress(Border *border, const KanonProgress *progress)
 {
-	instr_time	now,
-				since;
+	instr_time now, since;
 	StringInfoData text;
 
 	progress_say(progress->phase, progress->share, progress->rows_left);
@@ -118,9 +117,8 @@ border_poll(void *arg, const KanonProgress *progress)
 Border *
 border_create(const char *name)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon run",
-												  ALLOCSET_DEFAULT_SIZES);
-	Border	   *border = MemoryContextAllocZero(context, sizeof(Border));
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon run", ALLOCSET_DEFAULT_SIZES);
+	Border *border = MemoryContextAllocZero(context, sizeof(Border));
 
 	MemoryContextSetIdentifier(context, MemoryContextStrdup(context, name));
 	border->context = context;
@@ -141,7 +139,7 @@ border_create(const char *name)
 void
 border_progress(Border *border, const char *phase, double share, int64 left)
 {
-	KanonProgress progress = {.phase = phase,.share = share,.rows_left = left};
+	KanonProgress progress = {.phase = phase, .share = share, .rows_left = left};
 
 	say_progress(border, &progress);
 }
@@ -149,18 +147,16 @@ border_progress(Border *border, const char *phase, double share, int64 left)
 static void
 raise_no_memory(const Border *border, Size needed, const char *what)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("kanon needs more memory than it may use"),
-			 errdetail("%s asked for %zu kB more, with %zu kB in use and a limit of %zu kB.",
-					   what, (needed + 1023) / 1024, border->used / 1024, border->limit / 1024),
-			 errhint("Raise \"kanon.max_memory\", or publish fewer or coarser quasi-identifiers.")));
+	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+					errdetail("%s asked for %zu kB more, with %zu kB in use and a limit of %zu kB.", what,
+							  (needed + 1023) / 1024, border->used / 1024, border->limit / 1024),
+					errhint("Raise \"kanon.max_memory\", or publish fewer or coarser quasi-identifiers.")));
 }
 
 void *
 border_palloc(Border *border, Size size)
 {
-	void	   *ptr = border_alloc(border, Max(size, 1));
+	void *ptr = border_alloc(border, Max(size, 1));
 
 	if (ptr == NULL)
 		raise_no_memory(border, size, "Reading or writing the table");
@@ -186,7 +182,7 @@ border_charge(Border *border, Size from, Size to)
 static char *
 sentence(const char *remark)
 {
-	char	   *text = psprintf("%s%s", remark, remark[0] == '\0' ? "" : ".");
+	char *text = psprintf("%s%s", remark, remark[0] == '\0' ? "" : ".");
 
 	text[0] = pg_toupper((unsigned char) text[0]);
 	return text;
@@ -204,72 +200,73 @@ border_check(Border *border, KanonStatus status, const char *remark)
 		case KANON_CANCELLED:
 			CHECK_FOR_INTERRUPTS();
 			/* the reason to stop went away while the core was unwinding */
-			ereport(ERROR,
-					(errcode(ERRCODE_QUERY_CANCELED),
-					 errmsg("canceling kanon's solver due to user request")));
+			ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
+							errmsg("canceling kanon's solver due to user request")));
 			break;
 		case KANON_NO_MEMORY:
 			raise_no_memory(border, border->env.refused, "The solver");
 			break;
 		case KANON_RESIDUAL:
 			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION),
-					 errmsg("some rows fit no class of k rows"),
+					(errcode(ERRCODE_CHECK_VIOLATION), errmsg("some rows fit no class of k rows"),
 					 detail[0] ? errdetail("%s", detail) : 0,
 					 errhint("Allow more patterns, lower k, or let residual be 'suppress' or 'drop'.")));
 			break;
 		case KANON_REST_FORBIDDEN:
-			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION),
-					 errmsg("the rows that fit no class may not be published fully suppressed"),
-					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("the rows that fit no class may not be published fully suppressed"),
+				 detail[0] ? errdetail("%s", detail) : 0,
+				 errhint(
+					 "Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them.")));
 			break;
 		case KANON_INFEASIBLE:
 			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION),
-					 errmsg("no release fulfils these rules"),
+					(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no release fulfils these rules"),
 					 detail[0] ? errdetail("%s", detail) : 0,
 					 errhint("Allow more patterns or lower k; where residual is 'error', another one.")));
 			break;
 		case KANON_NOT_FOUND:
-			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION),
-					 errmsg("the heuristic found no release that fulfils these rules"),
-					 errdetail("One may exist all the same."),
+			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+							errmsg("the heuristic found no release that fulfils these rules"),
+							errdetail("One may exist all the same."),
 #ifdef HAVE_GLPK
-					 errhint("Use an exact method, or allow more patterns.")));
+							errhint("Use an exact method, or allow more patterns.")));
 #else
-					 errhint("Allow more patterns; an exact method takes GLPK, which this build of kanon is without.")));
+							errhint(
+								"Allow more patterns; an exact method takes GLPK, which this build of kanon is without.")));
 #endif
 			break;
 		case KANON_TOO_LARGE:
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the problem is too large for this method"),
-					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Methods 'greedy' and 'improve' take any size.")));
+			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+							errmsg("the problem is too large for this method"),
+							detail[0] ? errdetail("%s", detail) : 0,
+							errhint("Methods 'greedy' and 'improve' take any size.")));
 			break;
 		case KANON_UNAVAILABLE:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("this method is not available in this build of kanon"),
-					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Build kanon with what it needs, or use another method; the reference says under Install which does.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this method is not available in this build of kanon"),
+				 detail[0] ? errdetail("%s", detail) : 0,
+				 errhint(
+					 "Build kanon with what it needs, or use another method; the reference says under Install which does.")));
 			break;
 		case KANON_UNSUPPORTED:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("this method does not take one of the privacy rules"),
-					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("The reference has a table of which method takes which rule; 'greedy' takes most of them.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this method does not take one of the privacy rules"),
+				 detail[0] ? errdetail("%s", detail) : 0,
+				 errhint(
+					 "The reference has a table of which method takes which rule; 'greedy' takes most of them.")));
 			break;
 		case KANON_BROKEN:
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("the solver's release failed kanon's check, nothing was published"),
-					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("This is a defect of kanon; please report it.")));
+			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
+							errmsg("the solver's release failed kanon's check, nothing was published"),
+							detail[0] ? errdetail("%s", detail) : 0,
+							errhint("This is a defect of kanon; please report it.")));
 			break;
 	}
 }

@@ -16,13 +16,13 @@ PG_FUNCTION_INFO_V1(kanon_check);
  * and unique_rows are of the other rows.
  */
 static const char *const query =
-"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), pg_catalog.count(*),"
-" coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8,"
-" pg_catalog.count(*) FILTER (WHERE g.n OPERATOR(pg_catalog.=) 1 AND NOT g.blank),"
-" coalesce(pg_catalog.sum(g.n) FILTER (WHERE g.blank), 0)::pg_catalog.int8,"
-" pg_catalog.avg(g.n)::pg_catalog.float8, pg_catalog.max(g.n)"
-" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
-" FROM %s GROUP BY %s) AS g";
+	"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), pg_catalog.count(*),"
+	" coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8,"
+	" pg_catalog.count(*) FILTER (WHERE g.n OPERATOR(pg_catalog.=) 1 AND NOT g.blank),"
+	" coalesce(pg_catalog.sum(g.n) FILTER (WHERE g.blank), 0)::pg_catalog.int8,"
+	" pg_catalog.avg(g.n)::pg_catalog.float8, pg_catalog.max(g.n)"
+	" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
+	" FROM %s GROUP BY %s) AS g";
 
 #define CHECK_COLUMNS 7
 
@@ -31,21 +31,22 @@ static void
 notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 {
 	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1] = {CStringGetTextDatum(source->name)};
-	bool		isnull = true;
+	Oid types[1] = {TEXTOID};
+	Datum values[1] = {CStringGetTextDatum(source->name)};
+	bool isnull = true;
 
-	if (SPI_execute_with_args(psprintf("SELECT u.matches FROM %s.kanon_usefulness u WHERE u.target OPERATOR(pg_catalog.=) $1"
-									   " ORDER BY u.run DESC LIMIT 1", schema),
-							  1, types, values, NULL, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(
+			psprintf("SELECT u.matches FROM %s.kanon_usefulness u WHERE u.target OPERATOR(pg_catalog.=) $1"
+					 " ORDER BY u.run DESC LIMIT 1",
+					 schema),
+			1, types, values, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the record of runs");
 	if (SPI_processed == 1)
 		(void) SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	if (!isnull)
-		ereport(NOTICE,
-				(errmsg("the table is a freeform release, which has no classes"),
-				 errdetail("Its records overlap; the k of equal records says nothing about it."),
-				 errhint("Ask kanon_check_freeform, with the table that was published.")));
+		ereport(NOTICE, (errmsg("the table is a freeform release, which has no classes"),
+						 errdetail("Its records overlap; the k of equal records says nothing about it."),
+						 errhint("Ask kanon_check_freeform, with the table that was published.")));
 }
 
 /* kanon_check(relation regclass, quasi_identifiers name[]) */
@@ -53,17 +54,15 @@ Datum
 kanon_check(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Source	   *source;
-	Datum		values[CHECK_COLUMNS];
-	bool		nulls[CHECK_COLUMNS];
-	char	   *columns;
-	int			nest;
+	Source *source;
+	Datum values[CHECK_COLUMNS];
+	bool nulls[CHECK_COLUMNS];
+	char *columns;
+	int nest;
 
 	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("relation must not be NULL"),
-				 errhint("Name a table or view.")));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL"),
+						errhint("Name a table or view.")));
 	kanon_begin_srf(fcinfo);
 	SPI_connect();
 	source = source_open(PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), NULL, NULL);

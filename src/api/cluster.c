@@ -18,32 +18,50 @@ PG_FUNCTION_INFO_V1(kanon_cluster);
 /* In the order of the SQL declaration. */
 enum
 {
-	ARG_METHOD = PUBLISH_K + 1, ARG_HIERARCHIES, ARG_LEVEL_COST, ARG_SHOW, ARG_WEIGHTS, ARG_KEEP,
-	ARG_CATEGORICAL, ARG_RESIDUAL, ARG_MARK, ARG_REPLACE, ARG_DRY_RUN, ARG_TIME_LIMIT,
-	ARG_CLASS_COLUMN, ARG_PRIVACY
+	ARG_METHOD = PUBLISH_K + 1,
+	ARG_HIERARCHIES,
+	ARG_LEVEL_COST,
+	ARG_SHOW,
+	ARG_WEIGHTS,
+	ARG_KEEP,
+	ARG_CATEGORICAL,
+	ARG_RESIDUAL,
+	ARG_MARK,
+	ARG_REPLACE,
+	ARG_DRY_RUN,
+	ARG_TIME_LIMIT,
+	ARG_CLASS_COLUMN,
+	ARG_PRIVACY
 };
 
 /* Columns of the result. */
 enum
 {
-	OUT_CLASSES, OUT_ROW_COUNT, OUT_DROPPED, OUT_MIN, OUT_AVG, OUT_MAX, OUT_COST, OUT_BOUND,
-	OUT_GUARANTEE, OUT_GCP, OUT_USEFULNESS, OUT_COLUMNS
+	OUT_CLASSES,
+	OUT_ROW_COUNT,
+	OUT_DROPPED,
+	OUT_MIN,
+	OUT_AVG,
+	OUT_MAX,
+	OUT_COST,
+	OUT_BOUND,
+	OUT_GUARANTEE,
+	OUT_GCP,
+	OUT_USEFULNESS,
+	OUT_COLUMNS
 };
 
-static const int recorded[] = {
-	PUBLISH_QIS, PUBLISH_K, ARG_METHOD, ARG_HIERARCHIES, ARG_LEVEL_COST, ARG_SHOW, ARG_WEIGHTS,
-	ARG_KEEP, ARG_CATEGORICAL, ARG_RESIDUAL, ARG_MARK, ARG_REPLACE, ARG_TIME_LIMIT, ARG_CLASS_COLUMN
-};
+static const int recorded[] = {PUBLISH_QIS, PUBLISH_K,   ARG_METHOD,     ARG_HIERARCHIES, ARG_LEVEL_COST,
+							   ARG_SHOW,    ARG_WEIGHTS, ARG_KEEP,       ARG_CATEGORICAL, ARG_RESIDUAL,
+							   ARG_MARK,    ARG_REPLACE, ARG_TIME_LIMIT, ARG_CLASS_COLUMN};
 
-static const PublishSignature signature = {
-	.function = "kanon_cluster",
-	.least_k = 2,
-	.k_hint = K_HINT,
-	PUBLISH_COMMON,
-	.class_column = ARG_CLASS_COLUMN,
-	.hierarchies = ARG_HIERARCHIES,
-	.privacy = ARG_PRIVACY
-};
+static const PublishSignature signature = {.function = "kanon_cluster",
+										   .least_k = 2,
+										   .k_hint = K_HINT,
+										   PUBLISH_COMMON,
+										   .class_column = ARG_CLASS_COLUMN,
+										   .hierarchies = ARG_HIERARCHIES,
+										   .privacy = ARG_PRIVACY};
 
 /* ---- arguments ---- */
 
@@ -51,10 +69,10 @@ static const PublishSignature signature = {
 typedef struct Method
 {
 	const char *name;
-	KanonSolve	solve;
-	unsigned	privacy;
-	bool		relaxed;
-	KanonFreeformOptions options;	/* of a relaxed one */
+	KanonSolve solve;
+	unsigned privacy;
+	bool relaxed;
+	KanonFreeformOptions options; /* of a relaxed one */
 } Method;
 
 static void
@@ -67,9 +85,9 @@ static Method
 method_arg(FunctionCallInfo fcinfo, int64 k)
 {
 	const char *word = text_arg(fcinfo, ARG_METHOD, "method", "'mondrian' is the fastest.");
-	Method		relaxed = {.name = word, .solve = kanon_solve_freeform, .relaxed = true};
+	Method relaxed = {.name = word, .solve = kanon_solve_freeform, .relaxed = true};
 	const KanonSolver *method = kanon_cluster_method_find(word);
-	int64		only = strcmp(word, "pairs") == 0 ? 2 : strcmp(word, "triples") == 0 ? 3 : 0;
+	int64 only = strcmp(word, "pairs") == 0 ? 2 : strcmp(word, "triples") == 0 ? 3 : 0;
 	StringInfoData known;
 
 	if (kanon_relaxed_method(word, &relaxed.options.method))
@@ -81,17 +99,14 @@ method_arg(FunctionCallInfo fcinfo, int64 k)
 			append_name(&known, method->name);
 		for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
 			append_name(&known, kanon_relaxed_name(m));
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method \"%s\" is not known", word),
-				 errhint("Known methods: %s.", known.data)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", word),
+						errhint("Known methods: %s.", known.data)));
 	}
 	if (only > 0 && k != only)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method \"%s\" is for k = " INT64_FORMAT " only", word, only),
-				 errhint("'forest' has a proven factor for every k.")));
-	return (Method) {.name = method->name, .solve = method->solve, .privacy = method->privacy};
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("method \"%s\" is for k = " INT64_FORMAT " only", word, only),
+						errhint("'forest' has a proven factor for every k.")));
+	return (Method){.name = method->name, .solve = method->solve, .privacy = method->privacy};
 }
 
 typedef enum ShowWord
@@ -112,8 +127,7 @@ show_word(const char *word)
 		if (strcmp(word, words[i]) == 0)
 			return (ShowWord) i;
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("show \"%s\" is not known", word),
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("show \"%s\" is not known", word),
 			 errhint("It is 'auto', 'suppress', 'hierarchy', 'range' or 'set', or such a word for each "
 					 "quasi-identifier, separated by commas.")));
 }
@@ -122,14 +136,14 @@ show_word(const char *word)
 static ShowWord *
 show_words(char *text, int nqis)
 {
-	ShowWord   *words = palloc(sizeof(ShowWord) * nqis);
-	bool		several = strchr(text, ',') != NULL;
-	char	   *rest = text;
-	int			n = 0;
+	ShowWord *words = palloc(sizeof(ShowWord) * nqis);
+	bool several = strchr(text, ',') != NULL;
+	char *rest = text;
+	int n = 0;
 
 	while (rest != NULL)
 	{
-		char	   *word = strsep(&rest, ",");
+		char *word = strsep(&rest, ",");
 
 		word += strspn(word, " ");
 		word[strcspn(word, " ")] = '\0';
@@ -138,10 +152,9 @@ show_words(char *text, int nqis)
 		n++;
 	}
 	if (several && n != nqis)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("show has %d words, there are %d quasi-identifiers", n, nqis),
-				 errhint("Give one word for all, or one for each in their order.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("show has %d words, there are %d quasi-identifiers", n, nqis),
+						errhint("Give one word for all, or one for each in their order.")));
 	for (int i = several ? n : 1; i < nqis; i++)
 		words[i] = words[0];
 	return words;
@@ -150,18 +163,16 @@ show_words(char *text, int nqis)
 static void
 refuse_show(const SourceColumn *column, const char *detail, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("show does not fit column \"%s\"", column->name),
-			 errdetail("%s", detail),
-			 errhint("%s", hint)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("show does not fit column \"%s\"", column->name), errdetail("%s", detail),
+					errhint("%s", hint)));
 }
 
 /* How one quasi-identifier is shown; its published type follows. */
 static KanonClusterShow
 show_of(SourceColumn *column, bool levels, ShowWord word)
 {
-	bool		ranges = column->numerical && OidIsValid(range_type_of(column->type));
+	bool ranges = column->numerical && OidIsValid(range_type_of(column->type));
 
 	if (word == SHOW_WORD_AUTO)
 		word = levels ? SHOW_WORD_HIERARCHY : ranges ? SHOW_WORD_RANGE : SHOW_WORD_SUPPRESS;
@@ -172,8 +183,9 @@ show_of(SourceColumn *column, bool levels, ShowWord word)
 	{
 		case SHOW_WORD_HIERARCHY:
 			if (!levels)
-				refuse_show(column, "It has no hierarchy, or one without a level below the top.",
-							"Name its hierarchy in hierarchies => '{\"column\": \"relation\"}', or say 'auto'.");
+				refuse_show(
+					column, "It has no hierarchy, or one without a level below the top.",
+					"Name its hierarchy in hierarchies => '{\"column\": \"relation\"}', or say 'auto'.");
 			return KANON_CLUSTER_HIERARCHY;
 		case SHOW_WORD_RANGE:
 			if (!ranges)
@@ -196,8 +208,8 @@ options_of(Source *source, char *show)
 {
 	struct KanonClusterOptions *options = palloc(sizeof(struct KanonClusterOptions));
 	KanonClusterShow *shows = palloc(sizeof(KanonClusterShow) * source->nqis);
-	ShowWord   *words = show_words(show, source->nqis);
-	const int  *first = source->levels.first;
+	ShowWord *words = show_words(show, source->nqis);
+	const int *first = source->levels.first;
 
 	for (int c = 0; c < source->nqis; c++)
 		shows[c] = show_of(&source->qis[c], first[c + 1] - first[c] > 1, words[c]);
@@ -211,8 +223,8 @@ options_of(Source *source, char *show)
 static void
 relaxed_columns(Source *source, char *show)
 {
-	ShowWord   *words = show_words(show, source->nqis);
-	const int  *first = source->levels.first;
+	ShowWord *words = show_words(show, source->nqis);
+	const int *first = source->levels.first;
 
 	for (int c = 0; c < source->nqis; c++)
 	{
@@ -222,7 +234,8 @@ relaxed_columns(Source *source, char *show)
 			refuse_show(column, "It has a hierarchy, and records without classes show ranges and sets only.",
 						"Leave the hierarchy out, or use another method.");
 		if (words[c] == SHOW_WORD_SUPPRESS || words[c] == SHOW_WORD_HIERARCHY)
-			refuse_show(column, "Records without classes show ranges and sets only.", "Say 'auto', 'range' or 'set' for it.");
+			refuse_show(column, "Records without classes show ranges and sets only.",
+						"Say 'auto', 'range' or 'set' for it.");
 		if (words[c] == SHOW_WORD_SET)
 			column->numerical = false;
 	}
@@ -237,33 +250,35 @@ static void
 relaxed_class_column(FunctionCallInfo fcinfo, const Method *method)
 {
 	if (method->relaxed && !PG_ARGISNULL(ARG_CLASS_COLUMN))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"%s\" makes no classes that could be classified", method->name),
-				 errhint("Leave class_column out.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("method \"%s\" makes no classes that could be classified", method->name),
+						errhint("Leave class_column out.")));
 }
 
 /* Every row is compared with every other: refused before the work where that is too much. */
 static void
 relaxed_size(const Run *run)
 {
-	double		left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
-	int64		n = run->types->nrows;
+	double left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
+	int64 n = run->types->nrows;
 
 	if (n > KANON_RELAXED_ROWS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the table is too large for this method"),
-				 errdetail("It has " INT64_FORMAT " rows; every row is compared with every other, for up to %d rows.",
-						   n, KANON_RELAXED_ROWS),
-				 errhint("Use kanon_freeform with a partition_size, which keeps more, or method 'mondrian'.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table is too large for this method"),
+			 errdetail("It has " INT64_FORMAT
+					   " rows; every row is compared with every other, for up to %d rows.",
+					   n, KANON_RELAXED_ROWS),
+			 errhint("Use kanon_freeform with a partition_size, which keeps more, or method 'mondrian'.")));
 	if (n > 0 && kanon_freeform_memory(&run->problem, n) > left)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("kanon needs more memory than it may use"),
-				 errdetail("Which of " INT64_FORMAT " rows each record shows would take about %.0f kB, of which %.0f kB are left.",
-						   n, kanon_freeform_memory(&run->problem, n) / 1024, Max(left, 0) / 1024),
-				 errhint("Raise \"kanon.max_memory\", or use kanon_freeform with a partition_size, which keeps more.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+			 errdetail("Which of " INT64_FORMAT
+					   " rows each record shows would take about %.0f kB, of which %.0f kB are left.",
+					   n, kanon_freeform_memory(&run->problem, n) / 1024, Max(left, 0) / 1024),
+			 errhint(
+				 "Raise \"kanon.max_memory\", or use kanon_freeform with a partition_size, which keeps more.")));
 }
 
 /* What such a release is not, and against whom it is no protection. */
@@ -273,16 +288,18 @@ notice_relaxed(const Method *method)
 	static const char *const against[] = {
 		"A record may show one row alone: who knows the quasi-identifiers of everybody can tell whose it is.",
 		"A row may match one record alone: who knows one person's quasi-identifiers can find that person's record.",
-		"Not all k matches need be possible at once: who knows the quasi-identifiers of everybody can rule some out."
-	};
+		"Not all k matches need be possible at once: who knows the quasi-identifiers of everybody can rule some out."};
 
-	ereport(NOTICE,
-			(errmsg("a release by method \"%s\" has no classes and is weaker than k-anonymity", method->name),
-			 errdetail("%s Each record has the kept values of the row it was made from.",
-					   against[method->options.method - KANON_FREEFORM_ONE_K]),
-			 errhint("%s", method->options.method == KANON_FREEFORM_K_K
-					 ? "kanon_freeform publishes without classes, too, and makes all k matches equally likely."
-					 : "Method 'k_k' keeps both directions, kanon_freeform makes all k matches equally likely.")));
+	ereport(
+		NOTICE,
+		(errmsg("a release by method \"%s\" has no classes and is weaker than k-anonymity", method->name),
+		 errdetail("%s Each record has the kept values of the row it was made from.",
+				   against[method->options.method - KANON_FREEFORM_ONE_K]),
+		 errhint(
+			 "%s",
+			 method->options.method == KANON_FREEFORM_K_K
+				 ? "kanon_freeform publishes without classes, too, and makes all k matches equally likely."
+				 : "Method 'k_k' keeps both directions, kanon_freeform makes all k matches equally likely.")));
 }
 
 /* ---- the result ---- */
@@ -302,10 +319,10 @@ return_summary(const Run *run, ReturnSetInfo *rsinfo)
 {
 	const KanonReport *report = &run->report;
 	const KanonMeasures *measures = &run->measures;
-	bool		none = run->release.nclasses == 0;
-	bool		classless = run->problem.freeform != NULL;
-	Datum		values[OUT_COLUMNS];
-	bool		nulls[OUT_COLUMNS] = {false};
+	bool none = run->release.nclasses == 0;
+	bool classless = run->problem.freeform != NULL;
+	Datum values[OUT_COLUMNS];
+	bool nulls[OUT_COLUMNS] = {false};
 
 	values[OUT_CLASSES] = Int64GetDatum(run->release.nclasses);
 	values[OUT_ROW_COUNT] = Int64GetDatum(measures->rows);
@@ -329,19 +346,19 @@ return_summary(const Run *run, ReturnSetInfo *rsinfo)
 Datum
 kanon_cluster(PG_FUNCTION_ARGS)
 {
-	Publish		publish;
+	Publish publish;
 	KanonResidual residual;
-	Method		method;
-	double		time_limit;
-	char	   *show;
-	Run		   *run;
+	Method method;
+	double time_limit;
+	char *show;
+	Run *run;
 
 	publish_args(&publish, fcinfo, &signature);
 	method = method_arg(fcinfo, publish.k);
 	privacy_supported(publish.privacy, method.name, method.privacy);
 	relaxed_class_column(fcinfo, &method);
-	residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
-									   "It is 'suppress', 'drop' or 'error'."));
+	residual =
+		residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual", "It is 'suppress', 'drop' or 'error'."));
 	show = text_arg(fcinfo, ARG_SHOW, "show", "'auto' is the default.");
 	time_limit = time_limit_arg(fcinfo, ARG_TIME_LIMIT);
 

@@ -8,21 +8,34 @@
 /* In the order of the SQL declarations; 2 is k or ks. */
 enum
 {
-	ARG_SOURCE, ARG_QIS, ARG_PATTERNS = 3, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL, ARG_RESIDUAL,
-	ARG_RULES, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT, ARG_HIERARCHIES, ARG_LEVEL_COST,
-	ARG_KEEP, ARG_PRIVACY
+	ARG_SOURCE,
+	ARG_QIS,
+	ARG_PATTERNS = 3,
+	ARG_WEIGHTS,
+	ARG_METHOD,
+	ARG_CATEGORICAL,
+	ARG_RESIDUAL,
+	ARG_RULES,
+	ARG_TIME_LIMIT,
+	ARG_GAP,
+	ARG_SEED,
+	ARG_EFFORT,
+	ARG_HIERARCHIES,
+	ARG_LEVEL_COST,
+	ARG_KEEP,
+	ARG_PRIVACY
 };
 
 void
 dry_begin(Dry *dry, FunctionCallInfo fcinfo, const char *function)
 {
 	KanonResidual residual;
-	Limits		limits;
+	Limits limits;
 	KanonProblem *problem;
-	double	   *weights;
-	LevelCost	level_cost;
+	double *weights;
+	LevelCost level_cost;
 	const KanonSolver *solver;
-	Privacy    *privacy;
+	Privacy *privacy;
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view to look at.");
 	dry->method = text_arg(fcinfo, ARG_METHOD, "method", "'greedy' is the default.");
@@ -30,8 +43,8 @@ dry_begin(Dry *dry, FunctionCallInfo fcinfo, const char *function)
 	dry->solve = solver->solve;
 	privacy = privacy_arg(fcinfo, ARG_PRIVACY);
 	privacy_supported(privacy, dry->method, solver->privacy);
-	residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
-									   "It is 'suppress', 'drop' or 'error'."));
+	residual =
+		residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual", "It is 'suppress', 'drop' or 'error'."));
 	limits = limits_arg(fcinfo, ARG_TIME_LIMIT);
 	level_cost = level_cost_arg(fcinfo, ARG_LEVEL_COST);
 

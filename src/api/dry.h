@@ -9,9 +9,9 @@
 
 typedef struct Dry
 {
-	Run		   *run;
+	Run *run;
 	const char *method;
-	KanonSolve	solve;
+	KanonSolve solve;
 } Dry;
 
 /*

@@ -28,38 +28,45 @@ PG_FUNCTION_INFO_V1(kanon_explain);
 /* What a release takes from each quasi-identifier. */
 typedef struct Losses
 {
-	int64		cells[KANON_MAX_COLUMNS];	/* suppressed */
-	double		cost[KANON_MAX_COLUMNS];	/* of these and of generalized ones */
-	int64		total;			/* of the cells */
+	int64 cells[KANON_MAX_COLUMNS]; /* suppressed */
+	double cost[KANON_MAX_COLUMNS]; /* of these and of generalized ones */
+	int64 total;                    /* of the cells */
 } Losses;
 
 typedef struct Explain
 {
-	Dry			dry;
+	Dry dry;
 	const KanonProblem *problem;
 	const Source *source;
 	ReturnSetInfo *rsinfo;
-	bool		with_values;
+	bool with_values;
 	const Levels *levels;
-	Losses		losses;
+	Losses losses;
 } Explain;
 
 /* A line of the result; what is not set is NULL. */
 typedef struct Line
 {
-	Datum		values[EXPLAIN_COLUMNS];
-	bool		nulls[EXPLAIN_COLUMNS];
+	Datum values[EXPLAIN_COLUMNS];
+	bool nulls[EXPLAIN_COLUMNS];
 } Line;
 
 enum
 {
-	ASPECT, SUBJECT, ROW_COUNT, SUPPRESSED_CELLS, COST, SAVED_CELLS, DETAIL, SHOWN
+	ASPECT,
+	SUBJECT,
+	ROW_COUNT,
+	SUPPRESSED_CELLS,
+	COST,
+	SAVED_CELLS,
+	DETAIL,
+	SHOWN
 };
 
 static Line
 line_about(const char *aspect, const char *subject)
 {
-	Line		line;
+	Line line;
 
 	memset(line.nulls, true, sizeof(line.nulls));
 	line.values[ASPECT] = CStringGetTextDatum(aspect);
@@ -78,15 +85,15 @@ set_value(Line *line, int column, Datum value)
 static void
 put(const Explain *explain, const Line *line)
 {
-	tuplestore_putvalues(explain->rsinfo->setResult, explain->rsinfo->setDesc,
-						 (Datum *) line->values, (bool *) line->nulls);
+	tuplestore_putvalues(explain->rsinfo->setResult, explain->rsinfo->setDesc, (Datum *) line->values,
+						 (bool *) line->nulls);
 }
 
 /* At the weights of the problem that are given. */
 static void
 count_losses(const KanonRelease *release, const Levels *levels, const KanonColumn *columns, Losses *losses)
 {
-	int64		lost[KANON_MAX_COLUMNS] = {0};	/* by column of the problem */
+	int64 lost[KANON_MAX_COLUMNS] = {0}; /* by column of the problem */
 
 	memset(losses, 0, sizeof(*losses));
 	for (uint32 i = 0; i < release->nclasses; i++)
@@ -106,10 +113,11 @@ count_losses(const KanonRelease *release, const Levels *levels, const KanonColum
 static void
 put_release(const Explain *explain)
 {
-	const Run  *run = explain->dry.run;
-	Line		line = line_about("release", psprintf("k = " INT64_FORMAT ", %s", explain->problem->k, explain->dry.method));
-	char	   *detail = psprintf("classes: %u, of " INT64_FORMAT " to " INT64_FORMAT " rows",
-								  run->measures.classes, run->measures.class_min, run->measures.class_max);
+	const Run *run = explain->dry.run;
+	Line line =
+		line_about("release", psprintf("k = " INT64_FORMAT ", %s", explain->problem->k, explain->dry.method));
+	char *detail = psprintf("classes: %u, of " INT64_FORMAT " to " INT64_FORMAT " rows",
+							run->measures.classes, run->measures.class_min, run->measures.class_max);
 
 	if (run->release.dropped > 0)
 		detail = psprintf("%s; rows dropped: " INT64_FORMAT, detail, run->release.dropped);
@@ -125,13 +133,13 @@ static void
 put_columns(const Explain *explain)
 {
 	const KanonProblem *problem = explain->problem;
-	bool		done[KANON_MAX_COLUMNS] = {false};
+	bool done[KANON_MAX_COLUMNS] = {false};
 
 	for (int turn = 0; turn < explain->levels->nqis; turn++)
 	{
-		int			most = -1;
-		Line		line;
-		double		cost;
+		int most = -1;
+		Line line;
+		double cost;
 
 		for (int c = 0; c < explain->levels->nqis; c++)
 			if (!done[c] && (most < 0 || explain->losses.cost[c] > explain->losses.cost[most]))
@@ -139,12 +147,15 @@ put_columns(const Explain *explain)
 		done[most] = true;
 		cost = explain->losses.cost[most];
 		line = line_about("column", explain->source->qis[most].name);
-		set_value(&line, ROW_COUNT, Int64GetDatum(explain->dry.run->measures.rows - explain->losses.cells[most]));
+		set_value(&line, ROW_COUNT,
+				  Int64GetDatum(explain->dry.run->measures.rows - explain->losses.cells[most]));
 		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->losses.cells[most]));
 		set_value(&line, COST, Float8GetDatum(cost));
-		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("%.1f %% of the cost; different values: %u",
-															  explain->dry.run->report.cost > 0 ? 100 * cost / explain->dry.run->report.cost : 0.0,
-															  problem->columns[explain->levels->first[most]].distinct)));
+		set_value(&line, DETAIL,
+				  CStringGetTextDatum(psprintf(
+					  "%.1f %% of the cost; different values: %u",
+					  explain->dry.run->report.cost > 0 ? 100 * cost / explain->dry.run->report.cost : 0.0,
+					  problem->columns[explain->levels->first[most]].distinct)));
 		put(explain, &line);
 	}
 }
@@ -157,9 +168,8 @@ put_patterns(const Explain *explain)
 	for (uint32 i = 0; i < release->nclasses;)
 	{
 		KanonPattern pattern = release->classes[i].pattern;
-		int64		classes = 0,
-					rows = 0;
-		Line		line = line_about("pattern", pattern_text(pattern, explain->levels));
+		int64 classes = 0, rows = 0;
+		Line line = line_about("pattern", pattern_text(pattern, explain->levels));
 
 		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
 		{
@@ -167,7 +177,8 @@ put_patterns(const Explain *explain)
 			rows += release->classes[i].rows;
 		}
 		set_value(&line, ROW_COUNT, Int64GetDatum(rows));
-		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(rows * pattern_suppressed(pattern, explain->levels)));
+		set_value(&line, SUPPRESSED_CELLS,
+				  Int64GetDatum(rows * pattern_suppressed(pattern, explain->levels)));
 		set_value(&line, COST, Float8GetDatum(rows * kanon_pattern_cost(explain->problem, pattern)));
 		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("classes: " INT64_FORMAT, classes)));
 		put(explain, &line);
@@ -183,11 +194,12 @@ solve_changed(const Explain *explain, const KanonProblem *problem, const Levels 
 {
 	KanonRelease release = {0};
 	KanonReport report = {0};
-	Border	   *border = explain->dry.run->border;
+	Border *border = explain->dry.run->border;
 	KanonStatus status = explain->dry.solve(problem, &release, &report);
-	bool		found = status == KANON_OK;
+	bool found = status == KANON_OK;
 
-	if (status != KANON_RESIDUAL && status != KANON_REST_FORBIDDEN && status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
+	if (status != KANON_RESIDUAL && status != KANON_REST_FORBIDDEN && status != KANON_INFEASIBLE &&
+		status != KANON_NOT_FOUND)
 		border_check(border, status, report.detail);
 	if (found)
 		count_losses(&release, levels, prices, losses);
@@ -196,14 +208,13 @@ solve_changed(const Explain *explain, const KanonProblem *problem, const Levels 
 }
 
 static void
-put_changed(const Explain *explain, const char *aspect, int column, const Losses *losses,
-			const char *detail)
+put_changed(const Explain *explain, const char *aspect, int column, const Losses *losses, const char *detail)
 {
-	Line		line = line_about(aspect, explain->source->qis[column].name);
+	Line line = line_about(aspect, explain->source->qis[column].name);
 
 	if (losses != NULL)
 	{
-		double		cost = 0;
+		double cost = 0;
 
 		for (int c = 0; c < KANON_MAX_COLUMNS; c++)
 			cost += losses->cost[c];
@@ -218,8 +229,8 @@ put_changed(const Explain *explain, const char *aspect, int column, const Losses
 /* The columns from `first` up to `end` (a quasi-identifier with its levels). */
 typedef struct Span
 {
-	int			first;
-	int			end;
+	int first;
+	int end;
 } Span;
 
 /* The set without these columns, those after them moved down. */
@@ -251,17 +262,16 @@ mask_without(const KanonMask *mask, Span span, KanonMask *result)
 	}
 	if (mask->nrules > 0)
 	{
-		KanonRule  *rules = palloc(sizeof(KanonRule) * mask->nrules);
-		int			n = 0;
+		KanonRule *rules = palloc(sizeof(KanonRule) * mask->nrules);
+		int n = 0;
 
 		for (int i = 0; i < mask->nrules; i++)
 		{
 			rules[n] = mask->rules[i];
 			rules[n].columns = without_bits(mask->rules[i].columns, span);
 			rules[n].implied = without_bits(mask->rules[i].implied, span);
-			if (rules[n].kind == KANON_IMPLIES
-				? rules[n].columns != 0 && rules[n].implied != 0
-				: pg_popcount64(rules[n].columns) > 1)
+			if (rules[n].kind == KANON_IMPLIES ? rules[n].columns != 0 && rules[n].implied != 0
+											   : pg_popcount64(rules[n].columns) > 1)
 				n++;
 		}
 		result->rules = rules;
@@ -282,17 +292,17 @@ in_span(Span span, int column)
 static uint32 *
 order_without(const KanonProblem *problem, Span span, Border *border)
 {
-	uint32	   *order = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
-	uint32	   *next = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
+	uint32 *order = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
+	uint32 *next = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes);
 
 	for (uint32 i = 0; i < problem->ntypes; i++)
 		order[i] = i;
 	for (int d = problem->ncolumns - 1; d >= 0; d--)
 	{
 		const KanonColumn *column = &problem->columns[d];
-		Size		size = sizeof(uint32) * ((Size) column->distinct + 1);
-		uint32	   *start;
-		uint32	   *swap;
+		Size size = sizeof(uint32) * ((Size) column->distinct + 1);
+		uint32 *start;
+		uint32 *swap;
 
 		if (in_span(span, d))
 			continue;
@@ -318,11 +328,11 @@ order_without(const KanonProblem *problem, Span span, Border *border)
 static void
 problem_without(const KanonProblem *problem, Span span, Border *border, KanonProblem *result)
 {
-	uint32	   *order = order_without(problem, span, border);
-	int			gone = span.end - span.first;
+	uint32 *order = order_without(problem, span, border);
+	int gone = span.end - span.first;
 	KanonColumn *columns = palloc(sizeof(KanonColumn) * (problem->ncolumns - gone));
-	int64	   *rows = border_palloc(border, sizeof(int64) * (Size) problem->ntypes);
-	uint32		ntypes = 0;
+	int64 *rows = border_palloc(border, sizeof(int64) * (Size) problem->ntypes);
+	uint32 ntypes = 0;
 
 	*result = *problem;
 	result->ncolumns = problem->ncolumns - gone;
@@ -333,17 +343,19 @@ problem_without(const KanonProblem *problem, Span span, Border *border, KanonPro
 	}
 	for (uint32 i = 0; i < problem->ntypes; i++)
 	{
-		bool		same = i > 0;
+		bool same = i > 0;
 
 		for (int d = 0; d < problem->ncolumns && same; d++)
-			same = in_span(span, d) || problem->columns[d].code[order[i]] == problem->columns[d].code[order[i - 1]];
+			same = in_span(span, d) ||
+				   problem->columns[d].code[order[i]] == problem->columns[d].code[order[i - 1]];
 		if (same)
 		{
 			rows[ntypes - 1] += problem->rows[order[i]];
 			continue;
 		}
 		for (int d = 0; d < result->ncolumns; d++)
-			((uint32 *) columns[d].code)[ntypes] = problem->columns[d < span.first ? d : d + gone].code[order[i]];
+			((uint32 *) columns[d].code)[ntypes] =
+				problem->columns[d < span.first ? d : d + gone].code[order[i]];
 		rows[ntypes++] = problem->rows[order[i]];
 	}
 	border_pfree(border, order);
@@ -358,13 +370,13 @@ put_without(const Explain *explain, int c)
 {
 	const KanonProblem *problem = explain->problem;
 	const Levels *levels = explain->levels;
-	Border	   *border = explain->dry.run->border;
-	Span		span = {levels->first[c], levels->first[c + 1]};
-	Levels		rest = *levels;
+	Border *border = explain->dry.run->border;
+	Span span = {levels->first[c], levels->first[c + 1]};
+	Levels rest = *levels;
 	KanonProblem changed;
-	Losses		losses;
-	double		weight = 0;
-	bool		found;
+	Losses losses;
+	double weight = 0;
+	bool found;
 
 	for (int d = 0; d < problem->ncolumns; d++)
 		weight += in_span(span, d) ? 0 : problem->columns[d].weight;
@@ -384,10 +396,10 @@ put_without(const Explain *explain, int c)
 	for (int d = c; d <= rest.nqis; d++)
 		rest.first[d] = levels->first[d + 1] - (span.end - span.first);
 	found = solve_changed(explain, &changed, &rest, changed.columns, &losses);
-	put_changed(explain, "left out", c, found ? &losses : NULL, found
-				? psprintf("lost in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
-						   losses.total, explain->losses.total - explain->losses.cells[c])
-				: "no release");
+	put_changed(explain, "left out", c, found ? &losses : NULL,
+				found ? psprintf("lost in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
+								 losses.total, explain->losses.total - explain->losses.cells[c])
+					  : "no release");
 	border_pfree(border, (void *) changed.rows);
 	for (int d = 0; d < changed.ncolumns; d++)
 		border_pfree(border, (void *) changed.columns[d].code);
@@ -400,9 +412,9 @@ put_doubled(const Explain *explain, int c)
 	const Levels *levels = explain->levels;
 	KanonProblem changed = *problem;
 	KanonColumn *columns = palloc(sizeof(KanonColumn) * problem->ncolumns);
-	Losses		losses;
-	double		weight = 0;
-	bool		found;
+	Losses losses;
+	double weight = 0;
+	bool found;
 
 	memcpy(columns, problem->columns, sizeof(KanonColumn) * problem->ncolumns);
 	for (int d = levels->first[c]; d < levels->first[c + 1]; d++)
@@ -417,13 +429,12 @@ put_doubled(const Explain *explain, int c)
 	}
 	/* at the weights as they are, to be compared with the release's */
 	found = solve_changed(explain, &changed, levels, problem->columns, &losses);
-	put_changed(explain, "weight doubled", c, found ? &losses : NULL, found
-				? psprintf("lost in it: " INT64_FORMAT " instead of " INT64_FORMAT
-						   "; in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
-						   losses.cells[c], explain->losses.cells[c],
-						   losses.total - losses.cells[c],
-						   explain->losses.total - explain->losses.cells[c])
-				: "no release");
+	put_changed(explain, "weight doubled", c, found ? &losses : NULL,
+				found ? psprintf("lost in it: " INT64_FORMAT " instead of " INT64_FORMAT
+								 "; in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
+								 losses.cells[c], explain->losses.cells[c], losses.total - losses.cells[c],
+								 explain->losses.total - explain->losses.cells[c])
+					  : "no release");
 }
 
 /* ---- the source's classes that almost reach k ---- */
@@ -435,11 +446,11 @@ put_doubled(const Explain *explain, int c)
 static int
 find_near(const KanonProblem *problem, uint32 *near, int64 *of_size)
 {
-	int			n = 0;
+	int n = 0;
 
 	for (uint32 i = 0; i < problem->ntypes; i++)
 	{
-		int			place = n;
+		int place = n;
 
 		if (problem->rows[i] >= problem->k)
 			continue;
@@ -463,12 +474,11 @@ find_near(const KanonProblem *problem, uint32 *near, int64 *of_size)
 static size_t
 first_flow(const KanonRelease *release, uint32 type)
 {
-	size_t		low = 0,
-				high = release->nflows;
+	size_t low = 0, high = release->nflows;
 
 	while (low < high)
 	{
-		size_t		middle = low + (high - low) / 2;
+		size_t middle = low + (high - low) / 2;
 
 		if (release->flows[middle].type < type)
 			low = middle + 1;
@@ -483,26 +493,26 @@ put_near(const Explain *explain)
 {
 	const KanonProblem *problem = explain->problem;
 	const KanonRelease *release = &explain->dry.run->release;
-	ShownJson  *json = explain->with_values ? shown_json_open(explain->source) : NULL;
-	KanonCell  *shown = palloc0(sizeof(KanonCell) * problem->ncolumns);
-	uint32		near[MOST_NEAR];
-	int64		of_size[MOST_NEAR];
-	int			n = find_near(problem, near, of_size);
-	int			nest = plain_text_begin();
+	ShownJson *json = explain->with_values ? shown_json_open(explain->source) : NULL;
+	KanonCell *shown = palloc0(sizeof(KanonCell) * problem->ncolumns);
+	uint32 near[MOST_NEAR];
+	int64 of_size[MOST_NEAR];
+	int n = find_near(problem, near, of_size);
+	int nest = plain_text_begin();
 
 	for (int j = 0; j < n; j++)
 	{
-		uint32		type = near[j];
-		int64		rows = problem->rows[type];
-		int64		cells = 0;
-		double		cost = 0;
+		uint32 type = near[j];
+		int64 rows = problem->rows[type];
+		int64 cells = 0;
+		double cost = 0;
 		StringInfoData patterns;
-		Line		line;
+		Line line;
 
 		initStringInfo(&patterns);
 		for (size_t f = first_flow(release, type); f < release->nflows && release->flows[f].type == type; f++)
 		{
-			uint32		class_ = release->flows[f].class_;
+			uint32 class_ = release->flows[f].class_;
 			KanonPattern pattern = class_ == KANON_DROPPED ? 0 : release->classes[class_].pattern;
 
 			appendStringInfo(&patterns, "%s%s", patterns.len > 0 ? ", " : "",
@@ -514,8 +524,10 @@ put_near(const Explain *explain)
 		set_value(&line, ROW_COUNT, Int64GetDatum(rows));
 		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(cells));
 		set_value(&line, COST, Float8GetDatum(cost));
-		set_value(&line, DETAIL, CStringGetTextDatum(psprintf("rows short of k: " INT64_FORMAT "; classes of this size: " INT64_FORMAT,
-															  problem->k - rows, of_size[j])));
+		set_value(&line, DETAIL,
+				  CStringGetTextDatum(psprintf("rows short of k: " INT64_FORMAT
+											   "; classes of this size: " INT64_FORMAT,
+											   problem->k - rows, of_size[j])));
 		if (explain->with_values)
 		{
 			for (int c = 0; c < problem->ncolumns; c++)
@@ -534,9 +546,9 @@ put_near(const Explain *explain)
 Datum
 kanon_explain(PG_FUNCTION_ARGS)
 {
-	Explain		explain = {0};
-	int64		k = k_arg(fcinfo, ARG_K, 2, K_HINT);
-	Run		   *run;
+	Explain explain = {0};
+	int64 k = k_arg(fcinfo, ARG_K, 2, K_HINT);
+	Run *run;
 
 	explain.with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
 	kanon_begin_srf(fcinfo);

@@ -19,25 +19,32 @@ PG_FUNCTION_INFO_V1(kanon_freeform);
 /* In the order of the SQL declaration. */
 enum
 {
-	ARG_METHOD = PUBLISH_K + 1, ARG_PARTITION_SIZE, ARG_SEED, ARG_WEIGHTS, ARG_KEEP, ARG_CATEGORICAL,
-	ARG_SYMMETRIC, ARG_MARK, ARG_REPLACE, ARG_DRY_RUN, ARG_TIME_LIMIT
+	ARG_METHOD = PUBLISH_K + 1,
+	ARG_PARTITION_SIZE,
+	ARG_SEED,
+	ARG_WEIGHTS,
+	ARG_KEEP,
+	ARG_CATEGORICAL,
+	ARG_SYMMETRIC,
+	ARG_MARK,
+	ARG_REPLACE,
+	ARG_DRY_RUN,
+	ARG_TIME_LIMIT
 };
 
 /*
  * What the record keeps of the call.  Not the seed: with it the assignment could
  * be drawn again.
  */
-static const int recorded[] = {
-	PUBLISH_QIS, PUBLISH_K, ARG_METHOD, ARG_PARTITION_SIZE, ARG_WEIGHTS, ARG_KEEP, ARG_CATEGORICAL,
-	ARG_SYMMETRIC, ARG_MARK, ARG_REPLACE, ARG_TIME_LIMIT
-};
+static const int recorded[] = {PUBLISH_QIS, PUBLISH_K,   ARG_METHOD,      ARG_PARTITION_SIZE,
+							   ARG_WEIGHTS, ARG_KEEP,    ARG_CATEGORICAL, ARG_SYMMETRIC,
+							   ARG_MARK,    ARG_REPLACE, ARG_TIME_LIMIT};
 
 static const PublishSignature signature = {
 	.function = "kanon_freeform",
 	.least_k = 2,
 	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
-	PUBLISH_COMMON
-};
+	PUBLISH_COMMON};
 
 static bool
 strong_random(void *to, size_t size)
@@ -54,11 +61,11 @@ freeform_columns(Source *source)
 		TypeCacheEntry *entry = lookup_type_cache(column->type, TYPECACHE_LT_OPR);
 
 		if (!OidIsValid(entry->lt_opr))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_FUNCTION),
-					 errmsg("column \"%s\" of type %s has no order", column->name, format_type_be(column->type)),
-					 errdetail("Freeform generalisation takes the rows in lexicographic order."),
-					 errhint("Read it through a view that casts it to another type, such as text.")));
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+							errmsg("column \"%s\" of type %s has no order", column->name,
+								   format_type_be(column->type)),
+							errdetail("Freeform generalisation takes the rows in lexicographic order."),
+							errhint("Read it through a view that casts it to another type, such as text.")));
 		if (column->numerical && OidIsValid(range_type_of(column->type)))
 		{
 			column->show_as = SHOW_AS_RANGE;
@@ -68,12 +75,11 @@ freeform_columns(Source *source)
 		column->numerical = false;
 		column->show_as = SHOW_AS_SET;
 		if (!OidIsValid(get_array_type(getBaseType(column->type))))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("column \"%s\" of type %s has no array type", column->name,
-							format_type_be(column->type)),
-					 errdetail("Each record shows the set of its rows' values as an array."),
-					 errhint("Read it through a view that casts it to another type, such as text.")));
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+							errmsg("column \"%s\" of type %s has no array type", column->name,
+								   format_type_be(column->type)),
+							errdetail("Each record shows the set of its rows' values as an array."),
+							errhint("Read it through a view that casts it to another type, such as text.")));
 	}
 }
 
@@ -88,10 +94,8 @@ method_arg(const char *name)
 	initStringInfo(&known);
 	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
 		appendStringInfo(&known, "%s'%s'", m > 0 ? ", " : "", kanon_freeform_name(m));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("method \"%s\" is not known", name),
-			 errhint("Known methods: %s.", known.data)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", name),
+					errhint("Known methods: %s.", known.data)));
 }
 
 static void
@@ -110,15 +114,14 @@ symmetric_arg(FunctionCallInfo fcinfo, KanonFreeformOptions *options)
 static void
 partition_arg(FunctionCallInfo fcinfo, int64 k, KanonFreeformOptions *options)
 {
-	int32		size;
+	int32 size;
 
 	if (PG_ARGISNULL(ARG_PARTITION_SIZE))
 		return;
 	size = PG_GETARG_INT32(ARG_PARTITION_SIZE);
 	if (size < 2 * k)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("partition_size must be at least twice k"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("partition_size must be at least twice k"),
 				 errdetail("It is %d, k is " INT64_FORMAT ".", size, k),
 				 errhint("100 to 250 rows are usual for k up to 50; NULL means that the table is not cut.")));
 	options->partition_size = size;
@@ -128,21 +131,21 @@ partition_arg(FunctionCallInfo fcinfo, int64 k, KanonFreeformOptions *options)
 static void
 check_k(const Run *run)
 {
-	int64		n = run->types->nrows;
+	int64 n = run->types->nrows;
 
 	if (n > 0 && 2 * run->problem.k >= n + 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k is too large for this table"),
-				 errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows; k must be below (rows + 3) / 2.",
-						   run->problem.k, n),
-				 errhint("Lower k to at most " INT64_FORMAT ".", Max((n + 2) / 2, 1))));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is too large for this table"),
+						errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT
+								  " rows; k must be below (rows + 3) / 2.",
+								  run->problem.k, n),
+						errhint("Lower k to at most " INT64_FORMAT ".", Max((n + 2) / 2, 1))));
 }
 
 double
 freeform_release_memory(const Run *run)
 {
-	double		row = sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + 4 * (double) (run->problem.k + 2);
+	double row =
+		sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + 4 * (double) (run->problem.k + 2);
 
 	return run->types->nrows * (row + 20.0 * run->source->nqis) * 1.5;
 }
@@ -154,18 +157,17 @@ freeform_release_memory(const Run *run)
 static void
 check_memory(const Run *run, const KanonFreeformOptions *options)
 {
-	double		left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
-	uint32		n = options->partition_size > 0
-		? Min((int64) options->partition_size * 2, run->types->nrows) : run->types->nrows;
-	uint32		low = 2 * run->problem.k,
-				high = n;
+	double left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
+	uint32 n = options->partition_size > 0 ? Min((int64) options->partition_size * 2, run->types->nrows)
+										   : run->types->nrows;
+	uint32 low = 2 * run->problem.k, high = n;
 
 	if (run->types->nrows == 0 || kanon_freeform_memory(&run->problem, n) <= left)
 		return;
 	/* parts have up to twice partition_size rows */
 	while (low < high)
 	{
-		uint32		middle = low + (high - low + 1) / 2;
+		uint32 middle = low + (high - low + 1) / 2;
 
 		if (kanon_freeform_memory(&run->problem, Min(2.0 * middle, run->types->nrows)) <= left)
 			low = middle;
@@ -173,18 +175,15 @@ check_memory(const Run *run, const KanonFreeformOptions *options)
 			high = middle - 1;
 	}
 	if (kanon_freeform_memory(&run->problem, 2 * low) <= left)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("kanon needs more memory than it may use"),
-				 errdetail("Parts of %u rows would take about %.0f kB, of which %.0f kB are left.", n,
-						   kanon_freeform_memory(&run->problem, n) / 1024, Max(left, 0) / 1024),
-				 errhint("Say partition_size => %u, or raise \"kanon.max_memory\".", low)));
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("kanon needs more memory than it may use"),
-			 errdetail("The release alone would take about %.0f kB, of which %.0f kB may be used.",
-					   freeform_release_memory(run) / 1024, ((double) run->border->limit - run->border->used) / 1024),
-			 errhint("Raise \"kanon.max_memory\".")));
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+						errdetail("Parts of %u rows would take about %.0f kB, of which %.0f kB are left.", n,
+								  kanon_freeform_memory(&run->problem, n) / 1024, Max(left, 0) / 1024),
+						errhint("Say partition_size => %u, or raise \"kanon.max_memory\".", low)));
+	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+					errdetail("The release alone would take about %.0f kB, of which %.0f kB may be used.",
+							  freeform_release_memory(run) / 1024,
+							  ((double) run->border->limit - run->border->used) / 1024),
+					errhint("Raise \"kanon.max_memory\".")));
 }
 
 /* One row that sums up. */
@@ -192,10 +191,10 @@ static void
 return_summary(const Run *run, const FreeformCall *call, ReturnSetInfo *rsinfo)
 {
 	const KanonReport *report = &run->report;
-	bool		none = run->types->nrows == 0;
-	double		cells = 0;
-	Datum		values[RESULT_COLUMNS];
-	bool		nulls[RESULT_COLUMNS] = {false};
+	bool none = run->types->nrows == 0;
+	double cells = 0;
+	Datum values[RESULT_COLUMNS];
+	bool nulls[RESULT_COLUMNS] = {false};
 
 	for (int c = 0; c < run->problem.ncolumns; c++)
 		cells += run->problem.columns[c].weight * run->types->nrows;
@@ -215,10 +214,10 @@ Datum
 kanon_freeform(PG_FUNCTION_ARGS)
 {
 	FreeformCall call = {.fcinfo = fcinfo};
-	Publish		publish;
-	double		time_limit;
+	Publish publish;
+	double time_limit;
 	const char *method;
-	Run		   *run;
+	Run *run;
 
 	publish_args(&publish, fcinfo, &signature);
 	method = text_arg(fcinfo, ARG_METHOD, "method", "'sort_greedy' is the default.");

@@ -14,11 +14,11 @@
 /* problem->freeform is the options of one of these. */
 typedef struct FreeformCall
 {
-	KanonFreeformOptions options;	/* first */
+	KanonFreeformOptions options; /* first */
 	FunctionCallInfo fcinfo;
-	Border	   *border;
-	int			workers;		/* out: parallel workers that took part */
-	uint32		parts;			/* out */
+	Border *border;
+	int workers;  /* out: parallel workers that took part */
+	uint32 parts; /* out */
 } FreeformCall;
 
 /*

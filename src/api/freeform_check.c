@@ -21,15 +21,18 @@ PG_FUNCTION_INFO_V1(kanon_check_freeform);
 
 enum
 {
-	ARG_SOURCE, ARG_TARGET, ARG_QIS, ARG_K
+	ARG_SOURCE,
+	ARG_TARGET,
+	ARG_QIS,
+	ARG_K
 };
 
 /* How the target shows a column: as a range or a set of the source's values, or as they are. */
 static void
 match_column(SourceColumn *column, const SourceColumn *shown)
 {
-	Oid			type = getBaseType(column->type);
-	Oid			as = getBaseType(shown->type);
+	Oid type = getBaseType(column->type);
+	Oid as = getBaseType(shown->type);
 
 	column->numerical = false;
 	if (as == type)
@@ -39,27 +42,26 @@ match_column(SourceColumn *column, const SourceColumn *shown)
 	else if (as == get_array_type(type))
 		column->show_as = SHOW_AS_SET;
 	else
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of the target shows no values of the source", column->name),
-				 errdetail("It is of type %s, in the source of type %s.",
-						   format_type_be(shown->type), format_type_be(column->type)),
-				 errhint("A range, an array or the source's own type can be compared.")));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("column \"%s\" of the target shows no values of the source", column->name),
+						errdetail("It is of type %s, in the source of type %s.", format_type_be(shown->type),
+								  format_type_be(column->type)),
+						errhint("A range, an array or the source's own type can be compared.")));
 }
 
 /* The quasi-identifiers of the target, and its mark if it has one. */
 static ArrayType *
 with_mark(Oid relid, ArrayType *qis, bool *mark)
 {
-	int			n;
-	char	  **names = name_array(qis, "quasi_identifiers", &n);
-	AttrNumber	attnum = get_attnum(relid, KANON_MARK_COLUMN);
-	Datum	   *all = palloc(sizeof(Datum) * (n + 1));
+	int n;
+	char **names = name_array(qis, "quasi_identifiers", &n);
+	AttrNumber attnum = get_attnum(relid, KANON_MARK_COLUMN);
+	Datum *all = palloc(sizeof(Datum) * (n + 1));
 
 	*mark = attnum > 0 && get_atttype(relid, attnum) == TEXTOID;
 	for (int i = 0; i < n; i++)
 	{
-		NameData   *name = palloc0(sizeof(NameData));
+		NameData *name = palloc0(sizeof(NameData));
 
 		namestrcpy(name, names[i]);
 		all[i] = NameGetDatum(name);
@@ -68,7 +70,7 @@ with_mark(Oid relid, ArrayType *qis, bool *mark)
 	}
 	if (*mark)
 	{
-		NameData   *name = palloc0(sizeof(NameData));
+		NameData *name = palloc0(sizeof(NameData));
 
 		namestrcpy(name, KANON_MARK_COLUMN);
 		all[n++] = NameGetDatum(name);
@@ -80,11 +82,13 @@ with_mark(Oid relid, ArrayType *qis, bool *mark)
 static void
 refuse_matches(const Border *border)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("kanon needs more memory than it may use"),
-			 errdetail("The matches between rows and records take more than the limit of %zu kB.", border->limit / 1024),
-			 errhint("Raise \"kanon.max_memory\". What kanon_freeform publishes it has checked already, part by part.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+		 errdetail("The matches between rows and records take more than the limit of %zu kB.",
+				   border->limit / 1024),
+		 errhint(
+			 "Raise \"kanon.max_memory\". What kanon_freeform publishes it has checked already, part by part.")));
 }
 
 /* kanon_check_freeform(source regclass, target regclass, quasi_identifiers name[], k bigint) */
@@ -94,15 +98,13 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	KanonProblem problem = {0};
 	KanonFreeformFacts facts;
-	Source	   *source,
-			   *target;
-	RowTypes   *rows,
-			   *records;
-	Border	   *border;
-	Datum		values[CHECK_COLUMNS];
-	bool		nulls[CHECK_COLUMNS] = {false};
-	bool		mark;
-	int64		k;
+	Source *source, *target;
+	RowTypes *rows, *records;
+	Border *border;
+	Datum values[CHECK_COLUMNS];
+	bool nulls[CHECK_COLUMNS] = {false};
+	bool mark;
+	int64 k;
 	KanonStatus status;
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view that was published.");

@@ -23,30 +23,33 @@
 
 enum
 {
-	KEY_SHARED = 1, KEY_PARTS, KEY_VALUES, KEY_GRAPHS
+	KEY_SHARED = 1,
+	KEY_PARTS,
+	KEY_VALUES,
+	KEY_GRAPHS
 };
 
 typedef struct Shared
 {
 	KanonFreeformSpace space;
-	bool		strong;
-	Size		limit;			/* bytes that each process may take */
-	uint32		nparts;
+	bool strong;
+	Size limit; /* bytes that each process may take */
+	uint32 nparts;
 	pg_atomic_uint32 next;
 } Shared;
 
 /* A part in shared memory. */
 typedef struct SharedPart
 {
-	uint32		number;
-	uint32		n;
-	Size		values;			/* where they start */
-	Size		graph;			/* start[n + 1], given[n], match[room] */
-	uint32		room;
-	bool		done;
-	bool		proven;
-	double		bound;
-	int64		nodes;
+	uint32 number;
+	uint32 n;
+	Size values; /* where they start */
+	Size graph;  /* start[n + 1], given[n], match[room] */
+	uint32 room;
+	bool done;
+	bool proven;
+	double bound;
+	int64 nodes;
 } SharedPart;
 
 static bool
@@ -58,15 +61,15 @@ strong_random(void *to, size_t size)
 static void
 work(Border *border, Shared *shared, SharedPart *parts, const int32 *values, uint32 *graphs)
 {
-	uint32		i;
+	uint32 i;
 
 	while ((i = pg_atomic_fetch_add_u32(&shared->next, 1)) < shared->nparts)
 	{
 		SharedPart *mine = &parts[i];
 		KanonFreeformPart part = {mine->number, mine->n, values + mine->values};
 		KanonFreeformGraph graph;
-		uint32	   *out = graphs + mine->graph;
-		char		detail[160];
+		uint32 *out = graphs + mine->graph;
+		char detail[160];
 		KanonStatus status;
 
 		CHECK_FOR_INTERRUPTS();
@@ -93,8 +96,8 @@ work(Border *border, Shared *shared, SharedPart *parts, const int32 *values, uin
 void
 kanon_freeform_worker(dsm_segment *segment, shm_toc *toc)
 {
-	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	Border	   *border = border_create("kanon_freeform, parallel worker");
+	Shared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	Border *border = border_create("kanon_freeform, parallel worker");
 
 	border->limit = shared->limit;
 	work(border, shared, shm_toc_lookup(toc, KEY_PARTS, false), shm_toc_lookup(toc, KEY_VALUES, false),
@@ -107,11 +110,12 @@ static void
 check_solved(Border *border, KanonStatus status, const KanonReport *report)
 {
 	if (status == KANON_TOO_LARGE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the table is too large for this method"),
-				 errdetail("It cannot be published so: %s.", report->detail),
-				 errhint("Methods 'hungarian' and 'sort_greedy' take larger ones; partition_size cuts a table into parts.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table is too large for this method"),
+			 errdetail("It cannot be published so: %s.", report->detail),
+			 errhint(
+				 "Methods 'hungarian' and 'sort_greedy' take larger ones; partition_size cuts a table into parts.")));
 	border_check(border, status, report->detail);
 }
 
@@ -119,18 +123,20 @@ check_solved(Border *border, KanonStatus status, const KanonReport *report)
 static void
 solve_here(FreeformCall *call, KanonFreeformPlan *plan, uint32 p, KanonReport *report)
 {
-	Border	   *border = call->border;
+	Border *border = call->border;
 	KanonFreeformGraph graph;
 	KanonFreeformPart part = {.number = p};
-	uint32		first;
-	int32	   *values;
+	uint32 first;
+	int32 *values;
 
 	kanon_freeform_bounds(plan, p, &first, &part.n);
 	values = border_palloc(border, sizeof(int32) * (Size) part.n * plan->space.ncolumns);
 	kanon_freeform_values(plan, p, values);
 	part.value = values;
-	check_solved(border, kanon_freeform_solve(&border->env, &plan->space, call->options.strong, &part, &graph,
-											  report->detail, sizeof(report->detail)), report);
+	check_solved(border,
+				 kanon_freeform_solve(&border->env, &plan->space, call->options.strong, &part, &graph,
+									  report->detail, sizeof(report->detail)),
+				 report);
 	border_pfree(border, values);
 	border_check(border, kanon_freeform_put(plan, p, &graph, report), report->detail);
 	kanon_freeform_graph_free(&border->env, &graph);
@@ -153,16 +159,16 @@ part_graph(const KanonFreeformPlan *plan, uint32 n)
 static uint32
 batch(const KanonFreeformPlan *plan, uint32 first, Size *values, Size *graphs)
 {
-	uint32		n = 0;
+	uint32 n = 0;
 
 	*values = *graphs = 0;
 	for (uint32 p = first; p < plan->nparts; p++)
 	{
-		uint32		start,
-					rows;
+		uint32 start, rows;
 
 		kanon_freeform_bounds(plan, p, &start, &rows);
-		if (n > 0 && sizeof(uint32) * (*values + *graphs + part_values(plan, rows) + part_graph(plan, rows)) > MOST_SHARED)
+		if (n > 0 && sizeof(uint32) * (*values + *graphs + part_values(plan, rows) + part_graph(plan, rows)) >
+						 MOST_SHARED)
 			break;
 		*values += part_values(plan, rows);
 		*graphs += part_graph(plan, rows);
@@ -173,17 +179,17 @@ batch(const KanonFreeformPlan *plan, uint32 first, Size *values, Size *graphs)
 
 /* Solves n parts from `first` on, together; puts those that are done. */
 static void
-solve_batch(FreeformCall *call, KanonFreeformPlan *plan, int nworkers, uint32 first, uint32 n,
-			Size nvalues, Size ngraphs, KanonReport *report)
+solve_batch(FreeformCall *call, KanonFreeformPlan *plan, int nworkers, uint32 first, uint32 n, Size nvalues,
+			Size ngraphs, KanonReport *report)
 {
-	Border	   *border = call->border;
-	Size		limit = border->limit;
+	Border *border = call->border;
+	Size limit = border->limit;
 	ParallelContext *context;
-	Shared	   *shared;
+	Shared *shared;
 	SharedPart *parts;
-	int32	   *values;
-	uint32	   *graphs;
-	bool	   *done = palloc(sizeof(bool) * n);
+	int32 *values;
+	uint32 *graphs;
+	bool *done = palloc(sizeof(bool) * n);
 
 	EnterParallelMode();
 	context = CreateParallelContext(library_of(call->fcinfo), "kanon_freeform_worker", nworkers);
@@ -212,8 +218,7 @@ solve_batch(FreeformCall *call, KanonFreeformPlan *plan, int nworkers, uint32 fi
 	nvalues = ngraphs = 0;
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32		start,
-					rows;
+		uint32 start, rows;
 
 		kanon_freeform_bounds(plan, first + i, &start, &rows);
 		memset(&parts[i], 0, sizeof(SharedPart));
@@ -235,16 +240,14 @@ solve_batch(FreeformCall *call, KanonFreeformPlan *plan, int nworkers, uint32 fi
 	WaitForParallelWorkersToFinish(context);
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32	   *out = graphs + parts[i].graph;
-		KanonFreeformGraph graph = {
-			.n = parts[i].n,
-			.start = out,
-			.given = out + parts[i].n + 1,
-			.match = out + 2 * parts[i].n + 1,
-			.bound = parts[i].bound,
-			.proven = parts[i].proven,
-			.nodes = parts[i].nodes
-		};
+		uint32 *out = graphs + parts[i].graph;
+		KanonFreeformGraph graph = {.n = parts[i].n,
+									.start = out,
+									.given = out + parts[i].n + 1,
+									.match = out + 2 * parts[i].n + 1,
+									.bound = parts[i].bound,
+									.proven = parts[i].proven,
+									.nodes = parts[i].nodes};
 
 		done[i] = parts[i].done;
 		if (done[i])
@@ -263,19 +266,17 @@ freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *
 {
 	FreeformCall *call = (FreeformCall *) problem->freeform;
 	KanonFreeformPlan plan;
-	instr_time	start,
-				lap;
+	instr_time start, lap;
 	KanonStatus status = kanon_freeform_begin(problem, &plan, report);
-	uint32		p = 0;
-	int			workers = 0;
+	uint32 p = 0;
+	int workers = 0;
 
 	check_solved(call->border, status, report);
 	call->parts = plan.nparts;
 	while (p < plan.nparts)
 	{
-		Size		values,
-					graphs;
-		uint32		n;
+		Size values, graphs;
+		uint32 n;
 
 		if (workers > 0)
 		{
@@ -289,8 +290,8 @@ freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *
 		INSTR_TIME_SET_CURRENT(lap);
 		INSTR_TIME_SUBTRACT(lap, start);
 		/* the graphs of concealment are of no known size */
-		if (call->options.method != KANON_FREEFORM_CONCEALMENT && !IsInParallelMode() && plan.nparts - p > 1 &&
-			INSTR_TIME_GET_MILLISEC(lap) * (plan.nparts - p) >= LEAST_WORK_MS)
+		if (call->options.method != KANON_FREEFORM_CONCEALMENT && !IsInParallelMode() &&
+			plan.nparts - p > 1 && INSTR_TIME_GET_MILLISEC(lap) * (plan.nparts - p) >= LEAST_WORK_MS)
 			workers = max_parallel_workers_per_gather;
 	}
 	status = kanon_freeform_end(&plan, release, report);

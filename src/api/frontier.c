@@ -16,8 +16,8 @@ PG_FUNCTION_INFO_V1(kanon_frontier);
 static int
 compare_ks(const void *a, const void *b)
 {
-	int32		left = *(const int32 *) a;
-	int32		right = *(const int32 *) b;
+	int32 left = *(const int32 *) a;
+	int32 right = *(const int32 *) b;
 
 	return left < right ? -1 : left > right;
 }
@@ -27,40 +27,32 @@ static int32 *
 ks_arg(FunctionCallInfo fcinfo, int *n)
 {
 	static const char *const hint = "Name the ks to compare, such as '{2,5,10,20}'.";
-	ArrayType  *array;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			count;
-	int32	   *ks;
-	bool		sorted = true;
+	ArrayType *array;
+	Datum *elements;
+	bool *nulls;
+	int count;
+	int32 *ks;
+	bool sorted = true;
 
 	refuse_null(fcinfo, ARG_KS, "ks", hint);
 	array = PG_GETARG_ARRAYTYPE_P(ARG_KS);
 	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("ks must be a one-dimensional list"),
-				 errhint("%s", hint)));
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("ks must be a one-dimensional list"),
+						errhint("%s", hint)));
 	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &elements, &nulls, &count);
 	if (count == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("ks must not be empty"),
-				 errhint("%s", hint)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ks must not be empty"),
+						errhint("%s", hint)));
 	ks = palloc(sizeof(int32) * count);
 	for (int i = 0; i < count; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("ks must not contain NULL"),
-					 errhint("%s", hint)));
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("ks must not contain NULL"),
+							errhint("%s", hint)));
 		ks[i] = DatumGetInt32(elements[i]);
 		if (ks[i] < 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("k must be at least 2"),
-					 errhint("With k = 1 every row may stand alone, which protects nobody.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least 2"),
+							errhint("With k = 1 every row may stand alone, which protects nobody.")));
 		sorted &= i == 0 || ks[i - 1] < ks[i];
 	}
 	*n = count;
@@ -71,16 +63,15 @@ ks_arg(FunctionCallInfo fcinfo, int *n)
 	for (int i = 1; i < count; i++)
 		if (ks[i] != ks[*n - 1])
 			ks[(*n)++] = ks[i];
-	ereport(NOTICE,
-			(errmsg("the ks are taken in ascending order, each once")));
+	ereport(NOTICE, (errmsg("the ks are taken in ascending order, each once")));
 	return ks;
 }
 
 typedef struct Line
 {
-	int			n;
-	Datum		values[FRONTIER_COLUMNS];
-	bool		nulls[FRONTIER_COLUMNS];
+	int n;
+	Datum values[FRONTIER_COLUMNS];
+	bool nulls[FRONTIER_COLUMNS];
 } Line;
 
 static void
@@ -96,10 +87,10 @@ static void
 put_k(ReturnSetInfo *rsinfo, int ncolumns, int32 k, const Solution *solution)
 {
 	const KanonMeasures *measures = &solution->measures;
-	double		cells = (double) measures->rows * ncolumns;
-	bool		found = solution->found;
-	bool		some = found && solution->nclasses > 0;
-	Line		line = {0};
+	double cells = (double) measures->rows * ncolumns;
+	bool found = solution->found;
+	bool some = found && solution->nclasses > 0;
+	Line line = {0};
 
 	put(&line, Int32GetDatum(k), true);
 	put(&line, Int64GetDatum(measures->suppressed_cells), found);
@@ -127,12 +118,12 @@ Datum
 kanon_frontier(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Dry			dry;
-	int64		nrows;
-	int			nks;
-	int			nsolved = 0;
-	int32	   *ks = ks_arg(fcinfo, &nks);
-	Solution   *solutions = palloc0(sizeof(Solution) * nks);
+	Dry dry;
+	int64 nrows;
+	int nks;
+	int nsolved = 0;
+	int32 *ks = ks_arg(fcinfo, &nks);
+	Solution *solutions = palloc0(sizeof(Solution) * nks);
 
 	kanon_begin_srf(fcinfo);
 	dry_begin(&dry, fcinfo, "kanon_frontier");

@@ -31,15 +31,16 @@ static void
 check_type(const HierarchyBuild *build)
 {
 	if (!OidIsValid(lookup_type_cache(build->type, TYPECACHE_LT_OPR)->lt_opr))
-		hierarchy_build_refuse(build, "hierarchy", "Use a view that casts the column to a type with an order, such as text.");
+		hierarchy_build_refuse(build, "hierarchy",
+							   "Use a view that casts the column to a type with an order, such as text.");
 }
 
 HierarchyBuild *
 hierarchy_build_begin(FunctionCallInfo fcinfo)
 {
 	HierarchyBuild *build = palloc0(sizeof(HierarchyBuild));
-	char	   *target = text_arg(fcinfo, BUILD_TARGET, "target", "Name the table to create.");
-	int			replace = PG_NARGS() - 1;
+	char *target = text_arg(fcinfo, BUILD_TARGET, "target", "Name the table to create.");
+	int replace = PG_NARGS() - 1;
 
 	SPI_connect();
 	build->source = open_column(fcinfo);
@@ -56,39 +57,34 @@ hierarchy_build_begin(FunctionCallInfo fcinfo)
 void
 hierarchy_build_refuse(const HierarchyBuild *build, const char *what, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("there is no %s for column \"%s\" of type %s", what, build->column->name,
-					format_type_be(build->column->type)),
-			 errhint("%s", hint)));
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("there is no %s for column \"%s\" of type %s", what, build->column->name,
+						   format_type_be(build->column->type)),
+					errhint("%s", hint)));
 }
 
 Datum *
 hierarchy_build_array(ArrayType *array, const char *argument, const char *example, int *n)
 {
-	Datum	   *elements;
-	bool	   *nulls;
-	int16		length;
-	bool		byval;
-	char		align;
+	Datum *elements;
+	bool *nulls;
+	int16 length;
+	bool byval;
+	char align;
 
 	if (array == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", argument),
-				 errhint("Write it like '%s': one for each level, the finest first.", example)));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be NULL", argument),
+						errhint("Write it like '%s': one for each level, the finest first.", example)));
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &byval, &align);
 	deconstruct_array(array, ARR_ELEMTYPE(array), length, byval, align, &elements, &nulls, n);
 	if (ARR_NDIM(array) > 1 || *n < 1 || *n > HIERARCHY_MAX_LEVELS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be a list of 1 to %d levels", argument, HIERARCHY_MAX_LEVELS),
-				 errhint("Write it like '%s': one for each level, the finest first.", example)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be a list of 1 to %d levels", argument, HIERARCHY_MAX_LEVELS),
+						errhint("Write it like '%s': one for each level, the finest first.", example)));
 	for (int i = 0; i < *n; i++)
 		if (nulls[i])
 			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain NULL", argument),
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", argument),
 					 errhint("Write it like '%s': one for each level, the finest first.", example)));
 	return elements;
 }
@@ -125,8 +121,8 @@ hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query
 {
 	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
 	Tuplestorestate *store = tuplestore_begin_heap(true, false, work_mem);
-	Portal		portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
-	uint64		fetched;
+	Portal portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
+	uint64 fetched;
 
 	Assert(build->nstores < BUILD_MAX_STORES);
 	relation->md.name = pstrdup(name);
@@ -143,8 +139,7 @@ hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query
 			tuplestore_puttuple(store, SPI_tuptable->vals[i]);
 		relation->md.enrtuples += fetched;
 		SPI_freetuptable(SPI_tuptable);
-	}
-	while (fetched > 0);
+	} while (fetched > 0);
 	SPI_cursor_close(portal);
 	if (SPI_register_relation(relation) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "could not keep what was read");
@@ -154,22 +149,24 @@ hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query
 void
 hierarchy_build_values(HierarchyBuild *build)
 {
-	hierarchy_build_store(build, "vals",
-						  psprintf("SELECT g.v, pg_catalog.row_number() OVER (ORDER BY g.v) AS place, g.n"
-								   " FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
-								   build->column->quoted, build->source->name, build->column->quoted));
+	hierarchy_build_store(
+		build, "vals",
+		psprintf(
+			"SELECT g.v, pg_catalog.row_number() OVER (ORDER BY g.v) AS place, g.n"
+			" FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
+			build->column->quoted, build->source->name, build->column->quoted));
 }
 
 /* Of how far a walk up a tree goes, the planner knows nothing: it hashes what it would sort. */
 static void
 execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
 {
-	int			path = catalog_path_begin();
-	int			text = plain_text_begin();
-	int			grouping = grouping_begin();
+	int path = catalog_path_begin();
+	int text = plain_text_begin();
+	int grouping = grouping_begin();
 
-	if (SPI_execute_with_args(query, build->nparams, build->types, build->params,
-							  NULL, read_only, 0) != expected)
+	if (SPI_execute_with_args(query, build->nparams, build->types, build->params, NULL, read_only, 0) !=
+		expected)
 		elog(ERROR, "could not work out the hierarchy");
 	grouping_end(grouping);
 	plain_text_end(text);
@@ -179,8 +176,8 @@ execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
 int64
 hierarchy_build_ask(HierarchyBuild *build, const char *query)
 {
-	bool		isnull;
-	Datum		result;
+	bool isnull;
+	Datum result;
 
 	execute(build, query, true, SPI_OK_SELECT);
 	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
@@ -190,9 +187,9 @@ hierarchy_build_ask(HierarchyBuild *build, const char *query)
 int64
 hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query)
 {
-	Source		table = *build->source;
-	Relation	rel;
-	int64		lines;
+	Source table = *build->source;
+	Relation rel;
+	int64 lines;
 
 	table.nqis = 0;
 	table.nkept = nlevels + 1;
@@ -216,7 +213,8 @@ hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *
 	if (!target_is_plain(rel, build->target, &table))
 		raise_unsafe("It has other columns than a hierarchy, or constraints, indexes or triggers.");
 	table_close(rel, NoLock);
-	execute(build, psprintf("INSERT INTO %s %s ORDER BY 1", build->target->building, query), false, SPI_OK_INSERT);
+	execute(build, psprintf("INSERT INTO %s %s ORDER BY 1", build->target->building, query), false,
+			SPI_OK_INSERT);
 	lines = (int64) SPI_processed;
 	target_install(build->target, build->source);
 	for (int i = 0; i < build->nstores; i++)

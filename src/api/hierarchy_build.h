@@ -20,7 +20,10 @@
 /* Arguments that all of them begin with. */
 enum
 {
-	BUILD_SOURCE, BUILD_COLUMN, BUILD_TARGET, BUILD_ARGS
+	BUILD_SOURCE,
+	BUILD_COLUMN,
+	BUILD_TARGET,
+	BUILD_ARGS
 };
 
 #define BUILD_MAX_PARAMS 2
@@ -28,15 +31,15 @@ enum
 
 typedef struct HierarchyBuild
 {
-	Source	   *source;			/* with its one column */
+	Source *source; /* with its one column */
 	const SourceColumn *column;
-	Oid			type;			/* its base type */
-	Target	   *target;
+	Oid type; /* its base type */
+	Target *target;
 	Tuplestorestate *stores[BUILD_MAX_STORES];
-	int			nstores;
-	int			nparams;		/* of the queries: $1, $2, … as they were added; never data values */
-	Oid			types[BUILD_MAX_PARAMS];
-	Datum		params[BUILD_MAX_PARAMS];
+	int nstores;
+	int nparams; /* of the queries: $1, $2, … as they were added; never data values */
+	Oid types[BUILD_MAX_PARAMS];
+	Datum params[BUILD_MAX_PARAMS];
 } HierarchyBuild;
 
 /* Checks the common arguments and connects to SPI. */
@@ -64,13 +67,14 @@ extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);
 extern int64 hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query);
 
 /* Raises that there is no such hierarchy for the column's type. */
-extern void hierarchy_build_refuse(const HierarchyBuild *build, const char *what, const char *hint) pg_attribute_noreturn();
+extern void hierarchy_build_refuse(const HierarchyBuild *build, const char *what, const char *hint)
+	pg_attribute_noreturn();
 
 /* A one-dimensional array of 1 .. HIERARCHY_MAX_LEVELS elements without NULL. */
 extern Datum *hierarchy_build_array(ArrayType *array, const char *argument, const char *example, int *n);
 
 /* The range type in which values of the column are published, or InvalidOid. */
-extern Oid	hierarchy_build_range(const HierarchyBuild *build);
+extern Oid hierarchy_build_range(const HierarchyBuild *build);
 
 /* Its name, and that of the type of its bounds. */
 extern const char *hierarchy_build_range_name(const HierarchyBuild *build);

@@ -12,20 +12,29 @@ PG_FUNCTION_INFO_V1(kanon_hierarchy_check);
 
 enum
 {
-	ARG_RELATION, ARG_SOURCE, ARG_COLUMN, ARG_WITH_VALUES
+	ARG_RELATION,
+	ARG_SOURCE,
+	ARG_COLUMN,
+	ARG_WITH_VALUES
 };
 
 enum
 {
-	FAULT, LEVEL, FAULT_COUNT, ROW_COUNT, DETAIL, SHOWN, NCOLUMNS
+	FAULT,
+	LEVEL,
+	FAULT_COUNT,
+	ROW_COUNT,
+	DETAIL,
+	SHOWN,
+	NCOLUMNS
 };
 
 /* How many rows of the source have each code of its only column. */
 static int64 *
 rows_of_codes(const RowTypes *types, Border *border)
 {
-	uint32		distinct = types->columns[0].distinct;
-	int64	   *rows = border_palloc(border, sizeof(int64) * (Size) distinct);
+	uint32 distinct = types->columns[0].distinct;
+	int64 *rows = border_palloc(border, sizeof(int64) * (Size) distinct);
 
 	memset(rows, 0, sizeof(int64) * (Size) distinct);
 	for (uint32 i = 0; i < types->ntypes; i++)
@@ -42,7 +51,7 @@ examples_json(const HierarchyFault *fault)
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < fault->nexamples; i++)
 	{
-		JsonbValue	value = {.type = jbvNull};
+		JsonbValue value = {.type = jbvNull};
 
 		if (fault->examples[i] != NULL)
 		{
@@ -58,8 +67,8 @@ examples_json(const HierarchyFault *fault)
 static void
 put_fault(ReturnSetInfo *rsinfo, const HierarchyFault *fault, bool with_values)
 {
-	Datum		values[NCOLUMNS] = {0};
-	bool		nulls[NCOLUMNS] = {false};
+	Datum values[NCOLUMNS] = {0};
+	bool nulls[NCOLUMNS] = {false};
 
 	values[FAULT] = CStringGetTextDatum(hierarchy_fault_name(fault->kind));
 	values[LEVEL] = Int32GetDatum(fault->level);
@@ -78,13 +87,13 @@ Datum
 kanon_hierarchy_check(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
-	Border	   *border;
-	Source	   *source;
-	Hierarchy	hierarchy;
+	bool with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
+	Border *border;
+	Source *source;
+	Hierarchy hierarchy;
 	HierarchyFault *faults;
-	RowTypes   *types;
-	int			n;
+	RowTypes *types;
+	int n;
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name the table or view with the hierarchy.");
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view whose column it is for.");

@@ -11,10 +11,10 @@
 char *
 library_of(FunctionCallInfo fcinfo)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
-	Datum		path;
-	bool		isnull;
-	char	   *result;
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
+	Datum path;
+	bool isnull;
+	char *result;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);

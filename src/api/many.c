@@ -33,23 +33,31 @@
 /* Keys of what lies in shared memory. */
 enum
 {
-	KEY_SHARED = 1, KEY_COLUMNS, KEY_CODES, KEY_NUMBERS, KEY_ROWS, KEY_LIST, KEY_RULES, KEY_KS, KEY_SOLUTIONS
+	KEY_SHARED = 1,
+	KEY_COLUMNS,
+	KEY_CODES,
+	KEY_NUMBERS,
+	KEY_ROWS,
+	KEY_LIST,
+	KEY_RULES,
+	KEY_KS,
+	KEY_SOLUTIONS
 };
 
 typedef struct Shared
 {
-	KanonProblem problem;		/* its pointers mean nothing there */
-	char		method[METHOD_LENGTH];
-	Size		limit;			/* bytes that each process may take */
-	int			nks;
-	pg_atomic_uint32 next;		/* the first k that nobody has taken */
+	KanonProblem problem; /* its pointers mean nothing there */
+	char method[METHOD_LENGTH];
+	Size limit; /* bytes that each process may take */
+	int nks;
+	pg_atomic_uint32 next; /* the first k that nobody has taken */
 } Shared;
 
 /* In shared memory, a solution that its worker has finished. */
 typedef struct SharedSolution
 {
-	bool		done;
-	Solution	solution;
+	bool done;
+	Solution solution;
 } SharedSolution;
 
 static int64
@@ -61,7 +69,8 @@ residual_rows(const KanonProblem *problem, const KanonRelease *release)
 		return release->dropped;
 	last = &release->classes[release->nclasses - 1];
 	return release->dropped +
-		(last->pattern == kanon_pattern_all(problem->ncolumns) && last->rows < problem->k ? last->rows : 0);
+		   (last->pattern == kanon_pattern_all(problem->ncolumns) && last->rows < problem->k ? last->rows
+																							 : 0);
 }
 
 /* One k.  Raises unless there is a release, none, or no memory for it. */
@@ -71,8 +80,7 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 	KanonRelease release = {0};
 	KanonReport report = {0};
 	KanonStatus status;
-	instr_time	start,
-				end;
+	instr_time start, end;
 
 	memset(solution, 0, sizeof(*solution));
 	INSTR_TIME_SET_CURRENT(start);
@@ -159,18 +167,13 @@ is_known(const KanonProblem *problem)
 /* Bytes of each part; numbers of all numerical columns one after the other. */
 typedef struct Sizes
 {
-	Size		columns,
-				codes,
-				numbers,
-				rows,
-				list,
-				rules;
+	Size columns, codes, numbers, rows, list, rules;
 } Sizes;
 
 static Sizes
 sizes_of(const KanonProblem *problem)
 {
-	Sizes		sizes = {0};
+	Sizes sizes = {0};
 
 	sizes.columns = mul_size(problem->ncolumns, sizeof(KanonColumn));
 	sizes.codes = mul_size(mul_size(problem->ncolumns, problem->ntypes), sizeof(uint32));
@@ -193,7 +196,7 @@ sum_of(const Sizes *sizes)
 static void *
 insert(shm_toc *toc, uint64 key, const void *from, Size size)
 {
-	void	   *to = shm_toc_allocate(toc, size);
+	void *to = shm_toc_allocate(toc, size);
 
 	if (from != NULL)
 		memcpy(to, from, size);
@@ -205,8 +208,8 @@ insert(shm_toc *toc, uint64 key, const void *from, Size size)
 static void
 pack(shm_toc *toc, const KanonProblem *problem, const Sizes *sizes)
 {
-	uint32	   *codes = insert(toc, KEY_CODES, NULL, sizes->codes);
-	double	   *numbers = insert(toc, KEY_NUMBERS, NULL, sizes->numbers);
+	uint32 *codes = insert(toc, KEY_CODES, NULL, sizes->codes);
+	double *numbers = insert(toc, KEY_NUMBERS, NULL, sizes->numbers);
 
 	insert(toc, KEY_COLUMNS, problem->columns, sizes->columns);
 	insert(toc, KEY_ROWS, problem->rows, sizes->rows);
@@ -256,7 +259,7 @@ static void
 work(Border *border, KanonProblem *problem, KanonSolve solve, Shared *shared, const int32 *ks,
 	 SharedSolution *solutions)
 {
-	uint32		i;
+	uint32 i;
 
 	while ((i = pg_atomic_fetch_add_u32(&shared->next, 1)) < (uint32) shared->nks)
 	{
@@ -269,8 +272,8 @@ work(Border *border, KanonProblem *problem, KanonSolve solve, Shared *shared, co
 void
 kanon_many_worker(dsm_segment *segment, shm_toc *toc)
 {
-	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	Border	   *border = border_create("kanon_frontier, parallel worker");
+	Shared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	Border *border = border_create("kanon_frontier, parallel worker");
 	KanonProblem problem;
 
 	unpack(toc, shared, &problem);
@@ -283,15 +286,15 @@ kanon_many_worker(dsm_segment *segment, shm_toc *toc)
 
 /* Solves with workers; solutions that none could finish stay as they are. */
 static void
-solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks, int nks,
-			   Solution *solutions, bool *done)
+solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks, int nks, Solution *solutions,
+			   bool *done)
 {
-	Border	   *border = dry->run->border;
+	Border *border = dry->run->border;
 	KanonProblem problem = dry->run->problem;
-	Sizes		sizes = sizes_of(&problem);
-	Size		limit = border->limit;
+	Sizes sizes = sizes_of(&problem);
+	Size limit = border->limit;
 	ParallelContext *context;
-	Shared	   *shared;
+	Shared *shared;
 	SharedSolution *shared_solutions;
 
 	EnterParallelMode();
@@ -322,8 +325,8 @@ solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks,
 	memset(shared_solutions, 0, sizeof(SharedSolution) * nks);
 
 	LaunchParallelWorkers(context);
-	ereport(DEBUG1,
-			(errmsg_internal("kanon_frontier: %d parallel workers for %d ks", context->nworkers_launched, nks)));
+	ereport(DEBUG1, (errmsg_internal("kanon_frontier: %d parallel workers for %d ks",
+									 context->nworkers_launched, nks)));
 	border->limit = border->used + shared->limit;
 	work(border, &problem, dry->solve, shared, ks, shared_solutions);
 	border->limit = limit;
@@ -343,11 +346,11 @@ static int
 workers_wanted(const Dry *dry, double ms, int nks)
 {
 	const KanonProblem *problem = &dry->run->problem;
-	Sizes		sizes = sizes_of(problem);
+	Sizes sizes = sizes_of(problem);
 
 	/* privacy rules stay where their dictionaries are */
-	if (problem->privacy != NULL || ms * nks < LEAST_WORK_MS || nks < 2 || IsInParallelMode() || sum_of(&sizes) > MOST_SHARED ||
-		strlen(dry->method) >= METHOD_LENGTH || !is_known(problem))
+	if (problem->privacy != NULL || ms * nks < LEAST_WORK_MS || nks < 2 || IsInParallelMode() ||
+		sum_of(&sizes) > MOST_SHARED || strlen(dry->method) >= METHOD_LENGTH || !is_known(problem))
 		return 0;
 	return Min(max_parallel_workers_per_gather, nks - 1);
 }
@@ -355,8 +358,8 @@ workers_wanted(const Dry *dry, double ms, int nks)
 void
 solve_many(Dry *dry, FunctionCallInfo fcinfo, const int32 *ks, int nks, Solution *solutions)
 {
-	bool	   *done = palloc0(sizeof(bool) * Max(nks, 1));
-	int			workers;
+	bool *done = palloc0(sizeof(bool) * Max(nks, 1));
+	int workers;
 
 	if (nks == 0)
 		return;

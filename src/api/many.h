@@ -11,13 +11,13 @@
 /* What is left of a release when it is not to be written. */
 typedef struct Solution
 {
-	bool		found;			/* there is a release; else the rest but ms is 0 */
-	uint32		nclasses;
+	bool found; /* there is a release; else the rest but ms is 0 */
+	uint32 nclasses;
 	KanonMeasures measures;
-	int64		residual;		/* rows that fit no class: dropped, or blank and fewer than k */
-	double		cost;
-	bool		proven;
-	double		ms;
+	int64 residual; /* rows that fit no class: dropped, or blank and fewer than k */
+	double cost;
+	bool proven;
+	double ms;
 } Solution;
 
 /*

@@ -10,45 +10,57 @@ PG_FUNCTION_INFO_V1(kanon_pattern_guided);
 /* In the order of the SQL declaration. */
 enum
 {
-	ARG_PATTERNS = PUBLISH_K + 1, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL, ARG_RESIDUAL,
-	ARG_MARK, ARG_REPLACE, ARG_DRY_RUN, ARG_RULES, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT,
-	ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST, ARG_PRIVACY
+	ARG_PATTERNS = PUBLISH_K + 1,
+	ARG_KEEP,
+	ARG_WEIGHTS,
+	ARG_METHOD,
+	ARG_CATEGORICAL,
+	ARG_RESIDUAL,
+	ARG_MARK,
+	ARG_REPLACE,
+	ARG_DRY_RUN,
+	ARG_RULES,
+	ARG_TIME_LIMIT,
+	ARG_GAP,
+	ARG_SEED,
+	ARG_EFFORT,
+	ARG_CLASS_COLUMN,
+	ARG_HIERARCHIES,
+	ARG_LEVEL_COST,
+	ARG_PRIVACY
 };
 
 /* What the record keeps of the call: rules of the game and names, never a data value. */
-static const int recorded[] = {
-	PUBLISH_QIS, PUBLISH_K, ARG_PATTERNS, ARG_KEEP, ARG_WEIGHTS, ARG_METHOD, ARG_CATEGORICAL,
-	ARG_RESIDUAL, ARG_MARK, ARG_REPLACE, ARG_RULES, ARG_TIME_LIMIT, ARG_GAP, ARG_SEED, ARG_EFFORT,
-	ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST
-};
+static const int recorded[] = {PUBLISH_QIS,      PUBLISH_K,       ARG_PATTERNS,  ARG_KEEP, ARG_WEIGHTS,
+							   ARG_METHOD,       ARG_CATEGORICAL, ARG_RESIDUAL,  ARG_MARK, ARG_REPLACE,
+							   ARG_RULES,        ARG_TIME_LIMIT,  ARG_GAP,       ARG_SEED, ARG_EFFORT,
+							   ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST};
 
-static const PublishSignature signature = {
-	.function = "kanon_pattern_guided",
-	.least_k = 2,
-	.k_hint = K_HINT,
-	PUBLISH_COMMON,
-	.limits = ARG_TIME_LIMIT,
-	.class_column = ARG_CLASS_COLUMN,
-	.hierarchies = ARG_HIERARCHIES,
-	.level_cost = ARG_LEVEL_COST,
-	.privacy = ARG_PRIVACY
-};
+static const PublishSignature signature = {.function = "kanon_pattern_guided",
+										   .least_k = 2,
+										   .k_hint = K_HINT,
+										   PUBLISH_COMMON,
+										   .limits = ARG_TIME_LIMIT,
+										   .class_column = ARG_CLASS_COLUMN,
+										   .hierarchies = ARG_HIERARCHIES,
+										   .level_cost = ARG_LEVEL_COST,
+										   .privacy = ARG_PRIVACY};
 
 Datum
 kanon_pattern_guided(PG_FUNCTION_ARGS)
 {
-	Publish		publish;
+	Publish publish;
 	KanonResidual residual;
 	const char *method;
 	const KanonSolver *solver;
-	Run		   *run;
+	Run *run;
 
 	publish_args(&publish, fcinfo, &signature);
 	method = text_arg(fcinfo, ARG_METHOD, "method", "'greedy' is the default.");
 	solver = method_parse(method);
 	privacy_supported(publish.privacy, method, solver->privacy);
-	residual = residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual",
-									   "It is 'suppress', 'drop' or 'error'."));
+	residual =
+		residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual", "It is 'suppress', 'drop' or 'error'."));
 
 	run = publish_begin(&publish);
 	run->problem.residual = residual;

@@ -17,10 +17,10 @@
 Privacy *
 privacy_arg(FunctionCallInfo fcinfo, int arg)
 {
-	Privacy    *privacy = palloc0(sizeof(Privacy));
-	Datum	   *elements;
-	bool	   *nulls;
-	int			subjects = 0;
+	Privacy *privacy = palloc0(sizeof(Privacy));
+	Datum *elements;
+	bool *nulls;
+	int subjects = 0;
 
 	if (PG_ARGISNULL(arg))
 		return NULL;
@@ -34,18 +34,15 @@ privacy_arg(FunctionCallInfo fcinfo, int arg)
 	for (int r = 0; r < privacy->n; r++)
 	{
 		if (nulls[r])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("privacy must not contain NULL"),
-					 errhint("Leave privacy NULL when there are no rules beyond k.")));
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("privacy must not contain NULL"),
+							errhint("Leave privacy NULL when there are no rules beyond k.")));
 		privacy_parse(TextDatumGetCString(elements[r]), &privacy->words[r]);
 		subjects += privacy->words[r].kind == PRIVACY_SUBJECT;
 	}
 	if (subjects > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("privacy names the column of persons twice"),
-				 errhint("A row is of one person; give kanon_subject once.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("privacy names the column of persons twice"),
+						errhint("A row is of one person; give kanon_subject once.")));
 	return privacy;
 }
 
@@ -62,32 +59,30 @@ kept_column(const Source *source, const char *name)
 static int
 extra_column(Source *source, const PrivacyWords *words, char *name)
 {
-	Datum		names[1];
+	Datum names[1];
 	SourceColumn *found;
-	int			n;
+	int n;
 
 	for (int c = source->nqis; c < source->ngrouped; c++)
 		if (strcmp(source->qis[c].name, name) == 0)
 			return c - source->nqis;
 	if (get_attnum(source->relid, name) == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("a privacy rule names column \"%s\", which the source does not have", name),
-				 errhint("Names are taken exactly as written; several columns are an array: ARRAY['a', 'b'].")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("a privacy rule names column \"%s\", which the source does not have", name),
+			 errhint("Names are taken exactly as written; several columns are an array: ARRAY['a', 'b'].")));
 	names[0] = CStringGetDatum(name);
-	found = source_columns(source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
-						   "privacy", words->kind == PRIVACY_SUBJECT ? "the column of persons" : "a sensitive column",
-						   &n);
+	found = source_columns(
+		source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR), "privacy",
+		words->kind == PRIVACY_SUBJECT ? "the column of persons" : "a sensitive column", &n);
 	if (words->kind != PRIVACY_SUBJECT && kept_column(source, name) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("a privacy rule names \"%s\", which is not kept", name),
-				 errhint("The rule is about what a class publishes: name the column in keep, too.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("a privacy rule names \"%s\", which is not kept", name),
+						errhint("The rule is about what a class publishes: name the column in keep, too.")));
 	if (source->ngrouped - source->nqis == 64)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_COLUMNS),
-				 errmsg("the privacy rules name more than 64 columns"),
-				 errhint("Leave out rules.")));
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("the privacy rules name more than 64 columns"), errhint("Leave out rules.")));
 	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->ngrouped + 1));
 	source->qis[source->ngrouped] = found[0];
 	return source->ngrouped++ - source->nqis;
@@ -117,19 +112,21 @@ privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 	privacy->supported = true;
 	for (int r = 0; r < privacy->n; r++)
 		if ((taken & (1u << privacy->words[r].kind)) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("method \"%s\" does not take the rule \"%s\"", method,
-							privacy_sentence(&privacy->words[r], false)),
-					 errhint("The reference has a table of which method takes which rule; 'greedy' takes the most, "
-							 "kanon_full_domain all.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" does not take the rule \"%s\"", method,
+						privacy_sentence(&privacy->words[r], false)),
+				 errhint(
+					 "The reference has a table of which method takes which rule; 'greedy' takes the most, "
+					 "kanon_full_domain all.")));
 }
 
 Datum
 privacy_recorded(const Privacy *privacy)
 {
 	JsonbParseState *state = NULL;
-	JsonbValue	string = {.type = jbvString};
+	JsonbValue string = {.type = jbvString};
 
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	string.val.string.val = pstrdup("privacy");
@@ -152,11 +149,11 @@ privacy_recorded(const Privacy *privacy)
 static const bool *
 listed_values(const PrivacyWords *words, const SourceColumn *column, Border *border)
 {
-	uint32		distinct = dictionary_size(column->dictionary);
-	bool	   *listed;
-	Oid			function;
-	bool		isvarlena;
-	int			found = 0;
+	uint32 distinct = dictionary_size(column->dictionary);
+	bool *listed;
+	Oid function;
+	bool isvarlena;
+	int found = 0;
 
 	if (words->nvalues == 0)
 		return NULL;
@@ -164,9 +161,9 @@ listed_values(const PrivacyWords *words, const SourceColumn *column, Border *bor
 	getTypeOutputInfo(column->type, &function, &isvarlena);
 	for (uint32 code = 0; code < distinct; code++)
 	{
-		bool		isnull;
-		Datum		value = dictionary_value(column->dictionary, code, &isnull);
-		char	   *text;
+		bool isnull;
+		Datum value = dictionary_value(column->dictionary, code, &isnull);
+		char *text;
 
 		listed[code] = false;
 		if (isnull)
@@ -178,9 +175,8 @@ listed_values(const PrivacyWords *words, const SourceColumn *column, Border *bor
 		pfree(text);
 	}
 	if (found < words->nvalues)
-		ereport(NOTICE,
-				(errmsg("%d of the %d values that a privacy rule lists do not occur in column \"%s\"",
-						words->nvalues - found, words->nvalues, column->name)));
+		ereport(NOTICE, (errmsg("%d of the %d values that a privacy rule lists do not occur in column \"%s\"",
+								words->nvalues - found, words->nvalues, column->name)));
 	return listed;
 }
 
@@ -208,17 +204,17 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 	if (words->kind == PRIVACY_T_CLOSENESS)
 	{
 		rule->share = words->number;
-		rule->distance = strcmp(words->distance, "equal") == 0 ? KANON_DISTANCE_EQUAL
-			: strcmp(words->distance, "ordered") == 0 ? KANON_DISTANCE_ORDERED : KANON_DISTANCE_HIERARCHICAL;
+		rule->distance = strcmp(words->distance, "equal") == 0     ? KANON_DISTANCE_EQUAL
+						 : strcmp(words->distance, "ordered") == 0 ? KANON_DISTANCE_ORDERED
+																   : KANON_DISTANCE_HIERARCHICAL;
 		if (OidIsValid(words->relation))
-			rule->taxonomy = taxonomy_read(words->relation, types->source,
-									   (int) (column - types->source->qis), border);
+			rule->taxonomy =
+				taxonomy_read(words->relation, types->source, (int) (column - types->source->qis), border);
 	}
 	if (words->kind == PRIVACY_SUBJECT && types->grouped[types->source->nqis + rule->column].has_null)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of persons contains NULL", column->name),
-				 errhint("Every row needs its person.")));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("column \"%s\" of persons contains NULL", column->name),
+						errhint("Every row needs its person.")));
 }
 
 /* What the whole table, as one class, attains: no release has a class that is better everywhere. */
@@ -232,8 +228,7 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 
 	if (rule->kind == KANON_SUBJECT && problem->k > problem->extra[rule->column].distinct)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k is larger than the number of persons"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the number of persons"),
 				 errdetail("k is " INT64_FORMAT ", column \"%s\" has %u persons.", problem->k, column,
 						   problem->extra[rule->column].distinct),
 				 errhint("Lower k: no class could ever have that many persons.")));
@@ -247,20 +242,22 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 		return;
 	else if (rule->kind == KANON_ENTROPY_L && table.entropy < rule->l)
 		attainable = psprintf("The entropy of the column is log %.3f.", table.entropy);
-	else if (rule->kind == KANON_RECURSIVE_CL && rule->l <= KANON_RECURSIVE_MOST
-			 && !(table.recursive[(int) rule->l] < rule->c))
+	else if (rule->kind == KANON_RECURSIVE_CL && rule->l <= KANON_RECURSIVE_MOST &&
+			 !(table.recursive[(int) rule->l] < rule->c))
 		attainable = isinf(table.recursive[(int) rule->l])
-			? psprintf("The column has %u distinct values.", table.distinct)
-			: psprintf("With l = %d, c must be above %.3f.", (int) rule->l, table.recursive[(int) rule->l]);
+						 ? psprintf("The column has %u distinct values.", table.distinct)
+						 : psprintf("With l = %d, c must be above %.3f.", (int) rule->l,
+									table.recursive[(int) rule->l]);
 	else if (rule->kind == KANON_ALPHA && rule->listed == NULL && table.alpha > rule->share)
 		attainable = psprintf("The most frequent value has a share of %.3f.", table.alpha);
 	if (attainable != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words, false)),
-				 errdetail("%s", attainable),
-				 errhint("Ask for what column \"%s\" can give%s.", column,
-						 rule->kind == KANON_DISTINCT_L ? "" : ", or let residual => 'drop' leave rows out")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words, false)),
+			 errdetail("%s", attainable),
+			 errhint("Ask for what column \"%s\" can give%s.", column,
+					 rule->kind == KANON_DISTINCT_L ? "" : ", or let residual => 'drop' leave rows out")));
 }
 
 void
@@ -268,8 +265,8 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 {
 	const Source *source = types->source;
 	KanonPrivacyRule *rules;
-	int		   *from;
-	int			n = 0;
+	int *from;
+	int n = 0;
 
 	if (privacy == NULL || types->nrows == 0)
 		return;

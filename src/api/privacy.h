@@ -10,33 +10,39 @@
 /* As KanonPrivacyKind, and those about a population, which are not about a set of rows. */
 typedef enum PrivacyKind
 {
-	PRIVACY_DISTINCT_L, PRIVACY_ENTROPY_L, PRIVACY_RECURSIVE_CL, PRIVACY_ALPHA, PRIVACY_T_CLOSENESS,
-	PRIVACY_SUBJECT, PRIVACY_DELTA_PRESENCE, PRIVACY_K_MAP
+	PRIVACY_DISTINCT_L,
+	PRIVACY_ENTROPY_L,
+	PRIVACY_RECURSIVE_CL,
+	PRIVACY_ALPHA,
+	PRIVACY_T_CLOSENESS,
+	PRIVACY_SUBJECT,
+	PRIVACY_DELTA_PRESENCE,
+	PRIVACY_K_MAP
 } PrivacyKind;
 
 /* What a sentence says. */
 typedef struct PrivacyWords
 {
 	PrivacyKind kind;
-	char	  **columns;		/* several: each is checked, the others joined to the quasi-identifiers */
-	int			ncolumns;
-	int			l;
-	double		number;			/* c, alpha, t or dmin */
-	double		most;			/* dmax */
-	char	   *distance;
-	Oid			relation;		/* a population, or the hierarchy of a distance */
-	char	  **values;			/* that alpha is about; none: all */
-	int			nvalues;
+	char **columns; /* several: each is checked, the others joined to the quasi-identifiers */
+	int ncolumns;
+	int l;
+	double number; /* c, alpha, t or dmin */
+	double most;   /* dmax */
+	char *distance;
+	Oid relation;  /* a population, or the hierarchy of a distance */
+	char **values; /* that alpha is about; none: all */
+	int nvalues;
 } PrivacyWords;
 
 /* The rules of one call. */
 typedef struct Privacy
 {
-	int			n;
-	PrivacyWords *words;		/* [n] */
-	bool		supported;		/* privacy_supported has been asked */
-	Source	  **population;		/* [n] that it is about, once opened, or NULL */
-	int			(*column)[KANON_MAX_COLUMNS];	/* [n] of each of its columns: place among the extra ones */
+	int n;
+	PrivacyWords *words;              /* [n] */
+	bool supported;                   /* privacy_supported has been asked */
+	Source **population;              /* [n] that it is about, once opened, or NULL */
+	int (*column)[KANON_MAX_COLUMNS]; /* [n] of each of its columns: place among the extra ones */
 } Privacy;
 
 /* api/privacy.c */

@@ -38,18 +38,18 @@ typedef struct Sentence
 /* The longer ones of a kind first. */
 static const Sentence sentences[] = {
 	{PRIVACY_DISTINCT_L, "kanon_distinct_l",
-	"at least %i distinct values of each of %C, the others joined to the quasi-identifiers"},
+	 "at least %i distinct values of each of %C, the others joined to the quasi-identifiers"},
 	{PRIVACY_DISTINCT_L, "kanon_distinct_l", "at least %i distinct values of %c"},
 	{PRIVACY_ENTROPY_L, "kanon_entropy_l",
-	"entropy of at least log %i of each of %C, the others joined to the quasi-identifiers"},
+	 "entropy of at least log %i of each of %C, the others joined to the quasi-identifiers"},
 	{PRIVACY_ENTROPY_L, "kanon_entropy_l", "entropy of at least log %i of %c"},
 	{PRIVACY_RECURSIVE_CL, "kanon_recursive_cl",
-	"recursive (%n, %i)-diversity of each of %C, the others joined to the quasi-identifiers"},
+	 "recursive (%n, %i)-diversity of each of %C, the others joined to the quasi-identifiers"},
 	{PRIVACY_RECURSIVE_CL, "kanon_recursive_cl", "recursive (%n, %i)-diversity of %c"},
 	{PRIVACY_ALPHA, "kanon_alpha", "none of the values %v of %c in more than a share of %n"},
 	{PRIVACY_ALPHA, "kanon_alpha", "no value of %c in more than a share of %n"},
 	{PRIVACY_T_CLOSENESS, "kanon_t_closeness",
-	"distribution of %c within %n of the table's, %w distance by %r"},
+	 "distribution of %c within %n of the table's, %w distance by %r"},
 	{PRIVACY_T_CLOSENESS, "kanon_t_closeness", "distribution of %c within %n of the table's, %w distance"},
 	{PRIVACY_DELTA_PRESENCE, "kanon_delta_presence", "presence in population %r between %n and %m"},
 	{PRIVACY_K_MAP, "kanon_k_map", "classes counted in population %r"},
@@ -94,10 +94,10 @@ number_text(double number)
 static bool
 sentence_fits(const Sentence *sentence, const PrivacyWords *words)
 {
-	return sentence->kind == words->kind
-		&& (strstr(sentence->pattern, "%C") != NULL) == (words->ncolumns > 1)
-		&& (strstr(sentence->pattern, "%v") != NULL) == (words->nvalues > 0)
-		&& (strstr(sentence->pattern, "%r") != NULL) == OidIsValid(words->relation);
+	return sentence->kind == words->kind &&
+		   (strstr(sentence->pattern, "%C") != NULL) == (words->ncolumns > 1) &&
+		   (strstr(sentence->pattern, "%v") != NULL) == (words->nvalues > 0) &&
+		   (strstr(sentence->pattern, "%r") != NULL) == OidIsValid(words->relation);
 }
 
 char *
@@ -182,8 +182,8 @@ scan_name(const char **text, char **name)
 static bool
 scan_names(const char **text, const char *separator, char ***names, int *n)
 {
-	size_t		length = strlen(separator);
-	int			room = 1;
+	size_t length = strlen(separator);
+	int room = 1;
 
 	for (const char *p = *text; *p != '\0'; p++)
 		room += *p == separator[0];
@@ -203,25 +203,24 @@ scan_names(const char **text, const char *separator, char ***names, int *n)
 static bool
 scan_relation(const char **text, PrivacyWords *words)
 {
-	char	  **names;
-	int			n;
+	char **names;
+	int n;
 
 	if (!scan_names(text, ".", &names, &n) || n > 2)
 		return false;
-	words->relation = RangeVarGetRelid(n == 2 ? makeRangeVar(names[0], names[1], -1)
-									   : makeRangeVar(NULL, names[0], -1), NoLock, true);
+	words->relation = RangeVarGetRelid(
+		n == 2 ? makeRangeVar(names[0], names[1], -1) : makeRangeVar(NULL, names[0], -1), NoLock, true);
 	if (!OidIsValid(words->relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"%s\" of a privacy rule does not exist", names[n - 1]),
-				 errhint("Make the rule again with the relation's name of today.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("relation \"%s\" of a privacy rule does not exist", names[n - 1]),
+						errhint("Make the rule again with the relation's name of today.")));
 	return true;
 }
 
 static bool
 scan_number(const char **text, double *number)
 {
-	char	   *end;
+	char *end;
 
 	if (!isdigit((unsigned char) **text) && **text != '.' && **text != '-')
 		return false;
@@ -235,7 +234,7 @@ scan_number(const char **text, double *number)
 static bool
 scan_integer(const char **text, int *number)
 {
-	double		value;
+	double value;
 
 	if (!scan_number(text, &value) || value != rint(value) || fabs(value) > PG_INT32_MAX)
 		return false;
@@ -247,7 +246,7 @@ static bool
 scan_values(const char **text, PrivacyWords *words)
 {
 	const char *p = *text;
-	int			room = 1;
+	int room = 1;
 
 	for (const char *q = p; *q != '\0'; q++)
 		room += *q == '\'';
@@ -256,7 +255,7 @@ scan_values(const char **text, PrivacyWords *words)
 	do
 	{
 		StringInfoData value;
-		bool		escaped = *p == 'E';
+		bool escaped = *p == 'E';
 
 		initStringInfo(&value);
 		p += (words->nvalues > 0 ? 2 : 0) + (escaped ? 1 : 0);
@@ -332,8 +331,7 @@ check_l(const PrivacyWords *words, const char *function)
 {
 	if (words->l < 2)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("l of %s must be at least 2", function),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l of %s must be at least 2", function),
 				 errhint("With l = 1 a class could say the same of all its members.")));
 }
 
@@ -343,26 +341,23 @@ check_share(double share, const char *what, const char *function, const char *hi
 	if (!(share > 0 && share <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s of %s must be above 0 and at most 1", what, function),
-				 errhint("%s", hint)));
+				 errmsg("%s of %s must be above 0 and at most 1", what, function), errhint("%s", hint)));
 }
 
 static void
 check_distance(const PrivacyWords *words)
 {
-	bool		hierarchical = strcmp(words->distance, "hierarchical") == 0;
+	bool hierarchical = strcmp(words->distance, "hierarchical") == 0;
 
 	if (!hierarchical && strcmp(words->distance, "equal") != 0 && strcmp(words->distance, "ordered") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("distance \"%s\" is not known", words->distance),
-				 errhint("It is 'equal', 'ordered' or 'hierarchical'.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("distance \"%s\" is not known", words->distance),
+						errhint("It is 'equal', 'ordered' or 'hierarchical'.")));
 	if (hierarchical != OidIsValid(words->relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 hierarchical ? errmsg("the hierarchical distance needs a hierarchy")
-				 : errmsg("the %s distance takes no hierarchy", words->distance),
-				 errhint("kanon_t_closeness(column, t, 'hierarchical', hierarchy) has both.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						hierarchical ? errmsg("the hierarchical distance needs a hierarchy")
+									 : errmsg("the %s distance takes no hierarchy", words->distance),
+						errhint("kanon_t_closeness(column, t, 'hierarchical', hierarchy) has both.")));
 }
 
 static void
@@ -371,10 +366,9 @@ check_columns(const PrivacyWords *words, const char *function)
 	for (int i = 0; i < words->ncolumns; i++)
 		for (int j = 0; j < i; j++)
 			if (strcmp(words->columns[i], words->columns[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("%s names column \"%s\" twice", function, words->columns[i]),
-						 errhint("Name each column once.")));
+				ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+								errmsg("%s names column \"%s\" twice", function, words->columns[i]),
+								errhint("Name each column once.")));
 }
 
 static void
@@ -390,25 +384,30 @@ check_words(const PrivacyWords *words, const char *function)
 		case PRIVACY_RECURSIVE_CL:
 			check_l(words, function);
 			if (!(words->number > 0) || isinf(words->number))
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("c of %s must be positive", function),
-						 errhint("The most frequent value occurs less than c times as often as the rare ones together.")));
+				ereport(
+					ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("c of %s must be positive", function),
+					 errhint(
+						 "The most frequent value occurs less than c times as often as the rare ones together.")));
 			break;
 		case PRIVACY_ALPHA:
-			check_share(words->number, "alpha", function, "It is the largest share of a class that one value may have.");
+			check_share(words->number, "alpha", function,
+						"It is the largest share of a class that one value may have.");
 			break;
 		case PRIVACY_T_CLOSENESS:
-			check_share(words->number, "t", function,
-						"A distance of 0 is attainable only by classes that are all distributed as the table is, such as a single one.");
+			check_share(
+				words->number, "t", function,
+				"A distance of 0 is attainable only by classes that are all distributed as the table is, such as a single one.");
 			check_distance(words);
 			break;
 		case PRIVACY_DELTA_PRESENCE:
 			if (!(words->number >= 0 && words->number <= words->most && words->most <= 1))
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("dmin and dmax of %s must be in order between 0 and 1", function),
-						 errhint("They bound the probability that somebody of the population is in the release.")));
+				ereport(
+					ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("dmin and dmax of %s must be in order between 0 and 1", function),
+					 errhint(
+						 "They bound the probability that somebody of the population is in the release.")));
 			break;
 		case PRIVACY_K_MAP:
 		case PRIVACY_SUBJECT:
@@ -426,8 +425,7 @@ privacy_parse(const char *text, PrivacyWords *words)
 			return;
 		}
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a privacy rule cannot be read"),
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a privacy rule cannot be read"),
 			 errhint("Make rules with kanon_distinct_l, kanon_entropy_l, kanon_recursive_cl, kanon_alpha, "
 					 "kanon_t_closeness, kanon_delta_presence, kanon_k_map or kanon_subject.")));
 }
@@ -457,10 +455,8 @@ columns_arg(FunctionCallInfo fcinfo, PrivacyWords *words)
 		words->ncolumns = 1;
 	}
 	if (words->ncolumns == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("columns must name at least one column"),
-				 errhint("%s", column_hint)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("columns must name at least one column"), errhint("%s", column_hint)));
 }
 
 static int
@@ -482,10 +478,9 @@ population_arg(FunctionCallInfo fcinfo)
 {
 	refuse_null(fcinfo, 0, "population", "Name the table of all who could be in the source.");
 	if (get_rel_name(PG_GETARG_OID(0)) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", PG_GETARG_OID(0)),
-				 errhint("Name a table or view that exists.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("relation with OID %u does not exist", PG_GETARG_OID(0)),
+						errhint("Name a table or view that exists.")));
 	return PG_GETARG_OID(0);
 }
 
@@ -511,8 +506,7 @@ Datum
 kanon_recursive_cl(PG_FUNCTION_ARGS)
 {
 	PrivacyWords words = {
-		.kind = PRIVACY_RECURSIVE_CL, .number = number_arg(fcinfo, 1, "c"), .l = l_arg(fcinfo, 2)
-	};
+		.kind = PRIVACY_RECURSIVE_CL, .number = number_arg(fcinfo, 1, "c"), .l = l_arg(fcinfo, 2)};
 
 	columns_arg(fcinfo, &words);
 	return sentence_datum(&words, "kanon_recursive_cl");
@@ -522,24 +516,23 @@ kanon_recursive_cl(PG_FUNCTION_ARGS)
 static char **
 values_arg(ArrayType *array, int *n)
 {
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **values;
+	Datum *elements;
+	bool *nulls;
+	char **values;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
 	if (*n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("values must not be empty"),
-				 errhint("List the values that are sensitive, or leave it NULL for all.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("values must not be empty"),
+						errhint("List the values that are sensitive, or leave it NULL for all.")));
 	values = palloc(sizeof(char *) * *n);
 	for (int i = 0; i < *n; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("values must not contain NULL"),
-					 errhint("A rule about all values, NULL among them, leaves them out: kanon_alpha(column, alpha).")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("values must not contain NULL"),
+				 errhint(
+					 "A rule about all values, NULL among them, leaves them out: kanon_alpha(column, alpha).")));
 		values[i] = TextDatumGetCString(elements[i]);
 	}
 	return values;
@@ -559,12 +552,11 @@ kanon_alpha(PG_FUNCTION_ARGS)
 Datum
 kanon_t_closeness(PG_FUNCTION_ARGS)
 {
-	PrivacyWords words = {
-		.kind = PRIVACY_T_CLOSENESS,
-		.number = number_arg(fcinfo, 1, "t"),
-		.distance = text_arg(fcinfo, 2, "distance", "It is 'equal', 'ordered' or 'hierarchical'."),
-		.relation = PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3)
-	};
+	PrivacyWords words = {.kind = PRIVACY_T_CLOSENESS,
+						  .number = number_arg(fcinfo, 1, "t"),
+						  .distance =
+							  text_arg(fcinfo, 2, "distance", "It is 'equal', 'ordered' or 'hierarchical'."),
+						  .relation = PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3)};
 
 	columns_arg(fcinfo, &words);
 	return sentence_datum(&words, "kanon_t_closeness");
@@ -573,12 +565,10 @@ kanon_t_closeness(PG_FUNCTION_ARGS)
 Datum
 kanon_delta_presence(PG_FUNCTION_ARGS)
 {
-	PrivacyWords words = {
-		.kind = PRIVACY_DELTA_PRESENCE,
-		.relation = population_arg(fcinfo),
-		.number = number_arg(fcinfo, 1, "dmin"),
-		.most = number_arg(fcinfo, 2, "dmax")
-	};
+	PrivacyWords words = {.kind = PRIVACY_DELTA_PRESENCE,
+						  .relation = population_arg(fcinfo),
+						  .number = number_arg(fcinfo, 1, "dmin"),
+						  .most = number_arg(fcinfo, 2, "dmax")};
 
 	return sentence_datum(&words, "kanon_delta_presence");
 }

@@ -21,7 +21,7 @@ publish_args(Publish *publish, FunctionCallInfo fcinfo, const PublishSignature *
 	if (signature->limits > 0)
 		publish->limits = limits_arg(fcinfo, signature->limits);
 	else
-		publish->limits = (Limits) {.time_limit = INFINITY, .seed = 1, .effort = 1};
+		publish->limits = (Limits){.time_limit = INFINITY, .seed = 1, .effort = 1};
 	if (signature->level_cost > 0)
 		publish->level_cost = level_cost_arg(fcinfo, signature->level_cost);
 	if (signature->privacy > 0)
@@ -43,13 +43,13 @@ publish_begin(Publish *publish)
 {
 	const PublishSignature *signature = publish->signature;
 	FunctionCallInfo fcinfo = publish->fcinfo;
-	int			class_column = signature->class_column;
-	Run		   *run;
+	int class_column = signature->class_column;
+	Run *run;
 
 	kanon_begin_srf(fcinfo);
-	publish->run = run = run_begin(fcinfo, signature->function, PG_GETARG_OID(PUBLISH_SOURCE),
-								   array_arg(fcinfo, PUBLISH_QIS), array_arg(fcinfo, signature->keep),
-								   optional_array(publish, signature->categorical));
+	publish->run = run =
+		run_begin(fcinfo, signature->function, PG_GETARG_OID(PUBLISH_SOURCE), array_arg(fcinfo, PUBLISH_QIS),
+				  array_arg(fcinfo, signature->keep), optional_array(publish, signature->categorical));
 	/* what rules read, too, before the last snapshot, which a function that takes rules takes with its hierarchies */
 	privacy_populations(publish->privacy, run->source);
 	run_privacy(run, publish->privacy);
@@ -78,8 +78,7 @@ publish_end(Publish *publish)
 	run_notice_dropped(publish->run);
 	if (publish->target == NULL)
 		return;
-	publish->run->record.options = call_options(publish->fcinfo, signature->recorded,
-												signature->nrecorded);
+	publish->run->record.options = call_options(publish->fcinfo, signature->recorded, signature->nrecorded);
 	if (publish->privacy != NULL)
 		publish->run->record.options = DirectFunctionCall2(jsonb_concat, publish->run->record.options,
 														   privacy_recorded(publish->privacy));

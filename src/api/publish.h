@@ -19,28 +19,28 @@
 typedef struct PublishSignature
 {
 	const char *function;
-	int64		least_k;
-	const char *k_hint;			/* what k means */
-	int			keep;
-	int			mark;
-	int			replace;
-	int			dry_run;
-	int			weights;
-	int			categorical;
-	int			limits;			/* time_limit, gap, seed, effort */
-	int			class_column;
-	int			hierarchies;
-	int			level_cost;
-	int			privacy;
-	const int  *recorded;		/* [nrecorded] arguments for the record; see call_options */
-	int			nrecorded;
+	int64 least_k;
+	const char *k_hint; /* what k means */
+	int keep;
+	int mark;
+	int replace;
+	int dry_run;
+	int weights;
+	int categorical;
+	int limits; /* time_limit, gap, seed, effort */
+	int class_column;
+	int hierarchies;
+	int level_cost;
+	int privacy;
+	const int *recorded; /* [nrecorded] arguments for the record; see call_options */
+	int nrecorded;
 } PublishSignature;
 
 /* What all of them have, by the names in their enum and of their list. */
-#define PUBLISH_COMMON \
+#define PUBLISH_COMMON                                                                  \
 	.keep = ARG_KEEP, .mark = ARG_MARK, .replace = ARG_REPLACE, .dry_run = ARG_DRY_RUN, \
-	.weights = ARG_WEIGHTS, .categorical = ARG_CATEGORICAL, \
-	.recorded = recorded, .nrecorded = lengthof(recorded)
+	.weights = ARG_WEIGHTS, .categorical = ARG_CATEGORICAL, .recorded = recorded,       \
+	.nrecorded = lengthof(recorded)
 
 #define PUBLISH_SOURCE 0
 #define PUBLISH_TARGET 1
@@ -51,15 +51,15 @@ typedef struct Publish
 {
 	const PublishSignature *signature;
 	FunctionCallInfo fcinfo;
-	int64		k;
-	const char *target;			/* NULL: a dry run */
-	bool		mark;
-	bool		replace;
-	Limits		limits;
-	double	   *weights;		/* [nqis] after publish_begin */
-	LevelCost	level_cost;
-	Privacy    *privacy;		/* NULL, or for privacy_supported before publish_begin */
-	Run		   *run;			/* after publish_begin */
+	int64 k;
+	const char *target; /* NULL: a dry run */
+	bool mark;
+	bool replace;
+	Limits limits;
+	double *weights; /* [nqis] after publish_begin */
+	LevelCost level_cost;
+	Privacy *privacy; /* NULL, or for privacy_supported before publish_begin */
+	Run *run;         /* after publish_begin */
 } Publish;
 
 /* Everything that can be wrong with the arguments before the source is looked at. */

@@ -32,17 +32,17 @@
 /* One of kanon's tables, and the row that is being put together for it. */
 typedef struct RecordTable
 {
-	Relation	rel;
+	Relation rel;
 	CatalogIndexState indexes;
-	MemoryContext row;			/* what a row leaves behind */
-	Datum	   *values;
-	bool	   *nulls;
+	MemoryContext row; /* what a row leaves behind */
+	Datum *values;
+	bool *nulls;
 } RecordTable;
 
 static void
 record_open(RecordTable *table, Oid schema, const char *name)
 {
-	Oid			relid = get_relname_relid(name, schema);
+	Oid relid = get_relname_relid(name, schema);
 
 	if (!OidIsValid(relid))
 		elog(ERROR, "table %s is missing", name);
@@ -57,7 +57,7 @@ record_open(RecordTable *table, Oid schema, const char *name)
 static void
 set_column(RecordTable *table, const char *name, Datum value, bool isnull)
 {
-	int			attnum = SPI_fnumber(RelationGetDescr(table->rel), name);
+	int attnum = SPI_fnumber(RelationGetDescr(table->rel), name);
 
 	if (attnum <= 0)
 		elog(ERROR, "column %s of %s is missing", name, RelationGetRelationName(table->rel));
@@ -87,7 +87,7 @@ set_float8(RecordTable *table, const char *name, double value, bool isnull)
 static void
 record_insert(RecordTable *table)
 {
-	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(table->rel), table->values, table->nulls);
+	HeapTuple tuple = heap_form_tuple(RelationGetDescr(table->rel), table->values, table->nulls);
 
 	CatalogTupleInsertWithInfo(table->rel, tuple, table->indexes);
 	heap_freetuple(tuple);
@@ -107,11 +107,11 @@ record_close(RecordTable *table)
 static void
 jsonb_function(Oid type, int32 typmod, Oid collation, FmgrInfo *function)
 {
-	Node	   *argument = (Node *) makeNullConst(type, typmod, collation);
+	Node *argument = (Node *) makeNullConst(type, typmod, collation);
 
 	fmgr_info(F_TO_JSONB, function);
-	fmgr_info_set_expr((Node *) makeFuncExpr(F_TO_JSONB, JSONBOID, list_make1(argument),
-											 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
+	fmgr_info_set_expr((Node *) makeFuncExpr(F_TO_JSONB, JSONBOID, list_make1(argument), InvalidOid,
+											 InvalidOid, COERCE_EXPLICIT_CALL),
 					   function);
 }
 
@@ -119,8 +119,7 @@ jsonb_function(Oid type, int32 typmod, Oid collation, FmgrInfo *function)
 static void
 push_pair(JsonbParseState **state, const char *name, Datum datum, bool isnull, FmgrInfo *function)
 {
-	JsonbValue	key,
-				value;
+	JsonbValue key, value;
 
 	key.type = jbvString;
 	key.val.string.val = unconstify(char *, name);
@@ -130,7 +129,7 @@ push_pair(JsonbParseState **state, const char *name, Datum datum, bool isnull, F
 		value.type = jbvNull;
 	else
 	{
-		Jsonb	   *json = DatumGetJsonbP(FunctionCall1(function, datum));
+		Jsonb *json = DatumGetJsonbP(FunctionCall1(function, datum));
 
 		if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
 		{
@@ -145,14 +144,14 @@ push_pair(JsonbParseState **state, const char *name, Datum datum, bool isnull, F
 struct ShownJson
 {
 	const Source *source;
-	Shower	   *shower;
-	FmgrInfo   *functions;		/* [nqis] */
+	Shower *shower;
+	FmgrInfo *functions; /* [nqis] */
 };
 
 ShownJson *
 shown_json_open(const Source *source)
 {
-	ShownJson  *json = palloc(sizeof(ShownJson));
+	ShownJson *json = palloc(sizeof(ShownJson));
 
 	json->source = source;
 	json->shower = shower_create(source);
@@ -176,8 +175,8 @@ shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int c = 0; c < source->nqis; c++)
 	{
-		Datum		shown;
-		bool		isnull;
+		Datum shown;
+		bool isnull;
 
 		if (shows_nothing(&source->levels, c, cells))
 			continue;
@@ -190,11 +189,11 @@ shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 Datum
 call_options(FunctionCallInfo fcinfo, const int *args, int nargs)
 {
-	HeapTuple	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
+	HeapTuple function = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
 	JsonbParseState *state = NULL;
-	Oid		   *types;
-	char	  **names;
-	char	   *modes;
+	Oid *types;
+	char **names;
+	char *modes;
 
 	if (!HeapTupleIsValid(function))
 		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
@@ -203,8 +202,8 @@ call_options(FunctionCallInfo fcinfo, const int *args, int nargs)
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int i = 0; i < nargs; i++)
 	{
-		Oid			type = types[args[i]];
-		FmgrInfo	to_jsonb;
+		Oid type = types[args[i]];
+		FmgrInfo to_jsonb;
 
 		if (PG_ARGISNULL(args[i]))
 			continue;
@@ -218,10 +217,11 @@ call_options(FunctionCallInfo fcinfo, const int *args, int nargs)
 static Datum
 extension_version(void)
 {
-	int			nest = catalog_path_begin();
-	char	   *version;
+	int nest = catalog_path_begin();
+	char *version;
 
-	if (SPI_execute("SELECT extversion FROM pg_extension WHERE extname = 'kanon'", true, 1) != SPI_OK_SELECT ||
+	if (SPI_execute("SELECT extversion FROM pg_extension WHERE extname = 'kanon'", true, 1) !=
+			SPI_OK_SELECT ||
 		SPI_processed != 1)
 		elog(ERROR, "extension kanon is missing");
 	version = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
@@ -233,7 +233,7 @@ extension_version(void)
 static Datum
 column_names(const SourceColumn *columns, int n)
 {
-	Datum	   *names = palloc(sizeof(Datum) * Max(n, 1));
+	Datum *names = palloc(sizeof(Datum) * Max(n, 1));
 
 	for (int i = 0; i < n; i++)
 		names[i] = CStringGetTextDatum(columns[i].name);
@@ -259,11 +259,11 @@ report_gap(const KanonReport *report)
 
 typedef struct Sizes
 {
-	int			n;
-	int64		from[MOST_SIZES];
-	int64		classes[MOST_SIZES];
-	int64		rows[MOST_SIZES];
-	int64		least;			/* of a class; 0: there is none */
+	int n;
+	int64 from[MOST_SIZES];
+	int64 classes[MOST_SIZES];
+	int64 rows[MOST_SIZES];
+	int64 least; /* of a class; 0: there is none */
 } Sizes;
 
 static void
@@ -284,7 +284,7 @@ sizes_init(Sizes *sizes, int64 k)
 static void
 sizes_add(Sizes *sizes, int64 rows)
 {
-	int			i = sizes->n - 1;
+	int i = sizes->n - 1;
 
 	while (rows < sizes->from[i])
 		i--;
@@ -297,12 +297,14 @@ sizes_add(Sizes *sizes, int64 rows)
 static void
 set_int8s(RecordTable *table, const char *name, const int64 *values, int n)
 {
-	Datum	   *datums = palloc(sizeof(Datum) * n);
+	Datum *datums = palloc(sizeof(Datum) * n);
 
 	for (int i = 0; i < n; i++)
 		datums[i] = Int64GetDatum(values[i]);
-	set_column(table, name, PointerGetDatum(construct_array(datums, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-															TYPALIGN_DOUBLE)), false);
+	set_column(
+		table, name,
+		PointerGetDatum(construct_array(datums, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)),
+		false);
 }
 
 static inline bool
@@ -350,21 +352,18 @@ same_qis(const RowTypes *types, uint32 a, uint32 b)
  * are aside, as in kanon_check.
  */
 static void
-set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem,
-		  const KanonRelease *release)
+set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem, const KanonRelease *release)
 {
-	int64		source_blank = 0,
-				target_blank = 0;
-	Sizes		source,
-				target;
-	int			n;
+	int64 source_blank = 0, target_blank = 0;
+	Sizes source, target;
+	int n;
 
 	sizes_init(&source, problem->k);
 	sizes_init(&target, problem->k);
 	for (uint32 i = 0; i < types->ntypes;)
 	{
-		uint32		first = i;
-		int64		rows = 0;
+		uint32 first = i;
+		int64 rows = 0;
 
 		while (i < types->ntypes && same_qis(types, first, i))
 			rows += types->rows[i++];
@@ -401,11 +400,11 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
 {
 	RecordTable table;
-	Oid			sequence = get_relname_relid("kanon_run_run_seq", schema);
-	int64		run = nextval_internal(sequence, false);
-	bool		none = release->nclasses == 0;
-	bool		classless = problem->freeform != NULL;
-	bool		unbounded = none || isinf(report->lower_bound);
+	Oid sequence = get_relname_relid("kanon_run_run_seq", schema);
+	int64 run = nextval_internal(sequence, false);
+	bool none = release->nclasses == 0;
+	bool classless = problem->freeform != NULL;
+	bool unbounded = none || isinf(report->lower_bound);
 
 	record_open(&table, schema, "kanon_run");
 	set_int8(&table, "run", run, false);
@@ -485,9 +484,9 @@ static void
 record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *release,
 			   const double *diversity)
 {
-	ShownJson  *json = shown_json_open(source);
-	int			ncolumns = source->levels.first[source->nqis];
-	int			nest = plain_text_begin();
+	ShownJson *json = shown_json_open(source);
+	int ncolumns = source->levels.first[source->nqis];
+	int nest = plain_text_begin();
 	RecordTable table;
 
 	record_open(&table, schema, "kanon_run_class");
@@ -501,7 +500,8 @@ record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *
 		set_column(&table, "class", Int32GetDatum((int32) i + 1), false);
 		set_text(&table, "pattern", class_text(release, i, &source->levels));
 		set_int8(&table, "row_count", class_->rows, false);
-		set_int8(&table, "suppressed_cells", class_->rows * class_suppressed(release, i, &source->levels), false);
+		set_int8(&table, "suppressed_cells", class_->rows * class_suppressed(release, i, &source->levels),
+				 false);
 		set_float8(&table, "tuple_diversity", diversity[i], false);
 		set_column(&table, "shown", shown_json(json, &release->cells[(size_t) i * ncolumns], release->pool),
 				   false);
@@ -517,7 +517,7 @@ run_record(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures,
 		   const double *diversity)
 {
-	int64		run = record_run(schema, record, types, problem, release, report, measures);
+	int64 run = record_run(schema, record, types, problem, release, report, measures);
 
 	record_columns(schema, run, types->source, problem, record->columns, release->nclasses == 0);
 	if (problem->freeform == NULL)

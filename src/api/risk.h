@@ -9,17 +9,17 @@
 typedef struct Risk
 {
 	ReturnSetInfo *rsinfo;
-	Source	   *source;
-	const SourceColumn *subject;	/* or NULL: rows are counted */
-	const char *unit;			/* what is counted: "rows" or "persons" */
-	const char *one;			/* "row" or "person" */
-	int64		units;			/* in all classes, blank ones included */
-	double		threshold;
+	Source *source;
+	const SourceColumn *subject; /* or NULL: rows are counted */
+	const char *unit;            /* what is counted: "rows" or "persons" */
+	const char *one;             /* "row" or "person" */
+	int64 units;                 /* in all classes, blank ones included */
+	double threshold;
 } Risk;
 
 /* A line of the result.  sensitive: a column's name or NULL; known: false for NULL. */
 extern void risk_put(Risk *risk, const char *measure, const char *sensitive, double value, bool known,
-					 const char *meaning,...) pg_attribute_printf(6, 7);
+					 const char *meaning, ...) pg_attribute_printf(6, 7);
 
 /*
  * Row types over the quasi-identifiers, then `column` unless NULL, then the
@@ -27,11 +27,11 @@ extern void risk_put(Risk *risk, const char *measure, const char *sensitive, dou
  */
 typedef struct RiskClasses
 {
-	Border	   *border;			/* holds all of it; see risk_classes_free */
-	RowTypes   *types;
-	uint32		n;
-	uint32	   *first;			/* [n + 1] the first type of each class */
-	int64	   *size;			/* [n] rows, or different persons */
+	Border *border; /* holds all of it; see risk_classes_free */
+	RowTypes *types;
+	uint32 n;
+	uint32 *first; /* [n + 1] the first type of each class */
+	int64 *size;   /* [n] rows, or different persons */
 } RiskClasses;
 
 extern RiskClasses *risk_classes_read(const Risk *risk, const SourceColumn *column);

@@ -18,14 +18,14 @@ PG_FUNCTION_INFO_V1(kanon_risk_columns);
 static void
 put_subset(ReturnSetInfo *rsinfo, const Source *source, const KanonSubset *subset, bool pairs)
 {
-	Datum		values[SUBSET_COLUMNS];
-	bool		nulls[SUBSET_COLUMNS] = {false, false, false, false, !pairs};
-	Datum		names[KANON_SUBSET_MOST];
+	Datum values[SUBSET_COLUMNS];
+	bool nulls[SUBSET_COLUMNS] = {false, false, false, false, !pairs};
+	Datum names[KANON_SUBSET_MOST];
 
 	for (int i = 0; i < subset->ncolumns; i++)
 		names[i] = CStringGetDatum(source->qis[subset->column[i]].name);
-	values[0] = PointerGetDatum(construct_array(names, subset->ncolumns, NAMEOID, NAMEDATALEN, false,
-												TYPALIGN_CHAR));
+	values[0] =
+		PointerGetDatum(construct_array(names, subset->ncolumns, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
 	values[1] = Int64GetDatum(subset->classes);
 	values[2] = Int64GetDatum(subset->unique);
 	values[3] = Float8GetDatum(subset->distinction);
@@ -40,11 +40,11 @@ kanon_risk_columns(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	KanonProblem problem = {0};
-	Border	   *border;
-	Source	   *source;
-	RowTypes   *types;
+	Border *border;
+	Source *source;
+	RowTypes *types;
 	KanonSubset *subsets;
-	size_t		n;
+	size_t n;
 
 	refuse_null(fcinfo, 0, "relation", "Name a table or view.");
 	kanon_begin_srf(fcinfo);

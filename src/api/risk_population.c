@@ -15,29 +15,28 @@
 
 typedef struct Matching
 {
-	Risk	   *risk;
+	Risk *risk;
 	RiskClasses *classes;
-	RowTypes   *population;
-	uint32	  **code;			/* [nqis] the relation's code of the population's, or DICTIONARY_NONE */
-	KanonPattern *blank;		/* [classes->n] columns in which it has NULL */
-	int64	   *found;			/* [classes->n] rows of the population that fit */
-	uint32	   *slots;
-	uint32		mask;			/* slots - 1 */
+	RowTypes *population;
+	uint32 **code;       /* [nqis] the relation's code of the population's, or DICTIONARY_NONE */
+	KanonPattern *blank; /* [classes->n] columns in which it has NULL */
+	int64 *found;        /* [classes->n] rows of the population that fit */
+	uint32 *slots;
+	uint32 mask; /* slots - 1 */
 } Matching;
 
 /* The same columns of the population, of the same types. */
 Source *
 risk_open_population(const Risk *risk, Oid population, ArrayType *qis)
 {
-	Source	   *source = source_open_columns(population, qis, "quasi_identifiers");
+	Source *source = source_open_columns(population, qis, "quasi_identifiers");
 
 	for (int c = 0; c < source->nqis; c++)
 		if (getBaseType(source->qis[c].type) != getBaseType(risk->source->qis[c].type))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of the population %s has another type than in the relation",
-							source->qis[c].name, source->name),
-					 errhint("Use a view of the population that casts it.")));
+			ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+							errmsg("column \"%s\" of the population %s has another type than in the relation",
+								   source->qis[c].name, source->name),
+							errhint("Use a view of the population that casts it.")));
 	source_lock(source);
 	return source;
 }
@@ -52,13 +51,13 @@ translate(Matching *matching)
 	for (int c = 0; c < from->nqis; c++)
 	{
 		Dictionary *to = matching->classes->types->source->qis[c].dictionary;
-		uint32		n = dictionary_size(from->qis[c].dictionary);
+		uint32 n = dictionary_size(from->qis[c].dictionary);
 
 		matching->code[c] = border_palloc(matching->classes->border, sizeof(uint32) * (Size) n);
 		for (uint32 code = 0; code < n; code++)
 		{
-			bool		isnull;
-			Datum		value = dictionary_value(from->qis[c].dictionary, code, &isnull);
+			bool isnull;
+			Datum value = dictionary_value(from->qis[c].dictionary, code, &isnull);
 
 			CHECK_FOR_INTERRUPTS();
 			matching->code[c][code] = dictionary_find(to, value, isnull);
@@ -71,12 +70,13 @@ find_blanks(Matching *matching)
 {
 	const RowTypes *types = matching->classes->types;
 
-	matching->blank = border_palloc(matching->classes->border, sizeof(KanonPattern) * (Size) matching->classes->n);
+	matching->blank =
+		border_palloc(matching->classes->border, sizeof(KanonPattern) * (Size) matching->classes->n);
 	memset(matching->blank, 0, sizeof(KanonPattern) * (Size) matching->classes->n);
 	for (int c = 0; c < matching->risk->source->nqis; c++)
 		for (uint32 i = 0; i < matching->classes->n; i++)
 		{
-			bool		isnull;
+			bool isnull;
 
 			(void) dictionary_value(types->source->qis[c].dictionary,
 									types->columns[c].code[matching->classes->first[i]], &isnull);
@@ -96,16 +96,16 @@ static uint32 *
 find_slot(const Matching *matching, KanonPattern blank, const uint32 *codes)
 {
 	const RowTypes *types = matching->classes->types;
-	int			nqis = matching->risk->source->nqis;
-	uint32		at = 0;
+	int nqis = matching->risk->source->nqis;
+	uint32 at = 0;
 
 	for (int c = 0; c < nqis; c++)
 		if ((blank >> c & 1) == 0)
 			at = hash_step(at, codes[c]);
 	for (at &= matching->mask; matching->slots[at] != DICTIONARY_NONE; at = (at + 1) & matching->mask)
 	{
-		uint32		type = matching->classes->first[matching->slots[at]];
-		int			c = 0;
+		uint32 type = matching->classes->first[matching->slots[at]];
+		int c = 0;
 
 		while (c < nqis && ((blank >> c & 1) != 0 || types->columns[c].code[type] == codes[c]))
 			c++;
@@ -121,8 +121,8 @@ count_group(Matching *matching, KanonPattern blank, const uint32 *class_, uint32
 {
 	const RowTypes *types = matching->classes->types;
 	const RowTypes *population = matching->population;
-	int			nqis = matching->risk->source->nqis;
-	uint32		codes[KANON_MAX_COLUMNS];
+	int nqis = matching->risk->source->nqis;
+	uint32 codes[KANON_MAX_COLUMNS];
 
 	matching->mask = ((uint32) 2 << pg_leftmost_one_pos32(n * 2 - 1)) - 1;
 	memset(matching->slots, 0xff, sizeof(uint32) * ((Size) matching->mask + 1));
@@ -134,8 +134,8 @@ count_group(Matching *matching, KanonPattern blank, const uint32 *class_, uint32
 	}
 	for (uint32 type = 0; type < population->ntypes; type++)
 	{
-		int			c = 0;
-		uint32	   *slot;
+		int c = 0;
+		uint32 *slot;
 
 		if (type % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -168,12 +168,12 @@ count_population(Matching *matching)
 {
 	RiskClasses *classes = matching->classes;
 	KanonPattern all = kanon_pattern_all(matching->risk->source->nqis);
-	uint32	   *order = border_palloc(classes->border, sizeof(uint32) * (Size) classes->n);
+	uint32 *order = border_palloc(classes->border, sizeof(uint32) * (Size) classes->n);
 
 	matching->found = border_palloc(classes->border, sizeof(int64) * (Size) classes->n);
 	memset(matching->found, 0, sizeof(int64) * (Size) classes->n);
-	matching->slots = border_palloc(classes->border,
-									sizeof(uint32) * ((Size) 2 << pg_leftmost_one_pos32(Max(classes->n, 1) * 2 - 1)));
+	matching->slots = border_palloc(
+		classes->border, sizeof(uint32) * ((Size) 2 << pg_leftmost_one_pos32(Max(classes->n, 1) * 2 - 1)));
 	for (uint32 i = 0; i < classes->n; i++)
 		order[i] = i;
 	qsort_arg(order, classes->n, sizeof(uint32), compare_blank, matching->blank);
@@ -191,23 +191,19 @@ count_population(Matching *matching)
 static void
 put_population(Matching *matching)
 {
-	Risk	   *risk = matching->risk;
+	Risk *risk = matching->risk;
 	const RiskClasses *classes = matching->classes;
 	KanonPattern all = kanon_pattern_all(risk->source->nqis);
-	bool		some = risk->units > 0;
-	int64		atrisk = 0,
-				absent = 0,
-				absent_classes = 0;
-	double		highest = 0,
-				telling = 0,
-				people = 0,		/* of the population, in those classes */
-				expected = 0;	/* sum of f / F */
+	bool some = risk->units > 0;
+	int64 atrisk = 0, absent = 0, absent_classes = 0;
+	double highest = 0, telling = 0, people = 0, /* of the population, in those classes */
+		expected = 0;                            /* sum of f / F */
 
 	for (uint32 i = 0; i < classes->n; i++)
 	{
-		int64		size = classes->size[i];
-		int64		found = Max(matching->found[i], size);
-		double		chance = 1.0 / found;
+		int64 size = classes->size[i];
+		int64 found = Max(matching->found[i], size);
+		double chance = 1.0 / found;
 
 		if (matching->blank[i] == all)
 			continue;
@@ -224,28 +220,35 @@ put_population(Matching *matching)
 			atrisk += size;
 	}
 	risk_put(risk, "population_missing", NULL, absent, true,
-			 "%s in classes with fewer in the population than in the relation; the latter is taken", risk->unit);
+			 "%s in classes with fewer in the population than in the relation; the latter is taken",
+			 risk->unit);
 	risk_put(risk, "journalist_highest", NULL, highest, some,
-			 "chance to pick the right person of the population for a %s of the class that fits the fewest", risk->one);
-	risk_put(risk, "journalist_average", NULL,
-			 some && telling > 0 ? Max(telling / people, expected / risk->units) : 0, some,
-			 "the same chance, averaged over the population's persons or the relation's %s, whichever is more", risk->unit);
+			 "chance to pick the right person of the population for a %s of the class that fits the fewest",
+			 risk->one);
+	risk_put(
+		risk, "journalist_average", NULL,
+		some && telling > 0 ? Max(telling / people, expected / risk->units) : 0, some,
+		"the same chance, averaged over the population's persons or the relation's %s, whichever is more",
+		risk->unit);
 	risk_put(risk, "journalist_share", NULL, some ? (double) atrisk / risk->units : 0, some,
 			 "share of %s where that chance is above %g", risk->unit, risk->threshold);
 	risk_put(risk, "marketer", NULL, some ? expected / risk->units : 0, some,
-			 "share of %s that linking the relation with the population is expected to get right", risk->unit);
+			 "share of %s that linking the relation with the population is expected to get right",
+			 risk->unit);
 	if (absent_classes > 0)
-		ereport(NOTICE,
-				(errmsg("the population lacks rows of the relation"),
-				 errdetail("Classes with more %s than the population has of them: " INT64_FORMAT ".",
-						   risk->unit, absent_classes),
-				 errhint("The population must contain everybody in the relation; these classes are taken as they are.")));
+		ereport(
+			NOTICE,
+			(errmsg("the population lacks rows of the relation"),
+			 errdetail("Classes with more %s than the population has of them: " INT64_FORMAT ".", risk->unit,
+					   absent_classes),
+			 errhint(
+				 "The population must contain everybody in the relation; these classes are taken as they are.")));
 }
 
 void
 risk_population(Risk *risk, Source *population)
 {
-	Matching	matching = {.risk = risk};
+	Matching matching = {.risk = risk};
 
 	matching.classes = risk_classes_read(risk, NULL);
 	matching.population = rowtypes_read(population, matching.classes->border);

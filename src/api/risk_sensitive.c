@@ -25,13 +25,13 @@ measure_classes(const Risk *risk, const RiskClasses *classes, KanonDiversityMete
 {
 	const RowTypes *types = classes->types;
 	const uint32 *codes = types->columns[risk->source->nqis].code;
-	uint32	   *code = border_palloc(classes->border, sizeof(uint32) * (Size) types->ntypes);
-	int64	   *count = border_palloc(classes->border, sizeof(int64) * (Size) types->ntypes);
+	uint32 *code = border_palloc(classes->border, sizeof(uint32) * (Size) types->ntypes);
+	int64 *count = border_palloc(classes->border, sizeof(int64) * (Size) types->ntypes);
 
 	for (uint32 i = 0; i < classes->n; i++)
 	{
 		KanonDiversity diversity;
-		uint32		n = 0;
+		uint32 n = 0;
 
 		if (i % 256 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -54,11 +54,12 @@ measure_classes(const Risk *risk, const RiskClasses *classes, KanonDiversityMete
 
 /* Lines for one column; worst == NULL: there are no rows. */
 static void
-put_lines(Risk *risk, const SourceColumn *column, const KanonDiversity *worst, bool ordered, bool hierarchical)
+put_lines(Risk *risk, const SourceColumn *column, const KanonDiversity *worst, bool ordered,
+		  bool hierarchical)
 {
 	static const KanonDiversity nothing = {0};
 	const char *name = column->name;
-	bool		some = worst != NULL;
+	bool some = worst != NULL;
 
 	if (!some)
 		worst = &nothing;
@@ -67,7 +68,8 @@ put_lines(Risk *risk, const SourceColumn *column, const KanonDiversity *worst, b
 	risk_put(risk, "entropy_l", name, worst->entropy, some,
 			 "every class is as mixed as one of so many equally frequent values");
 	for (int l = 2; l <= KANON_RECURSIVE_MOST; l++)
-		risk_put(risk, psprintf("recursive_c_%d", l), name, worst->recursive[l], some && isfinite(worst->recursive[l]),
+		risk_put(risk, psprintf("recursive_c_%d", l), name, worst->recursive[l],
+				 some && isfinite(worst->recursive[l]),
 				 "recursive (c,%d)-diversity holds for every c above this; NULL: for none", l);
 	risk_put(risk, "alpha", name, worst->alpha, some,
 			 "the most frequent value of a class has at most this share of its %s", risk->unit);
@@ -84,13 +86,13 @@ put_lines(Risk *risk, const SourceColumn *column, const KanonDiversity *worst, b
 void
 risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy)
 {
-	bool		ordered = OidIsValid(lookup_type_cache(column->type, TYPECACHE_LT_OPR)->lt_opr);
+	bool ordered = OidIsValid(lookup_type_cache(column->type, TYPECACHE_LT_OPR)->lt_opr);
 	RiskClasses *classes = risk_classes_read(risk, column);
 	const KanonColumn *values = &classes->types->columns[risk->source->nqis];
 	KanonTaxonomy *taxonomy = NULL;
 	KanonDiversityMeter *meter;
 	KanonDiversity worst;
-	int64	   *count;
+	int64 *count;
 
 	if (OidIsValid(hierarchy))
 		taxonomy = taxonomy_read(hierarchy, classes->types->source, risk->source->nqis, classes->border);
@@ -101,7 +103,8 @@ risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy)
 		for (uint32 type = 0; type < classes->types->ntypes; type++)
 			count[values->code[type]] += type_weight(risk, classes->types, type);
 		border_check(classes->border,
-					 kanon_diversity_open(&classes->border->env, count, values->distinct, taxonomy, &meter), "");
+					 kanon_diversity_open(&classes->border->env, count, values->distinct, taxonomy, &meter),
+					 "");
 		measure_classes(risk, classes, meter, &worst);
 	}
 	put_lines(risk, column, classes->n > 0 ? &worst : NULL, ordered, OidIsValid(hierarchy));

@@ -23,18 +23,10 @@
 /* Rules as they were given; a list is NULL or n strings. */
 typedef struct RuleWords
 {
-	int			max_suppressed; /* or NO_LIMIT */
-	double		max_cost;
-	char	  **never,
-			  **always,
-			  **together,
-			  **at_most_one,
-			  **implies;
-	int			nnever,
-				nalways,
-				ntogether,
-				nat_most_one,
-				nimplies;
+	int max_suppressed; /* or NO_LIMIT */
+	double max_cost;
+	char **never, **always, **together, **at_most_one, **implies;
+	int nnever, nalways, ntogether, nat_most_one, nimplies;
 } RuleWords;
 
 /*
@@ -43,9 +35,9 @@ typedef struct RuleWords
  */
 typedef struct ColumnNames
 {
-	char	  **names;
-	int			n;
-	Levels		levels;
+	char **names;
+	int n;
+	Levels levels;
 } ColumnNames;
 
 PG_FUNCTION_INFO_V1(kanon_patterns);
@@ -55,9 +47,7 @@ static void
 raise_rule(int sqlstate, const char *kind, const char *rule, const char *problem, const char *hint)
 {
 	ereport(ERROR,
-			(errcode(sqlstate),
-			 errmsg("rule %s \"%s\" %s", kind, rule, problem),
-			 errhint("%s", hint)));
+			(errcode(sqlstate), errmsg("rule %s \"%s\" %s", kind, rule, problem), errhint("%s", hint)));
 }
 
 static int
@@ -65,8 +55,7 @@ limit_of(double max_suppressed)
 {
 	if (!(max_suppressed >= 0))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_suppressed must not be negative"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_suppressed must not be negative"),
 				 errhint("It is the number of columns that a pattern may suppress at most.")));
 	return (int) Min(max_suppressed, KANON_MAX_COLUMNS);
 }
@@ -99,10 +88,12 @@ rule_column(const ColumnNames *columns, const char *kind, const char *rule, cons
 	for (int c = 0; c < columns->n; c++)
 		if (strcmp(columns->names[c], name) == 0)
 			return column_bit(columns, c);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("rule %s \"%s\" names \"%s\", which is not a quasi-identifier", kind, rule, name),
-			 errhint("In groups names are written as in SQL: quote them when they have capitals, commas or arrows.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_UNDEFINED_COLUMN),
+		 errmsg("rule %s \"%s\" names \"%s\", which is not a quasi-identifier", kind, rule, name),
+		 errhint(
+			 "In groups names are written as in SQL: quote them when they have capitals, commas or arrows.")));
 }
 
 /* "a,\"B c\"" as a set of columns. */
@@ -110,22 +101,21 @@ static KanonPattern
 rule_group(const ColumnNames *columns, const char *kind, const char *rule, const char *group, int *n)
 {
 	KanonPattern set = 0;
-	List	   *names;
-	ListCell   *lc;
+	List *names;
+	ListCell *lc;
 
 	*n = 0;
 	if (!SplitIdentifierString(pstrdup(group), ',', &names))
 		raise_rule(ERRCODE_INVALID_PARAMETER_VALUE, kind, rule, "is not a list of column names",
 				   "Write it like 'workclass,occupation', with odd names quoted as in SQL.");
-	foreach(lc, names)
+	foreach (lc, names)
 	{
 		KanonPattern column = rule_column(columns, kind, rule, lfirst(lc));
 
 		if (set & column)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("rule %s \"%s\" names \"%s\" twice", kind, rule, (char *) lfirst(lc)),
-					 errhint("Name each column once.")));
+			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+							errmsg("rule %s \"%s\" names \"%s\" twice", kind, rule, (char *) lfirst(lc)),
+							errhint("Name each column once.")));
 		set |= column;
 		(*n)++;
 	}
@@ -136,7 +126,7 @@ rule_group(const ColumnNames *columns, const char *kind, const char *rule, const
 static char *
 find_arrow(char *rule)
 {
-	bool		quoted = false;
+	bool quoted = false;
 
 	for (char *p = rule; *p; p += pg_mblen(p))
 	{
@@ -154,25 +144,25 @@ group_rules(const ColumnNames *columns, KanonRuleKind kind, const char *word, ch
 {
 	for (int i = 0; i < n; i++)
 	{
-		int			members;
+		int members;
 
 		out[i].kind = kind;
 		out[i].implied = 0;
 		out[i].columns = rule_group(columns, word, rules[i], rules[i], &members);
 		if (members < 2)
-			raise_rule(ERRCODE_INVALID_PARAMETER_VALUE, word, rules[i],
-					   members == 0 ? "is empty" : "has only one column",
-					   "A group has at least two columns; in an array it is quoted: '{\"workclass,occupation\"}'.");
+			raise_rule(
+				ERRCODE_INVALID_PARAMETER_VALUE, word, rules[i],
+				members == 0 ? "is empty" : "has only one column",
+				"A group has at least two columns; in an array it is quoted: '{\"workclass,occupation\"}'.");
 	}
 }
 
 static void
 implication(const ColumnNames *columns, const char *rule, KanonRule *out)
 {
-	char	   *left = pstrdup(rule);
-	char	   *arrow = find_arrow(left);
-	int			nleft = 0,
-				nright = 0;
+	char *left = pstrdup(rule);
+	char *arrow = find_arrow(left);
+	int nleft = 0, nright = 0;
 
 	out->kind = KANON_IMPLIES;
 	if (arrow != NULL)
@@ -212,10 +202,8 @@ static void
 raise_contradiction(const char *detail)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the rules contradict each other"),
-			 errdetail("%s", detail),
-			 errhint("Every pattern would break one of them; take one out.")));
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the rules contradict each other"),
+			 errdetail("%s", detail), errhint("Every pattern would break one of them; take one out.")));
 }
 
 static void
@@ -228,15 +216,17 @@ check_contradictions(const ColumnNames *columns, const KanonMask *mask)
 	{
 		const char *name = column_name(columns, both, false);
 
-		raise_contradiction(both & mask->always
-							? psprintf("Column \"%s\" is in never and in always.", name)
-							: psprintf("Column \"%s\" is in never, but what is always suppressed takes it along.", name));
+		raise_contradiction(
+			both & mask->always
+				? psprintf("Column \"%s\" is in never and in always.", name)
+				: psprintf("Column \"%s\" is in never, but what is always suppressed takes it along.", name));
 	}
 	for (int i = 0; i < mask->nrules; i++)
 		if (mask->rules[i].kind == KANON_AT_MOST_ONE && pg_popcount64(always & mask->rules[i].columns) > 1)
-			raise_contradiction(psprintf("Columns \"%s\" and \"%s\" are always suppressed, but at_most_one allows one of them.",
-										 column_name(columns, always & mask->rules[i].columns, false),
-										 column_name(columns, always & mask->rules[i].columns, true)));
+			raise_contradiction(psprintf(
+				"Columns \"%s\" and \"%s\" are always suppressed, but at_most_one allows one of them.",
+				column_name(columns, always & mask->rules[i].columns, false),
+				column_name(columns, always & mask->rules[i].columns, true)));
 	if (mask->max_suppressed >= 0 && pg_popcount64(always) > mask->max_suppressed)
 		raise_contradiction(psprintf("%d columns are always suppressed, but max_suppressed is %d.",
 									 pg_popcount64(always), mask->max_suppressed));
@@ -245,13 +235,11 @@ check_contradictions(const ColumnNames *columns, const KanonMask *mask)
 static void
 build_mask(const ColumnNames *columns, const RuleWords *words, KanonMask *mask)
 {
-	KanonRule  *rules;
+	KanonRule *rules;
 
 	if (isnan(words->max_cost) || words->max_cost < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_cost must not be negative"),
-				 errhint("It is the cost that a pattern may have at most.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_cost must not be negative"),
+						errhint("It is the cost that a pattern may have at most.")));
 	memset(mask, 0, sizeof(KanonMask));
 	mask->order = KANON_ORDER_LEFT;
 	mask->max_suppressed = words->max_suppressed;
@@ -277,10 +265,9 @@ static char *
 json_string(const JsonbValue *value, const char *key)
 {
 	if (value->type != jbvString)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" in rules must be a list of strings", key),
-				 errhint("Make rules with kanon_rules(...).")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("\"%s\" in rules must be a list of strings", key),
+						errhint("Make rules with kanon_rules(...).")));
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
@@ -289,12 +276,12 @@ json_strings(JsonbValue *value, const char *key, int *n)
 {
 	JsonbIterator *it;
 	JsonbIteratorToken token;
-	JsonbValue	item;
-	char	  **strings;
+	JsonbValue item;
+	char **strings;
 
 	*n = 0;
 	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
-		(void) json_string(&(JsonbValue) {.type = jbvNull}, key);
+		(void) json_string(&(JsonbValue){.type = jbvNull}, key);
 	strings = palloc(sizeof(char *) * Max(JsonContainerSize(value->val.binary.data), 1));
 	it = JsonbIteratorInit(value->val.binary.data);
 	while ((token = JsonbIteratorNext(&it, &item, true)) != WJB_DONE)
@@ -308,33 +295,30 @@ json_number(const JsonbValue *value, const char *key)
 {
 	if (value->type != jbvNumeric)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" in rules must be a number", key),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" in rules must be a number", key),
 				 errhint("Make rules with kanon_rules(...).")));
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
+	return DatumGetFloat8(
+		DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 }
 
 void
 rules_parse(Jsonb *json, const Source *source, KanonMask *mask)
 {
-	RuleWords	words = {.max_suppressed = NO_LIMIT, .max_cost = INFINITY};
+	RuleWords words = {.max_suppressed = NO_LIMIT, .max_cost = INFINITY};
 	ColumnNames columns = {palloc(sizeof(char *) * source->nqis), source->nqis, source->levels};
 	JsonbIterator *it;
 	JsonbIteratorToken token;
-	JsonbValue	key,
-				value;
+	JsonbValue key, value;
 
 	if (!JB_ROOT_IS_OBJECT(json))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rules must be a JSON object"),
-				 errhint("Make rules with kanon_rules(...).")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rules must be a JSON object"),
+						errhint("Make rules with kanon_rules(...).")));
 	for (int c = 0; c < source->nqis; c++)
 		columns.names[c] = source->qis[c].name;
 	it = JsonbIteratorInit(&json->root);
 	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
 	{
-		char	   *word;
+		char *word;
 
 		if (token != WJB_KEY)
 			continue;
@@ -357,10 +341,11 @@ rules_parse(Jsonb *json, const Source *source, KanonMask *mask)
 		else if (strcmp(word, "implies") == 0)
 			words.implies = json_strings(&value, word, &words.nimplies);
 		else
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("rule \"%s\" is not known", word),
-					 errhint("Known rules: max_suppressed, max_cost, never, always, together, at_most_one, implies.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rule \"%s\" is not known", word),
+				 errhint(
+					 "Known rules: max_suppressed, max_cost, never, always, together, at_most_one, implies.")));
 	}
 	build_mask(&columns, &words, mask);
 }
@@ -369,10 +354,9 @@ void
 rules_notice_empty(const KanonProblem *problem)
 {
 	if (problem->mask.list == NULL && kanon_mask_count(problem, 1) == 1)
-		ereport(NOTICE,
-				(errmsg("the rules leave only the all-suppressed pattern"),
-				 errdetail("It is always allowed; every other pattern breaks a rule."),
-				 errhint("Loosen the rules.")));
+		ereport(NOTICE, (errmsg("the rules leave only the all-suppressed pattern"),
+						 errdetail("It is always allowed; every other pattern breaks a rule."),
+						 errhint("Loosen the rules.")));
 }
 
 /* ---- functions ---- */
@@ -381,9 +365,9 @@ rules_notice_empty(const KanonProblem *problem)
 static char **
 text_array(ArrayType *array, const char *argument, int *n)
 {
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **strings;
+	Datum *elements;
+	bool *nulls;
+	char **strings;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
 	strings = palloc(sizeof(char *) * Max(*n, 1));
@@ -391,8 +375,7 @@ text_array(ArrayType *array, const char *argument, int *n)
 	{
 		if (nulls[i])
 			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain NULL", argument),
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", argument),
 					 errhint("Leave it empty when there is no such rule.")));
 		strings[i] = TextDatumGetCString(elements[i]);
 	}
@@ -407,23 +390,20 @@ free_names(ArrayType *array)
 
 	columns.names = name_array(array, "quasi_identifiers", &columns.n);
 	if (columns.n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("quasi_identifiers must name at least one column"),
-				 errhint("Name them in the order in which patterns are to be written.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("quasi_identifiers must name at least one column"),
+						errhint("Name them in the order in which patterns are to be written.")));
 	if (columns.n > KANON_MAX_COLUMNS)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_COLUMNS),
-				 errmsg("%d quasi-identifiers are more than the %d that kanon can take",
-						columns.n, KANON_MAX_COLUMNS),
-				 errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("%d quasi-identifiers are more than the %d that kanon can take", columns.n,
+							   KANON_MAX_COLUMNS),
+						errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
 	for (int i = 0; i < columns.n; i++)
 		for (int j = 0; j < i; j++)
 			if (strcmp(columns.names[i], columns.names[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is named twice in quasi_identifiers", columns.names[i]),
-						 errhint("Name each column once.")));
+				ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+								errmsg("column \"%s\" is named twice in quasi_identifiers", columns.names[i]),
+								errhint("Name each column once.")));
 	return columns;
 }
 
@@ -431,23 +411,25 @@ free_names(ArrayType *array)
 static void
 set_max_levels(ColumnNames *columns, ArrayType *array)
 {
-	Datum	   *elements;
-	bool	   *nulls;
-	int			n;
-	int			next = 0;
+	Datum *elements;
+	bool *nulls;
+	int n;
+	int next = 0;
 
 	columns->levels = no_levels(columns->n);
 	if (array == NULL)
 		return;
 	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &elements, &nulls, &n);
 	if (ARR_NDIM(array) > 1 || n != columns->n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%d numbers in max_level do not fit %d quasi-identifiers", n, columns->n),
-				 errhint("Give one for each quasi-identifier, in their order; 0 for those without a hierarchy.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%d numbers in max_level do not fit %d quasi-identifiers", n, columns->n),
+			 errhint(
+				 "Give one for each quasi-identifier, in their order; 0 for those without a hierarchy.")));
 	for (int c = 0; c < n; c++)
 	{
-		int			level = nulls[c] ? 0 : DatumGetInt32(elements[c]);
+		int level = nulls[c] ? 0 : DatumGetInt32(elements[c]);
 
 		if (level < 0 || level > 9)
 			ereport(ERROR,
@@ -465,7 +447,8 @@ set_max_levels(ColumnNames *columns, ArrayType *array)
 	columns->levels.first[n] = next;
 }
 
-#define TEXTS_ARG(i, name, n) (PG_ARGISNULL(i) ? (*(n) = 0, NULL) : text_array(PG_GETARG_ARRAYTYPE_P(i), name, n))
+#define TEXTS_ARG(i, name, n) \
+	(PG_ARGISNULL(i) ? (*(n) = 0, NULL) : text_array(PG_GETARG_ARRAYTYPE_P(i), name, n))
 
 /*
  * kanon_patterns(quasi_identifiers, max_suppressed, max_cost, never, always,
@@ -477,13 +460,13 @@ kanon_patterns(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	ColumnNames columns = free_names(array_arg(fcinfo, 0));
-	RuleWords	words;
+	RuleWords words;
 	KanonProblem problem = {0};
 	KanonColumn *problem_columns;
-	double	   *weights;
-	Border	   *border;
+	double *weights;
+	Border *border;
 	KanonPattern *patterns;
-	size_t		npatterns;
+	size_t npatterns;
 	KanonStatus status;
 
 	words.max_suppressed = PG_ARGISNULL(1) ? NO_LIMIT : limit_of(PG_GETARG_INT32(1));
@@ -503,24 +486,26 @@ kanon_patterns(PG_FUNCTION_ARGS)
 	problem.columns = problem_columns = palloc0(sizeof(KanonColumn) * problem.ncolumns);
 	for (int c = 0; c < columns.n; c++)
 	{
-		int			n = columns.levels.first[c + 1] - columns.levels.first[c];
+		int n = columns.levels.first[c + 1] - columns.levels.first[c];
 
 		for (int level = 0; level < n; level++)
-			*problem_columns++ = (KanonColumn) {.weight = weights[c] / n, .distinct = 1, .level = level};
+			*problem_columns++ = (KanonColumn){.weight = weights[c] / n, .distinct = 1, .level = level};
 	}
 	build_mask(&columns, &words, &problem.mask);
 	rules_notice_empty(&problem);
 	status = kanon_mask_enumerate(&problem, MOST_LISTED, &patterns, &npatterns);
 	if (status == KANON_TOO_LARGE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the rules allow more than %d patterns", MOST_LISTED),
-				 errhint("Hand the rules to kanon_pattern_guided with kanon_rules(...): there they are never written out.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the rules allow more than %d patterns", MOST_LISTED),
+			 errhint(
+				 "Hand the rules to kanon_pattern_guided with kanon_rules(...): there they are never written out.")));
 	border_check(border, status, "");
 	for (size_t i = 0; i < npatterns; i++)
 	{
-		Datum		value = CStringGetTextDatum(pattern_text(patterns[i], &columns.levels));
-		bool		isnull = false;
+		Datum value = CStringGetTextDatum(pattern_text(patterns[i], &columns.levels));
+		bool isnull = false;
 
 		CHECK_FOR_INTERRUPTS();
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value, &isnull);
@@ -534,10 +519,10 @@ kanon_patterns(PG_FUNCTION_ARGS)
 static void
 append_list(StringInfo text, List *words)
 {
-	int			left = list_length(words);
-	ListCell   *lc;
+	int left = list_length(words);
+	ListCell *lc;
 
-	foreach(lc, words)
+	foreach (lc, words)
 	{
 		appendStringInfoString(text, lfirst(lc));
 		left--;
@@ -554,12 +539,9 @@ Datum
 kanon_describe(PG_FUNCTION_ARGS)
 {
 	ColumnNames columns = free_names(PG_GETARG_ARRAYTYPE_P(1));
-	char	   *pattern = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char	   *asked = pstrdup(pattern);
-	List	   *suppressed = NIL,
-			   *generalized = NIL,
-			   *several = NIL,
-			   *kept = NIL;
+	char *pattern = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char *asked = pstrdup(pattern);
+	List *suppressed = NIL, *generalized = NIL, *several = NIL, *kept = NIL;
 	StringInfoData text;
 
 	for (char *symbol = asked; (symbol = strchr(symbol, '~')) != NULL;)
@@ -595,7 +577,8 @@ kanon_describe(PG_FUNCTION_ARGS)
 		}
 		if (several != NIL)
 		{
-			appendStringInfoString(&text, text.len > 0 ? "; shows several values of " : "shows several values of ");
+			appendStringInfoString(&text,
+								   text.len > 0 ? "; shows several values of " : "shows several values of ");
 			append_list(&text, several);
 		}
 		if (kept != NIL)

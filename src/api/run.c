@@ -20,8 +20,7 @@
 static double
 lap_ms(instr_time *since)
 {
-	instr_time	now,
-				lap;
+	instr_time now, lap;
 
 	INSTR_TIME_SET_CURRENT(now);
 	lap = now;
@@ -31,10 +30,10 @@ lap_ms(instr_time *since)
 }
 
 Run *
-run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *qis,
-		  ArrayType *keep, ArrayType *categorical)
+run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *qis, ArrayType *keep,
+		  ArrayType *categorical)
 {
-	Run		   *run = palloc0(sizeof(Run));
+	Run *run = palloc0(sizeof(Run));
 
 	run->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	run->record.started_at = GetCurrentTimestamp();
@@ -69,20 +68,19 @@ run_privacy(Run *run, Privacy *privacy)
 void
 run_class_column(Run *run, const char *name)
 {
-	Source	   *source = run->source;
+	Source *source = run->source;
 	SourceColumn *grouped = palloc(sizeof(SourceColumn) * (source->nqis + 1));
-	Datum		names[1];
-	int			n;
+	Datum names[1];
+	int n;
 
 	for (int i = 0; i < source->nkept && run->class_column == NULL; i++)
 		if (strcmp(name, source->kept[i].name) == 0)
 			run->class_column = &source->kept[i];
 	if (run->class_column == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("class_column names \"%s\", which is not kept", name),
-				 errhint("The classification metric asks how well the published rows predict a column "
-						 "that is published with them: name it in keep, too.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("class_column names \"%s\", which is not kept", name),
+						errhint("The classification metric asks how well the published rows predict a column "
+								"that is published with them: name it in keep, too.")));
 	names[0] = CStringGetDatum(name);
 	(void) source_columns(source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
 						  "class_column", "a class column", &n);
@@ -102,20 +100,18 @@ run_target(Run *run, const char *name, bool replace, bool mark)
 void
 run_check_k(const Run *run, int64 k)
 {
-	int64		nrows = run->types->nrows;
+	int64 nrows = run->types->nrows;
 
 	if (nrows > 0 && k > nrows && !privacy_k_map(run->privacy))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k is larger than the table"),
-				 errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
-				 errhint("Lower k: no class could ever have that many rows.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
+						errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
+						errhint("Lower k: no class could ever have that many rows.")));
 }
 
 void
 run_read(Run *run, int64 k, const double *weights, LevelCost cost)
 {
-	RowTypes   *types;
+	RowTypes *types;
 
 	INSTR_TIME_SET_CURRENT(run->clock);
 	run->types = types = rowtypes_read(run->source, run->border);
@@ -133,7 +129,7 @@ run_read(Run *run, int64 k, const double *weights, LevelCost cost)
 void
 run_solve(Run *run, const char *method, KanonSolve solve)
 {
-	Border	   *border = run->border;
+	Border *border = run->border;
 
 	kanon_release_free(&run->problem, &run->release);
 	memset(&run->report, 0, sizeof(run->report));
@@ -152,9 +148,9 @@ run_solve(Run *run, const char *method, KanonSolve solve)
 int64
 run_publish(Run *run)
 {
-	RunRecord  *record = &run->record;
-	int64		expected = run->types->nrows - run->release.dropped;
-	int64		written;
+	RunRecord *record = &run->record;
+	int64 expected = run->types->nrows - run->release.dropped;
+	int64 written;
 	KanonColumnMeasures *columns;
 
 	written = target_write(run->target, run->types, &run->problem, &run->release, run->border);
@@ -166,8 +162,10 @@ run_publish(Run *run)
 		target_verify_freeform(run->target, run->source, &run->problem, &run->release, expected, run->border);
 	else
 		target_verify(run->target, run->source, &run->problem, expected, run->border);
-	record->classification = run->class_column != NULL
-		? target_classification(run->target, run->source, run->class_column, run->release.dropped) : NAN;
+	record->classification =
+		run->class_column != NULL
+			? target_classification(run->target, run->source, run->class_column, run->release.dropped)
+			: NAN;
 	target_install(run->target, run->source);
 	stable_write(run);
 	record->verify_ms = lap_ms(&run->clock);
@@ -185,9 +183,8 @@ void
 run_notice_dropped(const Run *run)
 {
 	if (run->privacy != NULL && run->release.dropped > 0)
-		ereport(NOTICE,
-				(errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
-				 errdetail("They fit no class that keeps k and the privacy rules.")));
+		ereport(NOTICE, (errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
+						 errdetail("They fit no class that keeps k and the privacy rules.")));
 }
 
 /* What a proof takes. */
@@ -205,23 +202,21 @@ run_notice_unproven(const Run *run, bool takes_gap)
 	if (run->types->nrows == 0 || report->proven)
 		return;
 	if (isinf(report->lower_bound))
-		ereport(NOTICE,
-				(errmsg("the release is not proven to be optimal"),
-				 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
-				 errhint(PROOF_HINT)));
+		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
+						 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
+						 errhint(PROOF_HINT)));
 	else if (isinf(report_gap(report)))
-		ereport(NOTICE,
-				(errmsg("the release is not proven to be optimal"),
-				 errdetail("Its cost is %.10g, no release costs less than %.10g.", report->cost, report->lower_bound),
-				 errhint(PROOF_HINT)));
+		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
+						 errdetail("Its cost is %.10g, no release costs less than %.10g.", report->cost,
+								   report->lower_bound),
+						 errhint(PROOF_HINT)));
 	else
-		ereport(NOTICE,
-				(errmsg("the release is not proven to be optimal"),
-				 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
-						   report->cost, report->lower_bound, 100 * report_gap(report)),
-				 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
-									 ceil(1000 * report_gap(report)) / 1000)
-				 : errhint(PROOF_HINT)));
+		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
+						 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
+								   report->cost, report->lower_bound, 100 * report_gap(report)),
+						 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
+											 ceil(1000 * report_gap(report)) / 1000)
+								   : errhint(PROOF_HINT)));
 }
 
 void
@@ -233,10 +228,9 @@ run_return_patterns(const Run *run, ReturnSetInfo *rsinfo)
 	for (uint32 i = 0; i < release->nclasses;)
 	{
 		KanonPattern pattern = release->classes[i].pattern;
-		int64		classes = 0,
-					rows = 0;
-		Datum		values[5];
-		bool		nulls[5] = {false};
+		int64 classes = 0, rows = 0;
+		Datum values[5];
+		bool nulls[5] = {false};
 
 		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
 		{

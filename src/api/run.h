@@ -11,20 +11,20 @@
 
 typedef struct Run
 {
-	Oid			schema;			/* the extension's */
-	Border	   *border;
-	Source	   *source;
-	Target	   *target;			/* NULL: nothing is written */
-	RowTypes   *types;			/* after run_read */
-	KanonProblem problem;		/* the caller sets mask, limits and rules before run_solve */
-	KanonRelease release;		/* after run_solve */
+	Oid schema; /* the extension's */
+	Border *border;
+	Source *source;
+	Target *target;       /* NULL: nothing is written */
+	RowTypes *types;      /* after run_read */
+	KanonProblem problem; /* the caller sets mask, limits and rules before run_solve */
+	KanonRelease release; /* after run_solve */
 	KanonReport report;
 	KanonMeasures measures;
-	double	   *diversity;		/* [release.nclasses] tuple diversity */
-	Privacy    *privacy;		/* rules beyond k, or NULL */
-	const SourceColumn *class_column;	/* kept, for the classification metric, or NULL */
-	RunRecord	record;
-	instr_time	clock;
+	double *diversity;                /* [release.nclasses] tuple diversity */
+	Privacy *privacy;                 /* rules beyond k, or NULL */
+	const SourceColumn *class_column; /* kept, for the classification metric, or NULL */
+	RunRecord record;
+	instr_time clock;
 } Run;
 
 /* Opens the source; between this and run_end SPI is connected. */

@@ -32,29 +32,30 @@
 /* Keys of what lies in shared memory. */
 enum
 {
-	KEY_SHARED = 1, KEY_BLOCK
+	KEY_SHARED = 1,
+	KEY_BLOCK
 };
 
 typedef struct Shared
 {
-	Size		limit;			/* bytes that each worker may take */
-	Latch	   *caller;
-	Latch	   *worker[KANON_MAX_MEMBERS];	/* by member; NULL: does not sleep yet */
-	bool		end;
-	pg_atomic_uint32 turn;		/* tasks so far */
-	pg_atomic_uint32 busy;		/* workers who are at the present one */
+	Size limit; /* bytes that each worker may take */
+	Latch *caller;
+	Latch *worker[KANON_MAX_MEMBERS]; /* by member; NULL: does not sleep yet */
+	bool end;
+	pg_atomic_uint32 turn; /* tasks so far */
+	pg_atomic_uint32 busy; /* workers who are at the present one */
 } Shared;
 
 struct Team
 {
-	KanonTeam	team;
-	Border	   *border;
+	KanonTeam team;
+	Border *border;
 	FunctionCallInfo fcinfo;
-	int			wanted;			/* workers */
-	bool		say;
-	Size		size;			/* of what is shared */
-	ParallelContext *context;	/* NULL: there are no workers */
-	Shared	   *shared;
+	int wanted; /* workers */
+	bool say;
+	Size size;                /* of what is shared */
+	ParallelContext *context; /* NULL: there are no workers */
+	Shared *shared;
 };
 
 /*
@@ -78,10 +79,8 @@ say_missing(const Team *team, int workers, const char *why)
 {
 	if (!team->say || workers >= team->wanted)
 		return;
-	ereport(NOTICE,
-			(errmsg("%d of %d parallel workers take part", workers, team->wanted),
-			 errdetail("%s", why),
-			 errhint("The result is the same, it only takes longer.")));
+	ereport(NOTICE, (errmsg("%d of %d parallel workers take part", workers, team->wanted),
+					 errdetail("%s", why), errhint("The result is the same, it only takes longer.")));
 }
 
 /* Starts the workers; false: there are none. */
@@ -89,7 +88,7 @@ static bool
 launch(Team *team, Size size)
 {
 	ParallelContext *context;
-	Border	   *border = team->border;
+	Border *border = team->border;
 
 	EnterParallelMode();
 	context = CreateParallelContext(library_of(team->fcinfo), "kanon_full_domain_worker", team->wanted);
@@ -121,13 +120,13 @@ launch(Team *team, Size size)
 static void *
 team_open(void *arg, size_t size, int *members)
 {
-	Team	   *team = arg;
-	Border	   *border = team->border;
+	Team *team = arg;
+	Border *border = team->border;
 
 	if (team->wanted == 0 || IsInParallelMode())
 		return NULL;
 	if (size > border->limit || border->used > border->limit - size)
-		return NULL;			/* nor is there so much alone, which the core will say */
+		return NULL; /* nor is there so much alone, which the core will say */
 	if (!has_shared_memory(size))
 	{
 		say_missing(team, 0, "There is too little shared memory for what they would work on.");
@@ -160,7 +159,7 @@ call_workers(Team *team)
 static void
 team_start(void *arg)
 {
-	Team	   *team = arg;
+	Team *team = arg;
 
 	pg_atomic_write_u32(&team->shared->busy, (uint32) team->context->nworkers_launched);
 	call_workers(team);
@@ -170,7 +169,7 @@ team_start(void *arg)
 static bool
 is_broken(const Team *team)
 {
-	pid_t		pid;
+	pid_t pid;
 
 	for (int i = 0; i < team->context->nworkers_launched; i++)
 		if (GetBackgroundWorkerPid(team->context->worker[i].bgwhandle, &pid) == BGWH_STOPPED)
@@ -181,15 +180,15 @@ is_broken(const Team *team)
 static bool
 team_wait(void *arg)
 {
-	Team	   *team = arg;
+	Team *team = arg;
 	pg_atomic_uint32 *busy = &team->shared->busy;
 
 	for (int look = 0; look < LOOKS && pg_atomic_read_u32(busy) > 0; look++)
 		pg_spin_delay();
 	while (pg_atomic_read_u32(busy) > 0)
 	{
-		int			event = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, WATCH_MS,
-									  PG_WAIT_EXTENSION);
+		int event =
+			WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, WATCH_MS, PG_WAIT_EXTENSION);
 
 		ResetLatch(MyLatch);
 		if (InterruptPending && (QueryCancelPending || ProcDiePending))
@@ -204,9 +203,9 @@ team_wait(void *arg)
 Team *
 team_create(FunctionCallInfo fcinfo, Border *border, int workers, bool say)
 {
-	Team	   *team = palloc0(sizeof(Team));
+	Team *team = palloc0(sizeof(Team));
 
-	team->team = (KanonTeam) {team, team_open, team_start, team_wait};
+	team->team = (KanonTeam){team, team_open, team_start, team_wait};
 	team->border = border;
 	team->fcinfo = fcinfo;
 	team->wanted = workers;
@@ -238,7 +237,7 @@ team_end(Team *team)
 static uint32
 next_turn(Shared *shared, uint32 seen)
 {
-	uint32		turn;
+	uint32 turn;
 
 	for (int look = 0; look < LOOKS && pg_atomic_read_u32(&shared->turn) == seen; look++)
 		pg_spin_delay();
@@ -255,14 +254,14 @@ next_turn(Shared *shared, uint32 seen)
 void
 kanon_full_domain_worker(dsm_segment *segment, shm_toc *toc)
 {
-	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	Border	   *border = border_create("kanon_full_domain, parallel worker");
+	Shared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	Border *border = border_create("kanon_full_domain, parallel worker");
 	KanonMember *member = NULL;
-	int			number = ParallelWorkerNumber + 1;
-	uint32		seen = 0;
+	int number = ParallelWorkerNumber + 1;
+	uint32 seen = 0;
 
 	border->limit = shared->limit;
-	kanon_progress = false;		/* the caller says how far it is */
+	kanon_progress = false; /* the caller says how far it is */
 	shared->worker[number] = MyLatch;
 	pg_memory_barrier();
 	while (seen = next_turn(shared, seen), !shared->end)

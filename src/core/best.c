@@ -16,8 +16,8 @@
 static double
 priced(const KanonProblem *problem, const KanonRelease *release, double cost)
 {
-	return cost + (double) release->dropped *
-		kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+	return cost +
+		   (double) release->dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
 /* Improves what the exact solver has left unproven; the better of both stays. */
@@ -27,8 +27,8 @@ improve_on(const KanonProblem *problem, bool have, KanonRelease *release, KanonR
 	KanonRelease other;
 	KanonReport other_report;
 	KanonStatus status = kanon_solve_improve(problem, &other, &other_report);
-	double		mine;
-	double		bound;
+	double mine;
+	double bound;
 
 	if (!have || status != KANON_OK)
 	{
@@ -61,14 +61,14 @@ improve_on(const KanonProblem *problem, bool have, KanonRelease *release, KanonR
 static KanonStatus
 fits(const KanonProblem *problem, KanonReport *report, bool *result)
 {
-	KanonWatch	watch;
+	KanonWatch watch;
 	KanonInstances instances;
 	KanonStatus status;
 
 	*result = false;
 	kanon_watch_init(&watch, problem, "instances");
-	status = kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, FITS, &watch,
-								   &instances, report);
+	status =
+		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, FITS, &watch, &instances, report);
 	if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
 		return KANON_OK;
 	if (status == KANON_OK)
@@ -93,10 +93,10 @@ best_under_rules(const KanonProblem *problem, KanonRelease *release, KanonReport
 KanonStatus
 kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
+	KanonEnv *env = problem->env;
 	KanonProblem part = *problem;
-	double		start = env->now(env->arg);
-	bool		exact = false;
+	double start = env->now(env->arg);
+	bool exact = false;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -109,8 +109,7 @@ kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport
 	if (exact)
 	{
 		part.time_limit = problem->time_limit / 2;
-		status = ilp_solve_limited(&part, release, report,
-								   (int64_t) fmax(1, NODES * problem->effort), NULL);
+		status = ilp_solve_limited(&part, release, report, (int64_t) fmax(1, NODES * problem->effort), NULL);
 		exact = status == KANON_OK;
 		if (status == KANON_CANCELLED || status == KANON_INFEASIBLE)
 			return status;

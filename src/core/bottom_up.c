@@ -19,24 +19,24 @@
 typedef struct BottomUp
 {
 	const KanonProblem *problem;
-	KanonEnv   *env;
+	KanonEnv *env;
 	ClusterLayout layout;
-	Penalty		penalty;
-	KanonPace	pace;
-	bool		by_row;			/* added penalty counts by row helped */
-	uint32_t   *alive;			/* [nalive] groups that are there */
-	uint32_t	nalive;
-	uint32_t   *place;			/* [ntypes] of a group in alive */
-	size_t		stride;			/* bytes of a group */
-	char	   *group;			/* [ntypes] */
-	uint32_t   *first;			/* [ntypes] its members */
-	uint32_t   *last;
-	uint32_t	nmembers;
-	uint32_t	member_room;
-	uint32_t   *next;			/* of a member in its group */
+	Penalty penalty;
+	KanonPace pace;
+	bool by_row;     /* added penalty counts by row helped */
+	uint32_t *alive; /* [nalive] groups that are there */
+	uint32_t nalive;
+	uint32_t *place; /* [ntypes] of a group in alive */
+	size_t stride;   /* bytes of a group */
+	char *group;     /* [ntypes] */
+	uint32_t *first; /* [ntypes] its members */
+	uint32_t *last;
+	uint32_t nmembers;
+	uint32_t member_room;
+	uint32_t *next; /* of a member in its group */
 	PenaltyMember *member;
-	uint32_t   *queue;			/* [ntypes] small groups, round and round */
-	ClusterParts parts;			/* groups that are done */
+	uint32_t *queue;    /* [ntypes] small groups, round and round */
+	ClusterParts parts; /* groups that are done */
 } BottomUp;
 
 static PenaltyGroup *
@@ -59,9 +59,9 @@ add_member(BottomUp *b, uint32_t i, uint32_t type, int64_t rows)
 {
 	if (b->nmembers == b->member_room)
 	{
-		size_t		room = (size_t) b->member_room + b->member_room / 2 + 64;
+		size_t room = (size_t) b->member_room + b->member_room / 2 + 64;
 		PenaltyMember *member = kanon_realloc(b->env, b->member, room, sizeof(PenaltyMember));
-		uint32_t   *next;
+		uint32_t *next;
 
 		if (member == NULL)
 			return KANON_NO_MEMORY;
@@ -72,7 +72,7 @@ add_member(BottomUp *b, uint32_t i, uint32_t type, int64_t rows)
 		b->next = next;
 		b->member_room = (uint32_t) room;
 	}
-	b->member[b->nmembers] = (PenaltyMember) {type, rows, 0};
+	b->member[b->nmembers] = (PenaltyMember){type, rows, 0};
 	b->next[b->nmembers] = NOBODY;
 	if (b->first[i] == NOBODY)
 		b->first[i] = b->nmembers;
@@ -85,7 +85,7 @@ add_member(BottomUp *b, uint32_t i, uint32_t type, int64_t rows)
 static KanonStatus
 prepare(BottomUp *b)
 {
-	size_t		n = b->problem->ntypes;
+	size_t n = b->problem->ntypes;
 	KanonStatus status = penalty_open(&b->layout, &b->pace, &b->penalty);
 
 	b->stride = (b->penalty.size + 7) / 8 * 8;
@@ -95,8 +95,8 @@ prepare(BottomUp *b)
 	b->first = kanon_alloc(b->env, n, sizeof(uint32_t));
 	b->last = kanon_alloc(b->env, n, sizeof(uint32_t));
 	b->queue = kanon_alloc(b->env, n, sizeof(uint32_t));
-	if (status == KANON_OK && (b->alive == NULL || b->place == NULL || b->group == NULL
-							   || b->first == NULL || b->last == NULL || b->queue == NULL))
+	if (status == KANON_OK && (b->alive == NULL || b->place == NULL || b->group == NULL || b->first == NULL ||
+							   b->last == NULL || b->queue == NULL))
 		status = KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
 	{
@@ -121,21 +121,21 @@ static KanonStatus
 find_best(BottomUp *b, uint32_t small, uint32_t *best)
 {
 	const PenaltyGroup *own = group_at(b, small);
-	double		mine = (double) own->rows * own->each;
-	int64_t		lacks = b->problem->k - own->rows;
-	double		least = INFINITY;
+	double mine = (double) own->rows * own->each;
+	int64_t lacks = b->problem->k - own->rows;
+	double least = INFINITY;
 
 	*best = NOBODY;
 	for (uint32_t a = 0; a < b->nalive; a++)
 	{
-		uint32_t	i = b->alive[a];
+		uint32_t i = b->alive[a];
 		const PenaltyGroup *other = group_at(b, i);
-		bool		gives = to_give(b, i) >= lacks;
-		double		rows = gives ? (double) b->problem->k : (double) (own->rows + other->rows);
-		double		before = mine + (gives ? 0 : (double) other->rows * other->each);
-		double		helped = !b->by_row ? 1
-			: (double) own->rows + (other->rows < b->problem->k ? (double) other->rows : 0);
-		double		more;
+		bool gives = to_give(b, i) >= lacks;
+		double rows = gives ? (double) b->problem->k : (double) (own->rows + other->rows);
+		double before = mine + (gives ? 0 : (double) other->rows * other->each);
+		double helped =
+			!b->by_row ? 1 : (double) own->rows + (other->rows < b->problem->k ? (double) other->rows : 0);
+		double more;
 
 		if (i == small)
 			continue;
@@ -153,7 +153,7 @@ find_best(BottomUp *b, uint32_t small, uint32_t *best)
 static void
 forget(BottomUp *b, uint32_t i)
 {
-	uint32_t	moved = b->alive[--b->nalive];
+	uint32_t moved = b->alive[--b->nalive];
 
 	b->alive[b->place[i]] = moved;
 	b->place[moved] = b->place[i];
@@ -164,8 +164,8 @@ static KanonStatus
 take(BottomUp *b, uint32_t small, uint32_t from)
 {
 	PenaltyGroup *giver = group_at(b, from);
-	int64_t		lacks = b->problem->k - group_at(b, small)->rows;
-	int64_t		stay = giver->rows - lacks;
+	int64_t lacks = b->problem->k - group_at(b, small)->rows;
+	int64_t stay = giver->rows - lacks;
 	KanonStatus status = add_member(b, small, b->member[b->first[from]].type, lacks);
 
 	giver->rows = lacks;
@@ -188,10 +188,9 @@ merge(BottomUp *b, uint32_t into, uint32_t from)
 static KanonStatus
 finish_group(BottomUp *b, uint32_t i)
 {
-	size_t		room = 0;
-	size_t		n = 0;
-	PenaltyMember *part,
-			   *scratch;
+	size_t room = 0;
+	size_t n = 0;
+	PenaltyMember *part, *scratch;
 	KanonStatus status;
 
 	for (uint32_t m = b->first[i]; m != NOBODY; m = b->next[m])
@@ -212,9 +211,9 @@ finish_group(BottomUp *b, uint32_t i)
 static KanonStatus
 merge_all(BottomUp *b)
 {
-	uint32_t	n = b->problem->ntypes;
-	uint32_t	head = 0;
-	uint32_t	waiting = 0;
+	uint32_t n = b->problem->ntypes;
+	uint32_t head = 0;
+	uint32_t waiting = 0;
 	KanonStatus status = KANON_OK;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -222,15 +221,15 @@ merge_all(BottomUp *b)
 			b->queue[waiting++] = i;
 	while (status == KANON_OK && waiting > 0)
 	{
-		uint32_t	small = b->queue[head];
-		uint32_t	best;
+		uint32_t small = b->queue[head];
+		uint32_t best;
 
 		head = (head + 1) % n;
 		waiting--;
 		b->pace.share = 1 - (double) waiting / n;
 		/* it was merged into another, or another into it */
-		if (b->place[small] >= b->nalive || b->alive[b->place[small]] != small
-			|| group_at(b, small)->rows >= b->problem->k)
+		if (b->place[small] >= b->nalive || b->alive[b->place[small]] != small ||
+			group_at(b, small)->rows >= b->problem->k)
 			continue;
 		status = find_best(b, small, &best);
 		if (status != KANON_OK)
@@ -248,9 +247,7 @@ merge_all(BottomUp *b)
 static void
 bottom_up_free(BottomUp *b)
 {
-	void	   *all[] = {
-		b->alive, b->place, b->group, b->first, b->last, b->next, b->member, b->queue
-	};
+	void *all[] = {b->alive, b->place, b->group, b->first, b->last, b->next, b->member, b->queue};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		kanon_free(b->env, all[i]);
@@ -261,13 +258,9 @@ bottom_up_free(BottomUp *b)
 KanonStatus
 kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
-	BottomUp	b = {
-		.problem = problem,
-		.env = env,
-		.pace = {env, "bottom_up", 0, -1, KANON_POLL_WORK}
-	};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	BottomUp b = {.problem = problem, .env = env, .pace = {env, "bottom_up", 0, -1, KANON_POLL_WORK}};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

@@ -14,17 +14,15 @@
 #define NO_RULES 0
 #define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
 
-const KanonSolver kanon_cluster_methods[] = {
-	{"mondrian", kanon_solve_mondrian, ALL_RULES},
-	{"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES},
-	{"forest", kanon_solve_forest, NO_RULES},
-	{"pairs", kanon_solve_pairs, NO_RULES},
-	{"triples", kanon_solve_triples, NO_RULES},
-	{"bottom_up", kanon_solve_bottom_up, NO_RULES},
-	{"top_down", kanon_solve_top_down, NO_RULES},
-	{"gather", kanon_solve_gather, NO_RULES},
-	{NULL, NULL, NO_RULES}
-};
+const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES},
+											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES},
+											 {"forest", kanon_solve_forest, NO_RULES},
+											 {"pairs", kanon_solve_pairs, NO_RULES},
+											 {"triples", kanon_solve_triples, NO_RULES},
+											 {"bottom_up", kanon_solve_bottom_up, NO_RULES},
+											 {"top_down", kanon_solve_top_down, NO_RULES},
+											 {"gather", kanon_solve_gather, NO_RULES},
+											 {NULL, NULL, NO_RULES}};
 
 const KanonSolver *
 kanon_cluster_method_find(const char *name)
@@ -41,8 +39,8 @@ kanon_cluster_method_find(const char *name)
 static void
 find_span(ClusterQi *qi, uint32_t distinct)
 {
-	double		low = INFINITY;
-	double		high = -INFINITY;
+	double low = INFINITY;
+	double high = -INFINITY;
 
 	for (uint32_t v = 0; v < distinct; v++)
 		if (isfinite(cluster_number(qi, v)))
@@ -64,7 +62,7 @@ cluster_layout(const KanonProblem *problem, ClusterLayout *layout)
 	for (int c = 0; c < problem->ncolumns;)
 	{
 		const KanonColumn *column = &problem->columns[c];
-		ClusterQi  *qi = &layout->qi[layout->nqis];
+		ClusterQi *qi = &layout->qi[layout->nqis];
 
 		qi->first = c;
 		qi->number = column->number;
@@ -86,8 +84,8 @@ cluster_layout(const KanonProblem *problem, ClusterLayout *layout)
 double
 cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high)
 {
-	double		from = cluster_number(qi, low);
-	double		to = cluster_number(qi, high);
+	double from = cluster_number(qi, low);
+	double to = cluster_number(qi, high);
 
 	if (low == high)
 		return 0;
@@ -103,15 +101,15 @@ cluster_add(KanonEnv *env, ClusterParts *parts, uint32_t type, uint32_t cluster,
 {
 	if (parts->nflows == parts->room)
 	{
-		size_t		room = parts->room + parts->room / 2 + 1024;
-		KanonFlow  *flows = kanon_realloc(env, parts->flows, room, sizeof(KanonFlow));
+		size_t room = parts->room + parts->room / 2 + 1024;
+		KanonFlow *flows = kanon_realloc(env, parts->flows, room, sizeof(KanonFlow));
 
 		if (flows == NULL)
 			return false;
 		parts->flows = flows;
 		parts->room = room;
 	}
-	parts->flows[parts->nflows++] = (KanonFlow) {type, cluster, rows};
+	parts->flows[parts->nflows++] = (KanonFlow){type, cluster, rows};
 	return true;
 }
 
@@ -134,21 +132,21 @@ cluster_too_few(KanonReport *report)
 /* The least and the largest code of a class in a column. */
 typedef struct Hull
 {
-	uint32_t	low;
-	uint32_t	high;
+	uint32_t low;
+	uint32_t high;
 } Hull;
 
 typedef struct Conclusion
 {
 	const ClusterLayout *layout;
 	KanonRelease *release;
-	KanonPace	pace;
-	Hull	   *hull;			/* [nclasses * ncolumns] */
-	size_t	   *end;			/* [nclasses] of each class in member; NULL: no sets */
-	uint32_t   *member;			/* [nflows] row types, class by class */
-	uint64_t   *seen;			/* [distinct of a set's column] number of the set that had it last */
-	uint64_t	sets;			/* so far */
-	size_t		room;			/* of the pool */
+	KanonPace pace;
+	Hull *hull;       /* [nclasses * ncolumns] */
+	size_t *end;      /* [nclasses] of each class in member; NULL: no sets */
+	uint32_t *member; /* [nflows] row types, class by class */
+	uint64_t *seen;   /* [distinct of a set's column] number of the set that had it last */
+	uint64_t sets;    /* so far */
+	size_t room;      /* of the pool */
 } Conclusion;
 
 /* Flows in the order of their types, as a release wants them: a count and a pass. */
@@ -156,8 +154,8 @@ static KanonStatus
 sort_flows(Conclusion *conclusion, ClusterParts *parts)
 {
 	const KanonProblem *problem = conclusion->layout->problem;
-	KanonFlow  *sorted = kanon_alloc(problem->env, parts->nflows, sizeof(KanonFlow));
-	size_t	   *start = kanon_alloc0(problem->env, (size_t) problem->ntypes + 1, sizeof(size_t));
+	KanonFlow *sorted = kanon_alloc(problem->env, parts->nflows, sizeof(KanonFlow));
+	size_t *start = kanon_alloc0(problem->env, (size_t) problem->ntypes + 1, sizeof(size_t));
 
 	if (sorted == NULL || start == NULL)
 	{
@@ -183,10 +181,10 @@ find_hulls(Conclusion *conclusion)
 {
 	const KanonProblem *problem = conclusion->layout->problem;
 	const KanonRelease *release = conclusion->release;
-	size_t		width = (size_t) problem->ncolumns;
+	size_t width = (size_t) problem->ncolumns;
 
 	for (size_t i = 0; i < release->nclasses * width; i++)
-		conclusion->hull[i] = (Hull) {UINT32_MAX, 0};
+		conclusion->hull[i] = (Hull){UINT32_MAX, 0};
 	for (size_t i = 0; i < release->nflows; i++)
 	{
 		const KanonFlow *flow = &release->flows[i];
@@ -197,8 +195,8 @@ find_hulls(Conclusion *conclusion)
 			continue;
 		for (size_t c = 0; c < width; c++)
 		{
-			Hull	   *hull = &conclusion->hull[flow->class_ * width + c];
-			uint32_t	code = problem->columns[c].code[flow->type];
+			Hull *hull = &conclusion->hull[flow->class_ * width + c];
+			uint32_t code = problem->columns[c].code[flow->type];
 
 			if (code < hull->low)
 				hull->low = code;
@@ -215,13 +213,13 @@ list_members(Conclusion *conclusion)
 {
 	const ClusterLayout *layout = conclusion->layout;
 	const KanonRelease *release = conclusion->release;
-	KanonEnv   *env = layout->problem->env;
-	uint32_t	distinct = 0;
-	size_t		sum = 0;
+	KanonEnv *env = layout->problem->env;
+	uint32_t distinct = 0;
+	size_t sum = 0;
 
 	for (int q = 0; q < layout->nqis; q++)
-		if (layout->qi[q].show == KANON_CLUSTER_SET
-			&& cluster_column(layout, &layout->qi[q])->distinct > distinct)
+		if (layout->qi[q].show == KANON_CLUSTER_SET &&
+			cluster_column(layout, &layout->qi[q])->distinct > distinct)
 			distinct = cluster_column(layout, &layout->qi[q])->distinct;
 	if (distinct == 0)
 		return KANON_OK;
@@ -235,7 +233,7 @@ list_members(Conclusion *conclusion)
 			conclusion->end[release->flows[i].class_]++;
 	for (uint32_t i = 0; i < release->nclasses; i++)
 	{
-		size_t		members = conclusion->end[i];
+		size_t members = conclusion->end[i];
 
 		conclusion->end[i] = sum;
 		sum += members;
@@ -251,8 +249,8 @@ static bool
 pool_room(Conclusion *conclusion, size_t more)
 {
 	KanonRelease *release = conclusion->release;
-	size_t		room = conclusion->room + conclusion->room / 2 + more + 256;
-	uint32_t   *pool;
+	size_t room = conclusion->room + conclusion->room / 2 + more + 256;
+	uint32_t *pool;
 
 	if (release->npool + more <= conclusion->room)
 		return true;
@@ -269,10 +267,10 @@ static KanonStatus
 pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, KanonCell *cell)
 {
 	KanonRelease *release = conclusion->release;
-	size_t		from = class == 0 ? 0 : conclusion->end[class - 1];
-	size_t		to = conclusion->end[class];
-	uint32_t	n = 0;
-	uint32_t   *set;
+	size_t from = class == 0 ? 0 : conclusion->end[class - 1];
+	size_t to = conclusion->end[class];
+	uint32_t n = 0;
+	uint32_t *set;
 
 	if (kanon_stop(&conclusion->pace, 8 * (to - from)))
 		return KANON_CANCELLED;
@@ -283,7 +281,7 @@ pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, Kano
 	conclusion->sets++;
 	for (size_t i = from; i < to; i++)
 	{
-		uint32_t	code = column->code[conclusion->member[i]];
+		uint32_t code = column->code[conclusion->member[i]];
 
 		if (conclusion->seen[code] != conclusion->sets)
 			set[n++] = code;
@@ -291,15 +289,14 @@ pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, Kano
 	}
 	kanon_sort(set, set + n, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
 	set[-1] = n;
-	*cell = (KanonCell) {KANON_SHOW_SET, (uint32_t) release->npool & KANON_MAX_TYPES};
+	*cell = (KanonCell){KANON_SHOW_SET, (uint32_t) release->npool & KANON_MAX_TYPES};
 	release->npool += (size_t) n + 1;
 	return KANON_OK;
 }
 
 /* What one class shows of a quasi-identifier in which its members differ. */
 static KanonStatus
-show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Hull hull,
-				KanonCell *cell)
+show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Hull hull, KanonCell *cell)
 {
 	KanonRelease *release = conclusion->release;
 	const KanonColumn *column = cluster_column(conclusion->layout, qi);
@@ -310,7 +307,7 @@ show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Hul
 	{
 		if (!pool_room(conclusion, 2))
 			return KANON_NO_MEMORY;
-		*cell = (KanonCell) {KANON_SHOW_RANGE, (uint32_t) release->npool & KANON_MAX_TYPES};
+		*cell = (KanonCell){KANON_SHOW_RANGE, (uint32_t) release->npool & KANON_MAX_TYPES};
 		release->pool[release->npool++] = hull.low;
 		release->pool[release->npool++] = hull.high;
 	}
@@ -321,14 +318,14 @@ show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Hul
 static double
 hidden(const ClusterLayout *layout, const ClusterQi *qi, const Hull *hull)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	if (hull->low == hull->high)
 		return 0;
 	if (qi->show == KANON_CLUSTER_RANGE)
 	{
 		const KanonColumn *column = cluster_column(layout, qi);
-		bool		null = column->has_null && hull->high == column->distinct - 1;
+		bool null = column->has_null && hull->high == column->distinct - 1;
 
 		return qi->weight * (null ? 1 : cluster_share(qi, hull->low, hull->high));
 	}
@@ -342,18 +339,18 @@ hidden(const ClusterLayout *layout, const ClusterQi *qi, const Hull *hull)
 double
 cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int q = 0; q < layout->nqis; q++)
 	{
 		const ClusterQi *qi = &layout->qi[q];
-		Hull		hull[KANON_MAX_COLUMNS];
+		Hull hull[KANON_MAX_COLUMNS];
 
 		for (int l = 0; l < qi->levels; l++)
 		{
 			const uint32_t *code = cluster_column(layout, qi)[l].code;
 
-			hull[l] = (Hull) {UINT32_MAX, 0};
+			hull[l] = (Hull){UINT32_MAX, 0};
 			for (size_t i = 0; i < n; i++)
 			{
 				hull[l].low = code[types[i]] < hull[l].low ? code[types[i]] : hull[l].low;
@@ -370,8 +367,8 @@ static KanonStatus
 show_class(Conclusion *conclusion, uint32_t class, double *cost)
 {
 	const ClusterLayout *layout = conclusion->layout;
-	size_t		at = class * (size_t) layout->problem->ncolumns;
-	KanonCell  *cells = conclusion->release->cells + at;
+	size_t at = class * (size_t) layout->problem->ncolumns;
+	KanonCell *cells = conclusion->release->cells + at;
 	const Hull *hulls = conclusion->hull + at;
 	KanonPattern pattern = 0;
 	KanonStatus status = KANON_OK;
@@ -380,23 +377,23 @@ show_class(Conclusion *conclusion, uint32_t class, double *cost)
 	for (int q = 0; q < layout->nqis && status == KANON_OK; q++)
 	{
 		const ClusterQi *qi = &layout->qi[q];
-		bool		differ = hulls[qi->first].low != hulls[qi->first].high;
-		bool		levels = qi->show == KANON_CLUSTER_HIERARCHY;
+		bool differ = hulls[qi->first].low != hulls[qi->first].high;
+		bool levels = qi->show == KANON_CLUSTER_HIERARCHY;
 
 		*cost += hidden(layout, qi, &hulls[qi->first]);
 		for (int c = qi->first; c < qi->first + qi->levels; c++)
 		{
-			bool		one = levels ? hulls[c].low == hulls[c].high : !differ;
+			bool one = levels ? hulls[c].low == hulls[c].high : !differ;
 
-			cells[c] = (KanonCell) {one ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING,
-				one ? hulls[c].low & KANON_MAX_TYPES : 0};
+			cells[c] = (KanonCell){one ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING,
+								   one ? hulls[c].low & KANON_MAX_TYPES : 0};
 			if (!one)
 				pattern |= KANON_BIT(c);
 		}
 		if (differ)
 			status = show_difference(conclusion, qi, class, hulls[qi->first], &cells[qi->first]);
 	}
-	conclusion->release->classes[class] = (KanonClass) {pattern, 0};
+	conclusion->release->classes[class] = (KanonClass){pattern, 0};
 	if (conclusion->release->npool > KANON_MAX_TYPES)
 		status = KANON_NO_MEMORY;
 	return status;
@@ -407,8 +404,8 @@ static void
 count_rows(const KanonRelease *release, int64_t *rows, int64_t *dropped)
 {
 	for (size_t i = 0; i < release->nflows; i++)
-		*(release->flows[i].class_ == KANON_DROPPED ? dropped : &rows[release->flows[i].class_])
-			+= release->flows[i].rows;
+		*(release->flows[i].class_ == KANON_DROPPED ? dropped : &rows[release->flows[i].class_]) +=
+			release->flows[i].rows;
 }
 
 static KanonStatus
@@ -416,8 +413,8 @@ show_classes(Conclusion *conclusion, double *cost)
 {
 	const ClusterLayout *layout = conclusion->layout;
 	KanonRelease *release = conclusion->release;
-	int64_t    *rows = kanon_alloc0(layout->problem->env, release->nclasses, sizeof(int64_t));
-	int64_t		dropped = 0;
+	int64_t *rows = kanon_alloc0(layout->problem->env, release->nclasses, sizeof(int64_t));
+	int64_t dropped = 0;
 	KanonStatus status = rows == NULL ? KANON_NO_MEMORY : list_members(conclusion);
 
 	*cost = 0;
@@ -425,7 +422,7 @@ show_classes(Conclusion *conclusion, double *cost)
 		count_rows(release, rows, &dropped);
 	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
 	{
-		double		each;
+		double each;
 
 		if (kanon_stop(&conclusion->pace, (uint64_t) layout->problem->ncolumns))
 			status = KANON_CANCELLED;
@@ -440,18 +437,14 @@ show_classes(Conclusion *conclusion, double *cost)
 }
 
 KanonStatus
-cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease *release,
-				 KanonReport *report)
+cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease *release, KanonReport *report)
 {
 	const KanonProblem *problem = layout->problem;
-	KanonEnv   *env = problem->env;
-	Conclusion	conclusion = {
-		.layout = layout,
-		.release = release,
-		.pace = {env, "show", 0, 0, KANON_POLL_WORK}
-	};
-	size_t		ncells = (size_t) parts->nclusters * (size_t) problem->ncolumns;
-	double		cost = 0;
+	KanonEnv *env = problem->env;
+	Conclusion conclusion = {
+		.layout = layout, .release = release, .pace = {env, "show", 0, 0, KANON_POLL_WORK}};
+	size_t ncells = (size_t) parts->nclusters * (size_t) problem->ncolumns;
+	double cost = 0;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

@@ -13,15 +13,15 @@
 /* How a class shows a quasi-identifier in which its members differ. */
 typedef enum KanonClusterShow
 {
-	KANON_CLUSTER_SUPPRESS,		/* not at all */
-	KANON_CLUSTER_HIERARCHY,	/* by the lowest level on which they agree */
-	KANON_CLUSTER_RANGE,		/* by the least and the largest value; not at all beside NULL */
-	KANON_CLUSTER_SET			/* by all their values */
+	KANON_CLUSTER_SUPPRESS,  /* not at all */
+	KANON_CLUSTER_HIERARCHY, /* by the lowest level on which they agree */
+	KANON_CLUSTER_RANGE,     /* by the least and the largest value; not at all beside NULL */
+	KANON_CLUSTER_SET        /* by all their values */
 } KanonClusterShow;
 
 struct KanonClusterOptions
 {
-	const KanonClusterShow *show;	/* one per quasi-identifier (column of level 0) */
+	const KanonClusterShow *show; /* one per quasi-identifier (column of level 0) */
 };
 
 /* cluster.c: the table of methods, which ends with name == NULL. */
@@ -50,8 +50,7 @@ extern KanonStatus kanon_solve_gather(const KanonProblem *problem, KanonRelease 
 									  KanonReport *report);
 
 /* k = 2 and k = 3 only (else KANON_TOO_LARGE); KANON_UNAVAILABLE without LEMON. */
-extern KanonStatus kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release,
-									 KanonReport *report);
+extern KanonStatus kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease *release,
 									   KanonReport *report);
 

@@ -22,23 +22,22 @@ typedef struct Clusters
 {
 	const KanonProblem *problem;
 	KanonReport *report;
-	KanonWatch	watch;
+	KanonWatch watch;
 	KanonInstances instances;
-	IlpModel	model;			/* instances->n is the fully suppressed one */
-	KanonPattern *patterns;		/* the different ones */
-	size_t		npatterns;
-	uint32_t   *limit;			/* [npatterns] times listed */
-	uint32_t   *group;			/* [nf of the model] position in patterns */
-	IlpResult	result;
-	IlpList		used;			/* ids */
-	int64_t		nodes;
+	IlpModel model;         /* instances->n is the fully suppressed one */
+	KanonPattern *patterns; /* the different ones */
+	size_t npatterns;
+	uint32_t *limit; /* [npatterns] times listed */
+	uint32_t *group; /* [nf of the model] position in patterns */
+	IlpResult result;
+	IlpList used; /* ids */
+	int64_t nodes;
 } Clusters;
 
 static KanonPattern
 pattern_of(const Clusters *c, uint32_t id)
 {
-	return id < c->instances.n ? c->instances.pattern[id] :
-		kanon_pattern_all(c->problem->ncolumns);
+	return id < c->instances.n ? c->instances.pattern[id] : kanon_pattern_all(c->problem->ncolumns);
 }
 
 /* Patterns, how often each may be used, and the model. */
@@ -47,9 +46,9 @@ prepare(Clusters *c)
 {
 	const KanonProblem *problem = c->problem;
 	const KanonMask *mask = &problem->mask;
-	KanonEnv   *env = problem->env;
+	KanonEnv *env = problem->env;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	bool		all_listed = mask->list == NULL;
+	bool all_listed = mask->list == NULL;
 	KanonStatus status;
 
 	c->report->detail[0] = '\0';
@@ -96,7 +95,7 @@ prepare(Clusters *c)
 static KanonStatus
 offer(Clusters *c, const IlpList *classes)
 {
-	IlpRest		rest = ILP_REST_NONE;
+	IlpRest rest = ILP_REST_NONE;
 
 	c->used.n = 0;
 	for (size_t j = 0; j < classes->n; j++)
@@ -118,13 +117,13 @@ static KanonStatus
 cover(Clusters *c, double bias)
 {
 	const IlpModel *model = &c->model;
-	KanonEnv   *env = model->env;
-	bool	   *covered = kanon_alloc0(env, model->m, sizeof(*covered));
-	uint32_t   *left = kanon_alloc(env, c->npatterns, sizeof(*left));
-	bool	   *taken = kanon_alloc0(env, model->nf, sizeof(*taken));
-	IlpList		classes = {0};
+	KanonEnv *env = model->env;
+	bool *covered = kanon_alloc0(env, model->m, sizeof(*covered));
+	uint32_t *left = kanon_alloc(env, c->npatterns, sizeof(*left));
+	bool *taken = kanon_alloc0(env, model->nf, sizeof(*taken));
+	IlpList classes = {0};
 	KanonStatus status = covered == NULL || left == NULL || taken == NULL ? KANON_NO_MEMORY : KANON_OK;
-	int64_t		open = 0;
+	int64_t open = 0;
 
 	if (status == KANON_OK)
 		memcpy(left, c->limit, c->npatterns * sizeof(*left));
@@ -132,13 +131,13 @@ cover(Clusters *c, double bias)
 		open += model->n[i];
 	while (status == KANON_OK && open > 0)
 	{
-		uint32_t	best = UINT32_MAX;
-		double		best_worth = 0;
+		uint32_t best = UINT32_MAX;
+		double best_worth = 0;
 
 		for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
 		{
-			int64_t		rows = 0;
-			double		worth;
+			int64_t rows = 0;
+			double worth;
 
 			if (taken[f] || left[c->group[f]] == 0)
 				continue;
@@ -179,13 +178,12 @@ cover(Clusters *c, double bias)
 static KanonStatus
 solve_exactly(Clusters *c, double *bound)
 {
-	IlpSettings settings = {.cuts = true,.gap = c->problem->gap,.group = c->group,
-		.limit = c->limit,.ngroups = c->npatterns};
-	IlpOutcome	outcome;
-	IlpList		open = {0};
-	double		cutoff = c->result.cost < INFINITY ? ilp_cutoff(&c->model, c->result.cost) : INFINITY;
-	KanonStatus status = ilp_glpk(&c->model, cutoff, &settings, &outcome, &open, &c->watch,
-								  c->report);
+	IlpSettings settings = {
+		.cuts = true, .gap = c->problem->gap, .group = c->group, .limit = c->limit, .ngroups = c->npatterns};
+	IlpOutcome outcome;
+	IlpList open = {0};
+	double cutoff = c->result.cost < INFINITY ? ilp_cutoff(&c->model, c->result.cost) : INFINITY;
+	KanonStatus status = ilp_glpk(&c->model, cutoff, &settings, &outcome, &open, &c->watch, c->report);
 
 	c->nodes = outcome.nodes;
 	if (status == KANON_OK && outcome.found)
@@ -198,8 +196,9 @@ solve_exactly(Clusters *c, double *bound)
 		status = KANON_INFEASIBLE;
 	}
 	if (status == KANON_OK)
-		*bound = outcome.complete ? c->result.cost :
-			fmin(c->result.cost, fmax(*bound, ilp_round_up(&c->model, outcome.bound)));
+		*bound = outcome.complete
+					 ? c->result.cost
+					 : fmin(c->result.cost, fmax(*bound, ilp_round_up(&c->model, outcome.bound)));
 	kanon_free(c->model.env, open.v);
 	return status;
 }
@@ -208,7 +207,7 @@ solve_exactly(Clusters *c, double *bound)
 static KanonStatus
 cluster(Clusters *c, bool exact, KanonRelease *release)
 {
-	double		bound = 0;
+	double bound = 0;
 	KanonStatus status = prepare(c);
 
 	for (int round = 0; round < 4 && status == KANON_OK && !c->watch.late; round++)
@@ -233,9 +232,9 @@ cluster(Clusters *c, bool exact, KanonRelease *release)
 static KanonStatus
 solve(const KanonProblem *problem, bool exact, KanonRelease *release, KanonReport *report)
 {
-	Clusters	c = {.problem = problem,.report = report};
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
+	Clusters c = {.problem = problem, .report = report};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -256,8 +255,7 @@ solve(const KanonProblem *problem, bool exact, KanonRelease *release, KanonRepor
 }
 
 KanonStatus
-kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release,
-							   KanonReport *report)
+kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 #ifdef HAVE_GLPK
 	return solve(problem, true, release, report);
@@ -267,8 +265,7 @@ kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *releas
 }
 
 KanonStatus
-kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease *release,
-									  KanonReport *report)
+kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	return solve(problem, false, release, report);
 }

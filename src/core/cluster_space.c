@@ -19,8 +19,7 @@
 static uint32_t
 fixed(const ClusterLayout *layout, double weight)
 {
-	return layout->weight > 0
-		? (uint32_t) llround(weight / layout->weight * (double) KANON_SPACE_ONE) : 0;
+	return layout->weight > 0 ? (uint32_t) llround(weight / layout->weight * (double) KANON_SPACE_ONE) : 0;
 }
 
 static uint32_t *
@@ -33,7 +32,7 @@ axis_memory(ClusterSpace *space)
 static KanonStatus
 add_equal(ClusterSpace *space, const KanonColumn *column, uint32_t weight)
 {
-	SpaceAxis  *axis = &space->axis[space->naxes++];
+	SpaceAxis *axis = &space->axis[space->naxes++];
 
 	axis->weight = weight;
 	axis->kind = axis_memory(space);
@@ -49,7 +48,7 @@ add_equal(ClusterSpace *space, const KanonColumn *column, uint32_t weight)
 static KanonStatus
 add_range(ClusterSpace *space, const ClusterQi *qi, const KanonColumn *column, uint32_t weight)
 {
-	SpaceAxis  *axis = &space->axis[space->naxes++];
+	SpaceAxis *axis = &space->axis[space->naxes++];
 
 	axis->weight = weight;
 	axis->kind = axis_memory(space);
@@ -58,7 +57,7 @@ add_range(ClusterSpace *space, const ClusterQi *qi, const KanonColumn *column, u
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < space->n; i++)
 	{
-		double		number = cluster_number(qi, column->code[i]);
+		double number = cluster_number(qi, column->code[i]);
 
 		if (!isfinite(number))
 		{
@@ -77,13 +76,11 @@ space_open(const ClusterLayout *layout, ClusterSpace *space)
 	const KanonProblem *problem = layout->problem;
 	KanonStatus status = KANON_OK;
 
-	*space = (ClusterSpace) {
-		.env = problem->env,
-		.n = problem->ntypes,
-		.room = ((size_t) problem->ntypes + BLOCK - 1) / BLOCK * BLOCK,
-		.unit = layout->weight / (double) KANON_SPACE_ONE,
-		.halves = true
-	};
+	*space = (ClusterSpace){.env = problem->env,
+							.n = problem->ntypes,
+							.room = ((size_t) problem->ntypes + BLOCK - 1) / BLOCK * BLOCK,
+							.unit = layout->weight / (double) KANON_SPACE_ONE,
+							.halves = true};
 	for (int q = 0; q < layout->nqis && status == KANON_OK; q++)
 	{
 		const ClusterQi *qi = &layout->qi[q];
@@ -123,12 +120,12 @@ add_kinds(uint32_t *restrict distance, const uint32_t *restrict kind, uint32_t o
 }
 
 static void
-add_places(uint32_t *restrict distance, const uint32_t *restrict kind,
-		   const uint32_t *restrict place, uint32_t own, uint32_t at, uint32_t weight)
+add_places(uint32_t *restrict distance, const uint32_t *restrict kind, const uint32_t *restrict place,
+		   uint32_t own, uint32_t at, uint32_t weight)
 {
 	for (int i = 0; i < BLOCK; i++)
 	{
-		int32_t		apart = (int32_t) place[i] - (int32_t) at;
+		int32_t apart = (int32_t) place[i] - (int32_t) at;
 
 		distance[i] += kind[i] != own ? weight : (uint32_t) (apart < 0 ? -apart : apart);
 	}
@@ -139,7 +136,7 @@ space_measure(ClusterSpace *space, uint32_t from)
 {
 	for (size_t block = 0; block < space->room; block += BLOCK)
 	{
-		uint32_t   *distance = space->distance + block;
+		uint32_t *distance = space->distance + block;
 
 		for (int i = 0; i < BLOCK; i++)
 			distance[i] = 0;
@@ -160,7 +157,7 @@ space_measure(ClusterSpace *space, uint32_t from)
 uint32_t
 space_distance(const ClusterSpace *space, uint32_t a, uint32_t b)
 {
-	uint32_t	sum = 0;
+	uint32_t sum = 0;
 
 	for (int i = 0; i < space->naxes; i++)
 	{
@@ -170,7 +167,7 @@ space_distance(const ClusterSpace *space, uint32_t a, uint32_t b)
 			sum += axis->weight;
 		else if (axis->place != NULL)
 			sum += axis->place[a] > axis->place[b] ? axis->place[a] - axis->place[b]
-				: axis->place[b] - axis->place[a];
+												   : axis->place[b] - axis->place[a];
 	}
 	return sum;
 }
@@ -187,7 +184,7 @@ sink(SpaceNear *heap, uint32_t n, uint32_t at, SpaceNear item)
 {
 	for (;;)
 	{
-		uint32_t	child = 2 * at + 1;
+		uint32_t child = 2 * at + 1;
 
 		if (child >= n)
 			break;
@@ -202,17 +199,17 @@ sink(SpaceNear *heap, uint32_t n, uint32_t at, SpaceNear item)
 }
 
 uint32_t
-space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uint32_t most,
-			  int64_t wanted, SpaceNear *nearest)
+space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uint32_t most, int64_t wanted,
+			  SpaceNear *nearest)
 {
-	uint32_t	n = 0;
-	int64_t		held = 0;
+	uint32_t n = 0;
+	int64_t held = 0;
 
 	if (most > wanted)
 		most = wanted > 0 ? (uint32_t) wanted : 0;
 	for (uint32_t i = 0; i < space->n && most > 0; i++)
 	{
-		SpaceNear	item = {space->distance[i], i};
+		SpaceNear item = {space->distance[i], i};
 
 		if (i == from)
 			continue;
@@ -231,7 +228,7 @@ space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uin
 			sink(nearest, n, at, nearest[at]);
 	for (uint32_t left = n; left > 1; left--)
 	{
-		SpaceNear	last = nearest[left - 1];
+		SpaceNear last = nearest[left - 1];
 
 		nearest[left - 1] = nearest[0];
 		sink(nearest, left - 1, 0, last);

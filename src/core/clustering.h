@@ -10,23 +10,23 @@
 /* A quasi-identifier, over its columns (one per level). */
 typedef struct ClusterQi
 {
-	int			first;			/* its column of level 0 */
-	int			levels;			/* its columns */
+	int first;  /* its column of level 0 */
+	int levels; /* its columns */
 	KanonClusterShow show;
-	double		weight;			/* cost of suppressing a cell: of all its columns */
-	const double *number;		/* [distinct] or NULL: the codes are the numbers */
-	double		low;			/* of the finite numbers, by scale */
-	double		span;			/* largest minus low, by scale; 0: they do not differ */
-	double		scale;			/* keeps the span finite */
+	double weight;        /* cost of suppressing a cell: of all its columns */
+	const double *number; /* [distinct] or NULL: the codes are the numbers */
+	double low;           /* of the finite numbers, by scale */
+	double span;          /* largest minus low, by scale; 0: they do not differ */
+	double scale;         /* keeps the span finite */
 } ClusterQi;
 
 typedef struct ClusterLayout
 {
 	const KanonProblem *problem;
-	int			nqis;
-	ClusterQi	qi[KANON_MAX_COLUMNS];
-	double		weight;			/* of all quasi-identifiers */
-	int64_t		rows;			/* of all row types */
+	int nqis;
+	ClusterQi qi[KANON_MAX_COLUMNS];
+	double weight; /* of all quasi-identifiers */
+	int64_t rows;  /* of all row types */
 } ClusterLayout;
 
 /* cluster.c */
@@ -51,15 +51,14 @@ extern double cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high);
 /* Rows of types that form a partition: flows to clusters, in any order. */
 typedef struct ClusterParts
 {
-	KanonFlow  *flows;
-	size_t		nflows;
-	size_t		room;
-	uint32_t	nclusters;
+	KanonFlow *flows;
+	size_t nflows;
+	size_t room;
+	uint32_t nclusters;
 } ClusterParts;
 
 /* False when memory is short. */
-extern bool cluster_add(KanonEnv *env, ClusterParts *parts, uint32_t type, uint32_t cluster,
-						int64_t rows);
+extern bool cluster_add(KanonEnv *env, ClusterParts *parts, uint32_t type, uint32_t cluster, int64_t rows);
 extern void cluster_parts_free(KanonEnv *env, ClusterParts *parts);
 
 /*
@@ -67,8 +66,8 @@ extern void cluster_parts_free(KanonEnv *env, ClusterParts *parts);
  * common.  parts is empty afterwards, whatever the status.  report->cost is what
  * the classes hide (cluster.h), rows left out counting as hidden altogether.
  */
-extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *parts,
-									KanonRelease *release, KanonReport *report);
+extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease *release,
+									KanonReport *report);
 
 /* What a row loses in a class of these types, in report->cost's measure. */
 extern double cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n);
@@ -86,21 +85,21 @@ extern KanonStatus cluster_too_few(KanonReport *report);
 
 typedef struct SpaceAxis
 {
-	uint32_t   *kind;			/* [room] points of different kinds are `weight` apart */
-	uint32_t   *place;			/* [room] those of one kind, so far; NULL: not at all */
-	uint32_t	weight;
+	uint32_t *kind;  /* [room] points of different kinds are `weight` apart */
+	uint32_t *place; /* [room] those of one kind, so far; NULL: not at all */
+	uint32_t weight;
 } SpaceAxis;
 
 typedef struct ClusterSpace
 {
-	KanonEnv   *env;
-	uint32_t	n;				/* points */
-	size_t		room;
-	int			naxes;
-	SpaceAxis	axis[KANON_MAX_COLUMNS];
-	uint32_t   *distance;		/* [room] from the point that was asked for last */
-	double		unit;			/* cost of a distance of 1 */
-	bool		halves;			/* three points' distances add up to twice what they hide together */
+	KanonEnv *env;
+	uint32_t n; /* points */
+	size_t room;
+	int naxes;
+	SpaceAxis axis[KANON_MAX_COLUMNS];
+	uint32_t *distance; /* [room] from the point that was asked for last */
+	double unit;        /* cost of a distance of 1 */
+	bool halves;        /* three points' distances add up to twice what they hide together */
 } ClusterSpace;
 
 extern KanonStatus space_open(const ClusterLayout *layout, ClusterSpace *space);
@@ -113,8 +112,8 @@ extern uint32_t space_distance(const ClusterSpace *space, uint32_t a, uint32_t b
 /* A point and how far it is. */
 typedef struct SpaceNear
 {
-	uint32_t	distance;
-	uint32_t	type;
+	uint32_t distance;
+	uint32_t type;
 } SpaceNear;
 
 /*
@@ -122,7 +121,7 @@ typedef struct SpaceNear
  * (equally near: by number), at most `most` of them and no more than it takes to
  * hold that many rows.  Returns how many.
  */
-extern uint32_t space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from,
-							  uint32_t most, int64_t wanted, SpaceNear *nearest);
+extern uint32_t space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uint32_t most,
+							  int64_t wanted, SpaceNear *nearest);
 
 #endif

@@ -31,25 +31,25 @@
 
 struct KanonDiversityMeter
 {
-	KanonEnv   *env;
-	uint32_t	distinct;
-	int64_t		total;
+	KanonEnv *env;
+	uint32_t distinct;
+	int64_t total;
 	const KanonTaxonomy *taxonomy;
-	double	   *below;			/* [distinct] sum of q up to and with a code */
-	double	   *area;			/* [distinct + 1] sum of below before a code */
-	int64_t    *count;			/* [distinct] in the table */
-	double	  **share;			/* [height] q of each node of each level */
+	double *below;  /* [distinct] sum of q up to and with a code */
+	double *area;   /* [distinct + 1] sum of below before a code */
+	int64_t *count; /* [distinct] in the table */
+	double **share; /* [height] q of each node of each level */
 
 	/* what the class has at two neighbouring levels: p, and the surplus of its children */
-	double	   *p[2];
-	double	   *surplus[2];
-	uint32_t   *node[2];		/* the nodes where it has something */
+	double *p[2];
+	double *surplus[2];
+	uint32_t *node[2]; /* the nodes where it has something */
 };
 
 static void *
 take(KanonStatus *status, KanonEnv *env, size_t count, size_t size)
 {
-	void	   *ptr = kanon_alloc0(env, count, size);
+	void *ptr = kanon_alloc0(env, count, size);
 
 	if (ptr == NULL)
 		*status = KANON_NO_MEMORY;
@@ -66,12 +66,12 @@ share_out(KanonDiversityMeter *meter)
 	meter->share = take(&status, meter->env, (size_t) taxonomy->height, sizeof(double *));
 	for (int h = 0; h < taxonomy->height && status == KANON_OK; h++)
 	{
-		uint32_t	below = h == 0 ? meter->distinct : taxonomy->nodes[h - 1];
+		uint32_t below = h == 0 ? meter->distinct : taxonomy->nodes[h - 1];
 
 		meter->share[h] = take(&status, meter->env, taxonomy->nodes[h], sizeof(double));
 		for (uint32_t i = 0; i < below && status == KANON_OK; i++)
-			meter->share[h][taxonomy->parent[h][i]] += h == 0
-				? (double) meter->count[i] / (double) meter->total : meter->share[h - 1][i];
+			meter->share[h][taxonomy->parent[h][i]] +=
+				h == 0 ? (double) meter->count[i] / (double) meter->total : meter->share[h - 1][i];
 	}
 	for (int i = 0; i < 2 && status == KANON_OK; i++)
 	{
@@ -84,12 +84,12 @@ share_out(KanonDiversityMeter *meter)
 }
 
 KanonStatus
-kanon_diversity_open(KanonEnv *env, const int64_t *count, uint32_t distinct,
-					 const KanonTaxonomy *taxonomy, KanonDiversityMeter **result)
+kanon_diversity_open(KanonEnv *env, const int64_t *count, uint32_t distinct, const KanonTaxonomy *taxonomy,
+					 KanonDiversityMeter **result)
 {
 	KanonStatus status = KANON_OK;
 	KanonDiversityMeter *meter = take(&status, env, 1, sizeof(KanonDiversityMeter));
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	*result = meter;
 	if (meter == NULL)
@@ -146,9 +146,8 @@ kanon_diversity_close(KanonDiversityMeter *meter)
 static double
 area_between(const KanonDiversityMeter *meter, double p, uint32_t from, uint32_t to)
 {
-	uint32_t	low = from,
-				high = to;
-	double		sum;
+	uint32_t low = from, high = to;
+	double sum;
 
 	if (from == to)
 		return 0;
@@ -157,25 +156,25 @@ area_between(const KanonDiversityMeter *meter, double p, uint32_t from, uint32_t
 	/* the first code at which the table has overtaken the class */
 	while (low < high)
 	{
-		uint32_t	middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 
 		if (meter->below[middle] > p)
 			high = middle;
 		else
 			low = middle + 1;
 	}
-	sum = p * (double) (low - from) - (meter->area[low] - meter->area[from])
-		+ (meter->area[to] - meter->area[low]) - p * (double) (to - low);
+	sum = p * (double) (low - from) - (meter->area[low] - meter->area[from]) +
+		  (meter->area[to] - meter->area[low]) - p * (double) (to - low);
 	return sum > 0 ? sum : 0;
 }
 
 static double
-ordered_distance(const KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count,
-				 uint32_t n, int64_t total)
+ordered_distance(const KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count, uint32_t n,
+				 int64_t total)
 {
-	int64_t		sum = 0;
-	double		distance = 0;
-	uint32_t	from = 0;
+	int64_t sum = 0;
+	double distance = 0;
+	uint32_t from = 0;
 
 	if (meter->distinct < 2)
 		return 0;
@@ -192,29 +191,29 @@ ordered_distance(const KanonDiversityMeter *meter, const uint32_t *code, const i
 
 /* Bottom up: what a node's children have too much of goes to those with too little. */
 static double
-hierarchical_distance(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count,
-					  uint32_t n, int64_t total)
+hierarchical_distance(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count, uint32_t n,
+					  int64_t total)
 {
 	const KanonTaxonomy *taxonomy = meter->taxonomy;
-	double		distance = 0;
-	uint32_t	nodes = n;		/* where the class has something, one level below h */
+	double distance = 0;
+	uint32_t nodes = n; /* where the class has something, one level below h */
 
 	for (int h = 0; h < taxonomy->height; h++)
 	{
-		double	   *p = meter->p[h & 1];
-		double	   *surplus = meter->surplus[h & 1];
-		uint32_t   *node = meter->node[h & 1];
+		double *p = meter->p[h & 1];
+		double *surplus = meter->surplus[h & 1];
+		uint32_t *node = meter->node[h & 1];
 		const double *p_below = meter->p[(h & 1) ^ 1];
 		const uint32_t *node_below = meter->node[(h & 1) ^ 1];
-		uint32_t	found = 0;
+		uint32_t found = 0;
 
 		for (uint32_t i = 0; i < nodes; i++)
 		{
-			uint32_t	child = h == 0 ? code[i] : node_below[i];
-			double		has = h == 0 ? (double) count[i] / (double) total : p_below[child];
-			double		extra = has - (h == 0 ? (double) meter->count[child] / (double) meter->total
-									   : meter->share[h - 1][child]);
-			uint32_t	parent = taxonomy->parent[h][child];
+			uint32_t child = h == 0 ? code[i] : node_below[i];
+			double has = h == 0 ? (double) count[i] / (double) total : p_below[child];
+			double extra = has - (h == 0 ? (double) meter->count[child] / (double) meter->total
+										 : meter->share[h - 1][child]);
+			uint32_t parent = taxonomy->parent[h][child];
 
 			if (p[parent] == 0)
 			{
@@ -227,9 +226,10 @@ hierarchical_distance(KanonDiversityMeter *meter, const uint32_t *code, const in
 		}
 		for (uint32_t i = 0; i < found; i++)
 		{
-			double		extra = p[node[i]] - meter->share[h][node[i]];
+			double extra = p[node[i]] - meter->share[h][node[i]];
 
-			distance += fmax(fmin(surplus[node[i]], surplus[node[i]] - extra), 0) * (h + 1) / taxonomy->height;
+			distance +=
+				fmax(fmin(surplus[node[i]], surplus[node[i]] - extra), 0) * (h + 1) / taxonomy->height;
 		}
 		/* the level below is done with: its arrays are the next level's */
 		if (h > 0)
@@ -246,7 +246,7 @@ hierarchical_distance(KanonDiversityMeter *meter, const uint32_t *code, const in
 static int64_t
 sum_of(const int64_t *count, uint32_t n)
 {
-	int64_t		total = 0;
+	int64_t total = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		total += count[i];
@@ -257,12 +257,12 @@ static double
 equal_distance(const KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count, uint32_t n,
 			   int64_t total)
 {
-	double		distance = 0;
+	double distance = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double		more = (double) count[i] / (double) total
-			- (double) meter->count[code[i]] / (double) meter->total;
+		double more =
+			(double) count[i] / (double) total - (double) meter->count[code[i]] / (double) meter->total;
 
 		if (more > 0)
 			distance += more;
@@ -274,7 +274,7 @@ double
 kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance, const uint32_t *code,
 						 const int64_t *count, uint32_t n)
 {
-	int64_t		total = sum_of(count, n);
+	int64_t total = sum_of(count, n);
 
 	switch (distance)
 	{
@@ -290,13 +290,13 @@ kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance, con
 double
 kanon_diversity_entropy(const int64_t *count, uint32_t n)
 {
-	int64_t		total = sum_of(count, n);
-	double		entropy = 0;
-	double		l;
+	int64_t total = sum_of(count, n);
+	double entropy = 0;
+	double l;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double		p = (double) count[i] / (double) total;
+		double p = (double) count[i] / (double) total;
 
 		entropy -= p * log(p);
 	}
@@ -306,22 +306,22 @@ kanon_diversity_entropy(const int64_t *count, uint32_t n)
 }
 
 void
-kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count,
-					  uint32_t n, int64_t size, KanonDiversity *diversity)
+kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *code, const int64_t *count, uint32_t n,
+					  int64_t size, KanonDiversity *diversity)
 {
-	int64_t		top[KANON_RECURSIVE_MOST] = {0};	/* the largest counts */
-	int64_t		total = sum_of(count, n);
-	int64_t		tail = total;	/* r_l + r_{l+1} + … */
+	int64_t top[KANON_RECURSIVE_MOST] = {0}; /* the largest counts */
+	int64_t total = sum_of(count, n);
+	int64_t tail = total; /* r_l + r_{l+1} + … */
 
 	memset(diversity, 0, sizeof(*diversity));
 	for (uint32_t i = 0; i < n; i++)
 	{
-		int64_t		sinking = count[i];
+		int64_t sinking = count[i];
 
 		for (int l = 0; l < KANON_RECURSIVE_MOST; l++)
 			if (sinking > top[l])
 			{
-				int64_t		lesser = top[l];
+				int64_t lesser = top[l];
 
 				top[l] = sinking;
 				sinking = lesser;

@@ -9,7 +9,7 @@
 static size_t
 total_size(size_t count, size_t size)
 {
-	size_t		total;
+	size_t total;
 
 	if (__builtin_mul_overflow(count, size, &total))
 		return SIZE_MAX;
@@ -26,7 +26,7 @@ kanon_alloc(KanonEnv *env, size_t count, size_t size)
 void *
 kanon_alloc0(KanonEnv *env, size_t count, size_t size)
 {
-	void	   *ptr = kanon_alloc(env, count, size);
+	void *ptr = kanon_alloc(env, count, size);
 
 	if (ptr != NULL)
 		memset(ptr, 0, total_size(count, size));
@@ -37,12 +37,11 @@ kanon_alloc0(KanonEnv *env, size_t count, size_t size)
 void *
 kanon_realloc(KanonEnv *env, void *ptr, size_t count, size_t size)
 {
-	size_t		total = total_size(count, size);
-	void	   *result = NULL;
+	size_t total = total_size(count, size);
+	void *result = NULL;
 
 	if (total < SIZE_MAX)
-		result = ptr == NULL ? env->alloc(env->arg, total)
-			: env->realloc(env->arg, ptr, total);
+		result = ptr == NULL ? env->alloc(env->arg, total) : env->realloc(env->arg, ptr, total);
 	if (result == NULL)
 		env->refused = total;
 	return result;

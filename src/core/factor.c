@@ -28,11 +28,10 @@
 static size_t
 slot_of(const Factor *f, uint32_t a, uint32_t b)
 {
-	uint64_t	x = ((uint64_t) a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t		at = (size_t) (x >> 32) & (f->nslots - 1);
+	uint64_t x = ((uint64_t) a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = (size_t) (x >> 32) & (f->nslots - 1);
 
-	while (f->slot[at] != SIZE_MAX
-		   && (f->pair[f->slot[at]].a != a || f->pair[f->slot[at]].b != b))
+	while (f->slot[at] != SIZE_MAX && (f->pair[f->slot[at]].a != a || f->pair[f->slot[at]].b != b))
 		at = (at + 1) & (f->nslots - 1);
 	return at;
 }
@@ -46,8 +45,8 @@ is_candidate(const Factor *f, uint32_t a, uint32_t b)
 static KanonStatus
 grow_slots(Factor *f)
 {
-	size_t		nslots = f->nslots == 0 ? 1024 : f->nslots * 2;
-	size_t	   *slot = kanon_alloc(f->env, nslots, sizeof(size_t));
+	size_t nslots = f->nslots == 0 ? 1024 : f->nslots * 2;
+	size_t *slot = kanon_alloc(f->env, nslots, sizeof(size_t));
 
 	if (slot == NULL)
 		return KANON_NO_MEMORY;
@@ -63,9 +62,9 @@ grow_slots(Factor *f)
 static KanonStatus
 add_candidate(Factor *f, uint32_t a, uint32_t b, uint32_t cost)
 {
-	uint32_t	low = a < b ? a : b;
-	uint32_t	high = a < b ? b : a;
-	size_t		at;
+	uint32_t low = a < b ? a : b;
+	uint32_t high = a < b ? b : a;
+	size_t at;
 
 	if (f->npairs * 2 >= f->nslots && grow_slots(f) != KANON_OK)
 		return KANON_NO_MEMORY;
@@ -74,7 +73,7 @@ add_candidate(Factor *f, uint32_t a, uint32_t b, uint32_t cost)
 		return KANON_OK;
 	if (f->npairs == f->pair_room)
 	{
-		size_t		room = f->pair_room + f->pair_room / 2 + 1024;
+		size_t room = f->pair_room + f->pair_room / 2 + 1024;
 		FactorPair *pair = kanon_realloc(f->env, f->pair, room, sizeof(FactorPair));
 
 		if (pair == NULL)
@@ -83,7 +82,7 @@ add_candidate(Factor *f, uint32_t a, uint32_t b, uint32_t cost)
 		f->pair_room = room;
 	}
 	f->slot[at] = f->npairs;
-	f->pair[f->npairs++] = (FactorPair) {low, high, cost};
+	f->pair[f->npairs++] = (FactorPair){low, high, cost};
 	return KANON_OK;
 }
 
@@ -96,9 +95,9 @@ first_candidates(Factor *f)
 
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 	{
-		SpaceNear	nearest[NEAREST];
-		int64_t		wanted = problem->k - problem->rows[i];
-		uint32_t	n;
+		SpaceNear nearest[NEAREST];
+		int64_t wanted = problem->k - problem->rows[i];
+		uint32_t n;
 
 		if (wanted <= 0)
 			continue;
@@ -123,22 +122,22 @@ factor_edge(Factor *f, uint32_t a, uint32_t b, uint32_t cost)
 {
 	if (f->nedges == f->edge_room)
 	{
-		size_t		room = f->edge_room + f->edge_room / 2 + 1024;
-		MatchEdge  *edge = kanon_realloc(f->env, f->edge, room, sizeof(MatchEdge));
+		size_t room = f->edge_room + f->edge_room / 2 + 1024;
+		MatchEdge *edge = kanon_realloc(f->env, f->edge, room, sizeof(MatchEdge));
 
 		if (edge == NULL)
 			return false;
 		f->edge = edge;
 		f->edge_room = room;
 	}
-	f->edge[f->nedges++] = (MatchEdge) {a, b, cost};
+	f->edge[f->nedges++] = (MatchEdge){a, b, cost};
 	return true;
 }
 
 void
 factor_link(Factor *f, uint32_t a, uint32_t b, uint32_t cost)
 {
-	f->link[f->nlinks++] = (FactorLink) {a, b};
+	f->link[f->nlinks++] = (FactorLink){a, b};
 	f->weight += cost;
 }
 
@@ -167,7 +166,7 @@ complete(const Factor *f)
 static KanonStatus
 solve_round(Factor *f)
 {
-	MatchGraph	graph;
+	MatchGraph graph;
 	FactorLink *link;
 	KanonStatus status;
 
@@ -188,7 +187,7 @@ solve_round(Factor *f)
 		kanon_free(f->env, link);
 		return KANON_NO_MEMORY;
 	}
-	graph = (MatchGraph) {f->nnodes, f->must, f->nedges, f->edge, f->used, f->price};
+	graph = (MatchGraph){f->nnodes, f->must, f->nedges, f->edge, f->used, f->price};
 	status = matching_solve(f->env, f->pace.phase, f->deadline, &graph);
 	if (status != KANON_OK)
 	{
@@ -209,9 +208,9 @@ solve_round(Factor *f)
 static int64_t
 paid(const Factor *f, uint32_t a, uint32_t b)
 {
-	int64_t		both = f->must_price[a] + f->must_price[b];
-	int64_t		one = f->must_price[a] + f->may_price[b];
-	int64_t		other = f->may_price[a] + f->must_price[b];
+	int64_t both = f->must_price[a] + f->must_price[b];
+	int64_t one = f->must_price[a] + f->may_price[b];
+	int64_t other = f->may_price[a] + f->must_price[b];
 
 	both = one > both ? one : both;
 	return other > both ? other : both;
@@ -225,17 +224,17 @@ static KanonStatus
 price_type(Factor *f, uint32_t type)
 {
 	const uint32_t *distance = f->space.distance;
-	int64_t		gain[MORE];
-	uint32_t	best[MORE];
-	int			n = 0;
+	int64_t gain[MORE];
+	uint32_t best[MORE];
+	int n = 0;
 	KanonStatus status = KANON_OK;
 
 	if (kanon_stop(&f->pace, space_measure(&f->space, type) + f->problem->ntypes))
 		return KANON_CANCELLED;
 	for (uint32_t i = 0; i < f->problem->ntypes; i++)
 	{
-		int64_t		more = paid(f, type, i) - 4 * (int64_t) distance[i];
-		int			at;
+		int64_t more = paid(f, type, i) - 4 * (int64_t) distance[i];
+		int at;
 
 		if (more <= 0 || i == type || (n == MORE && more <= gain[n - 1]) || is_candidate(f, type, i))
 			continue;
@@ -258,20 +257,19 @@ price_type(Factor *f, uint32_t type)
 static bool
 grow_hubs(Factor *f)
 {
-	size_t		npairs = f->npairs;
-	bool		grown = false;
+	size_t npairs = f->npairs;
+	bool grown = false;
 
 	f->capped = false;
 	memset(f->grown, 0, f->problem->ntypes * sizeof(bool));
 	for (size_t i = 0; i < npairs; i++)
 		for (int end = 0; end < 2; end++)
 		{
-			uint32_t	hub = end == 0 ? f->pair[i].a : f->pair[i].b;
-			uint32_t	other = end == 0 ? f->pair[i].b : f->pair[i].a;
-			uint32_t	most;
+			uint32_t hub = end == 0 ? f->pair[i].a : f->pair[i].b;
+			uint32_t other = end == 0 ? f->pair[i].b : f->pair[i].a;
+			uint32_t most;
 
-			if (!factor_hub(f, hub) || f->grown[hub]
-				|| f->must_price[other] <= 4 * (int64_t) f->pair[i].cost)
+			if (!factor_hub(f, hub) || f->grown[hub] || f->must_price[other] <= 4 * (int64_t) f->pair[i].cost)
 				continue;
 			most = f->method->most_copies(f, hub);
 			if (f->copies[hub] < most)
@@ -289,7 +287,7 @@ grow_hubs(Factor *f)
 static KanonStatus
 price_all(Factor *f, bool *done)
 {
-	size_t		npairs = f->npairs;
+	size_t npairs = f->npairs;
 	KanonStatus status = KANON_OK;
 
 	for (uint32_t i = 0; i < f->problem->ntypes && status == KANON_OK; i++)
@@ -302,8 +300,8 @@ price_all(Factor *f, bool *done)
 static KanonStatus
 factor_find(Factor *f, KanonReport *report)
 {
-	uint32_t	n = f->problem->ntypes;
-	bool		done = false;
+	uint32_t n = f->problem->ntypes;
+	bool done = false;
 	KanonStatus status;
 
 	f->copies = kanon_alloc0(f->env, n, sizeof(uint32_t));
@@ -311,7 +309,8 @@ factor_find(Factor *f, KanonReport *report)
 	f->node = kanon_alloc(f->env, n, sizeof(uint32_t));
 	f->must_price = kanon_alloc(f->env, n, sizeof(int64_t));
 	f->may_price = kanon_alloc(f->env, n, sizeof(int64_t));
-	if (f->copies == NULL || f->grown == NULL || f->node == NULL || f->must_price == NULL || f->may_price == NULL)
+	if (f->copies == NULL || f->grown == NULL || f->node == NULL || f->must_price == NULL ||
+		f->may_price == NULL)
 		return KANON_NO_MEMORY;
 	status = space_open(&f->layout, &f->space);
 	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
@@ -332,9 +331,10 @@ factor_find(Factor *f, KanonReport *report)
 				 "pairs and triples need the library LEMON, which this build is without");
 	else if ((status == KANON_NO_MEMORY || status == KANON_TOO_LARGE) && f->complete)
 	{
-		snprintf(report->detail, sizeof(report->detail), status == KANON_NO_MEMORY
-				 ? "only the nearest rows were joined, all of them would take more memory than allowed"
-				 : "only the nearest rows were joined, all of them would take more time than allowed");
+		snprintf(report->detail, sizeof(report->detail),
+				 status == KANON_NO_MEMORY
+					 ? "only the nearest rows were joined, all of them would take more memory than allowed"
+					 : "only the nearest rows were joined, all of them would take more time than allowed");
 		status = KANON_OK;
 	}
 	else if (status == KANON_OK && !f->exact)
@@ -375,16 +375,14 @@ KanonStatus
 factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelease *release,
 			 KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
-	Factor		f = {
-		.problem = problem,
-		.env = env,
-		.pace = {env, method->phase, 0, -1, KANON_POLL_WORK},
-		.deadline = start + problem->time_limit,
-		.space = {.env = env},
-		.method = method
-	};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Factor f = {.problem = problem,
+				.env = env,
+				.pace = {env, method->phase, 0, -1, KANON_POLL_WORK},
+				.deadline = start + problem->time_limit,
+				.space = {.env = env},
+				.method = method};
 	ClusterParts parts = {0};
 	KanonStatus status = KANON_OK;
 
@@ -407,7 +405,7 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 		status = cluster_conclude(&f.layout, &parts, release, report);
 	if (status == KANON_OK)
 	{
-		double		bound = f.near_bound;
+		double bound = f.near_bound;
 
 		if (f.exact)
 		{

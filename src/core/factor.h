@@ -13,62 +13,62 @@
 /* Two types whose rows may be joined. */
 typedef struct FactorPair
 {
-	uint32_t	a;
-	uint32_t	b;				/* > a */
-	uint32_t	cost;
+	uint32_t a;
+	uint32_t b; /* > a */
+	uint32_t cost;
 } FactorPair;
 
 /* An edge of the factor between two vertices. */
 typedef struct FactorLink
 {
-	uint32_t	a;
-	uint32_t	b;
+	uint32_t a;
+	uint32_t b;
 } FactorLink;
 
 typedef struct Factor
 {
 	const KanonProblem *problem;
-	KanonEnv   *env;
+	KanonEnv *env;
 	ClusterLayout layout;
 	ClusterSpace space;
-	KanonPace	pace;
-	double		deadline;
+	KanonPace pace;
+	double deadline;
 
 	/*
 	 * Types with method->enough rows need no others (hubs): theirs are classes as they are,
 	 * and others may be joined to them, as many as there are copies.
 	 */
-	uint32_t   *copies;			/* [ntypes] of a hub now; 0 for the other types */
-	bool	   *grown;			/* [ntypes] in this round */
-	bool		capped;			/* a hub would have had use for more copies than it may have */
+	uint32_t *copies; /* [ntypes] of a hub now; 0 for the other types */
+	bool *grown;      /* [ntypes] in this round */
+	bool capped;      /* a hub would have had use for more copies than it may have */
 
-	FactorPair *pair;			/* candidates */
-	size_t		npairs;
-	size_t		pair_room;
-	size_t	   *slot;			/* [nslots] hash table of the candidates; SIZE_MAX: empty */
-	size_t		nslots;
-	double		near_bound;		/* proven by the distances to the k-1 nearest rows */
+	FactorPair *pair; /* candidates */
+	size_t npairs;
+	size_t pair_room;
+	size_t *slot; /* [nslots] hash table of the candidates; SIZE_MAX: empty */
+	size_t nslots;
+	double near_bound; /* proven by the distances to the k-1 nearest rows */
 
 	/* the graph of a round */
-	uint32_t	nnodes;
-	bool	   *must;
-	MatchEdge  *edge;
-	size_t		nedges;
-	size_t		edge_room;
-	size_t	   *used;
-	int64_t    *price;
-	uint32_t   *node;			/* [ntypes] first node of a type's vertices */
+	uint32_t nnodes;
+	bool *must;
+	MatchEdge *edge;
+	size_t nedges;
+	size_t edge_room;
+	size_t *used;
+	int64_t *price;
+	uint32_t *node; /* [ntypes] first node of a type's vertices */
 
 	/* dual prices of the types: of what must be joined, of what may be; INT64_MIN / 4: neither */
-	int64_t    *must_price;		/* [ntypes] */
-	int64_t    *may_price;
+	int64_t *must_price; /* [ntypes] */
+	int64_t *may_price;
 
 	/* the best factor so far, between vertices as the method numbers them */
 	FactorLink *link;
-	size_t		nlinks;
-	double		weight;			/* of the factor, in distances */
-	bool		complete;		/* every row has its edges */
-	bool		exact;			/* it is of least weight */
+	size_t nlinks;
+	double weight; /* of the factor, in distances */
+	bool complete; /* every row has its edges */
+	bool exact;    /* it is of least weight */
 
 	const struct FactorMethod *method;
 } Factor;
@@ -82,15 +82,15 @@ typedef struct Factor
 typedef struct FactorMethod
 {
 	const char *phase;
-	int64_t		k;
-	int64_t		enough;			/* rows of a hub */
-	bool		spare;			/* a hub could take more than most_copies, but not here */
-	uint32_t	(*most_copies) (const Factor *factor, uint32_t type);
-	KanonStatus (*build) (Factor *factor);
-	KanonStatus (*read) (Factor *factor);	/* links, weight and prices */
-	KanonStatus (*cluster) (Factor *factor, ClusterParts *parts);
-	double		guarantee[2];	/* of the clusters; [1] where space.halves holds */
-	double		bound[2];		/* least cost by the weight of the factor */
+	int64_t k;
+	int64_t enough; /* rows of a hub */
+	bool spare;     /* a hub could take more than most_copies, but not here */
+	uint32_t (*most_copies)(const Factor *factor, uint32_t type);
+	KanonStatus (*build)(Factor *factor);
+	KanonStatus (*read)(Factor *factor); /* links, weight and prices */
+	KanonStatus (*cluster)(Factor *factor, ClusterParts *parts);
+	double guarantee[2]; /* of the clusters; [1] where space.halves holds */
+	double bound[2];     /* least cost by the weight of the factor */
 } FactorMethod;
 
 /* True if a type is a hub. */

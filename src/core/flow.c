@@ -16,32 +16,32 @@
 
 typedef struct HeapItem
 {
-	double		dist;
-	uint32_t	f;
+	double dist;
+	uint32_t f;
 } HeapItem;
 
 typedef struct Flow
 {
-	KanonEnv   *env;
+	KanonEnv *env;
 	const IlpClasses *cl;
 	KanonWatch *watch;
-	int64_t    *x;				/* [pairs] rows of the pair's type in its class */
-	int64_t    *load;			/* [n] */
-	double	   *pi;				/* [n] what the class pays for a row; 0 unless it is short */
-	size_t	   *by_start;		/* [ntypes + 1]: pairs of a type */
-	size_t	   *by_pair;
-	uint32_t   *by_class;
-	double	   *dist;			/* [n] */
-	size_t	   *via_from;		/* [n] pair that gives */
-	size_t	   *via_to;			/* [n] pair that takes */
-	uint32_t   *via_class;		/* [n] class that takes */
-	uint32_t   *seen;			/* [n] stamp: dist is set */
-	uint32_t   *done;			/* [n] stamp: dist is final */
-	uint32_t	stamp;
-	uint32_t   *order;			/* [n] final in this round */
-	HeapItem   *heap;
-	size_t		nheap;
-	size_t		heap_room;
+	int64_t *x;       /* [pairs] rows of the pair's type in its class */
+	int64_t *load;    /* [n] */
+	double *pi;       /* [n] what the class pays for a row; 0 unless it is short */
+	size_t *by_start; /* [ntypes + 1]: pairs of a type */
+	size_t *by_pair;
+	uint32_t *by_class;
+	double *dist;        /* [n] */
+	size_t *via_from;    /* [n] pair that gives */
+	size_t *via_to;      /* [n] pair that takes */
+	uint32_t *via_class; /* [n] class that takes */
+	uint32_t *seen;      /* [n] stamp: dist is set */
+	uint32_t *done;      /* [n] stamp: dist is final */
+	uint32_t stamp;
+	uint32_t *order; /* [n] final in this round */
+	HeapItem *heap;
+	size_t nheap;
+	size_t heap_room;
 } Flow;
 
 static bool
@@ -53,11 +53,11 @@ heap_less(HeapItem a, HeapItem b)
 static bool
 heap_push(Flow *w, double dist, uint32_t f)
 {
-	size_t		at;
+	size_t at;
 
 	if (w->nheap == w->heap_room)
 	{
-		HeapItem   *heap = kanon_realloc(w->env, w->heap, w->heap_room * 2, sizeof(*heap));
+		HeapItem *heap = kanon_realloc(w->env, w->heap, w->heap_room * 2, sizeof(*heap));
 
 		if (heap == NULL)
 			return false;
@@ -65,10 +65,10 @@ heap_push(Flow *w, double dist, uint32_t f)
 		w->heap_room *= 2;
 	}
 	at = w->nheap++;
-	w->heap[at] = (HeapItem) {dist, f};
+	w->heap[at] = (HeapItem){dist, f};
 	while (at > 0 && heap_less(w->heap[at], w->heap[(at - 1) / 2]))
 	{
-		HeapItem	swap = w->heap[at];
+		HeapItem swap = w->heap[at];
 
 		w->heap[at] = w->heap[(at - 1) / 2];
 		w->heap[(at - 1) / 2] = swap;
@@ -80,14 +80,14 @@ heap_push(Flow *w, double dist, uint32_t f)
 static HeapItem
 heap_pop(Flow *w)
 {
-	HeapItem	top = w->heap[0];
-	size_t		at = 0;
+	HeapItem top = w->heap[0];
+	size_t at = 0;
 
 	w->heap[0] = w->heap[--w->nheap];
 	for (;;)
 	{
-		size_t		child = 2 * at + 1;
-		HeapItem	swap;
+		size_t child = 2 * at + 1;
+		HeapItem swap;
 
 		if (child >= w->nheap)
 			break;
@@ -106,7 +106,7 @@ heap_pop(Flow *w)
 static void
 flow_free(Flow *w)
 {
-	KanonEnv   *env = w->env;
+	KanonEnv *env = w->env;
 
 	kanon_free(env, w->x);
 	kanon_free(env, w->load);
@@ -127,9 +127,9 @@ flow_free(Flow *w)
 static bool
 flow_alloc(Flow *w)
 {
-	KanonEnv   *env = w->env;
+	KanonEnv *env = w->env;
 	const IlpClasses *cl = w->cl;
-	size_t		pairs = cl->start[cl->n];
+	size_t pairs = cl->start[cl->n];
 
 	w->heap_room = 64;
 	w->x = kanon_alloc0(env, pairs, sizeof(*w->x));
@@ -146,10 +146,9 @@ flow_alloc(Flow *w)
 	w->done = kanon_alloc0(env, cl->n, sizeof(*w->done));
 	w->order = kanon_alloc(env, cl->n, sizeof(*w->order));
 	w->heap = kanon_alloc(env, w->heap_room, sizeof(*w->heap));
-	if (w->x == NULL || w->load == NULL || w->pi == NULL || w->by_start == NULL ||
-		w->by_pair == NULL || w->by_class == NULL || w->dist == NULL || w->via_from == NULL ||
-		w->via_to == NULL || w->via_class == NULL || w->seen == NULL || w->done == NULL ||
-		w->order == NULL || w->heap == NULL)
+	if (w->x == NULL || w->load == NULL || w->pi == NULL || w->by_start == NULL || w->by_pair == NULL ||
+		w->by_class == NULL || w->dist == NULL || w->via_from == NULL || w->via_to == NULL ||
+		w->via_class == NULL || w->seen == NULL || w->done == NULL || w->order == NULL || w->heap == NULL)
 		return false;
 	for (size_t p = 0; p < pairs; p++)
 		w->by_start[cl->type[p] + 2]++;
@@ -158,7 +157,7 @@ flow_alloc(Flow *w)
 	for (uint32_t f = 0; f < cl->n; f++)
 		for (size_t p = cl->start[f]; p < cl->start[f + 1]; p++)
 		{
-			size_t		at = w->by_start[cl->type[p] + 1]++;
+			size_t at = w->by_start[cl->type[p] + 1]++;
 
 			w->by_pair[at] = p;
 			w->by_class[at] = f;
@@ -174,7 +173,7 @@ flow_start(Flow *w)
 
 	for (uint32_t i = 0; i < cl->ntypes; i++)
 	{
-		size_t		best = SIZE_MAX;
+		size_t best = SIZE_MAX;
 
 		for (size_t q = w->by_start[i]; q < w->by_start[i + 1]; q++)
 			if (best == SIZE_MAX || cl->cost[w->by_class[q]] < cl->cost[w->by_class[best]])
@@ -199,10 +198,10 @@ static KanonStatus
 flow_augment(Flow *w, uint32_t d)
 {
 	const IlpClasses *cl = w->cl;
-	uint32_t	norder = 0;
-	uint32_t	end = UINT32_MAX;
-	double		total = 0;
-	int64_t		amount;
+	uint32_t norder = 0;
+	uint32_t end = UINT32_MAX;
+	double total = 0;
+	int64_t amount;
 
 	w->stamp++;
 	w->nheap = 0;
@@ -212,8 +211,8 @@ flow_augment(Flow *w, uint32_t d)
 		return KANON_NO_MEMORY;
 	while (w->nheap > 0)
 	{
-		HeapItem	top = heap_pop(w);
-		uint32_t	b = top.f;
+		HeapItem top = heap_pop(w);
+		uint32_t b = top.f;
 
 		if (w->done[b] == w->stamp)
 			continue;
@@ -227,14 +226,14 @@ flow_augment(Flow *w, uint32_t d)
 		w->order[norder++] = b;
 		for (size_t p = cl->start[b]; p < cl->start[b + 1]; p++)
 		{
-			uint32_t	i = cl->type[p];
+			uint32_t i = cl->type[p];
 
 			if (kanon_watch(w->watch, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
 				return KANON_CANCELLED;
 			for (size_t q = w->by_start[i]; q < w->by_start[i + 1]; q++)
 			{
-				uint32_t	a = w->by_class[q];
-				double		dist;
+				uint32_t a = w->by_class[q];
+				double dist;
 
 				if (w->x[w->by_pair[q]] == 0 || w->done[a] == w->stamp)
 					continue;
@@ -273,12 +272,12 @@ flow_augment(Flow *w, uint32_t d)
 }
 
 KanonStatus
-kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonFlow **flows,
-				  size_t *nflows, KanonWatch *watch)
+kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonFlow **flows, size_t *nflows,
+				  KanonWatch *watch)
 {
-	Flow		w = {.env = env,.cl = classes,.watch = watch};
+	Flow w = {.env = env, .cl = classes, .watch = watch};
 	KanonStatus status = KANON_NO_MEMORY;
-	size_t		n = 0;
+	size_t n = 0;
 
 	if (flow_alloc(&w))
 		status = flow_start(&w);
@@ -304,7 +303,7 @@ kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonF
 			for (uint32_t f = 0; f < classes->n && status == KANON_OK; f++)
 				for (size_t p = classes->start[f]; p < classes->start[f + 1]; p++)
 					if (w.x[p] > 0)
-						(*flows)[n++] = (KanonFlow) {classes->type[p], f, w.x[p]};
+						(*flows)[n++] = (KanonFlow){classes->type[p], f, w.x[p]};
 		}
 	}
 	flow_free(&w);
@@ -313,11 +312,11 @@ kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonF
 
 /* Classes from a list of instances, the fully suppressed one last. */
 static bool
-make_classes(const KanonProblem *problem, const KanonInstances *instances,
-			 const uint32_t *used, size_t nused, IlpRest rest, IlpClasses *classes)
+make_classes(const KanonProblem *problem, const KanonInstances *instances, const uint32_t *used, size_t nused,
+			 IlpRest rest, IlpClasses *classes)
 {
-	KanonEnv   *env = problem->env;
-	size_t		pairs = problem->ntypes;
+	KanonEnv *env = problem->env;
+	size_t pairs = problem->ntypes;
 
 	for (size_t u = 0; u < nused; u++)
 		pairs += instances->start[used[u] + 1] - instances->start[used[u]];
@@ -327,14 +326,13 @@ make_classes(const KanonProblem *problem, const KanonInstances *instances,
 	classes->type = kanon_alloc(env, pairs, sizeof(*classes->type));
 	classes->cost = kanon_alloc(env, nused + 1, sizeof(*classes->cost));
 	classes->need = kanon_alloc(env, nused + 1, sizeof(*classes->need));
-	if (classes->start == NULL || classes->type == NULL || classes->cost == NULL ||
-		classes->need == NULL)
+	if (classes->start == NULL || classes->type == NULL || classes->cost == NULL || classes->need == NULL)
 		return false;
 	pairs = 0;
 	for (size_t u = 0; u < nused; u++)
 	{
-		size_t		lo = instances->start[used[u]];
-		size_t		n = instances->start[used[u] + 1] - lo;
+		size_t lo = instances->start[used[u]];
+		size_t n = instances->start[used[u] + 1] - lo;
 
 		classes->start[u] = pairs;
 		classes->cost[u] = instances->cost[used[u]];
@@ -358,12 +356,12 @@ make_classes(const KanonProblem *problem, const KanonInstances *instances,
 
 /* Classes and cells; `classes` as make_classes has left it. */
 static bool
-fill_release(const KanonProblem *problem, const KanonInstances *instances, const uint32_t *used,
-			 size_t nused, const IlpClasses *classes, KanonRelease *release)
+fill_release(const KanonProblem *problem, const KanonInstances *instances, const uint32_t *used, size_t nused,
+			 const IlpClasses *classes, KanonRelease *release)
 {
-	KanonEnv   *env = problem->env;
-	uint32_t	n = classes->n;
-	int64_t		rest = 0;
+	KanonEnv *env = problem->env;
+	uint32_t n = classes->n;
+	int64_t rest = 0;
 
 	release->classes = kanon_alloc0(env, n, sizeof(*release->classes));
 	release->cells = kanon_alloc0(env, n, (size_t) problem->ncolumns * sizeof(*release->cells));
@@ -374,11 +372,10 @@ fill_release(const KanonProblem *problem, const KanonInstances *instances, const
 	{
 		KanonClass *class_ = &release->classes[f];
 
-		class_->pattern = f < nused ? instances->pattern[used[f]] :
-			kanon_pattern_all(problem->ncolumns);
+		class_->pattern = f < nused ? instances->pattern[used[f]] : kanon_pattern_all(problem->ncolumns);
 		for (int c = 0; c < problem->ncolumns; c++)
 		{
-			KanonCell  *cell = &release->cells[(size_t) f * (size_t) problem->ncolumns + (size_t) c];
+			KanonCell *cell = &release->cells[(size_t) f * (size_t) problem->ncolumns + (size_t) c];
 
 			cell->show = KANON_SHOW_NOTHING;
 			if ((class_->pattern >> c & 1) == 0)
@@ -407,19 +404,17 @@ fill_release(const KanonProblem *problem, const KanonInstances *instances, const
 }
 
 KanonStatus
-kanon_flow_release(const KanonProblem *problem, const KanonInstances *instances,
-				   const uint32_t *used, size_t nused, IlpRest rest, KanonRelease *release,
-				   double *cost, KanonWatch *watch)
+kanon_flow_release(const KanonProblem *problem, const KanonInstances *instances, const uint32_t *used,
+				   size_t nused, IlpRest rest, KanonRelease *release, double *cost, KanonWatch *watch)
 {
-	KanonEnv   *env = problem->env;
-	IlpClasses	classes = {0};
+	KanonEnv *env = problem->env;
+	IlpClasses classes = {0};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(release, 0, sizeof(*release));
 	if (make_classes(problem, instances, used, nused, rest, &classes))
 		status = kanon_flow_assign(env, &classes, cost, &release->flows, &release->nflows, watch);
-	if (status == KANON_OK &&
-		!fill_release(problem, instances, used, nused, &classes, release))
+	if (status == KANON_OK && !fill_release(problem, instances, used, nused, &classes, release))
 		status = KANON_NO_MEMORY;
 	kanon_free(env, classes.start);
 	kanon_free(env, classes.type);

@@ -32,52 +32,52 @@
 /* Rows of one type, in a list. */
 typedef struct Entry
 {
-	uint32_t	type;
-	uint32_t	next;
-	int64_t		rows;
+	uint32_t type;
+	uint32_t next;
+	int64_t rows;
 } Entry;
 
 /* Rows that hang together below a vertex: fewer than k. */
 typedef struct Branch
 {
-	uint32_t	first;			/* entries */
-	uint32_t	last;
-	uint32_t	next;			/* branch of the same vertex */
-	int64_t		rows;
+	uint32_t first; /* entries */
+	uint32_t last;
+	uint32_t next; /* branch of the same vertex */
+	int64_t rows;
 } Branch;
 
 typedef struct Forest
 {
 	const KanonProblem *problem;
-	KanonEnv   *env;
+	KanonEnv *env;
 	ClusterLayout layout;
 	ClusterSpace space;
-	KanonPace	pace;
-	int64_t		most;			/* L */
-	double		bound;
+	KanonPace pace;
+	int64_t most; /* L */
+	double bound;
 
 	/* FOREST */
-	SpaceNear  *near;			/* of all small types, each's nearest first */
-	size_t		nnear;
-	size_t		near_room;
-	size_t	   *near_from;		/* [ntypes + 1] */
-	size_t	   *near_next;		/* [ntypes] the nearest not known to be in its own tree */
-	uint32_t   *tree;			/* [ntypes] union-find */
-	int64_t    *size;			/* [ntypes] rows of the tree, at its representative */
-	SpaceNear  *heap;			/* small types whose tree may need an edge */
-	uint32_t	nheap;
-	uint32_t   *out;			/* [ntypes] where a type's edge goes, NOBODY: it is a root */
+	SpaceNear *near; /* of all small types, each's nearest first */
+	size_t nnear;
+	size_t near_room;
+	size_t *near_from; /* [ntypes + 1] */
+	size_t *near_next; /* [ntypes] the nearest not known to be in its own tree */
+	uint32_t *tree;    /* [ntypes] union-find */
+	int64_t *size;     /* [ntypes] rows of the tree, at its representative */
+	SpaceNear *heap;   /* small types whose tree may need an edge */
+	uint32_t nheap;
+	uint32_t *out; /* [ntypes] where a type's edge goes, NOBODY: it is a root */
 
 	/* DECOMPOSE-COMPONENT */
-	uint32_t   *children;		/* [ntypes] not gone through yet */
-	int64_t    *left;			/* [ntypes] of a root: rows of its tree in no cluster */
-	uint32_t   *hub;			/* [ntypes] of a root: where the last cut will be made */
-	uint32_t   *branch;			/* [ntypes] first branch of a vertex */
-	Branch	   *branches;		/* [ntypes] a branch is named by its top */
-	Entry	   *entries;		/* [ntypes] one for each type */
-	int64_t    *own;			/* [ntypes] rows of the type itself that are in no cluster */
-	uint32_t   *order;			/* [ntypes] vertices whose children are done */
-	uint32_t   *root;			/* [ntypes] of a tree, at its representative */
+	uint32_t *children; /* [ntypes] not gone through yet */
+	int64_t *left;      /* [ntypes] of a root: rows of its tree in no cluster */
+	uint32_t *hub;      /* [ntypes] of a root: where the last cut will be made */
+	uint32_t *branch;   /* [ntypes] first branch of a vertex */
+	Branch *branches;   /* [ntypes] a branch is named by its top */
+	Entry *entries;     /* [ntypes] one for each type */
+	int64_t *own;       /* [ntypes] rows of the type itself that are in no cluster */
+	uint32_t *order;    /* [ntypes] vertices whose children are done */
+	uint32_t *root;     /* [ntypes] of a tree, at its representative */
 	ClusterParts parts;
 } Forest;
 
@@ -100,7 +100,7 @@ before(SpaceNear a, SpaceNear b)
 static void
 heap_push(Forest *f, SpaceNear item)
 {
-	uint32_t	at = f->nheap++;
+	uint32_t at = f->nheap++;
 
 	while (at > 0 && before(item, f->heap[(at - 1) / 2]))
 	{
@@ -113,13 +113,13 @@ heap_push(Forest *f, SpaceNear item)
 static SpaceNear
 heap_pop(Forest *f)
 {
-	SpaceNear	top = f->heap[0];
-	SpaceNear	item = f->heap[--f->nheap];
-	uint32_t	at = 0;
+	SpaceNear top = f->heap[0];
+	SpaceNear item = f->heap[--f->nheap];
+	uint32_t at = 0;
 
 	for (;;)
 	{
-		uint32_t	child = 2 * at + 1;
+		uint32_t child = 2 * at + 1;
 
 		if (child >= f->nheap)
 			break;
@@ -142,9 +142,8 @@ find_nearest(Forest *f)
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		int64_t		wanted = problem->k - problem->rows[i];
-		uint32_t	most,
-					n;
+		int64_t wanted = problem->k - problem->rows[i];
+		uint32_t most, n;
 
 		f->near_from[i] = f->near_next[i] = f->nnear;
 		if (wanted <= 0)
@@ -155,8 +154,8 @@ find_nearest(Forest *f)
 		most = wanted < problem->ntypes ? (uint32_t) wanted : problem->ntypes;
 		if (f->nnear + most > f->near_room)
 		{
-			size_t		room = f->near_room + f->near_room / 2 + most + 1024;
-			SpaceNear  *near = kanon_realloc(f->env, f->near, room, sizeof(SpaceNear));
+			size_t room = f->near_room + f->near_room / 2 + most + 1024;
+			SpaceNear *near = kanon_realloc(f->env, f->near, room, sizeof(SpaceNear));
 
 			if (near == NULL)
 				return KANON_NO_MEMORY;
@@ -193,13 +192,13 @@ grow_forest(Forest *f)
 	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		if (problem->rows[i] < problem->k)
-			heap_push(f, (SpaceNear) {nearest_outside(f, i).distance, i});
+			heap_push(f, (SpaceNear){nearest_outside(f, i).distance, i});
 	while (f->nheap > 0)
 	{
-		uint32_t	type = heap_pop(f).type;
-		uint32_t	tree = tree_of(f, type);
-		uint64_t	seen = f->near_next[type];
-		SpaceNear	edge;
+		uint32_t type = heap_pop(f).type;
+		uint32_t tree = tree_of(f, type);
+		uint64_t seen = f->near_next[type];
+		SpaceNear edge;
 
 		/* each tree has one type without an edge out: this one is its */
 		if (f->size[tree] >= problem->k)
@@ -207,9 +206,9 @@ grow_forest(Forest *f)
 		edge = nearest_outside(f, type);
 		if (kanon_stop(&f->pace, 32 + f->near_next[type] - seen))
 			return KANON_CANCELLED;
-		if (f->nheap > 0 && before(f->heap[0], (SpaceNear) {edge.distance, type}))
+		if (f->nheap > 0 && before(f->heap[0], (SpaceNear){edge.distance, type}))
 		{
-			heap_push(f, (SpaceNear) {edge.distance, type});
+			heap_push(f, (SpaceNear){edge.distance, type});
 			continue;
 		}
 		f->out[type] = edge.type;
@@ -257,7 +256,7 @@ close_cluster(Forest *f, uint32_t from, uint32_t to, uint32_t vertex, int64_t ow
 static bool
 bring_forward(Forest *f, uint32_t vertex, int64_t rows)
 {
-	uint32_t	last = NOBODY;
+	uint32_t last = NOBODY;
 
 	for (uint32_t b = f->branch[vertex]; b != NOBODY; last = b, b = f->branches[b].next)
 		if (f->branches[b].rows == rows)
@@ -292,12 +291,12 @@ bring_forward(Forest *f, uint32_t vertex, int64_t rows)
 static KanonStatus
 cut_at(Forest *f, uint32_t vertex, int64_t rows)
 {
-	int64_t		k = f->problem->k;
-	int64_t		own = f->own[vertex];
-	bool		core = rows >= 2 * k && bring_forward(f, vertex, k - 1);
-	uint32_t	from = core ? f->branches[f->branch[vertex]].next : f->branch[vertex];
-	uint32_t	last = NOBODY;
-	int64_t		sum = 0;
+	int64_t k = f->problem->k;
+	int64_t own = f->own[vertex];
+	bool core = rows >= 2 * k && bring_forward(f, vertex, k - 1);
+	uint32_t from = core ? f->branches[f->branch[vertex]].next : f->branch[vertex];
+	uint32_t last = NOBODY;
+	int64_t sum = 0;
 	KanonStatus status = KANON_OK;
 
 	if (kanon_stop(&f->pace, 64))
@@ -344,7 +343,7 @@ cut_at(Forest *f, uint32_t vertex, int64_t rows)
 	}
 	if (status == KANON_OK && core)
 	{
-		uint32_t	first = f->branch[vertex];
+		uint32_t first = f->branch[vertex];
 
 		status = add_branches(f, first, f->branches[first].next);
 		own++;
@@ -358,17 +357,17 @@ cut_at(Forest *f, uint32_t vertex, int64_t rows)
 static void
 pass_up(Forest *f, uint32_t vertex, uint32_t above, int64_t rows)
 {
-	Branch	   *branch = &f->branches[vertex];
-	Entry	   *entry = &f->entries[vertex];
-	uint32_t	last = vertex;
+	Branch *branch = &f->branches[vertex];
+	Entry *entry = &f->entries[vertex];
+	uint32_t last = vertex;
 
-	*entry = (Entry) {vertex, NOBODY, f->own[vertex]};
+	*entry = (Entry){vertex, NOBODY, f->own[vertex]};
 	for (uint32_t b = f->branch[vertex]; b != NOBODY; b = f->branches[b].next)
 	{
 		f->entries[last].next = f->branches[b].first;
 		last = f->branches[b].last;
 	}
-	*branch = (Branch) {vertex, last, f->branch[above], rows};
+	*branch = (Branch){vertex, last, f->branch[above], rows};
 	f->branch[above] = vertex;
 }
 
@@ -376,8 +375,8 @@ pass_up(Forest *f, uint32_t vertex, uint32_t above, int64_t rows)
 static KanonStatus
 visit(Forest *f, uint32_t vertex, uint32_t root)
 {
-	int64_t		k = f->problem->k;
-	int64_t		rows = f->own[vertex];
+	int64_t k = f->problem->k;
+	int64_t rows = f->own[vertex];
 
 	for (uint32_t b = f->branch[vertex]; b != NOBODY; b = f->branches[b].next)
 		rows += f->branches[b].rows;
@@ -411,8 +410,8 @@ static KanonStatus
 decompose(Forest *f)
 {
 	const KanonProblem *problem = f->problem;
-	int64_t		k = problem->k;
-	uint32_t	n = 0;
+	int64_t k = problem->k;
+	uint32_t n = 0;
 	KanonStatus status = KANON_OK;
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
@@ -443,7 +442,7 @@ decompose(Forest *f)
 	}
 	for (uint32_t at = 0; at < n && status == KANON_OK; at++)
 	{
-		uint32_t	vertex = f->order[at];
+		uint32_t vertex = f->order[at];
 
 		if (kanon_stop(&f->pace, 32))
 			status = KANON_CANCELLED;
@@ -461,9 +460,9 @@ decompose(Forest *f)
 static KanonStatus
 drop_outliers(Forest *f, size_t from, size_t to, uint32_t *types)
 {
-	KanonFlow  *flows = f->parts.flows;
-	int64_t		rows = 0;
-	size_t		n = 0;
+	KanonFlow *flows = f->parts.flows;
+	int64_t rows = 0;
+	size_t n = 0;
 
 	for (size_t i = from; i < to; i++)
 	{
@@ -472,16 +471,16 @@ drop_outliers(Forest *f, size_t from, size_t to, uint32_t *types)
 	}
 	while (rows > f->problem->k)
 	{
-		double		each = cluster_charge(&f->layout, types, n);
-		double		best = f->layout.weight * 1e-9;
-		size_t		who = to;
-		size_t		at = 0;
+		double each = cluster_charge(&f->layout, types, n);
+		double best = f->layout.weight * 1e-9;
+		size_t who = to;
+		size_t at = 0;
 
 		for (size_t i = from; i < to; i++)
 		{
-			uint32_t	last = types[n - 1];
-			int64_t		stay = rows - flows[i].rows;
-			double		gain;
+			uint32_t last = types[n - 1];
+			int64_t stay = rows - flows[i].rows;
+			double gain;
 
 			if (flows[i].class_ == KANON_DROPPED)
 				continue;
@@ -489,8 +488,8 @@ drop_outliers(Forest *f, size_t from, size_t to, uint32_t *types)
 			types[n - 1] = types[at];
 			types[at] = last;
 			gain = stay < f->problem->k ? 0
-				: (double) stay * (each - cluster_charge(&f->layout, types, n - 1))
-				- (double) flows[i].rows * (f->layout.weight - each);
+										: (double) stay * (each - cluster_charge(&f->layout, types, n - 1)) -
+											  (double) flows[i].rows * (f->layout.weight - each);
 			types[at] = types[n - 1];
 			types[n - 1] = last;
 			at++;
@@ -522,8 +521,8 @@ static KanonStatus
 drop_rows(Forest *f)
 {
 	ClusterParts *parts = &f->parts;
-	uint32_t   *types = kanon_alloc(f->env, parts->nflows, sizeof(uint32_t));
-	int64_t		dropped = 0;
+	uint32_t *types = kanon_alloc(f->env, parts->nflows, sizeof(uint32_t));
+	int64_t dropped = 0;
 	KanonStatus status = types == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	for (size_t from = 0, to; from < parts->nflows && status == KANON_OK; from = to)
@@ -551,7 +550,7 @@ drop_rows(Forest *f)
 static KanonStatus
 prepare(Forest *f)
 {
-	size_t		n = f->problem->ntypes;
+	size_t n = f->problem->ntypes;
 
 	f->near_from = kanon_alloc(f->env, n + 1, sizeof(size_t));
 	f->near_next = kanon_alloc(f->env, n, sizeof(size_t));
@@ -568,10 +567,10 @@ prepare(Forest *f)
 	f->own = kanon_alloc(f->env, n, sizeof(int64_t));
 	f->order = kanon_alloc(f->env, n, sizeof(uint32_t));
 	f->root = kanon_alloc(f->env, n, sizeof(uint32_t));
-	if (f->near_from == NULL || f->near_next == NULL || f->tree == NULL || f->size == NULL
-		|| f->heap == NULL || f->out == NULL || f->children == NULL || f->left == NULL
-		|| f->hub == NULL || f->branch == NULL || f->branches == NULL || f->entries == NULL
-		|| f->own == NULL || f->order == NULL || f->root == NULL)
+	if (f->near_from == NULL || f->near_next == NULL || f->tree == NULL || f->size == NULL ||
+		f->heap == NULL || f->out == NULL || f->children == NULL || f->left == NULL || f->hub == NULL ||
+		f->branch == NULL || f->branches == NULL || f->entries == NULL || f->own == NULL ||
+		f->order == NULL || f->root == NULL)
 		return KANON_NO_MEMORY;
 	return space_open(&f->layout, &f->space);
 }
@@ -579,10 +578,9 @@ prepare(Forest *f)
 static void
 forest_free(Forest *f)
 {
-	void	   *all[] = {
-		f->near, f->near_from, f->near_next, f->tree, f->size, f->heap, f->out, f->children,
-		f->left, f->hub, f->branch, f->branches, f->entries, f->own, f->order, f->root
-	};
+	void *all[] = {f->near,    f->near_from, f->near_next, f->tree, f->size,   f->heap,
+				   f->out,     f->children,  f->left,      f->hub,  f->branch, f->branches,
+				   f->entries, f->own,       f->order,     f->root};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		kanon_free(f->env, all[i]);
@@ -593,15 +591,13 @@ forest_free(Forest *f)
 KanonStatus
 kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
-	Forest		f = {
-		.problem = problem,
-		.env = env,
-		.pace = {env, "forest", 0, -1, KANON_POLL_WORK},
-		.space = {.env = env}
-	};
-	int64_t		k = problem->k;
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Forest f = {.problem = problem,
+				.env = env,
+				.pace = {env, "forest", 0, -1, KANON_POLL_WORK},
+				.space = {.env = env}};
+	int64_t k = problem->k;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

@@ -20,24 +20,23 @@ typedef struct Sets
 	const KanonProblem *problem;
 	KanonWatch *watch;
 	KanonInstances instances;
-	IlpResult	result;
-	IlpList		used;
-	int64_t		rows;
-	int64_t		tried;
+	IlpResult result;
+	IlpList used;
+	int64_t rows;
+	int64_t tried;
 } Sets;
 
 /* Sets that extend the one at hand by instances from `from` on. */
 static KanonStatus
 try_sets(Sets *s, uint32_t from)
 {
-	bool		strict = s->problem->residual == KANON_RESIDUAL_ERROR;
-	KanonStatus status = ilp_offer(s->problem, &s->instances, &s->used,
-								   strict ? ILP_REST_NONE : ILP_REST_ANY, &s->result, s->watch);
+	bool strict = s->problem->residual == KANON_RESIDUAL_ERROR;
+	KanonStatus status = ilp_offer(s->problem, &s->instances, &s->used, strict ? ILP_REST_NONE : ILP_REST_ANY,
+								   &s->result, s->watch);
 
 	s->tried++;
 	if (status == KANON_OK && strict)
-		status = ilp_offer(s->problem, &s->instances, &s->used, ILP_REST_CLASS, &s->result,
-						   s->watch);
+		status = ilp_offer(s->problem, &s->instances, &s->used, ILP_REST_CLASS, &s->result, s->watch);
 	if (status != KANON_OK || (int64_t) (s->used.n + 1) > s->rows / s->problem->k)
 		return status;
 	for (uint32_t f = from; f < s->instances.n && status == KANON_OK; f++)
@@ -56,8 +55,8 @@ try_sets(Sets *s, uint32_t from)
 static double
 count_sets(double n, int64_t most)
 {
-	double		sum = 1;
-	double		choose = 1;
+	double sum = 1;
+	double choose = 1;
 
 	for (int64_t j = 1; j <= most && choose > 0 && sum <= MAX_SETS; j++)
 	{
@@ -70,10 +69,10 @@ count_sets(double n, int64_t most)
 KanonStatus
 kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	KanonWatch	watch;
-	Sets		s = {.problem = problem,.watch = &watch};
-	double		start = env->now(env->arg);
+	KanonEnv *env = problem->env;
+	KanonWatch watch;
+	Sets s = {.problem = problem, .watch = &watch};
+	double start = env->now(env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -82,13 +81,13 @@ kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport 
 	s.result.cost = INFINITY;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		s.rows += problem->rows[i];
-	status = kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch,
-								   &s.instances, report);
+	status =
+		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch, &s.instances, report);
 	if (status == KANON_TOO_LARGE ||
 		(status == KANON_OK && count_sets(s.instances.n, s.rows / problem->k) > MAX_SETS))
 	{
-		snprintf(report->detail, sizeof(report->detail),
-				 "%u row types have more than %.0f sets of instances", problem->ntypes, MAX_SETS);
+		snprintf(report->detail, sizeof(report->detail), "%u row types have more than %.0f sets of instances",
+				 problem->ntypes, MAX_SETS);
 		status = KANON_TOO_LARGE;
 	}
 	if (status == KANON_OK)

@@ -15,25 +15,23 @@
 #define MOST_ROWS KANON_MAX_TYPES
 
 /* Places on a number's scale for what is no finite number: apart from all and each other. */
-#define BELOW_ALL (-2)			/* times the full range: -infinity */
-#define ABOVE_ALL 3				/* infinity and what comes after it */
+#define BELOW_ALL (-2) /* times the full range: -infinity */
+#define ABOVE_ALL 3    /* infinity and what comes after it */
 
 static const struct
 {
 	const char *name;
 	KanonFreeformMethod method;
-}			names[] = {
-	{"greedy", KANON_FREEFORM_GREEDY},
-	{"sort_greedy", KANON_FREEFORM_SORT_GREEDY},
-	{"hungarian", KANON_FREEFORM_HUNGARIAN},
-	{"mip", KANON_FREEFORM_MIP},
-	{"min_cost_flow", KANON_FREEFORM_MIN_COST_FLOW},
-	{"ring", KANON_FREEFORM_RING},
-	{"concealment", KANON_FREEFORM_CONCEALMENT},
-	{"one_k", KANON_FREEFORM_ONE_K},
-	{"k_one", KANON_FREEFORM_K_ONE},
-	{"k_k", KANON_FREEFORM_K_K}
-};
+} names[] = {{"greedy", KANON_FREEFORM_GREEDY},
+			 {"sort_greedy", KANON_FREEFORM_SORT_GREEDY},
+			 {"hungarian", KANON_FREEFORM_HUNGARIAN},
+			 {"mip", KANON_FREEFORM_MIP},
+			 {"min_cost_flow", KANON_FREEFORM_MIN_COST_FLOW},
+			 {"ring", KANON_FREEFORM_RING},
+			 {"concealment", KANON_FREEFORM_CONCEALMENT},
+			 {"one_k", KANON_FREEFORM_ONE_K},
+			 {"k_one", KANON_FREEFORM_K_ONE},
+			 {"k_k", KANON_FREEFORM_K_K}};
 
 #define NMETHODS ((int) (sizeof(names) / sizeof(names[0])))
 
@@ -46,7 +44,8 @@ kanon_freeform_name(int method)
 const char *
 kanon_relaxed_name(int number)
 {
-	return number >= 0 && number < NMETHODS - KANON_FREEFORM_ONE_K ? names[KANON_FREEFORM_ONE_K + number].name : NULL;
+	return number >= 0 && number < NMETHODS - KANON_FREEFORM_ONE_K ? names[KANON_FREEFORM_ONE_K + number].name
+																   : NULL;
 }
 
 static bool
@@ -81,10 +80,10 @@ make_scale(KanonFreeformPlan *plan, int c)
 {
 	const KanonColumn *column = &plan->problem->columns[plan->column[c]];
 	KanonFreeformColumn *priced = &plan->space.columns[c];
-	double		low = INFINITY;
-	double		high = -INFINITY;
-	int32_t		above = ABOVE_ALL;
-	int32_t    *scale = kanon_alloc(plan->problem->env, column->distinct, sizeof(int32_t));
+	double low = INFINITY;
+	double high = -INFINITY;
+	int32_t above = ABOVE_ALL;
+	int32_t *scale = kanon_alloc(plan->problem->env, column->distinct, sizeof(int32_t));
 
 	plan->scale[c] = scale;
 	if (scale == NULL)
@@ -97,12 +96,12 @@ make_scale(KanonFreeformPlan *plan, int c)
 		}
 	for (uint32_t v = 0; v < column->distinct; v++)
 	{
-		double		number = column->number[v];
+		double number = column->number[v];
 
 		if (isfinite(number))
 			/* halves, for -1e308 .. 1e308 is a range, too */
-			scale[v] = high > low
-				? (int32_t) rint((number / 2 - low / 2) / (high / 2 - low / 2) * priced->full) : 0;
+			scale[v] =
+				high > low ? (int32_t) rint((number / 2 - low / 2) / (high / 2 - low / 2) * priced->full) : 0;
 		else
 		{
 			scale[v] = (number == -INFINITY ? BELOW_ALL : above) * priced->full;
@@ -118,12 +117,12 @@ static KanonStatus
 price_columns(KanonFreeformPlan *plan)
 {
 	const KanonProblem *problem = plan->problem;
-	double		weights = 0;
+	double weights = 0;
 	KanonStatus status = KANON_OK;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		int			at = c;
+		int at = c;
 
 		while (at > 0 && problem->columns[plan->column[at - 1]].distinct > problem->columns[c].distinct)
 		{
@@ -153,8 +152,8 @@ static int
 compare_types(const void *a, const void *b, void *arg)
 {
 	const KanonFreeformPlan *plan = arg;
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
 
 	for (int c = 0; c < plan->space.ncolumns; c++)
 	{
@@ -171,10 +170,10 @@ static KanonStatus
 order_rows(KanonFreeformPlan *plan)
 {
 	const KanonProblem *problem = plan->problem;
-	KanonEnv   *env = problem->env;
-	uint32_t   *order = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	uint32_t   *scratch = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	uint32_t	row = 0;
+	KanonEnv *env = problem->env;
+	uint32_t *order = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	uint32_t *scratch = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	uint32_t row = 0;
 
 	plan->type = kanon_alloc(env, plan->nrows, sizeof(uint32_t));
 	if (order != NULL && scratch != NULL && plan->type != NULL)
@@ -195,7 +194,7 @@ order_rows(KanonFreeformPlan *plan)
 static KanonStatus
 check_size(const KanonProblem *problem, int64_t rows, KanonReport *report)
 {
-	bool		relaxed = kanon_freeform_relaxed(problem->freeform->method);
+	bool relaxed = kanon_freeform_relaxed(problem->freeform->method);
 
 	if (relaxed && rows > KANON_RELAXED_ROWS)
 		snprintf(report->detail, sizeof(report->detail), "there are more than %d rows", KANON_RELAXED_ROWS);
@@ -212,7 +211,7 @@ KanonStatus
 kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, KanonReport *report)
 {
 	const KanonFreeformOptions *options = problem->freeform;
-	int64_t		rows = 0;
+	int64_t rows = 0;
 	KanonStatus status;
 
 	memset(plan, 0, sizeof(*plan));
@@ -220,7 +219,8 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		if (__builtin_add_overflow(rows, problem->rows[i], &rows) || rows > MOST_ROWS)
 		{
-			snprintf(report->detail, sizeof(report->detail), "there are more than %u rows", (unsigned) MOST_ROWS);
+			snprintf(report->detail, sizeof(report->detail), "there are more than %u rows",
+					 (unsigned) MOST_ROWS);
 			return KANON_TOO_LARGE;
 		}
 	plan->nrows = (uint32_t) rows;
@@ -235,8 +235,8 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 	plan->space.k = (uint32_t) problem->k;
 	plan->space.ncolumns = problem->ncolumns;
 	plan->space.seed = problem->seed;
-	plan->space.deadline = isfinite(problem->time_limit)
-		? problem->env->now(problem->env->arg) + problem->time_limit : INFINITY;
+	plan->space.deadline =
+		isfinite(problem->time_limit) ? problem->env->now(problem->env->arg) + problem->time_limit : INFINITY;
 	plan->space.gap = problem->gap;
 	plan->proven = true;
 	status = price_columns(plan);
@@ -246,7 +246,7 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 void
 kanon_freeform_free(KanonFreeformPlan *plan)
 {
-	KanonEnv   *env = plan->problem->env;
+	KanonEnv *env = plan->problem->env;
 
 	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
 		kanon_free(env, plan->scale[c]);
@@ -265,9 +265,9 @@ kanon_freeform_free(KanonFreeformPlan *plan)
 void
 kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first, uint32_t *n)
 {
-	uint32_t	step = plan->space.symmetric && plan->space.k % 2 == 0 ? 2 : 1;
-	uint64_t	rows = plan->nrows;
-	uint32_t	end = (uint32_t) (rows * ((uint64_t) p + 1) / plan->nparts);
+	uint32_t step = plan->space.symmetric && plan->space.k % 2 == 0 ? 2 : 1;
+	uint64_t rows = plan->nrows;
+	uint32_t end = (uint32_t) (rows * ((uint64_t) p + 1) / plan->nparts);
 
 	*first = (uint32_t) (rows * p / plan->nparts) / step * step;
 	if (p + 1 < plan->nparts)
@@ -278,8 +278,8 @@ kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first
 void
 kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 {
-	uint32_t	first;
-	uint32_t	n;
+	uint32_t first;
+	uint32_t n;
 
 	kanon_freeform_bounds(plan, p, &first, &n);
 	for (int c = 0; c < plan->space.ncolumns; c++)
@@ -288,7 +288,7 @@ kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 
 		for (uint32_t i = 0; i < n; i++)
 		{
-			uint32_t	v = code[plan->type[first + i]];
+			uint32_t v = code[plan->type[first + i]];
 
 			*value++ = plan->scale[c] != NULL ? plan->scale[c][v] : (int32_t) v;
 		}
@@ -300,8 +300,8 @@ kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 static KanonStatus
 solve_mutual_again(FreeformWork *work)
 {
-	uint32_t   *row = kanon_alloc(work->env, work->n, sizeof(uint32_t));
-	uint32_t	degree = work->degree;
+	uint32_t *row = kanon_alloc(work->env, work->n, sizeof(uint32_t));
+	uint32_t degree = work->degree;
 	KanonStatus status;
 
 	if (row == NULL)
@@ -349,7 +349,7 @@ solve_graph(FreeformWork *work, KanonFreeformGraph *graph)
 static KanonStatus
 copy_graph(const FreeformWork *work, KanonFreeformGraph *graph)
 {
-	size_t		edges = 0;
+	size_t edges = 0;
 
 	for (uint32_t j = 0; j < work->n; j++)
 		edges += work->nmatch[j];
@@ -376,21 +376,20 @@ most_shown(KanonFreeformMethod method, uint32_t k, uint32_t n)
 
 KanonStatus
 kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrongRandom strong,
-					 const KanonFreeformPart *part, KanonFreeformGraph *graph, char *detail,
-					 size_t size)
+					 const KanonFreeformPart *part, KanonFreeformGraph *graph, char *detail, size_t size)
 {
 	FreeformWork work = {
 		.env = env,
 		.space = space,
 		.part = part,
 		.pace = {env, "match", 0, -1, 0},
-		.random = {.strong = strong,.state = space->seed + (part->number + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03)},
+		.random = {.strong = strong,
+				   .state = space->seed + (part->number + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03)},
 		.detail = detail,
-		.detail_size = size
-	};
-	bool		regular = space->method < KANON_FREEFORM_CONCEALMENT;
-	bool		mutual = space->symmetric;
-	uint32_t	degree = space->k;
+		.detail_size = size};
+	bool regular = space->method < KANON_FREEFORM_CONCEALMENT;
+	bool mutual = space->symmetric;
+	uint32_t degree = space->k;
 	KanonStatus status;
 
 	memset(graph, 0, sizeof(*graph));
@@ -399,7 +398,8 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 	/* an odd number of rows cannot have an odd number of mutual partners each */
 	if (mutual && degree % 2 == 0 && (part->n % 2 == 1 || space->method == KANON_FREEFORM_RING))
 		degree++;
-	status = freeform_work_open(&work, regular ? degree : 1, regular ? degree : most_shown(space->method, space->k, part->n));
+	status = freeform_work_open(&work, regular ? degree : 1,
+								regular ? degree : most_shown(space->method, space->k, part->n));
 	if (status == KANON_OK)
 		status = solve_graph(&work, graph);
 	/* too few rows for an exchange: the ring always works */
@@ -428,19 +428,19 @@ double
 kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 {
 	const KanonFreeformOptions *options = problem->freeform;
-	double		rows = (double) n + FREEFORM_BLOCK;
-	double		k = (double) problem->k + 1;
-	double		row = 2 * 4 * k + 64;	/* the graph from both sides, marks */
-	bool		regular = options->method < KANON_FREEFORM_CONCEALMENT;
+	double rows = (double) n + FREEFORM_BLOCK;
+	double k = (double) problem->k + 1;
+	double row = 2 * 4 * k + 64; /* the graph from both sides, marks */
+	bool regular = options->method < KANON_FREEFORM_CONCEALMENT;
 
 	/* the graph handed out, and from the other side while drawing */
 	row += 2 * 4 * k + 40;
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		double		distinct = fmin(problem->columns[c].distinct, n);
-		double		shown = fmin(regular ? k : most_shown(options->method, (uint32_t) problem->k, n), distinct);
+		double distinct = fmin(problem->columns[c].distinct, n);
+		double shown = fmin(regular ? k : most_shown(options->method, (uint32_t) problem->k, n), distinct);
 
-		row += 8;				/* value, sum */
+		row += 8; /* value, sum */
 		row += problem->columns[c].number != NULL ? 8 : 8 * shown + 8;
 	}
 	if (options->method == KANON_FREEFORM_SORT_GREEDY)
@@ -457,11 +457,11 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 static KanonStatus
 solve_part(KanonFreeformPlan *plan, uint32_t p, KanonReport *report)
 {
-	KanonEnv   *env = plan->problem->env;
+	KanonEnv *env = plan->problem->env;
 	KanonFreeformGraph graph;
 	KanonFreeformPart part = {.number = p};
-	uint32_t	first;
-	int32_t    *value;
+	uint32_t first;
+	int32_t *value;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	kanon_freeform_bounds(plan, p, &first, &part.n);
@@ -485,7 +485,7 @@ KanonStatus
 kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	KanonFreeformPlan plan;
-	double		start = problem->env->now(problem->env->arg);
+	double start = problem->env->now(problem->env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -494,7 +494,7 @@ kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release, KanonRe
 	status = kanon_freeform_begin(problem, &plan, report);
 	for (uint32_t p = 0; p < plan.nparts && status == KANON_OK && plan.nrows > 0; p++)
 	{
-		KanonProgress progress = {.phase = "match",.share = (double) p / plan.nparts,.rows_left = -1};
+		KanonProgress progress = {.phase = "match", .share = (double) p / plan.nparts, .rows_left = -1};
 
 		if (problem->env->poll(problem->env->arg, &progress))
 			status = KANON_CANCELLED;

@@ -32,9 +32,9 @@ typedef enum KanonFreeformMethod
 	KANON_FREEFORM_CONCEALMENT, /* weaker: the graph is not k-regular */
 
 	/* weaker still, and each record has what was kept of its own row: kanon_cluster's */
-	KANON_FREEFORM_ONE_K,		/* every row matches k records */
-	KANON_FREEFORM_K_ONE,		/* every record matches k rows */
-	KANON_FREEFORM_K_K			/* both */
+	KANON_FREEFORM_ONE_K, /* every row matches k records */
+	KANON_FREEFORM_K_ONE, /* every record matches k rows */
+	KANON_FREEFORM_K_K    /* both */
 } KanonFreeformMethod;
 
 /* Are they (1,k)-, (k,1)- or (k,k)-anonymity? */
@@ -58,14 +58,14 @@ kanon_freeform_promises_records(KanonFreeformMethod method)
 }
 
 /* Random bytes nobody can foresee; false: there are none. */
-typedef bool (*KanonStrongRandom) (void *to, size_t size);
+typedef bool (*KanonStrongRandom)(void *to, size_t size);
 
 typedef struct KanonFreeformOptions
 {
 	KanonFreeformMethod method;
-	uint32_t	partition_size; /* rows of a part, at least; 0: one part */
-	bool		symmetric;		/* row i matches record j only if row j matches record i */
-	KanonStrongRandom strong;	/* NULL: random numbers follow from problem->seed */
+	uint32_t partition_size;  /* rows of a part, at least; 0: one part */
+	bool symmetric;           /* row i matches record j only if row j matches record i */
+	KanonStrongRandom strong; /* NULL: random numbers follow from problem->seed */
 } KanonFreeformOptions;
 
 /*
@@ -76,23 +76,23 @@ typedef struct KanonFreeformOptions
 
 typedef struct KanonFreeformColumn
 {
-	bool		number;			/* (max - min) / (domain's), else (distinct - 1) / (domain's - 1) */
-	bool		capped;			/* has NULL or infinities, further from all else than the domain */
-	int32_t		full;			/* a cell that shows everything */
-	int32_t		step;			/* another distinct value, where it is no number */
+	bool number;  /* (max - min) / (domain's), else (distinct - 1) / (domain's - 1) */
+	bool capped;  /* has NULL or infinities, further from all else than the domain */
+	int32_t full; /* a cell that shows everything */
+	int32_t step; /* another distinct value, where it is no number */
 } KanonFreeformColumn;
 
 /* What there is to know of the table when a part is solved; flat. */
 typedef struct KanonFreeformSpace
 {
 	KanonFreeformMethod method;
-	bool		symmetric;
-	uint32_t	k;
-	int			ncolumns;
+	bool symmetric;
+	uint32_t k;
+	int ncolumns;
 	KanonFreeformColumn columns[KANON_MAX_COLUMNS]; /* those of few values first */
-	uint64_t	seed;
-	double		deadline;		/* of mip, by env->now; INFINITY: none */
-	double		gap;			/* of mip */
+	uint64_t seed;
+	double deadline; /* of mip, by env->now; INFINITY: none */
+	double gap;      /* of mip */
 } KanonFreeformSpace;
 
 /*
@@ -101,42 +101,42 @@ typedef struct KanonFreeformSpace
  */
 typedef struct KanonFreeformPart
 {
-	uint32_t	number;
-	uint32_t	n;
-	const int32_t *value;		/* [ncolumns * n] */
+	uint32_t number;
+	uint32_t n;
+	const int32_t *value; /* [ncolumns * n] */
 } KanonFreeformPart;
 
 /* Its solution; memory is env's. */
 typedef struct KanonFreeformGraph
 {
-	uint32_t	n;
-	uint32_t   *start;			/* [n + 1] */
-	uint32_t   *match;			/* rows whose values record j shows, from start[j] on */
-	uint32_t   *given;			/* [n] the row whose kept values record j has */
-	double		bound;			/* on the cost in units; -INFINITY: none */
-	bool		proven;
-	int64_t		nodes;
+	uint32_t n;
+	uint32_t *start; /* [n + 1] */
+	uint32_t *match; /* rows whose values record j shows, from start[j] on */
+	uint32_t *given; /* [n] the row whose kept values record j has */
+	double bound;    /* on the cost in units; -INFINITY: none */
+	bool proven;
+	int64_t nodes;
 } KanonFreeformGraph;
 
 typedef struct KanonFreeformPlan
 {
 	const KanonProblem *problem;
 	KanonFreeformSpace space;
-	int			column[KANON_MAX_COLUMNS];	/* the problem's, in the space's order */
-	uint32_t	nrows;
-	uint32_t	nparts;
-	uint32_t   *type;			/* [nrows] row types, in lexicographic order */
-	int32_t    *scale[KANON_MAX_COLUMNS];	/* [distinct] of the space's columns that are numbers */
+	int column[KANON_MAX_COLUMNS]; /* the problem's, in the space's order */
+	uint32_t nrows;
+	uint32_t nparts;
+	uint32_t *type;                    /* [nrows] row types, in lexicographic order */
+	int32_t *scale[KANON_MAX_COLUMNS]; /* [distinct] of the space's columns that are numbers */
 	/* what was put */
 	KanonRelease release;
-	size_t		pool_room;
-	size_t		match_room;		/* of the release's graph */
-	int64_t		cost;			/* in units */
-	double		bound;
-	bool		proven;
-	int64_t		nodes;
-	uint32_t   *scratch;		/* codes of one cell */
-	size_t		scratch_room;
+	size_t pool_room;
+	size_t match_room; /* of the release's graph */
+	int64_t cost;      /* in units */
+	double bound;
+	bool proven;
+	int64_t nodes;
+	uint32_t *scratch; /* codes of one cell */
+	size_t scratch_room;
 } KanonFreeformPlan;
 
 /* freeform.c */
@@ -163,8 +163,7 @@ extern KanonStatus kanon_freeform_begin(const KanonProblem *problem, KanonFreefo
 extern void kanon_freeform_free(KanonFreeformPlan *plan);
 
 /* Rows first .. first + n - 1 in the order of `type` are part p. */
-extern void kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first,
-								  uint32_t *n);
+extern void kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first, uint32_t *n);
 
 /* Fills value[ncolumns * n] of a part. */
 extern void kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value);
@@ -178,12 +177,11 @@ extern void kanon_freeform_graph_free(KanonEnv *env, KanonFreeformGraph *graph);
 /* freeform_release.c */
 
 /* Checks the graph of part p, and keeps what its records show. */
-extern KanonStatus kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p,
-									  const KanonFreeformGraph *graph, KanonReport *report);
+extern KanonStatus kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph,
+									  KanonReport *report);
 
 /* The release, and its cost: the sum of weight times GCP over all cells. */
-extern KanonStatus kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release,
-									  KanonReport *report);
+extern KanonStatus kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *report);
 
 /* freeform.c: all of this at once; problem->freeform says how. */
 extern KanonStatus kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release,
@@ -199,18 +197,18 @@ extern double kanon_freeform_memory(const KanonProblem *problem, uint32_t n);
  */
 typedef struct KanonFreeformFacts
 {
-	int64_t		row_matches;	/* fewest records that a row matches; 0: there are no rows */
-	int64_t		record_matches; /* fewest rows that match a record */
-	bool		same_size;		/* as many records as rows */
-	bool		regular;		/* the graph has a k-regular subgraph */
+	int64_t row_matches;    /* fewest records that a row matches; 0: there are no rows */
+	int64_t record_matches; /* fewest rows that match a record */
+	bool same_size;         /* as many records as rows */
+	bool regular;           /* the graph has a k-regular subgraph */
 } KanonFreeformFacts;
 
 /*
  * Of the release, its classes (rows), cells and pool are looked at.  Takes time and
  * memory with the number of matches.
  */
-extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release,
-										int64_t k, KanonFreeformFacts *facts);
+extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
+										KanonFreeformFacts *facts);
 
 /* The same without `regular`, which takes the most. */
 extern KanonStatus kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,

@@ -21,28 +21,28 @@
 typedef struct Assign
 {
 	FreeformWork *work;
-	uint32_t	n;
-	uint32_t	each;			/* records that a row takes, rows that a record takes */
-	int32_t    *matrix;			/* [n * padded], or NULL */
-	uint32_t   *taken;			/* [n * each] records of a row */
-	uint32_t   *ntaken;			/* [n] */
-	uint32_t   *owner;			/* [n * each] rows of a record */
-	uint32_t   *nowner;			/* [n] */
-	int64_t    *row_price;		/* [n] */
-	int64_t    *price;			/* [n] of a record */
-	int64_t    *row_dist;		/* [n] */
-	int64_t    *dist;			/* [n] */
-	uint32_t   *row_via;		/* [n] record that the path comes from */
-	uint32_t   *via;			/* [n] row that it comes from */
-	uint8_t    *row_done;		/* [n] */
-	uint8_t    *done;			/* [n] */
-	uint8_t    *barred;			/* [n] records that the row at hand cannot take */
+	uint32_t n;
+	uint32_t each;      /* records that a row takes, rows that a record takes */
+	int32_t *matrix;    /* [n * padded], or NULL */
+	uint32_t *taken;    /* [n * each] records of a row */
+	uint32_t *ntaken;   /* [n] */
+	uint32_t *owner;    /* [n * each] rows of a record */
+	uint32_t *nowner;   /* [n] */
+	int64_t *row_price; /* [n] */
+	int64_t *price;     /* [n] of a record */
+	int64_t *row_dist;  /* [n] */
+	int64_t *dist;      /* [n] */
+	uint32_t *row_via;  /* [n] record that the path comes from */
+	uint32_t *via;      /* [n] row that it comes from */
+	uint8_t *row_done;  /* [n] */
+	uint8_t *done;      /* [n] */
+	uint8_t *barred;    /* [n] records that the row at hand cannot take */
 } Assign;
 
 static void
 assign_close(Assign *a)
 {
-	KanonEnv   *env = a->work->env;
+	KanonEnv *env = a->work->env;
 
 	kanon_free(env, a->matrix);
 	kanon_free(env, a->taken);
@@ -63,9 +63,9 @@ assign_close(Assign *a)
 static bool
 assign_open(Assign *a)
 {
-	KanonEnv   *env = a->work->env;
-	size_t		n = a->n;
-	size_t		row = a->work->padded * sizeof(int32_t);
+	KanonEnv *env = a->work->env;
+	size_t n = a->n;
+	size_t row = a->work->padded * sizeof(int32_t);
 
 	if (n <= MOST_MATRIX / row)
 	{
@@ -87,9 +87,9 @@ assign_open(Assign *a)
 	a->done = kanon_alloc(env, n, sizeof(uint8_t));
 	a->barred = kanon_alloc0(env, n, sizeof(uint8_t));
 	return a->taken != NULL && a->ntaken != NULL && a->owner != NULL && a->nowner != NULL &&
-		a->row_price != NULL && a->price != NULL && a->row_dist != NULL && a->dist != NULL &&
-		a->row_via != NULL && a->via != NULL && a->row_done != NULL && a->done != NULL &&
-		a->barred != NULL;
+		   a->row_price != NULL && a->price != NULL && a->row_dist != NULL && a->dist != NULL &&
+		   a->row_via != NULL && a->via != NULL && a->row_done != NULL && a->done != NULL &&
+		   a->barred != NULL;
 }
 
 static const int32_t *
@@ -115,12 +115,12 @@ static void
 reach_records(Assign *a, uint32_t i)
 {
 	const int32_t *weight = weights(a, i);
-	int64_t		base = a->row_dist[i] - a->row_price[i];
+	int64_t base = a->row_dist[i] - a->row_price[i];
 
 	bar(a, i, 1);
 	for (uint32_t j = 0; j < a->n; j++)
 	{
-		int64_t		dist = base + weight[j] - a->price[j];
+		int64_t dist = base + weight[j] - a->price[j];
 
 		if (dist < a->dist[j] && !a->done[j] && !a->barred[j])
 		{
@@ -137,8 +137,8 @@ reach_rows(Assign *a, uint32_t j)
 {
 	for (uint32_t o = 0; o < a->nowner[j]; o++)
 	{
-		uint32_t	i = a->owner[(size_t) j * a->each + o];
-		int64_t		dist;
+		uint32_t i = a->owner[(size_t) j * a->each + o];
+		int64_t dist;
 
 		if (a->row_done[i])
 			continue;
@@ -161,7 +161,7 @@ put(uint32_t *list, uint32_t *n, uint32_t what)
 static void
 drop(uint32_t *list, uint32_t *n, uint32_t what)
 {
-	uint32_t	at = 0;
+	uint32_t at = 0;
 
 	while (list[at] != what)
 		at++;
@@ -172,8 +172,8 @@ drop(uint32_t *list, uint32_t *n, uint32_t what)
 static KanonStatus
 augment(Assign *a, uint32_t s)
 {
-	uint32_t	end = FREEFORM_NONE;
-	int64_t		total = 0;
+	uint32_t end = FREEFORM_NONE;
+	int64_t total = 0;
 
 	for (uint32_t x = 0; x < a->n; x++)
 		a->row_dist[x] = a->dist[x] = FAR;
@@ -183,9 +183,9 @@ augment(Assign *a, uint32_t s)
 	a->row_via[s] = FREEFORM_NONE;
 	while (end == FREEFORM_NONE)
 	{
-		int64_t		least = FAR;
-		uint32_t	at = 0;
-		bool		row = false;
+		int64_t least = FAR;
+		uint32_t at = 0;
+		bool row = false;
 
 		if (kanon_stop(&a->work->pace, (uint64_t) a->n * 3))
 			return KANON_CANCELLED;
@@ -231,8 +231,8 @@ augment(Assign *a, uint32_t s)
 	}
 	for (uint32_t j = end;;)
 	{
-		uint32_t	i = a->via[j];
-		uint32_t	before = a->row_via[i];
+		uint32_t i = a->via[j];
+		uint32_t before = a->row_via[i];
 
 		if (before != FREEFORM_NONE)
 		{
@@ -282,10 +282,10 @@ pair_up(Assign *a)
 	memset(a->done, 0, a->n);
 	for (uint32_t start = 0; start < a->n; start++)
 	{
-		int64_t		odd = 0;
-		int64_t		even = 0;
-		uint32_t	length = 0;
-		uint32_t	i = start;
+		int64_t odd = 0;
+		int64_t even = 0;
+		uint32_t length = 0;
+		uint32_t i = start;
 
 		for (; !a->done[i]; i = a->taken[i])
 		{
@@ -296,8 +296,8 @@ pair_up(Assign *a)
 			i = a->taken[start];
 		for (uint32_t pairs = length / 2; pairs > 0; pairs--)
 		{
-			uint32_t	j = a->taken[i];
-			uint32_t	next = a->taken[j];
+			uint32_t j = a->taken[i];
+			uint32_t next = a->taken[j];
 
 			freeform_add(work, i, j);
 			freeform_add(work, j, i);
@@ -309,7 +309,7 @@ pair_up(Assign *a)
 static KanonStatus
 assign_again(void *arg, uint32_t *record)
 {
-	Assign	   *a = arg;
+	Assign *a = arg;
 	KanonStatus status = assign(a);
 
 	memcpy(record, a->taken, a->n * sizeof(*record));
@@ -319,7 +319,7 @@ assign_again(void *arg, uint32_t *record)
 KanonStatus
 freeform_hungarian(FreeformWork *work)
 {
-	Assign		a = {.work = work,.n = work->n,.each = 1};
+	Assign a = {.work = work, .n = work->n, .each = 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
 	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
@@ -346,7 +346,7 @@ freeform_hungarian(FreeformWork *work)
 KanonStatus
 freeform_min_cost_flow(FreeformWork *work)
 {
-	Assign		a = {.work = work,.n = work->n,.each = work->degree - 1};
+	Assign a = {.work = work, .n = work->n, .each = work->degree - 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)

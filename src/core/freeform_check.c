@@ -17,37 +17,37 @@
 
 typedef struct Node
 {
-	uint32_t	from;			/* of the order */
-	uint32_t	end;
-	uint32_t	right;			/* child; the left one is the next node; 0: a leaf */
-	int64_t		rows;
-	int64_t		records;		/* that match everything in it */
+	uint32_t from; /* of the order */
+	uint32_t end;
+	uint32_t right; /* child; the left one is the next node; 0: a leaf */
+	int64_t rows;
+	int64_t records; /* that match everything in it */
 } Node;
 
 typedef struct Check
 {
 	const KanonProblem *problem;
 	const KanonRelease *release;
-	KanonPace	pace;
-	int			ncolumns;
-	uint32_t   *order;			/* [ntypes] */
-	uint32_t   *scratch;		/* [ntypes] */
-	uint32_t	column;			/* to sort by */
-	Node	   *node;			/* [nnodes] */
-	uint32_t   *box;			/* [nnodes * ncolumns * 2] least and largest code */
-	uint32_t	nnodes;
-	int64_t    *records;		/* [ntypes] that match a row of the type */
+	KanonPace pace;
+	int ncolumns;
+	uint32_t *order;   /* [ntypes] */
+	uint32_t *scratch; /* [ntypes] */
+	uint32_t column;   /* to sort by */
+	Node *node;        /* [nnodes] */
+	uint32_t *box;     /* [nnodes * ncolumns * 2] least and largest code */
+	uint32_t nnodes;
+	int64_t *records; /* [ntypes] that match a row of the type */
 	/* matches, class by class */
-	size_t		narcs;
-	size_t		arc_room;
-	uint32_t   *type;			/* [narcs] */
-	size_t	   *start;			/* [nclasses + 1] */
+	size_t narcs;
+	size_t arc_room;
+	uint32_t *type; /* [narcs] */
+	size_t *start;  /* [nclasses + 1] */
 } Check;
 
 static void
 check_close(Check *check)
 {
-	KanonEnv   *env = check->problem->env;
+	KanonEnv *env = check->problem->env;
 
 	kanon_free(env, check->order);
 	kanon_free(env, check->scratch);
@@ -71,8 +71,8 @@ compare_types(const void *a, const void *b, void *arg)
 {
 	const Check *check = arg;
 	const uint32_t *code = check->problem->columns[check->column].code;
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
 
 	if (code[left] != code[right])
 		return code[left] < code[right] ? -1 : 1;
@@ -83,27 +83,27 @@ compare_types(const void *a, const void *b, void *arg)
 static KanonStatus
 plant(Check *check, uint32_t from, uint32_t end)
 {
-	uint32_t	at = check->nnodes++;
-	Node	   *node = &check->node[at];
-	uint32_t   *box = box_of(check, at);
-	double		widest = 0;
-	uint32_t	half = from + (end - from) / 2;
+	uint32_t at = check->nnodes++;
+	Node *node = &check->node[at];
+	uint32_t *box = box_of(check, at);
+	double widest = 0;
+	uint32_t half = from + (end - from) / 2;
 	KanonStatus status;
 
 	if (kanon_stop(&check->pace, (uint64_t) (end - from) * ((uint64_t) check->ncolumns + 16)))
 		return KANON_CANCELLED;
-	*node = (Node) {.from = from,.end = end};
+	*node = (Node){.from = from, .end = end};
 	for (uint32_t x = from; x < end; x++)
 		node->rows += check->problem->rows[check->order[x]];
 	for (int c = 0; c < check->ncolumns; c++)
 	{
 		const KanonColumn *column = &check->problem->columns[c];
-		uint32_t	low = UINT32_MAX;
-		uint32_t	high = 0;
+		uint32_t low = UINT32_MAX;
+		uint32_t high = 0;
 
 		for (uint32_t x = from; x < end; x++)
 		{
-			uint32_t	code = column->code[check->order[x]];
+			uint32_t code = column->code[check->order[x]];
 
 			low = code < low ? code : low;
 			high = code > high ? code : high;
@@ -139,15 +139,15 @@ shows_type(const Check *check, const KanonCell *cell, uint32_t type)
 static int
 compare_box(const Check *check, const KanonCell *cell, const uint32_t *box)
 {
-	int			all = 1;
+	int all = 1;
 
 	for (int c = 0; c < check->ncolumns; c++)
 	{
 		const uint32_t *pool = check->release->pool + cell[c].code;
-		uint32_t	low = box[2 * c];
-		uint32_t	high = box[2 * c + 1];
-		uint32_t	from = cell[c].code;
-		uint32_t	to = cell[c].code;
+		uint32_t low = box[2 * c];
+		uint32_t high = box[2 * c + 1];
+		uint32_t from = cell[c].code;
+		uint32_t to = cell[c].code;
 
 		if (cell[c].show == KANON_SHOW_NOTHING)
 			continue;
@@ -180,8 +180,8 @@ add_arc(Check *check, uint32_t type)
 {
 	if (check->narcs == check->arc_room)
 	{
-		size_t		room = check->arc_room * 2 + 1024;
-		uint32_t   *grown = kanon_realloc(check->problem->env, check->type, room, sizeof(uint32_t));
+		size_t room = check->arc_room * 2 + 1024;
+		uint32_t *grown = kanon_realloc(check->problem->env, check->type, room, sizeof(uint32_t));
 
 		if (grown == NULL)
 			return false;
@@ -197,8 +197,8 @@ static KanonStatus
 search(Check *check, uint32_t i, uint32_t at, bool list, int64_t *rows)
 {
 	const KanonCell *cell = check->release->cells + (size_t) i * (size_t) check->ncolumns;
-	Node	   *node = &check->node[at];
-	int			all = compare_box(check, cell, box_of(check, at));
+	Node *node = &check->node[at];
+	int all = compare_box(check, cell, box_of(check, at));
 	KanonStatus status;
 
 	if (kanon_stop(&check->pace, (uint64_t) check->ncolumns * 4))
@@ -215,7 +215,7 @@ search(Check *check, uint32_t i, uint32_t at, bool list, int64_t *rows)
 	{
 		for (uint32_t x = node->from; x < node->end; x++)
 		{
-			uint32_t	type = check->order[x];
+			uint32_t type = check->order[x];
 
 			if (all == 0 && !shows_type(check, cell, type))
 				continue;
@@ -253,7 +253,7 @@ count_matches(Check *check, KanonFreeformFacts *facts)
 {
 	for (uint32_t i = 0; i < check->release->nclasses; i++)
 	{
-		int64_t		rows = 0;
+		int64_t rows = 0;
 		KanonStatus status = search(check, i, 0, false, &rows);
 
 		if (status != KANON_OK)
@@ -272,14 +272,14 @@ count_matches(Check *check, KanonFreeformFacts *facts)
 static KanonStatus
 find_regular(Check *check, int64_t k, bool *regular)
 {
-	uint32_t	nclasses = check->release->nclasses;
+	uint32_t nclasses = check->release->nclasses;
 
 	check->start = kanon_alloc(check->problem->env, (size_t) nclasses + 1, sizeof(size_t));
 	if (check->start == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < nclasses; i++)
 	{
-		int64_t		rows = 0;
+		int64_t rows = 0;
 		KanonStatus status;
 
 		check->start[i] = check->narcs;
@@ -294,19 +294,16 @@ find_regular(Check *check, int64_t k, bool *regular)
 
 /* k: whether there is a k-regular graph, too; 0: the matches alone. */
 static KanonStatus
-find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k,
-		   KanonFreeformFacts *facts)
+find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, KanonFreeformFacts *facts)
 {
-	KanonEnv   *env = problem->env;
-	Check		check = {
-		.problem = problem,
-		.release = release,
-		.pace = {env, "check", 0, -1, 0},
-		.ncolumns = problem->ncolumns
-	};
-	size_t		nodes = (size_t) problem->ntypes / (LEAF / 2) * 2 + 8;
-	int64_t		rows = 0;
-	int64_t		records = 0;
+	KanonEnv *env = problem->env;
+	Check check = {.problem = problem,
+				   .release = release,
+				   .pace = {env, "check", 0, -1, 0},
+				   .ncolumns = problem->ncolumns};
+	size_t nodes = (size_t) problem->ntypes / (LEAF / 2) * 2 + 8;
+	int64_t rows = 0;
+	int64_t records = 0;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(facts, 0, sizeof(*facts));
@@ -335,7 +332,8 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k,
 	if (status == KANON_OK)
 		status = count_matches(&check, facts);
 	/* where a row or record has fewer than k matches there is nothing to look for */
-	if (status == KANON_OK && k > 0 && facts->same_size && facts->row_matches >= k && facts->record_matches >= k)
+	if (status == KANON_OK && k > 0 && facts->same_size && facts->row_matches >= k &&
+		facts->record_matches >= k)
 		status = find_regular(&check, k, &facts->regular);
 	check_close(&check);
 	return status;
@@ -349,8 +347,7 @@ kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, i
 }
 
 KanonStatus
-kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,
-					 KanonFreeformFacts *facts)
+kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release, KanonFreeformFacts *facts)
 {
 	return find_facts(problem, release, 0, facts);
 }
@@ -360,7 +357,7 @@ kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,
 typedef struct Side
 {
 	const KanonRelease *release;
-	int			ncolumns;
+	int ncolumns;
 } Side;
 
 static int
@@ -371,7 +368,7 @@ compare_cells(const KanonRelease *one, uint32_t a, const KanonRelease *other, ui
 
 	for (int c = 0; c < ncolumns; c++)
 	{
-		int			order = kanon_compare_cells(one, left[c], other, right[c]);
+		int order = kanon_compare_cells(one, left[c], other, right[c]);
 
 		if (order != 0)
 			return order;
@@ -392,9 +389,9 @@ compare_classes(const void *a, const void *b, void *arg)
 static uint32_t *
 order_classes(KanonEnv *env, const KanonRelease *release, int ncolumns)
 {
-	Side		side = {release, ncolumns};
-	uint32_t   *order = kanon_alloc(env, release->nclasses, sizeof(uint32_t));
-	uint32_t   *scratch = kanon_alloc(env, release->nclasses, sizeof(uint32_t));
+	Side side = {release, ncolumns};
+	uint32_t *order = kanon_alloc(env, release->nclasses, sizeof(uint32_t));
+	uint32_t *scratch = kanon_alloc(env, release->nclasses, sizeof(uint32_t));
 
 	if (order != NULL && scratch != NULL)
 	{
@@ -412,23 +409,23 @@ order_classes(KanonEnv *env, const KanonRelease *release, int ncolumns)
 }
 
 KanonStatus
-kanon_freeform_confirm(const KanonProblem *problem, const KanonRelease *release,
-					   const KanonRelease *written, char *detail, size_t size)
+kanon_freeform_confirm(const KanonProblem *problem, const KanonRelease *release, const KanonRelease *written,
+					   char *detail, size_t size)
 {
-	KanonEnv   *env = problem->env;
-	int			ncolumns = problem->ncolumns;
-	uint32_t   *promised = order_classes(env, release, ncolumns);
-	uint32_t   *found = order_classes(env, written, ncolumns);
-	uint32_t	p = 0;
+	KanonEnv *env = problem->env;
+	int ncolumns = problem->ncolumns;
+	uint32_t *promised = order_classes(env, release, ncolumns);
+	uint32_t *found = order_classes(env, written, ncolumns);
+	uint32_t p = 0;
 	KanonStatus status = promised != NULL && found != NULL ? KANON_OK : KANON_NO_MEMORY;
 
 	for (uint32_t f = 0; f < written->nclasses && status == KANON_OK; f++)
 	{
-		int64_t		rows = written->classes[found[f]].rows;
+		int64_t rows = written->classes[found[f]].rows;
 
 		/* classes that look the same where they were written */
-		for (; p < release->nclasses &&
-			 compare_cells(release, promised[p], written, found[f], ncolumns) == 0; p++)
+		for (; p < release->nclasses && compare_cells(release, promised[p], written, found[f], ncolumns) == 0;
+			 p++)
 			rows -= release->classes[promised[p]].rows;
 		if (rows != 0)
 			status = KANON_BROKEN;

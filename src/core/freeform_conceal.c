@@ -16,21 +16,21 @@
 typedef struct Conceal
 {
 	FreeformShown shown;
-	uint32_t	n;
-	uint32_t   *count;			/* [n] records that could be each row's own */
+	uint32_t n;
+	uint32_t *count; /* [n] records that could be each row's own */
 	/* strong components of the graph from records to the rows (and their records) they show */
-	uint32_t   *component;		/* [n] */
-	uint32_t   *low;			/* [n] */
-	uint32_t   *index;			/* [n] */
-	uint32_t   *stack;			/* [n] */
-	uint32_t   *path;			/* [n] */
-	uint32_t   *cursor;			/* [n] */
+	uint32_t *component; /* [n] */
+	uint32_t *low;       /* [n] */
+	uint32_t *index;     /* [n] */
+	uint32_t *stack;     /* [n] */
+	uint32_t *path;      /* [n] */
+	uint32_t *cursor;    /* [n] */
 } Conceal;
 
 static void
 conceal_close(Conceal *s)
 {
-	KanonEnv   *env = s->shown.work->env;
+	KanonEnv *env = s->shown.work->env;
 
 	freeform_shown_close(&s->shown);
 	kanon_free(env, s->count);
@@ -45,7 +45,7 @@ conceal_close(Conceal *s)
 static bool
 conceal_open(Conceal *s, FreeformWork *work)
 {
-	KanonEnv   *env = work->env;
+	KanonEnv *env = work->env;
 
 	if (!freeform_shown_open(&s->shown, work))
 		return false;
@@ -57,21 +57,21 @@ conceal_open(Conceal *s, FreeformWork *work)
 	s->path = kanon_alloc(env, s->n, sizeof(uint32_t));
 	s->cursor = kanon_alloc(env, s->n, sizeof(uint32_t));
 	return s->count != NULL && s->component != NULL && s->low != NULL && s->index != NULL &&
-		s->stack != NULL && s->path != NULL && s->cursor != NULL;
+		   s->stack != NULL && s->path != NULL && s->cursor != NULL;
 }
 
 /* Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1, 1972. */
 static KanonStatus
 find_components(Conceal *s)
 {
-	uint32_t	found = 0;
-	uint32_t	nstack = 0;
+	uint32_t found = 0;
+	uint32_t nstack = 0;
 
 	memset(s->index, 0xff, s->n * sizeof(uint32_t));
 	memset(s->component, 0xff, s->n * sizeof(uint32_t));
 	for (uint32_t root = 0; root < s->n; root++)
 	{
-		uint32_t	depth = 0;
+		uint32_t depth = 0;
 
 		if (s->index[root] != FREEFORM_NONE)
 			continue;
@@ -81,8 +81,8 @@ find_components(Conceal *s)
 		s->stack[nstack++] = root;
 		while (depth > 0)
 		{
-			uint32_t	j = s->path[depth - 1];
-			uint32_t	i = freeform_next_shown(&s->shown, j, s->cursor[j]);
+			uint32_t j = s->path[depth - 1];
+			uint32_t i = freeform_next_shown(&s->shown, j, s->cursor[j]);
 
 			if (kanon_stop(&s->shown.work->pace, 8))
 				return KANON_CANCELLED;
@@ -119,8 +119,8 @@ static KanonStatus
 close_cycles(Conceal *s)
 {
 	FreeformShown *shown = &s->shown;
-	uint32_t	k = shown->work->space->k;
-	bool		lacking = true;
+	uint32_t k = shown->work->space->k;
+	bool lacking = true;
 
 	while (lacking)
 	{
@@ -131,11 +131,12 @@ close_cycles(Conceal *s)
 		lacking = false;
 		memset(s->count, 0, s->n * sizeof(uint32_t));
 		for (uint32_t j = 0; j < s->n; j++)
-			for (uint32_t i = freeform_next_shown(shown, j, 0); i < s->n; i = freeform_next_shown(shown, j, i + 1))
+			for (uint32_t i = freeform_next_shown(shown, j, 0); i < s->n;
+				 i = freeform_next_shown(shown, j, i + 1))
 				s->count[i] += s->component[i] == s->component[j];
 		for (uint32_t i = 0; i < s->n; i++)
 		{
-			uint32_t	n = 0;
+			uint32_t n = 0;
 
 			if (s->count[i] >= k)
 				continue;
@@ -144,7 +145,7 @@ close_cycles(Conceal *s)
 			for (uint32_t j = 0; j < s->n; j++)
 				if (freeform_is_shown(shown, j, i) && s->component[j] != s->component[i])
 					n = freeform_choose(shown->choice, n, k - s->count[i],
-										(FreeformChoice) {freeform_weight(shown->work, j, i), j});
+										(FreeformChoice){freeform_weight(shown->work, j, i), j});
 			for (uint32_t x = 0; x < n; x++)
 				freeform_show(shown->work, shown->choice[x].record, i);
 			status = freeform_note(shown, i);
@@ -158,7 +159,7 @@ close_cycles(Conceal *s)
 KanonStatus
 freeform_concealment(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Conceal		s = {.n = work->n};
+	Conceal s = {.n = work->n};
 	KanonStatus status = conceal_open(&s, work) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)

@@ -22,7 +22,7 @@
 static uint64_t
 next(FreeformRandom *random)
 {
-	uint64_t	x;
+	uint64_t x;
 
 	if (random->strong != NULL && random->left == 0 && !random->failed)
 	{
@@ -43,11 +43,11 @@ uint32_t
 freeform_below(FreeformRandom *random, uint32_t bound)
 {
 	/* the rest of 2^32 that would favour small numbers is thrown away */
-	uint32_t	least = -bound % bound;
+	uint32_t least = -bound % bound;
 
 	for (;;)
 	{
-		uint64_t	wide = (next(random) >> 32) * bound;
+		uint64_t wide = (next(random) >> 32) * bound;
 
 		if ((uint32_t) wide >= least)
 			return (uint32_t) (wide >> 32);
@@ -58,20 +58,20 @@ typedef struct Draw
 {
 	FreeformWork *work;
 	FreeformRandom *random;
-	uint32_t	n;
-	size_t	   *start;			/* [n + 1] */
-	uint32_t   *target;			/* records of each row; that of its assignment is last */
-	uint32_t   *left;			/* [n] of them not used up */
-	uint32_t   *record;			/* [n] that the row is assigned, or none */
-	uint32_t   *row;			/* [n] that the record is assigned, or none */
-	uint32_t   *step;			/* [n] where the walk left a row for */
-	uint32_t   *order;			/* [n] */
+	uint32_t n;
+	size_t *start;    /* [n + 1] */
+	uint32_t *target; /* records of each row; that of its assignment is last */
+	uint32_t *left;   /* [n] of them not used up */
+	uint32_t *record; /* [n] that the row is assigned, or none */
+	uint32_t *row;    /* [n] that the record is assigned, or none */
+	uint32_t *step;   /* [n] where the walk left a row for */
+	uint32_t *order;  /* [n] */
 } Draw;
 
 static void
 draw_close(Draw *draw)
 {
-	KanonEnv   *env = draw->work->env;
+	KanonEnv *env = draw->work->env;
 
 	kanon_free(env, draw->start);
 	kanon_free(env, draw->target);
@@ -85,8 +85,8 @@ draw_close(Draw *draw)
 static bool
 draw_alloc(Draw *draw, size_t edges)
 {
-	KanonEnv   *env = draw->work->env;
-	size_t		n = draw->n;
+	KanonEnv *env = draw->work->env;
+	size_t n = draw->n;
 
 	draw->start = kanon_alloc0(env, n + 2, sizeof(size_t));
 	draw->target = kanon_alloc(env, edges, sizeof(uint32_t));
@@ -107,7 +107,7 @@ draw_alloc(Draw *draw, size_t edges)
 static bool
 draw_open(Draw *draw, const KanonFreeformGraph *graph)
 {
-	size_t		n = graph->n;
+	size_t n = graph->n;
 
 	if (!draw_alloc(draw, graph->start[n]))
 		return false;
@@ -128,8 +128,8 @@ shuffle(Draw *draw, uint32_t n)
 {
 	for (uint32_t i = n; i > 1; i--)
 	{
-		uint32_t	other = freeform_below(draw->random, i);
-		uint32_t	swap = draw->order[i - 1];
+		uint32_t other = freeform_below(draw->random, i);
+		uint32_t swap = draw->order[i - 1];
 
 		draw->order[i - 1] = draw->order[other];
 		draw->order[other] = swap;
@@ -140,7 +140,7 @@ shuffle(Draw *draw, uint32_t n)
 static uint32_t
 walk_on(Draw *draw, uint32_t i)
 {
-	uint32_t	choices = draw->left[i] - (draw->record[i] != FREEFORM_NONE);
+	uint32_t choices = draw->left[i] - (draw->record[i] != FREEFORM_NONE);
 
 	return draw->target[draw->start[i] + freeform_below(draw->random, choices)];
 }
@@ -148,9 +148,9 @@ walk_on(Draw *draw, uint32_t i)
 static void
 give(Draw *draw, uint32_t i, uint32_t j)
 {
-	uint32_t   *target = draw->target + draw->start[i];
-	uint32_t	last = draw->left[i] - 1;
-	uint32_t	at = 0;
+	uint32_t *target = draw->target + draw->start[i];
+	uint32_t last = draw->left[i] - 1;
+	uint32_t at = 0;
 
 	while (target[at] != j)
 		at++;
@@ -167,11 +167,11 @@ give(Draw *draw, uint32_t i, uint32_t j)
 static KanonStatus
 walk(Draw *draw, uint32_t i)
 {
-	uint32_t	at = i;
+	uint32_t at = i;
 
 	for (;;)
 	{
-		uint32_t	j = walk_on(draw, at);
+		uint32_t j = walk_on(draw, at);
 
 		if (kanon_stop(&draw->work->pace, 16))
 			return KANON_CANCELLED;
@@ -182,8 +182,8 @@ walk(Draw *draw, uint32_t i)
 	}
 	for (at = i;;)
 	{
-		uint32_t	j = draw->step[at];
-		uint32_t	before = draw->row[j];
+		uint32_t j = draw->step[at];
+		uint32_t before = draw->row[j];
 
 		give(draw, at, j);
 		if (before == FREEFORM_NONE)
@@ -196,7 +196,7 @@ walk(Draw *draw, uint32_t i)
 static KanonStatus
 draw_regular(Draw *draw, uint32_t degree, uint32_t chosen)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < draw->n; i++)
 		if (draw->start[i + 1] - draw->start[i] == degree)
@@ -208,7 +208,7 @@ draw_regular(Draw *draw, uint32_t degree, uint32_t chosen)
 
 		for (uint32_t x = 0; x < n && a > 0; x++)
 		{
-			uint32_t	i = draw->order[x];
+			uint32_t i = draw->order[x];
 
 			draw->row[draw->record[i]] = FREEFORM_NONE;
 			draw->record[i] = FREEFORM_NONE;
@@ -240,10 +240,10 @@ draw_any(Draw *draw)
 	shuffle(draw, draw->n);
 	for (uint32_t x = 0; x < draw->n; x++)
 	{
-		uint32_t	start = draw->order[x];
-		uint32_t	end = draw->record[start];
-		uint32_t	at = start;
-		uint32_t	j = FREEFORM_NONE;
+		uint32_t start = draw->order[x];
+		uint32_t end = draw->record[start];
+		uint32_t at = start;
+		uint32_t j = FREEFORM_NONE;
 
 		for (uint32_t s = 0; s < MOST_STEPS && draw->left[at] > 1 && j != end; s++)
 		{
@@ -255,8 +255,8 @@ draw_any(Draw *draw)
 			return KANON_CANCELLED;
 		for (at = start; j == end;)
 		{
-			uint32_t	to = draw->step[at];
-			uint32_t	before = draw->row[to];
+			uint32_t to = draw->step[at];
+			uint32_t before = draw->row[to];
 
 			give(draw, at, to);
 			if (to == end)
@@ -270,8 +270,8 @@ draw_any(Draw *draw)
 KanonStatus
 freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 {
-	Draw		draw = {.work = work,.random = random,.n = work->n};
-	uint32_t	degree = work->ntarget[0];
+	Draw draw = {.work = work, .random = random, .n = work->n};
+	uint32_t degree = work->ntarget[0];
 	KanonStatus status = KANON_NO_MEMORY;
 
 	if (draw_alloc(&draw, (size_t) work->n * degree))
@@ -294,7 +294,7 @@ freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 KanonStatus
 freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Draw		draw = {.work = work,.random = &work->random,.n = graph->n};
+	Draw draw = {.work = work, .random = &work->random, .n = graph->n};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	work->pace.phase = "draw";
@@ -306,7 +306,8 @@ freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 			status = draw_any(&draw);
 		else
 			/* groups may have k + 1 matches where k cannot be mutual */
-			for (uint32_t degree = work->space->k; degree <= work->space->k + 1 && status == KANON_OK; degree++)
+			for (uint32_t degree = work->space->k; degree <= work->space->k + 1 && status == KANON_OK;
+				 degree++)
 				status = draw_regular(&draw, degree, freeform_below(draw.random, degree));
 		if (status == KANON_OK)
 			memcpy(graph->given, draw.row, graph->n * sizeof(uint32_t));

@@ -20,12 +20,12 @@
 typedef struct Exchange
 {
 	FreeformWork *work;
-	uint32_t	first;			/* record of the block */
-	uint32_t	n;				/* records in it */
-	int32_t    *growth;			/* [slots * n] of each record by the row of each slot */
-	int32_t    *save;			/* [slots] what its record would cost less without it */
-	int32_t    *by_row;			/* [padded] growth of one record by every row */
-	int32_t    *net;			/* [slots] save, less what the record at hand would grow */
+	uint32_t first;  /* record of the block */
+	uint32_t n;      /* records in it */
+	int32_t *growth; /* [slots * n] of each record by the row of each slot */
+	int32_t *save;   /* [slots] what its record would cost less without it */
+	int32_t *by_row; /* [padded] growth of one record by every row */
+	int32_t *net;    /* [slots] save, less what the record at hand would grow */
 } Exchange;
 
 /* A slot is a match of a record. */
@@ -40,23 +40,23 @@ static int32_t
 change(const FreeformWork *work, uint32_t j, uint32_t m, uint32_t b)
 {
 	const uint32_t *match = work->match + (size_t) j * work->degree;
-	uint32_t	n = work->nmatch[j];
-	int32_t		sum = 0;
+	uint32_t n = work->nmatch[j];
+	int32_t sum = 0;
 
 	for (int c = 0; c < work->ncolumns; c++)
 	{
 		const KanonFreeformColumn *column = &work->space->columns[c];
 		const int32_t *value = work->value[c];
-		int32_t		gone = value[match[m]];
-		int32_t		new = value[b != FREEFORM_NONE ? b : match[m == 0]];
+		int32_t gone = value[match[m]];
+		int32_t new = value[b != FREEFORM_NONE ? b : match[m == 0]];
 
 		if (gone == new)
 			continue;
 		if (column->number)
 		{
-			int32_t		was = work->high[c][j] - work->low[c][j];
-			int32_t		low = new;
-			int32_t		high = new;
+			int32_t was = work->high[c][j] - work->low[c][j];
+			int32_t low = new;
+			int32_t high = new;
 
 			/* inside, and nothing at the border goes: no change */
 			if (gone > work->low[c][j] && gone < work->high[c][j] && new >= work->low[c][j] &&
@@ -64,7 +64,7 @@ change(const FreeformWork *work, uint32_t j, uint32_t m, uint32_t b)
 				continue;
 			for (uint32_t x = 0; x < n; x++)
 			{
-				int32_t		v = value[match[x]];
+				int32_t v = value[match[x]];
 
 				if (x == m)
 					continue;
@@ -72,16 +72,16 @@ change(const FreeformWork *work, uint32_t j, uint32_t m, uint32_t b)
 				high = v > high ? v : high;
 			}
 			sum += (high - low < column->full ? high - low : column->full) -
-				(was < column->full ? was : column->full);
+				   (was < column->full ? was : column->full);
 		}
 		else
 		{
-			bool		stays = false;
-			bool		there = false;
+			bool stays = false;
+			bool there = false;
 
 			for (uint32_t x = 0; x < n; x++)
 			{
-				int32_t		v = value[match[x]];
+				int32_t v = value[match[x]];
 
 				stays = stays || (v == gone && x != m);
 				there = there || v == new;
@@ -97,7 +97,7 @@ static void
 look_at(Exchange *x, uint32_t l)
 {
 	FreeformWork *work = x->work;
-	uint32_t	slots = x->n * work->degree;
+	uint32_t slots = x->n * work->degree;
 
 	memset(x->by_row, 0, work->padded * sizeof(*x->by_row));
 	freeform_growth(work, x->first + l, x->by_row);
@@ -118,7 +118,7 @@ look_for(Exchange *x, uint32_t slot)
 static void
 weigh(Exchange *x, uint32_t j)
 {
-	uint32_t	slots = x->n * x->work->degree;
+	uint32_t slots = x->n * x->work->degree;
 
 	for (uint32_t slot = 0; slot < slots; slot++)
 		x->net[slot] = x->save[slot] - x->growth[(size_t) slot * x->n + j];
@@ -137,11 +137,11 @@ static bool
 try_pair(Exchange *x, uint32_t j, uint32_t one, uint32_t l, uint32_t other)
 {
 	FreeformWork *work = x->work;
-	uint32_t	degree = work->degree;
-	uint32_t	a = row_of(x, one);
-	uint32_t	b = row_of(x, other);
-	uint32_t	here = x->first + j;
-	uint32_t	there = x->first + l;
+	uint32_t degree = work->degree;
+	uint32_t a = row_of(x, one);
+	uint32_t b = row_of(x, other);
+	uint32_t here = x->first + j;
+	uint32_t there = x->first + l;
 
 	if (freeform_matches(work, a, there) || freeform_matches(work, b, here))
 		return false;
@@ -165,11 +165,11 @@ try_pair(Exchange *x, uint32_t j, uint32_t one, uint32_t l, uint32_t other)
 static bool
 try_slot(Exchange *x, uint32_t j, uint32_t slot)
 {
-	uint32_t	degree = x->work->degree;
+	uint32_t degree = x->work->degree;
 
 	for (uint32_t l = 0; l < x->n; l++)
 	{
-		int32_t		most = x->save[slot] - x->growth[(size_t) slot * x->n + l];
+		int32_t most = x->save[slot] - x->growth[(size_t) slot * x->n + l];
 		const int32_t *net = x->net + (size_t) l * degree;
 
 		for (uint32_t m = 0; m < degree && l != j; m++)
@@ -183,12 +183,13 @@ static KanonStatus
 exchange_block(Exchange *x)
 {
 	FreeformWork *work = x->work;
-	uint32_t	degree = work->degree;
-	bool		better = true;
+	uint32_t degree = work->degree;
+	bool better = true;
 
 	for (uint32_t l = 0; l < x->n; l++)
 	{
-		if (kanon_stop(&work->pace, (uint64_t) x->n * degree + (uint64_t) work->padded * (uint64_t) work->ncolumns / 4))
+		if (kanon_stop(&work->pace,
+					   (uint64_t) x->n * degree + (uint64_t) work->padded * (uint64_t) work->ncolumns / 4))
 			return KANON_CANCELLED;
 		look_at(x, l);
 	}
@@ -213,9 +214,9 @@ exchange_block(Exchange *x)
 KanonStatus
 freeform_exchange(FreeformWork *work)
 {
-	Exchange	x = {.work = work};
-	uint32_t	most = BLOCK_SLOTS / work->degree;
-	size_t		slots;
+	Exchange x = {.work = work};
+	uint32_t most = BLOCK_SLOTS / work->degree;
+	size_t slots;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	most = most < BLOCK_LEAST ? BLOCK_LEAST : most > BLOCK_MOST ? BLOCK_MOST : most;

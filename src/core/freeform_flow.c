@@ -20,30 +20,30 @@ typedef struct Flow
 {
 	const KanonProblem *problem;
 	const KanonRelease *release;
-	KanonPace  *pace;
+	KanonPace *pace;
 	/* arcs: class by class, and by the types that they lead to */
-	const size_t *start;		/* [nclasses + 1] */
-	const uint32_t *type;		/* [narcs] */
-	uint32_t   *class_;			/* [narcs] */
-	size_t	   *by_start;		/* [ntypes + 2]; of a type from by_start[type] on */
-	size_t	   *by_arc;			/* [narcs] */
-	int64_t    *flow;			/* [narcs] */
-	int64_t    *need;			/* [nclasses] that does not flow yet */
-	int64_t    *left;			/* [ntypes] */
+	const size_t *start;  /* [nclasses + 1] */
+	const uint32_t *type; /* [narcs] */
+	uint32_t *class_;     /* [narcs] */
+	size_t *by_start;     /* [ntypes + 2]; of a type from by_start[type] on */
+	size_t *by_arc;       /* [narcs] */
+	int64_t *flow;        /* [narcs] */
+	int64_t *need;        /* [nclasses] that does not flow yet */
+	int64_t *left;        /* [ntypes] */
 	/* layers of nodes that what is needed can reach; 0: not reached */
-	uint32_t   *class_layer;	/* [nclasses] 1 where something is needed */
-	uint32_t   *type_layer;		/* [ntypes] that of the class before it */
-	uint32_t   *queue;			/* [nclasses] */
+	uint32_t *class_layer; /* [nclasses] 1 where something is needed */
+	uint32_t *type_layer;  /* [ntypes] that of the class before it */
+	uint32_t *queue;       /* [nclasses] */
 	/* arcs before these lead to nothing */
-	size_t	   *class_next;		/* [nclasses] */
-	size_t	   *type_next;		/* [ntypes] */
-	size_t	   *path;			/* [2 * nclasses] to a type, back to a class, … */
+	size_t *class_next; /* [nclasses] */
+	size_t *type_next;  /* [ntypes] */
+	size_t *path;       /* [2 * nclasses] to a type, back to a class, … */
 } Flow;
 
 static void
 flow_close(Flow *f)
 {
-	KanonEnv   *env = f->problem->env;
+	KanonEnv *env = f->problem->env;
 
 	kanon_free(env, f->class_);
 	kanon_free(env, f->by_start);
@@ -62,10 +62,10 @@ flow_close(Flow *f)
 static KanonStatus
 flow_open(Flow *f)
 {
-	KanonEnv   *env = f->problem->env;
-	uint32_t	nclasses = f->release->nclasses;
-	uint32_t	ntypes = f->problem->ntypes;
-	size_t		narcs = f->start[nclasses];
+	KanonEnv *env = f->problem->env;
+	uint32_t nclasses = f->release->nclasses;
+	uint32_t ntypes = f->problem->ntypes;
+	size_t narcs = f->start[nclasses];
 
 	f->class_ = kanon_alloc(env, narcs, sizeof(uint32_t));
 	f->by_start = kanon_alloc0(env, (size_t) ntypes + 2, sizeof(size_t));
@@ -79,9 +79,9 @@ flow_open(Flow *f)
 	f->class_next = kanon_alloc(env, nclasses, sizeof(size_t));
 	f->type_next = kanon_alloc(env, ntypes, sizeof(size_t));
 	f->path = kanon_alloc(env, nclasses, 2 * sizeof(size_t));
-	if (f->class_ == NULL || f->by_start == NULL || f->by_arc == NULL || f->flow == NULL ||
-		f->need == NULL || f->left == NULL || f->class_layer == NULL || f->type_layer == NULL ||
-		f->queue == NULL || f->class_next == NULL || f->type_next == NULL || f->path == NULL)
+	if (f->class_ == NULL || f->by_start == NULL || f->by_arc == NULL || f->flow == NULL || f->need == NULL ||
+		f->left == NULL || f->class_layer == NULL || f->type_layer == NULL || f->queue == NULL ||
+		f->class_next == NULL || f->type_next == NULL || f->path == NULL)
 		return KANON_NO_MEMORY;
 	for (size_t a = 0; a < narcs; a++)
 		f->by_start[f->type[a] + 2]++;
@@ -113,7 +113,7 @@ room_on(const Flow *f, size_t arc)
 static int64_t
 begin(Flow *f, int64_t k)
 {
-	int64_t		needed = 0;
+	int64_t needed = 0;
 
 	for (uint32_t type = 0; type < f->problem->ntypes; type++)
 		f->left[type] = k * f->problem->rows[type];
@@ -137,7 +137,7 @@ reach_classes(Flow *f, uint32_t type, uint32_t tail)
 {
 	for (size_t b = f->by_start[type]; b < f->by_start[type + 1]; b++)
 	{
-		uint32_t	class_ = f->class_[f->by_arc[b]];
+		uint32_t class_ = f->class_[f->by_arc[b]];
 
 		if (f->flow[f->by_arc[b]] == 0 || f->class_layer[class_] != 0)
 			continue;
@@ -151,9 +151,9 @@ reach_classes(Flow *f, uint32_t type, uint32_t tail)
 static KanonStatus
 make_layers(Flow *f, bool *reached)
 {
-	uint32_t	nclasses = f->release->nclasses;
-	uint32_t	last = UINT32_MAX;
-	uint32_t	tail = 0;
+	uint32_t nclasses = f->release->nclasses;
+	uint32_t last = UINT32_MAX;
+	uint32_t tail = 0;
 
 	memset(f->type_layer, 0, f->problem->ntypes * sizeof(uint32_t));
 	memcpy(f->type_next, f->by_start, f->problem->ntypes * sizeof(size_t));
@@ -166,11 +166,11 @@ make_layers(Flow *f, bool *reached)
 	}
 	for (uint32_t head = 0; head < tail && f->class_layer[f->queue[head]] <= last; head++)
 	{
-		uint32_t	class_ = f->queue[head];
+		uint32_t class_ = f->queue[head];
 
 		for (size_t a = f->start[class_]; a < f->start[class_ + 1]; a++)
 		{
-			uint32_t	type = f->type[a];
+			uint32_t type = f->type[a];
 
 			if (f->type_layer[type] != 0 || room_on(f, a) == 0)
 				continue;
@@ -196,7 +196,7 @@ arc_to_type(Flow *f, uint32_t class_)
 {
 	for (; f->class_next[class_] < f->start[class_ + 1]; f->class_next[class_]++)
 	{
-		size_t		a = f->class_next[class_];
+		size_t a = f->class_next[class_];
 
 		if (f->type_layer[f->type[a]] == f->class_layer[class_] && room_on(f, a) > 0)
 			return a;
@@ -210,7 +210,7 @@ arc_to_class(Flow *f, uint32_t type)
 {
 	for (; f->type_next[type] < f->by_start[type + 1]; f->type_next[type]++)
 	{
-		size_t		b = f->by_arc[f->type_next[type]];
+		size_t b = f->by_arc[f->type_next[type]];
 
 		if (f->class_layer[f->class_[b]] == f->type_layer[type] + 1 && f->flow[b] > 0)
 			return b;
@@ -222,13 +222,13 @@ arc_to_class(Flow *f, uint32_t type)
 static KanonStatus
 find_path(Flow *f, uint32_t class_, size_t *length)
 {
-	uint32_t	type;
-	size_t		arc;
+	uint32_t type;
+	size_t arc;
 
 	*length = 0;
 	for (;;)
 	{
-		uint64_t	work = f->class_next[class_];
+		uint64_t work = f->class_next[class_];
 
 		arc = arc_to_type(f, class_);
 		work = f->class_next[class_] - work;
@@ -263,9 +263,9 @@ find_path(Flow *f, uint32_t class_, size_t *length)
 static int64_t
 push(Flow *f, size_t length)
 {
-	uint32_t	from = f->class_[f->path[0]];
-	uint32_t	end = f->type[f->path[length - 1]];
-	int64_t		amount = least(f->need[from], f->left[end]);
+	uint32_t from = f->class_[f->path[0]];
+	uint32_t end = f->type[f->path[length - 1]];
+	int64_t amount = least(f->need[from], f->left[end]);
 
 	for (size_t x = 0; x < length; x++)
 		amount = least(amount, x % 2 == 0 ? room_on(f, f->path[x]) : f->flow[f->path[x]]);
@@ -297,9 +297,9 @@ KanonStatus
 kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
 					   const size_t *start, const uint32_t *type, KanonPace *pace, bool *regular)
 {
-	Flow		f = {.problem = problem,.release = release,.pace = pace,.start = start,.type = type};
+	Flow f = {.problem = problem, .release = release, .pace = pace, .start = start, .type = type};
 	KanonStatus status = flow_open(&f);
-	int64_t		needed = status == KANON_OK ? begin(&f, k) : 0;
+	int64_t needed = status == KANON_OK ? begin(&f, k) : 0;
 
 	*regular = true;
 	while (status == KANON_OK && needed > 0 && *regular)

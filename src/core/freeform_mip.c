@@ -36,32 +36,32 @@
 
 typedef struct Mip
 {
-	GlpkGuard	guard;
+	GlpkGuard guard;
 	FreeformWork *work;
-	KanonWatch	watch;
-	uint32_t	ntypes;
-	uint32_t   *type;			/* [n] of each row */
-	uint32_t   *first;			/* [ntypes] a row of each type: its rows follow one another */
-	uint32_t   *rows;			/* [ntypes] */
-	uint32_t	nsets;
-	uint32_t   *set;			/* [nsets * k] types, ascending */
-	double	   *cost;			/* [nsets] 1: nothing is shown */
-	bool	   *kept;			/* [nsets] */
-	int		   *column;			/* [nsets] in the integer program; 0: none */
-	int32_t    *count;			/* [nsets] records of the best solution */
-	int		   *ind;			/* [k + 1] */
-	double	   *val;
-	double		upper;			/* cost of the best solution known, of 1 a record that shows nothing */
-	bool		found;			/* it is GLPK's */
-	double		bound;
-	int64_t		nodes;
-	glp_prob   *lp;
+	KanonWatch watch;
+	uint32_t ntypes;
+	uint32_t *type;  /* [n] of each row */
+	uint32_t *first; /* [ntypes] a row of each type: its rows follow one another */
+	uint32_t *rows;  /* [ntypes] */
+	uint32_t nsets;
+	uint32_t *set;  /* [nsets * k] types, ascending */
+	double *cost;   /* [nsets] 1: nothing is shown */
+	bool *kept;     /* [nsets] */
+	int *column;    /* [nsets] in the integer program; 0: none */
+	int32_t *count; /* [nsets] records of the best solution */
+	int *ind;       /* [k + 1] */
+	double *val;
+	double upper; /* cost of the best solution known, of 1 a record that shows nothing */
+	bool found;   /* it is GLPK's */
+	double bound;
+	int64_t nodes;
+	glp_prob *lp;
 } Mip;
 
 static void
 mip_close(Mip *mip)
 {
-	KanonEnv   *env = mip->work->env;
+	KanonEnv *env = mip->work->env;
 
 	kanon_free(env, mip->type);
 	kanon_free(env, mip->first);
@@ -89,7 +89,7 @@ static bool
 find_types(Mip *mip)
 {
 	const FreeformWork *work = mip->work;
-	KanonEnv   *env = work->env;
+	KanonEnv *env = work->env;
 
 	mip->type = kanon_alloc(env, work->n, sizeof(uint32_t));
 	mip->first = kanon_alloc(env, work->n, sizeof(uint32_t));
@@ -112,7 +112,7 @@ find_types(Mip *mip)
 static double
 count_sets(const Mip *mip, double *ways)
 {
-	uint32_t	k = mip->work->space->k;
+	uint32_t k = mip->work->space->k;
 
 	/* ways[m]: to choose m rows among the types so far */
 	memset(ways, 0, (k + 1) * sizeof(double));
@@ -129,20 +129,20 @@ static double
 set_cost(const Mip *mip, const uint32_t *set)
 {
 	const FreeformWork *work = mip->work;
-	uint32_t	k = work->space->k;
-	int64_t		cost = 0;
+	uint32_t k = work->space->k;
+	int64_t cost = 0;
 
 	for (int c = 0; c < work->ncolumns; c++)
 	{
 		const int32_t *value = work->value[c];
-		int32_t		low = value[mip->first[set[0]]];
-		int32_t		high = low;
-		int64_t		distinct = 0;
+		int32_t low = value[mip->first[set[0]]];
+		int32_t high = low;
+		int64_t distinct = 0;
 
 		for (uint32_t x = 0; x < k; x++)
 		{
-			int32_t		v = value[mip->first[set[x]]];
-			uint32_t	y = 0;
+			int32_t v = value[mip->first[set[x]]];
+			uint32_t y = 0;
 
 			low = v < low ? v : low;
 			high = v > high ? v : high;
@@ -163,11 +163,11 @@ static KanonStatus
 list_sets(Mip *mip)
 {
 	FreeformWork *work = mip->work;
-	KanonEnv   *env = work->env;
-	uint32_t	k = work->space->k;
-	double	   *ways = kanon_alloc(env, (size_t) k + 1, sizeof(double));
-	double		n;
-	uint32_t   *set;
+	KanonEnv *env = work->env;
+	uint32_t k = work->space->k;
+	double *ways = kanon_alloc(env, (size_t) k + 1, sizeof(double));
+	double n;
+	uint32_t *set;
 
 	if (ways == NULL)
 		return KANON_NO_MEMORY;
@@ -184,7 +184,8 @@ list_sets(Mip *mip)
 	mip->kept = kanon_alloc(env, (size_t) n, sizeof(bool));
 	mip->column = kanon_alloc0(env, (size_t) n, sizeof(int));
 	mip->count = kanon_alloc0(env, (size_t) n, sizeof(int32_t));
-	if (mip->set == NULL || mip->cost == NULL || mip->kept == NULL || mip->column == NULL || mip->count == NULL)
+	if (mip->set == NULL || mip->cost == NULL || mip->kept == NULL || mip->column == NULL ||
+		mip->count == NULL)
 		return KANON_NO_MEMORY;
 	set = mip->set;
 	for (uint32_t x = 0, t = 0, used = 0; x < k; x++)
@@ -200,7 +201,7 @@ list_sets(Mip *mip)
 	}
 	while (mip->nsets < (uint32_t) n)
 	{
-		uint32_t	at = k;
+		uint32_t at = k;
 
 		if (kanon_watch(&mip->watch, (int64_t) k * k * work->ncolumns))
 			return KANON_CANCELLED;
@@ -210,9 +211,9 @@ list_sets(Mip *mip)
 		/* the next one: the last place that can go up does, the rest follow it as low as can be */
 		while (at > 0)
 		{
-			uint32_t	t = set[at - 1] + 1;
-			uint32_t	x = at - 1;
-			uint32_t	used = 0;
+			uint32_t t = set[at - 1] + 1;
+			uint32_t x = at - 1;
+			uint32_t used = 0;
 
 			for (; x < k && t < mip->ntypes; x++)
 			{
@@ -236,9 +237,9 @@ list_sets(Mip *mip)
 static void
 load(Mip *mip, bool whole)
 {
-	uint32_t	k = mip->work->space->k;
-	glp_prob   *lp = mip->lp;
-	int			column = 0;
+	uint32_t k = mip->work->space->k;
+	glp_prob *lp = mip->lp;
+	int column = 0;
 
 	for (uint32_t s = 0; s < mip->nsets; s++)
 		mip->column[s] = mip->kept[s] ? ++column : 0;
@@ -251,7 +252,7 @@ load(Mip *mip, bool whole)
 	for (uint32_t s = 0; s < mip->nsets; s++)
 	{
 		const uint32_t *set = mip->set + (size_t) s * k;
-		int			n = 0;
+		int n = 0;
 
 		if (mip->column[s] == 0)
 			continue;
@@ -281,9 +282,9 @@ is_enough(const Mip *mip)
 static void
 on_tree(glp_tree *tree, void *info)
 {
-	Mip		   *mip = info;
-	int			node = glp_ios_best_node(tree);
-	int			total;
+	Mip *mip = info;
+	int node = glp_ios_best_node(tree);
+	int total;
 
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	mip->nodes = total;
@@ -294,8 +295,8 @@ on_tree(glp_tree *tree, void *info)
 		mip->upper = glp_mip_obj_val(mip->lp);
 		mip->found = true;
 		for (uint32_t s = 0; s < mip->nsets; s++)
-			mip->count[s] = mip->column[s] > 0
-				? (int32_t) floor(glp_mip_col_val(mip->lp, mip->column[s]) + 0.5) : 0;
+			mip->count[s] =
+				mip->column[s] > 0 ? (int32_t) floor(glp_mip_col_val(mip->lp, mip->column[s]) + 0.5) : 0;
 	}
 	if (node != 0)
 		mip->bound = fmax(mip->bound, fmin(mip->upper, glp_ios_node_bound(tree, node)));
@@ -306,8 +307,8 @@ on_tree(glp_tree *tree, void *info)
 static KanonStatus
 branch(Mip *mip)
 {
-	glp_iocp	parm;
-	int			rc;
+	glp_iocp parm;
+	int rc;
 
 	glp_init_iocp(&parm);
 	parm.msg_lev = GLP_MSG_ALL;
@@ -320,7 +321,7 @@ branch(Mip *mip)
 	parm.cb_info = mip;
 	if (isfinite(mip->watch.deadline))
 	{
-		double		left = mip->watch.deadline - mip->watch.env->now(mip->watch.env->arg);
+		double left = mip->watch.deadline - mip->watch.env->now(mip->watch.env->arg);
 
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
@@ -341,7 +342,7 @@ branch(Mip *mip)
 static KanonStatus
 solve(void *arg)
 {
-	Mip		   *mip = arg;
+	Mip *mip = arg;
 	KanonStatus status;
 
 	mip->lp = glp_create_prob();
@@ -354,7 +355,8 @@ solve(void *arg)
 		return KANON_OK;
 	/* only these can be part of a cheaper solution */
 	for (uint32_t s = 0; s < mip->nsets; s++)
-		mip->kept[s] = glp_get_col_dual(mip->lp, (int) s + 1) <= mip->upper - mip->bound + CLOSE * mip->work->n;
+		mip->kept[s] =
+			glp_get_col_dual(mip->lp, (int) s + 1) <= mip->upper - mip->bound + CLOSE * mip->work->n;
 	glp_erase_prob(mip->lp);
 	load(mip, true);
 	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
@@ -365,11 +367,11 @@ solve(void *arg)
 static KanonStatus
 make_graph(Mip *mip, KanonFreeformGraph *graph)
 {
-	KanonEnv   *env = mip->work->env;
-	uint32_t	n = mip->work->n;
-	uint32_t	k = mip->work->space->k;
-	uint32_t   *turn = kanon_alloc0(env, mip->ntypes, sizeof(uint32_t));
-	uint32_t	records = 0;
+	KanonEnv *env = mip->work->env;
+	uint32_t n = mip->work->n;
+	uint32_t k = mip->work->space->k;
+	uint32_t *turn = kanon_alloc0(env, mip->ntypes, sizeof(uint32_t));
+	uint32_t records = 0;
 
 	graph->start = kanon_alloc(env, (size_t) n + 1, sizeof(uint32_t));
 	graph->match = kanon_alloc(env, n, k * sizeof(uint32_t));
@@ -384,7 +386,7 @@ make_graph(Mip *mip, KanonFreeformGraph *graph)
 		{
 			for (uint32_t x = 0; x < k; x++)
 			{
-				uint32_t	t = mip->set[(size_t) s * k + x];
+				uint32_t t = mip->set[(size_t) s * k + x];
 
 				graph->match[records * k + x] = mip->first[t] + turn[t]++ % mip->rows[t];
 			}
@@ -400,7 +402,7 @@ static double
 work_cost(Mip *mip)
 {
 	FreeformWork *work = mip->work;
-	double		cost = 0;
+	double cost = 0;
 
 	for (uint32_t j = 0; j < work->n; j++)
 	{
@@ -414,7 +416,7 @@ work_cost(Mip *mip)
 KanonStatus
 freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Mip			mip = {.work = work,.watch = {.env = work->env,.phase = "mip",.deadline = work->space->deadline}};
+	Mip mip = {.work = work, .watch = {.env = work->env, .phase = "mip", .deadline = work->space->deadline}};
 	KanonStatus status = find_types(&mip) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)
@@ -440,7 +442,7 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 	return status;
 }
 
-#else							/* HAVE_GLPK */
+#else /* HAVE_GLPK */
 
 KanonStatus
 freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
@@ -450,4 +452,4 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 	return KANON_UNAVAILABLE;
 }
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */

@@ -28,14 +28,14 @@ lacking(const FreeformWork *work, uint32_t from, uint32_t degree)
 static KanonStatus
 exchange(FreeformWork *work, uint32_t u, uint32_t v)
 {
-	int64_t		best = INT64_MAX;
-	uint32_t	from = 0;
-	uint32_t	to = 0;
+	int64_t best = INT64_MAX;
+	uint32_t from = 0;
+	uint32_t to = 0;
 
 	for (uint32_t x = 0; x < work->n; x++)
 	{
 		const uint32_t *target = work->target + (size_t) x * work->degree;
-		int32_t		weight;
+		int32_t weight;
 
 		if (kanon_stop(&work->pace, (uint64_t) work->degree * (uint64_t) work->ncolumns * 4))
 			return KANON_CANCELLED;
@@ -44,8 +44,8 @@ exchange(FreeformWork *work, uint32_t u, uint32_t v)
 		weight = freeform_pair_weight(work, u, x);
 		for (uint32_t t = 1; t < work->ntarget[x]; t++)
 		{
-			uint32_t	y = target[t];
-			int64_t		cost;
+			uint32_t y = target[t];
+			int64_t cost;
 
 			if (y == x || freeform_matches(work, v, y))
 				continue;
@@ -70,16 +70,16 @@ exchange(FreeformWork *work, uint32_t u, uint32_t v)
 KanonStatus
 freeform_mend(FreeformWork *work, uint32_t degree)
 {
-	uint32_t	lacks = 0;
+	uint32_t lacks = 0;
 
 	for (uint32_t i = 0; i < work->n; i++)
 		if (work->ntarget[i] < degree)
 			lacks += degree - work->ntarget[i];
 	for (; lacks >= 2; lacks -= 2)
 	{
-		uint32_t	u = lacking(work, 0, degree);
-		uint32_t	v = lacking(work, u + 1, degree);
-		uint32_t	other = v;
+		uint32_t u = lacking(work, 0, degree);
+		uint32_t v = lacking(work, u + 1, degree);
+		uint32_t other = v;
 		KanonStatus status;
 
 		while (other < work->n && freeform_matches(work, u, other))

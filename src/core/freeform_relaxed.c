@@ -23,7 +23,7 @@ freeform_next_shown(const FreeformShown *s, uint32_t j, uint32_t from)
 {
 	while (from < s->n)
 	{
-		uint64_t	word = s->bit[j * s->words + from / 64] >> (from % 64);
+		uint64_t word = s->bit[j * s->words + from / 64] >> (from % 64);
 
 		if (word != 0)
 			return from + (uint32_t) __builtin_ctzll(word);
@@ -35,13 +35,14 @@ freeform_next_shown(const FreeformShown *s, uint32_t j, uint32_t from)
 static KanonStatus
 pause_for(FreeformShown *s)
 {
-	return kanon_stop(&s->work->pace, s->n * ((uint64_t) s->work->ncolumns + 1) / 2) ? KANON_CANCELLED : KANON_OK;
+	return kanon_stop(&s->work->pace, s->n * ((uint64_t) s->work->ncolumns + 1) / 2) ? KANON_CANCELLED
+																					 : KANON_OK;
 }
 
 KanonStatus
 freeform_note(FreeformShown *s, uint32_t j)
 {
-	uint64_t   *bit = s->bit + j * s->words;
+	uint64_t *bit = s->bit + j * s->words;
 
 	memset(s->growth, 0, s->work->padded * sizeof(int32_t));
 	freeform_growth(s->work, j, s->growth);
@@ -57,9 +58,9 @@ freeform_note(FreeformShown *s, uint32_t j)
 bool
 freeform_shown_open(FreeformShown *s, FreeformWork *work)
 {
-	KanonEnv   *env = work->env;
+	KanonEnv *env = work->env;
 
-	*s = (FreeformShown) {.work = work,.n = work->n,.words = ((size_t) work->n + 63) / 64};
+	*s = (FreeformShown){.work = work, .n = work->n, .words = ((size_t) work->n + 63) / 64};
 	s->bit = kanon_alloc0(env, s->n, s->words * sizeof(uint64_t));
 	s->growth = kanon_alloc(env, work->padded, sizeof(int32_t));
 	s->count = kanon_alloc0(env, s->n, sizeof(uint32_t));
@@ -70,7 +71,7 @@ freeform_shown_open(FreeformShown *s, FreeformWork *work)
 void
 freeform_shown_close(FreeformShown *s)
 {
-	KanonEnv   *env = s->work->env;
+	KanonEnv *env = s->work->env;
 
 	kanon_free(env, s->bit);
 	kanon_free(env, s->growth);
@@ -81,7 +82,7 @@ freeform_shown_close(FreeformShown *s)
 static uint32_t
 count_shown(const FreeformShown *s, uint32_t j)
 {
-	uint32_t	shown = 0;
+	uint32_t shown = 0;
 
 	for (size_t w = 0; w < s->words; w++)
 		shown += (uint32_t) __builtin_popcountll(s->bit[j * s->words + w]);
@@ -97,7 +98,7 @@ freeform_show_rows(FreeformShown *s)
 
 		while (status == KANON_OK && count_shown(s, j) < s->work->space->k)
 		{
-			uint32_t	best = FREEFORM_NONE;
+			uint32_t best = FREEFORM_NONE;
 
 			for (uint32_t i = 0; i < s->n; i++)
 				if (s->growth[i] > 0 && (best == FREEFORM_NONE || s->growth[i] < s->growth[best]))
@@ -116,14 +117,14 @@ freeform_be_shown(FreeformShown *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 	{
-		uint32_t	k = s->work->space->k;
-		uint32_t	n = 0;
-		uint32_t	lacks = s->count[i] < k ? k - s->count[i] : 0;
+		uint32_t k = s->work->space->k;
+		uint32_t n = 0;
+		uint32_t lacks = s->count[i] < k ? k - s->count[i] : 0;
 		KanonStatus status = pause_for(s);
 
 		for (uint32_t j = 0; j < s->n && lacks > 0; j++)
 			if (!freeform_is_shown(s, j, i))
-				n = freeform_choose(s->choice, n, lacks, (FreeformChoice) {freeform_weight(s->work, i, j), j});
+				n = freeform_choose(s->choice, n, lacks, (FreeformChoice){freeform_weight(s->work, i, j), j});
 		for (uint32_t x = 0; x < n && status == KANON_OK; x++)
 		{
 			freeform_show(s->work, i, s->choice[x].record);
@@ -138,9 +139,9 @@ freeform_be_shown(FreeformShown *s)
 KanonStatus
 freeform_shown_graph(const FreeformShown *s, KanonFreeformGraph *graph)
 {
-	KanonEnv   *env = s->work->env;
-	uint64_t	sum = 0;
-	uint32_t	edges = 0;
+	KanonEnv *env = s->work->env;
+	uint64_t sum = 0;
+	uint32_t edges = 0;
 
 	for (uint32_t j = 0; j < s->n; j++)
 		sum += count_shown(s, j);
@@ -164,7 +165,7 @@ KanonStatus
 freeform_relaxed(FreeformWork *work, KanonFreeformGraph *graph)
 {
 	FreeformShown s;
-	bool		grows = kanon_freeform_promises_records(work->space->method);
+	bool grows = kanon_freeform_promises_records(work->space->method);
 	KanonStatus status = freeform_shown_open(&s, work) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK && grows)

@@ -12,8 +12,8 @@
 static bool
 grow(KanonEnv *env, void **list, size_t *room, size_t need, size_t size)
 {
-	size_t		more = *room + *room / 2 + 1024;
-	void	   *grown;
+	size_t more = *room + *room / 2 + 1024;
+	void *grown;
 
 	if (need <= *room)
 		return true;
@@ -29,7 +29,7 @@ grow(KanonEnv *env, void **list, size_t *room, size_t need, size_t size)
 static uint32_t
 distinct_codes(uint32_t *code, uint32_t n)
 {
-	uint32_t	kept = 1;
+	uint32_t kept = 1;
 
 	kanon_sort(code, code + n, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
 	for (uint32_t x = 1; x < n; x++)
@@ -48,17 +48,17 @@ make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, Kano
 	const KanonColumn *column = &plan->problem->columns[plan->column[c]];
 	const KanonFreeformColumn *priced = &plan->space.columns[c];
 	KanonRelease *release = &plan->release;
-	uint32_t	words = priced->number ? 2 : n + 1;
-	void	   *pool = release->pool;
+	uint32_t words = priced->number ? 2 : n + 1;
+	void *pool = release->pool;
 
 	if (n == 1)
 	{
-		*cell = (KanonCell) {KANON_SHOW_VALUE, code[0]};
+		*cell = (KanonCell){KANON_SHOW_VALUE, code[0]};
 		return KANON_OK;
 	}
 	if (priced->number)
 	{
-		int64_t		width = (int64_t) plan->scale[c][code[n - 1]] - plan->scale[c][code[0]];
+		int64_t width = (int64_t) plan->scale[c][code[n - 1]] - plan->scale[c][code[0]];
 
 		plan->cost += width < priced->full ? width : priced->full;
 	}
@@ -66,7 +66,7 @@ make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, Kano
 		plan->cost += (int64_t) (n - 1) * priced->step;
 	if (priced->number && column->has_null && code[n - 1] == column->distinct - 1)
 	{
-		*cell = (KanonCell) {KANON_SHOW_NOTHING, 0};
+		*cell = (KanonCell){KANON_SHOW_NOTHING, 0};
 		return KANON_OK;
 	}
 	if (release->npool + words > KANON_MAX_TYPES ||
@@ -102,11 +102,11 @@ static KanonStatus
 check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, uint32_t *marks,
 			KanonReport *report)
 {
-	uint32_t	n = graph->n;
-	uint32_t   *count = marks + n;
-	bool		regular = plan->space.method < KANON_FREEFORM_CONCEALMENT;
-	uint32_t	least_records = kanon_freeform_promises_rows(plan->space.method) ? plan->space.k : 1;
-	uint32_t	least_rows = kanon_freeform_promises_records(plan->space.method) ? plan->space.k : 1;
+	uint32_t n = graph->n;
+	uint32_t *count = marks + n;
+	bool regular = plan->space.method < KANON_FREEFORM_CONCEALMENT;
+	uint32_t least_records = kanon_freeform_promises_rows(plan->space.method) ? plan->space.k : 1;
+	uint32_t least_rows = kanon_freeform_promises_records(plan->space.method) ? plan->space.k : 1;
 
 	memset(marks, 0, 2 * (size_t) n * sizeof(uint32_t));
 	for (uint32_t m = 0; m < graph->start[n]; m++)
@@ -117,14 +117,14 @@ check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph
 	}
 	for (uint32_t j = 0; j < n; j++)
 	{
-		uint32_t	degree = graph->start[j + 1] - graph->start[j];
-		bool		given = false;
+		uint32_t degree = graph->start[j + 1] - graph->start[j];
+		bool given = false;
 
 		if (degree < least_rows || count[j] < least_records)
 			return graph_broken(report, p, "a row or record has fewer matches than it must");
 		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
 		{
-			uint32_t	i = graph->match[m];
+			uint32_t i = graph->match[m];
 
 			/* records of a component have the degree of its rows: it is regular */
 			if (regular && (count[i] != degree || degree > plan->space.k + plan->space.symmetric))
@@ -151,8 +151,8 @@ check_mutual(const KanonFreeformGraph *graph, uint32_t p, KanonReport *report)
 	for (uint32_t j = 0; j < graph->n; j++)
 		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
 		{
-			uint32_t	i = graph->match[m];
-			uint32_t	back = graph->start[i];
+			uint32_t i = graph->match[m];
+			uint32_t back = graph->start[i];
 
 			while (back < graph->start[i + 1] && graph->match[back] != j)
 				back++;
@@ -165,13 +165,13 @@ check_mutual(const KanonFreeformGraph *graph, uint32_t p, KanonReport *report)
 static bool
 make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
 {
-	KanonEnv   *env = plan->problem->env;
+	KanonEnv *env = plan->problem->env;
 	KanonRelease *release = &plan->release;
-	size_t		edges = (size_t) release->ngraph + graph->start[graph->n];
-	void	   *match = release->graph;
-	void	   *scratch = plan->scratch;
-	size_t		room = plan->scratch_room;
-	uint32_t	most = graph->n;
+	size_t edges = (size_t) release->ngraph + graph->start[graph->n];
+	void *match = release->graph;
+	void *scratch = plan->scratch;
+	size_t room = plan->scratch_room;
+	uint32_t most = graph->n;
 
 	for (uint32_t j = 0; j < graph->n; j++)
 		if (graph->start[j + 1] - graph->start[j] > most)
@@ -201,17 +201,17 @@ static KanonStatus
 put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t first, uint32_t j)
 {
 	KanonRelease *release = &plan->release;
-	uint32_t	at = release->nclasses;
-	uint32_t	degree = graph->start[j + 1] - graph->start[j];
+	uint32_t at = release->nclasses;
+	uint32_t degree = graph->start[j + 1] - graph->start[j];
 	const uint32_t *match = graph->match + graph->start[j];
-	KanonCell  *cells = release->cells + (size_t) at * (size_t) plan->space.ncolumns;
+	KanonCell *cells = release->cells + (size_t) at * (size_t) plan->space.ncolumns;
 
-	release->classes[at] = (KanonClass) {0, 1};
+	release->classes[at] = (KanonClass){0, 1};
 	for (int c = 0; c < plan->space.ncolumns; c++)
 	{
-		int			column = plan->column[c];
+		int column = plan->column[c];
 		const uint32_t *code = plan->problem->columns[column].code;
-		uint32_t	n;
+		uint32_t n;
 		KanonStatus status;
 
 		for (uint32_t m = 0; m < degree; m++)
@@ -226,18 +226,17 @@ put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t fi
 	for (uint32_t m = 0; m < degree; m++)
 		release->graph[release->ngraph++] = plan->type[first + match[m]];
 	release->graph_start[at + 1] = release->ngraph;
-	release->flows[at] = (KanonFlow) {plan->type[first + graph->given[j]], at, 1};
+	release->flows[at] = (KanonFlow){plan->type[first + graph->given[j]], at, 1};
 	release->nflows = ++release->nclasses;
 	return KANON_OK;
 }
 
 KanonStatus
-kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph,
-				   KanonReport *report)
+kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, KanonReport *report)
 {
-	KanonPace	pace = {plan->problem->env, "match", 0, -1, 0};
-	uint32_t	first;
-	uint32_t	n;
+	KanonPace pace = {plan->problem->env, "match", 0, -1, 0};
+	uint32_t first;
+	uint32_t n;
 	KanonStatus status;
 
 	kanon_freeform_bounds(plan, p, &first, &n);
@@ -250,7 +249,8 @@ kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph
 		status = check_mutual(graph, p, report);
 	for (uint32_t j = 0; j < n && status == KANON_OK; j++)
 	{
-		if (kanon_stop(&pace, (uint64_t) (graph->start[j + 1] - graph->start[j]) * (uint64_t) plan->space.ncolumns * 8))
+		if (kanon_stop(&pace, (uint64_t) (graph->start[j + 1] - graph->start[j]) *
+								  (uint64_t) plan->space.ncolumns * 8))
 			return KANON_CANCELLED;
 		status = put_record(plan, graph, first, j);
 	}
@@ -264,7 +264,7 @@ KanonStatus
 kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *report)
 {
 	const KanonProblem *problem = plan->problem;
-	double		weights = 0;
+	double weights = 0;
 	KanonStatus status;
 
 	for (int c = 0; c < problem->ncolumns; c++)

@@ -18,11 +18,11 @@
 static void
 take_out(FreeformWork *work, uint32_t *record)
 {
-	uint32_t	left = work->degree - 1;
+	uint32_t left = work->degree - 1;
 
 	for (uint32_t i = 0; i < work->n; i++)
 	{
-		uint32_t   *target = work->target + (size_t) i * work->degree;
+		uint32_t *target = work->target + (size_t) i * work->degree;
 
 		record[i] = target[0];
 		memmove(target, target + 1, left * sizeof(*target));
@@ -30,7 +30,7 @@ take_out(FreeformWork *work, uint32_t *record)
 	}
 	for (uint32_t j = 0; j < work->n; j++)
 	{
-		uint32_t   *match = work->match + (size_t) j * work->degree;
+		uint32_t *match = work->match + (size_t) j * work->degree;
 
 		memmove(match, match + 1, left * sizeof(*match));
 		work->nmatch[j] = left;
@@ -41,7 +41,7 @@ take_out(FreeformWork *work, uint32_t *record)
 static int64_t
 cost_of(const FreeformWork *work, const uint32_t *record)
 {
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < work->n; i++)
 		sum += freeform_weight(work, i, record[i]);
@@ -56,9 +56,9 @@ bring_forward(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 
 	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
 	{
-		uint32_t   *target = work->target + (size_t) i * work->degree;
-		uint32_t   *match = work->match + (size_t) record[i] * work->degree;
-		uint32_t	at = 0;
+		uint32_t *target = work->target + (size_t) i * work->degree;
+		uint32_t *match = work->match + (size_t) record[i] * work->degree;
+		uint32_t at = 0;
 
 		while (target[at] != record[i])
 			at++;
@@ -73,12 +73,11 @@ bring_forward(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 }
 
 static KanonStatus
-revisit(FreeformWork *work, FreeformRound make, void *arg, FreeformRandom *random,
-				 uint32_t patience)
+revisit(FreeformWork *work, FreeformRound make, void *arg, FreeformRandom *random, uint32_t patience)
 {
-	uint32_t   *old = kanon_alloc(work->env, work->n, sizeof(uint32_t));
-	uint32_t   *new = kanon_alloc(work->env, work->n, sizeof(uint32_t));
-	uint32_t	stale = 0;
+	uint32_t *old = kanon_alloc(work->env, work->n, sizeof(uint32_t));
+	uint32_t *new = kanon_alloc(work->env, work->n, sizeof(uint32_t));
+	uint32_t stale = 0;
 	KanonStatus status = old != NULL && new != NULL ? KANON_OK : KANON_NO_MEMORY;
 
 	while (status == KANON_OK && stale < patience)

@@ -14,19 +14,19 @@
 typedef struct Ring
 {
 	FreeformWork *work;
-	uint32_t   *row;			/* [n] group by group */
-	uint32_t   *scratch;		/* [n] */
-	uint32_t   *seen;			/* [n] a stamp per value */
-	uint32_t	stamp;
-	const int32_t *value;		/* of the column to sort by */
+	uint32_t *row;     /* [n] group by group */
+	uint32_t *scratch; /* [n] */
+	uint32_t *seen;    /* [n] a stamp per value */
+	uint32_t stamp;
+	const int32_t *value; /* of the column to sort by */
 } Ring;
 
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
 	const int32_t *value = ((Ring *) arg)->value;
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
 
 	if (value[left] != value[right])
 		return value[left] < value[right] ? -1 : 1;
@@ -39,14 +39,14 @@ width(Ring *ring, int c, const uint32_t *row, uint32_t n)
 {
 	const FreeformWork *work = ring->work;
 	const int32_t *value = work->value[c];
-	int32_t		low = value[row[0]];
-	int32_t		high = low;
-	int64_t		distinct = 0;
+	int32_t low = value[row[0]];
+	int32_t high = low;
+	int64_t distinct = 0;
 
 	ring->stamp++;
 	for (uint32_t x = 0; x < n; x++)
 	{
-		int32_t		v = value[row[x]];
+		int32_t v = value[row[x]];
 
 		low = v < low ? v : low;
 		high = v > high ? v : high;
@@ -80,8 +80,8 @@ static KanonStatus
 divide(Ring *ring, uint32_t *row, uint32_t n)
 {
 	FreeformWork *work = ring->work;
-	uint32_t	k = work->space->k;
-	int64_t		widest = -1;
+	uint32_t k = work->space->k;
+	int64_t widest = -1;
 	KanonStatus status;
 
 	if (kanon_stop(&work->pace, (uint64_t) n * ((uint64_t) work->ncolumns + 20)))
@@ -94,7 +94,7 @@ divide(Ring *ring, uint32_t *row, uint32_t n)
 	}
 	for (int c = 0; c < work->ncolumns; c++)
 	{
-		int64_t		this = width(ring, c, row, n);
+		int64_t this = width(ring, c, row, n);
 
 		if (this > widest)
 		{
@@ -110,7 +110,7 @@ divide(Ring *ring, uint32_t *row, uint32_t n)
 KanonStatus
 freeform_ring(FreeformWork *work)
 {
-	Ring		ring = {.work = work};
+	Ring ring = {.work = work};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	ring.row = kanon_alloc(work->env, work->n, sizeof(uint32_t));

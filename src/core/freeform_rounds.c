@@ -20,23 +20,23 @@
 typedef struct Round
 {
 	FreeformWork *work;
-	bool		mutual;
-	uint32_t   *record;			/* [n] that the row has taken in this round, or none */
-	uint32_t   *stamp;			/* [n] marks of swap() */
-	uint32_t	stamps;
-	uint32_t	open;			/* records (rows, when mutual) not taken */
+	bool mutual;
+	uint32_t *record; /* [n] that the row has taken in this round, or none */
+	uint32_t *stamp;  /* [n] marks of swap() */
+	uint32_t stamps;
+	uint32_t open; /* records (rows, when mutual) not taken */
 	/* sort_greedy */
-	FreeformChoice *choice;		/* [n * CHOICES] */
-	uint8_t    *nchoices;		/* [n] */
-	uint8_t    *next;			/* [n] of them */
-	uint32_t   *heap;			/* [n] rows by their next choice */
-	uint32_t	nheap;
+	FreeformChoice *choice; /* [n * CHOICES] */
+	uint8_t *nchoices;      /* [n] */
+	uint8_t *next;          /* [n] of them */
+	uint32_t *heap;         /* [n] rows by their next choice */
+	uint32_t nheap;
 } Round;
 
 static void
 round_close(Round *round)
 {
-	KanonEnv   *env = round->work->env;
+	KanonEnv *env = round->work->env;
 
 	kanon_free(env, round->record);
 	kanon_free(env, round->stamp);
@@ -49,8 +49,8 @@ round_close(Round *round)
 static bool
 round_open(Round *round, bool sorted)
 {
-	KanonEnv   *env = round->work->env;
-	uint32_t	n = round->work->n;
+	KanonEnv *env = round->work->env;
+	uint32_t n = round->work->n;
 
 	round->mutual = round->work->space->symmetric;
 	round->record = kanon_alloc(env, n, sizeof(uint32_t));
@@ -61,8 +61,7 @@ round_open(Round *round, bool sorted)
 		round->nchoices = kanon_alloc(env, n, sizeof(uint8_t));
 		round->next = kanon_alloc(env, n, sizeof(uint8_t));
 		round->heap = kanon_alloc(env, n, sizeof(uint32_t));
-		if (round->choice == NULL || round->nchoices == NULL || round->next == NULL ||
-			round->heap == NULL)
+		if (round->choice == NULL || round->nchoices == NULL || round->next == NULL || round->heap == NULL)
 			return false;
 	}
 	return round->record != NULL && round->stamp != NULL;
@@ -93,17 +92,17 @@ swap(Round *round, uint32_t i)
 	FreeformWork *work = round->work;
 	const uint32_t *target = work->target + (size_t) i * work->degree;
 	const int32_t *weight = freeform_scan(work, i);
-	int64_t		best = INT64_MAX;
-	uint32_t	from = 0;
-	uint32_t	to = 0;
-	uint32_t	mine = ++round->stamps;
+	int64_t best = INT64_MAX;
+	uint32_t from = 0;
+	uint32_t to = 0;
+	uint32_t mine = ++round->stamps;
 
 	for (uint32_t t = 0; t < work->ntarget[i]; t++)
 		round->stamp[target[t]] = mine;
 	/* bit by bit: stamps of records that row i matches are `mine` from here on */
 	for (uint32_t t = 0; t < work->ntarget[i]; t++)
 	{
-		uint32_t	left = target[t];
+		uint32_t left = target[t];
 
 		if (work->closed[left] != 0)
 			continue;
@@ -111,12 +110,13 @@ swap(Round *round, uint32_t i)
 			return KANON_CANCELLED;
 		for (uint32_t x = 0; x < work->n; x++)
 		{
-			uint32_t	record = round->record[x];
-			int64_t		cost;
+			uint32_t record = round->record[x];
+			int64_t cost;
 
 			if (record == FREEFORM_NONE || round->stamp[record] == mine || freeform_matches(work, x, left))
 				continue;
-			cost = (int64_t) weight[record] + freeform_weight(work, x, left) - freeform_weight(work, x, record);
+			cost =
+				(int64_t) weight[record] + freeform_weight(work, x, left) - freeform_weight(work, x, record);
 			if (cost < best)
 			{
 				best = cost;
@@ -142,7 +142,7 @@ greedy_round(Round *round)
 
 	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
 	{
-		uint32_t	best;
+		uint32_t best;
 
 		if (round->record[i] != FREEFORM_NONE)
 			continue;
@@ -161,8 +161,8 @@ greedy_round(Round *round)
 static bool
 before(const Round *round, uint32_t a, uint32_t b)
 {
-	int32_t		left = round->choice[(size_t) a * CHOICES + round->next[a]].weight;
-	int32_t		right = round->choice[(size_t) b * CHOICES + round->next[b]].weight;
+	int32_t left = round->choice[(size_t) a * CHOICES + round->next[a]].weight;
+	int32_t right = round->choice[(size_t) b * CHOICES + round->next[b]].weight;
 
 	return left < right || (left == right && a < b);
 }
@@ -171,11 +171,11 @@ before(const Round *round, uint32_t a, uint32_t b)
 static void
 sink(Round *round, uint32_t at)
 {
-	uint32_t	row = round->heap[at];
+	uint32_t row = round->heap[at];
 
 	for (;;)
 	{
-		uint32_t	child = 2 * at + 1;
+		uint32_t child = 2 * at + 1;
 
 		if (child >= round->nheap)
 			break;
@@ -203,13 +203,13 @@ choices_of_few(Round *round, uint32_t i, const uint32_t *left, uint32_t nleft)
 {
 	FreeformWork *work = round->work;
 	FreeformChoice *choice = round->choice + (size_t) i * CHOICES;
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	freeform_hide(work, i);
 	for (uint32_t x = 0; x < nleft; x++)
 		if (work->closed[left[x]] == 0)
 			n = freeform_choose(choice, n, CHOICES,
-								(FreeformChoice) {freeform_pair_weight(work, i, left[x]), left[x]});
+								(FreeformChoice){freeform_pair_weight(work, i, left[x]), left[x]});
 	freeform_unhide(work, i);
 	return n;
 }
@@ -222,8 +222,8 @@ static KanonStatus
 sorted_round(Round *round)
 {
 	FreeformWork *work = round->work;
-	uint32_t   *left = round->stamp;	/* open records, once these are few */
-	uint32_t	nleft = 0;
+	uint32_t *left = round->stamp; /* open records, once these are few */
+	uint32_t nleft = 0;
 	KanonStatus status = KANON_OK;
 
 	round->nheap = 0;
@@ -234,7 +234,8 @@ sorted_round(Round *round)
 		if (kanon_stop(&work->pace, (uint64_t) work->padded * (uint64_t) work->ncolumns / 4))
 			return KANON_CANCELLED;
 		round->next[i] = 0;
-		round->nchoices[i] = (uint8_t) freeform_choices(work, i, round->choice + (size_t) i * CHOICES, CHOICES);
+		round->nchoices[i] =
+			(uint8_t) freeform_choices(work, i, round->choice + (size_t) i * CHOICES, CHOICES);
 		if (round->nchoices[i] > 0)
 			round->heap[round->nheap++] = i;
 	}
@@ -242,7 +243,7 @@ sorted_round(Round *round)
 		sink(round, at);
 	while (round->nheap > 0)
 	{
-		uint32_t	row = round->heap[0];
+		uint32_t row = round->heap[0];
 		const FreeformChoice *choice = &round->choice[(size_t) row * CHOICES + round->next[row]];
 
 		if (kanon_stop(&work->pace, 16))
@@ -258,7 +259,7 @@ sorted_round(Round *round)
 			sink(round, 0);
 		else
 		{
-			bool		few = round->open < work->n / 16;
+			bool few = round->open < work->n / 16;
 
 			if (few && (nleft == 0 || round->open < nleft / 2))
 			{
@@ -268,11 +269,13 @@ sorted_round(Round *round)
 						left[nleft++] = j;
 			}
 			if (kanon_stop(&work->pace, few ? (uint64_t) nleft * (uint64_t) work->ncolumns * 4
-						   : (uint64_t) work->padded * (uint64_t) work->ncolumns / 2))
+											: (uint64_t) work->padded * (uint64_t) work->ncolumns / 2))
 				return KANON_CANCELLED;
 			round->next[row] = 0;
-			round->nchoices[row] = (uint8_t) (few ? choices_of_few(round, row, left, nleft)
-											  : freeform_choices(work, row, round->choice + (size_t) row * CHOICES, CHOICES));
+			round->nchoices[row] =
+				(uint8_t) (few ? choices_of_few(round, row, left, nleft)
+							   : freeform_choices(work, row, round->choice + (size_t) row * CHOICES,
+												  CHOICES));
 			if (round->nchoices[row] > 0)
 				sink(round, 0);
 			else
@@ -316,7 +319,7 @@ make_round(Round *round, bool sorted)
 static KanonStatus
 sorted_again(void *arg, uint32_t *record)
 {
-	Round	   *round = arg;
+	Round *round = arg;
 	KanonStatus status = make_round(round, true);
 
 	memcpy(record, round->record, round->work->n * sizeof(*record));
@@ -326,7 +329,7 @@ sorted_again(void *arg, uint32_t *record)
 static KanonStatus
 rounds(FreeformWork *work, bool sorted)
 {
-	Round		round = {.work = work};
+	Round round = {.work = work};
 	KanonStatus status = round_open(&round, sorted) ? KANON_OK : KANON_NO_MEMORY;
 
 	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)

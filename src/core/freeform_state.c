@@ -15,8 +15,8 @@
 
 typedef struct Item
 {
-	int32_t		value;
-	uint32_t	row;
+	int32_t value;
+	uint32_t row;
 } Item;
 
 static int
@@ -34,9 +34,9 @@ static KanonStatus
 number_values(FreeformWork *work, int c)
 {
 	const int32_t *value = work->part->value + (size_t) c * work->n;
-	Item	   *items = kanon_alloc(work->env, work->n, sizeof(*items));
-	Item	   *scratch = kanon_alloc(work->env, work->n, sizeof(*items));
-	uint32_t	next = 0;
+	Item *items = kanon_alloc(work->env, work->n, sizeof(*items));
+	Item *scratch = kanon_alloc(work->env, work->n, sizeof(*items));
+	uint32_t next = 0;
 
 	if (items == NULL || scratch == NULL)
 	{
@@ -45,7 +45,7 @@ number_values(FreeformWork *work, int c)
 		return KANON_NO_MEMORY;
 	}
 	for (uint32_t i = 0; i < work->n; i++)
-		items[i] = (Item) {value[i], i};
+		items[i] = (Item){value[i], i};
 	kanon_sort(items, scratch, work->n, sizeof(*items), compare_items, NULL);
 	for (uint32_t i = 0; i < work->n; i++)
 	{
@@ -61,7 +61,7 @@ number_values(FreeformWork *work, int c)
 static KanonStatus
 open_column(FreeformWork *work, int c, uint32_t shown)
 {
-	KanonEnv   *env = work->env;
+	KanonEnv *env = work->env;
 	const KanonFreeformColumn *column = &work->space->columns[c];
 	KanonStatus status = KANON_OK;
 
@@ -103,7 +103,7 @@ open_column(FreeformWork *work, int c, uint32_t shown)
 KanonStatus
 freeform_work_open(FreeformWork *work, uint32_t degree, uint32_t shown)
 {
-	KanonEnv   *env = work->env;
+	KanonEnv *env = work->env;
 	KanonStatus status = KANON_OK;
 
 	work->n = work->part->n;
@@ -136,7 +136,7 @@ freeform_work_open(FreeformWork *work, uint32_t degree, uint32_t shown)
 void
 freeform_work_close(FreeformWork *work)
 {
-	KanonEnv   *env = work->env;
+	KanonEnv *env = work->env;
 
 	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
 	{
@@ -161,7 +161,7 @@ static bool
 shows(const FreeformWork *work, int c, uint32_t j, uint32_t value)
 {
 	const uint32_t *set = work->set[c] + (size_t) j * work->room[c];
-	uint32_t	n = work->count[c][j];
+	uint32_t n = work->count[c][j];
 
 	for (uint32_t s = 0; s < n; s++)
 		if (set[s] == value)
@@ -174,7 +174,7 @@ freeform_show(FreeformWork *work, uint32_t i, uint32_t j)
 {
 	for (int c = 0; c < work->ncolumns; c++)
 	{
-		int32_t		value = work->value[c][i];
+		int32_t value = work->value[c][i];
 
 		if (work->space->columns[c].number)
 		{
@@ -203,7 +203,7 @@ freeform_show_matches(FreeformWork *work, uint32_t j)
 
 	for (int c = 0; c < work->ncolumns; c++)
 	{
-		int32_t		value = work->value[c][match[0]];
+		int32_t value = work->value[c][match[0]];
 
 		if (work->space->columns[c].number)
 			work->low[c][j] = work->high[c][j] = value;
@@ -220,7 +220,7 @@ freeform_show_matches(FreeformWork *work, uint32_t j)
 static void
 take_out(uint32_t *list, uint32_t *n, uint32_t what)
 {
-	uint32_t	at = 0;
+	uint32_t at = 0;
 
 	while (list[at] != what)
 		at++;
@@ -256,20 +256,20 @@ range_cost(int32_t width, int32_t full)
 int32_t
 freeform_weight(const FreeformWork *work, uint32_t i, uint32_t j)
 {
-	int32_t		weight = 0;
+	int32_t weight = 0;
 
 	for (int c = 0; c < work->ncolumns; c++)
 	{
 		const KanonFreeformColumn *column = &work->space->columns[c];
-		int32_t		value = work->value[c][i];
+		int32_t value = work->value[c][i];
 
 		if (column->number)
 		{
-			int32_t		low = work->low[c][j];
-			int32_t		high = work->high[c][j];
+			int32_t low = work->low[c][j];
+			int32_t high = work->high[c][j];
 
 			weight += range_cost((high > value ? high : value) - (low < value ? low : value), column->full) -
-				range_cost(high - low, column->full);
+					  range_cost(high - low, column->full);
 		}
 		else if (!shows(work, c, j, (uint32_t) value))
 			weight += work->step[c];
@@ -288,8 +288,8 @@ freeform_scan_begin(FreeformWork *work)
 {
 	for (int c = 0; c < work->ncolumns; c++)
 	{
-		uint32_t   *start = work->has_start[c];
-		uint32_t	room = work->room[c];
+		uint32_t *start = work->has_start[c];
+		uint32_t room = work->room[c];
 
 		if (work->space->columns[c].number)
 			continue;
@@ -316,8 +316,8 @@ add_range(int32_t *restrict to, const int32_t *restrict from, const int32_t *res
 {
 	for (int x = 0; x < FREEFORM_BLOCK; x++)
 	{
-		int32_t		below = low[x] - value;
-		int32_t		above = value - high[x];
+		int32_t below = low[x] - value;
+		int32_t above = value - high[x];
 
 		to[x] = from[x] + (below > 0 ? below : 0) + (above > 0 ? above : 0);
 	}
@@ -329,8 +329,8 @@ add_capped(int32_t *restrict to, const int32_t *restrict from, const int32_t *re
 {
 	for (int x = 0; x < FREEFORM_BLOCK; x++)
 	{
-		int32_t		width = high[x] - low[x];
-		int32_t		wide = (high[x] > value ? high[x] : value) - (low[x] < value ? low[x] : value);
+		int32_t width = high[x] - low[x];
+		int32_t wide = (high[x] > value ? high[x] : value) - (low[x] < value ? low[x] : value);
 
 		to[x] = from[x] + (wide < full ? wide : full) - (width < full ? width : full);
 	}
@@ -345,15 +345,14 @@ add_step(int32_t *restrict to, const int32_t *restrict from, int32_t step)
 
 /* The growth of one range by each of a block of values. */
 static void
-grow_range(int32_t *restrict growth, const int32_t *restrict value, int32_t low, int32_t high,
-		   int32_t full)
+grow_range(int32_t *restrict growth, const int32_t *restrict value, int32_t low, int32_t high, int32_t full)
 {
-	int32_t		width = high - low;
-	int32_t		was = width < full ? width : full;
+	int32_t width = high - low;
+	int32_t was = width < full ? width : full;
 
 	for (int x = 0; x < FREEFORM_BLOCK; x++)
 	{
-		int32_t		wide = (high > value[x] ? high : value[x]) - (low < value[x] ? low : value[x]);
+		int32_t wide = (high > value[x] ? high : value[x]) - (low < value[x] ? low : value[x]);
 
 		growth[x] += (wide < full ? wide : full) - was;
 	}
@@ -365,9 +364,9 @@ scan_column(FreeformWork *work, int c, uint32_t i)
 {
 	const KanonFreeformColumn *column = &work->space->columns[c];
 	const int32_t *from = work->sum + (size_t) c * work->padded;
-	int32_t    *to = work->sum + ((size_t) c + 1) * work->padded;
-	int32_t		value = work->value[c][i];
-	int32_t		step = work->step[c];
+	int32_t *to = work->sum + ((size_t) c + 1) * work->padded;
+	int32_t value = work->value[c][i];
+	int32_t step = work->step[c];
 
 	for (uint32_t j = 0; j < work->padded; j += FREEFORM_BLOCK)
 	{
@@ -381,7 +380,7 @@ scan_column(FreeformWork *work, int c, uint32_t i)
 	if (!column->number)
 	{
 		const uint32_t *has = work->has[c];
-		uint32_t	end = work->has_start[c][value + 1];
+		uint32_t end = work->has_start[c][value + 1];
 
 		for (uint32_t h = work->has_start[c][value]; h < end; h++)
 			to[has[h]] -= step;
@@ -395,12 +394,12 @@ freeform_growth(FreeformWork *work, uint32_t j, int32_t *growth)
 	{
 		const KanonFreeformColumn *column = &work->space->columns[c];
 		const int32_t *value = work->value[c];
-		int32_t    *miss = work->miss[c];
+		int32_t *miss = work->miss[c];
 
 		if (column->number)
 		{
-			int32_t		low = work->low[c][j];
-			int32_t		high = work->high[c][j];
+			int32_t low = work->low[c][j];
+			int32_t high = work->high[c][j];
 
 			for (uint32_t x = 0; x < work->padded; x += FREEFORM_BLOCK)
 				grow_range(growth + x, value + x, low, high, column->full);
@@ -418,7 +417,7 @@ freeform_growth(FreeformWork *work, uint32_t j, int32_t *growth)
 const int32_t *
 freeform_scan(FreeformWork *work, uint32_t i)
 {
-	int			c = 0;
+	int c = 0;
 
 	if (work->scanned == FREEFORM_NONE)
 		memset(work->sum, 0, work->padded * sizeof(*work->sum));
@@ -430,7 +429,7 @@ freeform_scan(FreeformWork *work, uint32_t i)
 	work->scanned = i;
 	if (work->space->symmetric)
 	{
-		int32_t    *both = work->sum + ((size_t) work->ncolumns + 1) * work->padded;
+		int32_t *both = work->sum + ((size_t) work->ncolumns + 1) * work->padded;
 
 		memcpy(both, both - work->padded, work->padded * sizeof(*both));
 		freeform_growth(work, i, both);
@@ -461,11 +460,11 @@ freeform_unhide(FreeformWork *work, uint32_t i)
 static int32_t
 block_least(const int32_t *restrict weight, const int32_t *restrict closed)
 {
-	int32_t		least = INT32_MAX;
+	int32_t least = INT32_MAX;
 
 	for (int x = 0; x < FREEFORM_BLOCK; x++)
 	{
-		int32_t		sum = weight[x] + closed[x];
+		int32_t sum = weight[x] + closed[x];
 
 		least = sum < least ? sum : least;
 	}
@@ -476,13 +475,13 @@ uint32_t
 freeform_best(FreeformWork *work, uint32_t i)
 {
 	const int32_t *weight = freeform_scan(work, i);
-	int32_t		best = FREEFORM_HIDDEN;
-	uint32_t	from = FREEFORM_NONE;
+	int32_t best = FREEFORM_HIDDEN;
+	uint32_t from = FREEFORM_NONE;
 
 	freeform_hide(work, i);
 	for (uint32_t j = 0; j < work->padded; j += FREEFORM_BLOCK)
 	{
-		int32_t		least = block_least(weight + j, work->closed + j);
+		int32_t least = block_least(weight + j, work->closed + j);
 
 		if (least < best)
 		{
@@ -500,7 +499,7 @@ freeform_best(FreeformWork *work, uint32_t i)
 uint32_t
 freeform_choose(FreeformChoice *choice, uint32_t n, uint32_t room, FreeformChoice new)
 {
-	uint32_t	at = n < room ? n : room - 1;
+	uint32_t at = n < room ? n : room - 1;
 
 	if (n == room && choice[at].weight <= new.weight)
 		return n;
@@ -517,8 +516,8 @@ uint32_t
 freeform_choices(FreeformWork *work, uint32_t i, FreeformChoice *choice, uint32_t room)
 {
 	const int32_t *weight = freeform_scan(work, i);
-	int32_t		worst = FREEFORM_HIDDEN;
-	uint32_t	n = 0;
+	int32_t worst = FREEFORM_HIDDEN;
+	uint32_t n = 0;
 
 	freeform_hide(work, i);
 	for (uint32_t j = 0; j < work->padded; j += FREEFORM_BLOCK)
@@ -528,7 +527,7 @@ freeform_choices(FreeformWork *work, uint32_t i, FreeformChoice *choice, uint32_
 		for (uint32_t x = j; x < j + FREEFORM_BLOCK; x++)
 			if (weight[x] + work->closed[x] < worst)
 			{
-				n = freeform_choose(choice, n, room, (FreeformChoice) {weight[x], x});
+				n = freeform_choose(choice, n, room, (FreeformChoice){weight[x], x});
 				if (n == room)
 					worst = choice[room - 1].weight;
 			}

@@ -26,51 +26,51 @@
 /* freeform_draw.c */
 typedef struct FreeformRandom
 {
-	KanonStrongRandom strong;	/* NULL: state is all there is */
-	uint64_t	state;
-	uint64_t	pool[64];
-	int			left;
-	bool		failed;			/* strong had nothing */
+	KanonStrongRandom strong; /* NULL: state is all there is */
+	uint64_t state;
+	uint64_t pool[64];
+	int left;
+	bool failed; /* strong had nothing */
 } FreeformRandom;
 
 typedef struct FreeformWork
 {
-	KanonEnv   *env;
+	KanonEnv *env;
 	const KanonFreeformSpace *space;
 	const KanonFreeformPart *part;
-	KanonPace	pace;
+	KanonPace pace;
 	FreeformRandom random;
-	char	   *detail;
-	size_t		detail_size;
+	char *detail;
+	size_t detail_size;
 
-	uint32_t	n;
-	uint32_t	padded;			/* n, to whole blocks */
-	uint32_t	degree;			/* matches that every row and record will have */
-	int			ncolumns;
-	int32_t    *value[KANON_MAX_COLUMNS];	/* [padded] place, or number of the value in the part */
-	uint32_t	nvalues[KANON_MAX_COLUMNS]; /* where it is no number */
-	int32_t		step[KANON_MAX_COLUMNS];
+	uint32_t n;
+	uint32_t padded; /* n, to whole blocks */
+	uint32_t degree; /* matches that every row and record will have */
+	int ncolumns;
+	int32_t *value[KANON_MAX_COLUMNS];   /* [padded] place, or number of the value in the part */
+	uint32_t nvalues[KANON_MAX_COLUMNS]; /* where it is no number */
+	int32_t step[KANON_MAX_COLUMNS];
 
 	/* what records show */
-	int32_t    *low[KANON_MAX_COLUMNS]; /* [padded] numbers */
-	int32_t    *high[KANON_MAX_COLUMNS];
-	uint32_t   *set[KANON_MAX_COLUMNS]; /* [n * room] others */
-	uint32_t   *count[KANON_MAX_COLUMNS];	/* [n] */
-	uint32_t	room[KANON_MAX_COLUMNS];
+	int32_t *low[KANON_MAX_COLUMNS]; /* [padded] numbers */
+	int32_t *high[KANON_MAX_COLUMNS];
+	uint32_t *set[KANON_MAX_COLUMNS];   /* [n * room] others */
+	uint32_t *count[KANON_MAX_COLUMNS]; /* [n] */
+	uint32_t room[KANON_MAX_COLUMNS];
 
 	/* the graph; the first match of record j is row j */
-	uint32_t   *match;			/* [n * degree] rows of each record */
-	uint32_t   *nmatch;			/* [n] */
-	uint32_t   *target;			/* [n * degree] records of each row */
-	uint32_t   *ntarget;		/* [n] */
+	uint32_t *match;   /* [n * degree] rows of each record */
+	uint32_t *nmatch;  /* [n] */
+	uint32_t *target;  /* [n * degree] records of each row */
+	uint32_t *ntarget; /* [n] */
 
 	/* weights of one row against all records, column by column */
-	int32_t    *sum;			/* [(ncolumns + 1) * padded] */
-	uint32_t	scanned;		/* the row, or none */
-	uint32_t   *has[KANON_MAX_COLUMNS]; /* records that show a value, value by value */
-	uint32_t   *has_start[KANON_MAX_COLUMNS];	/* [nvalues + 1] */
-	int32_t    *miss[KANON_MAX_COLUMNS];	/* [nvalues] scratch of growth */
-	int32_t    *closed;			/* [padded] 0, or NEVER: not to be had */
+	int32_t *sum;                           /* [(ncolumns + 1) * padded] */
+	uint32_t scanned;                       /* the row, or none */
+	uint32_t *has[KANON_MAX_COLUMNS];       /* records that show a value, value by value */
+	uint32_t *has_start[KANON_MAX_COLUMNS]; /* [nvalues + 1] */
+	int32_t *miss[KANON_MAX_COLUMNS];       /* [nvalues] scratch of growth */
+	int32_t *closed;                        /* [padded] 0, or NEVER: not to be had */
 } FreeformWork;
 
 /* freeform_state.c */
@@ -119,14 +119,13 @@ extern uint32_t freeform_best(FreeformWork *work, uint32_t i);
 /* The `room` best such records at most, cheapest first; how many there are. */
 typedef struct FreeformChoice
 {
-	int32_t		weight;
-	uint32_t	record;
+	int32_t weight;
+	uint32_t record;
 } FreeformChoice;
 
 /* Puts one into a list of the `room` best, in order; how many there are now. */
 extern uint32_t freeform_choose(FreeformChoice *choice, uint32_t n, uint32_t room, FreeformChoice new);
-extern uint32_t freeform_choices(FreeformWork *work, uint32_t i, FreeformChoice *choice,
-								 uint32_t room);
+extern uint32_t freeform_choices(FreeformWork *work, uint32_t i, FreeformChoice *choice, uint32_t room);
 
 /* Hides the records that row i matches from best and choices, and shows them again. */
 extern void freeform_hide(FreeformWork *work, uint32_t i);
@@ -140,7 +139,7 @@ extern KanonStatus freeform_sort_greedy(FreeformWork *work);
  * freeform_revisit.c.  A round gives each row one more record: record[n].  Every
  * round so far must have been one of all rows, in the order of their matches.
  */
-typedef KanonStatus (*FreeformRound) (void *arg, uint32_t *record);
+typedef KanonStatus (*FreeformRound)(void *arg, uint32_t *record);
 
 /* Rounds made anew and rows exchanged, as long as that pays. */
 extern KanonStatus freeform_improve(FreeformWork *work, FreeformRound make, void *arg);
@@ -167,12 +166,12 @@ extern KanonStatus freeform_ring(FreeformWork *work);
 typedef struct FreeformShown
 {
 	FreeformWork *work;
-	uint32_t	n;
-	size_t		words;
-	uint64_t   *bit;			/* [n * words] record by record */
-	int32_t    *growth;			/* [padded] of the record that was noted last, by each row */
-	uint32_t   *count;			/* [n] records that show each row */
-	FreeformChoice *choice;		/* [k] */
+	uint32_t n;
+	size_t words;
+	uint64_t *bit;          /* [n * words] record by record */
+	int32_t *growth;        /* [padded] of the record that was noted last, by each row */
+	uint32_t *count;        /* [n] records that show each row */
+	FreeformChoice *choice; /* [k] */
 } FreeformShown;
 
 /* Nothing is noted yet.  false: no memory; freeform_shown_close in any case. */

@@ -10,8 +10,7 @@
 #include "population.h"
 
 const char *const kanon_metric_names[] = {
-	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL
-};
+	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL};
 
 const char *const kanon_search_names[] = {"samarati", "incognito", "flash", "speedy", NULL};
 
@@ -21,19 +20,19 @@ typedef struct FullDomain
 	const KanonFullDomainOptions *options;
 	KanonReport *report;
 	KanonMaskIndex *index;
-	KanonPace	pace;
-	Lattice		lattice;
-	Metric		metric;
-	Search		search;
-	int64_t		rows;
-	uint32_t   *class_of;		/* [ntypes] of the chosen node */
+	KanonPace pace;
+	Lattice lattice;
+	Metric metric;
+	Search search;
+	int64_t rows;
+	uint32_t *class_of; /* [ntypes] of the chosen node */
 } FullDomain;
 
 /* A share of the rows; 0.29 of 100 are 29, though 0.29 * 100 is less. */
 static int64_t
 limit_rows(double share, int64_t rows)
 {
-	double		limit = floor(share * (double) rows * (1 + 4 * DBL_EPSILON));
+	double limit = floor(share * (double) rows * (1 + 4 * DBL_EPSILON));
 
 	return limit >= (double) rows ? rows : (int64_t) limit;
 }
@@ -41,9 +40,9 @@ limit_rows(double share, int64_t rows)
 static KanonStatus
 take_search(FullDomain *solver)
 {
-	KanonEnv   *env = solver->problem->env;
-	Search	   *search = &solver->search;
-	size_t		n = solver->lattice.nnodes;
+	KanonEnv *env = solver->problem->env;
+	Search *search = &solver->search;
+	size_t n = solver->lattice.nnodes;
 
 	search->tag = kanon_alloc0(env, n, sizeof(*search->tag));
 	search->rising = kanon_alloc(env, n, sizeof(*search->rising));
@@ -59,9 +58,11 @@ take_search(FullDomain *solver)
 		if (search->classes == NULL)
 			return KANON_NO_MEMORY;
 	}
-	return search->tag != NULL && search->rising != NULL && search->falling != NULL
-		&& search->value != NULL && search->suppressed != NULL && search->order != NULL && search->rank != NULL
-		&& search->stack != NULL ? KANON_OK : KANON_NO_MEMORY;
+	return search->tag != NULL && search->rising != NULL && search->falling != NULL &&
+				   search->value != NULL && search->suppressed != NULL && search->order != NULL &&
+				   search->rank != NULL && search->stack != NULL
+			   ? KANON_OK
+			   : KANON_NO_MEMORY;
 }
 
 /* Does a class that keeps the rules keep them with any rows more, too? */
@@ -79,7 +80,7 @@ prepare(FullDomain *solver)
 {
 	const KanonProblem *problem = solver->problem;
 	const KanonFullDomainOptions *options = solver->options;
-	Search	   *search = &solver->search;
+	Search *search = &solver->search;
 	KanonStatus status = lattice_open(problem, &solver->lattice, solver->report);
 
 	if (status == KANON_OK)
@@ -98,13 +99,13 @@ prepare(FullDomain *solver)
 	search->explore = options->explore;
 	/* without suppressed rows only classes are merged, else also classes with groups that are none */
 	search->tags = search->limit == 0 ? problem->privacy == NULL || kanon_privacy_monotone(problem->privacy)
-		: rules_grow(problem);
+									  : rules_grow(problem);
 	search->best = search->nearest = UINT32_MAX;
 	status = take_search(solver);
 	if (status == KANON_OK)
 		status = checker_open(problem, &solver->lattice, &solver->metric, search->limit,
-							  options->search == KANON_SEARCH_SPEEDY ? options->team : NULL,
-							  &solver->pace, &search->checker, solver->report);
+							  options->search == KANON_SEARCH_SPEEDY ? options->team : NULL, &solver->pace,
+							  &search->checker, solver->report);
 	return status;
 }
 
@@ -114,10 +115,12 @@ write_levels(const Lattice *lattice, uint32_t node, char *text)
 {
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		int			level = lattice_level(lattice, node, q);
+		int level = lattice_level(lattice, node, q);
 
-		*text++ = (char) (level == 0 ? '-' : level == lattice->height[q] ? '*'
-						  : level < 10 ? '0' + level : 'A' + level - 10);
+		*text++ = (char) (level == 0                    ? '-'
+						  : level == lattice->height[q] ? '*'
+						  : level < 10                  ? '0' + level
+														: 'A' + level - 10);
 	}
 	*text = '\0';
 }
@@ -127,7 +130,7 @@ static KanonStatus
 no_node(const FullDomain *solver)
 {
 	const Search *search = &solver->search;
-	char		levels[KANON_MAX_COLUMNS + 1];
+	char levels[KANON_MAX_COLUMNS + 1];
 
 	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
 		if ((search->tag[node] & TAG_LEFT_OVER) != 0)
@@ -153,7 +156,7 @@ static KanonNode
 describe(const FullDomain *solver, uint32_t node)
 {
 	const Search *search = &solver->search;
-	KanonNode	result = {.pattern = lattice_pattern(&solver->lattice, node)};
+	KanonNode result = {.pattern = lattice_pattern(&solver->lattice, node)};
 
 	result.fulfils = (search->tag[node] & TAG_YES) != 0;
 	result.checked = (search->tag[node] & TAG_CHECKED) != 0;
@@ -176,7 +179,8 @@ fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 	outcome->nodes = solver->lattice.nnodes;
 	outcome->checked = search->checked;
 	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
-		outcome->tagged += (search->tag[node] & (TAG_YES | TAG_NO)) != 0 && (search->tag[node] & TAG_CHECKED) == 0;
+		outcome->tagged +=
+			(search->tag[node] & (TAG_YES | TAG_NO)) != 0 && (search->tag[node] & TAG_CHECKED) == 0;
 	outcome->rolled_up = checker_rolled_up(search->checker);
 	outcome->members = checker_members(search->checker);
 	outcome->best = describe(solver, search->best);
@@ -200,7 +204,7 @@ show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonC
 	class->pattern = pattern;
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		bool		shown = (pattern & KANON_BIT(c)) == 0;
+		bool shown = (pattern & KANON_BIT(c)) == 0;
 
 		cell[c].show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
 		cell[c].code = shown ? problem->columns[c].code[type] & KANON_MAX_TYPES : 0;
@@ -211,14 +215,16 @@ static KanonStatus
 make_release(const FullDomain *solver, const Count *count, KanonRelease *release)
 {
 	const KanonProblem *problem = solver->problem;
-	KanonEnv   *env = problem->env;
-	size_t		ncolumns = (size_t) problem->ncolumns;
+	KanonEnv *env = problem->env;
+	size_t ncolumns = (size_t) problem->ncolumns;
 	KanonPattern pattern = lattice_pattern(&solver->lattice, solver->search.best);
-	uint32_t	nclasses = (uint32_t) count->classes;
+	uint32_t nclasses = (uint32_t) count->classes;
 	/* the suppressed rows' class is the last one */
-	uint32_t	target = count->rest_is_class || (count->suppressed > 0 && problem->residual == KANON_RESIDUAL_SUPPRESS)
-		? nclasses : KANON_DROPPED;
-	KanonPace	pace = solver->pace;
+	uint32_t target =
+		count->rest_is_class || (count->suppressed > 0 && problem->residual == KANON_RESIDUAL_SUPPRESS)
+			? nclasses
+			: KANON_DROPPED;
+	KanonPace pace = solver->pace;
 
 	release->classes = kanon_alloc0(env, (size_t) nclasses + 1, sizeof(KanonClass));
 	release->cells = kanon_alloc(env, ((size_t) nclasses + 1) * ncolumns, sizeof(KanonCell));
@@ -227,15 +233,15 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 		return KANON_NO_MEMORY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 	{
-		uint32_t	class = solver->class_of[type];
+		uint32_t class = solver->class_of[type];
 
 		if (kanon_stop(&pace, 4))
 			return KANON_CANCELLED;
-		release->flows[type] = (KanonFlow) {type, class == UINT32_MAX ? target : class, problem->rows[type]};
+		release->flows[type] = (KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type]};
 		if (class == UINT32_MAX || release->classes[class].rows > 0)
 			continue;
 		show_class(solver, pattern, type, &release->classes[class], release->cells + class * ncolumns);
-		release->classes[class].rows = 1;	/* shown; the rows are counted in the end */
+		release->classes[class].rows = 1; /* shown; the rows are counted in the end */
 	}
 	release->nflows = problem->ntypes;
 	release->nclasses = nclasses;
@@ -248,9 +254,9 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 static KanonStatus
 solve(FullDomain *solver, KanonRelease *release)
 {
-	KanonEnv   *env = solver->problem->env;
-	Search	   *search = &solver->search;
-	Count		count;
+	KanonEnv *env = solver->problem->env;
+	Search *search = &solver->search;
+	Count count;
 	KanonStatus status = prepare(solver);
 
 	if (status == KANON_OK)
@@ -276,14 +282,12 @@ solve(FullDomain *solver, KanonRelease *release)
 KanonStatus
 kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	FullDomain	solver = {
-		.problem = problem,
-		.options = problem->full_domain,
-		.report = report,
-		.pace = {env, "search", 0, -1, 0}
-	};
-	double		start = env->now(env->arg);
+	KanonEnv *env = problem->env;
+	FullDomain solver = {.problem = problem,
+						 .options = problem->full_domain,
+						 .report = report,
+						 .pace = {env, "search", 0, -1, 0}};
+	double start = env->now(env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

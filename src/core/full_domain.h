@@ -27,12 +27,12 @@
  */
 typedef enum KanonMetric
 {
-	KANON_METRIC_LOSS,			/* 0 .. 1 */
-	KANON_METRIC_PRECISION,		/* 1 nothing lost .. 0 everything: the largest is sought */
+	KANON_METRIC_LOSS,      /* 0 .. 1 */
+	KANON_METRIC_PRECISION, /* 1 nothing lost .. 0 everything: the largest is sought */
 	KANON_METRIC_DISCERNIBILITY,
-	KANON_METRIC_AVERAGE,		/* rows by classes */
-	KANON_METRIC_ENTROPY,		/* 0 .. 1, of what suppressing every cell would lose */
-	KANON_METRIC_HEIGHT			/* sum of the levels */
+	KANON_METRIC_AVERAGE, /* rows by classes */
+	KANON_METRIC_ENTROPY, /* 0 .. 1, of what suppressing every cell would lose */
+	KANON_METRIC_HEIGHT   /* sum of the levels */
 } KanonMetric;
 
 /* All of them find the same node; full_domain_search.c has the papers. */
@@ -41,7 +41,7 @@ typedef enum KanonSearch
 	KANON_SEARCH_SAMARATI,
 	KANON_SEARCH_INCOGNITO,
 	KANON_SEARCH_FLASH,
-	KANON_SEARCH_SPEEDY			/* flash, whose nodes a team checks */
+	KANON_SEARCH_SPEEDY /* flash, whose nodes a team checks */
 } KanonSearch;
 
 /*
@@ -53,10 +53,10 @@ typedef enum KanonSearch
  */
 typedef struct KanonTeam
 {
-	void	   *arg;
-	void	   *(*open) (void *arg, size_t size, int *members);
-	void		(*start) (void *arg);
-	bool		(*wait) (void *arg);
+	void *arg;
+	void *(*open)(void *arg, size_t size, int *members);
+	void (*start)(void *arg);
+	bool (*wait)(void *arg);
 } KanonTeam;
 
 /* A member's own state; memory is that of the common block, as open gave it. */
@@ -69,33 +69,33 @@ extern void kanon_member_close(KanonMember *member);
 typedef struct KanonNode
 {
 	KanonPattern pattern;
-	bool		fulfils;		/* the rules, within the suppression limit */
-	bool		checked;		/* else tagged: the rest is not known */
-	double		metric;			/* of nodes that fulfil the rules */
-	int64_t		suppressed;		/* rows */
-	int64_t		classes;		/* beside the suppressed rows */
+	bool fulfils;       /* the rules, within the suppression limit */
+	bool checked;       /* else tagged: the rest is not known */
+	double metric;      /* of nodes that fulfil the rules */
+	int64_t suppressed; /* rows */
+	int64_t classes;    /* beside the suppressed rows */
 } KanonNode;
 
 /* What a search has found, and what it took. */
 typedef struct KanonOutcome
 {
-	int64_t		nodes;			/* in the lattice */
-	int64_t		checked;		/* nodes whose classes were counted */
-	int64_t		tagged;			/* nodes whose verdict followed from others' */
-	int64_t		rolled_up;		/* checks that began with another node's classes */
-	int			members;		/* processes that took part */
-	KanonNode	best;			/* the node chosen */
-	KanonNode  *all;			/* [nodes] from no level to all levels, when explored; env memory */
+	int64_t nodes;     /* in the lattice */
+	int64_t checked;   /* nodes whose classes were counted */
+	int64_t tagged;    /* nodes whose verdict followed from others' */
+	int64_t rolled_up; /* checks that began with another node's classes */
+	int members;       /* processes that took part */
+	KanonNode best;    /* the node chosen */
+	KanonNode *all;    /* [nodes] from no level to all levels, when explored; env memory */
 } KanonOutcome;
 
 typedef struct KanonFullDomainOptions
 {
-	double		suppression_limit;	/* share of the rows, 0 .. 1 */
+	double suppression_limit; /* share of the rows, 0 .. 1 */
 	KanonMetric metric;
 	KanonSearch search;
-	bool		explore;		/* fill outcome->all; a check for every node that fulfils the rules */
-	const KanonTeam *team;		/* for KANON_SEARCH_SPEEDY; NULL: alone */
-	KanonOutcome *outcome;		/* out */
+	bool explore;          /* fill outcome->all; a check for every node that fulfils the rules */
+	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY; NULL: alone */
+	KanonOutcome *outcome; /* out */
 } KanonFullDomainOptions;
 
 /*
@@ -112,7 +112,7 @@ extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonRel
 										   KanonReport *report);
 
 /* Words of SQL for metric and search: their place in the enum, or -1. */
-extern const char *const kanon_metric_names[];	/* end with NULL */
+extern const char *const kanon_metric_names[]; /* end with NULL */
 extern const char *const kanon_search_names[];
 
 #endif

@@ -26,69 +26,69 @@
 /* Some groups: of all entries, or of a lower node, in a part for each member who made them. */
 typedef struct Groups
 {
-	uint8_t		level[KANON_MAX_COLUMNS];	/* by quasi-identifier */
-	int			nparts;
-	size_t		at[KANON_MAX_MEMBERS];	/* words from the block's beginning */
-	size_t		count[KANON_MAX_MEMBERS];	/* entries */
-	size_t		total;
-	uint64_t	age;			/* when it was made; 0: nothing is here */
+	uint8_t level[KANON_MAX_COLUMNS]; /* by quasi-identifier */
+	int nparts;
+	size_t at[KANON_MAX_MEMBERS];    /* words from the block's beginning */
+	size_t count[KANON_MAX_MEMBERS]; /* entries */
+	size_t total;
+	uint64_t age; /* when it was made; 0: nothing is here */
 } Groups;
 
 typedef enum Task
 {
-	TASK_COUNT,					/* make the groups of `level` from `from` */
-	TASK_KEEP					/* copy them to keep[member] */
+	TASK_COUNT, /* make the groups of `level` from `from` */
+	TASK_KEEP   /* copy them to keep[member] */
 } Task;
 
 typedef struct Result
 {
 	KanonStatus status;
-	size_t		refused;		/* with KANON_NO_MEMORY */
-	Count		count;
+	size_t refused; /* with KANON_NO_MEMORY */
+	Count count;
 } Result;
 
 typedef struct Block
 {
-	KanonProblem rules;			/* what kanon_class_allowed needs; its pointers mean nothing */
-	int			nqis;
-	int			words;			/* of codes in an entry */
-	int			height[KANON_MAX_COLUMNS];
-	int			first[KANON_MAX_COLUMNS];
-	int			word[KANON_MAX_COLUMNS];	/* where the code of a quasi-identifier is */
-	int			shift[KANON_MAX_COLUMNS];
-	uint64_t	mask[KANON_MAX_COLUMNS];
-	uint32_t	distinct[KANON_MAX_COLUMNS];	/* by column, as the next two */
-	size_t		up_at[KANON_MAX_COLUMNS];	/* tables of codes at the next level, the one after it, ... */
-	size_t		kept_at[KANON_MAX_COLUMNS]; /* the metric's */
-	bool		of_cells;
-	int64_t		limit;			/* rows that may be suppressed */
+	KanonProblem rules; /* what kanon_class_allowed needs; its pointers mean nothing */
+	int nqis;
+	int words; /* of codes in an entry */
+	int height[KANON_MAX_COLUMNS];
+	int first[KANON_MAX_COLUMNS];
+	int word[KANON_MAX_COLUMNS]; /* where the code of a quasi-identifier is */
+	int shift[KANON_MAX_COLUMNS];
+	uint64_t mask[KANON_MAX_COLUMNS];
+	uint32_t distinct[KANON_MAX_COLUMNS]; /* by column, as the next two */
+	size_t up_at[KANON_MAX_COLUMNS];      /* tables of codes at the next level, the one after it, ... */
+	size_t kept_at[KANON_MAX_COLUMNS];    /* the metric's */
+	bool of_cells;
+	int64_t limit; /* rows that may be suppressed */
 
 	/* what is to be done, and what came out */
-	Task		task;
-	int			members;		/* who take part; 1: the caller alone */
-	bool		by_part;		/* each reads his part of the entries, not all to keep those of his hashes */
-	uint8_t		level[KANON_MAX_COLUMNS];
-	Groups		from;
-	size_t		keep[KANON_MAX_MEMBERS];
-	Result		result[KANON_MAX_MEMBERS];
+	Task task;
+	int members;  /* who take part; 1: the caller alone */
+	bool by_part; /* each reads his part of the entries, not all to keep those of his hashes */
+	uint8_t level[KANON_MAX_COLUMNS];
+	Groups from;
+	size_t keep[KANON_MAX_MEMBERS];
+	Result result[KANON_MAX_MEMBERS];
 } Block;
 
 struct KanonMember
 {
-	KanonEnv   *env;
-	Block	   *block;
-	int			number;
-	KanonPace	pace;
-	uint64_t   *key;			/* [BATCH * words] codes of a batch */
-	uint64_t	hash[BATCH];
-	uint64_t   *slots;			/* [nslots] tag << 32 | position in entries + 1 */
-	size_t		nslots;			/* in use, a power of two */
-	size_t		slots_room;
-	int			slot_shift;		/* of a hash, for its slot */
-	uint64_t   *entries;		/* [count * (words + 1)] */
-	size_t		entries_room;
-	uint32_t	count;
-	uint32_t   *position;		/* [entries read] or NULL: where each went */
+	KanonEnv *env;
+	Block *block;
+	int number;
+	KanonPace pace;
+	uint64_t *key; /* [BATCH * words] codes of a batch */
+	uint64_t hash[BATCH];
+	uint64_t *slots; /* [nslots] tag << 32 | position in entries + 1 */
+	size_t nslots;   /* in use, a power of two */
+	size_t slots_room;
+	int slot_shift;    /* of a hash, for its slot */
+	uint64_t *entries; /* [count * (words + 1)] */
+	size_t entries_room;
+	uint32_t count;
+	uint32_t *position; /* [entries read] or NULL: where each went */
 };
 
 /* full_domain_set_up.c makes it, full_domain_check.c works with it. */
@@ -96,27 +96,27 @@ struct Checker
 {
 	const KanonProblem *problem;
 	const Lattice *lattice;
-	const KanonTeam *team;		/* NULL: alone */
-	int			members;
-	KanonPace  *pace;
-	Block	   *block;
-	bool		own_block;
+	const KanonTeam *team; /* NULL: alone */
+	int members;
+	KanonPace *pace;
+	Block *block;
+	bool own_block;
 	KanonMember *self;
-	Groups		base;			/* the row types */
-	int			divider;		/* quasi-identifier by which a team divides them */
-	uint32_t   *order;			/* [ntypes] of each entry its type; NULL: the same */
-	size_t		arena_at;		/* words from the block's beginning */
-	size_t		arena_words;
-	size_t		arena_next;		/* where the next snapshot goes */
-	uint64_t	age;
-	Groups	   *history;		/* [MAX_SNAPSHOTS] */
-	int64_t		rolled_up;
+	Groups base;     /* the row types */
+	int divider;     /* quasi-identifier by which a team divides them */
+	uint32_t *order; /* [ntypes] of each entry its type; NULL: the same */
+	size_t arena_at; /* words from the block's beginning */
+	size_t arena_words;
+	size_t arena_next; /* where the next snapshot goes */
+	uint64_t age;
+	Groups *history; /* [MAX_SNAPSHOTS] */
+	int64_t rolled_up;
 	/* for rules that look at types, and for the release */
-	uint32_t   *group;			/* [ntypes] */
-	uint32_t   *member;			/* [ntypes] types by group */
-	uint32_t   *start;			/* [ntypes + 2] */
-	uint32_t   *rest;			/* [ntypes] types whose rows are suppressed */
-	KanonPresence *presence;	/* or NULL */
+	uint32_t *group;         /* [ntypes] */
+	uint32_t *member;        /* [ntypes] types by group */
+	uint32_t *start;         /* [ntypes + 2] */
+	uint32_t *rest;          /* [ntypes] types whose rows are suppressed */
+	KanonPresence *presence; /* or NULL */
 };
 
 static inline uint64_t *

@@ -27,7 +27,7 @@ find_groups(const Checker *checker, const uint8_t *level)
 	for (int i = 0; i < MAX_SNAPSHOTS; i++)
 	{
 		const Groups *groups = &checker->history[i];
-		bool		below = groups->age > 0 && groups->total < best->total;
+		bool below = groups->age > 0 && groups->total < best->total;
 
 		for (int q = 0; q < checker->lattice->nqis && below; q++)
 			below = groups->level[q] <= level[q];
@@ -41,19 +41,19 @@ find_groups(const Checker *checker, const uint8_t *level)
 static Groups *
 reserve(Checker *checker, size_t words)
 {
-	size_t		end = checker->arena_at + checker->arena_words;
-	Groups	   *place = NULL;
+	size_t end = checker->arena_at + checker->arena_words;
+	Groups *place = NULL;
 
 	if (checker->arena_next + words > end)
 		checker->arena_next = checker->arena_at;
 	for (int i = 0; i < MAX_SNAPSHOTS; i++)
 	{
-		Groups	   *groups = &checker->history[i];
-		size_t		size = groups->total * ((size_t) checker->block->words + 1);
+		Groups *groups = &checker->history[i];
+		size_t size = groups->total * ((size_t) checker->block->words + 1);
 
 		/* the parts of one lie one after the other */
-		if (groups->age > 0 && groups->at[0] < checker->arena_next + words
-			&& groups->at[0] + size > checker->arena_next)
+		if (groups->age > 0 && groups->at[0] < checker->arena_next + words &&
+			groups->at[0] + size > checker->arena_next)
 			groups->age = 0;
 		if (place == NULL || groups->age < place->age)
 			place = groups;
@@ -71,26 +71,26 @@ static void
 judge_rest(const Checker *checker, size_t ntypes, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
-	bool		present = kanon_presence_rest(checker->presence, count->suppressed);
+	bool present = kanon_presence_rest(checker->presence, count->suppressed);
 
-	count->rest_is_class = count->suppressed > 0 && present
-		&& kanon_class_allowed(problem, checker->rest, NULL, ntypes, count->suppressed);
-	count->left_over = count->suppressed > 0 && !count->rest_is_class
-		&& (problem->residual == KANON_RESIDUAL_ERROR
-			|| (problem->residual == KANON_RESIDUAL_SUPPRESS
-				&& !(present && kanon_rest_allowed(problem, checker->rest, NULL, ntypes))));
+	count->rest_is_class = count->suppressed > 0 && present &&
+						   kanon_class_allowed(problem, checker->rest, NULL, ntypes, count->suppressed);
+	count->left_over = count->suppressed > 0 && !count->rest_is_class &&
+					   (problem->residual == KANON_RESIDUAL_ERROR ||
+						(problem->residual == KANON_RESIDUAL_SUPPRESS &&
+						 !(present && kanon_rest_allowed(problem, checker->rest, NULL, ntypes))));
 	/* no fully suppressed row is published */
-	count->absent = (count->suppressed == 0
-					 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class))
-		&& !kanon_presence_rest(checker->presence, 0);
+	count->absent =
+		(count->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class)) &&
+		!kanon_presence_rest(checker->presence, 0);
 }
 
 /* Lets all who take part do the block's task, and adds up what they have. */
 static KanonStatus
 do_task(Checker *checker, Count *count)
 {
-	Block	   *block = checker->block;
-	bool		done = true;
+	Block *block = checker->block;
+	bool done = true;
 
 	if (block->members > 1)
 		checker->team->start(checker->team->arg);
@@ -126,7 +126,7 @@ do_task(Checker *checker, Count *count)
 static size_t
 words_of_groups(const Checker *checker)
 {
-	size_t		total = 0;
+	size_t total = 0;
 
 	for (int m = 0; m < checker->block->members; m++)
 		total += (size_t) checker->block->result[m].count.groups;
@@ -137,10 +137,10 @@ words_of_groups(const Checker *checker)
 static KanonStatus
 keep(Checker *checker, Groups **kept)
 {
-	Block	   *block = checker->block;
-	size_t		stride = (size_t) block->words + 1;
-	size_t		words = words_of_groups(checker);
-	Groups	   *groups = reserve(checker, words);
+	Block *block = checker->block;
+	size_t stride = (size_t) block->words + 1;
+	size_t words = words_of_groups(checker);
+	Groups *groups = reserve(checker, words);
 
 	memcpy(groups->level, block->level, sizeof(groups->level));
 	groups->nparts = block->members;
@@ -161,11 +161,11 @@ keep(Checker *checker, Groups **kept)
 static KanonStatus
 remember(Checker *checker)
 {
-	size_t		words = words_of_groups(checker);
-	Groups	   *groups;
+	size_t words = words_of_groups(checker);
+	Groups *groups;
 
-	if (words > checker->block->from.total / 4 * 3 * ((size_t) checker->block->words + 1)
-		|| words > checker->arena_words / 4)
+	if (words > checker->block->from.total / 4 * 3 * ((size_t) checker->block->words + 1) ||
+		words > checker->arena_words / 4)
 		return KANON_OK;
 	return keep(checker, &groups);
 }
@@ -174,7 +174,7 @@ remember(Checker *checker)
 static KanonStatus
 make_groups(Checker *checker, const Groups *from, bool by_part, Count *count)
 {
-	Block	   *block = checker->block;
+	Block *block = checker->block;
 
 	block->task = TASK_COUNT;
 	block->from = *from;
@@ -187,8 +187,8 @@ make_groups(Checker *checker, const Groups *from, bool by_part, Count *count)
 static KanonStatus
 merge_parts(Checker *checker, Count *count)
 {
-	Groups	   *groups;
-	Groups		from = checker->block->from;
+	Groups *groups;
+	Groups from = checker->block->from;
 	KanonStatus status;
 
 	/* without room for them, all begin again, each with the hashes that are his */
@@ -227,8 +227,8 @@ group_types(Checker *checker, uint32_t node)
 static void
 list_types(Checker *checker)
 {
-	uint32_t	ntypes = checker->problem->ntypes;
-	uint32_t	ngroups = checker->self->count;
+	uint32_t ntypes = checker->problem->ntypes;
+	uint32_t ngroups = checker->self->count;
 
 	memset(checker->start, 0, ((size_t) ngroups + 2) * sizeof(uint32_t));
 	for (uint32_t type = 0; type < ntypes; type++)
@@ -244,14 +244,15 @@ list_types(Checker *checker)
 static KanonStatus
 count_populations(Checker *checker, uint32_t node)
 {
-	uint32_t   *type;
+	uint32_t *type;
 
 	if (checker->presence == NULL)
 		return KANON_OK;
 	type = kanon_presence_types(checker->presence);
 	for (uint32_t g = 0; g < checker->self->count; g++)
 		type[g] = checker->member[checker->start[g]];
-	return kanon_presence_count(checker->presence, lattice_pattern(checker->lattice, node), checker->self->count);
+	return kanon_presence_count(checker->presence, lattice_pattern(checker->lattice, node),
+								checker->self->count);
 }
 
 /* By rules that look at the row types of a class; class_of (or NULL) is filled. */
@@ -260,7 +261,7 @@ ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 {
 	const Block *block = checker->block;
 	const uint64_t *entry = checker->self->entries;
-	size_t		nrest = 0;
+	size_t nrest = 0;
 	KanonStatus status;
 
 	list_types(checker);
@@ -270,11 +271,11 @@ ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 	memset(count, 0, sizeof(*count));
 	for (uint32_t g = 0; g < checker->self->count; g++, entry += block->words + 1)
 	{
-		uint32_t	from = checker->start[g];
-		uint32_t	ntypes = checker->start[g + 1] - from;
-		int64_t		rows = (int64_t) entry[block->words];
-		bool		allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows)
-			&& kanon_presence_allows(checker->presence, g, rows);
+		uint32_t from = checker->start[g];
+		uint32_t ntypes = checker->start[g + 1] - from;
+		int64_t rows = (int64_t) entry[block->words];
+		bool allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows) &&
+					   kanon_presence_allows(checker->presence, g, rows);
 
 		if (kanon_stop(checker->pace, ntypes))
 			return KANON_CANCELLED;
@@ -311,7 +312,7 @@ checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *coun
 KanonStatus
 checker_count(Checker *checker, uint32_t node, Count *count)
 {
-	Block	   *block = checker->block;
+	Block *block = checker->block;
 	const Groups *from;
 	KanonStatus status;
 
@@ -325,8 +326,8 @@ checker_count(Checker *checker, uint32_t node, Count *count)
 	checker->rolled_up += from != &checker->base;
 	checker->self->pace.share = checker->pace->share;
 	status = make_groups(checker, from, true, count);
-	if (status == KANON_OK && block->by_part
-		&& block->level[checker->divider] == block->height[checker->divider])
+	if (status == KANON_OK && block->by_part &&
+		block->level[checker->divider] == block->height[checker->divider])
 		status = merge_parts(checker, count);
 	return status == KANON_OK ? remember(checker) : status;
 }

@@ -21,7 +21,7 @@ kanon_member_open(KanonEnv *env, void *block, int number)
 	member->env = env;
 	member->block = block;
 	member->number = number;
-	member->pace = (KanonPace) {env, "search", 0, -1, 0};
+	member->pace = (KanonPace){env, "search", 0, -1, 0};
 	member->key = kanon_alloc(env, BATCH * (size_t) member->block->words, sizeof(uint64_t));
 	if (member->key == NULL)
 	{
@@ -45,7 +45,7 @@ kanon_member_close(KanonMember *member)
 static inline uint64_t
 hash_key(const uint64_t *key, int words)
 {
-	uint64_t	hash = key[0];
+	uint64_t hash = key[0];
 
 	for (int w = 1; w < words; w++)
 		hash = (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9) + key[w];
@@ -58,7 +58,7 @@ hash_key(const uint64_t *key, int words)
 static bool
 clear_slots(KanonMember *member, size_t groups)
 {
-	size_t		nslots = 256;
+	size_t nslots = 256;
 
 	while (nslots * 3 / 4 <= groups)
 		nslots *= 2;
@@ -79,7 +79,7 @@ clear_slots(KanonMember *member, size_t groups)
 static inline void
 fill_slot(KanonMember *member, uint64_t hash, uint32_t entry)
 {
-	size_t		slot = hash >> member->slot_shift;
+	size_t slot = hash >> member->slot_shift;
 
 	while (member->slots[slot] != 0)
 		slot = (slot + 1) & (member->nslots - 1);
@@ -90,12 +90,12 @@ fill_slot(KanonMember *member, uint64_t hash, uint32_t entry)
 static bool
 make_room(KanonMember *member, int words)
 {
-	size_t		stride = (size_t) words + 1;
+	size_t stride = (size_t) words + 1;
 
 	if (member->count == member->entries_room)
 	{
-		size_t		room = member->entries_room * 2 + 256;
-		uint64_t   *entries = kanon_realloc(member->env, member->entries, room * stride, sizeof(uint64_t));
+		size_t room = member->entries_room * 2 + 256;
+		uint64_t *entries = kanon_realloc(member->env, member->entries, room * stride, sizeof(uint64_t));
 
 		if (entries == NULL)
 			return false;
@@ -115,13 +115,13 @@ make_room(KanonMember *member, int words)
 static inline uint32_t
 add_to_group(KanonMember *member, const uint64_t *key, uint64_t hash, int64_t rows, int words)
 {
-	size_t		stride = (size_t) words + 1;
-	uint64_t	tag = hash << 32;
-	uint64_t   *entry;
+	size_t stride = (size_t) words + 1;
+	uint64_t tag = hash << 32;
+	uint64_t *entry;
 
 	for (size_t slot = hash >> member->slot_shift;; slot = (slot + 1) & (member->nslots - 1))
 	{
-		uint64_t	found = member->slots[slot];
+		uint64_t found = member->slots[slot];
 
 		if (found == 0)
 			break;
@@ -152,25 +152,26 @@ static inline void
 translate(const KanonMember *member, const uint64_t *from, size_t n, const uint64_t *stays, int words)
 {
 	const Block *block = member->block;
-	size_t		stride = (size_t) words + 1;
+	size_t stride = (size_t) words + 1;
 
 	for (size_t i = 0; i < n; i++)
 		for (int w = 0; w < words; w++)
 			member->key[i * (size_t) words + (size_t) w] = from[i * stride + (size_t) w] & stays[w];
 	for (int q = 0; q < block->nqis; q++)
 	{
-		int			low = block->from.level[q];
-		int			high = block->level[q];
-		int			c = block->first[q] + low;
-		int			shift = block->shift[q];
-		uint64_t	mask = block->mask[q];
+		int low = block->from.level[q];
+		int high = block->level[q];
+		int c = block->first[q] + low;
+		int shift = block->shift[q];
+		uint64_t mask = block->mask[q];
 		const uint64_t *in = from + block->word[q];
-		uint64_t   *out = member->key + block->word[q];
+		uint64_t *out = member->key + block->word[q];
 		const uint32_t *up;
 
 		if (low == high || high == block->height[q] || mask == 0)
 			continue;
-		up = (const uint32_t *) words_at(block, block->up_at[c]) + (size_t) (high - low - 1) * block->distinct[c];
+		up = (const uint32_t *) words_at(block, block->up_at[c]) +
+			 (size_t) (high - low - 1) * block->distinct[c];
 		for (size_t i = 0; i < n; i++)
 			out[i * (size_t) words] |= (uint64_t) up[in[i * stride] >> shift & mask] << shift;
 	}
@@ -181,13 +182,13 @@ static inline KanonStatus
 group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64_t *stays,
 		   uint32_t *positions, int words)
 {
-	size_t		stride = (size_t) words + 1;
-	uint64_t	members = member->block->by_part ? 1 : (uint64_t) member->block->members;
-	uint64_t	number = member->block->by_part ? 0 : (uint64_t) member->number;
+	size_t stride = (size_t) words + 1;
+	uint64_t members = member->block->by_part ? 1 : (uint64_t) member->block->members;
+	uint64_t number = member->block->by_part ? 0 : (uint64_t) member->number;
 
 	for (size_t start = 0; start < count; start += BATCH)
 	{
-		size_t		n = count - start < BATCH ? count - start : BATCH;
+		size_t n = count - start < BATCH ? count - start : BATCH;
 		const uint64_t *entry = from + start * stride;
 
 		if (kanon_stop(&member->pace, n * 4))
@@ -200,7 +201,7 @@ group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64
 		}
 		for (size_t i = 0; i < n; i++)
 		{
-			uint32_t	position;
+			uint32_t position;
 
 			if ((member->hash[i] & UINT32_MAX) * members >> 32 != number)
 				continue;
@@ -219,9 +220,8 @@ group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64
 static size_t
 most_groups(const Block *block, int number)
 {
-	size_t		entries = block->by_part ? block->from.count[number]
-		: block->from.total / (size_t) block->members;
-	size_t		values = 1;
+	size_t entries = block->by_part ? block->from.count[number] : block->from.total / (size_t) block->members;
+	size_t values = 1;
 
 	for (int q = 0; q < block->nqis && values < entries; q++)
 		if (block->level[q] < block->height[q])
@@ -234,8 +234,8 @@ member_make_groups(KanonMember *member)
 {
 	const Block *block = member->block;
 	const Groups *from = &block->from;
-	uint64_t	stays[KANON_MAX_COLUMNS] = {0};
-	uint32_t   *positions = member->position;
+	uint64_t stays[KANON_MAX_COLUMNS] = {0};
+	uint32_t *positions = member->position;
 	KanonStatus status = KANON_OK;
 
 	for (int q = 0; q < block->nqis; q++)
@@ -247,12 +247,12 @@ member_make_groups(KanonMember *member)
 	for (int part = 0; part < from->nparts && status == KANON_OK; part++)
 	{
 		const uint64_t *entries = words_at(block, from->at[part]);
-		size_t		count = from->count[part];
+		size_t count = from->count[part];
 
 		if (block->by_part && part != member->number)
 			continue;
 		status = block->words == 1 ? group_part(member, entries, count, stays, positions, 1)
-			: group_part(member, entries, count, stays, positions, block->words);
+								   : group_part(member, entries, count, stays, positions, block->words);
 		positions = positions != NULL ? positions + count : NULL;
 	}
 	return status;
@@ -262,7 +262,7 @@ member_make_groups(KanonMember *member)
 static uint64_t
 kept_by(const Block *block, const uint64_t *entry)
 {
-	uint64_t	sum = 0;
+	uint64_t sum = 0;
 
 	for (int q = 0; q < block->nqis; q++)
 		if (block->level[q] < block->height[q])
@@ -277,8 +277,8 @@ kept_by(const Block *block, const uint64_t *entry)
 void
 member_count_group(const Block *block, const uint64_t *entry, bool allowed, Count *count)
 {
-	int64_t		rows = (int64_t) entry[block->words];
-	KanonWide	square = (KanonWide) rows * rows;
+	int64_t rows = (int64_t) entry[block->words];
+	KanonWide square = (KanonWide) rows * rows;
 
 	count->groups++;
 	count->squares += square;
@@ -304,14 +304,15 @@ count_groups(const KanonMember *member, Count *count)
 	memset(count, 0, sizeof(*count));
 	for (uint32_t i = 0; i < member->count; i++, entry += block->words + 1)
 		member_count_group(block, entry,
-						   kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]), count);
+						   kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]),
+						   count);
 }
 
 void
 kanon_member_work(KanonMember *member)
 {
-	Block	   *block = member->block;
-	Result	   *result = &block->result[member->number];
+	Block *block = member->block;
+	Result *result = &block->result[member->number];
 
 	if (member->number >= block->members)
 		return;
@@ -327,4 +328,3 @@ kanon_member_work(KanonMember *member)
 	if (result->status == KANON_OK)
 		count_groups(member, &result->count);
 }
-

@@ -55,12 +55,12 @@
 /* Scratch for one column: what is known of each of its values. */
 typedef struct Values
 {
-	uint32_t   *up;				/* [distinct at level 0] its value here, or UINT32_MAX */
-	int64_t    *rows;			/* [distinct] */
-	uint32_t   *count;			/* [distinct] values of level 0 below it */
-	double	   *low;			/* [distinct] halves of the numbers below it */
-	double	   *high;
-	bool	   *endless;		/* [distinct] NULL, not-a-number or an infinity is below it */
+	uint32_t *up;    /* [distinct at level 0] its value here, or UINT32_MAX */
+	int64_t *rows;   /* [distinct] */
+	uint32_t *count; /* [distinct] values of level 0 below it */
+	double *low;     /* [distinct] halves of the numbers below it */
+	double *high;
+	bool *endless; /* [distinct] NULL, not-a-number or an infinity is below it */
 } Values;
 
 static KanonStatus
@@ -88,7 +88,7 @@ gather(const KanonProblem *problem, int first, int c, KanonPace *pace, Values *v
 	}
 	for (uint32_t v = 0; v < base->distinct; v++)
 	{
-		uint32_t	g = values->up[v];
+		uint32_t g = values->up[v];
 
 		if (g == UINT32_MAX)
 			continue;
@@ -107,8 +107,7 @@ gather(const KanonProblem *problem, int first, int c, KanonPace *pace, Values *v
 static void
 whole_column(const KanonColumn *base, const Values *values, double *distinct, double *range)
 {
-	double		low = INFINITY,
-				high = -INFINITY;
+	double low = INFINITY, high = -INFINITY;
 
 	*distinct = 0;
 	for (uint32_t v = 0; v < base->distinct; v++)
@@ -135,7 +134,7 @@ kept_share(const Metric *metric, const Lattice *lattice, int q, int level, bool 
 	if (metric->kind == KANON_METRIC_ENTROPY)
 		return values->rows[g] > 0 ? log2((double) metric->rows / (double) values->rows[g]) / MOST_BITS : 0;
 	if (values->count[g] <= 1)
-		return distinct > 1 ? 1 : 0;	/* who knows the only value there is loses nothing with it */
+		return distinct > 1 ? 1 : 0; /* who knows the only value there is loses nothing with it */
 	if (numerical)
 		return values->endless[g] || range == 0 ? 0 : 1 - fmin((values->high[g] - values->low[g]) / range, 1);
 	return 1 - (values->count[g] - 1) / (distinct - 1);
@@ -146,12 +145,11 @@ static KanonStatus
 add_level(const KanonProblem *problem, const Lattice *lattice, int q, int level, double weight,
 		  KanonPace *pace, Values *values, Metric *metric)
 {
-	int			c = lattice->first[q] + level;
+	int c = lattice->first[q] + level;
 	const KanonColumn *base = &problem->columns[lattice->first[q]];
 	const KanonColumn *column = &problem->columns[c];
-	uint64_t   *kept = kanon_alloc(problem->env, column->distinct, sizeof(uint64_t));
-	double		distinct,
-				range;
+	uint64_t *kept = kanon_alloc(problem->env, column->distinct, sizeof(uint64_t));
+	double distinct, range;
 	KanonStatus status;
 
 	metric->kept[c] = kept;
@@ -162,9 +160,9 @@ add_level(const KanonProblem *problem, const Lattice *lattice, int q, int level,
 		return status;
 	whole_column(base, values, &distinct, &range);
 	for (uint32_t g = 0; g < column->distinct; g++)
-		kept[g] = (uint64_t) llround(METRIC_UNIT * weight *
-									 kept_share(metric, lattice, q, level, base->number != NULL, values, g,
-												distinct, range));
+		kept[g] = (uint64_t) llround(
+			METRIC_UNIT * weight *
+			kept_share(metric, lattice, q, level, base->number != NULL, values, g, distinct, range));
 	/* to generalize never says more, not by a rounding either */
 	if (level > 0)
 	{
@@ -183,20 +181,20 @@ static KanonStatus
 add_levels(const KanonProblem *problem, const Lattice *lattice, KanonPace *pace, Values *values,
 		   Metric *metric)
 {
-	double		total = 0;
+	double total = 0;
 	KanonStatus status = KANON_OK;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		total += problem->columns[c].weight;
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		double		weight = 0;
+		double weight = 0;
 
 		for (int level = 0; level < lattice->height[q]; level++)
 			weight += problem->columns[lattice->first[q] + level].weight;
 		for (int level = 0; level < lattice->height[q] && status == KANON_OK; level++)
-			status = add_level(problem, lattice, q, level, total > 0 ? weight / total : 0, pace, values,
-							   metric);
+			status =
+				add_level(problem, lattice, q, level, total > 0 ? weight / total : 0, pace, values, metric);
 		metric->everything += metric->kept_sum[lattice->first[q]];
 	}
 	return status;
@@ -206,16 +204,16 @@ KanonStatus
 metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind, KanonPace *pace,
 			Metric *metric)
 {
-	KanonEnv   *env = problem->env;
-	uint32_t	distinct = 0;
-	Values		values;
+	KanonEnv *env = problem->env;
+	uint32_t distinct = 0;
+	Values values;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(metric, 0, sizeof(*metric));
 	metric->kind = kind;
 	metric->k = kanon_least_rows(problem);
-	metric->of_cells = kind == KANON_METRIC_LOSS || kind == KANON_METRIC_PRECISION
-		|| kind == KANON_METRIC_ENTROPY;
+	metric->of_cells =
+		kind == KANON_METRIC_LOSS || kind == KANON_METRIC_PRECISION || kind == KANON_METRIC_ENTROPY;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		metric->rows += problem->rows[type];
 	if (!metric->of_cells)
@@ -229,8 +227,8 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 	values.low = kanon_alloc(env, distinct, sizeof(double));
 	values.high = kanon_alloc(env, distinct, sizeof(double));
 	values.endless = kanon_alloc(env, distinct, sizeof(bool));
-	if (values.up != NULL && values.rows != NULL && values.count != NULL && values.low != NULL
-		&& values.high != NULL && values.endless != NULL)
+	if (values.up != NULL && values.rows != NULL && values.count != NULL && values.low != NULL &&
+		values.high != NULL && values.endless != NULL)
 		status = add_levels(problem, lattice, pace, &values, metric);
 	kanon_free(env, values.up);
 	kanon_free(env, values.rows);
@@ -253,11 +251,11 @@ metric_close(const KanonProblem *problem, Metric *metric)
 static KanonWide
 lost_by_levels(const Metric *metric, const Lattice *lattice, uint32_t node)
 {
-	KanonWide	lost = metric->everything;
+	KanonWide lost = metric->everything;
 
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		int			level = lattice_level(lattice, node, q);
+		int level = lattice_level(lattice, node, q);
 
 		if (level < lattice->height[q])
 			lost -= metric->kept_sum[lattice->first[q] + level];
@@ -281,8 +279,7 @@ metric_rising(const Metric *metric, const Lattice *lattice, uint32_t node, const
 	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
 		return count->squares;
 	if (metric->kind == KANON_METRIC_AVERAGE)
-		return -(KanonWide) count->classes
-			- (count->suppressed > 0 ? count->suppressed / metric->k + 1 : 0);
+		return -(KanonWide) count->classes - (count->suppressed > 0 ? count->suppressed / metric->k + 1 : 0);
 	return metric_floor(metric, lattice, node);
 }
 
@@ -305,7 +302,7 @@ metric_of(const Metric *metric, const Lattice *lattice, uint32_t node, const Cou
 double
 metric_shown(const Metric *metric, KanonWide value)
 {
-	double		rows = (double) metric->rows;
+	double rows = (double) metric->rows;
 
 	switch (metric->kind)
 	{

@@ -54,20 +54,20 @@ static KanonStatus
 spread(Search *search, uint32_t node, uint8_t verdict)
 {
 	const Lattice *lattice = search->lattice;
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	search->tag[node] |= verdict;
 	search->stack[n++] = node;
 	while (n > 0)
 	{
-		uint32_t	at = search->stack[--n];
+		uint32_t at = search->stack[--n];
 
 		if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
 			return KANON_CANCELLED;
 		for (int q = 0; q < lattice->nqis; q++)
 		{
-			int			level = lattice_level(lattice, at, q);
-			uint32_t	next;
+			int level = lattice_level(lattice, at, q);
+			uint32_t next;
 
 			if (level == (verdict == TAG_YES ? lattice->height[q] : 0))
 				continue;
@@ -86,7 +86,7 @@ static KanonStatus
 raise_bounds(Search *search, uint32_t node, KanonWide *bounds, bool upwards, KanonWide bound)
 {
 	const Lattice *lattice = search->lattice;
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	if (bounds[node] >= bound)
 		return KANON_OK;
@@ -94,14 +94,14 @@ raise_bounds(Search *search, uint32_t node, KanonWide *bounds, bool upwards, Kan
 	search->stack[n++] = node;
 	while (n > 0)
 	{
-		uint32_t	at = search->stack[--n];
+		uint32_t at = search->stack[--n];
 
 		if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
 			return KANON_CANCELLED;
 		for (int q = 0; q < lattice->nqis; q++)
 		{
-			int			level = lattice_level(lattice, at, q);
-			uint32_t	next;
+			int level = lattice_level(lattice, at, q);
+			uint32_t next;
 
 			if (level == (upwards ? lattice->height[q] : 0))
 				continue;
@@ -122,9 +122,8 @@ raise_bounds(Search *search, uint32_t node, KanonWide *bounds, bool upwards, Kan
 static bool
 is_better(const Search *search, KanonWide value, int64_t suppressed, uint32_t node)
 {
-	uint32_t	best = search->best;
-	int			height,
-				best_height;
+	uint32_t best = search->best;
+	int height, best_height;
 
 	if (best == UINT32_MAX)
 		return true;
@@ -151,8 +150,8 @@ offer(Search *search, uint32_t node, const Count *count)
 	search->value[node] = metric_of(search->metric, search->lattice, node, count);
 	if (count->left_over)
 		search->tag[node] |= TAG_LEFT_OVER;
-	else if (kanon_mask_contains(search->index, lattice_pattern(search->lattice, node))
-			 && is_better(search, search->value[node], count->suppressed, node))
+	else if (kanon_mask_contains(search->index, lattice_pattern(search->lattice, node)) &&
+			 is_better(search, search->value[node], count->suppressed, node))
 		search->best = node;
 }
 
@@ -160,8 +159,8 @@ offer(Search *search, uint32_t node, const Count *count)
 static KanonStatus
 check(Search *search, uint32_t node)
 {
-	Count		count;
-	bool		fulfils;
+	Count count;
+	bool fulfils;
 	KanonStatus status = checker_count(search->checker, node, &count);
 
 	if (status != KANON_OK)
@@ -195,12 +194,11 @@ check(Search *search, uint32_t node)
 static uint32_t
 first_at(const Search *search, int height)
 {
-	uint32_t	low = 0,
-				high = search->lattice->nnodes;
+	uint32_t low = 0, high = search->lattice->nnodes;
 
 	while (low < high)
 	{
-		uint32_t	middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 
 		if (lattice_height(search->lattice, search->order[middle]) < height)
 			low = middle + 1;
@@ -214,13 +212,13 @@ first_at(const Search *search, int height)
 static KanonStatus
 try_height(Search *search, int height, bool *found)
 {
-	uint32_t	end = first_at(search, height + 1);
+	uint32_t end = first_at(search, height + 1);
 	KanonStatus status = KANON_OK;
 
 	*found = false;
 	for (uint32_t i = first_at(search, height); i < end && !*found && status == KANON_OK; i++)
 	{
-		uint32_t	node = search->order[i];
+		uint32_t node = search->order[i];
 
 		if (!is_known(search, node))
 			status = check(search, node);
@@ -232,14 +230,13 @@ try_height(Search *search, int height, bool *found)
 static KanonStatus
 samarati(Search *search)
 {
-	int			low = 0,
-				high = search->lattice->top;
+	int low = 0, high = search->lattice->top;
 	KanonStatus status = KANON_OK;
 
 	while (low < high && status == KANON_OK)
 	{
-		int			middle = low + (high - low) / 2;
-		bool		found;
+		int middle = low + (high - low) / 2;
+		bool found;
 
 		status = try_height(search, middle, &found);
 		if (found)
@@ -256,7 +253,7 @@ samarati(Search *search)
 static int
 subset_size(const Lattice *lattice, uint32_t node)
 {
-	int			size = 0;
+	int size = 0;
 
 	for (int q = 0; q < lattice->nqis; q++)
 		size += lattice_level(lattice, node, q) < lattice->height[q];
@@ -273,7 +270,7 @@ incognito(Search *search)
 	for (int size = 0; size <= lattice->nqis; size++)
 		for (uint32_t i = 0; i < lattice->nnodes && status == KANON_OK; i++)
 		{
-			uint32_t	node = search->order[i];
+			uint32_t node = search->order[i];
 
 			if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
 				return KANON_CANCELLED;
@@ -299,17 +296,17 @@ is_open(const Search *search, uint32_t node)
 
 /* The first node right above, in the order of nodes, for which that is true; or UINT32_MAX. */
 static uint32_t
-first_above(const Search *search, uint32_t node, bool (*wanted) (const Search *search, uint32_t node))
+first_above(const Search *search, uint32_t node, bool (*wanted)(const Search *search, uint32_t node))
 {
 	const Lattice *lattice = search->lattice;
-	uint32_t	first = UINT32_MAX;
+	uint32_t first = UINT32_MAX;
 
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		uint32_t	above = node + lattice->stride[q];
+		uint32_t above = node + lattice->stride[q];
 
-		if (lattice_level(lattice, node, q) < lattice->height[q] && wanted(search, above)
-			&& (first == UINT32_MAX || search->rank[above] < search->rank[first]))
+		if (lattice_level(lattice, node, q) < lattice->height[q] && wanted(search, above) &&
+			(first == UINT32_MAX || search->rank[above] < search->rank[first]))
 			first = above;
 	}
 	return first;
@@ -317,10 +314,10 @@ first_above(const Search *search, uint32_t node, bool (*wanted) (const Search *s
 
 /* A greedy path upwards from a node; returns its length. */
 static int
-make_path(const Search *search, uint32_t node, bool (*wanted) (const Search *search, uint32_t node),
+make_path(const Search *search, uint32_t node, bool (*wanted)(const Search *search, uint32_t node),
 		  uint32_t *path)
 {
-	int			length = 0;
+	int length = 0;
 
 	for (; node != UINT32_MAX; node = first_above(search, node, wanted))
 		path[length++] = node;
@@ -330,14 +327,14 @@ make_path(const Search *search, uint32_t node, bool (*wanted) (const Search *sea
 /* Ranks of nodes that are to begin a path, the least on top. */
 typedef struct Heap
 {
-	uint32_t   *rank;			/* [nnodes] */
-	uint32_t	n;
+	uint32_t *rank; /* [nnodes] */
+	uint32_t n;
 } Heap;
 
 static void
 heap_add(Heap *heap, uint32_t rank)
 {
-	uint32_t	at = heap->n++;
+	uint32_t at = heap->n++;
 
 	for (; at > 0 && heap->rank[(at - 1) / 2] > rank; at = (at - 1) / 2)
 		heap->rank[at] = heap->rank[(at - 1) / 2];
@@ -347,9 +344,9 @@ heap_add(Heap *heap, uint32_t rank)
 static uint32_t
 heap_take(Heap *heap)
 {
-	uint32_t	top = heap->rank[0];
-	uint32_t	last = heap->rank[--heap->n];
-	uint32_t	at = 0;
+	uint32_t top = heap->rank[0];
+	uint32_t last = heap->rank[--heap->n];
+	uint32_t at = 0;
 
 	for (uint32_t child = 1; child < heap->n; child = 2 * at + 1)
 	{
@@ -372,10 +369,10 @@ queue_above(Search *search, Heap *heap, uint32_t node)
 
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		uint32_t	above = node + lattice->stride[q];
+		uint32_t above = node + lattice->stride[q];
 
-		if (lattice_level(lattice, node, q) == lattice->height[q] || !is_open(search, above)
-			|| (search->tag[above] & TAG_QUEUED) != 0)
+		if (lattice_level(lattice, node, q) == lattice->height[q] || !is_open(search, above) ||
+			(search->tag[above] & TAG_QUEUED) != 0)
 			continue;
 		search->tag[above] |= TAG_QUEUED;
 		heap_add(heap, search->rank[above]);
@@ -386,14 +383,13 @@ queue_above(Search *search, Heap *heap, uint32_t node)
 static KanonStatus
 check_path(Search *search, Heap *heap, uint32_t node)
 {
-	uint32_t	path[KANON_MAX_COLUMNS + 1];
-	int			low = 0,
-				high = make_path(search, node, is_unknown, path) - 1;
+	uint32_t path[KANON_MAX_COLUMNS + 1];
+	int low = 0, high = make_path(search, node, is_unknown, path) - 1;
 	KanonStatus status = KANON_OK;
 
 	while (low <= high && status == KANON_OK)
 	{
-		int			middle = low + (high - low) / 2;
+		int middle = low + (high - low) / 2;
 
 		node = path[middle];
 		if (!is_known(search, node))
@@ -413,7 +409,7 @@ check_path(Search *search, Heap *heap, uint32_t node)
 static KanonStatus
 flash(Search *search)
 {
-	Heap		heap = {kanon_alloc(search->problem->env, search->lattice->nnodes, sizeof(uint32_t)), 0};
+	Heap heap = {kanon_alloc(search->problem->env, search->lattice->nnodes, sizeof(uint32_t)), 0};
 	KanonStatus status = heap.rank == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	for (uint32_t i = 0; i < search->lattice->nnodes && status == KANON_OK; i++)
@@ -422,7 +418,7 @@ flash(Search *search)
 			status = check_path(search, &heap, search->order[i]);
 		while (heap.n > 0 && status == KANON_OK)
 		{
-			uint32_t	node = search->order[heap_take(&heap)];
+			uint32_t node = search->order[heap_take(&heap)];
 
 			search->tag[node] &= (uint8_t) ~TAG_QUEUED;
 			if (is_open(search, node))
@@ -439,15 +435,15 @@ flash(Search *search)
 
 typedef struct Ranked
 {
-	double		key[2];
-	uint32_t	node;
+	double key[2];
+	uint32_t node;
 } Ranked;
 
 /* A sort that can be stopped: then everything is equal, and it is soon done. */
 typedef struct Sorting
 {
-	KanonPace  *pace;
-	bool		stopped;
+	KanonPace *pace;
+	bool stopped;
 } Sorting;
 
 static int
@@ -455,7 +451,7 @@ compare_ranked(const void *a, const void *b, void *arg)
 {
 	const Ranked *left = a;
 	const Ranked *right = b;
-	Sorting    *sorting = arg;
+	Sorting *sorting = arg;
 
 	sorting->stopped = sorting->stopped || kanon_stop(sorting->pace, 2);
 	if (sorting->stopped)
@@ -468,13 +464,13 @@ compare_ranked(const void *a, const void *b, void *arg)
 
 /* Sorts the nodes by two keys of each. */
 static KanonStatus
-sort_nodes(Search *search, void (*keys) (const Search *search, uint32_t node, double *key))
+sort_nodes(Search *search, void (*keys)(const Search *search, uint32_t node, double *key))
 {
-	KanonEnv   *env = search->problem->env;
-	uint32_t	n = search->lattice->nnodes;
-	Ranked	   *ranked = kanon_alloc(env, n, sizeof(Ranked));
-	Ranked	   *scratch = kanon_alloc(env, n, sizeof(Ranked));
-	Sorting		sorting = {search->pace, false};
+	KanonEnv *env = search->problem->env;
+	uint32_t n = search->lattice->nnodes;
+	Ranked *ranked = kanon_alloc(env, n, sizeof(Ranked));
+	Ranked *scratch = kanon_alloc(env, n, sizeof(Ranked));
+	Sorting sorting = {search->pace, false};
 	KanonStatus status = ranked == NULL || scratch == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	for (uint32_t node = 0; node < n && status == KANON_OK; node++)
@@ -507,7 +503,7 @@ keys_upwards(const Search *search, uint32_t node, double *key)
 	key[0] = key[1] = 0;
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		int			level = lattice_level(lattice, node, q);
+		int level = lattice_level(lattice, node, q);
 
 		key[0] += level;
 		if (level < lattice->height[q])
@@ -537,7 +533,7 @@ is_candidate(const Search *search, uint32_t node)
 static KanonStatus
 optimum(Search *search)
 {
-	uint32_t	path[KANON_MAX_COLUMNS + 1];
+	uint32_t path[KANON_MAX_COLUMNS + 1];
 	KanonStatus status = sort_nodes(search, keys_of_floors);
 
 	for (uint32_t i = 0; i < search->lattice->nnodes; i++)

@@ -15,14 +15,14 @@
 static void
 lay_out_entries(const KanonProblem *problem, const Lattice *lattice, Block *block)
 {
-	int			used = 0;
+	int used = 0;
 
 	block->nqis = lattice->nqis;
 	block->words = 1;
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		uint32_t	distinct = 1;
-		int			bits;
+		uint32_t distinct = 1;
+		int bits;
 
 		for (int level = 0; level < lattice->height[q]; level++)
 			if (problem->columns[lattice->first[q] + level].distinct > distinct)
@@ -49,8 +49,8 @@ lay_out_tables(const KanonProblem *problem, const Lattice *lattice, bool of_cell
 	for (int q = 0; q < lattice->nqis; q++)
 		for (int level = 0; level < lattice->height[q]; level++)
 		{
-			int			c = lattice->first[q] + level;
-			size_t		distinct = problem->columns[c].distinct;
+			int c = lattice->first[q] + level;
+			size_t distinct = problem->columns[c].distinct;
 
 			block->distinct[c] = problem->columns[c].distinct;
 			block->up_at[c] = at;
@@ -72,7 +72,7 @@ fill_up(const Checker *checker, KanonReport *report)
 	for (int c = problem->ncolumns - 1, above = 0; c >= 0; c--)
 	{
 		const KanonColumn *column = &problem->columns[c];
-		uint32_t   *up = (uint32_t *) words_at(block, block->up_at[c]);
+		uint32_t *up = (uint32_t *) words_at(block, block->up_at[c]);
 		const uint32_t *next;
 
 		if (above > 0)
@@ -80,7 +80,7 @@ fill_up(const Checker *checker, KanonReport *report)
 			memset(up, 0xff, column->distinct * sizeof(uint32_t));
 			for (uint32_t type = 0; type < problem->ntypes; type++)
 			{
-				uint32_t	code = problem->columns[c + 1].code[type];
+				uint32_t code = problem->columns[c + 1].code[type];
 
 				if (kanon_stop(checker->pace, 2))
 					return KANON_CANCELLED;
@@ -95,8 +95,9 @@ fill_up(const Checker *checker, KanonReport *report)
 			next = (const uint32_t *) words_at(block, block->up_at[c + 1]);
 			for (int step = 1; step < above; step++)
 				for (uint32_t v = 0; v < column->distinct; v++)
-					up[(size_t) step * column->distinct + v] = up[v] == UINT32_MAX ? UINT32_MAX
-						: next[(size_t) (step - 1) * block->distinct[c + 1] + up[v]];
+					up[(size_t) step * column->distinct + v] =
+						up[v] == UINT32_MAX ? UINT32_MAX
+											: next[(size_t) (step - 1) * block->distinct[c + 1] + up[v]];
 		}
 		above = column->level == 0 ? 0 : above + 1;
 	}
@@ -112,15 +113,15 @@ divide(const Checker *checker, int q, uint32_t *load, uint8_t *part)
 {
 	const Lattice *lattice = checker->lattice;
 	const KanonColumn *column = &checker->problem->columns[lattice->first[q] + lattice->height[q] - 1];
-	uint32_t	busy[KANON_MAX_MEMBERS] = {0};
-	uint32_t	most = 0;
+	uint32_t busy[KANON_MAX_MEMBERS] = {0};
+	uint32_t most = 0;
 
 	memset(load, 0, column->distinct * sizeof(uint32_t));
 	for (uint32_t type = 0; type < checker->problem->ntypes; type++)
 		load[column->code[type]]++;
 	for (uint32_t v = 0; v < column->distinct; v++)
 	{
-		int			least = 0;
+		int least = 0;
 
 		for (int m = 1; m < checker->members; m++)
 			if (busy[m] < busy[least])
@@ -140,12 +141,12 @@ divide_types(Checker *checker, uint32_t *load, uint8_t *part)
 	const KanonProblem *problem = checker->problem;
 	const Lattice *lattice = checker->lattice;
 	const uint32_t *code;
-	uint32_t	least = UINT32_MAX;
-	uint32_t	next[KANON_MAX_MEMBERS] = {0};
+	uint32_t least = UINT32_MAX;
+	uint32_t next[KANON_MAX_MEMBERS] = {0};
 
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		uint32_t	most = divide(checker, q, load, part);
+		uint32_t most = divide(checker, q, load, part);
 
 		if (kanon_stop(checker->pace, problem->ntypes))
 			return KANON_CANCELLED;
@@ -175,10 +176,10 @@ static KanonStatus
 order_types(Checker *checker)
 {
 	const KanonProblem *problem = checker->problem;
-	KanonEnv   *env = problem->env;
-	uint32_t	distinct = 0;
-	uint32_t   *load;
-	uint8_t    *part;
+	KanonEnv *env = problem->env;
+	uint32_t distinct = 0;
+	uint32_t *load;
+	uint8_t *part;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	for (int c = 0; c < problem->ncolumns; c++)
@@ -200,18 +201,19 @@ fill_base(const Checker *checker)
 {
 	const KanonProblem *problem = checker->problem;
 	const Block *block = checker->block;
-	size_t		words = (size_t) block->words;
-	uint64_t   *entry = words_at(block, checker->base.at[0]);
+	size_t words = (size_t) block->words;
+	uint64_t *entry = words_at(block, checker->base.at[0]);
 
 	for (uint32_t i = 0; i < problem->ntypes; i++, entry += words + 1)
 	{
-		uint32_t	type = checker->order != NULL ? checker->order[i] : i;
+		uint32_t type = checker->order != NULL ? checker->order[i] : i;
 
 		if (kanon_stop(checker->pace, (uint64_t) block->nqis))
 			return KANON_CANCELLED;
 		memset(entry, 0, words * sizeof(uint64_t));
 		for (int q = 0; q < block->nqis; q++)
-			entry[block->word[q]] |= (uint64_t) problem->columns[block->first[q]].code[type] << block->shift[q];
+			entry[block->word[q]] |= (uint64_t) problem->columns[block->first[q]].code[type]
+									 << block->shift[q];
 		entry[words] = (uint64_t) problem->rows[type];
 	}
 	return KANON_OK;
@@ -253,8 +255,8 @@ take_block(Checker *checker, size_t bytes)
 KanonStatus
 checker_take_lists(Checker *checker)
 {
-	KanonEnv   *env = checker->problem->env;
-	size_t		ntypes = checker->problem->ntypes;
+	KanonEnv *env = checker->problem->env;
+	size_t ntypes = checker->problem->ntypes;
 
 	if (checker->group == NULL)
 		checker->group = kanon_alloc(env, ntypes, sizeof(uint32_t));
@@ -264,18 +266,20 @@ checker_take_lists(Checker *checker)
 		checker->start = kanon_alloc(env, ntypes + 2, sizeof(uint32_t));
 	if (checker->rest == NULL)
 		checker->rest = kanon_alloc(env, ntypes, sizeof(uint32_t));
-	return checker->group != NULL && checker->member != NULL && checker->start != NULL
-		&& checker->rest != NULL ? KANON_OK : KANON_NO_MEMORY;
+	return checker->group != NULL && checker->member != NULL && checker->start != NULL &&
+				   checker->rest != NULL
+			   ? KANON_OK
+			   : KANON_NO_MEMORY;
 }
 
 static KanonStatus
 set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *report)
 {
 	const KanonProblem *problem = checker->problem;
-	KanonEnv   *env = problem->env;
-	Block	   *plan = kanon_alloc0(env, 1, sizeof(Block));
-	size_t		at = (sizeof(Block) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-	size_t		base;
+	KanonEnv *env = problem->env;
+	Block *plan = kanon_alloc0(env, 1, sizeof(Block));
+	size_t at = (sizeof(Block) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+	size_t base;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	if (plan == NULL)
@@ -313,7 +317,7 @@ KanonStatus
 checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *metric, int64_t limit,
 			 const KanonTeam *team, KanonPace *pace, Checker **result, KanonReport *report)
 {
-	Checker    *checker = kanon_alloc0(problem->env, 1, sizeof(Checker));
+	Checker *checker = kanon_alloc0(problem->env, 1, sizeof(Checker));
 
 	*result = checker;
 	if (checker == NULL)
@@ -330,7 +334,7 @@ checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *
 void
 checker_close(Checker *checker)
 {
-	KanonEnv   *env;
+	KanonEnv *env;
 
 	if (checker == NULL)
 		return;
@@ -347,4 +351,3 @@ checker_close(Checker *checker)
 	kanon_presence_close(checker->presence);
 	kanon_free(env, checker);
 }
-

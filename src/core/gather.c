@@ -28,31 +28,31 @@
 /* Rows of one type that a centre has. */
 typedef struct Held
 {
-	uint32_t	centre;
-	uint32_t	type;
-	uint32_t	next;			/* of the same type */
-	int64_t		rows;
+	uint32_t centre;
+	uint32_t type;
+	uint32_t next; /* of the same type */
+	int64_t rows;
 } Held;
 
 typedef struct Gather
 {
 	const KanonProblem *problem;
-	KanonEnv   *env;
+	KanonEnv *env;
 	ClusterLayout layout;
 	ClusterSpace space;
-	KanonPace	pace;
-	uint32_t	ncentres;
-	uint32_t   *centre;			/* [ntypes] types */
-	int64_t    *has;			/* [ntypes] rows of each centre */
-	uint32_t   *nearest;		/* [ntypes] distance of a type to its nearest centre */
-	uint32_t   *closest;		/* [ntypes] that centre */
-	uint32_t   *first;			/* [ntypes] held rows of a type */
-	Held	   *held;
-	uint32_t	nheld;
-	uint32_t	held_room;
-	uint32_t   *queue;			/* [ntypes] centres of a search */
-	uint32_t   *from;			/* [ntypes] centre that a centre gives rows to */
-	uint32_t   *via;			/* [ntypes] the type of these rows */
+	KanonPace pace;
+	uint32_t ncentres;
+	uint32_t *centre;  /* [ntypes] types */
+	int64_t *has;      /* [ntypes] rows of each centre */
+	uint32_t *nearest; /* [ntypes] distance of a type to its nearest centre */
+	uint32_t *closest; /* [ntypes] that centre */
+	uint32_t *first;   /* [ntypes] held rows of a type */
+	Held *held;
+	uint32_t nheld;
+	uint32_t held_room;
+	uint32_t *queue; /* [ntypes] centres of a search */
+	uint32_t *from;  /* [ntypes] centre that a centre gives rows to */
+	uint32_t *via;   /* [ntypes] the type of these rows */
 	ClusterParts parts;
 } Gather;
 
@@ -84,7 +84,7 @@ choose_centres(Gather *g, uint32_t d)
 static KanonStatus
 hold(Gather *g, uint32_t centre, uint32_t type, int64_t rows)
 {
-	uint32_t	h = g->first[type];
+	uint32_t h = g->first[type];
 
 	g->has[centre] += rows;
 	while (h != NOBODY && g->held[h].centre != centre)
@@ -96,15 +96,15 @@ hold(Gather *g, uint32_t centre, uint32_t type, int64_t rows)
 	}
 	if (g->nheld == g->held_room)
 	{
-		size_t		room = (size_t) g->held_room + g->held_room / 2 + 64;
-		Held	   *held = kanon_realloc(g->env, g->held, room, sizeof(Held));
+		size_t room = (size_t) g->held_room + g->held_room / 2 + 64;
+		Held *held = kanon_realloc(g->env, g->held, room, sizeof(Held));
 
 		if (held == NULL)
 			return KANON_NO_MEMORY;
 		g->held = held;
 		g->held_room = (uint32_t) room;
 	}
-	g->held[g->nheld] = (Held) {centre, type, g->first[type], rows};
+	g->held[g->nheld] = (Held){centre, type, g->first[type], rows};
 	g->first[type] = g->nheld++;
 	return KANON_OK;
 }
@@ -113,7 +113,7 @@ hold(Gather *g, uint32_t centre, uint32_t type, int64_t rows)
 static int64_t *
 held_rows(Gather *g, uint32_t centre, uint32_t type)
 {
-	uint32_t	h = g->first[type];
+	uint32_t h = g->first[type];
 
 	while (g->held[h].centre != centre)
 		h = g->held[h].next;
@@ -124,14 +124,14 @@ held_rows(Gather *g, uint32_t centre, uint32_t type)
 static KanonStatus
 exchange(Gather *g, uint32_t centre, uint32_t giver)
 {
-	int64_t		rows = g->problem->k - g->has[centre];
+	int64_t rows = g->problem->k - g->has[centre];
 	KanonStatus status = KANON_OK;
 
 	if (g->has[giver] - g->problem->k < rows)
 		rows = g->has[giver] - g->problem->k;
 	for (uint32_t c = giver; c != centre; c = g->from[c])
 	{
-		int64_t		own = *held_rows(g, c, g->via[c]);
+		int64_t own = *held_rows(g, c, g->via[c]);
 
 		rows = own < rows ? own : rows;
 	}
@@ -151,7 +151,7 @@ exchange(Gather *g, uint32_t centre, uint32_t giver)
 static KanonStatus
 find_giver(Gather *g, uint32_t centre, uint32_t d, uint32_t *giver)
 {
-	uint32_t	n = 1;
+	uint32_t n = 1;
 
 	for (uint32_t c = 0; c < g->ncentres; c++)
 		g->from[c] = NOBODY;
@@ -160,7 +160,7 @@ find_giver(Gather *g, uint32_t centre, uint32_t d, uint32_t *giver)
 	*giver = NOBODY;
 	for (uint32_t at = 0; at < n; at++)
 	{
-		uint32_t	to = g->queue[at];
+		uint32_t to = g->queue[at];
 
 		if (kanon_stop(&g->pace, space_measure(&g->space, g->centre[to]) + g->problem->ntypes))
 			return KANON_CANCELLED;
@@ -170,7 +170,7 @@ find_giver(Gather *g, uint32_t centre, uint32_t d, uint32_t *giver)
 				continue;
 			for (uint32_t h = g->first[i]; h != NOBODY; h = g->held[h].next)
 			{
-				uint32_t	c = g->held[h].centre;
+				uint32_t c = g->held[h].centre;
 
 				if (g->held[h].rows == 0 || g->from[c] != NOBODY)
 					continue;
@@ -206,7 +206,7 @@ assign(Gather *g, uint32_t d, bool *answer)
 	for (uint32_t c = 0; c < g->ncentres && status == KANON_OK && *answer; c++)
 		while (status == KANON_OK && *answer && g->has[c] < g->problem->k)
 		{
-			uint32_t	giver;
+			uint32_t giver;
 
 			status = find_giver(g, c, d, &giver);
 			if (status != KANON_OK || giver == NOBODY)
@@ -234,14 +234,14 @@ static KanonStatus
 least_distance(Gather *g, uint32_t *least)
 {
 	const KanonProblem *problem = g->problem;
-	SpaceNear  *near = kanon_alloc(g->env, problem->ntypes, sizeof(SpaceNear));
+	SpaceNear *near = kanon_alloc(g->env, problem->ntypes, sizeof(SpaceNear));
 	KanonStatus status = near == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	*least = 0;
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 	{
-		int64_t		wanted = problem->k - problem->rows[i];
-		uint32_t	n;
+		int64_t wanted = problem->k - problem->rows[i];
+		uint32_t n;
 
 		if (wanted <= 0)
 			continue;
@@ -259,15 +259,15 @@ least_distance(Gather *g, uint32_t *least)
 static KanonStatus
 search(Gather *g, uint32_t *d)
 {
-	uint32_t	low;
-	uint32_t	high = KANON_SPACE_ONE + KANON_MAX_COLUMNS;
-	uint32_t	last = UINT32_MAX;
-	bool		answer = true;
+	uint32_t low;
+	uint32_t high = KANON_SPACE_ONE + KANON_MAX_COLUMNS;
+	uint32_t last = UINT32_MAX;
+	bool answer = true;
 	KanonStatus status = least_distance(g, &low);
 
 	while (status == KANON_OK && low < high)
 	{
-		uint32_t	middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 
 		status = try_distance(g, middle, &answer);
 		last = middle;
@@ -290,7 +290,7 @@ make_clusters(Gather *g, uint32_t *radius)
 	for (uint32_t h = 0; h < g->nheld; h++)
 	{
 		const Held *held = &g->held[h];
-		uint32_t	distance;
+		uint32_t distance;
 
 		if (held->rows == 0)
 			continue;
@@ -308,7 +308,7 @@ make_clusters(Gather *g, uint32_t *radius)
 static KanonStatus
 prepare(Gather *g)
 {
-	size_t		n = g->problem->ntypes;
+	size_t n = g->problem->ntypes;
 
 	g->centre = kanon_alloc(g->env, n, sizeof(uint32_t));
 	g->has = kanon_alloc(g->env, n, sizeof(int64_t));
@@ -318,8 +318,8 @@ prepare(Gather *g)
 	g->queue = kanon_alloc(g->env, n, sizeof(uint32_t));
 	g->from = kanon_alloc(g->env, n, sizeof(uint32_t));
 	g->via = kanon_alloc(g->env, n, sizeof(uint32_t));
-	if (g->centre == NULL || g->has == NULL || g->nearest == NULL || g->closest == NULL
-		|| g->first == NULL || g->queue == NULL || g->from == NULL || g->via == NULL)
+	if (g->centre == NULL || g->has == NULL || g->nearest == NULL || g->closest == NULL || g->first == NULL ||
+		g->queue == NULL || g->from == NULL || g->via == NULL)
 		return KANON_NO_MEMORY;
 	return space_open(&g->layout, &g->space);
 }
@@ -327,9 +327,7 @@ prepare(Gather *g)
 static void
 gather_free(Gather *g)
 {
-	void	   *all[] = {
-		g->centre, g->has, g->nearest, g->closest, g->first, g->held, g->queue, g->from, g->via
-	};
+	void *all[] = {g->centre, g->has, g->nearest, g->closest, g->first, g->held, g->queue, g->from, g->via};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		kanon_free(g->env, all[i]);
@@ -340,16 +338,13 @@ gather_free(Gather *g)
 KanonStatus
 kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
-	Gather		g = {
-		.problem = problem,
-		.env = env,
-		.pace = {env, "gather", 0, -1, KANON_POLL_WORK},
-		.space = {.env = env}
-	};
-	uint32_t	d = 0,
-				radius = 0;
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Gather g = {.problem = problem,
+				.env = env,
+				.pace = {env, "gather", 0, -1, KANON_POLL_WORK},
+				.space = {.env = env}};
+	uint32_t d = 0, radius = 0;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

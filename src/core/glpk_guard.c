@@ -25,7 +25,7 @@
 static int
 on_text(void *info, const char *text)
 {
-	GlpkGuard  *guard = info;
+	GlpkGuard *guard = info;
 
 	if (strstr(text, "memory") != NULL)
 		guard->spent = true;
@@ -42,7 +42,7 @@ on_text(void *info, const char *text)
 static void
 on_error(void *info)
 {
-	GlpkGuard  *guard = info;
+	GlpkGuard *guard = info;
 
 	longjmp(guard->escape, 1);
 }
@@ -55,7 +55,7 @@ on_error(void *info)
 bool
 glpk_is_spent(GlpkGuard *guard)
 {
-	size_t		total;
+	size_t total;
 
 	glp_mem_usage(NULL, NULL, &total, NULL);
 	guard->spent = guard->limit > 0 && total > guard->limit / 2;
@@ -70,7 +70,7 @@ glpk_is_spent(GlpkGuard *guard)
 static KanonStatus
 relax(GlpkGuard *guard, glp_prob *lp, int method, double limit, int *rc)
 {
-	glp_smcp	parm;
+	glp_smcp parm;
 
 	glp_init_smcp(&parm);
 	parm.msg_lev = GLP_MSG_ALL;
@@ -92,8 +92,8 @@ relax(GlpkGuard *guard, glp_prob *lp, int method, double limit, int *rc)
 KanonStatus
 glpk_relax(GlpkGuard *guard, glp_prob *lp, int method)
 {
-	int			rc;
-	int			status;
+	int rc;
+	int status;
 	KanonStatus result = relax(guard, lp, method, DBL_MAX, &rc);
 
 	if (result != KANON_OK || guard->watch->late)
@@ -112,9 +112,9 @@ glpk_relax(GlpkGuard *guard, glp_prob *lp, int method)
 KanonStatus
 glpk_relax_node(GlpkGuard *guard, glp_prob *lp, double limit)
 {
-	glp_prob   *copy = glp_create_prob();
+	glp_prob *copy = glp_create_prob();
 	KanonStatus status;
-	int			rc;
+	int rc;
 
 	glp_copy_prob(copy, lp, GLP_OFF);
 	status = relax(guard, copy, GLP_DUALP, limit, &rc);
@@ -128,7 +128,7 @@ glpk_relax_node(GlpkGuard *guard, glp_prob *lp, double limit)
 
 /* The frame that fatal errors return to; nothing in it changes after setjmp. */
 KanonStatus
-glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *arg), void *arg)
+glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve)(void *arg), void *arg)
 {
 	KanonStatus status;
 
@@ -143,7 +143,7 @@ glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *ar
 		glp_error_hook(on_error, guard);
 		if (guard->limit > 0)
 		{
-			size_t		megabytes = guard->limit >> 20;
+			size_t megabytes = guard->limit >> 20;
 
 			glp_mem_limit(megabytes < 1 ? 1 : megabytes < INT_MAX ? (int) megabytes : INT_MAX);
 		}
@@ -159,4 +159,4 @@ glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve) (void *ar
 	return status;
 }
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */

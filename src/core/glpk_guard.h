@@ -12,12 +12,12 @@
 
 typedef struct GlpkGuard
 {
-	jmp_buf		escape;
+	jmp_buf escape;
 	KanonWatch *watch;
-	char		text[120];		/* GLPK's last words */
-	size_t		limit;			/* bytes that GLPK may take; 0: any */
-	bool		spent;			/* it has, or its last words were about memory */
-	bool		cancelled;		/* the host wants it to stop; callbacks may set it, too */
+	char text[120]; /* GLPK's last words */
+	size_t limit;   /* bytes that GLPK may take; 0: any */
+	bool spent;     /* it has, or its last words were about memory */
+	bool cancelled; /* the host wants it to stop; callbacks may set it, too */
 } GlpkGuard;
 
 /*
@@ -26,8 +26,8 @@ typedef struct GlpkGuard
  * message must be asked for: msg_lev GLP_MSG_ALL).  All of GLPK's memory is freed
  * on every way out.
  */
-extern KanonStatus glpk_guarded(GlpkGuard *guard, KanonWatch *watch,
-								KanonStatus (*solve) (void *arg), void *arg);
+extern KanonStatus glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve)(void *arg),
+								void *arg);
 
 /*
  * GLPK has taken half of what is left: solve, and its callbacks, look now and
@@ -48,5 +48,5 @@ extern KanonStatus glpk_relax(GlpkGuard *guard, glp_prob *lp, int method);
  */
 extern KanonStatus glpk_relax_node(GlpkGuard *guard, glp_prob *lp, double limit);
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */
 #endif

@@ -36,24 +36,24 @@
 typedef struct Greedy
 {
 	const KanonProblem *problem;
-	KanonEnv   *env;
+	KanonEnv *env;
 	KanonMaskIndex *index;
-	KanonPace	pace;
+	KanonPace pace;
 	KanonRelease *release;
 	KanonReport *report;
-	uint32_t   *left;			/* row types not taken yet, ascending */
-	uint32_t	nleft;
-	int64_t		rows;			/* of all types */
-	int64_t		rows_left;
-	uint32_t   *class_;			/* [ntypes] GREEDY_NOBODY: not taken */
-	uint32_t   *member;			/* [nclasses] one row type of each class */
-	uint32_t	classes_room;
+	uint32_t *left; /* row types not taken yet, ascending */
+	uint32_t nleft;
+	int64_t rows; /* of all types */
+	int64_t rows_left;
+	uint32_t *class_; /* [ntypes] GREEDY_NOBODY: not taken */
+	uint32_t *member; /* [nclasses] one row type of each class */
+	uint32_t classes_room;
 	GreedyStore store;
 	GreedySearch search;
-	KanonPattern *patterns;		/* of a list, in order */
-	size_t		npatterns;
-	int64_t		bound[KANON_MAX_COLUMNS + 2];	/* highest levels of the batches */
-	int			nbounds;
+	KanonPattern *patterns; /* of a list, in order */
+	size_t npatterns;
+	int64_t bound[KANON_MAX_COLUMNS + 2]; /* highest levels of the batches */
+	int nbounds;
 } Greedy;
 
 /* ---- batches ---- */
@@ -67,16 +67,16 @@ static KanonStatus
 plan_batches(Greedy *greedy)
 {
 	const KanonMaskIndex *index = greedy->index;
-	int64_t		step = KANON_LEVEL_MAX / PLAN_STEPS;
-	double	   *count = kanon_alloc0(greedy->env, PLAN_STEPS + 1, sizeof(double));
-	double	   *before = kanon_alloc(greedy->env, PLAN_STEPS + 1, sizeof(double));
+	int64_t step = KANON_LEVEL_MAX / PLAN_STEPS;
+	double *count = kanon_alloc0(greedy->env, PLAN_STEPS + 1, sizeof(double));
+	double *before = kanon_alloc(greedy->env, PLAN_STEPS + 1, sizeof(double));
 	KanonPattern open = index->all & ~index->go & ~index->stay;
-	int			n = __builtin_popcountll(open);
-	int64_t		least = KANON_LEVEL_MAX;
-	double		sum = 0;
-	double		wanted = 1;
-	double		binomial = 1;
-	int			level = 0;
+	int n = __builtin_popcountll(open);
+	int64_t least = KANON_LEVEL_MAX;
+	double sum = 0;
+	double wanted = 1;
+	double binomial = 1;
+	int level = 0;
 
 	if (count == NULL || before == NULL)
 	{
@@ -88,14 +88,14 @@ plan_batches(Greedy *greedy)
 	for (KanonPattern rest = open; rest != 0;)
 	{
 		/* a quasi-identifier's levels go one after the other: its costs add up */
-		int			c = __builtin_ctzll(rest);
-		int64_t		weight = 0;
+		int c = __builtin_ctzll(rest);
+		int64_t weight = 0;
 
 		memcpy(before, count, (PLAN_STEPS + 1) * sizeof(double));
 		do
 		{
-			int64_t		more = kanon_fixed_level(index->weight[c]);
-			int64_t		shift;
+			int64_t more = kanon_fixed_level(index->weight[c]);
+			int64_t shift;
 
 			weight += more;
 			shift = (weight + step / 2) / step;
@@ -105,8 +105,8 @@ plan_batches(Greedy *greedy)
 				count[i] += before[i - shift];
 			rest &= ~KANON_BIT(c);
 			c++;
-		} while (c < greedy->problem->ncolumns && greedy->problem->columns[c].level > 0
-				 && (rest & KANON_BIT(c)) != 0);
+		} while (c < greedy->problem->ncolumns && greedy->problem->columns[c].level > 0 &&
+				 (rest & KANON_BIT(c)) != 0);
 	}
 	for (int64_t i = 0; i <= PLAN_STEPS && level < n; i++)
 	{
@@ -132,8 +132,8 @@ static KanonStatus
 take_group(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntypes)
 {
 	KanonRelease *release = greedy->release;
-	int64_t		rows = 0;
-	uint32_t	n = 0;
+	int64_t rows = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < ntypes; i++)
 		if (greedy->class_[types[i]] == GREEDY_NOBODY)
@@ -145,10 +145,9 @@ take_group(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntype
 		return KANON_OK;
 	if (release->nclasses == greedy->classes_room)
 	{
-		size_t		room = (size_t) greedy->classes_room + greedy->classes_room / 2 + 1024;
-		KanonClass *classes = kanon_realloc(greedy->env, release->classes, room,
-											sizeof(KanonClass));
-		uint32_t   *member;
+		size_t room = (size_t) greedy->classes_room + greedy->classes_room / 2 + 1024;
+		KanonClass *classes = kanon_realloc(greedy->env, release->classes, room, sizeof(KanonClass));
+		uint32_t *member;
 
 		if (classes == NULL)
 			return KANON_NO_MEMORY;
@@ -159,7 +158,7 @@ take_group(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntype
 		greedy->member = member;
 		greedy->classes_room = (uint32_t) room;
 	}
-	release->classes[release->nclasses] = (KanonClass) {pattern, rows};
+	release->classes[release->nclasses] = (KanonClass){pattern, rows};
 	greedy->member[release->nclasses] = types[0];
 	for (uint32_t i = 0; i < n; i++)
 		greedy->class_[types[i]] = release->nclasses;
@@ -174,7 +173,7 @@ take_batch(Greedy *greedy)
 {
 	GreedyStore *store = &greedy->store;
 	KanonStatus status = greedy_store_sort(store);
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t p = 0; p < store->npatterns; p++)
 		for (uint32_t g = store->patterns[p].first; g != GREEDY_NOBODY && status == KANON_OK;
@@ -182,8 +181,8 @@ take_batch(Greedy *greedy)
 		{
 			const GreedyGroup *group = &store->groups[g];
 
-			status = take_group(greedy, store->patterns[p].pattern,
-								store->types + group->start, group->count);
+			status =
+				take_group(greedy, store->patterns[p].pattern, store->types + group->start, group->count);
 			if (kanon_stop(&greedy->pace, 4 * (uint64_t) group->count + 4))
 				return KANON_CANCELLED;
 		}
@@ -212,7 +211,7 @@ run_rules(Greedy *greedy)
 		return status;
 	for (int b = 0; b < greedy->nbounds && status == KANON_OK; b++)
 	{
-		bool		more = true;
+		bool more = true;
 
 		while (more && status == KANON_OK && greedy->rows_left >= greedy->problem->k)
 		{
@@ -238,23 +237,21 @@ run_rules(Greedy *greedy)
 static KanonStatus
 run_list(Greedy *greedy)
 {
-	KanonStatus status = kanon_mask_enumerate(greedy->problem, SIZE_MAX,
-											  &greedy->patterns, &greedy->npatterns);
-	int64_t		width = KANON_LEVEL_MAX / greedy->problem->ncolumns;
-	size_t		from = 0;
+	KanonStatus status =
+		kanon_mask_enumerate(greedy->problem, SIZE_MAX, &greedy->patterns, &greedy->npatterns);
+	int64_t width = KANON_LEVEL_MAX / greedy->problem->ncolumns;
+	size_t from = 0;
 
 	/* the last one is the all-suppressed one */
-	while (status == KANON_OK && from + 1 < greedy->npatterns
-		   && greedy->rows_left >= greedy->problem->k)
+	while (status == KANON_OK && from + 1 < greedy->npatterns && greedy->rows_left >= greedy->problem->k)
 	{
 		GreedyRange range = {.list = greedy->patterns + from};
-		size_t		to = from;
+		size_t to = from;
 
 		range.low = kanon_fixed_level(kanon_fixed_cost(greedy->index, greedy->patterns[from]));
 		for (; to + 1 < greedy->npatterns; to++)
 		{
-			int64_t		level = kanon_fixed_level(kanon_fixed_cost(greedy->index,
-																   greedy->patterns[to]));
+			int64_t level = kanon_fixed_level(kanon_fixed_cost(greedy->index, greedy->patterns[to]));
 
 			if (level - range.low > width - width / 16)
 				break;
@@ -279,8 +276,8 @@ static KanonStatus
 take_rest(Greedy *greedy)
 {
 	const KanonProblem *problem = greedy->problem;
-	uint32_t	before = greedy->release->nclasses;
-	uint32_t	rest;
+	uint32_t before = greedy->release->nclasses;
+	uint32_t rest;
 	KanonStatus status;
 
 	if (greedy->nleft == 0)
@@ -288,32 +285,32 @@ take_rest(Greedy *greedy)
 	status = take_group(greedy, greedy->index->all, greedy->left, greedy->nleft);
 	if (status != KANON_OK || greedy->release->nclasses > before)
 		return status;
-	if (problem->residual == KANON_RESIDUAL_ERROR
-		|| (problem->residual == KANON_RESIDUAL_SUPPRESS
-			&& !kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft)))
+	if (problem->residual == KANON_RESIDUAL_ERROR ||
+		(problem->residual == KANON_RESIDUAL_SUPPRESS &&
+		 !kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft)))
 	{
 		snprintf(greedy->report->detail, sizeof(greedy->report->detail),
-				 problem->residual == KANON_RESIDUAL_ERROR ? "%lld rows are left over for no class"
-				 : "%lld rows are left over; they would break a privacy rule even when fully suppressed",
+				 problem->residual == KANON_RESIDUAL_ERROR
+					 ? "%lld rows are left over for no class"
+					 : "%lld rows are left over; they would break a privacy rule even when fully suppressed",
 				 (long long) greedy->rows_left);
 		return problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
-	rest = GREEDY_NOBODY;		/* which is KANON_DROPPED, too */
+	rest = GREEDY_NOBODY; /* which is KANON_DROPPED, too */
 	if (problem->residual == KANON_RESIDUAL_SUPPRESS)
 	{
-		KanonClass *classes = kanon_realloc(greedy->env, greedy->release->classes,
-											before + (size_t) 1, sizeof(KanonClass));
-		uint32_t   *member;
+		KanonClass *classes =
+			kanon_realloc(greedy->env, greedy->release->classes, before + (size_t) 1, sizeof(KanonClass));
+		uint32_t *member;
 
 		if (classes == NULL)
 			return KANON_NO_MEMORY;
 		greedy->release->classes = classes;
-		member = kanon_realloc(greedy->env, greedy->member, before + (size_t) 1,
-							   sizeof(uint32_t));
+		member = kanon_realloc(greedy->env, greedy->member, before + (size_t) 1, sizeof(uint32_t));
 		if (member == NULL)
 			return KANON_NO_MEMORY;
 		greedy->member = member;
-		classes[before] = (KanonClass) {greedy->index->all, greedy->rows_left};
+		classes[before] = (KanonClass){greedy->index->all, greedy->rows_left};
 		member[before] = greedy->left[0];
 		greedy->release->nclasses++;
 		rest = before;
@@ -334,8 +331,8 @@ static int
 compare_classes(const void *a, const void *b, void *arg)
 {
 	const Sorting *sorting = arg;
-	uint32_t	left = sorting->greedy->member[*(const uint32_t *) a];
-	uint32_t	right = sorting->greedy->member[*(const uint32_t *) b];
+	uint32_t left = sorting->greedy->member[*(const uint32_t *) a];
+	uint32_t right = sorting->greedy->member[*(const uint32_t *) b];
 
 	for (KanonPattern rest = sorting->kept; rest != 0; rest &= rest - 1)
 	{
@@ -349,14 +346,13 @@ compare_classes(const void *a, const void *b, void *arg)
 
 /* Sorts classes of one pattern by what they show, last column first. */
 static KanonStatus
-radix_sort(Greedy *greedy, KanonPattern kept, uint32_t *order, uint32_t *scratch,
-		   uint32_t n)
+radix_sort(Greedy *greedy, KanonPattern kept, uint32_t *order, uint32_t *scratch, uint32_t n)
 {
 	const KanonProblem *problem = greedy->problem;
-	uint32_t   *from = order;
-	uint32_t   *into = scratch;
-	uint32_t	start[(1 << RADIX_BITS) + 1];
-	uint32_t	digit_mask = (1 << RADIX_BITS) - 1;
+	uint32_t *from = order;
+	uint32_t *into = scratch;
+	uint32_t start[(1 << RADIX_BITS) + 1];
+	uint32_t digit_mask = (1 << RADIX_BITS) - 1;
 
 	for (int c = problem->ncolumns - 1; c >= 0; c--)
 	{
@@ -364,10 +360,9 @@ radix_sort(Greedy *greedy, KanonPattern kept, uint32_t *order, uint32_t *scratch
 
 		if ((kept & KANON_BIT(c)) == 0)
 			continue;
-		for (int shift = 0; shift < 32 && (column->distinct - 1) >> shift != 0;
-			 shift += RADIX_BITS)
+		for (int shift = 0; shift < 32 && (column->distinct - 1) >> shift != 0; shift += RADIX_BITS)
 		{
-			uint32_t   *swap = from;
+			uint32_t *swap = from;
 
 			memset(start, 0, sizeof(start));
 			for (uint32_t i = 0; i < n; i++)
@@ -397,15 +392,15 @@ static KanonStatus
 sort_classes(Greedy *greedy, uint32_t *order, uint32_t *scratch)
 {
 	const KanonRelease *release = greedy->release;
-	uint32_t	from = 0;
+	uint32_t from = 0;
 
 	for (uint32_t i = 0; i < release->nclasses; i++)
 		order[i] = i;
 	while (from < release->nclasses)
 	{
 		KanonPattern pattern = release->classes[from].pattern;
-		Sorting		sorting = {greedy, greedy->index->all & ~pattern};
-		uint32_t	to = from;
+		Sorting sorting = {greedy, greedy->index->all & ~pattern};
+		uint32_t to = from;
 
 		while (to < release->nclasses && release->classes[to].pattern == pattern)
 			to++;
@@ -413,8 +408,7 @@ sort_classes(Greedy *greedy, uint32_t *order, uint32_t *scratch)
 		{
 			if (kanon_stop(&greedy->pace, (to - from) * (uint64_t) greedy->problem->ncolumns))
 				return KANON_CANCELLED;
-			kanon_sort(order + from, scratch, to - from, sizeof(uint32_t),
-					   compare_classes, &sorting);
+			kanon_sort(order + from, scratch, to - from, sizeof(uint32_t), compare_classes, &sorting);
 		}
 		else if (radix_sort(greedy, sorting.kept, order + from, scratch, to - from) != KANON_OK)
 			return KANON_CANCELLED;
@@ -438,22 +432,22 @@ fill_cells(Greedy *greedy, const uint32_t *order)
 {
 	const KanonProblem *problem = greedy->problem;
 	KanonRelease *release = greedy->release;
-	KanonCell  *cell;
+	KanonCell *cell;
 
-	release->cells = kanon_alloc(greedy->env, release->nclasses,
-								 (size_t) problem->ncolumns * sizeof(KanonCell));
+	release->cells =
+		kanon_alloc(greedy->env, release->nclasses, (size_t) problem->ncolumns * sizeof(KanonCell));
 	if (release->cells == NULL)
 		return KANON_NO_MEMORY;
 	cell = release->cells;
 	for (uint32_t i = 0; i < release->nclasses; i++)
 	{
-		uint32_t	type = greedy->member[order[i]];
+		uint32_t type = greedy->member[order[i]];
 
 		if (kanon_stop(&greedy->pace, (uint64_t) problem->ncolumns))
 			return KANON_CANCELLED;
 		for (int c = 0; c < problem->ncolumns; c++, cell++)
 		{
-			bool		shown = (release->classes[i].pattern & KANON_BIT(c)) == 0;
+			bool shown = (release->classes[i].pattern & KANON_BIT(c)) == 0;
 
 			cell->show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
 			cell->code = shown ? problem->columns[c].code[type] & 0x1fffffff : 0;
@@ -470,8 +464,7 @@ static KanonStatus
 fill_flows(Greedy *greedy)
 {
 	const KanonProblem *problem = greedy->problem;
-	KanonFlow  *flows = kanon_realloc(greedy->env, greedy->class_, problem->ntypes,
-									  sizeof(KanonFlow));
+	KanonFlow *flows = kanon_realloc(greedy->env, greedy->class_, problem->ntypes, sizeof(KanonFlow));
 
 	if (flows == NULL)
 		return KANON_NO_MEMORY;
@@ -480,12 +473,12 @@ fill_flows(Greedy *greedy)
 	greedy->release->nflows = problem->ntypes;
 	for (uint32_t type = problem->ntypes; type-- > 0;)
 	{
-		uint32_t	class;
+		uint32_t class;
 
 		if (kanon_stop(&greedy->pace, 2))
 			return KANON_CANCELLED;
 		memcpy(&class, (char *) flows + type * sizeof(class), sizeof(class));
-		flows[type] = (KanonFlow) {type, class, problem->rows[type]};
+		flows[type] = (KanonFlow){type, class, problem->rows[type]};
 	}
 	return KANON_OK;
 }
@@ -494,8 +487,8 @@ static KanonStatus
 make_release(Greedy *greedy)
 {
 	KanonRelease *release = greedy->release;
-	uint32_t   *order = kanon_alloc(greedy->env, release->nclasses, sizeof(uint32_t));
-	uint32_t   *scratch = kanon_alloc(greedy->env, release->nclasses, sizeof(uint32_t));
+	uint32_t *order = kanon_alloc(greedy->env, release->nclasses, sizeof(uint32_t));
+	uint32_t *scratch = kanon_alloc(greedy->env, release->nclasses, sizeof(uint32_t));
 	KanonStatus status = KANON_NO_MEMORY;
 
 	if (order != NULL && scratch != NULL)
@@ -504,8 +497,8 @@ make_release(Greedy *greedy)
 	if (status == KANON_OK && release->nclasses > 0)
 	{
 		/* what was taken for classes to come goes back */
-		KanonClass *classes = kanon_realloc(greedy->env, release->classes, release->nclasses,
-											sizeof(KanonClass));
+		KanonClass *classes =
+			kanon_realloc(greedy->env, release->classes, release->nclasses, sizeof(KanonClass));
 
 		if (classes != NULL)
 			release->classes = classes;
@@ -540,7 +533,7 @@ start(Greedy *greedy)
 {
 	const KanonProblem *problem = greedy->problem;
 	KanonStatus status = kanon_mask_open(problem, &greedy->index);
-	size_t		most = problem->ntypes;
+	size_t most = problem->ntypes;
 
 	if (status != KANON_OK)
 		return status;
@@ -561,22 +554,19 @@ start(Greedy *greedy)
 	greedy->nleft = problem->ntypes;
 	greedy->rows_left = greedy->rows;
 	greedy->pace.rows_left = greedy->rows;
-	return greedy_search_open(greedy->index, &greedy->pace, &greedy->store,
-							  &greedy->search);
+	return greedy_search_open(greedy->index, &greedy->pace, &greedy->store, &greedy->search);
 }
 
 KanonStatus
 kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		begin = env->now(env->arg);
-	Greedy		greedy = {
-		.problem = problem,
-		.env = env,
-		.release = release,
-		.report = report,
-		.pace = {env, "greedy", 0, 0, KANON_POLL_WORK}
-	};
+	KanonEnv *env = problem->env;
+	double begin = env->now(env->arg);
+	Greedy greedy = {.problem = problem,
+					 .env = env,
+					 .release = release,
+					 .report = report,
+					 .pace = {env, "greedy", 0, 0, KANON_POLL_WORK}};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

@@ -13,10 +13,10 @@
 /* Row types that a pattern of the batch may take. */
 typedef struct GreedyGroup
 {
-	uint32_t	pattern;		/* number in the store */
-	uint32_t	next;			/* group of the same pattern, or GREEDY_NOBODY */
-	uint32_t	start;			/* in the store's types */
-	uint32_t	count;
+	uint32_t pattern; /* number in the store */
+	uint32_t next;    /* group of the same pattern, or GREEDY_NOBODY */
+	uint32_t start;   /* in the store's types */
+	uint32_t count;
 } GreedyGroup;
 
 /* What a group takes of the store, in words of four bytes. */
@@ -25,42 +25,42 @@ typedef struct GreedyGroup
 typedef struct GreedyPattern
 {
 	KanonPattern pattern;
-	uint32_t	first;			/* group */
-	size_t		words;			/* of its groups */
+	uint32_t first; /* group */
+	size_t words;   /* of its groups */
 } GreedyPattern;
 
 /* The candidates of a batch. */
 typedef struct GreedyStore
 {
 	const KanonMaskIndex *index;
-	KanonEnv   *env;
-	KanonPace  *pace;
-	bool		stopped;		/* by the host, in a sort */
-	size_t		most;			/* words of groups and their types; one pattern may take more */
-	size_t		words;
-	uint32_t   *types;
-	size_t		ntypes;
-	size_t		types_room;
+	KanonEnv *env;
+	KanonPace *pace;
+	bool stopped; /* by the host, in a sort */
+	size_t most;  /* words of groups and their types; one pattern may take more */
+	size_t words;
+	uint32_t *types;
+	size_t ntypes;
+	size_t types_room;
 	GreedyGroup *groups;
-	uint32_t	ngroups;
-	uint32_t	groups_room;
+	uint32_t ngroups;
+	uint32_t groups_room;
 	GreedyPattern *patterns;
-	uint32_t	npatterns;
-	uint32_t	patterns_room;
-	uint32_t   *hash;			/* pattern numbers by pattern; twice patterns_room */
+	uint32_t npatterns;
+	uint32_t patterns_room;
+	uint32_t *hash; /* pattern numbers by pattern; twice patterns_room */
 } GreedyStore;
 
 /* A consecutive part of the order of patterns. */
 typedef struct GreedyRange
 {
-	int64_t		low;			/* levels */
-	int64_t		high;
-	bool		has_after;		/* only patterns after this one */
+	int64_t low; /* levels */
+	int64_t high;
+	bool has_after; /* only patterns after this one */
 	KanonPattern after;
-	bool		has_upto;		/* only patterns up to this one */
+	bool has_upto; /* only patterns up to this one */
 	KanonPattern upto;
-	const KanonPattern *list;	/* the patterns of a listed mask's range */
-	size_t		nlist;
+	const KanonPattern *list; /* the patterns of a listed mask's range */
+	size_t nlist;
 } GreedyRange;
 
 /* A partial decision about all columns. */
@@ -68,19 +68,19 @@ typedef struct GreedyState
 {
 	KanonPattern go;
 	KanonPattern stay;
-	KanonPattern refined;		/* of stay: the group has one value there */
-	int64_t		cost;			/* fixed point, of go */
-	int64_t		kept;			/* of stay */
-	size_t		npool;			/* the listed patterns that fit are pool[0 .. npool) */
+	KanonPattern refined; /* of stay: the group has one value there */
+	int64_t cost;         /* fixed point, of go */
+	int64_t kept;         /* of stay */
+	size_t npool;         /* the listed patterns that fit are pool[0 .. npool) */
 } GreedyState;
 
 /* A row type in a block; its bytes, one per column of the block, follow. */
 typedef struct GreedyRow
 {
-	uint32_t	type;
-	uint32_t	rows;			/* at most k */
-	uint32_t	cost;			/* lower bound for it, as GREEDY_SHORT_COST */
-	uint32_t	rare;			/* bit j: its value of byte j (below 32) has too few rows */
+	uint32_t type;
+	uint32_t rows; /* at most k */
+	uint32_t cost; /* lower bound for it, as GREEDY_SHORT_COST */
+	uint32_t rare; /* bit j: its value of byte j (below 32) has too few rows */
 } GreedyRow;
 
 /* Fixed-point costs in 24 bits, rounded down: for lower bounds. */
@@ -98,10 +98,10 @@ typedef struct GreedyRow
 /* The memory of one depth of greedy_search_block. */
 typedef struct GreedyLevel
 {
-	char	   *rows;
-	size_t		room;			/* bytes */
-	uint32_t   *count;			/* rows by value, of all columns */
-	size_t		count_room;
+	char *rows;
+	size_t room;     /* bytes */
+	uint32_t *count; /* rows by value, of all columns */
+	size_t count_room;
 } GreedyLevel;
 
 /*
@@ -120,28 +120,28 @@ typedef struct GreedyLevel
 /* Row types and, of each, the number of its group. */
 typedef struct GreedyPart
 {
-	uint32_t	n;
-	uint32_t	ngroups;
-	uint32_t   *type;
-	uint32_t   *group;
+	uint32_t n;
+	uint32_t ngroups;
+	uint32_t *type;
+	uint32_t *group;
 } GreedyPart;
 
 /* Of a group and a value: its rows, and its number when that group becomes one. */
 typedef struct GreedySlot
 {
-	uint32_t	rows;
-	uint32_t	number;
+	uint32_t rows;
+	uint32_t number;
 } GreedySlot;
 
 /* The memory of greedy_refine_search. */
 typedef struct GreedyRefine
 {
-	uint32_t	room;			/* row types */
-	GreedyPart	part[GREEDY_REFINE_COLUMNS + 1];	/* by depth */
-	uint32_t	nslots;
-	GreedySlot *slot;			/* all zero between two steps */
-	uint64_t   *key;			/* of a slot that was found by hashing; NULL until one is */
-	uint32_t   *place;			/* [room] */
+	uint32_t room;                              /* row types */
+	GreedyPart part[GREEDY_REFINE_COLUMNS + 1]; /* by depth */
+	uint32_t nslots;
+	GreedySlot *slot; /* all zero between two steps */
+	uint64_t *key;    /* of a slot that was found by hashing; NULL until one is */
+	uint32_t *place;  /* [room] */
 } GreedyRefine;
 
 /* A search for groups; greedy_search.c says how. */
@@ -149,49 +149,48 @@ typedef struct GreedySearch
 {
 	const KanonMaskIndex *index;
 	const KanonProblem *problem;
-	KanonEnv   *env;
-	KanonPace  *pace;
+	KanonEnv *env;
+	KanonPace *pace;
 	GreedyStore *store;
 	KanonStatus status;
-	int64_t		nodes;			/* groups looked at */
-	int64_t		total;			/* fixed-point cost of all columns */
-	int			order[KANON_MAX_COLUMNS];	/* in which columns are decided */
-	KanonPattern closed;		/* see set_closed */
+	int64_t nodes;                /* groups looked at */
+	int64_t total;                /* fixed-point cost of all columns */
+	int order[KANON_MAX_COLUMNS]; /* in which columns are decided */
+	KanonPattern closed;          /* see set_closed */
 	GreedyRange *range;
 	KanonPattern *pool;
-	size_t		pool_room;
-	uint32_t   *spare;			/* [ntypes] */
+	size_t pool_room;
+	uint32_t *spare; /* [ntypes] */
 
 	/* the block */
-	int			ncolumns;
-	int			column[KANON_MAX_COLUMNS];	/* byte -> column */
-	int			byte[KANON_MAX_COLUMNS];	/* column -> byte */
-	uint32_t	base[KANON_MAX_COLUMNS + 1];	/* of a byte's values in GreedyLevel.count */
-	size_t		stride;			/* bytes per row, a multiple of sizeof(GreedyRow) */
+	int ncolumns;
+	int column[KANON_MAX_COLUMNS];        /* byte -> column */
+	int byte[KANON_MAX_COLUMNS];          /* column -> byte */
+	uint32_t base[KANON_MAX_COLUMNS + 1]; /* of a byte's values in GreedyLevel.count */
+	size_t stride;                        /* bytes per row, a multiple of sizeof(GreedyRow) */
 	GreedyLevel level[KANON_MAX_COLUMNS + 1];
 
 	/* the block of all remaining row types, kept from batch to batch */
-	char	   *root;
-	uint32_t	nroot;
+	char *root;
+	uint32_t nroot;
 
 	GreedyRefine refine;
 
 	/* scratch */
-	uint64_t   *effect;			/* as GreedyLevel.count, see bound_rows */
-	size_t		effect_room;
-	size_t		slots_room;
-	uint32_t	nslots;
-	uint32_t   *slot_code;		/* hash table of a column's values */
-	uint32_t   *slot_rows;
-	uint8_t    *slot_byte;
-	uint32_t	split[256];
-	int64_t		digit_rows[256];
-	uint32_t	digit_types[256];
+	uint64_t *effect; /* as GreedyLevel.count, see bound_rows */
+	size_t effect_room;
+	size_t slots_room;
+	uint32_t nslots;
+	uint32_t *slot_code; /* hash table of a column's values */
+	uint32_t *slot_rows;
+	uint8_t *slot_byte;
+	uint32_t split[256];
+	int64_t digit_rows[256];
+	uint32_t digit_types[256];
 } GreedySearch;
 
 /* greedy_store.c */
-extern void greedy_store_init(GreedyStore *store, const KanonMaskIndex *index,
-							  KanonPace *pace, size_t most);
+extern void greedy_store_init(GreedyStore *store, const KanonMaskIndex *index, KanonPace *pace, size_t most);
 extern void greedy_store_clear(GreedyStore *store);
 extern void greedy_store_free(GreedyStore *store);
 
@@ -205,8 +204,8 @@ extern KanonStatus greedy_store_sort(GreedyStore *store);
 extern KanonStatus greedy_store_shrink(GreedyStore *store, KanonPattern *last);
 
 /* greedy_search.c */
-extern KanonStatus greedy_search_open(const KanonMaskIndex *index, KanonPace *pace,
-									  GreedyStore *store, GreedySearch *search);
+extern KanonStatus greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *store,
+									  GreedySearch *search);
 extern void greedy_search_close(GreedySearch *search);
 
 /*
@@ -219,15 +218,13 @@ extern KanonStatus greedy_search_range(GreedySearch *search, uint32_t *types, ui
 									   GreedyRange *range);
 
 /* Adds columns to go and to stay, and what follows; false if no pattern is left. */
-extern bool greedy_decide(GreedySearch *search, GreedyState *state,
-						  KanonPattern go, KanonPattern stay);
+extern bool greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPattern stay);
 
 /* Given the columns with one value in the group: decides what follows from them. */
-extern bool greedy_use_constant(GreedySearch *search, GreedyState *state,
-								KanonPattern constant);
+extern bool greedy_use_constant(GreedySearch *search, GreedyState *state, KanonPattern constant);
 
 /* The column to decide next: first those that must stay; -1: none. */
-extern int	greedy_next_column(const GreedySearch *search, const GreedyState *state);
+extern int greedy_next_column(const GreedySearch *search, const GreedyState *state);
 
 /* Room in the store for a group of count types; NULL: not wanted, or status says why. */
 extern uint32_t *greedy_found(GreedySearch *search, const GreedyState *state, uint32_t count);

@@ -19,11 +19,11 @@
 /* What the loops over rows need to know of the columns still to be seen to. */
 typedef struct Open
 {
-	int			n;
-	uint8_t		byte[KANON_MAX_COLUMNS];
-	uint32_t   *count[KANON_MAX_COLUMNS];	/* rows by value */
-	uint64_t   *effect[KANON_MAX_COLUMNS];	/* see bound_rows */
-	uint64_t	rare[KANON_MAX_COLUMNS];
+	int n;
+	uint8_t byte[KANON_MAX_COLUMNS];
+	uint32_t *count[KANON_MAX_COLUMNS];  /* rows by value */
+	uint64_t *effect[KANON_MAX_COLUMNS]; /* see bound_rows */
+	uint64_t rare[KANON_MAX_COLUMNS];
 } Open;
 
 static inline GreedyRow *
@@ -50,8 +50,8 @@ copy_row(char *to, const char *from, size_t stride)
 static KanonPattern
 find_constant(const GreedySearch *search, char *rows, uint32_t n)
 {
-	uint64_t	differ[KANON_MAX_COLUMNS / 8] = {0};
-	size_t		words = (search->stride - sizeof(GreedyRow)) / 8;
+	uint64_t differ[KANON_MAX_COLUMNS / 8] = {0};
+	size_t words = (search->stride - sizeof(GreedyRow)) / 8;
 	const uint64_t *first = (const uint64_t *) (rows + sizeof(GreedyRow));
 	const uint8_t *byte = (const uint8_t *) differ;
 	KanonPattern constant = 0;
@@ -78,10 +78,9 @@ list_open(GreedySearch *search, const GreedyState *state, int depth, Open *open)
 	open->n = 0;
 	for (; rest != 0; rest &= rest - 1)
 	{
-		int			c = __builtin_ctzll(rest);
-		int			j = search->byte[c];
-		uint64_t	cost = (state->stay & KANON_BIT(c)) != 0 ? OUT
-			: GREEDY_SHORT_COST(search->index->weight[c]);
+		int c = __builtin_ctzll(rest);
+		int j = search->byte[c];
+		uint64_t cost = (state->stay & KANON_BIT(c)) != 0 ? OUT : GREEDY_SHORT_COST(search->index->weight[c]);
 
 		open->byte[open->n] = (uint8_t) j;
 		open->count[open->n] = search->level[depth].count + search->base[j];
@@ -95,9 +94,9 @@ list_open(GreedySearch *search, const GreedyState *state, int depth, Open *open)
 static void
 count_values(const GreedySearch *search, const Open *open, int depth, char *rows, uint32_t n)
 {
-	uint32_t	values = search->base[search->ncolumns];
-	size_t		stride = search->stride;
-	int			nopen = open->n;
+	uint32_t values = search->base[search->ncolumns];
+	size_t stride = search->stride;
+	int nopen = open->n;
 
 	if ((uint64_t) n * (unsigned) nopen * 8 > values)
 		memset(search->level[depth].count, 0, values * sizeof(uint32_t));
@@ -113,7 +112,7 @@ count_values(const GreedySearch *search, const Open *open, int depth, char *rows
 	{
 		const GreedyRow *row = (GreedyRow *) (rows + i * stride);
 		const uint8_t *byte = bytes_of(row);
-		uint32_t	weight = row->rows;
+		uint32_t weight = row->rows;
 
 		for (int u = 0; u < nopen; u++)
 			open->count[u][byte[open->byte[u]]] += weight;
@@ -128,8 +127,8 @@ highest(const GreedySearch *search)
 {
 	if (search->range->high >= KANON_LEVEL_MAX)
 		return OUT - 1;
-	return GREEDY_SHORT_COST(((search->range->high + 1) << KANON_LEVEL_SHIFT)
-							 - ((int64_t) 1 << (KANON_LEVEL_SHIFT - 1)) - 1);
+	return GREEDY_SHORT_COST(((search->range->high + 1) << KANON_LEVEL_SHIFT) -
+							 ((int64_t) 1 << (KANON_LEVEL_SHIFT - 1)) - 1);
 }
 
 /*
@@ -138,17 +137,17 @@ highest(const GreedySearch *search)
  * that are rare in all of these.
  */
 static uint32_t
-bound_rows(GreedySearch *search, const GreedyState *state, const Open *open,
-		   char *rows, uint32_t n, uint32_t *always)
+bound_rows(GreedySearch *search, const GreedyState *state, const Open *open, char *rows, uint32_t n,
+		   uint32_t *always)
 {
-	uint32_t	k = (uint32_t) search->problem->k;
-	uint32_t	limit = highest(search);
-	size_t		stride = search->stride;
-	int			nopen = open->n;
-	uint64_t	start = 0;
-	uint32_t	all = UINT32_MAX;
-	uint32_t	kept = 0;
-	bool		table = n > search->base[search->ncolumns] / 4;
+	uint32_t k = (uint32_t) search->problem->k;
+	uint32_t limit = highest(search);
+	size_t stride = search->stride;
+	int nopen = open->n;
+	uint64_t start = 0;
+	uint32_t all = UINT32_MAX;
+	uint32_t kept = 0;
+	bool table = n > search->base[search->ncolumns] / 4;
 
 	for (KanonPattern rest = state->go; rest != 0; rest &= rest - 1)
 		start += GREEDY_SHORT_COST(search->index->weight[__builtin_ctzll(rest)]);
@@ -157,16 +156,16 @@ bound_rows(GreedySearch *search, const GreedyState *state, const Open *open,
 	/* cost and rare bit of every value at once, where that pays */
 	for (int u = 0; table && u < nopen; u++)
 	{
-		uint32_t	values = search->base[open->byte[u] + 1] - search->base[open->byte[u]];
+		uint32_t values = search->base[open->byte[u] + 1] - search->base[open->byte[u]];
 
 		for (uint32_t v = 0; v < values; v++)
 			open->effect[u][v] = open->rare[u] & -(uint64_t) (open->count[u][v] < k);
 	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		GreedyRow  *row = (GreedyRow *) (rows + i * stride);
+		GreedyRow *row = (GreedyRow *) (rows + i * stride);
 		const uint8_t *byte = bytes_of(row);
-		uint64_t	effect = start;
+		uint64_t effect = start;
 
 		if (table)
 			for (int u = 0; u < nopen; u++)
@@ -189,23 +188,23 @@ bound_rows(GreedySearch *search, const GreedyState *state, const Open *open,
 
 /* The same after a decision, from the rare bits: before tells what was decided then. */
 static uint32_t
-rebound_rows(GreedySearch *search, const GreedyState *before, const GreedyState *state,
-			 char *rows, uint32_t n, uint32_t *always)
+rebound_rows(GreedySearch *search, const GreedyState *before, const GreedyState *state, char *rows,
+			 uint32_t n, uint32_t *always)
 {
-	uint32_t	limit = highest(search);
-	size_t		stride = search->stride;
-	uint32_t	common[KANON_MAX_COLUMNS];	/* cost of rows with a frequent value */
-	uint32_t	rare[KANON_MAX_COLUMNS];	/* and of those with a rare one */
-	int			byte[KANON_MAX_COLUMNS];
-	int			nchanged = 0;
-	uint32_t	all = UINT32_MAX;
-	uint32_t	kept = 0;
+	uint32_t limit = highest(search);
+	size_t stride = search->stride;
+	uint32_t common[KANON_MAX_COLUMNS]; /* cost of rows with a frequent value */
+	uint32_t rare[KANON_MAX_COLUMNS];   /* and of those with a rare one */
+	int byte[KANON_MAX_COLUMNS];
+	int nchanged = 0;
+	uint32_t all = UINT32_MAX;
+	uint32_t kept = 0;
 	KanonPattern changed = (state->go & ~before->go) | (state->stay & ~before->stay);
 
 	for (; changed != 0; changed &= changed - 1)
 	{
-		int			c = __builtin_ctzll(changed);
-		bool		goes = (state->go & KANON_BIT(c)) != 0;
+		int c = __builtin_ctzll(changed);
+		bool goes = (state->go & KANON_BIT(c)) != 0;
 
 		/* of bytes beyond the rare bits the costs may be counted: no change */
 		if (search->byte[c] >= 32)
@@ -217,8 +216,8 @@ rebound_rows(GreedySearch *search, const GreedyState *before, const GreedyState 
 	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		GreedyRow  *row = (GreedyRow *) (rows + i * stride);
-		uint32_t	cost = row->cost;
+		GreedyRow *row = (GreedyRow *) (rows + i * stride);
+		uint32_t cost = row->cost;
 
 		for (int u = 0; u < nchanged; u++)
 			cost += (row->rare >> byte[u] & 1) != 0 ? rare[u] : common[u];
@@ -237,7 +236,7 @@ rebound_rows(GreedySearch *search, const GreedyState *before, const GreedyState 
 static int64_t
 sum_rows(const GreedySearch *search, char *rows, uint32_t n)
 {
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += row_at(search, rows, i)->rows;
@@ -249,8 +248,8 @@ static bool
 make_level(GreedySearch *search, int depth, uint32_t n)
 {
 	GreedyLevel *level = &search->level[depth];
-	size_t		bytes = n * search->stride;
-	size_t		counts = search->base[search->ncolumns];
+	size_t bytes = n * search->stride;
+	size_t counts = search->base[search->ncolumns];
 
 	if (bytes > level->room)
 	{
@@ -280,20 +279,20 @@ make_level(GreedySearch *search, int depth, uint32_t n)
 static uint32_t
 split_rows(GreedySearch *search, int depth, char *rows, uint32_t n, int j)
 {
-	uint32_t	k = (uint32_t) search->problem->k;
+	uint32_t k = (uint32_t) search->problem->k;
 	const uint32_t *count = search->level[depth].count + search->base[j];
-	uint32_t	values = search->base[j + 1] - search->base[j];
-	uint32_t   *to = search->split;
-	size_t		stride = search->stride;
-	uint32_t	sum = 0;
-	char	   *into;
+	uint32_t values = search->base[j + 1] - search->base[j];
+	uint32_t *to = search->split;
+	size_t stride = search->stride;
+	uint32_t sum = 0;
+	char *into;
 
 	memset(to, 0, values * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
 		to[bytes_of((GreedyRow *) (rows + i * stride))[j]]++;
 	for (uint32_t v = 0; v < values; v++)
 	{
-		uint32_t	types = to[v];
+		uint32_t types = to[v];
 
 		/* counts may include rows dropped since; those of no row are no counts */
 		to[v] = sum;
@@ -306,7 +305,7 @@ split_rows(GreedySearch *search, int depth, char *rows, uint32_t n, int j)
 	for (uint32_t i = 0; i < n; i++)
 	{
 		const char *row = rows + i * stride;
-		uint8_t		v = bytes_of((const GreedyRow *) row)[j];
+		uint8_t v = bytes_of((const GreedyRow *) row)[j];
 
 		if (count[v] >= k)
 			copy_row(into + to[v]++ * stride, row, stride);
@@ -314,23 +313,21 @@ split_rows(GreedySearch *search, int depth, char *rows, uint32_t n, int j)
 	return sum;
 }
 
-static void search_block(GreedySearch *search, int depth, char *rows, uint32_t n,
-						 GreedyState state);
+static void search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyState state);
 
 /* Searches the groups of each value of byte j. */
 static void
-search_values(GreedySearch *search, int depth, char *rows, uint32_t n, int j,
-			  const GreedyState *state)
+search_values(GreedySearch *search, int depth, char *rows, uint32_t n, int j, const GreedyState *state)
 {
-	uint32_t	sum = split_rows(search, depth, rows, n, j);
-	char	   *parts = search->level[depth + 1].rows;
-	uint32_t	from = 0;
+	uint32_t sum = split_rows(search, depth, rows, n, j);
+	char *parts = search->level[depth + 1].rows;
+	uint32_t from = 0;
 
 	while (from < sum && search->status == KANON_OK)
 	{
-		uint8_t		v = bytes_of(row_at(search, parts, from))[j];
-		uint64_t	weight = row_at(search, parts, from)->rows;
-		uint32_t	to = from + 1;
+		uint8_t v = bytes_of(row_at(search, parts, from))[j];
+		uint64_t weight = row_at(search, parts, from)->rows;
+		uint32_t to = from + 1;
 
 		for (; to < sum && bytes_of(row_at(search, parts, to))[j] == v; to++)
 			weight += row_at(search, parts, to)->rows;
@@ -344,7 +341,7 @@ search_values(GreedySearch *search, int depth, char *rows, uint32_t n, int j,
 static void
 store_rows(GreedySearch *search, char *rows, uint32_t n, const GreedyState *state)
 {
-	uint32_t   *types = greedy_found(search, state, n);
+	uint32_t *types = greedy_found(search, state, n);
 
 	for (uint32_t i = 0; types != NULL && i < n; i++)
 		types[i] = row_at(search, rows, i)->type;
@@ -357,14 +354,14 @@ store_rows(GreedySearch *search, char *rows, uint32_t n, const GreedyState *stat
 static void
 search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyState state)
 {
-	bool		fresh = true;	/* counts and rare bits are to be made */
+	bool fresh = true; /* counts and rare bits are to be made */
 	GreedyState before = state;
 
 	for (;;)
 	{
-		uint32_t	always;
-		uint32_t	kept;
-		int			c;
+		uint32_t always;
+		uint32_t kept;
+		int c;
 		KanonPattern dead = 0;
 		GreedyState keep;
 
@@ -376,7 +373,7 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 		}
 		if (fresh)
 		{
-			Open		open;
+			Open open;
 
 			if (!greedy_use_constant(search, &state, find_constant(search, rows, n)))
 				return;
@@ -428,8 +425,7 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 			if (search->status != KANON_OK)
 				return;
 		}
-		if ((state.stay & KANON_BIT(c)) != 0
-			|| !greedy_decide(search, &state, KANON_BIT(c), 0))
+		if ((state.stay & KANON_BIT(c)) != 0 || !greedy_decide(search, &state, KANON_BIT(c), 0))
 			return;
 	}
 }
@@ -446,7 +442,7 @@ greedy_block_search(GreedySearch *search, uint32_t n, const GreedyState *state)
 static inline uint32_t
 find_slot(const GreedySearch *search, uint32_t code)
 {
-	uint32_t	at = (code * UINT32_C(2654435769)) & (search->nslots - 1);
+	uint32_t at = (code * UINT32_C(2654435769)) & (search->nslots - 1);
 
 	while (search->slot_rows[at] != 0 && search->slot_code[at] != code)
 		at = (at + 1) & (search->nslots - 1);
@@ -461,17 +457,17 @@ static uint32_t
 fill_byte(GreedySearch *search, int j, int c, const uint32_t *types, uint32_t n)
 {
 	const KanonColumn *column = &search->problem->columns[c];
-	uint32_t	k = (uint32_t) search->problem->k;
-	uint32_t	values = 1;
-	char	   *rows = search->level[0].rows;
-	bool		direct = column->distinct <= search->nslots;
-	uint32_t	nslots = direct ? column->distinct : search->nslots;
+	uint32_t k = (uint32_t) search->problem->k;
+	uint32_t values = 1;
+	char *rows = search->level[0].rows;
+	bool direct = column->distinct <= search->nslots;
+	uint32_t nslots = direct ? column->distinct : search->nslots;
 
 	memset(search->slot_rows, 0, nslots * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
 	{
-		uint32_t	code = column->code[types[i]];
-		uint32_t	at = direct ? code : find_slot(search, code);
+		uint32_t code = column->code[types[i]];
+		uint32_t at = direct ? code : find_slot(search, code);
 
 		search->slot_code[at] = code;
 		search->slot_rows[at] += row_at(search, rows, i)->rows;
@@ -488,7 +484,7 @@ fill_byte(GreedySearch *search, int j, int c, const uint32_t *types, uint32_t n)
 	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		uint32_t	code = column->code[types[i]];
+		uint32_t code = column->code[types[i]];
 
 		((uint8_t *) (row_at(search, rows, i) + 1))[j] =
 			search->slot_byte[direct ? code : find_slot(search, code)];
@@ -500,7 +496,7 @@ fill_byte(GreedySearch *search, int j, int c, const uint32_t *types, uint32_t n)
 static bool
 make_effect(GreedySearch *search)
 {
-	size_t		values = search->base[search->ncolumns];
+	size_t values = search->base[search->ncolumns];
 
 	if (values > search->effect_room)
 	{
@@ -518,11 +514,10 @@ make_effect(GreedySearch *search)
 }
 
 bool
-greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n,
-				  const GreedyState *state)
+greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n, const GreedyState *state)
 {
 	KanonPattern rest = search->index->all & ~state->refined;
-	size_t		ncolumns = (size_t) __builtin_popcountll(rest);
+	size_t ncolumns = (size_t) __builtin_popcountll(rest);
 
 	if (n > GREEDY_BLOCK_ROWS || search->problem->k > GREEDY_BLOCK_K || search->problem->k < 1)
 		return false;
@@ -536,17 +531,17 @@ greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n,
 	memset(search->level[0].rows, 0, n * search->stride);
 	for (uint32_t i = 0; i < n; i++)
 	{
-		GreedyRow  *row = row_at(search, search->level[0].rows, i);
-		int64_t		rows = search->problem->rows[types[i]];
+		GreedyRow *row = row_at(search, search->level[0].rows, i);
+		int64_t rows = search->problem->rows[types[i]];
 
 		row->type = types[i];
 		row->rows = (uint32_t) (rows < search->problem->k ? rows : search->problem->k);
 	}
 	for (; rest != 0; rest &= rest - 1)
 	{
-		int			j = search->ncolumns;
-		int			c = __builtin_ctzll(rest);
-		uint32_t	values = fill_byte(search, j, c, types, n);
+		int j = search->ncolumns;
+		int c = __builtin_ctzll(rest);
+		uint32_t values = fill_byte(search, j, c, types, n);
 
 		if (values == 0)
 			return false;
@@ -559,10 +554,9 @@ greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n,
 }
 
 bool
-greedy_block_root(GreedySearch *search, const uint32_t *types, uint32_t n,
-				  const GreedyState *state)
+greedy_block_root(GreedySearch *search, const uint32_t *types, uint32_t n, const GreedyState *state)
 {
-	uint32_t	kept = 0;
+	uint32_t kept = 0;
 
 	if (search->root == NULL)
 	{

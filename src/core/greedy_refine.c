@@ -22,7 +22,7 @@ static bool
 make_room(GreedySearch *search, uint32_t n)
 {
 	GreedyRefine *refine = &search->refine;
-	uint32_t	nslots = 1;
+	uint32_t nslots = 1;
 
 	if (n <= refine->room)
 		return true;
@@ -78,8 +78,8 @@ greedy_refine_free(GreedySearch *search)
 static inline uint32_t
 find_slot(const GreedyRefine *refine, uint64_t key)
 {
-	uint32_t	mask = refine->nslots - 1;
-	uint32_t	at = (uint32_t) (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+	uint32_t mask = refine->nslots - 1;
+	uint32_t at = (uint32_t) (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
 
 	while (refine->slot[at].rows != 0 && refine->key[at] != key)
 		at = (at + 1) & mask;
@@ -97,16 +97,16 @@ count_rows(GreedySearch *search, const GreedyPart *part, const KanonColumn *colu
 	const uint32_t *type = part->type;
 	const uint32_t *group = part->group;
 	const uint32_t *code = column->code;
-	uint32_t   *place = refine->place;
-	uint32_t	distinct = column->distinct;
-	uint32_t	n = part->n;
-	int64_t		k = search->problem->k;
+	uint32_t *place = refine->place;
+	uint32_t distinct = column->distinct;
+	uint32_t n = part->n;
+	int64_t k = search->problem->k;
 
 	if (direct)
 		for (uint32_t i = 0; i < n; i++)
 		{
-			uint32_t	at = group[i] * distinct + code[type[i]];
-			int64_t		more = rows[type[i]];
+			uint32_t at = group[i] * distinct + code[type[i]];
+			int64_t more = rows[type[i]];
 
 			place[i] = at;
 			slot[at].rows += (uint32_t) (more < k ? more : k);
@@ -114,8 +114,8 @@ count_rows(GreedySearch *search, const GreedyPart *part, const KanonColumn *colu
 	else
 		for (uint32_t i = 0; i < n; i++)
 		{
-			uint32_t	at = find_slot(refine, (uint64_t) group[i] * distinct + code[type[i]]);
-			int64_t		more = rows[type[i]];
+			uint32_t at = find_slot(refine, (uint64_t) group[i] * distinct + code[type[i]]);
+			int64_t more = rows[type[i]];
 
 			place[i] = at;
 			slot[at].rows += (uint32_t) (more < k ? more : k);
@@ -130,17 +130,17 @@ refine_part(GreedySearch *search, int depth, int c)
 	const KanonColumn *column = &search->problem->columns[c];
 	const GreedyPart *from = &refine->part[depth];
 	GreedyPart *into = part_at(search, depth + 1);
-	uint64_t	keys = (uint64_t) from->ngroups * column->distinct;
-	bool		direct = keys <= refine->nslots;
-	uint32_t	k = (uint32_t) search->problem->k;
+	uint64_t keys = (uint64_t) from->ngroups * column->distinct;
+	bool direct = keys <= refine->nslots;
+	uint32_t k = (uint32_t) search->problem->k;
 	GreedySlot *slot = refine->slot;
 	const uint32_t *place = refine->place;
 	const uint32_t *type = from->type;
-	uint32_t	nfrom = from->n;
-	uint32_t   *into_type;
-	uint32_t   *into_group;
-	uint32_t	ngroups = 0;
-	uint32_t	n = 0;
+	uint32_t nfrom = from->n;
+	uint32_t *into_type;
+	uint32_t *into_group;
+	uint32_t ngroups = 0;
+	uint32_t n = 0;
 
 	if (!direct && refine->key == NULL)
 	{
@@ -163,7 +163,7 @@ refine_part(GreedySearch *search, int depth, int c)
 		}
 		for (uint32_t i = 0; i < nfrom; i++)
 		{
-			GreedySlot	found = slot[place[i]];
+			GreedySlot found = slot[place[i]];
 
 			into_type[n] = type[i];
 			into_group[n] = found.number;
@@ -185,7 +185,7 @@ refine_part(GreedySearch *search, int depth, int c)
 			into_group[n++] = found->number - 1;
 		}
 		for (uint32_t i = 0; i < nfrom; i++)
-			slot[place[i]] = (GreedySlot) {0, 0};
+			slot[place[i]] = (GreedySlot){0, 0};
 	}
 	into->n = n;
 	into->ngroups = ngroups;
@@ -198,7 +198,7 @@ store_groups(GreedySearch *search, const GreedyPart *part, const GreedyState *st
 {
 	GreedyRefine *refine = &search->refine;
 	GreedySlot *slot = refine->slot;
-	uint32_t	from = 0;
+	uint32_t from = 0;
 
 	for (uint32_t i = 0; i < part->n; i++)
 		slot[part->group[i]].rows++;
@@ -212,8 +212,8 @@ store_groups(GreedySearch *search, const GreedyPart *part, const GreedyState *st
 	from = 0;
 	for (uint32_t g = 0; g < part->ngroups; g++)
 	{
-		uint32_t	count = slot[g].rows;
-		uint32_t   *types = greedy_found(search, state, count);
+		uint32_t count = slot[g].rows;
+		uint32_t *types = greedy_found(search, state, count);
 
 		if (types == NULL)
 			break;
@@ -231,7 +231,7 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 
 	while (search->status == KANON_OK)
 	{
-		int			c = greedy_next_column(search, &state);
+		int c = greedy_next_column(search, &state);
 		GreedyState keep;
 
 		search->nodes++;
@@ -254,8 +254,8 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 			if (refine_part(search, depth, c))
 				search_part(search, depth + 1, keep);
 			/* all groups have one value each: as for a block's constant columns */
-			if (next->n == part->n && next->ngroups == part->ngroups
-				&& !greedy_use_constant(search, &state, KANON_BIT(c)))
+			if (next->n == part->n && next->ngroups == part->ngroups &&
+				!greedy_use_constant(search, &state, KANON_BIT(c)))
 				return;
 		}
 		if ((state.stay & KANON_BIT(c)) != 0 || !greedy_decide(search, &state, KANON_BIT(c), 0))
@@ -266,10 +266,10 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 bool
 greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *state)
 {
-	int			columns = __builtin_popcountll(search->index->all & ~state->refined & ~state->go);
+	int columns = __builtin_popcountll(search->index->all & ~state->refined & ~state->go);
 
-	return columns <= GREEDY_REFINE_COLUMNS && n >= GREEDY_REFINE_LEAST && n <= GREEDY_BLOCK_ROWS
-		&& search->problem->k >= 1 && search->problem->k <= GREEDY_BLOCK_K;
+	return columns <= GREEDY_REFINE_COLUMNS && n >= GREEDY_REFINE_LEAST && n <= GREEDY_BLOCK_ROWS &&
+		   search->problem->k >= 1 && search->problem->k <= GREEDY_BLOCK_K;
 }
 
 void

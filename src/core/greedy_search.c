@@ -90,7 +90,7 @@ greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPa
 	{
 		KanonPattern all = index->all;
 		KanonPattern any = 0;
-		size_t		n = 0;
+		size_t n = 0;
 
 		go |= state->go;
 		stay |= state->stay;
@@ -115,7 +115,7 @@ greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPa
 	go &= ~state->go;
 	for (; go != 0; go = go & (go - 1) & ~state->go)
 	{
-		int			c = __builtin_ctzll(go);
+		int c = __builtin_ctzll(go);
 		KanonPattern more = index->go_go[c] & ~state->go;
 
 		state->go |= more;
@@ -130,12 +130,11 @@ greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPa
 		state->stay |= more;
 		state->kept += kanon_fixed_cost(index, more);
 	}
-	if ((state->go & state->stay) != 0
-		|| kanon_fixed_level(state->cost) > range->high
-		|| kanon_fixed_level(search->total - state->kept) < range->low)
+	if ((state->go & state->stay) != 0 || kanon_fixed_level(state->cost) > range->high ||
+		kanon_fixed_level(search->total - state->kept) < range->low)
 		return false;
-	return index->problem->mask.max_suppressed < 0
-		|| kanon_suppressed_whole(index->last, state->go) <= index->problem->mask.max_suppressed;
+	return index->problem->mask.max_suppressed < 0 ||
+		   kanon_suppressed_whole(index->last, state->go) <= index->problem->mask.max_suppressed;
 }
 
 bool
@@ -145,7 +144,7 @@ greedy_use_constant(GreedySearch *search, GreedyState *state, KanonPattern const
 
 	for (KanonPattern rest = constant & search->closed & ~state->stay; rest != 0; rest &= rest - 1)
 	{
-		int			c = __builtin_ctzll(rest);
+		int c = __builtin_ctzll(rest);
 
 		if ((closed_set(search, state, c) & ~constant) != 0)
 			continue;
@@ -177,26 +176,26 @@ static bool
 in_range(const GreedySearch *search, KanonPattern pattern, int64_t cost)
 {
 	const GreedyRange *range = search->range;
-	int64_t		level = kanon_fixed_level(cost);
+	int64_t level = kanon_fixed_level(cost);
 
 	if (pattern == search->index->all || level < range->low || level > range->high)
 		return false;
-	if (range->has_after && level == range->low
-		&& kanon_mask_compare(search->index, pattern, range->after) <= 0)
+	if (range->has_after && level == range->low &&
+		kanon_mask_compare(search->index, pattern, range->after) <= 0)
 		return false;
-	return !range->has_upto || level < range->high
-		|| kanon_mask_compare(search->index, pattern, range->upto) <= 0;
+	return !range->has_upto || level < range->high ||
+		   kanon_mask_compare(search->index, pattern, range->upto) <= 0;
 }
 
 uint32_t *
 greedy_found(GreedySearch *search, const GreedyState *state, uint32_t count)
 {
-	uint32_t   *types;
+	uint32_t *types;
 
 	if (!in_range(search, state->go, state->cost))
 		return NULL;
-	if (search->store->words + GREEDY_GROUP_WORDS(count) > search->store->most
-		&& search->store->npatterns > 1)
+	if (search->store->words + GREEDY_GROUP_WORDS(count) > search->store->most &&
+		search->store->npatterns > 1)
 	{
 		GreedyRange *range = search->range;
 
@@ -223,20 +222,19 @@ static void search_wide(GreedySearch *search, uint32_t *types, uint32_t n, Greed
  * then by the lower ones; searches the groups of at least k rows.
  */
 static void
-split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
-			const GreedyState *state)
+split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift, const GreedyState *state)
 {
 	const uint32_t *code = search->problem->columns[c].code;
-	uint32_t	to[256];
-	uint32_t	sum = 0;
-	uint32_t	rare;
-	uint32_t	from = 0;
+	uint32_t to[256];
+	uint32_t sum = 0;
+	uint32_t rare;
+	uint32_t from = 0;
 
 	memset(search->digit_rows, 0, sizeof(search->digit_rows));
 	memset(search->digit_types, 0, sizeof(search->digit_types));
 	for (uint32_t i = 0; i < n; i++)
 	{
-		uint8_t		digit = (uint8_t) (code[types[i]] >> shift);
+		uint8_t digit = (uint8_t) (code[types[i]] >> shift);
 
 		if (kanon_stop(search->pace, 4))
 		{
@@ -257,7 +255,7 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 	rare = sum;
 	for (uint32_t i = 0; i < n; i++)
 	{
-		uint8_t		digit = (uint8_t) (code[types[i]] >> shift);
+		uint8_t digit = (uint8_t) (code[types[i]] >> shift);
 
 		if (search->status == KANON_OK && kanon_stop(search->pace, 4))
 			search->status = KANON_CANCELLED;
@@ -269,8 +267,8 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 	memcpy(types, search->spare, n * sizeof(uint32_t));
 	while (from < sum && search->status == KANON_OK)
 	{
-		uint32_t	value = code[types[from]] >> shift;
-		uint32_t	end = from + 1;
+		uint32_t value = code[types[from]] >> shift;
+		uint32_t end = from + 1;
 
 		while (end < sum && code[types[end]] >> shift == value)
 			end++;
@@ -299,13 +297,13 @@ search_wide(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state
 	}
 	while (search->status == KANON_OK)
 	{
-		int			c = greedy_next_column(search, &state);
-		int			shift = 0;
+		int c = greedy_next_column(search, &state);
+		int shift = 0;
 		GreedyState keep;
 
 		if (c < 0)
 		{
-			uint32_t   *copy = greedy_found(search, &state, n);
+			uint32_t *copy = greedy_found(search, &state, n);
 
 			if (copy != NULL)
 				memcpy(copy, types, n * sizeof(uint32_t));
@@ -336,14 +334,14 @@ static KanonStatus
 set_order(GreedySearch *search)
 {
 	const KanonProblem *problem = search->problem;
-	uint32_t	step = problem->ntypes / ORDER_SAMPLE + 1;
-	double		chance[KANON_MAX_COLUMNS];
+	uint32_t step = problem->ntypes / ORDER_SAMPLE + 1;
+	double chance[KANON_MAX_COLUMNS];
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		const KanonColumn *column = &problem->columns[c];
-		uint32_t   *count = search->spare;
-		int			to = c;
+		uint32_t *count = search->spare;
+		int to = c;
 
 		memset(count, 0, problem->ntypes * sizeof(uint32_t));
 		chance[c] = 0;
@@ -362,10 +360,9 @@ set_order(GreedySearch *search)
 }
 
 KanonStatus
-greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *store,
-				   GreedySearch *search)
+greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *store, GreedySearch *search)
 {
-	uint32_t	ntypes = index->problem->ntypes;
+	uint32_t ntypes = index->problem->ntypes;
 	KanonStatus status;
 
 	memset(search, 0, sizeof(*search));
@@ -375,15 +372,15 @@ greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *st
 	search->pace = pace;
 	search->store = store;
 	search->total = kanon_fixed_cost(index, index->all);
-	for (search->slots_room = 64; search->slots_room < 2 * (size_t) ntypes
-		 && search->slots_room < 2 * GREEDY_BLOCK_ROWS;)
+	for (search->slots_room = 64;
+		 search->slots_room < 2 * (size_t) ntypes && search->slots_room < 2 * GREEDY_BLOCK_ROWS;)
 		search->slots_room *= 2;
 	search->spare = kanon_alloc(search->env, ntypes, sizeof(uint32_t));
 	search->slot_code = kanon_alloc(search->env, search->slots_room, sizeof(uint32_t));
 	search->slot_rows = kanon_alloc(search->env, search->slots_room, sizeof(uint32_t));
 	search->slot_byte = kanon_alloc(search->env, search->slots_room, sizeof(uint8_t));
-	if (search->spare == NULL || search->slot_code == NULL || search->slot_rows == NULL
-		|| search->slot_byte == NULL)
+	if (search->spare == NULL || search->slot_code == NULL || search->slot_rows == NULL ||
+		search->slot_byte == NULL)
 		return KANON_NO_MEMORY;
 	status = set_order(search);
 	return status == KANON_OK ? set_closed(search) : status;
@@ -436,17 +433,17 @@ same_columns(const KanonProblem *problem, uint32_t a, uint32_t b)
 static KanonStatus
 find_types(GreedySearch *search, const GreedyState *state, const uint32_t *types, uint32_t ntypes)
 {
-	uint32_t	next;
+	uint32_t next;
 
 	for (uint32_t i = 0; i < ntypes && search->status == KANON_OK; i = next)
 	{
-		int64_t		rows = 0;
-		uint32_t   *group;
+		int64_t rows = 0;
+		uint32_t *group;
 
 		for (next = i; next < ntypes; next++)
 		{
-			if (next > i && (search->problem->nextra == 0
-							 || !same_columns(search->problem, types[i], types[next])))
+			if (next > i &&
+				(search->problem->nextra == 0 || !same_columns(search->problem, types[i], types[next])))
 				break;
 			rows += search->problem->rows[types[next]];
 		}

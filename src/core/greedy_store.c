@@ -8,8 +8,7 @@
 #define FIRST_ROOM 1024
 
 void
-greedy_store_init(GreedyStore *store, const KanonMaskIndex *index, KanonPace *pace,
-				  size_t most)
+greedy_store_init(GreedyStore *store, const KanonMaskIndex *index, KanonPace *pace, size_t most)
 {
 	memset(store, 0, sizeof(*store));
 	store->index = index;
@@ -43,11 +42,10 @@ greedy_store_free(GreedyStore *store)
 static uint32_t *
 hash_slot(const GreedyStore *store, KanonPattern pattern)
 {
-	size_t		mask = 2 * (size_t) store->patterns_room - 1;
-	size_t		at = (size_t) (pattern * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+	size_t mask = 2 * (size_t) store->patterns_room - 1;
+	size_t at = (size_t) (pattern * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
 
-	while (store->hash[at] != GREEDY_NOBODY
-		   && store->patterns[store->hash[at]].pattern != pattern)
+	while (store->hash[at] != GREEDY_NOBODY && store->patterns[store->hash[at]].pattern != pattern)
 		at = (at + 1) & mask;
 	return &store->hash[at];
 }
@@ -65,9 +63,9 @@ hash_fill(GreedyStore *store)
 static bool
 grow_patterns(GreedyStore *store)
 {
-	uint32_t	room = store->patterns_room == 0 ? FIRST_ROOM : store->patterns_room * 2;
+	uint32_t room = store->patterns_room == 0 ? FIRST_ROOM : store->patterns_room * 2;
 	GreedyPattern *patterns;
-	uint32_t   *hash;
+	uint32_t *hash;
 
 	if (room == 0)
 		return false;
@@ -96,15 +94,15 @@ more_room(size_t room, size_t needed)
 uint32_t *
 greedy_store_add(GreedyStore *store, KanonPattern pattern, uint32_t count)
 {
-	uint32_t   *slot;
-	uint32_t	number;
-	uint32_t   *types;
+	uint32_t *slot;
+	uint32_t number;
+	uint32_t *types;
 
 	if (store->npatterns == store->patterns_room && !grow_patterns(store))
 		return NULL;
 	if (store->ngroups == store->groups_room)
 	{
-		size_t		room = more_room(store->groups_room, 0);
+		size_t room = more_room(store->groups_room, 0);
 		GreedyGroup *groups;
 
 		if (room >= GREEDY_NOBODY)
@@ -117,7 +115,7 @@ greedy_store_add(GreedyStore *store, KanonPattern pattern, uint32_t count)
 	}
 	if (store->ntypes + count > store->types_room)
 	{
-		size_t		room = more_room(store->types_room, store->ntypes + count);
+		size_t room = more_room(store->types_room, store->ntypes + count);
 
 		/* groups say with 32 bits where their types start */
 		if (room > UINT32_MAX)
@@ -133,11 +131,11 @@ greedy_store_add(GreedyStore *store, KanonPattern pattern, uint32_t count)
 	if (*slot == GREEDY_NOBODY)
 	{
 		*slot = store->npatterns;
-		store->patterns[store->npatterns++] = (GreedyPattern) {pattern, GREEDY_NOBODY, 0};
+		store->patterns[store->npatterns++] = (GreedyPattern){pattern, GREEDY_NOBODY, 0};
 	}
 	number = *slot;
 	store->groups[store->ngroups] =
-		(GreedyGroup) {number, store->patterns[number].first, (uint32_t) store->ntypes, count};
+		(GreedyGroup){number, store->patterns[number].first, (uint32_t) store->ntypes, count};
 	store->patterns[number].first = store->ngroups++;
 	store->patterns[number].words += GREEDY_GROUP_WORDS(count);
 	store->words += GREEDY_GROUP_WORDS(count);
@@ -166,8 +164,7 @@ greedy_store_sort(GreedyStore *store)
 
 	if (scratch == NULL)
 		return KANON_NO_MEMORY;
-	kanon_sort(store->patterns, scratch, store->npatterns, sizeof(GreedyPattern),
-			   compare_patterns, store);
+	kanon_sort(store->patterns, scratch, store->npatterns, sizeof(GreedyPattern), compare_patterns, store);
 	kanon_free(store->env, scratch);
 	if (store->stopped)
 		return KANON_CANCELLED;
@@ -185,15 +182,14 @@ KanonStatus
 greedy_store_shrink(GreedyStore *store, KanonPattern *last)
 {
 	KanonStatus status = greedy_store_sort(store);
-	size_t		sum = 0;
-	uint32_t	kept = 0;
-	uint32_t	ngroups = 0;
+	size_t sum = 0;
+	uint32_t kept = 0;
+	uint32_t ngroups = 0;
 
 	if (status != KANON_OK)
 		return status;
 
-	while (kept < store->npatterns
-		   && (kept == 0 || sum + store->patterns[kept].words <= store->most / 2))
+	while (kept < store->npatterns && (kept == 0 || sum + store->patterns[kept].words <= store->most / 2))
 	{
 		sum += store->patterns[kept].words;
 		store->patterns[kept++].first = GREEDY_NOBODY;
@@ -208,8 +204,7 @@ greedy_store_shrink(GreedyStore *store, KanonPattern *last)
 
 		if (group.pattern >= kept)
 			continue;
-		memmove(store->types + store->ntypes, store->types + group.start,
-				group.count * sizeof(uint32_t));
+		memmove(store->types + store->ntypes, store->types + group.start, group.count * sizeof(uint32_t));
 		group.start = (uint32_t) store->ntypes;
 		group.next = store->patterns[group.pattern].first;
 		store->patterns[group.pattern].first = ngroups;

@@ -22,21 +22,21 @@ typedef struct Exact
 {
 	const KanonProblem *problem;
 	KanonReport *report;
-	KanonWatch	watch;
+	KanonWatch watch;
 	KanonInstances instances;
-	IlpPlan		plan;
-	IlpResult	result;
-	IlpList		used;
-	double		bound;			/* in units */
+	IlpPlan plan;
+	IlpResult result;
+	IlpList used;
+	double bound; /* in units */
 } Exact;
 
 static KanonStatus
 solve_relaxed(Exact *e)
 {
-	IlpModel	model;
-	IlpAnswer	answer = {0};
-	IlpList		fixed = {0};
-	KanonEnv   *env = e->problem->env;
+	IlpModel model;
+	IlpAnswer answer = {0};
+	IlpList fixed = {0};
+	KanonEnv *env = e->problem->env;
 	KanonStatus status;
 
 	e->watch.phase = "reduce";
@@ -66,15 +66,15 @@ solve_relaxed(Exact *e)
 static KanonStatus
 solve_strict(Exact *e)
 {
-	KanonEnv   *env = e->problem->env;
-	IlpModel	model;
-	IlpPrices	prices = {0};
-	IlpSettings settings = {.cuts = true,.gap = e->problem->gap};
-	IlpOutcome	outcome = {0};
-	IlpList		open = {0};
-	uint32_t	dropped;
-	bool		rest = false;
-	double		cutoff;
+	KanonEnv *env = e->problem->env;
+	IlpModel model;
+	IlpPrices prices = {0};
+	IlpSettings settings = {.cuts = true, .gap = e->problem->gap};
+	IlpOutcome outcome = {0};
+	IlpList open = {0};
+	uint32_t dropped;
+	bool rest = false;
+	double cutoff;
 	KanonStatus status = ilp_model_build(e->problem, &e->instances, true, &e->watch, &model);
 
 	if (status == KANON_OK)
@@ -106,8 +106,8 @@ solve_strict(Exact *e)
 				status = KANON_NO_MEMORY;
 		}
 		if (status == KANON_OK)
-			status = ilp_offer(e->problem, &e->instances, &e->used,
-							   rest ? ILP_REST_CLASS : ILP_REST_NONE, &e->result, &e->watch);
+			status = ilp_offer(e->problem, &e->instances, &e->used, rest ? ILP_REST_CLASS : ILP_REST_NONE,
+							   &e->result, &e->watch);
 	}
 	if (status == KANON_OK && outcome.complete)
 	{
@@ -131,8 +131,7 @@ static KanonStatus
 assign(Exact *e)
 {
 	const KanonProblem *problem = e->problem;
-	KanonStatus status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_ANY, &e->result,
-								   &e->watch);
+	KanonStatus status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_ANY, &e->result, &e->watch);
 
 	if (status != KANON_OK || problem->residual != KANON_RESIDUAL_ERROR ||
 		e->result.cost <= e->bound + (e->instances.integral ? 0.5 : 1e-8 * fabs(e->bound)))
@@ -161,10 +160,10 @@ greedy_is_optimal(Exact *e, bool *optimal)
 {
 	const KanonProblem *problem = e->problem;
 	const KanonRelease *release = &e->result.release;
-	KanonEnv   *env = problem->env;
+	KanonEnv *env = problem->env;
 	KanonInstances probe = {0};
-	double	   *cost = kanon_alloc0(env, problem->ntypes, sizeof(*cost));
-	double		highest = 0;
+	double *cost = kanon_alloc0(env, problem->ntypes, sizeof(*cost));
+	double highest = 0;
 	KanonStatus status = KANON_OK;
 
 	*optimal = false;
@@ -172,17 +171,18 @@ greedy_is_optimal(Exact *e, bool *optimal)
 		return KANON_NO_MEMORY;
 	for (size_t j = 0; j < release->nflows; j++)
 	{
-		double		price = release->flows[j].class_ == KANON_DROPPED ? e->instances.all_cost :
-			kanon_instances_cost(problem, &e->instances,
-								 release->classes[release->flows[j].class_].pattern);
+		double price = release->flows[j].class_ == KANON_DROPPED
+						   ? e->instances.all_cost
+						   : kanon_instances_cost(problem, &e->instances,
+												  release->classes[release->flows[j].class_].pattern);
 
 		cost[release->flows[j].type] = fmax(cost[release->flows[j].type], price);
 		highest = fmax(highest, price);
 	}
 	/* instances that cost less than greedy's costliest class, if they are few */
-	status = kanon_instances_build(problem, KANON_INSTANCES_CLOSED,
-								   highest - (e->instances.integral ? 0.5 : 1e-9),
-								   (size_t) problem->ntypes * 16 + 1000, &e->watch, &probe, e->report);
+	status =
+		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, highest - (e->instances.integral ? 0.5 : 1e-9),
+							  (size_t) problem->ntypes * 16 + 1000, &e->watch, &probe, e->report);
 	if (status == KANON_TOO_LARGE)
 		status = KANON_OK;
 	else if (status == KANON_OK)
@@ -201,7 +201,7 @@ greedy_is_optimal(Exact *e, bool *optimal)
 static KanonStatus
 solve_exact(Exact *e)
 {
-	bool		optimal = false;
+	bool optimal = false;
 	KanonStatus status;
 
 	kanon_instances_grid(e->problem, &e->instances);
@@ -219,8 +219,8 @@ solve_exact(Exact *e)
 		e->bound = e->result.cost;
 		return KANON_OK;
 	}
-	status = kanon_instances_build(e->problem, KANON_INSTANCES_CLOSED, INFINITY, MAX_PAIRS,
-								   &e->watch, &e->instances, e->report);
+	status = kanon_instances_build(e->problem, KANON_INSTANCES_CLOSED, INFINITY, MAX_PAIRS, &e->watch,
+								   &e->instances, e->report);
 	if (status == KANON_TOO_LARGE && e->watch.late)
 	{
 		/* greedy's release, if it has one, and no bound */
@@ -240,11 +240,11 @@ solve_exact(Exact *e)
 }
 
 KanonStatus
-ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
-				  int64_t max_nodes, IlpTrace trace)
+ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonReport *report, int64_t max_nodes,
+				  IlpTrace trace)
 {
-	Exact		e = {.problem = problem,.report = report,.bound = -INFINITY};
-	double		start = problem->env->now(problem->env->arg);
+	Exact e = {.problem = problem, .report = report, .bound = -INFINITY};
+	double start = problem->env->now(problem->env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -260,8 +260,13 @@ ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonRepor
 		return status;
 	}
 	kanon_watch_init(&e.watch, problem, "greedy");
-	e.plan = (IlpPlan) {.watch = &e.watch,.report = report,.seed = problem->seed,.effort = 1,
-		.gap = problem->gap,.max_nodes = max_nodes,.trace = trace};
+	e.plan = (IlpPlan){.watch = &e.watch,
+					   .report = report,
+					   .seed = problem->seed,
+					   .effort = 1,
+					   .gap = problem->gap,
+					   .max_nodes = max_nodes,
+					   .trace = trace};
 	status = solve_exact(&e);
 	if (status == KANON_OK)
 		status = ilp_conclude(problem, &e.instances, &e.result, e.bound, release, report);

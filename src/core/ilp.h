@@ -21,29 +21,29 @@
 /* Shadow prices and the like use a tolerance; this is one on sums of costs. */
 typedef struct IlpModel
 {
-	KanonEnv   *env;
-	int64_t		k;
-	bool		integral;		/* costs are whole */
-	double		base;			/* cost decided outside of the arrays below */
-	uint32_t	m;				/* row types, those with equal options merged */
-	int64_t    *n;				/* [m] rows */
-	double	   *c;				/* [m] fallback cost of a row */
-	uint32_t	nf;				/* instances */
-	uint32_t   *id;				/* [nf] position in KanonInstances */
-	double	   *w;				/* [nf] cost of a row */
-	size_t	   *start;			/* [nf + 1] into type */
-	uint32_t   *type;			/* ascending within an instance */
+	KanonEnv *env;
+	int64_t k;
+	bool integral;  /* costs are whole */
+	double base;    /* cost decided outside of the arrays below */
+	uint32_t m;     /* row types, those with equal options merged */
+	int64_t *n;     /* [m] rows */
+	double *c;      /* [m] fallback cost of a row */
+	uint32_t nf;    /* instances */
+	uint32_t *id;   /* [nf] position in KanonInstances */
+	double *w;      /* [nf] cost of a row */
+	size_t *start;  /* [nf + 1] into type */
+	uint32_t *type; /* ascending within an instance */
 	/* the same by type, made by ilp_model_transpose */
-	size_t	   *opt_start;		/* [m + 1] into opt */
-	uint32_t   *opt;			/* instances, cheapest first */
+	size_t *opt_start; /* [m + 1] into opt */
+	uint32_t *opt;     /* instances, cheapest first */
 } IlpModel;
 
 /* A growing list of numbers. */
 typedef struct IlpList
 {
-	uint32_t   *v;
-	size_t		n;
-	size_t		room;
+	uint32_t *v;
+	size_t n;
+	size_t room;
 } IlpList;
 
 extern bool ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value);
@@ -76,10 +76,9 @@ extern KanonStatus ilp_model_part(const IlpModel *model, const uint32_t *types, 
  * Some instances on some types only (both ascending), with other numbers of
  * rows and fallbacks; base 0, id = position in `model`.
  */
-extern KanonStatus ilp_model_within(const IlpModel *model, const uint32_t *types,
-									uint32_t ntypes, const int64_t *n, const double *c,
-									const IlpList *instances, IlpModel *out,
-									uint32_t *renumber);
+extern KanonStatus ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes,
+									const int64_t *n, const double *c, const IlpList *instances,
+									IlpModel *out, uint32_t *renumber);
 
 /* Connected components: part[i] for each type, in order of their first type. */
 extern KanonStatus ilp_model_components(const IlpModel *model, uint32_t *part, uint32_t *nparts);
@@ -105,18 +104,18 @@ extern double ilp_beyond(const IlpModel *model, double cutoff);
 /* ilp_lagrange.c */
 typedef struct IlpPrices
 {
-	double	   *y;				/* [m] price of a row of each type */
-	double		bound;			/* proven, base included */
-	double	   *g;				/* [nf] g_f(y), a lower estimate where positive */
-	int64_t		steps;
+	double *y;    /* [m] price of a row of each type */
+	double bound; /* proven, base included */
+	double *g;    /* [nf] g_f(y), a lower estimate where positive */
+	int64_t steps;
 } IlpPrices;
 
 /*
  * Subgradient steps from prices->y (when set) until the gap to `upper` is
  * closed, or `steps` steps are done, or progress ends.
  */
-extern KanonStatus ilp_lagrange(const IlpModel *model, double upper, int64_t steps,
-								IlpPrices *prices, KanonWatch *watch);
+extern KanonStatus ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
+								KanonWatch *watch);
 extern void ilp_prices_free(KanonEnv *env, IlpPrices *prices);
 
 /* The bound and g at the prices as they are. */
@@ -124,8 +123,8 @@ extern KanonStatus ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatc
 
 typedef struct IlpCandidate
 {
-	double		y;
-	uint32_t	i;
+	double y;
+	uint32_t i;
 } IlpCandidate;
 
 /*
@@ -133,14 +132,14 @@ typedef struct IlpCandidate
  * come first.  Returns the sum of w - y over them, and takes them off slack when
  * that is given.
  */
-extern double ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need,
-							   double w, double *slack);
+extern double ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w,
+							   double *slack);
 
 /* ilp_box.c: prices that stay near what they are, and what can matter then */
 typedef struct IlpBox
 {
-	double	   *low;			/* [m] */
-	double	   *high;			/* [m] */
+	double *low;  /* [m] */
+	double *high; /* [m] */
 } IlpBox;
 
 extern void ilp_box_free(KanonEnv *env, IlpBox *box);
@@ -157,23 +156,21 @@ extern KanonStatus ilp_box_around(const IlpModel *model, const double *y, double
  * it can take then: at all prices in the box it has the same L.  id = position in
  * `model`.  Has no transpose.
  */
-extern KanonStatus ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out,
-								 KanonWatch *watch);
+extern KanonStatus ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatch *watch);
 
 /*
  * The types of one instance of cost w that it can take at some prices in the box, and
  * their number, 0 when it never opens.  cand: [ntypes] scratch.
  */
-extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w,
-							 const uint32_t *types, uint32_t ntypes, IlpCandidate *cand,
-							 uint32_t *kept);
+extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types,
+							 uint32_t ntypes, IlpCandidate *cand, uint32_t *kept);
 
 /* Appends instances, of id UINT32_MAX; their types are those of the model. */
 extern KanonStatus ilp_box_append(IlpModel *model, const KanonInstances *instances);
 
 /* As ilp_lagrange, with prices (which must be set) in the box. */
-extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper,
-									   int64_t steps, IlpPrices *prices, KanonWatch *watch);
+extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
+									   IlpPrices *prices, KanonWatch *watch);
 
 /* ilp_bound.c */
 
@@ -193,15 +190,15 @@ typedef struct IlpMissing
  * The best lower bound and prices that so many steps lead to; bound stays as it
  * is when that is better.  missing: NULL when the model is whole.
  */
-extern KanonStatus ilp_bound(IlpModel *model, const IlpMissing *missing, double upper,
-							 int64_t steps, IlpPrices *prices, KanonWatch *watch);
+extern KanonStatus ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t steps,
+							 IlpPrices *prices, KanonWatch *watch);
 
 /*
  * Reduced-cost fixing: drops the instances that no solution of cost at most
  * `cutoff` uses.  Returns the number dropped in *dropped.
  */
-extern KanonStatus ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff,
-						   uint32_t *dropped, KanonWatch *watch);
+extern KanonStatus ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped,
+						   KanonWatch *watch);
 
 /*
  * A copy of the model without the instances that no solution of cost at most
@@ -218,9 +215,9 @@ extern KanonStatus ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices
  * early at a cost of at most `target`.  *best_open lists the instances (positions in
  * the model, ascending) of the best solution, *best its cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
  */
-extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts,
-							  double target, const double *g, const IlpList *start, double *best,
-							  IlpList *best_open, KanonWatch *watch);
+extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
+							  const double *g, const IlpList *start, double *best, IlpList *best_open,
+							  KanonWatch *watch);
 
 /* ilp_cuts.c */
 
@@ -230,25 +227,25 @@ extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work,
  */
 typedef struct IlpCut
 {
-	size_t		start;			/* into IlpCuts.number: types, then instances */
-	uint32_t	ntypes;
-	uint32_t	ninstances;
-	int64_t		rows;			/* of the types */
-	int64_t		missing;
-	int64_t		classes;
+	size_t start; /* into IlpCuts.number: types, then instances */
+	uint32_t ntypes;
+	uint32_t ninstances;
+	int64_t rows; /* of the types */
+	int64_t missing;
+	int64_t classes;
 } IlpCut;
 
 typedef struct IlpCuts
 {
-	size_t		n;
-	size_t		room;
-	IlpCut	   *cut;
-	IlpList		number;
+	size_t n;
+	size_t room;
+	IlpCut *cut;
+	IlpList number;
 } IlpCuts;
 
 /* Cuts that a fractional solution violates: u[nf], x[pairs]. */
-extern KanonStatus ilp_cuts_find(const IlpModel *model, const double *u, const double *x,
-								 IlpCuts *cuts, KanonWatch *watch);
+extern KanonStatus ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts,
+								 KanonWatch *watch);
 extern void ilp_cuts_free(KanonEnv *env, IlpCuts *cuts);
 
 /* ilp_round.c */
@@ -263,26 +260,26 @@ extern KanonStatus ilp_round(const IlpModel *model, const double *u, double *cos
 /* ilp_glpk.c */
 typedef struct IlpSettings
 {
-	bool		cuts;			/* those of ilp_cuts.c, and Gomory's */
-	bool		rounding_cuts;	/* GLPK's, too */
-	int			branching;		/* 0: pseudo-costs, 1: most fractional, 2: Driebeck-Tomlin */
-	int64_t		max_nodes;		/* 0: no limit */
-	double		gap;
-	bool		free_fallback;	/* false: every row must be in a class */
-	const IlpList *start;		/* instances that a good solution uses; NULL: none known */
+	bool cuts;          /* those of ilp_cuts.c, and Gomory's */
+	bool rounding_cuts; /* GLPK's, too */
+	int branching;      /* 0: pseudo-costs, 1: most fractional, 2: Driebeck-Tomlin */
+	int64_t max_nodes;  /* 0: no limit */
+	double gap;
+	bool free_fallback;   /* false: every row must be in a class */
+	const IlpList *start; /* instances that a good solution uses; NULL: none known */
 	/* of the instances f with group[f] == j at most limit[j] are open; may be NULL */
 	const uint32_t *group;
 	const uint32_t *limit;
-	size_t		ngroups;
+	size_t ngroups;
 } IlpSettings;
 
 typedef struct IlpOutcome
 {
-	bool		found;			/* a solution of at most cutoff */
-	bool		complete;		/* searched through: `found` is optimal, or none exists */
-	double		cost;
-	double		bound;
-	int64_t		nodes;
+	bool found;    /* a solution of at most cutoff */
+	bool complete; /* searched through: `found` is optimal, or none exists */
+	double cost;
+	double bound;
+	int64_t nodes;
 } IlpOutcome;
 
 /*
@@ -290,31 +287,29 @@ typedef struct IlpOutcome
  * (positions in the model) in *open.
  */
 extern KanonStatus ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings,
-							IlpOutcome *outcome, IlpList *open, KanonWatch *watch,
-							KanonReport *report);
+							IlpOutcome *outcome, IlpList *open, KanonWatch *watch, KanonReport *report);
 
 /* ilp_solve.c */
-typedef void (*IlpTrace) (int depth, const IlpModel *model, double cost, double bound,
-						  double cutoff);
+typedef void (*IlpTrace)(int depth, const IlpModel *model, double cost, double bound, double cutoff);
 
 typedef struct IlpPlan
 {
 	KanonWatch *watch;
 	KanonReport *report;
-	uint64_t	seed;
-	double		effort;			/* of the searches within */
-	double		gap;			/* good enough, relative */
-	int64_t		max_nodes;		/* of branch and bound; 0: any number */
-	int64_t		nodes;			/* out: done */
-	int64_t		solves;			/* out: calls of GLPK */
-	IlpTrace	trace;			/* tells a benchmark what goes on; may be NULL */
+	uint64_t seed;
+	double effort;     /* of the searches within */
+	double gap;        /* good enough, relative */
+	int64_t max_nodes; /* of branch and bound; 0: any number */
+	int64_t nodes;     /* out: done */
+	int64_t solves;    /* out: calls of GLPK */
+	IlpTrace trace;    /* tells a benchmark what goes on; may be NULL */
 } IlpPlan;
 
 typedef struct IlpAnswer
 {
-	double		cost;
-	double		bound;
-	IlpList		open;			/* instances used, by their id in the model */
+	double cost;
+	double bound;
+	IlpList open; /* instances used, by their id in the model */
 } IlpAnswer;
 
 /*
@@ -334,13 +329,13 @@ extern KanonStatus ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpA
  */
 typedef struct IlpClasses
 {
-	uint32_t	ntypes;
-	const int64_t *rows;		/* [ntypes] */
-	uint32_t	n;
-	size_t	   *start;			/* [n + 1] */
-	uint32_t   *type;
-	double	   *cost;
-	int64_t    *need;
+	uint32_t ntypes;
+	const int64_t *rows; /* [ntypes] */
+	uint32_t n;
+	size_t *start; /* [n + 1] */
+	uint32_t *type;
+	double *cost;
+	int64_t *need;
 } IlpClasses;
 
 extern KanonStatus kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost,
@@ -352,25 +347,25 @@ extern KanonStatus kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, d
  */
 typedef enum IlpRest
 {
-	ILP_REST_ANY,				/* any number of fully suppressed rows */
-	ILP_REST_CLASS,				/* at least k */
-	ILP_REST_NONE				/* none */
+	ILP_REST_ANY,   /* any number of fully suppressed rows */
+	ILP_REST_CLASS, /* at least k */
+	ILP_REST_NONE   /* none */
 } IlpRest;
 
 extern KanonStatus kanon_flow_release(const KanonProblem *problem, const KanonInstances *instances,
-									  const uint32_t *used, size_t nused, IlpRest rest,
-									  KanonRelease *release, double *cost, KanonWatch *watch);
+									  const uint32_t *used, size_t nused, IlpRest rest, KanonRelease *release,
+									  double *cost, KanonWatch *watch);
 
 /* ilp_release.c: a solver's start (greedy) and end (the better release). */
 typedef struct IlpResult
 {
 	KanonRelease release;
-	double		cost;			/* in units; rows left out are priced as fully suppressed */
+	double cost; /* in units; rows left out are priced as fully suppressed */
 } IlpResult;
 
 /* Greedy's release; cost INFINITY when it has none. */
-extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances *grid,
-							  IlpResult *result, KanonReport *report);
+extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
+							  KanonReport *report);
 
 /*
  * The release that uses these instances, when it is better than *result, takes
@@ -378,27 +373,24 @@ extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances 
  * returned: *result stays.
  */
 extern KanonStatus ilp_offer(const KanonProblem *problem, const KanonInstances *instances,
-							 const IlpList *used, IlpRest rest, IlpResult *result,
-							 KanonWatch *watch);
+							 const IlpList *used, IlpRest rest, IlpResult *result, KanonWatch *watch);
 
 /* Fully suppressed rows of a result, those left out included. */
 extern int64_t ilp_rest_rows(const KanonProblem *problem, const IlpResult *result);
 
 /* Finishes: *release, and cost, lower_bound, proven of the report. */
-extern KanonStatus ilp_conclude(const KanonProblem *problem, const KanonInstances *grid,
-								IlpResult *result, double bound, KanonRelease *release,
-								KanonReport *report);
-
+extern KanonStatus ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
+								double bound, KanonRelease *release, KanonReport *report);
 
 /* ilp.c: kanon_solve_ilp with at most max_nodes nodes (0: any) and a trace. */
-extern KanonStatus ilp_solve_limited(const KanonProblem *problem, KanonRelease *release,
-									 KanonReport *report, int64_t max_nodes, IlpTrace trace);
+extern KanonStatus ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
+									 int64_t max_nodes, IlpTrace trace);
 
 /* ilp_privacy.c: the same under privacy rules, which are not NULL. */
 extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /* improve.c: kanon_solve_improve with a trace. */
-extern KanonStatus improve_traced(const KanonProblem *problem, KanonRelease *release,
-								  KanonReport *report, IlpTrace trace);
+extern KanonStatus improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
+								  IlpTrace trace);
 
 #endif

@@ -24,8 +24,8 @@
  */
 typedef struct Round
 {
-	double		reach;
-	double		share;
+	double reach;
+	double share;
 } Round;
 
 static const Round rounds[] = {{0.05, 0.75}, {0.03, 1}, {0.02, 1}};
@@ -42,23 +42,23 @@ typedef struct Sieve
 {
 	const IlpModel *model;
 	const IlpBox *box;
-	const uint32_t *map;		/* types of the problem to those of the model */
-	uint32_t   *stamp;			/* [m] seen in this instance */
-	uint32_t	now;
-	uint32_t   *types;			/* [m] of this instance */
-	IlpCandidate *cand;			/* [m] */
+	const uint32_t *map; /* types of the problem to those of the model */
+	uint32_t *stamp;     /* [m] seen in this instance */
+	uint32_t now;
+	uint32_t *types;    /* [m] of this instance */
+	IlpCandidate *cand; /* [m] */
 } Sieve;
 
 static uint32_t
 sift(void *arg, double cost, const uint32_t *types, uint32_t ntypes, uint32_t *kept)
 {
-	Sieve	   *sieve = arg;
-	uint32_t	n = 0;
+	Sieve *sieve = arg;
+	uint32_t n = 0;
 
 	sieve->now++;
 	for (uint32_t j = 0; j < ntypes; j++)
 	{
-		uint32_t	i = sieve->map[types[j]];
+		uint32_t i = sieve->map[types[j]];
 
 		if (sieve->stamp[i] != sieve->now)
 			sieve->types[n++] = i;
@@ -69,14 +69,14 @@ sift(void *arg, double cost, const uint32_t *types, uint32_t ntypes, uint32_t *k
 
 /* Adds the missing instances that open in the box to a model made for it. */
 static KanonStatus
-add_missing(const IlpModel *model, const IlpBox *box, const IlpMissing *missing,
-			const uint32_t *map, IlpModel *out, KanonWatch *watch)
+add_missing(const IlpModel *model, const IlpBox *box, const IlpMissing *missing, const uint32_t *map,
+			IlpModel *out, KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
+	KanonEnv *env = model->env;
 	const KanonProblem *problem = missing->problem;
-	Sieve		sieve = {.model = model,.box = box,.map = map};
+	Sieve sieve = {.model = model, .box = box, .map = map};
 	KanonInstances found = {0};
-	double	   *most = kanon_alloc(env, problem->ntypes, sizeof(*most));
+	double *most = kanon_alloc(env, problem->ntypes, sizeof(*most));
 	KanonStatus status = KANON_NO_MEMORY;
 
 	sieve.stamp = kanon_alloc0(env, model->m, sizeof(*sieve.stamp));
@@ -101,13 +101,13 @@ add_missing(const IlpModel *model, const IlpBox *box, const IlpMissing *missing,
 
 /* Some steps in a box around the prices, which follow when that is better. */
 static KanonStatus
-refine(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, double reach,
-	   double cap, double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
+refine(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, double reach, double cap,
+	   double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
-	IlpBox		box = {0};
-	IlpModel	part = {0};
-	IlpPrices	own = {0};
+	KanonEnv *env = model->env;
+	IlpBox box = {0};
+	IlpModel part = {0};
+	IlpPrices own = {0};
 	KanonStatus status = ilp_box_around(model, prices->y, reach, cap, &box);
 
 	if (status == KANON_OK)
@@ -139,8 +139,8 @@ refine(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, do
 static double
 cost_range(const IlpModel *model)
 {
-	double		least = INFINITY;
-	double		most = 0;
+	double least = INFINITY;
+	double most = 0;
 
 	for (uint32_t f = 0; f < model->nf; f++)
 		least = fmin(least, model->w[f]);
@@ -157,7 +157,7 @@ static KanonStatus
 widen(const IlpModel *model, const IlpMissing *missing, IlpModel *wide, uint32_t *map)
 {
 	const KanonProblem *problem = missing->problem;
-	KanonEnv   *env = model->env;
+	KanonEnv *env = model->env;
 
 	*wide = *model;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
@@ -184,16 +184,16 @@ widen(const IlpModel *model, const IlpMissing *missing, IlpModel *wide, uint32_t
 
 /* The rounds from `first` on. */
 static KanonStatus
-refine_rounds(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, int first,
-			  double cap, double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
+refine_rounds(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, int first, double cap,
+			  double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
 {
-	double		range = cost_range(model);
-	int			repeats = 0;
+	double range = cost_range(model);
+	int repeats = 0;
 	KanonStatus status = KANON_OK;
 
 	for (int r = first; r < ROUNDS && status == KANON_OK && !watch->late; r++)
 	{
-		double		before = prices->bound;
+		double before = prices->bound;
 
 		status = refine(model, missing, map, rounds[r].reach * range, cap, upper,
 						(int64_t) (rounds[r].share * (double) steps), prices, watch);
@@ -205,13 +205,13 @@ refine_rounds(const IlpModel *model, const IlpMissing *missing, const uint32_t *
 
 /* The same, with the missing instances. */
 static KanonStatus
-refine_missing(const IlpModel *model, const IlpMissing *missing, int first, double cap,
-			   double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
+refine_missing(const IlpModel *model, const IlpMissing *missing, int first, double cap, double upper,
+			   int64_t steps, IlpPrices *prices, KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
-	uint32_t   *map = kanon_alloc(env, missing->problem->ntypes, sizeof(*map));
-	IlpModel	wide;
-	IlpPrices	own = {.bound = prices->bound};
+	KanonEnv *env = model->env;
+	uint32_t *map = kanon_alloc(env, missing->problem->ntypes, sizeof(*map));
+	IlpModel wide;
+	IlpPrices own = {.bound = prices->bound};
 	KanonStatus status;
 
 	if (map == NULL)
@@ -248,13 +248,13 @@ set_fallback(IlpModel *model, double from, double to)
 }
 
 KanonStatus
-ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t steps,
-		  IlpPrices *prices, KanonWatch *watch)
+ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t steps, IlpPrices *prices,
+		  KanonWatch *watch)
 {
-	bool		large = missing != NULL || model->start[model->nf] > ILP_BOUND_LARGE;
-	int			first = prices->y == NULL ? 0 : ROUNDS - 1;
-	double		all = missing != NULL ? missing->instances->all_cost : 0;
-	double		cap = INFINITY;
+	bool large = missing != NULL || model->start[model->nf] > ILP_BOUND_LARGE;
+	int first = prices->y == NULL ? 0 : ROUNDS - 1;
+	double all = missing != NULL ? missing->instances->all_cost : 0;
+	double cap = INFINITY;
 	KanonStatus status = KANON_OK;
 
 	if (!large)
@@ -271,17 +271,16 @@ ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t step
 	{
 		if (missing != NULL)
 			set_fallback(model, all, cap);
-		status = ilp_lagrange(model, upper, (int64_t) (WHOLE_SHARE * (double) steps), prices,
-							  watch);
+		status = ilp_lagrange(model, upper, (int64_t) (WHOLE_SHARE * (double) steps), prices, watch);
 		if (missing != NULL)
 			set_fallback(model, cap, all);
 	}
 	if (status == KANON_OK)
 	{
-		KanonStatus refined = missing == NULL ?
-			refine_rounds(model, NULL, NULL, first, cap, upper, steps, prices, watch) :
-			refine_missing(model, missing, first, cap, upper, steps, prices, watch);
-		double		bound = prices->bound;
+		KanonStatus refined = missing == NULL
+								  ? refine_rounds(model, NULL, NULL, first, cap, upper, steps, prices, watch)
+								  : refine_missing(model, missing, first, cap, upper, steps, prices, watch);
+		double bound = prices->bound;
 
 		/* for want of memory or time it is as good as it is */
 		if (refined == KANON_CANCELLED)

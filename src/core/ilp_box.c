@@ -41,20 +41,20 @@ ilp_box_around(const IlpModel *model, const double *y, double reach, double cap,
 }
 
 uint32_t
-ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types,
-			 uint32_t ntypes, IlpCandidate *cand, uint32_t *kept)
+ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types, uint32_t ntypes,
+			 IlpCandidate *cand, uint32_t *kept)
 {
-	double		g = 0;
-	double		least = INFINITY;
-	int64_t		need = model->k;
-	int64_t		total = 0;
-	size_t		n = 0;
-	uint32_t	nkept = 0;
+	double g = 0;
+	double least = INFINITY;
+	int64_t need = model->k;
+	int64_t total = 0;
+	size_t n = 0;
+	uint32_t nkept = 0;
 
 	for (uint32_t j = 0; j < ntypes; j++)
 	{
-		uint32_t	i = types[j];
-		double		high = box->high[i];
+		uint32_t i = types[j];
+		double high = box->high[i];
 
 		total += model->n[i];
 		if (high > w)
@@ -63,7 +63,7 @@ ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t 
 			need -= model->n[i];
 		}
 		else
-			cand[n++] = (IlpCandidate) {high, i};
+			cand[n++] = (IlpCandidate){high, i};
 	}
 	if (total < model->k || need == model->k)
 		return 0;
@@ -72,7 +72,7 @@ ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t 
 	if (g >= 0)
 		return 0;
 	for (uint32_t j = 0; j < ntypes; j++)
-		cand[j] = (IlpCandidate) {box->low[types[j]], types[j]};
+		cand[j] = (IlpCandidate){box->low[types[j]], types[j]};
 	ilp_take_dearest(model, cand, ntypes, model->k, w, NULL);
 	need = model->k;
 	for (uint32_t j = 0; need > 0; j++)
@@ -89,8 +89,8 @@ ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t 
 static KanonStatus
 grow(IlpModel *out, size_t *room, size_t *pair_room, size_t pairs, size_t most)
 {
-	KanonEnv   *env = out->env;
-	void	   *p;
+	KanonEnv *env = out->env;
+	void *p;
 
 	if (out->nf == *room)
 	{
@@ -118,14 +118,14 @@ grow(IlpModel *out, size_t *room, size_t *pair_room, size_t pairs, size_t most)
 KanonStatus
 ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
+	KanonEnv *env = model->env;
 	IlpCandidate *cand = kanon_alloc(env, model->m, sizeof(*cand));
-	size_t		room = 1024;
-	size_t		pair_room = (size_t) 16 * room + model->m;
+	size_t room = 1024;
+	size_t pair_room = (size_t) 16 * room + model->m;
 	KanonStatus status = KANON_NO_MEMORY;
 
-	*out = (IlpModel) {.env = env,.k = model->k,.integral = model->integral,.base = model->base,
-		.m = model->m};
+	*out = (IlpModel){
+		.env = env, .k = model->k, .integral = model->integral, .base = model->base, .m = model->m};
 	out->n = kanon_alloc(env, model->m, sizeof(*out->n));
 	out->c = kanon_alloc(env, model->m, sizeof(*out->c));
 	out->w = kanon_alloc(env, room, sizeof(*out->w));
@@ -141,9 +141,9 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatc
 	}
 	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
 	{
-		uint32_t	size = (uint32_t) (model->start[f + 1] - model->start[f]);
-		size_t		pairs = out->start[out->nf];
-		uint32_t	kept;
+		uint32_t size = (uint32_t) (model->start[f + 1] - model->start[f]);
+		size_t pairs = out->start[out->nf];
+		uint32_t kept;
 
 		if ((status = grow(out, &room, &pair_room, pairs, size)) != KANON_OK)
 			break;
@@ -167,11 +167,11 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatc
 KanonStatus
 ilp_box_append(IlpModel *model, const KanonInstances *instances)
 {
-	KanonEnv   *env = model->env;
-	size_t		pairs = model->start[model->nf];
-	size_t		more = instances->start[instances->n];
-	size_t		nf = (size_t) model->nf + instances->n;
-	void	   *p;
+	KanonEnv *env = model->env;
+	size_t pairs = model->start[model->nf];
+	size_t more = instances->start[instances->n];
+	size_t nf = (size_t) model->nf + instances->n;
+	void *p;
 
 	if ((p = kanon_realloc(env, model->w, nf, sizeof(*model->w))) == NULL)
 		return KANON_NO_MEMORY;

@@ -29,8 +29,8 @@
 
 typedef struct Share
 {
-	uint32_t	f;
-	double		x;
+	uint32_t f;
+	double x;
 } Share;
 
 typedef struct Separation
@@ -40,36 +40,36 @@ typedef struct Separation
 	const double *u;
 	const double *x;
 	/* the pairs in use, by type and by instance */
-	size_t	   *by_type;		/* [m + 2] into share */
-	Share	   *share;
-	size_t	   *by_instance;	/* [nf + 1] into type */
-	uint32_t   *type;
+	size_t *by_type; /* [m + 2] into share */
+	Share *share;
+	size_t *by_instance; /* [nf + 1] into type */
+	uint32_t *type;
 	/* the set T */
-	uint32_t   *set;			/* [m] */
-	uint32_t	nset;
-	int64_t		rows;
-	uint32_t   *member;			/* [m] stamp of the set that it is in */
-	uint32_t	stamp;
-	uint32_t   *tried;			/* [m] stamp of the step that looked at it */
-	uint32_t	step;
+	uint32_t *set; /* [m] */
+	uint32_t nset;
+	int64_t rows;
+	uint32_t *member; /* [m] stamp of the set that it is in */
+	uint32_t stamp;
+	uint32_t *tried; /* [m] stamp of the step that looked at it */
+	uint32_t step;
 	/* the instances that use T */
-	uint32_t   *user;			/* [nf] */
-	uint32_t	nusers;
-	uint32_t   *used;			/* [nf] stamp */
-	double	   *outside;		/* [nf] x_f outside T */
+	uint32_t *user; /* [nf] */
+	uint32_t nusers;
+	uint32_t *used;  /* [nf] stamp */
+	double *outside; /* [nf] x_f outside T */
 	/* sums over them, for a number of missing rows */
-	int64_t		sum_for[SUMS];
-	uint32_t	sum_step[SUMS];
-	double		sum[SUMS];
-	uint32_t   *best;			/* [m] */
+	int64_t sum_for[SUMS];
+	uint32_t sum_step[SUMS];
+	double sum[SUMS];
+	uint32_t *best; /* [m] */
 } Separation;
 
 static bool
 separation_alloc(Separation *s)
 {
 	const IlpModel *model = s->model;
-	KanonEnv   *env = model->env;
-	size_t		pairs = model->start[model->nf];
+	KanonEnv *env = model->env;
+	size_t pairs = model->start[model->nf];
 
 	s->by_type = kanon_alloc0(env, (size_t) model->m + 2, sizeof(*s->by_type));
 	s->share = kanon_alloc(env, pairs, sizeof(*s->share));
@@ -83,14 +83,14 @@ separation_alloc(Separation *s)
 	s->outside = kanon_alloc(env, model->nf, sizeof(*s->outside));
 	s->best = kanon_alloc(env, model->m, sizeof(*s->best));
 	return s->by_type != NULL && s->share != NULL && s->by_instance != NULL && s->type != NULL &&
-		s->set != NULL && s->member != NULL && s->tried != NULL && s->user != NULL &&
-		s->used != NULL && s->outside != NULL && s->best != NULL;
+		   s->set != NULL && s->member != NULL && s->tried != NULL && s->user != NULL && s->used != NULL &&
+		   s->outside != NULL && s->best != NULL;
 }
 
 static void
 separation_free(Separation *s)
 {
-	KanonEnv   *env = s->model->env;
+	KanonEnv *env = s->model->env;
 
 	kanon_free(env, s->by_type);
 	kanon_free(env, s->share);
@@ -110,7 +110,7 @@ static void
 list_shares(Separation *s)
 {
 	const IlpModel *model = s->model;
-	size_t		n = 0;
+	size_t n = 0;
 
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
@@ -128,7 +128,7 @@ list_shares(Separation *s)
 	for (uint32_t f = 0; f < model->nf; f++)
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 			if (s->x[p] > ILP_EPS)
-				s->share[s->by_type[model->type[p] + 1]++] = (Share) {f, s->x[p]};
+				s->share[s->by_type[model->type[p] + 1]++] = (Share){f, s->x[p]};
 }
 
 static int64_t
@@ -145,7 +145,7 @@ add_type(Separation *s, uint32_t i)
 	s->rows += s->model->n[i];
 	for (size_t p = s->by_type[i]; p < s->by_type[i + 1]; p++)
 	{
-		uint32_t	f = s->share[p].f;
+		uint32_t f = s->share[p].f;
 
 		if (s->used[f] != s->stamp)
 		{
@@ -163,7 +163,7 @@ add_type(Separation *s, uint32_t i)
 static double
 sum_users(Separation *s, int64_t missing)
 {
-	int			at = (int) (missing % SUMS);
+	int at = (int) (missing % SUMS);
 
 	if (s->sum_step[at] != s->step || s->sum_for[at] != missing)
 	{
@@ -189,17 +189,17 @@ violation(Separation *s)
 static double
 violation_with(Separation *s, uint32_t i)
 {
-	int64_t		rows = s->rows + s->model->n[i];
-	int64_t		missing = missing_rows(s, rows);
-	double		sum;
+	int64_t rows = s->rows + s->model->n[i];
+	int64_t missing = missing_rows(s, rows);
+	double sum;
 
 	if (rows % s->model->k == 0)
 		return -INFINITY;
 	sum = sum_users(s, missing) - (double) (rows / s->model->k);
 	for (size_t p = s->by_type[i]; p < s->by_type[i + 1]; p++)
 	{
-		uint32_t	f = s->share[p].f;
-		double		before;
+		uint32_t f = s->share[p].f;
+		double before;
 
 		/* not a user yet: most of its rows are outside */
 		if (s->used[f] != s->stamp)
@@ -215,19 +215,19 @@ violation_with(Separation *s, uint32_t i)
 static uint32_t
 best_type(Separation *s)
 {
-	double		most = -INFINITY;
-	uint32_t	type = UINT32_MAX;
+	double most = -INFINITY;
+	uint32_t type = UINT32_MAX;
 
 	for (uint32_t j = 0; j < s->nusers; j++)
 	{
-		uint32_t	f = s->user[j];
+		uint32_t f = s->user[j];
 
 		if (s->outside[f] < ILP_EPS)
 			continue;
 		for (size_t p = s->by_instance[f]; p < s->by_instance[f + 1]; p++)
 		{
-			uint32_t	i = s->type[p];
-			double		value;
+			uint32_t i = s->type[p];
+			double value;
 
 			if (s->member[i] == s->stamp || s->tried[i] == s->step)
 				continue;
@@ -247,8 +247,8 @@ best_type(Separation *s)
 static uint32_t
 grow(Separation *s, uint32_t f)
 {
-	double		most = VIOLATION;
-	uint32_t	nbest = 0;
+	double most = VIOLATION;
+	uint32_t nbest = 0;
 
 	s->stamp++;
 	s->nset = 0;
@@ -258,8 +258,8 @@ grow(Separation *s, uint32_t f)
 		add_type(s, s->type[p]);
 	for (int n = 0; n < STEPS; n++)
 	{
-		uint32_t	i;
-		double		value;
+		uint32_t i;
+		double value;
 
 		s->step++;
 		value = violation(s);
@@ -284,7 +284,7 @@ is_known(const Separation *s, const IlpCuts *cuts, uint32_t n, int64_t rows)
 	for (size_t c = 0; c < cuts->n; c++)
 	{
 		const IlpCut *cut = &cuts->cut[c];
-		bool		same = cut->ntypes == n && cut->rows == rows;
+		bool same = cut->ntypes == n && cut->rows == rows;
 
 		for (uint32_t j = 0; j < n && same; j++)
 			same = s->member[cuts->number.v[cut->start + j]] == s->stamp;
@@ -299,10 +299,10 @@ static bool
 add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 {
 	const IlpModel *model = s->model;
-	KanonEnv   *env = model->env;
-	IlpCut	   *cut;
-	int64_t		rows = 0;
-	int64_t		missing;
+	KanonEnv *env = model->env;
+	IlpCut *cut;
+	int64_t rows = 0;
+	int64_t missing;
 
 	s->stamp++;
 	for (uint32_t j = 0; j < n; j++)
@@ -314,8 +314,8 @@ add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 		return true;
 	if (cuts->n == cuts->room)
 	{
-		size_t		room = 2 * cuts->room + 16;
-		IlpCut	   *more = kanon_alloc(env, room, sizeof(*more));
+		size_t room = 2 * cuts->room + 16;
+		IlpCut *more = kanon_alloc(env, room, sizeof(*more));
 
 		if (more == NULL)
 			return false;
@@ -327,15 +327,15 @@ add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 	}
 	missing = missing_rows(s, rows);
 	cut = &cuts->cut[cuts->n++];
-	*cut = (IlpCut) {.start = cuts->number.n,.ntypes = n,.rows = rows,.missing = missing,
-		.classes = rows / model->k};
+	*cut = (IlpCut){
+		.start = cuts->number.n, .ntypes = n, .rows = rows, .missing = missing, .classes = rows / model->k};
 	for (uint32_t j = 0; j < n; j++)
 		if (!ilp_list_add(env, &cuts->number, s->best[j]))
 			return false;
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
-		double		out = 0;
-		int64_t		most = 0;
+		double out = 0;
+		int64_t most = 0;
 
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 			if (s->member[model->type[p]] != s->stamp)
@@ -356,10 +356,9 @@ add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 }
 
 KanonStatus
-ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts,
-			  KanonWatch *watch)
+ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts, KanonWatch *watch)
 {
-	Separation	s = {.model = model,.watch = watch,.u = u,.x = x};
+	Separation s = {.model = model, .watch = watch, .u = u, .x = x};
 	KanonStatus status = separation_alloc(&s) ? KANON_OK : KANON_NO_MEMORY;
 
 	cuts->n = 0;
@@ -368,7 +367,7 @@ ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *
 		list_shares(&s);
 	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
 	{
-		uint32_t	n;
+		uint32_t n;
 
 		if (u[f] < FRACTION || u[f] > 1 - FRACTION)
 			continue;

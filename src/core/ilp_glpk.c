@@ -40,8 +40,8 @@
 static void
 feign(IlpRun *run, glp_tree *tree)
 {
-	double		step = run->model->integral ? fmin(0.99, 0.01 + TOLERANCE * fabs(run->target)) : 0;
-	double		objective = run->target + step;
+	double step = run->model->integral ? fmin(0.99, 0.01 + TOLERANCE * fabs(run->target)) : 0;
+	double objective = run->target + step;
 
 	if (!(objective < run->feigned - 1e-9))
 		return;
@@ -55,7 +55,7 @@ feign(IlpRun *run, glp_tree *tree)
 static void
 count_work(IlpRun *run)
 {
-	int			iterations = glp_get_it_cnt(run->lp);
+	int iterations = glp_get_it_cnt(run->lp);
 
 	run->watch->work += (int64_t) (iterations - run->iterations) * glp_get_num_rows(run->lp) * 10;
 	run->iterations = iterations;
@@ -67,8 +67,7 @@ take_solution(IlpRun *run, double cost)
 {
 	run->outcome->found = true;
 	run->outcome->cost = cost;
-	run->target = fmin(run->target, ilp_cutoff(run->model, cost) -
-					   run->settings->gap * fabs(cost));
+	run->target = fmin(run->target, ilp_cutoff(run->model, cost) - run->settings->gap * fabs(cost));
 }
 
 /*
@@ -79,8 +78,8 @@ static void
 round_solution(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	IlpList		open = {0};
-	double		cost;
+	IlpList open = {0};
+	double cost;
 
 	if (!run->settings->free_fallback || run->settings->group != NULL)
 		return;
@@ -100,9 +99,9 @@ round_solution(IlpRun *run)
 static void
 on_tree(glp_tree *tree, void *info)
 {
-	IlpRun	   *run = info;
+	IlpRun *run = info;
 	IlpOutcome *outcome = run->outcome;
-	int			total;
+	int total;
 
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	outcome->nodes = total;
@@ -130,7 +129,7 @@ on_tree(glp_tree *tree, void *info)
 	}
 	if (glp_ios_reason(tree) == GLP_IROWGEN)
 	{
-		int			node = glp_ios_curr_node(tree);
+		int node = glp_ios_curr_node(tree);
 
 		if (node != run->node)
 			run->idle = 0;
@@ -145,7 +144,7 @@ on_tree(glp_tree *tree, void *info)
 	}
 	if (glp_ios_reason(tree) == GLP_IBINGO && fabs(glp_mip_col_val(run->lp, run->nz)) < 1e-9)
 	{
-		double		cost = glp_mip_obj_val(run->lp);
+		double cost = glp_mip_obj_val(run->lp);
 
 		if (run->model->integral)
 			cost = rint(cost);
@@ -161,7 +160,7 @@ on_tree(glp_tree *tree, void *info)
 static void
 on_tree_end(IlpRun *run, glp_tree *tree)
 {
-	int			node = glp_ios_best_node(tree);
+	int node = glp_ios_best_node(tree);
 
 	if (node != 0)
 		run->outcome->bound = fmax(run->outcome->bound, glp_ios_node_bound(tree, node));
@@ -221,10 +220,10 @@ solve_root(IlpRun *run)
 static KanonStatus
 solve(void *arg)
 {
-	IlpRun	   *run = arg;
-	glp_iocp	parm;
-	bool		tableau;
-	int			rc;
+	IlpRun *run = arg;
+	glp_iocp parm;
+	bool tableau;
+	int rc;
 	KanonStatus status;
 
 	run->lp = glp_create_prob();
@@ -241,8 +240,9 @@ solve(void *arg)
 	parm.out_dly = 0;
 	run->large = glp_get_num_rows(run->lp) >= ILP_LARGE_ROWS;
 	tableau = glp_get_num_rows(run->lp) < TABLEAU_ROWS;
-	parm.br_tech = run->settings->branching == 1 || !tableau ? GLP_BR_MFV :
-		run->settings->branching == 0 ? GLP_BR_PCH : GLP_BR_DTH;
+	parm.br_tech = run->settings->branching == 1 || !tableau ? GLP_BR_MFV
+				   : run->settings->branching == 0           ? GLP_BR_PCH
+															 : GLP_BR_DTH;
 	parm.bt_tech = GLP_BT_BLB;
 	parm.gmi_cuts = run->settings->cuts && tableau ? GLP_ON : GLP_OFF;
 	parm.mir_cuts = run->settings->rounding_cuts && tableau ? GLP_ON : GLP_OFF;
@@ -250,7 +250,7 @@ solve(void *arg)
 	parm.cb_info = run;
 	if (run->watch->deadline < INFINITY)
 	{
-		double		left = run->watch->deadline - run->watch->env->now(run->watch->env->arg);
+		double left = run->watch->deadline - run->watch->env->now(run->watch->env->arg);
 
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
@@ -271,11 +271,15 @@ KanonStatus
 ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpOutcome *outcome,
 		 IlpList *open, KanonWatch *watch, KanonReport *report)
 {
-	KanonEnv   *env = model->env;
-	IlpRun		run = {.model = model,.settings = settings,.outcome = outcome,.watch = watch,
-		.target = cutoff,.feigned = INFINITY};
-	size_t		pairs = model->start[model->nf];
-	size_t		columns = pairs + model->nf + 1;
+	KanonEnv *env = model->env;
+	IlpRun run = {.model = model,
+				  .settings = settings,
+				  .outcome = outcome,
+				  .watch = watch,
+				  .target = cutoff,
+				  .feigned = INFINITY};
+	size_t pairs = model->start[model->nf];
+	size_t columns = pairs + model->nf + 1;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(outcome, 0, sizeof(*outcome));
@@ -299,9 +303,8 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 	run.u = kanon_alloc(env, model->nf, sizeof(*run.u));
 	run.share = kanon_alloc(env, pairs, sizeof(*run.share));
 	run.within = kanon_alloc0(env, model->m, sizeof(*run.within));
-	if (run.u_col != NULL && run.x_col != NULL && run.x != NULL && run.best != NULL &&
-		run.ind != NULL && run.val != NULL && run.u != NULL && run.share != NULL &&
-		run.within != NULL)
+	if (run.u_col != NULL && run.x_col != NULL && run.x != NULL && run.best != NULL && run.ind != NULL &&
+		run.val != NULL && run.u != NULL && run.share != NULL && run.within != NULL)
 		status = glpk_guarded(&run.guard, watch, solve, &run);
 	if (status == KANON_BROKEN)
 		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.guard.text);
@@ -323,7 +326,7 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 	return status;
 }
 
-#else							/* HAVE_GLPK */
+#else /* HAVE_GLPK */
 
 KanonStatus
 ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpOutcome *outcome,
@@ -339,4 +342,4 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 	return KANON_UNAVAILABLE;
 }
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */

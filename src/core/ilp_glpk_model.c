@@ -23,25 +23,24 @@ KanonStatus
 ilp_glpk_load(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	glp_prob   *lp = run->lp;
-	bool		rest = run->settings->free_fallback;
-	double		shift = ilp_model_ceiling(model);
-	int			row = (int) model->m;
-	int			col = 0;
-	int		   *ind = run->ind;
-	double	   *val = run->val;
+	glp_prob *lp = run->lp;
+	bool rest = run->settings->free_fallback;
+	double shift = ilp_model_ceiling(model);
+	int row = (int) model->m;
+	int col = 0;
+	int *ind = run->ind;
+	double *val = run->val;
 
 	glp_set_obj_dir(lp, GLP_MIN);
 	glp_set_obj_coef(lp, 0, shift);
 	glp_add_rows(lp, (int) model->m);
 	for (uint32_t i = 0; i < model->m; i++)
-		glp_set_row_bnds(lp, (int) i + 1, rest ? GLP_UP : GLP_FX, (double) model->n[i],
-						 (double) model->n[i]);
+		glp_set_row_bnds(lp, (int) i + 1, rest ? GLP_UP : GLP_FX, (double) model->n[i], (double) model->n[i]);
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
-		size_t		lo = model->start[f];
-		int			n = (int) (model->start[f + 1] - lo);
-		int64_t		total = 0;
+		size_t lo = model->start[f];
+		int n = (int) (model->start[f + 1] - lo);
+		int64_t total = 0;
 
 		if (kanon_watch(run->watch, 50 * (int64_t) n))
 			return KANON_CANCELLED;
@@ -50,13 +49,13 @@ ilp_glpk_load(IlpRun *run)
 		/* exactly k rows: all or none, x_if = n_i u_f; one column does */
 		if (total == model->k)
 		{
-			double		gain = 0;
+			double gain = 0;
 
 			glp_add_cols(lp, 1);
 			run->u_col[f] = ++col;
 			for (int p = 0; p < n; p++)
 			{
-				uint32_t	i = model->type[lo + (size_t) p];
+				uint32_t i = model->type[lo + (size_t) p];
 
 				ind[p + 1] = (int) i + 1;
 				val[p + 1] = (double) model->n[i];
@@ -72,9 +71,9 @@ ilp_glpk_load(IlpRun *run)
 		row++;
 		for (int p = 0; p < n; p++)
 		{
-			uint32_t	i = model->type[lo + (size_t) p];
-			int			xind[3] = {0, (int) i + 1, row};
-			double		xval[3] = {0, 1, 1};
+			uint32_t i = model->type[lo + (size_t) p];
+			int xind[3] = {0, (int) i + 1, row};
+			double xval[3] = {0, 1, 1};
 
 			run->x_col[lo + (size_t) p] = ++col;
 			glp_set_mat_col(lp, col, 2, xind, xval);
@@ -99,7 +98,7 @@ void
 ilp_glpk_load_start(IlpRun *run, const IlpList *start)
 {
 	const IlpModel *model = run->model;
-	double	   *least = run->x;
+	double *least = run->x;
 
 	for (uint32_t i = 0; i < model->m; i++)
 		least[i] = INFINITY;
@@ -108,7 +107,7 @@ ilp_glpk_load_start(IlpRun *run, const IlpList *start)
 			least[model->type[p]] = fmin(least[model->type[p]], model->w[start->v[j]]);
 	for (size_t j = 0; j < start->n; j++)
 	{
-		uint32_t	f = start->v[j];
+		uint32_t f = start->v[j];
 
 		glp_set_col_stat(run->lp, run->u_col[f], GLP_NU);
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
@@ -124,13 +123,13 @@ void
 ilp_glpk_load_groups(IlpRun *run)
 {
 	const IlpSettings *settings = run->settings;
-	int			first = glp_add_rows(run->lp, (int) settings->ngroups);
+	int first = glp_add_rows(run->lp, (int) settings->ngroups);
 
 	for (size_t j = 0; j < settings->ngroups; j++)
 		glp_set_row_bnds(run->lp, first + (int) j, GLP_UP, 0, (double) settings->limit[j]);
 	for (uint32_t f = 0; f < run->model->nf; f++)
 	{
-		int			n = glp_get_mat_col(run->lp, run->u_col[f], run->ind, run->val);
+		int n = glp_get_mat_col(run->lp, run->u_col[f], run->ind, run->val);
 
 		run->ind[n + 1] = first + (int) settings->group[f];
 		run->val[n + 1] = 1;
@@ -143,21 +142,21 @@ static int
 add_links(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	glp_prob   *lp = run->lp;
-	int			row = 0;
-	int			added = 0;
+	glp_prob *lp = run->lp;
+	int row = 0;
+	int added = 0;
 
 	for (int pass = 0; pass < 2; pass++)
 	{
 		for (uint32_t f = 0; f < model->nf; f++)
 		{
-			double		u = glp_get_col_prim(lp, run->u_col[f]);
+			double u = glp_get_col_prim(lp, run->u_col[f]);
 
 			for (size_t p = model->start[f]; p < model->start[f + 1] && run->x_col[p] > 0; p++)
 			{
-				double		n = (double) model->n[model->type[p]];
-				int			ind[3] = {0, run->x_col[p], run->u_col[f]};
-				double		val[3] = {0, 1, -n};
+				double n = (double) model->n[model->type[p]];
+				int ind[3] = {0, run->x_col[p], run->u_col[f]};
+				double val[3] = {0, 1, -n};
 
 				if (glp_get_col_prim(lp, run->x_col[p]) <= n * u + 1e-7 * n)
 					continue;
@@ -185,14 +184,14 @@ load_cut(IlpRun *run, const IlpCut *cut, int row)
 	const IlpModel *model = run->model;
 	const uint32_t *types = run->cuts.number.v + cut->start;
 	const uint32_t *instances = types + cut->ntypes;
-	int			n = 0;
+	int n = 0;
 
 	for (uint32_t j = 0; j < cut->ntypes; j++)
 		run->within[types[j]] = true;
 	for (uint32_t j = 0; j < cut->ninstances; j++)
 	{
-		uint32_t	f = instances[j];
-		double		coef = (double) cut->missing;
+		uint32_t f = instances[j];
+		double coef = (double) cut->missing;
 
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 		{
@@ -220,15 +219,15 @@ static int
 add_cuts(IlpRun *run)
 {
 	const IlpModel *model = run->model;
-	glp_prob   *lp = run->lp;
-	int			row;
+	glp_prob *lp = run->lp;
+	int row;
 
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
 		run->u[f] = glp_get_col_prim(lp, run->u_col[f]);
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
-			run->share[p] = run->x_col[p] > 0 ? glp_get_col_prim(lp, run->x_col[p]) :
-				run->u[f] * (double) model->n[model->type[p]];
+			run->share[p] = run->x_col[p] > 0 ? glp_get_col_prim(lp, run->x_col[p])
+											  : run->u[f] * (double) model->n[model->type[p]];
 	}
 	run->status = ilp_cuts_find(model, run->u, run->share, &run->cuts, run->watch);
 	if (run->status != KANON_OK || run->cuts.n == 0)
@@ -254,4 +253,4 @@ ilp_glpk_tighten(IlpRun *run, double bound)
 	return ++run->idle <= IDLE && add_cuts(run) > 0;
 }
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */

@@ -27,32 +27,31 @@
 typedef struct Lagrange
 {
 	const IlpModel *model;
-	const IlpBox *box;			/* prices stay within; NULL: anywhere below c */
+	const IlpBox *box; /* prices stay within; NULL: anywhere below c */
 	KanonWatch *watch;
-	double	   *y;
-	double	   *slack;			/* [m] the subgradient */
-	double	   *dir;			/* [m] deflected */
-	double	   *trial;			/* [m] best y on the active set since the last pass */
-	IlpCandidate *cand;			/* [m] scratch */
-	uint32_t   *active;			/* [nf] */
-	uint32_t	nactive;
+	double *y;
+	double *slack;      /* [m] the subgradient */
+	double *dir;        /* [m] deflected */
+	double *trial;      /* [m] best y on the active set since the last pass */
+	IlpCandidate *cand; /* [m] scratch */
+	uint32_t *active;   /* [nf] */
+	uint32_t nactive;
 } Lagrange;
 
 double
-ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w,
-				 double *slack)
+ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w, double *slack)
 {
-	size_t		lo = 0;
-	double		sum = 0;
+	size_t lo = 0;
+	double sum = 0;
 
 	/* invariant: all before lo are taken, and are no cheaper than the rest */
 	while (need > 0 && n > lo)
 	{
-		double		pivot = c[lo + (n - lo) / 2].y;
-		size_t		gt = lo;
-		size_t		eq;
-		int64_t		rows = 0;
-		int64_t		equal = 0;
+		double pivot = c[lo + (n - lo) / 2].y;
+		size_t gt = lo;
+		size_t eq;
+		int64_t rows = 0;
+		int64_t equal = 0;
 
 		for (size_t j = lo; j < n; j++)
 			if (c[j].y > pivot)
@@ -71,7 +70,7 @@ ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need,
 				/* all of them, the last only in part */
 				for (; lo < n; lo++)
 				{
-					int64_t		take = model->n[c[lo].i] < need ? model->n[c[lo].i] : need;
+					int64_t take = model->n[c[lo].i] < need ? model->n[c[lo].i] : need;
 
 					sum += (w - c[lo].y) * (double) take;
 					need -= take;
@@ -102,7 +101,7 @@ ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need,
 			}
 		for (; lo < eq && need > 0; lo++)
 		{
-			int64_t		take = model->n[c[lo].i] < need ? model->n[c[lo].i] : need;
+			int64_t take = model->n[c[lo].i] < need ? model->n[c[lo].i] : need;
 
 			sum += (w - c[lo].y) * (double) take;
 			need -= take;
@@ -120,15 +119,15 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 {
 	const IlpModel *model = l->model;
 	const double *y = l->y;
-	double		w = model->w[f];
-	double		g = 0;
-	double		top = -INFINITY;
-	int64_t		rows = 0;
-	size_t		n = 0;
+	double w = model->w[f];
+	double g = 0;
+	double top = -INFINITY;
+	int64_t rows = 0;
+	size_t n = 0;
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
-		uint32_t	i = model->type[p];
+		uint32_t i = model->type[p];
 
 		if (y[i] > w)
 		{
@@ -137,16 +136,16 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 		}
 		else
 		{
-			l->cand[n++] = (IlpCandidate) {y[i], i};
+			l->cand[n++] = (IlpCandidate){y[i], i};
 			top = fmax(top, y[i]);
 		}
 	}
 	if (rows < model->k)
 	{
-		double		need = (double) (model->k - rows);
+		double need = (double) (model->k - rows);
 
 		if (slack != NULL && g + need * (w - top) >= 0)
-			return 0;			/* not open, however cheap the rest were */
+			return 0; /* not open, however cheap the rest were */
 		g += ilp_take_dearest(model, l->cand, n, model->k - rows, w, NULL);
 	}
 	if (slack != NULL && g < 0)
@@ -154,12 +153,12 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 		n = 0;
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 		{
-			uint32_t	i = model->type[p];
+			uint32_t i = model->type[p];
 
 			if (y[i] > w)
 				slack[i] -= (double) model->n[i];
 			else if (rows < model->k)
-				l->cand[n++] = (IlpCandidate) {y[i], i};
+				l->cand[n++] = (IlpCandidate){y[i], i};
 		}
 		if (rows < model->k)
 			ilp_take_dearest(model, l->cand, n, model->k - rows, w, slack);
@@ -172,7 +171,7 @@ static KanonStatus
 full_pass(Lagrange *l, double *g, double *bound)
 {
 	const IlpModel *model = l->model;
-	double		sum = model->base;
+	double sum = model->base;
 
 	for (uint32_t i = 0; i < model->m; i++)
 		sum += (double) model->n[i] * l->y[i];
@@ -195,20 +194,20 @@ static void
 choose_active(Lagrange *l, const double *g, double spread)
 {
 	const IlpModel *model = l->model;
-	size_t		pairs = model->start[model->nf];
-	size_t		share = pairs > VERY_MANY ? pairs / 24 : pairs / 6;
-	size_t		want = share > 200000 ? share : 200000;
-	double		threshold = INFINITY;
+	size_t pairs = model->start[model->nf];
+	size_t share = pairs > VERY_MANY ? pairs / 24 : pairs / 6;
+	size_t want = share > 200000 ? share : 200000;
+	double threshold = INFINITY;
 
 	if (pairs > want)
 	{
-		size_t		count[64] = {0};
-		size_t		sum = 0;
-		int			b;
+		size_t count[64] = {0};
+		size_t sum = 0;
+		int b;
 
 		for (uint32_t f = 0; f < model->nf; f++)
 		{
-			double		at = g[f] <= 0 ? 0 : g[f] / spread * 16;
+			double at = g[f] <= 0 ? 0 : g[f] / spread * 16;
 
 			count[at < 63 ? (int) at : 63] += model->start[f + 1] - model->start[f];
 		}
@@ -227,7 +226,7 @@ static KanonStatus
 active_pass(Lagrange *l, double *value)
 {
 	const IlpModel *model = l->model;
-	double		sum = model->base;
+	double sum = model->base;
 
 	for (uint32_t i = 0; i < model->m; i++)
 	{
@@ -236,8 +235,8 @@ active_pass(Lagrange *l, double *value)
 	}
 	for (uint32_t a = 0; a < l->nactive; a++)
 	{
-		uint32_t	f = l->active[a];
-		double		g = reduced_cost(l, f, l->slack);
+		uint32_t f = l->active[a];
+		double g = reduced_cost(l, f, l->slack);
 
 		sum += fmin(0, g);
 		if (kanon_watch(l->watch, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
@@ -265,19 +264,18 @@ static void
 step(Lagrange *l, double gap, double lambda, bool first)
 {
 	const IlpModel *model = l->model;
-	double		dot = 0;
-	double		old = 0;
-	double		norm = 0;
-	double		beta;
-	double		length;
+	double dot = 0;
+	double old = 0;
+	double norm = 0;
+	double beta;
+	double length;
 
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		double		n = (double) model->n[i];
+		double n = (double) model->n[i];
 
 		/* at its limit a price cannot rise: the fallback takes the rows left */
-		if ((l->slack[i] > 0 && l->y[i] >= highest(l, i)) ||
-			(l->slack[i] < 0 && l->y[i] <= lowest(l, i)))
+		if ((l->slack[i] > 0 && l->y[i] >= highest(l, i)) || (l->slack[i] < 0 && l->y[i] <= lowest(l, i)))
 			l->slack[i] = 0;
 		if (first)
 			l->dir[i] = 0;
@@ -294,8 +292,8 @@ step(Lagrange *l, double gap, double lambda, bool first)
 		return;
 	length = lambda * gap / norm;
 	for (uint32_t i = 0; i < model->m; i++)
-		l->y[i] = fmax(lowest(l, i), fmin(highest(l, i), l->y[i] + length * l->dir[i] /
-										  (double) model->n[i]));
+		l->y[i] =
+			fmax(lowest(l, i), fmin(highest(l, i), l->y[i] + length * l->dir[i] / (double) model->n[i]));
 	l->watch->work += (int64_t) model->m * 4;
 }
 
@@ -303,7 +301,7 @@ static bool
 lagrange_alloc(Lagrange *l, IlpPrices *prices)
 {
 	const IlpModel *model = l->model;
-	KanonEnv   *env = model->env;
+	KanonEnv *env = model->env;
 
 	l->y = kanon_alloc(env, model->m, sizeof(*l->y));
 	l->slack = kanon_alloc(env, model->m, sizeof(*l->slack));
@@ -313,8 +311,8 @@ lagrange_alloc(Lagrange *l, IlpPrices *prices)
 	l->active = kanon_alloc(env, model->nf, sizeof(*l->active));
 	if (prices->g == NULL)
 		prices->g = kanon_alloc(env, model->nf, sizeof(*prices->g));
-	if (l->y == NULL || l->slack == NULL || l->dir == NULL || l->trial == NULL ||
-		l->cand == NULL || l->active == NULL || prices->g == NULL)
+	if (l->y == NULL || l->slack == NULL || l->dir == NULL || l->trial == NULL || l->cand == NULL ||
+		l->active == NULL || prices->g == NULL)
 		return false;
 	if (prices->y == NULL)
 	{
@@ -334,7 +332,7 @@ lagrange_alloc(Lagrange *l, IlpPrices *prices)
 static void
 lagrange_free(Lagrange *l)
 {
-	KanonEnv   *env = l->model->env;
+	KanonEnv *env = l->model->env;
 
 	kanon_free(env, l->y);
 	kanon_free(env, l->slack);
@@ -356,11 +354,11 @@ ilp_prices_free(KanonEnv *env, IlpPrices *prices)
 static KanonStatus
 run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reached)
 {
-	double		best = -INFINITY;
+	double best = -INFINITY;
 
 	for (int s = 0; s < PASS_STEPS && !l->watch->late; s++)
 	{
-		double		value;
+		double value;
 		KanonStatus status = active_pass(l, &value);
 
 		if (status != KANON_OK)
@@ -390,7 +388,7 @@ run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reach
 KanonStatus
 ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch)
 {
-	Lagrange	l = {.model = model,.watch = watch};
+	Lagrange l = {.model = model, .watch = watch};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	if (lagrange_alloc(&l, prices))
@@ -403,22 +401,21 @@ ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch)
 }
 
 KanonStatus
-ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
-			 KanonWatch *watch)
+ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
 {
 	return ilp_lagrange_within(model, NULL, upper, steps, prices, watch);
 }
 
 KanonStatus
-ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
-					IlpPrices *prices, KanonWatch *watch)
+ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps, IlpPrices *prices,
+					KanonWatch *watch)
 {
-	Lagrange	l = {.model = model,.box = box,.watch = watch};
+	Lagrange l = {.model = model, .box = box, .watch = watch};
 	KanonStatus status = KANON_NO_MEMORY;
-	double		lambda = 1;
-	double		reached = -INFINITY;
-	int			stalled = 0;
-	double		spread = 0;
+	double lambda = 1;
+	double reached = -INFINITY;
+	int stalled = 0;
+	double spread = 0;
 
 	if (lagrange_alloc(&l, prices))
 	{
@@ -433,8 +430,8 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 	while (status == KANON_OK && prices->steps < steps && lambda > 0.004 && !watch->late &&
 		   ilp_round_up(model, prices->bound) < upper - 1e-9 * fabs(upper))
 	{
-		double		bound;
-		double	   *swap;
+		double bound;
+		double *swap;
 
 		status = run_steps(&l, upper, &lambda, &stalled, &reached);
 		prices->steps += PASS_STEPS;
@@ -472,10 +469,10 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 KanonStatus
 ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, KanonWatch *watch)
 {
-	bool	   *dead = kanon_alloc0(model->env, model->nf, sizeof(*dead));
+	bool *dead = kanon_alloc0(model->env, model->nf, sizeof(*dead));
 	KanonStatus status = KANON_OK;
 
-	double		slack = model->integral ? 1e-4 : 1e-9 * fmax(1, fabs(cutoff));
+	double slack = model->integral ? 1e-4 : 1e-9 * fmax(1, fabs(cutoff));
 
 	*dropped = 0;
 	if (dead == NULL)
@@ -493,13 +490,13 @@ ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, Ka
 }
 
 KanonStatus
-ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpModel *copy,
-			   IlpList *fixed, KanonWatch *watch)
+ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpModel *copy, IlpList *fixed,
+			   KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
-	IlpPrices	own = {.bound = prices->bound};
-	uint32_t   *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
-	uint32_t	dropped;
+	KanonEnv *env = model->env;
+	IlpPrices own = {.bound = prices->bound};
+	uint32_t *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
+	uint32_t dropped;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(copy, 0, sizeof(*copy));

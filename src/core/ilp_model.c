@@ -13,8 +13,8 @@ ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value)
 {
 	if (list->n == list->room)
 	{
-		size_t		room = list->room > 0 ? list->room * 2 : 64;
-		uint32_t   *v = kanon_realloc(env, list->v, room, sizeof(*v));
+		size_t room = list->room > 0 ? list->room * 2 : 64;
+		uint32_t *v = kanon_realloc(env, list->v, room, sizeof(*v));
 
 		if (v == NULL)
 			return false;
@@ -53,7 +53,7 @@ ilp_model_free(IlpModel *model)
 static bool
 model_alloc(IlpModel *model, uint32_t m, uint32_t nf, size_t pairs)
 {
-	KanonEnv   *env = model->env;
+	KanonEnv *env = model->env;
 
 	model->n = kanon_alloc(env, m, sizeof(*model->n));
 	model->c = kanon_alloc(env, m, sizeof(*model->c));
@@ -62,14 +62,14 @@ model_alloc(IlpModel *model, uint32_t m, uint32_t nf, size_t pairs)
 	model->start = kanon_alloc(env, (size_t) nf + 1, sizeof(*model->start));
 	model->type = kanon_alloc(env, pairs, sizeof(*model->type));
 	return model->n != NULL && model->c != NULL && model->id != NULL && model->w != NULL &&
-		model->start != NULL && model->type != NULL;
+		   model->start != NULL && model->type != NULL;
 }
 
 /* The fully suppressed rows as an instance of all types, at the end. */
 static void
 add_rest(const KanonInstances *instances, IlpModel *model)
 {
-	size_t		pairs = model->start[model->nf];
+	size_t pairs = model->start[model->nf];
 
 	model->id[model->nf] = instances->n;
 	model->w[model->nf] = instances->all_cost;
@@ -82,7 +82,7 @@ KanonStatus
 ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bool with_rest,
 				KanonWatch *watch, IlpModel *model)
 {
-	size_t		pairs = instances->start[instances->n];
+	size_t pairs = instances->start[instances->n];
 
 	memset(model, 0, sizeof(*model));
 	model->env = problem->env;
@@ -122,8 +122,8 @@ ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bo
 /* Instances by cost, then position. */
 typedef struct CostOrder
 {
-	double		w;
-	uint32_t	f;
+	double w;
+	uint32_t f;
 } CostOrder;
 
 static int
@@ -141,9 +141,9 @@ compare_cost(const void *a, const void *b, void *arg)
 KanonStatus
 ilp_model_transpose(IlpModel *model, KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
-	size_t		pairs = model->start[model->nf];
-	CostOrder  *order = kanon_alloc(env, model->nf, 2 * sizeof(*order));
+	KanonEnv *env = model->env;
+	size_t pairs = model->start[model->nf];
+	CostOrder *order = kanon_alloc(env, model->nf, 2 * sizeof(*order));
 
 	drop_transpose(model);
 	model->opt_start = kanon_alloc0(env, (size_t) model->m + 2, sizeof(*model->opt_start));
@@ -155,7 +155,7 @@ ilp_model_transpose(IlpModel *model, KanonWatch *watch)
 		return KANON_NO_MEMORY;
 	}
 	for (uint32_t f = 0; f < model->nf; f++)
-		order[f] = (CostOrder) {model->w[f], f};
+		order[f] = (CostOrder){model->w[f], f};
 	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), compare_cost, NULL);
 	/* places shifted by two, so that filling leaves them right */
 	for (size_t p = 0; p < pairs; p++)
@@ -165,7 +165,7 @@ ilp_model_transpose(IlpModel *model, KanonWatch *watch)
 		model->opt_start[i] += model->opt_start[i - 1];
 	for (uint32_t o = 0; o < model->nf; o++)
 	{
-		uint32_t	f = order[o].f;
+		uint32_t f = order[o].f;
 
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 			model->opt[model->opt_start[model->type[p] + 1]++] = f;
@@ -185,8 +185,8 @@ mix64(uint64_t x)
 
 typedef struct TypeOrder
 {
-	uint64_t	hash;
-	uint32_t	i;
+	uint64_t hash;
+	uint32_t i;
 } TypeOrder;
 
 static int
@@ -204,11 +204,11 @@ compare_type(const void *a, const void *b, void *arg)
 static bool
 same_options(const IlpModel *model, uint32_t i, uint32_t j)
 {
-	size_t		n = model->opt_start[i + 1] - model->opt_start[i];
+	size_t n = model->opt_start[i + 1] - model->opt_start[i];
 
 	return model->c[i] == model->c[j] && model->opt_start[j + 1] - model->opt_start[j] == n &&
-		memcmp(model->opt + model->opt_start[i], model->opt + model->opt_start[j],
-			   n * sizeof(*model->opt)) == 0;
+		   memcmp(model->opt + model->opt_start[i], model->opt + model->opt_start[j],
+				  n * sizeof(*model->opt)) == 0;
 }
 
 /*
@@ -218,13 +218,13 @@ same_options(const IlpModel *model, uint32_t i, uint32_t j)
 static KanonStatus
 compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
-	uint32_t	nf = 0;
-	size_t		pairs = 0;
-	uint32_t   *to = kanon_alloc(env, model->m, sizeof(*to));
-	TypeOrder  *order = kanon_alloc(env, model->m, 2 * sizeof(*order));
-	uint32_t	norder = 0;
-	uint32_t	m = 0;
+	KanonEnv *env = model->env;
+	uint32_t nf = 0;
+	size_t pairs = 0;
+	uint32_t *to = kanon_alloc(env, model->m, sizeof(*to));
+	TypeOrder *order = kanon_alloc(env, model->m, 2 * sizeof(*order));
+	uint32_t norder = 0;
+	uint32_t m = 0;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	drop_transpose(model);
@@ -232,8 +232,8 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 		goto done;
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
-		size_t		lo = model->start[f];
-		size_t		n = model->start[f + 1] - lo;
+		size_t lo = model->start[f];
+		size_t n = model->start[f + 1] - lo;
 
 		if (dead != NULL && dead[f])
 			continue;
@@ -249,7 +249,7 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 		goto done;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		uint64_t	hash = 0;
+		uint64_t hash = 0;
 
 		to[i] = UINT32_MAX;
 		if (model->opt_start[i] == model->opt_start[i + 1])
@@ -259,7 +259,7 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 		}
 		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
 			hash += mix64(model->opt[p]);
-		order[norder++] = (TypeOrder) {hash, i};
+		order[norder++] = (TypeOrder){hash, i};
 	}
 	kanon_sort(order, order + model->m, norder, sizeof(*order), compare_type, NULL);
 	for (uint32_t lo = 0, hi; lo < norder; lo = hi)
@@ -301,7 +301,7 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 	pairs = 0;
 	for (uint32_t f = 0; f < nf; f++)
 	{
-		size_t		lo = model->start[f];
+		size_t lo = model->start[f];
 
 		model->start[f] = pairs;
 		for (size_t p = lo; p < model->start[f + 1]; p++)
@@ -332,17 +332,17 @@ ilp_model_merge(IlpModel *model, uint32_t *map, KanonWatch *watch)
 KanonStatus
 ilp_model_components(const IlpModel *model, uint32_t *part, uint32_t *nparts)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < model->m; i++)
 		part[i] = i;
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
-		uint32_t	root = UINT32_MAX;
+		uint32_t root = UINT32_MAX;
 
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 		{
-			uint32_t	i = model->type[p];
+			uint32_t i = model->type[p];
 
 			while (part[i] != i)
 				i = part[i] = part[part[i]];
@@ -379,8 +379,8 @@ KanonStatus
 ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes, IlpModel *out,
 			   uint32_t *renumber)
 {
-	uint32_t	nf = 0;
-	size_t		pairs = 0;
+	uint32_t nf = 0;
+	size_t pairs = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->env = model->env;
@@ -392,7 +392,7 @@ ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes, Il
 	for (uint32_t j = 0; j < ntypes; j++)
 		for (size_t p = model->opt_start[types[j]]; p < model->opt_start[types[j] + 1]; p++)
 		{
-			uint32_t	f = model->opt[p];
+			uint32_t f = model->opt[p];
 
 			if (model->type[model->start[f]] == types[j])
 			{
@@ -415,7 +415,7 @@ ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes, Il
 	for (uint32_t j = 0; j < ntypes; j++)
 		for (size_t p = model->opt_start[types[j]]; p < model->opt_start[types[j] + 1]; p++)
 		{
-			uint32_t	f = model->opt[p];
+			uint32_t f = model->opt[p];
 
 			if (model->type[model->start[f]] != types[j])
 				continue;
@@ -438,7 +438,7 @@ KanonStatus
 ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes, const int64_t *n,
 				 const double *c, const IlpList *instances, IlpModel *out, uint32_t *renumber)
 {
-	size_t		pairs = 0;
+	size_t pairs = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->env = model->env;
@@ -461,7 +461,7 @@ ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes, 
 	pairs = 0;
 	for (size_t j = 0; j < instances->n; j++)
 	{
-		uint32_t	f = instances->v[j];
+		uint32_t f = instances->v[j];
 
 		out->id[out->nf] = f;
 		out->w[out->nf] = model->w[f];
@@ -477,11 +477,11 @@ ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes, 
 double
 ilp_model_floor(const IlpModel *model)
 {
-	double		sum = model->base;
+	double sum = model->base;
 
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		double		least = model->c[i];
+		double least = model->c[i];
 
 		if (model->opt_start[i] < model->opt_start[i + 1])
 			least = fmin(least, model->w[model->opt[model->opt_start[i]]]);
@@ -493,7 +493,7 @@ ilp_model_floor(const IlpModel *model)
 double
 ilp_model_ceiling(const IlpModel *model)
 {
-	double		sum = model->base;
+	double sum = model->base;
 
 	for (uint32_t i = 0; i < model->m; i++)
 		sum += (double) model->n[i] * model->c[i];

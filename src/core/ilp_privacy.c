@@ -42,8 +42,8 @@ static void
 on_tree(glp_tree *tree, void *info)
 {
 	IlpPrivacy *model = info;
-	int			node = glp_ios_best_node(tree);
-	int			total;
+	int node = glp_ios_best_node(tree);
+	int total;
 
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	model->nodes = total;
@@ -60,11 +60,11 @@ static KanonStatus
 run_glpk(void *arg)
 {
 	IlpPrivacy *model = arg;
-	size_t		npairs = model->instances->start[model->instances->n] + model->problem->ntypes;
-	glp_prob   *lp = glp_create_prob();
+	size_t npairs = model->instances->start[model->instances->n] + model->problem->ntypes;
+	glp_prob *lp = glp_create_prob();
 	KanonStatus status;
-	glp_iocp	parm;
-	int			rc;
+	glp_iocp parm;
+	int rc;
 
 	load(model, lp);
 	status = glpk_relax(&model->guard, lp, GLP_DUALP);
@@ -88,7 +88,7 @@ run_glpk(void *arg)
 	parm.cb_info = model;
 	if (model->watch->deadline < INFINITY)
 	{
-		double		left = model->watch->deadline - model->watch->env->now(model->watch->env->arg);
+		double left = model->watch->deadline - model->watch->env->now(model->watch->env->arg);
 
 		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
 	}
@@ -115,8 +115,8 @@ rest_is_class(IlpPrivacy *model, const int64_t *counts, int64_t rows)
 {
 	const KanonProblem *problem = model->problem;
 
-	return problem->residual != KANON_RESIDUAL_DROP
-		|| kanon_class_allowed(problem, model->all, counts, problem->ntypes, rows);
+	return problem->residual != KANON_RESIDUAL_DROP ||
+		   kanon_class_allowed(problem, model->all, counts, problem->ntypes, rows);
 }
 
 static KanonStatus
@@ -124,13 +124,13 @@ make_release(IlpPrivacy *model, KanonRelease *release)
 {
 	const KanonProblem *problem = model->problem;
 	const KanonInstances *instances = model->instances;
-	KanonEnv   *env = problem->env;
-	size_t		pairs = instances->start[instances->n];
-	size_t		width = (size_t) problem->ncolumns;
-	int64_t    *counts = kanon_alloc0(env, problem->ntypes, sizeof(int64_t));
-	int64_t		rest = 0;
-	uint32_t	f = 0;
-	bool		suppressed;
+	KanonEnv *env = problem->env;
+	size_t pairs = instances->start[instances->n];
+	size_t width = (size_t) problem->ncolumns;
+	int64_t *counts = kanon_alloc0(env, problem->ntypes, sizeof(int64_t));
+	int64_t rest = 0;
+	uint32_t f = 0;
+	bool suppressed;
 
 	memset(release, 0, sizeof(*release));
 	release->classes = kanon_alloc0(env, (size_t) instances->n + 1, sizeof(KanonClass));
@@ -151,20 +151,21 @@ make_release(IlpPrivacy *model, KanonRelease *release)
 	{
 		while (f < instances->n && p >= instances->start[f + 1])
 			f++;
-		release->flows[p] = (KanonFlow) {
-			ilp_privacy_type(model, p), f == instances->n && !suppressed ? KANON_DROPPED : f, (int64_t) model->solution[p]
-		};
+		release->flows[p] =
+			(KanonFlow){ilp_privacy_type(model, p), f == instances->n && !suppressed ? KANON_DROPPED : f,
+						(int64_t) model->solution[p]};
 	}
 	for (f = 0; f <= instances->n; f++)
 	{
-		KanonPattern pattern = f < instances->n ? instances->pattern[f] : kanon_pattern_all(problem->ncolumns);
+		KanonPattern pattern =
+			f < instances->n ? instances->pattern[f] : kanon_pattern_all(problem->ncolumns);
 
 		release->classes[f].pattern = pattern;
 		for (int c = 0; c < problem->ncolumns; c++)
 			if ((pattern & KANON_BIT(c)) == 0)
-				release->cells[f * width + (size_t) c] = (KanonCell) {
-					KANON_SHOW_VALUE, problem->columns[c].code[instances->type[instances->start[f]]] & 0x1fffffff
-				};
+				release->cells[f * width + (size_t) c] =
+					(KanonCell){KANON_SHOW_VALUE,
+								problem->columns[c].code[instances->type[instances->start[f]]] & 0x1fffffff};
 	}
 	return KANON_OK;
 }
@@ -172,7 +173,7 @@ make_release(IlpPrivacy *model, KanonRelease *release)
 static void
 free_model(IlpPrivacy *model)
 {
-	KanonEnv   *env = model->problem->env;
+	KanonEnv *env = model->problem->env;
 
 	kanon_free(env, model->rows.v);
 	kanon_free(env, model->columns.v);
@@ -190,15 +191,14 @@ static KanonStatus
 solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonWatch *watch,
 			KanonReport *report, IlpResult *result, double *bound, int64_t *nodes)
 {
-	KanonEnv   *env = problem->env;
-	size_t		npairs = instances->start[instances->n] + problem->ntypes;
-	IlpPrivacy	model = {
-		.problem = problem,
-		.instances = instances,
-		.watch = watch,
-		.bound = -INFINITY,
-		.cutoff = instances->integral ? result->cost - 1 : result->cost - 1e-9 * fmax(1, fabs(result->cost))
-	};
+	KanonEnv *env = problem->env;
+	size_t npairs = instances->start[instances->n] + problem->ntypes;
+	IlpPrivacy model = {.problem = problem,
+						.instances = instances,
+						.watch = watch,
+						.bound = -INFINITY,
+						.cutoff = instances->integral ? result->cost - 1
+													  : result->cost - 1e-9 * fmax(1, fabs(result->cost))};
 	KanonStatus status = KANON_OK;
 
 	if (result->cost == INFINITY)
@@ -218,7 +218,8 @@ solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonW
 	}
 	if (status == KANON_OK && model.nentries > ILP_PRIVACY_ENTRIES)
 	{
-		snprintf(report->detail, sizeof(report->detail), "the model has more than %zu entries", ILP_PRIVACY_ENTRIES);
+		snprintf(report->detail, sizeof(report->detail), "the model has more than %zu entries",
+				 ILP_PRIVACY_ENTRIES);
 		status = KANON_TOO_LARGE;
 	}
 	if (status == KANON_OK && !watch->late)
@@ -249,12 +250,12 @@ solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonW
 KanonStatus
 ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
+	KanonEnv *env = problem->env;
 	KanonInstances instances = {0};
-	IlpResult	result = {0};
-	KanonWatch	watch;
-	double		bound = -INFINITY;
-	int64_t		nodes = 0;
+	IlpResult result = {0};
+	KanonWatch watch;
+	double bound = -INFINITY;
+	int64_t nodes = 0;
 	KanonStatus status;
 
 	if ((kanon_privacy_kinds(problem->privacy) & ~TAKEN) != 0)
@@ -267,9 +268,9 @@ ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	status = ilp_greedy(problem, &instances, &result, report);
 	watch.phase = "instances";
 	if (status == KANON_OK)
-		status = kanon_instances_build(problem, kanon_privacy_monotone(problem->privacy)
-									   ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
-									   INFINITY, MAX_PAIRS, &watch, &instances, report);
+		status = kanon_instances_build(
+			problem, kanon_privacy_monotone(problem->privacy) ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
+			INFINITY, MAX_PAIRS, &watch, &instances, report);
 	if (status == KANON_TOO_LARGE)
 		snprintf(report->detail, sizeof(report->detail),
 				 "the model has more than %zu variables, or the mask too many patterns", MAX_PAIRS);
@@ -289,7 +290,7 @@ ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	return status;
 }
 
-#else							/* HAVE_GLPK */
+#else /* HAVE_GLPK */
 
 KanonStatus
 ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
@@ -300,4 +301,4 @@ ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	return KANON_UNAVAILABLE;
 }
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */

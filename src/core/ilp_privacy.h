@@ -17,51 +17,51 @@
 /* A row or column of the model. */
 typedef struct IlpLine
 {
-	int			type;			/* GLP_LO, … */
-	double		low;
-	double		high;
-	double		cost;			/* of a column */
-	bool		whole;
+	int type; /* GLP_LO, … */
+	double low;
+	double high;
+	double cost; /* of a column */
+	bool whole;
 } IlpLine;
 
 typedef struct IlpLines
 {
-	IlpLine    *v;				/* from 1 on */
-	size_t		n;
-	size_t		room;
+	IlpLine *v; /* from 1 on */
+	size_t n;
+	size_t room;
 } IlpLines;
 
 typedef struct IlpPrivacy
 {
-	GlpkGuard	guard;
+	GlpkGuard guard;
 	const KanonProblem *problem;
 	const KanonInstances *instances;
 	KanonWatch *watch;
-	bool		no_memory;		/* ours */
-	IlpLines	rows;
-	IlpLines	columns;
-	int		   *entry_row;		/* from 1 on */
-	int		   *entry_column;
-	double	   *entry;
-	size_t		nentries;
-	size_t		entries_room;
-	int			first_x;		/* column of the first pair; pairs as in instances, then the rest */
+	bool no_memory; /* ours */
+	IlpLines rows;
+	IlpLines columns;
+	int *entry_row; /* from 1 on */
+	int *entry_column;
+	double *entry;
+	size_t nentries;
+	size_t entries_room;
+	int first_x; /* column of the first pair; pairs as in instances, then the rest */
 
 	/* members of an instance at hand, by what a rule tells apart */
 	const uint32_t *types;
-	int			x;				/* column of the first */
-	uint32_t	n;
-	uint32_t   *order;			/* [ntypes] places among the types */
-	uint32_t   *scratch;
-	uint32_t   *all;			/* [ntypes] every type */
+	int x; /* column of the first */
+	uint32_t n;
+	uint32_t *order; /* [ntypes] places among the types */
+	uint32_t *scratch;
+	uint32_t *all; /* [ntypes] every type */
 
-	double		cutoff;			/* solutions above do not count */
-	double	   *solution;		/* [pairs] of the best solution */
-	bool		found;
-	bool		complete;
-	double		bound;
-	int64_t		nodes;
-	bool		cancelled;
+	double cutoff;    /* solutions above do not count */
+	double *solution; /* [pairs] of the best solution */
+	bool found;
+	bool complete;
+	double bound;
+	int64_t nodes;
+	bool cancelled;
 } IlpPrivacy;
 
 /*
@@ -73,5 +73,5 @@ extern void ilp_privacy_build(IlpPrivacy *model);
 /* Pair p's row type; the last ntypes pairs are what is fully suppressed. */
 extern uint32_t ilp_privacy_type(const IlpPrivacy *model, size_t p);
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */
 #endif

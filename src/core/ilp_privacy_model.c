@@ -39,8 +39,8 @@ add_line(IlpPrivacy *model, IlpLines *lines, int type, double low, double high)
 {
 	if (lines->n + 1 >= lines->room)
 	{
-		size_t		room = lines->room * 2 + 1024;
-		IlpLine    *v = kanon_realloc(model->problem->env, lines->v, room, sizeof(IlpLine));
+		size_t room = lines->room * 2 + 1024;
+		IlpLine *v = kanon_realloc(model->problem->env, lines->v, room, sizeof(IlpLine));
 
 		if (v == NULL)
 		{
@@ -50,7 +50,7 @@ add_line(IlpPrivacy *model, IlpLines *lines, int type, double low, double high)
 		lines->v = v;
 		lines->room = room;
 	}
-	lines->v[++lines->n] = (IlpLine) {type, low, high, 0, false};
+	lines->v[++lines->n] = (IlpLine){type, low, high, 0, false};
 	return (int) lines->n;
 }
 
@@ -63,7 +63,7 @@ add_row(IlpPrivacy *model, int type, double bound)
 static int
 add_column(IlpPrivacy *model, double most, bool whole)
 {
-	int			column = add_line(model, &model->columns, GLP_DB, 0, most);
+	int column = add_line(model, &model->columns, GLP_DB, 0, most);
 
 	if (!model->no_memory)
 		model->columns.v[column].whole = whole;
@@ -75,11 +75,11 @@ put(IlpPrivacy *model, int row, int column, double value)
 {
 	if (model->nentries + 1 >= model->entries_room)
 	{
-		KanonEnv   *env = model->problem->env;
-		size_t		room = model->entries_room * 2 + 4096;
-		int		   *i = kanon_realloc(env, model->entry_row, room, sizeof(int));
-		int		   *j;
-		double	   *v;
+		KanonEnv *env = model->problem->env;
+		size_t room = model->entries_room * 2 + 4096;
+		int *i = kanon_realloc(env, model->entry_row, room, sizeof(int));
+		int *j;
+		double *v;
 
 		if (i != NULL)
 			model->entry_row = i;
@@ -106,7 +106,7 @@ put(IlpPrivacy *model, int row, int column, double value)
 static void
 link_member(IlpPrivacy *model, uint32_t place, int column)
 {
-	int			row = add_row(model, GLP_UP, 0);
+	int row = add_row(model, GLP_UP, 0);
 
 	put(model, row, model->x + (int) place, 1);
 	put(model, row, column, -(double) model->problem->rows[model->types[place]]);
@@ -116,8 +116,8 @@ link_member(IlpPrivacy *model, uint32_t place, int column)
 typedef struct Sorting
 {
 	const IlpPrivacy *model;
-	uint64_t	joined;
-	int			column[2];		/* of problem->extra, or -1 */
+	uint64_t joined;
+	int column[2]; /* of problem->extra, or -1 */
 } Sorting;
 
 static int
@@ -125,8 +125,8 @@ compare_members(const void *a, const void *b, void *arg)
 {
 	const Sorting *sorting = arg;
 	const KanonColumn *extra = sorting->model->problem->extra;
-	uint32_t	left = sorting->model->types[*(const uint32_t *) a];
-	uint32_t	right = sorting->model->types[*(const uint32_t *) b];
+	uint32_t left = sorting->model->types[*(const uint32_t *) a];
+	uint32_t right = sorting->model->types[*(const uint32_t *) b];
 
 	for (uint64_t rest = sorting->joined; rest != 0; rest &= rest - 1)
 	{
@@ -136,7 +136,8 @@ compare_members(const void *a, const void *b, void *arg)
 			return code[left] < code[right] ? -1 : 1;
 	}
 	for (int i = 0; i < 2; i++)
-		if (sorting->column[i] >= 0 && extra[sorting->column[i]].code[left] != extra[sorting->column[i]].code[right])
+		if (sorting->column[i] >= 0 &&
+			extra[sorting->column[i]].code[left] != extra[sorting->column[i]].code[right])
 			return extra[sorting->column[i]].code[left] < extra[sorting->column[i]].code[right] ? -1 : 1;
 	return 0;
 }
@@ -145,8 +146,8 @@ compare_members(const void *a, const void *b, void *arg)
 static uint32_t
 run_end(const Sorting *sorting, const uint32_t *order, uint32_t from, uint32_t end)
 {
-	Sorting		equal = *sorting;
-	uint32_t	to = from + 1;
+	Sorting equal = *sorting;
+	uint32_t to = from + 1;
 
 	while (to < end && compare_members(&order[from], &order[to], &equal) == 0)
 		to++;
@@ -160,12 +161,12 @@ run_end(const Sorting *sorting, const uint32_t *order, uint32_t from, uint32_t e
 static void
 count_different(IlpPrivacy *model, int column, uint32_t from, uint32_t to, int row, double factor)
 {
-	Sorting		sorting = {model, 0, {column, -1}};
+	Sorting sorting = {model, 0, {column, -1}};
 
 	for (uint32_t next; from < to; from = next)
 	{
-		int			there = add_column(model, 1, false);
-		int			bound = add_row(model, GLP_UP, 0);
+		int there = add_column(model, 1, false);
+		int bound = add_row(model, GLP_UP, 0);
 
 		next = run_end(&sorting, model->order, from, to);
 		put(model, bound, there, 1);
@@ -178,7 +179,7 @@ count_different(IlpPrivacy *model, int column, uint32_t from, uint32_t to, int r
 static void
 sort_members(IlpPrivacy *model, uint64_t joined, int first, int second)
 {
-	Sorting		sorting = {model, joined, {first, second}};
+	Sorting sorting = {model, joined, {first, second}};
 
 	for (uint32_t j = 0; j < model->n; j++)
 		model->order[j] = j;
@@ -188,13 +189,13 @@ sort_members(IlpPrivacy *model, uint64_t joined, int first, int second)
 static void
 add_distinct(IlpPrivacy *model, const KanonPrivacyRule *rule, int u)
 {
-	Sorting		group = {model, rule->joined, {-1, -1}};
+	Sorting group = {model, rule->joined, {-1, -1}};
 
 	sort_members(model, rule->joined, rule->column, -1);
 	for (uint32_t from = 0, to; from < model->n; from = to)
 	{
-		int			enough = add_row(model, GLP_LO, 0);
-		int			open = u;
+		int enough = add_row(model, GLP_LO, 0);
+		int open = u;
 
 		to = run_end(&group, model->order, from, model->n);
 		if (rule->joined != 0)
@@ -211,7 +212,7 @@ add_distinct(IlpPrivacy *model, const KanonPrivacyRule *rule, int u)
 static void
 add_subject(IlpPrivacy *model, const KanonPrivacyRule *rule, int u)
 {
-	int			enough = add_row(model, GLP_LO, 0);
+	int enough = add_row(model, GLP_LO, 0);
 
 	sort_members(model, 0, rule->column, -1);
 	count_different(model, rule->column, 0, model->n, enough, 1);
@@ -226,7 +227,7 @@ fraction_below(double share, int64_t most, double *a, double *b)
 	*b = 1;
 	for (double d = 2; d <= (double) most && d <= 1e6; d++)
 	{
-		double		n = floor(share * (1 + 1e-12) * d);
+		double n = floor(share * (1 + 1e-12) * d);
 
 		if (n * *b > *a * d)
 		{
@@ -240,13 +241,13 @@ fraction_below(double share, int64_t most, double *a, double *b)
 static void
 add_persons(IlpPrivacy *model, int person, uint32_t from, uint32_t to)
 {
-	Sorting		sorting = {model, 0, {person, -1}};
+	Sorting sorting = {model, 0, {person, -1}};
 
 	kanon_sort(model->order + from, model->scratch, to - from, sizeof(uint32_t), compare_members, &sorting);
 	for (uint32_t next; from < to; from = next)
 	{
-		int			there = add_column(model, 1, false);
-		int			bound = add_row(model, GLP_UP, 0);
+		int there = add_column(model, 1, false);
+		int bound = add_row(model, GLP_UP, 0);
 
 		next = run_end(&sorting, model->order, from, to);
 		put(model, bound, there, 1);
@@ -257,14 +258,15 @@ add_persons(IlpPrivacy *model, int person, uint32_t from, uint32_t to)
 
 /* Of one combination of joined values, order[from .. to): no value has more than a/b of the rows. */
 static void
-add_row_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, uint32_t from, uint32_t to, double a, double b)
+add_row_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, uint32_t from, uint32_t to, double a,
+			   double b)
 {
 	const uint32_t *code = model->problem->extra[rule->column].code;
-	Sorting		value = {model, 0, {rule->column, -1}};
+	Sorting value = {model, 0, {rule->column, -1}};
 
 	for (uint32_t at = from, next; at < to; at = next)
 	{
-		int			row;
+		int row;
 
 		next = run_end(&value, model->order, at, to);
 		if (rule->listed != NULL && !rule->listed[code[model->types[model->order[at]]]])
@@ -277,21 +279,21 @@ add_row_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, uint32_t from, u
 
 /* The same of persons. */
 static void
-add_person_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, int person, uint32_t from, uint32_t to, double a,
-				  double b)
+add_person_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, int person, uint32_t from, uint32_t to,
+				  double a, double b)
 {
 	const uint32_t *code = model->problem->extra[rule->column].code;
-	Sorting		value = {model, 0, {rule->column, -1}};
-	Sorting		both = {model, 0, {rule->column, person}};
-	int			first = (int) model->columns.n + 1;
-	int			end;
+	Sorting value = {model, 0, {rule->column, -1}};
+	Sorting both = {model, 0, {rule->column, person}};
+	int first = (int) model->columns.n + 1;
+	int end;
 
 	add_persons(model, person, from, to);
 	end = (int) model->columns.n + 1;
 	kanon_sort(model->order + from, model->scratch, to - from, sizeof(uint32_t), compare_members, &both);
 	for (uint32_t at = from, next; at < to; at = next)
 	{
-		int			row;
+		int row;
 
 		next = run_end(&value, model->order, at, to);
 		if (rule->listed != NULL && !rule->listed[code[model->types[model->order[at]]]])
@@ -301,7 +303,7 @@ add_person_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, int person, u
 			put(model, row, z, -a);
 		for (uint32_t j = at, same; j < next; j = same)
 		{
-			int			has = add_column(model, 1, true);
+			int has = add_column(model, 1, true);
 
 			same = run_end(&both, model->order, j, next);
 			put(model, row, has, b);
@@ -314,10 +316,10 @@ add_person_shares(IlpPrivacy *model, const KanonPrivacyRule *rule, int person, u
 static void
 add_alpha(IlpPrivacy *model, const KanonPrivacyRule *rule, int person)
 {
-	Sorting		group = {model, rule->joined, {-1, -1}};
-	int64_t		rows = 0;
-	double		a;
-	double		b;
+	Sorting group = {model, rule->joined, {-1, -1}};
+	int64_t rows = 0;
+	double a;
+	double b;
 
 	for (uint32_t j = 0; j < model->n; j++)
 		rows += model->problem->rows[model->types[j]];
@@ -344,8 +346,8 @@ add_class(IlpPrivacy *model, const uint32_t *types, uint32_t n, int x, bool few)
 {
 	const KanonPrivacyRule *rules;
 	KanonPrivacy *privacy = model->problem->privacy;
-	int			nrules = kanon_privacy_rules(privacy, &rules);
-	int			u = add_column(model, 1, true);
+	int nrules = kanon_privacy_rules(privacy, &rules);
+	int u = add_column(model, 1, true);
 
 	model->types = types;
 	model->n = n;
@@ -354,7 +356,7 @@ add_class(IlpPrivacy *model, const uint32_t *types, uint32_t n, int x, bool few)
 		link_member(model, j, u);
 	if (!few)
 	{
-		int			enough = add_row(model, GLP_LO, 0);
+		int enough = add_row(model, GLP_LO, 0);
 
 		for (uint32_t j = 0; j < n; j++)
 			put(model, enough, x + (int) j, 1);
@@ -377,14 +379,14 @@ whole_anyway(const KanonProblem *problem)
 {
 	const KanonPrivacyRule *rules;
 
-	return kanon_privacy_rules(problem->privacy, &rules) == 1 && rules[0].kind == KANON_DISTINCT_L
-		&& rules[0].joined == 0;
+	return kanon_privacy_rules(problem->privacy, &rules) == 1 && rules[0].kind == KANON_DISTINCT_L &&
+		   rules[0].joined == 0;
 }
 
 uint32_t
 ilp_privacy_type(const IlpPrivacy *model, size_t p)
 {
-	size_t		pairs = model->instances->start[model->instances->n];
+	size_t pairs = model->instances->start[model->instances->n];
 
 	return p < pairs ? model->instances->type[p] : (uint32_t) (p - pairs);
 }
@@ -394,9 +396,9 @@ ilp_privacy_build(IlpPrivacy *model)
 {
 	const KanonProblem *problem = model->problem;
 	const KanonInstances *instances = model->instances;
-	size_t		pairs = instances->start[instances->n];
-	int			limit;
-	bool		whole = !whole_anyway(problem);
+	size_t pairs = instances->start[instances->n];
+	int limit;
+	bool whole = !whole_anyway(problem);
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		add_row(model, GLP_FX, (double) problem->rows[i]);
@@ -406,11 +408,11 @@ ilp_privacy_build(IlpPrivacy *model)
 	limit = add_row(model, GLP_UP, model->cutoff);
 	for (uint32_t f = 0; f <= instances->n && !model->no_memory; f++)
 	{
-		size_t		end = f < instances->n ? instances->start[f + 1] : pairs + problem->ntypes;
+		size_t end = f < instances->n ? instances->start[f + 1] : pairs + problem->ntypes;
 
 		for (size_t p = instances->start[f]; p < end && !model->no_memory; p++)
 		{
-			int			column = model->first_x + (int) p;
+			int column = model->first_x + (int) p;
 
 			model->columns.v[column].cost = f < instances->n ? instances->cost[f] : instances->all_cost;
 			put(model, (int) ilp_privacy_type(model, p) + 1, column, 1);
@@ -422,7 +424,7 @@ ilp_privacy_build(IlpPrivacy *model)
 		model->rows.v[limit].type = GLP_FR;
 	for (uint32_t f = 0; f < instances->n && !model->no_memory; f++)
 	{
-		size_t		lo = instances->start[f];
+		size_t lo = instances->start[f];
 
 		add_class(model, instances->type + lo, (uint32_t) (instances->start[f + 1] - lo),
 				  model->first_x + (int) lo, false);
@@ -437,4 +439,4 @@ ilp_privacy_build(IlpPrivacy *model)
 				  problem->residual == KANON_RESIDUAL_SUPPRESS);
 }
 
-#endif							/* HAVE_GLPK */
+#endif /* HAVE_GLPK */

@@ -12,8 +12,8 @@
 /* A type of an instance: what a row of it gains there, and how many there are. */
 typedef struct Gain
 {
-	double		gain;
-	int64_t		rows;
+	double gain;
+	int64_t rows;
 } Gain;
 
 static int
@@ -35,15 +35,15 @@ compare_gain(const void *a, const void *b, void *arg)
 static double
 best_saving(const IlpModel *model, uint32_t f, Gain *gains)
 {
-	size_t		n = 0;
-	int64_t		rows = 0;
-	int64_t		total = 0;
-	double		sum = 0;
+	size_t n = 0;
+	int64_t rows = 0;
+	int64_t total = 0;
+	double sum = 0;
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
-		uint32_t	i = model->type[p];
-		double		gain = model->c[i] - model->w[f];
+		uint32_t i = model->type[p];
+		double gain = model->c[i] - model->w[f];
 
 		total += model->n[i];
 		if (gain > 0)
@@ -52,7 +52,7 @@ best_saving(const IlpModel *model, uint32_t f, Gain *gains)
 			rows += model->n[i];
 		}
 		else
-			gains[n++] = (Gain) {gain, model->n[i]};
+			gains[n++] = (Gain){gain, model->n[i]};
 	}
 	if (total < model->k)
 		return -INFINITY;
@@ -61,7 +61,7 @@ best_saving(const IlpModel *model, uint32_t f, Gain *gains)
 	kanon_sort(gains, gains + model->m, n, sizeof(*gains), compare_gain, NULL);
 	for (size_t j = 0; j < n && rows < model->k; j++)
 	{
-		int64_t		take = gains[j].rows < model->k - rows ? gains[j].rows : model->k - rows;
+		int64_t take = gains[j].rows < model->k - rows ? gains[j].rows : model->k - rows;
 
 		sum += gains[j].gain * (double) take;
 		rows += take;
@@ -72,12 +72,12 @@ best_saving(const IlpModel *model, uint32_t f, Gain *gains)
 static bool
 has_type(const IlpModel *model, uint32_t f, uint32_t i)
 {
-	size_t		lo = model->start[f];
-	size_t		hi = model->start[f + 1];
+	size_t lo = model->start[f];
+	size_t hi = model->start[f + 1];
 
 	while (lo < hi)
 	{
-		size_t		mid = lo + (hi - lo) / 2;
+		size_t mid = lo + (hi - lo) / 2;
 
 		if (model->type[mid] < i)
 			lo = mid + 1;
@@ -95,12 +95,12 @@ has_type(const IlpModel *model, uint32_t f, uint32_t i)
 static bool
 is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonWatch *watch)
 {
-	size_t		size = model->start[f + 1] - model->start[f];
-	uint32_t	rare = model->type[model->start[f]];
+	size_t size = model->start[f + 1] - model->start[f];
+	uint32_t rare = model->type[model->start[f]];
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
-		uint32_t	i = model->type[p];
+		uint32_t i = model->type[p];
 
 		if (model->opt_start[i + 1] - model->opt_start[i] <
 			model->opt_start[rare + 1] - model->opt_start[rare])
@@ -109,14 +109,13 @@ is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonWatch *wa
 	watch->work += (int64_t) size;
 	for (size_t p = model->opt_start[rare]; p < model->opt_start[rare + 1]; p++)
 	{
-		uint32_t	g = model->opt[p];
-		size_t		gsize = model->start[g + 1] - model->start[g];
-		bool		within = true;
+		uint32_t g = model->opt[p];
+		size_t gsize = model->start[g + 1] - model->start[g];
+		bool within = true;
 
 		if (model->w[g] > model->w[f])
-			break;				/* options ascend by cost */
-		if (g == f || dead[g] || gsize < size ||
-			(gsize == size && model->w[g] == model->w[f] && g > f))
+			break; /* options ascend by cost */
+		if (g == f || dead[g] || gsize < size || (gsize == size && model->w[g] == model->w[f] && g > f))
 			continue;
 		for (size_t q = model->start[f]; q < model->start[f + 1] && within; q++)
 		{
@@ -137,11 +136,11 @@ is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonWatch *wa
 static bool
 opens_free(const IlpModel *model, uint32_t f)
 {
-	int64_t		rows = 0;
+	int64_t rows = 0;
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
-		uint32_t	i = model->type[p];
+		uint32_t i = model->type[p];
 
 		if (model->opt_start[i + 1] - model->opt_start[i] == 1 && model->c[i] >= model->w[f])
 			rows += model->n[i];
@@ -151,8 +150,7 @@ opens_free(const IlpModel *model, uint32_t f)
 
 /* One round; *changed when something was taken out or opened. */
 static KanonStatus
-reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *changed,
-			 KanonWatch *watch)
+reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *changed, KanonWatch *watch)
 {
 	*changed = false;
 	for (uint32_t f = 0; f < model->nf && !watch->late; f++)
@@ -181,16 +179,16 @@ reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *chan
 KanonStatus
 ilp_reduce(IlpModel *model, IlpList *open, KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
-	bool		changed = true;
+	KanonEnv *env = model->env;
+	bool changed = true;
 	KanonStatus status = KANON_OK;
 
 	/* stopping early leaves a larger model, not a wrong one */
 	while (status == KANON_OK && changed && !watch->late)
 	{
-		uint32_t	m;
-		bool	   *dead;
-		Gain	   *gains;
+		uint32_t m;
+		bool *dead;
+		Gain *gains;
 
 		if ((status = ilp_model_compact(model, NULL, watch)) != KANON_OK)
 			break;
@@ -199,8 +197,8 @@ ilp_reduce(IlpModel *model, IlpList *open, KanonWatch *watch)
 		m = model->m;
 		dead = kanon_alloc0(env, model->nf, sizeof(*dead));
 		gains = kanon_alloc(env, m, 2 * sizeof(*gains));
-		status = dead == NULL || gains == NULL ? KANON_NO_MEMORY :
-			reduce_round(model, dead, gains, open, &changed, watch);
+		status = dead == NULL || gains == NULL ? KANON_NO_MEMORY
+											   : reduce_round(model, dead, gains, open, &changed, watch);
 		if (status == KANON_OK && changed)
 			status = ilp_model_compact(model, dead, watch);
 		kanon_free(env, dead);

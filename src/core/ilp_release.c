@@ -9,15 +9,14 @@
 #include "ilp.h"
 
 KanonStatus
-ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
-		   KanonReport *report)
+ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result, KanonReport *report)
 {
 	KanonStatus status;
 
 	memset(result, 0, sizeof(*result));
 	status = kanon_solve_greedy(problem, &result->release, report);
 	report->detail[0] = '\0';
-	report->nodes = 0;			/* of the greedy search: no branch and bound */
+	report->nodes = 0; /* of the greedy search: no branch and bound */
 	result->cost = INFINITY;
 	if (status == KANON_RESIDUAL || status == KANON_REST_FORBIDDEN)
 		return KANON_OK;
@@ -29,7 +28,7 @@ ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *r
 int64_t
 ilp_rest_rows(const KanonProblem *problem, const IlpResult *result)
 {
-	int64_t		rows = result->release.dropped;
+	int64_t rows = result->release.dropped;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 
 	for (uint32_t f = 0; f < result->release.nclasses; f++)
@@ -39,12 +38,12 @@ ilp_rest_rows(const KanonProblem *problem, const IlpResult *result)
 }
 
 KanonStatus
-ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const IlpList *used,
-		  IlpRest rest, IlpResult *result, KanonWatch *watch)
+ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const IlpList *used, IlpRest rest,
+		  IlpResult *result, KanonWatch *watch)
 {
-	IlpResult	mine;
-	KanonStatus status = kanon_flow_release(problem, instances, used->v, used->n, rest,
-											&mine.release, &mine.cost, watch);
+	IlpResult mine;
+	KanonStatus status =
+		kanon_flow_release(problem, instances, used->v, used->n, rest, &mine.release, &mine.cost, watch);
 
 	if (status == KANON_INFEASIBLE)
 		return KANON_OK;
@@ -52,7 +51,7 @@ ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const Il
 		return status;
 	if (problem->residual == KANON_RESIDUAL_ERROR && rest == ILP_REST_ANY)
 	{
-		int64_t		left = ilp_rest_rows(problem, &mine);
+		int64_t left = ilp_rest_rows(problem, &mine);
 
 		if (left > 0 && left < problem->k)
 			mine.cost = INFINITY;
@@ -68,11 +67,11 @@ ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const Il
 }
 
 KanonStatus
-ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
-			 double bound, KanonRelease *release, KanonReport *report)
+ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result, double bound,
+			 KanonRelease *release, KanonReport *report)
 {
-	double		slack = grid->integral ? 1e-3 : 1e-8 * fmax(1, fabs(result->cost));
-	double		dropped;
+	double slack = grid->integral ? 1e-3 : 1e-8 * fmax(1, fabs(result->cost));
+	double dropped;
 	KanonStatus status;
 
 	*release = result->release;
@@ -91,7 +90,6 @@ ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult 
 	/* rows left out are priced as if fully suppressed, in the bound as in the cost */
 	dropped = (double) release->dropped * grid->all_cost * grid->unit;
 	report->proven = result->cost - bound <= slack + problem->gap * result->cost;
-	report->lower_bound = result->cost - bound <= slack ? report->cost :
-		bound * grid->unit - dropped;
+	report->lower_bound = result->cost - bound <= slack ? report->cost : bound * grid->unit - dropped;
 	return KANON_OK;
 }

@@ -15,19 +15,19 @@
 
 typedef struct Opened
 {
-	double		u;
-	uint32_t	f;
+	double u;
+	uint32_t f;
 } Opened;
 
 typedef struct Rounding
 {
 	const IlpModel *model;
 	KanonWatch *watch;
-	Opened	   *order;			/* [nf], and as much scratch */
-	size_t		low;			/* so many can be filled, */
-	size_t		high;			/* so many cannot */
-	double		cost;			/* of the best */
-	IlpList	   *open;
+	Opened *order; /* [nf], and as much scratch */
+	size_t low;    /* so many can be filled, */
+	size_t high;   /* so many cannot */
+	double cost;   /* of the best */
+	IlpList *open;
 } Rounding;
 
 static int
@@ -46,10 +46,10 @@ compare_opened(const void *a, const void *b, void *arg)
 static KanonStatus
 try_first(Rounding *r, size_t n)
 {
-	KanonEnv   *env = r->model->env;
-	IlpList		first = {0};
-	size_t		nflows;
-	double		cost;
+	KanonEnv *env = r->model->env;
+	IlpList first = {0};
+	size_t nflows;
+	double cost;
 	KanonStatus status = KANON_OK;
 
 	for (size_t j = 0; j < n && status == KANON_OK; j++)
@@ -59,7 +59,7 @@ try_first(Rounding *r, size_t n)
 		status = search_assign(r->model, &first, &cost, NULL, &nflows, r->watch);
 	if (status == KANON_OK && cost < r->cost)
 	{
-		IlpList		swap = *r->open;
+		IlpList swap = *r->open;
 
 		r->cost = cost;
 		*r->open = first;
@@ -79,9 +79,9 @@ try_first(Rounding *r, size_t n)
 KanonStatus
 ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open, KanonWatch *watch)
 {
-	Rounding	r = {.model = model,.watch = watch,.cost = INFINITY,.open = open};
-	size_t		n = 0;
-	size_t		half = 0;
+	Rounding r = {.model = model, .watch = watch, .cost = INFINITY, .open = open};
+	size_t n = 0;
+	size_t half = 0;
 	KanonStatus status;
 
 	r.order = kanon_alloc(model->env, model->nf, 2 * sizeof(*r.order));
@@ -90,7 +90,7 @@ ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open, K
 	for (uint32_t f = 0; f < model->nf; f++)
 		if (u[f] > ILP_EPS)
 		{
-			r.order[n++] = (Opened) {u[f], f};
+			r.order[n++] = (Opened){u[f], f};
 			half += u[f] >= HALF;
 			/* the relaxation does fill these */
 			r.low += u[f] >= 1 - ILP_EPS;

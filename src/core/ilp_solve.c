@@ -36,13 +36,11 @@
 /* Fractions of the whole after which a model is worth another round. */
 #define SHRINK 0.85
 
-static KanonStatus solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth,
-							  IlpAnswer *answer);
+static KanonStatus solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *answer);
 
 /* Positions in a model become what they are called outside. */
 static KanonStatus
-take_open(KanonEnv *env, IlpAnswer *answer, const IlpModel *model, const IlpList *fixed,
-		  const IlpList *open)
+take_open(KanonEnv *env, IlpAnswer *answer, const IlpModel *model, const IlpList *fixed, const IlpList *open)
 {
 	answer->open.n = 0;
 	for (size_t j = 0; fixed != NULL && j < fixed->n; j++)
@@ -58,8 +56,8 @@ take_open(KanonEnv *env, IlpAnswer *answer, const IlpModel *model, const IlpList
 static KanonStatus
 list_start(const IlpModel *model, const IlpAnswer *answer, IlpList *start)
 {
-	uint32_t	last = 0;
-	bool	   *used;
+	uint32_t last = 0;
+	bool *used;
 	KanonStatus status = KANON_OK;
 
 	for (size_t j = 0; j < answer->open.n; j++)
@@ -80,15 +78,13 @@ list_start(const IlpModel *model, const IlpAnswer *answer, IlpList *start)
 
 /* One component by GLPK, with other settings after each so many nodes. */
 static KanonStatus
-solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
-		   IlpAnswer *answer)
+solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed, IlpAnswer *answer)
 {
 	static const IlpSettings tries[] = {
-		{.cuts = true,.max_nodes = 2000,.free_fallback = true},
-		{.cuts = true,.branching = 1,.max_nodes = 1000,.free_fallback = true},
-		{.cuts = true,.rounding_cuts = true,.free_fallback = true}
-	};
-	IlpList		start = {0};
+		{.cuts = true, .max_nodes = 2000, .free_fallback = true},
+		{.cuts = true, .branching = 1, .max_nodes = 1000, .free_fallback = true},
+		{.cuts = true, .rounding_cuts = true, .free_fallback = true}};
+	IlpList start = {0};
 	KanonStatus status;
 
 	/* what is known of such a model stays unproven */
@@ -98,8 +94,8 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 	for (size_t t = 0; t < sizeof(tries) / sizeof(tries[0]) && status == KANON_OK; t++)
 	{
 		IlpSettings settings = tries[t];
-		IlpOutcome	outcome;
-		IlpList		open = {0};
+		IlpOutcome outcome;
+		IlpList open = {0};
 
 		settings.gap = plan->gap;
 		/* pseudo-costs begin with trial pivots on every fraction: too long where there are many */
@@ -108,7 +104,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 		settings.start = start.n > 0 && model->start[model->nf] >= ILP_SMALL ? &start : NULL;
 		if (plan->max_nodes > 0)
 		{
-			int64_t		left = plan->max_nodes - plan->nodes;
+			int64_t left = plan->max_nodes - plan->nodes;
 
 			if (left <= 0)
 				break;
@@ -125,9 +121,9 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 			target = fmin(target, ilp_cutoff(model, outcome.cost));
 		}
 		kanon_free(model->env, open.v);
-		answer->bound = fmax(answer->bound,
-							 fmin(answer->cost, fmin(ilp_round_up(model, outcome.bound),
-													 ilp_beyond(model, target))));
+		answer->bound =
+			fmax(answer->bound,
+				 fmin(answer->cost, fmin(ilp_round_up(model, outcome.bound), ilp_beyond(model, target))));
 		if (outcome.complete)
 		{
 			/* nothing of at most target is left */
@@ -144,8 +140,8 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed,
 /* Sizes of the parts, to take the small ones first. */
 typedef struct PartOrder
 {
-	size_t		pairs;
-	uint32_t	part;
+	size_t pairs;
+	uint32_t part;
 } PartOrder;
 
 static int
@@ -162,12 +158,12 @@ compare_parts(const void *a, const void *b, void *arg)
 
 typedef struct Split
 {
-	uint32_t   *part;			/* [m] */
-	uint32_t   *renumber;		/* [m] */
-	uint32_t   *types;			/* [m] by part */
-	uint32_t   *first;			/* [parts + 1] */
-	double	   *floor;			/* [parts] bound of each so far */
-	PartOrder  *order;			/* [2 * parts] */
+	uint32_t *part;     /* [m] */
+	uint32_t *renumber; /* [m] */
+	uint32_t *types;    /* [m] by part */
+	uint32_t *first;    /* [parts + 1] */
+	double *floor;      /* [parts] bound of each so far */
+	PartOrder *order;   /* [2 * parts] */
 } Split;
 
 static void
@@ -185,7 +181,7 @@ split_free(KanonEnv *env, Split *split)
 static KanonStatus
 split_model(const IlpModel *model, Split *split, uint32_t *nparts)
 {
-	KanonEnv   *env = model->env;
+	KanonEnv *env = model->env;
 
 	split->part = kanon_alloc(env, model->m, sizeof(*split->part));
 	split->renumber = kanon_alloc(env, model->m, sizeof(*split->renumber));
@@ -200,8 +196,8 @@ split_model(const IlpModel *model, Split *split, uint32_t *nparts)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		uint32_t	part = split->part[i];
-		double		least = model->c[i];
+		uint32_t part = split->part[i];
+		double least = model->c[i];
 
 		if (part + 2 <= *nparts)
 			split->first[part + 2]++;
@@ -215,8 +211,7 @@ split_model(const IlpModel *model, Split *split, uint32_t *nparts)
 		split->first[p] += split->first[p - 1];
 	for (uint32_t i = 0; i < model->m; i++)
 		split->types[split->first[split->part[i] + 1]++] = i;
-	kanon_sort(split->order, split->order + *nparts, *nparts, sizeof(*split->order),
-			   compare_parts, NULL);
+	kanon_sort(split->order, split->order + *nparts, *nparts, sizeof(*split->order), compare_parts, NULL);
 	return KANON_OK;
 }
 
@@ -226,15 +221,14 @@ split_model(const IlpModel *model, Split *split, uint32_t *nparts)
  * has no such solution, neither has the whole.
  */
 static KanonStatus
-solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpList *fixed,
-			IlpAnswer *answer)
+solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpList *fixed, IlpAnswer *answer)
 {
-	KanonEnv   *env = model->env;
-	Split		split = {0};
-	uint32_t	nparts = 0;
-	IlpList		open = {0};
-	double		cost = model->base;
-	double		bound = model->base;
+	KanonEnv *env = model->env;
+	Split split = {0};
+	uint32_t nparts = 0;
+	IlpList open = {0};
+	double cost = model->base;
+	double bound = model->base;
 	KanonStatus status = ilp_model_transpose(model, plan->watch);
 
 	if (status == KANON_OK)
@@ -243,12 +237,12 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 		bound += split.floor[p];
 	for (uint32_t o = 0; o < nparts && status == KANON_OK; o++)
 	{
-		uint32_t	p = split.order[o].part;
-		IlpModel	part;
-		IlpAnswer	sub = {0};
+		uint32_t p = split.order[o].part;
+		IlpModel part;
+		IlpAnswer sub = {0};
 
-		status = ilp_model_part(model, split.types + split.first[p],
-								split.first[p + 1] - split.first[p], &part, split.renumber);
+		status = ilp_model_part(model, split.types + split.first[p], split.first[p + 1] - split.first[p],
+								&part, split.renumber);
 		if (status != KANON_OK)
 			break;
 		status = solve_part(&part, target - (bound - split.floor[p]), plan, depth + 1, &sub);
@@ -267,7 +261,7 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 			status = KANON_CANCELLED;
 		if (ilp_round_up(model, bound) > target)
 		{
-			cost = INFINITY;	/* the rest needs no solution */
+			cost = INFINITY; /* the rest needs no solution */
 			break;
 		}
 	}
@@ -293,13 +287,13 @@ search_work(const IlpModel *model, const IlpPlan *plan)
 
 /* One search; the target falls with a better answer. */
 static KanonStatus
-search(const IlpModel *model, double work, const double *g, double *target,
-	   IlpPlan *plan, uint64_t seed, IlpAnswer *answer)
+search(const IlpModel *model, double work, const double *g, double *target, IlpPlan *plan, uint64_t seed,
+	   IlpAnswer *answer)
 {
-	IlpList		open = {0};
-	double		cost;
-	KanonStatus status = ilp_search(model, plan->seed + seed, work, 0, answer->bound, g, NULL,
-									&cost, &open, plan->watch);
+	IlpList open = {0};
+	double cost;
+	KanonStatus status =
+		ilp_search(model, plan->seed + seed, work, 0, answer->bound, g, NULL, &cost, &open, plan->watch);
 
 	if (status == KANON_OK && cost < answer->cost - 1e-9)
 	{
@@ -316,13 +310,13 @@ static KanonStatus
 search_and_price(const IlpModel *model, double cutoff, double *target, IlpPlan *plan, int depth,
 				 IlpPrices *prices, IlpAnswer *answer)
 {
-	double		work = search_work(model, plan);
+	double work = search_work(model, plan);
 	KanonStatus status = search(model, work * 0.1, NULL, target, plan, (uint64_t) depth, answer);
 
 	if (status != KANON_OK || answer->bound > *target)
 		return status;
-	status = ilp_lagrange(model, fmin(answer->cost, ilp_beyond(model, cutoff)),
-						  depth == 0 ? 400 : 150, prices, plan->watch);
+	status = ilp_lagrange(model, fmin(answer->cost, ilp_beyond(model, cutoff)), depth == 0 ? 400 : 150,
+						  prices, plan->watch);
 	if (status != KANON_OK)
 		return status;
 	answer->bound = fmax(answer->bound, fmin(answer->cost, ilp_round_up(model, prices->bound)));
@@ -337,8 +331,8 @@ search_and_price(const IlpModel *model, double cutoff, double *target, IlpPlan *
 static KanonStatus
 falls_apart(const IlpModel *model, bool *result)
 {
-	uint32_t   *part = kanon_alloc(model->env, model->m, sizeof(*part));
-	uint32_t	nparts;
+	uint32_t *part = kanon_alloc(model->env, model->m, sizeof(*part));
+	uint32_t nparts;
 
 	*result = false;
 	if (part == NULL)
@@ -356,20 +350,20 @@ falls_apart(const IlpModel *model, bool *result)
  * the search lacks, since most optima are close to the bound.
  */
 static KanonStatus
-solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, IlpPlan *plan,
-			   int depth, IlpAnswer *answer)
+solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, IlpPlan *plan, int depth,
+			   IlpAnswer *answer)
 {
-	KanonEnv   *env = model->env;
-	double		step = fmax(model->integral ? 1 : 0, 0.001 * fabs(prices->bound));
+	KanonEnv *env = model->env;
+	double step = fmax(model->integral ? 1 : 0, 0.001 * fabs(prices->bound));
 	KanonStatus status = KANON_OK;
 
 	for (;; step *= 3)
 	{
-		IlpModel	copy;
-		IlpAnswer	sub = {.cost = INFINITY,.bound = prices->bound};
-		IlpList		fixed = {0};
-		double		guess = ilp_round_up(model, prices->bound + step);
-		bool		small;
+		IlpModel copy;
+		IlpAnswer sub = {.cost = INFINITY, .bound = prices->bound};
+		IlpList fixed = {0};
+		double guess = ilp_round_up(model, prices->bound + step);
+		bool small;
 
 		if (guess + step >= *target || plan->watch->late)
 			break;
@@ -394,8 +388,8 @@ solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, I
 			*target = fmin(*target, ilp_cutoff(model, sub.cost));
 		}
 		if (small)
-			answer->bound = fmax(answer->bound,
-								 fmin(answer->cost, fmin(sub.bound, ilp_beyond(model, guess))));
+			answer->bound =
+				fmax(answer->bound, fmin(answer->cost, fmin(sub.bound, ilp_beyond(model, guess))));
 		ilp_model_free(&copy);
 		kanon_free(env, fixed.v);
 		kanon_free(env, sub.open.v);
@@ -413,14 +407,14 @@ solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, I
 static KanonStatus
 solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *answer)
 {
-	KanonEnv   *env = model->env;
-	IlpList		fixed = {0};
-	IlpPrices	prices = {0};
+	KanonEnv *env = model->env;
+	IlpList fixed = {0};
+	IlpPrices prices = {0};
 	KanonStatus status = ilp_model_transpose(model, plan->watch);
-	double		target;
-	size_t		before = model->start[model->nf];
-	uint32_t	dropped;
-	bool		apart = false;
+	double target;
+	size_t before = model->start[model->nf];
+	uint32_t dropped;
+	bool apart = false;
 
 	if (status != KANON_OK)
 		return status;
@@ -444,7 +438,7 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 		status = falls_apart(model, &apart);
 	if (status != KANON_OK || answer->bound > target || plan->watch->late ||
 		answer->cost - answer->bound <= plan->gap * answer->cost)
-		 /* done, or out of time */ ;
+		/* done, or out of time */;
 	else if (model->nf == 0 || apart ||
 			 (prices.g != NULL && (double) model->start[model->nf] < SHRINK * (double) before))
 		status = solve_parts(model, target, plan, depth, &fixed, answer);
@@ -463,8 +457,8 @@ KanonStatus
 ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpAnswer *answer)
 {
 	KanonStatus status = ilp_model_transpose(model, plan->watch);
-	IlpList		none = {0};
-	bool		apart = false;
+	IlpList none = {0};
+	bool apart = false;
 
 	if (status == KANON_OK)
 		status = falls_apart(model, &apart);
@@ -473,6 +467,5 @@ ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpAnswer *answer)
 	/* a search of the whole and its prices say nothing that those of the parts do not */
 	answer->cost = ilp_model_ceiling(model);
 	answer->bound = fmin(answer->cost, ilp_round_up(model, ilp_model_floor(model)));
-	return solve_parts(model, fmin(cutoff, ilp_cutoff(model, answer->cost)), plan, -1, &none,
-					   answer);
+	return solve_parts(model, fmin(cutoff, ilp_cutoff(model, answer->cost)), plan, -1, &none, answer);
 }

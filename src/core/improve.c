@@ -40,17 +40,17 @@ typedef struct Improve
 {
 	const KanonProblem *problem;
 	KanonReport *report;
-	KanonWatch	watch;
+	KanonWatch watch;
 	KanonInstances instances;
-	IlpModel	model;
-	uint32_t   *map;			/* types of the problem to the model's; NULL when that is whole */
-	IlpPrices	prices;
-	IlpResult	result;
-	IlpList		fixed;			/* instances that are open, by id */
-	IlpList		used;			/* best solution, by id */
-	double		cost;			/* of the model's best solution */
-	double		bound;
-	IlpTrace	trace;
+	IlpModel model;
+	uint32_t *map; /* types of the problem to the model's; NULL when that is whole */
+	IlpPrices prices;
+	IlpResult result;
+	IlpList fixed; /* instances that are open, by id */
+	IlpList used;  /* best solution, by id */
+	double cost;   /* of the model's best solution */
+	double bound;
+	IlpTrace trace;
 } Improve;
 
 /*
@@ -61,12 +61,12 @@ static KanonStatus
 filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
 {
 	const IlpModel *model = &v->model;
-	KanonEnv   *env = model->env;
-	bool	   *dead = kanon_alloc0(env, model->nf, sizeof(*dead));
-	uint32_t   *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
+	KanonEnv *env = model->env;
+	bool *dead = kanon_alloc0(env, model->nf, sizeof(*dead));
+	uint32_t *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
 	KanonStatus status = KANON_NO_MEMORY;
-	double		lo = 0;
-	double		hi = 0;
+	double lo = 0;
+	double hi = 0;
 
 	memset(out, 0, sizeof(*out));
 	if (dead != NULL && types != NULL)
@@ -76,8 +76,8 @@ filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
 			hi = fmax(hi, v->prices.g[f]);
 		for (int round = 0; round < 40; round++)
 		{
-			double		mid = (lo + hi) / 2;
-			size_t		n = 0;
+			double mid = (lo + hi) / 2;
+			size_t n = 0;
 
 			for (uint32_t f = 0; f < model->nf; f++)
 				n += v->prices.g[f] <= mid;
@@ -96,7 +96,7 @@ filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
 		/* part lists instances by their first type: put them right */
 		if (status == KANON_OK)
 		{
-			bool	   *part_dead = kanon_alloc0(env, out->nf, sizeof(*part_dead));
+			bool *part_dead = kanon_alloc0(env, out->nf, sizeof(*part_dead));
 
 			if (part_dead == NULL)
 				status = KANON_NO_MEMORY;
@@ -119,10 +119,9 @@ filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
 
 /* Takes over a solution of a model whose ids count in `outer` (or are final). */
 static KanonStatus
-keep_solution(Improve *v, double cost, const IlpList *open, const IlpModel *model,
-			  const IlpModel *outer)
+keep_solution(Improve *v, double cost, const IlpList *open, const IlpModel *model, const IlpModel *outer)
 {
-	KanonEnv   *env = v->problem->env;
+	KanonEnv *env = v->problem->env;
 
 	if (cost >= v->cost)
 		return KANON_OK;
@@ -133,7 +132,7 @@ keep_solution(Improve *v, double cost, const IlpList *open, const IlpModel *mode
 			return KANON_NO_MEMORY;
 	for (size_t j = 0; j < open->n; j++)
 	{
-		uint32_t	id = model->id[open->v[j]];
+		uint32_t id = model->id[open->v[j]];
 
 		if (!ilp_list_add(env, &v->used, outer != NULL ? outer->id[id] : id))
 			return KANON_NO_MEMORY;
@@ -144,7 +143,7 @@ keep_solution(Improve *v, double cost, const IlpList *open, const IlpModel *mode
 static double
 row_units(const IlpModel *model)
 {
-	double		units = 0;
+	double units = 0;
 
 	for (uint32_t i = 0; i < model->m; i++)
 		units += (double) (model->n[i] < 64 ? model->n[i] : 64);
@@ -156,16 +155,16 @@ static KanonStatus
 search(Improve *v, const IlpList *start, int round, double effort)
 {
 	const KanonProblem *problem = v->problem;
-	KanonEnv   *env = problem->env;
-	IlpModel	part;
-	IlpList		open = {0};
-	double		cost;
-	double	   *g;
-	double		rows = row_units(&v->model);
-	double		spent = (double) kanon_watch_total(&v->watch);
-	double		work = effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
-	double		parts = 0;
-	double		per_class = 2;
+	KanonEnv *env = problem->env;
+	IlpModel part;
+	IlpList open = {0};
+	double cost;
+	double *g;
+	double rows = row_units(&v->model);
+	double spent = (double) kanon_watch_total(&v->watch);
+	double work = effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
+	double parts = 0;
+	double per_class = 2;
 	KanonStatus status;
 
 	/*
@@ -186,8 +185,9 @@ search(Improve *v, const IlpList *start, int round, double effort)
 	 */
 	if (round > 0 && v->cost > 0)
 		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
-	status = filter(v, start, (size_t) (per_class * (double) start->n) +
-					(problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
+	status = filter(v, start,
+					(size_t) (per_class * (double) start->n) + (problem->k < 50 && rows < LARGE ? 600 : 1000),
+					&part);
 	if (status != KANON_OK)
 		return status;
 	if (v->trace != NULL)
@@ -199,8 +199,8 @@ search(Improve *v, const IlpList *start, int round, double effort)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g,
-							NULL, &cost, &open, &v->watch);
+		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g, NULL, &cost,
+							&open, &v->watch);
 	}
 	kanon_free(env, g);
 	if (status == KANON_OK)
@@ -215,7 +215,7 @@ static size_t
 left_by(Improve *v, double guess)
 {
 	const IlpModel *model = &v->model;
-	size_t		pairs = 0;
+	size_t pairs = 0;
 
 	v->watch.work += model->nf;
 	for (uint32_t f = 0; f < model->nf; f++)
@@ -231,9 +231,9 @@ left_by(Improve *v, double guess)
 static double
 choose_guess(Improve *v, double target, size_t *pairs)
 {
-	double		first = fmin(target, v->bound);
-	double		step = fmax(0.01 * (target - first), 1e-9 * fmax(1, fabs(target)));
-	double		guess = -INFINITY;
+	double first = fmin(target, v->bound);
+	double step = fmax(0.01 * (target - first), 1e-9 * fmax(1, fabs(target)));
+	double guess = -INFINITY;
 
 	if ((*pairs = left_by(v, target)) <= EXACT_PAIRS)
 		return target;
@@ -241,7 +241,7 @@ choose_guess(Improve *v, double target, size_t *pairs)
 		step = fmax(1, floor(step));
 	for (double next = first; next < target; next += step)
 	{
-		size_t		left = left_by(v, next);
+		size_t left = left_by(v, next);
 
 		if (left > EXACT_PAIRS)
 			break;
@@ -255,8 +255,8 @@ choose_guess(Improve *v, double target, size_t *pairs)
 static KanonStatus
 keep_answer(Improve *v, const IlpAnswer *answer, const IlpList *fixed)
 {
-	IlpList		all = {0};
-	KanonEnv   *env = v->problem->env;
+	IlpList all = {0};
+	KanonEnv *env = v->problem->env;
 	KanonStatus status = KANON_OK;
 
 	for (size_t j = 0; j < fixed->n + answer->open.n && status == KANON_OK; j++)
@@ -276,23 +276,25 @@ keep_answer(Improve *v, const IlpAnswer *answer, const IlpList *fixed)
 static KanonStatus
 finish_exactly(Improve *v)
 {
-	KanonEnv   *env = v->problem->env;
-	IlpAnswer	answer = {0};
-	IlpModel	copy;
-	IlpList		fixed = {0};
-	IlpPlan		plan = {.watch = &v->watch,.report = v->report,.seed = v->problem->seed,
-		.effort = 1,.gap = v->problem->gap,.trace = v->trace};
-	double		target = ilp_cutoff(&v->model, v->cost);
-	size_t		pairs;
-	double		guess = choose_guess(v, target, &pairs);
+	KanonEnv *env = v->problem->env;
+	IlpAnswer answer = {0};
+	IlpModel copy;
+	IlpList fixed = {0};
+	IlpPlan plan = {.watch = &v->watch,
+					.report = v->report,
+					.seed = v->problem->seed,
+					.effort = 1,
+					.gap = v->problem->gap,
+					.trace = v->trace};
+	double target = ilp_cutoff(&v->model, v->cost);
+	size_t pairs;
+	double guess = choose_guess(v, target, &pairs);
 	KanonStatus status;
 
 	/* a gap that stays wide is not worth the time */
-	if (guess < v->bound - ILP_EPS ||
-		ilp_beyond(&v->model, guess) - v->bound < 0.5 * (v->cost - v->bound))
+	if (guess < v->bound - ILP_EPS || ilp_beyond(&v->model, guess) - v->bound < 0.5 * (v->cost - v->bound))
 		return KANON_OK;
-	plan.max_nodes = (int64_t) fmax(1, v->problem->effort *
-									fmin(3000, EXACT_NODES / (double) (pairs + 1)));
+	plan.max_nodes = (int64_t) fmax(1, v->problem->effort * fmin(3000, EXACT_NODES / (double) (pairs + 1)));
 	status = ilp_fixed_copy(&v->model, &v->prices, guess, &copy, &fixed, &v->watch);
 	if (status == KANON_OK)
 	{
@@ -301,12 +303,11 @@ finish_exactly(Improve *v)
 		status = ilp_solve(&copy, guess, &plan, &answer);
 		v->report->nodes = plan.nodes;
 		if (status == KANON_UNAVAILABLE)
-			v->report->detail[0] = '\0';	/* without GLPK: no proof, no harm */
+			v->report->detail[0] = '\0'; /* without GLPK: no proof, no harm */
 		else if (status == KANON_OK && answer.cost <= guess + ILP_EPS)
 			status = keep_answer(v, &answer, &fixed);
 		if (status == KANON_OK)
-			v->bound = fmax(v->bound, fmin(v->cost, fmin(answer.bound,
-														 ilp_beyond(&v->model, guess))));
+			v->bound = fmax(v->bound, fmin(v->cost, fmin(answer.bound, ilp_beyond(&v->model, guess))));
 		if (status == KANON_UNAVAILABLE)
 			status = KANON_OK;
 		ilp_model_free(&copy);
@@ -321,8 +322,8 @@ static KanonStatus
 find_bound(Improve *v, bool whole, double effort)
 {
 	/* a pass over a large model costs much, and its last steps gain little */
-	double		steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
-	IlpMissing	missing = {.problem = v->problem,.instances = &v->instances,.map = v->map};
+	double steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
+	IlpMissing missing = {.problem = v->problem, .instances = &v->instances, .map = v->map};
 	KanonStatus status;
 
 	v->watch.phase = "bound";
@@ -338,7 +339,7 @@ find_bound(Improve *v, bool whole, double effort)
 static void
 tell(Improve *v)
 {
-	double		unit = v->instances.unit;
+	double unit = v->instances.unit;
 
 	v->watch.cost = unit * fmin(v->cost, v->result.cost);
 	v->watch.bound = unit * v->bound;
@@ -352,11 +353,11 @@ static KanonStatus
 run(Improve *v)
 {
 	const KanonProblem *problem = v->problem;
-	bool		whole = v->instances.max_cost == INFINITY;
-	double		usual = fmin(1, problem->effort);
-	double		efforts[] = {0.1 * usual, usual, problem->effort - 1};
-	IlpList		start = {0};
-	double		cost;
+	bool whole = v->instances.max_cost == INFINITY;
+	double usual = fmin(1, problem->effort);
+	double efforts[] = {0.1 * usual, usual, problem->effort - 1};
+	IlpList start = {0};
+	double cost;
 	KanonStatus status;
 
 	v->watch.phase = "reduce";
@@ -367,8 +368,7 @@ run(Improve *v)
 	else if (status == KANON_OK)
 	{
 		v->map = kanon_alloc(problem->env, v->model.m, sizeof(*v->map));
-		status = v->map == NULL ? KANON_NO_MEMORY :
-			ilp_model_merge(&v->model, v->map, &v->watch);
+		status = v->map == NULL ? KANON_NO_MEMORY : ilp_model_merge(&v->model, v->map, &v->watch);
 	}
 	if (status == KANON_OK)
 		status = ilp_model_transpose(&v->model, &v->watch);
@@ -377,8 +377,8 @@ run(Improve *v)
 	if (whole)
 		v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
 	v->watch.phase = "start";
-	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model),
-						0, v->bound, NULL, NULL, &cost, &start, &v->watch);
+	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model), 0, v->bound, NULL,
+						NULL, &cost, &start, &v->watch);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
 	tell(v);
@@ -406,24 +406,23 @@ run(Improve *v)
 static KanonStatus
 build(Improve *v)
 {
-	size_t		foreign = v->problem->env->foreign;
-	double		highest = v->instances.all_cost;
-	double		max_cost = INFINITY;
-	size_t		pairs = MAX_PAIRS;
+	size_t foreign = v->problem->env->foreign;
+	double highest = v->instances.all_cost;
+	double max_cost = INFINITY;
+	size_t pairs = MAX_PAIRS;
 	KanonStatus status;
 
 	if (foreign > 0 && foreign / PAIR_BYTES < pairs)
 		pairs = foreign / PAIR_BYTES;
 	do
 	{
-		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, pairs,
-									   &v->watch, &v->instances, v->report);
+		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, pairs, &v->watch,
+									   &v->instances, v->report);
 		if (status == KANON_NO_MEMORY)
 			pairs /= 2;
 		highest *= 0.8;
 		max_cost = highest;
-	} while ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && highest > 1e-9 &&
-			 !v->watch.late);
+	} while ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && highest > 1e-9 && !v->watch.late);
 	return status;
 }
 
@@ -431,16 +430,13 @@ build(Improve *v)
 static KanonStatus
 offer_all(Improve *v)
 {
-	KanonStatus status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_ANY, &v->result,
-								   &v->watch);
+	KanonStatus status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_ANY, &v->result, &v->watch);
 
 	if (status == KANON_OK && v->problem->residual == KANON_RESIDUAL_ERROR)
 	{
-		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result,
-						   &v->watch);
+		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result, &v->watch);
 		if (status == KANON_OK)
-			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result,
-							   &v->watch);
+			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result, &v->watch);
 	}
 	if (status == KANON_OK && v->result.cost == INFINITY)
 	{
@@ -451,12 +447,11 @@ offer_all(Improve *v)
 }
 
 KanonStatus
-improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
-			   IlpTrace trace)
+improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report, IlpTrace trace)
 {
-	Improve		v = {.problem = problem,.report = report,.cost = INFINITY,.trace = trace};
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
+	Improve v = {.problem = problem, .report = report, .cost = INFINITY, .trace = trace};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -476,7 +471,7 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 		if ((status == KANON_OK || status == KANON_NO_MEMORY) && v.cost < INFINITY)
 			status = offer_all(&v);
 		if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
-			status = KANON_OK;	/* the release so far stands */
+			status = KANON_OK; /* the release so far stands */
 	}
 	if (v.watch.cancelled)
 		status = KANON_CANCELLED;

@@ -16,30 +16,30 @@
 static void
 align(Search *s)
 {
-	uint32_t   *best = s->best;
+	uint32_t *best = s->best;
 
 	for (uint32_t f = 0; f < s->model->nf; f++)
 		s->chain[f] = NONE;
 	for (uint32_t i = 0; i < s->model->m; i++)
 	{
-		uint32_t	closed = NONE;	/* the chain of those at their fallback */
+		uint32_t closed = NONE; /* the chain of those at their fallback */
 
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 			if (best[u] != s->in[u])
 			{
-				uint32_t   *head = best[u] == NONE ? &closed : &s->chain[best[u]];
+				uint32_t *head = best[u] == NONE ? &closed : &s->chain[best[u]];
 
 				s->along[u] = *head;
 				*head = (uint32_t) u;
 			}
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 		{
-			uint32_t   *head = s->in[u] == NONE ? &closed : &s->chain[s->in[u]];
+			uint32_t *head = s->in[u] == NONE ? &closed : &s->chain[s->in[u]];
 
 			/* those that have changed since are no longer of the chain */
 			while (best[u] != s->in[u] && *head != NONE)
 			{
-				uint32_t	v = *head;
+				uint32_t v = *head;
 
 				*head = s->along[v];
 				if (best[v] != s->in[u] || s->in[v] == best[v] || s->rows[u] != s->rows[v])
@@ -64,7 +64,7 @@ align(Search *s)
 static uint32_t
 component(Search *s, uint32_t f)
 {
-	uint32_t   *parent = s->touched;
+	uint32_t *parent = s->touched;
 
 	while (parent[f] != f)
 		f = parent[f] = parent[parent[f]];
@@ -116,7 +116,7 @@ search_cross(Search *s)
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->best[u] != s->in[u])
 		{
-			uint32_t	f = component_of(s, u);
+			uint32_t f = component_of(s, u);
 
 			if (f != NONE)
 				s->score[f] += unit_gain(s, u);
@@ -124,8 +124,8 @@ search_cross(Search *s)
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->best[u] != s->in[u])
 		{
-			uint32_t	f = component_of(s, u);
-			double		gain = unit_gain(s, u);
+			uint32_t f = component_of(s, u);
+			double gain = unit_gain(s, u);
 
 			if ((f != NONE ? s->score[f] : gain) > 1e-9)
 			{

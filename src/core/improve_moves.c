@@ -21,10 +21,10 @@
 /* A way to get rows for an instance. */
 typedef struct Source
 {
-	uint32_t	class_;			/* NONE: rows at their fallback */
-	bool		dissolve;
-	int64_t		rows;
-	double		loss;
+	uint32_t class_; /* NONE: rows at their fallback */
+	bool dissolve;
+	int64_t rows;
+	double loss;
 } Source;
 
 /*
@@ -37,10 +37,10 @@ scan(Search *s, uint32_t f)
 {
 	const IlpModel *model = s->model;
 	const uint32_t *types = model->type + model->start[f];
-	size_t		size = model->start[f + 1] - model->start[f];
-	size_t		look = 400 + 20 * (size_t) (model->k < 1000 ? model->k : 1000);
-	size_t		at = 0;
-	size_t		units = 0;
+	size_t size = model->start[f + 1] - model->start[f];
+	size_t look = 400 + 20 * (size_t) (model->k < 1000 ? model->k : 1000);
+	size_t at = 0;
+	size_t units = 0;
 
 	if (look < size)
 		at = search_below(s, size);
@@ -51,7 +51,7 @@ scan(Search *s, uint32_t f)
 	s->stamp++;
 	for (size_t j = 0; j < look; j++)
 	{
-		uint32_t	i = types[at];
+		uint32_t i = types[at];
 
 		if (++at == size)
 			at = 0;
@@ -59,7 +59,7 @@ scan(Search *s, uint32_t f)
 		units += s->first[i + 1] - s->first[i];
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 		{
-			uint32_t	b = s->in[u];
+			uint32_t b = s->in[u];
 
 			if (b == f)
 				continue;
@@ -109,10 +109,9 @@ attract(Search *s, uint32_t f)
 			return false;
 	for (size_t j = 0; j < s->ntouched; j++)
 	{
-		uint32_t	b = s->touched[j];
+		uint32_t b = s->touched[j];
 
-		if (s->load[b] > model->k && model->w[b] > model->w[f] &&
-			!take_spare(s, b, f, INT64_MAX))
+		if (s->load[b] > model->k && model->w[b] > model->w[f] && !take_spare(s, b, f, INT64_MAX))
 			return false;
 	}
 	return true;
@@ -123,14 +122,14 @@ static double
 dissolving(Search *s, uint32_t b, uint32_t f)
 {
 	const IlpModel *model = s->model;
-	double		loss = 0;
-	int64_t		load = s->load[b];
+	double loss = 0;
+	int64_t load = s->load[b];
 
-	s->load[b] = 0;				/* no alternative to itself */
+	s->load[b] = 0; /* no alternative to itself */
 	for (uint32_t u = s->head[b]; u != NONE; u = s->next[u])
 	{
-		uint32_t	i = s->type[u];
-		double		to = model->w[f];
+		uint32_t i = s->type[u];
+		double to = model->w[f];
 
 		if (s->within[i] != s->stamp)
 			to = search_cost(s, u, search_cheapest(s, i));
@@ -145,10 +144,10 @@ static bool
 fill(Search *s, uint32_t f, bool *ok)
 {
 	const IlpModel *model = s->model;
-	Source		source[2 * WEIGHED + 1];
-	int			n = 0;
-	uint32_t	most[WEIGHED];
-	int			nmost = 0;
+	Source source[2 * WEIGHED + 1];
+	int n = 0;
+	uint32_t most[WEIGHED];
+	int nmost = 0;
 
 	*ok = attract(s, f);
 	if (!*ok || s->load[f] >= model->k)
@@ -156,12 +155,11 @@ fill(Search *s, uint32_t f, bool *ok)
 	/* those with most rows that would move, with some chance */
 	for (size_t j = 0; j < s->ntouched; j++)
 	{
-		uint32_t	b = s->touched[j];
-		double		score;
-		int			at;
+		uint32_t b = s->touched[j];
+		double score;
+		int at;
 
-		score = (double) s->count[b] * (0.5 + search_random(s)) *
-			fmax(0.5, model->w[b] - model->w[f] + 1.5);
+		score = (double) s->count[b] * (0.5 + search_random(s)) * fmax(0.5, model->w[b] - model->w[f] + 1.5);
 		s->score[b] = score;
 		if (nmost == WEIGHED && score <= s->score[most[WEIGHED - 1]])
 			continue;
@@ -173,38 +171,38 @@ fill(Search *s, uint32_t f, bool *ok)
 	s->watch->work += (int64_t) s->ntouched * 2;
 	for (int j = 0; j < nmost; j++)
 	{
-		uint32_t	b = most[j];
-		int64_t		spare = s->load[b] - model->k;
+		uint32_t b = most[j];
+		int64_t spare = s->load[b] - model->k;
 
 		if (spare > s->count[b])
 			spare = s->count[b];
 		if (spare > 0)
-			source[n++] = (Source) {b, false, spare, (model->w[f] - model->w[b]) * (double) spare};
-		source[n++] = (Source) {b, true, s->count[b], dissolving(s, b, f)};
+			source[n++] = (Source){b, false, spare, (model->w[f] - model->w[b]) * (double) spare};
+		source[n++] = (Source){b, true, s->count[b], dissolving(s, b, f)};
 	}
 	{
-		Source		loose = {NONE, false, 0, 0};
+		Source loose = {NONE, false, 0, 0};
 
 		for (size_t j = 0; j < s->nloose; j++)
 			if (s->in[s->loose[j]] == NONE)
 			{
 				loose.rows += s->rows[s->loose[j]];
-				loose.loss += (model->w[f] - search_cost(s, s->loose[j], NONE)) *
-					(double) s->rows[s->loose[j]];
+				loose.loss +=
+					(model->w[f] - search_cost(s, s->loose[j], NONE)) * (double) s->rows[s->loose[j]];
 			}
 		if (loose.rows > 0)
 			source[n++] = loose;
 	}
 	while (s->load[f] < model->k)
 	{
-		int			best = -1;
-		double		least = INFINITY;
-		int64_t		need = model->k - s->load[f];
-		uint32_t	b;
+		int best = -1;
+		double least = INFINITY;
+		int64_t need = model->k - s->load[f];
+		uint32_t b;
 
 		for (int j = 0; j < n; j++)
 		{
-			double		price = source[j].loss;
+			double price = source[j].loss;
 
 			if (source[j].rows <= need || !source[j].dissolve)
 				price /= (double) source[j].rows;
@@ -254,12 +252,12 @@ static double
 spare_loss(Search *s, uint32_t f, int64_t need, double limit)
 {
 	const IlpModel *model = s->model;
-	double		loss = 0;
+	double loss = 0;
 
 	for (size_t j = 0; j < s->ntouched; j++)
 	{
-		uint32_t	b = s->touched[j];
-		int64_t		spare = s->load[b] - model->k;
+		uint32_t b = s->touched[j];
+		int64_t spare = s->load[b] - model->k;
 
 		if (spare > s->count[b])
 			spare = s->count[b];
@@ -271,13 +269,13 @@ spare_loss(Search *s, uint32_t f, int64_t need, double limit)
 	/* then those that lose, cheapest first, one unit of cost at a time */
 	for (double step = 0; need > 0 && (step == 0 || loss + step * (double) need < limit);)
 	{
-		double		higher = INFINITY;
+		double higher = INFINITY;
 
 		for (size_t j = 0; j < s->ntouched && need > 0; j++)
 		{
-			uint32_t	b = s->touched[j];
-			int64_t		spare = s->load[b] - model->k;
-			double		down = model->w[f] - model->w[b];
+			uint32_t b = s->touched[j];
+			int64_t spare = s->load[b] - model->k;
+			double down = model->w[f] - model->w[b];
 
 			if (spare > s->count[b])
 				spare = s->count[b];
@@ -308,14 +306,13 @@ take_cheapest(Search *s, uint32_t f)
 
 	while (s->load[f] < model->k)
 	{
-		uint32_t	best = NONE;
+		uint32_t best = NONE;
 
 		for (size_t j = 0; j < s->ntouched; j++)
 		{
-			uint32_t	b = s->touched[j];
+			uint32_t b = s->touched[j];
 
-			if (s->load[b] > model->k && s->count[b] > 0 &&
-				(best == NONE || model->w[b] > model->w[best]))
+			if (s->load[b] > model->k && s->count[b] > 0 && (best == NONE || model->w[b] > model->w[best]))
 				best = b;
 		}
 		if (best == NONE)
@@ -336,26 +333,26 @@ static bool
 reopen(Search *s, bool *opened)
 {
 	const IlpModel *model = s->model;
-	uint32_t	offer[OFFERED];
-	int			noffer = 0;
-	uint32_t	best = NONE;
-	double		best_gain = 1e-9;
-	size_t		ntouched = 0;
-	size_t		kept = 0;
+	uint32_t offer[OFFERED];
+	int noffer = 0;
+	uint32_t best = NONE;
+	double best_gain = 1e-9;
+	size_t ntouched = 0;
+	size_t kept = 0;
 
 	*opened = false;
 	s->stamp++;
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
-		uint32_t	u = s->freed[j];
-		uint32_t	i = s->type[u];
-		double		rows = (double) s->rows[u];
-		double		now = search_cost(s, u, search_cheapest(s, i));
+		uint32_t u = s->freed[j];
+		uint32_t i = s->type[u];
+		double rows = (double) s->rows[u];
+		double now = search_cost(s, u, search_cheapest(s, i));
 
 		s->alternative[j] = now;
 		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
 		{
-			uint32_t	f = model->opt[p];
+			uint32_t f = model->opt[p];
 
 			if (model->w[f] >= now)
 			{
@@ -375,13 +372,13 @@ reopen(Search *s, bool *opened)
 	}
 	for (size_t j = 0; j < ntouched; j++)
 	{
-		uint32_t	f = s->touched[j];
+		uint32_t f = s->touched[j];
 
 		if (s->load[f] > 0)
 			continue;
 		if (s->count[f] >= model->k)
 		{
-			double		gain = s->score[f] + s->temperature * search_random(s);
+			double gain = s->score[f] + s->temperature * search_random(s);
 
 			if (gain > best_gain)
 			{
@@ -391,7 +388,7 @@ reopen(Search *s, bool *opened)
 		}
 		else
 		{
-			int			at;
+			int at;
 
 			s->score[f] += s->temperature * search_random(s);
 			if (noffer == OFFERED && s->score[f] <= s->score[offer[OFFERED - 1]])
@@ -405,10 +402,10 @@ reopen(Search *s, bool *opened)
 	s->watch->work += (int64_t) ntouched * 2;
 	for (int j = 0; j < noffer; j++)
 	{
-		uint32_t	f = offer[j];
-		double		score = s->score[f];
-		int64_t		count = s->count[f];
-		double		gain;
+		uint32_t f = offer[j];
+		double score = s->score[f];
+		int64_t count = s->count[f];
+		double gain;
 
 		if (score <= best_gain)
 			break;
@@ -425,7 +422,7 @@ reopen(Search *s, bool *opened)
 	scan(s, best);
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
-		uint32_t	u = s->freed[j];
+		uint32_t u = s->freed[j];
 
 		if (s->within[s->type[u]] == s->stamp && s->alternative[j] > model->w[best])
 		{
@@ -449,15 +446,15 @@ reopen(Search *s, bool *opened)
 static bool
 spill(Search *s, uint32_t f)
 {
-	uint32_t	u = s->head[f];
+	uint32_t u = s->head[f];
 
 	while (u != NONE && s->load[f] > s->model->k)
 	{
-		uint32_t	next = s->next[u];
+		uint32_t next = s->next[u];
 
 		if (s->load[f] - s->rows[u] >= s->model->k)
 		{
-			uint32_t	to = search_cheapest(s, s->type[u]);
+			uint32_t to = search_cheapest(s, s->type[u]);
 
 			if (search_cost(s, u, to) < s->model->w[f] && !search_move(s, u, to))
 				return false;
@@ -471,13 +468,13 @@ spill(Search *s, uint32_t f)
 static bool
 place(Search *s)
 {
-	size_t		ntouched = 0;
+	size_t ntouched = 0;
 
 	s->stamp++;
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
-		uint32_t	u = s->freed[j];
-		uint32_t	to = search_cheapest(s, s->type[u]);
+		uint32_t u = s->freed[j];
+		uint32_t to = search_cheapest(s, s->type[u]);
 
 		if (to == NONE)
 			continue;
@@ -503,9 +500,9 @@ static bool
 ruin(Search *s, uint32_t u)
 {
 	const IlpModel *model = s->model;
-	uint32_t	i = s->type[u];
-	size_t		options = model->opt_start[i + 1] - model->opt_start[i];
-	int			classes = 1 + (int) search_below(s, 2);
+	uint32_t i = s->type[u];
+	size_t options = model->opt_start[i + 1] - model->opt_start[i];
+	int classes = 1 + (int) search_below(s, 2);
 
 	if (s->in[u] == NONE)
 		s->freed[s->nfreed++] = u;
@@ -513,10 +510,10 @@ ruin(Search *s, uint32_t u)
 		return false;
 	for (int tries = 0; tries < 6 && classes > 0; tries++)
 	{
-		uint32_t	f = model->opt[model->opt_start[i] + search_below(s, options)];
-		size_t		size = model->start[f + 1] - model->start[f];
-		uint32_t	j = model->type[model->start[f] + search_below(s, size)];
-		uint32_t	b = s->in[s->first[j] + search_below(s, s->first[j + 1] - s->first[j])];
+		uint32_t f = model->opt[model->opt_start[i] + search_below(s, options)];
+		size_t size = model->start[f + 1] - model->start[f];
+		uint32_t j = model->type[model->start[f] + search_below(s, size)];
+		uint32_t b = s->in[s->first[j] + search_below(s, s->first[j + 1] - s->first[j])];
 
 		if (b == NONE)
 			continue;
@@ -532,17 +529,17 @@ bool
 search_try(Search *s, double *delta)
 {
 	const IlpModel *model = s->model;
-	double		before = s->cost;
-	uint32_t	u = search_below(s, s->n);
-	uint32_t	i = s->type[u];
-	uint32_t	a = s->in[u];
-	double		now = search_cost(s, u, a);
-	size_t		lo = model->opt_start[i];
-	size_t		hi = model->opt_start[i + 1];
-	uint32_t	f;
-	bool		more = true;
-	size_t		kept = 0;
-	bool		ok;
+	double before = s->cost;
+	uint32_t u = search_below(s, s->n);
+	uint32_t i = s->type[u];
+	uint32_t a = s->in[u];
+	double now = search_cost(s, u, a);
+	size_t lo = model->opt_start[i];
+	size_t hi = model->opt_start[i + 1];
+	uint32_t f;
+	bool more = true;
+	size_t kept = 0;
+	bool ok;
 
 	*delta = INFINITY;
 	s->nlog = 0;
@@ -558,7 +555,7 @@ search_try(Search *s, double *delta)
 	}
 	while (lo < hi)
 	{
-		size_t		mid = lo + (hi - lo) / 2;
+		size_t mid = lo + (hi - lo) / 2;
 
 		if (model->w[model->opt[mid]] < now)
 			lo = mid + 1;
@@ -572,8 +569,7 @@ search_try(Search *s, double *delta)
 	 * temperature there is no point in trying.
 	 */
 	f = model->opt[model->opt_start[i] + search_below(s, lo - model->opt_start[i])];
-	if (s->g != NULL && s->load[f] == 0 && s->g[f] > 0 &&
-		search_random(s) >= exp(-s->g[f] / s->reach))
+	if (s->g != NULL && s->load[f] == 0 && s->g[f] > 0 && search_random(s) >= exp(-s->g[f] / s->reach))
 		return true;
 	if (!search_take(s, u, f))
 		return false;

@@ -26,31 +26,31 @@
 
 typedef struct Part
 {
-	size_t		nunits;
-	uint32_t   *unit;			/* [n] freed, by type once sort_units is done */
-	uint32_t   *mark;			/* [n] stamp: unit is in the part */
-	uint32_t	stamp;
-	IlpList		classes;		/* dissolved */
-	double		cost;			/* of the rows as they are */
-	uint32_t	ntypes;
-	uint32_t   *type;			/* [m] ascending */
-	int64_t    *rows;			/* [m] of the part's type */
-	double	   *fallback;		/* [m] cheapest class that stands, or the model's */
-	uint32_t   *standing;		/* [m] that class, or NONE */
-	size_t	   *first;			/* [m + 1] its units */
-	uint32_t   *renumber;		/* [m] scratch */
-	IlpList		instances;		/* that the freed rows can fill */
-	IlpModel	model;
+	size_t nunits;
+	uint32_t *unit; /* [n] freed, by type once sort_units is done */
+	uint32_t *mark; /* [n] stamp: unit is in the part */
+	uint32_t stamp;
+	IlpList classes; /* dissolved */
+	double cost;     /* of the rows as they are */
+	uint32_t ntypes;
+	uint32_t *type;     /* [m] ascending */
+	int64_t *rows;      /* [m] of the part's type */
+	double *fallback;   /* [m] cheapest class that stands, or the model's */
+	uint32_t *standing; /* [m] that class, or NONE */
+	size_t *first;      /* [m + 1] its units */
+	uint32_t *renumber; /* [m] scratch */
+	IlpList instances;  /* that the freed rows can fill */
+	IlpModel model;
 } Part;
 
 KanonStatus
-search_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlow **flows,
-			  size_t *nflows, KanonWatch *watch)
+search_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlow **flows, size_t *nflows,
+			  KanonWatch *watch)
 {
-	KanonEnv   *env = model->env;
-	IlpClasses	cl = {.ntypes = model->m,.rows = model->n};
-	size_t		pairs = model->m;
-	size_t		n = open->n + model->m;
+	KanonEnv *env = model->env;
+	IlpClasses cl = {.ntypes = model->m, .rows = model->n};
+	size_t pairs = model->m;
+	size_t n = open->n + model->m;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	for (size_t j = 0; j < open->n; j++)
@@ -64,7 +64,7 @@ search_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlo
 	pairs = 0;
 	for (size_t j = 0; j < open->n; j++)
 	{
-		uint32_t	f = open->v[j];
+		uint32_t f = open->v[j];
 
 		cl.start[cl.n] = pairs;
 		cl.cost[cl.n] = model->w[f];
@@ -103,7 +103,7 @@ add_unit(Search *s, Part *part, uint32_t u)
 static bool
 add_class(Search *s, Part *part, uint32_t u)
 {
-	uint32_t	f = s->in[u];
+	uint32_t f = s->in[u];
 
 	if (part->mark[u] == part->stamp)
 		return true;
@@ -125,8 +125,8 @@ static bool
 choose(Search *s, Part *part, size_t rows)
 {
 	const IlpModel *model = s->model;
-	uint32_t	start = search_below(s, s->n);
-	uint32_t	other = search_below(s, s->n);
+	uint32_t start = search_below(s, s->n);
+	uint32_t other = search_below(s, s->n);
 
 	if (search_cost(s, other, s->in[other]) > search_cost(s, start, s->in[start]))
 		start = other;
@@ -138,13 +138,13 @@ choose(Search *s, Part *part, size_t rows)
 		return false;
 	for (size_t tries = 0; tries < 4 * rows && part->nunits < rows; tries++)
 	{
-		uint32_t	u = part->unit[search_below(s, part->nunits)];
-		uint32_t	i = s->type[u];
-		size_t		options = model->opt_start[i + 1] - model->opt_start[i];
-		uint32_t	f = model->opt[model->opt_start[i] + search_below(s, options)];
-		size_t		size = model->start[f + 1] - model->start[f];
-		uint32_t	j = model->type[model->start[f] + search_below(s, size)];
-		size_t		units = s->first[j + 1] - s->first[j];
+		uint32_t u = part->unit[search_below(s, part->nunits)];
+		uint32_t i = s->type[u];
+		size_t options = model->opt_start[i + 1] - model->opt_start[i];
+		uint32_t f = model->opt[model->opt_start[i] + search_below(s, options)];
+		size_t size = model->start[f + 1] - model->start[f];
+		uint32_t j = model->type[model->start[f] + search_below(s, size)];
+		size_t units = s->first[j + 1] - s->first[j];
 
 		if (!add_class(s, part, (uint32_t) s->first[j] + search_below(s, units)))
 			return false;
@@ -158,8 +158,8 @@ static void
 sort_units(Search *s, Part *part)
 {
 	const IlpModel *model = s->model;
-	uint32_t   *at = part->renumber;
-	size_t		sum = 0;
+	uint32_t *at = part->renumber;
+	size_t sum = 0;
 
 	memset(at, 0, model->m * sizeof(*at));
 	for (size_t j = 0; j < part->nunits; j++)
@@ -171,8 +171,8 @@ sort_units(Search *s, Part *part)
 	for (uint32_t i = 0; i < model->m; i++)
 		if (at[i] > 0)
 		{
-			uint32_t	t = part->ntypes++;
-			uint32_t	f = search_cheapest(s, i);
+			uint32_t t = part->ntypes++;
+			uint32_t f = search_cheapest(s, i);
 
 			part->type[t] = i;
 			part->rows[t] = at[i];
@@ -188,7 +188,7 @@ sort_units(Search *s, Part *part)
 	sum = 0;
 	for (uint32_t t = 0; t < part->ntypes; t++)
 	{
-		uint32_t	i = part->type[t];
+		uint32_t i = part->type[t];
 
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 			if (part->mark[u] == part->stamp)
@@ -213,16 +213,16 @@ static KanonStatus
 list_instances(Search *s, Part *part)
 {
 	const IlpModel *model = s->model;
-	size_t		ntouched = 0;
+	size_t ntouched = 0;
 
 	s->stamp++;
 	for (uint32_t t = 0; t < part->ntypes; t++)
 	{
-		uint32_t	i = part->type[t];
+		uint32_t i = part->type[t];
 
 		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
 		{
-			uint32_t	f = model->opt[p];
+			uint32_t f = model->opt[p];
 
 			if (s->met[f] != s->stamp)
 			{
@@ -242,8 +242,7 @@ list_instances(Search *s, Part *part)
 			!ilp_list_add(s->env, &part->instances, s->touched[j]))
 			return KANON_NO_MEMORY;
 	/* s->touched is free again */
-	kanon_sort(part->instances.v, s->touched, part->instances.n, sizeof(uint32_t),
-			   compare_number, NULL);
+	kanon_sort(part->instances.v, s->touched, part->instances.n, sizeof(uint32_t), compare_number, NULL);
 	return KANON_OK;
 }
 
@@ -251,9 +250,9 @@ list_instances(Search *s, Part *part)
 static KanonStatus
 divide(Search *s, Part *part, const IlpList *open)
 {
-	KanonFlow  *flows = NULL;
-	size_t		nflows = 0;
-	double		cost;
+	KanonFlow *flows = NULL;
+	size_t nflows = 0;
+	double cost;
 	KanonStatus status = search_assign(&part->model, open, &cost, &flows, &nflows, s->watch);
 
 	if (status == KANON_OK && cost < part->cost - 1e-9)
@@ -262,9 +261,9 @@ divide(Search *s, Part *part, const IlpList *open)
 			search_put(s, part->unit[j], NONE);
 		for (size_t j = 0; j < nflows; j++)
 		{
-			uint32_t	t = flows[j].type;
-			uint32_t	f = flows[j].class_ < open->n ? part->model.id[open->v[flows[j].class_]] :
-				part->standing[t];
+			uint32_t t = flows[j].type;
+			uint32_t f =
+				flows[j].class_ < open->n ? part->model.id[open->v[flows[j].class_]] : part->standing[t];
 
 			for (int64_t r = 0; r < flows[j].rows; r++)
 				search_put(s, part->unit[part->first[t]++], f);
@@ -278,14 +277,14 @@ divide(Search *s, Part *part, const IlpList *open)
 static KanonStatus
 solve_part(Search *s, Part *part, const IlpPrices *prices, double cutoff, bool *solved)
 {
-	static const IlpSettings settings = {.cuts = true,.branching = 2,.max_nodes = MAX_NODES,
-	.free_fallback = true};
-	KanonEnv   *env = s->env;
+	static const IlpSettings settings = {
+		.cuts = true, .branching = 2, .max_nodes = MAX_NODES, .free_fallback = true};
+	KanonEnv *env = s->env;
 	KanonReport report;
-	IlpModel	copy;
-	IlpOutcome	outcome = {.cost = INFINITY};
-	IlpList		open = {0};
-	IlpList		used = {0};
+	IlpModel copy;
+	IlpOutcome outcome = {.cost = INFINITY};
+	IlpList open = {0};
+	IlpList used = {0};
 	KanonStatus status = ilp_fixed_copy(&part->model, prices, cutoff, &copy, &used, s->watch);
 
 	*solved = false;
@@ -318,9 +317,9 @@ solve_part(Search *s, Part *part, const IlpPrices *prices, double cutoff, bool *
 static KanonStatus
 try_part(Search *s, Part *part, size_t rows, bool *solved)
 {
-	KanonEnv   *env = s->env;
-	IlpPrices	prices = {0};
-	double		cutoff;
+	KanonEnv *env = s->env;
+	IlpPrices prices = {0};
+	double cutoff;
 	KanonStatus status;
 
 	if (!choose(s, part, rows))
@@ -337,8 +336,7 @@ try_part(Search *s, Part *part, size_t rows, bool *solved)
 	if (status == KANON_OK)
 		status = ilp_lagrange(&part->model, part->cost, PRICE_STEPS, &prices, s->watch);
 	*solved = true;
-	if (status == KANON_OK && ilp_round_up(s->model, prices.bound) <= cutoff + ILP_EPS &&
-		!s->watch->late)
+	if (status == KANON_OK && ilp_round_up(s->model, prices.bound) <= cutoff + ILP_EPS && !s->watch->late)
 		status = solve_part(s, part, &prices, cutoff, solved);
 	ilp_prices_free(env, &prices);
 	ilp_model_free(&part->model);
@@ -349,10 +347,10 @@ KanonStatus
 search_parts(Search *s, double work, double target)
 {
 	const IlpModel *model = s->model;
-	KanonEnv   *env = s->env;
-	Part		part = {0};
-	int64_t		begin = kanon_watch_total(s->watch);
-	double		rows = FIRST_ROWS;
+	KanonEnv *env = s->env;
+	Part part = {0};
+	int64_t begin = kanon_watch_total(s->watch);
+	double rows = FIRST_ROWS;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	part.unit = kanon_alloc(env, s->n, sizeof(*part.unit));
@@ -369,7 +367,7 @@ search_parts(Search *s, double work, double target)
 	while (status == KANON_OK && s->cost > target && !s->watch->late &&
 		   (double) (kanon_watch_total(s->watch) - begin) < work)
 	{
-		bool		solved = false;
+		bool solved = false;
 
 		kanon_watch_share(s->watch, fmin(1, (double) (kanon_watch_total(s->watch) - begin) / work));
 		status = try_part(s, &part, (size_t) rows, &solved);

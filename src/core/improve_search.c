@@ -40,7 +40,7 @@ static KanonStatus
 list_open(const Search *s, const uint32_t *in, IlpList *open)
 {
 	const IlpModel *model = s->model;
-	bool	   *used = kanon_alloc0(s->env, model->nf, sizeof(*used));
+	bool *used = kanon_alloc0(s->env, model->nf, sizeof(*used));
 	KanonStatus status = KANON_OK;
 
 	if (used == NULL)
@@ -65,10 +65,10 @@ static KanonStatus
 reassign(Search *s)
 {
 	const IlpModel *model = s->model;
-	IlpList		open = {0};
-	KanonFlow  *flows = NULL;
-	size_t		nflows = 0;
-	double		cost;
+	IlpList open = {0};
+	KanonFlow *flows = NULL;
+	size_t nflows = 0;
+	double cost;
 	KanonStatus status = list_open(s, s->in, &open);
 
 	if (status == KANON_OK)
@@ -80,7 +80,7 @@ reassign(Search *s)
 			s->place[i] = s->first[i];
 		for (size_t j = 0; j < nflows; j++)
 		{
-			uint32_t	f = flows[j].class_ < open.n ? open.v[flows[j].class_] : NONE;
+			uint32_t f = flows[j].class_ < open.n ? open.v[flows[j].class_] : NONE;
 
 			for (int64_t r = 0; r < flows[j].rows; r++)
 				search_put(s, (uint32_t) s->place[flows[j].type]++, f);
@@ -126,12 +126,12 @@ restore_best(Search *s)
 
 typedef struct Cooling
 {
-	bool		warm;
-	double		usual;
-	double		scale;			/* of costs */
-	double		reading[READINGS];	/* cost of the quick run's state */
-	double		hot;			/* of the long run */
-	double		cold;
+	bool warm;
+	double usual;
+	double scale;             /* of costs */
+	double reading[READINGS]; /* cost of the quick run's state */
+	double hot;               /* of the long run */
+	double cold;
 } Cooling;
 
 /*
@@ -161,8 +161,8 @@ probe_temperature(const Cooling *c, double share)
 static double
 temperature_above(const Search *s, const Cooling *c, double excess)
 {
-	double		least = INFINITY;
-	int			at = READINGS - 1;
+	double least = INFINITY;
+	int at = READINGS - 1;
 
 	for (int j = 0; j < READINGS; j++)
 		if (c->reading[j] > 0)
@@ -189,9 +189,8 @@ set_temperature(Search *s, Cooling *c, double share)
 			c->hot = temperature_above(s, c, HOT_EXCESS);
 			c->cold = temperature_above(s, c, COLD_EXCESS);
 		}
-		s->temperature = share < QUENCH ?
-			c->hot * pow(c->cold / c->hot, (share - PROBE) / (QUENCH - PROBE)) :
-			c->cold * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
+		s->temperature = share < QUENCH ? c->hot * pow(c->cold / c->hot, (share - PROBE) / (QUENCH - PROBE))
+										: c->cold * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
 	}
 	s->reach = s->temperature + 0.5 * c->scale;
 }
@@ -214,27 +213,27 @@ keep_best(Search *s, bool *dirty)
 static KanonStatus
 anneal(Search *s, double work, double time_share, bool warm, double target)
 {
-	Cooling		cooling;
-	int64_t		begin = kanon_watch_total(s->watch);
-	double		clock = s->watch->deadline < INFINITY ? s->env->now(s->env->arg) : 0;
-	int64_t		next = begin + (int64_t) (work / REASSIGN);
-	bool		dirty = false;	/* the state at hand is the best, and not saved */
-	bool		quench = false;
-	int64_t		since = 0;
+	Cooling cooling;
+	int64_t begin = kanon_watch_total(s->watch);
+	double clock = s->watch->deadline < INFINITY ? s->env->now(s->env->arg) : 0;
+	int64_t next = begin + (int64_t) (work / REASSIGN);
+	bool dirty = false; /* the state at hand is the best, and not saved */
+	bool quench = false;
+	int64_t since = 0;
 
 	start_cooling(s, warm, &cooling);
 	for (int64_t done = 0; s->best_cost > target; done++, since++)
 	{
-		double		delta;
+		double delta;
 
 		if ((done & 63) == 0)
 		{
-			double		share = (double) (kanon_watch_total(s->watch) - begin) / work;
+			double share = (double) (kanon_watch_total(s->watch) - begin) / work;
 
 			/* a run that cannot finish in time cools with the time instead */
 			if (s->watch->deadline < INFINITY)
 				share = fmax(share, (s->env->now(s->env->arg) - clock) /
-							 (time_share * (s->watch->deadline - clock)));
+										(time_share * (s->watch->deadline - clock)));
 			if (share >= 1)
 				break;
 			kanon_watch_share(s->watch, share);
@@ -300,7 +299,7 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 static KanonStatus
 polish(Search *s, double *best, IlpList *open)
 {
-	size_t		nflows;
+	size_t nflows;
 	KanonStatus status = list_open(s, s->best, open);
 
 	if (status == KANON_OK)
@@ -309,10 +308,10 @@ polish(Search *s, double *best, IlpList *open)
 }
 
 KanonStatus
-ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
-		   const double *g, const IlpList *start, double *best, IlpList *best_open, KanonWatch *watch)
+ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target, const double *g,
+		   const IlpList *start, double *best, IlpList *best_open, KanonWatch *watch)
 {
-	Search		s = {.model = model,.env = model->env,.watch = watch,.g = g};
+	Search s = {.model = model, .env = model->env, .watch = watch, .g = g};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	s.random = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);

@@ -14,54 +14,54 @@
 typedef struct Search
 {
 	const IlpModel *model;
-	KanonEnv   *env;
+	KanonEnv *env;
 	KanonWatch *watch;
-	uint64_t	random;
-	bool		failed;			/* it left a class below k */
-	const double *g;			/* [nf] reduced costs; may be NULL */
-	double		temperature;
-	double		reach;			/* reduced cost at which opening is tried one time in e */
-	double		cost;
-	uint32_t	n;				/* units */
-	uint32_t   *type;			/* [n] */
-	int64_t    *rows;			/* [n] */
-	size_t	   *first;			/* [m + 1] units of a type */
-	uint32_t   *in;				/* [n] instance, or NONE */
-	uint32_t   *next;			/* [n] within its class, NONE at the end */
-	uint32_t   *prev;
-	uint32_t   *head;			/* [nf] */
-	int64_t    *load;			/* [nf] rows; 0: closed */
+	uint64_t random;
+	bool failed;     /* it left a class below k */
+	const double *g; /* [nf] reduced costs; may be NULL */
+	double temperature;
+	double reach; /* reduced cost at which opening is tried one time in e */
+	double cost;
+	uint32_t n;     /* units */
+	uint32_t *type; /* [n] */
+	int64_t *rows;  /* [n] */
+	size_t *first;  /* [m + 1] units of a type */
+	uint32_t *in;   /* [n] instance, or NONE */
+	uint32_t *next; /* [n] within its class, NONE at the end */
+	uint32_t *prev;
+	uint32_t *head; /* [nf] */
+	int64_t *load;  /* [nf] rows; 0: closed */
 	/* the move at hand */
-	uint32_t   *log_unit;
-	uint32_t   *log_from;
-	size_t		nlog;
-	size_t		log_room;
-	uint32_t   *freed;			/* [n] */
-	size_t		nfreed;
-	double	   *alternative;	/* [n] cost of a freed row in its cheapest open class */
-	size_t	   *place;			/* [m] scratch */
+	uint32_t *log_unit;
+	uint32_t *log_from;
+	size_t nlog;
+	size_t log_room;
+	uint32_t *freed; /* [n] */
+	size_t nfreed;
+	double *alternative; /* [n] cost of a freed row in its cheapest open class */
+	size_t *place;       /* [m] scratch */
 	/* what a scan of an instance has met */
-	uint32_t	stamp;
-	uint32_t   *within;			/* [m] stamp: is in the instance */
-	uint32_t   *met;			/* [nf] stamp: the next three are set */
-	int64_t    *count;			/* [nf] rows */
-	double	   *score;			/* [nf] */
-	uint32_t   *chain;			/* [nf] units, linked by along */
-	uint32_t   *along;			/* [n] */
-	uint32_t   *touched;		/* [nf] classes met */
-	size_t		ntouched;
-	uint32_t   *loose;			/* [n] units at their fallback */
-	size_t		nloose;
-	bool		single;			/* every unit is one row */
-	uint32_t   *best;			/* [n] in, of the best solution saved */
-	double		best_cost;
+	uint32_t stamp;
+	uint32_t *within;  /* [m] stamp: is in the instance */
+	uint32_t *met;     /* [nf] stamp: the next three are set */
+	int64_t *count;    /* [nf] rows */
+	double *score;     /* [nf] */
+	uint32_t *chain;   /* [nf] units, linked by along */
+	uint32_t *along;   /* [n] */
+	uint32_t *touched; /* [nf] classes met */
+	size_t ntouched;
+	uint32_t *loose; /* [n] units at their fallback */
+	size_t nloose;
+	bool single;    /* every unit is one row */
+	uint32_t *best; /* [n] in, of the best solution saved */
+	double best_cost;
 } Search;
 
 /* Random numbers: xorshift64*. */
 static inline uint64_t
 search_next(Search *s)
 {
-	uint64_t	x = s->random;
+	uint64_t x = s->random;
 
 	x ^= x >> 12;
 	x ^= x << 25;
@@ -120,8 +120,8 @@ extern bool search_take(Search *s, uint32_t u, uint32_t f);
  * The cheapest assignment to the classes open (all of which it fills); flows
  * count classes in that order, then each type's fallback.
  */
-extern KanonStatus search_assign(const IlpModel *model, const IlpList *open, double *cost,
-								 KanonFlow **flows, size_t *nflows, KanonWatch *watch);
+extern KanonStatus search_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlow **flows,
+								 size_t *nflows, KanonWatch *watch);
 
 /*
  * Solves parts of the state exactly, one after the other, while the rest

@@ -17,7 +17,7 @@
 void
 search_put(Search *s, uint32_t u, uint32_t f)
 {
-	uint32_t	old = s->in[u];
+	uint32_t old = s->in[u];
 
 	s->cost += (search_cost(s, u, f) - search_cost(s, u, old)) * (double) s->rows[u];
 	if (old != NONE)
@@ -48,9 +48,9 @@ search_move(Search *s, uint32_t u, uint32_t f)
 {
 	if (s->nlog == s->log_room)
 	{
-		size_t		room = s->log_room * 2;
-		uint32_t   *unit = kanon_realloc(s->env, s->log_unit, room, sizeof(*unit));
-		uint32_t   *from;
+		size_t room = s->log_room * 2;
+		uint32_t *unit = kanon_realloc(s->env, s->log_unit, room, sizeof(*unit));
+		uint32_t *from;
 
 		if (unit == NULL)
 			return false;
@@ -85,7 +85,7 @@ search_cheapest(Search *s, uint32_t i)
 
 	for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
 	{
-		uint32_t	f = model->opt[p];
+		uint32_t f = model->opt[p];
 
 		if (model->w[f] >= model->c[i])
 			break;
@@ -105,7 +105,7 @@ search_dissolve(Search *s, uint32_t f)
 {
 	while (s->head[f] != NONE)
 	{
-		uint32_t	u = s->head[f];
+		uint32_t u = s->head[f];
 
 		if (!search_move(s, u, NONE))
 			return false;
@@ -118,7 +118,7 @@ search_dissolve(Search *s, uint32_t f)
 bool
 search_take(Search *s, uint32_t u, uint32_t f)
 {
-	uint32_t	old = s->in[u];
+	uint32_t old = s->in[u];
 
 	if (!search_move(s, u, f))
 		return false;
@@ -143,11 +143,11 @@ static void
 open_free(Search *s, uint32_t f)
 {
 	const IlpModel *model = s->model;
-	int64_t		rows = 0;
+	int64_t rows = 0;
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
-		uint32_t	i = model->type[p];
+		uint32_t i = model->type[p];
 
 		if (model->c[i] > model->w[f])
 			for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
@@ -159,7 +159,7 @@ open_free(Search *s, uint32_t f)
 		return;
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
-		uint32_t	i = model->type[p];
+		uint32_t i = model->type[p];
 
 		if (model->c[i] > model->w[f])
 			for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
@@ -170,8 +170,8 @@ open_free(Search *s, uint32_t f)
 
 typedef struct ByCost
 {
-	double		w;
-	uint32_t	f;
+	double w;
+	uint32_t f;
 } ByCost;
 
 static int
@@ -191,14 +191,14 @@ KanonStatus
 search_start(Search *s, const IlpList *start)
 {
 	const IlpModel *model = s->model;
-	ByCost	   *order = kanon_alloc(s->env, model->nf, 2 * sizeof(*order));
+	ByCost *order = kanon_alloc(s->env, model->nf, 2 * sizeof(*order));
 	KanonStatus status = KANON_OK;
 
 	if (order == NULL)
 		return KANON_NO_MEMORY;
 	start_closed(s);
 	for (size_t j = 0; start != NULL && j < start->n; j++)
-		order[j] = (ByCost) {model->w[start->v[j]], start->v[j]};
+		order[j] = (ByCost){model->w[start->v[j]], start->v[j]};
 	if (start != NULL)
 	{
 		kanon_sort(order, order + model->nf, start->n, sizeof(*order), compare_by_cost, NULL);
@@ -206,7 +206,7 @@ search_start(Search *s, const IlpList *start)
 			open_free(s, order[j].f);
 	}
 	for (uint32_t f = 0; f < model->nf; f++)
-		order[f] = (ByCost) {model->w[f], f};
+		order[f] = (ByCost){model->w[f], f};
 	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), compare_by_cost, NULL);
 	for (uint32_t j = 0; j < model->nf && status == KANON_OK; j++)
 	{
@@ -218,7 +218,7 @@ search_start(Search *s, const IlpList *start)
 	/* rows to spare move to cheaper classes opened since */
 	for (uint32_t u = 0; u < s->n; u++)
 	{
-		uint32_t	to = search_cheapest(s, s->type[u]);
+		uint32_t to = search_cheapest(s, s->type[u]);
 
 		if (search_cost(s, u, to) < search_cost(s, u, s->in[u]) &&
 			(s->in[u] == NONE || s->load[s->in[u]] - s->rows[u] >= model->k))
@@ -232,10 +232,10 @@ bool
 search_alloc(Search *s)
 {
 	const IlpModel *model = s->model;
-	KanonEnv   *env = s->env;
-	size_t		n = 0;
-	int64_t		most = INT64_MAX;
-	double		rows = 0;
+	KanonEnv *env = s->env;
+	size_t n = 0;
+	int64_t most = INT64_MAX;
+	double rows = 0;
 
 	for (uint32_t i = 0; i < model->m; i++)
 		rows += (double) model->n[i];
@@ -270,18 +270,17 @@ search_alloc(Search *s)
 	s->touched = kanon_alloc(env, model->nf, sizeof(*s->touched));
 	s->loose = kanon_alloc(env, n, sizeof(*s->loose));
 	s->best = kanon_alloc(env, n, sizeof(*s->best));
-	if (s->type == NULL || s->rows == NULL || s->first == NULL || s->in == NULL ||
-		s->next == NULL || s->prev == NULL || s->head == NULL || s->load == NULL ||
-		s->log_unit == NULL || s->log_from == NULL || s->freed == NULL ||
-		s->alternative == NULL || s->place == NULL || s->within == NULL || s->met == NULL ||
-		s->count == NULL || s->score == NULL || s->chain == NULL || s->along == NULL ||
+	if (s->type == NULL || s->rows == NULL || s->first == NULL || s->in == NULL || s->next == NULL ||
+		s->prev == NULL || s->head == NULL || s->load == NULL || s->log_unit == NULL || s->log_from == NULL ||
+		s->freed == NULL || s->alternative == NULL || s->place == NULL || s->within == NULL ||
+		s->met == NULL || s->count == NULL || s->score == NULL || s->chain == NULL || s->along == NULL ||
 		s->touched == NULL || s->loose == NULL || s->best == NULL)
 		return false;
 	n = 0;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		int64_t		left = model->n[i];
-		int64_t		units = left < most ? left : most;
+		int64_t left = model->n[i];
+		int64_t units = left < most ? left : most;
 
 		s->first[i] = n;
 		for (; units > 0; units--)
@@ -301,7 +300,7 @@ search_alloc(Search *s)
 void
 search_free(Search *s)
 {
-	KanonEnv   *env = s->env;
+	KanonEnv *env = s->env;
 
 	kanon_free(env, s->type);
 	kanon_free(env, s->rows);

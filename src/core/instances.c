@@ -30,14 +30,16 @@ kanon_watch_init(KanonWatch *watch, const KanonProblem *problem, const char *pha
 bool
 kanon_watch_poll(KanonWatch *watch)
 {
-	KanonEnv   *env = watch->env;
+	KanonEnv *env = watch->env;
 
 	watch->total += watch->work;
 	watch->work = 0;
-	if (!watch->cancelled && env->poll(env->arg, &(KanonProgress) {
-									   .phase = watch->phase,.share = watch->share,.rows_left = -1,
-									   .bounded = watch->bounded,.cost = watch->cost,.lower_bound = watch->bound
-									   }))
+	if (!watch->cancelled && env->poll(env->arg, &(KanonProgress){.phase = watch->phase,
+																  .share = watch->share,
+																  .rows_left = -1,
+																  .bounded = watch->bounded,
+																  .cost = watch->cost,
+																  .lower_bound = watch->bound}))
 		watch->cancelled = true;
 	if (!watch->late && watch->deadline < INFINITY && env->now(env->arg) >= watch->deadline)
 		watch->late = true;
@@ -52,15 +54,15 @@ kanon_watch_poll(KanonWatch *watch)
 void
 kanon_instances_grid(const KanonProblem *problem, KanonInstances *instances)
 {
-	double		unit = 0;
-	double		largest = 0;
-	double		total = 0;
-	double		rows = 0;
+	double unit = 0;
+	double largest = 0;
+	double total = 0;
+	double rows = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		double		a = problem->columns[c].weight;
-		double		b = unit;
+		double a = problem->columns[c].weight;
+		double b = unit;
 
 		largest = fmax(largest, a);
 		total += a;
@@ -71,7 +73,7 @@ kanon_instances_grid(const KanonProblem *problem, KanonInstances *instances)
 		}
 		while (b > 1e-9 * largest)
 		{
-			double		r = fmod(a, b);
+			double r = fmod(a, b);
 
 			if (b - r < 1e-9 * largest)
 				r = 0;
@@ -86,11 +88,11 @@ kanon_instances_grid(const KanonProblem *problem, KanonInstances *instances)
 	instances->integral = false;
 	if (unit > 0 && total / unit * rows < 1e12)
 	{
-		bool		whole = true;
+		bool whole = true;
 
 		for (int c = 0; c < problem->ncolumns; c++)
 		{
-			double		multiple = problem->columns[c].weight / unit;
+			double multiple = problem->columns[c].weight / unit;
 
 			/* all roundings together must stay far below one unit */
 			if (fabs(multiple - rint(multiple)) * rows * problem->ncolumns > 1e-4)
@@ -102,21 +104,18 @@ kanon_instances_grid(const KanonProblem *problem, KanonInstances *instances)
 			instances->integral = true;
 		}
 	}
-	instances->all_cost = kanon_instances_cost(problem, instances,
-											   kanon_pattern_all(problem->ncolumns));
+	instances->all_cost = kanon_instances_cost(problem, instances, kanon_pattern_all(problem->ncolumns));
 }
 
 double
-kanon_instances_cost(const KanonProblem *problem, const KanonInstances *instances,
-					 KanonPattern pattern)
+kanon_instances_cost(const KanonProblem *problem, const KanonInstances *instances, KanonPattern pattern)
 {
-	double		cost = 0;
+	double cost = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (pattern >> c & 1)
-			cost += instances->integral ?
-				rint(problem->columns[c].weight / instances->unit) :
-				problem->columns[c].weight / instances->unit;
+			cost += instances->integral ? rint(problem->columns[c].weight / instances->unit)
+										: problem->columns[c].weight / instances->unit;
 	return cost;
 }
 
@@ -134,27 +133,27 @@ kanon_instances_free(KanonEnv *env, KanonInstances *instances)
 typedef struct Builder
 {
 	const KanonProblem *problem;
-	KanonEnv   *env;
+	KanonEnv *env;
 	KanonWatch *watch;
 	KanonInstances *out;
 	KanonInstanceMode mode;
-	double		max_cost;
-	size_t		max_pairs;
-	size_t		pairs;
-	size_t		room;			/* for instances */
-	size_t		pair_room;
+	double max_cost;
+	size_t max_pairs;
+	size_t pairs;
+	size_t room; /* for instances */
+	size_t pair_room;
 	/* only those above a cost, as far as a sieve lets them through; NULL: all */
-	double		above;
-	const double *most;			/* [ntypes] a row type without more than a cost needs no instance of it */
-	KanonSieve	sieve;
-	void	   *sieve_arg;
-	uint32_t   *sifted;			/* [ntypes] */
+	double above;
+	const double *most; /* [ntypes] a row type without more than a cost needs no instance of it */
+	KanonSieve sieve;
+	void *sieve_arg;
+	uint32_t *sifted; /* [ntypes] */
 	/* every combination: */
-	uint32_t  **level;			/* per depth, row types grouped */
-	uint32_t  **code_rows;		/* per depth, places by code */
+	uint32_t **level;     /* per depth, row types grouped */
+	uint32_t **code_rows; /* per depth, places by code */
 	/* lists: */
 	KanonPattern *patterns;
-	size_t		npatterns;
+	size_t npatterns;
 } Builder;
 
 /* Appends an instance; its types must ascend. */
@@ -174,8 +173,8 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 		return KANON_TOO_LARGE;
 	if (out->n + 1 >= b->room)
 	{
-		size_t		room = b->room * 2;
-		void	   *p;
+		size_t room = b->room * 2;
+		void *p;
 
 		if ((p = kanon_realloc(b->env, out->pattern, room, sizeof(*out->pattern))) == NULL)
 			return KANON_NO_MEMORY;
@@ -190,8 +189,8 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 	}
 	if (b->pairs + ntypes > b->pair_room)
 	{
-		size_t		room = b->pair_room + b->pair_room / 2 + ntypes;
-		void	   *p = kanon_realloc(b->env, out->type, room, sizeof(*out->type));
+		size_t room = b->pair_room + b->pair_room / 2 + ntypes;
+		void *p = kanon_realloc(b->env, out->type, room, sizeof(*out->type));
 
 		if (p == NULL)
 			return KANON_NO_MEMORY;
@@ -230,7 +229,7 @@ varying(Builder *b, const uint32_t *types, uint32_t ntypes, KanonPattern open)
 	for (uint32_t j = 1; j < ntypes && same != 0; j++)
 		for (KanonPattern rest = same; rest != 0; rest &= rest - 1)
 		{
-			int			c = __builtin_ctzll(rest);
+			int c = __builtin_ctzll(rest);
 
 			if (columns[c].code[types[j]] != columns[c].code[types[0]])
 				same &= ~((KanonPattern) 1 << c);
@@ -244,18 +243,17 @@ varying(Builder *b, const uint32_t *types, uint32_t ntypes, KanonPattern open)
  * earlier column is new, and all closed parts are found so.
  */
 static KanonStatus
-extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPattern pattern,
-	   int core)
+extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPattern pattern, int core)
 {
 	const KanonProblem *problem = b->problem;
 	KanonStatus status;
-	uint32_t   *part = b->level[depth];
-	uint32_t   *place = b->code_rows[depth];
+	uint32_t *part = b->level[depth];
+	uint32_t *place = b->code_rows[depth];
 
 	for (int c = core + 1; c < problem->ncolumns; c++)
 	{
 		const uint32_t *code = problem->columns[c].code;
-		uint32_t	at = 0;
+		uint32_t at = 0;
 
 		if ((pattern >> c & 1) == 0)
 			continue;
@@ -268,11 +266,11 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 			place[code[types[j]]]++;
 		for (uint32_t j = 0; j < ntypes; j++)
 		{
-			uint32_t	v = code[types[j]];
+			uint32_t v = code[types[j]];
 
 			if ((place[v] & 0x80000000u) == 0)
 			{
-				uint32_t	count = place[v];
+				uint32_t count = place[v];
 
 				place[v] = at | 0x80000000u;
 				at += count;
@@ -286,7 +284,7 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 		{
 			KanonPattern open = pattern & ~((KanonPattern) 1 << c);
 			KanonPattern closed;
-			int64_t		rows = 0;
+			int64_t rows = 0;
 
 			for (hi = lo; hi < ntypes && code[part[hi]] == code[part[lo]]; hi++)
 				rows += problem->rows[part[hi]];
@@ -294,18 +292,16 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 				continue;
 			closed = varying(b, part + lo, hi - lo, open);
 			if ((open & ~closed & (((KanonPattern) 1 << c) - 1)) != 0)
-				continue;		/* found from that earlier column */
+				continue; /* found from that earlier column */
 			{
-				double		cost = kanon_instances_cost(problem, b->out, closed);
+				double cost = kanon_instances_cost(problem, b->out, closed);
 
 				if (is_barren(b, cost, part + lo, hi - lo))
 					continue;
-				if (cost <= b->max_cost &&
-					(status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
+				if (cost <= b->max_cost && (status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
 					return status;
 			}
-			if (closed != 0 &&
-				(status = extend(b, depth + 1, part + lo, hi - lo, closed, c)) != KANON_OK)
+			if (closed != 0 && (status = extend(b, depth + 1, part + lo, hi - lo, closed, c)) != KANON_OK)
 				return status;
 		}
 	}
@@ -316,10 +312,10 @@ static KanonStatus
 build_every(Builder *b)
 {
 	const KanonProblem *problem = b->problem;
-	int			depth = problem->ncolumns;
-	uint32_t   *types = kanon_alloc(b->env, problem->ntypes, sizeof(*types));
+	int depth = problem->ncolumns;
+	uint32_t *types = kanon_alloc(b->env, problem->ntypes, sizeof(*types));
 	KanonStatus status = KANON_NO_MEMORY;
-	uint32_t	distinct = 1;
+	uint32_t distinct = 1;
 
 	for (int c = 0; c < depth; c++)
 		if (problem->columns[c].distinct > distinct)
@@ -337,8 +333,8 @@ build_every(Builder *b)
 	{
 		KanonPattern all = kanon_pattern_all(depth);
 		KanonPattern root = varying(b, types, problem->ntypes, all);
-		double		cost = kanon_instances_cost(problem, b->out, root);
-		int64_t		rows = 0;
+		double cost = kanon_instances_cost(problem, b->out, root);
+		int64_t rows = 0;
 
 		status = KANON_OK;
 		for (uint32_t i = 0; i < problem->ntypes; i++)
@@ -366,9 +362,9 @@ done:
 typedef struct FirstCache
 {
 	KanonPattern *key;
-	uint32_t   *value;			/* position + 1; 0: empty */
-	size_t		size;			/* a power of two */
-	size_t		used;
+	uint32_t *value; /* position + 1; 0: empty */
+	size_t size;     /* a power of two */
+	size_t used;
 } FirstCache;
 
 static uint64_t
@@ -384,8 +380,8 @@ mix64(uint64_t x)
 static size_t
 first_covering(Builder *b, FirstCache *cache, KanonPattern varies)
 {
-	size_t		at = mix64(varies) & (cache->size - 1);
-	size_t		p;
+	size_t at = mix64(varies) & (cache->size - 1);
+	size_t p;
 
 	while (cache->value[at] != 0 && cache->key[at] != varies)
 		at = (at + 1) & (cache->size - 1);
@@ -411,28 +407,28 @@ first_covering(Builder *b, FirstCache *cache, KanonPattern varies)
  * more) it is not needed.
  */
 static KanonStatus
-build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t table_size,
-			  uint32_t *group, uint32_t *first, uint32_t *at, uint32_t *types)
+build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t table_size, uint32_t *group,
+			  uint32_t *first, uint32_t *at, uint32_t *types)
 {
 	const KanonProblem *problem = b->problem;
 	KanonPattern keep = kanon_pattern_all(problem->ncolumns) & ~b->patterns[p];
-	double		cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
-	uint32_t	ngroups = 0;
+	double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
+	uint32_t ngroups = 0;
 
 	memset(table, 0, table_size * sizeof(*table));
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		uint64_t	hash = 0;
-		size_t		slot;
+		uint64_t hash = 0;
+		size_t slot;
 
 		for (KanonPattern rest = keep; rest != 0; rest &= rest - 1)
-			hash = (hash ^ problem->columns[__builtin_ctzll(rest)].code[i]) *
-				UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+			hash = (hash ^ problem->columns[__builtin_ctzll(rest)].code[i]) * UINT64_C(0x9e3779b97f4a7c15) +
+				   (hash >> 29);
 		slot = mix64(hash) & (table_size - 1);
 		for (; table[slot] != 0; slot = (slot + 1) & (table_size - 1))
 		{
-			uint32_t	j = first[table[slot] - 1];
-			bool		equal = true;
+			uint32_t j = first[table[slot] - 1];
+			bool equal = true;
 
 			for (KanonPattern rest = keep; rest != 0 && equal; rest &= rest - 1)
 			{
@@ -455,11 +451,11 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 			return KANON_CANCELLED;
 	}
 	{
-		uint32_t	sum = 0;
+		uint32_t sum = 0;
 
 		for (uint32_t g = 0; g < ngroups; g++)
 		{
-			uint32_t	count = at[g];
+			uint32_t count = at[g];
 
 			at[g] = sum;
 			sum += count;
@@ -469,8 +465,8 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 		types[at[group[i]]++] = i;
 	for (uint32_t g = 0, lo = 0; g < ngroups; lo = at[g++])
 	{
-		uint32_t	n = at[g] - lo;
-		int64_t		rows = 0;
+		uint32_t n = at[g] - lo;
+		int64_t rows = 0;
 		KanonStatus status;
 
 		for (uint32_t j = lo; j < at[g]; j++)
@@ -499,11 +495,11 @@ static KanonStatus
 build_list(Builder *b)
 {
 	const KanonProblem *problem = b->problem;
-	size_t		nt = problem->ntypes;
-	size_t		table_size = 16;
-	uint32_t   *table = NULL;
-	uint32_t   *work = NULL;
-	FirstCache	cache = {.size = 1 << 16};
+	size_t nt = problem->ntypes;
+	size_t table_size = 16;
+	uint32_t *table = NULL;
+	uint32_t *work = NULL;
+	FirstCache cache = {.size = 1 << 16};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	while (table_size < 2 * nt)
@@ -517,12 +513,12 @@ build_list(Builder *b)
 	status = KANON_OK;
 	for (size_t p = 0; p < b->npatterns && status == KANON_OK; p++)
 	{
-		double		cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
+		double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
 
 		if (b->patterns[p] == kanon_pattern_all(problem->ncolumns) || cost > b->max_cost)
 			continue;
-		status = build_pattern(b, p, &cache, table, table_size, work, work + nt,
-							   work + 2 * nt, work + 3 * nt);
+		status =
+			build_pattern(b, p, &cache, table, table_size, work, work + nt, work + 2 * nt, work + 3 * nt);
 	}
 done:
 	kanon_free(b->env, table);
@@ -539,8 +535,8 @@ every_combination(const KanonProblem *problem)
 	const KanonMask *mask = &problem->mask;
 
 	return mask->list == NULL && mask->never == 0 && mask->always == 0 && mask->nrules == 0 &&
-		(mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
-		mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+		   (mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
+		   mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
 /* Builds what the builder says. */
@@ -587,25 +583,36 @@ build(Builder b)
 }
 
 KanonStatus
-kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost,
-					  size_t max_pairs, KanonWatch *watch, KanonInstances *out,
-					  KanonReport *report)
+kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost, size_t max_pairs,
+					  KanonWatch *watch, KanonInstances *out, KanonReport *report)
 {
-	Builder		b = {.problem = problem,.env = problem->env,.watch = watch,.out = out,
-		.mode = mode,.max_cost = max_cost,.max_pairs = max_pairs};
+	Builder b = {.problem = problem,
+				 .env = problem->env,
+				 .watch = watch,
+				 .out = out,
+				 .mode = mode,
+				 .max_cost = max_cost,
+				 .max_pairs = max_pairs};
 
 	(void) report;
 	return build(b);
 }
 
 KanonStatus
-kanon_instances_above(const KanonProblem *problem, double above, const double *most,
-					  KanonSieve sieve, void *arg, size_t max_pairs, KanonWatch *watch,
-					  KanonInstances *out)
+kanon_instances_above(const KanonProblem *problem, double above, const double *most, KanonSieve sieve,
+					  void *arg, size_t max_pairs, KanonWatch *watch, KanonInstances *out)
 {
-	Builder		b = {.problem = problem,.env = problem->env,.watch = watch,.out = out,
-		.mode = KANON_INSTANCES_CLOSED,.max_cost = INFINITY,.max_pairs = max_pairs,
-		.above = above,.most = most,.sieve = sieve,.sieve_arg = arg};
+	Builder b = {.problem = problem,
+				 .env = problem->env,
+				 .watch = watch,
+				 .out = out,
+				 .mode = KANON_INSTANCES_CLOSED,
+				 .max_cost = INFINITY,
+				 .max_pairs = max_pairs,
+				 .above = above,
+				 .most = most,
+				 .sieve = sieve,
+				 .sieve_arg = arg};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(out, 0, sizeof(*out));

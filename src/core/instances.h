@@ -16,18 +16,18 @@
  */
 typedef struct KanonWatch
 {
-	KanonEnv   *env;
+	KanonEnv *env;
 	const char *phase;
-	double		share;			/* of the phase done, for the progress report */
-	bool		within;			/* searches within a phase do not tell their share */
-	bool		bounded;		/* the next two are known, for the report, too */
-	double		cost;			/* of the best solution so far */
-	double		bound;			/* of all */
-	double		deadline;		/* env->now when time is up; INFINITY: never */
-	int64_t		work;			/* steps since the last poll */
-	int64_t		total;			/* steps up to the last poll */
-	bool		cancelled;
-	bool		late;
+	double share;    /* of the phase done, for the progress report */
+	bool within;     /* searches within a phase do not tell their share */
+	bool bounded;    /* the next two are known, for the report, too */
+	double cost;     /* of the best solution so far */
+	double bound;    /* of all */
+	double deadline; /* env->now when time is up; INFINITY: never */
+	int64_t work;    /* steps since the last poll */
+	int64_t total;   /* steps up to the last poll */
+	bool cancelled;
+	bool late;
 } KanonWatch;
 
 /* So much of the phase's work is done. */
@@ -69,22 +69,22 @@ kanon_watch(KanonWatch *watch, int64_t steps)
  */
 typedef struct KanonInstances
 {
-	uint32_t	n;
-	KanonPattern *pattern;		/* [n] */
-	double	   *cost;			/* [n] of a row in it */
-	size_t	   *start;			/* [n + 1] into type */
-	uint32_t   *type;			/* row types compatible with each, ascending */
-	double		all_cost;		/* of a fully suppressed row */
-	double		unit;
-	bool		integral;
-	size_t		patterns;		/* in the mask; 0: every combination */
-	double		max_cost;		/* instances above this cost (in units) are missing */
+	uint32_t n;
+	KanonPattern *pattern; /* [n] */
+	double *cost;          /* [n] of a row in it */
+	size_t *start;         /* [n + 1] into type */
+	uint32_t *type;        /* row types compatible with each, ascending */
+	double all_cost;       /* of a fully suppressed row */
+	double unit;
+	bool integral;
+	size_t patterns; /* in the mask; 0: every combination */
+	double max_cost; /* instances above this cost (in units) are missing */
 } KanonInstances;
 
 typedef enum KanonInstanceMode
 {
-	KANON_INSTANCES_ALL,		/* every live one (for oracles) */
-	KANON_INSTANCES_CLOSED		/* those not within one that costs no more */
+	KANON_INSTANCES_ALL,   /* every live one (for oracles) */
+	KANON_INSTANCES_CLOSED /* those not within one that costs no more */
 } KanonInstanceMode;
 
 /*
@@ -92,25 +92,23 @@ typedef enum KanonInstanceMode
  * hold more than max_pairs row types in all, or the mask has too many patterns,
  * or when time is up (watch->late).  Failing leaves the grid of the costs.
  */
-extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode,
-										 double max_cost, size_t max_pairs,
-										 KanonWatch *watch, KanonInstances *out,
+extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost,
+										 size_t max_pairs, KanonWatch *watch, KanonInstances *out,
 										 KanonReport *report);
 
 /*
  * What of an instance is wanted: writes the row types and returns their number
  * (0: nothing).
  */
-typedef uint32_t (*KanonSieve) (void *arg, double cost, const uint32_t *types, uint32_t ntypes,
-								uint32_t *kept);
+typedef uint32_t (*KanonSieve)(void *arg, double cost, const uint32_t *types, uint32_t ntypes,
+							   uint32_t *kept);
 
 /*
  * The closed live instances that cost more than `above`, as the sieve leaves
  * them.  It may be spared those of which no row type i has most[i] > above.
  */
-extern KanonStatus kanon_instances_above(const KanonProblem *problem, double above,
-										 const double *most, KanonSieve sieve, void *arg,
-										 size_t max_pairs, KanonWatch *watch,
+extern KanonStatus kanon_instances_above(const KanonProblem *problem, double above, const double *most,
+										 KanonSieve sieve, void *arg, size_t max_pairs, KanonWatch *watch,
 										 KanonInstances *out);
 extern void kanon_instances_free(KanonEnv *env, KanonInstances *instances);
 

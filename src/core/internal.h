@@ -24,21 +24,21 @@
 typedef struct KanonListed
 {
 	KanonPattern pattern;
-	size_t		place;
+	size_t place;
 } KanonListed;
 
 struct KanonMaskIndex
 {
 	const KanonProblem *problem;
-	KanonPattern all;			/* the all-suppressed pattern */
-	KanonPattern last;			/* columns that are their quasi-identifier's last level */
-	int64_t		weight[KANON_MAX_COLUMNS];	/* fixed point */
-	double		log_distinct[KANON_MAX_COLUMNS];
-	int64_t		max_level;		/* of max_cost */
+	KanonPattern all;                  /* the all-suppressed pattern */
+	KanonPattern last;                 /* columns that are their quasi-identifier's last level */
+	int64_t weight[KANON_MAX_COLUMNS]; /* fixed point */
+	double log_distinct[KANON_MAX_COLUMNS];
+	int64_t max_level; /* of max_cost */
 
 	/* a list: without doubles and the all-suppressed pattern, by pattern */
 	KanonListed *listed;
-	size_t		nlisted;
+	size_t nlisted;
 
 	/*
 	 * Rules.  Each says that one decision forces another, so a partial
@@ -46,19 +46,19 @@ struct KanonMaskIndex
 	 * or-ing masks, and is then contradictory at once or can be completed by
 	 * keeping every undecided column.
 	 */
-	bool		none;			/* only the all-suppressed pattern fulfils the rules */
-	KanonPattern go;			/* goes in every pattern */
-	KanonPattern stay;			/* stays in every pattern but the all-suppressed one */
-	KanonPattern go_go[KANON_MAX_COLUMNS];	/* c goes: these go, c among them */
-	KanonPattern go_stay[KANON_MAX_COLUMNS];	/* c goes: these stay */
-	KanonPattern stay_stay[KANON_MAX_COLUMNS];	/* c stays: these stay, c among them */
+	bool none;                                 /* only the all-suppressed pattern fulfils the rules */
+	KanonPattern go;                           /* goes in every pattern */
+	KanonPattern stay;                         /* stays in every pattern but the all-suppressed one */
+	KanonPattern go_go[KANON_MAX_COLUMNS];     /* c goes: these go, c among them */
+	KanonPattern go_stay[KANON_MAX_COLUMNS];   /* c goes: these stay */
+	KanonPattern stay_stay[KANON_MAX_COLUMNS]; /* c stays: these stay, c among them */
 };
 
 /* Sum of fixed-point weights over a pattern. */
 static inline int64_t
 kanon_fixed_cost(const KanonMaskIndex *index, KanonPattern pattern)
 {
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	for (; pattern != 0; pattern &= pattern - 1)
 		sum += index->weight[__builtin_ctzll(pattern)];
@@ -79,11 +79,11 @@ kanon_fixed_level(int64_t fixed)
 /* When to poll, and what to say then. */
 typedef struct KanonPace
 {
-	KanonEnv   *env;
+	KanonEnv *env;
 	const char *phase;
-	double		share;
-	int64_t		rows_left;
-	uint64_t	work;			/* since the last poll */
+	double share;
+	int64_t rows_left;
+	uint64_t work; /* since the last poll */
 } KanonPace;
 
 /* Some work was done: true if the host wants to stop. */
@@ -94,9 +94,9 @@ kanon_stop(KanonPace *pace, uint64_t work)
 	if (pace->work < KANON_POLL_WORK)
 		return false;
 	pace->work = 0;
-	return pace->env->poll(pace->env->arg, &(KanonProgress) {
-						   .phase = pace->phase,.share = pace->share,.rows_left = pace->rows_left
-						   });
+	return pace->env->poll(
+		pace->env->arg,
+		&(KanonProgress){.phase = pace->phase, .share = pace->share, .rows_left = pace->rows_left});
 }
 
 /* Rows that every class has. */
@@ -122,12 +122,11 @@ kanon_by_types(const KanonProblem *problem)
  * types need not be at hand: NULL).
  */
 static inline bool
-kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
-					size_t ntypes, int64_t rows)
+kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts, size_t ntypes,
+					int64_t rows)
 {
-	return rows >= kanon_least_rows(problem)
-		&& (problem->privacy == NULL
-			|| kanon_privacy_allows(problem, types, counts, ntypes, false, NULL));
+	return rows >= kanon_least_rows(problem) &&
+		   (problem->privacy == NULL || kanon_privacy_allows(problem, types, counts, ntypes, false, NULL));
 }
 
 /*
@@ -135,18 +134,16 @@ kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const in
  * There may be fewer than k of them, but what they say must keep the other rules.
  */
 static inline bool
-kanon_rest_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
-				   size_t ntypes)
+kanon_rest_allowed(const KanonProblem *problem, const uint32_t *types, const int64_t *counts, size_t ntypes)
 {
-	return problem->privacy == NULL
-		|| kanon_privacy_allows(problem, types, counts, ntypes, true, NULL);
+	return problem->privacy == NULL || kanon_privacy_allows(problem, types, counts, ntypes, true, NULL);
 }
 
 /* mask.c: the columns that are the last level of their quasi-identifier. */
 extern KanonPattern kanon_last_levels(const KanonProblem *problem);
 
 /* mask.c: orders different patterns of equal cost, neither of them the all-suppressed one. */
-extern int	kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPattern b);
+extern int kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPattern b);
 
 /* Quasi-identifiers that a pattern suppresses whole; last as above. */
 static inline int
@@ -163,14 +160,13 @@ kanon_levels_allow(KanonPattern last, KanonPattern pattern)
 }
 
 /* release.c: orders what two cells of a column show; 0: the same. */
-extern int	kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
+extern int kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
 
 /* Is what a cell shows true of a code? */
 extern bool kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code);
 
 /* As kanon_compare_shown, of cells of two releases. */
-extern int	kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *other,
-								KanonCell b);
+extern int kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *other, KanonCell b);
 
 /* A range or a set: what stands for values that differ. */
 static inline bool
@@ -200,21 +196,21 @@ extern KanonStatus kanon_measure_loss(const KanonProblem *problem, const KanonRe
  * freeform_flow.c: is there a graph in which each of as many records as rows has
  * exactly k, among the matches of class i with type[start[i]..start[i + 1])?
  */
-extern KanonStatus kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release,
-										  int64_t k, const size_t *start, const uint32_t *type,
-										  KanonPace *pace, bool *regular);
+extern KanonStatus kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
+										  const size_t *start, const uint32_t *type, KanonPace *pace,
+										  bool *regular);
 
 /* sort.c */
-typedef int (*KanonCompare) (const void *a, const void *b, void *arg);
+typedef int (*KanonCompare)(const void *a, const void *b, void *arg);
 
 /*
  * Stable merge sort; scratch has room for count items.  qsort_r is no
  * alternative: glibc's takes memory behind the host's back.
  */
-extern void kanon_sort(void *items, void *scratch, size_t count, size_t size,
-					   KanonCompare compare, void *arg);
+extern void kanon_sort(void *items, void *scratch, size_t count, size_t size, KanonCompare compare,
+					   void *arg);
 
 /* Of uint32_t, ascending. */
-extern int	kanon_compare_numbers(const void *a, const void *b, void *arg);
+extern int kanon_compare_numbers(const void *a, const void *b, void *arg);
 
 #endif

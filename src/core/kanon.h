@@ -29,27 +29,27 @@
 typedef enum KanonStatus
 {
 	KANON_OK = 0,
-	KANON_CANCELLED,			/* env->poll asked to stop */
-	KANON_NO_MEMORY,			/* env->alloc refused; env->refused has the size */
-	KANON_INFEASIBLE,			/* proven: no release fulfils the rules */
-	KANON_NOT_FOUND,			/* a heuristic found none; one may exist */
-	KANON_TOO_LARGE,			/* beyond the solver's limit; report says which */
-	KANON_UNAVAILABLE,			/* built without the library it needs */
-	KANON_UNSUPPORTED,			/* the solver does not take one of the privacy rules */
-	KANON_RESIDUAL,				/* rows are left over and residual is ERROR */
-	KANON_REST_FORBIDDEN,		/* rows are left over which privacy rules forbid to publish as such */
-	KANON_BROKEN				/* a solver's release failed the core's own check */
+	KANON_CANCELLED,      /* env->poll asked to stop */
+	KANON_NO_MEMORY,      /* env->alloc refused; env->refused has the size */
+	KANON_INFEASIBLE,     /* proven: no release fulfils the rules */
+	KANON_NOT_FOUND,      /* a heuristic found none; one may exist */
+	KANON_TOO_LARGE,      /* beyond the solver's limit; report says which */
+	KANON_UNAVAILABLE,    /* built without the library it needs */
+	KANON_UNSUPPORTED,    /* the solver does not take one of the privacy rules */
+	KANON_RESIDUAL,       /* rows are left over and residual is ERROR */
+	KANON_REST_FORBIDDEN, /* rows are left over which privacy rules forbid to publish as such */
+	KANON_BROKEN          /* a solver's release failed the core's own check */
 } KanonStatus;
 
 /* How far a solver is. */
 typedef struct KanonProgress
 {
-	const char *phase;			/* its name */
-	double		share;			/* of it done, in [0,1]; 0: not known */
-	int64_t		rows_left;		/* to place; -1: not known */
-	bool		bounded;		/* the next two are known */
-	double		cost;			/* of the best release so far */
-	double		lower_bound;	/* of every release */
+	const char *phase;  /* its name */
+	double share;       /* of it done, in [0,1]; 0: not known */
+	int64_t rows_left;  /* to place; -1: not known */
+	bool bounded;       /* the next two are known */
+	double cost;        /* of the best release so far */
+	double lower_bound; /* of every release */
 } KanonProgress;
 
 /*
@@ -61,14 +61,14 @@ typedef struct KanonProgress
  */
 typedef struct KanonEnv
 {
-	void	   *arg;
-	void	   *(*alloc) (void *arg, size_t size);
-	void	   *(*realloc) (void *arg, void *ptr, size_t size); /* ptr may be NULL */
-	void		(*free) (void *arg, void *ptr); /* ptr may be NULL */
-	bool		(*poll) (void *arg, const KanonProgress *progress);
-	double		(*now) (void *arg); /* seconds, monotonic */
-	size_t		refused;		/* out: bytes of the request that failed */
-	size_t		foreign;		/* bytes a linked library may take beside alloc; 0: no limit */
+	void *arg;
+	void *(*alloc)(void *arg, size_t size);
+	void *(*realloc)(void *arg, void *ptr, size_t size); /* ptr may be NULL */
+	void (*free)(void *arg, void *ptr);                  /* ptr may be NULL */
+	bool (*poll)(void *arg, const KanonProgress *progress);
+	double (*now)(void *arg); /* seconds, monotonic */
+	size_t refused;           /* out: bytes of the request that failed */
+	size_t foreign;           /* bytes a linked library may take beside alloc; 0: no limit */
 } KanonEnv;
 
 /* Bit c set: column c is suppressed. */
@@ -76,17 +76,17 @@ typedef uint64_t KanonPattern;
 
 typedef enum KanonOrder
 {
-	KANON_ORDER_GIVEN,			/* equal cost: as listed */
-	KANON_ORDER_LEFT,			/* equal cost: compare from the left, keep before suppress */
-	KANON_ORDER_DOMAIN			/* equal cost: larger product of the suppressed columns'
+	KANON_ORDER_GIVEN, /* equal cost: as listed */
+	KANON_ORDER_LEFT,  /* equal cost: compare from the left, keep before suppress */
+	KANON_ORDER_DOMAIN /* equal cost: larger product of the suppressed columns'
 								 * distinct counts first, then as LEFT */
 } KanonOrder;
 
 typedef enum KanonRuleKind
 {
-	KANON_TOGETHER,				/* all of `columns` suppressed or none */
-	KANON_AT_MOST_ONE,			/* at most one of `columns` suppressed */
-	KANON_IMPLIES				/* one of `columns` suppressed: all of `implied` too */
+	KANON_TOGETHER,    /* all of `columns` suppressed or none */
+	KANON_AT_MOST_ONE, /* at most one of `columns` suppressed */
+	KANON_IMPLIES      /* one of `columns` suppressed: all of `implied` too */
 } KanonRuleKind;
 
 typedef struct KanonRule
@@ -106,14 +106,14 @@ typedef struct KanonRule
 typedef struct KanonMask
 {
 	const KanonPattern *list;
-	size_t		nlist;
-	KanonOrder	order;
-	KanonPattern never;			/* columns that stay */
-	KanonPattern always;		/* columns that go */
-	int			max_suppressed; /* quasi-identifiers suppressed whole, at most; negative: no limit */
-	double		max_cost;		/* cost at most; INFINITY: no limit */
+	size_t nlist;
+	KanonOrder order;
+	KanonPattern never;  /* columns that stay */
+	KanonPattern always; /* columns that go */
+	int max_suppressed;  /* quasi-identifiers suppressed whole, at most; negative: no limit */
+	double max_cost;     /* cost at most; INFINITY: no limit */
 	const KanonRule *rules;
-	int			nrules;
+	int nrules;
 } KanonMask;
 
 /*
@@ -131,54 +131,54 @@ typedef struct KanonMask
  */
 typedef struct KanonColumn
 {
-	const uint32_t *code;		/* [ntypes] */
-	uint32_t	distinct;		/* number of distinct values, NULL among them */
-	double		weight;			/* cost of suppressing one cell (over the level before), >= 0, finite */
-	const double *number;		/* [distinct] for a numerical column (NaN: NULL), else NULL; level 0 only */
-	int			level;			/* of its quasi-identifier; 0: the values themselves */
-	bool		has_null;		/* its last code is NULL */
+	const uint32_t *code; /* [ntypes] */
+	uint32_t distinct;    /* number of distinct values, NULL among them */
+	double weight;        /* cost of suppressing one cell (over the level before), >= 0, finite */
+	const double *number; /* [distinct] for a numerical column (NaN: NULL), else NULL; level 0 only */
+	int level;            /* of its quasi-identifier; 0: the values themselves */
+	bool has_null;        /* its last code is NULL */
 } KanonColumn;
 
 /* What happens to the rows (fewer than k) that are left for no class. */
 typedef enum KanonResidual
 {
-	KANON_RESIDUAL_SUPPRESS,	/* published fully suppressed, though fewer than k */
-	KANON_RESIDUAL_DROP,		/* left out */
-	KANON_RESIDUAL_ERROR		/* KANON_RESIDUAL (an exact solver avoids it if it can) */
+	KANON_RESIDUAL_SUPPRESS, /* published fully suppressed, though fewer than k */
+	KANON_RESIDUAL_DROP,     /* left out */
+	KANON_RESIDUAL_ERROR     /* KANON_RESIDUAL (an exact solver avoids it if it can) */
 } KanonResidual;
 
 typedef struct KanonProblem
 {
-	KanonEnv   *env;
-	int			ncolumns;		/* 1 .. KANON_MAX_COLUMNS */
+	KanonEnv *env;
+	int ncolumns;               /* 1 .. KANON_MAX_COLUMNS */
 	const KanonColumn *columns; /* [ncolumns], most important first; the first is of level 0 */
-	uint32_t	ntypes;			/* row types, pairwise different (with extra), in ascending order of codes */
-	const int64_t *rows;		/* [ntypes], > 0: rows of each type; their sum fits, too */
-	int64_t		k;				/* least rows of a class */
+	uint32_t ntypes;            /* row types, pairwise different (with extra), in ascending order of codes */
+	const int64_t *rows;        /* [ntypes], > 0: rows of each type; their sum fits, too */
+	int64_t k;                  /* least rows of a class */
 
 	/*
 	 * Rules beyond k (privacy.h), or NULL: what they look at are further columns
 	 * by which row types differ, sensitive values and persons.
 	 */
 	struct KanonPrivacy *privacy;
-	int			nextra;			/* <= 64 */
-	const KanonColumn *extra;	/* [nextra] level 0, no weight; every code occurs */
+	int nextra;               /* <= 64 */
+	const KanonColumn *extra; /* [nextra] level 0, no weight; every code occurs */
 
 	/* Rules about populations (population.h), which kanon_solve_full_domain takes. */
-	int			npopulations;
-	const struct KanonPopulation *populations;	/* [npopulations] */
-	bool		k_map;			/* k is asked of a population: a class may have any number of rows */
-	KanonMask	mask;
+	int npopulations;
+	const struct KanonPopulation *populations; /* [npopulations] */
+	bool k_map; /* k is asked of a population: a class may have any number of rows */
+	KanonMask mask;
 	KanonResidual residual;
-	double		time_limit;		/* seconds; INFINITY: none */
-	double		gap;			/* stop at this relative gap */
-	uint64_t	seed;
-	double		effort;			/* work of an anytime solver; 1 is its normal */
+	double time_limit; /* seconds; INFINITY: none */
+	double gap;        /* stop at this relative gap */
+	uint64_t seed;
+	double effort; /* work of an anytime solver; 1 is its normal */
 
 	/* what only one family of solvers is told; NULL for the others */
-	const struct KanonFullDomainOptions *full_domain;	/* full_domain.h */
-	const struct KanonClusterOptions *cluster;	/* cluster.h */
-	const struct KanonFreeformOptions *freeform;	/* freeform.h */
+	const struct KanonFullDomainOptions *full_domain; /* full_domain.h */
+	const struct KanonClusterOptions *cluster;        /* cluster.h */
+	const struct KanonFreeformOptions *freeform;      /* freeform.h */
 } KanonProblem;
 
 /*
@@ -189,31 +189,31 @@ typedef struct KanonProblem
  */
 typedef enum KanonShow
 {
-	KANON_SHOW_NOTHING,			/* suppressed; the cell's code is 0 */
-	KANON_SHOW_VALUE,			/* the value with this code */
-	KANON_SHOW_RANGE,			/* pool[code] .. pool[code + 1]: the least and the largest code; no NULL */
-	KANON_SHOW_SET				/* pool[code] codes, ascending, from pool[code + 1] on; NULL may be one */
+	KANON_SHOW_NOTHING, /* suppressed; the cell's code is 0 */
+	KANON_SHOW_VALUE,   /* the value with this code */
+	KANON_SHOW_RANGE,   /* pool[code] .. pool[code + 1]: the least and the largest code; no NULL */
+	KANON_SHOW_SET      /* pool[code] codes, ascending, from pool[code + 1] on; NULL may be one */
 } KanonShow;
 
 /* Four bytes: at ten million row types the cells are a fifth of a release. */
 typedef struct KanonCell
 {
-	uint32_t	show:3;			/* KanonShow */
-	uint32_t	code:29;		/* or a place in the release's pool */
+	uint32_t show : 3;  /* KanonShow */
+	uint32_t code : 29; /* or a place in the release's pool */
 } KanonCell;
 
 typedef struct KanonClass
 {
 	KanonPattern pattern;
-	int64_t		rows;			/* rows that flow in */
+	int64_t rows; /* rows that flow in */
 } KanonClass;
 
 /* rows of a row type that go to a class (or to KANON_DROPPED). */
 typedef struct KanonFlow
 {
-	uint32_t	type;
-	uint32_t	class_;
-	int64_t		rows;
+	uint32_t type;
+	uint32_t class_;
+	int64_t rows;
 } KanonFlow;
 
 /*
@@ -225,82 +225,78 @@ typedef struct KanonFlow
  */
 typedef struct KanonRelease
 {
-	uint32_t	nclasses;
-	KanonClass *classes;		/* [nclasses] */
-	KanonCell  *cells;			/* [nclasses * ncolumns], class by class */
-	size_t		nflows;
-	KanonFlow  *flows;			/* [nflows] */
-	int64_t		dropped;		/* rows left out */
-	size_t		npool;			/* <= 2^29 */
-	uint32_t   *pool;			/* [npool] what ranges and sets hold; NULL: there are none */
+	uint32_t nclasses;
+	KanonClass *classes; /* [nclasses] */
+	KanonCell *cells;    /* [nclasses * ncolumns], class by class */
+	size_t nflows;
+	KanonFlow *flows; /* [nflows] */
+	int64_t dropped;  /* rows left out */
+	size_t npool;     /* <= 2^29 */
+	uint32_t *pool;   /* [npool] what ranges and sets hold; NULL: there are none */
 
 	/*
 	 * Freeform alone: the generalisation graph.  Class i shows row types
 	 * graph[graph_start[i] .. graph_start[i + 1]), one for each match of its records.
 	 */
-	size_t		ngraph;
-	size_t	   *graph_start;	/* [nclasses + 1] */
-	uint32_t   *graph;			/* NULL: there is none */
+	size_t ngraph;
+	size_t *graph_start; /* [nclasses + 1] */
+	uint32_t *graph;     /* NULL: there is none */
 } KanonRelease;
 
 typedef struct KanonReport
 {
-	double		cost;			/* sum over published rows of their pattern's cost, or the solver's own measure */
-	double		lower_bound;	/* proven, on that cost of any release; -INFINITY: none */
-	double		guarantee;		/* cost is at most this many times the optimum; 0: not promised */
-	bool		proven;			/* cost is optimal (within the gap asked for) */
-	int64_t		nodes;			/* branch-and-bound nodes, or what the solver counts */
-	double		seconds;		/* in the solver */
-	char		detail[160];	/* why a status is not KANON_OK; no data value ever */
+	double cost;        /* sum over published rows of their pattern's cost, or the solver's own measure */
+	double lower_bound; /* proven, on that cost of any release; -INFINITY: none */
+	double guarantee;   /* cost is at most this many times the optimum; 0: not promised */
+	bool proven;        /* cost is optimal (within the gap asked for) */
+	int64_t nodes;      /* branch-and-bound nodes, or what the solver counts */
+	double seconds;     /* in the solver */
+	char detail[160];   /* why a status is not KANON_OK; no data value ever */
 } KanonReport;
 
-typedef KanonStatus (*KanonSolve) (const KanonProblem *problem,
-								   KanonRelease *release, KanonReport *report);
+typedef KanonStatus (*KanonSolve)(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /* A line per solver: `name` is what SQL calls it. */
 typedef struct KanonSolver
 {
 	const char *name;
-	KanonSolve	solve;
-	unsigned	privacy;		/* kinds of privacy rules that it takes: bits 1 << KanonPrivacyKind */
+	KanonSolve solve;
+	unsigned privacy; /* kinds of privacy rules that it takes: bits 1 << KanonPrivacyKind */
 } KanonSolver;
 
 /* solvers.c: the table of pattern-guided solvers; NULL if there is none such. */
 extern const KanonSolver *kanon_solver_find(const char *name);
-extern const KanonSolver kanon_solvers[];	/* ends with name == NULL */
+extern const KanonSolver kanon_solvers[]; /* ends with name == NULL */
 
 /* greedy.c: Algorithm 1 of the paper. */
-extern KanonStatus kanon_solve_greedy(const KanonProblem *problem,
-									  KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release,
+									  KanonReport *report);
 
 /*
  * ilp.c: proven least cost for the mask, by integer programming (GLPK), never
  * worse than greedy.  When time_limit stops it, proven is false.  Rows left out
  * (residual DROP) are priced as if fully suppressed.
  */
-extern KanonStatus kanon_solve_ilp(const KanonProblem *problem,
-								   KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_solve_ilp(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /*
  * fpt.c: the same by trying every set of instances (Theorem 3), for tiny tables;
  * KANON_TOO_LARGE beyond.
  */
-extern KanonStatus kanon_solve_fpt(const KanonProblem *problem,
-								   KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /*
  * improve.c: anytime improvement of the greedy release, with a lower bound;
  * `effort` counts its work.  Never worse than greedy.
  */
-extern KanonStatus kanon_solve_improve(const KanonProblem *problem,
-									   KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_solve_improve(const KanonProblem *problem, KanonRelease *release,
+									   KanonReport *report);
 
 /*
  * best.c: with privacy rules ilp, or greedy where it does not fit; else ilp where it will fit, improve where it will not or ilp was stopped
  * without a proof.
  */
-extern KanonStatus kanon_solve_best(const KanonProblem *problem,
-									KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /*
  * cluster_patterns.c: each pattern listed in the mask may be used by one class
@@ -308,10 +304,9 @@ extern KanonStatus kanon_solve_best(const KanonProblem *problem,
  * and k = 1 is allowed.  Exact: KANON_INFEASIBLE is proven; greedy (also when
  * the exact model is too large, or without GLPK): KANON_NOT_FOUND.
  */
-extern KanonStatus kanon_solve_pattern_clustering(const KanonProblem *problem,
-												  KanonRelease *release, KanonReport *report);
-extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *problem,
-														 KanonRelease *release,
+extern KanonStatus kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release,
+												  KanonReport *report);
+extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease *release,
 														 KanonReport *report);
 
 /*
@@ -322,10 +317,10 @@ extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *pro
  */
 typedef struct KanonPrevious
 {
-	uint32_t	nclasses;
-	const KanonPattern *pattern;	/* [nclasses] */
-	size_t		nflows;
-	const KanonFlow *flows;		/* [nflows] of row types of this problem, by type; rows as they were */
+	uint32_t nclasses;
+	const KanonPattern *pattern; /* [nclasses] */
+	size_t nflows;
+	const KanonFlow *flows; /* [nflows] of row types of this problem, by type; rows as they were */
 } KanonPrevious;
 
 extern KanonStatus kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous,
@@ -340,13 +335,13 @@ extern double kanon_pattern_cost(const KanonProblem *problem, KanonPattern patte
 extern KanonPattern kanon_pattern_all(int ncolumns);
 
 /* How many quasi-identifiers a pattern suppresses whole: up to their last level. */
-extern int	kanon_pattern_suppressed(const KanonProblem *problem, KanonPattern pattern);
+extern int kanon_pattern_suppressed(const KanonProblem *problem, KanonPattern pattern);
 
 /* How many quasi-identifiers there are; the same as columns if none has levels. */
-extern int	kanon_count_qis(const KanonProblem *problem);
+extern int kanon_count_qis(const KanonProblem *problem);
 
 /* The column of level 0 of the qi-th quasi-identifier, from 0; ncolumns after the last one. */
-extern int	kanon_first_column(const KanonProblem *problem, int qi);
+extern int kanon_first_column(const KanonProblem *problem, int qi);
 
 /*
  * True if the mask allows the pattern.  Reads the whole list of a listed mask:
@@ -372,7 +367,7 @@ extern bool kanon_mask_contains(const KanonMaskIndex *index, KanonPattern patter
  * are equal), then by mask->order, a listed pattern at its first place in the
  * list; the all-suppressed one last, whatever it costs.
  */
-extern int	kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b);
+extern int kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b);
 
 /* mask_walk.c */
 
@@ -380,8 +375,8 @@ extern int	kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, Kanon
  * Every allowed pattern in that order, the all-suppressed one last (listed
  * doubles once), into *patterns (env memory).  KANON_TOO_LARGE above `limit`.
  */
-extern KanonStatus kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
-										KanonPattern **patterns, size_t *npatterns);
+extern KanonStatus kanon_mask_enumerate(const KanonProblem *problem, size_t limit, KanonPattern **patterns,
+										size_t *npatterns);
 
 /* How many patterns the mask allows; -1 when that is above `limit` or memory is short. */
 extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
@@ -399,53 +394,51 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
  * KANON_NOT_FOUND if classes were equal and break privacy rules as one.
  * Whatever the status, release is then the caller's to free.
  */
-extern KanonStatus kanon_release_finish(const KanonProblem *problem,
-										KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_release_finish(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
 extern void kanon_release_free(const KanonProblem *problem, KanonRelease *release);
 
 /* How many quasi-identifiers a class shows nothing of: not a level, a range or a set. */
-extern int	kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release,
-								   uint32_t class_);
+extern int kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release, uint32_t class_);
 
 /* True if a class shows nothing at all (ranges everywhere have the pattern of that, too). */
-extern bool kanon_class_blank(const KanonProblem *problem, const KanonRelease *release,
-							  uint32_t class_);
+extern bool kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint32_t class_);
 
 /* measure.c: how good a release is.  Takes any release, whoever solved it. */
 typedef struct KanonMeasures
 {
-	int64_t		rows;			/* published */
-	int64_t		suppressed_cells;	/* of quasi-identifiers suppressed whole */
-	double		usefulness;		/* mean tuple diversity over the classes (Definition 5) */
-	uint32_t	classes;
-	int64_t		class_min;
-	double		class_avg;
-	int64_t		class_max;
+	int64_t rows;             /* published */
+	int64_t suppressed_cells; /* of quasi-identifiers suppressed whole */
+	double usefulness;        /* mean tuple diversity over the classes (Definition 5) */
+	uint32_t classes;
+	int64_t class_min;
+	double class_avg;
+	int64_t class_max;
 
 	/*
 	 * Of the literature; measure_loss.c has sources and formulas.  They count
 	 * rows that are left out as if fully suppressed, so that leaving out never
 	 * looks better than suppressing.
 	 */
-	double		discernibility;
-	double		c_avg;			/* class_avg / k */
-	double		iloss;
-	double		ncp;
-	double		gcp;			/* 0 nothing lost .. 1 everything */
-	double		precision;		/* 1 nothing lost .. 0 everything; NaN: a range or a set is shown */
-	double		entropy;		/* bits */
-	double		entropy_share;	/* of what suppressing every cell would lose */
+	double discernibility;
+	double c_avg; /* class_avg / k */
+	double iloss;
+	double ncp;
+	double gcp;           /* 0 nothing lost .. 1 everything */
+	double precision;     /* 1 nothing lost .. 0 everything; NaN: a range or a set is shown */
+	double entropy;       /* bits */
+	double entropy_share; /* of what suppressing every cell would lose */
 } KanonMeasures;
 
 /* What became of one quasi-identifier. */
 typedef struct KanonColumnMeasures
 {
-	int64_t		suppressed;		/* published cells that are suppressed whole */
-	int64_t		lost;			/* those and the cells of rows left out */
-	uint32_t	shown;			/* different things that are still shown: values, nodes, ranges, sets */
-	double		ncp;			/* mean over all rows, 0 .. 1 */
-	double		entropy;		/* bits lost */
-	double		entropy_all;	/* bits that suppressing the whole column would lose */
+	int64_t suppressed; /* published cells that are suppressed whole */
+	int64_t lost;       /* those and the cells of rows left out */
+	uint32_t shown;     /* different things that are still shown: values, nodes, ranges, sets */
+	double ncp;         /* mean over all rows, 0 .. 1 */
+	double entropy;     /* bits lost */
+	double entropy_all; /* bits that suppressing the whole column would lose */
 } KanonColumnMeasures;
 
 /* Fills columns[kanon_count_qis(problem)]. */

@@ -8,8 +8,8 @@
 KanonStatus
 lattice_open(const KanonProblem *problem, Lattice *lattice, KanonReport *report)
 {
-	double		nodes = 1;
-	uint32_t	stride = 1;
+	double nodes = 1;
+	uint32_t stride = 1;
 
 	lattice->nqis = 0;
 	lattice->top = problem->ncolumns;
@@ -26,8 +26,8 @@ lattice_open(const KanonProblem *problem, Lattice *lattice, KanonReport *report)
 	if (nodes > KANON_MAX_NODES)
 	{
 		snprintf(report->detail, sizeof(report->detail),
-				 "the lattice has %.10g nodes, more than the %d that can be enumerated",
-				 nodes, KANON_MAX_NODES);
+				 "the lattice has %.10g nodes, more than the %d that can be enumerated", nodes,
+				 KANON_MAX_NODES);
 		return KANON_TOO_LARGE;
 	}
 	for (int q = lattice->nqis - 1; q >= 0; q--)
@@ -42,7 +42,7 @@ lattice_open(const KanonProblem *problem, Lattice *lattice, KanonReport *report)
 int
 lattice_height(const Lattice *lattice, uint32_t node)
 {
-	int			height = 0;
+	int height = 0;
 
 	for (int q = 0; q < lattice->nqis; q++)
 		height += lattice_level(lattice, node, q);

@@ -58,7 +58,7 @@ kanon_count_qis(const KanonProblem *problem)
 int
 kanon_first_column(const KanonProblem *problem, int qi)
 {
-	int			c = 0;
+	int c = 0;
 
 	for (; c < problem->ncolumns; c++)
 		if (problem->columns[c].level == 0 && qi-- == 0)
@@ -69,7 +69,7 @@ kanon_first_column(const KanonProblem *problem, int qi)
 double
 kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern)
 {
-	double		cost = 0;
+	double cost = 0;
 
 	for (; pattern != 0; pattern &= pattern - 1)
 		cost += problem->columns[__builtin_ctzll(pattern)].weight;
@@ -80,10 +80,10 @@ kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern)
 static void
 set_weights(const KanonProblem *problem, int64_t *weight, int64_t *max_level)
 {
-	double		unit = ldexp(1, KANON_FIXED_BITS);
-	double		largest = 0;
-	double		total = 0;
-	double		limit = problem->mask.max_cost;
+	double unit = ldexp(1, KANON_FIXED_BITS);
+	double largest = 0;
+	double total = 0;
+	double limit = problem->mask.max_cost;
 
 	/* by the largest first: the sum of 64 large weights may be infinite */
 	for (int c = 0; c < problem->ncolumns; c++)
@@ -91,8 +91,7 @@ set_weights(const KanonProblem *problem, int64_t *weight, int64_t *max_level)
 	for (int c = 0; c < problem->ncolumns && largest > 0; c++)
 		total += problem->columns[c].weight / largest;
 	for (int c = 0; c < problem->ncolumns; c++)
-		weight[c] = largest > 0
-			? llround(problem->columns[c].weight / largest / total * unit) : 0;
+		weight[c] = largest > 0 ? llround(problem->columns[c].weight / largest / total * unit) : 0;
 
 	if (!(limit >= 0))
 		*max_level = -1;
@@ -106,7 +105,7 @@ set_weights(const KanonProblem *problem, int64_t *weight, int64_t *max_level)
 static int64_t
 level_of(const int64_t *weight, KanonPattern pattern)
 {
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	for (; pattern != 0; pattern &= pattern - 1)
 		sum += weight[__builtin_ctzll(pattern)];
@@ -156,8 +155,8 @@ kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern)
 	const KanonMask *mask = &problem->mask;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	KanonPattern last = kanon_last_levels(problem);
-	int64_t		weight[KANON_MAX_COLUMNS];
-	int64_t		max_level;
+	int64_t weight[KANON_MAX_COLUMNS];
+	int64_t max_level;
 
 	if ((pattern & ~all) != 0)
 		return false;
@@ -192,7 +191,7 @@ index_list(const KanonProblem *problem, KanonMaskIndex *index)
 {
 	const KanonMask *mask = &problem->mask;
 	KanonListed *scratch;
-	size_t		kept = 0;
+	size_t kept = 0;
 
 	index->listed = kanon_alloc(problem->env, mask->nlist, sizeof(KanonListed));
 	if (index->listed == NULL)
@@ -201,11 +200,10 @@ index_list(const KanonProblem *problem, KanonMaskIndex *index)
 	if (scratch == NULL)
 		return KANON_NO_MEMORY;
 	for (size_t i = 0; i < mask->nlist; i++)
-		if (mask->list[i] != index->all && (mask->list[i] & ~index->all) == 0
-			&& kanon_levels_allow(index->last, mask->list[i]))
-			index->listed[index->nlisted++] = (KanonListed) {mask->list[i], i};
-	kanon_sort(index->listed, scratch, index->nlisted, sizeof(KanonListed),
-			   compare_listed, NULL);
+		if (mask->list[i] != index->all && (mask->list[i] & ~index->all) == 0 &&
+			kanon_levels_allow(index->last, mask->list[i]))
+			index->listed[index->nlisted++] = (KanonListed){mask->list[i], i};
+	kanon_sort(index->listed, scratch, index->nlisted, sizeof(KanonListed), compare_listed, NULL);
 	kanon_free(problem->env, scratch);
 	for (size_t i = 0; i < index->nlisted; i++)
 		if (kept == 0 || index->listed[kept - 1].pattern != index->listed[i].pattern)
@@ -219,14 +217,14 @@ static void
 index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 {
 	const KanonMask *mask = &problem->mask;
-	int			n = problem->ncolumns;
-	bool		changed = true;
+	int n = problem->ncolumns;
+	bool changed = true;
 
 	for (int c = 0; c < n; c++)
 	{
 		index->go_go[c] = KANON_BIT(c);
 		if (problem->columns[c].level > 0)
-			index->go_go[c] |= KANON_BIT(c - 1);	/* and on to level 0 by the closure */
+			index->go_go[c] |= KANON_BIT(c - 1); /* and on to level 0 by the closure */
 		for (int r = 0; r < mask->nrules; r++)
 		{
 			const KanonRule *rule = &mask->rules[r];
@@ -236,8 +234,8 @@ index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 			if (rule->kind == KANON_AT_MOST_ONE)
 				index->go_stay[c] |= rule->columns & ~KANON_BIT(c);
 			else
-				index->go_go[c] |= (rule->kind == KANON_TOGETHER
-									? rule->columns : rule->implied) & index->all;
+				index->go_go[c] |=
+					(rule->kind == KANON_TOGETHER ? rule->columns : rule->implied) & index->all;
 		}
 	}
 	while (changed)
@@ -284,10 +282,10 @@ index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 	for (int c = 0; c < n; c++)
 		if ((index->go_go[c] & index->go_stay[c]) != 0)
 			index->stay |= index->stay_stay[c]; /* c can never go */
-	index->none = (index->go & index->stay) != 0
-		|| (mask->max_suppressed >= 0
-			&& kanon_suppressed_whole(index->last, index->go) > mask->max_suppressed)
-		|| level_of(index->weight, index->go) > index->max_level;
+	index->none = (index->go & index->stay) != 0 ||
+				  (mask->max_suppressed >= 0 &&
+				   kanon_suppressed_whole(index->last, index->go) > mask->max_suppressed) ||
+				  level_of(index->weight, index->go) > index->max_level;
 }
 
 KanonStatus
@@ -329,12 +327,12 @@ kanon_mask_close(KanonMaskIndex *index)
 static size_t
 place_of(const KanonMaskIndex *index, KanonPattern pattern)
 {
-	size_t		low = 0;
-	size_t		high = index->nlisted;
+	size_t low = 0;
+	size_t high = index->nlisted;
 
 	while (low < high)
 	{
-		size_t		middle = low + (high - low) / 2;
+		size_t middle = low + (high - low) / 2;
 
 		if (index->listed[middle].pattern < pattern)
 			low = middle + 1;
@@ -362,13 +360,13 @@ kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern)
 static int
 multiply(const KanonMaskIndex *index, KanonPattern columns, uint32_t *digits)
 {
-	int			ndigits = 1;
+	int ndigits = 1;
 
 	digits[0] = 1;
 	for (; columns != 0; columns &= columns - 1)
 	{
-		uint64_t	factor = index->problem->columns[__builtin_ctzll(columns)].distinct;
-		uint64_t	carry = 0;
+		uint64_t factor = index->problem->columns[__builtin_ctzll(columns)].distinct;
+		uint64_t carry = 0;
 
 		if (factor < 2)
 			continue;
@@ -388,11 +386,11 @@ multiply(const KanonMaskIndex *index, KanonPattern columns, uint32_t *digits)
 static int
 compare_products(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 {
-	double		difference = 0;
-	uint32_t	left[KANON_MAX_COLUMNS + 1];
-	uint32_t	right[KANON_MAX_COLUMNS + 1];
-	int			nleft;
-	int			nright;
+	double difference = 0;
+	uint32_t left[KANON_MAX_COLUMNS + 1];
+	uint32_t right[KANON_MAX_COLUMNS + 1];
+	int nleft;
+	int nright;
 
 	for (KanonPattern rest = a; rest != 0; rest &= rest - 1)
 		difference += index->log_distinct[__builtin_ctzll(rest)];
@@ -421,15 +419,15 @@ kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPatte
 
 	if (index->problem->mask.order == KANON_ORDER_GIVEN && index->problem->mask.list != NULL)
 	{
-		size_t		place_a = place_of(index, a);
-		size_t		place_b = place_of(index, b);
+		size_t place_a = place_of(index, a);
+		size_t place_b = place_of(index, b);
 
 		if (place_a != place_b)
 			return place_a < place_b ? -1 : 1;
 	}
 	if (index->problem->mask.order == KANON_ORDER_DOMAIN)
 	{
-		int			product = compare_products(index, a & differ, b & differ);
+		int product = compare_products(index, a & differ, b & differ);
 
 		if (product != 0)
 			return -product;
@@ -441,8 +439,8 @@ kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPatte
 int
 kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 {
-	int64_t		left;
-	int64_t		right;
+	int64_t left;
+	int64_t right;
 
 	if (a == b)
 		return 0;

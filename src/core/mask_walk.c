@@ -8,34 +8,33 @@
 typedef struct Walk
 {
 	const KanonMaskIndex *index;
-	KanonPattern *patterns;		/* NULL: only count */
-	size_t		npatterns;
-	size_t		capacity;
-	size_t		limit;
+	KanonPattern *patterns; /* NULL: only count */
+	size_t npatterns;
+	size_t capacity;
+	size_t limit;
 	KanonStatus status;
-	KanonPace	pace;
+	KanonPace pace;
 } Walk;
 
 /* May this closed partial decision be completed? */
 static bool
 can_complete(const KanonMaskIndex *index, KanonPattern go, KanonPattern stay)
 {
-	int			most = index->problem->mask.max_suppressed;
+	int most = index->problem->mask.max_suppressed;
 
 	/* keeping all that is undecided breaks no rule and costs nothing */
-	return (go & stay) == 0
-		&& (most < 0 || kanon_suppressed_whole(index->last, go) <= most)
-		&& kanon_fixed_level(kanon_fixed_cost(index, go)) <= index->max_level;
+	return (go & stay) == 0 && (most < 0 || kanon_suppressed_whole(index->last, go) <= most) &&
+		   kanon_fixed_level(kanon_fixed_cost(index, go)) <= index->max_level;
 }
 
 /* Takes down one pattern. */
 static void
 walk_found(Walk *walk, KanonPattern pattern)
 {
-	KanonEnv   *env = walk->index->problem->env;
+	KanonEnv *env = walk->index->problem->env;
 
 	if (pattern == walk->index->all)
-		return;					/* whose turn comes at the end */
+		return; /* whose turn comes at the end */
 	if (walk->npatterns + 1 >= walk->limit)
 	{
 		walk->status = KANON_TOO_LARGE;
@@ -43,9 +42,8 @@ walk_found(Walk *walk, KanonPattern pattern)
 	}
 	if (walk->patterns != NULL && walk->npatterns + 1 >= walk->capacity)
 	{
-		size_t		capacity = walk->capacity * 2;
-		KanonPattern *larger = kanon_realloc(env, walk->patterns, capacity,
-											 sizeof(KanonPattern));
+		size_t capacity = walk->capacity * 2;
+		KanonPattern *larger = kanon_realloc(env, walk->patterns, capacity, sizeof(KanonPattern));
 
 		if (larger == NULL)
 		{
@@ -77,8 +75,7 @@ walk_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 	}
 	if (walk->status == KANON_OK)
 		walk_rules(walk, c + 1, go, stay | index->stay_stay[c]);
-	if (walk->status == KANON_OK
-		&& can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
+	if (walk->status == KANON_OK && can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
 		walk_rules(walk, c + 1, go | index->go_go[c], stay | index->go_stay[c]);
 }
 
@@ -86,7 +83,7 @@ walk_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 typedef struct Ranked
 {
 	KanonPattern pattern;
-	int64_t		level;
+	int64_t level;
 } Ranked;
 
 /* For a sort that is to end early all are equal. */
@@ -95,7 +92,7 @@ compare_ranked(const void *a, const void *b, void *arg)
 {
 	const Ranked *left = a;
 	const Ranked *right = b;
-	Walk	   *walk = arg;
+	Walk *walk = arg;
 
 	if (walk->status != KANON_OK)
 		return 0;
@@ -110,9 +107,9 @@ compare_ranked(const void *a, const void *b, void *arg)
 static void
 walk_sort(Walk *walk)
 {
-	KanonEnv   *env = walk->index->problem->env;
-	Ranked	   *ranked = kanon_alloc(env, walk->npatterns, sizeof(Ranked));
-	Ranked	   *scratch = kanon_alloc(env, walk->npatterns, sizeof(Ranked));
+	KanonEnv *env = walk->index->problem->env;
+	Ranked *ranked = kanon_alloc(env, walk->npatterns, sizeof(Ranked));
+	Ranked *scratch = kanon_alloc(env, walk->npatterns, sizeof(Ranked));
 
 	if (ranked == NULL || scratch == NULL)
 		walk->status = KANON_NO_MEMORY;
@@ -133,14 +130,12 @@ walk_sort(Walk *walk)
 }
 
 KanonStatus
-kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
-					 KanonPattern **patterns, size_t *npatterns)
+kanon_mask_enumerate(const KanonProblem *problem, size_t limit, KanonPattern **patterns, size_t *npatterns)
 {
-	KanonEnv   *env = problem->env;
+	KanonEnv *env = problem->env;
 	KanonMaskIndex *index;
 	KanonStatus status = kanon_mask_open(problem, &index);
-	Walk		walk = {.index = index, .limit = limit, .pace = {.env = env, .phase = "patterns",
-	.rows_left = -1}};
+	Walk walk = {.index = index, .limit = limit, .pace = {.env = env, .phase = "patterns", .rows_left = -1}};
 
 	*patterns = NULL;
 	*npatterns = 0;
@@ -181,14 +176,14 @@ kanon_mask_enumerate(const KanonProblem *problem, size_t limit,
 static uint64_t
 count_open(const KanonMaskIndex *index, KanonPattern open, int most, uint64_t limit)
 {
-	uint64_t	ways[KANON_MAX_COLUMNS + 1] = {1};	/* by how many go whole; limit + 1 and more are one */
-	uint64_t	sum = 0;
-	int			nwhole = 0;
-	int			levels = 0;
+	uint64_t ways[KANON_MAX_COLUMNS + 1] = {1}; /* by how many go whole; limit + 1 and more are one */
+	uint64_t sum = 0;
+	int nwhole = 0;
+	int levels = 0;
 
 	for (int c = 0; c < index->problem->ncolumns; c++)
 	{
-		bool		whole = (open & index->last & KANON_BIT(c)) != 0;
+		bool whole = (open & index->last & KANON_BIT(c)) != 0;
 
 		levels += (open & KANON_BIT(c)) != 0;
 		if ((index->last & KANON_BIT(c)) == 0)
@@ -231,16 +226,16 @@ count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 {
 	const KanonMaskIndex *index = walk->index;
 	KanonPattern open = index->all & ~go & ~stay;
-	bool		tied = false;
-	int			most = index->problem->mask.max_suppressed;
+	bool tied = false;
+	int most = index->problem->mask.max_suppressed;
 
 	for (KanonPattern rest = open; rest != 0 && !tied; rest &= rest - 1)
 		tied = is_tied(index, __builtin_ctzll(rest), open);
 	if (!tied && kanon_fixed_level(kanon_fixed_cost(index, go | open)) <= index->max_level)
 	{
-		int			n = kanon_suppressed_whole(index->last, open);
-		int			left = most < 0 ? n : most - kanon_suppressed_whole(index->last, go);
-		uint64_t	found = count_open(index, open, left, walk->limit);
+		int n = kanon_suppressed_whole(index->last, open);
+		int left = most < 0 ? n : most - kanon_suppressed_whole(index->last, go);
+		uint64_t found = count_open(index, open, left, walk->limit);
 
 		/* the all-suppressed pattern is counted at the end */
 		if ((go | open) == index->all && left >= n)
@@ -254,8 +249,7 @@ count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 	while (c < index->problem->ncolumns && (open & KANON_BIT(c)) == 0)
 		c++;
 	count_rules(walk, c + 1, go, stay | index->stay_stay[c]);
-	if (walk->status == KANON_OK
-		&& can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
+	if (walk->status == KANON_OK && can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
 		count_rules(walk, c + 1, go | index->go_go[c], stay | index->go_stay[c]);
 }
 
@@ -263,7 +257,7 @@ int64_t
 kanon_mask_count(const KanonProblem *problem, int64_t limit)
 {
 	KanonMaskIndex *index;
-	Walk		walk = {.limit = limit < 0 ? 0 : (size_t) limit};
+	Walk walk = {.limit = limit < 0 ? 0 : (size_t) limit};
 
 	if (kanon_mask_open(problem, &index) != KANON_OK)
 		return -1;

@@ -42,7 +42,7 @@ struct Job
 	std::atomic<bool> stop;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	bool		done;			/* under the mutex */
+	bool done; /* under the mutex */
 	KanonStatus status;
 };
 
@@ -52,12 +52,11 @@ struct Job
  */
 class Weights
 {
-public:
+  public:
 	typedef Graph::Edge Key;
 	typedef int64_t Value;
 
-	explicit Weights(const Job *job)
-		: job(job), worth(((int64_t) job->graph->nnodes + 1) << 31)
+	explicit Weights(const Job *job) : job(job), worth(((int64_t) job->graph->nnodes + 1) << 31)
 	{
 	}
 
@@ -75,9 +74,9 @@ public:
 		return job->graph->must[node] ? worth : 0;
 	}
 
-private:
-	const Job  *job;
-	Value		worth;
+  private:
+	const Job *job;
+	Value worth;
 };
 
 typedef lemon::MaxWeightedMatching<Graph, Weights> Matching;
@@ -86,7 +85,7 @@ void
 solve(const Job *job)
 {
 	const MatchGraph *graph = job->graph;
-	Graph		g;
+	Graph g;
 
 	g.reserveNode((int) graph->nnodes);
 	g.reserveEdge((int) graph->nedges);
@@ -95,14 +94,14 @@ solve(const Job *job)
 	for (size_t i = 0; i < graph->nedges; i++)
 		g.addEdge(g.nodeFromId((int) graph->edge[i].a), g.nodeFromId((int) graph->edge[i].b));
 
-	Weights		weights(job);
-	Matching	matching(g, weights);
+	Weights weights(job);
+	Matching matching(g, weights);
 
 	matching.run();
 	for (uint32_t i = 0; i < graph->nnodes; i++)
 	{
 		Graph::Node node = g.nodeFromId((int) i);
-		Graph::Arc	arc = matching.matching(node);
+		Graph::Arc arc = matching.matching(node);
 
 		graph->used[i] = arc == lemon::INVALID ? SIZE_MAX : (size_t) Graph::id(Graph::Edge(arc));
 		graph->price[i] = Matching::dualScale * weights.worth_of(i) - matching.nodeValue(node);
@@ -112,7 +111,7 @@ solve(const Job *job)
 void *
 run(void *arg)
 {
-	Job		   *job = static_cast<Job *>(arg);
+	Job *job = static_cast<Job *>(arg);
 	KanonStatus status = KANON_OK;
 
 	try
@@ -143,18 +142,17 @@ run(void *arg)
 bool
 start(Job *job, pthread_t *thread)
 {
-	size_t		stack = ((size_t) job->graph->nnodes * stack_bytes + ((size_t) 4 << 20)) & ~(size_t) 4095;
+	size_t stack = ((size_t) job->graph->nnodes * stack_bytes + ((size_t) 4 << 20)) & ~(size_t) 4095;
 	pthread_attr_t attributes;
-	sigset_t	all,
-				before;
-	bool		started;
+	sigset_t all, before;
+	bool started;
 
 	if (pthread_attr_init(&attributes) != 0)
 		return false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_attr_setstacksize(&attributes, stack) == 0
-		&& pthread_create(thread, &attributes, run, job) == 0;
+	started = pthread_attr_setstacksize(&attributes, stack) == 0 &&
+			  pthread_create(thread, &attributes, run, job) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return started;
@@ -165,7 +163,7 @@ bool
 wait(Job *job)
 {
 	struct timespec until;
-	bool		done;
+	bool done;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += poll_nanoseconds;
@@ -179,13 +177,13 @@ wait(Job *job)
 	return done;
 }
 
-}								/* namespace */
+} /* namespace */
 
 KanonStatus
 matching_solve(KanonEnv *env, const char *phase, double deadline, const MatchGraph *graph)
 {
-	Job			job;
-	pthread_t	thread;
+	Job job;
+	pthread_t thread;
 	KanonStatus reason = KANON_OK;
 	KanonProgress progress = {phase, 0, -1, false, 0, 0};
 

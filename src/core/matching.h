@@ -14,40 +14,40 @@ extern "C"
 {
 #endif
 
-typedef struct MatchEdge
-{
-	uint32_t	a;
-	uint32_t	b;
-	uint32_t	cost;
-} MatchEdge;
+	typedef struct MatchEdge
+	{
+		uint32_t a;
+		uint32_t b;
+		uint32_t cost;
+	} MatchEdge;
 
-/*
+	/*
  * A matching that covers as many as it can of the nodes that must be, and of
  * those one of least cost.
  */
-typedef struct MatchGraph
-{
-	uint32_t	nnodes;
-	const bool *must;			/* [nnodes] */
-	size_t		nedges;
-	const MatchEdge *edge;		/* [nedges] */
-	size_t	   *used;			/* out: [nnodes] the edge that covers a node, or SIZE_MAX */
+	typedef struct MatchGraph
+	{
+		uint32_t nnodes;
+		const bool *must; /* [nnodes] */
+		size_t nedges;
+		const MatchEdge *edge; /* [nedges] */
+		size_t *used;          /* out: [nnodes] the edge that covers a node, or SIZE_MAX */
 
-	/*
+		/*
 	 * out: [nnodes] dual prices, in quarters of a cost.  They prove the matching:
 	 * an edge that is not there would be no use if its cost is at least the sum of
 	 * the prices of its ends.  A node of a must that is not covered has a price
 	 * above any cost; a node that need not be covered has none above 0.
 	 */
-	int64_t    *price;
-} MatchGraph;
+		int64_t *price;
+	} MatchGraph;
 
-/* KANON_UNAVAILABLE without LEMON; KANON_TOO_LARGE after `deadline` (env->now). */
-extern KanonStatus matching_solve(KanonEnv *env, const char *phase, double deadline,
-								  const MatchGraph *graph);
+	/* KANON_UNAVAILABLE without LEMON; KANON_TOO_LARGE after `deadline` (env->now). */
+	extern KanonStatus matching_solve(KanonEnv *env, const char *phase, double deadline,
+									  const MatchGraph *graph);
 
-/* Bytes that LEMON takes for it, beside env's memory, at most. */
-extern double matching_memory(double nnodes, double nedges);
+	/* Bytes that LEMON takes for it, beside env's memory, at most. */
+	extern double matching_memory(double nnodes, double nedges);
 
 #ifdef __cplusplus
 }

@@ -54,49 +54,49 @@
 /* A value, or what some generalize to. */
 typedef struct Node
 {
-	int64_t		total;			/* rows that have it */
-	int64_t		here;			/* cells that show it and no finer one */
-	double		low;			/* least number under it; NaN: there is a NULL */
-	double		high;
-	uint32_t	values;			/* the table's values under it */
+	int64_t total; /* rows that have it */
+	int64_t here;  /* cells that show it and no finer one */
+	double low;    /* least number under it; NaN: there is a NULL */
+	double high;
+	uint32_t values; /* the table's values under it */
 } Node;
 
 /* Sums over the cells of a quasi-identifier that no column measure has. */
 typedef struct QiLoss
 {
-	int64_t		levels;			/* suppressed ones */
-	double		values;			/* |v'| - 1 where it is neither a value nor suppressed */
-	double		ncp;			/* there, too */
-	bool		several;		/* a range or a set is shown */
+	int64_t levels; /* suppressed ones */
+	double values;  /* |v'| - 1 where it is neither a value nor suppressed */
+	double ncp;     /* there, too */
+	bool several;   /* a range or a set is shown */
 } QiLoss;
 
 typedef struct Loss
 {
 	const KanonProblem *problem;
 	const KanonRelease *release;
-	KanonColumnMeasures *columns;	/* [nqis] */
-	KanonPace	pace;
-	int			nqis;
-	int			first[KANON_MAX_COLUMNS + 1];	/* columns of level 0 */
-	QiLoss		qis[KANON_MAX_COLUMNS];
-	int64_t		rows;			/* n */
-	int64_t		dropped;
-	int64_t    *lost[KANON_MAX_COLUMNS];	/* [distinct] cells that hid a value, by column */
-	int64_t    *total;			/* [most distinct] rows that have it, of one column */
-	bool	   *shown;			/* [most distinct] */
+	KanonColumnMeasures *columns; /* [nqis] */
+	KanonPace pace;
+	int nqis;
+	int first[KANON_MAX_COLUMNS + 1]; /* columns of level 0 */
+	QiLoss qis[KANON_MAX_COLUMNS];
+	int64_t rows; /* n */
+	int64_t dropped;
+	int64_t *lost[KANON_MAX_COLUMNS]; /* [distinct] cells that hid a value, by column */
+	int64_t *total;                   /* [most distinct] rows that have it, of one column */
+	bool *shown;                      /* [most distinct] */
 
 	/* levels */
-	Node	   *below;			/* [most distinct], as above */
-	Node	   *above;
-	uint32_t   *parent;			/* [most distinct] in above, of one in below */
+	Node *below; /* [most distinct], as above */
+	Node *above;
+	uint32_t *parent; /* [most distinct] in above, of one in below */
 
 	/* ranges and sets, of one column */
-	int64_t    *before;			/* [most distinct + 1] rows with smaller codes */
-	int64_t    *holds;			/* [nclasses] n_v'; 0: a class that shows none */
-	uint32_t   *showing;		/* [nclasses] classes that show one */
-	uint32_t   *scratch;		/* [nclasses] */
-	double		range;			/* of its numbers, in units of scale */
-	double		scale;
+	int64_t *before;   /* [most distinct + 1] rows with smaller codes */
+	int64_t *holds;    /* [nclasses] n_v'; 0: a class that shows none */
+	uint32_t *showing; /* [nclasses] classes that show one */
+	uint32_t *scratch; /* [nclasses] */
+	double range;      /* of its numbers, in units of scale */
+	double scale;
 } Loss;
 
 /* -log2 of the share that count has in all, exact where that is almost 1 or 0. */
@@ -135,10 +135,10 @@ count_lost(Loss *loss)
 	for (size_t i = 0; i < release->nflows; i++)
 	{
 		const KanonFlow *flow = &release->flows[i];
-		bool		dropped = flow->class_ == KANON_DROPPED;
-		KanonPattern hidden = dropped ? all
-			: release->npool > 0 ? hidden_columns(loss, flow->class_)
-			: release->classes[flow->class_].pattern;
+		bool dropped = flow->class_ == KANON_DROPPED;
+		KanonPattern hidden = dropped              ? all
+							  : release->npool > 0 ? hidden_columns(loss, flow->class_)
+												   : release->classes[flow->class_].pattern;
 
 		if (kanon_stop(&loss->pace, 2))
 			return KANON_CANCELLED;
@@ -146,7 +146,7 @@ count_lost(Loss *loss)
 			loss->dropped += flow->rows;
 		for (; hidden != 0; hidden &= hidden - 1)
 		{
-			int			c = __builtin_ctzll(hidden);
+			int c = __builtin_ctzll(hidden);
 
 			loss->lost[c][problem->columns[c].code[flow->type]] += flow->rows;
 		}
@@ -154,12 +154,12 @@ count_lost(Loss *loss)
 	for (int q = 0; q < loss->nqis; q++)
 		for (int c = loss->first[q]; c < loss->first[q + 1]; c++)
 		{
-			int64_t		lost = 0;
+			int64_t lost = 0;
 
 			for (uint32_t v = 0; v < problem->columns[c].distinct; v++)
 				lost += loss->lost[c][v];
 			loss->qis[q].levels += lost;
-			loss->columns[q].lost = lost;	/* in the end that of the last level */
+			loss->columns[q].lost = lost; /* in the end that of the last level */
 		}
 	return KANON_OK;
 }
@@ -171,17 +171,16 @@ mark_shown(Loss *loss, int c)
 	const KanonColumn *column = &loss->problem->columns[c];
 	const KanonRelease *release = loss->release;
 	const KanonCell *cells = release->cells;
-	size_t		at = (size_t) c;
-	bool		upper = column->level > 0;
-	bool	   *shown = loss->shown;
+	size_t at = (size_t) c;
+	bool upper = column->level > 0;
+	bool *shown = loss->shown;
 
 	memset(shown, 0, column->distinct * sizeof(bool));
 	for (uint32_t i = 0; i < release->nclasses; i++, at += (size_t) loss->problem->ncolumns)
 	{
 		if (kanon_stop(&loss->pace, 1))
 			return KANON_CANCELLED;
-		if (cells[at].show == KANON_SHOW_VALUE
-			&& !(upper && cells[at - 1].show == KANON_SHOW_VALUE))
+		if (cells[at].show == KANON_SHOW_VALUE && !(upper && cells[at - 1].show == KANON_SHOW_VALUE))
 			shown[cells[at].code] = true;
 	}
 	return KANON_OK;
@@ -201,11 +200,11 @@ climb(Loss *loss, int c)
 		loss->parent[column->code[i]] = next->code[i];
 	}
 	for (uint32_t p = 0; p < next->distinct; p++)
-		loss->above[p] = (Node) {.here = -loss->lost[c + 1][p], .low = INFINITY, .high = -INFINITY};
+		loss->above[p] = (Node){.here = -loss->lost[c + 1][p], .low = INFINITY, .high = -INFINITY};
 	for (uint32_t w = 0; w < column->distinct; w++)
 	{
 		const Node *node = &loss->below[w];
-		Node	   *parent = &loss->above[loss->parent[w]];
+		Node *parent = &loss->above[loss->parent[w]];
 
 		if (node->total == 0)
 			continue;
@@ -226,19 +225,19 @@ measure_levels(Loss *loss, int q)
 {
 	const KanonColumn *values = &loss->problem->columns[loss->first[q]];
 	KanonColumnMeasures *measures = &loss->columns[q];
-	QiLoss	   *qi = &loss->qis[q];
+	QiLoss *qi = &loss->qis[q];
 
 	for (uint32_t v = 0; v < values->distinct; v++)
 	{
-		double		number = values->number != NULL ? values->number[v] : 0;
+		double number = values->number != NULL ? values->number[v] : 0;
 
-		loss->below[v] = (Node) {loss->total[v], 0, number, number, loss->total[v] > 0};
+		loss->below[v] = (Node){loss->total[v], 0, number, number, loss->total[v] > 0};
 	}
 	for (int c = loss->first[q]; c < loss->first[q + 1]; c++)
 	{
-		bool		top = c + 1 == loss->first[q + 1];
+		bool top = c + 1 == loss->first[q + 1];
 		KanonStatus status = top ? KANON_OK : climb(loss, c);
-		Node	   *swap = loss->below;
+		Node *swap = loss->below;
 
 		if (status == KANON_OK && !top)
 			status = mark_shown(loss, c + 1);
@@ -246,7 +245,8 @@ measure_levels(Loss *loss, int q)
 			return status;
 		for (uint32_t w = 0; w < loss->problem->columns[c].distinct; w++)
 			if (loss->below[w].total > 0)
-				measures->entropy += (double) loss->lost[c][w] *
+				measures->entropy +=
+					(double) loss->lost[c][w] *
 					bits(loss->below[w].total, top ? loss->rows : loss->above[loss->parent[w]].total);
 		for (uint32_t p = 0; !top && p < loss->problem->columns[c + 1].distinct; p++)
 		{
@@ -254,11 +254,12 @@ measure_levels(Loss *loss, int q)
 
 			measures->shown += loss->shown[p];
 			if (node->values < 2)
-				continue;		/* nothing lost with a name for a single value */
+				continue; /* nothing lost with a name for a single value */
 			qi->values += (double) node->here * (node->values - 1);
-			qi->ncp += (double) node->here *
+			qi->ncp +=
+				(double) node->here *
 				(values->number != NULL ? kanon_range_share(loss->range, loss->scale, node->low, node->high)
-				 : (double) node->values / values->distinct);
+										: (double) node->values / values->distinct);
 		}
 		loss->below = loss->above;
 		loss->above = swap;
@@ -270,7 +271,7 @@ static int
 compare_showing(const void *a, const void *b, void *arg)
 {
 	const Loss *loss = ((void **) arg)[0];
-	int			c = *(const int *) ((void **) arg)[1];
+	int c = *(const int *) ((void **) arg)[1];
 
 	return kanon_compare_shown(loss->release, *cell_of(loss, *(const uint32_t *) a, c),
 							   *cell_of(loss, *(const uint32_t *) b, c));
@@ -280,8 +281,8 @@ compare_showing(const void *a, const void *b, void *arg)
 static uint32_t
 count_different(Loss *loss, int c, uint32_t n)
 {
-	void	   *arg[] = {loss, &c};
-	uint32_t	different = n > 0;
+	void *arg[] = {loss, &c};
+	uint32_t different = n > 0;
 
 	kanon_sort(loss->showing, loss->scratch, n, sizeof(uint32_t), compare_showing, arg);
 	for (uint32_t i = 1; i < n; i++)
@@ -293,11 +294,11 @@ count_different(Loss *loss, int c, uint32_t n)
 static KanonStatus
 measure_several(Loss *loss, int q)
 {
-	int			c = loss->first[q];
+	int c = loss->first[q];
 	const KanonColumn *column = &loss->problem->columns[c];
 	const KanonRelease *release = loss->release;
-	QiLoss	   *qi = &loss->qis[q];
-	uint32_t	n = 0;
+	QiLoss *qi = &loss->qis[q];
+	uint32_t n = 0;
 
 	loss->before[0] = 0;
 	for (uint32_t v = 0; v < column->distinct; v++)
@@ -306,8 +307,8 @@ measure_several(Loss *loss, int q)
 	{
 		const KanonCell *cell = cell_of(loss, i, c);
 		const uint32_t *code = release->pool + cell->code;
-		double		rows = (double) release->classes[i].rows;
-		uint32_t	values;
+		double rows = (double) release->classes[i].rows;
+		uint32_t values;
 
 		loss->holds[i] = 0;
 		if (kanon_stop(&loss->pace, 1))
@@ -329,9 +330,9 @@ measure_several(Loss *loss, int q)
 		}
 		qi->values += rows * (values - 1);
 		qi->ncp += rows * (cell->show == KANON_SHOW_RANGE && column->number != NULL
-						   ? kanon_range_share(loss->range, loss->scale, column->number[code[0]],
-											   column->number[code[1]])
-						   : (double) values / column->distinct);
+							   ? kanon_range_share(loss->range, loss->scale, column->number[code[0]],
+												   column->number[code[1]])
+							   : (double) values / column->distinct);
 	}
 	if (n == 0)
 		return KANON_OK;
@@ -344,8 +345,8 @@ measure_several(Loss *loss, int q)
 		if (kanon_stop(&loss->pace, 2))
 			return KANON_CANCELLED;
 		if (flow->class_ != KANON_DROPPED && loss->holds[flow->class_] > 0)
-			loss->columns[q].entropy += (double) flow->rows *
-				bits(loss->total[column->code[flow->type]], loss->holds[flow->class_]);
+			loss->columns[q].entropy +=
+				(double) flow->rows * bits(loss->total[column->code[flow->type]], loss->holds[flow->class_]);
 	}
 	return KANON_OK;
 }
@@ -353,10 +354,10 @@ measure_several(Loss *loss, int q)
 static KanonStatus
 measure_qi(Loss *loss, int q)
 {
-	int			c = loss->first[q];
+	int c = loss->first[q];
 	const KanonColumn *column = &loss->problem->columns[c];
 	KanonColumnMeasures *measures = &loss->columns[q];
-	bool		has_levels = loss->first[q + 1] > c + 1;
+	bool has_levels = loss->first[q + 1] > c + 1;
 	KanonStatus status;
 
 	memset(loss->total, 0, column->distinct * sizeof(int64_t));
@@ -372,7 +373,7 @@ measure_qi(Loss *loss, int q)
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (loss->total[v] > 0)
 		{
-			double		hides = bits(loss->total[v], loss->rows);
+			double hides = bits(loss->total[v], loss->rows);
 
 			measures->shown += loss->shown[v];
 			if (!has_levels)
@@ -397,10 +398,10 @@ static bool
 allocate(Loss *loss)
 {
 	const KanonProblem *problem = loss->problem;
-	KanonEnv   *env = problem->env;
-	size_t		nclasses = loss->release->nclasses;
-	size_t		distinct = 0;
-	bool		enough = true;
+	KanonEnv *env = problem->env;
+	size_t nclasses = loss->release->nclasses;
+	size_t distinct = 0;
+	bool enough = true;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
@@ -425,8 +426,8 @@ allocate(Loss *loss)
 		loss->holds = kanon_alloc(env, nclasses, sizeof(int64_t));
 		loss->showing = kanon_alloc(env, nclasses, sizeof(uint32_t));
 		loss->scratch = kanon_alloc(env, nclasses, sizeof(uint32_t));
-		enough = enough && loss->before != NULL && loss->holds != NULL && loss->showing != NULL
-			&& loss->scratch != NULL;
+		enough = enough && loss->before != NULL && loss->holds != NULL && loss->showing != NULL &&
+				 loss->scratch != NULL;
 	}
 	return enough;
 }
@@ -436,10 +437,10 @@ static KanonStatus
 measure_qis(Loss *loss)
 {
 	const KanonProblem *problem = loss->problem;
-	KanonEnv   *env = problem->env;
+	KanonEnv *env = problem->env;
 	KanonStatus status;
 
-	loss->pace = (KanonPace) {env, "measure", 0, 0, KANON_POLL_WORK};
+	loss->pace = (KanonPace){env, "measure", 0, 0, KANON_POLL_WORK};
 	loss->nqis = kanon_count_qis(problem);
 	for (int q = 0; q <= loss->nqis; q++)
 		loss->first[q] = kanon_first_column(problem, q);
@@ -464,10 +465,9 @@ measure_qis(Loss *loss)
 }
 
 KanonStatus
-kanon_measure_columns(const KanonProblem *problem, const KanonRelease *release,
-					  KanonColumnMeasures *columns)
+kanon_measure_columns(const KanonProblem *problem, const KanonRelease *release, KanonColumnMeasures *columns)
 {
-	Loss		loss = {.problem = problem, .release = release, .columns = columns};
+	Loss loss = {.problem = problem, .release = release, .columns = columns};
 
 	return measure_qis(&loss);
 }
@@ -477,13 +477,12 @@ static double
 discernibility(const KanonProblem *problem, const KanonRelease *release, double rows)
 {
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	double		sum = (double) release->dropped * rows;
+	double sum = (double) release->dropped * rows;
 
 	for (uint32_t i = 0; i < release->nclasses; i++)
 	{
-		double		size = (double) release->classes[i].rows;
-		bool		blank = release->classes[i].pattern == all
-			&& kanon_class_blank(problem, release, i);
+		double size = (double) release->classes[i].rows;
+		bool blank = release->classes[i].pattern == all && kanon_class_blank(problem, release, i);
 
 		sum += size * (blank ? rows : size);
 	}
@@ -494,26 +493,24 @@ KanonStatus
 kanon_measure_loss(const KanonProblem *problem, const KanonRelease *release, KanonMeasures *measures)
 {
 	KanonColumnMeasures columns[KANON_MAX_COLUMNS];
-	Loss		loss = {.problem = problem, .release = release, .columns = columns};
-	double		rows = (double) measures->rows + (double) release->dropped;
-	double		weights = 0,
-				heights = 0,
-				entropy_all = 0;
+	Loss loss = {.problem = problem, .release = release, .columns = columns};
+	double rows = (double) measures->rows + (double) release->dropped;
+	double weights = 0, heights = 0, entropy_all = 0;
 	KanonStatus status = measure_qis(&loss);
 
 	for (int q = 0; q < loss.nqis && status == KANON_OK; q++)
 	{
-		double		values = problem->columns[loss.first[q]].distinct;
-		double		weight = 0;
+		double values = problem->columns[loss.first[q]].distinct;
+		double weight = 0;
 
 		for (int c = loss.first[q]; c < loss.first[q + 1]; c++)
 			weight += problem->columns[c].weight;
 		weights += weight;
-		heights += loss.qis[q].several ? NAN
-			: (double) loss.qis[q].levels / (loss.first[q + 1] - loss.first[q]);
+		heights +=
+			loss.qis[q].several ? NAN : (double) loss.qis[q].levels / (loss.first[q + 1] - loss.first[q]);
 		if (values > 0)
-			measures->iloss += weight * (double) columns[q].lost * ((values - 1) / values)
-				+ weight * loss.qis[q].values / values;
+			measures->iloss += weight * (double) columns[q].lost * ((values - 1) / values) +
+							   weight * loss.qis[q].values / values;
 		measures->ncp += weight * columns[q].ncp * rows;
 		measures->entropy += columns[q].entropy;
 		entropy_all += columns[q].entropy_all;

@@ -29,43 +29,43 @@
 typedef struct Line
 {
 	const ClusterQi *qi;
-	uint32_t	distinct;
-	uint32_t   *rank;			/* [distinct] of each code */
-	uint32_t   *code;			/* [distinct] of each rank */
-	bool		grouped;		/* by a hierarchy */
-	uint32_t   *group[KANON_MAX_COLUMNS];	/* [distinct] by level: of each rank, its group's first rank */
+	uint32_t distinct;
+	uint32_t *rank;                     /* [distinct] of each code */
+	uint32_t *code;                     /* [distinct] of each rank */
+	bool grouped;                       /* by a hierarchy */
+	uint32_t *group[KANON_MAX_COLUMNS]; /* [distinct] by level: of each rank, its group's first rank */
 } Line;
 
 typedef struct Mondrian
 {
 	const KanonProblem *problem;
 	ClusterLayout layout;
-	bool		relaxed;
-	KanonPace	pace;
-	int			nlines;
-	Line		line[KANON_MAX_COLUMNS];
-	size_t		width;			/* words of a record: ranks, type, rows (two words) */
-	uint32_t   *record;			/* [nrecords * width] */
-	size_t		nrecords;
-	size_t		room;
-	size_t	   *from;			/* where the parts that wait begin: each ends where the next does */
-	size_t		nfrom;
-	size_t		from_room;
-	uint32_t   *types;			/* [records of the largest part] for kanon_class_allowed */
-	int64_t    *counts;
-	int64_t		bin[1 << BIN_BITS];
+	bool relaxed;
+	KanonPace pace;
+	int nlines;
+	Line line[KANON_MAX_COLUMNS];
+	size_t width;     /* words of a record: ranks, type, rows (two words) */
+	uint32_t *record; /* [nrecords * width] */
+	size_t nrecords;
+	size_t room;
+	size_t *from; /* where the parts that wait begin: each ends where the next does */
+	size_t nfrom;
+	size_t from_room;
+	uint32_t *types; /* [records of the largest part] for kanon_class_allowed */
+	int64_t *counts;
+	int64_t bin[1 << BIN_BITS];
 	ClusterParts parts;
-	int64_t		placed;
+	int64_t placed;
 } Mondrian;
 
 /* A part: records from .. to, and what is in it. */
 typedef struct Part
 {
-	size_t		from;
-	size_t		to;
-	int64_t		rows;
-	uint32_t	low[KANON_MAX_COLUMNS];
-	uint32_t	high[KANON_MAX_COLUMNS];
+	size_t from;
+	size_t to;
+	int64_t rows;
+	uint32_t low[KANON_MAX_COLUMNS];
+	uint32_t high[KANON_MAX_COLUMNS];
 } Part;
 
 static uint32_t *
@@ -77,7 +77,7 @@ record_at(const Mondrian *m, size_t i)
 static int64_t
 record_rows(const Mondrian *m, const uint32_t *record)
 {
-	int64_t		rows;
+	int64_t rows;
 
 	memcpy(&rows, record + m->nlines + 1, sizeof(rows));
 	return rows;
@@ -92,12 +92,12 @@ set_record_rows(const Mondrian *m, uint32_t *record, int64_t rows)
 static void
 swap_records(const Mondrian *m, size_t i, size_t j)
 {
-	uint32_t   *a = record_at(m, i);
-	uint32_t   *b = record_at(m, j);
+	uint32_t *a = record_at(m, i);
+	uint32_t *b = record_at(m, j);
 
 	for (size_t w = 0; w < m->width; w++)
 	{
-		uint32_t	word = a[w];
+		uint32_t word = a[w];
 
 		a[w] = b[w];
 		b[w] = word;
@@ -109,25 +109,25 @@ swap_records(const Mondrian *m, size_t i, size_t j)
 /* What the codes of a category are ordered by. */
 typedef struct Keys
 {
-	const KanonColumn *column;	/* and its levels after it */
-	int			levels;
-	const int64_t *frequency;	/* [distinct] or NULL */
-	const uint32_t *type;		/* [distinct] a row type that has the code */
+	const KanonColumn *column; /* and its levels after it */
+	int levels;
+	const int64_t *frequency; /* [distinct] or NULL */
+	const uint32_t *type;     /* [distinct] a row type that has the code */
 } Keys;
 
 static int
 compare_values(const void *a, const void *b, void *arg)
 {
 	const Keys *keys = arg;
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
 
 	if (keys->frequency != NULL && keys->frequency[left] != keys->frequency[right])
 		return keys->frequency[left] > keys->frequency[right] ? -1 : 1;
 	for (int l = keys->levels; l-- > 1 && keys->frequency == NULL;)
 	{
-		uint32_t	above = keys->column[l].code[keys->type[left]];
-		uint32_t	other = keys->column[l].code[keys->type[right]];
+		uint32_t above = keys->column[l].code[keys->type[left]];
+		uint32_t other = keys->column[l].code[keys->type[right]];
 
 		if (above != other)
 			return above < other ? -1 : 1;
@@ -141,14 +141,16 @@ find_groups(Mondrian *m, Line *line, const Keys *keys)
 {
 	for (int l = 0; l < line->qi->levels; l++)
 	{
-		uint32_t   *group = kanon_alloc(m->problem->env, line->distinct, sizeof(uint32_t));
+		uint32_t *group = kanon_alloc(m->problem->env, line->distinct, sizeof(uint32_t));
 
 		if (group == NULL)
 			return KANON_NO_MEMORY;
 		line->group[l] = group;
 		for (uint32_t r = 0; r < line->distinct; r++)
-			group[r] = r > 0 && keys->column[l].code[keys->type[line->code[r]]]
-				== keys->column[l].code[keys->type[line->code[r - 1]]] ? group[r - 1] : r;
+			group[r] = r > 0 && keys->column[l].code[keys->type[line->code[r]]] ==
+									keys->column[l].code[keys->type[line->code[r - 1]]]
+						   ? group[r - 1]
+						   : r;
 	}
 	return KANON_OK;
 }
@@ -159,11 +161,11 @@ rank_categories(Mondrian *m, Line *line)
 {
 	const KanonProblem *problem = m->problem;
 	const KanonColumn *column = cluster_column(&m->layout, line->qi);
-	KanonEnv   *env = problem->env;
-	int64_t    *frequency = kanon_alloc0(env, line->distinct, sizeof(int64_t));
-	uint32_t   *type = kanon_alloc0(env, line->distinct, sizeof(uint32_t));
+	KanonEnv *env = problem->env;
+	int64_t *frequency = kanon_alloc0(env, line->distinct, sizeof(int64_t));
+	uint32_t *type = kanon_alloc0(env, line->distinct, sizeof(uint32_t));
 	KanonStatus status = frequency == NULL || type == NULL ? KANON_NO_MEMORY : KANON_OK;
-	Keys		keys = {column, line->qi->levels, line->grouped ? NULL : frequency, type};
+	Keys keys = {column, line->qi->levels, line->grouped ? NULL : frequency, type};
 
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 	{
@@ -187,7 +189,7 @@ static KanonStatus
 open_line(Mondrian *m, Line *line, const ClusterQi *qi)
 {
 	const KanonColumn *column = cluster_column(&m->layout, qi);
-	KanonEnv   *env = m->problem->env;
+	KanonEnv *env = m->problem->env;
 	KanonStatus status = KANON_OK;
 
 	line->qi = qi;
@@ -210,7 +212,7 @@ open_line(Mondrian *m, Line *line, const ClusterQi *qi)
 static int
 common_level(const Line *line, uint32_t low, uint32_t high)
 {
-	int			level = 0;
+	int level = 0;
 
 	while (level < line->qi->levels && line->group[level][low] != line->group[level][high])
 		level++;
@@ -247,7 +249,7 @@ make_records(Mondrian *m)
 	m->nrecords = problem->ntypes;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		uint32_t   *record = record_at(m, i);
+		uint32_t *record = record_at(m, i);
 
 		if (kanon_stop(&m->pace, m->width))
 			return KANON_CANCELLED;
@@ -278,7 +280,7 @@ measure_part(Mondrian *m, Part *part)
 		part->rows += record_rows(m, record);
 		for (int l = 0; l < m->nlines; l++)
 		{
-			uint32_t	rank = record[l];
+			uint32_t rank = record[l];
 
 			part->low[l] = rank < part->low[l] ? rank : part->low[l];
 			part->high[l] = rank > part->high[l] ? rank : part->high[l];
@@ -291,7 +293,7 @@ measure_part(Mondrian *m, Part *part)
 static bool
 allowed(Mondrian *m, size_t from, size_t to)
 {
-	int64_t		rows = 0;
+	int64_t rows = 0;
 
 	for (size_t i = from; i < to; i++)
 	{
@@ -310,18 +312,18 @@ allowed(Mondrian *m, size_t from, size_t to)
 static KanonStatus
 find_median(Mondrian *m, const Part *part, int l, uint32_t *median, int64_t *below)
 {
-	uint32_t	low = part->low[l];
-	uint32_t	high = part->high[l];
-	int64_t		half = part->rows / 2 + part->rows % 2;
-	int			bits = 3;
+	uint32_t low = part->low[l];
+	uint32_t high = part->high[l];
+	int64_t half = part->rows / 2 + part->rows % 2;
+	int bits = 3;
 
 	while (bits < BIN_BITS && part->to - part->from > (size_t) 1 << bits)
 		bits++;
 	*below = 0;
 	while (low < high)
 	{
-		uint32_t	b = 0;
-		int			shift = 0;
+		uint32_t b = 0;
+		int shift = 0;
 
 		while ((high - low) >> shift >> bits > 0)
 			shift++;
@@ -363,11 +365,10 @@ divide(Mondrian *m, size_t from, size_t to, int l, uint32_t cut)
 static KanonStatus
 grow(Mondrian *m)
 {
-	size_t		room = m->room + m->room / 2;
-	KanonEnv   *env = m->problem->env;
-	uint32_t   *record,
-			   *types;
-	int64_t    *counts;
+	size_t room = m->room + m->room / 2;
+	KanonEnv *env = m->problem->env;
+	uint32_t *record, *types;
+	int64_t *counts;
 
 	if (m->nrecords < m->room)
 		return KANON_OK;
@@ -398,10 +399,8 @@ static KanonStatus
 split_strict(Mondrian *m, Part *part, int l, size_t *middle)
 {
 	const Line *line = &m->line[l];
-	uint32_t	median,
-				from,
-				after;
-	int64_t		below;
+	uint32_t median, from, after;
+	int64_t below;
 	KanonStatus status = find_median(m, part, l, &median, &below);
 
 	if (status != KANON_OK)
@@ -418,7 +417,7 @@ split_strict(Mondrian *m, Part *part, int l, size_t *middle)
 	}
 	for (int attempt = 0; attempt < 2; attempt++)
 	{
-		uint32_t	cut = attempt == 0 ? after : from;
+		uint32_t cut = attempt == 0 ? after : from;
 
 		if (cut <= part->low[l] || cut > part->high[l])
 			continue;
@@ -436,11 +435,9 @@ split_strict(Mondrian *m, Part *part, int l, size_t *middle)
 static KanonStatus
 split_relaxed(Mondrian *m, Part *part, int l, size_t *middle)
 {
-	uint32_t	median;
-	int64_t		below,
-				wanted;
-	size_t		first,
-				after;
+	uint32_t median;
+	int64_t below, wanted;
+	size_t first, after;
 	KanonStatus status = find_median(m, part, l, &median, &below);
 
 	if (status == KANON_OK && kanon_stop(&m->pace, (part->to - part->from) * 8))
@@ -457,8 +454,8 @@ split_relaxed(Mondrian *m, Part *part, int l, size_t *middle)
 	if (wanted > 0)
 	{
 		/* the rest of this record's rows are one more record, in the upper half */
-		uint32_t   *record = record_at(m, first);
-		uint32_t   *rest = record_at(m, part->to);
+		uint32_t *record = record_at(m, first);
+		uint32_t *rest = record_at(m, part->to);
 
 		memcpy(rest, record, m->width * sizeof(uint32_t));
 		set_record_rows(m, rest, record_rows(m, record) - wanted);
@@ -477,7 +474,7 @@ split_relaxed(Mondrian *m, Part *part, int l, size_t *middle)
 static KanonStatus
 split_part(Mondrian *m, Part *part, size_t *middle)
 {
-	bool		tried[KANON_MAX_COLUMNS] = {false};
+	bool tried[KANON_MAX_COLUMNS] = {false};
 	KanonStatus status = measure_part(m, part);
 
 	*middle = 0;
@@ -486,13 +483,13 @@ split_part(Mondrian *m, Part *part, size_t *middle)
 		return status;
 	while (status == KANON_OK && *middle == 0)
 	{
-		double		widest = 0;
-		int			best = -1;
+		double widest = 0;
+		int best = -1;
 
 		for (int l = 0; l < m->nlines; l++)
 			if (!tried[l] && part->low[l] != part->high[l])
 			{
-				double		width = line_width(&m->line[l], part->low[l], part->high[l]);
+				double width = line_width(&m->line[l], part->low[l], part->high[l]);
 
 				if (best < 0 || width > widest)
 				{
@@ -505,7 +502,7 @@ split_part(Mondrian *m, Part *part, size_t *middle)
 		tried[best] = true;
 		/* a hierarchy has no median to deal out */
 		status = m->relaxed && !m->line[best].grouped ? split_relaxed(m, part, best, middle)
-			: split_strict(m, part, best, middle);
+													  : split_strict(m, part, best, middle);
 	}
 	return status;
 }
@@ -515,8 +512,8 @@ wait_at(Mondrian *m, size_t from)
 {
 	if (m->nfrom == m->from_room)
 	{
-		size_t		room = m->from_room * 2 + 64;
-		size_t	   *grown = kanon_realloc(m->problem->env, m->from, room, sizeof(size_t));
+		size_t room = m->from_room * 2 + 64;
+		size_t *grown = kanon_realloc(m->problem->env, m->from, room, sizeof(size_t));
 
 		if (grown == NULL)
 			return KANON_NO_MEMORY;
@@ -555,8 +552,8 @@ split_all(Mondrian *m)
 
 	while (status == KANON_OK && m->nfrom > 0)
 	{
-		Part		part = {.from = m->from[m->nfrom - 1],.to = m->nrecords};
-		size_t		middle;
+		Part part = {.from = m->from[m->nfrom - 1], .to = m->nrecords};
+		size_t middle;
 
 		status = split_part(m, &part, &middle);
 		if (status == KANON_OK)
@@ -568,7 +565,7 @@ split_all(Mondrian *m)
 static void
 mondrian_free(Mondrian *m)
 {
-	KanonEnv   *env = m->problem->env;
+	KanonEnv *env = m->problem->env;
 
 	for (int l = 0; l < m->nlines; l++)
 	{
@@ -591,9 +588,9 @@ mondrian_free(Mondrian *m)
 static KanonStatus
 solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
-	Mondrian   *m = kanon_alloc0(env, 1, sizeof(Mondrian));
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Mondrian *m = kanon_alloc0(env, 1, sizeof(Mondrian));
 	KanonStatus status = KANON_OK;
 
 	memset(release, 0, sizeof(*release));
@@ -603,7 +600,7 @@ solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonRep
 		return KANON_NO_MEMORY;
 	m->problem = problem;
 	m->relaxed = relaxed;
-	m->pace = (KanonPace) {env, "mondrian", 0, 0, KANON_POLL_WORK};
+	m->pace = (KanonPace){env, "mondrian", 0, 0, KANON_POLL_WORK};
 	cluster_layout(problem, &m->layout);
 	for (int q = 0; q < m->layout.nqis && status == KANON_OK; q++)
 		status = open_line(m, &m->line[m->nlines++], &m->layout.qi[q]);
@@ -629,8 +626,7 @@ kanon_solve_mondrian(const KanonProblem *problem, KanonRelease *release, KanonRe
 }
 
 KanonStatus
-kanon_solve_mondrian_relaxed(const KanonProblem *problem, KanonRelease *release,
-							 KanonReport *report)
+kanon_solve_mondrian_relaxed(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	return solve(problem, true, release, report);
 }

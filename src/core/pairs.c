@@ -32,7 +32,7 @@
 static uint32_t
 most_copies(const Factor *f, uint32_t type)
 {
-	int64_t		rows = f->problem->rows[type];
+	int64_t rows = f->problem->rows[type];
 
 	return rows < f->problem->ntypes ? 2 * (uint32_t) rows : 2 * f->problem->ntypes;
 }
@@ -40,7 +40,7 @@ most_copies(const Factor *f, uint32_t type)
 static KanonStatus
 build(Factor *f)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < f->problem->ntypes; i++)
 	{
@@ -55,10 +55,10 @@ build(Factor *f)
 		f->must[f->node[i]] = f->copies[i] == 0;
 	for (size_t i = 0; i < f->npairs; i++)
 	{
-		FactorPair	pair = f->pair[i];
-		uint32_t	a = f->copies[pair.a] > 0 ? pair.b : pair.a;
-		uint32_t	b = f->copies[pair.a] > 0 ? pair.a : pair.b;
-		uint32_t	copies = f->copies[b] > 0 ? f->copies[b] : 2;
+		FactorPair pair = f->pair[i];
+		uint32_t a = f->copies[pair.a] > 0 ? pair.b : pair.a;
+		uint32_t b = f->copies[pair.a] > 0 ? pair.a : pair.b;
+		uint32_t copies = f->copies[b] > 0 ? f->copies[b] : 2;
 
 		if (f->copies[a] > 0)
 			continue;
@@ -76,19 +76,19 @@ build(Factor *f)
 static KanonStatus
 read(Factor *f)
 {
-	uint32_t	n = f->problem->ntypes;
-	uint32_t   *type = kanon_alloc(f->env, f->nnodes, sizeof(uint32_t));
+	uint32_t n = f->problem->ntypes;
+	uint32_t *type = kanon_alloc(f->env, f->nnodes, sizeof(uint32_t));
 
 	if (type == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < n; i++)
 	{
-		uint32_t	nodes = f->copies[i] > 0 ? f->copies[i] : 2;
-		int64_t		most = FACTOR_NO_PRICE;
+		uint32_t nodes = f->copies[i] > 0 ? f->copies[i] : 2;
+		int64_t most = FACTOR_NO_PRICE;
 
 		for (uint32_t c = 0; c < nodes; c++)
 		{
-			int64_t		price = f->price[f->node[i] + c];
+			int64_t price = f->price[f->node[i] + c];
 
 			type[f->node[i] + c] = i;
 			if ((c > 0 || f->copies[i] > 0) && price > most)
@@ -110,10 +110,10 @@ read(Factor *f)
 
 typedef struct Pairs
 {
-	Factor	   *factor;
-	uint32_t	(*joined)[2];	/* [ntypes] whom a row has edges to */
-	uint32_t   *leaves;			/* [ntypes] first row that hangs at a type */
-	uint32_t   *next;			/* [ntypes] the next one at the same */
+	Factor *factor;
+	uint32_t (*joined)[2]; /* [ntypes] whom a row has edges to */
+	uint32_t *leaves;      /* [ntypes] first row that hangs at a type */
+	uint32_t *next;        /* [ntypes] the next one at the same */
 	ClusterParts *parts;
 } Pairs;
 
@@ -127,8 +127,8 @@ prune(Pairs *p)
 	for (size_t i = 0; i < f->nlinks; i++)
 		for (int end = 0; end < 2; end++)
 		{
-			uint32_t	a = end == 0 ? f->link[i].a : f->link[i].b;
-			uint32_t	b = end == 0 ? f->link[i].b : f->link[i].a;
+			uint32_t a = end == 0 ? f->link[i].a : f->link[i].b;
+			uint32_t b = end == 0 ? f->link[i].b : f->link[i].a;
 
 			if (f->copies[a] > 0 || p->joined[a][0] == b)
 				continue;
@@ -137,7 +137,7 @@ prune(Pairs *p)
 	for (uint32_t a = 0; a < f->problem->ntypes; a++)
 		for (int e = 0; e < 2 && p->joined[a][1] != FACTOR_NOBODY; e++)
 		{
-			uint32_t	b = p->joined[a][e];
+			uint32_t b = p->joined[a][e];
 
 			if (f->copies[b] == 0)
 			{
@@ -165,13 +165,13 @@ add(Pairs *p, uint32_t type, int64_t rows)
 static bool
 cluster_hub(Pairs *p, uint32_t hub, int64_t hanging)
 {
-	int64_t		rows = p->factor->problem->rows[hub];
-	int64_t		twice = hanging > rows ? hanging - rows : 0;
+	int64_t rows = p->factor->problem->rows[hub];
+	int64_t twice = hanging > rows ? hanging - rows : 0;
 
 	rows -= hanging - twice;
 	for (uint32_t leaf = p->leaves[hub]; leaf != FACTOR_NOBODY; leaf = p->next[leaf])
 	{
-		int64_t		own = rows == 1 ? 2 : 1;
+		int64_t own = rows == 1 ? 2 : 1;
 
 		if (own == 2)
 			rows = 0;
@@ -199,8 +199,8 @@ cluster_hub(Pairs *p, uint32_t hub, int64_t hanging)
 static KanonStatus
 make_clusters(Pairs *p)
 {
-	Factor	   *f = p->factor;
-	uint32_t	n = f->problem->ntypes;
+	Factor *f = p->factor;
+	uint32_t n = f->problem->ntypes;
 
 	p->joined = kanon_alloc(f->env, n, sizeof(p->joined[0]));
 	p->leaves = kanon_alloc(f->env, n, sizeof(uint32_t));
@@ -211,7 +211,7 @@ make_clusters(Pairs *p)
 	memset(p->leaves, 0xff, n * sizeof(uint32_t));
 	for (uint32_t a = n; a-- > 0;)
 	{
-		uint32_t	b = p->joined[a][0];
+		uint32_t b = p->joined[a][0];
 
 		if (f->copies[a] > 0 || b == FACTOR_NOBODY || p->joined[a][1] != FACTOR_NOBODY)
 			continue;
@@ -220,8 +220,8 @@ make_clusters(Pairs *p)
 	}
 	for (uint32_t a = 0; a < n; a++)
 	{
-		int64_t		hanging = 0;
-		bool		done = true;
+		int64_t hanging = 0;
+		bool done = true;
 
 		if (kanon_stop(&f->pace, 16))
 			return KANON_CANCELLED;
@@ -246,7 +246,7 @@ make_clusters(Pairs *p)
 static KanonStatus
 cluster(Factor *f, ClusterParts *parts)
 {
-	Pairs		p = {.factor = f,.parts = parts};
+	Pairs p = {.factor = f, .parts = parts};
 	KanonStatus status = make_clusters(&p);
 
 	kanon_free(f->env, p.joined);
@@ -258,17 +258,15 @@ cluster(Factor *f, ClusterParts *parts)
 KanonStatus
 kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	static const FactorMethod method = {
-		.phase = "pairs",
-		.k = 2,
-		.enough = 2,
-		.most_copies = most_copies,
-		.build = build,
-		.read = read,
-		.cluster = cluster,
-		.guarantee = {2, 1.5},
-		.bound = {1.5, 2}
-	};
+	static const FactorMethod method = {.phase = "pairs",
+										.k = 2,
+										.enough = 2,
+										.most_copies = most_copies,
+										.build = build,
+										.read = read,
+										.cluster = cluster,
+										.guarantee = {2, 1.5},
+										.bound = {1.5, 2}};
 
 	return factor_solve(&method, problem, release, report);
 }

@@ -28,10 +28,11 @@ open_range(KanonEnv *env, PenaltyAxis *axis)
 		return KANON_NO_MEMORY;
 	for (uint32_t v = 0; v < axis->column->distinct; v++)
 	{
-		double		number = cluster_number(qi, v);
+		double number = cluster_number(qi, v);
 
 		axis->place[v] = !isfinite(number) ? NAN
-			: qi->span > 0 ? qi->weight * ((number * qi->scale - qi->low) / qi->span) : 0;
+						 : qi->span > 0    ? qi->weight * ((number * qi->scale - qi->low) / qi->span)
+										   : 0;
 	}
 	return KANON_OK;
 }
@@ -41,8 +42,8 @@ static KanonStatus
 open_levels(KanonEnv *env, KanonPace *pace, uint32_t ntypes, PenaltyAxis *axis)
 {
 	const KanonColumn *column = axis->column;
-	bool	   *seen = kanon_alloc0(env, column->distinct, sizeof(bool));
-	size_t		nodes = 0;
+	bool *seen = kanon_alloc0(env, column->distinct, sizeof(bool));
+	size_t nodes = 0;
 
 	for (int l = 0; l < axis->qi->levels; l++)
 	{
@@ -59,8 +60,7 @@ open_levels(KanonEnv *env, KanonPace *pace, uint32_t ntypes, PenaltyAxis *axis)
 	{
 		if (!seen[column->code[i]])
 			for (int l = 0; l < axis->qi->levels; l++)
-				axis->share[axis->share_from[l] + column[l].code[i]]
-					+= axis->qi->weight / column->distinct;
+				axis->share[axis->share_from[l] + column[l].code[i]] += axis->qi->weight / column->distinct;
 		seen[column->code[i]] = true;
 	}
 	kanon_free(env, seen);
@@ -87,13 +87,12 @@ penalty_open(const ClusterLayout *layout, KanonPace *pace, Penalty *penalty)
 			status = open_range(problem->env, axis);
 		else if (axis->qi->show == KANON_CLUSTER_HIERARCHY && axis->qi->levels > 1)
 			status = open_levels(problem->env, pace, problem->ntypes, axis);
-		else if (axis->qi->show == KANON_CLUSTER_SET
-				 && axis->column->distinct <= 64 * PENALTY_SET_WORDS)
+		else if (axis->qi->show == KANON_CLUSTER_SET && axis->column->distinct <= 64 * PENALTY_SET_WORDS)
 			axis->words = (int) (axis->column->distinct + 63) / 64;
 		penalty->nwords += axis->words;
 	}
-	penalty->size = sizeof(PenaltyGroup) + 2 * (size_t) penalty->ncolumns * sizeof(uint32_t)
-		+ (size_t) penalty->nwords * sizeof(uint64_t);
+	penalty->size = sizeof(PenaltyGroup) + 2 * (size_t) penalty->ncolumns * sizeof(uint32_t) +
+					(size_t) penalty->nwords * sizeof(uint64_t);
 	return status;
 }
 
@@ -111,7 +110,7 @@ penalty_close(Penalty *penalty)
 void
 penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, PenaltyGroup *group)
 {
-	uint64_t   *bits = bits_of(penalty, group);
+	uint64_t *bits = bits_of(penalty, group);
 
 	group->rows = rows;
 	group->each = 0;
@@ -121,7 +120,7 @@ penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, PenaltyGroup
 	for (int a = 0; a < penalty->naxes; a++)
 		if (penalty->axis[a].words > 0)
 		{
-			uint32_t	code = penalty->axis[a].column->code[type];
+			uint32_t code = penalty->axis[a].column->code[type];
 
 			bits[penalty->axis[a].bits_from + (int) (code / 64)] |= UINT64_C(1) << code % 64;
 		}
@@ -129,20 +128,19 @@ penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, PenaltyGroup
 
 /* The penalty of one quasi-identifier in the union. */
 static double
-axis_penalty(const Penalty *penalty, const PenaltyAxis *axis, const PenaltyGroup *a,
-			 const PenaltyGroup *b)
+axis_penalty(const Penalty *penalty, const PenaltyAxis *axis, const PenaltyGroup *a, const PenaltyGroup *b)
 {
 	const ClusterQi *qi = axis->qi;
 	const uint32_t *x = a->hull + 2 * qi->first;
 	const uint32_t *y = b->hull + 2 * qi->first;
-	uint32_t	low = x[0] < y[0] ? x[0] : y[0];
-	uint32_t	high = x[1] > y[1] ? x[1] : y[1];
+	uint32_t low = x[0] < y[0] ? x[0] : y[0];
+	uint32_t high = x[1] > y[1] ? x[1] : y[1];
 
 	if (low == high)
 		return 0;
 	if (axis->place != NULL)
 	{
-		double		share = axis->place[high] - axis->place[low];
+		double share = axis->place[high] - axis->place[low];
 
 		return isnan(share) ? qi->weight : share;
 	}
@@ -159,7 +157,7 @@ axis_penalty(const Penalty *penalty, const PenaltyAxis *axis, const PenaltyGroup
 	{
 		const uint64_t *p = bits_of(penalty, a) + axis->bits_from;
 		const uint64_t *q = bits_of(penalty, b) + axis->bits_from;
-		int			n = 0;
+		int n = 0;
 
 		for (int w = 0; w < axis->words; w++)
 			n += __builtin_popcountll(p[w] | q[w]);
@@ -171,7 +169,7 @@ axis_penalty(const Penalty *penalty, const PenaltyAxis *axis, const PenaltyGroup
 double
 penalty_union(const Penalty *penalty, const PenaltyGroup *a, const PenaltyGroup *b, double limit)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int i = 0; i < penalty->naxes && sum <= limit; i++)
 		sum += axis_penalty(penalty, &penalty->axis[i], a, b);
@@ -181,7 +179,7 @@ penalty_union(const Penalty *penalty, const PenaltyGroup *a, const PenaltyGroup 
 void
 penalty_merge(const Penalty *penalty, PenaltyGroup *a, const PenaltyGroup *b)
 {
-	uint64_t   *bits = bits_of(penalty, a);
+	uint64_t *bits = bits_of(penalty, a);
 	const uint64_t *more = bits_of(penalty, b);
 
 	a->each = penalty_union(penalty, a, b, INFINITY);
@@ -201,16 +199,16 @@ penalty_merge(const Penalty *penalty, PenaltyGroup *a, const PenaltyGroup *b)
 
 /* The member farthest from a type. */
 static size_t
-farthest(const Penalty *penalty, const PenaltyMember *members, size_t n, uint32_t type,
-		 PenaltyGroup *from, PenaltyGroup *other)
+farthest(const Penalty *penalty, const PenaltyMember *members, size_t n, uint32_t type, PenaltyGroup *from,
+		 PenaltyGroup *other)
 {
-	double		most = -1;
-	size_t		best = 0;
+	double most = -1;
+	size_t best = 0;
 
 	penalty_single(penalty, type, 1, from);
 	for (size_t i = 0; i < n; i++)
 	{
-		double		apart;
+		double apart;
 
 		penalty_single(penalty, members[i].type, 1, other);
 		apart = penalty_union(penalty, from, other, INFINITY);
@@ -256,8 +254,8 @@ static bool
 choose_ends(const Penalty *penalty, PenaltyMember *members, size_t n, PenaltyGroup *group[3],
 			PenaltyMember *scratch)
 {
-	size_t		u = 0;
-	size_t		v = farthest(penalty, members, n, members[u].type, group[0], group[2]);
+	size_t u = 0;
+	size_t v = farthest(penalty, members, n, members[u].type, group[0], group[2]);
 
 	for (int turn = 0; turn < 2; turn++)
 	{
@@ -271,15 +269,14 @@ choose_ends(const Penalty *penalty, PenaltyMember *members, size_t n, PenaltyGro
 	for (size_t i = 0; i < n; i++)
 	{
 		penalty_single(penalty, members[i].type, members[i].rows, group[2]);
-		members[i].nearer = penalty_union(penalty, group[0], group[2], INFINITY)
-			- penalty_union(penalty, group[1], group[2], INFINITY);
+		members[i].nearer = penalty_union(penalty, group[0], group[2], INFINITY) -
+							penalty_union(penalty, group[1], group[2], INFINITY);
 	}
 	kanon_sort(members, scratch, n, sizeof(PenaltyMember), compare_decided, NULL);
 	for (size_t i = 0; i < n; i++)
 	{
-		double		near = fabs(members[i].nearer);
-		double		first,
-					second;
+		double near = fabs(members[i].nearer);
+		double first, second;
 
 		penalty_single(penalty, members[i].type, members[i].rows, group[2]);
 		first = penalty_union(penalty, group[0], group[2], INFINITY) - group[0]->each;
@@ -299,18 +296,16 @@ choose_ends(const Penalty *penalty, PenaltyMember *members, size_t n, PenaltyGro
 }
 
 KanonStatus
-penalty_divide(const Penalty *penalty, KanonPace *pace, PenaltyMember *members, size_t *n,
-			   size_t *half, PenaltyMember *scratch)
+penalty_divide(const Penalty *penalty, KanonPace *pace, PenaltyMember *members, size_t *n, size_t *half,
+			   PenaltyMember *scratch)
 {
-	KanonEnv   *env = penalty->layout->problem->env;
-	int64_t		k = penalty->layout->problem->k;
-	char	   *memory = kanon_alloc(env, 3, (penalty->size + 7) / 8 * 8);
+	KanonEnv *env = penalty->layout->problem->env;
+	int64_t k = penalty->layout->problem->k;
+	char *memory = kanon_alloc(env, 3, (penalty->size + 7) / 8 * 8);
 	PenaltyGroup *group[3];
-	int64_t		all = 0,
-				first = 0,
-				wanted;
-	size_t		at = 0;
-	bool		differ;
+	int64_t all = 0, first = 0, wanted;
+	size_t at = 0;
+	bool differ;
 
 	*half = 0;
 	if (memory == NULL)
@@ -363,11 +358,11 @@ KanonStatus
 penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *members, size_t n,
 				   PenaltyMember *scratch, ClusterParts *parts)
 {
-	KanonEnv   *env = penalty->layout->problem->env;
-	int64_t		k = penalty->layout->problem->k;
-	size_t		room = 64;
-	size_t		waiting = 1;
-	size_t	   *from = kanon_alloc(env, room, sizeof(size_t));
+	KanonEnv *env = penalty->layout->problem->env;
+	int64_t k = penalty->layout->problem->k;
+	size_t room = 64;
+	size_t waiting = 1;
+	size_t *from = kanon_alloc(env, room, sizeof(size_t));
 	KanonStatus status = from == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	if (from != NULL)
@@ -375,9 +370,9 @@ penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *membe
 	while (status == KANON_OK && waiting > 0)
 	{
 		PenaltyMember *part = members + from[waiting - 1];
-		size_t		nmembers = n - from[waiting - 1];
-		size_t		half = 0;
-		int64_t		rows = 0;
+		size_t nmembers = n - from[waiting - 1];
+		size_t half = 0;
+		int64_t rows = 0;
 
 		for (size_t i = 0; i < nmembers; i++)
 			rows += part[i].rows;
@@ -392,7 +387,7 @@ penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *membe
 		n = from[waiting - 1] + nmembers;
 		if (status == KANON_OK && waiting == room)
 		{
-			size_t	   *grown = kanon_realloc(env, from, room * 2, sizeof(size_t));
+			size_t *grown = kanon_realloc(env, from, room * 2, sizeof(size_t));
 
 			if (grown == NULL)
 				status = KANON_NO_MEMORY;

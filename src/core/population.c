@@ -28,23 +28,23 @@
 struct KanonPresence
 {
 	const KanonProblem *problem;
-	KanonPace	pace;
-	uint32_t   *type;			/* [ntypes] of each group */
-	uint32_t   *slots;			/* a group or NO_GROUP */
-	size_t		mask;			/* number of slots - 1 */
-	int64_t   **found;			/* [npopulations][ntypes] by group */
-	int64_t    *rest;			/* [npopulations] rows that match no class */
+	KanonPace pace;
+	uint32_t *type;  /* [ntypes] of each group */
+	uint32_t *slots; /* a group or NO_GROUP */
+	size_t mask;     /* number of slots - 1 */
+	int64_t **found; /* [npopulations][ntypes] by group */
+	int64_t *rest;   /* [npopulations] rows that match no class */
 };
 
 /* The columns that tell what a pattern shows: of levels, the finest. */
 static int
 finest_columns(const KanonProblem *problem, KanonPattern pattern, int *columns)
 {
-	int			n = 0;
+	int n = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
-		if ((pattern & KANON_BIT(c)) == 0
-			&& (problem->columns[c].level == 0 || (pattern & KANON_BIT(c - 1)) != 0))
+		if ((pattern & KANON_BIT(c)) == 0 &&
+			(problem->columns[c].level == 0 || (pattern & KANON_BIT(c - 1)) != 0))
 			columns[n++] = c;
 	return n;
 }
@@ -53,8 +53,8 @@ finest_columns(const KanonProblem *problem, KanonPattern pattern, int *columns)
 static uint32_t *
 find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const uint32_t *codes)
 {
-	uint64_t	hash = 0;
-	size_t		at;
+	uint64_t hash = 0;
+	size_t at;
 
 	for (int i = 0; i < ncolumns; i++)
 	{
@@ -63,8 +63,8 @@ find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const
 	}
 	for (at = hash & presence->mask; presence->slots[at] != NO_GROUP; at = (at + 1) & presence->mask)
 	{
-		uint32_t	type = presence->type[presence->slots[at]];
-		int			i = 0;
+		uint32_t type = presence->type[presence->slots[at]];
+		int i = 0;
 
 		while (i < ncolumns && presence->problem->columns[columns[i]].code[type] == codes[i])
 			i++;
@@ -78,12 +78,12 @@ static KanonStatus
 count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 {
 	const KanonPopulation *population = &presence->problem->populations[p];
-	uint32_t	codes[KANON_MAX_COLUMNS];
+	uint32_t codes[KANON_MAX_COLUMNS];
 
 	for (uint32_t type = 0; type < population->ntypes; type++)
 	{
-		uint32_t	group;
-		int			i = 0;
+		uint32_t group;
+		int i = 0;
 
 		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
 			return KANON_CANCELLED;
@@ -106,9 +106,9 @@ KanonStatus
 kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 {
 	const KanonProblem *problem = presence->problem;
-	int			columns[KANON_MAX_COLUMNS];
-	int			ncolumns = finest_columns(problem, pattern, columns);
-	uint32_t	codes[KANON_MAX_COLUMNS];
+	int columns[KANON_MAX_COLUMNS];
+	int ncolumns = finest_columns(problem, pattern, columns);
+	uint32_t codes[KANON_MAX_COLUMNS];
 	KanonStatus status = KANON_OK;
 
 	for (presence->mask = 15; presence->mask / 2 < n; presence->mask = presence->mask * 2 + 1)
@@ -135,8 +135,8 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 static bool
 within(const KanonPopulation *population, int64_t rows, int64_t of)
 {
-	return (double) rows <= population->most * (double) of * (1 + 1e-12)
-		&& population->least * (double) of <= (double) rows * (1 + 1e-12);
+	return (double) rows <= population->most * (double) of * (1 + 1e-12) &&
+		   population->least * (double) of <= (double) rows * (1 + 1e-12);
 }
 
 bool
@@ -150,7 +150,7 @@ kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t row
 	for (int p = 0; p < problem->npopulations; p++)
 	{
 		const KanonPopulation *population = &problem->populations[p];
-		int64_t		found = presence->found[p][group];
+		int64_t found = presence->found[p][group];
 
 		if (population->map ? found < problem->k : !within(population, rows, found))
 			return false;
@@ -174,7 +174,7 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 
 		/* what shows nothing matches everybody */
 		if (population->map ? rows > 0 && population->total < presence->problem->k
-			: !within(population, rows, presence->rest[p]))
+							: !within(population, rows, presence->rest[p]))
 			return false;
 	}
 	return true;
@@ -183,10 +183,10 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 KanonStatus
 kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 {
-	KanonEnv   *env = problem->env;
-	size_t		nslots = 16;
+	KanonEnv *env = problem->env;
+	size_t nslots = 16;
 	KanonPresence *presence;
-	bool		taken;
+	bool taken;
 
 	*result = NULL;
 	if (problem->npopulations == 0)
@@ -197,13 +197,13 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 	while (nslots / 2 < (size_t) problem->ntypes + 1)
 		nslots *= 2;
 	presence->problem = problem;
-	presence->pace = (KanonPace) {env, "population", 0, -1, 0};
+	presence->pace = (KanonPace){env, "population", 0, -1, 0};
 	presence->type = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
 	presence->slots = kanon_alloc(env, nslots, sizeof(uint32_t));
 	presence->rest = kanon_alloc(env, (size_t) problem->npopulations, sizeof(int64_t));
 	presence->found = kanon_alloc0(env, (size_t) problem->npopulations, sizeof(int64_t *));
-	taken = presence->type != NULL && presence->slots != NULL && presence->rest != NULL
-		&& presence->found != NULL;
+	taken = presence->type != NULL && presence->slots != NULL && presence->rest != NULL &&
+			presence->found != NULL;
 	for (int p = 0; p < problem->npopulations && taken; p++)
 	{
 		presence->found[p] = kanon_alloc(env, problem->ntypes, sizeof(int64_t));
@@ -221,7 +221,7 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 void
 kanon_presence_close(KanonPresence *presence)
 {
-	KanonEnv   *env;
+	KanonEnv *env;
 
 	if (presence == NULL)
 		return;
@@ -265,8 +265,8 @@ kanon_presence_check(const KanonProblem *problem, const KanonRelease *release, u
 {
 	KanonPresence *presence;
 	KanonStatus status = kanon_presence_open(problem, &presence);
-	uint32_t	n = 0;
-	int64_t		rest = 0;
+	uint32_t n = 0;
+	int64_t rest = 0;
 
 	*class_ = release->nclasses + 1;
 	if (presence == NULL)
@@ -302,7 +302,7 @@ kanon_population_missing(const KanonProblem *problem, int population, int64_t *m
 {
 	KanonPresence *presence;
 	KanonStatus status = kanon_presence_open(problem, &presence);
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	*missing = 0;
 	if (presence == NULL)
@@ -314,9 +314,10 @@ kanon_population_missing(const KanonProblem *problem, int population, int64_t *m
 	status = kanon_presence_count(presence, 0, n);
 	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
 	{
-		int64_t		rows = 0;
+		int64_t rows = 0;
 
-		for (uint32_t type = presence->type[i]; type < (i + 1 < n ? presence->type[i + 1] : problem->ntypes); type++)
+		for (uint32_t type = presence->type[i]; type < (i + 1 < n ? presence->type[i + 1] : problem->ntypes);
+			 type++)
 			rows += problem->rows[type];
 		*missing += presence->found[population][i] < rows;
 	}

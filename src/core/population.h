@@ -12,13 +12,13 @@
 /* A population, and what is asked of it.  It has every row of the table. */
 typedef struct KanonPopulation
 {
-	uint32_t	ntypes;
-	const int64_t *rows;		/* [ntypes] */
-	int64_t		total;			/* their sum */
-	const uint32_t *code[KANON_MAX_COLUMNS];	/* [ntypes] by the problem's columns, or KANON_FOREIGN */
-	bool		map;			/* k_map: k is asked of its rows; else: delta-presence */
-	double		least;			/* dmin */
-	double		most;			/* dmax */
+	uint32_t ntypes;
+	const int64_t *rows;                     /* [ntypes] */
+	int64_t total;                           /* their sum */
+	const uint32_t *code[KANON_MAX_COLUMNS]; /* [ntypes] by the problem's columns, or KANON_FOREIGN */
+	bool map;                                /* k_map: k is asked of its rows; else: delta-presence */
+	double least;                            /* dmin */
+	double most;                             /* dmax */
 } KanonPopulation;
 
 /* Counts a problem's populations for groups of row types, one pattern at a time. */
@@ -26,7 +26,7 @@ typedef struct KanonPresence KanonPresence;
 
 /* NULL (and KANON_OK) without populations. */
 extern KanonStatus kanon_presence_open(const KanonProblem *problem, KanonPresence **presence);
-extern void kanon_presence_close(KanonPresence *presence);	/* NULL, too */
+extern void kanon_presence_close(KanonPresence *presence); /* NULL, too */
 
 /* [ntypes] to be filled with one row type of each group before they are counted. */
 extern uint32_t *kanon_presence_types(KanonPresence *presence);

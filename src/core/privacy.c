@@ -25,40 +25,40 @@
 /* Rows of a class that are alike for a rule. */
 typedef struct Member
 {
-	uint64_t	group;			/* a number for each combination of joined values */
-	uint32_t	value;
-	uint32_t	person;
-	int64_t		rows;
+	uint64_t group; /* a number for each combination of joined values */
+	uint32_t value;
+	uint32_t person;
+	int64_t rows;
 } Member;
 
 struct KanonPrivacy
 {
 	const KanonProblem *problem;
-	int			nrules;
+	int nrules;
 	KanonPrivacyRule *rules;
-	KanonDiversityMeter **meters;	/* [nrules]; NULL for persons */
-	unsigned	kinds;
-	int			person;			/* column of problem->extra, or -1 */
-	bool		failed;			/* memory ran out: nothing is allowed any more */
-	bool		part;			/* rules and meters are another's */
+	KanonDiversityMeter **meters; /* [nrules]; NULL for persons */
+	unsigned kinds;
+	int person;  /* column of problem->extra, or -1 */
+	bool failed; /* memory ran out: nothing is allowed any more */
+	bool part;   /* rules and meters are another's */
 
 	/* the class at hand */
-	Member	   *members;
-	Member	   *scratch;
-	uint32_t   *persons;
-	uint32_t   *persons_scratch;
-	size_t		room;			/* of these four */
-	uint32_t   *code;			/* [most distinct] a distribution */
-	int64_t    *count;
-	int64_t    *tally;			/* [most distinct] zero between calls */
-	uint32_t   *code_scratch;
+	Member *members;
+	Member *scratch;
+	uint32_t *persons;
+	uint32_t *persons_scratch;
+	size_t room;    /* of these four */
+	uint32_t *code; /* [most distinct] a distribution */
+	int64_t *count;
+	int64_t *tally; /* [most distinct] zero between calls */
+	uint32_t *code_scratch;
 };
 
 /* A distribution of a rule's column. */
 typedef struct Spread
 {
-	uint32_t	n;				/* values, in privacy->code and count */
-	int64_t		size;			/* rows or persons: what shares are of */
+	uint32_t n;   /* values, in privacy->code and count */
+	int64_t size; /* rows or persons: what shares are of */
 } Spread;
 
 static int
@@ -78,8 +78,8 @@ compare_members(const void *a, const void *b, void *arg)
 static bool
 make_room(KanonPrivacy *privacy, size_t n)
 {
-	KanonEnv   *env = privacy->problem->env;
-	size_t		room = n + n / 2 + 64;
+	KanonEnv *env = privacy->problem->env;
+	size_t room = n + n / 2 + 64;
 
 	if (n <= privacy->room || privacy->failed)
 		return !privacy->failed;
@@ -92,8 +92,8 @@ make_room(KanonPrivacy *privacy, size_t n)
 	privacy->persons = kanon_alloc(env, room, sizeof(uint32_t));
 	privacy->persons_scratch = kanon_alloc(env, room, sizeof(uint32_t));
 	privacy->room = room;
-	privacy->failed = privacy->members == NULL || privacy->scratch == NULL
-		|| privacy->persons == NULL || privacy->persons_scratch == NULL;
+	privacy->failed = privacy->members == NULL || privacy->scratch == NULL || privacy->persons == NULL ||
+					  privacy->persons_scratch == NULL;
 	return !privacy->failed;
 }
 
@@ -109,7 +109,7 @@ rows_of(const KanonProblem *problem, const uint32_t *types, const int64_t *count
 static void
 put_in_order(KanonPrivacy *privacy, const KanonColumn *column, uint32_t n)
 {
-	uint32_t	found = 0;
+	uint32_t found = 0;
 
 	if (n < column->distinct / 8)
 	{
@@ -127,12 +127,12 @@ spread_of_rows(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPr
 			   const uint32_t *types, const int64_t *counts, size_t ntypes)
 {
 	const KanonColumn *column = &problem->extra[rule->column];
-	Spread		spread = {0, 0};
+	Spread spread = {0, 0};
 
 	for (size_t i = 0; i < ntypes; i++)
 	{
-		uint32_t	code = column->code[types[i]];
-		int64_t		rows = rows_of(problem, types, counts, i);
+		uint32_t code = column->code[types[i]];
+		int64_t rows = rows_of(problem, types, counts, i);
 
 		if (rows == 0)
 			continue;
@@ -154,7 +154,7 @@ spread_of_rows(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPr
 static bool
 joined_fits(const KanonProblem *problem, uint64_t joined)
 {
-	uint64_t	combinations = 1;
+	uint64_t combinations = 1;
 
 	for (; joined != 0; joined &= joined - 1)
 		if (__builtin_mul_overflow(combinations, problem->extra[__builtin_ctzll(joined)].distinct,
@@ -167,7 +167,7 @@ joined_fits(const KanonProblem *problem, uint64_t joined)
 static uint64_t
 joined_group(const KanonProblem *problem, uint64_t joined, uint32_t type)
 {
-	uint64_t	group = 0;
+	uint64_t group = 0;
 
 	for (; joined != 0; joined &= joined - 1)
 	{
@@ -185,20 +185,17 @@ list_members(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPriv
 {
 	const uint32_t *value = problem->extra[rule->column].code;
 	const uint32_t *person = privacy->person >= 0 ? problem->extra[privacy->person].code : NULL;
-	Member	   *members = privacy->members;
-	size_t		n = 0;
-	size_t		kept = 0;
+	Member *members = privacy->members;
+	size_t n = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < ntypes; i++)
 	{
-		int64_t		rows = rows_of(problem, types, counts, i);
+		int64_t rows = rows_of(problem, types, counts, i);
 
 		if (rows > 0)
-			members[n++] = (Member)
-		{
-			joined_group(problem, rule->joined, types[i]), value[types[i]],
-				person != NULL ? person[types[i]] : 0, rows
-		};
+			members[n++] = (Member){joined_group(problem, rule->joined, types[i]), value[types[i]],
+									person != NULL ? person[types[i]] : 0, rows};
 	}
 	kanon_sort(members, privacy->scratch, n, sizeof(Member), compare_members, NULL);
 	for (size_t i = 0; i < n; i++)
@@ -215,7 +212,7 @@ list_members(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPriv
 static int64_t
 count_persons(KanonPrivacy *privacy, size_t n)
 {
-	int64_t		persons = 0;
+	int64_t persons = 0;
 
 	kanon_sort(privacy->persons, privacy->persons_scratch, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
 	for (size_t i = 0; i < n; i++)
@@ -227,8 +224,8 @@ count_persons(KanonPrivacy *privacy, size_t n)
 static Spread
 spread_of_members(KanonPrivacy *privacy, size_t from, size_t to)
 {
-	bool		persons = privacy->person >= 0;
-	Spread		spread = {0, 0};
+	bool persons = privacy->person >= 0;
+	Spread spread = {0, 0};
 
 	for (size_t i = from; i < to; i++)
 	{
@@ -254,8 +251,8 @@ static bool
 fulfils_alpha(const KanonPrivacy *privacy, const KanonPrivacyRule *rule, Spread spread)
 {
 	for (uint32_t v = 0; v < spread.n; v++)
-		if ((rule->listed == NULL || rule->listed[privacy->code[v]])
-			&& (double) privacy->count[v] > rule->share * (double) spread.size * (1 + 1e-12))
+		if ((rule->listed == NULL || rule->listed[privacy->code[v]]) &&
+			(double) privacy->count[v] > rule->share * (double) spread.size * (1 + 1e-12))
 			return false;
 	return true;
 }
@@ -264,10 +261,10 @@ fulfils_alpha(const KanonPrivacy *privacy, const KanonPrivacyRule *rule, Spread 
 static bool
 fulfils_recursive(const KanonPrivacy *privacy, const KanonPrivacyRule *rule, Spread spread)
 {
-	int64_t		most = 0;
-	int64_t		tail = 0;
-	int64_t		bound = INT64_MAX;
-	double		left = rule->l - 1;
+	int64_t most = 0;
+	int64_t tail = 0;
+	int64_t bound = INT64_MAX;
+	double left = rule->l - 1;
 
 	for (uint32_t v = 0; v < spread.n; v++)
 	{
@@ -278,8 +275,8 @@ fulfils_recursive(const KanonPrivacy *privacy, const KanonPrivacyRule *rule, Spr
 	/* takes away the l - 1 largest, those of equal size together */
 	while (left > 0 && tail > 0)
 	{
-		int64_t		next = 0;
-		double		equal = 0;
+		int64_t next = 0;
+		double equal = 0;
 
 		for (uint32_t v = 0; v < spread.n; v++)
 			if (privacy->count[v] < bound && privacy->count[v] > next)
@@ -313,8 +310,8 @@ fulfils(KanonPrivacy *privacy, int r, Spread spread)
 		case KANON_T_CLOSENESS:
 			break;
 	}
-	return kanon_diversity_distance(privacy->meters[r], rule->distance, privacy->code, privacy->count, spread.n)
-		<= rule->share * (1 + 1e-12);
+	return kanon_diversity_distance(privacy->meters[r], rule->distance, privacy->code, privacy->count,
+									spread.n) <= rule->share * (1 + 1e-12);
 }
 
 static bool
@@ -323,7 +320,7 @@ fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const in
 {
 	KanonPrivacy *privacy = problem->privacy;
 	const KanonPrivacyRule *rule = &privacy->rules[r];
-	size_t		n;
+	size_t n;
 
 	if (rule->kind == KANON_SUBJECT)
 	{
@@ -338,7 +335,7 @@ fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const in
 	n = list_members(privacy, problem, rule, types, counts, ntypes);
 	for (size_t from = 0; from < n;)
 	{
-		size_t		to = from;
+		size_t to = from;
 
 		while (to < n && privacy->members[to].group == privacy->members[from].group)
 			to++;
@@ -350,11 +347,11 @@ fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const in
 }
 
 bool
-kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
-					 size_t ntypes, bool few, int *broken)
+kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts, size_t ntypes,
+					 bool few, int *broken)
 {
 	KanonPrivacy *privacy = problem->privacy;
-	bool		nobody = privacy->person >= 0 && problem->extra[privacy->person].code == NULL;
+	bool nobody = privacy->person >= 0 && problem->extra[privacy->person].code == NULL;
 
 	for (int r = 0; r < privacy->nrules; r++)
 	{
@@ -391,16 +388,15 @@ kanon_privacy_person(const KanonPrivacy *privacy)
 bool
 kanon_privacy_monotone(const KanonPrivacy *privacy)
 {
-	return privacy->person < 0
-		|| (privacy->kinds & ~(1u << KANON_DISTINCT_L | 1u << KANON_SUBJECT)) == 0;
+	return privacy->person < 0 || (privacy->kinds & ~(1u << KANON_DISTINCT_L | 1u << KANON_SUBJECT)) == 0;
 }
 
 bool
 kanon_privacy_grows(const KanonPrivacy *privacy)
 {
 	for (int r = 0; r < privacy->nrules; r++)
-		if (privacy->rules[r].kind != KANON_SUBJECT
-			&& (privacy->rules[r].kind != KANON_DISTINCT_L || privacy->rules[r].joined != 0))
+		if (privacy->rules[r].kind != KANON_SUBJECT &&
+			(privacy->rules[r].kind != KANON_DISTINCT_L || privacy->rules[r].joined != 0))
 			return false;
 	return true;
 }
@@ -419,8 +415,8 @@ table_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
 {
 	const KanonProblem *problem = privacy->problem;
 	KanonPrivacyRule plain = *rule;
-	uint32_t   *all = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
-	Spread		spread = {0, 0};
+	uint32_t *all = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
+	Spread spread = {0, 0};
 
 	if (all == NULL || !make_room(privacy, problem->ntypes))
 	{
@@ -434,7 +430,8 @@ table_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
 	if (privacy->person < 0)
 		spread = spread_of_rows(privacy, problem, rule, all, NULL, problem->ntypes);
 	else
-		spread = spread_of_members(privacy, 0, list_members(privacy, problem, &plain, all, NULL, problem->ntypes));
+		spread =
+			spread_of_members(privacy, 0, list_members(privacy, problem, &plain, all, NULL, problem->ntypes));
 	kanon_free(problem->env, all);
 	return spread;
 }
@@ -443,7 +440,7 @@ static KanonStatus
 open_meter(KanonPrivacy *privacy, int r)
 {
 	const KanonPrivacyRule *rule = &privacy->rules[r];
-	Spread		spread;
+	Spread spread;
 
 	if (rule->kind == KANON_SUBJECT)
 		return KANON_OK;
@@ -462,7 +459,7 @@ static bool
 make_distribution(KanonPrivacy *privacy)
 {
 	const KanonProblem *problem = privacy->problem;
-	uint32_t	distinct = 1;
+	uint32_t distinct = 1;
 
 	for (int c = 0; c < problem->nextra; c++)
 		if (problem->extra[c].distinct > distinct)
@@ -471,15 +468,15 @@ make_distribution(KanonPrivacy *privacy)
 	privacy->code_scratch = kanon_alloc(problem->env, distinct, sizeof(uint32_t));
 	privacy->count = kanon_alloc(problem->env, distinct, sizeof(int64_t));
 	privacy->tally = kanon_alloc0(problem->env, distinct, sizeof(int64_t));
-	return privacy->code != NULL && privacy->code_scratch != NULL && privacy->count != NULL
-		&& privacy->tally != NULL;
+	return privacy->code != NULL && privacy->code_scratch != NULL && privacy->count != NULL &&
+		   privacy->tally != NULL;
 }
 
 KanonStatus
 kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, int nrules,
 				   KanonPrivacy **result)
 {
-	KanonEnv   *env = problem->env;
+	KanonEnv *env = problem->env;
 	KanonPrivacy *privacy = kanon_alloc0(env, 1, sizeof(KanonPrivacy));
 	KanonStatus status = KANON_OK;
 
@@ -538,7 +535,7 @@ kanon_privacy_part(const KanonPrivacy *whole, const KanonProblem *part, KanonPri
 void
 kanon_privacy_close(KanonPrivacy *privacy)
 {
-	KanonEnv   *env;
+	KanonEnv *env;
 
 	if (privacy == NULL)
 		return;
@@ -564,7 +561,7 @@ kanon_privacy_close(KanonPrivacy *privacy)
 void
 kanon_privacy_table(KanonPrivacy *privacy, int r, KanonDiversity *diversity)
 {
-	Spread		spread = table_spread(privacy, &privacy->rules[r]);
+	Spread spread = table_spread(privacy, &privacy->rules[r]);
 
 	memset(diversity, 0, sizeof(*diversity));
 	if (spread.n > 0)
@@ -578,10 +575,10 @@ KanonStatus
 kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_, int *broken)
 {
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	KanonPace	pace = {problem->env, "check", 0, 0, KANON_POLL_WORK};
-	size_t	   *end = kanon_alloc0(problem->env, (size_t) release->nclasses + 1, sizeof(size_t));
-	uint32_t   *types = kanon_alloc(problem->env, release->nflows, sizeof(uint32_t));
-	int64_t    *counts = kanon_alloc(problem->env, release->nflows, sizeof(int64_t));
+	KanonPace pace = {problem->env, "check", 0, 0, KANON_POLL_WORK};
+	size_t *end = kanon_alloc0(problem->env, (size_t) release->nclasses + 1, sizeof(size_t));
+	uint32_t *types = kanon_alloc(problem->env, release->nflows, sizeof(uint32_t));
+	int64_t *counts = kanon_alloc(problem->env, release->nflows, sizeof(int64_t));
 	KanonStatus status = KANON_OK;
 
 	if (end == NULL || types == NULL || counts == NULL)
@@ -603,14 +600,14 @@ kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, ui
 	}
 	for (*class_ = 0; *class_ < release->nclasses && status == KANON_OK; (*class_)++)
 	{
-		size_t		from = *class_ == 0 ? 0 : end[*class_ - 1];
-		bool		few = release->classes[*class_].pattern == all
-			&& kanon_class_blank(problem, release, *class_)
-			&& problem->residual == KANON_RESIDUAL_SUPPRESS;
+		size_t from = *class_ == 0 ? 0 : end[*class_ - 1];
+		bool few = release->classes[*class_].pattern == all && kanon_class_blank(problem, release, *class_) &&
+				   problem->residual == KANON_RESIDUAL_SUPPRESS;
 
 		if (kanon_stop(&pace, 16 * (end[*class_] - from)))
 			status = KANON_CANCELLED;
-		else if (!kanon_privacy_allows(problem, types + from, counts + from, end[*class_] - from, few, broken))
+		else if (!kanon_privacy_allows(problem, types + from, counts + from, end[*class_] - from, few,
+									   broken))
 			break;
 	}
 	if (problem->privacy->failed)

@@ -10,12 +10,12 @@
 /* diversity.c's head has the definitions and their sources. */
 typedef enum KanonPrivacyKind
 {
-	KANON_DISTINCT_L,			/* at least l distinct values */
-	KANON_ENTROPY_L,			/* entropy at least log l */
-	KANON_RECURSIVE_CL,			/* r_1 < c (r_l + ... + r_m) */
-	KANON_ALPHA,				/* no (listed) value has more than the share */
-	KANON_T_CLOSENESS,			/* distance from the table's distribution at most the share */
-	KANON_SUBJECT				/* k, and all counts of the other rules, in distinct persons */
+	KANON_DISTINCT_L,   /* at least l distinct values */
+	KANON_ENTROPY_L,    /* entropy at least log l */
+	KANON_RECURSIVE_CL, /* r_1 < c (r_l + ... + r_m) */
+	KANON_ALPHA,        /* no (listed) value has more than the share */
+	KANON_T_CLOSENESS,  /* distance from the table's distribution at most the share */
+	KANON_SUBJECT       /* k, and all counts of the other rules, in distinct persons */
 } KanonPrivacyKind;
 
 #define KANON_PRIVACY_KINDS (KANON_SUBJECT + 1)
@@ -23,14 +23,14 @@ typedef enum KanonPrivacyKind
 typedef struct KanonPrivacyRule
 {
 	KanonPrivacyKind kind;
-	int			column;			/* of problem->extra */
-	double		l;
-	double		c;
-	double		share;			/* alpha or t */
+	int column; /* of problem->extra */
+	double l;
+	double c;
+	double share; /* alpha or t */
 	KanonDistance distance;
-	const KanonTaxonomy *taxonomy;	/* of the hierarchical distance */
-	const bool *listed;			/* [distinct] values that alpha is about; NULL: all */
-	uint64_t	joined;			/* columns of problem->extra: each combination of their values in a class
+	const KanonTaxonomy *taxonomy; /* of the hierarchical distance */
+	const bool *listed;            /* [distinct] values that alpha is about; NULL: all */
+	uint64_t joined;               /* columns of problem->extra: each combination of their values in a class
 								 * must fulfil the rule (l-diversity of several columns) */
 } KanonPrivacyRule;
 
@@ -57,10 +57,10 @@ extern KanonStatus kanon_privacy_part(const KanonPrivacy *whole, const KanonProb
 extern unsigned kanon_privacy_kinds(const KanonPrivacy *privacy);
 
 /* The rules themselves; how many. */
-extern int	kanon_privacy_rules(const KanonPrivacy *privacy, const KanonPrivacyRule **rules);
+extern int kanon_privacy_rules(const KanonPrivacy *privacy, const KanonPrivacyRule **rules);
 
 /* The column of problem->extra that says whose a row is, or -1. */
-extern int	kanon_privacy_person(const KanonPrivacy *privacy);
+extern int kanon_privacy_person(const KanonPrivacy *privacy);
 
 /* Do two classes that fulfil these rules always fulfil them as one, too? */
 extern bool kanon_privacy_monotone(const KanonPrivacy *privacy);

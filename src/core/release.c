@@ -19,16 +19,16 @@ typedef struct Finish
 	KanonRelease *release;
 	KanonReport *report;
 	KanonMaskIndex *index;
-	KanonPace	pace;
-	int			ncolumns;
-	bool		joined;			/* equal classes have become one */
+	KanonPace pace;
+	int ncolumns;
+	bool joined; /* equal classes have become one */
 } Finish;
 
 /* Says what is wrong; numbers of types and classes only, never a value. */
 static KanonStatus
-broken(Finish *finish, const char *format,...)
+broken(Finish *finish, const char *format, ...)
 {
-	va_list		args;
+	va_list args;
 
 	va_start(args, format);
 	vsnprintf(finish->report->detail, sizeof(finish->report->detail), format, args);
@@ -62,8 +62,8 @@ check_several(Finish *finish, uint32_t class, int c)
 	const KanonRelease *release = finish->release;
 	const KanonColumn *column = &finish->problem->columns[c];
 	const KanonCell *cell = &cells_of(finish, class)[c];
-	size_t		from = cell->code;
-	uint32_t	n;
+	size_t from = cell->code;
+	uint32_t n;
 
 	if (!kanon_shows_several(*cell) || column->level > 0 || from >= release->npool)
 		return false;
@@ -71,8 +71,8 @@ check_several(Finish *finish, uint32_t class, int c)
 		if ((release->classes[class].pattern & KANON_BIT(above)) == 0)
 			return false;
 	if (cell->show == KANON_SHOW_RANGE)
-		return release->npool - from >= 2 && ascend(column, release->pool + from, 2)
-			&& !(column->has_null && release->pool[from + 1] == column->distinct - 1);
+		return release->npool - from >= 2 && ascend(column, release->pool + from, 2) &&
+			   !(column->has_null && release->pool[from + 1] == column->distinct - 1);
 	n = release->pool[from];
 	finish->pace.work += n;
 	return n >= 2 && n <= release->npool - from - 1 && ascend(column, release->pool + from + 1, n);
@@ -93,13 +93,13 @@ check_classes(Finish *finish)
 	{
 		KanonPattern pattern = release->classes[i].pattern;
 		const KanonCell *cell = cells_of(finish, i);
-		bool		several = false;
+		bool several = false;
 
 		if (kanon_stop(&finish->pace, (uint64_t) finish->ncolumns))
 			return KANON_CANCELLED;
 		for (int c = 0; c < finish->ncolumns; c++)
 		{
-			bool		shown = (pattern & KANON_BIT(c)) == 0;
+			bool shown = (pattern & KANON_BIT(c)) == 0;
 
 			if (cell[c].show == (shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING))
 			{
@@ -112,8 +112,8 @@ check_classes(Finish *finish)
 				return broken(finish, "class %u does not show column %d as its pattern says", i, c);
 		}
 		if (several
-			? (pattern & ~finish->index->all) != 0 || !kanon_levels_allow(finish->index->last, pattern)
-			: pattern != known && !kanon_mask_contains(finish->index, pattern))
+				? (pattern & ~finish->index->all) != 0 || !kanon_levels_allow(finish->index->last, pattern)
+				: pattern != known && !kanon_mask_contains(finish->index, pattern))
 			return broken(finish, "class %u has a pattern that is not allowed", i);
 		if (!several)
 			known = pattern;
@@ -133,7 +133,7 @@ count_rows(Finish *finish)
 	for (size_t i = 0; i < release->nflows; i++)
 	{
 		const KanonFlow *flow = &release->flows[i];
-		int64_t    *sum = &release->dropped;
+		int64_t *sum = &release->dropped;
 
 		if (kanon_stop(&finish->pace, 1))
 			return KANON_CANCELLED;
@@ -155,7 +155,7 @@ count_rows(Finish *finish)
 static const uint32_t *
 codes_of(const KanonRelease *release, KanonCell cell, uint32_t *ncodes)
 {
-	bool		set = cell.show == KANON_SHOW_SET;
+	bool set = cell.show == KANON_SHOW_SET;
 
 	*ncodes = set ? release->pool[cell.code] : 2;
 	return release->pool + cell.code + set;
@@ -167,8 +167,8 @@ kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *ot
 {
 	const uint32_t *left;
 	const uint32_t *right;
-	uint32_t	nleft;
-	uint32_t	nright;
+	uint32_t nleft;
+	uint32_t nright;
 
 	if (a.show != b.show)
 	{
@@ -201,11 +201,10 @@ compare_classes(const Finish *finish, size_t a, size_t b)
 	const KanonCell *right = cells_of(finish, b);
 
 	if (release->classes[a].pattern != release->classes[b].pattern)
-		return kanon_mask_compare(finish->index, release->classes[a].pattern,
-								  release->classes[b].pattern);
+		return kanon_mask_compare(finish->index, release->classes[a].pattern, release->classes[b].pattern);
 	for (int c = 0; c < finish->ncolumns; c++)
 	{
-		int			order;
+		int order;
 
 		if (left[c].show == right[c].show && left[c].code == right[c].code)
 			continue;
@@ -231,22 +230,20 @@ classes_in_order(Finish *finish, bool *answer)
 	{
 		if (kanon_stop(&finish->pace, 4))
 			return KANON_CANCELLED;
-		*answer = finish->release->classes[i].rows > 0
-			&& (i == 0 || compare_classes(finish, i - 1, i) < 0);
+		*answer = finish->release->classes[i].rows > 0 && (i == 0 || compare_classes(finish, i - 1, i) < 0);
 	}
 	return KANON_OK;
 }
 
 /* The graph's edges follow their classes: nclasses of them in this order, that become `kept`. */
 static KanonStatus
-order_graph(Finish *finish, const uint32_t *order, uint32_t nclasses, const uint32_t *renumber,
-			uint32_t kept)
+order_graph(Finish *finish, const uint32_t *order, uint32_t nclasses, const uint32_t *renumber, uint32_t kept)
 {
 	KanonRelease *release = finish->release;
-	KanonEnv   *env = finish->problem->env;
-	size_t	   *start;
-	uint32_t   *graph;
-	size_t		edges = 0;
+	KanonEnv *env = finish->problem->env;
+	size_t *start;
+	uint32_t *graph;
+	size_t edges = 0;
 
 	if (release->graph == NULL)
 		return KANON_OK;
@@ -261,8 +258,8 @@ order_graph(Finish *finish, const uint32_t *order, uint32_t nclasses, const uint
 	start[0] = 0;
 	for (uint32_t i = 0; i < nclasses; i++)
 	{
-		size_t		from = release->graph_start[order[i]];
-		size_t		n = release->graph_start[order[i] + 1] - from;
+		size_t from = release->graph_start[order[i]];
+		size_t n = release->graph_start[order[i] + 1] - from;
 
 		memcpy(graph + edges, release->graph + from, n * sizeof(uint32_t));
 		edges += n;
@@ -284,11 +281,11 @@ static KanonStatus
 rebuild_classes(Finish *finish, uint32_t *order, uint32_t *renumber)
 {
 	KanonRelease *release = finish->release;
-	KanonEnv   *env = finish->problem->env;
-	size_t		row = (size_t) finish->ncolumns * sizeof(KanonCell);
+	KanonEnv *env = finish->problem->env;
+	size_t row = (size_t) finish->ncolumns * sizeof(KanonCell);
 	KanonClass *classes;
-	KanonCell  *cells;
-	uint32_t	nclasses = 0;
+	KanonCell *cells;
+	uint32_t nclasses = 0;
 
 	for (uint32_t i = 0; i < release->nclasses; i++)
 		if (release->classes[i].rows > 0)
@@ -304,15 +301,14 @@ rebuild_classes(Finish *finish, uint32_t *order, uint32_t *renumber)
 		return KANON_NO_MEMORY;
 	}
 
-	uint32_t	kept = 0;
+	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < nclasses; i++)
 	{
 		if (i == 0 || compare_classes(finish, order[i - 1], order[i]) != 0)
 		{
 			classes[kept] = release->classes[order[i]];
-			memcpy(cells + (size_t) kept * (size_t) finish->ncolumns,
-				   cells_of(finish, order[i]), row);
+			memcpy(cells + (size_t) kept * (size_t) finish->ncolumns, cells_of(finish, order[i]), row);
 			kept++;
 		}
 		else
@@ -340,10 +336,10 @@ rebuild_classes(Finish *finish, uint32_t *order, uint32_t *renumber)
 static KanonStatus
 order_classes(Finish *finish)
 {
-	KanonEnv   *env = finish->problem->env;
-	uint32_t   *order;
-	uint32_t   *renumber;
-	bool		done;
+	KanonEnv *env = finish->problem->env;
+	uint32_t *order;
+	uint32_t *renumber;
+	bool done;
 	KanonStatus status = classes_in_order(finish, &done);
 
 	if (status != KANON_OK || done)
@@ -375,11 +371,11 @@ static KanonStatus
 order_flows(Finish *finish)
 {
 	KanonRelease *release = finish->release;
-	KanonEnv   *env = finish->problem->env;
-	KanonFlow  *flows = release->flows;
-	KanonFlow  *scratch;
-	size_t		kept = 0;
-	bool		done = true;
+	KanonEnv *env = finish->problem->env;
+	KanonFlow *flows = release->flows;
+	KanonFlow *scratch;
+	size_t kept = 0;
+	bool done = true;
 
 	for (size_t i = 0; i < release->nflows; i++)
 	{
@@ -417,8 +413,8 @@ static bool
 holds(const KanonRelease *release, KanonCell cell, uint32_t code)
 {
 	const uint32_t *codes;
-	uint32_t	low = 0;
-	uint32_t	high;
+	uint32_t low = 0;
+	uint32_t high;
 
 	if (cell.show == KANON_SHOW_NOTHING)
 		return true;
@@ -427,7 +423,7 @@ holds(const KanonRelease *release, KanonCell cell, uint32_t code)
 		return codes[0] <= code && code <= codes[1];
 	while (low < high)
 	{
-		uint32_t	middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 
 		if (codes[middle] < code)
 			low = middle + 1;
@@ -449,11 +445,11 @@ check_flows(Finish *finish)
 {
 	const KanonProblem *problem = finish->problem;
 	const KanonRelease *release = finish->release;
-	size_t		f = 0;
+	size_t f = 0;
 
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 	{
-		int64_t		left = problem->rows[type];
+		int64_t left = problem->rows[type];
 
 		if (kanon_stop(&finish->pace, (uint64_t) finish->ncolumns))
 			return KANON_CANCELLED;
@@ -470,10 +466,9 @@ check_flows(Finish *finish)
 			cell = cells_of(finish, release->flows[f].class_);
 			for (int c = 0; c < finish->ncolumns; c++)
 			{
-				uint32_t	code = problem->columns[c].code[type];
+				uint32_t code = problem->columns[c].code[type];
 
-				if (cell[c].show == KANON_SHOW_VALUE ? cell[c].code != code
-					: !holds(release, cell[c], code))
+				if (cell[c].show == KANON_SHOW_VALUE ? cell[c].code != code : !holds(release, cell[c], code))
 					return broken(finish, "row type %u goes to a class that it does not match", type);
 			}
 		}
@@ -490,8 +485,8 @@ check_flows(Finish *finish)
 static KanonStatus
 check_privacy(Finish *finish)
 {
-	uint32_t	class = finish->release->nclasses;
-	int			rule = 0;
+	uint32_t class = finish->release->nclasses;
+	int rule = 0;
 	KanonStatus status = KANON_OK;
 
 	if (finish->problem->privacy != NULL)
@@ -520,7 +515,7 @@ check_graph(Finish *finish)
 	const KanonProblem *problem = finish->problem;
 	const KanonRelease *release = finish->release;
 	KanonFreeformMethod method = problem->freeform->method;
-	int64_t    *shown = kanon_alloc0(problem->env, problem->ntypes, sizeof(int64_t));
+	int64_t *shown = kanon_alloc0(problem->env, problem->ntypes, sizeof(int64_t));
 	KanonStatus status = shown != NULL ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK && (release->graph == NULL || release->dropped > 0))
@@ -528,7 +523,7 @@ check_graph(Finish *finish)
 	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
 	{
 		const KanonCell *cell = cells_of(finish, i);
-		size_t		edges = release->graph_start[i + 1] - release->graph_start[i];
+		size_t edges = release->graph_start[i + 1] - release->graph_start[i];
 
 		if (kanon_stop(&finish->pace, edges * (size_t) finish->ncolumns))
 			status = KANON_CANCELLED;
@@ -537,7 +532,7 @@ check_graph(Finish *finish)
 			status = broken(finish, "the records of class %u show fewer than k rows", i);
 		for (size_t e = release->graph_start[i]; e < release->graph_start[i + 1] && status == KANON_OK; e++)
 		{
-			uint32_t	type = release->graph[e];
+			uint32_t type = release->graph[e];
 
 			if (type >= problem->ntypes)
 			{
@@ -565,7 +560,7 @@ check_rules(Finish *finish)
 	const KanonProblem *problem = finish->problem;
 	const KanonRelease *release = finish->release;
 	KanonPattern known = 0;
-	double		cost = 0;
+	double cost = 0;
 
 	finish->report->cost = 0;
 	for (uint32_t i = 0; i < release->nclasses; i++)
@@ -593,13 +588,11 @@ check_rules(Finish *finish)
 KanonStatus
 kanon_release_finish(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	Finish		finish = {
-		.problem = problem,
-		.release = release,
-		.report = report,
-		.pace = {problem->env, "check", 0, 0, KANON_POLL_WORK},
-		.ncolumns = problem->ncolumns
-	};
+	Finish finish = {.problem = problem,
+					 .release = release,
+					 .report = report,
+					 .pace = {problem->env, "check", 0, 0, KANON_POLL_WORK},
+					 .ncolumns = problem->ncolumns};
 	KanonStatus status = kanon_mask_open(problem, &finish.index);
 
 	if (status == KANON_OK)
@@ -636,7 +629,7 @@ int
 kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release, uint32_t class_)
 {
 	const KanonCell *cell = release->cells + class_ * (size_t) problem->ncolumns;
-	int			suppressed = kanon_pattern_suppressed(problem, release->classes[class_].pattern);
+	int suppressed = kanon_pattern_suppressed(problem, release->classes[class_].pattern);
 
 	for (int c = 0; c < problem->ncolumns && release->npool > 0; c++)
 		suppressed -= kanon_shows_several(cell[c]);
@@ -646,6 +639,6 @@ kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release,
 bool
 kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint32_t class_)
 {
-	return release->classes[class_].pattern == kanon_pattern_all(problem->ncolumns)
-		&& kanon_class_suppressed(problem, release, class_) == kanon_count_qis(problem);
+	return release->classes[class_].pattern == kanon_pattern_all(problem->ncolumns) &&
+		   kanon_class_suppressed(problem, release, class_) == kanon_count_qis(problem);
 }

@@ -15,9 +15,9 @@
 /* A hierarchy above a column's codes: what t-closeness calls the tree of values. */
 typedef struct KanonTaxonomy
 {
-	int			height;			/* levels above the codes; the highest has one node */
-	const uint32_t *nodes;		/* [height] of each level, from below */
-	const uint32_t *const *parent;	/* [height]: level h's node of each node one level below */
+	int height;                    /* levels above the codes; the highest has one node */
+	const uint32_t *nodes;         /* [height] of each level, from below */
+	const uint32_t *const *parent; /* [height]: level h's node of each node one level below */
 } KanonTaxonomy;
 
 /*
@@ -26,13 +26,14 @@ typedef struct KanonTaxonomy
  */
 typedef struct KanonDiversity
 {
-	uint32_t	distinct;		/* different values (distinct l) */
-	double		entropy;		/* largest l of entropy l-diversity */
-	double		recursive[KANON_RECURSIVE_MOST + 1];	/* [l]: (c,l)-diverse for every c above this; INFINITY: for none */
-	double		alpha;			/* share of the most frequent value */
-	double		t_equal;
-	double		t_ordered;		/* codes in the order of the values */
-	double		t_hierarchical; /* 0 without a taxonomy */
+	uint32_t distinct; /* different values (distinct l) */
+	double entropy;    /* largest l of entropy l-diversity */
+	double recursive[KANON_RECURSIVE_MOST +
+					 1]; /* [l]: (c,l)-diverse for every c above this; INFINITY: for none */
+	double alpha;        /* share of the most frequent value */
+	double t_equal;
+	double t_ordered;      /* codes in the order of the values */
+	double t_hierarchical; /* 0 without a taxonomy */
 } KanonDiversity;
 
 /* How far apart values are; diversity.c says how. */
@@ -63,8 +64,8 @@ extern void kanon_diversity_class(KanonDiversityMeter *meter, const uint32_t *co
 								  uint32_t n, int64_t size, KanonDiversity *diversity);
 
 /* Of these only the distance (hierarchical: 0 without a taxonomy), and the entropy as an l. */
-extern double kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance, const uint32_t *code,
-									   const int64_t *count, uint32_t n);
+extern double kanon_diversity_distance(KanonDiversityMeter *meter, KanonDistance distance,
+									   const uint32_t *code, const int64_t *count, uint32_t n);
 extern double kanon_diversity_entropy(const int64_t *count, uint32_t n);
 
 /* worst becomes the worse of both in each respect. */
@@ -78,12 +79,12 @@ extern void kanon_diversity_worse(KanonDiversity *worst, const KanonDiversity *o
 /* How well some columns tell rows apart. */
 typedef struct KanonSubset
 {
-	int			ncolumns;
-	int			column[KANON_SUBSET_MOST];	/* ascending */
-	int64_t		classes;		/* different combinations of values */
-	int64_t		unique;			/* rows that are the only one with theirs */
-	double		distinction;	/* classes / rows */
-	double		separation;		/* share of the pairs of rows that differ; 0 for a single row */
+	int ncolumns;
+	int column[KANON_SUBSET_MOST]; /* ascending */
+	int64_t classes;               /* different combinations of values */
+	int64_t unique;                /* rows that are the only one with theirs */
+	double distinction;            /* classes / rows */
+	double separation;             /* share of the pairs of rows that differ; 0 for a single row */
 } KanonSubset;
 
 /*

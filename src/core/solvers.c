@@ -10,13 +10,9 @@
 #define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
 
 const KanonSolver kanon_solvers[] = {
-	{"greedy", kanon_solve_greedy, ALL_RULES},
-	{"ilp", kanon_solve_ilp, LINEAR_RULES},
-	{"improve", kanon_solve_improve, NO_RULES},
-	{"best", kanon_solve_best, LINEAR_RULES},
-	{"fpt", kanon_solve_fpt, NO_RULES},
-	{NULL, NULL, NO_RULES}
-};
+	{"greedy", kanon_solve_greedy, ALL_RULES},  {"ilp", kanon_solve_ilp, LINEAR_RULES},
+	{"improve", kanon_solve_improve, NO_RULES}, {"best", kanon_solve_best, LINEAR_RULES},
+	{"fpt", kanon_solve_fpt, NO_RULES},         {NULL, NULL, NO_RULES}};
 
 const KanonSolver *
 kanon_solver_find(const char *name)

@@ -17,30 +17,30 @@ typedef struct Stable
 {
 	const KanonProblem *problem;
 	const KanonPrevious *previous;
-	KanonEnv   *env;
-	KanonPace	pace;
+	KanonEnv *env;
+	KanonPace pace;
 	KanonPattern all;
 
 	/* of the classes before */
-	int64_t    *class_rows;		/* [nclasses] rows that stay; 0: the class goes */
-	uint32_t   *sample;			/* [nclasses] a row type in it */
-	int64_t    *take;			/* [nflows] rows that stay */
+	int64_t *class_rows; /* [nclasses] rows that stay; 0: the class goes */
+	uint32_t *sample;    /* [nclasses] a row type in it */
+	int64_t *take;       /* [nflows] rows that stay */
 
 	/* what is left */
-	int64_t    *left;			/* [ntypes] */
-	uint32_t	nrest;
-	uint32_t   *type;			/* [nrest] its row type in the problem */
-	int64_t    *rows;			/* [nrest] */
-	uint32_t   *codes;			/* [(ncolumns + nextra) * nrest] */
+	int64_t *left; /* [ntypes] */
+	uint32_t nrest;
+	uint32_t *type;  /* [nrest] its row type in the problem */
+	int64_t *rows;   /* [nrest] */
+	uint32_t *codes; /* [(ncolumns + nextra) * nrest] */
 	KanonColumn columns[KANON_MAX_COLUMNS];
 	KanonColumn extra[KANON_MAX_COLUMNS];
 	KanonProblem rest;
-	KanonRelease solved;		/* of the rest */
+	KanonRelease solved; /* of the rest */
 
 	/* classes that stay, in order of cost, pattern and what they show */
-	uint32_t	nkept;
-	uint32_t   *kept;			/* [nkept] */
-	uint32_t   *number;			/* [nclasses] in the release */
+	uint32_t nkept;
+	uint32_t *kept;   /* [nkept] */
+	uint32_t *number; /* [nclasses] in the release */
 } Stable;
 
 static bool
@@ -63,13 +63,13 @@ static KanonStatus
 distribute(Stable *s)
 {
 	const KanonPrevious *previous = s->previous;
-	size_t		f = 0;
+	size_t f = 0;
 
 	for (uint32_t type = 0; type < s->problem->ntypes; type++)
 	{
-		int64_t		left = s->problem->rows[type];
-		size_t		cheapest = f;
-		size_t		first = f;
+		int64_t left = s->problem->rows[type];
+		size_t cheapest = f;
+		size_t first = f;
 
 		if (stop(s, 4))
 			return KANON_CANCELLED;
@@ -105,14 +105,14 @@ drop_classes(Stable *s, const KanonMaskIndex *mask, size_t *end, uint32_t *types
 		end[c + 1] += end[c];
 	for (size_t f = 0; f < previous->nflows; f++)
 	{
-		size_t		place = end[previous->flows[f].class_]++;
+		size_t place = end[previous->flows[f].class_]++;
 
 		types[place] = previous->flows[f].type;
 		counts[place] = s->take[f];
 	}
 	for (uint32_t c = 0; c < previous->nclasses; c++)
 	{
-		size_t		from = c == 0 ? 0 : end[c - 1];
+		size_t from = c == 0 ? 0 : end[c - 1];
 
 		if (stop(s, 16 * (end[c] - from) + 4))
 			return KANON_CANCELLED;
@@ -129,9 +129,9 @@ choose_classes(Stable *s)
 {
 	const KanonProblem *problem = s->problem;
 	const KanonPrevious *previous = s->previous;
-	size_t	   *end = kanon_alloc0(s->env, (size_t) previous->nclasses + 1, sizeof(size_t));
-	uint32_t   *types = kanon_alloc(s->env, previous->nflows, sizeof(uint32_t));
-	int64_t    *counts = kanon_alloc(s->env, previous->nflows, sizeof(int64_t));
+	size_t *end = kanon_alloc0(s->env, (size_t) previous->nclasses + 1, sizeof(size_t));
+	uint32_t *types = kanon_alloc(s->env, previous->nflows, sizeof(uint32_t));
+	int64_t *counts = kanon_alloc(s->env, previous->nflows, sizeof(int64_t));
 	KanonMaskIndex *mask = NULL;
 	KanonStatus status = KANON_NO_MEMORY;
 
@@ -182,7 +182,8 @@ make_rest(Stable *s)
 			s->nrest++;
 	s->type = kanon_alloc(s->env, s->nrest, sizeof(uint32_t));
 	s->rows = kanon_alloc(s->env, s->nrest, sizeof(int64_t));
-	s->codes = kanon_alloc(s->env, (size_t) s->nrest, sizeof(uint32_t) * (size_t) (problem->ncolumns + problem->nextra));
+	s->codes = kanon_alloc(s->env, (size_t) s->nrest,
+						   sizeof(uint32_t) * (size_t) (problem->ncolumns + problem->nextra));
 	if (s->type == NULL || s->rows == NULL || s->codes == NULL)
 		return KANON_NO_MEMORY;
 	s->nrest = 0;
@@ -201,10 +202,12 @@ make_rest(Stable *s)
 		if (!rest_column(s, &problem->columns[c], s->codes + (size_t) c * s->nrest, &s->columns[c]))
 			return KANON_CANCELLED;
 	for (int c = 0; c < problem->nextra; c++)
-		if (!rest_column(s, &problem->extra[c], s->codes + (size_t) (problem->ncolumns + c) * s->nrest, &s->extra[c]))
+		if (!rest_column(s, &problem->extra[c], s->codes + (size_t) (problem->ncolumns + c) * s->nrest,
+						 &s->extra[c]))
 			return KANON_CANCELLED;
 	s->rest.privacy = NULL;
-	return problem->privacy == NULL ? KANON_OK : kanon_privacy_part(problem->privacy, &s->rest, &s->rest.privacy);
+	return problem->privacy == NULL ? KANON_OK
+									: kanon_privacy_part(problem->privacy, &s->rest, &s->rest.privacy);
 }
 
 /* What two row types show under a pattern, the first column that differs deciding. */
@@ -213,8 +216,8 @@ compare_shown(const KanonProblem *problem, KanonPattern pattern, uint32_t a, uin
 {
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		uint32_t	left = problem->columns[c].code[a];
-		uint32_t	right = problem->columns[c].code[b];
+		uint32_t left = problem->columns[c].code[a];
+		uint32_t right = problem->columns[c].code[b];
 
 		if (!(pattern & KANON_BIT(c)) && left != right)
 			return left < right ? -1 : 1;
@@ -225,8 +228,8 @@ compare_shown(const KanonProblem *problem, KanonPattern pattern, uint32_t a, uin
 static int
 compare_patterns(const Stable *s, KanonPattern a, KanonPattern b)
 {
-	double		left = cost_of(s, a);
-	double		right = cost_of(s, b);
+	double left = cost_of(s, a);
+	double right = cost_of(s, b);
 
 	if (left != right)
 		return left < right ? -1 : 1;
@@ -237,18 +240,19 @@ static int
 compare_kept(const void *a, const void *b, void *arg)
 {
 	const Stable *s = arg;
-	uint32_t	left = *(const uint32_t *) a;
-	uint32_t	right = *(const uint32_t *) b;
-	int			order = compare_patterns(s, s->previous->pattern[left], s->previous->pattern[right]);
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
+	int order = compare_patterns(s, s->previous->pattern[left], s->previous->pattern[right]);
 
-	return order != 0 ? order
-		: compare_shown(s->problem, s->previous->pattern[left], s->sample[left], s->sample[right]);
+	return order != 0
+			   ? order
+			   : compare_shown(s->problem, s->previous->pattern[left], s->sample[left], s->sample[right]);
 }
 
 static KanonStatus
 order_kept(Stable *s)
 {
-	uint32_t   *scratch;
+	uint32_t *scratch;
 
 	s->kept = kanon_alloc(s->env, s->previous->nclasses, sizeof(uint32_t));
 	scratch = kanon_alloc(s->env, s->previous->nclasses, sizeof(uint32_t));
@@ -274,20 +278,19 @@ order_kept(Stable *s)
 static uint32_t
 find_kept(const Stable *s, uint32_t type, double limit, uint64_t *work)
 {
-	uint32_t	first = 0;
+	uint32_t first = 0;
 
 	while (first < s->nkept)
 	{
 		KanonPattern pattern = s->previous->pattern[s->kept[first]];
-		uint32_t	low = first,
-					high = s->nkept;
+		uint32_t low = first, high = s->nkept;
 
 		if (cost_of(s, pattern) >= limit)
 			return s->nkept;
 		/* the end of this pattern's classes, then the type among them */
 		while (low < high)
 		{
-			uint32_t	middle = low + (high - low) / 2;
+			uint32_t middle = low + (high - low) / 2;
 
 			if (compare_patterns(s, s->previous->pattern[s->kept[middle]], pattern) > 0)
 				high = middle;
@@ -296,8 +299,8 @@ find_kept(const Stable *s, uint32_t type, double limit, uint64_t *work)
 		}
 		for (uint32_t end = low, begin = first; begin < end;)
 		{
-			uint32_t	middle = begin + (end - begin) / 2;
-			int			order = compare_shown(s->problem, pattern, s->sample[s->kept[middle]], type);
+			uint32_t middle = begin + (end - begin) / 2;
+			int order = compare_shown(s->problem, pattern, s->sample[s->kept[middle]], type);
 
 			if (order == 0)
 				return middle;
@@ -322,7 +325,7 @@ may_leave(const Stable *s, uint32_t class_, int64_t rows)
 		return true;
 	from = &s->solved.classes[class_];
 	return from->rows == rows || kanon_class_allowed(s->problem, NULL, NULL, 0, from->rows - rows) ||
-		(from->pattern == s->all && s->problem->residual == KANON_RESIDUAL_SUPPRESS);
+		   (from->pattern == s->all && s->problem->residual == KANON_RESIDUAL_SUPPRESS);
 }
 
 /* Flows of the rest into classes that stay and are cheaper. */
@@ -331,10 +334,10 @@ join_kept(Stable *s)
 {
 	for (size_t f = 0; f < s->solved.nflows; f++)
 	{
-		KanonFlow  *flow = &s->solved.flows[f];
-		bool		dropped = flow->class_ == KANON_DROPPED;
-		uint64_t	work = 4;
-		uint32_t	to;
+		KanonFlow *flow = &s->solved.flows[f];
+		bool dropped = flow->class_ == KANON_DROPPED;
+		uint64_t work = 4;
+		uint32_t to;
 
 		if (!may_leave(s, flow->class_, flow->rows))
 			continue;
@@ -358,9 +361,9 @@ merge(Stable *s, KanonRelease *release)
 {
 	const KanonProblem *problem = s->problem;
 	const KanonPrevious *previous = s->previous;
-	uint32_t	nsolved = s->solved.nclasses;
-	size_t		ncolumns = (size_t) problem->ncolumns;
-	size_t		n = 0;
+	uint32_t nsolved = s->solved.nclasses;
+	size_t ncolumns = (size_t) problem->ncolumns;
+	size_t n = 0;
 
 	release->classes = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonClass));
 	release->cells = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonCell) * ncolumns);
@@ -375,7 +378,7 @@ merge(Stable *s, KanonRelease *release)
 	}
 	for (uint32_t i = 0; i < s->nkept; i++)
 	{
-		KanonCell  *cell = release->cells + ncolumns * (nsolved + i);
+		KanonCell *cell = release->cells + ncolumns * (nsolved + i);
 		KanonPattern pattern = previous->pattern[s->kept[i]];
 
 		if (stop(s, ncolumns))
@@ -442,15 +445,13 @@ KanonStatus
 kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, KanonSolve solve,
 				   KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
-	Stable		s = {
-		.problem = problem,
-		.previous = previous,
-		.env = env,
-		.pace = {env, "staying near the release before", 0, -1, 0},
-		.all = kanon_pattern_all(problem->ncolumns)
-	};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Stable s = {.problem = problem,
+				.previous = previous,
+				.env = env,
+				.pace = {env, "staying near the release before", 0, -1, 0},
+				.all = kanon_pattern_all(problem->ncolumns)};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

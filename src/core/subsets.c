@@ -27,17 +27,17 @@
 typedef struct Finder
 {
 	const KanonProblem *problem;
-	KanonPace	pace;
-	double		rows;
-	uint32_t   *first;			/* [ntypes] numbers of the combinations of one column */
-	uint32_t   *second;			/* [ntypes] of two */
-	uint32_t   *third;			/* [ntypes] of three */
-	int64_t    *count;			/* [ntypes] rows of each combination */
-	uint64_t   *key;			/* [ntypes] what a combination is made of, when hashed */
-	uint32_t   *slot;			/* [nslots] combination or NOBODY */
-	size_t		nslots;			/* a power of 2 */
+	KanonPace pace;
+	double rows;
+	uint32_t *first;  /* [ntypes] numbers of the combinations of one column */
+	uint32_t *second; /* [ntypes] of two */
+	uint32_t *third;  /* [ntypes] of three */
+	int64_t *count;   /* [ntypes] rows of each combination */
+	uint64_t *key;    /* [ntypes] what a combination is made of, when hashed */
+	uint32_t *slot;   /* [nslots] combination or NOBODY */
+	size_t nslots;    /* a power of 2 */
 	KanonSubset *subsets;
-	size_t		nsubsets;
+	size_t nsubsets;
 } Finder;
 
 static uint64_t
@@ -53,7 +53,7 @@ scramble(uint64_t key)
 static uint32_t
 look_up(Finder *finder, uint64_t key, uint32_t count, bool plain)
 {
-	size_t		at = (size_t) key;
+	size_t at = (size_t) key;
 
 	if (!plain)
 	{
@@ -79,15 +79,15 @@ combine(Finder *finder, const uint32_t *base, uint32_t nbase, int c, uint32_t *n
 {
 	const KanonProblem *problem = finder->problem;
 	const KanonColumn *column = &problem->columns[c];
-	uint64_t	slots = (uint64_t) nbase * column->distinct;
-	bool		plain = slots <= finder->nslots;
-	uint32_t	count = 0;
+	uint64_t slots = (uint64_t) nbase * column->distinct;
+	bool plain = slots <= finder->nslots;
+	uint32_t count = 0;
 
 	memset(finder->slot, 0xff, (plain ? (size_t) slots : finder->nslots) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		uint64_t	key = (uint64_t) (base != NULL ? base[i] : 0) * column->distinct + column->code[i];
-		uint32_t	found = look_up(finder, key, count, plain);
+		uint64_t key = (uint64_t) (base != NULL ? base[i] : 0) * column->distinct + column->code[i];
+		uint32_t found = look_up(finder, key, count, plain);
 
 		if (found == count)
 			finder->count[count++] = 0;
@@ -101,13 +101,13 @@ static void
 add_subset(Finder *finder, uint32_t count, int ncolumns, int a, int b, int c)
 {
 	KanonSubset *subset = &finder->subsets[finder->nsubsets++];
-	double		together = 0;	/* pairs of rows that agree */
-	double		pairs = finder->rows * (finder->rows - 1) / 2;
+	double together = 0; /* pairs of rows that agree */
+	double pairs = finder->rows * (finder->rows - 1) / 2;
 
-	*subset = (KanonSubset) {.ncolumns = ncolumns, .column = {a, b, c}, .classes = count};
+	*subset = (KanonSubset){.ncolumns = ncolumns, .column = {a, b, c}, .classes = count};
 	for (uint32_t i = 0; i < count; i++)
 	{
-		double		rows = (double) finder->count[i];
+		double rows = (double) finder->count[i];
 
 		together += rows * (rows - 1) / 2;
 		subset->unique += finder->count[i] == 1;
@@ -126,16 +126,16 @@ stop(Finder *finder, size_t all)
 static KanonStatus
 try_all(Finder *finder, size_t all)
 {
-	int			n = finder->problem->ncolumns;
+	int n = finder->problem->ncolumns;
 
 	for (int a = 0; a < n; a++)
 	{
-		uint32_t	alone = combine(finder, NULL, 1, a, finder->first);
+		uint32_t alone = combine(finder, NULL, 1, a, finder->first);
 
 		add_subset(finder, alone, 1, a, 0, 0);
 		for (int b = a + 1; b < n; b++)
 		{
-			uint32_t	pairs = combine(finder, finder->first, alone, b, finder->second);
+			uint32_t pairs = combine(finder, finder->first, alone, b, finder->second);
 
 			add_subset(finder, pairs, 2, a, b, 0);
 			for (int c = b + 1; c < n; c++)
@@ -174,15 +174,11 @@ compare_subsets(const void *left, const void *right, void *arg)
 KanonStatus
 kanon_rank_subsets(const KanonProblem *problem, KanonSubset **subsets, size_t *n)
 {
-	KanonEnv   *env = problem->env;
-	size_t		d = (size_t) problem->ncolumns;
-	size_t		all = d + d * (d - 1) / 2 + d * (d - 1) * (d > 2 ? d - 2 : 0) / 6;
-	size_t		types = problem->ntypes;
-	Finder		finder = {
-		.problem = problem,
-		.pace = {env, "columns", 0, -1, 0},
-		.nslots = 1024
-	};
+	KanonEnv *env = problem->env;
+	size_t d = (size_t) problem->ncolumns;
+	size_t all = d + d * (d - 1) / 2 + d * (d - 1) * (d > 2 ? d - 2 : 0) / 6;
+	size_t types = problem->ntypes;
+	Finder finder = {.problem = problem, .pace = {env, "columns", 0, -1, 0}, .nslots = 1024};
 	KanonSubset *scratch;
 	KanonStatus status = KANON_NO_MEMORY;
 
@@ -198,8 +194,8 @@ kanon_rank_subsets(const KanonProblem *problem, KanonSubset **subsets, size_t *n
 	finder.slot = kanon_alloc(env, finder.nslots, sizeof(uint32_t));
 	finder.subsets = kanon_alloc(env, all, sizeof(KanonSubset));
 	scratch = kanon_alloc(env, all, sizeof(KanonSubset));
-	if (finder.first != NULL && finder.second != NULL && finder.third != NULL && finder.count != NULL
-		&& finder.key != NULL && finder.slot != NULL && finder.subsets != NULL && scratch != NULL)
+	if (finder.first != NULL && finder.second != NULL && finder.third != NULL && finder.count != NULL &&
+		finder.key != NULL && finder.slot != NULL && finder.subsets != NULL && scratch != NULL)
 		status = types > 0 ? try_all(&finder, all) : KANON_OK;
 	if (status == KANON_OK)
 		kanon_sort(finder.subsets, scratch, finder.nsubsets, sizeof(KanonSubset), compare_subsets, NULL);

@@ -16,14 +16,14 @@ static KanonStatus
 divide(const Penalty *penalty, KanonPace *pace, ClusterParts *parts)
 {
 	const KanonProblem *problem = penalty->layout->problem;
-	KanonEnv   *env = problem->env;
-	size_t		room = 2 * (size_t) problem->ntypes;
+	KanonEnv *env = problem->env;
+	size_t room = 2 * (size_t) problem->ntypes;
 	PenaltyMember *members = kanon_alloc(env, room, sizeof(PenaltyMember));
 	PenaltyMember *scratch = kanon_alloc(env, room, sizeof(PenaltyMember));
 	KanonStatus status = members == NULL || scratch == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
-		members[i] = (PenaltyMember) {i, problem->rows[i], 0};
+		members[i] = (PenaltyMember){i, problem->rows[i], 0};
 	if (status == KANON_OK)
 		status = penalty_divide_all(penalty, pace, members, problem->ntypes, scratch, parts);
 	kanon_free(env, members);
@@ -34,12 +34,12 @@ divide(const Penalty *penalty, KanonPace *pace, ClusterParts *parts)
 KanonStatus
 kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonEnv   *env = problem->env;
-	double		start = env->now(env->arg);
-	KanonPace	pace = {env, "top_down", 0, -1, KANON_POLL_WORK};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	KanonPace pace = {env, "top_down", 0, -1, KANON_POLL_WORK};
 	ClusterLayout layout;
 	ClusterParts parts = {0};
-	Penalty		penalty = {0};
+	Penalty penalty = {0};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

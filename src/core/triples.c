@@ -46,7 +46,7 @@
 static uint32_t
 most_copies(const Factor *f, uint32_t type)
 {
-	int64_t		rows = f->problem->rows[type];
+	int64_t rows = f->problem->rows[type];
 
 	return rows / 4 < f->problem->ntypes ? (uint32_t) ((rows - 3) / 4) : f->problem->ntypes;
 }
@@ -69,12 +69,11 @@ nodes_of(const Factor *f, uint32_t type)
 static bool
 row_edge(Factor *f, uint32_t *n, uint32_t a, uint32_t b, uint32_t cost)
 {
-	uint32_t	at = *n;
+	uint32_t at = *n;
 
 	*n += 2;
-	return factor_edge(f, at, at + 1, 0)
-		&& factor_edge(f, a, at, cost) && factor_edge(f, a + 1, at, cost)
-		&& factor_edge(f, at + 1, b, 0) && factor_edge(f, at + 1, b + 1, 0);
+	return factor_edge(f, at, at + 1, 0) && factor_edge(f, a, at, cost) && factor_edge(f, a + 1, at, cost) &&
+		   factor_edge(f, at + 1, b, 0) && factor_edge(f, at + 1, b + 1, 0);
 }
 
 /* All edges between two types. */
@@ -84,8 +83,8 @@ type_edges(Factor *f, uint32_t *n, FactorPair pair)
 	for (uint32_t x = 0; x < nodes_of(f, pair.a); x += 2)
 		for (uint32_t y = 0; y < nodes_of(f, pair.b); y += 2)
 		{
-			uint32_t	a = f->node[pair.a] + x;
-			uint32_t	b = f->node[pair.b] + y;
+			uint32_t a = f->node[pair.a] + x;
+			uint32_t b = f->node[pair.b] + y;
 
 			if (f->copies[pair.a] == 0 && f->copies[pair.b] == 0)
 			{
@@ -104,7 +103,7 @@ type_edges(Factor *f, uint32_t *n, FactorPair pair)
 static bool
 own_edges(Factor *f, uint32_t *n, uint32_t type)
 {
-	uint32_t	node = f->node[type];
+	uint32_t node = f->node[type];
 
 	for (uint32_t x = 0; x < nodes_of(f, type); x += 2)
 	{
@@ -120,7 +119,7 @@ own_edges(Factor *f, uint32_t *n, uint32_t type)
 static KanonStatus
 build(Factor *f)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < f->problem->ntypes; i++)
 	{
@@ -152,8 +151,8 @@ build(Factor *f)
 static uint32_t *
 vertices(const Factor *f)
 {
-	uint32_t   *vertex = kanon_alloc(f->env, f->nnodes, sizeof(uint32_t));
-	uint32_t	v = 0;
+	uint32_t *vertex = kanon_alloc(f->env, f->nnodes, sizeof(uint32_t));
+	uint32_t v = 0;
 
 	if (vertex == NULL)
 		return NULL;
@@ -179,13 +178,13 @@ mate(const Factor *f, uint32_t node)
 static KanonStatus
 read(Factor *f)
 {
-	uint32_t   *vertex = vertices(f);
+	uint32_t *vertex = vertices(f);
 
 	if (vertex == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < f->problem->ntypes; i++)
 	{
-		int64_t		most = FACTOR_NO_PRICE;
+		int64_t most = FACTOR_NO_PRICE;
 
 		for (uint32_t x = 0; x < nodes_of(f, i); x++)
 			if (f->price[f->node[i] + x] > most)
@@ -197,8 +196,8 @@ read(Factor *f)
 	for (size_t e = 0; e < f->nedges; e++)
 	{
 		const MatchEdge *edge = &f->edge[e];
-		uint32_t	a = vertex[edge->a];
-		uint32_t	b = vertex[edge->b];
+		uint32_t a = vertex[edge->a];
+		uint32_t b = vertex[edge->b];
 
 		if (f->used[edge->a] != e || (a == FACTOR_NOBODY && b == FACTOR_NOBODY))
 			continue;
@@ -219,22 +218,22 @@ read(Factor *f)
 
 typedef struct Triples
 {
-	Factor	   *factor;
+	Factor *factor;
 	ClusterParts *parts;
-	uint32_t	nvertices;
-	uint32_t   *type;			/* [nvertices] */
-	uint32_t	(*joined)[2];	/* [nvertices] of a row */
-	bool	   *done;			/* [nvertices] */
-	int64_t    *left;			/* [ntypes] rows of a hub that are in no cluster */
-	uint32_t   *row;			/* [nvertices] the rows of a path or cycle, as vertices, in order */
-	double	   *best;			/* [nvertices + 1] least cost of the first so many */
-	uint32_t   *from;			/* [nvertices + 1] where their last cluster begins */
+	uint32_t nvertices;
+	uint32_t *type;        /* [nvertices] */
+	uint32_t (*joined)[2]; /* [nvertices] of a row */
+	bool *done;            /* [nvertices] */
+	int64_t *left;         /* [ntypes] rows of a hub that are in no cluster */
+	uint32_t *row;         /* [nvertices] the rows of a path or cycle, as vertices, in order */
+	double *best;          /* [nvertices + 1] least cost of the first so many */
+	uint32_t *from;        /* [nvertices + 1] where their last cluster begins */
 } Triples;
 
 /* The hub at an end of a path, FACTOR_NOBODY for a cycle. */
 typedef struct Ends
 {
-	uint32_t	hub[2];
+	uint32_t hub[2];
 } Ends;
 
 static bool
@@ -250,9 +249,9 @@ is_hub(const Triples *t, uint32_t vertex)
 static double
 cost_of(const Triples *t, uint32_t from, uint32_t to, uint32_t n, Ends ends, uint32_t *hub)
 {
-	uint32_t	types[6];
-	uint32_t	rows = to - from;
-	double		least = INFINITY;
+	uint32_t types[6];
+	uint32_t rows = to - from;
+	double least = INFINITY;
 
 	*hub = FACTOR_NOBODY;
 	for (uint32_t i = 0; i < rows; i++)
@@ -261,7 +260,7 @@ cost_of(const Triples *t, uint32_t from, uint32_t to, uint32_t n, Ends ends, uin
 		return cluster_charge(&t->factor->layout, types, rows) * rows;
 	for (int end = 0; end < 2; end++)
 	{
-		double		cost;
+		double cost;
 
 		if (ends.hub[end] == FACTOR_NOBODY || (end == 0 ? from > 0 : to < n))
 			continue;
@@ -286,8 +285,8 @@ cut(Triples *t, uint32_t n, Ends ends)
 		t->best[to] = INFINITY;
 		for (uint32_t rows = 1; rows <= 5 && rows <= to; rows++)
 		{
-			uint32_t	hub;
-			double		cost = t->best[to - rows];
+			uint32_t hub;
+			double cost = t->best[to - rows];
 
 			if (isinf(cost))
 				continue;
@@ -305,8 +304,8 @@ cut(Triples *t, uint32_t n, Ends ends)
 static KanonStatus
 add(Triples *t, uint32_t type, int64_t rows)
 {
-	return cluster_add(t->factor->env, t->parts, type, t->parts->nclusters, rows)
-		? KANON_OK : KANON_NO_MEMORY;
+	return cluster_add(t->factor->env, t->parts, type, t->parts->nclusters, rows) ? KANON_OK
+																				  : KANON_NO_MEMORY;
 }
 
 /* The clusters of the last cut. */
@@ -317,8 +316,8 @@ take(Triples *t, uint32_t n, Ends ends)
 
 	for (uint32_t to = n; to > 0 && status == KANON_OK; to = t->from[to])
 	{
-		uint32_t	from = t->from[to];
-		uint32_t	hub;
+		uint32_t from = t->from[to];
+		uint32_t hub;
 
 		(void) cost_of(t, from, to, n, ends, &hub);
 		for (uint32_t i = from; i < to && status == KANON_OK; i++)
@@ -339,7 +338,7 @@ follow(Triples *t, uint32_t vertex, uint32_t before, uint32_t *n)
 {
 	for (;;)
 	{
-		uint32_t	next = t->joined[vertex][0] == before ? t->joined[vertex][1] : t->joined[vertex][0];
+		uint32_t next = t->joined[vertex][0] == before ? t->joined[vertex][1] : t->joined[vertex][0];
 
 		t->row[(*n)++] = vertex;
 		t->done[vertex] = true;
@@ -355,8 +354,8 @@ follow(Triples *t, uint32_t vertex, uint32_t before, uint32_t *n)
 static KanonStatus
 cluster_path(Triples *t, uint32_t vertex, uint32_t hub)
 {
-	uint32_t	n = 0;
-	Ends		ends = {{t->type[hub], 0}};
+	uint32_t n = 0;
+	Ends ends = {{t->type[hub], 0}};
 
 	ends.hub[1] = follow(t, vertex, hub, &n);
 	if (kanon_stop(&t->factor->pace, 64 * (uint64_t) n))
@@ -368,7 +367,7 @@ cluster_path(Triples *t, uint32_t vertex, uint32_t hub)
 static void
 rotate(Triples *t, uint32_t n)
 {
-	uint32_t	first = t->row[0];
+	uint32_t first = t->row[0];
 
 	memmove(t->row, t->row + 1, (n - 1) * sizeof(uint32_t));
 	t->row[n - 1] = first;
@@ -378,17 +377,17 @@ rotate(Triples *t, uint32_t n)
 static KanonStatus
 cluster_cycle(Triples *t, uint32_t vertex)
 {
-	uint32_t	n = 0;
-	Ends		ends = {{FACTOR_NOBODY, FACTOR_NOBODY}};
-	double		least = INFINITY;
-	uint32_t	best = 0;
+	uint32_t n = 0;
+	Ends ends = {{FACTOR_NOBODY, FACTOR_NOBODY}};
+	double least = INFINITY;
+	uint32_t best = 0;
 
 	(void) follow(t, vertex, t->joined[vertex][0], &n);
 	if (kanon_stop(&t->factor->pace, 320 * (uint64_t) n))
 		return KANON_CANCELLED;
 	for (uint32_t turn = 0; turn < 5 && turn < n; turn++)
 	{
-		double		cost = cut(t, n, ends);
+		double cost = cut(t, n, ends);
 
 		if (cost < least)
 		{
@@ -407,7 +406,7 @@ static KanonStatus
 prepare(Triples *t)
 {
 	const Factor *f = t->factor;
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < f->problem->ntypes; i++)
 		n += vertices_of(f, i);
@@ -419,8 +418,8 @@ prepare(Triples *t)
 	t->row = kanon_alloc(f->env, n, sizeof(uint32_t));
 	t->best = kanon_alloc(f->env, (size_t) n + 1, sizeof(double));
 	t->from = kanon_alloc(f->env, (size_t) n + 1, sizeof(uint32_t));
-	if (t->type == NULL || t->joined == NULL || t->done == NULL || t->left == NULL || t->row == NULL
-		|| t->best == NULL || t->from == NULL)
+	if (t->type == NULL || t->joined == NULL || t->done == NULL || t->left == NULL || t->row == NULL ||
+		t->best == NULL || t->from == NULL)
 		return KANON_NO_MEMORY;
 	n = 0;
 	for (uint32_t i = 0; i < f->problem->ntypes; i++)
@@ -433,8 +432,8 @@ prepare(Triples *t)
 	for (size_t i = 0; i < f->nlinks; i++)
 		for (int end = 0; end < 2; end++)
 		{
-			uint32_t	a = end == 0 ? f->link[i].a : f->link[i].b;
-			uint32_t	b = end == 0 ? f->link[i].b : f->link[i].a;
+			uint32_t a = end == 0 ? f->link[i].a : f->link[i].b;
+			uint32_t b = end == 0 ? f->link[i].b : f->link[i].a;
 
 			if (!is_hub(t, a))
 				t->joined[a][t->joined[a][0] != FACTOR_NOBODY] = b;
@@ -467,9 +466,9 @@ make_clusters(Triples *t)
 static KanonStatus
 cluster(Factor *f, ClusterParts *parts)
 {
-	Triples		t = {.factor = f,.parts = parts};
+	Triples t = {.factor = f, .parts = parts};
 	KanonStatus status = make_clusters(&t);
-	void	   *all[] = {t.type, t.joined, t.done, t.left, t.row, t.best, t.from};
+	void *all[] = {t.type, t.joined, t.done, t.left, t.row, t.best, t.from};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		kanon_free(f->env, all[i]);
@@ -479,18 +478,16 @@ cluster(Factor *f, ClusterParts *parts)
 KanonStatus
 kanon_solve_triples(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	static const FactorMethod method = {
-		.phase = "triples",
-		.k = 3,
-		.enough = HUB_ROWS,
-		.spare = true,
-		.most_copies = most_copies,
-		.build = build,
-		.read = read,
-		.cluster = cluster,
-		.guarantee = {3, 2},
-		.bound = {1, 1.5}
-	};
+	static const FactorMethod method = {.phase = "triples",
+										.k = 3,
+										.enough = HUB_ROWS,
+										.spare = true,
+										.most_copies = most_copies,
+										.build = build,
+										.read = read,
+										.cluster = cluster,
+										.guarantee = {3, 2},
+										.bound = {1, 1.5}};
 
 	return factor_solve(&method, problem, release, report);
 }

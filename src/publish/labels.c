@@ -27,18 +27,18 @@
 
 typedef struct Role
 {
-	bool		quasi_identifier;
-	bool		sensitive;
-	bool		keep;
-	bool		identifier;
-	double		weight;			/* NaN: none */
+	bool quasi_identifier;
+	bool sensitive;
+	bool keep;
+	bool identifier;
+	double weight; /* NaN: none */
 } Role;
 
 /* Compares without case and the blanks around. */
 static bool
 is_word(const char *text, const char *word)
 {
-	size_t		length = strlen(word);
+	size_t length = strlen(word);
 
 	text += strspn(text, " \t\n");
 	return pg_strncasecmp(text, word, length) == 0 && text[length + strspn(text + length, " \t\n")] == '\0';
@@ -49,7 +49,7 @@ static bool
 read_word(const char *word, Role *role)
 {
 	const char *weight = strchr(word, '=');
-	char	   *end;
+	char *end;
 
 	if (is_word(word, "quasi-identifier") || is_word(word, "quasi identifier"))
 		return role->quasi_identifier = true;
@@ -62,37 +62,36 @@ read_word(const char *word, Role *role)
 	if (weight == NULL || !is_word(pnstrdup(word, weight - word), "weight"))
 		return false;
 	role->weight = strtod(weight + 1, &end);
-	return end > weight + 1 && end[strspn(end, " \t\n")] == '\0' && isfinite(role->weight) && role->weight >= 0;
+	return end > weight + 1 && end[strspn(end, " \t\n")] == '\0' && isfinite(role->weight) &&
+		   role->weight >= 0;
 }
 
 /* False for what makes no sense; text NULL takes a label away. */
 static bool
 read_label(const char *text, Role *role)
 {
-	char	   *words = pstrdup(text);
-	char	   *rest;
+	char *words = pstrdup(text);
+	char *rest;
 
 	for (char *word = strtok_r(words, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest))
 		if (!read_word(word, role))
 			return false;
 	return !((role->quasi_identifier || !isnan(role->weight)) && (role->keep || role->sensitive)) &&
-		!(role->identifier && (role->quasi_identifier || role->keep || role->sensitive || !isnan(role->weight)));
+		   !(role->identifier &&
+			 (role->quasi_identifier || role->keep || role->sensitive || !isnan(role->weight)));
 }
 
 static void
 check_label(const ObjectAddress *object, const char *label)
 {
-	Role		role = {.weight = NAN};
+	Role role = {.weight = NAN};
 
 	if (object->classId != RelationRelationId || object->objectSubId == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("kanon labels columns only"),
-				 errhint("SECURITY LABEL FOR kanon ON COLUMN table.column IS 'keep'")));
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("kanon labels columns only"),
+						errhint("SECURITY LABEL FOR kanon ON COLUMN table.column IS 'keep'")));
 	if (label != NULL && (label[strspn(label, " \t\n,")] == '\0' || !read_label(label, &role)))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("\"%s\" is not a label that kanon knows", label),
+				(errcode(ERRCODE_INVALID_NAME), errmsg("\"%s\" is not a label that kanon knows", label),
 				 errhint("Labels are 'quasi-identifier', 'weight=2', both with a comma between them, 'keep', "
 						 "'sensitive' and 'identifier'.")));
 }
@@ -107,10 +106,10 @@ labels_register(void)
 static Role *
 read_roles(Oid relid, int ncolumns)
 {
-	Role	   *roles = palloc0(sizeof(Role) * ncolumns);
-	Oid			types[1] = {OIDOID};
-	Datum		values[1];
-	int			nest = catalog_path_begin();
+	Role *roles = palloc0(sizeof(Role) * ncolumns);
+	Oid types[1] = {OIDOID};
+	Datum values[1];
+	int nest = catalog_path_begin();
 
 	for (int i = 0; i < ncolumns; i++)
 		roles[i].weight = NAN;
@@ -123,10 +122,10 @@ read_roles(Oid relid, int ncolumns)
 	catalog_path_end(nest);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		bool		isnull;
-		int			column = DatumGetInt32(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &isnull));
-		char	   *label = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 3);
+		HeapTuple tuple = SPI_tuptable->vals[i];
+		bool isnull;
+		int column = DatumGetInt32(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &isnull));
+		char *label = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 3);
 
 		if (column > ncolumns)
 			continue;
@@ -142,28 +141,29 @@ read_roles(Oid relid, int ncolumns)
 static Datum
 list_of(Datum *values, int n, Oid type)
 {
-	return PointerGetDatum(type == NAMEOID
-						   ? construct_array(values, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR)
-						   : construct_array(values, n, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-											 TYPALIGN_DOUBLE));
+	return PointerGetDatum(
+		type == NAMEOID
+			? construct_array(values, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR)
+			: construct_array(values, n, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /* Options that are given win over labels. */
 static Jsonb *
 merge_options(Jsonb *options, Datum keep, Datum sensitive, Datum weights)
 {
-	Oid			types[4] = {JSONBOID, NAMEARRAYOID, NAMEARRAYOID, FLOAT8ARRAYOID};
-	Datum		values[4] = {JsonbPGetDatum(options), keep, sensitive, weights};
-	char		nulls[5] = "    ";
-	int			nest = catalog_path_begin();
-	bool		isnull;
-	Jsonb	   *merged;
+	Oid types[4] = {JSONBOID, NAMEARRAYOID, NAMEARRAYOID, FLOAT8ARRAYOID};
+	Datum values[4] = {JsonbPGetDatum(options), keep, sensitive, weights};
+	char nulls[5] = "    ";
+	int nest = catalog_path_begin();
+	bool isnull;
+	Jsonb *merged;
 
 	for (int i = 1; i < 4; i++)
 		if (values[i] == (Datum) 0)
 			nulls[i] = 'n';
-	if (SPI_execute_with_args("SELECT jsonb_strip_nulls(jsonb_build_object('keep', $2, 'sensitive', $3, 'weights', $4)) || $1",
-							  4, types, values, nulls, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(
+			"SELECT jsonb_strip_nulls(jsonb_build_object('keep', $2, 'sensitive', $3, 'weights', $4)) || $1",
+			4, types, values, nulls, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not merge options");
 	catalog_path_end(nest);
 	merged = DatumGetJsonbPCopy(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
@@ -173,23 +173,21 @@ merge_options(Jsonb *options, Datum keep, Datum sensitive, Datum weights)
 ArrayType *
 labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options)
 {
-	Relation	rel = relation_open(relid, AccessShareLock);
-	TupleDesc	desc = RelationGetDescr(rel);
-	Role	   *roles = read_roles(relid, desc->natts);
-	Datum	   *qis = palloc(sizeof(Datum) * desc->natts);
-	Datum	   *weights = palloc(sizeof(Datum) * desc->natts);
-	Datum	   *keep = palloc(sizeof(Datum) * desc->natts);
-	Datum	   *sensitive = palloc(sizeof(Datum) * desc->natts);
-	int			nqis = 0,
-				nkeep = 0,
-				nsensitive = 0;
-	bool		weighted = false;
-	ArrayType  *names;
+	Relation rel = relation_open(relid, AccessShareLock);
+	TupleDesc desc = RelationGetDescr(rel);
+	Role *roles = read_roles(relid, desc->natts);
+	Datum *qis = palloc(sizeof(Datum) * desc->natts);
+	Datum *weights = palloc(sizeof(Datum) * desc->natts);
+	Datum *keep = palloc(sizeof(Datum) * desc->natts);
+	Datum *sensitive = palloc(sizeof(Datum) * desc->natts);
+	int nqis = 0, nkeep = 0, nsensitive = 0;
+	bool weighted = false;
+	ArrayType *names;
 
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		Role	   *role = &roles[i];
+		Role *role = &roles[i];
 
 		if (att->attisdropped)
 			continue;
@@ -205,19 +203,24 @@ labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options)
 			sensitive[nsensitive++] = NameGetDatum(&att->attname);
 	}
 	if (nqis == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("no column of \"%s\" is labelled as a quasi-identifier", RelationGetRelationName(rel)),
-				 errhint("Name the quasi-identifiers, or label them: SECURITY LABEL FOR kanon ON COLUMN "
-						 "table.column IS 'quasi-identifier'.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("no column of \"%s\" is labelled as a quasi-identifier", RelationGetRelationName(rel)),
+			 errhint("Name the quasi-identifiers, or label them: SECURITY LABEL FOR kanon ON COLUMN "
+					 "table.column IS 'quasi-identifier'.")));
 	names = DatumGetArrayTypeP(list_of(qis, nqis, NAMEOID));
-	*options = merge_options(*options,
-							 nkeep > 0 && solver_option_type(extension, solver, "keep") == NAMEARRAYOID
-							 ? list_of(keep, nkeep, NAMEOID) : (Datum) 0,
-							 nsensitive > 0 && solver_option_type(extension, solver, "sensitive") == NAMEARRAYOID
-							 ? list_of(sensitive, nsensitive, NAMEOID) : (Datum) 0,
-							 weighted && solver_option_type(extension, solver, "weights") == FLOAT8ARRAYOID
-							 ? list_of(weights, nqis, FLOAT8OID) : (Datum) 0);
+	*options =
+		merge_options(*options,
+					  nkeep > 0 && solver_option_type(extension, solver, "keep") == NAMEARRAYOID
+						  ? list_of(keep, nkeep, NAMEOID)
+						  : (Datum) 0,
+					  nsensitive > 0 && solver_option_type(extension, solver, "sensitive") == NAMEARRAYOID
+						  ? list_of(sensitive, nsensitive, NAMEOID)
+						  : (Datum) 0,
+					  weighted && solver_option_type(extension, solver, "weights") == FLOAT8ARRAYOID
+						  ? list_of(weights, nqis, FLOAT8OID)
+						  : (Datum) 0);
 	relation_close(rel, NoLock);
 	return names;
 }
@@ -225,21 +228,20 @@ labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options)
 void
 labels_check(const KanonPublication *publication, Oid published)
 {
-	Relation	release = relation_open(published, AccessShareLock);
-	TupleDesc	desc = RelationGetDescr(release);
-	Relation	source = relation_open(source_view_reads(publication->source), AccessShareLock);
-	Role	   *roles = read_roles(RelationGetRelid(source), RelationGetDescr(source)->natts);
+	Relation release = relation_open(published, AccessShareLock);
+	TupleDesc desc = RelationGetDescr(release);
+	Relation source = relation_open(source_view_reads(publication->source), AccessShareLock);
+	Role *roles = read_roles(RelationGetRelid(source), RelationGetDescr(source)->natts);
 
 	for (int i = 0; i < desc->natts; i++)
 	{
-		AttrNumber	attnum = source_view_column(publication->source, NameStr(TupleDescAttr(desc, i)->attname));
+		AttrNumber attnum = source_view_column(publication->source, NameStr(TupleDescAttr(desc, i)->attname));
 
 		if (attnum > 0 && roles[attnum - 1].identifier)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("column \"%s\" is labelled as an identifier and cannot be published",
-							NameStr(TupleDescAttr(desc, i)->attname)),
-					 errhint("Take it out of the publication, or take its label away.")));
+			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+							errmsg("column \"%s\" is labelled as an identifier and cannot be published",
+								   NameStr(TupleDescAttr(desc, i)->attname)),
+							errhint("Take it out of the publication, or take its label away.")));
 	}
 	relation_close(source, NoLock);
 	relation_close(release, NoLock);

@@ -35,22 +35,22 @@ PG_FUNCTION_INFO_V1(kanon_progress_list);
 
 typedef struct Place
 {
-	int			pid;			/* 0: empty */
-	Oid			database;
-	Oid			role;
-	char		publication[NAME_LENGTH];	/* "": a run without one */
-	char		phase[PHASE_LENGTH];
-	int64		done;
-	int64		total;			/* 0: not known */
+	int pid; /* 0: empty */
+	Oid database;
+	Oid role;
+	char publication[NAME_LENGTH]; /* "": a run without one */
+	char phase[PHASE_LENGTH];
+	int64 done;
+	int64 total; /* 0: not known */
 	TimestampTz since;
 } Place;
 
-static Place *places;			/* [PLACES]; NULL: no shared memory */
+static Place *places; /* [PLACES]; NULL: no shared memory */
 static LWLock *lock;
 
 /* Of this backend. */
 static Place *mine;
-static int	users;				/* who have a say in it: a refresh, the run in it */
+static int users; /* who have a say in it: a refresh, the run in it */
 static instr_time said;
 
 static void
@@ -67,7 +67,7 @@ static shmem_startup_hook_type previous_startup;
 static void
 startup(void)
 {
-	bool		found;
+	bool found;
 
 	if (previous_startup != NULL)
 		previous_startup();
@@ -155,14 +155,14 @@ progress_enter(MemoryContext context)
 void
 progress_say(const char *phase, double share, int64 left)
 {
-	instr_time	now;
+	instr_time now;
 
 	if (mine == NULL)
 		return;
 	INSTR_TIME_SET_CURRENT(now);
 	if (strncmp(mine->phase, phase, PHASE_LENGTH - 1) == 0)
 	{
-		instr_time	since = now;
+		instr_time since = now;
 
 		INSTR_TIME_SUBTRACT(since, said);
 		if (INSTR_TIME_GET_DOUBLE(since) < SAY_SECONDS)
@@ -203,7 +203,7 @@ Datum
 kanon_progress_list(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Place	   *seen = palloc(sizeof(Place) * PLACES);
+	Place *seen = palloc(sizeof(Place) * PLACES);
 
 	kanon_begin_srf(fcinfo);
 	if (places == NULL)
@@ -213,9 +213,9 @@ kanon_progress_list(PG_FUNCTION_ARGS)
 	LWLockRelease(lock);
 	for (int i = 0; i < PLACES; i++)
 	{
-		Place	   *place = &seen[i];
-		Datum		values[PROGRESS_COLUMNS];
-		bool		nulls[PROGRESS_COLUMNS] = {false};
+		Place *place = &seen[i];
+		Datum values[PROGRESS_COLUMNS];
+		bool nulls[PROGRESS_COLUMNS] = {false};
 
 		if (place->pid == 0 || place->database != MyDatabaseId ||
 			!(is_member_of_role(GetUserId(), place->role) ||

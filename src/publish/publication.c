@@ -23,14 +23,30 @@ PG_FUNCTION_INFO_V1(kanon_drop_publication);
 
 enum
 {
-	ARG_NAME, ARG_SOURCE, ARG_QIS, ARG_K, ARG_OPTIONS, ARG_SOLVER, ARG_KEEP_RELEASES, ARG_STABLE,
-	ARG_PROTECT, ARG_KEY, ARG_PRIVATE_SCHEMA
+	ARG_NAME,
+	ARG_SOURCE,
+	ARG_QIS,
+	ARG_K,
+	ARG_OPTIONS,
+	ARG_SOLVER,
+	ARG_KEEP_RELEASES,
+	ARG_STABLE,
+	ARG_PROTECT,
+	ARG_KEY,
+	ARG_PRIVATE_SCHEMA
 };
 
 enum
 {
-	ALTER_NAME, ALTER_QIS, ALTER_K, ALTER_OPTIONS, ALTER_SOLVER, ALTER_KEEP_RELEASES, ALTER_STABLE,
-	ALTER_PROTECT, ALTER_KEY
+	ALTER_NAME,
+	ALTER_QIS,
+	ALTER_K,
+	ALTER_OPTIONS,
+	ALTER_SOLVER,
+	ALTER_KEEP_RELEASES,
+	ALTER_STABLE,
+	ALTER_PROTECT,
+	ALTER_KEY
 };
 
 /* The solver that stays near the release before. */
@@ -41,27 +57,26 @@ enum
 static int64
 class_size_arg(FunctionCallInfo fcinfo, int arg)
 {
-	int64		k;
+	int64 k;
 
-	refuse_null(fcinfo, arg, "k", "Every published combination will occur at least k times; 5 is a usual choice.");
+	refuse_null(fcinfo, arg, "k",
+				"Every published combination will occur at least k times; 5 is a usual choice.");
 	k = PG_GETARG_INT64(arg);
 	if (k < 2 || k > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k must be at least 2%s", k < 2 ? "" : " and below 2147483648"),
-				 errhint("With k = 1 every row may stand alone, which protects nobody.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("k must be at least 2%s", k < 2 ? "" : " and below 2147483648"),
+						errhint("With k = 1 every row may stand alone, which protects nobody.")));
 	return k;
 }
 
 static int32
 keep_releases_arg(FunctionCallInfo fcinfo, int arg)
 {
-	refuse_null(fcinfo, arg, "keep_releases", "It is how many releases are kept, the current one among them.");
+	refuse_null(fcinfo, arg, "keep_releases",
+				"It is how many releases are kept, the current one among them.");
 	if (PG_GETARG_INT32(arg) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keep_releases must be at least 1"),
-				 errhint("The current release is one of them.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("keep_releases must be at least 1"),
+						errhint("The current release is one of them.")));
 	return PG_GETARG_INT32(arg);
 }
 
@@ -69,15 +84,15 @@ keep_releases_arg(FunctionCallInfo fcinfo, int arg)
 static bool
 says_nothing(FunctionCallInfo fcinfo, int arg)
 {
-	return PG_ARGISNULL(arg) || ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(arg)),
-											   ARR_DIMS(PG_GETARG_ARRAYTYPE_P(arg))) == 0;
+	return PG_ARGISNULL(arg) ||
+		   ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(arg)), ARR_DIMS(PG_GETARG_ARRAYTYPE_P(arg))) == 0;
 }
 
 static bool
 names_contain(ArrayType *array, const char *argument, const char *name)
 {
-	int			n;
-	char	  **names = name_array(array, argument, &n);
+	int n;
+	char **names = name_array(array, argument, &n);
 
 	for (int i = 0; i < n; i++)
 		if (strcmp(names[i], name) == 0)
@@ -89,12 +104,13 @@ names_contain(ArrayType *array, const char *argument, const char *name)
 static bool
 keeps(const KanonPublication *publication, const char *name)
 {
-	JsonbValue	key = {.type = jbvString,.val.string = {.val = "keep",.len = 4}};
+	JsonbValue key = {.type = jbvString, .val.string = {.val = "keep", .len = 4}};
 	JsonbValue *kept = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
-	JsonbValue	wanted = {.type = jbvString,.val.string = {.val = unconstify(char *, name),.len = strlen(name)}};
+	JsonbValue wanted = {.type = jbvString,
+						 .val.string = {.val = unconstify(char *, name), .len = strlen(name)}};
 
 	return kept != NULL && kept->type == jbvBinary &&
-		findJsonbValueFromContainer(kept->val.binary.data, JB_FARRAY, &wanted) != NULL;
+		   findJsonbValueFromContainer(kept->val.binary.data, JB_FARRAY, &wanted) != NULL;
 }
 
 /* What a definition must fulfil, new or changed. */
@@ -103,27 +119,25 @@ check_definition(const KanonPublication *publication)
 {
 	solver_check(publication->extension, publication->solver, publication->options);
 	if (publication->stable && strcmp(publication->solver, STABLE_SOLVER) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
-				 errhint("stable => true needs solver '" STABLE_SOLVER "'.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
+						errhint("stable => true needs solver '" STABLE_SOLVER "'.")));
 	if (publication->protect_successive && publication->key == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("protect_successive needs a key"),
-				 errhint("Name the column that says who a row is about: key => 'column'. It is not published.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("protect_successive needs a key"),
+			 errhint("Name the column that says who a row is about: key => 'column'. It is not published.")));
 	if (publication->key == NULL)
 		return;
 	if (solver_option_type(publication->extension, publication->solver, "keep") != NAMEARRAYOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
-				 errhint("A key needs a solver that has the option keep.")));
-	if (names_contain(publication->qis, "quasi_identifiers", publication->key) || keeps(publication, publication->key))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the key column \"%s\" would be published", publication->key),
-				 errhint("The key says who a row is about: take it out of the other lists.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
+						errhint("A key needs a solver that has the option keep.")));
+	if (names_contain(publication->qis, "quasi_identifiers", publication->key) ||
+		keeps(publication, publication->key))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("the key column \"%s\" would be published", publication->key),
+						errhint("The key says who a row is about: take it out of the other lists.")));
 }
 
 static void
@@ -131,8 +145,7 @@ check_key(const char *key, Oid source)
 {
 	if (key != NULL && get_attnum(source, key) <= 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("the key column \"%s\" does not exist", key),
+				(errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("the key column \"%s\" does not exist", key),
 				 errhint("Names are taken exactly as written, capitals included.")));
 }
 
@@ -141,8 +154,8 @@ check_key(const char *key, Oid source)
 static Oid
 private_schema(FunctionCallInfo fcinfo, Oid published)
 {
-	char	   *name;
-	Oid			namespace;
+	char *name;
+	Oid namespace;
 
 	if (PG_ARGISNULL(ARG_PRIVATE_SCHEMA))
 		return published;
@@ -159,12 +172,10 @@ Datum
 kanon_create_publication(PG_FUNCTION_ARGS)
 {
 	KanonPublication *publication = palloc0(sizeof(KanonPublication));
-	Release		release = {.number = 1,.status = RELEASE_CURRENT,.started = GetCurrentTimestamp()};
-	char	   *name;
-	Oid			source,
-				namespace,
-				schema;
-	Identity	saved;
+	Release release = {.number = 1, .status = RELEASE_CURRENT, .started = GetCurrentTimestamp()};
+	char *name;
+	Oid source, namespace, schema;
+	Identity saved;
 
 	name = text_arg(fcinfo, ARG_NAME, "name", "Name the view that readers will see.");
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view to publish.");
@@ -187,19 +198,16 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	lock_name(namespace, name);
 	if (OidIsValid(get_relname_relid(name, namespace)))
 		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation %s already exists", publication->name),
+				(errcode(ERRCODE_DUPLICATE_TABLE), errmsg("relation %s already exists", publication->name),
 				 errhint("Choose another name for the publication, or drop what has it.")));
 	if (isAnyTempNamespace(namespace))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a publication cannot be temporary"),
-				 errhint("Choose another schema.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a publication cannot be temporary"),
+						errhint("Choose another schema.")));
 	schema = private_schema(fcinfo, namespace);
 	solver_check(publication->extension, publication->solver, publication->options);
-	publication->qis = says_nothing(fcinfo, ARG_QIS)
-		? labels_read(publication->extension, source, publication->solver, &publication->options)
-		: PG_GETARG_ARRAYTYPE_P(ARG_QIS);
+	publication->qis = says_nothing(fcinfo, ARG_QIS) ? labels_read(publication->extension, source,
+																   publication->solver, &publication->options)
+													 : PG_GETARG_ARRAYTYPE_P(ARG_QIS);
 	(void) source_open_columns(source, publication->qis, "quasi_identifiers");
 	check_definition(publication);
 	check_key(publication->key, source);
@@ -226,18 +234,17 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 Datum
 kanon_alter_publication(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_arg(fcinfo, ALTER_NAME, "publication", "See kanon_publications.");
-	Oid			extension = extension_schema(fcinfo);
-	KanonPublication *publication = publication_claim(publication_find(extension, name, owned_by_caller), true);
-	Identity	saved;
-	Oid			source;
+	char *name = text_arg(fcinfo, ALTER_NAME, "publication", "See kanon_publications.");
+	Oid extension = extension_schema(fcinfo);
+	KanonPublication *publication =
+		publication_claim(publication_find(extension, name, owned_by_caller), true);
+	Identity saved;
+	Oid source;
 
 	source = source_view_reads(publication->source);
 	if (!OidIsValid(source))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the source of the publication was dropped"),
-				 errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
 	if (!PG_ARGISNULL(ALTER_K))
 		publication->k = class_size_arg(fcinfo, ALTER_K);
 	if (!PG_ARGISNULL(ALTER_OPTIONS))
@@ -262,10 +269,11 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	solver_check(extension, publication->solver, publication->options);
 	if (!PG_ARGISNULL(ALTER_QIS))
 		publication->qis = says_nothing(fcinfo, ALTER_QIS)
-			? labels_read(extension, source, publication->solver, &publication->options)
-			: PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
+							   ? labels_read(extension, source, publication->solver, &publication->options)
+							   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
 	check_definition(publication);
-	source_view_renew(publication, get_rel_name(publication->published), get_rel_namespace(publication->definition));
+	source_view_renew(publication, get_rel_name(publication->published),
+					  get_rel_namespace(publication->definition));
 	(void) source_open_columns(publication->source, publication->qis, "quasi_identifiers");
 	check_key(publication->key, publication->source);
 	publication_store(publication);
@@ -279,7 +287,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 static void
 drop_relation(const char *kind, Oid relid)
 {
-	char	   *name = relation_name(relid);
+	char *name = relation_name(relid);
 
 	if (name != NULL)
 		run_utility(psprintf("DROP %s %s", kind, name));
@@ -289,12 +297,12 @@ drop_relation(const char *kind, Oid relid)
 Datum
 kanon_drop_publication(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
-	Oid			extension = extension_schema(fcinfo);
+	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
+	Oid extension = extension_schema(fcinfo);
 	KanonPublication *publication = publication_find(extension, name, owned_by_caller);
-	List	   *history;
-	ListCell   *lc;
-	Identity	saved;
+	List *history;
+	ListCell *lc;
+	Identity saved;
 
 	(void) publication_lock(publication, true);
 	publication = publication_find(extension, name, owned_by_caller);
@@ -302,9 +310,9 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 	identity_assume(publication, &saved);
 	SPI_connect();
 	drop_relation("VIEW", publication->published);
-	foreach(lc, history)
+	foreach (lc, history)
 	{
-		Release    *release = lfirst(lc);
+		Release *release = lfirst(lc);
 
 		drop_relation("TABLE", release->relation);
 		drop_relation("TABLE", release->persons);

@@ -22,58 +22,61 @@
 
 typedef struct KanonPublication
 {
-	Oid			extension;		/* kanon's schema */
-	Oid			definition;		/* the table with this row */
-	Oid			owner;
-	char	   *name;			/* of the view, qualified and quoted, as it is now */
-	Oid			published;		/* the view; InvalidOid until the first release is there */
-	Oid			source;			/* the view of the source */
-	Oid			history;
-	char	   *solver;			/* kanon_<solver> is called */
-	ArrayType  *qis;
-	int64		k;
-	Jsonb	   *options;		/* named arguments of the solver's function */
-	int32		keep_releases;
-	bool		stable;
-	bool		protect_successive;
-	char	   *key;			/* the column that says who a row is about, or NULL */
+	Oid extension;  /* kanon's schema */
+	Oid definition; /* the table with this row */
+	Oid owner;
+	char *name;    /* of the view, qualified and quoted, as it is now */
+	Oid published; /* the view; InvalidOid until the first release is there */
+	Oid source;    /* the view of the source */
+	Oid history;
+	char *solver; /* kanon_<solver> is called */
+	ArrayType *qis;
+	int64 k;
+	Jsonb *options; /* named arguments of the solver's function */
+	int32 keep_releases;
+	bool stable;
+	bool protect_successive;
+	char *key; /* the column that says who a row is about, or NULL */
 } KanonPublication;
 
 typedef enum ReleaseStatus
 {
-	RELEASE_CURRENT, RELEASE_KEPT, RELEASE_DROPPED, RELEASE_FAILED
+	RELEASE_CURRENT,
+	RELEASE_KEPT,
+	RELEASE_DROPPED,
+	RELEASE_FAILED
 } ReleaseStatus;
 
 /* A line of the history. */
 typedef struct Release
 {
-	int64		number;
+	int64 number;
 	TimestampTz started;
 	TimestampTz finished;
 	ReleaseStatus status;
-	int64		row_count;
-	int64		k;				/* reached; 0: no class shows anything */
-	double		cost;
-	int64		suppressed_later;	/* rows suppressed to protect successive releases */
-	char	   *error;			/* SQLSTATE, or NULL */
-	char	   *message;		/* what it says, without values */
-	Oid			relation;		/* InvalidOid: dropped, or failed */
-	Oid			persons;
-	Oid			types;
+	int64 row_count;
+	int64 k; /* reached; 0: no class shows anything */
+	double cost;
+	int64 suppressed_later; /* rows suppressed to protect successive releases */
+	char *error;            /* SQLSTATE, or NULL */
+	char *message;          /* what it says, without values */
+	Oid relation;           /* InvalidOid: dropped, or failed */
+	Oid persons;
+	Oid types;
 } Release;
 
 /* ---- state.c: definitions and histories ---- */
 
-extern Oid	extension_schema(FunctionCallInfo fcinfo);
+extern Oid extension_schema(FunctionCallInfo fcinfo);
 
 /* Every publication, in the order of their names; those that `wanted` refuses are not even read. */
-extern List *publications(Oid extension, bool (*wanted) (Oid owner));
+extern List *publications(Oid extension, bool (*wanted)(Oid owner));
 
 /* The caller may do everything with it. */
 extern bool owned_by_caller(Oid owner);
 
 /* By the view's name; raises undefined_object, and insufficient_privilege unless its owner's. */
-extern KanonPublication *publication_find(Oid extension, const char *name, bool (*wanted) (Oid owner));
+extern KanonPublication *publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner));
 
 /* The same again, when others may have changed it meanwhile. */
 extern KanonPublication *publication_read(Oid extension, Oid definition);
@@ -87,7 +90,7 @@ extern void publication_store_name(KanonPublication *publication);
 
 /* By number, ascending. */
 extern List *releases(const KanonPublication *publication);
-extern Release *release_current(List *releases);	/* NULL: none */
+extern Release *release_current(List *releases); /* NULL: none */
 extern void release_add(const KanonPublication *publication, const Release *release);
 
 /* Status and relations, which change later. */
@@ -100,9 +103,9 @@ extern const char *release_status_name(ReleaseStatus status);
  */
 typedef struct Identity
 {
-	Oid			user;
-	int			context;
-	int			nest;
+	Oid user;
+	int context;
+	int nest;
 } Identity;
 
 extern void identity_assume(const KanonPublication *publication, Identity *saved);
@@ -129,7 +132,7 @@ extern char *private_name(const char *name, const char *what, Oid namespace, cha
 extern void solver_check(Oid extension, const char *solver, Jsonb *options);
 
 /* The type of one of its options, InvalidOid when it has none of that name. */
-extern Oid	solver_option_type(Oid extension, const char *solver, const char *option);
+extern Oid solver_option_type(Oid extension, const char *solver, const char *option);
 
 /* Calls it: source, target, quasi-identifiers, k, the options; the key is kept, too. */
 extern void solver_call(const KanonPublication *publication, const char *target);
@@ -141,7 +144,7 @@ extern void source_view_create(KanonPublication *publication, Oid source, const 
 extern void source_view_renew(KanonPublication *publication, const char *name, Oid namespace);
 
 /* What the view reads, InvalidOid when it is gone; its columns' numbers there. */
-extern Oid	source_view_reads(Oid view);
+extern Oid source_view_reads(Oid view);
 extern AttrNumber source_view_column(Oid view, const char *name);
 
 /* ---- labels.c: roles of columns from SECURITY LABEL ---- */
@@ -161,7 +164,7 @@ extern void labels_check(const KanonPublication *publication, Oid published);
 extern int64 release_rows(const KanonPublication *publication, Oid release, int64 *least);
 
 /* Splits the key off a new release; returns the table of persons. */
-extern Oid	persons_split(const KanonPublication *publication, const char *release, const char *persons);
+extern Oid persons_split(const KanonPublication *publication, const char *release, const char *persons);
 
 /* Raises or suppresses more where k is broken against kept releases; returns how many rows. */
 extern int64 persons_protect(const KanonPublication *publication, const char *release, List *releases);
@@ -189,7 +192,7 @@ extern void release_build(KanonPublication *publication, Release *release, List 
  * Does some work in a subtransaction; returns the error that undid it, or NULL.
  * An error that ends the statement (a cancel) is raised.
  */
-extern ErrorData *attempt(void (*work) (void *arg), void *arg);
+extern ErrorData *attempt(void (*work)(void *arg), void *arg);
 
 /* ---- progress.c ---- */
 

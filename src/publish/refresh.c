@@ -36,15 +36,15 @@ static bool
 ends_statement(int sqlerrcode)
 {
 	return sqlerrcode == ERRCODE_QUERY_CANCELED || sqlerrcode == ERRCODE_ADMIN_SHUTDOWN ||
-		sqlerrcode == ERRCODE_CRASH_SHUTDOWN || sqlerrcode == ERRCODE_DATABASE_DROPPED;
+		   sqlerrcode == ERRCODE_CRASH_SHUTDOWN || sqlerrcode == ERRCODE_DATABASE_DROPPED;
 }
 
 ErrorData *
-attempt(void (*work) (void *arg), void *arg)
+attempt(void (*work)(void *arg), void *arg)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	ErrorData *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
@@ -103,8 +103,8 @@ message_without_values(const ErrorData *error)
 static void
 drop_tables(void *arg)
 {
-	Release    *release = arg;
-	Oid			tables[] = {release->relation, release->persons, release->types};
+	Release *release = arg;
+	Oid tables[] = {release->relation, release->persons, release->types};
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
@@ -123,11 +123,11 @@ drop_tables(void *arg)
 static void
 drop_old(const KanonPublication *publication, List *releases)
 {
-	int			kept = 0;
+	int kept = 0;
 
 	for (int i = list_length(releases) - 1; i >= 0; i--)
 	{
-		Release    *release = list_nth(releases, i);
+		Release *release = list_nth(releases, i);
 
 		if (release->status != RELEASE_CURRENT && release->status != RELEASE_KEPT)
 			continue;
@@ -145,16 +145,18 @@ drop_old(const KanonPublication *publication, List *releases)
 static void
 read_record(const KanonPublication *publication, const char *target, double *cost, int64 *matches)
 {
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1];
-	bool		isnull;
-	Datum		value;
+	Oid types[1] = {TEXTOID};
+	Datum values[1];
+	bool isnull;
+	Datum value;
 
 	values[0] = CStringGetTextDatum(target);
-	if (SPI_execute_with_args(psprintf("SELECT u.cost, u.matches FROM %s.kanon_usefulness AS u"
-									   " WHERE u.target OPERATOR(pg_catalog.=) $1 ORDER BY u.run DESC LIMIT 1",
-									   quote_identifier(get_namespace_name(publication->extension))),
-							  1, types, values, NULL, false, 1) != SPI_OK_SELECT || SPI_processed != 1)
+	if (SPI_execute_with_args(
+			psprintf("SELECT u.cost, u.matches FROM %s.kanon_usefulness AS u"
+					 " WHERE u.target OPERATOR(pg_catalog.=) $1 ORDER BY u.run DESC LIMIT 1",
+					 quote_identifier(get_namespace_name(publication->extension))),
+			1, types, values, NULL, false, 1) != SPI_OK_SELECT ||
+		SPI_processed != 1)
 		elog(ERROR, "the run was not recorded");
 	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	*cost = isnull ? 0 : DatumGetFloat8(value);
@@ -169,7 +171,7 @@ read_record(const KanonPublication *publication, const char *target, double *cos
 static bool
 counts_in_population(const KanonPublication *publication)
 {
-	JsonbValue	key = {.type = jbvString, .val.string = {7, "privacy"}};
+	JsonbValue key = {.type = jbvString, .val.string = {7, "privacy"}};
 	JsonbValue *rules = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
 	PrivacyWords words;
 
@@ -200,34 +202,31 @@ check_release(const KanonPublication *publication, Release *release, int64 match
 	if (matches > 0)
 		release->k = matches;
 	if (release->k > 0 && release->k < publication->k && !counts_in_population(publication))
-		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".",
-							  release->k, publication->k));
+		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", release->k,
+							  publication->k));
 }
 
 static void
 check_source(const KanonPublication *publication)
 {
 	if (!OidIsValid(source_view_reads(publication->source)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the source of the publication was dropped"),
-				 errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
 }
 
 static void
 raise_no_view(const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the view of publication %s was dropped", name),
-			 errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("the view of publication %s was dropped", name),
+					errhint("Drop the publication by kanon_drop_publication and create it anew.")));
 }
 
 /* A name for a table of this release: publication_WHAT_N. */
 static char *
 table_name(const KanonPublication *publication, const Release *release, const char *what, char **bare)
 {
-	List	   *names = textToQualifiedNameList(cstring_to_text(publication->name));
+	List *names = textToQualifiedNameList(cstring_to_text(publication->name));
 
 	return private_name(strVal(llast(names)), psprintf("%s_" INT64_FORMAT, what, release->number),
 						get_rel_namespace(publication->definition), bare);
@@ -255,8 +254,8 @@ solve(const KanonPublication *publication, Release *release, const Release *befo
 {
 	if (publication->stable)
 	{
-		char	   *bare;
-		char	   *types = table_name(publication, release, "types", &bare);
+		char *bare;
+		char *types = table_name(publication, release, "types", &bare);
 
 		call_stable(publication, target, before != NULL ? before->types : InvalidOid, types);
 		release->types = get_relname_relid(bare, get_rel_namespace(publication->definition));
@@ -271,7 +270,7 @@ solve(const KanonPublication *publication, Release *release, const Release *befo
 static void
 settle_persons(const KanonPublication *publication, Release *release, List *releases, const char *target)
 {
-	char	   *bare;
+	char *bare;
 
 	if (publication->key == NULL)
 		return;
@@ -287,19 +286,18 @@ settle_persons(const KanonPublication *publication, Release *release, List *rele
 static void
 raise_no_classes(const char *solver)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("solver \"%s\" makes no classes that persons could be in", solver),
-			 errhint("Leave out the key, or take another solver.")));
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("solver \"%s\" makes no classes that persons could be in", solver),
+					errhint("Leave out the key, or take another solver.")));
 }
 
 void
 release_build(KanonPublication *publication, Release *release, List *releases)
 {
-	char	   *bare;
-	char	   *target = table_name(publication, release, "release", &bare);
-	char	   *name;
-	int64		matches;
+	char *bare;
+	char *target = table_name(publication, release, "release", &bare);
+	char *name;
+	int64 matches;
 
 	check_source(publication);
 	solve(publication, release, release_current(releases), target, &matches);
@@ -314,9 +312,9 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 	if (!OidIsValid(publication->published))
 	{
 		view_switch(publication, release->relation);
-		publication->published =
-			RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(publication->name))),
-							 NoLock, false);
+		publication->published = RangeVarGetRelid(
+			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(publication->name))), NoLock,
+			false);
 		return;
 	}
 	progress_say("waiting for readers", 0, -1);
@@ -332,14 +330,14 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 typedef struct Build
 {
 	KanonPublication *publication;
-	Release    *release;
-	List	   *releases;
+	Release *release;
+	List *releases;
 } Build;
 
 static void
 build(void *arg)
 {
-	Build	   *build = arg;
+	Build *build = arg;
 
 	SPI_connect();
 	release_build(build->publication, build->release, build->releases);
@@ -355,20 +353,18 @@ note_failure(const KanonPublication *publication, Release *release, const ErrorD
 	release->relation = release->persons = release->types = InvalidOid;
 	release->error = pstrdup(unpack_sql_state(error->sqlerrcode));
 	release->message = message_without_values(error);
-	ereport(WARNING,
-			(errmsg("publication %s was not refreshed", publication->name),
-			 errdetail("SQLSTATE %s%s%s", release->error, release->message != NULL ? ": " : ".",
-					   release->message != NULL ? release->message : ""),
-			 errhint("Readers still see the release before. See kanon_releases.")));
+	ereport(WARNING, (errmsg("publication %s was not refreshed", publication->name),
+					  errdetail("SQLSTATE %s%s%s", release->error, release->message != NULL ? ": " : ".",
+								release->message != NULL ? release->message : ""),
+					  errhint("Readers still see the release before. See kanon_releases.")));
 }
 
 static void
 raise_busy(const KanonPublication *publication)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("publication %s is being refreshed by another session", publication->name),
-			 errhint("Try again later, or say wait => true.")));
+	ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					errmsg("publication %s is being refreshed by another session", publication->name),
+					errhint("Try again later, or say wait => true.")));
 }
 
 KanonPublication *
@@ -380,10 +376,9 @@ publication_claim(KanonPublication *publication, bool wait)
 		raise_busy(publication);
 	current = publication_read(publication->extension, publication->definition);
 	if (current == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("publication %s was dropped meanwhile", publication->name),
-				 errhint("See kanon_publications.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("publication %s was dropped meanwhile", publication->name),
+						errhint("See kanon_publications.")));
 	if (!OidIsValid(current->published))
 		raise_no_view(current->name);
 	return current;
@@ -393,16 +388,16 @@ publication_claim(KanonPublication *publication, bool wait)
 static void
 refresh(KanonPublication *publication, Release *release)
 {
-	Build		work = {.publication = publication,.release = release};
-	ErrorData  *error;
-	Release    *before;
-	Identity	saved;
-	ListCell   *lc;
+	Build work = {.publication = publication, .release = release};
+	ErrorData *error;
+	Release *before;
+	Identity saved;
+	ListCell *lc;
 
 	progress_publication(publication);
 	work.releases = releases(publication);
 	memset(release, 0, sizeof(*release));
-	foreach(lc, work.releases)
+	foreach (lc, work.releases)
 		release->number = Max(release->number, ((Release *) lfirst(lc))->number);
 	release->number++;
 	release->started = GetCurrentTimestamp();
@@ -436,10 +431,17 @@ refresh(KanonPublication *publication, Release *release)
 static void
 return_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Release *release)
 {
-	bool		failed = release->status == RELEASE_FAILED;
-	Datum		values[REFRESH_COLUMNS];
-	bool		nulls[REFRESH_COLUMNS] = {false, false, false, failed, failed || release->k == 0, failed, failed,
-	!failed, release->message == NULL};
+	bool failed = release->status == RELEASE_FAILED;
+	Datum values[REFRESH_COLUMNS];
+	bool nulls[REFRESH_COLUMNS] = {false,
+								   false,
+								   false,
+								   failed,
+								   failed || release->k == 0,
+								   failed,
+								   failed,
+								   !failed,
+								   release->message == NULL};
 
 	values[0] = CStringGetTextDatum(publication->name);
 	values[1] = Int64GetDatum(release->number);
@@ -457,10 +459,10 @@ return_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const
 Datum
 kanon_refresh(PG_FUNCTION_ARGS)
 {
-	char	   *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
-	bool		wait = bool_arg(fcinfo, 1, "wait");
+	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
+	bool wait = bool_arg(fcinfo, 1, "wait");
 	KanonPublication *publication;
-	Release		release;
+	Release release;
 
 	PreventCommandIfReadOnly("kanon_refresh");
 	kanon_begin_srf(fcinfo);
@@ -476,15 +478,15 @@ kanon_refresh(PG_FUNCTION_ARGS)
 typedef struct Turn
 {
 	KanonPublication *publication;
-	bool		failed;
+	bool failed;
 } Turn;
 
 static void
 take_turn(void *arg)
 {
-	Turn	   *turn = arg;
+	Turn *turn = arg;
 	KanonPublication *publication = publication_claim(turn->publication, false);
-	Release		release;
+	Release release;
 
 	refresh(publication, &release);
 	turn->failed = release.status == RELEASE_FAILED;
@@ -495,24 +497,26 @@ Datum
 kanon_refresh_all(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Oid			extension = extension_schema(fcinfo);
-	List	   *all;
-	ListCell   *lc;
-	int			failed = 0;
+	Oid extension = extension_schema(fcinfo);
+	List *all;
+	ListCell *lc;
+	int failed = 0;
 
-	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) || castNode(CallContext, fcinfo->context)->atomic)
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("kanon_refresh_all commits after each publication and cannot run inside a transaction"),
-				 errhint("CALL it by itself; inside a transaction use kanon_refresh.")));
+	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+			 errmsg("kanon_refresh_all commits after each publication and cannot run inside a transaction"),
+			 errhint("CALL it by itself; inside a transaction use kanon_refresh.")));
 	PreventCommandIfReadOnly("kanon_refresh_all");
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
 	all = publications(extension, owned_by_caller);
-	foreach(lc, all)
+	foreach (lc, all)
 	{
-		Turn		turn = {.publication = lfirst(lc)};
-		ErrorData  *error;
+		Turn turn = {.publication = lfirst(lc)};
+		ErrorData *error;
 
 		PushActiveSnapshot(GetTransactionSnapshot());
 		error = attempt(take_turn, &turn);
@@ -533,7 +537,6 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("%d of %d publications could not be refreshed", failed, list_length(all)),
-				 errdetail("The others were refreshed and committed."),
-				 errhint("See kanon_releases.")));
+				 errdetail("The others were refreshed and committed."), errhint("See kanon_releases.")));
 	PG_RETURN_VOID();
 }

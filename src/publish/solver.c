@@ -30,7 +30,11 @@
 
 enum
 {
-	ARG_SOURCE, ARG_TARGET, ARG_QIS, ARG_K, LEADING_ARGS
+	ARG_SOURCE,
+	ARG_TARGET,
+	ARG_QIS,
+	ARG_K,
+	LEADING_ARGS
 };
 
 static const char *const leading[] = {"source", "target", "quasi_identifiers", "k"};
@@ -40,12 +44,12 @@ static const char *const reserved[] = {"replace", "dry_run", NULL};
 
 typedef struct SolverFunction
 {
-	Oid			oid;
-	Oid			result;
-	int			nargs;			/* that are given */
-	char	  **names;
-	Oid		   *types;
-	List	   *defaults;		/* of the last arguments */
+	Oid oid;
+	Oid result;
+	int nargs; /* that are given */
+	char **names;
+	Oid *types;
+	List *defaults; /* of the last arguments */
 } SolverFunction;
 
 /* False when the function is not a solver. */
@@ -53,9 +57,9 @@ static bool
 read_function(HeapTuple tuple, SolverFunction *function)
 {
 	Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
-	char	   *modes;
-	Datum		defaults;
-	bool		isnull;
+	char *modes;
+	Datum defaults;
+	bool isnull;
 
 	function->oid = form->oid;
 	function->result = form->prorettype;
@@ -91,11 +95,11 @@ is_reserved(const char *name)
 static char *
 known_solvers(Oid extension)
 {
-	Oid			kanon = get_extension_oid("kanon", false);
+	Oid kanon = get_extension_oid("kanon", false);
 	StringInfoData known;
-	Oid			types[2] = {OIDOID, TEXTOID};
-	Datum		values[2];
-	int			nest = catalog_path_begin();
+	Oid types[2] = {OIDOID, TEXTOID};
+	Datum values[2];
+	int nest = catalog_path_begin();
 
 	values[0] = ObjectIdGetDatum(kanon);
 	values[1] = CStringGetTextDatum(PREFIX);
@@ -109,9 +113,9 @@ known_solvers(Oid extension)
 	initStringInfo(&known);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		bool		isnull;
-		Datum		oid = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
-		HeapTuple	tuple = SearchSysCache1(PROCOID, oid);
+		bool isnull;
+		Datum oid = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+		HeapTuple tuple = SearchSysCache1(PROCOID, oid);
 		SolverFunction function;
 
 		if (read_function(tuple, &function))
@@ -127,24 +131,24 @@ static SolverFunction *
 find_function(Oid extension, const char *solver)
 {
 	SolverFunction *function = palloc(sizeof(SolverFunction));
-	char	   *name = psprintf(PREFIX "%s", solver);
-	Oid			kanon = get_extension_oid("kanon", false);
-	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
-	bool		found = false;
+	char *name = psprintf(PREFIX "%s", solver);
+	Oid kanon = get_extension_oid("kanon", false);
+	CatCList *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
+	bool found = false;
 
 	for (int i = 0; i < list->n_members && !found; i++)
 	{
-		HeapTuple	tuple = &list->members[i]->tuple;
+		HeapTuple tuple = &list->members[i]->tuple;
 		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
 
 		found = form->pronamespace == extension &&
-			getExtensionOfObject(ProcedureRelationId, form->oid) == kanon && read_function(tuple, function);
+				getExtensionOfObject(ProcedureRelationId, form->oid) == kanon &&
+				read_function(tuple, function);
 	}
 	ReleaseSysCacheList(list);
 	if (!found)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("solver \"%s\" is not known", solver),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("solver \"%s\" is not known", solver),
 				 errhint("Known solvers: %s.", known_solvers(extension))));
 	return function;
 }
@@ -165,7 +169,7 @@ Oid
 solver_option_type(Oid extension, const char *solver, const char *option)
 {
 	SolverFunction *function = find_function(extension, solver);
-	int			place = find_option(function, option);
+	int place = find_option(function, option);
 
 	return place < 0 ? InvalidOid : function->types[place];
 }
@@ -186,11 +190,13 @@ known_options(const SolverFunction *function)
 static void
 populate_function(FmgrInfo *function)
 {
-	List	   *args = list_make2(makeNullConst(RECORDOID, -1, InvalidOid), makeNullConst(JSONBOID, -1, InvalidOid));
+	List *args =
+		list_make2(makeNullConst(RECORDOID, -1, InvalidOid), makeNullConst(JSONBOID, -1, InvalidOid));
 
 	fmgr_info(F_JSONB_POPULATE_RECORD, function);
 	fmgr_info_set_expr((Node *) makeFuncExpr(F_JSONB_POPULATE_RECORD, RECORDOID, args, InvalidOid, InvalidOid,
-											 COERCE_EXPLICIT_CALL), function);
+											 COERCE_EXPLICIT_CALL),
+					   function);
 }
 
 /*
@@ -202,27 +208,26 @@ convert_options(const SolverFunction *function, Jsonb *options, Datum *values, b
 {
 	JsonbIterator *it = JsonbIteratorInit(&options->root);
 	JsonbIteratorToken token;
-	JsonbValue	value;
-	TupleDesc	desc = CreateTemplateTupleDesc(function->nargs);
-	Datum	   *all = palloc0(sizeof(Datum) * function->nargs);
-	bool	   *none = palloc(sizeof(bool) * function->nargs);
+	JsonbValue value;
+	TupleDesc desc = CreateTemplateTupleDesc(function->nargs);
+	Datum *all = palloc0(sizeof(Datum) * function->nargs);
+	bool *none = palloc(sizeof(bool) * function->nargs);
 	HeapTupleData tuple;
-	FmgrInfo	populate;
+	FmgrInfo populate;
 
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
-		char	   *name;
-		int			place;
+		char *name;
+		int place;
 
 		if (token != WJB_KEY)
 			continue;
 		name = pnstrdup(value.val.string.val, value.val.string.len);
 		place = find_option(function, name);
 		if (place < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("option \"%s\" is not known to the solver", name),
-					 errhint("Known options: %s.", known_options(function))));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("option \"%s\" is not known to the solver", name),
+							errhint("Known options: %s.", known_options(function))));
 		given[place] = true;
 	}
 	for (int i = 0; i < function->nargs; i++)
@@ -230,9 +235,8 @@ convert_options(const SolverFunction *function, Jsonb *options, Datum *values, b
 	BlessTupleDesc(desc);
 	memset(none, true, sizeof(bool) * function->nargs);
 	populate_function(&populate);
-	tuple.t_data = DatumGetHeapTupleHeader(FunctionCall2(&populate,
-														 HeapTupleGetDatum(heap_form_tuple(desc, all, none)),
-														 JsonbPGetDatum(options)));
+	tuple.t_data = DatumGetHeapTupleHeader(FunctionCall2(
+		&populate, HeapTupleGetDatum(heap_form_tuple(desc, all, none)), JsonbPGetDatum(options)));
 	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
 	heap_deform_tuple(&tuple, desc, all, none);
 	for (int i = LEADING_ARGS; i < function->nargs; i++)
@@ -249,11 +253,9 @@ solver_check(Oid extension, const char *solver, Jsonb *options)
 	SolverFunction *function = find_function(extension, solver);
 
 	if (!JB_ROOT_IS_OBJECT(options))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("options must be a JSON object"),
-				 errhint("Write it like '{\"keep\": [\"diagnosis\"]}'. Known options: %s.",
-						 known_options(function))));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must be a JSON object"),
+						errhint("Write it like '{\"keep\": [\"diagnosis\"]}'. Known options: %s.",
+								known_options(function))));
 	convert_options(function, options, palloc0(sizeof(Datum) * function->nargs),
 					palloc0(sizeof(bool) * function->nargs), palloc0(sizeof(bool) * function->nargs));
 }
@@ -262,10 +264,10 @@ solver_check(Oid extension, const char *solver, Jsonb *options)
 static Datum
 keep_key(Datum keep, bool isnull, const char *key)
 {
-	NameData	name;
-	int			n = 0;
-	char	  **kept = isnull ? NULL : name_array(DatumGetArrayTypeP(keep), "keep", &n);
-	Datum	   *names = palloc(sizeof(Datum) * (n + 1));
+	NameData name;
+	int n = 0;
+	char **kept = isnull ? NULL : name_array(DatumGetArrayTypeP(keep), "keep", &n);
+	Datum *names = palloc(sizeof(Datum) * (n + 1));
 
 	for (int i = 0; i < n; i++)
 		names[i] = CStringGetDatum(kept[i]);
@@ -277,8 +279,8 @@ keep_key(Datum keep, bool isnull, const char *key)
 static Const *
 constant(Oid type, Datum value, bool isnull)
 {
-	int16		len;
-	bool		byval;
+	int16 len;
+	bool byval;
 
 	get_typlenbyval(type, &len, &byval);
 	return makeConst(type, -1, get_typcollation(type), len, value, isnull, byval);
@@ -288,23 +290,23 @@ void
 solver_call(const KanonPublication *publication, const char *target)
 {
 	SolverFunction *function = find_function(publication->extension, publication->solver);
-	Datum	   *values = palloc0(sizeof(Datum) * function->nargs);
-	bool	   *nulls = palloc0(sizeof(bool) * function->nargs);
-	bool	   *given = palloc0(sizeof(bool) * function->nargs);
-	int			first_default = function->nargs - list_length(function->defaults);
-	List	   *args = NIL;
-	EState	   *estate;
+	Datum *values = palloc0(sizeof(Datum) * function->nargs);
+	bool *nulls = palloc0(sizeof(bool) * function->nargs);
+	bool *given = palloc0(sizeof(bool) * function->nargs);
+	int first_default = function->nargs - list_length(function->defaults);
+	List *args = NIL;
+	EState *estate;
 	ExprContext *econtext;
-	TupleDesc	desc;
-	Oid			type;
-	FuncExpr   *call;
-	int			place;
+	TupleDesc desc;
+	Oid type;
+	FuncExpr *call;
+	int place;
 
 	values[ARG_SOURCE] = ObjectIdGetDatum(publication->source);
 	values[ARG_TARGET] = CStringGetTextDatum(target);
 	values[ARG_QIS] = PointerGetDatum(publication->qis);
 	values[ARG_K] = function->types[ARG_K] == INT4OID ? Int32GetDatum((int32) publication->k)
-		: Int64GetDatum(publication->k);
+													  : Int64GetDatum(publication->k);
 	for (int i = 0; i < LEADING_ARGS; i++)
 		given[i] = true;
 	convert_options(function, publication->options, values, nulls, given);
@@ -322,10 +324,9 @@ solver_call(const KanonPublication *publication, const char *target)
 		else if (i >= first_default)
 			args = lappend(args, copyObject(list_nth(function->defaults, i - first_default)));
 		else
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the solver needs the option \"%s\"", function->names[i]),
-					 errhint("Give it in options. Known options: %s.", known_options(function))));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("the solver needs the option \"%s\"", function->names[i]),
+							errhint("Give it in options. Known options: %s.", known_options(function))));
 	}
 	call = makeFuncExpr(function->oid, function->result, args, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	call->funcretset = true;
@@ -334,9 +335,8 @@ solver_call(const KanonPublication *publication, const char *target)
 	estate = CreateExecutorState();
 	econtext = CreateExprContext(estate);
 	/* what it returns is in the record, too, and the release itself is checked */
-	tuplestore_end(ExecMakeTableFunctionResult(ExecInitTableFunctionResult((Expr *) call, econtext, NULL),
-											   econtext, AllocSetContextCreate(estate->es_query_cxt, "kanon solver",
-																			   ALLOCSET_DEFAULT_SIZES),
-											   desc, false));
+	tuplestore_end(ExecMakeTableFunctionResult(
+		ExecInitTableFunctionResult((Expr *) call, econtext, NULL), econtext,
+		AllocSetContextCreate(estate->es_query_cxt, "kanon solver", ALLOCSET_DEFAULT_SIZES), desc, false));
 	FreeExecutorState(estate);
 }

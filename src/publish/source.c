@@ -24,7 +24,7 @@
 static RangeTblEntry *
 simple_view(Relation view, Query **query)
 {
-	Node	   *from;
+	Node *from;
 
 	if (view->rd_rel->relkind != RELKIND_VIEW)
 		return NULL;
@@ -40,10 +40,10 @@ simple_view(Relation view, Query **query)
 Oid
 source_view_reads(Oid view)
 {
-	Relation	rel = OidIsValid(view) ? try_relation_open(view, AccessShareLock) : NULL;
+	Relation rel = OidIsValid(view) ? try_relation_open(view, AccessShareLock) : NULL;
 	RangeTblEntry *entry;
-	Query	   *query;
-	Oid			relid = InvalidOid;
+	Query *query;
+	Oid relid = InvalidOid;
 
 	if (rel == NULL)
 		return InvalidOid;
@@ -57,19 +57,19 @@ source_view_reads(Oid view)
 AttrNumber
 source_view_column(Oid view, const char *name)
 {
-	Relation	rel = try_relation_open(view, AccessShareLock);
-	AttrNumber	attnum = InvalidAttrNumber;
-	Query	   *query;
-	ListCell   *lc;
+	Relation rel = try_relation_open(view, AccessShareLock);
+	AttrNumber attnum = InvalidAttrNumber;
+	Query *query;
+	ListCell *lc;
 
 	if (rel == NULL)
 		return InvalidAttrNumber;
 	if (simple_view(rel, &query) != NULL)
 	{
 		/* the view's own columns may be renamed, too: its entries are found by place */
-		AttrNumber	place = get_attnum(view, name);
+		AttrNumber place = get_attnum(view, name);
 
-		foreach(lc, query->targetList)
+		foreach (lc, query->targetList)
 		{
 			TargetEntry *entry = lfirst(lc);
 
@@ -85,14 +85,15 @@ source_view_column(Oid view, const char *name)
 static bool
 mentions(const char *text, const char *name)
 {
-	size_t		length = strlen(name);
+	size_t length = strlen(name);
 
 	for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
 	{
 		unsigned char before = at == text ? ' ' : at[-1];
 		unsigned char after = at[length];
 
-		if (!isalnum(before) && before != '_' && before < 128 && !isalnum(after) && after != '_' && after < 128)
+		if (!isalnum(before) && before != '_' && before < 128 && !isalnum(after) && after != '_' &&
+			after < 128)
 			return true;
 	}
 	return false;
@@ -107,9 +108,9 @@ option_texts(const KanonPublication *publication)
 {
 	JsonbIterator *it = JsonbIteratorInit(&publication->options->root);
 	JsonbIteratorToken token;
-	JsonbValue	value;
-	List	   *texts = NIL;
-	int			depth = 0;
+	JsonbValue value;
+	List *texts = NIL;
+	int depth = 0;
 
 	while ((token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
 	{
@@ -130,16 +131,16 @@ option_texts(const KanonPublication *publication)
 static bool
 is_used(const KanonPublication *publication, List *texts, const char *name)
 {
-	int			n;
-	char	  **qis = name_array(publication->qis, "quasi_identifiers", &n);
-	ListCell   *lc;
+	int n;
+	char **qis = name_array(publication->qis, "quasi_identifiers", &n);
+	ListCell *lc;
 
 	for (int i = 0; i < n; i++)
 		if (strcmp(qis[i], name) == 0)
 			return true;
 	if (publication->key != NULL && strcmp(publication->key, name) == 0)
 		return true;
-	foreach(lc, texts)
+	foreach (lc, texts)
 		if (mentions(lfirst(lc), name))
 			return true;
 	return false;
@@ -149,7 +150,8 @@ is_used(const KanonPublication *publication, List *texts, const char *name)
 static void
 append_column(StringInfo sql, Oid source, AttrNumber attnum, const char *name)
 {
-	appendStringInfo(sql, "%s%s AS ", sql->len > 0 ? ", " : "", quote_identifier(get_attname(source, attnum, false)));
+	appendStringInfo(sql, "%s%s AS ", sql->len > 0 ? ", " : "",
+					 quote_identifier(get_attname(source, attnum, false)));
 	appendStringInfoString(sql, quote_identifier(name));
 }
 
@@ -160,20 +162,20 @@ append_column(StringInfo sql, Oid source, AttrNumber attnum, const char *name)
 static char *
 used_columns(const KanonPublication *publication, Oid source, Oid old)
 {
-	List	   *texts = option_texts(publication);
-	Relation	rel = relation_open(source, AccessShareLock);
-	TupleDesc	desc = RelationGetDescr(rel);
+	List *texts = option_texts(publication);
+	Relation rel = relation_open(source, AccessShareLock);
+	TupleDesc desc = RelationGetDescr(rel);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	if (OidIsValid(old))
 	{
-		Relation	view = relation_open(old, AccessShareLock);
+		Relation view = relation_open(old, AccessShareLock);
 
 		for (int i = 0; i < RelationGetDescr(view)->natts; i++)
 		{
 			const char *name = NameStr(TupleDescAttr(RelationGetDescr(view), i)->attname);
-			AttrNumber	attnum = source_view_column(old, name);
+			AttrNumber attnum = source_view_column(old, name);
 
 			if (attnum > 0 && is_used(publication, texts, name))
 				append_column(&sql, source, attnum, name);
@@ -196,9 +198,9 @@ used_columns(const KanonPublication *publication, Oid source, Oid old)
 static void
 create_view(KanonPublication *publication, Oid source, Oid old, const char *name, Oid namespace)
 {
-	char	   *columns = used_columns(publication, source, old);
-	char	   *bare;
-	char	   *qualified;
+	char *columns = used_columns(publication, source, old);
+	char *bare;
+	char *qualified;
 
 	if (OidIsValid(old))
 	{
@@ -216,10 +218,9 @@ void
 source_view_create(KanonPublication *publication, Oid source, const char *name, Oid namespace)
 {
 	if (get_rel_persistence(source) == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a temporary table", get_rel_name(source)),
-				 errhint("A publication outlives the session: name a table or view that does, too.")));
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is a temporary table", get_rel_name(source)),
+						errhint("A publication outlives the session: name a table or view that does, too.")));
 	create_view(publication, source, InvalidOid, name, namespace);
 }
 

@@ -30,8 +30,8 @@
 /* Of the refresh that is being made, if any. */
 static struct
 {
-	const char *types;			/* the table to write; NULL: none is wanted */
-	Oid			previous;		/* the table to start from, or InvalidOid */
+	const char *types; /* the table to write; NULL: none is wanted */
+	Oid previous;      /* the table to start from, or InvalidOid */
 } wanted;
 
 void
@@ -60,21 +60,19 @@ has_columns(Oid relid, const Source *source)
 typedef struct Reader
 {
 	DestReceiver pub;
-	Run		   *run;
-	TypeIndex  *index;
-	KanonPattern *pattern;		/* [room_classes] */
-	KanonFlow  *flows;			/* [room_flows] */
-	uint32		nclasses,
-				room_classes;
-	Size		nflows,
-				room_flows;
+	Run *run;
+	TypeIndex *index;
+	KanonPattern *pattern; /* [room_classes] */
+	KanonFlow *flows;      /* [room_flows] */
+	uint32 nclasses, room_classes;
+	Size nflows, room_flows;
 } Reader;
 
 /* Twice the room in an array of the run's. */
 static void *
 grow(Border *border, void *old, Size item, Size from, Size to)
 {
-	void	   *grown = border_palloc(border, item * to);
+	void *grown = border_palloc(border, item * to);
 
 	memcpy(grown, old, item * from);
 	border_pfree(border, old);
@@ -85,13 +83,13 @@ grow(Border *border, void *old, Size item, Size from, Size to)
 static bool
 receive_flow(TupleTableSlot *slot, DestReceiver *self)
 {
-	Reader	   *reader = (Reader *) self;
-	Border	   *border = reader->run->border;
+	Reader *reader = (Reader *) self;
+	Border *border = reader->run->border;
 	const Source *source = reader->run->source;
-	uint32		codes[KANON_MAX_COLUMNS];
-	uint32		type;
-	int32		class_;
-	int64		rows;
+	uint32 codes[KANON_MAX_COLUMNS];
+	uint32 type;
+	int32 class_;
+	int64 rows;
 
 	slot_getallattrs(slot);
 	for (int i = 0; i < EXTRA_COLUMNS; i++)
@@ -116,11 +114,12 @@ receive_flow(TupleTableSlot *slot, DestReceiver *self)
 	}
 	while (reader->nclasses <= class_)
 		reader->pattern[reader->nclasses++] = kanon_pattern_all(reader->run->problem.ncolumns);
-	reader->pattern[class_] = pattern_parse(TextDatumGetCString(slot->tts_values[source->ngrouped + 1]),
-											 &source->levels, true);
+	reader->pattern[class_] =
+		pattern_parse(TextDatumGetCString(slot->tts_values[source->ngrouped + 1]), &source->levels, true);
 	if (reader->nflows == reader->room_flows)
 	{
-		reader->flows = grow(border, reader->flows, sizeof(KanonFlow), reader->nflows, 2 * reader->room_flows);
+		reader->flows =
+			grow(border, reader->flows, sizeof(KanonFlow), reader->nflows, 2 * reader->room_flows);
 		reader->room_flows *= 2;
 	}
 	reader->flows[reader->nflows].type = type;
@@ -153,7 +152,8 @@ compare_flows(const void *a, const void *b)
 KanonStatus
 stable_solve(Run *run, KanonSolve solve)
 {
-	Reader		reader = {.pub = {receive_flow, reader_startup, reader_nothing, reader_nothing, DestNone},.run = run};
+	Reader reader = {.pub = {receive_flow, reader_startup, reader_nothing, reader_nothing, DestNone},
+					 .run = run};
 	KanonPrevious previous;
 	KanonStatus status;
 
@@ -164,7 +164,8 @@ stable_solve(Run *run, KanonSolve solve)
 	reader.flows = border_palloc(run->border, sizeof(KanonFlow) * reader.room_flows);
 	reader.index = type_index_create(run->types, run->border);
 	kanon_spi_select(psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",
-							  column_list(run->source->qis, run->source->ngrouped), relation_name(wanted.previous)),
+							  column_list(run->source->qis, run->source->ngrouped),
+							  relation_name(wanted.previous)),
 					 true, &reader.pub);
 	qsort(reader.flows, reader.nflows, sizeof(KanonFlow), compare_flows);
 	previous.nclasses = reader.nclasses;
@@ -182,13 +183,15 @@ stable_solve(Run *run, KanonSolve solve)
 static Oid
 create_table(const Source *source)
 {
-	char	   *columns = column_list(source->qis, source->ngrouped);
+	char *columns = column_list(source->qis, source->ngrouped);
 
-	run_utility(psprintf("CREATE TABLE %s AS SELECT %s, 0 AS " CLASS_COLUMN ", ''::pg_catalog.text AS " PATTERN_COLUMN
-						 ", 0::pg_catalog.int8 AS " ROWS_COLUMN " FROM %s WITH NO DATA",
+	run_utility(psprintf("CREATE TABLE %s AS SELECT %s, 0 AS " CLASS_COLUMN
+						 ", ''::pg_catalog.text AS " PATTERN_COLUMN ", 0::pg_catalog.int8 AS " ROWS_COLUMN
+						 " FROM %s WITH NO DATA",
 						 wanted.types, columns, source->name));
-	run_utility(psprintf("COMMENT ON TABLE %s IS 'which row type is in which class of a kanon release; never to be published'",
-						 wanted.types));
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'which row type is in which class of a kanon release; never to be published'",
+		wanted.types));
 	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(wanted.types))),
 							NoLock, false);
 }
@@ -199,8 +202,8 @@ stable_write(const Run *run)
 	const Source *source = run->source;
 	const KanonRelease *release = &run->release;
 	BulkWriter *bulk;
-	Relation	rel;
-	Oid			relid;
+	Relation rel;
+	Oid relid;
 
 	if (wanted.types == NULL)
 		return;
@@ -217,8 +220,8 @@ stable_write(const Run *run)
 			continue;
 		slot = bulk_slot(bulk);
 		for (int c = 0; c < source->ngrouped; c++)
-			slot->tts_values[c] = dictionary_value(source->qis[c].dictionary,
-												   run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
+			slot->tts_values[c] = dictionary_value(
+				source->qis[c].dictionary, run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
 		slot->tts_values[source->ngrouped] = Int32GetDatum((int32) flow->class_);
 		slot->tts_values[source->ngrouped + 1] =
 			CStringGetTextDatum(pattern_text(release->classes[flow->class_].pattern, &source->levels));

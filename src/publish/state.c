@@ -30,7 +30,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#define REFRESH_LOCK 76			/* beside NAME_LOCK of write/target.c */
+#define REFRESH_LOCK 76 /* beside NAME_LOCK of write/target.c */
 #define OPTIONS_TYPE "kanon_options"
 
 static const char *const status_names[] = {"current", "kept", "dropped", "failed"};
@@ -39,18 +39,18 @@ static const char *const status_names[] = {"current", "kept", "dropped", "failed
 
 typedef struct Rows
 {
-	TupleDesc	desc;
-	List	   *tuples;
+	TupleDesc desc;
+	List *tuples;
 } Rows;
 
 /* False when it is no plain table any more. */
 static bool
 read_rows(Oid relid, Rows *rows)
 {
-	Relation	rel = try_relation_open(relid, AccessShareLock);
-	Snapshot	snapshot;
+	Relation rel = try_relation_open(relid, AccessShareLock);
+	Snapshot snapshot;
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
 	rows->tuples = NIL;
 	if (rel == NULL)
@@ -75,7 +75,7 @@ read_rows(Oid relid, Rows *rows)
 static Datum
 get_column(const Rows *rows, HeapTuple tuple, const char *name, Oid type, bool *isnull)
 {
-	int			attnum = SPI_fnumber(rows->desc, name);
+	int attnum = SPI_fnumber(rows->desc, name);
 
 	*isnull = true;
 	if (attnum <= 0 || getBaseType(TupleDescAttr(rows->desc, attnum - 1)->atttypid) != type)
@@ -86,8 +86,8 @@ get_column(const Rows *rows, HeapTuple tuple, const char *name, Oid type, bool *
 static int64
 get_int8(const Rows *rows, HeapTuple tuple, const char *name)
 {
-	bool		isnull;
-	Datum		value = get_column(rows, tuple, name, INT8OID, &isnull);
+	bool isnull;
+	Datum value = get_column(rows, tuple, name, INT8OID, &isnull);
 
 	return isnull ? 0 : DatumGetInt64(value);
 }
@@ -95,8 +95,8 @@ get_int8(const Rows *rows, HeapTuple tuple, const char *name)
 static char *
 get_text(const Rows *rows, HeapTuple tuple, const char *name)
 {
-	bool		isnull;
-	Datum		value = get_column(rows, tuple, name, TEXTOID, &isnull);
+	bool isnull;
+	Datum value = get_column(rows, tuple, name, TEXTOID, &isnull);
 
 	return isnull ? NULL : TextDatumGetCString(value);
 }
@@ -104,8 +104,8 @@ get_text(const Rows *rows, HeapTuple tuple, const char *name)
 static bool
 get_bool(const Rows *rows, HeapTuple tuple, const char *name)
 {
-	bool		isnull;
-	Datum		value = get_column(rows, tuple, name, BOOLOID, &isnull);
+	bool isnull;
+	Datum value = get_column(rows, tuple, name, BOOLOID, &isnull);
 
 	return !isnull && DatumGetBool(value);
 }
@@ -114,8 +114,8 @@ get_bool(const Rows *rows, HeapTuple tuple, const char *name)
 static Oid
 get_relation(const Rows *rows, HeapTuple tuple, const char *name)
 {
-	bool		isnull;
-	Datum		value = get_column(rows, tuple, name, REGCLASSOID, &isnull);
+	bool isnull;
+	Datum value = get_column(rows, tuple, name, REGCLASSOID, &isnull);
 
 	if (isnull || !SearchSysCacheExists1(RELOID, value))
 		return InvalidOid;
@@ -125,8 +125,8 @@ get_relation(const Rows *rows, HeapTuple tuple, const char *name)
 static TimestampTz
 get_time(const Rows *rows, HeapTuple tuple, const char *name)
 {
-	bool		isnull;
-	Datum		value = get_column(rows, tuple, name, TIMESTAMPTZOID, &isnull);
+	bool isnull;
+	Datum value = get_column(rows, tuple, name, TIMESTAMPTZOID, &isnull);
 
 	return isnull ? 0 : DatumGetTimestampTz(value);
 }
@@ -142,7 +142,7 @@ extension_schema(FunctionCallInfo fcinfo)
 char *
 relation_name(Oid relid)
 {
-	char	   *name = OidIsValid(relid) ? get_rel_name(relid) : NULL;
+	char *name = OidIsValid(relid) ? get_rel_name(relid) : NULL;
 
 	if (name == NULL)
 		return NULL;
@@ -161,8 +161,8 @@ private_name(const char *name, const char *what, Oid namespace, char **bare)
 static Oid
 relation_owner(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner = InvalidOid;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid owner = InvalidOid;
 
 	if (HeapTupleIsValid(tuple))
 	{
@@ -196,7 +196,7 @@ identity_return(const Identity *saved)
 bool
 publication_lock(const KanonPublication *publication, bool wait)
 {
-	LOCKTAG		tag;
+	LOCKTAG tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, publication->definition, 0, REFRESH_LOCK);
 	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
@@ -208,8 +208,8 @@ publication_lock(const KanonPublication *publication, bool wait)
 static Oid
 options_type(Oid extension)
 {
-	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(OPTIONS_TYPE),
-									   ObjectIdGetDatum(extension));
+	Oid type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(OPTIONS_TYPE),
+							   ObjectIdGetDatum(extension));
 
 	if (!OidIsValid(type))
 		elog(ERROR, "type %s is missing", OPTIONS_TYPE);
@@ -220,10 +220,10 @@ KanonPublication *
 publication_read(Oid extension, Oid definition)
 {
 	KanonPublication *publication = palloc0(sizeof(KanonPublication));
-	Rows		rows;
-	HeapTuple	tuple;
-	Datum		value;
-	bool		isnull;
+	Rows rows;
+	HeapTuple tuple;
+	Datum value;
+	bool isnull;
 
 	if (!read_rows(definition, &rows) || list_length(rows.tuples) != 1)
 		return NULL;
@@ -265,19 +265,18 @@ static bool
 is_whole(const KanonPublication *publication)
 {
 	return !OidIsValid(publication->published) ||
-		relation_owner(publication->published) == publication->owner;
+		   relation_owner(publication->published) == publication->owner;
 }
 
 List *
-publications(Oid extension, bool (*wanted) (Oid owner))
+publications(Oid extension, bool (*wanted)(Oid owner))
 {
-	Relation	depend = table_open(DependRelationId, AccessShareLock);
-	List	   *tables = NIL,
-			   *found = NIL;
-	ListCell   *lc;
+	Relation depend = table_open(DependRelationId, AccessShareLock);
+	List *tables = NIL, *found = NIL;
+	ListCell *lc;
 	ScanKeyData key[2];
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
 	ScanKeyInit(&key[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(TypeRelationId));
@@ -293,7 +292,7 @@ publications(Oid extension, bool (*wanted) (Oid owner))
 	}
 	systable_endscan(scan);
 	table_close(depend, AccessShareLock);
-	foreach(lc, tables)
+	foreach (lc, tables)
 	{
 		KanonPublication *publication;
 
@@ -314,46 +313,41 @@ whoever(Oid owner)
 }
 
 KanonPublication *
-publication_find(Oid extension, const char *name, bool (*wanted) (Oid owner))
+publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner))
 {
-	List	   *names;
-	RangeVar   *rv;
-	Oid			relid;
-	ListCell   *lc;
+	List *names;
+	RangeVar *rv;
+	Oid relid;
+	ListCell *lc;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("publication \"%s\" is not a name", name),
-				 errhint("Write it as in SQL: name or schema.name, with odd names quoted.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("publication \"%s\" is not a name", name),
+						errhint("Write it as in SQL: name or schema.name, with odd names quoted.")));
 	rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
 	relid = RangeVarGetRelid(rv, NoLock, true);
-	foreach(lc, publications(extension, whoever))
+	foreach (lc, publications(extension, whoever))
 	{
 		KanonPublication *publication = lfirst(lc);
 
 		/* one whose view is gone is still called what it was */
 		if (OidIsValid(publication->published) ? publication->published != relid
-			: strcmp(publication->name, name) != 0)
+											   : strcmp(publication->name, name) != 0)
 			continue;
 		if (!wanted(publication->owner))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("must be owner of publication %s", publication->name),
-					 errhint("Its owner and members of that role may; readers only read the view.")));
+			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+							errmsg("must be owner of publication %s", publication->name),
+							errhint("Its owner and members of that role may; readers only read the view.")));
 		return publication;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("publication \"%s\" does not exist", name),
-			 errhint("See kanon_publications; kanon_create_publication makes one.")));
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("publication \"%s\" does not exist", name),
+					errhint("See kanon_publications; kanon_create_publication makes one.")));
 }
 
 void
 publication_create_tables(KanonPublication *publication, const char *name, Oid namespace)
 {
-	char	   *bare;
-	char	   *qualified = private_name(name, "publication", namespace, &bare);
+	char *bare;
+	char *qualified = private_name(name, "publication", namespace, &bare);
 
 	run_utility(psprintf("CREATE TABLE %s (name pg_catalog.text NOT NULL, published pg_catalog.regclass,"
 						 " source pg_catalog.regclass, history pg_catalog.regclass,"
@@ -361,22 +355,25 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " k pg_catalog.int8 NOT NULL, options %s.%s NOT NULL,"
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
 						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text)",
-						 qualified, quote_identifier(get_namespace_name(publication->extension)), OPTIONS_TYPE));
+						 qualified, quote_identifier(get_namespace_name(publication->extension)),
+						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
 	keep_private(publication->definition);
-	run_utility(psprintf("COMMENT ON TABLE %s IS 'definition of a kanon publication; read kanon_publications instead'",
-						 qualified));
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'definition of a kanon publication; read kanon_publications instead'",
+		qualified));
 	qualified = private_name(name, "history", namespace, &bare);
-	run_utility(psprintf("CREATE TABLE %s (release pg_catalog.int8 NOT NULL, started pg_catalog.timestamptz NOT NULL,"
-						 " finished pg_catalog.timestamptz NOT NULL, status pg_catalog.text NOT NULL,"
-						 " row_count pg_catalog.int8, k pg_catalog.int8, cost pg_catalog.float8,"
-						 " suppressed_later pg_catalog.int8, error pg_catalog.text, message pg_catalog.text,"
-						 " relation pg_catalog.regclass, persons pg_catalog.regclass, types pg_catalog.regclass)",
-						 qualified));
+	run_utility(
+		psprintf("CREATE TABLE %s (release pg_catalog.int8 NOT NULL, started pg_catalog.timestamptz NOT NULL,"
+				 " finished pg_catalog.timestamptz NOT NULL, status pg_catalog.text NOT NULL,"
+				 " row_count pg_catalog.int8, k pg_catalog.int8, cost pg_catalog.float8,"
+				 " suppressed_later pg_catalog.int8, error pg_catalog.text, message pg_catalog.text,"
+				 " relation pg_catalog.regclass, persons pg_catalog.regclass, types pg_catalog.regclass)",
+				 qualified));
 	publication->history = get_relname_relid(bare, namespace);
 	keep_private(publication->history);
-	run_utility(psprintf("COMMENT ON TABLE %s IS 'history of a kanon publication; read kanon_releases instead'",
-						 qualified));
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'history of a kanon publication; read kanon_releases instead'", qualified));
 }
 
 /* ---- writing ---- */
@@ -384,10 +381,10 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 /* Values of one statement. */
 typedef struct Parameters
 {
-	int			n;
-	Oid			types[16];
-	Datum		values[16];
-	char		nulls[16];
+	int n;
+	Oid types[16];
+	Datum values[16];
+	char nulls[16];
 } Parameters;
 
 static void
@@ -414,17 +411,16 @@ add_relation(Parameters *parameters, Oid relid)
 static void
 write_row(const char *query, Oid relid, Parameters *parameters, int expected)
 {
-	char	   *name = relation_name(relid);
-	int			nest;
+	char *name = relation_name(relid);
+	int nest;
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the history of the publication is gone"),
-				 errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the history of the publication is gone"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
 	nest = catalog_path_begin();
 	if (SPI_execute_with_args(psprintf(query, name), parameters->n, parameters->types, parameters->values,
-							  parameters->nulls, false, 0) != expected || SPI_processed != 1)
+							  parameters->nulls, false, 0) != expected ||
+		SPI_processed != 1)
 		elog(ERROR, "could not write %s", name);
 	catalog_path_end(nest);
 }
@@ -432,8 +428,8 @@ write_row(const char *query, Oid relid, Parameters *parameters, int expected)
 void
 publication_store(KanonPublication *publication)
 {
-	char	   *name = relation_name(publication->definition);
-	Parameters	p = {0};
+	char *name = relation_name(publication->definition);
+	Parameters p = {0};
 
 	if (OidIsValid(publication->published))
 		publication->name = relation_name(publication->published);
@@ -461,7 +457,7 @@ publication_store(KanonPublication *publication)
 void
 publication_store_name(KanonPublication *publication)
 {
-	Parameters	p = {0};
+	Parameters p = {0};
 
 	publication->name = relation_name(publication->published);
 	add_text(&p, publication->name);
@@ -477,8 +473,8 @@ release_status_name(ReleaseStatus status)
 void
 release_add(const KanonPublication *publication, const Release *release)
 {
-	bool		failed = release->status == RELEASE_FAILED;
-	Parameters	p = {0};
+	bool failed = release->status == RELEASE_FAILED;
+	Parameters p = {0};
 
 	add(&p, INT8OID, Int64GetDatum(release->number), false);
 	add(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->started), false);
@@ -502,7 +498,7 @@ release_add(const KanonPublication *publication, const Release *release)
 void
 release_update(const KanonPublication *publication, const Release *release)
 {
-	Parameters	p = {0};
+	Parameters p = {0};
 
 	add(&p, INT8OID, Int64GetDatum(release->number), false);
 	add_text(&p, status_names[release->status]);
@@ -516,8 +512,8 @@ release_update(const KanonPublication *publication, const Release *release)
 static int
 compare_releases(const ListCell *a, const ListCell *b)
 {
-	int64		left = ((Release *) lfirst(a))->number;
-	int64		right = ((Release *) lfirst(b))->number;
+	int64 left = ((Release *) lfirst(a))->number;
+	int64 right = ((Release *) lfirst(b))->number;
 
 	return left < right ? -1 : left > right;
 }
@@ -525,20 +521,20 @@ compare_releases(const ListCell *a, const ListCell *b)
 List *
 releases(const KanonPublication *publication)
 {
-	List	   *list = NIL;
-	ListCell   *lc;
-	Rows		rows;
+	List *list = NIL;
+	ListCell *lc;
+	Rows rows;
 
 	if (!OidIsValid(publication->history) || relation_owner(publication->history) != publication->owner ||
 		!read_rows(publication->history, &rows))
 		return NIL;
-	foreach(lc, rows.tuples)
+	foreach (lc, rows.tuples)
 	{
-		HeapTuple	tuple = lfirst(lc);
-		Release    *release = palloc0(sizeof(Release));
-		char	   *status = get_text(&rows, tuple, "status");
-		bool		isnull;
-		Datum		cost = get_column(&rows, tuple, "cost", FLOAT8OID, &isnull);
+		HeapTuple tuple = lfirst(lc);
+		Release *release = palloc0(sizeof(Release));
+		char *status = get_text(&rows, tuple, "status");
+		bool isnull;
+		Datum cost = get_column(&rows, tuple, "cost", FLOAT8OID, &isnull);
 
 		release->cost = isnull ? 0 : DatumGetFloat8(cost);
 		release->number = get_int8(&rows, tuple, "release");
@@ -565,9 +561,9 @@ releases(const KanonPublication *publication)
 Release *
 release_current(List *releases)
 {
-	ListCell   *lc;
+	ListCell *lc;
 
-	foreach(lc, releases)
+	foreach (lc, releases)
 		if (((Release *) lfirst(lc))->status == RELEASE_CURRENT)
 			return lfirst(lc);
 	return NULL;

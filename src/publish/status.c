@@ -40,15 +40,15 @@ Datum
 kanon_publication_list(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	ListCell   *lc;
+	ListCell *lc;
 
 	kanon_begin_srf(fcinfo);
-	foreach(lc, publications(extension_schema(fcinfo), seen_by_caller))
+	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
 	{
 		KanonPublication *publication = lfirst(lc);
-		Release    *current = release_current(releases(publication));
-		Datum		values[PUBLICATION_COLUMNS];
-		bool		nulls[PUBLICATION_COLUMNS] = {false};
+		Release *current = release_current(releases(publication));
+		Datum values[PUBLICATION_COLUMNS];
+		bool nulls[PUBLICATION_COLUMNS] = {false};
 
 		values[0] = CStringGetTextDatum(publication->name);
 		values[1] = ObjectIdGetDatum(publication->owner);
@@ -74,9 +74,9 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 static void
 put_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Release *release)
 {
-	bool		failed = release->status == RELEASE_FAILED;
-	Datum		values[RELEASE_COLUMNS];
-	bool		nulls[RELEASE_COLUMNS] = {false};
+	bool failed = release->status == RELEASE_FAILED;
+	Datum values[RELEASE_COLUMNS];
+	bool nulls[RELEASE_COLUMNS] = {false};
 
 	values[0] = CStringGetTextDatum(publication->name);
 	values[1] = Int64GetDatum(release->number);
@@ -101,12 +101,11 @@ put_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Re
 Datum
 kanon_release_list(PG_FUNCTION_ARGS)
 {
-	ListCell   *lc,
-			   *lr;
+	ListCell *lc, *lr;
 
 	kanon_begin_srf(fcinfo);
-	foreach(lc, publications(extension_schema(fcinfo), seen_by_caller))
-		foreach(lr, releases(lfirst(lc)))
+	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
+		foreach (lr, releases(lfirst(lc)))
 			put_release((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), lfirst(lr));
 	return (Datum) 0;
 }
@@ -124,19 +123,20 @@ static void
 put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Interval *limit)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	List	   *history = releases(publication);
-	Release    *current = release_current(history);
-	Release    *last = history != NIL ? llast(history) : NULL;
-	int64		failures = 0;
+	List *history = releases(publication);
+	Release *current = release_current(history);
+	Release *last = history != NIL ? llast(history) : NULL;
+	int64 failures = 0;
 	const char *status = "fresh";
-	Datum		values[STATUS_COLUMNS];
-	bool		nulls[STATUS_COLUMNS] = {false};
+	Datum values[STATUS_COLUMNS];
+	bool nulls[STATUS_COLUMNS] = {false};
 
-	for (int i = list_length(history) - 1; i >= 0 && ((Release *) list_nth(history, i))->status == RELEASE_FAILED; i--)
+	for (int i = list_length(history) - 1;
+		 i >= 0 && ((Release *) list_nth(history, i))->status == RELEASE_FAILED; i--)
 		failures++;
 	if (limit != NULL && current != NULL &&
-		DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(current->finished),
-												PointerGetDatum(limit))) < now)
+		DatumGetTimestampTz(DirectFunctionCall2(
+			timestamptz_pl_interval, TimestampTzGetDatum(current->finished), PointerGetDatum(limit))) < now)
 		status = "stale";
 	if (failures > 0 || current == NULL || !OidIsValid(publication->published) ||
 		!OidIsValid(source_view_reads(publication->source)))
@@ -146,8 +146,9 @@ put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Int
 	nulls[2] = nulls[3] = nulls[4] = current == NULL;
 	values[2] = current == NULL ? (Datum) 0 : Int64GetDatum(current->number);
 	values[3] = current == NULL ? (Datum) 0 : TimestampTzGetDatum(current->finished);
-	values[4] = current == NULL ? (Datum) 0 : DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
-																 TimestampTzGetDatum(current->finished));
+	values[4] = current == NULL ? (Datum) 0
+								: DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
+													  TimestampTzGetDatum(current->finished));
 	values[5] = Int64GetDatum(failures);
 	nulls[6] = failures == 0;
 	values[6] = failures == 0 ? (Datum) 0 : CStringGetTextDatum(last->error);
@@ -158,22 +159,22 @@ put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Int
 Datum
 kanon_publication_status(PG_FUNCTION_ARGS)
 {
-	Interval   *limit = PG_ARGISNULL(1) ? NULL : PG_GETARG_INTERVAL_P(1);
-	Oid			extension = extension_schema(fcinfo);
-	ListCell   *lc;
+	Interval *limit = PG_ARGISNULL(1) ? NULL : PG_GETARG_INTERVAL_P(1);
+	Oid extension = extension_schema(fcinfo);
+	ListCell *lc;
 
 	kanon_begin_srf(fcinfo);
 	if (limit != NULL && DatumGetBool(DirectFunctionCall2(interval_lt, PointerGetDatum(limit),
 														  PointerGetDatum(palloc0(sizeof(Interval))))))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("fail_if_older_than must not be negative"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("fail_if_older_than must not be negative"),
 				 errhint("It is an interval such as '26 hours'.")));
 	if (!PG_ARGISNULL(0))
 		put_status((ReturnSetInfo *) fcinfo->resultinfo,
-				   publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), watched_by_caller), limit);
+				   publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), watched_by_caller),
+				   limit);
 	else
-		foreach(lc, publications(extension, watched_by_caller))
+		foreach (lc, publications(extension, watched_by_caller))
 			put_status((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), limit);
 	return (Datum) 0;
 }

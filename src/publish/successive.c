@@ -43,8 +43,8 @@ run(const char *sql, int expected)
 static char *
 qi_list(const KanonPublication *publication, const char *each)
 {
-	int			n;
-	char	  **names = name_array(publication->qis, "quasi_identifiers", &n);
+	int n;
+	char **names = name_array(publication->qis, "quasi_identifiers", &n);
 	StringInfoData list;
 
 	initStringInfo(&list);
@@ -56,7 +56,8 @@ qi_list(const KanonPublication *publication, const char *each)
 static JsonbValue *
 option(const KanonPublication *publication, const char *name)
 {
-	JsonbValue	key = {.type = jbvString,.val.string = {.val = unconstify(char *, name),.len = strlen(name)}};
+	JsonbValue key = {.type = jbvString,
+					  .val.string = {.val = unconstify(char *, name), .len = strlen(name)}};
 
 	return findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
 }
@@ -68,7 +69,7 @@ is_marked(const KanonPublication *publication, Oid release)
 	JsonbValue *value = option(publication, "mark");
 
 	return value != NULL && value->type != jbvNull && !(value->type == jbvBool && !value->val.boolean) &&
-		get_attnum(release, KANON_MARK_COLUMN) > 0;
+		   get_attnum(release, KANON_MARK_COLUMN) > 0;
 }
 
 /* What tells classes apart, as readers see them. */
@@ -82,14 +83,17 @@ class_list(const KanonPublication *publication, Oid release)
 int64
 release_rows(const KanonPublication *publication, Oid release, int64 *least)
 {
-	char	   *qis = qi_list(publication, "");
-	bool		isnull;
-	Datum		value;
+	char *qis = qi_list(publication, "");
+	bool isnull;
+	Datum value;
 
-	(void) run(psprintf("SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8"
-						" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
-						" FROM %s GROUP BY %s) AS g",
-						qis, relation_name(release), class_list(publication, release)), SPI_OK_SELECT);
+	(void) run(
+		psprintf(
+			"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8"
+			" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
+			" FROM %s GROUP BY %s) AS g",
+			qis, relation_name(release), class_list(publication, release)),
+		SPI_OK_SELECT);
 	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	*least = isnull ? 0 : DatumGetInt64(value);
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
@@ -99,7 +103,7 @@ release_rows(const KanonPublication *publication, Oid release, int64 *least)
 static char *
 key_equality(Oid relid, const char *key)
 {
-	Oid			type = get_atttype(relid, get_attnum(relid, key));
+	Oid type = get_atttype(relid, get_attnum(relid, key));
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
 
 	if (!OidIsValid(entry->eq_opr))
@@ -120,25 +124,26 @@ key_equality(Oid relid, const char *key)
 static char *
 members(const KanonPublication *publication, const char *release)
 {
-	char	   *qis = qi_list(publication, "");
+	char *qis = qi_list(publication, "");
 
-	return psprintf("SELECT g.class, u.key, u.id FROM"
-					" (SELECT pg_catalog.row_number() OVER () AS class, pg_catalog.array_agg(%s) AS keys,"
-					" pg_catalog.array_agg(ctid) AS ids FROM %s"
-					" WHERE pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 GROUP BY %s) AS g"
-					" CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(g.keys), pg_catalog.unnest(g.ids)) AS u (key, id)",
-					quote_identifier(publication->key), release, qis, class_list(publication, relation_of(release)));
+	return psprintf(
+		"SELECT g.class, u.key, u.id FROM"
+		" (SELECT pg_catalog.row_number() OVER () AS class, pg_catalog.array_agg(%s) AS keys,"
+		" pg_catalog.array_agg(ctid) AS ids FROM %s"
+		" WHERE pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 GROUP BY %s) AS g"
+		" CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(g.keys), pg_catalog.unnest(g.ids)) AS u (key, id)",
+		quote_identifier(publication->key), release, qis, class_list(publication, relation_of(release)));
 }
 
 static void
 refuse_null_keys(const KanonPublication *publication, const char *release)
 {
-	if (run(psprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", release, quote_identifier(publication->key)),
+	if (run(psprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", release,
+					 quote_identifier(publication->key)),
 			SPI_OK_SELECT) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the key column \"%s\" has NULLs", publication->key),
-				 errhint("Every row must say who it is about: leave others out in a view.")));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("the key column \"%s\" has NULLs", publication->key),
+						errhint("Every row must say who it is about: leave others out in a view.")));
 }
 
 /* ---- protection ---- */
@@ -146,8 +151,8 @@ refuse_null_keys(const KanonPublication *publication, const char *release)
 /* How a row is taken from the class it is in. */
 typedef struct Remedy
 {
-	const char *statement;		/* up to its WHERE */
-	int			expected;
+	const char *statement; /* up to its WHERE */
+	int expected;
 } Remedy;
 
 static bool
@@ -164,7 +169,7 @@ residual_is(const KanonPublication *publication, const char *word)
 	JsonbValue *value = option(publication, "residual");
 
 	return value != NULL && value->type == jbvString && value->val.string.len == strlen(word) &&
-		memcmp(value->val.string.val, word, value->val.string.len) == 0;
+		   memcmp(value->val.string.val, word, value->val.string.len) == 0;
 }
 
 /*
@@ -174,9 +179,9 @@ residual_is(const KanonPublication *publication, const char *word)
 static Remedy *
 find_remedy(const KanonPublication *publication, const char *release)
 {
-	Remedy	   *remedy = palloc(sizeof(Remedy));
-	int			n = ArrayGetNItems(ARR_NDIM(publication->qis), ARR_DIMS(publication->qis));
-	char	   *mark = palloc(n + 1);
+	Remedy *remedy = palloc(sizeof(Remedy));
+	int n = ArrayGetNItems(ARR_NDIM(publication->qis), ARR_DIMS(publication->qis));
+	char *mark = palloc(n + 1);
 
 	if (residual_is(publication, "error") || has_privacy(publication))
 		return NULL;
@@ -188,9 +193,9 @@ find_remedy(const KanonPublication *publication, const char *release)
 	}
 	memset(mark, '*', n);
 	mark[n] = '\0';
-	remedy->statement = psprintf("UPDATE %s SET %s%s", release, qi_list(publication, " = NULL"),
-								 is_marked(publication, relation_of(release))
-								 ? psprintf(", " KANON_MARK_COLUMN " = '%s'", mark) : "");
+	remedy->statement = psprintf(
+		"UPDATE %s SET %s%s", release, qi_list(publication, " = NULL"),
+		is_marked(publication, relation_of(release)) ? psprintf(", " KANON_MARK_COLUMN " = '%s'", mark) : "");
 	remedy->expected = SPI_OK_UPDATE;
 	return remedy;
 }
@@ -199,22 +204,23 @@ find_remedy(const KanonPublication *publication, const char *release)
 static char *
 exposed(const KanonPublication *publication, const char *release, const char *persons)
 {
-	char	   *equal = key_equality(relation_of(release), publication->key);
+	char *equal = key_equality(relation_of(release), publication->key);
 
-	return psprintf("WITH member AS MATERIALIZED (%s), pair AS ("
-					"SELECT m.class, o.class AS old FROM member AS m JOIN %s AS o ON m.key %s o.key"
-					" GROUP BY m.class, o.class"
-					" HAVING pg_catalog.count(DISTINCT m.key) OPERATOR(pg_catalog.<) " INT64_FORMAT ")"
-					" SELECT m.id FROM member AS m JOIN %s AS o ON m.key %s o.key"
-					" JOIN pair AS p ON p.class OPERATOR(pg_catalog.=) m.class AND p.old OPERATOR(pg_catalog.=) o.class",
-					members(publication, release), persons, equal, publication->k, persons, equal);
+	return psprintf(
+		"WITH member AS MATERIALIZED (%s), pair AS ("
+		"SELECT m.class, o.class AS old FROM member AS m JOIN %s AS o ON m.key %s o.key"
+		" GROUP BY m.class, o.class"
+		" HAVING pg_catalog.count(DISTINCT m.key) OPERATOR(pg_catalog.<) " INT64_FORMAT ")"
+		" SELECT m.id FROM member AS m JOIN %s AS o ON m.key %s o.key"
+		" JOIN pair AS p ON p.class OPERATOR(pg_catalog.=) m.class AND p.old OPERATOR(pg_catalog.=) o.class",
+		members(publication, release), persons, equal, publication->k, persons, equal);
 }
 
 /* Members of classes that are too small, because others were taken out. */
 static char *
 stranded(const KanonPublication *publication, const char *release)
 {
-	char	   *qis = qi_list(publication, "");
+	char *qis = qi_list(publication, "");
 
 	return psprintf("SELECT pg_catalog.unnest(pg_catalog.array_agg(ctid)) FROM %s"
 					" WHERE pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 GROUP BY %s"
@@ -228,31 +234,31 @@ take_out(const KanonPublication *publication, const Remedy *remedy, const char *
 	if (remedy != NULL)
 		return (int64) run(psprintf("%s WHERE ctid IN (%s)", remedy->statement, whom), remedy->expected);
 	if (run(psprintf("SELECT 1 FROM (%s) AS m LIMIT 1", whom), SPI_OK_SELECT) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("the release would break k together with one before it"),
-				 errhint("Without privacy rules, and when residual is 'suppress' or 'drop', the rows in question "
-						 "are suppressed or left out; or keep fewer releases.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("the release would break k together with one before it"),
+			 errhint("Without privacy rules, and when residual is 'suppress' or 'drop', the rows in question "
+					 "are suppressed or left out; or keep fewer releases.")));
 	return 0;
 }
 
 int64
 persons_protect(const KanonPublication *publication, const char *release, List *releases)
 {
-	Remedy	   *remedy = find_remedy(publication, release);
-	int64		total = 0,
-				changed;
+	Remedy *remedy = find_remedy(publication, release);
+	int64 total = 0, changed;
 
 	refuse_null_keys(publication, release);
 	/* each round takes rows out of their classes, so it comes to an end */
 	do
 	{
-		ListCell   *lc;
+		ListCell *lc;
 
 		changed = 0;
-		foreach(lc, releases)
+		foreach (lc, releases)
 		{
-			Release    *before = lfirst(lc);
+			Release *before = lfirst(lc);
 
 			if (OidIsValid(before->persons))
 				changed += take_out(publication, remedy,
@@ -271,7 +277,7 @@ typedef struct Copy
 {
 	DestReceiver pub;
 	BulkWriter *bulk;
-	MemoryContext context;		/* outlives the query */
+	MemoryContext context; /* outlives the query */
 } Copy;
 
 static void
@@ -282,10 +288,10 @@ copy_startup(DestReceiver *self, int operation, TupleDesc desc)
 static bool
 copy_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	Copy	   *copy = (Copy *) self;
+	Copy *copy = (Copy *) self;
 	MemoryContext old = MemoryContextSwitchTo(copy->context);
 	TupleTableSlot *row = bulk_slot(copy->bulk);
-	int			n = slot->tts_tupleDescriptor->natts;
+	int n = slot->tts_tupleDescriptor->natts;
 
 	slot_getallattrs(slot);
 	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
@@ -304,8 +310,8 @@ copy_nothing(DestReceiver *self)
 static void
 copy_rows(const char *select, Oid target)
 {
-	Copy		copy = {.pub = {copy_row, copy_startup, copy_nothing, copy_nothing, DestNone}};
-	Relation	rel = table_open(target, RowExclusiveLock);
+	Copy copy = {.pub = {copy_row, copy_startup, copy_nothing, copy_nothing, DestNone}};
+	Relation rel = table_open(target, RowExclusiveLock);
 
 	copy.bulk = bulk_begin(rel);
 	copy.context = CurrentMemoryContext;
@@ -318,8 +324,8 @@ copy_rows(const char *select, Oid target)
 static char *
 published_columns(const KanonPublication *publication, Oid release)
 {
-	Relation	rel = table_open(release, AccessShareLock);
-	TupleDesc	desc = RelationGetDescr(rel);
+	Relation rel = table_open(release, AccessShareLock);
+	TupleDesc desc = RelationGetDescr(rel);
 	StringInfoData list;
 
 	initStringInfo(&list);
@@ -337,18 +343,18 @@ published_columns(const KanonPublication *publication, Oid release)
 Oid
 persons_split(const KanonPublication *publication, const char *release, const char *persons)
 {
-	char	   *staged;
-	Oid			namespace = get_rel_namespace(publication->definition);
-	char	   *bare;
-	char	   *columns = published_columns(publication, relation_of(release));
-	char	   *bare_release = strVal(llast(textToQualifiedNameList(cstring_to_text(release))));
+	char *staged;
+	Oid namespace = get_rel_namespace(publication->definition);
+	char *bare;
+	char *columns = published_columns(publication, relation_of(release));
+	char *bare_release = strVal(llast(textToQualifiedNameList(cstring_to_text(release))));
 
 	refuse_null_keys(publication, release);
 	run_utility(psprintf("CREATE TABLE %s AS SELECT DISTINCT m.key, m.class FROM (%s) AS m", persons,
 						 members(publication, release)));
 	keep_private(relation_of(persons));
-	run_utility(psprintf("COMMENT ON TABLE %s IS 'who is in which class of a kanon release; never to be published'",
-						 persons));
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'who is in which class of a kanon release; never to be published'", persons));
 	/* in a new order: rows that were suppressed later stand at the end of the table with the key */
 	staged = private_name(bare_release, "keyed", namespace, &bare);
 	run_utility(psprintf("ALTER TABLE %s RENAME TO %s", release, quote_identifier(bare)));
@@ -368,11 +374,11 @@ persons_split(const KanonPublication *publication, const char *release, const ch
 static Release *
 find_release(const KanonPublication *publication, List *releases, int64 number)
 {
-	ListCell   *lc;
+	ListCell *lc;
 
-	foreach(lc, releases)
+	foreach (lc, releases)
 	{
-		Release    *release = lfirst(lc);
+		Release *release = lfirst(lc);
 
 		if (release->number != number)
 			continue;
@@ -385,10 +391,9 @@ find_release(const KanonPublication *publication, List *releases, int64 number)
 							 "releases.")));
 		return release;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("publication %s has no release " INT64_FORMAT, publication->name, number),
-			 errhint("See kanon_releases.")));
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+					errmsg("publication %s has no release " INT64_FORMAT, publication->name, number),
+					errhint("See kanon_releases.")));
 }
 
 static int64
@@ -403,17 +408,15 @@ Datum
 kanon_compare_releases(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	char	   *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
-	int64		a = number_arg(fcinfo, 1, "a");
-	int64		b = number_arg(fcinfo, 2, "b");
+	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
+	int64 a = number_arg(fcinfo, 1, "a");
+	int64 b = number_arg(fcinfo, 2, "b");
 	KanonPublication *publication;
-	List	   *history;
-	char	   *one,
-			   *two,
-			   *equal;
-	Datum		values[COMPARE_COLUMNS];
-	bool		nulls[COMPARE_COLUMNS];
-	Identity	saved;
+	List *history;
+	char *one, *two, *equal;
+	Datum values[COMPARE_COLUMNS];
+	bool nulls[COMPARE_COLUMNS];
+	Identity saved;
 
 	kanon_begin_srf(fcinfo);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
@@ -423,15 +426,17 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 	one = relation_name(find_release(publication, history, a)->persons);
 	two = relation_name(find_release(publication, history, b)->persons);
 	equal = key_equality(relation_of(one), "key");
-	run(psprintf("WITH pair AS MATERIALIZED (SELECT x.class AS one, y.class AS two,"
-				 " pg_catalog.count(DISTINCT x.key) AS n, pg_catalog.array_agg(x.key) AS keys"
-				 " FROM %s AS x JOIN %s AS y ON x.key %s y.key GROUP BY x.class, y.class)"
-				 " SELECT (SELECT pg_catalog.count(DISTINCT x.key) FROM %s AS x JOIN %s AS y ON x.key %s y.key),"
-				 " (SELECT pg_catalog.count(DISTINCT u.key) FROM pair AS p"
-				 " CROSS JOIN LATERAL pg_catalog.unnest(p.keys) AS u (key)"
-				 " WHERE p.n OPERATOR(pg_catalog.<) " INT64_FORMAT "),"
-				 " " INT64_FORMAT "::pg_catalog.int8, (SELECT pg_catalog.min(n) FROM pair)",
-				 one, two, equal, one, two, equal, publication->k, publication->k), SPI_OK_SELECT);
+	run(psprintf(
+			"WITH pair AS MATERIALIZED (SELECT x.class AS one, y.class AS two,"
+			" pg_catalog.count(DISTINCT x.key) AS n, pg_catalog.array_agg(x.key) AS keys"
+			" FROM %s AS x JOIN %s AS y ON x.key %s y.key GROUP BY x.class, y.class)"
+			" SELECT (SELECT pg_catalog.count(DISTINCT x.key) FROM %s AS x JOIN %s AS y ON x.key %s y.key),"
+			" (SELECT pg_catalog.count(DISTINCT u.key) FROM pair AS p"
+			" CROSS JOIN LATERAL pg_catalog.unnest(p.keys) AS u (key)"
+			" WHERE p.n OPERATOR(pg_catalog.<) " INT64_FORMAT "),"
+			" " INT64_FORMAT "::pg_catalog.int8, (SELECT pg_catalog.min(n) FROM pair)",
+			one, two, equal, one, two, equal, publication->k, publication->k),
+		SPI_OK_SELECT);
 	for (int i = 0; i < COMPARE_COLUMNS; i++)
 		values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &nulls[i]);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

@@ -20,7 +20,7 @@ set_here(const char *name, const char *value)
 int
 catalog_path_begin(void)
 {
-	int			nest = NewGUCNestLevel();
+	int nest = NewGUCNestLevel();
 
 	set_here("search_path", "pg_catalog, pg_temp");
 	return nest;
@@ -39,7 +39,7 @@ catalog_path_end(int nest)
 int
 grouping_begin(void)
 {
-	int			nest = NewGUCNestLevel();
+	int nest = NewGUCNestLevel();
 
 	set_here("enable_sort", "off");
 	set_here("jit", "off");
@@ -59,7 +59,7 @@ grouping_end(int nest)
 int
 plain_text_begin(void)
 {
-	int			nest = NewGUCNestLevel();
+	int nest = NewGUCNestLevel();
 
 	set_here("DateStyle", "ISO, YMD");
 	set_here("IntervalStyle", "postgres");
@@ -91,10 +91,10 @@ relation_reads(Oid reader, Oid relid)
 		"    UNION ALL"
 		"    SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = reads.relid) AS next)"
 		" SELECT 1 FROM reads WHERE relid = $2";
-	Oid			types[2] = {OIDOID, OIDOID};
-	Datum		values[2];
-	int			nest = catalog_path_begin();
-	bool		found;
+	Oid types[2] = {OIDOID, OIDOID};
+	Datum values[2];
+	int nest = catalog_path_begin();
+	bool found;
 
 	values[0] = ObjectIdGetDatum(reader);
 	values[1] = ObjectIdGetDatum(relid);

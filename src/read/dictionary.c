@@ -27,48 +27,47 @@
 
 typedef struct TreeNode
 {
-	RBTNode		node;
-	Datum		value;
-	uint32		code;
+	RBTNode node;
+	Datum value;
+	uint32 code;
 } TreeNode;
 
 struct Dictionary
 {
 	MemoryContext context;
-	Oid			type;
-	Oid			collation;
-	int16		typlen;
-	bool		typbyval;
-	bool		image;			/* equal values have equal bytes */
-	FmgrInfo   *hash;			/* these three from the type cache; NULL: none */
-	FmgrInfo   *equal;
-	FmgrInfo   *compare;
-	uint32		count;			/* codes in use, NULL's included */
-	uint32		room;			/* of values and hashes */
-	uint32		null_code;		/* DICTIONARY_NONE: no NULL seen */
-	Datum	   *values;			/* [room]; undefined for null_code */
-	uint32	   *hashes;			/* [room] */
-	uint32	   *slots;			/* [nslots] code or DICTIONARY_NONE; nslots a power of 2 */
-	uint32		nslots;
-	RBTree	   *tree;			/* instead of slots for types without a hash */
-	char	   *arena;			/* values by reference are stored one after the other */
-	Size		arena_left;
+	Oid type;
+	Oid collation;
+	int16 typlen;
+	bool typbyval;
+	bool image;     /* equal values have equal bytes */
+	FmgrInfo *hash; /* these three from the type cache; NULL: none */
+	FmgrInfo *equal;
+	FmgrInfo *compare;
+	uint32 count;     /* codes in use, NULL's included */
+	uint32 room;      /* of values and hashes */
+	uint32 null_code; /* DICTIONARY_NONE: no NULL seen */
+	Datum *values;    /* [room]; undefined for null_code */
+	uint32 *hashes;   /* [room] */
+	uint32 *slots;    /* [nslots] code or DICTIONARY_NONE; nslots a power of 2 */
+	uint32 nslots;
+	RBTree *tree; /* instead of slots for types without a hash */
+	char *arena;  /* values by reference are stored one after the other */
+	Size arena_left;
 };
 
 /* As btree's deduplication asks: can equal values differ in their bytes? */
 static bool
 equal_is_identical(const TypeCacheEntry *entry, Oid collation)
 {
-	Oid			function;
+	Oid function;
 
 	/* without typmod its padding varies, which btree never meets in one index */
 	if (getBaseType(entry->type_id) == BPCHAROID || !OidIsValid(entry->btree_opf))
 		return false;
-	function = get_opfamily_proc(entry->btree_opf, entry->btree_opintype,
-								 entry->btree_opintype, BTEQUALIMAGE_PROC);
+	function =
+		get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, BTEQUALIMAGE_PROC);
 	return OidIsValid(function) &&
-		DatumGetBool(OidFunctionCall1Coll(function, collation,
-										  ObjectIdGetDatum(entry->btree_opintype)));
+		   DatumGetBool(OidFunctionCall1Coll(function, collation, ObjectIdGetDatum(entry->btree_opintype)));
 }
 
 static int
@@ -76,8 +75,7 @@ tree_compare(const RBTNode *a, const RBTNode *b, void *arg)
 {
 	Dictionary *dict = arg;
 
-	return DatumGetInt32(FunctionCall2Coll(dict->compare, dict->collation,
-										   ((const TreeNode *) a)->value,
+	return DatumGetInt32(FunctionCall2Coll(dict->compare, dict->collation, ((const TreeNode *) a)->value,
 										   ((const TreeNode *) b)->value));
 }
 
@@ -105,9 +103,9 @@ dictionary_create(MemoryContext parent, const SourceColumn *column)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "kanon dictionary", ALLOCSET_DEFAULT_SIZES);
 	Dictionary *dict = MemoryContextAllocZero(context, sizeof(Dictionary));
-	TypeCacheEntry *entry = lookup_type_cache(column->type,
-											  TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_PROC_FINFO |
-											  TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
+	TypeCacheEntry *entry =
+		lookup_type_cache(column->type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_PROC_FINFO |
+											TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
 	MemoryContext old;
 
 	dict->context = context;
@@ -155,10 +153,8 @@ value_bytes(const Dictionary *dict, Datum value, Size *length)
 static int
 image_compare(const Dictionary *dict, Datum a, Datum b)
 {
-	Size		la,
-				lb;
-	const char *pa,
-			   *pb;
+	Size la, lb;
+	const char *pa, *pb;
 
 	if (dict->typbyval)
 		return a < b ? -1 : a > b;
@@ -172,7 +168,7 @@ image_compare(const Dictionary *dict, Datum a, Datum b)
 static inline uint32
 value_hash(Dictionary *dict, Datum value)
 {
-	Size		length;
+	Size length;
 	const char *bytes;
 
 	if (!dict->image)
@@ -195,8 +191,8 @@ value_equal(Dictionary *dict, Datum a, Datum b)
 static Datum
 store_value(Dictionary *dict, Datum value)
 {
-	Size		size;
-	char	   *copy;
+	Size size;
+	char *copy;
 
 	if (dict->typbyval)
 		return value;
@@ -224,10 +220,9 @@ next_code(Dictionary *dict)
 	if (dict->count == dict->room)
 	{
 		if (dict->room > KANON_MAX_TYPES / 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a quasi-identifier has more than %u distinct values", dict->count),
-					 errhint("Publish it through a view that coarsens it.")));
+			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+							errmsg("a quasi-identifier has more than %u distinct values", dict->count),
+							errhint("Publish it through a view that coarsens it.")));
 		dict->room *= 2;
 		dict->values = repalloc_huge(dict->values, sizeof(Datum) * (Size) dict->room);
 		dict->hashes = repalloc_huge(dict->hashes, sizeof(uint32) * (Size) dict->room);
@@ -238,7 +233,7 @@ next_code(Dictionary *dict)
 static void
 insert_slot(Dictionary *dict, uint32 code)
 {
-	uint32		slot = dict->hashes[code] & (dict->nslots - 1);
+	uint32 slot = dict->hashes[code] & (dict->nslots - 1);
 
 	while (dict->slots[slot] != DICTIONARY_NONE)
 		slot = (slot + 1) & (dict->nslots - 1);
@@ -256,8 +251,8 @@ fill_slots(Dictionary *dict)
 static inline uint32
 find_slot(Dictionary *dict, Datum value, uint32 hash)
 {
-	uint32		slot = hash & (dict->nslots - 1);
-	uint32		code;
+	uint32 slot = hash & (dict->nslots - 1);
+	uint32 code;
 
 	while ((code = dict->slots[slot]) != DICTIONARY_NONE)
 	{
@@ -271,7 +266,7 @@ find_slot(Dictionary *dict, Datum value, uint32 hash)
 static TreeNode *
 find_node(Dictionary *dict, Datum value)
 {
-	TreeNode	key;
+	TreeNode key;
 
 	key.value = value;
 	return (TreeNode *) rbt_find(dict->tree, &key.node);
@@ -295,9 +290,9 @@ release_detoasted(const Dictionary *dict, Datum original, Datum value)
 static uint32
 add_value(Dictionary *dict, Datum value)
 {
-	uint32		hash = 0;
-	uint32		code;
-	TreeNode   *node = NULL;
+	uint32 hash = 0;
+	uint32 code;
+	TreeNode *node = NULL;
 
 	if (dict->tree == NULL)
 	{
@@ -325,8 +320,8 @@ add_value(Dictionary *dict, Datum value)
 	dict->hashes[code] = hash;
 	if (dict->tree != NULL)
 	{
-		TreeNode	fresh;
-		bool		is_new;
+		TreeNode fresh;
+		bool is_new;
 
 		fresh.value = dict->values[code];
 		fresh.code = code;
@@ -346,8 +341,8 @@ add_value(Dictionary *dict, Datum value)
 uint32
 dictionary_add(Dictionary *dict, Datum value, bool isnull)
 {
-	Datum		flat;
-	uint32		code;
+	Datum flat;
+	uint32 code;
 
 	if (isnull)
 	{
@@ -364,15 +359,15 @@ dictionary_add(Dictionary *dict, Datum value, bool isnull)
 uint32
 dictionary_find(Dictionary *dict, Datum value, bool isnull)
 {
-	Datum		flat;
-	uint32		code;
+	Datum flat;
+	uint32 code;
 
 	if (isnull)
 		return dict->null_code;
 	flat = detoasted(dict, value);
 	if (dict->tree != NULL)
 	{
-		TreeNode   *node = find_node(dict, flat);
+		TreeNode *node = find_node(dict, flat);
 
 		code = node != NULL ? node->code : DICTIONARY_NONE;
 	}
@@ -412,16 +407,16 @@ static int
 sort_compare(const void *a, const void *b, void *arg)
 {
 	Dictionary *dict = arg;
-	uint32		ca = *(const uint32 *) a;
-	uint32		cb = *(const uint32 *) b;
+	uint32 ca = *(const uint32 *) a;
+	uint32 cb = *(const uint32 *) b;
 
 	if (ca == dict->null_code || cb == dict->null_code)
 		return (ca == dict->null_code) - (cb == dict->null_code);
 	if (dict->compare != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		return DatumGetInt32(FunctionCall2Coll(dict->compare, dict->collation,
-											   dict->values[ca], dict->values[cb]));
+		return DatumGetInt32(
+			FunctionCall2Coll(dict->compare, dict->collation, dict->values[ca], dict->values[cb]));
 	}
 	return image_compare(dict, dict->values[ca], dict->values[cb]);
 }
@@ -429,11 +424,11 @@ sort_compare(const void *a, const void *b, void *arg)
 uint32 *
 dictionary_sort(Dictionary *dict)
 {
-	Size		room = Max(dict->count, 1);
-	uint32	   *order = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
-	uint32	   *renumber = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
-	Datum	   *values = MemoryContextAllocHuge(dict->context, sizeof(Datum) * room);
-	uint32	   *hashes = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
+	Size room = Max(dict->count, 1);
+	uint32 *order = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
+	uint32 *renumber = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
+	Datum *values = MemoryContextAllocHuge(dict->context, sizeof(Datum) * room);
+	uint32 *hashes = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
 
 	for (uint32 code = 0; code < dict->count; code++)
 		order[code] = code;
@@ -455,7 +450,7 @@ dictionary_sort(Dictionary *dict)
 	if (dict->tree != NULL)
 	{
 		RBTreeIterator iterator;
-		TreeNode   *node;
+		TreeNode *node;
 
 		rbt_begin_iterate(dict->tree, LeftRightWalk, &iterator);
 		while ((node = (TreeNode *) rbt_iterate(&iterator)) != NULL)
@@ -472,7 +467,7 @@ dictionary_sort(Dictionary *dict)
 double *
 dictionary_numbers(const Dictionary *dict)
 {
-	double	   *numbers = MemoryContextAllocHuge(dict->context, sizeof(double) * (Size) Max(dict->count, 1));
+	double *numbers = MemoryContextAllocHuge(dict->context, sizeof(double) * (Size) Max(dict->count, 1));
 
 	for (uint32 code = 0; code < dict->count; code++)
 		numbers[code] = code == dict->null_code ? NAN : value_as_number(dict->type, dict->values[code]);

@@ -18,14 +18,14 @@
 #include "utils/varlena.h"
 
 static const char *const shape_hint =
-"Its first column has the values, and each further one what these generalize to, step by step.";
+	"Its first column has the values, and each further one what these generalize to, step by step.";
 
 /* Names of all columns of the relation, in their order. */
 static ArrayType *
 all_columns(Relation rel, int *n)
 {
-	int			natts = RelationGetNumberOfAttributes(rel);
-	Datum	   *names = palloc(sizeof(Datum) * Max(natts, 1));
+	int natts = RelationGetNumberOfAttributes(rel);
+	Datum *names = palloc(sizeof(Datum) * Max(natts, 1));
 
 	*n = 0;
 	for (int i = 0; i < natts; i++)
@@ -42,31 +42,28 @@ static void
 check_width(Relation rel, int ncolumns)
 {
 	if (ncolumns < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("hierarchy \"%s\" has no level column", RelationGetRelationName(rel)),
-				 errhint("%s", shape_hint)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("hierarchy \"%s\" has no level column", RelationGetRelationName(rel)),
+						errhint("%s", shape_hint)));
 	/* the last one may be suppression */
 	if (ncolumns > HIERARCHY_MAX_LEVELS + 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_COLUMNS),
-				 errmsg("hierarchy \"%s\" has more than %d levels", RelationGetRelationName(rel),
-						HIERARCHY_MAX_LEVELS),
-				 errhint("Use a view of the levels that matter.")));
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("hierarchy \"%s\" has more than %d levels", RelationGetRelationName(rel),
+							   HIERARCHY_MAX_LEVELS),
+						errhint("Use a view of the levels that matter.")));
 }
 
 /* PostgreSQL's own refusal, when the relation is read, has no hint. */
 static void
 check_privilege(Relation rel)
 {
-	Oid			relid = RelationGetRelid(rel);
+	Oid relid = RelationGetRelid(rel);
 
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT, ACLMASK_ALL) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for hierarchy \"%s\"", RelationGetRelationName(rel)),
-				 errhint("You need the SELECT privilege on all of its columns.")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("permission denied for hierarchy \"%s\"", RelationGetRelationName(rel)),
+						errhint("You need the SELECT privilege on all of its columns.")));
 }
 
 static bool
@@ -86,10 +83,10 @@ either_way_coercible(Oid a, Oid b)
 bool
 hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColumn *column)
 {
-	Oid			type = getBaseType(hierarchy->value.type);
+	Oid type = getBaseType(hierarchy->value.type);
 
 	return (type == TEXTOID || type == VARCHAROID || type == BPCHAROID) &&
-		!either_way_coercible(type, column->type);
+		   !either_way_coercible(type, column->type);
 }
 
 static void
@@ -97,19 +94,18 @@ check_value_type(const Hierarchy *hierarchy, const SourceColumn *column)
 {
 	if (!either_way_coercible(hierarchy->value.type, column->type) &&
 		!hierarchy_matches_text(hierarchy, column))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the values of hierarchy %s are not of the type of column \"%s\"",
-						hierarchy->name, column->name),
-				 errhint("Use a view of the hierarchy that casts its first column to %s.",
-						 format_type_be(column->type))));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("the values of hierarchy %s are not of the type of column \"%s\"",
+							   hierarchy->name, column->name),
+						errhint("Use a view of the hierarchy that casts its first column to %s.",
+								format_type_be(column->type))));
 }
 
 /* The subtype's values stand for those of the column as they are, smallint for integer. */
 static bool
 range_holds(Oid range, Oid type)
 {
-	Oid			subtype = get_range_subtype(range);
+	Oid subtype = get_range_subtype(range);
 
 	type = getBaseType(type);
 	return type == subtype || IsBinaryCoercible(type, subtype) || (type == INT2OID && subtype == INT4OID);
@@ -118,19 +114,21 @@ range_holds(Oid range, Oid type)
 static void
 check_level_types(Hierarchy *hierarchy, const SourceColumn *column)
 {
-	Oid			first = getBaseType(hierarchy->levels[0].type);
-	bool		ranges = OidIsValid(get_range_subtype(first));
+	Oid first = getBaseType(hierarchy->levels[0].type);
+	bool ranges = OidIsValid(get_range_subtype(first));
 
 	for (int h = 0; h < hierarchy->nlevels; h++)
 	{
 		const SourceColumn *level = &hierarchy->levels[h];
 
 		if (ranges ? getBaseType(level->type) != first : !either_way_coercible(level->type, first))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("levels \"%s\" and \"%s\" of hierarchy %s are of unequal types",
-							hierarchy->levels[0].name, level->name, hierarchy->name),
-					 errhint("All levels must be labels of one type, or ranges of one type. A last level that says nothing, such as '*', can be left out.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("levels \"%s\" and \"%s\" of hierarchy %s are of unequal types",
+						hierarchy->levels[0].name, level->name, hierarchy->name),
+				 errhint(
+					 "All levels must be labels of one type, or ranges of one type. A last level that says nothing, such as '*', can be left out.")));
 		if (!has_equality(level))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -139,13 +137,15 @@ check_level_types(Hierarchy *hierarchy, const SourceColumn *column)
 					 errhint("Use a view of the hierarchy that casts its levels to text.")));
 	}
 	if (ranges && !range_holds(first, column->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the ranges of hierarchy %s are not of the type of column \"%s\"",
-						hierarchy->name, column->name),
-				 errdetail("The column is of type %s, the levels are of type %s.",
-						   format_type_be(column->type), format_type_be(first)),
-				 errhint("Use a view of the hierarchy that casts its levels to the column's range type, or to text.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the ranges of hierarchy %s are not of the type of column \"%s\"", hierarchy->name,
+					column->name),
+			 errdetail("The column is of type %s, the levels are of type %s.", format_type_be(column->type),
+					   format_type_be(first)),
+			 errhint(
+				 "Use a view of the hierarchy that casts its levels to the column's range type, or to text.")));
 	hierarchy->range = ranges ? first : InvalidOid;
 }
 
@@ -153,15 +153,14 @@ check_level_types(Hierarchy *hierarchy, const SourceColumn *column)
 static Source *
 open_columns(Oid relid)
 {
-	Relation	rel = try_relation_open(relid, AccessShareLock);
-	ArrayType  *names;
-	Source	   *relation;
-	int			n;
+	Relation rel = try_relation_open(relid, AccessShareLock);
+	ArrayType *names;
+	Source *relation;
+	int n;
 
 	if (rel == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("hierarchy with OID %u does not exist", relid),
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("hierarchy with OID %u does not exist", relid),
 				 errhint("Name a table or view that exists.")));
 	names = all_columns(rel, &n);
 	check_width(rel, n);
@@ -181,7 +180,7 @@ hierarchy_lock(Oid relid)
 void
 hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column)
 {
-	Source	   *relation = open_columns(relid);
+	Source *relation = open_columns(relid);
 
 	memset(hierarchy, 0, sizeof(*hierarchy));
 	hierarchy->relid = relid;
@@ -198,22 +197,18 @@ hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column
 static Oid
 relation_named(const char *name)
 {
-	List	   *names;
-	Oid			relid = InvalidOid;
+	List *names;
+	Oid relid = InvalidOid;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("hierarchy \"%s\" is not a table name", name),
-				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("hierarchy \"%s\" is not a table name", name),
+						errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
 	/* the lock is of what has the name when it is granted: another table may take it meanwhile */
 	relid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
 							 AccessShareLock, true);
 	if (!OidIsValid(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("hierarchy \"%s\" does not exist", name),
-				 errhint("Name a table or view that exists, with its schema if need be.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("hierarchy \"%s\" does not exist", name),
+						errhint("Name a table or view that exists, with its schema if need be.")));
 	return relid;
 }
 
@@ -222,19 +217,17 @@ static void
 check_keys(Jsonb *hierarchies, const Source *source)
 {
 	JsonbIterator *it;
-	JsonbValue	value;
+	JsonbValue value;
 	JsonbIteratorToken token;
 
 	if (!JB_ROOT_IS_OBJECT(hierarchies))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("hierarchies must be a JSON object"),
-				 errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("hierarchies must be a JSON object"),
+						errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
 	it = JsonbIteratorInit(&hierarchies->root);
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
-		char	   *name;
-		int			c = 0;
+		char *name;
+		int c = 0;
 
 		if (token != WJB_KEY)
 			continue;
@@ -242,17 +235,16 @@ check_keys(Jsonb *hierarchies, const Source *source)
 		while (c < source->nqis && strcmp(name, source->qis[c].name) != 0)
 			c++;
 		if (c == source->nqis)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("hierarchies names \"%s\", which is not a quasi-identifier", name),
-					 errhint("Names are taken exactly as written, capitals included.")));
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+							errmsg("hierarchies names \"%s\", which is not a quasi-identifier", name),
+							errhint("Names are taken exactly as written, capitals included.")));
 	}
 }
 
 Hierarchy *
 hierarchies_open(Jsonb *json, const Source *source, int *n)
 {
-	Hierarchy  *hierarchies = palloc0(sizeof(Hierarchy) * source->nqis);
+	Hierarchy *hierarchies = palloc0(sizeof(Hierarchy) * source->nqis);
 
 	*n = 0;
 	if (json == NULL)
@@ -260,7 +252,7 @@ hierarchies_open(Jsonb *json, const Source *source, int *n)
 	check_keys(json, source);
 	for (int c = 0; c < source->nqis; c++)
 	{
-		JsonbValue	key = {.type = jbvString};
+		JsonbValue key = {.type = jbvString};
 		JsonbValue *value;
 
 		key.val.string.val = source->qis[c].name;
@@ -269,10 +261,10 @@ hierarchies_open(Jsonb *json, const Source *source, int *n)
 		if (value == NULL)
 			continue;
 		if (value->type != jbvString)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the hierarchy of column \"%s\" must be the name of a relation", source->qis[c].name),
-					 errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("the hierarchy of column \"%s\" must be the name of a relation",
+								   source->qis[c].name),
+							errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
 		hierarchy_open(&hierarchies[(*n)++],
 					   relation_named(pnstrdup(value->val.string.val, value->val.string.len)), source, c);
 	}

@@ -12,21 +12,21 @@
 
 typedef struct Hierarchy
 {
-	Oid			relid;
-	char	   *name;			/* qualified, quoted */
-	int			column;			/* index into source->qis */
-	SourceColumn value;			/* the relation's first column */
-	int			nlevels;		/* until hierarchy_read: all of its other columns, one more than below at most */
-	SourceColumn *levels;		/* [nlevels] name, type, collation */
-	Oid			range;			/* the range type that all levels have, or InvalidOid: they are labels */
+	Oid relid;
+	char *name;           /* qualified, quoted */
+	int column;           /* index into source->qis */
+	SourceColumn value;   /* the relation's first column */
+	int nlevels;          /* until hierarchy_read: all of its other columns, one more than below at most */
+	SourceColumn *levels; /* [nlevels] name, type, collation */
+	Oid range;            /* the range type that all levels have, or InvalidOid: they are labels */
 
 	/*
 	 * After hierarchy_read nlevels is 0 .. HIERARCHY_MAX_LEVELS: a last level in
 	 * which all lines of the relation agree is suppression itself and left out.
 	 * Where none is left, range is InvalidOid.
 	 */
-	Dictionary **dictionary;	/* [nlevels] the nodes above the column's values, sorted by dictionary_sort */
-	uint32	  **node;			/* [nlevels][distinct values of the column] what each code generalizes to */
+	Dictionary **dictionary; /* [nlevels] the nodes above the column's values, sorted by dictionary_sort */
+	uint32 **node;           /* [nlevels][distinct values of the column] what each code generalizes to */
 } Hierarchy;
 
 /*
@@ -59,13 +59,13 @@ extern bool hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColum
 /* What can be wrong with the lines, the worst first. */
 typedef enum HierarchyFaultKind
 {
-	HIERARCHY_MISSING,			/* values of the column without a line */
-	HIERARCHY_PARENTS,			/* values whose lines differ in level 1 */
-	HIERARCHY_DUPLICATE,		/* lines that are there twice */
-	HIERARCHY_UNNESTED,			/* nodes of a level whose lines differ in the next one */
-	HIERARCHY_UNEQUAL,			/* lines without a node at a level */
-	HIERARCHY_OUTSIDE,			/* lines whose range does not hold the value */
-	HIERARCHY_UNUSED			/* lines of values that the column does not have: no error */
+	HIERARCHY_MISSING,   /* values of the column without a line */
+	HIERARCHY_PARENTS,   /* values whose lines differ in level 1 */
+	HIERARCHY_DUPLICATE, /* lines that are there twice */
+	HIERARCHY_UNNESTED,  /* nodes of a level whose lines differ in the next one */
+	HIERARCHY_UNEQUAL,   /* lines without a node at a level */
+	HIERARCHY_OUTSIDE,   /* lines whose range does not hold the value */
+	HIERARCHY_UNUSED     /* lines of values that the column does not have: no error */
 } HierarchyFaultKind;
 
 /* Examples of a fault that are kept. */
@@ -74,11 +74,11 @@ typedef enum HierarchyFaultKind
 typedef struct HierarchyFault
 {
 	HierarchyFaultKind kind;
-	int			level;			/* 1 .., or 0: of no level */
-	int64		count;			/* values, nodes or lines, as above */
-	int64		rows;			/* rows of the source that it concerns */
-	int			nexamples;
-	const char *examples[HIERARCHY_EXAMPLES];	/* their values or nodes, as text: nothing for a message */
+	int level;   /* 1 .., or 0: of no level */
+	int64 count; /* values, nodes or lines, as above */
+	int64 rows;  /* rows of the source that it concerns */
+	int nexamples;
+	const char *examples[HIERARCHY_EXAMPLES]; /* their values or nodes, as text: nothing for a message */
 } HierarchyFault;
 
 /*

@@ -18,19 +18,19 @@
 typedef struct Search
 {
 	const HierarchyLines *lines;
-	const int64 *rows;			/* [ncodes], or NULL */
-	int			n;
-	HierarchyFault *faults;		/* [MAX_FAULTS] */
-	HierarchyFault *current;	/* the one that is being looked for */
-	bool	   *concerned;		/* [nvalues] values whose lines it concerns */
-	uint32	   *first;			/* [nvalues] the first line of each value */
+	const int64 *rows; /* [ncodes], or NULL */
+	int n;
+	HierarchyFault *faults;  /* [MAX_FAULTS] */
+	HierarchyFault *current; /* the one that is being looked for */
+	bool *concerned;         /* [nvalues] values whose lines it concerns */
+	uint32 *first;           /* [nvalues] the first line of each value */
 } Search;
 
 void
 type_output(Oid type, FmgrInfo *function)
 {
-	Oid			output;
-	bool		isvarlena;
+	Oid output;
+	bool isvarlena;
 
 	getTypeOutputInfo(type, &output, &isvarlena);
 	fmgr_info(output, function);
@@ -98,9 +98,9 @@ static void
 count_one(Search *search, const Dictionary *dictionary, Oid type, uint32 code)
 {
 	HierarchyFault *fault = search->current;
-	FmgrInfo	output;
-	bool		isnull;
-	Datum		value;
+	FmgrInfo output;
+	bool isnull;
+	Datum value;
 
 	fault->count++;
 	if (fault->nexamples == HIERARCHY_EXAMPLES)
@@ -116,7 +116,8 @@ count_value(Search *search, uint32 value)
 	const HierarchyLines *lines = search->lines;
 
 	search->concerned[value] = true;
-	count_one(search, lines->values, lines->by_text ? lines->hierarchy->value.type : lines->column->type, value);
+	count_one(search, lines->values, lines->by_text ? lines->hierarchy->value.type : lines->column->type,
+			  value);
 }
 
 static void
@@ -134,7 +135,7 @@ end_fault(Search *search)
 static bool
 is_null(const Dictionary *dictionary, uint32 code)
 {
-	bool		isnull;
+	bool isnull;
 
 	(void) dictionary_value(dictionary, code, &isnull);
 	return isnull;
@@ -164,7 +165,7 @@ static void
 find_repeated(Search *search)
 {
 	const HierarchyLines *lines = search->lines;
-	bool	   *differs = border_palloc(lines->border, sizeof(bool) * (Size) lines->nvalues);
+	bool *differs = border_palloc(lines->border, sizeof(bool) * (Size) lines->nvalues);
 
 	memset(differs, 0, sizeof(bool) * (Size) lines->nvalues);
 	for (uint32 i = 0; i < lines->n; i++)
@@ -189,15 +190,15 @@ find_unnested(Search *search, int h)
 {
 	const HierarchyLines *lines = search->lines;
 	const Dictionary *nodes = lines->level[h];
-	uint32		n = dictionary_size(nodes);
-	uint32	   *parent = border_palloc(lines->border, sizeof(uint32) * (Size) n);
-	bool	   *differs = border_palloc(lines->border, sizeof(bool) * (Size) n);
+	uint32 n = dictionary_size(nodes);
+	uint32 *parent = border_palloc(lines->border, sizeof(uint32) * (Size) n);
+	bool *differs = border_palloc(lines->border, sizeof(bool) * (Size) n);
 
 	memset(parent, 0xff, sizeof(uint32) * (Size) n);
 	memset(differs, 0, sizeof(bool) * (Size) n);
 	for (uint32 i = 0; i < lines->n; i++)
 	{
-		uint32		node = lines->node[h][i];
+		uint32 node = lines->node[h][i];
 
 		if (parent[node] == DICTIONARY_NONE)
 			parent[node] = lines->node[h + 1][i];
@@ -228,8 +229,9 @@ find_unequal(Search *search, int h)
 	begin_fault(search, HIERARCHY_UNEQUAL, h + 1);
 	for (uint32 i = 0; i < lines->n; i++)
 	{
-		bool		stays = h == 0 ? is_null(lines->values, lines->value[i])
-			: is_null(lines->values, lines->value[i]) && is_null(lines->level[h - 1], lines->node[h - 1][i]);
+		bool stays = h == 0 ? is_null(lines->values, lines->value[i])
+							: is_null(lines->values, lines->value[i]) &&
+								  is_null(lines->level[h - 1], lines->node[h - 1][i]);
 
 		if (is_null(lines->level[h], lines->node[h][i]) && !stays)
 			count_value(search, lines->value[i]);
@@ -241,7 +243,7 @@ find_unequal(Search *search, int h)
 static bool
 line_element(const HierarchyLines *lines, uint32 i, Datum *element, bool *isnull)
 {
-	uint32		code = lines->code_of[lines->value[i]];
+	uint32 code = lines->code_of[lines->value[i]];
 
 	if (!lines->by_text)
 		*element = dictionary_value(lines->values, lines->value[i], isnull);
@@ -263,10 +265,9 @@ find_outside(Search *search, int h)
 	begin_fault(search, HIERARCHY_OUTSIDE, h + 1);
 	for (uint32 i = 0; i < lines->n; i++)
 	{
-		Datum		element;
-		bool		value_null,
-					node_null;
-		Datum		node = dictionary_value(lines->level[h], lines->node[h][i], &node_null);
+		Datum element;
+		bool value_null, node_null;
+		Datum node = dictionary_value(lines->level[h], lines->node[h][i], &node_null);
 
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -303,8 +304,8 @@ mark_first_lines(Search *search)
 static HierarchyFault *
 find_faults(const HierarchyLines *lines, const int64 *rows, int *n)
 {
-	Search		search = {.lines = lines, .rows = rows};
-	int			nest = plain_text_begin();
+	Search search = {.lines = lines, .rows = rows};
+	int nest = plain_text_begin();
 
 	search.faults = palloc(sizeof(HierarchyFault) * MAX_FAULTS);
 	search.concerned = border_palloc(lines->border, sizeof(bool) * (Size) lines->nvalues);
@@ -340,7 +341,7 @@ void
 hierarchy_lines_check(const HierarchyLines *lines)
 {
 	StringInfoData others;
-	int			n;
+	int n;
 	HierarchyFault *faults = find_faults(lines, NULL, &n);
 
 	/* the last kind is none */
@@ -348,12 +349,13 @@ hierarchy_lines_check(const HierarchyLines *lines)
 		return;
 	initStringInfo(&others);
 	for (int i = 1; i < n && faults[i].kind != HIERARCHY_UNUSED; i++)
-		appendStringInfo(&others, "%s%s: " INT64_FORMAT, i > 1 ? "; " : "",
-						 hierarchy_fault_text(&faults[i]), faults[i].count);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("hierarchy %s does not fit column \"%s\": %s: " INT64_FORMAT, lines->hierarchy->name,
-					lines->column->name, hierarchy_fault_text(&faults[0]), faults[0].count),
-			 others.len > 0 ? errdetail("Besides, %s.", others.data) : 0,
-			 errhint("kanon_hierarchy_check lists all faults of a hierarchy, with_values => true shows where.")));
+		appendStringInfo(&others, "%s%s: " INT64_FORMAT, i > 1 ? "; " : "", hierarchy_fault_text(&faults[i]),
+						 faults[i].count);
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("hierarchy %s does not fit column \"%s\": %s: " INT64_FORMAT, lines->hierarchy->name,
+				lines->column->name, hierarchy_fault_text(&faults[0]), faults[0].count),
+		 others.len > 0 ? errdetail("Besides, %s.", others.data) : 0,
+		 errhint("kanon_hierarchy_check lists all faults of a hierarchy, with_values => true shows where.")));
 }

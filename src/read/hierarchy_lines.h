@@ -10,21 +10,21 @@
 typedef struct HierarchyLines
 {
 	const Hierarchy *hierarchy;
-	const SourceColumn *column;	/* whose values they are for */
-	Border	   *border;
-	Size		charged;		/* bytes of the dictionaries, as counted so far */
-	bool		by_text;		/* values of the column are looked up by their text */
-	int			nlevels;		/* all level columns */
-	Dictionary *values;			/* all there are in the lines, sorted */
-	Dictionary *level[HIERARCHY_MAX_LEVELS + 1];	/* [nlevels] all nodes, sorted */
-	uint32		n;
-	uint32		room;
-	uint32	   *value;			/* [n] */
-	uint32	   *node[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels][n] */
-	uint32		ncodes;
-	uint32	   *value_of;		/* [ncodes] the value of a code of the column, or DICTIONARY_NONE */
-	uint32		nvalues;
-	uint32	   *code_of;		/* [nvalues] a code of the value, or DICTIONARY_NONE */
+	const SourceColumn *column; /* whose values they are for */
+	Border *border;
+	Size charged;                                /* bytes of the dictionaries, as counted so far */
+	bool by_text;                                /* values of the column are looked up by their text */
+	int nlevels;                                 /* all level columns */
+	Dictionary *values;                          /* all there are in the lines, sorted */
+	Dictionary *level[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels] all nodes, sorted */
+	uint32 n;
+	uint32 room;
+	uint32 *value;                          /* [n] */
+	uint32 *node[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels][n] */
+	uint32 ncodes;
+	uint32 *value_of; /* [ncodes] the value of a code of the column, or DICTIONARY_NONE */
+	uint32 nvalues;
+	uint32 *code_of; /* [nvalues] a code of the value, or DICTIONARY_NONE */
 } HierarchyLines;
 
 /* hierarchy_read.c */

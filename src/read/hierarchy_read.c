@@ -20,7 +20,7 @@
 static void
 charge_dictionaries(HierarchyLines *lines)
 {
-	Size		now = dictionary_memory(lines->values);
+	Size now = dictionary_memory(lines->values);
 
 	for (int h = 0; h < lines->nlevels; h++)
 		now += dictionary_memory(lines->level[h]);
@@ -31,7 +31,7 @@ charge_dictionaries(HierarchyLines *lines)
 static uint32 *
 larger(HierarchyLines *lines, uint32 *codes, uint32 room)
 {
-	uint32	   *result = border_palloc(lines->border, sizeof(uint32) * (Size) room);
+	uint32 *result = border_palloc(lines->border, sizeof(uint32) * (Size) room);
 
 	if (codes != NULL)
 	{
@@ -44,13 +44,12 @@ larger(HierarchyLines *lines, uint32 *codes, uint32 room)
 static void
 make_room(HierarchyLines *lines)
 {
-	uint32		room = lines->room > 0 ? lines->room * 2 : FIRST_ROOM;
+	uint32 room = lines->room > 0 ? lines->room * 2 : FIRST_ROOM;
 
 	if (lines->n > KANON_MAX_TYPES / 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("hierarchy %s has more than %u lines", lines->hierarchy->name, lines->n),
-				 errhint("Use a view of the lines whose values the data has.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("hierarchy %s has more than %u lines", lines->hierarchy->name, lines->n),
+						errhint("Use a view of the lines whose values the data has.")));
 	charge_dictionaries(lines);
 	lines->value = larger(lines, lines->value, room);
 	for (int h = 0; h < lines->nlevels; h++)
@@ -61,8 +60,8 @@ make_room(HierarchyLines *lines)
 static void
 add_line(HierarchyLines *lines, HeapTuple tuple, TupleDesc desc)
 {
-	bool		isnull;
-	Datum		value = SPI_getbinval(tuple, desc, 1, &isnull);
+	bool isnull;
+	Datum value = SPI_getbinval(tuple, desc, 1, &isnull);
 
 	if (lines->n == lines->room)
 		make_room(lines);
@@ -79,9 +78,9 @@ static void
 fetch_lines(HierarchyLines *lines)
 {
 	const Hierarchy *hierarchy = lines->hierarchy;
-	char	   *query = psprintf("SELECT %s, %s FROM %s", hierarchy->value.quoted,
-								 column_list(hierarchy->levels, hierarchy->nlevels), hierarchy->name);
-	Portal		portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
+	char *query = psprintf("SELECT %s, %s FROM %s", hierarchy->value.quoted,
+						   column_list(hierarchy->levels, hierarchy->nlevels), hierarchy->name);
+	Portal portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
 
 	do
 	{
@@ -90,8 +89,7 @@ fetch_lines(HierarchyLines *lines)
 		for (uint64 i = 0; i < SPI_processed; i++)
 			add_line(lines, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
 		SPI_freetuptable(SPI_tuptable);
-	}
-	while (SPI_processed > 0);
+	} while (SPI_processed > 0);
 	SPI_cursor_close(portal);
 }
 
@@ -101,8 +99,8 @@ sort_codes(HierarchyLines *lines)
 {
 	for (int h = -1; h < lines->nlevels; h++)
 	{
-		uint32	   *codes = h < 0 ? lines->value : lines->node[h];
-		uint32	   *renumber = dictionary_sort(h < 0 ? lines->values : lines->level[h]);
+		uint32 *codes = h < 0 ? lines->value : lines->node[h];
+		uint32 *renumber = dictionary_sort(h < 0 ? lines->values : lines->level[h]);
 
 		for (uint32 i = 0; i < lines->n; i++)
 			codes[i] = renumber[codes[i]];
@@ -115,9 +113,10 @@ sort_codes(HierarchyLines *lines)
 static bool
 find_text_cast(Oid type, FmgrInfo *cast)
 {
-	Oid			function;
+	Oid function;
 
-	if (find_coercion_pathway(TEXTOID, getBaseType(type), COERCION_EXPLICIT, &function) != COERCION_PATH_FUNC ||
+	if (find_coercion_pathway(TEXTOID, getBaseType(type), COERCION_EXPLICIT, &function) !=
+			COERCION_PATH_FUNC ||
 		get_func_nargs(function) != 1)
 		return false;
 	fmgr_info(function, cast);
@@ -128,7 +127,7 @@ find_text_cast(Oid type, FmgrInfo *cast)
 static uint32
 find_text(HierarchyLines *lines, text *value)
 {
-	uint32		found = dictionary_find(lines->values, PointerGetDatum(value), false);
+	uint32 found = dictionary_find(lines->values, PointerGetDatum(value), false);
 
 	pfree(value);
 	return found;
@@ -139,10 +138,9 @@ static void
 match_codes(HierarchyLines *lines)
 {
 	Dictionary *column = lines->column->dictionary;
-	FmgrInfo	output,
-				cast;
-	bool		has_cast = lines->by_text && find_text_cast(lines->column->type, &cast);
-	int			nest = plain_text_begin();
+	FmgrInfo output, cast;
+	bool has_cast = lines->by_text && find_text_cast(lines->column->type, &cast);
+	int nest = plain_text_begin();
 
 	lines->ncodes = dictionary_size(column);
 	lines->nvalues = dictionary_size(lines->values);
@@ -152,14 +150,14 @@ match_codes(HierarchyLines *lines)
 	type_output(lines->column->type, &output);
 	for (uint32 code = 0; code < lines->ncodes; code++)
 	{
-		bool		isnull;
-		Datum		value = dictionary_value(column, code, &isnull);
-		uint32		found;
+		bool isnull;
+		Datum value = dictionary_value(column, code, &isnull);
+		uint32 found;
 
 		CHECK_FOR_INTERRUPTS();
 		if (lines->by_text && !isnull)
 		{
-			char	   *out = OutputFunctionCall(&output, value);
+			char *out = OutputFunctionCall(&output, value);
 
 			found = find_text(lines, cstring_to_text(out));
 			pfree(out);
@@ -205,7 +203,7 @@ nodes_but_null(Dictionary *dictionary)
 static int
 levels_below_top(const HierarchyLines *lines)
 {
-	int			n = lines->nlevels;
+	int n = lines->nlevels;
 
 	while (n > 0 && nodes_but_null(lines->level[n - 1]) <= 1)
 		n--;
@@ -221,16 +219,16 @@ levels_below_top(const HierarchyLines *lines)
 static void
 read_level(Hierarchy *hierarchy, const HierarchyLines *lines, const uint32 *line_of, int h)
 {
-	Border	   *border = lines->border;
+	Border *border = lines->border;
 	Dictionary *nodes = dictionary_create(border->context, &hierarchy->levels[h]);
-	uint32	   *node = border_palloc(border, sizeof(uint32) * (Size) lines->ncodes);
-	uint32	   *renumber;
+	uint32 *node = border_palloc(border, sizeof(uint32) * (Size) lines->ncodes);
+	uint32 *renumber;
 
 	for (uint32 code = 0; code < lines->ncodes; code++)
 	{
-		uint32		value = lines->value_of[code];
-		bool		isnull = true;
-		Datum		datum = (Datum) 0;
+		uint32 value = lines->value_of[code];
+		bool isnull = true;
+		Datum datum = (Datum) 0;
 
 		/* only a NULL can be without a line here */
 		if (value != DICTIONARY_NONE)
@@ -250,7 +248,7 @@ read_level(Hierarchy *hierarchy, const HierarchyLines *lines, const uint32 *line
 static void
 read_levels(Hierarchy *hierarchy, const HierarchyLines *lines)
 {
-	uint32	   *line_of = border_palloc(lines->border, sizeof(uint32) * (Size) lines->nvalues);
+	uint32 *line_of = border_palloc(lines->border, sizeof(uint32) * (Size) lines->nvalues);
 
 	for (uint32 i = 0; i < lines->n; i++)
 		line_of[lines->value[i]] = i;
@@ -267,7 +265,7 @@ read_levels(Hierarchy *hierarchy, const HierarchyLines *lines)
 void
 hierarchy_lines_free(HierarchyLines *lines)
 {
-	Border	   *border = lines->border;
+	Border *border = lines->border;
 
 	border_pfree(border, lines->value_of);
 	border_pfree(border, lines->code_of);

@@ -18,14 +18,15 @@
 static int
 levels_below_top(const Hierarchy *hierarchy)
 {
-	int			n = hierarchy->nlevels;
+	int n = hierarchy->nlevels;
 
 	for (; n > 0; n--)
 	{
 		const char *level = hierarchy->levels[n - 1].quoted;
 
-		if (SPI_execute(psprintf("SELECT FROM %s WHERE %s IS NOT NULL GROUP BY %s", hierarchy->name, level, level),
-						true, 2) != SPI_OK_SELECT)
+		if (SPI_execute(
+				psprintf("SELECT FROM %s WHERE %s IS NOT NULL GROUP BY %s", hierarchy->name, level, level),
+				true, 2) != SPI_OK_SELECT)
 			elog(ERROR, "could not read %s", hierarchy->name);
 		if (SPI_processed > 1)
 			break;
@@ -36,8 +37,8 @@ levels_below_top(const Hierarchy *hierarchy)
 void
 source_hierarchies(Source *source, Jsonb *hierarchies)
 {
-	int			n;
-	Hierarchy  *list = hierarchies_open(hierarchies, source, &n);
+	int n;
+	Hierarchy *list = hierarchies_open(hierarchies, source, &n);
 
 	for (int i = 0; i < n; i++)
 		source->qis[list[i].column].hierarchy = &list[i];
@@ -46,12 +47,12 @@ source_hierarchies(Source *source, Jsonb *hierarchies)
 void
 source_levels(Source *source)
 {
-	int			next = 0;
+	int next = 0;
 
 	for (int c = 0; c < source->nqis; c++)
 	{
 		SourceColumn *column = &source->qis[c];
-		int			nlevels = column->hierarchy != NULL ? levels_below_top(column->hierarchy) : 0;
+		int nlevels = column->hierarchy != NULL ? levels_below_top(column->hierarchy) : 0;
 
 		if (nlevels > 0)
 			column->show_as = OidIsValid(column->hierarchy->range) ? SHOW_AS_RANGE : SHOW_AS_TEXT;
@@ -72,7 +73,7 @@ source_levels(Source *source)
 static uint32 *
 level_codes(const RowTypes *types, const KanonColumn *values, const uint32 *node, Border *border)
 {
-	uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) Max(types->ntypes, 1));
+	uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) Max(types->ntypes, 1));
 
 	for (uint32 i = 0; i < types->ntypes; i++)
 		codes[i] = node[values->code[i]];
@@ -91,18 +92,18 @@ has_hierarchies(const Source *source)
 void
 rowtypes_levels(RowTypes *types, Border *border)
 {
-	Source	   *source = types->source;
+	Source *source = types->source;
 	const Levels *levels = &source->levels;
 	KanonColumn *column;
 
 	/* one without a level below the top is read all the same: it may be wrong */
 	if (!has_hierarchies(source))
 		return;
-	types->columns = column = MemoryContextAllocZero(border->context,
-													 sizeof(KanonColumn) * levels->first[source->nqis]);
+	types->columns = column =
+		MemoryContextAllocZero(border->context, sizeof(KanonColumn) * levels->first[source->nqis]);
 	for (int c = 0; c < source->nqis; c++)
 	{
-		Hierarchy  *hierarchy = source->qis[c].hierarchy;
+		Hierarchy *hierarchy = source->qis[c].hierarchy;
 
 		*column++ = types->grouped[c];
 		if (hierarchy == NULL)
@@ -133,13 +134,11 @@ rowtypes_levels(RowTypes *types, Border *border)
 static double
 level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *level, Border *border)
 {
-	double	   *low = border_palloc(border, sizeof(double) * level->distinct);
-	double	   *high = border_palloc(border, sizeof(double) * level->distinct);
-	uint32	   *members = border_palloc(border, sizeof(uint32) * level->distinct);
-	uint32	   *node = border_palloc(border, sizeof(uint32) * values->distinct);
-	double		least = INFINITY,
-				most = -INFINITY,
-				sum = 0;
+	double *low = border_palloc(border, sizeof(double) * level->distinct);
+	double *high = border_palloc(border, sizeof(double) * level->distinct);
+	uint32 *members = border_palloc(border, sizeof(uint32) * level->distinct);
+	uint32 *node = border_palloc(border, sizeof(uint32) * values->distinct);
+	double least = INFINITY, most = -INFINITY, sum = 0;
 
 	for (uint32 i = 0; i < types->ntypes; i++)
 		node[values->code[i]] = level->code[i];
@@ -151,7 +150,7 @@ level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *l
 	}
 	for (uint32 v = 0; v < values->distinct; v++)
 	{
-		double		number = values->number != NULL ? values->number[v] : NAN;
+		double number = values->number != NULL ? values->number[v] : NAN;
 
 		members[node[v]]++;
 		if (isfinite(number))
@@ -164,12 +163,13 @@ level_ncp(const RowTypes *types, const KanonColumn *values, const KanonColumn *l
 	}
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
-		uint32		v = level->code[i];
-		double		share = 0;
+		uint32 v = level->code[i];
+		double share = 0;
 
 		if (members[v] > 1)
-			share = values->number == NULL ? (double) members[v] / values->distinct
-				: high[v] > low[v] && isfinite(most - least) ? (high[v] - low[v]) / (most - least) : 0;
+			share = values->number == NULL                       ? (double) members[v] / values->distinct
+					: high[v] > low[v] && isfinite(most - least) ? (high[v] - low[v]) / (most - least)
+																 : 0;
 		sum += share * types->rows[i];
 	}
 	border_pfree(border, low);
@@ -187,13 +187,13 @@ rowtypes_price(RowTypes *types, const double *weights, LevelCost cost, Border *b
 	for (int c = 0; c < types->source->nqis; c++)
 	{
 		KanonColumn *column = &types->columns[levels->first[c]];
-		int			n = levels->first[c + 1] - levels->first[c];
-		double		before = 0;
+		int n = levels->first[c + 1] - levels->first[c];
+		double before = 0;
 
 		/* what suppressing level h more costs: then the cell shows level h + 1 */
 		for (int h = 0; h < n; h++)
 		{
-			double		share = (h + 1.0) / n;
+			double share = (h + 1.0) / n;
 
 			if (cost == LEVEL_COST_NCP && h + 1 < n)
 				share = Max(level_ncp(types, column, &column[h + 1], border), before);

@@ -9,8 +9,8 @@
 /* What generalizing to level r of L costs, suppression being level L. */
 typedef enum LevelCost
 {
-	LEVEL_COST_HEIGHT,			/* weight * r / L (Aggarwal et al. 2005) */
-	LEVEL_COST_NCP				/* weight * the level's mean normalized certainty penalty */
+	LEVEL_COST_HEIGHT, /* weight * r / L (Aggarwal et al. 2005) */
+	LEVEL_COST_NCP     /* weight * the level's mean normalized certainty penalty */
 } LevelCost;
 
 /*

@@ -69,34 +69,34 @@ value_as_number(Oid type, Datum value)
 		case MONEYOID:
 			return (double) DatumGetCash(value);
 		case DATEOID:
-			{
-				DateADT		date = DatumGetDateADT(value);
+		{
+			DateADT date = DatumGetDateADT(value);
 
-				if (DATE_IS_NOBEGIN(date))
-					return -INFINITY;
-				if (DATE_IS_NOEND(date))
-					return INFINITY;
-				return (double) date * USECS_PER_DAY;
-			}
+			if (DATE_IS_NOBEGIN(date))
+				return -INFINITY;
+			if (DATE_IS_NOEND(date))
+				return INFINITY;
+			return (double) date * USECS_PER_DAY;
+		}
 		case TIMEOID:
 			return (double) DatumGetTimeADT(value);
 		case TIMETZOID:
-			{
-				TimeTzADT  *time = DatumGetTimeTzADTP(value);
+		{
+			TimeTzADT *time = DatumGetTimeTzADTP(value);
 
-				return (double) (time->time + time->zone * USECS_PER_SEC);
-			}
+			return (double) (time->time + time->zone * USECS_PER_SEC);
+		}
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			return timestamp_as_number(DatumGetTimestamp(value));
 		case INTERVALOID:
-			{
-				Interval   *span = DatumGetIntervalP(value);
+		{
+			Interval *span = DatumGetIntervalP(value);
 
-				/* as interval_cmp: months of 30 days of 24 hours */
-				return (double) span->time +
-					((double) span->month * DAYS_PER_MONTH + span->day) * (double) USECS_PER_DAY;
-			}
+			/* as interval_cmp: months of 30 days of 24 hours */
+			return (double) span->time +
+				   ((double) span->month * DAYS_PER_MONTH + span->day) * (double) USECS_PER_DAY;
+		}
 	}
 	elog(ERROR, "type %u is not numerical", type);
 }

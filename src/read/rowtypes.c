@@ -21,28 +21,28 @@
 typedef struct GroupReceiver
 {
 	DestReceiver pub;
-	Source	   *source;
-	Border	   *border;
+	Source *source;
+	Border *border;
 	const char *phase;
 
 	/*
 	 * Groups arrive in unknown number, so they are kept in chunks until the end,
 	 * column by column, so that each can go when its final array is made.
 	 */
-	uint32	 ***codes;			/* [ngrouped][chunk][CHUNK_TYPES] */
-	int64	  **rows;			/* [chunk][CHUNK_TYPES] */
-	uint32		nchunks;
-	uint32		room;			/* of chunks */
-	uint32		ntypes;
-	int			nattrs;			/* attributes of a group; its count is the last */
-	TupleTableSlot *last;		/* when reading runs: the row that began this one */
-	Size		dictionaries;	/* bytes, as charged so far */
+	uint32 ***codes; /* [ngrouped][chunk][CHUNK_TYPES] */
+	int64 **rows;    /* [chunk][CHUNK_TYPES] */
+	uint32 nchunks;
+	uint32 room; /* of chunks */
+	uint32 ntypes;
+	int nattrs;           /* attributes of a group; its count is the last */
+	TupleTableSlot *last; /* when reading runs: the row that began this one */
+	Size dictionaries;    /* bytes, as charged so far */
 } GroupReceiver;
 
 static void
 charge_dictionaries(GroupReceiver *recv)
 {
-	Size		now = 0;
+	Size now = 0;
 
 	for (int c = 0; c < recv->source->ngrouped; c++)
 		now += dictionary_memory(recv->source->qis[c].dictionary);
@@ -54,7 +54,7 @@ charge_dictionaries(GroupReceiver *recv)
 static void *
 grow_list(GroupReceiver *recv, void *list, uint32 used)
 {
-	void	  **larger = border_palloc(recv->border, sizeof(void *) * recv->room);
+	void **larger = border_palloc(recv->border, sizeof(void *) * recv->room);
 
 	if (list != NULL)
 	{
@@ -67,13 +67,12 @@ grow_list(GroupReceiver *recv, void *list, uint32 used)
 static void
 add_chunk(GroupReceiver *recv)
 {
-	uint32		n = recv->nchunks;
+	uint32 n = recv->nchunks;
 
 	if (n == KANON_MAX_TYPES / CHUNK_TYPES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the source has more than %u row types", n * CHUNK_TYPES),
-				 errhint("Publish fewer or coarser quasi-identifiers.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("the source has more than %u row types", n * CHUNK_TYPES),
+						errhint("Publish fewer or coarser quasi-identifiers.")));
 	charge_dictionaries(recv);
 	if (n == recv->room)
 	{
@@ -115,8 +114,8 @@ chunk_rows(const GroupReceiver *recv, uint32 type)
 static void
 add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
 {
-	Source	   *source = recv->source;
-	uint32		type = recv->ntypes;
+	Source *source = recv->source;
+	uint32 type = recv->ntypes;
 
 	if ((type & (CHUNK_TYPES - 1)) == 0)
 		add_chunk(recv);
@@ -140,7 +139,7 @@ receive_group(TupleTableSlot *slot, DestReceiver *self)
 static bool
 same_row(const TupleTableSlot *a, const TupleTableSlot *b)
 {
-	TupleDesc	desc = a->tts_tupleDescriptor;
+	TupleDesc desc = a->tts_tupleDescriptor;
 
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -201,22 +200,22 @@ static char *
 grouping_query(const Source *source)
 {
 	StringInfoData query;
-	int			nkeys = source->ngrouped;
+	int nkeys = source->ngrouped;
 
 	initStringInfo(&query);
 	appendStringInfo(&query, "SELECT %s", column_list(source->qis, source->ngrouped));
 	for (int c = 0; c < source->ngrouped; c++)
 	{
-		Oid			output;
-		bool		isvarlena;
+		Oid output;
+		bool isvarlena;
 
 		if (!dictionary_has_spellings(source->qis[c].dictionary))
 			continue;
 		getTypeOutputInfo(source->qis[c].type, &output, &isvarlena);
-		appendStringInfo(&query, ", pg_catalog.textin(%s(%s)) COLLATE pg_catalog.\"C\"",
-						 quote_qualified_identifier(get_namespace_name(get_func_namespace(output)),
-													get_func_name(output)),
-						 source->qis[c].quoted);
+		appendStringInfo(
+			&query, ", pg_catalog.textin(%s(%s)) COLLATE pg_catalog.\"C\"",
+			quote_qualified_identifier(get_namespace_name(get_func_namespace(output)), get_func_name(output)),
+			source->qis[c].quoted);
 		nkeys++;
 	}
 	appendStringInfo(&query, ", pg_catalog.count(*) FROM %s GROUP BY 1", source->name);
@@ -229,18 +228,18 @@ grouping_query(const Source *source)
 static uint32 *
 sort_types(GroupReceiver *recv)
 {
-	Source	   *source = recv->source;
-	uint32		n = recv->ntypes;
-	uint32	   *order = border_palloc(recv->border, sizeof(uint32) * (Size) n);
-	uint32	   *next = border_palloc(recv->border, sizeof(uint32) * (Size) n);
+	Source *source = recv->source;
+	uint32 n = recv->ntypes;
+	uint32 *order = border_palloc(recv->border, sizeof(uint32) * (Size) n);
+	uint32 *next = border_palloc(recv->border, sizeof(uint32) * (Size) n);
 
 	for (uint32 i = 0; i < n; i++)
 		order[i] = i;
 	for (int c = source->ngrouped - 1; c >= 0; c--)
 	{
-		uint32		distinct = dictionary_size(source->qis[c].dictionary);
-		uint32	   *start = border_palloc(recv->border, sizeof(uint32) * ((Size) distinct + 1));
-		uint32	   *swap;
+		uint32 distinct = dictionary_size(source->qis[c].dictionary);
+		uint32 *start = border_palloc(recv->border, sizeof(uint32) * ((Size) distinct + 1));
+		uint32 *swap;
 
 		CHECK_FOR_INTERRUPTS();
 		memset(start, 0, sizeof(uint32) * ((Size) distinct + 1));
@@ -263,11 +262,11 @@ sort_types(GroupReceiver *recv)
 static void
 merge_equal(RowTypes *types)
 {
-	uint32		last = 0;
+	uint32 last = 0;
 
 	for (uint32 i = 1; i < types->ntypes; i++)
 	{
-		bool		equal = true;
+		bool equal = true;
 
 		for (int c = 0; c < types->source->ngrouped && equal; c++)
 			equal = types->grouped[c].code[i] == types->grouped[c].code[last];
@@ -287,10 +286,10 @@ merge_equal(RowTypes *types)
 static RowTypes *
 collect_types(GroupReceiver *recv, bool repeated)
 {
-	Source	   *source = recv->source;
-	RowTypes   *types = MemoryContextAllocZero(recv->border->context, sizeof(RowTypes));
-	uint32		n = recv->ntypes;
-	uint32	   *order;
+	Source *source = recv->source;
+	RowTypes *types = MemoryContextAllocZero(recv->border->context, sizeof(RowTypes));
+	uint32 n = recv->ntypes;
+	uint32 *order;
 
 	types->source = source;
 	types->ntypes = n;
@@ -298,11 +297,11 @@ collect_types(GroupReceiver *recv, bool repeated)
 	for (int c = 0; c < source->ngrouped; c++)
 	{
 		Dictionary *dict = source->qis[c].dictionary;
-		uint32	   *renumber = dictionary_sort(dict);
+		uint32 *renumber = dictionary_sort(dict);
 
 		for (uint32 i = 0; i < n; i++)
 		{
-			uint32	   *code = chunk_code(recv, c, i);
+			uint32 *code = chunk_code(recv, c, i);
 
 			*code = renumber[*code];
 		}
@@ -318,7 +317,7 @@ collect_types(GroupReceiver *recv, bool repeated)
 	order = sort_types(recv);
 	for (int c = 0; c < source->ngrouped; c++)
 	{
-		uint32	   *codes = border_palloc(recv->border, sizeof(uint32) * (Size) n);
+		uint32 *codes = border_palloc(recv->border, sizeof(uint32) * (Size) n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 i = 0; i < n; i++)
@@ -343,17 +342,17 @@ collect_types(GroupReceiver *recv, bool repeated)
 /* How the groups come about, and what is seen. */
 typedef enum ReadMode
 {
-	READ_SOURCE,				/* grouped, under the active snapshot */
-	READ_WRITTEN,				/* grouped, what this transaction has written */
-	READ_RUNS					/* the same row by row: equal neighbours are a group */
+	READ_SOURCE,  /* grouped, under the active snapshot */
+	READ_WRITTEN, /* grouped, what this transaction has written */
+	READ_RUNS     /* the same row by row: equal neighbours are a group */
 } ReadMode;
 
 static RowTypes *
 read_types(Source *source, Border *border, ReadMode mode)
 {
-	bool		runs = mode == READ_RUNS;
+	bool runs = mode == READ_RUNS;
 	GroupReceiver recv;
-	RowTypes   *types;
+	RowTypes *types;
 
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
@@ -368,11 +367,12 @@ read_types(Source *source, Border *border, ReadMode mode)
 	recv.border = border;
 	recv.phase = mode == READ_SOURCE ? "reading" : "verifying";
 	if (runs)
-		kanon_spi_select(psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name),
-						 false, &recv.pub);
+		kanon_spi_select(
+			psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name), false,
+			&recv.pub);
 	else
 	{
-		int			nest = grouping_begin();
+		int nest = grouping_begin();
 
 		kanon_spi_select(grouping_query(source), mode == READ_SOURCE, &recv.pub);
 		grouping_end(nest);
@@ -396,8 +396,8 @@ rowtypes_read_written(Source *source, Border *border)
 struct TypeIndex
 {
 	const RowTypes *types;
-	uint32		mask;			/* slots - 1 */
-	uint32	   *slots;			/* type or DICTIONARY_NONE */
+	uint32 mask;   /* slots - 1 */
+	uint32 *slots; /* type or DICTIONARY_NONE */
 };
 
 static inline uint32
@@ -409,8 +409,8 @@ hash_step(uint32 hash, uint32 code)
 TypeIndex *
 type_index_create(const RowTypes *types, Border *border)
 {
-	TypeIndex  *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
-	Size		nslots = (Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1);
+	TypeIndex *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
+	Size nslots = (Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1);
 
 	index->types = types;
 	index->mask = (uint32) (nslots - 1);
@@ -418,7 +418,7 @@ type_index_create(const RowTypes *types, Border *border)
 	memset(index->slots, 0xff, sizeof(uint32) * nslots);
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
-		uint32		hash = 0;
+		uint32 hash = 0;
 
 		for (int c = 0; c < types->source->ngrouped; c++)
 			hash = hash_step(hash, types->grouped[c].code[i]);
@@ -434,15 +434,15 @@ uint32
 type_index_find(const TypeIndex *index, const uint32 *codes)
 {
 	const RowTypes *types = index->types;
-	uint32		hash = 0;
-	uint32		type;
+	uint32 hash = 0;
+	uint32 type;
 
 	for (int c = 0; c < types->source->ngrouped; c++)
 		hash = hash_step(hash, codes[c]);
 	hash &= index->mask;
 	while ((type = index->slots[hash]) != DICTIONARY_NONE)
 	{
-		int			c = 0;
+		int c = 0;
 
 		while (c < types->source->ngrouped && types->grouped[c].code[type] == codes[c])
 			c++;

@@ -18,29 +18,27 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-char	  **
+char **
 name_array(ArrayType *array, const char *argument, int *n)
 {
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **names;
+	Datum *elements;
+	bool *nulls;
+	char **names;
 
 	*n = 0;
 	if (array == NULL)
 		return NULL;
 	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("%s must be a list of column names", argument),
-				 errhint("Write it like '{age,zip}'.")));
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("%s must be a list of column names", argument),
+						errhint("Write it like '{age,zip}'.")));
 	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, n);
 	names = palloc(sizeof(char *) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain NULL", argument),
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", argument),
 					 errhint("Write it like '{age,zip}'.")));
 		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
 	}
@@ -68,18 +66,16 @@ check_kind(Relation rel)
 static void
 find_column(Relation rel, const char *name, SourceColumn *column)
 {
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+	AttrNumber attnum = get_attnum(RelationGetRelid(rel), name);
 	Form_pg_attribute att;
 
 	if (attnum == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of \"%s\" does not exist", name, RelationGetRelationName(rel)),
-				 errhint("Names are taken exactly as written, capitals included.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("column \"%s\" of \"%s\" does not exist", name, RelationGetRelationName(rel)),
+						errhint("Names are taken exactly as written, capitals included.")));
 	if (attnum < 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("column \"%s\" is a system column", name),
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE), errmsg("column \"%s\" is a system column", name),
 				 errhint("Only columns that the table itself has can be named.")));
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	column->name = pstrdup(name);
@@ -98,8 +94,8 @@ check_equality(const SourceColumn *column, const char *what)
 	if (!OidIsValid(entry->eq_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("column \"%s\" of type %s cannot be %s",
-						column->name, format_type_be(column->type), what),
+				 errmsg("column \"%s\" of type %s cannot be %s", column->name, format_type_be(column->type),
+						what),
 				 errdetail("The type has no equality operator to group by."),
 				 errhint("Read it through a view that casts it to another type, such as jsonb or text.")));
 }
@@ -108,8 +104,7 @@ check_equality(const SourceColumn *column, const char *what)
 void
 source_check_groupable(const SourceColumn *columns, int n)
 {
-	const SourceColumn *unhashable = NULL,
-			   *unsortable = NULL;
+	const SourceColumn *unhashable = NULL, *unsortable = NULL;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -121,19 +116,18 @@ source_check_groupable(const SourceColumn *columns, int n)
 			unsortable = &columns[i];
 	}
 	if (unhashable != NULL && unsortable != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("columns \"%s\" and \"%s\" cannot be grouped together",
-						unhashable->name, unsortable->name),
-				 errdetail("Type %s can only be sorted and type %s can only be hashed.",
-						   format_type_be(unhashable->type), format_type_be(unsortable->type)),
-				 errhint("Use a view that casts one of them to another type, such as text.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("columns \"%s\" and \"%s\" cannot be grouped together", unhashable->name,
+							   unsortable->name),
+						errdetail("Type %s can only be sorted and type %s can only be hashed.",
+								  format_type_be(unhashable->type), format_type_be(unsortable->type)),
+						errhint("Use a view that casts one of them to another type, such as text.")));
 }
 
 static void
 find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn **columns, int *n)
 {
-	char	  **names = name_array(array, argument, n);
+	char **names = name_array(array, argument, n);
 
 	*columns = palloc0(sizeof(SourceColumn) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
@@ -141,23 +135,21 @@ find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn 
 		find_column(rel, names[i], &(*columns)[i]);
 		for (int j = 0; j < i; j++)
 			if (strcmp(names[i], names[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is named twice in %s", names[i], argument),
-						 errhint("Name each column once.")));
+				ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+								errmsg("column \"%s\" is named twice in %s", names[i], argument),
+								errhint("Name each column once.")));
 	}
 }
 
 Source *
 source_open_columns(Oid relid, ArrayType *columns, const char *argument)
 {
-	Source	   *source = palloc0(sizeof(Source));
-	Relation	rel = try_relation_open(relid, AccessShareLock);
+	Source *source = palloc0(sizeof(Source));
+	Relation rel = try_relation_open(relid, AccessShareLock);
 
 	if (rel == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid),
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relid),
 				 errhint("Name a table or view that exists.")));
 	check_kind(rel);
 	source->relid = relid;
@@ -165,16 +157,15 @@ source_open_columns(Oid relid, ArrayType *columns, const char *argument)
 											  RelationGetRelationName(rel));
 	find_columns(rel, columns, argument, &source->qis, &source->nqis);
 	if (source->nqis == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must name at least one column", argument),
-				 errhint("Name the columns that could be joined with outside knowledge, such as '{age,zip}'.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must name at least one column", argument),
+			 errhint("Name the columns that could be joined with outside knowledge, such as '{age,zip}'.")));
 	if (source->nqis > KANON_MAX_COLUMNS)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_COLUMNS),
-				 errmsg("%d quasi-identifiers are more than the %d that kanon can take",
-						source->nqis, KANON_MAX_COLUMNS),
-				 errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("%d quasi-identifiers are more than the %d that kanon can take", source->nqis,
+							   KANON_MAX_COLUMNS),
+						errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
 	for (int i = 0; i < source->nqis; i++)
 	{
 		check_equality(&source->qis[i], "a quasi-identifier");
@@ -204,7 +195,7 @@ refuse_quasi_identifiers(const Source *source, const SourceColumn *columns, int 
 SourceColumn *
 source_columns(const Source *source, ArrayType *names, const char *argument, const char *what, int *n)
 {
-	Relation	rel = relation_open(source->relid, AccessShareLock);
+	Relation rel = relation_open(source->relid, AccessShareLock);
 	SourceColumn *columns;
 
 	find_columns(rel, names, argument, &columns, n);
@@ -218,10 +209,10 @@ source_columns(const Source *source, ArrayType *names, const char *argument, con
 Source *
 source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 {
-	Source	   *source = source_open_columns(relid, qis, "quasi_identifiers");
-	Relation	rel = relation_open(relid, AccessShareLock);
-	int			ncategorical;
-	char	  **names;
+	Source *source = source_open_columns(relid, qis, "quasi_identifiers");
+	Relation rel = relation_open(relid, AccessShareLock);
+	int ncategorical;
+	char **names;
 
 	find_columns(rel, kept, "keep", &source->kept, &source->nkept);
 	refuse_quasi_identifiers(source, source->kept, source->nkept, "kept",
@@ -229,15 +220,14 @@ source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 	names = name_array(categorical, "categorical", &ncategorical);
 	for (int i = 0; i < ncategorical; i++)
 	{
-		int			c = 0;
+		int c = 0;
 
 		while (c < source->nqis && strcmp(names[i], source->qis[c].name) != 0)
 			c++;
 		if (c == source->nqis)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("categorical names \"%s\", which is not a quasi-identifier", names[i]),
-					 errhint("Names are taken exactly as written, capitals included.")));
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+							errmsg("categorical names \"%s\", which is not a quasi-identifier", names[i]),
+							errhint("Names are taken exactly as written, capitals included.")));
 		source->qis[c].numerical = false;
 	}
 	relation_close(rel, NoLock);
@@ -258,9 +248,9 @@ column_list(const SourceColumn *columns, int n)
 void
 source_lock(const Source *source)
 {
-	char	   *query = psprintf("SELECT %s%s%s FROM %s LIMIT 0",
-								 column_list(source->qis, source->nqis), source->nkept > 0 ? ", " : "",
-								 column_list(source->kept, source->nkept), source->name);
+	char *query =
+		psprintf("SELECT %s%s%s FROM %s LIMIT 0", column_list(source->qis, source->nqis),
+				 source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept), source->name);
 
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not open the source");

@@ -10,12 +10,12 @@
 KanonTaxonomy *
 taxonomy_read(Oid relid, const Source *source, int column, Border *border)
 {
-	uint32		values = dictionary_size(source->qis[column].dictionary);
+	uint32 values = dictionary_size(source->qis[column].dictionary);
 	KanonTaxonomy *taxonomy = palloc0(sizeof(KanonTaxonomy));
-	Hierarchy	hierarchy;
-	uint32	  **parent;
-	uint32	   *nodes;
-	int			top;
+	Hierarchy hierarchy;
+	uint32 **parent;
+	uint32 *nodes;
+	int top;
 
 	hierarchy_open(&hierarchy, relid, source, column);
 	hierarchy_read(&hierarchy, source, border);
@@ -24,7 +24,7 @@ taxonomy_read(Oid relid, const Source *source, int column, Border *border)
 	nodes = palloc(sizeof(uint32) * (top + 1));
 	for (int h = 0; h <= top; h++)
 	{
-		uint32		below = h == 0 ? values : nodes[h - 1];
+		uint32 below = h == 0 ? values : nodes[h - 1];
 
 		nodes[h] = h < top ? dictionary_size(hierarchy.dictionary[h]) : 1;
 		parent[h] = border_palloc(border, sizeof(uint32) * (Size) below);

@@ -16,31 +16,32 @@
 static Rows *
 select_frontier(Report *report)
 {
-	Rows	   *rows = palloc(sizeof(Rows));
-	Rows	   *call;
-	int			nest = catalog_path_begin();
+	Rows *rows = palloc(sizeof(Rows));
+	Rows *call;
+	int nest = catalog_path_begin();
 	StringInfoData sql;
-	Oid		   *types;
-	Datum	   *values;
-	char	   *nulls;
-	int			n;
+	Oid *types;
+	Datum *values;
+	char *nulls;
+	int n;
 
-	call = select_rows(report, "options",
-					   "SELECT c.oid::regclass,"
-					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
-					   " $2,"
-					   " CASE WHEN o ? 'patterns' THEN"
-					   "  ARRAY(SELECT x FROM jsonb_array_elements_text(o -> 'patterns') AS x) END,"
-					   " CASE WHEN o ? 'weights' THEN"
-					   "  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
-					   " o ->> 'method',"
-					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
-					   " o ->> 'residual', o -> 'rules', (o ->> 'time_limit')::interval, (o ->> 'gap')::float8,"
-					   " (o ->> 'seed')::bigint, (o ->> 'effort')::float8,"
-					   " o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height')"
-					   " FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
-					   " pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-					   " WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
+	call =
+		select_rows(report, "options",
+					"SELECT c.oid::regclass,"
+					" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
+					" $2,"
+					" CASE WHEN o ? 'patterns' THEN"
+					"  ARRAY(SELECT x FROM jsonb_array_elements_text(o -> 'patterns') AS x) END,"
+					" CASE WHEN o ? 'weights' THEN"
+					"  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
+					" o ->> 'method',"
+					" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
+					" o ->> 'residual', o -> 'rules', (o ->> 'time_limit')::interval, (o ->> 'gap')::float8,"
+					" (o ->> 'seed')::bigint, (o ->> 'effort')::float8,"
+					" o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height')"
+					" FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
+					" pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+					" WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
 	catalog_path_end(nest);
 	n = call->table->tupdesc->natts;
 	types = palloc(sizeof(Oid) * n);
@@ -50,7 +51,7 @@ select_frontier(Report *report)
 	appendStringInfo(&sql, "SELECT * FROM %s.kanon_frontier(", report->schema);
 	for (int i = 0; i < n; i++)
 	{
-		bool		isnull;
+		bool isnull;
 
 		types[i] = SPI_gettypeid(call->table->tupdesc, i + 1);
 		values[i] = SPI_getbinval(call->table->vals[0], call->table->tupdesc, i + 1, &isnull);
@@ -69,13 +70,10 @@ select_frontier(Report *report)
 void
 put_frontier(Report *report)
 {
-	StringInfo	page = &report->page;
-	Rows	   *ks;
-	SvgPoint   *points;
-	SvgLine		chart = {
-		.caption = {"frontier-chart", "Share of blank cells by k", NULL},
-		.x_name = "k"
-	};
+	StringInfo page = &report->page;
+	Rows *ks;
+	SvgPoint *points;
+	SvgLine chart = {.caption = {"frontier-chart", "Share of blank cells by k", NULL}, .x_name = "k"};
 
 	if (report->ks == (Datum) 0)
 		return;
@@ -87,16 +85,16 @@ put_frontier(Report *report)
 	}
 	if (kanon_solver_find(value_of(report->run_row, 0, "method")) == NULL)
 	{
-		html(page, "<p>Other ks can be tried only for what <code>kanon_pattern_guided</code> published.</p></section>\n");
+		html(
+			page,
+			"<p>Other ks can be tried only for what <code>kanon_pattern_guided</code> published.</p></section>\n");
 		return;
 	}
 	ks = select_frontier(report);
 	points = palloc(sizeof(SvgPoint) * ks->n);
 	for (int i = 0; i < ks->n; i++)
 	{
-		SvgPoint	point = {
-			count_of(ks, i, "k"), number_of(ks, i, "suppressed_share"), value_of(ks, i, "k")
-		};
+		SvgPoint point = {count_of(ks, i, "k"), number_of(ks, i, "suppressed_share"), value_of(ks, i, "k")};
 
 		/* not for a k that has no release */
 		if (!isnan(point.share))
@@ -105,30 +103,32 @@ put_frontier(Report *report)
 	chart.points = points;
 	chart.mark = count_of(report->run_row, 0, "k");
 	chart.mark_label = psprintf("published: k = %s", value_of(report->run_row, 0, "k"));
-	html(page, "<p>With the same rules, tried on the source as it was when this page was made. A larger k hides "
+	html(page,
+		 "<p>With the same rules, tried on the source as it was when this page was made. A larger k hides "
 		 "every row among more, and leaves more cells blank.</p>\n");
 	if (chart.npoints > 0)
 	{
-		chart.caption.description = psprintf("From %.1f per cent at k = %s to %.1f per cent at k = %s.",
-											 100 * points[0].share, points[0].label,
-											 100 * points[chart.npoints - 1].share,
-											 points[chart.npoints - 1].label);
+		chart.caption.description =
+			psprintf("From %.1f per cent at k = %s to %.1f per cent at k = %s.", 100 * points[0].share,
+					 points[0].label, 100 * points[chart.npoints - 1].share, points[chart.npoints - 1].label);
 		html(page, "<figure><figcaption>Share of blank cells by k</figcaption>\n");
 		svg_line(page, &chart);
 		html(page, "</figure>\n");
 	}
-	TABLE_BEGIN(page, "", "Releases for several ks",
-				{"k", true}, {"Blank cells", true}, {"Share", true}, {"Usefulness", true}, {"GCP", true},
-				{"Classes", true}, {"Average class", true}, {"Largest class", true}, {"Left over", true});
+	TABLE_BEGIN(page, "", "Releases for several ks", {"k", true}, {"Blank cells", true}, {"Share", true},
+				{"Usefulness", true}, {"GCP", true}, {"Classes", true}, {"Average class", true},
+				{"Largest class", true}, {"Left over", true});
 	for (int i = 0; i < ks->n; i++)
-		html(page, "<tr data-key='%s'%h><th scope='row' class='num'>%s</th><td class='num'>%h</td><td class='num'>%h</td>"
-			 "<td class='num'>%h</td><td class='num'>%h</td><td class='num'>%h</td><td class='num'>%h</td>"
-			 "<td class='num'>%h</td><td class='num'>%h</td></tr>\n",
-			 value_of(ks, i, "k"), count_of(ks, i, "k") == chart.mark ? " class='here'" : "",
-			 value_of(ks, i, "k"), figure(ks, i, "suppressed_cells", COUNT),
-			 figure(ks, i, "suppressed_share", SHARE), figure(ks, i, "usefulness", NUMBER),
-			 figure(ks, i, "gcp", SHARE), figure(ks, i, "classes", COUNT), figure(ks, i, "class_avg", MEAN),
-			 figure(ks, i, "class_max", COUNT), figure(ks, i, "residual_rows", COUNT));
+		html(
+			page,
+			"<tr data-key='%s'%h><th scope='row' class='num'>%s</th><td class='num'>%h</td><td class='num'>%h</td>"
+			"<td class='num'>%h</td><td class='num'>%h</td><td class='num'>%h</td><td class='num'>%h</td>"
+			"<td class='num'>%h</td><td class='num'>%h</td></tr>\n",
+			value_of(ks, i, "k"), count_of(ks, i, "k") == chart.mark ? " class='here'" : "",
+			value_of(ks, i, "k"), figure(ks, i, "suppressed_cells", COUNT),
+			figure(ks, i, "suppressed_share", SHARE), figure(ks, i, "usefulness", NUMBER),
+			figure(ks, i, "gcp", SHARE), figure(ks, i, "classes", COUNT), figure(ks, i, "class_avg", MEAN),
+			figure(ks, i, "class_max", COUNT), figure(ks, i, "residual_rows", COUNT));
 	table_end(page);
 	html(page, "</section>\n");
 }

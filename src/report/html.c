@@ -12,7 +12,7 @@
 static void
 append_other(StringInfo page, const unsigned char *utf8, int length)
 {
-	pg_wchar	c = utf8_to_unicode(utf8);
+	pg_wchar c = utf8_to_unicode(utf8);
 
 	/* HTML has no name for control characters; a lone byte is none either */
 	if (length == 1 || (c >= 0x80 && c < 0xa0))
@@ -24,7 +24,7 @@ append_other(StringInfo page, const unsigned char *utf8, int length)
 static void
 append_text(StringInfo page, const char *text)
 {
-	int			length = strlen(text);
+	int length = strlen(text);
 	const char *utf8 = text;
 
 	/* bytes of a database without an encoding mean nothing that could be shown */
@@ -52,7 +52,7 @@ append_text(StringInfo page, const char *text)
 			default:
 				if (*p >= 0x80)
 				{
-					int			n = GetDatabaseEncoding() == PG_SQL_ASCII ? 1 : pg_utf_mblen(p);
+					int n = GetDatabaseEncoding() == PG_SQL_ASCII ? 1 : pg_utf_mblen(p);
 
 					append_other(page, p, n);
 					p += n;
@@ -70,9 +70,8 @@ append_text(StringInfo page, const char *text)
 static void
 append_count(StringInfo page, int64 count)
 {
-	char		digits[32];
-	int			n = pg_snprintf(digits, sizeof(digits), UINT64_FORMAT,
-								count < 0 ? -(uint64) count : (uint64) count);
+	char digits[32];
+	int n = pg_snprintf(digits, sizeof(digits), UINT64_FORMAT, count < 0 ? -(uint64) count : (uint64) count);
 
 	if (count < 0)
 		appendStringInfoString(page, "&minus;");
@@ -138,7 +137,7 @@ append_time(StringInfo page, double ms)
 void
 html(StringInfo page, const char *format, ...)
 {
-	va_list		args;
+	va_list args;
 	const char *text;
 
 	va_start(args, format);

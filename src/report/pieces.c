@@ -15,10 +15,10 @@
 Rows *
 select_rows(const Report *report, const char *view, const char *query)
 {
-	Rows	   *rows = palloc(sizeof(Rows));
-	Oid			types[2] = {INT8OID, INT4ARRAYOID};
-	Datum		values[2];
-	char		nulls[2];
+	Rows *rows = palloc(sizeof(Rows));
+	Oid types[2] = {INT8OID, INT4ARRAYOID};
+	Datum values[2];
+	char nulls[2];
 	StringInfoData sql;
 
 	initStringInfo(&sql);
@@ -47,7 +47,7 @@ select_rows(const Report *report, const char *view, const char *query)
 char *
 value_of(const Rows *rows, int row, const char *column)
 {
-	int			attnum = SPI_fnumber(rows->table->tupdesc, column);
+	int attnum = SPI_fnumber(rows->table->tupdesc, column);
 
 	if (attnum <= 0)
 		elog(ERROR, "%s has no column %s", rows->view, column);
@@ -57,7 +57,7 @@ value_of(const Rows *rows, int row, const char *column)
 int64
 count_of(const Rows *rows, int row, const char *column)
 {
-	char	   *value = value_of(rows, row, column);
+	char *value = value_of(rows, row, column);
 
 	return value == NULL ? 0 : (int64) strtoll(value, NULL, 10);
 }
@@ -65,7 +65,7 @@ count_of(const Rows *rows, int row, const char *column)
 double
 number_of(const Rows *rows, int row, const char *column)
 {
-	char	   *value = value_of(rows, row, column);
+	char *value = value_of(rows, row, column);
 
 	return value == NULL ? NAN : strtod(value, NULL);
 }
@@ -76,7 +76,7 @@ const char *
 figure(const Rows *rows, int row, const char *column, Kind kind)
 {
 	StringInfoData out;
-	char	   *value = value_of(rows, row, column);
+	char *value = value_of(rows, row, column);
 
 	initStringInfo(&out);
 	html(&out, "<data data-of='%s.%s' value='%s'>", rows->view, column, value);
@@ -115,7 +115,10 @@ names_markup(const Rows *rows, const char *column)
 
 	initStringInfo(&out);
 	for (int i = 0; i < rows->n; i++)
-		html(&out, "%h%h", i == 0 ? "" : i == rows->n - 1 ? " and " : ", ",
+		html(&out, "%h%h",
+			 i == 0             ? ""
+			 : i == rows->n - 1 ? " and "
+								: ", ",
 			 code_markup(value_of(rows, i, column)));
 	return out.data;
 }
@@ -129,8 +132,10 @@ plural(int64 n, const char *one, const char *many)
 void
 table_begin(StringInfo page, const char *class_, const char *caption, const Heading *headings, int n)
 {
-	html(page, "<div class='scroll' tabindex='0' role='region' aria-label='%s'><table class='%s'>"
-		 "<caption>%s</caption>", caption, class_, caption);
+	html(page,
+		 "<div class='scroll' tabindex='0' role='region' aria-label='%s'><table class='%s'>"
+		 "<caption>%s</caption>",
+		 caption, class_, caption);
 	for (int i = 0; i < n; i++)
 		html(page, "%h<th scope='col'%h>%s</th>%h", i == 0 ? "<thead><tr>" : "",
 			 headings[i].number ? " class='num'" : "", headings[i].text, i == n - 1 ? "</tr></thead>" : "");

@@ -14,20 +14,20 @@ typedef struct Rows
 {
 	const char *view;
 	SPITupleTable *table;
-	int			n;
+	int n;
 } Rows;
 
 typedef struct Report
 {
 	StringInfoData page;
-	int64		run;
-	const char *schema;			/* the extension's, quoted */
-	Datum		ks;				/* int[], or 0: no frontier */
-	bool		with_values;
-	Rows	   *run_row;
-	Rows	   *columns;
-	Rows	   *kept;
-	Rows	   *risk;			/* source, target */
+	int64 run;
+	const char *schema; /* the extension's, quoted */
+	Datum ks;           /* int[], or 0: no frontier */
+	bool with_values;
+	Rows *run_row;
+	Rows *columns;
+	Rows *kept;
+	Rows *risk; /* source, target */
 } Report;
 
 /* ---- pieces.c: the views ---- */
@@ -49,7 +49,12 @@ extern double number_of(const Rows *rows, int row, const char *column);
 /* How a figure is shown. */
 typedef enum Kind
 {
-	COUNT, NUMBER, MEAN, SHARE, TIME, TEXT
+	COUNT,
+	NUMBER,
+	MEAN,
+	SHARE,
+	TIME,
+	TEXT
 } Kind;
 
 /*
@@ -67,16 +72,17 @@ extern const char *plural(int64 n, const char *one, const char *many);
 typedef struct Heading
 {
 	const char *text;
-	bool		number;
+	bool number;
 } Heading;
 
-extern void table_begin(StringInfo page, const char *class_, const char *caption,
-						const Heading *headings, int n);
+extern void table_begin(StringInfo page, const char *class_, const char *caption, const Heading *headings,
+						int n);
 extern void table_end(StringInfo page);
 
-#define TABLE_BEGIN(page, class_, caption, ...) \
-	do { \
-		const Heading headings_[] = {__VA_ARGS__}; \
+#define TABLE_BEGIN(page, class_, caption, ...)                             \
+	do                                                                      \
+	{                                                                       \
+		const Heading headings_[] = {__VA_ARGS__};                          \
 		table_begin(page, class_, caption, headings_, lengthof(headings_)); \
 	} while (0)
 
@@ -84,14 +90,14 @@ extern void table_end(StringInfo page);
 extern void table_cell(StringInfo page, const char *heading, const char *markup);
 
 /* ---- the sections, in the page's order ---- */
-extern void put_what(Report *report);	/* what.c */
-extern void put_check(Report *report);	/* risk.c */
+extern void put_what(Report *report);  /* what.c */
+extern void put_check(Report *report); /* risk.c */
 extern void put_risk(Report *report);
-extern void put_columns(Report *report);	/* loss.c */
+extern void put_columns(Report *report); /* loss.c */
 extern void put_patterns(Report *report);
 extern void put_measures(Report *report);
-extern void put_frontier(Report *report);	/* frontier.c; under the caller's search_path */
-extern void put_values(Report *report); /* details.c */
+extern void put_frontier(Report *report); /* frontier.c; under the caller's search_path */
+extern void put_values(Report *report);   /* details.c */
 extern void put_limits(Report *report);
 extern void put_details(Report *report);
 

@@ -22,7 +22,8 @@
 static void
 svg_begin(StringInfo page, const SvgCaption *caption, const char *class_, int height)
 {
-	html(page, "<svg class='%s' width='100%%' height='%d' role='img' aria-labelledby='%s-t %s-d'>"
+	html(page,
+		 "<svg class='%s' width='100%%' height='%d' role='img' aria-labelledby='%s-t %s-d'>"
 		 "<title id='%s-t'>%s</title><desc id='%s-d'>%s</desc>\n",
 		 class_, (int64) height, caption->id, caption->id, caption->id, caption->title, caption->id,
 		 caption->description);
@@ -34,19 +35,21 @@ svg_key(StringInfo page, const SvgBars *chart)
 {
 	for (int s = 0; s < chart->nseries; s++)
 	{
-		double		x = s * 50.0;
+		double x = s * 50.0;
 
-		html(page, "<rect class='s%d' x='%c%%' y='1' width='14' height='14' rx='2'/>"
-			 "<text x='%c%%' y='13' dx='20'>%s</text>\n", (int64) s, x, x, chart->series[s]);
+		html(page,
+			 "<rect class='s%d' x='%c%%' y='1' width='14' height='14' rx='2'/>"
+			 "<text x='%c%%' y='13' dx='20'>%s</text>\n",
+			 (int64) s, x, x, chart->series[s]);
 	}
 }
 
 void
 svg_bars(StringInfo page, const SvgBars *chart)
 {
-	int			y = chart->nseries > 1 ? KEY_HEIGHT : 0;
-	int			height = y + chart->nbars * (LABEL_HEIGHT + GROUP_GAP) + (chart->border > 0 ? BORDER_HEIGHT : 0);
-	double		most = chart->full ? 1 : 0;
+	int y = chart->nseries > 1 ? KEY_HEIGHT : 0;
+	int height = y + chart->nbars * (LABEL_HEIGHT + GROUP_GAP) + (chart->border > 0 ? BORDER_HEIGHT : 0);
+	double most = chart->full ? 1 : 0;
 
 	for (int i = 0; i < chart->nbars; i++)
 		for (int s = 0; s < chart->nseries; s++)
@@ -62,7 +65,8 @@ svg_bars(StringInfo page, const SvgBars *chart)
 	{
 		if (chart->border > 0 && i == chart->border)
 		{
-			html(page, "<line class='border' x1='0' x2='100%%' y1='%d' y2='%d'/>"
+			html(page,
+				 "<line class='border' x1='0' x2='100%%' y1='%d' y2='%d'/>"
 				 "<text class='border' x='100%%' y='%d' text-anchor='end'>%s</text>\n",
 				 (int64) y + 2, (int64) y + 2, (int64) y + 17, chart->border_label);
 			y += BORDER_HEIGHT;
@@ -71,19 +75,18 @@ svg_bars(StringInfo page, const SvgBars *chart)
 		y += LABEL_HEIGHT;
 		for (int s = 0; s < chart->nseries; s++)
 		{
-			double		share = chart->bars[i].share[s];
-			double		width = most > 0 ? share / most * BAR_WIDTH : 0;
+			double share = chart->bars[i].share[s];
+			double width = most > 0 ? share / most * BAR_WIDTH : 0;
 
 			if (isnan(share))
 				continue;
 			if (chart->full)
-				html(page, "<rect class='track' x='0' y='%d' width='%c%%' height='%d' rx='2'/>",
-					 (int64) y, BAR_WIDTH, (int64) BAR_HEIGHT);
+				html(page, "<rect class='track' x='0' y='%d' width='%c%%' height='%d' rx='2'/>", (int64) y,
+					 BAR_WIDTH, (int64) BAR_HEIGHT);
 			/* never too thin to be seen */
 			if (share > 0)
 				html(page, "<rect class='s%d' x='0' y='%d' width='%c%%' height='%d' rx='2'/>",
-					 (int64) s + SVG_SERIES - chart->nseries, (int64) y, Max(width, 0.4),
-					 (int64) BAR_HEIGHT);
+					 (int64) s + SVG_SERIES - chart->nseries, (int64) y, Max(width, 0.4), (int64) BAR_HEIGHT);
 			html(page, "<text class='value' x='%c%%' dx='6' y='%d'>%p</text>\n",
 				 chart->full ? BAR_WIDTH : Max(width, share > 0 ? 0.4 : 0), (int64) y + 12, share);
 			y += BAR_HEIGHT + BAR_GAP;
@@ -97,8 +100,8 @@ svg_bars(StringInfo page, const SvgBars *chart)
 static double
 tick_step(double most)
 {
-	double		rough = most / 4;
-	double		ten = pow(10, floor(log10(rough)));
+	double rough = most / 4;
+	double ten = pow(10, floor(log10(rough)));
 
 	if (rough / ten > 5)
 		return 10 * ten;
@@ -119,15 +122,15 @@ tick_step(double most)
 
 typedef struct Axes
 {
-	double		low,			/* logarithms of the least and greatest x */
-				high;
-	double		top;			/* the share at the upper end */
+	double low, /* logarithms of the least and greatest x */
+		high;
+	double top; /* the share at the upper end */
 } Axes;
 
 static double
 place_x(const Axes *axes, double x)
 {
-	double		share = axes->high > axes->low ? (log(x) - axes->low) / (axes->high - axes->low) : 0.5;
+	double share = axes->high > axes->low ? (log(x) - axes->low) / (axes->high - axes->low) : 0.5;
 
 	return PLOT_LEFT + 3 + share * (PLOT_RIGHT - PLOT_LEFT - 6);
 }
@@ -141,9 +144,9 @@ place_y(const Axes *axes, double share)
 void
 svg_line(StringInfo page, const SvgLine *chart)
 {
-	Axes		axes = {INFINITY, -INFINITY, 0};
-	double		step;
-	double		labelled = -INFINITY;
+	Axes axes = {INFINITY, -INFINITY, 0};
+	double step;
+	double labelled = -INFINITY;
 
 	for (int i = 0; i < chart->npoints; i++)
 	{
@@ -159,40 +162,46 @@ svg_line(StringInfo page, const SvgLine *chart)
 	svg_begin(page, &chart->caption, "line", LINE_HEIGHT);
 	for (int i = 0; i * step <= axes.top + step / 2; i++)
 	{
-		double		y = place_y(&axes, i * step);
+		double y = place_y(&axes, i * step);
 
-		html(page, "<line class='grid' x1='%c%%' x2='%c%%' y1='%c' y2='%c'/>"
+		html(page,
+			 "<line class='grid' x1='%c%%' x2='%c%%' y1='%c' y2='%c'/>"
 			 "<text class='tick' x='%c%%' dx='-6' y='%c' dy='4' text-anchor='end'>%c&#8239;%%</text>\n",
 			 PLOT_LEFT, PLOT_RIGHT, y, y, PLOT_LEFT, y, i * step * 100);
 	}
 	if (!isnan(chart->mark) && log(chart->mark) >= axes.low && log(chart->mark) <= axes.high)
 	{
-		double		x = place_x(&axes, chart->mark);
+		double x = place_x(&axes, chart->mark);
 
-		html(page, "<line class='border' x1='%c%%' x2='%c%%' y1='%c' y2='%c'/>"
+		html(page,
+			 "<line class='border' x1='%c%%' x2='%c%%' y1='%c' y2='%c'/>"
 			 "<text class='border' x='%c%%' y='14' text-anchor='%s'>%s</text>\n",
 			 x, x, PLOT_TOP - 6, PLOT_BOTTOM, x,
-			 x > 75 ? "end" : x < 30 ? "start" : "middle", chart->mark_label);
+			 x > 75   ? "end"
+			 : x < 30 ? "start"
+					  : "middle",
+			 chart->mark_label);
 	}
 	/* the line in a box of its own, stretched to any width */
-	html(page, "<svg x='0' y='0' width='100%%' height='%d' viewBox='0 0 100 %d' preserveAspectRatio='none'>"
-		 "<polyline class='curve' vector-effect='non-scaling-stroke' points='", (int64) LINE_HEIGHT,
-		 (int64) LINE_HEIGHT);
+	html(page,
+		 "<svg x='0' y='0' width='100%%' height='%d' viewBox='0 0 100 %d' preserveAspectRatio='none'>"
+		 "<polyline class='curve' vector-effect='non-scaling-stroke' points='",
+		 (int64) LINE_HEIGHT, (int64) LINE_HEIGHT);
 	for (int i = 0; i < chart->npoints; i++)
 		html(page, "%c,%c ", place_x(&axes, chart->points[i].x), place_y(&axes, chart->points[i].share));
 	html(page, "'/></svg>\n");
 	for (int i = 0; i < chart->npoints; i++)
 	{
-		double		x = place_x(&axes, chart->points[i].x);
+		double x = place_x(&axes, chart->points[i].x);
 
-		html(page, "<circle class='s1' cx='%c%%' cy='%c' r='4'><title>%s %s: %p</title></circle>",
-			 x, place_y(&axes, chart->points[i].share), chart->x_name, chart->points[i].label,
+		html(page, "<circle class='s1' cx='%c%%' cy='%c' r='4'><title>%s %s: %p</title></circle>", x,
+			 place_y(&axes, chart->points[i].share), chart->x_name, chart->points[i].label,
 			 chart->points[i].share);
 		if (x - labelled < LABEL_DISTANCE)
 			continue;
 		labelled = x;
-		html(page, "<text class='tick' x='%c%%' y='%c' text-anchor='middle'>%s</text>\n",
-			 x, PLOT_BOTTOM + 18, chart->points[i].label);
+		html(page, "<text class='tick' x='%c%%' y='%c' text-anchor='middle'>%s</text>\n", x, PLOT_BOTTOM + 18,
+			 chart->points[i].label);
 	}
 	html(page, "<text class='tick' x='%c%%' y='%c' text-anchor='middle'>%s</text></svg>\n",
 		 (PLOT_LEFT + PLOT_RIGHT) / 2, PLOT_BOTTOM + 38, chart->x_name);

@@ -21,18 +21,18 @@ typedef struct SvgCaption
 typedef struct SvgBar
 {
 	const char *label;
-	double		share[SVG_SERIES];	/* NaN: no bar */
+	double share[SVG_SERIES]; /* NaN: no bar */
 } SvgBar;
 
 typedef struct SvgBars
 {
-	SvgCaption	caption;
-	int			nseries;		/* 1 .. SVG_SERIES; drawn with classes s0, s1 */
+	SvgCaption caption;
+	int nseries;                    /* 1 .. SVG_SERIES; drawn with classes s0, s1 */
 	const char *series[SVG_SERIES]; /* their names; needed for two */
-	int			nbars;
+	int nbars;
 	const SvgBar *bars;
-	bool		full;			/* the width is all (share 1), not the longest bar */
-	int			border;			/* a line before this bar, 0: none */
+	bool full;  /* the width is all (share 1), not the longest bar */
+	int border; /* a line before this bar, 0: none */
 	const char *border_label;
 } SvgBars;
 
@@ -41,18 +41,18 @@ extern void svg_bars(StringInfo page, const SvgBars *chart);
 
 typedef struct SvgPoint
 {
-	double		x;				/* > 0; drawn on a logarithmic axis */
-	double		share;
-	const char *label;			/* of x */
+	double x; /* > 0; drawn on a logarithmic axis */
+	double share;
+	const char *label; /* of x */
 } SvgPoint;
 
 typedef struct SvgLine
 {
-	SvgCaption	caption;
+	SvgCaption caption;
 	const char *x_name;
-	int			npoints;
-	const SvgPoint *points;		/* ascending */
-	double		mark;			/* an x to point out, NaN: none */
+	int npoints;
+	const SvgPoint *points; /* ascending */
+	double mark;            /* an x to point out, NaN: none */
 	const char *mark_label;
 } SvgLine;
 

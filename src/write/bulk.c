@@ -22,14 +22,14 @@
 
 struct BulkWriter
 {
-	Relation	rel;
+	Relation rel;
 	BulkInsertState state;
-	CommandId	cid;
-	int			options;
-	MemoryContext batch;		/* what a batch leaves behind; reset after each */
-	int			nslots;
-	Size		bytes;
-	int64		written;
+	CommandId cid;
+	int options;
+	MemoryContext batch; /* what a batch leaves behind; reset after each */
+	int nslots;
+	Size bytes;
+	int64 written;
 	TupleTableSlot *slots[BATCH_ROWS];
 };
 
@@ -78,7 +78,7 @@ void
 bulk_put(BulkWriter *writer)
 {
 	TupleTableSlot *slot = writer->slots[writer->nslots];
-	TupleDesc	desc = slot->tts_tupleDescriptor;
+	TupleDesc desc = slot->tts_tupleDescriptor;
 
 	ExecStoreVirtualTuple(slot);
 	for (int i = 0; i < desc->natts; i++)
@@ -93,7 +93,7 @@ bulk_put(BulkWriter *writer)
 int64
 bulk_end(BulkWriter *writer)
 {
-	int64		written;
+	int64 written;
 
 	if (writer->nslots > 0)
 		flush(writer);

@@ -11,7 +11,7 @@
 
 typedef struct BulkWriter BulkWriter;
 
-extern BulkWriter *bulk_begin(Relation rel);	/* stays the caller's to close */
+extern BulkWriter *bulk_begin(Relation rel); /* stays the caller's to close */
 
 /* The slot to fill next: set tts_values and tts_isnull of every column, then put. */
 extern TupleTableSlot *bulk_slot(BulkWriter *writer);

@@ -15,16 +15,12 @@
  * their own (c1, c2, …), so that none can be mistaken for another.
  */
 double
-target_classification(const Target *target, const Source *source, const SourceColumn *column,
-					  int64 dropped)
+target_classification(const Target *target, const Source *source, const SourceColumn *column, int64 dropped)
 {
-	StringInfoData columns,
-				names,
-				query;
-	int			nest = grouping_begin();
-	double		wrong,
-				rows;
-	bool		isnull;
+	StringInfoData columns, names, query;
+	int nest = grouping_begin();
+	double wrong, rows;
+	bool isnull;
 
 	initStringInfo(&columns);
 	initStringInfo(&names);
@@ -34,22 +30,23 @@ target_classification(const Target *target, const Source *source, const SourceCo
 		appendStringInfo(&columns, "%s AS c%d, ", source->qis[c].quoted, c + 1);
 		appendStringInfo(&names, "c%d, ", c + 1);
 	}
-	appendStringInfo(&query,
-					 "SELECT pg_catalog.sum(CASE WHEN g.blank THEN g.n ELSE g.n OPERATOR(pg_catalog.-) g.most END)::pg_catalog.float8,"
-					 " pg_catalog.sum(g.n)::pg_catalog.float8"
-					 " FROM (SELECT pg_catalog.sum(v.n)::pg_catalog.int8 AS n, pg_catalog.max(v.n) AS most, v.blank"
-					 " FROM (SELECT %s%s AS mark, pg_catalog.count(*) AS n,"
-					 " pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
-					 " FROM %s GROUP BY %s%s%s) AS v GROUP BY %smark, blank) AS g",
-					 columns.data, target->mark ? KANON_MARK_COLUMN : "0",
-					 column_list(source->qis, source->nqis), target->building,
-					 column_list(source->qis, source->nqis), target->mark ? ", " KANON_MARK_COLUMN ", " : ", ",
-					 column->quoted, names.data);
+	appendStringInfo(
+		&query,
+		"SELECT pg_catalog.sum(CASE WHEN g.blank THEN g.n ELSE g.n OPERATOR(pg_catalog.-) g.most END)::pg_catalog.float8,"
+		" pg_catalog.sum(g.n)::pg_catalog.float8"
+		" FROM (SELECT pg_catalog.sum(v.n)::pg_catalog.int8 AS n, pg_catalog.max(v.n) AS most, v.blank"
+		" FROM (SELECT %s%s AS mark, pg_catalog.count(*) AS n,"
+		" pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
+		" FROM %s GROUP BY %s%s%s) AS v GROUP BY %smark, blank) AS g",
+		columns.data, target->mark ? KANON_MARK_COLUMN : "0", column_list(source->qis, source->nqis),
+		target->building, column_list(source->qis, source->nqis),
+		target->mark ? ", " KANON_MARK_COLUMN ", " : ", ", column->quoted, names.data);
 	if (SPI_execute(query.data, false, 1) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "could not group the target");
 	grouping_end(nest);
 	wrong = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-	rows = isnull ? 0 : DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
+	rows =
+		isnull ? 0 : DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
 	if (isnull)
 		wrong = 0;
 	return rows + dropped > 0 ? (wrong + dropped) / (rows + dropped) : 0;

@@ -20,10 +20,10 @@ struct Persons
 {
 	const KanonProblem *problem;
 	const KanonRelease *release;
-	Border	   *border;
-	Tuplesortstate *sort;		/* of class << 32 | row type */
-	const uint32 *looks;		/* [nclasses] the first class that looks the same; NULL: all differ */
-	Tuplesortstate *alike;		/* the same with the looks in place of classes */
+	Border *border;
+	Tuplesortstate *sort;  /* of class << 32 | row type */
+	const uint32 *looks;   /* [nclasses] the first class that looks the same; NULL: all differ */
+	Tuplesortstate *alike; /* the same with the looks in place of classes */
 };
 
 static Tuplesortstate *
@@ -35,7 +35,7 @@ begin_sort(void)
 Persons *
 persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *border)
 {
-	Persons    *persons;
+	Persons *persons;
 
 	if (problem->privacy == NULL || kanon_privacy_person(problem->privacy) < 0)
 		return NULL;
@@ -67,16 +67,16 @@ persons_note(Persons *persons, uint32 class_, uint32 type)
 /* Rows of a class: what each row type has of them. */
 typedef struct Noted
 {
-	uint32	   *types;
-	int64	   *counts;
-	uint32		n;
+	uint32 *types;
+	int64 *counts;
+	uint32 n;
 } Noted;
 
 static bool
 is_allowed(const Persons *persons, const Noted *noted, bool few)
 {
 	const KanonProblem *problem = persons->problem;
-	bool		allowed = kanon_privacy_allows(problem, noted->types, noted->counts, noted->n, few, NULL);
+	bool allowed = kanon_privacy_allows(problem, noted->types, noted->counts, noted->n, few, NULL);
 
 	if (kanon_privacy_failed(problem->privacy))
 		border_check(persons->border, KANON_NO_MEMORY, "");
@@ -87,8 +87,8 @@ static void
 check_class(const Persons *persons, uint32 class_, const Noted *noted)
 {
 	const KanonProblem *problem = persons->problem;
-	bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS
-		&& kanon_class_blank(problem, persons->release, class_);
+	bool few =
+		problem->residual == KANON_RESIDUAL_SUPPRESS && kanon_class_blank(problem, persons->release, class_);
 
 	if (!is_allowed(persons, noted, few))
 		raise_unsafe("A class breaks a privacy rule that counts persons.");
@@ -99,31 +99,30 @@ static void
 check_alike(const Persons *persons, uint32 look, const Noted *noted)
 {
 	if (!is_allowed(persons, noted, true))
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("classes that look alike break a privacy rule about persons together"),
-				 errdetail("They differ only in whether a cell is suppressed or has no value to show."),
-				 errhint("mark => true tells them apart; or replace NULL by a value in a view of the source.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("classes that look alike break a privacy rule about persons together"),
+			 errdetail("They differ only in whether a cell is suppressed or has no value to show."),
+			 errhint("mark => true tells them apart; or replace NULL by a value in a view of the source.")));
 }
 
 /* Hands the rows over, those of one number together. */
 static void
 check_sorted(const Persons *persons, Tuplesortstate *sort,
-			 void (*check) (const Persons *persons, uint32 class_, const Noted *noted))
+			 void (*check)(const Persons *persons, uint32 class_, const Noted *noted))
 {
-	uint32		ntypes = persons->problem->ntypes;
-	Noted		noted = {
-		.types = border_palloc(persons->border, sizeof(uint32) * (Size) ntypes),
-		.counts = border_palloc(persons->border, sizeof(int64) * (Size) ntypes)
-	};
-	uint32		class_ = 0;
-	Datum		datum;
-	bool		isnull;
+	uint32 ntypes = persons->problem->ntypes;
+	Noted noted = {.types = border_palloc(persons->border, sizeof(uint32) * (Size) ntypes),
+				   .counts = border_palloc(persons->border, sizeof(int64) * (Size) ntypes)};
+	uint32 class_ = 0;
+	Datum datum;
+	bool isnull;
 
 	tuplesort_performsort(sort);
 	while (kanon_getdatum(sort, &datum, &isnull))
 	{
-		uint32		type = (uint32) DatumGetInt64(datum);
+		uint32 type = (uint32) DatumGetInt64(datum);
 
 		CHECK_FOR_INTERRUPTS();
 		if (noted.n > 0 && class_ != (uint32) (DatumGetInt64(datum) >> 32))

@@ -21,19 +21,19 @@
 typedef struct ShownColumn
 {
 	const SourceColumn *column;
-	FmgrInfo	output;			/* of the column's type */
-	FmgrInfo	label;			/* of its hierarchy's levels, when they are labels */
+	FmgrInfo output; /* of the column's type */
+	FmgrInfo label;  /* of its hierarchy's levels, when they are labels */
 	TypeCacheEntry *range;
-	Oid			base;			/* the column's type, domains looked through */
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
+	Oid base; /* the column's type, domains looked through */
+	int16 typlen;
+	bool typbyval;
+	char typalign;
 } ShownColumn;
 
 struct Shower
 {
 	const Source *source;
-	ShownColumn *columns;		/* [nqis] */
+	ShownColumn *columns; /* [nqis] */
 };
 
 Oid
@@ -47,7 +47,8 @@ shown_type(const SourceColumn *column)
 			return TEXTOID;
 		case SHOW_AS_RANGE:
 			return column->hierarchy != NULL && OidIsValid(column->hierarchy->range)
-				? column->hierarchy->range : range_type_of(column->type);
+					   ? column->hierarchy->range
+					   : range_type_of(column->type);
 		case SHOW_AS_SET:
 			return get_array_type(getBaseType(column->type));
 	}
@@ -95,7 +96,7 @@ range_type_of(Oid type)
 Shower *
 shower_create(const Source *source)
 {
-	Shower	   *shower = palloc(sizeof(Shower));
+	Shower *shower = palloc(sizeof(Shower));
 
 	shower->source = source;
 	shower->columns = palloc0(sizeof(ShownColumn) * source->nqis);
@@ -103,8 +104,8 @@ shower_create(const Source *source)
 	{
 		ShownColumn *shown = &shower->columns[c];
 		const SourceColumn *column = &source->qis[c];
-		Oid			function;
-		bool		isvarlena;
+		Oid function;
+		bool isvarlena;
 
 		shown->column = column;
 		shown->base = getBaseType(column->type);
@@ -126,7 +127,7 @@ shower_create(const Source *source)
 static Datum
 as_subtype(const ShownColumn *shown, Datum value)
 {
-	Oid			subtype = shown->range->rngelemtype->type_id;
+	Oid subtype = shown->range->rngelemtype->type_id;
 
 	if (subtype == shown->base)
 		return value;
@@ -170,8 +171,8 @@ end_with_last(Oid subtype, RangeBound *upper)
 static Datum
 range_between(const ShownColumn *shown, Datum low, Datum high)
 {
-	RangeBound	lower = {as_subtype(shown, low), false, true, true};
-	RangeBound	upper = {as_subtype(shown, high), false, true, false};
+	RangeBound lower = {as_subtype(shown, low), false, true, true};
+	RangeBound upper = {as_subtype(shown, high), false, true, false};
 
 	end_with_last(shown->range->rngelemtype->type_id, &upper);
 	return RangeTypePGetDatum(kanon_make_range(shown->range, &lower, &upper));
@@ -180,10 +181,10 @@ range_between(const ShownColumn *shown, Datum low, Datum high)
 static Datum
 set_of(const ShownColumn *shown, const uint32 *codes, uint32 n)
 {
-	Datum	   *values = palloc(sizeof(Datum) * n);
-	bool	   *nulls = palloc(sizeof(bool) * n);
-	int			dims[1] = {(int) n};
-	int			lbs[1] = {1};
+	Datum *values = palloc(sizeof(Datum) * n);
+	bool *nulls = palloc(sizeof(bool) * n);
+	int dims[1] = {(int) n};
+	int lbs[1] = {1};
 
 	for (uint32 i = 0; i < n; i++)
 		values[i] = dictionary_value(shown->column->dictionary, codes[i], &nulls[i]);
@@ -195,8 +196,8 @@ set_of(const ShownColumn *shown, const uint32 *codes, uint32 n)
 static Datum
 as_text(ShownColumn *shown, Datum value)
 {
-	char	   *text = OutputFunctionCall(&shown->output, value);
-	Size		length = strlen(text);
+	char *text = OutputFunctionCall(&shown->output, value);
+	Size length = strlen(text);
 
 	while (shown->base == BPCHAROID && length > 0 && text[length - 1] == ' ')
 		length--;
@@ -207,7 +208,7 @@ as_text(ShownColumn *shown, Datum value)
 static Datum
 show_value(ShownColumn *shown, uint32 code, bool *isnull)
 {
-	Datum		value = dictionary_value(shown->column->dictionary, code, isnull);
+	Datum value = dictionary_value(shown->column->dictionary, code, isnull);
 
 	if (shown->column->show_as == SHOW_AS_SET)
 	{
@@ -231,7 +232,7 @@ show_value(ShownColumn *shown, uint32 code, bool *isnull)
 static Datum
 show_level(ShownColumn *shown, int level, uint32 code, bool *isnull)
 {
-	Datum		value = dictionary_value(shown->column->hierarchy->dictionary[level - 1], code, isnull);
+	Datum value = dictionary_value(shown->column->hierarchy->dictionary[level - 1], code, isnull);
 
 	if (*isnull)
 		return (Datum) 0;
@@ -245,9 +246,8 @@ show_cell(Shower *shower, int qi, const KanonCell *cells, const uint32 *pool, bo
 {
 	const Levels *levels = &shower->source->levels;
 	ShownColumn *shown = &shower->columns[qi];
-	int			first = levels->first[qi];
-	bool		null_low,
-				null_high;
+	int first = levels->first[qi];
+	bool null_low, null_high;
 
 	*isnull = false;
 	switch (cells[first].show)
@@ -255,15 +255,15 @@ show_cell(Shower *shower, int qi, const KanonCell *cells, const uint32 *pool, bo
 		case KANON_SHOW_VALUE:
 			return show_value(shown, cells[first].code, isnull);
 		case KANON_SHOW_RANGE:
-			{
-				const uint32 *ends = &pool[cells[first].code];
-				Datum		low = dictionary_value(shown->column->dictionary, ends[0], &null_low);
-				Datum		high = dictionary_value(shown->column->dictionary, ends[1], &null_high);
+		{
+			const uint32 *ends = &pool[cells[first].code];
+			Datum low = dictionary_value(shown->column->dictionary, ends[0], &null_low);
+			Datum high = dictionary_value(shown->column->dictionary, ends[1], &null_high);
 
-				if (null_low || null_high)
-					elog(ERROR, "a range ends in NULL");
-				return range_between(shown, low, high);
-			}
+			if (null_low || null_high)
+				elog(ERROR, "a range ends in NULL");
+			return range_between(shown, low, high);
+		}
 		case KANON_SHOW_SET:
 			return set_of(shown, &pool[cells[first].code + 1], pool[cells[first].code]);
 		default:

@@ -28,12 +28,12 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
-#define NAME_LOCK 75			/* any number but 1 and 2 */
+#define NAME_LOCK 75 /* any number but 1 and 2 */
 
 void
 run_utility(const char *sql)
 {
-	int			rc = SPI_execute(sql, false, 0);
+	int rc = SPI_execute(sql, false, 0);
 
 	if (rc < 0)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
@@ -42,10 +42,9 @@ run_utility(const char *sql)
 static void
 raise_replaced(const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("target \"%s\" was replaced or dropped by someone else meanwhile", name),
-			 errhint("Run the call again.")));
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					errmsg("target \"%s\" was replaced or dropped by someone else meanwhile", name),
+					errhint("Run the call again.")));
 }
 
 void
@@ -53,8 +52,7 @@ target_spare(Oid replaced, const char *name, Oid read, const char *read_name)
 {
 	if (OidIsValid(replaced) && relation_reads(read, replaced))
 		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("target \"%s\" is what %s reads", name, read_name),
+				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("target \"%s\" is what %s reads", name, read_name),
 				 errhint("Choose another target; what a call reads is never changed.")));
 }
 
@@ -65,15 +63,14 @@ target_spare(Oid replaced, const char *name, Oid read, const char *read_name)
 static void
 check_replaceable(Oid relid, const char *name, const Source *source)
 {
-	Relation	rel;
-	Oid			types[1] = {OIDOID};
-	Datum		values[1];
-	int			nest;
+	Relation rel;
+	Oid types[1] = {OIDOID};
+	Datum values[1];
+	int nest;
 
 	if (relation_reads(source->relid, relid))
 		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("target \"%s\" is what the source reads", name),
+				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("target \"%s\" is what the source reads", name),
 				 errhint("Publish into another table; the source itself is never changed.")));
 	for (int c = 0; c < source->nqis; c++)
 		if (source->qis[c].hierarchy != NULL)
@@ -83,35 +80,31 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 		raise_replaced(name);
 	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relispartition)
 		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("target \"%s\" is not a plain table", name),
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("target \"%s\" is not a plain table", name),
 				 errhint("Only a plain table can be replaced; drop the old object or choose another name.")));
 	if (!kanon_owns_relation(relid, GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of table %s", name),
-				 errhint("Only its owner can replace a table; choose another name.")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of table %s", name),
+						errhint("Only its owner can replace a table; choose another name.")));
 	if (rel->rd_rel->relrowsecurity)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("target \"%s\" has row-level security", name),
-				 errdetail("The new table would be readable without the old one's policies."),
-				 errhint("Drop the table yourself, or publish into another one.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("target \"%s\" has row-level security", name),
+						errdetail("The new table would be readable without the old one's policies."),
+						errhint("Drop the table yourself, or publish into another one.")));
 	relation_close(rel, AccessShareLock);
 
 	values[0] = ObjectIdGetDatum(relid);
 	nest = catalog_path_begin();
-	if (SPI_execute_with_args("SELECT 1 FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass"
-							  " AND d.objid = w.oid WHERE d.refclassid = 'pg_class'::regclass"
-							  " AND d.refobjid = $1 AND w.ev_class <> $1",
-							  1, types, values, NULL, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(
+			"SELECT 1 FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass"
+			" AND d.objid = w.oid WHERE d.refclassid = 'pg_class'::regclass"
+			" AND d.refobjid = $1 AND w.ev_class <> $1",
+			1, types, values, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read dependencies");
 	catalog_path_end(nest);
 	if (SPI_processed > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("target \"%s\" cannot be replaced because views depend on it", name),
-				 errhint("Drop the views first, or publish into another table.")));
+		ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+						errmsg("target \"%s\" cannot be replaced because views depend on it", name),
+						errhint("Drop the views first, or publish into another table.")));
 }
 
 /*
@@ -121,10 +114,9 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 void
 lock_name(Oid namespace, const char *name)
 {
-	LOCKTAG		tag;
+	LOCKTAG tag;
 
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, namespace,
-						 hash_bytes((const unsigned char *) name, strlen(name)),
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, namespace, hash_bytes((const unsigned char *) name, strlen(name)),
 						 NAME_LOCK);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
@@ -132,47 +124,41 @@ lock_name(Oid namespace, const char *name)
 char *
 relation_to_create(const char *name, const char *what, Oid *namespace)
 {
-	RangeVar   *rv;
-	List	   *names;
+	RangeVar *rv;
+	List *names;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("%s \"%s\" is not a table name", what, name),
-				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("%s \"%s\" is not a table name", what, name),
+						errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
 	rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
 
 	if (rv->catalogname != NULL && strcmp(rv->catalogname, get_database_name(MyDatabaseId)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the %s must be in the current database", what),
-				 errhint("Name it as schema.table.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("the %s must be in the current database", what),
+						errhint("Name it as schema.table.")));
 	if (rv->schemaname != NULL && strcmp(rv->schemaname, "pg_temp") != 0 &&
 		!OidIsValid(get_namespace_oid(rv->schemaname, true)))
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("schema \"%s\" does not exist", rv->schemaname),
+				(errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema \"%s\" does not exist", rv->schemaname),
 				 errhint("Create it first; kanon creates the %s only.",
 						 strcmp(what, "target") == 0 ? "table" : what)));
 	*namespace = RangeVarGetCreationNamespace(rv);
 	if (IsCatalogNamespace(*namespace) || IsToastNamespace(*namespace))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("schema %s is the system's own", get_namespace_name(*namespace)),
-				 errhint("Choose another schema.")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("schema %s is the system's own", get_namespace_name(*namespace)),
+						errhint("Choose another schema.")));
 	if (kanon_schema_aclcheck(*namespace, GetUserId(), ACL_CREATE) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for schema %s", get_namespace_name(*namespace)),
-				 errhint("Choose a schema in which you may create tables.")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("permission denied for schema %s", get_namespace_name(*namespace)),
+						errhint("Choose a schema in which you may create tables.")));
 	return pstrdup(rv->relname);
 }
 
 Target *
 target_resolve(const char *name, const Source *source, bool replace, bool mark)
 {
-	Target	   *target = palloc0(sizeof(Target));
-	Oid			existing;
+	Target *target = palloc0(sizeof(Target));
+	Oid existing;
 
 	target->name = relation_to_create(name, "target", &target->namespace);
 	target->schema = get_namespace_name(target->namespace);
@@ -184,10 +170,9 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 	if (OidIsValid(existing))
 	{
 		if (!replace)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_TABLE),
-					 errmsg("relation %s already exists", target->qualified),
-					 errhint("Choose another target, drop it, or say replace => true.")));
+			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
+							errmsg("relation %s already exists", target->qualified),
+							errhint("Choose another target, drop it, or say replace => true.")));
 		check_replaceable(existing, target->name, source);
 		target->replaced = existing;
 	}
@@ -195,14 +180,12 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 	{
 		for (int i = 0; i < source->nqis + source->nkept; i++)
 		{
-			const SourceColumn *column = i < source->nqis ? &source->qis[i]
-				: &source->kept[i - source->nqis];
+			const SourceColumn *column = i < source->nqis ? &source->qis[i] : &source->kept[i - source->nqis];
 
 			if (strcmp(column->name, KANON_MARK_COLUMN) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is in the way of mark => true", column->name),
-						 errhint("Publish a view in which the column has another name.")));
+				ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+								errmsg("column \"%s\" is in the way of mark => true", column->name),
+								errhint("Publish a view in which the column has another name.")));
 		}
 	}
 	return target;
@@ -212,14 +195,14 @@ target_resolve(const char *name, const Source *source, bool replace, bool mark)
 static bool
 domain_accepts_null(Oid type)
 {
-	DomainConstraintRef *ref = palloc0(sizeof(DomainConstraintRef));	/* lives with the context */
+	DomainConstraintRef *ref = palloc0(sizeof(DomainConstraintRef)); /* lives with the context */
 	ExprContext *econtext;
-	ListCell   *lc;
-	bool		accepts = true;
+	ListCell *lc;
+	bool accepts = true;
 
 	InitDomainConstraintRef(type, ref, CurrentMemoryContext, true);
 	econtext = CreateStandaloneExprContext();
-	foreach(lc, ref->constraints)
+	foreach (lc, ref->constraints)
 	{
 		DomainConstraintState *constraint = lfirst(lc);
 
@@ -261,24 +244,24 @@ published_collation(const SourceColumn *column, bool suppressible)
 static void
 append_column(StringInfo sql, const SourceColumn *column, bool suppressible)
 {
-	int32		typmod;
-	Oid			type = published_type(column, suppressible, &typmod);
-	Oid			collation = published_collation(column, suppressible);
+	int32 typmod;
+	Oid type = published_type(column, suppressible, &typmod);
+	Oid collation = published_collation(column, suppressible);
 
-	appendStringInfo(sql, "%s %s", column->quoted,
-					 format_type_extended(type, typmod,
-										  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	appendStringInfo(
+		sql, "%s %s", column->quoted,
+		format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 	if (OidIsValid(collation) && collation != get_typcollation(type))
 	{
-		HeapTuple	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+		HeapTuple tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
 		Form_pg_collation form;
 
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "cache lookup failed for collation %u", collation);
 		form = (Form_pg_collation) GETSTRUCT(tuple);
-		appendStringInfo(sql, " COLLATE %s",
-						 quote_qualified_identifier(get_namespace_name(form->collnamespace),
-													NameStr(form->collname)));
+		appendStringInfo(
+			sql, " COLLATE %s",
+			quote_qualified_identifier(get_namespace_name(form->collnamespace), NameStr(form->collname)));
 		ReleaseSysCache(tuple);
 	}
 }
@@ -287,11 +270,11 @@ void
 target_create(Target *target, const Source *source)
 {
 	StringInfoData sql;
-	char	   *name = target->name;
+	char *name = target->name;
 
 	if (OidIsValid(target->replaced))
 	{
-		uint64		random;
+		uint64 random;
 
 		if (!pg_strong_random(&random, sizeof(random)))
 			elog(ERROR, "could not generate a random name");
@@ -303,7 +286,7 @@ target_create(Target *target, const Source *source)
 	appendStringInfo(&sql, "CREATE TABLE %s (", target->building);
 	for (int i = 0; i < source->nqis + source->nkept; i++)
 	{
-		bool		qi = i < source->nqis;
+		bool qi = i < source->nqis;
 
 		if (i > 0)
 			appendStringInfoString(&sql, ", ");
@@ -321,11 +304,11 @@ target_create(Target *target, const Source *source)
 static bool
 is_published(Form_pg_attribute att, const SourceColumn *column, bool suppressible)
 {
-	int32		typmod;
-	Oid			type = published_type(column, suppressible, &typmod);
+	int32 typmod;
+	Oid type = published_type(column, suppressible, &typmod);
 
-	return !att->attisdropped && strcmp(NameStr(att->attname), column->name) == 0 &&
-		att->atttypid == type && att->atttypmod == typmod && att->attcollation == published_collation(column, suppressible);
+	return !att->attisdropped && strcmp(NameStr(att->attname), column->name) == 0 && att->atttypid == type &&
+		   att->atttypmod == typmod && att->attcollation == published_collation(column, suppressible);
 }
 
 /*
@@ -335,15 +318,15 @@ is_published(Form_pg_attribute att, const SourceColumn *column, bool suppressibl
 bool
 target_is_plain(Relation rel, const Target *target, const Source *source)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
+	TupleDesc desc = RelationGetDescr(rel);
 	Form_pg_class form = rel->rd_rel;
-	SourceColumn mark = {.name = KANON_MARK_COLUMN, .type = TEXTOID, .typmod = -1,
-	.collation = DEFAULT_COLLATION_OID};
-	int			n = source->nqis + source->nkept;
+	SourceColumn mark = {
+		.name = KANON_MARK_COLUMN, .type = TEXTOID, .typmod = -1, .collation = DEFAULT_COLLATION_OID};
+	int n = source->nqis + source->nkept;
 
-	if (form->relkind != RELKIND_RELATION || form->relhasindex || form->relhastriggers ||
-		form->relhasrules || form->relchecks > 0 || form->relrowsecurity || form->relispartition ||
-		form->relhassubclass || desc->constr != NULL || desc->natts != n + (target->mark ? 1 : 0))
+	if (form->relkind != RELKIND_RELATION || form->relhasindex || form->relhastriggers || form->relhasrules ||
+		form->relchecks > 0 || form->relrowsecurity || form->relispartition || form->relhassubclass ||
+		desc->constr != NULL || desc->natts != n + (target->mark ? 1 : 0))
 		return false;
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -365,11 +348,11 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
 static void
 run_statements(const char *query, Oid old, Oid new)
 {
-	Oid			types[2] = {OIDOID, OIDOID};
-	Datum		values[2];
+	Oid types[2] = {OIDOID, OIDOID};
+	Datum values[2];
 	SPITupleTable *statements;
-	uint64		n;
-	int			nest = catalog_path_begin();
+	uint64 n;
+	int nest = catalog_path_begin();
 
 	values[0] = ObjectIdGetDatum(old);
 	values[1] = ObjectIdGetDatum(new);

@@ -19,11 +19,12 @@
 void
 raise_unsafe(const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
-			 errmsg("the written table does not keep what was promised, nothing was published"),
-			 errdetail("%s", detail),
-			 errhint("A trigger or event trigger may have changed it; otherwise this is a defect of kanon.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
+		 errmsg("the written table does not keep what was promised, nothing was published"),
+		 errdetail("%s", detail),
+		 errhint("A trigger or event trigger may have changed it; otherwise this is a defect of kanon.")));
 }
 
 /* The place among the target's kept columns of a column that privacy rules look at, or -1. */
@@ -43,7 +44,7 @@ kept_place(const Source *source, int grouped)
 static Source *
 target_as_source(const Target *target, const Source *source)
 {
-	Source	   *copy = palloc0(sizeof(Source));
+	Source *copy = palloc0(sizeof(Source));
 
 	copy->relid = target->relid;
 	copy->name = target->building;
@@ -98,17 +99,17 @@ void
 target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
 					   const KanonRelease *release, int64 expected_rows, Border *border)
 {
-	RowTypes   *types = rowtypes_read_written(target_as_source(target, source), border);
+	RowTypes *types = rowtypes_read_written(target_as_source(target, source), border);
 	KanonRelease promised = *release;
 	KanonRelease *written;
-	char		detail[160];
+	char detail[160];
 
 	written = written_release(source, types, target->mark, border);
 	if (kanon_freeform_relaxed(problem->freeform->method) && expected_rows > 0)
 		verify_matches(problem, written, border);
 	if (types->nrows != expected_rows)
-		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".",
-							  types->nrows, expected_rows));
+		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", types->nrows,
+							  expected_rows));
 	promised.cells = written_cells(release, source, problem, target->mark, border);
 	border_check(border, kanon_freeform_confirm(problem, &promised, written, detail, sizeof(detail)), detail);
 	border_pfree(border, promised.cells);
@@ -128,7 +129,7 @@ verify_is_blank(const RowTypes *types, int nqis, uint32 type)
 {
 	for (int c = 0; c < nqis; c++)
 	{
-		bool		isnull;
+		bool isnull;
 
 		(void) dictionary_value(types->source->qis[c].dictionary, types->columns[c].code[type], &isnull);
 		if (!isnull)
@@ -142,18 +143,19 @@ static uint32 *
 source_codes(const RowTypes *types, int column, const SourceColumn *original, Border *border)
 {
 	const Dictionary *from = types->source->qis[column].dictionary;
-	uint32		n = dictionary_size(from);
-	uint32	   *translated = border_palloc(border, sizeof(uint32) * (Size) n);
-	uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
+	uint32 n = dictionary_size(from);
+	uint32 *translated = border_palloc(border, sizeof(uint32) * (Size) n);
+	uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
 
 	for (uint32 code = 0; code < n; code++)
 	{
-		bool		isnull;
-		Datum		value = dictionary_value(from, code, &isnull);
+		bool isnull;
+		Datum value = dictionary_value(from, code, &isnull);
 
 		translated[code] = dictionary_find(original->dictionary, value, isnull);
 		if (translated[code] == DICTIONARY_NONE)
-			raise_unsafe(psprintf("Column \"%s\" has a value that the source does not have.", original->name));
+			raise_unsafe(
+				psprintf("Column \"%s\" has a value that the source does not have.", original->name));
 	}
 	for (uint32 i = 0; i < types->ntypes; i++)
 		codes[i] = translated[types->grouped[column].code[i]];
@@ -171,8 +173,8 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 	KanonProblem shown = *problem;
 	KanonColumn *extra = palloc(sizeof(KanonColumn) * problem->nextra);
 	const KanonPrivacyRule *rules;
-	uint32	   *members = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
-	int			column = types->source->nqis;
+	uint32 *members = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
+	int column = types->source->nqis;
 
 	shown.extra = extra;
 	shown.ntypes = types->ntypes;
@@ -182,15 +184,16 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 		const SourceColumn *original = &source->qis[source->nqis + e];
 
 		extra[e] = problem->extra[e];
-		extra[e].code = kept_place(source, source->nqis + e) < 0 ? NULL
-			: source_codes(types, column++, original, border);
+		extra[e].code =
+			kept_place(source, source->nqis + e) < 0 ? NULL : source_codes(types, column++, original, border);
 	}
 	(void) kanon_privacy_rules(problem->privacy, &rules);
 	for (uint32 first = 0, next; first < types->ntypes; first = next)
 	{
-		bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS && verify_is_blank(types, source->nqis, first);
-		bool		allowed;
-		int			broken;
+		bool few =
+			problem->residual == KANON_RESIDUAL_SUPPRESS && verify_is_blank(types, source->nqis, first);
+		bool allowed;
+		int broken;
 
 		CHECK_FOR_INTERRUPTS();
 		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
@@ -206,32 +209,33 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 }
 
 void
-target_verify(const Target *target, const Source *source, const KanonProblem *problem,
-			  int64 expected_rows, Border *border)
+target_verify(const Target *target, const Source *source, const KanonProblem *problem, int64 expected_rows,
+			  Border *border)
 {
-	RowTypes   *types;
-	int64		least = problem->k_map ? 1 : problem->k;	/* k is verified in the population */
-	int64		blank = 0;
+	RowTypes *types;
+	int64 least = problem->k_map ? 1 : problem->k; /* k is verified in the population */
+	int64 blank = 0;
 
 	types = rowtypes_read_written(target_as_source(target, source), border);
 	if (types->nrows != expected_rows)
-		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".",
-							  types->nrows, expected_rows));
+		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", types->nrows,
+							  expected_rows));
 	for (uint32 first = 0, next; first < types->ntypes; first = next)
 	{
-		int64		rows = 0;
+		int64 rows = 0;
 
 		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
 			rows += types->rows[next];
 		if (rows >= least)
 			continue;
 		if (!verify_is_blank(types, source->nqis, first))
-			raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", rows, problem->k));
+			raise_unsafe(
+				psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", rows, problem->k));
 		blank += rows;
 	}
 	if (blank > 0 && problem->residual != KANON_RESIDUAL_SUPPRESS)
-		raise_unsafe(psprintf("It has " INT64_FORMAT " fully suppressed rows, k is " INT64_FORMAT ".",
-							  blank, problem->k));
+		raise_unsafe(psprintf("It has " INT64_FORMAT " fully suppressed rows, k is " INT64_FORMAT ".", blank,
+							  problem->k));
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);
 	if (problem->npopulations > 0)

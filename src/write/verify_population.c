@@ -13,7 +13,7 @@
 static int
 level_of(const Levels *levels, int qi, KanonPattern pattern)
 {
-	int			level = 0;
+	int level = 0;
 
 	for (int c = levels->first[qi]; c < levels->first[qi + 1]; c++)
 		level += pattern >> c & 1;
@@ -25,19 +25,19 @@ static uint32 *
 target_codes(Shower *shower, const Levels *levels, int qi, int column, const KanonProblem *problem,
 			 Dictionary *dictionary, Border *border)
 {
-	uint32		n = problem->columns[column].distinct;
-	uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) Max(n, 1));
-	KanonCell  *cells = palloc0(sizeof(KanonCell) * levels->first[levels->nqis]);
+	uint32 n = problem->columns[column].distinct;
+	uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) Max(n, 1));
+	KanonCell *cells = palloc0(sizeof(KanonCell) * levels->first[levels->nqis]);
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon verify", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	for (uint32 code = 0; code < n; code++)
 	{
-		bool		isnull;
-		Datum		shown;
+		bool isnull;
+		Datum shown;
 
 		CHECK_FOR_INTERRUPTS();
-		cells[column] = (KanonCell) {KANON_SHOW_VALUE, code};
+		cells[column] = (KanonCell){KANON_SHOW_VALUE, code};
 		shown = show_cell(shower, qi, cells, NULL, &isnull);
 		codes[code] = dictionary_find(dictionary, shown, isnull);
 		if (codes[code] == DICTIONARY_NONE)
@@ -58,7 +58,7 @@ translate(KanonPopulation *populations, const KanonProblem *problem, int qi, int
 	for (int p = 0; p < problem->npopulations; p++)
 	{
 		const KanonPopulation *from = &problem->populations[p];
-		uint32	   *codes = border_palloc(border, sizeof(uint32) * (Size) from->ntypes);
+		uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) from->ntypes);
 
 		for (uint32 i = 0; i < from->ntypes; i++)
 			codes[i] = from->code[column][i] == KANON_FOREIGN ? KANON_FOREIGN : target[from->code[column][i]];
@@ -74,8 +74,8 @@ shown_problem(const RowTypes *types, const Source *source, const KanonProblem *p
 	KanonPattern node = problem->full_domain->outcome->best.pattern;
 	KanonPattern pattern = 0;
 	KanonPopulation *populations = palloc(sizeof(KanonPopulation) * problem->npopulations);
-	Shower	   *shower = shower_create(source);
-	int			nest = plain_text_begin();
+	Shower *shower = shower_create(source);
+	int nest = plain_text_begin();
 
 	*shown = *problem;
 	shown->ncolumns = source->nqis;
@@ -86,15 +86,16 @@ shown_problem(const RowTypes *types, const Source *source, const KanonProblem *p
 	memcpy(populations, problem->populations, sizeof(KanonPopulation) * problem->npopulations);
 	for (int qi = 0; qi < source->nqis; qi++)
 	{
-		int			column = source->levels.first[qi] + level_of(&source->levels, qi, node);
-		uint32	   *target;
+		int column = source->levels.first[qi] + level_of(&source->levels, qi, node);
+		uint32 *target;
 
 		if (column == source->levels.first[qi + 1])
 		{
 			pattern |= UINT64CONST(1) << qi;
 			continue;
 		}
-		target = target_codes(shower, &source->levels, qi, column, problem, types->source->qis[qi].dictionary, border);
+		target = target_codes(shower, &source->levels, qi, column, problem, types->source->qis[qi].dictionary,
+							  border);
 		translate(populations, problem, qi, column, target, border);
 		border_pfree(border, target);
 	}
@@ -107,18 +108,18 @@ verify_populations(const RowTypes *types, const Source *source, const KanonProbl
 {
 	KanonProblem shown;
 	KanonPattern pattern = shown_problem(types, source, problem, &shown, border);
-	int64	   *rows = border_palloc(border, sizeof(int64) * (Size) Max(types->ntypes, 1));
-	int64		rest = 0;
-	uint32		n = 0;
-	bool		allowed = true;
+	int64 *rows = border_palloc(border, sizeof(int64) * (Size) Max(types->ntypes, 1));
+	int64 rest = 0;
+	uint32 n = 0;
+	bool allowed = true;
 	KanonPresence *presence;
-	uint32	   *shows;
+	uint32 *shows;
 
 	border_check(border, kanon_presence_open(&shown, &presence), "");
 	shows = kanon_presence_types(presence);
 	for (uint32 first = 0, next; first < types->ntypes; first = next)
 	{
-		int64		sum = 0;
+		int64 sum = 0;
 
 		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
 			sum += types->rows[next];

@@ -35,42 +35,41 @@ typedef struct Writer
 	const RowTypes *types;
 	const KanonProblem *problem;
 	const KanonRelease *release;
-	Border	   *border;
+	Border *border;
 	MemoryContext context;
 	BulkWriter *bulk;
-	int64		total;			/* rows that will be written */
-	int64		placed;			/* rows given a class */
-	int64		written;
+	int64 total;  /* rows that will be written */
+	int64 placed; /* rows given a class */
+	int64 written;
 
 	/* what the class at hand shows, in a context of its own */
-	Shower	   *shower;
+	Shower *shower;
 	MemoryContext shown;
-	uint32		class_;
-	Datum	   *values;			/* [nqis] */
-	bool	   *nulls;
-	Datum		pattern;		/* text, when marked */
+	uint32 class_;
+	Datum *values; /* [nqis] */
+	bool *nulls;
+	Datum pattern; /* text, when marked */
 
 	/* with kept columns */
-	Tuplesortstate *sort;		/* of (key, kept values) */
-	TupleTableSlot *sorted;		/* one of its rows */
-	TypeIndex  *index;
-	size_t	   *first_flow;		/* [ntypes + 1]; NULL: flow i is of type i */
-	int64	   *left;			/* [nflows] rows still to come */
-	uint32	   *codes;			/* [ngrouped] of the row at hand */
-	int			class_shift;	/* bits below the class in a key */
-	Persons    *persons;		/* NULL: no rule counts them */
-	uint64		pool[RANDOM_POOL];
-	int			pool_left;
+	Tuplesortstate *sort;   /* of (key, kept values) */
+	TupleTableSlot *sorted; /* one of its rows */
+	TypeIndex *index;
+	size_t *first_flow; /* [ntypes + 1]; NULL: flow i is of type i */
+	int64 *left;        /* [nflows] rows still to come */
+	uint32 *codes;      /* [ngrouped] of the row at hand */
+	int class_shift;    /* bits below the class in a key */
+	Persons *persons;   /* NULL: no rule counts them */
+	uint64 pool[RANDOM_POOL];
+	int pool_left;
 } Writer;
 
 static void
 raise_source_changed(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("the source gave other rows when it was read a second time"),
-			 errdetail("It probably is a view that calls volatile functions."),
-			 errhint("Publish from a table or a materialized view, or without kept columns.")));
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					errmsg("the source gave other rows when it was read a second time"),
+					errdetail("It probably is a view that calls volatile functions."),
+					errhint("Publish from a table or a materialized view, or without kept columns.")));
 }
 
 static uint64
@@ -79,9 +78,7 @@ strong_random(Writer *writer)
 	if (writer->pool_left == 0)
 	{
 		if (!pg_strong_random(writer->pool, sizeof(writer->pool)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("could not generate random values")));
+			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
 		writer->pool_left = RANDOM_POOL;
 	}
 	return writer->pool[--writer->pool_left];
@@ -91,10 +88,9 @@ strong_random(Writer *writer)
 static size_t
 draw_flow(Writer *writer, uint32 type)
 {
-	size_t		first = type,
-				end = (size_t) type + 1;
-	int64		total = 0;
-	uint64		pick;
+	size_t first = type, end = (size_t) type + 1;
+	int64 total = 0;
+	uint64 pick;
 
 	if (writer->first_flow != NULL)
 	{
@@ -121,10 +117,9 @@ static int64
 row_key(Writer *writer, TupleTableSlot *slot)
 {
 	const Source *source = writer->types->source;
-	uint32	   *codes = writer->codes;
-	uint32		type,
-				class_;
-	size_t		flow;
+	uint32 *codes = writer->codes;
+	uint32 type, class_;
+	size_t flow;
 
 	for (int c = 0; c < source->ngrouped; c++)
 	{
@@ -173,8 +168,8 @@ enter_class(Writer *writer, uint32 class_)
 /* What a class shows, as text that no other has that looks different. */
 typedef struct Look
 {
-	char	   *text;
-	uint32		class_;
+	char *text;
+	uint32 class_;
 } Look;
 
 static int
@@ -182,7 +177,7 @@ compare_looks(const void *a, const void *b)
 {
 	const Look *left = a;
 	const Look *right = b;
-	int			order = strcmp(left->text, right->text);
+	int order = strcmp(left->text, right->text);
 
 	return order != 0 ? order : left->class_ < right->class_ ? -1 : left->class_ > right->class_;
 }
@@ -196,7 +191,7 @@ look_of(Writer *writer, FmgrInfo *output, uint32 class_)
 	initStringInfo(&text);
 	for (int c = 0; c < writer->types->source->nqis; c++)
 	{
-		char	   *value = writer->nulls[c] ? NULL : OutputFunctionCall(&output[c], writer->values[c]);
+		char *value = writer->nulls[c] ? NULL : OutputFunctionCall(&output[c], writer->values[c]);
 
 		if (value == NULL)
 			appendStringInfoChar(&text, '-');
@@ -217,12 +212,12 @@ static void
 find_alike(Writer *writer)
 {
 	const Source *source = writer->types->source;
-	uint32		n = writer->release->nclasses;
-	Look	   *looks;
-	uint32	   *first;
-	FmgrInfo   *output;
-	uint32		differ = 0;
-	int			nest;
+	uint32 n = writer->release->nclasses;
+	Look *looks;
+	uint32 *first;
+	FmgrInfo *output;
+	uint32 differ = 0;
+	int nest;
 
 	if (writer->persons == NULL || writer->target->mark || kanon_privacy_monotone(writer->problem->privacy))
 		return;
@@ -231,8 +226,8 @@ find_alike(Writer *writer)
 	output = palloc(sizeof(FmgrInfo) * source->nqis);
 	for (int c = 0; c < source->nqis; c++)
 	{
-		Oid			function;
-		bool		isvarlena;
+		Oid function;
+		bool isvarlena;
 
 		getTypeOutputInfo(shown_type(&source->qis[c]), &function, &isvarlena);
 		fmgr_info(function, &output[c]);
@@ -241,14 +236,14 @@ find_alike(Writer *writer)
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		looks[i] = (Look) {look_of(writer, output, i), i};
+		looks[i] = (Look){look_of(writer, output, i), i};
 	}
 	plain_text_end(nest);
 	writer->class_ = KANON_DROPPED;
 	qsort(looks, n, sizeof(Look), compare_looks);
 	for (uint32 i = 0; i < n; i++)
 	{
-		bool		alike = i > 0 && strcmp(looks[i].text, looks[i - 1].text) == 0;
+		bool alike = i > 0 && strcmp(looks[i].text, looks[i - 1].text) == 0;
 
 		first[looks[i].class_] = alike ? first[looks[i - 1].class_] : looks[i].class_;
 		differ += alike ? 0 : 1;
@@ -266,7 +261,7 @@ put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
 {
 	const Source *source = writer->types->source;
 	TupleTableSlot *slot = bulk_slot(writer->bulk);
-	int			next = source->nqis + source->nkept;
+	int next = source->nqis + source->nkept;
 
 	memcpy(slot->tts_values, writer->values, sizeof(Datum) * source->nqis);
 	memcpy(slot->tts_isnull, writer->nulls, sizeof(bool) * source->nqis);
@@ -290,10 +285,10 @@ put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	Writer	   *writer = (Writer *) self;
-	int			nkept = writer->types->source->nkept;
-	int			ngrouped = writer->types->source->ngrouped;
-	int64		key;
+	Writer *writer = (Writer *) self;
+	int nkept = writer->types->source->nkept;
+	int ngrouped = writer->types->source->ngrouped;
+	int64 key;
 
 	slot_getallattrs(slot);
 	key = row_key(writer, slot);
@@ -315,20 +310,19 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 static void
 receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
-	Writer	   *writer = (Writer *) self;
+	Writer *writer = (Writer *) self;
 	const Source *source = writer->types->source;
-	AttrNumber	key = 1;
-	Oid			less = Int8LessOperator;
-	Oid			collation = InvalidOid;
-	bool		nulls_first = false;
+	AttrNumber key = 1;
+	Oid less = Int8LessOperator;
+	Oid collation = InvalidOid;
+	bool nulls_first = false;
 	MemoryContext old = MemoryContextSwitchTo(writer->context); /* outlives the query */
-	TupleDesc	sorted = CreateTemplateTupleDesc(1 + source->nkept);
+	TupleDesc sorted = CreateTemplateTupleDesc(1 + source->nkept);
 
 	TupleDescInitEntry(sorted, 1, "key", INT8OID, -1, 0);
 	for (int i = 0; i < source->nkept; i++)
 		TupleDescCopyEntry(sorted, i + 2, desc, source->ngrouped + i + 1);
-	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first,
-										work_mem, NULL, 0);
+	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first, work_mem, NULL, 0);
 	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
 	MemoryContextSwitchTo(old);
 }
@@ -344,7 +338,7 @@ prepare_flows(Writer *writer)
 {
 	const KanonRelease *release = writer->release;
 	const RowTypes *types = writer->types;
-	size_t		flow = 0;
+	size_t flow = 0;
 
 	writer->index = type_index_create(types, writer->border);
 	writer->codes = palloc(sizeof(uint32) * types->source->ngrouped);
@@ -371,7 +365,7 @@ write_from_source(Writer *writer)
 {
 	const Source *source = writer->types->source;
 	TupleTableSlot *slot;
-	int			nest;
+	int nest;
 
 	prepare_flows(writer);
 	writer->pub.receiveSlot = receive_row;
@@ -394,7 +388,7 @@ write_from_source(Writer *writer)
 	nest = plain_text_begin();
 	while (tuplesort_gettupleslot(writer->sort, true, false, slot, NULL))
 	{
-		uint32		class_;
+		uint32 class_;
 
 		slot_getallattrs(slot);
 		class_ = key_class(writer, DatumGetInt64(slot->tts_values[0]));
@@ -411,7 +405,7 @@ write_from_source(Writer *writer)
 static void
 write_from_release(Writer *writer)
 {
-	int			nest = plain_text_begin();
+	int nest = plain_text_begin();
 
 	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
 	{
@@ -426,9 +420,9 @@ int64
 target_write(const Target *target, const RowTypes *types, const KanonProblem *problem,
 			 const KanonRelease *release, Border *border)
 {
-	Writer	   *writer = palloc0(sizeof(Writer));
-	Relation	rel;
-	int64		written;
+	Writer *writer = palloc0(sizeof(Writer));
+	Relation rel;
+	int64 written;
 
 	writer->target = target;
 	writer->types = types;
@@ -444,7 +438,8 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	writer->total = types->nrows - release->dropped;
 	rel = table_open(target->relid, RowExclusiveLock);
 	if (!target_is_plain(rel, target, types->source))
-		raise_unsafe("It has other columns than those that were listed, or constraints, indexes or triggers.");
+		raise_unsafe(
+			"It has other columns than those that were listed, or constraints, indexes or triggers.");
 	writer->bulk = bulk_begin(rel);
 	writer->persons = persons_begin(problem, release, border);
 	find_alike(writer);

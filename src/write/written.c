@@ -18,11 +18,11 @@
 typedef struct Written
 {
 	const Source *source;
-	Shower	   *shower;
-	Border	   *border;
-	uint32	   *pool;
-	Size		npool;
-	Size		room;
+	Shower *shower;
+	Border *border;
+	uint32 *pool;
+	Size npool;
+	Size room;
 } Written;
 
 static const KanonCell nothing = {KANON_SHOW_NOTHING, 0};
@@ -39,17 +39,17 @@ null_code(Dictionary *dictionary)
 static KanonCell
 cell_of(Written *written, KanonShow show, const uint32 *codes, uint32 n)
 {
-	KanonCell	cell;
-	Size		words = show == KANON_SHOW_SET ? (Size) n + 1 : 2;
+	KanonCell cell;
+	Size words = show == KANON_SHOW_SET ? (Size) n + 1 : 2;
 
 	if (n == 0)
 		return none_of_it;
 	if (n == 1)
-		return (KanonCell) {KANON_SHOW_VALUE, codes[0]};
+		return (KanonCell){KANON_SHOW_VALUE, codes[0]};
 	if (written->npool + words > written->room)
 	{
-		Size		room = (written->npool + words) * 2;
-		uint32	   *pool = border_palloc(written->border, sizeof(uint32) * room);
+		Size room = (written->npool + words) * 2;
+		uint32 *pool = border_palloc(written->border, sizeof(uint32) * room);
 
 		if (written->pool != NULL)
 		{
@@ -61,8 +61,7 @@ cell_of(Written *written, KanonShow show, const uint32 *codes, uint32 n)
 	}
 	if (written->npool > KANON_MAX_TYPES)
 		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the table shows too many different sets")));
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table shows too many different sets")));
 	cell.show = show;
 	cell.code = (uint32) written->npool;
 	if (show == KANON_SHOW_SET)
@@ -76,21 +75,23 @@ cell_of(Written *written, KanonShow show, const uint32 *codes, uint32 n)
 static int
 place(Written *written, int qi, uint32 code, const RangeBound *lower, const RangeBound *upper)
 {
-	bool		isnull;
-	Datum		value = dictionary_value(written->source->qis[qi].dictionary, code, &isnull);
+	bool isnull;
+	Datum value = dictionary_value(written->source->qis[qi].dictionary, code, &isnull);
 	TypeCacheEntry *range;
-	int			order;
+	int order;
 
 	value = show_bound(written->shower, qi, value, &range);
 	if (!lower->infinite)
 	{
-		order = DatumGetInt32(FunctionCall2Coll(&range->rng_cmp_proc_finfo, range->rng_collation, value, lower->val));
+		order = DatumGetInt32(
+			FunctionCall2Coll(&range->rng_cmp_proc_finfo, range->rng_collation, value, lower->val));
 		if (order < 0 || (order == 0 && !lower->inclusive))
 			return -1;
 	}
 	if (!upper->infinite)
 	{
-		order = DatumGetInt32(FunctionCall2Coll(&range->rng_cmp_proc_finfo, range->rng_collation, value, upper->val));
+		order = DatumGetInt32(
+			FunctionCall2Coll(&range->rng_cmp_proc_finfo, range->rng_collation, value, upper->val));
 		if (order > 0 || (order == 0 && !upper->inclusive))
 			return 1;
 	}
@@ -101,15 +102,13 @@ static KanonCell
 range_cell(Written *written, int qi, Datum datum)
 {
 	Dictionary *dictionary = written->source->qis[qi].dictionary;
-	uint32		end = dictionary_size(dictionary) - (null_code(dictionary) != DICTIONARY_NONE);
-	RangeType  *value = DatumGetRangeTypeP(datum);
+	uint32 end = dictionary_size(dictionary) - (null_code(dictionary) != DICTIONARY_NONE);
+	RangeType *value = DatumGetRangeTypeP(datum);
 	TypeCacheEntry *entry = lookup_type_cache(RangeTypeGetOid(value), TYPECACHE_RANGE_INFO);
-	RangeBound	lower,
-				upper;
-	bool		empty;
-	uint32		ends[2];
-	uint32		low = 0,
-				high = end;
+	RangeBound lower, upper;
+	bool empty;
+	uint32 ends[2];
+	uint32 low = 0, high = end;
 
 	range_deserialize(entry, value, &lower, &upper, &empty);
 	if (empty)
@@ -117,7 +116,7 @@ range_cell(Written *written, int qi, Datum datum)
 	/* the first value that is not before it */
 	while (low < high)
 	{
-		uint32		middle = low + (high - low) / 2;
+		uint32 middle = low + (high - low) / 2;
 
 		if (place(written, qi, middle, &lower, &upper) < 0)
 			low = middle + 1;
@@ -129,7 +128,7 @@ range_cell(Written *written, int qi, Datum datum)
 	high = end;
 	while (low < high)
 	{
-		uint32		middle = low + (high - low) / 2;
+		uint32 middle = low + (high - low) / 2;
 
 		if (place(written, qi, middle, &lower, &upper) <= 0)
 			low = middle + 1;
@@ -143,8 +142,8 @@ range_cell(Written *written, int qi, Datum datum)
 static int
 compare_codes(const void *a, const void *b)
 {
-	uint32		left = *(const uint32 *) a;
-	uint32		right = *(const uint32 *) b;
+	uint32 left = *(const uint32 *) a;
+	uint32 right = *(const uint32 *) b;
 
 	return left < right ? -1 : left > right;
 }
@@ -153,16 +152,15 @@ static KanonCell
 set_cell(Written *written, int qi, Datum datum)
 {
 	Dictionary *dictionary = written->source->qis[qi].dictionary;
-	ArrayType  *array = DatumGetArrayTypeP(datum);
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-	Datum	   *values;
-	bool	   *nulls;
-	int			count;
-	uint32	   *codes;
-	uint32		n = 0,
-				kept = 0;
+	ArrayType *array = DatumGetArrayTypeP(datum);
+	int16 typlen;
+	bool typbyval;
+	char typalign;
+	Datum *values;
+	bool *nulls;
+	int count;
+	uint32 *codes;
+	uint32 n = 0, kept = 0;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
 	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &values, &nulls, &count);
@@ -183,15 +181,16 @@ set_cell(Written *written, int qi, Datum datum)
 static KanonCell *
 column_cells(Written *written, int qi, const SourceColumn *column)
 {
-	uint32		n = dictionary_size(column->dictionary);
-	KanonCell  *cells = border_palloc(written->border, sizeof(KanonCell) * n);
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon written", ALLOCSET_SMALL_SIZES);
+	uint32 n = dictionary_size(column->dictionary);
+	KanonCell *cells = border_palloc(written->border, sizeof(KanonCell) * n);
+	MemoryContext scratch =
+		AllocSetContextCreate(CurrentMemoryContext, "kanon written", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	for (uint32 code = 0; code < n; code++)
 	{
-		bool		isnull;
-		Datum		value = dictionary_value(column->dictionary, code, &isnull);
+		bool isnull;
+		Datum value = dictionary_value(column->dictionary, code, &isnull);
 
 		CHECK_FOR_INTERRUPTS();
 		if (isnull)
@@ -202,7 +201,7 @@ column_cells(Written *written, int qi, const SourceColumn *column)
 			cells[code] = set_cell(written, qi, value);
 		else
 		{
-			uint32		own = dictionary_find(written->source->qis[qi].dictionary, value, false);
+			uint32 own = dictionary_find(written->source->qis[qi].dictionary, value, false);
 
 			cells[code] = cell_of(written, KANON_SHOW_VALUE, &own, own != DICTIONARY_NONE);
 		}
@@ -217,10 +216,10 @@ KanonRelease *
 written_release(const Source *source, const RowTypes *types, bool mark, Border *border)
 {
 	KanonRelease *release = palloc0(sizeof(KanonRelease));
-	Written		written = {.source = source,.shower = shower_create(source),.border = border};
+	Written written = {.source = source, .shower = shower_create(source), .border = border};
 	const SourceColumn *marks = &types->source->qis[source->nqis];
-	KanonCell  *cells[KANON_MAX_COLUMNS];
-	uint32		null[KANON_MAX_COLUMNS];
+	KanonCell *cells[KANON_MAX_COLUMNS];
+	uint32 null[KANON_MAX_COLUMNS];
 
 	for (int c = 0; c < source->nqis; c++)
 	{
@@ -232,14 +231,14 @@ written_release(const Source *source, const RowTypes *types, bool mark, Border *
 	release->cells = border_palloc(border, sizeof(KanonCell) * types->ntypes * source->nqis);
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
-		KanonCell  *cell = &release->cells[(Size) i * source->nqis];
+		KanonCell *cell = &release->cells[(Size) i * source->nqis];
 		const char *symbols = NULL;
 
-		release->classes[i] = (KanonClass) {0, types->rows[i]};
+		release->classes[i] = (KanonClass){0, types->rows[i]};
 		if (mark)
 		{
-			bool		isnull;
-			Datum		text = dictionary_value(marks->dictionary, types->columns[source->nqis].code[i], &isnull);
+			bool isnull;
+			Datum text = dictionary_value(marks->dictionary, types->columns[source->nqis].code[i], &isnull);
 
 			if (!isnull && VARSIZE_ANY_EXHDR(DatumGetPointer(text)) == source->nqis)
 				symbols = VARDATA_ANY(DatumGetPointer(text));
@@ -262,19 +261,19 @@ KanonCell *
 written_cells(const KanonRelease *release, const Source *source, const KanonProblem *problem, bool mark,
 			  Border *border)
 {
-	Size		n = (Size) release->nclasses * problem->ncolumns;
-	KanonCell  *cells = border_palloc(border, sizeof(KanonCell) * n);
+	Size n = (Size) release->nclasses * problem->ncolumns;
+	KanonCell *cells = border_palloc(border, sizeof(KanonCell) * n);
 
 	if (n > 0)
 		memcpy(cells, release->cells, sizeof(KanonCell) * n);
 	for (Size i = 0; i < n && !mark; i++)
 	{
-		int			c = i % problem->ncolumns;
+		int c = i % problem->ncolumns;
 		const KanonColumn *column = &problem->columns[c];
 
 		/* an array of NULL is no NULL */
-		if (source->qis[c].show_as != SHOW_AS_SET && cells[i].show == KANON_SHOW_VALUE &&
-			column->has_null && cells[i].code == column->distinct - 1)
+		if (source->qis[c].show_as != SHOW_AS_SET && cells[i].show == KANON_SHOW_VALUE && column->has_null &&
+			cells[i].code == column->distinct - 1)
 			cells[i] = nothing;
 	}
 	return cells;

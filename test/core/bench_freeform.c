@@ -36,16 +36,16 @@ processor_seconds(void)
 static void
 shuffle_rows(Table *table)
 {
-	uint64_t	random = 14;
-	size_t		width = (size_t) table->ncolumns;
+	uint64_t random = 14;
+	size_t width = (size_t) table->ncolumns;
 
 	for (size_t i = table->nrows; i > 1; i--)
 	{
-		size_t		other = random_below(&random, (uint32_t) i);
+		size_t other = random_below(&random, (uint32_t) i);
 
 		for (size_t c = 0; c < width; c++)
 		{
-			char	   *swap = table->cell[(i - 1) * width + c];
+			char *swap = table->cell[(i - 1) * width + c];
 
 			table->cell[(i - 1) * width + c] = table->cell[other * width + c];
 			table->cell[other * width + c] = swap;
@@ -64,8 +64,8 @@ lost(const KanonRelease *release, const KanonColumn *column, KanonCell cell)
 	if (cell.show == KANON_SHOW_VALUE)
 		return 0;
 	if (cell.show == KANON_SHOW_RANGE)
-		return (column->number[pool[1]] - column->number[pool[0]])
-			/ (column->number[column->distinct - 1] - column->number[0]);
+		return (column->number[pool[1]] - column->number[pool[0]]) /
+			   (column->number[column->distinct - 1] - column->number[0]);
 	if (cell.show == KANON_SHOW_SET)
 		return (double) (pool[0] - 1) / (column->distinct - 1);
 	return 1;
@@ -75,32 +75,32 @@ lost(const KanonRelease *release, const KanonColumn *column, KanonCell cell)
 static double
 gcp_of(const KanonProblem *problem, const KanonRelease *release, size_t rows)
 {
-	size_t		width = (size_t) problem->ncolumns;
-	double		sum = 0;
+	size_t width = (size_t) problem->ncolumns;
+	double sum = 0;
 
 	for (uint32_t i = 0; i < release->nclasses; i++)
 		for (size_t c = 0; c < width; c++)
-			sum += (double) release->classes[i].rows
-				* lost(release, &problem->columns[c], release->cells[i * width + c]);
+			sum += (double) release->classes[i].rows *
+				   lost(release, &problem->columns[c], release->cells[i * width + c]);
 	return sum / (double) width / (double) rows;
 }
 
 /* Rows from `first` on; GCP, or a negative number. */
 static double
-solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int64_t k,
-	  KanonSolve method, const KanonFreeformOptions *options)
+solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int64_t k, KanonSolve method,
+	  const KanonFreeformOptions *options)
 {
-	static const KanonClusterShow show[9] = {
-		KANON_CLUSTER_RANGE, KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET,
-		KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET, KANON_CLUSTER_SET
-	};
+	static const KanonClusterShow show[9] = {KANON_CLUSTER_RANGE, KANON_CLUSTER_SET, KANON_CLUSTER_SET,
+											 KANON_CLUSTER_SET,   KANON_CLUSTER_SET, KANON_CLUSTER_SET,
+											 KANON_CLUSTER_SET,   KANON_CLUSTER_SET, KANON_CLUSTER_SET};
 	struct KanonClusterOptions shows = {.show = show};
-	Table		table = {.nrows = rows,.ncolumns = all->ncolumns,.cell = all->cell + first * (size_t) all->ncolumns};
+	Table table = {
+		.nrows = rows, .ncolumns = all->ncolumns, .cell = all->cell + first * (size_t) all->ncolumns};
 	KanonProblem *problem = problem_make(host, &table, adult2, columns, 1, k);
 	KanonRelease release;
 	KanonReport report = {0};
 	KanonStatus status;
-	double		gcp = -1;
+	double gcp = -1;
 
 	/* with these a release is taken for a graph */
 	problem->freeform = method == kanon_solve_freeform ? options : NULL;
@@ -135,8 +135,8 @@ static void
 samples(Host *host, const Table *table, const char *name, size_t n, size_t rows, int columns, int64_t k)
 {
 	KanonFreeformOptions options = {0};
-	KanonSolve	method = find_method(name, &options);
-	double		sum = 0;
+	KanonSolve method = find_method(name, &options);
+	double sum = 0;
 
 	for (size_t s = 0; s < n; s++)
 		sum += solve(host, table, s * rows, rows, columns, k, method, &options);
@@ -147,18 +147,18 @@ int
 main(int argc, char **argv)
 {
 	KanonFreeformOptions options = {0};
-	bool		sampled = argc == 7 && strcmp(argv[2], "samples") == 0;
-	KanonSolve	method = argc < 3 || sampled ? NULL : find_method(argv[2], &options);
-	Host		host;
-	Table	   *table;
-	size_t		rows;
-	double		start;
-	double		gcp;
+	bool sampled = argc == 7 && strcmp(argv[2], "samples") == 0;
+	KanonSolve method = argc < 3 || sampled ? NULL : find_method(argv[2], &options);
+	Host host;
+	Table *table;
+	size_t rows;
+	double start;
+	double gcp;
 
 	if (argc < 6 || (!sampled && method == NULL))
 	{
 		fprintf(stderr, "usage: bench_freeform FILE METHOD ROWS COLUMNS K [PARTITION_SIZE [symmetric]]\n"
-				"       bench_freeform FILE samples N ROWS COLUMNS K\n");
+						"       bench_freeform FILE samples N ROWS COLUMNS K\n");
 		return 2;
 	}
 	table = table_read(argv[1]);
@@ -172,7 +172,7 @@ main(int argc, char **argv)
 	if (sampled)
 	{
 		static const char *const classes[] = {"mondrian", "bottom_up", "pattern_guided"};
-		size_t		n = strtoul(argv[3], NULL, 10);
+		size_t n = strtoul(argv[3], NULL, 10);
 
 		rows = strtoul(argv[4], NULL, 10);
 		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
@@ -188,8 +188,8 @@ main(int argc, char **argv)
 	options.symmetric = argc > 7;
 	start = processor_seconds();
 	gcp = solve(&host, table, 0, rows, atoi(argv[4]), atoi(argv[5]), method, &options);
-	printf("%s\t%zu\t%s\t%s\t%u\t%.5f\t%.3f\t%.1f\n", argv[2], rows, argv[4], argv[5],
-		   options.partition_size, gcp, processor_seconds() - start, (double) host.peak / (1 << 20));
+	printf("%s\t%zu\t%s\t%s\t%u\t%.5f\t%.3f\t%.1f\n", argv[2], rows, argv[4], argv[5], options.partition_size,
+		   gcp, processor_seconds() - start, (double) host.peak / (1 << 20));
 	table_free(table);
 	return host.blocks == 0 && gcp >= 0 ? 0 : 1;
 }

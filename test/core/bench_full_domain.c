@@ -19,7 +19,7 @@ static void
 run(Host *host, KanonProblem *problem, KanonFullDomainOptions *options)
 {
 	KanonOutcome outcome = {0};
-	double		best = INFINITY;
+	double best = INFINITY;
 
 	options->outcome = &outcome;
 	problem->full_domain = options;
@@ -27,7 +27,7 @@ run(Host *host, KanonProblem *problem, KanonFullDomainOptions *options)
 	{
 		KanonRelease release;
 		KanonReport report;
-		double		start = host->env.now(host);
+		double start = host->env.now(host);
 		KanonStatus status = kanon_solve_full_domain(problem, &release, &report);
 
 		best = fmin(best, host->env.now(host) - start);
@@ -58,18 +58,18 @@ cpu_seconds(void)
 /* A team of members who take turns, so that each can be timed. */
 typedef struct Turns
 {
-	Host	   *host;
-	int			wanted;
-	void	   *block;
+	Host *host;
+	int wanted;
+	void *block;
 	KanonMember *member[KANON_MAX_MEMBERS];
-	double		own_began;		/* the caller's share of a task */
-	double		saved;			/* if the members had worked at the same time */
+	double own_began; /* the caller's share of a task */
+	double saved;     /* if the members had worked at the same time */
 } Turns;
 
 static void *
 turns_open(void *arg, size_t size, int *members)
 {
-	Turns	   *turns = arg;
+	Turns *turns = arg;
 
 	turns->block = malloc(size);
 	*members = turns->wanted;
@@ -85,13 +85,13 @@ turns_start(void *arg)
 static bool
 turns_wait(void *arg)
 {
-	Turns	   *turns = arg;
-	double		sum = cpu_seconds() - turns->own_began;
-	double		longest = sum;
+	Turns *turns = arg;
+	double sum = cpu_seconds() - turns->own_began;
+	double longest = sum;
 
 	for (int m = 1; m < turns->wanted; m++)
 	{
-		double		began = cpu_seconds();
+		double began = cpu_seconds();
 
 		if (turns->member[m] == NULL)
 			turns->member[m] = kanon_member_open(&turns->host->env, turns->block, m);
@@ -108,16 +108,16 @@ turns_wait(void *arg)
 static double
 run_team(Host *host, KanonProblem *problem, int members)
 {
-	Turns		turns = {.host = host,.wanted = members};
-	KanonTeam	team = {&turns, turns_open, turns_start, turns_wait};
+	Turns turns = {.host = host, .wanted = members};
+	KanonTeam team = {&turns, turns_open, turns_start, turns_wait};
 	KanonOutcome outcome;
-	KanonFullDomainOptions options = {
-		.suppression_limit = 0.02,.search = members > 1 ? KANON_SEARCH_SPEEDY : KANON_SEARCH_FLASH,
-		.team = &team,.outcome = &outcome
-	};
+	KanonFullDomainOptions options = {.suppression_limit = 0.02,
+									  .search = members > 1 ? KANON_SEARCH_SPEEDY : KANON_SEARCH_FLASH,
+									  .team = &team,
+									  .outcome = &outcome};
 	KanonRelease release;
 	KanonReport report;
-	double		began = cpu_seconds();
+	double began = cpu_seconds();
 	KanonStatus status;
 
 	problem->full_domain = &options;
@@ -137,18 +137,19 @@ static void
 run_distinct(Host *host, size_t nrows)
 {
 	static const int level[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 0};
-	uint32_t   *code = malloc(nrows * 12 * sizeof(uint32_t));
-	uint64_t	random = 1;
+	uint32_t *code = malloc(nrows * 12 * sizeof(uint32_t));
+	uint64_t random = 1;
 	KanonProblem *problem;
-	double		alone;
+	double alone;
 
 	for (size_t i = 0; i < nrows; i++)
 	{
-		uint32_t	a = (uint32_t) (i % 500);
-		uint32_t	b = (uint32_t) (i / 500 % 100);
-		uint32_t	c = (uint32_t) (i / 50000);
-		uint32_t	d = random_below(&random, 16);
-		uint32_t	row[] = {a, a / 5, a / 50, b, b / 5, b / 20, c, c / 4, c / 20, d, d / 4, random_below(&random, 8)};
+		uint32_t a = (uint32_t) (i % 500);
+		uint32_t b = (uint32_t) (i / 500 % 100);
+		uint32_t c = (uint32_t) (i / 50000);
+		uint32_t d = random_below(&random, 16);
+		uint32_t row[] = {a, a / 5, a / 50, b, b / 5, b / 20,
+						  c, c / 4, c / 20, d, d / 4, random_below(&random, 8)};
 
 		memcpy(code + i * 12, row, sizeof(row));
 	}
@@ -159,7 +160,7 @@ run_distinct(Host *host, size_t nrows)
 	printf("%u row types that do not collapse: alone %.2f s", problem->ntypes, alone);
 	for (int members = 2; members <= 4; members++)
 	{
-		double		team = run_team(host, problem, members);
+		double team = run_team(host, problem, members);
 
 		printf(", %d members %.2f s (%.2f times faster)", members, team, alone / team);
 	}
@@ -173,7 +174,7 @@ main(int argc, char **argv)
 	static const int64_t ks[] = {2, 5, 10};
 	static const double limits[] = {0, 0.05};
 	const char *only = argc > 2 ? argv[2] : "";
-	Host		host;
+	Host host;
 	KanonProblem *problem;
 
 	host_init(&host);
@@ -188,11 +189,9 @@ main(int argc, char **argv)
 			for (int metric = 0; kanon_metric_names[metric] != NULL; metric++)
 				for (int search = 0; search < 3; search++)
 				{
-					KanonFullDomainOptions options = {
-						.suppression_limit = limits[l],
-						.metric = (KanonMetric) metric,
-						.search = (KanonSearch) search
-					};
+					KanonFullDomainOptions options = {.suppression_limit = limits[l],
+													  .metric = (KanonMetric) metric,
+													  .search = (KanonSearch) search};
 
 					problem->k = ks[i];
 					if (strstr(kanon_metric_names[metric], only) != NULL)

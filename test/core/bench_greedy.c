@@ -24,18 +24,18 @@ run(const char *name, Host *host, KanonProblem *problem, int repeat, bool plain)
 {
 	KanonRelease release;
 	KanonReport report = {0};
-	double		best = INFINITY;
-	double		loop = NAN;
-	double		cost = 0;
-	uint32_t	classes = 0;
+	double best = INFINITY;
+	double loop = NAN;
+	double cost = 0;
+	uint32_t classes = 0;
 
 	host->peak = host->live;
 
-	size_t		before = host->live;
+	size_t before = host->live;
 
 	for (int i = 0; i < repeat; i++)
 	{
-		double		start = seconds(host);
+		double start = seconds(host);
 		KanonStatus status;
 
 		memset(&report, 0, sizeof(report));
@@ -52,11 +52,11 @@ run(const char *name, Host *host, KanonProblem *problem, int repeat, bool plain)
 		kanon_release_free(problem, &release);
 	}
 
-	double		peak = (double) (host->peak - before) / problem->ntypes;
+	double peak = (double) (host->peak - before) / problem->ntypes;
 
 	if (plain)
 	{
-		double		start = seconds(host);
+		double start = seconds(host);
 
 		memset(&report, 0, sizeof(report));
 		plain_greedy(problem, &release, &report);
@@ -65,8 +65,8 @@ run(const char *name, Host *host, KanonProblem *problem, int repeat, bool plain)
 			printf("%s: DIFFERENT RELEASES %g %u\n", name, report.cost, release.nclasses);
 		kanon_release_free(problem, &release);
 	}
-	printf("%-28s %10u %12.0f %10u %9.4f %9.3f %7.1f %9.1f\n", name, problem->ntypes, cost, classes,
-		   best, loop, loop / best, peak);
+	printf("%-28s %10u %12.0f %10u %9.4f %9.3f %7.1f %9.1f\n", name, problem->ntypes, cost, classes, best,
+		   loop, loop / best, peak);
 	fflush(stdout);
 }
 
@@ -74,34 +74,34 @@ static void
 weigh(KanonProblem *problem, uint64_t seed)
 {
 	for (int c = 0; c < problem->ncolumns; c++)
-		((KanonColumn *) problem->columns)[c].weight = seed == 0 ? 1
-			: 0.5 + (double) (random_next(&seed) >> 11) * 0x1p-53;
+		((KanonColumn *) problem->columns)[c].weight =
+			seed == 0 ? 1 : 0.5 + (double) (random_next(&seed) >> 11) * 0x1p-53;
 }
 
 int
 main(int argc, char **argv)
 {
 	const char *directory = argc > 1 ? argv[1] : ".";
-	size_t		nrows = argc > 2 ? strtoul(argv[2], NULL, 10) : 10000000;
+	size_t nrows = argc > 2 ? strtoul(argv[2], NULL, 10) : 10000000;
 	const char *only = argc > 3 ? argv[3] : "";
-	char		path[1024];
-	int			column[20];
-	const int	adult2[9] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
-	Host		host;
+	char path[1024];
+	int column[20];
+	const int adult2[9] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
+	Host host;
 
 	host_init(&host);
 	for (int c = 0; c < 20; c++)
 		column[c] = c;
-	printf("%-28s %10s %12s %10s %9s %9s %7s %9s\n", "case", "row types", "cost", "classes",
-		   "solver s", "plain s", "ratio", "B/type");
+	printf("%-28s %10s %12s %10s %9s %9s %7s %9s\n", "case", "row types", "cost", "classes", "solver s",
+		   "plain s", "ratio", "B/type");
 
 	snprintf(path, sizeof(path), "%s/adult.csv", directory);
 
-	Table	   *adult = table_read(path);
+	Table *adult = table_read(path);
 
 	if (adult != NULL)
 	{
-		Table	   *wide = adult_widen(adult);
+		Table *wide = adult_widen(adult);
 		KanonProblem *problem = problem_make(&host, adult, adult14, 14, 0, 10);
 
 		if (strstr("adult14", only) != NULL)
@@ -139,14 +139,14 @@ main(int argc, char **argv)
 	{
 		/* all distinct: a permutation of 0 .. 2^k - 1 in mixed radix, cut off */
 		static const uint32_t radix[6] = {50, 40, 30, 20, 12, 8};
-		uint64_t	total = 1;
-		uint32_t   *code = malloc(nrows * 6 * sizeof(uint32_t));
+		uint64_t total = 1;
+		uint32_t *code = malloc(nrows * 6 * sizeof(uint32_t));
 
 		for (int c = 0; c < 6; c++)
 			total *= radix[c];
 		for (size_t i = 0; i < nrows; i++)
 		{
-			uint64_t	rest = (i * UINT64_C(7368787) + 12345) % total;
+			uint64_t rest = (i * UINT64_C(7368787) + 12345) % total;
 
 			for (int c = 0; c < 6; c++)
 			{

@@ -36,26 +36,24 @@ trace(int depth, const IlpModel *model, double cost, double bound, double cutoff
 	if (model->start[model->nf] < 200)
 		return;
 	fprintf(stderr, "%8.2f s  %s %d: %u types, %u instances, %zu pairs, cost %g, bound %.2f, cutoff %g\n",
-			now(NULL) - trace_start, depth < 0 ? "glpk" : "depth", depth, model->m,
-			model->nf, model->start[model->nf], cost, bound, cutoff);
+			now(NULL) - trace_start, depth < 0 ? "glpk" : "depth", depth, model->m, model->nf,
+			model->start[model->nf], cost, bound, cutoff);
 }
 
 static const int cmc_columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 static const int adult2_columns[] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
 static const int nursery_columns[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-static const KanonRule adult2_rules[] = {
-	{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
-	{KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}
-};
+static const KanonRule adult2_rules[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
+										 {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
 
 /* The problem of a case; *table is its table. */
 static KanonProblem *
 make(const char *data, const char *name, int64_t k, Table **table)
 {
-	char		path[1000];
-	const int  *columns = adult14;
-	int			ncolumns = 14;
+	char path[1000];
+	const int *columns = adult14;
+	int ncolumns = 14;
 	KanonProblem *problem;
 
 	if (strncmp(name, "cmc", 3) == 0)
@@ -73,8 +71,10 @@ make(const char *data, const char *name, int64_t k, Table **table)
 		columns = nursery_columns;
 		ncolumns = 8;
 	}
-	snprintf(path, sizeof(path), "%s/%s.csv", data, name[0] == 'c' ? "cmc" :
-			 name[0] == 'n' ? "nursery" : "adult");
+	snprintf(path, sizeof(path), "%s/%s.csv", data,
+			 name[0] == 'c'   ? "cmc"
+			 : name[0] == 'n' ? "nursery"
+							  : "adult");
 	*table = table_read(path);
 	if (*table == NULL)
 	{
@@ -102,11 +102,11 @@ make(const char *data, const char *name, int64_t k, Table **table)
 int
 main(int argc, char **argv)
 {
-	bool		verbose = false;
-	double		limit = INFINITY;
-	double		effort = 1;
-	uint64_t	seed = 1;
-	int			a = 2;
+	bool verbose = false;
+	double limit = INFINITY;
+	double effort = 1;
+	uint64_t seed = 1;
+	int a = 2;
 
 	for (; a + 1 < argc && argv[a][0] == '-'; a++)
 	{
@@ -122,14 +122,14 @@ main(int argc, char **argv)
 	if (a + 3 > argc)
 	{
 		fprintf(stderr, "usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] "
-				"CASE K SOLVER ...\n");
+						"CASE K SOLVER ...\n");
 		return 1;
 	}
-	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s %8s\n", "case", "k", "solver", "cost",
-		   "bound", "proven", "seconds", "nodes", "core MB", "all MB", "poll ms");
+	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s %8s\n", "case", "k", "solver", "cost", "bound",
+		   "proven", "seconds", "nodes", "core MB", "all MB", "poll ms");
 	for (; a + 2 < argc; a += 3)
 	{
-		Table	   *table;
+		Table *table;
 		KanonProblem *problem;
 		KanonRelease release;
 		KanonReport report = {0};
@@ -158,13 +158,12 @@ main(int argc, char **argv)
 		}
 		getrusage(RUSAGE_SELF, &usage);
 		if (status != KANON_OK)
-			printf("%-14s %4s %-8s status %d %s\n", argv[a], argv[a + 1], argv[a + 2],
-				   (int) status, report.detail);
+			printf("%-14s %4s %-8s status %d %s\n", argv[a], argv[a + 1], argv[a + 2], (int) status,
+				   report.detail);
 		else
-			printf("%-14s %4s %-8s %10.0f %12.2f %6s %8.2f %8lld %8.1f %8.1f %8.1f\n", argv[a],
-				   argv[a + 1], argv[a + 2], report.cost, report.lower_bound,
-				   report.proven ? "yes" : "no", report.seconds, (long long) report.nodes,
-				   (double) host.peak / 1e6, (double) usage.ru_maxrss / 1e3,
+			printf("%-14s %4s %-8s %10.0f %12.2f %6s %8.2f %8lld %8.1f %8.1f %8.1f\n", argv[a], argv[a + 1],
+				   argv[a + 2], report.cost, report.lower_bound, report.proven ? "yes" : "no", report.seconds,
+				   (long long) report.nodes, (double) host.peak / 1e6, (double) usage.ru_maxrss / 1e3,
 				   host.longest * 1e3);
 		fflush(stdout);
 		if (status == KANON_OK)

@@ -11,7 +11,7 @@
 #include "diverse.h"
 
 KanonPrivacyRule diverse_rules[4];
-int			diverse_nrules;
+int diverse_nrules;
 
 static KanonTaxonomy taxonomies[4];
 static uint32_t taxonomy_nodes[4][3];
@@ -23,9 +23,9 @@ static bool *listed[4];
 void
 diverse_dense(KanonColumn *column, uint32_t ntypes)
 {
-	uint32_t   *code = (uint32_t *) column->code;
-	uint32_t   *rank = calloc((size_t) column->distinct + 1, sizeof(uint32_t));
-	uint32_t	n = 0;
+	uint32_t *code = (uint32_t *) column->code;
+	uint32_t *rank = calloc((size_t) column->distinct + 1, sizeof(uint32_t));
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < ntypes; i++)
 		rank[code[i]] = 1;
@@ -44,12 +44,12 @@ diverse_dense(KanonColumn *column, uint32_t ntypes)
 static const KanonTaxonomy *
 make_taxonomy(int r, uint32_t distinct, uint64_t *random)
 {
-	uint32_t	below = distinct;
-	int			height = 1 + (int) random_below(random, 3);
+	uint32_t below = distinct;
+	int height = 1 + (int) random_below(random, 3);
 
 	for (int h = 0; h < height; h++)
 	{
-		uint32_t	width = 2 + random_below(random, 2);
+		uint32_t width = 2 + random_below(random, 2);
 
 		taxonomy_parents[r][h] = malloc((below + 1) * sizeof(uint32_t));
 		for (uint32_t i = 0; i < below; i++)
@@ -57,7 +57,7 @@ make_taxonomy(int r, uint32_t distinct, uint64_t *random)
 		below = h == height - 1 ? 1 : (below + width - 1) / width;
 		taxonomy_nodes[r][h] = below;
 	}
-	taxonomies[r] = (KanonTaxonomy) {height, taxonomy_nodes[r], (const uint32_t *const *) taxonomy_parents[r]};
+	taxonomies[r] = (KanonTaxonomy){height, taxonomy_nodes[r], (const uint32_t *const *) taxonomy_parents[r]};
 	return &taxonomies[r];
 }
 
@@ -65,7 +65,7 @@ static void
 random_rule(const KanonProblem *problem, int r, uint64_t *random, unsigned kinds)
 {
 	KanonPrivacyRule *rule = &diverse_rules[r];
-	uint32_t	distinct;
+	uint32_t distinct;
 
 	memset(rule, 0, sizeof(*rule));
 	do
@@ -87,8 +87,8 @@ random_rule(const KanonProblem *problem, int r, uint64_t *random, unsigned kinds
 		rule->listed = listed[r];
 	}
 	if (rule->kind <= KANON_RECURSIVE_CL && random_below(random, 3) == 0)
-		rule->joined = random_next(random) & ((UINT64_C(1) << problem->nextra) - 1)
-			& ~(UINT64_C(1) << rule->column);
+		rule->joined =
+			random_next(random) & ((UINT64_C(1) << problem->nextra) - 1) & ~(UINT64_C(1) << rule->column);
 	/* one rule about persons, which no other is about */
 	for (int other = 0; other < r; other++)
 		if (rule->kind == KANON_SUBJECT && diverse_rules[other].kind == KANON_SUBJECT)
@@ -98,7 +98,7 @@ random_rule(const KanonProblem *problem, int r, uint64_t *random, unsigned kinds
 void
 diverse_make(KanonProblem *problem, uint64_t *random, unsigned kinds)
 {
-	int			nextra = 1 + (int) random_below(random, problem->ncolumns < 4 ? (uint32_t) problem->ncolumns - 1 : 3);
+	int nextra = 1 + (int) random_below(random, problem->ncolumns < 4 ? (uint32_t) problem->ncolumns - 1 : 3);
 	KanonPattern all;
 	KanonColumn *columns = (KanonColumn *) problem->columns;
 
@@ -154,8 +154,8 @@ typedef struct Rows
 	const KanonProblem *problem;
 	const uint32_t *types;
 	const int64_t *counts;
-	size_t		n;
-	int			person;			/* column, or -1 */
+	size_t n;
+	int person; /* column, or -1 */
 } Rows;
 
 static int64_t
@@ -177,12 +177,11 @@ value_of(const Rows *rows, int column, size_t i)
 static double
 size_of(const Rows *rows, const KanonPrivacyRule *rule, int64_t value, size_t like, bool joined)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (size_t i = 0; i < rows->n; i++)
 	{
-		bool		counts = count_of(rows, i) > 0
-			&& (value < 0 || value_of(rows, rule->column, i) == value);
+		bool counts = count_of(rows, i) > 0 && (value < 0 || value_of(rows, rule->column, i) == value);
 
 		for (int c = 0; c < rows->problem->nextra && counts && joined; c++)
 			if (rule->joined >> c & 1)
@@ -197,9 +196,8 @@ size_of(const Rows *rows, const KanonPrivacyRule *rule, int64_t value, size_t li
 		/* the first such row of its person */
 		for (size_t j = 0; j < i && counts; j++)
 		{
-			bool		same = count_of(rows, j) > 0
-				&& (value < 0 || value_of(rows, rule->column, j) == value)
-				&& value_of(rows, rows->person, j) == value_of(rows, rows->person, i);
+			bool same = count_of(rows, j) > 0 && (value < 0 || value_of(rows, rule->column, j) == value) &&
+						value_of(rows, rows->person, j) == value_of(rows, rows->person, i);
 
 			for (int c = 0; c < rows->problem->nextra && same && joined; c++)
 				if (rule->joined >> c & 1)
@@ -215,7 +213,7 @@ size_of(const Rows *rows, const KanonPrivacyRule *rule, int64_t value, size_t li
 static double
 distance_of(const KanonPrivacyRule *rule, const double *p, const double *q, uint32_t m)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	if (rule->distance == KANON_DISTANCE_EQUAL)
 	{
@@ -225,7 +223,7 @@ distance_of(const KanonPrivacyRule *rule, const double *p, const double *q, uint
 	}
 	if (rule->distance == KANON_DISTANCE_ORDERED)
 	{
-		double		ahead = 0;
+		double ahead = 0;
 
 		for (uint32_t v = 0; v + 1 < m; v++)
 		{
@@ -235,14 +233,14 @@ distance_of(const KanonPrivacyRule *rule, const double *p, const double *q, uint
 		return sum;
 	}
 	/* on a tree: what crosses each edge, of half a level's height, by the height of the root */
-	double	   *left = malloc((m + 1) * sizeof(double));
-	uint32_t	below = m;
+	double *left = malloc((m + 1) * sizeof(double));
+	uint32_t below = m;
 
 	for (uint32_t v = 0; v < m; v++)
 		left[v] = p[v] - q[v];
 	for (int h = 0; h < rule->taxonomy->height; h++)
 	{
-		double	   *above = calloc(rule->taxonomy->nodes[h], sizeof(double));
+		double *above = calloc(rule->taxonomy->nodes[h], sizeof(double));
 
 		for (uint32_t i = 0; i < below; i++)
 		{
@@ -261,12 +259,12 @@ distance_of(const KanonPrivacyRule *rule, const double *p, const double *q, uint
 static bool
 fulfils(const Rows *rows, const KanonPrivacyRule *rule, double *count, uint32_t m, double size)
 {
-	double		total = 0;
-	double		entropy = 0;
-	double		most = 0;
-	double		tail = 0;
-	uint32_t	distinct = 0;
-	bool		fine = true;
+	double total = 0;
+	double entropy = 0;
+	double most = 0;
+	double tail = 0;
+	uint32_t distinct = 0;
+	bool fine = true;
 
 	for (uint32_t v = 0; v < m; v++)
 	{
@@ -292,10 +290,10 @@ fulfils(const Rows *rows, const KanonPrivacyRule *rule, double *count, uint32_t 
 	}
 	if (rule->kind == KANON_T_CLOSENESS)
 	{
-		uint32_t   *all = malloc((rows->problem->ntypes + (size_t) 1) * sizeof(uint32_t));
-		Rows		table = {rows->problem, all, NULL, rows->problem->ntypes, rows->person};
-		double	   *q = malloc((m + 1) * sizeof(double));
-		double		sum = 0;
+		uint32_t *all = malloc((rows->problem->ntypes + (size_t) 1) * sizeof(uint32_t));
+		Rows table = {rows->problem, all, NULL, rows->problem->ntypes, rows->person};
+		double *q = malloc((m + 1) * sizeof(double));
+		double sum = 0;
 
 		for (uint32_t i = 0; i < rows->problem->ntypes; i++)
 			all[i] = i;
@@ -314,7 +312,7 @@ fulfils(const Rows *rows, const KanonPrivacyRule *rule, double *count, uint32_t 
 	/* recursive: without the l - 1 largest */
 	for (int i = 1; i < rule->l; i++)
 	{
-		uint32_t	largest = 0;
+		uint32_t largest = 0;
 
 		for (uint32_t v = 1; v < m; v++)
 			if (count[v] > count[largest])
@@ -330,7 +328,7 @@ bool
 diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts, size_t ntypes,
 			   bool few)
 {
-	Rows		rows = {problem, types, counts, ntypes, -1};
+	Rows rows = {problem, types, counts, ntypes, -1};
 
 	for (int r = 0; r < diverse_nrules; r++)
 		if (diverse_rules[r].kind == KANON_SUBJECT)
@@ -338,9 +336,9 @@ diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t
 	for (int r = 0; r < diverse_nrules; r++)
 	{
 		const KanonPrivacyRule *rule = &diverse_rules[r];
-		uint32_t	m = problem->extra[rule->column].distinct;
-		double	   *count = malloc((m + 1) * sizeof(double));
-		bool		fine = true;
+		uint32_t m = problem->extra[rule->column].distinct;
+		double *count = malloc((m + 1) * sizeof(double));
+		bool fine = true;
 
 		if (rule->kind == KANON_SUBJECT)
 			fine = few || size_of(&rows, rule, -1, 0, false) >= (double) problem->k;

@@ -29,6 +29,6 @@ extern bool diverse_allows(const KanonProblem *problem, const uint32_t *types, c
 
 /* The rules at hand. */
 extern KanonPrivacyRule diverse_rules[4];
-extern int	diverse_nrules;
+extern int diverse_nrules;
 
 #endif

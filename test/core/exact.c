@@ -18,16 +18,15 @@ exact_cases(int number)
 double
 exact_cost(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report)
 {
-	return report->cost + (double) release->dropped *
-		kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+	return report->cost +
+		   (double) release->dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
 KanonProblem *
-exact_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k,
-			  bool levels)
+exact_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k, bool levels)
 {
-	uint32_t   *code = malloc(rows * (size_t) columns * sizeof(*code));
-	int			level[KANON_MAX_COLUMNS] = {0};
+	uint32_t *code = malloc(rows * (size_t) columns * sizeof(*code));
+	int level[KANON_MAX_COLUMNS] = {0};
 	KanonProblem *problem;
 
 	host_init(host);
@@ -51,11 +50,11 @@ next_number(uint64_t at)
 void
 exact_refuse_each(ExactMake make, int variant, KanonSolve solve, bool may_do_without)
 {
-	bool		reached = true;
+	bool reached = true;
 
 	for (uint64_t at = 1; reached; at = next_number(at))
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem = make(&host, variant);
 		KanonRelease release;
 		KanonReport report;
@@ -78,11 +77,11 @@ exact_refuse_each(ExactMake make, int variant, KanonSolve solve, bool may_do_wit
 void
 exact_cancel_each(ExactMake make, int variant, KanonSolve solve)
 {
-	bool		reached = true;
+	bool reached = true;
 
 	for (uint64_t at = 1; reached; at = next_number(at))
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem = make(&host, variant);
 		KanonRelease release;
 		KanonReport report;

@@ -7,21 +7,20 @@
 #include "fixture.h"
 
 /* A number of random cases; KANON_TEST_SHARE per cent of them. */
-extern int	exact_cases(int number);
+extern int exact_cases(int number);
 
 /* Cost of a release with the rows left out priced as if suppressed. */
-extern double exact_cost(const KanonProblem *problem, const KanonRelease *release,
-						 const KanonReport *report);
+extern double exact_cost(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report);
 
 /*
  * A problem over random codes below `domain`, all combinations; levels: some
  * columns are levels, at times.
  */
-extern KanonProblem *exact_problem(Host *host, uint64_t *random, size_t rows, int columns,
-								   uint32_t domain, int64_t k, bool levels);
+extern KanonProblem *exact_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain,
+								   int64_t k, bool levels);
 
 /* A problem of the same kind each time it is called; `variant` is the test's. */
-typedef KanonProblem *(*ExactMake) (Host *host, int variant);
+typedef KanonProblem *(*ExactMake)(Host *host, int variant);
 
 /*
  * Lets every allocation fail once (a share of the later ones), and every poll

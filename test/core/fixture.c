@@ -14,15 +14,14 @@
 static void *
 host_realloc(void *arg, void *ptr, size_t size)
 {
-	Host	   *host = arg;
-	char	   *block = ptr == NULL ? NULL : (char *) ptr - HEADER;
-	size_t		old = 0;
+	Host *host = arg;
+	char *block = ptr == NULL ? NULL : (char *) ptr - HEADER;
+	size_t old = 0;
 
 	host->allocations++;
 	if (block != NULL)
 		memcpy(&old, block, sizeof(old));
-	if (host->allocations == host->refuse_at
-		|| (host->budget > 0 && host->live - old + size > host->budget))
+	if (host->allocations == host->refuse_at || (host->budget > 0 && host->live - old + size > host->budget))
 		return NULL;
 	block = realloc(block, size + HEADER);
 	if (block == NULL)
@@ -44,8 +43,8 @@ host_alloc(void *arg, size_t size)
 static void
 host_free(void *arg, void *ptr)
 {
-	Host	   *host = arg;
-	size_t		size;
+	Host *host = arg;
+	size_t size;
 
 	if (ptr == NULL)
 		return;
@@ -68,10 +67,11 @@ host_now(void *arg)
 static bool
 host_poll(void *arg, const KanonProgress *progress)
 {
-	Host	   *host = arg;
-	double		now = host->env.now(host);
+	Host *host = arg;
+	double now = host->env.now(host);
 
-	if (progress->phase == NULL || !(progress->share >= 0 && progress->share <= 1) || progress->rows_left < -1 ||
+	if (progress->phase == NULL || !(progress->share >= 0 && progress->share <= 1) ||
+		progress->rows_left < -1 ||
 		(progress->bounded && !(progress->lower_bound <= progress->cost + 1e-6 * fabs(progress->cost))))
 		abort();
 	if (progress->bounded)
@@ -99,20 +99,20 @@ host_init(Host *host)
 Table *
 table_read(const char *path)
 {
-	FILE	   *file = fopen(path, "r");
-	Table	   *table;
-	size_t		capacity = 0;
-	size_t		ncells = 0;
-	char	   *line = NULL;
-	size_t		length = 0;
+	FILE *file = fopen(path, "r");
+	Table *table;
+	size_t capacity = 0;
+	size_t ncells = 0;
+	char *line = NULL;
+	size_t length = 0;
 
 	if (file == NULL)
 		return NULL;
 	table = calloc(1, sizeof(Table));
 	while (getline(&line, &length, file) > 0)
 	{
-		char	   *rest = line;
-		char	   *cell;
+		char *rest = line;
+		char *cell;
 
 		line[strcspn(line, "\r\n")] = '\0';
 		if (line[0] == '\0')
@@ -150,8 +150,8 @@ table_free(Table *table)
 typedef struct Place
 {
 	const char *text;
-	double		number;			/* NaN for a text */
-	size_t		row;
+	double number; /* NaN for a text */
+	size_t row;
 } Place;
 
 static int
@@ -166,17 +166,16 @@ compare_places(const void *a, const void *b)
 }
 
 KanonProblem *
-problem_make(Host *host, const Table *table, const int *column, int ncolumns,
-			 uint64_t numerical, int64_t k)
+problem_make(Host *host, const Table *table, const int *column, int ncolumns, uint64_t numerical, int64_t k)
 {
-	uint32_t   *code = calloc(table->nrows * (size_t) ncolumns + 1, sizeof(uint32_t));
-	Place	   *place = malloc(table->nrows * sizeof(Place) + 1);
-	double	   *number[KANON_MAX_COLUMNS];
+	uint32_t *code = calloc(table->nrows * (size_t) ncolumns + 1, sizeof(uint32_t));
+	Place *place = malloc(table->nrows * sizeof(Place) + 1);
+	double *number[KANON_MAX_COLUMNS];
 	KanonProblem *problem;
 
 	for (int c = 0; c < ncolumns; c++)
 	{
-		uint32_t	next = 0;
+		uint32_t next = 0;
 
 		number[c] = malloc(table->nrows * sizeof(double) + 1);
 		for (size_t i = 0; i < table->nrows; i++)
@@ -211,8 +210,8 @@ problem_make(Host *host, const Table *table, const int *column, int ncolumns,
 static uint32_t *
 sort_rows(const uint32_t *code, size_t nrows, int ncolumns)
 {
-	uint32_t   *order = malloc(nrows * sizeof(uint32_t) + 1);
-	uint32_t   *other = malloc(nrows * sizeof(uint32_t) + 1);
+	uint32_t *order = malloc(nrows * sizeof(uint32_t) + 1);
+	uint32_t *other = malloc(nrows * sizeof(uint32_t) + 1);
 	static size_t count[65537];
 
 	for (size_t i = 0; i < nrows; i++)
@@ -220,7 +219,7 @@ sort_rows(const uint32_t *code, size_t nrows, int ncolumns)
 	for (int c = ncolumns - 1; c >= 0; c--)
 		for (int shift = 0; shift < 32; shift += 16)
 		{
-			uint32_t   *swap = order;
+			uint32_t *swap = order;
 
 			memset(count, 0, sizeof(count));
 			for (size_t i = 0; i < nrows; i++)
@@ -241,16 +240,16 @@ problem_from_codes(Host *host, const uint32_t *code, size_t nrows, int ncolumns,
 {
 	KanonProblem *problem = calloc(1, sizeof(KanonProblem));
 	KanonColumn *columns = calloc((size_t) ncolumns, sizeof(KanonColumn));
-	uint32_t   *order = sort_rows(code, nrows, ncolumns);
-	int64_t    *rows = malloc(nrows * sizeof(int64_t) + 1);
-	uint32_t	ntypes = 0;
+	uint32_t *order = sort_rows(code, nrows, ncolumns);
+	int64_t *rows = malloc(nrows * sizeof(int64_t) + 1);
+	uint32_t ntypes = 0;
 
 	for (size_t i = 0; i < nrows; i++)
 	{
-		size_t		width = (size_t) ncolumns * sizeof(uint32_t);
+		size_t width = (size_t) ncolumns * sizeof(uint32_t);
 
-		if (i > 0 && memcmp(code + order[i] * (size_t) ncolumns,
-							code + order[i - 1] * (size_t) ncolumns, width) == 0)
+		if (i > 0 &&
+			memcmp(code + order[i] * (size_t) ncolumns, code + order[i - 1] * (size_t) ncolumns, width) == 0)
 			rows[ntypes - 1]++;
 		else
 		{
@@ -260,7 +259,7 @@ problem_from_codes(Host *host, const uint32_t *code, size_t nrows, int ncolumns,
 	}
 	for (int c = 0; c < ncolumns; c++)
 	{
-		uint32_t   *own = malloc(ntypes * sizeof(uint32_t) + 1);
+		uint32_t *own = malloc(ntypes * sizeof(uint32_t) + 1);
 
 		for (uint32_t i = 0; i < ntypes; i++)
 		{
@@ -323,7 +322,7 @@ static void
 random_list(uint64_t *random, KanonProblem *problem)
 {
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	size_t		n = random_below(random, 40);
+	size_t n = random_below(random, 40);
 	KanonPattern *list = malloc((n + 1) * sizeof(KanonPattern));
 
 	for (size_t i = 0; i < n; i++)
@@ -345,7 +344,7 @@ static void
 random_rules(uint64_t *random, KanonProblem *problem)
 {
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	KanonRule  *rules = malloc(3 * sizeof(KanonRule));
+	KanonRule *rules = malloc(3 * sizeof(KanonRule));
 
 	problem->mask.rules = rules;
 	problem->mask.nrules = (int) random_below(random, 4);
@@ -373,19 +372,21 @@ codes_nest(uint64_t *random, uint32_t *code, size_t nrows, int ncolumns, int *le
 	memset(level, 0, (size_t) ncolumns * sizeof(int));
 	for (int c = 1; c < ncolumns; c++)
 	{
-		uint32_t	nodes = 1 + random_below(random, 12);
-		uint32_t	kind = random_below(random, 4);
+		uint32_t nodes = 1 + random_below(random, 12);
+		uint32_t kind = random_below(random, 4);
 
 		if (random_below(random, 3) == 0)
 			continue;
 		level[c] = level[c - 1] + 1;
 		for (size_t i = 0; i < nrows; i++)
 		{
-			uint32_t   *cell = code + i * (size_t) ncolumns + (size_t) c;
-			uint64_t	hash = cell[-1] + (uint64_t) nodes;
+			uint32_t *cell = code + i * (size_t) ncolumns + (size_t) c;
+			uint64_t hash = cell[-1] + (uint64_t) nodes;
 
-			*cell = kind == 0 ? cell[-1] : kind == 1 ? cell[-1] / 2 : kind == 2 ? cell[-1] / nodes
-				: (uint32_t) (random_next(&hash) % nodes);
+			*cell = kind == 0   ? cell[-1]
+					: kind == 1 ? cell[-1] / 2
+					: kind == 2 ? cell[-1] / nodes
+								: (uint32_t) (random_next(&hash) % nodes);
 		}
 	}
 }
@@ -400,31 +401,31 @@ problem_set_levels(KanonProblem *problem, const int *level)
 KanonProblem *
 problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns)
 {
-	size_t		nrows = random_below(random, 20) == 0 ? random_below(random, 3)
-		: 1 + random_below(random, (uint32_t) max_rows);
-	int			ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
-	uint32_t   *code = calloc(nrows * (size_t) ncolumns + 1, sizeof(uint32_t));
-	uint32_t	weights = random_below(random, 5);
-	uint32_t	copies = random_below(random, 3);
+	size_t nrows = random_below(random, 20) == 0 ? random_below(random, 3)
+												 : 1 + random_below(random, (uint32_t) max_rows);
+	int ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
+	uint32_t *code = calloc(nrows * (size_t) ncolumns + 1, sizeof(uint32_t));
+	uint32_t weights = random_below(random, 5);
+	uint32_t copies = random_below(random, 3);
 	static const int64_t some_k[] = {1, 2, 2, 3, 3, 4, 5, 7, 10, 25, 100};
-	int64_t		k = some_k[random_below(random, sizeof(some_k) / sizeof(some_k[0]))];
-	int			level[KANON_MAX_COLUMNS] = {0};
+	int64_t k = some_k[random_below(random, sizeof(some_k) / sizeof(some_k[0]))];
+	int level[KANON_MAX_COLUMNS] = {0};
 	KanonProblem *problem;
 
 	for (int c = 0; c < ncolumns; c++)
 	{
 		static const uint32_t some_domain[] = {1, 2, 2, 3, 4, 5, 8, 20, 300, 70000};
-		uint32_t	domain = some_domain[random_below(random, 10)];
-		uint32_t	shape = random_below(random, 4);
+		uint32_t domain = some_domain[random_below(random, 10)];
+		uint32_t shape = random_below(random, 4);
 
 		for (size_t i = 0; i < nrows; i++)
 		{
-			uint32_t   *cell = code + i * (size_t) ncolumns + (size_t) c;
+			uint32_t *cell = code + i * (size_t) ncolumns + (size_t) c;
 
 			*cell = random_below(random, domain);
-			if (shape == 1)		/* skewed */
+			if (shape == 1) /* skewed */
 				*cell = random_below(random, *cell + 1);
-			else if (shape == 2 && c > 0)	/* depends on the column before */
+			else if (shape == 2 && c > 0) /* depends on the column before */
 				*cell = cell[-1] / 2;
 			else if (shape == 3 && random_below(random, 3) > 0)
 				*cell = 0;
@@ -444,7 +445,7 @@ problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns)
 	{
 		static const double nasty[] = {0.1, 0.2, 0.3, 0.6, 0.7, 1.1, 1.0 / 3, 2.0 / 3};
 		static const double coarse[] = {0, 0, 1, 1, 2, 1e-12, 1e6};
-		double	   *weight = &((KanonColumn *) problem->columns)[c].weight;
+		double *weight = &((KanonColumn *) problem->columns)[c].weight;
 
 		if (weights == 1)
 			*weight = (double) (random_next(random) >> 11) * 0x1p-53;
@@ -467,19 +468,19 @@ problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns)
 KanonProblem *
 problem_random_levels(Host *host, uint64_t *random, size_t nrows, int nqis, int max_height, int64_t k)
 {
-	int			level[KANON_MAX_COLUMNS];
-	uint32_t	up[KANON_MAX_COLUMNS][16];
-	uint32_t   *code;
-	int			ncolumns = 0;
+	int level[KANON_MAX_COLUMNS];
+	uint32_t up[KANON_MAX_COLUMNS][16];
+	uint32_t *code;
+	int ncolumns = 0;
 	KanonProblem *problem;
 
 	for (int q = 0; q < nqis; q++)
 	{
-		int			height = 1 + (int) random_below(random, (uint32_t) max_height);
+		int height = 1 + (int) random_below(random, (uint32_t) max_height);
 
 		for (int r = 0; r < height; r++, ncolumns++)
 		{
-			uint32_t	step = 0;
+			uint32_t step = 0;
 
 			/* a value goes to the same one as that before it, or to the next */
 			level[ncolumns] = r;
@@ -491,7 +492,7 @@ problem_random_levels(Host *host, uint64_t *random, size_t nrows, int nqis, int 
 	for (size_t i = 0; i < nrows; i++)
 		for (int c = 0; c < ncolumns; c++)
 		{
-			uint32_t   *cell = code + i * (size_t) ncolumns + (size_t) c;
+			uint32_t *cell = code + i * (size_t) ncolumns + (size_t) c;
 
 			*cell = level[c] == 0 ? random_below(random, 1 + random_below(random, 16)) : up[c][cell[-1]];
 		}
@@ -501,7 +502,7 @@ problem_random_levels(Host *host, uint64_t *random, size_t nrows, int nqis, int 
 		((KanonColumn *) problem->columns)[c].level = level[c];
 	if (random_below(random, 2) == 0)
 	{
-		double	   *number = malloc(16 * sizeof(double));
+		double *number = malloc(16 * sizeof(double));
 
 		for (uint32_t v = 0; v < 16; v++)
 			number[v] = v * v;
@@ -525,11 +526,11 @@ find_line(const Table *hierarchy, const char *value)
 KanonProblem *
 problem_read_levels(Host *host, const char *directory, const char *name, const char *hierarchies, int64_t k)
 {
-	char		path[1024];
-	int			column[KANON_MAX_COLUMNS] = {0};
-	int			level[KANON_MAX_COLUMNS];
-	Table	   *table;
-	Table	   *wide = calloc(1, sizeof(Table));
+	char path[1024];
+	int column[KANON_MAX_COLUMNS] = {0};
+	int level[KANON_MAX_COLUMNS];
+	Table *table;
+	Table *wide = calloc(1, sizeof(Table));
 	KanonProblem *problem;
 
 	snprintf(path, sizeof(path), "%s/%s.csv", directory, name);
@@ -543,7 +544,7 @@ problem_read_levels(Host *host, const char *directory, const char *name, const c
 	wide->cell = calloc(wide->nrows * KANON_MAX_COLUMNS, sizeof(char *));
 	for (int q = 0; q < table->ncolumns; q++)
 	{
-		Table	   *hierarchy;
+		Table *hierarchy;
 
 		snprintf(path, sizeof(path), "%s/%s/%s.csv", directory, hierarchies, table->cell[q]);
 		hierarchy = table_read(path);
@@ -551,7 +552,7 @@ problem_read_levels(Host *host, const char *directory, const char *name, const c
 			level[wide->ncolumns + r] = r;
 		for (size_t i = 0; i < wide->nrows; i++)
 		{
-			char	  **line = find_line(hierarchy, table->cell[(i + 1) * (size_t) table->ncolumns + (size_t) q]);
+			char **line = find_line(hierarchy, table->cell[(i + 1) * (size_t) table->ncolumns + (size_t) q]);
 
 			for (int r = 0; r < hierarchy->ncolumns - 1; r++)
 				wide->cell[i * KANON_MAX_COLUMNS + (size_t) (wide->ncolumns + r)] = strdup(line[r]);
@@ -584,7 +585,7 @@ cases(int number)
 uint64_t
 random_next(uint64_t *state)
 {
-	uint64_t	x = *state += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
 
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -598,7 +599,7 @@ random_below(uint64_t *state, uint32_t bound)
 }
 
 /* Adult's columns without fnlwgt. */
-const int	adult14[14] = {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+const int adult14[14] = {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 
 /*
  * Adult widened to 20 quasi-identifiers: the fourteen, and six made of them and
@@ -613,30 +614,28 @@ const int	adult14[14] = {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 Table *
 adult_widen(const Table *adult)
 {
-	Table	   *wide = calloc(1, sizeof(Table));
+	Table *wide = calloc(1, sizeof(Table));
 
 	wide->nrows = adult->nrows;
 	wide->ncolumns = 20;
 	wide->cell = malloc(wide->nrows * 20 * sizeof(char *));
 	for (size_t i = 0; i < adult->nrows; i++)
 	{
-		char	  **from = adult->cell + i * (size_t) adult->ncolumns;
-		char	  **to = wide->cell + i * 20;
-		long		weight = strtol(from[2], NULL, 10);
-		long		extra[6] = {
-			strtol(from[0], NULL, 10) / 10,
-			strtol(from[12], NULL, 10) / 10,
-			weight / 50000,
-			(strtol(from[10], NULL, 10) > 0) + 2 * (strtol(from[11], NULL, 10) > 0),
-			weight % 7,
-			weight % 5
-		};
+		char **from = adult->cell + i * (size_t) adult->ncolumns;
+		char **to = wide->cell + i * 20;
+		long weight = strtol(from[2], NULL, 10);
+		long extra[6] = {strtol(from[0], NULL, 10) / 10,
+						 strtol(from[12], NULL, 10) / 10,
+						 weight / 50000,
+						 (strtol(from[10], NULL, 10) > 0) + 2 * (strtol(from[11], NULL, 10) > 0),
+						 weight % 7,
+						 weight % 5};
 
 		for (int c = 0; c < 14; c++)
 			to[c] = strdup(from[adult14[c]]);
 		for (int c = 0; c < 6; c++)
 		{
-			char		text[24];
+			char text[24];
 
 			snprintf(text, sizeof(text), "%ld", extra[c]);
 			to[14 + c] = strdup(text);

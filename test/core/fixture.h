@@ -12,19 +12,19 @@
 /* A host that counts, and refuses or cancels when told to. */
 typedef struct Host
 {
-	KanonEnv	env;
-	size_t		live;			/* bytes in use */
-	size_t		peak;			/* most ever in use */
-	size_t		blocks;			/* in use */
-	size_t		budget;			/* most bytes to hand out; 0: no limit */
-	uint64_t	allocations;	/* asked for so far */
-	uint64_t	refuse_at;		/* the number of the one to refuse; 0: none */
-	uint64_t	polls;
-	uint64_t	cancel_at;		/* the poll to answer with yes; 0: none */
-	double		last_poll;
-	double		longest;		/* seconds between two polls, at most */
-	KanonProgress told;			/* the last that had bounds */
-	double		solving;		/* the largest share told in the phase "solve" */
+	KanonEnv env;
+	size_t live;          /* bytes in use */
+	size_t peak;          /* most ever in use */
+	size_t blocks;        /* in use */
+	size_t budget;        /* most bytes to hand out; 0: no limit */
+	uint64_t allocations; /* asked for so far */
+	uint64_t refuse_at;   /* the number of the one to refuse; 0: none */
+	uint64_t polls;
+	uint64_t cancel_at; /* the poll to answer with yes; 0: none */
+	double last_poll;
+	double longest;     /* seconds between two polls, at most */
+	KanonProgress told; /* the last that had bounds */
+	double solving;     /* the largest share told in the phase "solve" */
 } Host;
 
 extern void host_init(Host *host);
@@ -32,9 +32,9 @@ extern void host_init(Host *host);
 /* A table of texts, row by row. */
 typedef struct Table
 {
-	size_t		nrows;
-	int			ncolumns;
-	char	  **cell;			/* [nrows * ncolumns] */
+	size_t nrows;
+	int ncolumns;
+	char **cell; /* [nrows * ncolumns] */
 } Table;
 
 /* NULL when there is no such file. */
@@ -45,20 +45,19 @@ extern void table_free(Table *table);
  * A problem over some columns of a table: all combinations, unit weights.  A
  * bit in numerical marks the columns (of the problem) to be read as numbers.
  */
-extern KanonProblem *problem_make(Host *host, const Table *table, const int *column,
-								  int ncolumns, uint64_t numerical, int64_t k);
+extern KanonProblem *problem_make(Host *host, const Table *table, const int *column, int ncolumns,
+								  uint64_t numerical, int64_t k);
 
 /* The same over codes, row by row, of which equal rows become one row type. */
-extern KanonProblem *problem_from_codes(Host *host, const uint32_t *code, size_t nrows,
-										int ncolumns, int64_t k);
+extern KanonProblem *problem_from_codes(Host *host, const uint32_t *code, size_t nrows, int ncolumns,
+										int64_t k);
 extern void problem_free(KanonProblem *problem);
 
 /*
  * A problem by chance: at most so many rows and columns; any mask, weights, levels,
  * order, residual and k.  The mask's list and rules are the problem's.
  */
-extern KanonProblem *problem_random(Host *host, uint64_t *random, size_t max_rows,
-									int max_columns);
+extern KanonProblem *problem_random(Host *host, uint64_t *random, size_t max_rows, int max_columns);
 extern void problem_random_free(KanonProblem *problem);
 
 /*
@@ -84,7 +83,7 @@ extern KanonProblem *problem_read_levels(Host *host, const char *directory, cons
 										 const char *hierarchies, int64_t k);
 
 /* A number of random cases; KANON_TEST_SHARE per cent of them, and one. */
-extern int	cases(int number);
+extern int cases(int number);
 
 /* A stream of random numbers, the same everywhere. */
 extern uint64_t random_next(uint64_t *state);

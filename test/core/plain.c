@@ -18,19 +18,19 @@
 typedef struct Plain
 {
 	const KanonProblem *problem;
-	uint64_t   *hash;			/* [ncolumns * ntypes], type by type */
-	uint32_t   *left;			/* row types not taken yet */
-	uint32_t	nleft;
-	uint32_t   *slot;			/* of each of them in the table */
-	uint32_t   *table;			/* a group number or NOBODY */
-	uint32_t	mask;			/* table size - 1 */
-	uint32_t   *first;			/* a row type of each group */
-	int64_t    *sum;			/* rows of each group */
-	uint32_t   *class_;			/* of each group, NOBODY if it may not be one */
-	uint32_t   *member;			/* row types of a group */
-	uint32_t   *taken;			/* class of each row type */
+	uint64_t *hash; /* [ncolumns * ntypes], type by type */
+	uint32_t *left; /* row types not taken yet */
+	uint32_t nleft;
+	uint32_t *slot;   /* of each of them in the table */
+	uint32_t *table;  /* a group number or NOBODY */
+	uint32_t mask;    /* table size - 1 */
+	uint32_t *first;  /* a row type of each group */
+	int64_t *sum;     /* rows of each group */
+	uint32_t *class_; /* of each group, NOBODY if it may not be one */
+	uint32_t *member; /* row types of a group */
+	uint32_t *taken;  /* class of each row type */
 	KanonRelease *release;
-	uint32_t	capacity;
+	uint32_t capacity;
 } Plain;
 
 static uint64_t
@@ -60,19 +60,18 @@ static void
 add_class(Plain *plain, KanonPattern pattern, uint32_t type)
 {
 	KanonRelease *release = plain->release;
-	int			ncolumns = plain->problem->ncolumns;
+	int ncolumns = plain->problem->ncolumns;
 
 	if (release->nclasses == plain->capacity)
 	{
 		plain->capacity = plain->capacity * 2 + 16;
 		release->classes = realloc(release->classes, plain->capacity * sizeof(KanonClass));
-		release->cells = realloc(release->cells,
-								 plain->capacity * (size_t) ncolumns * sizeof(KanonCell));
+		release->cells = realloc(release->cells, plain->capacity * (size_t) ncolumns * sizeof(KanonCell));
 	}
-	release->classes[release->nclasses] = (KanonClass) {pattern, 0};
+	release->classes[release->nclasses] = (KanonClass){pattern, 0};
 	for (int c = 0; c < ncolumns; c++)
 	{
-		KanonCell  *cell = &release->cells[release->nclasses * (size_t) ncolumns + (size_t) c];
+		KanonCell *cell = &release->cells[release->nclasses * (size_t) ncolumns + (size_t) c];
 
 		cell->show = KANON_SHOW_NOTHING;
 		cell->code = 0;
@@ -90,8 +89,8 @@ static bool
 allowed(Plain *plain, uint32_t group, bool last)
 {
 	const KanonProblem *problem = plain->problem;
-	bool		rest = last && problem->residual == KANON_RESIDUAL_SUPPRESS;
-	uint32_t	n = 0;
+	bool rest = last && problem->residual == KANON_RESIDUAL_SUPPRESS;
+	uint32_t n = 0;
 
 	if (plain->sum[group] < problem->k && !rest)
 		return false;
@@ -108,10 +107,10 @@ static void
 try_pattern(Plain *plain, KanonPattern pattern, bool last)
 {
 	const KanonProblem *problem = plain->problem;
-	int			kept[KANON_MAX_COLUMNS];
-	int			nkept = 0;
-	uint32_t	ngroups = 0;
-	uint32_t	nleft = 0;
+	int kept[KANON_MAX_COLUMNS];
+	int nkept = 0;
+	uint32_t ngroups = 0;
+	uint32_t nleft = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		if ((pattern >> c & 1) == 0)
@@ -121,16 +120,16 @@ try_pattern(Plain *plain, KanonPattern pattern, bool last)
 	memset(plain->table, 0xff, (plain->mask + (size_t) 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < plain->nleft; i++)
 	{
-		uint32_t	type = plain->left[i];
+		uint32_t type = plain->left[i];
 		const uint64_t *hash = plain->hash + type * (size_t) problem->ncolumns;
-		uint64_t	sum = 0;
-		uint32_t	at;
+		uint64_t sum = 0;
+		uint32_t at;
 
 		for (int j = 0; j < nkept; j++)
 			sum += hash[kept[j]];
 		for (at = (uint32_t) (sum >> 32) & plain->mask;; at = (at + 1) & plain->mask)
 		{
-			uint32_t	group = plain->table[at];
+			uint32_t group = plain->table[at];
 
 			if (group == NOBODY)
 			{
@@ -159,7 +158,7 @@ try_pattern(Plain *plain, KanonPattern pattern, bool last)
 	}
 	for (uint32_t i = 0; i < plain->nleft; i++)
 	{
-		uint32_t	type = plain->left[i];
+		uint32_t type = plain->left[i];
 
 		plain->taken[type] = plain->class_[plain->slot[i]];
 		if (plain->taken[type] == NOBODY)
@@ -171,11 +170,11 @@ try_pattern(Plain *plain, KanonPattern pattern, bool last)
 KanonStatus
 plain_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	size_t		n = problem->ntypes + (size_t) 1;
+	size_t n = problem->ntypes + (size_t) 1;
 	KanonRelease own = {0};
-	Plain		plain = {.problem = problem, .release = &own};
+	Plain plain = {.problem = problem, .release = &own};
 	KanonPattern *patterns;
-	size_t		npatterns;
+	size_t npatterns;
 	KanonStatus status = kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &npatterns);
 
 	memset(release, 0, sizeof(*release));
@@ -206,17 +205,15 @@ plain_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *re
 	release->nclasses = own.nclasses;
 	release->nflows = problem->ntypes;
 	release->classes = kanon_alloc(problem->env, own.nclasses, sizeof(KanonClass));
-	release->cells = kanon_alloc(problem->env, own.nclasses * (size_t) problem->ncolumns,
-								 sizeof(KanonCell));
+	release->cells = kanon_alloc(problem->env, own.nclasses * (size_t) problem->ncolumns, sizeof(KanonCell));
 	release->flows = kanon_alloc(problem->env, problem->ntypes, sizeof(KanonFlow));
 	if (own.nclasses > 0)
 	{
 		memcpy(release->classes, own.classes, own.nclasses * sizeof(KanonClass));
-		memcpy(release->cells, own.cells,
-			   own.nclasses * (size_t) problem->ncolumns * sizeof(KanonCell));
+		memcpy(release->cells, own.cells, own.nclasses * (size_t) problem->ncolumns * sizeof(KanonCell));
 	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		release->flows[i] = (KanonFlow) {i, plain.taken[i], problem->rows[i]};
+		release->flows[i] = (KanonFlow){i, plain.taken[i], problem->rows[i]};
 	if (plain.nleft > 0 && problem->residual != KANON_RESIDUAL_DROP)
 	{
 		snprintf(report->detail, sizeof(report->detail), "rows are left over");

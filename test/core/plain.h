@@ -7,7 +7,6 @@
 
 #include "kanon.h"
 
-extern KanonStatus plain_greedy(const KanonProblem *problem, KanonRelease *release,
-								KanonReport *report);
+extern KanonStatus plain_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 #endif

@@ -22,9 +22,9 @@ random_double(uint64_t *random)
 static KanonProblem *
 random_problem(Host *host, uint64_t *random, int round)
 {
-	KanonProblem *problem = exact_problem(host, random, 5 + random_below(random, 40),
-										  2 + (int) random_below(random, 4), 3,
-										  2 + random_below(random, 4), true);
+	KanonProblem *problem =
+		exact_problem(host, random, 5 + random_below(random, 40), 2 + (int) random_below(random, 4), 3,
+					  2 + random_below(random, 4), true);
 
 	if (round % 2)
 		((KanonColumn *) problem->columns)[0].weight = 0.37;
@@ -40,8 +40,8 @@ build(const KanonProblem *problem, double max_cost, KanonWatch *watch, KanonInst
 	KanonStatus status;
 
 	kanon_watch_init(watch, problem, "test");
-	status = kanon_instances_build(problem, KANON_INSTANCES_CLOSED, max_cost, 1000000, watch,
-								   instances, &report);
+	status =
+		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, max_cost, 1000000, watch, instances, &report);
 	return status != KANON_OK ? status : ilp_model_build(problem, instances, false, watch, model);
 }
 
@@ -49,23 +49,23 @@ build(const KanonProblem *problem, double max_cost, KanonWatch *watch, KanonInst
 static void
 box_is_exact(void **state)
 {
-	uint64_t	random = 77;
-	size_t		left_out = 0;
+	uint64_t random = 77;
+	size_t left_out = 0;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(300); round++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem = random_problem(&host, &random, round);
-		KanonEnv   *env = problem->env;
-		KanonWatch	watch;
+		KanonEnv *env = problem->env;
+		KanonWatch watch;
 		KanonInstances instances;
-		IlpModel	model;
-		IlpModel	part;
-		IlpBox		box = {0};
-		IlpPrices	prices = {0};
-		IlpPrices	own = {0};
-		double		reach = random_double(&random);
+		IlpModel model;
+		IlpModel part;
+		IlpBox box = {0};
+		IlpPrices prices = {0};
+		IlpPrices own = {0};
+		double reach = random_double(&random);
 
 		assert_int_equal(build(problem, INFINITY, &watch, &instances, &model), KANON_OK);
 		prices.y = kanon_alloc(env, model.m, sizeof(*prices.y));
@@ -79,7 +79,7 @@ box_is_exact(void **state)
 		{
 			for (uint32_t i = 0; i < model.m; i++)
 			{
-				double		at = point == 0 ? 0 : point == 1 ? 1 : random_double(&random);
+				double at = point == 0 ? 0 : point == 1 ? 1 : random_double(&random);
 
 				prices.y[i] = box.low[i] + at * (box.high[i] - box.low[i]);
 				own.y[i] = prices.y[i];
@@ -102,12 +102,11 @@ box_is_exact(void **state)
 
 /* The bound with every row's fallback as cheap as the instances that are missing. */
 static double
-cheap_bound(const IlpModel *model, const KanonInstances *instances, double upper,
-			KanonWatch *watch)
+cheap_bound(const IlpModel *model, const KanonInstances *instances, double upper, KanonWatch *watch)
 {
-	IlpModel	cheap = *model;
-	IlpPrices	prices = {0};
-	double		bound;
+	IlpModel cheap = *model;
+	IlpPrices prices = {0};
+	double bound;
 
 	cheap.base *= instances->max_cost / instances->all_cost;
 	cheap.c = malloc(model->m * sizeof(*cheap.c));
@@ -127,40 +126,41 @@ cheap_bound(const IlpModel *model, const KanonInstances *instances, double upper
 static void
 missing_are_found(void **state)
 {
-	uint64_t	random = 78;
-	int			better = 0;
+	uint64_t random = 78;
+	int better = 0;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(200); round++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem = random_problem(&host, &random, round);
-		KanonEnv   *env = problem->env;
-		KanonWatch	watch;
+		KanonEnv *env = problem->env;
+		KanonWatch watch;
 		KanonInstances instances;
-		IlpModel	model;
-		IlpPrices	prices = {0};
-		IlpMissing	missing = {.problem = problem,.instances = &instances};
+		IlpModel model;
+		IlpPrices prices = {0};
+		IlpMissing missing = {.problem = problem, .instances = &instances};
 		KanonRelease release;
 		KanonReport report;
-		uint32_t   *map = malloc(problem->ntypes * sizeof(*map));
-		double		optimum;
-		double		cheap;
+		uint32_t *map = malloc(problem->ntypes * sizeof(*map));
+		double optimum;
+		double cheap;
 
 		kanon_instances_grid(problem, &instances);
 		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
 		assert_true(report.proven);
 		optimum = report.cost / instances.unit;
 		kanon_release_free(problem, &release);
-		assert_int_equal(build(problem, instances.all_cost * random_double(&random), &watch,
-							   &instances, &model), KANON_OK);
+		assert_int_equal(
+			build(problem, instances.all_cost * random_double(&random), &watch, &instances, &model),
+			KANON_OK);
 		assert_int_equal(ilp_model_merge(&model, map, &watch), KANON_OK);
 		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
 		missing.map = map;
 		cheap = cheap_bound(&model, &instances, optimum, &watch);
 		for (int again = 0; again < 2; again++)
 		{
-			double		before = prices.bound;
+			double before = prices.bound;
 
 			assert_int_equal(ilp_bound(&model, &missing, optimum, 60, &prices, &watch), KANON_OK);
 			assert_true(prices.bound <= optimum + 1e-6);
@@ -181,7 +181,7 @@ missing_are_found(void **state)
 static KanonProblem *
 scarce_problem(Host *host, int variant)
 {
-	uint64_t	random = 11;
+	uint64_t random = 11;
 	KanonProblem *problem = exact_problem(host, &random, 40, 4, 3, 2, false);
 
 	(void) variant;

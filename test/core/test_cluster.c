@@ -18,28 +18,28 @@
 /* A small random problem with its options. */
 typedef struct Small
 {
-	Host		host;
+	Host host;
 	KanonProblem *problem;
 	struct KanonClusterOptions options;
 	KanonClusterShow show[KANON_MAX_COLUMNS];
-	double	   *number[KANON_MAX_COLUMNS];
-	int			nqis;
+	double *number[KANON_MAX_COLUMNS];
+	int nqis;
 } Small;
 
 static void
 small_open(Small *s, uint64_t *random, size_t max_rows, int max_columns, uint32_t max_distinct)
 {
-	size_t		nrows = 1 + random_below(random, (uint32_t) max_rows);
-	int			ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
-	uint32_t   *code = calloc(nrows * (size_t) ncolumns, sizeof(uint32_t));
-	int			level[KANON_MAX_COLUMNS] = {0};
-	bool		plain = random_below(random, 2) == 0;
+	size_t nrows = 1 + random_below(random, (uint32_t) max_rows);
+	int ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
+	uint32_t *code = calloc(nrows * (size_t) ncolumns, sizeof(uint32_t));
+	int level[KANON_MAX_COLUMNS] = {0};
+	bool plain = random_below(random, 2) == 0;
 
 	memset(s, 0, sizeof(*s));
 	host_init(&s->host);
 	for (int c = 0; c < ncolumns; c++)
 	{
-		uint32_t	distinct = 1 + random_below(random, max_distinct);
+		uint32_t distinct = 1 + random_below(random, max_distinct);
 
 		for (size_t i = 0; i < nrows; i++)
 			code[i * (size_t) ncolumns + (size_t) c] = random_below(random, distinct);
@@ -60,7 +60,7 @@ small_open(Small *s, uint64_t *random, size_t max_rows, int max_columns, uint32_
 		column->has_null = random_below(random, 4) == 0;
 		if (random_below(random, 2) == 0)
 		{
-			double	   *number = calloc(column->distinct, sizeof(double));
+			double *number = calloc(column->distinct, sizeof(double));
 
 			for (uint32_t v = 0; v < column->distinct; v++)
 				number[v] = (v > 0 ? number[v - 1] : 0) + 1 + random_below(random, 9);
@@ -69,7 +69,8 @@ small_open(Small *s, uint64_t *random, size_t max_rows, int max_columns, uint32_
 			column->number = number;
 		}
 		s->show[s->nqis] = c + 1 < ncolumns && level[c + 1] > 0 && random_below(random, 3) > 0
-			? KANON_CLUSTER_HIERARCHY : (KanonClusterShow) random_below(random, 4);
+							   ? KANON_CLUSTER_HIERARCHY
+							   : (KanonClusterShow) random_below(random, 4);
 		if (s->show[s->nqis] == KANON_CLUSTER_RANGE && column->number == NULL)
 			s->show[s->nqis] = KANON_CLUSTER_SUPPRESS;
 		s->nqis++;
@@ -92,8 +93,7 @@ small_close(Small *s)
 static double
 span_of(const KanonColumn *column)
 {
-	double		low = INFINITY,
-				high = -INFINITY;
+	double low = INFINITY, high = -INFINITY;
 
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (isfinite(column->number[v]))
@@ -109,28 +109,27 @@ static double
 charge(const Small *s, const uint32_t *types, int n)
 {
 	const KanonProblem *problem = s->problem;
-	double		sum = 0;
-	int			q = -1;
+	double sum = 0;
+	int q = -1;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		const KanonColumn *column = &problem->columns[c];
-		bool		differ = false;
-		bool		null = false;
-		double		low = INFINITY,
-					high = -INFINITY;
-		int			base = c - column->level;
+		bool differ = false;
+		bool null = false;
+		double low = INFINITY, high = -INFINITY;
+		int base = c - column->level;
 
 		q += column->level == 0;
 		for (int i = 0; i < n; i++)
 		{
 			/* what is not shown by levels is hidden with its value */
-			int			by = s->show[q] == KANON_CLUSTER_HIERARCHY ? c : base;
+			int by = s->show[q] == KANON_CLUSTER_HIERARCHY ? c : base;
 
 			differ = differ || problem->columns[by].code[types[i]] != problem->columns[by].code[types[0]];
 			if (s->show[q] == KANON_CLUSTER_RANGE)
 			{
-				double		number = problem->columns[base].number[problem->columns[base].code[types[i]]];
+				double number = problem->columns[base].number[problem->columns[base].code[types[i]]];
 
 				null = null || isnan(number);
 				low = fmin(low, number);
@@ -151,14 +150,14 @@ charge(const Small *s, const uint32_t *types, int n)
 static double
 radius(const Small *s, const uint32_t *types, int n)
 {
-	double		best = INFINITY;
+	double best = INFINITY;
 
 	for (int i = 0; i < n; i++)
 	{
-		double		most = 0;
+		double most = 0;
 
 		for (int j = 0; j < n; j++)
-			most = fmax(most, charge(s, (uint32_t[]) {types[i], types[j]}, 2));
+			most = fmax(most, charge(s, (uint32_t[]){types[i], types[j]}, 2));
 		best = fmin(best, most);
 	}
 	return best;
@@ -172,9 +171,9 @@ static double
 brute_force(const Small *s, bool radii, bool drop)
 {
 	static double best[1 << MOST_ROWS];
-	uint32_t	types[MOST_ROWS];
-	double		weight = 0;
-	int			n = 0;
+	uint32_t types[MOST_ROWS];
+	double weight = 0;
+	int n = 0;
 
 	for (int c = 0; c < s->problem->ncolumns; c++)
 		weight += s->problem->columns[c].weight;
@@ -184,16 +183,16 @@ brute_force(const Small *s, bool radii, bool drop)
 	best[0] = 0;
 	for (int set = 1; set < 1 << n; set++)
 	{
-		int			first = set & -set;
+		int first = set & -set;
 
 		best[set] = drop ? best[set ^ first] + weight : INFINITY;
 		for (int part = set; part > 0; part = (part - 1) & set)
 		{
-			uint32_t	members[MOST_ROWS];
-			int			size = 0;
+			uint32_t members[MOST_ROWS];
+			int size = 0;
 
-			if ((part & first) == 0 || __builtin_popcount((unsigned) part) < s->problem->k
-				|| isinf(best[set ^ part]))
+			if ((part & first) == 0 || __builtin_popcount((unsigned) part) < s->problem->k ||
+				isinf(best[set ^ part]))
 				continue;
 			for (int i = 0; i < n; i++)
 				if (part >> i & 1)
@@ -212,17 +211,17 @@ static double
 check_release(const Small *s, const KanonRelease *release)
 {
 	const KanonProblem *problem = s->problem;
-	double		sum = 0;
-	double		weight = 0;
+	double sum = 0;
+	double weight = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		weight += problem->columns[c].weight;
 	for (uint32_t i = 0; i < release->nclasses; i++)
 	{
-		uint32_t   *types = malloc((problem->ntypes + 1) * sizeof(uint32_t));
+		uint32_t *types = malloc((problem->ntypes + 1) * sizeof(uint32_t));
 		const KanonCell *cell = &release->cells[i * (size_t) problem->ncolumns];
-		int			n = 0;
-		int			q = -1;
+		int n = 0;
+		int q = -1;
 
 		assert_true(release->classes[i].rows >= problem->k);
 		for (size_t f = 0; f < release->nflows; f++)
@@ -233,15 +232,14 @@ check_release(const Small *s, const KanonRelease *release)
 		for (int c = 0; c < problem->ncolumns; c++)
 		{
 			const KanonColumn *column = &problem->columns[c];
-			uint32_t	low = UINT32_MAX,
-						high = 0;
-			bool		seen[16] = {false};
-			uint32_t	different = 0;
+			uint32_t low = UINT32_MAX, high = 0;
+			bool seen[16] = {false};
+			uint32_t different = 0;
 
 			q += column->level == 0;
 			for (int j = 0; j < n; j++)
 			{
-				uint32_t	code = column->code[types[j]];
+				uint32_t code = column->code[types[j]];
 
 				low = code < low ? code : low;
 				high = code > high ? code : high;
@@ -254,7 +252,7 @@ check_release(const Small *s, const KanonRelease *release)
 			if (column->level > 0 && s->show[q] != KANON_CLUSTER_HIERARCHY)
 			{
 				/* beside a value its levels, beside anything else nothing */
-				bool		value = cell[c - column->level].show == KANON_SHOW_VALUE;
+				bool value = cell[c - column->level].show == KANON_SHOW_VALUE;
 
 				assert_int_equal(cell[c].show, value ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING);
 			}
@@ -263,8 +261,7 @@ check_release(const Small *s, const KanonRelease *release)
 				assert_int_equal(cell[c].show, KANON_SHOW_VALUE);
 				assert_int_equal(cell[c].code, low);
 			}
-			else if (s->show[q] == KANON_CLUSTER_RANGE
-					 && !(column->has_null && high == column->distinct - 1))
+			else if (s->show[q] == KANON_CLUSTER_RANGE && !(column->has_null && high == column->distinct - 1))
 			{
 				assert_int_equal(cell[c].show, KANON_SHOW_RANGE);
 				assert_int_equal(release->pool[cell[c].code], low);
@@ -293,7 +290,7 @@ check_release(const Small *s, const KanonRelease *release)
 static int64_t
 rows_of(const KanonProblem *problem)
 {
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		sum += problem->rows[i];
@@ -349,17 +346,15 @@ promises(const KanonSolver *method)
 static void
 test_guarantees(void **state)
 {
-	uint64_t	random = 8;
-	int			proven = 0;
-	double		worst[16] = {0};
+	uint64_t random = 8;
+	int proven = 0;
+	double worst[16] = {0};
 
 	(void) state;
 	for (int table = 0; table < cases(4000); table++)
 	{
-		Small		s;
-		double		optimum,
-					with_drop,
-					least_radius;
+		Small s;
+		double optimum, with_drop, least_radius;
 
 		small_open(&s, &random, MOST_ROWS, 4, table % 2 == 0 ? 2 : 6);
 		s.problem->k = 1 + random_below(&random, 4);
@@ -370,11 +365,10 @@ test_guarantees(void **state)
 		{
 			KanonRelease release;
 			KanonReport report;
-			bool		gather = strcmp(method->name, "gather") == 0;
-			bool		drops = strcmp(method->name, "forest") == 0
-				&& s.problem->residual == KANON_RESIDUAL_DROP;
-			double		least = gather ? least_radius : drops ? with_drop : optimum;
-			double		cost;
+			bool gather = strcmp(method->name, "gather") == 0;
+			bool drops = strcmp(method->name, "forest") == 0 && s.problem->residual == KANON_RESIDUAL_DROP;
+			double least = gather ? least_radius : drops ? with_drop : optimum;
+			double cost;
 
 			if (!fits(method, s.problem->k) || !run(&s, method, &release, &report))
 				continue;
@@ -389,13 +383,14 @@ test_guarantees(void **state)
 								report.guarantee, least);
 				assert_true(report.cost <= report.guarantee * least + 1e-6);
 				if (least > 1e-9)
-					worst[method - kanon_cluster_methods] = fmax(worst[method - kanon_cluster_methods],
-																 report.cost / least);
+					worst[method - kanon_cluster_methods] =
+						fmax(worst[method - kanon_cluster_methods], report.cost / least);
 			}
 			if (!isinf(report.lower_bound))
 			{
 				if (report.lower_bound > least + 1e-6)
-					print_error("%s, table %d: bound %g > %g\n", method->name, table, report.lower_bound, least);
+					print_error("%s, table %d: bound %g > %g\n", method->name, table, report.lower_bound,
+								least);
 				assert_true(report.lower_bound <= least + 1e-6);
 				assert_true(report.lower_bound <= report.cost);
 				if (report.proven)
@@ -419,12 +414,12 @@ test_guarantees(void **state)
 static void
 test_larger(void **state)
 {
-	uint64_t	random = 88;
+	uint64_t random = 88;
 
 	(void) state;
 	for (int table = 0; table < cases(150); table++)
 	{
-		Small		s;
+		Small s;
 
 		small_open(&s, &random, 400, 6, 12);
 		s.problem->k = 1 + random_below(&random, 12);
@@ -458,7 +453,7 @@ plain_open(Small *s, const uint32_t *code, size_t nrows, int ncolumns, int64_t k
 	for (int c = 0; c < ncolumns; c++)
 	{
 		KanonColumn *column = (KanonColumn *) &s->problem->columns[c];
-		double	   *number = calloc(column->distinct, sizeof(double));
+		double *number = calloc(column->distinct, sizeof(double));
 
 		for (uint32_t v = 0; v < column->distinct; v++)
 			number[v] = v;
@@ -484,7 +479,7 @@ test_mondrian(void **state)
 {
 	/* one column: 0 0 0 1 2 3 4 4 4 4 5 */
 	static const uint32_t code[] = {0, 0, 0, 1, 2, 3, 4, 4, 4, 4, 5};
-	Small		s;
+	Small s;
 	KanonRelease release;
 	KanonReport report;
 
@@ -513,7 +508,7 @@ test_mondrian(void **state)
 	small_close(&s);
 
 	/* 0 0 0 0 0 0 1 1 2: what is at the median, 0, cannot go below; above is 1 1 2 */
-	plain_open(&s, (uint32_t[]) {0, 1, 1, 1, 1, 1, 1}, 7, 1, 2, KANON_CLUSTER_RANGE);
+	plain_open(&s, (uint32_t[]){0, 1, 1, 1, 1, 1, 1}, 7, 1, 2, KANON_CLUSTER_RANGE);
 	assert_true(run(&s, method_named("mondrian"), &release, &report));
 	assert_int_equal(release.nclasses, 1);
 	kanon_release_free(s.problem, &release);
@@ -522,8 +517,8 @@ test_mondrian(void **state)
 	assert_true(run(&s, method_named("mondrian_relaxed"), &release, &report));
 	assert_int_equal(release.nclasses, 2);
 	assert_int_equal(release.classes[0].rows + release.classes[1].rows, 7);
-	assert_int_equal(release.classes[0].rows, 4);	/* the value 1 */
-	assert_int_equal(release.classes[1].rows, 3);	/* 0 to 1 */
+	assert_int_equal(release.classes[0].rows, 4); /* the value 1 */
+	assert_int_equal(release.classes[1].rows, 3); /* 0 to 1 */
 	assert_int_equal(release.nflows, 3);
 	kanon_release_free(s.problem, &release);
 	small_close(&s);
@@ -531,7 +526,7 @@ test_mondrian(void **state)
 	/* relaxed, all different: no class has 2k rows */
 	for (int64_t k = 2; k < 9; k++)
 	{
-		uint32_t	all[100];
+		uint32_t all[100];
 
 		for (uint32_t i = 0; i < 100; i++)
 			all[i] = i;
@@ -555,7 +550,7 @@ test_edges(void **state)
 	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
 		for (int64_t k = 2; k <= 3; k++)
 		{
-			Small		s;
+			Small s;
 			KanonRelease release;
 			KanonReport report;
 
@@ -583,8 +578,8 @@ test_edges(void **state)
 static void
 test_limits(void **state)
 {
-	uint32_t	code[90];
-	Small		s;
+	uint32_t code[90];
+	Small s;
 	KanonRelease release;
 	KanonReport report;
 
@@ -629,8 +624,8 @@ test_nearest_only(void **state)
 	{
 		rows = 300
 	};
-	uint32_t	code[rows * 3];
-	uint64_t	random = 5;
+	uint32_t code[rows * 3];
+	uint64_t random = 5;
 
 	(void) state;
 	for (int i = 0; i < rows; i++)
@@ -638,12 +633,11 @@ test_nearest_only(void **state)
 			code[3 * i + c] = i < rows / 2 ? 40 + (uint32_t) i : random_below(&random, 40);
 	for (int64_t k = 2; k <= 3 && LEMON; k++)
 	{
-		bool		lost = false,
-					kept = false;
+		bool lost = false, kept = false;
 
 		for (size_t foreign = 1 << 16; foreign < 1 << 28 && !kept; foreign += foreign / 64)
 		{
-			Small		s;
+			Small s;
 			KanonRelease release;
 			KanonReport report;
 			KanonStatus status;
@@ -675,12 +669,12 @@ test_failures(void **state)
 	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
 		for (int table = 0; table < 3; table++)
 		{
-			bool		done = false;
+			bool done = false;
 
 			for (uint64_t at = 1; !done; at++)
 			{
-				uint64_t	random = 31 + (uint64_t) table;
-				Small		s;
+				uint64_t random = 31 + (uint64_t) table;
+				Small s;
 				KanonRelease release;
 				KanonReport report;
 				KanonStatus status;
@@ -707,8 +701,8 @@ test_failures(void **state)
 			done = false;
 			for (uint64_t at = 1; !done; at++)
 			{
-				uint64_t	random = 31 + (uint64_t) table;
-				Small		s;
+				uint64_t random = 31 + (uint64_t) table;
+				Small s;
 				KanonRelease release;
 				KanonReport report;
 				KanonStatus status;
@@ -741,13 +735,13 @@ test_reference(void **state)
 	static const struct
 	{
 		const char *method;
-		uint32_t	classes;
-		double		gcp;
-	}			expected[] = {{"mondrian", 2110, 0.0752}, {"mondrian_relaxed", 2048, 0.1436}};
+		uint32_t classes;
+		double gcp;
+	} expected[] = {{"mondrian", 2110, 0.0752}, {"mondrian_relaxed", 2048, 0.1436}};
 	const char *data = getenv("KANON_DATA");
-	const int	columns[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-	char		path[4096];
-	Table	   *table;
+	const int columns[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+	char path[4096];
+	Table *table;
 
 	(void) state;
 	snprintf(path, sizeof(path), "%s/adult-arx.csv", data == NULL ? "" : data);
@@ -762,7 +756,7 @@ test_reference(void **state)
 			table->nrows * (size_t) table->ncolumns * sizeof(char *));
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem;
 		KanonClusterShow show[9];
 		struct KanonClusterOptions options = {show};
@@ -790,14 +784,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_guarantees),
-		cmocka_unit_test(test_larger),
-		cmocka_unit_test(test_mondrian),
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_nearest_only),
-		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_guarantees), cmocka_unit_test(test_larger),
+		cmocka_unit_test(test_mondrian),   cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_limits),     cmocka_unit_test(test_nearest_only),
+		cmocka_unit_test(test_failures),   cmocka_unit_test(test_reference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,20 +31,20 @@ static bool
 makes_mutual(int method)
 {
 	return method != KANON_FREEFORM_MIP && method != KANON_FREEFORM_MIN_COST_FLOW &&
-		method != KANON_FREEFORM_CONCEALMENT;
+		   method != KANON_FREEFORM_CONCEALMENT;
 }
 
 static void
 every_method_keeps_its_promise(void **state)
 {
-	uint64_t	random = 2015;
+	uint64_t random = 2015;
 
 	(void) state;
 	for (int round = 0; round < cases(300); round++)
 	{
-		Host		host;
-		size_t		rows = 4 + random_below(&random, 60);
-		int64_t		k = 2 + random_below(&random, (uint32_t) (rows + 2) / 2 - 1);
+		Host host;
+		size_t rows = 4 + random_below(&random, 60);
+		int64_t k = 2 + random_below(&random, (uint32_t) (rows + 2) / 2 - 1);
 		KanonProblem *problem = random_table(&host, &random, rows, 1 + (int) random_below(&random, 5),
 											 1 + random_below(&random, 9), k);
 
@@ -52,7 +52,7 @@ every_method_keeps_its_promise(void **state)
 		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
 			for (int symmetric = 0; symmetric < 2; symmetric++)
 			{
-				KanonFreeformOptions options = {.method = (KanonFreeformMethod) m,.symmetric = symmetric};
+				KanonFreeformOptions options = {.method = (KanonFreeformMethod) m, .symmetric = symmetric};
 				KanonRelease release;
 				KanonReport report;
 				KanonFreeformFacts facts;
@@ -69,7 +69,8 @@ every_method_keeps_its_promise(void **state)
 				status = kanon_solve_freeform(problem, &release, &report);
 				if (status != KANON_OK)
 					print_error("round %d, %s, symmetric %d, %zu rows, k %d: status %d %s\n", round,
-								kanon_freeform_name(m), symmetric, rows, (int) k, (int) status, report.detail);
+								kanon_freeform_name(m), symmetric, rows, (int) k, (int) status,
+								report.detail);
 				assert_int_equal(status, KANON_OK);
 				/* kanon_release_finish has checked every match; here two tables alone tell */
 				assert_int_equal(kanon_freeform_check(problem, &release, k, &facts), KANON_OK);
@@ -92,19 +93,19 @@ every_method_keeps_its_promise(void **state)
 static double
 set_price(const KanonProblem *problem, const uint32_t *type, unsigned set)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		const KanonColumn *column = &problem->columns[c];
-		uint32_t	low = UINT32_MAX;
-		uint32_t	high = 0;
-		unsigned	values = 0;
+		uint32_t low = UINT32_MAX;
+		uint32_t high = 0;
+		unsigned values = 0;
 
 		for (unsigned i = 0; set >> i != 0; i++)
 			if (set >> i & 1)
 			{
-				uint32_t	code = column->code[type[i]];
+				uint32_t code = column->code[type[i]];
 
 				low = code < low ? code : low;
 				high = code > high ? code : high;
@@ -118,7 +119,7 @@ set_price(const KanonProblem *problem, const uint32_t *type, unsigned set)
 			sum += 1;
 		else
 			sum += (column->number[high] - column->number[low]) /
-				(column->number[column->distinct - 1 - column->has_null] - column->number[0]);
+				   (column->number[column->distinct - 1 - column->has_null] - column->number[0]);
 	}
 	return sum;
 }
@@ -137,7 +138,7 @@ all_graphs(const double *price, unsigned n, unsigned k, unsigned from, unsigned 
 	}
 	for (unsigned set = from; set < 1u << n; set++)
 	{
-		bool		fits = (unsigned) __builtin_popcount(set) == k;
+		bool fits = (unsigned) __builtin_popcount(set) == k;
 
 		for (unsigned i = 0; i < n && fits; i++)
 			fits = (set >> i & 1) == 0 || need[i] > 0;
@@ -154,20 +155,20 @@ all_graphs(const double *price, unsigned n, unsigned k, unsigned from, unsigned 
 static void
 optimum_against_all_graphs(void **state)
 {
-	uint64_t	random = 14;
+	uint64_t random = 14;
 
 	(void) state;
 	for (int round = 0; round < cases(100); round++)
 	{
-		Host		host;
-		unsigned	n = 4 + random_below(&random, 3);
-		unsigned	k = 2 + random_below(&random, 2);
+		Host host;
+		unsigned n = 4 + random_below(&random, 3);
+		unsigned k = 2 + random_below(&random, 2);
 		KanonProblem *problem = random_table(&host, &random, n, 3, 5, k);
-		double		price[64];
-		uint32_t	type[6];
-		unsigned	need[6];
-		unsigned	row = 0;
-		double		best = INFINITY;
+		double price[64];
+		uint32_t type[6];
+		unsigned need[6];
+		unsigned row = 0;
+		double best = INFINITY;
 
 		for (uint32_t t = 0; t < problem->ntypes; t++)
 			for (int64_t r = 0; r < problem->rows[t]; r++)
@@ -213,8 +214,8 @@ optimum_against_all_graphs(void **state)
 static void
 mip_stopped_and_refused(void **state)
 {
-	uint64_t	random = 3;
-	Host		host;
+	uint64_t random = 3;
+	Host host;
 	KanonProblem *problem = random_table(&host, &random, 40, 4, 6, 3);
 	KanonFreeformOptions options = {.method = KANON_FREEFORM_MIP};
 	KanonRelease release;
@@ -252,16 +253,21 @@ each_match_is_as_likely(void **state)
 {
 	enum
 	{
-		N = 11, K = 4, DRAWS = 4000
+		N = 11,
+		K = 4,
+		DRAWS = 4000
 	};
-	int32_t		value[N];
-	KanonFreeformSpace space = {.method = KANON_FREEFORM_SORT_GREEDY,.k = K,.ncolumns = 1,
-		.columns = {{.number = true,.full = KANON_FREEFORM_UNITS}},.deadline = INFINITY};
-	KanonFreeformPart part = {.n = N,.value = value};
-	static int	count[N][N];
+	int32_t value[N];
+	KanonFreeformSpace space = {.method = KANON_FREEFORM_SORT_GREEDY,
+								.k = K,
+								.ncolumns = 1,
+								.columns = {{.number = true, .full = KANON_FREEFORM_UNITS}},
+								.deadline = INFINITY};
+	KanonFreeformPart part = {.n = N, .value = value};
+	static int count[N][N];
 	static bool match[N][N];
-	Host		host;
-	double		chi = 0;
+	Host host;
+	double chi = 0;
 
 	(void) state;
 	host_init(&host);
@@ -270,10 +276,11 @@ each_match_is_as_likely(void **state)
 	for (int draw = 0; draw < DRAWS; draw++)
 	{
 		KanonFreeformGraph graph;
-		char		detail[160];
+		char detail[160];
 
 		space.seed = (uint64_t) draw;
-		assert_int_equal(kanon_freeform_solve(&host.env, &space, NULL, &part, &graph, detail, sizeof(detail)), KANON_OK);
+		assert_int_equal(kanon_freeform_solve(&host.env, &space, NULL, &part, &graph, detail, sizeof(detail)),
+						 KANON_OK);
 		for (uint32_t j = 0; j < N; j++)
 		{
 			count[j][graph.given[j]]++;
@@ -285,7 +292,7 @@ each_match_is_as_likely(void **state)
 	for (int j = 0; j < N; j++)
 		for (int i = 0; i < N; i++)
 		{
-			double		expected = (double) DRAWS / K;
+			double expected = (double) DRAWS / K;
 
 			if (!match[j][i])
 			{
@@ -311,10 +318,10 @@ no_random(void *to, size_t size)
 static void
 seeds(void **state)
 {
-	uint64_t	random = 8;
-	Host		host;
+	uint64_t random = 8;
+	Host host;
 	KanonProblem *problem = random_table(&host, &random, 90, 4, 7, 5);
-	KanonFreeformOptions options = {.method = KANON_FREEFORM_GREEDY,.partition_size = 20};
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_GREEDY, .partition_size = 20};
 	KanonRelease one;
 	KanonRelease two;
 	KanonReport report;
@@ -344,8 +351,8 @@ seeds(void **state)
 static void
 limits(void **state)
 {
-	uint64_t	random = 1;
-	Host		host;
+	uint64_t random = 1;
+	Host host;
 	KanonProblem *problem = random_table(&host, &random, 9, 2, 4, 5);
 	KanonFreeformOptions options = {.method = KANON_FREEFORM_GREEDY};
 	KanonRelease release;
@@ -365,8 +372,8 @@ limits(void **state)
 static void
 broken_graphs(void **state)
 {
-	uint64_t	random = 21;
-	Host		host;
+	uint64_t random = 21;
+	Host host;
 	KanonProblem *problem = random_table(&host, &random, 12, 3, 4, 3);
 	KanonFreeformOptions options = {.method = KANON_FREEFORM_RING};
 
@@ -378,9 +385,9 @@ broken_graphs(void **state)
 		KanonReport report = {0};
 		KanonFreeformPart part = {.number = 0};
 		KanonFreeformGraph graph;
-		uint32_t	first;
-		int32_t    *value;
-		uint32_t	j = 4;
+		uint32_t first;
+		int32_t *value;
+		uint32_t j = 4;
 
 		assert_int_equal(kanon_freeform_begin(problem, &plan, &report), KANON_OK);
 		kanon_freeform_bounds(&plan, 0, &first, &part.n);
@@ -388,24 +395,25 @@ broken_graphs(void **state)
 		kanon_freeform_values(&plan, 0, value);
 		part.value = value;
 		assert_int_equal(kanon_freeform_solve(&host.env, &plan.space, NULL, &part, &graph, report.detail,
-											  sizeof(report.detail)), KANON_OK);
+											  sizeof(report.detail)),
+						 KANON_OK);
 		switch (fault)
 		{
-			case 0:				/* fine */
+			case 0: /* fine */
 				break;
-			case 1:				/* twice the same row */
+			case 1: /* twice the same row */
 				graph.match[graph.start[j]] = graph.match[graph.start[j] + 1];
 				break;
-			case 2:				/* no row */
+			case 2: /* no row */
 				graph.match[graph.start[j]] = 12;
 				break;
-			case 3:				/* one row with two records */
+			case 3: /* one row with two records */
 				graph.given[j] = graph.given[(j + 1) % 12];
 				break;
-			case 4:				/* a row that does not match */
+			case 4: /* a row that does not match */
 				for (uint32_t i = 0; i < 12; i++)
 				{
-					bool		matches = false;
+					bool matches = false;
 
 					for (uint32_t m = graph.start[j]; m < graph.start[j + 1]; m++)
 						matches = matches || graph.match[m] == i;
@@ -413,7 +421,7 @@ broken_graphs(void **state)
 						graph.given[j] = i;
 				}
 				break;
-			case 5:				/* another row: not regular */
+			case 5: /* another row: not regular */
 				for (uint32_t i = 0; i < 12; i++)
 					if (i != graph.match[graph.start[j]] && i != graph.match[graph.start[j] + 1])
 						graph.match[graph.start[j] + 2] = i == graph.match[graph.start[j] + 2] ? 11 - i : i;
@@ -432,8 +440,8 @@ broken_graphs(void **state)
 static void
 broken_releases(void **state)
 {
-	uint64_t	random = 77;
-	Host		host;
+	uint64_t random = 77;
+	Host host;
 	KanonProblem *problem = random_table(&host, &random, 30, 3, 6, 3);
 	KanonFreeformOptions options = {.method = KANON_FREEFORM_SORT_GREEDY};
 
@@ -456,7 +464,7 @@ broken_releases(void **state)
 			case 2:
 				release.graph_start[release.nclasses]--;
 				break;
-			case 3:				/* a row type that the class does not show */
+			case 3: /* a row type that the class does not show */
 				for (uint32_t t = 0; t < problem->ntypes; t++)
 					if (t != release.graph[0] && t != release.graph[1] && t != release.graph[2])
 						release.graph[0] = t;
@@ -482,31 +490,31 @@ broken_releases(void **state)
 /* Records by chance, in two columns, and who matches them. */
 typedef struct Shown
 {
-	KanonClass	classes[MOST_RECORDS];
-	KanonCell	cells[2 * MOST_RECORDS];
-	uint32_t	pool[6 * MOST_RECORDS];
+	KanonClass classes[MOST_RECORDS];
+	KanonCell cells[2 * MOST_RECORDS];
+	uint32_t pool[6 * MOST_RECORDS];
 	KanonRelease release;
-	uint32_t	type[MOST_RECORDS]; /* of each row */
-	bool		match[MOST_RECORDS][MOST_RECORDS];	/* record, row */
+	uint32_t type[MOST_RECORDS];            /* of each row */
+	bool match[MOST_RECORDS][MOST_RECORDS]; /* record, row */
 } Shown;
 
 static void
 random_records(const KanonProblem *problem, uint64_t *random, unsigned n, uint32_t domain, Shown *s)
 {
-	unsigned	row = 0;
+	unsigned row = 0;
 
-	s->release = (KanonRelease) {.nclasses = n,.classes = s->classes,.cells = s->cells,.pool = s->pool};
+	s->release = (KanonRelease){.nclasses = n, .classes = s->classes, .cells = s->cells, .pool = s->pool};
 	for (uint32_t t = 0; t < problem->ntypes; t++)
 		for (int64_t r = 0; r < problem->rows[t]; r++)
 			s->type[row++] = t;
 	for (unsigned j = 0; j < n; j++)
 	{
-		s->classes[j] = (KanonClass) {0, 1};
+		s->classes[j] = (KanonClass){0, 1};
 		for (int c = 0; c < 2; c++)
 		{
-			uint32_t	a = random_below(random, domain);
-			uint32_t	b = a + 1 + random_below(random, 2);
-			KanonCell  *cell = &s->cells[2 * j + (unsigned) c];
+			uint32_t a = random_below(random, domain);
+			uint32_t b = a + 1 + random_below(random, 2);
+			KanonCell *cell = &s->cells[2 * j + (unsigned) c];
 
 			cell->show = random_below(random, 8) < 3 ? KANON_SHOW_NOTHING : random_below(random, 4);
 			cell->code = cell->show == KANON_SHOW_VALUE ? a : (uint32_t) s->release.npool & 0x1fffffff;
@@ -526,7 +534,7 @@ random_records(const KanonProblem *problem, uint64_t *random, unsigned n, uint32
 			for (int c = 0; c < 2; c++)
 			{
 				const KanonCell *cell = &s->cells[2 * j + (unsigned) c];
-				uint32_t	v = problem->columns[c].code[s->type[i]];
+				uint32_t v = problem->columns[c].code[s->type[i]];
 				const uint32_t *p = s->pool + cell->code;
 
 				if ((cell->show == KANON_SHOW_VALUE && v != cell->code) ||
@@ -546,7 +554,7 @@ hand_out(const Shown *s, unsigned n, unsigned k, unsigned record, unsigned *need
 		return true;
 	for (unsigned set = 0; set < 1u << n; set++)
 	{
-		bool		fits = (unsigned) __builtin_popcount(set) == k;
+		bool fits = (unsigned) __builtin_popcount(set) == k;
 
 		for (unsigned i = 0; i < n && fits; i++)
 			fits = (set >> i & 1) == 0 || (need[i] > 0 && s->match[record][i]);
@@ -566,27 +574,27 @@ hand_out(const Shown *s, unsigned n, unsigned k, unsigned record, unsigned *need
 static void
 check_against_hand(void **state)
 {
-	uint64_t	random = 99;
-	int			regular = 0;
+	uint64_t random = 99;
+	int regular = 0;
 
 	(void) state;
 	for (int round = 0; round < cases(400); round++)
 	{
-		Host		host;
-		unsigned	n = 3 + random_below(&random, 4);
-		unsigned	k = 1 + random_below(&random, 3);
+		Host host;
+		unsigned n = 3 + random_below(&random, 4);
+		unsigned k = 1 + random_below(&random, 3);
 		KanonProblem *problem = random_table(&host, &random, n, 2, 4, k);
 		static Shown s;
-		unsigned	need[8];
-		int64_t		row_matches = INT64_MAX;
-		int64_t		record_matches = INT64_MAX;
+		unsigned need[8];
+		int64_t row_matches = INT64_MAX;
+		int64_t record_matches = INT64_MAX;
 		KanonFreeformFacts facts;
 
 		random_records(problem, &random, n, 4, &s);
 		for (unsigned x = 0; x < n; x++)
 		{
-			int64_t		rows = 0;
-			int64_t		records = 0;
+			int64_t rows = 0;
+			int64_t records = 0;
 
 			for (unsigned y = 0; y < n; y++)
 			{
@@ -610,7 +618,8 @@ check_against_hand(void **state)
 
 /* One more row for a record, others making room: one unit along one path. */
 static bool
-take_row(const Shown *s, unsigned n, unsigned record, bool (*taken)[MOST_RECORDS], unsigned *left, bool *tried)
+take_row(const Shown *s, unsigned n, unsigned record, bool (*taken)[MOST_RECORDS], unsigned *left,
+		 bool *tried)
 {
 	for (unsigned i = 0; i < n; i++)
 	{
@@ -638,20 +647,20 @@ take_row(const Shown *s, unsigned n, unsigned record, bool (*taken)[MOST_RECORDS
 static void
 regular_against_plain_flow(void **state)
 {
-	uint64_t	random = 1970;
-	int			seen[2] = {0};
+	uint64_t random = 1970;
+	int seen[2] = {0};
 
 	(void) state;
 	for (int round = 0; round < cases(1500); round++)
 	{
-		Host		host;
-		unsigned	n = 8 + random_below(&random, MOST_RECORDS - 8);
+		Host host;
+		unsigned n = 8 + random_below(&random, MOST_RECORDS - 8);
 		KanonProblem *problem = random_table(&host, &random, n, 2, 5, 2);
 		static Shown s;
-		bool		taken[MOST_RECORDS][MOST_RECORDS] = {{false}};
-		unsigned	left[MOST_RECORDS];
-		bool		expected = true;
-		int64_t		k;
+		bool taken[MOST_RECORDS][MOST_RECORDS] = {{false}};
+		unsigned left[MOST_RECORDS];
+		bool expected = true;
+		int64_t k;
 		KanonFreeformFacts facts;
 
 		random_records(problem, &random, n, 5, &s);
@@ -667,7 +676,7 @@ regular_against_plain_flow(void **state)
 		for (unsigned j = 0; j < n && expected; j++)
 			for (int64_t unit = 0; unit < k && expected; unit++)
 			{
-				bool		tried[MOST_RECORDS] = {false};
+				bool tried[MOST_RECORDS] = {false};
 
 				expected = take_row(&s, n, j, taken, left, tried);
 			}
@@ -696,11 +705,11 @@ static KanonProblem *
 make_table(Host *host, int variant)
 {
 	static KanonFreeformOptions options;
-	uint64_t	random = 11;
+	uint64_t random = 11;
 	KanonFreeformMethod method = (KanonFreeformMethod) (variant / 2);
 	KanonProblem *problem = random_table(host, &random, method == KANON_FREEFORM_MIP ? 14 : 40, 4, 4, 4);
 
-	options = (KanonFreeformOptions) {.method = method,.symmetric = variant % 2 == 1};
+	options = (KanonFreeformOptions){.method = method, .symmetric = variant % 2 == 1};
 	problem->freeform = &options;
 	return problem;
 }

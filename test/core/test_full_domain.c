@@ -22,15 +22,15 @@
 typedef struct Plain
 {
 	const KanonProblem *problem;
-	int			nqis;
-	int			first[KANON_MAX_COLUMNS + 1];
-	int			level[KANON_MAX_COLUMNS];
-	int64_t		n;
-	int64_t		suppressed;
-	int64_t		classes;
-	bool		left_over;
-	bool		absent;			/* a tuple of a population has too small a chance */
-	double		value;
+	int nqis;
+	int first[KANON_MAX_COLUMNS + 1];
+	int level[KANON_MAX_COLUMNS];
+	int64_t n;
+	int64_t suppressed;
+	int64_t classes;
+	bool left_over;
+	bool absent; /* a tuple of a population has too small a chance */
+	double value;
 } Plain;
 
 static int
@@ -86,20 +86,20 @@ cell_loss(const Plain *plain, KanonMetric metric, int q, int level, uint32_t typ
 	const KanonProblem *problem = plain->problem;
 	const KanonColumn *base = &problem->columns[plain->first[q]];
 	const KanonColumn *here = &problem->columns[plain->first[q] + level];
-	bool		whole = level == height_of(plain, q);
-	double		below[2] = {0, 0};	/* values below the cell, and in all */
-	double		low[2] = {INFINITY, INFINITY};
-	double		high[2] = {-INFINITY, -INFINITY};
-	bool		endless = false;
-	double		rows = 0;
-	double		own = 0;
+	bool whole = level == height_of(plain, q);
+	double below[2] = {0, 0}; /* values below the cell, and in all */
+	double low[2] = {INFINITY, INFINITY};
+	double high[2] = {-INFINITY, -INFINITY};
+	bool endless = false;
+	double rows = 0;
+	double own = 0;
 
 	if (metric == KANON_METRIC_PRECISION)
 		return (double) level / height_of(plain, q);
 	for (uint32_t v = 0; v < base->distinct; v++)
 	{
-		int64_t		count = 0;
-		bool		in = false;
+		int64_t count = 0;
+		bool in = false;
 
 		for (uint32_t i = 0; i < problem->ntypes; i++)
 			if (base->code[i] == v)
@@ -135,25 +135,26 @@ cell_loss(const Plain *plain, KanonMetric metric, int q, int level, uint32_t typ
 static double
 row_loss(const Plain *plain, KanonMetric metric, uint32_t type, bool suppressed)
 {
-	double		loss = 0;
-	double		weights = 0;
+	double loss = 0;
+	double weights = 0;
 
 	for (int q = 0; q < plain->nqis; q++)
 	{
-		double		weight = 0;
+		double weight = 0;
 
 		for (int c = plain->first[q]; c < plain->first[q + 1]; c++)
 			weight += plain->problem->columns[c].weight;
 		weights += weight;
-		loss += weight * cell_loss(plain, metric, q, suppressed ? height_of(plain, q) : plain->level[q], type);
+		loss +=
+			weight * cell_loss(plain, metric, q, suppressed ? height_of(plain, q) : plain->level[q], type);
 	}
 	return loss / weights;
 }
 
 /* How often rules about a population decided something. */
-static int	forbidden;
-static int	mapped;
-static int	absent;
+static int forbidden;
+static int mapped;
+static int absent;
 
 /* Does a tuple of a population show at the node at hand what a row type does? */
 static bool
@@ -162,7 +163,7 @@ matches(const Plain *plain, const KanonPopulation *population, uint32_t tuple, u
 	for (int q = 0; q < plain->nqis; q++)
 		if (plain->level[q] < height_of(plain, q))
 		{
-			int			c = plain->first[q] + plain->level[q];
+			int c = plain->first[q] + plain->level[q];
 
 			if (population->code[c][tuple] != plain->problem->columns[c].code[type])
 				return false;
@@ -173,8 +174,8 @@ matches(const Plain *plain, const KanonPopulation *population, uint32_t tuple, u
 static bool
 is_chance(const KanonPopulation *population, int64_t rows, int64_t of)
 {
-	return (double) rows <= population->most * (double) of + 1e-9
-		&& (double) rows >= population->least * (double) of - 1e-9;
+	return (double) rows <= population->most * (double) of + 1e-9 &&
+		   (double) rows >= population->least * (double) of - 1e-9;
 }
 
 /* May the row types that show what this one does, with so many rows, be a class by the populations? */
@@ -184,7 +185,7 @@ populations_allow(const Plain *plain, uint32_t type, int64_t rows)
 	for (int p = 0; p < plain->problem->npopulations; p++)
 	{
 		const KanonPopulation *population = &plain->problem->populations[p];
-		int64_t		found = 0;
+		int64_t found = 0;
 
 		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
 			if (matches(plain, population, tuple, type))
@@ -206,18 +207,18 @@ populations_rest(const Plain *plain, const bool *in_class, int64_t rows)
 	for (int p = 0; p < plain->problem->npopulations; p++)
 	{
 		const KanonPopulation *population = &plain->problem->populations[p];
-		int64_t		others = 0;
+		int64_t others = 0;
 
 		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
 		{
-			bool		found = false;
+			bool found = false;
 
 			for (uint32_t type = 0; type < plain->problem->ntypes && !found; type++)
 				found = in_class[type] && matches(plain, population, tuple, type);
 			others += found ? 0 : population->rows[tuple];
 		}
 		if (population->map ? rows > 0 && population->total < plain->problem->k
-			: !is_chance(population, rows, others))
+							: !is_chance(population, rows, others))
 			return false;
 	}
 	return true;
@@ -228,24 +229,24 @@ static void
 plain_measure(Plain *plain, KanonMetric metric)
 {
 	const KanonProblem *problem = plain->problem;
-	uint32_t	ntypes = problem->ntypes;
-	bool	   *done = calloc(ntypes + 1, sizeof(bool));
-	bool	   *in_class = calloc(ntypes + 1, sizeof(bool));
-	bool		present;
-	bool		published;
-	uint32_t   *member = malloc((ntypes + 1) * sizeof(uint32_t));
-	uint32_t   *rest = malloc((ntypes + 1) * sizeof(uint32_t));
-	size_t		nrest = 0;
-	double		squares = 0;
-	double		lost = 0;
-	double		everything = 0;
+	uint32_t ntypes = problem->ntypes;
+	bool *done = calloc(ntypes + 1, sizeof(bool));
+	bool *in_class = calloc(ntypes + 1, sizeof(bool));
+	bool present;
+	bool published;
+	uint32_t *member = malloc((ntypes + 1) * sizeof(uint32_t));
+	uint32_t *rest = malloc((ntypes + 1) * sizeof(uint32_t));
+	size_t nrest = 0;
+	double squares = 0;
+	double lost = 0;
+	double everything = 0;
 
 	plain->suppressed = plain->classes = 0;
 	for (uint32_t i = 0; i < ntypes; i++)
 	{
-		size_t		n = 0;
-		int64_t		rows = 0;
-		bool		allowed;
+		size_t n = 0;
+		int64_t rows = 0;
+		bool allowed;
 
 		for (uint32_t j = i; j < ntypes && !done[i]; j++)
 			if (!done[j] && same_class(plain, i, j))
@@ -262,7 +263,8 @@ plain_measure(Plain *plain, KanonMetric metric)
 		{
 			done[member[j]] = true;
 			in_class[member[j]] = allowed;
-			if (metric == KANON_METRIC_LOSS || metric == KANON_METRIC_PRECISION || metric == KANON_METRIC_ENTROPY)
+			if (metric == KANON_METRIC_LOSS || metric == KANON_METRIC_PRECISION ||
+				metric == KANON_METRIC_ENTROPY)
 			{
 				lost += (double) problem->rows[member[j]] * row_loss(plain, metric, member[j], !allowed);
 				everything += (double) problem->rows[member[j]] * row_loss(plain, metric, member[j], true);
@@ -274,23 +276,24 @@ plain_measure(Plain *plain, KanonMetric metric)
 			plain->suppressed += rows;
 	}
 	present = populations_rest(plain, in_class, plain->suppressed);
-	published = plain->suppressed > 0 && present
-		&& kanon_class_allowed(problem, rest, NULL, nrest, plain->suppressed);
-	plain->left_over = plain->suppressed > 0 && !published
-		&& (problem->residual == KANON_RESIDUAL_ERROR
-			|| (problem->residual == KANON_RESIDUAL_SUPPRESS
-				&& !(present && kanon_rest_allowed(problem, rest, NULL, nrest))));
-	plain->absent = (plain->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !published))
-		&& !populations_rest(plain, in_class, 0);
+	published = plain->suppressed > 0 && present &&
+				kanon_class_allowed(problem, rest, NULL, nrest, plain->suppressed);
+	plain->left_over = plain->suppressed > 0 && !published &&
+					   (problem->residual == KANON_RESIDUAL_ERROR ||
+						(problem->residual == KANON_RESIDUAL_SUPPRESS &&
+						 !(present && kanon_rest_allowed(problem, rest, NULL, nrest))));
+	plain->absent = (plain->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !published)) &&
+					!populations_rest(plain, in_class, 0);
 	absent += plain->absent;
 	free(in_class);
 	free(done);
 	free(member);
 	free(rest);
 	plain->value = metric == KANON_METRIC_DISCERNIBILITY ? squares
-		: metric == KANON_METRIC_AVERAGE ? (double) plain->n / (double) (plain->classes + (plain->suppressed > 0))
-		: metric == KANON_METRIC_ENTROPY ? (everything > 0 ? lost / everything : 0)
-		: lost / (double) plain->n;
+				   : metric == KANON_METRIC_AVERAGE
+					   ? (double) plain->n / (double) (plain->classes + (plain->suppressed > 0))
+				   : metric == KANON_METRIC_ENTROPY ? (everything > 0 ? lost / everything : 0)
+													: lost / (double) plain->n;
 	if (metric == KANON_METRIC_HEIGHT)
 	{
 		plain->value = 0;
@@ -303,7 +306,7 @@ plain_measure(Plain *plain, KanonMetric metric)
 static bool
 exhaustive(Plain *plain, KanonMetric metric, int64_t limit, double *least)
 {
-	bool		any = false;
+	bool any = false;
 
 	*least = INFINITY;
 	memset(plain->level, 0, sizeof(plain->level));
@@ -335,18 +338,18 @@ plain_go(Plain *plain, KanonPattern pattern)
 
 typedef struct Turns
 {
-	Host	   *host;
-	int			wanted;
-	int			members;
-	void	   *block;
+	Host *host;
+	int wanted;
+	int members;
+	void *block;
 	KanonMember *member[KANON_MAX_MEMBERS];
-	int64_t		started;
+	int64_t started;
 } Turns;
 
 static void *
 turns_open(void *arg, size_t size, int *members)
 {
-	Turns	   *turns = arg;
+	Turns *turns = arg;
 
 	turns->block = malloc(size);
 	*members = turns->members = turns->wanted;
@@ -362,7 +365,7 @@ turns_start(void *arg)
 static bool
 turns_wait(void *arg)
 {
-	Turns	   *turns = arg;
+	Turns *turns = arg;
 
 	for (int m = 1; m < turns->members; m++)
 	{
@@ -410,11 +413,11 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	KanonOutcome outcome;
 	KanonRelease release;
 	KanonReport report;
-	Plain		plain;
-	Turns		turns = {.host = host, .wanted = 2 + (int) (problem->k % 3)};
-	KanonTeam	team = {&turns, turns_open, turns_start, turns_wait};
+	Plain plain;
+	Turns turns = {.host = host, .wanted = 2 + (int) (problem->k % 3)};
+	KanonTeam team = {&turns, turns_open, turns_start, turns_wait};
 	KanonStatus status;
-	int64_t		limit;
+	int64_t limit;
 
 	plain_open(&plain, problem);
 	limit = some_limit(options->suppression_limit, plain.n);
@@ -425,8 +428,9 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	turns_end(&turns);
 	if (least == INFINITY)
 	{
-		assert_int_equal(status, any ? (problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN)
-						 : KANON_INFEASIBLE);
+		assert_int_equal(
+			status, any ? (problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN)
+						: KANON_INFEASIBLE);
 		assert_int_equal(host->blocks > 0, problem->privacy != NULL);
 		return;
 	}
@@ -452,12 +456,12 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	if (options->explore)
 	{
 		KanonPattern best = ~UINT64_C(0);
-		double		found = INFINITY;
+		double found = INFINITY;
 
 		assert_int_equal(outcome.checked + outcome.tagged, outcome.nodes);
 		for (int64_t i = 0; i < outcome.nodes; i++)
 		{
-			KanonNode  *node = &outcome.all[i];
+			KanonNode *node = &outcome.all[i];
 
 			plain_go(&plain, node->pattern);
 			plain_measure(&plain, options->metric);
@@ -467,7 +471,7 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 				assert_int_equal(node->suppressed, plain.suppressed);
 			if (node->fulfils)
 			{
-				double		value = options->metric == KANON_METRIC_PRECISION ? 1 - node->metric : node->metric;
+				double value = options->metric == KANON_METRIC_PRECISION ? 1 - node->metric : node->metric;
 
 				assert_true(close_to(value, plain.value));
 				assert_int_equal(node->classes, plain.classes);
@@ -489,14 +493,13 @@ static void
 add_rules(uint64_t *random, KanonProblem *problem)
 {
 	static const KanonPrivacyRule some[] = {
-		{.kind = KANON_DISTINCT_L,.l = 2},
-		{.kind = KANON_DISTINCT_L,.l = 2,.joined = 2},
-		{.kind = KANON_ALPHA,.share = 0.6},
-		{.kind = KANON_ENTROPY_L,.l = 2},
-		{.kind = KANON_RECURSIVE_CL,.c = 2,.l = 2},
-		{.kind = KANON_T_CLOSENESS,.share = 0.3,.distance = KANON_DISTANCE_EQUAL}
-	};
-	KanonPrivacyRule rules[2] = {some[random_below(random, 6)], {.kind = KANON_SUBJECT,.column = 1}};
+		{.kind = KANON_DISTINCT_L, .l = 2},
+		{.kind = KANON_DISTINCT_L, .l = 2, .joined = 2},
+		{.kind = KANON_ALPHA, .share = 0.6},
+		{.kind = KANON_ENTROPY_L, .l = 2},
+		{.kind = KANON_RECURSIVE_CL, .c = 2, .l = 2},
+		{.kind = KANON_T_CLOSENESS, .share = 0.3, .distance = KANON_DISTANCE_EQUAL}};
+	KanonPrivacyRule rules[2] = {some[random_below(random, 6)], {.kind = KANON_SUBJECT, .column = 1}};
 	KanonColumn *extra = (KanonColumn *) problem->columns + problem->ncolumns - 2;
 
 	problem->ncolumns -= 2;
@@ -512,38 +515,40 @@ add_rules(uint64_t *random, KanonProblem *problem)
 static void
 add_populations(uint64_t *random, KanonProblem *problem)
 {
-	int			n = 1 + (int) random_below(random, 2);
+	int n = 1 + (int) random_below(random, 2);
 	KanonPopulation *populations = calloc((size_t) n, sizeof(KanonPopulation));
 
 	for (int p = 0; p < n; p++)
 	{
 		KanonPopulation *population = &populations[p];
-		uint32_t	more = random_below(random, 2) * random_below(random, 2 * problem->ntypes);
-		int64_t    *rows = malloc((problem->ntypes + (size_t) more) * sizeof(int64_t));
+		uint32_t more = random_below(random, 2) * random_below(random, 2 * problem->ntypes);
+		int64_t *rows = malloc((problem->ntypes + (size_t) more) * sizeof(int64_t));
 
 		population->ntypes = problem->ntypes + more;
 		population->rows = rows;
 		for (uint32_t i = 0; i < population->ntypes; i++)
 		{
-			rows[i] = i < problem->ntypes ? problem->rows[i] + random_below(random, 3) : 1 + random_below(random, 3);
+			rows[i] = i < problem->ntypes ? problem->rows[i] + random_below(random, 3)
+										  : 1 + random_below(random, 3);
 			population->total += rows[i];
 		}
 		for (int c = 0; c < problem->ncolumns; c++)
 		{
 			const KanonColumn *column = &problem->columns[c];
-			uint32_t   *code = malloc(population->ntypes * sizeof(uint32_t));
+			uint32_t *code = malloc(population->ntypes * sizeof(uint32_t));
 
 			for (uint32_t i = 0; i < population->ntypes; i++)
 			{
 				/* a value generalizes as it does in the table; one that is not there to some node of the next level */
-				uint32_t	type = random_below(random, problem->ntypes);
-				uint32_t	below = column->level > 0 ? population->code[c - 1][i] : KANON_FOREIGN;
+				uint32_t type = random_below(random, problem->ntypes);
+				uint32_t below = column->level > 0 ? population->code[c - 1][i] : KANON_FOREIGN;
 
 				for (uint32_t t = 0; below != KANON_FOREIGN && t < problem->ntypes; t++)
 					if (problem->columns[c - 1].code[t] == below)
 						type = t;
-				code[i] = i < problem->ntypes ? column->code[i]
-					: below == KANON_FOREIGN && random_below(random, 4) == 0 ? KANON_FOREIGN : column->code[type];
+				code[i] = i < problem->ntypes                                      ? column->code[i]
+						  : below == KANON_FOREIGN && random_below(random, 4) == 0 ? KANON_FOREIGN
+																				   : column->code[type];
 			}
 			population->code[c] = code;
 		}
@@ -571,23 +576,23 @@ free_populations(KanonProblem *problem)
 static void
 optimal(void **state)
 {
-	uint64_t	random = 2024;
+	uint64_t random = 2024;
 	static const double limits[] = {0, 0, 0.05, 0.1, 0.3, 1};
-	int			none = 0;
+	int none = 0;
 
 	(void) state;
 	for (int round = 0; round < cases(400); round++)
 	{
-		Host		host;
-		bool		rules = round % 2 == 1;
-		int			nqis = 1 + (int) random_below(&random, 4);
+		Host host;
+		bool rules = round % 2 == 1;
+		int nqis = 1 + (int) random_below(&random, 4);
 		KanonProblem *problem;
 		KanonFullDomainOptions options = {.explore = round % 3 == 0};
-		Plain		plain;
+		Plain plain;
 
 		host_init(&host);
-		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 60), nqis + 2 * rules,
-										3, 1 + random_below(&random, 6));
+		problem = problem_random_levels(&host, &random, 1 + random_below(&random, 60), nqis + 2 * rules, 3,
+										1 + random_below(&random, 6));
 		if (rules)
 			add_rules(&random, problem);
 		if (round % 5 >= 3)
@@ -600,9 +605,9 @@ optimal(void **state)
 		plain_open(&plain, problem);
 		for (int metric = 0; kanon_metric_names[metric] != NULL; metric++)
 		{
-			double		least;
-			bool		any = exhaustive(&plain, (KanonMetric) metric,
-										 some_limit(options.suppression_limit, plain.n), &least);
+			double least;
+			bool any = exhaustive(&plain, (KanonMetric) metric,
+								  some_limit(options.suppression_limit, plain.n), &least);
 			KanonPattern pattern = 0;
 
 			none += least == INFINITY;
@@ -626,10 +631,10 @@ optimal(void **state)
 static void
 many_values(void **state)
 {
-	uint64_t	random = 7;
-	Host		host;
-	uint32_t   *code = malloc(3000 * 8 * sizeof(uint32_t));
-	int			level[8] = {0, 1, 0, 1, 0, 1, 0, 1};
+	uint64_t random = 7;
+	Host host;
+	uint32_t *code = malloc(3000 * 8 * sizeof(uint32_t));
+	int level[8] = {0, 1, 0, 1, 0, 1, 0, 1};
 	KanonProblem *problem;
 	KanonPattern first = 0;
 
@@ -646,15 +651,14 @@ many_values(void **state)
 	problem_set_levels(problem, level);
 	for (int search = 0; kanon_search_names[search] != NULL; search++)
 	{
-		Turns		turns = {.host = &host, .wanted = 2};
-		KanonTeam	team = {&turns, turns_open, turns_start, turns_wait};
+		Turns turns = {.host = &host, .wanted = 2};
+		KanonTeam team = {&turns, turns_open, turns_start, turns_wait};
 		KanonOutcome outcome;
 		KanonFullDomainOptions options = {
-			.suppression_limit = 0.1,.search = (KanonSearch) search,.team = &team,.outcome = &outcome
-		};
+			.suppression_limit = 0.1, .search = (KanonSearch) search, .team = &team, .outcome = &outcome};
 		KanonRelease release;
 		KanonReport report;
-		Plain		plain;
+		Plain plain;
 
 		problem->full_domain = &options;
 		assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_OK);
@@ -679,39 +683,38 @@ adult(void **state)
 {
 	static const struct
 	{
-		int64_t		k;
-		double		limit;
+		int64_t k;
+		double limit;
 		KanonMetric metric;
-		double		value;
-		int64_t		classes;
-		int64_t		suppressed;
-	}			figure[] = {
-		{2, 0.05, KANON_METRIC_DISCERNIBILITY, 4602798, -1, -1},
-		{5, 0.05, KANON_METRIC_DISCERNIBILITY, 7220555, 356, 105},
-		{5, 0, KANON_METRIC_DISCERNIBILITY, 33627534, -1, 0},
-		{5, 0.05, KANON_METRIC_AVERAGE, 28.81, -1, -1}
-	};
+		double value;
+		int64_t classes;
+		int64_t suppressed;
+	} figure[] = {{2, 0.05, KANON_METRIC_DISCERNIBILITY, 4602798, -1, -1},
+				  {5, 0.05, KANON_METRIC_DISCERNIBILITY, 7220555, 356, 105},
+				  {5, 0, KANON_METRIC_DISCERNIBILITY, 33627534, -1, 0},
+				  {5, 0.05, KANON_METRIC_AVERAGE, 28.81, -1, -1}};
 	const char *data = getenv("KANON_DATA");
-	Host		host;
+	Host host;
 	KanonProblem *problem;
 
 	(void) state;
 	host_init(&host);
-	problem = data == NULL || getenv("KANON_TEST_SHARE") != NULL ? NULL
-		: problem_read_levels(&host, data, "adult-arx", "adult-hierarchies", 2);
+	problem = data == NULL || getenv("KANON_TEST_SHARE") != NULL
+				  ? NULL
+				  : problem_read_levels(&host, data, "adult-arx", "adult-hierarchies", 2);
 	if (problem == NULL)
 		skip();
 	for (size_t i = 0; i < sizeof(figure) / sizeof(figure[0]); i++)
 	{
-		int64_t		checked[4];
+		int64_t checked[4];
 
 		for (int search = 0; kanon_search_names[search] != NULL; search++)
 		{
 			KanonOutcome outcome;
-			KanonFullDomainOptions options = {
-				.suppression_limit = figure[i].limit,.metric = figure[i].metric,
-				.search = (KanonSearch) search,.outcome = &outcome
-			};
+			KanonFullDomainOptions options = {.suppression_limit = figure[i].limit,
+											  .metric = figure[i].metric,
+											  .search = (KanonSearch) search,
+											  .outcome = &outcome};
 			KanonRelease release;
 			KanonReport report;
 
@@ -742,21 +745,23 @@ memory_and_cancel(void **state)
 	for (int search = 0; kanon_search_names[search] != NULL; search++)
 		for (int what = 0; what < 4; what++)
 		{
-			bool		memory = what % 2 == 0;
+			bool memory = what % 2 == 0;
 			KanonStatus expected = memory ? KANON_NO_MEMORY : KANON_CANCELLED;
 			KanonStatus status = expected;
 
 			for (uint64_t at = 1; status == expected; at += at < 300 ? 1 : at / 10)
 			{
-				uint64_t	random = 11;
-				Host		host;
-				Turns		turns = {.host = &host, .wanted = 3};
-				KanonTeam	team = {&turns, turns_open, turns_start, turns_wait};
+				uint64_t random = 11;
+				Host host;
+				Turns turns = {.host = &host, .wanted = 3};
+				KanonTeam team = {&turns, turns_open, turns_start, turns_wait};
 				KanonOutcome outcome;
-				KanonFullDomainOptions options = {
-					.suppression_limit = 0.05,.metric = KANON_METRIC_ENTROPY,
-					.search = (KanonSearch) search,.explore = true,.team = &team,.outcome = &outcome
-				};
+				KanonFullDomainOptions options = {.suppression_limit = 0.05,
+												  .metric = KANON_METRIC_ENTROPY,
+												  .search = (KanonSearch) search,
+												  .explore = true,
+												  .team = &team,
+												  .outcome = &outcome};
 				KanonProblem *problem;
 				KanonRelease release;
 				KanonReport report;
@@ -798,16 +803,16 @@ memory_and_cancel(void **state)
 static void
 refused(void **state)
 {
-	uint64_t	random = 3;
-	Host		host;
+	uint64_t random = 3;
+	Host host;
 	KanonOutcome outcome;
 	KanonFullDomainOptions options = {.outcome = &outcome};
 	KanonRelease release;
 	KanonReport report;
 	KanonProblem *problem;
-	uint32_t	code[30] = {0};
-	uint32_t	unnested[] = {0, 0, 0, 1};
-	int			level[] = {0, 1};
+	uint32_t code[30] = {0};
+	uint32_t unnested[] = {0, 0, 0, 1};
+	int level[] = {0, 1};
 
 	(void) state;
 	host_init(&host);
@@ -835,11 +840,8 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(optimal),
-		cmocka_unit_test(many_values),
-		cmocka_unit_test(adult),
-		cmocka_unit_test(memory_and_cancel),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(optimal),           cmocka_unit_test(many_values), cmocka_unit_test(adult),
+		cmocka_unit_test(memory_and_cancel), cmocka_unit_test(refused),
 	};
 
 	if (argc > 1)

@@ -17,15 +17,14 @@ same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRele
 	if (a->nclasses != b->nclasses || a->nflows != b->nflows || a->dropped != b->dropped)
 		return false;
 	for (uint32_t i = 0; i < a->nclasses; i++)
-		if (a->classes[i].pattern != b->classes[i].pattern
-			|| a->classes[i].rows != b->classes[i].rows)
+		if (a->classes[i].pattern != b->classes[i].pattern || a->classes[i].rows != b->classes[i].rows)
 			return false;
 	for (size_t i = 0; i < a->nclasses * (size_t) problem->ncolumns; i++)
 		if (a->cells[i].show != b->cells[i].show || a->cells[i].code != b->cells[i].code)
 			return false;
 	for (size_t i = 0; i < a->nflows; i++)
-		if (a->flows[i].type != b->flows[i].type || a->flows[i].class_ != b->flows[i].class_
-			|| a->flows[i].rows != b->flows[i].rows)
+		if (a->flows[i].type != b->flows[i].type || a->flows[i].class_ != b->flows[i].class_ ||
+			a->flows[i].rows != b->flows[i].rows)
 			return false;
 	return true;
 }
@@ -60,12 +59,12 @@ compare(Host *host, KanonProblem *problem)
 static void
 random_tables(size_t max_rows, int max_columns, int number, uint64_t seed)
 {
-	int			seen[KANON_BROKEN + 1] = {0};
+	int seen[KANON_BROKEN + 1] = {0};
 
 	for (int i = 0; i < cases(number); i++)
 	{
-		uint64_t	random = seed + (uint64_t) i;
-		Host		host;
+		uint64_t random = seed + (uint64_t) i;
+		Host host;
 
 		host_init(&host);
 
@@ -106,11 +105,11 @@ test_many_columns(void **state)
 	(void) state;
 	for (int i = 0; i < cases(60); i++)
 	{
-		uint64_t	random = 3000000 + (uint64_t) i;
-		int			ncolumns = i % 3 == 0 ? 64 : 20 + (int) random_below(&random, 45);
-		size_t		nrows = 20 + random_below(&random, 60);
-		uint32_t   *code = calloc(nrows * (size_t) ncolumns, sizeof(uint32_t));
-		Host		host;
+		uint64_t random = 3000000 + (uint64_t) i;
+		int ncolumns = i % 3 == 0 ? 64 : 20 + (int) random_below(&random, 45);
+		size_t nrows = 20 + random_below(&random, 60);
+		uint32_t *code = calloc(nrows * (size_t) ncolumns, sizeof(uint32_t));
+		Host host;
 		KanonProblem *problem;
 
 		host_init(&host);
@@ -123,7 +122,7 @@ test_many_columns(void **state)
 
 		/* the same as a list, in another order of equal costs */
 		KanonPattern *patterns;
-		size_t		npatterns;
+		size_t npatterns;
 
 		problem->mask.order = KANON_ORDER_LEFT;
 		assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &npatterns), KANON_OK);
@@ -151,13 +150,13 @@ test_list_and_rules_agree(void **state)
 	(void) state;
 	for (int i = 0; i < cases(200); i++)
 	{
-		uint64_t	random = 4000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 4000000 + (uint64_t) i;
+		Host host;
 		KanonRelease release;
 		KanonRelease listed;
 		KanonReport report;
 		KanonPattern *patterns;
-		size_t		npatterns;
+		size_t npatterns;
 
 		host_init(&host);
 
@@ -186,9 +185,9 @@ static void
 test_extremes(void **state)
 {
 	static const int64_t some_k[] = {1, 2, 65535, 65536, INT64_C(1) << 32, INT64_MAX};
-	uint32_t	code[40 * 3];
-	Host		host;
-	uint64_t	random = 5;
+	uint32_t code[40 * 3];
+	Host host;
+	uint64_t random = 5;
 
 	(void) state;
 	host_init(&host);
@@ -234,8 +233,8 @@ test_no_memory(void **state)
 	(void) state;
 	for (int i = 0; i < cases(25); i++)
 	{
-		uint64_t	random = 6000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 6000000 + (uint64_t) i;
+		Host host;
 		KanonStatus status = KANON_NO_MEMORY;
 
 		host_init(&host);
@@ -268,9 +267,9 @@ test_no_memory(void **state)
 static void
 test_budget(void **state)
 {
-	Host		host;
-	uint64_t	random = 9;
-	size_t		peak = 0;
+	Host host;
+	uint64_t random = 9;
+	size_t peak = 0;
 
 	(void) state;
 	host_init(&host);
@@ -305,8 +304,8 @@ test_cancel(void **state)
 	(void) state;
 	for (int i = 0; i < cases(25); i++)
 	{
-		uint64_t	random = 7000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 7000000 + (uint64_t) i;
+		Host host;
 		KanonStatus status = KANON_CANCELLED;
 
 		host_init(&host);
@@ -339,15 +338,19 @@ typedef struct Case
 {
 	const char *name;
 	const char *file;
-	int			ncolumns;
-	int			column[14];
-	uint64_t	numerical;
-	int			mask;			/* 0: all; 2: at most two; 15: the paper's user */
+	int ncolumns;
+	int column[14];
+	uint64_t numerical;
+	int mask; /* 0: all; 2: at most two; 15: the paper's user */
 } Case;
 
 static const Case reference_cases[] = {
-	{"adult-all", "adult.csv", 14, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
-	1 << 0 | 1 << 3 | 1 << 9 | 1 << 10 | 1 << 11, 0},
+	{"adult-all",
+	 "adult.csv",
+	 14,
+	 {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
+	 1 << 0 | 1 << 3 | 1 << 9 | 1 << 10 | 1 << 11,
+	 0},
 	{"adult2-all", "adult.csv", 9, {0, 1, 3, 5, 6, 8, 9, 13, 14}, 1 << 0, 0},
 	{"adult2-mask15", "adult.csv", 9, {0, 1, 3, 5, 6, 8, 9, 13, 14}, 1 << 0, 15},
 	{"cmc-all", "cmc.csv", 10, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 1 << 0 | 1 << 3, 0},
@@ -359,14 +362,12 @@ static const Case reference_cases[] = {
 static void
 check_reference(const char *directory, const Case *what, char **row)
 {
-	static const KanonRule user[] = {
-		{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
-		{KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}
-	};
-	char		path[1024];
-	char		text[32];
-	Host		host;
-	Table	   *table;
+	static const KanonRule user[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
+									 {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
+	char path[1024];
+	char text[32];
+	Host host;
+	Table *table;
 	KanonProblem *problem;
 	KanonPattern *patterns = NULL;
 	KanonRelease release;
@@ -379,11 +380,11 @@ check_reference(const char *directory, const Case *what, char **row)
 	snprintf(path, sizeof(path), "%s/%s", directory, what->file);
 	table = table_read(path);
 	assert_non_null(table);
-	problem = problem_make(&host, table, what->column, what->ncolumns, what->numerical,
-						   strtol(row[1], NULL, 10));
+	problem =
+		problem_make(&host, table, what->column, what->ncolumns, what->numerical, strtol(row[1], NULL, 10));
 	if (what->mask != 0)
 	{
-		size_t		npatterns;
+		size_t npatterns;
 
 		problem->mask.order = KANON_ORDER_LEFT;
 		problem->mask.max_suppressed = 2;
@@ -418,8 +419,8 @@ static void
 test_reference(void **state)
 {
 	const char *directory = getenv("KANON_DATA");
-	char		path[1024];
-	Table	   *reference;
+	char path[1024];
+	Table *reference;
 
 	(void) state;
 	snprintf(path, sizeof(path), "%s/reference.csv", directory != NULL ? directory : "");
@@ -432,8 +433,8 @@ test_reference(void **state)
 	}
 	for (size_t i = 1; i < reference->nrows; i++)
 	{
-		char	  **row = reference->cell + i * (size_t) reference->ncolumns;
-		size_t		c = 0;
+		char **row = reference->cell + i * (size_t) reference->ncolumns;
+		size_t c = 0;
 
 		while (strcmp(reference_cases[c].name, row[0]) != 0)
 			assert_true(++c < sizeof(reference_cases) / sizeof(reference_cases[0]));

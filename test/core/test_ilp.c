@@ -19,15 +19,14 @@
 
 /* A random problem; the list lives in `list`. */
 static KanonProblem *
-random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns,
-			   KanonPattern *list)
+random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns, KanonPattern *list)
 {
-	uint32_t	code[64 * 6];
-	size_t		nrows = 1 + random_below(random, (uint32_t) max_rows);
-	int			ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
+	uint32_t code[64 * 6];
+	size_t nrows = 1 + random_below(random, (uint32_t) max_rows);
+	int ncolumns = 1 + (int) random_below(random, (uint32_t) max_columns);
 	KanonProblem *problem;
-	uint32_t	domain = 1 + random_below(random, 4);
-	int			level[6] = {0};
+	uint32_t domain = 1 + random_below(random, 4);
+	int level[6] = {0};
 
 	for (size_t j = 0; j < nrows * (size_t) ncolumns; j++)
 		code[j] = random_below(random, domain);
@@ -40,7 +39,7 @@ random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns,
 	for (int c = 0; c < ncolumns; c++)
 	{
 		static const double weight[] = {1, 1, 2, 0.1, 0.3, 0, 3.14159265, 1.41421356};
-		uint32_t	kind = (uint32_t) (*random >> 60 & 3);
+		uint32_t kind = (uint32_t) (*random >> 60 & 3);
 
 		if (kind == 1)
 			((KanonColumn *) problem->columns)[c].weight = weight[random_below(random, 6)];
@@ -68,11 +67,11 @@ static double
 brute_force(const KanonProblem *problem)
 {
 	KanonPattern *patterns;
-	size_t		np;
-	uint32_t	row[8];
-	size_t		choice[8] = {0};
-	size_t		n = 0;
-	double		best = INFINITY;
+	size_t np;
+	uint32_t row[8];
+	size_t choice[8] = {0};
+	size_t n = 0;
+	double best = INFINITY;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 
 	assert_int_equal(kanon_mask_enumerate(problem, 1000, &patterns, &np), KANON_OK);
@@ -81,27 +80,26 @@ brute_force(const KanonProblem *problem)
 			row[n++] = i;
 	for (;;)
 	{
-		double		cost = 0;
-		bool		fine = true;
-		size_t		at;
+		double cost = 0;
+		bool fine = true;
+		size_t at;
 
 		for (size_t a = 0; a < n && fine; a++)
 		{
 			KanonPattern pattern = patterns[choice[a]];
-			int64_t		together = 0;
+			int64_t together = 0;
 
 			cost += kanon_pattern_cost(problem, pattern);
 			for (size_t b = 0; b < n; b++)
 			{
-				bool		same = patterns[choice[b]] == pattern;
+				bool same = patterns[choice[b]] == pattern;
 
 				for (int c = 0; c < problem->ncolumns && same; c++)
 					if ((pattern >> c & 1) == 0)
 						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
 				together += same;
 			}
-			fine = together >= problem->k ||
-				(pattern == all && problem->residual != KANON_RESIDUAL_ERROR);
+			fine = together >= problem->k || (pattern == all && problem->residual != KANON_RESIDUAL_ERROR);
 		}
 		if (fine && cost < best)
 			best = cost;
@@ -118,23 +116,22 @@ brute_force(const KanonProblem *problem)
 static double
 unreduced(const KanonProblem *problem, IlpSettings settings)
 {
-	KanonWatch	watch;
+	KanonWatch watch;
 	KanonInstances instances;
 	KanonReport report;
-	IlpModel	model;
-	IlpOutcome	outcome;
-	IlpList		open = {0};
-	double		unit;
+	IlpModel model;
+	IlpOutcome outcome;
+	IlpList open = {0};
+	double unit;
 
 	settings.free_fallback = problem->residual != KANON_RESIDUAL_ERROR;
 	kanon_watch_init(&watch, problem, "test");
-	assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch,
-										   &instances, &report), KANON_OK);
+	assert_int_equal(
+		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch, &instances, &report),
+		KANON_OK);
 	unit = instances.unit;
-	assert_int_equal(ilp_model_build(problem, &instances, !settings.free_fallback, &watch, &model),
-					 KANON_OK);
-	assert_int_equal(ilp_glpk(&model, INFINITY, &settings, &outcome, &open, &watch, &report),
-					 KANON_OK);
+	assert_int_equal(ilp_model_build(problem, &instances, !settings.free_fallback, &watch, &model), KANON_OK);
+	assert_int_equal(ilp_glpk(&model, INFINITY, &settings, &outcome, &open, &watch, &report), KANON_OK);
 	assert_true(outcome.complete);
 	ilp_model_free(&model);
 	kanon_instances_free(problem->env, &instances);
@@ -181,17 +178,17 @@ check(const KanonProblem *problem, KanonSolve solve, double optimum, bool exact)
 static void
 equals_brute_force(void **state)
 {
-	uint64_t	random = 42;
-	int			tried = 0;
+	uint64_t random = 42;
+	int tried = 0;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(2500); round++)
 	{
-		Host		host;
+		Host host;
 		KanonPattern list[MAX_LIST];
-		uint64_t	seed = random;
+		uint64_t seed = random;
 		KanonProblem *problem;
-		double		optimum;
+		double optimum;
 		KanonRelease release;
 		KanonReport report;
 
@@ -221,19 +218,19 @@ equals_brute_force(void **state)
 static void
 equals_unreduced(void **state)
 {
-	uint64_t	random = 4711;
+	uint64_t random = 4711;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(1500); round++)
 	{
-		Host		host;
+		Host host;
 		KanonPattern list[MAX_LIST];
 		KanonProblem *problem;
-		double		optimum;
+		double optimum;
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 30, 4, list);
-		optimum = unreduced(problem, (IlpSettings) {0});
+		optimum = unreduced(problem, (IlpSettings){0});
 		check(problem, kanon_solve_ilp, optimum, true);
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
@@ -244,29 +241,27 @@ equals_unreduced(void **state)
 static void
 same_under_all_settings(void **state)
 {
-	static const IlpSettings settings[] = {
-		{.cuts = true},
-		{.cuts = true,.branching = 1},
-		{.cuts = true,.branching = 2},
-		{.cuts = true,.rounding_cuts = true}
-	};
-	uint64_t	random = 1234;
+	static const IlpSettings settings[] = {{.cuts = true},
+										   {.cuts = true, .branching = 1},
+										   {.cuts = true, .branching = 2},
+										   {.cuts = true, .rounding_cuts = true}};
+	uint64_t random = 1234;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(600); round++)
 	{
-		Host		host;
+		Host host;
 		KanonPattern list[MAX_LIST];
 		KanonProblem *problem;
-		double		optimum;
+		double optimum;
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 50, 4, list);
 		problem->k = 2 + random_below(&random, 7);
-		optimum = unreduced(problem, (IlpSettings) {0});
+		optimum = unreduced(problem, (IlpSettings){0});
 		for (size_t j = 0; j < sizeof(settings) / sizeof(settings[0]); j++)
 		{
-			double		cost = unreduced(problem, settings[j]);
+			double cost = unreduced(problem, settings[j]);
 
 			assert_true(cost == optimum || fabs(cost - optimum) <= 1e-6);
 		}
@@ -282,31 +277,38 @@ same_under_all_settings(void **state)
 
 typedef struct CutCase
 {
-	IlpModel	model;
-	int64_t		n[CUT_TYPES];
-	double		c[CUT_TYPES];
-	double		w[CUT_INSTANCES];
-	size_t		start[CUT_INSTANCES + 1];
-	uint32_t	type[CUT_TYPES * CUT_INSTANCES];
-	double		u[CUT_INSTANCES];
-	double		x[CUT_TYPES * CUT_INSTANCES];
-	uint32_t	row[CUT_ROWS];	/* type of each */
-	uint32_t	nrows;
+	IlpModel model;
+	int64_t n[CUT_TYPES];
+	double c[CUT_TYPES];
+	double w[CUT_INSTANCES];
+	size_t start[CUT_INSTANCES + 1];
+	uint32_t type[CUT_TYPES * CUT_INSTANCES];
+	double u[CUT_INSTANCES];
+	double x[CUT_TYPES * CUT_INSTANCES];
+	uint32_t row[CUT_ROWS]; /* type of each */
+	uint32_t nrows;
 } CutCase;
 
 static void
 random_cut_case(CutCase *c, Host *host, uint64_t *random)
 {
-	size_t		pairs = 0;
+	size_t pairs = 0;
 
 	memset(c, 0, sizeof(*c));
-	c->model = (IlpModel) {.env = &host->env,.k = 2 + random_below(random, 3),.m = CUT_TYPES,
-		.n = c->n,.c = c->c,.nf = CUT_INSTANCES,.w = c->w,.start = c->start,.type = c->type};
+	c->model = (IlpModel){.env = &host->env,
+						  .k = 2 + random_below(random, 3),
+						  .m = CUT_TYPES,
+						  .n = c->n,
+						  .c = c->c,
+						  .nf = CUT_INSTANCES,
+						  .w = c->w,
+						  .start = c->start,
+						  .type = c->type};
 	for (uint32_t i = 0; i < CUT_TYPES; i++)
 		c->c[i] = 8 + random_below(random, 3);
 	for (uint32_t r = 0; r < CUT_ROWS; r++)
 	{
-		uint32_t	i = r < CUT_TYPES ? r : random_below(random, CUT_TYPES);
+		uint32_t i = r < CUT_TYPES ? r : random_below(random, CUT_TYPES);
 
 		c->row[c->nrows++] = i;
 		c->n[i]++;
@@ -327,21 +329,20 @@ random_cut_case(CutCase *c, Host *host, uint64_t *random)
 
 /* How far a point is beyond a cut: at most 0 means that it satisfies it. */
 static double
-beyond_cut(const CutCase *c, const IlpCuts *cuts, const IlpCut *cut, const double *u,
-		   const double *x)
+beyond_cut(const CutCase *c, const IlpCuts *cuts, const IlpCut *cut, const double *u, const double *x)
 {
 	const uint32_t *types = cuts->number.v + cut->start;
 	const uint32_t *instances = types + cut->ntypes;
-	double		sum = -(double) (cut->missing * cut->classes);
+	double sum = -(double) (cut->missing * cut->classes);
 
 	for (uint32_t j = 0; j < cut->ninstances; j++)
 	{
-		uint32_t	f = instances[j];
+		uint32_t f = instances[j];
 
 		sum += (double) cut->missing * u[f];
 		for (size_t p = c->start[f]; p < c->start[f + 1]; p++)
 		{
-			bool		within = false;
+			bool within = false;
 
 			for (uint32_t t = 0; t < cut->ntypes; t++)
 				within |= types[t] == c->type[p];
@@ -359,8 +360,8 @@ divide_rows(const CutCase *c, const uint32_t *choice, double *u, double *x)
 	memset(x, 0, CUT_TYPES * CUT_INSTANCES * sizeof(*x));
 	for (uint32_t r = 0; r < c->nrows; r++)
 	{
-		uint32_t	f = choice[r];
-		size_t		p;
+		uint32_t f = choice[r];
+		size_t p;
 
 		if (f == CUT_INSTANCES)
 			continue;
@@ -372,7 +373,7 @@ divide_rows(const CutCase *c, const uint32_t *choice, double *u, double *x)
 	}
 	for (uint32_t f = 0; f < CUT_INSTANCES; f++)
 	{
-		double		rows = 0;
+		double rows = 0;
 
 		for (size_t p = c->start[f]; p < c->start[f + 1]; p++)
 			rows += x[p];
@@ -386,7 +387,7 @@ divide_rows(const CutCase *c, const uint32_t *choice, double *u, double *x)
 static bool
 next_choice(const CutCase *c, uint32_t *choice)
 {
-	uint32_t	at = 0;
+	uint32_t at = 0;
 
 	while (at < c->nrows && choice[at]++ == CUT_INSTANCES)
 		choice[at++] = 0;
@@ -397,12 +398,12 @@ next_choice(const CutCase *c, uint32_t *choice)
 static void
 all_satisfy(const CutCase *c, const IlpCuts *cuts)
 {
-	uint32_t	choice[CUT_ROWS] = {0};
+	uint32_t choice[CUT_ROWS] = {0};
 
 	do
 	{
-		double		u[CUT_INSTANCES];
-		double		x[CUT_TYPES * CUT_INSTANCES];
+		double u[CUT_INSTANCES];
+		double x[CUT_TYPES * CUT_INSTANCES];
 
 		if (divide_rows(c, choice, u, x))
 			for (size_t j = 0; j < cuts->n; j++)
@@ -414,15 +415,15 @@ all_satisfy(const CutCase *c, const IlpCuts *cuts)
 static double
 least_cost(const CutCase *c, unsigned open)
 {
-	uint32_t	choice[CUT_ROWS] = {0};
-	double		least = INFINITY;
+	uint32_t choice[CUT_ROWS] = {0};
+	double least = INFINITY;
 
 	do
 	{
-		double		u[CUT_INSTANCES];
-		double		x[CUT_TYPES * CUT_INSTANCES];
-		double		cost = 0;
-		unsigned	used = 0;
+		double u[CUT_INSTANCES];
+		double x[CUT_TYPES * CUT_INSTANCES];
+		double cost = 0;
+		unsigned used = 0;
 
 		if (!divide_rows(c, choice, u, x))
 			continue;
@@ -443,21 +444,21 @@ least_cost(const CutCase *c, unsigned open)
 static void
 rounds_to_solutions(void **state)
 {
-	uint64_t	random = 77;
-	int			found = 0;
+	uint64_t random = 77;
+	int found = 0;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(200); round++)
 	{
-		Host		host;
-		CutCase		c;
-		IlpList		open = {0};
-		KanonProblem problem = {.env = &host.env,.time_limit = INFINITY};
-		KanonWatch	watch;
-		double		cost;
-		unsigned	whole = 0;
-		unsigned	mine = 0;
-		bool		fractional = round % 2 == 0;
+		Host host;
+		CutCase c;
+		IlpList open = {0};
+		KanonProblem problem = {.env = &host.env, .time_limit = INFINITY};
+		KanonWatch watch;
+		double cost;
+		unsigned whole = 0;
+		unsigned mine = 0;
+		bool fractional = round % 2 == 0;
 
 		host_init(&host);
 		random_cut_case(&c, &host, &random);
@@ -489,17 +490,17 @@ rounds_to_solutions(void **state)
 static void
 cuts_are_valid(void **state)
 {
-	uint64_t	random = 99;
-	size_t		found = 0;
+	uint64_t random = 99;
+	size_t found = 0;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(300); round++)
 	{
-		Host		host;
-		CutCase		c;
-		IlpCuts		cuts = {0};
-		KanonProblem problem = {.env = &host.env,.time_limit = INFINITY};
-		KanonWatch	watch;
+		Host host;
+		CutCase c;
+		IlpCuts cuts = {0};
+		KanonProblem problem = {.env = &host.env, .time_limit = INFINITY};
+		KanonWatch watch;
 
 		host_init(&host);
 		random_cut_case(&c, &host, &random);
@@ -519,7 +520,7 @@ cuts_are_valid(void **state)
 static KanonProblem *
 middle_problem(Host *host, int residual)
 {
-	uint64_t	random = 7;
+	uint64_t random = 7;
 	KanonProblem *problem = exact_problem(host, &random, 40, 4, 3, 2, false);
 
 	problem->residual = (KanonResidual) residual;
@@ -545,15 +546,15 @@ cancelled(void **state)
 static void
 solves_again(void **state)
 {
-	size_t		first = 0;
-	int			solves = exact_cases(1000);
+	size_t first = 0;
+	int solves = exact_cases(1000);
 
 	(void) state;
 	for (int round = 0; round < solves; round++)
 	{
-		Host		host;
+		Host host;
 		KanonPattern list[MAX_LIST];
-		uint64_t	random = 5 + (uint64_t) (round % 10);
+		uint64_t random = 5 + (uint64_t) (round % 10);
 		KanonProblem *problem;
 		KanonRelease release;
 		KanonReport report;
@@ -573,11 +574,11 @@ solves_again(void **state)
 static void
 time_ends(void **state)
 {
-	Host		host;
+	Host host;
 	KanonProblem *problem = middle_problem(&host, KANON_RESIDUAL_SUPPRESS);
 	KanonRelease release;
 	KanonReport report;
-	double		greedy;
+	double greedy;
 
 	(void) state;
 	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
@@ -595,8 +596,8 @@ time_ends(void **state)
 static void
 foreign_memory_ends(void **state)
 {
-	Host		host;
-	uint64_t	random = 3;
+	Host host;
+	uint64_t random = 3;
 	KanonProblem *problem = exact_problem(&host, &random, 1500, 6, 6, 5, false);
 	KanonRelease release;
 	KanonReport report;

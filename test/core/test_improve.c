@@ -29,15 +29,15 @@ random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t 
 static void
 between(void **state)
 {
-	uint64_t	random = 99;
+	uint64_t random = 99;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(150); round++)
 	{
-		Host		host;
-		KanonProblem *problem = random_problem(&host, &random, 5 + random_below(&random, 30),
-											   2 + (int) random_below(&random, 3), 3,
-											   2 + random_below(&random, 3), true);
+		Host host;
+		KanonProblem *problem =
+			random_problem(&host, &random, 5 + random_below(&random, 30), 2 + (int) random_below(&random, 3),
+						   3, 2 + random_below(&random, 3), true);
 		KanonRelease greedy;
 		KanonRelease improve;
 		KanonRelease ilp;
@@ -45,7 +45,7 @@ between(void **state)
 		KanonReport improve_report;
 		KanonReport ilp_report;
 		KanonStatus status;
-		double		bound;
+		double bound;
 
 		problem->residual = (KanonResidual) (round % 3);
 		if (round % 2)
@@ -64,7 +64,7 @@ between(void **state)
 		if (status == KANON_OK)
 		{
 			bound = improve_report.lower_bound + exact_cost(problem, &improve, &improve_report) -
-				improve_report.cost;
+					improve_report.cost;
 			assert_true(exact_cost(problem, &improve, &improve_report) >=
 						exact_cost(problem, &ilp, &ilp_report) - 1e-6);
 			assert_true(bound <= exact_cost(problem, &ilp, &ilp_report) + 1e-6);
@@ -98,18 +98,18 @@ between(void **state)
 static void
 optimal(void **state)
 {
-	uint64_t	random = 41;
-	int			rounds = exact_cases(40);
-	int			equal = 0;
+	uint64_t random = 41;
+	int rounds = exact_cases(40);
+	int equal = 0;
 
 	(void) state;
 	for (int round = 0; round < rounds; round++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem = random_problem(&host, &random, 40, 4, 3, 2 + round % 4, false);
 		KanonRelease release;
 		KanonReport report;
-		double		optimum;
+		double optimum;
 
 		problem->effort = 0.002;
 		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
@@ -130,12 +130,12 @@ static double
 solution_cost(const Search *s, const uint32_t *in, int64_t *load)
 {
 	const IlpModel *model = s->model;
-	double		cost = model->base;
+	double cost = model->base;
 
 	memset(load, 0, model->nf * sizeof(*load));
 	for (uint32_t u = 0; u < s->n; u++)
 	{
-		bool		fits = in[u] == NONE;
+		bool fits = in[u] == NONE;
 
 		cost += search_cost(s, u, in[u]) * (double) s->rows[u];
 		if (fits)
@@ -157,26 +157,30 @@ solution_cost(const Search *s, const uint32_t *in, int64_t *load)
 static void
 crossed(void **state)
 {
-	uint64_t	random = 77;
-	int			rounds = exact_cases(100);
-	int			better = 0;
+	uint64_t random = 77;
+	int rounds = exact_cases(100);
+	int better = 0;
 
 	(void) state;
 	for (int round = 0; round < rounds; round++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem = random_problem(&host, &random, 150, 5, 5, 2 + round % 3, false);
 		KanonReport report = {0};
-		KanonWatch	watch;
+		KanonWatch watch;
 		KanonInstances instances;
-		IlpModel	model;
-		Search		s = {.model = &model,.env = &host.env,.watch = &watch,
-			.random = 1 + (uint64_t) round,.temperature = 2};
-		int64_t    *load;
+		IlpModel model;
+		Search s = {.model = &model,
+					.env = &host.env,
+					.watch = &watch,
+					.random = 1 + (uint64_t) round,
+					.temperature = 2};
+		int64_t *load;
 
 		kanon_watch_init(&watch, problem, "test");
-		assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20,
-											   &watch, &instances, &report), KANON_OK);
+		assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20, &watch,
+											   &instances, &report),
+						 KANON_OK);
 		assert_int_equal(ilp_model_build(problem, &instances, false, &watch, &model), KANON_OK);
 		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
 		assert_true(search_alloc(&s));
@@ -187,11 +191,11 @@ crossed(void **state)
 		load = calloc(model.nf + 1, sizeof(*load));
 		for (int cross = 0; cross < 20; cross++)
 		{
-			double		before = s.best_cost;
+			double before = s.best_cost;
 
 			for (int move = 0; move < 30; move++)
 			{
-				double		delta;
+				double delta;
 
 				assert_true(search_try(&s, &delta));
 				if (delta > 1)
@@ -217,13 +221,13 @@ crossed(void **state)
 static void
 repeats(void **state)
 {
-	uint64_t	random = 5;
-	Host		host;
+	uint64_t random = 5;
+	Host host;
 	KanonProblem *problem = random_problem(&host, &random, 400, 5, 5, 4, false);
 	KanonRelease one;
 	KanonRelease two;
 	KanonReport report;
-	double		cost;
+	double cost;
 
 	(void) state;
 	problem->effort = 0.02;
@@ -244,8 +248,8 @@ repeats(void **state)
 static void
 tells(void **state)
 {
-	uint64_t	random = 5;
-	Host		host;
+	uint64_t random = 5;
+	Host host;
 	KanonProblem *problem = random_problem(&host, &random, 400, 5, 5, 4, false);
 	KanonRelease release;
 	KanonReport report;
@@ -271,7 +275,7 @@ tells(void **state)
 static KanonProblem *
 small_problem(Host *host, int variant)
 {
-	uint64_t	random = 11;
+	uint64_t random = 11;
 
 	(void) variant;
 	return random_problem(host, &random, 5, 3, 2, 2, false);
@@ -282,7 +286,7 @@ static KanonProblem *
 middle_problem(Host *host, int listed)
 {
 	static const KanonPattern list[] = {0, 3, 5, 6, 7, 7};
-	uint64_t	random = 11;
+	uint64_t random = 11;
 	KanonProblem *problem = random_problem(host, &random, 40, listed ? 3 : 4, 3, 2, false);
 
 	problem->effort = 0.003;
@@ -311,15 +315,15 @@ memory_ends(void **state)
 static void
 little_memory(void **state)
 {
-	uint64_t	random = 23;
-	Host		host;
+	uint64_t random = 23;
+	Host host;
 	KanonProblem *problem = random_problem(&host, &random, 150, 5, 4, 3, false);
 	KanonRelease release;
 	KanonReport report;
-	double		greedy;
-	double		optimum;
-	int			better = 0;
-	int			left_out = 0;
+	double greedy;
+	double optimum;
+	int better = 0;
+	int left_out = 0;
 
 	(void) state;
 	problem->effort = 0.003;
@@ -361,8 +365,8 @@ static void
 time_holds(void **state)
 {
 	static const KanonSolve solves[] = {kanon_solve_improve, kanon_solve_ilp, kanon_solve_best};
-	uint64_t	random = 29;
-	Host		host;
+	uint64_t random = 29;
+	Host host;
 	KanonProblem *problem = random_problem(&host, &random, 2000, 16, 3, 3, false);
 
 	(void) state;
@@ -372,7 +376,7 @@ time_holds(void **state)
 	{
 		KanonRelease release;
 		KanonReport report;
-		clock_t		start = clock();
+		clock_t start = clock();
 
 		assert_int_equal(solves[s](problem, &release, &report), KANON_OK);
 		/* many times the limit: valgrind is slow, and greedy comes first */
@@ -401,24 +405,24 @@ static double
 brute_clustering(const KanonProblem *problem)
 {
 	const KanonMask *mask = &problem->mask;
-	uint32_t	row[8];
-	size_t		choice[8] = {0};
-	size_t		n = 0;
-	double		best = INFINITY;
+	uint32_t row[8];
+	size_t choice[8] = {0};
+	size_t n = 0;
+	double best = INFINITY;
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		for (int64_t r = 0; r < problem->rows[i]; r++)
 			row[n++] = i;
 	for (;;)
 	{
-		double		cost = 0;
-		bool		fine = true;
-		size_t		at;
+		double cost = 0;
+		bool fine = true;
+		size_t at;
 
 		for (size_t j = 0; j < mask->nlist && fine; j++)
 		{
-			int64_t		rows = 0;
-			uint32_t	first = 0;
+			int64_t rows = 0;
+			uint32_t first = 0;
 
 			for (size_t a = 0; a < n; a++)
 			{
@@ -448,23 +452,23 @@ brute_clustering(const KanonProblem *problem)
 static void
 clustering(void **state)
 {
-	uint64_t	random = 17;
-	int			rounds = exact_cases(1500);
-	int			feasible = 0;
-	int			infeasible = 0;
+	uint64_t random = 17;
+	int rounds = exact_cases(1500);
+	int feasible = 0;
+	int infeasible = 0;
 
 	(void) state;
 	for (int round = 0; round < rounds; round++)
 	{
-		Host		host;
+		Host host;
 		KanonPattern list[4];
-		KanonProblem *problem = random_problem(&host, &random, 2 + random_below(&random, 5),
-											   2 + (int) random_below(&random, 2), 2,
-											   1 + random_below(&random, 2), true);
+		KanonProblem *problem =
+			random_problem(&host, &random, 2 + random_below(&random, 5), 2 + (int) random_below(&random, 2),
+						   2, 1 + random_below(&random, 2), true);
 		KanonRelease release;
 		KanonReport report;
 		KanonStatus status;
-		double		optimum;
+		double optimum;
 
 		problem->mask.order = KANON_ORDER_GIVEN;
 		problem->mask.nlist = 1 + random_below(&random, 4);
@@ -514,11 +518,9 @@ clustering(void **state)
 static void
 seven_patients(void **state)
 {
-	static const uint32_t code[7 * 3] = {
-		0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 2, 1, 0, 1, 2, 1, 2, 2, 1, 2
-	};
+	static const uint32_t code[7 * 3] = {0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 2, 1, 0, 1, 2, 1, 2, 2, 1, 2};
 	static const KanonPattern patterns[] = {0, 1 << 2, 1 << 1 | 1 << 2};
-	Host		host;
+	Host host;
 	KanonProblem *problem;
 	KanonRelease release;
 	KanonReport report;
@@ -549,17 +551,10 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),
-		cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),
-		cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),
-		cmocka_unit_test(memory_ends),
-		cmocka_unit_test(little_memory),
-		cmocka_unit_test(time_holds),
-		cmocka_unit_test(cancelled),
-		cmocka_unit_test(clustering),
-		cmocka_unit_test(seven_patients),
+		cmocka_unit_test(between),       cmocka_unit_test(optimal),        cmocka_unit_test(crossed),
+		cmocka_unit_test(repeats),       cmocka_unit_test(tells),          cmocka_unit_test(memory_ends),
+		cmocka_unit_test(little_memory), cmocka_unit_test(time_holds),     cmocka_unit_test(cancelled),
+		cmocka_unit_test(clustering),    cmocka_unit_test(seven_patients),
 	};
 
 	if (argc > 1)

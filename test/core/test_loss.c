@@ -41,7 +41,7 @@ static void
 test_by_hand(void **state)
 {
 	static const uint32_t code[] = {0, 0, 0, 0, 0, 1, 0, 2, 1, 2, 2, 3, 2, 4};
-	Host		host;
+	Host host;
 	KanonRelease release;
 	KanonReport report;
 	KanonMeasures measures;
@@ -63,14 +63,14 @@ test_by_hand(void **state)
 	assert_true(close_to(measures.precision, 8.0 / 14));
 	assert_true(close_to(measures.entropy, 4 * log2(7) + 2 * log2(3.5)));
 	/* everything hidden: 30 four times, 50 twice, 40; A and C twice, the others */
-	assert_true(close_to(measures.entropy_share, measures.entropy /
-						 (4 * log2(7.0 / 4) + 2 * log2(3.5) + log2(7) + 4 * log2(3.5) + 3 * log2(7))));
+	assert_true(close_to(measures.entropy_share, measures.entropy / (4 * log2(7.0 / 4) + 2 * log2(3.5) +
+																	 log2(7) + 4 * log2(3.5) + 3 * log2(7))));
 	assert_int_equal(kanon_measure_columns(problem, &release, columns), KANON_OK);
 	assert_int_equal(columns[0].suppressed, 1);
-	assert_int_equal(columns[0].shown, 2);	/* 30, 50 */
+	assert_int_equal(columns[0].shown, 2); /* 30, 50 */
 	assert_true(close_to(columns[0].ncp, 1.0 / 7));
 	assert_int_equal(columns[1].suppressed, 5);
-	assert_int_equal(columns[1].shown, 1);	/* A */
+	assert_int_equal(columns[1].shown, 1); /* A */
 	assert_true(close_to(columns[1].ncp, 5.0 / 7));
 	kanon_release_free(problem, &release);
 
@@ -124,7 +124,7 @@ ages(Host *host, bool levels)
 static void
 test_levels_by_hand(void **state)
 {
-	Host		host;
+	Host host;
 	KanonProblem *problem = ages(&host, true);
 	KanonRelease release;
 	KanonReport report;
@@ -174,7 +174,7 @@ static void
 test_several_by_hand(void **state)
 {
 	static const uint32_t pool[] = {0, 1, 2, 3, 2, 0, 1};
-	Host		host;
+	Host host;
 	KanonProblem *problem = ages(&host, false);
 	KanonRelease release = {.nclasses = 2, .nflows = 4, .npool = 7};
 	KanonReport report;
@@ -188,14 +188,14 @@ test_several_by_hand(void **state)
 	release.pool = kanon_alloc(&host.env, 7, sizeof(uint32_t));
 	memcpy(release.pool, pool, sizeof(pool));
 	release.classes[0].pattern = 3;
-	release.cells[0] = (KanonCell) {KANON_SHOW_RANGE, 0};
-	release.cells[1] = (KanonCell) {KANON_SHOW_SET, 4};
+	release.cells[0] = (KanonCell){KANON_SHOW_RANGE, 0};
+	release.cells[1] = (KanonCell){KANON_SHOW_SET, 4};
 	release.classes[1].pattern = 1;
-	release.cells[2] = (KanonCell) {KANON_SHOW_RANGE, 2};
-	release.cells[3] = (KanonCell) {KANON_SHOW_VALUE, 1};
+	release.cells[2] = (KanonCell){KANON_SHOW_RANGE, 2};
+	release.cells[3] = (KanonCell){KANON_SHOW_VALUE, 1};
 	for (uint32_t i = 0; i < 4; i++)
-		release.flows[i] = (KanonFlow) {i, i / 2, 1};
-	problem->mask.never = 3;	/* which is about suppressing */
+		release.flows[i] = (KanonFlow){i, i / 2, 1};
+	problem->mask.never = 3; /* which is about suppressing */
 	assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
 	assert_int_equal(kanon_measure(problem, &release, &measures, NULL), KANON_OK);
 	assert_int_equal(measures.suppressed_cells, 0);
@@ -220,7 +220,7 @@ static bool
 stands_for(const KanonProblem *problem, const KanonRelease *release, const KanonCell *cell, int c,
 		   uint32_t type)
 {
-	uint32_t	code = problem->columns[c].code[type];
+	uint32_t code = problem->columns[c].code[type];
 	const uint32_t *pool = release->pool + cell[c].code;
 
 	if (cell[c].show == KANON_SHOW_VALUE)
@@ -237,8 +237,7 @@ stands_for(const KanonProblem *problem, const KanonRelease *release, const Kanon
 static double
 spread(const KanonColumn *column, const bool *within)
 {
-	double		low = INFINITY,
-				high = -INFINITY;
+	double low = INFINITY, high = -INFINITY;
 
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (within == NULL ? isfinite(column->number[v]) : within[v])
@@ -253,20 +252,15 @@ spread(const KanonColumn *column, const bool *within)
 
 /* The formulas, row by row and cell by cell; within has room for all codes. */
 static void
-naive_cell(const KanonProblem *problem, const KanonRelease *release, const KanonFlow *flow,
-		   int first, int next, double rows, bool *within, KanonMeasures *sums)
+naive_cell(const KanonProblem *problem, const KanonRelease *release, const KanonFlow *flow, int first,
+		   int next, double rows, bool *within, KanonMeasures *sums)
 {
 	static const KanonCell nothing[KANON_MAX_COLUMNS];
-	const KanonCell *cell = flow->class_ == KANON_DROPPED ? nothing
-		: release->cells + flow->class_ * (size_t) problem->ncolumns;
+	const KanonCell *cell =
+		flow->class_ == KANON_DROPPED ? nothing : release->cells + flow->class_ * (size_t) problem->ncolumns;
 	const KanonColumn *column = &problem->columns[first];
-	double		n = (double) flow->rows,
-				same = 0,
-				held = 0,
-				weight = 0,
-				values = 0,
-				penalty;
-	int			c = first;
+	double n = (double) flow->rows, same = 0, held = 0, weight = 0, values = 0, penalty;
+	int c = first;
 
 	for (int d = first; d < next; d++)
 		weight += problem->columns[d].weight;
@@ -288,13 +282,15 @@ naive_cell(const KanonProblem *problem, const KanonRelease *release, const Kanon
 	if (cell[c].show == KANON_SHOW_RANGE || cell[c].show == KANON_SHOW_SET)
 	{
 		const uint32_t *pool = release->pool + cell[c].code;
-		bool		range = cell[c].show == KANON_SHOW_RANGE;
+		bool range = cell[c].show == KANON_SHOW_RANGE;
 
 		values = range ? pool[1] - pool[0] + 1 : pool[0];
 		penalty = values / column->distinct;
 		if (range && column->number != NULL)
-			penalty = spread(column, NULL) > 0
-				? fmin((column->number[pool[1]] - column->number[pool[0]]) / spread(column, NULL), 1) : 0;
+			penalty =
+				spread(column, NULL) > 0
+					? fmin((column->number[pool[1]] - column->number[pool[0]]) / spread(column, NULL), 1)
+					: 0;
 		if (range && column->number != NULL && !isfinite(column->number[pool[1]]))
 			penalty = 1;
 		sums->precision = NAN;
@@ -309,9 +305,11 @@ naive_cell(const KanonProblem *problem, const KanonRelease *release, const Kanon
 	else
 	{
 		values = c == first ? 1 : values;
-		penalty = values < 2 ? 0 : column->number == NULL ? values / column->distinct
-			: isinf(spread(column, within)) ? 1
-			: spread(column, NULL) > 0 ? spread(column, within) / spread(column, NULL) : 0;
+		penalty = values < 2                      ? 0
+				  : column->number == NULL        ? values / column->distinct
+				  : isinf(spread(column, within)) ? 1
+				  : spread(column, NULL) > 0      ? spread(column, within) / spread(column, NULL)
+												  : 0;
 		sums->precision += n * (c - first) / (next - first);
 	}
 	sums->iloss += n * weight * (values - 1) / column->distinct;
@@ -321,9 +319,8 @@ naive_cell(const KanonProblem *problem, const KanonRelease *release, const Kanon
 static void
 naive(const KanonProblem *problem, const KanonRelease *release, KanonMeasures *measures)
 {
-	double		rows = 0,
-				weights = 0;
-	bool	   *within = malloc(1 << 17);
+	double rows = 0, weights = 0;
+	bool *within = malloc(1 << 17);
 
 	memset(measures, 0, sizeof(*measures));
 	for (uint32_t i = 0; i < problem->ntypes; i++)
@@ -333,15 +330,15 @@ naive(const KanonProblem *problem, const KanonRelease *release, KanonMeasures *m
 	for (size_t f = 0; f < release->nflows; f++)
 	{
 		const KanonFlow *flow = &release->flows[f];
-		bool		blank = true;
+		bool blank = true;
 
 		for (int c = 0; c < problem->ncolumns && flow->class_ != KANON_DROPPED; c++)
-			blank &= release->cells[flow->class_ * (size_t) problem->ncolumns + (size_t) c].show
-				== KANON_SHOW_NOTHING;
-		assert_true(flow->class_ == KANON_DROPPED
-					|| blank == kanon_class_blank(problem, release, flow->class_));
-		measures->discernibility += (double) flow->rows *
-			(blank ? rows : (double) release->classes[flow->class_].rows);
+			blank &= release->cells[flow->class_ * (size_t) problem->ncolumns + (size_t) c].show ==
+					 KANON_SHOW_NOTHING;
+		assert_true(flow->class_ == KANON_DROPPED ||
+					blank == kanon_class_blank(problem, release, flow->class_));
+		measures->discernibility +=
+			(double) flow->rows * (blank ? rows : (double) release->classes[flow->class_].rows);
 		for (int q = 0; q < kanon_count_qis(problem); q++)
 			naive_cell(problem, release, flow, kanon_first_column(problem, q),
 					   kanon_first_column(problem, q + 1), rows, within, measures);
@@ -359,7 +356,7 @@ add_numbers(KanonProblem *problem, uint64_t *random)
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		KanonColumn *column = &((KanonColumn *) problem->columns)[c];
-		double	   *number;
+		double *number;
 
 		column->has_null = column->distinct > 0 && random_below(random, 3) == 0;
 		if (column->level > 0 || random_below(random, 2) == 0)
@@ -381,16 +378,16 @@ show_several(const KanonProblem *problem, KanonRelease *release, uint32_t class,
 			 bool range)
 {
 	const KanonColumn *column = &problem->columns[first];
-	KanonCell  *cell = release->cells + class * (size_t) problem->ncolumns;
-	uint32_t	from = (uint32_t) release->npool;
-	uint32_t	n = 0;
-	uint32_t   *pool = kanon_realloc(problem->env, release->pool, release->npool + column->distinct + 2,
-									 sizeof(uint32_t));
+	KanonCell *cell = release->cells + class * (size_t) problem->ncolumns;
+	uint32_t from = (uint32_t) release->npool;
+	uint32_t n = 0;
+	uint32_t *pool =
+		kanon_realloc(problem->env, release->pool, release->npool + column->distinct + 2, sizeof(uint32_t));
 
 	release->pool = pool;
 	for (uint32_t v = 0; v < column->distinct; v++)
 	{
-		bool		present = false;
+		bool present = false;
 
 		for (size_t f = 0; f < release->nflows && !present; f++)
 			present = release->flows[f].class_ == class && column->code[release->flows[f].type] == v;
@@ -400,7 +397,7 @@ show_several(const KanonProblem *problem, KanonRelease *release, uint32_t class,
 	}
 	if (n < 2 || (range && column->has_null && pool[from + n] == column->distinct - 1))
 		return;
-	cell[first] = (KanonCell) {range ? KANON_SHOW_RANGE : KANON_SHOW_SET, from};
+	cell[first] = (KanonCell){range ? KANON_SHOW_RANGE : KANON_SHOW_SET, from};
 	if (range)
 	{
 		pool[from] = pool[from + 1];
@@ -413,7 +410,7 @@ show_several(const KanonProblem *problem, KanonRelease *release, uint32_t class,
 	{
 		release->classes[class].pattern |= (KanonPattern) 1 << c;
 		if (c > first)
-			cell[c] = (KanonCell) {KANON_SHOW_NOTHING, 0};
+			cell[c] = (KanonCell){KANON_SHOW_NOTHING, 0};
 	}
 }
 
@@ -431,11 +428,10 @@ add_several(const KanonProblem *problem, KanonRelease *release, uint64_t *random
 static void
 compare_naive(const KanonProblem *problem, const KanonRelease *release)
 {
-	KanonMeasures measures,
-				expected;
+	KanonMeasures measures, expected;
 	KanonColumnMeasures columns[6];
-	int64_t		suppressed = 0;
-	double		ncp = 0;
+	int64_t suppressed = 0;
+	double ncp = 0;
 
 	assert_int_equal(kanon_measure(problem, release, &measures, NULL), KANON_OK);
 	naive(problem, release, &expected);
@@ -452,7 +448,7 @@ compare_naive(const KanonProblem *problem, const KanonRelease *release)
 	assert_int_equal(kanon_measure_columns(problem, release, columns), KANON_OK);
 	for (int q = 0; q < kanon_count_qis(problem); q++)
 	{
-		double		weight = 0;
+		double weight = 0;
 
 		for (int c = kanon_first_column(problem, q); c < kanon_first_column(problem, q + 1); c++)
 			weight += problem->columns[c].weight;
@@ -467,13 +463,13 @@ compare_naive(const KanonProblem *problem, const KanonRelease *release)
 static void
 test_random(void **state)
 {
-	int			with_several = 0;
+	int with_several = 0;
 
 	(void) state;
 	for (int i = 0; i < cases(600); i++)
 	{
-		uint64_t	random = 77000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 77000 + (uint64_t) i;
+		Host host;
 		KanonRelease release;
 		KanonReport report;
 
@@ -509,13 +505,13 @@ test_memory_and_cancel(void **state)
 	(void) state;
 	for (int i = 0; i < 40; i++)
 	{
-		uint64_t	random = 78000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 78000 + (uint64_t) i;
+		Host host;
 		KanonRelease release;
 		KanonReport report;
 		KanonMeasures measures;
 		KanonStatus status;
-		size_t		blocks;
+		size_t blocks;
 
 		host_init(&host);
 
@@ -558,10 +554,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand),
-		cmocka_unit_test(test_levels_by_hand),
-		cmocka_unit_test(test_several_by_hand),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_by_hand),           cmocka_unit_test(test_levels_by_hand),
+		cmocka_unit_test(test_several_by_hand),   cmocka_unit_test(test_random),
 		cmocka_unit_test(test_memory_and_cancel),
 	};
 

@@ -13,7 +13,7 @@
 /* A problem without rows: columns with these distinct counts. */
 typedef struct Bare
 {
-	Host		host;
+	Host host;
 	KanonColumn columns[KANON_MAX_COLUMNS];
 	KanonProblem problem;
 } Bare;
@@ -24,7 +24,7 @@ bare(Bare *self, int ncolumns)
 	memset(self, 0, sizeof(*self));
 	host_init(&self->host);
 	for (int c = 0; c < ncolumns; c++)
-		self->columns[c] = (KanonColumn) {.distinct = 2, .weight = 1};
+		self->columns[c] = (KanonColumn){.distinct = 2, .weight = 1};
 	self->problem.env = &self->host.env;
 	self->problem.ncolumns = ncolumns;
 	self->problem.columns = self->columns;
@@ -51,7 +51,7 @@ static void
 expect(const KanonProblem *problem, size_t n, const char *const *expected)
 {
 	KanonPattern *patterns;
-	size_t		npatterns;
+	size_t npatterns;
 
 	assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &npatterns), KANON_OK);
 	assert_int_equal(npatterns, n);
@@ -60,16 +60,17 @@ expect(const KanonProblem *problem, size_t n, const char *const *expected)
 	assert_int_equal(kanon_mask_count(problem, INT64_MAX), n);
 	kanon_free(problem->env, patterns);
 }
-#define EXPECT(problem, ...) \
-	do { \
-		static const char *const expected_[] = {__VA_ARGS__}; \
+#define EXPECT(problem, ...)                                                  \
+	do                                                                        \
+	{                                                                         \
+		static const char *const expected_[] = {__VA_ARGS__};                 \
 		expect(problem, sizeof(expected_) / sizeof(expected_[0]), expected_); \
 	} while (0)
 
 static void
 test_orders(void **state)
 {
-	Bare		self;
+	Bare self;
 	KanonProblem *problem = bare(&self, 3);
 
 	(void) state;
@@ -92,12 +93,10 @@ test_orders(void **state)
 static void
 test_given_order(void **state)
 {
-	Bare		self;
+	Bare self;
 	KanonProblem *problem = bare(&self, 3);
-	KanonPattern list[] = {
-		pattern("***"), pattern("**-"), pattern("-*-"), pattern("*--"), pattern("-*-"),
-		pattern("-**"), pattern("---"), pattern("**-"), pattern("***")
-	};
+	KanonPattern list[] = {pattern("***"), pattern("**-"), pattern("-*-"), pattern("*--"), pattern("-*-"),
+						   pattern("-**"), pattern("---"), pattern("**-"), pattern("***")};
 
 	(void) state;
 	problem->mask.list = list;
@@ -120,7 +119,7 @@ test_given_order(void **state)
 static void
 test_equal_costs(void **state)
 {
-	Bare		self;
+	Bare self;
 	KanonProblem *problem = bare(&self, 3);
 
 	(void) state;
@@ -161,7 +160,7 @@ test_equal_costs(void **state)
 static void
 test_near_products(void **state)
 {
-	Bare		self;
+	Bare self;
 	KanonProblem *problem = bare(&self, 64);
 	KanonMaskIndex *index;
 	const KanonPattern low = UINT32_MAX;
@@ -200,11 +199,11 @@ test_order_is_total(void **state)
 	(void) state;
 	for (int i = 0; i < 300; i++)
 	{
-		uint64_t	random = 100 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 100 + (uint64_t) i;
+		Host host;
 		KanonMaskIndex *index;
 		KanonPattern *patterns;
-		size_t		n;
+		size_t n;
 
 		host_init(&host);
 
@@ -216,12 +215,12 @@ test_order_is_total(void **state)
 		for (size_t a = 0; a < n; a++)
 			for (size_t b = 0; b < n; b++)
 			{
-				int			order = kanon_mask_compare(index, patterns[a], patterns[b]);
+				int order = kanon_mask_compare(index, patterns[a], patterns[b]);
 
 				assert_true(a < b ? order < 0 : a > b ? order > 0 : order == 0);
 				if (a < b && b + 1 < n)
-					assert_true(kanon_pattern_cost(problem, patterns[a])
-								<= kanon_pattern_cost(problem, patterns[b]) * (1 + 1e-8) + 1e-2);
+					assert_true(kanon_pattern_cost(problem, patterns[a]) <=
+								kanon_pattern_cost(problem, patterns[b]) * (1 + 1e-8) + 1e-2);
 			}
 		kanon_free(&host.env, patterns);
 		kanon_mask_close(index);
@@ -234,11 +233,11 @@ test_order_is_total(void **state)
 static int
 suppressed_whole(const KanonProblem *problem, KanonPattern p)
 {
-	int			count = 0;
+	int count = 0;
 
 	for (int c = 0; c < problem->ncolumns;)
 	{
-		bool		whole = true;
+		bool whole = true;
 
 		do
 			whole &= (p >> c & 1) == 1;
@@ -255,18 +254,18 @@ test_rules_by_brute_force(void **state)
 	(void) state;
 	for (int i = 0; i < 1500; i++)
 	{
-		uint64_t	random = 1000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 1000 + (uint64_t) i;
+		Host host;
 		KanonMaskIndex *index;
 		KanonPattern *patterns;
-		size_t		n;
-		size_t		count = 0;
+		size_t n;
+		size_t count = 0;
 
 		host_init(&host);
 
 		KanonProblem *problem = problem_random(&host, &random, 5, 8);
 		KanonPattern all = kanon_pattern_all(problem->ncolumns);
-		bool	   *listed = calloc(all + 1, 1);
+		bool *listed = calloc(all + 1, 1);
 
 		assert_int_equal(kanon_mask_open(problem, &index), KANON_OK);
 		assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &n), KANON_OK);
@@ -277,12 +276,12 @@ test_rules_by_brute_force(void **state)
 		}
 		for (KanonPattern p = 0; p <= all; p++)
 		{
-			bool		allowed = true;
+			bool allowed = true;
 
 			for (int r = 0; r < problem->mask.nrules; r++)
 			{
 				const KanonRule *rule = &problem->mask.rules[r];
-				int			hit = __builtin_popcountll(p & rule->columns);
+				int hit = __builtin_popcountll(p & rule->columns);
 
 				if (rule->kind == KANON_TOGETHER)
 					allowed &= hit == 0 || hit == __builtin_popcountll(rule->columns);
@@ -296,8 +295,8 @@ test_rules_by_brute_force(void **state)
 			if (problem->mask.max_suppressed >= 0)
 				allowed &= suppressed_whole(problem, p) <= problem->mask.max_suppressed;
 			/* a random limit is never that near to a sum it differs from */
-			allowed &= kanon_pattern_cost(problem, p) <= problem->mask.max_cost * (1 + 1e-9) + 1e-3
-				|| kanon_pattern_cost(problem, p) <= problem->mask.max_cost;
+			allowed &= kanon_pattern_cost(problem, p) <= problem->mask.max_cost * (1 + 1e-9) + 1e-3 ||
+					   kanon_pattern_cost(problem, p) <= problem->mask.max_cost;
 			if (problem->mask.list != NULL)
 			{
 				allowed = false;
@@ -339,11 +338,11 @@ test_rules_by_brute_force(void **state)
 static void
 test_sixty_four_columns(void **state)
 {
-	Bare		self;
+	Bare self;
 	KanonProblem *problem = bare(&self, 64);
-	KanonRule	rules[64];
+	KanonRule rules[64];
 	KanonPattern *patterns;
-	size_t		n;
+	size_t n;
 
 	(void) state;
 	assert_int_equal(kanon_mask_count(problem, INT64_MAX), -1);
@@ -361,7 +360,7 @@ test_sixty_four_columns(void **state)
 	problem->mask.rules = rules;
 	problem->mask.nrules = 63;
 	for (int c = 0; c < 63; c++)
-		rules[c] = (KanonRule) {KANON_IMPLIES, UINT64_C(1) << c, UINT64_C(2) << c};
+		rules[c] = (KanonRule){KANON_IMPLIES, UINT64_C(1) << c, UINT64_C(2) << c};
 	assert_int_equal(kanon_mask_count(problem, 1000), 65);
 	assert_int_equal(kanon_mask_enumerate(problem, 65, &patterns, &n), KANON_OK);
 	assert_int_equal(n, 65);
@@ -369,7 +368,7 @@ test_sixty_four_columns(void **state)
 
 	/* all together */
 	problem->mask.nrules = 1;
-	rules[0] = (KanonRule) {KANON_TOGETHER, ~UINT64_C(0), 0};
+	rules[0] = (KanonRule){KANON_TOGETHER, ~UINT64_C(0), 0};
 	assert_int_equal(kanon_mask_count(problem, 1000), 2);
 
 	/* never and always the same: nothing but the all-suppressed pattern */
@@ -384,11 +383,9 @@ test_sixty_four_columns(void **state)
 static void
 test_paper_user(void **state)
 {
-	static const KanonRule user[] = {
-		{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
-		{KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}
-	};
-	Bare		self;
+	static const KanonRule user[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
+									 {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
+	Bare self;
 	KanonProblem *problem = bare(&self, 9);
 
 	(void) state;
@@ -396,19 +393,19 @@ test_paper_user(void **state)
 	problem->mask.max_suppressed = 2;
 	problem->mask.rules = user;
 	problem->mask.nrules = 2;
-	EXPECT(problem, "---------", "-------*-", "------*--", "-----*---", "---*-----", "*--------",
-		   "------**-", "-----*-*-", "---*---*-", "---*--*--", "---*-*---", "-*--*----",
-		   "*------*-", "*--*-----", "*********");
+	EXPECT(problem, "---------", "-------*-", "------*--", "-----*---", "---*-----", "*--------", "------**-",
+		   "-----*-*-", "---*---*-", "---*--*--", "---*-*---", "-*--*----", "*------*-", "*--*-----",
+		   "*********");
 }
 
 /* Levels go from below; a limit counts whole quasi-identifiers. */
 static void
 test_levels(void **state)
 {
-	Bare		self;
+	Bare self;
 	KanonProblem *problem = bare(&self, 3);
 	KanonPattern list[] = {pattern("-*-"), pattern("*--"), pattern("--*"), pattern("-**")};
-	KanonRule	rule = {KANON_IMPLIES, 4, 1};
+	KanonRule rule = {KANON_IMPLIES, 4, 1};
 
 	(void) state;
 	self.columns[1].level = 1;
@@ -462,10 +459,10 @@ test_memory_and_cancel(void **state)
 	(void) state;
 	for (int i = 0; i < 40; i++)
 	{
-		uint64_t	random = 5000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 5000 + (uint64_t) i;
+		Host host;
 		KanonPattern *patterns;
-		size_t		n;
+		size_t n;
 		KanonStatus status = KANON_NO_MEMORY;
 
 		host_init(&host);
@@ -487,10 +484,10 @@ test_memory_and_cancel(void **state)
 	}
 
 	/* 2^22 patterns take a while */
-	Bare		self;
+	Bare self;
 	KanonProblem *problem = bare(&self, 22);
 	KanonPattern *patterns;
-	size_t		n;
+	size_t n;
 
 	self.host.cancel_at = 2;
 	assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &n), KANON_CANCELLED);

@@ -41,16 +41,16 @@ end_problem(Host *host, KanonProblem *problem)
 static void
 test_classes(void **state)
 {
-	int			seen[KANON_PRIVACY_KINDS][2] = {{0}};
+	int seen[KANON_PRIVACY_KINDS][2] = {{0}};
 
 	(void) state;
 	for (int i = 0; i < cases(4000); i++)
 	{
-		uint64_t	random = 1000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 1000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
-		uint32_t   *types;
-		int64_t    *counts;
+		uint32_t *types;
+		int64_t *counts;
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 40, 5, DIVERSE_ALL);
@@ -58,12 +58,12 @@ test_classes(void **state)
 		counts = malloc(problem->ntypes * sizeof(int64_t));
 		for (int j = 0; j < 20; j++)
 		{
-			uint32_t	n = 0;
-			int64_t		rows = 0;
-			bool		few = random_below(&random, 2);
-			bool		whole = random_below(&random, 2);
-			bool		allowed;
-			int			broken = -1;
+			uint32_t n = 0;
+			int64_t rows = 0;
+			bool few = random_below(&random, 2);
+			bool whole = random_below(&random, 2);
+			bool allowed;
+			int broken = -1;
 
 			for (uint32_t t = 0; t < problem->ntypes; t++)
 				if (random_below(&random, 3) == 0)
@@ -95,14 +95,14 @@ test_monotone(void **state)
 	(void) state;
 	for (int i = 0; i < cases(6000); i++)
 	{
-		uint64_t	random = 2000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 2000000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
-		uint32_t	types[40];
-		uint32_t	other[40];
-		uint32_t	together[40];
-		size_t		n = 0;
-		size_t		m = 0;
+		uint32_t types[40];
+		uint32_t other[40];
+		uint32_t together[40];
+		size_t n = 0;
+		size_t m = 0;
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 14, 4, DIVERSE_ALL);
@@ -115,9 +115,9 @@ test_monotone(void **state)
 		}
 		memcpy(together, types, n * sizeof(uint32_t));
 		memcpy(together + n, other, m * sizeof(uint32_t));
-		if (n > 0 && m > 0 && kanon_privacy_allows(problem, types, NULL, n, false, NULL)
-			&& kanon_privacy_allows(problem, other, NULL, m, false, NULL)
-			&& !kanon_privacy_allows(problem, together, NULL, n + m, false, NULL))
+		if (n > 0 && m > 0 && kanon_privacy_allows(problem, types, NULL, n, false, NULL) &&
+			kanon_privacy_allows(problem, other, NULL, m, false, NULL) &&
+			!kanon_privacy_allows(problem, together, NULL, n + m, false, NULL))
 			assert_false(kanon_privacy_monotone(problem->privacy));
 		end_problem(&host, problem);
 	}
@@ -130,7 +130,7 @@ test_not_monotone(void **state)
 	/* a quasi-identifier, a value, a person */
 	static const uint32_t code[] = {0, 0, 0, 0, 1, 1, 1, 2, 0, 1, 1, 2};
 	static const uint32_t types[] = {0, 1, 2, 3};
-	Host		host;
+	Host host;
 	KanonProblem *problem;
 
 	(void) state;
@@ -141,8 +141,8 @@ test_not_monotone(void **state)
 	problem->extra = problem->columns + 1;
 	memset(diverse_rules, 0, sizeof(diverse_rules));
 	diverse_nrules = 2;
-	diverse_rules[0] = (KanonPrivacyRule) {.kind = KANON_ALPHA,.column = 0,.share = 0.5};
-	diverse_rules[1] = (KanonPrivacyRule) {.kind = KANON_SUBJECT,.column = 1};
+	diverse_rules[0] = (KanonPrivacyRule){.kind = KANON_ALPHA, .column = 0, .share = 0.5};
+	diverse_rules[1] = (KanonPrivacyRule){.kind = KANON_SUBJECT, .column = 1};
 	diverse_reopen(problem);
 	assert_false(kanon_privacy_monotone(problem->privacy));
 	assert_true(kanon_privacy_allows(problem, types, NULL, 2, false, NULL));
@@ -155,14 +155,13 @@ test_not_monotone(void **state)
 static void
 check_release(const KanonProblem *problem, const KanonRelease *release)
 {
-	uint32_t   *types = malloc((release->nflows + 1) * sizeof(uint32_t));
-	int64_t    *counts = malloc((release->nflows + 1) * sizeof(int64_t));
+	uint32_t *types = malloc((release->nflows + 1) * sizeof(uint32_t));
+	int64_t *counts = malloc((release->nflows + 1) * sizeof(int64_t));
 
-	for (uint32_t class = 0; class < release->nclasses; class++)
+	for (uint32_t class = 0; class < release->nclasses; class ++)
 	{
-		bool		few = problem->residual == KANON_RESIDUAL_SUPPRESS
-			&& kanon_class_blank(problem, release, class);
-		size_t		n = 0;
+		bool few = problem->residual == KANON_RESIDUAL_SUPPRESS && kanon_class_blank(problem, release, class);
+		size_t n = 0;
 
 		for (size_t f = 0; f < release->nflows; f++)
 			if (release->flows[f].class_ == class)
@@ -199,13 +198,13 @@ same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRele
 static void
 greedy_is_plain(size_t max_rows, int max_columns, int number, uint64_t seed)
 {
-	int			seen[KANON_BROKEN + 1] = {0};
-	int			dropped = 0;
+	int seen[KANON_BROKEN + 1] = {0};
+	int dropped = 0;
 
 	for (int i = 0; i < cases(number); i++)
 	{
-		uint64_t	random = seed + (uint64_t) i;
-		Host		host;
+		uint64_t random = seed + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
 		KanonRelease release;
 		KanonRelease expected;
@@ -253,13 +252,13 @@ test_greedy_medium(void **state)
 static void
 test_finish_refuses(void **state)
 {
-	int			refused = 0;
+	int refused = 0;
 
 	(void) state;
 	for (int i = 0; i < cases(1500); i++)
 	{
-		uint64_t	random = 5000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 5000000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
 		KanonRelease release;
 		KanonReport report;
@@ -273,8 +272,8 @@ test_finish_refuses(void **state)
 		if (kanon_solve_greedy(problem, &release, &report) == KANON_OK)
 		{
 			KanonStatus status;
-			uint32_t	class;
-			int			rule;
+			uint32_t class;
+			int rule;
 
 			problem->privacy = privacy;
 			status = kanon_release_finish(problem, &release, &report);
@@ -299,14 +298,14 @@ test_nobody(void **state)
 	(void) state;
 	for (int i = 0; i < cases(500); i++)
 	{
-		uint64_t	random = 6000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 6000000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
 		KanonColumn extra[3];
 		KanonProblem shown;
-		uint32_t	types[1];
-		bool		expected = true;
-		int			person;
+		uint32_t types[1];
+		bool expected = true;
+		int person;
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 30, 5, DIVERSE_ALL);
@@ -317,7 +316,7 @@ test_nobody(void **state)
 		types[0] = random_below(&random, problem->ntypes);
 		if (person >= 0)
 		{
-			bool		told = true;
+			bool told = true;
 
 			extra[person].code = NULL;
 			for (int r = 0; r < diverse_nrules; r++)
@@ -325,8 +324,8 @@ test_nobody(void **state)
 				const KanonPrivacyRule *rule = &diverse_rules[r];
 
 				/* rules about the column of persons itself cannot be told */
-				told = told && (rule->kind == KANON_SUBJECT || rule->column != person)
-					&& (rule->joined >> person & 1) == 0;
+				told = told && (rule->kind == KANON_SUBJECT || rule->column != person) &&
+					   (rule->joined >> person & 1) == 0;
 				/* a row has one value only */
 				expected = expected && rule->kind != KANON_DISTINCT_L;
 			}
@@ -361,7 +360,8 @@ refuse_each(Host *host, KanonProblem *problem, KanonSolve solve, bool may_do_wit
 			status = solve(problem, &release, &report);
 		else
 			assert_null(problem->privacy);
-		assert_true(status == KANON_NO_MEMORY ? host->env.refused > 0 : may_do_without || host->allocations < n);
+		assert_true(status == KANON_NO_MEMORY ? host->env.refused > 0
+											  : may_do_without || host->allocations < n);
 		host->refuse_at = 0;
 		kanon_release_free(problem, &release);
 	}
@@ -401,11 +401,11 @@ brute_force(const KanonProblem *problem)
 {
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	KanonPattern *patterns;
-	size_t		np;
-	uint32_t	row[8];
-	size_t		choice[8] = {0};
-	size_t		n = 0;
-	double		best = INFINITY;
+	size_t np;
+	uint32_t row[8];
+	size_t choice[8] = {0};
+	size_t n = 0;
+	double best = INFINITY;
 
 	assert_int_equal(kanon_mask_enumerate(problem, 1000, &patterns, &np), KANON_OK);
 	for (uint32_t i = 0; i < problem->ntypes; i++)
@@ -413,22 +413,22 @@ brute_force(const KanonProblem *problem)
 			row[n++] = i;
 	for (;;)
 	{
-		double		cost = 0;
-		bool		fine = true;
-		size_t		at;
+		double cost = 0;
+		bool fine = true;
+		size_t at;
 
 		for (size_t a = 0; a < n; a++)
 			cost += kanon_pattern_cost(problem, patterns[choice[a]]);
 		for (size_t a = 0; a < n && fine && cost < best; a++)
 		{
 			KanonPattern pattern = patterns[choice[a]];
-			bool		few = pattern == all && problem->residual == KANON_RESIDUAL_SUPPRESS;
-			uint32_t	member[8];
-			size_t		together = 0;
+			bool few = pattern == all && problem->residual == KANON_RESIDUAL_SUPPRESS;
+			uint32_t member[8];
+			size_t together = 0;
 
 			for (size_t b = 0; b < n; b++)
 			{
-				bool		same = patterns[choice[b]] == pattern;
+				bool same = patterns[choice[b]] == pattern;
 
 				for (int c = 0; c < problem->ncolumns && same; c++)
 					if ((pattern >> c & 1) == 0)
@@ -438,10 +438,10 @@ brute_force(const KanonProblem *problem)
 			}
 			if (pattern == all && problem->residual == KANON_RESIDUAL_DROP)
 				continue;
-			int64_t		ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+			int64_t ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-			fine = ((int64_t) together >= problem->k || few)
-				&& diverse_allows(problem, member, ones, together, few);
+			fine = ((int64_t) together >= problem->k || few) &&
+				   diverse_allows(problem, member, ones, together, few);
 		}
 		if (fine && cost < best)
 			best = cost;
@@ -457,39 +457,39 @@ brute_force(const KanonProblem *problem)
 static double
 priced(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report)
 {
-	return report->cost + (double) release->dropped
-		* kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+	return report->cost +
+		   (double) release->dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 }
 
 /* The exact solver finds what brute force finds, under every set of rules that it takes. */
 static void
 test_ilp(void **state)
 {
-	int			better = 0;
-	int			infeasible = 0;
-	int			tried = 0;
-	unsigned	kinds = 0;
+	int better = 0;
+	int infeasible = 0;
+	int tried = 0;
+	unsigned kinds = 0;
 
 	(void) state;
 	for (int i = 0; tried < cases(1500); i++)
 	{
-		uint64_t	random = 9000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 9000000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
 		KanonRelease release;
 		KanonReport report;
 		KanonReport greedy_report;
-		double		optimum;
-		double		greedy = INFINITY;
-		double		rows = 0;
+		double optimum;
+		double greedy = INFINITY;
+		double rows = 0;
 		KanonStatus status;
 
 		host_init(&host);
 		problem = random_problem(&host, &random, 7, 4, LINEAR);
 		for (uint32_t t = 0; t < problem->ntypes; t++)
 			rows += (double) problem->rows[t];
-		if (rows > 8 || kanon_mask_count(problem, 1000) < 0
-			|| pow((double) kanon_mask_count(problem, 1000), rows) > 60000)
+		if (rows > 8 || kanon_mask_count(problem, 1000) < 0 ||
+			pow((double) kanon_mask_count(problem, 1000), rows) > 60000)
 		{
 			end_problem(&host, problem);
 			continue;
@@ -525,12 +525,12 @@ test_ilp_and_greedy(void **state)
 	(void) state;
 	for (int i = 0; i < cases(120); i++)
 	{
-		uint64_t	random = 10000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 10000000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
 		KanonRelease release;
 		KanonReport report;
-		double		greedy = INFINITY;
+		double greedy = INFINITY;
 		KanonStatus status;
 
 		host_init(&host);
@@ -559,8 +559,8 @@ test_ilp_ends(void **state)
 	(void) state;
 	for (int i = 0; i < cases(25); i++)
 	{
-		uint64_t	random = 11000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 11000000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
 		KanonRelease release;
 		KanonReport report;
@@ -588,8 +588,8 @@ test_greedy_ends(void **state)
 	(void) state;
 	for (int i = 0; i < cases(60); i++)
 	{
-		uint64_t	random = 7000000 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 7000000 + (uint64_t) i;
+		Host host;
 		KanonProblem *problem;
 		KanonStatus status;
 
@@ -606,16 +606,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_monotone),
-		cmocka_unit_test(test_not_monotone),
-		cmocka_unit_test(test_greedy_small),
-		cmocka_unit_test(test_greedy_medium),
-		cmocka_unit_test(test_finish_refuses),
+		cmocka_unit_test(test_classes),       cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_not_monotone),  cmocka_unit_test(test_greedy_small),
+		cmocka_unit_test(test_greedy_medium), cmocka_unit_test(test_finish_refuses),
 		cmocka_unit_test(test_nobody),
 #ifdef HAVE_GLPK
-		cmocka_unit_test(test_ilp),
-		cmocka_unit_test(test_ilp_and_greedy),
+		cmocka_unit_test(test_ilp),           cmocka_unit_test(test_ilp_and_greedy),
 		cmocka_unit_test(test_ilp_ends),
 #endif
 		cmocka_unit_test(test_greedy_ends),

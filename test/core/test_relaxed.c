@@ -51,7 +51,7 @@ count_by_hand(const KanonProblem *problem, const KanonRelease *release, int64_t 
 	*of_row = *of_record = INT64_MAX;
 	for (uint32_t i = 0; i < release->nclasses; i++)
 	{
-		int64_t		rows = 0;
+		int64_t rows = 0;
 
 		for (uint32_t t = 0; t < problem->ntypes; t++)
 			rows += class_shows(problem, release, i, t) ? problem->rows[t] : 0;
@@ -59,7 +59,7 @@ count_by_hand(const KanonProblem *problem, const KanonRelease *release, int64_t 
 	}
 	for (uint32_t t = 0; t < problem->ntypes; t++)
 	{
-		int64_t		records = 0;
+		int64_t records = 0;
 
 		for (uint32_t i = 0; i < release->nclasses; i++)
 			records += class_shows(problem, release, i, t) ? release->classes[i].rows : 0;
@@ -71,7 +71,7 @@ count_by_hand(const KanonProblem *problem, const KanonRelease *release, int64_t 
 static void
 assert_own_records(const KanonProblem *problem, const KanonRelease *release)
 {
-	int64_t		rows[MOST_ROWS] = {0};
+	int64_t rows[MOST_ROWS] = {0};
 
 	assert_int_equal(release->dropped, 0);
 	for (size_t f = 0; f < release->nflows; f++)
@@ -86,18 +86,18 @@ assert_own_records(const KanonProblem *problem, const KanonRelease *release)
 static void
 promises(void **state)
 {
-	uint64_t	random = 2008;
-	int			one_sided = 0;
+	uint64_t random = 2008;
+	int one_sided = 0;
 
 	(void) state;
 	for (int round = 0; round < cases(600); round++)
 	{
-		Host		host;
-		size_t		rows = 2 + random_below(&random, MOST_ROWS - 2);
-		int64_t		k = 2 + random_below(&random, (uint32_t) rows - 1);
+		Host host;
+		size_t rows = 2 + random_below(&random, MOST_ROWS - 2);
+		int64_t k = 2 + random_below(&random, (uint32_t) rows - 1);
 		KanonProblem *problem = random_table(&host, &random, rows, 1 + (int) random_below(&random, 5),
 											 1 + random_below(&random, 9), k);
-		double		cost[3];
+		double cost[3];
 
 		if (k > 6 && round % 2 == 0)
 			problem->k = k = 2 + k % 4;
@@ -107,11 +107,11 @@ promises(void **state)
 			KanonRelease release;
 			KanonReport report;
 			KanonFreeformFacts facts;
-			int64_t		of_row;
-			int64_t		of_record;
+			int64_t of_row;
+			int64_t of_record;
 
 			assert_true(kanon_relaxed_method(kanon_relaxed_name(m), &options.method));
-			options = (KanonFreeformOptions) {.method = options.method};
+			options = (KanonFreeformOptions){.method = options.method};
 			problem->freeform = &options;
 			assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
 			count_by_hand(problem, &release, &of_row, &of_record);
@@ -145,36 +145,36 @@ promises(void **state)
 static double
 set_price(const KanonProblem *problem, unsigned set)
 {
-	KanonCell	cells[3];
-	KanonClass	class = {0, 1};
-	uint32_t	pool[64];
-	KanonRelease release = {.nclasses = 1,.classes = &class,.cells = cells,.pool = pool};
-	uint32_t	npool = 0;
+	KanonCell cells[3];
+	KanonClass class = {0, 1};
+	uint32_t pool[64];
+	KanonRelease release = {.nclasses = 1, .classes = &class, .cells = cells, .pool = pool};
+	uint32_t npool = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		const KanonColumn *column = &problem->columns[c];
-		unsigned	codes = 0;
-		uint32_t	low;
-		uint32_t	high;
+		unsigned codes = 0;
+		uint32_t low;
+		uint32_t high;
 
 		for (uint32_t t = 0; t < problem->ntypes; t++)
 			codes |= set >> t & 1 ? 1u << column->code[t] : 0;
 		low = (uint32_t) __builtin_ctz(codes);
 		high = 31 - (uint32_t) __builtin_clz(codes);
-		cells[c] = (KanonCell) {KANON_SHOW_VALUE, low & KANON_MAX_TYPES};
+		cells[c] = (KanonCell){KANON_SHOW_VALUE, low & KANON_MAX_TYPES};
 		if (low == high)
 			continue;
 		if (column->number == NULL)
 		{
-			cells[c] = (KanonCell) {KANON_SHOW_SET, npool & KANON_MAX_TYPES};
+			cells[c] = (KanonCell){KANON_SHOW_SET, npool & KANON_MAX_TYPES};
 			pool[npool++] = (uint32_t) __builtin_popcount(codes);
 		}
 		else if (isnan(column->number[high]))
-			cells[c] = (KanonCell) {KANON_SHOW_NOTHING, 0};
+			cells[c] = (KanonCell){KANON_SHOW_NOTHING, 0};
 		else
 		{
-			cells[c] = (KanonCell) {KANON_SHOW_RANGE, npool & KANON_MAX_TYPES};
+			cells[c] = (KanonCell){KANON_SHOW_RANGE, npool & KANON_MAX_TYPES};
 			pool[npool++] = low;
 			pool[npool++] = high;
 		}
@@ -186,29 +186,29 @@ set_price(const KanonProblem *problem, unsigned set)
 static void
 least_costs(void **state)
 {
-	uint64_t	random = 31;
-	double		sum = 0;
-	double		best = 0;
+	uint64_t random = 31;
+	double sum = 0;
+	double best = 0;
 
 	(void) state;
 	for (int round = 0; round < cases(100); round++)
 	{
-		Host		host;
-		int64_t		k = 2 + random_below(&random, 3);
+		Host host;
+		int64_t k = 2 + random_below(&random, 3);
 		KanonProblem *problem = random_table(&host, &random, 9, 3, 6, k);
 		KanonFreeformOptions options = {.method = KANON_FREEFORM_K_ONE};
 		KanonRelease release;
 		KanonReport report;
-		double		least = 0;
+		double least = 0;
 
 		problem->freeform = &options;
 		for (uint32_t own = 0; own < problem->ntypes; own++)
 		{
-			double		cheapest = INFINITY;
+			double cheapest = INFINITY;
 
 			for (unsigned set = 1; set < 1u << problem->ntypes; set++)
 			{
-				int64_t		rows = 0;
+				int64_t rows = 0;
 
 				for (uint32_t t = 0; t < problem->ntypes; t++)
 					rows += set >> t & 1 ? problem->rows[t] : 0;
@@ -235,14 +235,14 @@ least_costs(void **state)
 static void
 equal_rows(void **state)
 {
-	uint32_t	same[10] = {0};
-	uint32_t	apart[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+	uint32_t same[10] = {0};
+	uint32_t apart[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 	(void) state;
 	for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
 		for (int differ = 0; differ < 2; differ++)
 		{
-			Host		host;
+			Host host;
 			KanonProblem *problem;
 			KanonFreeformOptions options = {.method = (KanonFreeformMethod) (KANON_FREEFORM_ONE_K + m)};
 			KanonRelease release;
@@ -265,12 +265,12 @@ equal_rows(void **state)
 static void
 limits(void **state)
 {
-	uint64_t	random = 1;
-	Host		host;
+	uint64_t random = 1;
+	Host host;
 	KanonProblem *problem = random_table(&host, &random, 9, 2, 4, 9);
 	KanonFreeformOptions options = {.method = KANON_FREEFORM_K_K};
-	int64_t		many = KANON_RELAXED_ROWS + 1;
-	uint32_t	ntypes = problem->ntypes;
+	int64_t many = KANON_RELAXED_ROWS + 1;
+	uint32_t ntypes = problem->ntypes;
 	const int64_t *rows = problem->rows;
 	KanonRelease release;
 	KanonReport report;
@@ -298,14 +298,14 @@ limits(void **state)
 static void
 broken_promises(void **state)
 {
-	uint64_t	random = 5;
-	int			refused = 0;
+	uint64_t random = 5;
+	int refused = 0;
 
 	(void) state;
 	for (int round = 0; round < cases(100); round++)
 		for (int m = 0; m < 2; m++)
 		{
-			Host		host;
+			Host host;
 			KanonProblem *problem = random_table(&host, &random, 20, 3, 6, 3);
 			KanonFreeformOptions options = {.method = (KanonFreeformMethod) (KANON_FREEFORM_ONE_K + m)};
 			KanonRelease release;
@@ -334,7 +334,7 @@ static KanonProblem *
 make_table(Host *host, int method)
 {
 	static KanonFreeformOptions options;
-	uint64_t	random = 11;
+	uint64_t random = 11;
 	KanonProblem *problem = random_table(host, &random, 40, 4, 6, 4);
 
 	options.method = (KanonFreeformMethod) (KANON_FREEFORM_ONE_K + method);
@@ -372,12 +372,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(promises),
-		cmocka_unit_test(least_costs),
-		cmocka_unit_test(equal_rows),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(broken_promises),
-		cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(promises), cmocka_unit_test(least_costs),     cmocka_unit_test(equal_rows),
+		cmocka_unit_test(limits),   cmocka_unit_test(broken_promises), cmocka_unit_test(memory_and_cancel),
 	};
 
 	return cmocka_run_group_tests_name("relaxed", tests, NULL, NULL);

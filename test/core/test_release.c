@@ -17,7 +17,7 @@
  */
 typedef struct Sample
 {
-	Host		host;
+	Host host;
 	KanonColumn columns[3];
 	KanonProblem problem;
 	KanonRelease release;
@@ -31,9 +31,8 @@ static const int64_t sample_rows[] = {4, 1, 1, 2, 1, 1};
 
 static const KanonClass sample_classes[] = {{0, 3}, {0, 2}, {4, 2}, {2, 2}, {7, 1}};
 static const int sample_shown[5][3] = {{0, 0, 0}, {1, 1, 0}, {1, 2, -1}, {0, -1, 1}, {-1, -1, -1}};
-static const KanonFlow sample_flows[] = {
-	{0, 0, 3}, {0, 4, 1}, {1, 3, 1}, {2, 3, 1}, {3, 1, 2}, {4, 2, 1}, {5, 2, 1}
-};
+static const KanonFlow sample_flows[] = {{0, 0, 3}, {0, 4, 1}, {1, 3, 1}, {2, 3, 1},
+										 {3, 1, 2}, {4, 2, 1}, {5, 2, 1}};
 
 static void
 sample(Sample *self)
@@ -42,9 +41,9 @@ sample(Sample *self)
 
 	memset(self, 0, sizeof(*self));
 	host_init(&self->host);
-	self->columns[0] = (KanonColumn) {.code = code0, .distinct = 2, .weight = 1};
-	self->columns[1] = (KanonColumn) {.code = code1, .distinct = 3, .weight = 2.5};
-	self->columns[2] = (KanonColumn) {.code = code2, .distinct = 2, .weight = 1};
+	self->columns[0] = (KanonColumn){.code = code0, .distinct = 2, .weight = 1};
+	self->columns[1] = (KanonColumn){.code = code1, .distinct = 3, .weight = 2.5};
+	self->columns[2] = (KanonColumn){.code = code2, .distinct = 2, .weight = 1};
 	problem->env = &self->host.env;
 	problem->ncolumns = 3;
 	problem->columns = self->columns;
@@ -63,7 +62,7 @@ sample(Sample *self)
 	memcpy(self->release.flows, sample_flows, sizeof(sample_flows));
 	for (int i = 0; i < 15; i++)
 	{
-		int			code = sample_shown[i / 3][i % 3];
+		int code = sample_shown[i / 3][i % 3];
 
 		self->release.cells[i].show = code < 0 ? KANON_SHOW_NOTHING : KANON_SHOW_VALUE;
 		self->release.cells[i].code = code < 0 ? 0 : (uint32_t) code & 7;
@@ -85,14 +84,14 @@ finish(Sample *self)
 static void
 test_right(void **state)
 {
-	Sample		self;
-	uint64_t	before;
+	Sample self;
+	uint64_t before;
 
 	(void) state;
 	sample(&self);
 	before = self.host.allocations;
 	assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
-	assert_int_equal(self.host.allocations, before + 1);	/* the index: nothing was moved */
+	assert_int_equal(self.host.allocations, before + 1); /* the index: nothing was moved */
 	assert_int_equal(self.release.nclasses, 5);
 	assert_memory_equal(self.release.flows, sample_flows, sizeof(sample_flows));
 	assert_memory_equal(self.release.classes, sample_classes, sizeof(sample_classes));
@@ -111,11 +110,11 @@ test_canonical(void **state)
 	(void) state;
 	for (int i = 0; i < 500; i++)
 	{
-		uint64_t	random = (uint64_t) i;
-		Sample		self;
+		uint64_t random = (uint64_t) i;
+		Sample self;
 		KanonRelease messy = {0};
-		uint32_t	place[9];
-		KanonFlow  *flow;
+		uint32_t place[9];
+		KanonFlow *flow;
 
 		sample(&self);
 		/* nine classes: the five, two of them twice, two empty */
@@ -127,15 +126,15 @@ test_canonical(void **state)
 			place[c] = c;
 		for (uint32_t c = 8; c > 0; c--)
 		{
-			uint32_t	other = random_below(&random, c + 1);
-			uint32_t	swap = place[c];
+			uint32_t other = random_below(&random, c + 1);
+			uint32_t swap = place[c];
 
 			place[c] = place[other];
 			place[other] = swap;
 		}
 		for (uint32_t c = 0; c < 9; c++)
 		{
-			uint32_t	like = c < 5 ? c : c < 7 ? c - 3 : c - 7;
+			uint32_t like = c < 5 ? c : c < 7 ? c - 3 : c - 7;
 
 			messy.classes[place[c]].pattern = self.release.classes[like].pattern;
 			messy.classes[place[c]].rows = 77;
@@ -143,28 +142,28 @@ test_canonical(void **state)
 		}
 		for (size_t f = 0; f < 7; f++)
 		{
-			uint32_t	like = sample_flows[f].class_;
-			int64_t		rows = sample_flows[f].rows;
-			int64_t		part = random_below(&random, (uint32_t) rows + 1);
+			uint32_t like = sample_flows[f].class_;
+			int64_t rows = sample_flows[f].rows;
+			int64_t part = random_below(&random, (uint32_t) rows + 1);
 
-			if (like == 2 || like == 3)	/* part goes to the double */
+			if (like == 2 || like == 3) /* part goes to the double */
 			{
-				messy.flows[messy.nflows++] = (KanonFlow) {sample_flows[f].type, place[like + 3], part};
+				messy.flows[messy.nflows++] = (KanonFlow){sample_flows[f].type, place[like + 3], part};
 				rows -= part;
 			}
-			else if (part < rows && part > 0)	/* two flows of one pair */
+			else if (part < rows && part > 0) /* two flows of one pair */
 			{
-				messy.flows[messy.nflows++] = (KanonFlow) {sample_flows[f].type, place[like], part};
+				messy.flows[messy.nflows++] = (KanonFlow){sample_flows[f].type, place[like], part};
 				rows -= part;
 			}
-			messy.flows[messy.nflows++] = (KanonFlow) {sample_flows[f].type, place[like], rows};
+			messy.flows[messy.nflows++] = (KanonFlow){sample_flows[f].type, place[like], rows};
 		}
-		messy.flows[messy.nflows++] = (KanonFlow) {3, KANON_DROPPED, 0};
-		messy.flows[messy.nflows++] = (KanonFlow) {1, place[8], 0};
+		messy.flows[messy.nflows++] = (KanonFlow){3, KANON_DROPPED, 0};
+		messy.flows[messy.nflows++] = (KanonFlow){1, place[8], 0};
 		for (size_t f = messy.nflows - 1; f > 0; f--)
 		{
-			size_t		other = random_below(&random, (uint32_t) f + 1);
-			KanonFlow	swap = messy.flows[f];
+			size_t other = random_below(&random, (uint32_t) f + 1);
+			KanonFlow swap = messy.flows[f];
 
 			messy.flows[f] = messy.flows[other];
 			messy.flows[other] = swap;
@@ -187,16 +186,18 @@ test_canonical(void **state)
 }
 
 /* Every way of being wrong that there is a check for. */
-#define BROKEN(...) \
-	do { \
-		sample(&self); \
-		__VA_ARGS__; \
+#define BROKEN(...)                                    \
+	do                                                 \
+	{                                                  \
+		sample(&self);                                 \
+		__VA_ARGS__;                                   \
 		assert_int_equal(finish(&self), KANON_BROKEN); \
 	} while (0)
-#define RIGHT(...) \
-	do { \
-		sample(&self); \
-		__VA_ARGS__; \
+#define RIGHT(...)                                 \
+	do                                             \
+	{                                              \
+		sample(&self);                             \
+		__VA_ARGS__;                               \
 		assert_int_equal(finish(&self), KANON_OK); \
 	} while (0)
 
@@ -204,7 +205,7 @@ static void
 test_broken(void **state)
 {
 	static const KanonPattern list[] = {0, 2, 4};
-	Sample		self;
+	Sample self;
 
 	(void) state;
 	RIGHT((void) 0);
@@ -236,7 +237,7 @@ test_broken(void **state)
 		   self.release.flows[1].rows = INT64_MAX);
 	BROKEN(self.release.nflows = 6);
 	BROKEN(self.release.nflows = 0);
-	BROKEN(self.release.flows[7] = (KanonFlow) {5, 3, 1}; self.release.nflows = 8);
+	BROKEN(self.release.flows[7] = (KanonFlow){5, 3, 1}; self.release.nflows = 8);
 	BROKEN(self.release.flows[4].class_ = 0);
 	BROKEN(self.release.flows[2].class_ = 2);
 	BROKEN(self.release.flows[5].class_ = 3);
@@ -249,10 +250,8 @@ test_broken(void **state)
 	RIGHT(self.problem.residual = KANON_RESIDUAL_DROP; self.release.flows[1].class_ = KANON_DROPPED);
 	BROKEN(self.problem.residual = KANON_RESIDUAL_ERROR; self.release.flows[1].class_ = KANON_DROPPED);
 	BROKEN(self.release.flows[1].class_ = KANON_DROPPED);
-	BROKEN(self.problem.residual = KANON_RESIDUAL_DROP;
-		   self.release.flows[1].class_ = KANON_DROPPED;
-		   self.release.flows[2].class_ = KANON_DROPPED;
-		   self.release.flows[3].class_ = KANON_DROPPED);
+	BROKEN(self.problem.residual = KANON_RESIDUAL_DROP; self.release.flows[1].class_ = KANON_DROPPED;
+		   self.release.flows[2].class_ = KANON_DROPPED; self.release.flows[3].class_ = KANON_DROPPED);
 	RIGHT(self.problem.residual = KANON_RESIDUAL_ERROR; self.release.flows[1].class_ = 0);
 }
 
@@ -269,13 +268,14 @@ sample_several(Sample *self)
 	self->release.npool = 5;
 	self->release.pool = kanon_alloc(&self->host.env, 5, sizeof(uint32_t));
 	memcpy(self->release.pool, pool, sizeof(pool));
-	self->release.cells[10] = (KanonCell) {KANON_SHOW_RANGE, 0};
-	self->release.cells[8] = (KanonCell) {KANON_SHOW_SET, 2};
+	self->release.cells[10] = (KanonCell){KANON_SHOW_RANGE, 0};
+	self->release.cells[8] = (KanonCell){KANON_SHOW_SET, 2};
 }
-#define SEVERAL(expected, ...) \
-	do { \
-		sample_several(&self); \
-		__VA_ARGS__; \
+#define SEVERAL(expected, ...)                     \
+	do                                             \
+	{                                              \
+		sample_several(&self);                     \
+		__VA_ARGS__;                               \
 		assert_int_equal(finish(&self), expected); \
 	} while (0)
 
@@ -283,11 +283,11 @@ static void
 test_ranges_and_sets(void **state)
 {
 	static const uint32_t set_of_all[] = {3, 0, 1, 2};
-	Sample		self;
+	Sample self;
 
 	(void) state;
 	SEVERAL(KANON_OK, (void) 0);
-	SEVERAL(KANON_OK, self.problem.mask.never = 7);	/* which is about suppressing */
+	SEVERAL(KANON_OK, self.problem.mask.never = 7); /* which is about suppressing */
 	SEVERAL(KANON_BROKEN, self.release.classes[3].pattern |= 8);
 	/* the pattern has the column of a range or set */
 	SEVERAL(KANON_BROKEN, self.release.classes[3].pattern = 0);
@@ -327,14 +327,13 @@ test_ranges_and_sets(void **state)
 	SEVERAL(KANON_BROKEN, self.columns[1].level = 1; self.columns[2].level = 2);
 	SEVERAL(KANON_BROKEN, self.columns[2].level = 1);
 	SEVERAL(KANON_OK, self.columns[1].level = 1; self.release.cells[9] = self.release.cells[10];
-			self.release.cells[10] = (KanonCell) {KANON_SHOW_NOTHING, 0};
-			self.release.classes[3].pattern = 3);
-	BROKEN(self.columns[1].level = 1);	/* 0*1 keeps the level below */
+			self.release.cells[10] = (KanonCell){KANON_SHOW_NOTHING, 0}; self.release.classes[3].pattern = 3);
+	BROKEN(self.columns[1].level = 1); /* 0*1 keeps the level below */
 	RIGHT(self.columns[1].level = 1; self.release.classes[3].pattern = 1;
-		  self.release.cells[9] = (KanonCell) {KANON_SHOW_NOTHING, 0};
-		  self.release.cells[10] = (KanonCell) {KANON_SHOW_VALUE, 1};
-		  self.release.cells[11] = (KanonCell) {KANON_SHOW_VALUE, 1};
-		  self.release.flows[2].class_ = 4; self.problem.k = 1);
+		  self.release.cells[9] = (KanonCell){KANON_SHOW_NOTHING, 0};
+		  self.release.cells[10] = (KanonCell){KANON_SHOW_VALUE, 1};
+		  self.release.cells[11] = (KanonCell){KANON_SHOW_VALUE, 1}; self.release.flows[2].class_ = 4;
+		  self.problem.k = 1);
 
 	/* {0, 1}, 0 - 2, {0, 1} has the pattern of the fully suppressed class, but is none */
 	for (int swap = 0; swap < 2; swap++)
@@ -343,14 +342,14 @@ test_ranges_and_sets(void **state)
 			sample_several(&self);
 			self.release.pool[1] = 2;
 			self.release.classes[3].pattern = 7;
-			self.release.cells[9] = self.release.cells[11] = (KanonCell) {KANON_SHOW_SET, 2};
+			self.release.cells[9] = self.release.cells[11] = (KanonCell){KANON_SHOW_SET, 2};
 			if (few)
 				self.release.flows[3].class_ = 4;
 			if (swap)
 			{
 				for (int c = 9; c < 12; c++)
 				{
-					KanonCell	other = self.release.cells[c];
+					KanonCell other = self.release.cells[c];
 
 					self.release.cells[c] = self.release.cells[c + 3];
 					self.release.cells[c + 3] = other;
@@ -386,8 +385,8 @@ test_ranges_and_sets(void **state)
 		self.release.classes[0].pattern = 4;
 		self.release.cells[0] = self.release.cells[6];
 		self.release.cells[1] = self.release.cells[7];
-		self.release.cells[2] = (KanonCell) {KANON_SHOW_SET, longer ? 5 : 6};
-		self.release.flows[0] = (KanonFlow) {0, 4, 3};
+		self.release.cells[2] = (KanonCell){KANON_SHOW_SET, longer ? 5 : 6};
+		self.release.flows[0] = (KanonFlow){0, 4, 3};
 		self.release.flows[6].class_ = 0;
 		self.problem.k = 1;
 		assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
@@ -404,7 +403,7 @@ test_ranges_and_sets(void **state)
 static void
 test_memory_and_cancel(void **state)
 {
-	Sample		self;
+	Sample self;
 	KanonStatus status = KANON_NO_MEMORY;
 	KanonMeasures measures;
 
@@ -419,7 +418,7 @@ test_memory_and_cancel(void **state)
 		self.release.classes[3].pattern = 4;
 		for (int c = 0; c < 3; c++)
 		{
-			KanonCell	swap = self.release.cells[6 + c];
+			KanonCell swap = self.release.cells[6 + c];
 
 			self.release.cells[6 + c] = self.release.cells[9 + c];
 			self.release.cells[9 + c] = swap;
@@ -447,9 +446,9 @@ test_memory_and_cancel(void **state)
 static void
 test_sample_measures(void **state)
 {
-	Sample		self;
+	Sample self;
 	KanonMeasures measures;
-	double		diversity[5];
+	double diversity[5];
 	const double whole = 1;
 
 	(void) state;
@@ -467,8 +466,8 @@ test_sample_measures(void **state)
 	assert_true(fabs(diversity[3] - (whole / 2 + 2 * whole / 3 + whole / 2)) < 1e-12);
 	assert_true(fabs(diversity[2] - (whole / 2 + whole / 3 + 1)) < 1e-12);
 	assert_true(fabs(diversity[4] - diversity[0]) < 1e-12);
-	assert_true(fabs(measures.usefulness - (diversity[0] + diversity[1] + diversity[2]
-											+ diversity[3] + diversity[4]) / 5) < 1e-12);
+	assert_true(fabs(measures.usefulness -
+					 (diversity[0] + diversity[1] + diversity[2] + diversity[3] + diversity[4]) / 5) < 1e-12);
 	kanon_release_free(&self.problem, &self.release);
 }
 
@@ -476,19 +475,24 @@ test_sample_measures(void **state)
 static double
 range_of(size_t n, const double *class_values, size_t ntable, const double *table)
 {
-	Host		host;
-	uint32_t	code[32];
-	double		number[32];
-	int64_t		rows[32];
+	Host host;
+	uint32_t code[32];
+	double number[32];
+	int64_t rows[32];
 	KanonColumn column = {.code = code, .distinct = (uint32_t) ntable, .weight = 1, .number = number};
-	KanonProblem problem = {.env = &host.env, .ncolumns = 1, .columns = &column,
-		.ntypes = (uint32_t) ntable, .rows = rows, .k = 1, .residual = KANON_RESIDUAL_DROP};
-	KanonClass	class = {1, 0};
-	KanonCell	cell = {KANON_SHOW_NOTHING, 0};
-	KanonFlow	flows[32];
+	KanonProblem problem = {.env = &host.env,
+							.ncolumns = 1,
+							.columns = &column,
+							.ntypes = (uint32_t) ntable,
+							.rows = rows,
+							.k = 1,
+							.residual = KANON_RESIDUAL_DROP};
+	KanonClass class = {1, 0};
+	KanonCell cell = {KANON_SHOW_NOTHING, 0};
+	KanonFlow flows[32];
 	KanonRelease release = {.nclasses = 1, .classes = &class, .cells = &cell, .nflows = n, .flows = flows};
 	KanonMeasures measures;
-	double		diversity = NAN;
+	double diversity = NAN;
 
 	host_init(&host);
 	for (size_t i = 0; i < ntable; i++)
@@ -499,18 +503,22 @@ range_of(size_t n, const double *class_values, size_t ntable, const double *tabl
 	}
 	for (size_t i = 0; i < n; i++)
 	{
-		size_t		at = 0;
+		size_t at = 0;
 
 		while (memcmp(&table[at], &class_values[i], sizeof(double)) != 0)
 			assert_true(++at < ntable);
-		flows[i] = (KanonFlow) {(uint32_t) at, 0, 1};
+		flows[i] = (KanonFlow){(uint32_t) at, 0, 1};
 		class.rows++;
 	}
 	assert_int_equal(kanon_measure(&problem, &release, &measures, &diversity), KANON_OK);
 	assert_true(diversity == measures.usefulness);
 	return diversity;
 }
-#define LIST(...) sizeof((double[]) {__VA_ARGS__}) / sizeof(double), (double[]) {__VA_ARGS__}
+#define LIST(...)                                                \
+	sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]) \
+	{                                                            \
+		__VA_ARGS__                                              \
+	}
 
 static void
 test_ranges(void **state)
@@ -542,7 +550,7 @@ test_ranges(void **state)
 static void
 test_dropped_and_shown(void **state)
 {
-	Sample		self;
+	Sample self;
 	KanonMeasures measures;
 	static const double number[] = {10, 20, 50};
 

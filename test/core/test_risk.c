@@ -33,7 +33,7 @@ test_ordered_by_hand(void **state)
 	static const uint32_t low[] = {0, 1, 2};
 	static const uint32_t wide[] = {3, 5, 8};
 	static const int64_t one[] = {1, 1, 1};
-	Host		host;
+	Host host;
 	KanonDiversityMeter *meter;
 	KanonDiversity diversity;
 
@@ -42,11 +42,11 @@ test_ordered_by_hand(void **state)
 	assert_int_equal(kanon_diversity_open(&host.env, table, 9, NULL, &meter), KANON_OK);
 	kanon_diversity_class(meter, low, one, 3, 3, &diversity);
 	assert_true(close_to(diversity.t_ordered, 0.375));
-	assert_true(close_to(diversity.t_equal, 2.0 / 3));	/* 3 (1/3 - 1/9) */
+	assert_true(close_to(diversity.t_equal, 2.0 / 3)); /* 3 (1/3 - 1/9) */
 	assert_int_equal(diversity.distinct, 3);
 	assert_true(diversity.entropy == 3);
 	assert_true(close_to(diversity.alpha, 1.0 / 3));
-	assert_true(diversity.recursive[2] == 0.5);	/* 1 < c (1 + 1) */
+	assert_true(diversity.recursive[2] == 0.5); /* 1 < c (1 + 1) */
 	assert_true(diversity.recursive[3] == 1);
 	assert_true(isinf(diversity.recursive[4]));
 	kanon_diversity_class(meter, wide, one, 3, 3, &diversity);
@@ -71,7 +71,7 @@ test_hierarchical_by_hand(void **state)
 	static const KanonTaxonomy taxonomy = {2, nodes, parent};
 	static const uint32_t a_c[] = {0, 2};
 	static const int64_t one[] = {1, 1};
-	Host		host;
+	Host host;
 	KanonDiversityMeter *meter;
 	KanonDiversity diversity;
 
@@ -96,10 +96,9 @@ test_counts_by_hand(void **state)
 {
 	static const int64_t table[4] = {1, 5, 1, 3};
 	static const uint32_t code[] = {0, 1, 2, 3};
-	Host		host;
+	Host host;
 	KanonDiversityMeter *meter;
-	KanonDiversity diversity,
-				worst;
+	KanonDiversity diversity, worst;
 
 	(void) state;
 	host_init(&host);
@@ -127,18 +126,18 @@ test_counts_by_hand(void **state)
 static double
 naive_hierarchical(const double *difference, uint32_t n, const KanonTaxonomy *taxonomy)
 {
-	double		extra[MOST_VALUES];
-	double		distance = 0;
+	double extra[MOST_VALUES];
+	double distance = 0;
 
 	memcpy(extra, difference, n * sizeof(double));
 	for (int h = 0; h < taxonomy->height; h++)
 	{
-		double		plus[MOST_VALUES] = {0};
-		double		minus[MOST_VALUES] = {0};
+		double plus[MOST_VALUES] = {0};
+		double minus[MOST_VALUES] = {0};
 
 		for (uint32_t i = 0; i < n; i++)
 		{
-			uint32_t	parent = taxonomy->parent[h][i];
+			uint32_t parent = taxonomy->parent[h][i];
 
 			if (extra[i] > 0)
 				plus[parent] += extra[i];
@@ -159,15 +158,11 @@ static void
 random_class(uint64_t *random, KanonDiversityMeter *meter, const int64_t *table, uint32_t distinct,
 			 const KanonTaxonomy *taxonomy)
 {
-	uint32_t	code[MOST_VALUES];
-	int64_t		count[MOST_VALUES];
-	double		difference[MOST_VALUES];
-	double		total = 0,
-				all = 0,
-				sum = 0,
-				equal = 0,
-				ordered = 0;
-	uint32_t	n = 0;
+	uint32_t code[MOST_VALUES];
+	int64_t count[MOST_VALUES];
+	double difference[MOST_VALUES];
+	double total = 0, all = 0, sum = 0, equal = 0, ordered = 0;
+	uint32_t n = 0;
 	KanonDiversity diversity;
 
 	for (uint32_t v = 0; v < distinct; v++)
@@ -204,14 +199,14 @@ test_random_classes(void **state)
 	(void) state;
 	for (int i = 0; i < cases(300); i++)
 	{
-		uint64_t	random = 5100 + (uint64_t) i;
-		uint32_t	distinct = 1 + random_below(&random, MOST_VALUES);
-		int64_t		table[MOST_VALUES];
-		uint32_t	parent[HEIGHT][MOST_VALUES];
+		uint64_t random = 5100 + (uint64_t) i;
+		uint32_t distinct = 1 + random_below(&random, MOST_VALUES);
+		int64_t table[MOST_VALUES];
+		uint32_t parent[HEIGHT][MOST_VALUES];
 		const uint32_t *const parents[HEIGHT] = {parent[0], parent[1], parent[2], parent[3]};
-		uint32_t	nodes[HEIGHT];
+		uint32_t nodes[HEIGHT];
 		KanonTaxonomy taxonomy = {1 + (int) random_below(&random, HEIGHT), nodes, parents};
-		Host		host;
+		Host host;
 		KanonDiversityMeter *meter;
 		KanonStatus status = KANON_NO_MEMORY;
 
@@ -220,12 +215,12 @@ test_random_classes(void **state)
 			table[v] = 1 + random_below(&random, 20);
 		for (int h = 0; h < taxonomy.height; h++)
 		{
-			uint32_t	below = h == 0 ? distinct : nodes[h - 1];
+			uint32_t below = h == 0 ? distinct : nodes[h - 1];
 
 			nodes[h] = 0;
 			for (uint32_t v = 0; v < below; v++)
 			{
-				bool		last = h == taxonomy.height - 1;
+				bool last = h == taxonomy.height - 1;
 
 				parent[h][v] = last || nodes[h] == 0 ? 0 : random_below(&random, nodes[h] + 1);
 				if (parent[h][v] == nodes[h])
@@ -250,23 +245,21 @@ test_random_classes(void **state)
 static void
 compare_subset(const KanonProblem *problem, const KanonSubset *subset)
 {
-	double		rows = 0,
-				together = 0;
-	int64_t		classes = 0,
-				unique = 0;
+	double rows = 0, together = 0;
+	int64_t classes = 0, unique = 0;
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		int64_t		same = 0;
-		bool		first = true;
+		int64_t same = 0;
+		bool first = true;
 
 		rows += (double) problem->rows[i];
 		for (uint32_t j = 0; j < problem->ntypes; j++)
 		{
-			int			at = 0;
+			int at = 0;
 
-			while (at < subset->ncolumns && problem->columns[subset->column[at]].code[i]
-				   == problem->columns[subset->column[at]].code[j])
+			while (at < subset->ncolumns && problem->columns[subset->column[at]].code[i] ==
+												problem->columns[subset->column[at]].code[j])
 				at++;
 			if (at < subset->ncolumns)
 				continue;
@@ -289,16 +282,16 @@ test_random_subsets(void **state)
 	(void) state;
 	for (int i = 0; i < cases(150); i++)
 	{
-		uint64_t	random = 9900 + (uint64_t) i;
-		Host		host;
+		uint64_t random = 9900 + (uint64_t) i;
+		Host host;
 		KanonSubset *subsets;
 		KanonStatus status = KANON_NO_MEMORY;
-		size_t		n;
+		size_t n;
 
 		host_init(&host);
 
 		KanonProblem *problem = problem_random(&host, &random, 60, 6);
-		size_t		d = (size_t) problem->ncolumns;
+		size_t d = (size_t) problem->ncolumns;
 
 		for (uint64_t at = 1; status == KANON_NO_MEMORY; at++)
 		{
@@ -308,7 +301,8 @@ test_random_subsets(void **state)
 			assert_true(status == KANON_OK || host.blocks == 0);
 		}
 		assert_int_equal(status, KANON_OK);
-		assert_int_equal(n, problem->ntypes == 0 ? 0 : d + d * (d - 1) / 2 + d * (d - 1) * (d > 2 ? d - 2 : 0) / 6);
+		assert_int_equal(
+			n, problem->ntypes == 0 ? 0 : d + d * (d - 1) / 2 + d * (d - 1) * (d > 2 ? d - 2 : 0) / 6);
 		for (size_t s = 0; s < n; s++)
 		{
 			compare_subset(problem, &subsets[s]);
@@ -332,10 +326,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordered_by_hand),
-		cmocka_unit_test(test_hierarchical_by_hand),
-		cmocka_unit_test(test_counts_by_hand),
-		cmocka_unit_test(test_random_classes),
+		cmocka_unit_test(test_ordered_by_hand), cmocka_unit_test(test_hierarchical_by_hand),
+		cmocka_unit_test(test_counts_by_hand),  cmocka_unit_test(test_random_classes),
 		cmocka_unit_test(test_random_subsets),
 	};
 

@@ -19,7 +19,7 @@ remember(const KanonRelease *release)
 {
 	KanonPrevious previous = {.nclasses = release->nclasses};
 	KanonPattern *pattern = malloc(sizeof(KanonPattern) * (release->nclasses + 1));
-	KanonFlow  *flows = malloc(sizeof(KanonFlow) * (release->nflows + 1));
+	KanonFlow *flows = malloc(sizeof(KanonFlow) * (release->nflows + 1));
 
 	for (uint32_t c = 0; c < release->nclasses; c++)
 		pattern[c] = release->classes[c].pattern;
@@ -42,7 +42,7 @@ forget(KanonPrevious *previous)
 static int64_t
 rows_left(const KanonProblem *problem, const KanonPrevious *previous, uint32_t class_)
 {
-	int64_t		rows = 0;
+	int64_t rows = 0;
 
 	for (size_t f = 0; f < previous->nflows; f++)
 		if (previous->flows[f].class_ == class_)
@@ -51,8 +51,8 @@ rows_left(const KanonProblem *problem, const KanonPrevious *previous, uint32_t c
 }
 
 static bool
-shows_the_same(const KanonProblem *problem, const KanonRelease *release, uint32_t class_, KanonPattern pattern,
-			   uint32_t type)
+shows_the_same(const KanonProblem *problem, const KanonRelease *release, uint32_t class_,
+			   KanonPattern pattern, uint32_t type)
 {
 	if (release->classes[class_].pattern != pattern)
 		return false;
@@ -60,7 +60,8 @@ shows_the_same(const KanonProblem *problem, const KanonRelease *release, uint32_
 	{
 		const KanonCell *cell = &release->cells[(size_t) class_ * (size_t) problem->ncolumns + (size_t) c];
 
-		if (!(pattern >> c & 1) && (cell->show != KANON_SHOW_VALUE || cell->code != problem->columns[c].code[type]))
+		if (!(pattern >> c & 1) &&
+			(cell->show != KANON_SHOW_VALUE || cell->code != problem->columns[c].code[type]))
 			return false;
 	}
 	return true;
@@ -80,17 +81,15 @@ goes_to(const KanonProblem *problem, const KanonRelease *release, uint32_t type,
 static void
 stays(void **state)
 {
-	uint64_t	random = 1;
-	int			stayed = 0,
-				went = 0;
+	uint64_t random = 1;
+	int stayed = 0, went = 0;
 
 	(void) state;
 	for (int i = 0; i < cases(TABLES); i++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem;
-		KanonRelease before,
-					after;
+		KanonRelease before, after;
 		KanonReport report;
 		KanonPrevious previous;
 
@@ -103,7 +102,8 @@ stays(void **state)
 		for (uint32_t type = 0; type < problem->ntypes; type++)
 			if (random_below(&random, 3) == 0)
 				((int64_t *) problem->rows)[type] = 1 + random_below(&random, 4);
-		assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &after, &report), KANON_OK);
+		assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &after, &report),
+						 KANON_OK);
 		for (size_t f = 0; f < previous.nflows; f++)
 		{
 			const KanonFlow *flow = &previous.flows[f];
@@ -130,21 +130,19 @@ stays(void **state)
 static void
 anything(void **state)
 {
-	uint64_t	random = 2;
+	uint64_t random = 2;
 
 	(void) state;
 	for (int i = 0; i < cases(TABLES); i++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem;
 		KanonRelease release;
-		KanonReport report,
-					plain_report;
+		KanonReport report, plain_report;
 		KanonPattern pattern[4];
-		KanonFlow	flows[400];
-		KanonPrevious previous = {.nclasses = 4,.pattern = pattern,.flows = flows};
-		KanonStatus status,
-					plain;
+		KanonFlow flows[400];
+		KanonPrevious previous = {.nclasses = 4, .pattern = pattern, .flows = flows};
+		KanonStatus status, plain;
 
 		host_init(&host);
 		problem = problem_random(&host, &random, 60, 4);
@@ -153,7 +151,7 @@ anything(void **state)
 		for (uint32_t type = 0; type < problem->ntypes; type++)
 			for (uint32_t c = 0; c < 4; c++)
 				if (random_below(&random, 3) == 0)
-					flows[previous.nflows++] = (KanonFlow) {type, c, 1 + random_below(&random, 5)};
+					flows[previous.nflows++] = (KanonFlow){type, c, 1 + random_below(&random, 5)};
 		status = kanon_solve_stable(problem, &previous, kanon_solve_greedy, &release, &report);
 		if (status == KANON_OK)
 		{
@@ -174,23 +172,22 @@ anything(void **state)
 static void
 nothing_before(void **state)
 {
-	uint64_t	random = 3;
+	uint64_t random = 3;
 
 	(void) state;
 	for (int i = 0; i < cases(TABLES) / 4; i++)
 	{
-		Host		host;
+		Host host;
 		KanonProblem *problem;
-		KanonRelease near,
-					plain;
-		KanonReport near_report,
-					report;
+		KanonRelease near, plain;
+		KanonReport near_report, report;
 		KanonPrevious previous = {0};
 
 		host_init(&host);
 		problem = problem_random(&host, &random, 60, 4);
 		problem->residual = KANON_RESIDUAL_SUPPRESS;
-		assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &near, &near_report), KANON_OK);
+		assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &near, &near_report),
+						 KANON_OK);
 		assert_int_equal(kanon_solve_greedy(problem, &plain, &report), KANON_OK);
 		assert_int_equal(near.nclasses, plain.nclasses);
 		assert_true(near_report.cost == report.cost);
@@ -213,11 +210,10 @@ memory_and_cancel(void **state)
 
 		for (uint64_t at = 1; status == expected; at++)
 		{
-			uint64_t	random = 7;
-			Host		host;
+			uint64_t random = 7;
+			Host host;
 			KanonProblem *problem;
-			KanonRelease before,
-						after;
+			KanonRelease before, after;
 			KanonReport report;
 			KanonPrevious previous;
 

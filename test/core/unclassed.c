@@ -10,7 +10,7 @@
 KanonProblem *
 random_table(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k)
 {
-	uint32_t   *code = malloc(rows * (size_t) columns * sizeof(*code));
+	uint32_t *code = malloc(rows * (size_t) columns * sizeof(*code));
 	KanonProblem *problem;
 
 	host_init(host);
@@ -21,7 +21,7 @@ random_table(Host *host, uint64_t *random, size_t rows, int columns, uint32_t do
 	for (int c = 0; c < columns; c += 2)
 	{
 		KanonColumn *column = &((KanonColumn *) problem->columns)[c];
-		double	   *number = malloc(column->distinct * sizeof(double));
+		double *number = malloc(column->distinct * sizeof(double));
 
 		for (uint32_t v = 0; v < column->distinct; v++)
 			number[v] = v * v;
@@ -38,7 +38,7 @@ random_table(Host *host, uint64_t *random, size_t rows, int columns, uint32_t do
 double
 cost_by_hand(const KanonProblem *problem, const KanonRelease *release)
 {
-	double		cost = 0;
+	double cost = 0;
 
 	for (uint32_t i = 0; i < release->nclasses; i++)
 		for (int c = 0; c < problem->ncolumns; c++)
@@ -46,13 +46,13 @@ cost_by_hand(const KanonProblem *problem, const KanonRelease *release)
 			const KanonColumn *column = &problem->columns[c];
 			const KanonCell *cell = &release->cells[i * (size_t) problem->ncolumns + (size_t) c];
 			const uint32_t *pool = release->pool + (cell->show == KANON_SHOW_VALUE ? 0 : cell->code);
-			double		loss = 0;
+			double loss = 0;
 
 			if (cell->show == KANON_SHOW_NOTHING)
 				loss = 1;
 			else if (cell->show == KANON_SHOW_RANGE)
 				loss = (column->number[pool[1]] - column->number[pool[0]]) /
-					(column->number[column->distinct - 1 - column->has_null] - column->number[0]);
+					   (column->number[column->distinct - 1 - column->has_null] - column->number[0]);
 			else if (cell->show == KANON_SHOW_SET)
 				loss = (double) (pool[0] - 1) / (column->distinct - 1);
 			cost += loss * column->weight * (double) release->classes[i].rows;
