@@ -46,11 +46,12 @@ MODULE_big = kanon
 DATA = $(wildcard kanon--*.sql)
 PGFILEDESC = "kanon - k-anonymous releases"
 
-# A new source file in one of these folders is built without further ado.
-PG_SRCS = $(wildcard src/*.c src/api/*.c src/read/*.c src/write/*.c src/report/*.c src/publish/*.c)
-CORE_SRCS = $(wildcard src/core/*.c)
+# A new source file in any of the folders is built without further ado.
+PG_SRCS = $(wildcard src/*.c src/*/*.c)
+CORE_SRCS = $(wildcard src/core/*/*.c)
 OBJS = $(PG_SRCS:.c=.o)
-CORE_OBJS = $(CORE_SRCS:.c=.o) src/core/matching.o
+MATCHING = src/core/cluster/matching
+CORE_OBJS = $(CORE_SRCS:.c=.o) $(MATCHING).o
 CORE_LIB = src/core/libkanon_core.a
 
 # src/core knows nothing of PostgreSQL: its own flags, no include path of the
@@ -105,7 +106,7 @@ REGRESS_OPTS = --no-locale --encoding=UTF8 --load-extension=kanon
 ISOLATION_OPTS = $(REGRESS_OPTS)
 
 BUILD_STAMP = src/.build
-EXTRA_CLEAN = $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od])
+EXTRA_CLEAN = $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od] src/*/*/*.[od])
 
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 ifeq (,$(wildcard $(PGXS)))
@@ -132,7 +133,7 @@ $(CORE_SRCS:.c=.o): %.o: %.c
 	$(CC) $(CORE_CPPFLAGS) $(CORE_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # Without LEMON it says so, in the C that it is then: no C++ compiler is needed.
-src/core/matching.o: src/core/matching.cc
+$(MATCHING).o: $(MATCHING).cc
 	$(if $(LEMON_LIBS),$(CXX) $(CORE_CPPFLAGS) $(LEMON_CPPFLAGS) $(CORE_CXXFLAGS),$(CC) -x c $(CORE_CPPFLAGS) \
 		$(CORE_CFLAGS)) $(DEPFLAGS) -c -o $@ $<
 

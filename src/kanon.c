@@ -3,8 +3,8 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
-#include "publish/labels.h"
-#include "publish/progress.h"
+#include "publication/labels.h"
+#include "host/progress.h"
 
 PG_MODULE_MAGIC;
 

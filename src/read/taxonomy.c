@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "read/hierarchy.h"
 
-#include "core/risk.h"
+#include "core/model/risk.h"
 
 KanonTaxonomy *
 taxonomy_read(Oid relid, const Source *source, int column, Border *border)

@@ -2,7 +2,7 @@
  * what.c: the section that says in words what was published and under which rules.
  */
 #include "compat.h"
-#include "core/cluster.h"
+#include "core/cluster/cluster.h"
 #include "report/report.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
-#include "core/privacy.h"
+#include "core/privacy/privacy.h"
 #include "utils/tuplesort.h"
 
 struct Persons

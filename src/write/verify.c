@@ -4,8 +4,8 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
-#include "core/freeform.h"
-#include "core/privacy.h"
+#include "core/freeform/freeform.h"
+#include "core/privacy/privacy.h"
 #include "write/show.h"
 #include "write/verify.h"
 #include "write/written.h"

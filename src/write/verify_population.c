@@ -4,8 +4,8 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
-#include "core/full_domain.h"
-#include "core/population.h"
+#include "core/full_domain/full_domain.h"
+#include "core/privacy/population.h"
 #include "write/show.h"
 #include "write/verify.h"
 

@@ -8,7 +8,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
-#include "core/privacy.h"
+#include "core/privacy/privacy.h"
 #include "write/bulk.h"
 #include "write/persons.h"
 #include "write/show.h"

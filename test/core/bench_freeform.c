@@ -20,9 +20,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cluster.h"
+#include "cluster/cluster.h"
 #include "fixture.h"
-#include "freeform.h"
+#include "freeform/freeform.h"
 
 static double
 processor_seconds(void)

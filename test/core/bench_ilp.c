@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 
 #include "fixture.h"
-#include "ilp.h"
+#include "exact/ilp.h"
 
 /* Processor time, also for time limits: figures of a machine shared with others. */
 static double

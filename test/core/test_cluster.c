@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cluster.h"
+#include "cluster/cluster.h"
 #include "fixture.h"
 
 /* Rows of a table that brute force takes. */

@@ -12,10 +12,10 @@
 
 #include "diverse.h"
 #include "fixture.h"
-#include "full_domain.h"
-#include "internal.h"
-#include "population.h"
-#include "privacy.h"
+#include "full_domain/full_domain.h"
+#include "util/internal.h"
+#include "privacy/population.h"
+#include "privacy/privacy.h"
 
 /* ---- the definitions ---- */
 

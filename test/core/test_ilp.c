@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "../../src/core/ilp.h"
+#include "exact/ilp.h"
 
 #define MAX_LIST 12
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "risk.h"
+#include "model/risk.h"
 
 #define MOST_VALUES 40
 #define HEIGHT 4

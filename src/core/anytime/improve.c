@@ -1,0 +1,498 @@
+/*
+ * improve.c: anytime improvement, where the exact model is too large to prove.
+ *
+ * Prices from the Lagrangian relaxation (ilp_lagrange.c) give the lower bound
+ * and say which instances can matter; ruin and recreate (improve_search.c)
+ * works on those.  All work is counted, not timed, so that the same seed and
+ * effort give the same release unless time_limit stops it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exact/ilp.h"
+
+/*
+ * Row types of all instances together (pairs), at most; beyond, costly instances
+ * are left out.  A pair is in the instances, in the model by instance and by
+ * type, and twice more while the model is filtered; growing takes the rest.
+ */
+#define MAX_PAIRS ((size_t) 40 * 1000 * 1000)
+#define PAIR_BYTES 32
+
+/*
+ * Pairs up to which what is left is solved exactly, and the nodes that this may take,
+ * times the pairs: some seconds.
+ */
+#define EXACT_PAIRS ((size_t) 60 * 1000)
+#define EXACT_NODES 1.2e7
+
+/* Rows from which a table is searched as a large one: measured. */
+#define LARGE 10000
+
+/*
+ * Steps of the search for each step that instances and bound took, at least: it
+ * takes about as long as they, since its steps are slower.
+ */
+#define SEARCH_SHARE 0.2
+
+typedef struct Improve
+{
+	const KanonProblem *problem;
+	KanonReport *report;
+	KanonWatch watch;
+	KanonInstances instances;
+	IlpModel model;
+	uint32_t *map; /* types of the problem to the model's; NULL when that is whole */
+	IlpPrices prices;
+	IlpResult result;
+	IlpList fixed; /* instances that are open, by id */
+	IlpList used;  /* best solution, by id */
+	double cost;   /* of the model's best solution */
+	double bound;
+	IlpTrace trace;
+} Improve;
+
+/*
+ * A model of the instances worth a search: those of smallest reduced cost, and
+ * those in use.  The whole model stays as it is.
+ */
+static KanonStatus
+filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
+{
+	const IlpModel *model = &v->model;
+	KanonEnv *env = model->env;
+	bool *dead = kanon_alloc0(env, model->nf, sizeof(*dead));
+	uint32_t *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
+	KanonStatus status = KANON_NO_MEMORY;
+	double lo = 0;
+	double hi = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (dead != NULL && types != NULL)
+	{
+		/* the threshold, by bisection */
+		for (uint32_t f = 0; f < model->nf; f++)
+			hi = fmax(hi, v->prices.g[f]);
+		for (int round = 0; round < 40; round++)
+		{
+			double mid = (lo + hi) / 2;
+			size_t n = 0;
+
+			for (uint32_t f = 0; f < model->nf; f++)
+				n += v->prices.g[f] <= mid;
+			if (n > keep)
+				hi = mid;
+			else
+				lo = mid;
+		}
+		for (uint32_t f = 0; f < model->nf; f++)
+			dead[f] = v->prices.g[f] > hi;
+		for (size_t j = 0; j < in_use->n; j++)
+			dead[in_use->v[j]] = false;
+		for (uint32_t i = 0; i < model->m; i++)
+			types[i] = i;
+		status = ilp_model_part(model, types, model->m, out, types + model->m);
+		/* part lists instances by their first type: put them right */
+		if (status == KANON_OK)
+		{
+			bool *part_dead = kanon_alloc0(env, out->nf, sizeof(*part_dead));
+
+			if (part_dead == NULL)
+				status = KANON_NO_MEMORY;
+			for (uint32_t f = 0; f < out->nf && status == KANON_OK; f++)
+				part_dead[f] = dead[out->id[f]];
+			out->base = model->base;
+			if (status == KANON_OK)
+				status = ilp_model_compact(out, part_dead, &v->watch);
+			kanon_free(env, part_dead);
+		}
+		if (status == KANON_OK)
+			status = ilp_model_transpose(out, &v->watch);
+		if (status != KANON_OK)
+			ilp_model_free(out);
+	}
+	kanon_free(env, dead);
+	kanon_free(env, types);
+	return status;
+}
+
+/* Takes over a solution of a model whose ids count in `outer` (or are final). */
+static KanonStatus
+keep_solution(Improve *v, double cost, const IlpList *open, const IlpModel *model, const IlpModel *outer)
+{
+	KanonEnv *env = v->problem->env;
+
+	if (cost >= v->cost)
+		return KANON_OK;
+	v->cost = cost;
+	v->used.n = 0;
+	for (size_t j = 0; j < v->fixed.n; j++)
+		if (!ilp_list_add(env, &v->used, v->fixed.v[j]))
+			return KANON_NO_MEMORY;
+	for (size_t j = 0; j < open->n; j++)
+	{
+		uint32_t id = model->id[open->v[j]];
+
+		if (!ilp_list_add(env, &v->used, outer != NULL ? outer->id[id] : id))
+			return KANON_NO_MEMORY;
+	}
+	return KANON_OK;
+}
+
+static double
+row_units(const IlpModel *model)
+{
+	double units = 0;
+
+	for (uint32_t i = 0; i < model->m; i++)
+		units += (double) (model->n[i] < 64 ? model->n[i] : 64);
+	return units;
+}
+
+/* A search on the instances of small reduced cost, by so much effort. */
+static KanonStatus
+search(Improve *v, const IlpList *start, int round, double effort)
+{
+	const KanonProblem *problem = v->problem;
+	KanonEnv *env = problem->env;
+	IlpModel part;
+	IlpList open = {0};
+	double cost;
+	double *g;
+	double rows = row_units(&v->model);
+	double spent = (double) kanon_watch_total(&v->watch);
+	double work = effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
+	double parts = 0;
+	double per_class = 2;
+	KanonStatus status;
+
+	/*
+	 * Parts that GLPK solves hold few classes where k is large, and gain less than
+	 * more annealing; of a large table they see too little.
+	 */
+	if (problem->k < 8 && rows < LARGE)
+	{
+		parts = (problem->k <= 3 ? 0.7 : 0.35) * work;
+		work *= problem->k <= 3 ? 0.55 : 0.85;
+	}
+	else
+		work *= problem->k < 50 ? 1.1 + 1 / (1 + rows / 1e4) : 2;
+	work = fmax(work, effort * SEARCH_SHARE * spent);
+	/*
+	 * The wider the gap, the less reduced costs say which instances matter: as many
+	 * for each class as it has per cent.  A short search has no time for more than two.
+	 */
+	if (round > 0 && v->cost > 0)
+		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
+	status = filter(v, start,
+					(size_t) (per_class * (double) start->n) + (problem->k < 50 && rows < LARGE ? 600 : 1000),
+					&part);
+	if (status != KANON_OK)
+		return status;
+	if (v->trace != NULL)
+		v->trace(1, &part, v->cost, v->bound, 0);
+	v->watch.phase = "search";
+	g = kanon_alloc(env, part.nf, sizeof(*g));
+	status = g == NULL ? KANON_NO_MEMORY : KANON_OK;
+	if (status == KANON_OK)
+	{
+		for (uint32_t f = 0; f < part.nf; f++)
+			g[f] = v->prices.g[part.id[f]];
+		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g, NULL, &cost,
+							&open, &v->watch);
+	}
+	kanon_free(env, g);
+	if (status == KANON_OK)
+		status = keep_solution(v, cost, &open, &part, &v->model);
+	ilp_model_free(&part);
+	kanon_free(env, open.v);
+	return status;
+}
+
+/* Row types of the instances that fixing by a guess of the cost leaves. */
+static size_t
+left_by(Improve *v, double guess)
+{
+	const IlpModel *model = &v->model;
+	size_t pairs = 0;
+
+	v->watch.work += model->nf;
+	for (uint32_t f = 0; f < model->nf; f++)
+		if (v->prices.bound + fmax(0, v->prices.g[f]) <= guess)
+			pairs += model->start[f + 1] - model->start[f];
+	return pairs;
+}
+
+/*
+ * The largest cost up to `target`, in a hundred steps from the bound, by which
+ * fixing leaves few enough pairs; -INFINITY: there is none.
+ */
+static double
+choose_guess(Improve *v, double target, size_t *pairs)
+{
+	double first = fmin(target, v->bound);
+	double step = fmax(0.01 * (target - first), 1e-9 * fmax(1, fabs(target)));
+	double guess = -INFINITY;
+
+	if ((*pairs = left_by(v, target)) <= EXACT_PAIRS)
+		return target;
+	if (v->model.integral)
+		step = fmax(1, floor(step));
+	for (double next = first; next < target; next += step)
+	{
+		size_t left = left_by(v, next);
+
+		if (left > EXACT_PAIRS)
+			break;
+		guess = next;
+		*pairs = left;
+	}
+	return guess;
+}
+
+/* The solution of a copy of the model (ids are positions in it) that is the best. */
+static KanonStatus
+keep_answer(Improve *v, const IlpAnswer *answer, const IlpList *fixed)
+{
+	IlpList all = {0};
+	KanonEnv *env = v->problem->env;
+	KanonStatus status = KANON_OK;
+
+	for (size_t j = 0; j < fixed->n + answer->open.n && status == KANON_OK; j++)
+		if (!ilp_list_add(env, &all, j < fixed->n ? fixed->v[j] : answer->open.v[j - fixed->n]))
+			status = KANON_NO_MEMORY;
+	if (status == KANON_OK)
+		status = keep_solution(v, answer->cost, &all, &v->model, NULL);
+	kanon_free(env, all.v);
+	return status;
+}
+
+/*
+ * What fixing leaves, exactly, when that is small: a proof, or a better
+ * solution than the search has found.  Where the gap is too wide for that, the
+ * solutions of at most some guess are searched: the best of them, or a bound above it.
+ */
+static KanonStatus
+finish_exactly(Improve *v)
+{
+	KanonEnv *env = v->problem->env;
+	IlpAnswer answer = {0};
+	IlpModel copy;
+	IlpList fixed = {0};
+	IlpPlan plan = {.watch = &v->watch,
+					.report = v->report,
+					.seed = v->problem->seed,
+					.effort = 1,
+					.gap = v->problem->gap,
+					.trace = v->trace};
+	double target = ilp_cutoff(&v->model, v->cost);
+	size_t pairs;
+	double guess = choose_guess(v, target, &pairs);
+	KanonStatus status;
+
+	/* a gap that stays wide is not worth the time */
+	if (guess < v->bound - ILP_EPS || ilp_beyond(&v->model, guess) - v->bound < 0.5 * (v->cost - v->bound))
+		return KANON_OK;
+	plan.max_nodes = (int64_t) fmax(1, v->problem->effort * fmin(3000, EXACT_NODES / (double) (pairs + 1)));
+	status = ilp_fixed_copy(&v->model, &v->prices, guess, &copy, &fixed, &v->watch);
+	if (status == KANON_OK)
+	{
+		v->watch.phase = "solve";
+		v->watch.within = true;
+		status = ilp_solve(&copy, guess, &plan, &answer);
+		v->report->nodes = plan.nodes;
+		if (status == KANON_UNAVAILABLE)
+			v->report->detail[0] = '\0'; /* without GLPK: no proof, no harm */
+		else if (status == KANON_OK && answer.cost <= guess + ILP_EPS)
+			status = keep_answer(v, &answer, &fixed);
+		if (status == KANON_OK)
+			v->bound = fmax(v->bound, fmin(v->cost, fmin(answer.bound, ilp_beyond(&v->model, guess))));
+		if (status == KANON_UNAVAILABLE)
+			status = KANON_OK;
+		ilp_model_free(&copy);
+	}
+	kanon_free(env, answer.open.v);
+	kanon_free(env, fixed.v);
+	return status;
+}
+
+/* The lower bound, and the prices that go with it. */
+static KanonStatus
+find_bound(Improve *v, bool whole, double effort)
+{
+	/* a pass over a large model costs much, and its last steps gain little */
+	double steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
+	IlpMissing missing = {.problem = v->problem, .instances = &v->instances, .map = v->map};
+	KanonStatus status;
+
+	v->watch.phase = "bound";
+	v->prices.steps = 0;
+	status = ilp_bound(&v->model, whole ? NULL : &missing, v->cost,
+					   (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->watch);
+	if (status == KANON_OK)
+		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
+	return status;
+}
+
+/* To whom it may concern: what is known now. */
+static void
+tell(Improve *v)
+{
+	double unit = v->instances.unit;
+
+	v->watch.cost = unit * fmin(v->cost, v->result.cost);
+	v->watch.bound = unit * v->bound;
+	v->watch.bounded = v->bound > -INFINITY && v->watch.cost < INFINITY;
+	v->watch.share = 0;
+	if (v->trace != NULL)
+		v->trace(0, &v->model, v->cost, v->bound, 0);
+}
+
+static KanonStatus
+run(Improve *v)
+{
+	const KanonProblem *problem = v->problem;
+	bool whole = v->instances.max_cost == INFINITY;
+	double usual = fmin(1, problem->effort);
+	double efforts[] = {0.1 * usual, usual, problem->effort - 1};
+	IlpList start = {0};
+	double cost;
+	KanonStatus status;
+
+	v->watch.phase = "reduce";
+	status = ilp_model_build(problem, &v->instances, false, &v->watch, &v->model);
+	/* reductions count on it that no instance is missing */
+	if (status == KANON_OK && whole)
+		status = ilp_reduce(&v->model, &v->fixed, &v->watch);
+	else if (status == KANON_OK)
+	{
+		v->map = kanon_alloc(problem->env, v->model.m, sizeof(*v->map));
+		status = v->map == NULL ? KANON_NO_MEMORY : ilp_model_merge(&v->model, v->map, &v->watch);
+	}
+	if (status == KANON_OK)
+		status = ilp_model_transpose(&v->model, &v->watch);
+	if (status != KANON_OK || v->watch.late)
+		return status;
+	if (whole)
+		v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
+	v->watch.phase = "start";
+	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model), 0, v->bound, NULL,
+						NULL, &cost, &start, &v->watch);
+	if (status == KANON_OK)
+		status = keep_solution(v, cost, &start, &v->model, NULL);
+	tell(v);
+	/*
+	 * Subgradient steps are as long as the gap: with the cost of a short search
+	 * they lead closer to the best prices, and these to a better choice of
+	 * instances for the long one.  More than the usual effort goes on after that.
+	 */
+	for (int round = 0; round < (problem->effort > 1 ? 3 : 2); round++)
+	{
+		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+			status = find_bound(v, whole, round < 2 ? usual : problem->effort);
+		tell(v);
+		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+			status = search(v, &start, round, efforts[round]);
+		tell(v);
+	}
+	if (status == KANON_OK && whole && v->bound < v->cost - ILP_EPS && !v->watch.late)
+		status = finish_exactly(v);
+	kanon_free(problem->env, start.v);
+	return status;
+}
+
+/* Instances, by and by without the costliest when there are too many. */
+static KanonStatus
+build(Improve *v)
+{
+	size_t foreign = v->problem->env->foreign;
+	double highest = v->instances.all_cost;
+	double max_cost = INFINITY;
+	size_t pairs = MAX_PAIRS;
+	KanonStatus status;
+
+	if (foreign > 0 && foreign / PAIR_BYTES < pairs)
+		pairs = foreign / PAIR_BYTES;
+	do
+	{
+		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, pairs, &v->watch,
+									   &v->instances, v->report);
+		if (status == KANON_NO_MEMORY)
+			pairs /= 2;
+		highest *= 0.8;
+		max_cost = highest;
+	} while ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && highest > 1e-9 && !v->watch.late);
+	return status;
+}
+
+/* From the instances used to the best release that the residual rule allows. */
+static KanonStatus
+offer_all(Improve *v)
+{
+	KanonStatus status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_ANY, &v->result, &v->watch);
+
+	if (status == KANON_OK && v->problem->residual == KANON_RESIDUAL_ERROR)
+	{
+		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result, &v->watch);
+		if (status == KANON_OK)
+			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result, &v->watch);
+	}
+	if (status == KANON_OK && v->result.cost == INFINITY)
+	{
+		snprintf(v->report->detail, sizeof(v->report->detail), "rows are left over");
+		status = KANON_RESIDUAL;
+	}
+	return status;
+}
+
+KanonStatus
+improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report, IlpTrace trace)
+{
+	Improve v = {.problem = problem, .report = report, .cost = INFINITY, .trace = trace};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	kanon_watch_init(&v.watch, problem, "greedy");
+	kanon_instances_grid(problem, &v.instances);
+	status = ilp_greedy(problem, &v.instances, &v.result, report);
+	v.watch.phase = "instances";
+	if (status == KANON_OK && !kanon_watch_poll(&v.watch) && !v.watch.late)
+	{
+		status = build(&v);
+		if (status == KANON_OK)
+			status = run(&v);
+		ilp_model_free(&v.model);
+		ilp_prices_free(env, &v.prices);
+		/* what was found before memory or time ended is a solution, too */
+		if ((status == KANON_OK || status == KANON_NO_MEMORY) && v.cost < INFINITY)
+			status = offer_all(&v);
+		if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
+			status = KANON_OK; /* the release so far stands */
+	}
+	if (v.watch.cancelled)
+		status = KANON_CANCELLED;
+	if (status == KANON_OK && v.result.cost == INFINITY)
+	{
+		snprintf(report->detail, sizeof(report->detail), "rows are left over");
+		status = KANON_RESIDUAL;
+	}
+	if (status == KANON_OK)
+		status = ilp_conclude(problem, &v.instances, &v.result, v.bound, release, report);
+	report->seconds = env->now(env->arg) - start;
+	kanon_release_free(problem, &v.result.release);
+	kanon_instances_free(env, &v.instances);
+	kanon_free(env, v.map);
+	kanon_free(env, v.fixed.v);
+	kanon_free(env, v.used.v);
+	return status;
+}
+
+KanonStatus
+kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return improve_traced(problem, release, report, NULL);
+}

@@ -1,0 +1,271 @@
+/*
+ * cluster_patterns.c: pattern clustering, where each listed pattern may be used
+ * by one class only (listed twice: by two).
+ *
+ * R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip, "Pattern-Guided Data
+ * Anonymization and Clustering", MFCS 2011.  No row is left over and the fully
+ * suppressed pattern counts only when it is listed, so there may be no release
+ * at all.  The model of ilp.h with every row in a class and sum of u_f over the
+ * instances of a pattern at most the number of times that it is listed.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exact/ilp.h"
+
+/* Row types of all instances together that the exact model may have. */
+#define MAX_PAIRS ((size_t) 2 * 1000 * 1000)
+#define MAX_EXACT ((size_t) 300 * 1000)
+
+typedef struct Clusters
+{
+	const KanonProblem *problem;
+	KanonReport *report;
+	KanonWatch watch;
+	KanonInstances instances;
+	IlpModel model;         /* instances->n is the fully suppressed one */
+	KanonPattern *patterns; /* the different ones */
+	size_t npatterns;
+	uint32_t *limit; /* [npatterns] times listed */
+	uint32_t *group; /* [nf of the model] position in patterns */
+	IlpResult result;
+	IlpList used; /* ids */
+	int64_t nodes;
+} Clusters;
+
+static KanonPattern
+pattern_of(const Clusters *c, uint32_t id)
+{
+	return id < c->instances.n ? c->instances.pattern[id] : kanon_pattern_all(c->problem->ncolumns);
+}
+
+/* Patterns, how often each may be used, and the model. */
+static KanonStatus
+prepare(Clusters *c)
+{
+	const KanonProblem *problem = c->problem;
+	const KanonMask *mask = &problem->mask;
+	KanonEnv *env = problem->env;
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	bool all_listed = mask->list == NULL;
+	KanonStatus status;
+
+	c->report->detail[0] = '\0';
+	status = kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, MAX_PAIRS, &c->watch,
+								   &c->instances, c->report);
+	if (status == KANON_TOO_LARGE && c->watch.late)
+	{
+		snprintf(c->report->detail, sizeof(c->report->detail),
+				 "time was up before the possible classes were listed");
+		return KANON_NOT_FOUND;
+	}
+	if (status == KANON_OK)
+		status = kanon_mask_enumerate(problem, 1 << 16, &c->patterns, &c->npatterns);
+	if (status != KANON_OK)
+		return status;
+	c->limit = kanon_alloc0(env, c->npatterns, sizeof(*c->limit));
+	if (c->limit == NULL)
+		return KANON_NO_MEMORY;
+	for (size_t p = 0; p < c->npatterns; p++)
+	{
+		c->limit[p] = mask->list == NULL;
+		for (size_t j = 0; mask->list != NULL && j < mask->nlist; j++)
+			c->limit[p] += mask->list[j] == c->patterns[p];
+		if (c->patterns[p] == all && c->limit[p] > 0)
+			all_listed = true;
+	}
+	status = ilp_model_build(problem, &c->instances, all_listed, &c->watch, &c->model);
+	if (status != KANON_OK)
+		return status;
+	c->group = kanon_alloc(env, c->model.nf, sizeof(*c->group));
+	if (c->group == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t f = 0, p = 0; f < c->model.nf; f++)
+	{
+		/* instances come pattern by pattern, in the same order */
+		while (c->patterns[p] != pattern_of(c, c->model.id[f]))
+			p++;
+		c->group[f] = p;
+	}
+	return KANON_OK;
+}
+
+/* What a set of classes makes, if all rows find a place. */
+static KanonStatus
+offer(Clusters *c, const IlpList *classes)
+{
+	IlpRest rest = ILP_REST_NONE;
+
+	c->used.n = 0;
+	for (size_t j = 0; j < classes->n; j++)
+	{
+		if (c->model.id[classes->v[j]] == c->instances.n)
+			rest = ILP_REST_CLASS;
+		else if (!ilp_list_add(c->problem->env, &c->used, c->model.id[classes->v[j]]))
+			return KANON_NO_MEMORY;
+	}
+	return ilp_offer(c->problem, &c->instances, &c->used, rest, &c->result, &c->watch);
+}
+
+/*
+ * Greedy: again and again the instance, of a pattern not used up, that places
+ * the most rows still free, weighed by what they save; bias 0 looks at rows
+ * only, so that it covers where a release is hard to find.
+ */
+static KanonStatus
+cover(Clusters *c, double bias)
+{
+	const IlpModel *model = &c->model;
+	KanonEnv *env = model->env;
+	bool *covered = kanon_alloc0(env, model->m, sizeof(*covered));
+	uint32_t *left = kanon_alloc(env, c->npatterns, sizeof(*left));
+	bool *taken = kanon_alloc0(env, model->nf, sizeof(*taken));
+	IlpList classes = {0};
+	KanonStatus status = covered == NULL || left == NULL || taken == NULL ? KANON_NO_MEMORY : KANON_OK;
+	int64_t open = 0;
+
+	if (status == KANON_OK)
+		memcpy(left, c->limit, c->npatterns * sizeof(*left));
+	for (uint32_t i = 0; i < model->m; i++)
+		open += model->n[i];
+	while (status == KANON_OK && open > 0)
+	{
+		uint32_t best = UINT32_MAX;
+		double best_worth = 0;
+
+		for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
+		{
+			int64_t rows = 0;
+			double worth;
+
+			if (taken[f] || left[c->group[f]] == 0)
+				continue;
+			for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+				if (!covered[model->type[p]])
+					rows += model->n[model->type[p]];
+			if (kanon_watch(&c->watch, (int64_t) (model->start[f + 1] - model->start[f])))
+				status = KANON_CANCELLED;
+			worth = (double) rows * (1 + bias * (c->instances.all_cost - model->w[f]));
+			if (rows > 0 && (rows >= c->problem->k || bias == 0) && worth > best_worth)
+			{
+				best = f;
+				best_worth = worth;
+			}
+		}
+		if (best == UINT32_MAX)
+			break;
+		taken[best] = true;
+		left[c->group[best]]--;
+		if (status == KANON_OK && !ilp_list_add(env, &classes, best))
+			status = KANON_NO_MEMORY;
+		for (size_t p = model->start[best]; p < model->start[best + 1]; p++)
+			if (!covered[model->type[p]])
+			{
+				covered[model->type[p]] = true;
+				open -= model->n[model->type[p]];
+			}
+	}
+	if (status == KANON_OK && open == 0)
+		status = offer(c, &classes);
+	kanon_free(env, covered);
+	kanon_free(env, left);
+	kanon_free(env, taken);
+	kanon_free(env, classes.v);
+	return status;
+}
+
+static KanonStatus
+solve_exactly(Clusters *c, double *bound)
+{
+	IlpSettings settings = {
+		.cuts = true, .gap = c->problem->gap, .group = c->group, .limit = c->limit, .ngroups = c->npatterns};
+	IlpOutcome outcome;
+	IlpList open = {0};
+	double cutoff = c->result.cost < INFINITY ? ilp_cutoff(&c->model, c->result.cost) : INFINITY;
+	KanonStatus status = ilp_glpk(&c->model, cutoff, &settings, &outcome, &open, &c->watch, c->report);
+
+	c->nodes = outcome.nodes;
+	if (status == KANON_OK && outcome.found)
+		status = offer(c, &open);
+	if (status == KANON_OK && outcome.complete && c->result.cost == INFINITY)
+	{
+		snprintf(c->report->detail, sizeof(c->report->detail),
+				 "the rows cannot be divided into classes of at least k rows, "
+				 "one for each listed pattern");
+		status = KANON_INFEASIBLE;
+	}
+	if (status == KANON_OK)
+		*bound = outcome.complete
+					 ? c->result.cost
+					 : fmin(c->result.cost, fmax(*bound, ilp_round_up(&c->model, outcome.bound)));
+	kanon_free(c->model.env, open.v);
+	return status;
+}
+
+/* Heuristics, then the exact model; `exact` false: heuristics only. */
+static KanonStatus
+cluster(Clusters *c, bool exact, KanonRelease *release)
+{
+	double bound = 0;
+	KanonStatus status = prepare(c);
+
+	for (int round = 0; round < 4 && status == KANON_OK && !c->watch.late; round++)
+	{
+		static const double bias[] = {0, 0.2, 1, 100};
+
+		status = cover(c, bias[round]);
+	}
+	if (status == KANON_OK && exact && c->model.start[c->model.nf] <= MAX_EXACT && !c->watch.late)
+		status = solve_exactly(c, &bound);
+	if (status == KANON_OK && c->result.cost == INFINITY)
+	{
+		snprintf(c->report->detail, sizeof(c->report->detail),
+				 "the heuristic found no classes that take all rows; there may be some");
+		status = KANON_NOT_FOUND;
+	}
+	if (status == KANON_OK)
+		status = ilp_conclude(c->problem, &c->instances, &c->result, bound, release, c->report);
+	return status;
+}
+
+static KanonStatus
+solve(const KanonProblem *problem, bool exact, KanonRelease *release, KanonReport *report)
+{
+	Clusters c = {.problem = problem, .report = report};
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	kanon_watch_init(&c.watch, problem, "cluster");
+	c.result.cost = INFINITY;
+	status = cluster(&c, exact, release);
+	report->nodes = c.nodes;
+	report->seconds = env->now(env->arg) - start;
+	kanon_release_free(problem, &c.result.release);
+	ilp_model_free(&c.model);
+	kanon_instances_free(env, &c.instances);
+	kanon_free(env, c.patterns);
+	kanon_free(env, c.limit);
+	kanon_free(env, c.group);
+	kanon_free(env, c.used.v);
+	return status;
+}
+
+KanonStatus
+kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+#ifdef HAVE_GLPK
+	return solve(problem, true, release, report);
+#else
+	return solve(problem, false, release, report);
+#endif
+}
+
+KanonStatus
+kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return solve(problem, false, release, report);
+}

@@ -1,0 +1,127 @@
+/*
+ * clustering.h: what the clusterings share among themselves.
+ */
+#ifndef KANON_CLUSTERING_H
+#define KANON_CLUSTERING_H
+
+#include "cluster/cluster.h"
+#include "util/internal.h"
+
+/* A quasi-identifier, over its columns (one per level). */
+typedef struct ClusterQi
+{
+	int first;  /* its column of level 0 */
+	int levels; /* its columns */
+	KanonClusterShow show;
+	double weight;        /* cost of suppressing a cell: of all its columns */
+	const double *number; /* [distinct] or NULL: the codes are the numbers */
+	double low;           /* of the finite numbers, by scale */
+	double span;          /* largest minus low, by scale; 0: they do not differ */
+	double scale;         /* keeps the span finite */
+} ClusterQi;
+
+typedef struct ClusterLayout
+{
+	const KanonProblem *problem;
+	int nqis;
+	ClusterQi qi[KANON_MAX_COLUMNS];
+	double weight; /* of all quasi-identifiers */
+	int64_t rows;  /* of all row types */
+} ClusterLayout;
+
+/* cluster.c */
+extern void cluster_layout(const KanonProblem *problem, ClusterLayout *layout);
+
+static inline const KanonColumn *
+cluster_column(const ClusterLayout *layout, const ClusterQi *qi)
+{
+	return &layout->problem->columns[qi->first];
+}
+
+/* The number that a code stands for; not finite for NULL. */
+static inline double
+cluster_number(const ClusterQi *qi, uint32_t code)
+{
+	return qi->number != NULL ? qi->number[code] : (double) code;
+}
+
+/* Share of the whole range between two codes; 1 from anything to what is no number. */
+extern double cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high);
+
+/* Rows of types that form a partition: flows to clusters, in any order. */
+typedef struct ClusterParts
+{
+	KanonFlow *flows;
+	size_t nflows;
+	size_t room;
+	uint32_t nclusters;
+} ClusterParts;
+
+/* False when memory is short. */
+extern bool cluster_add(KanonEnv *env, ClusterParts *parts, uint32_t type, uint32_t cluster, int64_t rows);
+extern void cluster_parts_free(KanonEnv *env, ClusterParts *parts);
+
+/*
+ * The partition becomes the release: each class shows what its members have in
+ * common.  parts is empty afterwards, whatever the status.  report->cost is what
+ * the classes hide (cluster.h), rows left out counting as hidden altogether.
+ */
+extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease *release,
+									KanonReport *report);
+
+/* What a row loses in a class of these types, in report->cost's measure. */
+extern double cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n);
+
+/* All rows together may not be a class: says so. */
+extern KanonStatus cluster_too_few(KanonReport *report);
+
+/* ---- cluster_space.c: distances ---- */
+
+/*
+ * Row types as points: how much a class of two of them hides.  Distances are
+ * whole numbers, of which KANON_SPACE_ONE hide everything.
+ */
+#define KANON_SPACE_ONE (UINT32_C(1) << 30)
+
+typedef struct SpaceAxis
+{
+	uint32_t *kind;  /* [room] points of different kinds are `weight` apart */
+	uint32_t *place; /* [room] those of one kind, so far; NULL: not at all */
+	uint32_t weight;
+} SpaceAxis;
+
+typedef struct ClusterSpace
+{
+	KanonEnv *env;
+	uint32_t n; /* points */
+	size_t room;
+	int naxes;
+	SpaceAxis axis[KANON_MAX_COLUMNS];
+	uint32_t *distance; /* [room] from the point that was asked for last */
+	double unit;        /* cost of a distance of 1 */
+	bool halves;        /* three points' distances add up to twice what they hide together */
+} ClusterSpace;
+
+extern KanonStatus space_open(const ClusterLayout *layout, ClusterSpace *space);
+extern void space_close(ClusterSpace *space);
+
+/* Fills space->distance; its work is returned for kanon_stop. */
+extern uint64_t space_measure(ClusterSpace *space, uint32_t from);
+extern uint32_t space_distance(const ClusterSpace *space, uint32_t a, uint32_t b);
+
+/* A point and how far it is. */
+typedef struct SpaceNear
+{
+	uint32_t distance;
+	uint32_t type;
+} SpaceNear;
+
+/*
+ * Of the distances measured last, the nearest points but `from`, nearest first
+ * (equally near: by number), at most `most` of them and no more than it takes to
+ * hold that many rows.  Returns how many.
+ */
+extern uint32_t space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uint32_t most,
+							  int64_t wanted, SpaceNear *nearest);
+
+#endif

@@ -1,0 +1,627 @@
+/*
+ * forest.c: clusters from a spanning forest, with a proven factor.
+ *
+ * G. Aggarwal, T. Feder, K. Kenthapadi, R. Motwani, R. Panigrahy, D. Thomas,
+ * A. Zhu, "Approximation algorithms for k-anonymity", Journal of Privacy
+ * Technology, 2005, section 4.
+ *
+ * FOREST: as long as a tree has fewer than k rows, the row of it that has no edge
+ * out gets one to one of its k-1 nearest rows; one of these is in another tree.
+ * A release hides of each row at least what it takes to look like the k-1
+ * nearest ones, so that the sum of these distances over all rows, and with it
+ * the weight of the forest, is at most the cost of any release (also one that
+ * leaves rows out at the price of hiding them).  Of the two bounds the sum is the
+ * larger, and the one that is reported.
+ *
+ * DECOMPOSE-COMPONENT: trees are cut into clusters of k to L = max(2k-1, 3k-5)
+ * rows, no edge in two of them.  What a cluster hides of a row is at most the
+ * weight of its edges, so all clusters together cost at most L times the forest.
+ * The paper cuts from any vertex; here the trees are gone through once, from the
+ * leaves, which takes linear time: see cut_at().
+ *
+ * Vertices are row types.  Their equal rows are joined by edges of no weight; a
+ * type of k rows or more needs no edge out and is the root of its tree.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/clustering.h"
+
+#define NOBODY UINT32_MAX
+
+/* Rows of one type, in a list. */
+typedef struct Entry
+{
+	uint32_t type;
+	uint32_t next;
+	int64_t rows;
+} Entry;
+
+/* Rows that hang together below a vertex: fewer than k. */
+typedef struct Branch
+{
+	uint32_t first; /* entries */
+	uint32_t last;
+	uint32_t next; /* branch of the same vertex */
+	int64_t rows;
+} Branch;
+
+typedef struct Forest
+{
+	const KanonProblem *problem;
+	KanonEnv *env;
+	ClusterLayout layout;
+	ClusterSpace space;
+	KanonPace pace;
+	int64_t most; /* L */
+	double bound;
+
+	/* FOREST */
+	SpaceNear *near; /* of all small types, each's nearest first */
+	size_t nnear;
+	size_t near_room;
+	size_t *near_from; /* [ntypes + 1] */
+	size_t *near_next; /* [ntypes] the nearest not known to be in its own tree */
+	uint32_t *tree;    /* [ntypes] union-find */
+	int64_t *size;     /* [ntypes] rows of the tree, at its representative */
+	SpaceNear *heap;   /* small types whose tree may need an edge */
+	uint32_t nheap;
+	uint32_t *out; /* [ntypes] where a type's edge goes, NOBODY: it is a root */
+
+	/* DECOMPOSE-COMPONENT */
+	uint32_t *children; /* [ntypes] not gone through yet */
+	int64_t *left;      /* [ntypes] of a root: rows of its tree in no cluster */
+	uint32_t *hub;      /* [ntypes] of a root: where the last cut will be made */
+	uint32_t *branch;   /* [ntypes] first branch of a vertex */
+	Branch *branches;   /* [ntypes] a branch is named by its top */
+	Entry *entries;     /* [ntypes] one for each type */
+	int64_t *own;       /* [ntypes] rows of the type itself that are in no cluster */
+	uint32_t *order;    /* [ntypes] vertices whose children are done */
+	uint32_t *root;     /* [ntypes] of a tree, at its representative */
+	ClusterParts parts;
+} Forest;
+
+static uint32_t
+tree_of(Forest *f, uint32_t type)
+{
+	while (f->tree[type] != type)
+		type = f->tree[type] = f->tree[f->tree[type]];
+	return type;
+}
+
+/* ---- FOREST ---- */
+
+static bool
+before(SpaceNear a, SpaceNear b)
+{
+	return a.distance != b.distance ? a.distance < b.distance : a.type < b.type;
+}
+
+static void
+heap_push(Forest *f, SpaceNear item)
+{
+	uint32_t at = f->nheap++;
+
+	while (at > 0 && before(item, f->heap[(at - 1) / 2]))
+	{
+		f->heap[at] = f->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	f->heap[at] = item;
+}
+
+static SpaceNear
+heap_pop(Forest *f)
+{
+	SpaceNear top = f->heap[0];
+	SpaceNear item = f->heap[--f->nheap];
+	uint32_t at = 0;
+
+	for (;;)
+	{
+		uint32_t child = 2 * at + 1;
+
+		if (child >= f->nheap)
+			break;
+		if (child + 1 < f->nheap && before(f->heap[child + 1], f->heap[child]))
+			child++;
+		if (!before(f->heap[child], item))
+			break;
+		f->heap[at] = f->heap[child];
+		at = child;
+	}
+	f->heap[at] = item;
+	return top;
+}
+
+/* The k-1 nearest rows of every small type, as types; what they prove. */
+static KanonStatus
+find_nearest(Forest *f)
+{
+	const KanonProblem *problem = f->problem;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		int64_t wanted = problem->k - problem->rows[i];
+		uint32_t most, n;
+
+		f->near_from[i] = f->near_next[i] = f->nnear;
+		if (wanted <= 0)
+			continue;
+		f->pace.share = (double) i / problem->ntypes / 2;
+		if (kanon_stop(&f->pace, space_measure(&f->space, i) + problem->ntypes))
+			return KANON_CANCELLED;
+		most = wanted < problem->ntypes ? (uint32_t) wanted : problem->ntypes;
+		if (f->nnear + most > f->near_room)
+		{
+			size_t room = f->near_room + f->near_room / 2 + most + 1024;
+			SpaceNear *near = kanon_realloc(f->env, f->near, room, sizeof(SpaceNear));
+
+			if (near == NULL)
+				return KANON_NO_MEMORY;
+			f->near = near;
+			f->near_room = room;
+		}
+		n = space_nearest(&f->space, problem->rows, i, most, wanted, f->near + f->nnear);
+		f->nnear += n;
+		f->bound += (double) f->near[f->nnear - 1].distance * (double) problem->rows[i];
+	}
+	f->near_from[problem->ntypes] = f->nnear;
+	return KANON_OK;
+}
+
+/* The nearest row of a type's list that is in another tree; there is one. */
+static SpaceNear
+nearest_outside(Forest *f, uint32_t type)
+{
+	while (tree_of(f, f->near[f->near_next[type]].type) == tree_of(f, type))
+		f->near_next[type]++;
+	return f->near[f->near_next[type]];
+}
+
+static KanonStatus
+grow_forest(Forest *f)
+{
+	const KanonProblem *problem = f->problem;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		f->tree[i] = i;
+		f->size[i] = problem->rows[i];
+		f->out[i] = NOBODY;
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (problem->rows[i] < problem->k)
+			heap_push(f, (SpaceNear){nearest_outside(f, i).distance, i});
+	while (f->nheap > 0)
+	{
+		uint32_t type = heap_pop(f).type;
+		uint32_t tree = tree_of(f, type);
+		uint64_t seen = f->near_next[type];
+		SpaceNear edge;
+
+		/* each tree has one type without an edge out: this one is its */
+		if (f->size[tree] >= problem->k)
+			continue;
+		edge = nearest_outside(f, type);
+		if (kanon_stop(&f->pace, 32 + f->near_next[type] - seen))
+			return KANON_CANCELLED;
+		if (f->nheap > 0 && before(f->heap[0], (SpaceNear){edge.distance, type}))
+		{
+			heap_push(f, (SpaceNear){edge.distance, type});
+			continue;
+		}
+		f->out[type] = edge.type;
+		f->size[tree_of(f, edge.type)] += f->size[tree];
+		f->tree[tree] = tree_of(f, edge.type);
+	}
+	return KANON_OK;
+}
+
+/* ---- DECOMPOSE-COMPONENT ---- */
+
+static KanonStatus
+add_rows(Forest *f, uint32_t type, int64_t rows)
+{
+	if (rows > 0 && !cluster_add(f->env, &f->parts, type, f->parts.nclusters, rows))
+		return KANON_NO_MEMORY;
+	return KANON_OK;
+}
+
+/* The rows of some branches are in the cluster that is being made. */
+static KanonStatus
+add_branches(Forest *f, uint32_t from, uint32_t to)
+{
+	KanonStatus status = KANON_OK;
+
+	for (uint32_t b = from; b != to && status == KANON_OK; b = f->branches[b].next)
+		for (uint32_t e = f->branches[b].first; e != NOBODY && status == KANON_OK; e = f->entries[e].next)
+			status = add_rows(f, f->entries[e].type, f->entries[e].rows);
+	return status;
+}
+
+/* A cluster of branches from .. to (excluded) and rows of the vertex. */
+static KanonStatus
+close_cluster(Forest *f, uint32_t from, uint32_t to, uint32_t vertex, int64_t own)
+{
+	KanonStatus status = add_branches(f, from, to);
+
+	if (status == KANON_OK)
+		status = add_rows(f, vertex, own);
+	f->parts.nclusters++;
+	return kanon_stop(&f->pace, 64) ? KANON_CANCELLED : status;
+}
+
+/* The vertex has a branch with so many rows: it becomes the first one. */
+static bool
+bring_forward(Forest *f, uint32_t vertex, int64_t rows)
+{
+	uint32_t last = NOBODY;
+
+	for (uint32_t b = f->branch[vertex]; b != NOBODY; last = b, b = f->branches[b].next)
+		if (f->branches[b].rows == rows)
+		{
+			if (last == NOBODY)
+				return true;
+			f->branches[last].next = f->branches[b].next;
+			f->branches[b].next = f->branch[vertex];
+			f->branch[vertex] = b;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Cuts what hangs at a vertex, `rows` >= k rows, into clusters of k to L rows.
+ * All branches have at most k-1.  Branches share the vertex as a point that need
+ * not be in their cluster (a Steiner point of the tree), so any of them make a
+ * cluster once they have k rows; such a cluster has at most 2k-2.
+ *
+ * If a branch has k-1 rows, it and one row of the vertex are the core, to which
+ * what is left over goes: k + k-1 rows.
+ *
+ * Otherwise branches have at most k-2 rows, a cluster of them at most 2k-3, and
+ * it is made when k rows or more remain.  When fewer than k would remain, all is
+ * one cluster if that has at most L rows.  If not, 3k-4 rows and k > 3 is the only
+ * possibility, the last branch having k-2 rows and those before k-1: these and
+ * the vertex are k, the rest 2k-4.
+ *
+ * Rows of the vertex itself fill up the last cluster; k of them are one alone.
+ */
+static KanonStatus
+cut_at(Forest *f, uint32_t vertex, int64_t rows)
+{
+	int64_t k = f->problem->k;
+	int64_t own = f->own[vertex];
+	bool core = rows >= 2 * k && bring_forward(f, vertex, k - 1);
+	uint32_t from = core ? f->branches[f->branch[vertex]].next : f->branch[vertex];
+	uint32_t last = NOBODY;
+	int64_t sum = 0;
+	KanonStatus status = KANON_OK;
+
+	if (kanon_stop(&f->pace, 64))
+		return KANON_CANCELLED;
+	if (f->branch[vertex] == NOBODY)
+		return close_cluster(f, NOBODY, NOBODY, vertex, own);
+	if (core)
+	{
+		own--;
+		rows -= k;
+	}
+	for (uint32_t b = from; b != NOBODY && status == KANON_OK; b = f->branches[b].next)
+	{
+		sum += f->branches[b].rows;
+		if (sum < k)
+			last = b;
+		else if (core || rows - sum >= k)
+		{
+			status = close_cluster(f, from, f->branches[b].next, vertex, 0);
+			from = f->branches[b].next;
+			rows -= sum;
+			sum = 0;
+		}
+		else if (rows > f->most)
+		{
+			status = close_cluster(f, from, f->branches[last].next, vertex, 1);
+			if (status == KANON_OK)
+				status = close_cluster(f, f->branches[last].next, NOBODY, vertex, own - 1);
+			return status;
+		}
+	}
+	/* left: branches from `from` on and rows of the vertex */
+	if (status == KANON_OK && rows >= (core ? k : 2 * k) && sum < k)
+	{
+		status = close_cluster(f, from, NOBODY, vertex, k - sum);
+		from = NOBODY;
+		own -= k - sum;
+		sum = 0;
+		if (status == KANON_OK && core && own >= k)
+		{
+			status = close_cluster(f, NOBODY, NOBODY, vertex, own);
+			own = 0;
+		}
+	}
+	if (status == KANON_OK && core)
+	{
+		uint32_t first = f->branch[vertex];
+
+		status = add_branches(f, first, f->branches[first].next);
+		own++;
+	}
+	if (status == KANON_OK)
+		status = close_cluster(f, from, NOBODY, vertex, own);
+	return status;
+}
+
+/* All that hangs at a vertex becomes one branch of the vertex above. */
+static void
+pass_up(Forest *f, uint32_t vertex, uint32_t above, int64_t rows)
+{
+	Branch *branch = &f->branches[vertex];
+	Entry *entry = &f->entries[vertex];
+	uint32_t last = vertex;
+
+	*entry = (Entry){vertex, NOBODY, f->own[vertex]};
+	for (uint32_t b = f->branch[vertex]; b != NOBODY; b = f->branches[b].next)
+	{
+		f->entries[last].next = f->branches[b].first;
+		last = f->branches[b].last;
+	}
+	*branch = (Branch){vertex, last, f->branch[above], rows};
+	f->branch[above] = vertex;
+}
+
+/* A vertex whose children are done: cut there, or leave it to the one above. */
+static KanonStatus
+visit(Forest *f, uint32_t vertex, uint32_t root)
+{
+	int64_t k = f->problem->k;
+	int64_t rows = f->own[vertex];
+
+	for (uint32_t b = f->branch[vertex]; b != NOBODY; b = f->branches[b].next)
+		rows += f->branches[b].rows;
+	if (rows >= k && f->left[root] - rows > 0 && f->left[root] - rows < k)
+	{
+		/* what is above is too small: it will be one more branch, from the root */
+		f->hub[root] = vertex;
+		return KANON_OK;
+	}
+	if (rows >= k)
+	{
+		f->left[root] -= rows;
+		return cut_at(f, vertex, rows);
+	}
+	if (vertex != root)
+	{
+		if (rows > 0)
+			pass_up(f, vertex, f->out[vertex], rows);
+		return KANON_OK;
+	}
+	if (f->hub[root] != NOBODY)
+	{
+		if (rows > 0)
+			pass_up(f, root, f->hub[root], rows);
+		return cut_at(f, f->hub[root], f->left[root]);
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+decompose(Forest *f)
+{
+	const KanonProblem *problem = f->problem;
+	int64_t k = problem->k;
+	uint32_t n = 0;
+	KanonStatus status = KANON_OK;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		f->hub[i] = f->branch[i] = NOBODY;
+		f->own[i] = problem->rows[i];
+		f->left[i] = f->size[tree_of(f, i)];
+		f->children[i] = 0;
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		if (f->out[i] != NOBODY)
+			f->children[f->out[i]]++;
+		else
+			f->root[tree_of(f, i)] = i;
+	}
+	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
+	{
+		/* with others in its tree, a type keeps k-1 rows at most for them */
+		if (f->children[i] > 0 && f->own[i] >= 2 * k - 1)
+		{
+			status = close_cluster(f, NOBODY, NOBODY, i, f->own[i] - (k - 1));
+			f->left[i] -= f->own[i] - (k - 1);
+			f->own[i] = k - 1;
+		}
+		if (f->children[i] == 0)
+			f->order[n++] = i;
+	}
+	for (uint32_t at = 0; at < n && status == KANON_OK; at++)
+	{
+		uint32_t vertex = f->order[at];
+
+		if (kanon_stop(&f->pace, 32))
+			status = KANON_CANCELLED;
+		else
+			status = visit(f, vertex, f->root[tree_of(f, vertex)]);
+		if (f->out[vertex] != NOBODY && --f->children[f->out[vertex]] == 0)
+			f->order[n++] = f->out[vertex];
+	}
+	return status;
+}
+
+/* ---- rows that are better left out ---- */
+
+/* The flows from .. to are a cluster: marks those that cost less when hidden altogether. */
+static KanonStatus
+drop_outliers(Forest *f, size_t from, size_t to, uint32_t *types)
+{
+	KanonFlow *flows = f->parts.flows;
+	int64_t rows = 0;
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++)
+	{
+		types[n++] = flows[i].type;
+		rows += flows[i].rows;
+	}
+	while (rows > f->problem->k)
+	{
+		double each = cluster_charge(&f->layout, types, n);
+		double best = f->layout.weight * 1e-9;
+		size_t who = to;
+		size_t at = 0;
+
+		for (size_t i = from; i < to; i++)
+		{
+			uint32_t last = types[n - 1];
+			int64_t stay = rows - flows[i].rows;
+			double gain;
+
+			if (flows[i].class_ == KANON_DROPPED)
+				continue;
+			/* the others are in front for a moment */
+			types[n - 1] = types[at];
+			types[at] = last;
+			gain = stay < f->problem->k ? 0
+										: (double) stay * (each - cluster_charge(&f->layout, types, n - 1)) -
+											  (double) flows[i].rows * (f->layout.weight - each);
+			types[at] = types[n - 1];
+			types[n - 1] = last;
+			at++;
+			if (gain > best)
+			{
+				best = gain;
+				who = i;
+			}
+			if (kanon_stop(&f->pace, n * (uint64_t) f->problem->ncolumns))
+				return KANON_CANCELLED;
+		}
+		if (who == to)
+			break;
+		flows[who].class_ = KANON_DROPPED;
+		rows -= flows[who].rows;
+		n = 0;
+		for (size_t i = from; i < to; i++)
+			if (flows[i].class_ != KANON_DROPPED)
+				types[n++] = flows[i].type;
+	}
+	return KANON_OK;
+}
+
+/*
+ * Leaves out what costs less so, cluster by cluster.  When that is enough rows,
+ * they are a class.
+ */
+static KanonStatus
+drop_rows(Forest *f)
+{
+	ClusterParts *parts = &f->parts;
+	uint32_t *types = kanon_alloc(f->env, parts->nflows, sizeof(uint32_t));
+	int64_t dropped = 0;
+	KanonStatus status = types == NULL ? KANON_NO_MEMORY : KANON_OK;
+
+	for (size_t from = 0, to; from < parts->nflows && status == KANON_OK; from = to)
+	{
+		for (to = from + 1; to < parts->nflows; to++)
+			if (parts->flows[to].class_ != parts->flows[from].class_)
+				break;
+		status = drop_outliers(f, from, to, types);
+	}
+	kanon_free(f->env, types);
+	for (size_t i = 0; i < parts->nflows; i++)
+		if (parts->flows[i].class_ == KANON_DROPPED)
+			dropped += parts->flows[i].rows;
+	if (dropped < f->problem->k)
+		return status;
+	for (size_t i = 0; i < parts->nflows; i++)
+		if (parts->flows[i].class_ == KANON_DROPPED)
+			parts->flows[i].class_ = parts->nclusters;
+	parts->nclusters++;
+	return status;
+}
+
+/* ---- all of it ---- */
+
+static KanonStatus
+prepare(Forest *f)
+{
+	size_t n = f->problem->ntypes;
+
+	f->near_from = kanon_alloc(f->env, n + 1, sizeof(size_t));
+	f->near_next = kanon_alloc(f->env, n, sizeof(size_t));
+	f->tree = kanon_alloc(f->env, n, sizeof(uint32_t));
+	f->size = kanon_alloc(f->env, n, sizeof(int64_t));
+	f->heap = kanon_alloc(f->env, n, sizeof(SpaceNear));
+	f->out = kanon_alloc(f->env, n, sizeof(uint32_t));
+	f->children = kanon_alloc(f->env, n, sizeof(uint32_t));
+	f->left = kanon_alloc(f->env, n, sizeof(int64_t));
+	f->hub = kanon_alloc(f->env, n, sizeof(uint32_t));
+	f->branch = kanon_alloc(f->env, n, sizeof(uint32_t));
+	f->branches = kanon_alloc(f->env, n, sizeof(Branch));
+	f->entries = kanon_alloc(f->env, n, sizeof(Entry));
+	f->own = kanon_alloc(f->env, n, sizeof(int64_t));
+	f->order = kanon_alloc(f->env, n, sizeof(uint32_t));
+	f->root = kanon_alloc(f->env, n, sizeof(uint32_t));
+	if (f->near_from == NULL || f->near_next == NULL || f->tree == NULL || f->size == NULL ||
+		f->heap == NULL || f->out == NULL || f->children == NULL || f->left == NULL || f->hub == NULL ||
+		f->branch == NULL || f->branches == NULL || f->entries == NULL || f->own == NULL ||
+		f->order == NULL || f->root == NULL)
+		return KANON_NO_MEMORY;
+	return space_open(&f->layout, &f->space);
+}
+
+static void
+forest_free(Forest *f)
+{
+	void *all[] = {f->near,    f->near_from, f->near_next, f->tree, f->size,   f->heap,
+				   f->out,     f->children,  f->left,      f->hub,  f->branch, f->branches,
+				   f->entries, f->own,       f->order,     f->root};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		kanon_free(f->env, all[i]);
+	space_close(&f->space);
+	cluster_parts_free(f->env, &f->parts);
+}
+
+KanonStatus
+kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Forest f = {.problem = problem,
+				.env = env,
+				.pace = {env, "forest", 0, -1, KANON_POLL_WORK},
+				.space = {.env = env}};
+	int64_t k = problem->k;
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	cluster_layout(problem, &f.layout);
+	f.most = k > 4 ? 3 * k - 5 : 2 * k - 1;
+	status = f.layout.rows < k ? cluster_too_few(report) : prepare(&f);
+	if (status == KANON_OK)
+		status = find_nearest(&f);
+	if (status == KANON_OK)
+		status = grow_forest(&f);
+	if (status == KANON_OK)
+		status = decompose(&f);
+	if (status == KANON_OK && problem->residual == KANON_RESIDUAL_DROP)
+		status = drop_rows(&f);
+	if (status == KANON_OK)
+		status = cluster_conclude(&f.layout, &f.parts, release, report);
+	if (status == KANON_OK)
+	{
+		report->lower_bound = fmin(f.bound * f.space.unit, report->cost);
+		report->guarantee = (double) f.most;
+		report->proven = report->lower_bound >= report->cost;
+	}
+	report->seconds = env->now(env->arg) - start;
+	forest_free(&f);
+	return status;
+}

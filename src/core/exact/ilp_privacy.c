@@ -1,0 +1,304 @@
+/*
+ * ilp_privacy.c: the exact solver under privacy rules that are linear: greedy's
+ * release, the model of ilp_privacy_model.c for what is better, GLPK.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exact/ilp_privacy.h"
+
+#ifdef HAVE_GLPK
+#include <limits.h>
+
+/* Kinds of rules that are linear. */
+#define TAKEN (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
+
+/* Row types of all instances together, at most. */
+#define MAX_PAIRS ((size_t) 500 * 1000)
+
+/* ---- GLPK ---- */
+
+static void
+load(const IlpPrivacy *model, glp_prob *lp)
+{
+	glp_set_obj_dir(lp, GLP_MIN);
+	glp_add_rows(lp, (int) model->rows.n);
+	glp_add_cols(lp, (int) model->columns.n);
+	for (int i = 1; i <= (int) model->rows.n; i++)
+		glp_set_row_bnds(lp, i, model->rows.v[i].type, model->rows.v[i].low, model->rows.v[i].high);
+	for (int j = 1; j <= (int) model->columns.n; j++)
+	{
+		const IlpLine *column = &model->columns.v[j];
+
+		glp_set_col_bnds(lp, j, GLP_DB, 0, column->high);
+		glp_set_obj_coef(lp, j, column->cost);
+		glp_set_col_kind(lp, j, column->whole ? GLP_IV : GLP_CV);
+	}
+	glp_load_matrix(lp, (int) model->nentries, model->entry_row, model->entry_column, model->entry);
+}
+
+static void
+on_tree(glp_tree *tree, void *info)
+{
+	IlpPrivacy *model = info;
+	int node = glp_ios_best_node(tree);
+	int total;
+
+	glp_ios_tree_size(tree, NULL, NULL, &total);
+	model->nodes = total;
+	if (node != 0)
+		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
+	if (kanon_watch(model->watch, KANON_WATCH_STEPS / 8))
+		model->guard.cancelled = true;
+	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->watch->late)
+		glp_ios_terminate(tree);
+}
+
+/* What runs inside the frame of the jump: calls to GLPK only. */
+static KanonStatus
+run_glpk(void *arg)
+{
+	IlpPrivacy *model = arg;
+	size_t npairs = model->instances->start[model->instances->n] + model->problem->ntypes;
+	glp_prob *lp = glp_create_prob();
+	KanonStatus status;
+	glp_iocp parm;
+	int rc;
+
+	load(model, lp);
+	status = glpk_relax(&model->guard, lp, GLP_DUALP);
+	if (status != KANON_OK || model->watch->late)
+		return status;
+	if (glp_get_status(lp) == GLP_NOFEAS)
+	{
+		model->complete = true;
+		return KANON_OK;
+	}
+	model->bound = glp_get_obj_val(lp);
+	glp_init_iocp(&parm);
+	parm.out_frq = 500;
+	parm.out_dly = 0;
+	parm.br_tech = GLP_BR_PCH;
+	parm.bt_tech = GLP_BT_BLB;
+	parm.gmi_cuts = GLP_ON;
+	parm.mir_cuts = GLP_ON;
+	parm.mip_gap = model->problem->gap;
+	parm.cb_func = on_tree;
+	parm.cb_info = model;
+	if (model->watch->deadline < INFINITY)
+	{
+		double left = model->watch->deadline - model->watch->env->now(model->watch->env->arg);
+
+		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
+	}
+	rc = glp_intopt(lp, &parm);
+	if (model->guard.cancelled || model->guard.spent)
+		return model->guard.cancelled ? KANON_CANCELLED : KANON_NO_MEMORY;
+	if (rc != 0 && rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
+	{
+		snprintf(model->guard.text, sizeof(model->guard.text), "branch and cut ended with code %d", rc);
+		return KANON_BROKEN;
+	}
+	model->complete = rc == 0;
+	model->found = glp_mip_status(lp) == GLP_OPT || glp_mip_status(lp) == GLP_FEAS;
+	for (size_t p = 0; p < npairs && model->found; p++)
+		model->solution[p] = rint(glp_mip_col_val(lp, model->first_x + (int) p));
+	return KANON_OK;
+}
+
+/* ---- the release ---- */
+
+/* The fully suppressed rows: a class if they may be one, or left out. */
+static bool
+rest_is_class(IlpPrivacy *model, const int64_t *counts, int64_t rows)
+{
+	const KanonProblem *problem = model->problem;
+
+	return problem->residual != KANON_RESIDUAL_DROP ||
+		   kanon_class_allowed(problem, model->all, counts, problem->ntypes, rows);
+}
+
+static KanonStatus
+make_release(IlpPrivacy *model, KanonRelease *release)
+{
+	const KanonProblem *problem = model->problem;
+	const KanonInstances *instances = model->instances;
+	KanonEnv *env = problem->env;
+	size_t pairs = instances->start[instances->n];
+	size_t width = (size_t) problem->ncolumns;
+	int64_t *counts = kanon_alloc0(env, problem->ntypes, sizeof(int64_t));
+	int64_t rest = 0;
+	uint32_t f = 0;
+	bool suppressed;
+
+	memset(release, 0, sizeof(*release));
+	release->classes = kanon_alloc0(env, (size_t) instances->n + 1, sizeof(KanonClass));
+	release->cells = kanon_alloc0(env, (size_t) instances->n + 1, width * sizeof(KanonCell));
+	release->flows = kanon_alloc(env, pairs + problem->ntypes, sizeof(KanonFlow));
+	if (counts == NULL || release->classes == NULL || release->cells == NULL || release->flows == NULL)
+	{
+		kanon_free(env, counts);
+		return KANON_NO_MEMORY;
+	}
+	release->nclasses = instances->n + 1;
+	release->nflows = pairs + problem->ntypes;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		rest += counts[i] = (int64_t) model->solution[pairs + i];
+	suppressed = rest_is_class(model, counts, rest);
+	kanon_free(env, counts);
+	for (size_t p = 0; p < pairs + problem->ntypes; p++)
+	{
+		while (f < instances->n && p >= instances->start[f + 1])
+			f++;
+		release->flows[p] =
+			(KanonFlow){ilp_privacy_type(model, p), f == instances->n && !suppressed ? KANON_DROPPED : f,
+						(int64_t) model->solution[p]};
+	}
+	for (f = 0; f <= instances->n; f++)
+	{
+		KanonPattern pattern =
+			f < instances->n ? instances->pattern[f] : kanon_pattern_all(problem->ncolumns);
+
+		release->classes[f].pattern = pattern;
+		for (int c = 0; c < problem->ncolumns; c++)
+			if ((pattern & KANON_BIT(c)) == 0)
+				release->cells[f * width + (size_t) c] =
+					(KanonCell){KANON_SHOW_VALUE,
+								problem->columns[c].code[instances->type[instances->start[f]]] & 0x1fffffff};
+	}
+	return KANON_OK;
+}
+
+static void
+free_model(IlpPrivacy *model)
+{
+	KanonEnv *env = model->problem->env;
+
+	kanon_free(env, model->rows.v);
+	kanon_free(env, model->columns.v);
+	kanon_free(env, model->entry_row);
+	kanon_free(env, model->entry_column);
+	kanon_free(env, model->entry);
+	kanon_free(env, model->order);
+	kanon_free(env, model->scratch);
+	kanon_free(env, model->all);
+	kanon_free(env, model->solution);
+}
+
+/* Solves for what costs less than *result, which takes its place; *bound is proven. */
+static KanonStatus
+solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonWatch *watch,
+			KanonReport *report, IlpResult *result, double *bound, int64_t *nodes)
+{
+	KanonEnv *env = problem->env;
+	size_t npairs = instances->start[instances->n] + problem->ntypes;
+	IlpPrivacy model = {.problem = problem,
+						.instances = instances,
+						.watch = watch,
+						.bound = -INFINITY,
+						.cutoff = instances->integral ? result->cost - 1
+													  : result->cost - 1e-9 * fmax(1, fabs(result->cost))};
+	KanonStatus status = KANON_OK;
+
+	if (result->cost == INFINITY)
+		model.cutoff = INFINITY;
+	model.order = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	model.scratch = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	model.all = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	model.solution = kanon_alloc(env, npairs, sizeof(double));
+	if (model.order == NULL || model.scratch == NULL || model.all == NULL || model.solution == NULL)
+		status = KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
+		model.all[i] = i;
+	if (status == KANON_OK)
+	{
+		ilp_privacy_build(&model);
+		status = model.no_memory ? KANON_NO_MEMORY : model.cancelled ? KANON_CANCELLED : KANON_OK;
+	}
+	if (status == KANON_OK && model.nentries > ILP_PRIVACY_ENTRIES)
+	{
+		snprintf(report->detail, sizeof(report->detail), "the model has more than %zu entries",
+				 ILP_PRIVACY_ENTRIES);
+		status = KANON_TOO_LARGE;
+	}
+	if (status == KANON_OK && !watch->late)
+	{
+		status = glpk_guarded(&model.guard, watch, run_glpk, &model);
+		if (status == KANON_BROKEN)
+			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.guard.text);
+	}
+	*nodes = model.nodes;
+	*bound = instances->integral ? ceil(model.bound - 1e-4) : model.bound;
+	if (status == KANON_OK && model.complete && !model.found)
+		*bound = result->cost;
+	if (status == KANON_OK && model.found)
+	{
+		kanon_release_free(problem, &result->release);
+		status = make_release(&model, &result->release);
+		result->cost = 0;
+		for (size_t p = 0; p < npairs; p++)
+			result->cost += model.solution[p] * model.columns.v[model.first_x + (int) p].cost;
+		if (model.complete)
+			*bound = result->cost;
+		*bound = fmin(*bound, result->cost);
+	}
+	free_model(&model);
+	return status;
+}
+
+KanonStatus
+ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	KanonInstances instances = {0};
+	IlpResult result = {0};
+	KanonWatch watch;
+	double bound = -INFINITY;
+	int64_t nodes = 0;
+	KanonStatus status;
+
+	if ((kanon_privacy_kinds(problem->privacy) & ~TAKEN) != 0)
+	{
+		snprintf(report->detail, sizeof(report->detail), "it takes k, persons, distinct l and alpha");
+		return KANON_UNSUPPORTED;
+	}
+	kanon_watch_init(&watch, problem, "greedy");
+	kanon_instances_grid(problem, &instances);
+	status = ilp_greedy(problem, &instances, &result, report);
+	watch.phase = "instances";
+	if (status == KANON_OK)
+		status = kanon_instances_build(
+			problem, kanon_privacy_monotone(problem->privacy) ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
+			INFINITY, MAX_PAIRS, &watch, &instances, report);
+	if (status == KANON_TOO_LARGE)
+		snprintf(report->detail, sizeof(report->detail),
+				 "the model has more than %zu variables, or the mask too many patterns", MAX_PAIRS);
+	watch.phase = "solve";
+	if (status == KANON_OK)
+		status = solve_model(problem, &instances, &watch, report, &result, &bound, &nodes);
+	if (status == KANON_OK && result.cost == INFINITY)
+	{
+		snprintf(report->detail, sizeof(report->detail), "the privacy rules cannot be kept by all rows");
+		status = bound == INFINITY ? KANON_INFEASIBLE : KANON_NOT_FOUND;
+	}
+	if (status == KANON_OK)
+		status = ilp_conclude(problem, &instances, &result, bound, release, report);
+	report->nodes = nodes;
+	kanon_release_free(problem, &result.release);
+	kanon_instances_free(env, &instances);
+	return status;
+}
+
+#else /* HAVE_GLPK */
+
+KanonStatus
+ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	(void) problem;
+	(void) release;
+	snprintf(report->detail, sizeof(report->detail), "built without GLPK");
+	return KANON_UNAVAILABLE;
+}
+
+#endif /* HAVE_GLPK */

@@ -1,0 +1,359 @@
+/*
+ * freeform_assign.c: hungarian, each round a perfect matching of least weight,
+ * and min_cost_flow, all rounds at once on the weights of the first.
+ *
+ * Doka, Xue, Tsoumakos, Karras, "k-Anonymization by Freeform Generalization",
+ * ASIACCS 2015.  Both are the same transportation problem (every row takes so many
+ * records, every record so many rows, a pair meets once), solved by shortest
+ * augmenting paths over reduced costs: Jonker, Volgenant, "A shortest augmenting
+ * path algorithm for dense and sparse linear assignment problems", Computing 38,
+ * 1987; Ahuja, Magnanti, Orlin, "Network Flows", 1993, section 9.7.
+ */
+#include <string.h>
+
+#include "freeform/freeform_work.h"
+
+/* A matrix of weights up to this many bytes is kept; a larger one is found row by row. */
+#define MOST_MATRIX ((size_t) 64 * 1024 * 1024)
+
+#define FAR INT64_MAX
+
+typedef struct Assign
+{
+	FreeformWork *work;
+	uint32_t n;
+	uint32_t each;      /* records that a row takes, rows that a record takes */
+	int32_t *matrix;    /* [n * padded], or NULL */
+	uint32_t *taken;    /* [n * each] records of a row */
+	uint32_t *ntaken;   /* [n] */
+	uint32_t *owner;    /* [n * each] rows of a record */
+	uint32_t *nowner;   /* [n] */
+	int64_t *row_price; /* [n] */
+	int64_t *price;     /* [n] of a record */
+	int64_t *row_dist;  /* [n] */
+	int64_t *dist;      /* [n] */
+	uint32_t *row_via;  /* [n] record that the path comes from */
+	uint32_t *via;      /* [n] row that it comes from */
+	uint8_t *row_done;  /* [n] */
+	uint8_t *done;      /* [n] */
+	uint8_t *barred;    /* [n] records that the row at hand cannot take */
+} Assign;
+
+static void
+assign_close(Assign *a)
+{
+	KanonEnv *env = a->work->env;
+
+	kanon_free(env, a->matrix);
+	kanon_free(env, a->taken);
+	kanon_free(env, a->ntaken);
+	kanon_free(env, a->owner);
+	kanon_free(env, a->nowner);
+	kanon_free(env, a->row_price);
+	kanon_free(env, a->price);
+	kanon_free(env, a->row_dist);
+	kanon_free(env, a->dist);
+	kanon_free(env, a->row_via);
+	kanon_free(env, a->via);
+	kanon_free(env, a->row_done);
+	kanon_free(env, a->done);
+	kanon_free(env, a->barred);
+}
+
+static bool
+assign_open(Assign *a)
+{
+	KanonEnv *env = a->work->env;
+	size_t n = a->n;
+	size_t row = a->work->padded * sizeof(int32_t);
+
+	if (n <= MOST_MATRIX / row)
+	{
+		a->matrix = kanon_alloc(env, n, row);
+		if (a->matrix == NULL)
+			return false;
+	}
+	a->taken = kanon_alloc(env, n, a->each * sizeof(uint32_t));
+	a->ntaken = kanon_alloc(env, n, sizeof(uint32_t));
+	a->owner = kanon_alloc(env, n, a->each * sizeof(uint32_t));
+	a->nowner = kanon_alloc(env, n, sizeof(uint32_t));
+	a->row_price = kanon_alloc(env, n, sizeof(int64_t));
+	a->price = kanon_alloc(env, n, sizeof(int64_t));
+	a->row_dist = kanon_alloc(env, n, sizeof(int64_t));
+	a->dist = kanon_alloc(env, n, sizeof(int64_t));
+	a->row_via = kanon_alloc(env, n, sizeof(uint32_t));
+	a->via = kanon_alloc(env, n, sizeof(uint32_t));
+	a->row_done = kanon_alloc(env, n, sizeof(uint8_t));
+	a->done = kanon_alloc(env, n, sizeof(uint8_t));
+	a->barred = kanon_alloc0(env, n, sizeof(uint8_t));
+	return a->taken != NULL && a->ntaken != NULL && a->owner != NULL && a->nowner != NULL &&
+		   a->row_price != NULL && a->price != NULL && a->row_dist != NULL && a->dist != NULL &&
+		   a->row_via != NULL && a->via != NULL && a->row_done != NULL && a->done != NULL &&
+		   a->barred != NULL;
+}
+
+static const int32_t *
+weights(Assign *a, uint32_t i)
+{
+	return a->matrix != NULL ? a->matrix + (size_t) i * a->work->padded : freeform_scan(a->work, i);
+}
+
+/* What row i matches, and what it has taken: yes or no. */
+static void
+bar(Assign *a, uint32_t i, uint8_t barred)
+{
+	const FreeformWork *work = a->work;
+
+	for (uint32_t t = 0; t < work->ntarget[i]; t++)
+		a->barred[work->target[(size_t) i * work->degree + t]] = barred;
+	for (uint32_t t = 0; t < a->ntaken[i]; t++)
+		a->barred[a->taken[(size_t) i * a->each + t]] = barred;
+}
+
+/* Paths go on from row i to the records that it could take. */
+static void
+reach_records(Assign *a, uint32_t i)
+{
+	const int32_t *weight = weights(a, i);
+	int64_t base = a->row_dist[i] - a->row_price[i];
+
+	bar(a, i, 1);
+	for (uint32_t j = 0; j < a->n; j++)
+	{
+		int64_t dist = base + weight[j] - a->price[j];
+
+		if (dist < a->dist[j] && !a->done[j] && !a->barred[j])
+		{
+			a->dist[j] = dist;
+			a->via[j] = i;
+		}
+	}
+	bar(a, i, 0);
+}
+
+/* And from a full record to the rows that could leave it. */
+static void
+reach_rows(Assign *a, uint32_t j)
+{
+	for (uint32_t o = 0; o < a->nowner[j]; o++)
+	{
+		uint32_t i = a->owner[(size_t) j * a->each + o];
+		int64_t dist;
+
+		if (a->row_done[i])
+			continue;
+		/* a pair that is taken may be better than its prices: never worse */
+		dist = a->dist[j] - (weights(a, i)[j] - a->row_price[i] - a->price[j]);
+		if (dist < a->row_dist[i])
+		{
+			a->row_dist[i] = dist;
+			a->row_via[i] = j;
+		}
+	}
+}
+
+static void
+put(uint32_t *list, uint32_t *n, uint32_t what)
+{
+	list[(*n)++] = what;
+}
+
+static void
+drop(uint32_t *list, uint32_t *n, uint32_t what)
+{
+	uint32_t at = 0;
+
+	while (list[at] != what)
+		at++;
+	list[at] = list[--*n];
+}
+
+/* One more record for row s, along the cheapest path. */
+static KanonStatus
+augment(Assign *a, uint32_t s)
+{
+	uint32_t end = FREEFORM_NONE;
+	int64_t total = 0;
+
+	for (uint32_t x = 0; x < a->n; x++)
+		a->row_dist[x] = a->dist[x] = FAR;
+	memset(a->row_done, 0, a->n);
+	memset(a->done, 0, a->n);
+	a->row_dist[s] = 0;
+	a->row_via[s] = FREEFORM_NONE;
+	while (end == FREEFORM_NONE)
+	{
+		int64_t least = FAR;
+		uint32_t at = 0;
+		bool row = false;
+
+		if (kanon_stop(&a->work->pace, (uint64_t) a->n * 3))
+			return KANON_CANCELLED;
+		for (uint32_t x = 0; x < a->n; x++)
+			if (a->row_dist[x] < least && !a->row_done[x])
+			{
+				least = a->row_dist[x];
+				at = x;
+				row = true;
+			}
+		for (uint32_t x = 0; x < a->n; x++)
+			if (a->dist[x] < least && !a->done[x])
+			{
+				least = a->dist[x];
+				at = x;
+				row = false;
+			}
+		/* there always is one, but where a mutual round left a row over */
+		if (least == FAR)
+			return a->work->space->symmetric ? KANON_NOT_FOUND : KANON_BROKEN;
+		if (row)
+		{
+			a->row_done[at] = 1;
+			reach_records(a, at);
+		}
+		else if (a->nowner[at] < a->each)
+		{
+			end = at;
+			total = least;
+		}
+		else
+		{
+			a->done[at] = 1;
+			reach_rows(a, at);
+		}
+	}
+	for (uint32_t x = 0; x < a->n; x++)
+	{
+		if (a->row_done[x])
+			a->row_price[x] += total - a->row_dist[x];
+		if (a->done[x])
+			a->price[x] -= total - a->dist[x];
+	}
+	for (uint32_t j = end;;)
+	{
+		uint32_t i = a->via[j];
+		uint32_t before = a->row_via[i];
+
+		if (before != FREEFORM_NONE)
+		{
+			drop(a->taken + (size_t) i * a->each, &a->ntaken[i], before);
+			drop(a->owner + (size_t) before * a->each, &a->nowner[before], i);
+		}
+		put(a->taken + (size_t) i * a->each, &a->ntaken[i], j);
+		put(a->owner + (size_t) j * a->each, &a->nowner[j], i);
+		if (before == FREEFORM_NONE)
+			return KANON_OK;
+		j = before;
+	}
+}
+
+/* Every row takes `each` records, every record as many rows. */
+static KanonStatus
+assign(Assign *a)
+{
+	KanonStatus status = freeform_scan_begin(a->work);
+
+	memset(a->ntaken, 0, a->n * sizeof(*a->ntaken));
+	memset(a->nowner, 0, a->n * sizeof(*a->nowner));
+	memset(a->row_price, 0, a->n * sizeof(*a->row_price));
+	memset(a->price, 0, a->n * sizeof(*a->price));
+	for (uint32_t i = 0; i < a->n && a->matrix != NULL && status == KANON_OK; i++)
+	{
+		if (kanon_stop(&a->work->pace, (uint64_t) a->work->padded * (uint64_t) a->work->ncolumns / 4))
+			status = KANON_CANCELLED;
+		memcpy(a->matrix + (size_t) i * a->work->padded, freeform_scan(a->work, i),
+			   a->work->padded * sizeof(int32_t));
+	}
+	for (uint32_t r = 0; r < a->each && status == KANON_OK; r++)
+		for (uint32_t i = 0; i < a->n && status == KANON_OK; i++)
+			status = augment(a, i);
+	return status;
+}
+
+/*
+ * Pairs from a matching in which i takes j and j need not take i: every other step
+ * along a cycle.  Of an odd one the last row is left over.
+ */
+static void
+pair_up(Assign *a)
+{
+	FreeformWork *work = a->work;
+
+	memset(a->done, 0, a->n);
+	for (uint32_t start = 0; start < a->n; start++)
+	{
+		int64_t odd = 0;
+		int64_t even = 0;
+		uint32_t length = 0;
+		uint32_t i = start;
+
+		for (; !a->done[i]; i = a->taken[i])
+		{
+			a->done[i] = 1;
+			*(length++ % 2 == 0 ? &even : &odd) += weights(a, i)[a->taken[i]];
+		}
+		if (length % 2 == 0 && odd < even)
+			i = a->taken[start];
+		for (uint32_t pairs = length / 2; pairs > 0; pairs--)
+		{
+			uint32_t j = a->taken[i];
+			uint32_t next = a->taken[j];
+
+			freeform_add(work, i, j);
+			freeform_add(work, j, i);
+			i = next;
+		}
+	}
+}
+
+static KanonStatus
+assign_again(void *arg, uint32_t *record)
+{
+	Assign *a = arg;
+	KanonStatus status = assign(a);
+
+	memcpy(record, a->taken, a->n * sizeof(*record));
+	return status;
+}
+
+KanonStatus
+freeform_hungarian(FreeformWork *work)
+{
+	Assign a = {.work = work, .n = work->n, .each = 1};
+	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
+
+	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
+	{
+		work->pace.share = (double) (r - 1) / work->degree;
+		status = assign(&a);
+		if (status != KANON_OK)
+			break;
+		if (work->space->symmetric)
+		{
+			pair_up(&a);
+			status = freeform_mend(work, r + 1);
+		}
+		else
+			for (uint32_t i = 0; i < work->n; i++)
+				freeform_add(work, i, a.taken[i]);
+	}
+	if (status == KANON_OK && !work->space->symmetric)
+		status = freeform_improve(work, assign_again, &a);
+	assign_close(&a);
+	return status;
+}
+
+KanonStatus
+freeform_min_cost_flow(FreeformWork *work)
+{
+	Assign a = {.work = work, .n = work->n, .each = work->degree - 1};
+	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
+
+	if (status == KANON_OK)
+		status = assign(&a);
+	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
+		for (uint32_t t = 0; t < a.ntaken[i]; t++)
+			freeform_add(work, i, a.taken[(size_t) i * a.each + t]);
+	assign_close(&a);
+	return status;
+}

@@ -1,0 +1,288 @@
+/*
+ * freeform_release.c: graphs become a release: each is checked, and what the rows
+ * of a record have in common becomes its cells.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "freeform/freeform.h"
+#include "util/internal.h"
+
+static bool
+grow(KanonEnv *env, void **list, size_t *room, size_t need, size_t size)
+{
+	size_t more = *room + *room / 2 + 1024;
+	void *grown;
+
+	if (need <= *room)
+		return true;
+	grown = kanon_realloc(env, *list, more < need ? need : more, size);
+	if (grown == NULL)
+		return false;
+	*list = grown;
+	*room = more < need ? need : more;
+	return true;
+}
+
+/* Different codes of scratch[0..n), in order; how many. */
+static uint32_t
+distinct_codes(uint32_t *code, uint32_t n)
+{
+	uint32_t kept = 1;
+
+	kanon_sort(code, code + n, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
+	for (uint32_t x = 1; x < n; x++)
+		if (code[x] != code[x - 1])
+			code[kept++] = code[x];
+	return kept;
+}
+
+/*
+ * What a cell shows for rows with these (different, sorted) codes, and its price.
+ * A range cannot hold NULL among other values, so nothing is shown then.
+ */
+static KanonStatus
+make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, KanonCell *cell)
+{
+	const KanonColumn *column = &plan->problem->columns[plan->column[c]];
+	const KanonFreeformColumn *priced = &plan->space.columns[c];
+	KanonRelease *release = &plan->release;
+	uint32_t words = priced->number ? 2 : n + 1;
+	void *pool = release->pool;
+
+	if (n == 1)
+	{
+		*cell = (KanonCell){KANON_SHOW_VALUE, code[0]};
+		return KANON_OK;
+	}
+	if (priced->number)
+	{
+		int64_t width = (int64_t) plan->scale[c][code[n - 1]] - plan->scale[c][code[0]];
+
+		plan->cost += width < priced->full ? width : priced->full;
+	}
+	else
+		plan->cost += (int64_t) (n - 1) * priced->step;
+	if (priced->number && column->has_null && code[n - 1] == column->distinct - 1)
+	{
+		*cell = (KanonCell){KANON_SHOW_NOTHING, 0};
+		return KANON_OK;
+	}
+	if (release->npool + words > KANON_MAX_TYPES ||
+		!grow(plan->problem->env, &pool, &plan->pool_room, release->npool + words, sizeof(uint32_t)))
+		return KANON_NO_MEMORY;
+	release->pool = pool;
+	cell->show = priced->number ? KANON_SHOW_RANGE : KANON_SHOW_SET;
+	cell->code = (uint32_t) release->npool & 0x1fffffff;
+	if (priced->number)
+	{
+		release->pool[release->npool++] = code[0];
+		release->pool[release->npool++] = code[n - 1];
+		return KANON_OK;
+	}
+	release->pool[release->npool++] = n;
+	memcpy(release->pool + release->npool, code, n * sizeof(uint32_t));
+	release->npool += n;
+	return KANON_OK;
+}
+
+static KanonStatus
+graph_broken(KanonReport *report, uint32_t p, const char *what)
+{
+	snprintf(report->detail, sizeof(report->detail), "part %u: %s", p, what);
+	return KANON_BROKEN;
+}
+
+/*
+ * The graph is what it has to be: every record has as many matches as its rows,
+ * and both have as many as were promised, no row twice; and the assignment is one, along matches.  marks[2 n].
+ */
+static KanonStatus
+check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, uint32_t *marks,
+			KanonReport *report)
+{
+	uint32_t n = graph->n;
+	uint32_t *count = marks + n;
+	bool regular = plan->space.method < KANON_FREEFORM_CONCEALMENT;
+	uint32_t least_records = kanon_freeform_promises_rows(plan->space.method) ? plan->space.k : 1;
+	uint32_t least_rows = kanon_freeform_promises_records(plan->space.method) ? plan->space.k : 1;
+
+	memset(marks, 0, 2 * (size_t) n * sizeof(uint32_t));
+	for (uint32_t m = 0; m < graph->start[n]; m++)
+	{
+		if (graph->match[m] >= n)
+			return graph_broken(report, p, "a match is no row");
+		count[graph->match[m]]++;
+	}
+	for (uint32_t j = 0; j < n; j++)
+	{
+		uint32_t degree = graph->start[j + 1] - graph->start[j];
+		bool given = false;
+
+		if (degree < least_rows || count[j] < least_records)
+			return graph_broken(report, p, "a row or record has fewer matches than it must");
+		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
+		{
+			uint32_t i = graph->match[m];
+
+			/* records of a component have the degree of its rows: it is regular */
+			if (regular && (count[i] != degree || degree > plan->space.k + plan->space.symmetric))
+				return graph_broken(report, p, "the graph is not regular");
+			if (marks[i] == j + 1)
+				return graph_broken(report, p, "a match is there twice");
+			marks[i] = j + 1;
+			given = given || graph->given[j] == i;
+		}
+		if (!given)
+			return graph_broken(report, p, "a record goes to a row that it does not match");
+	}
+	memset(marks, 0, (size_t) n * sizeof(uint32_t));
+	for (uint32_t j = 0; j < n; j++)
+		if (marks[graph->given[j]]++ > 0)
+			return graph_broken(report, p, "a row goes with two records");
+	return KANON_OK;
+}
+
+/* Mutual: each match of record j has j among its own. */
+static KanonStatus
+check_mutual(const KanonFreeformGraph *graph, uint32_t p, KanonReport *report)
+{
+	for (uint32_t j = 0; j < graph->n; j++)
+		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
+		{
+			uint32_t i = graph->match[m];
+			uint32_t back = graph->start[i];
+
+			while (back < graph->start[i + 1] && graph->match[back] != j)
+				back++;
+			if (back == graph->start[i + 1])
+				return graph_broken(report, p, "a match is not mutual");
+		}
+	return KANON_OK;
+}
+
+static bool
+make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
+{
+	KanonEnv *env = plan->problem->env;
+	KanonRelease *release = &plan->release;
+	size_t edges = (size_t) release->ngraph + graph->start[graph->n];
+	void *match = release->graph;
+	void *scratch = plan->scratch;
+	size_t room = plan->scratch_room;
+	uint32_t most = graph->n;
+
+	for (uint32_t j = 0; j < graph->n; j++)
+		if (graph->start[j + 1] - graph->start[j] > most)
+			most = graph->start[j + 1] - graph->start[j];
+	if (release->classes == NULL)
+	{
+		release->classes = kanon_alloc(env, plan->nrows, sizeof(KanonClass));
+		release->cells = kanon_alloc(env, plan->nrows, (size_t) plan->space.ncolumns * sizeof(KanonCell));
+		release->flows = kanon_alloc(env, plan->nrows, sizeof(KanonFlow));
+		release->graph_start = kanon_alloc0(env, (size_t) plan->nrows + 1, sizeof(size_t));
+		if (release->classes == NULL || release->cells == NULL || release->flows == NULL ||
+			release->graph_start == NULL)
+			return false;
+	}
+	if (!grow(env, &scratch, &room, 2 * (size_t) most, sizeof(uint32_t)))
+		return false;
+	plan->scratch = scratch;
+	plan->scratch_room = room;
+	if (!grow(env, &match, &plan->match_room, edges, sizeof(uint32_t)))
+		return false;
+	release->graph = match;
+	return true;
+}
+
+/* Record j of part p, whose first row is `first`, becomes a class of one row. */
+static KanonStatus
+put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t first, uint32_t j)
+{
+	KanonRelease *release = &plan->release;
+	uint32_t at = release->nclasses;
+	uint32_t degree = graph->start[j + 1] - graph->start[j];
+	const uint32_t *match = graph->match + graph->start[j];
+	KanonCell *cells = release->cells + (size_t) at * (size_t) plan->space.ncolumns;
+
+	release->classes[at] = (KanonClass){0, 1};
+	for (int c = 0; c < plan->space.ncolumns; c++)
+	{
+		int column = plan->column[c];
+		const uint32_t *code = plan->problem->columns[column].code;
+		uint32_t n;
+		KanonStatus status;
+
+		for (uint32_t m = 0; m < degree; m++)
+			plan->scratch[m] = code[plan->type[first + match[m]]];
+		n = distinct_codes(plan->scratch, degree);
+		status = make_cell(plan, c, plan->scratch, n, &cells[column]);
+		if (status != KANON_OK)
+			return status;
+		if (n > 1)
+			release->classes[at].pattern |= KANON_BIT(column);
+	}
+	for (uint32_t m = 0; m < degree; m++)
+		release->graph[release->ngraph++] = plan->type[first + match[m]];
+	release->graph_start[at + 1] = release->ngraph;
+	release->flows[at] = (KanonFlow){plan->type[first + graph->given[j]], at, 1};
+	release->nflows = ++release->nclasses;
+	return KANON_OK;
+}
+
+KanonStatus
+kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, KanonReport *report)
+{
+	KanonPace pace = {plan->problem->env, "match", 0, -1, 0};
+	uint32_t first;
+	uint32_t n;
+	KanonStatus status;
+
+	kanon_freeform_bounds(plan, p, &first, &n);
+	if (n != graph->n)
+		return graph_broken(report, p, "it has another number of rows");
+	if (!make_room(plan, graph))
+		return KANON_NO_MEMORY;
+	status = check_graph(plan, p, graph, plan->scratch, report);
+	if (status == KANON_OK && plan->space.symmetric)
+		status = check_mutual(graph, p, report);
+	for (uint32_t j = 0; j < n && status == KANON_OK; j++)
+	{
+		if (kanon_stop(&pace, (uint64_t) (graph->start[j + 1] - graph->start[j]) *
+								  (uint64_t) plan->space.ncolumns * 8))
+			return KANON_CANCELLED;
+		status = put_record(plan, graph, first, j);
+	}
+	plan->bound += graph->bound;
+	plan->proven = plan->proven && graph->proven;
+	plan->nodes += graph->nodes;
+	return status;
+}
+
+KanonStatus
+kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *report)
+{
+	const KanonProblem *problem = plan->problem;
+	double weights = 0;
+	KanonStatus status;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		weights += problem->columns[c].weight;
+	*release = plan->release;
+	memset(&plan->release, 0, sizeof(plan->release));
+	status = kanon_release_finish(problem, release, report);
+	if (status != KANON_OK)
+	{
+		kanon_release_free(problem, release);
+		return status;
+	}
+	report->cost = (double) plan->cost * weights / KANON_FREEFORM_UNITS;
+	report->lower_bound = plan->bound * weights / KANON_FREEFORM_UNITS;
+	report->proven = plan->proven && plan->nparts == 1;
+	/* what is optimal part by part need not be so as a whole */
+	if (plan->nparts > 1)
+		report->lower_bound = -INFINITY;
+	report->nodes = plan->nodes;
+	return KANON_OK;
+}

@@ -1,0 +1,360 @@
+/*
+ * freeform_rounds.c: greedy and sort_greedy: rounds in each of which every row
+ * takes one more record and every record one more row.
+ *
+ * Doka, Xue, Tsoumakos, Karras, "k-Anonymization by Freeform Generalization",
+ * ASIACCS 2015, section 5: greedy takes the rows in lexicographic order, each the
+ * record whose cost grows least; sort_greedy takes all pairs by ascending growth.
+ * A row for which only records are left that it matches already changes places
+ * with another one; that is always possible while k < (n + 3) / 2.
+ *
+ * When matches are to be mutual, a round pairs the rows up instead.
+ */
+#include <string.h>
+
+#include "freeform/freeform_work.h"
+
+/* Pairs of each row that sort_greedy keeps at hand. */
+#define CHOICES 24
+
+typedef struct Round
+{
+	FreeformWork *work;
+	bool mutual;
+	uint32_t *record; /* [n] that the row has taken in this round, or none */
+	uint32_t *stamp;  /* [n] marks of swap() */
+	uint32_t stamps;
+	uint32_t open; /* records (rows, when mutual) not taken */
+	/* sort_greedy */
+	FreeformChoice *choice; /* [n * CHOICES] */
+	uint8_t *nchoices;      /* [n] */
+	uint8_t *next;          /* [n] of them */
+	uint32_t *heap;         /* [n] rows by their next choice */
+	uint32_t nheap;
+} Round;
+
+static void
+round_close(Round *round)
+{
+	KanonEnv *env = round->work->env;
+
+	kanon_free(env, round->record);
+	kanon_free(env, round->stamp);
+	kanon_free(env, round->choice);
+	kanon_free(env, round->nchoices);
+	kanon_free(env, round->next);
+	kanon_free(env, round->heap);
+}
+
+static bool
+round_open(Round *round, bool sorted)
+{
+	KanonEnv *env = round->work->env;
+	uint32_t n = round->work->n;
+
+	round->mutual = round->work->space->symmetric;
+	round->record = kanon_alloc(env, n, sizeof(uint32_t));
+	round->stamp = kanon_alloc0(env, n, sizeof(uint32_t));
+	if (sorted)
+	{
+		round->choice = kanon_alloc(env, n, CHOICES * sizeof(FreeformChoice));
+		round->nchoices = kanon_alloc(env, n, sizeof(uint8_t));
+		round->next = kanon_alloc(env, n, sizeof(uint8_t));
+		round->heap = kanon_alloc(env, n, sizeof(uint32_t));
+		if (round->choice == NULL || round->nchoices == NULL || round->next == NULL || round->heap == NULL)
+			return false;
+	}
+	return round->record != NULL && round->stamp != NULL;
+}
+
+/* Row i takes record j. */
+static void
+take(Round *round, uint32_t i, uint32_t j)
+{
+	round->record[i] = j;
+	round->work->closed[j] = FREEFORM_NEVER;
+	round->open--;
+	if (round->mutual && i != j)
+	{
+		round->record[j] = i;
+		round->work->closed[i] = FREEFORM_NEVER;
+		round->open--;
+	}
+}
+
+/*
+ * Row i matches all records that are left: another row takes one of these and
+ * leaves it its own, at the least cost.
+ */
+static KanonStatus
+swap(Round *round, uint32_t i)
+{
+	FreeformWork *work = round->work;
+	const uint32_t *target = work->target + (size_t) i * work->degree;
+	const int32_t *weight = freeform_scan(work, i);
+	int64_t best = INT64_MAX;
+	uint32_t from = 0;
+	uint32_t to = 0;
+	uint32_t mine = ++round->stamps;
+
+	for (uint32_t t = 0; t < work->ntarget[i]; t++)
+		round->stamp[target[t]] = mine;
+	/* bit by bit: stamps of records that row i matches are `mine` from here on */
+	for (uint32_t t = 0; t < work->ntarget[i]; t++)
+	{
+		uint32_t left = target[t];
+
+		if (work->closed[left] != 0)
+			continue;
+		if (kanon_stop(&work->pace, (uint64_t) work->n * (uint64_t) work->ncolumns * 2))
+			return KANON_CANCELLED;
+		for (uint32_t x = 0; x < work->n; x++)
+		{
+			uint32_t record = round->record[x];
+			int64_t cost;
+
+			if (record == FREEFORM_NONE || round->stamp[record] == mine || freeform_matches(work, x, left))
+				continue;
+			cost =
+				(int64_t) weight[record] + freeform_weight(work, x, left) - freeform_weight(work, x, record);
+			if (cost < best)
+			{
+				best = cost;
+				from = x;
+				to = left;
+			}
+		}
+	}
+	if (best == INT64_MAX)
+		return KANON_BROKEN;
+	round->record[i] = round->record[from];
+	round->record[from] = to;
+	work->closed[to] = FREEFORM_NEVER;
+	round->open--;
+	return KANON_OK;
+}
+
+static KanonStatus
+greedy_round(Round *round)
+{
+	FreeformWork *work = round->work;
+	KanonStatus status = KANON_OK;
+
+	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
+	{
+		uint32_t best;
+
+		if (round->record[i] != FREEFORM_NONE)
+			continue;
+		if (kanon_stop(&work->pace, (uint64_t) work->padded * (uint64_t) work->ncolumns / 4))
+			return KANON_CANCELLED;
+		best = freeform_best(work, i);
+		if (best != FREEFORM_NONE)
+			take(round, i, best);
+		else if (!round->mutual)
+			status = swap(round, i);
+	}
+	return status;
+}
+
+/* By weight, then row: the order of all pairs, sorted. */
+static bool
+before(const Round *round, uint32_t a, uint32_t b)
+{
+	int32_t left = round->choice[(size_t) a * CHOICES + round->next[a]].weight;
+	int32_t right = round->choice[(size_t) b * CHOICES + round->next[b]].weight;
+
+	return left < right || (left == right && a < b);
+}
+
+/* The row at this place of the heap goes down to where it belongs. */
+static void
+sink(Round *round, uint32_t at)
+{
+	uint32_t row = round->heap[at];
+
+	for (;;)
+	{
+		uint32_t child = 2 * at + 1;
+
+		if (child >= round->nheap)
+			break;
+		if (child + 1 < round->nheap && before(round, round->heap[child + 1], round->heap[child]))
+			child++;
+		if (!before(round, round->heap[child], row))
+			break;
+		round->heap[at] = round->heap[child];
+		at = child;
+	}
+	round->heap[at] = row;
+}
+
+static void
+pop(Round *round)
+{
+	round->heap[0] = round->heap[--round->nheap];
+	if (round->nheap > 0)
+		sink(round, 0);
+}
+
+/* When few records are left these are looked at one by one. */
+static uint32_t
+choices_of_few(Round *round, uint32_t i, const uint32_t *left, uint32_t nleft)
+{
+	FreeformWork *work = round->work;
+	FreeformChoice *choice = round->choice + (size_t) i * CHOICES;
+	uint32_t n = 0;
+
+	freeform_hide(work, i);
+	for (uint32_t x = 0; x < nleft; x++)
+		if (work->closed[left[x]] == 0)
+			n = freeform_choose(choice, n, CHOICES,
+								(FreeformChoice){freeform_pair_weight(work, i, left[x]), left[x]});
+	freeform_unhide(work, i);
+	return n;
+}
+
+/*
+ * All pairs in ascending order, of which only the best few of each row are ever
+ * at hand: a row whose few are all taken looks for more.
+ */
+static KanonStatus
+sorted_round(Round *round)
+{
+	FreeformWork *work = round->work;
+	uint32_t *left = round->stamp; /* open records, once these are few */
+	uint32_t nleft = 0;
+	KanonStatus status = KANON_OK;
+
+	round->nheap = 0;
+	for (uint32_t i = 0; i < work->n; i++)
+	{
+		if (round->record[i] != FREEFORM_NONE)
+			continue;
+		if (kanon_stop(&work->pace, (uint64_t) work->padded * (uint64_t) work->ncolumns / 4))
+			return KANON_CANCELLED;
+		round->next[i] = 0;
+		round->nchoices[i] =
+			(uint8_t) freeform_choices(work, i, round->choice + (size_t) i * CHOICES, CHOICES);
+		if (round->nchoices[i] > 0)
+			round->heap[round->nheap++] = i;
+	}
+	for (uint32_t at = round->nheap / 2; at-- > 0;)
+		sink(round, at);
+	while (round->nheap > 0)
+	{
+		uint32_t row = round->heap[0];
+		const FreeformChoice *choice = &round->choice[(size_t) row * CHOICES + round->next[row]];
+
+		if (kanon_stop(&work->pace, 16))
+			return KANON_CANCELLED;
+		if (round->record[row] != FREEFORM_NONE)
+			pop(round);
+		else if (work->closed[choice->record] == 0)
+		{
+			take(round, row, choice->record);
+			pop(round);
+		}
+		else if (++round->next[row] < round->nchoices[row])
+			sink(round, 0);
+		else
+		{
+			bool few = round->open < work->n / 16;
+
+			if (few && (nleft == 0 || round->open < nleft / 2))
+			{
+				nleft = 0;
+				for (uint32_t j = 0; j < work->n; j++)
+					if (work->closed[j] == 0)
+						left[nleft++] = j;
+			}
+			if (kanon_stop(&work->pace, few ? (uint64_t) nleft * (uint64_t) work->ncolumns * 4
+											: (uint64_t) work->padded * (uint64_t) work->ncolumns / 2))
+				return KANON_CANCELLED;
+			round->next[row] = 0;
+			round->nchoices[row] =
+				(uint8_t) (few ? choices_of_few(round, row, left, nleft)
+							   : freeform_choices(work, row, round->choice + (size_t) row * CHOICES,
+												  CHOICES));
+			if (round->nchoices[row] > 0)
+				sink(round, 0);
+			else
+				pop(round);
+		}
+	}
+	memset(round->stamp, 0, work->n * sizeof(*round->stamp));
+	round->stamps = 0;
+	for (uint32_t i = 0; i < work->n && !round->mutual && status == KANON_OK; i++)
+		if (round->record[i] == FREEFORM_NONE)
+			status = swap(round, i);
+	return status;
+}
+
+/* Matches are added when the round is over. */
+static void
+round_end(Round *round)
+{
+	FreeformWork *work = round->work;
+
+	for (uint32_t i = 0; i < work->n; i++)
+		if (round->record[i] != FREEFORM_NONE)
+			freeform_add(work, i, round->record[i]);
+}
+
+/* One round: record[i] of each row, where it got one. */
+static KanonStatus
+make_round(Round *round, bool sorted)
+{
+	FreeformWork *work = round->work;
+	KanonStatus status = freeform_scan_begin(work);
+
+	round->open = work->n;
+	memset(work->closed, 0, work->n * sizeof(*work->closed));
+	memset(round->record, 0xff, work->n * sizeof(*round->record));
+	if (status != KANON_OK)
+		return status;
+	return sorted ? sorted_round(round) : greedy_round(round);
+}
+
+static KanonStatus
+sorted_again(void *arg, uint32_t *record)
+{
+	Round *round = arg;
+	KanonStatus status = make_round(round, true);
+
+	memcpy(record, round->record, round->work->n * sizeof(*record));
+	return status;
+}
+
+static KanonStatus
+rounds(FreeformWork *work, bool sorted)
+{
+	Round round = {.work = work};
+	KanonStatus status = round_open(&round, sorted) ? KANON_OK : KANON_NO_MEMORY;
+
+	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
+	{
+		work->pace.share = (double) (r - 1) / work->degree;
+		status = make_round(&round, sorted);
+		if (status == KANON_OK)
+			round_end(&round);
+		if (status == KANON_OK && round.mutual)
+			status = freeform_mend(work, r + 1);
+	}
+	if (status == KANON_OK && sorted && !round.mutual)
+		status = freeform_improve(work, sorted_again, &round);
+	round_close(&round);
+	return status;
+}
+
+KanonStatus
+freeform_greedy(FreeformWork *work)
+{
+	return rounds(work, false);
+}
+
+KanonStatus
+freeform_sort_greedy(FreeformWork *work)
+{
+	return rounds(work, true);
+}

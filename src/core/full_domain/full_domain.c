@@ -1,0 +1,325 @@
+/*
+ * full_domain.c: the optimal node of the lattice as a release.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "full_domain/lattice.h"
+#include "privacy/population.h"
+
+const char *const kanon_metric_names[] = {
+	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL};
+
+const char *const kanon_search_names[] = {"samarati", "incognito", "flash", "speedy", NULL};
+
+typedef struct FullDomain
+{
+	const KanonProblem *problem;
+	const KanonFullDomainOptions *options;
+	KanonReport *report;
+	KanonMaskIndex *index;
+	KanonPace pace;
+	Lattice lattice;
+	Metric metric;
+	Search search;
+	int64_t rows;
+	uint32_t *class_of; /* [ntypes] of the chosen node */
+} FullDomain;
+
+/* A share of the rows; 0.29 of 100 are 29, though 0.29 * 100 is less. */
+static int64_t
+limit_rows(double share, int64_t rows)
+{
+	double limit = floor(share * (double) rows * (1 + 4 * DBL_EPSILON));
+
+	return limit >= (double) rows ? rows : (int64_t) limit;
+}
+
+static KanonStatus
+take_search(FullDomain *solver)
+{
+	KanonEnv *env = solver->problem->env;
+	Search *search = &solver->search;
+	size_t n = solver->lattice.nnodes;
+
+	search->tag = kanon_alloc0(env, n, sizeof(*search->tag));
+	search->rising = kanon_alloc(env, n, sizeof(*search->rising));
+	search->falling = kanon_alloc0(env, n, sizeof(*search->falling));
+	search->value = kanon_alloc(env, n, sizeof(*search->value));
+	search->suppressed = kanon_alloc(env, n, sizeof(*search->suppressed));
+	search->order = kanon_alloc(env, n, sizeof(*search->order));
+	search->rank = kanon_alloc(env, n, sizeof(*search->rank));
+	search->stack = kanon_alloc(env, n, sizeof(*search->stack));
+	if (solver->options->explore)
+	{
+		search->classes = kanon_alloc(env, n, sizeof(*search->classes));
+		if (search->classes == NULL)
+			return KANON_NO_MEMORY;
+	}
+	return search->tag != NULL && search->rising != NULL && search->falling != NULL &&
+				   search->value != NULL && search->suppressed != NULL && search->order != NULL &&
+				   search->rank != NULL && search->stack != NULL
+			   ? KANON_OK
+			   : KANON_NO_MEMORY;
+}
+
+/* Does a class that keeps the rules keep them with any rows more, too? */
+static bool
+rules_grow(const KanonProblem *problem)
+{
+	for (int p = 0; p < problem->npopulations; p++)
+		if (!problem->populations[p].map)
+			return false;
+	return problem->privacy == NULL || kanon_privacy_grows(problem->privacy);
+}
+
+static KanonStatus
+prepare(FullDomain *solver)
+{
+	const KanonProblem *problem = solver->problem;
+	const KanonFullDomainOptions *options = solver->options;
+	Search *search = &solver->search;
+	KanonStatus status = lattice_open(problem, &solver->lattice, solver->report);
+
+	if (status == KANON_OK)
+		status = kanon_mask_open(problem, &solver->index);
+	if (status == KANON_OK)
+		status = metric_open(problem, &solver->lattice, options->metric, &solver->pace, &solver->metric);
+	if (status != KANON_OK)
+		return status;
+	solver->rows = solver->metric.rows;
+	search->problem = problem;
+	search->lattice = &solver->lattice;
+	search->metric = &solver->metric;
+	search->index = solver->index;
+	search->pace = &solver->pace;
+	search->limit = limit_rows(options->suppression_limit, solver->rows);
+	search->explore = options->explore;
+	/* without suppressed rows only classes are merged, else also classes with groups that are none */
+	search->tags = search->limit == 0 ? problem->privacy == NULL || kanon_privacy_monotone(problem->privacy)
+									  : rules_grow(problem);
+	search->best = search->nearest = UINT32_MAX;
+	status = take_search(solver);
+	if (status == KANON_OK)
+		status = checker_open(problem, &solver->lattice, &solver->metric, search->limit,
+							  options->search == KANON_SEARCH_SPEEDY ? options->team : NULL, &solver->pace,
+							  &search->checker, solver->report);
+	return status;
+}
+
+/* A node's levels, for an error: '-' none, '*' all, 'A' the tenth. */
+static void
+write_levels(const Lattice *lattice, uint32_t node, char *text)
+{
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		int level = lattice_level(lattice, node, q);
+
+		*text++ = (char) (level == 0                    ? '-'
+						  : level == lattice->height[q] ? '*'
+						  : level < 10                  ? '0' + level
+														: 'A' + level - 10);
+	}
+	*text = '\0';
+}
+
+/* Why no node was chosen. */
+static KanonStatus
+no_node(const FullDomain *solver)
+{
+	const Search *search = &solver->search;
+	char levels[KANON_MAX_COLUMNS + 1];
+
+	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+		if ((search->tag[node] & TAG_LEFT_OVER) != 0)
+		{
+			snprintf(solver->report->detail, sizeof(solver->report->detail),
+					 "each node within the limit leaves rows over that may not be a class");
+			return solver->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
+		}
+	write_levels(&solver->lattice, search->nearest, levels);
+	if (search->suppressed[search->nearest] <= search->limit)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "at each node within the limit some of a population would be in no published row");
+		return KANON_INFEASIBLE;
+	}
+	snprintf(solver->report->detail, sizeof(solver->report->detail),
+			 "the best node, %s, would suppress %lld rows, and %lld may be", levels,
+			 (long long) search->suppressed[search->nearest], (long long) search->limit);
+	return KANON_INFEASIBLE;
+}
+
+static KanonNode
+describe(const FullDomain *solver, uint32_t node)
+{
+	const Search *search = &solver->search;
+	KanonNode result = {.pattern = lattice_pattern(&solver->lattice, node)};
+
+	result.fulfils = (search->tag[node] & TAG_YES) != 0;
+	result.checked = (search->tag[node] & TAG_CHECKED) != 0;
+	if (!result.checked)
+		return result;
+	result.suppressed = search->suppressed[node];
+	if (result.fulfils)
+		result.metric = metric_shown(&solver->metric, search->value[node]);
+	if (search->classes != NULL)
+		result.classes = search->classes[node];
+	return result;
+}
+
+/* Tells the host what was found and what it took. */
+static KanonStatus
+fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
+{
+	const Search *search = &solver->search;
+
+	outcome->nodes = solver->lattice.nnodes;
+	outcome->checked = search->checked;
+	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+		outcome->tagged +=
+			(search->tag[node] & (TAG_YES | TAG_NO)) != 0 && (search->tag[node] & TAG_CHECKED) == 0;
+	outcome->rolled_up = checker_rolled_up(search->checker);
+	outcome->members = checker_members(search->checker);
+	outcome->best = describe(solver, search->best);
+	outcome->best.classes = nclasses;
+	if (!search->explore)
+		return KANON_OK;
+	outcome->all = kanon_alloc(solver->problem->env, solver->lattice.nnodes, sizeof(KanonNode));
+	if (outcome->all == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
+		outcome->all[node] = describe(solver, node);
+	return KANON_OK;
+}
+
+/* One class of the node, shown by one of its row types. */
+static void
+show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonClass *class, KanonCell *cell)
+{
+	const KanonProblem *problem = solver->problem;
+
+	class->pattern = pattern;
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		bool shown = (pattern & KANON_BIT(c)) == 0;
+
+		cell[c].show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
+		cell[c].code = shown ? problem->columns[c].code[type] & KANON_MAX_TYPES : 0;
+	}
+}
+
+static KanonStatus
+make_release(const FullDomain *solver, const Count *count, KanonRelease *release)
+{
+	const KanonProblem *problem = solver->problem;
+	KanonEnv *env = problem->env;
+	size_t ncolumns = (size_t) problem->ncolumns;
+	KanonPattern pattern = lattice_pattern(&solver->lattice, solver->search.best);
+	uint32_t nclasses = (uint32_t) count->classes;
+	/* the suppressed rows' class is the last one */
+	uint32_t target =
+		count->rest_is_class || (count->suppressed > 0 && problem->residual == KANON_RESIDUAL_SUPPRESS)
+			? nclasses
+			: KANON_DROPPED;
+	KanonPace pace = solver->pace;
+
+	release->classes = kanon_alloc0(env, (size_t) nclasses + 1, sizeof(KanonClass));
+	release->cells = kanon_alloc(env, ((size_t) nclasses + 1) * ncolumns, sizeof(KanonCell));
+	release->flows = kanon_alloc(env, problem->ntypes, sizeof(KanonFlow));
+	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		uint32_t class = solver->class_of[type];
+
+		if (kanon_stop(&pace, 4))
+			return KANON_CANCELLED;
+		release->flows[type] = (KanonFlow){type, class == UINT32_MAX ? target : class, problem->rows[type]};
+		if (class == UINT32_MAX || release->classes[class].rows > 0)
+			continue;
+		show_class(solver, pattern, type, &release->classes[class], release->cells + class * ncolumns);
+		release->classes[class].rows = 1; /* shown; the rows are counted in the end */
+	}
+	release->nflows = problem->ntypes;
+	release->nclasses = nclasses;
+	if (target != KANON_DROPPED)
+		show_class(solver, kanon_pattern_all(problem->ncolumns), 0, &release->classes[release->nclasses++],
+				   release->cells + nclasses * ncolumns);
+	return KANON_OK;
+}
+
+static KanonStatus
+solve(FullDomain *solver, KanonRelease *release)
+{
+	KanonEnv *env = solver->problem->env;
+	Search *search = &solver->search;
+	Count count;
+	KanonStatus status = prepare(solver);
+
+	if (status == KANON_OK)
+		status = search_run(search, solver->options->search);
+	if (status == KANON_OK && search->best == UINT32_MAX)
+		status = no_node(solver);
+	if (status != KANON_OK)
+		return status;
+	solver->class_of = kanon_alloc(env, solver->problem->ntypes, sizeof(uint32_t));
+	if (solver->class_of == NULL)
+		return KANON_NO_MEMORY;
+	status = checker_classes(search->checker, search->best, solver->class_of, &count);
+	if (status == KANON_OK)
+		status = fill_outcome(solver, solver->options->outcome, count.classes);
+	/* the release may want the memory */
+	checker_close(search->checker);
+	search->checker = NULL;
+	if (status == KANON_OK)
+		status = make_release(solver, &count, release);
+	return status;
+}
+
+KanonStatus
+kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	FullDomain solver = {.problem = problem,
+						 .options = problem->full_domain,
+						 .report = report,
+						 .pace = {env, "search", 0, -1, 0}};
+	double start = env->now(env->arg);
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	memset(solver.options->outcome, 0, sizeof(KanonOutcome));
+	status = solve(&solver, release);
+	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
+		status = KANON_NO_MEMORY;
+	checker_close(solver.search.checker);
+	metric_close(problem, &solver.metric);
+	kanon_mask_close(solver.index);
+	kanon_free(env, solver.class_of);
+	kanon_free(env, solver.search.tag);
+	kanon_free(env, solver.search.rising);
+	kanon_free(env, solver.search.falling);
+	kanon_free(env, solver.search.value);
+	kanon_free(env, solver.search.suppressed);
+	kanon_free(env, solver.search.classes);
+	kanon_free(env, solver.search.order);
+	kanon_free(env, solver.search.rank);
+	kanon_free(env, solver.search.stack);
+	if (status == KANON_OK)
+		status = kanon_release_finish(problem, release, report);
+	if (status != KANON_OK)
+	{
+		kanon_release_free(problem, release);
+		kanon_free(env, solver.options->outcome->all);
+		solver.options->outcome->all = NULL;
+	}
+	/* the metric is optimal; of the patterns' cost nothing is known */
+	report->lower_bound = -INFINITY;
+	report->nodes = solver.search.checked;
+	report->seconds = env->now(env->arg) - start;
+	return status;
+}

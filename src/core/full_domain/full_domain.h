@@ -1,0 +1,118 @@
+/*
+ * full_domain.h: every row generalized to the same levels (one node of the
+ * lattice of levels), at most a given share of the rows suppressed whole.
+ *
+ * Samarati, "Protecting respondents' identities in microdata release", TKDE
+ * 2001; LeFevre, DeWitt, Ramakrishnan, "Incognito: efficient full-domain
+ * k-anonymity", SIGMOD 2005.  A node is a pattern that suppresses so many levels
+ * of each quasi-identifier (kanon.h).
+ */
+#ifndef KANON_FULL_DOMAIN_H
+#define KANON_FULL_DOMAIN_H
+
+#include "privacy/privacy.h"
+
+/* Kinds of privacy rules that it takes: all; full_domain_search.c says what they cost. */
+#define KANON_FULL_DOMAIN_PRIVACY ((1u << KANON_PRIVACY_KINDS) - 1)
+
+/* Nodes that a lattice may have. */
+#define KANON_MAX_NODES 10000000
+
+/* Processes that may check a node together. */
+#define KANON_MAX_MEMBERS 16
+
+/*
+ * What is to be least; full_domain_metric.c has sources and formulas.  As
+ * reported all but precision are losses.
+ */
+typedef enum KanonMetric
+{
+	KANON_METRIC_LOSS,      /* 0 .. 1 */
+	KANON_METRIC_PRECISION, /* 1 nothing lost .. 0 everything: the largest is sought */
+	KANON_METRIC_DISCERNIBILITY,
+	KANON_METRIC_AVERAGE, /* rows by classes */
+	KANON_METRIC_ENTROPY, /* 0 .. 1, of what suppressing every cell would lose */
+	KANON_METRIC_HEIGHT   /* sum of the levels */
+} KanonMetric;
+
+/* All of them find the same node; full_domain_search.c has the papers. */
+typedef enum KanonSearch
+{
+	KANON_SEARCH_SAMARATI,
+	KANON_SEARCH_INCOGNITO,
+	KANON_SEARCH_FLASH,
+	KANON_SEARCH_SPEEDY /* flash, whose nodes a team checks */
+} KanonSearch;
+
+/*
+ * How the host lets several processes check a node together.  open gives memory
+ * that all of them see (NULL: there is none, work alone) and says in *members
+ * how many there are, the caller (number 0) among them.  From then on each of
+ * the others waits for start, does its share by kanon_member_work and says that
+ * it is done; wait returns when all are, or false when that will not happen.
+ */
+typedef struct KanonTeam
+{
+	void *arg;
+	void *(*open)(void *arg, size_t size, int *members);
+	void (*start)(void *arg);
+	bool (*wait)(void *arg);
+} KanonTeam;
+
+/* A member's own state; memory is that of the common block, as open gave it. */
+typedef struct KanonMember KanonMember;
+
+extern KanonMember *kanon_member_open(KanonEnv *env, void *block, int member);
+extern void kanon_member_work(KanonMember *member);
+extern void kanon_member_close(KanonMember *member);
+
+typedef struct KanonNode
+{
+	KanonPattern pattern;
+	bool fulfils;       /* the rules, within the suppression limit */
+	bool checked;       /* else tagged: the rest is not known */
+	double metric;      /* of nodes that fulfil the rules */
+	int64_t suppressed; /* rows */
+	int64_t classes;    /* beside the suppressed rows */
+} KanonNode;
+
+/* What a search has found, and what it took. */
+typedef struct KanonOutcome
+{
+	int64_t nodes;     /* in the lattice */
+	int64_t checked;   /* nodes whose classes were counted */
+	int64_t tagged;    /* nodes whose verdict followed from others' */
+	int64_t rolled_up; /* checks that began with another node's classes */
+	int members;       /* processes that took part */
+	KanonNode best;    /* the node chosen */
+	KanonNode *all;    /* [nodes] from no level to all levels, when explored; env memory */
+} KanonOutcome;
+
+typedef struct KanonFullDomainOptions
+{
+	double suppression_limit; /* share of the rows, 0 .. 1 */
+	KanonMetric metric;
+	KanonSearch search;
+	bool explore;          /* fill outcome->all; a check for every node that fulfils the rules */
+	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY; NULL: alone */
+	KanonOutcome *outcome; /* out */
+} KanonFullDomainOptions;
+
+/*
+ * full_domain.c: the optimal node, proven; problem->full_domain has the options.
+ * Of equal nodes the one with the fewest suppressed rows, then the lowest, then
+ * the one that generalizes the earlier quasi-identifiers less.  The suppressed
+ * rows are one class; where they may not be one, residual says what happens to
+ * them.  KANON_TOO_LARGE: more than KANON_MAX_NODES nodes; KANON_INFEASIBLE: no
+ * node fulfils the rules (the detail names the best), KANON_RESIDUAL,
+ * KANON_REST_FORBIDDEN: none without left-over rows that may not be.  report->cost is what the patterns cost, of which
+ * nothing is proven.
+ */
+extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release,
+										   KanonReport *report);
+
+/* Words of SQL for metric and search: their place in the enum, or -1. */
+extern const char *const kanon_metric_names[]; /* end with NULL */
+extern const char *const kanon_search_names[];
+
+#endif

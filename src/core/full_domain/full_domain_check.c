@@ -1,0 +1,345 @@
+/*
+ * full_domain_check.c: counts the classes of a node.
+ *
+ * What is counted are row types, not rows, and not always all of them: a node's
+ * groups are made of the groups of a lower node where a history has some
+ * (roll-up: LeFevre et al., SIGMOD 2005; the bounded history buffer: Kohlmayer,
+ * Prasser, Eckert, Kemper, Kuhn, "Flash: efficient, stable and optimal
+ * k-anonymity", PASSAT 2012).
+ *
+ * A team divides the row types by the highest level of one quasi-identifier, so
+ * that as long as this is not suppressed no group is in two parts, and each
+ * member works on his own.  When it is suppressed, the members' groups are
+ * merged: there are fewer then.
+ */
+#include <string.h>
+
+#include "full_domain/full_domain_block.h"
+
+/* ---- history ---- */
+
+/* The smallest groups of which those of the node can be made. */
+static const Groups *
+find_groups(const Checker *checker, const uint8_t *level)
+{
+	const Groups *best = &checker->base;
+
+	for (int i = 0; i < MAX_SNAPSHOTS; i++)
+	{
+		const Groups *groups = &checker->history[i];
+		bool below = groups->age > 0 && groups->total < best->total;
+
+		for (int q = 0; q < checker->lattice->nqis && below; q++)
+			below = groups->level[q] <= level[q];
+		if (below)
+			best = groups;
+	}
+	return best;
+}
+
+/* A place in the history; what lies where its entries will go is forgotten. */
+static Groups *
+reserve(Checker *checker, size_t words)
+{
+	size_t end = checker->arena_at + checker->arena_words;
+	Groups *place = NULL;
+
+	if (checker->arena_next + words > end)
+		checker->arena_next = checker->arena_at;
+	for (int i = 0; i < MAX_SNAPSHOTS; i++)
+	{
+		Groups *groups = &checker->history[i];
+		size_t size = groups->total * ((size_t) checker->block->words + 1);
+
+		/* the parts of one lie one after the other */
+		if (groups->age > 0 && groups->at[0] < checker->arena_next + words &&
+			groups->at[0] + size > checker->arena_next)
+			groups->age = 0;
+		if (place == NULL || groups->age < place->age)
+			place = groups;
+	}
+	return place;
+}
+
+/* ---- checks ---- */
+
+/*
+ * What becomes of the suppressed rows: a class if they may be one, or what
+ * residual says; which may not do.
+ */
+static void
+judge_rest(const Checker *checker, size_t ntypes, Count *count)
+{
+	const KanonProblem *problem = checker->problem;
+	bool present = kanon_presence_rest(checker->presence, count->suppressed);
+
+	count->rest_is_class = count->suppressed > 0 && present &&
+						   kanon_class_allowed(problem, checker->rest, NULL, ntypes, count->suppressed);
+	count->left_over = count->suppressed > 0 && !count->rest_is_class &&
+					   (problem->residual == KANON_RESIDUAL_ERROR ||
+						(problem->residual == KANON_RESIDUAL_SUPPRESS &&
+						 !(present && kanon_rest_allowed(problem, checker->rest, NULL, ntypes))));
+	/* no fully suppressed row is published */
+	count->absent =
+		(count->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class)) &&
+		!kanon_presence_rest(checker->presence, 0);
+}
+
+/* Lets all who take part do the block's task, and adds up what they have. */
+static KanonStatus
+do_task(Checker *checker, Count *count)
+{
+	Block *block = checker->block;
+	bool done = true;
+
+	if (block->members > 1)
+		checker->team->start(checker->team->arg);
+	kanon_member_work(checker->self);
+	if (block->members > 1)
+		done = checker->team->wait(checker->team->arg);
+	if (!done)
+		return KANON_CANCELLED;
+	if (block->task == TASK_KEEP)
+		return KANON_OK;
+	memset(count, 0, sizeof(*count));
+	for (int m = 0; m < block->members; m++)
+	{
+		const Result *result = &block->result[m];
+
+		if (result->status != KANON_OK)
+		{
+			checker->problem->env->refused = result->refused;
+			return result->status;
+		}
+		count->groups += result->count.groups;
+		count->classes += result->count.classes;
+		count->suppressed += result->count.suppressed;
+		count->squares += result->count.squares;
+		count->class_squares += result->count.class_squares;
+		count->kept += result->count.kept;
+	}
+	judge_rest(checker, 0, count);
+	return KANON_OK;
+}
+
+/* Words that the members' groups take. */
+static size_t
+words_of_groups(const Checker *checker)
+{
+	size_t total = 0;
+
+	for (int m = 0; m < checker->block->members; m++)
+		total += (size_t) checker->block->result[m].count.groups;
+	return total * ((size_t) checker->block->words + 1);
+}
+
+/* Puts the members' groups into the history; there must be room. */
+static KanonStatus
+keep(Checker *checker, Groups **kept)
+{
+	Block *block = checker->block;
+	size_t stride = (size_t) block->words + 1;
+	size_t words = words_of_groups(checker);
+	Groups *groups = reserve(checker, words);
+
+	memcpy(groups->level, block->level, sizeof(groups->level));
+	groups->nparts = block->members;
+	groups->total = words / stride;
+	groups->age = ++checker->age;
+	for (int m = 0; m < block->members; m++)
+	{
+		groups->at[m] = block->keep[m] = checker->arena_next;
+		groups->count[m] = (size_t) block->result[m].count.groups;
+		checker->arena_next += groups->count[m] * stride;
+	}
+	*kept = groups;
+	block->task = TASK_KEEP;
+	return do_task(checker, NULL);
+}
+
+/* Remembers the node's groups, if that makes the next checks much shorter. */
+static KanonStatus
+remember(Checker *checker)
+{
+	size_t words = words_of_groups(checker);
+	Groups *groups;
+
+	if (words > checker->block->from.total / 4 * 3 * ((size_t) checker->block->words + 1) ||
+		words > checker->arena_words / 4)
+		return KANON_OK;
+	return keep(checker, &groups);
+}
+
+/* Lets a team, or the caller alone if that is quicker, make the groups of the block's level. */
+static KanonStatus
+make_groups(Checker *checker, const Groups *from, bool by_part, Count *count)
+{
+	Block *block = checker->block;
+
+	block->task = TASK_COUNT;
+	block->from = *from;
+	block->members = from->total >= FULL_DOMAIN_SHARED ? checker->members : 1;
+	block->by_part = by_part && block->members > 1;
+	return do_task(checker, count);
+}
+
+/* Merges what the members have made of their parts. */
+static KanonStatus
+merge_parts(Checker *checker, Count *count)
+{
+	Groups *groups;
+	Groups from = checker->block->from;
+	KanonStatus status;
+
+	/* without room for them, all begin again, each with the hashes that are his */
+	if (words_of_groups(checker) > checker->arena_words / 2)
+		return make_groups(checker, &from, false, count);
+	status = keep(checker, &groups);
+	return status == KANON_OK ? make_groups(checker, groups, false, count) : status;
+}
+
+static void
+set_levels(Checker *checker, uint32_t node)
+{
+	for (int q = 0; q < checker->lattice->nqis; q++)
+		checker->block->level[q] = (uint8_t) lattice_level(checker->lattice, node, q);
+}
+
+/* Groups the row types themselves; where each went: checker->group. */
+static KanonStatus
+group_types(Checker *checker, uint32_t node)
+{
+	KanonStatus status;
+
+	set_levels(checker, node);
+	checker->block->from = checker->base;
+	checker->block->members = 1;
+	checker->block->by_part = false;
+	checker->self->position = checker->order != NULL ? checker->member : checker->group;
+	status = member_make_groups(checker->self);
+	checker->self->position = NULL;
+	for (uint32_t i = 0; checker->order != NULL && status == KANON_OK && i < checker->problem->ntypes; i++)
+		checker->group[checker->order[i]] = checker->member[i];
+	return status;
+}
+
+/* Lists the row types of each group: member[start[g]] .. member[start[g + 1] - 1]. */
+static void
+list_types(Checker *checker)
+{
+	uint32_t ntypes = checker->problem->ntypes;
+	uint32_t ngroups = checker->self->count;
+
+	memset(checker->start, 0, ((size_t) ngroups + 2) * sizeof(uint32_t));
+	for (uint32_t type = 0; type < ntypes; type++)
+		checker->start[checker->group[type] + 2]++;
+	for (uint32_t g = 0; g < ngroups; g++)
+		checker->start[g + 2] += checker->start[g + 1];
+	/* the start of the group after it grows to its own */
+	for (uint32_t type = 0; type < ntypes; type++)
+		checker->member[checker->start[checker->group[type] + 1]++] = type;
+}
+
+/* What of the populations matches each group. */
+static KanonStatus
+count_populations(Checker *checker, uint32_t node)
+{
+	uint32_t *type;
+
+	if (checker->presence == NULL)
+		return KANON_OK;
+	type = kanon_presence_types(checker->presence);
+	for (uint32_t g = 0; g < checker->self->count; g++)
+		type[g] = checker->member[checker->start[g]];
+	return kanon_presence_count(checker->presence, lattice_pattern(checker->lattice, node),
+								checker->self->count);
+}
+
+/* By rules that look at the row types of a class; class_of (or NULL) is filled. */
+static KanonStatus
+ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
+{
+	const Block *block = checker->block;
+	const uint64_t *entry = checker->self->entries;
+	size_t nrest = 0;
+	KanonStatus status;
+
+	list_types(checker);
+	status = count_populations(checker, node);
+	if (status != KANON_OK)
+		return status;
+	memset(count, 0, sizeof(*count));
+	for (uint32_t g = 0; g < checker->self->count; g++, entry += block->words + 1)
+	{
+		uint32_t from = checker->start[g];
+		uint32_t ntypes = checker->start[g + 1] - from;
+		int64_t rows = (int64_t) entry[block->words];
+		bool allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows) &&
+					   kanon_presence_allows(checker->presence, g, rows);
+
+		if (kanon_stop(checker->pace, ntypes))
+			return KANON_CANCELLED;
+		if (allowed)
+			kanon_presence_take(checker->presence, g);
+		if (class_of != NULL)
+			class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
+		member_count_group(block, entry, allowed, count);
+		for (uint32_t i = 0; i < ntypes && !allowed; i++)
+			checker->rest[nrest++] = checker->member[from + i];
+	}
+	judge_rest(checker, nrest, count);
+	return KANON_OK;
+}
+
+KanonStatus
+checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *count)
+{
+	const KanonProblem *problem = checker->problem;
+	KanonStatus status = checker_take_lists(checker);
+
+	if (status == KANON_OK)
+		status = group_types(checker, node);
+	if (status == KANON_OK)
+		status = ask_by_types(checker, node, count, class_of);
+	if (status != KANON_OK)
+		return status;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		checker->group[type] = class_of[checker->group[type]];
+	memcpy(class_of, checker->group, problem->ntypes * sizeof(uint32_t));
+	return KANON_OK;
+}
+
+KanonStatus
+checker_count(Checker *checker, uint32_t node, Count *count)
+{
+	Block *block = checker->block;
+	const Groups *from;
+	KanonStatus status;
+
+	if (kanon_by_types(checker->problem))
+	{
+		status = group_types(checker, node);
+		return status == KANON_OK ? ask_by_types(checker, node, count, NULL) : status;
+	}
+	set_levels(checker, node);
+	from = find_groups(checker, block->level);
+	checker->rolled_up += from != &checker->base;
+	checker->self->pace.share = checker->pace->share;
+	status = make_groups(checker, from, true, count);
+	if (status == KANON_OK && block->by_part &&
+		block->level[checker->divider] == block->height[checker->divider])
+		status = merge_parts(checker, count);
+	return status == KANON_OK ? remember(checker) : status;
+}
+
+int64_t
+checker_rolled_up(const Checker *checker)
+{
+	return checker->rolled_up;
+}
+
+int
+checker_members(const Checker *checker)
+{
+	return checker->members;
+}

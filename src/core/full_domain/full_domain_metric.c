@@ -1,0 +1,322 @@
+/*
+ * full_domain_metric.c: what a node loses.
+ *
+ * n rows; a node puts them into classes E; s rows are suppressed.  A cell shows
+ * g, which stands for the values v that generalize to it; w its column's share
+ * of the weights.  Sums are over all cells of all rows, suppressed ones included.
+ *
+ *	loss			Iyengar, "Transforming data to satisfy privacy constraints",
+ *					KDD 2002: mean of w (|g| - 1) / (|D| - 1), |g| the values of
+ *					the data that g stands for, D all of them; for a numerical
+ *					column the range of the numbers in g by that of D.  1 for a
+ *					suppressed cell.
+ *	precision		Sweeney, "Achieving k-anonymity privacy protection using
+ *					generalization and suppression", 2002: 1 - mean of w r / h,
+ *					r of h levels gone.
+ *	entropy			de Waal and Willenborg, "Information loss through global
+ *					recoding and local suppression", 1999: sum of w log2 (n_g / n_v),
+ *					n_g the rows of the table with a value in g, n_v those with v;
+ *					n_g = n for a suppressed cell.  As a share of what
+ *					suppressing all cells would lose.
+ *	discernibility	Bayardo and Agrawal, "Data privacy through optimal
+ *					k-anonymization", ICDE 2005: sum of |E|^2, and n for each
+ *					suppressed row.
+ *	average			LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional
+ *					k-anonymity", ICDE 2006: n by the number of classes, the
+ *					suppressed rows being one.
+ *	height			Samarati, TKDE 2001: sum of the levels.
+ *
+ * The first three are told by what a shown cell still says (1 - what is lost of
+ * it): lost = everything - sum over the shown cells.  A metric's value, which is
+ * to be least, is an integer (the number of classes, negative, for the average),
+ * so it comes out the same whoever adds in whatever order.
+ *
+ * A search wants to know what nodes lose before they are checked.  A value is
+ * the sum of two parts, one of which only rises from a node to those above it,
+ * the other only falls:
+ *
+ *	cells			what the levels lose, if no row were suppressed; what the cells of
+ *					the suppressed rows would have said
+ *	discernibility	the squares of all groups, suppressed or not: groups are only
+ *					merged; |E| (n - |E|) for each suppressed group E: the groups of
+ *					a lower node are parts of E and suppressed as well
+ *	average			no class can come about further up but from a class, or from k of
+ *					the suppressed rows, and they may be one; nothing
+ *	height			itself; nothing
+ */
+#include <math.h>
+#include <string.h>
+
+#include "full_domain/lattice.h"
+
+/* Entropies are less than this many bits. */
+#define MOST_BITS 64
+
+/* Scratch for one column: what is known of each of its values. */
+typedef struct Values
+{
+	uint32_t *up;    /* [distinct at level 0] its value here, or UINT32_MAX */
+	int64_t *rows;   /* [distinct] */
+	uint32_t *count; /* [distinct] values of level 0 below it */
+	double *low;     /* [distinct] halves of the numbers below it */
+	double *high;
+	bool *endless; /* [distinct] NULL, not-a-number or an infinity is below it */
+} Values;
+
+static KanonStatus
+gather(const KanonProblem *problem, int first, int c, KanonPace *pace, Values *values)
+{
+	const KanonColumn *base = &problem->columns[first];
+	const KanonColumn *column = &problem->columns[c];
+
+	for (uint32_t v = 0; v < base->distinct; v++)
+		values->up[v] = UINT32_MAX;
+	for (uint32_t g = 0; g < column->distinct; g++)
+	{
+		values->rows[g] = 0;
+		values->count[g] = 0;
+		values->low[g] = INFINITY;
+		values->high[g] = -INFINITY;
+		values->endless[g] = false;
+	}
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		if (kanon_stop(pace, 2))
+			return KANON_CANCELLED;
+		values->up[base->code[type]] = column->code[type];
+		values->rows[column->code[type]] += problem->rows[type];
+	}
+	for (uint32_t v = 0; v < base->distinct; v++)
+	{
+		uint32_t g = values->up[v];
+
+		if (g == UINT32_MAX)
+			continue;
+		values->count[g]++;
+		if (base->number == NULL)
+			continue;
+		if (!isfinite(base->number[v]))
+			values->endless[g] = true;
+		values->low[g] = fmin(values->low[g], base->number[v] / 2);
+		values->high[g] = fmax(values->high[g], base->number[v] / 2);
+	}
+	return KANON_OK;
+}
+
+/* The whole column: distinct values, and half the range of its finite numbers. */
+static void
+whole_column(const KanonColumn *base, const Values *values, double *distinct, double *range)
+{
+	double low = INFINITY, high = -INFINITY;
+
+	*distinct = 0;
+	for (uint32_t v = 0; v < base->distinct; v++)
+	{
+		if (values->up[v] == UINT32_MAX)
+			continue;
+		*distinct += 1;
+		if (base->number != NULL && isfinite(base->number[v]))
+		{
+			low = fmin(low, base->number[v] / 2);
+			high = fmax(high, base->number[v] / 2);
+		}
+	}
+	*range = high > low ? high - low : 0;
+}
+
+/* What a cell with that value still says, 0 .. 1. */
+static double
+kept_share(const Metric *metric, const Lattice *lattice, int q, int level, bool numerical,
+		   const Values *values, uint32_t g, double distinct, double range)
+{
+	if (metric->kind == KANON_METRIC_PRECISION)
+		return 1 - (double) level / lattice->height[q];
+	if (metric->kind == KANON_METRIC_ENTROPY)
+		return values->rows[g] > 0 ? log2((double) metric->rows / (double) values->rows[g]) / MOST_BITS : 0;
+	if (values->count[g] <= 1)
+		return distinct > 1 ? 1 : 0; /* who knows the only value there is loses nothing with it */
+	if (numerical)
+		return values->endless[g] || range == 0 ? 0 : 1 - fmin((values->high[g] - values->low[g]) / range, 1);
+	return 1 - (values->count[g] - 1) / (distinct - 1);
+}
+
+/* One level of a quasi-identifier; the level below it is done. */
+static KanonStatus
+add_level(const KanonProblem *problem, const Lattice *lattice, int q, int level, double weight,
+		  KanonPace *pace, Values *values, Metric *metric)
+{
+	int c = lattice->first[q] + level;
+	const KanonColumn *base = &problem->columns[lattice->first[q]];
+	const KanonColumn *column = &problem->columns[c];
+	uint64_t *kept = kanon_alloc(problem->env, column->distinct, sizeof(uint64_t));
+	double distinct, range;
+	KanonStatus status;
+
+	metric->kept[c] = kept;
+	if (kept == NULL)
+		return KANON_NO_MEMORY;
+	status = gather(problem, lattice->first[q], c, pace, values);
+	if (status != KANON_OK)
+		return status;
+	whole_column(base, values, &distinct, &range);
+	for (uint32_t g = 0; g < column->distinct; g++)
+		kept[g] = (uint64_t) llround(
+			METRIC_UNIT * weight *
+			kept_share(metric, lattice, q, level, base->number != NULL, values, g, distinct, range));
+	/* to generalize never says more, not by a rounding either */
+	if (level > 0)
+	{
+		const KanonColumn *below = &problem->columns[c - 1];
+
+		for (uint32_t type = 0; type < problem->ntypes; type++)
+			if (kept[column->code[type]] > metric->kept[c - 1][below->code[type]])
+				kept[column->code[type]] = metric->kept[c - 1][below->code[type]];
+	}
+	for (uint32_t g = 0; g < column->distinct; g++)
+		metric->kept_sum[c] += (KanonWide) kept[g] * values->rows[g];
+	return KANON_OK;
+}
+
+static KanonStatus
+add_levels(const KanonProblem *problem, const Lattice *lattice, KanonPace *pace, Values *values,
+		   Metric *metric)
+{
+	double total = 0;
+	KanonStatus status = KANON_OK;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		total += problem->columns[c].weight;
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		double weight = 0;
+
+		for (int level = 0; level < lattice->height[q]; level++)
+			weight += problem->columns[lattice->first[q] + level].weight;
+		for (int level = 0; level < lattice->height[q] && status == KANON_OK; level++)
+			status =
+				add_level(problem, lattice, q, level, total > 0 ? weight / total : 0, pace, values, metric);
+		metric->everything += metric->kept_sum[lattice->first[q]];
+	}
+	return status;
+}
+
+KanonStatus
+metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind, KanonPace *pace,
+			Metric *metric)
+{
+	KanonEnv *env = problem->env;
+	uint32_t distinct = 0;
+	Values values;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	memset(metric, 0, sizeof(*metric));
+	metric->kind = kind;
+	metric->k = kanon_least_rows(problem);
+	metric->of_cells =
+		kind == KANON_METRIC_LOSS || kind == KANON_METRIC_PRECISION || kind == KANON_METRIC_ENTROPY;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		metric->rows += problem->rows[type];
+	if (!metric->of_cells)
+		return KANON_OK;
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (problem->columns[c].distinct > distinct)
+			distinct = problem->columns[c].distinct;
+	values.up = kanon_alloc(env, distinct, sizeof(uint32_t));
+	values.rows = kanon_alloc(env, distinct, sizeof(int64_t));
+	values.count = kanon_alloc(env, distinct, sizeof(uint32_t));
+	values.low = kanon_alloc(env, distinct, sizeof(double));
+	values.high = kanon_alloc(env, distinct, sizeof(double));
+	values.endless = kanon_alloc(env, distinct, sizeof(bool));
+	if (values.up != NULL && values.rows != NULL && values.count != NULL && values.low != NULL &&
+		values.high != NULL && values.endless != NULL)
+		status = add_levels(problem, lattice, pace, &values, metric);
+	kanon_free(env, values.up);
+	kanon_free(env, values.rows);
+	kanon_free(env, values.count);
+	kanon_free(env, values.low);
+	kanon_free(env, values.high);
+	kanon_free(env, values.endless);
+	return status;
+}
+
+void
+metric_close(const KanonProblem *problem, Metric *metric)
+{
+	for (int c = 0; c < problem->ncolumns; c++)
+		kanon_free(problem->env, metric->kept[c]);
+	memset(metric->kept, 0, sizeof(metric->kept));
+}
+
+/* What the generalized cells lose, if no row is suppressed. */
+static KanonWide
+lost_by_levels(const Metric *metric, const Lattice *lattice, uint32_t node)
+{
+	KanonWide lost = metric->everything;
+
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		int level = lattice_level(lattice, node, q);
+
+		if (level < lattice->height[q])
+			lost -= metric->kept_sum[lattice->first[q] + level];
+	}
+	return lost;
+}
+
+KanonWide
+metric_floor(const Metric *metric, const Lattice *lattice, uint32_t node)
+{
+	if (metric->kind == KANON_METRIC_HEIGHT)
+		return lattice_height(lattice, node);
+	if (metric->kind == KANON_METRIC_AVERAGE)
+		return -(KanonWide) metric->rows;
+	return metric->of_cells ? lost_by_levels(metric, lattice, node) : 0;
+}
+
+KanonWide
+metric_rising(const Metric *metric, const Lattice *lattice, uint32_t node, const Count *count)
+{
+	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
+		return count->squares;
+	if (metric->kind == KANON_METRIC_AVERAGE)
+		return -(KanonWide) count->classes - (count->suppressed > 0 ? count->suppressed / metric->k + 1 : 0);
+	return metric_floor(metric, lattice, node);
+}
+
+KanonWide
+metric_falling(const Metric *metric, const Count *count)
+{
+	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
+		return count->class_squares + (KanonWide) count->suppressed * metric->rows - count->squares;
+	return metric->of_cells ? count->kept : 0;
+}
+
+KanonWide
+metric_of(const Metric *metric, const Lattice *lattice, uint32_t node, const Count *count)
+{
+	if (metric->kind == KANON_METRIC_AVERAGE)
+		return -(KanonWide) count->classes - (count->suppressed > 0);
+	return metric_rising(metric, lattice, node, count) + metric_falling(metric, count);
+}
+
+double
+metric_shown(const Metric *metric, KanonWide value)
+{
+	double rows = (double) metric->rows;
+
+	switch (metric->kind)
+	{
+		case KANON_METRIC_LOSS:
+			return rows > 0 ? (double) value / (rows * METRIC_UNIT) : 0;
+		case KANON_METRIC_PRECISION:
+			return rows > 0 ? 1 - (double) value / (rows * METRIC_UNIT) : 1;
+		case KANON_METRIC_ENTROPY:
+			return metric->everything > 0 ? (double) value / (double) metric->everything : 0;
+		case KANON_METRIC_AVERAGE:
+			return value != 0 ? rows / -(double) value : 0;
+		case KANON_METRIC_DISCERNIBILITY:
+		case KANON_METRIC_HEIGHT:
+			break;
+	}
+	return (double) value;
+}

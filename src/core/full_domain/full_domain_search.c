@@ -1,0 +1,582 @@
+/*
+ * full_domain_search.c: which nodes to check for the optimum.
+ *
+ * What the searches rest on: further up groups are merged, so rows that are in a
+ * class stay in one, and fewer and fewer rows are suppressed.  A node above one
+ * that fulfils the rules (within the limit) therefore fulfils them, a node below
+ * one that does not does not: each verdict tags a part of the lattice.
+ *
+ *	samarati	P. Samarati, "Protecting respondents' identities in microdata
+ *				release", TKDE 13(6), 2001: binary search for the least height
+ *				at which a node fulfils the rules.
+ *	incognito	K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito: efficient
+ *				full-domain k-anonymity", SIGMOD 2005: breadth first over the
+ *				lattices of all subsets of the quasi-identifiers, the smaller
+ *				subsets first.  A subset's node is the node that suppresses all
+ *				other columns, so that its subset property and its roll-up property
+ *				are the two kinds of tags above.
+ *	flash		F. Kohlmayer, F. Prasser, C. Eckert, A. Kemper, K. Kuhn, "Flash:
+ *				efficient, stable and optimal k-anonymity", PASSAT 2012: greedy
+ *				paths upwards, a binary search on each, in a stable order.
+ *	speedy		the same; its nodes are checked by a team (full_domain_check.c).
+ *
+ * All of these tell which nodes fulfil the rules.  Which of these is optimal,
+ * optimum() finds out for all of them.  Without suppressed rows each metric only
+ * grows upwards, so that the optimum is among the minimal nodes.  With them it
+ * does not: to generalize further loses more on every row and saves the charge
+ * for some.  But its value is a sum of a part that only rises and one that only
+ * falls (full_domain_metric.c), so each check says how low the first can be for
+ * all nodes above, and the second for all nodes below.  A node for which both
+ * together are no better than the best node found is left out, and that is safe:
+ * it need not be checked, and what it would have told of others is not needed.
+ * Flash leaves such nodes out of its paths, too, unless the lattice is to be
+ * explored.
+ *
+ * With rules beyond k and suppressed rows the first sentence may be wrong: a class
+ * that is merged with a suppressed group of one sensitive value, say, may be none
+ * any more (distinct l, the number of persons and k_map cannot break so).  Then no verdict
+ * says anything of other nodes, and all but those that the rising parts exclude
+ * are checked, whatever the search is called.
+ */
+
+#include <math.h>
+
+#include "full_domain/lattice.h"
+
+static inline bool
+is_known(const Search *search, uint32_t node)
+{
+	return (search->tag[node] & (TAG_YES | TAG_NO)) != 0;
+}
+
+/* Tags a node and what follows from it: all nodes above (YES) or below (NO). */
+static KanonStatus
+spread(Search *search, uint32_t node, uint8_t verdict)
+{
+	const Lattice *lattice = search->lattice;
+	uint32_t n = 0;
+
+	search->tag[node] |= verdict;
+	search->stack[n++] = node;
+	while (n > 0)
+	{
+		uint32_t at = search->stack[--n];
+
+		if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
+			return KANON_CANCELLED;
+		for (int q = 0; q < lattice->nqis; q++)
+		{
+			int level = lattice_level(lattice, at, q);
+			uint32_t next;
+
+			if (level == (verdict == TAG_YES ? lattice->height[q] : 0))
+				continue;
+			next = verdict == TAG_YES ? at + lattice->stride[q] : at - lattice->stride[q];
+			if ((search->tag[next] & verdict) != 0)
+				continue;
+			search->tag[next] |= verdict;
+			search->stack[n++] = next;
+		}
+	}
+	return KANON_OK;
+}
+
+/* Raises what is known of nodes: of those above (rising), or of those below. */
+static KanonStatus
+raise_bounds(Search *search, uint32_t node, KanonWide *bounds, bool upwards, KanonWide bound)
+{
+	const Lattice *lattice = search->lattice;
+	uint32_t n = 0;
+
+	if (bounds[node] >= bound)
+		return KANON_OK;
+	bounds[node] = bound;
+	search->stack[n++] = node;
+	while (n > 0)
+	{
+		uint32_t at = search->stack[--n];
+
+		if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
+			return KANON_CANCELLED;
+		for (int q = 0; q < lattice->nqis; q++)
+		{
+			int level = lattice_level(lattice, at, q);
+			uint32_t next;
+
+			if (level == (upwards ? lattice->height[q] : 0))
+				continue;
+			next = upwards ? at + lattice->stride[q] : at - lattice->stride[q];
+			if (bounds[next] >= bound)
+				continue;
+			bounds[next] = bound;
+			search->stack[n++] = next;
+		}
+	}
+	return KANON_OK;
+}
+
+/*
+ * In the order in which nodes are preferred: what is to be least, suppressed
+ * rows, height, levels from the left.
+ */
+static bool
+is_better(const Search *search, KanonWide value, int64_t suppressed, uint32_t node)
+{
+	uint32_t best = search->best;
+	int height, best_height;
+
+	if (best == UINT32_MAX)
+		return true;
+	if (value != search->value[best])
+		return value < search->value[best];
+	if (suppressed != search->suppressed[best])
+		return suppressed < search->suppressed[best];
+	height = lattice_height(search->lattice, node);
+	best_height = lattice_height(search->lattice, best);
+	return height != best_height ? height < best_height : node < best;
+}
+
+/* Could the node be better than the best one? */
+static bool
+is_promising(const Search *search, uint32_t node)
+{
+	return search->explore || is_better(search, search->rising[node] + search->falling[node], 0, node);
+}
+
+/* Notes a node that fulfils the rules. */
+static void
+offer(Search *search, uint32_t node, const Count *count)
+{
+	search->value[node] = metric_of(search->metric, search->lattice, node, count);
+	if (count->left_over)
+		search->tag[node] |= TAG_LEFT_OVER;
+	else if (kanon_mask_contains(search->index, lattice_pattern(search->lattice, node)) &&
+			 is_better(search, search->value[node], count->suppressed, node))
+		search->best = node;
+}
+
+/* Checks a node, with all that follows for others. */
+static KanonStatus
+check(Search *search, uint32_t node)
+{
+	Count count;
+	bool fulfils;
+	KanonStatus status = checker_count(search->checker, node, &count);
+
+	if (status != KANON_OK)
+		return status;
+	fulfils = count.suppressed <= search->limit && !count.absent;
+	search->checked++;
+	search->suppressed[node] = count.suppressed;
+	if (search->classes != NULL)
+		search->classes[node] = count.classes;
+	if (search->nearest == UINT32_MAX || count.suppressed < search->suppressed[search->nearest])
+		search->nearest = node;
+	search->tag[node] |= TAG_CHECKED;
+	if (fulfils)
+		offer(search, node, &count);
+	if (!search->tags)
+		search->tag[node] |= fulfils ? TAG_YES : TAG_NO;
+	else if (!is_known(search, node))
+		status = spread(search, node, fulfils ? TAG_YES : TAG_NO);
+	if (status == KANON_OK)
+		status = raise_bounds(search, node, search->rising, true,
+							  metric_rising(search->metric, search->lattice, node, &count));
+	/* beyond the limit the verdict says it all */
+	if (status == KANON_OK && fulfils && search->tags)
+		status = raise_bounds(search, node, search->falling, false, metric_falling(search->metric, &count));
+	return status;
+}
+
+/* ---- Samarati ---- */
+
+/* The first node at a height in the order of nodes. */
+static uint32_t
+first_at(const Search *search, int height)
+{
+	uint32_t low = 0, high = search->lattice->nnodes;
+
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (lattice_height(search->lattice, search->order[middle]) < height)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Does any node at this height fulfil the rules? */
+static KanonStatus
+try_height(Search *search, int height, bool *found)
+{
+	uint32_t end = first_at(search, height + 1);
+	KanonStatus status = KANON_OK;
+
+	*found = false;
+	for (uint32_t i = first_at(search, height); i < end && !*found && status == KANON_OK; i++)
+	{
+		uint32_t node = search->order[i];
+
+		if (!is_known(search, node))
+			status = check(search, node);
+		*found = (search->tag[node] & TAG_YES) != 0;
+	}
+	return status;
+}
+
+static KanonStatus
+samarati(Search *search)
+{
+	int low = 0, high = search->lattice->top;
+	KanonStatus status = KANON_OK;
+
+	while (low < high && status == KANON_OK)
+	{
+		int middle = low + (high - low) / 2;
+		bool found;
+
+		status = try_height(search, middle, &found);
+		if (found)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return status;
+}
+
+/* ---- Incognito ---- */
+
+/* Quasi-identifiers that are not suppressed: the subset that a node belongs to. */
+static int
+subset_size(const Lattice *lattice, uint32_t node)
+{
+	int size = 0;
+
+	for (int q = 0; q < lattice->nqis; q++)
+		size += lattice_level(lattice, node, q) < lattice->height[q];
+	return size;
+}
+
+/* Smaller subsets first, each from the bottom to the top; known nodes are pruned. */
+static KanonStatus
+incognito(Search *search)
+{
+	const Lattice *lattice = search->lattice;
+	KanonStatus status = KANON_OK;
+
+	for (int size = 0; size <= lattice->nqis; size++)
+		for (uint32_t i = 0; i < lattice->nnodes && status == KANON_OK; i++)
+		{
+			uint32_t node = search->order[i];
+
+			if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
+				return KANON_CANCELLED;
+			if (!is_known(search, node) && subset_size(lattice, node) == size)
+				status = check(search, node);
+		}
+	return status;
+}
+
+/* ---- Flash ---- */
+
+static bool
+is_unknown(const Search *search, uint32_t node)
+{
+	return !is_known(search, node);
+}
+
+static bool
+is_open(const Search *search, uint32_t node)
+{
+	return !is_known(search, node) && is_promising(search, node);
+}
+
+/* The first node right above, in the order of nodes, for which that is true; or UINT32_MAX. */
+static uint32_t
+first_above(const Search *search, uint32_t node, bool (*wanted)(const Search *search, uint32_t node))
+{
+	const Lattice *lattice = search->lattice;
+	uint32_t first = UINT32_MAX;
+
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		uint32_t above = node + lattice->stride[q];
+
+		if (lattice_level(lattice, node, q) < lattice->height[q] && wanted(search, above) &&
+			(first == UINT32_MAX || search->rank[above] < search->rank[first]))
+			first = above;
+	}
+	return first;
+}
+
+/* A greedy path upwards from a node; returns its length. */
+static int
+make_path(const Search *search, uint32_t node, bool (*wanted)(const Search *search, uint32_t node),
+		  uint32_t *path)
+{
+	int length = 0;
+
+	for (; node != UINT32_MAX; node = first_above(search, node, wanted))
+		path[length++] = node;
+	return length;
+}
+
+/* Ranks of nodes that are to begin a path, the least on top. */
+typedef struct Heap
+{
+	uint32_t *rank; /* [nnodes] */
+	uint32_t n;
+} Heap;
+
+static void
+heap_add(Heap *heap, uint32_t rank)
+{
+	uint32_t at = heap->n++;
+
+	for (; at > 0 && heap->rank[(at - 1) / 2] > rank; at = (at - 1) / 2)
+		heap->rank[at] = heap->rank[(at - 1) / 2];
+	heap->rank[at] = rank;
+}
+
+static uint32_t
+heap_take(Heap *heap)
+{
+	uint32_t top = heap->rank[0];
+	uint32_t last = heap->rank[--heap->n];
+	uint32_t at = 0;
+
+	for (uint32_t child = 1; child < heap->n; child = 2 * at + 1)
+	{
+		if (child + 1 < heap->n && heap->rank[child + 1] < heap->rank[child])
+			child++;
+		if (heap->rank[child] >= last)
+			break;
+		heap->rank[at] = heap->rank[child];
+		at = child;
+	}
+	heap->rank[at] = last;
+	return top;
+}
+
+/* The open nodes above a node that does not fulfil the rules will begin paths. */
+static void
+queue_above(Search *search, Heap *heap, uint32_t node)
+{
+	const Lattice *lattice = search->lattice;
+
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		uint32_t above = node + lattice->stride[q];
+
+		if (lattice_level(lattice, node, q) == lattice->height[q] || !is_open(search, above) ||
+			(search->tag[above] & TAG_QUEUED) != 0)
+			continue;
+		search->tag[above] |= TAG_QUEUED;
+		heap_add(heap, search->rank[above]);
+	}
+}
+
+/* A greedy path upwards from an open node, and a binary search on it. */
+static KanonStatus
+check_path(Search *search, Heap *heap, uint32_t node)
+{
+	uint32_t path[KANON_MAX_COLUMNS + 1];
+	int low = 0, high = make_path(search, node, is_unknown, path) - 1;
+	KanonStatus status = KANON_OK;
+
+	while (low <= high && status == KANON_OK)
+	{
+		int middle = low + (high - low) / 2;
+
+		node = path[middle];
+		if (!is_known(search, node))
+		{
+			status = check(search, node);
+			if (status == KANON_OK && (search->tag[node] & TAG_NO) != 0)
+				queue_above(search, heap, node);
+		}
+		if ((search->tag[node] & TAG_YES) != 0)
+			high = middle - 1;
+		else
+			low = middle + 1;
+	}
+	return status;
+}
+
+static KanonStatus
+flash(Search *search)
+{
+	Heap heap = {kanon_alloc(search->problem->env, search->lattice->nnodes, sizeof(uint32_t)), 0};
+	KanonStatus status = heap.rank == NULL ? KANON_NO_MEMORY : KANON_OK;
+
+	for (uint32_t i = 0; i < search->lattice->nnodes && status == KANON_OK; i++)
+	{
+		if (is_open(search, search->order[i]))
+			status = check_path(search, &heap, search->order[i]);
+		while (heap.n > 0 && status == KANON_OK)
+		{
+			uint32_t node = search->order[heap_take(&heap)];
+
+			search->tag[node] &= (uint8_t) ~TAG_QUEUED;
+			if (is_open(search, node))
+				status = check_path(search, &heap, node);
+		}
+		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis))
+			return kanon_free(search->problem->env, heap.rank), KANON_CANCELLED;
+	}
+	kanon_free(search->problem->env, heap.rank);
+	return status;
+}
+
+/* ---- the optimum ---- */
+
+typedef struct Ranked
+{
+	double key[2];
+	uint32_t node;
+} Ranked;
+
+/* A sort that can be stopped: then everything is equal, and it is soon done. */
+typedef struct Sorting
+{
+	KanonPace *pace;
+	bool stopped;
+} Sorting;
+
+static int
+compare_ranked(const void *a, const void *b, void *arg)
+{
+	const Ranked *left = a;
+	const Ranked *right = b;
+	Sorting *sorting = arg;
+
+	sorting->stopped = sorting->stopped || kanon_stop(sorting->pace, 2);
+	if (sorting->stopped)
+		return 0;
+	for (int i = 0; i < 2; i++)
+		if (left->key[i] != right->key[i])
+			return left->key[i] < right->key[i] ? -1 : 1;
+	return left->node < right->node ? -1 : left->node > right->node;
+}
+
+/* Sorts the nodes by two keys of each. */
+static KanonStatus
+sort_nodes(Search *search, void (*keys)(const Search *search, uint32_t node, double *key))
+{
+	KanonEnv *env = search->problem->env;
+	uint32_t n = search->lattice->nnodes;
+	Ranked *ranked = kanon_alloc(env, n, sizeof(Ranked));
+	Ranked *scratch = kanon_alloc(env, n, sizeof(Ranked));
+	Sorting sorting = {search->pace, false};
+	KanonStatus status = ranked == NULL || scratch == NULL ? KANON_NO_MEMORY : KANON_OK;
+
+	for (uint32_t node = 0; node < n && status == KANON_OK; node++)
+	{
+		keys(search, node, ranked[node].key);
+		ranked[node].node = node;
+		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis * 4))
+			status = KANON_CANCELLED;
+	}
+	if (status == KANON_OK)
+		kanon_sort(ranked, scratch, n, sizeof(Ranked), compare_ranked, &sorting);
+	if (sorting.stopped)
+		status = KANON_CANCELLED;
+	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
+		search->order[i] = ranked[i].node;
+	kanon_free(env, ranked);
+	kanon_free(env, scratch);
+	return status;
+}
+
+/*
+ * Each height from the bottom; first the nodes that could have the most groups.
+ * (Fewer checks on Adult than with the mean level as a share of its height.)
+ */
+static void
+keys_upwards(const Search *search, uint32_t node, double *key)
+{
+	const Lattice *lattice = search->lattice;
+
+	key[0] = key[1] = 0;
+	for (int q = 0; q < lattice->nqis; q++)
+	{
+		int level = lattice_level(lattice, node, q);
+
+		key[0] += level;
+		if (level < lattice->height[q])
+			key[1] -= log(search->problem->columns[lattice->first[q] + level].distinct);
+	}
+}
+
+/* By what is known without a check; then upwards. */
+static void
+keys_of_floors(const Search *search, uint32_t node, double *key)
+{
+	key[0] = (double) metric_floor(search->metric, search->lattice, node);
+	key[1] = lattice_height(search->lattice, node);
+}
+
+/* It may be optimal, and is not checked yet. */
+static bool
+is_candidate(const Search *search, uint32_t node)
+{
+	return (search->tag[node] & (TAG_NO | TAG_CHECKED)) == 0 && is_promising(search, node);
+}
+
+/*
+ * Checks candidates until there is none: the middle of a path above each, since
+ * a check there says something of both of its halves.
+ */
+static KanonStatus
+optimum(Search *search)
+{
+	uint32_t path[KANON_MAX_COLUMNS + 1];
+	KanonStatus status = sort_nodes(search, keys_of_floors);
+
+	for (uint32_t i = 0; i < search->lattice->nnodes; i++)
+	{
+		search->pace->share = (double) i / search->lattice->nnodes;
+		while (status == KANON_OK && is_candidate(search, search->order[i]))
+			status = check(search, path[make_path(search, search->order[i], is_candidate, path) / 2]);
+		if (status != KANON_OK)
+			return status;
+		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis))
+			return KANON_CANCELLED;
+	}
+	return status;
+}
+
+KanonStatus
+search_run(Search *search, KanonSearch algorithm)
+{
+	KanonStatus status = sort_nodes(search, keys_upwards);
+
+	if (status != KANON_OK)
+		return status;
+	for (uint32_t i = 0; i < search->lattice->nnodes; i++)
+	{
+		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis * 2))
+			return KANON_CANCELLED;
+		search->rank[search->order[i]] = i;
+		search->rising[i] = metric_floor(search->metric, search->lattice, i);
+	}
+	if (!search->tags)
+		return optimum(search);
+	switch (algorithm)
+	{
+		case KANON_SEARCH_SAMARATI:
+			status = samarati(search);
+			break;
+		case KANON_SEARCH_INCOGNITO:
+			status = incognito(search);
+			break;
+		case KANON_SEARCH_FLASH:
+		case KANON_SEARCH_SPEEDY:
+			status = flash(search);
+			break;
+	}
+	return status == KANON_OK ? optimum(search) : status;
+}

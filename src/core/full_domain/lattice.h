@@ -1,0 +1,153 @@
+/*
+ * lattice.h: what the files of the full-domain solver share.
+ *
+ *	lattice.c				nodes, their numbers and neighbours
+ *	full_domain_metric.c	what a node loses
+ *	full_domain_check.c		the classes of a node (and _set_up.c, _member.c)
+ *	full_domain_search.c	which nodes to check
+ *	full_domain.c			the chosen node as a release
+ */
+#ifndef KANON_LATTICE_H
+#define KANON_LATTICE_H
+
+#include "full_domain/full_domain.h"
+#include "util/internal.h"
+
+/*
+ * Sums that no number of rows overflows; integers, so that no order of adding
+ * matters.  In memory of the host, which aligns to 8 bytes.
+ */
+__extension__ typedef __int128 KanonWide __attribute__((aligned(8)));
+
+/*
+ * A node's number has its levels as digits, in mixed radix.  Level r of
+ * quasi-identifier q shows column first[q] + r; level height[q] shows nothing.
+ */
+typedef struct Lattice
+{
+	int nqis;
+	int first[KANON_MAX_COLUMNS];
+	int height[KANON_MAX_COLUMNS];
+	uint32_t stride[KANON_MAX_COLUMNS]; /* the first has the largest */
+	uint32_t nnodes;
+	int top; /* height of the last node */
+} Lattice;
+
+static inline int
+lattice_level(const Lattice *lattice, uint32_t node, int q)
+{
+	return (int) (node / lattice->stride[q] % ((uint32_t) lattice->height[q] + 1));
+}
+
+extern KanonStatus lattice_open(const KanonProblem *problem, Lattice *lattice, KanonReport *report);
+extern int lattice_height(const Lattice *lattice, uint32_t node);
+extern KanonPattern lattice_pattern(const Lattice *lattice, uint32_t node);
+
+/* ---- full_domain_metric.c ---- */
+
+/* A cell that shows all of its value's information, if its weight were all there is. */
+#define METRIC_UNIT ((double) (INT64_C(1) << 40))
+
+/*
+ * The metrics that are sums over cells: what a shown cell still says, in units
+ * of METRIC_UNIT; a suppressed one says nothing.
+ */
+typedef struct Metric
+{
+	KanonMetric kind;
+	int64_t rows; /* of the table */
+	int64_t k;
+	bool of_cells;
+	uint64_t *kept[KANON_MAX_COLUMNS];     /* [distinct] by column, or NULL */
+	KanonWide kept_sum[KANON_MAX_COLUMNS]; /* over all rows */
+	KanonWide everything;                  /* what the table itself says */
+} Metric;
+
+/* What a check has counted. */
+typedef struct Count
+{
+	int64_t groups;          /* different generalized row types */
+	int64_t classes;         /* of them allowed */
+	int64_t suppressed;      /* rows of the others */
+	KanonWide squares;       /* of all groups' sizes */
+	KanonWide class_squares; /* of the classes' sizes */
+	KanonWide kept;          /* by the suppressed rows' cells, had they been shown */
+	bool rest_is_class;      /* there are suppressed rows, and they may be a class */
+	bool left_over;          /* they may be nowhere */
+	bool absent;             /* some of a population can be in no row, which a rule forbids */
+} Count;
+
+extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind,
+							   KanonPace *pace, Metric *metric);
+extern void metric_close(const KanonProblem *problem, Metric *metric);
+
+/* What is to be least. */
+extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, uint32_t node, const Count *count);
+
+/* Its part that only rises from a node to those above, or less than that... */
+extern KanonWide metric_rising(const Metric *metric, const Lattice *lattice, uint32_t node,
+							   const Count *count);
+
+/* ... as far as it is known without a check. */
+extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, uint32_t node);
+
+/* Its part that only falls. */
+extern KanonWide metric_falling(const Metric *metric, const Count *count);
+
+/* As it is reported. */
+extern double metric_shown(const Metric *metric, KanonWide value);
+
+/* ---- full_domain_check.c ---- */
+typedef struct Checker Checker;
+
+extern KanonStatus checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *metric,
+								int64_t limit, const KanonTeam *team, KanonPace *pace, Checker **checker,
+								KanonReport *report);
+extern void checker_close(Checker *checker);
+
+/* Counts a node's classes. */
+extern KanonStatus checker_count(Checker *checker, uint32_t node, Count *count);
+extern int64_t checker_rolled_up(const Checker *checker);
+extern int checker_members(const Checker *checker);
+
+/* The class of each row type at a node, [ntypes] numbered from 0; UINT32_MAX: it is suppressed. */
+extern KanonStatus checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *count);
+
+/* ---- full_domain_search.c ---- */
+typedef struct Search
+{
+	const KanonProblem *problem;
+	const Lattice *lattice;
+	const Metric *metric;
+	const KanonMaskIndex *index;
+	Checker *checker;
+	KanonPace *pace;
+	int64_t limit; /* rows that may be suppressed */
+	bool explore;
+	bool tags;           /* a verdict says something of nodes above or below */
+	uint8_t *tag;        /* [nnodes] TAG_... */
+	KanonWide *rising;   /* [nnodes] least that the part of its value can be which rises */
+	KanonWide *falling;  /* [nnodes] ... which falls */
+	KanonWide *value;    /* [nnodes] of the checked ones that fulfil the rules */
+	int64_t *suppressed; /* [nnodes] of the checked ones */
+	int64_t *classes;    /* [nnodes] when explored, of the checked ones */
+	uint32_t *order;     /* [nnodes] from the bottom to the top, the promising ones first */
+	uint32_t *rank;      /* [nnodes] of each node in order */
+	uint32_t *stack;     /* [nnodes] scratch */
+	int64_t checked;
+	uint32_t best;    /* UINT32_MAX: none */
+	uint32_t nearest; /* checked node with the fewest suppressed rows */
+} Search;
+
+enum
+{
+	TAG_YES = 1, /* fulfils the rules */
+	TAG_NO = 2,  /* does not */
+	TAG_CHECKED = 4,
+	TAG_QUEUED = 8,    /* flash */
+	TAG_LEFT_OVER = 16 /* its suppressed rows may be nowhere */
+};
+
+extern KanonStatus search_run(Search *search, KanonSearch algorithm);
+
+#endif

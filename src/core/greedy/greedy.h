@@ -1,0 +1,255 @@
+/*
+ * greedy.h: what the greedy solver's files share: greedy.c (batches, classes),
+ * greedy_search.c (the groups of a batch, as lists), greedy_block.c
+ * and greedy_refine.c (the same as blocks or partitions), greedy_store.c (what was found).
+ */
+#ifndef KANON_GREEDY_H
+#define KANON_GREEDY_H
+
+#include "util/internal.h"
+
+#define GREEDY_NOBODY UINT32_MAX
+
+/* Row types that a pattern of the batch may take. */
+typedef struct GreedyGroup
+{
+	uint32_t pattern; /* number in the store */
+	uint32_t next;    /* group of the same pattern, or GREEDY_NOBODY */
+	uint32_t start;   /* in the store's types */
+	uint32_t count;
+} GreedyGroup;
+
+/* What a group takes of the store, in words of four bytes. */
+#define GREEDY_GROUP_WORDS(count) ((count) + sizeof(GreedyGroup) / sizeof(uint32_t))
+
+typedef struct GreedyPattern
+{
+	KanonPattern pattern;
+	uint32_t first; /* group */
+	size_t words;   /* of its groups */
+} GreedyPattern;
+
+/* The candidates of a batch. */
+typedef struct GreedyStore
+{
+	const KanonMaskIndex *index;
+	KanonEnv *env;
+	KanonPace *pace;
+	bool stopped; /* by the host, in a sort */
+	size_t most;  /* words of groups and their types; one pattern may take more */
+	size_t words;
+	uint32_t *types;
+	size_t ntypes;
+	size_t types_room;
+	GreedyGroup *groups;
+	uint32_t ngroups;
+	uint32_t groups_room;
+	GreedyPattern *patterns;
+	uint32_t npatterns;
+	uint32_t patterns_room;
+	uint32_t *hash; /* pattern numbers by pattern; twice patterns_room */
+} GreedyStore;
+
+/* A consecutive part of the order of patterns. */
+typedef struct GreedyRange
+{
+	int64_t low; /* levels */
+	int64_t high;
+	bool has_after; /* only patterns after this one */
+	KanonPattern after;
+	bool has_upto; /* only patterns up to this one */
+	KanonPattern upto;
+	const KanonPattern *list; /* the patterns of a listed mask's range */
+	size_t nlist;
+} GreedyRange;
+
+/* A partial decision about all columns. */
+typedef struct GreedyState
+{
+	KanonPattern go;
+	KanonPattern stay;
+	KanonPattern refined; /* of stay: the group has one value there */
+	int64_t cost;         /* fixed point, of go */
+	int64_t kept;         /* of stay */
+	size_t npool;         /* the listed patterns that fit are pool[0 .. npool) */
+} GreedyState;
+
+/* A row type in a block; its bytes, one per column of the block, follow. */
+typedef struct GreedyRow
+{
+	uint32_t type;
+	uint32_t rows; /* at most k */
+	uint32_t cost; /* lower bound for it, as GREEDY_SHORT_COST */
+	uint32_t rare; /* bit j: its value of byte j (below 32) has too few rows */
+} GreedyRow;
+
+/* Fixed-point costs in 24 bits, rounded down: for lower bounds. */
+#define GREEDY_SHORT_COST(fixed) ((uint32_t) ((fixed) >> (KANON_FIXED_BITS - 24)))
+
+/*
+ * Row types of a block at most (tests make it small), and k for which their
+ * sums of rows fit 32 bits.
+ */
+#ifndef GREEDY_BLOCK_ROWS
+#define GREEDY_BLOCK_ROWS 65536
+#endif
+#define GREEDY_BLOCK_K 65535
+
+/* The memory of one depth of greedy_search_block. */
+typedef struct GreedyLevel
+{
+	char *rows;
+	size_t room;     /* bytes */
+	uint32_t *count; /* rows by value, of all columns */
+	size_t count_room;
+} GreedyLevel;
+
+/*
+ * From so many row types on, and up to so many columns, refinement beats blocks.
+ * So many slots per row type it has at least; beyond, they are hashed.  (Tests
+ * make the first and the last small.)
+ */
+#ifndef GREEDY_REFINE_LEAST
+#define GREEDY_REFINE_LEAST 256
+#endif
+#define GREEDY_REFINE_COLUMNS 20
+#ifndef GREEDY_REFINE_SLOTS
+#define GREEDY_REFINE_SLOTS 8
+#endif
+
+/* Row types and, of each, the number of its group. */
+typedef struct GreedyPart
+{
+	uint32_t n;
+	uint32_t ngroups;
+	uint32_t *type;
+	uint32_t *group;
+} GreedyPart;
+
+/* Of a group and a value: its rows, and its number when that group becomes one. */
+typedef struct GreedySlot
+{
+	uint32_t rows;
+	uint32_t number;
+} GreedySlot;
+
+/* The memory of greedy_refine_search. */
+typedef struct GreedyRefine
+{
+	uint32_t room;                              /* row types */
+	GreedyPart part[GREEDY_REFINE_COLUMNS + 1]; /* by depth */
+	uint32_t nslots;
+	GreedySlot *slot; /* all zero between two steps */
+	uint64_t *key;    /* of a slot that was found by hashing; NULL until one is */
+	uint32_t *place;  /* [room] */
+} GreedyRefine;
+
+/* A search for groups; greedy_search.c says how. */
+typedef struct GreedySearch
+{
+	const KanonMaskIndex *index;
+	const KanonProblem *problem;
+	KanonEnv *env;
+	KanonPace *pace;
+	GreedyStore *store;
+	KanonStatus status;
+	int64_t nodes;                /* groups looked at */
+	int64_t total;                /* fixed-point cost of all columns */
+	int order[KANON_MAX_COLUMNS]; /* in which columns are decided */
+	KanonPattern closed;          /* see set_closed */
+	GreedyRange *range;
+	KanonPattern *pool;
+	size_t pool_room;
+	uint32_t *spare; /* [ntypes] */
+
+	/* the block */
+	int ncolumns;
+	int column[KANON_MAX_COLUMNS];        /* byte -> column */
+	int byte[KANON_MAX_COLUMNS];          /* column -> byte */
+	uint32_t base[KANON_MAX_COLUMNS + 1]; /* of a byte's values in GreedyLevel.count */
+	size_t stride;                        /* bytes per row, a multiple of sizeof(GreedyRow) */
+	GreedyLevel level[KANON_MAX_COLUMNS + 1];
+
+	/* the block of all remaining row types, kept from batch to batch */
+	char *root;
+	uint32_t nroot;
+
+	GreedyRefine refine;
+
+	/* scratch */
+	uint64_t *effect; /* as GreedyLevel.count, see bound_rows */
+	size_t effect_room;
+	size_t slots_room;
+	uint32_t nslots;
+	uint32_t *slot_code; /* hash table of a column's values */
+	uint32_t *slot_rows;
+	uint8_t *slot_byte;
+	uint32_t split[256];
+	int64_t digit_rows[256];
+	uint32_t digit_types[256];
+} GreedySearch;
+
+/* greedy_store.c */
+extern void greedy_store_init(GreedyStore *store, const KanonMaskIndex *index, KanonPace *pace, size_t most);
+extern void greedy_store_clear(GreedyStore *store);
+extern void greedy_store_free(GreedyStore *store);
+
+/* Room for count types of a group of the pattern; NULL: no memory. */
+extern uint32_t *greedy_store_add(GreedyStore *store, KanonPattern pattern, uint32_t count);
+
+/* Sorts the patterns into the order in which they are tried. */
+extern KanonStatus greedy_store_sort(GreedyStore *store);
+
+/* Forgets all but the first patterns, in half of the room if they are several; the last one. */
+extern KanonStatus greedy_store_shrink(GreedyStore *store, KanonPattern *last);
+
+/* greedy_search.c */
+extern KanonStatus greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *store,
+									  GreedySearch *search);
+extern void greedy_search_close(GreedySearch *search);
+
+/*
+ * Puts into the store every group of at least k rows, among the given row types
+ * (ascending), of every pattern in the range that could take it.  When that is
+ * too much for the store, range->upto is set, and the store holds the groups of
+ * the patterns up to it.  Reorders the types.
+ */
+extern KanonStatus greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes,
+									   GreedyRange *range);
+
+/* Adds columns to go and to stay, and what follows; false if no pattern is left. */
+extern bool greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPattern stay);
+
+/* Given the columns with one value in the group: decides what follows from them. */
+extern bool greedy_use_constant(GreedySearch *search, GreedyState *state, KanonPattern constant);
+
+/* The column to decide next: first those that must stay; -1: none. */
+extern int greedy_next_column(const GreedySearch *search, const GreedyState *state);
+
+/* Room in the store for a group of count types; NULL: not wanted, or status says why. */
+extern uint32_t *greedy_found(GreedySearch *search, const GreedyState *state, uint32_t count);
+
+/* greedy_refine.c */
+
+/* Is refinement the better way for this group? */
+extern bool greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *state);
+
+/* Searches a group of at least k rows. */
+extern void greedy_refine_search(GreedySearch *search, const uint32_t *types, uint32_t n,
+								 const GreedyState *state);
+extern void greedy_refine_free(GreedySearch *search);
+
+/* greedy_block.c */
+
+/* Makes a block of a group; false if it does not fit one, or status says why. */
+extern bool greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n,
+							  const GreedyState *state);
+
+/* The same of all remaining row types, the columns undecided. */
+extern bool greedy_block_root(GreedySearch *search, const uint32_t *types, uint32_t n,
+							  const GreedyState *state);
+
+/* Searches the block's n row types, which have at least k rows. */
+extern void greedy_block_search(GreedySearch *search, uint32_t n, const GreedyState *state);
+
+#endif

@@ -1,0 +1,287 @@
+/*
+ * greedy_refine.c: the groups of many row types when there are few columns.
+ *
+ * The same search as that of greedy_search.c, over all groups at once: each row
+ * type has the number of its group, and to keep a column is to refine that
+ * partition (as TANE does: Huhtala, Kaerkkaeinen, Porkka, Toivonen, "TANE: An
+ * Efficient Algorithm for Discovering Functional and Approximate Dependencies",
+ * The Computer Journal 42(2), 1999) and to forget what falls into groups of
+ * fewer than k rows.  A step costs a few passes over the row types that are left,
+ * however small their groups are, and knows nothing of single groups: with many
+ * columns, where that cuts off most of the patterns, greedy_block.c is better.
+ */
+#include <string.h>
+
+#include "greedy/greedy.h"
+
+/* From so few keys per row type on, their slots are gone through one by one. */
+#define DENSE_KEYS 4
+
+/* Room for n row types; nothing is given back before the search ends. */
+static bool
+make_room(GreedySearch *search, uint32_t n)
+{
+	GreedyRefine *refine = &search->refine;
+	uint32_t nslots = 1;
+
+	if (n <= refine->room)
+		return true;
+	greedy_refine_free(search);
+	while (nslots < GREEDY_REFINE_SLOTS * (uint64_t) n)
+		nslots *= 2;
+	refine->slot = kanon_alloc0(search->env, nslots, sizeof(GreedySlot));
+	refine->place = kanon_alloc(search->env, n, sizeof(uint32_t));
+	if (refine->slot == NULL || refine->place == NULL)
+	{
+		search->status = KANON_NO_MEMORY;
+		return false;
+	}
+	refine->nslots = nslots;
+	refine->room = n;
+	return true;
+}
+
+/* The row types of a depth, with the numbers of their groups. */
+static GreedyPart *
+part_at(GreedySearch *search, int depth)
+{
+	GreedyRefine *refine = &search->refine;
+	GreedyPart *part = &refine->part[depth];
+
+	if (part->type == NULL)
+		part->type = kanon_alloc(search->env, refine->room, sizeof(uint32_t));
+	if (part->group == NULL)
+		part->group = kanon_alloc(search->env, refine->room, sizeof(uint32_t));
+	if (part->type != NULL && part->group != NULL)
+		return part;
+	search->status = KANON_NO_MEMORY;
+	return NULL;
+}
+
+void
+greedy_refine_free(GreedySearch *search)
+{
+	GreedyRefine *refine = &search->refine;
+
+	for (int d = 0; d <= GREEDY_REFINE_COLUMNS; d++)
+	{
+		kanon_free(search->env, refine->part[d].type);
+		kanon_free(search->env, refine->part[d].group);
+	}
+	kanon_free(search->env, refine->slot);
+	kanon_free(search->env, refine->key);
+	kanon_free(search->env, refine->place);
+	memset(refine, 0, sizeof(*refine));
+}
+
+/* The slot of a key that is too large to be its own slot. */
+static inline uint32_t
+find_slot(const GreedyRefine *refine, uint64_t key)
+{
+	uint32_t mask = refine->nslots - 1;
+	uint32_t at = (uint32_t) (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+	while (refine->slot[at].rows != 0 && refine->key[at] != key)
+		at = (at + 1) & mask;
+	refine->key[at] = key;
+	return at;
+}
+
+/* Counts the rows of each group and value of the column; each row type's slot goes to place. */
+static void
+count_rows(GreedySearch *search, const GreedyPart *part, const KanonColumn *column, bool direct)
+{
+	GreedyRefine *refine = &search->refine;
+	GreedySlot *slot = refine->slot;
+	const int64_t *rows = search->problem->rows;
+	const uint32_t *type = part->type;
+	const uint32_t *group = part->group;
+	const uint32_t *code = column->code;
+	uint32_t *place = refine->place;
+	uint32_t distinct = column->distinct;
+	uint32_t n = part->n;
+	int64_t k = search->problem->k;
+
+	if (direct)
+		for (uint32_t i = 0; i < n; i++)
+		{
+			uint32_t at = group[i] * distinct + code[type[i]];
+			int64_t more = rows[type[i]];
+
+			place[i] = at;
+			slot[at].rows += (uint32_t) (more < k ? more : k);
+		}
+	else
+		for (uint32_t i = 0; i < n; i++)
+		{
+			uint32_t at = find_slot(refine, (uint64_t) group[i] * distinct + code[type[i]]);
+			int64_t more = rows[type[i]];
+
+			place[i] = at;
+			slot[at].rows += (uint32_t) (more < k ? more : k);
+		}
+}
+
+/* Keeps column c: the groups of at least k rows go to the next depth. */
+static bool
+refine_part(GreedySearch *search, int depth, int c)
+{
+	GreedyRefine *refine = &search->refine;
+	const KanonColumn *column = &search->problem->columns[c];
+	const GreedyPart *from = &refine->part[depth];
+	GreedyPart *into = part_at(search, depth + 1);
+	uint64_t keys = (uint64_t) from->ngroups * column->distinct;
+	bool direct = keys <= refine->nslots;
+	uint32_t k = (uint32_t) search->problem->k;
+	GreedySlot *slot = refine->slot;
+	const uint32_t *place = refine->place;
+	const uint32_t *type = from->type;
+	uint32_t nfrom = from->n;
+	uint32_t *into_type;
+	uint32_t *into_group;
+	uint32_t ngroups = 0;
+	uint32_t n = 0;
+
+	if (!direct && refine->key == NULL)
+	{
+		refine->key = kanon_alloc(search->env, refine->nslots, sizeof(uint64_t));
+		if (refine->key == NULL)
+			search->status = KANON_NO_MEMORY;
+	}
+	if (search->status != KANON_OK)
+		return false;
+	into_type = into->type;
+	into_group = into->group;
+	count_rows(search, from, column, direct);
+	if (direct && keys < (uint64_t) DENSE_KEYS * nfrom)
+	{
+		/* without a branch that chance decides */
+		for (uint32_t at = 0; at < keys; at++)
+		{
+			slot[at].number = ngroups;
+			ngroups += slot[at].rows >= k;
+		}
+		for (uint32_t i = 0; i < nfrom; i++)
+		{
+			GreedySlot found = slot[place[i]];
+
+			into_type[n] = type[i];
+			into_group[n] = found.number;
+			n += found.rows >= k;
+		}
+		memset(slot, 0, keys * sizeof(GreedySlot));
+	}
+	else
+	{
+		for (uint32_t i = 0; i < nfrom; i++)
+		{
+			GreedySlot *found = &slot[place[i]];
+
+			if (found->rows < k)
+				continue;
+			if (found->number == 0)
+				found->number = ++ngroups;
+			into_type[n] = type[i];
+			into_group[n++] = found->number - 1;
+		}
+		for (uint32_t i = 0; i < nfrom; i++)
+			slot[place[i]] = (GreedySlot){0, 0};
+	}
+	into->n = n;
+	into->ngroups = ngroups;
+	return n > 0;
+}
+
+/* The groups of a pattern are complete. */
+static void
+store_groups(GreedySearch *search, const GreedyPart *part, const GreedyState *state)
+{
+	GreedyRefine *refine = &search->refine;
+	GreedySlot *slot = refine->slot;
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i < part->n; i++)
+		slot[part->group[i]].rows++;
+	for (uint32_t g = 0; g < part->ngroups; g++)
+	{
+		slot[g].number = from;
+		from += slot[g].rows;
+	}
+	for (uint32_t i = 0; i < part->n; i++)
+		refine->place[slot[part->group[i]].number++] = part->type[i];
+	from = 0;
+	for (uint32_t g = 0; g < part->ngroups; g++)
+	{
+		uint32_t count = slot[g].rows;
+		uint32_t *types = greedy_found(search, state, count);
+
+		if (types == NULL)
+			break;
+		memcpy(types, refine->place + from, count * sizeof(uint32_t));
+		from += count;
+	}
+	memset(slot, 0, part->ngroups * sizeof(GreedySlot));
+}
+
+/* Searches the groups of a depth. */
+static void
+search_part(GreedySearch *search, int depth, GreedyState state)
+{
+	const GreedyPart *part = &search->refine.part[depth];
+
+	while (search->status == KANON_OK)
+	{
+		int c = greedy_next_column(search, &state);
+		GreedyState keep;
+
+		search->nodes++;
+		if (kanon_stop(search->pace, 3 * (uint64_t) part->n + 64))
+		{
+			search->status = KANON_CANCELLED;
+			return;
+		}
+		if (c < 0)
+		{
+			store_groups(search, part, &state);
+			return;
+		}
+		keep = state;
+		if (greedy_decide(search, &keep, 0, KANON_BIT(c) & ~state.stay))
+		{
+			const GreedyPart *next = part + 1;
+
+			keep.refined |= KANON_BIT(c);
+			if (refine_part(search, depth, c))
+				search_part(search, depth + 1, keep);
+			/* all groups have one value each: as for a block's constant columns */
+			if (next->n == part->n && next->ngroups == part->ngroups &&
+				!greedy_use_constant(search, &state, KANON_BIT(c)))
+				return;
+		}
+		if ((state.stay & KANON_BIT(c)) != 0 || !greedy_decide(search, &state, KANON_BIT(c), 0))
+			return;
+	}
+}
+
+bool
+greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *state)
+{
+	int columns = __builtin_popcountll(search->index->all & ~state->refined & ~state->go);
+
+	return columns <= GREEDY_REFINE_COLUMNS && n >= GREEDY_REFINE_LEAST && n <= GREEDY_BLOCK_ROWS &&
+		   search->problem->k >= 1 && search->problem->k <= GREEDY_BLOCK_K;
+}
+
+void
+greedy_refine_search(GreedySearch *search, const uint32_t *types, uint32_t n, const GreedyState *state)
+{
+	GreedyPart *part = make_room(search, n) ? part_at(search, 0) : NULL;
+
+	if (part == NULL)
+		return;
+	memcpy(part->type, types, n * sizeof(uint32_t));
+	memset(part->group, 0, n * sizeof(uint32_t));
+	part->n = n;
+	part->ngroups = 1;
+	search_part(search, 0, *state);
+}

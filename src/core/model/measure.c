@@ -1,0 +1,225 @@
+/*
+ * measure.c: how much a release still says.
+ *
+ * Definitions 3 to 5 of Bredereck, Nichterlein, Niedermeier, "Pattern-Guided
+ * k-Anonymity", Algorithms 6(4), 2013, after Loukides and Shao, "Capturing data
+ * usefulness and privacy protection in k-anonymisation", SAC 2007.  Of a
+ * quasi-identifier with levels they look at its values: a class in which it is
+ * generalized is as diverse as if it were suppressed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "util/internal.h"
+
+typedef struct Measure
+{
+	const KanonProblem *problem;
+	const KanonRelease *release;
+	KanonPace pace;
+	uint32_t *member;  /* [nflows] row types, class by class */
+	size_t *end;       /* [nclasses] of each class in member */
+	uint32_t *seen;    /* [distinct] last class (plus 1) that had a value */
+	double *diversity; /* [nclasses] sum so far */
+} Measure;
+
+double
+kanon_number_range(const KanonColumn *column, double *scale)
+{
+	double low = INFINITY;
+	double high = -INFINITY;
+
+	for (uint32_t v = 0; v < column->distinct; v++)
+		if (isfinite(column->number[v]))
+		{
+			low = fmin(low, column->number[v]);
+			high = fmax(high, column->number[v]);
+		}
+	/* -1e308 .. 1e308 is a range, too, though not a double */
+	*scale = isfinite(high - low) ? 1 : 0.5;
+	return high * *scale - low * *scale;
+}
+
+double
+kanon_range_share(double range, double scale, double low, double high)
+{
+	if (!isfinite(low) || !isfinite(high))
+		return 1;
+	return range > 0 ? fmin((high * scale - low * scale) / range, 1) : 0;
+}
+
+/*
+ * Attribute diversity of a class in a numerical column: the range of its
+ * numbers as a share of the table's; none if all are the same value.
+ */
+static double
+range_diversity(const Measure *measure, const KanonColumn *column, double range, double scale, size_t from,
+				size_t to)
+{
+	uint32_t first = column->code[measure->member[from]];
+	double low = INFINITY;
+	double high = -INFINITY;
+	bool differ = false;
+	bool finite = true;
+
+	for (size_t i = from; i < to; i++)
+	{
+		uint32_t code = column->code[measure->member[i]];
+		double number = column->number[code];
+
+		differ = differ || code != first;
+		finite = finite && isfinite(number);
+		low = fmin(low, number);
+		high = fmax(high, number);
+	}
+	if (!differ)
+		return 0;
+	return finite ? kanon_range_share(range, scale, low, high) : 1;
+}
+
+/* Attribute diversity elsewhere: the share of the table's values that the class has. */
+static double
+value_diversity(const Measure *measure, const KanonColumn *column, uint32_t class, size_t from, size_t to)
+{
+	uint32_t distinct = 0;
+
+	for (size_t i = from; i < to; i++)
+	{
+		uint32_t code = column->code[measure->member[i]];
+
+		distinct += measure->seen[code] != class + 1;
+		measure->seen[code] = class + 1;
+	}
+	return (double) distinct / column->distinct;
+}
+
+/* Adds one column's attribute diversity to each class. */
+static KanonStatus
+add_column(Measure *measure, int c)
+{
+	const KanonColumn *column = &measure->problem->columns[c];
+	bool numerical = column->number != NULL;
+	double range = 0;
+	double scale = 1;
+	size_t from = 0;
+
+	if (numerical)
+		range = kanon_number_range(column, &scale);
+	else
+		memset(measure->seen, 0, column->distinct * sizeof(uint32_t));
+	for (uint32_t class = 0; class < measure->release->nclasses; class ++)
+	{
+		size_t to = measure->end[class];
+		size_t cell = class * (size_t) measure->problem->ncolumns + (size_t) c;
+
+		if (kanon_stop(&measure->pace, to - from))
+			return KANON_CANCELLED;
+		if (measure->release->cells[cell].show == KANON_SHOW_VALUE)
+			measure->diversity[class] += numerical ? 0 : 1.0 / column->distinct;
+		else if (from < to)
+			measure->diversity[class] += numerical ? range_diversity(measure, column, range, scale, from, to)
+												   : value_diversity(measure, column, class, from, to);
+		from = to;
+	}
+	return KANON_OK;
+}
+
+/* Lists the row types of each class. */
+static KanonStatus
+list_members(Measure *measure)
+{
+	const KanonRelease *release = measure->release;
+	size_t sum = 0;
+
+	for (size_t i = 0; i < release->nflows; i++)
+		if (release->flows[i].class_ != KANON_DROPPED)
+			measure->end[release->flows[i].class_]++;
+	for (uint32_t class = 0; class < release->nclasses; class ++)
+	{
+		size_t count = measure->end[class];
+
+		measure->end[class] = sum; /* its start, until the members are in */
+		sum += count;
+	}
+	for (size_t i = 0; i < release->nflows; i++)
+	{
+		if (kanon_stop(&measure->pace, 2))
+			return KANON_CANCELLED;
+		if (release->flows[i].class_ != KANON_DROPPED)
+			measure->member[measure->end[release->flows[i].class_]++] = release->flows[i].type;
+	}
+	return KANON_OK;
+}
+
+/* Sizes, cells and usefulness, once the diversities are known. */
+static void
+sum_up(const Measure *measure, KanonMeasures *measures)
+{
+	const KanonRelease *release = measure->release;
+	KanonPattern last = kanon_last_levels(measure->problem);
+
+	memset(measures, 0, sizeof(*measures));
+	measures->classes = release->nclasses;
+	for (uint32_t i = 0; i < release->nclasses; i++)
+	{
+		int64_t rows = release->classes[i].rows;
+
+		measures->rows += rows;
+		measures->suppressed_cells +=
+			rows * (release->npool > 0 ? kanon_class_suppressed(measure->problem, release, i)
+									   : kanon_suppressed_whole(last, release->classes[i].pattern));
+		measures->usefulness += measure->diversity[i];
+		if (i == 0 || rows < measures->class_min)
+			measures->class_min = rows;
+		if (rows > measures->class_max)
+			measures->class_max = rows;
+	}
+	if (release->nclasses > 0)
+	{
+		measures->usefulness /= release->nclasses;
+		measures->class_avg = (double) measures->rows / release->nclasses;
+	}
+}
+
+KanonStatus
+kanon_measure(const KanonProblem *problem, const KanonRelease *release, KanonMeasures *measures,
+			  double *tuple_diversity)
+{
+	KanonEnv *env = problem->env;
+	Measure measure = {
+		.problem = problem, .release = release, .pace = {env, "measure", 0, 0, KANON_POLL_WORK}};
+	KanonStatus status = KANON_OK;
+	uint32_t distinct = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (problem->columns[c].level == 0 && problem->columns[c].number == NULL &&
+			problem->columns[c].distinct > distinct)
+			distinct = problem->columns[c].distinct;
+	measure.member = kanon_alloc(env, release->nflows, sizeof(uint32_t));
+	measure.end = kanon_alloc0(env, release->nclasses, sizeof(size_t));
+	measure.seen = kanon_alloc(env, distinct, sizeof(uint32_t));
+	measure.diversity =
+		tuple_diversity != NULL ? tuple_diversity : kanon_alloc(env, release->nclasses, sizeof(double));
+	if (measure.member == NULL || measure.end == NULL || measure.seen == NULL || measure.diversity == NULL)
+		status = KANON_NO_MEMORY;
+	else
+	{
+		for (uint32_t i = 0; i < release->nclasses; i++)
+			measure.diversity[i] = 0;
+		status = list_members(&measure);
+	}
+	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
+		if (problem->columns[c].level == 0)
+			status = add_column(&measure, c);
+	if (status == KANON_OK)
+	{
+		sum_up(&measure, measures);
+		status = kanon_measure_loss(problem, release, measures);
+	}
+	kanon_free(env, measure.member);
+	kanon_free(env, measure.end);
+	kanon_free(env, measure.seen);
+	if (tuple_diversity == NULL)
+		kanon_free(env, measure.diversity);
+	return status;
+}

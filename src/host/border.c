@@ -1,0 +1,272 @@
+/*
+ * border.c: what the core asks of its host, answered by PostgreSQL: memory in a
+ * named context under a budget, a clock, interrupts and progress.  Status codes
+ * become errors here and nowhere else.
+ */
+#include "compat.h"
+#include "kanon_pg.h"
+#include "host/progress.h"
+
+#include "lib/stringinfo.h"
+#include "utils/memutils.h"
+
+#define PROGRESS_SECONDS 5.0
+
+/* What a library that the core links may take is what the budget has left; 0 would be no limit. */
+static void
+leave_rest(Border *border)
+{
+	border->env.foreign = Max(border->limit - Min(border->used, border->limit), 1);
+}
+
+static void *
+border_alloc(void *arg, size_t size)
+{
+	Border *border = arg;
+	void *ptr;
+
+	if (size > border->limit || border->used > border->limit - size)
+		return NULL;
+	ptr = MemoryContextAllocExtended(border->context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	if (ptr != NULL)
+	{
+		border->used += GetMemoryChunkSpace(ptr);
+		border->peak = Max(border->peak, border->used);
+		leave_rest(border);
+	}
+	return ptr;
+}
+
+static void
+border_free(void *arg, void *ptr)
+{
+	Border *border = arg;
+
+	if (ptr == NULL)
+		return;
+	border->used -= GetMemoryChunkSpace(ptr);
+	leave_rest(border);
+	pfree(ptr);
+}
+
+/* By hand: repalloc_huge raises an error where the core wants a NULL. */
+static void *
+border_realloc(void *arg, void *ptr, size_t size)
+{
+	void *result = border_alloc(arg, size);
+
+	if (result != NULL && ptr != NULL)
+	{
+		memcpy(result, ptr, Min(size, GetMemoryChunkSpace(ptr)));
+		border_free(arg, ptr);
+	}
+	return result;
+}
+
+static double
+border_now(void *arg)
+{
+	instr_time now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_DOUBLE(now);
+}
+
+/* For other sessions, and every few seconds of a longer run a NOTICE. */
+static void
+say_progress(Border *border, const KanonProgress *progress)
+{
+	instr_time now, since;
+	StringInfoData text;
+
+	progress_say(progress->phase, progress->share, progress->rows_left);
+	if (!kanon_progress)
+		return;
+	INSTR_TIME_SET_CURRENT(now);
+	since = now;
+	INSTR_TIME_SUBTRACT(since, border->said);
+	if (INSTR_TIME_GET_DOUBLE(since) < PROGRESS_SECONDS)
+		return;
+	border->said = now;
+	INSTR_TIME_SUBTRACT(now, border->started);
+	initStringInfo(&text);
+	if (progress->share > 0)
+		appendStringInfo(&text, ", %.0f %% done", progress->share * 100);
+	if (progress->share > 0 && progress->rows_left >= 0)
+		appendStringInfo(&text, ", " INT64_FORMAT " rows left", progress->rows_left);
+	if (progress->bounded)
+		appendStringInfo(&text, ", cost %.10g, at least %.10g", progress->cost, progress->lower_bound);
+	ereport(NOTICE,
+			(errmsg("kanon: %s%s, %.0f s so far", progress->phase, text.data, INSTR_TIME_GET_DOUBLE(now))));
+	pfree(text.data);
+}
+
+/*
+ * Only asks whether the statement is to end; the core unwinds by itself, and
+ * border_check raises the error when it is back.
+ */
+static bool
+border_poll(void *arg, const KanonProgress *progress)
+{
+	if (InterruptPending && (QueryCancelPending || ProcDiePending))
+		return true;
+	say_progress(arg, progress);
+	return false;
+}
+
+Border *
+border_create(const char *name)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon run", ALLOCSET_DEFAULT_SIZES);
+	Border *border = MemoryContextAllocZero(context, sizeof(Border));
+
+	MemoryContextSetIdentifier(context, MemoryContextStrdup(context, name));
+	border->context = context;
+	border->limit = kanon_memory_limit();
+	border->env.arg = border;
+	border->env.alloc = border_alloc;
+	border->env.realloc = border_realloc;
+	border->env.free = border_free;
+	border->env.poll = border_poll;
+	border->env.now = border_now;
+	leave_rest(border);
+	INSTR_TIME_SET_CURRENT(border->started);
+	border->said = border->started;
+	progress_enter(context);
+	return border;
+}
+
+void
+border_progress(Border *border, const char *phase, double share, int64 left)
+{
+	KanonProgress progress = {.phase = phase, .share = share, .rows_left = left};
+
+	say_progress(border, &progress);
+}
+
+static void
+raise_no_memory(const Border *border, Size needed, const char *what)
+{
+	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+					errdetail("%s asked for %zu kB more, with %zu kB in use and a limit of %zu kB.", what,
+							  (needed + 1023) / 1024, border->used / 1024, border->limit / 1024),
+					errhint("Raise \"kanon.max_memory\", or publish fewer or coarser quasi-identifiers.")));
+}
+
+void *
+border_palloc(Border *border, Size size)
+{
+	void *ptr = border_alloc(border, Max(size, 1));
+
+	if (ptr == NULL)
+		raise_no_memory(border, size, "Reading or writing the table");
+	return ptr;
+}
+
+void
+border_pfree(Border *border, void *ptr)
+{
+	border_free(border, ptr);
+}
+
+void
+border_charge(Border *border, Size from, Size to)
+{
+	if (to > from && (to - from > border->limit || border->used > border->limit - (to - from)))
+		raise_no_memory(border, to - from, "The dictionaries of distinct values");
+	border->used += to - from;
+	border->peak = Max(border->peak, border->used);
+}
+
+/* The core's short remarks ("rows are left over") as PostgreSQL prints details. */
+static char *
+sentence(const char *remark)
+{
+	char *text = psprintf("%s%s", remark, remark[0] == '\0' ? "" : ".");
+
+	text[0] = pg_toupper((unsigned char) text[0]);
+	return text;
+}
+
+void
+border_check(Border *border, KanonStatus status, const char *remark)
+{
+	const char *detail = status == KANON_OK ? "" : sentence(remark);
+
+	switch (status)
+	{
+		case KANON_OK:
+			return;
+		case KANON_CANCELLED:
+			CHECK_FOR_INTERRUPTS();
+			/* the reason to stop went away while the core was unwinding */
+			ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
+							errmsg("canceling kanon's solver due to user request")));
+			break;
+		case KANON_NO_MEMORY:
+			raise_no_memory(border, border->env.refused, "The solver");
+			break;
+		case KANON_RESIDUAL:
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION), errmsg("some rows fit no class of k rows"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("Allow more patterns, lower k, or let residual be 'suppress' or 'drop'.")));
+			break;
+		case KANON_REST_FORBIDDEN:
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("the rows that fit no class may not be published fully suppressed"),
+				 detail[0] ? errdetail("%s", detail) : 0,
+				 errhint(
+					 "Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them.")));
+			break;
+		case KANON_INFEASIBLE:
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no release fulfils these rules"),
+					 detail[0] ? errdetail("%s", detail) : 0,
+					 errhint("Allow more patterns or lower k; where residual is 'error', another one.")));
+			break;
+		case KANON_NOT_FOUND:
+			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+							errmsg("the heuristic found no release that fulfils these rules"),
+							errdetail("One may exist all the same."),
+#ifdef HAVE_GLPK
+							errhint("Use an exact method, or allow more patterns.")));
+#else
+							errhint(
+								"Allow more patterns; an exact method takes GLPK, which this build of kanon is without.")));
+#endif
+			break;
+		case KANON_TOO_LARGE:
+			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+							errmsg("the problem is too large for this method"),
+							detail[0] ? errdetail("%s", detail) : 0,
+							errhint("Methods 'greedy' and 'improve' take any size.")));
+			break;
+		case KANON_UNAVAILABLE:
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this method is not available in this build of kanon"),
+				 detail[0] ? errdetail("%s", detail) : 0,
+				 errhint(
+					 "Build kanon with what it needs, or use another method; the reference says under Install which does.")));
+			break;
+		case KANON_UNSUPPORTED:
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this method does not take one of the privacy rules"),
+				 detail[0] ? errdetail("%s", detail) : 0,
+				 errhint(
+					 "The reference has a table of which method takes which rule; 'greedy' takes most of them.")));
+			break;
+		case KANON_BROKEN:
+			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
+							errmsg("the solver's release failed kanon's check, nothing was published"),
+							detail[0] ? errdetail("%s", detail) : 0,
+							errhint("This is a defect of kanon; please report it.")));
+			break;
+	}
+}

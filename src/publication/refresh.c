@@ -1,0 +1,542 @@
+/*
+ * refresh.c: kanon_refresh, kanon_refresh_all: the next release of a publication.
+ *
+ * A release is a new table.  When it is written, checked and, if asked for,
+ * compared with those before it, the view is switched to it: the only moment at
+ * which readers have to wait.  Whatever fails before is undone in a
+ * subtransaction, and readers go on with the release they have; what failed is
+ * then recorded in the transaction that goes on.  A cancelled statement is not
+ * a failed refresh: it ends the transaction as it would any other.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "run/privacy.h"
+#include "host/progress.h"
+#include "publication/publication.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "storage/lmgr.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "utils/varlena.h"
+
+PG_FUNCTION_INFO_V1(kanon_refresh);
+PG_FUNCTION_INFO_V1(kanon_refresh_all);
+
+/* ---- work that may fail ---- */
+
+/* Ends the statement, whoever catches errors. */
+static bool
+ends_statement(int sqlerrcode)
+{
+	return sqlerrcode == ERRCODE_QUERY_CANCELED || sqlerrcode == ERRCODE_ADMIN_SHUTDOWN ||
+		   sqlerrcode == ERRCODE_CRASH_SHUTDOWN || sqlerrcode == ERRCODE_DATABASE_DROPPED;
+}
+
+ErrorData *
+attempt(void (*work)(void *arg), void *arg)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		work(arg);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (error != NULL && ends_statement(error->sqlerrcode))
+		ReThrowError(error);
+	return error;
+}
+
+/*
+ * What an error says without the values in it: its text before any were filled
+ * in.  An error from a function in SQL has no text of that kind: only its code.
+ */
+static char *
+message_without_values(const ErrorData *error)
+{
+	StringInfoData text;
+
+	if (error->message_id == NULL || strcmp(error->message_id, "%s") == 0)
+		return NULL;
+	initStringInfo(&text);
+	for (const char *p = error->message_id; *p != '\0'; p++)
+	{
+		if (*p != '%')
+			appendStringInfoChar(&text, *p);
+		else if (p[1] == '%')
+			appendStringInfoChar(&text, *++p);
+		else
+		{
+			/* flags, width and length, up to the letter of the conversion */
+			p += 1 + strspn(p + 1, "-+ #0123456789.*$lzhjt");
+			appendStringInfoString(&text, "...");
+			if (*p == '\0')
+				break;
+		}
+	}
+	return text.data;
+}
+
+/* ---- releases that go ---- */
+
+static void
+drop_tables(void *arg)
+{
+	Release *release = arg;
+	Oid tables[] = {release->relation, release->persons, release->types};
+
+	for (int i = 0; i < lengthof(tables); i++)
+	{
+		if (!OidIsValid(tables[i]))
+			continue;
+		if (!ConditionalLockRelationOid(tables[i], AccessExclusiveLock))
+			ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("an old release is still in use")));
+		run_utility(psprintf("DROP TABLE %s", relation_name(tables[i])));
+	}
+}
+
+/*
+ * Drops what is older than the releases to keep.  One that is still in use, or
+ * that somebody made a view of, stays until the next refresh.
+ */
+static void
+drop_old(const KanonPublication *publication, List *releases)
+{
+	int kept = 0;
+
+	for (int i = list_length(releases) - 1; i >= 0; i--)
+	{
+		Release *release = list_nth(releases, i);
+
+		if (release->status != RELEASE_CURRENT && release->status != RELEASE_KEPT)
+			continue;
+		if (++kept <= publication->keep_releases || attempt(drop_tables, release) != NULL)
+			continue;
+		release->status = RELEASE_DROPPED;
+		release->relation = release->persons = release->types = InvalidOid;
+		release_update(publication, release);
+	}
+}
+
+/* ---- a release ---- */
+
+/* What the record says of the run that wrote a table; *matches is 0 unless it is a freeform release. */
+static void
+read_record(const KanonPublication *publication, const char *target, double *cost, int64 *matches)
+{
+	Oid types[1] = {TEXTOID};
+	Datum values[1];
+	bool isnull;
+	Datum value;
+
+	values[0] = CStringGetTextDatum(target);
+	if (SPI_execute_with_args(
+			psprintf("SELECT u.cost, u.matches FROM %s.kanon_usefulness AS u"
+					 " WHERE u.target OPERATOR(pg_catalog.=) $1 ORDER BY u.run DESC LIMIT 1",
+					 quote_identifier(get_namespace_name(publication->extension))),
+			1, types, values, NULL, false, 1) != SPI_OK_SELECT ||
+		SPI_processed != 1)
+		elog(ERROR, "the run was not recorded");
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	*cost = isnull ? 0 : DatumGetFloat8(value);
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull);
+	*matches = isnull ? 0 : DatumGetInt64(value);
+}
+
+/*
+ * With kanon_k_map classes may have fewer than k rows: the solver's call counted
+ * them in the population, and again as they were written.
+ */
+static bool
+counts_in_population(const KanonPublication *publication)
+{
+	JsonbValue key = {.type = jbvString, .val.string = {7, "privacy"}};
+	JsonbValue *rules = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
+	PrivacyWords words;
+
+	if (rules == NULL || rules->type != jbvBinary || !JsonContainerIsArray(rules->val.binary.data))
+		return false;
+	for (uint32 i = 0; i < JsonContainerSize(rules->val.binary.data); i++)
+	{
+		JsonbValue *rule = getIthJsonbValueFromContainer(rules->val.binary.data, i);
+
+		if (rule->type != jbvString)
+			continue;
+		privacy_parse(pnstrdup(rule->val.string.val, rule->val.string.len), &words);
+		if (words.kind == PRIVACY_K_MAP)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The last word on a release, whichever solver made it.  One without classes has
+ * been compared with its source when it was written, and only then could be: the
+ * source may have changed since.
+ */
+static void
+check_release(const KanonPublication *publication, Release *release, int64 matches)
+{
+	release->row_count = release_rows(publication, release->relation, &release->k);
+	if (matches > 0)
+		release->k = matches;
+	if (release->k > 0 && release->k < publication->k && !counts_in_population(publication))
+		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", release->k,
+							  publication->k));
+}
+
+static void
+check_source(const KanonPublication *publication)
+{
+	if (!OidIsValid(source_view_reads(publication->source)))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+}
+
+static void
+raise_no_view(const char *name)
+{
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("the view of publication %s was dropped", name),
+					errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+}
+
+/* A name for a table of this release: publication_WHAT_N. */
+static char *
+table_name(const KanonPublication *publication, const Release *release, const char *what, char **bare)
+{
+	List *names = textToQualifiedNameList(cstring_to_text(publication->name));
+
+	return private_name(strVal(llast(names)), psprintf("%s_" INT64_FORMAT, what, release->number),
+						get_rel_namespace(publication->definition), bare);
+}
+
+/* Starts from the row types of the release before, and leaves those of this one. */
+static void
+call_stable(const KanonPublication *publication, const char *target, Oid previous, const char *types)
+{
+	stable_begin(previous, types);
+	PG_TRY();
+	{
+		solver_call(publication, target);
+	}
+	PG_FINALLY();
+	{
+		stable_end();
+	}
+	PG_END_TRY();
+}
+
+static void
+solve(const KanonPublication *publication, Release *release, const Release *before, const char *target,
+	  int64 *matches)
+{
+	if (publication->stable)
+	{
+		char *bare;
+		char *types = table_name(publication, release, "types", &bare);
+
+		call_stable(publication, target, before != NULL ? before->types : InvalidOid, types);
+		release->types = get_relname_relid(bare, get_rel_namespace(publication->definition));
+	}
+	else
+		solver_call(publication, target);
+	CommandCounterIncrement();
+	read_record(publication, target, &release->cost, matches);
+}
+
+/* What there is to do about persons, before the key leaves the release. */
+static void
+settle_persons(const KanonPublication *publication, Release *release, List *releases, const char *target)
+{
+	char *bare;
+
+	if (publication->key == NULL)
+		return;
+	if (publication->protect_successive)
+	{
+		progress_say("comparing with releases before", 0, -1);
+		release->suppressed_later = persons_protect(publication, target, releases);
+	}
+	progress_say("taking out the key", 0, -1);
+	release->persons = persons_split(publication, target, table_name(publication, release, "persons", &bare));
+}
+
+static void
+raise_no_classes(const char *solver)
+{
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("solver \"%s\" makes no classes that persons could be in", solver),
+					errhint("Leave out the key, or take another solver.")));
+}
+
+void
+release_build(KanonPublication *publication, Release *release, List *releases)
+{
+	char *bare;
+	char *target = table_name(publication, release, "release", &bare);
+	char *name;
+	int64 matches;
+
+	check_source(publication);
+	solve(publication, release, release_current(releases), target, &matches);
+	if (matches > 0 && publication->key != NULL)
+		raise_no_classes(publication->solver);
+	settle_persons(publication, release, releases, target);
+	release->relation = get_relname_relid(bare, get_rel_namespace(publication->definition));
+	keep_private(release->relation);
+	progress_say("checking", 0, -1);
+	labels_check(publication, release->relation);
+	check_release(publication, release, matches);
+	if (!OidIsValid(publication->published))
+	{
+		view_switch(publication, release->relation);
+		publication->published = RangeVarGetRelid(
+			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(publication->name))), NoLock,
+			false);
+		return;
+	}
+	progress_say("waiting for readers", 0, -1);
+	view_lock(publication->published);
+	/* nobody can rename it any more */
+	name = relation_name(publication->published);
+	if (name == NULL)
+		raise_no_view(publication->name);
+	publication->name = name;
+	view_switch(publication, release->relation);
+}
+
+typedef struct Build
+{
+	KanonPublication *publication;
+	Release *release;
+	List *releases;
+} Build;
+
+static void
+build(void *arg)
+{
+	Build *build = arg;
+
+	SPI_connect();
+	release_build(build->publication, build->release, build->releases);
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
+/* What is said of a refresh, in the history and to its caller. */
+static void
+note_failure(const KanonPublication *publication, Release *release, const ErrorData *error)
+{
+	release->status = RELEASE_FAILED;
+	release->relation = release->persons = release->types = InvalidOid;
+	release->error = pstrdup(unpack_sql_state(error->sqlerrcode));
+	release->message = message_without_values(error);
+	ereport(WARNING, (errmsg("publication %s was not refreshed", publication->name),
+					  errdetail("SQLSTATE %s%s%s", release->error, release->message != NULL ? ": " : ".",
+								release->message != NULL ? release->message : ""),
+					  errhint("Readers still see the release before. See kanon_releases.")));
+}
+
+static void
+raise_busy(const KanonPublication *publication)
+{
+	ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					errmsg("publication %s is being refreshed by another session", publication->name),
+					errhint("Try again later, or say wait => true.")));
+}
+
+KanonPublication *
+publication_claim(KanonPublication *publication, bool wait)
+{
+	KanonPublication *current;
+
+	if (!publication_lock(publication, wait))
+		raise_busy(publication);
+	current = publication_read(publication->extension, publication->definition);
+	if (current == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("publication %s was dropped meanwhile", publication->name),
+						errhint("See kanon_publications.")));
+	if (!OidIsValid(current->published))
+		raise_no_view(current->name);
+	return current;
+}
+
+/* One refresh, recorded; what it came to in *release. */
+static void
+refresh(KanonPublication *publication, Release *release)
+{
+	Build work = {.publication = publication, .release = release};
+	ErrorData *error;
+	Release *before;
+	Identity saved;
+	ListCell *lc;
+
+	progress_publication(publication);
+	work.releases = releases(publication);
+	memset(release, 0, sizeof(*release));
+	foreach (lc, work.releases)
+		release->number = Max(release->number, ((Release *) lfirst(lc))->number);
+	release->number++;
+	release->started = GetCurrentTimestamp();
+	before = release_current(work.releases);
+	identity_assume(publication, &saved);
+	error = attempt(build, &work);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	release->finished = GetCurrentTimestamp();
+	if (error != NULL)
+		note_failure(publication, release, error);
+	else
+	{
+		release->status = RELEASE_CURRENT;
+		if (before != NULL)
+		{
+			before->status = RELEASE_KEPT;
+			release_update(publication, before);
+		}
+		publication_store_name(publication);
+	}
+	release_add(publication, release);
+	if (error == NULL)
+		drop_old(publication, lappend(work.releases, release));
+	SPI_finish();
+	identity_return(&saved);
+}
+
+#define REFRESH_COLUMNS 9
+
+static void
+return_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Release *release)
+{
+	bool failed = release->status == RELEASE_FAILED;
+	Datum values[REFRESH_COLUMNS];
+	bool nulls[REFRESH_COLUMNS] = {false,
+								   false,
+								   false,
+								   failed,
+								   failed || release->k == 0,
+								   failed,
+								   failed,
+								   !failed,
+								   release->message == NULL};
+
+	values[0] = CStringGetTextDatum(publication->name);
+	values[1] = Int64GetDatum(release->number);
+	values[2] = CStringGetTextDatum(release_status_name(release->status));
+	values[3] = Int64GetDatum(release->row_count);
+	values[4] = Int64GetDatum(release->k);
+	values[5] = Float8GetDatum(release->cost);
+	values[6] = Int64GetDatum(release->suppressed_later);
+	values[7] = failed ? CStringGetTextDatum(release->error) : (Datum) 0;
+	values[8] = release->message != NULL ? CStringGetTextDatum(release->message) : (Datum) 0;
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* kanon_refresh(publication text, wait boolean) */
+Datum
+kanon_refresh(PG_FUNCTION_ARGS)
+{
+	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
+	bool wait = bool_arg(fcinfo, 1, "wait");
+	KanonPublication *publication;
+	Release release;
+
+	PreventCommandIfReadOnly("kanon_refresh");
+	kanon_begin_srf(fcinfo);
+	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
+	publication = publication_claim(publication, wait);
+	refresh(publication, &release);
+	return_release((ReturnSetInfo *) fcinfo->resultinfo, publication, &release);
+	return (Datum) 0;
+}
+
+/* ---- all of them, each in a transaction of its own ---- */
+
+typedef struct Turn
+{
+	KanonPublication *publication;
+	bool failed;
+} Turn;
+
+static void
+take_turn(void *arg)
+{
+	Turn *turn = arg;
+	KanonPublication *publication = publication_claim(turn->publication, false);
+	Release release;
+
+	refresh(publication, &release);
+	turn->failed = release.status == RELEASE_FAILED;
+}
+
+/* kanon_refresh_all() */
+Datum
+kanon_refresh_all(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid extension = extension_schema(fcinfo);
+	List *all;
+	ListCell *lc;
+	int failed = 0;
+
+	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+			 errmsg("kanon_refresh_all commits after each publication and cannot run inside a transaction"),
+			 errhint("CALL it by itself; inside a transaction use kanon_refresh.")));
+	PreventCommandIfReadOnly("kanon_refresh_all");
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	MemoryContextSwitchTo(context);
+	all = publications(extension, owned_by_caller);
+	foreach (lc, all)
+	{
+		Turn turn = {.publication = lfirst(lc)};
+		ErrorData *error;
+
+		PushActiveSnapshot(GetTransactionSnapshot());
+		error = attempt(take_turn, &turn);
+		PopActiveSnapshot();
+		if (error != NULL)
+			ereport(WARNING,
+					(errcode(error->sqlerrcode),
+					 errmsg("publication %s was not refreshed", turn.publication->name),
+					 errdetail("SQLSTATE %s%s%s", unpack_sql_state(error->sqlerrcode),
+							   message_without_values(error) != NULL ? ": " : ".",
+							   message_without_values(error) != NULL ? message_without_values(error) : "")));
+		failed += turn.failed || error != NULL ? 1 : 0;
+		SPI_commit();
+		MemoryContextSwitchTo(context);
+	}
+	SPI_finish();
+	if (failed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%d of %d publications could not be refreshed", failed, list_length(all)),
+				 errdetail("The others were refreshed and committed."), errhint("See kanon_releases.")));
+	PG_RETURN_VOID();
+}

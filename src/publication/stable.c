@@ -1,0 +1,235 @@
+/*
+ * stable.c: a publication's row types stay in their classes.
+ *
+ * With a release, its flows are written to a private table: what a row type is,
+ * its class, the class's pattern and how many rows.  The next release starts
+ * from there: see core/stable.c.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "run/run.h"
+#include "publication/publication.h"
+#include "publication/stable.h"
+#include "write/bulk.h"
+
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/varlena.h"
+
+/* Beside the columns that tell row types apart. */
+#define CLASS_COLUMN "kanon_class"
+#define PATTERN_COLUMN "kanon_pattern"
+#define ROWS_COLUMN "kanon_rows"
+#define EXTRA_COLUMNS 3
+
+/* Of the refresh that is being made, if any. */
+static struct
+{
+	const char *types; /* the table to write; NULL: none is wanted */
+	Oid previous;      /* the table to start from, or InvalidOid */
+} wanted;
+
+void
+stable_begin(Oid previous, const char *types)
+{
+	wanted.previous = previous;
+	wanted.types = types;
+}
+
+void
+stable_end(void)
+{
+	wanted.types = NULL;
+}
+
+/* The columns of the table are (still) those of the source. */
+static bool
+has_columns(Oid relid, const Source *source)
+{
+	for (int c = 0; c < source->ngrouped; c++)
+		if (get_atttype(relid, get_attnum(relid, source->qis[c].name)) != source->qis[c].type)
+			return false;
+	return true;
+}
+
+typedef struct Reader
+{
+	DestReceiver pub;
+	Run *run;
+	TypeIndex *index;
+	KanonPattern *pattern; /* [room_classes] */
+	KanonFlow *flows;      /* [room_flows] */
+	uint32 nclasses, room_classes;
+	Size nflows, room_flows;
+} Reader;
+
+/* Twice the room in an array of the run's. */
+static void *
+grow(Border *border, void *old, Size item, Size from, Size to)
+{
+	void *grown = border_palloc(border, item * to);
+
+	memcpy(grown, old, item * from);
+	border_pfree(border, old);
+	return grown;
+}
+
+/* A row type that is not in the source any more, or rows that make no sense, count for nothing. */
+static bool
+receive_flow(TupleTableSlot *slot, DestReceiver *self)
+{
+	Reader *reader = (Reader *) self;
+	Border *border = reader->run->border;
+	const Source *source = reader->run->source;
+	uint32 codes[KANON_MAX_COLUMNS];
+	uint32 type;
+	int32 class_;
+	int64 rows;
+
+	slot_getallattrs(slot);
+	for (int i = 0; i < EXTRA_COLUMNS; i++)
+		if (slot->tts_isnull[source->ngrouped + i])
+			return true;
+	for (int c = 0; c < source->ngrouped; c++)
+	{
+		codes[c] = dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
+		if (codes[c] == DICTIONARY_NONE)
+			return true;
+	}
+	type = type_index_find(reader->index, codes);
+	class_ = DatumGetInt32(slot->tts_values[source->ngrouped]);
+	rows = DatumGetInt64(slot->tts_values[source->ngrouped + 2]);
+	if (type == DICTIONARY_NONE || class_ < 0 || class_ >= KANON_MAX_TYPES || rows <= 0)
+		return true;
+	while (class_ >= reader->room_classes)
+	{
+		reader->pattern = grow(border, reader->pattern, sizeof(KanonPattern), reader->room_classes,
+							   2 * (Size) reader->room_classes);
+		reader->room_classes *= 2;
+	}
+	while (reader->nclasses <= class_)
+		reader->pattern[reader->nclasses++] = kanon_pattern_all(reader->run->problem.ncolumns);
+	reader->pattern[class_] =
+		pattern_parse(TextDatumGetCString(slot->tts_values[source->ngrouped + 1]), &source->levels, true);
+	if (reader->nflows == reader->room_flows)
+	{
+		reader->flows =
+			grow(border, reader->flows, sizeof(KanonFlow), reader->nflows, 2 * reader->room_flows);
+		reader->room_flows *= 2;
+	}
+	reader->flows[reader->nflows].type = type;
+	reader->flows[reader->nflows].class_ = (uint32) class_;
+	reader->flows[reader->nflows++].rows = rows;
+	return true;
+}
+
+static void
+reader_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+}
+
+static void
+reader_nothing(DestReceiver *self)
+{
+}
+
+static int
+compare_flows(const void *a, const void *b)
+{
+	const KanonFlow *left = a;
+	const KanonFlow *right = b;
+
+	if (left->type != right->type)
+		return left->type < right->type ? -1 : 1;
+	return left->class_ < right->class_ ? -1 : left->class_ > right->class_;
+}
+
+KanonStatus
+stable_solve(Run *run, KanonSolve solve)
+{
+	Reader reader = {.pub = {receive_flow, reader_startup, reader_nothing, reader_nothing, DestNone},
+					 .run = run};
+	KanonPrevious previous;
+	KanonStatus status;
+
+	if (wanted.types == NULL || !OidIsValid(wanted.previous) || !has_columns(wanted.previous, run->source))
+		return solve(&run->problem, &run->release, &run->report);
+	reader.room_classes = reader.room_flows = 1024;
+	reader.pattern = border_palloc(run->border, sizeof(KanonPattern) * reader.room_classes);
+	reader.flows = border_palloc(run->border, sizeof(KanonFlow) * reader.room_flows);
+	reader.index = type_index_create(run->types, run->border);
+	kanon_spi_select(psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",
+							  column_list(run->source->qis, run->source->ngrouped),
+							  relation_name(wanted.previous)),
+					 true, &reader.pub);
+	qsort(reader.flows, reader.nflows, sizeof(KanonFlow), compare_flows);
+	previous.nclasses = reader.nclasses;
+	previous.pattern = reader.pattern;
+	previous.nflows = reader.nflows;
+	previous.flows = reader.flows;
+	status = kanon_solve_stable(&run->problem, &previous, solve, &run->release, &run->report);
+	border_pfree(run->border, reader.pattern);
+	border_pfree(run->border, reader.flows);
+	return status;
+}
+
+/* ---- what the next release starts from ---- */
+
+static Oid
+create_table(const Source *source)
+{
+	char *columns = column_list(source->qis, source->ngrouped);
+
+	run_utility(psprintf("CREATE TABLE %s AS SELECT %s, 0 AS " CLASS_COLUMN
+						 ", ''::pg_catalog.text AS " PATTERN_COLUMN ", 0::pg_catalog.int8 AS " ROWS_COLUMN
+						 " FROM %s WITH NO DATA",
+						 wanted.types, columns, source->name));
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'which row type is in which class of a kanon release; never to be published'",
+		wanted.types));
+	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(wanted.types))),
+							NoLock, false);
+}
+
+void
+stable_write(const Run *run)
+{
+	const Source *source = run->source;
+	const KanonRelease *release = &run->release;
+	BulkWriter *bulk;
+	Relation rel;
+	Oid relid;
+
+	if (wanted.types == NULL)
+		return;
+	relid = create_table(source);
+	keep_private(relid);
+	rel = table_open(relid, RowExclusiveLock);
+	bulk = bulk_begin(rel);
+	for (size_t f = 0; f < release->nflows; f++)
+	{
+		const KanonFlow *flow = &release->flows[f];
+		TupleTableSlot *slot;
+
+		if (flow->class_ == KANON_DROPPED)
+			continue;
+		slot = bulk_slot(bulk);
+		for (int c = 0; c < source->ngrouped; c++)
+			slot->tts_values[c] = dictionary_value(
+				source->qis[c].dictionary, run->types->grouped[c].code[flow->type], &slot->tts_isnull[c]);
+		slot->tts_values[source->ngrouped] = Int32GetDatum((int32) flow->class_);
+		slot->tts_values[source->ngrouped + 1] =
+			CStringGetTextDatum(pattern_text(release->classes[flow->class_].pattern, &source->levels));
+		slot->tts_values[source->ngrouped + 2] = Int64GetDatum(flow->rows);
+		memset(slot->tts_isnull + source->ngrouped, false, sizeof(bool) * EXTRA_COLUMNS);
+		bulk_put(bulk);
+	}
+	(void) bulk_end(bulk);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+}

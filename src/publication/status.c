@@ -1,0 +1,180 @@
+/*
+ * status.c: what there is to know about publications: kanon_publications,
+ * kanon_releases and kanon_publication_status.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "publication/publication.h"
+
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+PG_FUNCTION_INFO_V1(kanon_publication_list);
+PG_FUNCTION_INFO_V1(kanon_release_list);
+PG_FUNCTION_INFO_V1(kanon_publication_status);
+
+#define PUBLICATION_COLUMNS 14
+#define RELEASE_COLUMNS 12
+#define STATUS_COLUMNS 7
+
+/* As the views of runs: members see it, too, who inherit nothing. */
+static bool
+seen_by_caller(Oid owner)
+{
+	return is_member_of_role(GetUserId(), owner);
+}
+
+static Datum
+relation_or_null(Oid relid, bool *isnull)
+{
+	*isnull = !OidIsValid(relid);
+	return ObjectIdGetDatum(relid);
+}
+
+/* Behind the view kanon_publications. */
+Datum
+kanon_publication_list(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell *lc;
+
+	kanon_begin_srf(fcinfo);
+	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
+	{
+		KanonPublication *publication = lfirst(lc);
+		Release *current = release_current(releases(publication));
+		Datum values[PUBLICATION_COLUMNS];
+		bool nulls[PUBLICATION_COLUMNS] = {false};
+
+		values[0] = CStringGetTextDatum(publication->name);
+		values[1] = ObjectIdGetDatum(publication->owner);
+		values[2] = relation_or_null(publication->published, &nulls[2]);
+		values[3] = relation_or_null(source_view_reads(publication->source), &nulls[3]);
+		values[4] = PointerGetDatum(publication->qis);
+		values[5] = Int64GetDatum(publication->k);
+		values[6] = CStringGetTextDatum(publication->solver);
+		values[7] = JsonbPGetDatum(publication->options);
+		values[8] = Int32GetDatum(publication->keep_releases);
+		values[9] = BoolGetDatum(publication->stable);
+		values[10] = BoolGetDatum(publication->protect_successive);
+		nulls[11] = publication->key == NULL;
+		values[11] = nulls[11] ? (Datum) 0 : CStringGetTextDatum(publication->key);
+		nulls[12] = nulls[13] = current == NULL;
+		values[12] = nulls[12] ? (Datum) 0 : Int64GetDatum(current->number);
+		values[13] = nulls[13] ? (Datum) 0 : TimestampTzGetDatum(current->finished);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+static void
+put_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Release *release)
+{
+	bool failed = release->status == RELEASE_FAILED;
+	Datum values[RELEASE_COLUMNS];
+	bool nulls[RELEASE_COLUMNS] = {false};
+
+	values[0] = CStringGetTextDatum(publication->name);
+	values[1] = Int64GetDatum(release->number);
+	values[2] = TimestampTzGetDatum(release->started);
+	values[3] = TimestampTzGetDatum(release->finished);
+	values[4] = CStringGetTextDatum(release_status_name(release->status));
+	nulls[5] = nulls[7] = nulls[8] = failed;
+	values[5] = Int64GetDatum(release->row_count);
+	nulls[6] = failed || release->k == 0;
+	values[6] = Int64GetDatum(release->k);
+	values[7] = Float8GetDatum(release->cost);
+	values[8] = Int64GetDatum(release->suppressed_later);
+	nulls[9] = release->error == NULL;
+	values[9] = nulls[9] ? (Datum) 0 : CStringGetTextDatum(release->error);
+	nulls[10] = release->message == NULL;
+	values[10] = nulls[10] ? (Datum) 0 : CStringGetTextDatum(release->message);
+	values[11] = relation_or_null(release->relation, &nulls[11]);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* Behind the view kanon_releases. */
+Datum
+kanon_release_list(PG_FUNCTION_ARGS)
+{
+	ListCell *lc, *lr;
+
+	kanon_begin_srf(fcinfo);
+	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
+		foreach (lr, releases(lfirst(lc)))
+			put_release((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), lfirst(lr));
+	return (Datum) 0;
+}
+
+/* ---- one question for monitoring ---- */
+
+/* Its owner's, or somebody's who may read every statistic. */
+static bool
+watched_by_caller(Oid owner)
+{
+	return is_member_of_role(GetUserId(), owner) || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
+static void
+put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Interval *limit)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	List *history = releases(publication);
+	Release *current = release_current(history);
+	Release *last = history != NIL ? llast(history) : NULL;
+	int64 failures = 0;
+	const char *status = "fresh";
+	Datum values[STATUS_COLUMNS];
+	bool nulls[STATUS_COLUMNS] = {false};
+
+	for (int i = list_length(history) - 1;
+		 i >= 0 && ((Release *) list_nth(history, i))->status == RELEASE_FAILED; i--)
+		failures++;
+	if (limit != NULL && current != NULL &&
+		DatumGetTimestampTz(DirectFunctionCall2(
+			timestamptz_pl_interval, TimestampTzGetDatum(current->finished), PointerGetDatum(limit))) < now)
+		status = "stale";
+	if (failures > 0 || current == NULL || !OidIsValid(publication->published) ||
+		!OidIsValid(source_view_reads(publication->source)))
+		status = "failing";
+	values[0] = CStringGetTextDatum(publication->name);
+	values[1] = CStringGetTextDatum(status);
+	nulls[2] = nulls[3] = nulls[4] = current == NULL;
+	values[2] = current == NULL ? (Datum) 0 : Int64GetDatum(current->number);
+	values[3] = current == NULL ? (Datum) 0 : TimestampTzGetDatum(current->finished);
+	values[4] = current == NULL ? (Datum) 0
+								: DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
+													  TimestampTzGetDatum(current->finished));
+	values[5] = Int64GetDatum(failures);
+	nulls[6] = failures == 0;
+	values[6] = failures == 0 ? (Datum) 0 : CStringGetTextDatum(last->error);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* kanon_publication_status(publication text, fail_if_older_than interval): NULL: all there are */
+Datum
+kanon_publication_status(PG_FUNCTION_ARGS)
+{
+	Interval *limit = PG_ARGISNULL(1) ? NULL : PG_GETARG_INTERVAL_P(1);
+	Oid extension = extension_schema(fcinfo);
+	ListCell *lc;
+
+	kanon_begin_srf(fcinfo);
+	if (limit != NULL && DatumGetBool(DirectFunctionCall2(interval_lt, PointerGetDatum(limit),
+														  PointerGetDatum(palloc0(sizeof(Interval))))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("fail_if_older_than must not be negative"),
+				 errhint("It is an interval such as '26 hours'.")));
+	if (!PG_ARGISNULL(0))
+		put_status((ReturnSetInfo *) fcinfo->resultinfo,
+				   publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), watched_by_caller),
+				   limit);
+	else
+		foreach (lc, publications(extension, watched_by_caller))
+			put_status((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), limit);
+	return (Datum) 0;
+}

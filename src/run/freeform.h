@@ -1,0 +1,39 @@
+/*
+ * freeform.h: what kanon_freeform and kanon_check_freeform have in common.
+ */
+#ifndef KANON_API_FREEFORM_H
+#define KANON_API_FREEFORM_H
+
+#include "run/run.h"
+#include "core/freeform/freeform.h"
+#include "kanon_pg.h"
+
+#include "storage/dsm.h"
+#include "storage/shm_toc.h"
+
+/* problem->freeform is the options of one of these. */
+typedef struct FreeformCall
+{
+	KanonFreeformOptions options; /* first */
+	FunctionCallInfo fcinfo;
+	Border *border;
+	int workers;  /* out: parallel workers that took part */
+	uint32 parts; /* out */
+} FreeformCall;
+
+/*
+ * Decides how each quasi-identifier is shown, and raises where one cannot be:
+ * ranges for numbers and dates, arrays for the rest.
+ */
+extern void freeform_columns(Source *source);
+
+/* Bytes of the release, about, whatever the size of its parts. */
+extern double freeform_release_memory(const Run *run);
+
+/* api/freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
+extern KanonStatus freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+
+/* Where the workers begin. */
+extern PGDLLEXPORT void kanon_freeform_worker(dsm_segment *segment, shm_toc *toc);
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * privacy.c: privacy rules beyond k: from sentences and columns to what the core
+ * asks of each class.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "run/privacy.h"
+#include "read/hierarchy.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+
+Privacy *
+privacy_arg(FunctionCallInfo fcinfo, int arg)
+{
+	Privacy *privacy = palloc0(sizeof(Privacy));
+	Datum *elements;
+	bool *nulls;
+	int subjects = 0;
+
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls,
+					  &privacy->n);
+	if (privacy->n == 0)
+		return NULL;
+	privacy->words = palloc0(sizeof(PrivacyWords) * privacy->n);
+	privacy->population = palloc0(sizeof(Source *) * privacy->n);
+	privacy->column = palloc0(sizeof(*privacy->column) * privacy->n);
+	for (int r = 0; r < privacy->n; r++)
+	{
+		if (nulls[r])
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("privacy must not contain NULL"),
+							errhint("Leave privacy NULL when there are no rules beyond k.")));
+		privacy_parse(TextDatumGetCString(elements[r]), &privacy->words[r]);
+		subjects += privacy->words[r].kind == PRIVACY_SUBJECT;
+	}
+	if (subjects > 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("privacy names the column of persons twice"),
+						errhint("A row is of one person; give kanon_subject once.")));
+	return privacy;
+}
+
+static const SourceColumn *
+kept_column(const Source *source, const char *name)
+{
+	for (int i = 0; i < source->nkept; i++)
+		if (strcmp(source->kept[i].name, name) == 0)
+			return &source->kept[i];
+	return NULL;
+}
+
+/* Finds a column of a rule, or adds it to those that tell row types apart. */
+static int
+extra_column(Source *source, const PrivacyWords *words, char *name)
+{
+	Datum names[1];
+	SourceColumn *found;
+	int n;
+
+	for (int c = source->nqis; c < source->ngrouped; c++)
+		if (strcmp(source->qis[c].name, name) == 0)
+			return c - source->nqis;
+	if (get_attnum(source->relid, name) == InvalidAttrNumber)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("a privacy rule names column \"%s\", which the source does not have", name),
+			 errhint("Names are taken exactly as written; several columns are an array: ARRAY['a', 'b'].")));
+	names[0] = CStringGetDatum(name);
+	found = source_columns(
+		source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR), "privacy",
+		words->kind == PRIVACY_SUBJECT ? "the column of persons" : "a sensitive column", &n);
+	if (words->kind != PRIVACY_SUBJECT && kept_column(source, name) == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("a privacy rule names \"%s\", which is not kept", name),
+						errhint("The rule is about what a class publishes: name the column in keep, too.")));
+	if (source->ngrouped - source->nqis == 64)
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("the privacy rules name more than 64 columns"), errhint("Leave out rules.")));
+	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->ngrouped + 1));
+	source->qis[source->ngrouped] = found[0];
+	return source->ngrouped++ - source->nqis;
+}
+
+void
+privacy_columns(Privacy *privacy, Source *source)
+{
+	for (int r = 0; privacy != NULL && r < privacy->n; r++)
+		for (int i = 0; i < privacy->words[r].ncolumns; i++)
+			privacy->column[r][i] = extra_column(source, &privacy->words[r], privacy->words[r].columns[i]);
+	if (privacy == NULL)
+		return;
+	for (int r = 0; r < privacy->n; r++)
+		if (privacy->words[r].kind == PRIVACY_T_CLOSENESS && OidIsValid(privacy->words[r].relation))
+			hierarchy_lock(privacy->words[r].relation);
+	if (!privacy->supported)
+		elog(ERROR, "nobody asked whether the method takes the privacy rules");
+	source_check_groupable(source->qis, source->ngrouped);
+}
+
+void
+privacy_supported(Privacy *privacy, const char *method, unsigned taken)
+{
+	if (privacy == NULL)
+		return;
+	privacy->supported = true;
+	for (int r = 0; r < privacy->n; r++)
+		if ((taken & (1u << privacy->words[r].kind)) == 0)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" does not take the rule \"%s\"", method,
+						privacy_sentence(&privacy->words[r], false)),
+				 errhint(
+					 "The reference has a table of which method takes which rule; 'greedy' takes the most, "
+					 "kanon_full_domain all.")));
+}
+
+Datum
+privacy_recorded(const Privacy *privacy)
+{
+	JsonbParseState *state = NULL;
+	JsonbValue string = {.type = jbvString};
+
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	string.val.string.val = pstrdup("privacy");
+	string.val.string.len = strlen("privacy");
+	pushJsonbValue(&state, WJB_KEY, &string);
+	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	for (int r = 0; r < privacy->n; r++)
+	{
+		string.val.string.val = privacy_sentence(&privacy->words[r], false);
+		string.val.string.len = strlen(string.val.string.val);
+		pushJsonbValue(&state, WJB_ELEM, &string);
+	}
+	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+}
+
+/* ---- the core's rules ---- */
+
+/* Which values of a column are listed, by their text. */
+static const bool *
+listed_values(const PrivacyWords *words, const SourceColumn *column, Border *border)
+{
+	uint32 distinct = dictionary_size(column->dictionary);
+	bool *listed;
+	Oid function;
+	bool isvarlena;
+	int found = 0;
+
+	if (words->nvalues == 0)
+		return NULL;
+	listed = border_palloc(border, sizeof(bool) * Max(distinct, 1));
+	getTypeOutputInfo(column->type, &function, &isvarlena);
+	for (uint32 code = 0; code < distinct; code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(column->dictionary, code, &isnull);
+		char *text;
+
+		listed[code] = false;
+		if (isnull)
+			continue;
+		text = OidOutputFunctionCall(function, value);
+		for (int i = 0; i < words->nvalues && !listed[code]; i++)
+			listed[code] = strcmp(text, words->values[i]) == 0;
+		found += listed[code];
+		pfree(text);
+	}
+	if (found < words->nvalues)
+		ereport(NOTICE, (errmsg("%d of the %d values that a privacy rule lists do not occur in column \"%s\"",
+								words->nvalues - found, words->nvalues, column->name)));
+	return listed;
+}
+
+static void
+core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPrivacyRule *rule,
+		  Border *border)
+{
+	const PrivacyWords *words = &privacy->words[r];
+	const SourceColumn *column = &types->source->qis[types->source->nqis + privacy->column[r][of]];
+
+	memset(rule, 0, sizeof(*rule));
+	rule->kind = (KanonPrivacyKind) words->kind;
+	rule->column = privacy->column[r][of];
+	rule->l = words->l;
+	for (int i = 0; i < words->ncolumns; i++)
+		if (i != of)
+			rule->joined |= UINT64CONST(1) << privacy->column[r][i];
+	if (words->kind == PRIVACY_RECURSIVE_CL)
+		rule->c = words->number;
+	if (words->kind == PRIVACY_ALPHA)
+	{
+		rule->share = words->number;
+		rule->listed = listed_values(words, column, border);
+	}
+	if (words->kind == PRIVACY_T_CLOSENESS)
+	{
+		rule->share = words->number;
+		rule->distance = strcmp(words->distance, "equal") == 0     ? KANON_DISTANCE_EQUAL
+						 : strcmp(words->distance, "ordered") == 0 ? KANON_DISTANCE_ORDERED
+																   : KANON_DISTANCE_HIERARCHICAL;
+		if (OidIsValid(words->relation))
+			rule->taxonomy =
+				taxonomy_read(words->relation, types->source, (int) (column - types->source->qis), border);
+	}
+	if (words->kind == PRIVACY_SUBJECT && types->grouped[types->source->nqis + rule->column].has_null)
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("column \"%s\" of persons contains NULL", column->name),
+						errhint("Every row needs its person.")));
+}
+
+/* What the whole table, as one class, attains: no release has a class that is better everywhere. */
+static void
+check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, int core,
+				 const KanonProblem *problem, const char *column)
+{
+	const PrivacyWords *words = &privacy->words[r];
+	KanonDiversity table;
+	const char *attainable = NULL;
+
+	if (rule->kind == KANON_SUBJECT && problem->k > problem->extra[rule->column].distinct)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the number of persons"),
+				 errdetail("k is " INT64_FORMAT ", column \"%s\" has %u persons.", problem->k, column,
+						   problem->extra[rule->column].distinct),
+				 errhint("Lower k: no class could ever have that many persons.")));
+	if (rule->kind == KANON_SUBJECT || rule->joined != 0)
+		return;
+	kanon_privacy_table(problem->privacy, core, &table);
+	if (rule->kind == KANON_DISTINCT_L && table.distinct < rule->l)
+		attainable = psprintf("The column has %u distinct values.", table.distinct);
+	/* rows that are left out can mend the rest */
+	else if (problem->residual == KANON_RESIDUAL_DROP)
+		return;
+	else if (rule->kind == KANON_ENTROPY_L && table.entropy < rule->l)
+		attainable = psprintf("The entropy of the column is log %.3f.", table.entropy);
+	else if (rule->kind == KANON_RECURSIVE_CL && rule->l <= KANON_RECURSIVE_MOST &&
+			 !(table.recursive[(int) rule->l] < rule->c))
+		attainable = isinf(table.recursive[(int) rule->l])
+						 ? psprintf("The column has %u distinct values.", table.distinct)
+						 : psprintf("With l = %d, c must be above %.3f.", (int) rule->l,
+									table.recursive[(int) rule->l]);
+	else if (rule->kind == KANON_ALPHA && rule->listed == NULL && table.alpha > rule->share)
+		attainable = psprintf("The most frequent value has a share of %.3f.", table.alpha);
+	if (attainable != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words, false)),
+			 errdetail("%s", attainable),
+			 errhint("Ask for what column \"%s\" can give%s.", column,
+					 rule->kind == KANON_DISTINCT_L ? "" : ", or let residual => 'drop' leave rows out")));
+}
+
+void
+privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem, Border *border)
+{
+	const Source *source = types->source;
+	KanonPrivacyRule *rules;
+	int *from;
+	int n = 0;
+
+	if (privacy == NULL || types->nrows == 0)
+		return;
+	problem->nextra = source->ngrouped - source->nqis;
+	problem->extra = types->grouped + source->nqis;
+	rules = palloc(sizeof(KanonPrivacyRule) * privacy->n * KANON_MAX_COLUMNS);
+	from = palloc(sizeof(int) * privacy->n * KANON_MAX_COLUMNS);
+	for (int r = 0; r < privacy->n; r++)
+		for (int i = 0; i < privacy->words[r].ncolumns; i++)
+		{
+			core_rule(privacy, r, i, types, &rules[n], border);
+			from[n++] = r;
+		}
+	privacy_population_rules(privacy, types, problem, border);
+	if (n == 0)
+		return;
+	border_check(border, kanon_privacy_open(problem, rules, n, &problem->privacy), "");
+	for (int i = 0; i < n; i++)
+		check_attainable(privacy, &rules[i], from[i], i, problem,
+						 source->qis[source->nqis + rules[i].column].name);
+}

@@ -1,0 +1,93 @@
+/*
+ * privacy.h: privacy rules beyond k, from SQL's sentences to the core's rules.
+ */
+#ifndef KANON_API_PRIVACY_H
+#define KANON_API_PRIVACY_H
+
+#include "core/privacy/privacy.h"
+#include "kanon_pg.h"
+
+/* As KanonPrivacyKind, and those about a population, which are not about a set of rows. */
+typedef enum PrivacyKind
+{
+	PRIVACY_DISTINCT_L,
+	PRIVACY_ENTROPY_L,
+	PRIVACY_RECURSIVE_CL,
+	PRIVACY_ALPHA,
+	PRIVACY_T_CLOSENESS,
+	PRIVACY_SUBJECT,
+	PRIVACY_DELTA_PRESENCE,
+	PRIVACY_K_MAP
+} PrivacyKind;
+
+/* What a sentence says. */
+typedef struct PrivacyWords
+{
+	PrivacyKind kind;
+	char **columns; /* several: each is checked, the others joined to the quasi-identifiers */
+	int ncolumns;
+	int l;
+	double number; /* c, alpha, t or dmin */
+	double most;   /* dmax */
+	char *distance;
+	Oid relation;  /* a population, or the hierarchy of a distance */
+	char **values; /* that alpha is about; none: all */
+	int nvalues;
+} PrivacyWords;
+
+/* The rules of one call. */
+typedef struct Privacy
+{
+	int n;
+	PrivacyWords *words;              /* [n] */
+	bool supported;                   /* privacy_supported has been asked */
+	Source **population;              /* [n] that it is about, once opened, or NULL */
+	int (*column)[KANON_MAX_COLUMNS]; /* [n] of each of its columns: place among the extra ones */
+} Privacy;
+
+/* api/privacy.c */
+
+/* privacy => ARRAY[...] of sentences; NULL for NULL or none. */
+extern Privacy *privacy_arg(FunctionCallInfo fcinfo, int arg);
+
+/*
+ * Finds the columns in an opened source, which will read row types by them, too;
+ * before the target is made.  privacy: NULL, too.
+ */
+extern void privacy_columns(Privacy *privacy, Source *source);
+
+/*
+ * After rowtypes_read: sets the problem's rules, and raises those that no release
+ * can fulfil.
+ */
+extern void privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
+						  Border *border);
+
+/*
+ * api/privacy_population.c: opens and locks the populations, before the snapshot is
+ * taken under which they are read.  privacy: NULL, too.
+ */
+extern void privacy_populations(Privacy *privacy, const Source *source);
+
+/* Reads them and sets the problem's rules about them. */
+extern void privacy_population_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
+									 Border *border);
+
+/* Is k asked of a population?  privacy: NULL, too. */
+extern bool privacy_k_map(const Privacy *privacy);
+
+/* Raises the first rule that a method does not take; taken: bits 1 << KanonPrivacyKind. */
+extern void privacy_supported(Privacy *privacy, const char *method, unsigned taken);
+
+/* For the record: {"privacy": [sentences without values]}. */
+extern Datum privacy_recorded(const Privacy *privacy);
+
+/* api/privacy_text.c */
+
+/* The sentence; without values, their number instead (for the record). */
+extern char *privacy_sentence(const PrivacyWords *words, bool with_values);
+
+/* Raises what cannot be read or is out of bounds: invalid_parameter_value. */
+extern void privacy_parse(const char *text, PrivacyWords *words);
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * privacy_population.c: the populations that privacy rules name, read as row types
+ * in the codes of the source's values.
+ *
+ * NULL is a value here, as in the source: a population's NULL matches NULL, and what
+ * shows nothing matches everything.
+ */
+#include "compat.h"
+#include "run/privacy.h"
+#include "core/privacy/population.h"
+#include "read/hierarchy.h"
+#include "read/levels.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+static bool
+is_population(const PrivacyWords *words)
+{
+	return words->kind == PRIVACY_K_MAP || words->kind == PRIVACY_DELTA_PRESENCE;
+}
+
+bool
+privacy_k_map(const Privacy *privacy)
+{
+	for (int r = 0; privacy != NULL && r < privacy->n; r++)
+		if (privacy->words[r].kind == PRIVACY_K_MAP)
+			return true;
+	return false;
+}
+
+/* What rules about populations cannot be combined with. */
+static void
+check_combination(const Privacy *privacy)
+{
+	int maps = 0;
+	bool persons = false;
+
+	for (int r = 0; r < privacy->n; r++)
+	{
+		maps += privacy->words[r].kind == PRIVACY_K_MAP;
+		persons |= privacy->words[r].kind == PRIVACY_SUBJECT;
+	}
+	if (maps > 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("privacy names the population in which k is counted twice"),
+						errhint("Give kanon_k_map once.")));
+	if (persons)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rules about a population cannot be combined with kanon_subject"),
+				 errhint("They count rows: let the source and the population have one row per person.")));
+}
+
+/* The columns of the population that have the names of the quasi-identifiers. */
+static Source *
+open_population(Oid relid, const Source *source)
+{
+	Datum *names = palloc(sizeof(Datum) * source->nqis);
+	Source *population;
+
+	for (int c = 0; c < source->nqis; c++)
+	{
+		names[c] = CStringGetDatum(source->qis[c].name);
+		if (get_attnum(relid, source->qis[c].name) == InvalidAttrNumber)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("population \"%s\" has no column \"%s\"", get_rel_name(relid), source->qis[c].name),
+				 errhint(
+					 "A population has all quasi-identifiers, under the same names; use a view of it that renames them.")));
+	}
+	population = source_open_columns(
+		relid, construct_array(names, source->nqis, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
+		"quasi_identifiers");
+	for (int c = 0; c < source->nqis; c++)
+		if (getBaseType(population->qis[c].type) != getBaseType(source->qis[c].type))
+			ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+							errmsg("column \"%s\" of the population %s has another type than in the source",
+								   population->qis[c].name, population->name),
+							errhint("Use a view of the population that casts it.")));
+	source_lock(population);
+	return population;
+}
+
+void
+privacy_populations(Privacy *privacy, const Source *source)
+{
+	for (int r = 0; privacy != NULL && r < privacy->n; r++)
+		if (is_population(&privacy->words[r]))
+		{
+			check_combination(privacy);
+			privacy->population[r] = open_population(privacy->words[r].relation, source);
+		}
+}
+
+static void
+say_population(void *arg)
+{
+	errcontext("population %s", ((const Source *) arg)->name);
+}
+
+/* The population's row types, with the levels of the source's hierarchies. */
+static RowTypes *
+read_population(Source *population, const Source *source, Border *border)
+{
+	ErrorContextCallback context = {
+		.previous = error_context_stack, .callback = say_population, .arg = population};
+	RowTypes *types;
+
+	error_context_stack = &context;
+	for (int c = 0; c < source->nqis; c++)
+		if (source->qis[c].hierarchy != NULL)
+		{
+			population->qis[c].hierarchy = palloc0(sizeof(Hierarchy));
+			hierarchy_open(population->qis[c].hierarchy, source->qis[c].hierarchy->relid, population, c);
+		}
+	population->levels = source->levels;
+	types = rowtypes_read(population, border);
+	if (types->nrows > 0)
+		rowtypes_levels(types, border);
+	error_context_stack = context.previous;
+	return types;
+}
+
+/* The dictionary of a level of a quasi-identifier. */
+static Dictionary *
+level_dictionary(const Source *source, int qi, int level)
+{
+	return level == 0 ? source->qis[qi].dictionary : source->qis[qi].hierarchy->dictionary[level - 1];
+}
+
+/* The codes of the population's row types in one column, as the source numbers its values. */
+static const uint32 *
+source_codes(const RowTypes *types, const Source *source, int qi, int level, Border *border)
+{
+	const Dictionary *from = level_dictionary(types->source, qi, level);
+	Dictionary *to = level_dictionary(source, qi, level);
+	const uint32 *own = types->columns[source->levels.first[qi] + level].code;
+	uint32 n = dictionary_size(from);
+	uint32 *translated = border_palloc(border, sizeof(uint32) * (Size) Max(n, 1));
+	uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
+
+	for (uint32 code = 0; code < n; code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(from, code, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		translated[code] = dictionary_find(to, value, isnull);
+		if (translated[code] == DICTIONARY_NONE)
+			translated[code] = KANON_FOREIGN;
+	}
+	for (uint32 i = 0; i < types->ntypes; i++)
+		codes[i] = translated[own[i]];
+	border_pfree(border, translated);
+	return codes;
+}
+
+static void
+core_population(const PrivacyWords *words, Source *source_of, const Source *source,
+				KanonPopulation *population, Border *border)
+{
+	RowTypes *types = read_population(source_of, source, border);
+
+	memset(population, 0, sizeof(*population));
+	population->ntypes = types->ntypes;
+	population->rows = types->rows;
+	population->total = types->nrows;
+	population->map = words->kind == PRIVACY_K_MAP;
+	population->least = words->number;
+	population->most = words->most;
+	for (int qi = 0; qi < source->nqis && types->nrows > 0; qi++)
+		for (int c = source->levels.first[qi]; c < source->levels.first[qi + 1]; c++)
+			population->code[c] = source_codes(types, source, qi, c - source->levels.first[qi], border);
+}
+
+/* The population has the source's rows, and could fulfil the rule with all of them in one class. */
+static void
+check_population(const PrivacyWords *words, int p, const Source *name, const RowTypes *types,
+				 const KanonProblem *problem, Border *border)
+{
+	const KanonPopulation *population = &problem->populations[p];
+	double share;
+	int64 missing;
+
+	border_check(border, kanon_population_missing(problem, p, &missing), "");
+	if (missing > 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("population %s does not contain the source", name->name),
+			 errdetail("It has too few rows of " INT64_FORMAT " of the source's row types.", missing),
+			 errhint(
+				 "A population has every row of the source, and those of everybody else who could be in it.")));
+	if (population->map && problem->k > population->total)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the population"),
+						errdetail("k is " INT64_FORMAT ", the population has " INT64_FORMAT " rows.",
+								  problem->k, population->total),
+						errhint("Lower k: nothing could ever match that many rows.")));
+	share = (double) types->nrows / population->total;
+	/* rows that are left out can only lower the share */
+	if (!population->map &&
+		(share < population->least * (1 - 1e-12) ||
+		 (share > population->most * (1 + 1e-12) && problem->residual != KANON_RESIDUAL_DROP)))
+		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+						errmsg("no release of this table can fulfil the rule \"%s\"",
+							   privacy_sentence(words, false)),
+						errdetail("The source is a share of %.3f of the population.", share),
+						errhint("dmin and dmax have that share between them.")));
+}
+
+void
+privacy_population_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem, Border *border)
+{
+	KanonPopulation *populations = palloc(sizeof(KanonPopulation) * privacy->n);
+	int n = 0;
+
+	for (int r = 0; r < privacy->n; r++)
+		if (is_population(&privacy->words[r]))
+			core_population(&privacy->words[r], privacy->population[r], types->source, &populations[n++],
+							border);
+	problem->npopulations = n;
+	problem->populations = populations;
+	problem->k_map = privacy_k_map(privacy);
+	n = 0;
+	for (int r = 0; r < privacy->n; r++)
+		if (is_population(&privacy->words[r]))
+			check_population(&privacy->words[r], n++, privacy->population[r], types, problem, border);
+}

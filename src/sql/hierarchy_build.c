@@ -1,0 +1,225 @@
+/*
+ * hierarchy_build.c: what the functions have in common that write a hierarchy of
+ * a source's column into a table.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "sql/hierarchy_build.h"
+#include "write/show.h"
+
+#include "access/table.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/queryenvironment.h"
+#include "utils/snapmgr.h"
+#include "utils/typcache.h"
+
+#define FETCH_ROWS 1000
+
+static Source *
+open_column(FunctionCallInfo fcinfo)
+{
+	refuse_null(fcinfo, BUILD_SOURCE, "source", "Name the table or view whose column it is for.");
+	refuse_null(fcinfo, BUILD_COLUMN, "column", "Name the column that it is for.");
+	return source_open_columns(PG_GETARG_OID(BUILD_SOURCE), name_array_arg(fcinfo, BUILD_COLUMN), "column");
+}
+
+/* Values are put in order. */
+static void
+check_type(const HierarchyBuild *build)
+{
+	if (!OidIsValid(lookup_type_cache(build->type, TYPECACHE_LT_OPR)->lt_opr))
+		hierarchy_build_refuse(build, "hierarchy",
+							   "Use a view that casts the column to a type with an order, such as text.");
+}
+
+HierarchyBuild *
+hierarchy_build_begin(FunctionCallInfo fcinfo)
+{
+	HierarchyBuild *build = palloc0(sizeof(HierarchyBuild));
+	char *target = text_arg(fcinfo, BUILD_TARGET, "target", "Name the table to create.");
+	int replace = PG_NARGS() - 1;
+
+	SPI_connect();
+	build->source = open_column(fcinfo);
+	build->column = &build->source->qis[0];
+	build->type = getBaseType(build->column->type);
+	check_type(build);
+	source_lock(build->source);
+	build->target = target_resolve(target, build->source, bool_arg(fcinfo, replace, "replace"), false);
+	/* younger than the locks: a load may have emptied the source first */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	return build;
+}
+
+void
+hierarchy_build_refuse(const HierarchyBuild *build, const char *what, const char *hint)
+{
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("there is no %s for column \"%s\" of type %s", what, build->column->name,
+						   format_type_be(build->column->type)),
+					errhint("%s", hint)));
+}
+
+Datum *
+hierarchy_build_array(ArrayType *array, const char *argument, const char *example, int *n)
+{
+	Datum *elements;
+	bool *nulls;
+	int16 length;
+	bool byval;
+	char align;
+
+	if (array == NULL)
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be NULL", argument),
+						errhint("Write it like '%s': one for each level, the finest first.", example)));
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &byval, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, byval, align, &elements, &nulls, n);
+	if (ARR_NDIM(array) > 1 || *n < 1 || *n > HIERARCHY_MAX_LEVELS)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be a list of 1 to %d levels", argument, HIERARCHY_MAX_LEVELS),
+						errhint("Write it like '%s': one for each level, the finest first.", example)));
+	for (int i = 0; i < *n; i++)
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", argument),
+					 errhint("Write it like '%s': one for each level, the finest first.", example)));
+	return elements;
+}
+
+/* Labels, not ranges, for floats: a decimal bound is not where a binary one is. */
+Oid
+hierarchy_build_range(const HierarchyBuild *build)
+{
+	return build->type == FLOAT4OID || build->type == FLOAT8OID ? InvalidOid : range_type_of(build->type);
+}
+
+const char *
+hierarchy_build_range_name(const HierarchyBuild *build)
+{
+	return format_type_be(hierarchy_build_range(build));
+}
+
+const char *
+hierarchy_build_bound_name(const HierarchyBuild *build)
+{
+	return format_type_be(get_range_subtype(hierarchy_build_range(build)));
+}
+
+void
+hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value)
+{
+	Assert(build->nparams < (int) lengthof(build->params));
+	build->types[build->nparams] = type;
+	build->params[build->nparams++] = value;
+}
+
+void
+hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query)
+{
+	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
+	Tuplestorestate *store = tuplestore_begin_heap(true, false, work_mem);
+	Portal portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
+	uint64 fetched;
+
+	Assert(build->nstores < BUILD_MAX_STORES);
+	relation->md.name = pstrdup(name);
+	relation->md.enrtype = ENR_NAMED_TUPLESTORE;
+	relation->reldata = build->stores[build->nstores++] = store;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		fetched = SPI_processed;
+		if (relation->md.tupdesc == NULL)
+			relation->md.tupdesc = CreateTupleDescCopy(SPI_tuptable->tupdesc);
+		for (uint64 i = 0; i < fetched; i++)
+			tuplestore_puttuple(store, SPI_tuptable->vals[i]);
+		relation->md.enrtuples += fetched;
+		SPI_freetuptable(SPI_tuptable);
+	} while (fetched > 0);
+	SPI_cursor_close(portal);
+	if (SPI_register_relation(relation) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "could not keep what was read");
+}
+
+/* ORDER BY takes the type's own order, whatever the search_path. */
+void
+hierarchy_build_values(HierarchyBuild *build)
+{
+	hierarchy_build_store(
+		build, "vals",
+		psprintf(
+			"SELECT g.v, pg_catalog.row_number() OVER (ORDER BY g.v) AS place, g.n"
+			" FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
+			build->column->quoted, build->source->name, build->column->quoted));
+}
+
+/* Of how far a walk up a tree goes, the planner knows nothing: it hashes what it would sort. */
+static void
+execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
+{
+	int path = catalog_path_begin();
+	int text = plain_text_begin();
+	int grouping = grouping_begin();
+
+	if (SPI_execute_with_args(query, build->nparams, build->types, build->params, NULL, read_only, 0) !=
+		expected)
+		elog(ERROR, "could not work out the hierarchy");
+	grouping_end(grouping);
+	plain_text_end(text);
+	catalog_path_end(path);
+}
+
+int64
+hierarchy_build_ask(HierarchyBuild *build, const char *query)
+{
+	bool isnull;
+	Datum result;
+
+	execute(build, query, true, SPI_OK_SELECT);
+	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	return isnull ? 0 : DatumGetInt64(result);
+}
+
+int64
+hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query)
+{
+	Source table = *build->source;
+	Relation rel;
+	int64 lines;
+
+	table.nqis = 0;
+	table.nkept = nlevels + 1;
+	table.kept = palloc0(sizeof(SourceColumn) * table.nkept);
+	table.kept[0] = *build->column;
+	table.kept[0].name = "value";
+	table.kept[0].quoted = quote_identifier("value");
+	for (int h = 1; h <= nlevels; h++)
+	{
+		SourceColumn *level = &table.kept[h];
+
+		level->name = psprintf("level%d", h);
+		level->quoted = quote_identifier(level->name);
+		level->type = type;
+		level->typmod = -1;
+		level->collation = type == TEXTOID ? DEFAULT_COLLATION_OID : InvalidOid;
+	}
+	target_create(build->target, &table);
+	/* a constraint that an event trigger slips in would print values */
+	rel = table_open(build->target->relid, RowExclusiveLock);
+	if (!target_is_plain(rel, build->target, &table))
+		raise_unsafe("It has other columns than a hierarchy, or constraints, indexes or triggers.");
+	table_close(rel, NoLock);
+	execute(build, psprintf("INSERT INTO %s %s ORDER BY 1", build->target->building, query), false,
+			SPI_OK_INSERT);
+	lines = (int64) SPI_processed;
+	target_install(build->target, build->source);
+	for (int i = 0; i < build->nstores; i++)
+		tuplestore_end(build->stores[i]);
+	PopActiveSnapshot();
+	SPI_finish();
+	return lines;
+}

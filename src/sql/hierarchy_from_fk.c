@@ -1,0 +1,239 @@
+/*
+ * hierarchy_from_fk.c: kanon_hierarchy_from_fk: what a lookup table that points
+ * to its own parents, or a path of labels (ltree), says above a column's values.
+ *
+ * Keys, parents and labels are compared as text, so that the column and the
+ * lookup may be of different types.  Level r is the ancestor r steps up; where
+ * there are fewer, the highest one: a node thus has the same parent everywhere.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "sql/hierarchy_build.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(kanon_hierarchy_from_fk);
+
+enum
+{
+	ARG_LOOKUP = BUILD_ARGS,
+	ARG_KEY,
+	ARG_PARENT,
+	ARG_LABEL
+};
+
+/* Of the lookup: "lookup", with key k, parent p and label b, all text. */
+#define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM lookup)"
+#define KEYS "keys AS (SELECT v, v::text COLLATE \"C\" AS k, place FROM vals)"
+
+/* Every ancestor of every value, itself at depth 0. */
+#define ANCESTORS                                                             \
+	"up AS (SELECT place, 0 AS depth, k, p, b FROM keys JOIN lines USING (k)" \
+	" UNION ALL SELECT up.place, up.depth + 1, l.k, l.p, l.b FROM up JOIN lines AS l ON l.k = up.p)"
+
+/* Labels from the top down: a lookup's, which has them as its parent, or the value's own. */
+#define LOOKUP_PATHS \
+	KEYS ", paths AS (SELECT keys.v, string_to_array(lookup.p, '.') AS path FROM keys JOIN lookup USING (k))"
+#define OWN_PATHS "paths AS (SELECT v, string_to_array(v::text, '.') AS path FROM vals)"
+
+static bool
+is_ltree(Oid type)
+{
+	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(getBaseType(type)));
+	bool result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	result = strcmp(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname), "ltree") == 0;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+static void
+refuse(int64 count, const char *name, const char *what, const char *hint)
+{
+	if (count > 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s has %s: " INT64_FORMAT, name, what, count), errhint("%s", hint)));
+}
+
+static void
+check_height(int64 height, const char *name)
+{
+	if (height < 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s has no level above the values of the column", name),
+						errhint("At least one value must have a parent.")));
+	if (height > HIERARCHY_MAX_LEVELS)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("%s has " INT64_FORMAT " levels above the values of the column, more than %d",
+							   name, height, HIERARCHY_MAX_LEVELS),
+						errhint("Use a view that leaves some of them out.")));
+}
+
+/* Of one collation, so that all of them can be compared. */
+static char *
+as_text(const char *column)
+{
+	return psprintf("%s::pg_catalog.text COLLATE pg_catalog.\"C\"", column);
+}
+
+static void
+read_lookup(HierarchyBuild *build, const Source *lookup)
+{
+	const SourceColumn *columns = lookup->qis;
+
+	hierarchy_build_store(
+		build, "lookup",
+		psprintf(
+			"SELECT l.k, l.p, l.b FROM (SELECT %s AS k, %s AS p, %s AS b FROM %s) AS l WHERE l.k IS NOT NULL",
+			as_text(columns[0].quoted), as_text(columns[1].quoted),
+			as_text(lookup->nqis > 2 ? columns[2].quoted : "NULL"), lookup->name));
+}
+
+static void
+check_keys(HierarchyBuild *build, const Source *lookup)
+{
+	refuse(hierarchy_build_ask(
+			   build, "SELECT count(*) FROM (SELECT 1 FROM lookup GROUP BY k HAVING count(*) > 1) AS twice"),
+		   lookup->name, "keys with more than one line",
+		   "A key has one parent: use a view with one line for each.");
+	refuse(hierarchy_build_ask(
+			   build,
+			   "WITH " KEYS
+			   " SELECT count(*) FROM keys WHERE NOT EXISTS (SELECT 1 FROM lookup AS l WHERE l.k = keys.k)"),
+		   lookup->name, psprintf("no line for values of column \"%s\"", build->column->name),
+		   "Every value of the column needs a line.");
+}
+
+/* A walk up that stays finite where lines go round in circles. */
+static void
+check_parents(HierarchyBuild *build, const Source *lookup)
+{
+	refuse(hierarchy_build_ask(build, "WITH " LINES " SELECT count(*) FROM lines AS below WHERE p IS NOT NULL"
+									  " AND NOT EXISTS (SELECT 1 FROM lines AS l WHERE l.k = below.p)"),
+		   lookup->name, "parents that are no key", "The highest line has NULL, or itself, as its parent.");
+	refuse(
+		hierarchy_build_ask(
+			build,
+			"WITH RECURSIVE " LINES ","
+			" walk AS (SELECT k AS start, p AS k FROM lines WHERE p IS NOT NULL"
+			" UNION SELECT walk.start, l.p FROM walk JOIN lines AS l ON l.k = walk.k WHERE l.p IS NOT NULL)"
+			" SELECT count(*) FROM walk WHERE start = k"),
+		lookup->name, "keys that are their own ancestors", "Following the parents must come to an end.");
+}
+
+/* What a level shows must tell its nodes apart. */
+static void
+check_labels(HierarchyBuild *build, const Source *lookup)
+{
+	refuse(hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS
+									  " SELECT count(*) FROM (SELECT 1 FROM up WHERE depth > 0 OR p IS NULL"
+									  "  GROUP BY b HAVING min(k) <> max(k)) AS shared"),
+		   lookup->name, "labels that several keys share",
+		   "Leave the label out, or use a view that makes labels unique.");
+}
+
+static int64
+write_parents(HierarchyBuild *build, const Source *lookup)
+{
+	StringInfoData query;
+	int64 height;
+
+	check_keys(build, lookup);
+	check_parents(build, lookup);
+	check_labels(build, lookup);
+	height = hierarchy_build_ask(build, "WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS
+										" SELECT max(depth)::int8 FROM up");
+	check_height(height, lookup->name);
+	initStringInfo(&query);
+	appendStringInfoString(
+		&query,
+		"WITH RECURSIVE " LINES ", " KEYS ", " ANCESTORS
+		", paths AS (SELECT place, array_agg(b ORDER BY depth) AS path FROM up GROUP BY place) SELECT v");
+	for (int r = 1; r <= height; r++)
+		appendStringInfo(&query, ", path[least(%d, cardinality(path))]", r + 1);
+	appendStringInfoString(&query, " FROM keys JOIN paths USING (place)");
+	return hierarchy_build_write(build, (int) height, TEXTOID, query.data);
+}
+
+/* sources: the query's WITH, up to the paths of all values. */
+static int64
+write_paths(HierarchyBuild *build, const char *sources, const char *name)
+{
+	StringInfoData query;
+	int64 height;
+
+	height = hierarchy_build_ask(
+		build, psprintf("WITH %s SELECT max(cardinality(path))::int8 - 1 FROM paths", sources));
+	check_height(height, name);
+	initStringInfo(&query);
+	appendStringInfo(&query, "WITH %s SELECT v", sources);
+	for (int r = 1; r <= height; r++)
+		appendStringInfo(&query, ", array_to_string(path[1:greatest(cardinality(path) - %d, 1)], '.')", r);
+	appendStringInfoString(&query, " FROM paths");
+	return hierarchy_build_write(build, (int) height, TEXTOID, query.data);
+}
+
+/* key, parent and, if given, label. */
+static Source *
+open_lookup(FunctionCallInfo fcinfo, const Target *target)
+{
+	Datum names[3];
+	Source *lookup;
+	int n = 0;
+
+	refuse_null(fcinfo, ARG_KEY, "key", "Name the lookup's column that has the column's values.");
+	refuse_null(fcinfo, ARG_PARENT, "parent",
+				"Name the lookup's column that has the key of each line's parent, or its ltree path.");
+	for (int arg = ARG_KEY; arg <= ARG_LABEL; arg++)
+		if (!PG_ARGISNULL(arg))
+			names[n++] = PG_GETARG_DATUM(arg);
+	/* a label may be the key itself */
+	if (n == 3 && strcmp(NameStr(*DatumGetName(names[2])), NameStr(*DatumGetName(names[0]))) == 0)
+		n--;
+	lookup = source_open_columns(PG_GETARG_OID(ARG_LOOKUP),
+								 construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
+								 "key, parent and label");
+	source_lock(lookup);
+	target_spare(target->replaced, target->name, lookup->relid, lookup->name);
+	PopActiveSnapshot();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	return lookup;
+}
+
+/* kanon_hierarchy_from_fk(source, "column", target, lookup, key, parent, label, replace) */
+Datum
+kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
+{
+	HierarchyBuild *build = hierarchy_build_begin(fcinfo);
+	Source *lookup;
+
+	if (PG_ARGISNULL(ARG_LOOKUP))
+	{
+		char category;
+		bool preferred;
+
+		get_type_category_preferred(build->type, &category, &preferred);
+		if (category != TYPCATEGORY_STRING && !is_ltree(build->type))
+			hierarchy_build_refuse(
+				build, "hierarchy of paths",
+				"Name a lookup, or use a column of texts or ltrees with labels separated by dots.");
+		hierarchy_build_values(build);
+		PG_RETURN_INT64(write_paths(build, OWN_PATHS, build->source->name));
+	}
+	lookup = open_lookup(fcinfo, build->target);
+	read_lookup(build, lookup);
+	hierarchy_build_values(build);
+	if (!is_ltree(lookup->qis[1].type))
+		PG_RETURN_INT64(write_parents(build, lookup));
+	check_keys(build, lookup);
+	refuse(hierarchy_build_ask(build, "SELECT count(*) FROM lookup WHERE p IS NULL"), lookup->name,
+		   "keys without a path", "Every line needs a path.");
+	PG_RETURN_INT64(write_paths(build, LOOKUP_PATHS, lookup->name));
+}

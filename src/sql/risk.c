@@ -1,0 +1,416 @@
+/*
+ * risk.c: kanon_risk: what a relation, published or not, gives away.
+ *
+ * Class sizes need no more than one grouping query, of which only the number of
+ * classes of each size comes back; kanon's own row types are read only for the
+ * population and for sensitive columns.
+ *
+ * Risks: K. El Emam, "Guide to the De-Identification of Personal Health
+ * Information", 2013, and Dankar, El Emam, "A method for evaluating marketer
+ * re-identification risk", 2010.  For a class with f rows, F persons of the
+ * population that could be in it, n rows in all:
+ *   prosecutor (knows that the person is in the table)  1 / f
+ *   journalist (does not know that)                     1 / F
+ *   marketer   (links the whole table)                  sum of f / F, by n
+ * A row that shows nothing (NULL throughout) can be anybody: it is counted among
+ * the rows and as without risk.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "sql/risk.h"
+#include "read/hierarchy.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(kanon_risk);
+
+/* In the order of the SQL declaration. */
+enum
+{
+	ARG_RELATION,
+	ARG_QIS,
+	ARG_SENSITIVE,
+	ARG_SUBJECT,
+	ARG_POPULATION,
+	ARG_THRESHOLD,
+	ARG_HIERARCHIES
+};
+
+#define RISK_COLUMNS 4
+
+/* Classes of one size. */
+typedef struct SizeCount
+{
+	int64 size;
+	bool blank;
+	int64 classes;
+} SizeCount;
+
+void
+risk_put(Risk *risk, const char *measure, const char *sensitive, double value, bool known,
+		 const char *meaning, ...)
+{
+	Datum values[RISK_COLUMNS];
+	bool nulls[RISK_COLUMNS] = {false, sensitive == NULL, !known, false};
+	NameData name;
+	char text[256];
+	va_list args;
+
+	va_start(args, meaning);
+	vsnprintf(text, sizeof(text), meaning, args);
+	va_end(args);
+	if (sensitive != NULL)
+		namestrcpy(&name, sensitive);
+	values[0] = CStringGetTextDatum(measure);
+	values[1] = NameGetDatum(&name);
+	values[2] = Float8GetDatum(value);
+	values[3] = CStringGetTextDatum(text);
+	tuplestore_putvalues(risk->rsinfo->setResult, risk->rsinfo->setDesc, values, nulls);
+}
+
+/*
+ * Classes by size: (size, blank, classes, rows, whether a row has no subject).
+ * Inside, the quasi-identifiers get names of their own.
+ */
+static char *
+size_query(const Risk *risk)
+{
+	const Source *source = risk->source;
+	char *columns = column_list(source->qis, source->nqis);
+	StringInfoData query, aliased, aliases;
+
+	initStringInfo(&query);
+	appendStringInfoString(&query,
+						   "SELECT g.n, g.blank, pg_catalog.count(*), pg_catalog.sum(g.r)::pg_catalog.int8,"
+						   " pg_catalog.bool_or(g.nobody) FROM (");
+	if (risk->subject == NULL)
+		appendStringInfo(
+			&query,
+			"SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank,"
+			" pg_catalog.count(*) AS r, false AS nobody FROM %s GROUP BY %s",
+			columns, source->name, columns);
+	else
+	{
+		initStringInfo(&aliased);
+		initStringInfo(&aliases);
+		for (int c = 0; c < source->nqis; c++)
+		{
+			appendStringInfo(&aliased, "%s AS c%d, ", source->qis[c].quoted, c + 1);
+			appendStringInfo(&aliases, "v.c%d, ", c + 1);
+		}
+		appendStringInfo(
+			&query,
+			"SELECT pg_catalog.count(*) AS n, v.blank, pg_catalog.sum(v.r) AS r,"
+			" pg_catalog.bool_or(v.nobody) AS nobody FROM ("
+			"SELECT %s pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank,"
+			" pg_catalog.count(*) AS r, pg_catalog.num_nulls(%s) OPERATOR(pg_catalog.=) 1 AS nobody"
+			" FROM %s GROUP BY %s, %s) AS v GROUP BY %s v.blank",
+			aliased.data, columns, risk->subject->quoted, source->name, columns, risk->subject->quoted,
+			aliases.data);
+	}
+	appendStringInfoString(&query, ") AS g GROUP BY g.n, g.blank");
+	return query.data;
+}
+
+static int64
+int8_value(uint64 row, int column)
+{
+	bool isnull;
+
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull));
+}
+
+static bool
+bool_value(uint64 row, int column)
+{
+	bool isnull;
+
+	return DatumGetBool(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull));
+}
+
+static SizeCount *
+read_sizes(Risk *risk, uint64 *n, int64 *rows)
+{
+	int nest = grouping_begin();
+	SizeCount *sizes;
+
+	if (SPI_execute(size_query(risk), true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not group %s", risk->source->name);
+	grouping_end(nest);
+	*n = SPI_processed;
+	*rows = 0;
+	sizes = palloc(sizeof(SizeCount) * Max(*n, 1));
+	for (uint64 i = 0; i < *n; i++)
+	{
+		sizes[i].size = int8_value(i, 1);
+		sizes[i].blank = bool_value(i, 2);
+		sizes[i].classes = int8_value(i, 3);
+		*rows += int8_value(i, 4);
+		if (bool_value(i, 5))
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("subject column \"%s\" has NULLs", risk->subject->name),
+				 errhint(
+					 "Every row needs its person: use a view that leaves the other rows out or numbers them.")));
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return sizes;
+}
+
+/* The share of rows (or persons) that are in classes smaller than that and show something. */
+static double
+share_below(const Risk *risk, const SizeCount *sizes, uint64 n, int64 below)
+{
+	int64 sum = 0;
+
+	for (uint64 i = 0; i < n; i++)
+		if (!sizes[i].blank && sizes[i].size < below)
+			sum += sizes[i].size * sizes[i].classes;
+	return risk->units > 0 ? (double) sum / (double) risk->units : 0;
+}
+
+static void
+put_classes(Risk *risk)
+{
+	static const int below[] = {2, 3, 5, 10};
+	uint64 n;
+	int64 rows, classes = 0, telling = 0, /* classes that show something */
+		blank = 0, unique = 0, k = PG_INT64_MAX, atrisk = 0;
+	SizeCount *sizes = read_sizes(risk, &n, &rows);
+	bool some;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		int64 units = sizes[i].size * sizes[i].classes;
+
+		classes += sizes[i].classes;
+		risk->units += units;
+		if (sizes[i].blank)
+		{
+			blank += units;
+			continue;
+		}
+		telling += sizes[i].classes;
+		k = Min(k, sizes[i].size);
+		if (sizes[i].size == 1)
+			unique = sizes[i].classes;
+		if (1.0 / sizes[i].size > risk->threshold)
+			atrisk += units;
+	}
+	some = risk->units > 0;
+	risk_put(risk, "rows", NULL, rows, true, "rows of the relation");
+	if (risk->subject != NULL)
+		risk_put(
+			risk, "persons", NULL, risk->units, true,
+			"persons, each counted once in every class where it has rows; the shares below are of these");
+	risk_put(risk, "classes", NULL, classes, true, "different combinations of quasi-identifiers");
+	risk_put(risk, "k", NULL, telling > 0 ? k : 0, telling > 0, "%s in the smallest class, blank ones aside",
+			 risk->unit);
+	risk_put(risk, "unique_rows", NULL, unique, true, "%s alone in a class", risk->unit);
+	risk_put(risk, "blank_rows", NULL, blank, true,
+			 "%s with NULL in every quasi-identifier: they show nothing and count as without risk",
+			 risk->unit);
+	for (int i = 0; i < lengthof(below); i++)
+		risk_put(risk, psprintf("share_below_%d", below[i]), NULL, share_below(risk, sizes, n, below[i]),
+				 some, "share of %s in classes of fewer than %d", risk->unit, below[i]);
+	risk_put(
+		risk, "prosecutor_highest", NULL, telling > 0 ? 1.0 / k : 0, some,
+		"chance to pick the right %s in the smallest class, for who knows that the person is in the relation",
+		risk->one);
+	risk_put(risk, "prosecutor_average", NULL, some ? (double) telling / risk->units : 0, some,
+			 "the same chance, averaged over all %s", risk->unit);
+	risk_put(risk, "prosecutor_share", NULL, some ? (double) atrisk / risk->units : 0, some,
+			 "share of %s where that chance is above %g", risk->unit, risk->threshold);
+}
+
+RiskClasses *
+risk_classes_read(const Risk *risk, const SourceColumn *column)
+{
+	const Source *source = risk->source;
+	Border *border = border_create("kanon_risk");
+	RiskClasses *classes = MemoryContextAllocZero(border->context, sizeof(RiskClasses));
+	Source *wide = MemoryContextAllocZero(border->context, sizeof(Source));
+	const KanonColumn *columns;
+	uint32 *seen = NULL;
+
+	*wide = *source;
+	wide->qis = MemoryContextAllocZero(border->context, sizeof(SourceColumn) * (source->nqis + 2));
+	memcpy(wide->qis, source->qis, sizeof(SourceColumn) * source->nqis);
+	if (column != NULL)
+		wide->qis[wide->nqis++] = *column;
+	if (risk->subject != NULL)
+		wide->qis[wide->nqis++] = *risk->subject;
+	wide->ngrouped = wide->nqis;
+	classes->border = border;
+	classes->types = rowtypes_read(wide, border);
+	columns = classes->types->columns;
+	classes->first = border_palloc(border, sizeof(uint32) * ((Size) classes->types->ntypes + 1));
+	classes->size = border_palloc(border, sizeof(int64) * (Size) classes->types->ntypes);
+	if (risk->subject != NULL)
+	{
+		seen = border_palloc(border, sizeof(uint32) * (Size) columns[wide->nqis - 1].distinct);
+		memset(seen, 0, sizeof(uint32) * (Size) columns[wide->nqis - 1].distinct);
+	}
+	for (uint32 i = 0; i < classes->types->ntypes; i++)
+	{
+		bool same = i > 0;
+
+		for (int c = 0; c < source->nqis && same; c++)
+			same = columns[c].code[i] == columns[c].code[i - 1];
+		if (!same)
+		{
+			classes->size[classes->n] = 0;
+			classes->first[classes->n++] = i;
+		}
+		if (risk->subject == NULL)
+			classes->size[classes->n - 1] += classes->types->rows[i];
+		else
+		{
+			uint32 *last = &seen[columns[wide->nqis - 1].code[i]];
+
+			classes->size[classes->n - 1] += *last != classes->n;
+			*last = classes->n;
+		}
+	}
+	classes->first[classes->n] = classes->types->ntypes;
+	return classes;
+}
+
+void
+risk_classes_free(RiskClasses *classes)
+{
+	MemoryContextDelete(classes->border->context);
+}
+
+/* The one column that subject names. */
+static const SourceColumn *
+subject_arg(FunctionCallInfo fcinfo, const Source *source)
+{
+	Datum name = PG_GETARG_DATUM(ARG_SUBJECT);
+	ArrayType *names = construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+	int n;
+
+	return source_columns(source, names, "subject", "the subject", &n);
+}
+
+/* A hierarchy for each sensitive column; InvalidOid: none. */
+static Oid *
+hierarchies_arg(FunctionCallInfo fcinfo, int nsensitive)
+{
+	static const char *const hint =
+		"Name a relation for each sensitive column, in their order, or NULL for none.";
+	Oid *hierarchies = palloc0(sizeof(Oid) * Max(nsensitive, 1));
+	ArrayType *array = array_arg(fcinfo, ARG_HIERARCHIES);
+	Datum *elements;
+	bool *nulls;
+	int n;
+
+	if (array == NULL || ARR_NDIM(array) == 0)
+		return hierarchies;
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("hierarchies must be a one-dimensional list"), errhint("%s", hint)));
+	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &elements, &nulls, &n);
+	if (n != nsensitive)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%d hierarchies do not fit %d sensitive columns", n, nsensitive),
+						errhint("%s", hint)));
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			hierarchies[i] = DatumGetObjectId(elements[i]);
+	return hierarchies;
+}
+
+static double
+threshold_arg(FunctionCallInfo fcinfo)
+{
+	double threshold;
+
+	refuse_null(fcinfo, ARG_THRESHOLD, "threshold", "0.2 is the default: one in five.");
+	threshold = PG_GETARG_FLOAT8(ARG_THRESHOLD);
+	if (!(threshold > 0 && threshold <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("threshold must be above 0 and at most 1"),
+				 errhint("It is a chance; 0.2 means one in five.")));
+	return threshold;
+}
+
+/* All that are grouped together in some query. */
+static void
+check_groupable(const Risk *risk, const SourceColumn *sensitive, int nsensitive)
+{
+	const Source *source = risk->source;
+	SourceColumn *together = palloc(sizeof(SourceColumn) * (source->nqis + 2));
+
+	memcpy(together, source->qis, sizeof(SourceColumn) * source->nqis);
+	if (risk->subject != NULL)
+	{
+		together[source->nqis] = *risk->subject;
+		source_check_groupable(together, source->nqis + 1);
+	}
+	for (int i = 0; i < nsensitive; i++)
+	{
+		int n = source->nqis;
+
+		if (risk->subject != NULL)
+		{
+			if (strcmp(risk->subject->name, sensitive[i].name) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is both the subject and sensitive", sensitive[i].name),
+						 errhint("The subject says which person a row is about; take it out of sensitive.")));
+			n++;
+		}
+		together[n] = sensitive[i];
+		source_check_groupable(together, n + 1);
+	}
+}
+
+Datum
+kanon_risk(PG_FUNCTION_ARGS)
+{
+	Risk risk = {0};
+	SourceColumn *sensitive;
+	int nsensitive;
+	Oid *hierarchies;
+	Source *population = NULL;
+
+	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
+	risk.threshold = threshold_arg(fcinfo);
+	kanon_begin_srf(fcinfo);
+	SPI_connect();
+	risk.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	risk.source =
+		source_open_columns(PG_GETARG_OID(ARG_RELATION), array_arg(fcinfo, ARG_QIS), "quasi_identifiers");
+	risk.unit = "rows";
+	risk.one = "row";
+	if (!PG_ARGISNULL(ARG_SUBJECT))
+	{
+		risk.subject = subject_arg(fcinfo, risk.source);
+		risk.unit = "persons";
+		risk.one = "person";
+	}
+	sensitive =
+		source_columns(risk.source, array_arg(fcinfo, ARG_SENSITIVE), "sensitive", "sensitive", &nsensitive);
+	hierarchies = hierarchies_arg(fcinfo, nsensitive);
+	check_groupable(&risk, sensitive, nsensitive);
+	if (!PG_ARGISNULL(ARG_POPULATION))
+		population = risk_open_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));
+	for (int i = 0; i < nsensitive; i++)
+		if (OidIsValid(hierarchies[i]))
+			hierarchy_lock(hierarchies[i]);
+	source_snapshot(risk.source);
+	put_classes(&risk);
+	if (population != NULL)
+		risk_population(&risk, population);
+	for (int i = 0; i < nsensitive; i++)
+		risk_sensitive(&risk, &sensitive[i], hierarchies[i]);
+	PopActiveSnapshot();
+	SPI_finish();
+	return (Datum) 0;
+}
