@@ -7,8 +7,9 @@
 #   make install    install it there; make installcheck tests a running server
 #
 # Parts of check: check-core, check-regress [REGRESS=…], check-isolation
-# [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-without (the libraries
-# that kanon can do without), check-reference.
+# [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-faults (a build in which
+# things are broken on purpose), check-without (the libraries that kanon can do
+# without), check-reference.  make mutants N=100 SEED=1: do the tests notice?
 # Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no.
 
 PG_CONFIG ?= pg_config
@@ -17,8 +18,8 @@ PG_CONFIG ?= pg_config
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo check check-core check-regress check-isolation check-tap check-without \
-	check-reference bench
+WHOLE = setup demo check check-core check-regress check-isolation check-tap check-faults \
+	check-without check-reference bench mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)
@@ -34,6 +35,8 @@ check:
 	@dev/check
 $(filter check-%,$(WHOLE)): check-%:
 	@dev/check $*
+mutants:
+	@test/mutants/run $(or $(N),100) $(or $(SEED),1)
 
 # "make clean check": the other goals, in the order given.
 $(filter-out $(WHOLE),$(MAKECMDGOALS)):
@@ -70,6 +73,17 @@ PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare \
 ifneq (,$(filter-out 0 no false,$(WERROR) $(if $(WERROR),,$(CI))))
 CORE_CFLAGS += -Werror
 PG_CFLAGS += -Werror
+endif
+
+# Things broken on purpose, for check-faults alone: see src/core/util/fault.h.
+ifneq (,$(FAULTS))
+CORE_CPPFLAGS += -DKANON_FAULTS
+PG_CPPFLAGS += -DKANON_FAULTS
+PG_CFLAGS += -O1
+CORE_CFLAGS += -O1
+ifneq (,$(filter install,$(MAKECMDGOALS)))
+$(if $(DESTDIR),,$(error a build with faults is for tests alone and is not installed))
+endif
 endif
 
 # The exact solver's library, when it is there.
@@ -122,7 +136,7 @@ override CPPFLAGS += $(DEPFLAGS)
 -include $(PG_SRCS:.c=.d) $(CORE_OBJS:.o=.d)
 
 $(OBJS) $(CORE_OBJS): $(BUILD_STAMP)
-BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK) LEMON=$(LEMON)
+BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK) LEMON=$(LEMON) FAULTS=$(FAULTS)
 ifneq ($(BUILD_KEY),$(shell cat $(BUILD_STAMP) 2>/dev/null))
 .PHONY: $(BUILD_STAMP)
 endif

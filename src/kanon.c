@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "core/util/fault.h"
 #include "publication/labels.h"
 #include "host/progress.h"
 
@@ -17,6 +18,12 @@ bool kanon_progress = true;
 int kanon_max_memory = -1;
 
 PGDLLEXPORT void _PG_init(void);
+
+#ifdef KANON_FAULTS
+#define FAULT_ENTRY(name) {#name, KANON_FAULT_##name, false},
+static const struct config_enum_entry faults[] = {{"none", KANON_FAULT_none, false},
+												  KANON_FAULT_LIST(FAULT_ENTRY){NULL, 0, false}};
+#endif
 
 static bool
 check_max_memory(int *newval, void **extra, GucSource source)
@@ -39,6 +46,10 @@ _PG_init(void)
 							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",
 							&kanon_max_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB,
 							check_max_memory, NULL, NULL);
+#ifdef KANON_FAULTS
+	DefineCustomEnumVariable("kanon.fault", "What is broken on purpose.", NULL, &kanon_fault,
+							 KANON_FAULT_none, faults, PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+#endif
 	MarkGUCPrefixReserved("kanon");
 	labels_register();
 	progress_init();

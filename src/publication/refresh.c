@@ -9,6 +9,7 @@
  * a failed refresh: it ends the transaction as it would any other.
  */
 #include "compat.h"
+#include "core/util/fault.h"
 #include "run/args.h"
 #include "run/privacy.h"
 #include "host/progress.h"
@@ -306,6 +307,11 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 	settle_persons(publication, release, releases, target);
 	release->relation = get_relname_relid(bare, get_rel_namespace(publication->definition));
 	keep_private(release->relation);
+	if (FAULT(release_changed))
+		run_utility(psprintf("DELETE FROM %s WHERE ctid = '(0,1)'", relation_name(release->relation)));
+	if (FAULT(view_renamed))
+		run_utility(psprintf("ALTER TABLE %s RENAME COLUMN %s TO renamed", relation_name(release->relation),
+							 quote_identifier(get_attname(release->relation, 2, false))));
 	progress_say("checking", 0, -1);
 	labels_check(publication, release->relation);
 	check_release(publication, release, matches);

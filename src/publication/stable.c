@@ -6,6 +6,7 @@
  * from there: see core/stable.c.
  */
 #include "compat.h"
+#include "core/util/fault.h"
 #include "run/args.h"
 #include "run/run.h"
 #include "publication/publication.h"
@@ -232,4 +233,7 @@ stable_write(const Run *run)
 	(void) bulk_end(bulk);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
+	if (FAULT(types_changed))
+		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text", wanted.types,
+							 source->qis[0].quoted));
 }

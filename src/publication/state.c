@@ -6,6 +6,7 @@
  * who may have done with them as with any table.
  */
 #include "compat.h"
+#include "core/util/fault.h"
 #include "publication/publication.h"
 
 #include "access/genam.h"
@@ -552,7 +553,7 @@ releases(const KanonPublication *publication)
 		for (int i = 0; status != NULL && i < lengthof(status_names); i++)
 			if (strcmp(status, status_names[i]) == 0)
 				release->status = (ReleaseStatus) i;
-		list = lappend(list, release);
+		list = FAULT(history_reversed) ? lcons(release, list) : lappend(list, release);
 	}
 	list_sort(list, compare_releases);
 	return list;

@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "core/util/fault.h"
 #include "write/bulk.h"
 
 #include "access/heapam.h"
@@ -63,8 +64,8 @@ flush(BulkWriter *writer)
 	MemoryContext old = MemoryContextSwitchTo(writer->batch);
 
 	CHECK_FOR_INTERRUPTS();
-	table_multi_insert(writer->rel, writer->slots, writer->nslots, writer->cid, writer->options,
-					   writer->state);
+	table_multi_insert(writer->rel, writer->slots, writer->nslots - FAULT(row_lost), writer->cid,
+					   writer->options, writer->state);
 	writer->written += writer->nslots;
 	for (int i = 0; i < writer->nslots; i++)
 		ExecClearTuple(writer->slots[i]);

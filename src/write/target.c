@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "core/util/fault.h"
 #include "read/hierarchy.h"
 #include "write/show.h"
 
@@ -248,6 +249,8 @@ append_column(StringInfo sql, const SourceColumn *column, bool suppressible)
 	Oid type = published_type(column, suppressible, &typmod);
 	Oid collation = published_collation(column, suppressible);
 
+	if (FAULT(type_changed))
+		type = BYTEAOID, typmod = -1;
 	appendStringInfo(
 		sql, "%s %s", column->quoted,
 		format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
@@ -399,6 +402,8 @@ target_install(Target *target, const Source *source)
 {
 	if (!OidIsValid(target->replaced))
 		return;
+	if (FAULT(target_replaced))
+		run_utility(psprintf("ALTER TABLE %s RENAME TO another", target->qualified));
 	/* before the grants are read: a REVOKE that commits while we wait counts */
 	LockRelationOid(target->replaced, AccessExclusiveLock);
 	if (get_relname_relid(target->name, target->namespace) != target->replaced)

@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "kanon_pg.h"
 #include "core/privacy/privacy.h"
+#include "core/util/fault.h"
 #include "write/bulk.h"
 #include "write/persons.h"
 #include "write/show.h"
@@ -77,7 +78,7 @@ strong_random(Writer *writer)
 {
 	if (writer->pool_left == 0)
 	{
-		if (!pg_strong_random(writer->pool, sizeof(writer->pool)))
+		if (FAULT(no_random) || !pg_strong_random(writer->pool, sizeof(writer->pool)))
 			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
 		writer->pool_left = RANDOM_POOL;
 	}
@@ -159,6 +160,9 @@ enter_class(Writer *writer, uint32 class_)
 	old = MemoryContextSwitchTo(writer->shown);
 	for (int c = 0; c < source->nqis; c++)
 		writer->values[c] = show_cell(writer->shower, c, cells, release->pool, &writer->nulls[c]);
+	if (FAULT(value_fine) && class_ == release->nclasses - 1)
+		writer->values[0] =
+			show_cell(writer->shower, 0, &(KanonCell){KANON_SHOW_VALUE, 0}, NULL, &writer->nulls[0]);
 	if (writer->target->mark)
 		writer->pattern = CStringGetTextDatum(class_text(release, class_, &source->levels));
 	MemoryContextSwitchTo(old);
@@ -263,8 +267,12 @@ put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
 	TupleTableSlot *slot = bulk_slot(writer->bulk);
 	int next = source->nqis + source->nkept;
 
+	if (FAULT(rows_skipped))
+		return;
 	memcpy(slot->tts_values, writer->values, sizeof(Datum) * source->nqis);
 	memcpy(slot->tts_isnull, writer->nulls, sizeof(bool) * source->nqis);
+	if (FAULT(row_blank) && writer->written == 0)
+		memset(slot->tts_isnull, true, sizeof(bool) * source->nqis);
 	if (source->nkept > 0)
 	{
 		memcpy(slot->tts_values + source->nqis, kept, sizeof(Datum) * source->nkept);
@@ -299,6 +307,8 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	writer->sorted->tts_isnull[0] = false;
 	memcpy(writer->sorted->tts_values + 1, slot->tts_values + ngrouped, sizeof(Datum) * nkept);
 	memcpy(writer->sorted->tts_isnull + 1, slot->tts_isnull + ngrouped, sizeof(bool) * nkept);
+	if (FAULT(kept_changed))
+		writer->sorted->tts_values[1] = writer->sorted->tts_values[nkept];
 	tuplesort_puttupleslot(writer->sort, ExecStoreVirtualTuple(writer->sorted));
 	if (++writer->placed % PROGRESS_ROWS == 0)
 		border_progress(writer->border, "placing rows", (double) writer->placed / writer->total,
@@ -356,6 +366,13 @@ prepare_flows(Writer *writer)
 		}
 		writer->first_flow[types->ntypes] = flow;
 	}
+	if (FAULT(person_moved))
+	{
+		uint32 class_ = release->flows[0].class_;
+
+		release->flows[0].class_ = release->flows[release->nflows - 1].class_;
+		release->flows[release->nflows - 1].class_ = class_;
+	}
 	/* 63 bits for class and randomness; the class may be nclasses (left out) */
 	writer->class_shift = 63 - (pg_leftmost_one_pos32(release->nclasses + 1) + 1);
 }
@@ -391,7 +408,8 @@ write_from_source(Writer *writer)
 		uint32 class_;
 
 		slot_getallattrs(slot);
-		class_ = key_class(writer, DatumGetInt64(slot->tts_values[0]));
+		class_ = key_class(writer, DatumGetInt64(slot->tts_values[0])) +
+				 (FAULT(row_moved) && writer->written == 0);
 		if (class_ != writer->class_)
 			enter_class(writer, class_);
 		put_row(writer, slot->tts_values + 1, slot->tts_isnull + 1);

@@ -6,6 +6,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "core/util/fault.h"
 #include "write/show.h"
 #include "write/written.h"
 
@@ -59,7 +60,7 @@ cell_of(Written *written, KanonShow show, const uint32 *codes, uint32 n)
 		written->pool = pool;
 		written->room = room;
 	}
-	if (written->npool > KANON_MAX_TYPES)
+	if (written->npool > KANON_MAX_TYPES || FAULT(sets_many))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table shows too many different sets")));
 	cell.show = show;

@@ -410,6 +410,8 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 	if (status == KANON_OK && graph->given == NULL)
 		status = freeform_draw(&work, graph);
 	freeform_work_close(&work);
+	if (status == KANON_OK && FAULT(graph_broken))
+		graph->match[0] = graph->match[1];
 	if (status != KANON_OK)
 		kanon_freeform_graph_free(env, graph);
 	return status;

@@ -275,7 +275,7 @@ ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 		uint32_t ntypes = checker->start[g + 1] - from;
 		int64_t rows = (int64_t) entry[block->words];
 		bool allowed = kanon_class_allowed(checker->problem, checker->member + from, NULL, ntypes, rows) &&
-					   kanon_presence_allows(checker->presence, g, rows);
+					   (FAULT(population_miscounted) || kanon_presence_allows(checker->presence, g, rows));
 
 		if (kanon_stop(checker->pace, ntypes))
 			return KANON_CANCELLED;

@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "kanon.h"
+#include "util/fault.h"
+
+#ifdef KANON_FAULTS
+int kanon_fault = KANON_FAULT_none;
+#endif
 
 /* count * size bytes, or SIZE_MAX when that does not fit. */
 static size_t

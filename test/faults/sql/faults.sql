@@ -1,0 +1,148 @@
+-- faults on purpose (src/core/util/fault.h): each last guard finds what only it is left to
+-- find, and the table that was there stays what it was
+CREATE SCHEMA fault_test;
+SET search_path = fault_test, public;
+CREATE TABLE o AS SELECT 'as it was' AS what;
+
+-- a call with one thing broken: what comes of it, and what is in o then
+CREATE FUNCTION broken(fault text, call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+    detail text;
+    there text;
+BEGIN
+    PERFORM set_config('kanon.fault', fault, true);
+    BEGIN
+        EXECUTE 'SELECT count(*) FROM ' || call;
+        said := 'published';
+    EXCEPTION WHEN OTHERS THEN
+        GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+        said := format('%s %s: %s', SQLSTATE, SQLERRM, detail);
+    END;
+    PERFORM set_config('kanon.fault', 'none', true);
+    SELECT string_agg(o::text, ' ') INTO there FROM o;
+    RETURN format(E'%s\n%s', said, there);
+END $$;
+-- and nothing broken: the same call publishes, and o is put back
+CREATE FUNCTION sound(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text := broken('none', call);
+BEGIN
+    DROP TABLE o;
+    CREATE TABLE o AS SELECT 'as it was' AS what;
+    RETURN split_part(said, E'\n', 1);
+END $$;
+SET client_min_messages = warning;
+\pset format unaligned
+\pset tuples_only on
+
+-- what a solver got wrong: the release is checked (core/model/release.c)
+CREATE TABLE t AS
+SELECT i, CASE WHEN i <= 4 THEN 'a' ELSE 'b' END AS zip, i % 3 AS n, CASE i % 4 WHEN 0 THEN 'x' ELSE 'y' END AS ill,
+       'y' AS same, 'q' AS odd
+FROM generate_series(1, 7) i;
+SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', replace => true) $$);
+SELECT broken('class_short', $$ kanon_full_domain('t', 'o', '{zip}', 4, keep => '{ill}', replace => true) $$);
+SELECT broken('rule_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+-- graphs, where they are put together (core/freeform/freeform_release.c)
+SELECT sound($$ kanon_freeform('t', 'o', '{n}', 2, replace => true) $$);
+SELECT broken('graph_broken', $$ kanon_freeform('t', 'o', '{n}', 2, replace => true) $$);
+
+-- the target is made (write/target.c, write/write.c)
+SELECT broken('type_changed', $$ kanon_pattern_guided('t', 'o', '{n}', 2, replace => true) $$);
+SELECT broken('no_random', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', replace => true) $$);
+
+-- rows that were written are counted (run/run.c), rows that are there, too (write/verify.c)
+SELECT broken('rows_skipped', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true) $$);
+SELECT broken('row_lost', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true) $$);
+SELECT broken('row_lost', $$ kanon_freeform('t', 'o', '{n}', 2, replace => true) $$);
+-- the classes that are there: k, what shows nothing, the rules
+SELECT broken('row_moved', $$ kanon_pattern_guided('t', 'o', '{zip}', 4, keep => '{ill}', replace => true, patterns => '{-}') $$);
+SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', replace => true) $$);
+SELECT broken('row_blank', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', replace => true) $$);
+CREATE TABLE ills AS SELECT zip, n AS ill, 1 AS same, 9 AS odd FROM t;
+SELECT sound($$ kanon_pattern_guided('ills', 'o', '{zip}', 3, keep => '{ill,same}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+SELECT broken('kept_changed', $$ kanon_pattern_guided('ills', 'o', '{zip}', 3, keep => '{ill,same}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+SELECT broken('kept_changed', $$ kanon_pattern_guided('ills', 'o', '{zip}', 3, keep => '{ill,odd}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+
+-- persons, whom the target does not show, are counted as their rows are written (write/persons.c)
+CREATE TABLE visits (zip text, who int);
+INSERT INTO visits VALUES ('a', 1), ('a', 2), ('b', 1), ('b', 2);
+SELECT sound($$ kanon_pattern_guided('visits', 'o', '{zip}', 2, replace => true, privacy => ARRAY[kanon_subject('who')]) $$);
+SELECT broken('person_moved', $$ kanon_pattern_guided('visits', 'o', '{zip}', 2, replace => true, privacy => ARRAY[kanon_subject('who')]) $$);
+
+-- populations are counted anew for what the target shows (write/verify_population.c)
+CREATE TABLE census (age int);
+INSERT INTO census VALUES (31), (32), (33), (34), (41), (42), (43);
+CREATE TABLE ages AS SELECT age, age / 10 * 10 AS decade FROM census;
+CREATE TABLE few AS SELECT * FROM census WHERE age IN (31, 32, 41);
+SELECT sound($$ kanon_full_domain('few', 'o', '{age}', 3, hierarchies => '{"age": "ages"}', replace => true,
+    privacy => ARRAY[kanon_k_map('census')]) $$);
+SELECT broken('population_miscounted', $$ kanon_full_domain('few', 'o', '{age}', 3, hierarchies => '{"age": "ages"}', replace => true,
+    privacy => ARRAY[kanon_k_map('census')]) $$);
+SELECT broken('value_fine', $$ kanon_full_domain('few', 'o', '{age}', 3, hierarchies => '{"age": "ages"}', replace => true,
+    privacy => ARRAY[kanon_k_map('census')]) $$);
+-- and so are those of them that match no class: one row that shows nothing in the place of nobody
+CREATE TABLE half AS SELECT * FROM census WHERE age NOT IN (34);
+SELECT sound($$ kanon_full_domain('half', 'o', '{age}', 2, hierarchies => '{"age": "ages"}', replace => true,
+    suppression_limit => 0.5, privacy => ARRAY[kanon_delta_presence('census', 0.1, 1)]) $$);
+SELECT broken('row_blank', $$ kanon_full_domain('half', 'o', '{age}', 2, hierarchies => '{"age": "ages"}', replace => true,
+    suppression_limit => 0.5, privacy => ARRAY[kanon_delta_presence('census', 0.1, 1)]) $$);
+
+-- records of a freeform release are those whose matches were checked (core/freeform/freeform_check.c)
+SELECT broken('value_fine', $$ kanon_freeform('t', 'o', '{i}', 2, replace => true) $$);
+-- where only one direction is promised, it is counted anew (write/verify.c)
+SELECT sound($$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', replace => true) $$);
+SELECT broken('value_fine', $$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', replace => true) $$);
+SELECT sound($$ kanon_cluster('t', 'o', '{i}', 2, method => 'k_one', replace => true) $$);
+SELECT broken('value_fine', $$ kanon_cluster('t', 'o', '{i}', 2, method => 'k_one', replace => true) $$);
+SELECT sound($$ kanon_freeform('t', 'o', '{odd,ill}', 2, replace => true) $$);
+SELECT broken('sets_many', $$ kanon_freeform('t', 'o', '{odd,ill}', 4, replace => true) $$);
+
+-- what is replaced is what was there at first (write/target.c)
+SELECT broken('target_replaced', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true) $$);
+
+-- publications: the last look before readers see a release (publication/refresh.c, view.c)
+SELECT kanon_create_publication('p', 't', '{zip}', 3, '{"keep": ["ill"]}', keep_releases => 2);
+CREATE TABLE seen AS SELECT * FROM p;
+CREATE FUNCTION refreshed(fault text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+    same boolean;
+BEGIN
+    PERFORM set_config('kanon.fault', fault, true);
+    SELECT format('%s %s %s', status, error, message) INTO said FROM kanon_refresh('p');
+    PERFORM set_config('kanon.fault', 'none', true);
+    SELECT count(*) = 0 INTO same FROM (SELECT * FROM p EXCEPT ALL SELECT * FROM seen) AS more;
+    RETURN format('%s, %s', said, CASE WHEN same AND (SELECT count(*) FROM p) = (SELECT count(*) FROM seen)
+                                       THEN 'readers see what they saw' ELSE 'readers see something else' END);
+END $$;
+SET client_min_messages = error;
+INSERT INTO t SELECT i, 'a', 1, 'x', 'y', 'q' FROM generate_series(8, 9) i;
+DELETE FROM t WHERE i IN (1, 2, 3);
+SELECT refreshed('release_changed');
+SELECT refreshed('view_renamed');
+SELECT refreshed('none');
+-- the oldest release goes, in whatever order the history is read (publication/state.c)
+SELECT refreshed('history_reversed');
+SELECT string_agg(release || ' ' || status, ', ' ORDER BY release) FROM kanon_releases;
+-- row types of another type are no start for the next release (publication/stable.c)
+SELECT kanon_drop_publication('p');
+CREATE TABLE numbers AS SELECT i % 2 AS n FROM generate_series(1, 10) i;
+SELECT kanon_create_publication('p', 'numbers', '{n}', 3, stable => true);
+SELECT string_agg(format('%s %s', release, status), ', ') FROM kanon_releases;
+CREATE OR REPLACE FUNCTION again(fault text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+BEGIN
+    PERFORM set_config('kanon.fault', fault, true);
+    SELECT format('%s %s rows k %s', status, row_count, k) INTO said FROM kanon_refresh('p');
+    PERFORM set_config('kanon.fault', 'none', true);
+    RETURN said;
+END $$;
+SELECT again('types_changed');
+SELECT again('none');
