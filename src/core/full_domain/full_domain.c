@@ -158,7 +158,8 @@ describe(const FullDomain *solver, uint32_t node)
 	const Search *search = &solver->search;
 	KanonNode result = {.pattern = lattice_pattern(&solver->lattice, node)};
 
-	result.fulfils = (search->tag[node] & TAG_YES) != 0;
+	/* rows left over that residual or a rule allows nowhere make it none */
+	result.fulfils = (search->tag[node] & (TAG_YES | TAG_LEFT_OVER)) == TAG_YES;
 	result.checked = (search->tag[node] & TAG_CHECKED) != 0;
 	if (!result.checked)
 		return result;

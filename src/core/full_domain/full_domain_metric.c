@@ -9,7 +9,7 @@
  *					KDD 2002: mean of w (|g| - 1) / (|D| - 1), |g| the values of
  *					the data that g stands for, D all of them; for a numerical
  *					column the range of the numbers in g by that of D.  1 for a
- *					suppressed cell.
+ *					suppressed cell, of a column with one value, too.
  *	precision		Sweeney, "Achieving k-anonymity privacy protection using
  *					generalization and suppression", 2002: 1 - mean of w r / h,
  *					r of h levels gone.
@@ -29,7 +29,9 @@
  * The first three are told by what a shown cell still says (1 - what is lost of
  * it): lost = everything - sum over the shown cells.  A metric's value, which is
  * to be least, is an integer (the number of classes, negative, for the average),
- * so it comes out the same whoever adds in whatever order.
+ * so it comes out the same whoever adds in whatever order.  What a cell says is
+ * rounded to one: two nodes that lose the same by the formula may be some units
+ * apart, and count as equal (Metric.tie).
  *
  * A search wants to know what nodes lose before they are checked.  A value is
  * the sum of two parts, one of which only rises from a node to those above it,
@@ -134,7 +136,7 @@ kept_share(const Metric *metric, const Lattice *lattice, int q, int level, bool 
 	if (metric->kind == KANON_METRIC_ENTROPY)
 		return values->rows[g] > 0 ? log2((double) metric->rows / (double) values->rows[g]) / MOST_BITS : 0;
 	if (values->count[g] <= 1)
-		return distinct > 1 ? 1 : 0; /* who knows the only value there is loses nothing with it */
+		return 1;
 	if (numerical)
 		return values->endless[g] || range == 0 ? 0 : 1 - fmin((values->high[g] - values->low[g]) / range, 1);
 	return 1 - (values->count[g] - 1) / (distinct - 1);
@@ -230,6 +232,7 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 	if (values.up != NULL && values.rows != NULL && values.count != NULL && values.low != NULL &&
 		values.high != NULL && values.endless != NULL)
 		status = add_levels(problem, lattice, pace, &values, metric);
+	metric->tie = (KanonWide) METRIC_OFF * metric->rows * lattice->nqis;
 	kanon_free(env, values.up);
 	kanon_free(env, values.rows);
 	kanon_free(env, values.count);

@@ -115,44 +115,93 @@ raise_bounds(Search *search, uint32_t node, KanonWide *bounds, bool upwards, Kan
 	return KANON_OK;
 }
 
-/*
- * In the order in which nodes are preferred: what is to be least, suppressed
- * rows, height, levels from the left.
- */
+/* Of equal nodes: suppressed rows, height, levels from the left. */
 static bool
-is_better(const Search *search, KanonWide value, int64_t suppressed, uint32_t node)
+is_preferred(const Search *search, int64_t suppressed, uint32_t node)
 {
 	uint32_t best = search->best;
-	int height, best_height;
+	int height = lattice_height(search->lattice, node);
+	int best_height = lattice_height(search->lattice, best);
 
-	if (best == UINT32_MAX)
-		return true;
-	if (value != search->value[best])
-		return value < search->value[best];
 	if (suppressed != search->suppressed[best])
 		return suppressed < search->suppressed[best];
-	height = lattice_height(search->lattice, node);
-	best_height = lattice_height(search->lattice, best);
 	return height != best_height ? height < best_height : node < best;
 }
 
-/* Could the node be better than the best one? */
+/*
+ * Could the node be better than the best one?  Values this near to the least one
+ * are equal to it: they were rounded.
+ */
 static bool
 is_promising(const Search *search, uint32_t node)
 {
-	return search->explore || is_better(search, search->rising[node] + search->falling[node], 0, node);
+	KanonWide bound = search->rising[node] + search->falling[node];
+
+	if (search->explore || search->best == UINT32_MAX || bound < search->least)
+		return true;
+	return bound <= search->least + search->metric->tie && is_preferred(search, 0, node);
+}
+
+/* May the node be chosen?  It fulfils the rules. */
+static bool
+is_allowed(const Search *search, uint32_t node)
+{
+	return (search->tag[node] & TAG_LEFT_OVER) == 0 &&
+		   kanon_mask_contains(search->index, lattice_pattern(search->lattice, node));
+}
+
+static bool
+is_tie(const Search *search, uint32_t node)
+{
+	return search->value[node] <= search->least + search->metric->tie;
+}
+
+/*
+ * The least value is a little less now, and the best node is none of the equal ones
+ * any more.  Chooses among these; there may be more among those that it has outdone.
+ */
+static KanonStatus
+choose(Search *search, uint32_t node)
+{
+	const uint8_t known = TAG_YES | TAG_CHECKED;
+
+	search->best = node;
+	search->again = true;
+	for (uint32_t i = 0; i < search->lattice->nnodes; i++)
+	{
+		if (kanon_stop(search->pace, 1))
+			return KANON_CANCELLED;
+		if ((search->tag[i] & known) == known && is_tie(search, i) && is_allowed(search, i) &&
+			is_preferred(search, search->suppressed[i], i))
+			search->best = i;
+	}
+	return KANON_OK;
 }
 
 /* Notes a node that fulfils the rules. */
-static void
+static KanonStatus
 offer(Search *search, uint32_t node, const Count *count)
 {
+	KanonWide before = search->least;
+
 	search->value[node] = metric_of(search->metric, search->lattice, node, count);
 	if (count->left_over)
 		search->tag[node] |= TAG_LEFT_OVER;
-	else if (kanon_mask_contains(search->index, lattice_pattern(search->lattice, node)) &&
-			 is_better(search, search->value[node], count->suppressed, node))
+	if (!is_allowed(search, node))
+		return KANON_OK;
+	if (search->best == UINT32_MAX || search->value[node] < before)
+		search->least = search->value[node];
+	if (search->best == UINT32_MAX)
 		search->best = node;
+	else if (!is_tie(search, search->best))
+	{
+		if (before <= search->least + search->metric->tie)
+			return choose(search, node);
+		search->best = node;
+	}
+	else if (is_tie(search, node) && is_preferred(search, search->suppressed[node], node))
+		search->best = node;
+	return KANON_OK;
 }
 
 /* Checks a node, with all that follows for others. */
@@ -173,12 +222,12 @@ check(Search *search, uint32_t node)
 	if (search->nearest == UINT32_MAX || count.suppressed < search->suppressed[search->nearest])
 		search->nearest = node;
 	search->tag[node] |= TAG_CHECKED;
-	if (fulfils)
-		offer(search, node, &count);
 	if (!search->tags)
 		search->tag[node] |= fulfils ? TAG_YES : TAG_NO;
 	else if (!is_known(search, node))
 		status = spread(search, node, fulfils ? TAG_YES : TAG_NO);
+	if (status == KANON_OK && fulfils)
+		status = offer(search, node, &count);
 	if (status == KANON_OK)
 		status = raise_bounds(search, node, search->rising, true,
 							  metric_rising(search->metric, search->lattice, node, &count));
@@ -536,16 +585,20 @@ optimum(Search *search)
 	uint32_t path[KANON_MAX_COLUMNS + 1];
 	KanonStatus status = sort_nodes(search, keys_of_floors);
 
-	for (uint32_t i = 0; i < search->lattice->nnodes; i++)
+	do
 	{
-		search->pace->share = (double) i / search->lattice->nnodes;
-		while (status == KANON_OK && is_candidate(search, search->order[i]))
-			status = check(search, path[make_path(search, search->order[i], is_candidate, path) / 2]);
-		if (status != KANON_OK)
-			return status;
-		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis))
-			return KANON_CANCELLED;
-	}
+		search->again = false;
+		for (uint32_t i = 0; i < search->lattice->nnodes; i++)
+		{
+			search->pace->share = (double) i / search->lattice->nnodes;
+			while (status == KANON_OK && is_candidate(search, search->order[i]))
+				status = check(search, path[make_path(search, search->order[i], is_candidate, path) / 2]);
+			if (status != KANON_OK)
+				return status;
+			if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis))
+				return KANON_CANCELLED;
+		}
+	} while (search->again);
 	return status;
 }
 

@@ -46,7 +46,14 @@ extern KanonPattern lattice_pattern(const Lattice *lattice, uint32_t node);
 /* ---- full_domain_metric.c ---- */
 
 /* A cell that shows all of its value's information, if its weight were all there is. */
-#define METRIC_UNIT ((double) (INT64_C(1) << 40))
+#define METRIC_UNIT ((double) (INT64_C(1) << 52))
+
+/*
+ * Units by which what a cell says may be off: what doubles lose on the way
+ * (weight, share, their product) and the rounding, twice for a difference, in
+ * each of two nodes that are compared.
+ */
+#define METRIC_OFF 16
 
 /*
  * The metrics that are sums over cells: what a shown cell still says, in units
@@ -61,6 +68,7 @@ typedef struct Metric
 	uint64_t *kept[KANON_MAX_COLUMNS];     /* [distinct] by column, or NULL */
 	KanonWide kept_sum[KANON_MAX_COLUMNS]; /* over all rows */
 	KanonWide everything;                  /* what the table itself says */
+	KanonWide tie;                         /* values so near are equal, but for rounding */
 } Metric;
 
 /* What a check has counted. */
@@ -136,6 +144,8 @@ typedef struct Search
 	uint32_t *stack;     /* [nnodes] scratch */
 	int64_t checked;
 	uint32_t best;    /* UINT32_MAX: none */
+	KanonWide least;  /* value of any node so far that may be chosen; best's is at most a tie above */
+	bool again;       /* optimum() has to look once more */
 	uint32_t nearest; /* checked node with the fewest suppressed rows */
 } Search;
 
