@@ -88,6 +88,7 @@ make_scale(KanonFreeformPlan *plan, int c)
 	plan->scale[c] = scale;
 	if (scale == NULL)
 		return KANON_NO_MEMORY;
+	plan->range[c] = kanon_number_range(column, &plan->range_scale[c]);
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (isfinite(column->number[v]))
 		{

@@ -127,12 +127,14 @@ typedef struct KanonFreeformPlan
 	uint32_t nparts;
 	uint32_t *type;                    /* [nrows] row types, in lexicographic order */
 	int32_t *scale[KANON_MAX_COLUMNS]; /* [distinct] of the space's columns that are numbers */
+	double range[KANON_MAX_COLUMNS];   /* of these (kanon_number_range) */
+	double range_scale[KANON_MAX_COLUMNS];
 	/* what was put */
 	KanonRelease release;
 	size_t pool_room;
 	size_t match_room; /* of the release's graph */
-	int64_t cost;      /* in units */
-	double bound;
+	double cost;
+	double bound; /* in units */
 	bool proven;
 	int64_t nodes;
 	uint32_t *scratch; /* codes of one cell */

@@ -34,6 +34,9 @@
 /* Prices a record this close are the same: GLPK is no more exact. */
 #define CLOSE 1e-7
 
+/* GLPK leaves out what is better by less than this, by the cost (its tol_obj). */
+#define LEFT_OUT 1e-7
+
 typedef struct Mip
 {
 	GlpkGuard guard;
@@ -329,7 +332,7 @@ branch(Mip *mip)
 	if (mip->guard.cancelled || mip->guard.spent)
 		return mip->guard.cancelled ? KANON_CANCELLED : KANON_NO_MEMORY;
 	if (rc == 0)
-		mip->bound = mip->upper;
+		mip->bound = fmax(mip->bound, mip->upper - LEFT_OUT * (1 + mip->upper));
 	else if (rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
 	{
 		snprintf(mip->guard.text, sizeof(mip->guard.text), "branch and cut ended with code %d", rc);

@@ -56,14 +56,10 @@ make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, Kano
 		*cell = (KanonCell){KANON_SHOW_VALUE, code[0]};
 		return KANON_OK;
 	}
-	if (priced->number)
-	{
-		int64_t width = (int64_t) plan->scale[c][code[n - 1]] - plan->scale[c][code[0]];
-
-		plan->cost += width < priced->full ? width : priced->full;
-	}
-	else
-		plan->cost += (int64_t) (n - 1) * priced->step;
+	plan->cost += column->weight *
+				  (priced->number ? kanon_range_share(plan->range[c], plan->range_scale[c],
+													  column->number[code[0]], column->number[code[n - 1]])
+								  : (double) (n - 1) / (column->distinct - 1));
 	if (priced->number && column->has_null && code[n - 1] == column->distinct - 1)
 	{
 		*cell = (KanonCell){KANON_SHOW_NOTHING, 0};
@@ -260,6 +256,28 @@ kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph
 	return status;
 }
 
+/* By how much a record may be dearer in units than it is: places and steps were rounded. */
+static double
+record_off(const KanonFreeformPlan *plan, double weights)
+{
+	double off = 0;
+
+	for (int c = 0; c < plan->space.ncolumns; c++)
+	{
+		const KanonColumn *column = &plan->problem->columns[plan->column[c]];
+		const KanonFreeformColumn *priced = &plan->space.columns[c];
+		uint32_t most = plan->space.k < column->distinct ? plan->space.k : column->distinct;
+
+		if (priced->full == 0)
+			continue;
+		off += priced->number
+				   ? 1.5
+				   : (most - 1) * fabs(priced->step - column->weight / weights * KANON_FREEFORM_UNITS /
+														  (column->distinct - 1));
+	}
+	return off;
+}
+
 KanonStatus
 kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *report)
 {
@@ -277,8 +295,12 @@ kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *
 		kanon_release_free(problem, release);
 		return status;
 	}
-	report->cost = (double) plan->cost * weights / KANON_FREEFORM_UNITS;
-	report->lower_bound = plan->bound * weights / KANON_FREEFORM_UNITS;
+	report->cost = plan->cost;
+	report->lower_bound = -INFINITY;
+	if (isfinite(plan->bound))
+		report->lower_bound = fmin(
+			fmax((plan->bound - record_off(plan, weights) * plan->nrows) * weights / KANON_FREEFORM_UNITS, 0),
+			report->cost);
 	report->proven = plan->proven && plan->nparts == 1;
 	/* what is optimal part by part need not be so as a whole */
 	if (plan->nparts > 1)
