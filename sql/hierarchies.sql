@@ -215,7 +215,7 @@ INSERT INTO leaves VALUES (1, 1), (1, 2), (2, 3);
 CREATE TABLE v_h (v int, r int4range, top int4range);
 INSERT INTO v_h VALUES (1, '[0,2)', '(,)'), (2, '[2,4)', '(,)'), (3, '[2,4)', '(,)'), (4, '[4,6)', '(,)');
 SELECT round(value::numeric, 4) AS v FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{v_h}') WHERE measure = 't_hierarchical';
--- a last level in which all agree is suppression, and so is one below it
+-- a last level in which all agree is suppression; one below it is a level, by which all is further away
 CREATE VIEW v_tops AS SELECT v, r, '*'::text AS t FROM v_h;
 SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{v_tops}') $$);
 CREATE VIEW v_text AS SELECT v::text, r::text, 'all' AS t1, NULL AS t2, '*' AS t3 FROM v_h;

@@ -59,14 +59,16 @@ extern bool hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColum
 /* What can be wrong with the lines, the worst first. */
 typedef enum HierarchyFaultKind
 {
-	HIERARCHY_MISSING,   /* values of the column without a line */
-	HIERARCHY_PARENTS,   /* values whose lines differ in level 1 */
-	HIERARCHY_DUPLICATE, /* lines that are there twice */
-	HIERARCHY_UNNESTED,  /* nodes of a level whose lines differ in the next one */
-	HIERARCHY_UNEQUAL,   /* lines without a node at a level */
-	HIERARCHY_OUTSIDE,   /* lines whose range does not hold the value */
-	HIERARCHY_UNUSED     /* lines of values that the column does not have: no error */
+	HIERARCHY_MISSING,  /* values of the column without a line */
+	HIERARCHY_PARENTS,  /* values whose lines differ in level 1 */
+	HIERARCHY_UNNESTED, /* nodes of a level whose lines differ in the next one */
+	HIERARCHY_UNEQUAL,  /* lines without a node at a level */
+	HIERARCHY_OUTSIDE,  /* lines whose range does not hold the value */
+	HIERARCHY_REPEATED, /* lines that are there twice: no error */
+	HIERARCHY_UNUSED    /* lines of values that the column does not have: no error */
 } HierarchyFaultKind;
+
+#define HIERARCHY_HARMLESS HIERARCHY_REPEATED
 
 /* Examples of a fault that are kept. */
 #define HIERARCHY_EXAMPLES 10

@@ -45,14 +45,14 @@ hierarchy_fault_name(HierarchyFaultKind kind)
 			return "missing value";
 		case HIERARCHY_PARENTS:
 			return "two parents";
-		case HIERARCHY_DUPLICATE:
-			return "duplicate value";
 		case HIERARCHY_UNNESTED:
 			return "not nested";
 		case HIERARCHY_UNEQUAL:
 			return "unequal levels";
 		case HIERARCHY_OUTSIDE:
 			return "outside range";
+		case HIERARCHY_REPEATED:
+			return "repeated line";
 		case HIERARCHY_UNUSED:
 			return "unused line";
 	}
@@ -68,14 +68,14 @@ hierarchy_fault_text(const HierarchyFault *fault)
 			return "values of the column without a line";
 		case HIERARCHY_PARENTS:
 			return "values with two parents";
-		case HIERARCHY_DUPLICATE:
-			return "lines that repeat a value";
 		case HIERARCHY_UNNESTED:
 			return psprintf("nodes of level %d with two parents in level %d", fault->level, fault->level + 1);
 		case HIERARCHY_UNEQUAL:
 			return psprintf("lines without a node in level %d", fault->level);
 		case HIERARCHY_OUTSIDE:
 			return psprintf("lines whose range in level %d does not hold the value", fault->level);
+		case HIERARCHY_REPEATED:
+			return "lines that say what another one says";
 		case HIERARCHY_UNUSED:
 			return "lines of values that the column does not have";
 	}
@@ -160,9 +160,9 @@ find_missing(Search *search)
 	end_fault(search);
 }
 
-/* Values whose lines differ in level 1; of the others, lines after the first. */
+/* Values whose lines differ in level 1. */
 static void
-find_repeated(Search *search)
+find_parents(Search *search)
 {
 	const HierarchyLines *lines = search->lines;
 	bool *differs = border_palloc(lines->border, sizeof(bool) * (Size) lines->nvalues);
@@ -176,12 +176,27 @@ find_repeated(Search *search)
 		if (differs[value])
 			count_value(search, value);
 	end_fault(search);
-	begin_fault(search, HIERARCHY_DUPLICATE, 0);
-	for (uint32 i = 0; i < lines->n; i++)
-		if (search->first[lines->value[i]] != i && !differs[lines->value[i]])
-			count_value(search, lines->value[i]);
-	end_fault(search);
 	border_pfree(lines->border, differs);
+}
+
+/* Lines that agree in everything with the first of their value; others have two parents somewhere. */
+static void
+find_repeated(Search *search)
+{
+	const HierarchyLines *lines = search->lines;
+
+	begin_fault(search, HIERARCHY_REPEATED, 0);
+	for (uint32 i = 0; i < lines->n; i++)
+	{
+		uint32 first = search->first[lines->value[i]];
+		bool same = first != i;
+
+		for (int h = 0; h < lines->nlevels && same; h++)
+			same = lines->node[h][i] == lines->node[h][first];
+		if (same)
+			count_value(search, lines->value[i]);
+	}
+	end_fault(search);
 }
 
 /* Nodes of level h + 1 (the h-th of the arrays) whose lines differ in the next one. */
@@ -312,13 +327,14 @@ find_faults(const HierarchyLines *lines, const int64 *rows, int *n)
 	search.first = border_palloc(lines->border, sizeof(uint32) * (Size) lines->nvalues);
 	mark_first_lines(&search);
 	find_missing(&search);
-	find_repeated(&search);
+	find_parents(&search);
 	for (int h = 0; h < lines->nlevels - 1; h++)
 		find_unnested(&search, h);
 	for (int h = 0; h < lines->nlevels; h++)
 		find_unequal(&search, h);
 	for (int h = 0; OidIsValid(lines->hierarchy->range) && h < lines->nlevels; h++)
 		find_outside(&search, h);
+	find_repeated(&search);
 	find_unused(&search);
 	border_pfree(lines->border, search.concerned);
 	border_pfree(lines->border, search.first);
@@ -344,11 +360,10 @@ hierarchy_lines_check(const HierarchyLines *lines)
 	int n;
 	HierarchyFault *faults = find_faults(lines, NULL, &n);
 
-	/* the last kind is none */
-	if (n == 0 || faults[0].kind == HIERARCHY_UNUSED)
+	if (n == 0 || faults[0].kind >= HIERARCHY_HARMLESS)
 		return;
 	initStringInfo(&others);
-	for (int i = 1; i < n && faults[i].kind != HIERARCHY_UNUSED; i++)
+	for (int i = 1; i < n && faults[i].kind < HIERARCHY_HARMLESS; i++)
 		appendStringInfo(&others, "%s%s: " INT64_FORMAT, i > 1 ? "; " : "", hierarchy_fault_text(&faults[i]),
 						 faults[i].count);
 	ereport(

@@ -199,14 +199,13 @@ nodes_but_null(Dictionary *dictionary)
 	return dictionary_size(dictionary) - (dictionary_find(dictionary, (Datum) 0, true) != DICTIONARY_NONE);
 }
 
-/* Levels below those in which all lines agree. */
+/* Levels below a last one in which all lines agree. */
 static int
 levels_below_top(const HierarchyLines *lines)
 {
 	int n = lines->nlevels;
 
-	while (n > 0 && nodes_but_null(lines->level[n - 1]) <= 1)
-		n--;
+	n -= nodes_but_null(lines->level[n - 1]) <= 1;
 	if (n > HIERARCHY_MAX_LEVELS)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),

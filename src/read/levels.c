@@ -11,27 +11,20 @@
 #include <math.h>
 
 /*
- * Levels below those in which all lines agree, which are suppression itself.
+ * Levels below a last one in which all lines agree, which is suppression itself.
  * Patterns and the target's columns need to know before the values are read;
  * hierarchy_read counts alike.
  */
 static int
 levels_below_top(const Hierarchy *hierarchy)
 {
-	int n = hierarchy->nlevels;
+	const char *level = hierarchy->levels[hierarchy->nlevels - 1].quoted;
 
-	for (; n > 0; n--)
-	{
-		const char *level = hierarchy->levels[n - 1].quoted;
-
-		if (SPI_execute(
-				psprintf("SELECT FROM %s WHERE %s IS NOT NULL GROUP BY %s", hierarchy->name, level, level),
-				true, 2) != SPI_OK_SELECT)
-			elog(ERROR, "could not read %s", hierarchy->name);
-		if (SPI_processed > 1)
-			break;
-	}
-	return n;
+	if (SPI_execute(
+			psprintf("SELECT FROM %s WHERE %s IS NOT NULL GROUP BY %s", hierarchy->name, level, level), true,
+			2) != SPI_OK_SELECT)
+		elog(ERROR, "could not read %s", hierarchy->name);
+	return hierarchy->nlevels - (SPI_processed <= 1);
 }
 
 void
