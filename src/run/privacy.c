@@ -237,8 +237,8 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 	kanon_privacy_table(problem->privacy, core, &table);
 	if (rule->kind == KANON_DISTINCT_L && table.distinct < rule->l)
 		attainable = psprintf("The column has %u distinct values.", table.distinct);
-	/* rows that are left out can mend the rest */
-	else if (problem->residual == KANON_RESIDUAL_DROP)
+	/* rows that are left out can mend the rest; and a person in two classes counts in each, in the table once */
+	else if (problem->residual == KANON_RESIDUAL_DROP || kanon_privacy_person(problem->privacy) >= 0)
 		return;
 	else if (rule->kind == KANON_ENTROPY_L && table.entropy < rule->l)
 		attainable = psprintf("The entropy of the column is log %.3f.", table.entropy);

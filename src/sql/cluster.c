@@ -61,6 +61,7 @@ static const PublishSignature signature = {.function = "kanon_cluster",
 										   PUBLISH_COMMON,
 										   .class_column = ARG_CLASS_COLUMN,
 										   .hierarchies = ARG_HIERARCHIES,
+										   .level_cost = ARG_LEVEL_COST,
 										   .privacy = ARG_PRIVACY};
 
 /* ---- arguments ---- */

@@ -48,6 +48,7 @@ typedef struct SizeCount
 	int64 size;
 	bool blank;
 	int64 classes;
+	int64 rows; /* of these; more than size * classes where persons have several */
 } SizeCount;
 
 void
@@ -149,7 +150,8 @@ read_sizes(Risk *risk, uint64 *n, int64 *rows)
 		sizes[i].size = int8_value(i, 1);
 		sizes[i].blank = bool_value(i, 2);
 		sizes[i].classes = int8_value(i, 3);
-		*rows += int8_value(i, 4);
+		sizes[i].rows = int8_value(i, 4);
+		*rows += sizes[i].rows;
 		if (bool_value(i, 5))
 			ereport(
 				ERROR,
@@ -192,7 +194,7 @@ put_classes(Risk *risk)
 		risk->units += units;
 		if (sizes[i].blank)
 		{
-			blank += units;
+			blank += sizes[i].rows;
 			continue;
 		}
 		telling += sizes[i].classes;
@@ -213,8 +215,7 @@ put_classes(Risk *risk)
 			 risk->unit);
 	risk_put(risk, "unique_rows", NULL, unique, true, "%s alone in a class", risk->unit);
 	risk_put(risk, "blank_rows", NULL, blank, true,
-			 "%s with NULL in every quasi-identifier: they show nothing and count as without risk",
-			 risk->unit);
+			 "rows with NULL in every quasi-identifier: they show nothing and count as without risk");
 	for (int i = 0; i < lengthof(below); i++)
 		risk_put(risk, psprintf("share_below_%d", below[i]), NULL, share_below(risk, sizes, n, below[i]),
 				 some, "share of %s in classes of fewer than %d", risk->unit, below[i]);

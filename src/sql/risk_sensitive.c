@@ -18,6 +18,45 @@ type_weight(const Risk *risk, const RowTypes *types, uint32 type)
 	return risk->subject != NULL ? 1 : types->rows[type];
 }
 
+static int
+compare_pairs(const void *a, const void *b)
+{
+	uint64 left = *(const uint64 *) a;
+	uint64 right = *(const uint64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * How often each value occurs in the whole relation, as the rules count it: with
+ * a subject a person counts once for each value, in however many classes it has it.
+ */
+static int64 *
+count_values(const Risk *risk, const RiskClasses *classes, const KanonColumn *values)
+{
+	const RowTypes *types = classes->types;
+	Border *border = classes->border;
+	int64 *count = border_palloc(border, sizeof(int64) * (Size) values->distinct);
+	uint64 *pairs;
+
+	memset(count, 0, sizeof(int64) * (Size) values->distinct);
+	if (risk->subject == NULL)
+	{
+		for (uint32 type = 0; type < types->ntypes; type++)
+			count[values->code[type]] += types->rows[type];
+		return count;
+	}
+	pairs = border_palloc(border, sizeof(uint64) * (Size) types->ntypes);
+	for (uint32 type = 0; type < types->ntypes; type++)
+		pairs[type] = (uint64) values->code[type] << 32 | values[1].code[type];
+	qsort(pairs, types->ntypes, sizeof(uint64), compare_pairs);
+	for (uint32 i = 0; i < types->ntypes; i++)
+		if (i == 0 || pairs[i] != pairs[i - 1])
+			count[pairs[i] >> 32]++;
+	border_pfree(border, pairs);
+	return count;
+}
+
 /* The worst class in each respect. */
 static void
 measure_classes(const Risk *risk, const RiskClasses *classes, KanonDiversityMeter *meter,
@@ -92,18 +131,14 @@ risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy)
 	KanonTaxonomy *taxonomy = NULL;
 	KanonDiversityMeter *meter;
 	KanonDiversity worst;
-	int64 *count;
 
 	if (OidIsValid(hierarchy))
 		taxonomy = taxonomy_read(hierarchy, classes->types->source, risk->source->nqis, classes->border);
 	if (classes->n > 0)
 	{
-		count = border_palloc(classes->border, sizeof(int64) * (Size) values->distinct);
-		memset(count, 0, sizeof(int64) * (Size) values->distinct);
-		for (uint32 type = 0; type < classes->types->ntypes; type++)
-			count[values->code[type]] += type_weight(risk, classes->types, type);
 		border_check(classes->border,
-					 kanon_diversity_open(&classes->border->env, count, values->distinct, taxonomy, &meter),
+					 kanon_diversity_open(&classes->border->env, count_values(risk, classes, values),
+										  values->distinct, taxonomy, &meter),
 					 "");
 		measure_classes(risk, classes, meter, &worst);
 	}

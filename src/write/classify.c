@@ -10,6 +10,15 @@
 
 #include "lib/stringinfo.h"
 
+/* What tells that a row is fully suppressed; only where nothing is marked may a NULL be any NULL. */
+static char *
+is_blank(const Target *target, const Source *source)
+{
+	return target->mark ? pstrdup("pg_catalog.btrim(" KANON_MARK_COLUMN ", '*') OPERATOR(pg_catalog.=) ''")
+						: psprintf("pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0",
+								   column_list(source->qis, source->nqis));
+}
+
 /*
  * Grouped as a reader of the table would group it.  The columns get names of
  * their own (c1, c2, …), so that none can be mistaken for another.
@@ -36,11 +45,11 @@ target_classification(const Target *target, const Source *source, const SourceCo
 		" pg_catalog.sum(g.n)::pg_catalog.float8"
 		" FROM (SELECT pg_catalog.sum(v.n)::pg_catalog.int8 AS n, pg_catalog.max(v.n) AS most, v.blank"
 		" FROM (SELECT %s%s AS mark, pg_catalog.count(*) AS n,"
-		" pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
+		" %s AS blank"
 		" FROM %s GROUP BY %s%s%s) AS v GROUP BY %smark, blank) AS g",
-		columns.data, target->mark ? KANON_MARK_COLUMN : "0", column_list(source->qis, source->nqis),
-		target->building, column_list(source->qis, source->nqis),
-		target->mark ? ", " KANON_MARK_COLUMN ", " : ", ", column->quoted, names.data);
+		columns.data, target->mark ? KANON_MARK_COLUMN : "0", is_blank(target, source), target->building,
+		column_list(source->qis, source->nqis), target->mark ? ", " KANON_MARK_COLUMN ", " : ", ",
+		column->quoted, names.data);
 	if (SPI_execute(query.data, false, 1) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "could not group the target");
 	grouping_end(nest);

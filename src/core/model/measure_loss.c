@@ -186,6 +186,23 @@ mark_shown(Loss *loss, int c)
 	return KANON_OK;
 }
 
+/* How many of them; a NULL that is shown stays NULL at every level, and is counted once. */
+static uint32_t
+count_shown(const Loss *loss, int c, bool *null_shown)
+{
+	const KanonColumn *column = &loss->problem->columns[c];
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < column->distinct; v++)
+	{
+		bool is_null = column->has_null && v == column->distinct - 1;
+
+		n += loss->shown[v] && !(is_null && *null_shown);
+		*null_shown = *null_shown || (is_null && loss->shown[v]);
+	}
+	return n;
+}
+
 /* The nodes of column c + 1, from those of c in below, into above. */
 static KanonStatus
 climb(Loss *loss, int c)
@@ -221,7 +238,7 @@ climb(Loss *loss, int c)
 
 /* What cells lose that show a node, and the bits between the levels. */
 static KanonStatus
-measure_levels(Loss *loss, int q)
+measure_levels(Loss *loss, int q, bool *null_shown)
 {
 	const KanonColumn *values = &loss->problem->columns[loss->first[q]];
 	KanonColumnMeasures *measures = &loss->columns[q];
@@ -243,6 +260,8 @@ measure_levels(Loss *loss, int q)
 			status = mark_shown(loss, c + 1);
 		if (status != KANON_OK)
 			return status;
+		if (!top)
+			measures->shown += count_shown(loss, c + 1, null_shown);
 		for (uint32_t w = 0; w < loss->problem->columns[c].distinct; w++)
 			if (loss->below[w].total > 0)
 				measures->entropy +=
@@ -252,7 +271,6 @@ measure_levels(Loss *loss, int q)
 		{
 			const Node *node = &loss->above[p];
 
-			measures->shown += loss->shown[p];
 			if (node->values < 2)
 				continue; /* nothing lost with a name for a single value */
 			qi->values += (double) node->here * (node->values - 1);
@@ -358,6 +376,7 @@ measure_qi(Loss *loss, int q)
 	const KanonColumn *column = &loss->problem->columns[c];
 	KanonColumnMeasures *measures = &loss->columns[q];
 	bool has_levels = loss->first[q + 1] > c + 1;
+	bool null_shown = false;
 	KanonStatus status;
 
 	memset(loss->total, 0, column->distinct * sizeof(int64_t));
@@ -370,12 +389,12 @@ measure_qi(Loss *loss, int q)
 	status = mark_shown(loss, c);
 	if (status != KANON_OK)
 		return status;
+	measures->shown = count_shown(loss, c, &null_shown);
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (loss->total[v] > 0)
 		{
 			double hides = bits(loss->total[v], loss->rows);
 
-			measures->shown += loss->shown[v];
 			if (!has_levels)
 				measures->entropy += (double) loss->lost[c][v] * hides;
 			measures->entropy_all += (double) loss->total[v] * hides;
@@ -383,7 +402,7 @@ measure_qi(Loss *loss, int q)
 	if (column->number != NULL && (has_levels || loss->release->npool > 0))
 		loss->range = kanon_number_range(column, &loss->scale);
 	if (has_levels)
-		status = measure_levels(loss, q);
+		status = measure_levels(loss, q, &null_shown);
 	if (status == KANON_OK && loss->release->npool > 0)
 		status = measure_several(loss, q);
 	measures->suppressed = measures->lost - loss->dropped;
