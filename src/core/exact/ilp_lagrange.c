@@ -51,7 +51,6 @@ ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need,
 		size_t gt = lo;
 		size_t eq;
 		int64_t rows = 0;
-		int64_t equal = 0;
 
 		for (size_t j = lo; j < n; j++)
 			if (c[j].y > pivot)
@@ -97,7 +96,7 @@ ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need,
 
 				c[eq] = c[j];
 				c[j] = swap;
-				equal += model->n[c[eq++].i];
+				eq++;
 			}
 		for (; lo < eq && need > 0; lo++)
 		{
