@@ -143,8 +143,14 @@ GRANT SELECT ON granted TO kanon_test_outsider WITH GRANT OPTION;
 GRANT SELECT (zip), UPDATE (old) ON granted TO PUBLIC;
 ALTER DEFAULT PRIVILEGES IN SCHEMA guard_test GRANT ALL ON TABLES TO PUBLIC;
 SELECT * FROM kanon_pattern_guided('person', 'granted', '{zip}', 5, replace => true);
-SELECT relowner::regrole, relacl FROM pg_class WHERE oid = 'granted'::regclass;
-SELECT attname, attacl FROM pg_attribute WHERE attrelid = 'granted'::regclass AND attnum > 0;
+-- (MAINTAIN, the owner's from PostgreSQL 17 on, aside)
+SELECT relowner::regrole AS owner, attname, grantee::regrole, grantor::regrole,
+       string_agg(privilege_type || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ' ORDER BY privilege_type) AS privileges
+FROM (SELECT relowner, NULL::name AS attname, relacl AS acl FROM pg_class WHERE oid = 'granted'::regclass
+      UNION ALL
+      SELECT NULL, attname, attacl FROM pg_attribute WHERE attrelid = 'granted'::regclass AND attnum > 0) a,
+     aclexplode(acl)
+WHERE privilege_type <> 'MAINTAIN' GROUP BY 1, 2, 3, 4 ORDER BY attname NULLS FIRST, grantee::regrole::text;
 SELECT relname FROM pg_class WHERE relname LIKE 'kanon\_building%';
 
 \set VERBOSITY terse
