@@ -118,6 +118,9 @@ ISOLATION = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
 # Any server will do, whatever its locale, and any single test runs alone.
 REGRESS_OPTS = --no-locale --encoding=UTF8 --load-extension=kanon
 ISOLATION_OPTS = $(REGRESS_OPTS)
+# How far a run is depends on the machine: on a slow one it would be told in the
+# output.  t/ tests what is told.
+installcheck: export PGOPTIONS += -c kanon.progress=off
 
 BUILD_STAMP = src/.build
 EXTRA_CLEAN = $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od] src/*/*/*.[od])

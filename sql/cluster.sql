@@ -1,6 +1,5 @@
 -- kanon_cluster: classes of any shape
 \pset null '(null)'
-SET kanon.progress = off;
 SET TimeZone = 'UTC';
 SET DateStyle = 'ISO';
 

@@ -161,3 +161,6 @@ SELECT count(*) FROM kanon_usefulness WHERE target LIKE 'error_test.%';
 SET client_min_messages = warning;
 DROP SCHEMA error_test CASCADE;
 DROP ROLE kanon_test_nobody;
+
+-- what a slow machine tells of its progress is in no output: the Makefile sees to that
+SHOW kanon.progress;

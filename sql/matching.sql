@@ -1,6 +1,5 @@
 -- pairs and triples of kanon_cluster: the methods that need LEMON
 \pset null '(null)'
-SET kanon.progress = off;
 CREATE TABLE guests (age int, height numeric(5,2), city text, sex char(1));
 INSERT INTO guests
 SELECT 20 + i * 7 % 50, 150 + (i * 13 % 400) / 10.0, (ARRAY['Bern', 'Bonn', 'Graz', 'Linz', 'Ulm'])[1 + i * i % 5],
