@@ -108,6 +108,9 @@ extern void catalog_path_end(int nest);
 extern int grouping_begin(void);
 extern void grouping_end(int nest);
 
+/* Sends the rows of a SELECT to a receiver, under the active snapshot when read_only. */
+extern void kanon_spi_select(const char *sql, bool read_only, struct _DestReceiver *dest);
+
 /* Around output functions: dates in ISO form, in UTC, every digit of a float. */
 extern int plain_text_begin(void);
 extern void plain_text_end(int nest);
@@ -276,7 +279,7 @@ extern int64 target_write(const Target *target, const RowTypes *types, const Kan
 /* write/verify.c */
 
 /* Raises that the written table is not as promised; nothing is published then. */
-extern void raise_unsafe(const char *detail) pg_attribute_noreturn();
+pg_noreturn extern void raise_unsafe(const char *detail);
 
 /* The release as it stands in the target; raises if a rule is broken. */
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,

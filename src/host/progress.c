@@ -53,16 +53,17 @@ static Place *mine;
 static int users; /* who have a say in it: a refresh, the run in it */
 static instr_time said;
 
+static shmem_request_hook_type previous_request;
+static shmem_startup_hook_type previous_startup;
+
 static void
 request(void)
 {
+	if (previous_request != NULL)
+		previous_request();
 	RequestAddinShmemSpace(mul_size(sizeof(Place), PLACES));
 	RequestNamedLWLockTranche(TRANCHE, 1);
 }
-
-KANON_AT_SHMEM_REQUEST(request)
-
-static shmem_startup_hook_type previous_startup;
 
 static void
 startup(void)
@@ -84,7 +85,8 @@ progress_init(void)
 {
 	if (!process_shared_preload_libraries_in_progress)
 		return;
-	on_shmem_request();
+	previous_request = shmem_request_hook;
+	shmem_request_hook = request;
 	previous_startup = shmem_startup_hook;
 	shmem_startup_hook = startup;
 }
@@ -205,7 +207,7 @@ kanon_progress_list(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Place *seen = palloc(sizeof(Place) * PLACES);
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	if (places == NULL)
 		return (Datum) 0;
 	LWLockAcquire(lock, LW_SHARED);

@@ -471,7 +471,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	Release release;
 
 	PreventCommandIfReadOnly("kanon_refresh");
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	publication = publication_claim(publication, wait);
 	refresh(publication, &release);

@@ -42,7 +42,7 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	ListCell *lc;
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
 	{
 		KanonPublication *publication = lfirst(lc);
@@ -103,7 +103,7 @@ kanon_release_list(PG_FUNCTION_ARGS)
 {
 	ListCell *lc, *lr;
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
 		foreach (lr, releases(lfirst(lc)))
 			put_release((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), lfirst(lr));
@@ -163,7 +163,7 @@ kanon_publication_status(PG_FUNCTION_ARGS)
 	Oid extension = extension_schema(fcinfo);
 	ListCell *lc;
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	if (limit != NULL && DatumGetBool(DirectFunctionCall2(interval_lt, PointerGetDatum(limit),
 														  PointerGetDatum(palloc0(sizeof(Interval))))))
 		ereport(ERROR,

@@ -418,7 +418,7 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 	bool nulls[COMPARE_COLUMNS];
 	Identity saved;
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	history = releases(publication);
 	identity_assume(publication, &saved);

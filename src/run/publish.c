@@ -46,7 +46,7 @@ publish_begin(Publish *publish)
 	int class_column = signature->class_column;
 	Run *run;
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	publish->run = run =
 		run_begin(fcinfo, signature->function, PG_GETARG_OID(PUBLISH_SOURCE), array_arg(fcinfo, PUBLISH_QIS),
 				  array_arg(fcinfo, signature->keep), optional_array(publish, signature->categorical));

@@ -479,7 +479,7 @@ kanon_patterns(PG_FUNCTION_ARGS)
 	weights = weights_parse(array_arg(fcinfo, 8), columns.n);
 	set_max_levels(&columns, array_arg(fcinfo, 9));
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	border = border_create("kanon_patterns");
 	problem.env = &border->env;
 	problem.ncolumns = columns.levels.first[columns.n];

@@ -551,7 +551,7 @@ kanon_explain(PG_FUNCTION_ARGS)
 	Run *run;
 
 	explain.with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	explain.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	dry_begin(&explain.dry, fcinfo, "kanon_explain");
 	run = explain.dry.run;

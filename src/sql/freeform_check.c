@@ -110,7 +110,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view that was published.");
 	refuse_null(fcinfo, ARG_TARGET, "target", "Name the table that kanon_freeform has written.");
 	k = k_arg(fcinfo, ARG_K, 1, "How many records each row is to match.");
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	border = border_create("kanon_check_freeform");
 	SPI_connect();
 	source = source_open(PG_GETARG_OID(ARG_SOURCE), array_arg(fcinfo, ARG_QIS), NULL, NULL);

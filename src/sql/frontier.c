@@ -125,7 +125,7 @@ kanon_frontier(PG_FUNCTION_ARGS)
 	int32 *ks = ks_arg(fcinfo, &nks);
 	Solution *solutions = palloc0(sizeof(Solution) * nks);
 
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	dry_begin(&dry, fcinfo, "kanon_frontier");
 	nrows = dry.run->types->nrows;
 	while (nsolved < nks && ks[nsolved] <= nrows)

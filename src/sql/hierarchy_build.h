@@ -67,8 +67,8 @@ extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);
 extern int64 hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query);
 
 /* Raises that there is no such hierarchy for the column's type. */
-extern void hierarchy_build_refuse(const HierarchyBuild *build, const char *what, const char *hint)
-	pg_attribute_noreturn();
+pg_noreturn extern void hierarchy_build_refuse(const HierarchyBuild *build, const char *what,
+											   const char *hint);
 
 /* A one-dimensional array of 1 .. HIERARCHY_MAX_LEVELS elements without NULL. */
 extern Datum *hierarchy_build_array(ArrayType *array, const char *argument, const char *example, int *n);

@@ -98,7 +98,7 @@ kanon_hierarchy_check(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name the table or view with the hierarchy.");
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view whose column it is for.");
 	refuse_null(fcinfo, ARG_COLUMN, "column", "Name the column that it is for.");
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	border = border_create("kanon_hierarchy_check");
 	SPI_connect();
 	source = source_open_columns(PG_GETARG_OID(ARG_SOURCE), name_array_arg(fcinfo, ARG_COLUMN), "column");

@@ -383,7 +383,7 @@ kanon_risk(PG_FUNCTION_ARGS)
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
 	risk.threshold = threshold_arg(fcinfo);
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
 	risk.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	risk.source =

@@ -47,7 +47,7 @@ kanon_risk_columns(PG_FUNCTION_ARGS)
 	size_t n;
 
 	refuse_null(fcinfo, 0, "relation", "Name a table or view.");
-	kanon_begin_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
 	border = border_create("kanon_risk_columns");
 	source = source_open_columns(PG_GETARG_OID(0), array_arg(fcinfo, 1), "columns");
