@@ -70,6 +70,11 @@ PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wno-cast-function-type \
 	-Wno-declaration-after-statement -ffp-contract=off
 
+# What a server built by gcc asks for, and clang does not know.
+ifneq (,$(findstring clang,$(shell $(CC) --version 2>/dev/null)))
+PG_CFLAGS += -Wno-unknown-warning-option -Wno-ignored-attributes
+endif
+
 ifneq (,$(filter-out 0 no false,$(WERROR) $(if $(WERROR),,$(CI))))
 CORE_CFLAGS += -Werror
 PG_CFLAGS += -Werror
