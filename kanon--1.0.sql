@@ -4,6 +4,14 @@
 \echo Use "CREATE EXTENSION kanon" to load this file. \quit
 
 /*
+ * The server runs this with the extension's schema in the search_path, and in that
+ * may be anything: an operator that fits better than pg_catalog's where types are
+ * mixed would be bound into a view and run by whoever reads it.  So names mean what
+ * pg_catalog says, and everything of kanon's is written with its schema.
+ */
+SET LOCAL search_path TO pg_catalog, pg_temp;
+
+/*
  * The record of runs.  Written by the C functions as the owner of these tables;
  * everyone else sees them through the views below, each role its own runs.  No
  * foreign key between them: nothing else writes them.  They are not part of a
@@ -288,11 +296,10 @@ CREATE FUNCTION @extschema@.kanon_rules(
     implies           text[]   DEFAULT '{}')
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$
-    SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
-        'max_suppressed', max_suppressed, 'max_cost', max_cost, 'never', never, 'always', always,
-        'together', together, 'at_most_one', at_most_one, 'implies', implies))
-$$;
+-- bound here, not by the search_path of who calls it
+RETURN pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
+    'max_suppressed', max_suppressed, 'max_cost', max_cost, 'never', never, 'always', always,
+    'together', together, 'at_most_one', at_most_one, 'implies', implies));
 
 COMMENT ON FUNCTION @extschema@.kanon_rules(int, float8, name[], name[], text[], text[], text[])
 IS 'rules about what may be suppressed together, for kanon_pattern_guided(rules => ...)';

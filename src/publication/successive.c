@@ -232,7 +232,9 @@ static int64
 take_out(const KanonPublication *publication, const Remedy *remedy, const char *whom)
 {
 	if (remedy != NULL)
-		return (int64) run(psprintf("%s WHERE ctid IN (%s)", remedy->statement, whom), remedy->expected);
+		return (int64) run(
+			psprintf("%s WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(%s))", remedy->statement, whom),
+			remedy->expected);
 	if (run(psprintf("SELECT 1 FROM (%s) AS m LIMIT 1", whom), SPI_OK_SELECT) > 0)
 		ereport(
 			ERROR,

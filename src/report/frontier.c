@@ -6,65 +6,100 @@
 
 #include <math.h>
 
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "report/svg.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+
+/* kanon_frontier's arguments, as kanon--1.0.sql declares them. */
+static const Oid frontier_types[] = {REGCLASSOID,  NAMEARRAYOID, INT4ARRAYOID, TEXTARRAYOID, FLOAT8ARRAYOID,
+									 TEXTOID,      NAMEARRAYOID, TEXTOID,      JSONBOID,     INTERVALOID,
+									 FLOAT8OID,    INT8OID,      FLOAT8OID,    JSONBOID,     TEXTOID,
+									 NAMEARRAYOID, TEXTARRAYOID};
+
+#define FRONTIER_ARGS ((int) lengthof(frontier_types))
+
+/* Its entry in the catalog, which says what it returns: nobody else's has these very types. */
+static Oid
+frontier_oid(Oid schema)
+{
+	Oid oid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("kanon_frontier"),
+							  PointerGetDatum(buildoidvector(frontier_types, FRONTIER_ARGS)),
+							  ObjectIdGetDatum(schema));
+
+	if (!OidIsValid(oid))
+		elog(ERROR, "function kanon_frontier is missing");
+	return oid;
+}
+
+static Rows *
+call_frontier(const Report *report, const NullableDatum *args)
+{
+	Rows *rows = palloc(sizeof(Rows));
+	ReturnSetInfo result = {.type = T_ReturnSetInfo, .allowedModes = SFRM_Materialize};
+	FmgrInfo function = {.fn_addr = kanon_frontier,
+						 .fn_oid = frontier_oid(report->schema_oid),
+						 .fn_nargs = FRONTIER_ARGS,
+						 .fn_retset = true,
+						 .fn_mcxt = CurrentMemoryContext};
+	LOCAL_FCINFO(fcinfo, FRONTIER_ARGS);
+	TupleTableSlot *slot;
+
+	result.econtext = CreateStandaloneExprContext();
+	InitFunctionCallInfoData(*fcinfo, &function, FRONTIER_ARGS, InvalidOid, NULL, (Node *) &result);
+	memcpy(fcinfo->args, args, sizeof(NullableDatum) * FRONTIER_ARGS);
+	(void) FunctionCallInvoke(fcinfo);
+
+	rows->view = "kanon_frontier";
+	rows->n = (int) tuplestore_tuple_count(result.setResult);
+	rows->table = palloc0(sizeof(SPITupleTable));
+	rows->table->tupdesc = result.setDesc;
+	rows->table->vals = palloc(sizeof(HeapTuple) * rows->n);
+	slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
+	for (int i = 0; tuplestore_gettupleslot(result.setResult, true, false, slot); i++)
+		rows->table->vals[i] = ExecCopySlotHeapTuple(slot);
+	ExecDropSingleTupleTableSlot(slot);
+	tuplestore_end(result.setResult);
+	return rows;
+}
 
 /*
  * The recorded call again, for other ks.  Its arguments are read with kanon's own
- * search_path and handed over as parameters: the source's views may rely on the
- * caller's.
+ * search_path; the source's views may rely on the caller's.
  */
 static Rows *
 select_frontier(Report *report)
 {
-	Rows *rows = palloc(sizeof(Rows));
 	Rows *call;
+	NullableDatum args[lengthof(frontier_types)];
 	int nest = catalog_path_begin();
-	StringInfoData sql;
-	Oid *types;
-	Datum *values;
-	char *nulls;
-	int n;
 
-	call =
-		select_rows(report, "options",
-					"SELECT c.oid::regclass,"
-					" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
-					" $2,"
-					" CASE WHEN o ? 'patterns' THEN"
-					"  ARRAY(SELECT x FROM jsonb_array_elements_text(o -> 'patterns') AS x) END,"
-					" CASE WHEN o ? 'weights' THEN"
-					"  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
-					" o ->> 'method',"
-					" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
-					" o ->> 'residual', o -> 'rules', (o ->> 'time_limit')::interval, (o ->> 'gap')::float8,"
-					" (o ->> 'seed')::bigint, (o ->> 'effort')::float8,"
-					" o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height')"
-					" FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
-					" pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-					" WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
+	call = select_rows(
+		report, "options",
+		"SELECT c.oid::regclass,"
+		" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
+		" $2,"
+		" CASE WHEN o ? 'patterns' THEN"
+		"  ARRAY(SELECT x FROM jsonb_array_elements_text(o -> 'patterns') AS x) END,"
+		" CASE WHEN o ? 'weights' THEN"
+		"  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
+		" o ->> 'method',"
+		" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
+		" o ->> 'residual', o -> 'rules', (o ->> 'time_limit')::interval, (o ->> 'gap')::float8,"
+		" (o ->> 'seed')::bigint, (o ->> 'effort')::float8,"
+		" o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height'), ARRAY[]::name[], NULL::text[]"
+		" FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
+		" pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+		" WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
 	catalog_path_end(nest);
-	n = call->table->tupdesc->natts;
-	types = palloc(sizeof(Oid) * n);
-	values = palloc(sizeof(Datum) * n);
-	nulls = palloc(n);
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT * FROM %s.kanon_frontier(", report->schema);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < FRONTIER_ARGS; i++)
 	{
-		bool isnull;
-
-		types[i] = SPI_gettypeid(call->table->tupdesc, i + 1);
-		values[i] = SPI_getbinval(call->table->vals[0], call->table->tupdesc, i + 1, &isnull);
-		nulls[i] = isnull ? 'n' : ' ';
-		appendStringInfo(&sql, "%s$%d", i > 0 ? ", " : "", i + 1);
+		Assert(SPI_gettypeid(call->table->tupdesc, i + 1) == frontier_types[i]);
+		args[i].value = SPI_getbinval(call->table->vals[0], call->table->tupdesc, i + 1, &args[i].isnull);
 	}
-	appendStringInfoChar(&sql, ')');
-	if (SPI_execute_with_args(sql.data, n, types, values, nulls, false, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not compute the frontier");
-	rows->view = "kanon_frontier";
-	rows->table = SPI_tuptable;
-	rows->n = (int) SPI_processed;
-	return rows;
+	return call_frontier(report, args);
 }
 
 void

@@ -4,7 +4,9 @@
 #include "compat.h"
 #include "report/report.h"
 
+#include "catalog/pg_type.h"
 #include "report/svg.h"
+#include "utils/builtins.h"
 
 /* More would help nobody. */
 #define MOST_PATTERNS 25
@@ -65,22 +67,36 @@ put_columns(Report *report)
 		 "NCP: what share of its information the column lost, 0 nothing, 1 all.</p></section>\n");
 }
 
+/* The quasi-identifiers as name[]. */
+static Datum
+column_names(const Report *report)
+{
+	int n = report->columns->n;
+	NameData *names = palloc0(sizeof(NameData) * n);
+	Datum *elements = palloc(sizeof(Datum) * n);
+
+	for (int i = 0; i < n; i++)
+	{
+		namestrcpy(&names[i], value_of(report->columns, i, "column"));
+		elements[i] = NameGetDatum(&names[i]);
+	}
+	return PointerGetDatum(construct_array(elements, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+}
+
 void
 put_patterns(Report *report)
 {
 	StringInfo page = &report->page;
 	Rows *patterns = select_rows(
 		report, "kanon_equivalence_classes",
-		"SELECT p.*, {}.kanon_describe(p.pattern, q.names) AS words,"
-		" p.row_count::float8 / u.published AS share"
+		"SELECT p.*, p.row_count::float8 / u.published AS share"
 		" FROM (SELECT c.pattern, count(*) AS classes, sum(c.row_count)::bigint AS row_count,"
 		"              sum(c.suppressed_cells)::bigint AS suppressed_cells, min(c.class) AS first,"
 		"              count(*) OVER () AS patterns"
 		"         FROM {}.kanon_equivalence_classes c WHERE c.run = $1 GROUP BY c.pattern) p,"
-		" (SELECT array_agg(c.\"column\"::name ORDER BY c.ordinal) AS names"
-		"    FROM {}.kanon_columns c WHERE c.run = $1) q,"
 		" (SELECT u.row_count - u.dropped_rows AS published FROM {}.kanon_usefulness u WHERE u.run = $1) u"
 		" ORDER BY p.row_count DESC, p.first");
+	Datum names = column_names(report);
 	int shown = Min(patterns->n, MOST_PATTERNS);
 	int64 rest = 0;
 
@@ -99,9 +115,11 @@ put_patterns(Report *report)
 				{"Blank cells", true});
 	for (int i = 0; i < shown; i++)
 	{
-		html(page, "<tr data-key='%s'><th scope='row' class='keep'>%h</th><td class='wide'>%s</td>",
-			 value_of(patterns, i, "pattern"), code_markup(value_of(patterns, i, "pattern")),
-			 value_of(patterns, i, "words"));
+		const char *pattern = value_of(patterns, i, "pattern");
+
+		html(page, "<tr data-key='%s'><th scope='row' class='keep'>%h</th><td class='wide'>%s</td>", pattern,
+			 code_markup(pattern),
+			 TextDatumGetCString(DirectFunctionCall2(kanon_describe, CStringGetTextDatum(pattern), names)));
 		table_cell(page, "rows", figure(patterns, i, "row_count", COUNT));
 		table_cell(page, "share", figure(patterns, i, "share", SHARE));
 		table_cell(page, "classes", figure(patterns, i, "classes", COUNT));

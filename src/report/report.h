@@ -21,7 +21,8 @@ typedef struct Report
 {
 	StringInfoData page;
 	int64 run;
-	const char *schema; /* the extension's, quoted */
+	Oid schema_oid;     /* the extension's */
+	const char *schema; /* its name, quoted */
 	Datum ks;           /* int[], or 0: no frontier */
 	bool with_values;
 	Rows *run_row;
@@ -88,6 +89,13 @@ extern void table_end(StringInfo page);
 
 /* A cell of numbers; on a phone, where rows are stacked, it carries its heading. */
 extern void table_cell(StringInfo page, const char *heading, const char *markup);
+
+/*
+ * What the page asks of kanon's other functions it asks of them in C: by their names
+ * in SQL others might be found, in a schema where somebody may make some.
+ */
+extern Datum kanon_describe(PG_FUNCTION_ARGS);
+extern Datum kanon_frontier(PG_FUNCTION_ARGS);
 
 /* ---- the sections, in the page's order ---- */
 extern void put_what(Report *report);  /* what.c */

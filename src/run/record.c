@@ -400,13 +400,15 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
 {
 	RecordTable table;
-	Oid sequence = get_relname_relid("kanon_run_run_seq", schema);
-	int64 run = nextval_internal(sequence, false);
+	int64 run;
 	bool none = release->nclasses == 0;
 	bool classless = problem->freeform != NULL;
 	bool unbounded = none || isinf(report->lower_bound);
 
 	record_open(&table, schema, "kanon_run");
+	/* the column's own: a name that it might have can be somebody else's */
+	run = nextval_internal(
+		kanon_identity_sequence(table.rel, SPI_fnumber(RelationGetDescr(table.rel), "run")), false);
 	set_int8(&table, "run", run, false);
 	set_column(&table, "started_at", TimestampTzGetDatum(record->started_at), false);
 	set_column(&table, "run_by", ObjectIdGetDatum(GetUserId()), false);

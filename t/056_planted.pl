@@ -1,0 +1,247 @@
+# Guard 12: nothing that kanon runs or binds can be supplied by somebody else.  A role
+# that may create things fills a schema with operators, functions, casts, types and
+# tables for whatever kanon could mean, and installs kanon into it.  Then a superuser
+# reads every view and calls every function, with that schema in front of
+# everything else.  Whatever of the planted runs, counts a sequence up.
+use strict;
+use warnings;
+use Test::More;
+use KanonNode;
+use PostgreSQL::Test::Utils;
+
+my $node = KanonNode::new_node('main');
+$node->start;
+$node->safe_psql('postgres', <<'E');
+CREATE ROLE planter LOGIN;
+CREATE DATABASE lab;
+GRANT CREATE ON DATABASE lab TO planter;
+E
+
+# ---- planting ----
+
+# Every pair of the types that kanon has to do with, under every operator's name; what
+# it returns would let the statement around it go on.
+my $plant = <<'E';
+CREATE SCHEMA s;
+GRANT USAGE ON SCHEMA s TO PUBLIC;
+CREATE SEQUENCE s.ran;
+GRANT ALL ON s.ran TO PUBLIC;
+CREATE FUNCTION s.note(what pg_catalog.text) RETURNS pg_catalog.bool LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+    PERFORM pg_catalog.nextval('s.ran');
+    RAISE WARNING 'planted % runs as %', what, current_user;
+    RETURN true;
+END $$;
+CREATE TYPE s.evil AS (x pg_catalog.int4);
+CREATE TABLE s.plantable AS
+SELECT format_type(t, NULL) AS type, t FROM unnest('{bool,"\"char\"",name,int2,int4,int8,float4,float8,numeric,text,varchar,bpchar,
+    oid,tid,regclass,regproc,regrole,regtype,regnamespace,json,jsonb,interval,timestamptz,timestamp,date,bytea,
+    name[],text[],int4[],int8[],float8[],oid[],int2vector,oidvector,aclitem[],"\"char\"[]",anyelement,anyarray,anycompatible,s.evil}'::regtype[]) AS t;
+-- functions of one name, told apart by their arguments, per kind of result
+DO $$
+DECLARE
+    l record; r record; o record; result text; made int := 0;
+BEGIN
+    FOR l IN SELECT * FROM s.plantable LOOP
+        FOR r IN SELECT * FROM s.plantable LOOP
+            CONTINUE WHEN (l.type LIKE 'anycomp%' AND r.type IN ('anyelement', 'anyarray'))
+                OR (r.type LIKE 'anycomp%' AND l.type IN ('anyelement', 'anyarray'));
+            FOREACH result IN ARRAY '{bool,float8,text,int8,jsonb}'::text[] LOOP
+                EXECUTE format('CREATE FUNCTION s.plant_%s(%s, %s) RETURNS %s LANGUAGE plpgsql AS %L', result, l.type, r.type, result,
+                    format('BEGIN PERFORM s.note(%L); RETURN NULL; END', format('operator on (%s, %s) for %s', l.type, r.type, result)));
+            END LOOP;
+            FOR o IN SELECT name, CASE WHEN name ~ '^[<>=!~@?&]' THEN 'bool' WHEN name ~ '^(->)' THEN 'jsonb'
+                     WHEN name = '||' THEN 'text' WHEN l.type IN ('int8', 'bigint') AND r.type IN ('bigint', 'integer') THEN 'int8' ELSE 'float8' END AS result
+                     FROM unnest('{=,<>,<,<=,>,>=,+,-,*,/,%,||,->,->>,#>>,@>,<@,&&,~,!~,~~,!~~,?}'::text[]) AS name LOOP
+                EXECUTE format('CREATE OPERATOR s.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = s.plant_%s)',
+                    o.name, l.type, r.type, o.result);
+            END LOOP;
+        END LOOP;
+        COMMIT;
+    END LOOP;
+END $$;
+-- every function of pg_catalog's again, and with arguments that fit better what is not exact
+DO $$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN
+        SELECT DISTINCT ON (p.proname, a.types) p.proname, a.types, CASE WHEN p.proretset THEN 'SETOF ' ELSE '' END || format_type(p.prorettype, NULL) AS result
+        FROM pg_proc p, LATERAL (
+            SELECT string_agg(format_type(t, NULL), ', ' ORDER BY nr) AS types FROM unnest(p.proargtypes) WITH ORDINALITY AS u (t, nr)
+            UNION
+            SELECT string_agg(CASE WHEN t IN ('float8'::regtype, 'numeric'::regtype) THEN 'bigint' WHEN t = 'int8'::regtype THEN 'integer'
+                WHEN t = 'text'::regtype THEN 'name' WHEN t = 'name'::regtype THEN 'text' WHEN t = 'oid'::regtype THEN 'regclass'
+                WHEN t = '"any"'::regtype THEN 'text' ELSE format_type(t, NULL) END, ', ' ORDER BY nr)
+            FROM unnest(p.proargtypes) WITH ORDINALITY AS u (t, nr)
+            UNION
+            SELECT string_agg('text', ', ') FROM unnest(p.proargtypes) AS t) AS a
+        WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind = 'f' AND p.oid < 16384
+            AND p.prorettype::regtype::text !~ '^("any"|any.*|trigger|event_trigger|.*_handler|internal|cstring|record|pg_ddl.*|unknown)$'
+            AND coalesce(a.types, '') !~ '("any"|internal|cstring|any|trigger|_handler|record|unknown|pg_ddl)'
+    LOOP
+        BEGIN
+            EXECUTE format('CREATE FUNCTION s.%I(%s) RETURNS %s LANGUAGE plpgsql AS %L', f.proname, coalesce(f.types, ''), f.result,
+                CASE WHEN f.result LIKE 'SETOF%' THEN 'BEGIN PERFORM s.note(' || quote_literal(f.proname) || '); RETURN; END'
+                     WHEN f.result = 'void' THEN 'BEGIN PERFORM s.note(' || quote_literal(f.proname) || '); END'
+                     ELSE 'BEGIN PERFORM s.note(' || quote_literal(f.proname) || '); RETURN NULL; END' END);
+        EXCEPTION WHEN duplicate_function OR invalid_function_definition OR undefined_object OR feature_not_supported THEN NULL;
+        END;
+    END LOOP;
+END $$;
+-- casts from and to a type of one's own, and what takes that
+DO $$
+DECLARE
+    p record;
+BEGIN
+    FOR p IN SELECT * FROM s.plantable WHERE type !~ '^(any|s\.)' AND type NOT IN ('regproc', 'int2vector', 'oidvector') LOOP
+        EXECUTE format('CREATE FUNCTION s.to_evil(%s) RETURNS s.evil LANGUAGE plpgsql AS %L', p.type, 'BEGIN PERFORM s.note(''cast''); RETURN ROW(1); END');
+        EXECUTE format('CREATE FUNCTION s.from_evil_%s(s.evil) RETURNS %s LANGUAGE plpgsql AS %L', p.t::oid, p.type, 'BEGIN PERFORM s.note(''cast''); RETURN NULL; END');
+        EXECUTE format('CREATE CAST (%s AS s.evil) WITH FUNCTION s.to_evil(%s) AS IMPLICIT', p.type, p.type);
+        EXECUTE format('CREATE CAST (s.evil AS %s) WITH FUNCTION s.from_evil_%s(s.evil) AS IMPLICIT', p.type, p.t::oid);
+    END LOOP;
+END $$;
+CREATE FUNCTION s.note_state(s pg_catalog.int8, x pg_catalog.int8) RETURNS pg_catalog.int8 LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('aggregate'); RETURN 1; END $$;
+CREATE FUNCTION s.note_state(s pg_catalog.int8) RETURNS pg_catalog.int8 LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('aggregate'); RETURN 1; END $$;
+CREATE AGGREGATE s.count(*) (SFUNC = s.note_state, STYPE = pg_catalog.int8);
+CREATE AGGREGATE s.sum(pg_catalog.int8) (SFUNC = s.note_state, STYPE = pg_catalog.int8);
+CREATE AGGREGATE s.min(pg_catalog.int8) (SFUNC = s.note_state, STYPE = pg_catalog.int8);
+CREATE AGGREGATE s.max(pg_catalog.int8) (SFUNC = s.note_state, STYPE = pg_catalog.int8);
+-- types, catalogs and what kanon's own tables bring along, under their names
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY '{text,name,int8,int4,int,bigint,bool,boolean,float8,numeric,jsonb,interval,regclass,regrole,timestamptz,date,oid,_name,_text,tid}'::text[] LOOP
+        EXECUTE format('CREATE FUNCTION s.check_%s(pg_catalog.text) RETURNS pg_catalog.bool LANGUAGE plpgsql AS %L', name, 'BEGIN PERFORM s.note(''a domain''); RETURN true; END');
+        EXECUTE format('CREATE DOMAIN s.%I AS pg_catalog.text CHECK (s.check_%s(VALUE))', name, name);
+    END LOOP;
+    FOREACH name IN ARRAY '{pg_class,pg_namespace,pg_attribute,pg_depend,pg_rewrite,pg_seclabel,pg_extension,pg_proc,pg_type,pg_inherits,pg_constraint}'::text[] LOOP
+        EXECUTE format('CREATE VIEW s.%I AS SELECT %s, s.note(''a catalog'') FROM pg_catalog.%I', name,
+            (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+             WHERE attrelid = ('pg_catalog.' || name)::regclass AND atttypid <> 'anyarray'::regtype AND (attnum > 0 OR attname = 'oid')), name);
+        EXECUTE format('GRANT SELECT ON s.%I TO PUBLIC', name);
+    END LOOP;
+END $$;
+CREATE COLLATION s."C" FROM pg_catalog."C";
+CREATE SEQUENCE s.kanon_run_run_seq INCREMENT -1 CYCLE MINVALUE 1 MAXVALUE 2 START 1;
+E
+my ($ret, $stdout, $stderr) = $node->psql('lab', "SET client_min_messages = error;\n$plant", extra_params => [ '-U', 'planter' ], on_error_stop => 1);
+is($stderr, '', 'planted');
+cmp_ok($node->safe_psql('lab', "SELECT count(*) FROM pg_operator WHERE oprnamespace = 's'::regnamespace"), '>', 30000, 'operators');
+
+($ret, $stdout, $stderr) = $node->psql('lab', 'CREATE EXTENSION kanon SCHEMA s', extra_params => [ '-U', 'planter' ]);
+is($stderr, '', 'kanon is installed among them');
+is($node->safe_psql('lab', slurp_file("$ENV{TESTDIR}/t/lib/bindings.sql")), '', 'and binds nothing of it');
+
+# ---- everything that can be read or called, in front of it what was planted ----
+
+$node->safe_psql('lab', <<'E');
+CREATE SCHEMA own;
+CREATE TABLE own.person AS
+SELECT i AS who, i % 5 AS a, ('z' || 100 + i % 4) COLLATE "C" AS zip, date '2020-01-01' + i % 50 AS born, 1.5 * (i % 6) AS num, 'd' || i % 3 AS note,
+       i % 7 / 2.0::float8 AS f
+FROM generate_series(1, 240) i;
+CREATE TABLE own.population AS SELECT * FROM own.person UNION ALL SELECT * FROM own.person;
+CREATE TABLE own.place AS SELECT 'z' || 100 + i AS k, CASE WHEN i < 4 THEN 'z' || 104 END AS up FROM generate_series(0, 4) i;
+ALTER TABLE own.place ADD PRIMARY KEY (k), ADD FOREIGN KEY (up) REFERENCES own.place;
+E
+
+# The calls say the types of all that they hand over: what a caller's own words
+# mean is the caller's affair.
+sub names { return "'{$_[0]}'::pg_catalog._name" }
+sub text { return "'$_[0]'::pg_catalog.text" }
+sub int8 { return "'$_[0]'::pg_catalog.int8" }
+sub publish
+{
+	my ($function, $target, $qis, $rest) = @_;
+	return "SELECT * FROM s.$function(source => 'own.person'::pg_catalog.regclass, target => " . text("own.$target") . ', quasi_identifiers => '
+	  . names($qis) . ', k => ' . int8(3) . ($rest ? ", $rest" : '') . ')';
+}
+sub hierarchy
+{
+	my ($function, $column, $target, $rest) = @_;
+	return "SELECT s.$function('own.person'::pg_catalog.regclass, '$column'::pg_catalog.name, " . text("own.$target") . ", $rest)";
+}
+my $replace = "replace => 'true'::pg_catalog.bool";
+my $true = "'true'::pg_catalog.bool";
+my $by_levels = q(hierarchies => '{"a": "own.h_interval", "zip": "own.h_prefix"}'::pg_catalog.jsonb);
+my $person = "'own.person'::pg_catalog.regclass";
+my $privacy = 'privacy => ARRAY[s.kanon_distinct_l(' . "'note'::pg_catalog.name, '2'::pg_catalog.int4)";
+my @calls = (
+	hierarchy('kanon_hierarchy_interval', 'a', 'h_interval', "'{2,4}'::pg_catalog._numeric, $replace"),
+	hierarchy('kanon_hierarchy_interval', 'num', 'h_num', "'{2,4}'::pg_catalog._numeric, $replace"),
+	hierarchy('kanon_hierarchy_interval', 'f', 'h_f', "'{1,2}'::pg_catalog._numeric, $replace"),
+	hierarchy('kanon_hierarchy_interval', 'born', 'h_born', "'{7,28}'::pg_catalog._numeric, $replace"),
+	hierarchy('kanon_hierarchy_prefix', 'zip', 'h_prefix', "'{3,2,1}'::pg_catalog._int4, $replace"),
+	hierarchy('kanon_hierarchy_date', 'born', 'h_date', "'{month,quarter,year,decade}'::pg_catalog._text, $replace"),
+	hierarchy('kanon_hierarchy_quantile', 'num', 'h_quantile', "'{4,2}'::pg_catalog._int4, $replace"),
+	hierarchy('kanon_hierarchy_quantile', 'zip', 'h_quantile_zip', "'{4,2}'::pg_catalog._int4, $replace"),
+	hierarchy('kanon_hierarchy_from_fk', 'zip', 'h_fk', "lookup => 'own.place'::pg_catalog.regclass, key => 'k'::pg_catalog.name, parent => 'up'::pg_catalog.name, $replace"),
+	"SELECT * FROM s.kanon_hierarchy_check('own.h_prefix'::pg_catalog.regclass, $person, 'zip'::pg_catalog.name, $true)",
+	"SELECT * FROM s.kanon_check($person, " . names('a,zip') . ')',
+	publish('kanon_pattern_guided', 't_plain', 'a,zip,born', "$replace, class_column => 'note'::pg_catalog.name, keep => " . names('note') . ", mark => $true"),
+	publish('kanon_pattern_guided', 't_levels', 'a,zip', "$replace, $by_levels"),
+	publish('kanon_pattern_guided', 't_privacy', 'a,zip', "$replace, keep => " . names('note') . ", $privacy"
+		  . ", s.kanon_t_closeness('note'::pg_catalog.name, '0.9'::pg_catalog.float8, " . text('equal') . ')]'),
+	publish('kanon_pattern_guided', 't_subject', 'a,zip', "$replace, privacy => ARRAY[s.kanon_subject('who'::pg_catalog.name)]"),
+	publish('kanon_pattern_clustering', 't_clustering', 'a,zip', "$replace, patterns => '{--,-*,**}'::pg_catalog._text, method => " . text('greedy')),
+	publish('kanon_cluster', 't_mondrian', 'a,num,born,zip', "$replace, method => " . text('mondrian')),
+	publish('kanon_cluster', 't_k_one', 'a,num', "$replace, method => " . text('k_one')),
+	publish('kanon_full_domain', 't_domain', 'a,zip', "$replace, $by_levels, privacy => ARRAY[s.kanon_k_map('own.population'::pg_catalog.regclass)]"),
+	publish('kanon_freeform', 't_freeform', 'a,num', $replace),
+	"SELECT * FROM s.kanon_check_freeform($person, 'own.t_freeform'::pg_catalog.regclass, " . names('a,num') . ', ' . int8(3) . ')',
+	"SELECT * FROM s.kanon_check('own.t_freeform'::pg_catalog.regclass, " . names('a,num') . ')',
+	"SELECT * FROM s.kanon_patterns(" . names('a,zip') . ')',
+	"SELECT s.kanon_rules(never => " . names('a') . ')',
+	"SELECT s.kanon_describe(" . text('-*') . ', ' . names('a,zip') . ')',
+	"SELECT * FROM s.kanon_frontier($person, " . names('a,zip,born') . ", '{2,5}'::pg_catalog._int4)",
+	"SELECT * FROM s.kanon_explain($person, " . names('a,zip,born') . ', ' . int8(5) . ", with_values => $true)",
+	"SELECT * FROM s.kanon_risk($person, " . names('a,zip') . ', ' . names('note') . ", 'who'::pg_catalog.name, 'own.population'::pg_catalog.regclass)",
+	"SELECT * FROM s.kanon_risk($person, " . names('a,zip') . ')',
+	"SELECT * FROM s.kanon_risk_columns($person, " . names('a,zip,born,note') . ')',
+	'SELECT s.kanon_entropy_l(' . names('note') . ", '2'::pg_catalog.int4), s.kanon_recursive_cl('note'::pg_catalog.name, '2'::pg_catalog.float8, '2'::pg_catalog.int4),"
+	  . " s.kanon_alpha('note'::pg_catalog.name, '0.5'::pg_catalog.float8, '{d1}'::pg_catalog._text), s.kanon_delta_presence('own.population'::pg_catalog.regclass, '0'::pg_catalog.float8, '1'::pg_catalog.float8)",
+	'SELECT s.kanon_create_publication(' . text('own.visits') . ", $person, " . names('a,zip') . ', ' . int8(3)
+	  . q(, '{"keep": ["note"], "mark": true}'::pg_catalog.jsonb, keep_releases => '3'::pg_catalog.int4,)
+	  . " stable => $true, key => 'who'::pg_catalog.name)",
+	'SELECT * FROM s.kanon_refresh(' . text('own.visits') . ')',
+	'SELECT s.kanon_alter_publication(' . text('own.visits') . ", protect_successive => $true, k => " . int8(4) . ')',
+	"UPDATE own.person SET a = (a OPERATOR(pg_catalog.+) '1'::pg_catalog.int4) OPERATOR(pg_catalog.%) '5'::pg_catalog.int4 WHERE who OPERATOR(pg_catalog.<) '30'::pg_catalog.int4",
+	'SELECT * FROM s.kanon_refresh(' . text('own.visits') . ", $true)",
+	'SELECT * FROM s.kanon_compare_releases(' . text('own.visits') . ', ' . int8(1) . ', ' . int8(3) . ')',
+	'SELECT * FROM s.kanon_publication_status()',
+	'SELECT * FROM s.kanon_publication_status(' . text('own.visits') . ", '1 hour'::pg_catalog.interval)",
+	'CALL s.kanon_refresh_all()',
+	'SELECT s.kanon_report(run, ' . "$true, '{2,4}'::pg_catalog._int4) FROM s.kanon_usefulness WHERE matches IS NULL",
+	map({ "SELECT * FROM s.$_" } split(/\n/, $node->safe_psql('lab', q{SELECT viewname FROM pg_views WHERE schemaname = 's' AND viewname ~ '^kanon' ORDER BY 1}))),
+	'SELECT s.kanon_drop_publication(' . text('own.visits') . ')');
+
+sub ran { return $node->safe_psql('lab', 'SELECT last_value - 1 + is_called::int FROM s.ran'); }
+
+sub try_all
+{
+	my ($path, @calls) = @_;
+	foreach my $call (@calls)
+	{
+		my $name = $call =~ /(kanon_\w+)/ ? $1 : $call;
+		my $before = ran();
+		($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = $path;\nSET client_min_messages = warning;\n$call");
+		is($stderr, '', "$path: $name works");
+		is(ran(), $before, "$path: $name runs nothing of what was planted");
+	}
+}
+
+try_all($_, @calls) foreach '"$user", public', 's, public', 's, pg_catalog';
+
+# Functions beside kanon's that fit what it calls of its own as well, or leave it undecided.
+$node->safe_psql('lab', <<'E', extra_params => [ '-U', 'planter' ]);
+CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text)
+RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, name[],
+    text[], x int DEFAULT 0) RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+CREATE FUNCTION s.kanon_describe(text, name[], x int DEFAULT 0) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+CREATE FUNCTION s.kanon_describe(text, text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+E
+try_all('public', grep { /kanon_report/ || /FROM s\.\w+$/ } @calls);
+done_testing();
