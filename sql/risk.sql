@@ -169,6 +169,8 @@ CREATE TABLE four (a int, b text, c text);
 INSERT INTO four VALUES (1, 'x', 'p'), (1, 'y', 'p'), (2, 'y', 'p'), (2, 'y', 'p');
 SELECT subset, classes, unique_rows, distinction, round(separation::numeric, 4) AS separation FROM kanon_risk_columns('four', '{a,b,c}');
 SELECT count(*), count(DISTINCT subset), max(cardinality(subset)) FROM kanon_risk_columns('mixed', '{a,b,c,s,person}');
+-- names are filled up with zeros, as PostgreSQL's own, not with what lies behind them in memory
+SELECT count(*) FROM kanon_risk_columns('mixed', '{a,b,c,s,person}') WHERE record_image_ne(ROW(subset), ROW(subset::text::name[]));
 -- each by SQL: pairs of rows that differ
 CREATE FUNCTION pairs_apart(columns name[], OUT classes bigint, OUT distinction float8, OUT separation float8) LANGUAGE plpgsql AS $$
 BEGIN

@@ -64,4 +64,30 @@ kanon_getdatum(Tuplesortstate *sort, Datum *datum, bool *isnull)
 #define kanon_identity_sequence(rel, attnum) getIdentitySequence(RelationGetRelid(rel), attnum, false)
 #endif
 
+/* Memory of another size, or NULL when there is none: 16 can say so without an error. */
+static inline void *
+kanon_repalloc(void *ptr, Size size)
+{
+#if PG_VERSION_NUM >= 160000
+	return repalloc_extended(ptr, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+#else
+	MemoryContext context = CurrentMemoryContext;
+	void *volatile result = NULL;
+
+	PG_TRY();
+	{
+		result = repalloc_huge(ptr, size);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_OUT_OF_MEMORY)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return result;
+#endif
+}
+
 #endif

@@ -134,6 +134,9 @@ extern char *column_list(const SourceColumn *columns, int n);
 /* Names of a name[]; errors on NULL elements and on more than one dimension. */
 extern char **name_array(ArrayType *array, const char *argument, int *n);
 
+/* The other way: n names, shorter than NAMEDATALEN, as a name[]. */
+extern ArrayType *name_list(const char *const *names, int n);
+
 /* ---- the host's side of the core (api/border.c) ---- */
 typedef struct Border
 {

@@ -49,16 +49,25 @@ border_free(void *arg, void *ptr)
 	pfree(ptr);
 }
 
-/* By hand: repalloc_huge raises an error where the core wants a NULL. */
+/* The budget has room for both: the old memory may have to be copied. */
 static void *
 border_realloc(void *arg, void *ptr, size_t size)
 {
-	void *result = border_alloc(arg, size);
+	Border *border = arg;
+	Size before;
+	void *result;
 
-	if (result != NULL && ptr != NULL)
+	if (ptr == NULL)
+		return border_alloc(arg, size);
+	if (size > border->limit || border->used > border->limit - size)
+		return NULL;
+	before = GetMemoryChunkSpace(ptr);
+	result = kanon_repalloc(ptr, size);
+	if (result != NULL)
 	{
-		memcpy(result, ptr, Min(size, GetMemoryChunkSpace(ptr)));
-		border_free(arg, ptr);
+		border->peak = Max(border->peak, border->used + size);
+		border->used += GetMemoryChunkSpace(result) - before;
+		leave_rest(border);
 	}
 	return result;
 }

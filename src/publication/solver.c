@@ -264,16 +264,14 @@ solver_check(Oid extension, const char *solver, Jsonb *options)
 static Datum
 keep_key(Datum keep, bool isnull, const char *key)
 {
-	NameData name;
 	int n = 0;
 	char **kept = isnull ? NULL : name_array(DatumGetArrayTypeP(keep), "keep", &n);
-	Datum *names = palloc(sizeof(Datum) * (n + 1));
+	const char **names = palloc(sizeof(char *) * (n + 1));
 
 	for (int i = 0; i < n; i++)
-		names[i] = CStringGetDatum(kept[i]);
-	namestrcpy(&name, key);
-	names[n] = NameGetDatum(&name);
-	return PointerGetDatum(construct_array(names, n + 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+		names[i] = kept[i];
+	names[n] = key;
+	return PointerGetDatum(name_list(names, n + 1));
 }
 
 static Const *

@@ -25,7 +25,7 @@ static ArrayType *
 all_columns(Relation rel, int *n)
 {
 	int natts = RelationGetNumberOfAttributes(rel);
-	Datum *names = palloc(sizeof(Datum) * Max(natts, 1));
+	const char **names = palloc(sizeof(char *) * Max(natts, 1));
 
 	*n = 0;
 	for (int i = 0; i < natts; i++)
@@ -33,9 +33,9 @@ all_columns(Relation rel, int *n)
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
 
 		if (!att->attisdropped)
-			names[(*n)++] = CStringGetDatum(pstrdup(NameStr(att->attname)));
+			names[(*n)++] = NameStr(att->attname);
 	}
-	return construct_array(names, *n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+	return name_list(names, *n);
 }
 
 static void

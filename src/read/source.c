@@ -45,6 +45,24 @@ name_array(ArrayType *array, const char *argument, int *n)
 	return names;
 }
 
+ArrayType *
+name_list(const char *const *names, int n)
+{
+	NameData *padded = palloc0(sizeof(NameData) * Max(n, 1)); /* a name's value has all of its bytes */
+	Datum *elements = palloc(sizeof(Datum) * Max(n, 1));
+	ArrayType *array;
+
+	for (int i = 0; i < n; i++)
+	{
+		namestrcpy(&padded[i], names[i]);
+		elements[i] = NameGetDatum(&padded[i]);
+	}
+	array = construct_array(elements, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+	pfree(elements);
+	pfree(padded);
+	return array;
+}
+
 static void
 check_kind(Relation rel)
 {

@@ -59,7 +59,6 @@ kept_column(const Source *source, const char *name)
 static int
 extra_column(Source *source, const PrivacyWords *words, char *name)
 {
-	Datum names[1];
 	SourceColumn *found;
 	int n;
 
@@ -72,10 +71,9 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("a privacy rule names column \"%s\", which the source does not have", name),
 			 errhint("Names are taken exactly as written; several columns are an array: ARRAY['a', 'b'].")));
-	names[0] = CStringGetDatum(name);
-	found = source_columns(
-		source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR), "privacy",
-		words->kind == PRIVACY_SUBJECT ? "the column of persons" : "a sensitive column", &n);
+	found =
+		source_columns(source, name_list((const char *const *) &name, 1), "privacy",
+					   words->kind == PRIVACY_SUBJECT ? "the column of persons" : "a sensitive column", &n);
 	if (words->kind != PRIVACY_SUBJECT && kept_column(source, name) == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
 						errmsg("a privacy rule names \"%s\", which is not kept", name),

@@ -56,23 +56,26 @@ check_combination(const Privacy *privacy)
 static Source *
 open_population(Oid relid, const Source *source)
 {
-	Datum *names = palloc(sizeof(Datum) * source->nqis);
+	const char **names = palloc(sizeof(char *) * source->nqis);
+	char *name = get_rel_name(relid);
 	Source *population;
 
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("population with OID %u does not exist", relid),
+				 errhint("Name a table or view that exists.")));
 	for (int c = 0; c < source->nqis; c++)
 	{
-		names[c] = CStringGetDatum(source->qis[c].name);
+		names[c] = source->qis[c].name;
 		if (get_attnum(relid, source->qis[c].name) == InvalidAttrNumber)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("population \"%s\" has no column \"%s\"", get_rel_name(relid), source->qis[c].name),
+				 errmsg("population \"%s\" has no column \"%s\"", name, source->qis[c].name),
 				 errhint(
 					 "A population has all quasi-identifiers, under the same names; use a view of it that renames them.")));
 	}
-	population = source_open_columns(
-		relid, construct_array(names, source->nqis, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
-		"quasi_identifiers");
+	population = source_open_columns(relid, name_list(names, source->nqis), "quasi_identifiers");
 	for (int c = 0; c < source->nqis; c++)
 		if (getBaseType(population->qis[c].type) != getBaseType(source->qis[c].type))
 			ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),

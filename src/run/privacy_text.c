@@ -80,7 +80,14 @@ append_values(StringInfo text, const PrivacyWords *words, bool with_values)
 static char *
 relation_text(Oid relid)
 {
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+	char *name = get_rel_name(relid);
+	char *schema = name != NULL ? get_namespace_name(get_rel_namespace(relid)) : NULL;
+
+	if (schema == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relid),
+				 errhint("Name a table or view that exists.")));
+	return quote_qualified_identifier(schema, name);
 }
 
 /* A number that reads back the same. */
@@ -477,10 +484,6 @@ static Oid
 population_arg(FunctionCallInfo fcinfo)
 {
 	refuse_null(fcinfo, 0, "population", "Name the table of all who could be in the source.");
-	if (get_rel_name(PG_GETARG_OID(0)) == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("relation with OID %u does not exist", PG_GETARG_OID(0)),
-						errhint("Name a table or view that exists.")));
 	return PG_GETARG_OID(0);
 }
 

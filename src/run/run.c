@@ -70,7 +70,6 @@ run_class_column(Run *run, const char *name)
 {
 	Source *source = run->source;
 	SourceColumn *grouped = palloc(sizeof(SourceColumn) * (source->nqis + 1));
-	Datum names[1];
 	int n;
 
 	for (int i = 0; i < source->nkept && run->class_column == NULL; i++)
@@ -81,9 +80,7 @@ run_class_column(Run *run, const char *name)
 						errmsg("class_column names \"%s\", which is not kept", name),
 						errhint("The classification metric asks how well the published rows predict a column "
 								"that is published with them: name it in keep, too.")));
-	names[0] = CStringGetDatum(name);
-	(void) source_columns(source, construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
-						  "class_column", "a class column", &n);
+	(void) source_columns(source, name_list(&name, 1), "class_column", "a class column", &n);
 	memcpy(grouped, source->qis, sizeof(SourceColumn) * source->nqis);
 	grouped[source->nqis] = *run->class_column;
 	source_check_groupable(grouped, source->nqis + 1);

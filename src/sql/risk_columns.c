@@ -20,12 +20,11 @@ put_subset(ReturnSetInfo *rsinfo, const Source *source, const KanonSubset *subse
 {
 	Datum values[SUBSET_COLUMNS];
 	bool nulls[SUBSET_COLUMNS] = {false, false, false, false, !pairs};
-	Datum names[KANON_SUBSET_MOST];
+	const char *names[KANON_SUBSET_MOST];
 
 	for (int i = 0; i < subset->ncolumns; i++)
-		names[i] = CStringGetDatum(source->qis[subset->column[i]].name);
-	values[0] =
-		PointerGetDatum(construct_array(names, subset->ncolumns, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+		names[i] = source->qis[subset->column[i]].name;
+	values[0] = PointerGetDatum(name_list(names, subset->ncolumns));
 	values[1] = Int64GetDatum(subset->classes);
 	values[2] = Int64GetDatum(subset->unique);
 	values[3] = Float8GetDatum(subset->distinction);
