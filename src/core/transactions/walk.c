@@ -1,0 +1,263 @@
+/*
+ * walk.c: every set of items that occurs, without storing them.
+ *
+ * Occurrence deliver: the places of a set's last item are handed on to the items
+ * that follow them in their transactions, depth first (Uno, Kiyomi, Arimura, "LCM
+ * ver. 2", FIMI 2004).  Time grows with the occurrences of the sets, memory with
+ * the table and the depth.
+ */
+#include <string.h>
+
+#include "transactions/walk.h"
+
+/* What one size of sets needs while those that extend it are visited. */
+typedef struct Level
+{
+	uint32_t *touched; /* [nitems] items that extend the set */
+	size_t *end;       /* [nitems] of their places in the arena */
+} Level;
+
+typedef struct Work
+{
+	KanonWalk *walk;
+	KanonEnv *env;
+	uint32_t *count;   /* [nitems], zero between uses */
+	uint32_t *scratch; /* [nitems] for sorting */
+	KanonPlace *arena;
+	size_t used;
+	size_t capacity;
+	uint64_t visited;
+	Level *levels; /* [depth], made when a size is reached */
+	uint32_t *set; /* [depth] */
+} Work;
+
+double
+kanon_count_subsets(const size_t *start, uint32_t nrows, int size)
+{
+	double sum = 0;
+
+	for (uint32_t row = 0; row < nrows; row++)
+	{
+		double length = (double) (start[row + 1] - start[row]);
+		double ways = 1;
+
+		for (int i = 0; i < size; i++)
+			ways *= (length - i) / (i + 1);
+		if (length >= size)
+			sum += ways;
+	}
+	return sum;
+}
+
+static KanonStatus
+open_level(Work *work, int size)
+{
+	Level *level = &work->levels[size];
+	uint32_t nitems = work->walk->nitems;
+
+	if (level->touched != NULL && level->end != NULL)
+		return KANON_OK;
+	if (level->touched == NULL)
+		level->touched = kanon_alloc(work->env, nitems, sizeof(uint32_t));
+	if (level->touched != NULL)
+		level->end = kanon_alloc(work->env, nitems, sizeof(size_t));
+	return level->end == NULL ? KANON_NO_MEMORY : KANON_OK;
+}
+
+/* Room for so many places more in the arena. */
+static KanonStatus
+reserve(Work *work, size_t more)
+{
+	size_t capacity = work->capacity;
+	KanonPlace *arena;
+
+	if (work->capacity - work->used >= more)
+		return KANON_OK;
+	capacity = capacity + capacity / 2 > work->used + more ? capacity + capacity / 2 : work->used + more;
+	arena = kanon_realloc(work->env, work->arena, capacity, sizeof(KanonPlace));
+	if (arena == NULL)
+		return KANON_NO_MEMORY;
+	work->arena = arena;
+	work->capacity = capacity;
+	return KANON_OK;
+}
+
+/* Items that follow a place in its row. */
+static inline size_t
+follow(const KanonWalk *walk, KanonPlace place, const uint32_t **items)
+{
+	size_t from = walk->start[place.row] + place.at + 1;
+
+	*items = walk->item + from;
+	return walk->start[place.row + 1] - from;
+}
+
+/*
+ * Counts the items that follow the places from..to of the arena (or all rows' for
+ * the empty set); those that there are, ascending.
+ */
+static KanonStatus
+count_following(Work *work, int size, size_t from, size_t to, uint32_t *ntouched)
+{
+	const KanonWalk *walk = work->walk;
+	uint32_t *touched = work->levels[size].touched;
+	bool leaf = size + 1 == walk->depth && !walk->places;
+	uint32_t n = 0;
+	uint32_t kept = 0;
+
+	for (size_t i = from; i < to; i++)
+	{
+		const uint32_t *items;
+		size_t nitems;
+
+		if (size == 0)
+		{
+			items = walk->item + walk->start[i];
+			nitems = walk->start[i + 1] - walk->start[i];
+		}
+		else
+			nitems = follow(walk, work->arena[i], &items);
+		for (size_t j = 0; j < nitems && (size > 0 || items[j] < walk->first); j++)
+			if (work->count[items[j]]++ == 0)
+				touched[n++] = items[j];
+		if (kanon_stop(walk->pace, nitems + 1))
+			return KANON_CANCELLED;
+	}
+	work->visited += n;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (leaf && work->count[touched[i]] >= walk->below)
+			work->count[touched[i]] = 0;
+		else
+			touched[kept++] = touched[i];
+	}
+	kanon_sort(touched, work->scratch, kept, sizeof(uint32_t), kanon_compare_numbers, NULL);
+	*ntouched = kept;
+	return work->visited > walk->limit ? KANON_TOO_LARGE : KANON_OK;
+}
+
+/* Hands the places on; afterwards item touched[i]'s end at end[i] of the arena. */
+static KanonStatus
+deliver(Work *work, int size, size_t from, size_t to, uint32_t ntouched)
+{
+	const KanonWalk *walk = work->walk;
+	Level *level = &work->levels[size];
+	size_t sum = 0;
+	KanonStatus status;
+
+	for (uint32_t i = 0; i < ntouched; i++)
+		sum += work->count[level->touched[i]];
+	status = reserve(work, sum);
+	if (status != KANON_OK)
+		return status;
+	sum = work->used;
+	for (uint32_t i = 0; i < ntouched; i++)
+	{
+		level->end[i] = sum;
+		sum += work->count[level->touched[i]];
+		work->count[level->touched[i]] = i; /* from now on: which one */
+	}
+	for (size_t i = from; i < to; i++)
+	{
+		KanonPlace place = size == 0 ? (KanonPlace){(uint32_t) i, 0} : work->arena[i];
+		size_t length = walk->start[place.row + 1] - walk->start[place.row];
+		const uint32_t *items = walk->item + walk->start[place.row];
+
+		for (size_t at = size == 0 ? 0 : place.at + 1; at < length; at++)
+		{
+			if (size == 0 && items[at] >= walk->first)
+				break;
+			work->arena[level->end[work->count[items[at]]]++] = (KanonPlace){place.row, (uint32_t) at};
+		}
+		if (kanon_stop(walk->pace, length + 1))
+			return KANON_CANCELLED;
+	}
+	for (uint32_t i = 0; i < ntouched; i++)
+		work->count[level->touched[i]] = 0;
+	work->used = sum;
+	return KANON_OK;
+}
+
+static KanonStatus extend(Work *work, int size, size_t from, size_t to);
+
+/* Visits a set of size + 1 items with the places from..to, and what extends it. */
+static KanonStatus
+visit(Work *work, int size, size_t from, size_t to, bool implied)
+{
+	KanonWalk *walk = work->walk;
+	KanonVisit verdict =
+		walk->visit(walk->arg, work->set, size + 1, work->arena + from, (uint32_t) (to - from));
+
+	if (verdict == KANON_VISIT_STOP)
+		walk->stopped = true;
+	if (verdict == KANON_VISIT_GO && size + 1 < walk->depth && !implied)
+		return extend(work, size + 1, from, to);
+	return KANON_OK;
+}
+
+/* The sets that extend the one of this size whose places are from..to of the arena. */
+static KanonStatus
+extend(Work *work, int size, size_t from, size_t to)
+{
+	KanonWalk *walk = work->walk;
+	Level *level = &work->levels[size];
+	size_t mark = work->used;
+	uint32_t ntouched = 0;
+	KanonStatus status = open_level(work, size);
+
+	if (status == KANON_OK)
+		status = count_following(work, size, from, to, &ntouched);
+	if (status != KANON_OK)
+		return status;
+	if (size + 1 == walk->depth && !walk->places)
+	{
+		for (uint32_t i = ntouched; i-- > 0;)
+		{
+			uint32_t count = work->count[level->touched[i]];
+
+			work->count[level->touched[i]] = 0;
+			work->set[size] = level->touched[i];
+			if (!walk->stopped &&
+				walk->visit(walk->arg, work->set, size + 1, NULL, count) == KANON_VISIT_STOP)
+				walk->stopped = true;
+		}
+		return KANON_OK;
+	}
+	status = deliver(work, size, from, to, ntouched);
+	for (uint32_t i = ntouched; i-- > 0 && status == KANON_OK && !walk->stopped;)
+	{
+		size_t begin = i == 0 ? mark : level->end[i - 1];
+
+		work->set[size] = level->touched[i];
+		status = visit(work, size, begin, level->end[i],
+					   walk->skip_implied && size > 0 && level->end[i] - begin == to - from);
+	}
+	work->used = mark;
+	return status;
+}
+
+KanonStatus
+kanon_walk_sets(KanonWalk *walk)
+{
+	KanonEnv *env = walk->pace->env;
+	Work work = {.walk = walk, .env = env};
+	KanonStatus status = KANON_NO_MEMORY;
+
+	walk->stopped = false;
+	if ((work.count = kanon_alloc0(env, walk->nitems, sizeof(uint32_t))) != NULL &&
+		(work.scratch = kanon_alloc(env, walk->nitems, sizeof(uint32_t))) != NULL &&
+		(work.levels = kanon_alloc0(env, (size_t) walk->depth, sizeof(Level))) != NULL &&
+		(work.set = kanon_alloc(env, (size_t) walk->depth, sizeof(uint32_t))) != NULL)
+		status = extend(&work, 0, 0, walk->nrows);
+	for (int i = 0; work.levels != NULL && i < walk->depth; i++)
+	{
+		kanon_free(env, work.levels[i].touched);
+		kanon_free(env, work.levels[i].end);
+	}
+	kanon_free(env, work.levels);
+	kanon_free(env, work.set);
+	kanon_free(env, work.arena);
+	kanon_free(env, work.scratch);
+	kanon_free(env, work.count);
+	return status;
+}
