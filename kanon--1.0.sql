@@ -248,7 +248,7 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     hierarchies       jsonb    DEFAULT NULL,
     suppression_limit float8   DEFAULT 0,
     metric            text     DEFAULT 'loss',
-    algorithm         text     DEFAULT 'flash',
+    method            text     DEFAULT 'flash',
     workers           int      DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     weights           float8[] DEFAULT NULL,

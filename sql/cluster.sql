@@ -41,6 +41,10 @@ SELECT city, sex, count(*) FROM people_levels GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT m, classes, cost FROM unnest('{mondrian,bottom_up,top_down}'::text[]) AS m,
     kanon_cluster('towns', NULL, '{city,sex}', 4, m, hierarchies => '{"city": "cities"}', dry_run => true);
 
+-- levels cost what level_cost says
+SELECT c AS level_cost, round(cost::numeric, 3) AS cost FROM unnest('{height,ncp}'::text[]) AS c,
+    kanon_cluster('towns', NULL, '{city,sex}', 4, 'forest', hierarchies => '{"city": "cities"}', level_cost => c, dry_run => true);
+
 -- one word for each column; nothing is shown of what differs
 SELECT classes, class_min FROM kanon_cluster('people', 'people_mixed', '{age,height,city,sex}', 6, 'bottom_up',
     show => 'range, suppress, set, auto', mark => true);

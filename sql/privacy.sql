@@ -236,7 +236,7 @@ CREATE TABLE ages AS SELECT age, int4range(age / 10 * 10, age / 10 * 10 + 10) AS
 CREATE FUNCTION nodes(rules text[], "limit" float8 DEFAULT 0, residual text DEFAULT 'suppress', k bigint DEFAULT 3) RETURNS SETOF text LANGUAGE sql AS $$
     SELECT format('%s %s: %s suppressed, %s classes', node, verdict, suppressed_rows, classes)
     FROM kanon_full_domain('sample', NULL, '{zip,age}', k, hierarchies => '{"zip": "zips", "age": "ages"}', keep => '{ill}', suppression_limit => "limit",
-        residual => residual, explore => true, algorithm => 'incognito', dry_run => true, privacy => rules) WHERE verdict <> 'fails'
+        residual => residual, explore => true, method => 'incognito', dry_run => true, privacy => rules) WHERE verdict <> 'fails'
 $$;
 SELECT nodes(NULL, 0.4);
 SELECT nodes(ARRAY[kanon_k_map('census')]);

@@ -310,6 +310,21 @@ SELECT kanon_drop_publication(publication) FROM kanon_publications WHERE publica
 SELECT kanon_create_publication('x', 'many', '{a,b}', 4, solver => 'freeform', key => 'id');
 SELECT count(*) FROM pg_class WHERE relnamespace = 'pub_test'::regnamespace AND relname ~ '^x';
 
+-- a function that the extension's owner adds under a solver's name is not what a publication runs
+CREATE TABLE planted (who text);
+CREATE FUNCTION public.kanon_cluster(source regclass, target text, quasi_identifiers name[], k bigint) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO pub_test.planted VALUES (current_user);
+    RAISE EXCEPTION 'planted';
+END $$;
+ALTER EXTENSION kanon ADD FUNCTION public.kanon_cluster(regclass, text, name[], bigint);
+SELECT kanon_create_publication('by_cluster', 'many', '{a,b}', 4, '{"method": "mondrian"}', 'cluster');
+SELECT status, k >= 4 AS k FROM kanon_refresh('by_cluster');
+SELECT count(*) FROM planted;
+SELECT kanon_drop_publication('by_cluster');
+ALTER EXTENSION kanon DROP FUNCTION public.kanon_cluster(regclass, text, name[], bigint);
+DROP FUNCTION public.kanon_cluster(regclass, text, name[], bigint);
+
 -- a reader tells suppressed cells from NULLs by their mark: so do the classes that are compared
 CREATE TABLE marked AS SELECT i AS id, 'a' AS a, CASE WHEN i > 6 THEN 'b' || i END AS b FROM generate_series(1, 12) i;
 SELECT kanon_create_publication('marks', 'marked', '{a,b}', 5, '{"mark": true, "patterns": ["--", "-*"]}', key => 'id',

@@ -311,7 +311,7 @@ typedef struct RunRecord
 	int64 patterns;                     /* -1: not counted */
 	Size peak_memory;                   /* bytes of kanon's own state, at most */
 	double classification;              /* Iyengar's metric; NaN: no class column was named */
-	Datum options;                      /* jsonb of call_options; 0: none */
+	Datum options;                      /* jsonb of recorded_options */
 	const KanonColumnMeasures *columns; /* [nqis] */
 	double read_ms;
 	double solve_ms;
@@ -323,11 +323,15 @@ extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *typ
 						const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
 						const KanonMeasures *measures, const double *tuple_diversity);
 
-/*
- * {"argument": value, ...} of the arguments at these positions, for the record.
- * Only arguments that never hold data values may be listed (names are none).
- */
-extern Datum call_options(FunctionCallInfo fcinfo, const int *args, int nargs);
+/* {"name": value, ...} for the record.  Only what never holds data values may be given (names are none). */
+typedef struct RecordedOption
+{
+	const char *name;
+	Oid type;
+	Datum value;
+} RecordedOption;
+
+extern Datum recorded_options(const RecordedOption *options, int n);
 
 /*
  * {"column": what it shows, ...} of a class, without the columns that show

@@ -9,18 +9,18 @@
 #include "utils/syscache.h"
 
 char *
-library_of(FunctionCallInfo fcinfo)
+library_of(Oid function)
 {
-	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Datum path;
 	bool isnull;
 	char *result;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
+		elog(ERROR, "cache lookup failed for function %u", function);
 	path = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
 	if (isnull)
-		elog(ERROR, "function %u has no library", fcinfo->flinfo->fn_oid);
+		elog(ERROR, "function %u has no library", function);
 	result = TextDatumGetCString(path);
 	ReleaseSysCache(tuple);
 	return result;

@@ -6,7 +6,7 @@
 
 #include "fmgr.h"
 
-/* The library that the calling function is in, as it was named when that was created. */
-extern char *library_of(FunctionCallInfo fcinfo);
+/* The library that an SQL function is in, as it was named when that was created. */
+extern char *library_of(Oid function);
 
 #endif

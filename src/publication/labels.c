@@ -149,21 +149,20 @@ list_of(Datum *values, int n, Oid type)
 
 /* Options that are given win over labels. */
 static Jsonb *
-merge_options(Jsonb *options, Datum keep, Datum sensitive, Datum weights)
+merge_options(Jsonb *options, Datum keep, Datum weights)
 {
-	Oid types[4] = {JSONBOID, NAMEARRAYOID, NAMEARRAYOID, FLOAT8ARRAYOID};
-	Datum values[4] = {JsonbPGetDatum(options), keep, sensitive, weights};
-	char nulls[5] = "    ";
+	Oid types[3] = {JSONBOID, NAMEARRAYOID, FLOAT8ARRAYOID};
+	Datum values[3] = {JsonbPGetDatum(options), keep, weights};
+	char nulls[4] = "   ";
 	int nest = catalog_path_begin();
 	bool isnull;
 	Jsonb *merged;
 
-	for (int i = 1; i < 4; i++)
+	for (int i = 1; i < 3; i++)
 		if (values[i] == (Datum) 0)
 			nulls[i] = 'n';
-	if (SPI_execute_with_args(
-			"SELECT jsonb_strip_nulls(jsonb_build_object('keep', $2, 'sensitive', $3, 'weights', $4)) || $1",
-			4, types, values, nulls, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args("SELECT jsonb_strip_nulls(jsonb_build_object('keep', $2, 'weights', $3)) || $1",
+							  3, types, values, nulls, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not merge options");
 	catalog_path_end(nest);
 	merged = DatumGetJsonbPCopy(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
@@ -171,7 +170,7 @@ merge_options(Jsonb *options, Datum keep, Datum sensitive, Datum weights)
 }
 
 ArrayType *
-labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options)
+labels_read(Oid relid, const Model *model, Jsonb **options)
 {
 	Relation rel = relation_open(relid, AccessShareLock);
 	TupleDesc desc = RelationGetDescr(rel);
@@ -179,8 +178,7 @@ labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options)
 	Datum *qis = palloc(sizeof(Datum) * desc->natts);
 	Datum *weights = palloc(sizeof(Datum) * desc->natts);
 	Datum *keep = palloc(sizeof(Datum) * desc->natts);
-	Datum *sensitive = palloc(sizeof(Datum) * desc->natts);
-	int nqis = 0, nkeep = 0, nsensitive = 0;
+	int nqis = 0, nkeep = 0;
 	bool weighted = false;
 	ArrayType *names;
 
@@ -199,8 +197,6 @@ labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options)
 		}
 		if (role->keep || role->sensitive)
 			keep[nkeep++] = NameGetDatum(&att->attname);
-		if (role->sensitive)
-			sensitive[nsensitive++] = NameGetDatum(&att->attname);
 	}
 	if (nqis == 0)
 		ereport(
@@ -210,17 +206,9 @@ labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options)
 			 errhint("Name the quasi-identifiers, or label them: SECURITY LABEL FOR kanon ON COLUMN "
 					 "table.column IS 'quasi-identifier'.")));
 	names = DatumGetArrayTypeP(list_of(qis, nqis, NAMEOID));
-	*options =
-		merge_options(*options,
-					  nkeep > 0 && solver_option_type(extension, solver, "keep") == NAMEARRAYOID
-						  ? list_of(keep, nkeep, NAMEOID)
-						  : (Datum) 0,
-					  nsensitive > 0 && solver_option_type(extension, solver, "sensitive") == NAMEARRAYOID
-						  ? list_of(sensitive, nsensitive, NAMEOID)
-						  : (Datum) 0,
-					  weighted && solver_option_type(extension, solver, "weights") == FLOAT8ARRAYOID
-						  ? list_of(weights, nqis, FLOAT8OID)
-						  : (Datum) 0);
+	*options = merge_options(
+		*options, nkeep > 0 && model_takes(model, OPTION_KEEP) ? list_of(keep, nkeep, NAMEOID) : (Datum) 0,
+		weighted && model_takes(model, OPTION_WEIGHTS) ? list_of(weights, nqis, FLOAT8OID) : (Datum) 0);
 	relation_close(rel, NoLock);
 	return names;
 }

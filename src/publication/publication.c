@@ -113,11 +113,23 @@ keeps(const KanonPublication *publication, const char *name)
 		   findJsonbValueFromContainer(kept->val.binary.data, JB_FARRAY, &wanted) != NULL;
 }
 
+/* Raises what is wrong with the options of the solver; returns this. */
+static const Model *
+check_options(const KanonPublication *publication)
+{
+	const Model *model = model_find(publication->solver);
+	Request request = {.k = publication->k};
+
+	request_of_json(&request, model, publication->options);
+	return model;
+}
+
 /* What a definition must fulfil, new or changed. */
 static void
 check_definition(const KanonPublication *publication)
 {
-	solver_check(publication->extension, publication->solver, publication->options);
+	const Model *model = check_options(publication);
+
 	if (publication->stable && strcmp(publication->solver, STABLE_SOLVER) != 0)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
@@ -129,7 +141,7 @@ check_definition(const KanonPublication *publication)
 			 errhint("Name the column that says who a row is about: key => 'column'. It is not published.")));
 	if (publication->key == NULL)
 		return;
-	if (solver_option_type(publication->extension, publication->solver, "keep") != NAMEARRAYOID)
+	if (!model_takes(model, OPTION_KEEP))
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
 						errhint("A key needs a solver that has the option keep.")));
@@ -173,6 +185,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 {
 	KanonPublication *publication = palloc0(sizeof(KanonPublication));
 	Release release = {.number = 1, .status = RELEASE_CURRENT, .started = GetCurrentTimestamp()};
+	const Model *model;
 	char *name;
 	Oid source, namespace, schema;
 	Identity saved;
@@ -181,6 +194,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view to publish.");
 	source = PG_GETARG_OID(ARG_SOURCE);
 	publication->extension = extension_schema(fcinfo);
+	publication->caller = fcinfo->flinfo->fn_oid;
 	publication->owner = GetUserId();
 	publication->k = class_size_arg(fcinfo, ARG_K);
 	publication->solver = text_arg(fcinfo, ARG_SOLVER, "solver", "'pattern_guided' is the default.");
@@ -204,9 +218,8 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a publication cannot be temporary"),
 						errhint("Choose another schema.")));
 	schema = private_schema(fcinfo, namespace);
-	solver_check(publication->extension, publication->solver, publication->options);
-	publication->qis = says_nothing(fcinfo, ARG_QIS) ? labels_read(publication->extension, source,
-																   publication->solver, &publication->options)
+	model = check_options(publication);
+	publication->qis = says_nothing(fcinfo, ARG_QIS) ? labels_read(source, model, &publication->options)
 													 : PG_GETARG_ARRAYTYPE_P(ARG_QIS);
 	(void) source_open_columns(source, publication->qis, "quasi_identifiers");
 	check_definition(publication);
@@ -238,6 +251,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	Oid extension = extension_schema(fcinfo);
 	KanonPublication *publication =
 		publication_claim(publication_find(extension, name, owned_by_caller), true);
+	const Model *model;
 	Identity saved;
 	Oid source;
 
@@ -266,11 +280,10 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 
 	identity_assume(publication, &saved);
 	SPI_connect();
-	solver_check(extension, publication->solver, publication->options);
+	model = check_options(publication);
 	if (!PG_ARGISNULL(ALTER_QIS))
-		publication->qis = says_nothing(fcinfo, ALTER_QIS)
-							   ? labels_read(extension, source, publication->solver, &publication->options)
-							   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
+		publication->qis = says_nothing(fcinfo, ALTER_QIS) ? labels_read(source, model, &publication->options)
+														   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
 	check_definition(publication);
 	source_view_renew(publication, get_rel_name(publication->published),
 					  get_rel_namespace(publication->definition));

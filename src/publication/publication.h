@@ -16,6 +16,7 @@
 #define KANON_PUBLICATION_H
 
 #include "kanon_pg.h"
+#include "run/request.h"
 
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
@@ -29,10 +30,11 @@ typedef struct KanonPublication
 	Oid published; /* the view; InvalidOid until the first release is there */
 	Oid source;    /* the view of the source */
 	Oid history;
-	char *solver; /* kanon_<solver> is called */
+	Oid caller;   /* the function of kanon's that was called */
+	char *solver; /* the name of a model */
 	ArrayType *qis;
 	int64 k;
-	Jsonb *options; /* named arguments of the solver's function */
+	Jsonb *options; /* of the model */
 	int32 keep_releases;
 	bool stable;
 	bool protect_successive;
@@ -126,17 +128,6 @@ extern char *relation_name(Oid relid);
 /* A free name for something that belongs to the publication, qualified and quoted. */
 extern char *private_name(const char *name, const char *what, Oid namespace, char **bare);
 
-/* ---- solver.c: the function behind a publication ---- */
-
-/* Raises when there is no such solver, or one of the options is not known to it. */
-extern void solver_check(Oid extension, const char *solver, Jsonb *options);
-
-/* The type of one of its options, InvalidOid when it has none of that name. */
-extern Oid solver_option_type(Oid extension, const char *solver, const char *option);
-
-/* Calls it: source, target, quasi-identifiers, k, the options; the key is kept, too. */
-extern void solver_call(const KanonPublication *publication, const char *target);
-
 /* ---- source.c: the view of the source ---- */
 
 /* The columns that a publication uses: of the source, or of the view that is there. */
@@ -153,7 +144,7 @@ extern AttrNumber source_view_column(Oid view, const char *name);
  * Quasi-identifiers of a relation, and their weights, `keep` and so on in
  * *options, unless those are there already.
  */
-extern ArrayType *labels_read(Oid extension, Oid relid, const char *solver, Jsonb **options);
+extern ArrayType *labels_read(Oid relid, const Model *model, Jsonb **options);
 
 /* Raises when a column that is published is labelled as an identifier. */
 extern void labels_check(const KanonPublication *publication, Oid published);

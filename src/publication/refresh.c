@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "core/util/fault.h"
 #include "run/args.h"
-#include "run/privacy.h"
+#include "run/run.h"
 #include "host/progress.h"
 #include "publication/publication.h"
 
@@ -142,27 +142,38 @@ drop_old(const KanonPublication *publication, List *releases)
 
 /* ---- a release ---- */
 
-/* What the record says of the run that wrote a table; *matches is 0 unless it is a freeform release. */
-static void
-read_record(const KanonPublication *publication, const char *target, double *cost, int64 *matches)
+/* The key beside the columns that are kept: persons_split takes it out again. */
+static ArrayType *
+keep_key(ArrayType *keep, const char *key)
 {
-	Oid types[1] = {TEXTOID};
-	Datum values[1];
-	bool isnull;
-	Datum value;
+	int n = 0;
+	char **kept = keep == NULL ? NULL : name_array(keep, "keep", &n);
+	const char **names = palloc(sizeof(char *) * (n + 1));
 
-	values[0] = CStringGetTextDatum(target);
-	if (SPI_execute_with_args(
-			psprintf("SELECT u.cost, u.matches FROM %s.kanon_usefulness AS u"
-					 " WHERE u.target OPERATOR(pg_catalog.=) $1 ORDER BY u.run DESC LIMIT 1",
-					 quote_identifier(get_namespace_name(publication->extension))),
-			1, types, values, NULL, false, 1) != SPI_OK_SELECT ||
-		SPI_processed != 1)
-		elog(ERROR, "the run was not recorded");
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	*cost = isnull ? 0 : DatumGetFloat8(value);
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull);
-	*matches = isnull ? 0 : DatumGetInt64(value);
+	for (int i = 0; i < n; i++)
+		names[i] = kept[i];
+	names[n] = key;
+	return name_list(names, n + 1);
+}
+
+/* Makes the table; *matches is 0 unless it is a freeform release. */
+static void
+publish(const KanonPublication *publication, const char *target, double *cost, int64 *matches)
+{
+	Request request = {.k = publication->k};
+	Run *run;
+
+	request_of_json(&request, model_find(publication->solver), publication->options);
+	request.caller = publication->caller;
+	request.source = publication->source;
+	request.qis = publication->qis;
+	request.target = target;
+	if (publication->key != NULL)
+		request.keep = keep_key(request.keep, publication->key);
+	run = run_request(&request);
+	*cost = run->report.cost;
+	*matches = run->problem.freeform != NULL ? run->problem.k : 0;
+	run_end(run);
 }
 
 /*
@@ -235,12 +246,13 @@ table_name(const KanonPublication *publication, const Release *release, const ch
 
 /* Starts from the row types of the release before, and leaves those of this one. */
 static void
-call_stable(const KanonPublication *publication, const char *target, Oid previous, const char *types)
+publish_stable(const KanonPublication *publication, const char *target, Oid previous, const char *types,
+			   double *cost, int64 *matches)
 {
 	stable_begin(previous, types);
 	PG_TRY();
 	{
-		solver_call(publication, target);
+		publish(publication, target, cost, matches);
 	}
 	PG_FINALLY();
 	{
@@ -258,13 +270,13 @@ solve(const KanonPublication *publication, Release *release, const Release *befo
 		char *bare;
 		char *types = table_name(publication, release, "types", &bare);
 
-		call_stable(publication, target, before != NULL ? before->types : InvalidOid, types);
+		publish_stable(publication, target, before != NULL ? before->types : InvalidOid, types,
+					   &release->cost, matches);
 		release->types = get_relname_relid(bare, get_rel_namespace(publication->definition));
 	}
 	else
-		solver_call(publication, target);
+		publish(publication, target, &release->cost, matches);
 	CommandCounterIncrement();
-	read_record(publication, target, &release->cost, matches);
 }
 
 /* What there is to do about persons, before the key leaves the release. */
@@ -474,6 +486,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	publication = publication_claim(publication, wait);
+	publication->caller = fcinfo->flinfo->fn_oid;
 	refresh(publication, &release);
 	return_release((ReturnSetInfo *) fcinfo->resultinfo, publication, &release);
 	return (Datum) 0;
@@ -484,6 +497,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 typedef struct Turn
 {
 	KanonPublication *publication;
+	Oid caller;
 	bool failed;
 } Turn;
 
@@ -494,6 +508,7 @@ take_turn(void *arg)
 	KanonPublication *publication = publication_claim(turn->publication, false);
 	Release release;
 
+	publication->caller = turn->caller;
 	refresh(publication, &release);
 	turn->failed = release.status == RELEASE_FAILED;
 }
@@ -521,7 +536,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	all = publications(extension, owned_by_caller);
 	foreach (lc, all)
 	{
-		Turn turn = {.publication = lfirst(lc)};
+		Turn turn = {.publication = lfirst(lc), .caller = fcinfo->flinfo->fn_oid};
 		ErrorData *error;
 
 		PushActiveSnapshot(GetTransactionSnapshot());

@@ -5,8 +5,7 @@
 #ifndef KANON_ARGS_H
 #define KANON_ARGS_H
 
-#include "kanon_pg.h"
-#include "read/levels.h"
+#include "run/request.h"
 
 /* Arguments by position; `hint` tells what to write instead of NULL. */
 extern void refuse_null(FunctionCallInfo fcinfo, int arg, const char *name, const char *hint);
@@ -16,28 +15,9 @@ extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);      /* NULL for 
 extern ArrayType *name_array_arg(FunctionCallInfo fcinfo, int arg); /* a single name, as an array */
 extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);          /* NULL for NULL */
 
-/* 'height' or 'ncp' */
-extern LevelCost level_cost_arg(FunctionCallInfo fcinfo, int arg);
-
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
-
-/* Seconds; NULL is no limit: INFINITY. */
-extern double time_limit_arg(FunctionCallInfo fcinfo, int arg);
-
-/* time_limit, gap, seed and effort: four arguments from `first` on. */
-typedef struct Limits
-{
-	double time_limit; /* seconds, or INFINITY */
-	double gap;
-	uint64 seed;
-	double effort;
-} Limits;
-
-extern Limits limits_arg(FunctionCallInfo fcinfo, int first);
-extern double time_limit_arg(FunctionCallInfo fcinfo, int arg); /* seconds, or INFINITY for NULL */
-extern void set_limits(KanonProblem *problem, const Limits *limits);
 
 /* Raises unless there is one symbol for each quasi-identifier, and each is one. */
 extern void pattern_check(const char *text, int nqis);
@@ -51,12 +31,10 @@ extern KanonPattern *patterns_parse(ArrayType *patterns, const Levels *levels, s
 
 /* [ncolumns]; 1 each for NULL. */
 extern double *weights_parse(ArrayType *weights, int ncolumns);
-extern KanonResidual residual_parse(const char *word);
-extern const KanonSolver *method_parse(const char *word);
 
-/* Which patterns are allowed: a list, rules, or (both NULL) every combination. */
-extern void mask_args(FunctionCallInfo fcinfo, int patterns, int rules, const Source *source,
-					  KanonMask *mask);
+/* What to write instead of NULL. */
+#define LEVEL_COST_HINT \
+	"It is 'height' (levels cost equal steps) or 'ncp' (the certainty penalty of each level)."
 
 /* api/rules.c: what kanon_rules() made, as a mask over the source's quasi-identifiers. */
 extern void rules_parse(Jsonb *rules, const Source *source, KanonMask *mask);

@@ -6,7 +6,6 @@
 
 #include "run/run.h"
 #include "core/freeform/freeform.h"
-#include "kanon_pg.h"
 
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
@@ -15,7 +14,7 @@
 typedef struct FreeformCall
 {
 	KanonFreeformOptions options; /* first */
-	FunctionCallInfo fcinfo;
+	Oid caller;                   /* for the library that workers load */
 	Border *border;
 	int workers;  /* out: parallel workers that took part */
 	uint32 parts; /* out */

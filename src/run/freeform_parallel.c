@@ -192,7 +192,7 @@ solve_batch(FreeformCall *call, KanonFreeformPlan *plan, int nworkers, uint32 fi
 	bool *done = palloc(sizeof(bool) * n);
 
 	EnterParallelMode();
-	context = CreateParallelContext(library_of(call->fcinfo), "kanon_freeform_worker", nworkers);
+	context = CreateParallelContext(library_of(call->caller), "kanon_freeform_worker", nworkers);
 	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
 	shm_toc_estimate_chunk(&context->estimator, mul_size(n, sizeof(SharedPart)));
 	shm_toc_estimate_chunk(&context->estimator, mul_size(nvalues, sizeof(int32)));

@@ -114,13 +114,13 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 }
 
 static void
-solve_here(Dry *dry, int32 k, Solution *solution)
+solve_here(Run *run, int32 k, Solution *solution)
 {
-	KanonProblem problem = dry->run->problem;
+	KanonProblem problem = run->problem;
 
 	problem.k = k;
-	if (solve_one(dry->run->border, &problem, dry->solve, solution) == KANON_NO_MEMORY)
-		border_check(dry->run->border, KANON_NO_MEMORY, "");
+	if (solve_one(run->border, &problem, run->request->solve, solution) == KANON_NO_MEMORY)
+		border_check(run->border, KANON_NO_MEMORY, "");
 }
 
 /*
@@ -286,11 +286,10 @@ kanon_many_worker(dsm_segment *segment, shm_toc *toc)
 
 /* Solves with workers; solutions that none could finish stay as they are. */
 static void
-solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks, int nks, Solution *solutions,
-			   bool *done)
+solve_parallel(Run *run, int nworkers, const int32 *ks, int nks, Solution *solutions, bool *done)
 {
-	Border *border = dry->run->border;
-	KanonProblem problem = dry->run->problem;
+	Border *border = run->border;
+	KanonProblem problem = run->problem;
 	Sizes sizes = sizes_of(&problem);
 	Size limit = border->limit;
 	ParallelContext *context;
@@ -298,7 +297,7 @@ solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks,
 	SharedSolution *shared_solutions;
 
 	EnterParallelMode();
-	context = CreateParallelContext(library_of(fcinfo), "kanon_many_worker", nworkers);
+	context = CreateParallelContext(library_of(run->request->caller), "kanon_many_worker", nworkers);
 	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
 	shm_toc_estimate_chunk(&context->estimator, sizes.columns);
 	shm_toc_estimate_chunk(&context->estimator, sizes.codes);
@@ -314,7 +313,7 @@ solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks,
 	shared = insert(context->toc, KEY_SHARED, NULL, sizeof(Shared));
 	memset(shared, 0, sizeof(Shared));
 	shared->problem = problem;
-	strlcpy(shared->method, dry->method, METHOD_LENGTH);
+	strlcpy(shared->method, run->request->method, METHOD_LENGTH);
 	shared->nks = nks;
 	/* together they take no more than one would alone */
 	shared->limit = (border->limit - border->used) / (nworkers + 1);
@@ -328,7 +327,7 @@ solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks,
 	ereport(DEBUG1, (errmsg_internal("kanon_frontier: %d parallel workers for %d ks",
 									 context->nworkers_launched, nks)));
 	border->limit = border->used + shared->limit;
-	work(border, &problem, dry->solve, shared, ks, shared_solutions);
+	work(border, &problem, run->request->solve, shared, ks, shared_solutions);
 	border->limit = limit;
 	WaitForParallelWorkersToFinish(context);
 	for (int i = 0; i < nks; i++)
@@ -343,20 +342,20 @@ solve_parallel(Dry *dry, FunctionCallInfo fcinfo, int nworkers, const int32 *ks,
 
 /* How many workers may take part. */
 static int
-workers_wanted(const Dry *dry, double ms, int nks)
+workers_wanted(const Run *run, double ms, int nks)
 {
-	const KanonProblem *problem = &dry->run->problem;
+	const KanonProblem *problem = &run->problem;
 	Sizes sizes = sizes_of(problem);
 
 	/* privacy rules stay where their dictionaries are */
 	if (problem->privacy != NULL || ms * nks < LEAST_WORK_MS || nks < 2 || IsInParallelMode() ||
-		sum_of(&sizes) > MOST_SHARED || strlen(dry->method) >= METHOD_LENGTH || !is_known(problem))
+		sum_of(&sizes) > MOST_SHARED || strlen(run->request->method) >= METHOD_LENGTH || !is_known(problem))
 		return 0;
 	return Min(max_parallel_workers_per_gather, nks - 1);
 }
 
 void
-solve_many(Dry *dry, FunctionCallInfo fcinfo, const int32 *ks, int nks, Solution *solutions)
+solve_many(Run *run, const int32 *ks, int nks, Solution *solutions)
 {
 	bool *done = palloc0(sizeof(bool) * Max(nks, 1));
 	int workers;
@@ -364,12 +363,12 @@ solve_many(Dry *dry, FunctionCallInfo fcinfo, const int32 *ks, int nks, Solution
 	if (nks == 0)
 		return;
 	/* the smallest k tells how long the others will take */
-	solve_here(dry, ks[0], &solutions[0]);
+	solve_here(run, ks[0], &solutions[0]);
 	done[0] = true;
-	workers = workers_wanted(dry, solutions[0].ms, nks - 1);
+	workers = workers_wanted(run, solutions[0].ms, nks - 1);
 	if (workers > 0)
-		solve_parallel(dry, fcinfo, workers, ks + 1, nks - 1, solutions + 1, done + 1);
+		solve_parallel(run, workers, ks + 1, nks - 1, solutions + 1, done + 1);
 	for (int i = 1; i < nks; i++)
 		if (!done[i])
-			solve_here(dry, ks[i], &solutions[i]);
+			solve_here(run, ks[i], &solutions[i]);
 }

@@ -15,17 +15,14 @@
 #include "utils/lsyscache.h"
 
 Privacy *
-privacy_arg(FunctionCallInfo fcinfo, int arg)
+privacy_read(ArrayType *sentences)
 {
 	Privacy *privacy = palloc0(sizeof(Privacy));
 	Datum *elements;
 	bool *nulls;
 	int subjects = 0;
 
-	if (PG_ARGISNULL(arg))
-		return NULL;
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls,
-					  &privacy->n);
+	deconstruct_array(sentences, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &privacy->n);
 	if (privacy->n == 0)
 		return NULL;
 	privacy->words = palloc0(sizeof(PrivacyWords) * privacy->n);

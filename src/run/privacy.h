@@ -47,8 +47,8 @@ typedef struct Privacy
 
 /* api/privacy.c */
 
-/* privacy => ARRAY[...] of sentences; NULL for NULL or none. */
-extern Privacy *privacy_arg(FunctionCallInfo fcinfo, int arg);
+/* privacy => ARRAY[...] of sentences; NULL for none. */
+extern Privacy *privacy_read(ArrayType *sentences);
 
 /*
  * Finds the columns in an opened source, which will read row types by them, too;

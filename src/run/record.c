@@ -187,28 +187,17 @@ shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 }
 
 Datum
-call_options(FunctionCallInfo fcinfo, const int *args, int nargs)
+recorded_options(const RecordedOption *options, int n)
 {
-	HeapTuple function = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
 	JsonbParseState *state = NULL;
-	Oid *types;
-	char **names;
-	char *modes;
 
-	if (!HeapTupleIsValid(function))
-		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
-	(void) get_func_arg_info(function, &types, &names, &modes);
-	ReleaseSysCache(function);
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	for (int i = 0; i < nargs; i++)
+	for (int i = 0; i < n; i++)
 	{
-		Oid type = types[args[i]];
 		FmgrInfo to_jsonb;
 
-		if (PG_ARGISNULL(args[i]))
-			continue;
-		jsonb_function(type, -1, get_typcollation(type), &to_jsonb);
-		push_pair(&state, names[args[i]], PG_GETARG_DATUM(args[i]), false, &to_jsonb);
+		jsonb_function(options[i].type, -1, get_typcollation(options[i].type), &to_jsonb);
+		push_pair(&state, options[i].name, options[i].value, false, &to_jsonb);
 	}
 	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
 }

@@ -1,7 +1,9 @@
 /*
- * run.c: the five steps from a source to a published target.
+ * run.c: the five steps from a source to a published target: read, solve, measure,
+ * write, verify; and the record.
  */
 #include "compat.h"
+#include "run/args.h"
 #include "run/run.h"
 #include "publication/stable.h"
 
@@ -9,6 +11,7 @@
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -29,44 +32,20 @@ lap_ms(instr_time *since)
 	return INSTR_TIME_GET_MILLISEC(lap);
 }
 
-Run *
-run_begin(FunctionCallInfo fcinfo, const char *function, Oid source, ArrayType *qis, ArrayType *keep,
-		  ArrayType *categorical)
+void
+mask_all(KanonMask *mask)
 {
-	Run *run = palloc0(sizeof(Run));
-
-	run->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	run->record.started_at = GetCurrentTimestamp();
-	run->border = border_create(function);
-	SPI_connect();
-	run->source = source_open(source, qis, keep, categorical);
-	source_snapshot(run->source);
-	run->record.source = run->source->name;
-	run->problem.env = &run->border->env;
-	run->problem.ncolumns = run->source->nqis;
-	return run;
+	memset(mask, 0, sizeof(*mask));
+	mask->max_suppressed = -1;
+	mask->max_cost = INFINITY;
+	mask->order = KANON_ORDER_DOMAIN;
 }
 
-void
-run_hierarchies(Run *run, Jsonb *hierarchies)
-{
-	source_hierarchies(run->source, hierarchies);
-	/* younger than these locks, too: a load may have emptied a hierarchy first */
-	PopActiveSnapshot();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	source_levels(run->source);
-	run->problem.ncolumns = run->source->levels.first[run->source->nqis];
-}
+/* ---- read ---- */
 
-void
-run_privacy(Run *run, Privacy *privacy)
-{
-	run->privacy = privacy;
-	privacy_columns(privacy, run->source);
-}
-
-void
-run_class_column(Run *run, const char *name)
+/* Finds the kept column that says what a row is to be classified as. */
+static void
+find_class_column(Run *run, const char *name)
 {
 	Source *source = run->source;
 	SourceColumn *grouped = palloc(sizeof(SourceColumn) * (source->nqis + 1));
@@ -86,102 +65,182 @@ run_class_column(Run *run, const char *name)
 	source_check_groupable(grouped, source->nqis + 1);
 }
 
-void
-run_target(Run *run, const char *name, bool replace, bool mark)
+/* What the request says of the source's columns. */
+static void
+set_up(Run *run)
 {
-	run->target = target_resolve(name, run->source, replace, mark);
-	target_create(run->target, run->source);
-	run->record.target = run->target->qualified;
+	Request *request = run->request;
+	KanonProblem *problem = &run->problem;
+
+	/* what rules read, too, before the last snapshot, which a model that takes rules takes with its hierarchies */
+	privacy_populations(request->privacy, run->source);
+	privacy_columns(request->privacy, run->source);
+	if (model_takes(request->model, OPTION_HIERARCHIES))
+	{
+		source_hierarchies(run->source, request->hierarchies);
+		/* younger than these locks, too: a load may have emptied a hierarchy first */
+		PopActiveSnapshot();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		source_levels(run->source);
+	}
+	problem->env = &run->border->env;
+	problem->ncolumns = run->source->levels.first[run->source->nqis];
+	problem->residual = request->residual;
+	problem->time_limit = request->time_limit;
+	problem->gap = request->gap;
+	problem->seed = request->seed;
+	problem->effort = request->effort;
+	mask_all(&problem->mask);
+	if (request->class_column != NULL)
+		find_class_column(run, request->class_column);
+	if (request->model->set_up != NULL)
+		request->model->set_up(run);
 }
 
-void
-run_check_k(const Run *run, int64 k)
+static void
+check_k(const Run *run)
 {
 	int64 nrows = run->types->nrows;
+	int64 k = run->request->k;
 
-	if (nrows > 0 && k > nrows && !privacy_k_map(run->privacy))
+	if (nrows > 0 && k > nrows && !privacy_k_map(run->request->privacy))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
 						errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.", k, nrows),
 						errhint("Lower k: no class could ever have that many rows.")));
 }
 
-void
-run_read(Run *run, int64 k, const double *weights, LevelCost cost)
+Run *
+run_read(Request *request)
 {
+	Run *run = palloc0(sizeof(Run));
 	RowTypes *types;
+	double *weights;
 
+	run->request = request;
+	run->schema = get_func_namespace(request->caller);
+	run->record.started_at = GetCurrentTimestamp();
+	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
+	run->border = border_create(request->function);
+	SPI_connect();
+	run->source = source_open(request->source, request->qis, request->keep, request->categorical);
+	source_snapshot(run->source);
+	run->record.source = run->source->name;
+	set_up(run);
+	weights = weights_parse(request->weights, run->source->nqis);
+	if (request->target != NULL)
+	{
+		run->target = target_resolve(request->target, run->source, request->replace, request->mark);
+		target_create(run->target, run->source);
+		run->record.target = run->target->qualified;
+	}
 	INSTR_TIME_SET_CURRENT(run->clock);
 	run->types = types = rowtypes_read(run->source, run->border);
 	run->record.read_ms = lap_ms(&run->clock);
-	run_check_k(run, k);
+	check_k(run);
 	rowtypes_levels(types, run->border);
-	rowtypes_price(types, weights, cost, run->border);
-	run->problem.k = k;
+	rowtypes_price(types, weights, request->level_cost, run->border);
+	run->problem.k = request->k;
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
 	run->problem.rows = types->rows;
-	privacy_rules(run->privacy, types, &run->problem, run->border);
+	privacy_rules(request->privacy, types, &run->problem, run->border);
+	if (request->model->ready != NULL)
+		request->model->ready(run);
+	return run;
 }
 
+/* ---- solve, measure ---- */
+
 void
-run_solve(Run *run, const char *method, KanonSolve solve)
+run_solve(Run *run)
 {
 	Border *border = run->border;
 
-	kanon_release_free(&run->problem, &run->release);
-	memset(&run->report, 0, sizeof(run->report));
-	run->record.method = method;
-	memset(&run->measures, 0, sizeof(run->measures));
 	if (run->types->nrows == 0)
 		return;
-	border_check(border, stable_solve(run, solve), run->report.detail);
-	if (run->diversity != NULL)
-		border_pfree(border, run->diversity);
+	border_check(border, stable_solve(run, run->request->solve), run->report.detail);
 	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
 	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
 	run->record.solve_ms = lap_ms(&run->clock);
 }
 
-int64
-run_publish(Run *run)
+/* There may be any number of them. */
+static void
+notice_dropped(const Run *run)
 {
-	RunRecord *record = &run->record;
-	int64 expected = run->types->nrows - run->release.dropped;
-	int64 written;
-	KanonColumnMeasures *columns;
+	if (run->request->privacy != NULL && run->release.dropped > 0)
+		ereport(NOTICE, (errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
+						 errdetail("They fit no class that keeps k and the privacy rules.")));
+}
 
-	written = target_write(run->target, run->types, &run->problem, &run->release, run->border);
+/* ---- write, verify, record ---- */
+
+static void
+write_target(Run *run)
+{
+	int64 expected = run->types->nrows - run->release.dropped;
+	int64 written = target_write(run->target, run->types, &run->problem, &run->release, run->border);
+
 	if (written != expected)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
-	record->write_ms = lap_ms(&run->clock);
+	run->record.write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
+}
+
+/* Checked as it stands there; only then does it take an older table's place. */
+static void
+verify_target(Run *run)
+{
+	int64 expected = run->types->nrows - run->release.dropped;
+
 	if (run->problem.freeform != NULL)
 		target_verify_freeform(run->target, run->source, &run->problem, &run->release, expected, run->border);
 	else
 		target_verify(run->target, run->source, &run->problem, expected, run->border);
-	record->classification =
+	run->record.classification =
 		run->class_column != NULL
 			? target_classification(run->target, run->source, run->class_column, run->release.dropped)
 			: NAN;
 	target_install(run->target, run->source);
 	stable_write(run);
-	record->verify_ms = lap_ms(&run->clock);
+	run->record.verify_ms = lap_ms(&run->clock);
+}
+
+static void
+record_run(Run *run)
+{
+	RunRecord *record = &run->record;
+	KanonColumnMeasures *columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
+
 	record->row_count = run->types->nrows;
 	record->peak_memory = run->border->peak;
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
-	columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
 	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
 	record->columns = columns;
-	return run_record(run->schema, record, run->types, &run->problem, &run->release, &run->report,
+	record->options = request_recorded(run->request);
+	if (run->request->privacy != NULL)
+		record->options =
+			DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(run->request->privacy));
+	(void) run_record(run->schema, record, run->types, &run->problem, &run->release, &run->report,
 					  &run->measures, run->diversity);
 }
 
-void
-run_notice_dropped(const Run *run)
+Run *
+run_request(Request *request)
 {
-	if (run->privacy != NULL && run->release.dropped > 0)
-		ereport(NOTICE, (errmsg(INT64_FORMAT " rows are left out", run->release.dropped),
-						 errdetail("They fit no class that keeps k and the privacy rules.")));
+	Run *run = run_read(request);
+
+	run_solve(run);
+	if (request->model->solved != NULL)
+		request->model->solved(run);
+	notice_dropped(run);
+	if (run->target != NULL)
+	{
+		write_target(run);
+		verify_target(run);
+		record_run(run);
+	}
+	return run;
 }
 
 /* What a proof takes. */
@@ -214,33 +273,6 @@ run_notice_unproven(const Run *run, bool takes_gap)
 						 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
 											 ceil(1000 * report_gap(report)) / 1000)
 								   : errhint(PROOF_HINT)));
-}
-
-void
-run_return_patterns(const Run *run, ReturnSetInfo *rsinfo)
-{
-	const KanonProblem *problem = &run->problem;
-	const KanonRelease *release = &run->release;
-
-	for (uint32 i = 0; i < release->nclasses;)
-	{
-		KanonPattern pattern = release->classes[i].pattern;
-		int64 classes = 0, rows = 0;
-		Datum values[5];
-		bool nulls[5] = {false};
-
-		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
-		{
-			classes++;
-			rows += release->classes[i].rows;
-		}
-		values[0] = CStringGetTextDatum(pattern_text(pattern, &run->source->levels));
-		values[1] = Float8GetDatum(kanon_pattern_cost(problem, pattern));
-		values[2] = Int64GetDatum(classes);
-		values[3] = Int64GetDatum(rows);
-		values[4] = Int64GetDatum(rows * pattern_suppressed(pattern, &run->source->levels));
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
 }
 
 void

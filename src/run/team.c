@@ -50,7 +50,7 @@ struct Team
 {
 	KanonTeam team;
 	Border *border;
-	FunctionCallInfo fcinfo;
+	Oid caller;
 	int wanted; /* workers */
 	bool say;
 	Size size;                /* of what is shared */
@@ -91,7 +91,7 @@ launch(Team *team, Size size)
 	Border *border = team->border;
 
 	EnterParallelMode();
-	context = CreateParallelContext(library_of(team->fcinfo), "kanon_full_domain_worker", team->wanted);
+	context = CreateParallelContext(library_of(team->caller), "kanon_full_domain_worker", team->wanted);
 	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
 	shm_toc_estimate_chunk(&context->estimator, size);
 	shm_toc_estimate_keys(&context->estimator, KEY_BLOCK);
@@ -201,13 +201,13 @@ team_wait(void *arg)
 }
 
 Team *
-team_create(FunctionCallInfo fcinfo, Border *border, int workers, bool say)
+team_create(Oid caller, Border *border, int workers, bool say)
 {
 	Team *team = palloc0(sizeof(Team));
 
 	team->team = (KanonTeam){team, team_open, team_start, team_wait};
 	team->border = border;
-	team->fcinfo = fcinfo;
+	team->caller = caller;
 	team->wanted = workers;
 	team->say = say;
 	return team;

@@ -17,7 +17,7 @@ typedef struct Team Team;
  * are taken, shared memory is short), the others work without them, with a
  * NOTICE when `say`.
  */
-extern Team *team_create(FunctionCallInfo fcinfo, Border *border, int workers, bool say);
+extern Team *team_create(Oid caller, Border *border, int workers, bool say);
 extern const KanonTeam *team_of(const Team *team);
 
 /* Sends the workers home. */

@@ -18,7 +18,7 @@
 PG_FUNCTION_INFO_V1(kanon_explain);
 
 #define ARG_K 2
-#define ARG_WITH_VALUES DRY_ARGS
+#define ARG_WITH_VALUES (3 + DRY_OPTIONS)
 
 #define EXPLAIN_COLUMNS 8
 
@@ -35,7 +35,7 @@ typedef struct Losses
 
 typedef struct Explain
 {
-	Dry dry;
+	Run *run;
 	const KanonProblem *problem;
 	const Source *source;
 	ReturnSetInfo *rsinfo;
@@ -113,9 +113,9 @@ count_losses(const KanonRelease *release, const Levels *levels, const KanonColum
 static void
 put_release(const Explain *explain)
 {
-	const Run *run = explain->dry.run;
-	Line line =
-		line_about("release", psprintf("k = " INT64_FORMAT ", %s", explain->problem->k, explain->dry.method));
+	const Run *run = explain->run;
+	Line line = line_about(
+		"release", psprintf("k = " INT64_FORMAT ", %s", explain->problem->k, explain->run->request->method));
 	char *detail = psprintf("classes: %u, of " INT64_FORMAT " to " INT64_FORMAT " rows",
 							run->measures.classes, run->measures.class_min, run->measures.class_max);
 
@@ -147,15 +147,14 @@ put_columns(const Explain *explain)
 		done[most] = true;
 		cost = explain->losses.cost[most];
 		line = line_about("column", explain->source->qis[most].name);
-		set_value(&line, ROW_COUNT,
-				  Int64GetDatum(explain->dry.run->measures.rows - explain->losses.cells[most]));
+		set_value(&line, ROW_COUNT, Int64GetDatum(explain->run->measures.rows - explain->losses.cells[most]));
 		set_value(&line, SUPPRESSED_CELLS, Int64GetDatum(explain->losses.cells[most]));
 		set_value(&line, COST, Float8GetDatum(cost));
 		set_value(&line, DETAIL,
-				  CStringGetTextDatum(psprintf(
-					  "%.1f %% of the cost; different values: %u",
-					  explain->dry.run->report.cost > 0 ? 100 * cost / explain->dry.run->report.cost : 0.0,
-					  problem->columns[explain->levels->first[most]].distinct)));
+				  CStringGetTextDatum(
+					  psprintf("%.1f %% of the cost; different values: %u",
+							   explain->run->report.cost > 0 ? 100 * cost / explain->run->report.cost : 0.0,
+							   problem->columns[explain->levels->first[most]].distinct)));
 		put(explain, &line);
 	}
 }
@@ -163,7 +162,7 @@ put_columns(const Explain *explain)
 static void
 put_patterns(const Explain *explain)
 {
-	const KanonRelease *release = &explain->dry.run->release;
+	const KanonRelease *release = &explain->run->release;
 
 	for (uint32 i = 0; i < release->nclasses;)
 	{
@@ -194,8 +193,8 @@ solve_changed(const Explain *explain, const KanonProblem *problem, const Levels 
 {
 	KanonRelease release = {0};
 	KanonReport report = {0};
-	Border *border = explain->dry.run->border;
-	KanonStatus status = explain->dry.solve(problem, &release, &report);
+	Border *border = explain->run->border;
+	KanonStatus status = explain->run->request->solve(problem, &release, &report);
 	bool found = status == KANON_OK;
 
 	if (status != KANON_RESIDUAL && status != KANON_REST_FORBIDDEN && status != KANON_INFEASIBLE &&
@@ -370,7 +369,7 @@ put_without(const Explain *explain, int c)
 {
 	const KanonProblem *problem = explain->problem;
 	const Levels *levels = explain->levels;
-	Border *border = explain->dry.run->border;
+	Border *border = explain->run->border;
 	Span span = {levels->first[c], levels->first[c + 1]};
 	Levels rest = *levels;
 	KanonProblem changed;
@@ -492,7 +491,7 @@ static void
 put_near(const Explain *explain)
 {
 	const KanonProblem *problem = explain->problem;
-	const KanonRelease *release = &explain->dry.run->release;
+	const KanonRelease *release = &explain->run->release;
 	ShownJson *json = explain->with_values ? shown_json_open(explain->source) : NULL;
 	KanonCell *shown = palloc0(sizeof(KanonCell) * problem->ncolumns);
 	uint32 near[MOST_NEAR];
@@ -542,25 +541,25 @@ put_near(const Explain *explain)
 	plain_text_end(nest);
 }
 
-/* kanon_explain(source, quasi_identifiers, k, options of dry_begin, with_values) */
+/* kanon_explain(source, quasi_identifiers, k, dry_options, with_values) */
 Datum
 kanon_explain(PG_FUNCTION_ARGS)
 {
 	Explain explain = {0};
+	Request request;
 	int64 k = k_arg(fcinfo, ARG_K, 2, K_HINT);
 	Run *run;
 
 	explain.with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
 	InitMaterializedSRF(fcinfo, 0);
 	explain.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	dry_begin(&explain.dry, fcinfo, "kanon_explain");
-	run = explain.dry.run;
-	run_check_k(run, k);
-	run->problem.k = k;
+	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_explain", dry_options, DRY_OPTIONS);
+	request.k = k;
+	explain.run = run = run_read(&request);
 	explain.problem = &run->problem;
 	explain.source = run->source;
 	explain.levels = &run->source->levels;
-	run_solve(run, explain.dry.method, explain.dry.solve);
+	run_solve(run);
 	count_losses(&run->release, explain.levels, run->problem.columns, &explain.losses);
 	if (run->types->nrows > 0)
 	{

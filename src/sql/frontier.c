@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "run/args.h"
+#include "run/dry.h"
 #include "run/many.h"
 
 #include "catalog/pg_type.h"
@@ -109,7 +110,7 @@ put_k(ReturnSetInfo *rsinfo, int ncolumns, int32 k, const Solution *solution)
 }
 
 /*
- * kanon_frontier(source, quasi_identifiers, ks, options of dry_begin)
+ * kanon_frontier(source, quasi_identifiers, ks, dry_options)
  *
  * A k for which there is no release (more than the rows, or residual is 'error'
  * and rows are left) is a line of NULLs: the others are still worth knowing.
@@ -118,7 +119,8 @@ Datum
 kanon_frontier(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Dry dry;
+	Request request;
+	Run *run;
 	int64 nrows;
 	int nks;
 	int nsolved = 0;
@@ -126,18 +128,19 @@ kanon_frontier(PG_FUNCTION_ARGS)
 	Solution *solutions = palloc0(sizeof(Solution) * nks);
 
 	InitMaterializedSRF(fcinfo, 0);
-	dry_begin(&dry, fcinfo, "kanon_frontier");
-	nrows = dry.run->types->nrows;
+	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_frontier", dry_options, DRY_OPTIONS);
+	run = run_read(&request);
+	nrows = run->types->nrows;
 	while (nsolved < nks && ks[nsolved] <= nrows)
 		nsolved++;
-	solve_many(&dry, fcinfo, ks, nsolved, solutions);
+	solve_many(run, ks, nsolved, solutions);
 	for (int i = 0; i < nks; i++)
 	{
 		/* of no rows nothing is lost, whatever k */
 		if (nrows == 0)
 			solutions[i].found = true;
-		put_k(rsinfo, dry.run->source->nqis, ks[i], &solutions[i]);
+		put_k(rsinfo, run->source->nqis, ks[i], &solutions[i]);
 	}
-	run_end(dry.run);
+	run_end(run);
 	return (Datum) 0;
 }

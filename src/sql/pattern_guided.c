@@ -1,77 +1,65 @@
 /*
- * pattern_guided.c: kanon_pattern_guided, from its arguments to the table that
- * is published and the patterns that were used.
+ * pattern_guided.c: kanon_pattern_guided and kanon_pattern_clustering: a table is
+ * published, and the patterns that were used come back.
  */
 #include "compat.h"
-#include "run/publish.h"
+#include "run/run.h"
+
+#include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(kanon_pattern_guided);
+PG_FUNCTION_INFO_V1(kanon_pattern_clustering);
 
-/* In the order of the SQL declaration. */
-enum
+/* One row per pattern that was used, cheapest first. */
+static void
+return_patterns(const Run *run, ReturnSetInfo *rsinfo)
 {
-	ARG_PATTERNS = PUBLISH_K + 1,
-	ARG_KEEP,
-	ARG_WEIGHTS,
-	ARG_METHOD,
-	ARG_CATEGORICAL,
-	ARG_RESIDUAL,
-	ARG_MARK,
-	ARG_REPLACE,
-	ARG_DRY_RUN,
-	ARG_RULES,
-	ARG_TIME_LIMIT,
-	ARG_GAP,
-	ARG_SEED,
-	ARG_EFFORT,
-	ARG_CLASS_COLUMN,
-	ARG_HIERARCHIES,
-	ARG_LEVEL_COST,
-	ARG_PRIVACY
-};
+	const KanonProblem *problem = &run->problem;
+	const KanonRelease *release = &run->release;
 
-/* What the record keeps of the call: rules of the game and names, never a data value. */
-static const int recorded[] = {PUBLISH_QIS,      PUBLISH_K,       ARG_PATTERNS,  ARG_KEEP, ARG_WEIGHTS,
-							   ARG_METHOD,       ARG_CATEGORICAL, ARG_RESIDUAL,  ARG_MARK, ARG_REPLACE,
-							   ARG_RULES,        ARG_TIME_LIMIT,  ARG_GAP,       ARG_SEED, ARG_EFFORT,
-							   ARG_CLASS_COLUMN, ARG_HIERARCHIES, ARG_LEVEL_COST};
+	for (uint32 i = 0; i < release->nclasses;)
+	{
+		KanonPattern pattern = release->classes[i].pattern;
+		int64 classes = 0, rows = 0;
+		Datum values[5];
+		bool nulls[5] = {false};
 
-static const PublishSignature signature = {.function = "kanon_pattern_guided",
-										   .least_k = 2,
-										   .k_hint = K_HINT,
-										   PUBLISH_COMMON,
-										   .limits = ARG_TIME_LIMIT,
-										   .class_column = ARG_CLASS_COLUMN,
-										   .hierarchies = ARG_HIERARCHIES,
-										   .level_cost = ARG_LEVEL_COST,
-										   .privacy = ARG_PRIVACY};
+		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
+		{
+			classes++;
+			rows += release->classes[i].rows;
+		}
+		values[0] = CStringGetTextDatum(pattern_text(pattern, &run->source->levels));
+		values[1] = Float8GetDatum(kanon_pattern_cost(problem, pattern));
+		values[2] = Int64GetDatum(classes);
+		values[3] = Int64GetDatum(rows);
+		values[4] = Int64GetDatum(rows * pattern_suppressed(pattern, &run->source->levels));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+}
+
+static Datum
+publish(FunctionCallInfo fcinfo, const Model *model)
+{
+	Request request;
+	Run *run;
+
+	request_of_call(&request, fcinfo, model);
+	InitMaterializedSRF(fcinfo, 0);
+	run = run_request(&request);
+	return_patterns(run, (ReturnSetInfo *) fcinfo->resultinfo);
+	run_end(run);
+	return (Datum) 0;
+}
 
 Datum
 kanon_pattern_guided(PG_FUNCTION_ARGS)
 {
-	Publish publish;
-	KanonResidual residual;
-	const char *method;
-	const KanonSolver *solver;
-	Run *run;
+	return publish(fcinfo, &pattern_guided_model);
+}
 
-	publish_args(&publish, fcinfo, &signature);
-	method = text_arg(fcinfo, ARG_METHOD, "method", "'greedy' is the default.");
-	solver = method_parse(method);
-	privacy_supported(publish.privacy, method, solver->privacy);
-	residual =
-		residual_parse(text_arg(fcinfo, ARG_RESIDUAL, "residual", "It is 'suppress', 'drop' or 'error'."));
-
-	run = publish_begin(&publish);
-	run->problem.residual = residual;
-	mask_args(fcinfo, ARG_PATTERNS, ARG_RULES, run->source, &run->problem.mask);
-	publish_read(&publish);
-	rules_notice_empty(&run->problem);
-	run_solve(run, method, solver->solve);
-	if (strcmp(method, "ilp") == 0)
-		run_notice_unproven(run, true);
-	publish_end(&publish);
-	run_return_patterns(run, (ReturnSetInfo *) fcinfo->resultinfo);
-	run_end(run);
-	return (Datum) 0;
+Datum
+kanon_pattern_clustering(PG_FUNCTION_ARGS)
+{
+	return publish(fcinfo, &pattern_clustering_model);
 }

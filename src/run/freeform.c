@@ -1,0 +1,208 @@
+/*
+ * freeform.c: the model without classes: every row matches k records.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "run/freeform.h"
+#include "write/show.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+static bool
+strong_random(void *to, size_t size)
+{
+	return pg_strong_random(to, size);
+}
+
+void
+freeform_columns(Source *source)
+{
+	for (int c = 0; c < source->nqis; c++)
+	{
+		SourceColumn *column = &source->qis[c];
+		TypeCacheEntry *entry = lookup_type_cache(column->type, TYPECACHE_LT_OPR);
+
+		if (!OidIsValid(entry->lt_opr))
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+							errmsg("column \"%s\" of type %s has no order", column->name,
+								   format_type_be(column->type)),
+							errdetail("Freeform generalisation takes the rows in lexicographic order."),
+							errhint("Read it through a view that casts it to another type, such as text.")));
+		if (column->numerical && OidIsValid(range_type_of(column->type)))
+		{
+			column->show_as = SHOW_AS_RANGE;
+			continue;
+		}
+		/* numbers without a range type (money, time, interval) are sets, and priced so */
+		column->numerical = false;
+		column->show_as = SHOW_AS_SET;
+		if (!OidIsValid(get_array_type(getBaseType(column->type))))
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+							errmsg("column \"%s\" of type %s has no array type", column->name,
+								   format_type_be(column->type)),
+							errdetail("Each record shows the set of its rows' values as an array."),
+							errhint("Read it through a view that casts it to another type, such as text.")));
+	}
+}
+
+static KanonFreeformMethod
+method_of(const char *name)
+{
+	KanonFreeformMethod method;
+	StringInfoData known;
+
+	if (kanon_freeform_method(name, &method))
+		return method;
+	initStringInfo(&known);
+	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+		appendStringInfo(&known, "%s'%s'", m > 0 ? ", " : "", kanon_freeform_name(m));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", name),
+					errhint("Known methods: %s.", known.data)));
+}
+
+/* k must leave room for an exchange: k < (n + 3) / 2. */
+static void
+check_k(const Run *run)
+{
+	int64 n = run->types->nrows;
+
+	if (n > 0 && 2 * run->problem.k >= n + 3)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is too large for this table"),
+						errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT
+								  " rows; k must be below (rows + 3) / 2.",
+								  run->problem.k, n),
+						errhint("Lower k to at most " INT64_FORMAT ".", Max((n + 2) / 2, 1))));
+}
+
+double
+freeform_release_memory(const Run *run)
+{
+	double row =
+		sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + 4 * (double) (run->problem.k + 2);
+
+	return run->types->nrows * (row + 20.0 * run->source->nqis) * 1.5;
+}
+
+/*
+ * Refuses early what would need more memory than there is, and says which
+ * partition_size would do.
+ */
+static void
+check_memory(const Run *run, const KanonFreeformOptions *options)
+{
+	double left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
+	uint32 n = options->partition_size > 0 ? Min((int64) options->partition_size * 2, run->types->nrows)
+										   : run->types->nrows;
+	uint32 low = 2 * run->problem.k, high = n;
+
+	if (run->types->nrows == 0 || kanon_freeform_memory(&run->problem, n) <= left)
+		return;
+	/* parts have up to twice partition_size rows */
+	while (low < high)
+	{
+		uint32 middle = low + (high - low + 1) / 2;
+
+		if (kanon_freeform_memory(&run->problem, Min(2.0 * middle, run->types->nrows)) <= left)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	if (kanon_freeform_memory(&run->problem, 2 * low) <= left)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+						errdetail("Parts of %u rows would take about %.0f kB, of which %.0f kB are left.", n,
+								  kanon_freeform_memory(&run->problem, n) / 1024, Max(left, 0) / 1024),
+						errhint("Say partition_size => %u, or raise \"kanon.max_memory\".", low)));
+	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+					errdetail("The release alone would take about %.0f kB, of which %.0f kB may be used.",
+							  freeform_release_memory(run) / 1024,
+							  ((double) run->border->limit - run->border->used) / 1024),
+					errhint("Raise \"kanon.max_memory\".")));
+}
+
+/* ---- the model ---- */
+
+static void
+check_request(Request *request)
+{
+	FreeformCall *call = palloc0(sizeof(FreeformCall));
+	KanonFreeformOptions *options = &call->options;
+
+	options->method = method_of(request->method);
+	options->partition_size = request->partition_size;
+	options->symmetric = request->symmetric;
+	if (options->symmetric &&
+		(options->method == KANON_FREEFORM_MIP || options->method == KANON_FREEFORM_MIN_COST_FLOW ||
+		 options->method == KANON_FREEFORM_CONCEALMENT))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" makes no symmetric release", kanon_freeform_name(options->method)),
+				 errhint("Methods 'greedy', 'sort_greedy', 'hungarian' and 'ring' do.")));
+	if (!request->seeded)
+	{
+		options->strong = strong_random;
+		request->seed = 0;
+	}
+	request->own = call;
+	request->solve = freeform_solve;
+}
+
+static void
+set_up(Run *run)
+{
+	FreeformCall *call = run->request->own;
+
+	call->caller = run->request->caller;
+	call->border = run->border;
+	run->problem.freeform = &call->options;
+	run->problem.mask.order = KANON_ORDER_GIVEN;
+	freeform_columns(run->source);
+}
+
+static void
+ready(Run *run)
+{
+	const FreeformCall *call = run->request->own;
+
+	check_k(run);
+	check_memory(run, &call->options);
+	if (call->options.method == KANON_FREEFORM_CONCEALMENT)
+		ereport(NOTICE,
+				(errmsg("k-concealment is weaker than the other methods"),
+				 errdetail("Each row could be the one of k records, but these are not equally likely."),
+				 errhint("Publish with another method, 'sort_greedy' say.")));
+	if (run->request->seeded)
+		ereport(NOTICE,
+				(errmsg("with a seed, which kept values go with which record is no secret to who knows it"),
+				 errhint("A seed is for tests; leave it out to publish.")));
+}
+
+static void
+solved(Run *run)
+{
+	const FreeformCall *call = run->request->own;
+
+	if (call->options.method == KANON_FREEFORM_MIP && call->parts <= 1)
+		run_notice_unproven(run, false);
+}
+
+static const Option options[] = {OPTION_METHOD,  OPTION_PARTITION_SIZE, OPTION_SEED,      OPTION_WEIGHTS,
+								 OPTION_KEEP,    OPTION_CATEGORICAL,    OPTION_SYMMETRIC, OPTION_MARK,
+								 OPTION_REPLACE, OPTION_DRY_RUN,        OPTION_TIME_LIMIT};
+
+const Model freeform_model = {
+	.name = "freeform",
+	.method = "sort_greedy",
+	.hint = "'sort_greedy' is the default.",
+	.least_k = 2,
+	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
+	.options = options,
+	.noptions = lengthof(options),
+	.secret_seed = true, /* with it the assignment could be drawn again */
+	.check = check_request,
+	.set_up = set_up,
+	.ready = ready,
+	.solved = solved};

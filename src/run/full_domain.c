@@ -1,0 +1,115 @@
+/*
+ * full_domain.c: the model in which every row is generalized to the same levels.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "run/models.h"
+#include "run/team.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/paths.h"
+
+/* What goes with the request. */
+typedef struct FullDomain
+{
+	KanonFullDomainOptions options;
+	KanonOutcome outcome;
+	int workers;
+	Team *team;
+} FullDomain;
+
+/* Workers beside the caller; none but for speedy. */
+static int
+workers_of(const Request *request, KanonSearch search)
+{
+	if (!request->given[OPTION_WORKERS])
+		return search == KANON_SEARCH_SPEEDY ? Min(max_parallel_workers_per_gather, KANON_MAX_MEMBERS - 1)
+											 : 0;
+	if (search != KANON_SEARCH_SPEEDY && request->workers != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("workers are for method 'speedy' only"),
+				 errhint("Leave workers out, or say method => 'speedy'.")));
+	if (request->workers < 0 || request->workers >= KANON_MAX_MEMBERS)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("workers must be between 0 and %d", KANON_MAX_MEMBERS - 1),
+						errhint("NULL takes as many as max_parallel_workers_per_gather allows.")));
+	return request->workers;
+}
+
+/* The core's solver, whose refusals are this function's own. */
+static KanonStatus
+solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonStatus status = kanon_solve_full_domain(problem, release, report);
+
+	if (status != KANON_TOO_LARGE && status != KANON_INFEASIBLE)
+		return status;
+	report->detail[0] = pg_toupper((unsigned char) report->detail[0]);
+	if (status == KANON_TOO_LARGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the lattice of levels is too large to enumerate"), errdetail("%s.", report->detail),
+				 errhint("Name fewer quasi-identifiers or use hierarchies with fewer levels; "
+						 "kanon_pattern_guided takes any number of them.")));
+	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+					errmsg("no node of the lattice fulfils the rules within the suppression limit"),
+					errdetail("%s.", report->detail),
+					errhint("Raise suppression_limit, or lower k or the other rules.")));
+}
+
+static void
+check_request(Request *request)
+{
+	FullDomain *own = palloc0(sizeof(FullDomain));
+
+	own->options.outcome = &own->outcome;
+	own->options.suppression_limit = request->suppression_limit;
+	own->options.metric = word_among(request->metric, "metric", kanon_metric_names, NULL);
+	own->options.search = word_among(request->method, "method", kanon_search_names, NULL);
+	own->options.explore = request->explore;
+	own->workers = workers_of(request, own->options.search);
+	request->own = own;
+	request->solve = solve;
+	request->recorded_method = psprintf("full_domain_%s", kanon_search_names[own->options.search]);
+	privacy_supported(request->privacy, request->recorded_method,
+					  KANON_FULL_DOMAIN_PRIVACY | 1u << PRIVACY_DELTA_PRESENCE | 1u << PRIVACY_K_MAP);
+}
+
+static void
+set_up(Run *run)
+{
+	FullDomain *own = run->request->own;
+
+	run->problem.full_domain = &own->options;
+	own->team =
+		team_create(run->request->caller, run->border, own->workers, run->request->given[OPTION_WORKERS]);
+	own->options.team = team_of(own->team);
+}
+
+static void
+solved(Run *run)
+{
+	team_end(((FullDomain *) run->request->own)->team);
+}
+
+const KanonOutcome *
+full_domain_outcome(const Run *run)
+{
+	return &((const FullDomain *) run->request->own)->outcome;
+}
+
+static const Option options[] = {
+	OPTION_HIERARCHIES, OPTION_SUPPRESSION_LIMIT, OPTION_METRIC,      OPTION_METHOD,       OPTION_WORKERS,
+	OPTION_KEEP,        OPTION_WEIGHTS,           OPTION_CATEGORICAL, OPTION_RESIDUAL,     OPTION_MARK,
+	OPTION_REPLACE,     OPTION_DRY_RUN,           OPTION_EXPLORE,     OPTION_CLASS_COLUMN, OPTION_PRIVACY};
+
+const Model full_domain_model = {.name = "full_domain",
+								 .method = "flash",
+								 .hint = "'flash' is the default.",
+								 .least_k = 2,
+								 .k_hint = K_HINT,
+								 .options = options,
+								 .noptions = lengthof(options),
+								 .check = check_request,
+								 .set_up = set_up,
+								 .solved = solved};

@@ -1,0 +1,449 @@
+/*
+ * options.c: the options of all runs, in one table: their names, types and
+ * defaults, and how each is checked.
+ *
+ * SQL functions have them as arguments, publications as a JSON object; either
+ * way a value becomes a datum of the option's type, which take_option checks.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "run/request.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "read/number.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#define RESIDUAL_HINT "It is 'suppress', 'drop' or 'error'."
+#define BOOL_HINT "It is true or false."
+
+typedef struct OptionKind
+{
+	const char *name;
+	Oid type;
+	const char *initial;   /* its default, as text; NULL: NULL */
+	const char *null_hint; /* what to say instead of NULL; NULL: it may be */
+	bool recorded;
+	size_t field;                                /* of the request, as its type is in C; 0: `take` sets it */
+	void (*take)(Request *request, Datum value); /* checks it, or NULL */
+} OptionKind;
+
+/* ---- what is asked of each ---- */
+
+static void
+check_gap(Request *request, Datum value)
+{
+	if (!(request->gap >= 0 && request->gap < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("gap must be at least 0 and below 1"),
+				 errhint("0 asks for the proven optimum, 0.01 for at most one per cent more than it.")));
+}
+
+static void
+check_effort(Request *request, Datum value)
+{
+	if (!(request->effort > 0) || isinf(request->effort))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("effort must be positive and finite"),
+				 errhint("1 is the default, 10 works ten times as long.")));
+}
+
+static void
+check_suppression_limit(Request *request, Datum value)
+{
+	if (!(request->suppression_limit >= 0 && request->suppression_limit <= 1))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("suppression_limit must be between 0 and 1"),
+			 errhint("It is the share of the rows that may be suppressed whole; 0.05 are five per cent.")));
+}
+
+static void
+check_partition_size(Request *request, Datum value)
+{
+	if (request->partition_size < 2 * request->k)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("partition_size must be at least twice k"),
+				 errdetail("It is %d, k is " INT64_FORMAT ".", request->partition_size, request->k),
+				 errhint("100 to 250 rows are usual for k up to 50; NULL means that the table is not cut.")));
+}
+
+static void
+take_level_cost(Request *request, Datum value)
+{
+	static const char *const words[] = {"height", "ncp", NULL};
+
+	request->level_cost = word_among(TextDatumGetCString(value), "level_cost", words, LEVEL_COST_HINT);
+}
+
+static void
+take_privacy(Request *request, Datum value)
+{
+	request->privacy = privacy_read(DatumGetArrayTypeP(value));
+}
+
+static void
+take_residual(Request *request, Datum value)
+{
+	static const char *const words[] = {"suppress", "drop", "error", NULL};
+	static const KanonResidual residuals[] = {KANON_RESIDUAL_SUPPRESS, KANON_RESIDUAL_DROP,
+											  KANON_RESIDUAL_ERROR};
+
+	request->residual = residuals[word_among(TextDatumGetCString(value), "residual", words, RESIDUAL_HINT)];
+}
+
+static void
+take_time_limit(Request *request, Datum value)
+{
+	request->time_limit = value_as_number(INTERVALOID, value) / USECS_PER_SEC;
+	if (request->time_limit <= 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("time_limit must be positive"),
+						errhint("It is an interval such as '60 s'; NULL means no limit.")));
+}
+
+static void
+take_seed(Request *request, Datum value)
+{
+	request->seed = (uint64) DatumGetInt64(value);
+	request->seeded = true;
+}
+
+/* ---- the table ---- */
+
+#define FIELD(name) offsetof(Request, name)
+
+static const OptionKind kinds[OPTIONS] = {
+	[OPTION_METHOD] = {"method", TEXTOID, NULL, NULL, true, FIELD(method), NULL},
+	[OPTION_PATTERNS] = {"patterns", TEXTARRAYOID, NULL, NULL, true, FIELD(patterns), NULL},
+	[OPTION_RULES] = {"rules", JSONBOID, NULL, NULL, true, FIELD(rules), NULL},
+	[OPTION_GAP] = {"gap", FLOAT8OID, "0", "0 asks for the proven optimum.", true, FIELD(gap), check_gap},
+	[OPTION_EFFORT] = {"effort", FLOAT8OID, "1", "1 is the default.", true, FIELD(effort), check_effort},
+	[OPTION_SHOW] = {"show", TEXTOID, "auto", "'auto' is the default.", true, FIELD(show), NULL},
+	[OPTION_SUPPRESSION_LIMIT] = {"suppression_limit", FLOAT8OID, "0", "0 suppresses no row whole.", true,
+								  FIELD(suppression_limit), check_suppression_limit},
+	[OPTION_METRIC] = {"metric", TEXTOID, "loss", "'loss' is the default.", true, FIELD(metric), NULL},
+	[OPTION_WORKERS] = {"workers", INT4OID, NULL, NULL, true, FIELD(workers), NULL},
+	[OPTION_EXPLORE] = {"explore", BOOLOID, "false", BOOL_HINT, false, FIELD(explore), NULL},
+	[OPTION_PARTITION_SIZE] = {"partition_size", INT4OID, NULL, NULL, true, FIELD(partition_size),
+							   check_partition_size},
+	[OPTION_SYMMETRIC] = {"symmetric", BOOLOID, "false", BOOL_HINT, true, FIELD(symmetric), NULL},
+	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(keep), NULL},
+	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(weights), NULL},
+	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), NULL},
+	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "height", LEVEL_COST_HINT, true, 0, take_level_cost},
+	/* recorded by privacy_recorded, without the values that rules list */
+	[OPTION_PRIVACY] = {"privacy", TEXTARRAYOID, NULL, NULL, false, 0, take_privacy},
+	[OPTION_CATEGORICAL] = {"categorical", NAMEARRAYOID, "{}", NULL, true, FIELD(categorical), NULL},
+	[OPTION_RESIDUAL] = {"residual", TEXTOID, "suppress", RESIDUAL_HINT, true, 0, take_residual},
+	[OPTION_CLASS_COLUMN] = {"class_column", NAMEOID, NULL, NULL, true, FIELD(class_column), NULL},
+	[OPTION_MARK] = {"mark", BOOLOID, "false", BOOL_HINT, true, FIELD(mark), NULL},
+	[OPTION_REPLACE] = {"replace", BOOLOID, "false", BOOL_HINT, true, FIELD(replace), NULL},
+	[OPTION_DRY_RUN] = {"dry_run", BOOLOID, "false", BOOL_HINT, false, FIELD(dry_run), NULL},
+	[OPTION_TIME_LIMIT] = {"time_limit", INTERVALOID, "60 seconds", NULL, true, 0, take_time_limit},
+	[OPTION_SEED] = {"seed", INT8OID, NULL, NULL, true, 0, take_seed},
+};
+
+const Model *const models[] = {&cluster_model,        &freeform_model,
+							   &full_domain_model,    &pattern_clustering_model,
+							   &pattern_guided_model, NULL};
+
+const Model *
+model_find(const char *name)
+{
+	StringInfoData known;
+
+	initStringInfo(&known);
+	for (int i = 0; models[i] != NULL; i++)
+	{
+		if (strcmp(models[i]->name, name) == 0)
+			return models[i];
+		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", models[i]->name);
+	}
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("solver \"%s\" is not known", name),
+					errhint("Known solvers: %s.", known.data)));
+}
+
+bool
+model_takes(const Model *model, Option option)
+{
+	for (int i = 0; i < model->noptions; i++)
+		if (model->options[i] == option)
+			return true;
+	return false;
+}
+
+int
+word_among(const char *word, const char *option, const char *const *words, const char *hint)
+{
+	StringInfoData known;
+
+	initStringInfo(&known);
+	for (int i = 0; words[i] != NULL; i++)
+	{
+		if (strcmp(words[i], word) == 0)
+			return i;
+		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", words[i]);
+	}
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s \"%s\" is not known", option, word),
+					hint != NULL ? errhint("%s", hint) : errhint("Known: %s.", known.data)));
+}
+
+/* ---- one option, and all of them ---- */
+
+static void
+request_init(Request *request, const Model *model)
+{
+	memset(request, 0, sizeof(*request));
+	request->model = model;
+	request->function = psprintf("kanon_%s", model->name);
+	request->time_limit = INFINITY;
+	request->effort = 1;
+	request->seed = 1;
+	request->workers = -1;
+}
+
+static const char *
+null_hint(const Model *model, Option option)
+{
+	if (option == OPTION_METHOD)
+		return model->hint;
+	if (option == OPTION_PATTERNS)
+		return model->patterns_hint;
+	return kinds[option].null_hint;
+}
+
+static void
+store(Request *request, const OptionKind *kind, Datum value)
+{
+	void *field = (char *) request + kind->field;
+
+	switch (kind->type)
+	{
+		case TEXTOID:
+			*(char **) field = TextDatumGetCString(value);
+			break;
+		case NAMEOID:
+			*(char **) field = pstrdup(NameStr(*DatumGetName(value)));
+			break;
+		case BOOLOID:
+			*(bool *) field = DatumGetBool(value);
+			break;
+		case INT4OID:
+			*(int *) field = DatumGetInt32(value);
+			break;
+		case FLOAT8OID:
+			*(double *) field = DatumGetFloat8(value);
+			break;
+		case JSONBOID:
+			*(Jsonb **) field = DatumGetJsonbP(value);
+			break;
+		default:
+			Assert(OidIsValid(get_element_type(kind->type)));
+			*(ArrayType **) field = DatumGetArrayTypeP(value);
+	}
+}
+
+static void
+take_option(Request *request, Option option, Datum value, bool isnull)
+{
+	if (isnull)
+	{
+		const char *hint = null_hint(request->model, option);
+
+		if (hint != NULL)
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+							errmsg("%s must not be NULL", kinds[option].name), errhint("%s", hint)));
+		return;
+	}
+	request->values[option] = value;
+	request->given[option] = true;
+	if (kinds[option].field > 0)
+		store(request, &kinds[option], value);
+	if (kinds[option].take != NULL)
+		kinds[option].take(request, value);
+}
+
+void
+request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
+{
+	request_init(request, model);
+	request->caller = fcinfo->flinfo->fn_oid;
+	refuse_null(fcinfo, 0, "source", "Name the table or view to publish.");
+	request->source = PG_GETARG_OID(0);
+	request->qis = array_arg(fcinfo, 2);
+	request->k = k_arg(fcinfo, 3, model->least_k, model->k_hint);
+	for (int i = 0; i < model->noptions; i++)
+		take_option(request, model->options[i], PG_GETARG_DATUM(4 + i), PG_ARGISNULL(4 + i));
+	if (!request->dry_run)
+		request->target = text_arg(fcinfo, 1, "target",
+								   "Name the table to create, or say dry_run => true to write nothing.");
+	model->check(request);
+}
+
+void
+request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *model, const char *function,
+					const Option *options, int noptions)
+{
+	request_init(request, model);
+	request->function = function;
+	request->caller = fcinfo->flinfo->fn_oid;
+	refuse_null(fcinfo, 0, "source", "Name the table or view to look at.");
+	request->source = PG_GETARG_OID(0);
+	request->qis = array_arg(fcinfo, 1);
+	for (int i = 0; i < noptions; i++)
+		take_option(request, options[i], PG_GETARG_DATUM(3 + i), PG_ARGISNULL(3 + i));
+	model->check(request);
+}
+
+/* ---- options as JSON ---- */
+
+/* A publication's target is never another's, and always written. */
+static bool
+is_reserved(Option option)
+{
+	return option == OPTION_REPLACE || option == OPTION_DRY_RUN;
+}
+
+static char *
+known_options(const Model *model)
+{
+	StringInfoData known;
+
+	initStringInfo(&known);
+	for (int i = 0; i < model->noptions; i++)
+		if (!is_reserved(model->options[i]))
+			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "", kinds[model->options[i]].name);
+	return known.data;
+}
+
+static int
+find_option(const Model *model, const char *name)
+{
+	for (int i = 0; i < model->noptions; i++)
+		if (!is_reserved(model->options[i]) && strcmp(kinds[model->options[i]].name, name) == 0)
+			return i;
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("option \"%s\" is not known to the solver", name),
+					errhint("Known options: %s.", known_options(model))));
+}
+
+/* jsonb_populate_record, as the parser would have set it up for any record. */
+static void
+populate_function(FmgrInfo *function)
+{
+	List *args =
+		list_make2(makeNullConst(RECORDOID, -1, InvalidOid), makeNullConst(JSONBOID, -1, InvalidOid));
+
+	fmgr_info(F_JSONB_POPULATE_RECORD, function);
+	fmgr_info_set_expr((Node *) makeFuncExpr(F_JSONB_POPULATE_RECORD, RECORDOID, args, InvalidOid, InvalidOid,
+											 COERCE_EXPLICIT_CALL),
+					   function);
+}
+
+/*
+ * The options as values of their types, by their places in the model; not by a
+ * query, since its plan with the values in it could be logged.
+ */
+static void
+convert_options(const Model *model, Jsonb *options, Datum *values, bool *nulls, bool *given)
+{
+	TupleDesc desc = CreateTemplateTupleDesc(model->noptions);
+	JsonbIterator *it = JsonbIteratorInit(&options->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+	FmgrInfo populate;
+	HeapTupleData tuple;
+
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+		if (token == WJB_KEY)
+			given[find_option(model, pnstrdup(value.val.string.val, value.val.string.len))] = true;
+	for (int i = 0; i < model->noptions; i++)
+	{
+		const OptionKind *kind = &kinds[model->options[i]];
+
+		TupleDescInitEntry(desc, i + 1, kind->name, kind->type, -1, 0);
+		nulls[i] = true;
+	}
+	BlessTupleDesc(desc);
+	populate_function(&populate);
+	tuple.t_data = DatumGetHeapTupleHeader(FunctionCall2(
+		&populate, HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)), JsonbPGetDatum(options)));
+	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
+	heap_deform_tuple(&tuple, desc, values, nulls);
+}
+
+static const char *
+initial_text(const Model *model, Option option)
+{
+	return option == OPTION_METHOD ? model->method : kinds[option].initial;
+}
+
+static Datum
+initial_value(const Model *model, Option option)
+{
+	Oid input, element;
+
+	getTypeInputInfo(kinds[option].type, &input, &element);
+	return OidInputFunctionCall(input, unconstify(char *, initial_text(model, option)), element, -1);
+}
+
+void
+request_of_json(Request *request, const Model *model, Jsonb *options)
+{
+	Datum *values = palloc0(sizeof(Datum) * model->noptions);
+	bool *nulls = palloc0(sizeof(bool) * model->noptions);
+	bool *given = palloc0(sizeof(bool) * model->noptions);
+	int64 k = request->k;
+
+	if (!JB_ROOT_IS_OBJECT(options))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must be a JSON object"),
+						errhint("Write it like '{\"keep\": [\"diagnosis\"]}'. Known options: %s.",
+								known_options(model))));
+	request_init(request, model);
+	request->k = k;
+	convert_options(model, options, values, nulls, given);
+	for (int i = 0; i < model->noptions; i++)
+	{
+		Option option = model->options[i];
+
+		if (!given[i] && initial_text(model, option) != NULL)
+			take_option(request, option, initial_value(model, option), false);
+		else if (!given[i] && null_hint(model, option) != NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("the solver needs the option \"%s\"", kinds[option].name),
+							errhint("Give it in options. Known options: %s.", known_options(model))));
+		else
+			take_option(request, option, values[i], nulls[i]);
+	}
+	model->check(request);
+}
+
+/* ---- the record ---- */
+
+Datum
+request_recorded(const Request *request)
+{
+	const Model *model = request->model;
+	RecordedOption *recorded = palloc(sizeof(RecordedOption) * (model->noptions + 2));
+	int n = 0;
+
+	recorded[n++] = (RecordedOption){"quasi_identifiers", NAMEARRAYOID, PointerGetDatum(request->qis)};
+	recorded[n++] = (RecordedOption){"k", INT8OID, Int64GetDatum(request->k)};
+	for (int i = 0; i < model->noptions; i++)
+	{
+		Option option = model->options[i];
+
+		if (request->given[option] && kinds[option].recorded &&
+			!(option == OPTION_SEED && model->secret_seed))
+			recorded[n++] = (RecordedOption){kinds[option].name, kinds[option].type, request->values[option]};
+	}
+	return recorded_options(recorded, n);
+}

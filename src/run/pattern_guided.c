@@ -1,0 +1,127 @@
+/*
+ * pattern_guided.c: the models of patterns: pattern-guided k-anonymity, and the
+ * earlier one in which each listed pattern may be used by one class only.
+ */
+#include "compat.h"
+#include "run/args.h"
+#include "run/run.h"
+
+/* ---- pattern-guided k-anonymity ---- */
+
+static const char *const *
+method_names(void)
+{
+	static const char *names[32];
+
+	for (int i = 0; kanon_solvers[i].name != NULL; i++)
+		names[i] = kanon_solvers[i].name;
+	return names;
+}
+
+static void
+choose_solver(Request *request)
+{
+	const KanonSolver *solver = &kanon_solvers[word_among(request->method, "method", method_names(), NULL)];
+
+	privacy_supported(request->privacy, request->method, solver->privacy);
+	request->solve = solver->solve;
+}
+
+static void
+set_mask(Run *run)
+{
+	const Request *request = run->request;
+	KanonMask *mask = &run->problem.mask;
+
+	if (request->patterns != NULL && request->rules != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("patterns and rules cannot both be given"),
+				 errhint("List the patterns, or say them in rules.")));
+	if (request->patterns != NULL)
+	{
+		mask->order = KANON_ORDER_GIVEN;
+		mask->list = patterns_parse(request->patterns, &run->source->levels, &mask->nlist);
+	}
+	else if (request->rules != NULL)
+		rules_parse(request->rules, run->source, mask);
+}
+
+static void
+look_at_mask(Run *run)
+{
+	rules_notice_empty(&run->problem);
+}
+
+static void
+tell_unproven(Run *run)
+{
+	if (strcmp(run->request->method, "ilp") == 0)
+		run_notice_unproven(run, true);
+}
+
+static const Option guided_options[] = {
+	OPTION_PATTERNS,    OPTION_KEEP,       OPTION_WEIGHTS, OPTION_METHOD,  OPTION_CATEGORICAL,
+	OPTION_RESIDUAL,    OPTION_MARK,       OPTION_REPLACE, OPTION_DRY_RUN, OPTION_RULES,
+	OPTION_TIME_LIMIT,  OPTION_GAP,        OPTION_SEED,    OPTION_EFFORT,  OPTION_CLASS_COLUMN,
+	OPTION_HIERARCHIES, OPTION_LEVEL_COST, OPTION_PRIVACY};
+
+const Model pattern_guided_model = {.name = "pattern_guided",
+									.method = "greedy",
+									.hint = "'greedy' is the default.",
+									.least_k = 2,
+									.k_hint = K_HINT,
+									.options = guided_options,
+									.noptions = lengthof(guided_options),
+									.check = choose_solver,
+									.set_up = set_mask,
+									.ready = look_at_mask,
+									.solved = tell_unproven};
+
+/* ---- pattern clustering ---- */
+
+static void
+choose_clustering(Request *request)
+{
+	static const char *const words[] = {"exact", "greedy", NULL};
+	bool exact = word_among(request->method, "method", words, "Known methods: 'exact', 'greedy'.") == 0;
+
+	request->recorded_method = exact ? "pattern_clustering" : "pattern_clustering_greedy";
+	request->solve = exact ? kanon_solve_pattern_clustering : kanon_solve_pattern_clustering_greedy;
+	privacy_supported(request->privacy, request->recorded_method, 0);
+}
+
+static void
+list_patterns(Run *run)
+{
+	KanonMask *mask = &run->problem.mask;
+
+	run->problem.residual = KANON_RESIDUAL_ERROR;
+	mask->list = patterns_parse(run->request->patterns, &run->source->levels, &mask->nlist);
+	mask->order = KANON_ORDER_GIVEN;
+}
+
+static void
+tell_unproven_clustering(Run *run)
+{
+	if (run->request->solve == kanon_solve_pattern_clustering)
+		run_notice_unproven(run, true);
+}
+
+static const Option clustering_options[] = {
+	OPTION_PATTERNS,     OPTION_KEEP,        OPTION_WEIGHTS,    OPTION_METHOD,
+	OPTION_CATEGORICAL,  OPTION_MARK,        OPTION_REPLACE,    OPTION_DRY_RUN,
+	OPTION_TIME_LIMIT,   OPTION_GAP,         OPTION_SEED,       OPTION_EFFORT,
+	OPTION_CLASS_COLUMN, OPTION_HIERARCHIES, OPTION_LEVEL_COST, OPTION_PRIVACY};
+
+const Model pattern_clustering_model = {
+	.name = "pattern_clustering",
+	.method = "exact",
+	.hint = "It is 'exact' or 'greedy'.",
+	.least_k = 1, /* a team of one is a team */
+	.k_hint = "Every cluster will have at least k rows.",
+	.options = clustering_options,
+	.noptions = lengthof(clustering_options),
+	.patterns_hint = "List the patterns; each may be used by one cluster, listed twice by two.",
+	.check = choose_clustering,
+	.set_up = list_patterns,
+	.solved = tell_unproven_clustering};

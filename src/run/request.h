@@ -1,0 +1,162 @@
+/*
+ * request.h: what is asked of a run: the source, the quasi-identifiers, k, and
+ * options.  SQL arguments and a publication's jsonb are read by the same table of
+ * options (options.c); what runs a request (run.h) does not know who filled it.
+ */
+#ifndef KANON_REQUEST_H
+#define KANON_REQUEST_H
+
+#include "run/privacy.h"
+#include "core/kanon.h"
+#include "kanon_pg.h"
+#include "read/levels.h"
+
+typedef enum Option
+{
+	OPTION_METHOD,
+	/* what only some models have */
+	OPTION_PATTERNS,
+	OPTION_RULES,
+	OPTION_GAP,
+	OPTION_EFFORT,
+	OPTION_SHOW,
+	OPTION_SUPPRESSION_LIMIT,
+	OPTION_METRIC,
+	OPTION_WORKERS,
+	OPTION_EXPLORE,
+	OPTION_PARTITION_SIZE,
+	OPTION_SYMMETRIC,
+	/* what nearly all have */
+	OPTION_KEEP,
+	OPTION_WEIGHTS,
+	OPTION_HIERARCHIES,
+	OPTION_LEVEL_COST,
+	OPTION_PRIVACY,
+	OPTION_CATEGORICAL,
+	OPTION_RESIDUAL,
+	OPTION_CLASS_COLUMN,
+	OPTION_MARK,
+	OPTION_REPLACE,
+	OPTION_DRY_RUN,
+	OPTION_TIME_LIMIT,
+	OPTION_SEED,
+	OPTIONS
+} Option;
+
+typedef struct Run Run;
+typedef struct Request Request;
+
+/*
+ * A family of methods: what it takes and what it does of its own on a request's
+ * way.  Every hook may be NULL.
+ */
+typedef struct Model
+{
+	const char *name;   /* a publication's solver; kanon_NAME is the function */
+	const char *method; /* by default; NULL: one must be named */
+	const char *hint;   /* instead of a NULL method */
+	int64 least_k;
+	const char *k_hint;    /* what k means */
+	const Option *options; /* [noptions] in the order of the SQL arguments */
+	int noptions;
+	const char *patterns_hint; /* patterns must be listed; NULL: they need not */
+	bool secret_seed;          /* a seed tells who is where: it is not recorded */
+
+	/* The request alone: the method, and whether the options go with it; sets solve. */
+	void (*check)(Request *request);
+	/* The source's columns are known: the problem, how columns are shown. */
+	void (*set_up)(Run *run);
+	/* The row types are read. */
+	void (*ready)(Run *run);
+	/* There is a release. */
+	void (*solved)(Run *run);
+} Model;
+
+/* In the order of their names; a NULL name ends them. */
+extern const Model *const models[];
+
+extern const Model pattern_guided_model;
+extern const Model pattern_clustering_model;
+extern const Model cluster_model;
+extern const Model full_domain_model;
+extern const Model freeform_model;
+
+struct Request
+{
+	const Model *model;
+	const char *function; /* what it is called to whoever waits for it */
+	Oid caller;           /* the SQL function that was called: of the extension's schema and library */
+	Oid source;
+	ArrayType *qis;
+	int64 k;            /* 0: the caller sees to that */
+	const char *target; /* NULL: nothing is written */
+
+	/* options; NULL and so on where none was given and the model has no default */
+	char *method;
+	ArrayType *patterns;
+	Jsonb *rules;
+	double gap;
+	double effort;
+	char *show;
+	double suppression_limit;
+	char *metric;
+	int workers;
+	bool explore;
+	int partition_size; /* 0: the table is not cut */
+	bool symmetric;
+	ArrayType *keep;
+	ArrayType *weights;
+	Jsonb *hierarchies;
+	LevelCost level_cost;
+	Privacy *privacy;
+	ArrayType *categorical;
+	KanonResidual residual;
+	char *class_column;
+	bool mark;
+	bool replace;
+	bool dry_run;
+	double time_limit; /* seconds, or INFINITY */
+	uint64 seed;
+	bool seeded;
+
+	/* by the model's check */
+	const char *recorded_method; /* what the record calls it, when not by `method` */
+	KanonSolve solve;
+	void *own; /* the model's */
+
+	/* as they were given, for the record */
+	Datum values[OPTIONS];
+	bool given[OPTIONS]; /* and not NULL */
+};
+
+/*
+ * From an SQL call: source, target, quasi_identifiers, k, then the model's
+ * options.  Everything that can be wrong with them before the source is looked at
+ * raises an error.
+ */
+extern void request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model);
+
+/*
+ * The same of a function that writes nothing: source, quasi_identifiers, k or ks
+ * (left to the caller), then these options.
+ */
+extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *model,
+								const char *function, const Option *options, int noptions);
+
+/*
+ * From a JSON object of options, without replace and dry_run; the rest of the
+ * request is left to the caller.
+ */
+extern void request_of_json(Request *request, const Model *model, Jsonb *options);
+
+/* By the name of a publication's solver; raises with the names there are. */
+extern const Model *model_find(const char *name);
+extern bool model_takes(const Model *model, Option option);
+
+/* {"option": value, ...} for the record: rules of the game and names, never a data value. */
+extern Datum request_recorded(const Request *request);
+
+/* The word's place in a list that ends with NULL; raises with a hint, or (NULL) with those there are. */
+extern int word_among(const char *word, const char *option, const char *const *words, const char *hint);
+
+#endif
