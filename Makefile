@@ -8,25 +8,18 @@
 #
 # Parts of check: check-core, check-regress [REGRESS=…], check-isolation
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-faults (a build in which
-# things are broken on purpose), check-without (the libraries that kanon can do
+# things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
+# show), check-without (the libraries that kanon can do
 # without), check-reference.  make mutants N=100 SEED=1: do the tests notice?
 # Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no.
 
 PG_CONFIG ?= pg_config
 
-# PGXS would replace the caller's compilers by the server's.
-ifeq ($(origin CC),environment)
-override CC := $(CC)
-endif
-ifeq ($(origin CXX),environment)
-override CXX := $(CXX)
-endif
-
 # These bring their own packages, so they must work where pg_config and PGXS
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo check check-core check-regress check-isolation check-tap check-faults \
+WHOLE = setup demo check check-core check-regress check-isolation check-tap check-faults check-docs \
 	check-without check-reference bench mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
