@@ -15,6 +15,14 @@
 
 PG_CONFIG ?= pg_config
 
+# PGXS would replace the caller's compilers by the server's.
+ifeq ($(origin CC),environment)
+override CC := $(CC)
+endif
+ifeq ($(origin CXX),environment)
+override CXX := $(CXX)
+endif
+
 # These bring their own packages, so they must work where pg_config and PGXS
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is

@@ -4,15 +4,18 @@
  * Without kept columns the release says it all: each class is written as often
  * as it has rows.  With kept columns, or persons to be counted, the source is read again under the same
  * snapshot: each row goes to a class and a random place in it, tuplesort brings
- * the rows into that order, and they get what their class shows.
+ * the rows into that order, and they get what their class shows.  Rows whose type
+ * goes to several classes wait until all of them are there (split.c).
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "core/freeform/freeform.h"
 #include "core/privacy/privacy.h"
 #include "core/util/fault.h"
 #include "write/bulk.h"
 #include "write/persons.h"
 #include "write/show.h"
+#include "write/split.h"
 
 #include "access/table.h"
 #include "catalog/pg_operator.h"
@@ -59,6 +62,7 @@ typedef struct Writer
 	int64 *left;        /* [nflows] rows still to come */
 	uint32 *codes;      /* [ngrouped] of the row at hand */
 	int class_shift;    /* bits below the class in a key */
+	Split *split;       /* rows of types with several flows; NULL: there are none */
 	Persons *persons;   /* NULL: no rule counts them */
 	uint64 pool[RANDOM_POOL];
 	int pool_left;
@@ -87,7 +91,7 @@ strong_random(Writer *writer)
 
 /* The flow that takes a row of this type: each row left is as likely as any other. */
 static size_t
-draw_flow(Writer *writer, uint32 type)
+draw_flow(Writer *writer, uint32 type, uint64 random)
 {
 	size_t first = type, end = (size_t) type + 1;
 	int64 total = 0;
@@ -104,42 +108,35 @@ draw_flow(Writer *writer, uint32 type)
 		raise_source_changed();
 	if (end - first == 1)
 		return first;
-	pick = strong_random(writer) % (uint64) total;
+	pick = random % (uint64) total;
 	while (pick >= (uint64) writer->left[first])
 		pick -= writer->left[first++];
 	return first;
 }
 
-/*
- * Where a source row goes: its class in the high bits, random bits below.  Rows
- * that are left out get the class after the last.
- */
-static int64
-row_key(Writer *writer, TupleTableSlot *slot)
+static bool
+is_split(const Writer *writer, uint32 type)
+{
+	return writer->first_flow != NULL && writer->first_flow[type + 1] - writer->first_flow[type] > 1;
+}
+
+static uint32
+row_type(Writer *writer, TupleTableSlot *slot)
 {
 	const Source *source = writer->types->source;
-	uint32 *codes = writer->codes;
-	uint32 type, class_;
-	size_t flow;
+	uint32 type;
 
 	for (int c = 0; c < source->ngrouped; c++)
 	{
-		codes[c] = dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
-		if (codes[c] == DICTIONARY_NONE)
+		writer->codes[c] =
+			dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
+		if (writer->codes[c] == DICTIONARY_NONE)
 			raise_source_changed();
 	}
-	type = type_index_find(writer->index, codes);
+	type = type_index_find(writer->index, writer->codes);
 	if (type == DICTIONARY_NONE)
 		raise_source_changed();
-	flow = draw_flow(writer, type);
-	writer->left[flow]--;
-	class_ = writer->release->flows[flow].class_;
-	if (class_ == KANON_DROPPED)
-		class_ = writer->release->nclasses;
-	else if (writer->persons != NULL)
-		persons_note(writer->persons, class_, type);
-	return (int64) (((uint64) class_ << writer->class_shift) |
-					(strong_random(writer) >> (64 - writer->class_shift)));
+	return type;
 }
 
 static inline uint32
@@ -289,31 +286,62 @@ put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
 						writer->total - writer->written);
 }
 
-/* A row of the source: what row types are made of, then kept columns. */
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+/*
+ * A row goes to a class, in the high bits of the key, and to a random place in it.
+ * Rows that are left out get no key.
+ */
+static void
+place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *nulls)
 {
-	Writer *writer = (Writer *) self;
+	Writer *writer = arg;
 	int nkept = writer->types->source->nkept;
-	int ngrouped = writer->types->source->ngrouped;
-	int64 key;
+	size_t flow = draw_flow(writer, type, random);
+	uint32 class_ = writer->release->flows[flow].class_;
+	uint64 key;
 
-	slot_getallattrs(slot);
-	key = row_key(writer, slot);
-	if (key_class(writer, key) >= writer->release->nclasses)
-		return true;
+	writer->left[flow]--;
+	if (class_ == KANON_DROPPED)
+		return;
+	if (writer->persons != NULL)
+		persons_note(writer->persons, class_, type);
+	key = (uint64) class_ << writer->class_shift | strong_random(writer) >> (64 - writer->class_shift);
 	ExecClearTuple(writer->sorted);
-	writer->sorted->tts_values[0] = Int64GetDatum(key);
+	writer->sorted->tts_values[0] = Int64GetDatum((int64) key);
 	writer->sorted->tts_isnull[0] = false;
-	memcpy(writer->sorted->tts_values + 1, slot->tts_values + ngrouped, sizeof(Datum) * nkept);
-	memcpy(writer->sorted->tts_isnull + 1, slot->tts_isnull + ngrouped, sizeof(bool) * nkept);
+	memcpy(writer->sorted->tts_values + 1, kept, sizeof(Datum) * nkept);
+	memcpy(writer->sorted->tts_isnull + 1, nulls, sizeof(bool) * nkept);
 	if (FAULT(kept_changed))
 		writer->sorted->tts_values[1] = writer->sorted->tts_values[nkept];
 	tuplesort_puttupleslot(writer->sort, ExecStoreVirtualTuple(writer->sorted));
 	if (++writer->placed % PROGRESS_ROWS == 0)
 		border_progress(writer->border, "placing rows", (double) writer->placed / writer->total,
 						writer->total - writer->placed);
+}
+
+/* A row of the source: what row types are made of, then kept columns. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	Writer *writer = (Writer *) self;
+	int ngrouped = writer->types->source->ngrouped;
+	uint32 type;
+
+	slot_getallattrs(slot);
+	type = row_type(writer, slot);
+	if (is_split(writer, type))
+		split_put(writer->split, type, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
+	else
+		place_row(writer, type, 0, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
 	return true;
+}
+
+/* What decides which row of several alike goes where. */
+static uint64
+split_seed(Writer *writer)
+{
+	const KanonFreeformOptions *freeform = writer->problem->freeform;
+
+	return freeform != NULL && freeform->strong != NULL ? strong_random(writer) : writer->problem->seed;
 }
 
 /* The sorted rows are (key bigint, kept columns as the source has them). */
@@ -334,6 +362,8 @@ receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
 		TupleDescCopyEntry(sorted, i + 2, desc, source->ngrouped + i + 1);
 	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first, work_mem, NULL, 0);
 	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
+	if (writer->first_flow != NULL)
+		writer->split = split_begin(desc, source->ngrouped, source->nkept, split_seed(writer));
 	MemoryContextSwitchTo(old);
 }
 
@@ -373,7 +403,7 @@ prepare_flows(Writer *writer)
 		release->flows[0].class_ = release->flows[release->nflows - 1].class_;
 		release->flows[release->nflows - 1].class_ = class_;
 	}
-	/* 63 bits for class and randomness; the class may be nclasses (left out) */
+	/* 63 bits for class and randomness */
 	writer->class_shift = 63 - (pg_leftmost_one_pos32(release->nclasses + 1) + 1);
 }
 
@@ -394,6 +424,8 @@ write_from_source(Writer *writer)
 							  source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
 							  source->name),
 					 true, &writer->pub);
+	if (writer->split != NULL)
+		split_end(writer->split, place_row, writer);
 	for (size_t f = 0; f < writer->release->nflows; f++)
 		if (writer->left[f] != 0)
 			raise_source_changed();

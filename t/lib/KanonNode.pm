@@ -6,13 +6,16 @@
 #   my $said = KanonNode::as($node, 'role', 'database', 'SELECT 1');
 #   my $data = KanonNode::data();                         # folder of the reference data, or undef
 #
-# The server listens on a unix socket only and is gone when the test ends.
+# The server listens on a unix socket only and is gone when the test ends.  Its
+# superuser is postgres, and every client is, whoever runs the test.
 package KanonNode;
 
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+
+$ENV{PGUSER} = 'postgres';
 
 # A node, initialised and configured, not started: to set up a standby, say.
 sub new_node
@@ -21,7 +24,7 @@ sub new_node
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init(
-		extra => [ '--locale=C.UTF-8', '--encoding=UTF8' ],
+		extra => [ '--locale=C.UTF-8', '--encoding=UTF8', '--username=postgres' ],
 		%{ $opt{init} // {} });
 	$node->append_conf('postgresql.conf', "listen_addresses = ''\n");
 	# Without this file the extension installed on the machine is tested.

@@ -1,0 +1,28 @@
+/*
+ * split.h: rows of a row type that goes to several classes or records: which row
+ * goes where.
+ *
+ * A release says how many rows of a type go to each class; which ones, rows that
+ * differ in kept values alone, is drawn here.  To who knows not both the seed and
+ * all these rows, every way of dealing them out is as likely as any other; and the
+ * same rows with the same seed are dealt out alike, in whatever order they come.
+ */
+#ifndef KANON_SPLIT_H
+#define KANON_SPLIT_H
+
+#include "kanon_pg.h"
+
+typedef struct Split Split;
+
+/* Deals out one row, by a random number. */
+typedef void (*SplitDeal)(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *nulls);
+
+/* The kept columns are attributes first + 1 .. first + nkept of desc. */
+extern Split *split_begin(TupleDesc desc, int first, int nkept, uint64 seed);
+
+extern void split_put(Split *split, uint32 type, const Datum *kept, const bool *nulls);
+
+/* Deals out all the rows, and ends. */
+extern void split_end(Split *split, SplitDeal deal, void *arg);
+
+#endif
