@@ -12,6 +12,7 @@
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/portal.h"
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"

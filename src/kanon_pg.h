@@ -47,6 +47,7 @@ typedef struct SourceColumn
 	Oid type;           /* as declared, domains included */
 	int32 typmod;
 	Oid collation;
+	uint32 shape;   /* of composite types: host/gate.h */
 	bool numerical; /* a quasi-identifier measured as a number */
 	ShowAs show_as;
 	Dictionary *dictionary;      /* quasi-identifiers: filled by rowtypes_read */
@@ -107,9 +108,6 @@ extern void catalog_path_end(int nest);
 /* Around a query that groups by many columns. */
 extern int grouping_begin(void);
 extern void grouping_end(int nest);
-
-/* Sends the rows of a SELECT to a receiver, under the active snapshot when read_only. */
-extern void kanon_spi_select(const char *sql, bool read_only, struct _DestReceiver *dest);
 
 /* Around output functions: dates in ISO form, in UTC, every digit of a float. */
 extern int plain_text_begin(void);
@@ -265,6 +263,9 @@ extern void keep_private(Oid relid);
 /* Checks the name (nothing is made yet). */
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
+
+/* A quasi-identifier's type, typmod and collation become those that the target has. */
+extern void target_column(SourceColumn *column);
 
 /* Raises if replacing a table (InvalidOid: none) would drop what a relation beside the source reads. */
 extern void target_spare(Oid replaced, const char *name, Oid read, const char *read_name);

@@ -52,16 +52,6 @@ grouping_end(int nest)
 	AtEOXact_GUC(true, nest);
 }
 
-void
-kanon_spi_select(const char *sql, bool read_only, DestReceiver *dest)
-{
-	SPIExecuteOptions options = {.read_only = read_only, .dest = dest};
-	int rc = SPI_execute_extended(sql, &options);
-
-	if (rc < 0)
-		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
-}
-
 /*
  * Around output functions whose text is compared or stored: the same whatever
  * the session prefers.

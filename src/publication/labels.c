@@ -8,6 +8,7 @@
  */
 #include "compat.h"
 #include "publication/labels.h"
+#include "host/gate.h"
 #include "publication/publication.h"
 
 #include <math.h>
@@ -124,7 +125,7 @@ read_roles(Oid relid, int ncolumns)
 	{
 		HeapTuple tuple = SPI_tuptable->vals[i];
 		bool isnull;
-		int column = DatumGetInt32(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &isnull));
+		int column = DatumGetInt32(gate_value(i, 1, INT4OID, &isnull));
 		char *label = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 3);
 
 		if (column > ncolumns)
@@ -165,7 +166,7 @@ merge_options(Jsonb *options, Datum keep, Datum weights)
 							  3, types, values, nulls, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not merge options");
 	catalog_path_end(nest);
-	merged = DatumGetJsonbPCopy(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	merged = DatumGetJsonbPCopy(gate_value(0, 1, JSONBOID, &isnull));
 	return merged;
 }
 

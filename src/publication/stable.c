@@ -7,14 +7,17 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
+#include "host/gate.h"
 #include "run/args.h"
 #include "run/run.h"
 #include "publication/publication.h"
 #include "publication/stable.h"
 #include "write/bulk.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -48,19 +51,38 @@ stable_end(void)
 	wanted.types = NULL;
 }
 
-/* The columns of the table are (still) those of the source. */
-static bool
-has_columns(Oid relid, const Source *source)
+/* What the table of the release before has: the columns of the source, and those beside them. */
+static Gate *
+flows_gate(const Source *source, Oid relid)
 {
-	for (int c = 0; c < source->ngrouped; c++)
-		if (get_atttype(relid, get_attnum(relid, source->qis[c].name)) != source->qis[c].type)
-			return false;
-	return true;
+	Gate *gate = gate_create(relation_name(relid), relid, source->ngrouped + EXTRA_COLUMNS);
+
+	gate_columns(gate, source->qis, source->ngrouped);
+	gate_computed(gate, CLASS_COLUMN, INT4OID);
+	gate_computed(gate, PATTERN_COLUMN, TEXTOID);
+	gate_computed(gate, ROWS_COLUMN, INT8OID);
+	return gate;
+}
+
+/* False when the source has other columns than then, or its owner has altered the table. */
+static bool
+is_usable(const Gate *gate)
+{
+	Relation rel = try_relation_open(gate->relid, AccessShareLock);
+	bool usable;
+
+	if (rel == NULL)
+		return false;
+	usable = rel->rd_rel->relkind == RELKIND_RELATION && gate_fits(gate, RelationGetDescr(rel));
+	for (int i = 0; i < gate->desc->natts && usable; i++)
+		usable = strcmp(NameStr(TupleDescAttr(gate->desc, i)->attname),
+						NameStr(TupleDescAttr(RelationGetDescr(rel), i)->attname)) == 0;
+	relation_close(rel, NoLock);
+	return usable;
 }
 
 typedef struct Reader
 {
-	DestReceiver pub;
 	Run *run;
 	TypeIndex *index;
 	KanonPattern *pattern; /* [room_classes] */
@@ -82,9 +104,9 @@ grow(Border *border, void *old, Size item, Size from, Size to)
 
 /* A row type that is not in the source any more, or rows that make no sense, count for nothing. */
 static bool
-receive_flow(TupleTableSlot *slot, DestReceiver *self)
+receive_flow(void *arg, TupleTableSlot *slot)
 {
-	Reader *reader = (Reader *) self;
+	Reader *reader = arg;
 	Border *border = reader->run->border;
 	const Source *source = reader->run->source;
 	uint32 codes[KANON_MAX_COLUMNS];
@@ -92,7 +114,6 @@ receive_flow(TupleTableSlot *slot, DestReceiver *self)
 	int32 class_;
 	int64 rows;
 
-	slot_getallattrs(slot);
 	for (int i = 0; i < EXTRA_COLUMNS; i++)
 		if (slot->tts_isnull[source->ngrouped + i])
 			return true;
@@ -129,16 +150,6 @@ receive_flow(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-reader_startup(DestReceiver *self, int operation, TupleDesc desc)
-{
-}
-
-static void
-reader_nothing(DestReceiver *self)
-{
-}
-
 static int
 compare_flows(const void *a, const void *b)
 {
@@ -153,21 +164,24 @@ compare_flows(const void *a, const void *b)
 KanonStatus
 stable_solve(Run *run, KanonSolve solve)
 {
-	Reader reader = {.pub = {receive_flow, reader_startup, reader_nothing, reader_nothing, DestNone},
-					 .run = run};
+	Reader reader = {.run = run};
+	Gate *gate;
 	KanonPrevious previous;
 	KanonStatus status;
 
-	if (wanted.types == NULL || !OidIsValid(wanted.previous) || !has_columns(wanted.previous, run->source))
+	if (wanted.types == NULL || relation_name(wanted.previous) == NULL)
+		return solve(&run->problem, &run->release, &run->report);
+	gate = flows_gate(run->source, wanted.previous);
+	if (!is_usable(gate))
 		return solve(&run->problem, &run->release, &run->report);
 	reader.room_classes = reader.room_flows = 1024;
 	reader.pattern = border_palloc(run->border, sizeof(KanonPattern) * reader.room_classes);
 	reader.flows = border_palloc(run->border, sizeof(KanonFlow) * reader.room_flows);
 	reader.index = type_index_create(run->types, run->border);
-	kanon_spi_select(psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",
-							  column_list(run->source->qis, run->source->ngrouped),
-							  relation_name(wanted.previous)),
-					 true, &reader.pub);
+	gate_select(gate,
+				psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",
+						 column_list(run->source->qis, run->source->ngrouped), gate->name),
+				true, receive_flow, &reader);
 	qsort(reader.flows, reader.nflows, sizeof(KanonFlow), compare_flows);
 	previous.nclasses = reader.nclasses;
 	previous.pattern = reader.pattern;

@@ -8,6 +8,7 @@
  * again.  Rows that show nothing are in no class here, as everywhere.
  */
 #include "compat.h"
+#include "host/gate.h"
 #include "run/args.h"
 #include "publication/publication.h"
 #include "write/bulk.h"
@@ -94,9 +95,9 @@ release_rows(const KanonPublication *publication, Oid release, int64 *least)
 			" FROM %s GROUP BY %s) AS g",
 			qis, relation_name(release), class_list(publication, release)),
 		SPI_OK_SELECT);
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	value = gate_value(0, 1, INT8OID, &isnull);
 	*least = isnull ? 0 : DatumGetInt64(value);
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
+	return DatumGetInt64(gate_value(0, 2, INT8OID, &isnull));
 }
 
 /* The equality that makes two keys one person, as an operator in SQL. */
@@ -275,50 +276,30 @@ persons_protect(const KanonPublication *publication, const char *release, List *
 
 /* ---- the key leaves the release ---- */
 
-typedef struct Copy
-{
-	DestReceiver pub;
-	BulkWriter *bulk;
-	MemoryContext context; /* outlives the query */
-} Copy;
-
-static void
-copy_startup(DestReceiver *self, int operation, TupleDesc desc)
-{
-}
-
 static bool
-copy_row(TupleTableSlot *slot, DestReceiver *self)
+copy_row(void *arg, TupleTableSlot *slot)
 {
-	Copy *copy = (Copy *) self;
-	MemoryContext old = MemoryContextSwitchTo(copy->context);
-	TupleTableSlot *row = bulk_slot(copy->bulk);
+	BulkWriter *bulk = arg;
+	TupleTableSlot *row = bulk_slot(bulk);
 	int n = slot->tts_tupleDescriptor->natts;
 
-	slot_getallattrs(slot);
 	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
 	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
-	bulk_put(copy->bulk);
-	MemoryContextSwitchTo(old);
+	bulk_put(bulk);
 	return true;
 }
 
-static void
-copy_nothing(DestReceiver *self)
-{
-}
-
-/* Fills a table that was just made with the rows of a query. */
+/* Fills a table that was just made with the rows of a query, which has its columns. */
 static void
 copy_rows(const char *select, Oid target)
 {
-	Copy copy = {.pub = {copy_row, copy_startup, copy_nothing, copy_nothing, DestNone}};
 	Relation rel = table_open(target, RowExclusiveLock);
+	BulkWriter *bulk = bulk_begin(rel);
+	Gate *gate = gate_create("the release", InvalidOid, RelationGetNumberOfAttributes(rel));
 
-	copy.bulk = bulk_begin(rel);
-	copy.context = CurrentMemoryContext;
-	kanon_spi_select(select, false, &copy.pub);
-	(void) bulk_end(copy.bulk);
+	gate_table(gate, RelationGetDescr(rel));
+	gate_select(gate, select, false, copy_row, bulk);
+	(void) bulk_end(bulk);
 	table_close(rel, NoLock);
 }
 
@@ -440,7 +421,7 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 			one, two, equal, one, two, equal, publication->k, publication->k),
 		SPI_OK_SELECT);
 	for (int i = 0; i < COMPARE_COLUMNS; i++)
-		values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &nulls[i]);
+		values[i] = gate_value(0, i + 1, INT8OID, &nulls[i]);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	SPI_finish();
 	identity_return(&saved);

@@ -6,6 +6,7 @@
  * have: a hierarchy's faults are its own, whatever the data is today.
  */
 #include "compat.h"
+#include "host/gate.h"
 #include "read/hierarchy_lines.h"
 
 #include "catalog/pg_type.h"
@@ -13,7 +14,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#define FETCH_LINES 1000
 #define FIRST_ROOM 1024
 
 /* Bytes of the dictionaries, as far as they are not yet counted. */
@@ -57,40 +57,33 @@ make_room(HierarchyLines *lines)
 	lines->room = room;
 }
 
-static void
-add_line(HierarchyLines *lines, HeapTuple tuple, TupleDesc desc)
+static bool
+add_line(void *arg, TupleTableSlot *slot)
 {
-	bool isnull;
-	Datum value = SPI_getbinval(tuple, desc, 1, &isnull);
+	HierarchyLines *lines = arg;
 
 	if (lines->n == lines->room)
 		make_room(lines);
-	lines->value[lines->n] = dictionary_add(lines->values, value, isnull);
+	lines->value[lines->n] = dictionary_add(lines->values, slot->tts_values[0], slot->tts_isnull[0]);
 	for (int h = 0; h < lines->nlevels; h++)
-	{
-		value = SPI_getbinval(tuple, desc, h + 2, &isnull);
-		lines->node[h][lines->n] = dictionary_add(lines->level[h], value, isnull);
-	}
+		lines->node[h][lines->n] =
+			dictionary_add(lines->level[h], slot->tts_values[h + 1], slot->tts_isnull[h + 1]);
 	lines->n++;
+	return true;
 }
 
 static void
 fetch_lines(HierarchyLines *lines)
 {
 	const Hierarchy *hierarchy = lines->hierarchy;
-	char *query = psprintf("SELECT %s, %s FROM %s", hierarchy->value.quoted,
-						   column_list(hierarchy->levels, hierarchy->nlevels), hierarchy->name);
-	Portal portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
+	Gate *gate = gate_create(hierarchy->name, hierarchy->relid, 1 + hierarchy->nlevels);
 
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, FETCH_LINES);
-		for (uint64 i = 0; i < SPI_processed; i++)
-			add_line(lines, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
-		SPI_freetuptable(SPI_tuptable);
-	} while (SPI_processed > 0);
-	SPI_cursor_close(portal);
+	gate_columns(gate, &hierarchy->value, 1);
+	gate_columns(gate, hierarchy->levels, hierarchy->nlevels);
+	gate_select(gate,
+				psprintf("SELECT %s, %s FROM %s", hierarchy->value.quoted,
+						 column_list(hierarchy->levels, hierarchy->nlevels), hierarchy->name),
+				true, add_line, lines);
 }
 
 /* From now on codes ascend, so that nothing depends on the order of lines. */

@@ -5,6 +5,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "host/gate.h"
 #include "read/hierarchy.h"
 #include "read/levels.h"
 
@@ -18,12 +19,14 @@
 static int
 levels_below_top(const Hierarchy *hierarchy)
 {
-	const char *level = hierarchy->levels[hierarchy->nlevels - 1].quoted;
+	const SourceColumn *level = &hierarchy->levels[hierarchy->nlevels - 1];
+	Gate *gate = gate_create(hierarchy->name, hierarchy->relid, 1);
 
-	if (SPI_execute(
-			psprintf("SELECT FROM %s WHERE %s IS NOT NULL GROUP BY %s", hierarchy->name, level, level), true,
-			2) != SPI_OK_SELECT)
-		elog(ERROR, "could not read %s", hierarchy->name);
+	gate_columns(gate, level, 1);
+	gate_query(gate,
+			   psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL GROUP BY 1 LIMIT 2", level->quoted,
+						hierarchy->name, level->quoted),
+			   true);
 	return hierarchy->nlevels - (SPI_processed <= 1);
 }
 

@@ -5,7 +5,9 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "host/gate.h"
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/tuptable.h"
@@ -20,7 +22,6 @@
 
 typedef struct GroupReceiver
 {
-	DestReceiver pub;
 	Source *source;
 	Border *border;
 	const char *phase;
@@ -127,11 +128,10 @@ add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
 }
 
 static bool
-receive_group(TupleTableSlot *slot, DestReceiver *self)
+receive_group(void *arg, TupleTableSlot *slot)
 {
-	GroupReceiver *recv = (GroupReceiver *) self;
+	GroupReceiver *recv = arg;
 
-	slot_getallattrs(slot);
 	add_group(recv, slot, DatumGetInt64(slot->tts_values[recv->nattrs - 1]));
 	return true;
 }
@@ -155,11 +155,10 @@ same_row(const TupleTableSlot *a, const TupleTableSlot *b)
 }
 
 static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+receive_row(void *arg, TupleTableSlot *slot)
 {
-	GroupReceiver *recv = (GroupReceiver *) self;
+	GroupReceiver *recv = arg;
 
-	slot_getallattrs(slot);
 	if (recv->ntypes > 0 && same_row(slot, recv->last))
 	{
 		(*chunk_rows(recv, recv->ntypes - 1))++;
@@ -171,57 +170,46 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
-{
-	GroupReceiver *recv = (GroupReceiver *) self;
-
-	recv->nattrs = desc->natts;
-	recv->last = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-}
-
-static void
-receiver_shutdown(DestReceiver *self)
-{
-	ExecDropSingleTupleTableSlot(((GroupReceiver *) self)->last);
-}
-
-static void
-receiver_destroy(DestReceiver *self)
-{
-}
-
 /*
  * Where equal values can be spelled differently, groups are split by spelling,
  * so that every spelling reaches the dictionary and the one it publishes does
  * not depend on the order of rows; equal groups are merged again afterwards.
  */
 static char *
-grouping_query(const Source *source)
+grouping_query(const Source *source, Gate *gate)
 {
 	StringInfoData query;
-	int nkeys = source->ngrouped;
 
 	initStringInfo(&query);
 	appendStringInfo(&query, "SELECT %s", column_list(source->qis, source->ngrouped));
+	/* concat takes the type's own output function, whatever functions have its name */
 	for (int c = 0; c < source->ngrouped; c++)
-	{
-		Oid output;
-		bool isvarlena;
-
-		if (!dictionary_has_spellings(source->qis[c].dictionary))
-			continue;
-		getTypeOutputInfo(source->qis[c].type, &output, &isvarlena);
-		appendStringInfo(
-			&query, ", pg_catalog.textin(%s(%s)) COLLATE pg_catalog.\"C\"",
-			quote_qualified_identifier(get_namespace_name(get_func_namespace(output)), get_func_name(output)),
-			source->qis[c].quoted);
-		nkeys++;
-	}
+		if (dictionary_has_spellings(source->qis[c].dictionary))
+			appendStringInfo(&query, ", pg_catalog.concat(%s) COLLATE pg_catalog.\"C\"",
+							 source->qis[c].quoted);
 	appendStringInfo(&query, ", pg_catalog.count(*) FROM %s GROUP BY 1", source->name);
-	for (int i = 2; i <= nkeys; i++)
+	for (int i = 2; i < gate->desc->natts; i++)
 		appendStringInfo(&query, ", %d", i);
 	return query.data;
+}
+
+/* What comes in: the columns, and of groups their spellings and their count. */
+static Gate *
+grouping_gate(const Source *source, bool runs)
+{
+	SourceColumn spelling = {.name = "spelling", .type = TEXTOID, .typmod = -1, .collation = C_COLLATION_OID};
+	int nspellings = 0;
+	Gate *gate;
+
+	for (int c = 0; c < source->ngrouped && !runs; c++)
+		nspellings += dictionary_has_spellings(source->qis[c].dictionary);
+	gate = gate_create(source->name, source->relid, source->ngrouped + nspellings + (runs ? 0 : 1));
+	gate_columns(gate, source->qis, source->ngrouped);
+	for (int i = 0; i < nspellings; i++)
+		gate_columns(gate, &spelling, 1);
+	if (!runs)
+		gate_computed(gate, "count", INT8OID);
+	return gate;
 }
 
 /* The types in ascending order of codes: a stable counting sort per column. */
@@ -351,30 +339,29 @@ static RowTypes *
 read_types(Source *source, Border *border, ReadMode mode)
 {
 	bool runs = mode == READ_RUNS;
-	GroupReceiver recv;
+	GroupReceiver recv = {.source = source, .border = border};
+	Gate *gate;
 	RowTypes *types;
 
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
-	memset(&recv, 0, sizeof(recv));
+	gate = grouping_gate(source, runs);
+	recv.nattrs = gate->desc->natts;
 	recv.codes = palloc0(sizeof(uint32 **) * source->ngrouped);
-	recv.pub.receiveSlot = runs ? receive_row : receive_group;
-	recv.pub.rStartup = receiver_startup;
-	recv.pub.rShutdown = receiver_shutdown;
-	recv.pub.rDestroy = receiver_destroy;
-	recv.pub.mydest = DestNone;
-	recv.source = source;
-	recv.border = border;
 	recv.phase = mode == READ_SOURCE ? "reading" : "verifying";
 	if (runs)
-		kanon_spi_select(
-			psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name), false,
-			&recv.pub);
+	{
+		recv.last = MakeSingleTupleTableSlot(gate->desc, &TTSOpsMinimalTuple);
+		gate_select(gate,
+					psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name),
+					false, receive_row, &recv);
+		ExecDropSingleTupleTableSlot(recv.last);
+	}
 	else
 	{
 		int nest = grouping_begin();
 
-		kanon_spi_select(grouping_query(source), mode == READ_SOURCE, &recv.pub);
+		gate_select(gate, grouping_query(source, gate), mode == READ_SOURCE, receive_group, &recv);
 		grouping_end(nest);
 	}
 	types = collect_types(&recv, runs);

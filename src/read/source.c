@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "host/gate.h"
 
 #include "access/relation.h"
 #include "catalog/namespace.h"
@@ -101,6 +102,7 @@ find_column(Relation rel, const char *name, SourceColumn *column)
 	column->type = att->atttypid;
 	column->typmod = att->atttypmod;
 	column->collation = att->attcollation;
+	column->shape = type_shape(att->atttypid);
 }
 
 /* Grouping needs a default hash or btree operator class. */
@@ -266,12 +268,15 @@ column_list(const SourceColumn *columns, int n)
 void
 source_lock(const Source *source)
 {
-	char *query =
-		psprintf("SELECT %s%s%s FROM %s LIMIT 0", column_list(source->qis, source->nqis),
-				 source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept), source->name);
+	Gate *gate = gate_create(source->name, source->relid, source->nqis + source->nkept);
 
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not open the source");
+	gate_columns(gate, source->qis, source->nqis);
+	gate_columns(gate, source->kept, source->nkept);
+	gate_query(gate,
+			   psprintf("SELECT %s%s%s FROM %s LIMIT 0", column_list(source->qis, source->nqis),
+						source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
+						source->name),
+			   true);
 }
 
 void

@@ -2,6 +2,7 @@
  * frontier.c: the section on other ks, which alone reads the source.
  */
 #include "compat.h"
+#include "host/gate.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -72,11 +73,10 @@ call_frontier(const Report *report, const NullableDatum *args)
 static Rows *
 select_frontier(Report *report)
 {
-	Rows *call;
 	NullableDatum args[lengthof(frontier_types)];
 	int nest = catalog_path_begin();
 
-	call = select_rows(
+	(void) select_rows(
 		report, "options",
 		"SELECT c.oid::regclass,"
 		" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
@@ -95,10 +95,7 @@ select_frontier(Report *report)
 		" WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
 	catalog_path_end(nest);
 	for (int i = 0; i < FRONTIER_ARGS; i++)
-	{
-		Assert(SPI_gettypeid(call->table->tupdesc, i + 1) == frontier_types[i]);
-		args[i].value = SPI_getbinval(call->table->vals[0], call->table->tupdesc, i + 1, &args[i].isnull);
-	}
+		args[i].value = gate_value(0, i + 1, frontier_types[i], &args[i].isnull);
 	return call_frontier(report, args);
 }
 

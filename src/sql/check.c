@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "host/gate.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -26,12 +27,14 @@ static const char *const query =
 
 #define CHECK_COLUMNS 7
 
+static const Oid types[CHECK_COLUMNS] = {INT8OID, INT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID};
+
 /* Says so when the caller's record has the relation as a freeform release. */
 static void
 notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 {
 	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-	Oid types[1] = {TEXTOID};
+	Oid text[1] = {TEXTOID};
 	Datum values[1] = {CStringGetTextDatum(source->name)};
 	bool isnull = true;
 
@@ -39,10 +42,10 @@ notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 			psprintf("SELECT u.matches FROM %s.kanon_usefulness u WHERE u.target OPERATOR(pg_catalog.=) $1"
 					 " ORDER BY u.run DESC LIMIT 1",
 					 schema),
-			1, types, values, NULL, true, 1) != SPI_OK_SELECT)
+			1, text, values, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the record of runs");
 	if (SPI_processed == 1)
-		(void) SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+		(void) gate_value(0, 1, INT8OID, &isnull);
 	if (!isnull)
 		ereport(NOTICE, (errmsg("the table is a freeform release, which has no classes"),
 						 errdetail("Its records overlap; the k of equal records says nothing about it."),
@@ -55,6 +58,7 @@ kanon_check(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Source *source;
+	Gate *gate;
 	Datum values[CHECK_COLUMNS];
 	bool nulls[CHECK_COLUMNS];
 	char *columns;
@@ -70,12 +74,13 @@ kanon_check(PG_FUNCTION_ARGS)
 	notice_freeform(fcinfo, source);
 	columns = column_list(source->qis, source->nqis);
 	nest = grouping_begin();
-	if (SPI_execute(psprintf(query, columns, source->name, columns), true, 0) != SPI_OK_SELECT ||
-		SPI_processed != 1)
-		elog(ERROR, "could not group %s", source->name);
+	gate = gate_create(source->name, source->relid, CHECK_COLUMNS);
+	for (int i = 0; i < CHECK_COLUMNS; i++)
+		gate_computed(gate, "", types[i]);
+	gate_query(gate, psprintf(query, columns, source->name, columns), true);
 	grouping_end(nest);
 	for (int i = 0; i < CHECK_COLUMNS; i++)
-		values[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &nulls[i]);
+		values[i] = gate_value(0, i + 1, types[i], &nulls[i]);
 	PopActiveSnapshot();
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	SPI_finish();

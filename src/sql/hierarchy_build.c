@@ -16,8 +16,6 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
-#define FETCH_ROWS 1000
-
 static Source *
 open_column(FunctionCallInfo fcinfo)
 {
@@ -116,31 +114,27 @@ hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value)
 	build->params[build->nparams++] = value;
 }
 
+static bool
+store_row(void *arg, TupleTableSlot *slot)
+{
+	EphemeralNamedRelation relation = arg;
+
+	tuplestore_puttupleslot(relation->reldata, slot);
+	relation->md.enrtuples++;
+	return true;
+}
+
 void
-hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query)
+hierarchy_build_store(HierarchyBuild *build, const char *name, const Gate *gate, const char *query)
 {
 	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
-	Tuplestorestate *store = tuplestore_begin_heap(true, false, work_mem);
-	Portal portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, 0);
-	uint64 fetched;
 
 	Assert(build->nstores < BUILD_MAX_STORES);
 	relation->md.name = pstrdup(name);
 	relation->md.enrtype = ENR_NAMED_TUPLESTORE;
-	relation->reldata = build->stores[build->nstores++] = store;
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, FETCH_ROWS);
-		fetched = SPI_processed;
-		if (relation->md.tupdesc == NULL)
-			relation->md.tupdesc = CreateTupleDescCopy(SPI_tuptable->tupdesc);
-		for (uint64 i = 0; i < fetched; i++)
-			tuplestore_puttuple(store, SPI_tuptable->vals[i]);
-		relation->md.enrtuples += fetched;
-		SPI_freetuptable(SPI_tuptable);
-	} while (fetched > 0);
-	SPI_cursor_close(portal);
+	relation->md.tupdesc = gate->desc;
+	relation->reldata = build->stores[build->nstores++] = tuplestore_begin_heap(true, false, work_mem);
+	gate_select(gate, query, true, store_row, relation);
 	if (SPI_register_relation(relation) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "could not keep what was read");
 }
@@ -149,8 +143,15 @@ hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query
 void
 hierarchy_build_values(HierarchyBuild *build)
 {
+	SourceColumn value = *build->column;
+	Gate *gate = gate_create(build->source->name, build->source->relid, 3);
+
+	value.name = "v";
+	gate_columns(gate, &value, 1);
+	gate_computed(gate, "place", INT8OID);
+	gate_computed(gate, "n", INT8OID);
 	hierarchy_build_store(
-		build, "vals",
+		build, "vals", gate,
 		psprintf(
 			"SELECT g.v, pg_catalog.row_number() OVER (ORDER BY g.v) AS place, g.n"
 			" FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
@@ -180,7 +181,7 @@ hierarchy_build_ask(HierarchyBuild *build, const char *query)
 	Datum result;
 
 	execute(build, query, true, SPI_OK_SELECT);
-	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	result = gate_value(0, 1, INT8OID, &isnull);
 	return isnull ? 0 : DatumGetInt64(result);
 }
 

@@ -12,6 +12,7 @@
 #define KANON_HIERARCHY_BUILD_H
 
 #include "kanon_pg.h"
+#include "host/gate.h"
 #include "read/hierarchy.h"
 
 #include "lib/stringinfo.h"
@@ -53,8 +54,9 @@ extern void hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value);
  */
 extern void hierarchy_build_values(HierarchyBuild *build);
 
-/* What a query says can be read under that name. */
-extern void hierarchy_build_store(HierarchyBuild *build, const char *name, const char *query);
+/* What a query says, of the gate's columns, can be read under that name. */
+extern void hierarchy_build_store(HierarchyBuild *build, const char *name, const Gate *gate,
+								  const char *query);
 
 /* What a query of one row and one int8 column says; 0 for NULL. */
 extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);

@@ -11,6 +11,7 @@
 #include "sql/hierarchy_build.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -87,9 +88,20 @@ static void
 read_lookup(HierarchyBuild *build, const Source *lookup)
 {
 	const SourceColumn *columns = lookup->qis;
+	static const char *const names[] = {"k", "p", "b"};
+	Gate *gate = gate_create(lookup->name, lookup->relid, lengthof(names));
 
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		SourceColumn text = {.name = unconstify(char *, names[i]),
+							 .type = TEXTOID,
+							 .typmod = -1,
+							 .collation = C_COLLATION_OID};
+
+		gate_columns(gate, &text, 1);
+	}
 	hierarchy_build_store(
-		build, "lookup",
+		build, "lookup", gate,
 		psprintf(
 			"SELECT l.k, l.p, l.b FROM (SELECT %s AS k, %s AS p, %s AS b FROM %s) AS l WHERE l.k IS NOT NULL",
 			as_text(columns[0].quoted), as_text(columns[1].quoted),

@@ -17,6 +17,7 @@
  */
 #include "compat.h"
 #include "run/args.h"
+#include "host/gate.h"
 #include "sql/risk.h"
 #include "read/hierarchy.h"
 
@@ -122,7 +123,7 @@ int8_value(uint64 row, int column)
 {
 	bool isnull;
 
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull));
+	return DatumGetInt64(gate_value(row, column, INT8OID, &isnull));
 }
 
 static bool
@@ -130,17 +131,22 @@ bool_value(uint64 row, int column)
 {
 	bool isnull;
 
-	return DatumGetBool(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull));
+	return DatumGetBool(gate_value(row, column, BOOLOID, &isnull));
 }
 
 static SizeCount *
 read_sizes(Risk *risk, uint64 *n, int64 *rows)
 {
+	Gate *gate = gate_create(risk->source->name, risk->source->relid, 5);
 	int nest = grouping_begin();
 	SizeCount *sizes;
 
-	if (SPI_execute(size_query(risk), true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not group %s", risk->source->name);
+	gate_computed(gate, "size", INT8OID);
+	gate_computed(gate, "blank", BOOLOID);
+	gate_computed(gate, "classes", INT8OID);
+	gate_computed(gate, "rows", INT8OID);
+	gate_computed(gate, "nobody", BOOLOID);
+	gate_query(gate, size_query(risk), true);
 	grouping_end(nest);
 	*n = SPI_processed;
 	*rows = 0;

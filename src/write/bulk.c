@@ -54,7 +54,13 @@ bulk_slot(BulkWriter *writer)
 	TupleTableSlot *slot = writer->slots[writer->nslots];
 
 	if (slot == NULL)
+	{
+		/* rows may come from a query, whose memory goes before the last of them is written */
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(writer));
+
 		slot = writer->slots[writer->nslots] = table_slot_create(writer->rel, NULL);
+		MemoryContextSwitchTo(old);
+	}
 	return ExecClearTuple(slot);
 }
 

@@ -7,6 +7,9 @@
  */
 #include "compat.h"
 #include "kanon_pg.h"
+#include "host/gate.h"
+
+#include "catalog/pg_type.h"
 
 #include "lib/stringinfo.h"
 
@@ -27,6 +30,7 @@ double
 target_classification(const Target *target, const Source *source, const SourceColumn *column, int64 dropped)
 {
 	StringInfoData columns, names, query;
+	Gate *gate = gate_create(target->building, target->relid, 2);
 	int nest = grouping_begin();
 	double wrong, rows;
 	bool isnull;
@@ -50,12 +54,12 @@ target_classification(const Target *target, const Source *source, const SourceCo
 		columns.data, target->mark ? KANON_MARK_COLUMN : "0", is_blank(target, source), target->building,
 		column_list(source->qis, source->nqis), target->mark ? ", " KANON_MARK_COLUMN ", " : ", ",
 		column->quoted, names.data);
-	if (SPI_execute(query.data, false, 1) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "could not group the target");
+	gate_computed(gate, "wrong", FLOAT8OID);
+	gate_computed(gate, "rows", FLOAT8OID);
+	gate_query(gate, query.data, false);
 	grouping_end(nest);
-	wrong = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-	rows =
-		isnull ? 0 : DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
+	wrong = DatumGetFloat8(gate_value(0, 1, FLOAT8OID, &isnull));
+	rows = isnull ? 0 : DatumGetFloat8(gate_value(0, 2, FLOAT8OID, &isnull));
 	if (isnull)
 		wrong = 0;
 	return rows + dropped > 0 ? (wrong + dropped) / (rows + dropped) : 0;

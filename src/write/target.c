@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "kanon_pg.h"
 #include "core/util/fault.h"
+#include "host/gate.h"
 #include "read/hierarchy.h"
 #include "write/show.h"
 
@@ -240,6 +241,17 @@ static Oid
 published_collation(const SourceColumn *column, bool suppressible)
 {
 	return suppressible ? shown_collation(column) : column->collation;
+}
+
+void
+target_column(SourceColumn *column)
+{
+	Oid type = published_type(column, true, &column->typmod);
+
+	column->collation = published_collation(column, true);
+	if (type != column->type)
+		column->shape = type_shape(type);
+	column->type = type;
 }
 
 static void

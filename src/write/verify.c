@@ -56,8 +56,7 @@ target_as_source(const Target *target, const Source *source)
 		SourceColumn *column = &copy->qis[c];
 
 		column->numerical = false;
-		column->type = shown_type(&source->qis[c]);
-		column->collation = shown_collation(&source->qis[c]);
+		target_column(column);
 		column->show_as = SHOW_AS_VALUE;
 		column->hierarchy = NULL;
 	}

@@ -12,6 +12,7 @@
 #include "core/freeform/freeform.h"
 #include "core/privacy/privacy.h"
 #include "core/util/fault.h"
+#include "host/gate.h"
 #include "write/bulk.h"
 #include "write/persons.h"
 #include "write/show.h"
@@ -34,13 +35,11 @@
 
 typedef struct Writer
 {
-	DestReceiver pub;
 	const Target *target;
 	const RowTypes *types;
 	const KanonProblem *problem;
 	const KanonRelease *release;
 	Border *border;
-	MemoryContext context;
 	BulkWriter *bulk;
 	int64 total;  /* rows that will be written */
 	int64 placed; /* rows given a class */
@@ -320,14 +319,12 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 
 /* A row of the source: what row types are made of, then kept columns. */
 static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+receive_row(void *arg, TupleTableSlot *slot)
 {
-	Writer *writer = (Writer *) self;
+	Writer *writer = arg;
 	int ngrouped = writer->types->source->ngrouped;
-	uint32 type;
+	uint32 type = row_type(writer, slot);
 
-	slot_getallattrs(slot);
-	type = row_type(writer, slot);
 	if (is_split(writer, type))
 		split_put(writer->split, type, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
 	else
@@ -346,15 +343,13 @@ split_seed(Writer *writer)
 
 /* The sorted rows are (key bigint, kept columns as the source has them). */
 static void
-receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
+begin_sort(Writer *writer, TupleDesc desc)
 {
-	Writer *writer = (Writer *) self;
 	const Source *source = writer->types->source;
 	AttrNumber key = 1;
 	Oid less = Int8LessOperator;
 	Oid collation = InvalidOid;
 	bool nulls_first = false;
-	MemoryContext old = MemoryContextSwitchTo(writer->context); /* outlives the query */
 	TupleDesc sorted = CreateTemplateTupleDesc(1 + source->nkept);
 
 	TupleDescInitEntry(sorted, 1, "key", INT8OID, -1, 0);
@@ -364,12 +359,6 @@ receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
 	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
 	if (writer->first_flow != NULL)
 		writer->split = split_begin(desc, source->ngrouped, source->nkept, split_seed(writer));
-	MemoryContextSwitchTo(old);
-}
-
-static void
-receiver_nothing(DestReceiver *self)
-{
 }
 
 /* What row_key needs to know. */
@@ -411,19 +400,19 @@ static void
 write_from_source(Writer *writer)
 {
 	const Source *source = writer->types->source;
+	Gate *gate = gate_create(source->name, source->relid, source->ngrouped + source->nkept);
 	TupleTableSlot *slot;
 	int nest;
 
 	prepare_flows(writer);
-	writer->pub.receiveSlot = receive_row;
-	writer->pub.rStartup = receiver_startup;
-	writer->pub.rShutdown = receiver_nothing;
-	writer->pub.rDestroy = receiver_nothing;
-	writer->pub.mydest = DestNone;
-	kanon_spi_select(psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
-							  source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
-							  source->name),
-					 true, &writer->pub);
+	gate_columns(gate, source->qis, source->ngrouped);
+	gate_columns(gate, source->kept, source->nkept);
+	begin_sort(writer, gate->desc);
+	gate_select(gate,
+				psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
+						 source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
+						 source->name),
+				true, receive_row, writer);
 	if (writer->split != NULL)
 		split_end(writer->split, place_row, writer);
 	for (size_t f = 0; f < writer->release->nflows; f++)
@@ -479,7 +468,6 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	writer->problem = problem;
 	writer->release = release;
 	writer->border = border;
-	writer->context = CurrentMemoryContext;
 	writer->class_ = KANON_DROPPED;
 	writer->shower = shower_create(types->source);
 	writer->shown = AllocSetContextCreate(CurrentMemoryContext, "kanon shown", ALLOCSET_SMALL_SIZES);

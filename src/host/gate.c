@@ -1,0 +1,306 @@
+/*
+ * gate.c: rows come in when they are of the types that were resolved.
+ */
+#include "compat.h"
+#include "host/gate.h"
+
+#include "access/relation.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+static const char *const gate_hint =
+	"Somebody altered or replaced it meanwhile, or a function that it calls did: run the call again.";
+
+/* ---- types that are made of others ---- */
+
+/* The one type that a type's values are made of, when it is no composite. */
+static Oid
+element_type(Oid type)
+{
+	Oid element = getBaseType(type);
+
+	if (element != type)
+		return element;
+	if (OidIsValid(element = get_element_type(type)) || OidIsValid(element = get_range_subtype(type)))
+		return element;
+	return get_multirange_range(type);
+}
+
+/* Does something for each composite type that values of this one are made of. */
+static void
+each_composite(Oid type, void (*visit)(Relation rel, void *arg), void *arg)
+{
+	Oid element, relid;
+	Relation rel;
+
+	check_stack_depth();
+	if (type < FirstNormalObjectId)
+		return;
+	if (OidIsValid(element = element_type(type)))
+	{
+		each_composite(element, visit, arg);
+		return;
+	}
+	if (!OidIsValid(relid = get_typ_typrelid(type)))
+		return;
+	rel = relation_open(relid, AccessShareLock);
+	visit(rel, arg);
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
+		if (!TupleDescAttr(RelationGetDescr(rel), i)->attisdropped)
+			each_composite(TupleDescAttr(RelationGetDescr(rel), i)->atttypid, visit, arg);
+	relation_close(rel, NoLock);
+}
+
+static void
+add_shape(Relation rel, void *arg)
+{
+	uint32 *shape = arg;
+
+	*shape = hash_combine(*shape, RelationGetRelid(rel));
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
+
+		*shape = hash_combine(*shape, att->attisdropped ? 0 : att->atttypid);
+		*shape = hash_combine(*shape, (uint32) att->attlen << 8 | (uint8) att->attalign);
+	}
+}
+
+uint32
+type_shape(Oid type)
+{
+	uint32 shape = 0;
+
+	each_composite(type, add_shape, &shape);
+	return shape;
+}
+
+/* An open relation cannot be altered by a function in this session. */
+static void
+hold_composite(Relation rel, void *arg)
+{
+	List **held = arg;
+
+	*held = lappend(*held, relation_open(RelationGetRelid(rel), NoLock));
+}
+
+/* ---- the gate ---- */
+
+static void
+raise_changed(const Gate *gate, const char *detail)
+{
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					errmsg("the columns of %s changed while it was in use", gate->name),
+					errdetail("%s", detail), errhint("%s", gate_hint)));
+}
+
+Gate *
+gate_create(const char *name, Oid relid, int natts)
+{
+	Gate *gate = palloc0(sizeof(Gate));
+
+	gate->name = name;
+	gate->relid = relid;
+	gate->desc = CreateTemplateTupleDesc(natts);
+	gate->shapes = palloc0(sizeof(uint32) * Max(natts, 1));
+	return gate;
+}
+
+static void
+add_column(Gate *gate, const char *name, Oid type, int32 typmod, Oid collation, uint32 shape)
+{
+	int attnum = ++gate->n;
+
+	Assert(attnum <= gate->desc->natts);
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		raise_changed(gate, psprintf("The type of column \"%s\" is gone.", name));
+	TupleDescInitEntry(gate->desc, attnum, name, type, typmod, 0);
+	TupleDescInitEntryCollation(gate->desc, attnum, collation);
+	gate->shapes[attnum - 1] = shape;
+}
+
+void
+gate_columns(Gate *gate, const SourceColumn *columns, int n)
+{
+	for (int i = 0; i < n; i++)
+		add_column(gate, columns[i].name, columns[i].type, columns[i].typmod, columns[i].collation,
+				   columns[i].shape);
+}
+
+void
+gate_table(Gate *gate, TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped)
+			raise_changed(gate, "A column was dropped.");
+		add_column(gate, NameStr(att->attname), att->atttypid, att->atttypmod, att->attcollation,
+				   type_shape(att->atttypid));
+	}
+}
+
+void
+gate_computed(Gate *gate, const char *name, Oid type)
+{
+	add_column(gate, name, type, -1, get_typcollation(type), 0);
+}
+
+static bool
+column_fits(const Gate *gate, TupleDesc desc, int i)
+{
+	Form_pg_attribute expected = TupleDescAttr(gate->desc, i);
+	Form_pg_attribute found = TupleDescAttr(desc, i);
+
+	return found->atttypid == expected->atttypid && found->attcollation == expected->attcollation &&
+		   (expected->atttypmod < 0 || found->atttypmod == expected->atttypmod) &&
+		   type_shape(found->atttypid) == gate->shapes[i];
+}
+
+bool
+gate_fits(const Gate *gate, TupleDesc desc)
+{
+	bool fits = desc->natts == gate->desc->natts;
+
+	for (int i = 0; i < desc->natts && fits; i++)
+		fits = column_fits(gate, desc, i);
+	return fits;
+}
+
+static bool
+still_named(const Gate *gate)
+{
+	char *name = get_rel_name(gate->relid);
+	char *schema = name != NULL ? get_namespace_name(get_rel_namespace(gate->relid)) : NULL;
+
+	return schema != NULL && strcmp(quote_qualified_identifier(schema, name), gate->name) == 0;
+}
+
+static void
+check_name(const Gate *gate)
+{
+	if (OidIsValid(gate->relid) && !still_named(gate))
+		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						errmsg("%s was dropped, renamed or replaced while it was in use", gate->name),
+						errhint("%s", gate_hint)));
+}
+
+static char *
+type_text(Form_pg_attribute att)
+{
+	return format_type_with_typemod(att->atttypid, att->atttypmod);
+}
+
+void
+gate_check(const Gate *gate, TupleDesc desc)
+{
+	check_name(gate);
+	if (gate_fits(gate, desc))
+		return;
+	if (desc->natts != gate->desc->natts)
+		raise_changed(gate, psprintf("There are %d columns instead of %d.", desc->natts, gate->desc->natts));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute expected = TupleDescAttr(gate->desc, i);
+		Form_pg_attribute found = TupleDescAttr(desc, i);
+		char *was = type_text(expected), *is = type_text(found);
+
+		if (column_fits(gate, desc, i))
+			continue;
+		raise_changed(gate, strcmp(was, is) != 0
+								? psprintf("Column \"%s\" was of type %s and is of type %s.",
+										   NameStr(expected->attname), was, is)
+								: psprintf("Column \"%s\" has another collation, or its type was altered.",
+										   NameStr(expected->attname)));
+	}
+}
+
+/* ---- queries through it ---- */
+
+typedef struct GateReceiver
+{
+	DestReceiver pub;
+	const Gate *gate;
+	GateReceive receive;
+	void *arg;
+	List *held; /* composite types, open while rows come in */
+} GateReceiver;
+
+static void
+receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	GateReceiver *receiver = (GateReceiver *) self;
+
+	for (int i = 0; i < desc->natts; i++)
+		each_composite(TupleDescAttr(desc, i)->atttypid, hold_composite, &receiver->held);
+	gate_check(receiver->gate, desc);
+}
+
+static bool
+receiver_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	GateReceiver *receiver = (GateReceiver *) self;
+
+	slot_getallattrs(slot);
+	return receiver->receive(receiver->arg, slot);
+}
+
+static void
+receiver_shutdown(DestReceiver *self)
+{
+	GateReceiver *receiver = (GateReceiver *) self;
+	ListCell *lc;
+
+	foreach (lc, receiver->held)
+		relation_close(lfirst(lc), NoLock);
+	receiver->held = NIL;
+}
+
+static void
+receiver_destroy(DestReceiver *self)
+{
+}
+
+void
+gate_select(const Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg)
+{
+	GateReceiver receiver = {
+		.pub = {receiver_receive, receiver_startup, receiver_shutdown, receiver_destroy, DestNone},
+		.gate = gate,
+		.receive = receive,
+		.arg = arg};
+
+	SPIExecuteOptions options = {.read_only = read_only, .dest = &receiver.pub};
+
+	check_name(gate);
+	if (SPI_execute_extended(sql, &options) < 0)
+		elog(ERROR, "could not read %s", gate->name);
+}
+
+void
+gate_query(const Gate *gate, const char *sql, bool read_only)
+{
+	check_name(gate);
+	if (SPI_execute(sql, read_only, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read %s", gate->name);
+	gate_check(gate, SPI_tuptable->tupdesc);
+}
+
+Datum
+gate_value(uint64 row, int column, Oid type, bool *isnull)
+{
+	TupleDesc desc = SPI_tuptable->tupdesc;
+
+	if (row >= SPI_processed || column > desc->natts || TupleDescAttr(desc, column - 1)->atttypid != type)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("a query of kanon's own gave other columns or rows than it asks for"),
+				 errhint("The extension may have been altered or replaced meanwhile: run the call again.")));
+	return SPI_getbinval(SPI_tuptable->vals[row], desc, column, isnull);
+}

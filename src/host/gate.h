@@ -1,0 +1,70 @@
+/*
+ * gate.h: the one way by which rows come into kanon.
+ *
+ * A relation is resolved once, at the beginning of a call: which columns, of what
+ * types.  Later queries name it again, and whoever made it may have altered,
+ * dropped or replaced it meanwhile, in this very session: a view can call any
+ * function.  So each query's rows are compared with what was resolved before the
+ * first one is looked at.
+ */
+#ifndef KANON_GATE_H
+#define KANON_GATE_H
+
+#include "kanon_pg.h"
+
+#include "access/tupdesc.h"
+#include "executor/tuptable.h"
+
+typedef struct Gate
+{
+	const char *name; /* of what is read, for errors: a relation's is qualified and quoted */
+	Oid relid;        /* what that name must still mean; InvalidOid: it is no relation */
+	TupleDesc desc;   /* the columns that are expected */
+	uint32 *shapes;   /* [desc->natts] type_shape when they were resolved */
+	int n;            /* columns added so far */
+} Gate;
+
+/* For so many columns, which are added from the first to the last. */
+extern Gate *gate_create(const char *name, Oid relid, int natts);
+
+/* Columns as they were resolved. */
+extern void gate_columns(Gate *gate, const SourceColumn *columns, int n);
+
+/* All columns of a table. */
+extern void gate_table(Gate *gate, TupleDesc desc);
+
+/* What a query computes: a column of a type that has no collation and no typmod. */
+extern void gate_computed(Gate *gate, const char *name, Oid type);
+
+/*
+ * What a type is made of, when it is composite or holds composites: its owner may
+ * alter it while values are in memory.  0 for types that are made of nothing.
+ */
+extern uint32 type_shape(Oid type);
+
+/*
+ * Is the relation the same, and are the columns: their number, and the type, typmod
+ * and collation of each?  Raises t_r_serialization_failure.  A column without a
+ * typmod may have values with one: the planner knows more than a view's definition.
+ */
+extern void gate_check(const Gate *gate, TupleDesc desc);
+
+/* The same question without an error; of the columns alone. */
+extern bool gate_fits(const Gate *gate, TupleDesc desc);
+
+/* A row, all of its values at hand until the next one; false: no more are wanted. */
+typedef bool (*GateReceive)(void *arg, TupleTableSlot *slot);
+
+/*
+ * Runs a SELECT through the gate, under the active snapshot when read_only.  While
+ * it runs nobody can alter the composite types of its columns.
+ */
+extern void gate_select(const Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg);
+
+/* The same for what fits into memory: SPI_tuptable and SPI_processed are the rows. */
+extern void gate_query(const Gate *gate, const char *sql, bool read_only);
+
+/* A value of SPI_tuptable; raises when the column is not of that type. */
+extern Datum gate_value(uint64 row, int column, Oid type, bool *isnull);
+
+#endif
