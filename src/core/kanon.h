@@ -286,8 +286,9 @@ extern KanonStatus kanon_solve_ilp(const KanonProblem *problem, KanonRelease *re
 extern KanonStatus kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /*
- * improve.c: anytime improvement of the greedy release, with a lower bound;
- * `effort` counts its work.  Never worse than greedy.
+ * best.c: anytime improvement of the greedy release (improve.c), with a lower bound;
+ * `effort` counts its work.  Never worse than greedy.  Small models are solved
+ * exactly at once.
  */
 extern KanonStatus kanon_solve_improve(const KanonProblem *problem, KanonRelease *release,
 									   KanonReport *report);

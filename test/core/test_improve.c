@@ -25,6 +25,13 @@ random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t 
 	return problem;
 }
 
+/* The anytime search by itself: small models do not come to it. */
+static KanonStatus
+search_alone(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return improve_traced(problem, release, report, NULL);
+}
+
 /* greedy >= improve >= ilp >= the bound of improve, for each residual rule */
 static void
 between(void **state)
@@ -53,14 +60,14 @@ between(void **state)
 		status = kanon_solve_ilp(problem, &ilp, &ilp_report);
 		if (status == KANON_INFEASIBLE)
 		{
-			assert_int_equal(kanon_solve_improve(problem, &improve, &improve_report), KANON_RESIDUAL);
+			assert_int_equal(search_alone(problem, &improve, &improve_report), KANON_RESIDUAL);
 			assert_int_equal(host.blocks, 0);
 			problem_free(problem);
 			continue;
 		}
 		assert_int_equal(status, KANON_OK);
 		assert_true(ilp_report.proven);
-		status = kanon_solve_improve(problem, &improve, &improve_report);
+		status = search_alone(problem, &improve, &improve_report);
 		if (status == KANON_OK)
 		{
 			bound = improve_report.lower_bound + exact_cost(problem, &improve, &improve_report) -
@@ -116,7 +123,7 @@ optimal(void **state)
 		assert_true(report.proven);
 		optimum = report.cost;
 		kanon_release_free(problem, &release);
-		assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+		assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
 		assert_true(report.cost >= optimum - 1e-6 && report.lower_bound <= optimum + 1e-6);
 		equal += report.cost < optimum + 1e-6;
 		kanon_release_free(problem, &release);
@@ -231,9 +238,9 @@ repeats(void **state)
 
 	(void) state;
 	problem->effort = 0.02;
-	assert_int_equal(kanon_solve_improve(problem, &one, &report), KANON_OK);
+	assert_int_equal(search_alone(problem, &one, &report), KANON_OK);
 	cost = report.cost;
-	assert_int_equal(kanon_solve_improve(problem, &two, &report), KANON_OK);
+	assert_int_equal(search_alone(problem, &two, &report), KANON_OK);
 	assert_true(report.cost == cost);
 	assert_true(report.lower_bound <= cost);
 	assert_int_equal(one.nclasses, two.nclasses);
@@ -257,7 +264,7 @@ tells(void **state)
 	(void) state;
 	problem->effort = 0.02;
 	((KanonColumn *) problem->columns)[0].weight = 0.5;
-	assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+	assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
 	assert_true(host.told.bounded);
 	assert_true(host.told.cost >= report.cost - 1e-6);
 	assert_true(host.told.cost <= 1.5 * report.cost);
@@ -302,7 +309,7 @@ static void
 memory_ends(void **state)
 {
 	(void) state;
-	exact_refuse_each(middle_problem, false, kanon_solve_improve, true);
+	exact_refuse_each(middle_problem, false, search_alone, true);
 	exact_refuse_each(middle_problem, false, kanon_solve_best, true);
 	exact_refuse_each(middle_problem, true, kanon_solve_pattern_clustering, false);
 	exact_refuse_each(small_problem, 0, kanon_solve_fpt, false);
@@ -341,7 +348,7 @@ little_memory(void **state)
 		host.budget = host.live + budget;
 		host.env.foreign = budget;
 		host.peak = host.live;
-		status = kanon_solve_improve(problem, &release, &report);
+		status = search_alone(problem, &release, &report);
 		assert_true(host.peak <= host.budget);
 		if (status == KANON_OK)
 		{
@@ -390,11 +397,92 @@ time_holds(void **state)
 	problem_free(problem);
 }
 
+/*
+ * What is small is proven at once, whatever the weights and whatever may be left
+ * over: as ilp does, in about as many steps.
+ */
+static void
+small_models(void **state)
+{
+	static const double weights[] = {1, 2, 1, 0.5, 0.37};
+	uint64_t random = 10;
+	uint64_t polls = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(150); round++)
+	{
+		Host host;
+		KanonProblem *problem =
+			random_problem(&host, &random, 6 + random_below(&random, 20), 2 + (int) random_below(&random, 4),
+						   3, 2 + random_below(&random, 3), true);
+		KanonRelease release;
+		KanonReport exact;
+		KanonReport report;
+		KanonStatus status;
+
+		problem->effort = 1;
+		problem->residual = (KanonResidual) (round % 3);
+		for (int c = 0; c < problem->ncolumns; c++)
+			((KanonColumn *) problem->columns)[c].weight =
+				weights[random_below(&random, 5)] * (1 + random_below(&random, 2) / 3.0);
+		status = kanon_solve_ilp(problem, &release, &exact);
+		exact.cost = status == KANON_OK ? exact_cost(problem, &release, &exact) : 0;
+		kanon_release_free(problem, &release);
+		polls = host.polls;
+		assert_int_equal(kanon_solve_improve(problem, &release, &report), status);
+		if (status == KANON_OK)
+		{
+			assert_true(report.proven);
+			assert_true(fabs(exact_cost(problem, &release, &report) - exact.cost) < 1e-6);
+		}
+		assert_true(host.polls < 3 * polls + 1000);
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* Too few rows left over for a class: one more is closed, and there is a release. */
+static void
+never_too_few(void **state)
+{
+	uint64_t random = 29;
+	int found = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(150); round++)
+	{
+		Host host;
+		KanonProblem *problem =
+			random_problem(&host, &random, 8 + random_below(&random, 40), 2 + (int) random_below(&random, 3),
+						   4, 2 + random_below(&random, 4), true);
+		KanonRelease release;
+		KanonReport report;
+
+		problem->residual = KANON_RESIDUAL_ERROR;
+		if (kanon_solve_greedy(problem, &release, &report) == KANON_OK)
+			kanon_release_free(problem, &release);
+		else
+		{
+			KanonStatus status = search_alone(problem, &release, &report);
+
+			found += status == KANON_OK;
+			assert_true(status == KANON_OK || report.detail[0] != '\0');
+			/* all rows together are a class */
+			assert_int_equal(status, KANON_OK);
+			kanon_release_free(problem, &release);
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(found > 0);
+}
+
 static void
 cancelled(void **state)
 {
 	(void) state;
-	exact_cancel_each(middle_problem, false, kanon_solve_improve);
+	exact_cancel_each(middle_problem, false, search_alone);
 	exact_cancel_each(middle_problem, false, kanon_solve_best);
 	exact_cancel_each(middle_problem, true, kanon_solve_pattern_clustering);
 	exact_cancel_each(small_problem, 0, kanon_solve_fpt);
@@ -551,10 +639,11 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),       cmocka_unit_test(optimal),        cmocka_unit_test(crossed),
-		cmocka_unit_test(repeats),       cmocka_unit_test(tells),          cmocka_unit_test(memory_ends),
-		cmocka_unit_test(little_memory), cmocka_unit_test(time_holds),     cmocka_unit_test(cancelled),
-		cmocka_unit_test(clustering),    cmocka_unit_test(seven_patients),
+		cmocka_unit_test(between),        cmocka_unit_test(optimal),       cmocka_unit_test(crossed),
+		cmocka_unit_test(repeats),        cmocka_unit_test(tells),         cmocka_unit_test(memory_ends),
+		cmocka_unit_test(little_memory),  cmocka_unit_test(time_holds),    cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models),   cmocka_unit_test(never_too_few), cmocka_unit_test(clustering),
+		cmocka_unit_test(seven_patients),
 	};
 
 	if (argc > 1)

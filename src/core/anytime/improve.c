@@ -36,6 +36,12 @@
  */
 #define SEARCH_SHARE 0.2
 
+/* Classes of which one is closed when too few rows are left over. */
+#define CLOSED 16
+
+/* Rows of a table that is too small for all the steps of a large one, by so many for a row. */
+#define ROW_STEPS 3e6
+
 typedef struct Improve
 {
 	const KanonProblem *problem;
@@ -162,7 +168,7 @@ search(Improve *v, const IlpList *start, int round, double effort)
 	double *g;
 	double rows = row_units(&v->model);
 	double spent = (double) kanon_watch_total(&v->watch);
-	double work = effort * fmax(3e9 / (1 + rows / 3e4), 2e4 * rows);
+	double work = effort * fmax(fmin(3e9 / (1 + rows / 3e4), ROW_STEPS * rows), 2e4 * rows);
 	double parts = 0;
 	double per_class = 2;
 	KanonStatus status;
@@ -426,6 +432,38 @@ build(Improve *v)
 	return status;
 }
 
+/*
+ * Rows are left over, too few for a class of their own: one of the instances used is
+ * closed, and its rows are.  The costliest lose least by that.
+ */
+static KanonStatus
+close_one(Improve *v)
+{
+	IlpList fewer = {0};
+	bool *tried = kanon_alloc0(v->problem->env, v->used.n, sizeof(bool));
+	KanonStatus status = tried == NULL ? KANON_NO_MEMORY : KANON_OK;
+
+	for (int round = 0; round < CLOSED && (size_t) round < v->used.n && status == KANON_OK; round++)
+	{
+		size_t closed = v->used.n;
+
+		for (size_t j = 0; j < v->used.n; j++)
+			if (!tried[j] && (closed == v->used.n ||
+							  v->instances.cost[v->used.v[j]] > v->instances.cost[v->used.v[closed]]))
+				closed = j;
+		tried[closed] = true;
+		fewer.n = 0;
+		for (size_t j = 0; j < v->used.n && status == KANON_OK; j++)
+			if (j != closed && !ilp_list_add(v->problem->env, &fewer, v->used.v[j]))
+				status = KANON_NO_MEMORY;
+		if (status == KANON_OK)
+			status = ilp_offer(v->problem, &v->instances, &fewer, ILP_REST_CLASS, &v->result, &v->watch);
+	}
+	kanon_free(v->problem->env, fewer.v);
+	kanon_free(v->problem->env, tried);
+	return status;
+}
+
 /* From the instances used to the best release that the residual rule allows. */
 static KanonStatus
 offer_all(Improve *v)
@@ -437,11 +475,8 @@ offer_all(Improve *v)
 		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result, &v->watch);
 		if (status == KANON_OK)
 			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result, &v->watch);
-	}
-	if (status == KANON_OK && v->result.cost == INFINITY)
-	{
-		snprintf(v->report->detail, sizeof(v->report->detail), "rows are left over");
-		status = KANON_RESIDUAL;
+		if (status == KANON_OK && v->result.cost == INFINITY)
+			status = close_one(v);
 	}
 	return status;
 }
@@ -489,10 +524,4 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 	kanon_free(env, v.fixed.v);
 	kanon_free(env, v.used.v);
 	return status;
-}
-
-KanonStatus
-kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
-{
-	return improve_traced(problem, release, report, NULL);
 }

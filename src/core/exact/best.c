@@ -1,5 +1,6 @@
 /*
- * best.c: the exact solver where it will fit, the anytime solver where not.
+ * best.c: the exact solver where it will fit, the anytime solver where not: in
+ * `best` where a proof is likely, in `improve` where it takes no time.
  */
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,10 @@
 
 /* Branch-and-bound nodes to give it: work, not time, so that runs repeat. */
 #define NODES 20000
+
+/* The same of a model that is solved before any search could begin. */
+#define SMALL_FITS 4000
+#define SMALL_NODES 1000
 
 /* Cost with the rows left out priced as if suppressed. */
 static double
@@ -26,7 +31,7 @@ improve_on(const KanonProblem *problem, bool have, KanonRelease *release, KanonR
 {
 	KanonRelease other;
 	KanonReport other_report;
-	KanonStatus status = kanon_solve_improve(problem, &other, &other_report);
+	KanonStatus status = improve_traced(problem, &other, &other_report, NULL);
 	double mine;
 	double bound;
 
@@ -59,7 +64,7 @@ improve_on(const KanonProblem *problem, bool have, KanonRelease *release, KanonR
 
 /* Is the model small enough? */
 static KanonStatus
-fits(const KanonProblem *problem, KanonReport *report, bool *result)
+fits(const KanonProblem *problem, size_t pairs, KanonReport *report, bool *result)
 {
 	KanonWatch watch;
 	KanonInstances instances;
@@ -68,7 +73,7 @@ fits(const KanonProblem *problem, KanonReport *report, bool *result)
 	*result = false;
 	kanon_watch_init(&watch, problem, "instances");
 	status =
-		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, FITS, &watch, &instances, report);
+		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, pairs, &watch, &instances, report);
 	if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
 		return KANON_OK;
 	if (status == KANON_OK)
@@ -90,8 +95,9 @@ best_under_rules(const KanonProblem *problem, KanonRelease *release, KanonReport
 	return status;
 }
 
-KanonStatus
-kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+/* Exactly, when the model has at most so many pairs; improve goes on from what that leaves unproven. */
+static KanonStatus
+solve(const KanonProblem *problem, size_t pairs, double nodes, KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	KanonProblem part = *problem;
@@ -101,15 +107,13 @@ kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	if (problem->privacy != NULL)
-		return best_under_rules(problem, release, report);
-	status = fits(problem, report, &exact);
+	status = fits(problem, pairs, report, &exact);
 	if (status != KANON_OK)
 		return status;
 	if (exact)
 	{
 		part.time_limit = problem->time_limit / 2;
-		status = ilp_solve_limited(&part, release, report, (int64_t) fmax(1, NODES * problem->effort), NULL);
+		status = ilp_solve_limited(&part, release, report, (int64_t) fmax(1, nodes * problem->effort), NULL);
 		exact = status == KANON_OK;
 		if (status == KANON_CANCELLED || status == KANON_INFEASIBLE)
 			return status;
@@ -121,4 +125,17 @@ kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport
 	}
 	report->seconds = env->now(env->arg) - start;
 	return status;
+}
+
+KanonStatus
+kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return problem->privacy != NULL ? best_under_rules(problem, release, report)
+									: solve(problem, FITS, NODES, release, report);
+}
+
+KanonStatus
+kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return solve(problem, SMALL_FITS, SMALL_NODES, release, report);
 }

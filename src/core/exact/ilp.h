@@ -389,7 +389,7 @@ extern KanonStatus ilp_solve_limited(const KanonProblem *problem, KanonRelease *
 /* ilp_privacy.c: the same under privacy rules, which are not NULL. */
 extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
-/* improve.c: kanon_solve_improve with a trace. */
+/* improve.c: kanon_solve_improve without the exact solver before it, with a trace. */
 extern KanonStatus improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
 								  IlpTrace trace);
 
