@@ -348,7 +348,7 @@ seeds(void **state)
 	problem_free(problem);
 }
 
-/* ---- what is refused, and what a broken graph is worth ---- */
+/* ---- what is refused ---- */
 
 static void
 limits(void **state)
@@ -367,120 +367,6 @@ limits(void **state)
 	kanon_release_free(problem, &release);
 	problem->k = 6;
 	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_TOO_LARGE);
-	assert_int_equal(host.blocks, 0);
-	problem_free(problem);
-}
-
-static void
-broken_graphs(void **state)
-{
-	uint64_t random = 21;
-	Host host;
-	KanonProblem *problem = random_table(&host, &random, 12, 3, 4, 3);
-	KanonFreeformOptions options = {.method = KANON_FREEFORM_RING};
-
-	(void) state;
-	problem->freeform = &options;
-	for (int fault = 0; fault < 6; fault++)
-	{
-		KanonFreeformPlan plan;
-		KanonReport report = {0};
-		KanonFreeformPart part = {.number = 0};
-		KanonFreeformGraph graph;
-		uint32_t first;
-		int32_t *value;
-		uint32_t j = 4;
-
-		assert_int_equal(kanon_freeform_begin(problem, &plan, &report), KANON_OK);
-		kanon_freeform_bounds(&plan, 0, &first, &part.n);
-		value = malloc(part.n * 3 * sizeof(int32_t));
-		kanon_freeform_values(&plan, 0, value);
-		part.value = value;
-		assert_int_equal(kanon_freeform_solve(&host.env, &plan.space, NULL, &part, &graph, report.detail,
-											  sizeof(report.detail)),
-						 KANON_OK);
-		switch (fault)
-		{
-			case 0: /* fine */
-				break;
-			case 1: /* twice the same row */
-				graph.match[graph.start[j]] = graph.match[graph.start[j] + 1];
-				break;
-			case 2: /* no row */
-				graph.match[graph.start[j]] = 12;
-				break;
-			case 3: /* one row with two records */
-				graph.given[j] = graph.given[(j + 1) % 12];
-				break;
-			case 4: /* a row that does not match */
-				for (uint32_t i = 0; i < 12; i++)
-				{
-					bool matches = false;
-
-					for (uint32_t m = graph.start[j]; m < graph.start[j + 1]; m++)
-						matches = matches || graph.match[m] == i;
-					if (!matches)
-						graph.given[j] = i;
-				}
-				break;
-			case 5: /* another row: not regular */
-				for (uint32_t i = 0; i < 12; i++)
-					if (i != graph.match[graph.start[j]] && i != graph.match[graph.start[j] + 1])
-						graph.match[graph.start[j] + 2] = i == graph.match[graph.start[j] + 2] ? 11 - i : i;
-				break;
-		}
-		assert_int_equal(kanon_freeform_put(&plan, 0, &graph, &report), fault == 0 ? KANON_OK : KANON_BROKEN);
-		kanon_freeform_graph_free(&host.env, &graph);
-		kanon_freeform_free(&plan);
-		free(value);
-	}
-	assert_int_equal(host.blocks, 0);
-	problem_free(problem);
-}
-
-/* The release's own check does not take a solver's word for the graph. */
-static void
-broken_releases(void **state)
-{
-	uint64_t random = 77;
-	Host host;
-	KanonProblem *problem = random_table(&host, &random, 30, 3, 6, 3);
-	KanonFreeformOptions options = {.method = KANON_FREEFORM_SORT_GREEDY};
-
-	(void) state;
-	problem->freeform = &options;
-	for (int fault = 0; fault < 5; fault++)
-	{
-		KanonRelease release;
-		KanonReport report;
-		KanonStatus status;
-
-		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
-		switch (fault)
-		{
-			case 0:
-				break;
-			case 1:
-				release.graph[3] = problem->ntypes;
-				break;
-			case 2:
-				release.graph_start[release.nclasses]--;
-				break;
-			case 3: /* a row type that the class does not show */
-				for (uint32_t t = 0; t < problem->ntypes; t++)
-					if (t != release.graph[0] && t != release.graph[1] && t != release.graph[2])
-						release.graph[0] = t;
-				break;
-			case 4:
-				release.flows[0].class_ = KANON_DROPPED;
-				problem->residual = KANON_RESIDUAL_DROP;
-				break;
-		}
-		status = kanon_release_finish(problem, &release, &report);
-		problem->residual = KANON_RESIDUAL_SUPPRESS;
-		assert_int_equal(status, fault == 0 ? KANON_OK : KANON_BROKEN);
-		kanon_release_free(problem, &release);
-	}
 	assert_int_equal(host.blocks, 0);
 	problem_free(problem);
 }
@@ -755,8 +641,6 @@ main(void)
 		cmocka_unit_test(each_match_is_as_likely),
 		cmocka_unit_test(seeds),
 		cmocka_unit_test(limits),
-		cmocka_unit_test(broken_graphs),
-		cmocka_unit_test(broken_releases),
 		cmocka_unit_test(check_against_hand),
 		cmocka_unit_test(regular_against_plain_flow),
 		cmocka_unit_test(memory_and_cancel),

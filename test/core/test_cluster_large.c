@@ -1,0 +1,194 @@
+/*
+ * test_cluster_large.c: clusterings where it takes more than a small random table: rows
+ * that hang at others, and many parts that wait.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cluster/cluster.h"
+#include "fixture.h"
+
+static KanonClusterShow suppress[KANON_MAX_COLUMNS];
+static struct KanonClusterOptions options = {.show = suppress};
+
+static KanonSolve
+method(const char *name)
+{
+	const KanonSolver *found = kanon_cluster_method_find(name);
+
+	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
+		suppress[c] = KANON_CLUSTER_SUPPRESS;
+	assert_non_null(found);
+	return found->solve;
+}
+
+#ifdef HAVE_LEMON
+/* ---- pairs ---- */
+
+#define MOST 8
+
+static int
+differ(const KanonProblem *problem, uint32_t a, uint32_t b)
+{
+	int n = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		n += problem->columns[c].code[a] != problem->columns[c].code[b];
+	return n;
+}
+
+/*
+ * The least weight of edges that cover the rows in `left`, each of which is of a type of
+ * its own; a type with more rows needs none, and has room for two at each of its rows.
+ */
+static int
+least_cover(const KanonProblem *problem, unsigned left, int64_t *room)
+{
+	uint32_t a = 0;
+	int least = 1000;
+
+	if (left == 0)
+		return 0;
+	while ((left >> a & 1) == 0)
+		a++;
+	for (uint32_t b = 0; b < problem->ntypes; b++)
+	{
+		int weight;
+
+		if (a == b || (problem->rows[b] > 1 && room[b] == 0))
+			continue;
+		room[b] -= problem->rows[b] > 1;
+		weight = differ(problem, a, b) + least_cover(problem, left & ~(1u << a) & ~(1u << b), room);
+		room[b] += problem->rows[b] > 1;
+		least = weight < least ? weight : least;
+	}
+	return least;
+}
+
+/* The bound is twice the least weight of edges, whichever rows they meet at; rows of one value take two each. */
+static void
+pairs_and_hubs(void **state)
+{
+	uint64_t random = 6;
+	int crowded = 0;
+
+	(void) state;
+	for (int table = 0; table < cases(2000); table++)
+	{
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		uint32_t code[MOST * 6];
+		uint32_t n = 2 + random_below(&random, MOST - 1);
+		int ncolumns = 2 + (int) random_below(&random, 5);
+		unsigned single = 0;
+		int64_t room[MOST];
+
+		for (uint32_t i = 0; i < n; i++)
+			for (int c = 0; c < ncolumns; c++)
+				/* neighbours of the first row, most of them: they hang at it */
+				code[i * (uint32_t) ncolumns + (uint32_t) c] =
+					table % 2 == 0 ? random_below(&random, 2)
+								   : i > 0 && (uint32_t) c == (i - 1) % (uint32_t) ncolumns;
+		host_init(&host);
+		problem = problem_from_codes(&host, code, n, ncolumns, 2);
+		problem->cluster = &options;
+		problem->residual = KANON_RESIDUAL_ERROR;
+		if (random_below(&random, 2) == 0)
+			((int64_t *) problem->rows)[table % 2 == 1 ? 0 : random_below(&random, problem->ntypes)] =
+				2 + random_below(&random, 2);
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+		{
+			room[i] = 2 * problem->rows[i];
+			single |= problem->rows[i] == 1 ? 1u << i : 0;
+		}
+		if (problem->ntypes == 1)
+		{
+			problem_free(problem);
+			continue;
+		}
+		assert_int_equal(method("pairs")(problem, &release, &report), KANON_OK);
+		for (uint32_t c = 0; c < release.nclasses; c++)
+			assert_true(release.classes[c].rows >= 2);
+		assert_true(fabs(report.lower_bound - fmin(2.0 * least_cover(problem, single, room), report.cost)) <
+					1e-6);
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			crowded +=
+				problem->rows[i] > 1 && __builtin_popcount(single) > problem->rows[i] && table % 2 == 1;
+		/* the release is whole, as if it came from anywhere */
+		assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(crowded > cases(100) / 2);
+}
+#endif
+
+/* ---- Mondrian ---- */
+
+#define COLUMNS 60
+#define STEPS 256
+
+/*
+ * A part waits for each column that sets two rows apart from all others, and for each time
+ * that the others are halved: more of them than there was room for at first.
+ */
+static void
+many_parts_wait(void **state)
+{
+	enum
+	{
+		ROWS = 2 * COLUMNS + 2 * STEPS
+	};
+	uint32_t *code = calloc(ROWS * (COLUMNS + 1), sizeof(uint32_t));
+	double *number = calloc(STEPS, sizeof(double));
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	for (uint32_t i = 0; i < ROWS; i++)
+	{
+		uint32_t *row = code + i * (COLUMNS + 1);
+
+		for (uint32_t c = 1; c <= COLUMNS; c++)
+			row[c] = 1;
+		if (i < 2 * COLUMNS)
+			row[1 + i / 2] = 0;
+		row[0] = i < 2 * COLUMNS ? 0 : (i - 2 * COLUMNS) / 2;
+	}
+	host_init(&host);
+	problem = problem_from_codes(&host, code, ROWS, COLUMNS + 1, 2);
+	problem->cluster = &options;
+	for (int v = 0; v < STEPS; v++)
+		number[v] = v;
+	((KanonColumn *) problem->columns)[0].number = number;
+	assert_int_equal(method("mondrian")(problem, &release, &report), KANON_OK);
+	/* two rows each, and nobody shows less than must be */
+	assert_int_equal(release.nclasses, COLUMNS + STEPS);
+	assert_true(report.cost == 0);
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+	free(code);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+#ifdef HAVE_LEMON
+		cmocka_unit_test(pairs_and_hubs),
+#endif
+		cmocka_unit_test(many_parts_wait),
+	};
+
+	return cmocka_run_group_tests_name("cluster_large", tests, NULL, NULL);
+}

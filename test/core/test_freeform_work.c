@@ -1,0 +1,250 @@
+/*
+ * test_freeform_work.c: what the freeform methods count on while a graph grows is what
+ * records really cost; and the optimum is one that no heuristic has found.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "freeform/freeform_work.h"
+#include "unclassed.h"
+
+#define MOST_ROWS 40
+
+/* A part with its work, and what each record was made to show. */
+typedef struct Part
+{
+	Host host;
+	KanonProblem *problem;
+	KanonFreeformOptions options;
+	KanonFreeformPlan plan;
+	KanonFreeformPart part;
+	FreeformWork work;
+	char detail[160];
+	bool shows[MOST_ROWS][MOST_ROWS]; /* record, row */
+} Part;
+
+static void
+part_open(Part *p, uint64_t *random, uint32_t degree)
+{
+	KanonReport report = {0};
+	uint32_t first;
+	int32_t *value;
+
+	memset(p, 0, sizeof(*p));
+	p->problem = random_table(&p->host, random, 4 + random_below(random, MOST_ROWS - 4),
+							  1 + (int) random_below(random, 4), 2 + random_below(random, 8), 2);
+	p->options.method = KANON_FREEFORM_GREEDY;
+	p->problem->freeform = &p->options;
+	assert_int_equal(kanon_freeform_begin(p->problem, &p->plan, &report), KANON_OK);
+	kanon_freeform_bounds(&p->plan, 0, &first, &p->part.n);
+	value = malloc(p->part.n * (size_t) p->plan.space.ncolumns * sizeof(int32_t));
+	kanon_freeform_values(&p->plan, 0, value);
+	p->part.value = value;
+	p->work = (FreeformWork){.env = &p->host.env,
+							 .space = &p->plan.space,
+							 .part = &p->part,
+							 .pace = {&p->host.env, "match", 0, -1, 0},
+							 .detail = p->detail,
+							 .detail_size = sizeof(p->detail)};
+	assert_int_equal(freeform_work_open(&p->work, degree, p->part.n), KANON_OK);
+	for (uint32_t j = 0; j < p->part.n; j++)
+		p->shows[j][j] = true;
+}
+
+static void
+part_close(Part *p)
+{
+	freeform_work_close(&p->work);
+	kanon_freeform_free(&p->plan);
+	free((void *) p->part.value);
+	assert_int_equal(p->host.blocks, 0);
+	problem_free(p->problem);
+}
+
+/* What a record costs that shows these rows, and one more (or none: n). */
+static int64_t
+record_cost(const Part *p, const bool *shows, uint32_t more)
+{
+	uint32_t n = p->part.n;
+	int64_t cost = 0;
+
+	for (int c = 0; c < p->plan.space.ncolumns; c++)
+	{
+		const KanonFreeformColumn *column = &p->plan.space.columns[c];
+		const int32_t *value = p->part.value + (size_t) c * n;
+		int32_t low = INT32_MAX;
+		int32_t high = INT32_MIN;
+		int64_t different = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			bool before = false;
+
+			if (!shows[i] && i != more)
+				continue;
+			low = value[i] < low ? value[i] : low;
+			high = value[i] > high ? value[i] : high;
+			for (uint32_t o = 0; o < i; o++)
+				before = before || ((shows[o] || o == more) && value[o] == value[i]);
+			different += !before;
+		}
+		if (!column->number)
+			cost += (different - 1) * column->step;
+		else
+			cost += high - low < column->full ? high - low : column->full;
+	}
+	return cost;
+}
+
+/* Each way to ask what a record would cost more says what it would. */
+static void
+weights_are_what_records_cost(void **state)
+{
+	uint64_t random = 99;
+	int capped = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+	{
+		Part p;
+		uint32_t n;
+		int32_t *growth;
+		uint32_t matched[MOST_ROWS] = {0};
+
+		part_open(&p, &random, 3);
+		n = p.part.n;
+		for (int c = 0; c < p.plan.space.ncolumns; c++)
+			capped += p.plan.space.columns[c].capped;
+		for (uint32_t step = 0; step < 2 * n; step++)
+		{
+			uint32_t i = random_below(&random, n);
+			uint32_t j = random_below(&random, n);
+
+			if (p.shows[j][i])
+				continue;
+			/* of each row and each record two at most as matches, the others are shown alone */
+			if (p.work.ntarget[i] < 3 && p.work.nmatch[j] < 3 && random_below(&random, 2) == 0)
+				freeform_add(&p.work, i, j);
+			else
+				freeform_show(&p.work, i, j);
+			p.shows[j][i] = true;
+		}
+		growth = calloc(p.work.padded, sizeof(int32_t));
+		assert_int_equal(freeform_scan_begin(&p.work), KANON_OK);
+		for (uint32_t j = 0; j < n; j++)
+		{
+			int64_t before = record_cost(&p, p.shows[j], n);
+
+			memset(growth, 0, p.work.padded * sizeof(int32_t));
+			freeform_growth(&p.work, j, growth);
+			for (uint32_t i = 0; i < n; i++)
+			{
+				int64_t more = record_cost(&p, p.shows[j], i) - before;
+
+				assert_int_equal(growth[i], more);
+				assert_int_equal(freeform_weight(&p.work, i, j), more);
+				assert_int_equal(freeform_scan(&p.work, i)[j], more);
+			}
+		}
+		/* the best ones that a row does not match yet */
+		for (uint32_t i = 0; i < n; i++)
+		{
+			FreeformChoice choice[3];
+			uint32_t found = freeform_choices(&p.work, i, choice, 3);
+			const int32_t *weight;
+			uint32_t best = FREEFORM_NONE;
+
+			weight = freeform_scan(&p.work, i);
+			for (uint32_t j = 0; j < n; j++)
+				if (!freeform_matches(&p.work, i, j) && (best == FREEFORM_NONE || weight[j] < weight[best]))
+					best = j;
+			for (uint32_t x = 0; x < found; x++)
+			{
+				assert_false(freeform_matches(&p.work, i, choice[x].record));
+				assert_int_equal(choice[x].weight, weight[choice[x].record]);
+				matched[x] = choice[x].record;
+				for (uint32_t y = 0; y < x; y++)
+					assert_true(matched[y] != matched[x] && choice[y].weight <= choice[x].weight);
+			}
+			for (uint32_t j = 0; j < n && found == 3; j++)
+				assert_true(freeform_matches(&p.work, i, j) || weight[j] >= choice[2].weight ||
+							j == choice[0].record || j == choice[1].record || j == choice[2].record);
+			if (best != FREEFORM_NONE)
+				assert_int_equal(choice[0].record, best);
+			assert_int_equal(freeform_best(&p.work, i), best);
+		}
+		/* and a row that goes again is shown no longer */
+		for (uint32_t j = 0; j < n; j++)
+		{
+			bool shows[MOST_ROWS] = {false};
+
+			for (uint32_t m = 0; m < p.work.nmatch[j]; m++)
+				shows[p.work.match[(size_t) j * p.work.degree + m]] = true;
+			freeform_show_matches(&p.work, j);
+			for (uint32_t i = 0; i < n; i++)
+				assert_int_equal(freeform_weight(&p.work, i, j),
+								 record_cost(&p, shows, i) - record_cost(&p, shows, n));
+		}
+		free(growth);
+		part_close(&p);
+	}
+	assert_true(capped > 0);
+}
+
+#ifdef HAVE_GLPK
+static double
+cost_by(KanonProblem *problem, KanonFreeformMethod method, KanonReport *report)
+{
+	KanonFreeformOptions options = {.method = method};
+	KanonRelease release;
+
+	problem->freeform = &options;
+	assert_int_equal(kanon_solve_freeform(problem, &release, report), KANON_OK);
+	kanon_release_free(problem, &release);
+	return report->cost;
+}
+
+/* What branching finds is used: cheaper releases than the one that it starts from. */
+static void
+optimum_is_better(void **state)
+{
+	uint64_t random = 5;
+	int better = 0;
+	int branched = 0;
+
+	(void) state;
+	for (int round = 0; round < 30; round++)
+	{
+		Host host;
+		KanonProblem *problem = random_table(&host, &random, 10 + random_below(&random, 4), 3, 9, 4);
+		KanonReport report;
+		double start = cost_by(problem, KANON_FREEFORM_HUNGARIAN, &report);
+		double best = cost_by(problem, KANON_FREEFORM_MIP, &report);
+
+		assert_true(report.proven && best <= start + 1e-6 && report.lower_bound <= best + 1e-6);
+		better += best < start - 1e-6;
+		branched += report.nodes > 0;
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(better > 3 && branched > 3);
+}
+#endif
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(weights_are_what_records_cost),
+#ifdef HAVE_GLPK
+		cmocka_unit_test(optimum_is_better),
+#endif
+	};
+
+	return cmocka_run_group_tests_name("freeform_work", tests, NULL, NULL);
+}
