@@ -15,6 +15,10 @@
 
 PG_CONFIG ?= pg_config
 
+# Where the sources are: here, or where "make -f …/Makefile" says (a VPATH build).
+TREE := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
+sources = $(patsubst $(TREE)/%,%,$(wildcard $(addprefix $(TREE)/,$(1))))
+
 # PGXS would replace the caller's compilers by the server's.
 ifeq ($(origin CC),environment)
 override CC := $(CC)
@@ -35,32 +39,32 @@ ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 .NOTPARALLEL:
 
 setup:
-	@dev/setup
+	@$(TREE)/dev/setup
 demo:
-	@dev/demo
+	@$(TREE)/dev/demo
 bench:
-	@dev/bench
+	@$(TREE)/dev/bench
 check:
-	@dev/check
+	@$(TREE)/dev/check
 $(filter check-%,$(WHOLE)): check-%:
-	@dev/check $*
+	@$(TREE)/dev/check $*
 mutants:
-	@test/mutants/run $(or $(N),100) $(or $(SEED),1)
+	@$(TREE)/test/mutants/run $(or $(N),100) $(or $(SEED),1)
 
 # "make clean check": the other goals, in the order given.
 $(filter-out $(WHOLE),$(MAKECMDGOALS)):
-	@$(MAKE) $@
+	@$(MAKE) -f $(TREE)/Makefile $@
 
 else
 
 EXTENSION = kanon
 MODULE_big = kanon
-DATA = $(wildcard kanon--*.sql)
+DATA = $(call sources,kanon--*.sql)
 PGFILEDESC = "kanon - k-anonymous releases"
 
 # A new source file in any of the folders is built without further ado.
-PG_SRCS = $(wildcard src/*.c src/*/*.c)
-CORE_SRCS = $(wildcard src/core/*/*.c)
+PG_SRCS = $(call sources,src/*.c src/*/*.c)
+CORE_SRCS = $(call sources,src/core/*/*.c)
 OBJS = $(PG_SRCS:.c=.o)
 MATCHING = src/core/cluster/matching
 CORE_OBJS = $(CORE_SRCS:.c=.o) $(MATCHING).o
@@ -69,12 +73,12 @@ CORE_LIB = src/core/libkanon_core.a
 # src/core knows nothing of PostgreSQL: its own flags, no include path of the
 # server.  Results must be reproducible, so no -ffast-math and no fused
 # multiply-add; its symbols stay inside kanon.so.
-CORE_CPPFLAGS = -Isrc/core $(GLPK_CPPFLAGS)
+CORE_CPPFLAGS = -I$(TREE)/src/core $(GLPK_CPPFLAGS)
 CORE_CFLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
 	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla
 
 # PostgreSQL's headers and fmgr's calling convention need the -Wno-….
-PG_CPPFLAGS = -Isrc -Isrc/core $(GLPK_CPPFLAGS)
+PG_CPPFLAGS = -I$(TREE)/src -I$(TREE)/src/core $(GLPK_CPPFLAGS)
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wno-cast-function-type \
 	-Wno-declaration-after-statement -ffp-contract=off
@@ -127,8 +131,8 @@ override with_llvm := no
 # Tests of what a build lacks are left out; "without" is for one that lacks all.
 LACKS = $(if $(filter yes,$(GLPK)),,exact glpk) $(if $(filter yes,$(LEMON)),,matching) \
 	$(if $(filter yes,$(GLPK) $(LEMON)),without)
-REGRESS = $(sort $(filter-out $(LACKS),$(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
-ISOLATION = $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
+REGRESS = $(sort $(filter-out $(LACKS),$(patsubst sql/%.sql,%,$(call sources,sql/*.sql))))
+ISOLATION = $(sort $(patsubst specs/%.spec,%,$(call sources,specs/*.spec)))
 # Any server will do, whatever its locale, and any single test runs alone.
 REGRESS_OPTS = --no-locale --encoding=UTF8 --load-extension=kanon
 ISOLATION_OPTS = $(REGRESS_OPTS)
@@ -140,8 +144,13 @@ BUILD_STAMP = src/.build
 EXTRA_CLEAN = $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od] src/*/*/*.[od])
 
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
-ifeq (,$(wildcard $(PGXS)))
+ifeq (,$(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h))
 $(error PostgreSQL's server headers not found by "$(PG_CONFIG)": run "make setup", install postgresql-server-dev-NN, or name another PG_CONFIG)
+endif
+ifneq ($(TREE),.)
+ifneq (,$(wildcard $(TREE)/$(BUILD_STAMP)))
+$(error $(TREE) has objects of its own, which make would take: run "make clean" there first)
+endif
 endif
 include $(PGXS)
 
@@ -158,6 +167,7 @@ ifneq ($(BUILD_KEY),$(shell cat $(BUILD_STAMP) 2>/dev/null))
 .PHONY: $(BUILD_STAMP)
 endif
 $(BUILD_STAMP):
+	@mkdir -p $(sort $(dir $(OBJS) $(CORE_OBJS)))
 	@echo '$(BUILD_KEY)' >$@
 
 $(CORE_SRCS:.c=.o): %.o: %.c

@@ -17,6 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if UINTPTR_MAX < UINT64_MAX || !defined(__SIZEOF_INT128__)
+#error "kanon needs a 64-bit machine"
+#endif
+
 /* Quasi-identifiers a problem may have: one bit of a KanonPattern each. */
 #define KANON_MAX_COLUMNS 64
 
