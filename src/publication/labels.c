@@ -219,14 +219,14 @@ labels_check(const KanonPublication *publication, Oid published)
 {
 	Relation release = relation_open(published, AccessShareLock);
 	TupleDesc desc = RelationGetDescr(release);
-	Relation source = relation_open(source_view_reads(publication->source), AccessShareLock);
+	Relation source = relation_open(source_of(publication), AccessShareLock);
 	Role *roles = read_roles(RelationGetRelid(source), RelationGetDescr(source)->natts);
 
 	for (int i = 0; i < desc->natts; i++)
 	{
 		AttrNumber attnum = source_view_column(publication->source, NameStr(TupleDescAttr(desc, i)->attname));
 
-		if (attnum > 0 && roles[attnum - 1].identifier)
+		if (attnum > 0 && attnum <= RelationGetDescr(source)->natts && roles[attnum - 1].identifier)
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 							errmsg("column \"%s\" is labelled as an identifier and cannot be published",
 								   NameStr(TupleDescAttr(desc, i)->attname)),

@@ -241,6 +241,31 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 /* ---- alter ---- */
 
 /*
+ * Persons are compared by their keys: with another column than before one number or
+ * name would mean two persons.
+ */
+static void
+set_key(KanonPublication *publication, const char *key)
+{
+	ListCell *lc;
+
+	if (key[0] == '\0')
+	{
+		publication->key = NULL;
+		return;
+	}
+	if (publication->key != NULL && strcmp(publication->key, key) == 0)
+		return;
+	foreach (lc, releases(publication, NULL))
+		if (OidIsValid(((Release *) lfirst(lc))->persons))
+			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+							errmsg("releases before have their persons by another key"),
+							errhint("Take the key away by key => '', refresh until those are gone, and then "
+									"name another one; or create the publication anew.")));
+	publication->key = pstrdup(key);
+}
+
+/*
  * kanon_alter_publication(publication text, quasi_identifiers name[], k bigint, options jsonb, solver text,
  * keep_releases int, stable boolean, protect_successive boolean, key name): NULL leaves as it is.
  */
@@ -255,10 +280,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	Identity saved;
 	Oid source;
 
-	source = source_view_reads(publication->source);
-	if (!OidIsValid(source))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
-						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	source = source_of(publication);
 	if (!PG_ARGISNULL(ALTER_K))
 		publication->k = class_size_arg(fcinfo, ALTER_K);
 	if (!PG_ARGISNULL(ALTER_OPTIONS))
@@ -272,11 +294,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_PROTECT))
 		publication->protect_successive = PG_GETARG_BOOL(ALTER_PROTECT);
 	if (!PG_ARGISNULL(ALTER_KEY))
-	{
-		publication->key = pstrdup(NameStr(*PG_GETARG_NAME(ALTER_KEY)));
-		if (publication->key[0] == '\0')
-			publication->key = NULL;
-	}
+		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
 
 	identity_assume(publication, &saved);
 	SPI_connect();
@@ -319,7 +337,7 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 
 	(void) publication_lock(publication, true);
 	publication = publication_find(extension, name, owned_by_caller);
-	history = releases(publication);
+	history = releases(publication, NULL);
 	identity_assume(publication, &saved);
 	SPI_connect();
 	drop_relation("VIEW", publication->published);

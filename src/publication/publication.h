@@ -8,9 +8,11 @@
  * a table with the history; a table per release and, where they are asked for,
  * private ones that say which person (persons) and which row type (types) is in
  * which class.  So a dump, a change of owner or an upgrade needs nothing special.
- * A definition is found by its column of type kanon_options, which only it has
- * and which lets the extension be dropped by CASCADE alone; relations are kept
- * as regclass, which follows renames and is restored by name.
+ * A definition is found by its column of type kanon_options, which lets the
+ * extension be dropped by CASCADE alone, and by its owner, who must own the view,
+ * too: anybody can make a table with such a column, and write anything into it.
+ * Relations are kept as regclass, which follows renames and is restored by name;
+ * they count as far as they are the owner's.
  */
 #ifndef KANON_PUBLICATION_H
 #define KANON_PUBLICATION_H
@@ -38,7 +40,8 @@ typedef struct KanonPublication
 	int32 keep_releases;
 	bool stable;
 	bool protect_successive;
-	char *key; /* the column that says who a row is about, or NULL */
+	char *key;      /* the column that says who a row is about, or NULL */
+	long *patience; /* of who looks through many; NULL: waits for locks */
 } KanonPublication;
 
 typedef enum ReleaseStatus
@@ -71,17 +74,27 @@ typedef struct Release
 
 extern Oid extension_schema(FunctionCallInfo fcinfo);
 
-/* Every publication, in the order of their names; those that `wanted` refuses are not even read. */
-extern List *publications(Oid extension, bool (*wanted)(Oid owner));
+/*
+ * Every publication, in the order of their names.  Of owners that `wanted` refuses
+ * nothing is locked or read.  What others keep locked is left out with a WARNING and
+ * counted in *busy (or NULL).
+ */
+extern List *publications(Oid extension, bool (*wanted)(Oid owner), int *busy);
 
 /* The caller may do everything with it. */
 extern bool owned_by_caller(Oid owner);
 
+/* The publication's owner owns that, too; asked of the catalog, before any lock. */
+extern bool publication_owns(const KanonPublication *publication, Oid relid, char relkind);
+
 /* By the view's name; raises undefined_object, and insufficient_privilege unless its owner's. */
 extern KanonPublication *publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner));
 
-/* The same again, when others may have changed it meanwhile. */
+/* The same again, when others may have changed it meanwhile; NULL: it is none any more. */
 extern KanonPublication *publication_read(Oid extension, Oid definition);
+
+/* Takes the name that the view has now, in the publication's own memory. */
+extern void publication_rename(KanonPublication *publication);
 
 /* Makes the two tables; the definition is stored by publication_store. */
 extern void publication_create_tables(KanonPublication *publication, const char *name, Oid namespace);
@@ -90,8 +103,13 @@ extern void publication_store(KanonPublication *publication);
 /* What the view is called now, should it be dropped one day. */
 extern void publication_store_name(KanonPublication *publication);
 
-/* By number, ascending. */
-extern List *releases(const KanonPublication *publication);
+/* Each line of the history, in no order; what `visit` gets is gone when it returns. */
+extern void releases_visit(const KanonPublication *publication,
+						   void (*visit)(const Release *release, void *arg), void *arg);
+extern Release *release_copy(const Release *release);
+
+/* The current and the kept ones by number, ascending; *last (or NULL) is the greatest number of any. */
+extern List *releases(const KanonPublication *publication, int64 *last);
 extern Release *release_current(List *releases); /* NULL: none */
 extern void release_add(const KanonPublication *publication, const Release *release);
 
@@ -134,8 +152,13 @@ extern char *private_name(const char *name, const char *what, Oid namespace, cha
 extern void source_view_create(KanonPublication *publication, Oid source, const char *name, Oid namespace);
 extern void source_view_renew(KanonPublication *publication, const char *name, Oid namespace);
 
-/* What the view reads, InvalidOid when it is gone; its columns' numbers there. */
+/* The one relation that the view reads, InvalidOid when it is gone: asked of the catalog, without a lock. */
 extern Oid source_view_reads(Oid view);
+
+/* The same; raises when it is gone. */
+extern Oid source_of(const KanonPublication *publication);
+
+/* A column's number there. */
 extern AttrNumber source_view_column(Oid view, const char *name);
 
 /* ---- labels.c: roles of columns from SECURITY LABEL ---- */
@@ -168,8 +191,8 @@ extern void stable_end(void);
 
 /* ---- view.c: what readers see ---- */
 
-/* Waits until nobody reads the view, as long as lock_timeout allows. */
-extern void view_lock(Oid view);
+/* Waits until nobody reads the view, as long as lock_timeout allows; raises when it is the owner's no more. */
+extern void view_lock(const KanonPublication *publication);
 
 /* Points the view to a release, under the column names that it has; or makes it. */
 extern void view_switch(KanonPublication *publication, Oid release);
@@ -181,7 +204,7 @@ extern void release_build(KanonPublication *publication, Release *release, List 
 
 /*
  * Does some work in a subtransaction; returns the error that undid it, or NULL.
- * An error that ends the statement (a cancel) is raised.
+ * A cancel of the statement is raised; one that somebody only claims is an error.
  */
 extern ErrorData *attempt(void (*work)(void *arg), void *arg);
 

@@ -17,6 +17,7 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "storage/lmgr.h"
@@ -32,12 +33,18 @@ PG_FUNCTION_INFO_V1(kanon_refresh_all);
 
 /* ---- work that may fail ---- */
 
-/* Ends the statement, whoever catches errors. */
+/*
+ * Ends the statement, whoever catches errors.  The code alone tells nothing: a
+ * function in a source can raise any.  Which of the server's functions raised the
+ * error it cannot pretend.
+ */
 static bool
-ends_statement(int sqlerrcode)
+ends_statement(const ErrorData *error)
 {
-	return sqlerrcode == ERRCODE_QUERY_CANCELED || sqlerrcode == ERRCODE_ADMIN_SHUTDOWN ||
-		   sqlerrcode == ERRCODE_CRASH_SHUTDOWN || sqlerrcode == ERRCODE_DATABASE_DROPPED;
+	return error->sqlerrcode == ERRCODE_QUERY_CANCELED && error->funcname != NULL &&
+		   (strcmp(error->funcname, "ProcessInterrupts") == 0 ||
+			/* kanon's own, when the reason is gone that made its solver stop */
+			strcmp(error->funcname, "border_check") == 0);
 }
 
 ErrorData *
@@ -64,7 +71,7 @@ attempt(void (*work)(void *arg), void *arg)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	if (error != NULL && ends_statement(error->sqlerrcode))
+	if (error != NULL && ends_statement(error))
 		ReThrowError(error);
 	return error;
 }
@@ -101,15 +108,22 @@ message_without_values(const ErrorData *error)
 
 /* ---- releases that go ---- */
 
+typedef struct Drop
+{
+	const KanonPublication *publication;
+	Release *release;
+} Drop;
+
 static void
 drop_tables(void *arg)
 {
-	Release *release = arg;
-	Oid tables[] = {release->relation, release->persons, release->types};
+	Drop *drop = arg;
+	Oid tables[] = {drop->release->relation, drop->release->persons, drop->release->types};
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
-		if (!OidIsValid(tables[i]))
+		/* what is somebody else's is not locked */
+		if (!publication_owns(drop->publication, tables[i], RELKIND_RELATION))
 			continue;
 		if (!ConditionalLockRelationOid(tables[i], AccessExclusiveLock))
 			ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("an old release is still in use")));
@@ -128,15 +142,13 @@ drop_old(const KanonPublication *publication, List *releases)
 
 	for (int i = list_length(releases) - 1; i >= 0; i--)
 	{
-		Release *release = list_nth(releases, i);
+		Drop drop = {.publication = publication, .release = list_nth(releases, i)};
 
-		if (release->status != RELEASE_CURRENT && release->status != RELEASE_KEPT)
+		if (++kept <= publication->keep_releases || attempt(drop_tables, &drop) != NULL)
 			continue;
-		if (++kept <= publication->keep_releases || attempt(drop_tables, release) != NULL)
-			continue;
-		release->status = RELEASE_DROPPED;
-		release->relation = release->persons = release->types = InvalidOid;
-		release_update(publication, release);
+		drop.release->status = RELEASE_DROPPED;
+		drop.release->relation = drop.release->persons = drop.release->types = InvalidOid;
+		release_update(publication, drop.release);
 	}
 }
 
@@ -218,22 +230,6 @@ check_release(const KanonPublication *publication, Release *release, int64 match
 							  publication->k));
 }
 
-static void
-check_source(const KanonPublication *publication)
-{
-	if (!OidIsValid(source_view_reads(publication->source)))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
-						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
-}
-
-static void
-raise_no_view(const char *name)
-{
-	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					errmsg("the view of publication %s was dropped", name),
-					errhint("Drop the publication by kanon_drop_publication and create it anew.")));
-}
-
 /* A name for a table of this release: publication_WHAT_N. */
 static char *
 table_name(const KanonPublication *publication, const Release *release, const char *what, char **bare)
@@ -309,10 +305,9 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 {
 	char *bare;
 	char *target = table_name(publication, release, "release", &bare);
-	char *name;
 	int64 matches;
 
-	check_source(publication);
+	(void) source_of(publication);
 	solve(publication, release, release_current(releases), target, &matches);
 	if (matches > 0 && publication->key != NULL)
 		raise_no_classes(publication->solver);
@@ -336,12 +331,9 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 		return;
 	}
 	progress_say("waiting for readers", 0, -1);
-	view_lock(publication->published);
+	view_lock(publication);
 	/* nobody can rename it any more */
-	name = relation_name(publication->published);
-	if (name == NULL)
-		raise_no_view(publication->name);
-	publication->name = name;
+	publication_rename(publication);
 	view_switch(publication, release->relation);
 }
 
@@ -398,7 +390,9 @@ publication_claim(KanonPublication *publication, bool wait)
 						errmsg("publication %s was dropped meanwhile", publication->name),
 						errhint("See kanon_publications.")));
 	if (!OidIsValid(current->published))
-		raise_no_view(current->name);
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("the view of publication %s was dropped", current->name),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
 	return current;
 }
 
@@ -410,24 +404,27 @@ refresh(KanonPublication *publication, Release *release)
 	ErrorData *error;
 	Release *before;
 	Identity saved;
-	ListCell *lc;
 
 	progress_publication(publication);
-	work.releases = releases(publication);
 	memset(release, 0, sizeof(*release));
-	foreach (lc, work.releases)
-		release->number = Max(release->number, ((Release *) lfirst(lc))->number);
+	work.releases = releases(publication, &release->number);
+	/* whoever owns the history can write any number into it */
+	if (release->number == PG_INT64_MAX)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("there is no number for another release of publication %s", publication->name),
+						errhint("Its history is damaged: drop the publication and create it anew.")));
 	release->number++;
 	release->started = GetCurrentTimestamp();
 	before = release_current(work.releases);
 	identity_assume(publication, &saved);
 	error = attempt(build, &work);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
 	release->finished = GetCurrentTimestamp();
+	/* in memory that outlives what follows: its caller is told, too */
 	if (error != NULL)
 		note_failure(publication, release, error);
-	else
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (error == NULL)
 	{
 		release->status = RELEASE_CURRENT;
 		if (before != NULL)
@@ -513,6 +510,40 @@ take_turn(void *arg)
 	turn->failed = release.status == RELEASE_FAILED;
 }
 
+/* Commits a turn, and says what kept it from that: everything that the turn did is undone then. */
+static ErrorData *
+commit_turn(MemoryContext context)
+{
+	ErrorData *volatile error = NULL;
+
+	PG_TRY();
+	{
+		SPI_commit();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	if (error != NULL && ends_statement(error))
+		ReThrowError(error);
+	return error;
+}
+
+static void
+warn_failure(const KanonPublication *publication, const ErrorData *error)
+{
+	char *message = message_without_values(error);
+
+	ereport(WARNING,
+			(errcode(error->sqlerrcode), errmsg("publication %s was not refreshed", publication->name),
+			 errdetail("SQLSTATE %s%s%s", unpack_sql_state(error->sqlerrcode), message != NULL ? ": " : ".",
+					   message != NULL ? message : "")));
+}
+
 /* kanon_refresh_all() */
 Datum
 kanon_refresh_all(PG_FUNCTION_ARGS)
@@ -521,6 +552,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	Oid extension = extension_schema(fcinfo);
 	List *all;
 	ListCell *lc;
+	int busy = 0;
 	int failed = 0;
 
 	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
@@ -533,7 +565,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("kanon_refresh_all");
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
-	all = publications(extension, owned_by_caller);
+	all = publications(extension, owned_by_caller, &busy);
 	foreach (lc, all)
 	{
 		Turn turn = {.publication = lfirst(lc), .caller = fcinfo->flinfo->fn_oid};
@@ -543,21 +575,19 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 		error = attempt(take_turn, &turn);
 		PopActiveSnapshot();
 		if (error != NULL)
-			ereport(WARNING,
-					(errcode(error->sqlerrcode),
-					 errmsg("publication %s was not refreshed", turn.publication->name),
-					 errdetail("SQLSTATE %s%s%s", unpack_sql_state(error->sqlerrcode),
-							   message_without_values(error) != NULL ? ": " : ".",
-							   message_without_values(error) != NULL ? message_without_values(error) : "")));
+			warn_failure(turn.publication, error);
+		turn.failed = turn.failed || error != NULL;
+		error = commit_turn(context);
+		if (error != NULL)
+			warn_failure(turn.publication, error);
 		failed += turn.failed || error != NULL ? 1 : 0;
-		SPI_commit();
-		MemoryContextSwitchTo(context);
 	}
 	SPI_finish();
-	if (failed > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("%d of %d publications could not be refreshed", failed, list_length(all)),
-				 errdetail("The others were refreshed and committed."), errhint("See kanon_releases.")));
+	if (failed + busy > 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%d of %d publications could not be refreshed", failed + busy, list_length(all) + busy),
+			 errdetail("The others were refreshed and committed."), errhint("See kanon_releases.")));
 	PG_RETURN_VOID();
 }

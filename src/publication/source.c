@@ -10,15 +10,26 @@
 
 #include <ctype.h>
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_rewrite.h"
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
+#include "rewrite/rewriteDefine.h"
 #include "rewrite/rewriteHandler.h"
+#include "rewrite/rewriteSupport.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 /* The relation a simple view reads, and its targets; NULL when it is something else. */
 static RangeTblEntry *
@@ -40,18 +51,47 @@ simple_view(Relation view, Query **query)
 Oid
 source_view_reads(Oid view)
 {
-	Relation rel = OidIsValid(view) ? try_relation_open(view, AccessShareLock) : NULL;
-	RangeTblEntry *entry;
-	Query *query;
+	HeapTuple rule =
+		SearchSysCache2(RULERELNAME, ObjectIdGetDatum(view), PointerGetDatum(ViewSelectRuleName));
+	Relation depend;
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple tuple;
 	Oid relid = InvalidOid;
+	bool several = false;
 
-	if (rel == NULL)
+	if (!HeapTupleIsValid(rule))
 		return InvalidOid;
-	entry = simple_view(rel, &query);
-	if (entry != NULL && entry->rtekind == RTE_RELATION)
-		relid = entry->relid;
-	relation_close(rel, AccessShareLock);
-	return relid;
+	ScanKeyInit(&key[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RewriteRelationId));
+	ScanKeyInit(&key[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(((Form_pg_rewrite) GETSTRUCT(rule))->oid));
+	ReleaseSysCache(rule);
+	depend = table_open(DependRelationId, AccessShareLock);
+	scan = systable_beginscan(depend, DependDependerIndexId, true, NULL, 2, key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (form->refclassid != RelationRelationId || form->refobjid == view)
+			continue;
+		several = several || (OidIsValid(relid) && relid != form->refobjid);
+		relid = form->refobjid;
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	return several ? InvalidOid : relid;
+}
+
+Oid
+source_of(const KanonPublication *publication)
+{
+	Oid source = OidIsValid(publication->source) ? source_view_reads(publication->source) : InvalidOid;
+
+	if (!OidIsValid(source))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the source of the publication was dropped"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	return source;
 }
 
 AttrNumber

@@ -43,10 +43,10 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 	ListCell *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
+	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller, NULL))
 	{
 		KanonPublication *publication = lfirst(lc);
-		Release *current = release_current(releases(publication));
+		Release *current = release_current(releases(publication, NULL));
 		Datum values[PUBLICATION_COLUMNS];
 		bool nulls[PUBLICATION_COLUMNS] = {false};
 
@@ -71,9 +71,17 @@ kanon_publication_list(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-static void
-put_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Release *release)
+typedef struct Put
 {
+	ReturnSetInfo *rsinfo;
+	const KanonPublication *publication;
+} Put;
+
+static void
+put_release(const Release *release, void *arg)
+{
+	ReturnSetInfo *rsinfo = ((Put *) arg)->rsinfo;
+	const KanonPublication *publication = ((Put *) arg)->publication;
 	bool failed = release->status == RELEASE_FAILED;
 	Datum values[RELEASE_COLUMNS];
 	bool nulls[RELEASE_COLUMNS] = {false};
@@ -101,12 +109,15 @@ put_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Re
 Datum
 kanon_release_list(PG_FUNCTION_ARGS)
 {
-	ListCell *lc, *lr;
+	ListCell *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller))
-		foreach (lr, releases(lfirst(lc)))
-			put_release((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), lfirst(lr));
+	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller, NULL))
+	{
+		Put put = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo, .publication = lfirst(lc)};
+
+		releases_visit(put.publication, put_release, &put);
+	}
 	return (Datum) 0;
 }
 
@@ -119,26 +130,55 @@ watched_by_caller(Oid owner)
 	return is_member_of_role(GetUserId(), owner) || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }
 
+/* The end of a history. */
+typedef struct Tail
+{
+	int64 last_success; /* the greatest number of a release that was made */
+	int64 failures;     /* after it */
+	int64 last_failure;
+	char error[6]; /* of the last one */
+} Tail;
+
+static void
+find_success(const Release *release, void *arg)
+{
+	Tail *tail = arg;
+
+	if (release->status != RELEASE_FAILED)
+		tail->last_success = Max(tail->last_success, release->number);
+}
+
+static void
+count_failures(const Release *release, void *arg)
+{
+	Tail *tail = arg;
+
+	if (release->status != RELEASE_FAILED || release->number <= tail->last_success)
+		return;
+	tail->failures++;
+	if (release->number < tail->last_failure)
+		return;
+	tail->last_failure = release->number;
+	strlcpy(tail->error, release->error != NULL ? release->error : "", sizeof(tail->error));
+}
+
 static void
 put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Interval *limit)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	List *history = releases(publication);
-	Release *current = release_current(history);
-	Release *last = history != NIL ? llast(history) : NULL;
-	int64 failures = 0;
+	Release *current = release_current(releases(publication, NULL));
+	Tail tail = {0};
 	const char *status = "fresh";
 	Datum values[STATUS_COLUMNS];
 	bool nulls[STATUS_COLUMNS] = {false};
 
-	for (int i = list_length(history) - 1;
-		 i >= 0 && ((Release *) list_nth(history, i))->status == RELEASE_FAILED; i--)
-		failures++;
+	releases_visit(publication, find_success, &tail);
+	releases_visit(publication, count_failures, &tail);
 	if (limit != NULL && current != NULL &&
 		DatumGetTimestampTz(DirectFunctionCall2(
 			timestamptz_pl_interval, TimestampTzGetDatum(current->finished), PointerGetDatum(limit))) < now)
 		status = "stale";
-	if (failures > 0 || current == NULL || !OidIsValid(publication->published) ||
+	if (tail.failures > 0 || current == NULL || !OidIsValid(publication->published) ||
 		!OidIsValid(source_view_reads(publication->source)))
 		status = "failing";
 	values[0] = CStringGetTextDatum(publication->name);
@@ -149,9 +189,9 @@ put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Int
 	values[4] = current == NULL ? (Datum) 0
 								: DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
 													  TimestampTzGetDatum(current->finished));
-	values[5] = Int64GetDatum(failures);
-	nulls[6] = failures == 0;
-	values[6] = failures == 0 ? (Datum) 0 : CStringGetTextDatum(last->error);
+	values[5] = Int64GetDatum(tail.failures);
+	nulls[6] = tail.failures == 0;
+	values[6] = tail.failures == 0 ? (Datum) 0 : CStringGetTextDatum(tail.error);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -174,7 +214,7 @@ kanon_publication_status(PG_FUNCTION_ARGS)
 				   publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), watched_by_caller),
 				   limit);
 	else
-		foreach (lc, publications(extension, watched_by_caller))
+		foreach (lc, publications(extension, watched_by_caller, NULL))
 			put_status((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), limit);
 	return (Datum) 0;
 }

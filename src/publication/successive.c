@@ -118,6 +118,21 @@ key_equality(Oid relid, const char *key)
 }
 
 /*
+ * Keys of different types are of different persons, if there is an equality between
+ * them at all: asked of the columns, which their owner may have changed.
+ */
+static void
+check_keys(Oid relid, const char *key, Oid persons)
+{
+	AttrNumber before = get_attnum(persons, "key");
+
+	if (before <= 0 || get_atttype(relid, get_attnum(relid, key)) != get_atttype(persons, before))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("releases have their persons by keys of different types"),
+						errhint("They cannot be compared: create the publication anew.")));
+}
+
+/*
  * Rows of a release that still has its key, with the number of their class and
  * their place: class, key, id.  Grouping by arrays asks no more of the types
  * than the release itself does.
@@ -263,9 +278,11 @@ persons_protect(const KanonPublication *publication, const char *release, List *
 		{
 			Release *before = lfirst(lc);
 
-			if (OidIsValid(before->persons))
-				changed += take_out(publication, remedy,
-									exposed(publication, release, relation_name(before->persons)));
+			if (!OidIsValid(before->persons))
+				continue;
+			check_keys(relation_of(release), publication->key, before->persons);
+			changed +=
+				take_out(publication, remedy, exposed(publication, release, relation_name(before->persons)));
 		}
 		if (changed > 0)
 			changed += take_out(publication, remedy, stranded(publication, release));
@@ -354,26 +371,40 @@ persons_split(const KanonPublication *publication, const char *release, const ch
 
 #define COMPARE_COLUMNS 4
 
-static Release *
-find_release(const KanonPublication *publication, List *releases, int64 number)
+/* A line of the history that is looked for. */
+typedef struct Wanted
 {
-	ListCell *lc;
+	int64 number;
+	bool found;
+	Oid persons;
+} Wanted;
 
-	foreach (lc, releases)
-	{
-		Release *release = lfirst(lc);
+static void
+look_for(const Release *release, void *arg)
+{
+	Wanted *wanted = arg;
 
-		if (release->number != number)
-			continue;
-		if (!OidIsValid(release->persons))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("who is in which class of release " INT64_FORMAT " is not known", number),
-					 errdetail("It failed, was dropped since, or was made without a key."),
-					 errhint("Name the column with the key when the publication is created, and keep more "
-							 "releases.")));
-		return release;
-	}
+	if (release->number != wanted->number)
+		return;
+	wanted->found = true;
+	wanted->persons = release->persons;
+}
+
+/* The table of persons of a release. */
+static Oid
+find_persons(const KanonPublication *publication, int64 number)
+{
+	Wanted wanted = {.number = number};
+
+	releases_visit(publication, look_for, &wanted);
+	if (OidIsValid(wanted.persons))
+		return wanted.persons;
+	if (wanted.found)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("who is in which class of release " INT64_FORMAT " is not known", number),
+						errdetail("It failed, was dropped since, or was made without a key."),
+						errhint("Name the column with the key when the publication is created, and keep more "
+								"releases.")));
 	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
 					errmsg("publication %s has no release " INT64_FORMAT, publication->name, number),
 					errhint("See kanon_releases.")));
@@ -395,7 +426,7 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 	int64 a = number_arg(fcinfo, 1, "a");
 	int64 b = number_arg(fcinfo, 2, "b");
 	KanonPublication *publication;
-	List *history;
+	Oid persons_a, persons_b;
 	char *one, *two, *equal;
 	Datum values[COMPARE_COLUMNS];
 	bool nulls[COMPARE_COLUMNS];
@@ -403,12 +434,14 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
-	history = releases(publication);
+	persons_a = find_persons(publication, a);
+	persons_b = find_persons(publication, b);
 	identity_assume(publication, &saved);
 	SPI_connect();
-	one = relation_name(find_release(publication, history, a)->persons);
-	two = relation_name(find_release(publication, history, b)->persons);
-	equal = key_equality(relation_of(one), "key");
+	check_keys(persons_a, "key", persons_b);
+	one = relation_name(persons_a);
+	two = relation_name(persons_b);
+	equal = key_equality(persons_a, "key");
 	run(psprintf(
 			"WITH pair AS MATERIALIZED (SELECT x.class AS one, y.class AS two,"
 			" pg_catalog.count(DISTINCT x.key) AS n, pg_catalog.array_agg(x.key) AS keys"

@@ -5,6 +5,7 @@
 #include "publication/publication.h"
 
 #include "access/relation.h"
+#include "catalog/pg_class.h"
 #include "lib/stringinfo.h"
 #include "pgstat.h"
 #include "storage/latch.h"
@@ -34,9 +35,20 @@ queue_for_view(void *view)
 	AtEOXact_GUC(true, nest);
 }
 
-void
-view_lock(Oid view)
+/* A definition can name any relation; only a view of its owner's is waited for. */
+static void
+check_view(const KanonPublication *publication)
 {
+	if (!publication_owns(publication, publication->published, RELKIND_VIEW))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("the view of publication %s was dropped", publication->name),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+}
+
+static void
+wait_for_view(const KanonPublication *publication)
+{
+	Oid view = publication->published;
 	TimestampTz since = GetCurrentTimestamp();
 	long pause = SWITCH_FIRST_PAUSE;
 
@@ -56,7 +68,16 @@ view_lock(Oid view)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		pause = Min(2 * pause, SWITCH_MOST_PAUSE);
+		check_view(publication);
 	}
+}
+
+void
+view_lock(const KanonPublication *publication)
+{
+	check_view(publication);
+	wait_for_view(publication);
+	check_view(publication);
 }
 
 /*

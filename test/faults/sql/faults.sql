@@ -127,7 +127,7 @@ DELETE FROM t WHERE i IN (1, 2, 3);
 SELECT refreshed('release_changed');
 SELECT refreshed('view_renamed');
 SELECT refreshed('none');
--- the oldest release goes, in whatever order the history is read (publication/state.c)
+-- the oldest release goes, in whatever order the history is read (publication/history.c)
 SELECT refreshed('history_reversed');
 SELECT string_agg(release || ' ' || status, ', ' ORDER BY release) FROM kanon_releases;
 -- row types of another type are no start for the next release (publication/stable.c)

@@ -1,0 +1,174 @@
+/*
+ * history.c: the releases of a publication, in a table of its publisher.
+ */
+#include "compat.h"
+#include "core/util/fault.h"
+#include "publication/rows.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+static const char *const status_names[] = {"current", "kept", "dropped", "failed"};
+
+const char *
+release_status_name(ReleaseStatus status)
+{
+	return status_names[status];
+}
+
+void
+release_add(const KanonPublication *publication, const Release *release)
+{
+	bool failed = release->status == RELEASE_FAILED;
+	Parameters p = {0};
+
+	parameter(&p, INT8OID, Int64GetDatum(release->number), false);
+	parameter(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->started), false);
+	parameter(&p, TIMESTAMPTZOID, TimestampTzGetDatum(release->finished), false);
+	parameter_text(&p, status_names[release->status]);
+	parameter(&p, INT8OID, Int64GetDatum(release->row_count), failed);
+	parameter(&p, INT8OID, Int64GetDatum(release->k), failed || release->k == 0);
+	parameter(&p, FLOAT8OID, Float8GetDatum(release->cost), failed);
+	parameter(&p, INT8OID, Int64GetDatum(release->suppressed_later), failed);
+	parameter_text(&p, release->error);
+	parameter_text(&p, release->message);
+	parameter_relation(&p, release->relation);
+	parameter_relation(&p, release->persons);
+	parameter_relation(&p, release->types);
+	row_write("INSERT INTO %s (release, started, finished, status, row_count, k, cost, suppressed_later,"
+			  " error, message, relation, persons, types)"
+			  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+			  publication->history, &p, SPI_OK_INSERT);
+}
+
+void
+release_update(const KanonPublication *publication, const Release *release)
+{
+	Parameters p = {0};
+
+	parameter(&p, INT8OID, Int64GetDatum(release->number), false);
+	parameter_text(&p, status_names[release->status]);
+	parameter_relation(&p, release->relation);
+	parameter_relation(&p, release->persons);
+	parameter_relation(&p, release->types);
+	row_write("UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5 WHERE release = $1",
+			  publication->history, &p, SPI_OK_UPDATE);
+}
+
+static int
+compare_releases(const ListCell *a, const ListCell *b)
+{
+	int64 left = ((Release *) lfirst(a))->number;
+	int64 right = ((Release *) lfirst(b))->number;
+
+	return left < right ? -1 : left > right;
+}
+
+/* A table of the owner's, or nothing. */
+static Oid
+get_own_table(const KanonPublication *publication, const Row *row, const char *name)
+{
+	Oid relid = row_relation(row, name);
+
+	return publication_owns(publication, relid, RELKIND_RELATION) ? relid : InvalidOid;
+}
+
+typedef struct Visit
+{
+	const KanonPublication *publication;
+	void (*visit)(const Release *release, void *arg);
+	void *arg;
+} Visit;
+
+static bool
+read_release(const Row *row, void *arg)
+{
+	Visit *visit = arg;
+	Release release = {.status = RELEASE_FAILED};
+	char *status = row_text(row, "status");
+	bool isnull;
+	Datum cost = row_value(row, "cost", FLOAT8OID, &isnull);
+
+	release.cost = isnull ? 0 : DatumGetFloat8(cost);
+	release.number = row_int8(row, "release");
+	release.started = row_time(row, "started");
+	release.finished = row_time(row, "finished");
+	release.row_count = row_int8(row, "row_count");
+	release.k = row_int8(row, "k");
+	release.suppressed_later = row_int8(row, "suppressed_later");
+	release.error = row_text(row, "error");
+	release.message = row_text(row, "message");
+	release.relation = get_own_table(visit->publication, row, "relation");
+	release.persons = get_own_table(visit->publication, row, "persons");
+	release.types = get_own_table(visit->publication, row, "types");
+	for (int i = 0; status != NULL && i < lengthof(status_names); i++)
+		if (strcmp(status, status_names[i]) == 0)
+			release.status = (ReleaseStatus) i;
+	visit->visit(&release, visit->arg);
+	return true;
+}
+
+void
+releases_visit(const KanonPublication *publication, void (*visit)(const Release *release, void *arg),
+			   void *arg)
+{
+	Visit state = {.publication = publication, .visit = visit, .arg = arg};
+
+	(void) rows_visit(publication->history, publication->owner, publication->patience, read_release, &state);
+}
+
+typedef struct Standing
+{
+	List *list;
+	int64 last;
+	MemoryContext context;
+} Standing;
+
+static void
+add_standing(const Release *release, void *arg)
+{
+	Standing *standing = arg;
+	MemoryContext old = MemoryContextSwitchTo(standing->context);
+
+	standing->last = Max(standing->last, release->number);
+	if (release->status == RELEASE_CURRENT || release->status == RELEASE_KEPT)
+		standing->list = FAULT(history_reversed) ? lcons(release_copy(release), standing->list)
+												 : lappend(standing->list, release_copy(release));
+	MemoryContextSwitchTo(old);
+}
+
+List *
+releases(const KanonPublication *publication, int64 *last)
+{
+	Standing standing = {.context = CurrentMemoryContext};
+
+	releases_visit(publication, add_standing, &standing);
+	list_sort(standing.list, compare_releases);
+	if (last != NULL)
+		*last = standing.last;
+	return standing.list;
+}
+
+Release *
+release_copy(const Release *release)
+{
+	Release *copy = palloc(sizeof(Release));
+
+	*copy = *release;
+	copy->error = release->error != NULL ? pstrdup(release->error) : NULL;
+	copy->message = release->message != NULL ? pstrdup(release->message) : NULL;
+	return copy;
+}
+
+Release *
+release_current(List *releases)
+{
+	ListCell *lc;
+
+	foreach (lc, releases)
+		if (((Release *) lfirst(lc))->status == RELEASE_CURRENT)
+			return lfirst(lc);
+	return NULL;
+}

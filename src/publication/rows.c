@@ -1,0 +1,244 @@
+/*
+ * rows.c: rows of a publication's own tables, and whose a relation is.
+ *
+ * They are read row by row without a query, so that nothing of whoever made them
+ * is executed; they are written by plain statements in the name of their owner,
+ * who may have done with them as with any table.
+ */
+#include "compat.h"
+#include "publication/rows.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+/* ---- who ---- */
+
+Oid
+relation_owner(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+bool
+owned_by_caller(Oid owner)
+{
+	return has_privs_of_role(GetUserId(), owner);
+}
+
+/* Asked of the catalog alone: nothing of a stranger's is locked to find out that it is. */
+bool
+relation_is_own(Oid relid, Oid owner, char relkind)
+{
+	HeapTuple tuple = OidIsValid(relid) ? SearchSysCache1(RELOID, ObjectIdGetDatum(relid)) : NULL;
+	bool own = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		own = form->relowner == owner && form->relkind == relkind &&
+			  form->relpersistence != RELPERSISTENCE_TEMP;
+		ReleaseSysCache(tuple);
+	}
+	return own;
+}
+
+bool
+publication_owns(const KanonPublication *publication, Oid relid, char relkind)
+{
+	return relation_is_own(relid, publication->owner, relkind);
+}
+
+/* ---- rows of a table, without a query ---- */
+
+/*
+ * Who looks through the publications of many roles waits for the locks of all of
+ * them together no longer than this: what is locked after that is left out.
+ */
+#define PATIENCE 1000 /* ms */
+#define PATIENCE_STEP 10
+
+/* Without patience: as long as it takes. */
+static bool
+lock_table(Oid relid, long *patience)
+{
+	if (patience == NULL)
+	{
+		LockRelationOid(relid, AccessShareLock);
+		return true;
+	}
+	while (!ConditionalLockRelationOid(relid, AccessShareLock))
+	{
+		if (*patience <= 0)
+			return false;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PATIENCE_STEP,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		*patience -= PATIENCE_STEP;
+	}
+	return true;
+}
+
+bool
+rows_visit(Oid relid, Oid owner, long *patience, bool (*visit)(const Row *row, void *arg), void *arg)
+{
+	Row row;
+	Relation rel;
+	Snapshot snapshot;
+	SysScanDesc scan;
+	MemoryContext context, old;
+
+	if (!relation_is_own(relid, owner, RELKIND_RELATION))
+		return false;
+	if (!lock_table(relid, patience))
+	{
+		ereport(WARNING, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+						  errmsg("%s is locked by another session and was left out", relation_name(relid)),
+						  errhint("It belongs to a publication.")));
+		return false;
+	}
+	/* it may have become somebody else's before it was locked */
+	if (!relation_is_own(relid, owner, RELKIND_RELATION))
+	{
+		UnlockRelationOid(relid, AccessShareLock);
+		return false;
+	}
+	rel = table_open(relid, NoLock);
+	row.desc = RelationGetDescr(rel);
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	scan = systable_beginscan(rel, InvalidOid, false, snapshot, 0, NULL);
+	context = AllocSetContextCreate(CurrentMemoryContext, "kanon publication", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	while (HeapTupleIsValid(row.tuple = systable_getnext(scan)) && visit(&row, arg))
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return true;
+}
+
+/* A column by name; NULL when it is not there, or of another type. */
+Datum
+row_value(const Row *row, const char *name, Oid type, bool *isnull)
+{
+	int attnum = SPI_fnumber(row->desc, name);
+
+	*isnull = true;
+	if (attnum <= 0 || getBaseType(TupleDescAttr(row->desc, attnum - 1)->atttypid) != type)
+		return (Datum) 0;
+	return heap_getattr(row->tuple, attnum, row->desc, isnull);
+}
+
+int64
+row_int8(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, INT8OID, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+char *
+row_text(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, TEXTOID, &isnull);
+
+	return isnull ? NULL : TextDatumGetCString(value);
+}
+
+bool
+row_bool(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, BOOLOID, &isnull);
+
+	return !isnull && DatumGetBool(value);
+}
+
+/* InvalidOid for NULL, and for what is gone. */
+Oid
+row_relation(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, REGCLASSOID, &isnull);
+
+	if (isnull || !SearchSysCacheExists1(RELOID, value))
+		return InvalidOid;
+	return DatumGetObjectId(value);
+}
+
+TimestampTz
+row_time(const Row *row, const char *name)
+{
+	bool isnull;
+	Datum value = row_value(row, name, TIMESTAMPTZOID, &isnull);
+
+	return isnull ? 0 : DatumGetTimestampTz(value);
+}
+
+/* ---- writing ---- */
+
+void
+parameter(Parameters *parameters, Oid type, Datum value, bool isnull)
+{
+	parameters->types[parameters->n] = type;
+	parameters->values[parameters->n] = value;
+	parameters->nulls[parameters->n++] = isnull ? 'n' : ' ';
+}
+
+void
+parameter_text(Parameters *parameters, const char *value)
+{
+	parameter(parameters, TEXTOID, value == NULL ? (Datum) 0 : CStringGetTextDatum(value), value == NULL);
+}
+
+void
+parameter_relation(Parameters *parameters, Oid relid)
+{
+	parameter(parameters, REGCLASSOID, ObjectIdGetDatum(relid), !OidIsValid(relid));
+}
+
+void
+row_write(const char *query, Oid relid, Parameters *parameters, int expected)
+{
+	char *name = relation_name(relid);
+	int nest;
+
+	if (name == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the history of the publication is gone"),
+						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
+	nest = catalog_path_begin();
+	if (SPI_execute_with_args(psprintf(query, name), parameters->n, parameters->types, parameters->values,
+							  parameters->nulls, false, 0) != expected ||
+		SPI_processed != 1)
+		elog(ERROR, "could not write %s", name);
+	catalog_path_end(nest);
+}
