@@ -99,6 +99,17 @@ SELECT * FROM kanon_pattern_guided('fat', 'fat_public', '{a}', 2, keep => '{b}')
 DROP TABLE fat;
 SELECT left(a, 1) AS a, length(a), left(b, 1) AS b, length(b) FROM fat_public ORDER BY 1, 3;
 
+-- a range of floats holds its values, however few digits the session shows
+CREATE TABLE thirds AS SELECT i / 3::float8 AS d, (i / 7::float8)::float4 AS r FROM generate_series(1, 12) i;
+SET extra_float_digits = -15;
+SELECT FROM kanon_freeform('thirds', 'thirds_free', '{d,r}', 2, method => 'greedy');
+SELECT FROM kanon_cluster('thirds', 'thirds_classes', '{d,r}', 2, 'mondrian');
+SET extra_float_digits = 1;
+SELECT count(*), bool_and(EXISTS (SELECT FROM thirds_classes c WHERE c.d @> t.d::text::numeric AND c.r @> t.r::text::numeric)) AS held
+FROM thirds t;
+SELECT row_matches, record_matches, regular FROM kanon_check_freeform('thirds', 'thirds_free', '{d,r}', 2);
+RESET extra_float_digits;
+
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA type_test CASCADE;

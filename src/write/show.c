@@ -10,6 +10,7 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
@@ -133,11 +134,18 @@ as_subtype(const ShownColumn *shown, Datum value)
 		return value;
 	if (shown->base == INT2OID && subtype == INT4OID)
 		return Int32GetDatum(DatumGetInt16(value));
-	/* a binary fraction as the decimal one that is written for it */
+	/* a binary fraction as the shortest decimal one that reads back the same, whatever extra_float_digits says */
 	if ((shown->base == FLOAT4OID || shown->base == FLOAT8OID) && subtype == NUMERICOID)
-		return DirectFunctionCall3(numeric_in,
-								   CStringGetDatum(OutputFunctionCall((FmgrInfo *) &shown->output, value)),
-								   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	{
+		char text[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+		if (shown->base == FLOAT4OID)
+			float_to_shortest_decimal_buf(DatumGetFloat4(value), text);
+		else
+			double_to_shortest_decimal_buf(DatumGetFloat8(value), text);
+		return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+								   Int32GetDatum(-1));
+	}
 	elog(ERROR, "type %u has no range of type %u", shown->base, shown->range->type_id);
 }
 
