@@ -687,7 +687,7 @@ CREATE FUNCTION @extschema@.kanon_publication_status(
     fail_if_older_than interval DEFAULT NULL)
 RETURNS TABLE (publication_name text, status text, release bigint, refreshed_at timestamptz, age interval,
                failures bigint, error text)
-LANGUAGE C VOLATILE PARALLEL RESTRICTED
+LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
 COMMENT ON FUNCTION @extschema@.kanon_publication_status(text, interval)
@@ -705,7 +705,7 @@ CREATE FUNCTION @extschema@.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
                k bigint, solver text, options jsonb, keep_releases int, stable boolean, protect_successive boolean,
                key text, release bigint, refreshed_at timestamptz)
-LANGUAGE C STABLE PARALLEL RESTRICTED
+LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_list';
 
 COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_publications';
@@ -714,7 +714,7 @@ CREATE FUNCTION @extschema@.kanon_release_list()
 RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
                row_count bigint, k bigint, cost float8, suppressed_later bigint, error text, message text,
                relation regclass)
-LANGUAGE C STABLE PARALLEL RESTRICTED
+LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_release_list';
 
 COMMENT ON FUNCTION @extschema@.kanon_release_list() IS 'behind kanon_releases';

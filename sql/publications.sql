@@ -21,6 +21,13 @@ SELECT publication, published, source, quasi_identifiers, k, solver, options, ke
        key, release, refreshed_at IS NOT NULL AS refreshed FROM kanon_publications;
 SELECT k, row_count FROM kanon_check('visits', '{birth,zip}');
 SELECT attname FROM pg_attribute WHERE attrelid = 'visits_source'::regclass AND attnum > 0 ORDER BY attnum;
+-- also where the planner would have everything in parallel workers (the setting's name before and from 16 on)
+BEGIN;
+SELECT count(set_config(name, 'regress', true)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+SELECT count(*) FROM kanon_publications;
+SELECT count(*) FROM kanon_releases;
+SELECT status FROM kanon_publication_status('visits');
+COMMIT;
 
 -- refreshed: what is granted, what depends on the view and who has it stay
 GRANT SELECT ON visits TO kanon_reader;
