@@ -99,6 +99,13 @@ SELECT * FROM kanon_pattern_guided('fat', 'fat_public', '{a}', 2, keep => '{b}')
 DROP TABLE fat;
 SELECT left(a, 1) AS a, length(a), left(b, 1) AS b, length(b) FROM fat_public ORDER BY 1, 3;
 
+-- the least numbers that there are: half of them is nothing
+CREATE TABLE least AS SELECT * FROM unnest('{5e-324,5e-324,0,-Infinity,5e-324,5e-324,0,-Infinity,-Infinity,-Infinity,0,5e-324}'::float8[]) f;
+SET statement_timeout = '60s';
+SELECT row_count, gcp BETWEEN 0 AND 1 AS measured FROM kanon_freeform('least', 'least_free', '{f}', 4);
+SELECT row_matches, record_matches, regular FROM kanon_check_freeform('least', 'least_free', '{f}', 4);
+RESET statement_timeout;
+
 -- a range of floats holds its values, however few digits the session shows
 CREATE TABLE thirds AS SELECT i / 3::float8 AS d, (i / 7::float8)::float4 AS r FROM generate_series(1, 12) i;
 SET extra_float_digits = -15;

@@ -81,7 +81,7 @@ make_scale(KanonFreeformPlan *plan, int c)
 	const KanonColumn *column = &plan->problem->columns[plan->column[c]];
 	KanonFreeformColumn *priced = &plan->space.columns[c];
 	double low = INFINITY;
-	double high = -INFINITY;
+	double times; /* less than 1 where the range itself is no double */
 	int32_t above = ABOVE_ALL;
 	int32_t *scale = kanon_alloc(plan->problem->env, column->distinct, sizeof(int32_t));
 
@@ -89,20 +89,18 @@ make_scale(KanonFreeformPlan *plan, int c)
 	if (scale == NULL)
 		return KANON_NO_MEMORY;
 	plan->range[c] = kanon_number_range(column, &plan->range_scale[c]);
+	times = plan->range_scale[c];
 	for (uint32_t v = 0; v < column->distinct; v++)
 		if (isfinite(column->number[v]))
-		{
 			low = fmin(low, column->number[v]);
-			high = fmax(high, column->number[v]);
-		}
 	for (uint32_t v = 0; v < column->distinct; v++)
 	{
 		double number = column->number[v];
 
 		if (isfinite(number))
-			/* halves, for -1e308 .. 1e308 is a range, too */
-			scale[v] =
-				high > low ? (int32_t) rint((number / 2 - low / 2) / (high / 2 - low / 2) * priced->full) : 0;
+			scale[v] = plan->range[c] > 0
+						   ? (int32_t) rint((number * times - low * times) / plan->range[c] * priced->full)
+						   : 0;
 		else
 		{
 			scale[v] = (number == -INFINITY ? BELOW_ALL : above) * priced->full;
