@@ -82,6 +82,11 @@ SET kanon.max_memory = '16MB';
 SELECT kanon_pattern_guided('wide', NULL, (SELECT array_agg(('c' || i)::name ORDER BY i) FROM generate_series(1, 16) i), 2, method => 'ilp', dry_run => true);
 RESET kanon.max_memory;
 
+-- with a gap, what is excluded is what is better by the gap: the bound is no more than that
+CREATE TABLE near AS SELECT * FROM (VALUES ('d', NULL), ('c', 'c'), ('c', NULL), ('c', 'c'), ('c', 'a'), ('d', NULL), ('d', NULL), ('c', NULL)) v (a, b);
+SELECT pattern, row_count FROM kanon_pattern_guided('near', NULL, '{a,b}', 2, method => 'ilp', gap => 0.01, dry_run => true);
+SELECT pattern, row_count FROM kanon_pattern_guided('near', NULL, '{a,b}', 2, method => 'ilp', gap => 0.5, residual => 'error', dry_run => true);
+
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA exact_test CASCADE;

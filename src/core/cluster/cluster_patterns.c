@@ -196,9 +196,7 @@ solve_exactly(Clusters *c, double *bound)
 		status = KANON_INFEASIBLE;
 	}
 	if (status == KANON_OK)
-		*bound = outcome.complete
-					 ? c->result.cost
-					 : fmin(c->result.cost, fmax(*bound, ilp_round_up(&c->model, outcome.bound)));
+		*bound = fmin(c->result.cost, fmax(*bound, ilp_round_up(&c->model, outcome.bound)));
 	kanon_free(c->model.env, open.v);
 	return status;
 }

@@ -109,15 +109,11 @@ solve_strict(Exact *e)
 			status = ilp_offer(e->problem, &e->instances, &e->used, rest ? ILP_REST_CLASS : ILP_REST_NONE,
 							   &e->result, &e->watch);
 	}
-	if (status == KANON_OK && outcome.complete)
+	if (status == KANON_OK && outcome.complete && e->result.cost == INFINITY)
 	{
-		e->bound = e->result.cost;
-		if (e->result.cost == INFINITY)
-		{
-			snprintf(e->report->detail, sizeof(e->report->detail),
-					 "no release leaves none or at least k rows fully suppressed");
-			status = KANON_INFEASIBLE;
-		}
+		snprintf(e->report->detail, sizeof(e->report->detail),
+				 "no release leaves none or at least k rows fully suppressed");
+		status = KANON_INFEASIBLE;
 	}
 	else if (status == KANON_OK)
 		e->bound = fmax(e->bound, fmin(e->result.cost, ilp_round_up(&model, outcome.bound)));

@@ -308,8 +308,9 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 		status = glpk_guarded(&run.guard, watch, solve, &run);
 	if (status == KANON_BROKEN)
 		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.guard.text);
+	/* nothing of at most the target is left, which with a gap is well below the cost */
 	if (status == KANON_OK && outcome->complete)
-		outcome->bound = fmax(outcome->bound, outcome->found ? outcome->cost : cutoff);
+		outcome->bound = fmax(outcome->bound, ilp_beyond(model, run.target));
 	for (uint32_t f = 0; f < model->nf && status == KANON_OK && outcome->found; f++)
 		if (run.best[f] && !ilp_list_add(env, open, f))
 			status = KANON_NO_MEMORY;

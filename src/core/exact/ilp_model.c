@@ -515,5 +515,6 @@ ilp_cutoff(const IlpModel *model, double cost)
 double
 ilp_beyond(const IlpModel *model, double cutoff)
 {
-	return model->integral ? cutoff + 1 : cutoff + 1e-9 * fmax(1, fabs(cutoff));
+	/* (a gap leaves cutoffs that are no whole numbers) */
+	return model->integral ? floor(cutoff + 1e-6) + 1 : cutoff + 1e-9 * fmax(1, fabs(cutoff));
 }

@@ -124,13 +124,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed, 
 		answer->bound =
 			fmax(answer->bound,
 				 fmin(answer->cost, fmin(ilp_round_up(model, outcome.bound), ilp_beyond(model, target))));
-		if (outcome.complete)
-		{
-			/* nothing of at most target is left */
-			answer->bound = fmax(answer->bound, fmin(answer->cost, ilp_beyond(model, target)));
-			break;
-		}
-		if (plan->watch->late || answer->bound > target)
+		if (outcome.complete || plan->watch->late || answer->bound > target)
 			break;
 	}
 	kanon_free(model->env, start.v);
