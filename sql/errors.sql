@@ -156,6 +156,52 @@ SET kanon.max_memory = '1kB';
 SELECT relname FROM pg_class WHERE relnamespace = 'error_test'::regnamespace AND (relname = 'o' OR relname LIKE 'kanon%');
 SELECT count(*) FROM kanon_usefulness WHERE target LIKE 'error_test.%';
 
+-- a message repeats the beginning of what was given, not all of ten million characters
+CREATE TABLE long_test (a int, b date);
+CREATE FUNCTION say(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text; hint text; detail text;
+BEGIN
+    EXECUTE 'SELECT FROM ' || call USING repeat('ä', 5000000), repeat('*', 10000000);
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RETURN format('%s: %s%s', SQLSTATE, regexp_replace(regexp_replace(message, 'ä{9,}', 'ä…'), '\*{9,}', '*…'),
+        CASE WHEN length(message) + length(hint) + length(detail) > 1000 THEN ' AND SO ON' END);
+END $$;
+SELECT say(call) FROM unnest(ARRAY[
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, patterns => ARRAY[$2]) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, patterns => ARRAY['ä' || $2]) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, method => $1) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, residual => $1) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, level_cost => $1) $$,
+    $$ kanon_pattern_guided('long_test', '"' || $1, '{a}', 2) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, rules => kanon_rules(never => ARRAY['b'])) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a,b}', 2, rules => kanon_rules(together => ARRAY[$1])) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a,b}', 2, rules => kanon_rules(together => ARRAY['a,"' || $1])) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a,b}', 2, rules => kanon_rules(implies => ARRAY[$1 || '->b'])) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a,b}', 2, rules => kanon_rules(implies => ARRAY[$1])) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a,b}', 2, rules => jsonb_build_object($1, 1)) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, hierarchies => jsonb_build_object($1, 'h')) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, hierarchies => jsonb_build_object('a', '"' || $1)) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, hierarchies => jsonb_build_object('a', repeat(' ', 1000000) || 'h')) $$,
+    $$ kanon_pattern_guided('long_test', 'o', '{a}', 2, privacy => ARRAY[$1]) $$,
+    $$ kanon_cluster('long_test', 'o', '{a}', 2, method => $1) $$,
+    $$ kanon_cluster('long_test', 'o', '{a}', 2, 'mondrian', show => $1) $$,
+    $$ kanon_freeform('long_test', 'o', '{a}', 2, method => $1) $$,
+    $$ kanon_full_domain('long_test', 'o', '{a}', 2, metric => $1) $$,
+    $$ kanon_pattern_clustering('long_test', 'o', '{a}', 2, ARRAY[$2]) $$,
+    $$ kanon_describe($2, '{a}') $$,
+    $$ kanon_patterns('{a,b}', together => ARRAY[$1]) $$,
+    $$ kanon_t_closeness('a', 0.5, $1) $$,
+    $$ kanon_hierarchy_date('long_test', 'b', 'o', ARRAY[$1]) $$,
+    $$ kanon_create_publication('"' || $1, 'long_test', '{a}', 2) $$,
+    $$ kanon_create_publication('p', 'long_test', '{a}', 2, solver => $1) $$,
+    $$ kanon_create_publication('p', 'long_test', '{a}', 2, options => jsonb_build_object($1, 1)) $$,
+    $$ kanon_create_publication('p', 'long_test', '{a}', 2, options => jsonb_build_object('method', $1)) $$,
+    $$ kanon_refresh('"' || $1) $$,
+    $$ kanon_refresh($1) $$]) AS call;
+
 \pset tuples_only off
 \set VERBOSITY terse
 SET client_min_messages = warning;

@@ -345,6 +345,9 @@ extern Datum shown_json(ShownJson *json, const KanonCell *cells, const uint32 *p
 /* How far the cost may be above the optimum, as a share of the bound. */
 extern double report_gap(const KanonReport *report);
 
+/* host/excerpt.c: the text as a message can repeat it: its beginning, when it is long. */
+extern const char *excerpt(const char *text);
+
 /* ---- patterns as text (api/args.c) ---- */
 
 /* Without hierarchies: each quasi-identifier is one column. */

@@ -110,7 +110,7 @@ pattern_check(const char *text, int nqis)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("pattern \"%s\" has %d symbols for %d quasi-identifiers", text, length, nqis),
+			 errmsg("pattern \"%s\" has %d symbols for %d quasi-identifiers", excerpt(text), length, nqis),
 			 errhint(
 				 "Write one symbol for each quasi-identifier, in their order: '-' keeps it, '*' suppresses it.")));
 	for (int c = 0; c < nqis; c++)
@@ -118,7 +118,7 @@ pattern_check(const char *text, int nqis)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pattern \"%s\" has an unknown symbol at position %d", text, c + 1),
+				 errmsg("pattern \"%s\" has an unknown symbol at position %d", excerpt(text), c + 1),
 				 errhint(
 					 "'-' keeps a column, '*' suppresses it, a digit generalizes it to that level of its hierarchy.")));
 }
@@ -140,7 +140,7 @@ symbol_level(const char *text, int qi, const Levels *levels, int known)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("pattern \"%s\" asks for level %d at position %d", text, level, qi + 1),
+			 errmsg("pattern \"%s\" asks for level %d at position %d", excerpt(text), level, qi + 1),
 			 highest == 0
 				 ? errdetail("This quasi-identifier has no hierarchy.")
 				 : errdetail("The hierarchy of this quasi-identifier has levels 1 to %d below suppression.",

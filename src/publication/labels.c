@@ -92,7 +92,8 @@ check_label(const ObjectAddress *object, const char *label)
 						errhint("SECURITY LABEL FOR kanon ON COLUMN table.column IS 'keep'")));
 	if (label != NULL && (label[strspn(label, " \t\n,")] == '\0' || !read_label(label, &role)))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME), errmsg("\"%s\" is not a label that kanon knows", label),
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("\"%s\" is not a label that kanon knows", excerpt(label)),
 				 errhint("Labels are 'quasi-identifier', 'weight=2', both with a comma between them, 'keep', "
 						 "'sensitive' and 'identifier'.")));
 }

@@ -314,14 +314,16 @@ publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner))
 	Oid relid;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("publication \"%s\" is not a name", name),
-						errhint("Write it as in SQL: name or schema.name, with odd names quoted.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME), errmsg("publication \"%s\" is not a name", excerpt(name)),
+				 errhint("Write it as in SQL: name or schema.name, with odd names quoted.")));
 	rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
 	relid = RangeVarGetRelid(rv, NoLock, true);
 	publication = OidIsValid(relid) ? find_by_view(extension, relid, name, wanted)
 									: find_by_text(extension, name, wanted);
 	if (publication == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("publication \"%s\" does not exist", name),
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("publication \"%s\" does not exist", excerpt(name)),
 						errhint("See kanon_publications; kanon_create_publication makes one.")));
 	return publication;
 }

@@ -201,14 +201,16 @@ relation_named(const char *name)
 	Oid relid = InvalidOid;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("hierarchy \"%s\" is not a table name", name),
-						errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME), errmsg("hierarchy \"%s\" is not a table name", excerpt(name)),
+				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
 	/* the lock is of what has the name when it is granted: another table may take it meanwhile */
 	relid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
 							 AccessShareLock, true);
 	if (!OidIsValid(relid))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("hierarchy \"%s\" does not exist", name),
-						errhint("Name a table or view that exists, with its schema if need be.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("hierarchy \"%s\" does not exist", excerpt(name)),
+				 errhint("Name a table or view that exists, with its schema if need be.")));
 	return relid;
 }
 
@@ -235,9 +237,10 @@ check_keys(Jsonb *hierarchies, const Source *source)
 		while (c < source->nqis && strcmp(name, source->qis[c].name) != 0)
 			c++;
 		if (c == source->nqis)
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-							errmsg("hierarchies names \"%s\", which is not a quasi-identifier", name),
-							errhint("Names are taken exactly as written, capitals included.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("hierarchies names \"%s\", which is not a quasi-identifier", excerpt(name)),
+					 errhint("Names are taken exactly as written, capitals included.")));
 	}
 }
 

@@ -47,7 +47,8 @@ method_of(const char *word, int64 k)
 			append_name(&known, method->name);
 		for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
 			append_name(&known, kanon_relaxed_name(m));
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", word),
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("method \"%s\" is not known", excerpt(word)),
 						errhint("Known methods: %s.", known.data)));
 	}
 	if (only > 0 && k != only)
@@ -75,7 +76,7 @@ show_word(const char *word)
 		if (strcmp(word, words[i]) == 0)
 			return (ShowWord) i;
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("show \"%s\" is not known", word),
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("show \"%s\" is not known", excerpt(word)),
 			 errhint("It is 'auto', 'suppress', 'hierarchy', 'range' or 'set', or such a word for each "
 					 "quasi-identifier, separated by commas.")));
 }

@@ -60,8 +60,9 @@ method_of(const char *name)
 	initStringInfo(&known);
 	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
 		appendStringInfo(&known, "%s'%s'", m > 0 ? ", " : "", kanon_freeform_name(m));
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", name),
-					errhint("Known methods: %s.", known.data)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", excerpt(name)),
+			 errhint("Known methods: %s.", known.data)));
 }
 
 /* k must leave room for an exchange: k < (n + 3) / 2. */

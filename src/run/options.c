@@ -167,8 +167,9 @@ model_find(const char *name)
 			return models[i];
 		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", models[i]->name);
 	}
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("solver \"%s\" is not known", name),
-					errhint("Known solvers: %s.", known.data)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("solver \"%s\" is not known", excerpt(name)),
+			 errhint("Known solvers: %s.", known.data)));
 }
 
 bool
@@ -192,7 +193,8 @@ word_among(const char *word, const char *option, const char *const *words, const
 			return i;
 		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", words[i]);
 	}
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s \"%s\" is not known", option, word),
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("%s \"%s\" is not known", option, excerpt(word)),
 					hint != NULL ? errhint("%s", hint) : errhint("Known: %s.", known.data)));
 }
 
@@ -331,7 +333,7 @@ find_option(const Model *model, const char *name)
 		if (!is_reserved(model->options[i]) && strcmp(kinds[model->options[i]].name, name) == 0)
 			return i;
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("option \"%s\" is not known to the solver", name),
+					errmsg("option \"%s\" is not known to the solver", excerpt(name)),
 					errhint("Known options: %s.", known_options(model))));
 }
 

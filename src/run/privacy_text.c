@@ -358,7 +358,7 @@ check_distance(const PrivacyWords *words)
 
 	if (!hierarchical && strcmp(words->distance, "equal") != 0 && strcmp(words->distance, "ordered") != 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("distance \"%s\" is not known", words->distance),
+						errmsg("distance \"%s\" is not known", excerpt(words->distance)),
 						errhint("It is 'equal', 'ordered' or 'hierarchical'.")));
 	if (hierarchical != OidIsValid(words->relation))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -46,8 +46,8 @@ PG_FUNCTION_INFO_V1(kanon_describe);
 static void
 raise_rule(int sqlstate, const char *kind, const char *rule, const char *problem, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(sqlstate), errmsg("rule %s \"%s\" %s", kind, rule, problem), errhint("%s", hint)));
+	ereport(ERROR, (errcode(sqlstate), errmsg("rule %s \"%s\" %s", kind, excerpt(rule), problem),
+					errhint("%s", hint)));
 }
 
 static int
@@ -91,7 +91,8 @@ rule_column(const ColumnNames *columns, const char *kind, const char *rule, cons
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_UNDEFINED_COLUMN),
-		 errmsg("rule %s \"%s\" names \"%s\", which is not a quasi-identifier", kind, rule, name),
+		 errmsg("rule %s \"%s\" names \"%s\", which is not a quasi-identifier", kind, excerpt(rule),
+				excerpt(name)),
 		 errhint(
 			 "In groups names are written as in SQL: quote them when they have capitals, commas or arrows.")));
 }
@@ -113,9 +114,10 @@ rule_group(const ColumnNames *columns, const char *kind, const char *rule, const
 		KanonPattern column = rule_column(columns, kind, rule, lfirst(lc));
 
 		if (set & column)
-			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
-							errmsg("rule %s \"%s\" names \"%s\" twice", kind, rule, (char *) lfirst(lc)),
-							errhint("Name each column once.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("rule %s \"%s\" names \"%s\" twice", kind, excerpt(rule), (char *) lfirst(lc)),
+					 errhint("Name each column once.")));
 		set |= column;
 		(*n)++;
 	}
@@ -343,7 +345,7 @@ rules_parse(Jsonb *json, const Source *source, KanonMask *mask)
 		else
 			ereport(
 				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rule \"%s\" is not known", word),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rule \"%s\" is not known", excerpt(word)),
 				 errhint(
 					 "Known rules: max_suppressed, max_cost, never, always, together, at_most_one, implies.")));
 	}

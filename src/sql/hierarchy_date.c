@@ -43,7 +43,7 @@ find_unit(const char *name, bool of_dates)
 		if (strcmp(units[i].name, name) == 0 && (units[i].of_dates || !of_dates))
 			return &units[i];
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("level \"%s\" is not known for this column", name),
+					errmsg("level \"%s\" is not known for this column", excerpt(name)),
 					errhint("Levels: %sweek, month, quarter, year, decade, century, millennium.",
 							of_dates ? "" : "minute, hour, day, ")));
 }

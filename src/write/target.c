@@ -130,8 +130,9 @@ relation_to_create(const char *name, const char *what, Oid *namespace)
 	List *names;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("%s \"%s\" is not a table name", what, name),
-						errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME), errmsg("%s \"%s\" is not a table name", what, excerpt(name)),
+				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
 	rv = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
 
 	if (rv->catalogname != NULL && strcmp(rv->catalogname, get_database_name(MyDatabaseId)) != 0)
