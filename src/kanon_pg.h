@@ -113,6 +113,9 @@ extern void grouping_end(int nest);
 extern int plain_text_begin(void);
 extern void plain_text_end(int nest);
 
+/* "schema.name" of a relation, quoted; NULL: it is gone. */
+extern char *relation_name(Oid relid);
+
 /* True if reading the one means reading the other (itself, views, partitions). */
 extern bool relation_reads(Oid reader, Oid relid);
 
@@ -240,10 +243,15 @@ typedef struct Target
 	Oid replaced;   /* of the old table, or InvalidOid */
 	char *building; /* qualified name while being filled */
 	bool mark;      /* with KANON_MARK_COLUMN */
+	bool numbered;  /* with KANON_TYPE_COLUMN and KANON_CLASS_COLUMN; never published */
 } Target;
 
 /* The column that says which pattern a row was published under. */
 #define KANON_MARK_COLUMN "kanon_pattern"
+
+/* The row's type and its class in the release, by number. */
+#define KANON_TYPE_COLUMN "kanon_type"
+#define KANON_CLASS_COLUMN "kanon_class"
 
 /*
  * write/target.c: where a table or view of that name would be made: its name in

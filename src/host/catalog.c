@@ -9,6 +9,7 @@
 #include "kanon_pg.h"
 
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 
 static void
@@ -103,4 +104,14 @@ relation_reads(Oid reader, Oid relid)
 	found = SPI_processed > 0;
 	catalog_path_end(nest);
 	return found;
+}
+
+char *
+relation_name(Oid relid)
+{
+	char *name = OidIsValid(relid) ? get_rel_name(relid) : NULL;
+
+	if (name == NULL)
+		return NULL;
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
 }

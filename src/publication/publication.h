@@ -140,9 +140,6 @@ extern bool publication_lock(const KanonPublication *publication, bool wait);
  */
 extern KanonPublication *publication_claim(KanonPublication *publication, bool wait);
 
-/* "schema.name" of a relation; NULL: it is gone. */
-extern char *relation_name(Oid relid);
-
 /* A free name for something that belongs to the publication, qualified and quoted. */
 extern char *private_name(const char *name, const char *what, Oid namespace, char **bare);
 
@@ -176,18 +173,6 @@ extern void labels_check(const KanonPublication *publication, Oid published);
 
 /* Counts its rows, and those of the smallest class that shows something (0: none does). */
 extern int64 release_rows(const KanonPublication *publication, Oid release, int64 *least);
-
-/* Splits the key off a new release; returns the table of persons. */
-extern Oid persons_split(const KanonPublication *publication, const char *release, const char *persons);
-
-/* Raises or suppresses more where k is broken against kept releases; returns how many rows. */
-extern int64 persons_protect(const KanonPublication *publication, const char *release, List *releases);
-
-/* ---- stable.c: row types stay in their classes ---- */
-
-/* Between these the run that publishes starts from one release's row types and writes its own. */
-extern void stable_begin(Oid previous, const char *types);
-extern void stable_end(void);
 
 /* ---- view.c: what readers see ---- */
 

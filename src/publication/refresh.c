@@ -154,78 +154,19 @@ drop_old(const KanonPublication *publication, List *releases)
 
 /* ---- a release ---- */
 
-/* The key beside the columns that are kept: persons_split takes it out again. */
-static ArrayType *
-keep_key(ArrayType *keep, const char *key)
-{
-	int n = 0;
-	char **kept = keep == NULL ? NULL : name_array(keep, "keep", &n);
-	const char **names = palloc(sizeof(char *) * (n + 1));
-
-	for (int i = 0; i < n; i++)
-		names[i] = kept[i];
-	names[n] = key;
-	return name_list(names, n + 1);
-}
-
-/* Makes the table; *matches is 0 unless it is a freeform release. */
-static void
-publish(const KanonPublication *publication, const char *target, double *cost, int64 *matches)
-{
-	Request request = {.k = publication->k};
-	Run *run;
-
-	request_of_json(&request, model_find(publication->solver), publication->options);
-	request.caller = publication->caller;
-	request.source = publication->source;
-	request.qis = publication->qis;
-	request.target = target;
-	if (publication->key != NULL)
-		request.keep = keep_key(request.keep, publication->key);
-	run = run_request(&request);
-	*cost = run->report.cost;
-	*matches = run->problem.freeform != NULL ? run->problem.k : 0;
-	run_end(run);
-}
-
-/*
- * With kanon_k_map classes may have fewer than k rows: the solver's call counted
- * them in the population, and again as they were written.
- */
-static bool
-counts_in_population(const KanonPublication *publication)
-{
-	JsonbValue key = {.type = jbvString, .val.string = {7, "privacy"}};
-	JsonbValue *rules = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
-	PrivacyWords words;
-
-	if (rules == NULL || rules->type != jbvBinary || !JsonContainerIsArray(rules->val.binary.data))
-		return false;
-	for (uint32 i = 0; i < JsonContainerSize(rules->val.binary.data); i++)
-	{
-		JsonbValue *rule = getIthJsonbValueFromContainer(rules->val.binary.data, i);
-
-		if (rule->type != jbvString)
-			continue;
-		privacy_parse(pnstrdup(rule->val.string.val, rule->val.string.len), &words);
-		if (words.kind == PRIVACY_K_MAP)
-			return true;
-	}
-	return false;
-}
-
 /*
  * The last word on a release, whichever solver made it.  One without classes has
  * been compared with its source when it was written, and only then could be: the
  * source may have changed since.
  */
 static void
-check_release(const KanonPublication *publication, Release *release, int64 matches)
+check_release(const KanonPublication *publication, Release *release, const Run *run)
 {
 	release->row_count = release_rows(publication, release->relation, &release->k);
-	if (matches > 0)
-		release->k = matches;
-	if (release->k > 0 && release->k < publication->k && !counts_in_population(publication))
+	if (run->problem.freeform != NULL)
+		release->k = run->problem.k;
+	/* in a population k was counted by the run, and again as it stands in the target */
+	if (release->k > 0 && release->k < publication->k && !run->problem.k_map)
 		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", release->k,
 							  publication->k));
 }
@@ -240,79 +181,62 @@ table_name(const KanonPublication *publication, const Release *release, const ch
 						get_rel_namespace(publication->definition), bare);
 }
 
-/* Starts from the row types of the release before, and leaves those of this one. */
+/* What the next release is to be. */
 static void
-publish_stable(const KanonPublication *publication, const char *target, Oid previous, const char *types,
-			   double *cost, int64 *matches)
+fill_request(const KanonPublication *publication, const Release *release, List *releases, Request *request)
 {
-	stable_begin(previous, types);
-	PG_TRY();
-	{
-		publish(publication, target, cost, matches);
-	}
-	PG_FINALLY();
-	{
-		stable_end();
-	}
-	PG_END_TRY();
-}
-
-static void
-solve(const KanonPublication *publication, Release *release, const Release *before, const char *target,
-	  int64 *matches)
-{
-	if (publication->stable)
-	{
-		char *bare;
-		char *types = table_name(publication, release, "types", &bare);
-
-		publish_stable(publication, target, before != NULL ? before->types : InvalidOid, types,
-					   &release->cost, matches);
-		release->types = get_relname_relid(bare, get_rel_namespace(publication->definition));
-	}
-	else
-		publish(publication, target, &release->cost, matches);
-	CommandCounterIncrement();
-}
-
-/* What there is to do about persons, before the key leaves the release. */
-static void
-settle_persons(const KanonPublication *publication, Release *release, List *releases, const char *target)
-{
+	const Release *before = release_current(releases);
+	ListCell *lc;
 	char *bare;
 
-	if (publication->key == NULL)
-		return;
-	if (publication->protect_successive)
+	memset(request, 0, sizeof(*request));
+	request->k = publication->k;
+	request_of_json(request, model_find(publication->solver), publication->options);
+	request->caller = publication->caller;
+	request->source = publication->source;
+	request->qis = publication->qis;
+	request->key = publication->key;
+	if (publication->key != NULL)
+		request->persons = table_name(publication, release, "persons", &bare);
+	request->protect = publication->protect_successive;
+	foreach (lc, releases)
 	{
-		progress_say("comparing with releases before", 0, -1);
-		release->suppressed_later = persons_protect(publication, target, releases);
+		const Release *earlier = lfirst(lc);
+
+		if (OidIsValid(earlier->persons))
+			request->earlier = lappend_oid(request->earlier, earlier->persons);
 	}
-	progress_say("taking out the key", 0, -1);
-	release->persons = persons_split(publication, target, table_name(publication, release, "persons", &bare));
+	if (publication->stable)
+	{
+		request->types = table_name(publication, release, "types", &bare);
+		request->previous = before != NULL ? before->types : InvalidOid;
+	}
 }
 
-static void
-raise_no_classes(const char *solver)
+static Oid
+relation_of(const char *name)
 {
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("solver \"%s\" makes no classes that persons could be in", solver),
-					errhint("Leave out the key, or take another solver.")));
+	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
+							false);
 }
 
 void
 release_build(KanonPublication *publication, Release *release, List *releases)
 {
+	Request request;
+	Run *run;
 	char *bare;
-	char *target = table_name(publication, release, "release", &bare);
-	int64 matches;
 
 	(void) source_of(publication);
-	solve(publication, release, release_current(releases), target, &matches);
-	if (matches > 0 && publication->key != NULL)
-		raise_no_classes(publication->solver);
-	settle_persons(publication, release, releases, target);
-	release->relation = get_relname_relid(bare, get_rel_namespace(publication->definition));
+	fill_request(publication, release, releases, &request);
+	request.target = table_name(publication, release, "release", &bare);
+	run = run_request(&request);
+	release->relation = run->target->relid;
+	release->cost = run->report.cost;
+	release->suppressed_later = run->suppressed_later;
+	release->persons = request.persons != NULL ? relation_of(request.persons) : InvalidOid;
+	release->types = request.types != NULL ? relation_of(request.types) : InvalidOid;
+	CommandCounterIncrement();
 	keep_private(release->relation);
 	if (FAULT(release_changed))
 		run_utility(psprintf("DELETE FROM %s WHERE ctid = '(0,1)'", relation_name(release->relation)));
@@ -321,7 +245,8 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 							 quote_identifier(get_attname(release->relation, 2, false))));
 	progress_say("checking", 0, -1);
 	labels_check(publication, release->relation);
-	check_release(publication, release, matches);
+	check_release(publication, release, run);
+	run_end(run);
 	if (!OidIsValid(publication->published))
 	{
 		view_switch(publication, release->relation);

@@ -41,16 +41,6 @@ extension_schema(FunctionCallInfo fcinfo)
 }
 
 char *
-relation_name(Oid relid)
-{
-	char *name = OidIsValid(relid) ? get_rel_name(relid) : NULL;
-
-	if (name == NULL)
-		return NULL;
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
-}
-
-char *
 private_name(const char *name, const char *what, Oid namespace, char **bare)
 {
 	*bare = ChooseRelationName(name, NULL, what, namespace, false);

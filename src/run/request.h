@@ -11,6 +11,8 @@
 #include "kanon_pg.h"
 #include "read/levels.h"
 
+#include "nodes/pg_list.h"
+
 typedef enum Option
 {
 	OPTION_METHOD,
@@ -90,6 +92,14 @@ struct Request
 	ArrayType *qis;
 	int64 k;            /* 0: the caller sees to that */
 	const char *target; /* NULL: nothing is written */
+
+	/* of successive releases; names of tables that the run makes are quoted and qualified */
+	char *key;           /* the column that says who a row is about: read, not published; or NULL */
+	const char *persons; /* with a key: who is in which class */
+	bool protect;        /* with a key: k holds together with releases before */
+	List *earlier;       /* OIDs of their tables of persons */
+	const char *types;   /* which row type is in which class; NULL: nobody asks */
+	Oid previous;        /* that of the release before, to stay near it, or InvalidOid */
 
 	/* options; NULL and so on where none was given and the model has no default */
 	char *method;

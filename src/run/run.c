@@ -5,7 +5,8 @@
 #include "compat.h"
 #include "run/args.h"
 #include "run/run.h"
-#include "publication/stable.h"
+#include "run/stable.h"
+#include "run/successive.h"
 
 #include <math.h>
 
@@ -42,6 +43,20 @@ mask_all(KanonMask *mask)
 }
 
 /* ---- read ---- */
+
+/* The key after the columns that are kept: it is read, and stays behind the last of them. */
+static ArrayType *
+keep_key(ArrayType *keep, const char *key)
+{
+	int n = 0;
+	char **kept = keep == NULL ? NULL : name_array(keep, "keep", &n);
+	const char **names = palloc(sizeof(char *) * (n + 1));
+
+	for (int i = 0; i < n; i++)
+		names[i] = kept[i];
+	names[n] = key;
+	return name_list(names, n + 1);
+}
 
 /* Finds the kept column that says what a row is to be classified as. */
 static void
@@ -122,7 +137,11 @@ run_read(Request *request)
 	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
 	run->border = border_create(request->function);
 	SPI_connect();
-	run->source = source_open(request->source, request->qis, request->keep, request->categorical);
+	run->source = source_open(request->source, request->qis,
+							  request->key != NULL ? keep_key(request->keep, request->key) : request->keep,
+							  request->categorical);
+	if (request->key != NULL)
+		run->source->nkept--;
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	set_up(run);
@@ -152,15 +171,25 @@ run_read(Request *request)
 /* ---- solve, measure ---- */
 
 void
+run_measure(Run *run)
+{
+	Border *border = run->border;
+
+	if (run->diversity != NULL)
+		border_pfree(border, run->diversity);
+	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
+	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
+}
+
+void
 run_solve(Run *run)
 {
 	Border *border = run->border;
 
 	if (run->types->nrows == 0)
 		return;
-	border_check(border, stable_solve(run, run->request->solve), run->report.detail);
-	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
-	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
+	border_check(border, stable_solve(run), run->report.detail);
+	run_measure(run);
 	run->record.solve_ms = lap_ms(&run->clock);
 }
 
@@ -179,7 +208,9 @@ static void
 write_target(Run *run)
 {
 	int64 expected = run->types->nrows - run->release.dropped;
-	int64 written = target_write(run->target, run->types, &run->problem, &run->release, run->border);
+	int64 written = run->staged != NULL
+						? successive_write(run)
+						: target_write(run->target, run->types, &run->problem, &run->release, run->border);
 
 	if (written != expected)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
@@ -202,7 +233,6 @@ verify_target(Run *run)
 			? target_classification(run->target, run->source, run->class_column, run->release.dropped)
 			: NAN;
 	target_install(run->target, run->source);
-	stable_write(run);
 	run->record.verify_ms = lap_ms(&run->clock);
 }
 
@@ -236,6 +266,11 @@ run_request(Request *request)
 	notice_dropped(run);
 	if (run->target != NULL)
 	{
+		/* as it was solved: what is protected today may go back to its class */
+		if (request->types != NULL)
+			stable_write(run);
+		if (request->key != NULL)
+			successive_settle(run);
 		write_target(run);
 		verify_target(run);
 		record_run(run);

@@ -23,7 +23,9 @@ struct Run
 	KanonMeasures measures;
 	double *diversity; /* [release.nclasses] tuple diversity */
 	RunRecord record;
+	int64 suppressed_later; /* rows taken from their classes to protect successive releases */
 
+	Target *staged;                   /* the rows with their key, beside the target; or NULL */
 	const SourceColumn *class_column; /* kept, for the classification metric, or NULL */
 	instr_time clock;
 };
@@ -40,6 +42,9 @@ extern Run *run_read(Request *request);
 
 /* The second and third; raises what the solver refuses. */
 extern void run_solve(Run *run);
+
+/* The third alone, of a release that has changed. */
+extern void run_measure(Run *run);
 
 /* Every combination is allowed. */
 extern void mask_all(KanonMask *mask);

@@ -310,6 +310,9 @@ target_create(Target *target, const Source *source)
 	}
 	if (target->mark)
 		appendStringInfoString(&sql, ", " KANON_MARK_COLUMN " pg_catalog.text");
+	if (target->numbered)
+		appendStringInfoString(&sql, ", " KANON_TYPE_COLUMN " pg_catalog.int4, " KANON_CLASS_COLUMN
+									 " pg_catalog.int4");
 	appendStringInfoChar(&sql, ')');
 	run_utility(sql.data);
 	target->relid = get_relname_relid(name, target->namespace);
@@ -338,11 +341,14 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
 	Form_pg_class form = rel->rd_rel;
 	SourceColumn mark = {
 		.name = KANON_MARK_COLUMN, .type = TEXTOID, .typmod = -1, .collation = DEFAULT_COLLATION_OID};
+	SourceColumn numbers[] = {{.name = KANON_TYPE_COLUMN, .type = INT4OID, .typmod = -1},
+							  {.name = KANON_CLASS_COLUMN, .type = INT4OID, .typmod = -1}};
 	int n = source->nqis + source->nkept;
+	int nmarks = target->mark ? 1 : 0;
 
 	if (form->relkind != RELKIND_RELATION || form->relhasindex || form->relhastriggers || form->relhasrules ||
 		form->relchecks > 0 || form->relrowsecurity || form->relispartition || form->relhassubclass ||
-		desc->constr != NULL || desc->natts != n + (target->mark ? 1 : 0))
+		desc->constr != NULL || desc->natts != n + nmarks + (target->numbered ? 2 : 0))
 		return false;
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -350,6 +356,8 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
 
 		if (i < n)
 			column = i < source->nqis ? &source->qis[i] : &source->kept[i - source->nqis];
+		else if (i >= n + nmarks)
+			column = &numbers[i - n - nmarks];
 		if (!is_published(TupleDescAttr(desc, i), column, i < source->nqis))
 			return false;
 	}

@@ -30,6 +30,9 @@
 
 #define RANDOM_POOL 1024
 
+/* Of a sorted row, before the kept ones: its key and its type. */
+#define COLUMNS_BEFORE 2
+
 /* Rows between two looks at the clock. */
 #define PROGRESS_ROWS 65536
 
@@ -257,7 +260,7 @@ find_alike(Writer *writer)
 
 /* One row of the class at hand, with the kept values given. */
 static void
-put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
+put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 {
 	const Source *source = writer->types->source;
 	TupleTableSlot *slot = bulk_slot(writer->bulk);
@@ -277,7 +280,13 @@ put_row(Writer *writer, const Datum *kept, const bool *kept_nulls)
 	if (writer->target->mark)
 	{
 		slot->tts_values[next] = writer->pattern;
-		slot->tts_isnull[next] = false;
+		slot->tts_isnull[next++] = false;
+	}
+	if (writer->target->numbered)
+	{
+		slot->tts_values[next] = Int32GetDatum((int32) type);
+		slot->tts_values[next + 1] = Int32GetDatum((int32) writer->class_);
+		slot->tts_isnull[next] = slot->tts_isnull[next + 1] = false;
 	}
 	bulk_put(writer->bulk);
 	if (++writer->written % PROGRESS_ROWS == 0)
@@ -306,11 +315,12 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 	key = (uint64) class_ << writer->class_shift | strong_random(writer) >> (64 - writer->class_shift);
 	ExecClearTuple(writer->sorted);
 	writer->sorted->tts_values[0] = Int64GetDatum((int64) key);
-	writer->sorted->tts_isnull[0] = false;
-	memcpy(writer->sorted->tts_values + 1, kept, sizeof(Datum) * nkept);
-	memcpy(writer->sorted->tts_isnull + 1, nulls, sizeof(bool) * nkept);
+	writer->sorted->tts_values[1] = Int32GetDatum((int32) type);
+	writer->sorted->tts_isnull[0] = writer->sorted->tts_isnull[1] = false;
+	memcpy(writer->sorted->tts_values + COLUMNS_BEFORE, kept, sizeof(Datum) * nkept);
+	memcpy(writer->sorted->tts_isnull + COLUMNS_BEFORE, nulls, sizeof(bool) * nkept);
 	if (FAULT(kept_changed))
-		writer->sorted->tts_values[1] = writer->sorted->tts_values[nkept];
+		writer->sorted->tts_values[COLUMNS_BEFORE] = writer->sorted->tts_values[nkept + 1];
 	tuplesort_puttupleslot(writer->sort, ExecStoreVirtualTuple(writer->sorted));
 	if (++writer->placed % PROGRESS_ROWS == 0)
 		border_progress(writer->border, "placing rows", (double) writer->placed / writer->total,
@@ -341,7 +351,7 @@ split_seed(Writer *writer)
 	return freeform != NULL && freeform->strong != NULL ? strong_random(writer) : writer->problem->seed;
 }
 
-/* The sorted rows are (key bigint, kept columns as the source has them). */
+/* The sorted rows are (key bigint, row type, kept columns as the source has them). */
 static void
 begin_sort(Writer *writer, TupleDesc desc)
 {
@@ -350,11 +360,12 @@ begin_sort(Writer *writer, TupleDesc desc)
 	Oid less = Int8LessOperator;
 	Oid collation = InvalidOid;
 	bool nulls_first = false;
-	TupleDesc sorted = CreateTemplateTupleDesc(1 + source->nkept);
+	TupleDesc sorted = CreateTemplateTupleDesc(COLUMNS_BEFORE + source->nkept);
 
 	TupleDescInitEntry(sorted, 1, "key", INT8OID, -1, 0);
+	TupleDescInitEntry(sorted, 2, "type", INT4OID, -1, 0);
 	for (int i = 0; i < source->nkept; i++)
-		TupleDescCopyEntry(sorted, i + 2, desc, source->ngrouped + i + 1);
+		TupleDescCopyEntry(sorted, COLUMNS_BEFORE + 1 + i, desc, source->ngrouped + i + 1);
 	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first, work_mem, NULL, 0);
 	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
 	if (writer->first_flow != NULL)
@@ -433,7 +444,8 @@ write_from_source(Writer *writer)
 				 (FAULT(row_moved) && writer->written == 0);
 		if (class_ != writer->class_)
 			enter_class(writer, class_);
-		put_row(writer, slot->tts_values + 1, slot->tts_isnull + 1);
+		put_row(writer, DatumGetInt32(slot->tts_values[1]), slot->tts_values + COLUMNS_BEFORE,
+				slot->tts_isnull + COLUMNS_BEFORE);
 	}
 	plain_text_end(nest);
 	ExecDropSingleTupleTableSlot(slot);
@@ -450,7 +462,7 @@ write_from_release(Writer *writer)
 	{
 		enter_class(writer, class_);
 		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
-			put_row(writer, NULL, NULL);
+			put_row(writer, 0, NULL, NULL);
 	}
 	plain_text_end(nest);
 }

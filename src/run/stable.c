@@ -1,17 +1,15 @@
 /*
- * stable.c: a publication's row types stay in their classes.
+ * stable.c: row types stay in the classes that they had in the release before.
  *
  * With a release, its flows are written to a private table: what a row type is,
  * its class, the class's pattern and how many rows.  The next release starts
- * from there: see core/stable.c.
+ * from there: see core/anytime/stable.c.
  */
 #include "compat.h"
 #include "core/util/fault.h"
 #include "host/gate.h"
 #include "run/args.h"
-#include "run/run.h"
-#include "publication/publication.h"
-#include "publication/stable.h"
+#include "run/stable.h"
 #include "write/bulk.h"
 
 #include "access/relation.h"
@@ -30,26 +28,6 @@
 #define PATTERN_COLUMN "kanon_pattern"
 #define ROWS_COLUMN "kanon_rows"
 #define EXTRA_COLUMNS 3
-
-/* Of the refresh that is being made, if any. */
-static struct
-{
-	const char *types; /* the table to write; NULL: none is wanted */
-	Oid previous;      /* the table to start from, or InvalidOid */
-} wanted;
-
-void
-stable_begin(Oid previous, const char *types)
-{
-	wanted.previous = previous;
-	wanted.types = types;
-}
-
-void
-stable_end(void)
-{
-	wanted.types = NULL;
-}
 
 /* What the table of the release before has: the columns of the source, and those beside them. */
 static Gate *
@@ -162,18 +140,19 @@ compare_flows(const void *a, const void *b)
 }
 
 KanonStatus
-stable_solve(Run *run, KanonSolve solve)
+stable_solve(Run *run)
 {
+	const Request *request = run->request;
 	Reader reader = {.run = run};
 	Gate *gate;
 	KanonPrevious previous;
 	KanonStatus status;
 
-	if (wanted.types == NULL || relation_name(wanted.previous) == NULL)
-		return solve(&run->problem, &run->release, &run->report);
-	gate = flows_gate(run->source, wanted.previous);
+	if (!OidIsValid(request->previous) || relation_name(request->previous) == NULL)
+		return request->solve(&run->problem, &run->release, &run->report);
+	gate = flows_gate(run->source, request->previous);
 	if (!is_usable(gate))
-		return solve(&run->problem, &run->release, &run->report);
+		return request->solve(&run->problem, &run->release, &run->report);
 	reader.room_classes = reader.room_flows = 1024;
 	reader.pattern = border_palloc(run->border, sizeof(KanonPattern) * reader.room_classes);
 	reader.flows = border_palloc(run->border, sizeof(KanonFlow) * reader.room_flows);
@@ -187,7 +166,7 @@ stable_solve(Run *run, KanonSolve solve)
 	previous.pattern = reader.pattern;
 	previous.nflows = reader.nflows;
 	previous.flows = reader.flows;
-	status = kanon_solve_stable(&run->problem, &previous, solve, &run->release, &run->report);
+	status = kanon_solve_stable(&run->problem, &previous, request->solve, &run->release, &run->report);
 	border_pfree(run->border, reader.pattern);
 	border_pfree(run->border, reader.flows);
 	return status;
@@ -196,19 +175,19 @@ stable_solve(Run *run, KanonSolve solve)
 /* ---- what the next release starts from ---- */
 
 static Oid
-create_table(const Source *source)
+create_table(const Source *source, const char *types)
 {
 	char *columns = column_list(source->qis, source->ngrouped);
 
 	run_utility(psprintf("CREATE TABLE %s AS SELECT %s, 0 AS " CLASS_COLUMN
 						 ", ''::pg_catalog.text AS " PATTERN_COLUMN ", 0::pg_catalog.int8 AS " ROWS_COLUMN
 						 " FROM %s WITH NO DATA",
-						 wanted.types, columns, source->name));
+						 types, columns, source->name));
 	run_utility(psprintf(
 		"COMMENT ON TABLE %s IS 'which row type is in which class of a kanon release; never to be published'",
-		wanted.types));
-	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(wanted.types))),
-							NoLock, false);
+		types));
+	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(types))), NoLock,
+							false);
 }
 
 void
@@ -220,9 +199,7 @@ stable_write(const Run *run)
 	Relation rel;
 	Oid relid;
 
-	if (wanted.types == NULL)
-		return;
-	relid = create_table(source);
+	relid = create_table(source, run->request->types);
 	keep_private(relid);
 	rel = table_open(relid, RowExclusiveLock);
 	bulk = bulk_begin(rel);
@@ -248,6 +225,6 @@ stable_write(const Run *run)
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 	if (FAULT(types_changed))
-		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text", wanted.types,
+		run_utility(psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE pg_catalog.text", run->request->types,
 							 source->qis[0].quoted));
 }

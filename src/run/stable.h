@@ -1,0 +1,15 @@
+/*
+ * stable.h: row types stay in the classes that they had in the release before.
+ */
+#ifndef KANON_STABLE_H
+#define KANON_STABLE_H
+
+#include "run/run.h"
+
+/* Solves, starting from the release before when the request has one. */
+extern KanonStatus stable_solve(Run *run);
+
+/* Makes the table that the next release starts from. */
+extern void stable_write(const Run *run);
+
+#endif
