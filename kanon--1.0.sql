@@ -151,6 +151,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     k                 bigint,
     patterns          text[]   DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
+    allow_identifying name[]   DEFAULT '{}',
     weights           float8[] DEFAULT NULL,
     method            text     DEFAULT 'greedy',
     categorical       name[]   DEFAULT '{}',
@@ -171,7 +172,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name, jsonb, text, text[])
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name, jsonb, text, text[])
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_check(
@@ -192,6 +193,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     k                 bigint,
     patterns          text[],
     keep              name[]   DEFAULT '{}',
+    allow_identifying name[]   DEFAULT '{}',
     weights           float8[] DEFAULT NULL,
     method            text     DEFAULT 'exact',
     categorical       name[]   DEFAULT '{}',
@@ -210,7 +212,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text, text[])
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text, text[])
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_cluster(
@@ -224,6 +226,7 @@ CREATE FUNCTION @extschema@.kanon_cluster(
     show              text     DEFAULT 'auto',
     weights           float8[] DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
+    allow_identifying name[]   DEFAULT '{}',
     categorical       name[]   DEFAULT '{}',
     residual          text     DEFAULT 'suppress',
     mark              boolean  DEFAULT false,
@@ -237,7 +240,7 @@ RETURNS TABLE (classes bigint, row_count bigint, dropped_rows bigint, class_min 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_cluster';
 
-COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, jsonb, text, text, float8[], name[], name[], text, boolean, boolean, boolean, interval, name, text[])
+COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, jsonb, text, text, float8[], name[], name[], name[], text, boolean, boolean, boolean, interval, name, text[])
 IS 'publishes a table in classes of any shape, by partitioning (Mondrian) or clustering, some with a proven guarantee';
 
 CREATE FUNCTION @extschema@.kanon_full_domain(
@@ -251,6 +254,7 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     method            text     DEFAULT 'flash',
     workers           int      DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
+    allow_identifying name[]   DEFAULT '{}',
     weights           float8[] DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
     residual          text     DEFAULT 'suppress',
@@ -265,7 +269,7 @@ RETURNS TABLE (node text, verdict text, metric_value float8, suppressed_rows big
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_full_domain';
 
-COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, jsonb, float8, text, text, int, name[], float8[], name[], text, boolean, boolean, boolean, boolean, name, text[])
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, jsonb, float8, text, text, int, name[], name[], float8[], name[], text, boolean, boolean, boolean, boolean, name, text[])
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
 CREATE FUNCTION @extschema@.kanon_patterns(
@@ -324,6 +328,7 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     seed              bigint   DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
+    allow_identifying name[]   DEFAULT '{}',
     categorical       name[]   DEFAULT '{}',
     "symmetric"       boolean  DEFAULT false, -- a reserved word: "symmetric" => true
     mark              boolean  DEFAULT false,
@@ -335,7 +340,7 @@ RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, low
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, bigint, float8[], name[], name[], boolean, boolean, boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, bigint, float8[], name[], name[], name[], boolean, boolean, boolean, boolean, interval)
 IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(

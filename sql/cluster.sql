@@ -19,7 +19,7 @@ FROM unnest('{mondrian,mondrian_relaxed,forest,bottom_up,top_down,gather}'::text
 ORDER BY n;
 
 -- the target has ranges, and the same table is found again
-SELECT classes, row_count, class_min FROM kanon_cluster('people', 'people_mondrian', '{age,height,joined,city,sex}', 10, 'mondrian', keep => '{note}');
+SELECT classes, row_count, class_min FROM kanon_cluster('people', 'people_mondrian', '{age,height,joined,city,sex}', 10, 'mondrian', keep => '{note}', allow_identifying => '{note}');
 \d people_mondrian
 SELECT age, height, joined, city, sex, count(*) FROM people_mondrian GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5;
 SELECT k >= 10 AS ok, row_count FROM kanon_check('people_mondrian', '{age,height,joined,city,sex}');
@@ -28,7 +28,7 @@ SELECT count(*) FROM people p WHERE NOT EXISTS (SELECT FROM people_mondrian m WH
     AND m.height @> p.height AND m.joined @> p.joined AND (m.city IS NULL OR m.city = p.city) AND (m.sex IS NULL OR m.sex = p.sex));
 
 -- sets
-SELECT classes, class_min FROM kanon_cluster('people', 'people_sets', '{city,sex}', 5, 'top_down', show => 'set', keep => '{note}');
+SELECT classes, class_min FROM kanon_cluster('people', 'people_sets', '{city,sex}', 5, 'top_down', show => 'set', keep => '{note}', allow_identifying => '{note}');
 \d people_sets
 SELECT city, sex, count(*) FROM people_sets GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT count(*) FROM people_sets s JOIN people p USING (note) WHERE NOT (p.city = ANY (s.city) AND p.sex = ANY (s.sex));
@@ -97,7 +97,7 @@ SELECT m, classes, class_min FROM unnest('{mondrian,forest,bottom_up,top_down,ga
 CREATE TABLE relaxed (m text, n int);
 INSERT INTO relaxed VALUES ('one_k', 1), ('k_one', 2), ('k_k', 3);
 SELECT m, classes, row_count, dropped_rows, class_min, cost > 0 AS costs, cost < 5 * 60 AS less, lower_bound, guarantee, gcp < 0.5 AS tells, usefulness
-FROM relaxed, kanon_cluster('people', 'public.people_' || m, '{age,height,joined,city,sex}', 4, m, keep => '{id}') ORDER BY n;
+FROM relaxed, kanon_cluster('people', 'public.people_' || m, '{age,height,joined,city,sex}', 4, m, keep => '{id}', allow_identifying => '{id}') ORDER BY n;
 \d people_k_k
 SELECT m, c.row_count, record_count, row_matches >= 4 AS every_row, record_matches >= 4 AS every_record
 FROM relaxed, kanon_check_freeform('people', to_regclass('public.people_' || m), '{age,height,joined,city,sex}', 4) AS c ORDER BY n;

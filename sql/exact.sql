@@ -27,7 +27,7 @@ SELECT * FROM three_kept ORDER BY 1;
 
 -- a split row type: kept values still come out once each
 CREATE TABLE split AS SELECT i AS id, CASE WHEN i <= 5 THEN 1 ELSE i END AS a, i % 2 AS b FROM generate_series(1, 8) i;
-SELECT * FROM kanon_pattern_guided('split', 'split_public', '{a,b}', 2, keep => '{id}', method => 'ilp');
+SELECT * FROM kanon_pattern_guided('split', 'split_public', '{a,b}', 2, keep => '{id}', allow_identifying => '{id}', method => 'ilp');
 SELECT count(*), count(DISTINCT id) FROM split_public;
 
 -- all rows equal, all distinct, weights, listed patterns

@@ -100,7 +100,7 @@ CREATE FUNCTION content(call text, source text, keep text, seed int) RETURNS tex
 DECLARE
     result text;
 BEGIN
-    EXECUTE format('SELECT FROM %s, keep => %L, seed => %s)', format(call, source, 'content_out'), keep, seed);
+    EXECUTE format('SELECT FROM %1$s, keep => %2$L, allow_identifying => %2$L, seed => %3$s)', format(call, source, 'content_out'), keep, seed);
     SELECT md5(string_agg(t::text, E'\n' ORDER BY t::text)) INTO result FROM content_out t;
     DROP TABLE content_out;
     RETURN result;
@@ -112,16 +112,16 @@ SET client_min_messages = warning;
 CREATE TABLE releases AS SELECT * FROM calls;
 SELECT name, count(*) AS calls, count(DISTINCT release) AS different, count(DISTINCT (keep, seed)) AS expected FROM releases GROUP BY name ORDER BY name;
 -- how many go where does not depend on what is kept
-SELECT sum(row_count) FROM kanon_pattern_guided('alike', 'alike_public', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}');
+SELECT sum(row_count) FROM kanon_pattern_guided('alike', 'alike_public', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
 SELECT DISTINCT (SELECT string_agg(format('%s %s', shown, row_count), ', ' ORDER BY class) FROM kanon_equivalence_classes c WHERE c.run = u.run)
 FROM kanon_usefulness u WHERE target ~ 'content_out|alike' AND method = 'improve' AND u.kept <> '{}';
 -- freeform without a seed draws anew
-SELECT FROM kanon_freeform('alike', 'drawn_a', '{a,b}', 30, keep => '{n}');
-SELECT FROM kanon_freeform('alike', 'drawn_b', '{a,b}', 30, keep => '{n}');
+SELECT FROM kanon_freeform('alike', 'drawn_a', '{a,b}', 30, keep => '{n}', allow_identifying => '{n}');
+SELECT FROM kanon_freeform('alike', 'drawn_b', '{a,b}', 30, keep => '{n}', allow_identifying => '{n}');
 SELECT count(*) > 0 AS differ FROM (SELECT a, b, n FROM drawn_a EXCEPT SELECT a, b, n FROM drawn_b) d;
 -- the order of rows within a class is nobody's
-SELECT FROM kanon_pattern_guided('alike', 'order_a', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}');
-SELECT FROM kanon_pattern_guided('alike', 'order_b', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}');
+SELECT FROM kanon_pattern_guided('alike', 'order_a', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
+SELECT FROM kanon_pattern_guided('alike', 'order_b', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
 SELECT array(SELECT n FROM order_a ORDER BY ctid) <> array(SELECT n FROM order_b ORDER BY ctid) AS differ;
 -- kept values of any kind: without equality, NULL, by value and not, short and long
 ALTER TABLE alike ADD j json, ADD p point, ADD t text, ADD f float4, ADD c cidr[];

@@ -14,7 +14,7 @@ UPDATE person SET city = NULL WHERE id % 11 = 0;
 CREATE TABLE method AS
 SELECT m FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'min_cost_flow', 'ring', 'concealment']) m;
 SELECT m, row_count, partitions, gcp > 0 AND gcp < 1 AS priced, proven
-FROM method, kanon_freeform('person', 'f_' || m, '{age,city,born,member}', 3, method => m, keep => '{id}');
+FROM method, kanon_freeform('person', 'f_' || m, '{age,city,born,member}', 3, method => m, keep => '{id}', allow_identifying => '{id}');
 SELECT m, c.* FROM method, kanon_check_freeform('person', ('f_' || m)::regclass, '{age,city,born,member}', 3) c;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 WHERE attrelid = 'f_greedy'::regclass AND attnum > 0 ORDER BY attnum;
@@ -26,8 +26,8 @@ WHERE (f.age IS NULL OR f.age @> p.age) AND f.born @> p.born AND p.member = ANY 
 
 
 -- the same seed, the same assignment; without one, another
-SELECT t, row_count FROM unnest(ARRAY['seed1', 'seed2']) t, kanon_freeform('person', t, '{age,city}', 4, seed => 7, keep => '{id}');
-SELECT row_count FROM kanon_freeform('person', 'seed3', '{age,city}', 4, keep => '{id}');
+SELECT t, row_count FROM unnest(ARRAY['seed1', 'seed2']) t, kanon_freeform('person', t, '{age,city}', 4, seed => 7, keep => '{id}', allow_identifying => '{id}');
+SELECT row_count FROM kanon_freeform('person', 'seed3', '{age,city}', 4, keep => '{id}', allow_identifying => '{id}');
 SELECT count(*) FROM (SELECT * FROM seed1 EXCEPT SELECT * FROM seed2) d;
 SELECT count(*) > 0 AS differs FROM (SELECT * FROM seed1 EXCEPT SELECT * FROM seed3) d;
 RESET client_min_messages;
@@ -48,7 +48,7 @@ SELECT * FROM kanon_check_freeform('person', 'parts', '{age,city,born}', 3);
 SELECT regular FROM kanon_check_freeform('person', 'parts', '{age,city,born}', 45);
 
 -- NULL is a value; the mark tells it from what is suppressed
-SELECT row_count FROM kanon_freeform('person', 'marked', '{age,city}', 2, mark => true, keep => '{id}');
+SELECT row_count FROM kanon_freeform('person', 'marked', '{age,city}', 2, mark => true, keep => '{id}', allow_identifying => '{id}');
 SELECT count(*) FILTER (WHERE age IS NULL AND kanon_pattern LIKE '-%') > 0 AS real_null,
        bool_and(kanon_pattern ~ '^[-*~]{2}$') AS symbols FROM marked;
 SELECT * FROM kanon_check_freeform('person', 'marked', '{age,city}', 2);

@@ -41,21 +41,21 @@ CREATE VIEW population AS SELECT q, n FROM people;
 
 -- the rows of the source are read twice: a name becomes a bytea, a text a number
 SELECT try(12, $$ DROP VIEW source; CREATE VIEW source AS SELECT q, n, i, name::text::bytea AS name FROM people $$,
-    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i,name}') $$);
+    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i,name}', allow_identifying => '{i,name}') $$);
 SELECT try(12, $$ DROP VIEW source; CREATE VIEW source AS SELECT 4096::bigint AS q, n, i, name FROM people $$,
-    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i,name}') $$);
+    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i,name}', allow_identifying => '{i,name}') $$);
 SELECT try(12, $$ DROP VIEW source; CREATE VIEW source AS SELECT q, n, i, name FROM people $$,
-    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i,name}') $$);
+    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i,name}', allow_identifying => '{i,name}') $$);
 -- typmods and collations are types, too
 CREATE VIEW typed AS SELECT q::varchar(5) AS q, trap(i) AS i FROM people;
 SELECT try(12, $$ ALTER VIEW typed RENAME TO was; CREATE VIEW typed AS SELECT q::varchar(9) AS q, i FROM people $$,
-    $$ kanon_pattern_guided('typed', 'target', '{q}', 2, keep => '{i}') $$);
+    $$ kanon_pattern_guided('typed', 'target', '{q}', 2, keep => '{i}', allow_identifying => '{i}') $$);
 CREATE TABLE stored (q varchar(5), i int);
 INSERT INTO stored SELECT q, i FROM people;
 SELECT try(2, $$ ALTER TABLE stored ALTER q TYPE varchar(9) $$,
-    $$ kanon_pattern_guided('stored', 'target', '{q}', 2, keep => '{i}', hierarchies => '{"q": "ladder"}') $$);
+    $$ kanon_pattern_guided('stored', 'target', '{q}', 2, keep => '{i}', allow_identifying => '{i}', hierarchies => '{"q": "ladder"}') $$);
 SELECT try(2, $$ ALTER TABLE stored ALTER q TYPE varchar(5) COLLATE "C" $$,
-    $$ kanon_pattern_guided('stored', 'target', '{q}', 2, keep => '{i}', hierarchies => '{"q": "ladder"}') $$);
+    $$ kanon_pattern_guided('stored', 'target', '{q}', 2, keep => '{i}', allow_identifying => '{i}', hierarchies => '{"q": "ladder"}') $$);
 -- the source, while a hierarchy is read
 SELECT try(2, $$ DROP TABLE stored; CREATE TABLE stored AS SELECT 4096::bigint AS q, i FROM people $$,
     $$ kanon_pattern_guided('stored', 'target', '{q}', 2, hierarchies => '{"q": "ladder"}') $$);
@@ -73,7 +73,7 @@ SELECT try(2, $$ DROP VIEW ladder; CREATE VIEW ladder AS SELECT value, 4096::big
     $$ kanon_frontier('people', '{q}', '{2}', hierarchies => '{"q": "ladder"}') $$);
 -- a population, while the source is read
 SELECT try(12, $$ DROP VIEW population; CREATE VIEW population AS SELECT 4096::bigint AS q, n FROM people $$,
-    $$ kanon_full_domain('source', 'target', '{q,n}', 2, hierarchies => '{"q": "moving"}', keep => '{i}', privacy => ARRAY[kanon_k_map('population')]) $$);
+    $$ kanon_full_domain('source', 'target', '{q,n}', 2, hierarchies => '{"q": "moving"}', keep => '{i}', allow_identifying => '{i}', privacy => ARRAY[kanon_k_map('population')]) $$);
 SELECT try(12, $$ DROP VIEW population; CREATE VIEW population AS SELECT 4096::bigint AS q, n FROM people $$,
     $$ kanon_risk('source', '{q,n}', population => 'population') $$);
 -- a relation that is only looked at
@@ -90,14 +90,14 @@ SELECT try(1, $$ ALTER TABLE stored ALTER q TYPE bigint USING 4096 $$,
     $$ kanon_hierarchy_from_fk('stored', 'q', 'built', 'trapped_tree', 'k', 'p') $$);
 -- the target: what is verified is what was written
 SELECT try(14, $$ ALTER TABLE target RENAME TO hidden; CREATE TABLE target AS SELECT q, n, i FROM people $$,
-    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i}') $$);
+    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i}', allow_identifying => '{i}') $$);
 
 -- composite types: their columns cannot change while values are in memory
 CREATE TYPE pair AS (a int, b int);
 CREATE FUNCTION make_pair(a int, b int) RETURNS pair LANGUAGE plpgsql STABLE AS 'BEGIN RETURN ROW(a, b)::pair; END';
 CREATE VIEW composed AS SELECT make_pair(1, i) AS one, ARRAY[make_pair(i, 2)] AS many, trap(i) AS i FROM people;
 SELECT try(6, $$ ALTER TYPE pair ALTER ATTRIBUTE a TYPE text $$,
-    $$ kanon_pattern_guided('composed', 'target', '{one,many}', 2, keep => '{i}') $$);
+    $$ kanon_pattern_guided('composed', 'target', '{one,many}', 2, keep => '{i}', allow_identifying => '{i}') $$);
 SELECT try(6, $$ ALTER TYPE pair ALTER ATTRIBUTE a TYPE text $$,
     $$ kanon_risk_columns('composed', '{many,i}') $$);
 CREATE VIEW paired AS SELECT make_pair(1, i % 2) AS one, 'q' || i % 3 AS q FROM people;

@@ -33,7 +33,7 @@ SELECT method, pattern, classes, row_count FROM unnest('{ilp,best}'::text[]) met
 CREATE TABLE person AS
 SELECT i AS id, CASE WHEN i % 13 > 0 THEN 20 + (i * 7) % 50 END AS age, (ARRAY['bern', 'chur', 'davos'])[1 + i % 3] AS city
 FROM generate_series(1, 45) i;
-SELECT row_count, partitions, gcp > 0 AND gcp < 1 AS priced, proven FROM kanon_freeform('person', 'best', '{age,city}', 3, method => 'mip', keep => '{id}');
+SELECT row_count, partitions, gcp > 0 AND gcp < 1 AS priced, proven FROM kanon_freeform('person', 'best', '{age,city}', 3, method => 'mip', keep => '{id}', allow_identifying => '{id}');
 SELECT * FROM kanon_check_freeform('person', 'best', '{age,city}', 3);
 SELECT count(*) AS rows, count(DISTINCT id) AS ids, sum(id) FROM best;
 SELECT min(cost) = max(cost) FILTER (WHERE m = 'mip') AS mip_is_best, min(cost) FILTER (WHERE m = 'mip') > 0 AS some

@@ -48,7 +48,7 @@ SELECT attname, collname FROM pg_attribute a JOIN pg_collation c ON c.oid = attc
 -- 4. the order of the source: a kept column that grows with it comes out clustered
 -- by class and shuffled within
 CREATE TABLE ordered AS SELECT i AS seq, i % 2 AS q FROM generate_series(1, 2000) i;
-SELECT count(*) FROM kanon_pattern_guided('ordered', 'ordered_public', '{q}', 5, keep => '{seq}');
+SELECT count(*) FROM kanon_pattern_guided('ordered', 'ordered_public', '{q}', 5, keep => '{seq}', allow_identifying => '{seq}');
 WITH placed AS (
     SELECT q, seq, row_number() OVER (ORDER BY ctid) AS place FROM ordered_public)
 SELECT q, min(place) AS first, max(place) AS last,

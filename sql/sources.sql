@@ -23,7 +23,7 @@ DECLARE
     s text;
 BEGIN
     FOREACH s IN ARRAY '{plain,unlogged,temporary,partitioned,part_rest,parent,seen,barrier,materialized}'::text[] LOOP
-        PERFORM kanon_pattern_guided(s, s || '_public', '{a,b}', 5, keep => '{secret}');
+        PERFORM kanon_pattern_guided(s, s || '_public', '{a,b}', 5, keep => '{secret}', allow_identifying => '{secret}');
     END LOOP;
 END $$;
 SELECT target, row_count, classes, class_min FROM kanon_usefulness WHERE target LIKE 'source_test.%' ORDER BY run;
@@ -41,7 +41,7 @@ CREATE SCHEMA "Odd Schema";
 CREATE TABLE "Odd Schema"."Sel""ect; DROP" ("Alter" int, "order" text, "größe in cm" numeric, "a,b" text, "1st" int, "名前" text);
 INSERT INTO "Odd Schema"."Sel""ect; DROP" SELECT i % 2, 'o' || i % 2, 1.5 + i % 2, 'c' || i % 2, i % 2, 'n' || i FROM generate_series(1, 20) i;
 SELECT * FROM kanon_pattern_guided('"Odd Schema"."Sel""ect; DROP"', '"Odd Schema"."Täble'' 2"',
-    ARRAY['Alter', 'order', 'größe in cm', 'a,b', '1st'], 5, keep => ARRAY['名前'], mark => true);
+    ARRAY['Alter', 'order', 'größe in cm', 'a,b', '1st'], 5, keep => ARRAY['名前'], allow_identifying => ARRAY['名前'], mark => true);
 SELECT count(*), count(DISTINCT "名前") FROM "Odd Schema"."Täble' 2";
 SELECT * FROM kanon_check('"Odd Schema"."Täble'' 2"', ARRAY['Alter', 'order', 'größe in cm', 'a,b', '1st']);
 SELECT shown FROM kanon_equivalence_classes WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY class;

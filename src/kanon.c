@@ -4,7 +4,7 @@
 #include "compat.h"
 #include "kanon_pg.h"
 #include "core/util/fault.h"
-#include "publication/labels.h"
+#include "read/labels.h"
 #include "host/progress.h"
 
 PG_MODULE_MAGIC;

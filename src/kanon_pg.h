@@ -47,8 +47,9 @@ typedef struct SourceColumn
 	Oid type;           /* as declared, domains included */
 	int32 typmod;
 	Oid collation;
-	uint32 shape;   /* of composite types: host/gate.h */
-	bool numerical; /* a quasi-identifier measured as a number */
+	uint32 shape;      /* of composite types: host/gate.h */
+	bool may_identify; /* a kept column whose values may be a row's own */
+	bool numerical;    /* a quasi-identifier measured as a number */
 	ShowAs show_as;
 	Dictionary *dictionary;      /* quasi-identifiers: filled by rowtypes_read */
 	struct Hierarchy *hierarchy; /* how its values generalize, or NULL */

@@ -128,18 +128,18 @@ sub publish
 
 my $qis = "'{zip,age,born,bonus,device,mood}'";
 succeeds('all types, kept columns',
-	publish('src', 'public1', "$qis, 5, keep => '{diagnosis,note}', mark => true"));
+	publish('src', 'public1', "$qis, 5, keep => '{diagnosis,note}', allow_identifying => '{diagnosis,note}', mark => true"));
 succeeds('a second time, replaced',
-	publish('src', 'public1', "$qis, 5, keep => '{diagnosis}', replace => true"));
+	publish('src', 'public1', "$qis, 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}', replace => true"));
 succeeds('no kept columns', publish('src', 'public2', "$qis, 5"));
 succeeds('patterns and weights', publish('src', 'public3',
 		"'{zip,age}', 5, patterns => '{--,*-}', weights => '{2,1}', categorical => '{age}', residual => 'drop'"));
 succeeds('dry run', publish('src', 'nowhere', "$qis, 5, dry_run => true"));
 succeeds('spilling to disk',
-	"SET work_mem = '64kB'; " . publish('types', 'public4', "'{zip}', 2, keep => '{n}'"));
+	"SET work_mem = '64kB'; " . publish('types', 'public4', "'{zip}', 2, keep => '{n}', allow_identifying => '{n}'"));
 succeeds('kanon_check', "SELECT * FROM kanon_check('src', $qis)");
 my $progress = succeeds('progress lines',
-	publish('slow', 'public5', "'{zip,sevenths}', 2, keep => '{kept}'"));
+	publish('slow', 'public5', "'{zip,sevenths}', 2, keep => '{kept}', allow_identifying => '{kept}'"));
 like($progress, qr/NOTICE: .*kanon: reading/, 'the first read says how far it is');
 like($progress, qr/NOTICE: .*kanon: placing rows.*rows left/, 'so does the second');
 
@@ -157,7 +157,7 @@ succeeds('a hierarchy is checked', "SELECT * FROM kanon_hierarchy_check('h_zip',
 succeeds('a hierarchy with faults is checked', "SELECT * FROM kanon_hierarchy_check('h_zip', 'src', 'diagnosis')");
 succeeds('a hierarchy is used', "SELECT * FROM kanon_risk('src', '{age}', '{zip}', hierarchies => '{h_zip}')");
 my $levels = q(hierarchies => '{"zip": "h_zip", "age": "h_age", "born": "h_born", "bonus": "h_bonus"}');
-succeeds('levels are published', "SELECT * FROM kanon_pattern_guided('src', 'levels_public', '{zip,age,born,bonus}', 20, keep => '{diagnosis}', mark => true, $levels)");
+succeeds('levels are published', "SELECT * FROM kanon_pattern_guided('src', 'levels_public', '{zip,age,born,bonus}', 20, keep => '{diagnosis}', allow_identifying => '{diagnosis}', mark => true, $levels)");
 succeeds('levels are replaced', "SELECT * FROM kanon_pattern_guided('src', 'levels_public', '{zip,age,born,bonus}', 20, method => 'best', replace => true, level_cost => 'ncp', $levels)");
 succeeds('levels for several ks', "SELECT * FROM kanon_frontier('src', '{zip,age,born,bonus}', '{5,20,50}', $levels)");
 succeeds('levels are explained', "SELECT * FROM kanon_explain('src', '{zip,age,born,bonus}', 20, $levels)");
@@ -179,7 +179,7 @@ fails('too little memory', '53200',
 	"SET kanon.max_memory = '1MB'; " . publish('types', 'failed', "'{zip,n}', 5"));
 fails('too little room for temporary files', '53400',
 	"SET work_mem = '64kB'; SET temp_file_limit = '64kB'; " . publish('types', 'failed', "'{zip,n}', 5"));
-fails('a volatile source', '40001', publish('volatile', 'failed', "'{zip}', 5, keep => '{diagnosis}'"));
+fails('a volatile source', '40001', publish('volatile', 'failed', "'{zip}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}'"));
 fails('no conversion to JSON', 'P0001', 'CREATE CAST (mood AS json) WITH FUNCTION mood_json(mood); '
 	  . publish('src', 'failed', "'{mood}', 5"));
 fails('out of time', '57014',

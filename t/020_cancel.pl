@@ -114,7 +114,7 @@ E
 }
 
 # 1. Held by a lock in each phase where it can be, cancelled in both ways.
-my $gated = publish('gated', 'published', "'{a,b}', 5, keep => '{note}', replace => true");
+my $gated = publish('gated', 'published', "'{a,b}', 5, keep => '{note}', allow_identifying => '{note}', replace => true");
 my @holds = (
 	[ 'reading', 'SELECT pg_advisory_xact_lock(1)', $gated ],
 	[ 'reading a second time', 'SELECT pg_advisory_xact_lock(2)', $gated ],
@@ -195,7 +195,7 @@ E
 }
 
 # 2. At many points of a run that computes all the time.
-my $whole = publish('many', 'fresh', "'{a,b}', 3, keep => '{note}', mark => true");
+my $whole = publish('many', 'fresh', "'{a,b}', 3, keep => '{note}', allow_identifying => '{note}', mark => true");
 my ($began, $started, $wall);
 foreach my $time ('first', 'second')
 {
@@ -377,7 +377,7 @@ foreach my $method (@methods)
 
 # 4. Many cancelled runs: the backend does not grow.
 $node->safe_psql('postgres', 'CREATE TABLE less AS SELECT * FROM many LIMIT 20000');
-my $small = publish('less', 'fresh', "'{a,b}', 3, keep => '{note}'");
+my $small = publish('less', 'fresh', "'{a,b}', 3, keep => '{note}', allow_identifying => '{note}'");
 sub cancel_often
 {
 	my ($times) = @_;

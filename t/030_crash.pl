@@ -39,7 +39,7 @@ CREATE FUNCTION state() RETURNS text LANGUAGE sql AS $$
 $$;
 E
 my $old = $node->safe_psql('postgres', 'SELECT state()');
-my $run = "SELECT * FROM kanon_pattern_guided('gated', 'published', '{a,b}', 5, keep => '{note}', replace => true)";
+my $run = "SELECT * FROM kanon_pattern_guided('gated', 'published', '{a,b}', 5, keep => '{note}', allow_identifying => '{note}', replace => true)";
 
 # The target as the run makes it: all rows, in classes of at least 5.
 sub new_target
@@ -122,7 +122,7 @@ CREATE VIEW larger AS SELECT i % 20 AS a, i % 3 AS b FROM generate_series(1, 150
 E
 	my $with = $node->safe_psql('postgres', 'SELECT state()');
 	my %full = (
-		'sorting' => "SET work_mem = '64kB'; SELECT * FROM kanon_pattern_guided('large', 'published', '{a,b}', 5, keep => '{note}', replace => true)",
+		'sorting' => "SET work_mem = '64kB'; SELECT * FROM kanon_pattern_guided('large', 'published', '{a,b}', 5, keep => '{note}', allow_identifying => '{note}', replace => true)",
 		'writing' => "SELECT * FROM kanon_pattern_guided('larger', 'published', '{a,b}', 5, replace => true)");
 	foreach my $phase (sort keys %full)
 	{

@@ -65,10 +65,10 @@ sub publish
 # What comes from afar is published as the same rows would be from here.
 my %pairs = (
 	'a foreign table' => [ 'person', 'here', "'{zip,age,fee}', 5" ],
-	'a foreign table, kept columns' => [ 'person', 'here', "'{zip,age,fee}', 5, keep => '{diagnosis}', mark => true" ],
-	'only partly filtered there' => [ 'partly', 'partly_here', "'{zip,age}', 5, keep => '{diagnosis}'" ],
-	'joined with a local table' => [ 'joined', 'joined_here', "'{region,age}', 5, keep => '{diagnosis}'" ],
-	'a foreign partition' => [ 'parted', 'parted_here', "'{zip,age,part}', 5, keep => '{diagnosis}'" ],
+	'a foreign table, kept columns' => [ 'person', 'here', "'{zip,age,fee}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}', mark => true" ],
+	'only partly filtered there' => [ 'partly', 'partly_here', "'{zip,age}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}'" ],
+	'joined with a local table' => [ 'joined', 'joined_here', "'{region,age}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}'" ],
+	'a foreign partition' => [ 'parted', 'parted_here', "'{zip,age,part}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}'" ],
 	'a foreign partition alone' => [ 'parted_2', 'here', "'{zip,age}', 5" ]);
 foreach my $name (sort keys %pairs)
 {
@@ -108,7 +108,7 @@ foreach my $source ('gated', 'gated_parted')
 		my $last = $node->safe_psql('postgres', 'SELECT count(*) FROM before');
 		my $at = $last * $read - 100;
 		$holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock($at)");
-		KanonGate::start($runner, publish($source, 'held', "'{zip,age}', 2, keep => '{diagnosis}', mark => true"));
+		KanonGate::start($runner, publish($source, 'held', "'{zip,age}', 2, keep => '{diagnosis}', allow_identifying => '{diagnosis}', mark => true"));
 		$node->poll_query_until('postgres',
 			"SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
 		$remote->safe_psql('postgres', "CREATE TABLE saved AS TABLE $table;" . sprintf($change, $table));
@@ -133,7 +133,7 @@ my $holder = $node->background_psql('postgres');
 my $runner = $node->background_psql('postgres', on_error_stop => 0);
 my $pid = $runner->query('SELECT pg_backend_pid()');
 $holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock(count(*) + 10) FROM person");
-KanonGate::start($runner, publish('gated', 'published', "'{zip,age}', 5, keep => '{diagnosis}', replace => true"));
+KanonGate::start($runner, publish('gated', 'published', "'{zip,age}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}', replace => true"));
 $node->poll_query_until('postgres',
 	"SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
 $remote->stop('immediate');

@@ -33,11 +33,11 @@ my $fill = "SELECT i % 5 AS a, i % 3 AS b, 'd' || i AS note, 'n' || i AS name FR
 # Installing takes no more than CREATE on the database.
 is(as('installer', 'CREATE EXTENSION kanon SCHEMA public'), '', 'an ordinary role installs the extension');
 is(as('stranger', 'DROP EXTENSION kanon'), '42501', 'which is not for everybody to drop');
-is(as('installer', "CREATE SCHEMA installer; CREATE TABLE person AS $fill; " . publish('person', 'person_public', "'{a,b}', 5, keep => '{note}'")),
+is(as('installer', "CREATE SCHEMA installer; CREATE TABLE person AS $fill; " . publish('person', 'person_public', "'{a,b}', 5, keep => '{note}', allow_identifying => '{note}'")),
 	'300', 'and publishes');
 
 # Using it takes nothing at all.
-is(as('maker', "CREATE SCHEMA maker; CREATE TABLE person AS $fill; " . publish('person', 'person_public', "'{a,b}', 5, keep => '{note}'")),
+is(as('maker', "CREATE SCHEMA maker; CREATE TABLE person AS $fill; " . publish('person', 'person_public', "'{a,b}', 5, keep => '{note}', allow_identifying => '{note}'")),
 	'300', 'another role publishes');
 is(as('maker', "SELECT k, row_count FROM kanon_check('person_public', '{a,b}')"), '20|300', 'and checks');
 is(as('maker', "SELECT tableowner FROM pg_tables WHERE tablename = 'person_public' AND schemaname = 'maker'"),
@@ -48,7 +48,7 @@ is(as('stranger', 'CREATE SCHEMA stranger'), '', 'a schema of its own');
 is(as('stranger', publish('maker.person', 'stolen', "'{a,b}', 5")), '42501', 'no source without a right to it');
 $node->safe_psql('lab', 'GRANT USAGE ON SCHEMA maker TO stranger; GRANT SELECT (a, b) ON maker.person TO stranger');
 is(as('stranger', publish('maker.person', 'mine', "'{a,b}', 5")), '300', 'columns that are granted');
-is(as('stranger', publish('maker.person', 'stolen', "'{a,b}', 5, keep => '{note}'")), '42501', 'and one that is not');
+is(as('stranger', publish('maker.person', 'stolen', "'{a,b}', 5, keep => '{note}', allow_identifying => '{note}'")), '42501', 'and one that is not');
 is(as('stranger', publish('maker.person', 'maker.stolen', "'{a,b}', 5")), '42501', 'nor into a schema that is not');
 is(as('stranger', publish('maker.person', 'maker.person_public', "'{a,b}', 5, replace => true")), '42501',
 	'nor in place of a table of others');
@@ -124,7 +124,7 @@ is(as('installer', 'CREATE SCHEMA tools; CREATE EXTENSION kanon SCHEMA tools; GR
 is( as('maker', <<"E", 'tidy'), "300\n20\nmaker.person_public|15", 'works without that schema in the search_path');
 CREATE SCHEMA maker;
 CREATE TABLE person AS $fill;
-SELECT sum(row_count) FROM tools.kanon_pattern_guided('person', 'person_public', '{a,b}', 5, keep => '{note}', mark => true);
+SELECT sum(row_count) FROM tools.kanon_pattern_guided('person', 'person_public', '{a,b}', 5, keep => '{note}', allow_identifying => '{note}', mark => true);
 SELECT k FROM tools.kanon_check('person_public', '{a,b}');
 SELECT target, (SELECT count(*) FROM tools.kanon_equivalence_classes) FROM tools.kanon_usefulness
 E

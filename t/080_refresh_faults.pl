@@ -16,7 +16,7 @@ CREATE TABLE other (x int);
 E
 KanonGate::create($node);
 $node->safe_psql('postgres', <<'E');
-SELECT kanon_create_publication('published', 'gated', '{a,b}', 5, '{"keep": ["note"]}');
+SELECT kanon_create_publication('published', 'gated', '{a,b}', 5, '{"keep": ["note"], "allow_identifying": ["note"]}');
 CREATE VIEW depends AS SELECT a, count(*) AS n FROM published GROUP BY a;
 CREATE FUNCTION gate_command() RETURNS event_trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN

@@ -99,7 +99,7 @@ is(as('owner', "SELECT kanon_drop_publication('own.asked')"), '', 'dropped');
 # Whatever is logged: no value of the source or the options while refreshing.
 is( as('owner', <<'E'), "\n", 'a publication with all that can be asked for');
 CREATE TABLE own.telling AS SELECT 'tell-' || i AS who, 'tale-' || i % 3 AS zip, 'so-' || i AS note FROM generate_series(1, 90) i;
-SELECT kanon_create_publication('own.told', 'own.telling', '{zip}', 4, '{"keep": ["note"], "weights": [77.125]}', key => 'who', stable => true);
+SELECT kanon_create_publication('own.told', 'own.telling', '{zip}', 4, '{"keep": ["note"], "allow_identifying": ["note"], "weights": [77.125]}', key => 'who', stable => true);
 SELECT kanon_alter_publication('own.told', protect_successive => true);
 E
 my $offset = -s $node->logfile;

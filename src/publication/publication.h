@@ -166,9 +166,6 @@ extern AttrNumber source_view_column(Oid view, const char *name);
  */
 extern ArrayType *labels_read(Oid relid, const Model *model, Jsonb **options);
 
-/* Raises when a column that is published is labelled as an identifier. */
-extern void labels_check(const KanonPublication *publication, Oid published);
-
 /* ---- successive.c: who is in which class of which release ---- */
 
 /* Counts its rows, and those of the smallest class that shows something (0: none does). */

@@ -244,7 +244,6 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 		run_utility(psprintf("ALTER TABLE %s RENAME COLUMN %s TO renamed", relation_name(release->relation),
 							 quote_identifier(get_attname(release->relation, 2, false))));
 	progress_say("checking", 0, -1);
-	labels_check(publication, release->relation);
 	check_release(publication, release, run);
 	run_end(run);
 	if (!OidIsValid(publication->published))

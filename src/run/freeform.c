@@ -190,9 +190,10 @@ solved(Run *run)
 		run_notice_unproven(run, false);
 }
 
-static const Option options[] = {OPTION_METHOD,  OPTION_PARTITION_SIZE, OPTION_SEED,      OPTION_WEIGHTS,
-								 OPTION_KEEP,    OPTION_CATEGORICAL,    OPTION_SYMMETRIC, OPTION_MARK,
-								 OPTION_REPLACE, OPTION_DRY_RUN,        OPTION_TIME_LIMIT};
+static const Option options[] = {OPTION_METHOD,      OPTION_PARTITION_SIZE, OPTION_SEED,
+								 OPTION_WEIGHTS,     OPTION_KEEP,           OPTION_ALLOW_IDENTIFYING,
+								 OPTION_CATEGORICAL, OPTION_SYMMETRIC,      OPTION_MARK,
+								 OPTION_REPLACE,     OPTION_DRY_RUN,        OPTION_TIME_LIMIT};
 
 const Model freeform_model = {
 	.name = "freeform",

@@ -136,6 +136,8 @@ static const OptionKind kinds[OPTIONS] = {
 							   check_partition_size},
 	[OPTION_SYMMETRIC] = {"symmetric", BOOLOID, "false", BOOL_HINT, true, FIELD(symmetric), NULL},
 	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(keep), NULL},
+	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
+								  FIELD(allow_identifying), NULL},
 	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(weights), NULL},
 	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), NULL},
 	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "height", LEVEL_COST_HINT, true, 0, take_level_cost},

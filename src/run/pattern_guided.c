@@ -59,11 +59,13 @@ tell_unproven(Run *run)
 		run_notice_unproven(run, true);
 }
 
-static const Option guided_options[] = {
-	OPTION_PATTERNS,    OPTION_KEEP,       OPTION_WEIGHTS, OPTION_METHOD,  OPTION_CATEGORICAL,
-	OPTION_RESIDUAL,    OPTION_MARK,       OPTION_REPLACE, OPTION_DRY_RUN, OPTION_RULES,
-	OPTION_TIME_LIMIT,  OPTION_GAP,        OPTION_SEED,    OPTION_EFFORT,  OPTION_CLASS_COLUMN,
-	OPTION_HIERARCHIES, OPTION_LEVEL_COST, OPTION_PRIVACY};
+static const Option guided_options[] = {OPTION_PATTERNS,     OPTION_KEEP,        OPTION_ALLOW_IDENTIFYING,
+										OPTION_WEIGHTS,      OPTION_METHOD,      OPTION_CATEGORICAL,
+										OPTION_RESIDUAL,     OPTION_MARK,        OPTION_REPLACE,
+										OPTION_DRY_RUN,      OPTION_RULES,       OPTION_TIME_LIMIT,
+										OPTION_GAP,          OPTION_SEED,        OPTION_EFFORT,
+										OPTION_CLASS_COLUMN, OPTION_HIERARCHIES, OPTION_LEVEL_COST,
+										OPTION_PRIVACY};
 
 const Model pattern_guided_model = {.name = "pattern_guided",
 									.method = "greedy",
@@ -107,11 +109,12 @@ tell_unproven_clustering(Run *run)
 		run_notice_unproven(run, true);
 }
 
-static const Option clustering_options[] = {
-	OPTION_PATTERNS,     OPTION_KEEP,        OPTION_WEIGHTS,    OPTION_METHOD,
-	OPTION_CATEGORICAL,  OPTION_MARK,        OPTION_REPLACE,    OPTION_DRY_RUN,
-	OPTION_TIME_LIMIT,   OPTION_GAP,         OPTION_SEED,       OPTION_EFFORT,
-	OPTION_CLASS_COLUMN, OPTION_HIERARCHIES, OPTION_LEVEL_COST, OPTION_PRIVACY};
+static const Option clustering_options[] = {OPTION_PATTERNS,   OPTION_KEEP,         OPTION_ALLOW_IDENTIFYING,
+											OPTION_WEIGHTS,    OPTION_METHOD,       OPTION_CATEGORICAL,
+											OPTION_MARK,       OPTION_REPLACE,      OPTION_DRY_RUN,
+											OPTION_TIME_LIMIT, OPTION_GAP,          OPTION_SEED,
+											OPTION_EFFORT,     OPTION_CLASS_COLUMN, OPTION_HIERARCHIES,
+											OPTION_LEVEL_COST, OPTION_PRIVACY};
 
 const Model pattern_clustering_model = {
 	.name = "pattern_clustering",

@@ -30,6 +30,7 @@ typedef enum Option
 	OPTION_SYMMETRIC,
 	/* what nearly all have */
 	OPTION_KEEP,
+	OPTION_ALLOW_IDENTIFYING,
 	OPTION_WEIGHTS,
 	OPTION_HIERARCHIES,
 	OPTION_LEVEL_COST,
@@ -115,6 +116,7 @@ struct Request
 	int partition_size; /* 0: the table is not cut */
 	bool symmetric;
 	ArrayType *keep;
+	ArrayType *allow_identifying;
 	ArrayType *weights;
 	Jsonb *hierarchies;
 	LevelCost level_cost;

@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "run/args.h"
 #include "run/run.h"
+#include "read/labels.h"
 #include "run/stable.h"
 #include "run/successive.h"
 
@@ -80,6 +81,36 @@ find_class_column(Run *run, const char *name)
 	source_check_groupable(grouped, source->nqis + 1);
 }
 
+/* Columns that are labelled as identifiers are refused, but for those that the caller answers for. */
+static void
+check_identifiers(Run *run)
+{
+	Source *source = run->source;
+	int n = 0;
+	char **allowed = run->request->allow_identifying != NULL
+						 ? name_array(run->request->allow_identifying, "allow_identifying", &n)
+						 : NULL;
+
+	for (int i = 0; i < n; i++)
+	{
+		bool found = false;
+
+		for (int c = 0; c < source->nqis + source->nkept; c++)
+		{
+			SourceColumn *column = c < source->nqis ? &source->qis[c] : &source->kept[c - source->nqis];
+
+			if (strcmp(column->name, allowed[i]) == 0)
+				found = column->may_identify = true;
+		}
+		if (!found)
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+							errmsg("allow_identifying names \"%s\", which is not published", allowed[i]),
+							errhint("Name columns of keep or quasi_identifiers, or nothing.")));
+	}
+	labels_refuse_identifiers(source->relid, source->qis, source->nqis);
+	labels_refuse_identifiers(source->relid, source->kept, source->nkept);
+}
+
 /* What the request says of the source's columns. */
 static void
 set_up(Run *run)
@@ -142,6 +173,7 @@ run_read(Request *request)
 							  request->categorical);
 	if (request->key != NULL)
 		run->source->nkept--;
+	check_identifiers(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	set_up(run);

@@ -14,6 +14,7 @@
 #include "core/util/fault.h"
 #include "host/gate.h"
 #include "write/bulk.h"
+#include "write/kept.h"
 #include "write/persons.h"
 #include "write/show.h"
 #include "write/split.h"
@@ -60,12 +61,14 @@ typedef struct Writer
 	Tuplesortstate *sort;   /* of (key, kept values) */
 	TupleTableSlot *sorted; /* one of its rows */
 	TypeIndex *index;
-	size_t *first_flow; /* [ntypes + 1]; NULL: flow i is of type i */
-	int64 *left;        /* [nflows] rows still to come */
-	uint32 *codes;      /* [ngrouped] of the row at hand */
-	int class_shift;    /* bits below the class in a key */
-	Split *split;       /* rows of types with several flows; NULL: there are none */
-	Persons *persons;   /* NULL: no rule counts them */
+	size_t *first_flow;   /* [ntypes + 1]; NULL: flow i is of type i */
+	int64 *left;          /* [nflows] rows still to come */
+	uint32 *codes;        /* [ngrouped] of the row at hand */
+	int class_shift;      /* bits below the class in a key */
+	Split *split;         /* rows of types with several flows; NULL: there are none */
+	Persons *persons;     /* NULL: no rule counts them */
+	const uint32 *person; /* [ntypes] whom rows are about; NULL: no rule says */
+	KeptLook *look;       /* NULL: kept columns may identify */
 	uint64 pool[RANDOM_POOL];
 	int pool_left;
 } Writer;
@@ -312,6 +315,8 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 		return;
 	if (writer->persons != NULL)
 		persons_note(writer->persons, class_, type);
+	if (writer->look != NULL)
+		kept_note(writer->look, kept, nulls, writer->person != NULL ? writer->person[type] : KEPT_NOBODY);
 	key = (uint64) class_ << writer->class_shift | strong_random(writer) >> (64 - writer->class_shift);
 	ExecClearTuple(writer->sorted);
 	writer->sorted->tts_values[0] = Int64GetDatum((int64) key);
@@ -416,6 +421,9 @@ write_from_source(Writer *writer)
 	int nest;
 
 	prepare_flows(writer);
+	if (writer->persons != NULL)
+		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
+	writer->look = kept_begin(source, writer->border);
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
@@ -431,6 +439,8 @@ write_from_source(Writer *writer)
 			raise_source_changed();
 	if (writer->persons != NULL)
 		persons_end(writer->persons);
+	if (writer->look != NULL)
+		kept_end(writer->look);
 
 	tuplesort_performsort(writer->sort);
 	slot = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);

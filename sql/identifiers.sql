@@ -1,0 +1,60 @@
+-- a kept column that identifies is refused, unless somebody answers for it
+CREATE SCHEMA identifiers_test;
+SET search_path = identifiers_test, public;
+SET client_min_messages = warning;
+
+-- 400 visits of 100 patients
+CREATE TABLE visit AS
+SELECT i AS visit_id, i % 100 AS patient_id, 'p' || i % 100 || '@example.org' AS email, 20 + i % 5 AS age, 'z' || i % 3 AS zip,
+       CASE WHEN i % 10 = 0 THEN 'note ' || i END AS note, 'd' || i % 7 AS diagnosis, (i * 7919 % 400)::numeric / 7 AS cost
+FROM generate_series(1, 400) i;
+
+-- a value for each row; NULLs do not hide it
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out1', '{age,zip}', 5, keep => '{visit_id,diagnosis}');
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out1', '{age,zip}', 5, keep => '{note,visit_id,cost}');
+SELECT count(*) FROM kanon_full_domain('visit', 'out1', '{age,zip}', 5, keep => '{note}');
+SELECT count(*) FROM kanon_cluster('visit', 'out1', '{age,zip}', 5, 'mondrian', keep => '{note}');
+SELECT count(*) FROM kanon_freeform('visit', 'out1', '{age,zip}', 5, keep => '{note}', partition_size => 100);
+SELECT count(*) FROM kanon_pattern_clustering('visit', 'out1', '{age,zip}', 5, ARRAY['--', '**'], keep => '{note}');
+-- nothing is left of it
+SELECT to_regclass('out1') IS NULL AS nothing, count(*) FROM kanon_usefulness WHERE target LIKE '%out1%';
+-- what is not named in allow_identifying stays refused
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out1', '{age,zip}', 5, keep => '{note,visit_id}', allow_identifying => '{note}');
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'out1', '{age,zip}', 5, keep => '{note,visit_id}', allow_identifying => '{visit_id,note}');
+SELECT options -> 'allow_identifying' AS recorded FROM kanon_usefulness WHERE target LIKE '%out1%';
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out2', '{age,zip}', 5, keep => '{diagnosis}', allow_identifying => '{note}');
+
+-- a value for each person: known when a rule says whom rows are about
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{email,diagnosis}', privacy => ARRAY[kanon_subject('patient_id')]);
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{diagnosis}', privacy => ARRAY[kanon_subject('patient_id')]);
+
+-- more values than are remembered: a sample of them tells the same
+CREATE TABLE large AS SELECT i AS id, i % 1000 AS often, i % 100 AS q FROM generate_series(1, 200000) i;
+SELECT count(*) FROM kanon_pattern_guided('large', 'out4', '{q}', 5, keep => '{id,often}');
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('large', 'out4', '{q}', 5, keep => '{often}');
+
+-- a few rows prove nothing
+CREATE TABLE few AS SELECT i AS id, i % 2 AS q FROM generate_series(1, 9) i;
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('few', 'out5', '{q}', 2, keep => '{id}');
+
+-- labels count in direct calls, below views, too, and before anything is read
+SECURITY LABEL FOR kanon ON COLUMN visit.diagnosis IS 'identifier';
+CREATE VIEW below AS SELECT v.age, v.zip, v.diagnosis AS renamed, upper(v.diagnosis) AS computed FROM (SELECT * FROM visit) AS v;
+CREATE VIEW joined AS SELECT * FROM visit JOIN (SELECT 1 AS one) AS o ON true;
+CREATE VIEW united AS SELECT age, zip, 'none' AS diagnosis FROM visit UNION ALL SELECT age, zip, diagnosis FROM visit;
+CREATE MATERIALIZED VIEW made AS SELECT age, zip, diagnosis FROM visit;
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out6', '{age,zip}', 5, keep => '{diagnosis}');
+SELECT count(*) FROM kanon_pattern_guided('visit', NULL, '{age,diagnosis}', 5, dry_run => true);
+SELECT count(*) FROM kanon_pattern_guided('below', 'out6', '{age,zip}', 5, keep => '{renamed}');
+SELECT count(*) FROM kanon_pattern_guided('joined', 'out6', '{age,zip}', 5, keep => '{diagnosis}');
+SELECT count(*) FROM kanon_pattern_guided('united', 'out6', '{age,zip}', 5, keep => '{diagnosis}');
+SELECT count(*) FROM kanon_pattern_guided('made', 'out6', '{age,zip}', 5, keep => '{diagnosis}');
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('below', 'out6', '{age,zip}', 5, keep => '{computed}');
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'out7', '{age,zip}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}');
+
+-- publications
+SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["note"]}');
+SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["note"], "allow_identifying": ["note"]}', key => 'patient_id');
+SELECT count(*) AS columns FROM information_schema.columns WHERE table_schema = 'identifiers_test' AND table_name = 'pub';
+SELECT kanon_drop_publication('pub');
+DROP SCHEMA identifiers_test CASCADE;

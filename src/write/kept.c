@@ -1,0 +1,197 @@
+/*
+ * kept.c: does a kept column identify?
+ *
+ * A name, an address or a number that nearly every row has for itself undoes any
+ * anonymity of the columns beside it.  So the values of kept columns are counted
+ * while they are written: by a hash of how they are stored, which runs nobody's
+ * code, and in a bounded sample of the hashes (adaptive sampling: P. Flajolet, "On
+ * adaptive sampling", Computing 43, 1990): when the table of hashes is full, those
+ * with one more bit set are forgotten, so that what is left is a fair sample of the
+ * values with all their rows.  Small tables are counted exactly.
+ */
+#include "compat.h"
+#include "write/kept.h"
+
+#include "common/hashfn.h"
+#include "lib/stringinfo.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+/* From so many rows with a value on a column is judged. */
+#define LEAST_ROWS 10
+
+/* This share of them with a value of their own identifies. */
+#define IDENTIFYING 0.9
+
+/* Values that are remembered of a column. */
+#define MOST_VALUES 65536
+
+typedef struct KeptValue
+{
+	uint32 hash;
+	uint32 rows;   /* that have it; saturates */
+	uint32 person; /* the first of them */
+	bool shared;   /* by another person */
+	char status;
+} KeptValue;
+
+#define SH_PREFIX kept
+#define SH_ELEMENT_TYPE KeptValue
+#define SH_KEY_TYPE uint32
+#define SH_KEY hash
+#define SH_HASH_KEY(table, key) murmurhash32(key)
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct KeptColumn
+{
+	const SourceColumn *column;
+	kept_hash *values;
+	uint32 forgotten; /* hashes with one of these bits are not in the sample */
+	bool by_value;
+	int16 length;
+} KeptColumn;
+
+struct KeptLook
+{
+	MemoryContext context;
+	bool persons;
+	int nkept;
+	KeptColumn *columns; /* [nkept] values NULL: not looked at */
+};
+
+KeptLook *
+kept_begin(const Source *source, Border *border)
+{
+	KeptLook *look;
+	bool any = false;
+
+	for (int i = 0; i < source->nkept; i++)
+		any = any || !source->kept[i].may_identify;
+	if (!any)
+		return NULL;
+	look = palloc0(sizeof(KeptLook));
+	look->context = AllocSetContextCreate(border->context, "kanon kept", ALLOCSET_DEFAULT_SIZES);
+	look->nkept = source->nkept;
+	look->columns = palloc0(sizeof(KeptColumn) * source->nkept);
+	for (int i = 0; i < source->nkept; i++)
+	{
+		KeptColumn *column = &look->columns[i];
+
+		column->column = &source->kept[i];
+		get_typlenbyval(source->kept[i].type, &column->length, &column->by_value);
+		if (!source->kept[i].may_identify)
+			column->values = kept_create(look->context, 256, NULL);
+	}
+	return look;
+}
+
+/* Half of the values go, with all their rows. */
+static void
+forget_half(KeptLook *look, KeptColumn *column)
+{
+	kept_hash *values = kept_create(look->context, MOST_VALUES, NULL);
+	kept_iterator at;
+	KeptValue *value;
+
+	column->forgotten = column->forgotten << 1 | 1;
+	kept_start_iterate(column->values, &at);
+	while ((value = kept_iterate(column->values, &at)) != NULL)
+		if ((value->hash & column->forgotten) == 0)
+		{
+			bool found;
+			KeptValue *copy = kept_insert(values, value->hash, &found);
+
+			copy->rows = value->rows;
+			copy->person = value->person;
+			copy->shared = value->shared;
+		}
+	kept_destroy(column->values);
+	column->values = values;
+}
+
+static void
+note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
+{
+	uint32 hash = datum_image_hash(datum, column->by_value, column->length);
+	KeptValue *value;
+	bool found;
+
+	if ((hash & column->forgotten) != 0)
+		return;
+	value = kept_insert(column->values, hash, &found);
+	if (!found)
+	{
+		value->rows = 0;
+		value->person = person;
+		value->shared = false;
+	}
+	if (value->rows < PG_UINT32_MAX)
+		value->rows++;
+	value->shared = value->shared || value->person != person;
+	if (column->values->members >= MOST_VALUES)
+		forget_half(look, column);
+}
+
+void
+kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
+{
+	look->persons = person != KEPT_NOBODY;
+	for (int i = 0; i < look->nkept; i++)
+		if (look->columns[i].values != NULL && !nulls[i])
+			note_value(look, &look->columns[i], values[i], person);
+}
+
+/* The share of the rows with a value that have it for themselves, or for one person; 0: too few to say. */
+static double
+own_share(const KeptLook *look, const KeptColumn *column)
+{
+	double rows = 0, own = 0;
+	kept_iterator at;
+	KeptValue *value;
+
+	if (column->values == NULL)
+		return 0;
+	kept_start_iterate(column->values, &at);
+	while ((value = kept_iterate(column->values, &at)) != NULL)
+	{
+		rows += value->rows;
+		if (look->persons ? !value->shared : value->rows == 1)
+			own += value->rows;
+	}
+	return rows < LEAST_ROWS ? 0 : own / rows;
+}
+
+void
+kept_end(KeptLook *look)
+{
+	StringInfoData names, shares;
+	int n = 0;
+
+	initStringInfo(&names);
+	initStringInfo(&shares);
+	for (int i = 0; i < look->nkept; i++)
+	{
+		double share = own_share(look, &look->columns[i]);
+
+		if (share < IDENTIFYING)
+			continue;
+		appendStringInfo(&names, "%s\"%s\"", n > 0 ? ", " : "", look->columns[i].column->name);
+		appendStringInfo(&shares, "%s%.0f %% in \"%s\"", n > 0 ? ", " : "", 100 * share,
+						 look->columns[i].column->name);
+		n++;
+	}
+	if (n > 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg_plural("kept column %s identifies", "kept columns %s identify", n, names.data),
+			 look->persons ? errdetail("Rows with a value that no other person has: %s.", shares.data)
+						   : errdetail("Rows with a value that no other row has: %s.", shares.data),
+			 errhint("Leave what identifies out of keep. Name it in allow_identifying, too, if readers may "
+					 "know whom each row is about.")));
+	MemoryContextDelete(look->context);
+}

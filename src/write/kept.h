@@ -1,0 +1,24 @@
+/*
+ * kept.h: does a kept column identify?  Looked at while the rows are written.
+ */
+#ifndef KANON_KEPT_H
+#define KANON_KEPT_H
+
+#include "kanon_pg.h"
+
+typedef struct KeptLook KeptLook;
+
+/* NULL when all kept columns are allowed to identify. */
+extern KeptLook *kept_begin(const Source *source, Border *border);
+
+/*
+ * A row's kept values [nkept].  person: the code of the one it is about, or
+ * KEPT_NOBODY where no rule says whom rows are about.
+ */
+#define KEPT_NOBODY PG_UINT32_MAX
+extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person);
+
+/* Raises check_violation with the columns in which nearly every row, or person, has a value of its own. */
+extern void kept_end(KeptLook *look);
+
+#endif
