@@ -172,7 +172,7 @@ run_read(Request *request)
 							  request->key != NULL ? keep_key(request->keep, request->key) : request->keep,
 							  request->categorical);
 	if (request->key != NULL)
-		run->source->nkept--;
+		run->source->kept[--run->source->nkept].may_identify = true;
 	check_identifiers(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
