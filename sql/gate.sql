@@ -92,6 +92,13 @@ SELECT try(1, $$ ALTER TABLE stored ALTER q TYPE bigint USING 4096 $$,
 SELECT try(14, $$ ALTER TABLE target RENAME TO hidden; CREATE TABLE target AS SELECT q, n, i FROM people $$,
     $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i}', allow_identifying => '{i}') $$);
 
+-- the record: a table that has the name of kanon's own
+SELECT try(3, $$ ALTER EXTENSION kanon DROP TABLE public.kanon_run_class; ALTER TABLE public.kanon_run_class RENAME TO hidden;
+    CREATE TABLE public.kanon_run_class (run text, class text, pattern int8, row_count text, suppressed_cells text, tuple_diversity text, shown text) $$,
+    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i}') $$);
+SELECT try(3, $$ DROP EXTENSION kanon CASCADE $$,
+    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i}') $$);
+
 -- composite types: their columns cannot change while values are in memory
 CREATE TYPE pair AS (a int, b int);
 CREATE FUNCTION make_pair(a int, b int) RETURNS pair LANGUAGE plpgsql STABLE AS 'BEGIN RETURN ROW(a, b)::pair; END';

@@ -329,9 +329,15 @@ typedef struct RunRecord
 	double verify_ms;
 } RunRecord;
 
-extern int64 run_record(Oid schema, const RunRecord *record, const RowTypes *types,
-						const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
-						const KanonMeasures *measures, const double *tuple_diversity);
+/*
+ * What each class shows, before anything is written: it may be more than a record
+ * can hold.  Returns the number of the run, whose other rows follow when all is done.
+ */
+extern int64 run_record_classes(Oid schema, const RowTypes *types, const KanonProblem *problem,
+								const KanonRelease *release, const double *tuple_diversity);
+extern void run_record(Oid schema, int64 run, const RunRecord *record, const RowTypes *types,
+					   const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
+					   const KanonMeasures *measures);
 
 /* {"name": value, ...} for the record.  Only what never holds data values may be given (names are none). */
 typedef struct RecordedOption

@@ -17,7 +17,10 @@
 #include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_proc.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "commands/sequence.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
@@ -44,8 +47,13 @@ record_open(RecordTable *table, Oid schema, const char *name)
 {
 	Oid relid = get_relname_relid(name, schema);
 
-	if (!OidIsValid(relid))
-		elog(ERROR, "table %s is missing", name);
+	/* whoever drops the extension meanwhile can make other tables of these names */
+	if (!OidIsValid(relid) ||
+		getExtensionOfObject(RelationRelationId, relid) != get_extension_oid("kanon", true))
+		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						errmsg("extension kanon was dropped or replaced while it was in use"),
+						errdetail("Its table %s is not there.", name),
+						errhint("Run the call again when the extension is there.")));
 	table->rel = table_open(relid, RowExclusiveLock);
 	table->indexes = CatalogOpenIndexes(table->rel);
 	table->row = AllocSetContextCreate(CurrentMemoryContext, "kanon record", ALLOCSET_DEFAULT_SIZES);
@@ -384,20 +392,30 @@ set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem
 	set_int8(table, "target_blank_rows", target_blank, false);
 }
 
+/* A run's number, from the column's own sequence: a name that it might have can be somebody else's. */
 static int64
-record_run(Oid schema, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
-		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
+next_run(Oid schema)
 {
 	RecordTable table;
 	int64 run;
+
+	record_open(&table, schema, "kanon_run");
+	run = nextval_internal(
+		kanon_identity_sequence(table.rel, SPI_fnumber(RelationGetDescr(table.rel), "run")), false);
+	record_close(&table);
+	return run;
+}
+
+static void
+record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
+		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
+{
+	RecordTable table;
 	bool none = release->nclasses == 0;
 	bool classless = problem->freeform != NULL;
 	bool unbounded = none || isinf(report->lower_bound);
 
 	record_open(&table, schema, "kanon_run");
-	/* the column's own: a name that it might have can be somebody else's */
-	run = nextval_internal(
-		kanon_identity_sequence(table.rel, SPI_fnumber(RelationGetDescr(table.rel), "run")), false);
 	set_int8(&table, "run", run, false);
 	set_column(&table, "started_at", TimestampTzGetDatum(record->started_at), false);
 	set_column(&table, "run_by", ObjectIdGetDatum(GetUserId()), false);
@@ -443,7 +461,6 @@ record_run(Oid schema, const RunRecord *record, const RowTypes *types, const Kan
 	set_sizes(&table, types, problem, release);
 	record_insert(&table);
 	record_close(&table);
-	return run;
 }
 
 static void
@@ -471,6 +488,33 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 	record_close(&table);
 }
 
+/* jsonb takes no more than 256 MB, in all and in each string. */
+static Datum
+shown_or_hint(ShownJson *json, const KanonCell *cells, const uint32 *pool)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Datum shown = (Datum) 0;
+
+	PG_TRY();
+	{
+		shown = shown_json(json, cells, pool);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_PROGRAM_LIMIT_EXCEEDED)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what a class shows is too long to be recorded"),
+			 errdetail("As text the quasi-identifiers of one class can have 256 MB."),
+			 errhint("Publish a view that shortens the values: nobody outside knows any of that length.")));
+	}
+	PG_END_TRY();
+	return shown;
+}
+
 static void
 record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *release,
 			   const double *diversity)
@@ -494,8 +538,8 @@ record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *
 		set_int8(&table, "suppressed_cells", class_->rows * class_suppressed(release, i, &source->levels),
 				 false);
 		set_float8(&table, "tuple_diversity", diversity[i], false);
-		set_column(&table, "shown", shown_json(json, &release->cells[(size_t) i * ncolumns], release->pool),
-				   false);
+		set_column(&table, "shown",
+				   shown_or_hint(json, &release->cells[(size_t) i * ncolumns], release->pool), false);
 		record_insert(&table);
 		MemoryContextSwitchTo(old);
 	}
@@ -504,14 +548,20 @@ record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *
 }
 
 int64
-run_record(Oid schema, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
-		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures,
-		   const double *diversity)
+run_record_classes(Oid schema, const RowTypes *types, const KanonProblem *problem,
+				   const KanonRelease *release, const double *diversity)
 {
-	int64 run = record_run(schema, record, types, problem, release, report, measures);
+	int64 run = next_run(schema);
 
-	record_columns(schema, run, types->source, problem, record->columns, release->nclasses == 0);
 	if (problem->freeform == NULL)
 		record_classes(schema, run, types->source, release, diversity);
 	return run;
+}
+
+void
+run_record(Oid schema, int64 run, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
+		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
+{
+	record_run(schema, run, record, types, problem, release, report, measures);
+	record_columns(schema, run, types->source, problem, record->columns, release->nclasses == 0);
 }

@@ -269,7 +269,7 @@ verify_target(Run *run)
 }
 
 static void
-record_run(Run *run)
+record_run(Run *run, int64 number)
 {
 	RunRecord *record = &run->record;
 	KanonColumnMeasures *columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
@@ -283,8 +283,8 @@ record_run(Run *run)
 	if (run->request->privacy != NULL)
 		record->options =
 			DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(run->request->privacy));
-	(void) run_record(run->schema, record, run->types, &run->problem, &run->release, &run->report,
-					  &run->measures, run->diversity);
+	run_record(run->schema, number, record, run->types, &run->problem, &run->release, &run->report,
+			   &run->measures);
 }
 
 Run *
@@ -298,14 +298,18 @@ run_request(Request *request)
 	notice_dropped(run);
 	if (run->target != NULL)
 	{
+		int64 number;
+
 		/* as it was solved: what is protected today may go back to its class */
 		if (request->types != NULL)
 			stable_write(run);
 		if (request->key != NULL)
 			successive_settle(run);
+		number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
+		INSTR_TIME_SET_CURRENT(run->clock);
 		write_target(run);
 		verify_target(run);
-		record_run(run);
+		record_run(run, number);
 	}
 	return run;
 }
