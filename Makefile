@@ -9,7 +9,8 @@
 # Parts of check: check-core, check-regress [REGRESS=…], check-isolation
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-faults (a build in which
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
-# show), check-without (the libraries that kanon can do
+# show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
+# alone), check-without (the libraries that kanon can do
 # without), check-reference.  make mutants N=100 SEED=1: do the tests notice?
 # Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no.
 
@@ -32,7 +33,7 @@ endif
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo check check-core check-regress check-isolation check-tap check-faults check-docs \
-	check-without check-reference bench mutants
+	check-oracle check-without check-reference bench mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)

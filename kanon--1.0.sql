@@ -432,7 +432,7 @@ WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 CREATE VIEW @extschema@.kanon_run_risk WITH (security_barrier) AS
 SELECT r.run, v.stage, v.row_count, s.classes + CASE WHEN v.blank_rows > 0 THEN 1 ELSE 0 END AS classes,
        v.k, s.unique_rows, v.blank_rows, s.below_k, s.below_k::float8 / nullif(v.row_count, 0) AS share_below_k,
-       1 / v.k::float8 AS prosecutor_highest,
+       CASE WHEN v.k IS NOT NULL THEN 1 / v.k::float8 WHEN v.row_count > 0 THEN 0 END AS prosecutor_highest,
        s.classes::float8 / nullif(v.row_count, 0) AS prosecutor_average
 FROM @extschema@.kanon_run r
 CROSS JOIN LATERAL (VALUES
@@ -442,7 +442,7 @@ CROSS JOIN LATERAL (VALUES
 CROSS JOIN LATERAL (
     SELECT pg_catalog.sum(u.classes)::bigint AS classes,
            pg_catalog.sum(u.class_rows) FILTER (WHERE u.size_from = 1)::bigint AS unique_rows,
-           pg_catalog.sum(u.class_rows) FILTER (WHERE u.size_from < r.k)::bigint AS below_k
+           coalesce(pg_catalog.sum(u.class_rows) FILTER (WHERE u.size_from < r.k), 0)::bigint AS below_k
     FROM ROWS FROM (pg_catalog.unnest(r.size_from), pg_catalog.unnest(v.classes), pg_catalog.unnest(v.class_rows))
          AS u (size_from, classes, class_rows)) s
 -- what is told by classes does not hold for a freeform release

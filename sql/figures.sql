@@ -29,6 +29,9 @@ SELECT kanon_pattern_guided('sa', NULL, '{a}', 2, keep => '{s}', privacy => ARRA
     dry_run => true);
 SELECT kanon_pattern_guided('sa', NULL, '{a}', 2, keep => '{s}', privacy => ARRAY[kanon_alpha('s', 0.5)], dry_run => true);
 
+-- and they are one class each: row types differ in quasi-identifiers, whatever rules look at
+SELECT row_types FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+
 -- closeness in persons: the distribution that classes are compared with is that of (person, value), whoever asks.
 -- Person 1 has p in both classes: p 2, q 2. Class 1 has p 1, q 1: 0; class 2 p 2, q 1: 2/3 - 1/2
 CREATE TABLE twice (a int, s text, person int);
@@ -79,6 +82,10 @@ CREATE TABLE alone AS SELECT 1 + (i > 1)::int AS a FROM generate_series(1, 10) i
 SELECT r, node, verdict, metric_value IS NULL AS no_value, suppressed_rows
 FROM unnest('{suppress,error}'::text[]) r,
     kanon_full_domain('alone', NULL, '{a}', 2, suppression_limit => 1, residual => r, explore => true, dry_run => true) ORDER BY 1, 2;
+
+-- with k = 1 no row is in too small a class: none, not unknown
+SELECT sum(row_count) FROM kanon_pattern_clustering('alone', 'alone_public', '{a}', 1, '{-,-}');
+SELECT stage, below_k, share_below_k FROM kanon_run_risk WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY stage;
 
 -- rows that were NULL are not suppressed where the mark tells them apart
 CREATE TABLE unknown (a int, b int, s text);

@@ -344,6 +344,17 @@ same_qis(const RowTypes *types, uint32 a, uint32 b)
 	return true;
 }
 
+/* Different combinations of quasi-identifiers; row types are sorted by these first. */
+static int64
+count_combinations(const RowTypes *types)
+{
+	int64 n = 0;
+
+	for (uint32 i = 0; i < types->ntypes; i++)
+		n += i == 0 || !same_qis(types, i - 1, i);
+	return n;
+}
+
 /*
  * The classes of the source and of the target.  Rows that show nothing at all
  * are aside, as in kanon_check.
@@ -426,7 +437,7 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	set_column(&table, "quasi_identifiers", Int32GetDatum(types->source->nqis), false);
 	set_int8(&table, "row_count", record->row_count, false);
 	set_int8(&table, "dropped_rows", release->dropped, false);
-	set_int8(&table, "row_types", types->ntypes, false);
+	set_int8(&table, "row_types", count_combinations(types), false);
 	set_int8(&table, "patterns", record->patterns, record->patterns < 0);
 	set_int8(&table, "suppressed_cells", measures->suppressed_cells, false);
 	set_float8(&table, "usefulness", measures->usefulness, none || classless);

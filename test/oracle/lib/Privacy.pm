@@ -1,0 +1,154 @@
+package Privacy;
+
+# Rules beyond k, as their papers have them: may some rows of a table be a class?
+
+use strict;
+use warnings;
+use List::Util qw(max min sum0 uniq);
+use Random;
+use Names;
+use Table;
+
+my $EPS = 1e-9;
+
+# How often values occur among rows: in rows, or in persons that have them.
+sub counts
+{
+	my ($table, $column, $rows, $persons) = @_;
+	my %seen;
+	my %count;
+	for my $i (@$rows)
+	{
+		my $v = Table::key($table->{$column}[$i]);
+		$count{$v}++ if !$persons || !$seen{$v}{ $table->{person}[$i] }++;
+	}
+	return \%count;
+}
+
+sub size
+{
+	my ($table, $rows, $persons) = @_;
+	return $persons ? scalar uniq(map { $table->{person}[$_] } @$rows) : scalar @$rows;
+}
+
+sub entropy
+{
+	my @n = values %{ $_[0] };
+	my $sum = sum0(@n);
+	return exp(-sum0(map { $_ / $sum * log($_ / $sum) } @n));
+}
+
+sub recursive
+{
+	my ($count, $l) = @_;
+	my @r = sort { $b <=> $a } values %$count;
+	my $tail = sum0(@r[ $l - 1 .. $#r ]);
+	return $tail > 0 ? $r[0] / $tail : 9**9**9;
+}
+
+# In the order of the type, NULL last.
+sub in_order
+{
+	my @keys = @_;
+	return ((sort { my ($x, $y) = (substr($a, 1), substr($b, 1)); $x =~ /^\d/ ? $x <=> $y : $x cmp $y } grep { /^=/ } @keys),
+		grep { $_ eq 'null' } @keys);
+}
+
+sub distance
+{
+	my ($class, $whole, $kind) = @_;
+	my ($n, $all) = (sum0(values %$class), sum0(values %$whole));
+	my %more = map { $_ => ($class->{$_} // 0) / $n - $whole->{$_} / $all } keys %$whole;
+	my ($sum, $moved) = (0, 0);
+
+	return 0.5 * sum0(map { abs } values %more) if $kind eq 'equal';
+	for my $v (in_order(keys %more)) { $sum += $more{$v}; $moved += abs($sum); }
+	return keys(%more) > 1 ? $moved / (keys(%more) - 1) : 0;
+}
+
+# ---- rules: { sql, kind, test(rows) } ----
+
+sub rule
+{
+	my ($table, $kind, $persons) = @_;
+	my $f = \%Names::function;
+	my @all = 0 .. $table->{n} - 1;
+
+	if ($kind eq 'distinct')
+	{
+		my $l = pick(2, 2, 3);
+		return { kind => $kind, sql => "$f->{distinct_l}('s', $l)", test => sub { keys %{ counts($table, 's', $_[0]) } >= $l } };
+	}
+	if ($kind eq 'several')
+	{
+		return {
+			kind => $kind, sql => "$f->{distinct_l}(ARRAY['s', 'u'], 2)",
+			test => sub {
+				for my $pair ([ 's', 'u' ], [ 'u', 's' ])
+				{
+					my %group;
+					push @{ $group{ Table::key($table->{ $pair->[1] }[$_]) } }, $_ for @{ $_[0] };
+					return 0 if grep { keys %{ counts($table, $pair->[0], $_) } < 2 } values %group;
+				}
+				return 1;
+			}
+		};
+	}
+	if ($kind eq 'entropy')
+	{
+		my $l = pick(2, 2, 3);
+		return { kind => $kind, sql => "$f->{entropy_l}('s', $l)",
+			test => sub { entropy(counts($table, 's', $_[0], $persons)) >= $l - $EPS } };
+	}
+	if ($kind eq 'recursive')
+	{
+		my ($c, $l) = (pick(1.5, 2, 3), pick(2, 3));
+		return { kind => $kind, sql => "$f->{recursive_cl}('s', $c, $l)",
+			test => sub { recursive(counts($table, 's', $_[0], $persons), $l) < $c - $EPS } };
+	}
+	if ($kind eq 'alpha')
+	{
+		my $share = pick(0.5, 0.6, 2 / 3, 0.75);
+		my %listed = map { ("=$_" => 1) } some(0.5, qw(p q r t));
+		my $list = join(',', map { substr($_, 1) } sort keys %listed);
+		return {
+			kind => $kind, sql => "$f->{alpha}('s', $share" . (%listed ? ", '{$list}')" : ')'),
+			test => sub {
+				my $count = counts($table, 's', $_[0], $persons);
+				my $size = size($table, $_[0], $persons);
+				return !grep { (!%listed || $listed{$_}) && $count->{$_} > $share * $size + $EPS } keys %$count;
+			}
+		};
+	}
+	if ($kind eq 'closeness')
+	{
+		my ($t, $distance) = (pick(0.2, 0.35, 0.5), pick('equal', 'ordered'));
+		my $whole = counts($table, 's', \@all, $persons);
+		return { kind => $kind, sql => "$f->{t_closeness}('s', $t, '$distance')",
+			test => sub { distance(counts($table, 's', $_[0], $persons), $whole, $distance) <= $t + $EPS } };
+	}
+	die $kind;
+}
+
+# Some rules that a method takes; { sql, persons, kinds, test(rows, few) } or undef.
+sub draw
+{
+	my ($table, $k, @kinds) = @_;
+	my $persons = (grep { $_ eq 'subject' } @kinds) && chance(0.4);
+	my @wanted = (shuffled(grep { $_ ne 'subject' } @kinds))[ 0 .. pick(0, 0, 1) ];
+	my @rules = map { rule($table, $_, $persons) } grep { defined } ($persons && chance(0.3) ? () : @wanted);
+
+	return undef if !@rules && !$persons;
+	return {
+		sql => 'ARRAY[' . join(', ', ($persons ? "$Names::function{subject}('person')" : ()), map { $_->{sql} } @rules) . ']',
+		persons => $persons,
+		kinds => [ map { $_->{kind} } @rules ],
+		test => sub {
+			my ($rows, $few) = @_;
+			return 0 if $persons && !$few && size($table, $rows, 1) < $k;
+			return !grep { !$_->{test}->($rows) } @rules;
+		}
+	};
+}
+
+1;

@@ -1,0 +1,484 @@
+#!/usr/bin/perl
+# oracle.pl [--cases N] [--seed S] [--seconds T]: kanon against definitions.
+#
+# Random tables with NULLs, weights, hierarchies and rules are published by every function and method. What was
+# promised, what it cost and every measure are computed again from the rows alone; on tables of a few rows the
+# optimum, too, by brute force over all ways to make classes. Shares no code with the extension. Of a case that
+# fails the SQL is left in build/oracle/.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Getopt::Long;
+use List::Util qw(min max sum0 uniq);
+use Time::HiRes qw(time);
+use Db;
+use Names;
+use Optimum;
+use Privacy;
+use Random;
+use Release;
+use Risk;
+use Table;
+
+my ($cases, $seed, $seconds) = (60, 1, undef);
+GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds) or die "usage: $0 [--cases N] [--seed S] [--seconds T]\n";
+my $EPS = 1e-7;
+my $INF = 9**9**9;
+my ($db, $where, @failures, %done);
+
+sub complain
+{
+	my ($text) = @_;
+	push @failures, "$where: $text";
+	return;
+}
+
+sub close_to { my ($a, $b) = @_; return abs($a - $b) <= $EPS * (1 + abs($a) + abs($b)); }
+
+# Publishes and reads what came of it; undef, and a state, where it was refused.
+sub publish
+{
+	my ($case, $function, @arguments) = @_;
+	my @all = (source => "'src'", target => "'out'", quasi_identifiers => $case->{table}->array, k => $case->{k}, @arguments,
+		keep => "'{id,s,u,person}'", mark => 'true', replace => 'true', categorical => $case->{table}->categorical,
+		weights => $case->{table}->weights);
+	my ($state, $lines) = $db->try('SELECT * FROM ' . Names::call($function, @all));
+
+	$done{"$function $case->{method}"}++;
+	$where = "$where $function $case->{method}";
+	return ($state, undef, undef) if $state ne '00000';
+	return ($state, $lines, Release->new($case, \&complain));
+}
+
+# Cost with the rows left out priced as if suppressed, as the optimum has it.
+sub priced
+{
+	my ($release, $cost) = @_;
+	return $cost + $release->{run}{dropped_rows} * sum0(map { $_->{weight} } @{ $release->{table}{columns} });
+}
+
+# What the solver says of its cost against the true least.
+sub check_optimum
+{
+	my ($release, $least, $is_optimal) = @_;
+	my $run = $release->{run};
+	my $cost = priced($release, $run->{cost});
+
+	complain("costs $cost, the least is $least") if $cost < $least - $EPS * (1 + $least) || ($is_optimal && !close_to($cost, $least));
+	complain("lower_bound $run->{lower_bound} is above the least cost $least")
+	  if defined $run->{lower_bound} && priced($release, $run->{lower_bound}) > $least + 1e-9 * (1 + $least);
+	complain('proven, and no optimum') if $run->{proven} && !close_to($cost, $least);
+	complain("$run->{guarantee} times $least is less than the cost $cost")
+	  if defined $run->{guarantee} && $run->{guarantee} > 0 && $cost > $run->{guarantee} * $least + $EPS;
+	return;
+}
+
+# k is more than there is: an error whatever residual says.
+sub too_few
+{
+	my ($case) = @_;
+	return $case->{k} > Privacy::size($case->{table}, [ 0 .. $case->{table}{n} - 1 ], $case->{privacy} && $case->{privacy}{persons});
+}
+
+# ---- pattern_guided ----
+
+# Which levels may stand together: all, a list, or rules about suppression.
+sub draw_mask
+{
+	my ($table) = @_;
+	my @lattice = Optimum::lattice($table);
+	my @columns = @{ $table->{columns} };
+	my ($top) = grep { Optimum::text($table, $_) =~ /^\*+$/ } @lattice;
+	my $kind = pick(qw(all list list rules));
+	my @names = $table->names;
+
+	return (\@lattice) if $kind eq 'all';
+	if ($kind eq 'list')
+	{
+		my @list = (shuffled(@lattice))[ 0 .. min($#lattice, 1 + below(8)) ];
+		my @texts = map { Optimum::text($table, $_) } @list;
+		return ([ @list, grep { my $t = Optimum::text($table, $_); $t =~ /^\*+$/ && !grep { $_ eq $t } @texts } $top ],
+			pattern_list => "'{" . join(',', @texts) . "}'");
+	}
+	my $whole = sub { my ($p, $c) = @_; return $p->[$c] == $columns[$c]{height}; };
+	my ($one, $other) = (shuffled(0 .. $#columns), 0)[ 0, 1 ];
+	my %rule = (
+		never => [ "'{$names[$one]}'", sub { !$whole->($_[0], $one) } ],
+		always => [ "'{$names[$one]}'", sub { $whole->($_[0], $one) } ],
+		max_suppressed => [ 1, sub { my $p = $_[0]; (grep { $whole->($p, $_) } 0 .. $#columns) <= 1 } ],
+		at_most_one => [ "'{\"$names[$one],$names[$other]\"}'", sub { $one == $other || !($whole->($_[0], $one) && $whole->($_[0], $other)) } ],
+		together => [ "'{\"$names[$one],$names[$other]\"}'", sub { !!$whole->($_[0], $one) == !!$whole->($_[0], $other) } ]);
+	my $name = pick(sort keys %rule);
+	return (\@lattice) if $one == $other && $name =~ /together|at_most/;
+	my @kept = grep { $rule{$name}[1]->($_) } @lattice;
+	return ([ @kept, (grep { $_ == $top } @kept) ? () : $top ], rules => Names::call('rules', $name => $rule{$name}[0]));
+}
+
+# Algorithm 1 of the paper with the patterns in their order, or undef where that is not ours to know.
+sub greedy_cost
+{
+	my ($case, $patterns, $costs) = @_;
+	my $table = $case->{table};
+	my @order = sort { $costs->[$a] <=> $costs->[$b] || $a <=> $b } 0 .. $#$patterns;
+	my @left = 0 .. $table->{n} - 1;
+	my $sum = 0;
+
+	for my $p (@order)
+	{
+		next if Optimum::text($table, $patterns->[$p]) =~ /^\*+$/;
+		my %group;
+		for my $i (@left)
+		{
+			push @{ $group{ join('|', map { Table::node($table->{columns}[$_], $patterns->[$p][$_], $i) } 0 .. $#{ $table->{columns} }) } }, $i;
+		}
+		my %taken;
+		for my $rows (values %group)
+		{
+			next if @$rows < $case->{k} || ($case->{privacy} && !$case->{privacy}{test}->($rows, 0));
+			$sum += @$rows * $costs->[$p];
+			$taken{$_} = 1 for @$rows;
+		}
+		@left = grep { !$taken{$_} } @left;
+	}
+	return (scalar(@left), $sum + @left * sum0(map { $_->{weight} } @{ $table->{columns} }), \@left);
+}
+
+my %guided_rules = (
+	greedy => [qw(distinct several entropy recursive alpha closeness subject)],
+	ilp => [qw(distinct several alpha subject)], best => [qw(distinct several alpha subject)]);
+
+sub try_guided
+{
+	my ($table) = @_;
+	my $small = $table->{n} <= 9;
+	my $how = pick('height', 'ncp');
+	my ($patterns, @mask) = draw_mask($table);
+	my $all_cost = sum0(map { $_->{weight} } @{ $table->{columns} });
+	my @costs = map { Optimum::pattern_cost($table, $_, $how) } @$patterns;
+	my %allowed = map { (Optimum::text($table, $_) => 1) } @$patterns;
+	my $before = $where;
+
+	for my $method ($small ? qw(greedy ilp improve best) : qw(greedy improve), $table->{n} <= 5 && @$patterns <= 4 ? 'fpt' : ())
+	{
+		my $k = 2 + below(min(3, $table->{n} - 1));
+		my $privacy = $guided_rules{$method} && chance(0.4) ? Privacy::draw($table, $k, @{ $guided_rules{$method} }) : undef;
+		my $case = {
+			table => $table, k => $k, method => $method, residual => pick(qw(suppress suppress drop error)), privacy => $privacy,
+			how => $how, allowed => \%allowed, class_column => 's', drops_many => $privacy && 1
+		};
+		$where = "$before k=$k $case->{residual} $how (" . join(' ', @mask) . ') ' . ($privacy ? $privacy->{sql} : '');
+		my ($state, $lines, $release) = publish($case, 'pattern_guided', @mask, method => "'$method'", residual => "'$case->{residual}'",
+			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef,
+			effort => '0.01');
+		my $least = $small ? Optimum::guided($table, $k, $patterns, \@costs, $all_cost, $case->{residual}, $privacy) : undef;
+		if (!$release)
+		{
+			next if $state eq '22023' && too_few($case);
+			complain("refused with $state, though there is a release of cost $least")
+			  if $state !~ /^(23514|22023|54000)$/ || ($small && $least < $INF && $method ne 'greedy' && !($privacy && $method eq 'best'));
+			complain("refused with $state") if $state eq '54000' && $method ne 'fpt' && !($privacy && $method ne 'greedy');
+			next;
+		}
+		$release->check_promise;
+		$release->check_measures;
+		check_optimum($release, $least, $method =~ /ilp|fpt/ || ($method =~ /improve|best/ && !$privacy)) if $small;
+		my $shown = sum0(map { $_->{cost} * $_->{row_count} } @$lines);
+		if ($method eq 'greedy' && $mask[0] && $mask[0] eq 'pattern_list')
+		{
+			my (undef, $cost, $left) = greedy_cost($case, $patterns, \@costs);
+			complain('greedy costs ' . priced($release, $release->{run}{cost}) . ", the algorithm $cost") if !close_to(priced($release, $release->{run}{cost}), $cost);
+		}
+	}
+	return;
+}
+
+sub try_clustering
+{
+	my ($table) = @_;
+	my @lattice = Optimum::lattice($table);
+	my @list = map { pick(@lattice) } 0 .. 1 + below(2);
+	my $how = pick('height', 'ncp');
+	my @costs = map { Optimum::pattern_cost($table, $_, $how) } @list;
+	my $k = 1 + below(3);
+	my %allowed = map { (Optimum::text($table, $_) => 1) } @list;
+	my $small = $table->{n} <= 8;
+	my $least = $small ? Optimum::clustering($table, $k, \@list, \@costs) : $INF;
+	my $before = $where;
+
+	for my $method (qw(exact greedy))
+	{
+		my $case = { table => $table, k => $k, method => $method, residual => 'error', how => $how, allowed => \%allowed, class_column => 's' };
+		my $texts = join(',', map { Optimum::text($table, $_) } @list);
+		$where = "$before k=$k $how {$texts}";
+		my ($state, $lines, $release) = publish($case, 'pattern_clustering', pattern_list => "'{$texts}'", method => "'$method'",
+			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'");
+		if (!$release)
+		{
+			complain("refused with $state, though there is a release of cost $least") if $state !~ /^(23514|22023)$/ || ($method eq 'exact' && $least < $INF);
+			next;
+		}
+		$release->check_promise;
+		$release->check_measures;
+		check_optimum($release, $least, $method eq 'exact') if $small;
+	}
+	return;
+}
+
+# ---- full_domain ----
+
+# A node by the definitions: what it suppresses, whether it may be, and what it loses by each metric.
+sub node_facts
+{
+	my ($case, $node, $metric) = @_;
+	my $table = $case->{table};
+	my @columns = @{ $table->{columns} };
+	my $n = $table->{n};
+	my (%group, @rest, $classes, $squares);
+	my $weights = sum0(map { $_->{weight} } @columns);
+	my $lost = 0;
+
+	($classes, $squares) = (0, 0);
+	for my $i (0 .. $n - 1) { push @{ $group{ join('|', map { Table::node($columns[$_], $node->[$_], $i) } 0 .. $#columns) } }, $i; }
+	for my $rows (values %group)
+	{
+		my $allowed = @$rows >= $case->{k} && (!$case->{privacy} || $case->{privacy}{test}->($rows, 0));
+		if (!$allowed) { push @rest, @$rows; next; }
+		$classes++;
+		$squares += @$rows**2;
+		$lost += sum0(map { cell_loss($table, $columns[$_], $metric, $node->[$_], $rows) } 0 .. $#columns);
+	}
+	for my $i (@rest) { $lost += sum0(map { cell_loss($table, $_, $metric, $_->{height}, [$i]) } @columns); }
+	my $all = $metric eq 'entropy' ? sum0(map { my $c = $_; map { cell_loss($table, $c, $metric, $c->{height}, [$_]) } 0 .. $n - 1 } @columns) : $n * $weights;
+	my %value = (
+		loss => $all > 0 ? $lost / $all : 0, precision => $all > 0 ? $lost / $all : 0, entropy => $all > 0 ? $lost / $all : 0,
+		discernibility => $squares + $n * @rest, average_class_size => $n / (($classes + (@rest > 0)) || 1), height => sum0(@$node));
+	return {
+		suppressed => scalar @rest, classes => $classes, value => $value{$metric}, height => sum0(@$node),
+		fulfils => @rest <= $case->{limit} && Optimum::rest_allowed($case->{k}, \@rest, $case->{residual}, $case->{privacy})
+	};
+}
+
+# What some rows' cells lose at a level.
+sub cell_loss
+{
+	my ($table, $column, $metric, $level, $rows) = @_;
+	my $w = $column->{weight};
+
+	return @$rows * $w * $level / $column->{height} if $metric eq 'precision';
+	return sum0(map { $w * log(@{ $table->below_node($column, $level, $_) } / $column->{count}{ Table::key($column->{value}[$_]) }) } @$rows) if $metric eq 'entropy';
+	return 0 if $metric ne 'loss';
+	return @$rows * $w if $level == $column->{height};
+	return sum0(map {
+			my $below = $table->below_node($column, $level, $_);
+			my $size = Release::distinct($column, $below);
+			$size < 2 ? 0 : $w * ($column->{number} ? $table->covers($column, $below) : ($size - 1) / ($column->{distinct} - 1))
+	} @$rows);
+}
+
+sub try_full_domain
+{
+	my ($table) = @_;
+	my $k = 2 + below(min(3, $table->{n} - 1));
+	my $share = pick(0, 0, 0.1, 0.3, 1);
+	my $privacy = chance(0.4) ? Privacy::draw($table, $k, qw(distinct several entropy recursive alpha closeness subject)) : undef;
+	my @lattice = Optimum::lattice($table);
+	my $before = $where;
+	my $case = {
+		table => $table, k => $k, residual => pick(qw(suppress drop error)), privacy => $privacy, how => 'height', class_column => 's',
+		limit => int($share * $table->{n} * (1 + 1e-15)), drops_many => 1
+	};
+
+	return if @lattice > 300;
+	for my $metric (shuffled(qw(loss precision entropy discernibility average_class_size height)))
+	{
+		my $algorithm = pick(qw(samarati incognito flash speedy));
+		my %facts = map { (Optimum::text($table, $_) => { node => $_, %{ node_facts($case, $_, $metric) } }) } @lattice;
+		my @order = map { Optimum::text($table, $_) } @lattice;
+		my $least = min(map { $_->{value} } grep { $_->{fulfils} } values %facts);
+		my ($best) = sort { $facts{$a}{suppressed} <=> $facts{$b}{suppressed} || $facts{$a}{height} <=> $facts{$b}{height} || index_of($a, @order) <=> index_of($b, @order) }
+		  grep { $facts{$_}{fulfils} && abs($facts{$_}{value} - $least) <= 1e-12 * (1 + abs $least) } @order;
+		my $explore = chance(0.5);
+		$case->{method} = $algorithm;
+		$where = "$before k=$k $metric limit=$share $case->{residual} " . ($privacy ? $privacy->{sql} : '');
+		my ($state, $lines, $release) = publish($case, 'full_domain', suppression_limit => $share, metric => "'$metric'", algorithm => "'$algorithm'",
+			residual => "'$case->{residual}'", hierarchies => $table->hierarchies, class_column => "'s'", explore => $explore ? 'true' : 'false',
+			privacy => $privacy ? $privacy->{sql} : undef);
+		if (!$release)
+		{
+			complain("refused with $state, though $best fulfils the rules") if $state !~ /^(23514|22023)$/ || defined $best;
+			next;
+		}
+		$release->check_promise;
+		$release->check_measures;
+		for my $line (@$lines)
+		{
+			my $node = $line->{ $Names::column{node} };
+			my $f = $facts{$node};
+			my $value = $line->{metric_value};
+			$value = 1 - $value if defined $value && $metric eq 'precision';
+			complain("$node is $line->{verdict}") if ($line->{verdict} ne 'fails') != !!$f->{fulfils};
+			complain("$node is optimal, should be " . ($best // 'none')) if $line->{verdict} eq 'optimal' && $node ne ($best // '');
+			complain("$node: $value, should be $f->{value}") if defined $value && !close_to($value, $f->{value});
+			complain("$node suppresses $line->{suppressed_rows}, should be $f->{suppressed}") if defined $line->{suppressed_rows} && $line->{suppressed_rows} != $f->{suppressed};
+			complain("$node has $line->{classes} classes, should be $f->{classes}") if defined $line->{classes} && $line->{classes} != $f->{classes};
+		}
+	}
+	return;
+}
+
+sub index_of { my ($one, @list) = @_; for (0 .. $#list) { return $_ if $list[$_] eq $one; } return -1; }
+
+# ---- cluster and freeform ----
+
+my %shown_as = (int => 'range', num => 'range', date => 'range');
+
+sub try_cluster
+{
+	my ($table) = @_;
+	my @columns = @{ $table->{columns} };
+	my $how = pick('height', 'ncp');
+	my @show = map { $_->{height} > 1 ? 'hierarchy' : $_->{number} && $shown_as{ $_->{type} } ? pick(qw(range set suppress)) : pick(qw(set suppress)) } @columns;
+	my $before = $where;
+	my $small = $table->{n} <= 8;
+
+	for my $method ($small ? qw(mondrian mondrian_relaxed forest pairs triples bottom_up top_down gather) : qw(mondrian mondrian_relaxed forest bottom_up top_down))
+	{
+		my $k = $method eq 'pairs' ? 2 : $method eq 'triples' ? 3 : 2 + below(3);
+		next if $k > $table->{n};
+		my $privacy = $method =~ /mondrian/ && chance(0.4) ? Privacy::draw($table, $k, qw(distinct several entropy recursive alpha closeness subject)) : undef;
+		my $case = {
+			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
+			class_column => 's', several => 1, drops_many => 1
+		};
+		$where = "$before k=$k $how (@show) " . ($privacy ? $privacy->{sql} : '');
+		my ($state, $lines, $release) = publish($case, 'cluster', method => "'$method'", hierarchies => $table->hierarchies, level_cost => "'$how'",
+			show => "'" . join(',', @show) . "'", residual => "'$case->{residual}'", class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef);
+		if (!$release)
+		{
+			complain("refused with $state") if $state !~ /^(23514|22023)$/ || (!$privacy && $state ne '22023');
+			next;
+		}
+		$release->check_promise;
+		$release->check_measures;
+		next if $method eq 'gather';
+		my $cost = sum0(map { @{ $_->{members} } * Optimum::hidden($table, $_->{members}, \@show, $how) } @{ $release->{classes} });
+		complain("costs $release->{run}{cost}, should be $cost")
+		  if !close_to($release->{run}{cost}, priced($release, $cost));
+		next if !$small || $case->{residual} eq 'drop' || $privacy;
+		$release->{run}{dropped_rows} = 0;
+		check_optimum($release, Optimum::clusters($table, $k, \@show, $how), 0);
+	}
+	return;
+}
+
+sub try_freeform
+{
+	my ($table) = @_;
+	my $n = $table->{n};
+	my $before = $where;
+
+	for my $method (qw(greedy sort_greedy hungarian mip min_cost_flow ring concealment one_k k_one k_k))
+	{
+		my $relaxed = $method =~ /^(one_k|k_one|k_k)$/;
+		my $most = $relaxed ? $n : int(($n + 2) / 2);
+		next if $most < 2;
+		my $k = min($most, 2 + below(2));
+		my $case = { table => $table, k => $k, method => $method, residual => 'error', several => 1, records => 1, weak => $method eq 'concealment' || $relaxed };
+		$where = "$before k=$k";
+		my ($state, $lines, $release) = publish($case, $relaxed ? 'cluster' : 'freeform', method => "'$method'", $relaxed ? () : (seed => pick('NULL', 7)));
+		if (!$release) { complain("refused with $state"); next; }
+		$release->check_records($method ne 'k_one', $method ne 'one_k');
+		$release->check_measures;
+		my $cost = sum0(map { my $record = $_; @{ $record->{members} } * record_cost($release, $record) } @{ $release->{classes} });
+		complain("costs $release->{run}{cost}, should be $cost") if !close_to($release->{run}{cost}, $cost);
+		next if $n > 6 || $relaxed || $method eq 'concealment';
+		my $least = Optimum::freeform($table, $k);
+		complain("costs $release->{run}{cost}, the least is $least") if $release->{run}{cost} < $least - $EPS || ($method eq 'mip' && !close_to($release->{run}{cost}, $least));
+		my $bound = $release->{run}{lower_bound};
+		complain("lower_bound $bound is above the least cost $least") if defined $bound && $bound > $least + 1e-12 * (1 + $least);
+	}
+	return;
+}
+
+# What the cells of a record lose, by what they show.
+sub record_cost
+{
+	my ($release, $record) = @_;
+	my $table = $release->{table};
+	my @symbols = split //, $record->{mark};
+	my $sum = 0;
+
+	for my $c (0 .. $#symbols)
+	{
+		my $column = $table->{columns}[$c];
+		next if $symbols[$c] eq '-';
+		my $shown = $symbols[$c] eq '*' ? undef : $release->stands_for($record, $c, '~', 0);
+		$sum += $column->{weight} * (!$shown ? 1 : ref $record->{cells}[$c] ? ($column->{distinct} > 1 ? (@{ $record->{cells}[$c] } - 1) / ($column->{distinct} - 1) : 0) : $table->covers($column, $shown));
+	}
+	return $sum;
+}
+
+# ---- what any relation gives away ----
+
+sub try_risk
+{
+	my ($table) = @_;
+	my @names = $table->names;
+	my @everybody = map { below($table->{n}) } 0 .. 2 * $table->{n};
+
+	$done{risk}++;
+	for my $relation ('src', $db->rows("SELECT to_regclass('out') IS NOT NULL AS there")->[0]{there} ? 'out' : ())
+	{
+		Risk::check($db, $relation, \@names, \&complain);
+		Risk::risk($db, $relation, \@names, chance(0.5), undef, \&complain);
+	}
+	Risk::columns($db, 'src', \@names, \&complain);
+	$db->run('DROP TABLE IF EXISTS everybody');
+	$db->run('CREATE TABLE everybody AS SELECT ' . join(', ', @names) . ' FROM src CROSS JOIN generate_series(1, 3) g WHERE (id + g) % 3 < 2');
+	Risk::risk($db, 'src', \@names, 0, 'everybody', \&complain);
+	return;
+}
+
+# ---- the run ----
+
+$| = 1;
+$db = Db->connect;
+my $start = time;
+my $failed = 0;
+my $case;
+for ($case = 0; $case < $cases && !($seconds && time - $start >= $seconds); $case++)
+{
+	# each case by itself can be seen again: --cases 1 --seed (seed + case)
+	srand($seed + $case);
+	my $small = chance(0.8);
+	my $kind = pick(\&try_guided, \&try_guided, \&try_clustering, \&try_full_domain, \&try_full_domain, \&try_cluster, \&try_freeform);
+	my $free = $kind == \&try_freeform;
+	my $table;
+
+	my $began = time;
+	@failures = ();
+	$where = 'seed ' . ($seed + $case);
+	$db->take_log;
+	$db->run('DROP TABLE IF EXISTS out');
+	eval {
+		$table = Table->new($db, rows => $small ? 3 + below($free ? 4 : 5) : 12 + below(30), columns => 1 + below($small ? 3 : 4), hierarchies => $free ? 0 : 0.6);
+		$_->{weight} = pick(1, 1, 2, 0.5, 3, 0.37) for chance(0.6) ? @{ $table->{columns} } : ();
+		$kind->($table);
+		$where = 'seed ' . ($seed + $case);
+		try_risk($table);
+		1;
+	} or complain("stopped: $@");
+	printf "%s: %.1f s\n", $where, time - $began if $ENV{ORACLE_TIMES};
+	next if !@failures;
+	$failed++;
+	mkdir $_ for qw(build build/oracle);
+	open(my $file, '>', 'build/oracle/' . ($seed + $case) . '.sql') or die $!;
+	print $file map({ "-- $_\n" } @failures), $db->take_log;
+	close $file;
+	print map { "$_\n" } @failures[ 0 .. min($#failures, 4) ];
+}
+print join(', ', map { "$_ $done{$_}" } sort keys %done), "\n" if $failed || -t STDOUT;
+printf "# %s\n", $failed ? "$failed of $case tests failed" : "All $case tests passed";
+exit($failed > 0);
