@@ -234,7 +234,7 @@ sub try_all
 
 try_all($_, @calls) foreach '"$user", public', 's, public', 's, pg_catalog';
 
-# Functions beside kanon's that fit what it calls of its own as well, or leave it undecided.
+# Functions beside kanon's, or members of the extension by its owner's will, that fit what it calls of its own as well, or leave it undecided.
 $node->safe_psql('lab', <<'E', extra_params => [ '-U', 'planter' ]);
 CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text)
 RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
@@ -242,6 +242,12 @@ CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], text[], float8[], text
     text[], x int DEFAULT 0) RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, name[], x int DEFAULT 0) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+CREATE FUNCTION s.kanon_pattern_guided(source regclass, target text, quasi_identifiers name[], k bigint, keep name[] DEFAULT '{}', mark boolean DEFAULT false)
+RETURNS TABLE (cost float8) LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+ALTER EXTENSION kanon ADD FUNCTION s.kanon_describe(text, text[]);
+ALTER EXTENSION kanon ADD FUNCTION s.kanon_pattern_guided(regclass, text, name[], bigint, name[], boolean);
 E
-try_all('public', grep { /kanon_report/ || /FROM s\.\w+$/ } @calls);
+try_all('public', grep { /kanon_report|publication|refresh/ || /FROM s\.\w+$/ } @calls);
+is(KanonNode::as($node, 'planter', 'lab', "ALTER EXTENSION kanon DROP $_"), '42501', "its owner cannot take $_ out of it")
+  foreach 'TABLE s.kanon_run', 'VIEW s.kanon_usefulness', 'DOMAIN s.kanon_options', 'FUNCTION s.kanon_check(regclass, name[])';
 done_testing();
