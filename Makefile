@@ -10,8 +10,9 @@
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-faults (a build in which
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
-# alone), check-without (the libraries that kanon can do
-# without), check-reference.  make mutants N=100 SEED=1: do the tests notice?
+# alone), check-without (the libraries that kanon can do without),
+# check-reference.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
+# when a line of src is wrong?
 # Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no.
 
 PG_CONFIG ?= pg_config

@@ -52,3 +52,20 @@ CREATE TABLE many AS SELECT i % 300 AS a, i / 300 % 40 AS b, hashint4(i) & 15 AS
 SET max_parallel_workers = 0;
 SELECT workers_used FROM kanon_full_domain('many', NULL, '{a,b,c,d}', 5, '{}', 0.02, 'entropy', 'speedy', 2, dry_run => true);
 RESET max_parallel_workers;
+
+-- a hierarchy of one line above all values shows none of its levels: the column keeps its type
+CREATE TABLE over_all AS SELECT a AS v, int4range(0, 100) AS whole FROM generate_series(0, 2) a;
+SELECT count(*) FROM kanon_full_domain('people', 'o', '{a,c}', 5, '{"a": "over_all"}');
+SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'o'::regclass AND attnum > 0 ORDER BY attnum;
+DROP TABLE o;
+
+-- sentences of rules with names that are none
+CREATE FUNCTION says(rule text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM * FROM kanon_pattern_guided('people', NULL, '{a,b}', 3, keep => '{d}', dry_run => true, privacy => ARRAY[rule]);
+    RETURN 'taken';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ': ' || SQLERRM;
+END $$;
+SELECT name, says(regexp_replace(kanon_distinct_l('d', 2), '\md\M', name))
+FROM (VALUES (1, '"d"'), (2, '"d'), (3, '""'), (4, ''), (5, 'd-'), (6, '"d""x"'), (7, repeat('d', 64))) AS n (i, name) ORDER BY i;

@@ -12,6 +12,7 @@
 
 #include "freeform/freeform_work.h"
 #include "unclassed.h"
+#include "util/internal.h"
 
 #define MOST_ROWS 40
 
@@ -196,6 +197,103 @@ weights_are_what_records_cost(void **state)
 	assert_true(capped > 0);
 }
 
+/* ---- k-concealment ---- */
+
+#define MOST_CONCEALED 9
+
+/* Another way for record j, whose row is gone: along matches that are not fixed. */
+static bool
+rematch(bool match[][MOST_CONCEALED], uint32_t n, uint32_t j, uint32_t fixed, uint32_t *record_of,
+		bool *tried)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (match[j][i] && i != fixed && !tried[i])
+		{
+			tried[i] = true;
+			if (record_of[i] == n || rematch(match, n, record_of[i], fixed, record_of, tried))
+			{
+				record_of[i] = j;
+				return true;
+			}
+		}
+	return false;
+}
+
+/* Can all others still be told apart when record j is row i's? */
+static bool
+could_be(bool match[][MOST_CONCEALED], uint32_t n, uint32_t j, uint32_t i)
+{
+	uint32_t record_of[MOST_CONCEALED];
+
+	for (uint32_t x = 0; x < n; x++)
+		record_of[x] = n;
+	for (uint32_t other = 0; other < n; other++)
+	{
+		bool tried[MOST_CONCEALED] = {false};
+
+		if (other != j && !rematch(match, n, other, i, record_of, tried))
+			return false;
+	}
+	return true;
+}
+
+/* Each row could be the one of k records, as all others find records of their own then. */
+static void
+concealed_among_k(void **state)
+{
+	uint64_t random = 70;
+
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+	{
+		Host host;
+		uint32_t k = 2 + random_below(&random, 2);
+		KanonProblem *problem =
+			random_table(&host, &random, 5 + random_below(&random, MOST_CONCEALED - 4),
+						 1 + (int) random_below(&random, 3), 2 + random_below(&random, 6), k);
+		KanonFreeformOptions options = {.method = KANON_FREEFORM_CONCEALMENT};
+		KanonRelease release;
+		KanonReport report;
+		uint32_t type[MOST_CONCEALED];
+		uint32_t record[MOST_CONCEALED];
+		bool match[MOST_CONCEALED][MOST_CONCEALED];
+		uint32_t n = 0;
+		uint32_t r = 0;
+
+		problem->freeform = &options;
+		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			for (int64_t row = 0; row < problem->rows[t]; row++)
+				type[n++] = t;
+		for (uint32_t c = 0; c < release.nclasses; c++)
+			for (int64_t row = 0; row < release.classes[c].rows; row++)
+				record[r++] = c;
+		assert_int_equal(n, r);
+		for (uint32_t j = 0; j < n; j++)
+			for (uint32_t i = 0; i < n; i++)
+			{
+				match[j][i] = true;
+				for (int c = 0; c < problem->ncolumns; c++)
+					match[j][i] =
+						match[j][i] &&
+						kanon_cell_matches(&release,
+										   release.cells[record[j] * (size_t) problem->ncolumns + (size_t) c],
+										   problem->columns[c].code[type[i]]);
+			}
+		for (uint32_t i = 0; i < n; i++)
+		{
+			uint32_t records = 0;
+
+			for (uint32_t j = 0; j < n; j++)
+				records += match[j][i] && could_be(match, n, j, i);
+			assert_true(records >= k);
+		}
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
 #ifdef HAVE_GLPK
 static double
 cost_by(KanonProblem *problem, KanonFreeformMethod method, KanonReport *report)
@@ -241,6 +339,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(weights_are_what_records_cost),
+		cmocka_unit_test(concealed_among_k),
 #ifdef HAVE_GLPK
 		cmocka_unit_test(optimum_is_better),
 #endif
