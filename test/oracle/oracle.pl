@@ -42,7 +42,7 @@ sub publish
 {
 	my ($case, $function, @arguments) = @_;
 	my @all = (source => "'src'", target => "'out'", quasi_identifiers => $case->{table}->array, k => $case->{k}, @arguments,
-		keep => "'{id,s,u,person}'", mark => 'true', replace => 'true', categorical => $case->{table}->categorical,
+		keep => "'{id,s,u,person}'", allow_identifying => "'{id,s,u,person}'", mark => 'true', replace => 'true', categorical => $case->{table}->categorical,
 		weights => $case->{table}->weights);
 	my ($state, $lines) = $db->try('SELECT * FROM ' . Names::call($function, @all));
 

@@ -15,7 +15,7 @@ our %argument = map { $_ => $_ }
   qw(source target quasi_identifiers k patterns keep weights method categorical residual mark replace
   dry_run rules seed effort class_column hierarchies level_cost privacy suppression_limit metric algorithm
   explore show time_limit never always at_most_one together max_suppressed sensitive subject population
-  threshold partition_size relation);
+  threshold partition_size relation allow_identifying);
 $argument{pattern_list} = 'patterns';
 $argument{algorithm} = 'method';
 
