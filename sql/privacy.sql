@@ -51,6 +51,7 @@ SELECT try($$ kanon_t_closeness('ill', 0.2, 'equal', 'ladder') $$);
 SELECT try($$ kanon_delta_presence('everybody', 0.5, 0.1) $$);
 SELECT try($$ kanon_delta_presence(NULL, 0.5, 0.1) $$);
 SELECT try($$ kanon_k_map(4294967295) $$);
+SELECT try($$ kanon_k_map(0) $$);
 SELECT try($$ kanon_t_closeness('ill', 0.2, 'hierarchical', 4294967295) $$);
 
 -- a table as in the papers' introductions: the 4-anonymous inpatients of Machanavajjhala et al., Figure 2

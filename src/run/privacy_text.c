@@ -484,6 +484,7 @@ static Oid
 population_arg(FunctionCallInfo fcinfo)
 {
 	refuse_null(fcinfo, 0, "population", "Name the table of all who could be in the source.");
+	(void) relation_text(PG_GETARG_OID(0)); /* 0 is a regclass, too */
 	return PG_GETARG_OID(0);
 }
 
