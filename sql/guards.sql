@@ -76,6 +76,10 @@ CREATE EVENT TRIGGER thin_out ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EX
 SELECT * FROM kanon_pattern_guided('person', 'person_thin', '{zip}', 5);
 DROP EVENT TRIGGER thin_out;
 SELECT to_regclass('person_thin');
+CREATE FUNCTION take_away() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN DROP TABLE guard_test.person_gone; END $$;
+CREATE EVENT TRIGGER take_away ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION take_away();
+SELECT * FROM kanon_pattern_guided('person', 'person_gone', '{zip}', 5);
+DROP EVENT TRIGGER take_away;
 
 -- 8. more rights than the caller
 CREATE ROLE kanon_test_analyst;

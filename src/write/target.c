@@ -317,7 +317,9 @@ target_create(Target *target, const Source *source)
 	run_utility(sql.data);
 	target->relid = get_relname_relid(name, target->namespace);
 	if (!OidIsValid(target->relid))
-		elog(ERROR, "the target vanished while it was created");
+		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						errmsg("target \"%s\" vanished while it was created", target->name),
+						errhint("An event trigger dropped or renamed it.")));
 }
 
 static bool
