@@ -10,10 +10,12 @@
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-faults (a build in which
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
-# alone), check-without (the libraries that kanon can do without),
-# check-reference.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
+# alone), check-without (the libraries that kanon can do without), check-fuzz,
+# check-sanitized (inside a server), check-reference.  make fuzz SECONDS=300
+# SEED=1: generated calls and inputs.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
 # when a line of src is wrong?
-# Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no.
+# Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no,
+# SANITIZE=address,undefined (for a server that has libasan: dev/with-server).
 
 PG_CONFIG ?= pg_config
 
@@ -34,7 +36,7 @@ endif
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo check check-core check-regress check-isolation check-tap check-faults check-docs \
-	check-oracle check-without check-reference bench mutants
+	check-oracle check-without check-fuzz check-sanitized check-reference bench fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)
@@ -50,6 +52,8 @@ check:
 	@$(TREE)/dev/check
 $(filter check-%,$(WHOLE)): check-%:
 	@$(TREE)/dev/check $*
+fuzz:
+	@$(TREE)/test/fuzz/run $(or $(SECONDS),300) $(or $(SEED),1)
 mutants:
 	@$(TREE)/test/mutants/run $(or $(N),100) $(or $(SEED),1)
 
@@ -106,6 +110,14 @@ $(if $(DESTDIR),,$(error a build with faults is for tests alone and is not insta
 endif
 endif
 
+# For check-sanitized: dev/with-server preloads what such a build needs.  (LEMON is
+# others' code, and takes minutes to compile with all checks.)
+ifneq (,$(SANITIZE))
+SANITIZERS = -O1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+PG_CFLAGS += $(SANITIZERS)
+CORE_CFLAGS += $(SANITIZERS)
+endif
+
 # The exact solver's library, when it is there.
 GLPK ?= $(shell echo '\#include <glpk.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes || echo no)
 override GLPK := $(GLPK)
@@ -123,7 +135,8 @@ LEMON_CPPFLAGS = -DHAVE_LEMON
 LEMON_LIBS = -lstdc++
 endif
 CORE_CXXFLAGS = -std=c++14 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
-	-fstack-protector-strong -Wall -Wextra -Wno-maybe-uninitialized $(filter -Werror,$(CORE_CFLAGS))
+	-fstack-protector-strong -Wall -Wextra -Wno-maybe-uninitialized $(filter -Werror,$(CORE_CFLAGS)) \
+	$(if $(SANITIZE),-O1 -fsanitize=address)
 
 SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) $(LEMON_LIBS) -lm
 
@@ -164,7 +177,7 @@ override CPPFLAGS += $(DEPFLAGS)
 -include $(PG_SRCS:.c=.d) $(CORE_OBJS:.o=.d)
 
 $(OBJS) $(CORE_OBJS): $(BUILD_STAMP)
-BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK) LEMON=$(LEMON) FAULTS=$(FAULTS)
+BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK) LEMON=$(LEMON) FAULTS=$(FAULTS) $(SANITIZE)
 ifneq ($(BUILD_KEY),$(shell cat $(BUILD_STAMP) 2>/dev/null))
 .PHONY: $(BUILD_STAMP)
 endif

@@ -1,0 +1,542 @@
+package Fuzz::Judge;
+
+# Does a published table keep what was promised?  Plain SQL numbers the values of each
+# column and tells which row matches which; the rest is counted here.  Nothing of kanon is
+# asked.
+use strict;
+use warnings;
+use List::Util qw(sum0 max min);
+use Fuzz::Random;
+
+my $tiny = 1e-9;
+
+# judge(dbh, call, rows): '' or what is broken.  rows: what the call returned.
+sub judge
+{
+	my ($dbh, $call, $rows) = @_;
+	my $name = $call->{function}{name};
+	my $val = $call->{val};
+	return same_as_check($dbh, $val, $rows) if $name eq 'kanon_check';
+	return same_as_freeform_check($dbh, $val, $rows, $call->{plan}{world}{shown}{ $val->{target} // '' }) if $name =~ /^kanon_check_freeform$/;
+	return publication($dbh, $call, $rows) if $name =~ /^kanon_(create_publication|refresh)$/;
+	return '' if $name !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform)$/;
+	return '' if given($val, 'dry_run') || given($val, 'explore') && !defined $val->{target};
+	return '' if grep { !ref } map { $val->{$_} // [] } qw(quasi_identifiers keep);    # an absurd list of columns that was taken all the same
+	my $seen = look($dbh, $call) or return '';
+	return $seen if !ref $seen;
+	my $method = $call->{val}{method} // $call->{val}{algorithm} // '';
+	$seen->{loose} = $name eq 'kanon_freeform' ? ($method eq 'concealment' ? 'conceal' : 'freeform')
+		: $name eq 'kanon_cluster' && $method =~ /^(one_k|k_one|k_k)$/ ? $method : '';
+	for my $question (\&rows_add_up, \&rows_are_true, $seen->{loose} ? \&matches_suffice : (\&classes_suffice, \&rules_hold, \&populations_hold))
+	{
+		my $answer = $question->($dbh, $call, $seen, $rows);
+		return $answer if $answer ne '';
+	}
+	return '';
+}
+
+# A publication's view is a release like any other, as long as nobody changed a thing.
+sub publication
+{
+	my ($dbh, $call, $rows) = @_;
+	my $world = $call->{plan}{world};
+	my $val = $call->{val};
+	if ($call->{function}{name} eq 'kanon_create_publication')
+	{
+		return '' if grep { !defined || $_ eq 'absurd' } @$val{qw(name source quasi_identifiers k)};
+		my $options = $val->{options} // {};
+		my $solver = $val->{solver} // 'pattern_guided';
+		return '' if !ref $options || $solver eq 'absurd';
+		$world->{definition}{ $val->{name} } = { function => { name => "kanon_$solver" }, plan => $call->{plan},
+			val => { %$options, source => $val->{source}, target => $val->{name}, quasi_identifiers => $val->{quasi_identifiers}, k => $val->{k} } };
+	}
+	my $definition = $world->{definition}{ $val->{name} // $val->{publication} // '' };
+	return '' if !$definition || $world->{changed} || $world->{altered} || grep { defined $_->{error} } @$rows;
+	return judge($dbh, $definition, []);
+}
+
+# Is there something to be judged of a call that succeeded?
+sub judged
+{
+	my ($call) = @_;
+	return $call->{function}{name} =~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform|check|check_freeform|create_publication|refresh)$/;
+}
+
+sub given { my ($val, $name) = @_; return ($val->{$name} // 'false') eq 'true' }
+sub row { my ($dbh, $sql) = @_; my $row = $dbh->selectrow_arrayref($sql) or die $dbh->errstr . "\n"; return @$row }
+sub all { my ($dbh, $sql) = @_; return $dbh->selectall_arrayref($sql) // die $dbh->errstr . "\nin: $sql\n" }
+
+# Columns of a relation: { name => type }.
+sub columns
+{
+	my ($dbh, $relation) = @_;
+	my $rows = all($dbh, 'SELECT attname, format_type(atttypid, NULL), typtype FROM pg_attribute a JOIN pg_type t ON t.oid = atttypid WHERE attrelid = '
+		. literal($relation) . '::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum');
+	return ([ map { $_->[0] } @$rows ], { map { $_->[0] => $_->[1] } @$rows });
+}
+
+# Everything that is to be known of source and target.
+sub look
+{
+	my ($dbh, $call) = @_;
+	my $val = $call->{val};
+	my ($source, $target) = @$val{qw(source target)};
+	return if !defined $target || $target eq 'absurd' || !defined $source;
+	my @qis = @{ $val->{quasi_identifiers} };
+	my @kept = @{ $val->{keep} // [] };
+	my ($order, $type) = columns($dbh, $target);
+	my (undef, $source_type) = columns($dbh, $source);
+	my @wanted = (@qis, @kept, given($val, 'mark') ? 'kanon_pattern' : ());
+	return 'columns: not those that were named' if join("\0", sort @$order) ne join("\0", sort @wanted);
+
+	my %seen = (qis => \@qis, kept => \@kept, type => $type, source_type => $source_type, source => $source, target => $target);
+	$seen{of} = numbered($dbh, $target, @wanted);
+	$seen{n} = @{ $seen{of}{ $wanted[0] } };
+	($seen{source_n}) = row($dbh, "SELECT count(*) FROM $source");
+	$seen{match} = matches($dbh, \%seen, $call, $source, $source_type);
+	return \%seen;
+}
+
+# The rows of a relation in one order: per column [[number of the value, text], …].
+sub numbered
+{
+	my ($dbh, $relation, @columns) = @_;
+	my (undef, $type) = columns($dbh, $relation);
+	my (@with, @select);
+	for my $i (0 .. $#columns)
+	{
+		my $column = ident($columns[$i]);
+		my $value = $column . ($type->{ $columns[$i] } =~ /^(json|xml|point|box)$/ ? '::text' : '');    # these have no equality
+		push @with, "v$i AS MATERIALIZED (SELECT row_number() OVER () AS nr, v FROM (SELECT DISTINCT $value AS v FROM r) d)";
+		push @select, "(SELECT nr FROM v$i WHERE v$i.v IS NOT DISTINCT FROM r.$value), r.$column\::text";
+	}
+	my $rows = all($dbh, "WITH r AS MATERIALIZED (SELECT row_number() OVER () AS \"fuzz nr\", * FROM $relation), "
+			. join(', ', @with) . ' SELECT ' . join(', ', @select) . ' FROM r ORDER BY "fuzz nr"');
+	return { map { my $i = $_; $columns[$i] => [ map { [ @$_[ 2 * $i, 2 * $i + 1 ] ] } @$rows ] } 0 .. $#columns };
+}
+
+# [target row][row of the other relation]: 1 where the one may stand for the other.
+sub matches
+{
+	my ($dbh, $seen, $call, $other, $other_type) = @_;
+	my $marked = given($call->{val}, 'mark');
+	my @conditions;
+	for my $i (0 .. $#{ $seen->{qis} })
+	{
+		my $name = $seen->{qis}[$i];
+		my ($t, $s) = ('t.' . ident($name), 's.' . ident($name));
+		my ($is, $was) = ($seen->{type}{$name}, $other_type->{$name});
+		my $hierarchy = ref $call->{val}{hierarchies} eq 'HASH' ? $call->{val}{hierarchies}{$name} : undef;
+		my $same;
+		if ($hierarchy && !$hierarchy->{ranges} && $is eq 'text')
+		{
+			my $value = $hierarchy->{text} ? "h.value = $s\::text" : "h.value = $s";
+			my @levels = map { "h.level$_" } 1 .. $hierarchy->{levels} + ($hierarchy->{star} ? 1 : 0);
+			my $texts = $was eq 'boolean' ? "rtrim($s\::text), left($s\::text, 1)" : "rtrim(format('%s', $s))";
+			$same = "(rtrim($t) IN ($texts) OR EXISTS (SELECT FROM $hierarchy->{relation} h WHERE $value AND $t IN (" . join(', ', @levels) . "))"
+				. " OR EXISTS (SELECT FROM $seen->{source} e WHERE e." . ident($name) . " = $s AND rtrim($t) = rtrim(format('%s', e." . ident($name) . "))))";
+		}
+		elsif ($is eq $was) { $same = "$t = $s" }
+		elsif ($is =~ /range$/)
+		{
+			my $of = { int4range => 'integer', int8range => 'bigint', numrange => 'numeric', daterange => 'date', tsrange => 'timestamp', tstzrange => 'timestamptz' }->{$is};
+			# (a float's own decimals)
+			my $value = $was =~ /^(real|double precision)$/ ? "$s\::text::numeric" : $of ? "$s\::$of" : $s;
+			$same = "$t \@> $value";
+		}
+		elsif ($is =~ /\[\]$/) { $same = "($s = ANY ($t) OR $s IS NULL AND array_position($t, NULL) IS NOT NULL)" }
+		else { $same = "$t = $s" }
+		my $at = $i + 1;
+		my $shows = $marked ? "substr(t.kanon_pattern, $at, 1)" : "'?'";
+		# (IS NULL would take a composite of NULLs for one)  unmarked, an empty cell may be suppressed; marked it is the source's, or NULL beside numbers (~)
+		push @conditions, "CASE WHEN $t IS NOT DISTINCT FROM NULL THEN $shows NOT IN ('-', '0') OR $s IS NOT DISTINCT FROM NULL ELSE coalesce($same, false) END";
+	}
+	my $kept = join(' AND ', map { 't.' . ident($_) . '::text IS NOT DISTINCT FROM s.' . ident($_) . '::text' } @{ $seen->{kept} }) || 'true';
+	$kept = 'NULL::bool' if $other ne $seen->{source};
+	my $rows = all($dbh, 'SELECT t."fuzz nr", s."fuzz nr", ' . "$kept FROM (SELECT row_number() OVER () AS \"fuzz nr\", * FROM $seen->{target}) t,"
+			. " (SELECT row_number() OVER () AS \"fuzz nr\", * FROM $other) s WHERE " . join(' AND ', @conditions));
+	my (@match, @true);
+	for my $pair (@$rows)
+	{
+		$match[ $pair->[0] - 1 ][ $pair->[1] - 1 ] = 1;
+		push @{ $true[ $pair->[0] - 1 ] }, $pair->[1] - 1 if $pair->[2];
+	}
+	$seen->{true} = \@true if $other eq $seen->{source};
+	return \@match;
+}
+
+# Rows that must have come through.
+sub rows_add_up
+{
+	my ($dbh, $call, $seen, $rows) = @_;
+	my ($n, $source_n) = @$seen{qw(n source_n)};
+	return "rows: $n of $source_n, more than there were" if $n > $source_n;
+	my $drops = ($call->{val}{residual} // '') eq 'drop';
+	return "rows: $n of $source_n, and nothing was to be dropped" if $n != $source_n && !$drops;
+	my $said = $rows && @$rows && exists $rows->[0]{row_count} ? sum0(map { $_->{row_count} // 0 } @$rows) : $n;
+	$said -= $rows->[0]{dropped_rows} if $rows && @$rows && defined $rows->[0]{dropped_rows} && $said == $source_n && $said != $n;
+	return "rows: $n, and the call said $said" if $said != $n;
+	return '';
+}
+
+# Each published row is a source row of its own with the same kept values.
+sub rows_are_true
+{
+	my ($dbh, $call, $seen) = @_;
+	my (@of, @for);
+	for my $t (0 .. $seen->{n} - 1)
+	{
+		my %tried;
+		return 'truth: a published row that no row of the source could be' if !augment($t, $seen->{true}, \@of, \%tried);
+	}
+	return '';
+}
+
+# One more for an assignment (Kuhn).
+sub augment
+{
+	my ($t, $true, $of, $tried) = @_;
+	for my $s (@{ $true->[$t] // [] })
+	{
+		next if $tried->{$s}++;
+		if (!defined $of->[$s] || augment($of->[$s], $true, $of, $tried))
+		{
+			$of->[$s] = $t;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+# Classes by what the target shows: { key => { rows => […], blank => bool } }.
+sub classes
+{
+	my ($call, $seen, @more) = @_;
+	my $marked = given($call->{val}, 'mark');
+	my %class;
+	for my $t (0 .. $seen->{n} - 1)
+	{
+		my $key = join(',', map { $seen->{of}{$_}[$t][0] } @{ $seen->{qis} }, @more, $marked ? 'kanon_pattern' : ());
+		push @{ $class{$key}{rows} }, $t;
+		$class{$key}{blank} = $marked ? $seen->{of}{kanon_pattern}[$t][1] =~ /^\**$/
+			: !grep { defined $seen->{of}{$_}[$t][1] } @{ $seen->{qis} };
+	}
+	return map { $class{$_} } sort keys %class;
+}
+
+# The column of persons, where one was named.
+sub subject
+{
+	my ($call) = @_;
+	my ($rule) = grep { ref && $_->{kind} eq 'subject' } @{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] };
+	return $rule ? $rule->{columns}[0] : undef;
+}
+
+sub size
+{
+	my ($seen, $person, @rows) = @_;
+	return scalar @rows if !defined $person;
+	my %persons = map { $seen->{of}{$person}[$_][0] => 1 } @rows;
+	return scalar keys %persons;
+}
+
+sub classes_suffice
+{
+	my ($dbh, $call, $seen) = @_;
+	my $k = $call->{val}{k};
+	my $person = subject($call);
+	my $k_map = grep { ref && $_->{kind} eq 'k_map' } @{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] };
+	my $known = !defined $person || grep { $_ eq $person } @{ $seen->{kept} };
+	my $exempt = $call->{function}{name} ne 'kanon_pattern_clustering' && ($call->{val}{residual} // 'suppress') eq 'suppress';
+	for my $class (classes($call, $seen))
+	{
+		for my $column (@{ $seen->{qis} })
+		{
+			my %texts = map { ($seen->{of}{$column}[$_][1] // '') => 1 } @{ $class->{rows} };
+			return "spelling: a class with two spellings in \"$column\"" if keys %texts > 1;
+		}
+		next if $class->{blank} && $exempt || $k_map;
+		my $size = $known ? size($seen, $person, @{ $class->{rows} }) : @{ $class->{rows} };
+		return "k: a class of $size, k = $k" . ($class->{blank} ? ' (blank)' : '') . (defined $person ? ' (persons)' : '') if $size < $k;
+	}
+	return '';
+}
+
+# Rules about sensitive values, class by class.
+sub rules_hold
+{
+	my ($dbh, $call, $seen) = @_;
+	my $rules = $call->{val}{privacy};
+	return '' if ref $rules ne 'ARRAY';
+	my $person = subject($call);
+	return '' if defined $person && !grep { $_ eq $person } @{ $seen->{kept} };
+	for my $rule (@$rules)
+	{
+		for my $column ($rule->{kind} =~ /^(distinct|entropy|recursive|alpha|t)$/ ? @{ $rule->{columns} } : ())
+		{
+			next if !$seen->{of}{$column};
+			my @others = grep { $_ ne $column } @{ $rule->{columns} };
+			my $table = $rule->{kind} eq 't' ? distribution($dbh, $seen, $rule, $column) : undef;
+			for my $class (classes($call, $seen, @others))
+			{
+				my $broken = broken($seen, $rule, $column, $person, $table, $class->{rows});
+				return "$rule->{kind}: $broken" . ($class->{blank} ? ' (blank)' : '') . (defined $person ? ' (persons)' : '') if $broken;
+			}
+		}
+	}
+	return '';
+}
+
+# How often each value occurs in these rows: once per person where there are persons.
+sub counts
+{
+	my ($seen, $column, $person, @rows) = @_;
+	my (%count, %had);
+	for my $t (@rows)
+	{
+		my $value = $seen->{of}{$column}[$t][0];
+		next if defined $person && $had{ $value . ' ' . $seen->{of}{$person}[$t][0] }++;
+		$count{$value}++;
+	}
+	return \%count;
+}
+
+sub broken
+{
+	my ($seen, $rule, $column, $person, $table, $rows) = @_;
+	my $count = counts($seen, $column, $person, @$rows);
+	my @sizes = sort { $b <=> $a } values %$count;
+	my $all = sum0(@sizes);
+	if ($rule->{kind} eq 'distinct') { return @sizes < $rule->{l} ? @sizes . " values, l = $rule->{l}" : '' }
+	if ($rule->{kind} eq 'entropy')
+	{
+		my $entropy = -sum0(map { $_ / $all * log($_ / $all) } @sizes);
+		return $entropy < log($rule->{l}) - $tiny ? "exp " . exp($entropy) . ", l = $rule->{l}" : '';
+	}
+	if ($rule->{kind} eq 'recursive')
+	{
+		my $rest = sum0(@sizes[ $rule->{l} - 1 .. $#sizes ]);
+		return $sizes[0] >= $rule->{c} * $rest + $tiny || $rest == 0 ? "$sizes[0] not below $rule->{c} * $rest" : '';
+	}
+	if ($rule->{kind} eq 'alpha')
+	{
+		my $share = $sizes[0] / size($seen, $person, @$rows);
+		return $share > $rule->{alpha} + $tiny ? "a share of $share, alpha = $rule->{alpha}" : '';
+	}
+	return '' if defined $person || !$table;
+	my $distance = $table->(map { [ $seen->{text_of}{$column}{$_}, $count->{$_} / $all ] } sort keys %$count);
+	return $distance > $rule->{t} + $tiny ? "distance $distance, t = $rule->{t}" : '';
+}
+
+# The earth mover's distance to the source's distribution, as a function of a class's.
+# Values are known by their text in the source: equal ones share the number, in their order.
+sub distribution
+{
+	my ($dbh, $seen, $rule, $column) = @_;
+	my $c = ident($column);
+	my $order = $rule->{distance} eq 'ordered' ? "ORDER BY v NULLS LAST" : '';
+	my $h = $rule->{hierarchy};
+	my $levels = $rule->{distance} eq 'hierarchical'
+		? join('', map { ", (SELECT h.level$_\::text FROM $h->{relation} h WHERE h.value = d.v" . ($h->{text} ? '::text' : '') . ' LIMIT 1)' } 1 .. $h->{levels})
+		: '';
+	my $rows = all($dbh, "WITH d AS (SELECT row_number() OVER ($order) AS nr, v, n FROM (SELECT $c AS v, count(*) AS n FROM $seen->{source} GROUP BY 1) g)"
+			. " SELECT d.nr, d.n, CASE WHEN d.v IS NOT DISTINCT FROM NULL THEN 'no value' ELSE t.v END$levels FROM d LEFT JOIN (SELECT DISTINCT $c\::text AS v, $c AS w FROM (SELECT $c FROM $seen->{target}) t) t ON t.w IS NOT DISTINCT FROM d.v ORDER BY d.nr");
+	return if $order eq '' && $rule->{distance} eq 'ordered';
+	my (%nr, @share, @levels);
+	my $all = 0;
+	for my $row (@$rows)
+	{
+		my ($nr, $n, $text, @up) = @$row;
+		$nr{$text} = $nr - 1 if defined $text;
+		if (!defined $share[ $nr - 1 ]) { $share[ $nr - 1 ] = $n; $all += $n; $levels[ $nr - 1 ] = \@up }
+	}
+	# every number of the target's column has a text
+	for my $t (0 .. $seen->{n} - 1)
+	{
+		my $cell = $seen->{of}{$column}[$t];
+		$seen->{text_of}{$column}{ $cell->[0] } //= $cell->[1] // 'no value';
+	}
+	my @q = map { $_ / $all } @share;
+	return sub {
+		my @delta = map { -$_ } @q;
+		for my $pair (@_) { die "a value that the source does not have\n" if !defined $nr{ $pair->[0] }; $delta[ $nr{ $pair->[0] } ] += $pair->[1] }
+		return 0.5 * sum0(map { abs } @delta) if $rule->{distance} eq 'equal';
+		if ($rule->{distance} eq 'ordered')
+		{
+			return 0 if @delta < 2;
+			my ($sum, $carried) = (0, 0);
+			for my $d (@delta) { $carried += $d; $sum += abs $carried }
+			return $sum / (@delta - 1);
+		}
+		# a tree of even depth: each edge costs half a step of its height
+		my $height = $h->{levels} + 1;
+		my $sum = sum0(map { abs } @delta);
+		for my $level (0 .. $h->{levels} - 1)
+		{
+			my %under;
+			$under{ $levels[$_][$level] // "alone $_" } += $delta[$_] for 0 .. $#delta;
+			$sum += sum0(map { abs } values %under);
+		}
+		return $sum / (2 * $height);
+	};
+}
+
+# k-map and delta-presence, counted in the population.
+sub populations_hold
+{
+	my ($dbh, $call, $seen) = @_;
+	for my $rule (@{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] })
+	{
+		next if !ref $rule || $rule->{kind} !~ /^(k_map|delta)$/;
+		my $population = $call->{plan}{world}{population};
+		my (undef, $type) = columns($dbh, $population);
+		my $match = matches($dbh, $seen, $call, $population, $type);
+		my ($all) = row($dbh, "SELECT count(*) FROM $population");
+		# NULL or suppressed, who knows; of an empty source nobody is published
+		next if $rule->{kind} eq 'delta' && (!given($call->{val}, 'mark') || $seen->{n} == 0);
+		my (@classes, @matched);
+		for my $class (classes($call, $seen))
+		{
+			my $row = $match->[ $class->{rows}[0] ] // [];
+			my @these = grep { $row->[$_] } 0 .. $all - 1;
+			if ($rule->{kind} eq 'k_map')
+			{
+				return 'k_map: ' . @these . " of the population, k = $call->{val}{k}" if @these < $call->{val}{k} && !$class->{blank};
+				next;
+			}
+			$matched[$_] = 1 for $class->{blank} ? () : @these;
+			push @classes, [ $class, scalar @these ];
+		}
+		my $left = $all - grep { $_ } @matched;
+		my $rest = 0;
+		for my $pair (@classes)
+		{
+			my ($class, $there) = @$pair;
+			$rest = @{ $class->{rows} } if $class->{blank};
+			next if $class->{blank};
+			my $chance = @{ $class->{rows} } / $there;
+			return "delta: $chance is not between $rule->{dmin} and $rule->{dmax}" if $chance < $rule->{dmin} - $tiny || $chance > $rule->{dmax} + $tiny;
+		}
+		my $chance = $left > 0 ? $rest / $left : 0;
+		return "delta: $chance of the rest is not between $rule->{dmin} and $rule->{dmax}"
+			if $left > 0 && ($chance < $rule->{dmin} - $tiny || $chance > $rule->{dmax} + $tiny);
+	}
+	return '';
+}
+
+# Freeform: matches on both sides, and whether k of each can be equally likely.
+sub matches_suffice
+{
+	my ($dbh, $call, $seen) = @_;
+	my $k = $call->{val}{k};
+	my ($of_row, $of_record) = match_counts($seen);
+	my $loose = $seen->{loose};
+	my ($rows, $records) = (min(@$of_row) // $k, min(@$of_record) // $k);
+	return "matches: a row matches $rows records, k = $k" if $rows < $k && $loose ne 'k_one';
+	return "matches: a record shows $records rows, k = $k" if $records < $k && $loose ne 'one_k';
+	return 'matches: no graph in which each has k' if $loose eq 'freeform' && !regular($seen, $k);
+	return '';
+}
+
+sub match_counts
+{
+	my ($seen) = @_;
+	my (@of_row, @of_record);
+	@of_row = (0) x $seen->{source_n};
+	for my $t (0 .. $seen->{n} - 1)
+	{
+		$of_record[$t] = 0;
+		for my $s (0 .. $seen->{source_n} - 1) { if ($seen->{match}[$t][$s]) { $of_row[$s]++; $of_record[$t]++ } }
+	}
+	return (\@of_row, \@of_record);
+}
+
+# Is there a graph among the matches in which each record and each row has k?  By flow,
+# one path after the other.
+sub regular
+{
+	my ($seen, $k) = @_;
+	my $n = $seen->{n};
+	return 0 if $n != $seen->{source_n};
+	my (@uses, @load);
+	$load[$_] = 0 for 0 .. $n - 1;
+	for my $t (0 .. $n - 1)
+	{
+		for (1 .. $k) { my %tried; return 0 if !one_more($seen->{match}, $t, $k, \@uses, \@load, \%tried, $n) }
+	}
+	return 1;
+}
+
+sub one_more
+{
+	my ($match, $t, $k, $uses, $load, $tried, $n) = @_;
+	for my $s (0 .. $n - 1)
+	{
+		next if !$match->[$t][$s] || $uses->[$t][$s] || $tried->{$s}++;
+		if ($load->[$s] < $k) { $uses->[$t][$s] = 1; $load->[$s]++; return 1 }
+		for my $other (0 .. $n - 1)
+		{
+			next if !$uses->[$other][$s] || $tried->{"t$other"}++;
+			$uses->[$other][$s] = 0;
+			if (one_more($match, $other, $k, $uses, $load, $tried, $n)) { $uses->[$t][$s] = 1; return 1 }
+			$uses->[$other][$s] = 1;
+		}
+	}
+	return 0;
+}
+
+# What kanon_check says against a plain grouping.
+sub same_as_check
+{
+	my ($dbh, $val, $rows) = @_;
+	my ($relation, $qis) = @$val{qw(relation quasi_identifiers)};
+	return '' if !defined $relation || $relation eq 'absurd' || ref $qis ne 'ARRAY' || !@$rows;
+	my $of = numbered($dbh, $relation, @$qis);
+	my (%size, %blank);
+	for my $t (0 .. $#{ $of->{ $qis->[0] } })
+	{
+		my $key = join(',', map { $of->{$_}[$t][0] } @$qis);
+		$size{$key}++;
+		$blank{$key} = 1 if !grep { defined $of->{$_}[$t][1] } @$qis;
+	}
+	my @shown = map { $size{$_} } grep { !$blank{$_} } keys %size;
+	my %want = (k => min(@shown), classes => scalar keys %size, row_count => sum0(values %size), unique_rows => scalar(grep { $_ == 1 } @shown),
+		blank_rows => sum0(map { $size{$_} } keys %blank));
+	for my $measure (sort keys %want)
+	{
+		next if !exists $rows->[0]{$measure};
+		my ($is, $want) = map { $_ // 'NULL' } $rows->[0]{$measure}, $want{$measure};
+		return "kanon_check: $measure is $is, should be $want" if $is ne $want;
+	}
+	return '';
+}
+
+sub same_as_freeform_check
+{
+	my ($dbh, $val, $rows, $made) = @_;
+	return '' if !@$rows || grep { !defined || $_ eq 'absurd' } @$val{qw(source target k)};
+	return '' if ref $val->{quasi_identifiers} ne 'ARRAY';
+	my (undef, $type) = columns($dbh, $val->{target});
+	my (undef, $source_type) = columns($dbh, $val->{source});
+	my @qis = @{ $val->{quasi_identifiers} };
+	# a column kanon_pattern speaks of the columns of the call that made it; labels mean nothing here
+	return '' if $type->{kanon_pattern} && join("\0", @qis) ne join("\0", @{ $made // [] });
+	return '' if grep { $type->{$_} eq 'text' && $source_type->{$_} ne 'text' } @qis;
+	my %seen = (qis => \@qis, kept => [], type => $type, source => $val->{source}, target => $val->{target});
+	my %call = (val => { mark => ($type->{kanon_pattern} // '') eq 'text' ? 'true' : 'false' });
+	($seen{n}) = row($dbh, "SELECT count(*) FROM $val->{target}");
+	($seen{source_n}) = row($dbh, "SELECT count(*) FROM $val->{source}");
+	$seen{match} = matches($dbh, \%seen, \%call, $val->{source}, $source_type);
+	my ($of_row, $of_record) = match_counts(\%seen);
+	my %want = (row_count => $seen{source_n}, record_count => $seen{n}, row_matches => min(@$of_row), record_matches => min(@$of_record));
+	for my $measure (sort keys %want)
+	{
+		next if !$seen{n} || !$seen{source_n};
+		return "kanon_check_freeform: $measure is " . ($rows->[0]{$measure} // 'NULL') . ", should be $want{$measure}" if ($rows->[0]{$measure} // -1) != $want{$measure};
+	}
+	my $regular = regular(\%seen, $val->{k}) ? 1 : 0;
+	return "kanon_check_freeform: regular is $rows->[0]{regular}, should be $regular" if $val->{k} > 0 && $val->{k} < 100 && ($rows->[0]{regular} // 0) != $regular;
+	return '';
+}
+
+1;
