@@ -6,15 +6,16 @@ SET search_path = exactly_test, public;
 CREATE TABLE people AS
 SELECT i % 3 AS a, 'b' || i % 4 AS b, i % 2 AS c, 'd' || i % 5 AS d FROM generate_series(1, 60) i;
 SELECT count(*) FROM kanon_pattern_guided('people', 'o', '{a,b,c}', 7, keep => '{d}', class_column => 'd');
-SELECT string_agg(key, ' ' ORDER BY key) AS without FROM kanon_usefulness u, jsonb_each(to_jsonb(u)) WHERE value = 'null';
+SELECT string_agg(key, ' ' ORDER BY key) AS without FROM kanon_usefulness u, jsonb_each(to_jsonb(u))
+WHERE value = 'null' AND run = (SELECT max(run) FROM kanon_usefulness);
 SELECT row_count, row_types, k, method, classes, class_min, class_avg, class_max,
        source, target, peak_memory BETWEEN 1000 AND 10000000 AS memory, read_ms > 0 AND solve_ms > 0 AND write_ms > 0 AND verify_ms > 0 AS times,
        started_at BETWEEN now() - interval '1 hour' AND clock_timestamp() AS clock, patterns
-FROM kanon_usefulness;
-SELECT to_jsonb(c) - 'run' AS figures FROM kanon_columns c ORDER BY 1;
+FROM kanon_usefulness WHERE run = (SELECT max(run) FROM kanon_usefulness);
+SELECT to_jsonb(c) - 'run' AS figures FROM kanon_columns c WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY 1;
 
 -- times, as the page tells them
-SELECT run FROM kanon_usefulness \gset
+SELECT max(run) AS run FROM kanon_usefulness \gset
 UPDATE kanon_run SET read_ms = 3.3, solve_ms = 1000, write_ms = 999.4, verify_ms = 120000 WHERE run = :run;
 SELECT m[1] AS key, m[2] AS shown FROM regexp_matches(kanon_report(:run), 'data-of=''kanon_usefulness.(\w+_ms)'' value=''[^'']*''>([^<]*)<', 'g') AS m ORDER BY 1;
 UPDATE kanon_run SET read_ms = 10, solve_ms = 119999, write_ms = 9.99, verify_ms = 90 * 60000 WHERE run = :run;
