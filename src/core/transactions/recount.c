@@ -227,31 +227,52 @@ weigh(const Count *count, double *weight)
 	return sum;
 }
 
-/* A set's count goes into what is known of its size. */
-static void
-tally_set(KanonSupport *support, uint32_t count, int64_t k, bool *again)
+static bool
+lesser_set(const uint32_t *a, const uint32_t *b, int size)
 {
+	for (int i = 0; i < size; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i];
+	return false;
+}
+
+/* A set's count goes into what is known of its size; of equal ones the least set is told. */
+static void
+tally_set(KanonSupport *support, const uint32_t *set, int size, uint32_t count, int64_t k, bool *again)
+{
+	bool smaller = support->smallest == 0 || count < support->smallest;
+
 	support->sets++;
 	support->below += count < k;
-	if (support->smallest == 0 || count < support->smallest)
+	if (smaller || (count == support->smallest && lesser_set(set, support->set, size)))
+		memcpy(support->set, set, sizeof(uint32_t) * (size_t) size);
+	if (smaller)
 	{
 		support->smallest = count;
 		*again = true;
 	}
 }
 
-/* The cohort with the larger share; of equal ones the larger. */
+/* The cohort with the larger share; of equal ones the larger, then the least set and item. */
 static void
-tally_cohort(KanonSupport *support, int64_t cohort, int64_t with)
+tally_cohort(KanonSupport *support, const uint32_t *set, int size, int64_t cohort, int64_t with,
+			 uint32_t item)
 {
 	int64_t left = with * (support->worst_cohort > 0 ? support->worst_cohort : 1);
 	int64_t right = support->worst_with * cohort;
+	bool worse = support->worst_cohort == 0 || left > right;
 
-	if (support->worst_cohort == 0 || left > right || (left == right && cohort > support->worst_cohort))
-	{
-		support->worst_cohort = cohort;
-		support->worst_with = with;
-	}
+	if (!worse && left == right)
+		worse = cohort != support->worst_cohort
+					? cohort > support->worst_cohort
+					: lesser_set(set, support->worst_set, size) ||
+						  (!lesser_set(support->worst_set, set, size) && item < support->worst_item);
+	if (!worse)
+		return;
+	support->worst_cohort = cohort;
+	support->worst_with = with;
+	support->worst_item = item;
+	memcpy(support->worst_set, set, sizeof(uint32_t) * (size_t) size);
 }
 
 /* Adds up a table; then counts of sets with the smallest support are made 0, for mark_set. */
@@ -268,14 +289,15 @@ tally(Count *count, int64_t k, KanonSupport *support)
 
 		if (with[count->size] == UINT32_MAX)
 		{
-			tally_set(support, count->count[i], k, &again);
+			tally_set(support, with, count->size, count->count[i], k, &again);
 			if (count->sensitive != NULL)
-				tally_cohort(support, count->count[i], 0);
+				tally_cohort(support, with, count->size, count->count[i], 0, KANON_NOTHING);
 			continue;
 		}
 		memcpy(key, with, sizeof(uint32_t) * width);
 		key[count->size] = UINT32_MAX;
-		tally_cohort(support, count->count[count->slot[slot_of(count, key)]], count->count[i]);
+		tally_cohort(support, with, count->size, count->count[count->slot[slot_of(count, key)]],
+					 count->count[i], with[count->size]);
 	}
 	if (again)
 		memset(count->hangs, 0, sizeof(bool) * count->sets->ntransactions);
@@ -297,20 +319,29 @@ chunk_end(const Count *count, const double *weight, uint32_t low)
 	return high;
 }
 
+/* Is the size within bounds?  weight: how many sets there are, by their least item. */
 static KanonStatus
-count_size(Count *count, double *weight, int64_t k, KanonSupport *support, KanonReport *report)
+check_size(const Count *count, double *weight, KanonReport *report)
 {
 	double sum;
 
 	for (uint32_t i = 0; i < count->sets->nitems; i++)
 		weight[i] = 0;
 	sum = weigh(count, weight);
-	if (sum > RECOUNT_MOST)
-	{
-		snprintf(report->detail, sizeof(report->detail), "Sets of %d items occur %.3g times, more than %.0g.",
-				 count->size, sum, RECOUNT_MOST);
-		return KANON_TOO_LARGE;
-	}
+	if (sum <= RECOUNT_MOST)
+		return KANON_OK;
+	snprintf(report->detail, sizeof(report->detail), "Sets of %d items occur %.3g times, more than %.0g.",
+			 count->size, sum, RECOUNT_MOST);
+	return KANON_TOO_LARGE;
+}
+
+static KanonStatus
+count_size(Count *count, double *weight, int64_t k, KanonSupport *support, KanonReport *report)
+{
+	KanonStatus status = check_size(count, weight, report);
+
+	if (status != KANON_OK)
+		return status;
 	for (uint32_t low = 0, high; low < count->sets->nitems && count->status == KANON_OK; low = high)
 	{
 		high = chunk_end(count, weight, low);
@@ -351,6 +382,8 @@ kanon_recount_supports(KanonEnv *env, const KanonSets *sets, const bool *sensiti
 
 	if (status == KANON_OK && (count.hangs = kanon_alloc(env, sets->ntransactions, sizeof(bool))) == NULL)
 		status = KANON_NO_MEMORY;
+	for (count.size = 1; count.size <= m && status == KANON_OK; count.size++)
+		status = check_size(&count, weight, report);
 	for (int size = 1; size <= m && status == KANON_OK; size++)
 	{
 		supports[size - 1] = (KanonSupport){0};
@@ -381,6 +414,7 @@ typedef struct Search
 	const bool *sensitive;
 	uint32_t *with; /* [nitems] zero between uses */
 	bool *left;     /* [nitems] on the left */
+	uint32_t stack[KANON_MAX_KNOWN];
 	KanonRuleFound *worst;
 	KanonReport *report;
 	int64_t sets_left;
@@ -388,10 +422,19 @@ typedef struct Search
 } Search;
 
 static void
-note_worst(KanonRuleFound *worst, int64_t cohort, int64_t with, int known)
+note_worst(KanonRuleFound *worst, int64_t cohort, int64_t with, const uint32_t *left, int known,
+		   uint32_t item)
 {
-	if (worst->cohort == 0 || with * worst->cohort > worst->with * cohort)
-		*worst = (KanonRuleFound){cohort, with, known};
+	int told = known < KANON_MAX_KNOWN ? known : KANON_MAX_KNOWN;
+
+	if (worst->cohort > 0 && with * worst->cohort <= worst->with * cohort)
+		return;
+	worst->cohort = cohort;
+	worst->with = with;
+	worst->known = known;
+	worst->item = item;
+	for (int i = 0; i < told; i++)
+		worst->left[i] = left[i];
 }
 
 /* The rules that the transactions of a left side give; is there any private item in them? */
@@ -414,7 +457,7 @@ weigh_rules(Search *search, const uint32_t *tid, uint32_t n, int known)
 					search->with[item]++;
 				else if (search->with[item] > 0)
 				{
-					note_worst(search->worst, n, search->with[item], known);
+					note_worst(search->worst, n, search->with[item], search->stack, known, item);
 					search->with[item] = 0;
 				}
 			}
@@ -464,6 +507,8 @@ extend_left(Search *search, const List *lists, uint32_t nlists, uint32_t at, int
 		return KANON_TOO_LARGE;
 	}
 	search->left[list->item] = true;
+	if (known <= KANON_MAX_KNOWN)
+		search->stack[known - 1] = list->item;
 	next = kanon_alloc(search->env, nlists - at, sizeof(List));
 	if (next == NULL)
 		status = KANON_NO_MEMORY;
@@ -555,7 +600,7 @@ kanon_recount_rules(KanonEnv *env, const KanonSets *sets, const bool *sensitive,
 		status = list_items(&search, lists, &tids);
 	for (uint32_t i = 0; i < sets->nitems && status == KANON_OK; i++)
 		if (sensitive[i] && lists[i].n > 0)
-			note_worst(worst, sets->ntransactions, lists[i].n, 0);
+			note_worst(worst, sets->ntransactions, lists[i].n, search.stack, 0, i);
 	if (status == KANON_OK)
 		status = go_through(&search, lists, sets->nitems, 1);
 	kanon_free(env, tids);

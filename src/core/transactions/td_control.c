@@ -11,6 +11,8 @@ Where splitting a node into all of its items gains more, it is that split: below
 node that costs much, one step alone seldom gains.  In the end, nodes are shown
 instead of what is suppressed below them, where that gains.
  */
+#include <string.h>
+
 #include "transactions/control.h"
 
 /* The cost of a node as it is now: suppressed, or shown. */
@@ -59,7 +61,10 @@ split(KanonControl *control, uint32_t v, bool deep, uint32_t *first)
 	{
 		kanon_cut_split(cut, v);
 		for (uint32_t c = forest->child[v]; c != KANON_NOTHING; c = forest->sibling[c])
+		{
+			control->gone[c] = false;
 			first[n++] = c;
+		}
 		return n;
 	}
 	for (uint32_t i = forest->low[v]; i < forest->high[v]; i++)
@@ -67,6 +72,7 @@ split(KanonControl *control, uint32_t v, bool deep, uint32_t *first)
 		first[n] = forest->leaf[i];
 		while (cut->shown[first[n]] != first[n])
 			kanon_cut_split(cut, cut->shown[first[n]]);
+		control->gone[first[n]] = false;
 		n++;
 	}
 	return n;
@@ -144,6 +150,7 @@ try_merge(KanonControl *control, uint32_t v, uint32_t *was)
 	for (uint32_t i = forest->low[v]; i < forest->high[v]; i++)
 		was[i - forest->low[v]] = cut->shown[forest->leaf[i]];
 	kanon_cut_raise(cut, v);
+	control->gone[v] = false;
 	status = kanon_control_look(control, v, &v, 1);
 	if (status == KANON_OK)
 		status = kanon_control_hit(control, &rules);
@@ -173,23 +180,42 @@ merge(KanonControl *control, uint32_t *was)
 	return status;
 }
 
+/* Each node of the cut once, and those that come of it; *split: one was. */
+static KanonStatus
+specialize_once(KanonControl *control, bool *tried, uint32_t *first, bool *split)
+{
+	const KanonForest *forest = &control->cut.forest;
+	KanonStatus status = KANON_OK;
+	uint32_t v;
+
+	*split = false;
+	memset(tried, 0, sizeof(bool) * forest->nall);
+	while (status == KANON_OK && (v = best_split(control, tried)) != KANON_NOTHING)
+	{
+		tried[v] = true;
+		status = split_best(control, v, first);
+		*split |= !control->cut.in[v];
+	}
+	return status;
+}
+
 static KanonStatus
 specialize(KanonControl *control)
 {
 	const KanonForest *forest = &control->cut.forest;
 	KanonEnv *env = control->cut.problem->env;
-	bool *tried = kanon_alloc0(env, forest->nall, sizeof(bool));
+	bool *tried = kanon_alloc(env, forest->nall, sizeof(bool));
 	uint32_t *first = kanon_alloc(env, forest->nnodes, sizeof(uint32_t));
 	KanonStatus status = tried == NULL || first == NULL ? KANON_NO_MEMORY : KANON_OK;
-	uint32_t v;
+	bool split = true;
 
-	while (status == KANON_OK && (v = best_split(control, tried)) != KANON_NOTHING)
+	/* what was suppressed for a split may let others be split that could not before */
+	while (status == KANON_OK && split)
 	{
-		tried[v] = true;
-		status = split_best(control, v, first);
+		status = specialize_once(control, tried, first, &split);
+		if (status == KANON_OK && split)
+			status = merge(control, first);
 	}
-	if (status == KANON_OK)
-		status = merge(control, first);
 	kanon_free(env, tried);
 	kanon_free(env, first);
 	return status;

@@ -144,13 +144,16 @@ extern KanonStatus kanon_measure_sets(const KanonTransactions *problem, const Ka
  */
 typedef struct KanonSupport
 {
-	int64_t sets;         /* different sets of this size that occur; 0: none does */
-	int64_t smallest;     /* the smallest of their supports */
-	int64_t transactions; /* that have a set with that support */
-	int64_t below;        /* sets with less than k */
+	int64_t sets;                /* different sets of this size that occur; 0: none does */
+	int64_t smallest;            /* the smallest of their supports */
+	int64_t transactions;        /* that have a set with that support */
+	int64_t below;               /* sets with less than k */
+	uint32_t set[KANON_MAX_SET]; /* one of those with the smallest */
 	/* with private items: of public sets with this many items */
 	int64_t worst_cohort; /* the cohort of which the largest share has one private item */
 	int64_t worst_with;   /* how many of it have */
+	uint32_t worst_set[KANON_MAX_SET];
+	uint32_t worst_item; /* the private one; KANON_NOTHING: none has any */
 } KanonSupport;
 
 /*
@@ -161,12 +164,17 @@ typedef struct KanonSupport
 extern KanonStatus kanon_recount_supports(KanonEnv *env, const KanonSets *sets, const bool *sensitive, int m,
 										  int64_t k, KanonSupport *supports, KanonReport *report);
 
+/* Items on the left of a rule that are told. */
+#define KANON_MAX_KNOWN 64
+
 /* The rule x -> s of largest confidence: x's cohort and how many of it have s; cohort 0: no private item. */
 typedef struct KanonRuleFound
 {
 	int64_t cohort;
 	int64_t with;
-	int known; /* items in x */
+	int known;                      /* items in x */
+	uint32_t left[KANON_MAX_KNOWN]; /* the first of them */
+	uint32_t item;                  /* s */
 } KanonRuleFound;
 
 extern KanonStatus kanon_recount_rules(KanonEnv *env, const KanonSets *sets, const bool *sensitive,
