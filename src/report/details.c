@@ -69,8 +69,9 @@ put_details(Report *report)
 		 figure(run, 0, "run", TEXT), value_of(run, 0, "started"), value_of(run, 0, "run_by"));
 	html(page, "<tr><th scope='row'>Version</th><td>kanon %s; this page by PostgreSQL %s</td></tr>\n",
 		 value_of(run, 0, "version"), PG_VERSION);
-	html(page, "<tr><th scope='row'>Source</th><td>%h rows, %h different combinations</td></tr>\n",
-		 figure(run, 0, "row_count", COUNT), figure(run, 0, "row_types", COUNT));
+	if (value_of(run, 0, "transactions") == NULL)
+		html(page, "<tr><th scope='row'>Source</th><td>%h rows, %h different combinations</td></tr>\n",
+			 figure(run, 0, "row_count", COUNT), figure(run, 0, "row_types", COUNT));
 	html(page, "<tr><th scope='row'>Time</th><td>read %h, solve %h, write %h, check %h</td></tr>\n",
 		 figure(run, 0, "read_ms", TIME), figure(run, 0, "solve_ms", TIME), figure(run, 0, "write_ms", TIME),
 		 figure(run, 0, "verify_ms", TIME));

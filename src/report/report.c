@@ -23,8 +23,9 @@ enum
 	ARG_FRONTIER
 };
 
-static void
-put_head(Report *report)
+/* Everything up to the page's heading; `what` kind of release it is. */
+void
+put_style(Report *report, const char *what)
 {
 	StringInfo page = &report->page;
 	const Rows *run = report->run_row;
@@ -37,8 +38,17 @@ put_head(Report *report)
 		"<meta name='referrer' content='no-referrer'>\n"
 		"<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
 		"<link rel='icon' href='data:,'>\n"
-		"<title>%s: k-anonymous release, run %d</title>\n<style>\n%h</style></head>\n<body><main>\n",
-		value_of(run, 0, "target"), report->run, report_style);
+		"<title>%s: %s, run %d</title>\n<style>\n%h</style></head>\n<body><main>\n",
+		value_of(run, 0, "target"), what, report->run, report_style);
+}
+
+static void
+put_head(Report *report)
+{
+	StringInfo page = &report->page;
+	const Rows *run = report->run_row;
+
+	put_style(report, "k-anonymous release");
 	html(page,
 		 "<header><p class='over'>Release report &middot; kanon %h &middot; run %h</p>\n"
 		 "<h1>What was published as %s</h1>\n",
@@ -90,6 +100,12 @@ read_run(Report *report)
 			 errdetail("The page tells of classes, and such a release has none."),
 			 errhint(
 				 "kanon_usefulness and kanon_columns say what was lost, kanon_check_freeform what it keeps.")));
+	report->kept =
+		select_rows(report, "kept",
+					"SELECT k.name FROM {}.kanon_usefulness u, unnest(u.kept) WITH ORDINALITY AS k (name, nr)"
+					" WHERE u.run = $1 ORDER BY k.nr");
+	if (value_of(report->run_row, 0, "transactions") != NULL)
+		return;
 	report->columns = select_rows(
 		report, "kanon_columns",
 		"SELECT c.*, col_description(a.attrelid, a.attnum) AS comment"
@@ -98,14 +114,31 @@ read_run(Report *report)
 		"   ON format('%I.%I', n.nspname, r.relname) = u.source"
 		" LEFT JOIN pg_attribute a ON a.attrelid = r.oid AND a.attname = c.\"column\" AND a.attnum > 0"
 		" WHERE u.run = $1 ORDER BY c.ordinal");
-	report->kept =
-		select_rows(report, "kept",
-					"SELECT k.name FROM {}.kanon_usefulness u, unnest(u.kept) WITH ORDINALITY AS k (name, nr)"
-					" WHERE u.run = $1 ORDER BY k.nr");
 	report->risk = select_rows(report, "kanon_run_risk",
 							   "SELECT * FROM {}.kanon_run_risk WHERE run = $1 ORDER BY stage");
 	if (report->risk->n != 2)
 		elog(ERROR, "the record of run " INT64_FORMAT " is not complete", report->run);
+}
+
+/* Of a release with classes; between catalog_path_begin and _end, which *nest is of. */
+static void
+put_classes(Report *report, int *nest)
+{
+	put_head(report);
+	put_what(report);
+	put_check(report);
+	put_risk(report);
+	put_columns(report);
+	put_patterns(report);
+	put_measures(report);
+	catalog_path_end(*nest);
+	/* reads the source, whose views may rely on the caller's search_path */
+	put_frontier(report);
+	*nest = catalog_path_begin();
+	if (report->with_values)
+		put_values(report);
+	put_limits(report);
+	put_details(report);
 }
 
 /* kanon_report(run bigint, with_values boolean, frontier int[]) */
@@ -134,21 +167,10 @@ kanon_report(PG_FUNCTION_ARGS)
 	initStringInfo(&report.page);
 	nest = catalog_path_begin();
 	read_run(&report);
-	put_head(&report);
-	put_what(&report);
-	put_check(&report);
-	put_risk(&report);
-	put_columns(&report);
-	put_patterns(&report);
-	put_measures(&report);
-	catalog_path_end(nest);
-	/* reads the source, whose views may rely on the caller's search_path */
-	put_frontier(&report);
-	nest = catalog_path_begin();
-	if (report.with_values)
-		put_values(&report);
-	put_limits(&report);
-	put_details(&report);
+	if (value_of(report.run_row, 0, "transactions") != NULL)
+		put_transactions(&report);
+	else
+		put_classes(&report, &nest);
 	catalog_path_end(nest);
 	MemoryContextSwitchTo(caller);
 	result = cstring_to_text_with_len(report.page.data, report.page.len);

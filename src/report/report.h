@@ -97,6 +97,12 @@ extern void table_cell(StringInfo page, const char *heading, const char *markup)
 extern Datum kanon_describe(PG_FUNCTION_ARGS);
 extern Datum kanon_frontier(PG_FUNCTION_ARGS);
 
+/* report.c: everything up to the page's heading; `what` kind of release it is. */
+extern void put_style(Report *report, const char *what);
+
+/* transactions.c: the whole page of a run over sets of items, which the following are not of. */
+extern void put_transactions(Report *report);
+
 /* ---- the sections, in the page's order ---- */
 extern void put_what(Report *report);  /* what.c */
 extern void put_check(Report *report); /* risk.c */
