@@ -73,7 +73,9 @@ CREATE TABLE @extschema@.kanon_run (
     source_blank_rows   bigint NOT NULL,
     target_blank_rows   bigint NOT NULL,
     -- of a freeform release, which has no classes: records that each row matches, or (k_one) rows that each record does
-    matches             bigint
+    matches             bigint,
+    -- of a run over sets of items: what they lost, and the promise in words
+    transactions        jsonb
 );
 
 CREATE TABLE @extschema@.kanon_run_column (
@@ -114,12 +116,14 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        read_ms, solve_ms, write_ms, verify_ms, dropped_rows, cost, lower_bound, guarantee, gap, proven, nodes,
        peak_memory, discernibility, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, classification,
        kept, options, version, matches,
-       CASE WHEN matches IS NOT NULL THEN pg_catalog.format(
+       CASE WHEN transactions IS NOT NULL THEN transactions OPERATOR(pg_catalog.->>) 'promise'
+            WHEN matches IS NOT NULL THEN pg_catalog.format(
            CASE method
                WHEN 'one_k' THEN 'freeform: no classes; every row matches at least %s records, a record may show one row alone'
                WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
                ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
-           END, matches, matches) END AS note
+           END, matches, matches) END AS note,
+       transactions
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
@@ -133,10 +137,11 @@ WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_equivalence_classes WITH (security_barrier) AS
 SELECT r.run, c.class, c.pattern, c.row_count, c.suppressed_cells, c.tuple_diversity, c.shown,
-       CASE WHEN r.matches IS NOT NULL THEN 'a freeform release has no classes; see kanon_check_freeform' END AS note
+       CASE WHEN r.transactions IS NOT NULL THEN 'sets of items have no classes; see kanon_check_transactions'
+            WHEN r.matches IS NOT NULL THEN 'a freeform release has no classes; see kanon_check_freeform' END AS note
 FROM @extschema@.kanon_run r
 LEFT JOIN @extschema@.kanon_run_class c USING (run)
-WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes TO PUBLIC;
 
@@ -174,6 +179,51 @@ AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
 COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name, jsonb, text, text[])
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
+
+CREATE FUNCTION @extschema@.kanon_transactions(
+    source            regclass,
+    target            text,
+    items             name,
+    k                 bigint   DEFAULT NULL,
+    method            text     DEFAULT 'apriori',
+    m                 int      DEFAULT NULL,
+    p                 int      DEFAULT NULL,
+    h                 float8   DEFAULT NULL,
+    rho               float8   DEFAULT NULL,
+    transaction       name     DEFAULT NULL,
+    hierarchy         regclass DEFAULT NULL,
+    sensitive         text[]   DEFAULT NULL,
+    sensitive_items   regclass DEFAULT NULL,
+    keep              name[]   DEFAULT '{}',
+    allow_identifying name[]   DEFAULT '{}',
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false,
+    time_limit        interval DEFAULT '60 seconds')
+RETURNS TABLE (transactions bigint, empty_transactions bigint, items_before bigint, items_shown bigint,
+               items_suppressed bigint, occurrences bigint, occurrences_suppressed bigint, ncp float8,
+               lower_bound float8, proven boolean, frequent_sets int, frequent_preserved int)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_transactions';
+
+COMMENT ON FUNCTION @extschema@.kanon_transactions(regclass, text, name, bigint, text, int, int, float8, float8, name, regclass, text[], regclass, name[], name[], boolean, boolean, interval)
+IS 'publishes sets of items, such as diagnoses or baskets: k^m-anonymity, (h,k,p)-coherence or rho-uncertainty';
+
+CREATE FUNCTION @extschema@.kanon_check_transactions(
+    relation          regclass,
+    items             name,
+    k                 bigint   DEFAULT 2,
+    m                 int      DEFAULT 2,
+    transaction       name     DEFAULT NULL,
+    sensitive         text[]   DEFAULT NULL,
+    sensitive_items   regclass DEFAULT NULL,
+    show_values       boolean  DEFAULT false)
+RETURNS TABLE (promise text, size int, sets bigint, sets_below_k bigint, smallest bigint, transactions bigint,
+               share float8, cohort bigint, known text[], item text)
+LANGUAGE C STABLE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_check_transactions';
+
+COMMENT ON FUNCTION @extschema@.kanon_check_transactions(regclass, name, bigint, int, name, text[], regclass, boolean)
+IS 'counts what a table of sets of items keeps: the smallest support by size, the worst cohorts for h and rho';
 
 CREATE FUNCTION @extschema@.kanon_check(
     relation          regclass,

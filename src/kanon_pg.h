@@ -339,6 +339,13 @@ extern void run_record(Oid schema, int64 run, const RunRecord *record, const Row
 					   const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
 					   const KanonMeasures *measures);
 
+/*
+ * The same of a run over sets of items, whose measures are a JSON object; source: the
+ * columns that were kept.
+ */
+extern int64 run_record_sets(Oid schema, const RunRecord *record, const Source *source, int64 k,
+							 const KanonReport *report, double ncp, int64 suppressed, Datum transactions);
+
 /* {"name": value, ...} for the record.  Only what never holds data values may be given (names are none). */
 typedef struct RecordedOption
 {

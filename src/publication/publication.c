@@ -141,7 +141,7 @@ check_definition(const KanonPublication *publication)
 			 errhint("Name the column that says who a row is about: key => 'column'. It is not published.")));
 	if (publication->key == NULL)
 		return;
-	if (!model_takes(model, OPTION_KEEP))
+	if (!model_takes(model, OPTION_KEEP) || model->of_sets)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
 						errhint("A key needs a solver that has the option keep.")));

@@ -165,6 +165,9 @@ check_release(const KanonPublication *publication, Release *release, const Run *
 	release->row_count = release_rows(publication, release->relation, &release->k);
 	if (run->problem.freeform != NULL)
 		release->k = run->problem.k;
+	/* of sets k counts transactions that share items, and was counted when they were written */
+	if (run->request->model->of_sets)
+		release->k = publication->k;
 	/* in a population k was counted by the run, and again as it stands in the target */
 	if (release->k > 0 && release->k < publication->k && !run->problem.k_map)
 		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", release->k,

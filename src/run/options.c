@@ -6,6 +6,7 @@
  * way a value becomes a datum of the option's type, which take_option checks.
  */
 #include "compat.h"
+#include "core/transactions/transactions.h"
 #include "run/args.h"
 #include "run/request.h"
 
@@ -77,6 +78,32 @@ check_partition_size(Request *request, Datum value)
 }
 
 static void
+check_size(Request *request, Datum value)
+{
+	if (DatumGetInt32(value) < 1 || DatumGetInt32(value) > KANON_MAX_SET)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("m and p must be between 1 and %d", KANON_MAX_SET),
+						errhint("It is how many items of a person somebody may know; 2 is a usual choice.")));
+}
+
+static void
+check_h(Request *request, Datum value)
+{
+	if (!(request->h >= 0 && request->h <= 100))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("h must be between 0 and 100"),
+						errhint("It is in per cent, as in the paper: 40 is two of five.")));
+}
+
+static void
+check_rho(Request *request, Datum value)
+{
+	if (!(request->rho > 0 && request->rho <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rho must be above 0 and at most 1"),
+				 errhint("It is the confidence that no rule to a private item may reach, such as 0.5.")));
+}
+
+static void
 take_level_cost(Request *request, Datum value)
 {
 	static const char *const words[] = {"height", "ncp", NULL};
@@ -135,6 +162,16 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_PARTITION_SIZE] = {"partition_size", INT4OID, NULL, NULL, true, FIELD(partition_size),
 							   check_partition_size},
 	[OPTION_SYMMETRIC] = {"symmetric", BOOLOID, "false", BOOL_HINT, true, FIELD(symmetric), NULL},
+	[OPTION_M] = {"m", INT4OID, NULL, NULL, true, FIELD(m), check_size},
+	[OPTION_P] = {"p", INT4OID, NULL, NULL, true, FIELD(p), check_size},
+	[OPTION_H] = {"h", FLOAT8OID, NULL, NULL, true, FIELD(h), check_h},
+	[OPTION_RHO] = {"rho", FLOAT8OID, NULL, NULL, true, FIELD(rho), check_rho},
+	[OPTION_TRANSACTION] = {"transaction", NAMEOID, NULL, NULL, true, FIELD(transaction), NULL},
+	[OPTION_HIERARCHY] = {"hierarchy", REGCLASSOID, NULL, NULL, true, FIELD(hierarchy), NULL},
+	/* values of the source: not recorded */
+	[OPTION_SENSITIVE] = {"sensitive", TEXTARRAYOID, NULL, NULL, false, FIELD(sensitive), NULL},
+	[OPTION_SENSITIVE_ITEMS] = {"sensitive_items", REGCLASSOID, NULL, NULL, true, FIELD(sensitive_items),
+								NULL},
 	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(keep), NULL},
 	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
 								  FIELD(allow_identifying), NULL},
@@ -153,9 +190,13 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_SEED] = {"seed", INT8OID, NULL, NULL, true, 0, take_seed},
 };
 
-const Model *const models[] = {&cluster_model,        &freeform_model,
-							   &full_domain_model,    &pattern_clustering_model,
-							   &pattern_guided_model, NULL};
+const Model *const models[] = {&cluster_model,
+							   &freeform_model,
+							   &full_domain_model,
+							   &pattern_clustering_model,
+							   &pattern_guided_model,
+							   &transactions_model,
+							   NULL};
 
 const Model *
 model_find(const char *name)
@@ -212,6 +253,7 @@ request_init(Request *request, const Model *model)
 	request->effort = 1;
 	request->seed = 1;
 	request->workers = -1;
+	request->h = request->rho = NAN;
 }
 
 static const char *
@@ -245,6 +287,9 @@ store(Request *request, const OptionKind *kind, Datum value)
 			break;
 		case FLOAT8OID:
 			*(double *) field = DatumGetFloat8(value);
+			break;
+		case REGCLASSOID:
+			*(Oid *) field = DatumGetObjectId(value);
 			break;
 		case JSONBOID:
 			*(Jsonb **) field = DatumGetJsonbP(value);
@@ -282,8 +327,11 @@ request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
 	request->caller = fcinfo->flinfo->fn_oid;
 	refuse_null(fcinfo, 0, "source", "Name the table or view to publish.");
 	request->source = PG_GETARG_OID(0);
-	request->qis = array_arg(fcinfo, 2);
-	request->k = k_arg(fcinfo, 3, model->least_k, model->k_hint);
+	if (model->of_sets)
+		refuse_null(fcinfo, 2, "items", "Name the column that has the items.");
+	request->qis = model->of_sets ? name_array_arg(fcinfo, 2) : array_arg(fcinfo, 2);
+	if (!model->of_sets || !PG_ARGISNULL(3))
+		request->k = k_arg(fcinfo, 3, model->least_k, model->k_hint);
 	for (int i = 0; i < model->noptions; i++)
 		take_option(request, model->options[i], PG_GETARG_DATUM(4 + i), PG_ARGISNULL(4 + i));
 	if (!request->dry_run)
@@ -439,8 +487,10 @@ request_recorded(const Request *request)
 	RecordedOption *recorded = palloc(sizeof(RecordedOption) * (model->noptions + 2));
 	int n = 0;
 
-	recorded[n++] = (RecordedOption){"quasi_identifiers", NAMEARRAYOID, PointerGetDatum(request->qis)};
-	recorded[n++] = (RecordedOption){"k", INT8OID, Int64GetDatum(request->k)};
+	recorded[n++] = (RecordedOption){model->of_sets ? "items" : "quasi_identifiers", NAMEARRAYOID,
+									 PointerGetDatum(request->qis)};
+	if (request->k > 0)
+		recorded[n++] = (RecordedOption){"k", INT8OID, Int64GetDatum(request->k)};
 	for (int i = 0; i < model->noptions; i++)
 	{
 		Option option = model->options[i];

@@ -417,6 +417,28 @@ next_run(Oid schema)
 	return run;
 }
 
+/* What every run has. */
+static void
+set_run(RecordTable *table, int64 run, const RunRecord *record, const Source *source, int64 k)
+{
+	set_int8(table, "run", run, false);
+	set_column(table, "started_at", TimestampTzGetDatum(record->started_at), false);
+	set_column(table, "run_by", ObjectIdGetDatum(GetUserId()), false);
+	set_text(table, "source", record->source);
+	set_text(table, "target", record->target);
+	set_int8(table, "k", k, false);
+	set_text(table, "method", record->method);
+	set_int8(table, "row_count", record->row_count, false);
+	set_int8(table, "peak_memory", (int64) record->peak_memory, false);
+	set_float8(table, "read_ms", record->read_ms, false);
+	set_float8(table, "solve_ms", record->solve_ms, false);
+	set_float8(table, "write_ms", record->write_ms, false);
+	set_float8(table, "verify_ms", record->verify_ms, false);
+	set_column(table, "kept", column_names(source->kept, source->nkept), false);
+	set_column(table, "options", record->options, record->options == (Datum) 0);
+	set_column(table, "version", extension_version(), false);
+}
+
 static void
 record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types, const KanonProblem *problem,
 		   const KanonRelease *release, const KanonReport *report, const KanonMeasures *measures)
@@ -427,15 +449,8 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	bool unbounded = none || isinf(report->lower_bound);
 
 	record_open(&table, schema, "kanon_run");
-	set_int8(&table, "run", run, false);
-	set_column(&table, "started_at", TimestampTzGetDatum(record->started_at), false);
-	set_column(&table, "run_by", ObjectIdGetDatum(GetUserId()), false);
-	set_text(&table, "source", record->source);
-	set_text(&table, "target", record->target);
-	set_int8(&table, "k", problem->k, false);
-	set_text(&table, "method", record->method);
+	set_run(&table, run, record, types->source, problem->k);
 	set_column(&table, "quasi_identifiers", Int32GetDatum(types->source->nqis), false);
-	set_int8(&table, "row_count", record->row_count, false);
 	set_int8(&table, "dropped_rows", release->dropped, false);
 	set_int8(&table, "row_types", count_combinations(types), false);
 	set_int8(&table, "patterns", record->patterns, record->patterns < 0);
@@ -452,11 +467,6 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
 	set_column(&table, "proven", BoolGetDatum(report->proven), none);
 	set_int8(&table, "nodes", report->nodes, none);
-	set_int8(&table, "peak_memory", (int64) record->peak_memory, false);
-	set_float8(&table, "read_ms", record->read_ms, false);
-	set_float8(&table, "solve_ms", record->solve_ms, false);
-	set_float8(&table, "write_ms", record->write_ms, false);
-	set_float8(&table, "verify_ms", record->verify_ms, false);
 	set_float8(&table, "discernibility", measures->discernibility, none || classless);
 	set_float8(&table, "c_avg", measures->c_avg, none || classless);
 	set_float8(&table, "iloss", measures->iloss, none);
@@ -466,9 +476,6 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	set_float8(&table, "entropy", measures->entropy, none);
 	set_float8(&table, "entropy_share", measures->entropy_share, none);
 	set_float8(&table, "classification", record->classification, none || isnan(record->classification));
-	set_column(&table, "kept", column_names(types->source->kept, types->source->nkept), false);
-	set_column(&table, "options", record->options, record->options == (Datum) 0);
-	set_column(&table, "version", extension_version(), false);
 	set_sizes(&table, types, problem, release);
 	record_insert(&table);
 	record_close(&table);
@@ -575,4 +582,36 @@ run_record(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 {
 	record_run(schema, run, record, types, problem, release, report, measures);
 	record_columns(schema, run, types->source, problem, record->columns, release->nclasses == 0);
+}
+
+/* Sets of items have no quasi-identifiers, row types or classes. */
+int64
+run_record_sets(Oid schema, const RunRecord *record, const Source *source, int64 k, const KanonReport *report,
+				double ncp, int64 suppressed, Datum transactions)
+{
+	static const char *const none[] = {"size_from", "source_size_classes", "source_size_rows",
+									   "target_size_classes", "target_size_rows"};
+	static const char *const zero[] = {"dropped_rows", "row_types", "source_blank_rows", "target_blank_rows"};
+	bool unbounded = isinf(report->lower_bound);
+	RecordTable table;
+	int64 run = next_run(schema);
+
+	record_open(&table, schema, "kanon_run");
+	set_run(&table, run, record, source, k);
+	set_column(&table, "quasi_identifiers", Int32GetDatum(0), false);
+	for (int i = 0; i < lengthof(none); i++)
+		set_int8s(&table, none[i], NULL, 0);
+	for (int i = 0; i < lengthof(zero); i++)
+		set_int8(&table, zero[i], 0, false);
+	set_int8(&table, "suppressed_cells", suppressed, false);
+	set_float8(&table, "cost", report->cost, false);
+	set_float8(&table, "lower_bound", report->lower_bound, unbounded);
+	set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
+	set_column(&table, "proven", BoolGetDatum(report->proven), false);
+	set_int8(&table, "nodes", report->nodes, false);
+	set_float8(&table, "ncp", ncp, false);
+	set_column(&table, "transactions", transactions, false);
+	record_insert(&table);
+	record_close(&table);
+	return run;
 }

@@ -28,6 +28,14 @@ typedef enum Option
 	OPTION_EXPLORE,
 	OPTION_PARTITION_SIZE,
 	OPTION_SYMMETRIC,
+	OPTION_M,
+	OPTION_P,
+	OPTION_H,
+	OPTION_RHO,
+	OPTION_TRANSACTION,
+	OPTION_HIERARCHY,
+	OPTION_SENSITIVE,
+	OPTION_SENSITIVE_ITEMS,
 	/* what nearly all have */
 	OPTION_KEEP,
 	OPTION_ALLOW_IDENTIFYING,
@@ -64,6 +72,7 @@ typedef struct Model
 	int noptions;
 	const char *patterns_hint; /* patterns must be listed; NULL: they need not */
 	bool secret_seed;          /* a seed tells who is where: it is not recorded */
+	bool of_sets;              /* one column with sets of items instead of quasi-identifiers; k may be NULL */
 
 	/* The request alone: the method, and whether the options go with it; sets solve. */
 	void (*check)(Request *request);
@@ -73,6 +82,8 @@ typedef struct Model
 	void (*ready)(Run *run);
 	/* There is a release. */
 	void (*solved)(Run *run);
+	/* All of the steps, where there are no row types and no release. */
+	Run *(*run)(Request *request);
 } Model;
 
 /* In the order of their names; a NULL name ends them. */
@@ -83,6 +94,7 @@ extern const Model pattern_clustering_model;
 extern const Model cluster_model;
 extern const Model full_domain_model;
 extern const Model freeform_model;
+extern const Model transactions_model;
 
 struct Request
 {
@@ -115,6 +127,14 @@ struct Request
 	bool explore;
 	int partition_size; /* 0: the table is not cut */
 	bool symmetric;
+	int m;      /* items that are known, at most; 0: not given */
+	int p;      /* the same of coherence */
+	double h;   /* per cent; NaN: not given */
+	double rho; /* NaN: not given */
+	char *transaction;
+	Oid hierarchy;
+	ArrayType *sensitive;
+	Oid sensitive_items;
 	ArrayType *keep;
 	ArrayType *allow_identifying;
 	ArrayType *weights;
@@ -142,8 +162,8 @@ struct Request
 };
 
 /*
- * From an SQL call: source, target, quasi_identifiers, k, then the model's
- * options.  Everything that can be wrong with them before the source is looked at
+ * From an SQL call: source, target, quasi_identifiers (of sets: items), k, then the
+ * model's options.  Everything that can be wrong with them before the source is looked at
  * raises an error.
  */
 extern void request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model);

@@ -81,9 +81,8 @@ find_class_column(Run *run, const char *name)
 	source_check_groupable(grouped, source->nqis + 1);
 }
 
-/* Columns that are labelled as identifiers are refused, but for those that the caller answers for. */
-static void
-check_identifiers(Run *run)
+void
+run_check_identifiers(Run *run)
 {
 	Source *source = run->source;
 	int n = 0;
@@ -173,7 +172,7 @@ run_read(Request *request)
 							  request->categorical);
 	if (request->key != NULL)
 		run->source->kept[--run->source->nkept].may_identify = true;
-	check_identifiers(run);
+	run_check_identifiers(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	set_up(run);
@@ -290,8 +289,11 @@ record_run(Run *run, int64 number)
 Run *
 run_request(Request *request)
 {
-	Run *run = run_read(request);
+	Run *run;
 
+	if (request->model->run != NULL)
+		return request->model->run(request);
+	run = run_read(request);
 	run_solve(run);
 	if (request->model->solved != NULL)
 		request->model->solved(run);

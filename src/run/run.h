@@ -46,6 +46,9 @@ extern void run_solve(Run *run);
 /* The third alone, of a release that has changed. */
 extern void run_measure(Run *run);
 
+/* Columns that are labelled as identifiers are refused, but for those that the caller answers for. */
+extern void run_check_identifiers(Run *run);
+
 /* Every combination is allowed. */
 extern void mask_all(KanonMask *mask);
 

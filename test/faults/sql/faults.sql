@@ -146,3 +146,15 @@ BEGIN
 END $$;
 SELECT again('types_changed');
 SELECT again('none');
+
+-- sets of items: what was written is counted again (write/sets.c)
+CREATE TABLE sets AS SELECT ARRAY['a' || i % 2, 'b' || i] AS items FROM generate_series(1, 8) i;
+CREATE TABLE above AS SELECT DISTINCT u.item, left(u.item, 1) AS label FROM sets, unnest(items) AS u(item);
+SELECT sound($$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+SELECT broken('item_fine', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+SELECT broken('row_lost', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+SELECT broken('rows_skipped', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+SELECT broken('no_random', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+CREATE TABLE sets_of_numbers AS SELECT ARRAY[1] AS items FROM generate_series(1, 4) i;
+SELECT broken('type_changed', $$ kanon_transactions('sets_of_numbers', 'o', 'items', 3, replace => true) $$);
+SELECT broken('target_replaced', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);

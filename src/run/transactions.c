@@ -1,0 +1,414 @@
+/*
+ * transactions.c: the five steps for sets of items: read, recode, measure, write,
+ * verify; and the record.
+ */
+#include "compat.h"
+#include "read/hierarchy.h"
+#include "run/transactions.h"
+#include "write/sets.h"
+
+#include <math.h>
+
+#include "portability/instr_time.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+/* ---- what is asked for ---- */
+
+#define KNOWN_HINT "It is how many items of a person somebody may know; 2 is a usual choice."
+#define K_OF_SETS "Every set of few items that occurs will do so k times at least; 5 is a usual choice."
+
+/* What is promised beside k, once defaults are filled in; p of coherence is its m. */
+typedef struct Promise
+{
+	const KanonSetMethod *method;
+	int m;
+	double h;
+} Promise;
+
+static void
+raise_missing(const Request *request, const char *what, const char *hint)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("method \"%s\" needs %s", request->method, what), errhint("%s", hint)));
+}
+
+static void
+refuse(const Request *request, bool given, const char *what, const char *hint)
+{
+	if (given)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("method \"%s\" takes no %s", request->method, what), errhint("%s", hint)));
+}
+
+static const KanonSetMethod *
+method_of(const Request *request)
+{
+	const char *words[16];
+	int n = 0;
+
+	for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
+		words[n++] = method->name;
+	words[n] = NULL;
+	return &kanon_set_methods[word_among(request->method, "method", words, NULL)];
+}
+
+static bool
+has_private_items(const Request *request)
+{
+	return request->given[OPTION_SENSITIVE] || request->given[OPTION_SENSITIVE_ITEMS];
+}
+
+static void
+check_coherence(const Request *request)
+{
+	if (has_private_items(request) && !request->given[OPTION_H])
+		raise_missing(request, "h",
+					  "It is the per cent of those who share public items that may have one private item.");
+	if (!has_private_items(request) && request->given[OPTION_H])
+		raise_missing(request, "private items for h", "Say in sensitive or sensitive_items which they are.");
+}
+
+static void
+check_rho(const Request *request)
+{
+	if (!has_private_items(request))
+		raise_missing(request, "private items", "Say in sensitive or sensitive_items which they are.");
+	if (!request->given[OPTION_RHO])
+		raise_missing(request, "rho",
+					  "It is the confidence that no rule to a private item may reach, such as 0.5.");
+	if (strcmp(request->method, "td_control") == 0 && !request->given[OPTION_HIERARCHY])
+		raise_missing(request, "a hierarchy", "Without one, method 'suppress_control' suppresses items.");
+}
+
+static void
+check_request(Request *request)
+{
+	Promise *promise = palloc0(sizeof(Promise));
+	const KanonSetMethod *method = method_of(request);
+	KanonSetModel model = method->model;
+
+	refuse(request, !method->generalizes && request->given[OPTION_HIERARCHY], "hierarchy",
+		   "It only suppresses items.");
+	refuse(request, model == KANON_MODEL_KM && has_private_items(request), "private items",
+		   "In k^m-anonymity every item may be known, and every one is protected.");
+	refuse(request, model != KANON_MODEL_KM && request->given[OPTION_M], "m",
+		   "It is for methods 'apriori', 'direct' and 'optimal'.");
+	refuse(request, model != KANON_MODEL_COHERENCE && request->given[OPTION_P], "p",
+		   "It is for method 'suppress'.");
+	refuse(request, model != KANON_MODEL_COHERENCE && request->given[OPTION_H], "h",
+		   "It is for method 'suppress'.");
+	refuse(request, model != KANON_MODEL_RHO && request->given[OPTION_RHO], "rho",
+		   "It is for methods 'suppress_control' and 'td_control'.");
+	if (model != KANON_MODEL_RHO && request->k == 0)
+		raise_missing(request, "k", K_OF_SETS);
+	if (model == KANON_MODEL_COHERENCE)
+		check_coherence(request);
+	if (model == KANON_MODEL_RHO)
+		check_rho(request);
+	promise->method = method;
+	promise->m = request->m > 0 ? request->m : request->p > 0 ? request->p : 2;
+	promise->h = request->given[OPTION_H] ? request->h : 100;
+	request->own = promise;
+}
+
+/* What is promised, in a sentence. */
+static char *
+promise_text(const Request *request)
+{
+	const Promise *promise = request->own;
+	const char *items = promise->m == 1 ? "item" : "items";
+
+	switch (promise->method->model)
+	{
+		case KANON_MODEL_KM:
+			return psprintf("k^m-anonymity: every set of at most %d %s is in at least " INT64_FORMAT
+							" transactions or in none",
+							promise->m, items, request->k);
+		case KANON_MODEL_COHERENCE:
+			if (!has_private_items(request))
+				return psprintf("coherence: every set of at most %d %s is in at least " INT64_FORMAT
+								" transactions or in none",
+								promise->m, items, request->k);
+			return psprintf(
+				"(h,k,p)-coherence: every set of at most %d public %s is in at least " INT64_FORMAT
+				" transactions or in none, and of these at most %.10g per cent have one private item",
+				promise->m, items, request->k, promise->h);
+		case KANON_MODEL_RHO:
+			break;
+	}
+	return psprintf(
+		"rho-uncertainty: whoever knows items of a transaction, few or many, tells no private one with a confidence of %.10g or more",
+		request->rho);
+}
+
+/* ---- the steps ---- */
+
+static double
+lap_ms(instr_time *since)
+{
+	instr_time now, lap;
+
+	INSTR_TIME_SET_CURRENT(now);
+	lap = now;
+	INSTR_TIME_SUBTRACT(lap, *since);
+	*since = now;
+	return INSTR_TIME_GET_MILLISEC(lap);
+}
+
+void
+set_check(Border *border, KanonStatus status, const KanonReport *report)
+{
+	if (status == KANON_TOO_LARGE)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("there are more sets of items than can be counted"), errdetail("%s", report->detail),
+			 errhint(
+				 "Lower m, publish a view without the longest transactions or the rarest items, or take a method that looks at fewer sets: 'apriori' instead of 'direct' or 'optimal'.")));
+	border_check(border, status, report->detail);
+}
+
+/* What else is read; NULL: nothing. */
+typedef struct Others
+{
+	Hierarchy *hierarchy;
+	Source *private_items;
+} Others;
+
+/* Nothing that is read may be what is replaced. */
+static void
+spare_others(const Target *target, const Others *others)
+{
+	if (others->hierarchy != NULL)
+		target_spare(target->replaced, target->name, others->hierarchy->relid, others->hierarchy->name);
+	if (others->private_items != NULL)
+		target_spare(target->replaced, target->name, others->private_items->relid,
+					 others->private_items->name);
+}
+
+static char *
+only_name(ArrayType *names)
+{
+	int n;
+	char **name = name_array(names, "items", &n);
+
+	if (n != 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("sets of items are in one column, not in %d", n),
+						errhint("Name the column that has the items.")));
+	return name[0];
+}
+
+/* Everything is found and locked before the snapshot that all of it is read under. */
+static void
+open_all(SetRun *own, Others *others)
+{
+	Run *run = &own->run;
+	const Request *request = run->request;
+	bool labels = request->given[OPTION_HIERARCHY];
+
+	own->from = items_open(request->source, only_name(request->qis), request->transaction, request->keep);
+	run->source = own->from->source;
+	/* what tells transactions apart is read, not published */
+	if (own->from->by_row)
+		run->source->qis[1].may_identify = true;
+	run_check_identifiers(run);
+	run->record.source = run->source->name;
+	source_lock(run->source);
+	if (labels)
+	{
+		Source *items = palloc0(sizeof(Source));
+
+		items->qis = &own->from->element;
+		items->nqis = 1;
+		others->hierarchy = palloc0(sizeof(Hierarchy));
+		hierarchy_open(others->hierarchy, request->hierarchy, items, 0);
+	}
+	if (request->given[OPTION_SENSITIVE_ITEMS])
+		others->private_items = items_sensitive_open(request->sensitive_items);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	own->columns = sets_target_columns(own->from, labels);
+	if (request->target == NULL)
+		return;
+	run->target = target_resolve(request->target, own->columns, request->replace, false);
+	spare_others(run->target, others);
+	target_create(run->target, own->columns);
+	run->record.target = run->target->qualified;
+}
+
+static void
+read_all(SetRun *own, const Others *others)
+{
+	const Request *request = own->run.request;
+	const Promise *promise = request->own;
+	Border *border = own->run.border;
+	KanonTransactions *problem = &own->problem;
+
+	own->transactions = items_read(own->from, true, own->run.target != NULL, border);
+	problem->sensitive =
+		items_sensitive(own->transactions, request->sensitive, true, others->private_items, border);
+	own->forest = items_forest(own->transactions, others->hierarchy, problem->sensitive, border);
+	problem->env = &border->env;
+	problem->sets = own->transactions->sets;
+	problem->nnodes = own->forest->nnodes;
+	problem->parent = own->forest->parent;
+	problem->k = request->k;
+	problem->m = promise->m;
+	problem->h = promise->h;
+	problem->rho = request->rho;
+	problem->time_limit = request->time_limit;
+	if (problem->sets.ntransactions > 0 && promise->method->model != KANON_MODEL_RHO &&
+		request->k > problem->sets.ntransactions)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
+						errdetail("k is " INT64_FORMAT ", the source has %u transactions.", request->k,
+								  problem->sets.ntransactions),
+						errhint("Lower k: nothing could ever be in that many transactions.")));
+}
+
+static void
+solve(SetRun *own)
+{
+	Run *run = &own->run;
+
+	run->report.lower_bound = -INFINITY;
+	set_check(run->border, own->method->recode(&own->problem, &own->recoding, &run->report), &run->report);
+	border_check(run->border, kanon_measure_sets(&own->problem, &own->recoding, &own->measures), "");
+	if (own->method->recode == kanon_recode_optimal && !run->report.proven)
+		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
+						 errdetail("Its NCP is %.10g, no release has less than %.10g.", run->report.cost,
+								   run->report.lower_bound),
+						 errhint("Raise time_limit.")));
+}
+
+/* ---- the record ---- */
+
+static void
+push_key(JsonbParseState **state, const char *name)
+{
+	JsonbValue key = {.type = jbvString};
+
+	key.val.string.val = unconstify(char *, name);
+	key.val.string.len = strlen(name);
+	pushJsonbValue(state, WJB_KEY, &key);
+}
+
+static Datum
+measures_json(const SetRun *own)
+{
+	const KanonSetMeasures *measures = &own->measures;
+	const struct
+	{
+		const char *name;
+		int64 value;
+	} counts[] = {
+		{"transactions", own->problem.sets.ntransactions},
+		{"empty_before", measures->empty_before},
+		{"empty_after", measures->empty_after},
+		{"items_before", measures->items_before},
+		{"items_shown", measures->shown_after},
+		{"items_suppressed", measures->items_suppressed},
+		{"occurrences", measures->occurrences},
+		{"occurrences_suppressed", measures->suppressed},
+		{"frequent_sets", measures->frequent},
+		{"frequent_preserved", measures->frequent_preserved},
+	};
+	JsonbParseState *state = NULL;
+	JsonbValue value = {.type = jbvString};
+
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	push_key(&state, "promise");
+	value.val.string.val = promise_text(own->run.request);
+	value.val.string.len = strlen(value.val.string.val);
+	pushJsonbValue(&state, WJB_VALUE, &value);
+	for (int i = 0; i < lengthof(counts); i++)
+	{
+		push_key(&state, counts[i].name);
+		value.type = jbvNumeric;
+		value.val.numeric = int64_to_numeric(counts[i].value);
+		pushJsonbValue(&state, WJB_VALUE, &value);
+	}
+	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+}
+
+static void
+publish(SetRun *own, const Others *others, instr_time *clock)
+{
+	Run *run = &own->run;
+	RunRecord *record = &run->record;
+	SetsWritten written =
+		sets_write(run->target, own->columns, own->transactions, own->forest, &own->recoding, run->border);
+
+	record->write_ms = lap_ms(clock);
+	CommandCounterIncrement();
+	sets_verify(run->target, own->transactions, own->forest, &own->recoding, &own->problem,
+				own->method->model, &written, run->border);
+	spare_others(run->target, others);
+	target_install(run->target, own->columns);
+	record->verify_ms = lap_ms(clock);
+	record->row_count = own->problem.sets.ntransactions;
+	record->peak_memory = run->border->peak;
+	record->options = request_recorded(run->request);
+	(void) run_record_sets(run->schema, record, run->source, Max(run->request->k, 1), &run->report,
+						   own->measures.ncp, own->measures.suppressed, measures_json(own));
+}
+
+static Run *
+run_transactions(Request *request)
+{
+	SetRun *own = palloc0(sizeof(SetRun));
+	Run *run = &own->run;
+	Others others = {0};
+	instr_time clock;
+
+	own->method = ((const Promise *) request->own)->method;
+	run->request = request;
+	run->schema = get_func_namespace(request->caller);
+	run->record.started_at = GetCurrentTimestamp();
+	run->record.method = request->method;
+	run->border = border_create(request->function);
+	SPI_connect();
+	open_all(own, &others);
+	INSTR_TIME_SET_CURRENT(clock);
+	read_all(own, &others);
+	run->record.read_ms = lap_ms(&clock);
+	solve(own);
+	run->record.solve_ms = lap_ms(&clock);
+	if (run->target != NULL)
+		publish(own, &others, &clock);
+	if (own->transactions->shuffled != NULL)
+		tuplesort_end(own->transactions->shuffled);
+	own->transactions->shuffled = NULL;
+	return run;
+}
+
+static const Option options[] = {OPTION_METHOD,
+								 OPTION_M,
+								 OPTION_P,
+								 OPTION_H,
+								 OPTION_RHO,
+								 OPTION_TRANSACTION,
+								 OPTION_HIERARCHY,
+								 OPTION_SENSITIVE,
+								 OPTION_SENSITIVE_ITEMS,
+								 OPTION_KEEP,
+								 OPTION_ALLOW_IDENTIFYING,
+								 OPTION_REPLACE,
+								 OPTION_DRY_RUN,
+								 OPTION_TIME_LIMIT};
+
+const Model transactions_model = {.name = "transactions",
+								  .method = "apriori",
+								  .hint = "'apriori' is the default.",
+								  .least_k = 2,
+								  .k_hint = K_OF_SETS,
+								  .options = options,
+								  .noptions = lengthof(options),
+								  .of_sets = true,
+								  .check = check_request,
+								  .run = run_transactions};
