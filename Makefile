@@ -11,7 +11,9 @@
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
 # alone), check-without (the libraries that kanon can do without), check-fuzz,
-# check-sanitized (inside a server), check-reference.  make fuzz SECONDS=300
+# check-sanitized (inside a server), check-reference, check-long (the core's
+# sanitized tests at full length), check-bare [BARE=bookworm] (the two commands on
+# bare machines).  make fuzz SECONDS=300
 # SEED=1: generated calls and inputs.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
 # when a line of src is wrong?
 # Knobs: PG_CONFIG=…, WERROR=1 (default in CI), GLPK=no, LEMON=no,
@@ -36,7 +38,8 @@ endif
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo check check-core check-regress check-isolation check-tap check-faults check-docs \
-	check-oracle check-without check-fuzz check-sanitized check-reference bench fuzz mutants
+	check-oracle check-without check-fuzz check-sanitized check-reference \
+	check-long check-bare bench fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)
@@ -50,7 +53,9 @@ bench:
 	@$(TREE)/dev/bench
 check:
 	@$(TREE)/dev/check
-$(filter check-%,$(WHOLE)): check-%:
+check-bare:
+	@$(TREE)/dev/bare $(BARE)
+$(filter-out check-bare,$(filter check-%,$(WHOLE))): check-%:
 	@$(TREE)/dev/check $*
 fuzz:
 	@$(TREE)/test/fuzz/run $(or $(SECONDS),300) $(or $(SEED),1)

@@ -91,11 +91,16 @@ build() {
 # stage: build, install below $scratch/stage, and set server_settings to what a
 # server needs to find it there.
 stage() {
-	local share lib
 	build || return
 	flock src make --no-print-directory -s install DESTDIR="$scratch/stage" || return
 	chmod -R a+rX "$scratch/stage"
-	share=$("$pg_config" --sharedir) lib=$("$pg_config" --pkglibdir)
+	find_staged "$pg_config"
+}
+
+# find_staged PG_CONFIG: the settings for that one's server
+find_staged() {
+	local share lib
+	share=$("$1" --sharedir) lib=$("$1" --pkglibdir)
 	if grep -q extension_destdir "$share/postgresql.conf.sample"; then
 		# Debian's own setting, up to PostgreSQL 17
 		server_settings=("extension_destdir=$scratch/stage"

@@ -3,6 +3,7 @@
 #   use KanonNode;
 #   my $node = KanonNode::start('main');                  # extension created
 #   my $node = KanonNode::start('main', conf => "work_mem = '64kB'\n");
+#   my $node = KanonNode::new_node('old', %{ (KanonNode::older())[0] });  # of an older release
 #   my $said = KanonNode::as($node, 'role', 'database', 'SELECT 1');
 #   my $data = KanonNode::data();                         # folder of the reference data, or undef
 #
@@ -21,15 +22,15 @@ $ENV{PGUSER} = 'postgres';
 sub new_node
 {
 	my ($name, %opt) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, $opt{path} ? (install_path => $opt{path}) : ());
+	my $found = $opt{found} // $ENV{KANON_SERVER_CONF};
 
 	$node->init(
 		extra => [ '--locale=C.UTF-8', '--encoding=UTF8', '--username=postgres' ],
 		%{ $opt{init} // {} });
 	$node->append_conf('postgresql.conf', "listen_addresses = ''\n");
 	# Without this file the extension installed on the machine is tested.
-	$node->append_conf('postgresql.conf', slurp_file($ENV{KANON_SERVER_CONF}))
-	  if $ENV{KANON_SERVER_CONF};
+	$node->append_conf('postgresql.conf', slurp_file($found)) if $found;
 	$node->append_conf('postgresql.conf', $opt{conf}) if $opt{conf};
 	return $node;
 }
@@ -50,6 +51,13 @@ sub as
 	my ($ret, $stdout, $stderr) = $node->psql($db, "\\set VERBOSITY sqlstate\n$sql",
 		extra_params => [ '-U', $role ]);
 	return $ret == 0 ? $stdout : $stderr =~ /ERROR:  (\w+)/ ? $1 : $stderr;
+}
+
+# Servers of older releases, beside the one that is tested, that have kanon, too.
+sub older
+{
+	return map { my ($path, $found) = split /=/; { path => $path, found => $found } }
+	  split ' ', $ENV{KANON_OLDER} // '';
 }
 
 sub data { return $ENV{KANON_DATA}; }

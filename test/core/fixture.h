@@ -85,6 +85,9 @@ extern KanonProblem *problem_read_levels(Host *host, const char *directory, cons
 /* A number of random cases; KANON_TEST_SHARE per cent of them, and one. */
 extern int cases(int number);
 
+/* The number of the next allocation or poll to fail: each; with KANON_TEST_SHARE each of the first, then ever fewer. */
+extern uint64_t next_failure(uint64_t at);
+
 /* A stream of random numbers, the same everywhere. */
 extern uint64_t random_next(uint64_t *state);
 extern uint32_t random_below(uint64_t *state, uint32_t bound);

@@ -635,7 +635,7 @@ test_nearest_only(void **state)
 	{
 		bool lost = false, kept = false;
 
-		for (size_t foreign = 1 << 16; foreign < 1 << 28 && !kept; foreign += foreign / 64)
+		for (size_t foreign = 1 << 16; foreign < 1 << 28 && !kept; foreign += foreign / (size_t) cases(64))
 		{
 			Small s;
 			KanonRelease release;
@@ -671,7 +671,7 @@ test_failures(void **state)
 		{
 			bool done = false;
 
-			for (uint64_t at = 1; !done; at++)
+			for (uint64_t at = 1; !done; at = next_failure(at))
 			{
 				uint64_t random = 31 + (uint64_t) table;
 				Small s;
@@ -699,7 +699,7 @@ test_failures(void **state)
 				small_close(&s);
 			}
 			done = false;
-			for (uint64_t at = 1; !done; at++)
+			for (uint64_t at = 1; !done; at = next_failure(at))
 			{
 				uint64_t random = 31 + (uint64_t) table;
 				Small s;

@@ -525,7 +525,7 @@ test_memory_and_cancel(void **state)
 			assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
 			blocks = host.blocks;
 			status = KANON_NO_MEMORY;
-			for (uint64_t at = 1; status == KANON_NO_MEMORY; at++)
+			for (uint64_t at = 1; status == KANON_NO_MEMORY; at = next_failure(at))
 			{
 				host.allocations = 0;
 				host.refuse_at = at;
@@ -535,7 +535,7 @@ test_memory_and_cancel(void **state)
 			assert_int_equal(status, KANON_OK);
 			host.refuse_at = 0;
 			status = KANON_CANCELLED;
-			for (uint64_t at = 1; status == KANON_CANCELLED; at++)
+			for (uint64_t at = 1; status == KANON_CANCELLED; at = next_failure(at))
 			{
 				host.polls = 0;
 				host.cancel_at = at;

@@ -469,7 +469,7 @@ test_memory_and_cancel(void **state)
 
 		KanonProblem *problem = problem_random(&host, &random, 5, 9);
 
-		for (uint64_t at = 1; status == KANON_NO_MEMORY; at++)
+		for (uint64_t at = 1; status == KANON_NO_MEMORY; at = next_failure(at))
 		{
 			host.allocations = 0;
 			host.refuse_at = at;

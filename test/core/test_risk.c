@@ -293,7 +293,7 @@ test_random_subsets(void **state)
 		KanonProblem *problem = problem_random(&host, &random, 60, 6);
 		size_t d = (size_t) problem->ncolumns;
 
-		for (uint64_t at = 1; status == KANON_NO_MEMORY; at++)
+		for (uint64_t at = 1; status == KANON_NO_MEMORY; at = next_failure(at))
 		{
 			host.allocations = 0;
 			host.refuse_at = at;

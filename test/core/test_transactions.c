@@ -828,7 +828,7 @@ memory_and_cancel(void **state)
 			KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
 			KanonStatus status = expected;
 
-			for (uint64_t at = 1; status == expected; at++)
+			for (uint64_t at = 1; status == expected; at = next_failure(at))
 			{
 				uint64_t random = 9;
 				Baskets baskets;
