@@ -293,6 +293,61 @@ graph_in_each_column(void **state)
 	}
 }
 
+/* What was written is compared with what was checked, as often as it is there. */
+static void
+written_as_checked(void **state)
+{
+	uint64_t random = 78;
+	Host host;
+	KanonProblem *problem = random_table(&host, &random, 30, 3, 6, 3);
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_SORT_GREEDY};
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	problem->freeform = &options;
+	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+	for (int fault = 0; fault < 5; fault++)
+	{
+		KanonRelease written = release;
+		KanonClass *classes = malloc(release.nclasses * sizeof(KanonClass));
+		KanonCell *cells = malloc(release.nclasses * 3 * sizeof(KanonCell));
+		char detail[160] = "";
+		KanonStatus status;
+
+		memcpy(classes, release.classes, release.nclasses * sizeof(KanonClass));
+		memcpy(cells, release.cells, release.nclasses * 3 * sizeof(KanonCell));
+		written.classes = classes;
+		written.cells = cells;
+		if (fault == 1) /* one row more of a record */
+			classes[0].rows++;
+		else if (fault == 2) /* none of the last */
+			written.nclasses--;
+		else if (fault == 3) /* another cell, in the last column */
+			cells[2] = (KanonCell){KANON_SHOW_NOTHING, 0};
+		else if (fault == 4) /* another one in the first */
+			cells[0] = (KanonCell){KANON_SHOW_VALUE, 1 + cells[0].code};
+		status = kanon_freeform_confirm(problem, &release, &written, detail, sizeof(detail));
+		assert_int_equal(status, fault == 0 ? KANON_OK : KANON_BROKEN);
+		assert_int_equal(detail[0] == '\0', fault == 0);
+		free(classes);
+		free(cells);
+	}
+	for (uint64_t at = 1; at <= 4; at++)
+	{
+		char detail[160] = "";
+
+		host.allocations = 0;
+		host.refuse_at = at;
+		assert_int_equal(kanon_freeform_confirm(problem, &release, &release, detail, sizeof(detail)),
+						 KANON_NO_MEMORY);
+	}
+	host.refuse_at = 0;
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
 int
 main(void)
 {
@@ -300,6 +355,7 @@ main(void)
 		cmocka_unit_test(broken_graphs),
 		cmocka_unit_test(broken_releases),
 		cmocka_unit_test(graph_in_each_column),
+		cmocka_unit_test(written_as_checked),
 	};
 
 	return cmocka_run_group_tests_name("freeform_broken", tests, NULL, NULL);
