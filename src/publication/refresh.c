@@ -162,7 +162,13 @@ drop_old(const KanonPublication *publication, List *releases)
 static void
 check_release(const KanonPublication *publication, Release *release, const Run *run)
 {
+	/* of sets of items the run counts transactions, which are not rows */
+	int64 expected = run->types != NULL ? run->types->nrows - run->release.dropped : -1;
+
 	release->row_count = release_rows(publication, release->relation, &release->k);
+	if (expected >= 0 && release->row_count != expected)
+		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", release->row_count,
+							  expected));
 	if (run->problem.freeform != NULL)
 		release->k = run->problem.k;
 	/* of sets k counts transactions that share items, and was counted when they were written */

@@ -130,6 +130,24 @@ SELECT refreshed('none');
 -- the oldest release goes, in whatever order the history is read (publication/history.c)
 SELECT refreshed('history_reversed');
 SELECT string_agg(release || ' ' || status, ', ' ORDER BY release) FROM kanon_releases;
+-- rows that are staged with their key, and those that come from there (run/successive.c)
+CREATE TABLE keyed AS SELECT i, (i > 4)::int AS zip FROM generate_series(1, 8) i;
+SELECT kanon_create_publication('by_key', 'keyed', '{zip}', 3, key => 'i', protect_successive => true);
+CREATE FUNCTION keyed(fault text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+BEGIN
+    PERFORM set_config('kanon.fault', fault, true);
+    SELECT format('%s %s %s', status, error, message) INTO said FROM kanon_refresh('by_key');
+    PERFORM set_config('kanon.fault', 'none', true);
+    RETURN said || ', ' || (SELECT string_agg(format('%s:%s', zip, n), ' ' ORDER BY zip) FROM (SELECT zip, count(*) AS n FROM by_key GROUP BY zip) AS seen);
+END $$;
+SELECT keyed('type_changed');
+SELECT keyed('rows_skipped');
+SELECT keyed('row_lost');
+SELECT keyed('release_changed');
+SELECT keyed('none');
+SELECT kanon_drop_publication('by_key');
 -- row types of another type are no start for the next release (publication/stable.c)
 SELECT kanon_drop_publication('p');
 CREATE TABLE numbers AS SELECT i % 2 AS n FROM generate_series(1, 10) i;
