@@ -129,6 +129,34 @@ SELECT status, row_count FROM kanon_refresh('p');
 SELECT q, n, count(*) >= 2 AS k FROM p GROUP BY q, n ORDER BY q, n;
 SELECT kanon_drop_publication('p');
 
+-- nor can they change what is about to be published
+CREATE ROLE kanon_test_gate;
+GRANT ALL ON SCHEMA gate_test TO kanon_test_gate;
+GRANT SELECT ON people TO kanon_test_gate;
+SET ROLE kanon_test_gate;
+CREATE TABLE mine AS SELECT * FROM people;
+CREATE SEQUENCE tampered;
+CREATE FUNCTION tamper(most int) RETURNS bool LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    staged regclass;
+BEGIN
+    FOR staged IN SELECT oid FROM pg_class WHERE relname LIKE 'kanon\_keyed\_%' AND nextval('gate_test.tampered') <= most LOOP
+        EXECUTE format('INSERT INTO %s (q, i, kanon_type, kanon_class) VALUES (''q0'', 1, 2000000000, 0)', staged);
+    END LOOP;
+    RETURN true;
+END $$;
+SELECT kanon_create_publication('m', 'mine', '{q}', 2, key => 'i', keep_releases => 3, protect_successive => true);
+UPDATE mine SET q = 'q0' WHERE i = 1;
+ALTER TABLE m_persons_1 ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tampered ON m_persons_1 USING (gate_test.tamper(1));
+SELECT status, error, message FROM kanon_refresh('m');
+SELECT last_value > 1 FROM tampered;
+-- nor keep kanon busy for ever
+ALTER POLICY tampered ON m_persons_1 USING (gate_test.tamper(1000000));
+SELECT status, error, message FROM kanon_refresh('m');
+SELECT kanon_drop_publication('m');
+RESET ROLE;
+
 -- a type's own output function tells spellings apart, not one that has its name
 CREATE EXTENSION citext;
 CREATE DOMAIN shouted AS citext;
@@ -140,3 +168,4 @@ SELECT classes, row_count FROM kanon_pattern_guided('shouts', 'spoken', '{word}'
 -- none of it has left anything
 SELECT relname FROM pg_class WHERE relnamespace = 'gate_test'::regnamespace AND relname IN ('target', 'hidden', 'was', 'built');
 DROP SCHEMA gate_test CASCADE;
+DROP ROLE kanon_test_gate;

@@ -27,6 +27,8 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
+static const char *const changed_rows = "Rows were changed before they were published.";
+
 static uint64
 run_sql(const char *sql, int expected)
 {
@@ -220,6 +222,9 @@ protect(const Run *run)
 		if (changed > 0)
 			changed += take_out(remedy, stranded(run));
 		total += changed;
+		/* nobody is taken out twice */
+		if (total > run->types->nrows)
+			raise_unsafe(changed_rows);
 	} while (changed > 0);
 	return total;
 }
@@ -228,8 +233,11 @@ protect(const Run *run)
 
 typedef struct Recount
 {
+	const Run *run;
+	uint32 nclasses; /* the one that shows nothing among them */
 	KanonFlow *flows;
 	size_t nflows;
+	size_t room;
 	int64 *rows; /* [ntypes] that are in a class */
 } Recount;
 
@@ -237,12 +245,18 @@ static bool
 receive_flow(void *arg, TupleTableSlot *slot)
 {
 	Recount *recount = arg;
-	KanonFlow *flow = &recount->flows[recount->nflows++];
+	const RowTypes *types = recount->run->types;
+	KanonFlow flow = {.type = (uint32) DatumGetInt32(slot->tts_values[0]),
+					  .class_ = (uint32) DatumGetInt32(slot->tts_values[1]),
+					  .rows = DatumGetInt64(slot->tts_values[2])};
 
-	flow->type = (uint32) DatumGetInt32(slot->tts_values[0]);
-	flow->class_ = (uint32) DatumGetInt32(slot->tts_values[1]);
-	flow->rows = DatumGetInt64(slot->tts_values[2]);
-	recount->rows[flow->type] += flow->rows;
+	/* what older releases' tables were made into can run functions, and those find this table */
+	if (slot->tts_isnull[0] || slot->tts_isnull[1] || flow.type >= types->ntypes ||
+		flow.class_ >= recount->nclasses || recount->nflows == recount->room ||
+		flow.rows > types->rows[flow.type] - recount->rows[flow.type])
+		raise_unsafe(changed_rows);
+	recount->flows[recount->nflows++] = flow;
+	recount->rows[flow.type] += flow.rows;
 	return true;
 }
 
@@ -309,11 +323,12 @@ follow(Run *run, uint32 blank)
 {
 	KanonRelease *release = &run->release;
 	uint32 ntypes = run->types->ntypes;
-	Recount recount = {0};
+	Recount recount = {.run = run, .nclasses = Max(release->nclasses, blank + 1)};
 	Gate *gate = gate_create(run->staged->building, run->staged->relid, 3);
 
 	/* a type has at most its flows of before, one to the class that shows nothing, and one that is left out */
-	recount.flows = border_palloc(run->border, sizeof(KanonFlow) * (release->nflows + 2 * (Size) ntypes));
+	recount.room = release->nflows + (Size) ntypes;
+	recount.flows = border_palloc(run->border, sizeof(KanonFlow) * (recount.room + (Size) ntypes));
 	recount.rows = border_palloc(run->border, sizeof(int64) * (Size) ntypes);
 	memset(recount.rows, 0, sizeof(int64) * (Size) ntypes);
 	gate_computed(gate, KANON_TYPE_COLUMN, INT4OID);
