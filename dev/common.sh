@@ -38,7 +38,7 @@ scratch() {
 clean_up() {
 	trap '' HUP INT TERM
 	local file pid
-	for file in $(find "$scratch" -name postmaster.pid 2>/dev/null); do
+	find "$scratch" -name postmaster.pid | while read -r file; do
 		read -r pid <"$file" && kill -QUIT "$pid" && tail --pid="$pid" -f /dev/null
 	done 2>/dev/null
 	rm -rf "$scratch"
