@@ -473,6 +473,43 @@ method_named(const char *name)
 	return method;
 }
 
+/*
+ * Clusters of forest have at most max(2k - 1, 3k - 5) rows: above k = 4 a tree of
+ * 3k - 4 rows whose branches end at k - 1 and 2k - 3 rows needs a cut of its own.
+ */
+static void
+test_forest_sizes(void **state)
+{
+	const KanonSolver *forest = method_named("forest");
+	uint64_t random = 35;
+	int largest = 0;
+
+	(void) state;
+	for (int table = 0; table < cases(4000); table++)
+	{
+		int64_t k = 5 + random_below(&random, 2);
+		size_t n = (size_t) (3 * k - 4);
+		uint32_t code[14][3];
+		KanonRelease release;
+		KanonReport report;
+		Small s;
+
+		for (size_t i = 0; i < n; i++)
+			for (int c = 0; c < 3; c++)
+				code[i][c] = random_below(&random, 100);
+		plain_open(&s, &code[0][0], n, 3, k, KANON_CLUSTER_RANGE);
+		assert_true(run(&s, forest, &release, &report));
+		for (uint32_t i = 0; i < release.nclasses; i++)
+		{
+			assert_true(release.classes[i].rows <= 3 * k - 5);
+			largest += release.classes[i].rows == 3 * k - 5;
+		}
+		kanon_release_free(s.problem, &release);
+		small_close(&s);
+	}
+	assert_true(largest > 0);
+}
+
 /* Rows of each class, and what the first column shows, in order. */
 static void
 test_mondrian(void **state)
@@ -784,10 +821,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_guarantees), cmocka_unit_test(test_larger),
-		cmocka_unit_test(test_mondrian),   cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_limits),     cmocka_unit_test(test_nearest_only),
-		cmocka_unit_test(test_failures),   cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_guarantees),   cmocka_unit_test(test_forest_sizes),
+		cmocka_unit_test(test_larger),       cmocka_unit_test(test_mondrian),
+		cmocka_unit_test(test_edges),        cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_nearest_only), cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_reference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

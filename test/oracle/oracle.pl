@@ -307,6 +307,7 @@ sub try_full_domain
 			privacy => $privacy ? $privacy->{sql} : undef);
 		if (!$release)
 		{
+			next if $state eq '22023' && too_few($case);
 			complain("refused with $state, though $best fulfils the rules") if $state !~ /^(23514|22023)$/ || defined $best;
 			next;
 		}
