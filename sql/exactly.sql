@@ -70,3 +70,9 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT name, says(regexp_replace(kanon_distinct_l('d', 2), '\md\M', name))
 FROM (VALUES (1, '"d"'), (2, '"d'), (3, '""'), (4, ''), (5, 'd-'), (6, '"d""x"'), (7, repeat('d', 64))) AS n (i, name) ORDER BY i;
+
+-- a publication is found by a name with its database
+SELECT kanon_create_publication('named', 'people', '{a,c}', 5);
+SELECT release, status FROM kanon_refresh(current_database() || '.exactly_test.named');
+SELECT * FROM kanon_refresh('a.b.c.named');
+SELECT kanon_drop_publication('named');
