@@ -76,3 +76,8 @@ SELECT kanon_create_publication('named', 'people', '{a,c}', 5);
 SELECT release, status FROM kanon_refresh(current_database() || '.exactly_test.named');
 SELECT * FROM kanon_refresh('a.b.c.named');
 SELECT kanon_drop_publication('named');
+
+-- a key is of a type whose values can be compared
+CREATE TABLE odd_key AS SELECT i % 2 AS q, json_build_object('i', i) AS who FROM generate_series(1, 8) i;
+SELECT kanon_create_publication('odd', 'odd_key', '{q}', 3, key => 'who', protect_successive => true);
+SELECT to_regclass('odd');

@@ -439,6 +439,7 @@ successive_settle(Run *run)
 				 errmsg("solver \"%s\" makes no classes that persons could be in", run->request->model->name),
 				 errhint("Leave out the key, or take another solver.")));
 	stage(run);
+	(void) key_equality(run->staged->relid, run->request->key); /* before anybody asks who is who */
 	refuse_null_keys(run);
 	if (run->request->protect)
 	{
