@@ -40,7 +40,7 @@ sub weight
 {
 	my ($name) = @_;
 	return 14 if $name =~ /^kanon_(pattern_guided|cluster|full_domain|freeform)$/;
-	return 6 if $name eq 'kanon_pattern_clustering';
+	return 6 if $name eq 'kanon_pattern_clustering' || $name eq 'kanon_transactions';
 	return 3 if $name =~ /^kanon_(check|risk|explain|frontier|create_publication|refresh|report)$|check/;
 	return 2 if $name =~ /hierarchy|publication|patterns|risk_columns/;
 	return 1;
@@ -55,6 +55,8 @@ sub choose
 	{
 		($one) = grep { $_->{name} eq 'kanon_create_publication' } @$functions;
 	}
+	# and sets of items only where there are some
+	$one = chosen($functions) if $one->{name} =~ /transactions/ && !$world->{baskets} && chance(0.9);
 	return $one;
 }
 
@@ -80,6 +82,7 @@ my %methods = (
 	kanon_pattern_clustering => [qw(exact greedy)],
 	kanon_cluster            => [qw(mondrian mondrian mondrian_relaxed mondrian_relaxed forest pairs triples bottom_up top_down gather one_k k_one k_k)],
 	kanon_full_domain        => [qw(samarati incognito flash flash speedy)],
+	kanon_transactions       => [qw(apriori apriori direct optimal suppress suppress_control td_control)],
 	kanon_freeform           => [qw(greedy sort_greedy hungarian mip min_cost_flow ring concealment)]);
 
 # make(world, function): { function, args => [[name, sql]], val => {name => …}, sql }
@@ -103,6 +106,8 @@ sub make
 		my @more = grep { $_->{role} eq 'sensitive' && $_->{type}{note} ne 'no equality' } @others;
 		$plan->{kept} = [ @{ $plan->{kept} }, grep { defined } $more[0] ];
 	}
+
+	$plan->{keeps} = $plan->{ruled} || chance(0.6);
 
 	my (@args, %val);
 	for my $arg (@{ $function->{args} })
@@ -141,8 +146,9 @@ sub wanted
 {
 	my ($name, $plan) = @_;
 	return 1 if $name =~ /^(time_limit|seed)$/;
-	return chance(0.6) if $name eq 'keep' && !$plan->{ruled};
-	return 1 if $name eq 'keep';
+	return 1 if $plan->{function} =~ /transactions/ && $name =~ /^(k|m|p|h|rho|sensitive|method)$/;
+	return $plan->{keeps} && chance(0.95) if $name eq 'allow_identifying';    # nearly everything identifies in so few rows
+	return $plan->{keeps} if $name eq 'keep';
 	return $plan->{ruled} if $name eq 'privacy';
 	return chance(0.5) if $name =~ /^(hierarchies|mark|method|algorithm)$/;
 	return $plan->{dry} if $name eq 'dry_run';
@@ -178,6 +184,12 @@ sub sane
 	my @qis = @{ $plan->{qis} };
 	my $publication = @{ $world->{publications} } ? pick(@{ $world->{publications} }) : $world->relation('p');
 
+	if ($plan->{function} =~ /transactions/)
+	{
+		my $made = transactions($name, $plan);
+		return $made if $made;
+		return if $name =~ /^(keep|allow_identifying|hierarchy|transaction|sensitive_items|k|m|p|h|rho|sensitive)$/;
+	}
 	return relation($world->{source}) if $name eq 'source' || $name eq 'relation' && $plan->{function} !~ /hierarchy/ && (!@{ $world->{targets} } || chance(0.5));
 	if ($name eq 'relation' && $plan->{function} =~ /hierarchy/)
 	{
@@ -198,7 +210,7 @@ sub sane
 	if ($name eq 'ks') { my @ks = map { 2 + upto(5) } 1 .. 1 + upto(3); return { sql => array('int', @ks), val => \@ks } }
 	if ($name eq 'patterns') { my @p = map { pattern($plan) } 1 .. 1 + upto(4); return { sql => array('text', map { literal($_) } @p), val => \@p } }
 	return text(pattern($plan)) if $name eq 'pattern';
-	return names(@{ $plan->{kept} }) if $name eq 'keep' && $type eq 'name[]';
+	return names(@{ $plan->{kept} }) if $name =~ /^(keep|allow_identifying)$/ && $type eq 'name[]';
 	return names(several(2, grep { $_->{type}{note} eq '' } @{ $plan->{others} })) if $name eq 'sensitive';
 	if ($name eq 'weights') { my @w = map { pick(1, 1, 2, 0.5, 3, 0, 1e-9, 0.1) } @qis; return { sql => array('float8', @w), val => \@w } }
 	return text($plan->{method}) if $name eq 'method' || $name eq 'algorithm';
@@ -233,6 +245,21 @@ sub sane
 	return publications($name, $type, $plan, $publication) // simple($name, $type, $plan);
 }
 
+# Sets of items: each method its own promise.
+sub transactions
+{
+	my ($name, $plan) = @_;
+	my $method = $plan->{method};
+	return relation($plan->{world}{baskets} // $plan->{world}{source}) if $name eq 'source' || $name eq 'relation';
+	return text('items') if $name eq 'items';
+	return plain($plan->{k}) if $name eq 'k' && $method !~ /control/;
+	return plain(pick(1, 2, 2, 3)) if $name eq 'm' && $method =~ /^(apriori|direct|optimal)$/ || $name eq 'p' && $method eq 'suppress';
+	return plain(pick(50, 80)) if $name eq 'h' && $method eq 'suppress';
+	return plain(pick(0.3, 0.5, 0.7)) if $name eq 'rho' && $method =~ /control/;
+	return { sql => "'{ZQXa,ZQXb}'::text[]", val => [qw(ZQXa ZQXb)] } if $name eq 'sensitive' && $method =~ /suppress|control/;
+	return;
+}
+
 sub publications
 {
 	my ($name, $type, $plan, $publication) = @_;
@@ -245,7 +272,7 @@ sub publications
 	if ($name eq 'options' || $name eq 'set_options')
 	{
 		my @kept = @{ $plan->{kept} };
-		my @pairs = ((@kept ? "'keep', to_jsonb(" . names(@kept)->{sql} . '::text[])' : ()), chance(0.1) ? "'nonsense', 1" : ());
+		my @pairs = ((@kept ? "'keep', to_jsonb(" . names(@kept)->{sql} . "::text[]), 'allow_identifying', to_jsonb(" . names(@kept)->{sql} . '::text[])' : ()), chance(0.1) ? "'nonsense', 1" : ());
 		my %val = (keep => [ map { $_->{name} } @kept ]);
 		if (chance(0.3)) { push @pairs, "'mark', true"; $val{mark} = 'true' }
 		if (chance(0.3)) { push @pairs, "'residual', 'drop'"; $val{residual} = 'drop' }

@@ -19,6 +19,7 @@ sub judge
 	return same_as_check($dbh, $val, $rows) if $name eq 'kanon_check';
 	return same_as_freeform_check($dbh, $val, $rows, $call->{plan}{world}{shown}{ $val->{target} // '' }) if $name =~ /^kanon_check_freeform$/;
 	return publication($dbh, $call, $rows) if $name =~ /^kanon_(create_publication|refresh)$/;
+	return transactions($dbh, $call) if $name eq 'kanon_transactions';
 	return '' if $name !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform)$/;
 	return '' if given($val, 'dry_run') || given($val, 'explore') && !defined $val->{target};
 	return '' if grep { !ref } map { $val->{$_} // [] } qw(quasi_identifiers keep);    # an absurd list of columns that was taken all the same
@@ -55,11 +56,60 @@ sub publication
 	return judge($dbh, $definition, []);
 }
 
+# Sets of items without hierarchies: every promise by counting sets in the table itself.
+sub transactions
+{
+	my ($dbh, $call) = @_;
+	my $val = $call->{val};
+	return '' if given($val, 'dry_run') || !defined $val->{target} || $val->{target} eq 'absurd' || defined $val->{hierarchy} || defined $val->{transaction};
+	return '' if grep { !defined || $_ eq 'absurd' } @$val{qw(source items)};
+	my $items = ident($val->{items});
+	my ($is, $was) = map { all($dbh, "SELECT $items\::text[] FROM $_") } @$val{qw(target source)};
+	return 'rows: ' . @$is . ' transactions of ' . @$was if @$is != @$was;
+	my @shown = map { my %set = map { $_ => 1 } grep { defined } @{ $_->[0] // [] }; \%set } @$is;
+	my @had = map { my %set = map { $_ => 1 } grep { defined } @{ $_->[0] // [] }; \%set } @$was;
+	my (@true, @of);
+	for my $t (0 .. $#shown)
+	{
+		for my $s (0 .. $#had) { push @{ $true[$t] }, $s if !grep { !$had[$s]{$_} } keys %{ $shown[$t] } }
+	}
+	for my $t (0 .. $#shown) { return 'truth: a transaction that no row of the source could be' if !augment($t, \@true, \@of, {}) }
+
+	my $method = $val->{method} // 'apriori';
+	my %private = map { $_ => 1 } ref $val->{sensitive} ? @{ $val->{sensitive} } : ();
+	my $most = $method =~ /control/ ? 20 : ($method eq 'suppress' ? $val->{p} : $val->{m}) // 2;
+	my (%support, %with);
+	for my $set (@shown)
+	{
+		my @known = sort grep { $method ne 'suppress' || !$private{$_} } keys %$set;
+		for my $bits (0 .. 2**@known - 1)
+		{
+			my @some = map { $known[$_] } grep { $bits >> $_ & 1 } 0 .. $#known;
+			next if @some > $most;
+			my $key = join(',', @some);
+			$support{$key}++;
+			for my $item (grep { my $i = $_; $private{$i} && !grep { $_ eq $i } @some } keys %$set) { $with{$key}{$item}++ }
+		}
+	}
+	for my $key (sort keys %support)
+	{
+		next if $key eq '' && $method !~ /control|suppress/;
+		return "transactions: a set in $support{$key}, k = $val->{k}" if $key ne '' && $method !~ /control/ && $support{$key} < $val->{k};
+		for my $item (sort keys %{ $with{$key} // {} })
+		{
+			my $share = $with{$key}{$item} / $support{$key};
+			return "transactions: a private item in a share of $share, h = $val->{h}" if $method eq 'suppress' && $key ne '' && defined $val->{h} && $share > $val->{h} / 100 + $tiny;
+			return "transactions: a confidence of $share, rho = $val->{rho}" if $method =~ /control/ && defined $val->{rho} && $share >= $val->{rho} + $tiny;
+		}
+	}
+	return '';
+}
+
 # Is there something to be judged of a call that succeeded?
 sub judged
 {
 	my ($call) = @_;
-	return $call->{function}{name} =~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform|check|check_freeform|create_publication|refresh)$/;
+	return $call->{function}{name} =~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform|transactions|check|check_freeform|create_publication|refresh)$/;
 }
 
 sub given { my ($val, $name) = @_; return ($val->{$name} // 'false') eq 'true' }

@@ -153,6 +153,15 @@ sub tables
 		push @$steps, "CREATE TABLE $self->{population} AS SELECT * FROM $self->{source}",
 			{ head => "INSERT INTO $self->{population} VALUES ", rows => [ $self->rows(pick(3, 20, 40), @columns) ] };
 	}
+	# sets of items
+	if (chance(0.2))
+	{
+		$self->{baskets} = $self->relation('baskets');
+		my @items = map { "ZQX$_" } 'a' .. pick('c', 'e', 'g');
+		push @$steps, "CREATE TABLE $self->{baskets} (id int, items text[])",
+			{ head => "INSERT INTO $self->{baskets} VALUES ",
+				rows => [ map { "($_, " . (chance(0.05) ? 'NULL' : literal('{' . join(',', (map { chance(0.1) ? 'NULL' : $_ } several(upto(5), @items))) . '}')) . ')' } 1 .. pick(5, 15, 30) ] };
+	}
 	for my $column (@columns)
 	{
 		$self->hierarchy($column) if chance(0.35) && $column->{role} ne 'person' && $column->{type}{note} ne 'no equality';
