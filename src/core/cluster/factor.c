@@ -23,6 +23,9 @@
 #define NEAREST 6
 #define MORE 6
 
+/* Rows of a hub that can be opened: all their edges among one another are candidates. */
+#define OPEN_ROWS 64
+
 /* ---- candidates ---- */
 
 static size_t
@@ -253,7 +256,10 @@ price_type(Factor *f, uint32_t type)
 	return status;
 }
 
-/* Hubs that a fresh copy of would be of use get twice as many. */
+/*
+ * Hubs that a fresh copy of would be of use get twice as many.  One that may have no
+ * more is none any more, but rows like any others, if these are not too many.
+ */
 static bool
 grow_hubs(Factor *f)
 {
@@ -269,13 +275,18 @@ grow_hubs(Factor *f)
 			uint32_t other = end == 0 ? f->pair[i].b : f->pair[i].a;
 			uint32_t most;
 
-			if (!factor_hub(f, hub) || f->grown[hub] || f->must_price[other] <= 4 * (int64_t) f->pair[i].cost)
+			if (f->copies[hub] == 0 || f->grown[hub] || f->must_price[other] <= 4 * (int64_t) f->pair[i].cost)
 				continue;
 			most = f->method->most_copies(f, hub);
 			if (f->copies[hub] < most)
 			{
 				f->copies[hub] = f->copies[hub] < most / 2 ? f->copies[hub] * 2 : most;
 				f->grown[hub] = grown = true;
+			}
+			else if (f->method->spare && f->problem->rows[hub] <= OPEN_ROWS)
+			{
+				f->copies[hub] = 0;
+				grown = true;
 			}
 			else
 				f->capped = f->capped || f->method->spare;

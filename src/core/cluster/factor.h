@@ -36,7 +36,8 @@ typedef struct Factor
 
 	/*
 	 * Types with method->enough rows need no others (hubs): theirs are classes as they are,
-	 * and others may be joined to them, as many as there are copies.
+	 * and others may be joined to them, as many as there are copies.  Where these do not
+	 * do, a type is a hub no more.
 	 */
 	uint32_t *copies; /* [ntypes] of a hub now; 0 for the other types */
 	bool *grown;      /* [ntypes] in this round */
