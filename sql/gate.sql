@@ -92,6 +92,16 @@ SELECT try(1, $$ ALTER TABLE stored ALTER q TYPE bigint USING 4096 $$,
 SELECT try(14, $$ ALTER TABLE target RENAME TO hidden; CREATE TABLE target AS SELECT q, n, i FROM people $$,
     $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i}', allow_identifying => '{i}') $$);
 
+-- the source, while a domain's check says whether a suppressed cell may be NULL
+CREATE DOMAIN checked AS int CHECK (trap(VALUE) IS NOT NULL);
+CREATE TABLE guarded AS SELECT n::checked AS n, q FROM people;
+SELECT try(1, $$ ALTER TABLE guarded ALTER q TYPE bigint USING 4096 $$,
+    $$ kanon_pattern_guided('guarded', 'target', '{n,q}', 2) $$);
+-- what the planner knows better than a view's definition is no change: an inlined function's typmod
+CREATE FUNCTION short(value text) RETURNS varchar LANGUAGE sql IMMUTABLE AS 'SELECT value::varchar(5)';
+CREATE VIEW inlined AS SELECT short(q) AS q, coalesce(NULL::varchar(5), q::varchar(5)) AS n, short(q) AS kept FROM people;
+SELECT classes, row_count FROM kanon_pattern_guided('inlined', 'harmless', '{q,n}', 2, keep => '{kept}');
+
 -- the record: a table that has the name of kanon's own
 SELECT try(3, $$ ALTER EXTENSION kanon DROP TABLE public.kanon_run_class; ALTER TABLE public.kanon_run_class RENAME TO hidden;
     CREATE TABLE public.kanon_run_class (run text, class text, pattern int8, row_count text, suppressed_cells text, tuple_diversity text, shown text) $$,
