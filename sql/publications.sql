@@ -27,6 +27,7 @@ SELECT count(set_config(name, 'regress', true)) FROM pg_settings WHERE name IN (
 SELECT count(*) FROM kanon_publications;
 SELECT count(*) FROM kanon_releases;
 SELECT status FROM kanon_publication_status('visits');
+SELECT status FROM kanon_publication_status('visits', '178000000 years');
 COMMIT;
 
 -- refreshed: what is granted, what depends on the view and who has it stay

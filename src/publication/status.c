@@ -165,6 +165,7 @@ count_failures(const Release *release, void *arg)
 static void
 put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Interval *limit)
 {
+	Interval ever = {.month = 10000 * MONTHS_PER_YEAR}; /* the sum of a time and more may be no time */
 	TimestampTz now = GetCurrentTimestamp();
 	Release *current = release_current(releases(publication, NULL));
 	Tail tail = {0};
@@ -175,6 +176,7 @@ put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Int
 	releases_visit(publication, find_success, &tail);
 	releases_visit(publication, count_failures, &tail);
 	if (limit != NULL && current != NULL &&
+		DatumGetBool(DirectFunctionCall2(interval_lt, PointerGetDatum(limit), PointerGetDatum(&ever))) &&
 		DatumGetTimestampTz(DirectFunctionCall2(
 			timestamptz_pl_interval, TimestampTzGetDatum(current->finished), PointerGetDatum(limit))) < now)
 		status = "stale";
