@@ -5,8 +5,10 @@
 #
 #   dev/with-server test/fuzz/calls.pl --calls 1000 --seed 1
 #
+# With --self-test each release that was found right is spoilt, too: the judge must see it.
+#
 # Rounds are numbered from the seed on and know nothing of each other: what fails in round
-# 17 fails with "--seed 17 --rounds 1", too.  A failing round is cut down to the shortest
+# 17 fails with "--seed 17 --rounds 1", too (and with the same --only, a pattern of names).  A failing round is cut down to the shortest
 # script that still fails, which is printed, and kept in the folder of --keep.
 use strict;
 use warnings;
@@ -23,8 +25,8 @@ use Fuzz::Calls;
 use Fuzz::Judge;
 
 my %option = (seed => 1, calls => 0, rounds => 0, seconds => 0, failures => 5, keep => '', shrink => 30, timeout => 20, quiet => 0);
-GetOptions(\%option, qw(seed=i calls=i rounds=i seconds=i failures=i keep=s shrink=i timeout=i quiet verbose slow))
-	or die "usage: calls.pl [--seed N] [--calls N | --rounds N | --seconds N] [--failures N] [--keep FOLDER] [--shrink SECONDS]\n";
+GetOptions(\%option, qw(seed=i calls=i rounds=i seconds=i only=s failures=i keep=s shrink=i timeout=i quiet verbose slow self-test))
+	or die "usage: calls.pl [--seed N] [--calls N | --rounds N | --seconds N] [--only FUNCTIONS] [--self-test] [--failures N] [--keep FOLDER] [--shrink SECONDS]\n";
 $option{calls} = 1000 if !$option{calls} && !$option{rounds} && !$option{seconds};
 $| = 1;
 binmode $_, ':encoding(UTF-8)' for \*STDOUT, \*STDERR;
@@ -42,7 +44,7 @@ my $judging = join('; ', map { "SET $_" } 'DateStyle = ISO', 'TimeZone = UTC', '
 	. "; SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')";
 
 my ($dbh, %has, $types, $functions, @notices);
-my %count = (calls => 0, rounds => 0, published => 0, judged => 0, failures => 0);
+my %count = (calls => 0, rounds => 0, published => 0, judged => 0, spoilt => 0, failures => 0);
 my (%states, %by_function, %known, %spent, %slow);
 my $begun = time;
 my $shrinking = 0;
@@ -69,7 +71,8 @@ sub prepare
 	($has{icu}) = $dbh->selectrow_array("SELECT 1 FROM pg_collation WHERE collname = 'fuzz_nocase'");
 	die "no kanon: " . $dbh->errstr . "\n" if !$has{kanon};
 	$types = [ types(\%has) ];
-	$functions = Fuzz::Calls::functions($dbh);
+	$functions = [ grep { !$option{only} || $_->{name} =~ /$option{only}/ } @{ Fuzz::Calls::functions($dbh) } ];
+	die "no function of this name\n" if !@$functions;
 	return;
 }
 
@@ -137,6 +140,7 @@ sub run
 			$fault = eval { Fuzz::Judge::judge($dbh, $call, $answer->{rows}) };
 			# what it knew of the tables may not be true any more
 			$fault = $world->{changed} ? '' : "the judge: $@" if !defined $fault;
+			$fault = blind($call) if $fault eq '' && $option{'self-test'} && !$open && !$world->{changed};
 			if (!$shrinking) { $count{judged}++; $spent{judge} += time - $at }
 			ask('ROLLBACK TO judge') if !$open;
 			ask("SET statement_timeout = '$option{timeout}s'");
@@ -190,6 +194,40 @@ sub fault_of
 	$said =~ s/^.*LOCATION:.*$//mg;
 	my $value = marker($said);
 	return "value in a message of $function: $value" if defined $value && index(Fuzz::Calls::sql($call), $value) < 0;
+	return '';
+}
+
+# Does the judge see it when a release is spoilt?  What it did not, or ''.
+sub blind
+{
+	my ($call) = @_;
+	my $val = $call->{val};
+	return '' if $call->{function}{name} !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform)$/;
+	return '' if !defined $val->{target} || $val->{target} eq 'absurd' || Fuzz::Judge::given($val, 'dry_run') || grep { !ref } map { $val->{$_} // [] } qw(quasi_identifiers keep);
+	my $target = $val->{target};
+	my $first = "ctid = (SELECT min(ctid) FROM $target)";
+	my ($rows, $shown) = $dbh->selectrow_array("SELECT count(*), count(*) FILTER (WHERE NOT ("
+		. join(' AND ', map { ident($_) . ' IS NOT DISTINCT FROM NULL' } @{ $val->{quasi_identifiers} }) . ")) FROM $target");
+	return '' if !$rows;
+	my @spoilt = ([ 'a row twice', "INSERT INTO $target SELECT * FROM $target WHERE $first" ],
+		(($val->{residual} // '') ne 'drop' ? [ 'a row gone', "DELETE FROM $target WHERE $first" ] : ()),
+		($shown ? [ 'another k', undef, { k => 1000000 } ] : ()),
+		(map { [ "a kept value gone", "UPDATE $target SET " . ident($_) . " = NULL WHERE $first AND " . ident($_) . ' IS DISTINCT FROM NULL', undef, 1 ] } @{ $val->{keep} // [] }));
+	for my $rule (@{ ref $val->{privacy} ? $val->{privacy} : [] })
+	{
+		next if $rule->{kind} !~ /^(distinct|entropy|recursive|alpha|t)$/ || Fuzz::Judge::subject($call) || !grep { $_ eq $rule->{columns}[0] } @{ $val->{keep} // [] };
+		push @spoilt, [ "another rule: $rule->{kind}", undef, { privacy => [ { %$rule, l => 1000, alpha => 1e-6, t => -1 } ] } ];
+	}
+	for my $one (@spoilt)
+	{
+		my ($what, $sql, $other, $perhaps) = @$one;
+		ask('SAVEPOINT spoilt');
+		my $n = defined $sql ? $dbh->do($sql) : 1;
+		my $seen = $n && $n > 0 ? eval { Fuzz::Judge::judge($dbh, { %$call, val => { %$val, %{ $other // {} } } }, []) } // $@ : 'not spoilt';
+		ask('ROLLBACK TO spoilt');
+		$count{spoilt}++ if $seen ne 'not spoilt' && !$shrinking;
+		return "blind: $what" if $seen eq '';
+	}
 	return '';
 }
 
@@ -322,7 +360,11 @@ while (1)
 		return if $calls-- <= 0;
 		return $world->mischief if chance($world->{changed} || @{ $world->{publications} } ? 0.15 : 0.02);
 		my $function;
-		do { $function = Fuzz::Calls::choose($functions, $world) } while $function->{kind} eq 'p' && !$world->{open};
+		for (1 .. 100)
+		{
+			$function = Fuzz::Calls::choose($functions, $world);
+			last if $function->{kind} ne 'p' || $world->{open};
+		}
 		return Fuzz::Calls::make($world, $function);
 	});
 	$count{rounds}++;
@@ -335,7 +377,7 @@ while (1)
 	$round++;
 	printf "%d rounds, %d calls, %d failures, %.0f s\n", @count{qw(rounds calls failures)}, time - $begun if !$option{quiet} && $count{rounds} % 200 == 0;
 }
-printf "seed %d: %d rounds, %d calls, %d judged, %d failures of %d kinds, %.0f s\n", $option{seed}, @count{qw(rounds calls judged failures)}, scalar keys %known, time - $begun;
+printf "seed %d: %d rounds, %d calls, %d judged, %d spoilt and seen, %d failures of %d kinds, %.0f s\n", $option{seed}, @count{qw(rounds calls judged spoilt failures)}, scalar keys %known, time - $begun;
 if (!$option{quiet})
 {
 	print 'SQLSTATEs: ', join(', ', map { "$_ $states{$_}" } sort keys %states), "\n";

@@ -53,7 +53,7 @@ sub choose
 	# where there is no publication yet, mostly make one
 	if (!@{ $world->{publications} } && grep({ $_->{name} eq 'publication' } @{ $one->{args} }) && chance(0.9))
 	{
-		($one) = grep { $_->{name} eq 'kanon_create_publication' } @$functions;
+		$one = (grep { $_->{name} eq 'kanon_create_publication' } @$functions)[0] // $one;
 	}
 	# and sets of items only where there are some
 	$one = chosen($functions) if $one->{name} =~ /transactions/ && !$world->{baskets} && chance(0.9);
@@ -113,10 +113,10 @@ sub make
 	for my $arg (@{ $function->{args} })
 	{
 		my $made;
-		if (chance($mad)) { $made = absurd($arg, $plan) }
+		if (chance($mad) || $arg->{type} eq 'regclass' && chance(0.03)) { $made = absurd($arg, $plan) }
 		else
 		{
-			next if $arg->{default} && !wanted($arg->{name}, $plan);
+			next if $arg->{default} && !($arg->{name} eq 'hierarchy' && ($val{distance} // '') eq 'hierarchical') && !wanted($arg->{name}, $plan);
 			$made = sane($arg, $plan) // ($arg->{default} ? next : absurd($arg, $plan));
 		}
 		$val{ $arg->{name} } = $made->{val};
