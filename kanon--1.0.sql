@@ -128,7 +128,7 @@ FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_columns WITH (security_barrier) AS
-SELECT c.run, c.name AS "column", c.type, c.suppressed,
+SELECT c.run, c.name AS column_name, c.type, c.suppressed,
        c.suppressed::float8 / nullif(r.row_count - r.dropped_rows, 0) AS share,
        c.distinct_before, c.distinct_after, c.ncp, c.ordinal, c.numerical
 FROM @extschema@.kanon_run_column c
@@ -146,38 +146,100 @@ WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL)
 GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_usefulness IS 'one row per run that you or a role of yours made: what was lost, how large the classes are, how long it took';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.run IS 'number of the run';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.started_at IS 'when it began';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.run_by IS 'the role that made it';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.source IS 'what was published, qualified';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.target IS 'the table that was written, qualified';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.k IS 'rows that every class has at least';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.method IS 'how the release was found';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.row_count IS 'rows of the source';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.row_types IS 'different combinations of quasi-identifiers in the source';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.patterns IS 'patterns that were allowed; NULL: more than were counted';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_cells IS 'cells of quasi-identifiers that show nothing';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.suppressed_share IS 'their share of all such cells of the target';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.usefulness IS 'mean tuple diversity: in how many columns rows of a class agree';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.classes IS 'equivalence classes; NULL for a run without classes';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.class_min IS 'rows of the smallest class';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.class_avg IS 'rows of a class on average';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.class_max IS 'rows of the largest class';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.read_ms IS 'milliseconds for reading the source';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.solve_ms IS 'milliseconds for finding the release';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.write_ms IS 'milliseconds for writing the target';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.verify_ms IS 'milliseconds for reading it again and checking it';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.dropped_rows IS 'rows of the source that were left out';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.cost IS 'what was lost, as the method counts it';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.lower_bound IS 'no release under the same rules costs less; NULL: not known';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.guarantee IS 'cost is at most so many times the optimum; NULL: not promised';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.gap IS 'how far cost may be above the optimum, as a share of the bound';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.proven IS 'whether no release under the same rules costs less';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.nodes IS 'nodes of the search';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.peak_memory IS 'most bytes that kanon itself held';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.discernibility IS 'discernibility metric: rows that each row cannot be told from';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.c_avg IS 'normalized average class size';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.iloss IS 'information loss by ILoss';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.ncp IS 'normalized certainty penalty';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.gcp IS 'global certainty penalty: its share of the most there could be';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.precision IS 'precision: share of the hierarchies that is left';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.entropy IS 'non-uniform entropy lost';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.entropy_share IS 'its share of what suppressing everything would lose';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.classification IS 'classification metric of class_column';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.kept IS 'columns that were written unchanged';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.options IS 'the arguments of the call, without data values';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.version IS 'the version of kanon that made it';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'of a run without classes: records that each row matches, or rows that each record does';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'what to know of a run without classes';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.transactions IS 'of a run over sets of items: what they lost';
 COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: what was suppressed and what it still shows';
+COMMENT ON COLUMN @extschema@.kanon_columns.run IS 'number of the run';
+COMMENT ON COLUMN @extschema@.kanon_columns.column_name IS 'the quasi-identifier';
+COMMENT ON COLUMN @extschema@.kanon_columns.type IS 'its type in the source';
+COMMENT ON COLUMN @extschema@.kanon_columns.suppressed IS 'cells of it that show nothing';
+COMMENT ON COLUMN @extschema@.kanon_columns.share IS 'their share of the rows of the target';
+COMMENT ON COLUMN @extschema@.kanon_columns.distinct_before IS 'different values in the source';
+COMMENT ON COLUMN @extschema@.kanon_columns.distinct_after IS 'different values in the target';
+COMMENT ON COLUMN @extschema@.kanon_columns.ncp IS 'normalized certainty penalty of the column';
+COMMENT ON COLUMN @extschema@.kanon_columns.ordinal IS 'its place among the quasi-identifiers, from 1';
+COMMENT ON COLUMN @extschema@.kanon_columns.numerical IS 'whether it is measured as a number';
 COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness; one that says so for a run without classes';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.run IS 'number of the run';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.class IS 'number of the class within the run';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.pattern IS 'what it shows: a symbol for each quasi-identifier';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.row_count IS 'its rows';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.suppressed_cells IS 'cells of them that show nothing';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.tuple_diversity IS 'in how many columns its rows agree, by weight';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.shown IS 'what its rows show';
+COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.note IS 'that a run has no classes';
 
 CREATE FUNCTION @extschema@.kanon_pattern_guided(
     source            regclass,
     target            text,
     quasi_identifiers name[],
     k                 bigint,
+    method            text     DEFAULT 'greedy',
     patterns          text[]   DEFAULT NULL,
+    rules             jsonb    DEFAULT NULL,
+    gap               float8   DEFAULT 0,
+    effort            float8   DEFAULT 1,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     weights           float8[] DEFAULT NULL,
-    method            text     DEFAULT 'greedy',
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height',
+    privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
     residual          text     DEFAULT 'suppress',
+    class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
     dry_run           boolean  DEFAULT false,
-    rules             jsonb    DEFAULT NULL,
     time_limit        interval DEFAULT '60 seconds',
-    gap               float8   DEFAULT 0,
-    seed              bigint   DEFAULT 1,
-    effort            float8   DEFAULT 1,
-    class_column      name     DEFAULT NULL,
-    hierarchies       jsonb    DEFAULT NULL,
-    level_cost        text     DEFAULT 'height',
-    privacy           text[]   DEFAULT NULL)
+    seed              bigint   DEFAULT NULL)
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text[], name[], name[], float8[], text, name[], text, boolean, boolean, boolean, jsonb, interval, float8, bigint, float8, name, jsonb, text, text[])
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_transactions(
@@ -241,28 +303,28 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     target            text,
     quasi_identifiers name[],
     k                 bigint,
-    patterns          text[],
+    method            text     DEFAULT 'exact',
+    patterns          text[]   DEFAULT NULL,
+    gap               float8   DEFAULT 0,
+    effort            float8   DEFAULT 1,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     weights           float8[] DEFAULT NULL,
-    method            text     DEFAULT 'exact',
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height',
+    privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
+    class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
     dry_run           boolean  DEFAULT false,
     time_limit        interval DEFAULT '60 seconds',
-    gap               float8   DEFAULT 0,
-    seed              bigint   DEFAULT 1,
-    effort            float8   DEFAULT 1,
-    class_column      name     DEFAULT NULL,
-    hierarchies       jsonb    DEFAULT NULL,
-    level_cost        text     DEFAULT 'height',
-    privacy           text[]   DEFAULT NULL)
+    seed              bigint   DEFAULT NULL)
 RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, suppressed_cells bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text[], name[], name[], float8[], text, name[], boolean, boolean, boolean, interval, float8, bigint, float8, name, jsonb, text, text[])
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], float8, float8, name[], name[], float8[], jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_cluster(
@@ -270,27 +332,28 @@ CREATE FUNCTION @extschema@.kanon_cluster(
     target            text,
     quasi_identifiers name[],
     k                 bigint,
-    method            text,
-    hierarchies       jsonb    DEFAULT NULL,
-    level_cost        text     DEFAULT 'height',
+    method            text     DEFAULT 'mondrian',
     show              text     DEFAULT 'auto',
-    weights           float8[] DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    weights           float8[] DEFAULT NULL,
+    hierarchies       jsonb    DEFAULT NULL,
+    level_cost        text     DEFAULT 'height',
+    privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
     residual          text     DEFAULT 'suppress',
+    class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
     dry_run           boolean  DEFAULT false,
     time_limit        interval DEFAULT '60 seconds',
-    class_column      name     DEFAULT NULL,
-    privacy           text[]   DEFAULT NULL)
+    seed              bigint   DEFAULT NULL)
 RETURNS TABLE (classes bigint, row_count bigint, dropped_rows bigint, class_min bigint, class_avg float8,
                class_max bigint, cost float8, lower_bound float8, guarantee float8, gcp float8, usefulness float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_cluster';
 
-COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, jsonb, text, text, float8[], name[], name[], name[], text, boolean, boolean, boolean, interval, name, text[])
+COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, name[], name[], float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table in classes of any shape, by partitioning (Mondrian) or clustering, some with a proven guarantee';
 
 CREATE FUNCTION @extschema@.kanon_full_domain(
@@ -298,28 +361,28 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     target            text,
     quasi_identifiers name[],
     k                 bigint,
-    hierarchies       jsonb    DEFAULT NULL,
+    method            text     DEFAULT 'flash',
     suppression_limit float8   DEFAULT 0,
     metric            text     DEFAULT 'loss',
-    method            text     DEFAULT 'flash',
     workers           int      DEFAULT NULL,
+    explore           boolean  DEFAULT false,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     weights           float8[] DEFAULT NULL,
+    hierarchies       jsonb    DEFAULT NULL,
+    privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
     residual          text     DEFAULT 'suppress',
+    class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
-    dry_run           boolean  DEFAULT false,
-    explore           boolean  DEFAULT false,
-    class_column      name     DEFAULT NULL,
-    privacy           text[]   DEFAULT NULL)
-RETURNS TABLE (node text, verdict text, metric_value float8, suppressed_rows bigint, classes bigint,
-               lattice_nodes bigint, nodes_checked bigint, nodes_tagged bigint, workers_used int, search_ms float8)
+    dry_run           boolean  DEFAULT false)
+RETURNS TABLE (pattern text, verdict text, metric_value float8, suppressed_rows bigint, classes bigint,
+               lattice_nodes bigint, nodes_checked bigint, nodes_tagged bigint, workers int, solve_ms float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_full_domain';
 
-COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, jsonb, float8, text, text, int, name[], name[], float8[], name[], text, boolean, boolean, boolean, boolean, name, text[])
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean)
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
 CREATE FUNCTION @extschema@.kanon_patterns(
@@ -375,22 +438,22 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     k                 bigint,
     method            text     DEFAULT 'sort_greedy',
     partition_size    int      DEFAULT NULL,
-    seed              bigint   DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    mutual            boolean  DEFAULT false,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    weights           float8[] DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
-    "symmetric"       boolean  DEFAULT false, -- a reserved word: "symmetric" => true
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
     dry_run           boolean  DEFAULT false,
-    time_limit        interval DEFAULT '60 seconds')
+    time_limit        interval DEFAULT '60 seconds',
+    seed              bigint   DEFAULT NULL)
 RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, lower_bound float8,
                proven boolean, workers int, solve_ms float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, bigint, float8[], name[], name[], name[], boolean, boolean, boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name[], name[], float8[], name[], boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(
@@ -410,56 +473,64 @@ IS 'from a table and its freeform release alone: the fewest records a row matche
 CREATE FUNCTION @extschema@.kanon_frontier(
     source            regclass,
     quasi_identifiers name[],
-    ks                int[],
-    patterns          text[]   DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
+    ks                bigint[],
     method            text     DEFAULT 'greedy',
-    categorical       name[]   DEFAULT '{}',
-    residual          text     DEFAULT 'suppress',
+    patterns          text[]   DEFAULT NULL,
     rules             jsonb    DEFAULT NULL,
-    time_limit        interval DEFAULT '60 seconds',
     gap               float8   DEFAULT 0,
-    seed              bigint   DEFAULT 1,
     effort            float8   DEFAULT 1,
+    keep              name[]   DEFAULT '{}',
+    weights           float8[] DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'height',
-    keep              name[]   DEFAULT '{}',
-    privacy           text[]   DEFAULT NULL)
-RETURNS TABLE (k int, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
+    privacy           jsonb[]  DEFAULT NULL,
+    categorical       name[]   DEFAULT '{}',
+    residual          text     DEFAULT 'suppress',
+    time_limit        interval DEFAULT '60 seconds',
+    seed              bigint   DEFAULT NULL)
+RETURNS TABLE (k bigint, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
                classes bigint, class_min bigint, class_avg float8, class_max bigint,
                residual_rows bigint, cost float8, proven boolean, solve_ms float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
-COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, name[], text[])
+COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint)
 IS 'what a release would lose for each of several ks; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
     source            regclass,
     quasi_identifiers name[],
     k                 bigint,
-    patterns          text[]   DEFAULT NULL,
-    weights           float8[] DEFAULT NULL,
     method            text     DEFAULT 'greedy',
-    categorical       name[]   DEFAULT '{}',
-    residual          text     DEFAULT 'suppress',
+    patterns          text[]   DEFAULT NULL,
     rules             jsonb    DEFAULT NULL,
-    time_limit        interval DEFAULT '60 seconds',
     gap               float8   DEFAULT 0,
-    seed              bigint   DEFAULT 1,
     effort            float8   DEFAULT 1,
+    with_values       boolean  DEFAULT false,
+    keep              name[]   DEFAULT '{}',
+    weights           float8[] DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'height',
-    keep              name[]   DEFAULT '{}',
-    privacy           text[]   DEFAULT NULL,
-    with_values       boolean  DEFAULT false)
+    privacy           jsonb[]  DEFAULT NULL,
+    categorical       name[]   DEFAULT '{}',
+    residual          text     DEFAULT 'suppress',
+    time_limit        interval DEFAULT '60 seconds',
+    seed              bigint   DEFAULT NULL)
 RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells bigint, cost float8,
                saved_cells bigint, detail text, shown jsonb)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
-COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, name[], text[], boolean)
+COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint)
 IS 'where the cost of a release comes from and what would change it; writes nothing';
+
+CREATE FUNCTION @extschema@.kanon_option_list()
+RETURNS TABLE (function text, place int, option text, type regtype, initial text)
+LANGUAGE C STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_option_list';
+
+COMMENT ON FUNCTION @extschema@.kanon_option_list()
+IS 'the options of the functions that publish or try, and of publications: kanon_FUNCTION has them after k, in this order';
 
 /*
  * Risk before and after a run, from what was recorded: neither the source nor
@@ -501,19 +572,37 @@ WHERE (v.stage OPERATOR(pg_catalog.=) 'source' OR r.matches IS NULL) AND pg_cata
 GRANT SELECT ON @extschema@.kanon_class_sizes, @extschema@.kanon_run_risk TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_class_sizes IS 'how many classes and rows of which size the source had and the target has, of the runs in kanon_usefulness; rows that show nothing aside';
+COMMENT ON COLUMN @extschema@.kanon_class_sizes.run IS 'number of the run';
+COMMENT ON COLUMN @extschema@.kanon_class_sizes.size_from IS 'least rows of the classes that are counted';
+COMMENT ON COLUMN @extschema@.kanon_class_sizes.size_to IS 'most rows of them; NULL: no limit';
+COMMENT ON COLUMN @extschema@.kanon_class_sizes.source_classes IS 'how many the source had';
+COMMENT ON COLUMN @extschema@.kanon_class_sizes.source_rows IS 'rows in them';
+COMMENT ON COLUMN @extschema@.kanon_class_sizes.target_classes IS 'how many the target has; NULL for a run without classes';
+COMMENT ON COLUMN @extschema@.kanon_class_sizes.target_rows IS 'rows in them';
 COMMENT ON VIEW @extschema@.kanon_run_risk IS 'the risk of being singled out before and after the runs in kanon_usefulness, as kanon_risk would have told then';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.run IS 'number of the run';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.stage IS 'source or target';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.row_count IS 'rows';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.classes IS 'equivalence classes';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.k IS 'rows of the smallest one that shows something';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.unique_rows IS 'rows alone in their class';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.blank_rows IS 'rows that show nothing';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.below_k IS 'rows in classes of fewer than k';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.share_below_k IS 'their share of all rows';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_highest IS 'the highest chance of telling which row is somebodys';
+COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_average IS 'the average chance';
 
 /* ---- the page ---- */
 
 CREATE FUNCTION @extschema@.kanon_report(
     run         bigint,
     with_values boolean DEFAULT false,
-    frontier    int[]   DEFAULT NULL)
+    frontier    bigint[] DEFAULT NULL)
 RETURNS text
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_report';
 
-COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, int[])
+COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[])
 IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';
 
 /* ---- risk of any relation ---- */
@@ -525,12 +614,12 @@ CREATE FUNCTION @extschema@.kanon_risk(
     subject           name       DEFAULT NULL,
     population        regclass   DEFAULT NULL,
     threshold         float8     DEFAULT 0.2,
-    hierarchies       regclass[] DEFAULT '{}')
+    hierarchies       jsonb      DEFAULT NULL)
 RETURNS TABLE (measure text, sensitive_column name, value float8, meaning text)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_risk';
 
-COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, regclass[])
+COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb)
 IS 'what a relation gives away, one measure per row: class sizes, chances of finding a person, sensitive values';
 
 CREATE FUNCTION @extschema@.kanon_risk_columns(relation regclass, columns name[])
@@ -543,21 +632,21 @@ IS 'how well every one, two and three of the columns tell rows apart, most ident
 
 /* ---- hierarchies: tables that say how the values of a column generalize ---- */
 
-CREATE FUNCTION @extschema@.kanon_hierarchy_check(
+CREATE FUNCTION @extschema@.kanon_check_hierarchy(
     relation          regclass,
     source            regclass,
-    "column"          name,
+    column_name       name,
     with_values       boolean  DEFAULT false)
 RETURNS TABLE (fault text, level int, fault_count bigint, row_count bigint, detail text, shown jsonb)
 LANGUAGE C STABLE PARALLEL RESTRICTED
-AS 'MODULE_PATHNAME', 'kanon_hierarchy_check';
+AS 'MODULE_PATHNAME', 'kanon_check_hierarchy';
 
-COMMENT ON FUNCTION @extschema@.kanon_hierarchy_check(regclass, regclass, name, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_check_hierarchy(regclass, regclass, name, boolean)
 IS 'what is wrong with a hierarchy for a column of a source; nothing but unused lines: it can be used';
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_interval(
     source            regclass,
-    "column"          name,
+    column_name       name,
     target            text,
     widths            numeric[],
     origin            numeric  DEFAULT 0,
@@ -571,7 +660,7 @@ IS 'writes a hierarchy of intervals of equal width for a column of numbers, date
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_prefix(
     source            regclass,
-    "column"          name,
+    column_name       name,
     target            text,
     keep              int[],
     replace           boolean  DEFAULT false)
@@ -584,7 +673,7 @@ IS 'writes a hierarchy of first characters (zip codes) or of networks (addresses
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_date(
     source            regclass,
-    "column"          name,
+    column_name       name,
     target            text,
     levels            text[]   DEFAULT '{month,quarter,year,decade}',
     replace           boolean  DEFAULT false)
@@ -597,7 +686,7 @@ IS 'writes a hierarchy of calendar units for a column of dates or timestamps';
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_quantile(
     source            regclass,
-    "column"          name,
+    column_name       name,
     target            text,
     groups            int[],
     replace           boolean  DEFAULT false)
@@ -610,7 +699,7 @@ IS 'writes a hierarchy of groups of equal frequency for a column whose values ha
 
 CREATE FUNCTION @extschema@.kanon_hierarchy_from_fk(
     source            regclass,
-    "column"          name,
+    column_name       name,
     target            text,
     lookup            regclass DEFAULT NULL,
     key               name     DEFAULT NULL,
@@ -624,30 +713,30 @@ AS 'MODULE_PATHNAME', 'kanon_hierarchy_from_fk';
 COMMENT ON FUNCTION @extschema@.kanon_hierarchy_from_fk(regclass, name, text, regclass, name, name, name, boolean)
 IS 'writes the hierarchy that a lookup table which points to its own parents, or a path of labels, has for a column';
 
-/* ---- privacy rules beyond k: each function makes a sentence for privacy => ARRAY[...] ---- */
+/* ---- privacy rules beyond k: each function makes one for privacy => ARRAY[...] ---- */
 
-CREATE FUNCTION @extschema@.kanon_distinct_l("column" name, l int)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_distinct_l';
-CREATE FUNCTION @extschema@.kanon_distinct_l(columns name[], l int)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_distinct_l';
-CREATE FUNCTION @extschema@.kanon_entropy_l("column" name, l int)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_entropy_l';
-CREATE FUNCTION @extschema@.kanon_entropy_l(columns name[], l int)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_entropy_l';
-CREATE FUNCTION @extschema@.kanon_recursive_cl("column" name, c float8, l int)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_recursive_cl';
-CREATE FUNCTION @extschema@.kanon_recursive_cl(columns name[], c float8, l int)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_recursive_cl';
-CREATE FUNCTION @extschema@.kanon_alpha("column" name, alpha float8, "values" text[] DEFAULT NULL)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_alpha';
-CREATE FUNCTION @extschema@.kanon_t_closeness("column" name, t float8, distance text, hierarchy regclass DEFAULT NULL)
-RETURNS text LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_t_closeness';
+CREATE FUNCTION @extschema@.kanon_distinct_l(column_name name, l int)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_distinct_l';
+CREATE FUNCTION @extschema@.kanon_distinct_l(column_names name[], l int)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_distinct_l';
+CREATE FUNCTION @extschema@.kanon_entropy_l(column_name name, l int)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_entropy_l';
+CREATE FUNCTION @extschema@.kanon_entropy_l(column_names name[], l int)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_entropy_l';
+CREATE FUNCTION @extschema@.kanon_recursive_cl(column_name name, c float8, l int)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_recursive_cl';
+CREATE FUNCTION @extschema@.kanon_recursive_cl(column_names name[], c float8, l int)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_recursive_cl';
+CREATE FUNCTION @extschema@.kanon_alpha(column_name name, alpha float8, listed text[] DEFAULT NULL)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_alpha';
+CREATE FUNCTION @extschema@.kanon_t_closeness(column_name name, t float8, distance text DEFAULT NULL, hierarchy regclass DEFAULT NULL)
+RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_t_closeness';
 CREATE FUNCTION @extschema@.kanon_delta_presence(population regclass, dmin float8, dmax float8)
-RETURNS text LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_delta_presence';
+RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_delta_presence';
 CREATE FUNCTION @extschema@.kanon_k_map(population regclass)
-RETURNS text LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_k_map';
-CREATE FUNCTION @extschema@.kanon_subject("column" name)
-RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_subject';
+RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_k_map';
+CREATE FUNCTION @extschema@.kanon_subject(column_name name)
+RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_subject';
 
 COMMENT ON FUNCTION @extschema@.kanon_distinct_l(name, int) IS 'a privacy rule: at least l distinct values in each class';
 COMMENT ON FUNCTION @extschema@.kanon_distinct_l(name[], int) IS 'a privacy rule: at least l distinct values of each column, the others joined to the quasi-identifiers';
@@ -783,7 +872,33 @@ SELECT * FROM @extschema@.kanon_release_list();
 GRANT SELECT ON @extschema@.kanon_publications, @extschema@.kanon_releases TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_publications IS 'publications of yours and of roles you belong to';
+COMMENT ON COLUMN @extschema@.kanon_publications.publication IS 'name of the view that readers see';
+COMMENT ON COLUMN @extschema@.kanon_publications.owner IS 'who owns it';
+COMMENT ON COLUMN @extschema@.kanon_publications.published IS 'the view';
+COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'what is published';
+COMMENT ON COLUMN @extschema@.kanon_publications.quasi_identifiers IS 'columns that could be joined with outside knowledge';
+COMMENT ON COLUMN @extschema@.kanon_publications.k IS 'rows that every class has at least';
+COMMENT ON COLUMN @extschema@.kanon_publications.solver IS 'how releases are made: kanon_SOLVER';
+COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the solver';
+COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
+COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
+COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether k holds together with releases that are kept';
+COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says who a row is about; it is not published';
+COMMENT ON COLUMN @extschema@.kanon_publications.release IS 'number of the current release';
+COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made';
 COMMENT ON VIEW @extschema@.kanon_releases IS 'releases of the publications in kanon_publications, failed refreshes among them';
+COMMENT ON COLUMN @extschema@.kanon_releases.publication IS 'name of the view that readers see';
+COMMENT ON COLUMN @extschema@.kanon_releases.release IS 'number of the release';
+COMMENT ON COLUMN @extschema@.kanon_releases.started IS 'when its refresh began';
+COMMENT ON COLUMN @extschema@.kanon_releases.finished IS 'when it ended';
+COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped or failed';
+COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
+COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
+COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'what was lost, as the solver counts it';
+COMMENT ON COLUMN @extschema@.kanon_releases.suppressed_later IS 'rows taken from their classes to protect successive releases';
+COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh that failed';
+COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'what the error says, without data values';
+COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped or failed';
 
 CREATE FUNCTION @extschema@.kanon_progress_list()
 RETURNS TABLE (pid int, publication text, phase text, done bigint, total bigint, since timestamptz)
@@ -798,3 +913,9 @@ SELECT * FROM @extschema@.kanon_progress_list();
 GRANT SELECT ON @extschema@.kanon_progress TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_progress IS 'runs of yours that are under way, when kanon is in shared_preload_libraries';
+COMMENT ON COLUMN @extschema@.kanon_progress.pid IS 'process of the session';
+COMMENT ON COLUMN @extschema@.kanon_progress.publication IS 'whose refresh it is; NULL: a run of its own';
+COMMENT ON COLUMN @extschema@.kanon_progress.phase IS 'what it is at';
+COMMENT ON COLUMN @extschema@.kanon_progress.done IS 'how far the phase is, of total';
+COMMENT ON COLUMN @extschema@.kanon_progress.total IS 'of this; NULL: not known';
+COMMENT ON COLUMN @extschema@.kanon_progress.since IS 'when the phase began';

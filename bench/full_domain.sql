@@ -23,7 +23,7 @@ CREATE TABLE checks AS
 SELECT metric, k, suppression_limit, algorithm, f.metric_value, f.suppressed_rows, f.nodes_checked
 FROM unnest('{loss,discernibility}'::text[]) metric, unnest('{2,5,10}'::int[]) k, unnest('{0,0.05}'::float8[]) suppression_limit,
     unnest('{samarati,incognito,flash}'::text[]) algorithm,
-    kanon_full_domain('adult_arx', NULL, :'arx', k, :'arx_h', suppression_limit, metric, algorithm, dry_run => true) f;
+    kanon_full_domain('adult_arx', NULL, :'arx', k, hierarchies => :'arx_h', suppression_limit => suppression_limit, metric => metric, method => algorithm, dry_run => true) f;
 SELECT metric, k, suppression_limit AS "limit", min(metric_value) AS least, min(suppressed_rows) AS suppressed,
        sum(nodes_checked) FILTER (WHERE algorithm = 'samarati') AS samarati,
        sum(nodes_checked) FILTER (WHERE algorithm = 'incognito') AS incognito,
@@ -39,8 +39,8 @@ SELECT metric, k, suppression_limit, algorithm, metric_value, suppressed_rows, n
 
 -- the whole call, reading included, against one grouping
 SELECT format('SELECT count(*) FROM (SELECT count(*) FROM adult_arx GROUP BY %s) g', :'arx_columns') AS plain,
-       format('SELECT FROM kanon_full_domain(%L, NULL, %L, 5, %L, ', 'adult_arx', :'arx', :'arx_h') AS call \gset
-CALL compare('full_domain', 'k = 5, limit 0.05, loss / one GROUP BY', :'call' || '0.05, dry_run => true)', :'plain', 20, 6, 9);
+       format('SELECT FROM kanon_full_domain(%L, NULL, %L, 5, hierarchies => %L, suppression_limit => ', 'adult_arx', :'arx', :'arx_h') AS call \gset
+CALL compare('full_domain', 'k = 5, metric => limit 0.05, method => loss / one GROUP BY', :'call' || '0.05, dry_run => true)', :'plain', 20, 6, 9);
 CALL compare('full_domain', 'k = 5, limit 0.05, discernibility / one GROUP BY', :'call' || '0.05, ''discernibility'', dry_run => true)', :'plain', 20, 6, 9);
 CALL compare('full_domain', 'k = 5, limit 0, loss / one GROUP BY', :'call' || '0, dry_run => true)', :'plain', 20, 6, 9);
 CALL compare('full_domain', 'k = 5, limit 1, loss / one GROUP BY', :'call' || '1, dry_run => true)', :'plain', NULL, NULL, 9);
@@ -65,8 +65,8 @@ DECLARE
     used int;
 BEGIN
     FOR i IN 0..3 LOOP
-        speedy := speedy || (SELECT search_ms FROM kanon_full_domain('apart', NULL, '{a,b,c,d,e}', 5, h, 0.02, 'loss', 'speedy', with_workers, dry_run => true));
-        flash := flash || (SELECT search_ms FROM kanon_full_domain('apart', NULL, '{a,b,c,d,e}', 5, h, 0.02, 'loss', 'flash', dry_run => true));
+        speedy := speedy || (SELECT solve_ms FROM kanon_full_domain('apart', NULL, '{a,b,c,d,e}', 5, hierarchies => h, suppression_limit => 0.02, metric => 'loss', method => 'speedy', workers => with_workers, dry_run => true));
+        flash := flash || (SELECT solve_ms FROM kanon_full_domain('apart', NULL, '{a,b,c,d,e}', 5, hierarchies => h, suppression_limit => 0.02, metric => 'loss', method => 'flash', dry_run => true));
         COMMIT;
     END LOOP;
     INSERT INTO result (bench, name, a_ms, b_ms, ratio, must, aim)

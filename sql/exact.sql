@@ -50,30 +50,30 @@ SELECT (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a
 CREATE TABLE patients (age int, smoker bool, blood text);
 INSERT INTO patients VALUES (30, true, 'A'), (30, true, 'B'), (30, false, 'A'), (50, false, '0'), (50, false, 'B'),
     (70, true, '0'), (70, true, '0');
-SELECT * FROM kanon_pattern_clustering('patients', 'patients_teams', '{age,smoker,blood}', 2, '{---,--*,-**}');
+SELECT * FROM kanon_pattern_clustering('patients', 'patients_teams', '{age,smoker,blood}', 2, patterns => '{---,--*,-**}');
 SELECT * FROM patients_teams ORDER BY 1, 2, 3;
 SELECT cost, lower_bound, proven FROM kanon_usefulness WHERE target = 'exact_test.patients_teams';
-SELECT * FROM kanon_pattern_clustering('patients', NULL, '{age,smoker,blood}', 2, '{---,--*}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('patients', NULL, '{age,smoker,blood}', 2, patterns => '{---,--*}', dry_run => true);
 
 -- each listed pattern for one class, or for two when it is listed twice
-SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age,zip,sex}', 2, '{---,---,*--,-*-,**-}');
+SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age,zip,sex}', 2, patterns => '{---,---,*--,-*-,**-}');
 SELECT * FROM p_teams ORDER BY 1, 2, 3;
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---,---,*--,-*-,**-}', method => 'greedy', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 1, '{**-,**-}', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---}', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---}', method => 'greedy', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, '{---,***}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---,---,*--,-*-,**-}', method => 'greedy', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 1, patterns => '{**-,**-}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', method => 'greedy', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---,***}', dry_run => true);
 SELECT method, cost, proven FROM kanon_usefulness WHERE target = 'exact_test.p_teams';
 
 -- bad input
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 1, method => 'ilp', dry_run => true);
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 9, method => 'ilp', dry_run => true);
 SELECT * FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'fpt', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 0, '{-}', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, NULL, dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, '{}', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, '{-}', method => 'ilp', dry_run => true);
-SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age}', 2, '{-}');
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 0, patterns => '{-}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => NULL, dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => '{}', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => '{-}', method => 'ilp', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age}', 2, patterns => '{-}');
 CREATE TABLE wide AS SELECT i AS c1, i * 7 % 101 AS c2, i * 11 % 97 AS c3, i * 13 % 89 AS c4, i * 17 % 83 AS c5,
     i * 19 % 79 AS c6, i * 23 % 73 AS c7, i * 29 % 71 AS c8, i * 31 % 67 AS c9, i * 37 % 61 AS c10, i * 41 % 59 AS c11,
     i * 43 % 53 AS c12, i * 47 % 51 AS c13, i * 49 % 47 AS c14, i * 53 % 43 AS c15, i * 59 % 41 AS c16

@@ -51,25 +51,26 @@ DROP TABLE o;
 -- workers that the server does not have: it says so, and goes on alone
 CREATE TABLE many AS SELECT i % 300 AS a, i / 300 % 40 AS b, hashint4(i) & 15 AS c, hashint4(i + 1) & 7 AS d FROM generate_series(1, 120000) i;
 SET max_parallel_workers = 0;
-SELECT workers_used FROM kanon_full_domain('many', NULL, '{a,b,c,d}', 5, '{}', 0.02, 'entropy', 'speedy', 2, dry_run => true);
+SELECT workers FROM kanon_full_domain('many', NULL, '{a,b,c,d}', 5, hierarchies => '{}', suppression_limit => 0.02, metric => 'entropy', method => 'speedy', workers => 2, dry_run => true);
 RESET max_parallel_workers;
 
 -- a hierarchy of one line above all values shows none of its levels: the column keeps its type
 CREATE TABLE over_all AS SELECT a AS v, int4range(0, 100) AS whole FROM generate_series(0, 2) a;
-SELECT count(*) FROM kanon_full_domain('people', 'o', '{a,c}', 5, '{"a": "over_all"}');
+SELECT count(*) FROM kanon_full_domain('people', 'o', '{a,c}', 5, hierarchies => '{"a": "over_all"}');
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'o'::regclass AND attnum > 0 ORDER BY attnum;
 DROP TABLE o;
 
--- sentences of rules with names that are none
-CREATE FUNCTION says(rule text) RETURNS text LANGUAGE plpgsql AS $$
+-- rules with names that are none: columns as they are written, relations as in SQL
+CREATE FUNCTION says(rule jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM * FROM kanon_pattern_guided('people', NULL, '{a,b}', 3, keep => '{d}', dry_run => true, privacy => ARRAY[rule]);
     RETURN 'taken';
 EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ': ' || SQLERRM;
 END $$;
-SELECT name, says(regexp_replace(kanon_distinct_l('d', 2), '\md\M', name))
-FROM (VALUES (1, '"d"'), (2, '"d'), (3, '""'), (4, ''), (5, 'd-'), (6, '"d""x"'), (7, repeat('d', 64))) AS n (i, name) ORDER BY i;
+SELECT name, says(kanon_distinct_l('d', 2) || jsonb_build_object('column', name)) AS as_column,
+       says(jsonb_build_object('rule', 'k_map', 'population', name)) AS as_population
+FROM (VALUES (1, 'd'), (2, '"d"'), (3, '"d'), (4, '""'), (5, ''), (6, 'd-'), (7, '"d""x"'), (8, repeat('d', 64))) AS n (i, name) ORDER BY i;
 
 -- a publication is found by a name with its database
 SELECT kanon_create_publication('named', 'people', '{a,c}', 5);

@@ -52,7 +52,7 @@ CREATE TABLE holes_h (a int, l text, top text);
 INSERT INTO holes_h VALUES (0, 'few', '*'), (1, 'few', '*'), (2, 'more', '*');
 SELECT pattern, row_count FROM kanon_pattern_guided('holes', 'holes_public', '{a,b}', 2, patterns => '{--,1-,1*}',
     hierarchies => '{"a": "holes_h"}');
-SELECT "column", distinct_after FROM kanon_columns WHERE run = (SELECT max(run) FROM kanon_usefulness);
+SELECT column_name, distinct_after FROM kanon_columns WHERE run = (SELECT max(run) FROM kanon_usefulness);
 SELECT count(DISTINCT coalesce(a, 'NULL')) FROM holes_public;
 
 -- the last level is suppression when all lines agree in it; the one before is a level, whatever it says:
@@ -67,7 +67,7 @@ SELECT round(precision::numeric, 4) FROM kanon_usefulness ORDER BY run DESC LIMI
 
 -- a line that is there twice says nothing new; files as they are have some
 INSERT INTO holes_h VALUES (1, 'few', '*'), (2, 'more', '*'), (2, 'more', '*');
-SELECT * FROM kanon_hierarchy_check('holes_h', 'holes', 'a');
+SELECT * FROM kanon_check_hierarchy('holes_h', 'holes', 'a');
 SELECT pattern, row_count FROM kanon_pattern_guided('holes', NULL, '{a,b}', 2, patterns => '{--,1-,1*}',
     hierarchies => '{"a": "holes_h"}', dry_run => true);
 -- unless it says something else, at any level
@@ -76,15 +76,15 @@ SELECT kanon_pattern_guided('holes', NULL, '{a,b}', 2, hierarchies => '{"a": "ho
 
 -- a suppressed cell loses w, though its column has one value: to show that loses nothing
 CREATE TABLE same AS SELECT 1 AS a, i % 2 AS b FROM generate_series(1, 4) i;
-SELECT node, metric_value FROM kanon_full_domain('same', NULL, '{a,b}', 2, explore => true, dry_run => true) ORDER BY 2, 1;
+SELECT pattern, metric_value FROM kanon_full_domain('same', NULL, '{a,b}', 2, explore => true, dry_run => true) ORDER BY 2, 1;
 -- nodes that leave rows over which residual lets nowhere fulfil nothing
 CREATE TABLE alone AS SELECT 1 + (i > 1)::int AS a FROM generate_series(1, 10) i;
-SELECT r, node, verdict, metric_value IS NULL AS no_value, suppressed_rows
+SELECT r, pattern, verdict, metric_value IS NULL AS no_value, suppressed_rows
 FROM unnest('{suppress,error}'::text[]) r,
     kanon_full_domain('alone', NULL, '{a}', 2, suppression_limit => 1, residual => r, explore => true, dry_run => true) ORDER BY 1, 2;
 
 -- with k = 1 no row is in too small a class: none, not unknown
-SELECT sum(row_count) FROM kanon_pattern_clustering('alone', 'alone_public', '{a}', 1, '{-,-}');
+SELECT sum(row_count) FROM kanon_pattern_clustering('alone', 'alone_public', '{a}', 1, patterns => '{-,-}');
 SELECT stage, below_k, share_below_k FROM kanon_run_risk WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY stage;
 
 -- rows that were NULL are not suppressed where the mark tells them apart
@@ -113,13 +113,13 @@ BEGIN
     RETURN result;
 END $$;
 CREATE VIEW calls AS SELECT source, keep, seed, name, content(call, source, keep, seed) AS release FROM
-    (VALUES ('guided', 'kanon_pattern_guided(%L, %L, ''{a,b}'', 40, ''{-*,*-}'', weights => ''{1,1.1}'', method => ''improve'''), ('freeform', 'kanon_freeform(%L, %L, ''{a,b}'', 30')) v (name, call),
+    (VALUES ('guided', 'kanon_pattern_guided(%L, %L, ''{a,b}'', 40, patterns => ''{-*,*-}'', weights => ''{1,1.1}'', method => ''improve'''), ('freeform', 'kanon_freeform(%L, %L, ''{a,b}'', 30')) v (name, call),
     (VALUES ('alike'), ('alike'), ('shuffled')) s (source), (VALUES ('{n}'), ('{n,note}')) k (keep), (VALUES (1), (2)) d (seed);
 SET client_min_messages = warning;
 CREATE TABLE releases AS SELECT * FROM calls;
 SELECT name, count(*) AS calls, count(DISTINCT release) AS different, count(DISTINCT (keep, seed)) AS expected FROM releases GROUP BY name ORDER BY name;
 -- how many go where does not depend on what is kept
-SELECT sum(row_count) FROM kanon_pattern_guided('alike', 'alike_public', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
+SELECT sum(row_count) FROM kanon_pattern_guided('alike', 'alike_public', '{a,b}', 40, patterns => '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
 SELECT DISTINCT (SELECT string_agg(format('%s %s', shown, row_count), ', ' ORDER BY class) FROM kanon_equivalence_classes c WHERE c.run = u.run)
 FROM kanon_usefulness u WHERE target ~ 'content_out|alike' AND method = 'improve' AND u.kept <> '{}';
 -- freeform without a seed draws anew
@@ -127,8 +127,8 @@ SELECT FROM kanon_freeform('alike', 'drawn_a', '{a,b}', 30, keep => '{n}', allow
 SELECT FROM kanon_freeform('alike', 'drawn_b', '{a,b}', 30, keep => '{n}', allow_identifying => '{n}');
 SELECT count(*) > 0 AS differ FROM (SELECT a, b, n FROM drawn_a EXCEPT SELECT a, b, n FROM drawn_b) d;
 -- the order of rows within a class is nobody's
-SELECT FROM kanon_pattern_guided('alike', 'order_a', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
-SELECT FROM kanon_pattern_guided('alike', 'order_b', '{a,b}', 40, '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
+SELECT FROM kanon_pattern_guided('alike', 'order_a', '{a,b}', 40, patterns => '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
+SELECT FROM kanon_pattern_guided('alike', 'order_b', '{a,b}', 40, patterns => '{-*,*-}', weights => '{1,1.1}', method => 'improve', keep => '{n}', allow_identifying => '{n}');
 SELECT array(SELECT n FROM order_a ORDER BY ctid) <> array(SELECT n FROM order_b ORDER BY ctid) AS differ;
 -- kept values of any kind: without equality, NULL, by value and not, short and long
 ALTER TABLE alike ADD j json, ADD p point, ADD t text, ADD f float4, ADD c cidr[];

@@ -36,7 +36,7 @@ SELECT row_count FROM kanon_freeform('person', NULL, '{age}', 2, method => 'conc
 
 -- matches that are mutual; an odd number of rows
 SELECT m, row_count FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'ring']) m,
- kanon_freeform('person', 's_' || m, '{age,city,born}', 4, method => m, "symmetric" => true);
+ kanon_freeform('person', 's_' || m, '{age,city,born}', 4, method => m, mutual => true);
 SELECT m, c.row_matches >= 4 AS rows, c.record_matches >= 4 AS records, c.regular
 FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'ring']) m,
  kanon_check_freeform('person', to_regclass('s_' || m), '{age,city,born}', 4) c;
@@ -70,11 +70,11 @@ SELECT * FROM kanon_check_freeform('equal', 'equal_f', '{a,b}', 6);
 CREATE TABLE few AS SELECT i AS a, i % 2 AS b FROM generate_series(1, 6) i;
 SELECT m, row_count FROM method, kanon_freeform('few', 'few_' || m, '{a,b}', 4, method => m) WHERE m <> 'concealment';
 SELECT m, c.regular FROM method, kanon_check_freeform('few', to_regclass('few_' || m), '{a,b}', 4) c WHERE m <> 'concealment';
-SELECT row_count FROM kanon_freeform('few', 'few_s', '{a,b}', 4, "symmetric" => true);
+SELECT row_count FROM kanon_freeform('few', 'few_s', '{a,b}', 4, mutual => true);
 -- three rows have no mutual partner left after the first
 CREATE TABLE three AS SELECT i AS a, i % 2 AS b FROM generate_series(1, 3) i;
 SELECT m, row_count FROM unnest('{greedy,sort_greedy,hungarian,ring}'::text[]) m,
- kanon_freeform('three', NULL, '{a,b}', 2, method => m, "symmetric" => true, dry_run => true);
+ kanon_freeform('three', NULL, '{a,b}', 2, method => m, mutual => true, dry_run => true);
 CREATE TABLE none (a int, b text);
 SELECT row_count, gcp FROM kanon_freeform('none', 'none_f', '{a,b}', 3);
 SELECT * FROM kanon_check_freeform('none', 'none_f', '{a,b}', 3);
@@ -147,7 +147,7 @@ SELECT * FROM kanon_freeform('person', 'x', '{age}', 24);
 SELECT row_count FROM kanon_freeform('person', NULL, '{age}', 23, dry_run => true);
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, partition_size => 9);
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => 'magic');
-SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => 'mip', "symmetric" => true);
+SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => 'mip', mutual => true);
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, method => NULL);
 SELECT * FROM kanon_freeform('person', 'x', '{age}', 5, time_limit => '-1 s');
 CREATE TABLE odd AS SELECT i::text::xid AS x, point(i, i) AS p, i FROM generate_series(1, 9) i;

@@ -12,73 +12,73 @@ CREATE TABLE zip_h (value text, four text, three text);
 INSERT INTO zip_h SELECT DISTINCT zip, left(zip, 4) || '*', left(zip, 3) || '**' FROM people;
 \set h '{"age": "age_h", "zip": "zip_h"}'
 
--- every algorithm finds the same node, whatever the metric and the limit
+-- every method finds the same node, whatever the metric and the limit
 CREATE TABLE found AS
-SELECT k, suppression_limit, metric, algorithm, f.node, f.metric_value, f.suppressed_rows, f.classes, f.lattice_nodes
+SELECT k, suppression_limit, metric, algorithm, f.pattern, f.metric_value, f.suppressed_rows, f.classes, f.lattice_nodes
 FROM unnest('{2,3}'::int[]) k, unnest('{0,0.1,0.25,1}'::float8[]) suppression_limit,
     unnest('{loss,precision,discernibility,average_class_size,entropy,height}'::text[]) metric,
     unnest('{samarati,incognito,flash,speedy}'::text[]) algorithm,
-    kanon_full_domain('people', NULL, '{age,zip,sex}', k, :'h', suppression_limit, metric, algorithm, dry_run => true) f;
+    kanon_full_domain('people', NULL, '{age,zip,sex}', k, hierarchies => :'h', suppression_limit => suppression_limit, metric => metric, method => algorithm, dry_run => true) f;
 SELECT k, suppression_limit, metric FROM found GROUP BY 1, 2, 3
-HAVING count(DISTINCT (node, metric_value, suppressed_rows, classes)) > 1 OR count(*) <> 4;
-SELECT k, suppression_limit AS "limit", metric, node, round(metric_value::numeric, 4) AS value, suppressed_rows, classes, lattice_nodes
+HAVING count(DISTINCT (pattern, metric_value, suppressed_rows, classes)) > 1 OR count(*) <> 4;
+SELECT k, suppression_limit AS "limit", metric, pattern, round(metric_value::numeric, 4) AS value, suppressed_rows, classes, lattice_nodes
 FROM found WHERE algorithm = 'flash' ORDER BY 1, 2, 3;
 
 -- the best of all nodes, by a query: explore tells the same
-SELECT verdict, count(*), count(metric_value), min(metric_value) FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, :'h', 0.1, 'discernibility', explore => true, dry_run => true) GROUP BY 1 ORDER BY 1;
-SELECT node, verdict, metric_value, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, :'h', 0.1, 'discernibility', explore => true, dry_run => true)
-WHERE verdict <> 'fails' ORDER BY metric_value, suppressed_rows, node LIMIT 5;
+SELECT verdict, count(*), count(metric_value), min(metric_value) FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 0.1, metric => 'discernibility', explore => true, dry_run => true) GROUP BY 1 ORDER BY 1;
+SELECT pattern, verdict, metric_value, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 0.1, metric => 'discernibility', explore => true, dry_run => true)
+WHERE verdict <> 'fails' ORDER BY metric_value, suppressed_rows, pattern LIMIT 5;
 -- a node chosen by hand is a pattern
-SELECT pattern, classes, row_count FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, '{22-}', hierarchies => :'h', dry_run => true);
+SELECT pattern, classes, row_count FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, patterns => '{22-}', hierarchies => :'h', dry_run => true);
 
 -- published, checked and recorded
-SELECT node, verdict, metric_value, suppressed_rows, classes, workers_used FROM kanon_full_domain('people', 'people_public', '{age,zip,sex}', 2, :'h', 0.25, 'discernibility', keep => '{illness}', mark => true);
+SELECT pattern, verdict, metric_value, suppressed_rows, classes, workers FROM kanon_full_domain('people', 'people_public', '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 0.25, metric => 'discernibility', keep => '{illness}', mark => true);
 SELECT age, zip, sex, kanon_pattern, count(*) FROM people_public GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4;
 SELECT * FROM kanon_check('people_public', '{age,zip,sex}');
 SELECT method, k, classes, class_min, row_count, discernibility, options FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
 -- a row that fits nowhere: suppressed, left out, or not allowed
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('people', 'people_public', '{age,zip,sex}', 2, :'h', 0.1, 'height', replace => true);
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('people', 'people_public', '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 0.1, metric => 'height', replace => true);
 SELECT count(*), count(*) FILTER (WHERE age IS NULL AND zip IS NULL AND sex IS NULL) AS blank FROM people_public;
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('people', 'people_public', '{age,zip,sex}', 2, :'h', 0.1, 'height', residual => 'drop', replace => true);
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('people', 'people_public', '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 0.1, metric => 'height', residual => 'drop', replace => true);
 SELECT count(*) FROM people_public;
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, :'h', 0.1, 'height', residual => 'error', dry_run => true);
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 0.1, metric => 'height', residual => 'error', dry_run => true);
 -- rules beyond k; without hierarchies columns are kept or suppressed
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, :'h', 0.25, keep => '{illness}', privacy => ARRAY[kanon_distinct_l('illness', 2)], dry_run => true);
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, dry_run => true);
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 0.25, keep => '{illness}', privacy => ARRAY[kanon_distinct_l('illness', 2)], dry_run => true);
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, dry_run => true);
 -- weights; no rows
-SELECT node FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, :'h', weights => '{1,1,9}', dry_run => true);
+SELECT pattern FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 2, hierarchies => :'h', weights => '{1,1,9}', dry_run => true);
 CREATE TABLE nobody (LIKE people);
-SELECT * FROM kanon_full_domain('nobody', 'nobody_public', '{age,zip,sex}', 2, :'h');
+SELECT * FROM kanon_full_domain('nobody', 'nobody_public', '{age,zip,sex}', 2, hierarchies => :'h');
 SELECT count(*) FROM nobody_public;
 
 -- with workers or without: the same
 CREATE TABLE many AS SELECT i % 300 AS a, i / 300 % 40 AS b, hashint4(i) & 15 AS c, hashint4(i + 1) & 7 AS d FROM generate_series(1, 120000) i;
 CREATE TABLE a_h AS SELECT v, v / 10 AS l1, v / 60 AS l2 FROM generate_series(0, 299) v;
 CREATE TABLE b_h AS SELECT v, v / 5 AS l1 FROM generate_series(0, 39) v;
-SELECT count(DISTINCT (node, metric_value, suppressed_rows, classes, nodes_checked, nodes_tagged)) AS results, bool_or(workers_used > 0) AS parallel
-FROM unnest('{0,1,2,3}'::int[]) workers, kanon_full_domain('many', NULL, '{a,b,c,d}', 5, '{"a":"a_h","b":"b_h"}', 0.02, 'entropy', 'speedy', workers, dry_run => true);
+SELECT count(DISTINCT (pattern, metric_value, suppressed_rows, classes, nodes_checked, nodes_tagged)) AS results, bool_or(f.workers > 0) AS parallel
+FROM unnest('{0,1,2,3}'::int[]) wanted, kanon_full_domain('many', NULL, '{a,b,c,d}', 5, hierarchies => '{"a":"a_h","b":"b_h"}', suppression_limit => 0.02, metric => 'entropy', method => 'speedy', workers => wanted, dry_run => true) f;
 
 -- bad input
 \set VERBOSITY default
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', 1.5);
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', 'NaN');
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', NULL);
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', metric => 'beauty');
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', metric => NULL);
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', method => 'guess');
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', workers => 2);
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', method => 'speedy', workers => -1);
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, :'h', residual => 'ask');
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 1, :'h');
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 13, :'h');
-SELECT kanon_full_domain('people', NULL, '{age,zip,sex}', 2, :'h');
-SELECT kanon_full_domain('people', 'x', '{age,zip}', 2, '{"sex": "zip_h"}');
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, '{"age": "nowhere"}');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 1.5);
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => 'NaN');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', suppression_limit => NULL);
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', metric => 'beauty');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', metric => NULL);
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', method => 'guess');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', workers => 2);
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', method => 'speedy', workers => -1);
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => :'h', residual => 'ask');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 1, hierarchies => :'h');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 13, hierarchies => :'h');
+SELECT kanon_full_domain('people', NULL, '{age,zip,sex}', 2, hierarchies => :'h');
+SELECT kanon_full_domain('people', 'x', '{age,zip}', 2, hierarchies => '{"sex": "zip_h"}');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => '{"age": "nowhere"}');
 -- one without a level below the top is no better for it
 CREATE TABLE flat_h AS SELECT 43 AS age, 'any' AS label;
-SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, '{"age": "flat_h"}');
+SELECT kanon_full_domain('people', 'x', '{age,zip,sex}', 2, hierarchies => '{"age": "flat_h"}');
 -- every node within the limit leaves one row over, but the top
-SELECT node FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 12, :'h', residual => 'error', dry_run => true);
+SELECT pattern FROM kanon_full_domain('people', NULL, '{age,zip,sex}', 12, hierarchies => :'h', residual => 'error', dry_run => true);
 -- a lattice of 2^24 nodes
 SELECT format('CREATE TABLE wide (%s)', string_agg(format('c%s int', i), ', ')) AS wide, format('{%s}', string_agg('c' || i, ',')) AS columns
 FROM generate_series(1, 24) i \gset

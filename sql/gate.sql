@@ -68,7 +68,7 @@ CREATE VIEW moving AS SELECT value, level FROM lines;
 SELECT try(12, $$ DROP VIEW moving; CREATE VIEW moving AS SELECT 4096::bigint AS value, 4096::bigint AS level $$,
     $$ kanon_pattern_guided('source', 'target', '{q,n,i}', 2, hierarchies => '{"q": "moving"}') $$);
 SELECT try(12, $$ DROP VIEW moving; CREATE VIEW moving AS SELECT 4096::bigint AS value, 4096::bigint AS level $$,
-    $$ kanon_hierarchy_check('moving', 'source', 'q') $$);
+    $$ kanon_check_hierarchy('moving', 'source', 'q') $$);
 SELECT try(2, $$ DROP VIEW ladder; CREATE VIEW ladder AS SELECT value, 4096::bigint AS level FROM lines $$,
     $$ kanon_frontier('people', '{q}', '{2}', hierarchies => '{"q": "ladder"}') $$);
 -- a population, while the source is read
@@ -80,7 +80,7 @@ SELECT try(12, $$ DROP VIEW population; CREATE VIEW population AS SELECT 4096::b
 SELECT try(12, $$ DROP VIEW source; CREATE VIEW source AS SELECT 4096::bigint AS q, n, i, name FROM people $$,
     $$ kanon_risk('source', '{q,n}', '{name}') $$);
 SELECT try(12, $$ DROP VIEW moving; CREATE VIEW moving AS SELECT 4096::bigint AS value, 4096::bigint AS level $$,
-    $$ kanon_risk('source', '{n}', '{q}', hierarchies => '{moving}') $$);
+    $$ kanon_risk('source', '{n}', '{q}', hierarchies => '{"q": "moving"}') $$);
 CREATE TABLE released AS SELECT q, n FROM people;
 SELECT try(12, $$ DROP TABLE released; CREATE TABLE released AS SELECT 4096::bigint AS q, n FROM people $$,
     $$ kanon_check_freeform('source', 'released', '{q,n}', 2) $$);

@@ -23,41 +23,41 @@ INSERT INTO people VALUES (1, 'm', 'a'), (1, 'f', 'a'), (2, 'm', 'b'), (3, 'm', 
 -- as ARX has it: text, whatever the column is; a NULL needs no line, other lines are ignored
 CREATE TABLE age_arx (v text, l1 text, l2 text);
 INSERT INTO age_arx VALUES ('1', '0-1', '*'), ('2', '2-3', '*'), ('3', '2-3', '*'), ('4', '4-5', '*');
-SELECT * FROM kanon_hierarchy_check('age_arx', 'people', 'age');
-SELECT * FROM kanon_hierarchy_check('age_arx', 'people', 'age', with_values => true);
+SELECT * FROM kanon_check_hierarchy('age_arx', 'people', 'age');
+SELECT * FROM kanon_check_hierarchy('age_arx', 'people', 'age', with_values => true);
 -- but NULL may have one, in which it stays NULL up to some level
 INSERT INTO age_arx VALUES (NULL, NULL, '*');
-SELECT fault FROM kanon_hierarchy_check('age_arx', 'people', 'age');
+SELECT fault FROM kanon_check_hierarchy('age_arx', 'people', 'age');
 -- a line each: 2 has two parents (and 3 rows are of 1 and 2), 3 is missing, 1 is there twice
 CREATE TABLE age_wrong (v int, l1 text, l2 text);
 INSERT INTO age_wrong VALUES (1, 'p', 'x'), (2, 'p', 'x'), (2, 'q', 'x'), (1, 'p', 'x'), (9, 'q', 'x');
-SELECT * FROM kanon_hierarchy_check('age_wrong', 'people', 'age');
-SELECT fault, shown FROM kanon_hierarchy_check('age_wrong', 'people', 'age', true);
+SELECT * FROM kanon_check_hierarchy('age_wrong', 'people', 'age');
+SELECT fault, shown FROM kanon_check_hierarchy('age_wrong', 'people', 'age', true);
 -- a node with two parents; at the level above its nodes nest; 1 and 3: three rows
 CREATE TABLE age_loose (v int, l1 text, l2 text, l3 text);
 INSERT INTO age_loose VALUES (1, 'p', 'x', 'u'), (3, 'p', 'y', 'w'), (2, 'q', 'y', 'w');
-SELECT fault, level, fault_count, row_count, detail, shown FROM kanon_hierarchy_check('age_loose', 'people', 'age', true);
+SELECT fault, level, fault_count, row_count, detail, shown FROM kanon_check_hierarchy('age_loose', 'people', 'age', true);
 -- lines that end early, or have holes, or have a NULL that comes back
 CREATE TABLE age_short (v int, l1 text, l2 text);
 INSERT INTO age_short VALUES (1, 'p', NULL), (2, NULL, 'y'), (3, 'r', 'y'), (NULL, 'z', NULL);
-SELECT fault, level, fault_count, row_count, detail, shown FROM kanon_hierarchy_check('age_short', 'people', 'age', true);
+SELECT fault, level, fault_count, row_count, detail, shown FROM kanon_check_hierarchy('age_short', 'people', 'age', true);
 -- ranges that do not hold their value; an empty one holds none, and none holds NULL
 CREATE TABLE age_range (v int, r1 int4range, r2 int4range);
 INSERT INTO age_range VALUES (1, '[0,2)', '[0,4)'), (2, '[3,4)', '[0,4)'), (3, 'empty', '[0,3)'), (NULL, '(,)', '[0,4)');
-SELECT fault, level, fault_count, row_count, detail, shown FROM kanon_hierarchy_check('age_range', 'people', 'age', true);
+SELECT fault, level, fault_count, row_count, detail, shown FROM kanon_check_hierarchy('age_range', 'people', 'age', true);
 -- the same with the values as text: only of values that there are anything is known
 CREATE VIEW age_range_text AS SELECT v::text AS v, r1, r2 FROM age_range UNION ALL SELECT '77', '[5,6)', '[0,4)';
-SELECT fault, level, fault_count FROM kanon_hierarchy_check('age_range_text', 'people', 'age');
+SELECT fault, level, fault_count FROM kanon_check_hierarchy('age_range_text', 'people', 'age');
 -- nothing depends on the order of lines
 CREATE VIEW age_wrong_back AS SELECT * FROM age_wrong ORDER BY v DESC, l1 DESC;
-SELECT count(*) FROM (SELECT * FROM kanon_hierarchy_check('age_wrong', 'people', 'age', true)
-    EXCEPT SELECT * FROM kanon_hierarchy_check('age_wrong_back', 'people', 'age', true)) d;
+SELECT count(*) FROM (SELECT * FROM kanon_check_hierarchy('age_wrong', 'people', 'age', true)
+    EXCEPT SELECT * FROM kanon_check_hierarchy('age_wrong_back', 'people', 'age', true)) d;
 -- ends: no lines, no rows
 CREATE TABLE age_none (v int, l1 text);
-SELECT fault, fault_count FROM kanon_hierarchy_check('age_none', 'people', 'age');
+SELECT fault, fault_count FROM kanon_check_hierarchy('age_none', 'people', 'age');
 CREATE TABLE nobody (LIKE people);
-SELECT fault, fault_count FROM kanon_hierarchy_check('age_arx', 'nobody', 'age');
-SELECT fault, fault_count FROM kanon_hierarchy_check('age_none', 'nobody', 'age');
+SELECT fault, fault_count FROM kanon_check_hierarchy('age_arx', 'nobody', 'age');
+SELECT fault, fault_count FROM kanon_check_hierarchy('age_none', 'nobody', 'age');
 
 -- ---- types of values and levels ----
 
@@ -78,13 +78,13 @@ CREATE TABLE f_h (v text, l int);
 INSERT INTO f_h VALUES ('0.1', 1), ('1e+300', 2);
 SET DateStyle = 'SQL, DMY';
 SELECT h, f.fault, f.fault_count FROM (VALUES ('y_h', 'y'), ('c_h', 'c'), ('n_h', 'n'), ('d_h', 'd'), ('f_h', 'f')) v (h, c)
-LEFT JOIN LATERAL kanon_hierarchy_check(h, 'typed', c) f ON true ORDER BY 1;
+LEFT JOIN LATERAL kanon_check_hierarchy(h, 'typed', c) f ON true ORDER BY 1;
 SET DateStyle = 'ISO';
 -- a range type of one's own
 CREATE TYPE textrange AS RANGE (subtype = text, collation = "C");
 CREATE TABLE zip_h (v text, r textrange);
 INSERT INTO zip_h VALUES ('a', '[a,c)'), ('b', '[a,c)'), ('c', '[a,c)'), ('d', '[c,e)');
-SELECT fault, level, fault_count, shown FROM kanon_hierarchy_check('zip_h', 'people', 'zip', true);
+SELECT fault, level, fault_count, shown FROM kanon_check_hierarchy('zip_h', 'people', 'zip', true);
 
 -- ---- builders ----
 
@@ -178,7 +178,7 @@ INSERT INTO built VALUES ('i_i', 'things', 'i'), ('i_s', 'things', 's'), ('i_b',
     ('p_s', 'things', 's'), ('p_ip', 'things', 'ip'), ('d_d', 'things', 'd'), ('d_ts', 'things', 'ts'), ('d_tz', 'things', 'tz'),
     ('q_i', 'things', 'i'), ('q_zip', 'things', 'zip'), ('q_f', 'things', 'f'), ('q_d', 'things', 'd'), ('k_geo', 'lives', 'place'),
     ('k_ids', 'lives', 'place'), ('k_taxa', 'lives', 'place'), ('k_path', 'paths', 'path'), ('k_dotted', 'paths', 'dotted');
-SELECT count(*), count(f.fault) FROM built LEFT JOIN LATERAL kanon_hierarchy_check(h, source, c) f ON true;
+SELECT count(*), count(f.fault) FROM built LEFT JOIN LATERAL kanon_check_hierarchy(h, source, c) f ON true;
 
 -- the same by SQL, on many values: intervals hold their value, are as wide as asked
 -- for, begin at origin plus multiples, and nest
@@ -214,14 +214,14 @@ CREATE TABLE leaves (class int, v int);
 INSERT INTO leaves VALUES (1, 1), (1, 2), (2, 3);
 CREATE TABLE v_h (v int, r int4range, top int4range);
 INSERT INTO v_h VALUES (1, '[0,2)', '(,)'), (2, '[2,4)', '(,)'), (3, '[2,4)', '(,)'), (4, '[4,6)', '(,)');
-SELECT round(value::numeric, 4) AS v FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{v_h}') WHERE measure = 't_hierarchical';
+SELECT round(value::numeric, 4) AS v FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "v_h"}') WHERE measure = 't_hierarchical';
 -- a last level in which all agree is suppression; one below it is a level, by which all is further away
 CREATE VIEW v_tops AS SELECT v, r, '*'::text AS t FROM v_h;
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{v_tops}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "v_tops"}') $$);
 CREATE VIEW v_text AS SELECT v::text, r::text, 'all' AS t1, NULL AS t2, '*' AS t3 FROM v_h;
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{v_text}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "v_text"}') $$);
 CREATE OR REPLACE VIEW v_text AS SELECT v::text, r::text, 'all' AS t1, 'all' AS t2, '*' AS t3 FROM v_h;
-SELECT round(value::numeric, 4) AS v FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{v_text}') WHERE measure = 't_hierarchical';
+SELECT round(value::numeric, 4) AS v FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "v_text"}') WHERE measure = 't_hierarchical';
 
 -- ---- whose rights, which names ----
 
@@ -236,7 +236,7 @@ CREATE TABLE "Odd; --" ("The ""value""" int);
 INSERT INTO "Odd; --" VALUES (5);
 SELECT kanon_hierarchy_interval('"Odd; --"', 'The "value"', '"H; --"', '{10}');
 TABLE "H; --";
-SELECT fault FROM kanon_hierarchy_check('"H; --"', '"Odd; --"', 'The "value"');
+SELECT fault FROM kanon_check_hierarchy('"H; --"', '"Odd; --"', 'The "value"');
 CREATE FUNCTION here() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT min(i) FROM many); END';
 CREATE VIEW relies AS SELECT here() AS v;
 SELECT kanon_hierarchy_interval('relies', 'v', 'h_relies', '{10}');
@@ -257,17 +257,17 @@ GRANT SELECT (v, l1) ON age_arx TO kanon_test_builder;
 SET ROLE kanon_test_builder;
 SELECT kanon_hierarchy_interval('people', 'age', 'mine', '{2}');
 SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'mine'::regclass;
-SELECT fault FROM kanon_hierarchy_check('mine', 'people', 'age');
+SELECT fault FROM kanon_check_hierarchy('mine', 'people', 'age');
 \set SHOW_CONTEXT never
 SELECT kanon_hierarchy_interval('things', 'i', 'mine2', '{2}');
 SELECT kanon_hierarchy_from_fk('people', 'age', 'mine2', 'geo', 'id', 'up');
-SELECT kanon_hierarchy_check('age_arx', 'people', 'age');
-SELECT kanon_hierarchy_check('mine', 'things', 'i');
+SELECT kanon_check_hierarchy('age_arx', 'people', 'age');
+SELECT kanon_check_hierarchy('mine', 'things', 'i');
 SELECT kanon_hierarchy_interval('people', 'age', 'i_i', '{2}', replace => true);
 SELECT kanon_hierarchy_interval('people', 'age', 'pg_catalog.mine', '{2}');
 RESET ROLE;
 BEGIN READ ONLY;
-SELECT count(*) FROM kanon_hierarchy_check('age_arx', 'people', 'age');
+SELECT count(*) FROM kanon_check_hierarchy('age_arx', 'people', 'age');
 ROLLBACK;
 
 -- ---- bad input ----
@@ -294,31 +294,31 @@ CREATE VIEW deep AS SELECT 'a.b.c.d.e.f.g.h.i.j.k' AS path;
 CREATE SEQUENCE seq;
 \pset format unaligned
 \pset tuples_only on
-SELECT try($$ kanon_hierarchy_check(NULL, 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('age_arx', NULL, 'age') $$);
-SELECT try($$ kanon_hierarchy_check('age_arx', 'people', NULL) $$);
-SELECT try($$ kanon_hierarchy_check('age_arx', 'people', 'age', NULL) $$);
-SELECT try($$ kanon_hierarchy_check(4294967295, 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('age_arx', 'people', 'nope') $$);
-SELECT try($$ kanon_hierarchy_check('seq', 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('one', 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('mixed', 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('unlike', 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('shapeless', 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('big_range', 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('value_date', 'people', 'age') $$);
-SELECT try($$ kanon_hierarchy_check('value_date', 'people', 'zip') $$);
-SELECT try($$ kanon_hierarchy_check('taller', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy(NULL, 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('age_arx', NULL, 'age') $$);
+SELECT try($$ kanon_check_hierarchy('age_arx', 'people', NULL) $$);
+SELECT try($$ kanon_check_hierarchy('age_arx', 'people', 'age', NULL) $$);
+SELECT try($$ kanon_check_hierarchy(4294967295, 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('age_arx', 'people', 'nope') $$);
+SELECT try($$ kanon_check_hierarchy('seq', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('one', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('mixed', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('unlike', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('shapeless', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('big_range', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('value_date', 'people', 'age') $$);
+SELECT try($$ kanon_check_hierarchy('value_date', 'people', 'zip') $$);
+SELECT try($$ kanon_check_hierarchy('taller', 'people', 'age') $$);
 -- ten levels: not if the last one says something
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{tall}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "tall"}') $$);
 UPDATE tall SET j = '*';
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{tall}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "tall"}') $$);
 -- one error, no value in it
-SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{age_wrong}') $$);
-SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{age_loose}') $$);
-SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{age_short}') $$);
-SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{age_range}') $$);
-SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{age_arx}') $$);
+SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{"age": "age_wrong"}') $$);
+SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{"age": "age_loose"}') $$);
+SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{"age": "age_short"}') $$);
+SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{"age": "age_range"}') $$);
+SELECT try($$ kanon_risk('people', '{sex}', '{age}', hierarchies => '{"age": "age_arx"}') $$);
 SELECT try($$ kanon_hierarchy_interval(NULL, 'age', 'x', '{1}') $$);
 SELECT try($$ kanon_hierarchy_interval('people', NULL, 'x', '{1}') $$);
 SELECT try($$ kanon_hierarchy_interval('people', 'age', NULL, '{1}') $$);
@@ -388,7 +388,7 @@ SELECT count(*) FROM pg_class WHERE relnamespace = 'hierarchy_test'::regnamespac
 -- memory
 CREATE VIEW large AS SELECT i AS v, i / 2 AS l1 FROM generate_series(1, 100000) i;
 SET kanon.max_memory = '1MB';
-SELECT left(try($$ kanon_hierarchy_check('large', 'people', 'age') $$), 50);
+SELECT left(try($$ kanon_check_hierarchy('large', 'people', 'age') $$), 50);
 RESET kanon.max_memory;
 
 \set VERBOSITY terse

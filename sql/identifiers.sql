@@ -15,7 +15,7 @@ SELECT count(*) FROM kanon_pattern_guided('visit', 'out1', '{age,zip}', 5, keep 
 SELECT count(*) FROM kanon_full_domain('visit', 'out1', '{age,zip}', 5, keep => '{note}');
 SELECT count(*) FROM kanon_cluster('visit', 'out1', '{age,zip}', 5, 'mondrian', keep => '{note}');
 SELECT count(*) FROM kanon_freeform('visit', 'out1', '{age,zip}', 5, keep => '{note}', partition_size => 100);
-SELECT count(*) FROM kanon_pattern_clustering('visit', 'out1', '{age,zip}', 5, ARRAY['--', '**'], keep => '{note}');
+SELECT count(*) FROM kanon_pattern_clustering('visit', 'out1', '{age,zip}', 5, patterns => ARRAY['--', '**'], keep => '{note}');
 -- nothing is left of it
 SELECT to_regclass('out1') IS NULL AS nothing, count(*) FROM kanon_usefulness WHERE target LIKE '%out1%';
 -- what is not named in allow_identifying stays refused

@@ -67,7 +67,7 @@ FROM kanon_explain('people', :Q, 3, hierarchies => :H) WHERE aspect <> 'below k'
 SELECT * FROM kanon_pattern_guided('people', 'p2', '{age}', 2, patterns => '{1,2}', hierarchies => '{"age": "age_h"}');
 SELECT suppressed_cells, round(ncp::numeric, 6) AS ncp, round(precision::numeric, 6) AS precision,
     round(iloss::numeric, 6) AS iloss FROM kanon_usefulness WHERE target = 'level_test.p2';
-SELECT "column", type, suppressed, distinct_before, distinct_after FROM kanon_columns
+SELECT column_name, type, suppressed, distinct_before, distinct_after FROM kanon_columns
 JOIN kanon_usefulness USING (run) WHERE target IN ('level_test.p1', 'level_test.p2') ORDER BY run, ordinal;
 
 -- NULL stays NULL, the largest integer has a range, a smallint one of integers

@@ -39,7 +39,7 @@ SELECT * FROM loss WHERE target = 'measure_test.people_public' \gset last_
 SELECT dm, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, cm FROM loss WHERE run = :last_run;
 
 -- per column; ncp is the mean over the column's cells
-SELECT "column", type, suppressed, round(share::numeric, 4) AS share, distinct_before, distinct_after,
+SELECT column_name, type, suppressed, round(share::numeric, 4) AS share, distinct_before, distinct_after,
        round(ncp::numeric, 4) AS ncp, ordinal, numerical
 FROM kanon_columns WHERE run = :last_run ORDER BY ordinal;
 
@@ -84,7 +84,7 @@ SELECT dm, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, cm FROM lo
 SELECT count(*) FROM kanon_pattern_guided('people', 'people_drop', '{age,zip,sex}', 2, residual => 'drop',
     keep => '{diagnosis}', class_column => 'diagnosis');
 SELECT dm, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, cm FROM loss WHERE target = 'measure_test.people_drop';
-SELECT "column", suppressed, round(share::numeric, 4) AS share, distinct_after, round(c.ncp::numeric, 4) AS ncp
+SELECT column_name, suppressed, round(share::numeric, 4) AS share, distinct_after, round(c.ncp::numeric, 4) AS ncp
 FROM kanon_columns c JOIN loss USING (run) WHERE target = 'measure_test.people_drop' ORDER BY ordinal;
 
 -- nothing lost: one class that shows everything; a column of one value
@@ -98,14 +98,14 @@ CREATE TABLE apart AS SELECT i AS a, 'v' || i AS b, 1 AS c FROM generate_series(
 SELECT count(*) FROM kanon_pattern_guided('apart', 'apart_public', '{a,b}', 2, patterns => '{**}');
 SELECT count(*) FROM kanon_pattern_guided('apart', 'apart_const', '{a,c}', 2, patterns => '{**}');
 SELECT target, dm, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, cm FROM loss WHERE target LIKE '%.apart%' ORDER BY run;
-SELECT "column", suppressed, share, distinct_before, distinct_after, c.ncp
+SELECT column_name, suppressed, share, distinct_before, distinct_after, c.ncp
 FROM kanon_columns c JOIN loss USING (run) WHERE target LIKE '%.apart%' ORDER BY run, ordinal;
 
 -- nothing at all: no measure, no column
 CREATE TABLE nobody (LIKE people);
 SELECT count(*) FROM kanon_pattern_guided('nobody', 'nobody_public', '{age,zip}', 5, keep => '{diagnosis}', class_column => 'diagnosis');
 SELECT dm, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, cm FROM loss WHERE target = 'measure_test.nobody_public';
-SELECT "column", suppressed, share, distinct_before, distinct_after, c.ncp
+SELECT column_name, suppressed, share, distinct_before, distinct_after, c.ncp
 FROM kanon_columns c JOIN loss USING (run) WHERE target = 'measure_test.nobody_public' ORDER BY ordinal;
 
 -- NULL, not-a-number and infinities are values: a suppressed cell stands for the
@@ -116,7 +116,7 @@ INSERT INTO odd VALUES ('NaN', 'NaN', 'infinity'), ('NaN', 'NaN', 'infinity'), (
 SELECT count(*) FROM kanon_pattern_guided('odd', 'odd_public', '{f,n,d}', 2);
 SELECT dm, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, cm FROM loss WHERE target = 'measure_test.odd_public';
 SELECT usefulness BETWEEN 0 AND 3 AS finite FROM kanon_usefulness WHERE target = 'measure_test.odd_public';
-SELECT "column", suppressed, distinct_before, distinct_after, round(c.ncp::numeric, 4) AS ncp
+SELECT column_name, suppressed, distinct_before, distinct_after, round(c.ncp::numeric, 4) AS ncp
 FROM kanon_columns c JOIN loss USING (run) WHERE target = 'measure_test.odd_public' ORDER BY ordinal;
 
 -- cells per column add up to the run's; types as declared
@@ -126,7 +126,7 @@ CREATE DOMAIN plz AS varchar(5);
 CREATE TABLE typed (z plz, v varchar(7), n numeric(5,2), t timestamp(0), "Größe" text[]);
 INSERT INTO typed VALUES ('1', 'a', 1, '2020-01-01', '{a}'), ('1', 'a', 1, '2020-01-01', '{a}');
 SELECT count(*) FROM kanon_pattern_guided('typed', 'typed_public', '{z,v,n,t,Größe}', 2, categorical => '{n}');
-SELECT "column", type, numerical FROM kanon_columns JOIN loss USING (run) WHERE target = 'measure_test.typed_public' ORDER BY ordinal;
+SELECT column_name, type, numerical FROM kanon_columns JOIN loss USING (run) WHERE target = 'measure_test.typed_public' ORDER BY ordinal;
 
 -- the call is recorded: names and rules, never a value
 SELECT kept, version, options FROM kanon_usefulness WHERE target = 'measure_test.people_public';
@@ -136,11 +136,11 @@ SELECT kept, options->'rules' AS rules, options->'residual' AS residual, options
 FROM kanon_usefulness WHERE target = 'measure_test.people_rules';
 
 -- by clusters: of four women one has not flu, of three men one has not gout: 2/7
-SELECT * FROM kanon_pattern_clustering('people', 'people_teams', '{age,zip,sex}', 3, '{**-,**-}', method => 'greedy',
+SELECT * FROM kanon_pattern_clustering('people', 'people_teams', '{age,zip,sex}', 3, patterns => '{**-,**-}', method => 'greedy',
     keep => '{diagnosis}', class_column => 'diagnosis');
 SELECT cm FROM loss WHERE target = 'measure_test.people_teams';
 SELECT options->'class_column' AS recorded FROM kanon_usefulness WHERE target = 'measure_test.people_teams';
-SELECT * FROM kanon_pattern_clustering('people', 'o', '{age}', 2, '{-}', class_column => 'diagnosis');
+SELECT * FROM kanon_pattern_clustering('people', 'o', '{age}', 2, patterns => '{-}', class_column => 'diagnosis');
 
 -- a class column must be kept and comparable; without writing it is only checked
 SELECT * FROM kanon_pattern_guided('people', 'o', '{age}', 2, class_column => 'diagnosis');

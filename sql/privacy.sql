@@ -63,7 +63,7 @@ INSERT INTO inpatient VALUES
     ('1485*', '>=40', '*', 'viral infection', 7), ('1485*', '>=40', '*', 'viral infection', 8),
     ('130**', '3*', '*', 'cancer', 9), ('130**', '3*', '*', 'cancer', 10),
     ('130**', '3*', '*', 'cancer', 11), ('130**', '3*', '*', 'cancer', 12);
-CREATE FUNCTION classes(relation text, qis name[], k bigint, keep name[], rules text[], residual text DEFAULT 'suppress')
+CREATE FUNCTION classes(relation text, qis name[], k bigint, keep name[], rules jsonb[], residual text DEFAULT 'suppress')
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     found text;
@@ -76,7 +76,15 @@ END $$;
 
 -- bad input
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => '{NULL}') $$);
-SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => '{be careful}') $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['"be careful"'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['{"rule": "magic"}'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['{"rule": "distinct_l", "column": "ill"}'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['{"rule": "distinct_l", "column": "ill", "l": "3"}'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['{"rule": "distinct_l", "column": "ill", "l": 2.5}'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['{"rule": "distinct_l", "column": "ill", "l": 1}'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['{"rule": "distinct_l", "columns": [], "l": 2}'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY['{"rule": "subject", "columns": ["who", "ill"]}'::jsonb]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2) || '{"alpha": 1}']) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, privacy => ARRAY[kanon_distinct_l('age', 2)]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, privacy => ARRAY[kanon_distinct_l('nope', 2)]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('{ill,who}', 2)]) $$);
@@ -85,7 +93,7 @@ SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, privacy => 
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, privacy => ARRAY[kanon_subject('ssn')]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, privacy => ARRAY[kanon_subject('who'), kanon_subject('who')]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_t_closeness('ill', 0.2, 'hierarchical', 'ladder')]) $$);
-SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[replace(kanon_k_map('everybody'), 'everybody', 'nobody')]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_k_map('everybody') || '{"population": "nobody"}']) $$);
 SELECT to_regclass('o');
 
 -- impossible, and what would be possible
@@ -175,7 +183,7 @@ SELECT k, classes, residual_rows FROM kanon_frontier('inpatient', '{zip,age}', '
 SELECT count(*) > 0 FROM kanon_explain('inpatient', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 3)]);
 
 -- which method takes which rule: the table of the reference
-CREATE TABLE rule (n serial, name text, rule text);
+CREATE TABLE rule (n serial, name text, rule jsonb);
 INSERT INTO rule (name, rule) VALUES ('k', NULL), ('distinct_l', kanon_distinct_l('ill', 2)),
     ('several columns', kanon_distinct_l(ARRAY['ill', 'who'], 2)), ('entropy_l', kanon_entropy_l('ill', 2)),
     ('recursive_cl', kanon_recursive_cl('ill', 3, 2)), ('alpha', kanon_alpha('ill', 0.9)),
@@ -197,7 +205,7 @@ CREATE TABLE method AS SELECT * FROM (VALUES
     (3, 'best', $$kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => 'best', dry_run => true, privacy => %L)$$),
     (4, 'improve', $$kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => 'improve', dry_run => true, privacy => %L)$$),
     (5, 'fpt', $$kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => 'fpt', dry_run => true, privacy => %L)$$),
-    (6, 'pattern clustering', $$kanon_pattern_clustering('inpatient', NULL, '{zip,age}', 2, '{--,*-,**}', keep => '{ill,who}', method => 'greedy', dry_run => true, privacy => %L)$$),
+    (6, 'pattern clustering', $$kanon_pattern_clustering('inpatient', NULL, '{zip,age}', 2, patterns => '{--,*-,**}', keep => '{ill,who}', method => 'greedy', dry_run => true, privacy => %L)$$),
     (7, 'full-domain', $$kanon_full_domain('inpatient', NULL, '{zip,age}', 2, suppression_limit => 1, keep => '{ill,who}', residual => 'drop', dry_run => true, privacy => %L)$$),
     (8, 'mondrian', $$kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => 'mondrian', keep => '{ill,who}', dry_run => true, privacy => %L)$$),
     (9, 'mondrian_relaxed', $$kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => 'mondrian_relaxed', keep => '{ill,who}', dry_run => true, privacy => %L)$$),
@@ -215,7 +223,7 @@ SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{i
 SELECT try($$ kanon_pattern_guided('leftover', 'o', '{zip}', 2, keep => '{ill}', method => 'ilp', residual => 'error', patterns => '{-}', privacy => ARRAY[kanon_alpha('ill', 0.3)]) $$);
 
 -- every row at the same levels, and Mondrian's parts: each class keeps the rule, in the target, too
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('salaries', 'o', '{zip,age}', 3, keep => '{salary}',
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('salaries', 'o', '{zip,age}', 3, keep => '{salary}',
     privacy => ARRAY[kanon_t_closeness('salary', 0.374, 'ordered')]);
 SELECT zip, age, count(*) FROM o GROUP BY zip, age ORDER BY zip, age;
 DROP TABLE o;
@@ -234,8 +242,8 @@ CREATE TABLE census AS SELECT zip, age FROM sample
 CREATE TABLE zips (zip text, near text);
 INSERT INTO zips VALUES ('4711', '47'), ('4712', '47'), ('5711', '57'), ('5712', '57');
 CREATE TABLE ages AS SELECT age, int4range(age / 10 * 10, age / 10 * 10 + 10) AS decade FROM generate_series(20, 79) age;
-CREATE FUNCTION nodes(rules text[], "limit" float8 DEFAULT 0, residual text DEFAULT 'suppress', k bigint DEFAULT 3) RETURNS SETOF text LANGUAGE sql AS $$
-    SELECT format('%s %s: %s suppressed, %s classes', node, verdict, suppressed_rows, classes)
+CREATE FUNCTION nodes(rules jsonb[], "limit" float8 DEFAULT 0, residual text DEFAULT 'suppress', k bigint DEFAULT 3) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT format('%s %s: %s suppressed, %s classes', pattern, verdict, suppressed_rows, classes)
     FROM kanon_full_domain('sample', NULL, '{zip,age}', k, hierarchies => '{"zip": "zips", "age": "ages"}', keep => '{ill}', suppression_limit => "limit",
         residual => residual, explore => true, method => 'incognito', dry_run => true, privacy => rules) WHERE verdict <> 'fails'
 $$;
@@ -249,14 +257,14 @@ SELECT nodes(ARRAY[kanon_delta_presence('census', 0.2, 0.5)], 0.4, k => 2);
 SELECT nodes(ARRAY[kanon_delta_presence('census', 0.2, 0.5)], 0.4, 'drop', 2);
 SELECT nodes(ARRAY[kanon_k_map('census'), kanon_delta_presence('census', 0.1, 0.6)]);
 -- as it is published: classes of fewer than k rows, each with k in the population
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('sample', 'o', '{zip,age}', 3, hierarchies => '{"zip": "zips", "age": "ages"}',
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('sample', 'o', '{zip,age}', 3, hierarchies => '{"zip": "zips", "age": "ages"}',
     keep => '{ill}', suppression_limit => 0.4, privacy => ARRAY[kanon_k_map('census')]);
 SELECT zip, age, count(*), (SELECT count(*) FROM census c LEFT JOIN zips z USING (zip)
     WHERE (o.zip IN (c.zip, z.near) OR o.zip IS NULL) AND (c.age <@ o.age OR o.age IS NULL)) AS population FROM o GROUP BY zip, age ORDER BY zip, age;
 SELECT options->'privacy' FROM kanon_usefulness WHERE target = 'privacy_test.o' ORDER BY run DESC LIMIT 1;
 DROP TABLE o;
 -- fully suppressed rows are in the place of all of the population that matches no class
-SELECT node, suppressed_rows, classes FROM kanon_full_domain('sample', 'o', '{zip}', 2, suppression_limit => 0.6, metric => 'height',
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('sample', 'o', '{zip}', 2, suppression_limit => 0.6, metric => 'height',
     privacy => ARRAY[kanon_delta_presence('census', 0.25, 0.5)], mark => true);
 SELECT zip, kanon_pattern, count(*) FROM o GROUP BY zip, kanon_pattern ORDER BY zip;
 DROP TABLE o;
@@ -268,7 +276,7 @@ CREATE VIEW retyped AS SELECT zip, age::text FROM census;
 CREATE VIEW few AS SELECT * FROM census WHERE age <> 31 AND zip IS NOT NULL;
 CREATE VIEW wide AS SELECT * FROM census UNION ALL SELECT '9999', 30;
 CREATE VIEW nobody AS SELECT * FROM census WHERE false;
-CREATE FUNCTION refuses(rules text[], k bigint DEFAULT 2, residual text DEFAULT 'suppress') RETURNS text LANGUAGE sql AS $$
+CREATE FUNCTION refuses(rules jsonb[], k bigint DEFAULT 2, residual text DEFAULT 'suppress') RETURNS text LANGUAGE sql AS $$
     SELECT try(format('kanon_full_domain(''sample'', ''o'', ''{zip,age}'', %s, hierarchies => ''{"zip": "zips"}'', keep => ''{ill}'', residual => %L, privacy => %L)', k, residual, rules))
 $$;
 SELECT refuses(ARRAY[kanon_k_map('ageless')]);
@@ -341,12 +349,12 @@ SELECT try($$ kanon_pattern_guided('moody', 'moody_out', '{zip}', 2, keep => '{m
 -- in persons, two classes can keep what both break: one has NULL where the other is suppressed
 CREATE TABLE alike (person int, a text, b text, finding text);
 INSERT INTO alike VALUES (1, 'a', NULL, 'no'), (2, 'a', NULL, 'yes'), (1, 'a', 'x', 'no'), (3, 'a', 'y', 'yes');
-SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_out', '{a,b}', 2, '{--,-*}', keep => '{finding}',
+SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_out', '{a,b}', 2, patterns => '{--,-*}', keep => '{finding}',
     privacy => ARRAY[kanon_alpha('finding', 0.5, '{yes}'), kanon_subject('person')]);
 SELECT to_regclass('alike_out');
-SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_out', '{a,b}', 2, '{--,-*}', keep => '{finding}',
+SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_out', '{a,b}', 2, patterns => '{--,-*}', keep => '{finding}',
     privacy => ARRAY[kanon_alpha('finding', 0.5, '{yes}'), kanon_subject('person')], mark => true);
-SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_more', '{a,b}', 2, '{--,-*}', keep => '{finding}',
+SELECT pattern, row_count FROM kanon_pattern_guided('alike', 'alike_more', '{a,b}', 2, patterns => '{--,-*}', keep => '{finding}',
     privacy => ARRAY[kanon_alpha('finding', 0.7, '{yes}'), kanon_subject('person')]);
 
 -- nor is it a defect when a clustering makes two classes that come out as one

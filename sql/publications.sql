@@ -262,7 +262,7 @@ BEGIN
     RETURN 'nothing';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(' ', SQLSTATE, SQLERRM, regexp_replace(hint, '(Known options: patterns, keep, allow_identifying|''pattern_clustering'', ''pattern_guided''|''greedy'', ''ilp'').*', '\1 ...'));
+    RETURN concat_ws(' ', SQLSTATE, SQLERRM, regexp_replace(hint, '(Known options: method, patterns|''pattern_clustering'', ''pattern_guided''|''greedy'', ''ilp'').*', '\1 ...'));
 END $$;
 SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"kep": ["c"]}')$$);
 SELECT said($$SELECT kanon_create_publication('x', 'wide', '{a}', 3, '{"target": "c"}')$$);

@@ -59,7 +59,7 @@ SELECT array_agg(f.value::bigint) = (SELECT array_agg(suppressed_cells) FROM kan
 FROM figures(kanon_report(:levels, frontier => '{2,5,10}')) f WHERE of = 'kanon_frontier.suppressed_cells';
 SELECT page LIKE '%Of <code>city</code> a cell may also show something coarser%' AS rules, page LIKE '%a digit shows that level%' AS symbols,
        page ~ 'north|south' AS value_shown FROM kanon_report(:levels) AS page;
-SELECT count(*) FROM kanon_pattern_clustering('people', 'people_teams', '{age,city,sex}', 1, '{*--,*--,**-,***}', method => 'greedy');
+SELECT count(*) FROM kanon_pattern_clustering('people', 'people_teams', '{age,city,sex}', 1, patterns => '{*--,*--,**-,***}', method => 'greedy');
 SELECT page LIKE '%Of the <data % patterns that were listed, each may be that of one class of rows only%' AS rules, page LIKE '%occurs at least 1 time<%' AS k,
        page LIKE '%Other ks can be tried only for what <code>kanon_pattern_guided</code> published%' AS said
 FROM (SELECT kanon_report(max(run), frontier => '{2,5}') AS page FROM kanon_usefulness) r;

@@ -90,9 +90,9 @@ INSERT INTO diseases VALUES
     ('gastric ulcer', 'stomach', 'digestive system', '*'), ('gastritis', 'stomach', 'digestive system', '*'),
     ('stomach cancer', 'stomach', 'digestive system', '*'), ('colitis', 'colon', 'digestive system', '*');
 SELECT measure, sensitive_column AS sensitive, round(value::numeric, 3) AS value
-FROM kanon_risk('salaries', '{class3}', '{salary,disease}', hierarchies => '{NULL,diseases}') WHERE measure LIKE 't\_%';
+FROM kanon_risk('salaries', '{class3}', '{salary,disease}', hierarchies => '{"disease": "diseases"}') WHERE measure LIKE 't\_%';
 SELECT measure, sensitive_column AS sensitive, round(value::numeric, 3) AS value
-FROM kanon_risk('salaries', '{class5}', '{salary,disease}', hierarchies => ARRAY[NULL, 'diseases'::regclass]) WHERE measure LIKE 't\_%';
+FROM kanon_risk('salaries', '{class5}', '{salary,disease}', hierarchies => '{"disease": "diseases"}') WHERE measure LIKE 't\_%';
 -- By hand: classes {a, b} and {c}. With a, b under p and c under q all moves through the
 -- top, at cost 1: {a, b} 1/3, {c} 2/3. With a under p and b, c under q: {c} takes 1/3
 -- from b at cost 1/2 and 1/3 from a at cost 1: 1/2; {a, b}: 1/6 * 1/2 + 1/6 = 1/4.
@@ -103,14 +103,14 @@ INSERT INTO h_ab VALUES ('a', 'p', '*'), ('b', 'p', '*'), ('c', 'q', '*'), ('z',
 CREATE TABLE h_bc (v varchar(9), dropped int, l1 text, top text);
 ALTER TABLE h_bc DROP dropped;
 INSERT INTO h_bc VALUES ('a', 'p', '*'), ('b', 'q', '*'), ('c', 'q', '*');
-SELECT round(value::numeric, 4) AS ab FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_ab}') WHERE measure = 't_hierarchical';
-SELECT round(value::numeric, 4) AS bc FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_bc}') WHERE measure = 't_hierarchical';
+SELECT round(value::numeric, 4) AS ab FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_ab"}') WHERE measure = 't_hierarchical';
+SELECT round(value::numeric, 4) AS bc FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_bc"}') WHERE measure = 't_hierarchical';
 -- the top need not be there
 CREATE VIEW h_bc_low AS SELECT v, l1 FROM h_bc;
-SELECT round(value::numeric, 4) AS bc FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_bc_low}') WHERE measure = 't_hierarchical';
+SELECT round(value::numeric, 4) AS bc FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_bc_low"}') WHERE measure = 't_hierarchical';
 -- a NULL without a line is a branch of its own below the top: {NULL} is at 3/4
 INSERT INTO leaves VALUES (3, NULL);
-SELECT measure, value FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_ab}') WHERE measure LIKE 't\_%';
+SELECT measure, value FROM kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_ab"}') WHERE measure LIKE 't\_%';
 
 -- everything again by SQL, on a table with many classes, NULLs and uneven values
 CREATE TABLE mixed AS
@@ -217,7 +217,7 @@ SELECT subset FROM kanon_risk_columns('named', ARRAY['größe; DROP', 'C1']);
 
 -- in a transaction that may not write; as somebody with few rights; under row-level security
 BEGIN READ ONLY;
-SELECT count(*) FROM kanon_risk('visits', '{age,zip}', '{diagnosis}', subject => 'patient', population => 'registry', hierarchies => '{NULL}');
+SELECT count(*) FROM kanon_risk('visits', '{age,zip}', '{diagnosis}', subject => 'patient', population => 'registry', hierarchies => '{}');
 SELECT count(*) FROM kanon_risk_columns('visits', '{age,zip}');
 COMMIT;
 CREATE ROLE kanon_test_reader;
@@ -234,7 +234,7 @@ SELECT subset, classes FROM kanon_risk_columns('four', '{a,b}');
 SELECT * FROM kanon_risk('visits', '{age}', '{diagnosis}');
 SELECT * FROM kanon_risk('visits', '{age}', subject => 'patient');
 SELECT * FROM kanon_risk('visits', '{age,zip}', population => 'registry');
-SELECT * FROM kanon_risk('four', '{a}', '{b}', hierarchies => '{h_ab}');
+SELECT * FROM kanon_risk('four', '{a}', '{b}', hierarchies => '{"b": "h_ab"}');
 SELECT * FROM kanon_risk_columns('visits', '{age,diagnosis}');
 RESET ROLE;
 -- nothing is found through the caller's search_path
@@ -302,14 +302,14 @@ SELECT try($$ kanon_risk('visits', '{age}', threshold => 0) $$);
 SELECT try($$ kanon_risk('visits', '{age}', threshold => 1.5) $$);
 SELECT try($$ kanon_risk('visits', '{age}', threshold => 'NaN') $$);
 SELECT try($$ kanon_risk('visits', '{age}', threshold => NULL) $$);
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_ab,h_ab}') $$);
-SELECT try($$ kanon_risk('leaves', '{class}', hierarchies => '{h_ab}') $$);
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{{h_ab},{h_ab}}') $$);
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => ARRAY[4294967295::regclass]) $$);
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_lacks}') $$);
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_loose}') $$);
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_int}') $$);
-SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{h_single}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '["h_ab"]') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', hierarchies => '{"v": "h_ab"}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": ["h_ab"]}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": 4294967295}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_lacks"}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_loose"}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_int"}') $$);
+SELECT try($$ kanon_risk('leaves', '{class}', '{v}', hierarchies => '{"v": "h_single"}') $$);
 SELECT try($$ kanon_risk_columns(NULL, '{age}') $$);
 SELECT try($$ kanon_risk_columns('visits', NULL) $$);
 SELECT try($$ kanon_risk_columns('visits', '{}') $$);

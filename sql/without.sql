@@ -12,9 +12,9 @@ SELECT * FROM kanon_cluster('people', 'x', '{age,zip,sex}', 3, 'triples');
 SELECT to_regclass('x');
 -- without a proof
 SELECT sum(row_count) AS rows FROM kanon_pattern_guided('people', 'best', '{age,zip,sex}', 3, method => 'best');
-SELECT sum(row_count) AS rows FROM kanon_pattern_clustering('people', 'teams', '{age,zip,sex}', 3, '{*-*,*-*,*-*}');
-SELECT sum(row_count) AS rows FROM kanon_pattern_clustering('people', 'teams_greedy', '{age,zip,sex}', 3, '{*-*,*-*,*-*}', method => 'greedy');
-SELECT kanon_pattern_clustering('people', 'x', '{age,zip,sex}', 3, '{---}');
+SELECT sum(row_count) AS rows FROM kanon_pattern_clustering('people', 'teams', '{age,zip,sex}', 3, patterns => '{*-*,*-*,*-*}');
+SELECT sum(row_count) AS rows FROM kanon_pattern_clustering('people', 'teams_greedy', '{age,zip,sex}', 3, patterns => '{*-*,*-*,*-*}', method => 'greedy');
+SELECT kanon_pattern_clustering('people', 'x', '{age,zip,sex}', 3, patterns => '{---}');
 SELECT target, method, proven FROM kanon_usefulness WHERE target LIKE 'without_test.%' ORDER BY run;
 SELECT t, k >= 3 AS ok FROM unnest('{best,teams,teams_greedy}'::text[]) t, kanon_check(t::regclass, '{age,zip,sex}');
 \set VERBOSITY terse

@@ -178,7 +178,7 @@ my @calls = (
 	hierarchy('kanon_hierarchy_quantile', 'num', 'h_quantile', "'{4,2}'::pg_catalog._int4, $replace"),
 	hierarchy('kanon_hierarchy_quantile', 'zip', 'h_quantile_zip', "'{4,2}'::pg_catalog._int4, $replace"),
 	hierarchy('kanon_hierarchy_from_fk', 'zip', 'h_fk', "lookup => 'own.place'::pg_catalog.regclass, key => 'k'::pg_catalog.name, parent => 'up'::pg_catalog.name, $replace"),
-	"SELECT * FROM s.kanon_hierarchy_check('own.h_prefix'::pg_catalog.regclass, $person, 'zip'::pg_catalog.name, $true)",
+	"SELECT * FROM s.kanon_check_hierarchy('own.h_prefix'::pg_catalog.regclass, $person, 'zip'::pg_catalog.name, $true)",
 	"SELECT * FROM s.kanon_check($person, " . names('a,zip') . ')',
 	publish('kanon_pattern_guided', 't_plain', 'a,zip,born', "$replace, class_column => 'note'::pg_catalog.name, keep => " . names('note') . ", mark => $true"),
 	publish('kanon_pattern_guided', 't_levels', 'a,zip', "$replace, $by_levels"),
@@ -236,16 +236,16 @@ try_all($_, @calls) foreach '"$user", public', 's, public', 's, pg_catalog';
 
 # Functions beside kanon's, or members of the extension by its owner's will, that fit what it calls of its own as well, or leave it undecided.
 $node->safe_psql('lab', <<'E', extra_params => [ '-U', 'planter' ]);
-CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text)
+CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], patterns => text[], weights => float8[], method => text, categorical => name[], residual => text, rules => jsonb, time_limit => interval, gap => float8, seed => bigint, effort => float8, hierarchies => jsonb, level_cost => text)
 RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
-CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], text[], float8[], text, name[], text, jsonb, interval, float8, bigint, float8, jsonb, text, name[],
-    text[], x int DEFAULT 0) RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], patterns => text[], weights => float8[], method => text, categorical => name[], residual => text, rules => jsonb, time_limit => interval, gap => float8, seed => bigint, effort => float8, hierarchies => jsonb, level_cost => text, keep => name[],
+    privacy => text[], x int DEFAULT 0) RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, name[], x int DEFAULT 0) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
-CREATE FUNCTION s.kanon_pattern_guided(source regclass, target text, quasi_identifiers name[], k bigint, keep name[] DEFAULT '{}', mark boolean DEFAULT false)
+CREATE FUNCTION s.kanon_pattern_guided(source regclass, target text, quasi_identifiers name[], k bigint, patterns => keep name[] DEFAULT '{}', keep => mark boolean DEFAULT false)
 RETURNS TABLE (cost float8) LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 ALTER EXTENSION kanon ADD FUNCTION s.kanon_describe(text, text[]);
-ALTER EXTENSION kanon ADD FUNCTION s.kanon_pattern_guided(regclass, text, name[], bigint, name[], boolean);
+ALTER EXTENSION kanon ADD FUNCTION s.kanon_pattern_guided(regclass, text, name[], bigint, patterns => name[], keep => boolean);
 E
 try_all('public', grep { /kanon_report|publication|refresh/ || /FROM s\.\w+$/ } @calls);
 is(KanonNode::as($node, 'planter', 'lab', "ALTER EXTENSION kanon DROP $_"), '42501', "its owner cannot take $_ out of it")

@@ -116,7 +116,7 @@ my $figures = $browser->run(<<'JS');
 JS
 my %view = (
 	kanon_usefulness => { '' => json('SELECT to_jsonb(u) FROM kanon_usefulness u WHERE run = 1') },
-	kanon_columns => json('SELECT jsonb_object_agg("column", to_jsonb(c)) FROM kanon_columns c WHERE run = 1'),
+	kanon_columns => json('SELECT jsonb_object_agg(column_name, to_jsonb(c)) FROM kanon_columns c WHERE run = 1'),
 	kanon_class_sizes => json('SELECT jsonb_object_agg(size_from, to_jsonb(s)) FROM kanon_class_sizes s WHERE run = 1'),
 	kanon_run_risk => json('SELECT jsonb_object_agg(stage, to_jsonb(r)) FROM kanon_run_risk r WHERE run = 1'),
 	kanon_equivalence_classes => json(<<'SQL'),

@@ -25,19 +25,19 @@ CREATE TABLE c_h AS SELECT v, v / 3 AS l1, v / 9 AS l2, v / 18 AS l3 FROM genera
 E
 my $call = sub {
 	my ($algorithm, $rest) = @_;
-	return "kanon_full_domain('many', NULL, '{a,b,c,d,e,f}', 3, '{\"a\":\"a_h\",\"b\":\"b_h\",\"c\":\"c_h\"}', 0.05, 'entropy',
-		'$algorithm', dry_run => true$rest)";
+	return "kanon_full_domain('many', NULL, '{a,b,c,d,e,f}', 3, hierarchies => '{\"a\":\"a_h\",\"b\":\"b_h\",\"c\":\"c_h\"}', suppression_limit => 0.05, metric => 'entropy',
+		method => '$algorithm', dry_run => true$rest)";
 };
-my $columns = 'node, metric_value, suppressed_rows, classes, nodes_checked, nodes_tagged';
+my $columns = 'pattern, metric_value, suppressed_rows, classes, nodes_checked, nodes_tagged';
 my $workers = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'";
 
 my $alone = $node->safe_psql('postgres', "SELECT $columns FROM " . $call->('flash', ''));
 for my $n (1 .. 3)
 {
-	is($node->safe_psql('postgres', "SELECT $columns, workers_used FROM " . $call->('speedy', ", workers => $n")),
+	is($node->safe_psql('postgres', "SELECT $columns, workers FROM " . $call->('speedy', ", workers => $n")),
 		"$alone|$n", "$n workers find the same");
 }
-is($node->safe_psql('postgres', 'SELECT workers_used FROM ' . $call->('speedy', '')), 0, 'none where the settings allow none');
+is($node->safe_psql('postgres', 'SELECT workers FROM ' . $call->('speedy', '')), 0, 'none where the settings allow none');
 
 # again and again, so that there are workers whenever we look
 my $long = 'DO $d$ BEGIN FOR i IN 1..1000 LOOP PERFORM FROM '

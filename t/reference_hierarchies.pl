@@ -29,10 +29,10 @@ foreach (@hierarchies)
 CREATE TABLE ${column}_h ($columns);
 \\copy ${column}_h FROM '$data/adult-hierarchies/$file.csv' (FORMAT csv, DELIMITER ';')
 SQL
-	is($node->safe_psql('postgres', "SELECT fault FROM kanon_hierarchy_check('${column}_h', 'adult', '$column') WHERE fault <> 'unused line'"),
+	is($node->safe_psql('postgres', "SELECT fault FROM kanon_check_hierarchy('${column}_h', 'adult', '$column') WHERE fault <> 'unused line'"),
 		'', "$column: no fault");
 }
-is($node->safe_psql('postgres', "SELECT fault, fault_count, row_count FROM kanon_hierarchy_check('age_h', 'adult', 'age')"),
+is($node->safe_psql('postgres', "SELECT fault, fault_count, row_count FROM kanon_check_hierarchy('age_h', 'adult', 'age')"),
 	'unused line|28|0', 'ages that nobody has are ignored');
 
 # The earth mover's distance along the tree, by SQL: of each sex how much more or less

@@ -103,7 +103,7 @@ FROM unnest('{mondrian,mondrian_relaxed}'::text[]) m, unnest('{suppress,drop}'::
 SELECT add('cluster', 'few', '{age,zip,sex}', 3, format('method => %L, keep => ''{ill}''', m)) FROM unnest('{one_k,k_one,k_k}'::text[]) m;
 
 -- full-domain
-SELECT add('full_domain', 'people', '{age,zip,job,sex}', k, format('%s, :METHOD => %L, metric => %L, suppression_limit => %s, mark => true, keep => ''{ill}''', :'all_levels', a, m, l))
+SELECT add('full_domain', 'people', '{age,zip,job,sex}', k, format('%s, method => %L, metric => %L, suppression_limit => %s, mark => true, keep => ''{ill}''', :'all_levels', a, m, l))
 FROM unnest('{samarati,incognito,flash,speedy}'::text[]) a, unnest('{loss,precision,discernibility,average_class_size,entropy,height}'::text[]) m,
      unnest('{4}'::int[]) k, unnest('{0,0.1}'::float8[]) l WHERE a <> 'samarati' OR m = 'height' OR l > 0;
 SELECT add('full_domain', 'people', '{age,zip,job,sex}', 3, format('%s, suppression_limit => 0.5, residual => ''drop'', keep => ''{ill}'', privacy => ARRAY[%s]', :'all_levels', p))
@@ -112,7 +112,7 @@ FROM unnest(ARRAY['kanon_distinct_l(''ill'', 3)', 'kanon_t_closeness(''ill'', 0.
 -- freeform
 SELECT add('freeform', 'few', '{age,zip,sex}', 3, format('method => %L, seed => %s, keep => ''{ill}''', m, seed))
 FROM unnest('{greedy,sort_greedy,hungarian,mip,min_cost_flow,ring,concealment}'::text[]) m, unnest('{1,2}'::int[]) seed;
-SELECT add('freeform', 'few', '{age,zip,sex}', 3, format('method => %L, seed => 5, :MUTUAL => true, weights => ''{1,2,1}''', m))
+SELECT add('freeform', 'few', '{age,zip,sex}', 3, format('method => %L, seed => 5, mutual => true, weights => ''{1,2,1}''', m))
 FROM unnest('{greedy,sort_greedy,hungarian,ring}'::text[]) m;
 SELECT add('freeform', 'people', '{age,zip,sex,born}', 5, format('partition_size => %s, seed => 9, keep => ''{ill}''', s)) FROM unnest('{50,150}'::int[]) s;
 
@@ -128,7 +128,7 @@ FROM unnest('{greedy,improve,ilp,best}'::text[]) m, unnest('{2,5,10}'::int[]) k,
 SELECT add('cluster', 'cmc', '{wife_age,wife_education,husband_education,children,religion,wife_working}', 5, format('method => %L', m), true)
 FROM unnest('{mondrian,forest,bottom_up,top_down,gather}'::text[]) m;
 SELECT add('full_domain', 'arx', '{sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class}', 5,
-    format('hierarchies => ''{"sex": "sex_arx", "age": "age_arx", "race": "race_arx", "marital-status": "\"marital-status_arx\"", "education": "education_arx", "native-country": "\"native-country_arx\"", "workclass": "workclass_arx", "occupation": "occupation_arx", "salary-class": "\"salary-class_arx\""}'', :METHOD => %L, suppression_limit => %s', a, l), true)
+    format('hierarchies => ''{"sex": "sex_arx", "age": "age_arx", "race": "race_arx", "marital-status": "\"marital-status_arx\"", "education": "education_arx", "native-country": "\"native-country_arx\"", "workclass": "workclass_arx", "occupation": "occupation_arx", "salary-class": "\"salary-class_arx\""}'', method => %L, suppression_limit => %s', a, l), true)
 FROM unnest('{incognito,flash,speedy}'::text[]) a, unnest('{0,0.05}'::float8[]) l;
 SELECT add('freeform', 'cmc', '{wife_age,wife_education,children,religion}', 5, 'partition_size => 100, seed => 4', true);
 \o
@@ -160,7 +160,6 @@ DECLARE
     lost text;
 BEGIN
     FOR c IN SELECT * FROM calls WHERE NOT big OR current_setting('releases.real')::boolean ORDER BY place LOOP
-        c.others := replace(replace(c.others, ':METHOD', 'method'), ':MUTUAL', '"symmetric"');
         n := 0;
         lost := NULL;
         BEGIN
@@ -178,7 +177,7 @@ BEGIN
             DROP TABLE out;
         END IF;
         INSERT INTO releases VALUES (c.place, concat_ws(' ', c.function, c.relation, c.qis, 'k=' || c.k,
-            replace(c.others, '"symmetric"', 'mutual')), n, lost, sum);
+            c.others), n, lost, sum);
     END LOOP;
 END $$;
 

@@ -214,9 +214,9 @@ relation_named(const char *name)
 	return relid;
 }
 
-/* hierarchies_open looks up columns; this finds what is no column. */
+/* The columns are looked up; this finds what is no column. */
 static void
-check_keys(Jsonb *hierarchies, const Source *source)
+check_keys(Jsonb *hierarchies, const SourceColumn *columns, int n, const char *what)
 {
 	JsonbIterator *it;
 	JsonbValue value;
@@ -234,42 +234,52 @@ check_keys(Jsonb *hierarchies, const Source *source)
 		if (token != WJB_KEY)
 			continue;
 		name = pnstrdup(value.val.string.val, value.val.string.len);
-		while (c < source->nqis && strcmp(name, source->qis[c].name) != 0)
+		while (c < n && strcmp(name, columns[c].name) != 0)
 			c++;
-		if (c == source->nqis)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("hierarchies names \"%s\", which is not a quasi-identifier", excerpt(name)),
-					 errhint("Names are taken exactly as written, capitals included.")));
+		if (c == n)
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+							errmsg("hierarchies names \"%s\", which is not %s", excerpt(name), what),
+							errhint("Names are taken exactly as written, capitals included.")));
 	}
+}
+
+Oid *
+hierarchies_named(Jsonb *json, const SourceColumn *columns, int n, const char *what)
+{
+	Oid *relids = palloc0(sizeof(Oid) * Max(n, 1));
+
+	if (json == NULL)
+		return relids;
+	check_keys(json, columns, n, what);
+	for (int c = 0; c < n; c++)
+	{
+		JsonbValue key = {.type = jbvString};
+		JsonbValue *value;
+
+		key.val.string.val = columns[c].name;
+		key.val.string.len = strlen(columns[c].name);
+		value = findJsonbValueFromContainer(&json->root, JB_FOBJECT, &key);
+		if (value == NULL)
+			continue;
+		if (value->type != jbvString)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the hierarchy of column \"%s\" must be the name of a relation", columns[c].name),
+					 errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
+		relids[c] = relation_named(pnstrdup(value->val.string.val, value->val.string.len));
+	}
+	return relids;
 }
 
 Hierarchy *
 hierarchies_open(Jsonb *json, const Source *source, int *n)
 {
 	Hierarchy *hierarchies = palloc0(sizeof(Hierarchy) * source->nqis);
+	Oid *relids = hierarchies_named(json, source->qis, source->nqis, "a quasi-identifier");
 
 	*n = 0;
-	if (json == NULL)
-		return hierarchies;
-	check_keys(json, source);
 	for (int c = 0; c < source->nqis; c++)
-	{
-		JsonbValue key = {.type = jbvString};
-		JsonbValue *value;
-
-		key.val.string.val = source->qis[c].name;
-		key.val.string.len = strlen(source->qis[c].name);
-		value = findJsonbValueFromContainer(&json->root, JB_FOBJECT, &key);
-		if (value == NULL)
-			continue;
-		if (value->type != jbvString)
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("the hierarchy of column \"%s\" must be the name of a relation",
-								   source->qis[c].name),
-							errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
-		hierarchy_open(&hierarchies[(*n)++],
-					   relation_named(pnstrdup(value->val.string.val, value->val.string.len)), source, c);
-	}
+		if (OidIsValid(relids[c]))
+			hierarchy_open(&hierarchies[(*n)++], relids[c], source, c);
 	return hierarchies;
 }

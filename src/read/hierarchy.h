@@ -38,6 +38,9 @@ typedef struct Hierarchy
  */
 extern Hierarchy *hierarchies_open(Jsonb *hierarchies, const Source *source, int *n);
 
+/* Such relations alone, for each of the columns, which are called `what`; InvalidOid: none. */
+extern Oid *hierarchies_named(Jsonb *hierarchies, const SourceColumn *columns, int n, const char *what);
+
 /* The same of one relation. */
 extern void hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column);
 

@@ -372,5 +372,5 @@ hierarchy_lines_check(const HierarchyLines *lines)
 		 errmsg("hierarchy %s does not fit column \"%s\": %s: " INT64_FORMAT, lines->hierarchy->name,
 				lines->column->name, hierarchy_fault_text(&faults[0]), faults[0].count),
 		 others.len > 0 ? errdetail("Besides, %s.", others.data) : 0,
-		 errhint("kanon_hierarchy_check lists all faults of a hierarchy, with_values => true shows where.")));
+		 errhint("kanon_check_hierarchy lists all faults of a hierarchy, with_values => true shows where.")));
 }

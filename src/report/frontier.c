@@ -15,10 +15,10 @@
 #include "utils/syscache.h"
 
 /* kanon_frontier's arguments, as kanon--1.0.sql declares them. */
-static const Oid frontier_types[] = {REGCLASSOID,  NAMEARRAYOID, INT4ARRAYOID, TEXTARRAYOID, FLOAT8ARRAYOID,
-									 TEXTOID,      NAMEARRAYOID, TEXTOID,      JSONBOID,     INTERVALOID,
-									 FLOAT8OID,    INT8OID,      FLOAT8OID,    JSONBOID,     TEXTOID,
-									 NAMEARRAYOID, TEXTARRAYOID};
+static const Oid frontier_types[] = {REGCLASSOID, NAMEARRAYOID, INT8ARRAYOID,  TEXTOID,      TEXTARRAYOID,
+									 JSONBOID,    FLOAT8OID,    FLOAT8OID,     NAMEARRAYOID, FLOAT8ARRAYOID,
+									 JSONBOID,    TEXTOID,      JSONBARRAYOID, NAMEARRAYOID, TEXTOID,
+									 INTERVALOID, INT8OID};
 
 #define FRONTIER_ARGS ((int) lengthof(frontier_types))
 
@@ -76,23 +76,21 @@ select_frontier(Report *report)
 	NullableDatum args[lengthof(frontier_types)];
 	int nest = catalog_path_begin();
 
-	(void) select_rows(
-		report, "options",
-		"SELECT c.oid::regclass,"
-		" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
-		" $2,"
-		" CASE WHEN o ? 'patterns' THEN"
-		"  ARRAY(SELECT x FROM jsonb_array_elements_text(o -> 'patterns') AS x) END,"
-		" CASE WHEN o ? 'weights' THEN"
-		"  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
-		" o ->> 'method',"
-		" ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
-		" o ->> 'residual', o -> 'rules', (o ->> 'time_limit')::interval, (o ->> 'gap')::float8,"
-		" (o ->> 'seed')::bigint, (o ->> 'effort')::float8,"
-		" o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height'), ARRAY[]::name[], NULL::text[]"
-		" FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
-		" pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-		" WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
+	(void) select_rows(report, "options",
+					   "SELECT c.oid::regclass,"
+					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
+					   " $2, o ->> 'method',"
+					   " CASE WHEN o ? 'patterns' THEN"
+					   "  ARRAY(SELECT x FROM jsonb_array_elements_text(o -> 'patterns') AS x) END,"
+					   " o -> 'rules', (o ->> 'gap')::float8, (o ->> 'effort')::float8, ARRAY[]::name[],"
+					   " CASE WHEN o ? 'weights' THEN"
+					   "  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
+					   " o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height'), NULL::jsonb[],"
+					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
+					   " o ->> 'residual', (o ->> 'time_limit')::interval, (o ->> 'seed')::bigint"
+					   " FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
+					   " pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+					   " WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
 	catalog_path_end(nest);
 	for (int i = 0; i < FRONTIER_ARGS; i++)
 		args[i].value = gate_value(0, i + 1, frontier_types[i], &args[i].isnull);

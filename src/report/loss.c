@@ -27,7 +27,7 @@ put_columns(Report *report)
 	html(page, "<section id='columns'><h2>What was lost, column by column</h2>\n");
 	for (int i = 0; i < columns->n; i++)
 	{
-		bars[i].label = value_of(columns, i, "column");
+		bars[i].label = value_of(columns, i, "column_name");
 		bars[i].share[0] = number_of(columns, i, "share");
 		if (bars[i].share[0] > bars[most].share[0])
 			most = i;
@@ -52,8 +52,8 @@ put_columns(Report *report)
 		char *comment = value_of(columns, i, "comment");
 
 		html(page, "<tr data-key='%s'><th scope='row' class='name'>%s <span class='soft'>%s%h%s</span></th>",
-			 value_of(columns, i, "column"), value_of(columns, i, "column"), value_of(columns, i, "type"),
-			 comment != NULL ? " &middot; " : "", comment);
+			 value_of(columns, i, "column_name"), value_of(columns, i, "column_name"),
+			 value_of(columns, i, "type"), comment != NULL ? " &middot; " : "", comment);
 		table_cell(page, "blank cells", figure(columns, i, "suppressed", COUNT));
 		table_cell(page, "share", figure(columns, i, "share", SHARE));
 		table_cell(page, "values before", figure(columns, i, "distinct_before", COUNT));
@@ -77,7 +77,7 @@ column_names(const Report *report)
 
 	for (int i = 0; i < n; i++)
 	{
-		namestrcpy(&names[i], value_of(report->columns, i, "column"));
+		namestrcpy(&names[i], value_of(report->columns, i, "column_name"));
 		elements[i] = NameGetDatum(&names[i]);
 	}
 	return PointerGetDatum(construct_array(elements, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));

@@ -16,7 +16,7 @@ Rows *
 select_rows(const Report *report, const char *view, const char *query)
 {
 	Rows *rows = palloc(sizeof(Rows));
-	Oid types[2] = {INT8OID, INT4ARRAYOID};
+	Oid types[2] = {INT8OID, INT8ARRAYOID};
 	Datum values[2];
 	char nulls[2];
 	StringInfoData sql;

@@ -112,7 +112,7 @@ read_run(Report *report)
 		" FROM {}.kanon_usefulness u JOIN {}.kanon_columns c USING (run)"
 		" LEFT JOIN (pg_class r JOIN pg_namespace n ON n.oid = r.relnamespace)"
 		"   ON format('%I.%I', n.nspname, r.relname) = u.source"
-		" LEFT JOIN pg_attribute a ON a.attrelid = r.oid AND a.attname = c.\"column\" AND a.attnum > 0"
+		" LEFT JOIN pg_attribute a ON a.attrelid = r.oid AND a.attname = c.column_name AND a.attnum > 0"
 		" WHERE u.run = $1 ORDER BY c.ordinal");
 	report->risk = select_rows(report, "kanon_run_risk",
 							   "SELECT * FROM {}.kanon_run_risk WHERE run = $1 ORDER BY stage");
@@ -141,7 +141,7 @@ put_classes(Report *report, int *nest)
 	put_details(report);
 }
 
-/* kanon_report(run bigint, with_values boolean, frontier int[]) */
+/* kanon_report(run bigint, with_values boolean, frontier bigint[]) */
 Datum
 kanon_report(PG_FUNCTION_ARGS)
 {

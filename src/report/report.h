@@ -23,7 +23,7 @@ typedef struct Report
 	int64 run;
 	Oid schema_oid;     /* the extension's */
 	const char *schema; /* its name, quoted */
-	Datum ks;           /* int[], or 0: no frontier */
+	Datum ks;           /* bigint[], or 0: no frontier */
 	bool with_values;
 	Rows *run_row;
 	Rows *columns;

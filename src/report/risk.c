@@ -130,7 +130,7 @@ put_check(Report *report)
 	initStringInfo(&qis);
 	for (int i = 0; i < report->columns->n; i++)
 		appendStringInfo(&qis, "%s%s", i > 0 ? ", " : "",
-						 quote_literal_cstr(value_of(report->columns, i, "column")));
+						 quote_literal_cstr(value_of(report->columns, i, "column_name")));
 	html(page,
 		 "<p>Whoever may read the table can check it without trusting this page:</p>\n"
 		 "<pre>SELECT * FROM kanon_check(%s, ARRAY[%s]);</pre>\n",

@@ -124,7 +124,7 @@ put_what(Report *report)
 		"<p>%s %h %s <em>quasi-identifiers</em>: what somebody could know of a person and look for. "
 		"In the table, their values either stand as they were or are left blank (<em>suppressed</em>), such that "
 		"<strong>every combination that it shows occurs at least %n %s</strong>.</p>\n",
-		plural(report->columns->n, "The column", "The columns"), names_markup(report->columns, "column"),
+		plural(report->columns->n, "The column", "The columns"), names_markup(report->columns, "column_name"),
 		plural(report->columns->n, "is taken as the", "are taken as the"), k, plural(k, "time", "times"));
 	if (report->kept->n > 0)
 		html(page,
@@ -132,26 +132,27 @@ put_what(Report *report)
 			 names_markup(report->kept, "name"), plural(report->kept->n, "is", "are"));
 	else
 		html(page, "<p>Nothing else of the source is in the table.</p>\n");
-	coarser = select_rows(report, "hierarchies",
-						  "SELECT c.\"column\" FROM {}.kanon_usefulness u JOIN {}.kanon_columns c USING (run)"
-						  " WHERE u.run = $1 AND jsonb_typeof(u.options -> 'hierarchies') = 'object'"
-						  " AND u.options -> 'hierarchies' ? c.\"column\" ORDER BY c.ordinal");
+	coarser =
+		select_rows(report, "hierarchies",
+					"SELECT c.column_name FROM {}.kanon_usefulness u JOIN {}.kanon_columns c USING (run)"
+					" WHERE u.run = $1 AND jsonb_typeof(u.options -> 'hierarchies') = 'object'"
+					" AND u.options -> 'hierarchies' ? c.column_name ORDER BY c.ordinal");
 	if (coarser->n > 0)
 		html(page,
 			 "<p>Of %h a cell may also show something coarser than the value, a level of the column&rsquo;s "
 			 "<em>hierarchy</em>; only above the last level is it blank.</p>\n",
-			 names_markup(coarser, "column"));
+			 names_markup(coarser, "column_name"));
 	put_patterns_allowed(report);
 	weights =
 		select_rows(report, "weights",
-					"SELECT c.\"column\", w.weight FROM {}.kanon_usefulness u, {}.kanon_columns c,"
+					"SELECT c.column_name, w.weight FROM {}.kanon_usefulness u, {}.kanon_columns c,"
 					" jsonb_array_elements_text(u.options -> 'weights') WITH ORDINALITY AS w (weight, nr)"
 					" WHERE u.run = $1 AND c.run = $1 AND w.nr = c.ordinal ORDER BY w.nr");
 	if (weights->n > 0)
 	{
 		html(page, "<p>A blank cell costs: ");
 		for (int i = 0; i < weights->n; i++)
-			html(page, "%h%h %s", i > 0 ? ", " : "", code_markup(value_of(weights, i, "column")),
+			html(page, "%h%h %s", i > 0 ? ", " : "", code_markup(value_of(weights, i, "column_name")),
 				 value_of(weights, i, "weight"));
 		html(page, ". The release was chosen to cost little.</p>\n");
 	}

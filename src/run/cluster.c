@@ -294,17 +294,13 @@ notice_lost(Run *run)
 				 errhint("Raise \"kanon.max_memory\" or time_limit; lower_bound holds all the same.")));
 }
 
-static const Option options[] = {
-	OPTION_METHOD,  OPTION_HIERARCHIES,       OPTION_LEVEL_COST,  OPTION_SHOW,         OPTION_WEIGHTS,
-	OPTION_KEEP,    OPTION_ALLOW_IDENTIFYING, OPTION_CATEGORICAL, OPTION_RESIDUAL,     OPTION_MARK,
-	OPTION_REPLACE, OPTION_DRY_RUN,           OPTION_TIME_LIMIT,  OPTION_CLASS_COLUMN, OPTION_PRIVACY};
-
 const Model cluster_model = {.name = "cluster",
-							 .hint = "'mondrian' is the fastest.",
+							 .method = "mondrian",
+							 .hint = "'mondrian' is the default.",
 							 .least_k = 2,
 							 .k_hint = K_HINT,
-							 .options = options,
-							 .noptions = lengthof(options),
+							 .options = TAKES_COMMON | TAKES(SHOW) | TAKES(LEVEL_COST) | TAKES(RESIDUAL) |
+										TAKES(TIME_LIMIT) | TAKES(SEED),
 							 .check = check_request,
 							 .set_up = set_up,
 							 .ready = ready,

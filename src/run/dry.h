@@ -8,11 +8,8 @@
 
 #include "run/run.h"
 
-static const Option dry_options[] = {OPTION_PATTERNS, OPTION_WEIGHTS, OPTION_METHOD,      OPTION_CATEGORICAL,
-									 OPTION_RESIDUAL, OPTION_RULES,   OPTION_TIME_LIMIT,  OPTION_GAP,
-									 OPTION_SEED,     OPTION_EFFORT,  OPTION_HIERARCHIES, OPTION_LEVEL_COST,
-									 OPTION_KEEP,     OPTION_PRIVACY};
-
-#define DRY_OPTIONS ((int) lengthof(dry_options))
+#define DRY_OPTIONS                 \
+	(pattern_guided_model.options & \
+	 ~(TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN)))
 
 #endif

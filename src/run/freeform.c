@@ -134,14 +134,13 @@ check_request(Request *request)
 
 	options->method = method_of(request->method);
 	options->partition_size = request->partition_size;
-	options->symmetric = request->symmetric;
+	options->symmetric = request->mutual;
 	if (options->symmetric &&
 		(options->method == KANON_FREEFORM_MIP || options->method == KANON_FREEFORM_MIN_COST_FLOW ||
 		 options->method == KANON_FREEFORM_CONCEALMENT))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"%s\" makes no symmetric release", kanon_freeform_name(options->method)),
-				 errhint("Methods 'greedy', 'sort_greedy', 'hungarian' and 'ring' do.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("method \"%s\" makes no mutual release", kanon_freeform_name(options->method)),
+						errhint("Methods 'greedy', 'sort_greedy', 'hungarian' and 'ring' do.")));
 	if (!request->seeded)
 	{
 		options->strong = strong_random;
@@ -190,19 +189,15 @@ solved(Run *run)
 		run_notice_unproven(run, false);
 }
 
-static const Option options[] = {OPTION_METHOD,      OPTION_PARTITION_SIZE, OPTION_SEED,
-								 OPTION_WEIGHTS,     OPTION_KEEP,           OPTION_ALLOW_IDENTIFYING,
-								 OPTION_CATEGORICAL, OPTION_SYMMETRIC,      OPTION_MARK,
-								 OPTION_REPLACE,     OPTION_DRY_RUN,        OPTION_TIME_LIMIT};
-
 const Model freeform_model = {
 	.name = "freeform",
 	.method = "sort_greedy",
 	.hint = "'sort_greedy' is the default.",
 	.least_k = 2,
 	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
-	.options = options,
-	.noptions = lengthof(options),
+	.options = TAKES(METHOD) | TAKES(PARTITION_SIZE) | TAKES(MUTUAL) | TAKES(KEEP) |
+			   TAKES(ALLOW_IDENTIFYING) | TAKES(WEIGHTS) | TAKES(CATEGORICAL) | TAKES(MARK) | TAKES(REPLACE) |
+			   TAKES(DRY_RUN) | TAKES(TIME_LIMIT) | TAKES(SEED),
 	.secret_seed = true, /* with it the assignment could be drawn again */
 	.check = check_request,
 	.set_up = set_up,

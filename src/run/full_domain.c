@@ -98,19 +98,13 @@ full_domain_outcome(const Run *run)
 	return &((const FullDomain *) run->request->own)->outcome;
 }
 
-static const Option options[] = {
-	OPTION_HIERARCHIES, OPTION_SUPPRESSION_LIMIT, OPTION_METRIC,  OPTION_METHOD,      OPTION_WORKERS,
-	OPTION_KEEP,        OPTION_ALLOW_IDENTIFYING, OPTION_WEIGHTS, OPTION_CATEGORICAL, OPTION_RESIDUAL,
-	OPTION_MARK,        OPTION_REPLACE,           OPTION_DRY_RUN, OPTION_EXPLORE,     OPTION_CLASS_COLUMN,
-	OPTION_PRIVACY};
-
 const Model full_domain_model = {.name = "full_domain",
 								 .method = "flash",
 								 .hint = "'flash' is the default.",
 								 .least_k = 2,
 								 .k_hint = K_HINT,
-								 .options = options,
-								 .noptions = lengthof(options),
+								 .options = TAKES_COMMON | TAKES(SUPPRESSION_LIMIT) | TAKES(METRIC) |
+											TAKES(WORKERS) | TAKES(EXPLORE) | TAKES(RESIDUAL),
 								 .check = check_request,
 								 .set_up = set_up,
 								 .solved = solved};

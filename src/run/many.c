@@ -114,7 +114,7 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 }
 
 static void
-solve_here(Run *run, int32 k, Solution *solution)
+solve_here(Run *run, int64 k, Solution *solution)
 {
 	KanonProblem problem = run->problem;
 
@@ -256,7 +256,7 @@ unpack(shm_toc *toc, const Shared *shared, KanonProblem *problem)
 
 /* Solves one k after the other, until none is left. */
 static void
-work(Border *border, KanonProblem *problem, KanonSolve solve, Shared *shared, const int32 *ks,
+work(Border *border, KanonProblem *problem, KanonSolve solve, Shared *shared, const int64 *ks,
 	 SharedSolution *solutions)
 {
 	uint32 i;
@@ -286,7 +286,7 @@ kanon_many_worker(dsm_segment *segment, shm_toc *toc)
 
 /* Solves with workers; solutions that none could finish stay as they are. */
 static void
-solve_parallel(Run *run, int nworkers, const int32 *ks, int nks, Solution *solutions, bool *done)
+solve_parallel(Run *run, int nworkers, const int64 *ks, int nks, Solution *solutions, bool *done)
 {
 	Border *border = run->border;
 	KanonProblem problem = run->problem;
@@ -305,7 +305,7 @@ solve_parallel(Run *run, int nworkers, const int32 *ks, int nks, Solution *solut
 	shm_toc_estimate_chunk(&context->estimator, sizes.rows);
 	shm_toc_estimate_chunk(&context->estimator, sizes.list);
 	shm_toc_estimate_chunk(&context->estimator, sizes.rules);
-	shm_toc_estimate_chunk(&context->estimator, mul_size(nks, sizeof(int32)));
+	shm_toc_estimate_chunk(&context->estimator, mul_size(nks, sizeof(int64)));
 	shm_toc_estimate_chunk(&context->estimator, mul_size(nks, sizeof(SharedSolution)));
 	shm_toc_estimate_keys(&context->estimator, KEY_SOLUTIONS);
 	InitializeParallelDSM(context);
@@ -319,7 +319,7 @@ solve_parallel(Run *run, int nworkers, const int32 *ks, int nks, Solution *solut
 	shared->limit = (border->limit - border->used) / (nworkers + 1);
 	pg_atomic_init_u32(&shared->next, 0);
 	pack(context->toc, &problem, &sizes);
-	insert(context->toc, KEY_KS, ks, sizeof(int32) * nks);
+	insert(context->toc, KEY_KS, ks, sizeof(int64) * nks);
 	shared_solutions = insert(context->toc, KEY_SOLUTIONS, NULL, sizeof(SharedSolution) * nks);
 	memset(shared_solutions, 0, sizeof(SharedSolution) * nks);
 
@@ -355,7 +355,7 @@ workers_wanted(const Run *run, double ms, int nks)
 }
 
 void
-solve_many(Run *run, const int32 *ks, int nks, Solution *solutions)
+solve_many(Run *run, const int64 *ks, int nks, Solution *solutions)
 {
 	bool *done = palloc0(sizeof(bool) * Max(nks, 1));
 	int workers;

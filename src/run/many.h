@@ -25,7 +25,7 @@ typedef struct Solution
  * workers take part when the planner's settings allow some and it pays; the
  * solutions are the same.  Errors other than that there is no release are raised.
  */
-extern void solve_many(Run *run, const int32 *ks, int nks, Solution *solutions);
+extern void solve_many(Run *run, const int64 *ks, int nks, Solution *solutions);
 
 /* Where the workers begin. */
 extern PGDLLEXPORT void kanon_many_worker(dsm_segment *segment, shm_toc *toc);

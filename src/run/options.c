@@ -161,7 +161,8 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_EXPLORE] = {"explore", BOOLOID, "false", BOOL_HINT, false, FIELD(explore), NULL},
 	[OPTION_PARTITION_SIZE] = {"partition_size", INT4OID, NULL, NULL, true, FIELD(partition_size),
 							   check_partition_size},
-	[OPTION_SYMMETRIC] = {"symmetric", BOOLOID, "false", BOOL_HINT, true, FIELD(symmetric), NULL},
+	[OPTION_MUTUAL] = {"mutual", BOOLOID, "false", BOOL_HINT, true, FIELD(mutual), NULL},
+	[OPTION_WITH_VALUES] = {"with_values", BOOLOID, "false", BOOL_HINT, false, FIELD(with_values), NULL},
 	[OPTION_M] = {"m", INT4OID, NULL, NULL, true, FIELD(m), check_size},
 	[OPTION_P] = {"p", INT4OID, NULL, NULL, true, FIELD(p), check_size},
 	[OPTION_H] = {"h", FLOAT8OID, NULL, NULL, true, FIELD(h), check_h},
@@ -179,14 +180,14 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), NULL},
 	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "height", LEVEL_COST_HINT, true, 0, take_level_cost},
 	/* recorded by privacy_recorded, without the values that rules list */
-	[OPTION_PRIVACY] = {"privacy", TEXTARRAYOID, NULL, NULL, false, 0, take_privacy},
+	[OPTION_PRIVACY] = {"privacy", JSONBARRAYOID, NULL, NULL, false, 0, take_privacy},
 	[OPTION_CATEGORICAL] = {"categorical", NAMEARRAYOID, "{}", NULL, true, FIELD(categorical), NULL},
 	[OPTION_RESIDUAL] = {"residual", TEXTOID, "suppress", RESIDUAL_HINT, true, 0, take_residual},
 	[OPTION_CLASS_COLUMN] = {"class_column", NAMEOID, NULL, NULL, true, FIELD(class_column), NULL},
 	[OPTION_MARK] = {"mark", BOOLOID, "false", BOOL_HINT, true, FIELD(mark), NULL},
 	[OPTION_REPLACE] = {"replace", BOOLOID, "false", BOOL_HINT, true, FIELD(replace), NULL},
 	[OPTION_DRY_RUN] = {"dry_run", BOOLOID, "false", BOOL_HINT, false, FIELD(dry_run), NULL},
-	[OPTION_TIME_LIMIT] = {"time_limit", INTERVALOID, "60 seconds", NULL, true, 0, take_time_limit},
+	[OPTION_TIME_LIMIT] = {"time_limit", INTERVALOID, "00:01:00", NULL, true, 0, take_time_limit},
 	[OPTION_SEED] = {"seed", INT8OID, NULL, NULL, true, 0, take_seed},
 };
 
@@ -218,10 +219,7 @@ model_find(const char *name)
 bool
 model_takes(const Model *model, Option option)
 {
-	for (int i = 0; i < model->noptions; i++)
-		if (model->options[i] == option)
-			return true;
-	return false;
+	return (model->options & UINT64CONST(1) << option) != 0;
 }
 
 int
@@ -320,6 +318,19 @@ take_option(Request *request, Option option, Datum value, bool isnull)
 		kinds[option].take(request, value);
 }
 
+/* The arguments from `next` on. */
+static void
+take_args(Request *request, FunctionCallInfo fcinfo, OptionSet options, int next)
+{
+	for (Option option = 0; option < OPTIONS; option++)
+		if ((options & UINT64CONST(1) << option) != 0)
+		{
+			take_option(request, option, PG_GETARG_DATUM(next), PG_ARGISNULL(next));
+			next++;
+		}
+	Assert(next == PG_NARGS());
+}
+
 void
 request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
 {
@@ -332,8 +343,7 @@ request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
 	request->qis = model->of_sets ? name_array_arg(fcinfo, 2) : array_arg(fcinfo, 2);
 	if (!model->of_sets || !PG_ARGISNULL(3))
 		request->k = k_arg(fcinfo, 3, model->least_k, model->k_hint);
-	for (int i = 0; i < model->noptions; i++)
-		take_option(request, model->options[i], PG_GETARG_DATUM(4 + i), PG_ARGISNULL(4 + i));
+	take_args(request, fcinfo, model->options, 4);
 	if (!request->dry_run)
 		request->target = text_arg(fcinfo, 1, "target",
 								   "Name the table to create, or say dry_run => true to write nothing.");
@@ -342,7 +352,7 @@ request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
 
 void
 request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *model, const char *function,
-					const Option *options, int noptions)
+					OptionSet options)
 {
 	request_init(request, model);
 	request->function = function;
@@ -350,8 +360,7 @@ request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *mode
 	refuse_null(fcinfo, 0, "source", "Name the table or view to look at.");
 	request->source = PG_GETARG_OID(0);
 	request->qis = array_arg(fcinfo, 1);
-	for (int i = 0; i < noptions; i++)
-		take_option(request, options[i], PG_GETARG_DATUM(3 + i), PG_ARGISNULL(3 + i));
+	take_args(request, fcinfo, options, 3);
 	model->check(request);
 }
 
@@ -359,9 +368,9 @@ request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *mode
 
 /* A publication's target is never another's, and always written. */
 static bool
-is_reserved(Option option)
+may_say(const Model *model, Option option)
 {
-	return option == OPTION_REPLACE || option == OPTION_DRY_RUN;
+	return model_takes(model, option) && option != OPTION_REPLACE && option != OPTION_DRY_RUN;
 }
 
 static char *
@@ -370,18 +379,18 @@ known_options(const Model *model)
 	StringInfoData known;
 
 	initStringInfo(&known);
-	for (int i = 0; i < model->noptions; i++)
-		if (!is_reserved(model->options[i]))
-			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "", kinds[model->options[i]].name);
+	for (Option option = 0; option < OPTIONS; option++)
+		if (may_say(model, option))
+			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "", kinds[option].name);
 	return known.data;
 }
 
-static int
+static Option
 find_option(const Model *model, const char *name)
 {
-	for (int i = 0; i < model->noptions; i++)
-		if (!is_reserved(model->options[i]) && strcmp(kinds[model->options[i]].name, name) == 0)
-			return i;
+	for (Option option = 0; option < OPTIONS; option++)
+		if (may_say(model, option) && strcmp(kinds[option].name, name) == 0)
+			return option;
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("option \"%s\" is not known to the solver", excerpt(name)),
 					errhint("Known options: %s.", known_options(model))));
@@ -401,13 +410,13 @@ populate_function(FmgrInfo *function)
 }
 
 /*
- * The options as values of their types, by their places in the model; not by a
- * query, since its plan with the values in it could be logged.
+ * The options as values of their types; not by a query, since its plan with the
+ * values in it could be logged.
  */
 static void
 convert_options(const Model *model, Jsonb *options, Datum *values, bool *nulls, bool *given)
 {
-	TupleDesc desc = CreateTemplateTupleDesc(model->noptions);
+	TupleDesc desc = CreateTemplateTupleDesc(OPTIONS);
 	JsonbIterator *it = JsonbIteratorInit(&options->root);
 	JsonbIteratorToken token;
 	JsonbValue value;
@@ -417,12 +426,10 @@ convert_options(const Model *model, Jsonb *options, Datum *values, bool *nulls, 
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 		if (token == WJB_KEY)
 			given[find_option(model, pnstrdup(value.val.string.val, value.val.string.len))] = true;
-	for (int i = 0; i < model->noptions; i++)
+	for (Option option = 0; option < OPTIONS; option++)
 	{
-		const OptionKind *kind = &kinds[model->options[i]];
-
-		TupleDescInitEntry(desc, i + 1, kind->name, kind->type, -1, 0);
-		nulls[i] = true;
+		TupleDescInitEntry(desc, option + 1, kinds[option].name, kinds[option].type, -1, 0);
+		nulls[option] = true;
 	}
 	BlessTupleDesc(desc);
 	populate_function(&populate);
@@ -432,8 +439,8 @@ convert_options(const Model *model, Jsonb *options, Datum *values, bool *nulls, 
 	heap_deform_tuple(&tuple, desc, values, nulls);
 }
 
-static const char *
-initial_text(const Model *model, Option option)
+const char *
+option_initial(const Model *model, Option option)
 {
 	return option == OPTION_METHOD ? model->method : kinds[option].initial;
 }
@@ -444,15 +451,27 @@ initial_value(const Model *model, Option option)
 	Oid input, element;
 
 	getTypeInputInfo(kinds[option].type, &input, &element);
-	return OidInputFunctionCall(input, unconstify(char *, initial_text(model, option)), element, -1);
+	return OidInputFunctionCall(input, unconstify(char *, option_initial(model, option)), element, -1);
+}
+
+const char *
+option_name(Option option)
+{
+	return kinds[option].name;
+}
+
+Oid
+option_type(Option option)
+{
+	return kinds[option].type;
 }
 
 void
 request_of_json(Request *request, const Model *model, Jsonb *options)
 {
-	Datum *values = palloc0(sizeof(Datum) * model->noptions);
-	bool *nulls = palloc0(sizeof(bool) * model->noptions);
-	bool *given = palloc0(sizeof(bool) * model->noptions);
+	Datum values[OPTIONS] = {0};
+	bool nulls[OPTIONS];
+	bool given[OPTIONS] = {false};
 	int64 k = request->k;
 
 	if (!JB_ROOT_IS_OBJECT(options))
@@ -462,18 +481,18 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 	request_init(request, model);
 	request->k = k;
 	convert_options(model, options, values, nulls, given);
-	for (int i = 0; i < model->noptions; i++)
+	for (Option option = 0; option < OPTIONS; option++)
 	{
-		Option option = model->options[i];
-
-		if (!given[i] && initial_text(model, option) != NULL)
+		if (!model_takes(model, option))
+			continue;
+		if (!given[option] && option_initial(model, option) != NULL)
 			take_option(request, option, initial_value(model, option), false);
-		else if (!given[i] && null_hint(model, option) != NULL)
+		else if (!given[option] && null_hint(model, option) != NULL)
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 							errmsg("the solver needs the option \"%s\"", kinds[option].name),
 							errhint("Give it in options. Known options: %s.", known_options(model))));
 		else
-			take_option(request, option, values[i], nulls[i]);
+			take_option(request, option, values[option], nulls[option]);
 	}
 	model->check(request);
 }
@@ -484,20 +503,16 @@ Datum
 request_recorded(const Request *request)
 {
 	const Model *model = request->model;
-	RecordedOption *recorded = palloc(sizeof(RecordedOption) * (model->noptions + 2));
+	RecordedOption *recorded = palloc(sizeof(RecordedOption) * (OPTIONS + 2));
 	int n = 0;
 
 	recorded[n++] = (RecordedOption){model->of_sets ? "items" : "quasi_identifiers", NAMEARRAYOID,
 									 PointerGetDatum(request->qis)};
 	if (request->k > 0)
 		recorded[n++] = (RecordedOption){"k", INT8OID, Int64GetDatum(request->k)};
-	for (int i = 0; i < model->noptions; i++)
-	{
-		Option option = model->options[i];
-
+	for (Option option = 0; option < OPTIONS; option++)
 		if (request->given[option] && kinds[option].recorded &&
 			!(option == OPTION_SEED && model->secret_seed))
 			recorded[n++] = (RecordedOption){kinds[option].name, kinds[option].type, request->values[option]};
-	}
 	return recorded_options(recorded, n);
 }

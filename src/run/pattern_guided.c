@@ -6,6 +6,10 @@
 #include "run/args.h"
 #include "run/run.h"
 
+#define PATTERN_OPTIONS                                                                                    \
+	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \
+	 TAKES(SEED))
+
 /* ---- pattern-guided k-anonymity ---- */
 
 static const char *const *
@@ -59,21 +63,12 @@ tell_unproven(Run *run)
 		run_notice_unproven(run, true);
 }
 
-static const Option guided_options[] = {OPTION_PATTERNS,     OPTION_KEEP,        OPTION_ALLOW_IDENTIFYING,
-										OPTION_WEIGHTS,      OPTION_METHOD,      OPTION_CATEGORICAL,
-										OPTION_RESIDUAL,     OPTION_MARK,        OPTION_REPLACE,
-										OPTION_DRY_RUN,      OPTION_RULES,       OPTION_TIME_LIMIT,
-										OPTION_GAP,          OPTION_SEED,        OPTION_EFFORT,
-										OPTION_CLASS_COLUMN, OPTION_HIERARCHIES, OPTION_LEVEL_COST,
-										OPTION_PRIVACY};
-
 const Model pattern_guided_model = {.name = "pattern_guided",
 									.method = "greedy",
 									.hint = "'greedy' is the default.",
 									.least_k = 2,
 									.k_hint = K_HINT,
-									.options = guided_options,
-									.noptions = lengthof(guided_options),
+									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(RESIDUAL),
 									.check = choose_solver,
 									.set_up = set_mask,
 									.ready = look_at_mask,
@@ -109,21 +104,13 @@ tell_unproven_clustering(Run *run)
 		run_notice_unproven(run, true);
 }
 
-static const Option clustering_options[] = {OPTION_PATTERNS,   OPTION_KEEP,         OPTION_ALLOW_IDENTIFYING,
-											OPTION_WEIGHTS,    OPTION_METHOD,       OPTION_CATEGORICAL,
-											OPTION_MARK,       OPTION_REPLACE,      OPTION_DRY_RUN,
-											OPTION_TIME_LIMIT, OPTION_GAP,          OPTION_SEED,
-											OPTION_EFFORT,     OPTION_CLASS_COLUMN, OPTION_HIERARCHIES,
-											OPTION_LEVEL_COST, OPTION_PRIVACY};
-
 const Model pattern_clustering_model = {
 	.name = "pattern_clustering",
 	.method = "exact",
 	.hint = "It is 'exact' or 'greedy'.",
 	.least_k = 1, /* a team of one is a team */
 	.k_hint = "Every cluster will have at least k rows.",
-	.options = clustering_options,
-	.noptions = lengthof(clustering_options),
+	.options = PATTERN_OPTIONS,
 	.patterns_hint = "List the patterns; each may be used by one cluster, listed twice by two.",
 	.check = choose_clustering,
 	.set_up = list_patterns,

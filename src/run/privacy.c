@@ -1,5 +1,5 @@
 /*
- * privacy.c: privacy rules beyond k: from sentences and columns to what the core
+ * privacy.c: privacy rules beyond k: from rules and columns to what the core
  * asks of each class.
  */
 #include "compat.h"
@@ -15,14 +15,14 @@
 #include "utils/lsyscache.h"
 
 Privacy *
-privacy_read(ArrayType *sentences)
+privacy_read(ArrayType *rules)
 {
 	Privacy *privacy = palloc0(sizeof(Privacy));
 	Datum *elements;
 	bool *nulls;
 	int subjects = 0;
 
-	deconstruct_array(sentences, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &privacy->n);
+	deconstruct_array(rules, JSONBOID, -1, false, TYPALIGN_INT, &elements, &nulls, &privacy->n);
 	if (privacy->n == 0)
 		return NULL;
 	privacy->words = palloc0(sizeof(PrivacyWords) * privacy->n);
@@ -33,7 +33,7 @@ privacy_read(ArrayType *sentences)
 		if (nulls[r])
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("privacy must not contain NULL"),
 							errhint("Leave privacy NULL when there are no rules beyond k.")));
-		privacy_parse(TextDatumGetCString(elements[r]), &privacy->words[r]);
+		privacy_parse(DatumGetJsonbP(elements[r]), &privacy->words[r]);
 		subjects += privacy->words[r].kind == PRIVACY_SUBJECT;
 	}
 	if (subjects > 1)
@@ -66,7 +66,7 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("a privacy rule names column \"%s\", which the source does not have", name),
+			 errmsg("a privacy rule names column \"%s\", which the source does not have", excerpt(name)),
 			 errhint("Names are taken exactly as written; several columns are an array: ARRAY['a', 'b'].")));
 	found =
 		source_columns(source, name_list((const char *const *) &name, 1), "privacy",

@@ -1,5 +1,5 @@
 /*
- * privacy.h: privacy rules beyond k, from SQL's sentences to the core's rules.
+ * privacy.h: privacy rules beyond k, from SQL's JSON to the core's rules.
  */
 #ifndef KANON_API_PRIVACY_H
 #define KANON_API_PRIVACY_H
@@ -20,7 +20,7 @@ typedef enum PrivacyKind
 	PRIVACY_K_MAP
 } PrivacyKind;
 
-/* What a sentence says. */
+/* What a rule says. */
 typedef struct PrivacyWords
 {
 	PrivacyKind kind;
@@ -47,8 +47,8 @@ typedef struct Privacy
 
 /* api/privacy.c */
 
-/* privacy => ARRAY[...] of sentences; NULL for none. */
-extern Privacy *privacy_read(ArrayType *sentences);
+/* privacy => ARRAY[...] of rules as JSON objects; NULL for none. */
+extern Privacy *privacy_read(ArrayType *rules);
 
 /*
  * Finds the columns in an opened source, which will read row types by them, too;
@@ -88,6 +88,6 @@ extern Datum privacy_recorded(const Privacy *privacy);
 extern char *privacy_sentence(const PrivacyWords *words, bool with_values);
 
 /* Raises what cannot be read or is out of bounds: invalid_parameter_value. */
-extern void privacy_parse(const char *text, PrivacyWords *words);
+extern void privacy_parse(Jsonb *rule, PrivacyWords *words);
 
 #endif

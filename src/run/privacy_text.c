@@ -1,6 +1,7 @@
 /*
- * privacy_text.c: privacy rules as sentences: what kanon_distinct_l() and its like
- * return, and what `privacy => ARRAY[...]` is read from.  One table has them all.
+ * privacy_text.c: privacy rules as JSON objects: what kanon_distinct_l() and its like
+ * return, and what `privacy => ARRAY[...]` is read from; and as the sentences that
+ * people are told.
  *
  * In a sentence's pattern %c is a column, %C a list of columns, %r a relation (all
  * quoted as in SQL), %i an integer, %n and %m numbers, %w a word, %v a list of
@@ -17,7 +18,11 @@
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/varlena.h"
 
 PG_FUNCTION_INFO_V1(kanon_distinct_l);
 PG_FUNCTION_INFO_V1(kanon_entropy_l);
@@ -31,29 +36,27 @@ PG_FUNCTION_INFO_V1(kanon_subject);
 typedef struct Sentence
 {
 	PrivacyKind kind;
-	const char *function;
 	const char *pattern;
 } Sentence;
 
 /* The longer ones of a kind first. */
 static const Sentence sentences[] = {
-	{PRIVACY_DISTINCT_L, "kanon_distinct_l",
+	{PRIVACY_DISTINCT_L,
 	 "at least %i distinct values of each of %C, the others joined to the quasi-identifiers"},
-	{PRIVACY_DISTINCT_L, "kanon_distinct_l", "at least %i distinct values of %c"},
-	{PRIVACY_ENTROPY_L, "kanon_entropy_l",
+	{PRIVACY_DISTINCT_L, "at least %i distinct values of %c"},
+	{PRIVACY_ENTROPY_L,
 	 "entropy of at least log %i of each of %C, the others joined to the quasi-identifiers"},
-	{PRIVACY_ENTROPY_L, "kanon_entropy_l", "entropy of at least log %i of %c"},
-	{PRIVACY_RECURSIVE_CL, "kanon_recursive_cl",
+	{PRIVACY_ENTROPY_L, "entropy of at least log %i of %c"},
+	{PRIVACY_RECURSIVE_CL,
 	 "recursive (%n, %i)-diversity of each of %C, the others joined to the quasi-identifiers"},
-	{PRIVACY_RECURSIVE_CL, "kanon_recursive_cl", "recursive (%n, %i)-diversity of %c"},
-	{PRIVACY_ALPHA, "kanon_alpha", "none of the values %v of %c in more than a share of %n"},
-	{PRIVACY_ALPHA, "kanon_alpha", "no value of %c in more than a share of %n"},
-	{PRIVACY_T_CLOSENESS, "kanon_t_closeness",
-	 "distribution of %c within %n of the table's, %w distance by %r"},
-	{PRIVACY_T_CLOSENESS, "kanon_t_closeness", "distribution of %c within %n of the table's, %w distance"},
-	{PRIVACY_DELTA_PRESENCE, "kanon_delta_presence", "presence in population %r between %n and %m"},
-	{PRIVACY_K_MAP, "kanon_k_map", "classes counted in population %r"},
-	{PRIVACY_SUBJECT, "kanon_subject", "classes counted in distinct %c"},
+	{PRIVACY_RECURSIVE_CL, "recursive (%n, %i)-diversity of %c"},
+	{PRIVACY_ALPHA, "none of the values %v of %c in more than a share of %n"},
+	{PRIVACY_ALPHA, "no value of %c in more than a share of %n"},
+	{PRIVACY_T_CLOSENESS, "distribution of %c within %n of the table's, %w distance by %r"},
+	{PRIVACY_T_CLOSENESS, "distribution of %c within %n of the table's, %w distance"},
+	{PRIVACY_DELTA_PRESENCE, "presence in population %r between %n and %m"},
+	{PRIVACY_K_MAP, "classes counted in population %r"},
+	{PRIVACY_SUBJECT, "classes counted in distinct %c"},
 };
 
 /* ---- writing ---- */
@@ -155,180 +158,218 @@ privacy_sentence(const PrivacyWords *words, bool with_values)
 	elog(ERROR, "no sentence for privacy rule %d", (int) words->kind);
 }
 
-/* ---- reading ---- */
+/* ---- rules as JSON ---- */
 
-/* A name as in SQL, unquoted; false if there is none. */
-static bool
-scan_name(const char **text, char **name)
+/* What a rule of a kind says beside its name; a NULL or false: nothing of the sort. */
+typedef struct RuleShape
 {
-	const char *p = *text;
-	StringInfoData scanned;
+	PrivacyKind kind;
+	const char *name; /* "rule" of the object; kanon_NAME makes it */
+	bool columns;     /* "column": one; or, where several, "columns": a list */
+	bool several;
+	bool l; /* "l" */
+	const char *number;
+	const char *most;
+	const char *relation; /* the name of one */
+	bool distance;        /* "distance", and the relation only with one of them */
+	bool listed;          /* "listed", a list of values, or nothing */
+} RuleShape;
 
-	initStringInfo(&scanned);
-	if (*p == '"')
+static const RuleShape shapes[] = {
+	{PRIVACY_DISTINCT_L, "distinct_l", .columns = true, .several = true, .l = true},
+	{PRIVACY_ENTROPY_L, "entropy_l", .columns = true, .several = true, .l = true},
+	{PRIVACY_RECURSIVE_CL, "recursive_cl", .columns = true, .several = true, .l = true, .number = "c"},
+	{PRIVACY_ALPHA, "alpha", .columns = true, .number = "alpha", .listed = true},
+	{PRIVACY_T_CLOSENESS, "t_closeness", .columns = true, .number = "t", .relation = "hierarchy",
+	 .distance = true},
+	{PRIVACY_DELTA_PRESENCE, "delta_presence", .number = "dmin", .most = "dmax", .relation = "population"},
+	{PRIVACY_K_MAP, "k_map", .relation = "population"},
+	{PRIVACY_SUBJECT, "subject", .columns = true},
+};
+
+static void
+raise_unreadable(const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a privacy rule cannot be read"),
+			 errdetail("%s", detail),
+			 errhint("Make rules with kanon_distinct_l, kanon_entropy_l, kanon_recursive_cl, kanon_alpha, "
+					 "kanon_t_closeness, kanon_delta_presence, kanon_k_map or kanon_subject.")));
+}
+
+static void
+push_key(JsonbParseState **state, const char *name)
+{
+	JsonbValue key = {.type = jbvString, .val.string = {strlen(name), unconstify(char *, name)}};
+
+	pushJsonbValue(state, WJB_KEY, &key);
+}
+
+static void
+push_string(JsonbParseState **state, JsonbIteratorToken token, const char *text)
+{
+	JsonbValue value = {.type = jbvString, .val.string = {strlen(text), unconstify(char *, text)}};
+
+	pushJsonbValue(state, token, &value);
+}
+
+/* As many digits as read back the same. */
+static void
+push_number(JsonbParseState **state, const char *name, double number)
+{
+	JsonbValue value = {.type = jbvNumeric};
+
+	push_key(state, name);
+	value.val.numeric = DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(number_text(number)),
+															ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+	pushJsonbValue(state, WJB_VALUE, &value);
+}
+
+static void
+push_strings(JsonbParseState **state, const char *name, char **strings, int n)
+{
+	push_key(state, name);
+	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	for (int i = 0; i < n; i++)
+		push_string(state, WJB_ELEM, strings[i]);
+	pushJsonbValue(state, WJB_END_ARRAY, NULL);
+}
+
+static Jsonb *
+rule_json(const RuleShape *shape, const PrivacyWords *words)
+{
+	JsonbParseState *state = NULL;
+
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	push_key(&state, "rule");
+	push_string(&state, WJB_VALUE, shape->name);
+	if (shape->columns && words->ncolumns == 1)
 	{
-		for (p++; *p != '\0' && (*p != '"' || p[1] == '"'); p++)
-		{
-			p += *p == '"';
-			appendStringInfoChar(&scanned, *p);
-		}
-		if (*p++ != '"')
-			return false;
+		push_key(&state, "column");
+		push_string(&state, WJB_VALUE, words->columns[0]);
 	}
-	else
-		while (IS_HIGHBIT_SET(*p) || isalnum((unsigned char) *p) || *p == '_' || *p == '$')
-			appendStringInfoChar(&scanned, *p++);
-	if (scanned.len == 0 || scanned.len >= NAMEDATALEN)
-		return false;
-	*name = scanned.data;
-	*text = p;
-	return true;
-}
-
-/* Names with a separator between them. */
-static bool
-scan_names(const char **text, const char *separator, char ***names, int *n)
-{
-	size_t length = strlen(separator);
-	int room = 1;
-
-	for (const char *p = *text; *p != '\0'; p++)
-		room += *p == separator[0];
-	*names = palloc(sizeof(char *) * room);
-	*n = 0;
-	do
+	else if (shape->columns)
+		push_strings(&state, "columns", words->columns, words->ncolumns);
+	if (shape->l)
+		push_number(&state, "l", words->l);
+	if (shape->number != NULL)
+		push_number(&state, shape->number, words->number);
+	if (shape->most != NULL)
+		push_number(&state, shape->most, words->most);
+	if (shape->distance)
 	{
-		if (*n > 0)
-			*text += length;
-		if (!scan_name(text, &(*names)[(*n)++]))
-			return false;
-		/* a comma may also end the list */
-	} while (strncmp(*text, separator, length) == 0 && strncmp(*text, ", the others", 12) != 0);
-	return true;
+		push_key(&state, "distance");
+		push_string(&state, WJB_VALUE, words->distance);
+	}
+	if (OidIsValid(words->relation))
+	{
+		push_key(&state, shape->relation);
+		push_string(&state, WJB_VALUE, relation_text(words->relation));
+	}
+	if (words->nvalues > 0)
+		push_strings(&state, "listed", words->values, words->nvalues);
+	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
 }
 
-static bool
-scan_relation(const char **text, PrivacyWords *words)
+static char *
+string_of(const JsonbValue *value, const char *name)
 {
-	char **names;
-	int n;
+	if (value->type != jbvString)
+		raise_unreadable(psprintf("\"%s\" must be a string.", name));
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
 
-	if (!scan_names(text, ".", &names, &n) || n > 2)
-		return false;
-	words->relation = RangeVarGetRelid(
-		n == 2 ? makeRangeVar(names[0], names[1], -1) : makeRangeVar(NULL, names[0], -1), NoLock, true);
-	if (!OidIsValid(words->relation))
+static double
+number_of(const JsonbValue *value, const char *name)
+{
+	if (value->type != jbvNumeric)
+		raise_unreadable(psprintf("\"%s\" must be a number.", name));
+	return DatumGetFloat8(
+		DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
+}
+
+static char **
+strings_of(const JsonbValue *value, const char *name, int *n)
+{
+	JsonbContainer *list = value->type == jbvBinary ? value->val.binary.data : NULL;
+	char **strings;
+
+	if (list == NULL || !JsonContainerIsArray(list) || JsonContainerSize(list) == 0)
+		raise_unreadable(psprintf("\"%s\" must be a list of strings.", name));
+	*n = (int) JsonContainerSize(list);
+	strings = palloc(sizeof(char *) * *n);
+	for (int i = 0; i < *n; i++)
+		strings[i] = string_of(getIthJsonbValueFromContainer(list, i), name);
+	return strings;
+}
+
+static Oid
+relation_of(const char *name)
+{
+	List *names;
+	Oid relid = InvalidOid;
+
+	if (SplitIdentifierString(pstrdup(name), '.', &names) && names != NIL && list_length(names) <= 2)
+		relid = RangeVarGetRelid(
+			makeRangeVar(list_length(names) == 2 ? linitial(names) : NULL, llast(names), -1), NoLock, true);
+	if (!OidIsValid(relid))
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("relation \"%s\" of a privacy rule does not exist", names[n - 1]),
+						errmsg("relation \"%s\" of a privacy rule does not exist", excerpt(name)),
 						errhint("Make the rule again with the relation's name of today.")));
-	return true;
+	return relid;
 }
 
+/* A key of an object that gives a rule; false: a rule of this kind has none of that name. */
 static bool
-scan_number(const char **text, double *number)
+read_pair(const RuleShape *shape, const char *name, const JsonbValue *value, PrivacyWords *words)
 {
-	char *end;
-
-	if (!isdigit((unsigned char) **text) && **text != '.' && **text != '-')
-		return false;
-	*number = strtod(*text, &end);
-	if (end == *text)
-		return false;
-	*text = end;
-	return true;
-}
-
-static bool
-scan_integer(const char **text, int *number)
-{
-	double value;
-
-	if (!scan_number(text, &value) || value != rint(value) || fabs(value) > PG_INT32_MAX)
-		return false;
-	*number = (int) value;
-	return true;
-}
-
-static bool
-scan_values(const char **text, PrivacyWords *words)
-{
-	const char *p = *text;
-	int room = 1;
-
-	for (const char *q = p; *q != '\0'; q++)
-		room += *q == '\'';
-	words->values = palloc(sizeof(char *) * room);
-	words->nvalues = 0;
-	do
+	if (strcmp(name, "rule") == 0)
+		return true;
+	if (shape->columns && strcmp(name, "column") == 0)
 	{
-		StringInfoData value;
-		bool escaped = *p == 'E';
-
-		initStringInfo(&value);
-		p += (words->nvalues > 0 ? 2 : 0) + (escaped ? 1 : 0);
-		if (words->nvalues > 0 && *p == 'E')
-		{
-			escaped = true;
-			p++;
-		}
-		if (*p++ != '\'')
-			return false;
-		for (; *p != '\0' && (*p != '\'' || p[1] == '\''); p++)
-		{
-			p += *p == '\'' || (escaped && *p == '\\');
-			appendStringInfoChar(&value, *p);
-		}
-		if (*p++ != '\'')
-			return false;
-		words->values[words->nvalues++] = value.data;
-	} while (strncmp(p, ", '", 3) == 0 || strncmp(p, ", E'", 4) == 0);
-	*text = p;
-	return true;
-}
-
-static bool
-scan_part(char part, const char **text, PrivacyWords *words)
-{
-	switch (part)
-	{
-		case 'c':
-			words->columns = palloc(sizeof(char *));
-			words->ncolumns = 1;
-			return scan_name(text, &words->columns[0]);
-		case 'C':
-			return scan_names(text, ", ", &words->columns, &words->ncolumns) && words->ncolumns > 1;
-		case 'r':
-			return scan_relation(text, words);
-		case 'i':
-			return scan_integer(text, &words->l);
-		case 'n':
-			return scan_number(text, &words->number);
-		case 'm':
-			return scan_number(text, &words->most);
-		case 'w':
-			return scan_name(text, &words->distance);
-		case 'v':
-			return scan_values(text, words);
+		words->columns = palloc(sizeof(char *));
+		words->columns[0] = string_of(value, name);
+		words->ncolumns = 1;
+		return true;
 	}
-	return false;
+	if (shape->several && strcmp(name, "columns") == 0)
+		words->columns = strings_of(value, name, &words->ncolumns);
+	else if (shape->l && strcmp(name, "l") == 0)
+	{
+		double l = number_of(value, name);
+
+		if (l != rint(l) || fabs(l) > PG_INT32_MAX)
+			raise_unreadable("\"l\" must be a whole number.");
+		words->l = (int) l;
+	}
+	else if (shape->number != NULL && strcmp(name, shape->number) == 0)
+		words->number = number_of(value, name);
+	else if (shape->most != NULL && strcmp(name, shape->most) == 0)
+		words->most = number_of(value, name);
+	else if (shape->distance && strcmp(name, "distance") == 0)
+		words->distance = string_of(value, name);
+	else if (shape->relation != NULL && strcmp(name, shape->relation) == 0)
+		words->relation = relation_of(string_of(value, name));
+	else if (shape->listed && strcmp(name, "listed") == 0)
+		words->values = strings_of(value, name, &words->nvalues);
+	else
+		return false;
+	return true;
 }
 
-static bool
-scan_sentence(const Sentence *sentence, const char *text, PrivacyWords *words)
+static const RuleShape *
+shape_of(Jsonb *rule)
 {
-	memset(words, 0, sizeof(*words));
-	words->kind = sentence->kind;
-	for (const char *p = sentence->pattern; *p != '\0'; p++)
-	{
-		if (*p == '%')
-		{
-			if (!scan_part(*++p, &text, words))
-				return false;
-		}
-		else if (*text++ != *p)
-			return false;
-	}
-	return *text == '\0';
+	JsonbValue key = {.type = jbvString, .val.string = {4, "rule"}};
+	JsonbValue *name =
+		JB_ROOT_IS_OBJECT(rule) ? findJsonbValueFromContainer(&rule->root, JB_FOBJECT, &key) : NULL;
+
+	for (int i = 0; name != NULL && name->type == jbvString && i < lengthof(shapes); i++)
+		if (name->val.string.len == strlen(shapes[i].name) &&
+			memcmp(name->val.string.val, shapes[i].name, name->val.string.len) == 0)
+			return &shapes[i];
+	raise_unreadable("It is no JSON object whose \"rule\" is known.");
+	pg_unreachable();
 }
 
 /* ---- what a rule may say ---- */
@@ -349,6 +390,14 @@ check_share(double share, const char *what, const char *function, const char *hi
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s of %s must be above 0 and at most 1", what, function), errhint("%s", hint)));
+}
+
+/* Unless it is said: by the hierarchy, if there is one. */
+static void
+choose_distance(PrivacyWords *words)
+{
+	if (words->kind == PRIVACY_T_CLOSENESS && words->distance == NULL)
+		words->distance = OidIsValid(words->relation) ? "hierarchical" : "equal";
 }
 
 static void
@@ -374,7 +423,7 @@ check_columns(const PrivacyWords *words, const char *function)
 		for (int j = 0; j < i; j++)
 			if (strcmp(words->columns[i], words->columns[j]) == 0)
 				ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
-								errmsg("%s names column \"%s\" twice", function, words->columns[i]),
+								errmsg("%s names column \"%s\" twice", function, excerpt(words->columns[i])),
 								errhint("Name each column once.")));
 }
 
@@ -423,27 +472,47 @@ check_words(const PrivacyWords *words, const char *function)
 }
 
 void
-privacy_parse(const char *text, PrivacyWords *words)
+privacy_parse(Jsonb *rule, PrivacyWords *words)
 {
-	for (int i = 0; i < lengthof(sentences); i++)
-		if (scan_sentence(&sentences[i], text, words))
-		{
-			check_words(words, sentences[i].function);
-			return;
-		}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a privacy rule cannot be read"),
-			 errhint("Make rules with kanon_distinct_l, kanon_entropy_l, kanon_recursive_cl, kanon_alpha, "
-					 "kanon_t_closeness, kanon_delta_presence, kanon_k_map or kanon_subject.")));
+	const RuleShape *shape = shape_of(rule);
+	JsonbIterator *it = JsonbIteratorInit(&rule->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+	char *name = NULL;
+	int numbers = 0;
+
+	memset(words, 0, sizeof(*words));
+	words->kind = shape->kind;
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			name = pnstrdup(value.val.string.val, value.val.string.len);
+		if (token != WJB_VALUE)
+			continue;
+		if (!read_pair(shape, name, &value, words))
+			raise_unreadable(psprintf("A rule \"%s\" has no \"%s\".", shape->name, excerpt(name)));
+		numbers += value.type == jbvNumeric;
+	}
+	if ((shape->columns && words->ncolumns == 0) ||
+		numbers < shape->l + (shape->number != NULL) + (shape->most != NULL) ||
+		(shape->relation != NULL && !shape->distance && !OidIsValid(words->relation)))
+		raise_unreadable(psprintf("Something of a rule \"%s\" is missing.", shape->name));
+	choose_distance(words);
+	check_words(words, psprintf("kanon_%s", shape->name));
 }
 
 /* ---- constructors ---- */
 
 static Datum
-sentence_datum(const PrivacyWords *words, const char *function)
+rule_datum(PrivacyWords *words)
 {
-	check_words(words, function);
-	PG_RETURN_TEXT_P(cstring_to_text(privacy_sentence(words, true)));
+	const RuleShape *shape = shapes;
+
+	while (shape->kind != words->kind)
+		shape++;
+	choose_distance(words);
+	check_words(words, psprintf("kanon_%s", shape->name));
+	PG_RETURN_JSONB_P(rule_json(shape, words));
 }
 
 static const char *const column_hint = "Name a sensitive column, or several as an array.";
@@ -452,9 +521,9 @@ static const char *const column_hint = "Name a sensitive column, or several as a
 static void
 columns_arg(FunctionCallInfo fcinfo, PrivacyWords *words)
 {
-	refuse_null(fcinfo, 0, "column", column_hint);
+	refuse_null(fcinfo, 0, "column_name", column_hint);
 	if (get_fn_expr_argtype(fcinfo->flinfo, 0) == NAMEARRAYOID)
-		words->columns = name_array(PG_GETARG_ARRAYTYPE_P(0), "columns", &words->ncolumns);
+		words->columns = name_array(PG_GETARG_ARRAYTYPE_P(0), "column_names", &words->ncolumns);
 	else
 	{
 		words->columns = palloc(sizeof(char *));
@@ -463,7 +532,7 @@ columns_arg(FunctionCallInfo fcinfo, PrivacyWords *words)
 	}
 	if (words->ncolumns == 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("columns must name at least one column"), errhint("%s", column_hint)));
+						errmsg("column_names must name at least one column"), errhint("%s", column_hint)));
 }
 
 static int
@@ -494,7 +563,7 @@ kanon_distinct_l(PG_FUNCTION_ARGS)
 	PrivacyWords words = {.kind = PRIVACY_DISTINCT_L, .l = l_arg(fcinfo, 1)};
 
 	columns_arg(fcinfo, &words);
-	return sentence_datum(&words, "kanon_distinct_l");
+	return rule_datum(&words);
 }
 
 Datum
@@ -503,7 +572,7 @@ kanon_entropy_l(PG_FUNCTION_ARGS)
 	PrivacyWords words = {.kind = PRIVACY_ENTROPY_L, .l = l_arg(fcinfo, 1)};
 
 	columns_arg(fcinfo, &words);
-	return sentence_datum(&words, "kanon_entropy_l");
+	return rule_datum(&words);
 }
 
 Datum
@@ -513,7 +582,7 @@ kanon_recursive_cl(PG_FUNCTION_ARGS)
 		.kind = PRIVACY_RECURSIVE_CL, .number = number_arg(fcinfo, 1, "c"), .l = l_arg(fcinfo, 2)};
 
 	columns_arg(fcinfo, &words);
-	return sentence_datum(&words, "kanon_recursive_cl");
+	return rule_datum(&words);
 }
 
 /* Values of a text[]; NULL elements are an error. */
@@ -526,7 +595,7 @@ values_arg(ArrayType *array, int *n)
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
 	if (*n == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("values must not be empty"),
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("listed must not be empty"),
 						errhint("List the values that are sensitive, or leave it NULL for all.")));
 	values = palloc(sizeof(char *) * *n);
 	for (int i = 0; i < *n; i++)
@@ -534,7 +603,7 @@ values_arg(ArrayType *array, int *n)
 		if (nulls[i])
 			ereport(
 				ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("values must not contain NULL"),
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("listed must not contain NULL"),
 				 errhint(
 					 "A rule about all values, NULL among them, leaves them out: kanon_alpha(column, alpha).")));
 		values[i] = TextDatumGetCString(elements[i]);
@@ -550,7 +619,7 @@ kanon_alpha(PG_FUNCTION_ARGS)
 	columns_arg(fcinfo, &words);
 	if (!PG_ARGISNULL(2))
 		words.values = values_arg(PG_GETARG_ARRAYTYPE_P(2), &words.nvalues);
-	return sentence_datum(&words, "kanon_alpha");
+	return rule_datum(&words);
 }
 
 Datum
@@ -558,12 +627,11 @@ kanon_t_closeness(PG_FUNCTION_ARGS)
 {
 	PrivacyWords words = {.kind = PRIVACY_T_CLOSENESS,
 						  .number = number_arg(fcinfo, 1, "t"),
-						  .distance =
-							  text_arg(fcinfo, 2, "distance", "It is 'equal', 'ordered' or 'hierarchical'."),
+						  .distance = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						  .relation = PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3)};
 
 	columns_arg(fcinfo, &words);
-	return sentence_datum(&words, "kanon_t_closeness");
+	return rule_datum(&words);
 }
 
 Datum
@@ -574,7 +642,7 @@ kanon_delta_presence(PG_FUNCTION_ARGS)
 						  .number = number_arg(fcinfo, 1, "dmin"),
 						  .most = number_arg(fcinfo, 2, "dmax")};
 
-	return sentence_datum(&words, "kanon_delta_presence");
+	return rule_datum(&words);
 }
 
 Datum
@@ -582,7 +650,7 @@ kanon_k_map(PG_FUNCTION_ARGS)
 {
 	PrivacyWords words = {.kind = PRIVACY_K_MAP, .relation = population_arg(fcinfo)};
 
-	return sentence_datum(&words, "kanon_k_map");
+	return rule_datum(&words);
 }
 
 Datum
@@ -591,5 +659,5 @@ kanon_subject(PG_FUNCTION_ARGS)
 	PrivacyWords words = {.kind = PRIVACY_SUBJECT};
 
 	columns_arg(fcinfo, &words);
-	return sentence_datum(&words, "kanon_subject");
+	return rule_datum(&words);
 }

@@ -13,6 +13,7 @@
 
 #include "nodes/pg_list.h"
 
+/* In the order in which SQL functions have them, after k. */
 typedef enum Option
 {
 	OPTION_METHOD,
@@ -27,7 +28,8 @@ typedef enum Option
 	OPTION_WORKERS,
 	OPTION_EXPLORE,
 	OPTION_PARTITION_SIZE,
-	OPTION_SYMMETRIC,
+	OPTION_MUTUAL,
+	OPTION_WITH_VALUES,
 	OPTION_M,
 	OPTION_P,
 	OPTION_H,
@@ -54,6 +56,17 @@ typedef enum Option
 	OPTIONS
 } Option;
 
+/* A set of them. */
+typedef uint64 OptionSet;
+
+#define TAKES(option) (UINT64CONST(1) << OPTION_##option)
+
+/* What all models have but those without classes. */
+#define TAKES_COMMON                                                                                \
+	(TAKES(METHOD) | TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) | TAKES(WEIGHTS) | TAKES(HIERARCHIES) | \
+	 TAKES(PRIVACY) | TAKES(CATEGORICAL) | TAKES(CLASS_COLUMN) | TAKES(MARK) | TAKES(REPLACE) |     \
+	 TAKES(DRY_RUN))
+
 typedef struct Run Run;
 typedef struct Request Request;
 
@@ -67,9 +80,8 @@ typedef struct Model
 	const char *method; /* by default; NULL: one must be named */
 	const char *hint;   /* instead of a NULL method */
 	int64 least_k;
-	const char *k_hint;    /* what k means */
-	const Option *options; /* [noptions] in the order of the SQL arguments */
-	int noptions;
+	const char *k_hint; /* what k means */
+	OptionSet options;
 	const char *patterns_hint; /* patterns must be listed; NULL: they need not */
 	bool secret_seed;          /* a seed tells who is where: it is not recorded */
 	bool of_sets;              /* one column with sets of items instead of quasi-identifiers; k may be NULL */
@@ -126,7 +138,8 @@ struct Request
 	int workers;
 	bool explore;
 	int partition_size; /* 0: the table is not cut */
-	bool symmetric;
+	bool mutual;
+	bool with_values;
 	int m;      /* items that are known, at most; 0: not given */
 	int p;      /* the same of coherence */
 	double h;   /* per cent; NaN: not given */
@@ -173,7 +186,7 @@ extern void request_of_call(Request *request, FunctionCallInfo fcinfo, const Mod
  * (left to the caller), then these options.
  */
 extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *model,
-								const char *function, const Option *options, int noptions);
+								const char *function, OptionSet options);
 
 /*
  * From a JSON object of options, without replace and dry_run; the rest of the
@@ -184,6 +197,11 @@ extern void request_of_json(Request *request, const Model *model, Jsonb *options
 /* By the name of a publication's solver; raises with the names there are. */
 extern const Model *model_find(const char *name);
 extern bool model_takes(const Model *model, Option option);
+
+/* What SQL calls an option, its type, and its default as text, or NULL. */
+extern const char *option_name(Option option);
+extern Oid option_type(Option option);
+extern const char *option_initial(const Model *model, Option option);
 
 /* {"option": value, ...} for the record: rules of the game and names, never a data value. */
 extern Datum request_recorded(const Request *request);

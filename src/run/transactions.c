@@ -387,28 +387,15 @@ run_transactions(Request *request)
 	return run;
 }
 
-static const Option options[] = {OPTION_METHOD,
-								 OPTION_M,
-								 OPTION_P,
-								 OPTION_H,
-								 OPTION_RHO,
-								 OPTION_TRANSACTION,
-								 OPTION_HIERARCHY,
-								 OPTION_SENSITIVE,
-								 OPTION_SENSITIVE_ITEMS,
-								 OPTION_KEEP,
-								 OPTION_ALLOW_IDENTIFYING,
-								 OPTION_REPLACE,
-								 OPTION_DRY_RUN,
-								 OPTION_TIME_LIMIT};
-
 const Model transactions_model = {.name = "transactions",
 								  .method = "apriori",
 								  .hint = "'apriori' is the default.",
 								  .least_k = 2,
 								  .k_hint = K_OF_SETS,
-								  .options = options,
-								  .noptions = lengthof(options),
+								  .options = TAKES(METHOD) | TAKES(M) | TAKES(P) | TAKES(H) | TAKES(RHO) |
+											 TAKES(TRANSACTION) | TAKES(HIERARCHY) | TAKES(SENSITIVE) |
+											 TAKES(SENSITIVE_ITEMS) | TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) |
+											 TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT),
 								  .of_sets = true,
 								  .check = check_request,
 								  .run = run_transactions};

@@ -18,7 +18,6 @@
 PG_FUNCTION_INFO_V1(kanon_explain);
 
 #define ARG_K 2
-#define ARG_WITH_VALUES (3 + DRY_OPTIONS)
 
 #define EXPLAIN_COLUMNS 8
 
@@ -541,7 +540,7 @@ put_near(const Explain *explain)
 	plain_text_end(nest);
 }
 
-/* kanon_explain(source, quasi_identifiers, k, dry_options, with_values) */
+/* kanon_explain(source, quasi_identifiers, k, DRY_OPTIONS and with_values) */
 Datum
 kanon_explain(PG_FUNCTION_ARGS)
 {
@@ -550,11 +549,12 @@ kanon_explain(PG_FUNCTION_ARGS)
 	int64 k = k_arg(fcinfo, ARG_K, 2, K_HINT);
 	Run *run;
 
-	explain.with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
 	InitMaterializedSRF(fcinfo, 0);
 	explain.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_explain", dry_options, DRY_OPTIONS);
+	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_explain",
+						DRY_OPTIONS | TAKES(WITH_VALUES));
 	request.k = k;
+	explain.with_values = request.with_values;
 	explain.run = run = run_read(&request);
 	explain.problem = &run->problem;
 	explain.source = run->source;

@@ -17,14 +17,14 @@ PG_FUNCTION_INFO_V1(kanon_frontier);
 static int
 compare_ks(const void *a, const void *b)
 {
-	int32 left = *(const int32 *) a;
-	int32 right = *(const int32 *) b;
+	int64 left = *(const int64 *) a;
+	int64 right = *(const int64 *) b;
 
 	return left < right ? -1 : left > right;
 }
 
 /* The ks in ascending order, each once. */
-static int32 *
+static int64 *
 ks_arg(FunctionCallInfo fcinfo, int *n)
 {
 	static const char *const hint = "Name the ks to compare, such as '{2,5,10,20}'.";
@@ -32,7 +32,7 @@ ks_arg(FunctionCallInfo fcinfo, int *n)
 	Datum *elements;
 	bool *nulls;
 	int count;
-	int32 *ks;
+	int64 *ks;
 	bool sorted = true;
 
 	refuse_null(fcinfo, ARG_KS, "ks", hint);
@@ -40,17 +40,18 @@ ks_arg(FunctionCallInfo fcinfo, int *n)
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("ks must be a one-dimensional list"),
 						errhint("%s", hint)));
-	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &elements, &nulls, &count);
+	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls,
+					  &count);
 	if (count == 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ks must not be empty"),
 						errhint("%s", hint)));
-	ks = palloc(sizeof(int32) * count);
+	ks = palloc(sizeof(int64) * count);
 	for (int i = 0; i < count; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("ks must not contain NULL"),
 							errhint("%s", hint)));
-		ks[i] = DatumGetInt32(elements[i]);
+		ks[i] = DatumGetInt64(elements[i]);
 		if (ks[i] < 2)
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least 2"),
 							errhint("With k = 1 every row may stand alone, which protects nobody.")));
@@ -59,7 +60,7 @@ ks_arg(FunctionCallInfo fcinfo, int *n)
 	*n = count;
 	if (sorted)
 		return ks;
-	qsort(ks, count, sizeof(int32), compare_ks);
+	qsort(ks, count, sizeof(int64), compare_ks);
 	*n = 1;
 	for (int i = 1; i < count; i++)
 		if (ks[i] != ks[*n - 1])
@@ -85,7 +86,7 @@ put(Line *line, Datum value, bool known)
 
 /* Measures are NULL where there is no release; its classes have no size when it has none. */
 static void
-put_k(ReturnSetInfo *rsinfo, int ncolumns, int32 k, const Solution *solution)
+put_k(ReturnSetInfo *rsinfo, int ncolumns, int64 k, const Solution *solution)
 {
 	const KanonMeasures *measures = &solution->measures;
 	double cells = (double) measures->rows * ncolumns;
@@ -93,7 +94,7 @@ put_k(ReturnSetInfo *rsinfo, int ncolumns, int32 k, const Solution *solution)
 	bool some = found && solution->nclasses > 0;
 	Line line = {0};
 
-	put(&line, Int32GetDatum(k), true);
+	put(&line, Int64GetDatum(k), true);
 	put(&line, Int64GetDatum(measures->suppressed_cells), found);
 	put(&line, Float8GetDatum(some ? measures->suppressed_cells / cells : 0), some);
 	put(&line, Float8GetDatum(measures->usefulness), some);
@@ -110,7 +111,7 @@ put_k(ReturnSetInfo *rsinfo, int ncolumns, int32 k, const Solution *solution)
 }
 
 /*
- * kanon_frontier(source, quasi_identifiers, ks, dry_options)
+ * kanon_frontier(source, quasi_identifiers, ks, DRY_OPTIONS)
  *
  * A k for which there is no release (more than the rows, or residual is 'error'
  * and rows are left) is a line of NULLs: the others are still worth knowing.
@@ -124,11 +125,11 @@ kanon_frontier(PG_FUNCTION_ARGS)
 	int64 nrows;
 	int nks;
 	int nsolved = 0;
-	int32 *ks = ks_arg(fcinfo, &nks);
+	int64 *ks = ks_arg(fcinfo, &nks);
 	Solution *solutions = palloc0(sizeof(Solution) * nks);
 
 	InitMaterializedSRF(fcinfo, 0);
-	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_frontier", dry_options, DRY_OPTIONS);
+	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_frontier", DRY_OPTIONS);
 	run = run_read(&request);
 	nrows = run->types->nrows;
 	while (nsolved < nks && ks[nsolved] <= nrows)

@@ -20,8 +20,9 @@ static Source *
 open_column(FunctionCallInfo fcinfo)
 {
 	refuse_null(fcinfo, BUILD_SOURCE, "source", "Name the table or view whose column it is for.");
-	refuse_null(fcinfo, BUILD_COLUMN, "column", "Name the column that it is for.");
-	return source_open_columns(PG_GETARG_OID(BUILD_SOURCE), name_array_arg(fcinfo, BUILD_COLUMN), "column");
+	refuse_null(fcinfo, BUILD_COLUMN, "column_name", "Name the column that it is for.");
+	return source_open_columns(PG_GETARG_OID(BUILD_SOURCE), name_array_arg(fcinfo, BUILD_COLUMN),
+							   "column_name");
 }
 
 /* Values are put in order. */

@@ -67,7 +67,7 @@ levels_arg(ArrayType *array, bool of_dates, int *n)
 	return levels;
 }
 
-/* kanon_hierarchy_date(source, "column", target, levels, replace) */
+/* kanon_hierarchy_date(source, column_name, target, levels, replace) */
 Datum
 kanon_hierarchy_date(PG_FUNCTION_ARGS)
 {

@@ -219,7 +219,7 @@ open_lookup(FunctionCallInfo fcinfo, const Target *target)
 	return lookup;
 }
 
-/* kanon_hierarchy_from_fk(source, "column", target, lookup, key, parent, label, replace) */
+/* kanon_hierarchy_from_fk(source, column_name, target, lookup, key, parent, label, replace) */
 Datum
 kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
 {

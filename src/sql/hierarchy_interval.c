@@ -144,7 +144,7 @@ interval_text(const HierarchyBuild *build, const Scale *scale, int i, const char
 	return psprintf("CASE WHEN p.x IS NULL THEN %s(v, v, '[]') ELSE %s(%s, %s) END", range, range, low, high);
 }
 
-/* kanon_hierarchy_interval(source, "column", target, widths, origin, replace) */
+/* kanon_hierarchy_interval(source, column_name, target, widths, origin, replace) */
 Datum
 kanon_hierarchy_interval(PG_FUNCTION_ARGS)
 {

@@ -52,7 +52,7 @@ check_keep(const Datum *keep, int n)
 	}
 }
 
-/* kanon_hierarchy_prefix(source, "column", target, keep, replace) */
+/* kanon_hierarchy_prefix(source, column_name, target, keep, replace) */
 Datum
 kanon_hierarchy_prefix(PG_FUNCTION_ARGS)
 {

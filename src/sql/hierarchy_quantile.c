@@ -43,7 +43,7 @@ static const char *const finest =
 	"  FROM vals),"
 	" finest AS (SELECT v, place, div((2 * before + n) * $1[1], 2 * total) AS g FROM counted)";
 
-/* kanon_hierarchy_quantile(source, "column", target, groups, replace) */
+/* kanon_hierarchy_quantile(source, column_name, target, groups, replace) */
 Datum
 kanon_hierarchy_quantile(PG_FUNCTION_ARGS)
 {

@@ -305,34 +305,6 @@ subject_arg(FunctionCallInfo fcinfo, const Source *source)
 	return source_columns(source, names, "subject", "the subject", &n);
 }
 
-/* A hierarchy for each sensitive column; InvalidOid: none. */
-static Oid *
-hierarchies_arg(FunctionCallInfo fcinfo, int nsensitive)
-{
-	static const char *const hint =
-		"Name a relation for each sensitive column, in their order, or NULL for none.";
-	Oid *hierarchies = palloc0(sizeof(Oid) * Max(nsensitive, 1));
-	ArrayType *array = array_arg(fcinfo, ARG_HIERARCHIES);
-	Datum *elements;
-	bool *nulls;
-	int n;
-
-	if (array == NULL || ARR_NDIM(array) == 0)
-		return hierarchies;
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("hierarchies must be a one-dimensional list"), errhint("%s", hint)));
-	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &elements, &nulls, &n);
-	if (n != nsensitive)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("%d hierarchies do not fit %d sensitive columns", n, nsensitive),
-						errhint("%s", hint)));
-	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			hierarchies[i] = DatumGetObjectId(elements[i]);
-	return hierarchies;
-}
-
 static double
 threshold_arg(FunctionCallInfo fcinfo)
 {
@@ -404,7 +376,7 @@ kanon_risk(PG_FUNCTION_ARGS)
 	}
 	sensitive =
 		source_columns(risk.source, array_arg(fcinfo, ARG_SENSITIVE), "sensitive", "sensitive", &nsensitive);
-	hierarchies = hierarchies_arg(fcinfo, nsensitive);
+	hierarchies = hierarchies_named(jsonb_arg(fcinfo, ARG_HIERARCHIES), sensitive, nsensitive, "sensitive");
 	check_groupable(&risk, sensitive, nsensitive);
 	if (!PG_ARGISNULL(ARG_POPULATION))
 		population = risk_open_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));

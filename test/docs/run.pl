@@ -56,6 +56,25 @@ sub matches {
 	return plain($got) =~ /^$pattern$/;
 }
 
+# The arguments that a page says a function has are those of kanon_option_list().
+sub check_signatures {
+	system(qw(psql -X -q -d postgres -c), 'SET client_min_messages = warning', '-c', 'CREATE EXTENSION IF NOT EXISTS kanon') == 0 or die;
+	my @signatures = qx(psql -X -q -A -t -F ' ' -d postgres -c "
+		SELECT function, format('kanon_%s(%s, %s)', function,
+			CASE function WHEN 'frontier' THEN 'source, quasi_identifiers, ks' WHEN 'explain' THEN 'source, quasi_identifiers, k'
+				WHEN 'transactions' THEN 'source, target, items, k'
+				ELSE 'source, target, quasi_identifiers, k' END, string_agg(option, ', ' ORDER BY place))
+		FROM kanon_option_list() GROUP BY function");
+	is(scalar @signatures, 8, 'functions with options');
+	for (@signatures) {
+		my ($function, $signature) = /^(\w+) (.*)/;
+		open my $in, '<:encoding(UTF-8)', "doc/reference/$function.md" or die $!;
+		my $page = join ' ', map { s/\s+$//r } <$in>;
+		ok(index($page, "`$signature`") >= 0, "doc/reference/$function.md has the arguments of kanon_$function") or diag("not there: $signature");
+	}
+}
+
+check_signatures() if !@ARGV;
 @ARGV = sort glob "README.md doc/*.md doc/*/*.md" if !@ARGV;
 for my $file (@ARGV) {
 	my @pieces = pieces($file) or next;

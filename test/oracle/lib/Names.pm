@@ -20,7 +20,7 @@ $argument{pattern_list} = 'patterns';
 $argument{algorithm} = 'method';
 
 # Columns of results that are called otherwise here.
-our %column = (node => 'node');
+our %column = (node => 'pattern');
 
 # kanon_name(argument => value, …): values are SQL already.
 sub call

@@ -1,5 +1,5 @@
 /*
- * hierarchy_check.c: kanon_hierarchy_check: what is wrong with a hierarchy.
+ * hierarchy_check.c: kanon_check_hierarchy: what is wrong with a hierarchy.
  */
 #include "compat.h"
 #include "run/args.h"
@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
-PG_FUNCTION_INFO_V1(kanon_hierarchy_check);
+PG_FUNCTION_INFO_V1(kanon_check_hierarchy);
 
 enum
 {
@@ -82,9 +82,9 @@ put_fault(ReturnSetInfo *rsinfo, const HierarchyFault *fault, bool with_values)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* kanon_hierarchy_check(relation, source, "column", with_values) */
+/* kanon_check_hierarchy(relation, source, column_name, with_values) */
 Datum
-kanon_hierarchy_check(PG_FUNCTION_ARGS)
+kanon_check_hierarchy(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
@@ -97,11 +97,12 @@ kanon_hierarchy_check(PG_FUNCTION_ARGS)
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name the table or view with the hierarchy.");
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view whose column it is for.");
-	refuse_null(fcinfo, ARG_COLUMN, "column", "Name the column that it is for.");
+	refuse_null(fcinfo, ARG_COLUMN, "column_name", "Name the column that it is for.");
 	InitMaterializedSRF(fcinfo, 0);
-	border = border_create("kanon_hierarchy_check");
+	border = border_create("kanon_check_hierarchy");
 	SPI_connect();
-	source = source_open_columns(PG_GETARG_OID(ARG_SOURCE), name_array_arg(fcinfo, ARG_COLUMN), "column");
+	source =
+		source_open_columns(PG_GETARG_OID(ARG_SOURCE), name_array_arg(fcinfo, ARG_COLUMN), "column_name");
 	source_lock(source);
 	hierarchy_open(&hierarchy, PG_GETARG_OID(ARG_RELATION), source, 0);
 	/* younger than the locks */

@@ -1,0 +1,39 @@
+-- the functions and views as SQL sees them: one order and one default for what several functions have,
+-- no name that needs quotes, a comment on everything
+SET IntervalStyle = 'postgres';
+CREATE VIEW ours AS SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
+    AND d.refobjid = e.oid AND e.extname = 'kanon' AND d.deptype = 'e';
+
+-- columns of views without a comment
+SELECT a.attrelid::regclass, a.attname FROM pg_attribute a JOIN ours o ON o.classid = 'pg_class'::regclass AND o.objid = a.attrelid
+JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'v'
+WHERE a.attnum > 0 AND col_description(a.attrelid, a.attnum) IS NULL ORDER BY a.attrelid::regclass::text, a.attnum;
+
+-- objects without one
+SELECT pg_describe_object(o.classid, o.objid, 0) FROM ours o
+WHERE obj_description(o.objid, (SELECT relname FROM pg_class WHERE oid = o.classid)) IS NULL
+AND o.classid IN ('pg_proc'::regclass, 'pg_class'::regclass)
+AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = o.objid AND o.classid = 'pg_class'::regclass AND c.relkind NOT IN ('r', 'v')) ORDER BY 1;
+
+-- names of arguments, results and columns that need quotes
+SELECT what, name FROM (
+    SELECT p.proname AS what, unnest(p.proargnames) AS name FROM ours o JOIN pg_proc p ON o.classid = 'pg_proc'::regclass AND p.oid = o.objid
+    UNION ALL
+    SELECT a.attrelid::regclass::text, attname FROM pg_attribute a JOIN ours o ON o.classid = 'pg_class'::regclass AND o.objid = a.attrelid
+    WHERE a.attnum > 0) n
+WHERE name !~ '^[a-z_][a-z0-9_]*$' OR name IN (SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T'));
+
+-- the options of the table in options.c are the arguments of the functions, in its order, with its types and defaults
+SELECT f.function, f.arguments = p.arguments AS same,
+       CASE WHEN f.arguments <> p.arguments THEN concat_ws(E'\n', f.arguments, p.arguments) END AS difference
+FROM (SELECT function, string_agg(concat_ws(' ', option, type, 'DEFAULT', coalesce(initial, 'NULL')), ', ' ORDER BY place) AS arguments
+      FROM kanon_option_list() GROUP BY function) f
+LEFT JOIN LATERAL (
+    SELECT string_agg(concat_ws(' ', name, t::regtype, 'DEFAULT', coalesce(substring(pg_get_function_arg_default(p.oid, i::int) FROM '^''(.*)''::'),
+        regexp_replace(pg_get_function_arg_default(p.oid, i::int), '::.*', ''))), ', ' ORDER BY i) AS arguments
+    FROM pg_proc p JOIN ours o ON o.classid = 'pg_proc'::regclass AND o.objid = p.oid,
+         unnest(p.proargnames[1:p.pronargs], p.proargtypes::oid[]) WITH ORDINALITY a (name, t, i)
+    WHERE p.proname = 'kanon_' || f.function AND i > array_position(p.proargnames, CASE f.function WHEN 'frontier' THEN 'ks' ELSE 'k' END)) p ON true
+ORDER BY 1;
+
+DROP VIEW ours;
