@@ -196,6 +196,12 @@ SELECT * FROM kanon_transactions('huge', 'e', 'items', 2, 'suppress', p => 3);
 SELECT * FROM kanon_check_transactions('huge', 'items', m => 3);
 SELECT to_regclass('e');
 
+-- sets of two take seconds: a statement ends within them
+SET statement_timeout = '300ms';
+SELECT * FROM kanon_check_transactions('huge', 'items', m => 2);
+SELECT * FROM kanon_transactions('huge', 'e', 'items', 2, 'direct', m => 2);
+RESET statement_timeout;
+
 -- the budget
 SET kanon.max_memory = '1MB';
 \set VERBOSITY terse

@@ -255,10 +255,10 @@ main(int argc, char **argv)
 		for (int i = 0; i < problem.m; i++)
 			if (supports[i].below > 0)
 				status = KANON_BROKEN;
-		printf("recount %.2f s %zu MB; ", processor() - measured, host.peak >> 20);
+		printf("recount %.3f s %zu MB; ", processor() - measured, host.peak >> 20);
 	}
 	printf(
-		"%s %s k=%ld m=%d status=%d %s| %u transactions %u items %u nodes %zu occurrences | %.2f s %zu MB "
+		"%s %s k=%ld m=%d status=%d %s| %u transactions %u items %u nodes %zu occurrences | %.4f s %zu MB "
 		"(measures %.2f s) ncp %.6f suppressed %u items %ld occurrences shown %u of %u, top %d of %d, nodes %ld\n",
 		argv[1], argv[3], (long) problem.k, problem.m, status, report.detail, sets.nrows, problem.sets.nitems,
 		problem.nnodes, sets.n, solved - began, peak >> 20, measured - solved, told.ncp,
