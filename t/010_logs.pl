@@ -97,7 +97,7 @@ sub run_ok_or
 {
 	my ($name, $expected, $sql) = @_;
 	my $log_from = -s $node->logfile;
-	my ($ret, $stdout, $stderr) = $node->psql('postgres', <<"E", timeout => 120);
+	my ($ret, $stdout, $stderr) = $node->psql('postgres', <<"E");
 \\set VERBOSITY verbose
 \\set SHOW_CONTEXT always
 SET client_min_messages = debug1;

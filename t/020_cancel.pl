@@ -36,7 +36,7 @@ package Session
 	sub new
 	{
 		my ($class) = @_;
-		my $psql = $node->background_psql('postgres', on_error_stop => 0, timeout => 240);
+		my $psql = $node->background_psql('postgres', on_error_stop => 0);
 		my $self = bless { psql => $psql, n => 0 }, $class;
 		$psql->query('\set VERBOSITY verbose');
 		$self->{pid} = $psql->query('SELECT pg_backend_pid()');
