@@ -15,7 +15,7 @@ BEGIN
         CREATE TABLE %I AS
         SELECT ARRAY(SELECT DISTINCT item FROM (
                    SELECT unnest(CASE WHEN random() < 0.25 THEN ARRAY[i, (i + 8) %% 1600] ELSE ARRAY[i] END) AS item
-                   FROM (SELECT floor(exp(random() * ln(1600.0)))::int - 1 AS i FROM generate_series(1, 1 + (t * 7 %% 10))) AS drawn) AS two) AS items
+                   FROM (SELECT floor(exp(random() * ln(1600.0)))::int - 1 AS i FROM generate_series(1, 1 + (t * 7 %% 9))) AS drawn) AS two) AS items
         FROM generate_series(1, %s) t$q$, name, n);
 END $$;
 CREATE TABLE even_h AS
