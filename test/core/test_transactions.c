@@ -757,7 +757,8 @@ explosion(void **state)
 	size_t start[3] = {0, LENGTH, 2 * LENGTH};
 	uint32_t *item = malloc(sizeof(uint32_t) * 2 * LENGTH);
 	uint32_t *parent = malloc(sizeof(uint32_t) * LENGTH);
-	static const char *const methods[] = {"apriori", "direct", "optimal", "suppress"};
+	static const char *const methods[] = {"direct", "suppress",
+										  "apriori"}; /* optimal begins as apriori does */
 	Host host;
 	KanonTransactions problem = {.k = 2, .m = 4, .time_limit = INFINITY};
 	KanonSupport supports[4];
@@ -774,7 +775,7 @@ explosion(void **state)
 	problem.sets = (KanonSets){LENGTH, 2, start, item};
 	problem.nnodes = LENGTH;
 	problem.parent = parent;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 3; i++)
 	{
 		KanonRecoding recoding = {0};
 
