@@ -167,6 +167,21 @@ SELECT status, error, message FROM kanon_refresh('m');
 SELECT kanon_drop_publication('m');
 RESET ROLE;
 
+-- a key's equality is the operator, wherever its function is
+CREATE SCHEMA gate_operators;
+CREATE TYPE code AS ENUM ('1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12');
+CREATE FUNCTION code_eq(code, code) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT enum_eq($1, $2)';
+CREATE FUNCTION code_lt(code, code) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT enum_lt($1, $2)';
+CREATE FUNCTION code_cmp(code, code) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT enum_cmp($1, $2)';
+CREATE OPERATOR gate_operators.=== (LEFTARG = code, RIGHTARG = code, FUNCTION = code_eq);
+CREATE OPERATOR gate_operators.<<< (LEFTARG = code, RIGHTARG = code, FUNCTION = code_lt);
+CREATE OPERATOR CLASS code_ops DEFAULT FOR TYPE code USING btree AS
+    OPERATOR 1 gate_operators.<<<, OPERATOR 3 gate_operators.===, FUNCTION 1 code_cmp(code, code);
+CREATE TABLE coded AS SELECT q, i::text::code AS code FROM people;
+SELECT kanon_create_publication('c', 'coded', '{q}', 2, key => 'code', keep_releases => 2, protect_successive => true);
+SELECT status FROM kanon_refresh('c');
+SELECT kanon_drop_publication('c');
+
 -- a type's own output function tells spellings apart, not one that has its name
 CREATE EXTENSION citext;
 CREATE DOMAIN shouted AS citext;
@@ -177,5 +192,5 @@ SELECT classes, row_count FROM kanon_pattern_guided('shouts', 'spoken', '{word}'
 
 -- none of it has left anything
 SELECT relname FROM pg_class WHERE relnamespace = 'gate_test'::regnamespace AND relname IN ('target', 'hidden', 'was', 'built');
-DROP SCHEMA gate_test CASCADE;
+DROP SCHEMA gate_test, gate_operators CASCADE;
 DROP ROLE kanon_test_gate;

@@ -19,11 +19,13 @@
 
 #include "access/table.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
@@ -62,15 +64,21 @@ key_equality(Oid relid, const char *key)
 {
 	Oid type = get_atttype(relid, get_attnum(relid, key));
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
+	HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(entry->eq_opr));
+	Form_pg_operator form;
+	char *text;
 
-	if (!OidIsValid(entry->eq_opr))
+	if (!HeapTupleIsValid(tuple))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("column \"%s\" of type %s cannot be a key", key, format_type_be(type)),
 				 errhint("A key's values must be comparable: cast it in a view, or take another column.")));
-	return psprintf("OPERATOR(%s.%s)",
-					quote_identifier(get_namespace_name(get_func_namespace(get_opcode(entry->eq_opr)))),
-					get_opname(entry->eq_opr));
+	/* where the operator is: its function may be elsewhere */
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	text = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(form->oprnamespace)),
+					NameStr(form->oprname));
+	ReleaseSysCache(tuple);
+	return text;
 }
 
 void
