@@ -619,7 +619,7 @@ sub try_again
 		my ($verdict, $place, undef, $old, $new) = split(/\t/, $row);
 		next unless $verdict =~ /^(survived|unexecuted)$/;
 		my ($file, $near) = split(/:/, $place);
-		my @lines = map { trim($_) } split(/\n/, slurp($file), -1);
+		my @lines = -e $file ? map { trim($_) } split(/\n/, slurp($file), -1) : ();
 		my ($line) = sort { abs($a - $near) <=> abs($b - $near) } grep { $lines[ $_ - 1 ] eq $old } 1 .. @lines;
 
 		if (!defined $line)
