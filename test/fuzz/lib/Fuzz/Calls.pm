@@ -145,7 +145,7 @@ sub sql
 sub wanted
 {
 	my ($name, $plan) = @_;
-	return 1 if $name =~ /^(time_limit|seed)$/;
+	return 1 if $name =~ /^(time_limit|seed)$/ || $name eq 'patterns' && $plan->{function} =~ /clustering/;
 	return 1 if $plan->{function} =~ /transactions/ && $name =~ /^(k|m|p|h|rho|sensitive|method)$/;
 	return $plan->{keeps} && chance(0.95) if $name eq 'allow_identifying';    # nearly everything identifies in so few rows
 	return $plan->{keeps} if $name eq 'keep';
@@ -291,7 +291,7 @@ sub simple
 	my ($name, $type, $plan) = @_;
 	my @qis = @{ $plan->{qis} };
 	my $column = $plan->{column} // pick(@{ $plan->{world}{columns} });
-	return text($column->{name}, $type) if $name =~ /^(column|subject)$/ && $type eq 'name';
+	return text($column->{name}, $type) if $name =~ /^(column|column_name|subject)$/ && $type eq 'name';
 	return names(several(2, @{ $plan->{world}{columns} })) if $type eq 'name[]';
 	return plain(pick("'{1,2}'::numeric[]", "'{2,4,8}'::numeric[]", "'{0.5}'::numeric[]", "'{10}'::numeric[]")) if $name eq 'widths';
 	return plain(pick('0::numeric', '0.25::numeric', '-3::numeric')) if $name eq 'origin';
@@ -310,7 +310,7 @@ sub simple
 	return plain(0.5) if $name =~ /^(alpha|t|dmax)$/;
 	return plain(0.1) if $name eq 'dmin';
 	return text(pick(qw(equal ordered hierarchical hierarchical))) if $name eq 'distance';
-	return plain("'{x,y}'::text[]") if $name eq 'values';
+	return plain("'{x,y}'::text[]") if $name =~ /^(values|listed)$/;
 	return { sql => array('text', literal(group($plan))) } if $name =~ /^(together|at_most_one)$/;
 	return { sql => array('text', literal(ident($qis[0]{name}) . '->' . ident($qis[-1]{name}))) } if $name eq 'implies';
 	return { sql => array('int', map { upto(3) } @qis) } if $name eq 'max_level';
