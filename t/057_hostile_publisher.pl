@@ -197,6 +197,143 @@ SELECT status, error FROM kanon_refresh('own.moves');
 SELECT kanon_drop_publication('own.moves');
 E
 
+# Whatever its owner does to a publication's tables: a refresh works, or says what is
+# wrong, and what is published is k-anonymous.
+is(as('owner', <<'E'), '', 'a publication with all that one can have');
+CREATE TABLE own.t AS SELECT i AS id, i % 5 AS a, 'z' || i % 4 AS b, 'd' || i % 3 AS note FROM generate_series(1, 240) i;
+SELECT kanon_create_publication('own.p', 'own.t', '{a,b}', 3, '{"keep": ["note"]}', keep_releases => 3, stable => true, key => 'id', protect_successive => true);
+CREATE FUNCTION own.try(change text) RETURNS text LANGUAGE plpgsql SET search_path = own, public SET client_min_messages = error AS $$
+DECLARE
+    said text;
+BEGIN
+    EXECUTE change;
+    SELECT concat_ws(' ', status, error) INTO said FROM kanon_refresh('own.p');
+    -- read, too
+    PERFORM FROM kanon_publications; PERFORM FROM kanon_releases; PERFORM kanon_publication_status();
+    IF to_regclass('own.p') IS NOT NULL AND said = 'current' THEN
+        SELECT said || ' ' || CASE WHEN min(n) >= 3 THEN 'anonymous' ELSE 'NOT ANONYMOUS' END INTO said
+        FROM (SELECT count(*) AS n FROM (SELECT to_jsonb(p) - 'note' AS shown FROM p) AS s GROUP BY shown) AS g;
+    END IF;
+    RAISE EXCEPTION '%', said USING ERRCODE = 'ZZ001';
+EXCEPTION
+    WHEN SQLSTATE 'ZZ001' THEN RETURN sqlerrm;
+    WHEN OTHERS THEN RETURN sqlstate;
+END $$;
+E
+is(as('owner', "SELECT status FROM kanon_refresh('own.p')"), 'current', 'refreshed');
+foreach my $change (split /\n/, <<'E')
+UPDATE p_publication SET k = -1
+UPDATE p_publication SET k = 1
+UPDATE p_publication SET k = 9223372036854775807
+UPDATE p_publication SET k = 4294967299
+UPDATE p_publication SET keep_releases = -5
+UPDATE p_publication SET keep_releases = 0
+UPDATE p_publication SET quasi_identifiers = '{}'
+UPDATE p_publication SET quasi_identifiers = '{{a},{b}}'
+UPDATE p_publication SET quasi_identifiers = '{a,NULL}'
+UPDATE p_publication SET quasi_identifiers = '{a,a}'
+UPDATE p_publication SET quasi_identifiers = '{nope}'
+UPDATE p_publication SET options = '[]'
+UPDATE p_publication SET options = 'null'
+UPDATE p_publication SET options = '1'
+UPDATE p_publication SET options = '{"keep": 5}'
+UPDATE p_publication SET options = '{"keep": {"a": 1}}'
+UPDATE p_publication SET options = '{"keep": [["a"]]}'
+UPDATE p_publication SET options = '{"mark": "yes", "residual": 7}'
+UPDATE p_publication SET options = '{"privacy": "x"}'
+UPDATE p_publication SET options = '{"privacy": [null, 5, {}]}'
+UPDATE p_publication SET options = '{"dry_run": true}'
+UPDATE p_publication SET options = '{"replace": true}'
+UPDATE p_publication SET options = '{"keep": ["id"]}'
+UPDATE p_publication SET options = '{"keep": [], "mark": true}'
+UPDATE p_publication SET solver = ''
+UPDATE p_publication SET solver = 'nonsense'
+UPDATE p_publication SET solver = 'check'
+UPDATE p_publication SET solver = 'freeform'
+UPDATE p_publication SET solver = 'cluster'
+UPDATE p_publication SET solver = 'full_domain'
+UPDATE p_publication SET solver = repeat('x', 100000)
+UPDATE p_publication SET name = repeat('x', 100000)
+UPDATE p_publication SET key = 'nope'
+UPDATE p_publication SET key = 'a'
+UPDATE p_publication SET key = NULL
+UPDATE p_publication SET key = repeat('x', 1000)
+UPDATE p_publication SET key = ''
+UPDATE p_publication SET history = NULL
+UPDATE p_publication SET history = 't'
+UPDATE p_publication SET history = 'p'
+UPDATE p_publication SET history = 'p_publication'
+UPDATE p_publication SET source = NULL
+UPDATE p_publication SET source = 'p'
+UPDATE p_publication SET source = 't'
+UPDATE p_publication SET published = NULL
+UPDATE p_publication SET published = 'p_source'
+UPDATE p_publication SET published = 't'
+DELETE FROM p_publication
+INSERT INTO p_publication SELECT * FROM p_publication
+ALTER TABLE p_publication DROP COLUMN k
+ALTER TABLE p_publication DROP COLUMN solver
+ALTER TABLE p_publication DROP COLUMN name
+ALTER TABLE p_publication ALTER k TYPE text
+ALTER TABLE p_publication ALTER published TYPE oid USING 1
+ALTER TABLE p_publication ALTER quasi_identifiers TYPE text[] USING '{a}'
+ALTER TABLE p_publication ALTER options TYPE jsonb
+ALTER TABLE p_history DROP COLUMN release
+ALTER TABLE p_history DROP COLUMN status
+ALTER TABLE p_history ALTER relation TYPE oid USING 1
+UPDATE p_history SET status = 'current'
+UPDATE p_history SET status = 'failed'
+UPDATE p_history SET status = NULL
+ALTER TABLE p_history ALTER status DROP NOT NULL
+TRUNCATE p_history
+DROP TABLE p_history
+UPDATE p_history SET release = -9223372036854775808
+UPDATE p_history SET release = 7
+UPDATE p_history SET persons = 't'
+UPDATE p_history SET types = 't'
+UPDATE p_history SET relation = 't'
+UPDATE p_history SET persons = relation
+UPDATE p_history SET types = persons
+UPDATE p_history SET relation = 'p_publication'
+UPDATE p_history SET persons = 'p_history', types = 'p_history', relation = 'p_history'
+UPDATE p_history SET started = 'infinity', finished = '-infinity', cost = 'NaN', row_count = -1, k = -1
+ALTER TABLE p_persons_2 ALTER class TYPE text
+ALTER TABLE p_persons_2 DROP COLUMN class
+ALTER TABLE p_persons_2 DROP COLUMN key
+ALTER TABLE p_persons_2 ALTER key TYPE point USING '(1,1)'
+ALTER TABLE p_types_2 ALTER a TYPE text
+ALTER TABLE p_types_2 DROP COLUMN a
+ALTER TABLE p_types_2 ALTER kanon_pattern TYPE int8 USING 4096
+ALTER TABLE p_types_2 ALTER kanon_class TYPE text
+UPDATE p_types_2 SET kanon_class = -5
+UPDATE p_types_2 SET kanon_rows = 9223372036854775807
+UPDATE p_types_2 SET kanon_rows = -1
+UPDATE p_types_2 SET kanon_pattern = repeat('-', 10000)
+UPDATE p_types_2 SET kanon_pattern = ''
+UPDATE p_types_2 SET kanon_pattern = NULL
+DROP TABLE p_persons_2
+DROP TABLE p_types_2
+DROP VIEW p; CREATE TABLE p (a int)
+DROP VIEW p_source
+DROP VIEW p_source; CREATE VIEW p_source AS SELECT 1 AS a
+CREATE OR REPLACE VIEW p_source AS SELECT t.id, t.a, t.b, t.note FROM t, t AS u
+CREATE OR REPLACE VIEW p_source AS SELECT id, a, b, note FROM t UNION SELECT id, a, b, note FROM t
+DROP VIEW p_source; CREATE TABLE p_source AS SELECT * FROM t
+CREATE OR REPLACE VIEW p AS SELECT * FROM p_release_1
+ALTER VIEW p RENAME COLUMN a TO "A b"
+CREATE RULE r AS ON INSERT TO p_history DO INSTEAD NOTHING
+CREATE RULE r AS ON INSERT TO p_history DO ALSO SELECT 1
+CREATE RULE r AS ON UPDATE TO p_history DO INSTEAD NOTHING
+ALTER TABLE p_history ENABLE ROW LEVEL SECURITY; ALTER TABLE p_history FORCE ROW LEVEL SECURITY
+ALTER TABLE p_publication ADD CHECK (false) NOT VALID
+CREATE TABLE kid () INHERITS (p_history)
+ALTER TABLE p_history RENAME TO q; CREATE VIEW p_history AS SELECT * FROM q
+E
+{
+	(my $quoted = $change) =~ s/'/''/g;
+	like(as('owner', "SELECT own.try('$quoted')"), qr/^(current anonymous|failed [0-9A-WYZ]\w{4}|[0-9A-WYZ]\w{4})$/, $change);
+}
+
 # ---- memory that is gone ----
 
 # The switch of the view fails: what is said of it is said of the publication by its
