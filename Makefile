@@ -37,7 +37,7 @@ endif
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo check check-core check-regress check-isolation check-tap check-faults check-docs \
+WHOLE = setup demo check check-layers check-format check-core check-regress check-isolation check-tap check-faults check-docs \
 	check-oracle check-without check-fuzz check-sanitized check-reference \
 	check-long check-bare bench fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))

@@ -1,5 +1,5 @@
 /*
- * kanon_pg.h: what the PostgreSQL side (api, read, write) has in common.
+ * kanon_pg.h: what the rooms of the PostgreSQL side have in common.
  *
  * The way of the data:
  *
@@ -102,7 +102,7 @@ extern SourceColumn *source_columns(const Source *source, ArrayType *names, cons
 /* Raises if one GROUP BY cannot take all of these. */
 extern void source_check_groupable(const SourceColumn *columns, int n);
 
-/* read/catalog.c: questions to the system catalogs, with a search_path of their own */
+/* host/catalog.c: questions to the system catalogs, with a search_path of their own */
 extern int catalog_path_begin(void);
 extern void catalog_path_end(int nest);
 
@@ -139,7 +139,7 @@ extern char **name_array(ArrayType *array, const char *argument, int *n);
 /* The other way: n names, shorter than NAMEDATALEN, as a name[]. */
 extern ArrayType *name_list(const char *const *names, int n);
 
-/* ---- the host's side of the core (api/border.c) ---- */
+/* ---- the host's side of the core (host/border.c) ---- */
 typedef struct Border
 {
 	KanonEnv env;
@@ -310,7 +310,7 @@ extern void target_verify_freeform(const Target *target, const Source *source, c
 extern double target_classification(const Target *target, const Source *source, const SourceColumn *column,
 									int64 dropped);
 
-/* ---- the record of runs (api/record.c) ---- */
+/* ---- the record of runs (run/record.c) ---- */
 typedef struct RunRecord
 {
 	TimestampTz started_at;
@@ -370,7 +370,7 @@ extern double report_gap(const KanonReport *report);
 /* host/excerpt.c: the text as a message can repeat it: its beginning, when it is long. */
 extern const char *excerpt(const char *text);
 
-/* ---- patterns as text (api/args.c) ---- */
+/* ---- patterns as text (read/patterns.c) ---- */
 
 /* Without hierarchies: each quasi-identifier is one column. */
 extern Levels no_levels(int nqis);

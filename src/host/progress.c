@@ -8,7 +8,6 @@
  */
 #include "compat.h"
 #include "host/progress.h"
-#include "publication/publication.h"
 
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
@@ -188,14 +187,14 @@ progress_say(const char *phase, double share, int64 left)
 }
 
 void
-progress_publication(const KanonPublication *publication)
+progress_publication(const char *name, Oid owner)
 {
 	progress_enter(CurrentMemoryContext);
 	if (mine == NULL)
 		return;
 	LWLockAcquire(lock, LW_EXCLUSIVE);
-	strlcpy(mine->publication, publication->name, NAME_LENGTH);
-	mine->role = publication->owner;
+	strlcpy(mine->publication, name, NAME_LENGTH);
+	mine->role = owner;
 	LWLockRelease(lock);
 }
 

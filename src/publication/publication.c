@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "run/args.h"
+#include "host/progress.h"
 #include "publication/publication.h"
 
 #include "catalog/namespace.h"
@@ -228,7 +229,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	identity_assume(publication, &saved);
 	publication_create_tables(publication, name, schema);
 	source_view_create(publication, source, name, schema);
-	progress_publication(publication);
+	progress_publication(publication->name, publication->owner);
 	release_build(publication, &release, NIL);
 	release.finished = GetCurrentTimestamp();
 	publication_store(publication);

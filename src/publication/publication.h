@@ -190,9 +190,4 @@ extern void release_build(KanonPublication *publication, Release *release, List 
  */
 extern ErrorData *attempt(void (*work)(void *arg), void *arg);
 
-/* ---- progress.c ---- */
-
-/* Says whose refresh it is, until the current memory context goes. */
-extern void progress_publication(const KanonPublication *publication);
-
 #endif

@@ -338,7 +338,7 @@ refresh(KanonPublication *publication, Release *release)
 	Release *before;
 	Identity saved;
 
-	progress_publication(publication);
+	progress_publication(publication->name, publication->owner);
 	memset(release, 0, sizeof(*release));
 	work.releases = releases(publication, &release->number);
 	/* whoever owns the history can write any number into it */

@@ -5,6 +5,7 @@
 #ifndef KANON_ARGS_H
 #define KANON_ARGS_H
 
+#include "read/patterns.h"
 #include "run/request.h"
 
 /* Arguments by position; `hint` tells what to write instead of NULL. */
@@ -18,16 +19,6 @@ extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);          /* NULL for 
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
-
-/* Raises unless there is one symbol for each quasi-identifier, and each is one. */
-extern void pattern_check(const char *text, int nqis);
-
-/*
- * A level in which all lines of its hierarchy agree is suppression; so is, in a
- * pattern that was stored, any that is no more.
- */
-extern KanonPattern pattern_parse(const char *text, const Levels *levels, bool stored);
-extern KanonPattern *patterns_parse(ArrayType *patterns, const Levels *levels, size_t *n);
 
 /* [ncolumns]; 1 each for NULL. */
 extern double *weights_parse(ArrayType *weights, int ncolumns);

@@ -4,8 +4,8 @@
  * '*' suppresses it.
  */
 #include "compat.h"
-#include "run/args.h"
 #include "read/hierarchy.h"
+#include "read/patterns.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
