@@ -193,6 +193,8 @@ sub counts
 sub map_tests
 {
 	my ($file, @tests) = @_;
+	# a slow machine says how far it is
+	local $ENV{PGOPTIONS} = q(-c kanon.progress=off);
 	my $again = @tests > 0;
 
 	build_suites();
@@ -535,7 +537,7 @@ sub prepare
 {
 	my ($map, $equivalent) = @_;
 
-	$ENV{PGOPTIONS} = '-c statement_timeout=120s';
+	$ENV{PGOPTIONS} = '-c statement_timeout=120s -c kanon.progress=off';
 	# left by a run that was stopped
 	rename($_, $_ =~ s/\.right$//r) for split(/\n/, `find src -name '*.right'`);
 	build_suites();
