@@ -375,15 +375,6 @@ shape_of(Jsonb *rule)
 /* ---- what a rule may say ---- */
 
 static void
-check_l(const PrivacyWords *words, const char *function)
-{
-	if (words->l < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l of %s must be at least 2", function),
-				 errhint("With l = 1 a class could say the same of all its members.")));
-}
-
-static void
 check_share(double share, const char *what, const char *function, const char *hint)
 {
 	if (!(share > 0 && share <= 1))
@@ -435,11 +426,12 @@ check_words(const PrivacyWords *words, const char *function)
 	{
 		case PRIVACY_DISTINCT_L:
 		case PRIVACY_ENTROPY_L:
-			check_l(words, function);
-			break;
 		case PRIVACY_RECURSIVE_CL:
-			check_l(words, function);
-			if (!(words->number > 0) || isinf(words->number))
+			if (words->l < 2)
+				ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+								errmsg("l of %s must be at least 2", function),
+								errhint("With l = 1 a class could say the same of all its members.")));
+			if (words->kind == PRIVACY_RECURSIVE_CL && (!(words->number > 0) || isinf(words->number)))
 				ereport(
 					ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("c of %s must be positive", function),
@@ -465,8 +457,7 @@ check_words(const PrivacyWords *words, const char *function)
 					 errhint(
 						 "They bound the probability that somebody of the population is in the release.")));
 			break;
-		case PRIVACY_K_MAP:
-		case PRIVACY_SUBJECT:
+		default:
 			break;
 	}
 }
@@ -535,13 +526,6 @@ columns_arg(FunctionCallInfo fcinfo, PrivacyWords *words)
 						errmsg("column_names must name at least one column"), errhint("%s", column_hint)));
 }
 
-static int
-l_arg(FunctionCallInfo fcinfo, int arg)
-{
-	refuse_null(fcinfo, arg, "l", "It is a number of at least 2.");
-	return PG_GETARG_INT32(arg);
-}
-
 static double
 number_arg(FunctionCallInfo fcinfo, int arg, const char *name)
 {
@@ -557,32 +541,35 @@ population_arg(FunctionCallInfo fcinfo)
 	return PG_GETARG_OID(0);
 }
 
+/* (columns, l), or with c between them. */
+static Datum
+diversity(FunctionCallInfo fcinfo, PrivacyKind kind)
+{
+	bool recursive = kind == PRIVACY_RECURSIVE_CL;
+	PrivacyWords words = {.kind = kind, .number = recursive ? number_arg(fcinfo, 1, "c") : 0};
+
+	refuse_null(fcinfo, recursive ? 2 : 1, "l", "It is a number of at least 2.");
+	words.l = PG_GETARG_INT32(recursive ? 2 : 1);
+	columns_arg(fcinfo, &words);
+	return rule_datum(&words);
+}
+
 Datum
 kanon_distinct_l(PG_FUNCTION_ARGS)
 {
-	PrivacyWords words = {.kind = PRIVACY_DISTINCT_L, .l = l_arg(fcinfo, 1)};
-
-	columns_arg(fcinfo, &words);
-	return rule_datum(&words);
+	return diversity(fcinfo, PRIVACY_DISTINCT_L);
 }
 
 Datum
 kanon_entropy_l(PG_FUNCTION_ARGS)
 {
-	PrivacyWords words = {.kind = PRIVACY_ENTROPY_L, .l = l_arg(fcinfo, 1)};
-
-	columns_arg(fcinfo, &words);
-	return rule_datum(&words);
+	return diversity(fcinfo, PRIVACY_ENTROPY_L);
 }
 
 Datum
 kanon_recursive_cl(PG_FUNCTION_ARGS)
 {
-	PrivacyWords words = {
-		.kind = PRIVACY_RECURSIVE_CL, .number = number_arg(fcinfo, 1, "c"), .l = l_arg(fcinfo, 2)};
-
-	columns_arg(fcinfo, &words);
-	return rule_datum(&words);
+	return diversity(fcinfo, PRIVACY_RECURSIVE_CL);
 }
 
 /* Values of a text[]; NULL elements are an error. */
