@@ -155,15 +155,15 @@ succeeds('hierarchy of a lookup', 'CREATE TABLE lookup AS SELECT DISTINCT zip AS
 	  . " SELECT kanon_hierarchy_from_fk('src', 'zip', 'h_lookup', 'lookup', 'k', 'p')");
 succeeds('a hierarchy is checked', "SELECT * FROM kanon_check_hierarchy('h_zip', 'src', 'zip')");
 succeeds('a hierarchy with faults is checked', "SELECT * FROM kanon_check_hierarchy('h_zip', 'src', 'diagnosis')");
-succeeds('a hierarchy is used', "SELECT * FROM kanon_risk('src', '{age}', '{zip}', hierarchies => '{h_zip}')");
+succeeds('a hierarchy is used', "SELECT * FROM kanon_risk('src', '{age}', '{zip}', hierarchies => '{\"zip\": \"h_zip\"}')");
 my $levels = q(hierarchies => '{"zip": "h_zip", "age": "h_age", "born": "h_born", "bonus": "h_bonus"}');
 succeeds('levels are published', "SELECT * FROM kanon_pattern_guided('src', 'levels_public', '{zip,age,born,bonus}', 20, keep => '{diagnosis}', allow_identifying => '{diagnosis}', mark => true, $levels)");
 succeeds('levels are replaced', "SELECT * FROM kanon_pattern_guided('src', 'levels_public', '{zip,age,born,bonus}', 20, method => 'best', replace => true, level_cost => 'ncp', $levels)");
-succeeds('levels for several ks', "SELECT * FROM kanon_frontier('src', '{zip,age,born,bonus}', '{5,20,50}', patterns => $levels)");
-succeeds('levels are explained', "SELECT * FROM kanon_explain('src', '{zip,age,born,bonus}', 20, patterns => $levels)");
+succeeds('levels for several ks', "SELECT * FROM kanon_frontier('src', '{zip,age,born,bonus}', '{5,20,50}', $levels)");
+succeeds('levels are explained', "SELECT * FROM kanon_explain('src', '{zip,age,born,bonus}', 20, $levels)");
 fails('levels that do not fit', '22023', qq(SELECT * FROM kanon_pattern_guided('src', 'failed', '{diagnosis}', 20, hierarchies => '{"diagnosis": "h_zip"}')));
 fails('a hierarchy as target', '55006', "SELECT * FROM kanon_pattern_guided('src', 'h_zip', '{zip,age,born,bonus}', 20, replace => true, $levels)");
-fails('a hierarchy that does not fit', '22023', "SELECT * FROM kanon_risk('src', '{age}', '{diagnosis}', hierarchies => '{h_zip}')");
+fails('a hierarchy that does not fit', '22023', "SELECT * FROM kanon_risk('src', '{age}', '{diagnosis}', hierarchies => '{\"diagnosis\": \"h_zip\"}')");
 fails('a lookup that lacks values', '22023', "SELECT kanon_hierarchy_from_fk('src', 'diagnosis', 'failed', 'lookup', 'k', 'p')");
 fails('a hierarchy with an index slipped in', '23000',
 	"SET test.meddle = 'CREATE UNIQUE INDEX ON meddled (level1)'; SELECT kanon_hierarchy_prefix('src', 'zip', 'meddled', '{8,1}')");

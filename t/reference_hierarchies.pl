@@ -47,7 +47,7 @@ node AS (SELECT sex, p, sum(extra) AS extra, sum(greatest(extra, 0)) AS more, su
 distance AS (
 	-- within a node the lesser side moves at half the cost; what is left, through the top
 	SELECT sex, sum(least(more, less)) * 0.5 + sum(greatest(extra, 0)) AS d FROM node GROUP BY sex)
-SELECT abs(max(d) - (SELECT value FROM kanon_risk('adult', '{sex}', '{occupation}', hierarchies => '{occupation_h}') WHERE measure = 't_hierarchical')) < 1e-9
+SELECT abs(max(d) - (SELECT value FROM kanon_risk('adult', '{sex}', '{occupation}', hierarchies => '{"occupation": "occupation_h"}') WHERE measure = 't_hierarchical')) < 1e-9
 FROM distance
 SQL
 
