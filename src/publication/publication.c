@@ -55,19 +55,22 @@ enum
 
 /* ---- arguments ---- */
 
-static int64
-class_size_arg(FunctionCallInfo fcinfo, int arg)
+void
+publication_check_k(int64 k)
 {
-	int64 k;
-
-	refuse_null(fcinfo, arg, "k",
-				"Every published combination will occur at least k times; 5 is a usual choice.");
-	k = PG_GETARG_INT64(arg);
 	if (k < 2 || k > PG_INT32_MAX)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("k must be at least 2%s", k < 2 ? "" : " and below 2147483648"),
 						errhint("With k = 1 every row may stand alone, which protects nobody.")));
-	return k;
+}
+
+static int64
+class_size_arg(FunctionCallInfo fcinfo, int arg)
+{
+	refuse_null(fcinfo, arg, "k",
+				"Every published combination will occur at least k times; 5 is a usual choice.");
+	publication_check_k(PG_GETARG_INT64(arg));
+	return PG_GETARG_INT64(arg);
 }
 
 static int32

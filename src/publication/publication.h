@@ -143,6 +143,11 @@ extern KanonPublication *publication_claim(KanonPublication *publication, bool w
 /* A free name for something that belongs to the publication, qualified and quoted. */
 extern char *private_name(const char *name, const char *what, Oid namespace, char **bare);
 
+/* ---- publication.c ---- */
+
+/* Raises when it protects nobody: asked of an argument, and of a definition, which its owner can write. */
+extern void publication_check_k(int64 k);
+
 /* ---- source.c: the view of the source ---- */
 
 /* The columns that a publication uses: of the source, or of the view that is there. */

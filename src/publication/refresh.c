@@ -144,7 +144,7 @@ drop_old(const KanonPublication *publication, List *releases)
 	{
 		Drop drop = {.publication = publication, .release = list_nth(releases, i)};
 
-		if (++kept <= publication->keep_releases || attempt(drop_tables, &drop) != NULL)
+		if (++kept <= Max(publication->keep_releases, 1) || attempt(drop_tables, &drop) != NULL)
 			continue;
 		drop.release->status = RELEASE_DROPPED;
 		drop.release->relation = drop.release->persons = drop.release->types = InvalidOid;
@@ -236,6 +236,7 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 	Run *run;
 	char *bare;
 
+	publication_check_k(publication->k);
 	(void) source_of(publication);
 	fill_request(publication, release, releases, &request);
 	request.target = table_name(publication, release, "release", &bare);

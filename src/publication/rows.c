@@ -227,6 +227,15 @@ parameter_relation(Parameters *parameters, Oid relid)
 }
 
 void
+row_not_written(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table %s of the publication does not take what is written to it", name),
+			 errhint("It was changed by hand, or has rules: drop the publication and create it anew.")));
+}
+
+void
 row_write(const char *query, Oid relid, Parameters *parameters, int expected)
 {
 	char *name = relation_name(relid);
@@ -239,6 +248,6 @@ row_write(const char *query, Oid relid, Parameters *parameters, int expected)
 	if (SPI_execute_with_args(psprintf(query, name), parameters->n, parameters->types, parameters->values,
 							  parameters->nulls, false, 0) != expected ||
 		SPI_processed != 1)
-		elog(ERROR, "could not write %s", name);
+		row_not_written(name);
 	catalog_path_end(nest);
 }

@@ -54,6 +54,9 @@ extern void parameter(Parameters *parameters, Oid type, Datum value, bool isnull
 extern void parameter_text(Parameters *parameters, const char *value);
 extern void parameter_relation(Parameters *parameters, Oid relid);
 
+/* Its owner has changed the table, or made rules for it. */
+extern void row_not_written(const char *name) pg_attribute_noreturn();
+
 /* Writes one row: in the query the %s is the table. */
 extern void row_write(const char *query, Oid relid, Parameters *parameters, int expected);
 

@@ -361,7 +361,7 @@ publication_store(KanonPublication *publication)
 
 	publication_rename(publication);
 	if (SPI_execute(psprintf("DELETE FROM %s", name), false, 0) != SPI_OK_DELETE)
-		elog(ERROR, "could not write %s", name);
+		row_not_written(name);
 	parameter_text(&p, publication->name);
 	parameter_relation(&p, publication->published);
 	parameter_relation(&p, publication->source);
