@@ -182,6 +182,14 @@ as('hostile', "UPDATE evil.pub_publication SET source = 'evil.pub_source'");
 
 # ---- one's own tables, tampered with ----
 
+foreach my $k (1, 0, -1)
+{
+	is(as('hostile', "UPDATE evil.pub_publication SET k = $k; SELECT status, error FROM kanon_refresh('evil.pub')"), 'failed|22023', "a k of $k in the definition");
+}
+is(as('hostile', "UPDATE evil.pub_publication SET k = 4, keep_releases = -1; SELECT status FROM kanon_refresh('evil.pub'); SELECT count(*) > 0 FROM evil.pub"), "current\nt",
+	'no release to be kept: the current one is');
+is(as('hostile', "CREATE RULE r AS ON INSERT TO evil.pub_history DO INSTEAD NOTHING; SELECT kanon_refresh('evil.pub')"), '55000', 'a history that takes nothing');
+as('hostile', 'DROP RULE r ON evil.pub_history');
 is(as('hostile', "UPDATE evil.pub_history SET release = 9223372036854775807 WHERE status = 'current'; SELECT kanon_refresh('evil.pub')"), '54000',
 	'after the last number there is none');
 is(as('hostile', "SELECT kanon_drop_publication('evil.pub')"), '', 'dropped');
