@@ -237,16 +237,16 @@ try_all($_, @calls) foreach '"$user", public', 's, public', 's, pg_catalog';
 
 # Functions beside kanon's, or members of the extension by its owner's will, that fit what it calls of its own as well, or leave it undecided.
 $node->safe_psql('lab', <<'E', extra_params => [ '-U', 'planter' ]);
-CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], patterns => text[], weights => float8[], method => text, categorical => name[], residual => text, rules => jsonb, time_limit => interval, gap => float8, seed => bigint, effort => float8, hierarchies => jsonb, level_cost => text)
+CREATE FUNCTION s.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text)
 RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
-CREATE FUNCTION s.kanon_frontier(regclass, name[], int[], patterns => text[], weights => float8[], method => text, categorical => name[], residual => text, rules => jsonb, time_limit => interval, gap => float8, seed => bigint, effort => float8, hierarchies => jsonb, level_cost => text, keep => name[],
-    privacy => text[], x int DEFAULT 0) RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
+CREATE FUNCTION s.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[],
+    name[], text, interval, bigint, x int DEFAULT 0) RETURNS SETOF s.evil LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, name[], x int DEFAULT 0) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 CREATE FUNCTION s.kanon_describe(text, text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
-CREATE FUNCTION s.kanon_pattern_guided(source regclass, target text, quasi_identifiers name[], k bigint, patterns => keep name[] DEFAULT '{}', keep => mark boolean DEFAULT false)
+CREATE FUNCTION s.kanon_pattern_guided(source regclass, target text, quasi_identifiers name[], k bigint, keep name[] DEFAULT '{}', mark boolean DEFAULT false)
 RETURNS TABLE (cost float8) LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); END $$;
 ALTER EXTENSION kanon ADD FUNCTION s.kanon_describe(text, text[]);
-ALTER EXTENSION kanon ADD FUNCTION s.kanon_pattern_guided(regclass, text, name[], bigint, patterns => name[], keep => boolean);
+ALTER EXTENSION kanon ADD FUNCTION s.kanon_pattern_guided(regclass, text, name[], bigint, name[], boolean);
 E
 try_all('public', grep { /kanon_report|publication|refresh/ || /FROM s\.\w+$/ } @calls);
 is(KanonNode::as($node, 'planter', 'lab', "ALTER EXTENSION kanon DROP $_"), '42501', "its owner cannot take $_ out of it")
