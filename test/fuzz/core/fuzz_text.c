@@ -11,7 +11,7 @@
 #include <setjmp.h>
 
 #include "../../../src/host/excerpt.c"
-#include "../../../src/host/patterns.c"
+#include "../../../src/read/patterns.c"
 #include "../../../src/run/rules.c"
 
 #define NQIS 5
