@@ -55,7 +55,7 @@ extern void parameter_text(Parameters *parameters, const char *value);
 extern void parameter_relation(Parameters *parameters, Oid relid);
 
 /* Its owner has changed the table, or made rules for it. */
-extern void row_not_written(const char *name) pg_attribute_noreturn();
+pg_noreturn extern void row_not_written(const char *name);
 
 /* Writes one row: in the query the %s is the table. */
 extern void row_write(const char *query, Oid relid, Parameters *parameters, int expected);
