@@ -123,9 +123,9 @@ sub make
 		push @args, [ $arg->{name}, $made->{sql} ];
 	}
 	@args = shuffled(@args) if chance(0.1);
-	push @{ $world->{targets} }, $val{target} if defined $val{target} && $function->{name} !~ /check/;
+	push @{ $world->{targets} }, $val{target} if ($val{target} // 'absurd') ne 'absurd' && $function->{name} !~ /check/;
 	$world->{shown}{ $val{target} } = $val{quasi_identifiers} if defined $val{target} && ref $val{quasi_identifiers} && $function->{name} !~ /check/;
-	push @{ $world->{publications} }, $val{name} if $function->{name} eq 'kanon_create_publication' && defined $val{name};
+	push @{ $world->{publications} }, $val{name} if $function->{name} eq 'kanon_create_publication' && ($val{name} // 'absurd') ne 'absurd';
 	return { function => $function, args => \@args, val => \%val, plan => $plan };
 }
 
@@ -394,7 +394,7 @@ sub absurd
 		return { sql => pick(@choice), val => 'absurd' };
 	}
 	my $sql = pick(@{ $absurd{$type} // ['NULL'] });
-	return { sql => "$sql\::$type", val => $sql eq 'NULL' ? undef : $sql =~ /^(-?\d+|true|false)$/ ? $sql : 'absurd' };
+	return { sql => "$sql\::$type", val => $sql eq 'NULL' ? undef : $sql =~ /^(-?\d[\d.e+-]*|true|false)$/ ? $sql : 'absurd' };
 }
 
 1;

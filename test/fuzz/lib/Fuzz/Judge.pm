@@ -62,7 +62,7 @@ sub transactions
 	my ($dbh, $call) = @_;
 	my $val = $call->{val};
 	return '' if given($val, 'dry_run') || !defined $val->{target} || $val->{target} eq 'absurd' || defined $val->{hierarchy} || defined $val->{transaction};
-	return '' if grep { !defined || $_ eq 'absurd' } @$val{qw(source items)};
+	return '' if grep { !defined || $_ eq 'absurd' } @$val{qw(source items)}, grep { defined } @$val{qw(k m p h rho)};
 	my $items = ident($val->{items});
 	my ($is, $was) = map { all($dbh, "SELECT $items\::text[] FROM $_") } @$val{qw(target source)};
 	return 'rows: ' . @$is . ' transactions of ' . @$was if @$is != @$was;
@@ -131,7 +131,7 @@ sub look
 	my ($dbh, $call) = @_;
 	my $val = $call->{val};
 	my ($source, $target) = @$val{qw(source target)};
-	return if !defined $target || $target eq 'absurd' || !defined $source;
+	return if grep { !defined || $_ eq 'absurd' } $source, $target;
 	my @qis = @{ $val->{quasi_identifiers} };
 	my @kept = @{ $val->{keep} // [] };
 	my ($order, $type) = columns($dbh, $target);
