@@ -1,64 +1,19 @@
 /*
- * kanon.c: the module: magic, settings.
+ * kanon.c: the module.
  */
 #include "compat.h"
-#include "kanon_pg.h"
-#include "core/util/fault.h"
-#include "read/labels.h"
 #include "host/progress.h"
+#include "host/settings.h"
+#include "read/labels.h"
 
 PG_MODULE_MAGIC;
 
-#define MIN_MAX_MEMORY 1024 /* kB */
-
-/* Unset, kanon may use as much as this many maintenance operations. */
-#define MAINTENANCE_SHARES 16
-
-bool kanon_progress = true;
-int kanon_max_memory = -1;
-
 PGDLLEXPORT void _PG_init(void);
-
-#ifdef KANON_FAULTS
-#define FAULT_ENTRY(name) {#name, KANON_FAULT_##name, false},
-static const struct config_enum_entry faults[] = {{"none", KANON_FAULT_none, false},
-												  KANON_FAULT_LIST(FAULT_ENTRY){NULL, 0, false}};
-#endif
-
-static bool
-check_max_memory(int *newval, void **extra, GucSource source)
-{
-	if (*newval != -1 && *newval < MIN_MAX_MEMORY)
-	{
-		GUC_check_errdetail("\"kanon.max_memory\" must be -1 or at least %d kB.", MIN_MAX_MEMORY);
-		return false;
-	}
-	return true;
-}
 
 void
 _PG_init(void)
 {
-	DefineCustomBoolVariable("kanon.progress", "Says every five seconds how far a long run is.", NULL,
-							 &kanon_progress, true, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
-							"Row types, dictionaries and solvers count; the executor's grouping and "
-							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",
-							&kanon_max_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB,
-							check_max_memory, NULL, NULL);
-#ifdef KANON_FAULTS
-	DefineCustomEnumVariable("kanon.fault", "What is broken on purpose.", NULL, &kanon_fault,
-							 KANON_FAULT_none, faults, PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-#endif
-	MarkGUCPrefixReserved("kanon");
+	settings_define();
 	labels_register();
 	progress_init();
-}
-
-Size
-kanon_memory_limit(void)
-{
-	if (kanon_max_memory >= 0)
-		return (Size) kanon_max_memory * 1024;
-	return (Size) maintenance_work_mem * 1024 * MAINTENANCE_SHARES;
 }

@@ -4,8 +4,9 @@
  * become errors here and nowhere else.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "host/border.h"
 #include "host/progress.h"
+#include "host/settings.h"
 
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"

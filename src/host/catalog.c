@@ -6,7 +6,7 @@
  * qualify every name instead.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "host/catalog.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

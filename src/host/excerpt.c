@@ -2,7 +2,7 @@
  * excerpt.c: texts that somebody has given, in messages.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "host/excerpt.h"
 
 #include "mb/pg_wchar.h"
 

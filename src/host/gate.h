@@ -10,7 +10,7 @@
 #ifndef KANON_GATE_H
 #define KANON_GATE_H
 
-#include "kanon_pg.h"
+#include "host/column.h"
 
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"

@@ -1,8 +1,8 @@
 /*
  * library.h: which library a function is in, for parallel workers to load.
  */
-#ifndef KANON_API_LIBRARY_H
-#define KANON_API_LIBRARY_H
+#ifndef KANON_HOST_LIBRARY_H
+#define KANON_HOST_LIBRARY_H
 
 #include "fmgr.h"
 

@@ -3,7 +3,7 @@
  *
  * Each backend has a place in shared memory, when kanon was loaded early enough
  * to ask for some (shared_preload_libraries); otherwise there are the NOTICEs
- * of api/border.c only.  A place is empty again when the memory context of the
+ * of border.c only.  A place is empty again when the memory context of the
  * run or refresh goes, in whichever way that comes to an end.
  */
 #include "compat.h"
@@ -11,6 +11,7 @@
 
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"

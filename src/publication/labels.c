@@ -3,9 +3,10 @@
  * source's columns.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/gate.h"
-#include "publication/publication.h"
 #include "read/labels.h"
+#include "publication/publication.h"
 
 #include <math.h>
 

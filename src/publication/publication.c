@@ -3,9 +3,11 @@
  * kanon_drop_publication.
  */
 #include "compat.h"
-#include "run/args.h"
-#include "host/progress.h"
 #include "publication/publication.h"
+#include "host/catalog.h"
+#include "host/progress.h"
+#include "write/target.h"
+#include "run/args.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"

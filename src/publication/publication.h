@@ -17,11 +17,11 @@
 #ifndef KANON_PUBLICATION_H
 #define KANON_PUBLICATION_H
 
-#include "kanon_pg.h"
 #include "run/request.h"
 
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
+#include "utils/array.h"
 
 typedef struct KanonPublication
 {

@@ -10,9 +10,11 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
+#include "host/catalog.h"
+#include "host/progress.h"
+#include "write/verify.h"
 #include "run/args.h"
 #include "run/run.h"
-#include "host/progress.h"
 #include "publication/publication.h"
 
 #include "access/xact.h"

@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 #include "publication/rows.h"
+#include "host/catalog.h"
 
 #include "access/genam.h"
 #include "access/table.h"

@@ -5,6 +5,7 @@
 #ifndef KANON_PUBLICATION_ROWS_H
 #define KANON_PUBLICATION_ROWS_H
 
+#include "compat.h"
 #include "publication/publication.h"
 
 #include "access/htup_details.h"

@@ -6,6 +6,8 @@
  * may; and it keeps their names when they are renamed there.
  */
 #include "compat.h"
+#include "host/catalog.h"
+#include "write/target.h"
 #include "publication/publication.h"
 
 #include <ctype.h>

@@ -3,6 +3,9 @@
  * they say.
  */
 #include "compat.h"
+#include "host/catalog.h"
+#include "host/excerpt.h"
+#include "write/target.h"
 #include "publication/rows.h"
 
 #include "access/genam.h"

@@ -3,7 +3,6 @@
  * kanon_releases and kanon_publication_status.
  */
 #include "compat.h"
-#include "run/args.h"
 #include "publication/publication.h"
 
 #include "catalog/pg_authid.h"

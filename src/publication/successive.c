@@ -4,10 +4,11 @@
  * (run/successive.c).
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 #include "run/args.h"
-#include "publication/publication.h"
 #include "run/successive.h"
+#include "publication/publication.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

@@ -2,6 +2,8 @@
  * view.c: the view that readers see is switched to another release.
  */
 #include "compat.h"
+#include "host/catalog.h"
+#include "write/target.h"
 #include "publication/publication.h"
 
 #include "access/relation.h"

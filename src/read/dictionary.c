@@ -8,7 +8,9 @@
  * of arrival.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "read/dictionary.h"
+#include "core/kanon.h"
+#include "read/number.h"
 
 #include <math.h>
 
@@ -16,7 +18,6 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "lib/rbtree.h"
-#include "read/number.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "read/hierarchy.h"
+#include "host/excerpt.h"
 
 #include "access/relation.h"
 #include "catalog/namespace.h"

@@ -5,7 +5,11 @@
 #ifndef KANON_HIERARCHY_H
 #define KANON_HIERARCHY_H
 
-#include "kanon_pg.h"
+#include "host/border.h"
+#include "read/dictionary.h"
+#include "read/source.h"
+
+#include "utils/jsonb.h"
 
 /* Levels above the values and below suppression: a digit in a pattern. */
 #define HIERARCHY_MAX_LEVELS 9

@@ -3,6 +3,7 @@
  * checks end in one error before a solve, and in a list for who looks for it.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "read/hierarchy_lines.h"
 
 #include "catalog/pg_type.h"

@@ -6,6 +6,7 @@
  * have: a hierarchy's faults are its own, whatever the data is today.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 #include "read/hierarchy_lines.h"
 

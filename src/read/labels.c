@@ -8,6 +8,7 @@
  */
 #include "compat.h"
 #include "read/labels.h"
+#include "host/excerpt.h"
 
 #include <math.h>
 

@@ -4,7 +4,9 @@
 #ifndef KANON_READ_LABELS_H
 #define KANON_READ_LABELS_H
 
-#include "kanon_pg.h"
+#include "host/column.h"
+
+#include "access/attnum.h"
 
 typedef struct LabelledRole
 {

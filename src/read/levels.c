@@ -4,10 +4,10 @@
  * loses.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "read/levels.h"
 #include "host/gate.h"
 #include "read/hierarchy.h"
-#include "read/levels.h"
+#include "read/rowtypes.h"
 
 #include <math.h>
 

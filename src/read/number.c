@@ -2,17 +2,16 @@
  * number.c: values of numeric and date/time types as doubles, for measures.
  */
 #include "postgres.h"
+#include "read/number.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
-#include "read/number.h"
 #include "utils/builtins.h"
 #include "utils/cash.h"
 #include "utils/date.h"
-
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 

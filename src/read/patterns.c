@@ -4,8 +4,9 @@
  * '*' suppresses it.
  */
 #include "compat.h"
-#include "read/hierarchy.h"
 #include "read/patterns.h"
+#include "host/excerpt.h"
+#include "read/hierarchy.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

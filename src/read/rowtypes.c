@@ -4,8 +4,10 @@
  * run of identical rows is a group.  The groups' values become codes.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "read/rowtypes.h"
+#include "host/catalog.h"
 #include "host/gate.h"
+#include "read/dictionary.h"
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"

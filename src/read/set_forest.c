@@ -6,6 +6,7 @@
  * it is.  A label is one node wherever it stands, whatever its level.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 #include "read/hierarchy_lines.h"
 #include "read/sets.h"

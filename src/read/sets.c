@@ -6,9 +6,10 @@
  * under a random key, until it is known what the items become.
  */
 #include "compat.h"
+#include "read/sets.h"
 #include "core/util/fault.h"
 #include "host/gate.h"
-#include "read/sets.h"
+#include "read/dictionary.h"
 
 #include "access/relation.h"
 #include "catalog/pg_operator.h"

@@ -5,7 +5,8 @@
 #define KANON_SETS_H
 
 #include "core/transactions/transactions.h"
-#include "kanon_pg.h"
+#include "host/border.h"
+#include "read/source.h"
 
 #include "utils/tuplesort.h"
 

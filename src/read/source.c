@@ -2,15 +2,16 @@
  * source.c: the relation to publish: what kind it is, and the columns named.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "read/source.h"
 #include "host/gate.h"
+#include "read/number.h"
+#include "read/patterns.h"
 
 #include "access/relation.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "read/number.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

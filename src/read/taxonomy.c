@@ -3,9 +3,9 @@
  * measures of t-closeness want it: up to one node.
  */
 #include "compat.h"
-#include "read/hierarchy.h"
-
+#include "read/taxonomy.h"
 #include "core/model/risk.h"
+#include "read/hierarchy.h"
 
 KanonTaxonomy *
 taxonomy_read(Oid relid, const Source *source, int column, Border *border)

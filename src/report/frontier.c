@@ -2,15 +2,17 @@
  * frontier.c: the section on other ks, which alone reads the source.
  */
 #include "compat.h"
+#include "core/kanon.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 #include "report/report.h"
+#include "report/svg.h"
 
 #include <math.h>
 
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "report/svg.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 

@@ -2,11 +2,11 @@
  * html.c: markup with figures and escaped text in it.
  */
 #include "postgres.h"
+#include "report/html.h"
 
 #include <math.h>
 
 #include "mb/pg_wchar.h"
-#include "report/html.h"
 
 /* One character reference for each character beyond ASCII. */
 static void

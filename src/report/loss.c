@@ -3,9 +3,10 @@
  */
 #include "compat.h"
 #include "report/report.h"
+#include "report/svg.h"
 
 #include "catalog/pg_type.h"
-#include "report/svg.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 
 /* More would help nobody. */

@@ -9,8 +9,9 @@
  */
 #include "compat.h"
 #include "report/report.h"
-
+#include "host/catalog.h"
 #include "report/style.h"
+
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

@@ -5,9 +5,9 @@
 #ifndef KANON_REPORT_H
 #define KANON_REPORT_H
 
-#include "kanon_pg.h"
-
 #include "report/html.h"
+
+#include "executor/spi.h"
 
 /* The outcome of a query; `view` is what its columns are called after. */
 typedef struct Rows

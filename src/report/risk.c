@@ -3,10 +3,10 @@
  */
 #include "compat.h"
 #include "report/report.h"
+#include "report/svg.h"
 
 #include <math.h>
 
-#include "report/svg.h"
 #include "utils/builtins.h"
 
 /* "5", "5 to 9", "10+" */

@@ -2,11 +2,10 @@
  * svg.c: bars and a line, drawn for any width.
  */
 #include "postgres.h"
+#include "report/svg.h"
+#include "report/html.h"
 
 #include <math.h>
-
-#include "report/html.h"
-#include "report/svg.h"
 
 /* Heights are in pixels. */
 #define BAR_HEIGHT 14

@@ -8,7 +8,6 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "read/number.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 

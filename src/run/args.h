@@ -27,7 +27,7 @@ extern double *weights_parse(ArrayType *weights, int ncolumns);
 #define LEVEL_COST_HINT \
 	"It is 'height' (levels cost equal steps) or 'ncp' (the certainty penalty of each level)."
 
-/* api/rules.c: what kanon_rules() made, as a mask over the source's quasi-identifiers. */
+/* rules.c: what kanon_rules() made, as a mask over the source's quasi-identifiers. */
 extern void rules_parse(Jsonb *rules, const Source *source, KanonMask *mask);
 
 /* A NOTICE when the mask leaves only the all-suppressed pattern. */

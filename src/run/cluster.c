@@ -3,11 +3,11 @@
  * records that keep k matches in one direction or both.
  */
 #include "compat.h"
+#include "core/cluster/cluster.h"
+#include "host/excerpt.h"
+#include "write/show.h"
 #include "run/args.h"
 #include "run/freeform.h"
-#include "run/run.h"
-#include "core/cluster/cluster.h"
-#include "write/show.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  * freeform.c: the model without classes: every row matches k records.
  */
 #include "compat.h"
-#include "run/args.h"
 #include "run/freeform.h"
+#include "host/excerpt.h"
 #include "write/show.h"
 
 #include <math.h>

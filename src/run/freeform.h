@@ -1,8 +1,8 @@
 /*
  * freeform.h: what kanon_freeform and kanon_check_freeform have in common.
  */
-#ifndef KANON_API_FREEFORM_H
-#define KANON_API_FREEFORM_H
+#ifndef KANON_RUN_FREEFORM_H
+#define KANON_RUN_FREEFORM_H
 
 #include "run/run.h"
 #include "core/freeform/freeform.h"
@@ -29,7 +29,7 @@ extern void freeform_columns(Source *source);
 /* Bytes of the release, about, whatever the size of its parts. */
 extern double freeform_release_memory(const Run *run);
 
-/* api/freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
+/* freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
 extern KanonStatus freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /* Where the workers begin. */

@@ -7,8 +7,8 @@
  * values in, their graphs out.  What a worker cannot finish the leader does again.
  */
 #include "compat.h"
-#include "run/freeform.h"
 #include "host/library.h"
+#include "run/freeform.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"

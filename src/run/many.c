@@ -7,8 +7,8 @@
  * next k that nobody has taken.
  */
 #include "compat.h"
-#include "host/library.h"
 #include "run/many.h"
+#include "host/library.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"

@@ -7,8 +7,10 @@
  */
 #include "compat.h"
 #include "core/transactions/transactions.h"
+#include "host/excerpt.h"
+#include "read/number.h"
 #include "run/args.h"
-#include "run/request.h"
+#include "run/record.h"
 
 #include <math.h>
 
@@ -17,7 +19,6 @@
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
-#include "read/number.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"

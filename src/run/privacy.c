@@ -3,9 +3,10 @@
  * asks of each class.
  */
 #include "compat.h"
-#include "run/args.h"
 #include "run/privacy.h"
+#include "host/excerpt.h"
 #include "read/hierarchy.h"
+#include "read/taxonomy.h"
 
 #include <math.h>
 

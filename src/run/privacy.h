@@ -1,11 +1,14 @@
 /*
  * privacy.h: privacy rules beyond k, from SQL's JSON to the core's rules.
  */
-#ifndef KANON_API_PRIVACY_H
-#define KANON_API_PRIVACY_H
+#ifndef KANON_RUN_PRIVACY_H
+#define KANON_RUN_PRIVACY_H
 
 #include "core/privacy/privacy.h"
-#include "kanon_pg.h"
+#include "read/rowtypes.h"
+
+#include "utils/array.h"
+#include "utils/jsonb.h"
 
 /* As KanonPrivacyKind, and those about a population, which are not about a set of rows. */
 typedef enum PrivacyKind
@@ -45,7 +48,7 @@ typedef struct Privacy
 	int (*column)[KANON_MAX_COLUMNS]; /* [n] of each of its columns: place among the extra ones */
 } Privacy;
 
-/* api/privacy.c */
+/* privacy.c */
 
 /* privacy => ARRAY[...] of rules as JSON objects; NULL for none. */
 extern Privacy *privacy_read(ArrayType *rules);
@@ -64,7 +67,7 @@ extern void privacy_rules(const Privacy *privacy, const RowTypes *types, KanonPr
 						  Border *border);
 
 /*
- * api/privacy_population.c: opens and locks the populations, before the snapshot is
+ * privacy_population.c: opens and locks the populations, before the snapshot is
  * taken under which they are read.  privacy: NULL, too.
  */
 extern void privacy_populations(Privacy *privacy, const Source *source);
@@ -82,7 +85,7 @@ extern void privacy_supported(Privacy *privacy, const char *method, unsigned tak
 /* For the record: {"privacy": [sentences without values]}. */
 extern Datum privacy_recorded(const Privacy *privacy);
 
-/* api/privacy_text.c */
+/* privacy_text.c */
 
 /* The sentence; without values, their number instead (for the record). */
 extern char *privacy_sentence(const PrivacyWords *words, bool with_values);

@@ -6,10 +6,9 @@
  * shows nothing matches everything.
  */
 #include "compat.h"
-#include "run/privacy.h"
 #include "core/privacy/population.h"
 #include "read/hierarchy.h"
-#include "read/levels.h"
+#include "run/privacy.h"
 
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"

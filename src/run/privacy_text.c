@@ -8,8 +8,8 @@
  * values in quotes.
  */
 #include "compat.h"
+#include "host/excerpt.h"
 #include "run/args.h"
-#include "run/privacy.h"
 
 #include <math.h>
 

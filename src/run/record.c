@@ -8,17 +8,19 @@
  * of their own.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "run/record.h"
+#include "host/catalog.h"
+#include "read/patterns.h"
 #include "write/show.h"
 
 #include <math.h>
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_proc.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"

@@ -6,12 +6,14 @@
 #ifndef KANON_REQUEST_H
 #define KANON_REQUEST_H
 
-#include "run/privacy.h"
 #include "core/kanon.h"
-#include "kanon_pg.h"
 #include "read/levels.h"
+#include "run/privacy.h"
 
+#include "fmgr.h"
 #include "nodes/pg_list.h"
+#include "utils/array.h"
+#include "utils/jsonb.h"
 
 /* In the order in which SQL functions have them, after k. */
 typedef enum Option

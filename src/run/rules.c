@@ -3,6 +3,7 @@
  * words to a mask; kanon_patterns and kanon_describe.
  */
 #include "compat.h"
+#include "host/excerpt.h"
 #include "run/args.h"
 
 #include <math.h>

@@ -3,9 +3,12 @@
  * write, verify; and the record.
  */
 #include "compat.h"
-#include "run/args.h"
 #include "run/run.h"
 #include "read/labels.h"
+#include "write/classify.h"
+#include "write/verify.h"
+#include "write/write.h"
+#include "run/args.h"
 #include "run/stable.h"
 #include "run/successive.h"
 

@@ -5,6 +5,10 @@
 #ifndef KANON_RUN_H
 #define KANON_RUN_H
 
+#include "host/border.h"
+#include "read/rowtypes.h"
+#include "write/target.h"
+#include "run/record.h"
 #include "run/request.h"
 
 struct Run

@@ -6,10 +6,12 @@
  * from there: see core/anytime/stable.c.
  */
 #include "compat.h"
-#include "core/util/fault.h"
-#include "host/gate.h"
-#include "run/args.h"
 #include "run/stable.h"
+#include "core/util/fault.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+#include "read/dictionary.h"
+#include "read/patterns.h"
 #include "write/bulk.h"
 
 #include "access/relation.h"

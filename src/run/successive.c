@@ -11,9 +11,12 @@
  * are in no class here, as everywhere.
  */
 #include "compat.h"
-#include "host/gate.h"
 #include "run/successive.h"
+#include "host/catalog.h"
+#include "host/gate.h"
 #include "write/bulk.h"
+#include "write/verify.h"
+#include "write/write.h"
 
 #include <math.h>
 

@@ -8,6 +8,8 @@
  */
 #include "compat.h"
 #include "run/team.h"
+#include "host/library.h"
+#include "host/settings.h"
 
 #ifdef __linux__
 #include <sys/statvfs.h>

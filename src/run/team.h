@@ -1,11 +1,12 @@
 /*
  * team.h: parallel workers that check a node of a lattice together.
  */
-#ifndef KANON_API_TEAM_H
-#define KANON_API_TEAM_H
+#ifndef KANON_RUN_TEAM_H
+#define KANON_RUN_TEAM_H
 
 #include "core/full_domain/full_domain.h"
-#include "kanon_pg.h"
+#include "host/border.h"
+
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
 

@@ -3,8 +3,8 @@
  * verify; and the record.
  */
 #include "compat.h"
-#include "read/hierarchy.h"
 #include "run/transactions.h"
+#include "read/hierarchy.h"
 #include "write/sets.h"
 
 #include <math.h>

@@ -2,8 +2,9 @@
  * check.c: kanon_check: how any relation groups by some columns.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "host/catalog.h"
 #include "host/gate.h"
+#include "read/source.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

@@ -3,10 +3,11 @@
  * each other.
  */
 #include "compat.h"
-#include "run/args.h"
-#include "run/freeform.h"
+#include "core/freeform/freeform.h"
 #include "write/show.h"
+#include "write/target.h"
 #include "write/written.h"
+#include "run/args.h"
 
 #include "access/relation.h"
 #include "catalog/pg_type.h"

@@ -2,8 +2,8 @@
  * hierarchy_check.c: kanon_check_hierarchy: what is wrong with a hierarchy.
  */
 #include "compat.h"
-#include "run/args.h"
 #include "read/hierarchy.h"
+#include "run/args.h"
 
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"

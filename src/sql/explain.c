@@ -6,6 +6,7 @@
  * the changed problem is solved.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "run/args.h"
 #include "run/dry.h"
 

@@ -3,6 +3,7 @@
  * to the same levels, and the node chosen, or all of them, comes back.
  */
 #include "compat.h"
+#include "read/patterns.h"
 #include "run/models.h"
 
 #include "utils/builtins.h"

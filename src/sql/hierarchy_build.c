@@ -3,9 +3,11 @@
  * a source's column into a table.
  */
 #include "compat.h"
-#include "run/args.h"
 #include "sql/hierarchy_build.h"
+#include "host/catalog.h"
 #include "write/show.h"
+#include "write/verify.h"
+#include "run/args.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"

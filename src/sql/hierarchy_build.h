@@ -11,9 +11,10 @@
 #ifndef KANON_HIERARCHY_BUILD_H
 #define KANON_HIERARCHY_BUILD_H
 
-#include "kanon_pg.h"
+#include "compat.h"
 #include "host/gate.h"
 #include "read/hierarchy.h"
+#include "write/target.h"
 
 #include "lib/stringinfo.h"
 #include "utils/tuplestore.h"

@@ -3,6 +3,7 @@
  * date or timestamp, as a range.  With a time zone: in UTC, whatever the session's.
  */
 #include "compat.h"
+#include "host/excerpt.h"
 #include "run/args.h"
 #include "sql/hierarchy_build.h"
 

@@ -3,6 +3,7 @@
  * published, and the patterns that were used come back.
  */
 #include "compat.h"
+#include "read/patterns.h"
 #include "run/run.h"
 
 #include "utils/builtins.h"

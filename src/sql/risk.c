@@ -16,10 +16,11 @@
  * the rows and as without risk.
  */
 #include "compat.h"
-#include "run/args.h"
-#include "host/gate.h"
 #include "sql/risk.h"
+#include "host/catalog.h"
+#include "host/gate.h"
 #include "read/hierarchy.h"
+#include "run/args.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

@@ -1,10 +1,12 @@
 /*
  * risk.h: what the parts of kanon_risk have in common.
  */
-#ifndef KANON_API_RISK_H
-#define KANON_API_RISK_H
+#ifndef KANON_SQL_RISK_H
+#define KANON_SQL_RISK_H
 
-#include "kanon_pg.h"
+#include "read/rowtypes.h"
+
+#include "nodes/execnodes.h"
 
 typedef struct Risk
 {

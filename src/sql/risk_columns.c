@@ -3,10 +3,10 @@
  * apart.
  */
 #include "compat.h"
+#include "core/model/risk.h"
 #include "run/args.h"
 
 #include "catalog/pg_type.h"
-#include "core/model/risk.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"

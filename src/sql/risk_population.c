@@ -7,6 +7,7 @@
  * together: each such group costs one pass over the population's row types.
  */
 #include "compat.h"
+#include "read/dictionary.h"
 #include "sql/risk.h"
 
 #include "common/hashfn.h"

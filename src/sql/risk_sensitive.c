@@ -4,11 +4,12 @@
  * must be in that one.
  */
 #include "compat.h"
+#include "core/model/risk.h"
+#include "read/taxonomy.h"
 #include "sql/risk.h"
 
 #include <math.h>
 
-#include "core/model/risk.h"
 #include "utils/typcache.h"
 
 /* With a subject a person counts once for each value that it has in a class. */

@@ -3,12 +3,13 @@
  * keeps, counted from the table alone; values only where they are asked for.
  */
 #include "compat.h"
+#include "host/catalog.h"
+#include "read/hierarchy_lines.h"
 #include "run/args.h"
 #include "run/transactions.h"
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "read/hierarchy_lines.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"

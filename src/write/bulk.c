@@ -6,9 +6,8 @@
  * look when it has taken an older one's place, sees all of it and not an empty one.
  */
 #include "compat.h"
-#include "kanon_pg.h"
-#include "core/util/fault.h"
 #include "write/bulk.h"
+#include "core/util/fault.h"
 
 #include "access/heapam.h"
 #include "access/tableam.h"

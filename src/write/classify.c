@@ -6,11 +6,11 @@
  * value in that column than it has; CM is the mean penalty.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "write/classify.h"
+#include "host/catalog.h"
 #include "host/gate.h"
 
 #include "catalog/pg_type.h"
-
 #include "lib/stringinfo.h"
 
 /* What tells that a row is fully suppressed; only where nothing is marked may a NULL be any NULL. */

@@ -4,7 +4,8 @@
 #ifndef KANON_KEPT_H
 #define KANON_KEPT_H
 
-#include "kanon_pg.h"
+#include "host/border.h"
+#include "read/source.h"
 
 typedef struct KeptLook KeptLook;
 

@@ -8,12 +8,12 @@
  * kept by each and broken by both (see core/privacy.c).
  */
 #include "compat.h"
-#include "kanon_pg.h"
 #include "write/persons.h"
+#include "core/privacy/privacy.h"
+#include "write/verify.h"
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
-#include "core/privacy/privacy.h"
 #include "utils/tuplesort.h"
 
 struct Persons

@@ -4,7 +4,7 @@
 #ifndef KANON_PERSONS_H
 #define KANON_PERSONS_H
 
-#include "kanon_pg.h"
+#include "host/border.h"
 
 typedef struct Persons Persons;
 

@@ -7,10 +7,13 @@
  * source.
  */
 #include "compat.h"
+#include "write/sets.h"
 #include "core/util/fault.h"
+#include "host/catalog.h"
+#include "read/dictionary.h"
 #include "write/bulk.h"
 #include "write/kept.h"
-#include "write/sets.h"
+#include "write/verify.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"

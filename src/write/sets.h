@@ -5,6 +5,7 @@
 #define KANON_WRITE_SETS_H
 
 #include "read/sets.h"
+#include "write/target.h"
 
 /*
  * The columns of the target: `transaction` (a number that says nothing, when there

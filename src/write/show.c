@@ -3,10 +3,9 @@
  * that is published.
  */
 #include "compat.h"
-#include "kanon_pg.h"
-#include "read/hierarchy.h"
-#include "read/number.h"
 #include "write/show.h"
+#include "read/hierarchy.h"
+#include "read/dictionary.h"
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"

@@ -4,7 +4,8 @@
 #ifndef KANON_SHOW_H
 #define KANON_SHOW_H
 
-#include "kanon_pg.h"
+#include "core/kanon.h"
+#include "read/source.h"
 
 /* The type of a quasi-identifier's published column. */
 extern Oid shown_type(const SourceColumn *column);

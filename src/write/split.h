@@ -10,7 +10,9 @@
 #ifndef KANON_SPLIT_H
 #define KANON_SPLIT_H
 
-#include "kanon_pg.h"
+#include "postgres.h"
+
+#include "access/tupdesc.h"
 
 typedef struct Split Split;
 

@@ -3,10 +3,12 @@
  * an older one's place.
  */
 #include "compat.h"
-#include "kanon_pg.h"
-#include "core/util/fault.h"
-#include "host/gate.h"
+#include "write/target.h"
 #include "read/hierarchy.h"
+#include "core/util/fault.h"
+#include "host/catalog.h"
+#include "host/excerpt.h"
+#include "host/gate.h"
 #include "write/show.h"
 
 #include "access/relation.h"
@@ -16,8 +18,8 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
-#include "executor/executor.h"
 #include "common/hashfn.h"
+#include "executor/executor.h"
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"

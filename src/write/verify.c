@@ -3,11 +3,11 @@
  * read and grouped again, whatever the solver and the writer believed.
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "write/verify.h"
 #include "core/freeform/freeform.h"
 #include "core/privacy/privacy.h"
-#include "write/show.h"
-#include "write/verify.h"
+#include "read/dictionary.h"
+#include "read/patterns.h"
 #include "write/written.h"
 
 #include "access/table.h"

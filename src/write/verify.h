@@ -1,10 +1,25 @@
 /*
- * verify.h: what the files that check a written target share.
+ * verify.h: the target is read back and checked before it is published.
  */
-#ifndef KANON_VERIFY_H
-#define KANON_VERIFY_H
+#ifndef KANON_WRITE_VERIFY_H
+#define KANON_WRITE_VERIFY_H
 
-#include "kanon_pg.h"
+#include "compat.h"
+#include "read/rowtypes.h"
+#include "write/target.h"
+
+/* Raises that the written table is not as promised; nothing is published then. */
+pg_noreturn extern void raise_unsafe(const char *detail);
+
+/* The release as it stands in the target; raises if a rule is broken. */
+extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
+						  int64 expected_rows, Border *border);
+
+/* The same of a freeform release: the target has the records whose graph was checked. */
+extern void target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
+								   const KanonRelease *release, int64 expected_rows, Border *border);
+
+/* ---- what the files that check share ---- */
 
 /* Do two of the target's row types look the same but for what privacy rules look at? */
 extern bool verify_same_class(const RowTypes *types, uint32 a, uint32 b);

@@ -3,9 +3,10 @@
  * its classes a row of a population matches is looked up by what the target shows.
  */
 #include "compat.h"
-#include "kanon_pg.h"
 #include "core/full_domain/full_domain.h"
 #include "core/privacy/population.h"
+#include "host/catalog.h"
+#include "read/dictionary.h"
 #include "write/show.h"
 #include "write/verify.h"
 

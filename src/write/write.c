@@ -8,16 +8,20 @@
  * goes to several classes wait until all of them are there (split.c).
  */
 #include "compat.h"
-#include "kanon_pg.h"
+#include "write/write.h"
 #include "core/freeform/freeform.h"
 #include "core/privacy/privacy.h"
 #include "core/util/fault.h"
+#include "host/catalog.h"
 #include "host/gate.h"
+#include "read/dictionary.h"
+#include "read/patterns.h"
 #include "write/bulk.h"
 #include "write/kept.h"
 #include "write/persons.h"
 #include "write/show.h"
 #include "write/split.h"
+#include "write/verify.h"
 
 #include "access/table.h"
 #include "catalog/pg_operator.h"

@@ -5,10 +5,10 @@
  * values between its bounds, an array those in it, any other value itself.
  */
 #include "compat.h"
-#include "kanon_pg.h"
-#include "core/util/fault.h"
-#include "write/show.h"
 #include "write/written.h"
+#include "core/util/fault.h"
+#include "read/dictionary.h"
+#include "write/show.h"
 
 #include "utils/array.h"
 #include "utils/builtins.h"

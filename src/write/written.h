@@ -5,7 +5,7 @@
 #ifndef KANON_WRITTEN_H
 #define KANON_WRITTEN_H
 
-#include "kanon_pg.h"
+#include "read/rowtypes.h"
 
 /* No value of the source: what a cell shows that shows none of them. */
 #define WRITTEN_NOTHING_OF_IT 0x1fffffff

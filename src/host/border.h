@@ -1,0 +1,39 @@
+/*
+ * border.h: what the core asks of its host, answered by PostgreSQL.
+ */
+#ifndef KANON_HOST_BORDER_H
+#define KANON_HOST_BORDER_H
+
+#include "postgres.h"
+
+#include "core/kanon.h"
+
+#include "portability/instr_time.h"
+
+typedef struct Border
+{
+	KanonEnv env;
+	MemoryContext context; /* everything of one run; deleted with the caller's */
+	Size limit;            /* kanon_memory_limit() when the run began */
+	Size used;             /* bytes the core holds */
+	Size peak;             /* most it held */
+	instr_time started;
+	instr_time said; /* last progress notice */
+} Border;
+
+extern Border *border_create(const char *name);
+
+/* Raises the error for a status that is not KANON_OK. */
+extern void border_check(Border *border, KanonStatus status, const char *detail);
+
+/* Says how far a phase is, at most every five seconds.  left: rows, or -1. */
+extern void border_progress(Border *border, const char *phase, double share, int64 left);
+
+/* Memory under the run's budget for the PostgreSQL side; raises when it is spent. */
+extern void *border_palloc(Border *border, Size size);
+extern void border_pfree(Border *border, void *ptr);
+
+/* Counts memory that was taken elsewhere (a dictionary grew from..to bytes). */
+extern void border_charge(Border *border, Size from, Size to);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * catalog.h: settings under which kanon's own queries run, and questions to the catalogs.
+ */
+#ifndef KANON_HOST_CATALOG_H
+#define KANON_HOST_CATALOG_H
+
+#include "postgres.h"
+
+extern int catalog_path_begin(void);
+extern void catalog_path_end(int nest);
+
+/* Around a query that groups by many columns. */
+extern int grouping_begin(void);
+extern void grouping_end(int nest);
+
+/* Around output functions: dates in ISO form, in UTC, every digit of a float. */
+extern int plain_text_begin(void);
+extern void plain_text_end(int nest);
+
+/* "schema.name" of a relation, quoted; NULL: it is gone. */
+extern char *relation_name(Oid relid);
+
+/* True if reading the one means reading the other (itself, views, partitions). */
+extern bool relation_reads(Oid reader, Oid relid);
+
+#endif

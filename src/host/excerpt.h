@@ -1,0 +1,12 @@
+/*
+ * excerpt.h: texts that somebody has given, in messages.
+ */
+#ifndef KANON_HOST_EXCERPT_H
+#define KANON_HOST_EXCERPT_H
+
+#include "postgres.h"
+
+/* The text as a message can repeat it: its beginning, when it is long. */
+extern const char *excerpt(const char *text);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * rowtypes.h: a relation as row types.
+ */
+#ifndef KANON_READ_ROWTYPES_H
+#define KANON_READ_ROWTYPES_H
+
+#include "host/border.h"
+#include "read/source.h"
+
+typedef struct RowTypes
+{
+	Source *source;
+	uint32 ntypes;
+	int64 nrows;
+	KanonColumn *grouped; /* [ngrouped] what was read; weights are 1 */
+	KanonColumn *columns; /* the problem's (Levels): grouped itself when there are no hierarchies */
+	int64 *rows;          /* [ntypes] */
+} RowTypes;
+
+/* Groups the source under the active snapshot. */
+extern RowTypes *rowtypes_read(Source *source, Border *border);
+
+/*
+ * The same of a table that this transaction has written class by class, as it
+ * stands now: faster than grouping, and right in any order of rows.  By further
+ * columns than the quasi-identifiers it is grouped all the same: within a class
+ * rows are in random order.
+ */
+extern RowTypes *rowtypes_read_written(Source *source, Border *border);
+
+/* Finds the row type of a tuple of codes again. */
+typedef struct TypeIndex TypeIndex;
+extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
+extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes); /* DICTIONARY_NONE: not there */
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * source.h: which relation, which columns, and whether they can be grouped.
+ */
+#ifndef KANON_READ_SOURCE_H
+#define KANON_READ_SOURCE_H
+
+#include "host/column.h"
+#include "read/levels.h"
+
+#include "utils/array.h"
+
+typedef struct Source
+{
+	Oid relid;  /* locked in ACCESS SHARE mode until the transaction ends */
+	char *name; /* qualified and quoted */
+	int nqis;
+	int ngrouped;      /* >= nqis */
+	SourceColumn *qis; /* [ngrouped] in the order in which they were named; from nqis on:
+								 * columns that tell row types apart beside them */
+	Levels levels;
+	int nkept;
+	SourceColumn *kept; /* [nkept] */
+} Source;
+
+/*
+ * Looks the columns up and locks the relation.  Errors: wrong_object_type,
+ * undefined_column, invalid_column_reference (system columns), duplicate_column,
+ * undefined_function (a quasi-identifier without equality), too_many_columns,
+ * null_value_not_allowed.
+ */
+extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical);
+
+/* Only quasi-identifiers, from an argument of that name. */
+extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
+
+/*
+ * Other columns of a source that is open, which must have equality and be no
+ * quasi-identifiers; `what` is what one is called: "a sensitive column".
+ */
+extern SourceColumn *source_columns(const Source *source, ArrayType *names, const char *argument,
+									const char *what, int *n);
+
+/* Raises if one GROUP BY cannot take all of these. */
+extern void source_check_groupable(const SourceColumn *columns, int n);
+
+/*
+ * Locks all that reading the source locks (the tables under a view, partitions)
+ * and checks the caller's privileges, reading nothing.  A snapshot taken after
+ * this cannot miss the rows of a load that truncated first.
+ */
+extern void source_lock(const Source *source);
+
+/* Such a snapshot becomes the active one, for all reads until PopActiveSnapshot. */
+extern void source_snapshot(const Source *source);
+
+/* "a, b, c" of some columns, quoted. */
+extern char *column_list(const SourceColumn *columns, int n);
+
+/* Names of a name[]; errors on NULL elements and on more than one dimension. */
+extern char **name_array(ArrayType *array, const char *argument, int *n);
+
+/* The other way: n names, shorter than NAMEDATALEN, as a name[]. */
+extern ArrayType *name_list(const char *const *names, int n);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * target.h: the target's name and columns, and how it takes an older table's place.
+ */
+#ifndef KANON_WRITE_TARGET_H
+#define KANON_WRITE_TARGET_H
+
+#include "read/source.h"
+
+#include "utils/relcache.h"
+
+typedef struct Target
+{
+	char *schema;
+	char *name;
+	char *qualified; /* both, quoted */
+	Oid namespace;
+	Oid relid;      /* of the table that is being filled */
+	Oid replaced;   /* of the old table, or InvalidOid */
+	char *building; /* qualified name while being filled */
+	bool mark;      /* with KANON_MARK_COLUMN */
+	bool numbered;  /* with KANON_TYPE_COLUMN and KANON_CLASS_COLUMN; never published */
+} Target;
+
+/* The column that says which pattern a row was published under. */
+#define KANON_MARK_COLUMN "kanon_pattern"
+
+/* The row's type and its class in the release, by number. */
+#define KANON_TYPE_COLUMN "kanon_type"
+#define KANON_CLASS_COLUMN "kanon_class"
+
+/*
+ * Where a table or view of that name would be made: its name in
+ * *namespace.  `what` it is called in errors: "target".
+ */
+extern char *relation_to_create(const char *name, const char *what, Oid *namespace);
+
+/* Whoever would make it waits until this transaction is over. */
+extern void lock_name(Oid namespace, const char *name);
+
+/* Runs a statement that defines something, under the caller's search_path. */
+extern void run_utility(const char *sql);
+
+/* Takes away what default privileges gave others on a new relation. */
+extern void keep_private(Oid relid);
+
+/* Checks the name (nothing is made yet). */
+extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
+extern void target_create(Target *target, const Source *source);
+
+/* A quasi-identifier's type, typmod and collation become those that the target has. */
+extern void target_column(SourceColumn *column);
+
+/* Raises if replacing a table (InvalidOid: none) would drop what a relation beside the source reads. */
+extern void target_spare(Oid replaced, const char *name, Oid read, const char *read_name);
+
+/* Exactly the columns that were listed, as they were made, and nothing beside. */
+extern bool target_is_plain(Relation rel, const Target *target, const Source *source);
+
+/* Puts the new table in the old one's place, with its owner and grants. */
+extern void target_install(Target *target, const Source *source);
+
+#endif
