@@ -59,7 +59,7 @@ SELECT count(DISTINCT coalesce(a, 'NULL')) FROM holes_public;
 -- L = 3, so that 'few' costs 1/3 and 'any' 2/3
 CREATE TABLE topped_h AS SELECT a, l, 'any' AS "all", '*' AS top FROM holes_h;
 SELECT pattern, round(cost::numeric, 3) AS cost, row_count FROM unnest('{1,2}'::text[]) p, kanon_pattern_guided('holes', NULL, '{a}', 2,
-    patterns => ARRAY[p], hierarchies => '{"a": "topped_h"}', dry_run => true) ORDER BY p, 2;
+    patterns => ARRAY[p], hierarchies => '{"a": "topped_h"}', level_cost => 'height', dry_run => true) ORDER BY p, 2;
 SELECT pattern, row_count FROM kanon_pattern_guided('holes', 'topped_public', '{a}', 2, patterns => '{2}',
     hierarchies => '{"a": "topped_h"}');
 SELECT DISTINCT a FROM topped_public ORDER BY 1;

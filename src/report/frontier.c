@@ -87,7 +87,7 @@ select_frontier(Report *report)
 					   " o -> 'rules', (o ->> 'gap')::float8, (o ->> 'effort')::float8, ARRAY[]::name[],"
 					   " CASE WHEN o ? 'weights' THEN"
 					   "  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
-					   " o -> 'hierarchies', coalesce(o ->> 'level_cost', 'height'), NULL::jsonb[],"
+					   " o -> 'hierarchies', coalesce(o ->> 'level_cost', 'ncp'), NULL::jsonb[],"
 					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
 					   " o ->> 'residual', (o ->> 'time_limit')::interval, (o ->> 'seed')::bigint"
 					   " FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"

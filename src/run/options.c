@@ -179,7 +179,7 @@ static const OptionKind kinds[OPTIONS] = {
 								  FIELD(allow_identifying), NULL},
 	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(weights), NULL},
 	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), NULL},
-	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "height", LEVEL_COST_HINT, true, 0, take_level_cost},
+	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "ncp", LEVEL_COST_HINT, true, 0, take_level_cost},
 	/* recorded by privacy_recorded, without the values that rules list */
 	[OPTION_PRIVACY] = {"privacy", JSONBARRAYOID, NULL, NULL, false, 0, take_privacy},
 	[OPTION_CATEGORICAL] = {"categorical", NAMEARRAYOID, "{}", NULL, true, FIELD(categorical), NULL},
