@@ -167,10 +167,10 @@ FROM kanon_risk('mixed', '{a,b,c}', '{s}', subject => 'person') r WHERE r.measur
 -- parts 3 of the 6 pairs, a 2 values and 4 pairs, c nothing; a with b 3 values and 5 pairs.
 CREATE TABLE four (a int, b text, c text);
 INSERT INTO four VALUES (1, 'x', 'p'), (1, 'y', 'p'), (2, 'y', 'p'), (2, 'y', 'p');
-SELECT subset, classes, unique_rows, distinction, round(separation::numeric, 4) AS separation FROM kanon_risk_columns('four', '{a,b,c}');
-SELECT count(*), count(DISTINCT subset), max(cardinality(subset)) FROM kanon_risk_columns('mixed', '{a,b,c,s,person}');
+SELECT subset, classes, unique_rows, distinction, round(separation::numeric, 4) AS separation FROM kanon_risk_columns('four', '{a,b,c}', supersets => true);
+SELECT count(*), count(DISTINCT subset), max(cardinality(subset)) FROM kanon_risk_columns('mixed', '{a,b,c,s,person}', supersets => true);
 -- names are filled up with zeros, as PostgreSQL's own, not with what lies behind them in memory
-SELECT count(*) FROM kanon_risk_columns('mixed', '{a,b,c,s,person}') WHERE record_image_ne(ROW(subset), ROW(subset::text::name[]));
+SELECT count(*) FROM kanon_risk_columns('mixed', '{a,b,c,s,person}', supersets => true) WHERE record_image_ne(ROW(subset), ROW(subset::text::name[]));
 -- each by SQL: pairs of rows that differ
 CREATE FUNCTION pairs_apart(columns name[], OUT classes bigint, OUT distinction float8, OUT separation float8) LANGUAGE plpgsql AS $$
 BEGIN
@@ -180,7 +180,7 @@ BEGIN
 END $$;
 SELECT count(*) AS subsets, bool_and(k.classes = p.classes AND abs(k.distinction - p.distinction) < 1e-12 AND abs(k.separation - p.separation) < 1e-12) AS same,
        bool_and(k.distinction <= k.before) AS in_order
-FROM (SELECT *, lag(distinction, 1, 1.0::float8) OVER () AS before FROM kanon_risk_columns('mixed', '{a,b,c,s,person}')) k, pairs_apart(k.subset) p;
+FROM (SELECT *, lag(distinction, 1, 1.0::float8) OVER () AS before FROM kanon_risk_columns('mixed', '{a,b,c,s,person}', supersets => true)) k, pairs_apart(k.subset) p;
 
 -- what a release leaves: the blank row shows nothing and is nobody's risk
 CREATE TABLE people (age int, zip text, sex text);
@@ -200,7 +200,7 @@ CREATE VIEW one_class AS SELECT 1 AS a, i % 3 AS s FROM generate_series(1, 9) i;
 SELECT measure, value FROM kanon_risk('one_class', '{a}', '{s}');
 CREATE VIEW one_row AS SELECT 1 AS a, 2 AS b, 'x'::text AS s;
 SELECT measure, value FROM kanon_risk('one_row', '{a,b}', '{s}');
-SELECT * FROM kanon_risk_columns('one_row', '{a,b}');
+SELECT * FROM kanon_risk_columns('one_row', '{a,b}', true);
 CREATE VIEW blank AS SELECT NULL::int AS a, NULL::text AS b, i % 2 AS s FROM generate_series(1, 4) i;
 SELECT measure, value FROM kanon_risk('blank', '{a,b}', '{s}', population => 'blank');
 
@@ -213,7 +213,7 @@ SELECT measure, value FROM kanon_risk('spelled', '{q}', '{s}', subject => 'p') W
 CREATE TABLE named (n int, blank text, "C1" int, c1 int, "größe; DROP" text, r int, nobody int);
 INSERT INTO named VALUES (1, 'x', 1, 1, 'a', 1, 1), (1, 'x', 1, 1, 'b', 2, 2), (2, 'x', 1, 1, 'b', 3, 3);
 SELECT measure, value FROM kanon_risk('named', '{n,blank,C1,c1,r}', ARRAY['größe; DROP'], subject => 'nobody', population => 'named') WHERE measure IN ('classes', 'k', 'distinct_l', 'marketer');
-SELECT subset FROM kanon_risk_columns('named', ARRAY['größe; DROP', 'C1']);
+SELECT subset FROM kanon_risk_columns('named', ARRAY['größe; DROP', 'C1'], true);
 
 -- in a transaction that may not write; as somebody with few rights; under row-level security
 BEGIN READ ONLY;
@@ -230,7 +230,7 @@ CREATE POLICY ones ON four USING (a = 1);
 SET ROLE kanon_test_reader;
 SELECT value FROM kanon_risk('visits', '{age,zip}') WHERE measure = 'rows';
 SELECT value FROM kanon_risk('four', '{a,b}') WHERE measure = 'rows';
-SELECT subset, classes FROM kanon_risk_columns('four', '{a,b}');
+SELECT subset, classes FROM kanon_risk_columns('four', '{a,b}', true);
 SELECT * FROM kanon_risk('visits', '{age}', '{diagnosis}');
 SELECT * FROM kanon_risk('visits', '{age}', subject => 'patient');
 SELECT * FROM kanon_risk('visits', '{age,zip}', population => 'registry');

@@ -112,7 +112,6 @@ label_role(Oid relid, AttrNumber attnum)
 
 /* ---- identifiers below views ---- */
 
-static bool is_identifier(Oid relid, AttrNumber attnum);
 static bool column_is_identifier(const Query *query, AttrNumber place);
 
 /* What a variable of the query stands for, when it is a column of something. */
@@ -128,7 +127,7 @@ var_is_identifier(const Query *query, const Node *node)
 	if (var->varattno <= 0)
 		return false;
 	if (entry->rtekind == RTE_RELATION)
-		return is_identifier(entry->relid, var->varattno);
+		return label_identifies(entry->relid, var->varattno);
 	if (entry->rtekind == RTE_SUBQUERY)
 		return column_is_identifier(entry->subquery, var->varattno);
 	return entry->rtekind == RTE_JOIN &&
@@ -160,8 +159,8 @@ column_is_identifier(const Query *query, AttrNumber place)
 	return false;
 }
 
-static bool
-is_identifier(Oid relid, AttrNumber attnum)
+bool
+label_identifies(Oid relid, AttrNumber attnum)
 {
 	Relation rel;
 	bool identifier;
@@ -185,7 +184,7 @@ void
 labels_refuse_identifiers(Oid relid, const SourceColumn *columns, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (!columns[i].may_identify && is_identifier(relid, get_attnum(relid, columns[i].name)))
+		if (!columns[i].may_identify && label_identifies(relid, get_attnum(relid, columns[i].name)))
 			ereport(ERROR,
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("column \"%s\" is labelled as an identifier and cannot be published",

@@ -23,6 +23,9 @@ extern void labels_register(void);
 /* The role of a relation's column, by labels of kanon's and of PostgreSQL Anonymizer's k_anonymity. */
 extern LabelledRole label_role(Oid relid, AttrNumber attnum);
 
+/* Is it, or what it stands for in the relations below a view, labelled as an identifier? */
+extern bool label_identifies(Oid relid, AttrNumber attnum);
+
 /*
  * Raises check_violation if one of these columns, or what it stands for in the
  * relations below a view, is labelled as an identifier and may not be one.

@@ -162,20 +162,45 @@ find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn 
 	}
 }
 
-Source *
-source_open_columns(Oid relid, ArrayType *columns, const char *argument)
+/* The relation alone, which *rel is then. */
+static Source *
+open_relation(Oid relid, Relation *rel)
 {
 	Source *source = palloc0(sizeof(Source));
-	Relation rel = try_relation_open(relid, AccessShareLock);
 
-	if (rel == NULL)
+	*rel = try_relation_open(relid, AccessShareLock);
+	if (*rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relid),
 				 errhint("Name a table or view that exists.")));
-	check_kind(rel);
+	check_kind(*rel);
 	source->relid = relid;
-	source->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-											  RelationGetRelationName(rel));
+	source->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(*rel)),
+											  RelationGetRelationName(*rel));
+	return source;
+}
+
+Source *
+source_open_all(Oid relid)
+{
+	Relation rel;
+	Source *source = open_relation(relid, &rel);
+	TupleDesc desc = RelationGetDescr(rel);
+
+	source->kept = palloc0(sizeof(SourceColumn) * Max(desc->natts, 1));
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			find_column(rel, NameStr(TupleDescAttr(desc, i)->attname), &source->kept[source->nkept++]);
+	relation_close(rel, NoLock);
+	return source;
+}
+
+Source *
+source_open_columns(Oid relid, ArrayType *columns, const char *argument)
+{
+	Relation rel;
+	Source *source = open_relation(relid, &rel);
+
 	find_columns(rel, columns, argument, &source->qis, &source->nqis);
 	if (source->nqis == 0)
 		ereport(
@@ -275,8 +300,8 @@ source_lock(const Source *source)
 	gate_columns(gate, source->kept, source->nkept);
 	gate_query(gate,
 			   psprintf("SELECT %s%s%s FROM %s LIMIT 0", column_list(source->qis, source->nqis),
-						source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
-						source->name),
+						source->nqis > 0 && source->nkept > 0 ? ", " : "",
+						column_list(source->kept, source->nkept), source->name),
 			   true);
 }
 

@@ -33,6 +33,9 @@ extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType
 /* Only quasi-identifiers, from an argument of that name. */
 extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
 
+/* All columns, as if they were to be kept. */
+extern Source *source_open_all(Oid relid);
+
 /*
  * Other columns of a source that is open, which must have equality and be no
  * quasi-identifiers; `what` is what one is called: "a sensitive column".

@@ -33,7 +33,7 @@ put_subset(ReturnSetInfo *rsinfo, const Source *source, const KanonSubset *subse
 	pfree(DatumGetPointer(values[0]));
 }
 
-/* kanon_risk_columns(relation regclass, columns name[]) */
+/* kanon_risk_columns(relation regclass, columns name[], supersets boolean) */
 Datum
 kanon_risk_columns(PG_FUNCTION_ARGS)
 {
@@ -44,8 +44,10 @@ kanon_risk_columns(PG_FUNCTION_ARGS)
 	RowTypes *types;
 	KanonSubset *subsets;
 	size_t n;
+	bool supersets;
 
 	refuse_null(fcinfo, 0, "relation", "Name a table or view.");
+	supersets = bool_arg(fcinfo, 2, "supersets");
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
 	border = border_create("kanon_risk_columns");
@@ -59,7 +61,8 @@ kanon_risk_columns(PG_FUNCTION_ARGS)
 	problem.rows = types->rows;
 	border_check(border, kanon_rank_subsets(&problem, &subsets, &n), "");
 	for (size_t i = 0; i < n; i++)
-		put_subset(rsinfo, source, &subsets[i], types->nrows > 1);
+		if (subsets[i].minimal || supersets)
+			put_subset(rsinfo, source, &subsets[i], types->nrows > 1);
 	MemoryContextDelete(border->context);
 	PopActiveSnapshot();
 	SPI_finish();

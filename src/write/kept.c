@@ -13,6 +13,7 @@
 #include "write/kept.h"
 
 #include "common/hashfn.h"
+#include "core/model/risk.h"
 #include "lib/stringinfo.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -20,11 +21,9 @@
 /* From so many rows with a value on a column is judged. */
 #define LEAST_ROWS 10
 
-/* This share of them with a value of their own identifies. */
-#define IDENTIFYING 0.9
-
-/* Values that are remembered of a column. */
+/* Values that are remembered of a column, and of all columns of a wide table. */
 #define MOST_VALUES 65536
+#define MOST_OF_ALL (64 * MOST_VALUES)
 
 typedef struct KeptValue
 {
@@ -59,6 +58,7 @@ struct KeptLook
 {
 	MemoryContext context;
 	bool persons;
+	uint32 most; /* values that are remembered of a column */
 	int nkept;
 	KeptColumn *columns; /* [nkept] values NULL: not looked at */
 };
@@ -76,6 +76,7 @@ kept_begin(const Source *source, Border *border)
 	look = palloc0(sizeof(KeptLook));
 	look->context = AllocSetContextCreate(border->context, "kanon kept", ALLOCSET_DEFAULT_SIZES);
 	look->nkept = source->nkept;
+	look->most = Min(MOST_VALUES, MOST_OF_ALL / source->nkept);
 	look->columns = palloc0(sizeof(KeptColumn) * source->nkept);
 	for (int i = 0; i < source->nkept; i++)
 	{
@@ -93,7 +94,7 @@ kept_begin(const Source *source, Border *border)
 static void
 forget_half(KeptLook *look, KeptColumn *column)
 {
-	kept_hash *values = kept_create(look->context, MOST_VALUES, NULL);
+	kept_hash *values = kept_create(look->context, look->most, NULL);
 	kept_iterator at;
 	KeptValue *value;
 
@@ -132,7 +133,7 @@ note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
 	if (value->rows < PG_UINT32_MAX)
 		value->rows++;
 	value->shared = value->shared || value->person != person;
-	if (column->values->members >= MOST_VALUES)
+	if (column->values->members >= look->most)
 		forget_half(look, column);
 }
 
@@ -145,16 +146,17 @@ kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
 			note_value(look, &look->columns[i], values[i], person);
 }
 
-/* The share of the rows with a value that have it for themselves, or for one person; 0: too few to say. */
-static double
-own_share(const KeptLook *look, const KeptColumn *column)
+KeptFigures
+kept_figures(const KeptLook *look, int c)
 {
+	const KeptColumn *column = &look->columns[c];
+	KeptFigures figures = {0};
 	double rows = 0, own = 0;
 	kept_iterator at;
 	KeptValue *value;
 
 	if (column->values == NULL)
-		return 0;
+		return figures;
 	kept_start_iterate(column->values, &at);
 	while ((value = kept_iterate(column->values, &at)) != NULL)
 	{
@@ -162,7 +164,11 @@ own_share(const KeptLook *look, const KeptColumn *column)
 		if (look->persons ? !value->shared : value->rows == 1)
 			own += value->rows;
 	}
-	return rows < LEAST_ROWS ? 0 : own / rows;
+	/* each value that is remembered stands for as many as the sample leaves out */
+	figures.distinct = (double) column->values->members * ((double) column->forgotten + 1);
+	figures.own = rows > 0 ? own / rows : 0;
+	figures.identifies = rows >= LEAST_ROWS && figures.own >= KANON_IDENTIFYING;
+	return figures;
 }
 
 void
@@ -175,12 +181,12 @@ kept_end(KeptLook *look)
 	initStringInfo(&shares);
 	for (int i = 0; i < look->nkept; i++)
 	{
-		double share = own_share(look, &look->columns[i]);
+		KeptFigures figures = kept_figures(look, i);
 
-		if (share < IDENTIFYING)
+		if (!figures.identifies)
 			continue;
 		appendStringInfo(&names, "%s\"%s\"", n > 0 ? ", " : "", look->columns[i].column->name);
-		appendStringInfo(&shares, "%s%.0f %% in \"%s\"", n > 0 ? ", " : "", 100 * share,
+		appendStringInfo(&shares, "%s%.0f %% in \"%s\"", n > 0 ? ", " : "", 100 * figures.own,
 						 look->columns[i].column->name);
 		n++;
 	}

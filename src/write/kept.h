@@ -19,6 +19,16 @@ extern KeptLook *kept_begin(const Source *source, Border *border);
 #define KEPT_NOBODY PG_UINT32_MAX
 extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person);
 
+/* How the values of a column spread over its rows; of many different ones a sample was counted. */
+typedef struct KeptFigures
+{
+	double distinct; /* values, NULL aside */
+	double own;      /* share of the rows with a value that no other row (or person) has */
+	bool identifies; /* that are nearly all of them, and enough to say so */
+} KeptFigures;
+
+extern KeptFigures kept_figures(const KeptLook *look, int column);
+
 /* Raises check_violation with the columns in which nearly every row, or person, has a value of its own. */
 extern void kept_end(KeptLook *look);
 

@@ -276,9 +276,40 @@ compare_subset(const KanonProblem *problem, const KanonSubset *subset)
 	assert_true(close_to(subset->separation, rows > 1 ? 1 - together / (rows * (rows - 1) / 2) : 0));
 }
 
+static bool
+is_part(const KanonSubset *part, const KanonSubset *whole)
+{
+	for (int i = 0; i < part->ncolumns; i++)
+	{
+		int at = 0;
+
+		while (at < whole->ncolumns && whole->column[at] != part->column[i])
+			at++;
+		if (at == whole->ncolumns)
+			return false;
+	}
+	return part->ncolumns < whole->ncolumns;
+}
+
+/* Against every part of it; returns whether it is minimal. */
+static bool
+compare_minimal(const KanonSubset *subsets, size_t n, size_t which, double rows)
+{
+	bool minimal = true;
+
+	for (size_t s = 0; s < n; s++)
+		if (is_part(&subsets[s], &subsets[which]) &&
+			(subsets[s].classes == subsets[which].classes || (double) subsets[s].unique >= 0.9 * rows))
+			minimal = false;
+	assert_int_equal(subsets[which].minimal, minimal);
+	return minimal;
+}
+
 static void
 test_random_subsets(void **state)
 {
+	size_t left_out = 0, told = 0;
+
 	(void) state;
 	for (int i = 0; i < cases(150); i++)
 	{
@@ -307,6 +338,10 @@ test_random_subsets(void **state)
 		{
 			compare_subset(problem, &subsets[s]);
 			assert_true(s == 0 || subsets[s - 1].distinction >= subsets[s].distinction);
+			if (compare_minimal(subsets, n, s, (double) subsets[s].classes / subsets[s].distinction))
+				told++;
+			else
+				left_out++;
 		}
 		kanon_free(&host.env, subsets);
 		if (problem->ntypes > 0)
@@ -320,6 +355,51 @@ test_random_subsets(void **state)
 		problem_random_free(problem);
 		assert_int_equal(host.blocks, 0);
 	}
+	assert_true(told > 100 && left_out > 100);
+}
+
+/* A number of its own in each row; nine of ten with an address; the rest in two halves. */
+static void
+test_minimal_by_hand(void **state)
+{
+	enum
+	{
+		ROWS = 20,
+		COLUMNS = 4
+	};
+	uint32_t number[ROWS], address[ROWS], half[ROWS], parity[ROWS];
+	int64_t rows[ROWS];
+	KanonColumn columns[COLUMNS] = {{.code = number, .distinct = ROWS},
+									{.code = address, .distinct = 19},
+									{.code = half, .distinct = 2},
+									{.code = parity, .distinct = 2}};
+	Host host;
+	KanonProblem problem = {.ncolumns = COLUMNS, .columns = columns, .ntypes = ROWS, .rows = rows};
+	KanonSubset *subsets;
+	size_t n, minimal = 0;
+
+	(void) state;
+	host_init(&host);
+	problem.env = &host.env;
+	for (uint32_t i = 0; i < ROWS; i++)
+	{
+		number[i] = i;
+		address[i] = i < 18 ? i : 18;
+		half[i] = i / 10;
+		parity[i] = i % 2;
+		rows[i] = 1;
+	}
+	assert_int_equal(kanon_rank_subsets(&problem, &subsets, &n), KANON_OK);
+	for (size_t s = 0; s < n; s++)
+		if (subsets[s].minimal)
+		{
+			minimal++;
+			/* the number; the address; each of the others, and both */
+			assert_true(subsets[s].ncolumns == 1 || (subsets[s].column[0] == 2 && subsets[s].column[1] == 3));
+		}
+	assert_int_equal(minimal, 5);
+	kanon_free(&host.env, subsets);
+	assert_int_equal(host.blocks, 0);
 }
 
 int
@@ -328,7 +408,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ordered_by_hand), cmocka_unit_test(test_hierarchical_by_hand),
 		cmocka_unit_test(test_counts_by_hand),  cmocka_unit_test(test_random_classes),
-		cmocka_unit_test(test_random_subsets),
+		cmocka_unit_test(test_random_subsets),  cmocka_unit_test(test_minimal_by_hand),
 	};
 
 	return cmocka_run_group_tests_name("risk", tests, NULL, NULL);

@@ -85,7 +85,11 @@ typedef struct KanonSubset
 	int64_t unique;                /* rows that are the only one with theirs */
 	double distinction;            /* classes / rows */
 	double separation;             /* share of the pairs of rows that differ; 0 for a single row */
+	bool minimal;                  /* no part of it has as many classes, or identifies already */
 } KanonSubset;
+
+/* Some columns identify when this share of the rows, or more, has a combination of its own. */
+#define KANON_IDENTIFYING 0.9
 
 /*
  * Every subset of up to KANON_SUBSET_MOST columns, most identifying first: by

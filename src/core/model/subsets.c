@@ -151,6 +151,59 @@ try_all(Finder *finder, size_t all)
 	return KANON_OK;
 }
 
+/* Where a subset of one or two columns is in the order in which try_all adds them. */
+static const KanonSubset *
+part(const Finder *finder, const size_t *place, int a, int b)
+{
+	return &finder->subsets[place[a * finder->problem->ncolumns + b]];
+}
+
+/*
+ * Adding a column can only divide classes.  So a set is worth telling when each of
+ * its columns divides some, and when none of its parts identifies by itself; and it
+ * is enough to ask the parts with one column less.
+ */
+static bool
+adds_to(const Finder *finder, const KanonSubset *subset, const KanonSubset *smaller)
+{
+	return subset->classes > smaller->classes && (double) smaller->unique < KANON_IDENTIFYING * finder->rows;
+}
+
+static KanonStatus
+mark_minimal(Finder *finder)
+{
+	KanonEnv *env = finder->problem->env;
+	size_t d = (size_t) finder->problem->ncolumns;
+	size_t *place = kanon_alloc(env, d * d, sizeof(size_t)); /* [a * d + b]: of {a, b}, or of {a} */
+
+	if (place == NULL)
+		return KANON_NO_MEMORY;
+	for (size_t s = 0; s < finder->nsubsets; s++)
+	{
+		const KanonSubset *subset = &finder->subsets[s];
+		const int *c = subset->column;
+
+		if (subset->ncolumns < 3)
+			place[(size_t) c[0] * d + (size_t) c[subset->ncolumns - 1]] = s;
+	}
+	for (size_t s = 0; s < finder->nsubsets; s++)
+	{
+		KanonSubset *subset = &finder->subsets[s];
+		const int *c = subset->column;
+
+		subset->minimal = true;
+		if (subset->ncolumns == 2)
+			subset->minimal = adds_to(finder, subset, part(finder, place, c[0], c[0])) &&
+							  adds_to(finder, subset, part(finder, place, c[1], c[1]));
+		if (subset->ncolumns == 3)
+			subset->minimal = adds_to(finder, subset, part(finder, place, c[0], c[1])) &&
+							  adds_to(finder, subset, part(finder, place, c[0], c[2])) &&
+							  adds_to(finder, subset, part(finder, place, c[1], c[2]));
+	}
+	kanon_free(env, place);
+	return KANON_OK;
+}
+
 /* Most identifying first. */
 static int
 compare_subsets(const void *left, const void *right, void *arg)
@@ -197,6 +250,8 @@ kanon_rank_subsets(const KanonProblem *problem, KanonSubset **subsets, size_t *n
 	if (finder.first != NULL && finder.second != NULL && finder.third != NULL && finder.count != NULL &&
 		finder.key != NULL && finder.slot != NULL && finder.subsets != NULL && scratch != NULL)
 		status = types > 0 ? try_all(&finder, all) : KANON_OK;
+	if (status == KANON_OK)
+		status = mark_minimal(&finder);
 	if (status == KANON_OK)
 		kanon_sort(finder.subsets, scratch, finder.nsubsets, sizeof(KanonSubset), compare_subsets, NULL);
 	kanon_free(env, finder.first);

@@ -135,7 +135,8 @@ sub columns
 	my ($db, $relation, $names, $complain) = @_;
 	my $rows = $db->rows("SELECT * FROM $relation");
 	my $n = @$rows;
-	my %line = map { (join(',', @{ $_->{subset} }) => $_) } @{ $db->rows("SELECT * FROM $Names::function{risk_columns}('$relation', '{" . join(',', @$names) . "}')") };
+	my %line = map { (join(',', @{ $_->{subset} }) => $_) } @{ $db->rows("SELECT * FROM $Names::function{risk_columns}('$relation', '{" . join(',', @$names) . "}', supersets => true)") };
+	my %told = map { (join(',', @{ $_->{subset} }) => 1) } @{ $db->rows("SELECT subset FROM $Names::function{risk_columns}('$relation', '{" . join(',', @$names) . "}')") };
 	my @subsets = grep { @$_ && @$_ <= 3 } map { my $set = $_; [ map { $names->[$_] } grep { $set >> $_ & 1 } 0 .. $#$names ] } 1 .. (1 << @$names) - 1;
 
 	$complain->("risk_columns of $relation: " . keys(%line) . ' subsets') if keys %line != @subsets;
@@ -151,6 +152,11 @@ sub columns
 			$complain->("risk_columns of $relation (@$subset): $_ is " . ($is->{$_} // 'NULL') . ', should be ' . ($should{$_} // 'NULL'))
 			  if !near($is->{$_}, $should{$_});
 		}
+		# told without being asked: no part has as many classes, or nine of ten rows to itself
+		my @parts = map { my $part = $_; $line{ join(',', map { $subset->[$_] } grep { $part >> $_ & 1 } 0 .. $#$subset) } } 1 .. (1 << @$subset) - 2;
+		my $minimal = !grep { $_->{classes} == @size || $_->{unique_rows} >= 0.9 * $n } @parts;
+		$complain->("risk_columns of $relation (@$subset) is " . ($minimal ? 'not ' : '') . 'told')
+		  if $n && $minimal != !!$told{ join(',', @$subset) };
 	}
 	return;
 }

@@ -1,0 +1,75 @@
+-- kanon_suggest: the role that fits each column, and why; kanon_risk_columns: minimal sets
+CREATE SCHEMA suggest_test;
+SET search_path = suggest_test, public;
+SET client_min_messages = warning;
+
+-- 400 visits of 100 patients
+CREATE TABLE visit AS
+SELECT i AS visit_id, i % 100 AS patient_id, 'P. ' || i % 7 AS "fullName", 20 + i % 50 AS age, 'z' || i % 10 AS zip,
+       date '2024-01-01' + i % 90 AS admitted, i % 80 AS vendor_no, i % 4 AS ward_id, 'd' || i % 8 AS diagnosis,
+       i % 8 / 4 AS chapter, 'seen by ' || i % 40 AS note, i % 3 AS thing, '{}'::jsonb || jsonb_build_object('a', i % 2) AS extra,
+       'C' AS site, NULL::text AS unused, CASE WHEN i % 4 > 0 THEN 'p' || i END AS reference,
+       repeat('x', 40) || i % 20 AS long_text, '10.0.0.0'::inet + i % 5 AS host, i % 70 AS plain_number FROM generate_series(1, 400) i;
+SELECT column_name, role, why, type, distinct_values, round(own_share::numeric, 3) AS own_share, nulls, tells FROM kanon_suggest('visit');
+
+-- the figures by SQL
+SELECT s.column_name FROM kanon_suggest('visit') AS s, LATERAL (
+    SELECT count(*) AS distinct_values, sum(n) FILTER (WHERE n = 1) / sum(n) AS own_share
+    FROM (SELECT count(*) AS n FROM visit v, jsonb_each_text(to_jsonb(v)) AS e
+          WHERE e.key = s.column_name AND e.value IS NOT NULL GROUP BY e.value) AS g) AS plain
+WHERE s.distinct_values <> plain.distinct_values OR abs(s.own_share - coalesce(plain.own_share, 0)) > 1e-9
+   OR s.nulls <> (SELECT count(*) FROM visit v, jsonb_each_text(to_jsonb(v)) AS e WHERE e.key = s.column_name AND e.value IS NULL);
+
+-- what it calls an identifier by its values is what a kept column may not be
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out1', '{age,zip}', 2, keep => '{reference}');
+
+-- the labels can be run, and are then what counts
+SELECT label FROM kanon_suggest('visit') WHERE column_name IN ('fullName', 'zip', 'diagnosis', 'site');
+SELECT label FROM kanon_suggest('visit') \gexec
+SELECT why, role, count(*) FROM kanon_suggest('visit') GROUP BY why, role ORDER BY why, role;
+SECURITY LABEL FOR kanon ON COLUMN visit.thing IS 'identifier';
+CREATE VIEW below AS SELECT thing AS other, zip FROM visit;
+SELECT column_name, role, why FROM kanon_suggest('below');
+
+-- the order of the rows does not matter to what is counted
+CREATE TABLE turned AS SELECT * FROM visit ORDER BY visit_id DESC;
+SELECT count(*) FROM (SELECT column_name, distinct_values, own_share, nulls FROM kanon_suggest('visit')
+    EXCEPT SELECT column_name, distinct_values, own_share, nulls FROM kanon_suggest('turned')) AS different;
+
+-- a column tells another one: by SQL, in how many rows the value is the most frequent of its value of the other
+SELECT round(sum(most)::numeric / 400, 3) AS told FROM (SELECT max(n) AS most FROM (SELECT age, zip, count(*) AS n FROM visit GROUP BY 1, 2) g GROUP BY age) m;
+
+-- more values than are remembered: nearly right; more rows than the sample: columns are compared all the same
+CREATE TABLE large AS SELECT i AS number, i % 300 AS thing, i % 300 / 10 AS tens FROM generate_series(1, 200000) i;
+SELECT column_name, role, distinct_values BETWEEN 190000 AND 210000 AS many, distinct_values <= 300 AS few, round(own_share::numeric, 2) AS own_share, tells FROM kanon_suggest('large');
+
+-- no rows, no columns, a few rows
+CREATE TABLE nobody (age int, diagnosis text, thing int);
+SELECT column_name, role, why, distinct_values, own_share, nulls FROM kanon_suggest('nobody');
+CREATE TABLE columnless ();
+SELECT count(*) FROM kanon_suggest('columnless');
+CREATE TABLE few AS SELECT i AS thing, 'x' AS same FROM generate_series(1, 9) i;
+SELECT column_name, role, why FROM kanon_suggest('few');
+
+-- as the caller: privileges and row-level security
+CREATE ROLE kanon_test_suggests;
+GRANT USAGE ON SCHEMA suggest_test TO kanon_test_suggests;
+CREATE TABLE rows_of AS SELECT i AS n, i % 2 AS half FROM generate_series(1, 100) i;
+ALTER TABLE rows_of ENABLE ROW LEVEL SECURITY;
+CREATE POLICY half ON rows_of USING (half = 1);
+GRANT SELECT ON rows_of TO kanon_test_suggests;
+\set SHOW_CONTEXT never
+SET ROLE kanon_test_suggests;
+SELECT column_name, role, distinct_values FROM kanon_suggest('rows_of');
+SELECT count(*) FROM kanon_suggest('visit');
+RESET ROLE;
+DROP OWNED BY kanon_test_suggests;
+DROP ROLE kanon_test_suggests;
+SELECT count(*) FROM kanon_suggest(NULL);
+SELECT count(*) FROM kanon_suggest('pg_class_oid_index');
+-- sets of columns that tell rows apart: none of which a part does as well
+SELECT subset, classes, unique_rows FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,diagnosis,chapter}');
+SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id,age,zip,admitted,diagnosis,chapter}', supersets => true);
+SELECT count(*) FROM kanon_risk_columns('visit', '{visit_id}', supersets => NULL);
+
+DROP SCHEMA suggest_test CASCADE;

@@ -1,0 +1,351 @@
+/*
+ * suggest.c: kanon_suggest: for each column of a relation the role that fits it.
+ *
+ * Nobody but the owner knows what a column is about.  What can be seen: what is
+ * labelled, what its name says, its type, and how its values spread: they are
+ * counted in one read, as kept columns are while they are written (kept.c), so
+ * that what would be refused there is an identifier here.  When in doubt a column
+ * is a quasi-identifier, which protects the most.
+ *
+ * Which column tells another: Goodman and Kruskal's lambda ("Measures of
+ * association for cross classifications", 1954): by how much less often one errs
+ * in the one when the other is known; in a sample of the rows.
+ */
+#include "compat.h"
+#include "host/gate.h"
+#include "read/labels.h"
+#include "run/args.h"
+#include "sql/suggest.h"
+#include "write/kept.h"
+
+#include <math.h>
+
+#include "access/detoast.h"
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "lib/stringinfo.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(kanon_suggest);
+
+#define SUGGEST_COLUMNS 9
+
+/* Rows in which columns are compared with each other, and columns that are. */
+#define SAMPLE 5000
+#define COMPARED 64
+
+/* A column is told by another when guesses err so much less often with it. */
+#define TELLS 0.9
+
+/* The text of a column is free when it is, on average, as long as this. */
+#define FREE_TEXT 40
+
+/* With so many values to a row, from so many rows on, values may be persons' numbers. */
+#define FEW_ROWS 0.05
+#define FEW_FROM 100
+
+typedef struct Suggestion
+{
+	const SourceColumn *column;
+	Oid base;    /* its type, below domains */
+	bool varlen; /* text: its length is looked at */
+	int16 length;
+	bool by_value;
+	int64 nulls;
+	double bytes;
+	KeptFigures figures;
+	uint32 *sample; /* [SAMPLE] hashes of its values in the rows of the sample */
+	ColumnRole role;
+	const char *why;
+	const char *tells[COMPARED]; /* columns that can be guessed from it */
+	int ntells;
+} Suggestion;
+
+typedef struct Suggest
+{
+	const Source *source;
+	KeptLook *look;
+	Suggestion *columns; /* [source->nkept] */
+	int64 rows;
+	pg_prng_state random;
+	MemoryContext scratch;
+} Suggest;
+
+/* ---- the one read ---- */
+
+static void
+note_sample(Suggest *suggest, const TupleTableSlot *slot)
+{
+	int64 place = suggest->rows;
+
+	/* reservoir sampling, the same each time */
+	if (place >= SAMPLE)
+		place = (int64) pg_prng_uint64_range(&suggest->random, 0, (uint64) place);
+	if (place >= SAMPLE)
+		return;
+	for (int c = 0; c < Min(suggest->source->nkept, COMPARED); c++)
+		suggest->columns[c].sample[place] =
+			slot->tts_isnull[c] ? 0
+								: datum_image_hash(slot->tts_values[c], suggest->columns[c].by_value,
+												   suggest->columns[c].length);
+}
+
+static bool
+note_row(void *arg, TupleTableSlot *slot)
+{
+	Suggest *suggest = arg;
+	MemoryContext before = MemoryContextSwitchTo(suggest->scratch);
+
+	for (int c = 0; c < suggest->source->nkept; c++)
+	{
+		Suggestion *column = &suggest->columns[c];
+
+		column->nulls += slot->tts_isnull[c];
+		if (column->varlen && !slot->tts_isnull[c])
+			column->bytes += (double) (toast_raw_datum_size(slot->tts_values[c]) - VARHDRSZ);
+	}
+	kept_note(suggest->look, slot->tts_values, slot->tts_isnull, KEPT_NOBODY);
+	note_sample(suggest, slot);
+	suggest->rows++;
+	MemoryContextSwitchTo(before);
+	MemoryContextReset(suggest->scratch);
+	return true;
+}
+
+static void
+read_all(Suggest *suggest)
+{
+	const Source *source = suggest->source;
+	Gate *gate = gate_create(source->name, source->relid, source->nkept);
+
+	gate_columns(gate, source->kept, source->nkept);
+	gate_select(gate, psprintf("SELECT %s FROM %s", column_list(source->kept, source->nkept), source->name),
+				true, note_row, suggest);
+	for (int c = 0; c < source->nkept; c++)
+		suggest->columns[c].figures = kept_figures(suggest->look, c);
+}
+
+/* ---- which column tells which ---- */
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	uint64 left = *(const uint64 *) a;
+	uint64 right = *(const uint64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * Of n pairs in order, each of a value of the one column (its high half) and of the
+ * other: rows in which the other one is right when guessed from the one; how many
+ * values the one has.
+ */
+static int
+guessed(const uint64 *pairs, int n, int *distinct)
+{
+	int right = 0, best = 0, run = 0;
+
+	*distinct = 0;
+	for (int i = 0; i < n; i++)
+	{
+		bool other = i == 0 || pairs[i] >> 32 != pairs[i - 1] >> 32;
+
+		if (other)
+		{
+			right += best;
+			best = 0;
+			(*distinct)++;
+		}
+		run = other || pairs[i] != pairs[i - 1] ? 1 : run + 1;
+		best = Max(best, run);
+	}
+	return right + best;
+}
+
+/* Says whether column a tells column b. */
+static void
+compare_columns(Suggestion *a, const Suggestion *b, int n, uint64 *pairs)
+{
+	int right, plain, distinct, values;
+
+	for (int i = 0; i < n; i++)
+		pairs[i] = b->sample[i];
+	qsort(pairs, n, sizeof(uint64), compare_pairs);
+	plain = guessed(pairs, n, &values); /* without knowing anything */
+	for (int i = 0; i < n; i++)
+		pairs[i] = (uint64) a->sample[i] << 32 | b->sample[i];
+	qsort(pairs, n, sizeof(uint64), compare_pairs);
+	right = guessed(pairs, n, &distinct);
+	/* from values that nearly every row has for itself anything could be guessed */
+	if (plain == n || distinct > n / 5 || (double) (right - plain) < TELLS * (n - plain))
+		return;
+	a->tells[a->ntells++] = b->column->name;
+}
+
+static void
+compare_all(Suggest *suggest)
+{
+	int n = (int) Min(suggest->rows, SAMPLE);
+	int ncolumns = Min(suggest->source->nkept, COMPARED);
+	uint64 *pairs = palloc(sizeof(uint64) * Max(n, 1));
+
+	for (int a = 0; a < ncolumns; a++)
+		for (int b = 0; b < ncolumns; b++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (a != b)
+				compare_columns(&suggest->columns[a], &suggest->columns[b], n, pairs);
+		}
+}
+
+/* ---- roles ---- */
+
+/* The first that decides is right. */
+static void
+decide(Suggestion *s, ColumnRole role, const char *why)
+{
+	if (s->role != ROLE_NONE)
+		return;
+	s->role = role;
+	s->why = why;
+}
+
+static void
+decide_by_label(Suggestion *s, Oid relid)
+{
+	AttrNumber attnum = get_attnum(relid, s->column->name);
+	LabelledRole label = label_role(relid, attnum);
+
+	if (label_identifies(relid, attnum))
+		decide(s, ROLE_IDENTIFIER, "labelled so, here or below a view");
+	else if (label.quasi_identifier || !isnan(label.weight))
+		decide(s, ROLE_QUASI_IDENTIFIER, "labelled so");
+	else if (label.sensitive)
+		decide(s, ROLE_SENSITIVE, "labelled so");
+	else if (label.keep)
+		decide(s, ROLE_HARMLESS, "labelled to be kept");
+}
+
+/* What is seen whatever the column is called. */
+static void
+decide_by_values(Suggestion *s, int64 rows, char category)
+{
+	if (rows > 0 && s->nulls == rows)
+		decide(s, ROLE_HARMLESS, "no values");
+	if (rows > 1 && s->nulls == 0 && s->figures.distinct == 1)
+		decide(s, ROLE_HARMLESS, "the same value in every row");
+	if (s->figures.identifies)
+		decide(s, ROLE_IDENTIFIER, "nearly every row has a value of its own");
+	if (s->varlen && s->figures.distinct > 10 && s->bytes >= FREE_TEXT * (double) (rows - s->nulls))
+		decide(s, ROLE_IDENTIFIER, "long text, which may name persons");
+	if (s->base == JSONOID || s->base == JSONBOID || s->base == XMLOID || s->base == BYTEAOID ||
+		category == TYPCATEGORY_COMPOSITE)
+		decide(s, ROLE_IDENTIFIER, "its type can hold anything");
+}
+
+static void
+decide_by_type(Suggestion *s, bool few, char category)
+{
+	if (category == TYPCATEGORY_DATETIME)
+		decide(s, ROLE_QUASI_IDENTIFIER, "when something happened can be known");
+	if (category == TYPCATEGORY_NETWORK || category == TYPCATEGORY_GEOMETRIC)
+		decide(s, ROLE_QUASI_IDENTIFIER, "where somebody was can be known");
+	if (few &&
+		(s->varlen || s->base == UUIDOID || s->base == INT2OID || s->base == INT4OID || s->base == INT8OID))
+		decide(s, ROLE_IDENTIFIER, "few rows share a value, as with a number or name of persons");
+	decide(s, ROLE_QUASI_IDENTIFIER, "nothing says that outsiders cannot know it");
+}
+
+static void
+find_role(Suggest *suggest, Suggestion *s)
+{
+	int64 rows = suggest->rows;
+	bool few = rows - s->nulls >= FEW_FROM && s->figures.distinct >= FEW_ROWS * (double) (rows - s->nulls);
+	const char *why;
+	char category;
+	bool preferred;
+	ColumnRole role;
+
+	get_type_category_preferred(s->base, &category, &preferred);
+	decide_by_label(s, suggest->source->relid);
+	decide_by_values(s, rows, category);
+	role = role_by_name(s->column->name, few, s->figures.distinct, &why);
+	decide(s, role, why);
+	decide_by_type(s, few, category);
+}
+
+/* ---- the answer ---- */
+
+static void
+put_suggestion(ReturnSetInfo *rsinfo, const Suggest *suggest, const Suggestion *s)
+{
+	Datum values[SUGGEST_COLUMNS];
+	bool nulls[SUGGEST_COLUMNS] = {false};
+	const char *label = role_label(s->role);
+
+	values[0] = DirectFunctionCall1(namein, CStringGetDatum(s->column->name));
+	values[1] = CStringGetTextDatum(role_name(s->role));
+	values[2] = CStringGetTextDatum(s->why);
+	values[3] = CStringGetTextDatum(format_type_with_typemod(s->column->type, s->column->typmod));
+	values[4] = Int64GetDatum((int64) rint(s->figures.distinct));
+	nulls[5] = suggest->rows == s->nulls;
+	values[5] = Float8GetDatum(s->figures.own);
+	values[6] = Int64GetDatum(s->nulls);
+	nulls[7] = s->ntells == 0;
+	values[7] = PointerGetDatum(name_list(s->tells, s->ntells));
+	values[8] = CStringGetTextDatum(psprintf("SECURITY LABEL FOR kanon ON COLUMN %s.%s IS '%s';",
+											 suggest->source->name, s->column->quoted, label));
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+static void
+open_column(Suggestion *s, const SourceColumn *column)
+{
+	s->column = column;
+	s->base = getBaseType(column->type);
+	get_typlenbyval(column->type, &s->length, &s->by_value);
+	s->varlen = s->length == -1 && (s->base == TEXTOID || s->base == VARCHAROID || s->base == BPCHAROID);
+	s->sample = palloc(sizeof(uint32) * SAMPLE);
+	s->role = ROLE_NONE;
+}
+
+/* kanon_suggest(relation regclass) */
+Datum
+kanon_suggest(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Suggest suggest = {0};
+	Border *border;
+
+	refuse_null(fcinfo, 0, "relation", "Name a table or view.");
+	InitMaterializedSRF(fcinfo, 0);
+	SPI_connect();
+	border = border_create("kanon_suggest");
+	suggest.source = source_open_all(PG_GETARG_OID(0));
+	suggest.columns = palloc0(sizeof(Suggestion) * Max(suggest.source->nkept, 1));
+	for (int c = 0; c < suggest.source->nkept; c++)
+		open_column(&suggest.columns[c], &suggest.source->kept[c]);
+	suggest.look = kept_begin(suggest.source, border);
+	suggest.scratch = AllocSetContextCreate(border->context, "kanon rows", ALLOCSET_DEFAULT_SIZES);
+	pg_prng_seed(&suggest.random, 1);
+	source_snapshot(suggest.source);
+	if (suggest.look != NULL)
+		read_all(&suggest);
+	for (int c = 0; c < suggest.source->nkept; c++)
+		find_role(&suggest, &suggest.columns[c]);
+	compare_all(&suggest);
+	for (int c = 0; c < suggest.source->nkept; c++)
+		put_suggestion(rsinfo, &suggest, &suggest.columns[c]);
+	MemoryContextDelete(border->context);
+	PopActiveSnapshot();
+	SPI_finish();
+	return (Datum) 0;
+}
