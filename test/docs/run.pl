@@ -9,7 +9,9 @@
 #   <!-- not run: … --> before a block: why it is left out
 #   <!-- as: ROLE -->  the next block is run as this role
 #
-# A block without a result must run without an error.
+# A block without a result must run without an error.  With KANON_DOCS_UPDATE set,
+# results that differ are written into the pages: look at the difference before you
+# commit it.
 use strict;
 use warnings;
 use File::Basename qw(basename);
@@ -18,7 +20,7 @@ use Test::More;
 
 my $scratch = tempdir(CLEANUP => 1);
 
-# The pieces of a page: [line, 'sql', text, result or undef, role], [line, 'hidden', text].
+# The pieces of a page: [line, 'sql', text, result or undef, role, line of the result], [line, 'hidden', text].
 sub pieces {
 	my ($file) = @_;
 	open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
@@ -39,7 +41,7 @@ sub pieces {
 			elsif ($kind eq '' && @pieces && $pieces[-1][1] eq 'sql' && !defined $pieces[-1][3]) {
 				my $between = join '', @lines[$pieces[-1][0] .. $at - 2];
 				$between =~ s/.*?^```\s*$//ms;
-				$pieces[-1][3] = $text if $between !~ /\S/;
+				@{ $pieces[-1] }[3, 5] = ($text, $at) if $between !~ /\S/;
 			}
 			($skip, $role) = (undef, undef) if $kind eq 'sql';
 		}
@@ -54,6 +56,20 @@ sub matches {
 	my ($got, $expected) = @_;
 	my $pattern = join "\n", map { /^\s*\.\.\.$/ ? '(?:.*\n)*?.*' : quotemeta } split /\n/, plain($expected);
 	return plain($got) =~ /^$pattern$/;
+}
+
+# Writes what was printed in place of what the page says, from its last piece to its first.
+sub update {
+	my ($file, $pieces, $got) = @_;
+	open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
+	my @lines = <$in>;
+	for my $n (reverse 0 .. $#$pieces) {
+		my (undef, undef, undef, $result, undef, $at) = @{ $pieces->[$n] };
+		next if !defined $result || matches($got->{$n}, $result);
+		splice @lines, $at, scalar(() = $result =~ /\n/g), map { s/\s+$//r . "\n" } $got->{$n} =~ s/\n+\z/\n/r =~ /^.*\n/mg;
+	}
+	open my $out, '>:encoding(UTF-8)', $file or die "$file: $!";
+	print $out @lines;
 }
 
 # The arguments that a page says a function has are those of kanon_option_list().
@@ -96,6 +112,7 @@ for my $file (@ARGV) {
 	utf8::decode($all);
 	$all =~ s/^psql:\S+?:\d+: //mg;
 	my %got = $all =~ /^<<<(\d+)>>>\n(.*?)(?=^<<<\d+>>>\n|\z)/msg;
+	update($file, \@pieces, \%got) if $ENV{KANON_DOCS_UPDATE};
 	for my $n (0 .. $#pieces) {
 		my ($at, $kind, $text, $result) = @{ $pieces[$n] };
 		my $got = $got{$n} // 'ERROR: psql did not come so far';
