@@ -65,6 +65,11 @@ SET parallel_setup_cost = 0;
 SET client_min_messages = debug1;
 SELECT frontier_hash() = :'alone' AS same;
 SELECT count(*), sum(suppressed_cells) > 0 AS lossy FROM kanon_frontier('made', '{a,b,c}', '{2,3,5}', patterns => '{-**,*--}', weights => '{1,1,3}', categorical => '{a}');
+-- rules beyond k stay where their dictionaries are, and without a worker to be had all goes on alone
+SELECT count(*), sum(suppressed_cells) > 0 AS lossy FROM kanon_frontier('made', '{a,b}', '{2,3,5}', keep => '{c}', privacy => ARRAY[kanon_distinct_l('c', 2)]);
+SET max_parallel_workers = 0;
+SELECT frontier_hash() = :'alone' AS same;
+RESET max_parallel_workers;
 SET client_min_messages = notice;
 RESET parallel_setup_cost;
 RESET max_parallel_workers_per_gather;

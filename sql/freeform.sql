@@ -122,10 +122,14 @@ SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SELECT partitions, workers > 0 AS together FROM kanon_freeform('crowd', 'crowd_together', '{a,b,c}', 8, partition_size => 40, seed => 3);
 SELECT partitions, workers > 0 AS together FROM kanon_freeform('crowd', 'crowd_strong', '{a,b,c}', 8, partition_size => 40);
+SET max_parallel_workers = 0;
+SELECT partitions, workers FROM kanon_freeform('crowd', 'crowd_refused', '{a,b,c}', 8, partition_size => 40, seed => 3);
+RESET max_parallel_workers;
 RESET parallel_setup_cost;
 RESET max_parallel_workers_per_gather;
 RESET client_min_messages;
 SELECT count(*) FROM ((TABLE crowd_alone EXCEPT ALL TABLE crowd_together) UNION ALL (TABLE crowd_together EXCEPT ALL TABLE crowd_alone)) d;
+SELECT count(*) FROM ((TABLE crowd_alone EXCEPT ALL TABLE crowd_refused) UNION ALL (TABLE crowd_refused EXCEPT ALL TABLE crowd_alone)) d;
 SELECT * FROM kanon_check_freeform('crowd', 'crowd_strong', '{a,b,c}', 8);
 
 -- what is written is looked at again: a row that was slipped in is found

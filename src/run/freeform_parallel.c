@@ -7,43 +7,18 @@
  * values in, their graphs out.  What a worker cannot finish the leader does again.
  */
 #include "compat.h"
-#include "host/library.h"
+#include "host/pool.h"
 #include "run/freeform.h"
 
-#include "access/parallel.h"
-#include "access/xact.h"
-#include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
-#include "port/atomics.h"
-#include "utils/memutils.h"
-
-/* As in many.c: less work than this is not shared, and not more memory. */
-#define LEAST_WORK_MS (40.0 * parallel_setup_cost / DEFAULT_PARALLEL_SETUP_COST)
+/* Not more is shared at a time, if a part has less. */
 #define MOST_SHARED ((Size) 16 * 1024 * 1024)
-
-enum
-{
-	KEY_SHARED = 1,
-	KEY_PARTS,
-	KEY_VALUES,
-	KEY_GRAPHS
-};
-
-typedef struct Shared
-{
-	KanonFreeformSpace space;
-	bool strong;
-	Size limit; /* bytes that each process may take */
-	uint32 nparts;
-	pg_atomic_uint32 next;
-} Shared;
 
 /* A part in shared memory. */
 typedef struct SharedPart
 {
 	uint32 number;
 	uint32 n;
-	Size values; /* where they start */
+	Size values; /* where they start in `words` */
 	Size graph;  /* start[n + 1], given[n], match[room] */
 	uint32 room;
 	bool done;
@@ -52,6 +27,23 @@ typedef struct SharedPart
 	int64 nodes;
 } SharedPart;
 
+typedef struct Shared
+{
+	KanonFreeformSpace space;
+	bool strong;
+	PoolTasks tasks;
+	Size words; /* where they are: after the parts of the largest batch */
+	SharedPart parts[FLEXIBLE_ARRAY_MEMBER];
+} Shared;
+
+/* What a process has of it. */
+typedef struct Parts
+{
+	Border *border;
+	Shared *shared;
+	uint32 *words;
+} Parts;
+
 static bool
 strong_random(void *to, size_t size)
 {
@@ -59,16 +51,19 @@ strong_random(void *to, size_t size)
 }
 
 static void
-work(Border *border, Shared *shared, SharedPart *parts, const int32 *values, uint32 *graphs)
+solve_round(void *state)
 {
+	Parts *parts = state;
+	Border *border = parts->border;
+	Shared *shared = parts->shared;
 	uint32 i;
 
-	while ((i = pg_atomic_fetch_add_u32(&shared->next, 1)) < shared->nparts)
+	while (pool_task(&shared->tasks, &i))
 	{
-		SharedPart *mine = &parts[i];
-		KanonFreeformPart part = {mine->number, mine->n, values + mine->values};
+		SharedPart *mine = &shared->parts[i];
+		KanonFreeformPart part = {mine->number, mine->n, (const int32 *) parts->words + mine->values};
 		KanonFreeformGraph graph;
-		uint32 *out = graphs + mine->graph;
+		uint32 *out = parts->words + mine->graph;
 		char detail[160];
 		KanonStatus status;
 
@@ -93,16 +88,22 @@ work(Border *border, Shared *shared, SharedPart *parts, const int32 *values, uin
 	}
 }
 
+static void *
+open_worker(Border *border, void *block, int member)
+{
+	Parts *parts = MemoryContextAlloc(border->context, sizeof(Parts));
+
+	*parts = (Parts){border, block, (uint32 *) ((char *) block + ((Shared *) block)->words)};
+	return parts;
+}
+
+static const PoolWork solving = {"kanon_freeform_worker", "kanon_freeform, parallel worker", open_worker,
+								 solve_round};
+
 void
 kanon_freeform_worker(dsm_segment *segment, shm_toc *toc)
 {
-	Shared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	Border *border = border_create("kanon_freeform, parallel worker");
-
-	border->limit = shared->limit;
-	work(border, shared, shm_toc_lookup(toc, KEY_PARTS, false), shm_toc_lookup(toc, KEY_VALUES, false),
-		 shm_toc_lookup(toc, KEY_GRAPHS, false));
-	MemoryContextDelete(border->context);
+	pool_worker(toc, &solving);
 }
 
 /* What the caller is told when a method cannot take the table. */
@@ -155,110 +156,103 @@ part_graph(const KanonFreeformPlan *plan, uint32 n)
 	return (Size) n * (plan->space.k + 3) + 1;
 }
 
-/* As many parts from `first` on as one batch takes. */
+/* As many parts from `first` on as one batch takes, and the words they need. */
 static uint32
-batch(const KanonFreeformPlan *plan, uint32 first, Size *values, Size *graphs)
+batch(const KanonFreeformPlan *plan, uint32 first, Size *words)
 {
 	uint32 n = 0;
 
-	*values = *graphs = 0;
+	*words = 0;
 	for (uint32 p = first; p < plan->nparts; p++)
 	{
 		uint32 start, rows;
+		Size more;
 
 		kanon_freeform_bounds(plan, p, &start, &rows);
-		if (n > 0 && sizeof(uint32) * (*values + *graphs + part_values(plan, rows) + part_graph(plan, rows)) >
-						 MOST_SHARED)
+		more = part_values(plan, rows) + part_graph(plan, rows);
+		if (n > 0 && sizeof(uint32) * (*words + more) > MOST_SHARED)
 			break;
-		*values += part_values(plan, rows);
-		*graphs += part_graph(plan, rows);
+		*words += more;
 		n++;
 	}
 	return n;
 }
 
-/* Solves n parts from `first` on, together; puts those that are done. */
-static void
-solve_batch(FreeformCall *call, KanonFreeformPlan *plan, int nworkers, uint32 first, uint32 n, Size nvalues,
-			Size ngraphs, KanonReport *report)
+/* Starts workers for the parts from `first` on, with room for the largest batch of these. */
+static Pool *
+start_pool(FreeformCall *call, const KanonFreeformPlan *plan, uint32 first, int workers, Parts *parts)
 {
-	Border *border = call->border;
-	Size limit = border->limit;
-	ParallelContext *context;
-	Shared *shared;
-	SharedPart *parts;
-	int32 *values;
-	uint32 *graphs;
-	bool *done = palloc(sizeof(bool) * n);
+	Size most = 0;
+	Size most_words = 0;
+	Size head;
+	Pool *pool;
 
-	EnterParallelMode();
-	context = CreateParallelContext(library_of(call->caller), "kanon_freeform_worker", nworkers);
-	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
-	shm_toc_estimate_chunk(&context->estimator, mul_size(n, sizeof(SharedPart)));
-	shm_toc_estimate_chunk(&context->estimator, mul_size(nvalues, sizeof(int32)));
-	shm_toc_estimate_chunk(&context->estimator, mul_size(ngraphs, sizeof(uint32)));
-	shm_toc_estimate_keys(&context->estimator, KEY_GRAPHS);
-	InitializeParallelDSM(context);
+	for (uint32 p = first; p < plan->nparts;)
+	{
+		Size words;
+		uint32 n = batch(plan, p, &words);
 
-	shared = shm_toc_allocate(context->toc, sizeof(Shared));
-	memset(shared, 0, sizeof(Shared));
-	shared->space = plan->space;
-	shared->strong = call->options.strong != NULL;
-	/* together they take no more than one would alone */
-	shared->limit = (border->limit - border->used) / (nworkers + 1);
-	shared->nparts = n;
-	pg_atomic_init_u32(&shared->next, 0);
-	shm_toc_insert(context->toc, KEY_SHARED, shared);
-	parts = shm_toc_allocate(context->toc, sizeof(SharedPart) * n);
-	shm_toc_insert(context->toc, KEY_PARTS, parts);
-	values = shm_toc_allocate(context->toc, sizeof(int32) * nvalues);
-	shm_toc_insert(context->toc, KEY_VALUES, values);
-	graphs = shm_toc_allocate(context->toc, sizeof(uint32) * ngraphs);
-	shm_toc_insert(context->toc, KEY_GRAPHS, graphs);
-	nvalues = ngraphs = 0;
+		most = Max(most, n);
+		most_words = Max(most_words, words);
+		p += n;
+	}
+	head = MAXALIGN(add_size(offsetof(Shared, parts), mul_size(most, sizeof(SharedPart))));
+	pool = pool_create(&solving, call->caller, call->border,
+					   add_size(head, mul_size(most_words, sizeof(uint32))), workers, false);
+	if (pool == NULL)
+		return NULL;
+	call->workers = pool_workers(pool);
+	parts->border = call->border;
+	parts->shared = pool_block(pool);
+	parts->shared->space = plan->space;
+	parts->shared->strong = call->options.strong != NULL;
+	parts->shared->words = head;
+	parts->words = (uint32 *) ((char *) parts->shared + head);
+	return pool;
+}
+
+/* Solves as many parts from `first` on as one batch takes, together; how many these were. */
+static uint32
+solve_batch(FreeformCall *call, KanonFreeformPlan *plan, Pool *pool, Parts *parts, uint32 first,
+			KanonReport *report)
+{
+	Size words;
+	uint32 n = batch(plan, first, &words);
+	SharedPart *part = parts->shared->parts;
+
+	words = 0;
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32 start, rows;
 
 		kanon_freeform_bounds(plan, first + i, &start, &rows);
-		memset(&parts[i], 0, sizeof(SharedPart));
-		parts[i].number = first + i;
-		parts[i].n = rows;
-		parts[i].values = nvalues;
-		parts[i].graph = ngraphs;
-		parts[i].room = rows * (plan->space.k + 1);
-		kanon_freeform_values(plan, first + i, values + nvalues);
-		nvalues += part_values(plan, rows);
-		ngraphs += part_graph(plan, rows);
+		part[i] = (SharedPart){.number = first + i,
+							   .n = rows,
+							   .values = words,
+							   .graph = words + part_values(plan, rows),
+							   .room = rows * (plan->space.k + 1)};
+		kanon_freeform_values(plan, first + i, (int32 *) parts->words + words);
+		words += part_values(plan, rows) + part_graph(plan, rows);
 	}
-
-	LaunchParallelWorkers(context);
-	call->workers = Max(call->workers, context->nworkers_launched);
-	border->limit = border->used + shared->limit;
-	work(border, shared, parts, values, graphs);
-	border->limit = limit;
-	WaitForParallelWorkersToFinish(context);
+	pool_tasks_init(&parts->shared->tasks, n);
+	pool_round(pool, parts);
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32 *out = graphs + parts[i].graph;
-		KanonFreeformGraph graph = {.n = parts[i].n,
+		uint32 *out = parts->words + part[i].graph;
+		KanonFreeformGraph graph = {.n = part[i].n,
 									.start = out,
-									.given = out + parts[i].n + 1,
-									.match = out + 2 * parts[i].n + 1,
-									.bound = parts[i].bound,
-									.proven = parts[i].proven,
-									.nodes = parts[i].nodes};
+									.given = out + part[i].n + 1,
+									.match = out + 2 * part[i].n + 1,
+									.bound = part[i].bound,
+									.proven = part[i].proven,
+									.nodes = part[i].nodes};
 
-		done[i] = parts[i].done;
-		if (done[i])
-			border_check(border, kanon_freeform_put(plan, first + i, &graph, report), report->detail);
-	}
-	DestroyParallelContext(context);
-	ExitParallelMode();
-	for (uint32 i = 0; i < n; i++)
-		if (!done[i])
+		if (part[i].done)
+			border_check(call->border, kanon_freeform_put(plan, first + i, &graph, report), report->detail);
+		else
 			solve_here(call, plan, first + i, report);
-	pfree(done);
+	}
+	return n;
 }
 
 KanonStatus
@@ -268,32 +262,33 @@ freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *
 	KanonFreeformPlan plan;
 	instr_time start, lap;
 	KanonStatus status = kanon_freeform_begin(problem, &plan, report);
+	Pool *pool = NULL;
+	Parts parts;
 	uint32 p = 0;
-	int workers = 0;
+	bool alone = call->options.method == KANON_FREEFORM_CONCEALMENT; /* whose graphs are of no known size */
 
 	check_solved(call->border, status, report);
 	call->parts = plan.nparts;
 	while (p < plan.nparts)
 	{
-		Size values, graphs;
-		uint32 n;
-
-		if (workers > 0)
+		if (pool != NULL)
 		{
-			n = batch(&plan, p, &values, &graphs);
-			solve_batch(call, &plan, Min(workers, (int) n), p, n, values, graphs, report);
-			p += n;
+			p += solve_batch(call, &plan, pool, &parts, p, report);
 			continue;
 		}
 		INSTR_TIME_SET_CURRENT(start);
 		solve_here(call, &plan, p++, report);
 		INSTR_TIME_SET_CURRENT(lap);
 		INSTR_TIME_SUBTRACT(lap, start);
-		/* the graphs of concealment are of no known size */
-		if (call->options.method != KANON_FREEFORM_CONCEALMENT && !IsInParallelMode() &&
-			plan.nparts - p > 1 && INSTR_TIME_GET_MILLISEC(lap) * (plan.nparts - p) >= LEAST_WORK_MS)
-			workers = max_parallel_workers_per_gather;
+		if (!alone)
+		{
+			uint32 left = plan.nparts - p;
+			int workers = pool_wanted(INSTR_TIME_GET_MILLISEC(lap) * left, left);
+
+			alone = workers > 0 && (pool = start_pool(call, &plan, p, workers, &parts)) == NULL;
+		}
 	}
+	pool_end(pool);
 	status = kanon_freeform_end(&plan, release, report);
 	kanon_freeform_free(&plan);
 	return status;

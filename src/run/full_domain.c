@@ -2,9 +2,9 @@
  * full_domain.c: the model in which every row is generalized to the same levels.
  */
 #include "compat.h"
+#include "host/pool.h"
 #include "run/args.h"
 #include "run/models.h"
-#include "run/team.h"
 
 #include "optimizer/cost.h"
 #include "optimizer/paths.h"
@@ -14,8 +14,12 @@ typedef struct FullDomain
 {
 	KanonFullDomainOptions options;
 	KanonOutcome outcome;
+	Oid caller;
+	Border *border;
 	int workers;
-	Team *team;
+	bool asked; /* for workers by their number */
+	KanonTeam team;
+	Pool *pool;
 } FullDomain;
 
 /* Workers beside the caller; none but for speedy. */
@@ -35,6 +39,59 @@ workers_of(const Request *request, KanonSearch search)
 						errhint("NULL takes as many as max_parallel_workers_per_gather allows.")));
 	return request->workers;
 }
+
+/* ---- workers who check a node together with the caller ---- */
+
+static void *
+open_member(Border *border, void *block, int number)
+{
+	KanonMember *member = kanon_member_open(&border->env, block, number);
+
+	if (member == NULL)
+		border_check(border, KANON_NO_MEMORY, "");
+	return member;
+}
+
+static void
+check_share(void *state)
+{
+	kanon_member_work(state);
+}
+
+static const PoolWork checking = {"kanon_full_domain_worker", "kanon_full_domain, parallel worker",
+								  open_member, check_share};
+
+void
+kanon_full_domain_worker(dsm_segment *segment, shm_toc *toc)
+{
+	pool_worker(toc, &checking);
+}
+
+static void *
+team_open(void *arg, size_t size, int *members)
+{
+	FullDomain *own = arg;
+
+	own->pool = pool_create(&checking, own->caller, own->border, size, own->workers, own->asked);
+	if (own->pool == NULL)
+		return NULL;
+	*members = pool_workers(own->pool) + 1;
+	return pool_block(own->pool);
+}
+
+static void
+team_start(void *arg)
+{
+	pool_start(((FullDomain *) arg)->pool);
+}
+
+static bool
+team_wait(void *arg)
+{
+	return pool_wait(((FullDomain *) arg)->pool);
+}
+
+/* ---- the model ---- */
 
 /* The core's solver, whose refusals are this function's own. */
 static KanonStatus
@@ -81,15 +138,17 @@ set_up(Run *run)
 	FullDomain *own = run->request->own;
 
 	run->problem.full_domain = &own->options;
-	own->team =
-		team_create(run->request->caller, run->border, own->workers, run->request->given[OPTION_WORKERS]);
-	own->options.team = team_of(own->team);
+	own->caller = run->request->caller;
+	own->border = run->border;
+	own->asked = run->request->given[OPTION_WORKERS];
+	own->team = (KanonTeam){own, team_open, team_start, team_wait};
+	own->options.team = &own->team;
 }
 
 static void
 solved(Run *run)
 {
-	team_end(((FullDomain *) run->request->own)->team);
+	pool_end(((FullDomain *) run->request->own)->pool);
 }
 
 const KanonOutcome *
