@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "read/taxonomy.h"
-#include "core/model/risk.h"
+#include "core/privacy/diversity.h"
 #include "read/hierarchy.h"
 
 KanonTaxonomy *

@@ -5,7 +5,7 @@
 #define KANON_RUN_FREEFORM_H
 
 #include "run/run.h"
-#include "core/freeform/freeform.h"
+#include "core/freeform/graph.h"
 
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"

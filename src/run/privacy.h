@@ -4,7 +4,7 @@
 #ifndef KANON_RUN_PRIVACY_H
 #define KANON_RUN_PRIVACY_H
 
-#include "core/privacy/privacy.h"
+#include "core/privacy/rules.h"
 #include "read/rowtypes.h"
 
 #include "utils/array.h"

@@ -3,7 +3,7 @@
  * each other.
  */
 #include "compat.h"
-#include "core/freeform/freeform.h"
+#include "core/freeform/graph.h"
 #include "write/show.h"
 #include "write/target.h"
 #include "write/written.h"

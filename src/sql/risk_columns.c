@@ -3,7 +3,7 @@
  * apart.
  */
 #include "compat.h"
-#include "core/model/risk.h"
+#include "core/privacy/subsets.h"
 #include "run/args.h"
 
 #include "catalog/pg_type.h"

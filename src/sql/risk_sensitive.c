@@ -4,7 +4,7 @@
  * must be in that one.
  */
 #include "compat.h"
-#include "core/model/risk.h"
+#include "core/privacy/diversity.h"
 #include "read/taxonomy.h"
 #include "sql/risk.h"
 

@@ -13,7 +13,7 @@
 #include "write/kept.h"
 
 #include "common/hashfn.h"
-#include "core/model/risk.h"
+#include "core/privacy/subsets.h"
 #include "lib/stringinfo.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"

@@ -9,7 +9,7 @@
  */
 #include "compat.h"
 #include "write/persons.h"
-#include "core/privacy/privacy.h"
+#include "core/privacy/rules.h"
 #include "write/verify.h"
 
 #include "catalog/pg_operator.h"

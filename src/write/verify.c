@@ -4,8 +4,8 @@
  */
 #include "compat.h"
 #include "write/verify.h"
-#include "core/freeform/freeform.h"
-#include "core/privacy/privacy.h"
+#include "core/freeform/graph.h"
+#include "core/privacy/rules.h"
 #include "read/dictionary.h"
 #include "read/patterns.h"
 #include "write/written.h"

@@ -9,8 +9,8 @@
  */
 #include "compat.h"
 #include "write/write.h"
-#include "core/freeform/freeform.h"
-#include "core/privacy/privacy.h"
+#include "core/freeform/graph.h"
+#include "core/privacy/rules.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"

@@ -22,7 +22,7 @@
 
 #include "cluster/cluster.h"
 #include "fixture.h"
-#include "freeform/freeform.h"
+#include "freeform/graph.h"
 
 static double
 processor_seconds(void)

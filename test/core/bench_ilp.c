@@ -15,6 +15,7 @@
 
 #include "fixture.h"
 #include "exact/ilp.h"
+#include "anytime/improve.h"
 
 /* Processor time, also for time limits: figures of a machine shared with others. */
 static double

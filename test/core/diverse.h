@@ -6,7 +6,7 @@
 #define DIVERSE_H
 
 #include "fixture.h"
-#include "privacy/privacy.h"
+#include "privacy/rules.h"
 
 /* The kinds of rules that there may be. */
 #define DIVERSE_ALL ((1u << KANON_PRIVACY_KINDS) - 1)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "exact/ilp.h"
+#include "program/bound.h"
 
 static double
 random_double(uint64_t *random)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "freeform/freeform.h"
+#include "freeform/graph.h"
 #include "unclassed.h"
 
 /* The optimum takes GLPK. */

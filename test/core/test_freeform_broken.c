@@ -9,9 +9,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "freeform/freeform.h"
+#include "freeform/graph.h"
 #include "unclassed.h"
-#include "util/internal.h"
+#include "privacy/allowed.h"
+#include "model/mask.h"
+#include "model/shown.h"
+#include "util/sort.h"
 
 /* What is done to a good graph, and what is said of it then. */
 typedef struct Fault

@@ -12,7 +12,10 @@
 
 #include "freeform/freeform_work.h"
 #include "unclassed.h"
-#include "util/internal.h"
+#include "privacy/allowed.h"
+#include "model/mask.h"
+#include "model/shown.h"
+#include "util/sort.h"
 
 #define MOST_ROWS 40
 

@@ -13,9 +13,11 @@
 #include "diverse.h"
 #include "fixture.h"
 #include "full_domain/full_domain.h"
-#include "util/internal.h"
+#include "privacy/allowed.h"
+#include "model/mask.h"
+#include "util/sort.h"
 #include "privacy/population.h"
-#include "privacy/privacy.h"
+#include "privacy/rules.h"
 
 /* ---- the definitions ---- */
 

@@ -13,7 +13,9 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "exact/ilp.h"
+#include "program/cuts.h"
+#include "program/flow.h"
+#include "program/glpk.h"
 
 #define MAX_LIST 12
 

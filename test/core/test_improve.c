@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 #include "exact.h"
-#include "anytime/improve_search.h"
+#include "anytime/improve.h"
+#include "search/search.h"
 
 static KanonProblem *
 random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain, int64_t k,

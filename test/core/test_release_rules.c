@@ -11,7 +11,9 @@
 
 #include "diverse.h"
 #include "privacy/population.h"
-#include "util/internal.h"
+#include "privacy/allowed.h"
+#include "model/mask.h"
+#include "util/sort.h"
 
 /* ---- populations ---- */
 

@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "model/risk.h"
+#include "privacy/diversity.h"
+#include "privacy/subsets.h"
 
 #define MOST_VALUES 40
 #define HEIGHT 4

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "anytime/improve_search.h"
+#include "anytime/improve.h"
+#include "program/flow.h"
+#include "search/search.h"
 #include "exact.h"
 
 #define TABLES 40
@@ -27,7 +29,7 @@ search(const IlpModel *model, uint64_t seed, double work, double parts, const Il
 	open->n = 0;
 	assert_int_equal(ilp_search(model, seed, work, parts, -INFINITY, NULL, start, &cost, open, watch),
 					 KANON_OK);
-	assert_int_equal(search_assign(model, open, &assigned, NULL, &nflows, watch), KANON_OK);
+	assert_int_equal(ilp_assign(model, open, &assigned, NULL, &nflows, watch), KANON_OK);
 	assert_true(fabs(assigned - cost) < 1e-6);
 	return cost;
 }

@@ -393,7 +393,7 @@ my (%command, $link, $suite_link, $library);
 # How make compiles a file of the server's side and of the core, and links.
 sub learn
 {
-	for my $kind ([ 'src/kanon', 'src/kanon.c' ], [ 'src/core/model/release', 'src/core/model/release.c' ])
+	for my $kind ([ 'src/kanon', 'src/kanon.c' ], [ 'src/core/release/release', 'src/core/release/release.c' ])
 	{
 		my ($line) = grep { /-c -o \Q$kind->[0].o\E/ } split(/\n/, `make -n -W $kind->[1] all 2>/dev/null`);
 

@@ -1,8 +1,8 @@
 /*
  * improve.c: anytime improvement, where the exact model is too large to prove.
  *
- * Prices from the Lagrangian relaxation (ilp_lagrange.c) give the lower bound
- * and say which instances can matter; ruin and recreate (improve_search.c)
+ * Prices from the Lagrangian relaxation (lagrange.c) give the lower bound
+ * and say which instances can matter; ruin and recreate (search/anneal.c)
  * works on those.  All work is counted, not timed, so that the same seed and
  * effort give the same release unless time_limit stops it.
  */
@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exact/ilp.h"
+#include "anytime/improve.h"
+#include "search/search.h"
+#include "program/bound.h"
+#include "program/flow.h"
 
 /*
  * Row types of all instances together (pairs), at most; beyond, costly instances

@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "privacy/privacy.h"
+#include "privacy/rules.h"
+#include "model/mask.h"
+#include "util/pace.h"
+#include "util/sort.h"
 
 /* Mondrian asks of every half; the others know of k alone. */
 #define NO_RULES 0

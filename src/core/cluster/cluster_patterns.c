@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exact/ilp.h"
+#include "program/flow.h"
+#include "program/glpk.h"
 
 /* Row types of all instances together that the exact model may have. */
 #define MAX_PAIRS ((size_t) 2 * 1000 * 1000)

@@ -5,7 +5,6 @@
 #define KANON_CLUSTERING_H
 
 #include "cluster/cluster.h"
-#include "util/internal.h"
 
 /* A quasi-identifier, over its columns (one per level). */
 typedef struct ClusterQi

@@ -7,6 +7,7 @@
 
 #include "cluster/clustering.h"
 #include "cluster/matching.h"
+#include "util/pace.h"
 
 #define FACTOR_NOBODY UINT32_MAX
 

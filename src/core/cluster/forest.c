@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
+#include "util/pace.h"
 
 #define NOBODY UINT32_MAX
 

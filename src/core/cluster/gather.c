@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
+#include "util/pace.h"
 
 #define NOBODY UINT32_MAX
 

@@ -22,6 +22,9 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
+#include "privacy/allowed.h"
+#include "util/pace.h"
+#include "util/sort.h"
 
 /* The median is looked for in so many bins at most at a time. */
 #define BIN_BITS 10

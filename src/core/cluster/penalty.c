@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cluster/penalty.h"
+#include "util/sort.h"
 
 static uint64_t *
 bits_of(const Penalty *penalty, const PenaltyGroup *group)

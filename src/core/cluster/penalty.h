@@ -6,6 +6,7 @@
 #define KANON_PENALTY_H
 
 #include "cluster/clustering.h"
+#include "util/pace.h"
 
 /* Sets of columns with more values than this are taken for ranges of codes. */
 #define PENALTY_SET_WORDS 4

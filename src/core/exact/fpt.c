@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exact/ilp.h"
+#include "program/flow.h"
 
 /* Sets of instances to try, at most. */
 #define MAX_SETS ((double) (1 << 20))

@@ -14,6 +14,9 @@
 #include <string.h>
 
 #include "exact/ilp.h"
+#include "program/bound.h"
+#include "program/flow.h"
+#include "program/glpk.h"
 
 /* Row types of all instances together, at most. */
 #define MAX_PAIRS ((size_t) 60 * 1000 * 1000)

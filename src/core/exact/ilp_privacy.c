@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exact/ilp.h"
 #include "exact/ilp_privacy.h"
+#include "program/flow.h"
+#include "privacy/allowed.h"
+#include "model/mask.h"
 
 #ifdef HAVE_GLPK
 #include <limits.h>

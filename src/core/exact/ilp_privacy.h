@@ -5,8 +5,7 @@
 #ifndef KANON_ILP_PRIVACY_H
 #define KANON_ILP_PRIVACY_H
 
-#include "exact/glpk_guard.h"
-#include "exact/ilp.h"
+#include "program/glpk_guard.h"
 
 #ifdef HAVE_GLPK
 #include <glpk.h>

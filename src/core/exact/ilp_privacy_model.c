@@ -31,6 +31,8 @@
 #include <math.h>
 
 #include "exact/ilp_privacy.h"
+#include "privacy/rules.h"
+#include "util/sort.h"
 
 #ifdef HAVE_GLPK
 

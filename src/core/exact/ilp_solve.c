@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "exact/ilp.h"
+#include "search/search.h"
+#include "program/bound.h"
+#include "program/glpk.h"
+#include "util/sort.h"
 
 /* Parts with fewer instances go to GLPK without a search or prices of their own. */
 #define TINY 12

@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
+#include "model/measure.h"
+#include "util/fault.h"
+#include "util/sort.h"
 
 /* Rows: their records are classes, before equal ones are put together. */
 #define MOST_ROWS KANON_MAX_TYPES

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/freeform.h"
-#include "util/internal.h"
+#include "freeform/freeform_work.h"
+#include "model/shown.h"
+#include "util/sort.h"
 
 #define LEAF 8
 

@@ -11,8 +11,7 @@
  */
 #include <string.h>
 
-#include "freeform/freeform.h"
-#include "util/internal.h"
+#include "freeform/freeform_work.h"
 
 #define NO_ARC SIZE_MAX
 

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
-#include "exact/glpk_guard.h"
+#include "program/glpk_guard.h"
 
 /* Sets of k rows at most; each takes some 100 bytes and k entries of GLPK's. */
 #define MOST_SETS 200000

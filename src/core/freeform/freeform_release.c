@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/freeform.h"
-#include "util/internal.h"
+#include "freeform/graph.h"
+#include "model/mask.h"
+#include "model/measure.h"
+#include "util/pace.h"
+#include "util/sort.h"
 
 static bool
 grow(KanonEnv *env, void **list, size_t *room, size_t need, size_t size)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
+#include "util/sort.h"
 
 typedef struct Ring
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
+#include "util/sort.h"
 
 typedef struct Item
 {

@@ -8,8 +8,8 @@
 #ifndef FREEFORM_WORK_H
 #define FREEFORM_WORK_H
 
-#include "freeform/freeform.h"
-#include "util/internal.h"
+#include "freeform/graph.h"
+#include "util/pace.h"
 
 #define FREEFORM_NONE UINT32_MAX
 
@@ -208,5 +208,13 @@ extern KanonStatus freeform_matching(FreeformWork *work, FreeformRandom *random,
 
 /* Fills graph->given. */
 extern KanonStatus freeform_draw(FreeformWork *work, KanonFreeformGraph *graph);
+
+/*
+ * freeform_flow.c: is there a graph in which each of as many records as rows has
+ * exactly k, among the matches of class i with type[start[i]..start[i + 1])?
+ */
+extern KanonStatus kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
+										  const size_t *start, const uint32_t *type, KanonPace *pace,
+										  bool *regular);
 
 #endif

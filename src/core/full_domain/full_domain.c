@@ -8,6 +8,7 @@
 
 #include "full_domain/lattice.h"
 #include "privacy/population.h"
+#include "model/mask.h"
 
 const char *const kanon_metric_names[] = {
 	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL};
@@ -23,7 +24,7 @@ typedef struct FullDomain
 	KanonPace pace;
 	Lattice lattice;
 	Metric metric;
-	Search search;
+	NodeSearch search;
 	int64_t rows;
 	uint32_t *class_of; /* [ntypes] of the chosen node */
 } FullDomain;
@@ -41,7 +42,7 @@ static KanonStatus
 take_search(FullDomain *solver)
 {
 	KanonEnv *env = solver->problem->env;
-	Search *search = &solver->search;
+	NodeSearch *search = &solver->search;
 	size_t n = solver->lattice.nnodes;
 
 	search->tag = kanon_alloc0(env, n, sizeof(*search->tag));
@@ -80,7 +81,7 @@ prepare(FullDomain *solver)
 {
 	const KanonProblem *problem = solver->problem;
 	const KanonFullDomainOptions *options = solver->options;
-	Search *search = &solver->search;
+	NodeSearch *search = &solver->search;
 	KanonStatus status = lattice_open(problem, &solver->lattice, solver->report);
 
 	if (status == KANON_OK)
@@ -129,7 +130,7 @@ write_levels(const Lattice *lattice, uint32_t node, char *text)
 static KanonStatus
 no_node(const FullDomain *solver)
 {
-	const Search *search = &solver->search;
+	const NodeSearch *search = &solver->search;
 	char levels[KANON_MAX_COLUMNS + 1];
 
 	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
@@ -155,7 +156,7 @@ no_node(const FullDomain *solver)
 static KanonNode
 describe(const FullDomain *solver, uint32_t node)
 {
-	const Search *search = &solver->search;
+	const NodeSearch *search = &solver->search;
 	KanonNode result = {.pattern = lattice_pattern(&solver->lattice, node)};
 
 	/* rows left over that residual or a rule allows nowhere make it none */
@@ -175,7 +176,7 @@ describe(const FullDomain *solver, uint32_t node)
 static KanonStatus
 fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 {
-	const Search *search = &solver->search;
+	const NodeSearch *search = &solver->search;
 
 	outcome->nodes = solver->lattice.nnodes;
 	outcome->checked = search->checked;
@@ -256,7 +257,7 @@ static KanonStatus
 solve(FullDomain *solver, KanonRelease *release)
 {
 	KanonEnv *env = solver->problem->env;
-	Search *search = &solver->search;
+	NodeSearch *search = &solver->search;
 	Count count;
 	KanonStatus status = prepare(solver);
 

@@ -10,7 +10,7 @@
 #ifndef KANON_FULL_DOMAIN_H
 #define KANON_FULL_DOMAIN_H
 
-#include "privacy/privacy.h"
+#include "privacy/rules.h"
 
 /* Kinds of privacy rules that it takes: all; full_domain_search.c says what they cost. */
 #define KANON_FULL_DOMAIN_PRIVACY ((1u << KANON_PRIVACY_KINDS) - 1)

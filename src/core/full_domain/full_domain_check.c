@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "full_domain/full_domain_block.h"
+#include "privacy/allowed.h"
 
 /* ---- history ---- */
 

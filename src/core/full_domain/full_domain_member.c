@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "full_domain/full_domain_block.h"
+#include "privacy/allowed.h"
 
 KanonMember *
 kanon_member_open(KanonEnv *env, void *block, int number)

@@ -50,6 +50,7 @@
 #include <string.h>
 
 #include "full_domain/lattice.h"
+#include "privacy/allowed.h"
 
 /* Entropies are less than this many bits. */
 #define MOST_BITS 64

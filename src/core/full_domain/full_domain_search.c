@@ -42,16 +42,17 @@
 #include <math.h>
 
 #include "full_domain/lattice.h"
+#include "util/sort.h"
 
 static inline bool
-is_known(const Search *search, uint32_t node)
+is_known(const NodeSearch *search, uint32_t node)
 {
 	return (search->tag[node] & (TAG_YES | TAG_NO)) != 0;
 }
 
 /* Tags a node and what follows from it: all nodes above (YES) or below (NO). */
 static KanonStatus
-spread(Search *search, uint32_t node, uint8_t verdict)
+spread(NodeSearch *search, uint32_t node, uint8_t verdict)
 {
 	const Lattice *lattice = search->lattice;
 	uint32_t n = 0;
@@ -83,7 +84,7 @@ spread(Search *search, uint32_t node, uint8_t verdict)
 
 /* Raises what is known of nodes: of those above (rising), or of those below. */
 static KanonStatus
-raise_bounds(Search *search, uint32_t node, KanonWide *bounds, bool upwards, KanonWide bound)
+raise_bounds(NodeSearch *search, uint32_t node, KanonWide *bounds, bool upwards, KanonWide bound)
 {
 	const Lattice *lattice = search->lattice;
 	uint32_t n = 0;
@@ -117,7 +118,7 @@ raise_bounds(Search *search, uint32_t node, KanonWide *bounds, bool upwards, Kan
 
 /* Of equal nodes: suppressed rows, height, levels from the left. */
 static bool
-is_preferred(const Search *search, int64_t suppressed, uint32_t node)
+is_preferred(const NodeSearch *search, int64_t suppressed, uint32_t node)
 {
 	uint32_t best = search->best;
 	int height = lattice_height(search->lattice, node);
@@ -133,7 +134,7 @@ is_preferred(const Search *search, int64_t suppressed, uint32_t node)
  * are equal to it: they were rounded.
  */
 static bool
-is_promising(const Search *search, uint32_t node)
+is_promising(const NodeSearch *search, uint32_t node)
 {
 	KanonWide bound = search->rising[node] + search->falling[node];
 
@@ -144,14 +145,14 @@ is_promising(const Search *search, uint32_t node)
 
 /* May the node be chosen?  It fulfils the rules. */
 static bool
-is_allowed(const Search *search, uint32_t node)
+is_allowed(const NodeSearch *search, uint32_t node)
 {
 	return (search->tag[node] & TAG_LEFT_OVER) == 0 &&
 		   kanon_mask_contains(search->index, lattice_pattern(search->lattice, node));
 }
 
 static bool
-is_tie(const Search *search, uint32_t node)
+is_tie(const NodeSearch *search, uint32_t node)
 {
 	return search->value[node] <= search->least + search->metric->tie;
 }
@@ -161,7 +162,7 @@ is_tie(const Search *search, uint32_t node)
  * any more.  Chooses among these; there may be more among those that it has outdone.
  */
 static KanonStatus
-choose(Search *search, uint32_t node)
+choose(NodeSearch *search, uint32_t node)
 {
 	const uint8_t known = TAG_YES | TAG_CHECKED;
 
@@ -180,7 +181,7 @@ choose(Search *search, uint32_t node)
 
 /* Notes a node that fulfils the rules. */
 static KanonStatus
-offer(Search *search, uint32_t node, const Count *count)
+offer(NodeSearch *search, uint32_t node, const Count *count)
 {
 	KanonWide before = search->least;
 
@@ -206,7 +207,7 @@ offer(Search *search, uint32_t node, const Count *count)
 
 /* Checks a node, with all that follows for others. */
 static KanonStatus
-check(Search *search, uint32_t node)
+check(NodeSearch *search, uint32_t node)
 {
 	Count count;
 	bool fulfils;
@@ -241,7 +242,7 @@ check(Search *search, uint32_t node)
 
 /* The first node at a height in the order of nodes. */
 static uint32_t
-first_at(const Search *search, int height)
+first_at(const NodeSearch *search, int height)
 {
 	uint32_t low = 0, high = search->lattice->nnodes;
 
@@ -259,7 +260,7 @@ first_at(const Search *search, int height)
 
 /* Does any node at this height fulfil the rules? */
 static KanonStatus
-try_height(Search *search, int height, bool *found)
+try_height(NodeSearch *search, int height, bool *found)
 {
 	uint32_t end = first_at(search, height + 1);
 	KanonStatus status = KANON_OK;
@@ -277,7 +278,7 @@ try_height(Search *search, int height, bool *found)
 }
 
 static KanonStatus
-samarati(Search *search)
+samarati(NodeSearch *search)
 {
 	int low = 0, high = search->lattice->top;
 	KanonStatus status = KANON_OK;
@@ -311,7 +312,7 @@ subset_size(const Lattice *lattice, uint32_t node)
 
 /* Smaller subsets first, each from the bottom to the top; known nodes are pruned. */
 static KanonStatus
-incognito(Search *search)
+incognito(NodeSearch *search)
 {
 	const Lattice *lattice = search->lattice;
 	KanonStatus status = KANON_OK;
@@ -332,20 +333,20 @@ incognito(Search *search)
 /* ---- Flash ---- */
 
 static bool
-is_unknown(const Search *search, uint32_t node)
+is_unknown(const NodeSearch *search, uint32_t node)
 {
 	return !is_known(search, node);
 }
 
 static bool
-is_open(const Search *search, uint32_t node)
+is_open(const NodeSearch *search, uint32_t node)
 {
 	return !is_known(search, node) && is_promising(search, node);
 }
 
 /* The first node right above, in the order of nodes, for which that is true; or UINT32_MAX. */
 static uint32_t
-first_above(const Search *search, uint32_t node, bool (*wanted)(const Search *search, uint32_t node))
+first_above(const NodeSearch *search, uint32_t node, bool (*wanted)(const NodeSearch *search, uint32_t node))
 {
 	const Lattice *lattice = search->lattice;
 	uint32_t first = UINT32_MAX;
@@ -363,7 +364,7 @@ first_above(const Search *search, uint32_t node, bool (*wanted)(const Search *se
 
 /* A greedy path upwards from a node; returns its length. */
 static int
-make_path(const Search *search, uint32_t node, bool (*wanted)(const Search *search, uint32_t node),
+make_path(const NodeSearch *search, uint32_t node, bool (*wanted)(const NodeSearch *search, uint32_t node),
 		  uint32_t *path)
 {
 	int length = 0;
@@ -412,7 +413,7 @@ heap_take(Heap *heap)
 
 /* The open nodes above a node that does not fulfil the rules will begin paths. */
 static void
-queue_above(Search *search, Heap *heap, uint32_t node)
+queue_above(NodeSearch *search, Heap *heap, uint32_t node)
 {
 	const Lattice *lattice = search->lattice;
 
@@ -430,7 +431,7 @@ queue_above(Search *search, Heap *heap, uint32_t node)
 
 /* A greedy path upwards from an open node, and a binary search on it. */
 static KanonStatus
-check_path(Search *search, Heap *heap, uint32_t node)
+check_path(NodeSearch *search, Heap *heap, uint32_t node)
 {
 	uint32_t path[KANON_MAX_COLUMNS + 1];
 	int low = 0, high = make_path(search, node, is_unknown, path) - 1;
@@ -456,7 +457,7 @@ check_path(Search *search, Heap *heap, uint32_t node)
 }
 
 static KanonStatus
-flash(Search *search)
+flash(NodeSearch *search)
 {
 	Heap heap = {kanon_alloc(search->problem->env, search->lattice->nnodes, sizeof(uint32_t)), 0};
 	KanonStatus status = heap.rank == NULL ? KANON_NO_MEMORY : KANON_OK;
@@ -513,7 +514,7 @@ compare_ranked(const void *a, const void *b, void *arg)
 
 /* Sorts the nodes by two keys of each. */
 static KanonStatus
-sort_nodes(Search *search, void (*keys)(const Search *search, uint32_t node, double *key))
+sort_nodes(NodeSearch *search, void (*keys)(const NodeSearch *search, uint32_t node, double *key))
 {
 	KanonEnv *env = search->problem->env;
 	uint32_t n = search->lattice->nnodes;
@@ -545,7 +546,7 @@ sort_nodes(Search *search, void (*keys)(const Search *search, uint32_t node, dou
  * (Fewer checks on Adult than with the mean level as a share of its height.)
  */
 static void
-keys_upwards(const Search *search, uint32_t node, double *key)
+keys_upwards(const NodeSearch *search, uint32_t node, double *key)
 {
 	const Lattice *lattice = search->lattice;
 
@@ -562,7 +563,7 @@ keys_upwards(const Search *search, uint32_t node, double *key)
 
 /* By what is known without a check; then upwards. */
 static void
-keys_of_floors(const Search *search, uint32_t node, double *key)
+keys_of_floors(const NodeSearch *search, uint32_t node, double *key)
 {
 	key[0] = (double) metric_floor(search->metric, search->lattice, node);
 	key[1] = lattice_height(search->lattice, node);
@@ -570,7 +571,7 @@ keys_of_floors(const Search *search, uint32_t node, double *key)
 
 /* It may be optimal, and is not checked yet. */
 static bool
-is_candidate(const Search *search, uint32_t node)
+is_candidate(const NodeSearch *search, uint32_t node)
 {
 	return (search->tag[node] & (TAG_NO | TAG_CHECKED)) == 0 && is_promising(search, node);
 }
@@ -580,7 +581,7 @@ is_candidate(const Search *search, uint32_t node)
  * a check there says something of both of its halves.
  */
 static KanonStatus
-optimum(Search *search)
+optimum(NodeSearch *search)
 {
 	uint32_t path[KANON_MAX_COLUMNS + 1];
 	KanonStatus status = sort_nodes(search, keys_of_floors);
@@ -603,7 +604,7 @@ optimum(Search *search)
 }
 
 KanonStatus
-search_run(Search *search, KanonSearch algorithm)
+search_run(NodeSearch *search, KanonSearch algorithm)
 {
 	KanonStatus status = sort_nodes(search, keys_upwards);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "full_domain/full_domain_block.h"
+#include "privacy/allowed.h"
 
 /* Room for remembered groups: so many times the row types, but not more than this many bytes or once these. */
 #define ARENA_SHARE 16

@@ -11,7 +11,7 @@
 #define KANON_LATTICE_H
 
 #include "full_domain/full_domain.h"
-#include "util/internal.h"
+#include "util/pace.h"
 
 /*
  * Sums that no number of rows overflows; integers, so that no order of adding
@@ -122,7 +122,7 @@ extern int checker_members(const Checker *checker);
 extern KanonStatus checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *count);
 
 /* ---- full_domain_search.c ---- */
-typedef struct Search
+typedef struct NodeSearch
 {
 	const KanonProblem *problem;
 	const Lattice *lattice;
@@ -147,7 +147,7 @@ typedef struct Search
 	KanonWide least;  /* value of any node so far that may be chosen; best's is at most a tie above */
 	bool again;       /* optimum() has to look once more */
 	uint32_t nearest; /* checked node with the fewest suppressed rows */
-} Search;
+} NodeSearch;
 
 enum
 {
@@ -158,6 +158,6 @@ enum
 	TAG_LEFT_OVER = 16 /* its suppressed rows may be nowhere */
 };
 
-extern KanonStatus search_run(Search *search, KanonSearch algorithm);
+extern KanonStatus search_run(NodeSearch *search, KanonSearch algorithm);
 
 #endif

@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "greedy/greedy.h"
+#include "privacy/allowed.h"
+#include "util/sort.h"
 
 /* The plan of batches counts patterns by cost in this many steps. */
 #define PLAN_STEPS 16384

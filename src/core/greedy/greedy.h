@@ -6,7 +6,8 @@
 #ifndef KANON_GREEDY_H
 #define KANON_GREEDY_H
 
-#include "util/internal.h"
+#include "model/mask.h"
+#include "util/pace.h"
 
 #define GREEDY_NOBODY UINT32_MAX
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "greedy/greedy.h"
+#include "util/sort.h"
 
 #define FIRST_ROOM 1024
 

@@ -11,7 +11,8 @@
  */
 #include <math.h>
 
-#include "util/internal.h"
+#include "model/mask.h"
+#include "util/sort.h"
 
 /*
  * Two sums of logarithms of at most 64 numbers below 2^32 differ by less than

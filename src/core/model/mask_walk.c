@@ -2,7 +2,9 @@
  * mask_walk.c: the patterns that a mask allows: all of them in their order, or how
  * many there are.
  */
-#include "util/internal.h"
+#include "model/mask.h"
+#include "util/pace.h"
+#include "util/sort.h"
 
 /* A walk through the patterns that fulfil the rules. */
 typedef struct Walk

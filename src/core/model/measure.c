@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "util/internal.h"
+#include "model/mask.h"
+#include "model/measure.h"
+#include "util/pace.h"
 
 typedef struct Measure
 {

@@ -49,7 +49,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "util/internal.h"
+#include "model/measure.h"
+#include "model/shown.h"
+#include "util/pace.h"
+#include "util/sort.h"
 
 /* A value, or what some generalize to. */
 typedef struct Node

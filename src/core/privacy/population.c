@@ -20,8 +20,9 @@
  */
 #include <string.h>
 
-#include "util/internal.h"
 #include "privacy/population.h"
+#include "model/mask.h"
+#include "util/pace.h"
 
 #define NO_GROUP UINT32_MAX
 

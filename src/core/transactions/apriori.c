@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "transactions/cut.h"
+#include "transactions/walk.h"
 
 typedef struct Pass
 {

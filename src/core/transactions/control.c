@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "transactions/control.h"
+#include "transactions/walk.h"
 
 KanonStatus
 kanon_control_open(KanonControl *control, const KanonTransactions *problem, KanonReport *report)

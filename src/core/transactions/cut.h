@@ -5,7 +5,7 @@
 #define KANON_CUT_H
 
 #include "transactions/transactions.h"
-#include "transactions/walk.h"
+#include "util/pace.h"
 
 /*
  * The hierarchy with one node more above each of its tops, which stands for

@@ -2,6 +2,7 @@
  * cut_fix.c: raising a cut for one rare set, and lowering it where it may be lower.
  */
 #include "transactions/cut.h"
+#include "transactions/walk.h"
 
 /* Combinations of ancestors that are tried for one set; beyond, it is raised step by step. */
 #ifndef KANON_FIX_MOST

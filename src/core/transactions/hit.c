@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "transactions/hit.h"
+#include "transactions/transactions.h"
 
 static uint64_t
 hash_set(const uint32_t *set, int size)

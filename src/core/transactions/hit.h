@@ -4,8 +4,7 @@
 #ifndef KANON_HIT_H
 #define KANON_HIT_H
 
-#include "transactions/transactions.h"
-#include "util/internal.h"
+#include "util/pace.h"
 
 /* Sets that are gathered at once; when there are more, these are hit first. */
 #ifndef KANON_HIT_MOST

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "transactions/cut.h"
+#include "transactions/walk.h"
 
 /* Nodes of the search, at most. */
 #ifndef KANON_OPTIMAL_NODES

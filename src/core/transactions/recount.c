@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "transactions/transactions.h"
-#include "util/internal.h"
+#include "util/pace.h"
 
 /* Occurrences of sets that are counted in one table, and in all. */
 #ifndef RECOUNT_CHUNK

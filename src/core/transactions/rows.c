@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "transactions/cut.h"
+#include "transactions/walk.h"
+#include "util/sort.h"
 
 /* Sorts a row and takes doubles out; what is left. */
 static size_t

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "transactions/cut.h"
+#include "transactions/walk.h"
 
 /* Most frequent sets that are compared. */
 #define TOP 100

@@ -9,9 +9,9 @@
  * suppressed until none is left: minimal moles that it is in, by its occurrences.
  * Suppressing an item makes no new mole.
  */
-#include "transactions/hit.h"
 #include "transactions/cut.h"
 #include "transactions/suppress.h"
+#include "transactions/walk.h"
 
 typedef struct Moles
 {

@@ -5,6 +5,7 @@
 #define KANON_SUPPRESS_H
 
 #include "transactions/hit.h"
+#include "transactions/transactions.h"
 
 /*
  * Adds the minimal moles of at most so many items, public and not suppressed, to

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "transactions/walk.h"
+#include "util/sort.h"
 
 /* What one size of sets needs while those that extend it are visited. */
 typedef struct Level

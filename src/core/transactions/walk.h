@@ -4,7 +4,7 @@
 #ifndef KANON_WALK_H
 #define KANON_WALK_H
 
-#include "util/internal.h"
+#include "util/pace.h"
 
 /* Where an item stands: in which transaction, as which of its items. */
 typedef struct KanonPlace

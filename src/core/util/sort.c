@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "util/internal.h"
+#include "util/sort.h"
 
 /* Runs of this length are made by insertion before merging starts. */
 #define RUN_LENGTH 8

@@ -5,7 +5,7 @@
 #define FUZZ_H
 
 #include "fixture.h"
-#include "privacy/privacy.h"
+#include "privacy/rules.h"
 
 typedef struct Fuzz
 {

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 
 #include "cluster/cluster.h"
-#include "freeform/freeform.h"
+#include "freeform/graph.h"
 #include "full_domain/full_domain.h"
 
 #define MAX_ROWS 20

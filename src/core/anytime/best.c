@@ -1,0 +1,141 @@
+/*
+ * best.c: the exact solver where it will fit, the anytime solver where not: in
+ * `best` where a proof is likely, in `improve` where it takes no time.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "anytime/improve.h"
+
+/* Row types of all closed instances together, up to which a proof is likely. */
+#define FITS ((size_t) 400 * 1000)
+
+/* Branch-and-bound nodes to give it: work, not time, so that runs repeat. */
+#define NODES 20000
+
+/* The same of a model that is solved before any search could begin. */
+#define SMALL_FITS 4000
+#define SMALL_NODES 1000
+
+/* Cost with the rows left out priced as if suppressed. */
+static double
+priced(const KanonProblem *problem, const KanonRelease *release, double cost)
+{
+	return cost +
+		   (double) release->dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+}
+
+/* Improves what the exact solver has left unproven; the better of both stays. */
+static KanonStatus
+improve_on(const KanonProblem *problem, bool have, KanonRelease *release, KanonReport *report)
+{
+	KanonRelease other;
+	KanonReport other_report;
+	KanonStatus status = improve_traced(problem, &other, &other_report, NULL);
+	double mine;
+	double bound;
+
+	if (!have || status != KANON_OK)
+	{
+		kanon_release_free(problem, release);
+		*release = other;
+		*report = other_report;
+		return status;
+	}
+	mine = priced(problem, release, report->cost);
+	bound = fmax(priced(problem, release, report->lower_bound),
+				 priced(problem, &other, other_report.lower_bound));
+	other_report.nodes += report->nodes;
+	if (priced(problem, &other, other_report.cost) < mine)
+	{
+		KanonRelease swap = *release;
+
+		*release = other;
+		other = swap;
+		mine = priced(problem, release, other_report.cost);
+		report->cost = other_report.cost;
+	}
+	report->nodes = other_report.nodes;
+	report->lower_bound = fmin(report->cost, bound - priced(problem, release, 0));
+	report->proven = mine - bound <= problem->gap * mine + 1e-8 * fmax(1, fabs(mine));
+	kanon_release_free(problem, &other);
+	return KANON_OK;
+}
+
+/* Is the model small enough? */
+static KanonStatus
+fits(const KanonProblem *problem, size_t pairs, KanonReport *report, bool *result)
+{
+	KanonWatch watch;
+	KanonInstances instances;
+	KanonStatus status;
+
+	*result = false;
+	kanon_watch_init(&watch, problem, "instances");
+	status =
+		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, pairs, &watch, &instances, report);
+	if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
+		return KANON_OK;
+	if (status == KANON_OK)
+	{
+		*result = true;
+		kanon_instances_free(problem->env, &instances);
+	}
+	return status;
+}
+
+/* Rules that ilp takes: greedy where the model is too large. */
+static KanonStatus
+best_under_rules(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	KanonStatus status = kanon_solve_ilp(problem, release, report);
+
+	if (status == KANON_TOO_LARGE || status == KANON_UNAVAILABLE)
+		status = kanon_solve_greedy(problem, release, report);
+	return status;
+}
+
+/* Exactly, when the model has at most so many pairs; improve goes on from what that leaves unproven. */
+static KanonStatus
+solve(const KanonProblem *problem, size_t pairs, double nodes, KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	KanonProblem part = *problem;
+	double start = env->now(env->arg);
+	bool exact = false;
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	status = fits(problem, pairs, report, &exact);
+	if (status != KANON_OK)
+		return status;
+	if (exact)
+	{
+		part.time_limit = problem->time_limit / 2;
+		status = ilp_solve_limited(&part, release, report, (int64_t) fmax(1, nodes * problem->effort), NULL);
+		exact = status == KANON_OK;
+		if (status == KANON_CANCELLED || status == KANON_INFEASIBLE)
+			return status;
+	}
+	if (!exact || !report->proven)
+	{
+		part.time_limit = fmax(1e-6, problem->time_limit - (env->now(env->arg) - start));
+		status = improve_on(&part, exact, release, report);
+	}
+	report->seconds = env->now(env->arg) - start;
+	return status;
+}
+
+KanonStatus
+kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return problem->privacy != NULL ? best_under_rules(problem, release, report)
+									: solve(problem, FITS, NODES, release, report);
+}
+
+KanonStatus
+kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return solve(problem, SMALL_FITS, SMALL_NODES, release, report);
+}

@@ -1,0 +1,179 @@
+/*
+ * graph.h: k-anonymity without classes.
+ *
+ * Every original row matches k published records, every record shows the values
+ * of k rows: the generalisation graph is k-regular.  A record shows, column by
+ * column, the set (or range) of its rows' values; what was kept of a row goes
+ * with one of its k records, each as likely as the others.
+ *
+ * Doka, Xue, Tsoumakos, Karras, "k-Anonymization by Freeform Generalization",
+ * ASIACCS 2015.
+ *
+ * The rows, in lexicographic order, are cut into parts, which are solved each on
+ * its own, here or elsewhere:
+ *
+ *     kanon_freeform_begin
+ *     for each part: kanon_freeform_part, kanon_freeform_solve, kanon_freeform_put
+ *     kanon_freeform_end
+ */
+#ifndef KANON_FREEFORM_GRAPH_H
+#define KANON_FREEFORM_GRAPH_H
+
+#include "model/freeform_options.h"
+
+/*
+ * How a column is priced: in units of which a release that shows nothing costs
+ * KANON_FREEFORM_UNITS a record, so that sums are whole numbers.
+ */
+#define KANON_FREEFORM_UNITS (INT32_C(1) << 26)
+
+typedef struct KanonFreeformColumn
+{
+	bool number;  /* (max - min) / (domain's), else (distinct - 1) / (domain's - 1) */
+	bool capped;  /* has NULL or infinities, further from all else than the domain */
+	int32_t full; /* a cell that shows everything */
+	int32_t step; /* another distinct value, where it is no number */
+} KanonFreeformColumn;
+
+/* What there is to know of the table when a part is solved; flat. */
+typedef struct KanonFreeformSpace
+{
+	KanonFreeformMethod method;
+	bool symmetric;
+	uint32_t k;
+	int ncolumns;
+	KanonFreeformColumn columns[KANON_MAX_COLUMNS]; /* those of few values first */
+	uint64_t seed;
+	double deadline; /* of mip, by env->now; INFINITY: none */
+	double gap;      /* of mip */
+} KanonFreeformSpace;
+
+/*
+ * A part: its rows' values, column by column (a place on the scale of a number,
+ * a code of any other).
+ */
+typedef struct KanonFreeformPart
+{
+	uint32_t number;
+	uint32_t n;
+	const int32_t *value; /* [ncolumns * n] */
+} KanonFreeformPart;
+
+/* Its solution; memory is env's. */
+typedef struct KanonFreeformGraph
+{
+	uint32_t n;
+	uint32_t *start; /* [n + 1] */
+	uint32_t *match; /* rows whose values record j shows, from start[j] on */
+	uint32_t *given; /* [n] the row whose kept values record j has */
+	double bound;    /* on the cost in units; -INFINITY: none */
+	bool proven;
+	int64_t nodes;
+} KanonFreeformGraph;
+
+typedef struct KanonFreeformPlan
+{
+	const KanonProblem *problem;
+	KanonFreeformSpace space;
+	int column[KANON_MAX_COLUMNS]; /* the problem's, in the space's order */
+	uint32_t nrows;
+	uint32_t nparts;
+	uint32_t *type;                    /* [nrows] row types, in lexicographic order */
+	int32_t *scale[KANON_MAX_COLUMNS]; /* [distinct] of the space's columns that are numbers */
+	double range[KANON_MAX_COLUMNS];   /* of these (kanon_number_range) */
+	double range_scale[KANON_MAX_COLUMNS];
+	/* what was put */
+	KanonRelease release;
+	size_t pool_room;
+	size_t match_room; /* of the release's graph */
+	double cost;
+	double bound; /* in units */
+	bool proven;
+	int64_t nodes;
+	uint32_t *scratch; /* codes of one cell */
+	size_t scratch_room;
+} KanonFreeformPlan;
+
+/* freeform.c */
+
+/* The names of kanon_freeform's methods by number; NULL after the last. */
+extern const char *kanon_freeform_name(int method);
+
+/* The method of this name; false if there is none. */
+extern bool kanon_freeform_method(const char *name, KanonFreeformMethod *method);
+
+/* The same of the relaxed methods, from number 0. */
+extern const char *kanon_relaxed_name(int number);
+extern bool kanon_relaxed_method(const char *name, KanonFreeformMethod *method);
+
+/* Rows that the relaxed methods take: they compare each with each. */
+#define KANON_RELAXED_ROWS 50000
+
+/*
+ * Orders the rows.  KANON_TOO_LARGE, with a detail, where k is too large for the
+ * rows or there are too many of them.  kanon_freeform_free in any case.
+ */
+extern KanonStatus kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan,
+										KanonReport *report);
+extern void kanon_freeform_free(KanonFreeformPlan *plan);
+
+/* Rows first .. first + n - 1 in the order of `type` are part p. */
+extern void kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first, uint32_t *n);
+
+/* Fills value[ncolumns * n] of a part. */
+extern void kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value);
+
+/* The graph of a part: by itself, without the plan, in any process. */
+extern KanonStatus kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space,
+										KanonStrongRandom strong, const KanonFreeformPart *part,
+										KanonFreeformGraph *graph, char *detail, size_t size);
+extern void kanon_freeform_graph_free(KanonEnv *env, KanonFreeformGraph *graph);
+
+/* freeform_release.c */
+
+/* Checks the graph of part p, and keeps what its records show. */
+extern KanonStatus kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph,
+									  KanonReport *report);
+
+/* The release, and its cost: the sum of weight times GCP over all cells. */
+extern KanonStatus kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *report);
+
+/* freeform.c: all of this at once; problem->freeform says how. */
+extern KanonStatus kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
+
+/* Bytes that solving a part of n rows takes, about; beside the plan. */
+extern double kanon_freeform_memory(const KanonProblem *problem, uint32_t n);
+
+/*
+ * freeform_check.c: what can be said of a table and a published one alone.  A row
+ * matches a record that shows its value, a range or set with its value, or
+ * nothing in each column.
+ */
+typedef struct KanonFreeformFacts
+{
+	int64_t row_matches;    /* fewest records that a row matches; 0: there are no rows */
+	int64_t record_matches; /* fewest rows that match a record */
+	bool same_size;         /* as many records as rows */
+	bool regular;           /* the graph has a k-regular subgraph */
+} KanonFreeformFacts;
+
+/*
+ * Of the release, its classes (rows), cells and pool are looked at.  Takes time and
+ * memory with the number of matches.
+ */
+extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
+										KanonFreeformFacts *facts);
+
+/* The same without `regular`, which takes the most. */
+extern KanonStatus kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,
+										KanonFreeformFacts *facts);
+
+/*
+ * KANON_BROKEN unless `written`, read back from where it was written, has the
+ * records of `release`, whose graph was checked when it was finished.
+ */
+extern KanonStatus kanon_freeform_confirm(const KanonProblem *problem, const KanonRelease *release,
+										  const KanonRelease *written, char *detail, size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * shown.c: what the cells of a release show.
+ */
+#include <string.h>
+
+#include "model/shown.h"
+
+/* The codes of a range or a set. */
+static const uint32_t *
+codes_of(const KanonRelease *release, KanonCell cell, uint32_t *ncodes)
+{
+	bool set = cell.show == KANON_SHOW_SET;
+
+	*ncodes = set ? release->pool[cell.code] : 2;
+	return release->pool + cell.code + set;
+}
+
+/* Before all of them nothing would be; it is last, for the fully suppressed class to be. */
+int
+kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *other, KanonCell b)
+{
+	const uint32_t *left;
+	const uint32_t *right;
+	uint32_t nleft;
+	uint32_t nright;
+
+	if (a.show != b.show)
+	{
+		if (a.show == KANON_SHOW_NOTHING || b.show == KANON_SHOW_NOTHING)
+			return a.show == KANON_SHOW_NOTHING ? 1 : -1;
+		return a.show < b.show ? -1 : 1;
+	}
+	if (!kanon_shows_several(a))
+		return a.code < b.code ? -1 : a.code > b.code;
+	left = codes_of(one, a, &nleft);
+	right = codes_of(other, b, &nright);
+	for (uint32_t i = 0; i < nleft && i < nright; i++)
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	return nleft < nright ? -1 : nleft > nright;
+}
+
+int
+kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b)
+{
+	return kanon_compare_cells(release, a, release, b);
+}
+
+/* Is a code among what a cell stands for that does not show its value? */
+static bool
+holds(const KanonRelease *release, KanonCell cell, uint32_t code)
+{
+	const uint32_t *codes;
+	uint32_t low = 0;
+	uint32_t high;
+
+	if (cell.show == KANON_SHOW_NOTHING)
+		return true;
+	codes = codes_of(release, cell, &high);
+	if (cell.show == KANON_SHOW_RANGE)
+		return codes[0] <= code && code <= codes[1];
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (codes[middle] < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < release->pool[cell.code] && codes[low] == code;
+}
+
+bool
+kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code)
+{
+	return cell.show == KANON_SHOW_VALUE ? cell.code == code : holds(release, cell, code);
+}
+
+void
+kanon_release_free(const KanonProblem *problem, KanonRelease *release)
+{
+	kanon_free(problem->env, release->classes);
+	kanon_free(problem->env, release->cells);
+	kanon_free(problem->env, release->flows);
+	kanon_free(problem->env, release->pool);
+	kanon_free(problem->env, release->graph_start);
+	kanon_free(problem->env, release->graph);
+	memset(release, 0, sizeof(*release));
+}
+
+int
+kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release, uint32_t class_)
+{
+	const KanonCell *cell = release->cells + class_ * (size_t) problem->ncolumns;
+	int suppressed = kanon_pattern_suppressed(problem, release->classes[class_].pattern);
+
+	for (int c = 0; c < problem->ncolumns && release->npool > 0; c++)
+		suppressed -= kanon_shows_several(cell[c]);
+	return suppressed;
+}
+
+bool
+kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint32_t class_)
+{
+	return release->classes[class_].pattern == kanon_pattern_all(problem->ncolumns) &&
+		   kanon_class_suppressed(problem, release, class_) == kanon_count_qis(problem);
+}

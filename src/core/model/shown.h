@@ -1,0 +1,25 @@
+/*
+ * shown.h: what the cells of a release show.
+ */
+#ifndef KANON_SHOWN_H
+#define KANON_SHOWN_H
+
+#include "kanon.h"
+
+/* Orders what two cells of a column show; 0: the same. */
+extern int kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
+
+/* Is what a cell shows true of a code? */
+extern bool kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code);
+
+/* As kanon_compare_shown, of cells of two releases. */
+extern int kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *other, KanonCell b);
+
+/* A range or a set: what stands for values that differ. */
+static inline bool
+kanon_shows_several(KanonCell cell)
+{
+	return cell.show == KANON_SHOW_RANGE || cell.show == KANON_SHOW_SET;
+}
+
+#endif

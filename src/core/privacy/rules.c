@@ -1,0 +1,620 @@
+/*
+ * rules.c: may these rows be a class, by rules beyond k?
+ *
+ * A row type has one value in each sensitive column (and, with a rule about
+ * persons, is of one person): types that are equal in the quasi-identifiers may
+ * differ there.  So a class is a list of types, and the distribution of a
+ * sensitive value in it follows from their numbers of rows.
+ *
+ * With persons, a row counts as its person: a value counts as often as there are
+ * persons with it, a person with two values counts for both, and the class is as
+ * large as it has persons (as in kanon_risk).
+ *
+ * Of two classes that fulfil one of these rules the union fulfils it, too
+ * (monotonicity: Machanavajjhala et al., TKDD 2007; Li et al., ICDE 2007; Wong et
+ * al., KDD 2006), joined columns included.  Where persons are counted, that is true
+ * of distinct l and of their number only: of the persons {1, 2} and {1, 3}, where 2
+ * and 3 have the value, one half each has it, but two thirds of {1, 2, 3}.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "privacy/rules.h"
+#include "util/pace.h"
+#include "util/sort.h"
+
+/* Rows of a class that are alike for a rule. */
+typedef struct Member
+{
+	uint64_t group; /* a number for each combination of joined values */
+	uint32_t value;
+	uint32_t person;
+	int64_t rows;
+} Member;
+
+struct KanonPrivacy
+{
+	const KanonProblem *problem;
+	int nrules;
+	KanonPrivacyRule *rules;
+	KanonDiversityMeter **meters; /* [nrules]; NULL for persons */
+	unsigned kinds;
+	int person;  /* column of problem->extra, or -1 */
+	bool failed; /* memory ran out: nothing is allowed any more */
+	bool part;   /* rules and meters are another's */
+
+	/* the class at hand */
+	Member *members;
+	Member *scratch;
+	uint32_t *persons;
+	uint32_t *persons_scratch;
+	size_t room;    /* of these four */
+	uint32_t *code; /* [most distinct] a distribution */
+	int64_t *count;
+	int64_t *tally; /* [most distinct] zero between calls */
+	uint32_t *code_scratch;
+};
+
+/* A distribution of a rule's column. */
+typedef struct Spread
+{
+	uint32_t n;   /* values, in privacy->code and count */
+	int64_t size; /* rows or persons: what shares are of */
+} Spread;
+
+static int
+compare_members(const void *a, const void *b, void *arg)
+{
+	const Member *left = a;
+	const Member *right = b;
+
+	(void) arg;
+	if (left->group != right->group)
+		return left->group < right->group ? -1 : 1;
+	if (left->value != right->value)
+		return left->value < right->value ? -1 : 1;
+	return left->person < right->person ? -1 : left->person > right->person;
+}
+
+static bool
+make_room(KanonPrivacy *privacy, size_t n)
+{
+	KanonEnv *env = privacy->problem->env;
+	size_t room = n + n / 2 + 64;
+
+	if (n <= privacy->room || privacy->failed)
+		return !privacy->failed;
+	kanon_free(env, privacy->members);
+	kanon_free(env, privacy->scratch);
+	kanon_free(env, privacy->persons);
+	kanon_free(env, privacy->persons_scratch);
+	privacy->members = kanon_alloc(env, room, sizeof(Member));
+	privacy->scratch = kanon_alloc(env, room, sizeof(Member));
+	privacy->persons = kanon_alloc(env, room, sizeof(uint32_t));
+	privacy->persons_scratch = kanon_alloc(env, room, sizeof(uint32_t));
+	privacy->room = room;
+	privacy->failed = privacy->members == NULL || privacy->scratch == NULL || privacy->persons == NULL ||
+					  privacy->persons_scratch == NULL;
+	return !privacy->failed;
+}
+
+static inline int64_t
+rows_of(const KanonProblem *problem, const uint32_t *types, const int64_t *counts, size_t i)
+{
+	return counts != NULL ? counts[i] : problem->rows[types[i]];
+}
+
+/* ---- distributions ---- */
+
+/* The codes that are tallied: when most are, going through all is faster than sorting. */
+static void
+put_in_order(KanonPrivacy *privacy, const KanonColumn *column, uint32_t n)
+{
+	uint32_t found = 0;
+
+	if (n < column->distinct / 8)
+	{
+		kanon_sort(privacy->code, privacy->code_scratch, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
+		return;
+	}
+	for (uint32_t code = 0; found < n; code++)
+		if (privacy->tally[code] > 0)
+			privacy->code[found++] = code;
+}
+
+/* The usual case: rows count, and nothing is joined. */
+static Spread
+spread_of_rows(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPrivacyRule *rule,
+			   const uint32_t *types, const int64_t *counts, size_t ntypes)
+{
+	const KanonColumn *column = &problem->extra[rule->column];
+	Spread spread = {0, 0};
+
+	for (size_t i = 0; i < ntypes; i++)
+	{
+		uint32_t code = column->code[types[i]];
+		int64_t rows = rows_of(problem, types, counts, i);
+
+		if (rows == 0)
+			continue;
+		if (privacy->tally[code] == 0)
+			privacy->code[spread.n++] = code;
+		privacy->tally[code] += rows;
+		spread.size += rows;
+	}
+	put_in_order(privacy, column, spread.n);
+	for (uint32_t v = 0; v < spread.n; v++)
+	{
+		privacy->count[v] = privacy->tally[privacy->code[v]];
+		privacy->tally[privacy->code[v]] = 0;
+	}
+	return spread;
+}
+
+/* Are there few enough combinations to number them? */
+static bool
+joined_fits(const KanonProblem *problem, uint64_t joined)
+{
+	uint64_t combinations = 1;
+
+	for (; joined != 0; joined &= joined - 1)
+		if (__builtin_mul_overflow(combinations, problem->extra[__builtin_ctzll(joined)].distinct,
+								   &combinations))
+			return false;
+	return true;
+}
+
+/* The values of the joined columns as one number. */
+static uint64_t
+joined_group(const KanonProblem *problem, uint64_t joined, uint32_t type)
+{
+	uint64_t group = 0;
+
+	for (; joined != 0; joined &= joined - 1)
+	{
+		const KanonColumn *column = &problem->extra[__builtin_ctzll(joined)];
+
+		group = group * column->distinct + column->code[type];
+	}
+	return group;
+}
+
+/* The members of a class for a rule, in order, equal ones added up. */
+static size_t
+list_members(KanonPrivacy *privacy, const KanonProblem *problem, const KanonPrivacyRule *rule,
+			 const uint32_t *types, const int64_t *counts, size_t ntypes)
+{
+	const uint32_t *value = problem->extra[rule->column].code;
+	const uint32_t *person = privacy->person >= 0 ? problem->extra[privacy->person].code : NULL;
+	Member *members = privacy->members;
+	size_t n = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ntypes; i++)
+	{
+		int64_t rows = rows_of(problem, types, counts, i);
+
+		if (rows > 0)
+			members[n++] = (Member){joined_group(problem, rule->joined, types[i]), value[types[i]],
+									person != NULL ? person[types[i]] : 0, rows};
+	}
+	kanon_sort(members, privacy->scratch, n, sizeof(Member), compare_members, NULL);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (kept > 0 && compare_members(&members[kept - 1], &members[i], NULL) == 0)
+			members[kept - 1].rows += members[i].rows;
+		else
+			members[kept++] = members[i];
+	}
+	return kept;
+}
+
+/* How many different persons are in a list of n. */
+static int64_t
+count_persons(KanonPrivacy *privacy, size_t n)
+{
+	int64_t persons = 0;
+
+	kanon_sort(privacy->persons, privacy->persons_scratch, n, sizeof(uint32_t), kanon_compare_numbers, NULL);
+	for (size_t i = 0; i < n; i++)
+		persons += i == 0 || privacy->persons[i] != privacy->persons[i - 1];
+	return persons;
+}
+
+/* Of members[from .. to), which are of one group. */
+static Spread
+spread_of_members(KanonPrivacy *privacy, size_t from, size_t to)
+{
+	bool persons = privacy->person >= 0;
+	Spread spread = {0, 0};
+
+	for (size_t i = from; i < to; i++)
+	{
+		const Member *member = &privacy->members[i];
+
+		if (spread.n == 0 || privacy->code[spread.n - 1] != member->value)
+		{
+			privacy->code[spread.n] = member->value;
+			privacy->count[spread.n++] = 0;
+		}
+		privacy->count[spread.n - 1] += persons ? 1 : member->rows;
+		spread.size += member->rows;
+		privacy->persons[i - from] = member->person;
+	}
+	if (persons)
+		spread.size = count_persons(privacy, to - from);
+	return spread;
+}
+
+/* ---- rules ---- */
+
+static bool
+fulfils_alpha(const KanonPrivacy *privacy, const KanonPrivacyRule *rule, Spread spread)
+{
+	for (uint32_t v = 0; v < spread.n; v++)
+		if ((rule->listed == NULL || rule->listed[privacy->code[v]]) &&
+			(double) privacy->count[v] > rule->share * (double) spread.size * (1 + 1e-12))
+			return false;
+	return true;
+}
+
+/* r_1 < c (r_l + r_{l+1} + ...), the counts in descending order. */
+static bool
+fulfils_recursive(const KanonPrivacy *privacy, const KanonPrivacyRule *rule, Spread spread)
+{
+	int64_t most = 0;
+	int64_t tail = 0;
+	int64_t bound = INT64_MAX;
+	double left = rule->l - 1;
+
+	for (uint32_t v = 0; v < spread.n; v++)
+	{
+		tail += privacy->count[v];
+		if (privacy->count[v] > most)
+			most = privacy->count[v];
+	}
+	/* takes away the l - 1 largest, those of equal size together */
+	while (left > 0 && tail > 0)
+	{
+		int64_t next = 0;
+		double equal = 0;
+
+		for (uint32_t v = 0; v < spread.n; v++)
+			if (privacy->count[v] < bound && privacy->count[v] > next)
+				next = privacy->count[v];
+		for (uint32_t v = 0; v < spread.n; v++)
+			equal += privacy->count[v] == next;
+		tail -= next * (int64_t) fmin(equal, left);
+		left -= equal;
+		bound = next;
+	}
+	return (double) most < rule->c * (double) tail;
+}
+
+static bool
+fulfils(KanonPrivacy *privacy, int r, Spread spread)
+{
+	const KanonPrivacyRule *rule = &privacy->rules[r];
+
+	switch (rule->kind)
+	{
+		case KANON_SUBJECT:
+			return true;
+		case KANON_DISTINCT_L:
+			return spread.n >= rule->l;
+		case KANON_ALPHA:
+			return fulfils_alpha(privacy, rule, spread);
+		case KANON_RECURSIVE_CL:
+			return fulfils_recursive(privacy, rule, spread);
+		case KANON_ENTROPY_L:
+			return kanon_diversity_entropy(privacy->count, spread.n) >= rule->l * (1 - 1e-12);
+		case KANON_T_CLOSENESS:
+			break;
+	}
+	return kanon_diversity_distance(privacy->meters[r], rule->distance, privacy->code, privacy->count,
+									spread.n) <= rule->share * (1 + 1e-12);
+}
+
+static bool
+fulfils_rule(const KanonProblem *problem, int r, const uint32_t *types, const int64_t *counts, size_t ntypes,
+			 bool few)
+{
+	KanonPrivacy *privacy = problem->privacy;
+	const KanonPrivacyRule *rule = &privacy->rules[r];
+	size_t n;
+
+	if (rule->kind == KANON_SUBJECT)
+	{
+		n = 0;
+		for (size_t i = 0; i < ntypes && !few; i++)
+			if (rows_of(problem, types, counts, i) > 0)
+				privacy->persons[n++] = problem->extra[rule->column].code[types[i]];
+		return few || count_persons(privacy, n) >= problem->k;
+	}
+	if (privacy->person < 0 && rule->joined == 0)
+		return fulfils(privacy, r, spread_of_rows(privacy, problem, rule, types, counts, ntypes));
+	n = list_members(privacy, problem, rule, types, counts, ntypes);
+	for (size_t from = 0; from < n;)
+	{
+		size_t to = from;
+
+		while (to < n && privacy->members[to].group == privacy->members[from].group)
+			to++;
+		if (!fulfils(privacy, r, spread_of_members(privacy, from, to)))
+			return false;
+		from = to;
+	}
+	return true;
+}
+
+bool
+kanon_privacy_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts, size_t ntypes,
+					 bool few, int *broken)
+{
+	KanonPrivacy *privacy = problem->privacy;
+	bool nobody = privacy->person >= 0 && problem->extra[privacy->person].code == NULL;
+
+	for (int r = 0; r < privacy->nrules; r++)
+	{
+		if (nobody && privacy->rules[r].kind != KANON_DISTINCT_L)
+			continue;
+		if (make_room(privacy, ntypes) && fulfils_rule(problem, r, types, counts, ntypes, few))
+			continue;
+		if (broken != NULL)
+			*broken = r;
+		return false;
+	}
+	return true;
+}
+
+unsigned
+kanon_privacy_kinds(const KanonPrivacy *privacy)
+{
+	return privacy->kinds;
+}
+
+int
+kanon_privacy_rules(const KanonPrivacy *privacy, const KanonPrivacyRule **rules)
+{
+	*rules = privacy->rules;
+	return privacy->nrules;
+}
+
+int
+kanon_privacy_person(const KanonPrivacy *privacy)
+{
+	return privacy->person;
+}
+
+bool
+kanon_privacy_monotone(const KanonPrivacy *privacy)
+{
+	return privacy->person < 0 || (privacy->kinds & ~(1u << KANON_DISTINCT_L | 1u << KANON_SUBJECT)) == 0;
+}
+
+bool
+kanon_privacy_grows(const KanonPrivacy *privacy)
+{
+	for (int r = 0; r < privacy->nrules; r++)
+		if (privacy->rules[r].kind != KANON_SUBJECT &&
+			(privacy->rules[r].kind != KANON_DISTINCT_L || privacy->rules[r].joined != 0))
+			return false;
+	return true;
+}
+
+bool
+kanon_privacy_failed(const KanonPrivacy *privacy)
+{
+	return privacy->failed;
+}
+
+/* ---- opening ---- */
+
+/* What the whole table has of a rule's column. */
+static Spread
+table_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
+{
+	const KanonProblem *problem = privacy->problem;
+	KanonPrivacyRule plain = *rule;
+	uint32_t *all = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
+	Spread spread = {0, 0};
+
+	if (all == NULL || !make_room(privacy, problem->ntypes))
+	{
+		privacy->failed = true;
+		kanon_free(problem->env, all);
+		return spread;
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		all[i] = i;
+	plain.joined = 0;
+	if (privacy->person < 0)
+		spread = spread_of_rows(privacy, problem, rule, all, NULL, problem->ntypes);
+	else
+		spread =
+			spread_of_members(privacy, 0, list_members(privacy, problem, &plain, all, NULL, problem->ntypes));
+	kanon_free(problem->env, all);
+	return spread;
+}
+
+static KanonStatus
+open_meter(KanonPrivacy *privacy, int r)
+{
+	const KanonPrivacyRule *rule = &privacy->rules[r];
+	Spread spread;
+
+	if (rule->kind == KANON_SUBJECT)
+		return KANON_OK;
+	spread = table_spread(privacy, rule);
+	if (privacy->failed)
+		return KANON_NO_MEMORY;
+	/* every value of the dictionary occurs, so the spread is over all codes */
+	if (spread.n != privacy->problem->extra[rule->column].distinct)
+		return KANON_BROKEN;
+	return kanon_diversity_open(privacy->problem->env, privacy->count, spread.n, rule->taxonomy,
+								&privacy->meters[r]);
+}
+
+/* Room for a distribution of any column. */
+static bool
+make_distribution(KanonPrivacy *privacy)
+{
+	const KanonProblem *problem = privacy->problem;
+	uint32_t distinct = 1;
+
+	for (int c = 0; c < problem->nextra; c++)
+		if (problem->extra[c].distinct > distinct)
+			distinct = problem->extra[c].distinct;
+	privacy->code = kanon_alloc(problem->env, distinct, sizeof(uint32_t));
+	privacy->code_scratch = kanon_alloc(problem->env, distinct, sizeof(uint32_t));
+	privacy->count = kanon_alloc(problem->env, distinct, sizeof(int64_t));
+	privacy->tally = kanon_alloc0(problem->env, distinct, sizeof(int64_t));
+	return privacy->code != NULL && privacy->code_scratch != NULL && privacy->count != NULL &&
+		   privacy->tally != NULL;
+}
+
+KanonStatus
+kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, int nrules,
+				   KanonPrivacy **result)
+{
+	KanonEnv *env = problem->env;
+	KanonPrivacy *privacy = kanon_alloc0(env, 1, sizeof(KanonPrivacy));
+	KanonStatus status = KANON_OK;
+
+	*result = NULL;
+	if (privacy == NULL)
+		return KANON_NO_MEMORY;
+	privacy->problem = problem;
+	privacy->nrules = nrules;
+	privacy->person = -1;
+	privacy->rules = kanon_alloc(env, (size_t) nrules, sizeof(KanonPrivacyRule));
+	privacy->meters = kanon_alloc0(env, (size_t) nrules, sizeof(KanonDiversityMeter *));
+	if (privacy->rules == NULL || privacy->meters == NULL || !make_distribution(privacy))
+		status = KANON_NO_MEMORY;
+	for (int r = 0; r < nrules && status == KANON_OK; r++)
+	{
+		if (!joined_fits(problem, rules[r].joined))
+			status = KANON_TOO_LARGE;
+		privacy->rules[r] = rules[r];
+		privacy->kinds |= 1u << rules[r].kind;
+		if (rules[r].kind == KANON_SUBJECT)
+			privacy->person = rules[r].column;
+	}
+	for (int r = 0; r < nrules && status == KANON_OK; r++)
+		status = open_meter(privacy, r);
+	if (status == KANON_OK)
+		*result = privacy;
+	else
+		kanon_privacy_close(privacy);
+	return status;
+}
+
+KanonStatus
+kanon_privacy_part(const KanonPrivacy *whole, const KanonProblem *part, KanonPrivacy **result)
+{
+	KanonPrivacy *privacy = kanon_alloc0(part->env, 1, sizeof(KanonPrivacy));
+
+	*result = NULL;
+	if (privacy == NULL)
+		return KANON_NO_MEMORY;
+	privacy->problem = part;
+	privacy->part = true;
+	privacy->nrules = whole->nrules;
+	privacy->rules = whole->rules;
+	privacy->meters = whole->meters;
+	privacy->kinds = whole->kinds;
+	privacy->person = whole->person;
+	if (!make_distribution(privacy))
+	{
+		kanon_privacy_close(privacy);
+		return KANON_NO_MEMORY;
+	}
+	*result = privacy;
+	return KANON_OK;
+}
+
+void
+kanon_privacy_close(KanonPrivacy *privacy)
+{
+	KanonEnv *env;
+
+	if (privacy == NULL)
+		return;
+	env = privacy->problem->env;
+	if (!privacy->part)
+	{
+		for (int r = 0; r < privacy->nrules && privacy->meters != NULL; r++)
+			kanon_diversity_close(privacy->meters[r]);
+		kanon_free(env, privacy->rules);
+		kanon_free(env, privacy->meters);
+	}
+	kanon_free(env, privacy->members);
+	kanon_free(env, privacy->scratch);
+	kanon_free(env, privacy->persons);
+	kanon_free(env, privacy->persons_scratch);
+	kanon_free(env, privacy->code);
+	kanon_free(env, privacy->code_scratch);
+	kanon_free(env, privacy->count);
+	kanon_free(env, privacy->tally);
+	kanon_free(env, privacy);
+}
+
+void
+kanon_privacy_table(KanonPrivacy *privacy, int r, KanonDiversity *diversity)
+{
+	Spread spread = table_spread(privacy, &privacy->rules[r]);
+
+	memset(diversity, 0, sizeof(*diversity));
+	if (spread.n > 0)
+		kanon_diversity_class(privacy->meters[r], privacy->code, privacy->count, spread.n, spread.size,
+							  diversity);
+}
+
+/* ---- a release ---- */
+
+KanonStatus
+kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_, int *broken)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	KanonPace pace = {problem->env, "check", 0, 0, KANON_POLL_WORK};
+	size_t *end = kanon_alloc0(problem->env, (size_t) release->nclasses + 1, sizeof(size_t));
+	uint32_t *types = kanon_alloc(problem->env, release->nflows, sizeof(uint32_t));
+	int64_t *counts = kanon_alloc(problem->env, release->nflows, sizeof(int64_t));
+	KanonStatus status = KANON_OK;
+
+	if (end == NULL || types == NULL || counts == NULL)
+		status = KANON_NO_MEMORY;
+	for (size_t f = 0; f < release->nflows && status == KANON_OK; f++)
+		if (release->flows[f].class_ != KANON_DROPPED)
+			end[release->flows[f].class_ + 1]++;
+	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
+		end[i + 1] += end[i];
+	/* end[i] is where class i begins, until its members are in */
+	for (size_t f = 0; f < release->nflows && status == KANON_OK; f++)
+	{
+		const KanonFlow *flow = &release->flows[f];
+
+		if (flow->class_ == KANON_DROPPED)
+			continue;
+		types[end[flow->class_]] = flow->type;
+		counts[end[flow->class_]++] = flow->rows;
+	}
+	for (*class_ = 0; *class_ < release->nclasses && status == KANON_OK; (*class_)++)
+	{
+		size_t from = *class_ == 0 ? 0 : end[*class_ - 1];
+		bool few = release->classes[*class_].pattern == all && kanon_class_blank(problem, release, *class_) &&
+				   problem->residual == KANON_RESIDUAL_SUPPRESS;
+
+		if (kanon_stop(&pace, 16 * (end[*class_] - from)))
+			status = KANON_CANCELLED;
+		else if (!kanon_privacy_allows(problem, types + from, counts + from, end[*class_] - from, few,
+									   broken))
+			break;
+	}
+	if (problem->privacy->failed)
+		status = KANON_NO_MEMORY;
+	kanon_free(problem->env, end);
+	kanon_free(problem->env, types);
+	kanon_free(problem->env, counts);
+	return status;
+}

@@ -1,0 +1,115 @@
+/*
+ * bound.h: the lower bound: prices by Lagrangian relaxation, and what they rule out.
+ */
+#ifndef KANON_BOUND_H
+#define KANON_BOUND_H
+
+#include "program/model.h"
+
+/* lagrange.c */
+typedef struct IlpPrices
+{
+	double *y;    /* [m] price of a row of each type */
+	double bound; /* proven, base included */
+	double *g;    /* [nf] g_f(y), a lower estimate where positive */
+	int64_t steps;
+} IlpPrices;
+
+/*
+ * Subgradient steps from prices->y (when set) until the gap to `upper` is
+ * closed, or `steps` steps are done, or progress ends.
+ */
+extern KanonStatus ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
+								KanonWatch *watch);
+extern void ilp_prices_free(KanonEnv *env, IlpPrices *prices);
+
+/* The bound and g at the prices as they are. */
+extern KanonStatus ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch);
+
+typedef struct IlpCandidate
+{
+	double y;
+	uint32_t i;
+} IlpCandidate;
+
+/*
+ * The `need` rows of highest price among the n candidates, by quickselect: they
+ * come first.  Returns the sum of w - y over them, and takes them off slack when
+ * that is given.
+ */
+extern double ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w,
+							   double *slack);
+
+/* box.c: prices that stay near what they are, and what can matter then */
+typedef struct IlpBox
+{
+	double *low;  /* [m] */
+	double *high; /* [m] */
+} IlpBox;
+
+extern void ilp_box_free(KanonEnv *env, IlpBox *box);
+
+/*
+ * The prices within `reach` of y, up to c; those at most `reach` below `cap` may rise
+ * to c at once.
+ */
+extern KanonStatus ilp_box_around(const IlpModel *model, const double *y, double reach, double cap,
+								  IlpBox *box);
+
+/*
+ * The instances that open at some prices in the box, each with the types that
+ * it can take then: at all prices in the box it has the same L.  id = position in
+ * `model`.  Has no transpose.
+ */
+extern KanonStatus ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatch *watch);
+
+/*
+ * The types of one instance of cost w that it can take at some prices in the box, and
+ * their number, 0 when it never opens.  cand: [ntypes] scratch.
+ */
+extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types,
+							 uint32_t ntypes, IlpCandidate *cand, uint32_t *kept);
+
+/* Appends instances, of id UINT32_MAX; their types are those of the model. */
+extern KanonStatus ilp_box_append(IlpModel *model, const KanonInstances *instances);
+
+/* As ilp_lagrange, with prices (which must be set) in the box. */
+extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
+									   IlpPrices *prices, KanonWatch *watch);
+
+/* bound.c */
+
+/*
+ * Where the model lacks the instances above a cost: these, as far as prices in a
+ * box can open them.  map: types of the problem to types of the model, UINT32_MAX
+ * where no instance of the model takes them.
+ */
+typedef struct IlpMissing
+{
+	const KanonProblem *problem;
+	const KanonInstances *instances;
+	const uint32_t *map;
+} IlpMissing;
+
+/*
+ * The best lower bound and prices that so many steps lead to; bound stays as it
+ * is when that is better.  missing: NULL when the model is whole.
+ */
+extern KanonStatus ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t steps,
+							 IlpPrices *prices, KanonWatch *watch);
+
+/*
+ * Reduced-cost fixing: drops the instances that no solution of cost at most
+ * `cutoff` uses.  Returns the number dropped in *dropped.
+ */
+extern KanonStatus ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped,
+						   KanonWatch *watch);
+
+/*
+ * A copy of the model without the instances that no solution of cost at most
+ * `cutoff` uses, reduced; id = position in `model`, also in *fixed.
+ */
+extern KanonStatus ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff,
+								  IlpModel *copy, IlpList *fixed, KanonWatch *watch);
+
+#endif

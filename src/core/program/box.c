@@ -1,0 +1,196 @@
+/*
+ * box.c: what of a model matters while prices stay within a box.
+ *
+ * Near the best prices few instances open at all, and of these only the dearest
+ * rows count.  With low_i <= y_i <= high_i
+ *   - g_f(y) >= g_f(high), so that f adds nothing to L where that is not negative;
+ *   - a row of type i that is not above w_f is in f only among its k dearest
+ *     rows, which it is not when k rows of f have low_j > high_i.
+ * What remains has exactly the L of the whole at all prices in the box, and is a
+ * small part of it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "program/bound.h"
+
+void
+ilp_box_free(KanonEnv *env, IlpBox *box)
+{
+	kanon_free(env, box->low);
+	kanon_free(env, box->high);
+	memset(box, 0, sizeof(*box));
+}
+
+KanonStatus
+ilp_box_around(const IlpModel *model, const double *y, double reach, double cap, IlpBox *box)
+{
+	box->low = kanon_alloc(model->env, model->m, sizeof(*box->low));
+	box->high = kanon_alloc(model->env, model->m, sizeof(*box->high));
+	if (box->low == NULL || box->high == NULL)
+	{
+		ilp_box_free(model->env, box);
+		return KANON_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		box->low[i] = y[i] - reach;
+		box->high[i] = y[i] >= cap - reach ? model->c[i] : fmin(model->c[i], y[i] + reach);
+	}
+	return KANON_OK;
+}
+
+uint32_t
+ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types, uint32_t ntypes,
+			 IlpCandidate *cand, uint32_t *kept)
+{
+	double g = 0;
+	double least = INFINITY;
+	int64_t need = model->k;
+	int64_t total = 0;
+	size_t n = 0;
+	uint32_t nkept = 0;
+
+	for (uint32_t j = 0; j < ntypes; j++)
+	{
+		uint32_t i = types[j];
+		double high = box->high[i];
+
+		total += model->n[i];
+		if (high > w)
+		{
+			g += (w - high) * (double) model->n[i];
+			need -= model->n[i];
+		}
+		else
+			cand[n++] = (IlpCandidate){high, i};
+	}
+	if (total < model->k || need == model->k)
+		return 0;
+	if (need > 0)
+		g += ilp_take_dearest(model, cand, n, need, w, NULL);
+	if (g >= 0)
+		return 0;
+	for (uint32_t j = 0; j < ntypes; j++)
+		cand[j] = (IlpCandidate){box->low[types[j]], types[j]};
+	ilp_take_dearest(model, cand, ntypes, model->k, w, NULL);
+	need = model->k;
+	for (uint32_t j = 0; need > 0; j++)
+	{
+		least = fmin(least, cand[j].y);
+		need -= model->n[cand[j].i];
+	}
+	for (uint32_t j = 0; j < ntypes; j++)
+		if (box->high[types[j]] >= least || box->high[types[j]] > w)
+			kept[nkept++] = types[j];
+	return nkept;
+}
+
+static KanonStatus
+grow(IlpModel *out, size_t *room, size_t *pair_room, size_t pairs, size_t most)
+{
+	KanonEnv *env = out->env;
+	void *p;
+
+	if (out->nf == *room)
+	{
+		*room *= 2;
+		if ((p = kanon_realloc(env, out->w, *room, sizeof(*out->w))) == NULL)
+			return KANON_NO_MEMORY;
+		out->w = p;
+		if ((p = kanon_realloc(env, out->id, *room, sizeof(*out->id))) == NULL)
+			return KANON_NO_MEMORY;
+		out->id = p;
+		if ((p = kanon_realloc(env, out->start, *room + 1, sizeof(*out->start))) == NULL)
+			return KANON_NO_MEMORY;
+		out->start = p;
+	}
+	if (pairs + most > *pair_room)
+	{
+		*pair_room = 2 * *pair_room + most;
+		if ((p = kanon_realloc(env, out->type, *pair_room, sizeof(*out->type))) == NULL)
+			return KANON_NO_MEMORY;
+		out->type = p;
+	}
+	return KANON_OK;
+}
+
+KanonStatus
+ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatch *watch)
+{
+	KanonEnv *env = model->env;
+	IlpCandidate *cand = kanon_alloc(env, model->m, sizeof(*cand));
+	size_t room = 1024;
+	size_t pair_room = (size_t) 16 * room + model->m;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	*out = (IlpModel){
+		.env = env, .k = model->k, .integral = model->integral, .base = model->base, .m = model->m};
+	out->n = kanon_alloc(env, model->m, sizeof(*out->n));
+	out->c = kanon_alloc(env, model->m, sizeof(*out->c));
+	out->w = kanon_alloc(env, room, sizeof(*out->w));
+	out->id = kanon_alloc(env, room, sizeof(*out->id));
+	out->start = kanon_alloc0(env, room + 1, sizeof(*out->start));
+	out->type = kanon_alloc(env, pair_room, sizeof(*out->type));
+	if (cand != NULL && out->n != NULL && out->c != NULL && out->w != NULL && out->id != NULL &&
+		out->start != NULL && out->type != NULL)
+	{
+		memcpy(out->n, model->n, model->m * sizeof(*out->n));
+		memcpy(out->c, model->c, model->m * sizeof(*out->c));
+		status = KANON_OK;
+	}
+	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
+	{
+		uint32_t size = (uint32_t) (model->start[f + 1] - model->start[f]);
+		size_t pairs = out->start[out->nf];
+		uint32_t kept;
+
+		if ((status = grow(out, &room, &pair_room, pairs, size)) != KANON_OK)
+			break;
+		kept = ilp_box_sift(model, box, model->w[f], model->type + model->start[f], size, cand,
+							out->type + pairs);
+		if (kept > 0)
+		{
+			out->id[out->nf] = f;
+			out->w[out->nf] = model->w[f];
+			out->start[++out->nf] = pairs + kept;
+		}
+		if (kanon_watch(watch, (int64_t) size * 8))
+			status = KANON_CANCELLED;
+	}
+	kanon_free(env, cand);
+	if (status != KANON_OK)
+		ilp_model_free(out);
+	return status;
+}
+
+KanonStatus
+ilp_box_append(IlpModel *model, const KanonInstances *instances)
+{
+	KanonEnv *env = model->env;
+	size_t pairs = model->start[model->nf];
+	size_t more = instances->start[instances->n];
+	size_t nf = (size_t) model->nf + instances->n;
+	void *p;
+
+	if ((p = kanon_realloc(env, model->w, nf, sizeof(*model->w))) == NULL)
+		return KANON_NO_MEMORY;
+	model->w = p;
+	if ((p = kanon_realloc(env, model->id, nf, sizeof(*model->id))) == NULL)
+		return KANON_NO_MEMORY;
+	model->id = p;
+	if ((p = kanon_realloc(env, model->start, nf + 1, sizeof(*model->start))) == NULL)
+		return KANON_NO_MEMORY;
+	model->start = p;
+	if ((p = kanon_realloc(env, model->type, pairs + more, sizeof(*model->type))) == NULL)
+		return KANON_NO_MEMORY;
+	model->type = p;
+	memcpy(model->type + pairs, instances->type, more * sizeof(*model->type));
+	for (uint32_t f = 0; f < instances->n; f++)
+	{
+		model->w[model->nf] = instances->cost[f];
+		model->id[model->nf] = UINT32_MAX;
+		model->start[++model->nf] = pairs + instances->start[f + 1];
+	}
+	return KANON_OK;
+}

@@ -1,0 +1,624 @@
+/*
+ * instances.c: enumeration of live closed instances.
+ *
+ * With every combination allowed, the closed live instances are the closed
+ * frequent itemsets of the table (an item: a column's value, a level's, too, as
+ * what rows agree in they do on every level above; support: rows), enumerated by prefix-preserving closure extension: T. Uno, M. Kiyomi,
+ * H. Arimura, "LCM ver. 2", FIMI 2004.  Each comes up once, none is stored to
+ * find doubles.  For a list or a set of rules every pattern is grouped by
+ * hashing.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "program/instances.h"
+
+/* A pattern list longer than this is not grouped pattern by pattern. */
+#define MAX_PATTERNS ((size_t) 1 << 16)
+
+void
+kanon_watch_init(KanonWatch *watch, const KanonProblem *problem, const char *phase)
+{
+	memset(watch, 0, sizeof(*watch));
+	watch->env = problem->env;
+	watch->phase = phase;
+	watch->deadline = INFINITY;
+	if (problem->time_limit < INFINITY)
+		watch->deadline = problem->env->now(problem->env->arg) + problem->time_limit;
+}
+
+bool
+kanon_watch_poll(KanonWatch *watch)
+{
+	KanonEnv *env = watch->env;
+
+	watch->total += watch->work;
+	watch->work = 0;
+	if (!watch->cancelled && env->poll(env->arg, &(KanonProgress){.phase = watch->phase,
+																  .share = watch->share,
+																  .rows_left = -1,
+																  .bounded = watch->bounded,
+																  .cost = watch->cost,
+																  .lower_bound = watch->bound}))
+		watch->cancelled = true;
+	if (!watch->late && watch->deadline < INFINITY && env->now(env->arg) >= watch->deadline)
+		watch->late = true;
+	return watch->cancelled;
+}
+
+/*
+ * The largest number of which all weights are whole multiples, by Euclid's
+ * algorithm in floating point; none when the multiples get too large for
+ * exact sums.
+ */
+void
+kanon_instances_grid(const KanonProblem *problem, KanonInstances *instances)
+{
+	double unit = 0;
+	double largest = 0;
+	double total = 0;
+	double rows = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		double a = problem->columns[c].weight;
+		double b = unit;
+
+		largest = fmax(largest, a);
+		total += a;
+		if (b > a)
+		{
+			b = a;
+			a = unit;
+		}
+		while (b > 1e-9 * largest)
+		{
+			double r = fmod(a, b);
+
+			if (b - r < 1e-9 * largest)
+				r = 0;
+			a = b;
+			b = r;
+		}
+		unit = a;
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		rows += (double) problem->rows[i];
+	instances->unit = largest > 0 ? largest : 1;
+	instances->integral = false;
+	if (unit > 0 && total / unit * rows < 1e12)
+	{
+		bool whole = true;
+
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			double multiple = problem->columns[c].weight / unit;
+
+			/* all roundings together must stay far below one unit */
+			if (fabs(multiple - rint(multiple)) * rows * problem->ncolumns > 1e-4)
+				whole = false;
+		}
+		if (whole)
+		{
+			instances->unit = unit;
+			instances->integral = true;
+		}
+	}
+	instances->all_cost = kanon_instances_cost(problem, instances, kanon_pattern_all(problem->ncolumns));
+}
+
+double
+kanon_instances_cost(const KanonProblem *problem, const KanonInstances *instances, KanonPattern pattern)
+{
+	double cost = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (pattern >> c & 1)
+			cost += instances->integral ? rint(problem->columns[c].weight / instances->unit)
+										: problem->columns[c].weight / instances->unit;
+	return cost;
+}
+
+void
+kanon_instances_free(KanonEnv *env, KanonInstances *instances)
+{
+	kanon_free(env, instances->pattern);
+	kanon_free(env, instances->cost);
+	kanon_free(env, instances->start);
+	kanon_free(env, instances->type);
+	memset(instances, 0, sizeof(*instances));
+}
+
+/* What both enumerations share. */
+typedef struct Builder
+{
+	const KanonProblem *problem;
+	KanonEnv *env;
+	KanonWatch *watch;
+	KanonInstances *out;
+	KanonInstanceMode mode;
+	double max_cost;
+	size_t max_pairs;
+	size_t pairs;
+	size_t room; /* for instances */
+	size_t pair_room;
+	/* only those above a cost, as far as a sieve lets them through; NULL: all */
+	double above;
+	const double *most; /* [ntypes] a row type without more than a cost needs no instance of it */
+	KanonSieve sieve;
+	void *sieve_arg;
+	uint32_t *sifted; /* [ntypes] */
+	/* every combination: */
+	uint32_t **level;     /* per depth, row types grouped */
+	uint32_t **code_rows; /* per depth, places by code */
+	/* lists: */
+	KanonPattern *patterns;
+	size_t npatterns;
+} Builder;
+
+/* Appends an instance; its types must ascend. */
+static KanonStatus
+emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint32_t ntypes)
+{
+	KanonInstances *out = b->out;
+
+	if (b->sieve != NULL)
+	{
+		ntypes = cost <= b->above ? 0 : b->sieve(b->sieve_arg, cost, types, ntypes, b->sifted);
+		types = b->sifted;
+		if (ntypes == 0)
+			return KANON_OK;
+	}
+	if (b->pairs + ntypes > b->max_pairs || out->n >= KANON_MAX_TYPES)
+		return KANON_TOO_LARGE;
+	if (out->n + 1 >= b->room)
+	{
+		size_t room = b->room * 2;
+		void *p;
+
+		if ((p = kanon_realloc(b->env, out->pattern, room, sizeof(*out->pattern))) == NULL)
+			return KANON_NO_MEMORY;
+		out->pattern = p;
+		if ((p = kanon_realloc(b->env, out->cost, room, sizeof(*out->cost))) == NULL)
+			return KANON_NO_MEMORY;
+		out->cost = p;
+		if ((p = kanon_realloc(b->env, out->start, room, sizeof(*out->start))) == NULL)
+			return KANON_NO_MEMORY;
+		out->start = p;
+		b->room = room;
+	}
+	if (b->pairs + ntypes > b->pair_room)
+	{
+		size_t room = b->pair_room + b->pair_room / 2 + ntypes;
+		void *p = kanon_realloc(b->env, out->type, room, sizeof(*out->type));
+
+		if (p == NULL)
+			return KANON_NO_MEMORY;
+		out->type = p;
+		b->pair_room = room;
+	}
+	out->pattern[out->n] = pattern;
+	out->cost[out->n] = cost;
+	memcpy(out->type + b->pairs, types, ntypes * sizeof(*types));
+	b->pairs += ntypes;
+	out->n++;
+	out->start[out->n] = b->pairs;
+	return KANON_OK;
+}
+
+/* Does the sieve let through nothing within an instance of that cost? */
+static bool
+is_barren(const Builder *b, double cost, const uint32_t *types, uint32_t ntypes)
+{
+	if (b->sieve == NULL)
+		return false;
+	if (cost > b->above)
+		for (uint32_t j = 0; j < ntypes; j++)
+			if (b->most[types[j]] > b->above)
+				return false;
+	return true;
+}
+
+/* The columns among `open` in which the types differ; stops when none is left. */
+static KanonPattern
+varying(Builder *b, const uint32_t *types, uint32_t ntypes, KanonPattern open)
+{
+	const KanonColumn *columns = b->problem->columns;
+	KanonPattern same = open;
+
+	for (uint32_t j = 1; j < ntypes && same != 0; j++)
+		for (KanonPattern rest = same; rest != 0; rest &= rest - 1)
+		{
+			int c = __builtin_ctzll(rest);
+
+			if (columns[c].code[types[j]] != columns[c].code[types[0]])
+				same &= ~((KanonPattern) 1 << c);
+		}
+	return open & ~same;
+}
+
+/*
+ * Every combination.  `types` agree on the columns outside `pattern` and on no
+ * other.  Each closed part by a column after `core` whose closure adds no
+ * earlier column is new, and all closed parts are found so.
+ */
+static KanonStatus
+extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPattern pattern, int core)
+{
+	const KanonProblem *problem = b->problem;
+	KanonStatus status;
+	uint32_t *part = b->level[depth];
+	uint32_t *place = b->code_rows[depth];
+
+	for (int c = core + 1; c < problem->ncolumns; c++)
+	{
+		const uint32_t *code = problem->columns[c].code;
+		uint32_t at = 0;
+
+		if ((pattern >> c & 1) == 0)
+			continue;
+		if (kanon_watch(b->watch, (int64_t) ntypes * 4))
+			return KANON_CANCELLED;
+		if (b->watch->late)
+			return KANON_TOO_LARGE;
+		/* group by the column's code, groups in the order of first sight */
+		for (uint32_t j = 0; j < ntypes; j++)
+			place[code[types[j]]]++;
+		for (uint32_t j = 0; j < ntypes; j++)
+		{
+			uint32_t v = code[types[j]];
+
+			if ((place[v] & 0x80000000u) == 0)
+			{
+				uint32_t count = place[v];
+
+				place[v] = at | 0x80000000u;
+				at += count;
+			}
+			part[place[v] & 0x7fffffffu] = types[j];
+			place[v]++;
+		}
+		for (uint32_t j = 0; j < ntypes; j++)
+			place[code[types[j]]] = 0;
+		for (uint32_t lo = 0, hi; lo < ntypes; lo = hi)
+		{
+			KanonPattern open = pattern & ~((KanonPattern) 1 << c);
+			KanonPattern closed;
+			int64_t rows = 0;
+
+			for (hi = lo; hi < ntypes && code[part[hi]] == code[part[lo]]; hi++)
+				rows += problem->rows[part[hi]];
+			if (rows < problem->k)
+				continue;
+			closed = varying(b, part + lo, hi - lo, open);
+			if ((open & ~closed & (((KanonPattern) 1 << c) - 1)) != 0)
+				continue; /* found from that earlier column */
+			{
+				double cost = kanon_instances_cost(problem, b->out, closed);
+
+				if (is_barren(b, cost, part + lo, hi - lo))
+					continue;
+				if (cost <= b->max_cost && (status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
+					return status;
+			}
+			if (closed != 0 && (status = extend(b, depth + 1, part + lo, hi - lo, closed, c)) != KANON_OK)
+				return status;
+		}
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+build_every(Builder *b)
+{
+	const KanonProblem *problem = b->problem;
+	int depth = problem->ncolumns;
+	uint32_t *types = kanon_alloc(b->env, problem->ntypes, sizeof(*types));
+	KanonStatus status = KANON_NO_MEMORY;
+	uint32_t distinct = 1;
+
+	for (int c = 0; c < depth; c++)
+		if (problem->columns[c].distinct > distinct)
+			distinct = problem->columns[c].distinct;
+	b->level = kanon_alloc0(b->env, (size_t) depth + 1, sizeof(*b->level));
+	b->code_rows = kanon_alloc0(b->env, (size_t) depth + 1, sizeof(*b->code_rows));
+	if (types == NULL || b->level == NULL || b->code_rows == NULL)
+		goto done;
+	for (int d = 0; d <= depth; d++)
+		if ((b->level[d] = kanon_alloc(b->env, problem->ntypes, sizeof(uint32_t))) == NULL ||
+			(b->code_rows[d] = kanon_alloc0(b->env, distinct, sizeof(uint32_t))) == NULL)
+			goto done;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		types[i] = i;
+	{
+		KanonPattern all = kanon_pattern_all(depth);
+		KanonPattern root = varying(b, types, problem->ntypes, all);
+		double cost = kanon_instances_cost(problem, b->out, root);
+		int64_t rows = 0;
+
+		status = KANON_OK;
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			rows += problem->rows[i];
+		if (rows >= problem->k && root != all && cost <= b->max_cost)
+			status = emit(b, root, cost, types, problem->ntypes);
+		if (status == KANON_OK && rows >= problem->k)
+			status = extend(b, 0, types, problem->ntypes, root, -1);
+	}
+done:
+	for (int d = 0; d <= depth; d++)
+	{
+		if (b->level != NULL)
+			kanon_free(b->env, b->level[d]);
+		if (b->code_rows != NULL)
+			kanon_free(b->env, b->code_rows[d]);
+	}
+	kanon_free(b->env, b->level);
+	kanon_free(b->env, b->code_rows);
+	kanon_free(b->env, types);
+	return status;
+}
+
+/* First pattern in the mask's order that suppresses all of `varies`, cached. */
+typedef struct FirstCache
+{
+	KanonPattern *key;
+	uint32_t *value; /* position + 1; 0: empty */
+	size_t size;     /* a power of two */
+	size_t used;
+} FirstCache;
+
+static uint64_t
+mix64(uint64_t x)
+{
+	x ^= x >> 31;
+	x *= UINT64_C(0x7fb5d329728ea185);
+	x ^= x >> 27;
+	x *= UINT64_C(0x81dadef4bc2dd44d);
+	return x ^ x >> 33;
+}
+
+static size_t
+first_covering(Builder *b, FirstCache *cache, KanonPattern varies)
+{
+	size_t at = mix64(varies) & (cache->size - 1);
+	size_t p;
+
+	while (cache->value[at] != 0 && cache->key[at] != varies)
+		at = (at + 1) & (cache->size - 1);
+	if (cache->value[at] != 0)
+		return cache->value[at] - 1;
+	for (p = 0; p < b->npatterns; p++)
+		if ((varies & ~b->patterns[p]) == 0)
+			break;
+	b->watch->work += (int64_t) p;
+	if (cache->used < cache->size / 2)
+	{
+		cache->key[at] = varies;
+		cache->value[at] = (uint32_t) p + 1;
+		cache->used++;
+	}
+	return p;
+}
+
+/*
+ * One pattern: groups the types by the columns it keeps, in the order of first
+ * sight.  A group that varies on no more than `varies` lies within the group
+ * of any pattern that suppresses these: with an earlier one (that costs no
+ * more) it is not needed.
+ */
+static KanonStatus
+build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t table_size, uint32_t *group,
+			  uint32_t *first, uint32_t *at, uint32_t *types)
+{
+	const KanonProblem *problem = b->problem;
+	KanonPattern keep = kanon_pattern_all(problem->ncolumns) & ~b->patterns[p];
+	double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
+	uint32_t ngroups = 0;
+
+	memset(table, 0, table_size * sizeof(*table));
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		uint64_t hash = 0;
+		size_t slot;
+
+		for (KanonPattern rest = keep; rest != 0; rest &= rest - 1)
+			hash = (hash ^ problem->columns[__builtin_ctzll(rest)].code[i]) * UINT64_C(0x9e3779b97f4a7c15) +
+				   (hash >> 29);
+		slot = mix64(hash) & (table_size - 1);
+		for (; table[slot] != 0; slot = (slot + 1) & (table_size - 1))
+		{
+			uint32_t j = first[table[slot] - 1];
+			bool equal = true;
+
+			for (KanonPattern rest = keep; rest != 0 && equal; rest &= rest - 1)
+			{
+				const uint32_t *code = problem->columns[__builtin_ctzll(rest)].code;
+
+				equal = code[i] == code[j];
+			}
+			if (equal)
+				break;
+		}
+		if (table[slot] == 0)
+		{
+			first[ngroups] = i;
+			at[ngroups] = 0;
+			table[slot] = ++ngroups;
+		}
+		group[i] = table[slot] - 1;
+		at[group[i]]++;
+		if (kanon_watch(b->watch, problem->ncolumns))
+			return KANON_CANCELLED;
+	}
+	{
+		uint32_t sum = 0;
+
+		for (uint32_t g = 0; g < ngroups; g++)
+		{
+			uint32_t count = at[g];
+
+			at[g] = sum;
+			sum += count;
+		}
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		types[at[group[i]]++] = i;
+	for (uint32_t g = 0, lo = 0; g < ngroups; lo = at[g++])
+	{
+		uint32_t n = at[g] - lo;
+		int64_t rows = 0;
+		KanonStatus status;
+
+		for (uint32_t j = lo; j < at[g]; j++)
+			rows += problem->rows[types[j]];
+		if (kanon_watch(b->watch, n))
+			return KANON_CANCELLED;
+		if (b->watch->late)
+			return KANON_TOO_LARGE;
+		if (rows < problem->k)
+			continue;
+		if (b->mode == KANON_INSTANCES_CLOSED)
+		{
+			KanonPattern varies = varying(b, types + lo, n, b->patterns[p]);
+
+			b->watch->work += (int64_t) n;
+			if (first_covering(b, cache, varies) < p)
+				continue;
+		}
+		if ((status = emit(b, b->patterns[p], cost, types + lo, n)) != KANON_OK)
+			return status;
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+build_list(Builder *b)
+{
+	const KanonProblem *problem = b->problem;
+	size_t nt = problem->ntypes;
+	size_t table_size = 16;
+	uint32_t *table = NULL;
+	uint32_t *work = NULL;
+	FirstCache cache = {.size = 1 << 16};
+	KanonStatus status = KANON_NO_MEMORY;
+
+	while (table_size < 2 * nt)
+		table_size *= 2;
+	table = kanon_alloc(b->env, table_size, sizeof(*table));
+	work = kanon_alloc(b->env, nt, 4 * sizeof(*work));
+	cache.key = kanon_alloc(b->env, cache.size, sizeof(*cache.key));
+	cache.value = kanon_alloc0(b->env, cache.size, sizeof(*cache.value));
+	if (table == NULL || work == NULL || cache.key == NULL || cache.value == NULL)
+		goto done;
+	status = KANON_OK;
+	for (size_t p = 0; p < b->npatterns && status == KANON_OK; p++)
+	{
+		double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
+
+		if (b->patterns[p] == kanon_pattern_all(problem->ncolumns) || cost > b->max_cost)
+			continue;
+		status =
+			build_pattern(b, p, &cache, table, table_size, work, work + nt, work + 2 * nt, work + 3 * nt);
+	}
+done:
+	kanon_free(b->env, table);
+	kanon_free(b->env, work);
+	kanon_free(b->env, cache.key);
+	kanon_free(b->env, cache.value);
+	return status;
+}
+
+/* True if the mask allows every combination of columns (of levels: every node). */
+static bool
+every_combination(const KanonProblem *problem)
+{
+	const KanonMask *mask = &problem->mask;
+
+	return mask->list == NULL && mask->never == 0 && mask->always == 0 && mask->nrules == 0 &&
+		   (mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
+		   mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+}
+
+/* Builds what the builder says. */
+static KanonStatus
+build(Builder b)
+{
+	const KanonProblem *problem = b.problem;
+	KanonWatch *watch = b.watch;
+	KanonInstances *out = b.out;
+	KanonInstanceMode mode = b.mode;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	memset(out, 0, sizeof(*out));
+	kanon_instances_grid(problem, out);
+	out->max_cost = b.max_cost;
+	b.room = 1024;
+	b.pair_room = (size_t) problem->ntypes * 4 + 1024;
+	out->pattern = kanon_alloc(b.env, b.room, sizeof(*out->pattern));
+	out->cost = kanon_alloc(b.env, b.room, sizeof(*out->cost));
+	out->start = kanon_alloc(b.env, b.room, sizeof(*out->start));
+	out->type = kanon_alloc(b.env, b.pair_room, sizeof(*out->type));
+	if (out->pattern != NULL && out->cost != NULL && out->start != NULL && out->type != NULL)
+	{
+		out->start[0] = 0;
+		if (mode == KANON_INSTANCES_CLOSED && every_combination(problem))
+			status = problem->ntypes == 0 ? KANON_OK : build_every(&b);
+		else
+		{
+			status = kanon_mask_enumerate(problem, MAX_PATTERNS, &b.patterns, &b.npatterns);
+			out->patterns = b.npatterns;
+			if (status == KANON_OK)
+				status = build_list(&b);
+			kanon_free(b.env, b.patterns);
+		}
+	}
+	if (status == KANON_OK && kanon_watch_poll(watch))
+		status = KANON_CANCELLED;
+	if (status != KANON_OK)
+	{
+		kanon_instances_free(b.env, out);
+		kanon_instances_grid(problem, out);
+	}
+	return status;
+}
+
+KanonStatus
+kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost, size_t max_pairs,
+					  KanonWatch *watch, KanonInstances *out, KanonReport *report)
+{
+	Builder b = {.problem = problem,
+				 .env = problem->env,
+				 .watch = watch,
+				 .out = out,
+				 .mode = mode,
+				 .max_cost = max_cost,
+				 .max_pairs = max_pairs};
+
+	(void) report;
+	return build(b);
+}
+
+KanonStatus
+kanon_instances_above(const KanonProblem *problem, double above, const double *most, KanonSieve sieve,
+					  void *arg, size_t max_pairs, KanonWatch *watch, KanonInstances *out)
+{
+	Builder b = {.problem = problem,
+				 .env = problem->env,
+				 .watch = watch,
+				 .out = out,
+				 .mode = KANON_INSTANCES_CLOSED,
+				 .max_cost = INFINITY,
+				 .max_pairs = max_pairs,
+				 .above = above,
+				 .most = most,
+				 .sieve = sieve,
+				 .sieve_arg = arg};
+	KanonStatus status = KANON_NO_MEMORY;
+
+	memset(out, 0, sizeof(*out));
+	b.sifted = kanon_alloc(b.env, problem->ntypes, sizeof(*b.sifted));
+	if (b.sifted != NULL)
+		status = build(b);
+	kanon_free(b.env, b.sifted);
+	return status;
+}

@@ -1,0 +1,527 @@
+/*
+ * lagrange.c: lower bound by Lagrangian relaxation, and fixing by it.
+ *
+ * Each row of type i gets a price y_i <= c_i in place of the constraint that it
+ * is in one class.  An instance then decides alone whether to open,
+ *     g_f(y) = min sum_i (w_f - y_i) x_i,  k <= sum_i x_i,  0 <= x_i <= n_i,
+ *     L(y) = sum_i n_i y_i + sum_f min(0, g_f(y))
+ * and L is a lower bound on the cost for every y.  The subproblems have integral
+ * optima, so max L is the bound of the linear relaxation with x_if <= n_i u_f.
+ * Subgradient steps as in M. Held, P. Wolfe, H. Crowder, "Validation of
+ * subgradient optimization", 1974, deflected as in P. Camerini, L. Fratta,
+ * F. Maffioli, "On improving relaxation methods by modified gradient
+ * techniques", 1975; on the instances with small g_f only, with a full pass
+ * from time to time: L counts only from those.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "program/bound.h"
+
+/* Steps between two full passes. */
+#define PASS_STEPS 30
+
+/* Pairs above which steps on a sixth of them take too long. */
+#define VERY_MANY (10 * 1000 * 1000)
+
+typedef struct Lagrange
+{
+	const IlpModel *model;
+	const IlpBox *box; /* prices stay within; NULL: anywhere below c */
+	KanonWatch *watch;
+	double *y;
+	double *slack;      /* [m] the subgradient */
+	double *dir;        /* [m] deflected */
+	double *trial;      /* [m] best y on the active set since the last pass */
+	IlpCandidate *cand; /* [m] scratch */
+	uint32_t *active;   /* [nf] */
+	uint32_t nactive;
+} Lagrange;
+
+double
+ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w, double *slack)
+{
+	size_t lo = 0;
+	double sum = 0;
+
+	/* invariant: all before lo are taken, and are no cheaper than the rest */
+	while (need > 0 && n > lo)
+	{
+		double pivot = c[lo + (n - lo) / 2].y;
+		size_t gt = lo;
+		size_t eq;
+		int64_t rows = 0;
+
+		for (size_t j = lo; j < n; j++)
+			if (c[j].y > pivot)
+			{
+				IlpCandidate swap = c[gt];
+
+				c[gt] = c[j];
+				c[j] = swap;
+				rows += model->n[c[gt++].i];
+			}
+		if (rows >= need && gt > lo)
+		{
+			if (rows == need || gt - lo == 1)
+			{
+				n = gt;
+				/* all of them, the last only in part */
+				for (; lo < n; lo++)
+				{
+					int64_t take = model->n[c[lo].i] < need ? model->n[c[lo].i] : need;
+
+					sum += (w - c[lo].y) * (double) take;
+					need -= take;
+					if (slack != NULL)
+						slack[c[lo].i] -= (double) take;
+				}
+				break;
+			}
+			n = gt;
+			continue;
+		}
+		for (; lo < gt; lo++)
+		{
+			sum += (w - c[lo].y) * (double) model->n[c[lo].i];
+			need -= model->n[c[lo].i];
+			if (slack != NULL)
+				slack[c[lo].i] -= (double) model->n[c[lo].i];
+		}
+		eq = lo;
+		for (size_t j = lo; j < n; j++)
+			if (c[j].y == pivot)
+			{
+				IlpCandidate swap = c[eq];
+
+				c[eq] = c[j];
+				c[j] = swap;
+				eq++;
+			}
+		for (; lo < eq && need > 0; lo++)
+		{
+			int64_t take = model->n[c[lo].i] < need ? model->n[c[lo].i] : need;
+
+			sum += (w - c[lo].y) * (double) take;
+			need -= take;
+			if (slack != NULL)
+				slack[c[lo].i] -= (double) take;
+		}
+		lo = eq;
+	}
+	return sum;
+}
+
+/* g_f(y); takes the rows chosen off slack when that is given and g_f is negative. */
+static double
+reduced_cost(Lagrange *l, uint32_t f, double *slack)
+{
+	const IlpModel *model = l->model;
+	const double *y = l->y;
+	double w = model->w[f];
+	double g = 0;
+	double top = -INFINITY;
+	int64_t rows = 0;
+	size_t n = 0;
+
+	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+	{
+		uint32_t i = model->type[p];
+
+		if (y[i] > w)
+		{
+			g += (w - y[i]) * (double) model->n[i];
+			rows += model->n[i];
+		}
+		else
+		{
+			l->cand[n++] = (IlpCandidate){y[i], i};
+			top = fmax(top, y[i]);
+		}
+	}
+	if (rows < model->k)
+	{
+		double need = (double) (model->k - rows);
+
+		if (slack != NULL && g + need * (w - top) >= 0)
+			return 0; /* not open, however cheap the rest were */
+		g += ilp_take_dearest(model, l->cand, n, model->k - rows, w, NULL);
+	}
+	if (slack != NULL && g < 0)
+	{
+		n = 0;
+		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+		{
+			uint32_t i = model->type[p];
+
+			if (y[i] > w)
+				slack[i] -= (double) model->n[i];
+			else if (rows < model->k)
+				l->cand[n++] = (IlpCandidate){y[i], i};
+		}
+		if (rows < model->k)
+			ilp_take_dearest(model, l->cand, n, model->k - rows, w, slack);
+	}
+	return g;
+}
+
+/* All g_f(y) and L(y). */
+static KanonStatus
+full_pass(Lagrange *l, double *g, double *bound)
+{
+	const IlpModel *model = l->model;
+	double sum = model->base;
+
+	for (uint32_t i = 0; i < model->m; i++)
+		sum += (double) model->n[i] * l->y[i];
+	for (uint32_t f = 0; f < model->nf; f++)
+	{
+		g[f] = reduced_cost(l, f, NULL);
+		sum += fmin(0, g[f]);
+		if (kanon_watch(l->watch, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
+			return KANON_CANCELLED;
+	}
+	*bound = sum;
+	return KANON_OK;
+}
+
+/*
+ * The instances to step on: those with g_f below a threshold that leaves about
+ * a sixth of the pairs (of very many, fewer), and at least all that nearly open.
+ */
+static void
+choose_active(Lagrange *l, const double *g, double spread)
+{
+	const IlpModel *model = l->model;
+	size_t pairs = model->start[model->nf];
+	size_t share = pairs > VERY_MANY ? pairs / 24 : pairs / 6;
+	size_t want = share > 200000 ? share : 200000;
+	double threshold = INFINITY;
+
+	if (pairs > want)
+	{
+		size_t count[64] = {0};
+		size_t sum = 0;
+		int b;
+
+		for (uint32_t f = 0; f < model->nf; f++)
+		{
+			double at = g[f] <= 0 ? 0 : g[f] / spread * 16;
+
+			count[at < 63 ? (int) at : 63] += model->start[f + 1] - model->start[f];
+		}
+		for (b = 0; b < 63 && (sum += count[b]) < want; b++)
+			;
+		threshold = (b + 1) * spread / 16;
+	}
+	l->nactive = 0;
+	for (uint32_t f = 0; f < model->nf; f++)
+		if (g[f] < threshold)
+			l->active[l->nactive++] = f;
+}
+
+/* L on the active set, and its subgradient. */
+static KanonStatus
+active_pass(Lagrange *l, double *value)
+{
+	const IlpModel *model = l->model;
+	double sum = model->base;
+
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		sum += (double) model->n[i] * l->y[i];
+		l->slack[i] = (double) model->n[i];
+	}
+	for (uint32_t a = 0; a < l->nactive; a++)
+	{
+		uint32_t f = l->active[a];
+		double g = reduced_cost(l, f, l->slack);
+
+		sum += fmin(0, g);
+		if (kanon_watch(l->watch, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
+			return KANON_CANCELLED;
+	}
+	*value = sum;
+	return KANON_OK;
+}
+
+/* Between what a price may move. */
+static double
+highest(const Lagrange *l, uint32_t i)
+{
+	return l->box == NULL ? l->model->c[i] : l->box->high[i];
+}
+
+static double
+lowest(const Lagrange *l, uint32_t i)
+{
+	return l->box == NULL ? -INFINITY : l->box->low[i];
+}
+
+/* One step; lambda scales Polyak's step length. */
+static void
+step(Lagrange *l, double gap, double lambda, bool first)
+{
+	const IlpModel *model = l->model;
+	double dot = 0;
+	double old = 0;
+	double norm = 0;
+	double beta;
+	double length;
+
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		double n = (double) model->n[i];
+
+		/* at its limit a price cannot rise: the fallback takes the rows left */
+		if ((l->slack[i] > 0 && l->y[i] >= highest(l, i)) || (l->slack[i] < 0 && l->y[i] <= lowest(l, i)))
+			l->slack[i] = 0;
+		if (first)
+			l->dir[i] = 0;
+		dot += l->slack[i] * l->dir[i] / n;
+		old += l->dir[i] * l->dir[i] / n;
+	}
+	beta = dot < 0 && old > 0 ? -1.5 * dot / old : 0;
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		l->dir[i] = l->slack[i] + beta * l->dir[i];
+		norm += l->dir[i] * l->dir[i] / (double) model->n[i];
+	}
+	if (norm <= 0)
+		return;
+	length = lambda * gap / norm;
+	for (uint32_t i = 0; i < model->m; i++)
+		l->y[i] =
+			fmax(lowest(l, i), fmin(highest(l, i), l->y[i] + length * l->dir[i] / (double) model->n[i]));
+	l->watch->work += (int64_t) model->m * 4;
+}
+
+static bool
+lagrange_alloc(Lagrange *l, IlpPrices *prices)
+{
+	const IlpModel *model = l->model;
+	KanonEnv *env = model->env;
+
+	l->y = kanon_alloc(env, model->m, sizeof(*l->y));
+	l->slack = kanon_alloc(env, model->m, sizeof(*l->slack));
+	l->dir = kanon_alloc(env, model->m, sizeof(*l->dir));
+	l->trial = kanon_alloc(env, model->m, sizeof(*l->trial));
+	l->cand = kanon_alloc(env, model->m, sizeof(*l->cand));
+	l->active = kanon_alloc(env, model->nf, sizeof(*l->active));
+	if (prices->g == NULL)
+		prices->g = kanon_alloc(env, model->nf, sizeof(*prices->g));
+	if (l->y == NULL || l->slack == NULL || l->dir == NULL || l->trial == NULL || l->cand == NULL ||
+		l->active == NULL || prices->g == NULL)
+		return false;
+	if (prices->y == NULL)
+	{
+		prices->y = kanon_alloc(env, model->m, sizeof(*prices->y));
+		if (prices->y == NULL)
+			return false;
+		for (uint32_t i = 0; i < model->m; i++)
+		{
+			prices->y[i] = model->c[i];
+			if (model->opt_start[i] < model->opt_start[i + 1])
+				prices->y[i] = fmin(model->c[i], model->w[model->opt[model->opt_start[i]]]);
+		}
+	}
+	return true;
+}
+
+static void
+lagrange_free(Lagrange *l)
+{
+	KanonEnv *env = l->model->env;
+
+	kanon_free(env, l->y);
+	kanon_free(env, l->slack);
+	kanon_free(env, l->dir);
+	kanon_free(env, l->trial);
+	kanon_free(env, l->cand);
+	kanon_free(env, l->active);
+}
+
+void
+ilp_prices_free(KanonEnv *env, IlpPrices *prices)
+{
+	kanon_free(env, prices->y);
+	kanon_free(env, prices->g);
+	memset(prices, 0, sizeof(*prices));
+}
+
+/* Steps on one active set, from l->y; the best y on it goes to l->trial. */
+static KanonStatus
+run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reached)
+{
+	double best = -INFINITY;
+
+	for (int s = 0; s < PASS_STEPS && !l->watch->late; s++)
+	{
+		double value;
+		KanonStatus status = active_pass(l, &value);
+
+		if (status != KANON_OK)
+			return status;
+		if (value > best)
+		{
+			best = value;
+			memcpy(l->trial, l->y, l->model->m * sizeof(*l->y));
+		}
+		if (value > *reached + 1e-5 * fabs(upper))
+		{
+			*reached = value;
+			*stalled = 0;
+		}
+		else if (++*stalled > 12)
+		{
+			*lambda *= 0.7;
+			*stalled = 0;
+		}
+		if (value >= upper)
+			break;
+		step(l, fmax(upper - value, 1e-4 * fabs(upper)), *lambda, s == 0);
+	}
+	return KANON_OK;
+}
+
+KanonStatus
+ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch)
+{
+	Lagrange l = {.model = model, .watch = watch};
+	KanonStatus status = KANON_NO_MEMORY;
+
+	if (lagrange_alloc(&l, prices))
+	{
+		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
+		status = full_pass(&l, prices->g, &prices->bound);
+	}
+	lagrange_free(&l);
+	return status;
+}
+
+KanonStatus
+ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
+{
+	return ilp_lagrange_within(model, NULL, upper, steps, prices, watch);
+}
+
+KanonStatus
+ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps, IlpPrices *prices,
+					KanonWatch *watch)
+{
+	Lagrange l = {.model = model, .box = box, .watch = watch};
+	KanonStatus status = KANON_NO_MEMORY;
+	double lambda = 1;
+	double reached = -INFINITY;
+	int stalled = 0;
+	double spread = 0;
+
+	if (lagrange_alloc(&l, prices))
+	{
+		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
+		status = full_pass(&l, prices->g, &prices->bound);
+	}
+	for (uint32_t i = 0; i < model->m; i++)
+		spread = fmax(spread, model->c[i]);
+	spread = fmax(spread * (double) (model->k < 10 ? model->k : 10), 1e-9);
+	if (status == KANON_OK)
+		choose_active(&l, prices->g, spread);
+	while (status == KANON_OK && prices->steps < steps && lambda > 0.004 && !watch->late &&
+		   ilp_round_up(model, prices->bound) < upper - 1e-9 * fabs(upper))
+	{
+		double bound;
+		double *swap;
+
+		status = run_steps(&l, upper, &lambda, &stalled, &reached);
+		prices->steps += PASS_STEPS;
+		if (status != KANON_OK)
+			break;
+		/* the true bound there; the next steps start there, too */
+		swap = l.y;
+		l.y = l.trial;
+		l.trial = swap;
+		status = full_pass(&l, prices->g, &bound);
+		if (status != KANON_OK)
+			break;
+		reached = fmin(reached, bound + 1e-3 * fabs(upper));
+		if (bound > prices->bound)
+		{
+			prices->bound = bound;
+			memcpy(prices->y, l.y, model->m * sizeof(*l.y));
+		}
+		choose_active(&l, prices->g, spread);
+	}
+	/* g belongs to the best y */
+	if (status == KANON_OK)
+	{
+		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
+		status = full_pass(&l, prices->g, &prices->bound);
+	}
+	lagrange_free(&l);
+	return status;
+}
+
+/*
+ * A solution that opens f costs at least L + g_f where g_f > 0 (f adds its own
+ * minimum instead of 0): beyond the cutoff f is closed in all that count.
+ */
+KanonStatus
+ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, KanonWatch *watch)
+{
+	bool *dead = kanon_alloc0(model->env, model->nf, sizeof(*dead));
+	KanonStatus status = KANON_OK;
+
+	double slack = model->integral ? 1e-4 : 1e-9 * fmax(1, fabs(cutoff));
+
+	*dropped = 0;
+	if (dead == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t f = 0; f < model->nf; f++)
+		if (prices->g[f] > 0 && prices->bound + prices->g[f] > cutoff + slack)
+		{
+			dead[f] = true;
+			++*dropped;
+		}
+	if (*dropped > 0)
+		status = ilp_model_compact(model, dead, watch);
+	kanon_free(model->env, dead);
+	return status;
+}
+
+KanonStatus
+ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpModel *copy, IlpList *fixed,
+			   KanonWatch *watch)
+{
+	KanonEnv *env = model->env;
+	IlpPrices own = {.bound = prices->bound};
+	uint32_t *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
+	uint32_t dropped;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	memset(copy, 0, sizeof(*copy));
+	if (types != NULL)
+	{
+		for (uint32_t i = 0; i < model->m; i++)
+			types[i] = i;
+		status = ilp_model_part(model, types, model->m, copy, types + model->m);
+	}
+	if (status == KANON_OK)
+	{
+		copy->base = model->base;
+		own.g = kanon_alloc(env, copy->nf, sizeof(*own.g));
+		if (own.g == NULL)
+			status = KANON_NO_MEMORY;
+		else
+			for (uint32_t f = 0; f < copy->nf; f++)
+				own.g[f] = prices->g[copy->id[f]];
+	}
+	if (status == KANON_OK)
+		status = ilp_fix(copy, &own, cutoff, &dropped, watch);
+	if (status == KANON_OK)
+		status = ilp_reduce(copy, fixed, watch);
+	if (status != KANON_OK)
+		ilp_model_free(copy);
+	kanon_free(env, own.g);
+	kanon_free(env, types);
+	return status;
+}

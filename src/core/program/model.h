@@ -1,0 +1,101 @@
+/*
+ * model.h: the integer program shared by the exact and the anytime solver.
+ *
+ * min  sum_i n_i c_i - sum_if (c_i - w_f) x_if   over instances f, row types i
+ *      sum_f x_if <= n_i                        rows left take their fallback
+ *      x_if <= n_i u_f,  sum_i x_if >= k u_f    a class holds k rows or none
+ *      u_f in {0,1},  x_if >= 0
+ *
+ * c_i is the cost of a row's fallback: fully suppressed, or in a class that is
+ * open anyway.  x needs no integrality: given u it is a transportation problem.
+ * Costs are in units of the grid (see KanonInstances).
+ */
+#ifndef KANON_PROGRAM_H
+#define KANON_PROGRAM_H
+
+#include "program/instances.h"
+
+#define ILP_EPS 1e-6
+
+/* Shadow prices and the like use a tolerance; this is one on sums of costs. */
+typedef struct IlpModel
+{
+	KanonEnv *env;
+	int64_t k;
+	bool integral;  /* costs are whole */
+	double base;    /* cost decided outside of the arrays below */
+	uint32_t m;     /* row types, those with equal options merged */
+	int64_t *n;     /* [m] rows */
+	double *c;      /* [m] fallback cost of a row */
+	uint32_t nf;    /* instances */
+	uint32_t *id;   /* [nf] position in KanonInstances */
+	double *w;      /* [nf] cost of a row */
+	size_t *start;  /* [nf + 1] into type */
+	uint32_t *type; /* ascending within an instance */
+	/* the same by type, made by ilp_model_transpose */
+	size_t *opt_start; /* [m + 1] into opt */
+	uint32_t *opt;     /* instances, cheapest first */
+} IlpModel;
+
+/* A growing list of numbers. */
+typedef struct IlpList
+{
+	uint32_t *v;
+	size_t n;
+	size_t room;
+} IlpList;
+
+extern bool ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value);
+
+/* with_rest: the fully suppressed rows are an instance, too: id instances->n. */
+extern KanonStatus ilp_model_build(const KanonProblem *problem, const KanonInstances *instances,
+								   bool with_rest, KanonWatch *watch, IlpModel *model);
+extern void ilp_model_free(IlpModel *model);
+extern KanonStatus ilp_model_transpose(IlpModel *model, KanonWatch *watch);
+
+/*
+ * Takes out the instances with dead[f]; types left without options go to base,
+ * types with equal options (and c) are merged.  The transpose is dropped.
+ */
+extern KanonStatus ilp_model_compact(IlpModel *model, const bool *dead, KanonWatch *watch);
+
+/* As that with none dead; map: [m] new numbers of the types, UINT32_MAX: gone. */
+extern KanonStatus ilp_model_merge(IlpModel *model, uint32_t *map, KanonWatch *watch);
+
+/*
+ * A copy of the part that has the given types (whole components); base 0, id =
+ * position in `model`.
+ */
+extern KanonStatus ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes,
+								  IlpModel *out, uint32_t *renumber);
+
+/*
+ * Some instances on some types only (both ascending), with other numbers of
+ * rows and fallbacks; base 0, id = position in `model`.
+ */
+extern KanonStatus ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes,
+									const int64_t *n, const double *c, const IlpList *instances,
+									IlpModel *out, uint32_t *renumber);
+
+/* Connected components: part[i] for each type, in order of their first type. */
+extern KanonStatus ilp_model_components(const IlpModel *model, uint32_t *part, uint32_t *nparts);
+
+/* sum over the types of rows times cheapest option: a lower bound, base included. */
+extern double ilp_model_floor(const IlpModel *model);
+
+/* sum n_i c_i + base: nothing open. */
+extern double ilp_model_ceiling(const IlpModel *model);
+
+/* reduce.c: all reductions that need no bound, to a fixed point. */
+extern KanonStatus ilp_reduce(IlpModel *model, IlpList *open, KanonWatch *watch);
+
+/* A bound rounded up to the grid of the costs. */
+extern double ilp_round_up(const IlpModel *model, double bound);
+
+/* The largest cost that counts as better than `cost`. */
+extern double ilp_cutoff(const IlpModel *model, double cost);
+
+/* The least cost that is above it. */
+extern double ilp_beyond(const IlpModel *model, double cutoff);
+
+#endif

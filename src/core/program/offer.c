@@ -1,0 +1,95 @@
+/*
+ * offer.c: how the exact and the anytime solver start and end: with the
+ * greedy release, and with the better of it and their own.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program/flow.h"
+
+KanonStatus
+ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result, KanonReport *report)
+{
+	KanonStatus status;
+
+	memset(result, 0, sizeof(*result));
+	status = kanon_solve_greedy(problem, &result->release, report);
+	report->detail[0] = '\0';
+	report->nodes = 0; /* of the greedy search: no branch and bound */
+	result->cost = INFINITY;
+	if (status == KANON_RESIDUAL || status == KANON_REST_FORBIDDEN)
+		return KANON_OK;
+	if (status == KANON_OK)
+		result->cost = report->cost / grid->unit + (double) result->release.dropped * grid->all_cost;
+	return status;
+}
+
+int64_t
+ilp_rest_rows(const KanonProblem *problem, const IlpResult *result)
+{
+	int64_t rows = result->release.dropped;
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+
+	for (uint32_t f = 0; f < result->release.nclasses; f++)
+		if (result->release.classes[f].pattern == all)
+			rows += result->release.classes[f].rows;
+	return rows;
+}
+
+KanonStatus
+ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const IlpList *used, IlpRest rest,
+		  IlpResult *result, KanonWatch *watch)
+{
+	IlpResult mine;
+	KanonStatus status =
+		kanon_flow_release(problem, instances, used->v, used->n, rest, &mine.release, &mine.cost, watch);
+
+	if (status == KANON_INFEASIBLE)
+		return KANON_OK;
+	if (status != KANON_OK)
+		return status;
+	if (problem->residual == KANON_RESIDUAL_ERROR && rest == ILP_REST_ANY)
+	{
+		int64_t left = ilp_rest_rows(problem, &mine);
+
+		if (left > 0 && left < problem->k)
+			mine.cost = INFINITY;
+	}
+	if (mine.cost < result->cost)
+	{
+		kanon_release_free(problem, &result->release);
+		*result = mine;
+	}
+	else
+		kanon_release_free(problem, &mine.release);
+	return KANON_OK;
+}
+
+KanonStatus
+ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result, double bound,
+			 KanonRelease *release, KanonReport *report)
+{
+	double slack = grid->integral ? 1e-3 : 1e-8 * fmax(1, fabs(result->cost));
+	double dropped;
+	KanonStatus status;
+
+	*release = result->release;
+	memset(&result->release, 0, sizeof(result->release));
+	status = kanon_release_finish(problem, release, report);
+	if (status == KANON_OK && bound > result->cost + slack)
+	{
+		snprintf(report->detail, sizeof(report->detail), "the bound is above the cost");
+		status = KANON_BROKEN;
+	}
+	if (status != KANON_OK)
+	{
+		kanon_release_free(problem, release);
+		return status;
+	}
+	/* rows left out are priced as if fully suppressed, in the bound as in the cost */
+	dropped = (double) release->dropped * grid->all_cost * grid->unit;
+	report->proven = result->cost - bound <= slack + problem->gap * result->cost;
+	report->lower_bound = result->cost - bound <= slack ? report->cost : bound * grid->unit - dropped;
+	return KANON_OK;
+}

@@ -1,0 +1,480 @@
+/*
+ * stable.c: a release that stays near the one before.
+ *
+ * Who compares two releases learns from whatever changes between them (Fung,
+ * Wang, Fu, Pei, "Anonymity for continuous data publishing", EDBT 2008), so a row type
+ * stays in its class as long as the class may be one.  The rows of other classes,
+ * and new ones, are a problem of their own, which any solver solves; what comes
+ * out dearer than a class that stays and fits goes there afterwards.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "privacy/allowed.h"
+#include "model/mask.h"
+#include "util/pace.h"
+#include "util/sort.h"
+
+typedef struct Stable
+{
+	const KanonProblem *problem;
+	const KanonPrevious *previous;
+	KanonEnv *env;
+	KanonPace pace;
+	KanonPattern all;
+
+	/* of the classes before */
+	int64_t *class_rows; /* [nclasses] rows that stay; 0: the class goes */
+	uint32_t *sample;    /* [nclasses] a row type in it */
+	int64_t *take;       /* [nflows] rows that stay */
+
+	/* what is left */
+	int64_t *left; /* [ntypes] */
+	uint32_t nrest;
+	uint32_t *type;  /* [nrest] its row type in the problem */
+	int64_t *rows;   /* [nrest] */
+	uint32_t *codes; /* [(ncolumns + nextra) * nrest] */
+	KanonColumn columns[KANON_MAX_COLUMNS];
+	KanonColumn extra[KANON_MAX_COLUMNS];
+	KanonProblem rest;
+	KanonRelease solved; /* of the rest */
+
+	/* classes that stay, in order of cost, pattern and what they show */
+	uint32_t nkept;
+	uint32_t *kept;   /* [nkept] */
+	uint32_t *number; /* [nclasses] in the release */
+} Stable;
+
+static bool
+stop(Stable *s, uint64_t work)
+{
+	return kanon_stop(&s->pace, work);
+}
+
+static double
+cost_of(const Stable *s, KanonPattern pattern)
+{
+	return kanon_pattern_cost(s->problem, pattern);
+}
+
+/*
+ * Each flow takes as many rows as it had.  Rows more than there were go along to
+ * the cheapest of the type's classes.
+ */
+static KanonStatus
+distribute(Stable *s)
+{
+	const KanonPrevious *previous = s->previous;
+	size_t f = 0;
+
+	for (uint32_t type = 0; type < s->problem->ntypes; type++)
+	{
+		int64_t left = s->problem->rows[type];
+		size_t cheapest = f;
+		size_t first = f;
+
+		if (stop(s, 4))
+			return KANON_CANCELLED;
+		for (; f < previous->nflows && previous->flows[f].type == type; f++)
+		{
+			const KanonFlow *flow = &previous->flows[f];
+
+			s->take[f] = flow->rows < left ? flow->rows : left;
+			left -= s->take[f];
+			if (cost_of(s, previous->pattern[flow->class_]) <
+				cost_of(s, previous->pattern[previous->flows[cheapest].class_]))
+				cheapest = f;
+		}
+		if (f > first)
+			s->take[cheapest] += left;
+	}
+	return KANON_OK;
+}
+
+/*
+ * Classes that may not be one any more get no rows.  The members of each are
+ * listed one after the other, by a counting sort of the flows.
+ */
+static KanonStatus
+drop_classes(Stable *s, const KanonMaskIndex *mask, size_t *end, uint32_t *types, int64_t *counts)
+{
+	const KanonProblem *problem = s->problem;
+	const KanonPrevious *previous = s->previous;
+
+	for (size_t f = 0; f < previous->nflows; f++)
+		end[previous->flows[f].class_ + 1]++;
+	for (uint32_t c = 0; c < previous->nclasses; c++)
+		end[c + 1] += end[c];
+	for (size_t f = 0; f < previous->nflows; f++)
+	{
+		size_t place = end[previous->flows[f].class_]++;
+
+		types[place] = previous->flows[f].type;
+		counts[place] = s->take[f];
+	}
+	for (uint32_t c = 0; c < previous->nclasses; c++)
+	{
+		size_t from = c == 0 ? 0 : end[c - 1];
+
+		if (stop(s, 16 * (end[c] - from) + 4))
+			return KANON_CANCELLED;
+		if (!kanon_mask_contains(mask, previous->pattern[c]) ||
+			!kanon_class_allowed(problem, types + from, counts + from, end[c] - from, s->class_rows[c]))
+			s->class_rows[c] = 0;
+	}
+	return KANON_OK;
+}
+
+/* Which classes stay, and what is left then. */
+static KanonStatus
+choose_classes(Stable *s)
+{
+	const KanonProblem *problem = s->problem;
+	const KanonPrevious *previous = s->previous;
+	size_t *end = kanon_alloc0(s->env, (size_t) previous->nclasses + 1, sizeof(size_t));
+	uint32_t *types = kanon_alloc(s->env, previous->nflows, sizeof(uint32_t));
+	int64_t *counts = kanon_alloc(s->env, previous->nflows, sizeof(int64_t));
+	KanonMaskIndex *mask = NULL;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	for (size_t f = 0; f < previous->nflows; f++)
+	{
+		s->class_rows[previous->flows[f].class_] += s->take[f];
+		s->sample[previous->flows[f].class_] = previous->flows[f].type;
+	}
+	if (end != NULL && types != NULL && counts != NULL)
+		status = kanon_mask_open(problem, &mask);
+	if (status == KANON_OK)
+		status = drop_classes(s, mask, end, types, counts);
+	kanon_mask_close(mask);
+	kanon_free(s->env, end);
+	kanon_free(s->env, types);
+	kanon_free(s->env, counts);
+	if (status != KANON_OK)
+		return status;
+	memcpy(s->left, problem->rows, sizeof(int64_t) * problem->ntypes);
+	for (size_t f = 0; f < previous->nflows; f++)
+	{
+		if (s->class_rows[previous->flows[f].class_] == 0)
+			s->take[f] = 0;
+		s->left[previous->flows[f].type] -= s->take[f];
+	}
+	return stop(s, previous->nflows) ? KANON_CANCELLED : KANON_OK;
+}
+
+/* A column of the problem as the rest has it. */
+static bool
+rest_column(Stable *s, const KanonColumn *column, uint32_t *code, KanonColumn *copy)
+{
+	for (uint32_t i = 0; i < s->nrest; i++)
+		code[i] = column->code[s->type[i]];
+	*copy = *column;
+	copy->code = code;
+	return !stop(s, s->nrest);
+}
+
+/* The rows that are left as a problem of their own. */
+static KanonStatus
+make_rest(Stable *s)
+{
+	const KanonProblem *problem = s->problem;
+
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		if (s->left[type] > 0)
+			s->nrest++;
+	s->type = kanon_alloc(s->env, s->nrest, sizeof(uint32_t));
+	s->rows = kanon_alloc(s->env, s->nrest, sizeof(int64_t));
+	s->codes = kanon_alloc(s->env, (size_t) s->nrest,
+						   sizeof(uint32_t) * (size_t) (problem->ncolumns + problem->nextra));
+	if (s->type == NULL || s->rows == NULL || s->codes == NULL)
+		return KANON_NO_MEMORY;
+	s->nrest = 0;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		if (s->left[type] > 0)
+		{
+			s->type[s->nrest] = type;
+			s->rows[s->nrest++] = s->left[type];
+		}
+	s->rest = *problem;
+	s->rest.columns = s->columns;
+	s->rest.ntypes = s->nrest;
+	s->rest.rows = s->rows;
+	s->rest.extra = s->extra;
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (!rest_column(s, &problem->columns[c], s->codes + (size_t) c * s->nrest, &s->columns[c]))
+			return KANON_CANCELLED;
+	for (int c = 0; c < problem->nextra; c++)
+		if (!rest_column(s, &problem->extra[c], s->codes + (size_t) (problem->ncolumns + c) * s->nrest,
+						 &s->extra[c]))
+			return KANON_CANCELLED;
+	s->rest.privacy = NULL;
+	return problem->privacy == NULL ? KANON_OK
+									: kanon_privacy_part(problem->privacy, &s->rest, &s->rest.privacy);
+}
+
+/* What two row types show under a pattern, the first column that differs deciding. */
+static int
+compare_shown(const KanonProblem *problem, KanonPattern pattern, uint32_t a, uint32_t b)
+{
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		uint32_t left = problem->columns[c].code[a];
+		uint32_t right = problem->columns[c].code[b];
+
+		if (!(pattern & KANON_BIT(c)) && left != right)
+			return left < right ? -1 : 1;
+	}
+	return 0;
+}
+
+static int
+compare_patterns(const Stable *s, KanonPattern a, KanonPattern b)
+{
+	double left = cost_of(s, a);
+	double right = cost_of(s, b);
+
+	if (left != right)
+		return left < right ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int
+compare_kept(const void *a, const void *b, void *arg)
+{
+	const Stable *s = arg;
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
+	int order = compare_patterns(s, s->previous->pattern[left], s->previous->pattern[right]);
+
+	return order != 0
+			   ? order
+			   : compare_shown(s->problem, s->previous->pattern[left], s->sample[left], s->sample[right]);
+}
+
+static KanonStatus
+order_kept(Stable *s)
+{
+	uint32_t *scratch;
+
+	s->kept = kanon_alloc(s->env, s->previous->nclasses, sizeof(uint32_t));
+	scratch = kanon_alloc(s->env, s->previous->nclasses, sizeof(uint32_t));
+	if (s->kept == NULL || scratch == NULL)
+	{
+		kanon_free(s->env, scratch);
+		return KANON_NO_MEMORY;
+	}
+	for (uint32_t c = 0; c < s->previous->nclasses; c++)
+		if (s->class_rows[c] > 0)
+			s->kept[s->nkept++] = c;
+	kanon_sort(s->kept, scratch, s->nkept, sizeof(uint32_t), compare_kept, s);
+	kanon_free(s->env, scratch);
+	for (uint32_t i = 0; i < s->nkept; i++)
+		s->number[s->kept[i]] = i;
+	return KANON_OK;
+}
+
+/*
+ * The cheapest class that stays, costs less than `limit` and takes this type; as
+ * a place in `kept`, nkept for none.  One binary search for each pattern.
+ */
+static uint32_t
+find_kept(const Stable *s, uint32_t type, double limit, uint64_t *work)
+{
+	uint32_t first = 0;
+
+	while (first < s->nkept)
+	{
+		KanonPattern pattern = s->previous->pattern[s->kept[first]];
+		uint32_t low = first, high = s->nkept;
+
+		if (cost_of(s, pattern) >= limit)
+			return s->nkept;
+		/* the end of this pattern's classes, then the type among them */
+		while (low < high)
+		{
+			uint32_t middle = low + (high - low) / 2;
+
+			if (compare_patterns(s, s->previous->pattern[s->kept[middle]], pattern) > 0)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		for (uint32_t end = low, begin = first; begin < end;)
+		{
+			uint32_t middle = begin + (end - begin) / 2;
+			int order = compare_shown(s->problem, pattern, s->sample[s->kept[middle]], type);
+
+			if (order == 0)
+				return middle;
+			if (order < 0)
+				begin = middle + 1;
+			else
+				end = middle;
+		}
+		*work += (uint64_t) s->problem->ncolumns * 8;
+		first = low;
+	}
+	return s->nkept;
+}
+
+/* May rows leave a class of the rest?  (Without rules beyond k.) */
+static bool
+may_leave(const Stable *s, uint32_t class_, int64_t rows)
+{
+	const KanonClass *from;
+
+	if (class_ == KANON_DROPPED)
+		return true;
+	from = &s->solved.classes[class_];
+	return from->rows == rows || kanon_class_allowed(s->problem, NULL, NULL, 0, from->rows - rows) ||
+		   (from->pattern == s->all && s->problem->residual == KANON_RESIDUAL_SUPPRESS);
+}
+
+/* Flows of the rest into classes that stay and are cheaper. */
+static KanonStatus
+join_kept(Stable *s)
+{
+	for (size_t f = 0; f < s->solved.nflows; f++)
+	{
+		KanonFlow *flow = &s->solved.flows[f];
+		bool dropped = flow->class_ == KANON_DROPPED;
+		uint64_t work = 4;
+		uint32_t to;
+
+		if (!may_leave(s, flow->class_, flow->rows))
+			continue;
+		to = find_kept(s, s->type[flow->type],
+					   cost_of(s, dropped ? s->all : s->solved.classes[flow->class_].pattern), &work);
+		if (stop(s, work))
+			return KANON_CANCELLED;
+		if (to == s->nkept)
+			continue;
+		if (!dropped)
+			s->solved.classes[flow->class_].rows -= flow->rows;
+		/* numbers from here on are those of the release: the rest's classes come after */
+		flow->class_ = s->solved.nclasses + to;
+	}
+	return KANON_OK;
+}
+
+/* Both together. */
+static KanonStatus
+merge(Stable *s, KanonRelease *release)
+{
+	const KanonProblem *problem = s->problem;
+	const KanonPrevious *previous = s->previous;
+	uint32_t nsolved = s->solved.nclasses;
+	size_t ncolumns = (size_t) problem->ncolumns;
+	size_t n = 0;
+
+	release->classes = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonClass));
+	release->cells = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonCell) * ncolumns);
+	release->flows = kanon_alloc(s->env, previous->nflows + s->solved.nflows, sizeof(KanonFlow));
+	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
+		return KANON_NO_MEMORY;
+	release->nclasses = nsolved + s->nkept;
+	if (nsolved > 0)
+	{
+		memcpy(release->classes, s->solved.classes, sizeof(KanonClass) * nsolved);
+		memcpy(release->cells, s->solved.cells, sizeof(KanonCell) * ncolumns * nsolved);
+	}
+	for (uint32_t i = 0; i < s->nkept; i++)
+	{
+		KanonCell *cell = release->cells + ncolumns * (nsolved + i);
+		KanonPattern pattern = previous->pattern[s->kept[i]];
+
+		if (stop(s, ncolumns))
+			return KANON_CANCELLED;
+		release->classes[nsolved + i].pattern = pattern;
+		for (int c = 0; c < problem->ncolumns; c++)
+			if (!(pattern & KANON_BIT(c)))
+			{
+				cell[c].show = KANON_SHOW_VALUE;
+				cell[c].code = problem->columns[c].code[s->sample[s->kept[i]]] & KANON_MAX_TYPES;
+			}
+	}
+	for (size_t f = 0; f < previous->nflows; f++)
+		if (s->take[f] > 0)
+		{
+			release->flows[n].type = previous->flows[f].type;
+			release->flows[n].class_ = nsolved + s->number[previous->flows[f].class_];
+			release->flows[n++].rows = s->take[f];
+		}
+	for (size_t f = 0; f < s->solved.nflows; f++, n++)
+	{
+		release->flows[n] = s->solved.flows[f];
+		release->flows[n].type = s->type[s->solved.flows[f].type];
+	}
+	release->nflows = n;
+	return stop(s, n) ? KANON_CANCELLED : KANON_OK;
+}
+
+static KanonStatus
+solve_near(Stable *s, KanonSolve solve, KanonRelease *release, KanonReport *report)
+{
+	const KanonPrevious *previous = s->previous;
+	KanonStatus status;
+
+	s->class_rows = kanon_alloc0(s->env, previous->nclasses, sizeof(int64_t));
+	s->sample = kanon_alloc0(s->env, previous->nclasses, sizeof(uint32_t));
+	s->number = kanon_alloc0(s->env, previous->nclasses, sizeof(uint32_t));
+	s->take = kanon_alloc0(s->env, previous->nflows, sizeof(int64_t));
+	s->left = kanon_alloc(s->env, s->problem->ntypes, sizeof(int64_t));
+	if (s->class_rows == NULL || s->sample == NULL || s->number == NULL || s->take == NULL || s->left == NULL)
+		return KANON_NO_MEMORY;
+	status = distribute(s);
+	if (status == KANON_OK)
+		status = choose_classes(s);
+	if (status == KANON_OK)
+		status = order_kept(s);
+	if (status == KANON_OK)
+		status = make_rest(s);
+	if (status == KANON_OK && s->nrest > 0)
+		status = solve(&s->rest, &s->solved, report);
+	/* who comes to a class that keeps other rules, or leaves one, may break them */
+	if (status == KANON_OK && s->problem->privacy == NULL)
+		status = join_kept(s);
+	if (status == KANON_OK)
+		status = merge(s, release);
+	if (status == KANON_OK)
+		status = kanon_release_finish(s->problem, release, report);
+	if (status != KANON_OK)
+		kanon_release_free(s->problem, release);
+	return status;
+}
+
+KanonStatus
+kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, KanonSolve solve,
+				   KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Stable s = {.problem = problem,
+				.previous = previous,
+				.env = env,
+				.pace = {env, "staying near the release before", 0, -1, 0},
+				.all = kanon_pattern_all(problem->ncolumns)};
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	status = solve_near(&s, solve, release, report);
+	kanon_release_free(problem, &s.solved);
+	kanon_privacy_close(s.rest.privacy);
+	kanon_free(env, s.class_rows);
+	kanon_free(env, s.sample);
+	kanon_free(env, s.number);
+	kanon_free(env, s.take);
+	kanon_free(env, s.left);
+	kanon_free(env, s.kept);
+	kanon_free(env, s.type);
+	kanon_free(env, s.rows);
+	kanon_free(env, s.codes);
+	if (status != KANON_OK && status != KANON_CANCELLED && status != KANON_NO_MEMORY)
+		return solve(problem, release, report);
+	/* no bound of the rest's is one for the whole */
+	report->lower_bound = -INFINITY;
+	report->proven = false;
+	report->seconds = env->now(env->arg) - start;
+	return status;
+}

@@ -1,0 +1,343 @@
+/*
+ * anneal.c: ruin and recreate under simulated annealing.
+ *
+ * G. Schrimpf et al., "Record breaking optimization results using the ruin and
+ * recreate principle", J. Comput. Phys. 159, 2000; S. Kirkpatrick, C. Gelatt,
+ * M. Vecchi, "Optimization by simulated annealing", Science 220, 1983.
+ *
+ * A state assigns every row unit to an open instance or to its fallback.  A
+ * move picks a unit and a cheaper instance of it, opens that with rows that
+ * gain there, rows to spare elsewhere and the rows of classes dissolved for it,
+ * and opens instances for the freed rows or puts them into their cheapest open
+ * class.  It cools by work done, not by time, so that a run can be repeated.
+ *
+ * Between which temperatures depends on k, the weights and above all on how far
+ * apart the costs of the instances are, so a quick run finds out first, as in
+ * W. Ben-Ameur, "Computing the initial temperature of simulated annealing",
+ * Comput. Optim. Appl. 29, 2004, but by the cost reached instead of acceptance.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "search/search.h"
+#include "program/flow.h"
+
+/* How often rows are assigned anew in a search. */
+#define REASSIGN 20
+
+/* Tries for each unit between two crossings of the state with the best one. */
+#define CROSS 1
+
+static void
+save_best(Search *s)
+{
+	memcpy(s->best, s->in, s->n * sizeof(*s->in));
+	s->best_cost = s->cost;
+	s->watch->work += s->n / 8;
+}
+
+/* The classes that `in` uses, ascending. */
+static KanonStatus
+list_open(const Search *s, const uint32_t *in, IlpList *open)
+{
+	const IlpModel *model = s->model;
+	bool *used = kanon_alloc0(s->env, model->nf, sizeof(*used));
+	KanonStatus status = KANON_OK;
+
+	if (used == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t u = 0; u < s->n; u++)
+		if (in[u] != NONE)
+			used[in[u]] = true;
+	open->n = 0;
+	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
+		if (used[f] && !ilp_list_add(s->env, open, f))
+			status = KANON_NO_MEMORY;
+	kanon_free(s->env, used);
+	return status;
+}
+
+/*
+ * Moves find pairs of rows to exchange but no chains: from time to time the
+ * rows are assigned anew to the classes at hand.  (Where a unit has several
+ * rows the flow does not say which units go: left alone.)
+ */
+static KanonStatus
+reassign(Search *s)
+{
+	const IlpModel *model = s->model;
+	IlpList open = {0};
+	KanonFlow *flows = NULL;
+	size_t nflows = 0;
+	double cost;
+	KanonStatus status = list_open(s, s->in, &open);
+
+	if (status == KANON_OK)
+		status = ilp_assign(model, &open, &cost, &flows, &nflows, s->watch);
+	if (status == KANON_OK && cost < s->cost - 1e-9)
+	{
+		/* units of a type are alike: hand them out in order */
+		for (uint32_t i = 0; i < model->m; i++)
+			s->place[i] = s->first[i];
+		for (size_t j = 0; j < nflows; j++)
+		{
+			uint32_t f = flows[j].class_ < open.n ? open.v[flows[j].class_] : NONE;
+
+			for (int64_t r = 0; r < flows[j].rows; r++)
+				search_put(s, (uint32_t) s->place[flows[j].type]++, f);
+		}
+	}
+	kanon_free(s->env, flows);
+	kanon_free(s->env, open.v);
+	return status;
+}
+
+/* Back to the best solution saved. */
+static void
+restore_best(Search *s)
+{
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->in[u] != s->best[u])
+			search_put(s, u, s->best[u]);
+	s->watch->work += s->n;
+}
+
+/*
+ * Parts of the work: a quick run from very hot to very cold that tells between
+ * which temperatures there is something to decide; the long one between these;
+ * the last goes on from the best solution, colder and colder.
+ */
+#define PROBE 0.1
+#define QUENCH 0.88
+
+/* Temperatures of the quick run, as multiples of a usual one. */
+#define PROBE_HOT 10
+#define PROBE_COLD 0.1
+
+/* The same from a good start, when there is no other. */
+#define WARM_HOT 0.4
+#define WARM_COLD 0.05
+
+/* How far above its end the quick run was where the long one begins and ends. */
+#define HOT_EXCESS 0.02
+#define COLD_EXCESS 0.001
+
+/* Readings of the quick run. */
+#define READINGS 64
+
+typedef struct Cooling
+{
+	bool warm;
+	double usual;
+	double scale;             /* of costs */
+	double reading[READINGS]; /* cost of the quick run's state */
+	double hot;               /* of the long run */
+	double cold;
+} Cooling;
+
+/*
+ * What a move may reasonably lose grows with the rows it moves, thus with k, but
+ * less than k, as rows in large classes have more choice.
+ */
+static void
+start_cooling(const Search *s, bool warm, Cooling *c)
+{
+	const IlpModel *model = s->model;
+
+	memset(c, 0, sizeof(*c));
+	c->warm = warm;
+	for (uint32_t f = 0; f < model->nf; f++)
+		c->scale = fmax(c->scale, model->w[f]);
+	c->scale = model->integral ? 1 : c->scale / 8;
+	c->usual = 0.35 * c->scale * pow(fmin(1000, (double) model->k), 0.6);
+}
+
+static double
+probe_temperature(const Cooling *c, double share)
+{
+	return c->usual * PROBE_HOT * pow(PROBE_COLD / PROBE_HOT, share / PROBE);
+}
+
+/* Where the quick run was last that much above its least reading. */
+static double
+temperature_above(const Search *s, const Cooling *c, double excess)
+{
+	double least = INFINITY;
+	int at = READINGS - 1;
+
+	for (int j = 0; j < READINGS; j++)
+		if (c->reading[j] > 0)
+			least = fmin(least, c->reading[j]);
+	while (at > 0 && c->reading[at] <= least + excess * (least - s->model->base))
+		at--;
+	return probe_temperature(c, PROBE * at / READINGS);
+}
+
+static void
+set_temperature(Search *s, Cooling *c, double share)
+{
+	if (c->warm)
+		s->temperature = c->usual * WARM_HOT * pow(WARM_COLD / WARM_HOT, share);
+	else if (share < PROBE)
+	{
+		c->reading[(int) (share / PROBE * READINGS)] = s->cost;
+		s->temperature = probe_temperature(c, share);
+	}
+	else
+	{
+		if (c->hot == 0)
+		{
+			c->hot = temperature_above(s, c, HOT_EXCESS);
+			c->cold = temperature_above(s, c, COLD_EXCESS);
+		}
+		s->temperature = share < QUENCH ? c->hot * pow(c->cold / c->hot, (share - PROBE) / (QUENCH - PROBE))
+										: c->cold * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
+	}
+	s->reach = s->temperature + 0.5 * c->scale;
+}
+
+/* The best solution so far, in all components of the two at hand. */
+static void
+keep_best(Search *s, bool *dirty)
+{
+	if (*dirty)
+		save_best(s);
+	else
+		search_cross(s);
+	*dirty = false;
+}
+
+/*
+ * Annealing from hot to cold, or, from a good start, from warm; stops at the
+ * target.  Of the time left it takes a share at most.
+ */
+static KanonStatus
+anneal(Search *s, double work, double time_share, bool warm, double target)
+{
+	Cooling cooling;
+	int64_t begin = kanon_watch_total(s->watch);
+	double clock = s->watch->deadline < INFINITY ? s->env->now(s->env->arg) : 0;
+	int64_t next = begin + (int64_t) (work / REASSIGN);
+	bool dirty = false; /* the state at hand is the best, and not saved */
+	bool quench = false;
+	int64_t since = 0;
+
+	start_cooling(s, warm, &cooling);
+	for (int64_t done = 0; s->best_cost > target; done++, since++)
+	{
+		double delta;
+
+		if ((done & 63) == 0)
+		{
+			double share = (double) (kanon_watch_total(s->watch) - begin) / work;
+
+			/* a run that cannot finish in time cools with the time instead */
+			if (s->watch->deadline < INFINITY)
+				share = fmax(share, (s->env->now(s->env->arg) - clock) /
+										(time_share * (s->watch->deadline - clock)));
+			if (share >= 1)
+				break;
+			kanon_watch_share(s->watch, share);
+			set_temperature(s, &cooling, share);
+			if (share >= QUENCH && !quench)
+			{
+				quench = true;
+				keep_best(s, &dirty);
+				restore_best(s);
+			}
+		}
+		if (kanon_watch(s->watch, 1))
+			return KANON_CANCELLED;
+		if (s->watch->late)
+			break;
+		if (s->single && kanon_watch_total(s->watch) >= next)
+		{
+			KanonStatus status = reassign(s);
+
+			if (status != KANON_OK)
+				return status;
+			next = kanon_watch_total(s->watch) + (int64_t) (work / REASSIGN);
+			dirty |= s->cost < s->best_cost - 1e-9;
+		}
+		if (dirty && since > s->n / 500)
+		{
+			save_best(s);
+			dirty = false;
+			since = 0;
+		}
+		if (done % (CROSS * (int64_t) s->n) == CROSS * (int64_t) s->n - 1)
+			keep_best(s, &dirty);
+		if (!search_try(s, &delta))
+			return KANON_NO_MEMORY;
+		if (delta == INFINITY)
+			continue;
+		if (delta > 0 && search_random(s) >= exp(-delta / s->temperature))
+		{
+			search_undo(s);
+			continue;
+		}
+		if (delta > 0 && dirty)
+		{
+			/* leaving the best one: keep it */
+			search_undo(s);
+			save_best(s);
+			dirty = false;
+			since = 0;
+			continue;
+		}
+		if (s->cost < s->best_cost - 1e-9)
+		{
+			dirty = true;
+			if (s->cost <= target)
+				break;
+		}
+	}
+	keep_best(s, &dirty);
+	return KANON_OK;
+}
+
+/* The best solution's classes, filled at least cost. */
+static KanonStatus
+polish(Search *s, double *best, IlpList *open)
+{
+	size_t nflows;
+	KanonStatus status = list_open(s, s->best, open);
+
+	if (status == KANON_OK)
+		status = ilp_assign(s->model, open, best, NULL, &nflows, s->watch);
+	return status;
+}
+
+KanonStatus
+ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target, const double *g,
+		   const IlpList *start, double *best, IlpList *best_open, KanonWatch *watch)
+{
+	Search s = {.model = model, .env = model->env, .watch = watch, .g = g};
+	KanonStatus status = KANON_NO_MEMORY;
+
+	s.random = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
+	if (s.random == 0)
+		s.random = 1;
+	s.cost = model->base;
+	if (search_alloc(&s))
+		status = search_start(&s, start);
+	if (status == KANON_OK)
+	{
+		save_best(&s);
+		if (s.cost > target && s.n > 0)
+			status = anneal(&s, work, 0.95 * work / (work + parts), start != NULL, target);
+		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
+		{
+			restore_best(&s);
+			if (!watch->within)
+				watch->phase = "parts";
+			status = search_parts(&s, parts, target);
+			if (s.cost < s.best_cost)
+				save_best(&s);
+		}
+	}
+	if (status == KANON_OK)
+		status = polish(&s, best, best_open);
+	search_free(&s);
+	return status;
+}

@@ -1,0 +1,137 @@
+/*
+ * cross.c: the better of two solutions, in each place where they differ.
+ *
+ * D. Whitley, D. Hains, A. Howe, "Tunneling between optima: partition crossover
+ * for the traveling salesman problem", GECCO 2009.  Classes are in one component
+ * when a unit is in the one in the first solution and in the other in the
+ * second.  Whole components can be taken from either solution, each by itself,
+ * as every class then has the rows it has in one of them.
+ */
+#include "search/search.h"
+
+/*
+ * Units of a type are alike: those of `best` change places so that as many as
+ * can be are where they are now.
+ */
+static void
+align(Search *s)
+{
+	uint32_t *best = s->best;
+
+	for (uint32_t f = 0; f < s->model->nf; f++)
+		s->chain[f] = NONE;
+	for (uint32_t i = 0; i < s->model->m; i++)
+	{
+		uint32_t closed = NONE; /* the chain of those at their fallback */
+
+		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+			if (best[u] != s->in[u])
+			{
+				uint32_t *head = best[u] == NONE ? &closed : &s->chain[best[u]];
+
+				s->along[u] = *head;
+				*head = (uint32_t) u;
+			}
+		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		{
+			uint32_t *head = s->in[u] == NONE ? &closed : &s->chain[s->in[u]];
+
+			/* those that have changed since are no longer of the chain */
+			while (best[u] != s->in[u] && *head != NONE)
+			{
+				uint32_t v = *head;
+
+				*head = s->along[v];
+				if (best[v] != s->in[u] || s->in[v] == best[v] || s->rows[u] != s->rows[v])
+					continue;
+				best[v] = best[u];
+				best[u] = s->in[u];
+				head = best[v] == NONE ? &closed : &s->chain[best[v]];
+				s->along[v] = *head;
+				*head = v;
+			}
+		}
+		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+			if (s->in[u] != NONE)
+				s->chain[s->in[u]] = NONE;
+		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+			if (best[u] != NONE)
+				s->chain[best[u]] = NONE;
+	}
+}
+
+/* The component of f; s->touched has the parents. */
+static uint32_t
+component(Search *s, uint32_t f)
+{
+	uint32_t *parent = s->touched;
+
+	while (parent[f] != f)
+		f = parent[f] = parent[parent[f]];
+	return f;
+}
+
+/*
+ * Whether what happens to f matters to others: not when the rows that are in it
+ * in both solutions fill it.  s->count has these.
+ */
+static bool
+binds(const Search *s, uint32_t f)
+{
+	return f != NONE && s->count[f] < s->model->k;
+}
+
+/* The class that stands for the component of a unit that moves, or NONE. */
+static uint32_t
+component_of(Search *s, uint32_t u)
+{
+	if (binds(s, s->best[u]))
+		return component(s, s->best[u]);
+	return binds(s, s->in[u]) ? component(s, s->in[u]) : NONE;
+}
+
+/* What a unit gains by being where it is now. */
+static double
+unit_gain(const Search *s, uint32_t u)
+{
+	return (search_cost(s, u, s->best[u]) - search_cost(s, u, s->in[u])) * (double) s->rows[u];
+}
+
+void
+search_cross(Search *s)
+{
+	align(s);
+	for (uint32_t f = 0; f < s->model->nf; f++)
+	{
+		s->touched[f] = f;
+		s->count[f] = 0;
+		s->score[f] = 0;
+	}
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->best[u] == s->in[u] && s->in[u] != NONE)
+			s->count[s->in[u]] += s->rows[u];
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->best[u] != s->in[u] && binds(s, s->best[u]) && binds(s, s->in[u]))
+			s->touched[component(s, s->in[u])] = component(s, s->best[u]);
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->best[u] != s->in[u])
+		{
+			uint32_t f = component_of(s, u);
+
+			if (f != NONE)
+				s->score[f] += unit_gain(s, u);
+		}
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->best[u] != s->in[u])
+		{
+			uint32_t f = component_of(s, u);
+			double gain = unit_gain(s, u);
+
+			if ((f != NONE ? s->score[f] : gain) > 1e-9)
+			{
+				s->best_cost -= gain;
+				s->best[u] = s->in[u];
+			}
+		}
+	s->watch->work += (int64_t) s->n * 2 + s->model->nf;
+}

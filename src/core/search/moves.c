@@ -1,0 +1,606 @@
+/*
+ * moves.c: one move of ruin and recreate.  A unit goes to a cheaper
+ * instance; a closed one is filled with rows to spare and with the rows of
+ * classes dissolved for it; what that frees opens the instances that save most,
+ * or goes to its cheapest open class.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "search/search.h"
+
+/* Classes of which the cost of dissolving them is worked out for a fill. */
+#define WEIGHED 8
+
+/* Instances short of freed rows that are offered rows to spare. */
+#define OFFERED 3
+
+/* Share of the moves that only ruin and recreate. */
+#define RUINS 0.05
+
+/* A way to get rows for an instance. */
+typedef struct Source
+{
+	uint32_t class_; /* NONE: rows at their fallback */
+	bool dissolve;
+	int64_t rows;
+	double loss;
+} Source;
+
+/*
+ * Sorts the units of f by their class into s->chain, s->count, s->touched, those
+ * at their fallback into s->loose, and stamps f's types.  Of a large instance
+ * only a stretch from a random place is looked at.
+ */
+static void
+scan(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+	const uint32_t *types = model->type + model->start[f];
+	size_t size = model->start[f + 1] - model->start[f];
+	size_t look = 400 + 20 * (size_t) (model->k < 1000 ? model->k : 1000);
+	size_t at = 0;
+	size_t units = 0;
+
+	if (look < size)
+		at = search_below(s, size);
+	else
+		look = size;
+	s->ntouched = 0;
+	s->nloose = 0;
+	s->stamp++;
+	for (size_t j = 0; j < look; j++)
+	{
+		uint32_t i = types[at];
+
+		if (++at == size)
+			at = 0;
+		s->within[i] = s->stamp;
+		units += s->first[i + 1] - s->first[i];
+		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		{
+			uint32_t b = s->in[u];
+
+			if (b == f)
+				continue;
+			if (b == NONE)
+			{
+				s->loose[s->nloose++] = (uint32_t) u;
+				continue;
+			}
+			if (s->met[b] != s->stamp)
+			{
+				s->met[b] = s->stamp;
+				s->chain[b] = NONE;
+				s->count[b] = 0;
+				s->touched[s->ntouched++] = b;
+			}
+			s->along[u] = s->chain[b];
+			s->chain[b] = (uint32_t) u;
+			s->count[b] += s->rows[u];
+		}
+	}
+	s->watch->work += (int64_t) (look + units);
+}
+
+/* Moves units of b that scan has met to f, at most `rows` rows, all to spare. */
+static bool
+take_spare(Search *s, uint32_t b, uint32_t f, int64_t rows)
+{
+	for (uint32_t u = s->chain[b]; u != NONE && rows > 0; u = s->along[u])
+		if (s->in[u] == b && s->load[b] - s->rows[u] >= s->model->k)
+		{
+			rows -= s->rows[u];
+			if (!search_move(s, u, f))
+				return false;
+		}
+	return true;
+}
+
+/* After a scan: all rows that gain in f and can be spared elsewhere move there. */
+static bool
+attract(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+
+	for (size_t j = 0; j < s->nloose; j++)
+		if (s->in[s->loose[j]] == NONE && search_cost(s, s->loose[j], NONE) > model->w[f] &&
+			!search_move(s, s->loose[j], f))
+			return false;
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t b = s->touched[j];
+
+		if (s->load[b] > model->k && model->w[b] > model->w[f] && !take_spare(s, b, f, INT64_MAX))
+			return false;
+	}
+	return true;
+}
+
+/* What dissolving b for f costs: its rows go to f or to their next class. */
+static double
+dissolving(Search *s, uint32_t b, uint32_t f)
+{
+	const IlpModel *model = s->model;
+	double loss = 0;
+	int64_t load = s->load[b];
+
+	s->load[b] = 0; /* no alternative to itself */
+	for (uint32_t u = s->head[b]; u != NONE; u = s->next[u])
+	{
+		uint32_t i = s->type[u];
+		double to = model->w[f];
+
+		if (s->within[i] != s->stamp)
+			to = search_cost(s, u, search_cheapest(s, i));
+		loss += (to - model->w[b]) * (double) s->rows[u];
+	}
+	s->load[b] = load;
+	return loss;
+}
+
+/* Fills f, which lacks rows, after a scan.  False: not enough rows. */
+static bool
+fill(Search *s, uint32_t f, bool *ok)
+{
+	const IlpModel *model = s->model;
+	Source source[2 * WEIGHED + 1];
+	int n = 0;
+	uint32_t most[WEIGHED];
+	int nmost = 0;
+
+	*ok = attract(s, f);
+	if (!*ok || s->load[f] >= model->k)
+		return *ok;
+	/* those with most rows that would move, with some chance */
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t b = s->touched[j];
+		double score;
+		int at;
+
+		score = (double) s->count[b] * (0.5 + search_random(s)) * fmax(0.5, model->w[b] - model->w[f] + 1.5);
+		s->score[b] = score;
+		if (nmost == WEIGHED && score <= s->score[most[WEIGHED - 1]])
+			continue;
+		at = nmost < WEIGHED ? nmost++ : WEIGHED - 1;
+		for (; at > 0 && s->score[most[at - 1]] < score; at--)
+			most[at] = most[at - 1];
+		most[at] = b;
+	}
+	s->watch->work += (int64_t) s->ntouched * 2;
+	for (int j = 0; j < nmost; j++)
+	{
+		uint32_t b = most[j];
+		int64_t spare = s->load[b] - model->k;
+
+		if (spare > s->count[b])
+			spare = s->count[b];
+		if (spare > 0)
+			source[n++] = (Source){b, false, spare, (model->w[f] - model->w[b]) * (double) spare};
+		source[n++] = (Source){b, true, s->count[b], dissolving(s, b, f)};
+	}
+	{
+		Source loose = {NONE, false, 0, 0};
+
+		for (size_t j = 0; j < s->nloose; j++)
+			if (s->in[s->loose[j]] == NONE)
+			{
+				loose.rows += s->rows[s->loose[j]];
+				loose.loss +=
+					(model->w[f] - search_cost(s, s->loose[j], NONE)) * (double) s->rows[s->loose[j]];
+			}
+		if (loose.rows > 0)
+			source[n++] = loose;
+	}
+	while (s->load[f] < model->k)
+	{
+		int best = -1;
+		double least = INFINITY;
+		int64_t need = model->k - s->load[f];
+		uint32_t b;
+
+		for (int j = 0; j < n; j++)
+		{
+			double price = source[j].loss;
+
+			if (source[j].rows <= need || !source[j].dissolve)
+				price /= (double) source[j].rows;
+			else
+				price /= (double) need;
+			price += s->temperature * search_random(s) * 0.3;
+			if (price < least)
+			{
+				least = price;
+				best = j;
+			}
+		}
+		if (best < 0)
+			return false;
+		b = source[best].class_;
+		if (b == NONE)
+		{
+			for (size_t j = 0; j < s->nloose && s->load[f] < model->k; j++)
+				if (s->in[s->loose[j]] == NONE && !search_move(s, s->loose[j], f))
+					return *ok = false;
+		}
+		else if (source[best].dissolve)
+		{
+			for (uint32_t u = s->chain[b]; u != NONE; u = s->along[u])
+				if (s->in[u] == b && !search_move(s, u, f))
+					return *ok = false;
+			if (s->load[b] < model->k && !search_dissolve(s, b))
+				return *ok = false;
+		}
+		else if (!take_spare(s, b, f, need))
+			return *ok = false;
+		/* either way of taking from b is done with, but for dissolving it after all */
+		source[best] = source[--n];
+		if (b != NONE)
+			for (int j = 0; j < n; j++)
+				if (source[j].class_ == b)
+				{
+					source[j] = source[--n];
+					break;
+				}
+	}
+	return true;
+}
+
+/* What rows to spare would cost f, `need` of them; INFINITY: there are not enough. */
+static double
+spare_loss(Search *s, uint32_t f, int64_t need, double limit)
+{
+	const IlpModel *model = s->model;
+	double loss = 0;
+
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t b = s->touched[j];
+		int64_t spare = s->load[b] - model->k;
+
+		if (spare > s->count[b])
+			spare = s->count[b];
+		if (spare <= 0 || model->w[b] <= model->w[f])
+			continue;
+		loss -= (model->w[b] - model->w[f]) * (double) spare;
+		need -= spare;
+	}
+	/* then those that lose, cheapest first, one unit of cost at a time */
+	for (double step = 0; need > 0 && (step == 0 || loss + step * (double) need < limit);)
+	{
+		double higher = INFINITY;
+
+		for (size_t j = 0; j < s->ntouched && need > 0; j++)
+		{
+			uint32_t b = s->touched[j];
+			int64_t spare = s->load[b] - model->k;
+			double down = model->w[f] - model->w[b];
+
+			if (spare > s->count[b])
+				spare = s->count[b];
+			if (spare <= 0 || down < step)
+				continue;
+			if (down > step)
+			{
+				higher = fmin(higher, down);
+				continue;
+			}
+			if (spare > need)
+				spare = need;
+			loss += down * (double) spare;
+			need -= spare;
+		}
+		if (need > 0 && higher == INFINITY)
+			return INFINITY;
+		step = higher;
+	}
+	return need > 0 ? INFINITY : loss;
+}
+
+/* Gives f the rows to spare it lacks, those that lose least first. */
+static bool
+take_cheapest(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+
+	while (s->load[f] < model->k)
+	{
+		uint32_t best = NONE;
+
+		for (size_t j = 0; j < s->ntouched; j++)
+		{
+			uint32_t b = s->touched[j];
+
+			if (s->load[b] > model->k && s->count[b] > 0 && (best == NONE || model->w[b] > model->w[best]))
+				best = b;
+		}
+		if (best == NONE)
+			return true;
+		if (!take_spare(s, best, f, model->k - s->load[f]))
+			return false;
+		s->count[best] = 0;
+	}
+	return true;
+}
+
+/*
+ * Opens the instance that saves the freed rows most against their cheapest
+ * open classes: one that k of them fill, or one filled up with rows to spare
+ * when that costs less.  *opened tells whether there was one.
+ */
+static bool
+reopen(Search *s, bool *opened)
+{
+	const IlpModel *model = s->model;
+	uint32_t offer[OFFERED];
+	int noffer = 0;
+	uint32_t best = NONE;
+	double best_gain = 1e-9;
+	size_t ntouched = 0;
+	size_t kept = 0;
+
+	*opened = false;
+	s->stamp++;
+	for (size_t j = 0; j < s->nfreed; j++)
+	{
+		uint32_t u = s->freed[j];
+		uint32_t i = s->type[u];
+		double rows = (double) s->rows[u];
+		double now = search_cost(s, u, search_cheapest(s, i));
+
+		s->alternative[j] = now;
+		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
+		{
+			uint32_t f = model->opt[p];
+
+			if (model->w[f] >= now)
+			{
+				s->watch->work += (int64_t) (p - model->opt_start[i]) * 2;
+				break;
+			}
+			if (s->met[f] != s->stamp)
+			{
+				s->met[f] = s->stamp;
+				s->count[f] = 0;
+				s->score[f] = 0;
+				s->touched[ntouched++] = f;
+			}
+			s->count[f] += s->rows[u];
+			s->score[f] += (now - model->w[f]) * rows;
+		}
+	}
+	for (size_t j = 0; j < ntouched; j++)
+	{
+		uint32_t f = s->touched[j];
+
+		if (s->load[f] > 0)
+			continue;
+		if (s->count[f] >= model->k)
+		{
+			double gain = s->score[f] + s->temperature * search_random(s);
+
+			if (gain > best_gain)
+			{
+				best_gain = gain;
+				best = f;
+			}
+		}
+		else
+		{
+			int at;
+
+			s->score[f] += s->temperature * search_random(s);
+			if (noffer == OFFERED && s->score[f] <= s->score[offer[OFFERED - 1]])
+				continue;
+			at = noffer < OFFERED ? noffer++ : OFFERED - 1;
+			for (; at > 0 && s->score[offer[at - 1]] < s->score[f]; at--)
+				offer[at] = offer[at - 1];
+			offer[at] = f;
+		}
+	}
+	s->watch->work += (int64_t) ntouched * 2;
+	for (int j = 0; j < noffer; j++)
+	{
+		uint32_t f = offer[j];
+		double score = s->score[f];
+		int64_t count = s->count[f];
+		double gain;
+
+		if (score <= best_gain)
+			break;
+		scan(s, f);
+		gain = score - spare_loss(s, f, model->k - count, score - best_gain);
+		if (gain > best_gain)
+		{
+			best_gain = gain;
+			best = f;
+		}
+	}
+	if (best == NONE)
+		return true;
+	scan(s, best);
+	for (size_t j = 0; j < s->nfreed; j++)
+	{
+		uint32_t u = s->freed[j];
+
+		if (s->within[s->type[u]] == s->stamp && s->alternative[j] > model->w[best])
+		{
+			if (!search_move(s, u, best))
+				return false;
+		}
+		else
+			s->freed[kept++] = u;
+	}
+	s->nfreed = kept;
+	/* freed rows that stay are loose, too: they are placed later */
+	s->nloose = 0;
+	if (!attract(s, best) || !take_cheapest(s, best))
+		return false;
+	s->failed = s->load[best] < model->k;
+	*opened = !s->failed;
+	return true;
+}
+
+/* Rows of f above k move to cheaper open classes. */
+static bool
+spill(Search *s, uint32_t f)
+{
+	uint32_t u = s->head[f];
+
+	while (u != NONE && s->load[f] > s->model->k)
+	{
+		uint32_t next = s->next[u];
+
+		if (s->load[f] - s->rows[u] >= s->model->k)
+		{
+			uint32_t to = search_cheapest(s, s->type[u]);
+
+			if (search_cost(s, u, to) < s->model->w[f] && !search_move(s, u, to))
+				return false;
+		}
+		u = next;
+	}
+	return true;
+}
+
+/* Freed rows go to their cheapest open classes, whose rows may then leave. */
+static bool
+place(Search *s)
+{
+	size_t ntouched = 0;
+
+	s->stamp++;
+	for (size_t j = 0; j < s->nfreed; j++)
+	{
+		uint32_t u = s->freed[j];
+		uint32_t to = search_cheapest(s, s->type[u]);
+
+		if (to == NONE)
+			continue;
+		if (!search_move(s, u, to))
+			return false;
+		if (s->met[to] != s->stamp)
+		{
+			s->met[to] = s->stamp;
+			s->touched[ntouched++] = to;
+		}
+	}
+	for (size_t j = 0; j < ntouched; j++)
+		if (!spill(s, s->touched[j]))
+			return false;
+	return true;
+}
+
+/*
+ * Ruins the class of a unit and one or two near it, that is, with rows that fit
+ * an instance of the unit.
+ */
+static bool
+ruin(Search *s, uint32_t u)
+{
+	const IlpModel *model = s->model;
+	uint32_t i = s->type[u];
+	size_t options = model->opt_start[i + 1] - model->opt_start[i];
+	int classes = 1 + (int) search_below(s, 2);
+
+	if (s->in[u] == NONE)
+		s->freed[s->nfreed++] = u;
+	else if (!search_dissolve(s, s->in[u]))
+		return false;
+	for (int tries = 0; tries < 6 && classes > 0; tries++)
+	{
+		uint32_t f = model->opt[model->opt_start[i] + search_below(s, options)];
+		size_t size = model->start[f + 1] - model->start[f];
+		uint32_t j = model->type[model->start[f] + search_below(s, size)];
+		uint32_t b = s->in[s->first[j] + search_below(s, s->first[j + 1] - s->first[j])];
+
+		if (b == NONE)
+			continue;
+		if (!search_dissolve(s, b))
+			return false;
+		classes--;
+	}
+	return true;
+}
+
+/* Tries one move; *delta is the change of cost.  False: out of memory. */
+bool
+search_try(Search *s, double *delta)
+{
+	const IlpModel *model = s->model;
+	double before = s->cost;
+	uint32_t u = search_below(s, s->n);
+	uint32_t i = s->type[u];
+	uint32_t a = s->in[u];
+	double now = search_cost(s, u, a);
+	size_t lo = model->opt_start[i];
+	size_t hi = model->opt_start[i + 1];
+	uint32_t f;
+	bool more = true;
+	size_t kept = 0;
+	bool ok;
+
+	*delta = INFINITY;
+	s->nlog = 0;
+	s->nfreed = 0;
+	s->failed = false;
+	s->watch->work += 20;
+	if (search_random(s) < RUINS)
+	{
+		if (!ruin(s, u))
+			return false;
+		f = NONE;
+		goto recreate;
+	}
+	while (lo < hi)
+	{
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (model->w[model->opt[mid]] < now)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == model->opt_start[i])
+		return true;
+	/*
+	 * Opening f costs about g_f more than the bound's solution: far above the
+	 * temperature there is no point in trying.
+	 */
+	f = model->opt[model->opt_start[i] + search_below(s, lo - model->opt_start[i])];
+	if (s->g != NULL && s->load[f] == 0 && s->g[f] > 0 && search_random(s) >= exp(-s->g[f] / s->reach))
+		return true;
+	if (!search_take(s, u, f))
+		return false;
+	if (s->load[f] < model->k)
+	{
+		scan(s, f);
+		if (!fill(s, f, &ok))
+		{
+			if (!ok)
+				return false;
+			search_undo(s);
+			return true;
+		}
+		/* f has taken some of them */
+		for (size_t j = 0; j < s->nfreed; j++)
+			if (s->in[s->freed[j]] == NONE)
+				s->freed[kept++] = s->freed[j];
+		s->nfreed = kept;
+	}
+recreate:
+	for (int again = 0; again < 8 && more && s->nfreed > 0; again++)
+		if (!reopen(s, &more))
+			return false;
+	if (s->failed)
+	{
+		search_undo(s);
+		return true;
+	}
+	if (!place(s) || (f != NONE && !spill(s, f)))
+		return false;
+	s->watch->work += (int64_t) s->nlog * 8;
+	*delta = s->cost - before;
+	return true;
+}

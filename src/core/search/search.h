@@ -1,0 +1,145 @@
+/*
+ * search.h: the state of ruin and recreate, shared by its five files:
+ * state.c (what is where), moves.c (a move), anneal.c
+ * (the annealing), cross.c (the better of two states, piece by piece)
+ * and parts.c (exactly solved neighbourhoods).
+ */
+#ifndef KANON_SEARCH_H
+#define KANON_SEARCH_H
+
+#include "program/model.h"
+
+#define NONE UINT32_MAX
+
+typedef struct Search
+{
+	const IlpModel *model;
+	KanonEnv *env;
+	KanonWatch *watch;
+	uint64_t random;
+	bool failed;     /* it left a class below k */
+	const double *g; /* [nf] reduced costs; may be NULL */
+	double temperature;
+	double reach; /* reduced cost at which opening is tried one time in e */
+	double cost;
+	uint32_t n;     /* units */
+	uint32_t *type; /* [n] */
+	int64_t *rows;  /* [n] */
+	size_t *first;  /* [m + 1] units of a type */
+	uint32_t *in;   /* [n] instance, or NONE */
+	uint32_t *next; /* [n] within its class, NONE at the end */
+	uint32_t *prev;
+	uint32_t *head; /* [nf] */
+	int64_t *load;  /* [nf] rows; 0: closed */
+	/* the move at hand */
+	uint32_t *log_unit;
+	uint32_t *log_from;
+	size_t nlog;
+	size_t log_room;
+	uint32_t *freed; /* [n] */
+	size_t nfreed;
+	double *alternative; /* [n] cost of a freed row in its cheapest open class */
+	size_t *place;       /* [m] scratch */
+	/* what a scan of an instance has met */
+	uint32_t stamp;
+	uint32_t *within;  /* [m] stamp: is in the instance */
+	uint32_t *met;     /* [nf] stamp: the next three are set */
+	int64_t *count;    /* [nf] rows */
+	double *score;     /* [nf] */
+	uint32_t *chain;   /* [nf] units, linked by along */
+	uint32_t *along;   /* [n] */
+	uint32_t *touched; /* [nf] classes met */
+	size_t ntouched;
+	uint32_t *loose; /* [n] units at their fallback */
+	size_t nloose;
+	bool single;    /* every unit is one row */
+	uint32_t *best; /* [n] in, of the best solution saved */
+	double best_cost;
+} Search;
+
+/* Random numbers: xorshift64*. */
+static inline uint64_t
+search_next(Search *s)
+{
+	uint64_t x = s->random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	s->random = x;
+	return x * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static inline uint32_t
+search_below(Search *s, size_t n)
+{
+	return (uint32_t) ((search_next(s) >> 32) * (uint64_t) n >> 32);
+}
+
+static inline double
+search_random(Search *s)
+{
+	return (double) (search_next(s) >> 11) * 0x1p-53;
+}
+
+/* Cost of a row of a unit's type in f, or at its fallback. */
+static inline double
+search_cost(const Search *s, uint32_t unit, uint32_t f)
+{
+	return f == NONE ? s->model->c[s->type[unit]] : s->model->w[f];
+}
+
+/* state.c */
+
+/* Memory and units; all rows at their fallback. */
+extern bool search_alloc(Search *s);
+extern void search_free(Search *s);
+
+/* The start: the given classes first (may be NULL), then greedily by cost. */
+extern KanonStatus search_start(Search *s, const IlpList *start);
+
+/* Moves a unit; the cost follows. */
+extern void search_put(Search *s, uint32_t u, uint32_t f);
+
+/* As search_put, to be undone if the move is not accepted.  False: no memory. */
+extern bool search_move(Search *s, uint32_t u, uint32_t f);
+extern void search_undo(Search *s);
+
+/* The cheapest open class of a type, or NONE when its fallback is as cheap. */
+extern uint32_t search_cheapest(Search *s, uint32_t i);
+
+/* Frees all rows of a class. */
+extern bool search_dissolve(Search *s, uint32_t f);
+
+/* Takes a unit to f; its class, if that drops below k, is dissolved. */
+extern bool search_take(Search *s, uint32_t u, uint32_t f);
+
+/* parts.c */
+
+/*
+ * Solves parts of the state exactly, one after the other, while the rest
+ * stands: that much work, or until the target is reached.
+ */
+extern KanonStatus search_parts(Search *s, double work, double target);
+
+/* cross.c: where the state at hand is better than the best one saved, that follows it. */
+extern void search_cross(Search *s);
+
+/* moves.c */
+
+/* Tries one move; *delta is the change of cost.  False: out of memory. */
+extern bool search_try(Search *s, double *delta);
+
+/* anneal.c */
+
+/*
+ * Ruin and recreate: that much work (kanon_watch steps), warm from the classes in
+ * `start` (NULL: hot from none), then `parts` work on exactly solved parts; ends
+ * early at a cost of at most `target`.  *best_open lists the instances (positions in
+ * the model, ascending) of the best solution, *best its cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
+ */
+extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
+							  const double *g, const IlpList *start, double *best, IlpList *best_open,
+							  KanonWatch *watch);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * state.c: the state of ruin and recreate: which unit is in which class.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "search/search.h"
+#include "util/sort.h"
+
+/*
+ * Above MANY_ROWS in all, a type has at most MAX_UNITS units, of several rows
+ * each if need be; the flow at the end makes up for it.
+ */
+#define MANY_ROWS (4 * 1000 * 1000)
+#define MAX_UNITS 64
+
+/* Moves a unit; the cost follows. */
+void
+search_put(Search *s, uint32_t u, uint32_t f)
+{
+	uint32_t old = s->in[u];
+
+	s->cost += (search_cost(s, u, f) - search_cost(s, u, old)) * (double) s->rows[u];
+	if (old != NONE)
+	{
+		if (s->prev[u] != NONE)
+			s->next[s->prev[u]] = s->next[u];
+		else
+			s->head[old] = s->next[u];
+		if (s->next[u] != NONE)
+			s->prev[s->next[u]] = s->prev[u];
+		s->load[old] -= s->rows[u];
+	}
+	s->in[u] = f;
+	if (f != NONE)
+	{
+		s->prev[u] = NONE;
+		s->next[u] = s->head[f];
+		if (s->head[f] != NONE)
+			s->prev[s->head[f]] = u;
+		s->head[f] = u;
+		s->load[f] += s->rows[u];
+	}
+}
+
+/* As put, to be undone if the move is not accepted. */
+bool
+search_move(Search *s, uint32_t u, uint32_t f)
+{
+	if (s->nlog == s->log_room)
+	{
+		size_t room = s->log_room * 2;
+		uint32_t *unit = kanon_realloc(s->env, s->log_unit, room, sizeof(*unit));
+		uint32_t *from;
+
+		if (unit == NULL)
+			return false;
+		s->log_unit = unit;
+		from = kanon_realloc(s->env, s->log_from, room, sizeof(*from));
+		if (from == NULL)
+			return false;
+		s->log_from = from;
+		s->log_room = room;
+	}
+	s->log_unit[s->nlog] = u;
+	s->log_from[s->nlog++] = s->in[u];
+	search_put(s, u, f);
+	return true;
+}
+
+void
+search_undo(Search *s)
+{
+	while (s->nlog > 0)
+	{
+		s->nlog--;
+		search_put(s, s->log_unit[s->nlog], s->log_from[s->nlog]);
+	}
+}
+
+/* The cheapest open class of a type, or NONE when its fallback is as cheap. */
+uint32_t
+search_cheapest(Search *s, uint32_t i)
+{
+	const IlpModel *model = s->model;
+
+	for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
+	{
+		uint32_t f = model->opt[p];
+
+		if (model->w[f] >= model->c[i])
+			break;
+		if (s->load[f] >= model->k)
+		{
+			s->watch->work += (int64_t) (p - model->opt_start[i]);
+			return f;
+		}
+	}
+	s->watch->work += (int64_t) (model->opt_start[i + 1] - model->opt_start[i]);
+	return NONE;
+}
+
+/* Frees all rows of a class. */
+bool
+search_dissolve(Search *s, uint32_t f)
+{
+	while (s->head[f] != NONE)
+	{
+		uint32_t u = s->head[f];
+
+		if (!search_move(s, u, NONE))
+			return false;
+		s->freed[s->nfreed++] = u;
+	}
+	return true;
+}
+
+/* Takes a unit to f; its class, if that drops below k, is dissolved. */
+bool
+search_take(Search *s, uint32_t u, uint32_t f)
+{
+	uint32_t old = s->in[u];
+
+	if (!search_move(s, u, f))
+		return false;
+	if (old != NONE && s->load[old] < s->model->k)
+		return search_dissolve(s, old);
+	return true;
+}
+
+/* All rows at their fallback. */
+static void
+start_closed(Search *s)
+{
+	for (uint32_t u = 0; u < s->n; u++)
+	{
+		s->in[u] = NONE;
+		s->cost += s->model->c[s->type[u]] * (double) s->rows[u];
+	}
+}
+
+/* Opens f with all its free rows, if they are k. */
+static void
+open_free(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+	int64_t rows = 0;
+
+	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+	{
+		uint32_t i = model->type[p];
+
+		if (model->c[i] > model->w[f])
+			for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+				if (s->in[u] == NONE)
+					rows += s->rows[u];
+	}
+	s->watch->work += (int64_t) (model->start[f + 1] - model->start[f]);
+	if (rows < model->k)
+		return;
+	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
+	{
+		uint32_t i = model->type[p];
+
+		if (model->c[i] > model->w[f])
+			for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+				if (s->in[u] == NONE)
+					search_put(s, (uint32_t) u, f);
+	}
+}
+
+typedef struct ByCost
+{
+	double w;
+	uint32_t f;
+} ByCost;
+
+static int
+compare_by_cost(const void *a, const void *b, void *arg)
+{
+	const ByCost *x = a;
+	const ByCost *y = b;
+
+	(void) arg;
+	if (x->w != y->w)
+		return x->w < y->w ? -1 : 1;
+	return x->f < y->f ? -1 : x->f > y->f;
+}
+
+/* The start: the given classes first, then greedily by cost. */
+KanonStatus
+search_start(Search *s, const IlpList *start)
+{
+	const IlpModel *model = s->model;
+	ByCost *order = kanon_alloc(s->env, model->nf, 2 * sizeof(*order));
+	KanonStatus status = KANON_OK;
+
+	if (order == NULL)
+		return KANON_NO_MEMORY;
+	start_closed(s);
+	for (size_t j = 0; start != NULL && j < start->n; j++)
+		order[j] = (ByCost){model->w[start->v[j]], start->v[j]};
+	if (start != NULL)
+	{
+		kanon_sort(order, order + model->nf, start->n, sizeof(*order), compare_by_cost, NULL);
+		for (size_t j = 0; j < start->n; j++)
+			open_free(s, order[j].f);
+	}
+	for (uint32_t f = 0; f < model->nf; f++)
+		order[f] = (ByCost){model->w[f], f};
+	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), compare_by_cost, NULL);
+	for (uint32_t j = 0; j < model->nf && status == KANON_OK; j++)
+	{
+		if (s->load[order[j].f] == 0)
+			open_free(s, order[j].f);
+		if (kanon_watch(s->watch, 1))
+			status = KANON_CANCELLED;
+	}
+	/* rows to spare move to cheaper classes opened since */
+	for (uint32_t u = 0; u < s->n; u++)
+	{
+		uint32_t to = search_cheapest(s, s->type[u]);
+
+		if (search_cost(s, u, to) < search_cost(s, u, s->in[u]) &&
+			(s->in[u] == NONE || s->load[s->in[u]] - s->rows[u] >= model->k))
+			search_put(s, u, to);
+	}
+	kanon_free(s->env, order);
+	return status;
+}
+
+bool
+search_alloc(Search *s)
+{
+	const IlpModel *model = s->model;
+	KanonEnv *env = s->env;
+	size_t n = 0;
+	int64_t most = INT64_MAX;
+	double rows = 0;
+
+	for (uint32_t i = 0; i < model->m; i++)
+		rows += (double) model->n[i];
+	if (rows > MANY_ROWS)
+		most = MAX_UNITS;
+	for (uint32_t i = 0; i < model->m; i++)
+		n += (size_t) (model->n[i] < most ? model->n[i] : most);
+	if (n > UINT32_MAX / 2)
+		return false;
+	s->n = (uint32_t) n;
+	s->log_room = 1024;
+	s->single = true;
+	s->type = kanon_alloc(env, n, sizeof(*s->type));
+	s->rows = kanon_alloc(env, n, sizeof(*s->rows));
+	s->first = kanon_alloc(env, (size_t) model->m + 1, sizeof(*s->first));
+	s->in = kanon_alloc(env, n, sizeof(*s->in));
+	s->next = kanon_alloc(env, n, sizeof(*s->next));
+	s->prev = kanon_alloc(env, n, sizeof(*s->prev));
+	s->head = kanon_alloc(env, model->nf, sizeof(*s->head));
+	s->load = kanon_alloc0(env, model->nf, sizeof(*s->load));
+	s->log_unit = kanon_alloc(env, s->log_room, sizeof(*s->log_unit));
+	s->log_from = kanon_alloc(env, s->log_room, sizeof(*s->log_from));
+	s->freed = kanon_alloc(env, n, sizeof(*s->freed));
+	s->alternative = kanon_alloc(env, n, sizeof(*s->alternative));
+	s->place = kanon_alloc(env, model->m, sizeof(*s->place));
+	s->within = kanon_alloc0(env, model->m, sizeof(*s->within));
+	s->met = kanon_alloc0(env, model->nf, sizeof(*s->met));
+	s->count = kanon_alloc(env, model->nf, sizeof(*s->count));
+	s->score = kanon_alloc(env, model->nf, sizeof(*s->score));
+	s->chain = kanon_alloc(env, model->nf, sizeof(*s->chain));
+	s->along = kanon_alloc(env, n, sizeof(*s->along));
+	s->touched = kanon_alloc(env, model->nf, sizeof(*s->touched));
+	s->loose = kanon_alloc(env, n, sizeof(*s->loose));
+	s->best = kanon_alloc(env, n, sizeof(*s->best));
+	if (s->type == NULL || s->rows == NULL || s->first == NULL || s->in == NULL || s->next == NULL ||
+		s->prev == NULL || s->head == NULL || s->load == NULL || s->log_unit == NULL || s->log_from == NULL ||
+		s->freed == NULL || s->alternative == NULL || s->place == NULL || s->within == NULL ||
+		s->met == NULL || s->count == NULL || s->score == NULL || s->chain == NULL || s->along == NULL ||
+		s->touched == NULL || s->loose == NULL || s->best == NULL)
+		return false;
+	n = 0;
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		int64_t left = model->n[i];
+		int64_t units = left < most ? left : most;
+
+		s->first[i] = n;
+		for (; units > 0; units--)
+		{
+			s->type[n] = i;
+			s->rows[n] = left / units;
+			s->single &= s->rows[n] == 1;
+			left -= s->rows[n++];
+		}
+	}
+	s->first[model->m] = n;
+	for (uint32_t f = 0; f < model->nf; f++)
+		s->head[f] = NONE;
+	return true;
+}
+
+void
+search_free(Search *s)
+{
+	KanonEnv *env = s->env;
+
+	kanon_free(env, s->type);
+	kanon_free(env, s->rows);
+	kanon_free(env, s->first);
+	kanon_free(env, s->in);
+	kanon_free(env, s->next);
+	kanon_free(env, s->prev);
+	kanon_free(env, s->head);
+	kanon_free(env, s->load);
+	kanon_free(env, s->log_unit);
+	kanon_free(env, s->log_from);
+	kanon_free(env, s->freed);
+	kanon_free(env, s->place);
+	kanon_free(env, s->alternative);
+	kanon_free(env, s->within);
+	kanon_free(env, s->met);
+	kanon_free(env, s->count);
+	kanon_free(env, s->score);
+	kanon_free(env, s->chain);
+	kanon_free(env, s->along);
+	kanon_free(env, s->touched);
+	kanon_free(env, s->loose);
+	kanon_free(env, s->best);
+}

@@ -1,0 +1,24 @@
+/*
+ * solvers.c: the table of pattern-guided solvers; one line each.
+ */
+#include <string.h>
+
+#include "privacy/rules.h"
+
+#define NO_RULES 0
+#define LINEAR_RULES (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
+#define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
+
+const KanonSolver kanon_solvers[] = {
+	{"greedy", kanon_solve_greedy, ALL_RULES},  {"ilp", kanon_solve_ilp, LINEAR_RULES},
+	{"improve", kanon_solve_improve, NO_RULES}, {"best", kanon_solve_best, LINEAR_RULES},
+	{"fpt", kanon_solve_fpt, NO_RULES},         {NULL, NULL, NO_RULES}};
+
+const KanonSolver *
+kanon_solver_find(const char *name)
+{
+	for (const KanonSolver *solver = kanon_solvers; solver->name != NULL; solver++)
+		if (strcmp(solver->name, name) == 0)
+			return solver;
+	return NULL;
+}
