@@ -2,101 +2,69 @@
  * frontier.c: the section on other ks, which alone reads the source.
  */
 #include "compat.h"
-#include "core/kanon.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "run/frontier.h"
 #include "report/report.h"
 #include "report/svg.h"
 
 #include <math.h>
 
-#include "catalog/pg_proc.h"
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "utils/builtins.h"
-#include "utils/syscache.h"
 
-/* kanon_frontier's arguments, as kanon--1.0.sql declares them. */
-static const Oid frontier_types[] = {REGCLASSOID, NAMEARRAYOID, INT8ARRAYOID,  TEXTOID,      TEXTARRAYOID,
-									 JSONBOID,    FLOAT8OID,    FLOAT8OID,     NAMEARRAYOID, FLOAT8ARRAYOID,
-									 JSONBOID,    TEXTOID,      JSONBARRAYOID, NAMEARRAYOID, TEXTOID,
-									 INTERVALOID, INT8OID};
+/* Of the recorded call; kept columns and rules beyond k are left out. */
+#define AGAIN (TAKES_DRY & ~(TAKES(KEEP) | TAKES(PRIVACY)))
 
-#define FRONTIER_ARGS ((int) lengthof(frontier_types))
-
-/* Its entry in the catalog, which says what it returns: nobody else's has these very types. */
-static Oid
-frontier_oid(Oid schema)
-{
-	Oid oid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("kanon_frontier"),
-							  PointerGetDatum(buildoidvector(frontier_types, FRONTIER_ARGS)),
-							  ObjectIdGetDatum(schema));
-
-	if (!OidIsValid(oid))
-		elog(ERROR, "function kanon_frontier is missing");
-	return oid;
-}
-
+/* Its lines as rows, in which each figure has its origin. */
 static Rows *
-call_frontier(const Report *report, const NullableDatum *args)
+rows_of(const Frontier *frontier)
 {
 	Rows *rows = palloc(sizeof(Rows));
-	ReturnSetInfo result = {.type = T_ReturnSetInfo, .allowedModes = SFRM_Materialize};
-	FmgrInfo function = {.fn_addr = kanon_frontier,
-						 .fn_oid = frontier_oid(report->schema_oid),
-						 .fn_nargs = FRONTIER_ARGS,
-						 .fn_retset = true,
-						 .fn_mcxt = CurrentMemoryContext};
-	LOCAL_FCINFO(fcinfo, FRONTIER_ARGS);
-	TupleTableSlot *slot;
-
-	result.econtext = CreateStandaloneExprContext();
-	InitFunctionCallInfoData(*fcinfo, &function, FRONTIER_ARGS, InvalidOid, NULL, (Node *) &result);
-	memcpy(fcinfo->args, args, sizeof(NullableDatum) * FRONTIER_ARGS);
-	(void) FunctionCallInvoke(fcinfo);
+	Datum values[FRONTIER_COLUMNS];
+	bool nulls[FRONTIER_COLUMNS];
 
 	rows->view = "kanon_frontier";
-	rows->n = (int) tuplestore_tuple_count(result.setResult);
+	rows->n = frontier->n;
 	rows->table = palloc0(sizeof(SPITupleTable));
-	rows->table->tupdesc = result.setDesc;
+	rows->table->tupdesc = frontier_desc();
 	rows->table->vals = palloc(sizeof(HeapTuple) * rows->n);
-	slot = MakeSingleTupleTableSlot(result.setDesc, &TTSOpsMinimalTuple);
-	for (int i = 0; tuplestore_gettupleslot(result.setResult, true, false, slot); i++)
-		rows->table->vals[i] = ExecCopySlotHeapTuple(slot);
-	ExecDropSingleTupleTableSlot(slot);
-	tuplestore_end(result.setResult);
+	for (int i = 0; i < rows->n; i++)
+	{
+		frontier_line(frontier, i, values, nulls);
+		rows->table->vals[i] = heap_form_tuple(rows->table->tupdesc, values, nulls);
+	}
 	return rows;
 }
 
 /*
- * The recorded call again, for other ks.  Its arguments are read with kanon's own
- * search_path; the source's views may rely on the caller's.
+ * The recorded request again, for other ks.  It is read with kanon's own search_path;
+ * the source's views may rely on the caller's.
  */
 static Rows *
-select_frontier(Report *report)
+solve_again(Report *report)
 {
-	NullableDatum args[lengthof(frontier_types)];
+	Frontier *frontier = frontier_of(DatumGetArrayTypeP(report->ks));
+	Request request;
+	bool isnull;
 	int nest = catalog_path_begin();
 
-	(void) select_rows(report, "options",
-					   "SELECT c.oid::regclass,"
-					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'quasi_identifiers') AS x),"
-					   " $2, o ->> 'method',"
-					   " CASE WHEN o ? 'patterns' THEN"
-					   "  ARRAY(SELECT x FROM jsonb_array_elements_text(o -> 'patterns') AS x) END,"
-					   " o -> 'rules', (o ->> 'gap')::float8, (o ->> 'effort')::float8, ARRAY[]::name[],"
-					   " CASE WHEN o ? 'weights' THEN"
-					   "  ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(o -> 'weights') AS x) END,"
-					   " o -> 'hierarchies', coalesce(o ->> 'level_cost', 'ncp'), NULL::jsonb[],"
-					   " ARRAY(SELECT x::name FROM jsonb_array_elements_text(o -> 'categorical') AS x),"
-					   " o ->> 'residual', (o ->> 'time_limit')::interval, (o ->> 'seed')::bigint"
-					   " FROM {}.kanon_usefulness u, LATERAL (SELECT u.options AS o) o,"
-					   " pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-					   " WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
+	(void) select_rows(
+		report, "options",
+		"SELECT c.oid::regclass,"
+		" ARRAY(SELECT x::name FROM jsonb_array_elements_text(options -> 'quasi_identifiers') AS x),"
+		" options FROM {}.kanon_usefulness u,"
+		" pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+		" WHERE u.run = $1 AND format('%I.%I', n.nspname, c.relname) = u.source");
+	request_of_record(&request, &pattern_guided_model, AGAIN,
+					  DatumGetJsonbP(gate_value(0, 3, JSONBOID, &isnull)));
 	catalog_path_end(nest);
-	for (int i = 0; i < FRONTIER_ARGS; i++)
-		args[i].value = gate_value(0, i + 1, frontier_types[i], &args[i].isnull);
-	return call_frontier(report, args);
+	request.function = "kanon_frontier";
+	request.caller = report->caller;
+	request.source = DatumGetObjectId(gate_value(0, 1, REGCLASSOID, &isnull));
+	request.qis = DatumGetArrayTypeP(gate_value(0, 2, NAMEARRAYOID, &isnull));
+	frontier_solve(frontier, &request);
+	return rows_of(frontier);
 }
 
 void
@@ -122,7 +90,7 @@ put_frontier(Report *report)
 			"<p>Other ks can be tried only for what <code>kanon_pattern_guided</code> published.</p></section>\n");
 		return;
 	}
-	ks = select_frontier(report);
+	ks = solve_again(report);
 	points = palloc(sizeof(SvgPoint) * ks->n);
 	for (int i = 0; i < ks->n; i++)
 	{

@@ -16,9 +16,8 @@ Rows *
 select_rows(const Report *report, const char *view, const char *query)
 {
 	Rows *rows = palloc(sizeof(Rows));
-	Oid types[2] = {INT8OID, INT8ARRAYOID};
-	Datum values[2];
-	char nulls[2];
+	Oid type = INT8OID;
+	Datum run = Int64GetDatum(report->run);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
@@ -32,11 +31,7 @@ select_rows(const Report *report, const char *view, const char *query)
 			p++;
 		}
 	}
-	values[0] = Int64GetDatum(report->run);
-	values[1] = report->ks;
-	nulls[0] = ' ';
-	nulls[1] = report->ks == (Datum) 0 ? 'n' : ' ';
-	if (SPI_execute_with_args(sql.data, 2, types, values, nulls, false, 0) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(sql.data, 1, &type, &run, NULL, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read %s", view);
 	rows->view = view;
 	rows->table = SPI_tuptable;

@@ -160,8 +160,8 @@ kanon_report(PG_FUNCTION_ARGS)
 						errhint("It is true or false.")));
 	report.run = PG_GETARG_INT64(ARG_RUN);
 	report.with_values = PG_GETARG_BOOL(ARG_WITH_VALUES);
-	report.schema_oid = get_func_namespace(fcinfo->flinfo->fn_oid);
-	report.schema = quote_identifier(get_namespace_name(report.schema_oid));
+	report.caller = fcinfo->flinfo->fn_oid;
+	report.schema = quote_identifier(get_namespace_name(get_func_namespace(report.caller)));
 	if (!PG_ARGISNULL(ARG_FRONTIER))
 		report.ks = PG_GETARG_DATUM(ARG_FRONTIER);
 	SPI_connect();

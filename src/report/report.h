@@ -21,8 +21,8 @@ typedef struct Report
 {
 	StringInfoData page;
 	int64 run;
-	Oid schema_oid;     /* the extension's */
-	const char *schema; /* its name, quoted */
+	Oid caller;         /* the function that was called */
+	const char *schema; /* the extension's, quoted */
 	Datum ks;           /* bigint[], or 0: no frontier */
 	bool with_values;
 	Rows *run_row;
@@ -33,7 +33,7 @@ typedef struct Report
 
 /* ---- pieces.c: the views ---- */
 
-/* In the query $1 is the run, $2 the ks, and each {} the extension's schema. */
+/* In the query $1 is the run, and each {} the extension's schema. */
 extern Rows *select_rows(const Report *report, const char *view, const char *query);
 
 /* As SQL shows it; NULL for NULL. */
@@ -95,7 +95,6 @@ extern void table_cell(StringInfo page, const char *heading, const char *markup)
  * in SQL others might be found, in a schema where somebody may make some.
  */
 extern Datum kanon_describe(PG_FUNCTION_ARGS);
-extern Datum kanon_frontier(PG_FUNCTION_ARGS);
 
 /* report.c: everything up to the page's heading; `what` kind of release it is. */
 extern void put_style(Report *report, const char *what);

@@ -411,25 +411,20 @@ populate_function(FmgrInfo *function)
 }
 
 /*
- * The options as values of their types; not by a query, since its plan with the
- * values in it could be logged.
+ * The options of a JSON object as values of their types; not by a query, since its plan
+ * with the values in it could be logged.
  */
 static void
-convert_options(const Model *model, Jsonb *options, Datum *values, bool *nulls, bool *given)
+convert_options(Jsonb *options, Datum *values, bool *nulls)
 {
 	TupleDesc desc = CreateTemplateTupleDesc(OPTIONS);
-	JsonbIterator *it = JsonbIteratorInit(&options->root);
-	JsonbIteratorToken token;
-	JsonbValue value;
 	FmgrInfo populate;
 	HeapTupleData tuple;
 
-	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
-		if (token == WJB_KEY)
-			given[find_option(model, pnstrdup(value.val.string.val, value.val.string.len))] = true;
 	for (Option option = 0; option < OPTIONS; option++)
 	{
 		TupleDescInitEntry(desc, option + 1, kinds[option].name, kinds[option].type, -1, 0);
+		values[option] = (Datum) 0;
 		nulls[option] = true;
 	}
 	BlessTupleDesc(desc);
@@ -438,6 +433,19 @@ convert_options(const Model *model, Jsonb *options, Datum *values, bool *nulls, 
 		&populate, HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)), JsonbPGetDatum(options)));
 	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
 	heap_deform_tuple(&tuple, desc, values, nulls);
+}
+
+/* Which options an object names; raises those that the model does not have. */
+static void
+find_options(const Model *model, Jsonb *options, bool *given)
+{
+	JsonbIterator *it = JsonbIteratorInit(&options->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+		if (token == WJB_KEY)
+			given[find_option(model, pnstrdup(value.val.string.val, value.val.string.len))] = true;
 }
 
 const char *
@@ -470,7 +478,7 @@ option_type(Option option)
 void
 request_of_json(Request *request, const Model *model, Jsonb *options)
 {
-	Datum values[OPTIONS] = {0};
+	Datum values[OPTIONS];
 	bool nulls[OPTIONS];
 	bool given[OPTIONS] = {false};
 	int64 k = request->k;
@@ -481,7 +489,8 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 								known_options(model))));
 	request_init(request, model);
 	request->k = k;
-	convert_options(model, options, values, nulls, given);
+	find_options(model, options, given);
+	convert_options(options, values, nulls);
 	for (Option option = 0; option < OPTIONS; option++)
 	{
 		if (!model_takes(model, option))
@@ -499,6 +508,20 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 }
 
 /* ---- the record ---- */
+
+void
+request_of_record(Request *request, const Model *model, OptionSet options, Jsonb *recorded)
+{
+	Datum values[OPTIONS];
+	bool nulls[OPTIONS];
+
+	request_init(request, model);
+	convert_options(recorded, values, nulls);
+	for (Option option = 0; option < OPTIONS; option++)
+		if ((options & UINT64CONST(1) << option) != 0)
+			take_option(request, option, values[option], nulls[option]);
+	model->check(request);
+}
 
 Datum
 request_recorded(const Request *request)

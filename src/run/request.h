@@ -69,6 +69,14 @@ typedef uint64 OptionSet;
 	 TAKES(PRIVACY) | TAKES(CATEGORICAL) | TAKES(CLASS_COLUMN) | TAKES(MARK) | TAKES(REPLACE) |     \
 	 TAKES(DRY_RUN))
 
+/*
+ * What functions have that read once, solve many times and write nothing:
+ * kanon_frontier and kanon_explain.
+ */
+#define TAKES_DRY                   \
+	(pattern_guided_model.options & \
+	 ~(TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN)))
+
 typedef struct Run Run;
 typedef struct Request Request;
 
@@ -195,6 +203,12 @@ extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const
  * request is left to the caller.
  */
 extern void request_of_json(Request *request, const Model *model, Jsonb *options);
+
+/*
+ * From the options that a run recorded (request_recorded), those of a set: what is not
+ * there was NULL.  The rest of the request is left to the caller.
+ */
+extern void request_of_record(Request *request, const Model *model, OptionSet options, Jsonb *recorded);
 
 /* By the name of a publication's solver; raises with the names there are. */
 extern const Model *model_find(const char *name);

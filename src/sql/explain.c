@@ -8,7 +8,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "run/args.h"
-#include "run/dry.h"
+#include "run/run.h"
 
 #include <math.h>
 
@@ -541,7 +541,7 @@ put_near(const Explain *explain)
 	plain_text_end(nest);
 }
 
-/* kanon_explain(source, quasi_identifiers, k, DRY_OPTIONS and with_values) */
+/* kanon_explain(source, quasi_identifiers, k, TAKES_DRY and with_values) */
 Datum
 kanon_explain(PG_FUNCTION_ARGS)
 {
@@ -553,7 +553,7 @@ kanon_explain(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	explain.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_explain",
-						DRY_OPTIONS | TAKES(WITH_VALUES));
+						TAKES_DRY | TAKES(WITH_VALUES));
 	request.k = k;
 	explain.with_values = request.with_values;
 	explain.run = run = run_read(&request);

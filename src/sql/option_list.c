@@ -3,7 +3,7 @@
  * have them.
  */
 #include "compat.h"
-#include "run/dry.h"
+#include "run/request.h"
 
 #include "utils/builtins.h"
 
@@ -42,7 +42,7 @@ kanon_option_list(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	for (int i = 0; models[i] != NULL; i++)
 		put_options(rsinfo, models[i]->name, models[i], models[i]->options);
-	put_options(rsinfo, "frontier", &pattern_guided_model, DRY_OPTIONS);
-	put_options(rsinfo, "explain", &pattern_guided_model, DRY_OPTIONS | TAKES(WITH_VALUES));
+	put_options(rsinfo, "frontier", &pattern_guided_model, TAKES_DRY);
+	put_options(rsinfo, "explain", &pattern_guided_model, TAKES_DRY | TAKES(WITH_VALUES));
 	return (Datum) 0;
 }

@@ -1,5 +1,5 @@
 /*
- * many.c: one problem solved for many ks, the ks shared out among parallel
+ * frontier.c: one problem solved for many ks, which are shared out among parallel
  * workers.
  *
  * Each k is solved as it would be alone, so it does not matter who does it.  The
@@ -7,15 +7,16 @@
  * next k that nobody has taken.
  */
 #include "compat.h"
-#include "run/many.h"
+#include "run/frontier.h"
 #include "host/pool.h"
+
+#include "catalog/pg_type.h"
 
 #define METHOD_LENGTH 64
 
 /* In shared memory, a solution that its worker has finished. */
 typedef struct SharedSolution
 {
-	int64 k;
 	bool done;
 	Solution solution;
 } SharedSolution;
@@ -62,7 +63,7 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 	KanonStatus status;
 	instr_time start, end;
 
-	memset(solution, 0, sizeof(*solution));
+	*solution = (Solution){.k = problem->k};
 	INSTR_TIME_SET_CURRENT(start);
 	status = solve(problem, &release, &report);
 	if (status == KANON_OK)
@@ -94,11 +95,11 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 }
 
 static void
-solve_here(Run *run, int64 k, Solution *solution)
+solve_here(Run *run, Solution *solution)
 {
 	KanonProblem problem = run->problem;
 
-	problem.k = k;
+	problem.k = solution->k;
 	if (solve_one(run->border, &problem, run->request->solve, solution) == KANON_NO_MEMORY)
 		border_check(run->border, KANON_NO_MEMORY, "");
 }
@@ -154,7 +155,7 @@ solve_round(void *state)
 	{
 		SharedSolution *mine = &many->shared->solutions[i];
 
-		many->problem.k = mine->k;
+		many->problem.k = mine->solution.k;
 		/* what lacks memory here may have it alone */
 		mine->done = solve_one(many->border, &many->problem, many->solve, &mine->solution) != KANON_NO_MEMORY;
 	}
@@ -177,18 +178,18 @@ open_worker(Border *border, void *block, int member)
 	return many;
 }
 
-static const PoolWork solving = {"kanon_many_worker", "kanon_frontier, parallel worker", open_worker,
+static const PoolWork solving = {"kanon_frontier_worker", "kanon_frontier, parallel worker", open_worker,
 								 solve_round};
 
 void
-kanon_many_worker(dsm_segment *segment, shm_toc *toc)
+kanon_frontier_worker(dsm_segment *segment, shm_toc *toc)
 {
 	pool_worker(toc, &solving);
 }
 
 /* Solves with workers; solutions that none could finish stay as they are. */
 static void
-solve_parallel(Run *run, int workers, const int64 *ks, int nks, Solution *solutions, bool *done)
+solve_parallel(Run *run, int workers, Solution *solutions, int nks, bool *done)
 {
 	Size head = offsetof(Shared, solutions) + sizeof(SharedSolution) * nks;
 	Many many = {.border = run->border, .problem = run->problem, .solve = run->request->solve};
@@ -210,7 +211,7 @@ solve_parallel(Run *run, int workers, const int64 *ks, int nks, Solution *soluti
 	strlcpy(many.shared->method, run->request->method, METHOD_LENGTH);
 	pool_tasks_init(&many.shared->tasks, nks);
 	for (int i = 0; i < nks; i++)
-		many.shared->solutions[i].k = ks[i];
+		many.shared->solutions[i].solution.k = solutions[i].k;
 	walk = (Walk){.there = (char *) many.shared + head, .copy = true};
 	arrays(&walk, &many.problem, many.columns);
 
@@ -235,21 +236,159 @@ is_known(const Run *run)
 		   strlen(run->request->method) < METHOD_LENGTH;
 }
 
-void
-solve_many(Run *run, const int64 *ks, int nks, Solution *solutions)
+/* The first n, of which each k is at most the table's rows. */
+static void
+solve_all(Run *run, Solution *solutions, int n)
 {
-	bool *done = palloc0(sizeof(bool) * Max(nks, 1));
+	bool *done = palloc0(sizeof(bool) * Max(n, 1));
 	int workers;
 
-	if (nks == 0)
+	if (n == 0)
 		return;
 	/* the smallest k tells how long the others will take */
-	solve_here(run, ks[0], &solutions[0]);
-	done[0] = true;
-	workers = is_known(run) ? pool_wanted(solutions[0].ms * (nks - 1), nks - 1) : 0;
+	solve_here(run, &solutions[0]);
+	workers = is_known(run) ? pool_wanted(solutions[0].ms * (n - 1), n - 1) : 0;
 	if (workers > 0)
-		solve_parallel(run, workers, ks + 1, nks - 1, solutions + 1, done + 1);
-	for (int i = 1; i < nks; i++)
+		solve_parallel(run, workers, solutions + 1, n - 1, done + 1);
+	for (int i = 1; i < n; i++)
 		if (!done[i])
-			solve_here(run, ks[i], &solutions[i]);
+			solve_here(run, &solutions[i]);
+}
+
+void
+frontier_solve(Frontier *frontier, Request *request)
+{
+	Run *run = run_read(request);
+	int64 nrows = run->types->nrows;
+	int n = 0;
+
+	while (n < frontier->n && frontier->solutions[n].k <= nrows)
+		n++;
+	solve_all(run, frontier->solutions, n);
+	/* of no rows nothing is lost, whatever k */
+	for (int i = 0; i < frontier->n && nrows == 0; i++)
+		frontier->solutions[i].found = true;
+	frontier->nqis = run->source->nqis;
+	run_end(run);
+}
+
+/* ---- the ks ---- */
+
+static int
+compare_ks(const void *a, const void *b)
+{
+	int64 left = *(const int64 *) a;
+	int64 right = *(const int64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+Frontier *
+frontier_of(ArrayType *array)
+{
+	static const char *const hint = "Name the ks to compare, such as '{2,5,10,20}'.";
+	Frontier *frontier = palloc0(sizeof(Frontier));
+	Datum *elements;
+	bool *nulls;
+	int count;
+	int64 *ks;
+	bool sorted = true;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("ks must be a one-dimensional list"),
+						errhint("%s", hint)));
+	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls,
+					  &count);
+	if (count == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ks must not be empty"),
+						errhint("%s", hint)));
+	ks = palloc(sizeof(int64) * count);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("ks must not contain NULL"),
+							errhint("%s", hint)));
+		ks[i] = DatumGetInt64(elements[i]);
+		if (ks[i] < 2)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least 2"),
+							errhint("With k = 1 every row may stand alone, which protects nobody.")));
+		sorted &= i == 0 || ks[i - 1] < ks[i];
+	}
+	if (!sorted)
+	{
+		int n = 1;
+
+		qsort(ks, count, sizeof(int64), compare_ks);
+		for (int i = 1; i < count; i++)
+			if (ks[i] != ks[n - 1])
+				ks[n++] = ks[i];
+		count = n;
+		ereport(NOTICE, (errmsg("the ks are taken in ascending order, each once")));
+	}
+	frontier->n = count;
+	frontier->solutions = palloc0(sizeof(Solution) * count);
+	for (int i = 0; i < count; i++)
+		frontier->solutions[i].k = ks[i];
+	return frontier;
+}
+
+/* ---- lines ---- */
+
+static const struct
+{
+	const char *name;
+	Oid type;
+} columns[FRONTIER_COLUMNS] = {{"k", INT8OID},
+							   {"suppressed_cells", INT8OID},
+							   {"suppressed_share", FLOAT8OID},
+							   {"usefulness", FLOAT8OID},
+							   {"gcp", FLOAT8OID},
+							   {"classes", INT8OID},
+							   {"class_min", INT8OID},
+							   {"class_avg", FLOAT8OID},
+							   {"class_max", INT8OID},
+							   {"residual_rows", INT8OID},
+							   {"cost", FLOAT8OID},
+							   {"proven", BOOLOID},
+							   {"solve_ms", FLOAT8OID}};
+
+TupleDesc
+frontier_desc(void)
+{
+	TupleDesc desc = CreateTemplateTupleDesc(FRONTIER_COLUMNS);
+
+	for (int i = 0; i < FRONTIER_COLUMNS; i++)
+		TupleDescInitEntry(desc, i + 1, columns[i].name, columns[i].type, -1, 0);
+	return desc;
+}
+
+/* Measures are NULL where there is no release; its classes have no size when it has none. */
+void
+frontier_line(const Frontier *frontier, int i, Datum *values, bool *nulls)
+{
+	const Solution *solution = &frontier->solutions[i];
+	const KanonMeasures *measures = &solution->measures;
+	double cells = (double) measures->rows * frontier->nqis;
+	bool found = solution->found;
+	bool some = found && solution->nclasses > 0;
+	const Datum all[] = {Int64GetDatum(solution->k),
+						 Int64GetDatum(measures->suppressed_cells),
+						 Float8GetDatum(some ? measures->suppressed_cells / cells : 0),
+						 Float8GetDatum(measures->usefulness),
+						 Float8GetDatum(measures->gcp),
+						 Int64GetDatum(measures->classes),
+						 Int64GetDatum(measures->class_min),
+						 Float8GetDatum(measures->class_avg),
+						 Int64GetDatum(measures->class_max),
+						 Int64GetDatum(solution->residual),
+						 Float8GetDatum(solution->cost),
+						 BoolGetDatum(solution->proven),
+						 Float8GetDatum(solution->ms)};
+	const bool known[] = {true, found, some, some, some, found, some, some, some, found, found, some, true};
+
+	for (int c = 0; c < FRONTIER_COLUMNS; c++)
+	{
+		values[c] = all[c];
+		nulls[c] = !known[c];
+	}
 }
