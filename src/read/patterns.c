@@ -44,16 +44,16 @@ no_levels(int nqis)
 char *
 pattern_text(KanonPattern pattern, const Levels *levels)
 {
-	char *text = palloc(levels->nqis + 1);
+	StringInfoData text;
 
+	initStringInfo(&text);
 	for (int c = 0; c < levels->nqis; c++)
 	{
 		int level = level_of(pattern, levels, c);
 
-		text[c] = level == 0 ? '-' : level == columns_of(levels, c) ? '*' : '0' + level;
+		appendStringInfoChar(&text, level == 0 ? '-' : level == columns_of(levels, c) ? '*' : '0' + level);
 	}
-	text[levels->nqis] = '\0';
-	return text;
+	return text.data;
 }
 
 char *

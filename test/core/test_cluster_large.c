@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "cluster/cluster.h"
-#include "fixture.h"
+#include "exact.h"
 
 static KanonClusterShow suppress[KANON_MAX_COLUMNS];
 static struct KanonClusterOptions options = {.show = suppress};
@@ -128,6 +128,31 @@ pairs_and_hubs(void **state)
 	}
 	assert_true(crowded > cases(100) / 2);
 }
+
+/* Rows of one value, and others that hang at them; the first thing that a cluster is made of. */
+static KanonProblem *
+hub_problem(Host *host, int columns)
+{
+	uint32_t code[MOST * MOST] = {0};
+	KanonProblem *problem;
+
+	for (int c = 0; c < columns; c++)
+		code[(c + 1) * columns + c] = 1;
+	host_init(host);
+	problem = problem_from_codes(host, code, (size_t) columns + 1, columns, 2);
+	problem->cluster = &options;
+	((int64_t *) problem->rows)[0] = columns + 2;
+	return problem;
+}
+
+static void
+hubs_refused(void **state)
+{
+	(void) state;
+	(void) method("pairs");
+	for (int columns = 1; columns < MOST; columns++)
+		exact_refuse_each(hub_problem, columns, method("pairs"), true);
+}
 #endif
 
 /* ---- Mondrian ---- */
@@ -180,14 +205,63 @@ many_parts_wait(void **state)
 	free(code);
 }
 
+/* ---- top-down ---- */
+
+/*
+ * Pairs of rows, each twice as far away as the next, in the first column and then, by little weight, in the
+ * second: what is divided off waits for all the rest.
+ */
+static void
+many_clusters_wait(void **state)
+{
+	enum
+	{
+		STEPS_AWAY = 45,
+		PAIRS = 2 * STEPS_AWAY
+	};
+	uint32_t code[4 * PAIRS];
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+	KanonSolve top_down = method("top_down");
+
+	(void) state;
+	for (uint32_t i = 0; i < 2 * PAIRS; i++)
+	{
+		code[2 * i] = i / 2 < STEPS_AWAY ? i / 2 : STEPS_AWAY;
+		code[2 * i + 1] = i / 2 < STEPS_AWAY ? STEPS_AWAY : i / 2 - STEPS_AWAY;
+	}
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 2 * PAIRS, 2, 2);
+	problem->cluster = &options;
+	for (int c = 0; c < 2; c++)
+	{
+		double *number = calloc(STEPS_AWAY + 1, sizeof(double));
+
+		for (int v = 0; v < STEPS_AWAY; v++)
+			number[v] = -ldexp(1, STEPS_AWAY - v);
+		((KanonColumn *) problem->columns)[c].number = number;
+		suppress[c] = KANON_CLUSTER_RANGE;
+	}
+	((KanonColumn *) problem->columns)[1].weight = ldexp(1, -STEPS_AWAY);
+	assert_int_equal(top_down(problem, &release, &report), KANON_OK);
+	assert_int_equal(release.nclasses, PAIRS);
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 #ifdef HAVE_LEMON
 		cmocka_unit_test(pairs_and_hubs),
+		cmocka_unit_test(hubs_refused),
 #endif
 		cmocka_unit_test(many_parts_wait),
+		cmocka_unit_test(many_clusters_wait),
 	};
 
 	return cmocka_run_group_tests_name("cluster_large", tests, NULL, NULL);

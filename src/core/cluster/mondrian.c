@@ -16,7 +16,7 @@
  *
  * The row types are records of ranks, permuted so that each part is a run of
  * records: no part reads memory far away.  The last part is always split first,
- * so that a record that relaxed splits in two can grow the array at its end.
+ * so that a record that relaxed splits in two has room at the array's end.
  */
 #include <math.h>
 #include <string.h>
@@ -28,6 +28,12 @@
 
 /* The median is looked for in so many bins at most at a time. */
 #define BIN_BITS 10
+
+/*
+ * Records that relaxed has split in two at a time.  The second half is in the part that is
+ * split next and goes with it; each part has half the rows of the one before.
+ */
+#define MOST_SPLIT 64
 
 typedef struct Line
 {
@@ -48,9 +54,8 @@ typedef struct Mondrian
 	int nlines;
 	Line line[KANON_MAX_COLUMNS];
 	size_t width;     /* words of a record: ranks, type, rows (two words) */
-	uint32_t *record; /* [nrecords * width] */
+	uint32_t *record; /* [room for ntypes + MOST_SPLIT, * width] */
 	size_t nrecords;
-	size_t room;
 	size_t *from; /* where the parts that wait begin: each ends where the next does */
 	size_t nfrom;
 	size_t from_room;
@@ -241,12 +246,12 @@ static KanonStatus
 make_records(Mondrian *m)
 {
 	const KanonProblem *problem = m->problem;
+	size_t room = (size_t) problem->ntypes + MOST_SPLIT;
 
 	m->width = (size_t) m->nlines + 3;
-	m->room = (size_t) problem->ntypes + 64;
-	m->record = kanon_alloc(problem->env, m->room, m->width * sizeof(uint32_t));
-	m->types = kanon_alloc(problem->env, m->room, sizeof(uint32_t));
-	m->counts = kanon_alloc(problem->env, m->room, sizeof(int64_t));
+	m->record = kanon_alloc(problem->env, room, m->width * sizeof(uint32_t));
+	m->types = kanon_alloc(problem->env, room, sizeof(uint32_t));
+	m->counts = kanon_alloc(problem->env, room, sizeof(int64_t));
 	if (m->record == NULL || m->types == NULL || m->counts == NULL)
 		return KANON_NO_MEMORY;
 	m->nrecords = problem->ntypes;
@@ -364,33 +369,6 @@ divide(Mondrian *m, size_t from, size_t to, int l, uint32_t cut)
 	return from;
 }
 
-/* One more record at the end. */
-static KanonStatus
-grow(Mondrian *m)
-{
-	size_t room = m->room + m->room / 2;
-	KanonEnv *env = m->problem->env;
-	uint32_t *record, *types;
-	int64_t *counts;
-
-	if (m->nrecords < m->room)
-		return KANON_OK;
-	record = kanon_realloc(env, m->record, room, m->width * sizeof(uint32_t));
-	if (record == NULL)
-		return KANON_NO_MEMORY;
-	m->record = record;
-	types = kanon_realloc(env, m->types, room, sizeof(uint32_t));
-	if (types == NULL)
-		return KANON_NO_MEMORY;
-	m->types = types;
-	counts = kanon_realloc(env, m->counts, room, sizeof(int64_t));
-	if (counts == NULL)
-		return KANON_NO_MEMORY;
-	m->counts = counts;
-	m->room = room;
-	return KANON_OK;
-}
-
 /* ---- splits ---- */
 
 /*
@@ -445,8 +423,6 @@ split_relaxed(Mondrian *m, Part *part, int l, size_t *middle)
 
 	if (status == KANON_OK && kanon_stop(&m->pace, (part->to - part->from) * 8))
 		status = KANON_CANCELLED;
-	if (status == KANON_OK)
-		status = grow(m);
 	if (status != KANON_OK)
 		return status;
 	first = divide(m, part->from, part->to, l, median);

@@ -20,9 +20,11 @@
  *
  * As a matching: a row is a node that must be covered and one that may be; an
  * edge between two rows joins any of their nodes but two that may be.  (An edge
- * may be used twice so, but never is at least weight.)  The rows of a type with two
- * or more (a hub) have edges of no weight among themselves, so they need no
- * others, and may have two each: as many nodes that may be covered.
+ * may be used twice so, but need not be at least weight.)  The rows of a type with
+ * two or more (a hub) have edges of no weight among themselves, so they need no
+ * others; each has one node that may be covered.  A second one would be of no use:
+ * distances are a metric, so two rows that hang at one are joined to each other for
+ * no more.
  */
 #include <math.h>
 #include <string.h>
@@ -34,7 +36,7 @@ most_copies(const Factor *f, uint32_t type)
 {
 	int64_t rows = f->problem->rows[type];
 
-	return rows < f->problem->ntypes ? 2 * (uint32_t) rows : 2 * f->problem->ntypes;
+	return rows < f->problem->ntypes ? (uint32_t) rows : f->problem->ntypes;
 }
 
 static KanonStatus
@@ -117,7 +119,7 @@ typedef struct Pairs
 	ClusterParts *parts;
 } Pairs;
 
-/* Edges that both ends could do without go; equal ones are one. */
+/* Edges that both ends could do without go. */
 static void
 prune(Pairs *p)
 {
@@ -130,8 +132,6 @@ prune(Pairs *p)
 			uint32_t a = end == 0 ? f->link[i].a : f->link[i].b;
 			uint32_t b = end == 0 ? f->link[i].b : f->link[i].a;
 
-			if (f->copies[a] > 0 || p->joined[a][0] == b)
-				continue;
 			p->joined[a][p->joined[a][0] != FACTOR_NOBODY] = b;
 		}
 	for (uint32_t a = 0; a < f->problem->ntypes; a++)
@@ -155,20 +155,15 @@ prune(Pairs *p)
 static bool
 add(Pairs *p, uint32_t type, int64_t rows)
 {
-	return rows == 0 || cluster_add(p->factor->env, p->parts, type, p->parts->nclusters, rows);
+	return cluster_add(p->factor->env, p->parts, type, p->parts->nclusters, rows);
 }
 
-/*
- * A hub and what hangs at it: pairs of one of each, as long as there are rows;
- * then two hang at one row.  A row of it that is left alone joins a pair.
- */
+/* A hub and what hangs at it: pairs of one of each.  A row of it that is left alone joins one. */
 static bool
 cluster_hub(Pairs *p, uint32_t hub, int64_t hanging)
 {
-	int64_t rows = p->factor->problem->rows[hub];
-	int64_t twice = hanging > rows ? hanging - rows : 0;
+	int64_t rows = p->factor->problem->rows[hub] - hanging;
 
-	rows -= hanging - twice;
 	for (uint32_t leaf = p->leaves[hub]; leaf != FACTOR_NOBODY; leaf = p->next[leaf])
 	{
 		int64_t own = rows == 1 ? 2 : 1;
@@ -177,13 +172,6 @@ cluster_hub(Pairs *p, uint32_t hub, int64_t hanging)
 			rows = 0;
 		if (!add(p, leaf, 1) || !add(p, hub, own))
 			return false;
-		if (twice > 0)
-		{
-			leaf = p->next[leaf];
-			twice--;
-			if (!add(p, leaf, 1))
-				return false;
-		}
 		p->parts->nclusters++;
 	}
 	if (rows > 0)
