@@ -211,5 +211,58 @@ SET client_min_messages = warning;
 DROP SCHEMA error_test CASCADE;
 DROP ROLE kanon_test_nobody;
 
+-- names that are nearly right, and what is meant
+CREATE SCHEMA near_test;
+SET search_path = near_test, public;
+CREATE TABLE person (birth_year int, "Zip" text, sex text, diagnosis text);
+INSERT INTO person SELECT 1900 + i % 5, 'z' || i % 3, 'f', 'd' || i % 3 FROM generate_series(1, 60) i;
+CREATE TABLE zip_h AS SELECT DISTINCT "Zip" AS value, left("Zip", 1) AS level1 FROM person;
+\set VERBOSITY default
+SET client_min_messages = notice;
+SELECT FROM kanon_pattern_guided('person', 'o', '{birthyear,sex}', 5);
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year,zip}', 5);
+SELECT FROM kanon_pattern_guided('person', 'o', '{diagnostics}', 5);
+SELECT FROM kanon_pattern_guided('person', 'o', '{blood_group}', 5);
+SELECT FROM kanon_pattern_guided('person', 'o', '{sex}', 5, keep => '{Diagnosis}');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, categorical => '{birth-year}');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, keep => '{diagnosis}', class_column => 'diagnose');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosi}');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, keep => '{diagnosis}', privacy => ARRAY[kanon_distinct_l('diagnoses', 2)]);
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year,sex}', 5, rules => kanon_rules(never => '{birthyear}'));
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year,Zip}', 5, hierarchies => '{"zip": "zip_h"}');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year,Zip}', 5, hierarchies => '{"Zip": "zipp_h"}');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year,Zip}', 5, hierarchies => '{"Zip": "near_test.zi_h"}');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year,Zip}', 5, hierarchies => '{"Zip": "public.zip_h"}');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, method => 'gredy');
+SELECT FROM kanon_pattern_guided('person', 'o', '{birth_year}', 5, residual => 'dropp');
+SELECT FROM kanon_full_domain('person', 'o', '{birth_year}', 5, method => 'flush');
+SELECT FROM kanon_freeform('person', 'o', '{birth_year}', 5, method => 'sort-greedy');
+SELECT FROM kanon_create_publication('p', 'person', '{birth_year}', 5, solver => 'full-domain');
+SELECT FROM kanon_create_publication('p', 'person', '{birth_year}', 5, options => '{"keeps": ["diagnosis"]}');
+SELECT FROM kanon_create_publication('p', 'person', '{birth_year}', 5, key => 'diagnosiss');
+
+-- options of a publication in the wrong form: which, and how it is written
+CREATE FUNCTION form(options jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text; hint text;
+BEGIN
+    PERFORM kanon_create_publication('p', 'person', '{birth_year}', 5, options);
+    RETURN 'fits';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(' ', SQLSTATE, message, hint);
+END $$;
+SELECT o AS options, form(o) FROM unnest(ARRAY['{"keep": "icd"}', '{"keep": {"icd": 1}}', '{"mark": "yes"}', '{"mark": 1}', '{"gap": "0.1"}', '{"gap": [0.1]}',
+    '{"method": 3}', '{"method": ["greedy"]}', '{"weights": 2}', '{"privacy": {"rule": "distinct_l"}}', '{"hierarchies": "zip_h"}', '{"hierarchies": []}',
+    '{"time_limit": 60}', '{"patterns": "-"}', '{"keep": null, "gap": 0.5, "mark": true, "method": "greedy", "weights": [2]}']::jsonb[]) AS o;
+
+-- capitals outside quotes are small letters, as in SQL
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('person', 'Person_Public', '{birth_year}', 5);
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('person', '"Person_Public"', '{birth_year}', 5);
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('person', 'near_test."Other.P"', '{birth_year}', 5);
+SELECT relname FROM pg_class WHERE relnamespace = 'near_test'::regnamespace AND relname ILIKE '%p%' AND relkind = 'r' ORDER BY relname COLLATE "C";
+SET client_min_messages = warning;
+DROP SCHEMA near_test CASCADE;
+
 -- what a slow machine tells of its progress is in no output: the Makefile sees to that
 SHOW kanon.progress;

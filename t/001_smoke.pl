@@ -14,6 +14,11 @@ is($node->safe_psql('postgres', 'SHOW listen_addresses'),
 	'', 'the server listens on its socket only');
 ok($node->safe_psql('postgres', "LOAD 'kanon'; SELECT true"),
 	'the library loads by its plain name');
+{
+	my (undef, $out, $told) = $node->psql('postgres', 'SELECT * FROM kanon_progress');
+	is($out, '', 'nobody can see progress where the library is not preloaded');
+	like($told, qr/NOTICE:  kanon_progress shows nothing: kanon is not in shared_preload_libraries\nHINT/m, 'which is said');
+}
 $node->safe_psql('postgres', 'DROP EXTENSION kanon');
 is( $node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_proc WHERE proname LIKE 'kanon\\_%'"),

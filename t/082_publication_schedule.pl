@@ -70,6 +70,7 @@ E
 	my $seen = "SELECT pid, publication, phase, since < now() FROM kanon_progress WHERE publication IS NULL OR publication !~ 'nightly'";
 	$start->("SELECT status FROM kanon_refresh('slow')");
 	is($node->safe_psql('postgres', $seen), "$pid|public.slow|starting|t", 'others see the refresh');
+	is(($node->psql('postgres', $seen))[2], '', 'and no NOTICE, where the library is preloaded');
 	is($node->safe_psql('postgres', $seen, extra_params => [ '-U', 'monitor' ]), "$pid|public.slow|starting|t", 'so does monitoring');
 	is($node->safe_psql('postgres', $seen, extra_params => [ '-U', 'stranger' ]), '', 'but not everybody');
 	$holder->query_safe('SELECT pg_advisory_unlock(1)');

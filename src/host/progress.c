@@ -209,7 +209,13 @@ kanon_progress_list(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (places == NULL)
+	{
+		ereport(NOTICE,
+				(errmsg("kanon_progress shows nothing: kanon is not in shared_preload_libraries"),
+				 errhint("Add it there and restart the server. Without it a session's own NOTICEs tell "
+						 "how far it is (kanon.progress).")));
 		return (Datum) 0;
+	}
 	LWLockAcquire(lock, LW_SHARED);
 	memcpy(seen, places, sizeof(Place) * PLACES);
 	LWLockRelease(lock);

@@ -3,6 +3,7 @@
  * kanon_drop_publication.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "publication/publication.h"
 #include "host/catalog.h"
 #include "host/progress.h"
@@ -148,9 +149,12 @@ check_definition(const KanonPublication *publication)
 	if (publication->key == NULL)
 		return;
 	if (!model_takes(model, OPTION_KEEP) || model->of_sets)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
-						errhint("A key needs a solver that has the option keep.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
+			 errhint(
+				 "A key needs classes: solver 'cluster', 'full_domain', 'pattern_clustering' or 'pattern_guided'.")));
 	if (names_contain(publication->qis, "quasi_identifiers", publication->key) ||
 		keeps(publication, publication->key))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -164,7 +168,8 @@ check_key(const char *key, Oid source)
 	if (key != NULL && get_attnum(source, key) <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("the key column \"%s\" does not exist", key),
-				 errhint("Names are taken exactly as written, capitals included.")));
+				 errhint("%s", nearest_column(source, key,
+											  "Names are taken exactly as written, capitals included."))));
 }
 
 /* ---- create ---- */
@@ -265,7 +270,7 @@ set_key(KanonPublication *publication, const char *key)
 	foreach (lc, releases(publication, NULL))
 		if (OidIsValid(((Release *) lfirst(lc))->persons))
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-							errmsg("releases before have their persons by another key"),
+							errmsg("the releases that are kept know their persons by another key"),
 							errhint("Take the key away by key => '', refresh until those are gone, and then "
 									"name another one; or create the publication anew.")));
 	publication->key = pstrdup(key);

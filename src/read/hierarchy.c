@@ -3,6 +3,7 @@
  * their columns have the types for it.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "read/hierarchy.h"
 #include "host/excerpt.h"
 
@@ -52,19 +53,6 @@ check_width(Relation rel, int ncolumns)
 						errmsg("hierarchy \"%s\" has more than %d levels", RelationGetRelationName(rel),
 							   HIERARCHY_MAX_LEVELS),
 						errhint("Use a view of the levels that matter.")));
-}
-
-/* PostgreSQL's own refusal, when the relation is read, has no hint. */
-static void
-check_privilege(Relation rel)
-{
-	Oid relid = RelationGetRelid(rel);
-
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT, ACLMASK_ALL) != ACLCHECK_OK)
-		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("permission denied for hierarchy \"%s\"", RelationGetRelationName(rel)),
-						errhint("You need the SELECT privilege on all of its columns.")));
 }
 
 static bool
@@ -166,7 +154,6 @@ open_columns(Oid relid)
 	names = all_columns(rel, &n);
 	check_width(rel, n);
 	relation = source_open_columns(relid, names, "a hierarchy");
-	check_privilege(rel);
 	relation_close(rel, NoLock);
 	source_lock(relation);
 	return relation;
@@ -211,7 +198,8 @@ relation_named(const char *name)
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("hierarchy \"%s\" does not exist", excerpt(name)),
-				 errhint("Name a table or view that exists, with its schema if need be.")));
+				 errhint("%s", nearest_relation(
+								   names, "Name a table or view that exists, with its schema if need be."))));
 	return relid;
 }
 
@@ -238,9 +226,17 @@ check_keys(Jsonb *hierarchies, const SourceColumn *columns, int n, const char *w
 		while (c < n && strcmp(name, columns[c].name) != 0)
 			c++;
 		if (c == n)
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-							errmsg("hierarchies names \"%s\", which is not %s", excerpt(name), what),
-							errhint("Names are taken exactly as written, capitals included.")));
+		{
+			Nearest nearest = nearest_to(name);
+
+			for (c = 0; c < n; c++)
+				nearest_try(&nearest, columns[c].name);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("hierarchies names \"%s\", which is not %s", excerpt(name), what),
+					 errhint("%s", nearest_hint(&nearest,
+												"Names are taken exactly as written, capitals included."))));
+		}
 	}
 }
 

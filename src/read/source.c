@@ -2,6 +2,7 @@
  * source.c: the relation to publish: what kind it is, and the columns named.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "read/source.h"
 #include "host/gate.h"
 #include "read/number.h"
@@ -90,9 +91,11 @@ find_column(Relation rel, const char *name, SourceColumn *column)
 	Form_pg_attribute att;
 
 	if (attnum == InvalidAttrNumber)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-						errmsg("column \"%s\" of \"%s\" does not exist", name, RelationGetRelationName(rel)),
-						errhint("Names are taken exactly as written, capitals included.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of \"%s\" does not exist", name, RelationGetRelationName(rel)),
+				 errhint("%s", nearest_column(RelationGetRelid(rel), name,
+											  "Names are taken exactly as written, capitals included."))));
 	if (attnum < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE), errmsg("column \"%s\" is a system column", name),
@@ -145,6 +148,38 @@ source_check_groupable(const SourceColumn *columns, int n)
 						errhint("Use a view that casts one of them to another type, such as text.")));
 }
 
+const char *
+grant_hint(Relation rel, const char *columns)
+{
+	return psprintf("What is missing: GRANT SELECT%s ON %s TO %s;",
+					columns == NULL ? "" : psprintf(" (%s)", columns),
+					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+											   RelationGetRelationName(rel)),
+					quote_identifier(GetUserNameFromId(GetUserId(), false)));
+}
+
+/* PostgreSQL's own refusal, when the relation is read, does not say what is missing. */
+static void
+check_privileges(Relation rel, const SourceColumn *columns, int n)
+{
+	Oid relid = RelationGetRelid(rel);
+	StringInfoData missing;
+
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	initStringInfo(&missing);
+	for (int i = 0; i < n; i++)
+		if (pg_attribute_aclcheck(relid, get_attnum(relid, columns[i].name), GetUserId(), ACL_SELECT) !=
+			ACLCHECK_OK)
+			appendStringInfo(&missing, "%s%s", missing.len > 0 ? ", " : "", columns[i].quoted);
+	if (missing.len > 0)
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("permission denied for %s %s",
+							   rel->rd_rel->relkind == RELKIND_VIEW ? "view" : "table",
+							   RelationGetRelationName(rel)),
+						errhint("%s", grant_hint(rel, missing.data))));
+}
+
 static void
 find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn **columns, int *n)
 {
@@ -160,6 +195,7 @@ find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn 
 								errmsg("column \"%s\" is named twice in %s", names[i], argument),
 								errhint("Name each column once.")));
 	}
+	check_privileges(rel, *columns, *n);
 }
 
 /* The relation alone, which *rel is then. */
@@ -191,6 +227,7 @@ source_open_all(Oid relid)
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			find_column(rel, NameStr(TupleDescAttr(desc, i)->attname), &source->kept[source->nkept++]);
+	check_privileges(rel, source->kept, source->nkept);
 	relation_close(rel, NoLock);
 	return source;
 }
@@ -271,9 +308,17 @@ source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 		while (c < source->nqis && strcmp(names[i], source->qis[c].name) != 0)
 			c++;
 		if (c == source->nqis)
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-							errmsg("categorical names \"%s\", which is not a quasi-identifier", names[i]),
-							errhint("Names are taken exactly as written, capitals included.")));
+		{
+			Nearest nearest = nearest_to(names[i]);
+
+			for (c = 0; c < source->nqis; c++)
+				nearest_try(&nearest, source->qis[c].name);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("categorical names \"%s\", which is not a quasi-identifier", names[i]),
+					 errhint("%s", nearest_hint(&nearest,
+												"Names are taken exactly as written, capitals included."))));
+		}
 		source->qis[c].numerical = false;
 	}
 	relation_close(rel, NoLock);

@@ -33,6 +33,9 @@ extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType
 /* Only quasi-identifiers, from an argument of that name. */
 extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
 
+/* The GRANT of SELECT, on these columns (quoted; NULL: all), that the current user lacks, for hints. */
+extern const char *grant_hint(Relation rel, const char *columns);
+
 /* All columns, as if they were to be kept. */
 extern Source *source_open_all(Oid relid);
 

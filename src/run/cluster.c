@@ -3,6 +3,7 @@
  * records that keep k matches in one direction or both.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "core/cluster/cluster.h"
 #include "host/excerpt.h"
 #include "write/show.h"
@@ -25,9 +26,10 @@ typedef struct Method
 } Method;
 
 static void
-append_name(StringInfo names, const char *name)
+append_name(StringInfo names, Nearest *nearest, const char *name)
 {
 	appendStringInfo(names, "%s'%s'", names->len > 0 ? ", " : "", name);
+	nearest_try(nearest, name);
 }
 
 static Method
@@ -42,14 +44,16 @@ method_of(const char *word, int64 k)
 		return relaxed;
 	if (method == NULL)
 	{
+		Nearest nearest = nearest_to(word);
+
 		initStringInfo(&known);
 		for (method = kanon_cluster_methods; method->name != NULL; method++)
-			append_name(&known, method->name);
+			append_name(&known, &nearest, method->name);
 		for (int m = 0; kanon_relaxed_name(m) != NULL; m++)
-			append_name(&known, kanon_relaxed_name(m));
+			append_name(&known, &nearest, kanon_relaxed_name(m));
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("method \"%s\" is not known", excerpt(word)),
-						errhint("Known methods: %s.", known.data)));
+						errhint("%s", nearest_hint(&nearest, psprintf("Known methods: %s.", known.data)))));
 	}
 	if (only > 0 && k != only)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

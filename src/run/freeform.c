@@ -2,6 +2,7 @@
  * freeform.c: the model without classes: every row matches k records.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "run/freeform.h"
 #include "host/excerpt.h"
 #include "write/show.h"
@@ -53,16 +54,20 @@ static KanonFreeformMethod
 method_of(const char *name)
 {
 	KanonFreeformMethod method;
+	Nearest nearest = nearest_to(name);
 	StringInfoData known;
 
 	if (kanon_freeform_method(name, &method))
 		return method;
 	initStringInfo(&known);
 	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+	{
 		appendStringInfo(&known, "%s'%s'", m > 0 ? ", " : "", kanon_freeform_name(m));
+		nearest_try(&nearest, kanon_freeform_name(m));
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("method \"%s\" is not known", excerpt(name)),
-			 errhint("Known methods: %s.", known.data)));
+			 errhint("%s", nearest_hint(&nearest, psprintf("Known methods: %s.", known.data)))));
 }
 
 /* k must leave room for an exchange: k < (n + 3) / 2. */

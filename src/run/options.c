@@ -6,6 +6,7 @@
  * way a value becomes a datum of the option's type, which take_option checks.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "core/transactions/transactions.h"
 #include "host/excerpt.h"
 #include "read/number.h"
@@ -204,17 +205,19 @@ const Model *
 model_find(const char *name)
 {
 	StringInfoData known;
+	Nearest nearest = nearest_to(name);
 
 	initStringInfo(&known);
 	for (int i = 0; models[i] != NULL; i++)
 	{
 		if (strcmp(models[i]->name, name) == 0)
 			return models[i];
+		nearest_try(&nearest, models[i]->name);
 		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", models[i]->name);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("solver \"%s\" is not known", excerpt(name)),
-			 errhint("Known solvers: %s.", known.data)));
+			 errhint("%s", nearest_hint(&nearest, psprintf("Known solvers: %s.", known.data)))));
 }
 
 bool
@@ -227,17 +230,20 @@ int
 word_among(const char *word, const char *option, const char *const *words, const char *hint)
 {
 	StringInfoData known;
+	Nearest nearest = nearest_to(word);
 
 	initStringInfo(&known);
 	for (int i = 0; words[i] != NULL; i++)
 	{
 		if (strcmp(words[i], word) == 0)
 			return i;
+		nearest_try(&nearest, words[i]);
 		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", words[i]);
 	}
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("%s \"%s\" is not known", option, excerpt(word)),
-					hint != NULL ? errhint("%s", hint) : errhint("Known: %s.", known.data)));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s \"%s\" is not known", option, excerpt(word)),
+		 errhint("%s", nearest_hint(&nearest, hint != NULL ? hint : psprintf("Known: %s.", known.data)))));
 }
 
 /* ---- one option, and all of them ---- */
@@ -389,12 +395,78 @@ known_options(const Model *model)
 static Option
 find_option(const Model *model, const char *name)
 {
+	Nearest nearest = nearest_to(name);
+
 	for (Option option = 0; option < OPTIONS; option++)
-		if (may_say(model, option) && strcmp(kinds[option].name, name) == 0)
+	{
+		if (!may_say(model, option))
+			continue;
+		if (strcmp(kinds[option].name, name) == 0)
 			return option;
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("option \"%s\" is not known to the solver", excerpt(name)),
-					errhint("Known options: %s.", known_options(model))));
+		nearest_try(&nearest, kinds[option].name);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("option \"%s\" is not known to the solver", excerpt(name)),
+			 errhint("%s", nearest_hint(&nearest, psprintf("Known options: %s.", known_options(model))))));
+}
+
+/* What JSON has for an option's type, and an example of it. */
+static const char *
+json_form(Oid type, const char **example)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			*example = "true";
+			return "true or false";
+		case INT4OID:
+		case INT8OID:
+		case FLOAT8OID:
+			*example = type == FLOAT8OID ? "0.1" : "2";
+			return "a number";
+		case INTERVALOID:
+			*example = "\"60 s\"";
+			return "a string";
+		case JSONBOID:
+			*example = "{\"...\": \"...\"}";
+			return "an object";
+		case JSONBARRAYOID:
+			*example = "[{\"rule\": \"distinct_l\", \"column\": \"...\", \"l\": 3}]";
+			return "a list of objects";
+		case FLOAT8ARRAYOID:
+			*example = "[1, 2]";
+			return "a list of numbers";
+		default:
+			*example = OidIsValid(get_element_type(type)) ? "[\"...\", \"...\"]" : "\"...\"";
+			return OidIsValid(get_element_type(type)) ? "a list of strings" : "a string";
+	}
+}
+
+/* The server's own complaint would name neither the option nor what it should be. */
+static void
+check_form(Option option, const JsonbValue *value)
+{
+	Oid type = kinds[option].type;
+	bool list = OidIsValid(get_element_type(type));
+	const char *example;
+	const char *form = json_form(type, &example);
+	bool fits;
+
+	if (value->type == jbvNull)
+		return;
+	if (value->type == jbvBinary)
+		fits = JsonContainerIsArray(value->val.binary.data) ? list : type == JSONBOID;
+	else if (type == BOOLOID)
+		fits = value->type == jbvBool;
+	else if (type == INT4OID || type == INT8OID || type == FLOAT8OID)
+		fits = value->type == jbvNumeric;
+	else
+		fits = !list && type != JSONBOID && value->type == jbvString;
+	if (!fits)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"%s\" must be %s", kinds[option].name, form),
+						errhint("Write it like '{\"%s\": %s}'.", kinds[option].name, example)));
 }
 
 /* jsonb_populate_record, as the parser would have set it up for any record. */
@@ -435,17 +507,23 @@ convert_options(Jsonb *options, Datum *values, bool *nulls)
 	heap_deform_tuple(&tuple, desc, values, nulls);
 }
 
-/* Which options an object names; raises those that the model does not have. */
+/* Which options an object names; raises those that the model does not have, or in another form. */
 static void
 find_options(const Model *model, Jsonb *options, bool *given)
 {
 	JsonbIterator *it = JsonbIteratorInit(&options->root);
 	JsonbIteratorToken token;
 	JsonbValue value;
+	Option named = OPTIONS;
 
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 		if (token == WJB_KEY)
-			given[find_option(model, pnstrdup(value.val.string.val, value.val.string.len))] = true;
+		{
+			named = find_option(model, pnstrdup(value.val.string.val, value.val.string.len));
+			given[named] = true;
+		}
+		else if (token == WJB_VALUE)
+			check_form(named, &value);
 }
 
 const char *

@@ -3,7 +3,9 @@
  * asks of each class.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "run/privacy.h"
+#include "core/cluster/cluster.h"
 #include "host/excerpt.h"
 #include "read/hierarchy.h"
 #include "read/taxonomy.h"
@@ -68,7 +70,9 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 			ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("a privacy rule names column \"%s\", which the source does not have", excerpt(name)),
-			 errhint("Names are taken exactly as written; several columns are an array: ARRAY['a', 'b'].")));
+			 errhint("%s", nearest_column(source->relid, name,
+										  "Names are taken exactly as written; several columns are an array: "
+										  "ARRAY['a', 'b']."))));
 	found =
 		source_columns(source, name_list((const char *const *) &name, 1), "privacy",
 					   words->kind == PRIVACY_SUBJECT ? "the column of persons" : "a sensitive column", &n);
@@ -100,6 +104,37 @@ privacy_columns(Privacy *privacy, Source *source)
 	source_check_groupable(source->qis, source->ngrouped);
 }
 
+/* Adds the methods of a table that take a kind of rule; of the function `of`. */
+static void
+add_methods(StringInfo list, const KanonSolver *methods, PrivacyKind kind, const char *of)
+{
+	bool any = false;
+
+	for (; methods->name != NULL; methods++)
+		if ((methods->privacy & 1u << kind) != 0)
+		{
+			appendStringInfo(list, "%s'%s'", list->len > 0 ? ", " : "", methods->name);
+			any = true;
+		}
+	if (any)
+		appendStringInfo(list, " of %s", of);
+}
+
+/* Who takes such a rule. */
+static const char *
+takers(PrivacyKind kind)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	add_methods(&list, kanon_solvers, kind, "kanon_pattern_guided");
+	add_methods(&list, kanon_cluster_methods, kind, "kanon_cluster");
+	/* which takes every rule */
+	appendStringInfo(&list, "%skanon_full_domain %s such a rule.", list.len > 0 ? " and " : "",
+					 list.len > 0 ? "take" : "takes");
+	return list.data;
+}
+
 void
 privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 {
@@ -108,14 +143,10 @@ privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 	privacy->supported = true;
 	for (int r = 0; r < privacy->n; r++)
 		if ((taken & (1u << privacy->words[r].kind)) == 0)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"%s\" does not take the rule \"%s\"", method,
-						privacy_sentence(&privacy->words[r], false)),
-				 errhint(
-					 "The reference has a table of which method takes which rule; 'greedy' takes the most, "
-					 "kanon_full_domain all.")));
+			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							errmsg("method \"%s\" does not take the rule \"%s\"", method,
+								   privacy_sentence(&privacy->words[r], false)),
+							errhint("%s", takers(privacy->words[r].kind))));
 }
 
 Datum

@@ -3,6 +3,7 @@
  * words to a mask; kanon_patterns and kanon_describe.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "host/excerpt.h"
 #include "run/args.h"
 
@@ -86,16 +87,20 @@ column_name(const ColumnNames *columns, KanonPattern set, bool last)
 static KanonPattern
 rule_column(const ColumnNames *columns, const char *kind, const char *rule, const char *name)
 {
+	Nearest nearest = nearest_to(name);
+
 	for (int c = 0; c < columns->n; c++)
+	{
 		if (strcmp(columns->names[c], name) == 0)
 			return column_bit(columns, c);
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_UNDEFINED_COLUMN),
-		 errmsg("rule %s \"%s\" names \"%s\", which is not a quasi-identifier", kind, excerpt(rule),
-				excerpt(name)),
-		 errhint(
-			 "In groups names are written as in SQL: quote them when they have capitals, commas or arrows.")));
+		nearest_try(&nearest, columns->names[c]);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("rule %s \"%s\" names \"%s\", which is not a quasi-identifier", kind, excerpt(rule),
+					excerpt(name)),
+			 errhint("%s", nearest_hint(&nearest, "In groups names are written as in SQL: quote them when "
+												  "they have capitals, commas or arrows."))));
 }
 
 /* "a,\"B c\"" as a set of columns. */

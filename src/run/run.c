@@ -3,6 +3,7 @@
  * write, verify; and the record.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "run/run.h"
 #include "read/labels.h"
 #include "write/classify.h"
@@ -68,16 +69,22 @@ find_class_column(Run *run, const char *name)
 {
 	Source *source = run->source;
 	SourceColumn *grouped = palloc(sizeof(SourceColumn) * (source->nqis + 1));
+	Nearest nearest = nearest_to(name);
 	int n;
 
 	for (int i = 0; i < source->nkept && run->class_column == NULL; i++)
+	{
 		if (strcmp(name, source->kept[i].name) == 0)
 			run->class_column = &source->kept[i];
+		nearest_try(&nearest, source->kept[i].name);
+	}
 	if (run->class_column == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-						errmsg("class_column names \"%s\", which is not kept", name),
-						errhint("The classification metric asks how well the published rows predict a column "
-								"that is published with them: name it in keep, too.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("class_column names \"%s\", which is not kept", name),
+				 errhint("%s", nearest_hint(&nearest, "The classification metric asks how well the published "
+													  "rows predict a column that is published with them: "
+													  "name it in keep, too."))));
 	(void) source_columns(source, name_list(&name, 1), "class_column", "a class column", &n);
 	memcpy(grouped, source->qis, sizeof(SourceColumn) * source->nqis);
 	grouped[source->nqis] = *run->class_column;
@@ -95,19 +102,23 @@ run_check_identifiers(Run *run)
 
 	for (int i = 0; i < n; i++)
 	{
+		Nearest nearest = nearest_to(allowed[i]);
 		bool found = false;
 
 		for (int c = 0; c < source->nqis + source->nkept; c++)
 		{
 			SourceColumn *column = c < source->nqis ? &source->qis[c] : &source->kept[c - source->nqis];
 
+			nearest_try(&nearest, column->name);
 			if (strcmp(column->name, allowed[i]) == 0)
 				found = column->may_identify = true;
 		}
 		if (!found)
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-							errmsg("allow_identifying names \"%s\", which is not published", allowed[i]),
-							errhint("Name columns of keep or quasi_identifiers, or nothing.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("allow_identifying names \"%s\", which is not published", allowed[i]),
+					 errhint("%s", nearest_hint(&nearest,
+												"Name columns of keep or quasi_identifiers, or nothing."))));
 	}
 	labels_refuse_identifiers(source->relid, source->qis, source->nqis);
 	labels_refuse_identifiers(source->relid, source->kept, source->nkept);

@@ -113,7 +113,8 @@ check_widths(HierarchyBuild *build, const Scale *scale)
 	if (i > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("width " INT64_FORMAT " is no larger multiple of width " INT64_FORMAT, i, i - 1),
+				 errmsg("width no. " INT64_FORMAT " is not a larger multiple of width no. " INT64_FORMAT, i,
+						i - 1),
 				 errdetail("Intervals of one level must lie within those of the next."),
 				 errhint("Write them like '{5,10,20}': each a multiple of the one before.")));
 }

@@ -42,12 +42,12 @@ check_keep(const Datum *keep, int n)
 	for (int i = 0; i < n; i++)
 	{
 		if (DatumGetInt32(keep[i]) < 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("keep %d is not positive", i + 1),
-					 errhint("To keep nothing is suppression, which is always the last level.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("number %d of keep is not positive", i + 1),
+							errhint("To keep nothing is suppression, which is always the last level.")));
 		if (i > 0 && DatumGetInt32(keep[i]) >= DatumGetInt32(keep[i - 1]))
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("keep %d is not less than keep %d", i + 1, i),
+							errmsg("number %d of keep is not less than number %d", i + 1, i),
 							errhint("Write it like '{3,1}': how much each level keeps, the finest first.")));
 	}
 }

@@ -22,14 +22,14 @@ check_groups(const Datum *groups, int n)
 	for (int i = 0; i < n; i++)
 	{
 		if (DatumGetInt32(groups[i]) < 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("groups %d is less than 2", i + 1),
-					 errhint("One group is suppression, which is always the last level.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("number %d of groups is less than 2", i + 1),
+							errhint("One group is suppression, which is always the last level.")));
 		if (i > 0 && (DatumGetInt32(groups[i]) >= DatumGetInt32(groups[i - 1]) ||
 					  DatumGetInt32(groups[i - 1]) % DatumGetInt32(groups[i]) != 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("groups %d is no smaller divisor of groups %d", i + 1, i),
+					 errmsg("number %d of groups is not a smaller divisor of number %d", i + 1, i),
 					 errhint("Write it like '{16,8,2}': how many groups each level has, the finest first.")));
 	}
 }

@@ -125,6 +125,23 @@ lock_name(Oid namespace, const char *name)
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
+/* As everywhere in SQL, capitals count between quotes only; who wrote some meant them. */
+static void
+notice_capitals(const char *name, const char *what, const char *made)
+{
+	bool quoted = false;
+
+	for (const char *at = name; *at != '\0'; at++)
+		if (*at == '"')
+			quoted = !quoted;
+		else if (!quoted && *at >= 'A' && *at <= 'Z')
+		{
+			ereport(NOTICE, (errmsg("the %s is called \"%s\", in small letters", what, made),
+							 errhint("Put names with capitals in double quotes, within the single ones.")));
+			return;
+		}
+}
+
 char *
 relation_to_create(const char *name, const char *what, Oid *namespace)
 {
@@ -156,6 +173,7 @@ relation_to_create(const char *name, const char *what, Oid *namespace)
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 						errmsg("permission denied for schema %s", get_namespace_name(*namespace)),
 						errhint("Choose a schema in which you may create tables.")));
+	notice_capitals(name, what, rv->relname);
 	return pstrdup(rv->relname);
 }
 
