@@ -210,7 +210,7 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	publication->k = class_size_arg(fcinfo, ARG_K);
 	publication->solver = text_arg(fcinfo, ARG_SOLVER, "solver", "'pattern_guided' is the default.");
 	refuse_null(fcinfo, ARG_OPTIONS, "options", "'{}' is the default.");
-	publication->options = PG_GETARG_JSONB_P(ARG_OPTIONS);
+	publication->options = relations_resolved(PG_GETARG_JSONB_P(ARG_OPTIONS), NULL);
 	publication->keep_releases = keep_releases_arg(fcinfo, ARG_KEEP_RELEASES);
 	publication->stable = bool_arg(fcinfo, ARG_STABLE, "stable");
 	publication->protect_successive = bool_arg(fcinfo, ARG_PROTECT, "protect_successive");
@@ -295,7 +295,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ALTER_K))
 		publication->k = class_size_arg(fcinfo, ALTER_K);
 	if (!PG_ARGISNULL(ALTER_OPTIONS))
-		publication->options = PG_GETARG_JSONB_P(ALTER_OPTIONS);
+		publication->options = relations_resolved(PG_GETARG_JSONB_P(ALTER_OPTIONS), NULL);
 	if (!PG_ARGISNULL(ALTER_SOLVER))
 		publication->solver = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_SOLVER));
 	if (!PG_ARGISNULL(ALTER_KEEP_RELEASES))

@@ -1,6 +1,6 @@
 /*
- * hierarchy.c: which relations are hierarchies of which columns, and whether
- * their columns have the types for it.
+ * hierarchy.c: which relations or builders are hierarchies of which columns, and
+ * whether a relation's columns have the types for it.
  */
 #include "compat.h"
 #include "host/nearest.h"
@@ -9,6 +9,7 @@
 
 #include "access/relation.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_coerce.h"
@@ -160,20 +161,51 @@ open_columns(Oid relid)
 }
 
 void
-hierarchy_lock(Oid relid)
+hierarchy_lock(const HierarchyChoice *choice)
 {
-	(void) open_columns(relid);
+	if (OidIsValid(choice->relation))
+		(void) open_columns(choice->relation);
+}
+
+/* Levels as a relation's columns would have them. */
+static void
+open_builder(Hierarchy *hierarchy, const SourceColumn *column)
+{
+	const LevelBuilder *builder = hierarchy->from.builder;
+
+	hierarchy->name = psprintf("\"%s\"", builder->name);
+	hierarchy->value = *column;
+	hierarchy->nlevels = builder->nlevels;
+	hierarchy->levels = palloc0(sizeof(SourceColumn) * builder->nlevels);
+	hierarchy->range = builder->range != NULL ? builder->range->type_id : InvalidOid;
+	for (int h = 0; h < builder->nlevels; h++)
+	{
+		SourceColumn *level = &hierarchy->levels[h];
+
+		level->name = psprintf("level%d", h + 1);
+		level->quoted = level->name;
+		level->type = OidIsValid(hierarchy->range) ? hierarchy->range : TEXTOID;
+		level->typmod = -1;
+		level->collation = OidIsValid(hierarchy->range) ? InvalidOid : DEFAULT_COLLATION_OID;
+	}
 }
 
 void
-hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column)
+hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source *source, int column)
 {
-	Source *relation = open_columns(relid);
+	Source *relation;
 
 	memset(hierarchy, 0, sizeof(*hierarchy));
-	hierarchy->relid = relid;
-	hierarchy->name = relation->name;
+	hierarchy->from = *choice;
 	hierarchy->column = column;
+	if (choice->builder != NULL)
+	{
+		hierarchy_lock(choice);
+		open_builder(hierarchy, &source->qis[column]);
+		return;
+	}
+	relation = open_columns(choice->relation);
+	hierarchy->name = relation->name;
 	hierarchy->value = relation->qis[0];
 	hierarchy->nlevels = relation->nqis - 1;
 	hierarchy->levels = relation->qis + 1;
@@ -212,8 +244,9 @@ check_keys(Jsonb *hierarchies, const SourceColumn *columns, int n, const char *w
 	JsonbIteratorToken token;
 
 	if (!JB_ROOT_IS_OBJECT(hierarchies))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("hierarchies must be a JSON object"),
-						errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("hierarchies must be a JSON object"),
+				 errhint("Write it like '{\"age\": \"age_h\"}': column to relation, or to a builder.")));
 	it = JsonbIteratorInit(&hierarchies->root);
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
@@ -240,13 +273,30 @@ check_keys(Jsonb *hierarchies, const SourceColumn *columns, int n, const char *w
 	}
 }
 
-Oid *
+HierarchyChoice
+hierarchy_choose(JsonbContainer *object, const SourceColumn *column)
+{
+	HierarchyChoice choice = {0};
+	char *table;
+
+	choice.builder = builder_read(object, column, &table, &choice.suppress);
+	choice.relation = choice.builder == NULL ? relation_named(table) : choice.builder->relation;
+	return choice;
+}
+
+bool
+hierarchy_chosen(const HierarchyChoice *choice)
+{
+	return OidIsValid(choice->relation) || choice->builder != NULL;
+}
+
+HierarchyChoice *
 hierarchies_named(Jsonb *json, const SourceColumn *columns, int n, const char *what)
 {
-	Oid *relids = palloc0(sizeof(Oid) * Max(n, 1));
+	HierarchyChoice *choices = palloc0(sizeof(HierarchyChoice) * Max(n, 1));
 
 	if (json == NULL)
-		return relids;
+		return choices;
 	check_keys(json, columns, n, what);
 	for (int c = 0; c < n; c++)
 	{
@@ -258,25 +308,30 @@ hierarchies_named(Jsonb *json, const SourceColumn *columns, int n, const char *w
 		value = findJsonbValueFromContainer(&json->root, JB_FOBJECT, &key);
 		if (value == NULL)
 			continue;
-		if (value->type != jbvString)
+		if (value->type == jbvString)
+			choices[c].relation = relation_named(pnstrdup(value->val.string.val, value->val.string.len));
+		else if (value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data))
+			choices[c] = hierarchy_choose(value->val.binary.data, &columns[c]);
+		else
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the hierarchy of column \"%s\" must be the name of a relation", columns[c].name),
-					 errhint("Write it like '{\"age\": \"age_h\"}': column to relation.")));
-		relids[c] = relation_named(pnstrdup(value->val.string.val, value->val.string.len));
+					 errmsg("the hierarchy of column \"%s\" must be the name of a relation, or a builder",
+							columns[c].name),
+					 errhint("Write it like '{\"age\": \"age_h\"}' or '{\"age\": {\"interval\": [5, "
+							 "10]}}'.")));
 	}
-	return relids;
+	return choices;
 }
 
 Hierarchy *
 hierarchies_open(Jsonb *json, const Source *source, int *n)
 {
 	Hierarchy *hierarchies = palloc0(sizeof(Hierarchy) * source->nqis);
-	Oid *relids = hierarchies_named(json, source->qis, source->nqis, "a quasi-identifier");
+	HierarchyChoice *choices = hierarchies_named(json, source->qis, source->nqis, "a quasi-identifier");
 
 	*n = 0;
 	for (int c = 0; c < source->nqis; c++)
-		if (OidIsValid(relids[c]))
-			hierarchy_open(&hierarchies[(*n)++], relids[c], source, c);
+		if (hierarchy_chosen(&choices[c]))
+			hierarchy_open(&hierarchies[(*n)++], &choices[c], source, c);
 	return hierarchies;
 }

@@ -1,6 +1,7 @@
 /*
- * hierarchy.h: relations that say how the values of a column generalize: the
- * value in the first column, levels 1, 2, … after it, one line per value.
+ * hierarchy.h: how the values of a column generalize.  A relation says it, with the
+ * value in the first column and levels 1, 2, … after it, one line per value; or a
+ * builder works it out (builder.h).
  */
 #ifndef KANON_HIERARCHY_H
 #define KANON_HIERARCHY_H
@@ -8,16 +9,23 @@
 #include "host/border.h"
 #include "read/dictionary.h"
 #include "read/source.h"
+#include "read/builder.h"
+#include "read/rowtypes.h"
 
 #include "utils/jsonb.h"
 
-/* Levels above the values and below suppression: a digit in a pattern. */
-#define HIERARCHY_MAX_LEVELS 9
+/* What a caller names for a column. */
+typedef struct HierarchyChoice
+{
+	Oid relation;          /* that is read: the hierarchy, or what a builder reads; or InvalidOid */
+	LevelBuilder *builder; /* NULL: the relation has the lines */
+	bool suppress;         /* values without a line are suppressed at every level */
+} HierarchyChoice;
 
 typedef struct Hierarchy
 {
-	Oid relid;
-	char *name;           /* qualified, quoted */
+	HierarchyChoice from;
+	char *name;           /* of a relation qualified, quoted; of a builder what it is called */
 	int column;           /* index into source->qis */
 	SourceColumn value;   /* the relation's first column */
 	int nlevels;          /* until hierarchy_read: all of its other columns, one more than below at most */
@@ -26,8 +34,8 @@ typedef struct Hierarchy
 
 	/*
 	 * After hierarchy_read nlevels is 0 .. HIERARCHY_MAX_LEVELS: a last level in
-	 * which all lines of the relation agree is suppression itself and left out.
-	 * Where none is left, range is InvalidOid.
+	 * which all lines of a relation agree is suppression itself and left out; a
+	 * builder's levels stay.  Where none is left, range is InvalidOid.
 	 */
 	Dictionary **dictionary; /* [nlevels] the nodes above the column's values, sorted by dictionary_sort */
 	uint32 **node;           /* [nlevels][distinct values of the column] what each code generalizes to */
@@ -42,26 +50,37 @@ typedef struct Hierarchy
  */
 extern Hierarchy *hierarchies_open(Jsonb *hierarchies, const Source *source, int *n);
 
-/* Such relations alone, for each of the columns, which are called `what`; InvalidOid: none. */
-extern Oid *hierarchies_named(Jsonb *hierarchies, const SourceColumn *columns, int n, const char *what);
+/* What they name alone, for each of the columns, which are called `what`. */
+extern HierarchyChoice *hierarchies_named(Jsonb *hierarchies, const SourceColumn *columns, int n,
+										  const char *what);
 
-/* The same of one relation. */
-extern void hierarchy_open(Hierarchy *hierarchy, Oid relid, const Source *source, int column);
+/* Is anything named? */
+extern bool hierarchy_chosen(const HierarchyChoice *choice);
+
+/* One builder, {"prefix": [3, 1]}, by itself, of a column. */
+extern HierarchyChoice hierarchy_choose(JsonbContainer *object, const SourceColumn *column);
+
+/* The same of one choice. */
+extern void hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source *source,
+						   int column);
 
 /* Its locks alone: for who opens it later, under a snapshot that has to be younger than they. */
-extern void hierarchy_lock(Oid relid);
+extern void hierarchy_lock(const HierarchyChoice *choice);
 
 /*
- * Reads the lines for the values of the column, whose dictionary has been filled
- * and sorted (rowtypes_read), under the active snapshot.  A NULL without a line
+ * Reads or works out the lines for the values of the column, whose dictionary has
+ * been filled and sorted (rowtypes_read), under the active snapshot.  A NULL without a line
  * is NULL at every level.  One error names the hierarchy, the kind of fault and
  * how often it occurs: invalid_parameter_value.  dictionary and node live in the
  * border's context.
  */
-extern void hierarchy_read(Hierarchy *hierarchy, const Source *source, Border *border);
+extern void hierarchy_read(Hierarchy *hierarchy, const RowTypes *types, Border *border);
 
 /* True if values of the column are found by their text, as plain_text_begin has it. */
 extern bool hierarchy_matches_text(const Hierarchy *hierarchy, const SourceColumn *column);
+
+/* How many rows have each code of a column. */
+extern int64 *rows_of_codes(const RowTypes *types, int column, Border *border);
 
 /* What can be wrong with the lines, the worst first. */
 typedef enum HierarchyFaultKind

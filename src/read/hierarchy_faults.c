@@ -327,7 +327,8 @@ find_faults(const HierarchyLines *lines, const int64 *rows, int *n)
 	search.concerned = border_palloc(lines->border, sizeof(bool) * (Size) lines->nvalues);
 	search.first = border_palloc(lines->border, sizeof(uint32) * (Size) lines->nvalues);
 	mark_first_lines(&search);
-	find_missing(&search);
+	if (!lines->hierarchy->from.suppress)
+		find_missing(&search);
 	find_parents(&search);
 	for (int h = 0; h < lines->nlevels - 1; h++)
 		find_unnested(&search, h);
@@ -347,11 +348,58 @@ find_faults(const HierarchyLines *lines, const int64 *rows, int *n)
 HierarchyFault *
 hierarchy_faults(const Hierarchy *hierarchy, const Source *source, const int64 *rows, Border *border, int *n)
 {
-	HierarchyLines *lines = hierarchy_lines_read(hierarchy, &source->qis[hierarchy->column], border);
+	HierarchyLines *lines =
+		hierarchy_lines_read(hierarchy, &source->qis[hierarchy->column], rows, true, border);
 	HierarchyFault *faults = find_faults(lines, rows, n);
 
 	hierarchy_lines_free(lines);
 	return faults;
+}
+
+/* In words that are whole without what was filled in: a publication's record has them so. */
+static int
+say_fault(const HierarchyLines *lines, const HierarchyFault *fault)
+{
+	const char *name = lines->hierarchy->name, *column = lines->column->name;
+
+	switch (fault->kind)
+	{
+		case HIERARCHY_MISSING:
+			return lines->hierarchy->from.builder == NULL
+					   ? errmsg("hierarchy %s has no line for values of column \"%s\": " INT64_FORMAT, name,
+								column, fault->count)
+					   : errmsg("builder %s does not know values of column \"%s\": " INT64_FORMAT, name,
+								column, fault->count);
+		case HIERARCHY_PARENTS:
+			return errmsg("hierarchy %s has two parents for values of column \"%s\": " INT64_FORMAT, name,
+						  column, fault->count);
+		case HIERARCHY_UNNESTED:
+			return errmsg(
+				"hierarchy %s of column \"%s\" has two parents in level %d for nodes of level %d: " INT64_FORMAT,
+				name, column, fault->level + 1, fault->level, fault->count);
+		case HIERARCHY_UNEQUAL:
+			return errmsg("hierarchy %s of column \"%s\" has lines without a node in level %d: " INT64_FORMAT,
+						  name, column, fault->level, fault->count);
+		default:
+			return errmsg("hierarchy %s of column \"%s\" has lines whose range in level %d does not hold the "
+						  "value: " INT64_FORMAT,
+						  name, column, fault->level, fault->count);
+	}
+}
+
+static int
+say_remedy(const HierarchyLines *lines, HierarchyFaultKind kind)
+{
+	if (lines->hierarchy->from.builder != NULL)
+		return errhint("Say \"missing\": \"suppress\" beside it: then only the value itself shows them.");
+	if (kind == HIERARCHY_MISSING)
+		return errhint(
+			"Add the lines, or name the hierarchy as {\"table\": \"%s\", \"missing\": \"suppress\"}; "
+			"kanon_check_hierarchy with with_values => true shows the values.",
+			lines->hierarchy->name);
+	return errhint(
+		"Mend its lines; kanon_check_hierarchy lists all faults, with_values => true shows where%s.",
+		kind == HIERARCHY_UNEQUAL ? ". A line may end early, but have no gaps" : "");
 }
 
 void
@@ -367,11 +415,7 @@ hierarchy_lines_check(const HierarchyLines *lines)
 	for (int i = 1; i < n && faults[i].kind < HIERARCHY_HARMLESS; i++)
 		appendStringInfo(&others, "%s%s: " INT64_FORMAT, i > 1 ? "; " : "", hierarchy_fault_text(&faults[i]),
 						 faults[i].count);
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("hierarchy %s does not fit column \"%s\": %s: " INT64_FORMAT, lines->hierarchy->name,
-				lines->column->name, hierarchy_fault_text(&faults[0]), faults[0].count),
-		 others.len > 0 ? errdetail("Besides, %s.", others.data) : 0,
-		 errhint("kanon_check_hierarchy lists all faults of a hierarchy, with_values => true shows where.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), say_fault(lines, &faults[0]),
+			 others.len > 0 ? errdetail("Besides, %s.", others.data) : 0, say_remedy(lines, faults[0].kind)));
 }

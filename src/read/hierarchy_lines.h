@@ -1,6 +1,6 @@
 /*
- * hierarchy_lines.h: all lines of a hierarchy relation in memory, for those who
- * read and check them.
+ * hierarchy_lines.h: all lines of a hierarchy in memory, for those who read and check
+ * them: those of a relation, or what a builder makes of the column's values.
  */
 #ifndef KANON_HIERARCHY_LINES_H
 #define KANON_HIERARCHY_LINES_H
@@ -12,11 +12,12 @@ typedef struct HierarchyLines
 	const Hierarchy *hierarchy;
 	const SourceColumn *column; /* whose values they are for */
 	Border *border;
-	Size charged;                                /* bytes of the dictionaries, as counted so far */
-	bool by_text;                                /* values of the column are looked up by their text */
-	int nlevels;                                 /* all level columns */
-	Dictionary *values;                          /* all there are in the lines, sorted */
+	Size charged;       /* bytes of the dictionaries, as counted so far */
+	bool by_text;       /* values of the column are looked up by their text */
+	int nlevels;        /* all level columns */
+	Dictionary *values; /* all there are in the lines, sorted; the column's own of a builder */
 	Dictionary *level[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels] all nodes, sorted */
+	bool topped;                                 /* the last level is suppression: all lines agree in it */
 	uint32 n;
 	uint32 room;
 	uint32 *value;                          /* [n] */
@@ -27,9 +28,12 @@ typedef struct HierarchyLines
 	uint32 *code_of; /* [nvalues] a code of the value, or DICTIONARY_NONE */
 } HierarchyLines;
 
-/* hierarchy_read.c */
+/*
+ * hierarchy_read.c; rows: of each code of the column, or NULL.  fill: a line that ends
+ * below the last level has its last node in the levels above, too.
+ */
 extern HierarchyLines *hierarchy_lines_read(const Hierarchy *hierarchy, const SourceColumn *column,
-											Border *border);
+											const int64 *rows, bool fill, Border *border);
 extern void hierarchy_lines_free(HierarchyLines *lines);
 
 /* hierarchy_faults.c: raises if there is a fault that is an error. */

@@ -2,7 +2,7 @@
  * hierarchy_read.c: the lines of a hierarchy become the nodes above a column's
  * values.
  *
- * All lines are read, and checked, also those of values that the column does not
+ * All lines of a relation are read, and checked, also those of values that the column does not
  * have: a hierarchy's faults are its own, whatever the data is today.
  */
 #include "compat.h"
@@ -21,7 +21,7 @@
 static void
 charge_dictionaries(HierarchyLines *lines)
 {
-	Size now = dictionary_memory(lines->values);
+	Size now = lines->hierarchy->from.builder == NULL ? dictionary_memory(lines->values) : 0;
 
 	for (int h = 0; h < lines->nlevels; h++)
 		now += dictionary_memory(lines->level[h]);
@@ -77,7 +77,7 @@ static void
 fetch_lines(HierarchyLines *lines)
 {
 	const Hierarchy *hierarchy = lines->hierarchy;
-	Gate *gate = gate_create(hierarchy->name, hierarchy->relid, 1 + hierarchy->nlevels);
+	Gate *gate = gate_create(hierarchy->name, hierarchy->from.relation, 1 + hierarchy->nlevels);
 
 	gate_columns(gate, &hierarchy->value, 1);
 	gate_columns(gate, hierarchy->levels, hierarchy->nlevels);
@@ -87,11 +87,65 @@ fetch_lines(HierarchyLines *lines)
 				true, add_line, lines);
 }
 
+/* The last of a line's levels that has a node, or -1. */
+static int
+last_node(const HierarchyLines *lines, uint32 i)
+{
+	int h = lines->nlevels - 1;
+	bool isnull = true;
+
+	for (; h >= 0; h--)
+	{
+		(void) dictionary_value(lines->level[h], lines->node[h][i], &isnull);
+		if (!isnull)
+			break;
+	}
+	return h;
+}
+
+/* Branches may end early: then the last node stands for the levels above; not of a NULL, which stays NULL. */
+static void
+fill_lines(HierarchyLines *lines)
+{
+	uint32 null_value = dictionary_find(lines->values, (Datum) 0, true);
+
+	for (uint32 i = 0; i < lines->n; i++)
+	{
+		int last = lines->value[i] == null_value ? -1 : last_node(lines, i);
+		bool isnull;
+
+		for (int h = last + 1; last >= 0 && h < lines->nlevels; h++)
+			lines->node[h][i] = dictionary_add(
+				lines->level[h], dictionary_value(lines->level[last], lines->node[last][i], &isnull), false);
+	}
+}
+
+static uint32
+nodes_but_null(Dictionary *dictionary)
+{
+	return dictionary_size(dictionary) - (dictionary_find(dictionary, (Datum) 0, true) != DICTIONARY_NONE);
+}
+
+/* As levels_below_top of levels.c asks in SQL: lines that end before the last level do not agree with others. */
+static bool
+all_agree(const HierarchyLines *lines)
+{
+	int last = lines->nlevels - 1;
+	uint32 null_value = dictionary_find(lines->values, (Datum) 0, true);
+	uint32 null_node = dictionary_find(lines->level[last], (Datum) 0, true);
+	bool open = false;
+
+	for (uint32 i = 0; i < lines->n && null_node != DICTIONARY_NONE && !open; i++)
+		open = lines->node[last][i] == null_node && lines->value[i] != null_value;
+	return nodes_but_null(lines->level[last]) + open <= 1;
+}
+
 /* From now on codes ascend, so that nothing depends on the order of lines. */
 static void
 sort_codes(HierarchyLines *lines)
 {
-	for (int h = -1; h < lines->nlevels; h++)
+	/* a builder's values are the column's, which is sorted */
+	for (int h = lines->hierarchy->from.builder != NULL ? 0 : -1; h < lines->nlevels; h++)
 	{
 		uint32 *codes = h < 0 ? lines->value : lines->node[h];
 		uint32 *renumber = dictionary_sort(h < 0 ? lines->values : lines->level[h]);
@@ -167,8 +221,56 @@ match_codes(HierarchyLines *lines)
 	plain_text_end(nest);
 }
 
+/* A line for each value but NULL that the builder knows, by its code. */
+static void
+make_lines(HierarchyLines *lines, const int64 *rows)
+{
+	LevelBuilder *builder = lines->hierarchy->from.builder;
+	uint32 size = lines->ncodes = lines->nvalues = dictionary_size(lines->values);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon lines", ALLOCSET_SMALL_SIZES);
+	int nest = plain_text_begin();
+
+	if (builder->prepare != NULL && !builder->prepared)
+		builder->prepare(builder, lines->values, rows);
+	builder->prepared = true;
+	builder->begun = false;
+	lines->value_of = border_palloc(lines->border, sizeof(uint32) * (Size) size);
+	lines->code_of = border_palloc(lines->border, sizeof(uint32) * (Size) size);
+	memset(lines->value_of, 0xff, sizeof(uint32) * (Size) size);
+	memset(lines->code_of, 0xff, sizeof(uint32) * (Size) size);
+	for (uint32 code = 0; code < size; code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(lines->values, code, &isnull);
+		Datum nodes[HIERARCHY_MAX_LEVELS];
+		MemoryContext old;
+		int changed;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull)
+			continue;
+		MemoryContextReset(scratch);
+		old = MemoryContextSwitchTo(scratch);
+		changed = builder->levels(builder, value, nodes);
+		MemoryContextSwitchTo(old);
+		if (changed == BUILDER_UNKNOWN)
+			continue;
+		builder->begun = true;
+		if (lines->n == lines->room)
+			make_room(lines);
+		lines->value[lines->n] = lines->value_of[code] = lines->code_of[code] = code;
+		for (int h = 0; h < lines->nlevels; h++)
+			lines->node[h][lines->n] =
+				h < changed ? dictionary_add(lines->level[h], nodes[h], false) : lines->node[h][lines->n - 1];
+		lines->n++;
+	}
+	plain_text_end(nest);
+	MemoryContextDelete(scratch);
+}
+
 HierarchyLines *
-hierarchy_lines_read(const Hierarchy *hierarchy, const SourceColumn *column, Border *border)
+hierarchy_lines_read(const Hierarchy *hierarchy, const SourceColumn *column, const int64 *rows, bool fill,
+					 Border *border)
 {
 	HierarchyLines *lines = MemoryContextAllocZero(border->context, sizeof(HierarchyLines));
 
@@ -176,30 +278,33 @@ hierarchy_lines_read(const Hierarchy *hierarchy, const SourceColumn *column, Bor
 	lines->column = column;
 	lines->border = border;
 	lines->nlevels = hierarchy->nlevels;
+	for (int h = 0; h < lines->nlevels; h++)
+		lines->level[h] = dictionary_create(border->context, &hierarchy->levels[h]);
+	if (hierarchy->from.builder != NULL)
+	{
+		lines->values = column->dictionary;
+		make_lines(lines, rows);
+		sort_codes(lines);
+		return lines;
+	}
 	lines->by_text = hierarchy_matches_text(hierarchy, column);
 	/* two lines are of one value when the column's equality says so */
 	lines->values = dictionary_create(border->context, lines->by_text ? &hierarchy->value : column);
-	for (int h = 0; h < lines->nlevels; h++)
-		lines->level[h] = dictionary_create(border->context, &hierarchy->levels[h]);
 	fetch_lines(lines);
+	lines->topped = all_agree(lines);
+	if (fill)
+		fill_lines(lines);
 	sort_codes(lines);
 	match_codes(lines);
 	return lines;
-}
-
-static uint32
-nodes_but_null(Dictionary *dictionary)
-{
-	return dictionary_size(dictionary) - (dictionary_find(dictionary, (Datum) 0, true) != DICTIONARY_NONE);
 }
 
 /* Levels below a last one in which all lines agree. */
 static int
 levels_below_top(const HierarchyLines *lines)
 {
-	int n = lines->nlevels;
+	int n = lines->nlevels - lines->topped;
 
-	n -= nodes_but_null(lines->level[n - 1]) <= 1;
 	if (n > HIERARCHY_MAX_LEVELS)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),
@@ -263,7 +368,8 @@ hierarchy_lines_free(HierarchyLines *lines)
 	border_pfree(border, lines->value_of);
 	border_pfree(border, lines->code_of);
 	border_pfree(border, lines->value);
-	dictionary_free(lines->values);
+	if (lines->hierarchy->from.builder == NULL)
+		dictionary_free(lines->values);
 	for (int h = 0; h < lines->nlevels; h++)
 	{
 		border_pfree(border, lines->node[h]);
@@ -273,13 +379,30 @@ hierarchy_lines_free(HierarchyLines *lines)
 	pfree(lines);
 }
 
+int64 *
+rows_of_codes(const RowTypes *types, int column, Border *border)
+{
+	const KanonColumn *values = &types->grouped[column];
+	int64 *rows = border_palloc(border, sizeof(int64) * (Size) values->distinct);
+
+	memset(rows, 0, sizeof(int64) * (Size) values->distinct);
+	for (uint32 i = 0; i < types->ntypes; i++)
+		rows[values->code[i]] += types->rows[i];
+	return rows;
+}
+
 /* Also an empty column's hierarchy is read: it may be wrong all the same. */
 void
-hierarchy_read(Hierarchy *hierarchy, const Source *source, Border *border)
+hierarchy_read(Hierarchy *hierarchy, const RowTypes *types, Border *border)
 {
-	HierarchyLines *lines = hierarchy_lines_read(hierarchy, &source->qis[hierarchy->column], border);
+	const SourceColumn *column = &types->source->qis[hierarchy->column];
+	bool counted = hierarchy->from.builder != NULL && hierarchy->from.builder->prepare != NULL;
+	int64 *rows = counted ? rows_of_codes(types, hierarchy->column, border) : NULL;
+	HierarchyLines *lines = hierarchy_lines_read(hierarchy, column, rows, true, border);
 
 	hierarchy_lines_check(lines);
 	read_levels(hierarchy, lines);
 	hierarchy_lines_free(lines);
+	if (rows != NULL)
+		border_pfree(border, rows);
 }

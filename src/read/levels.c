@@ -12,7 +12,8 @@
 #include <math.h>
 
 /*
- * Levels below a last one in which all lines agree, which is suppression itself.
+ * Levels below a last one in which all lines agree, which is suppression itself; one
+ * that some lines do not reach is a level.
  * Patterns and the target's columns need to know before the values are read;
  * hierarchy_read counts alike.
  */
@@ -20,12 +21,16 @@ static int
 levels_below_top(const Hierarchy *hierarchy)
 {
 	const SourceColumn *level = &hierarchy->levels[hierarchy->nlevels - 1];
-	Gate *gate = gate_create(hierarchy->name, hierarchy->relid, 1);
+	Gate *gate;
+
+	if (hierarchy->from.builder != NULL)
+		return hierarchy->nlevels;
+	gate = gate_create(hierarchy->name, hierarchy->from.relation, 1);
 
 	gate_columns(gate, level, 1);
 	gate_query(gate,
-			   psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL GROUP BY 1 LIMIT 2", level->quoted,
-						hierarchy->name, level->quoted),
+			   psprintf("SELECT %s FROM %s WHERE %s IS NOT NULL OR %s IS NOT NULL GROUP BY 1 LIMIT 2",
+						level->quoted, hierarchy->name, level->quoted, hierarchy->value.quoted),
 			   true);
 	return hierarchy->nlevels - (SPI_processed <= 1);
 }
@@ -104,7 +109,7 @@ rowtypes_levels(RowTypes *types, Border *border)
 		*column++ = types->grouped[c];
 		if (hierarchy == NULL)
 			continue;
-		hierarchy_read(hierarchy, source, border);
+		hierarchy_read(hierarchy, types, border);
 		if (1 + hierarchy->nlevels != levels->first[c + 1] - levels->first[c])
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),

@@ -7,11 +7,13 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/cash.h"
 #include "utils/date.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -98,4 +100,41 @@ value_as_number(Oid type, Datum value)
 		}
 	}
 	elog(ERROR, "type %u is not numerical", type);
+}
+
+Numeric
+float_as_numeric(Oid type, Datum value)
+{
+	char text[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	if (type == FLOAT4OID)
+		float_to_shortest_decimal_buf(DatumGetFloat4(value), text);
+	else
+		double_to_shortest_decimal_buf(DatumGetFloat8(value), text);
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(text),
+											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+}
+
+Oid
+range_type_of(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+			return INT4RANGEOID;
+		case INT8OID:
+			return INT8RANGEOID;
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return NUMRANGEOID;
+		case DATEOID:
+			return DATERANGEOID;
+		case TIMESTAMPOID:
+			return TSRANGEOID;
+		case TIMESTAMPTZOID:
+			return TSTZRANGEOID;
+	}
+	return InvalidOid;
 }

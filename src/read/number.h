@@ -6,10 +6,18 @@
 
 #include "postgres.h"
 
+#include "utils/numeric.h"
+
 /* True for the types that value_as_number knows; domains count as their base. */
 extern bool type_is_numerical(Oid type);
 
 /* Dates and times in microseconds, intervals by their span; NaN and infinities pass. */
 extern double value_as_number(Oid type, Datum value);
+
+/* A float as the shortest decimal number that reads back the same, whatever extra_float_digits says. */
+extern Numeric float_as_numeric(Oid type, Datum value);
+
+/* The range type for a type's values, or InvalidOid. */
+extern Oid range_type_of(Oid type);
 
 #endif

@@ -350,7 +350,8 @@ items_forest(const Transactions *transactions, const Hierarchy *hierarchy, const
 
 	if (hierarchy == NULL)
 		return no_hierarchy(transactions, border);
-	builder.lines = lines = hierarchy_lines_read(hierarchy, &transactions->from->element, border);
+	builder.lines = lines =
+		hierarchy_lines_read(hierarchy, &transactions->from->element, NULL, false, border);
 	builder.nitems = transactions->sets.nitems;
 	builder.item = item_texts(transactions, border);
 	builder.item_above = border_palloc(border, sizeof(uint32) * Max(builder.nitems, 1));

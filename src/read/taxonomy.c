@@ -8,8 +8,9 @@
 #include "read/hierarchy.h"
 
 KanonTaxonomy *
-taxonomy_read(Oid relid, const Source *source, int column, Border *border)
+taxonomy_read(const HierarchyChoice *choice, const RowTypes *types, int column, Border *border)
 {
+	const Source *source = types->source;
 	uint32 values = dictionary_size(source->qis[column].dictionary);
 	KanonTaxonomy *taxonomy = palloc0(sizeof(KanonTaxonomy));
 	Hierarchy hierarchy;
@@ -17,8 +18,8 @@ taxonomy_read(Oid relid, const Source *source, int column, Border *border)
 	uint32 *nodes;
 	int top;
 
-	hierarchy_open(&hierarchy, relid, source, column);
-	hierarchy_read(&hierarchy, source, border);
+	hierarchy_open(&hierarchy, choice, source, column);
+	hierarchy_read(&hierarchy, types, border);
 	top = hierarchy.nlevels;
 	parent = palloc(sizeof(uint32 *) * (top + 1));
 	nodes = palloc(sizeof(uint32) * (top + 1));

@@ -5,13 +5,15 @@
 #define KANON_READ_TAXONOMY_H
 
 #include "host/border.h"
-#include "read/source.h"
+#include "read/hierarchy.h"
+#include "read/rowtypes.h"
 
 /*
- * A hierarchy relation as a tree above the values of a column that has been read.
+ * A hierarchy as a tree above the values of a column that has been read.
  * Errors: those of hierarchy_open and hierarchy_read.
  */
 struct KanonTaxonomy;
-extern struct KanonTaxonomy *taxonomy_read(Oid relid, const Source *source, int column, Border *border);
+extern struct KanonTaxonomy *taxonomy_read(const HierarchyChoice *choice, const RowTypes *types, int column,
+										   Border *border);
 
 #endif

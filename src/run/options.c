@@ -106,6 +106,13 @@ check_rho(Request *request, Datum value)
 }
 
 static void
+take_hierarchies(Request *request, Datum value)
+{
+	request->hierarchies = relations_resolved(request->hierarchies, "hierarchies");
+	request->values[OPTION_HIERARCHIES] = JsonbPGetDatum(request->hierarchies);
+}
+
+static void
 take_level_cost(Request *request, Datum value)
 {
 	static const char *const words[] = {"height", "ncp", NULL};
@@ -179,7 +186,7 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
 								  FIELD(allow_identifying), NULL},
 	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(weights), NULL},
-	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), NULL},
+	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), take_hierarchies},
 	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "ncp", LEVEL_COST_HINT, true, 0, take_level_cost},
 	/* recorded by privacy_recorded, without the values that rules list */
 	[OPTION_PRIVACY] = {"privacy", JSONBARRAYOID, NULL, NULL, false, 0, take_privacy},
@@ -616,5 +623,5 @@ request_recorded(const Request *request)
 		if (request->given[option] && kinds[option].recorded &&
 			!(option == OPTION_SEED && model->secret_seed))
 			recorded[n++] = (RecordedOption){kinds[option].name, kinds[option].type, request->values[option]};
-	return recorded_options(recorded, n);
+	return JsonbPGetDatum(relations_resolved(DatumGetJsonbP(recorded_options(recorded, n)), NULL));
 }

@@ -30,6 +30,7 @@ privacy_read(ArrayType *rules)
 		return NULL;
 	privacy->words = palloc0(sizeof(PrivacyWords) * privacy->n);
 	privacy->population = palloc0(sizeof(Source *) * privacy->n);
+	privacy->hierarchy = palloc0(sizeof(HierarchyChoice) * privacy->n);
 	privacy->column = palloc0(sizeof(*privacy->column) * privacy->n);
 	for (int r = 0; r < privacy->n; r++)
 	{
@@ -88,6 +89,22 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 	return source->ngrouped++ - source->nqis;
 }
 
+/* The hierarchy of a distance, which is locked. */
+static void
+choose_hierarchy(Privacy *privacy, int r, const Source *source)
+{
+	const PrivacyWords *words = &privacy->words[r];
+	HierarchyChoice *choice = &privacy->hierarchy[r];
+
+	if (words->kind != PRIVACY_T_CLOSENESS)
+		return;
+	if (words->builder != NULL)
+		*choice = hierarchy_choose(&words->builder->root, &source->qis[source->nqis + privacy->column[r][0]]);
+	else
+		choice->relation = words->relation;
+	hierarchy_lock(choice);
+}
+
 void
 privacy_columns(Privacy *privacy, Source *source)
 {
@@ -97,8 +114,7 @@ privacy_columns(Privacy *privacy, Source *source)
 	if (privacy == NULL)
 		return;
 	for (int r = 0; r < privacy->n; r++)
-		if (privacy->words[r].kind == PRIVACY_T_CLOSENESS && OidIsValid(privacy->words[r].relation))
-			hierarchy_lock(privacy->words[r].relation);
+		choose_hierarchy(privacy, r, source);
 	if (!privacy->supported)
 		elog(ERROR, "nobody asked whether the method takes the privacy rules");
 	source_check_groupable(source->qis, source->ngrouped);
@@ -234,9 +250,9 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 		rule->distance = strcmp(words->distance, "equal") == 0     ? KANON_DISTANCE_EQUAL
 						 : strcmp(words->distance, "ordered") == 0 ? KANON_DISTANCE_ORDERED
 																   : KANON_DISTANCE_HIERARCHICAL;
-		if (OidIsValid(words->relation))
+		if (hierarchy_chosen(&privacy->hierarchy[r]))
 			rule->taxonomy =
-				taxonomy_read(words->relation, types->source, (int) (column - types->source->qis), border);
+				taxonomy_read(&privacy->hierarchy[r], types, (int) (column - types->source->qis), border);
 	}
 	if (words->kind == PRIVACY_SUBJECT && types->grouped[types->source->nqis + rule->column].has_null)
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

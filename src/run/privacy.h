@@ -6,6 +6,7 @@
 
 #include "core/privacy/rules.h"
 #include "read/rowtypes.h"
+#include "read/hierarchy.h"
 
 #include "utils/array.h"
 #include "utils/jsonb.h"
@@ -33,8 +34,9 @@ typedef struct PrivacyWords
 	double number; /* c, alpha, t or dmin */
 	double most;   /* dmax */
 	char *distance;
-	Oid relation;  /* a population, or the hierarchy of a distance */
-	char **values; /* that alpha is about; none: all */
+	Oid relation;   /* a population, or the hierarchy of a distance */
+	Jsonb *builder; /* that hierarchy as an object, {"prefix": [3, 1]}, instead, or NULL */
+	char **values;  /* that alpha is about; none: all */
 	int nvalues;
 } PrivacyWords;
 
@@ -45,6 +47,7 @@ typedef struct Privacy
 	PrivacyWords *words;              /* [n] */
 	bool supported;                   /* privacy_supported has been asked */
 	Source **population;              /* [n] that it is about, once opened, or NULL */
+	HierarchyChoice *hierarchy;       /* [n] of its distance, once the column is known */
 	int (*column)[KANON_MAX_COLUMNS]; /* [n] of each of its columns: place among the extra ones */
 } Privacy;
 
@@ -92,5 +95,11 @@ extern char *privacy_sentence(const PrivacyWords *words, bool with_values);
 
 /* Raises what cannot be read or is out of bounds: invalid_parameter_value. */
 extern void privacy_parse(Jsonb *rule, PrivacyWords *words);
+
+/* The other way, with the same checks. */
+extern Jsonb *privacy_json(PrivacyWords *words);
+
+/* A relation's name as rules have it; raises when there is none. */
+extern char *privacy_relation(Oid relid);
 
 #endif

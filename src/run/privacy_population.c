@@ -115,7 +115,7 @@ read_population(Source *population, const Source *source, Border *border)
 		if (source->qis[c].hierarchy != NULL)
 		{
 			population->qis[c].hierarchy = palloc0(sizeof(Hierarchy));
-			hierarchy_open(population->qis[c].hierarchy, source->qis[c].hierarchy->relid, population, c);
+			hierarchy_open(population->qis[c].hierarchy, &source->qis[c].hierarchy->from, population, c);
 		}
 	population->levels = source->levels;
 	types = rowtypes_read(population, border);

@@ -1,6 +1,6 @@
 /*
  * privacy_text.c: privacy rules as JSON objects: what kanon_distinct_l() and its like
- * return, and what `privacy => ARRAY[...]` is read from; and as the sentences that
+ * (sql/privacy_rule.c) return, and what `privacy => ARRAY[...]` is read from; and as the sentences that
  * people are told.
  *
  * In a sentence's pattern %c is a column, %C a list of columns, %r a relation (all
@@ -23,15 +23,6 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/varlena.h"
-
-PG_FUNCTION_INFO_V1(kanon_distinct_l);
-PG_FUNCTION_INFO_V1(kanon_entropy_l);
-PG_FUNCTION_INFO_V1(kanon_recursive_cl);
-PG_FUNCTION_INFO_V1(kanon_alpha);
-PG_FUNCTION_INFO_V1(kanon_t_closeness);
-PG_FUNCTION_INFO_V1(kanon_delta_presence);
-PG_FUNCTION_INFO_V1(kanon_k_map);
-PG_FUNCTION_INFO_V1(kanon_subject);
 
 typedef struct Sentence
 {
@@ -80,8 +71,8 @@ append_values(StringInfo text, const PrivacyWords *words, bool with_values)
 		appendStringInfo(text, "%s%s", i > 0 ? ", " : "", quote_literal_cstr(words->values[i]));
 }
 
-static char *
-relation_text(Oid relid)
+char *
+privacy_relation(Oid relid)
 {
 	char *name = get_rel_name(relid);
 	char *schema = name != NULL ? get_namespace_name(get_rel_namespace(relid)) : NULL;
@@ -100,6 +91,12 @@ number_text(double number)
 	return DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(number)));
 }
 
+static bool
+has_relation(const PrivacyWords *words)
+{
+	return OidIsValid(words->relation) || words->builder != NULL;
+}
+
 /* Does this sentence say what the words are about? */
 static bool
 sentence_fits(const Sentence *sentence, const PrivacyWords *words)
@@ -107,7 +104,7 @@ sentence_fits(const Sentence *sentence, const PrivacyWords *words)
 	return sentence->kind == words->kind &&
 		   (strstr(sentence->pattern, "%C") != NULL) == (words->ncolumns > 1) &&
 		   (strstr(sentence->pattern, "%v") != NULL) == (words->nvalues > 0) &&
-		   (strstr(sentence->pattern, "%r") != NULL) == OidIsValid(words->relation);
+		   (strstr(sentence->pattern, "%r") != NULL) == has_relation(words);
 }
 
 char *
@@ -134,7 +131,10 @@ privacy_sentence(const PrivacyWords *words, bool with_values)
 					append_columns(&text, words);
 					break;
 				case 'r':
-					appendStringInfoString(&text, relation_text(words->relation));
+					appendStringInfoString(
+						&text, words->builder != NULL
+								   ? JsonbToCString(NULL, &words->builder->root, VARSIZE(words->builder))
+								   : privacy_relation(words->relation));
 					break;
 				case 'i':
 					appendStringInfo(&text, "%d", words->l);
@@ -264,7 +264,15 @@ rule_json(const RuleShape *shape, const PrivacyWords *words)
 	if (OidIsValid(words->relation))
 	{
 		push_key(&state, shape->relation);
-		push_string(&state, WJB_VALUE, relation_text(words->relation));
+		push_string(&state, WJB_VALUE, privacy_relation(words->relation));
+	}
+	if (words->builder != NULL)
+	{
+		JsonbValue value;
+
+		JsonbToJsonbValue(words->builder, &value);
+		push_key(&state, shape->relation);
+		pushJsonbValue(&state, WJB_VALUE, &value);
 	}
 	if (words->nvalues > 0)
 		push_strings(&state, "listed", words->values, words->nvalues);
@@ -348,6 +356,9 @@ read_pair(const RuleShape *shape, const char *name, const JsonbValue *value, Pri
 		words->most = number_of(value, name);
 	else if (shape->distance && strcmp(name, "distance") == 0)
 		words->distance = string_of(value, name);
+	else if (shape->distance && strcmp(name, shape->relation) == 0 && value->type == jbvBinary &&
+			 JsonContainerIsObject(value->val.binary.data))
+		words->builder = JsonbValueToJsonb(unconstify(JsonbValue *, value));
 	else if (shape->relation != NULL && strcmp(name, shape->relation) == 0)
 		words->relation = relation_of(string_of(value, name));
 	else if (shape->listed && strcmp(name, "listed") == 0)
@@ -388,7 +399,7 @@ static void
 choose_distance(PrivacyWords *words)
 {
 	if (words->kind == PRIVACY_T_CLOSENESS && words->distance == NULL)
-		words->distance = OidIsValid(words->relation) ? "hierarchical" : "equal";
+		words->distance = has_relation(words) ? "hierarchical" : "equal";
 }
 
 static void
@@ -400,7 +411,7 @@ check_distance(const PrivacyWords *words)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("distance \"%s\" is not known", excerpt(words->distance)),
 						errhint("It is 'equal', 'ordered' or 'hierarchical'.")));
-	if (hierarchical != OidIsValid(words->relation))
+	if (hierarchical != has_relation(words))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						hierarchical ? errmsg("the hierarchical distance needs a hierarchy")
 									 : errmsg("the %s distance takes no hierarchy", words->distance),
@@ -492,10 +503,8 @@ privacy_parse(Jsonb *rule, PrivacyWords *words)
 	check_words(words, psprintf("kanon_%s", shape->name));
 }
 
-/* ---- constructors ---- */
-
-static Datum
-rule_datum(PrivacyWords *words)
+Jsonb *
+privacy_json(PrivacyWords *words)
 {
 	const RuleShape *shape = shapes;
 
@@ -503,148 +512,5 @@ rule_datum(PrivacyWords *words)
 		shape++;
 	choose_distance(words);
 	check_words(words, psprintf("kanon_%s", shape->name));
-	PG_RETURN_JSONB_P(rule_json(shape, words));
-}
-
-static const char *const column_hint = "Name a sensitive column, or several as an array.";
-
-/* A name or a name[] as the first argument. */
-static void
-columns_arg(FunctionCallInfo fcinfo, PrivacyWords *words)
-{
-	refuse_null(fcinfo, 0, "column_name", column_hint);
-	if (get_fn_expr_argtype(fcinfo->flinfo, 0) == NAMEARRAYOID)
-		words->columns = name_array(PG_GETARG_ARRAYTYPE_P(0), "column_names", &words->ncolumns);
-	else
-	{
-		words->columns = palloc(sizeof(char *));
-		words->columns[0] = pstrdup(NameStr(*PG_GETARG_NAME(0)));
-		words->ncolumns = 1;
-	}
-	if (words->ncolumns == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("column_names must name at least one column"), errhint("%s", column_hint)));
-}
-
-static double
-number_arg(FunctionCallInfo fcinfo, int arg, const char *name)
-{
-	refuse_null(fcinfo, arg, name, "It is a number.");
-	return PG_GETARG_FLOAT8(arg);
-}
-
-static Oid
-population_arg(FunctionCallInfo fcinfo)
-{
-	refuse_null(fcinfo, 0, "population", "Name the table of all who could be in the source.");
-	(void) relation_text(PG_GETARG_OID(0)); /* 0 is a regclass, too */
-	return PG_GETARG_OID(0);
-}
-
-/* (columns, l), or with c between them. */
-static Datum
-diversity(FunctionCallInfo fcinfo, PrivacyKind kind)
-{
-	bool recursive = kind == PRIVACY_RECURSIVE_CL;
-	PrivacyWords words = {.kind = kind, .number = recursive ? number_arg(fcinfo, 1, "c") : 0};
-
-	refuse_null(fcinfo, recursive ? 2 : 1, "l", "It is a number of at least 2.");
-	words.l = PG_GETARG_INT32(recursive ? 2 : 1);
-	columns_arg(fcinfo, &words);
-	return rule_datum(&words);
-}
-
-Datum
-kanon_distinct_l(PG_FUNCTION_ARGS)
-{
-	return diversity(fcinfo, PRIVACY_DISTINCT_L);
-}
-
-Datum
-kanon_entropy_l(PG_FUNCTION_ARGS)
-{
-	return diversity(fcinfo, PRIVACY_ENTROPY_L);
-}
-
-Datum
-kanon_recursive_cl(PG_FUNCTION_ARGS)
-{
-	return diversity(fcinfo, PRIVACY_RECURSIVE_CL);
-}
-
-/* Values of a text[]; NULL elements are an error. */
-static char **
-values_arg(ArrayType *array, int *n)
-{
-	Datum *elements;
-	bool *nulls;
-	char **values;
-
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
-	if (*n == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("listed must not be empty"),
-						errhint("List the values that are sensitive, or leave it NULL for all.")));
-	values = palloc(sizeof(char *) * *n);
-	for (int i = 0; i < *n; i++)
-	{
-		if (nulls[i])
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("listed must not contain NULL"),
-				 errhint(
-					 "A rule about all values, NULL among them, leaves them out: kanon_alpha(column, alpha).")));
-		values[i] = TextDatumGetCString(elements[i]);
-	}
-	return values;
-}
-
-Datum
-kanon_alpha(PG_FUNCTION_ARGS)
-{
-	PrivacyWords words = {.kind = PRIVACY_ALPHA, .number = number_arg(fcinfo, 1, "alpha")};
-
-	columns_arg(fcinfo, &words);
-	if (!PG_ARGISNULL(2))
-		words.values = values_arg(PG_GETARG_ARRAYTYPE_P(2), &words.nvalues);
-	return rule_datum(&words);
-}
-
-Datum
-kanon_t_closeness(PG_FUNCTION_ARGS)
-{
-	PrivacyWords words = {.kind = PRIVACY_T_CLOSENESS,
-						  .number = number_arg(fcinfo, 1, "t"),
-						  .distance = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2)),
-						  .relation = PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3)};
-
-	columns_arg(fcinfo, &words);
-	return rule_datum(&words);
-}
-
-Datum
-kanon_delta_presence(PG_FUNCTION_ARGS)
-{
-	PrivacyWords words = {.kind = PRIVACY_DELTA_PRESENCE,
-						  .relation = population_arg(fcinfo),
-						  .number = number_arg(fcinfo, 1, "dmin"),
-						  .most = number_arg(fcinfo, 2, "dmax")};
-
-	return rule_datum(&words);
-}
-
-Datum
-kanon_k_map(PG_FUNCTION_ARGS)
-{
-	PrivacyWords words = {.kind = PRIVACY_K_MAP, .relation = population_arg(fcinfo)};
-
-	return rule_datum(&words);
-}
-
-Datum
-kanon_subject(PG_FUNCTION_ARGS)
-{
-	PrivacyWords words = {.kind = PRIVACY_SUBJECT};
-
-	columns_arg(fcinfo, &words);
-	return rule_datum(&words);
+	return rule_json(shape, words);
 }

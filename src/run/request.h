@@ -222,6 +222,12 @@ extern const char *option_initial(const Model *model, Option option);
 /* {"option": value, ...} for the record: rules of the game and names, never a data value. */
 extern Datum request_recorded(const Request *request);
 
+/*
+ * Options (or, with a key, what an option of that name is) whose relations are named with
+ * their schema, whatever the search_path.
+ */
+extern Jsonb *relations_resolved(Jsonb *options, char *key);
+
 /* The word's place in a list that ends with NULL; raises with a hint, or (NULL) with those there are. */
 extern int word_among(const char *word, const char *option, const char *const *words, const char *hint);
 

@@ -186,7 +186,8 @@ static void
 spare_others(const Target *target, const Others *others)
 {
 	if (others->hierarchy != NULL)
-		target_spare(target->replaced, target->name, others->hierarchy->relid, others->hierarchy->name);
+		target_spare(target->replaced, target->name, others->hierarchy->from.relation,
+					 others->hierarchy->name);
 	if (others->private_items != NULL)
 		target_spare(target->replaced, target->name, others->private_items->relid,
 					 others->private_items->name);
@@ -228,7 +229,7 @@ open_all(SetRun *own, Others *others)
 		items->qis = &own->from->element;
 		items->nqis = 1;
 		others->hierarchy = palloc0(sizeof(Hierarchy));
-		hierarchy_open(others->hierarchy, request->hierarchy, items, 0);
+		hierarchy_open(others->hierarchy, &(HierarchyChoice){.relation = request->hierarchy}, items, 0);
 	}
 	if (request->given[OPTION_SENSITIVE_ITEMS])
 		others->private_items = items_sensitive_open(request->sensitive_items);

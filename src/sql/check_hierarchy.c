@@ -29,19 +29,6 @@ enum
 	NCOLUMNS
 };
 
-/* How many rows of the source have each code of its only column. */
-static int64 *
-rows_of_codes(const RowTypes *types, Border *border)
-{
-	uint32 distinct = types->columns[0].distinct;
-	int64 *rows = border_palloc(border, sizeof(int64) * (Size) distinct);
-
-	memset(rows, 0, sizeof(int64) * (Size) distinct);
-	for (uint32 i = 0; i < types->ntypes; i++)
-		rows[types->columns[0].code[i]] += types->rows[i];
-	return rows;
-}
-
 /* ["value", ...] */
 static Datum
 examples_json(const HierarchyFault *fault)
@@ -104,11 +91,11 @@ kanon_check_hierarchy(PG_FUNCTION_ARGS)
 	source =
 		source_open_columns(PG_GETARG_OID(ARG_SOURCE), name_array_arg(fcinfo, ARG_COLUMN), "column_name");
 	source_lock(source);
-	hierarchy_open(&hierarchy, PG_GETARG_OID(ARG_RELATION), source, 0);
+	hierarchy_open(&hierarchy, &(HierarchyChoice){.relation = PG_GETARG_OID(ARG_RELATION)}, source, 0);
 	/* younger than the locks */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	types = rowtypes_read(source, border);
-	faults = hierarchy_faults(&hierarchy, source, rows_of_codes(types, border), border, &n);
+	faults = hierarchy_faults(&hierarchy, source, rows_of_codes(types, 0, border), border, &n);
 	for (int i = 0; i < n; i++)
 		put_fault(rsinfo, &faults[i], with_values);
 	PopActiveSnapshot();

@@ -8,6 +8,8 @@
 #include "write/show.h"
 #include "write/verify.h"
 #include "run/args.h"
+#include "read/hierarchy_lines.h"
+#include "write/bulk.h"
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"
@@ -27,15 +29,6 @@ open_column(FunctionCallInfo fcinfo)
 							   "column_name");
 }
 
-/* Values are put in order. */
-static void
-check_type(const HierarchyBuild *build)
-{
-	if (!OidIsValid(lookup_type_cache(build->type, TYPECACHE_LT_OPR)->lt_opr))
-		hierarchy_build_refuse(build, "hierarchy",
-							   "Use a view that casts the column to a type with an order, such as text.");
-}
-
 HierarchyBuild *
 hierarchy_build_begin(FunctionCallInfo fcinfo)
 {
@@ -47,21 +40,11 @@ hierarchy_build_begin(FunctionCallInfo fcinfo)
 	build->source = open_column(fcinfo);
 	build->column = &build->source->qis[0];
 	build->type = getBaseType(build->column->type);
-	check_type(build);
 	source_lock(build->source);
 	build->target = target_resolve(target, build->source, bool_arg(fcinfo, replace, "replace"), false);
 	/* younger than the locks: a load may have emptied the source first */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	return build;
-}
-
-void
-hierarchy_build_refuse(const HierarchyBuild *build, const char *what, const char *hint)
-{
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("there is no %s for column \"%s\" of type %s", what, build->column->name,
-						   format_type_be(build->column->type)),
-					errhint("%s", hint)));
 }
 
 Datum *
@@ -88,33 +71,6 @@ hierarchy_build_array(ArrayType *array, const char *argument, const char *exampl
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", argument),
 					 errhint("Write it like '%s': one for each level, the finest first.", example)));
 	return elements;
-}
-
-/* Labels, not ranges, for floats: a decimal bound is not where a binary one is. */
-Oid
-hierarchy_build_range(const HierarchyBuild *build)
-{
-	return build->type == FLOAT4OID || build->type == FLOAT8OID ? InvalidOid : range_type_of(build->type);
-}
-
-const char *
-hierarchy_build_range_name(const HierarchyBuild *build)
-{
-	return format_type_be(hierarchy_build_range(build));
-}
-
-const char *
-hierarchy_build_bound_name(const HierarchyBuild *build)
-{
-	return format_type_be(get_range_subtype(hierarchy_build_range(build)));
-}
-
-void
-hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value)
-{
-	Assert(build->nparams < (int) lengthof(build->params));
-	build->types[build->nparams] = type;
-	build->params[build->nparams++] = value;
 }
 
 static bool
@@ -169,8 +125,7 @@ execute(HierarchyBuild *build, const char *query, bool read_only, int expected)
 	int text = plain_text_begin();
 	int grouping = grouping_begin();
 
-	if (SPI_execute_with_args(query, build->nparams, build->types, build->params, NULL, read_only, 0) !=
-		expected)
+	if (SPI_execute_with_args(query, 0, NULL, NULL, NULL, read_only, 0) != expected)
 		elog(ERROR, "could not work out the hierarchy");
 	grouping_end(grouping);
 	plain_text_end(text);
@@ -188,12 +143,12 @@ hierarchy_build_ask(HierarchyBuild *build, const char *query)
 	return isnull ? 0 : DatumGetInt64(result);
 }
 
-int64
-hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query)
+/* The target with that many levels of a type, empty. */
+static Relation
+create_table(HierarchyBuild *build, int nlevels, Oid type)
 {
 	Source table = *build->source;
 	Relation rel;
-	int64 lines;
 
 	table.nqis = 0;
 	table.nkept = nlevels + 1;
@@ -216,14 +171,63 @@ hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *
 	rel = table_open(build->target->relid, RowExclusiveLock);
 	if (!target_is_plain(rel, build->target, &table))
 		raise_unsafe("It has other columns than a hierarchy, or constraints, indexes or triggers.");
-	table_close(rel, NoLock);
+	return rel;
+}
+
+static void
+finish(HierarchyBuild *build)
+{
+	target_install(build->target, build->source);
+	PopActiveSnapshot();
+	SPI_finish();
+}
+
+int64
+hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query)
+{
+	int64 lines;
+
+	table_close(create_table(build, nlevels, type), NoLock);
 	execute(build, psprintf("INSERT INTO %s %s ORDER BY 1", build->target->building, query), false,
 			SPI_OK_INSERT);
 	lines = (int64) SPI_processed;
-	target_install(build->target, build->source);
 	for (int i = 0; i < build->nstores; i++)
 		tuplestore_end(build->stores[i]);
-	PopActiveSnapshot();
-	SPI_finish();
+	finish(build);
 	return lines;
+}
+
+int64
+hierarchy_build_levels(HierarchyBuild *build, LevelBuilder *builder)
+{
+	Border *border = border_create("kanon_hierarchy");
+	RowTypes *types = rowtypes_read(build->source, border);
+	HierarchyChoice choice = {.builder = builder};
+	Hierarchy hierarchy;
+	HierarchyLines *lines;
+	Relation rel;
+	BulkWriter *bulk;
+	int64 written;
+
+	hierarchy_open(&hierarchy, &choice, build->source, 0);
+	lines = hierarchy_lines_read(&hierarchy, build->column, rows_of_codes(types, 0, border), true, border);
+	hierarchy_lines_check(lines);
+	rel = create_table(build, builder->nlevels, hierarchy.levels[0].type);
+	bulk = bulk_begin(rel);
+	for (uint32 i = 0; i < lines->n; i++)
+	{
+		TupleTableSlot *slot = bulk_slot(bulk);
+
+		slot->tts_values[0] = dictionary_value(lines->values, lines->value[i], &slot->tts_isnull[0]);
+		for (int h = 0; h < lines->nlevels; h++)
+			slot->tts_values[h + 1] =
+				dictionary_value(lines->level[h], lines->node[h][i], &slot->tts_isnull[h + 1]);
+		bulk_put(bulk);
+	}
+	written = bulk_end(bulk);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+	MemoryContextDelete(border->context);
+	finish(build);
+	return written;
 }

@@ -28,7 +28,6 @@ enum
 	BUILD_ARGS
 };
 
-#define BUILD_MAX_PARAMS 2
 #define BUILD_MAX_STORES 2
 
 typedef struct HierarchyBuild
@@ -39,15 +38,10 @@ typedef struct HierarchyBuild
 	Target *target;
 	Tuplestorestate *stores[BUILD_MAX_STORES];
 	int nstores;
-	int nparams; /* of the queries: $1, $2, … as they were added; never data values */
-	Oid types[BUILD_MAX_PARAMS];
-	Datum params[BUILD_MAX_PARAMS];
 } HierarchyBuild;
 
 /* Checks the common arguments and connects to SPI. */
 extern HierarchyBuild *hierarchy_build_begin(FunctionCallInfo fcinfo);
-
-extern void hierarchy_build_param(HierarchyBuild *build, Oid type, Datum value);
 
 /*
  * From now on queries can read "vals": each value v but NULL, its place in their
@@ -69,18 +63,10 @@ extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);
  */
 extern int64 hierarchy_build_write(HierarchyBuild *build, int nlevels, Oid type, const char *query);
 
-/* Raises that there is no such hierarchy for the column's type. */
-pg_noreturn extern void hierarchy_build_refuse(const HierarchyBuild *build, const char *what,
-											   const char *hint);
+/* The same of what a builder of the column makes. */
+extern int64 hierarchy_build_levels(HierarchyBuild *build, LevelBuilder *builder);
 
 /* A one-dimensional array of 1 .. HIERARCHY_MAX_LEVELS elements without NULL. */
 extern Datum *hierarchy_build_array(ArrayType *array, const char *argument, const char *example, int *n);
-
-/* The range type in which values of the column are published, or InvalidOid. */
-extern Oid hierarchy_build_range(const HierarchyBuild *build);
-
-/* Its name, and that of the type of its bounds. */
-extern const char *hierarchy_build_range_name(const HierarchyBuild *build);
-extern const char *hierarchy_build_bound_name(const HierarchyBuild *build);
 
 #endif

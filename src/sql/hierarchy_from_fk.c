@@ -233,8 +233,8 @@ kanon_hierarchy_from_fk(PG_FUNCTION_ARGS)
 
 		get_type_category_preferred(build->type, &category, &preferred);
 		if (category != TYPCATEGORY_STRING && !is_ltree(build->type))
-			hierarchy_build_refuse(
-				build, "hierarchy of paths",
+			builder_refuse(
+				"hierarchy of paths", build->column,
 				"Name a lookup, or use a column of texts or ltrees with labels separated by dots.");
 		hierarchy_build_values(build);
 		PG_RETURN_INT64(write_paths(build, OWN_PATHS, build->source->name));

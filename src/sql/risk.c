@@ -357,7 +357,7 @@ kanon_risk(PG_FUNCTION_ARGS)
 	Risk risk = {0};
 	SourceColumn *sensitive;
 	int nsensitive;
-	Oid *hierarchies;
+	HierarchyChoice *hierarchies;
 	Source *population = NULL;
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
@@ -382,14 +382,13 @@ kanon_risk(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ARG_POPULATION))
 		population = risk_open_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));
 	for (int i = 0; i < nsensitive; i++)
-		if (OidIsValid(hierarchies[i]))
-			hierarchy_lock(hierarchies[i]);
+		hierarchy_lock(&hierarchies[i]);
 	source_snapshot(risk.source);
 	put_classes(&risk);
 	if (population != NULL)
 		risk_population(&risk, population);
 	for (int i = 0; i < nsensitive; i++)
-		risk_sensitive(&risk, &sensitive[i], hierarchies[i]);
+		risk_sensitive(&risk, &sensitive[i], &hierarchies[i]);
 	PopActiveSnapshot();
 	SPI_finish();
 	return (Datum) 0;

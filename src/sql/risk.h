@@ -5,6 +5,7 @@
 #define KANON_SQL_RISK_H
 
 #include "read/rowtypes.h"
+#include "read/hierarchy.h"
 
 #include "nodes/execnodes.h"
 
@@ -47,6 +48,6 @@ extern Source *risk_open_population(const Risk *risk, Oid population, ArrayType 
 extern void risk_population(Risk *risk, Source *population);
 
 /* risk_sensitive.c: what the classes give away of a sensitive column. */
-extern void risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy);
+extern void risk_sensitive(Risk *risk, const SourceColumn *column, const HierarchyChoice *hierarchy);
 
 #endif

@@ -124,7 +124,7 @@ put_lines(Risk *risk, const SourceColumn *column, const KanonDiversity *worst, b
 }
 
 void
-risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy)
+risk_sensitive(Risk *risk, const SourceColumn *column, const HierarchyChoice *hierarchy)
 {
 	bool ordered = OidIsValid(lookup_type_cache(column->type, TYPECACHE_LT_OPR)->lt_opr);
 	RiskClasses *classes = risk_classes_read(risk, column);
@@ -133,8 +133,8 @@ risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy)
 	KanonDiversityMeter *meter;
 	KanonDiversity worst;
 
-	if (OidIsValid(hierarchy))
-		taxonomy = taxonomy_read(hierarchy, classes->types->source, risk->source->nqis, classes->border);
+	if (hierarchy_chosen(hierarchy))
+		taxonomy = taxonomy_read(hierarchy, classes->types, risk->source->nqis, classes->border);
 	if (classes->n > 0)
 	{
 		border_check(classes->border,
@@ -143,6 +143,6 @@ risk_sensitive(Risk *risk, const SourceColumn *column, Oid hierarchy)
 					 "");
 		measure_classes(risk, classes, meter, &worst);
 	}
-	put_lines(risk, column, classes->n > 0 ? &worst : NULL, ordered, OidIsValid(hierarchy));
+	put_lines(risk, column, classes->n > 0 ? &worst : NULL, ordered, hierarchy_chosen(hierarchy));
 	risk_classes_free(classes);
 }

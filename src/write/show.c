@@ -9,7 +9,6 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "common/shortest_dec.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
@@ -69,30 +68,6 @@ shown_collation(const SourceColumn *column)
 	}
 }
 
-Oid
-range_type_of(Oid type)
-{
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-		case INT4OID:
-			return INT4RANGEOID;
-		case INT8OID:
-			return INT8RANGEOID;
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return NUMRANGEOID;
-		case DATEOID:
-			return DATERANGEOID;
-		case TIMESTAMPOID:
-			return TSRANGEOID;
-		case TIMESTAMPTZOID:
-			return TSTZRANGEOID;
-	}
-	return InvalidOid;
-}
-
 Shower *
 shower_create(const Source *source)
 {
@@ -133,18 +108,8 @@ as_subtype(const ShownColumn *shown, Datum value)
 		return value;
 	if (shown->base == INT2OID && subtype == INT4OID)
 		return Int32GetDatum(DatumGetInt16(value));
-	/* a binary fraction as the shortest decimal one that reads back the same, whatever extra_float_digits says */
 	if ((shown->base == FLOAT4OID || shown->base == FLOAT8OID) && subtype == NUMERICOID)
-	{
-		char text[DOUBLE_SHORTEST_DECIMAL_LEN];
-
-		if (shown->base == FLOAT4OID)
-			float_to_shortest_decimal_buf(DatumGetFloat4(value), text);
-		else
-			double_to_shortest_decimal_buf(DatumGetFloat8(value), text);
-		return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
-								   Int32GetDatum(-1));
-	}
+		return NumericGetDatum(float_as_numeric(shown->base, value));
 	elog(ERROR, "type %u has no range of type %u", shown->base, shown->range->type_id);
 }
 

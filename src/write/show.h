@@ -6,14 +6,12 @@
 
 #include "core/kanon.h"
 #include "read/source.h"
+#include "read/number.h"
 
 /* The type of a quasi-identifier's published column. */
 extern Oid shown_type(const SourceColumn *column);
 
 extern Oid shown_collation(const SourceColumn *column);
-
-/* The range type for a type's values, or InvalidOid. */
-extern Oid range_type_of(Oid type);
 
 typedef struct Shower Shower;
 

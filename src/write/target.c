@@ -77,8 +77,9 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("target \"%s\" is what the source reads", name),
 				 errhint("Publish into another table; the source itself is never changed.")));
 	for (int c = 0; c < source->nqis; c++)
-		if (source->qis[c].hierarchy != NULL)
-			target_spare(relid, name, source->qis[c].hierarchy->relid, source->qis[c].hierarchy->name);
+		if (source->qis[c].hierarchy != NULL && OidIsValid(source->qis[c].hierarchy->from.relation))
+			target_spare(relid, name, source->qis[c].hierarchy->from.relation,
+						 source->qis[c].hierarchy->name);
 	rel = try_relation_open(relid, AccessShareLock);
 	if (rel == NULL)
 		raise_replaced(name);

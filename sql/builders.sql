@@ -1,0 +1,200 @@
+-- hierarchies that are worked out from the values that are there
+CREATE SCHEMA builder_test;
+SET search_path = builder_test, public;
+SET TimeZone = 'UTC';
+SET DateStyle = 'ISO';
+
+CREATE FUNCTION try(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text; hint text; detail text;
+BEGIN
+    EXECUTE 'SELECT FROM ' || call;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RETURN format(E'%s: %s%s\nHINT: %s', SQLSTATE, message, coalesce(E'\nDETAIL: ' || nullif(detail, ''), ''), hint);
+END $$;
+
+CREATE TABLE visit AS
+SELECT i AS id, date '2020-01-01' + (i * 37 % 900) AS visited, timestamptz '2020-01-01 00:00+00' + i * 37 % 900 * interval '7 hours' AS at,
+    lpad((10000 + i * 7919 % 90000)::text, 5, '0') AS zip, (18 + i * 31 % 70)::smallint AS age, (i * 997 % 5000)::numeric / 4 AS income,
+    (i * 991 % 4000) / 8.0::float8 AS weight, ('10.' || i % 4 || '.' || i % 200 || '.' || i % 250)::inet AS host, i * 1000003::bigint AS number,
+    'd' || i % 7 AS diagnosis
+FROM generate_series(1, 1200) i;
+INSERT INTO visit VALUES (0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'd0'), (-1, 'infinity', '-infinity', '', -5, 'NaN', 'Infinity', '::1', -1, 'd1');
+
+-- ---- a builder in a call is what its table is ----
+
+CREATE TABLE pair (nr int, column_name name, builder jsonb, made text);
+INSERT INTO pair VALUES
+    (1, 'visited', '{"date": ["month", "quarter", "year"]}', $$kanon_hierarchy_date('visit', 'visited', 'h', '{month,quarter,year}')$$),
+    (2, 'at', '{"date": ["hour", "day", "month"]}', $$kanon_hierarchy_date('visit', 'at', 'h', '{hour,day,month}')$$),
+    (3, 'visited', '{"interval": [7, 28], "origin": 4}', $$kanon_hierarchy_interval('visit', 'visited', 'h', '{7,28}', 4)$$),
+    (4, 'age', '{"interval": [5, 10, 20]}', $$kanon_hierarchy_interval('visit', 'age', 'h', '{5,10,20}')$$),
+    (5, 'income', '{"interval": [0.5, 100]}', $$kanon_hierarchy_interval('visit', 'income', 'h', '{0.5,100}')$$),
+    (6, 'weight', '{"interval": [10, 50]}', $$kanon_hierarchy_interval('visit', 'weight', 'h', '{10,50}')$$),
+    (7, 'number', '{"interval": [1e6, 1e8]}', $$kanon_hierarchy_interval('visit', 'number', 'h', '{1e6,1e8}')$$),
+    (8, 'zip', '{"prefix": [3, 1]}', $$kanon_hierarchy_prefix('visit', 'zip', 'h', '{3,1}')$$),
+    (9, 'host', '{"prefix": [24, 16]}', $$kanon_hierarchy_prefix('visit', 'host', 'h', '{24,16}')$$),
+    (10, 'income', '{"quantile": [16, 4]}', $$kanon_hierarchy_quantile('visit', 'income', 'h', '{16,4}')$$),
+    (11, 'zip', '{"quantile": [8, 2]}', $$kanon_hierarchy_quantile('visit', 'zip', 'h', '{8,2}')$$),
+    (12, 'weight', '{"quantile": [6, 3]}', $$kanon_hierarchy_quantile('visit', 'weight', 'h', '{6,3}')$$);
+-- differ: rows that one of two releases has and the other one has not
+CREATE FUNCTION differ(pair pair, call text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    EXECUTE 'SELECT FROM ' || pair.made;
+    EXECUTE format(call, 'of_table', pair.column_name, jsonb_build_object(pair.column_name, 'h'));
+    EXECUTE format(call, 'of_builder', pair.column_name, jsonb_build_object(pair.column_name, pair.builder));
+    SELECT count(*) INTO n FROM ((TABLE of_table EXCEPT ALL TABLE of_builder) UNION ALL (TABLE of_builder EXCEPT ALL TABLE of_table)) AS d;
+    IF (SELECT count(*) FROM of_builder) < 900 OR (SELECT count(*) FROM (SELECT 1 FROM of_builder b GROUP BY b) AS g) < 3 THEN
+        RAISE EXCEPTION 'nothing is compared';
+    END IF;
+    DROP TABLE h, of_table, of_builder;
+    RETURN n;
+END $$;
+SELECT nr, differ(pair, $$SELECT FROM kanon_full_domain('visit', %L, ARRAY[%L, 'diagnosis'], 4, hierarchies => %L, suppression_limit => 0.2)$$) FROM pair ORDER BY nr;
+SELECT nr, differ(pair, $$SELECT FROM kanon_pattern_guided('visit', %L, ARRAY[%L, 'diagnosis'], 4, hierarchies => %L)$$) FROM pair ORDER BY nr;
+SELECT nr, differ(pair, $$SELECT FROM kanon_cluster('visit', %L, ARRAY[%L, 'diagnosis'], 4, method => 'mondrian', hierarchies => %L, level_cost => 'ncp')$$)
+FROM pair WHERE nr IN (1, 4, 8, 10) ORDER BY nr;
+
+-- levels stay when all values agree in the last one, so that patterns mean the same every day
+CREATE VIEW one_year AS SELECT date '2021-01-01' + i % 300 AS day, i % 3 AS b FROM generate_series(1, 900) i;
+SELECT kanon_hierarchy_date('one_year', 'day', 'day_h', '{month,year}');
+SELECT FROM kanon_pattern_guided('one_year', 'by_table', '{day,b}', 5, patterns => '{2-}', hierarchies => '{"day": "day_h"}');
+SELECT DISTINCT day FROM by_table;
+SELECT cost FROM kanon_pattern_guided('one_year', 'years', '{day,b}', 5, patterns => '{2-}', hierarchies => '{"day": {"date": ["month", "year"]}}');
+SELECT day, b, count(*) FROM years GROUP BY 1, 2 ORDER BY 1, 2;
+-- an empty table, and one of NULLs
+CREATE TABLE hollow (a int, b text, c date);
+SELECT cost FROM kanon_pattern_guided('hollow', 'hollow_out', '{a,b,c}', 2,
+    hierarchies => '{"a": {"quantile": [4]}, "b": {"prefix": [1]}, "c": {"date": ["year"]}}');
+INSERT INTO hollow SELECT FROM generate_series(1, 5);
+SELECT cost FROM kanon_pattern_guided('hollow', 'hollow_out', '{a,b,c}', 2, replace => true,
+    hierarchies => '{"a": {"quantile": [4]}, "b": {"prefix": [1]}, "c": {"date": ["year"]}}');
+
+-- ---- wherever hierarchies are taken ----
+
+SELECT round(value::numeric, 6) AS table_says FROM kanon_hierarchy_interval('visit', 'income', 'income_h', '{100,500}'),
+    kanon_risk('visit', '{diagnosis}', '{income}', hierarchies => '{"income": "income_h"}') WHERE measure = 't_hierarchical';
+SELECT round(value::numeric, 6) AS builder_says FROM kanon_risk('visit', '{diagnosis}', '{income}', hierarchies => '{"income": {"interval": [100, 500]}}')
+WHERE measure = 't_hierarchical';
+SELECT kanon_t_closeness('income', 0.4, builder => '{"interval": [100, 500]}');
+SELECT cost FROM kanon_pattern_guided('visit', 'close', '{age,diagnosis}', 4, keep => '{income}', allow_identifying => '{income}',
+    privacy => ARRAY[kanon_t_closeness('income', 0.4, builder => '{"interval": [100, 500]}')]);
+SELECT cost FROM kanon_pattern_guided('visit', 'close_by_table', '{age,diagnosis}', 4, keep => '{income}', allow_identifying => '{income}',
+    privacy => ARRAY[kanon_t_closeness('income', 0.4, hierarchy => 'income_h')]);
+SELECT options -> 'privacy' AS privacy FROM kanon_usefulness ORDER BY run DESC LIMIT 2;
+SELECT k, cost FROM kanon_frontier('visit', '{age,zip}', '{2,9,40}', hierarchies => '{"zip": {"prefix": [1]}, "age": {"interval": [10, 40]}}');
+-- groups are the source's, in a population, too
+CREATE VIEW everybody AS SELECT age, diagnosis FROM visit UNION ALL SELECT (age + 1)::smallint, diagnosis FROM visit WHERE age > 30;
+SELECT FROM kanon_full_domain('visit', 'mapped', '{age,diagnosis}', 6, hierarchies => '{"age": {"quantile": [8, 2]}}',
+    suppression_limit => 0.1, privacy => ARRAY[kanon_k_map('everybody')]);
+SELECT count(*) AS classes, min(m) >= 6 AS kept FROM (SELECT (SELECT count(*) FROM everybody e WHERE e.diagnosis = d AND (r @> e.age::int OR (r IS NULL AND e.age IS NULL))) AS m
+    FROM (SELECT DISTINCT age AS r, diagnosis AS d FROM mapped WHERE diagnosis IS NOT NULL) AS c) AS q;
+
+-- ---- a night with new values, under another search_path ----
+
+SELECT kanon_hierarchy_prefix('visit', 'zip', 'zip_h', '{2}');
+SELECT kanon_create_publication('nightly', 'visit', '{visited,zip,age}', 4,
+    '{"hierarchies": {"visited": {"date": ["month", "year"]}, "zip": "zip_h", "age": {"interval": [10]}}, "keep": ["diagnosis"]}');
+SELECT status, row_count FROM kanon_refresh('nightly');
+SELECT options -> 'hierarchies' AS hierarchies FROM kanon_publications WHERE publication = 'builder_test.nightly';
+INSERT INTO visit SELECT 2000 + i, '2031-07-01', NULL, (SELECT max(zip) FROM visit), 99 FROM generate_series(1, 9) i;
+SET search_path = public;
+SELECT status, row_count FROM kanon_refresh('builder_test.nightly');
+SELECT visited, zip, age, count(*) FROM builder_test.nightly WHERE visited && '[2031-01-01,2032-01-01)' GROUP BY 1, 2, 3;
+SET search_path = builder_test, public;
+SELECT kanon_drop_publication('nightly');
+-- what is recorded names its relations with their schema: other ks can be tried from anywhere
+SELECT cost FROM kanon_pattern_guided('visit', 'other_path', '{zip,diagnosis}', 4, hierarchies => '{"zip": "zip_h"}');
+SET search_path = public;
+SELECT options -> 'hierarchies' AS hierarchies, kanon_report(run, frontier => '{2,4}') LIKE '%Share of blank cells by k%' AS reported
+FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SET search_path = builder_test, public;
+
+-- ---- values without a line, and branches of different depth ----
+
+CREATE TABLE care (ward text, age int);
+INSERT INTO care SELECT (ARRAY['icu', 'er', 'eye', 'new', 'odd', NULL])[1 + i % 6], i % 3 FROM generate_series(1, 60) i;
+CREATE TABLE ward_h (ward text, unit text, house text);
+INSERT INTO ward_h VALUES ('icu', 'acute', 'north'), ('er', 'acute', 'north'), ('eye', 'eyes', NULL);
+SELECT try($$ kanon_full_domain('care', 'out_care', '{ward,age}', 5, hierarchies => '{"ward": "ward_h"}') $$);
+SELECT try($$ kanon_full_domain('care', 'out_care', '{ward,age}', 5, hierarchies => '{"ward": {"table": "ward_h", "missing": "error"}}') $$);
+-- a value without a line is itself, or nothing
+SELECT FROM kanon_pattern_guided('care', 'out_care', '{ward,age}', 5, patterns => '{1-}', mark => true, hierarchies => '{"ward": {"table": "ward_h", "missing": "suppress"}}');
+SELECT ward, kanon_pattern, count(*) FROM out_care GROUP BY 1, 2 ORDER BY 1, 2;
+-- the last node stands for the levels above
+SELECT FROM kanon_pattern_guided('care', 'out_care', '{ward,age}', 5, patterns => '{2-}', replace => true, hierarchies => '{"ward": {"table": "ward_h", "missing": "suppress"}}');
+SELECT ward, count(*) FROM out_care GROUP BY 1 ORDER BY 1;
+SELECT FROM kanon_full_domain('care', 'out_care', '{ward,age}', 5, replace => true, hierarchies => '{"ward": {"table": "ward_h", "missing": "suppress"}}');
+SELECT ward, count(*) FROM out_care GROUP BY 1 ORDER BY 1;
+SELECT fault, fault_count, shown FROM kanon_check_hierarchy('ward_h', 'care', 'ward', true);
+-- a last level in which all lines agree is suppression, one that some lines do not reach is not
+UPDATE ward_h SET house = 'north';
+SELECT FROM kanon_pattern_guided('care', 'out_care', '{ward,age}', 5, patterns => '{2-}', replace => true, hierarchies => '{"ward": {"table": "ward_h", "missing": "suppress"}}');
+SELECT ward, count(*) FROM out_care GROUP BY 1 ORDER BY 1;
+UPDATE ward_h SET house = NULL;
+SELECT FROM kanon_pattern_guided('care', 'out_care', '{ward,age}', 5, patterns => '{1-}', replace => true, hierarchies => '{"ward": {"table": "ward_h", "missing": "suppress"}}');
+SELECT ward, count(*) FROM out_care GROUP BY 1 ORDER BY 1;
+-- ranges, too; and a gap is none that can be filled
+CREATE TABLE age_h (age int, few int4range, many int4range);
+INSERT INTO age_h VALUES (0, '[0,2)', '[0,3)'), (1, '[0,2)', '[0,3)'), (2, '[2,9)', NULL);
+SELECT FROM kanon_pattern_guided('care', 'out_care', '{ward,age}', 5, patterns => '{-2}', replace => true, hierarchies => '{"age": "age_h"}');
+SELECT age, count(*) FROM out_care GROUP BY 1 ORDER BY 1;
+UPDATE age_h SET few = NULL, many = '[2,9)' WHERE age = 2;
+SELECT try($$ kanon_full_domain('care', 'out_care', '{ward,age}', 5, replace => true, hierarchies => '{"age": "age_h"}') $$);
+UPDATE age_h SET few = NULL, many = NULL WHERE age = 2;
+SELECT try($$ kanon_full_domain('care', 'out_care', '{ward,age}', 5, replace => true, hierarchies => '{"age": "age_h"}') $$);
+
+-- ---- what is wrong with a builder ----
+
+\pset format unaligned
+\pset tuples_only on
+CREATE FUNCTION wrong(hierarchies text) RETURNS text LANGUAGE sql AS $$
+    SELECT hierarchies || E'\n' || try(format($c$ kanon_pattern_guided('visit', 'x', '{visited,zip,age,income,diagnosis}', 2, hierarchies => %L) $c$, hierarchies)) $$;
+SELECT wrong('{"zip": 3}');
+SELECT wrong('{"zip": ["prefix"]}');
+SELECT wrong('{"zip": null}');
+SELECT wrong('{"zip": {}}');
+SELECT wrong('{"zip": {"prefx": [3]}}');
+SELECT wrong('{"zip": {"something": [3]}}');
+SELECT wrong('{"zip": {"prefix": [3], "quantile": [2]}}');
+SELECT wrong('{"zip": {"prefix": [3], "origin": 2}}');
+SELECT wrong('{"zip": {"prefix": [3], "missign": "error"}}');
+SELECT wrong('{"zip": {"prefix": "3"}}');
+SELECT wrong('{"zip": {"prefix": [3, "1"]}}');
+SELECT wrong('{"zip": {"prefix": [3, 1.5]}}');
+SELECT wrong('{"zip": {"prefix": [1e99]}}');
+SELECT wrong('{"zip": {"prefix": []}}');
+SELECT wrong('{"zip": {"prefix": [1, 3]}}');
+SELECT wrong('{"zip": {"prefix": [0]}}');
+SELECT wrong('{"zip": {"prefix": [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]}}');
+SELECT wrong('{"zip": {"interval": [5]}}');
+SELECT wrong('{"visited": {"prefix": [5]}}');
+SELECT wrong('{"age": {"date": ["year"]}}');
+SELECT wrong('{"visited": {"date": ["yaer"]}}');
+SELECT wrong('{"visited": {"date": ["hour"]}}');
+SELECT wrong('{"visited": {"date": [1]}}');
+SELECT wrong('{"visited": {"date": ["year", "month"]}}');
+SELECT wrong('{"age": {"interval": [5, 7]}}');
+SELECT wrong('{"age": {"interval": [0.5]}}');
+SELECT wrong('{"age": {"interval": [-1]}}');
+SELECT wrong('{"age": {"interval": [5], "origin": "a"}}');
+SELECT wrong('{"age": {"quantile": [1]}}');
+SELECT wrong('{"age": {"quantile": [8, 3]}}');
+SELECT wrong('{"age": {"table": 5}}');
+SELECT wrong('{"age": {"table": "nope"}}');
+SELECT wrong('{"age": {"table": "visit", "missing": "supress"}}');
+SELECT wrong('{"age": {"table": "visit", "missing": true}}');
+SELECT wrong('{"nope": {"prefix": [3]}}');
+SELECT try($$ kanon_t_closeness('income', 0.4, 'hierarchical', 'income_h', '{"interval": [100]}') $$);
+SELECT try($$ kanon_t_closeness('income', 0.4, 'ordered', builder => '{"interval": [100]}') $$);
+SELECT try($$ kanon_risk('visit', '{diagnosis}', '{income}', hierarchies => '{"income": {"prefix": [1]}}') $$);
+\pset format aligned
+\pset tuples_only off
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA builder_test CASCADE;

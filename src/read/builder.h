@@ -1,0 +1,82 @@
+/*
+ * builder.h: hierarchies that are worked out from the values that are there,
+ * instead of being read from a relation: {"prefix": [3, 1]} and the like.
+ */
+#ifndef KANON_READ_BUILDER_H
+#define KANON_READ_BUILDER_H
+
+#include "host/column.h"
+#include "read/dictionary.h"
+
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+/* Levels above the values and below suppression: a digit in a pattern. */
+#define HIERARCHY_MAX_LEVELS 9
+
+/* What a builder's levels says of a value that it does not know. */
+#define BUILDER_UNKNOWN (-1)
+
+struct TypeCacheEntry;
+
+typedef struct LevelBuilder LevelBuilder;
+
+struct LevelBuilder
+{
+	const char *name; /* what messages call its argument: "prefix", or "keep" of the SQL function */
+	const SourceColumn *column;
+	Oid type; /* the column's base type */
+	int nlevels;
+	struct TypeCacheEntry *range; /* the range type of its levels; NULL: they are text */
+	Oid relation;                 /* that it reads, too, or InvalidOid */
+
+	/*
+	 * Before levels: the column's values in order, with the rows that have each (NULL: one
+	 * each).  NULL: it needs to know nothing of them.
+	 */
+	void (*prepare)(LevelBuilder *builder, const Dictionary *values, const int64 *rows);
+	bool prepared;
+
+	/*
+	 * The nodes of a value, which is not NULL, in the current memory context.  Values come
+	 * in order.  Returns how many of the lowest levels differ from those of the value before
+	 * (all of them at first), and sets only those; or BUILDER_UNKNOWN.
+	 */
+	int (*levels)(LevelBuilder *builder, Datum value, Datum *nodes);
+	bool begun; /* levels has been called before */
+
+	void *own;
+};
+
+/*
+ * {"NAME": …, …}: raises what is wrong with it, and with it for this column.  *table: the
+ * relation where it names one instead (and NULL comes back); *suppress: values that have no
+ * line, or that the builder does not know, are no error.
+ */
+extern LevelBuilder *builder_read(JsonbContainer *object, const SourceColumn *column, char **table,
+								  bool *suppress);
+
+/* Each builder from its own arguments, called `name` in messages; they check all but what JSON has. */
+extern LevelBuilder *builder_prefix(const char *name, const SourceColumn *column, const int *keep, int n);
+extern LevelBuilder *builder_interval(const char *name, const SourceColumn *column, const Numeric *widths,
+									  int n, Numeric origin);
+extern LevelBuilder *builder_date(const char *name, const SourceColumn *column, char **levels, int n);
+extern LevelBuilder *builder_quantile(const char *name, const SourceColumn *column, const int *groups, int n);
+
+/* ---- for those ---- */
+
+extern LevelBuilder *builder_create(const char *name, const SourceColumn *column, int n);
+
+/* Its levels are ranges of the column's values, unless there is no such type or it is a float. */
+extern void builder_of_ranges(LevelBuilder *builder);
+
+/* A range between two values of its subtype, NULL: without an end; up to the upper one, or with it. */
+extern Datum builder_range(const LevelBuilder *builder, const Datum *low, const Datum *high, bool closed);
+
+/* Raises that there is no such hierarchy for the column's type. */
+pg_noreturn extern void builder_refuse(const char *what, const SourceColumn *column, const char *hint);
+
+/* The text of a value, without the padding of a char.  Between plain_text_begin and _end. */
+extern char *builder_text(const LevelBuilder *builder, Datum value);
+
+#endif

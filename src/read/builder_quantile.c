@@ -1,0 +1,179 @@
+/*
+ * builder_quantile.c: groups of neighbouring values with as many rows each as can
+ * be.
+ *
+ * A group is shown from its least value to that of the next one, and the outer
+ * ones without an end: their extremes would be single rows' values.  A value
+ * belongs where the middle one of its rows falls; all its rows stay together, so
+ * groups of frequent values come out larger, and some stay empty.
+ */
+#include "compat.h"
+#include "read/builder.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rangetypes.h"
+#include "utils/typcache.h"
+
+typedef struct Quantiles
+{
+	int groups[HIERARCHY_MAX_LEVELS];
+	TypeCacheEntry *order;
+	uint32 n;                          /* finest groups with values */
+	Datum *start;                      /* [n] the least value of each */
+	Datum *node[HIERARCHY_MAX_LEVELS]; /* [n] what it is in at a level */
+	uint32 before;                     /* the finest group of the value before */
+} Quantiles;
+
+/* div((2 * before + rows) * groups, 2 * total), whatever their sizes. */
+static uint64
+group_of(int64 before, int64 rows, int64 total, int groups)
+{
+#ifdef HAVE_INT128
+	return (uint64) (((int128) 2 * before + rows) * groups / ((int128) 2 * total));
+#else
+	return (uint64) ((2.0 * before + rows) * groups / (2.0 * total));
+#endif
+}
+
+/* As the range's subtype has it: exactly the same. */
+static Datum
+as_bound(const LevelBuilder *builder, Datum value)
+{
+	if (builder->type == INT2OID)
+		return Int32GetDatum(DatumGetInt16(value));
+	return value;
+}
+
+static Datum
+make_node(const LevelBuilder *builder, const Datum *low, const Datum *high)
+{
+	if (builder->range != NULL)
+	{
+		Datum lower = low != NULL ? as_bound(builder, *low) : (Datum) 0;
+		Datum upper = high != NULL ? as_bound(builder, *high) : (Datum) 0;
+
+		return builder_range(builder, low != NULL ? &lower : NULL, high != NULL ? &upper : NULL, false);
+	}
+	return CStringGetTextDatum(psprintf("%s%s,%s)", low != NULL ? "[" : "(",
+										low != NULL ? builder_text(builder, *low) : "",
+										high != NULL ? builder_text(builder, *high) : ""));
+}
+
+/* The groups of level h above the finest ones, which have these numbers. */
+static void
+make_level(LevelBuilder *builder, int h, const uint64 *number)
+{
+	Quantiles *own = builder->own;
+	int merged = own->groups[0] / own->groups[h];
+
+	own->node[h] = palloc(sizeof(Datum) * Max(own->n, 1));
+	for (uint32 first = 0, next; first < own->n; first = next)
+	{
+		Datum node;
+
+		next = first + 1;
+		while (next < own->n && number[next] / merged == number[first] / merged)
+			next++;
+		node = make_node(builder, first > 0 ? &own->start[first] : NULL,
+						 next < own->n ? &own->start[next] : NULL);
+		for (uint32 i = first; i < next; i++)
+			own->node[h][i] = node;
+	}
+}
+
+static void
+prepare(LevelBuilder *builder, const Dictionary *values, const int64 *rows)
+{
+	Quantiles *own = builder->own;
+	uint32 size = dictionary_size(values) - dictionary_has_null(values);
+	uint64 *number = palloc(sizeof(uint64) * Max(size, 1));
+	int64 total = 0, before = 0;
+
+	own->start = palloc(sizeof(Datum) * Max(size, 1));
+	for (uint32 code = 0; code < size; code++)
+		total += rows != NULL ? rows[code] : 1;
+	for (uint32 code = 0; code < size; code++)
+	{
+		int64 here = rows != NULL ? rows[code] : 1;
+		uint64 group = group_of(before, here, total, own->groups[0]);
+		bool isnull;
+
+		if (own->n == 0 || group != number[own->n - 1])
+		{
+			number[own->n] = group;
+			own->start[own->n++] = dictionary_value(values, code, &isnull);
+		}
+		before += here;
+	}
+	for (int h = 0; h < builder->nlevels; h++)
+		make_level(builder, h, number);
+	pfree(number);
+}
+
+/* The last group that does not begin after it; what is before all of them is in the first one. */
+static uint32
+find_group(const LevelBuilder *builder, Datum value)
+{
+	const Quantiles *own = builder->own;
+	uint32 low = 1, high = own->n;
+
+	while (low < high)
+	{
+		uint32 middle = low + (high - low) / 2;
+
+		if (DatumGetInt32(FunctionCall2Coll(&own->order->cmp_proc_finfo, builder->column->collation, value,
+											own->start[middle])) < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low - 1;
+}
+
+static int
+levels(LevelBuilder *builder, Datum value, Datum *nodes)
+{
+	Quantiles *own = builder->own;
+	uint32 group = find_group(builder, value);
+
+	if (builder->begun && group == own->before)
+		return 0;
+	own->before = group;
+	for (int h = 0; h < builder->nlevels; h++)
+		nodes[h] = own->node[h][group];
+	return builder->nlevels;
+}
+
+LevelBuilder *
+builder_quantile(const char *name, const SourceColumn *column, const int *groups, int n)
+{
+	LevelBuilder *builder = builder_create(name, column, n);
+	Quantiles *own = palloc0(sizeof(Quantiles));
+
+	own->order = lookup_type_cache(column->type, TYPECACHE_CMP_PROC_FINFO | TYPECACHE_LT_OPR);
+	if (!OidIsValid(own->order->lt_opr) || !OidIsValid(own->order->cmp_proc))
+		builder_refuse("hierarchy", column,
+					   "Use a view that casts the column to a type with an order, such as text.");
+	for (int i = 0; i < n; i++)
+	{
+		if (groups[i] < 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("number %d of %s for column \"%s\" is less than 2", i + 1, name, column->name),
+					 errhint("One group is suppression, which is always the last level.")));
+		if (i > 0 && (groups[i] >= groups[i - 1] || groups[i - 1] % groups[i] != 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("number %d of %s for column \"%s\" is not a smaller divisor of number %d", i + 1,
+							name, column->name, i),
+					 errhint("Say how many groups each level has, the finest first: 16, then 8, then 2.")));
+		own->groups[i] = groups[i];
+	}
+	builder_of_ranges(builder);
+	builder->prepare = prepare;
+	builder->levels = levels;
+	builder->own = own;
+	return builder;
+}
