@@ -268,6 +268,9 @@ SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('sample', 'o', '
     privacy => ARRAY[kanon_delta_presence('census', 0.25, 0.5)], mark => true);
 SELECT zip, kanon_pattern, count(*) FROM o GROUP BY zip, kanon_pattern ORDER BY zip;
 DROP TABLE o;
+-- what rules read is never replaced
+SELECT try($$ kanon_full_domain('sample', 'census', '{zip,age}', 2, keep => '{ill}', replace => true, privacy => ARRAY[kanon_k_map('census')]) $$);
+SELECT try($$ kanon_pattern_guided('salaries', 'ladder', '{zip,age}', 3, keep => '{ill}', replace => true, privacy => ARRAY[kanon_t_closeness('ill', 0.4, 'hierarchical', 'ladder')]) $$);
 CREATE VIEW empty_sample AS SELECT * FROM sample WHERE false;
 SELECT count(*) FROM kanon_full_domain('empty_sample', NULL, '{zip}', 2, dry_run => true, privacy => ARRAY[kanon_k_map('census')]);
 -- bad input

@@ -42,7 +42,11 @@ source_hierarchies(Source *source, Jsonb *hierarchies)
 	Hierarchy *list = hierarchies_open(hierarchies, source, &n);
 
 	for (int i = 0; i < n; i++)
+	{
 		source->qis[list[i].column].hierarchy = &list[i];
+		if (OidIsValid(list[i].from.relation))
+			source->beside = lappend_oid(source->beside, list[i].from.relation);
+	}
 }
 
 void

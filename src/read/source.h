@@ -7,6 +7,7 @@
 #include "host/column.h"
 #include "read/levels.h"
 
+#include "nodes/pg_list.h"
 #include "utils/array.h"
 
 typedef struct Source
@@ -20,6 +21,7 @@ typedef struct Source
 	Levels levels;
 	int nkept;
 	SourceColumn *kept; /* [nkept] */
+	List *beside;       /* OIDs of what else is read: hierarchies, populations */
 } Source;
 
 /*

@@ -152,7 +152,7 @@ check_request(Request *request)
 		request->seed = 0;
 	}
 	request->own = call;
-	request->solve = freeform_solve;
+	request->solve_run = freeform_solve;
 }
 
 static void
@@ -160,8 +160,6 @@ set_up(Run *run)
 {
 	FreeformCall *call = run->request->own;
 
-	call->caller = run->request->caller;
-	call->border = run->border;
 	run->problem.freeform = &call->options;
 	run->problem.mask.order = KANON_ORDER_GIVEN;
 	freeform_columns(run->source);

@@ -10,14 +10,12 @@
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
 
-/* problem->freeform is the options of one of these. */
+/* request->own: problem->freeform, and what came of it. */
 typedef struct FreeformCall
 {
-	KanonFreeformOptions options; /* first */
-	Oid caller;                   /* for the library that workers load */
-	Border *border;
-	int workers;  /* out: parallel workers that took part */
-	uint32 parts; /* out */
+	KanonFreeformOptions options;
+	int workers; /* parallel workers that took part */
+	uint32 parts;
 } FreeformCall;
 
 /*
@@ -30,7 +28,7 @@ extern void freeform_columns(Source *source);
 extern double freeform_release_memory(const Run *run);
 
 /* freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
-extern KanonStatus freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+extern KanonStatus freeform_solve(Run *run);
 
 /* Where the workers begin. */
 extern PGDLLEXPORT void kanon_freeform_worker(dsm_segment *segment, shm_toc *toc);

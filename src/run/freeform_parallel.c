@@ -122,9 +122,9 @@ check_solved(Border *border, KanonStatus status, const KanonReport *report)
 
 /* One part by this process. */
 static void
-solve_here(FreeformCall *call, KanonFreeformPlan *plan, uint32 p, KanonReport *report)
+solve_here(Run *run, KanonFreeformPlan *plan, uint32 p)
 {
-	Border *border = call->border;
+	Border *border = run->border;
 	KanonFreeformGraph graph;
 	KanonFreeformPart part = {.number = p};
 	uint32 first;
@@ -135,11 +135,11 @@ solve_here(FreeformCall *call, KanonFreeformPlan *plan, uint32 p, KanonReport *r
 	kanon_freeform_values(plan, p, values);
 	part.value = values;
 	check_solved(border,
-				 kanon_freeform_solve(&border->env, &plan->space, call->options.strong, &part, &graph,
-									  report->detail, sizeof(report->detail)),
-				 report);
+				 kanon_freeform_solve(&border->env, &plan->space, run->problem.freeform->strong, &part,
+									  &graph, run->report.detail, sizeof(run->report.detail)),
+				 &run->report);
 	border_pfree(border, values);
-	border_check(border, kanon_freeform_put(plan, p, &graph, report), report->detail);
+	border_check(border, kanon_freeform_put(plan, p, &graph, &run->report), run->report.detail);
 	kanon_freeform_graph_free(&border->env, &graph);
 }
 
@@ -180,7 +180,7 @@ batch(const KanonFreeformPlan *plan, uint32 first, Size *words)
 
 /* Starts workers for the parts from `first` on, with room for the largest batch of these. */
 static Pool *
-start_pool(FreeformCall *call, const KanonFreeformPlan *plan, uint32 first, int workers, Parts *parts)
+start_pool(Run *run, const KanonFreeformPlan *plan, uint32 first, int workers, Parts *parts)
 {
 	Size most = 0;
 	Size most_words = 0;
@@ -197,15 +197,15 @@ start_pool(FreeformCall *call, const KanonFreeformPlan *plan, uint32 first, int 
 		p += n;
 	}
 	head = MAXALIGN(add_size(offsetof(Shared, parts), mul_size(most, sizeof(SharedPart))));
-	pool = pool_create(&solving, call->caller, call->border,
+	pool = pool_create(&solving, run->request->caller, run->border,
 					   add_size(head, mul_size(most_words, sizeof(uint32))), workers, false);
 	if (pool == NULL)
 		return NULL;
-	call->workers = pool_workers(pool);
-	parts->border = call->border;
+	((FreeformCall *) run->request->own)->workers = pool_workers(pool);
+	parts->border = run->border;
 	parts->shared = pool_block(pool);
 	parts->shared->space = plan->space;
-	parts->shared->strong = call->options.strong != NULL;
+	parts->shared->strong = run->problem.freeform->strong != NULL;
 	parts->shared->words = head;
 	parts->words = (uint32 *) ((char *) parts->shared + head);
 	return pool;
@@ -213,8 +213,7 @@ start_pool(FreeformCall *call, const KanonFreeformPlan *plan, uint32 first, int 
 
 /* Solves as many parts from `first` on as one batch takes, together; how many these were. */
 static uint32
-solve_batch(FreeformCall *call, KanonFreeformPlan *plan, Pool *pool, Parts *parts, uint32 first,
-			KanonReport *report)
+solve_batch(Run *run, KanonFreeformPlan *plan, Pool *pool, Parts *parts, uint32 first)
 {
 	Size words;
 	uint32 n = batch(plan, first, &words);
@@ -248,36 +247,38 @@ solve_batch(FreeformCall *call, KanonFreeformPlan *plan, Pool *pool, Parts *part
 									.nodes = part[i].nodes};
 
 		if (part[i].done)
-			border_check(call->border, kanon_freeform_put(plan, first + i, &graph, report), report->detail);
+			border_check(run->border, kanon_freeform_put(plan, first + i, &graph, &run->report),
+						 run->report.detail);
 		else
-			solve_here(call, plan, first + i, report);
+			solve_here(run, plan, first + i);
 	}
 	return n;
 }
 
 KanonStatus
-freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+freeform_solve(Run *run)
 {
-	FreeformCall *call = (FreeformCall *) problem->freeform;
+	FreeformCall *call = run->request->own;
+	KanonReport *report = &run->report;
 	KanonFreeformPlan plan;
 	instr_time start, lap;
-	KanonStatus status = kanon_freeform_begin(problem, &plan, report);
+	KanonStatus status = kanon_freeform_begin(&run->problem, &plan, report);
 	Pool *pool = NULL;
 	Parts parts;
 	uint32 p = 0;
 	bool alone = call->options.method == KANON_FREEFORM_CONCEALMENT; /* whose graphs are of no known size */
 
-	check_solved(call->border, status, report);
+	check_solved(run->border, status, report);
 	call->parts = plan.nparts;
 	while (p < plan.nparts)
 	{
 		if (pool != NULL)
 		{
-			p += solve_batch(call, &plan, pool, &parts, p, report);
+			p += solve_batch(run, &plan, pool, &parts, p);
 			continue;
 		}
 		INSTR_TIME_SET_CURRENT(start);
-		solve_here(call, &plan, p++, report);
+		solve_here(run, &plan, p++);
 		INSTR_TIME_SET_CURRENT(lap);
 		INSTR_TIME_SUBTRACT(lap, start);
 		if (!alone)
@@ -285,11 +286,11 @@ freeform_solve(const KanonProblem *problem, KanonRelease *release, KanonReport *
 			uint32 left = plan.nparts - p;
 			int workers = pool_wanted(INSTR_TIME_GET_MILLISEC(lap) * left, left);
 
-			alone = workers > 0 && (pool = start_pool(call, &plan, p, workers, &parts)) == NULL;
+			alone = workers > 0 && (pool = start_pool(run, &plan, p, workers, &parts)) == NULL;
 		}
 	}
 	pool_end(pool);
-	status = kanon_freeform_end(&plan, release, report);
+	status = kanon_freeform_end(&plan, &run->release, report);
 	kanon_freeform_free(&plan);
 	return status;
 }

@@ -114,7 +114,11 @@ privacy_columns(Privacy *privacy, Source *source)
 	if (privacy == NULL)
 		return;
 	for (int r = 0; r < privacy->n; r++)
+	{
 		choose_hierarchy(privacy, r, source);
+		if (OidIsValid(privacy->words[r].relation))
+			source->beside = lappend_oid(source->beside, privacy->words[r].relation);
+	}
 	if (!privacy->supported)
 		elog(ERROR, "nobody asked whether the method takes the privacy rules");
 	source_check_groupable(source->qis, source->ngrouped);

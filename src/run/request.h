@@ -79,6 +79,7 @@ typedef uint64 OptionSet;
 
 typedef struct Run Run;
 typedef struct Request Request;
+typedef struct Steps Steps;
 
 /*
  * A family of methods: what it takes and what it does of its own on a request's
@@ -104,8 +105,8 @@ typedef struct Model
 	void (*ready)(Run *run);
 	/* There is a release. */
 	void (*solved)(Run *run);
-	/* All of the steps, where there are no row types and no release. */
-	Run *(*run)(Request *request);
+	/* Where there are no row types and no release: its own ways to take the steps; or NULL. */
+	const Steps *steps;
 } Model;
 
 /* In the order of their names; a NULL name ends them. */
@@ -177,7 +178,8 @@ struct Request
 	/* by the model's check */
 	const char *recorded_method; /* what the record calls it, when not by `method` */
 	KanonSolve solve;
-	void *own; /* the model's */
+	KanonStatus (*solve_run)(Run *run); /* instead, what takes more than the problem; or NULL */
+	void *own;                          /* the model's */
 
 	/* as they were given, for the record */
 	Datum values[OPTIONS];

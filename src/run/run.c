@@ -91,8 +91,9 @@ find_class_column(Run *run, const char *name)
 	source_check_groupable(grouped, source->nqis + 1);
 }
 
-void
-run_check_identifiers(Run *run)
+/* Columns that are labelled as identifiers are refused, but for those that the caller answers for. */
+static void
+check_identifiers(Run *run)
 {
 	Source *source = run->source;
 	int n = 0;
@@ -124,6 +125,26 @@ run_check_identifiers(Run *run)
 	labels_refuse_identifiers(source->relid, source->kept, source->nkept);
 }
 
+static void
+open_source(Run *run)
+{
+	const Request *request = run->request;
+
+	run->source = source_open(request->source, request->qis,
+							  request->key != NULL ? keep_key(request->keep, request->key) : request->keep,
+							  request->categorical);
+	if (request->key != NULL)
+		run->source->kept[--run->source->nkept].may_identify = true;
+}
+
+static void
+open_beside(Run *run)
+{
+	privacy_populations(run->request->privacy, run->source);
+	privacy_columns(run->request->privacy, run->source);
+	source_hierarchies(run->source, run->request->hierarchies);
+}
+
 /* What the request says of the source's columns. */
 static void
 set_up(Run *run)
@@ -131,17 +152,7 @@ set_up(Run *run)
 	Request *request = run->request;
 	KanonProblem *problem = &run->problem;
 
-	/* what rules read, too, before the last snapshot, which a model that takes rules takes with its hierarchies */
-	privacy_populations(request->privacy, run->source);
-	privacy_columns(request->privacy, run->source);
-	if (model_takes(request->model, OPTION_HIERARCHIES))
-	{
-		source_hierarchies(run->source, request->hierarchies);
-		/* younger than these locks, too: a load may have emptied a hierarchy first */
-		PopActiveSnapshot();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		source_levels(run->source);
-	}
+	source_levels(run->source);
 	problem->env = &run->border->env;
 	problem->ncolumns = run->source->levels.first[run->source->nqis];
 	problem->residual = request->residual;
@@ -154,6 +165,8 @@ set_up(Run *run)
 		find_class_column(run, request->class_column);
 	if (request->model->set_up != NULL)
 		request->model->set_up(run);
+	run->weights = weights_parse(request->weights, run->source->nqis);
+	run->columns = run->source;
 }
 
 static void
@@ -168,41 +181,22 @@ check_k(const Run *run)
 						errhint("Lower k: no class could ever have that many rows.")));
 }
 
-Run *
-run_read(Request *request)
+static void
+read_types(Run *run)
 {
-	Run *run = palloc0(sizeof(Run));
-	RowTypes *types;
-	double *weights;
+	run->types = rowtypes_read(run->source, run->border);
+	run->record.row_count = run->types->nrows;
+}
 
-	run->request = request;
-	run->schema = get_func_namespace(request->caller);
-	run->record.started_at = GetCurrentTimestamp();
-	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
-	run->border = border_create(request->function);
-	SPI_connect();
-	run->source = source_open(request->source, request->qis,
-							  request->key != NULL ? keep_key(request->keep, request->key) : request->keep,
-							  request->categorical);
-	if (request->key != NULL)
-		run->source->kept[--run->source->nkept].may_identify = true;
-	run_check_identifiers(run);
-	source_snapshot(run->source);
-	run->record.source = run->source->name;
-	set_up(run);
-	weights = weights_parse(request->weights, run->source->nqis);
-	if (request->target != NULL)
-	{
-		run->target = target_resolve(request->target, run->source, request->replace, request->mark);
-		target_create(run->target, run->source);
-		run->record.target = run->target->qualified;
-	}
-	INSTR_TIME_SET_CURRENT(run->clock);
-	run->types = types = rowtypes_read(run->source, run->border);
-	run->record.read_ms = lap_ms(&run->clock);
+static void
+ready(Run *run)
+{
+	const Request *request = run->request;
+	RowTypes *types = run->types;
+
 	check_k(run);
 	rowtypes_levels(types, run->border);
-	rowtypes_price(types, weights, request->level_cost, run->border);
+	rowtypes_price(types, run->weights, request->level_cost, run->border);
 	run->problem.k = request->k;
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
@@ -210,7 +204,6 @@ run_read(Request *request)
 	privacy_rules(request->privacy, types, &run->problem, run->border);
 	if (request->model->ready != NULL)
 		request->model->ready(run);
-	return run;
 }
 
 /* ---- solve, measure ---- */
@@ -226,16 +219,16 @@ run_measure(Run *run)
 	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
 }
 
-void
-run_solve(Run *run)
+static void
+solve(Run *run)
 {
-	Border *border = run->border;
+	const Request *request = run->request;
 
 	if (run->types->nrows == 0)
 		return;
-	border_check(border, stable_solve(run), run->report.detail);
+	border_check(run->border, request->solve_run != NULL ? request->solve_run(run) : stable_solve(run),
+				 run->report.detail);
 	run_measure(run);
-	run->record.solve_ms = lap_ms(&run->clock);
 }
 
 /* There may be any number of them. */
@@ -249,21 +242,27 @@ notice_dropped(const Run *run)
 
 /* ---- write, verify, record ---- */
 
+/* What is published, and recorded, is what is left when persons are protected. */
 static void
 write_target(Run *run)
 {
-	int64 expected = run->types->nrows - run->release.dropped;
-	int64 written = run->staged != NULL
-						? successive_write(run)
-						: target_write(run->target, run->types, &run->problem, &run->release, run->border);
+	int64 expected, written;
 
+	/* as it was solved: what is protected today may go back to its class */
+	if (run->request->types != NULL)
+		stable_write(run);
+	if (run->request->key != NULL)
+		successive_settle(run);
+	run->number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
+	INSTR_TIME_SET_CURRENT(run->clock);
+	expected = run->types->nrows - run->release.dropped;
+	written = run->staged != NULL
+				  ? successive_write(run)
+				  : target_write(run->target, run->types, &run->problem, &run->release, run->border);
 	if (written != expected)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
-	run->record.write_ms = lap_ms(&run->clock);
-	CommandCounterIncrement();
 }
 
-/* Checked as it stands there; only then does it take an older table's place. */
 static void
 verify_target(Run *run)
 {
@@ -277,58 +276,102 @@ verify_target(Run *run)
 		run->class_column != NULL
 			? target_classification(run->target, run->source, run->class_column, run->release.dropped)
 			: NAN;
-	target_install(run->target, run->source);
-	run->record.verify_ms = lap_ms(&run->clock);
 }
 
 static void
-record_run(Run *run, int64 number)
+record_run(Run *run)
 {
 	RunRecord *record = &run->record;
 	KanonColumnMeasures *columns = palloc0(sizeof(KanonColumnMeasures) * run->source->nqis);
 
-	record->row_count = run->types->nrows;
-	record->peak_memory = run->border->peak;
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
 	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
 	record->columns = columns;
-	record->options = request_recorded(run->request);
 	if (run->request->privacy != NULL)
 		record->options =
 			DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(run->request->privacy));
-	run_record(run->schema, number, record, run->types, &run->problem, &run->release, &run->report,
+	run_record(run->schema, run->number, record, run->types, &run->problem, &run->release, &run->report,
 			   &run->measures);
+}
+
+static const Steps row_type_steps = {open_source, open_beside,  set_up,        read_types, ready,
+									 solve,       write_target, verify_target, record_run};
+
+/* ---- the steps ---- */
+
+static const Steps *
+steps_of(const Request *request)
+{
+	return request->model->steps != NULL ? request->model->steps : &row_type_steps;
+}
+
+Run *
+run_read(Request *request)
+{
+	const Steps *steps = steps_of(request);
+	Run *run = palloc0(sizeof(Run));
+
+	run->request = request;
+	run->schema = get_func_namespace(request->caller);
+	run->record.started_at = GetCurrentTimestamp();
+	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
+	run->border = border_create(request->function);
+	SPI_connect();
+	steps->open(run);
+	check_identifiers(run);
+	source_snapshot(run->source);
+	run->record.source = run->source->name;
+	steps->beside(run);
+	/* younger than these locks, too: a load may have emptied one of them first */
+	PopActiveSnapshot();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	steps->set_up(run);
+	if (request->target != NULL)
+	{
+		run->target = target_resolve(request->target, run->columns, request->replace, request->mark);
+		target_create(run->target, run->columns);
+		run->record.target = run->target->qualified;
+	}
+	INSTR_TIME_SET_CURRENT(run->clock);
+	steps->read(run);
+	run->record.read_ms = lap_ms(&run->clock);
+	steps->ready(run);
+	return run;
+}
+
+void
+run_solve(Run *run)
+{
+	steps_of(run->request)->solve(run);
+	run->record.solve_ms = lap_ms(&run->clock);
 }
 
 Run *
 run_request(Request *request)
 {
-	Run *run;
+	const Steps *steps = steps_of(request);
+	Run *run = run_read(request);
 
-	if (request->model->run != NULL)
-		return request->model->run(request);
-	run = run_read(request);
 	run_solve(run);
 	if (request->model->solved != NULL)
 		request->model->solved(run);
 	notice_dropped(run);
-	if (run->target != NULL)
-	{
-		int64 number;
-
-		/* as it was solved: what is protected today may go back to its class */
-		if (request->types != NULL)
-			stable_write(run);
-		if (request->key != NULL)
-			successive_settle(run);
-		number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
-		INSTR_TIME_SET_CURRENT(run->clock);
-		write_target(run);
-		verify_target(run);
-		record_run(run, number);
-	}
+	if (run->target == NULL)
+		return run;
+	steps->write(run);
+	run->record.write_ms = lap_ms(&run->clock);
+	CommandCounterIncrement();
+	/* checked as it stands there; only then does it take an older table's place */
+	steps->verify(run);
+	target_install(run->target, run->columns);
+	run->record.verify_ms = lap_ms(&run->clock);
+	run->record.peak_memory = run->border->peak;
+	run->record.options = request_recorded(request);
+	steps->record(run);
 	return run;
 }
+
+/* ---- notices, and the end ---- */
 
 /* What a proof takes. */
 #ifdef HAVE_GLPK

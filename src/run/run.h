@@ -11,15 +11,34 @@
 #include "run/record.h"
 #include "run/request.h"
 
+/*
+ * How the steps are taken.  run.c alone knows their order, and what is the same for
+ * all: snapshot, target, clock, installation, record.
+ */
+struct Steps
+{
+	void (*open)(Run *run);   /* the source */
+	void (*beside)(Run *run); /* what else is read, found and locked: source->beside */
+	void (*set_up)(Run *run); /* under the snapshot, before a target is made: its columns */
+	void (*read)(Run *run);
+	void (*ready)(Run *run); /* the problem */
+	void (*solve)(Run *run); /* and measure */
+	void (*write)(Run *run);
+	void (*verify)(Run *run);
+	void (*record)(Run *run);
+};
+
 struct Run
 {
 	Request *request;
 	Oid schema; /* the extension's */
 	Border *border;
 	Source *source;
-	Target *target;       /* NULL: nothing is written */
-	RowTypes *types;      /* once they are read */
-	KanonProblem problem; /* the model sets mask, residual and what is its own */
+	const Source *columns; /* of the target: the source's own, but of sets of items */
+	Target *target;        /* NULL: nothing is written */
+	double *weights;       /* [nqis] */
+	RowTypes *types;       /* once they are read */
+	KanonProblem problem;  /* the model sets mask, residual and what is its own */
 
 	/* the outcome */
 	KanonRelease release;
@@ -29,6 +48,7 @@ struct Run
 	RunRecord record;
 	int64 suppressed_later; /* rows taken from their classes to protect successive releases */
 
+	int64 number;                     /* of the run, once its classes are recorded */
 	Target *staged;                   /* the rows with their key, beside the target; or NULL */
 	const SourceColumn *class_column; /* kept, for the classification metric, or NULL */
 	instr_time clock;
@@ -49,9 +69,6 @@ extern void run_solve(Run *run);
 
 /* The third alone, of a release that has changed. */
 extern void run_measure(Run *run);
-
-/* Columns that are labelled as identifiers are refused, but for those that the caller answers for. */
-extern void run_check_identifiers(Run *run);
 
 /* Every combination is allowed. */
 extern void mask_all(KanonMask *mask);

@@ -1,6 +1,6 @@
 /*
- * transactions.c: the five steps for sets of items: read, recode, measure, write,
- * verify; and the record.
+ * transactions.c: the model of sets of items, which takes the steps of a run in ways of
+ * its own, since there are no row types and no release.
  */
 #include "compat.h"
 #include "run/transactions.h"
@@ -9,27 +9,14 @@
 
 #include <math.h>
 
-#include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/numeric.h"
-#include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
 /* ---- what is asked for ---- */
 
 #define KNOWN_HINT "It is how many items of a person somebody may know; 2 is a usual choice."
 #define K_OF_SETS "Every set of few items that occurs will do so k times at least; 5 is a usual choice."
-
-/* What is promised beside k, once defaults are filled in; p of coherence is its m. */
-typedef struct Promise
-{
-	const KanonSetMethod *method;
-	int m;
-	double h;
-} Promise;
 
 static void
 raise_missing(const Request *request, const char *what, const char *hint)
@@ -89,7 +76,7 @@ check_rho(const Request *request)
 static void
 check_request(Request *request)
 {
-	Promise *promise = palloc0(sizeof(Promise));
+	SetRun *own = palloc0(sizeof(SetRun));
 	const KanonSetMethod *method = method_of(request);
 	KanonSetModel model = method->model;
 
@@ -111,34 +98,38 @@ check_request(Request *request)
 		check_coherence(request);
 	if (model == KANON_MODEL_RHO)
 		check_rho(request);
-	promise->method = method;
-	promise->m = request->m > 0 ? request->m : request->p > 0 ? request->p : 2;
-	promise->h = request->given[OPTION_H] ? request->h : 100;
-	request->own = promise;
+	own->method = method;
+	own->problem.k = request->k;
+	own->problem.m = request->m > 0 ? request->m : request->p > 0 ? request->p : 2;
+	own->problem.h = request->given[OPTION_H] ? request->h : 100;
+	own->problem.rho = request->rho;
+	own->problem.time_limit = request->time_limit;
+	request->own = own;
 }
 
 /* What is promised, in a sentence. */
 static char *
 promise_text(const Request *request)
 {
-	const Promise *promise = request->own;
-	const char *items = promise->m == 1 ? "item" : "items";
+	const SetRun *own = request->own;
+	int m = own->problem.m;
+	const char *items = m == 1 ? "item" : "items";
 
-	switch (promise->method->model)
+	switch (own->method->model)
 	{
 		case KANON_MODEL_KM:
 			return psprintf("k^m-anonymity: every set of at most %d %s is in at least " INT64_FORMAT
 							" transactions or in none",
-							promise->m, items, request->k);
+							m, items, request->k);
 		case KANON_MODEL_COHERENCE:
 			if (!has_private_items(request))
 				return psprintf("coherence: every set of at most %d %s is in at least " INT64_FORMAT
 								" transactions or in none",
-								promise->m, items, request->k);
+								m, items, request->k);
 			return psprintf(
 				"(h,k,p)-coherence: every set of at most %d public %s is in at least " INT64_FORMAT
 				" transactions or in none, and of these at most %.10g per cent have one private item",
-				promise->m, items, request->k, promise->h);
+				m, items, request->k, own->problem.h);
 		case KANON_MODEL_RHO:
 			break;
 	}
@@ -148,18 +139,6 @@ promise_text(const Request *request)
 }
 
 /* ---- the steps ---- */
-
-static double
-lap_ms(instr_time *since)
-{
-	instr_time now, lap;
-
-	INSTR_TIME_SET_CURRENT(now);
-	lap = now;
-	INSTR_TIME_SUBTRACT(lap, *since);
-	*since = now;
-	return INSTR_TIME_GET_MILLISEC(lap);
-}
 
 void
 set_check(Border *border, KanonStatus status, const KanonReport *report)
@@ -172,25 +151,6 @@ set_check(Border *border, KanonStatus status, const KanonReport *report)
 			 errhint(
 				 "Lower m, publish a view without the longest transactions or the rarest items, or take a method that looks at fewer sets: 'apriori' instead of 'direct' or 'optimal'.")));
 	border_check(border, status, report->detail);
-}
-
-/* What else is read; NULL: nothing. */
-typedef struct Others
-{
-	Hierarchy *hierarchy;
-	Source *private_items;
-} Others;
-
-/* Nothing that is read may be what is replaced. */
-static void
-spare_others(const Target *target, const Others *others)
-{
-	if (others->hierarchy != NULL)
-		target_spare(target->replaced, target->name, others->hierarchy->from.relation,
-					 others->hierarchy->name);
-	if (others->private_items != NULL)
-		target_spare(target->replaced, target->name, others->private_items->relid,
-					 others->private_items->name);
 }
 
 static char *
@@ -206,85 +166,121 @@ only_name(ArrayType *names)
 	return name[0];
 }
 
-/* Everything is found and locked before the snapshot that all of it is read under. */
 static void
-open_all(SetRun *own, Others *others)
+open_source(Run *run)
 {
-	Run *run = &own->run;
 	const Request *request = run->request;
-	bool labels = request->given[OPTION_HIERARCHY];
+	SetRun *own = request->own;
 
 	own->from = items_open(request->source, only_name(request->qis), request->transaction, request->keep);
 	run->source = own->from->source;
 	/* what tells transactions apart is read, not published */
 	if (own->from->by_row)
 		run->source->qis[1].may_identify = true;
-	run_check_identifiers(run);
-	run->record.source = run->source->name;
-	source_lock(run->source);
-	if (labels)
+}
+
+static void
+open_beside(Run *run)
+{
+	const Request *request = run->request;
+	SetRun *own = request->own;
+	List **beside = &run->source->beside;
+
+	if (request->given[OPTION_HIERARCHY])
 	{
 		Source *items = palloc0(sizeof(Source));
 
 		items->qis = &own->from->element;
 		items->nqis = 1;
-		others->hierarchy = palloc0(sizeof(Hierarchy));
-		hierarchy_open(others->hierarchy, &(HierarchyChoice){.relation = request->hierarchy}, items, 0);
+		own->hierarchy = palloc0(sizeof(Hierarchy));
+		hierarchy_open(own->hierarchy, &(HierarchyChoice){.relation = request->hierarchy}, items, 0);
+		*beside = lappend_oid(*beside, request->hierarchy);
 	}
 	if (request->given[OPTION_SENSITIVE_ITEMS])
-		others->private_items = items_sensitive_open(request->sensitive_items);
-	PushActiveSnapshot(GetTransactionSnapshot());
-	own->columns = sets_target_columns(own->from, labels);
-	if (request->target == NULL)
-		return;
-	run->target = target_resolve(request->target, own->columns, request->replace, false);
-	spare_others(run->target, others);
-	target_create(run->target, own->columns);
-	run->record.target = run->target->qualified;
+	{
+		own->private_items = items_sensitive_open(request->sensitive_items);
+		*beside = lappend_oid(*beside, request->sensitive_items);
+	}
 }
 
 static void
-read_all(SetRun *own, const Others *others)
+set_up(Run *run)
 {
-	const Request *request = own->run.request;
-	const Promise *promise = request->own;
-	Border *border = own->run.border;
+	SetRun *own = run->request->own;
+
+	run->columns = sets_target_columns(own->from, own->hierarchy != NULL);
+}
+
+static void
+read_sets(Run *run)
+{
+	SetRun *own = run->request->own;
 	KanonTransactions *problem = &own->problem;
 
-	own->transactions = items_read(own->from, true, own->run.target != NULL, border);
+	own->transactions = items_read(own->from, true, run->target != NULL, run->border);
 	problem->sensitive =
-		items_sensitive(own->transactions, request->sensitive, true, others->private_items, border);
-	own->forest = items_forest(own->transactions, others->hierarchy, problem->sensitive, border);
-	problem->env = &border->env;
+		items_sensitive(own->transactions, run->request->sensitive, true, own->private_items, run->border);
+	own->forest = items_forest(own->transactions, own->hierarchy, problem->sensitive, run->border);
+	problem->env = &run->border->env;
 	problem->sets = own->transactions->sets;
 	problem->nnodes = own->forest->nnodes;
 	problem->parent = own->forest->parent;
-	problem->k = request->k;
-	problem->m = promise->m;
-	problem->h = promise->h;
-	problem->rho = request->rho;
-	problem->time_limit = request->time_limit;
-	if (problem->sets.ntransactions > 0 && promise->method->model != KANON_MODEL_RHO &&
-		request->k > problem->sets.ntransactions)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
-						errdetail("k is " INT64_FORMAT ", the source has %u transactions.", request->k,
-								  problem->sets.ntransactions),
-						errhint("Lower k: nothing could ever be in that many transactions.")));
+	run->record.row_count = problem->sets.ntransactions;
 }
 
 static void
-solve(SetRun *own)
+check_k(Run *run)
 {
-	Run *run = &own->run;
+	const SetRun *own = run->request->own;
+	uint32 n = own->problem.sets.ntransactions;
+
+	if (n > 0 && own->method->model != KANON_MODEL_RHO && own->problem.k > n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
+				 errdetail("k is " INT64_FORMAT ", the source has %u transactions.", own->problem.k, n),
+				 errhint("Lower k: nothing could ever be in that many transactions.")));
+}
+
+static void
+solve(Run *run)
+{
+	SetRun *own = run->request->own;
 
 	run->report.lower_bound = -INFINITY;
 	set_check(run->border, own->method->recode(&own->problem, &own->recoding, &run->report), &run->report);
 	border_check(run->border, kanon_measure_sets(&own->problem, &own->recoding, &own->measures), "");
+}
+
+static void
+notice_unproven(Run *run)
+{
+	const SetRun *own = run->request->own;
+
 	if (own->method->recode == kanon_recode_optimal && !run->report.proven)
 		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
 						 errdetail("Its NCP is %.10g, no release has less than %.10g.", run->report.cost,
 								   run->report.lower_bound),
 						 errhint("Raise time_limit.")));
+}
+
+static void
+write_sets(Run *run)
+{
+	SetRun *own = run->request->own;
+
+	own->written =
+		sets_write(run->target, run->columns, own->transactions, own->forest, &own->recoding, run->border);
+	tuplesort_end(own->transactions->shuffled);
+	own->transactions->shuffled = NULL;
+}
+
+static void
+verify_sets(Run *run)
+{
+	const SetRun *own = run->request->own;
+
+	sets_verify(run->target, own->transactions, own->forest, &own->recoding, &own->problem,
+				own->method->model, &own->written, run->border);
 }
 
 /* ---- the record ---- */
@@ -300,8 +296,9 @@ push_key(JsonbParseState **state, const char *name)
 }
 
 static Datum
-measures_json(const SetRun *own)
+measures_json(const Run *run)
 {
+	const SetRun *own = run->request->own;
 	const KanonSetMeasures *measures = &own->measures;
 	const struct
 	{
@@ -324,7 +321,7 @@ measures_json(const SetRun *own)
 
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	push_key(&state, "promise");
-	value.val.string.val = promise_text(own->run.request);
+	value.val.string.val = promise_text(run->request);
 	value.val.string.len = strlen(value.val.string.val);
 	pushJsonbValue(&state, WJB_VALUE, &value);
 	for (int i = 0; i < lengthof(counts); i++)
@@ -338,55 +335,16 @@ measures_json(const SetRun *own)
 }
 
 static void
-publish(SetRun *own, const Others *others, instr_time *clock)
+record_sets(Run *run)
 {
-	Run *run = &own->run;
-	RunRecord *record = &run->record;
-	SetsWritten written =
-		sets_write(run->target, own->columns, own->transactions, own->forest, &own->recoding, run->border);
+	const SetRun *own = run->request->own;
 
-	record->write_ms = lap_ms(clock);
-	CommandCounterIncrement();
-	sets_verify(run->target, own->transactions, own->forest, &own->recoding, &own->problem,
-				own->method->model, &written, run->border);
-	spare_others(run->target, others);
-	target_install(run->target, own->columns);
-	record->verify_ms = lap_ms(clock);
-	record->row_count = own->problem.sets.ntransactions;
-	record->peak_memory = run->border->peak;
-	record->options = request_recorded(run->request);
-	(void) run_record_sets(run->schema, record, run->source, Max(run->request->k, 1), &run->report,
-						   own->measures.ncp, own->measures.suppressed, measures_json(own));
+	(void) run_record_sets(run->schema, &run->record, run->source, Max(own->problem.k, 1), &run->report,
+						   own->measures.ncp, own->measures.suppressed, measures_json(run));
 }
 
-static Run *
-run_transactions(Request *request)
-{
-	SetRun *own = palloc0(sizeof(SetRun));
-	Run *run = &own->run;
-	Others others = {0};
-	instr_time clock;
-
-	own->method = ((const Promise *) request->own)->method;
-	run->request = request;
-	run->schema = get_func_namespace(request->caller);
-	run->record.started_at = GetCurrentTimestamp();
-	run->record.method = request->method;
-	run->border = border_create(request->function);
-	SPI_connect();
-	open_all(own, &others);
-	INSTR_TIME_SET_CURRENT(clock);
-	read_all(own, &others);
-	run->record.read_ms = lap_ms(&clock);
-	solve(own);
-	run->record.solve_ms = lap_ms(&clock);
-	if (run->target != NULL)
-		publish(own, &others, &clock);
-	if (own->transactions->shuffled != NULL)
-		tuplesort_end(own->transactions->shuffled);
-	own->transactions->shuffled = NULL;
-	return run;
-}
+static const Steps steps = {open_source, open_beside, set_up,      read_sets,  check_k,
+							solve,       write_sets,  verify_sets, record_sets};
 
 const Model transactions_model = {.name = "transactions",
 								  .method = "apriori",
@@ -399,4 +357,5 @@ const Model transactions_model = {.name = "transactions",
 											 TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT),
 								  .of_sets = true,
 								  .check = check_request,
-								  .run = run_transactions};
+								  .solved = notice_unproven,
+								  .steps = &steps};

@@ -6,18 +6,21 @@
 
 #include "read/sets.h"
 #include "run/run.h"
+#include "write/sets.h"
 
+/* request->own of such a run. */
 typedef struct SetRun
 {
-	Run run; /* source: what was read; target, report, record; no row types and no release */
 	const KanonSetMethod *method;
 	ItemSource *from;
-	Source *columns; /* of the target */
+	struct Hierarchy *hierarchy; /* of the items, or NULL */
+	Source *private_items;       /* that are in a relation, or NULL */
 	Transactions *transactions;
 	ItemForest *forest;
-	KanonTransactions problem;
+	KanonTransactions problem; /* with defaults filled in; p of coherence is its m */
 	KanonRecoding recoding;
 	KanonSetMeasures measures;
+	SetsWritten written;
 } SetRun;
 
 /* Raises for a status of the core's: sets that are too many have a remedy of their own. */

@@ -213,7 +213,7 @@ open_lookup(FunctionCallInfo fcinfo, const Target *target)
 								 construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR),
 								 "key, parent and label");
 	source_lock(lookup);
-	target_spare(target->replaced, target->name, lookup->relid, lookup->name);
+	target_spare(target->replaced, target->name, lookup->relid);
 	PopActiveSnapshot();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	return lookup;

@@ -28,10 +28,11 @@ enum
 };
 
 static void
-return_summary(const SetRun *own, ReturnSetInfo *rsinfo)
+return_summary(const Run *run, ReturnSetInfo *rsinfo)
 {
+	const SetRun *own = run->request->own;
 	const KanonSetMeasures *measures = &own->measures;
-	bool unbounded = isinf(own->run.report.lower_bound);
+	bool unbounded = isinf(run->report.lower_bound);
 	Datum values[OUT_COLUMNS];
 	bool nulls[OUT_COLUMNS] = {false};
 
@@ -43,8 +44,8 @@ return_summary(const SetRun *own, ReturnSetInfo *rsinfo)
 	values[OUT_OCCURRENCES] = Int64GetDatum(measures->occurrences);
 	values[OUT_OCCURRENCES_SUPPRESSED] = Int64GetDatum(measures->suppressed);
 	values[OUT_NCP] = Float8GetDatum(measures->ncp);
-	values[OUT_BOUND] = Float8GetDatum(own->run.report.lower_bound);
-	values[OUT_PROVEN] = BoolGetDatum(own->run.report.proven);
+	values[OUT_BOUND] = Float8GetDatum(run->report.lower_bound);
+	values[OUT_PROVEN] = BoolGetDatum(run->report.proven);
 	values[OUT_FREQUENT] = Int32GetDatum(measures->frequent);
 	values[OUT_PRESERVED] = Int32GetDatum(measures->frequent_preserved);
 	nulls[OUT_BOUND] = unbounded;
@@ -64,7 +65,7 @@ kanon_transactions(PG_FUNCTION_ARGS)
 				 errhint("Its promise is rho alone.")));
 	InitMaterializedSRF(fcinfo, 0);
 	run = run_request(&request);
-	return_summary((const SetRun *) run, (ReturnSetInfo *) fcinfo->resultinfo);
+	return_summary(run, (ReturnSetInfo *) fcinfo->resultinfo);
 	run_end(run);
 	return (Datum) 0;
 }

@@ -4,7 +4,6 @@
  */
 #include "compat.h"
 #include "write/target.h"
-#include "read/hierarchy.h"
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
@@ -52,12 +51,12 @@ raise_replaced(const char *name)
 }
 
 void
-target_spare(Oid replaced, const char *name, Oid read, const char *read_name)
+target_spare(Oid replaced, const char *name, Oid read)
 {
 	if (OidIsValid(replaced) && relation_reads(read, replaced))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("target \"%s\" is what %s reads", name, read_name),
-				 errhint("Choose another target; what a call reads is never changed.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
+						errmsg("target \"%s\" is what %s reads", name, relation_name(read)),
+						errhint("Choose another target; what a call reads is never changed.")));
 }
 
 /*
@@ -70,16 +69,15 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 	Relation rel;
 	Oid types[1] = {OIDOID};
 	Datum values[1];
+	ListCell *lc;
 	int nest;
 
 	if (relation_reads(source->relid, relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE), errmsg("target \"%s\" is what the source reads", name),
 				 errhint("Publish into another table; the source itself is never changed.")));
-	for (int c = 0; c < source->nqis; c++)
-		if (source->qis[c].hierarchy != NULL && OidIsValid(source->qis[c].hierarchy->from.relation))
-			target_spare(relid, name, source->qis[c].hierarchy->from.relation,
-						 source->qis[c].hierarchy->name);
+	foreach (lc, source->beside)
+		target_spare(relid, name, lfirst_oid(lc));
 	rel = try_relation_open(relid, AccessShareLock);
 	if (rel == NULL)
 		raise_replaced(name);

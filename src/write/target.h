@@ -51,7 +51,7 @@ extern void target_create(Target *target, const Source *source);
 extern void target_column(SourceColumn *column);
 
 /* Raises if replacing a table (InvalidOid: none) would drop what a relation beside the source reads. */
-extern void target_spare(Oid replaced, const char *name, Oid read, const char *read_name);
+extern void target_spare(Oid replaced, const char *name, Oid read);
 
 /* Exactly the columns that were listed, as they were made, and nothing beside. */
 extern bool target_is_plain(Relation rel, const Target *target, const Source *source);

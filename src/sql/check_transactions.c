@@ -1,5 +1,5 @@
 /*
- * transactions_check.c: kanon_check_transactions: what a table of sets of items
+ * check_transactions.c: kanon_check_transactions: what a table of sets of items
  * keeps, counted from the table alone; values only where they are asked for.
  */
 #include "compat.h"
