@@ -148,6 +148,44 @@ SELECT try($$ kanon_full_domain('care', 'out_care', '{ward,age}', 5, replace => 
 UPDATE age_h SET few = NULL, many = NULL WHERE age = 2;
 SELECT try($$ kanon_full_domain('care', 'out_care', '{ward,age}', 5, replace => true, hierarchies => '{"age": "age_h"}') $$);
 
+-- ---- ready ones ----
+
+-- what the levels of a column's values are: each value stands for two rows, and a pattern asks for one level
+CREATE FUNCTION shows(builder jsonb, type text, "values" text[], level int DEFAULT 1) RETURNS TABLE (value text, shown text) LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS of_values, of_level;
+    EXECUTE format('CREATE TABLE of_values AS SELECT v::%s AS v, v AS t FROM unnest($1) AS v, generate_series(1, 2)', type) USING "values";
+    PERFORM FROM kanon_pattern_guided('of_values', 'of_level', '{v,t}', 2, patterns => ARRAY[level || '-'], hierarchies => jsonb_build_object('v', builder));
+    RETURN QUERY SELECT DISTINCT l.t, l.v::text FROM of_level AS l ORDER BY 1;
+END $$;
+SET client_min_messages = warning;
+SELECT * FROM shows('{"age": true}', 'int', '{-1,0,4,5,37,89,90,113}');
+SELECT * FROM shows('{"age": true}', 'int', '{-1,0,4,5,37,89,90,113}', 2);
+SELECT * FROM shows('{"age": true}', 'numeric', '{-1,0.5,4.9,5,37,89.99,90,113,NaN}', 3);
+SELECT * FROM shows('{"age": true}', 'float8', '{-1,0.5,4.9,5,37,89.99,90,113,NaN}', 3);
+-- the seventeen of the list; what is no code is not shown
+SELECT * FROM shows('{"hipaa_zip3": true}', 'text', '{10001,03601,036,89310-1234,893101234,12,1234,x,12345-67,00501}');
+SELECT * FROM shows('{"hipaa_zip3": true}', 'int', '{10001,3601,501,-3,123456,893101234}');
+SELECT count(*) FROM shows('{"hipaa_zip3": true}', 'text', (SELECT array_agg(lpad(i::text, 3, '0')) FROM generate_series(1, 999) i)) WHERE shown = '000';
+-- or by how many people live there
+CREATE TABLE people_of (zip text, people int, note text);
+INSERT INTO people_of VALUES ('10001', 15000), ('10002', 5000), ('10101', 15000), ('10102', 5001), ('036', 99999), ('10201', NULL), ('x', 99999);
+SELECT * FROM shows('{"hipaa_zip3": true, "population": "people_of"}', 'text', '{10001,10150,10250,03601}');
+SELECT * FROM shows('{"icd10": true}', 'text', '{E11.9,e119,E11.-,C4A.0,S52.501A,H59,H60,D49.9,D50,U07.1,11,E1,"E11 9",""}');
+SELECT * FROM shows('{"icd10": true}', 'text', '{E11.9,C4A.0,D3A.0,S52.501A,T98,H59,H60,D49.9,D50,U07.1,W01,E1}', 2);
+SELECT * FROM shows('{"icd10": ["subcategory", "chapter"]}', 'char(9)', '{E11.9,E1165,E11,S52.501A,E11.-}');
+SELECT count(*), count(shown) FROM shows('{"icd10": ["chapter"]}', 'text', (SELECT array_agg(chr(65 + i / 100) || lpad((i % 100)::text, 2, '0')) FROM generate_series(0, 2599) i));
+SELECT * FROM shows('{"iso3166": true}', 'text', '{DE,deu,US,BRA,NZL,AQ,TW,XX,D,DEUT,12,"D E",A}');
+SELECT * FROM shows('{"iso3166": ["continent"]}', 'char(3)', '{DE,DEU,US,BRA,NZL,AQ,TW,XX}');
+-- all there are, and no others
+SELECT length(value), count(shown), count(DISTINCT shown) FROM shows('{"iso3166": true}', 'text', (SELECT array_agg(chr(65 + i / 26) || chr(65 + i % 26)) FROM generate_series(0, 675) i)) GROUP BY 1;
+SELECT length(value), count(shown), count(DISTINCT shown) FROM shows('{"iso3166": true}', 'text', (SELECT array_agg(chr(65 + i / 676) || chr(65 + i / 26 % 26) || chr(65 + i % 26)) FROM generate_series(0, 17575) i)) GROUP BY 1;
+SELECT * FROM shows('{"calendar": true}', 'date', '{2020-02-29,2020-12-31}', 2);
+SELECT * FROM shows('{"calendar": true}', 'timestamp', '{2020-02-29 12:00,2020-12-31 23:00}', 2);
+SELECT * FROM shows('{"calendar": ["week"]}', 'date', '{2020-02-29,2020-12-31}');
+RESET client_min_messages;
+SELECT try($$ kanon_pattern_guided('visit', 'x', '{age}', 2, hierarchies => '{"age": {"age": true, "missing": "error"}}') $$);
+
 -- ---- what is wrong with a builder ----
 
 \pset format unaligned
@@ -188,6 +226,19 @@ SELECT wrong('{"age": {"table": 5}}');
 SELECT wrong('{"age": {"table": "nope"}}');
 SELECT wrong('{"age": {"table": "visit", "missing": "supress"}}');
 SELECT wrong('{"age": {"table": "visit", "missing": true}}');
+SELECT wrong('{"age": {"age": false}}');
+SELECT wrong('{"visited": {"age": true}}');
+SELECT wrong('{"age": {"prefix": true}}');
+SELECT wrong('{"income": {"hipaa_zip3": true}}');
+SELECT wrong('{"zip": {"hipaa_zip3": [3]}}');
+SELECT wrong('{"zip": {"hipaa_zip3": true, "population": "people"}}');
+SELECT wrong('{"zip": {"hipaa_zip3": true, "population": "ward_h"}}');
+SELECT wrong('{"zip": {"hipaa_zip3": true, "populatoin": "people_of"}}');
+SELECT wrong('{"age": {"icd10": true}}');
+SELECT wrong('{"zip": {"icd10": ["chapter", "category"]}}');
+SELECT wrong('{"zip": {"icd10": ["categroy"]}}');
+SELECT wrong('{"zip": {"iso3166": ["world"]}}');
+SELECT wrong('{"zip": {"calendar": true}}');
 SELECT wrong('{"nope": {"prefix": [3]}}');
 SELECT try($$ kanon_t_closeness('income', 0.4, 'hierarchical', 'income_h', '{"interval": [100]}') $$);
 SELECT try($$ kanon_t_closeness('income', 0.4, 'ordered', builder => '{"interval": [100]}') $$);

@@ -6,6 +6,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
+#include "read/hierarchy.h"
 #include "read/number.h"
 
 #include <math.h>
@@ -84,6 +85,49 @@ builder_text(const LevelBuilder *builder, Datum value)
 	return text;
 }
 
+LevelBuilder *
+builder_of_words(const char *name, const SourceColumn *column, const char *const *known, char **words, int n)
+{
+	LevelBuilder *builder = builder_create(name, column, n);
+	int *level = palloc(sizeof(int) * n);
+
+	for (int i = 0; i < n; i++)
+	{
+		Nearest nearest = nearest_to(words[i]);
+		StringInfoData list;
+
+		initStringInfo(&list);
+		for (level[i] = 0; known[level[i]] != NULL && strcmp(known[level[i]], words[i]) != 0; level[i]++)
+		{
+			nearest_try(&nearest, known[level[i]]);
+			appendStringInfo(&list, "%s%s", level[i] > 0 ? ", " : "", known[level[i]]);
+		}
+		if (known[level[i]] == NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("level \"%s\" of %s is not known for column \"%s\"", excerpt(words[i]),
+								   name, column->name),
+							errhint("%s", nearest_hint(&nearest, psprintf("Levels: %s.", list.data)))));
+		if (i > 0 && level[i] <= level[i - 1])
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("level \"%s\" of %s for column \"%s\" comes after level \"%s\"", words[i],
+								   name, column->name, words[i - 1]),
+							errhint("Name the finest level first, and each once.")));
+	}
+	builder->own = level;
+	return builder;
+}
+
+void
+builder_of_texts(const LevelBuilder *builder, const char *what)
+{
+	char category;
+	bool preferred;
+
+	get_type_category_preferred(builder->type, &category, &preferred);
+	if (category != TYPCATEGORY_STRING)
+		builder_refuse(what, builder->column, "Use a view that casts the column to text.");
+}
+
 /* ---- as JSON has them ---- */
 
 /* What a builder is given. */
@@ -103,6 +147,7 @@ typedef struct Form
 	const char *example;
 	const char *further; /* a key that may stand beside it, but for "missing", or NULL */
 	LevelBuilder *(*make)(const Arguments *arguments);
+	bool ready; /* true may stand for its usual levels, and what it does not know is suppressed unless told */
 } Form;
 
 static void
@@ -173,8 +218,8 @@ interval_of(const Arguments *arguments)
 							origin != NULL ? origin->val.numeric : int64_to_numeric(0));
 }
 
-static LevelBuilder *
-date_of(const Arguments *arguments)
+static char **
+words_of(const Arguments *arguments)
 {
 	char **words = palloc(sizeof(char *) * Max(arguments->n, 1));
 
@@ -184,13 +229,79 @@ date_of(const Arguments *arguments)
 			raise_argument(arguments, "a list of words");
 		words[i] = pnstrdup(arguments->list[i].val.string.val, arguments->list[i].val.string.len);
 	}
-	return builder_date(arguments->name, arguments->column, words, arguments->n);
+	return words;
+}
+
+static LevelBuilder *
+date_of(const Arguments *arguments)
+{
+	return builder_date(arguments->name, arguments->column, words_of(arguments), arguments->n);
+}
+
+/* The calendar above a day is the same of dates and of timestamps. */
+static LevelBuilder *
+calendar_of(const Arguments *arguments)
+{
+	static char *usual[] = {"day", "month", "quarter", "year"};
+	bool of_dates = getBaseType(arguments->column->type) == DATEOID;
+
+	if (arguments->n > 0)
+		return date_of(arguments);
+	return builder_date(arguments->name, arguments->column, usual + of_dates, lengthof(usual) - of_dates);
+}
+
+static LevelBuilder *
+icd10_of(const Arguments *arguments)
+{
+	static char *usual[] = {"category", "chapter"};
+
+	return arguments->n > 0
+			   ? builder_icd10(arguments->name, arguments->column, words_of(arguments), arguments->n)
+			   : builder_icd10(arguments->name, arguments->column, usual, lengthof(usual));
+}
+
+static LevelBuilder *
+iso3166_of(const Arguments *arguments)
+{
+	static char *usual[] = {"region", "continent"};
+
+	return arguments->n > 0
+			   ? builder_country(arguments->name, arguments->column, words_of(arguments), arguments->n)
+			   : builder_country(arguments->name, arguments->column, usual, lengthof(usual));
+}
+
+static LevelBuilder *
+age_of(const Arguments *arguments)
+{
+	if (arguments->n > 0)
+		raise_argument(arguments, "true");
+	return builder_age(arguments->name, arguments->column);
+}
+
+static LevelBuilder *
+zip3_of(const Arguments *arguments)
+{
+	JsonbValue *population = find_key(arguments->object, "population");
+
+	if (arguments->n > 0)
+		raise_argument(arguments, "true");
+	if (population == NULL)
+		return builder_zip3(arguments->name, arguments->column, InvalidOid);
+	if (population->type != jbvString)
+		raise_argument(arguments, "beside a \"population\" that is the name of a relation");
+	return builder_zip3(arguments->name, arguments->column,
+						hierarchy_relation(pnstrdup(population->val.string.val, population->val.string.len)));
 }
 
 /* "table" is made by who knows relations. */
 static const Form forms[] = {
+	{"age", "{\"age\": true}", NULL, age_of, true},
+	{"calendar", "{\"calendar\": true}", NULL, calendar_of, true},
 	{"date", "{\"date\": [\"month\", \"year\"]}", NULL, date_of},
+	{"hipaa_zip3", "{\"hipaa_zip3\": true, \"population\": \"census.zip\"}", "population", zip3_of, true},
+	{"icd10", "{\"icd10\": [\"category\", \"chapter\"]}", NULL, icd10_of, true},
 	{"interval", "{\"interval\": [5, 10, 20]}", "origin", interval_of},
+	{"iso3166", "{\"iso3166\": [\"region\", \"continent\"]}", NULL, iso3166_of, true},
 	{"prefix", "{\"prefix\": [3, 1]}", NULL, prefix_of},
 	{"quantile", "{\"quantile\": [8, 4]}", NULL, quantile_of},
 	{"table", "{\"table\": \"clinic.icd\", \"missing\": \"suppress\"}", NULL, NULL},
@@ -240,57 +351,47 @@ find_form(const char *word)
 	return NULL;
 }
 
-/* Is it a key that some builder takes beside its name? */
-static bool
-is_further(const char *word, const Form *form)
+/* The next key of an object, or NULL. */
+static char *
+next_key(JsonbIterator **it)
 {
-	if (strcmp(word, "missing") == 0)
-		return true;
-	for (int i = 0; i < FORMS; i++)
-		if (forms[i].further != NULL && strcmp(forms[i].further, word) == 0 &&
-			(form == NULL || form == &forms[i]))
-			return true;
-	return false;
+	JsonbValue key;
+	JsonbIteratorToken token;
+
+	while ((token = JsonbIteratorNext(it, &key, true)) != WJB_DONE)
+		if (token == WJB_KEY)
+			return pnstrdup(key.val.string.val, key.val.string.len);
+	return NULL;
 }
 
-/* The one builder that the object names, once all of its keys are known. */
+/* The one builder that the object names, all of whose keys are known. */
 static const Form *
 only_form(JsonbContainer *object, const SourceColumn *column)
 {
 	const Form *form = NULL;
+	char *word, *unknown = NULL;
+	JsonbIterator *it = JsonbIteratorInit(object);
 
-	/* first the builder, then what stands beside it */
-	for (int pass = 0; pass < 2; pass++)
+	while ((word = next_key(&it)) != NULL)
 	{
-		JsonbIterator *it = JsonbIteratorInit(object);
-		JsonbIteratorToken token;
-		JsonbValue key;
+		const Form *found = find_form(word);
 
-		while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
-		{
-			const Form *found;
-			char *word;
-
-			if (token != WJB_KEY)
-				continue;
-			word = pnstrdup(key.val.string.val, key.val.string.len);
-			found = find_form(word);
-			if (pass == 1 ? found == NULL && !is_further(word, form)
-						  : found == NULL && !is_further(word, NULL))
-				raise_unknown(word, column, pass == 1 ? form : NULL);
-			if (pass == 0 && found != NULL && form != NULL)
-				ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-								errmsg("column \"%s\" has two builders of hierarchies, \"%s\" and \"%s\"",
-									   column->name, form->name, found->name),
-								errhint("Name one of them.")));
-			if (pass == 0 && found != NULL)
-				form = found;
-		}
-		if (form == NULL)
+		if (found != NULL && form != NULL)
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("the hierarchy of column \"%s\" names no builder", column->name),
-							errhint("Known: %s; or name a relation.", known_forms())));
+							errmsg("column \"%s\" has two builders of hierarchies, \"%s\" and \"%s\"",
+								   column->name, form->name, found->name),
+							errhint("Name one of them.")));
+		if (found != NULL)
+			form = found;
+		else if (strcmp(word, "missing") != 0)
+			unknown = word;
 	}
+	if (form == NULL && unknown == NULL)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("the hierarchy of column \"%s\" names no builder", column->name),
+						errhint("Known: %s; or name a relation.", known_forms())));
+	if (unknown != NULL && (form == NULL || form->further == NULL || strcmp(form->further, unknown) != 0))
+		raise_unknown(unknown, column, form);
 	return form;
 }
 
@@ -309,6 +410,8 @@ read_list(Arguments *arguments, const Form *form)
 			arguments->list[i] = *getIthJsonbValueFromContainer(list, i);
 		return;
 	}
+	if (form->ready && value->type == jbvBool && value->val.boolean)
+		return;
 	arguments->n = 1;
 	arguments->list = value;
 }
@@ -344,7 +447,7 @@ builder_read(JsonbContainer *object, const SourceColumn *column, char **table, b
 
 	read_list(&arguments, form);
 	*table = NULL;
-	*suppress = read_missing(&arguments, false);
+	*suppress = read_missing(&arguments, form->ready);
 	if (form->make != NULL)
 		return form->make(&arguments);
 	if (arguments.list[0].type != jbvString || arguments.n != 1)

@@ -63,9 +63,23 @@ extern LevelBuilder *builder_interval(const char *name, const SourceColumn *colu
 extern LevelBuilder *builder_date(const char *name, const SourceColumn *column, char **levels, int n);
 extern LevelBuilder *builder_quantile(const char *name, const SourceColumn *column, const int *groups, int n);
 
+extern LevelBuilder *builder_age(const char *name, const SourceColumn *column);
+extern LevelBuilder *builder_country(const char *name, const SourceColumn *column, char **words, int n);
+extern LevelBuilder *builder_icd10(const char *name, const SourceColumn *column, char **words, int n);
+
+/* population: a relation of codes and people, or InvalidOid: the list of a census. */
+extern LevelBuilder *builder_zip3(const char *name, const SourceColumn *column, Oid population);
+
 /* ---- for those ---- */
 
 extern LevelBuilder *builder_create(const char *name, const SourceColumn *column, int n);
+
+/* One whose levels are some of these words, the finest first; own is int[n], which ones. */
+extern LevelBuilder *builder_of_words(const char *name, const SourceColumn *column, const char *const *known,
+									  char **words, int n);
+
+/* Raises unless the column holds texts. */
+extern void builder_of_texts(const LevelBuilder *builder, const char *what);
 
 /* Its levels are ranges of the column's values, unless there is no such type or it is a float. */
 extern void builder_of_ranges(LevelBuilder *builder);

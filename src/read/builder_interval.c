@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 /* PostgreSQL counts from 2000. */
@@ -49,9 +50,11 @@ typedef struct Intervals
 	Numeric origin;
 	Numeric width[HIERARCHY_MAX_LEVELS]; /* in the scale's units */
 	Numeric zero, least, most;
+	Numeric from,
+		top;    /* what is below is not known, what is not below stands together; NULL: no such thing */
 	bool known; /* the value before had a place among others: */
 	Numeric low[HIERARCHY_MAX_LEVELS];
-	Numeric high[HIERARCHY_MAX_LEVELS];
+	Numeric high[HIERARCHY_MAX_LEVELS]; /* NULL: without an end */
 } Intervals;
 
 static Numeric
@@ -173,8 +176,11 @@ levels(LevelBuilder *builder, Datum value, Datum *nodes)
 	bool known = builder->begun && intervals->known;
 	Numeric at = position(builder, value);
 	Numeric distance;
+	bool above = at != NULL && intervals->top != NULL && compare(at, intervals->top) >= 0;
 	int changed = 0;
 
+	if (intervals->from != NULL && (at == NULL || compare(at, intervals->from) < 0))
+		return BUILDER_UNKNOWN;
 	intervals->known = at != NULL;
 	if (at == NULL)
 	{
@@ -183,7 +189,8 @@ levels(LevelBuilder *builder, Datum value, Datum *nodes)
 	}
 	while (known && changed < builder->nlevels)
 	{
-		if (compare(at, intervals->low[changed]) >= 0 && compare(at, intervals->high[changed]) < 0)
+		if (compare(at, intervals->low[changed]) >= 0 &&
+			(intervals->high[changed] == NULL || compare(at, intervals->high[changed]) < 0))
 			break;
 		changed++;
 	}
@@ -194,19 +201,20 @@ levels(LevelBuilder *builder, Datum value, Datum *nodes)
 	distance = calculate(numeric_sub, at, intervals->origin);
 	for (int h = 0; h < changed; h++)
 	{
-		Numeric low = interval_begin(intervals, distance, intervals->width[h]);
-		Numeric high = calculate(numeric_add, low, intervals->width[h]);
+		Numeric low = above ? intervals->top : interval_begin(intervals, distance, intervals->width[h]);
+		Numeric high = above ? NULL : calculate(numeric_add, low, intervals->width[h]);
 		MemoryContext old;
 
 		nodes[h] = node(builder, low, high);
 		if (builder->begun && intervals->low[h] != NULL)
 		{
 			pfree(intervals->low[h]);
-			pfree(intervals->high[h]);
+			if (intervals->high[h] != NULL)
+				pfree(intervals->high[h]);
 		}
 		old = MemoryContextSwitchTo(GetMemoryChunkContext(intervals));
 		intervals->low[h] = DatumGetNumericCopy(NumericGetDatum(low));
-		intervals->high[h] = DatumGetNumericCopy(NumericGetDatum(high));
+		intervals->high[h] = high != NULL ? DatumGetNumericCopy(NumericGetDatum(high)) : NULL;
 		MemoryContextSwitchTo(old);
 	}
 	return changed;
@@ -283,5 +291,23 @@ builder_interval(const char *name, const SourceColumn *column, const Numeric *wi
 		intervals->width[i] = calculate(numeric_mul, widths[i], unit);
 	builder->levels = levels;
 	builder->own = intervals;
+	return builder;
+}
+
+/* Years, five and ten of them; those of 90 and above together, as HIPAA asks (45 CFR 164.514 (b) (2) (i) (C)). */
+LevelBuilder *
+builder_age(const char *name, const SourceColumn *column)
+{
+	Numeric widths[] = {int64_to_numeric(1), int64_to_numeric(5), int64_to_numeric(10)};
+	Oid type = getBaseType(column->type);
+	LevelBuilder *builder;
+	Intervals *intervals;
+
+	if (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID)
+		builder_refuse("hierarchy of ages", column, "Use a view that has the age in years.");
+	builder = builder_interval(name, column, widths, lengthof(widths), int64_to_numeric(0));
+	intervals = builder->own;
+	intervals->from = int64_to_numeric(0);
+	intervals->top = int64_to_numeric(90);
 	return builder;
 }

@@ -140,8 +140,8 @@ check_level_types(Hierarchy *hierarchy, const SourceColumn *column)
 }
 
 /* What a hierarchy shows in all of its columns, under the locks that reading them takes. */
-static Source *
-open_columns(Oid relid)
+Source *
+hierarchy_columns(Oid relid)
 {
 	Relation rel = try_relation_open(relid, AccessShareLock);
 	ArrayType *names;
@@ -164,7 +164,7 @@ void
 hierarchy_lock(const HierarchyChoice *choice)
 {
 	if (OidIsValid(choice->relation))
-		(void) open_columns(choice->relation);
+		(void) hierarchy_columns(choice->relation);
 }
 
 /* Levels as a relation's columns would have them. */
@@ -204,7 +204,7 @@ hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source
 		open_builder(hierarchy, &source->qis[column]);
 		return;
 	}
-	relation = open_columns(choice->relation);
+	relation = hierarchy_columns(choice->relation);
 	hierarchy->name = relation->name;
 	hierarchy->value = relation->qis[0];
 	hierarchy->nlevels = relation->nqis - 1;
@@ -214,8 +214,8 @@ hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source
 }
 
 /* A name as in SQL; never a number, as regclass would take it. */
-static Oid
-relation_named(const char *name)
+Oid
+hierarchy_relation(const char *name)
 {
 	List *names;
 	Oid relid = InvalidOid;
@@ -280,7 +280,7 @@ hierarchy_choose(JsonbContainer *object, const SourceColumn *column)
 	char *table;
 
 	choice.builder = builder_read(object, column, &table, &choice.suppress);
-	choice.relation = choice.builder == NULL ? relation_named(table) : choice.builder->relation;
+	choice.relation = choice.builder == NULL ? hierarchy_relation(table) : choice.builder->relation;
 	return choice;
 }
 
@@ -309,7 +309,7 @@ hierarchies_named(Jsonb *json, const SourceColumn *columns, int n, const char *w
 		if (value == NULL)
 			continue;
 		if (value->type == jbvString)
-			choices[c].relation = relation_named(pnstrdup(value->val.string.val, value->val.string.len));
+			choices[c].relation = hierarchy_relation(pnstrdup(value->val.string.val, value->val.string.len));
 		else if (value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data))
 			choices[c] = hierarchy_choose(value->val.binary.data, &columns[c]);
 		else

@@ -60,6 +60,12 @@ extern bool hierarchy_chosen(const HierarchyChoice *choice);
 /* One builder, {"prefix": [3, 1]}, by itself, of a column. */
 extern HierarchyChoice hierarchy_choose(JsonbContainer *object, const SourceColumn *column);
 
+/* The columns of a relation that has at least two, locked, with the caller's privileges checked. */
+extern Source *hierarchy_columns(Oid relid);
+
+/* The relation of that name; raises when there is none. */
+extern Oid hierarchy_relation(const char *name);
+
 /* The same of one choice. */
 extern void hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source *source,
 						   int column);
