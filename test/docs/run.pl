@@ -9,8 +9,9 @@
 #   <!-- not run: … --> before a block: why it is left out
 #   <!-- as: ROLE -->  the next block is run as this role
 #
+# run.pl pages: only what can be told without running: links, calls, arguments.
 # A block without a result must run without an error.  With KANON_DOCS_UPDATE set,
-# results that differ are written into the pages: look at the difference before you
+# results that differ, calls and tables of arguments are written into the pages: look at the difference before you
 # commit it.
 use strict;
 use warnings;
@@ -72,25 +73,109 @@ sub update {
 	print $out @lines;
 }
 
-# The arguments that a page says a function has are those of kanon_option_list().
-sub check_signatures {
+# Functions as the catalog has them: name => [[argument, 'type, default'], ...]; of overloads the arguments of all.
+# (What is behind a view has no page.)
+sub functions {
+	my (%functions, %seen);
 	system(qw(psql -X -q -d postgres -c), 'SET client_min_messages = warning', '-c', 'CREATE EXTENSION IF NOT EXISTS kanon') == 0 or die;
-	my @signatures = qx(psql -X -q -A -t -F ' ' -d postgres -c "
-		SELECT function, format('kanon_%s(%s, %s)', function,
-			CASE function WHEN 'frontier' THEN 'source, quasi_identifiers, ks' WHEN 'explain' THEN 'source, quasi_identifiers, k'
-				WHEN 'transactions' THEN 'source, target, items, k'
-				ELSE 'source, target, quasi_identifiers, k' END, string_agg(option, ', ' ORDER BY place))
-		FROM kanon_option_list() GROUP BY function");
-	is(scalar @signatures, 8, 'functions with options');
-	for (@signatures) {
-		my ($function, $signature) = /^(\w+) (.*)/;
-		open my $in, '<:encoding(UTF-8)', "doc/reference/$function.md" or die $!;
-		my $page = join ' ', map { s/\s+$//r } <$in>;
-		ok(index($page, "`$signature`") >= 0, "doc/reference/$function.md has the arguments of kanon_$function") or diag("not there: $signature");
+	for (qx(psql -X -q -A -t -F '|' -d postgres -c "
+		SELECT p.proname, p.proargnames[i], format_type(t, NULL), regexp_replace(pg_get_function_arg_default(p.oid, i::int), '::[a-z ]+(\\[\\])?\$', '')
+		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'kanon'
+		LEFT JOIN LATERAL unnest(p.proargtypes::oid[]) WITH ORDINALITY AS a (t, i) ON true
+		WHERE obj_description(p.oid, 'pg_proc') NOT LIKE 'behind %' ORDER BY p.proname, p.oid, i")) {
+		chomp;
+		my ($name, $argument, $type, $default) = split /\|/, $_, 4;
+		$functions{$name} //= [];
+		next if $argument eq '' || $seen{$name}{$argument}++;
+		$type =~ s/double precision/float8/;
+		$type =~ s/integer/int/;
+		push @{ $functions{$name} }, [ $argument, $default eq '' ? $type : "$type, $default" ];
+	}
+	return \%functions;
+}
+
+my $heading = '| argument | type, default | meaning |';
+
+# The meanings in a page's table of arguments, and all of its rows; with `rows` these are written instead.
+sub arguments {
+	my ($page, $rows) = @_;
+	my ($table) = $page =~ /^\Q$heading\E\n\|[-|]+\n((?:\|.*\n)*)/m or return;
+	$_[0] =~ s/^(\Q$heading\E\n\|[-|]+\n)(?:\|.*\n)*/$1 . join '', @$rows/me if $rows;
+	return [ split /^/, $table ];
+}
+
+# Each function has a page, which begins with its call, and has a table of its arguments, their types and defaults.
+sub check_pages {
+	my $functions = functions();
+	for my $name (sort keys %$functions) {
+		my $file = 'doc/reference/' . $name =~ s/^kanon_//r . '.md';
+		my ($page, @rows) = ('');
+		if (open my $in, '<:encoding(UTF-8)', $file) { local $/; $page = <$in> }
+		my $call = "$name(" . join(', ', map { $_->[0] } @{ $functions->{$name} }) . ')';
+		my $told = arguments($page) // [];
+		my %meaning = map { /^\| `(\w+)` \|.*?(?<!\\)\| (.*) \|$/ ? ($1 => $2) : () } @$told;
+		for (@{ $functions->{$name} }) {
+			my ($argument, $type) = @$_;
+			push @rows, "| `$argument` | $type | " . ($meaning{$argument} // '...') . " |\n";
+		}
+		if ($ENV{KANON_DOCS_UPDATE} && $page ne '') {
+			my $wrapped = '';
+			my $line = '`';
+			for (split / /, "$call`") {
+				if (length($line) + length > 118) { $wrapped .= "$line\n"; $line = '' }
+				$line .= ($line =~ /^`?$/ ? '' : ' ') . $_;
+			}
+			$page =~ s/^`$name\([^`]*`/$wrapped$line/m;
+			arguments($page, \@rows);
+			open my $out, '>:encoding(UTF-8)', $file or die "$file: $!";
+			print $out $page;
+		}
+		ok(index($page =~ s/\s+/ /gr, " `$call`") >= 0, "$file begins with the call of $name") or diag("not there: $call");
+		is_deeply(arguments($page) // [], \@rows, "$file has the arguments of $name") if @rows;
+		ok(!grep({ /\.\.\. \|$/ } @rows), "$file says what the arguments of $name mean");
 	}
 }
 
-check_signatures() if !@ARGV;
+# Every link goes somewhere: to a file of the tree, and to a heading that it has.
+sub check_links {
+	my (%anchors, %linked);
+	my $headings = sub {
+		my ($file) = @_;
+		return $anchors{$file} //= do {
+			my %is;
+			open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
+			while (<$in>) { $is{ lc($1) =~ s/[^\w\- ]//gr =~ tr/ /-/r } = 1 if /^#+ (.*?)\s*$/ }
+			\%is;
+		};
+	};
+	for my $file (sort glob '*.md doc/*.md doc/*/*.md') {
+		open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
+		my $page = do { local $/; <$in> };
+		$page =~ s/^```.*?^```//msg;
+		my @broken;
+		for my $link ($page =~ /\]\(([^)\s]+)\)/g) {
+			next if $link =~ m{^https?://};
+			my ($to, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+			$to = $to eq '' ? $file : ($file =~ s{[^/]*$}{}r) . $to;
+			1 while $to =~ s{[^/]+/\.\./}{};
+			$linked{$to} = 1;
+			push @broken, $link if !-e $to || $anchor ne '' && !$headings->($to)->{$anchor};
+		}
+		is("@broken", '', "$file: its links");
+	}
+	open my $in, '<', 'README.md' or die $!;
+	my @lines = <$in>;
+	cmp_ok(scalar @lines, '<=', 200, 'README.md can be read at one go');
+	my @lonely = grep { !$linked{$_} } glob 'doc/*.md doc/*/*.md';
+	is("@lonely", '', 'every page is linked to');
+}
+
+if (!@ARGV || $ARGV[0] eq 'pages') {
+	check_links();
+	check_pages();
+	if (@ARGV) { done_testing(); exit }
+}
 @ARGV = sort glob "README.md doc/*.md doc/*/*.md" if !@ARGV;
 for my $file (@ARGV) {
 	my @pieces = pieces($file) or next;
