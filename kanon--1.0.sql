@@ -805,13 +805,17 @@ CREATE FUNCTION @extschema@.kanon_alter_publication(
     keep_releases      int     DEFAULT NULL,
     stable             boolean DEFAULT NULL,
     protect_successive boolean DEFAULT NULL,
-    key                name    DEFAULT NULL)
+    key                name    DEFAULT NULL,
+    set_options        jsonb   DEFAULT NULL,
+    drop_options       name[]  DEFAULT NULL,
+    dry_run            boolean DEFAULT false,
+    solve              boolean DEFAULT true)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_alter_publication';
 
-COMMENT ON FUNCTION @extschema@.kanon_alter_publication(text, name[], bigint, jsonb, text, int, boolean, boolean, name)
-IS 'changes a publication from its next refresh on; NULL leaves as it is';
+COMMENT ON FUNCTION @extschema@.kanon_alter_publication(text, name[], bigint, jsonb, text, int, boolean, boolean, name, jsonb, name[], boolean, boolean)
+IS 'changes a publication from its next refresh on, when a release can be made so; NULL leaves as it is';
 
 CREATE FUNCTION @extschema@.kanon_drop_publication(publication text)
 RETURNS void
@@ -842,8 +846,8 @@ IS 'refreshes every publication of yours, each in a transaction of its own; fail
 CREATE FUNCTION @extschema@.kanon_publication_status(
     publication        text     DEFAULT NULL,
     fail_if_older_than interval DEFAULT NULL)
-RETURNS TABLE (publication_name text, status text, release bigint, refreshed_at timestamptz, age interval,
-               failures bigint, error text)
+RETURNS TABLE (publication_name text, status text, k bigint, release bigint, refreshed_at timestamptz, age interval,
+               failures bigint, error text, allow_identifying name[])
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
@@ -870,7 +874,7 @@ COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_public
 CREATE FUNCTION @extschema@.kanon_release_list()
 RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
                row_count bigint, k bigint, cost float8, suppressed_later bigint, error text, message text,
-               relation regclass)
+               detail text, hint text, relation regclass)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_release_list';
 
@@ -892,7 +896,7 @@ COMMENT ON COLUMN @extschema@.kanon_publications.source IS 'what is published';
 COMMENT ON COLUMN @extschema@.kanon_publications.quasi_identifiers IS 'columns that could be joined with outside knowledge';
 COMMENT ON COLUMN @extschema@.kanon_publications.k IS 'rows that every class has at least';
 COMMENT ON COLUMN @extschema@.kanon_publications.solver IS 'how releases are made: kanon_SOLVER';
-COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the solver';
+COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the solver, and what releases may not be';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
 COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether k holds together with releases that are kept';
@@ -911,6 +915,8 @@ COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'what was lost, as the solv
 COMMENT ON COLUMN @extschema@.kanon_releases.suppressed_later IS 'rows taken from their classes to protect successive releases';
 COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh that failed';
 COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'what the error says, without data values';
+COMMENT ON COLUMN @extschema@.kanon_releases.detail IS 'its detail, when kanon raised it';
+COMMENT ON COLUMN @extschema@.kanon_releases.hint IS 'what can be done about it';
 COMMENT ON COLUMN @extschema@.kanon_releases.relation IS 'the table of the release; NULL: it is dropped or failed';
 
 CREATE FUNCTION @extschema@.kanon_progress_list()

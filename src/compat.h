@@ -17,6 +17,10 @@
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
 
+/* Whose an error is: nobody else's functions can raise one that says this (host/attempt.h). */
+#undef TEXTDOMAIN
+#define TEXTDOMAIN "kanon"
+
 #if PG_VERSION_NUM < 150000
 #error "kanon needs PostgreSQL 15 or later"
 #endif

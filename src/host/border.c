@@ -82,6 +82,17 @@ border_now(void *arg)
 	return INSTR_TIME_GET_DOUBLE(now);
 }
 
+/*
+ * Nothing tells the server whether somebody reads along: a nightly job's psql looks
+ * like anybody's.  A background worker's NOTICEs nobody does; and a refresh, which is
+ * what jobs are for, turns them off (publication/refresh.c).
+ */
+static bool
+progress_is_said(void)
+{
+	return kanon_progress == PROGRESS_ON || (kanon_progress == PROGRESS_AUTO && MyBackendType == B_BACKEND);
+}
+
 /* For other sessions, and every few seconds of a longer run a NOTICE. */
 static void
 say_progress(Border *border, const KanonProgress *progress)
@@ -90,7 +101,7 @@ say_progress(Border *border, const KanonProgress *progress)
 	StringInfoData text;
 
 	progress_say(progress->phase, progress->share, progress->rows_left);
-	if (!kanon_progress)
+	if (!progress_is_said())
 		return;
 	INSTR_TIME_SET_CURRENT(now);
 	since = now;

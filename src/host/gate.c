@@ -223,6 +223,8 @@ gate_check(const Gate *gate, TupleDesc desc)
 
 /* ---- queries through it ---- */
 
+int gate_queries = 0;
+
 typedef struct GateReceiver
 {
 	DestReceiver pub;
@@ -239,7 +241,9 @@ receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
 
 	for (int i = 0; i < desc->natts; i++)
 		each_composite(TupleDescAttr(desc, i)->atttypid, hold_composite, &receiver->held);
+	gate_queries--;
 	gate_check(receiver->gate, desc);
+	gate_queries++;
 }
 
 static bool
@@ -247,8 +251,13 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 {
 	GateReceiver *receiver = (GateReceiver *) self;
 
+	bool more;
+
 	slot_getallattrs(slot);
-	return receiver->receive(receiver->arg, slot);
+	gate_queries--;
+	more = receiver->receive(receiver->arg, slot);
+	gate_queries++;
+	return more;
 }
 
 static void
@@ -279,15 +288,28 @@ gate_select(const Gate *gate, const char *sql, bool read_only, GateReceive recei
 	SPIExecuteOptions options = {.read_only = read_only, .dest = &receiver.pub};
 
 	check_name(gate);
+	gate_queries++;
 	if (SPI_execute_extended(sql, &options) < 0)
 		elog(ERROR, "could not read %s", gate->name);
+	gate_queries--;
+}
+
+int
+gate_execute(const char *sql, bool read_only)
+{
+	int result;
+
+	gate_queries++;
+	result = SPI_execute(sql, read_only, 0);
+	gate_queries--;
+	return result;
 }
 
 void
 gate_query(const Gate *gate, const char *sql, bool read_only)
 {
 	check_name(gate);
-	if (SPI_execute(sql, read_only, 0) != SPI_OK_SELECT)
+	if (gate_execute(sql, read_only) != SPI_OK_SELECT)
 		elog(ERROR, "could not read %s", gate->name);
 	gate_check(gate, SPI_tuptable->tupdesc);
 }

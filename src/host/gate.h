@@ -52,6 +52,12 @@ extern void gate_check(const Gate *gate, TupleDesc desc);
 /* The same question without an error; of the columns alone. */
 extern bool gate_fits(const Gate *gate, TupleDesc desc);
 
+/*
+ * Queries that are under way, but for what kanon itself does with their rows: while
+ * there are some, functions of others may run.
+ */
+extern int gate_queries;
+
 /* A row, all of its values at hand until the next one; false: no more are wanted. */
 typedef bool (*GateReceive)(void *arg, TupleTableSlot *slot);
 
@@ -63,6 +69,9 @@ extern void gate_select(const Gate *gate, const char *sql, bool read_only, GateR
 
 /* The same for what fits into memory: SPI_tuptable and SPI_processed are the rows. */
 extern void gate_query(const Gate *gate, const char *sql, bool read_only);
+
+/* What brings no rows into kanon, or such as gate_value takes: SPI_execute, counted in gate_queries. */
+extern int gate_execute(const char *sql, bool read_only);
 
 /* A value of SPI_tuptable; raises when the column is not of that type. */
 extern Datum gate_value(uint64 row, int column, Oid type, bool *isnull);

@@ -297,7 +297,7 @@ pool_worker(shm_toc *toc, const PoolWork *work)
 	uint32 seen = 0;
 
 	border->limit = shared->limit;
-	kanon_progress = false; /* the caller says how far it is */
+	kanon_progress = PROGRESS_OFF; /* the caller says how far it is */
 	shared->worker[ParallelWorkerNumber] = MyLatch;
 	pg_memory_barrier();
 	while (seen = next_turn(shared, seen), !shared->end)

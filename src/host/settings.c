@@ -10,8 +10,16 @@
 /* Unset, kanon may use as much as this many maintenance operations. */
 #define MAINTENANCE_SHARES 16
 
-bool kanon_progress = true;
+int kanon_progress = PROGRESS_AUTO;
 int kanon_max_memory = -1;
+
+/* As PostgreSQL's own settings of this kind, with every word that a boolean has. */
+static const struct config_enum_entry progress_settings[] = {
+	{"auto", PROGRESS_AUTO, false}, {"on", PROGRESS_ON, false},
+	{"off", PROGRESS_OFF, false},   {"true", PROGRESS_ON, true},
+	{"yes", PROGRESS_ON, true},     {"1", PROGRESS_ON, true},
+	{"false", PROGRESS_OFF, true},  {"no", PROGRESS_OFF, true},
+	{"0", PROGRESS_OFF, true},      {NULL, 0, false}};
 
 #ifdef KANON_FAULTS
 #define FAULT_ENTRY(name) {#name, KANON_FAULT_##name, false},
@@ -33,8 +41,10 @@ check_max_memory(int *newval, void **extra, GucSource source)
 void
 settings_define(void)
 {
-	DefineCustomBoolVariable("kanon.progress", "Says every five seconds how far a long run is.", NULL,
-							 &kanon_progress, true, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("kanon.progress", "Says every five seconds how far a long run is.",
+							 "auto: in what a session calls itself, not in refreshes and background workers.",
+							 &kanon_progress, PROGRESS_AUTO, progress_settings, PGC_USERSET, 0, NULL, NULL,
+							 NULL);
 	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
 							"Row types, dictionaries and solvers count; the executor's grouping and "
 							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",

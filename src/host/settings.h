@@ -6,7 +6,15 @@
 
 #include "postgres.h"
 
-extern bool kanon_progress;  /* kanon.progress */
+/* NOTICEs of how far a run is: in what a session calls itself, but not where nobody may be watching. */
+typedef enum ProgressSetting
+{
+	PROGRESS_OFF,
+	PROGRESS_ON,
+	PROGRESS_AUTO
+} ProgressSetting;
+
+extern int kanon_progress;   /* kanon.progress */
 extern int kanon_max_memory; /* kanon.max_memory, kB; -1: from maintenance_work_mem */
 
 /* When the library is loaded. */

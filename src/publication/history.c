@@ -34,12 +34,14 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter(&p, INT8OID, Int64GetDatum(release->suppressed_later), failed);
 	parameter_text(&p, release->error);
 	parameter_text(&p, release->message);
+	parameter_text(&p, release->detail);
+	parameter_text(&p, release->hint);
 	parameter_relation(&p, release->relation);
 	parameter_relation(&p, release->persons);
 	parameter_relation(&p, release->types);
 	row_write("INSERT INTO %s (release, started, finished, status, row_count, k, cost, suppressed_later,"
-			  " error, message, relation, persons, types)"
-			  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+			  " error, message, detail, hint, relation, persons, types)"
+			  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
 			  publication->history, &p, SPI_OK_INSERT);
 }
 
@@ -100,6 +102,8 @@ read_release(const Row *row, void *arg)
 	release.suppressed_later = row_int8(row, "suppressed_later");
 	release.error = row_text(row, "error");
 	release.message = row_text(row, "message");
+	release.detail = row_text(row, "detail");
+	release.hint = row_text(row, "hint");
 	release.relation = get_own_table(visit->publication, row, "relation");
 	release.persons = get_own_table(visit->publication, row, "persons");
 	release.types = get_own_table(visit->publication, row, "types");
@@ -159,6 +163,8 @@ release_copy(const Release *release)
 	*copy = *release;
 	copy->error = release->error != NULL ? pstrdup(release->error) : NULL;
 	copy->message = release->message != NULL ? pstrdup(release->message) : NULL;
+	copy->detail = release->detail != NULL ? pstrdup(release->detail) : NULL;
+	copy->hint = release->hint != NULL ? pstrdup(release->hint) : NULL;
 	return copy;
 }
 

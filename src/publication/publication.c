@@ -1,9 +1,10 @@
 /*
- * publication.c: kanon_create_publication, kanon_alter_publication and
- * kanon_drop_publication.
+ * publication.c: kanon_create_publication and kanon_drop_publication, and what a
+ * definition must fulfil.
  */
 #include "compat.h"
 #include "host/nearest.h"
+#include "host/gate.h"
 #include "publication/publication.h"
 #include "host/catalog.h"
 #include "host/progress.h"
@@ -22,7 +23,6 @@
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(kanon_create_publication);
-PG_FUNCTION_INFO_V1(kanon_alter_publication);
 PG_FUNCTION_INFO_V1(kanon_drop_publication);
 
 enum
@@ -40,19 +40,6 @@ enum
 	ARG_PRIVATE_SCHEMA
 };
 
-enum
-{
-	ALTER_NAME,
-	ALTER_QIS,
-	ALTER_K,
-	ALTER_OPTIONS,
-	ALTER_SOLVER,
-	ALTER_KEEP_RELEASES,
-	ALTER_STABLE,
-	ALTER_PROTECT,
-	ALTER_KEY
-};
-
 /* The solver that stays near the release before. */
 #define STABLE_SOLVER "pattern_guided"
 
@@ -67,7 +54,7 @@ publication_check_k(int64 k)
 						errhint("With k = 1 every row may stand alone, which protects nobody.")));
 }
 
-static int64
+int64
 class_size_arg(FunctionCallInfo fcinfo, int arg)
 {
 	refuse_null(fcinfo, arg, "k",
@@ -76,7 +63,7 @@ class_size_arg(FunctionCallInfo fcinfo, int arg)
 	return PG_GETARG_INT64(arg);
 }
 
-static int32
+int32
 keep_releases_arg(FunctionCallInfo fcinfo, int arg)
 {
 	refuse_null(fcinfo, arg, "keep_releases",
@@ -87,8 +74,7 @@ keep_releases_arg(FunctionCallInfo fcinfo, int arg)
 	return PG_GETARG_INT32(arg);
 }
 
-/* True for NULL and '{}': the labels say. */
-static bool
+bool
 says_nothing(FunctionCallInfo fcinfo, int arg)
 {
 	return PG_ARGISNULL(arg) ||
@@ -120,9 +106,8 @@ keeps(const KanonPublication *publication, const char *name)
 		   findJsonbValueFromContainer(kept->val.binary.data, JB_FARRAY, &wanted) != NULL;
 }
 
-/* Raises what is wrong with the options of the solver; returns this. */
-static const Model *
-check_options(const KanonPublication *publication)
+const Model *
+definition_options(const KanonPublication *publication)
 {
 	const Model *model = model_find(publication->solver);
 	Request request = {.k = publication->k};
@@ -131,11 +116,10 @@ check_options(const KanonPublication *publication)
 	return model;
 }
 
-/* What a definition must fulfil, new or changed. */
-static void
-check_definition(const KanonPublication *publication)
+void
+definition_check(const KanonPublication *publication)
 {
-	const Model *model = check_options(publication);
+	const Model *model = definition_options(publication);
 
 	if (publication->stable && strcmp(publication->solver, STABLE_SOLVER) != 0)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -162,14 +146,25 @@ check_definition(const KanonPublication *publication)
 						errhint("The key says who a row is about: take it out of the other lists.")));
 }
 
-static void
-check_key(const char *key, Oid source)
+void
+key_check(const char *key, Oid source)
 {
-	if (key != NULL && get_attnum(source, key) <= 0)
+	AttrNumber attnum;
+
+	if (key == NULL)
+		return;
+	attnum = get_attnum(source, key);
+	if (attnum <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("the key column \"%s\" does not exist", key),
 				 errhint("%s", nearest_column(source, key,
 											  "Names are taken exactly as written, capitals included."))));
+	/* persons are known by it for as long as releases are kept: its owner could alter what it is made of */
+	if (type_shape(get_atttype(source, attnum)) != 0)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("the key column \"%s\" is of composite type %s", key,
+							   format_type_be(get_atttype(source, attnum))),
+						errhint("Take one of its fields, or several in a text, by a view.")));
 }
 
 /* ---- create ---- */
@@ -229,12 +224,12 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a publication cannot be temporary"),
 						errhint("Choose another schema.")));
 	schema = private_schema(fcinfo, namespace);
-	model = check_options(publication);
+	model = definition_options(publication);
 	publication->qis = says_nothing(fcinfo, ARG_QIS) ? labels_read(source, model, &publication->options)
 													 : PG_GETARG_ARRAYTYPE_P(ARG_QIS);
 	(void) source_open_columns(source, publication->qis, "quasi_identifiers");
-	check_definition(publication);
-	check_key(publication->key, source);
+	definition_check(publication);
+	key_check(publication->key, source);
 
 	identity_assume(publication, &saved);
 	publication_create_tables(publication, name, schema);
@@ -246,81 +241,6 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	release_add(publication, &release);
 	identity_return(&saved);
 	SPI_finish();
-	PG_RETURN_VOID();
-}
-
-/* ---- alter ---- */
-
-/*
- * Persons are compared by their keys: with another column than before one number or
- * name would mean two persons.
- */
-static void
-set_key(KanonPublication *publication, const char *key)
-{
-	ListCell *lc;
-
-	if (key[0] == '\0')
-	{
-		publication->key = NULL;
-		return;
-	}
-	if (publication->key != NULL && strcmp(publication->key, key) == 0)
-		return;
-	foreach (lc, releases(publication, NULL))
-		if (OidIsValid(((Release *) lfirst(lc))->persons))
-			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-							errmsg("the releases that are kept know their persons by another key"),
-							errhint("Take the key away by key => '', refresh until those are gone, and then "
-									"name another one; or create the publication anew.")));
-	publication->key = pstrdup(key);
-}
-
-/*
- * kanon_alter_publication(publication text, quasi_identifiers name[], k bigint, options jsonb, solver text,
- * keep_releases int, stable boolean, protect_successive boolean, key name): NULL leaves as it is.
- */
-Datum
-kanon_alter_publication(PG_FUNCTION_ARGS)
-{
-	char *name = text_arg(fcinfo, ALTER_NAME, "publication", "See kanon_publications.");
-	Oid extension = extension_schema(fcinfo);
-	KanonPublication *publication =
-		publication_claim(publication_find(extension, name, owned_by_caller), true);
-	const Model *model;
-	Identity saved;
-	Oid source;
-
-	source = source_of(publication);
-	if (!PG_ARGISNULL(ALTER_K))
-		publication->k = class_size_arg(fcinfo, ALTER_K);
-	if (!PG_ARGISNULL(ALTER_OPTIONS))
-		publication->options = relations_resolved(PG_GETARG_JSONB_P(ALTER_OPTIONS), NULL);
-	if (!PG_ARGISNULL(ALTER_SOLVER))
-		publication->solver = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_SOLVER));
-	if (!PG_ARGISNULL(ALTER_KEEP_RELEASES))
-		publication->keep_releases = keep_releases_arg(fcinfo, ALTER_KEEP_RELEASES);
-	if (!PG_ARGISNULL(ALTER_STABLE))
-		publication->stable = PG_GETARG_BOOL(ALTER_STABLE);
-	if (!PG_ARGISNULL(ALTER_PROTECT))
-		publication->protect_successive = PG_GETARG_BOOL(ALTER_PROTECT);
-	if (!PG_ARGISNULL(ALTER_KEY))
-		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
-
-	identity_assume(publication, &saved);
-	SPI_connect();
-	model = check_options(publication);
-	if (!PG_ARGISNULL(ALTER_QIS))
-		publication->qis = says_nothing(fcinfo, ALTER_QIS) ? labels_read(source, model, &publication->options)
-														   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
-	check_definition(publication);
-	source_view_renew(publication, get_rel_name(publication->published),
-					  get_rel_namespace(publication->definition));
-	(void) source_open_columns(publication->source, publication->qis, "quasi_identifiers");
-	check_key(publication->key, publication->source);
-	publication_store(publication);
-	SPI_finish();
-	identity_return(&saved);
 	PG_RETURN_VOID();
 }
 

@@ -17,7 +17,7 @@
 #ifndef KANON_PUBLICATION_H
 #define KANON_PUBLICATION_H
 
-#include "run/request.h"
+#include "run/run.h"
 
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
@@ -65,7 +65,9 @@ typedef struct Release
 	int64 suppressed_later; /* rows suppressed to protect successive releases */
 	char *error;            /* SQLSTATE, or NULL */
 	char *message;          /* what it says, without values */
-	Oid relation;           /* InvalidOid: dropped, or failed */
+	char *detail;
+	char *hint;
+	Oid relation; /* InvalidOid: dropped, or failed */
 	Oid persons;
 	Oid types;
 } Release;
@@ -75,20 +77,21 @@ typedef struct Release
 extern Oid extension_schema(FunctionCallInfo fcinfo);
 
 /*
- * Every publication, in the order of their names.  Of owners that `wanted` refuses
- * nothing is locked or read.  What others keep locked is left out with a WARNING and
+ * Every publication, in the order of their names.  Of owners that `wanted` refuses (the
+ * view is not known then: InvalidOid) nothing is locked or read.  What others keep locked is left out with a WARNING and
  * counted in *busy (or NULL).
  */
-extern List *publications(Oid extension, bool (*wanted)(Oid owner), int *busy);
+extern List *publications(Oid extension, bool (*wanted)(Oid owner, Oid view), int *busy);
 
 /* The caller may do everything with it. */
-extern bool owned_by_caller(Oid owner);
+extern bool owned_by_caller(Oid owner, Oid view);
 
 /* The publication's owner owns that, too; asked of the catalog, before any lock. */
 extern bool publication_owns(const KanonPublication *publication, Oid relid, char relkind);
 
 /* By the view's name; raises undefined_object, and insufficient_privilege unless its owner's. */
-extern KanonPublication *publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner));
+extern KanonPublication *publication_find(Oid extension, const char *name,
+										  bool (*wanted)(Oid owner, Oid view));
 
 /* The same again, when others may have changed it meanwhile; NULL: it is none any more. */
 extern KanonPublication *publication_read(Oid extension, Oid definition);
@@ -148,6 +151,20 @@ extern char *private_name(const char *name, const char *what, Oid namespace, cha
 /* Raises when it protects nobody: asked of an argument, and of a definition, which its owner can write. */
 extern void publication_check_k(int64 k);
 
+/* Arguments of both functions that define one. */
+extern int64 class_size_arg(FunctionCallInfo fcinfo, int arg);
+extern int32 keep_releases_arg(FunctionCallInfo fcinfo, int arg);
+
+/* NULL or '{}': the labels say. */
+extern bool says_nothing(FunctionCallInfo fcinfo, int arg);
+
+/* Raises what is wrong with the options of the solver; returns this. */
+extern const Model *definition_options(const KanonPublication *publication);
+
+/* What a definition must fulfil, new or changed; and its key, or NULL. */
+extern void definition_check(const KanonPublication *publication);
+extern void key_check(const char *key, Oid source);
+
 /* ---- source.c: the view of the source ---- */
 
 /* The columns that a publication uses: of the source, or of the view that is there. */
@@ -181,18 +198,32 @@ extern int64 release_rows(const KanonPublication *publication, Oid release, int6
 /* Waits until nobody reads the view, as long as lock_timeout allows; raises when it is the owner's no more. */
 extern void view_lock(const KanonPublication *publication);
 
-/* Points the view to a release, under the column names that it has; or makes it. */
+/* Points the view to a release, under the column names that it has; or makes it.  It says what the release says. */
 extern void view_switch(KanonPublication *publication, Oid release);
+
+/* Raises, without a lock, when the view cannot show such a release under the names that readers know. */
+extern void view_check(const KanonPublication *publication, Oid release);
+
+/* ---- limits.c ---- */
+
+/* Raises what the publication does not let through; before: the current release, or NULL. */
+extern void limits_check(const Run *run, const Release *release, const Release *before);
+
+/* ---- failure.c: what the publisher is told of a refresh that failed ---- */
+
+/* The release has failed, for that reason. */
+extern void failure_note(Release *release, const ErrorData *error);
+
+/* One line of a release that has failed. */
+extern char *failure_text(const Release *release);
+extern void failure_warn(const KanonPublication *publication, const Release *release);
 
 /* ---- refresh.c ---- */
 
+/* A table of the release, checked; no reader sees it yet. */
+extern void release_make(KanonPublication *publication, Release *release, List *releases);
+
 /* Makes a release and switches the view; raises what goes wrong. */
 extern void release_build(KanonPublication *publication, Release *release, List *releases);
-
-/*
- * Does some work in a subtransaction; returns the error that undid it, or NULL.
- * A cancel of the statement is raised; one that somebody only claims is an error.
- */
-extern ErrorData *attempt(void (*work)(void *arg), void *arg);
 
 #endif

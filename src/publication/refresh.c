@@ -10,8 +10,10 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
+#include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/progress.h"
+#include "host/settings.h"
 #include "write/verify.h"
 #include "run/args.h"
 #include "run/run.h"
@@ -32,81 +34,6 @@
 
 PG_FUNCTION_INFO_V1(kanon_refresh);
 PG_FUNCTION_INFO_V1(kanon_refresh_all);
-
-/* ---- work that may fail ---- */
-
-/*
- * Ends the statement, whoever catches errors.  The code alone tells nothing: a
- * function in a source can raise any.  Which of the server's functions raised the
- * error it cannot pretend.
- */
-static bool
-ends_statement(const ErrorData *error)
-{
-	return error->sqlerrcode == ERRCODE_QUERY_CANCELED && error->funcname != NULL &&
-		   (strcmp(error->funcname, "ProcessInterrupts") == 0 ||
-			/* kanon's own, when the reason is gone that made its solver stop */
-			strcmp(error->funcname, "border_check") == 0);
-}
-
-ErrorData *
-attempt(void (*work)(void *arg), void *arg)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData *volatile error = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		work(arg);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	if (error != NULL && ends_statement(error))
-		ReThrowError(error);
-	return error;
-}
-
-/*
- * What an error says without the values in it: its text before any were filled
- * in.  An error from a function in SQL has no text of that kind: only its code.
- */
-static char *
-message_without_values(const ErrorData *error)
-{
-	StringInfoData text;
-
-	if (error->message_id == NULL || strcmp(error->message_id, "%s") == 0)
-		return NULL;
-	initStringInfo(&text);
-	for (const char *p = error->message_id; *p != '\0'; p++)
-	{
-		if (*p != '%')
-			appendStringInfoChar(&text, *p);
-		else if (p[1] == '%')
-			appendStringInfoChar(&text, *++p);
-		else
-		{
-			/* flags, width and length, up to the letter of the conversion */
-			p += 1 + strspn(p + 1, "-+ #0123456789.*$lzhjt");
-			appendStringInfoString(&text, "...");
-			if (*p == '\0')
-				break;
-		}
-	}
-	return text.data;
-}
 
 /* ---- releases that go ---- */
 
@@ -232,7 +159,7 @@ relation_of(const char *name)
 }
 
 void
-release_build(KanonPublication *publication, Release *release, List *releases)
+release_make(KanonPublication *publication, Release *release, List *releases)
 {
 	Request request;
 	Run *run;
@@ -257,13 +184,17 @@ release_build(KanonPublication *publication, Release *release, List *releases)
 							 quote_identifier(get_attname(release->relation, 2, false))));
 	progress_say("checking", 0, -1);
 	check_release(publication, release, run);
+	limits_check(run, release, release_current(releases));
 	run_end(run);
+}
+
+void
+release_build(KanonPublication *publication, Release *release, List *releases)
+{
+	release_make(publication, release, releases);
 	if (!OidIsValid(publication->published))
 	{
 		view_switch(publication, release->relation);
-		publication->published = RangeVarGetRelid(
-			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(publication->name))), NoLock,
-			false);
 		return;
 	}
 	progress_say("waiting for readers", 0, -1);
@@ -289,20 +220,6 @@ build(void *arg)
 	release_build(build->publication, build->release, build->releases);
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
-}
-
-/* What is said of a refresh, in the history and to its caller. */
-static void
-note_failure(const KanonPublication *publication, Release *release, const ErrorData *error)
-{
-	release->status = RELEASE_FAILED;
-	release->relation = release->persons = release->types = InvalidOid;
-	release->error = pstrdup(unpack_sql_state(error->sqlerrcode));
-	release->message = message_without_values(error);
-	ereport(WARNING, (errmsg("publication %s was not refreshed", publication->name),
-					  errdetail("SQLSTATE %s%s%s", release->error, release->message != NULL ? ": " : ".",
-								release->message != NULL ? release->message : ""),
-					  errhint("Readers still see the release before. See kanon_releases.")));
 }
 
 static void
@@ -332,9 +249,28 @@ publication_claim(KanonPublication *publication, bool wait)
 	return current;
 }
 
+static void
+set_until_end(const char *setting, const char *value)
+{
+	(void) set_config_option(setting, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * Nobody may be watching a refresh, so it says how far it is only when told to.  What
+ * is for schedules says nothing that is no warning: what it did is in the history.
+ */
+static void
+be_quiet(bool scheduled)
+{
+	if (kanon_progress == PROGRESS_AUTO)
+		set_until_end("kanon.progress", "off");
+	if (scheduled && client_min_messages == NOTICE)
+		set_until_end("client_min_messages", "warning");
+}
+
 /* One refresh, recorded; what it came to in *release. */
 static void
-refresh(KanonPublication *publication, Release *release)
+refresh(KanonPublication *publication, Release *release, bool scheduled)
 {
 	Build work = {.publication = publication, .release = release};
 	ErrorData *error;
@@ -353,11 +289,15 @@ refresh(KanonPublication *publication, Release *release)
 	release->started = GetCurrentTimestamp();
 	before = release_current(work.releases);
 	identity_assume(publication, &saved);
+	be_quiet(scheduled);
 	error = attempt(build, &work);
 	release->finished = GetCurrentTimestamp();
 	/* in memory that outlives what follows: its caller is told, too */
 	if (error != NULL)
-		note_failure(publication, release, error);
+	{
+		failure_note(release, error);
+		failure_warn(publication, release);
+	}
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (error == NULL)
@@ -420,7 +360,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	publication = publication_claim(publication, wait);
 	publication->caller = fcinfo->flinfo->fn_oid;
-	refresh(publication, &release);
+	refresh(publication, &release, false);
 	return_release((ReturnSetInfo *) fcinfo->resultinfo, publication, &release);
 	return (Datum) 0;
 }
@@ -431,7 +371,7 @@ typedef struct Turn
 {
 	KanonPublication *publication;
 	Oid caller;
-	bool failed;
+	Release release;
 } Turn;
 
 static void
@@ -439,11 +379,9 @@ take_turn(void *arg)
 {
 	Turn *turn = arg;
 	KanonPublication *publication = publication_claim(turn->publication, false);
-	Release release;
 
 	publication->caller = turn->caller;
-	refresh(publication, &release);
-	turn->failed = release.status == RELEASE_FAILED;
+	refresh(publication, &turn->release, true);
 }
 
 /* Commits a turn, and says what kept it from that: everything that the turn did is undone then. */
@@ -469,15 +407,12 @@ commit_turn(MemoryContext context)
 	return error;
 }
 
+/* Of what no history tells: the turn was undone. */
 static void
-warn_failure(const KanonPublication *publication, const ErrorData *error)
+turn_failed(Turn *turn, const ErrorData *error)
 {
-	char *message = message_without_values(error);
-
-	ereport(WARNING,
-			(errcode(error->sqlerrcode), errmsg("publication %s was not refreshed", publication->name),
-			 errdetail("SQLSTATE %s%s%s", unpack_sql_state(error->sqlerrcode), message != NULL ? ": " : ".",
-					   message != NULL ? message : "")));
+	failure_note(&turn->release, error);
+	failure_warn(turn->publication, &turn->release);
 }
 
 /* kanon_refresh_all() */
@@ -490,6 +425,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	ListCell *lc;
 	int busy = 0;
 	int failed = 0;
+	StringInfoData failures;
 
 	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic)
@@ -501,7 +437,10 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("kanon_refresh_all");
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
+	initStringInfo(&failures);
 	all = publications(extension, owned_by_caller, &busy);
+	if (busy > 0)
+		appendStringInfo(&failures, "%d locked by other sessions: see the warnings.", busy);
 	foreach (lc, all)
 	{
 		Turn turn = {.publication = lfirst(lc), .caller = fcinfo->flinfo->fn_oid};
@@ -511,19 +450,22 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 		error = attempt(take_turn, &turn);
 		PopActiveSnapshot();
 		if (error != NULL)
-			warn_failure(turn.publication, error);
-		turn.failed = turn.failed || error != NULL;
+			turn_failed(&turn, error);
 		error = commit_turn(context);
 		if (error != NULL)
-			warn_failure(turn.publication, error);
-		failed += turn.failed || error != NULL ? 1 : 0;
+			turn_failed(&turn, error);
+		if (turn.release.status != RELEASE_FAILED)
+			continue;
+		failed++;
+		appendStringInfo(&failures, "%s%s: %s", failures.len > 0 ? "\n" : "", turn.publication->name,
+						 failure_text(&turn.release));
 	}
 	SPI_finish();
 	if (failed + busy > 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%d of %d publications could not be refreshed", failed + busy, list_length(all) + busy),
-			 errdetail("The others were refreshed and committed."), errhint("See kanon_releases.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("%d of %d publications could not be refreshed", failed + busy,
+							   list_length(all) + busy),
+						errdetail("%s", failures.data),
+						errhint("The others were refreshed and committed. See kanon_releases.")));
 	PG_RETURN_VOID();
 }

@@ -221,7 +221,7 @@ definitions(Oid extension)
 }
 
 List *
-publications(Oid extension, bool (*wanted)(Oid owner), int *busy)
+publications(Oid extension, bool (*wanted)(Oid owner, Oid view), int *busy)
 {
 	List *found = NIL;
 	ListCell *lc;
@@ -232,7 +232,7 @@ publications(Oid extension, bool (*wanted)(Oid owner), int *busy)
 	{
 		KanonPublication *publication;
 
-		if (!wanted(relation_owner(lfirst_oid(lc))))
+		if (!wanted(relation_owner(lfirst_oid(lc)), InvalidOid))
 			continue;
 		publication = read_publication(extension, lfirst_oid(lc), patience, busy);
 		if (publication != NULL)
@@ -251,12 +251,12 @@ raise_not_owner(const char *name)
 
 /* Of a view, which is asked for its owner before anything of the owner's is read. */
 static KanonPublication *
-find_by_view(Oid extension, Oid view, const char *name, bool (*wanted)(Oid owner))
+find_by_view(Oid extension, Oid view, const char *name, bool (*wanted)(Oid owner, Oid view))
 {
 	Oid owner = relation_owner(view);
 	ListCell *lc;
 
-	if (!wanted(owner))
+	if (!wanted(owner, view))
 		raise_not_owner(name);
 	foreach (lc, definitions(extension))
 	{
@@ -276,7 +276,7 @@ find_by_view(Oid extension, Oid view, const char *name, bool (*wanted)(Oid owner
  * caller may act for each could say so.
  */
 static KanonPublication *
-find_by_text(Oid extension, const char *name, bool (*wanted)(Oid owner))
+find_by_text(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))
 {
 	KanonPublication *found = NULL;
 	ListCell *lc;
@@ -299,7 +299,7 @@ find_by_text(Oid extension, const char *name, bool (*wanted)(Oid owner))
 }
 
 KanonPublication *
-publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner))
+publication_find(Oid extension, const char *name, bool (*wanted)(Oid owner, Oid view))
 {
 	KanonPublication *publication;
 	List *names;
@@ -341,13 +341,13 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 		"COMMENT ON TABLE %s IS 'definition of a kanon publication; read kanon_publications instead'",
 		qualified));
 	qualified = private_name(name, "history", namespace, &bare);
-	run_utility(
-		psprintf("CREATE TABLE %s (release pg_catalog.int8 NOT NULL, started pg_catalog.timestamptz NOT NULL,"
-				 " finished pg_catalog.timestamptz NOT NULL, status pg_catalog.text NOT NULL,"
-				 " row_count pg_catalog.int8, k pg_catalog.int8, cost pg_catalog.float8,"
-				 " suppressed_later pg_catalog.int8, error pg_catalog.text, message pg_catalog.text,"
-				 " relation pg_catalog.regclass, persons pg_catalog.regclass, types pg_catalog.regclass)",
-				 qualified));
+	run_utility(psprintf(
+		"CREATE TABLE %s (release pg_catalog.int8 NOT NULL, started pg_catalog.timestamptz NOT NULL,"
+		" finished pg_catalog.timestamptz NOT NULL, status pg_catalog.text NOT NULL,"
+		" row_count pg_catalog.int8, k pg_catalog.int8, cost pg_catalog.float8,"
+		" suppressed_later pg_catalog.int8, error pg_catalog.text, message pg_catalog.text,"
+		" detail pg_catalog.text, hint pg_catalog.text, relation pg_catalog.regclass, persons pg_catalog.regclass, types pg_catalog.regclass)",
+		qualified));
 	publication->history = get_relname_relid(bare, namespace);
 	keep_private(publication->history);
 	run_utility(psprintf(

@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -17,12 +18,12 @@ PG_FUNCTION_INFO_V1(kanon_release_list);
 PG_FUNCTION_INFO_V1(kanon_publication_status);
 
 #define PUBLICATION_COLUMNS 14
-#define RELEASE_COLUMNS 12
-#define STATUS_COLUMNS 7
+#define RELEASE_COLUMNS 14
+#define STATUS_COLUMNS 9
 
 /* As the views of runs: members see it, too, who inherit nothing. */
 static bool
-seen_by_caller(Oid owner)
+seen_by_caller(Oid owner, Oid view)
 {
 	return is_member_of_role(GetUserId(), owner);
 }
@@ -32,6 +33,13 @@ relation_or_null(Oid relid, bool *isnull)
 {
 	*isnull = !OidIsValid(relid);
 	return ObjectIdGetDatum(relid);
+}
+
+static Datum
+text_or_null(const char *text, bool *isnull)
+{
+	*isnull = text == NULL;
+	return *isnull ? (Datum) 0 : CStringGetTextDatum(text);
 }
 
 /* Behind the view kanon_publications. */
@@ -96,11 +104,11 @@ put_release(const Release *release, void *arg)
 	values[6] = Int64GetDatum(release->k);
 	values[7] = Float8GetDatum(release->cost);
 	values[8] = Int64GetDatum(release->suppressed_later);
-	nulls[9] = release->error == NULL;
-	values[9] = nulls[9] ? (Datum) 0 : CStringGetTextDatum(release->error);
-	nulls[10] = release->message == NULL;
-	values[10] = nulls[10] ? (Datum) 0 : CStringGetTextDatum(release->message);
-	values[11] = relation_or_null(release->relation, &nulls[11]);
+	values[9] = text_or_null(release->error, &nulls[9]);
+	values[10] = text_or_null(release->message, &nulls[10]);
+	values[11] = text_or_null(release->detail, &nulls[11]);
+	values[12] = text_or_null(release->hint, &nulls[12]);
+	values[13] = relation_or_null(release->relation, &nulls[13]);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -124,9 +132,19 @@ kanon_release_list(PG_FUNCTION_ARGS)
 
 /* Its owner's, or somebody's who may read every statistic. */
 static bool
-watched_by_caller(Oid owner)
+watched_by_caller(Oid owner, Oid view)
 {
 	return is_member_of_role(GetUserId(), owner) || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
+/* Readers of the view may know how fresh it is, and how anonymous, but not what its owner does about it. */
+static bool
+read_by_caller(Oid owner, Oid view)
+{
+	return watched_by_caller(owner, view) ||
+		   (OidIsValid(view) &&
+			(pg_class_aclcheck(view, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+			 pg_attribute_aclcheck_all(view, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK));
 }
 
 /* The end of a history. */
@@ -161,6 +179,32 @@ count_failures(const Release *release, void *arg)
 	strlcpy(tail->error, release->error != NULL ? release->error : "", sizeof(tail->error));
 }
 
+/* The columns that the option allow_identifying names, as a name[]. */
+static Datum
+allowed_to_identify(const KanonPublication *publication)
+{
+	JsonbValue key = {.type = jbvString, .val.string = {.val = "allow_identifying", .len = 17}};
+	JsonbValue *list = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &key);
+	Datum *names = NULL;
+	int n = 0;
+
+	if (list != NULL && list->type == jbvBinary && JsonContainerIsArray(list->val.binary.data))
+	{
+		JsonbContainer *array = list->val.binary.data;
+
+		names = palloc(sizeof(Datum) * JsonContainerSize(array));
+		for (uint32 i = 0; i < JsonContainerSize(array); i++)
+		{
+			JsonbValue *name = getIthJsonbValueFromContainer(array, i);
+
+			if (name != NULL && name->type == jbvString)
+				names[n++] = DirectFunctionCall1(
+					namein, CStringGetDatum(pnstrdup(name->val.string.val, name->val.string.len)));
+		}
+	}
+	return PointerGetDatum(construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+}
+
 static void
 put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Interval *limit)
 {
@@ -171,6 +215,8 @@ put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Int
 	const char *status = "fresh";
 	Datum values[STATUS_COLUMNS];
 	bool nulls[STATUS_COLUMNS] = {false};
+
+	bool all = watched_by_caller(publication->owner, publication->published);
 
 	releases_visit(publication, find_success, &tail);
 	releases_visit(publication, count_failures, &tail);
@@ -184,15 +230,20 @@ put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Int
 		status = "failing";
 	values[0] = CStringGetTextDatum(publication->name);
 	values[1] = CStringGetTextDatum(status);
-	nulls[2] = nulls[3] = nulls[4] = current == NULL;
-	values[2] = current == NULL ? (Datum) 0 : Int64GetDatum(current->number);
-	values[3] = current == NULL ? (Datum) 0 : TimestampTzGetDatum(current->finished);
-	values[4] = current == NULL ? (Datum) 0
+	values[2] = Int64GetDatum(publication->k);
+	nulls[3] = current == NULL || !all;
+	nulls[4] = nulls[5] = current == NULL;
+	values[3] = current == NULL ? (Datum) 0 : Int64GetDatum(current->number);
+	values[4] = current == NULL ? (Datum) 0 : TimestampTzGetDatum(current->finished);
+	values[5] = current == NULL ? (Datum) 0
 								: DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
 													  TimestampTzGetDatum(current->finished));
-	values[5] = Int64GetDatum(tail.failures);
-	nulls[6] = tail.failures == 0;
-	values[6] = tail.failures == 0 ? (Datum) 0 : CStringGetTextDatum(tail.error);
+	nulls[6] = !all;
+	values[6] = Int64GetDatum(tail.failures);
+	nulls[7] = tail.failures == 0 || !all;
+	values[7] = nulls[7] ? (Datum) 0 : CStringGetTextDatum(tail.error);
+	nulls[8] = !all;
+	values[8] = allowed_to_identify(publication);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -212,8 +263,7 @@ kanon_publication_status(PG_FUNCTION_ARGS)
 				 errhint("It is an interval such as '26 hours'.")));
 	if (!PG_ARGISNULL(0))
 		put_status((ReturnSetInfo *) fcinfo->resultinfo,
-				   publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), watched_by_caller),
-				   limit);
+				   publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), read_by_caller), limit);
 	else
 		foreach (lc, publications(extension, watched_by_caller, NULL))
 			put_status((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), limit);

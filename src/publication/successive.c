@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(kanon_compare_releases);
 static uint64
 run(const char *sql, int expected)
 {
-	if (SPI_execute(sql, false, 0) != expected)
+	if (gate_execute(sql, false) != expected)
 		elog(ERROR, "could not work out the classes of persons");
 	return SPI_processed;
 }

@@ -2,83 +2,40 @@
  * view.c: the view that readers see is switched to another release.
  */
 #include "compat.h"
+#include "host/attempt.h"
 #include "host/catalog.h"
+#include "write/comments.h"
 #include "write/target.h"
 #include "publication/publication.h"
 
 #include "access/relation.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "access/xact.h"
 #include "lib/stringinfo.h"
-#include "pgstat.h"
-#include "storage/latch.h"
-#include "storage/lmgr.h"
-#include "storage/proc.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
-
-/*
- * Readers queue behind whoever waits for the view, so we wait for moments only,
- * with longer and longer pauses between them.
- */
-#define SWITCH_WAIT "200ms"
-#define SWITCH_FIRST_PAUSE 50L /* ms */
-#define SWITCH_MOST_PAUSE 2000L
-
-static void
-queue_for_view(void *view)
-{
-	int nest = NewGUCNestLevel();
-
-	(void) set_config_option("lock_timeout", SWITCH_WAIT, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-							 0, false);
-	LockRelationOid(*(Oid *) view, AccessExclusiveLock);
-	AtEOXact_GUC(true, nest);
-}
+#include "utils/varlena.h"
 
 /* A definition can name any relation; only a view of its owner's is waited for. */
 static void
-check_view(const KanonPublication *publication)
+check_view(const void *arg)
 {
+	const KanonPublication *publication = arg;
+
 	if (!publication_owns(publication, publication->published, RELKIND_VIEW))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("the view of publication %s was dropped", publication->name),
 						errhint("Drop the publication by kanon_drop_publication and create it anew.")));
 }
 
-static void
-wait_for_view(const KanonPublication *publication)
-{
-	Oid view = publication->published;
-	TimestampTz since = GetCurrentTimestamp();
-	long pause = SWITCH_FIRST_PAUSE;
-
-	while (!ConditionalLockRelationOid(view, AccessExclusiveLock))
-	{
-		ErrorData *error = attempt(queue_for_view, &view);
-
-		if (error == NULL)
-			return;
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(error);
-		if (LockTimeout > 0 && TimestampDifferenceExceeds(since, GetCurrentTimestamp(), LockTimeout))
-			ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-							errmsg("readers kept the view for longer than lock_timeout"),
-							errhint("Raise lock_timeout, or end the transactions that have read it.")));
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		pause = Min(2 * pause, SWITCH_MOST_PAUSE);
-		check_view(publication);
-	}
-}
-
 void
 view_lock(const KanonPublication *publication)
 {
 	check_view(publication);
-	wait_for_view(publication);
+	lock_without_queue(publication->published, "view", check_view, publication);
 	check_view(publication);
 }
 
@@ -110,21 +67,67 @@ check_columns(Oid published, TupleDesc view, TupleDesc release)
 						 "anew, or create another one.")));
 }
 
+/* Its columns; NULL: there is none yet. */
+static TupleDesc
+view_columns(const KanonPublication *publication)
+{
+	TupleDesc known;
+	Relation view;
+
+	if (!OidIsValid(publication->published))
+		return NULL;
+	view = relation_open(publication->published, AccessShareLock);
+	known = CreateTupleDescCopy(RelationGetDescr(view));
+	relation_close(view, NoLock);
+	return known;
+}
+
+void
+view_check(const KanonPublication *publication, Oid release)
+{
+	Relation rel = relation_open(release, AccessShareLock);
+	TupleDesc known = view_columns(publication);
+
+	if (known != NULL)
+		check_columns(publication->published, known, RelationGetDescr(rel));
+	relation_close(rel, NoLock);
+}
+
+/*
+ * The view says what its release does, and follows it: but what somebody else has
+ * written there, which the release before (InvalidOid: none) does not say, stays.
+ */
+static void
+follow_comments(Oid view, Oid before, Oid release, int natts)
+{
+	char *text = comment_of(release, 0);
+
+	if (text != NULL)
+		comment_renew(view, text);
+	for (int i = 1; i <= natts; i++)
+	{
+		char *shown = comment_of(view, i);
+		char *copied = OidIsValid(before) ? comment_of(before, i) : NULL;
+
+		if (shown == NULL || (copied != NULL && strcmp(shown, copied) == 0))
+			comment_set(view, i, comment_of(release, i));
+	}
+}
+
 void
 view_switch(KanonPublication *publication, Oid release)
 {
 	Relation rel = relation_open(release, AccessShareLock);
 	TupleDesc desc = RelationGetDescr(rel);
-	TupleDesc known = NULL;
+	TupleDesc known = view_columns(publication);
+	int natts = desc->natts;
+	Oid before = InvalidOid;
 	StringInfoData sql;
 
-	if (OidIsValid(publication->published))
+	if (known != NULL)
 	{
-		Relation view = relation_open(publication->published, NoLock);
-
-		known = CreateTupleDescCopy(RelationGetDescr(view));
-		relation_close(view, NoLock);
 		check_columns(publication->published, known, desc);
+		before = source_view_reads(publication->published);
 	}
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE %s VIEW %s WITH (security_barrier) AS SELECT ",
@@ -141,4 +144,10 @@ view_switch(KanonPublication *publication, Oid release)
 	appendStringInfo(&sql, " FROM %s", relation_name(release));
 	relation_close(rel, NoLock);
 	run_utility(sql.data);
+	CommandCounterIncrement();
+	if (!OidIsValid(publication->published))
+		publication->published = RangeVarGetRelid(
+			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(publication->name))), NoLock,
+			false);
+	follow_comments(publication->published, before, release, natts);
 }

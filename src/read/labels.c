@@ -9,19 +9,14 @@
 #include "compat.h"
 #include "read/labels.h"
 #include "host/excerpt.h"
+#include "read/origins.h"
 
 #include <math.h>
 
-#include "access/relation.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "commands/seclabel.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/parsenodes.h"
-#include "parser/parsetree.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #define PROVIDER "kanon"
 #define ANON_PROVIDER "k_anonymity"
@@ -110,74 +105,16 @@ label_role(Oid relid, AttrNumber attnum)
 	return role;
 }
 
-/* ---- identifiers below views ---- */
-
-static bool column_is_identifier(const Query *query, AttrNumber place);
-
-/* What a variable of the query stands for, when it is a column of something. */
 static bool
-var_is_identifier(const Query *query, const Node *node)
+is_labelled_identifier(Oid relid, AttrNumber attnum, void *arg)
 {
-	const Var *var = (const Var *) node;
-	const RangeTblEntry *entry;
-
-	if (node == NULL || !IsA(node, Var) || var->varlevelsup > 0)
-		return false;
-	entry = rt_fetch(var->varno, query->rtable);
-	if (var->varattno <= 0)
-		return false;
-	if (entry->rtekind == RTE_RELATION)
-		return label_identifies(entry->relid, var->varattno);
-	if (entry->rtekind == RTE_SUBQUERY)
-		return column_is_identifier(entry->subquery, var->varattno);
-	return entry->rtekind == RTE_JOIN &&
-		   var_is_identifier(query, list_nth(entry->joinaliasvars, var->varattno - 1));
-}
-
-/* Of a union: in any of its branches. */
-static bool
-column_is_identifier(const Query *query, AttrNumber place)
-{
-	ListCell *lc;
-
-	check_stack_depth();
-	if (query->setOperations != NULL)
-	{
-		foreach (lc, query->rtable)
-			if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_SUBQUERY &&
-				column_is_identifier(lfirst_node(RangeTblEntry, lc)->subquery, place))
-				return true;
-		return false;
-	}
-	foreach (lc, query->targetList)
-	{
-		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
-
-		if (entry->resno == place)
-			return var_is_identifier(query, strip_implicit_coercions((Node *) entry->expr));
-	}
-	return false;
+	return label_role(relid, attnum).identifier;
 }
 
 bool
 label_identifies(Oid relid, AttrNumber attnum)
 {
-	Relation rel;
-	bool identifier;
-
-	check_stack_depth();
-	if (label_role(relid, attnum).identifier)
-		return true;
-	if (get_rel_relkind(relid) != RELKIND_VIEW && get_rel_relkind(relid) != RELKIND_MATVIEW)
-		return false;
-	rel = try_relation_open(relid, AccessShareLock);
-	if (rel == NULL)
-		return false;
-	/* what get_view_query does, for materialized views, too */
-	identifier = rel->rd_rules != NULL && rel->rd_rules->numLocks == 1 &&
-				 column_is_identifier(linitial_node(Query, rel->rd_rules->rules[0]->actions), attnum);
-	relation_close(rel, NoLock);
-	return identifier;
+	return column_origins(relid, attnum, is_labelled_identifier, NULL);
 }
 
 void

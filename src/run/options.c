@@ -11,6 +11,7 @@
 #include "host/excerpt.h"
 #include "read/number.h"
 #include "run/args.h"
+#include "run/bounds.h"
 #include "run/record.h"
 
 #include <math.h>
@@ -198,6 +199,12 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_DRY_RUN] = {"dry_run", BOOLOID, "false", BOOL_HINT, false, FIELD(dry_run), NULL},
 	[OPTION_TIME_LIMIT] = {"time_limit", INTERVALOID, "00:01:00", NULL, true, 0, take_time_limit},
 	[OPTION_SEED] = {"seed", INT8OID, NULL, NULL, true, 0, take_seed},
+	[OPTION_MIN_ROWS] = {"min_rows", INT8OID, "1", MIN_ROWS_HINT, false, 0, take_min_rows},
+	[OPTION_MAX_ROW_CHANGE] = {"max_row_change", FLOAT8OID, NULL, NULL, false, FIELD(max_row_change),
+							   check_max_row_change},
+	[OPTION_MAX_GCP] = {"max_gcp", FLOAT8OID, NULL, NULL, false, FIELD(max_gcp), check_max_gcp},
+	[OPTION_MAX_SUPPRESSED] = {"max_suppressed", FLOAT8OID, NULL, NULL, false, FIELD(max_suppressed),
+							   check_max_suppressed},
 };
 
 const Model *const models[] = {&cluster_model,
@@ -266,6 +273,7 @@ request_init(Request *request, const Model *model)
 	request->seed = 1;
 	request->workers = -1;
 	request->h = request->rho = NAN;
+	request->max_row_change = request->max_gcp = request->max_suppressed = INFINITY;
 }
 
 static const char *
@@ -384,7 +392,8 @@ request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *mode
 static bool
 may_say(const Model *model, Option option)
 {
-	return model_takes(model, option) && option != OPTION_REPLACE && option != OPTION_DRY_RUN;
+	return ((model->options | OF_PUBLICATIONS) & UINT64CONST(1) << option) != 0 && option != OPTION_REPLACE &&
+		   option != OPTION_DRY_RUN;
 }
 
 static char *
@@ -578,7 +587,7 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 	convert_options(options, values, nulls);
 	for (Option option = 0; option < OPTIONS; option++)
 	{
-		if (!model_takes(model, option))
+		if (!model_takes(model, option) && !may_say(model, option))
 			continue;
 		if (!given[option] && option_initial(model, option) != NULL)
 			take_option(request, option, initial_value(model, option), false);

@@ -55,6 +55,11 @@ typedef enum Option
 	OPTION_DRY_RUN,
 	OPTION_TIME_LIMIT,
 	OPTION_SEED,
+	/* what a publication asks of its releases, whichever model makes them */
+	OPTION_MIN_ROWS,
+	OPTION_MAX_ROW_CHANGE,
+	OPTION_MAX_GCP,
+	OPTION_MAX_SUPPRESSED,
 	OPTIONS
 } Option;
 
@@ -62,6 +67,9 @@ typedef enum Option
 typedef uint64 OptionSet;
 
 #define TAKES(option) (UINT64CONST(1) << OPTION_##option)
+
+/* No function has these, and no run looks at them. */
+#define OF_PUBLICATIONS (TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED))
 
 /* What all models have but those without classes. */
 #define TAKES_COMMON                                                                                \
@@ -174,6 +182,10 @@ struct Request
 	double time_limit; /* seconds, or INFINITY */
 	uint64 seed;
 	bool seeded;
+	int64 min_rows;
+	double max_row_change; /* shares; INFINITY: not given */
+	double max_gcp;
+	double max_suppressed;
 
 	/* by the model's check */
 	const char *recorded_method; /* what the record calls it, when not by `method` */
@@ -201,8 +213,8 @@ extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const
 								const char *function, OptionSet options);
 
 /*
- * From a JSON object of options, without replace and dry_run; the rest of the
- * request is left to the caller.
+ * From a JSON object of options, without replace and dry_run, but with those of
+ * publications; the rest of the request is left to the caller.
  */
 extern void request_of_json(Request *request, const Model *model, Jsonb *options);
 

@@ -12,6 +12,8 @@
 #include "run/args.h"
 #include "run/stable.h"
 #include "run/successive.h"
+#include "run/words.h"
+#include "write/comments.h"
 
 #include <math.h>
 
@@ -242,6 +244,17 @@ notice_dropped(const Run *run)
 
 /* ---- write, verify, record ---- */
 
+/* Of the cells that the source has; 0 when it has none. */
+static double
+suppressed_share(const Run *run)
+{
+	double cells = (double) run->types->nrows * run->source->nqis;
+
+	return cells == 0
+			   ? 0
+			   : (run->measures.suppressed_cells + (double) run->release.dropped * run->source->nqis) / cells;
+}
+
 /* What is published, and recorded, is what is left when persons are protected. */
 static void
 write_target(Run *run)
@@ -253,6 +266,7 @@ write_target(Run *run)
 		stable_write(run);
 	if (run->request->key != NULL)
 		successive_settle(run);
+	run->suppressed = suppressed_share(run);
 	run->number = run_record_classes(run->schema, run->types, &run->problem, &run->release, run->diversity);
 	INSTR_TIME_SET_CURRENT(run->clock);
 	expected = run->types->nrows - run->release.dropped;
@@ -292,6 +306,7 @@ record_run(Run *run)
 			DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(run->request->privacy));
 	run_record(run->schema, run->number, record, run->types, &run->problem, &run->release, &run->report,
 			   &run->measures);
+	comments_write(run->target, run->source, run_words(run, NULL));
 }
 
 static const Steps row_type_steps = {open_source, open_beside,  set_up,        read_types, ready,

@@ -44,6 +44,7 @@ struct Run
 	KanonRelease release;
 	KanonReport report;
 	KanonMeasures measures;
+	double suppressed; /* share of the cells (of sets: occurrences), rows that are left out among them */
 	double *diversity; /* [release.nclasses] tuple diversity */
 	RunRecord record;
 	int64 suppressed_later; /* rows taken from their classes to protect successive releases */

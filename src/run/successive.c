@@ -37,7 +37,7 @@ static const char *const changed_rows = "Rows were changed before they were publ
 static uint64
 run_sql(const char *sql, int expected)
 {
-	if (SPI_execute(sql, false, 0) != expected)
+	if (gate_execute(sql, false) != expected)
 		elog(ERROR, "could not work out the classes of persons");
 	return SPI_processed;
 }

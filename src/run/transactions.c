@@ -5,6 +5,8 @@
 #include "compat.h"
 #include "run/transactions.h"
 #include "read/hierarchy.h"
+#include "run/words.h"
+#include "write/comments.h"
 #include "write/sets.h"
 
 #include <math.h>
@@ -249,6 +251,9 @@ solve(Run *run)
 	run->report.lower_bound = -INFINITY;
 	set_check(run->border, own->method->recode(&own->problem, &own->recoding, &run->report), &run->report);
 	border_check(run->border, kanon_measure_sets(&own->problem, &own->recoding, &own->measures), "");
+	run->measures.gcp = own->measures.ncp;
+	run->suppressed =
+		own->measures.occurrences > 0 ? (double) own->measures.suppressed / own->measures.occurrences : 0;
 }
 
 static void
@@ -339,8 +344,10 @@ record_sets(Run *run)
 {
 	const SetRun *own = run->request->own;
 
-	(void) run_record_sets(run->schema, &run->record, run->source, Max(own->problem.k, 1), &run->report,
-						   own->measures.ncp, own->measures.suppressed, measures_json(run));
+	run->number =
+		run_record_sets(run->schema, &run->record, run->source, Max(own->problem.k, 1), &run->report,
+						own->measures.ncp, own->measures.suppressed, measures_json(run));
+	comments_write(run->target, run->source, run_words(run, promise_text(run->request)));
 }
 
 static const Steps steps = {open_source, open_beside, set_up,      read_sets,  check_k,

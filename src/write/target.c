@@ -5,9 +5,11 @@
 #include "compat.h"
 #include "write/target.h"
 #include "core/util/fault.h"
+#include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
+#include "write/comments.h"
 #include "write/show.h"
 
 #include "access/relation.h"
@@ -36,7 +38,7 @@
 void
 run_utility(const char *sql)
 {
-	int rc = SPI_execute(sql, false, 0);
+	int rc = gate_execute(sql, false);
 
 	if (rc < 0)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
@@ -447,13 +449,14 @@ target_install(Target *target, const Source *source)
 	if (FAULT(target_replaced))
 		run_utility(psprintf("ALTER TABLE %s RENAME TO another", target->qualified));
 	/* before the grants are read: a REVOKE that commits while we wait counts */
-	LockRelationOid(target->replaced, AccessExclusiveLock);
+	lock_without_queue(target->replaced, "table", NULL, NULL);
 	if (get_relname_relid(target->name, target->namespace) != target->replaced)
 		raise_replaced(target->name);
 	check_replaceable(target->replaced, target->name, source);
 	run_statements(revoke_defaults, target->replaced, target->relid);
 	run_statements(copy_grants, target->replaced, target->relid);
 	run_statements(keep_owner, target->replaced, target->relid);
+	comments_take_over(target->replaced, target->relid);
 	run_utility(psprintf("DROP TABLE %s", target->qualified));
 	run_utility(psprintf("ALTER TABLE %s RENAME TO %s", target->building, quote_identifier(target->name)));
 }

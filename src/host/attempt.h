@@ -1,0 +1,34 @@
+/*
+ * attempt.h: work that may fail, or has to wait for others.
+ */
+#ifndef KANON_HOST_ATTEMPT_H
+#define KANON_HOST_ATTEMPT_H
+
+#include "postgres.h"
+
+/*
+ * Does some work in a subtransaction; returns the error that undid it, or NULL.
+ * A cancel of the statement is raised; one that somebody only claims is an error.
+ */
+extern ErrorData *attempt(void (*work)(void *arg), void *arg);
+
+/* The same, undone in any case; what goes wrong is raised. */
+extern void rehearse(void (*work)(void *arg), void *arg);
+
+/* The statement is over: caught or not, it is to be raised. */
+extern bool ends_statement(const ErrorData *error);
+
+/*
+ * Did kanon itself raise it, so that its words have no data values?  Not when it was
+ * raised by somebody's function that a query of kanon's ran, and that called kanon.
+ */
+extern bool raised_by_kanon(const ErrorData *error);
+
+/*
+ * Locks a relation in ACCESS EXCLUSIVE mode when nobody uses it, and lets readers go on
+ * until then; raises when that is not within lock_timeout.  `what` it is called: "view".
+ * `check` (or NULL) is asked again and again whether it is worth waiting for.
+ */
+extern void lock_without_queue(Oid relid, const char *what, void (*check)(const void *arg), const void *arg);
+
+#endif

@@ -1,0 +1,343 @@
+/*
+ * alter.c: kanon_alter_publication: a definition is changed as carefully as it was made.
+ *
+ * What shapes releases is tried before it is stored: a release is made as the next
+ * refresh would make it, checked, and undone.
+ */
+#include "compat.h"
+#include "host/attempt.h"
+#include "host/catalog.h"
+#include "host/excerpt.h"
+#include "run/args.h"
+#include "publication/publication.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+PG_FUNCTION_INFO_V1(kanon_alter_publication);
+
+enum
+{
+	ALTER_NAME,
+	ALTER_QIS,
+	ALTER_K,
+	ALTER_OPTIONS,
+	ALTER_SOLVER,
+	ALTER_KEEP_RELEASES,
+	ALTER_STABLE,
+	ALTER_PROTECT,
+	ALTER_KEY,
+	ALTER_SET_OPTIONS,
+	ALTER_DROP_OPTIONS,
+	ALTER_DRY_RUN,
+	ALTER_SOLVE
+};
+
+/*
+ * Persons are compared by their keys: with another column than before one number or
+ * name would mean two persons.
+ */
+static void
+set_key(KanonPublication *publication, const char *key)
+{
+	ListCell *lc;
+
+	if (key[0] == '\0')
+	{
+		publication->key = NULL;
+		return;
+	}
+	if (publication->key != NULL && strcmp(publication->key, key) == 0)
+		return;
+	foreach (lc, releases(publication, NULL))
+		if (OidIsValid(((Release *) lfirst(lc))->persons))
+			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+							errmsg("the releases that are kept know their persons by another key"),
+							errhint("Take the key away by key => '', refresh until those are gone, and then "
+									"name another one; or create the publication anew.")));
+	publication->key = pstrdup(key);
+}
+
+/* ---- options ---- */
+
+static void
+need_object(Jsonb *options, const char *name)
+{
+	if (!JB_ROOT_IS_OBJECT(options))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be a JSON object", name),
+						errhint("Write it like '{\"method\": \"best\"}'.")));
+}
+
+static JsonbValue *
+find_option(Jsonb *options, const char *name, int length)
+{
+	JsonbValue key = {.type = jbvString, .val.string = {.val = unconstify(char *, name), .len = length}};
+
+	return findJsonbValueFromContainer(&options->root, JB_FOBJECT, &key);
+}
+
+static Jsonb *
+drop_options(Jsonb *options, ArrayType *dropped)
+{
+	int n;
+	char **names = name_array(dropped, "drop_options", &n);
+
+	need_object(options, "options");
+	for (int i = 0; i < n; i++)
+	{
+		if (find_option(options, names[i], strlen(names[i])) == NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("drop_options names \"%s\", which the publication does not have",
+								   excerpt(names[i])),
+							errhint("See the column options of kanon_publications.")));
+		options = DatumGetJsonbP(
+			DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(options), CStringGetTextDatum(names[i])));
+	}
+	return options;
+}
+
+static Jsonb *
+set_options(Jsonb *options, Jsonb *set)
+{
+	need_object(options, "options");
+	need_object(set, "set_options");
+	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(options), JsonbPGetDatum(set)));
+}
+
+/* All of them, or first those that go and then those that come. */
+static void
+change_options(KanonPublication *publication, FunctionCallInfo fcinfo)
+{
+	if (!PG_ARGISNULL(ALTER_OPTIONS))
+		publication->options = relations_resolved(PG_GETARG_JSONB_P(ALTER_OPTIONS), NULL);
+	if (!PG_ARGISNULL(ALTER_DROP_OPTIONS))
+		publication->options = drop_options(publication->options, PG_GETARG_ARRAYTYPE_P(ALTER_DROP_OPTIONS));
+	if (!PG_ARGISNULL(ALTER_SET_OPTIONS))
+		publication->options =
+			set_options(publication->options, relations_resolved(PG_GETARG_JSONB_P(ALTER_SET_OPTIONS), NULL));
+}
+
+/* ---- what has changed, in words ---- */
+
+typedef struct Changes
+{
+	StringInfoData text;
+	bool release; /* something that shapes releases, or what is asked of them */
+} Changes;
+
+static void
+add_change(Changes *changes, const char *text, bool release)
+{
+	appendStringInfo(&changes->text, "%s%s", changes->text.len > 0 ? "; " : "", text);
+	changes->release = changes->release || release;
+}
+
+static void
+compare_text(Changes *changes, const char *name, const char *before, const char *after, bool release)
+{
+	before = before != NULL ? before : "none";
+	after = after != NULL ? after : "none";
+	if (strcmp(before, after) != 0)
+		add_change(changes, psprintf("%s: %s, was %s", name, after, before), release);
+}
+
+static const char *
+bool_text(bool value)
+{
+	return value ? "true" : "false";
+}
+
+static char *
+number_text(int64 number)
+{
+	return psprintf(INT64_FORMAT, number);
+}
+
+static char *
+names_text(ArrayType *names)
+{
+	StringInfoData text;
+	int n;
+	char **name = name_array(names, "quasi_identifiers", &n);
+
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(name[i]));
+	return text.data;
+}
+
+static bool
+same_value(const JsonbValue *a, const JsonbValue *b)
+{
+	return compareJsonbContainers(&JsonbValueToJsonb(unconstify(JsonbValue *, a))->root,
+								  &JsonbValueToJsonb(unconstify(JsonbValue *, b))->root) == 0;
+}
+
+/*
+ * Names of the options that one has and the other has not; or (changed) that both have
+ * with different values.  No value: an option may list some of the source.
+ */
+static char *
+option_names(Jsonb *these, Jsonb *those, bool changed)
+{
+	JsonbIterator *it = JsonbIteratorInit(&these->root);
+	JsonbIteratorToken token;
+	JsonbValue key, value;
+	StringInfoData names;
+
+	initStringInfo(&names);
+	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
+	{
+		JsonbValue *other;
+
+		if (token != WJB_KEY)
+			continue;
+		(void) JsonbIteratorNext(&it, &value, true);
+		other = find_option(those, key.val.string.val, key.val.string.len);
+		if (changed ? other != NULL && !same_value(&value, other) : other == NULL)
+			appendStringInfo(&names, "%s%.*s", names.len > 0 ? ", " : "", key.val.string.len,
+							 key.val.string.val);
+	}
+	return names.data;
+}
+
+static void
+compare_options(Changes *changes, Jsonb *before, Jsonb *after)
+{
+	const struct
+	{
+		const char *what;
+		char *names;
+	} lists[] = {{"added", option_names(after, before, false)},
+				 {"changed", option_names(after, before, true)},
+				 {"dropped", option_names(before, after, false)}};
+
+	for (int i = 0; i < lengthof(lists); i++)
+		if (lists[i].names[0] != '\0')
+			add_change(changes, psprintf("options %s: %s", lists[i].what, lists[i].names), true);
+}
+
+static Changes
+find_changes(const KanonPublication *before, const KanonPublication *after)
+{
+	Changes changes = {.release = false};
+
+	initStringInfo(&changes.text);
+	compare_text(&changes, "quasi_identifiers", names_text(before->qis), names_text(after->qis), true);
+	compare_text(&changes, "k", number_text(before->k), number_text(after->k), true);
+	compare_text(&changes, "solver", before->solver, after->solver, true);
+	compare_options(&changes, before->options, after->options);
+	compare_text(&changes, "keep_releases", number_text(before->keep_releases),
+				 number_text(after->keep_releases), false);
+	compare_text(&changes, "stable", bool_text(before->stable), bool_text(after->stable), true);
+	compare_text(&changes, "protect_successive", bool_text(before->protect_successive),
+				 bool_text(after->protect_successive), true);
+	compare_text(&changes, "key", before->key, after->key, true);
+	return changes;
+}
+
+/* ---- trying and storing ---- */
+
+typedef struct Alteration
+{
+	KanonPublication *publication;
+	bool solve;
+} Alteration;
+
+/* As the next refresh would, but for the view, which readers have. */
+static void
+make_release(void *arg)
+{
+	KanonPublication *publication = arg;
+	Release release = {.status = RELEASE_CURRENT, .started = GetCurrentTimestamp()};
+	List *before = releases(publication, &release.number);
+
+	if (release.number < PG_INT64_MAX)
+		release.number++;
+	SPI_connect();
+	release_make(publication, &release, before);
+	view_check(publication, release.relation);
+	SPI_finish();
+}
+
+static void
+store(void *arg)
+{
+	const Alteration *alteration = arg;
+	KanonPublication *publication = alteration->publication;
+
+	source_view_renew(publication, get_rel_name(publication->published),
+					  get_rel_namespace(publication->definition));
+	(void) source_open_columns(publication->source, publication->qis, "quasi_identifiers");
+	key_check(publication->key, publication->source);
+	publication_store(publication);
+	CommandCounterIncrement();
+	if (alteration->solve)
+		rehearse(make_release, publication);
+}
+
+/*
+ * kanon_alter_publication(publication text, quasi_identifiers name[], k bigint, options jsonb, solver text,
+ * keep_releases int, stable boolean, protect_successive boolean, key name, set_options jsonb,
+ * drop_options name[], dry_run boolean, solve boolean): NULL leaves as it is.
+ */
+Datum
+kanon_alter_publication(PG_FUNCTION_ARGS)
+{
+	char *name = text_arg(fcinfo, ALTER_NAME, "publication", "See kanon_publications.");
+	bool dry_run = bool_arg(fcinfo, ALTER_DRY_RUN, "dry_run");
+	bool solve = bool_arg(fcinfo, ALTER_SOLVE, "solve");
+	Oid extension = extension_schema(fcinfo);
+	KanonPublication *publication =
+		publication_claim(publication_find(extension, name, owned_by_caller), true);
+	KanonPublication before = *publication;
+	Alteration alteration = {.publication = publication};
+	const Model *model;
+	Changes changes;
+	Identity saved;
+	Oid source;
+
+	publication->caller = fcinfo->flinfo->fn_oid;
+	source = source_of(publication);
+	if (!PG_ARGISNULL(ALTER_K))
+		publication->k = class_size_arg(fcinfo, ALTER_K);
+	change_options(publication, fcinfo);
+	if (!PG_ARGISNULL(ALTER_SOLVER))
+		publication->solver = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_SOLVER));
+	if (!PG_ARGISNULL(ALTER_KEEP_RELEASES))
+		publication->keep_releases = keep_releases_arg(fcinfo, ALTER_KEEP_RELEASES);
+	if (!PG_ARGISNULL(ALTER_STABLE))
+		publication->stable = PG_GETARG_BOOL(ALTER_STABLE);
+	if (!PG_ARGISNULL(ALTER_PROTECT))
+		publication->protect_successive = PG_GETARG_BOOL(ALTER_PROTECT);
+	if (!PG_ARGISNULL(ALTER_KEY))
+		set_key(publication, NameStr(*PG_GETARG_NAME(ALTER_KEY)));
+
+	identity_assume(publication, &saved);
+	SPI_connect();
+	model = definition_options(publication);
+	if (!PG_ARGISNULL(ALTER_QIS))
+		publication->qis = says_nothing(fcinfo, ALTER_QIS) ? labels_read(source, model, &publication->options)
+														   : PG_GETARG_ARRAYTYPE_P(ALTER_QIS);
+	definition_check(publication);
+	changes = find_changes(&before, publication);
+	alteration.solve = solve && changes.release;
+	if (dry_run)
+		rehearse(store, &alteration);
+	else
+		store(&alteration);
+	SPI_finish();
+	identity_return(&saved);
+	if (changes.text.len == 0)
+		ereport(NOTICE, (errmsg("publication %s is as it was", publication->name)));
+	else
+		ereport(NOTICE, (errmsg(dry_run ? "publication %s would change" : "publication %s has changed",
+								publication->name),
+						 errdetail("%s.", changes.text.data)));
+	PG_RETURN_VOID();
+}

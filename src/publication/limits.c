@@ -1,0 +1,63 @@
+/*
+ * limits.c: floors and ceilings: what a release may not be, however well it is anonymised.
+ *
+ * A source that was emptied, doubled or filled with nonsense overnight makes a release
+ * that keeps every rule and is of no use; readers keep the one before.
+ */
+#include "compat.h"
+#include "publication/publication.h"
+
+#include <math.h>
+
+static void
+check_share(double found, double most, const char *name, const char *what)
+{
+	if (found <= most)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION), errmsg("the release is beyond %s of the publication", name),
+			 errdetail("%s is %.10g, %s is %.10g.", what, found, name, most),
+			 errhint("Look at the source, or let it through by kanon_alter_publication(..., set_options => "
+					 "'{\"%s\": ...}').",
+					 name)));
+}
+
+/* A release before without rows is no measure. */
+static void
+check_rows(const Request *request, const Release *release, const Release *before)
+{
+	double change;
+
+	if (release->row_count < request->min_rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("the release has fewer rows than min_rows of the publication"),
+				 errdetail("It has " INT64_FORMAT ", min_rows is " INT64_FORMAT ".", release->row_count,
+						   request->min_rows),
+				 errhint("Look at the source. min_rows is 1 where nothing is said, 0 lets a release be "
+						 "empty.")));
+	if (before == NULL || before->row_count <= 0)
+		return;
+	change = fabs((double) release->row_count - before->row_count) / before->row_count;
+	if (change > request->max_row_change)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("the release is beyond max_row_change of the publication"),
+				 errdetail("It has " INT64_FORMAT " rows, the one before has " INT64_FORMAT
+						   ": a change of %.10g, max_row_change is %.10g.",
+						   release->row_count, before->row_count, change, request->max_row_change),
+				 errhint("Look at the source, or let it through by kanon_alter_publication(..., set_options "
+						 "=> '{\"max_row_change\": ...}').")));
+}
+
+void
+limits_check(const Run *run, const Release *release, const Release *before)
+{
+	const Request *request = run->request;
+
+	check_rows(request, release, before);
+	check_share(run->measures.gcp, request->max_gcp, "max_gcp",
+				"The share of all information that is lost (gcp)");
+	check_share(run->suppressed, request->max_suppressed, "max_suppressed",
+				"The share of cells that are suppressed");
+}

@@ -1,0 +1,17 @@
+/*
+ * bounds.h: the options by which a publication bounds its releases; options.c has them in
+ * its table, publication/limits.c holds releases to them.
+ */
+#ifndef KANON_RUN_BOUNDS_H
+#define KANON_RUN_BOUNDS_H
+
+#include "run/request.h"
+
+#define MIN_ROWS_HINT "1 is the default; 0 lets a release be empty."
+
+extern void take_min_rows(Request *request, Datum value);
+extern void check_max_row_change(Request *request, Datum value);
+extern void check_max_gcp(Request *request, Datum value);
+extern void check_max_suppressed(Request *request, Datum value);
+
+#endif
