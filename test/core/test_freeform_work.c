@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "freeform/freeform_work.h"
+#include "exact.h"
 #include "unclassed.h"
 #include "privacy/allowed.h"
 #include "model/mask.h"
@@ -335,6 +336,59 @@ optimum_is_better(void **state)
 	}
 	assert_true(better > 3 && branched > 3);
 }
+
+/* A table with many nodes between the first bound and the optimum. */
+static KanonProblem *
+branching_problem(Host *host, int variant)
+{
+	static const KanonFreeformOptions options = {.method = KANON_FREEFORM_MIP};
+	uint64_t random = (uint64_t) variant;
+	KanonProblem *problem = random_table(host, &random, 20, 5, 5, 5);
+
+	problem->freeform = (KanonFreeformOptions *) &options;
+	return problem;
+}
+
+/* A clock that has gone beyond any limit once it was asked so often. */
+static int looks;
+
+static double
+clock_that_jumps(void *arg)
+{
+	(void) arg;
+	return looks-- > 0 ? 0 : 1e6;
+}
+
+/* Branching ends with what it has when its time is over. */
+static void
+branching_ends(void **state)
+{
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+	int64_t nodes;
+	int late = 0;
+
+	(void) state;
+	problem = branching_problem(&host, 23);
+	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+	kanon_release_free(problem, &release);
+	nodes = report.nodes;
+	assert_true(report.proven && nodes > 10);
+	host.env.now = clock_that_jumps;
+	problem->time_limit = 1e5;
+	for (int first = 1; first < 400; first += 60)
+	{
+		looks = first;
+		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+		kanon_release_free(problem, &release);
+		late += report.nodes > 0 && report.nodes < nodes && !report.proven;
+	}
+	assert_true(late > 0);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
 #endif
 
 int
@@ -345,6 +399,7 @@ main(void)
 		cmocka_unit_test(concealed_among_k),
 #ifdef HAVE_GLPK
 		cmocka_unit_test(optimum_is_better),
+		cmocka_unit_test(branching_ends),
 #endif
 	};
 

@@ -10,21 +10,24 @@
 #
 # A mutation changes one line: an operator, a constant 0 or 1, a condition, a statement left
 # out.  Only its file is compiled anew; when the object is the same the mutation is none.  The
-# tests that execute the line are run, the quickest first, until one fails: the suites of
-# test/core, then regress, isolation, faults, and TAP last (TAP=no: not at all).  What no test executes has survived.
+# tests that execute the line are run until one fails: the suites of test/core, regress and
+# isolation, those first that are quick and have much of the file to themselves; then what is
+# not asked line by line, the suites with tiny limits and the faults; TAP last (TAP=no: not at
+# all).  QUICK=yes ends after regress.  What no test executes has survived.
 # EQUIVALENT lists what changes nothing that can be promised, with the reason.
 use strict;
 use warnings;
 use Cwd qw(getcwd);
 use File::Basename;
-use JSON::PP;
 use POSIX qw(setsid WNOHANG);
 $| = 1;
 use Time::HiRes qw(time sleep);
 
 my $top = getcwd();
 my @shares = (3, 15);  # per cent of the core's random tables; more when the first find nothing
-my $most_regress = 6;  # files of regress for one mutation
+my $quick = ($ENV{QUICK} // '') eq 'yes';
+my $most_regress = $quick ? 4 : 6;  # files of regress for one mutation
+my $most_thorough = 3;              # suites that are asked for more tables
 my $most_tap = 2;
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 chomp(my $bindir = `$pg_config --bindir`);
@@ -136,16 +139,28 @@ sub names
 	return map { basename($_, $end) } sort glob($glob);
 }
 
+# What is asked line by line.
 sub all_tests
 {
 	my @tests = map { "core:$_" } names('test/core/test_*.c', '.c');
 
-	# with tiny limits, so that small tables reach what is there for large ones
-	push(@tests, map { "small:$_" } grep { /greedy|full_domain|ilp|bound/ } names('test/core/test_*.c', '.c'));
 	push(@tests, map { "sql:$_" } grep { $_ ne 'without' } names('sql/*.sql', '.sql'));
 	push(@tests, map { "iso:$_" } names('specs/*.spec', '.spec'));
-	push(@tests, 'faults:all') if -d 'test/faults';
 	push(@tests, map { "tap:$_" } grep { !/^reference/ } names('t/*.pl', '.pl')) unless ($ENV{TAP} // '') eq 'no';
+	return @tests;
+}
+
+# What is asked by the file: with tiny limits, so that small tables reach what is there for
+# large ones; with something else broken on purpose.
+sub tests_of_file
+{
+	my ($file) = @_;
+	my @tests;
+
+	return () if $quick;
+	push(@tests, map { "small:$_" } grep { /greedy|full_domain|ilp|bound/ } names('test/core/test_*.c', '.c'))
+		if $file =~ m{^src/core/(greedy|full_domain|exact|anytime|model)/};
+	push(@tests, 'faults:all') if $file =~ m{^src/(write|run|publication|core/(model|privacy|freeform))/};
 	return @tests;
 }
 
@@ -162,22 +177,24 @@ sub counts
 {
 	my ($test, $map) = @_;
 	my %lines;
+	my $lines;
 	my @counted = split(/\n/, `find src build -name '*.gcda'`);
 
-	for my $json (@counted ? map { JSON::PP->new->decode($_) } split(/\n/, `gcov -j -t @counted 2>/dev/null`) : ())
+	# as text: "count:line:what is there", after the name of each source
+	for my $row (@counted ? split(/\n/, `gcov -t @counted 2>/dev/null`) : ())
 	{
-		for my $file (@{ $json->{files} })
-		{
-			my $name = $file->{file};
+		my ($count, $number, $source) = $row =~ /^\s*([^:\s]+):\s*(\d+):(?:Source:)?(.*)/ or next;
 
-			$name =~ s{^\Q$top\E/}{};
-			$name =~ s{^(\.\./)+}{};
-			next unless $name =~ m{^src/.*\.[ch]$};
-			for my $line (@{ $file->{lines} })
-			{
-				$lines{$name}{ $line->{line_number} } ||= $line->{count} > 0;
-			}
+		if ($number == 0)
+		{
+			next unless $row =~ /:Source:/;
+			$source =~ s{^\Q$top\E/}{};
+			$source =~ s{^(\.\./)+}{};
+			$source =~ s{^\./}{};
+			$lines = $source =~ m{^src/.*\.[ch]$} ? $lines{$source} //= {} : undef;
+			next;
 		}
+		$lines->{$number} ||= $count =~ /^[1-9]/ ? 1 : 0 if $lines && $count ne '-';
 	}
 	for my $name (sort keys %lines)
 	{
@@ -206,15 +223,8 @@ sub map_tests
 	{
 		my ($from, $ok, $least);
 
-		if ($test =~ /^faults/)
-		{
-			# its build comes into being by this; the server counts beside the objects
-			run_test($test, 1200, 100);
-			system("chmod -R a+rwX build/faults; find src build -name '*.gcda' -delete");
-		}
-
 		# some suites ask for so many cases of a kind
-		for my $percent ($test =~ /^core/ ? @shares : $test =~ /^small/ ? $shares[-1] : 100)
+		for my $percent ($test =~ /^core/ ? @shares : 100)
 		{
 			$from = time();
 			$least = $percent;
@@ -233,7 +243,7 @@ sub map_tests
 sub read_map
 {
 	my ($file) = @_;
-	my (%time, %least, %hit, %code);
+	my (%time, %least, %hit, %code, %much);
 
 	open(my $map, '<', $file) or die "$file: $!";
 	while (<$map>)
@@ -250,10 +260,14 @@ sub read_map
 		for my $line (split(/,/, $list))
 		{
 			if ($what eq 'code') { $code{$name}{$line} = 1; }
-			else { $hit{$name}{$line}{$what} = 1; }
+			else
+			{
+				$hit{$name}{$line}{$what} = 1;
+				$much{$name}{$what}++;
+			}
 		}
 	}
-	return (\%time, \%least, \%hit, \%code);
+	return (\%time, \%least, \%hit, \%code, \%much);
 }
 
 # ---- mutations ----
@@ -433,28 +447,34 @@ sub install_library
 # The test that fails, or nothing.
 sub killer
 {
-	my ($file, $time, $least, @tests) = @_;
+	my ($file, $time, $least, $much, @tests) = @_;
 	my %of;
-	my @sorted = sort { $time->{$a} <=> $time->{$b} || $a cmp $b } @tests;
+	# quick ones, and those that are about this file
+	my %rank = map { ($_ => ($time->{$_} + 0.5) / ($much->{$file}{$_} || 1)) } @tests;
 
-	push(@{ $of{ (split(/:/, $_))[0] } }, $_) for @sorted;
-	for my $percent (@shares)
-	{
-		for my $test (@{ $of{core} || [] })
+	push(@{ $of{ (split(/:/, $_))[0] } }, $_) for sort { $rank{$a} <=> $rank{$b} || $a cmp $b } @tests;
+	my $core = sub {
+		my ($percent, @suites) = @_;
+
+		for my $test (@suites)
 		{
 			my ($name) = $test =~ /:(.*)/;
 			my $line = $suite_link;
 
 			next if $percent < $least->{$test};
-
 			$line =~ s/SUITE/build\/core-plain\/$name/g;
 			return "$test (does not link)" if system("$line >$out/link 2>&1") != 0;
-			return $test unless run_test($test, $time->{$test} * $percent / $shares[0] + 20, $percent);
+			return $test unless run_test($test, $time->{$test} * $percent / $shares[0] * 3 + 20, $percent);
 		}
-		last if $of{sql};
-	}
-	my @server = (@{ $of{sql} || [] }, @{ $of{iso} || [] });
-	splice(@server, $most_regress) if @server > $most_regress;
+		return undef;
+	};
+	my @suites = @{ $of{core} || [] };
+	my $by = $core->($shares[0], @suites);
+	return $by if $by;
+	my @server = @{ $of{sql} || [] };
+	my $last = @server > $most_regress ? $most_regress : @server;
+	splice(@server, $last);
+	push(@server, @{ $of{iso} || [] }) unless $quick && @server;
 	if (@server)
 	{
 		return 'link' unless install_library();
@@ -463,15 +483,16 @@ sub killer
 			return $test unless run_test($test, $time->{$test} * 6 + 20, 100);
 		}
 	}
-	for my $test (@{ $of{small} || [] })
+	splice(@suites, $most_thorough) if @suites > $most_thorough && @server;
+	$by = $core->($shares[1], @suites);
+	return $by if $by;
+	my @others = tests_of_file($file);
+	install_library() if @others && !@server;
+	for my $test (@others)
 	{
-		return $test unless run_test($test, $time->{$test} * 3 + 120, $shares[-1]);
+		return $test unless run_test($test, 900, $shares[-1]);
 	}
-	for my $test (@{ $of{faults} || [] })
-	{
-		return $test unless run_test($test, $time->{$test} * 4 + 300, 100);
-	}
-	my @tap = @{ $of{tap} || [] };
+	my @tap = $quick ? () : @{ $of{tap} || [] };
 	splice(@tap, $most_tap) if @tap > $most_tap;
 	for my $test (@tap)
 	{
@@ -500,7 +521,7 @@ sub read_equivalent
 sub try_one
 {
 	my ($known_by, $file, $line, $new) = @_;
-	my ($time, $least, $hit, $code, $equivalent) = @$known_by;
+	my ($time, $least, $hit, $code, $much, $equivalent) = @$known_by;
 	my @lines = split(/\n/, slurp($file), -1);
 	my $old = $lines[ $line - 1 ];
 	my $object = $file =~ s/c$/o/r;
@@ -518,11 +539,11 @@ sub try_one
 
 		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
 		if ($equivalent->{ join("\t", $file, trim($old), trim($new)) }) { $verdict = 'equivalent'; }
-		elsif (!@tests) { $verdict = 'unexecuted'; }
+		elsif (!@tests && !tests_of_file($file)) { $verdict = 'unexecuted'; }
 		else
 		{
-			$by = killer($file, $time, $least, @tests);
-			$verdict = defined $by ? 'killed' : 'survived';
+			$by = killer($file, $time, $least, $much, @tests);
+			$verdict = defined $by ? 'killed' : @tests ? 'survived' : 'unexecuted';
 			$by //= join(' ', sort @tests);
 		}
 	}
