@@ -11,6 +11,7 @@
  * are in no class here, as everywhere.
  */
 #include "compat.h"
+#include "core/util/fault.h"
 #include "run/successive.h"
 #include "host/catalog.h"
 #include "host/gate.h"
@@ -345,6 +346,9 @@ follow(Run *run, uint32 blank)
 	gate_computed(gate, KANON_TYPE_COLUMN, INT4OID);
 	gate_computed(gate, KANON_CLASS_COLUMN, INT4OID);
 	gate_computed(gate, "rows", INT8OID);
+	if (FAULT(staged_twice))
+		run_utility(
+			psprintf("INSERT INTO %s SELECT * FROM %s", run->staged->building, run->staged->building));
 	gate_select(gate,
 				psprintf("SELECT " KANON_TYPE_COLUMN ", " KANON_CLASS_COLUMN
 						 ", pg_catalog.count(*) FROM %s GROUP BY 1, 2",

@@ -102,7 +102,7 @@ shown_nodes(SetsWriter *writer, uint32 transaction)
 	{
 		uint32 node = writer->recoding->shown[sets->item[i]];
 
-		if (FAULT(item_fine) && writer->written.transactions == 0)
+		if (FAULT(item_fine))
 			node = sets->item[i];
 		if (node != KANON_NOTHING)
 			writer->nodes[n++] = node;
@@ -157,7 +157,9 @@ put_transaction(SetsWriter *writer, TupleTableSlot *aside)
 	if (writer->look != NULL)
 		kept_note(writer->look, aside->tts_values + 2, aside->tts_isnull + 2, KEPT_NOBODY);
 	for (int i = 0; i < n; i++)
-		writer->values[i] = node_value(writer, writer->nodes[i]);
+		writer->values[i] = node_value(writer, FAULT(item_changed) && writer->nodes[i] == 0
+												   ? writer->transactions->sets.nitems - 1
+												   : writer->nodes[i]);
 	if (!writer->transactions->from->by_row)
 		put_row(writer,
 				PointerGetDatum(construct_array(writer->values, n, writer->type, writer->typlen,
@@ -242,12 +244,15 @@ private_items(const Transactions *written, const Transactions *transactions, con
 	{
 		uint32 code;
 
-		if (!sensitive[i] || recoding->shown[i] == KANON_NOTHING)
+		if (!sensitive[i])
 			continue;
 		code = dictionary_find(written->from->element.dictionary, node_value(&shower, i), false);
-		if (code == DICTIONARY_NONE)
-			raise_unsafe("A private item that is not suppressed is missing.");
-		result[code] = true;
+		/* one that is suppressed and there all the same would be counted as public */
+		if ((code == DICTIONARY_NONE) != (recoding->shown[i] == KANON_NOTHING))
+			raise_unsafe(code == DICTIONARY_NONE ? "A private item that is not suppressed is missing."
+												 : "A private item that was suppressed is there.");
+		if (code != DICTIONARY_NONE)
+			result[code] = true;
 	}
 	return result;
 }

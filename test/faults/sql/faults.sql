@@ -125,6 +125,7 @@ SET client_min_messages = error;
 INSERT INTO t SELECT i, 'a', 1, 'x', 'y', 'q' FROM generate_series(8, 9) i;
 DELETE FROM t WHERE i IN (1, 2, 3);
 SELECT refreshed('release_changed');
+SELECT refreshed('release_moved');
 SELECT refreshed('view_renamed');
 SELECT refreshed('none');
 -- the oldest release goes, in whatever order the history is read (publication/history.c)
@@ -146,6 +147,10 @@ SELECT keyed('type_changed');
 SELECT keyed('rows_skipped');
 SELECT keyed('row_lost');
 SELECT keyed('release_changed');
+SELECT keyed('none');
+-- rows that are taken out are counted anew
+UPDATE keyed SET zip = (i > 5)::int;
+SELECT keyed('staged_twice');
 SELECT keyed('none');
 SELECT kanon_drop_publication('by_key');
 -- row types of another type are no start for the next release (publication/stable.c)
@@ -173,6 +178,25 @@ SELECT broken('item_fine', $$ kanon_transactions('sets', 'o', 'items', 3, hierar
 SELECT broken('row_lost', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
 SELECT broken('rows_skipped', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
 SELECT broken('no_random', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+-- one row an item: items are counted, too
+CREATE TABLE by_row AS SELECT t, item FROM generate_series(1, 4) t, unnest('{a,b}'::text[]) item;
+SELECT sound($$ kanon_transactions('by_row', 'o', 'item', 3, transaction => 't', replace => true) $$);
+SELECT broken('row_lost', $$ kanon_transactions('by_row', 'o', 'item', 3, transaction => 't', replace => true) $$);
+-- private items: how many of those who share items have one, and that those and only those which may be shown are there
+CREATE TABLE private AS SELECT CASE WHEN i < 4 THEN '{p,x}' ELSE '{x}' END::text[] AS items FROM generate_series(1, 4) i;
+SELECT sound($$ kanon_transactions('private', 'o', 'items', 3, 'suppress', p => 1, h => 50, sensitive => '{p}', replace => true) $$);
+SELECT broken('item_fine', $$ kanon_transactions('private', 'o', 'items', 3, 'suppress', p => 1, h => 50, sensitive => '{p}', replace => true) $$);
+SELECT sound($$ kanon_transactions('private', 'o', 'items', method => 'suppress_control', rho => 0.5, sensitive => '{p}', replace => true) $$);
+SELECT broken('item_fine', $$ kanon_transactions('private', 'o', 'items', method => 'suppress_control', rho => 0.5, sensitive => '{p}', replace => true) $$);
+CREATE TABLE linked AS SELECT CASE WHEN i < 3 THEN '{p,x}' WHEN i = 3 THEN '{p}' ELSE '{y}' END::text[] AS items FROM generate_series(1, 8) i;
+SELECT sound($$ kanon_transactions('linked', 'o', 'items', method => 'suppress_control', rho => 0.5, sensitive => '{p}', replace => true) $$);
+SELECT broken('item_fine', $$ kanon_transactions('linked', 'o', 'items', method => 'suppress_control', rho => 0.5, sensitive => '{p}', replace => true) $$);
+CREATE TABLE rare AS SELECT CASE WHEN i = 1 THEN '{a,x}' WHEN i < 5 THEN '{x,z}' ELSE '{x}' END::text[] AS items FROM generate_series(1, 9) i;
+SELECT sound($$ kanon_transactions('rare', 'o', 'items', 3, 'suppress', p => 1, h => 50, sensitive => '{a}', replace => true) $$);
+SELECT broken('item_changed', $$ kanon_transactions('rare', 'o', 'items', 3, 'suppress', p => 1, h => 50, sensitive => '{a}', replace => true) $$);
 CREATE TABLE sets_of_numbers AS SELECT ARRAY[1] AS items FROM generate_series(1, 4) i;
 SELECT broken('type_changed', $$ kanon_transactions('sets_of_numbers', 'o', 'items', 3, replace => true) $$);
 SELECT broken('target_replaced', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+-- a hierarchy that is built has the columns that it was to have (sql/hierarchy_build.c)
+SELECT broken('type_changed', $$ kanon_hierarchy_interval('t', 'n', 'n_levels', '{2}') $$);
+SELECT to_regclass('n_levels');
