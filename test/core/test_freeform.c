@@ -256,9 +256,9 @@ each_match_is_as_likely(void **state)
 	enum
 	{
 		N = 11,
-		K = 4,
-		DRAWS = 4000
+		K = 4
 	};
+	const int draws = cases(4000);
 	int32_t value[N];
 	KanonFreeformSpace space = {.method = KANON_FREEFORM_SORT_GREEDY,
 								.k = K,
@@ -275,7 +275,7 @@ each_match_is_as_likely(void **state)
 	host_init(&host);
 	for (int i = 0; i < N; i++)
 		value[i] = i * i * 1000;
-	for (int draw = 0; draw < DRAWS; draw++)
+	for (int draw = 0; draw < draws; draw++)
 	{
 		KanonFreeformGraph graph;
 		char detail[160];
@@ -294,7 +294,7 @@ each_match_is_as_likely(void **state)
 	for (int j = 0; j < N; j++)
 		for (int i = 0; i < N; i++)
 		{
-			double expected = (double) DRAWS / K;
+			double expected = (double) draws / K;
 
 			if (!match[j][i])
 			{

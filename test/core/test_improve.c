@@ -238,7 +238,7 @@ repeats(void **state)
 	double cost;
 
 	(void) state;
-	problem->effort = 0.02;
+	problem->effort = exact_cases(200) / 10000.0;
 	assert_int_equal(search_alone(problem, &one, &report), KANON_OK);
 	cost = report.cost;
 	assert_int_equal(search_alone(problem, &two, &report), KANON_OK);
@@ -263,7 +263,7 @@ tells(void **state)
 	KanonReport report;
 
 	(void) state;
-	problem->effort = 0.02;
+	problem->effort = exact_cases(200) / 10000.0;
 	((KanonColumn *) problem->columns)[0].weight = 0.5;
 	assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
 	assert_true(host.told.bounded);
