@@ -35,13 +35,13 @@ sub pieces {
 			elsif ($what eq 'not run') { $skip = $text }
 			else                       { $role = $text }
 		}
-		elsif ($lines[$i] =~ /^```(\w*)\s*$/) {
-			my ($kind, $at, $text) = ($1, $i + 1, '');
-			$text .= $lines[$i] while $lines[++$i] !~ /^```\s*$/;
+		elsif ($lines[$i] =~ /^( *)```(\w*)\s*$/) {
+			my ($indent, $kind, $at, $text) = ($1, $2, $i + 1, '');
+			$text .= $lines[$i] =~ s/^$indent//r while $lines[++$i] !~ /^ *```\s*$/;
 			if ($kind eq 'sql' && !defined $skip) { push @pieces, [$at, 'sql', $text, undef, $role] }
 			elsif ($kind eq '' && @pieces && $pieces[-1][1] eq 'sql' && !defined $pieces[-1][3]) {
 				my $between = join '', @lines[$pieces[-1][0] .. $at - 2];
-				$between =~ s/.*?^```\s*$//ms;
+				$between =~ s/.*?^ *```\s*$//ms;
 				@{ $pieces[-1] }[3, 5] = ($text, $at) if $between !~ /\S/;
 			}
 			($skip, $role) = (undef, undef) if $kind eq 'sql';
@@ -67,7 +67,8 @@ sub update {
 	for my $n (reverse 0 .. $#$pieces) {
 		my (undef, undef, undef, $result, undef, $at) = @{ $pieces->[$n] };
 		next if !defined $result || matches($got->{$n}, $result);
-		splice @lines, $at, scalar(() = $result =~ /\n/g), map { s/\s+$//r . "\n" } $got->{$n} =~ s/\n+\z/\n/r =~ /^.*\n/mg;
+		my ($indent) = $lines[ $at - 1 ] =~ /^( *)/;
+		splice @lines, $at, scalar(() = $result =~ /\n/g), map { /\S/ ? $indent . s/\s+$//r . "\n" : "\n" } $got->{$n} =~ s/\n+\z/\n/r =~ /^.*\n/mg;
 	}
 	open my $out, '>:encoding(UTF-8)', $file or die "$file: $!";
 	print $out @lines;
@@ -152,7 +153,7 @@ sub check_links {
 	for my $file (sort glob '*.md doc/*.md doc/*/*.md') {
 		open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
 		my $page = do { local $/; <$in> };
-		$page =~ s/^```.*?^```//msg;
+		$page =~ s/^ *```.*?^ *```//msg;
 		my @broken;
 		for my $link ($page =~ /\]\(([^)\s]+)\)/g) {
 			next if $link =~ m{^https?://};
@@ -182,7 +183,7 @@ for my $file (@ARGV) {
 	(my $db = 'doc_' . lc basename($file, '.md')) =~ s/\W/_/g;
 	my $script = "$scratch/$db.sql";
 	open my $out, '>:encoding(UTF-8)', $script or die $!;
-	print $out "\\pset footer off\n\\pset pager off\nSET client_min_messages = notice;\n";
+	print $out "\\pset footer off\n\\pset pager off\nSET client_min_messages = notice;\nSET kanon.progress = off;\n";
 	for my $n (0 .. $#pieces) {
 		my ($at, $kind, $text, undef, $role) = @{ $pieces[$n] };
 		print $out "\\echo '<<<$n>>>'\n";
