@@ -7,7 +7,7 @@
 #   make install    install it there; make installcheck tests a running server
 #
 # Parts of check: check-core, check-regress [REGRESS=…], check-isolation
-# [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-faults (a build in which
+# [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-page (what axe-core says of the pages), check-faults (a build in which
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
 # alone), check-without (the libraries that kanon can do without), check-fuzz,
@@ -37,7 +37,7 @@ endif
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo check check-layers check-format check-core check-regress check-isolation check-tap check-faults check-docs \
+WHOLE = setup demo check check-layers check-format check-core check-regress check-isolation check-tap check-page check-faults check-docs \
 	check-oracle check-without check-fuzz check-sanitized check-reference \
 	check-long check-bare bench fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
@@ -89,7 +89,7 @@ CORE_CFLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
 	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla
 
 # PostgreSQL's headers and fmgr's calling convention need the -Wno-….
-PG_CPPFLAGS = -I$(TREE)/src -I$(TREE)/src/core $(GLPK_CPPFLAGS)
+PG_CPPFLAGS = -I$(TREE)/src -Isrc -I$(TREE)/src/core $(GLPK_CPPFLAGS)
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wno-cast-function-type \
 	-Wno-declaration-after-statement -ffp-contract=off
@@ -161,7 +161,10 @@ ISOLATION_OPTS = $(REGRESS_OPTS)
 installcheck: export PGOPTIONS += -c kanon.progress=off
 
 BUILD_STAMP = src/.build
-EXTRA_CLEAN = $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od] src/*/*/*.[od])
+# What pages look like, as C strings: made below.
+TEMPLATES = $(patsubst %,%.h,$(call sources,src/report/*.html src/report/*.css))
+
+EXTRA_CLEAN = $(TEMPLATES) $(CORE_LIB) $(BUILD_STAMP) $(wildcard src/*.[od] src/*/*.[od] src/*/*/*.[od])
 
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 ifeq (,$(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h))
@@ -189,6 +192,10 @@ endif
 $(BUILD_STAMP):
 	@mkdir -p $(sort $(dir $(OBJS) $(CORE_OBJS)))
 	@echo '$(BUILD_KEY)' >$@
+
+src/report/page.o: $(TEMPLATES)
+$(TEMPLATES): %.h: $(TREE)/% | $(BUILD_STAMP)
+	sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< >$@
 
 $(CORE_SRCS:.c=.o): %.o: %.c
 	$(CC) $(CORE_CPPFLAGS) $(CORE_CFLAGS) $(DEPFLAGS) -c -o $@ $<

@@ -24,7 +24,12 @@ CREATE TABLE @extschema@.kanon_run (
     run_by            regrole NOT NULL,
     source            text NOT NULL,
     target            text NOT NULL,
+    -- the table itself: another one may get its name
+    target_oid        oid NOT NULL,
+    -- the publication whose release it is
+    publication       text,
     k                 bigint NOT NULL,
+    model             text NOT NULL,
     method            text NOT NULL,
     quasi_identifiers int NOT NULL,
     row_count         bigint NOT NULL,
@@ -84,6 +89,9 @@ CREATE TABLE @extschema@.kanon_run_column (
     name              text NOT NULL,
     type              text NOT NULL,
     numerical         boolean NOT NULL,
+    -- names of its hierarchy's levels
+    levels            text[] NOT NULL,
+    kept              bigint NOT NULL,
     suppressed        bigint NOT NULL,
     distinct_before   bigint NOT NULL,
     distinct_after    bigint NOT NULL,
@@ -123,14 +131,15 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
                WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
                ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
            END, matches, matches) END AS note,
-       transactions
+       transactions, model, publication, target_oid
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
 CREATE VIEW @extschema@.kanon_columns WITH (security_barrier) AS
 SELECT c.run, c.name AS column_name, c.type, c.suppressed,
        c.suppressed::float8 / nullif(r.row_count - r.dropped_rows, 0) AS share,
-       c.distinct_before, c.distinct_after, c.ncp, c.ordinal, c.numerical
+       c.distinct_before, c.distinct_after, c.ncp, c.ordinal, c.numerical, c.kept,
+       r.row_count - r.dropped_rows - c.kept - c.suppressed AS generalised, c.levels
 FROM @extschema@.kanon_run_column c
 JOIN @extschema@.kanon_run r USING (run)
 WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
@@ -190,6 +199,9 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.version IS 'the version of kanon 
 COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'of a run without classes: records that each row matches, or rows that each record does';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'what to know of a run without classes';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.transactions IS 'of a run over sets of items: what they lost';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.model IS 'the function that made it, without kanon_';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.publication IS 'the publication whose release it was; NULL: none';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.target_oid IS 'the table itself, whatever has its name today';
 COMMENT ON VIEW @extschema@.kanon_columns IS 'one row per quasi-identifier of the runs in kanon_usefulness: what was suppressed and what it still shows';
 COMMENT ON COLUMN @extschema@.kanon_columns.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_columns.column_name IS 'the quasi-identifier';
@@ -201,6 +213,9 @@ COMMENT ON COLUMN @extschema@.kanon_columns.distinct_after IS 'different values 
 COMMENT ON COLUMN @extschema@.kanon_columns.ncp IS 'normalized certainty penalty of the column';
 COMMENT ON COLUMN @extschema@.kanon_columns.ordinal IS 'its place among the quasi-identifiers, from 1';
 COMMENT ON COLUMN @extschema@.kanon_columns.numerical IS 'whether it is measured as a number';
+COMMENT ON COLUMN @extschema@.kanon_columns.kept IS 'cells of it that show their value';
+COMMENT ON COLUMN @extschema@.kanon_columns.generalised IS 'cells of it that show something coarser: a level, a range, a set';
+COMMENT ON COLUMN @extschema@.kanon_columns.levels IS 'names of its hierarchy''s levels, from 1';
 COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness; one that says so for a run without classes';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.class IS 'number of the class within the run';
@@ -592,19 +607,6 @@ COMMENT ON COLUMN @extschema@.kanon_run_risk.share_below_k IS 'their share of al
 COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_highest IS 'the highest chance of telling which row is somebodys';
 COMMENT ON COLUMN @extschema@.kanon_run_risk.prosecutor_average IS 'the average chance';
 
-/* ---- the page ---- */
-
-CREATE FUNCTION @extschema@.kanon_report(
-    run         bigint,
-    with_values boolean DEFAULT false,
-    frontier    bigint[] DEFAULT NULL)
-RETURNS text
-LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'kanon_report';
-
-COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[])
-IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';
-
 /* ---- risk of any relation ---- */
 
 CREATE FUNCTION @extschema@.kanon_risk(
@@ -938,3 +940,424 @@ COMMENT ON COLUMN @extschema@.kanon_progress.phase IS 'what it is at';
 COMMENT ON COLUMN @extschema@.kanon_progress.done IS 'how far the phase is, of total';
 COMMENT ON COLUMN @extschema@.kanon_progress.total IS 'of this; NULL: not known';
 COMMENT ON COLUMN @extschema@.kanon_progress.since IS 'when the phase began';
+
+/* ---- what was published, to be compared ---- */
+
+CREATE FUNCTION @extschema@.kanon_checksum(relation regclass)
+RETURNS text
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_checksum';
+
+COMMENT ON FUNCTION @extschema@.kanon_checksum(regclass)
+IS 'SHA-256 of the rows of a relation as COPY writes them, sorted by their bytes';
+
+/* ---- the page: a document that says what a run did, and its template ---- */
+
+/*
+ * Bound when it is made: nothing in the caller's search_path is met, but by kanon_frontier
+ * and kanon_risk, which read relations as the caller.  A sentence says what is so of the
+ * run at hand, whichever function, method and rules made it; its claim says the same to a
+ * program, so that it can be compared with the table.
+ */
+CREATE FUNCTION @extschema@.kanon_report_data(
+    run               bigint,
+    with_values       boolean  DEFAULT false,
+    frontier          bigint[] DEFAULT NULL,
+    threshold         float8   DEFAULT 0.2,
+    metadata          jsonb    DEFAULT NULL)
+RETURNS jsonb
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+WITH r AS (
+    SELECT u.*, u.row_count - u.dropped_rows AS published_rows,
+           to_char(u.started_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' AS started,
+           coalesce(u.options -> 'privacy', '[]') AS privacy,
+           u.transactions IS NULL AND u.matches IS NULL AS has_classes,
+           -- k is counted in a population, or in persons, instead of rows
+           jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").population') #>> '{}' AS population,
+           jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "subject").column') #>> '{}' AS subject,
+           s.oid::regclass AS source_now, s.comment,
+           t.oid::regclass AS target_now,
+           p.release, p.status AS release_status
+    FROM @extschema@.kanon_usefulness u
+    LEFT JOIN LATERAL (
+        SELECT c.oid, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE format('%I.%I', n.nspname, c.relname) = u.source AND has_any_column_privilege(c.oid, 'SELECT')) s ON true
+    -- the very table: another one may have its name
+    LEFT JOIN LATERAL (
+        SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.oid = u.target_oid AND format('%I.%I', n.nspname, c.relname) = u.target
+          AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')) t ON true
+    LEFT JOIN LATERAL (
+        SELECT l.release, l.status FROM @extschema@.kanon_releases l
+        WHERE u.publication IS NOT NULL AND l.relation::oid = u.target_oid) p ON true
+    WHERE u.run = kanon_report_data.run),
+columns AS (
+    SELECT c.*, d.levels_shown, col_description(a.attrelid, a.attnum) AS comment,
+           quote_ident(c.column_name) AS name
+    FROM r JOIN @extschema@.kanon_columns c ON c.run = r.run
+    LEFT JOIN pg_attribute a ON a.attrelid = r.source_now AND a.attname = c.column_name AND a.attnum > 0
+    -- what its cells show, from the patterns of the classes
+    LEFT JOIN LATERAL (
+        SELECT jsonb_agg(jsonb_build_object('level', l.nr, 'name', l.name, 'cells', coalesce(e.cells, 0),
+                                            'share', coalesce(e.cells, 0) / nullif(r.published_rows, 0)::float8)
+                         ORDER BY l.nr) AS levels_shown
+        FROM unnest(c.levels) WITH ORDINALITY AS l (name, nr),
+             LATERAL (SELECT sum(q.row_count)::bigint AS cells FROM @extschema@.kanon_equivalence_classes q
+                      WHERE q.run = r.run AND substr(q.pattern, c.ordinal, 1) = l.nr::text) e) d ON true),
+kept AS (
+    SELECT k.name, k.nr, quote_ident(k.name) AS quoted,
+           coalesce(r.options -> 'allow_identifying', '[]') ? k.name AS allowed,
+           ARRAY(SELECT x ->> 'says' FROM jsonb_array_elements(r.privacy) AS x
+                 WHERE x ->> 'column' = k.name OR x -> 'columns' ? k.name) AS rules,
+           -- can its values be compared?
+           EXISTS (SELECT FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
+                   LEFT JOIN pg_type b ON b.oid = y.typbasetype
+                   WHERE a.attrelid = r.target_now AND a.attname = k.name AND a.attnum > 0
+                     AND (coalesce(b.typtype, y.typtype) = 'e' OR EXISTS (
+                          SELECT FROM pg_opclass o WHERE o.opcmethod = 403 AND o.opcdefault
+                             AND (o.opcintype = coalesce(b.oid, y.oid)
+                               OR coalesce(b.oid, y.oid) = 'varchar'::regtype AND o.opcintype = 'text'::regtype)))) AS comparable
+    FROM r, unnest(r.kept) WITH ORDINALITY AS k (name, nr)),
+risk AS (
+    SELECT jsonb_object_agg(x.stage, to_jsonb(x)) AS stages,
+           max(x.k) FILTER (WHERE x.stage = 'target') AS least,
+           max(x.blank_rows) FILTER (WHERE x.stage = 'target') AS blank
+    FROM r JOIN @extschema@.kanon_run_risk x ON x.run = r.run),
+sizes AS (
+    SELECT s.*, s.size_from || CASE WHEN s.size_to IS NULL THEN ' rows or more' WHEN s.size_to > s.size_from THEN ' to ' || s.size_to || ' rows' WHEN s.size_from = 1 THEN ' row' ELSE ' rows' END AS label,
+           row_number() OVER (ORDER BY s.size_from) = 1 OR s.size_to IS NULL OR s.size_from = r.k AS marked,
+           ln(s.size_from) / nullif(ln(max(s.size_from) OVER ()), 0) AS place,
+           coalesce(sum(s.source_rows) OVER before, 0) / nullif(r.row_count, 0)::float8 AS source_riskier,
+           coalesce(sum(s.target_rows) OVER before, 0) / nullif(r.published_rows, 0)::float8 AS target_riskier
+    FROM r JOIN @extschema@.kanon_class_sizes s ON s.run = r.run
+    WINDOW before AS (ORDER BY s.size_from ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
+patterns AS (
+    SELECT p.*, p.row_count / nullif(r.published_rows, 0)::float8 AS share,
+           row_number() OVER (ORDER BY p.row_count DESC, p.first) AS place,
+           coalesce((SELECT string_agg(c.name || CASE substr(p.pattern, c.ordinal, 1)
+                                       WHEN '*' THEN ' blank' WHEN '~' THEN ' as a range or a set'
+                                       ELSE ' as ' || c.levels[substr(p.pattern, c.ordinal, 1)::int] END, '; ' ORDER BY c.ordinal)
+                     FROM columns c WHERE substr(p.pattern, c.ordinal, 1) <> '-'), 'every column as it was') AS words
+    FROM r, LATERAL (
+        SELECT q.pattern, count(*) AS classes, sum(q.row_count)::bigint AS row_count,
+               sum(q.suppressed_cells)::bigint AS suppressed_cells, min(q.class) AS first
+        FROM @extschema@.kanon_equivalence_classes q WHERE q.run = r.run AND q.class IS NOT NULL GROUP BY q.pattern) p),
+-- what the table at hand says: it can have been changed since
+now AS (
+    SELECT (SELECT to_jsonb(x) FROM @extschema@.kanon_check(r.target_now, q.names) AS x) AS grouped,
+           (SELECT jsonb_agg(to_jsonb(y)) FROM @extschema@.kanon_risk(r.target_now, q.names,
+                sensitive => ARRAY(SELECT x.name::name FROM kept x WHERE x.comparable ORDER BY x.nr),
+                -- one that can be compared, as the columns are shown
+                population => (SELECT c.oid::regclass FROM pg_class c
+                    WHERE c.oid = to_regclass(coalesce(r.population, jsonb_path_query_first(r.privacy, '$[*] ? (@.rule == "delta_presence").population') #>> '{}'))
+                      AND has_table_privilege(c.oid, 'SELECT')
+                      AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_attribute b ON b.attrelid = c.oid AND b.attname = a.attname
+                                      WHERE a.attrelid = r.target_now AND a.attname = ANY (q.names) AND a.atttypid IS DISTINCT FROM b.atttypid)),
+                -- with every argument of its type, nothing fits better
+                subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb) AS y) AS measures
+    FROM r, LATERAL (SELECT ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names) q
+    WHERE r.has_classes AND r.target_now IS NOT NULL),
+rule_words AS (
+    SELECT e.nr, v.nr AS part, e.key, v.item, e.value,
+           CASE e.key WHEN 'max_suppressed' THEN format('At most %s of these columns are blank in a row.', v.item)
+                      WHEN 'max_cost' THEN format('The blank cells of a row cost at most %s.', v.item)
+                      WHEN 'never' THEN format('Never blank: %s.', v.item)
+                      WHEN 'always' THEN format('Always blank: %s.', v.item)
+                      WHEN 'together' THEN format('All of these are blank in a row, or none: %s.', v.item)
+                      WHEN 'at_most_one' THEN format('At most one of these is blank in a row: %s.', v.item)
+                      WHEN 'implies' THEN format('Where the left is blank, so is the right: %s.', v.item)
+                      ELSE e.key || ': ' || v.item END AS says
+    FROM r, jsonb_each(CASE jsonb_typeof(r.options -> 'rules') WHEN 'object' THEN r.options -> 'rules' ELSE '{}' END) WITH ORDINALITY AS e (key, value, nr),
+         LATERAL (SELECT t.item, t.nr FROM jsonb_array_elements_text(
+            CASE WHEN jsonb_typeof(e.value) = 'array' AND e.key IN ('never', 'always')
+                 THEN CASE WHEN e.value = '[]' THEN '[]' ELSE jsonb_build_array(
+                      (SELECT string_agg(quote_ident(n), ', ') FROM jsonb_array_elements_text(e.value) AS n)) END
+                 WHEN jsonb_typeof(e.value) = 'array' THEN e.value
+                 ELSE jsonb_build_array(e.value) END) WITH ORDINALITY AS t (item, nr)) AS v),
+statements AS (
+    SELECT * FROM (
+        SELECT 10 AS nr, 0 AS part, 'release' AS about,
+               format('On %s the role %s published %s %s of %s as the table %s', r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'),
+                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, r.source, r.target)
+               || CASE WHEN r.publication IS NULL THEN '.'
+                       WHEN r.release IS NULL THEN format(', a release of the publication %s that is not there any more.', r.publication)
+                       ELSE format(', release %s of the publication %s, %s.', r.release, r.publication,
+                                   CASE r.release_status WHEN 'current' THEN 'which readers see as that view' ELSE 'which readers saw as that view' END) END AS says,
+               jsonb_build_object(CASE WHEN r.transactions IS NULL THEN 'rows' ELSE 'transactions' END, r.published_rows) AS claim
+        FROM r
+        UNION ALL
+        SELECT 20, 0, 'release', CASE r.dropped_rows WHEN 0 THEN 'No row was left out.' WHEN 1 THEN '1 row was left out.'
+                                 ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were left out.' END,
+               jsonb_build_object('left_out', r.dropped_rows)
+        FROM r WHERE r.transactions IS NULL
+        UNION ALL
+        SELECT 30, 0, 'columns', format('Taken as quasi-identifiers, what somebody could know of a person and look for: %s.',
+                                        (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c)),
+               jsonb_build_object('quasi_identifiers', (SELECT jsonb_agg(c.column_name ORDER BY c.ordinal) FROM columns c))
+        FROM r WHERE r.transactions IS NULL
+        UNION ALL
+        SELECT 40, 0, 'columns',
+               CASE WHEN r.kept = '{}' THEN 'Nothing else of the source is in the table.'
+                    ELSE format('Published beside %s, unchanged: %s. Nothing else of the source is in the table.',
+                                CASE WHEN r.transactions IS NULL THEN 'them' ELSE 'the items' END,
+                                (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k)) END
+               || CASE WHEN r.options -> 'mark' = 'true' THEN ' Its column kanon_pattern says what was done to each row.' ELSE '' END,
+               jsonb_build_object('kept', to_jsonb(r.kept), 'marked', coalesce(r.options -> 'mark', 'false'))
+        FROM r
+        UNION ALL
+        SELECT 50, 0, 'model',
+               CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. In the table an item stands as it was, as a label of a hierarchy that stands for several, or not at all, and it is the same in every transaction.'
+                    WHEN r.matches IS NOT NULL THEN 'There are no classes: the records overlap. Each shows, column by column, what several rows have in common.'
+                    WHEN r.model = 'full_domain' THEN 'Every row is generalised to the same levels, or blank as a whole: '
+                         || coalesce((SELECT string_agg(c.name || ' ' || CASE WHEN c.kept > 0 THEN 'as it was'
+                                          WHEN c.generalised > 0 THEN 'as ' || (SELECT x ->> 'name' FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
+                                          ELSE 'blank' END, ', ' ORDER BY c.ordinal) FROM columns c), '') || '.'
+                    WHEN r.model = 'pattern_clustering' THEN format('Each of the %s patterns that were listed is that of one class of rows at most.', jsonb_array_length(r.options -> 'patterns'))
+                    WHEN r.model = 'cluster' THEN 'Rows near one another form a class, of any shape. What its rows have in common is shown: a value, a range, a set, a level of a hierarchy, or nothing.'
+                    WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN 'Each row has a pattern of its own: which of its cells stand as they were, which show a level of the column''s hierarchy, which are blank.'
+                    ELSE 'Each row has a pattern of its own: which of its cells stand as they were, and which are blank.' END,
+               CASE WHEN r.transactions IS NOT NULL THEN '{"shows": "items"}'
+                    WHEN r.matches IS NOT NULL THEN '{"shows": "records"}'
+                    WHEN r.model = 'full_domain' THEN jsonb_build_object('levels', (SELECT jsonb_object_agg(c.column_name, CASE WHEN c.kept > 0 THEN 0
+                                          WHEN c.generalised > 0 THEN (SELECT (x ->> 'level')::int FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
+                                          END) FROM columns c))
+                    WHEN r.model = 'pattern_clustering' THEN jsonb_build_object('classes_at_most', jsonb_array_length(r.options -> 'patterns'))
+                    WHEN r.model = 'cluster' THEN '{"shows": "several"}'
+                    WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN '{"shows": "levels"}'
+                    ELSE '{"shows": "values"}' END
+        FROM r
+        UNION ALL
+        SELECT 60, 0, 'promise',
+               CASE WHEN r.transactions IS NOT NULL THEN 'Counted in the table itself: ' || r.note || '.'
+                    WHEN r.matches IS NOT NULL THEN CASE r.method
+                         WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match one row alone.', r.matches)
+                         WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match one record alone.', r.matches)
+                         ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
+                              || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' END END
+                    WHEN r.population IS NOT NULL THEN format('Every combination of these columns that the table shows fits at least %s rows of the population %s.', r.k, r.population)
+                    WHEN r.subject IS NOT NULL THEN format('Every combination of these columns that the table shows is that of at least %s different persons, told apart by %s.', r.k, quote_ident(r.subject))
+                    ELSE format('Every combination of these columns that the table shows occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
+               CASE WHEN r.transactions IS NOT NULL THEN jsonb_build_object('transactions_promise', r.method, 'k', r.k, 'm', coalesce(r.options -> 'm', r.options -> 'p', '2'), 'h', r.options -> 'h', 'rho', r.options -> 'rho')
+                    WHEN r.matches IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
+                         'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
+                         'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END))
+                    WHEN r.population IS NOT NULL THEN jsonb_build_object('population_rows', r.k, 'population', r.population)
+                    WHEN r.subject IS NOT NULL THEN jsonb_build_object('class_persons', r.k, 'person', r.subject)
+                    ELSE jsonb_build_object('class_rows', r.k) END
+        FROM r
+        UNION ALL
+        SELECT 70, x.nr, 'rules',
+               CASE x.rule ->> 'rule'
+                    WHEN 'delta_presence' THEN format('Somebody of the population %s is in the table with a probability between %s and %s, as far as it shows.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
+                    ELSE format('In every class: %s.', x.rule ->> 'says') END,
+               jsonb_build_object('rule', x.rule - 'says')
+        FROM r, jsonb_array_elements(r.privacy) WITH ORDINALITY AS x (rule, nr) WHERE x.rule ->> 'rule' NOT IN ('k_map', 'subject')
+        UNION ALL
+        SELECT 80, 0, 'patterns', format('A row is blanked in one of the %s ways that were listed, or as a whole.', jsonb_array_length(r.options -> 'patterns')),
+               jsonb_build_object('patterns', r.options -> 'patterns')
+        FROM r WHERE r.model = 'pattern_guided' AND jsonb_typeof(r.options -> 'patterns') = 'array'
+        UNION ALL
+        SELECT 80, w.nr::int * 100 + w.part::int, 'patterns', w.says || ' (Where this leaves nothing, the row is blank as a whole.)', jsonb_build_object('mask', jsonb_build_object(w.key, w.item))
+        FROM rule_words w
+        UNION ALL
+        SELECT 90, c.ordinal, 'column',
+               CASE WHEN r.published_rows = 0 THEN format('%s: no cells.', c.name)
+                    ELSE format('%s: of %s cells %s', c.name, r.published_rows, array_to_string(ARRAY[
+                        CASE WHEN c.kept > 0 THEN c.kept || ' as they were' END,
+                        CASE WHEN c.generalised > 0 AND c.levels_shown IS NOT NULL THEN (SELECT string_agg((x ->> 'cells') || ' as ' || (x ->> 'name'), ', ' ORDER BY x -> 'level') FROM jsonb_array_elements(c.levels_shown) AS x WHERE x -> 'cells' <> '0')
+                             WHEN c.generalised > 0 THEN c.generalised || ' as a range or a set' END,
+                        CASE WHEN c.suppressed > 0 THEN c.suppressed || ' blank' END], ', ') || '.') END,
+               jsonb_build_object('column', c.column_name, 'kept', c.kept, 'generalised', c.generalised, 'blank', c.suppressed, 'levels', c.levels_shown)
+        FROM r, columns c
+        UNION ALL
+        SELECT 100, 0, 'weights', format('What a blank cell costs: %s.', (SELECT string_agg(c.name || ' ' || (w.weight #>> '{}'), ', ' ORDER BY c.ordinal)
+                    FROM columns c JOIN jsonb_array_elements(r.options -> 'weights') WITH ORDINALITY AS w (weight, nr) ON w.nr = c.ordinal)),
+               jsonb_build_object('weights', r.options -> 'weights', 'cost', r.cost)
+        FROM r WHERE jsonb_typeof(r.options -> 'weights') = 'array'
+        UNION ALL
+        SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
+               || CASE WHEN r.model = 'full_domain' THEN format(': of all levels that keep the rules with at most %s %% of the rows blank as a whole, none is better by the metric %s.',
+                            100 * (r.options ->> 'suppression_limit')::numeric, r.options ->> 'metric')
+                       WHEN r.proven AND r.gap = 0 THEN ': no release under these rules costs less; that is proven.'
+                       WHEN r.lower_bound > 0 THEN format(': it costs %s; no release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
+                       ELSE ', which is not known to lose the least that is possible.' END
+               || CASE WHEN r.guarantee IS NOT NULL AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', round(r.guarantee::numeric, 2)) ELSE '' END,
+               jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
+                                  'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
+        FROM r
+        UNION ALL
+        SELECT 120, 0, 'residual',
+               CASE WHEN k.blank = 0 THEN 'No row is blank in all of these columns.'
+                    ELSE format('%s %s blank in all of these columns: %s could be anybody''s.', to_char(k.blank, 'FM999,999,999,999,999,990'),
+                                CASE k.blank WHEN 1 THEN 'row is' ELSE 'rows are' END, CASE k.blank WHEN 1 THEN 'it' ELSE 'each' END)
+                         || CASE WHEN k.blank < r.k THEN ' They are fewer than k, and no class.' ELSE '' END END
+               || CASE r.options ->> 'residual' WHEN 'drop' THEN ' Rows that fit nowhere are left out.' WHEN 'error' THEN ' Had rows fit nowhere, nothing would have been published.' ELSE '' END,
+               jsonb_build_object('blank_rows', k.blank, 'residual', r.options -> 'residual')
+        FROM r, risk k WHERE r.has_classes AND r.published_rows > 0) AS s),
+verdicts AS (
+    SELECT * FROM (
+        SELECT 10 AS nr, 'quasi_identifiers' AS about,
+               CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k) THEN 'no'
+                    WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
+                    ELSE 'yes' END AS verdict,
+               CASE WHEN r.published_rows = 0 THEN 'Nothing to protect: the table has no rows.'
+                    WHEN n.grouped IS NOT NULL AND (n.grouped ->> 'row_count')::bigint <> r.published_rows THEN 'The table has been changed since it was published: it has another number of rows.'
+                    WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k THEN 'The table has been changed since it was published: its smallest class is too small.'
+                    WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
+                    WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
+                    WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
+                    WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so nothing tells the rows apart.'
+                    WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s.', k.least)
+                    WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)
+                    ELSE format('The smallest class of rows that look alike has %s; %s were asked for. It was counted in the table before anybody could see it.', k.least, r.k) END AS says,
+               CASE WHEN r.has_classes THEN jsonb_build_object('smallest_class', k.least) ELSE '{}' END AS claim
+        FROM r LEFT JOIN risk k ON true LEFT JOIN now n ON true
+        UNION ALL
+        SELECT 20, 'kept', CASE WHEN x.known = 1 THEN 'no' WHEN x.rules <> '{}' THEN 'yes' ELSE 'caution' END,
+               format('The kept column %s: ', x.quoted)
+               || CASE WHEN x.rules <> '{}' THEN 'the rules about it were counted in the table before anybody could see it.'
+                       WHEN x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value: it is known of each of them.'
+                       WHEN x.known > 1 THEN format('nothing was promised; every class has at least %s different values of it.', x.known)
+                       ELSE 'nothing was promised of how it is spread over the classes.' END,
+               jsonb_build_object('kept_column', x.name, 'least_values', x.known)
+        FROM r, LATERAL (
+            SELECT k.*, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
+                         WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name) AS known
+            FROM kept k ORDER BY k.nr) AS x
+        WHERE r.published_rows > 0
+        UNION ALL
+        SELECT 30, 'identifiers', CASE WHEN a.names IS NULL THEN 'yes' ELSE 'caution' END,
+               CASE WHEN a.names IS NOT NULL THEN format('Published although readers may know by them whom a row is about, on the word of who called: %s.', a.names)
+                    WHEN r.kept = '{}' THEN 'No column is published beside the quasi-identifiers, and none that is labelled as an identifier.'
+                    ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for.' END,
+               jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'))
+        FROM r, LATERAL (SELECT string_agg(quote_ident(x), ', ') AS names FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS a) AS v),
+measures AS (
+    SELECT m.* FROM r, LATERAL (VALUES
+        (1, 'Suppressed cells', 'count', 'suppressed_cells', r.suppressed_cells::float8, 'Blank cells among the quasi-identifiers; of sets, items left out. Fewer is better.'),
+        (2, 'Suppressed share', 'share', 'suppressed_share', r.suppressed_share, 'Their share of all published cells of quasi-identifiers.'),
+        (3, 'Cost', 'number', 'cost', r.cost, 'What the method tries to keep small.'),
+        (4, 'Lower bound', 'number', 'lower_bound', r.lower_bound, 'Proven: no release under these rules costs less.'),
+        (5, 'Usefulness', 'number', 'usefulness', r.usefulness, 'How different the original rows of a class are, over the classes. Smaller is better.'),
+        (6, 'Classes', 'count', 'classes', r.classes, 'Groups of rows that show the same.'),
+        (7, 'Average class', 'number', 'class_avg', r.class_avg, 'Rows of a class. Close to k is better for use.'),
+        (8, 'Largest class', 'count', 'class_max', r.class_max, 'Rows of the largest class.'),
+        (9, 'C_avg', 'number', 'c_avg', r.c_avg, 'Average class in units of k. 1 is best.'),
+        (10, 'Discernibility', 'number', 'discernibility', r.discernibility, 'Each row counts the rows it cannot be told from. Smaller is better.'),
+        (11, 'ILoss', 'number', 'iloss', r.iloss, 'Information lost over all cells, weighted. Smaller is better.'),
+        (12, 'NCP', 'number', 'ncp', r.ncp, 'Certainty lost, added up over all rows; of sets, over all occurrences as a share. Smaller is better.'),
+        (13, 'GCP', 'share', 'gcp', r.gcp, 'The same as a share: 0 nothing lost, 100 % everything.'),
+        (14, 'Precision', 'share', 'precision', r.precision, '100 % nothing lost, 0 everything.'),
+        (15, 'Entropy lost', 'number', 'entropy', r.entropy, 'Bits that the cells held and do not show. Smaller is better.'),
+        (16, 'Entropy lost, share', 'share', 'entropy_share', r.entropy_share, 'Of what blanking every cell would lose.'),
+        (17, 'Classification metric', 'share', 'classification', r.classification, 'Rows unlike most of their class in the class column. Smaller is better.'),
+        (18, 'Items before', 'count', 'items_before', (r.transactions ->> 'items_before')::float8, 'Different items in the source.'),
+        (19, 'Items and labels after', 'count', 'items_shown', (r.transactions ->> 'items_shown')::float8, 'Different things that the table shows.'),
+        (20, 'Items suppressed', 'count', 'items_suppressed', (r.transactions ->> 'items_suppressed')::float8, 'Items that are nowhere in the table.'),
+        (21, 'Occurrences', 'count', 'occurrences', (r.transactions ->> 'occurrences')::float8, 'Items in all transactions of the source.'),
+        (22, 'Occurrences suppressed', 'count', 'occurrences_suppressed', (r.transactions ->> 'occurrences_suppressed')::float8, 'Of these, those of suppressed items.'),
+        (23, 'Empty before', 'count', 'empty_before', (r.transactions ->> 'empty_before')::float8, 'Transactions without items in the source.'),
+        (24, 'Empty after', 'count', 'empty_after', (r.transactions ->> 'empty_after')::float8, 'Transactions that show nothing. They are in the table all the same.'),
+        (25, 'Most frequent sets', 'count', 'frequent_sets', (r.transactions ->> 'frequent_sets')::float8, 'The most frequent sets of items of the source, 100 at most.'),
+        (26, 'Of them preserved', 'count', 'frequent_preserved', (r.transactions ->> 'frequent_preserved')::float8, 'Those that are among as many of the table''s, too. More is better.'))
+        AS m (nr, what, kind, measure, value, reading)
+    WHERE m.value IS NOT NULL),
+-- the same call for other ks; listed values of rules are not recorded, so such a call cannot be repeated
+ks AS (
+    SELECT f.* FROM r, LATERAL @extschema@.kanon_frontier(r.source_now,
+        ARRAY(SELECT x::name FROM jsonb_array_elements_text(r.options -> 'quasi_identifiers') AS x), kanon_report_data.frontier,
+        method => r.options ->> 'method',
+        patterns => CASE WHEN r.options ? 'patterns' THEN ARRAY(SELECT x FROM jsonb_array_elements_text(r.options -> 'patterns') AS x) END,
+        rules => r.options -> 'rules', gap => (r.options ->> 'gap')::float8, effort => (r.options ->> 'effort')::float8,
+        keep => ARRAY(SELECT x::name FROM jsonb_array_elements_text(r.options -> 'keep') AS x),
+        weights => CASE WHEN r.options ? 'weights' THEN ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(r.options -> 'weights') AS x) END,
+        hierarchies => r.options -> 'hierarchies', level_cost => coalesce(r.options ->> 'level_cost', 'height'),
+        privacy => CASE WHEN r.privacy <> '[]' THEN ARRAY(SELECT x - 'says' FROM jsonb_array_elements(r.privacy) AS x) END,
+        categorical => ARRAY(SELECT x::name FROM jsonb_array_elements_text(r.options -> 'categorical') AS x),
+        residual => r.options ->> 'residual', time_limit => (r.options ->> 'time_limit')::interval, seed => (r.options ->> 'seed')::bigint) AS f
+    WHERE kanon_report_data.frontier IS NOT NULL AND r.model = 'pattern_guided' AND r.source_now IS NOT NULL
+      AND NOT jsonb_path_exists(r.privacy, '$[*].listed'))
+SELECT jsonb_build_object(
+    'run', to_jsonb(r) - 'source_now' - 'target_now' || jsonb_build_object('server', current_setting('server_version')),
+    'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
+    'classes', r.has_classes,
+    'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
+    'verdict', CASE WHEN EXISTS (SELECT FROM verdicts v WHERE v.nr = 10 AND v.verdict = 'no') THEN '{"verdict": "no", "says": "The table is not what was published."}'
+                    WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes') THEN '{"verdict": "caution", "says": "The promise was kept. What is beside it has to be judged."}'
+                    ELSE '{"verdict": "yes", "says": "The promise was kept."}'::jsonb END,
+    'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
+    'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', '@extschema@', coalesce(r.publication, r.target),
+                         r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
+                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s);', '@extschema@', r.source, coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches)
+                  -- what is generalised cannot be compared with a population as it is
+                  WHEN r.population IS NOT NULL AND EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN NULL
+                  WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
+                  ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
+    'columns', coalesce((SELECT jsonb_agg(to_jsonb(c) - 'run' || jsonb_build_object(
+                   'kept_share', c.kept / nullif(r.published_rows, 0)::float8, 'generalised_share', c.generalised / nullif(r.published_rows, 0)::float8) ORDER BY c.ordinal) FROM columns c), '[]'),
+    'kept', coalesce((SELECT jsonb_agg(to_jsonb(x) - 'nr' ORDER BY x.nr) FROM kept x), '[]'),
+    'risk', (SELECT k.stages FROM risk k WHERE r.has_classes),
+    'now', (SELECT to_jsonb(n) FROM now n),
+    'threshold', kanon_report_data.threshold,
+    'sizes', (SELECT jsonb_agg(to_jsonb(s) - 'run' || jsonb_build_object('risk', 1 / s.size_from::float8,
+                  'source_share', s.source_rows / nullif(r.row_count, 0)::float8, 'target_share', s.target_rows / nullif(r.published_rows, 0)::float8,
+                  'border', s.size_from = r.k) ORDER BY s.size_from) FROM sizes s WHERE r.has_classes AND r.row_count > 0),
+    'patterns', (SELECT jsonb_agg(to_jsonb(p) ORDER BY p.place) FROM patterns p WHERE p.place <= 25),
+    'more_patterns', (SELECT jsonb_build_object('patterns', count(*), 'row_count', sum(p.row_count)) FROM patterns p WHERE p.place > 25 HAVING count(*) > 0),
+    'measures', (SELECT jsonb_agg(to_jsonb(m) - 'nr' || jsonb_build_object('count', CASE m.kind WHEN 'count' THEN m.value END,
+                     'number', CASE m.kind WHEN 'number' THEN m.value END, 'share', CASE m.kind WHEN 'share' THEN m.value END) ORDER BY m.nr) FROM measures m),
+    'frontier', CASE WHEN kanon_report_data.frontier IS NOT NULL THEN jsonb_build_object('says',
+                    CASE WHEN r.model <> 'pattern_guided' THEN 'Other ks can be tried only for what kanon_pattern_guided published.'
+                         WHEN r.source_now IS NULL THEN 'The source is not there any more, or not yours to read, so other ks cannot be tried.'
+                         WHEN jsonb_path_exists(r.privacy, '$[*].listed') THEN 'A rule lists values, which were not recorded, so other ks cannot be tried.'
+                         ELSE 'With the same rules, tried on the source as it was when this page was made. A larger k hides every row among more, and leaves more cells blank.' END,
+                    'ks', (SELECT jsonb_agg(to_jsonb(f) || jsonb_build_object('here', f.k = r.k,
+                               'solved', f.suppressed_share IS NOT NULL, 'highest', f.height = 1) ORDER BY f.k)
+                           FROM (SELECT k.*, coalesce((row_number() OVER (ORDER BY k.k) - 1) / nullif(count(*) OVER () - 1, 0)::float8, 0.5) AS place,
+                                        coalesce(k.suppressed_share / nullif(max(k.suppressed_share) OVER (), 0), 0) AS height FROM ks k) f)) END,
+    'releases', (SELECT jsonb_agg(to_jsonb(l) - 'relation' || jsonb_build_object('here', coalesce(l.relation::oid = r.target_oid, false),
+                     'finished', to_char(l.finished AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC', 'cost_a_row', l.cost / nullif(l.row_count, 0)) ORDER BY l.release)
+                 FROM @extschema@.kanon_releases l WHERE l.publication = r.publication AND l.status <> 'failed'),
+    'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
+                    WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C") FROM jsonb_each(r.options) AS o),
+    'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
+    'checksum', CASE WHEN r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
+    'values', CASE WHEN with_values AND r.has_classes THEN jsonb_build_object('smallest', (SELECT jsonb_agg(jsonb_build_object('class', q.class, 'pattern', q.pattern, 'row_count', q.row_count, 'shown', q.shown::text) ORDER BY q.row_count, q.class)
+                  FROM (SELECT * FROM @extschema@.kanon_equivalence_classes e WHERE e.run = r.run AND e.shown <> '{}' ORDER BY e.row_count, e.class LIMIT 10) q)) END,
+    'limits', (SELECT jsonb_agg(jsonb_build_object('what', l.what, 'says', l.says) ORDER BY l.nr) FROM (VALUES
+        (1, r.has_classes AND EXISTS (SELECT FROM kept k WHERE k.rules = '{}'), 'Classes that agree.', 'When all rows of a class share a value in a column that is published unchanged, that value is known of each of them.'),
+        (2, r.transactions IS NULL AND r.subject IS NULL, 'Persons with several rows.', 'k counts rows. A person with many rows can fill a class alone.'),
+        (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely: who knows the method, or everybody''s quasi-identifiers, can tell more than one in k.'),
+        (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise is about who knows at most as many items as were asked for.'),
+        (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'Who knows that a person does not have an item knows more than was counted.'),
+        (6, true, 'What was not named.', 'A column published unchanged that outsiders know identifies as well as a birth date.'),
+        (7, true, 'Several releases.', 'Two tables of the same persons, each as promised, may identify when they are joined.')) AS l (nr, so, what, says) WHERE l.so),
+    'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
+        'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL))
+FROM r;
+END;
+
+COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, jsonb)
+IS 'what a run of yours did, as one document: statements with their claims, verdicts, risk, loss; what kanon_report shows';
+
+CREATE FUNCTION @extschema@.kanon_page(document jsonb)
+RETURNS text
+LANGUAGE C STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_page';
+
+COMMENT ON FUNCTION @extschema@.kanon_page(jsonb)
+IS 'a document of kanon_report_data as a self-contained HTML page';
+
+CREATE FUNCTION @extschema@.kanon_report(
+    run               bigint,
+    with_values       boolean  DEFAULT false,
+    frontier          bigint[] DEFAULT NULL,
+    threshold         float8   DEFAULT 0.2,
+    metadata          jsonb    DEFAULT NULL)
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, frontier, threshold, metadata));
+
+COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, jsonb)
+IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';

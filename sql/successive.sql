@@ -39,7 +39,7 @@ BEGIN
         ('k', (SELECT r.k FROM kanon_run_risk r WHERE r.run = last AND stage = 'target'), (SELECT min(n) FROM seen WHERE NOT blank)),
         ('blank rows', (SELECT blank_rows FROM kanon_run_risk r WHERE r.run = last AND stage = 'target'), (SELECT coalesce(sum(n), 0) FROM seen WHERE blank)),
         ('columns kept', cardinality(u.kept), (SELECT count(*) FROM pg_attribute WHERE attrelid = view AND attnum > 0 AND attname = 'diagnosis')),
-        ('report', replace((regexp_match(kanon_report(last), 'Suppressed cells<[^0-9]*([0-9,]+)'))[1], ',', '')::numeric, (SELECT sum(n * lost) FROM seen)))
+        ('report', (kanon_report_data(last) #>> '{measures,0,count}')::numeric, (SELECT sum(n * lost) FROM seen)))
         AS f (figure, recorded, seen)
     WHERE u.run = last AND f.recorded IS DISTINCT FROM f.seen;
     DROP TABLE seen;

@@ -215,7 +215,7 @@ my @calls = (
 	'SELECT * FROM s.kanon_publication_status()',
 	'SELECT * FROM s.kanon_publication_status(' . text('own.visits') . ", '1 hour'::pg_catalog.interval)",
 	'CALL s.kanon_refresh_all()',
-	'SELECT s.kanon_report(run, ' . "$true, '{2,4}'::pg_catalog._int4) FROM s.kanon_usefulness WHERE matches IS NULL",
+	'SELECT s.kanon_report(run, ' . "$true, '{2,4}'::pg_catalog._int8) FROM s.kanon_usefulness",
 	map({ "SELECT * FROM s.$_" } split(/\n/, $node->safe_psql('lab', q{SELECT viewname FROM pg_views WHERE schemaname = 's' AND viewname ~ '^kanon' ORDER BY 1}))),
 	'SELECT s.kanon_drop_publication(' . text('own.visits') . ')');
 

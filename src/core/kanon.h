@@ -439,6 +439,7 @@ typedef struct KanonMeasures
 typedef struct KanonColumnMeasures
 {
 	int64_t suppressed; /* published cells that are suppressed whole */
+	int64_t kept;       /* published cells that show their value */
 	int64_t lost;       /* those and the cells of rows left out */
 	uint32_t shown;     /* different things that are still shown: values, nodes, ranges, sets */
 	double ncp;         /* mean over all rows, 0 .. 1 */

@@ -131,6 +131,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->k = publication->k;
 	request_of_json(request, model_find(publication->solver), publication->options);
 	request->caller = publication->caller;
+	request->publication = publication->name;
 	request->source = publication->source;
 	request->qis = publication->qis;
 	request->key = publication->key;

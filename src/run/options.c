@@ -603,20 +603,6 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 
 /* ---- the record ---- */
 
-void
-request_of_record(Request *request, const Model *model, OptionSet options, Jsonb *recorded)
-{
-	Datum values[OPTIONS];
-	bool nulls[OPTIONS];
-
-	request_init(request, model);
-	convert_options(recorded, values, nulls);
-	for (Option option = 0; option < OPTIONS; option++)
-		if ((options & UINT64CONST(1) << option) != 0)
-			take_option(request, option, values[option], nulls[option]);
-	model->check(request);
-}
-
 Datum
 request_recorded(const Request *request)
 {

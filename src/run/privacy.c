@@ -182,9 +182,10 @@ privacy_recorded(const Privacy *privacy)
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
 	for (int r = 0; r < privacy->n; r++)
 	{
-		string.val.string.val = privacy_sentence(&privacy->words[r], false);
-		string.val.string.len = strlen(string.val.string.val);
-		pushJsonbValue(&state, WJB_ELEM, &string);
+		Jsonb *rule = privacy_rule_recorded(&privacy->words[r]);
+		JsonbValue object = {.type = jbvBinary, .val.binary = {VARSIZE(rule) - VARHDRSZ, &rule->root}};
+
+		pushJsonbValue(&state, WJB_ELEM, &object);
 	}
 	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
 	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));

@@ -93,6 +93,9 @@ extern Datum privacy_recorded(const Privacy *privacy);
 /* The sentence; without values, their number instead (for the record). */
 extern char *privacy_sentence(const PrivacyWords *words, bool with_values);
 
+/* The rule for the record: as JSON, its sentence as "says", no values. */
+extern Jsonb *privacy_rule_recorded(const PrivacyWords *words);
+
 /* Raises what cannot be read or is out of bounds: invalid_parameter_value. */
 extern void privacy_parse(Jsonb *rule, PrivacyWords *words);
 

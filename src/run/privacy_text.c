@@ -235,8 +235,9 @@ push_strings(JsonbParseState **state, const char *name, char **strings, int n)
 	pushJsonbValue(state, WJB_END_ARRAY, NULL);
 }
 
+/* For the record a list of values is their number, and the sentence is with it. */
 static Jsonb *
-rule_json(const RuleShape *shape, const PrivacyWords *words)
+rule_json(const RuleShape *shape, const PrivacyWords *words, bool recorded)
 {
 	JsonbParseState *state = NULL;
 
@@ -274,8 +275,15 @@ rule_json(const RuleShape *shape, const PrivacyWords *words)
 		push_key(&state, shape->relation);
 		pushJsonbValue(&state, WJB_VALUE, &value);
 	}
-	if (words->nvalues > 0)
+	if (words->nvalues > 0 && recorded)
+		push_number(&state, "listed", words->nvalues);
+	else if (words->nvalues > 0)
 		push_strings(&state, "listed", words->values, words->nvalues);
+	if (recorded)
+	{
+		push_key(&state, "says");
+		push_string(&state, WJB_VALUE, privacy_sentence(words, false));
+	}
 	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
 }
 
@@ -503,14 +511,28 @@ privacy_parse(Jsonb *rule, PrivacyWords *words)
 	check_words(words, psprintf("kanon_%s", shape->name));
 }
 
-Jsonb *
-privacy_json(PrivacyWords *words)
+static const RuleShape *
+shape_of_kind(PrivacyKind kind)
 {
 	const RuleShape *shape = shapes;
 
-	while (shape->kind != words->kind)
+	while (shape->kind != kind)
 		shape++;
+	return shape;
+}
+
+Jsonb *
+privacy_rule_recorded(const PrivacyWords *words)
+{
+	return rule_json(shape_of_kind(words->kind), words, true);
+}
+
+Jsonb *
+privacy_json(PrivacyWords *words)
+{
+	const RuleShape *shape = shape_of_kind(words->kind);
+
 	choose_distance(words);
 	check_words(words, psprintf("kanon_%s", shape->name));
-	return rule_json(shape, words);
+	return rule_json(shape, words, false);
 }

@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "run/record.h"
 #include "host/catalog.h"
+#include "read/hierarchy.h"
 #include "read/patterns.h"
 #include "write/show.h"
 
@@ -428,7 +429,11 @@ set_run(RecordTable *table, int64 run, const RunRecord *record, const Source *so
 	set_column(table, "run_by", ObjectIdGetDatum(GetUserId()), false);
 	set_text(table, "source", record->source);
 	set_text(table, "target", record->target);
+	set_column(table, "target_oid", ObjectIdGetDatum(record->target_oid), false);
+	if (record->publication != NULL)
+		set_text(table, "publication", record->publication);
 	set_int8(table, "k", k, false);
+	set_text(table, "model", record->model);
 	set_text(table, "method", record->method);
 	set_int8(table, "row_count", record->row_count, false);
 	set_int8(table, "peak_memory", (int64) record->peak_memory, false);
@@ -499,6 +504,11 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 		set_text(&table, "name", column->name);
 		set_text(&table, "type", format_type_with_typemod(column->type, column->typmod));
 		set_column(&table, "numerical", BoolGetDatum(column->numerical), false);
+		set_column(&table, "levels",
+				   column_names(column->hierarchy != NULL ? column->hierarchy->levels : NULL,
+								column->hierarchy != NULL ? column->hierarchy->nlevels : 0),
+				   false);
+		set_int8(&table, "kept", measures[c].kept, false);
 		set_int8(&table, "suppressed", measures[c].suppressed, false);
 		set_int8(&table, "distinct_before", problem->columns[source->levels.first[c]].distinct, false);
 		set_int8(&table, "distinct_after", measures[c].shown, false);

@@ -13,6 +13,9 @@ typedef struct RunRecord
 	TimestampTz started_at;
 	const char *source;
 	const char *target;
+	Oid target_oid;
+	const char *publication; /* whose release it is, or NULL */
+	const char *model;
 	const char *method;
 	int64 row_count;
 	int64 patterns;                     /* -1: not counted */

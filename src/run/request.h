@@ -134,8 +134,9 @@ struct Request
 	Oid caller;           /* the SQL function that was called: of the extension's schema and library */
 	Oid source;
 	ArrayType *qis;
-	int64 k;            /* 0: the caller sees to that */
-	const char *target; /* NULL: nothing is written */
+	int64 k;                 /* 0: the caller sees to that */
+	const char *target;      /* NULL: nothing is written */
+	const char *publication; /* whose release it is, or NULL */
 
 	/* of successive releases; names of tables that the run makes are quoted and qualified */
 	char *key;           /* the column that says who a row is about: read, not published; or NULL */
@@ -217,12 +218,6 @@ extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const
  * publications; the rest of the request is left to the caller.
  */
 extern void request_of_json(Request *request, const Model *model, Jsonb *options);
-
-/*
- * From the options that a run recorded (request_recorded), those of a set: what is not
- * there was NULL.  The rest of the request is left to the caller.
- */
-extern void request_of_record(Request *request, const Model *model, OptionSet options, Jsonb *recorded);
 
 /* By the name of a publication's solver; raises with the names there are. */
 extern const Model *model_find(const char *name);

@@ -380,6 +380,9 @@ run_request(Request *request)
 	steps->verify(run);
 	target_install(run->target, run->columns);
 	run->record.verify_ms = lap_ms(&run->clock);
+	run->record.target_oid = run->target->relid;
+	run->record.publication = request->publication;
+	run->record.model = request->model->name;
 	run->record.peak_memory = run->border->peak;
 	run->record.options = request_recorded(request);
 	steps->record(run);

@@ -1,0 +1,43 @@
+/*
+ * page.c: kanon_page: a document as a page that needs neither psql nor the network.
+ * What the pages look like is in *.html and style.css, which the Makefile makes
+ * strings of.
+ */
+#include "compat.h"
+#include "report/template.h"
+
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(kanon_page);
+
+static const char style[] =
+#include "report/style.css.h"
+	;
+
+static const char report[] =
+#include "report/report.html.h"
+	;
+
+/* kanon_page(document jsonb, page text) */
+Datum
+kanon_page(PG_FUNCTION_ARGS)
+{
+	StringInfoData page;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("there is no such run of yours"),
+				 errhint("The view kanon_usefulness lists the runs that you or a role of yours made.")));
+	initStringInfo(&page);
+	appendStringInfo(&page,
+					 "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>\n"
+					 "<meta name='viewport' content='width=device-width,initial-scale=1'>\n"
+					 "<meta name='color-scheme' content='light dark'>\n"
+					 "<meta name='referrer' content='no-referrer'>\n"
+					 "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; "
+					 "style-src 'unsafe-inline'; img-src data:\">\n"
+					 "<link rel='icon' href='data:,'>\n<style>\n%s</style>\n",
+					 style);
+	template_fill(&page, report, PG_GETARG_JSONB_P(0));
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(page.data, page.len));
+}

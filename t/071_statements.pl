@@ -1,0 +1,390 @@
+# What a report says is so: for every function, method, rule and kind of residual, each
+# sentence's claim is compared with what plain SQL says of the table.
+use strict;
+use warnings;
+use DBI;
+use JSON::PP;
+use KanonNode;
+use Test::More;
+
+my $node = KanonNode::start('statements');
+my $db = DBI->connect('dbi:Pg:dbname=postgres;host=' . $node->host . ';port=' . $node->port, 'postgres', '',
+	{ RaiseError => 1, PrintError => 0, PrintWarn => 0, AutoCommit => 1 });
+my $json = JSON::PP->new->allow_nonref->canonical;
+
+$db->do(<<'SQL');
+	SET client_min_messages = error;
+	CREATE TABLE visits AS SELECT i AS nr, i % 25 AS person, 20 + i * 7 % 8 * 3 AS age, '10' || i % 2 || i / 2 % 3 AS zip,
+		CASE WHEN i % 3 = 0 THEN 'm' ELSE 'f' END AS sex, 'd' || i * i % 7 AS diagnosis FROM generate_series(1, 50) i;
+	INSERT INTO visits VALUES (51, 3, 99, '999', 'x', 'd1'), (52, 4, 99, '998', 'x', 'd2');
+	CREATE TABLE zips AS SELECT DISTINCT zip AS value, left(zip, 2) || '*' AS zip2, 'all of them' AS country FROM visits;
+	CREATE TABLE ages AS SELECT DISTINCT age AS value, age / 10 || '0s' AS decade, CASE WHEN age < 32 THEN 'young' ELSE 'old' END AS half, 'any' AS top FROM visits;
+	UPDATE ages SET half = 'old' WHERE decade = '30s';
+	CREATE TABLE diagnoses AS SELECT DISTINCT diagnosis AS value, CASE WHEN diagnosis IN ('d0', 'd1') THEN 'a' ELSE 'b' END AS kind, 'ill' AS top FROM visits;
+	CREATE TABLE everybody AS SELECT age, zip, sex FROM visits, generate_series(1, 3);
+	CREATE TABLE baskets AS SELECT i AS nr, ARRAY(SELECT chr(97 + (i * j + j) % 9) FROM generate_series(1, 1 + i % 4) j GROUP BY 1) AS items, i % 3 AS shop FROM generate_series(1, 40) i;
+	CREATE TABLE goods AS SELECT chr(97 + g) AS value, 'group ' || g / 3 AS kind, 'everything' AS top FROM generate_series(0, 8) g;
+SQL
+
+my @qis = qw(age zip sex);
+my %hierarchy = (
+	age => [ 'ages', qw(decade half) ],
+	zip => [ 'zips', 'zip2' ]);
+my $hierarchies = q(hierarchies => '{"age": "ages", "zip": "zips"}');
+
+sub value { return ($db->selectrow_array($_[0]))[0]; }
+
+# ---- what is published ----
+
+my %privacy = (
+	none => undef,
+	distinct_l => "kanon_distinct_l('diagnosis', 2)",
+	distinct_l_two => "kanon_distinct_l('{diagnosis,nr}'::name[], 2)",
+	entropy_l => "kanon_entropy_l('diagnosis', 2)",
+	recursive_cl => "kanon_recursive_cl('diagnosis', 3, 2)",
+	alpha => "kanon_alpha('diagnosis', 0.7)",
+	alpha_listed => "kanon_alpha('diagnosis', 0.5, '{d1,d2}')",
+	t_equal => "kanon_t_closeness('diagnosis', 0.5)",
+	t_ordered => "kanon_t_closeness('diagnosis', 0.4, 'ordered')",
+	t_hierarchical => "kanon_t_closeness('diagnosis', 0.4, 'hierarchical', 'diagnoses')",
+	delta_presence => "kanon_delta_presence('everybody', 0.1, 0.9)",
+	k_map => "kanon_k_map('everybody')",
+	subject => "kanon_subject('person')");
+my %mask = (
+	patterns => "patterns => '{---,*--,**-,-**}'",
+	max_suppressed => 'rules => kanon_rules(max_suppressed => 2)',
+	max_cost => 'rules => kanon_rules(max_cost => 1)',
+	never_always => "rules => kanon_rules(never => '{sex}', always => '{age}')",
+	together => "rules => kanon_rules(together => '{\"age,zip\"}')",
+	at_most_one => "rules => kanon_rules(at_most_one => '{\"age,zip\"}')",
+	implies => "rules => kanon_rules(implies => '{\"age->zip\"}')",
+	weights => "weights => '{1,2.5,0.5}'");
+my $keep = "keep => '{diagnosis,person,nr}', allow_identifying => '{nr,person}'";
+my (@calls, $n);
+
+sub call
+{
+	my ($function, $group, $method, $rule, $residual, @options) = @_;
+	my $source = $function eq 'transactions' ? "'baskets', 'TARGET', 'items', %s" : "'visits', 'TARGET', '{age,zip,sex}', %s";
+
+	push @options, "method => '$method'";
+	push @options, "residual => '$residual'" if $residual;
+	push @options, "privacy => ARRAY[$privacy{$rule}]" if $privacy{$rule};
+	push @calls, { function => $function, method => $method, rule => $rule, residual => $residual, group => "$function $group $rule " . ($residual // ''),
+		target => 't' . ++$n, sql => "SELECT FROM kanon_$function($source, " . join(', ', @options) . ')' };
+}
+
+for my $residual (qw(suppress drop error))
+{
+	for my $rule (sort keys %privacy)
+	{
+		for my $method (qw(greedy ilp improve best fpt))
+		{
+			call('pattern_guided', 'plain', $method, $rule, $residual, $keep);
+			call('pattern_guided', 'levels', $method, $rule, $residual, $keep, $hierarchies, 'mark => true') if $method =~ /greedy|ilp/ && $rule ne 'distinct_l_two';
+		}
+		call('full_domain', 'levels', $_, $rule, $residual, $keep, $hierarchies, 'suppression_limit => 0.1') for qw(flash samarati incognito speedy);
+		call('full_domain', 'plain', $_, $rule, $residual, $keep, 'suppression_limit => 0.05', "metric => 'precision'") for qw(flash);
+		call('cluster', 'plain', $_, $rule, $residual, $keep) for qw(mondrian mondrian_relaxed forest bottom_up top_down gather one_k k_one k_k);
+		call('cluster', 'levels', $_, $rule, $residual, $keep, $hierarchies) for qw(mondrian bottom_up);
+	}
+	for my $rule (sort keys %mask)
+	{
+		call('pattern_guided', $_, $_, $rule, $residual, $keep, $mask{$rule}) for qw(greedy ilp improve best fpt);
+	}
+	call('cluster', 'sets', $_, 'none', $residual, $keep, "show => 'range,set,suppress'") for qw(mondrian forest);
+	call('cluster', 'two', 'pairs', 'none', $residual, $keep);
+	call('cluster', 'three', 'triples', 'none', $residual, $keep);
+}
+call('pattern_clustering', 'plain', $_, 'none', undef, $keep, "patterns => '{**-,*--,***}'") for qw(exact greedy);
+call('freeform', 'plain', $_, 'none', undef, $keep, $_ eq 'greedy' ? 'mutual => true' : 'mutual => false', 'seed => 1')
+  for qw(greedy sort_greedy hungarian min_cost_flow ring concealment);
+call('transactions', $_, $_, 'none', undef, 'm => 2', "hierarchy => 'goods'", "keep => '{shop}'") for qw(apriori direct optimal);
+call('transactions', 'plain', 'suppress', 'none', undef, 'p => 2');
+call('transactions', 'private', 'suppress', 'none', undef, 'p => 1', 'h => 60', "sensitive => '{a}'");
+call('transactions', 'rho', 'suppress_control', 'none', undef, 'rho => 0.7', "sensitive => '{a}'");
+call('transactions', 'rho', 'td_control', 'none', undef, 'rho => 0.7', "sensitive => '{a}'", "hierarchy => 'goods'");
+
+# What is published before anything is compared: bounds are of all methods alike.
+my %refused;
+for my $call (@calls)
+{
+	my $k = $call->{method} eq 'pairs' ? 2 : $call->{method} eq 'triples' ? 3 : 4;
+
+	$k = 'NULL' if $call->{method} =~ /_control$/;
+	($call->{sql} = sprintf $call->{sql}, $k) =~ s/TARGET/$call->{target}/;
+	$call->{ran} = eval { $db->do($call->{sql}); 1 };
+	$call->{state} = $db->state unless $call->{ran};
+	# what is too large for a method is so for fpt alone
+	$refused{ $call->{state} }++ unless $call->{ran} || $call->{method} eq 'fpt' && $call->{state} eq '54000';
+	$call->{run} = value('SELECT max(run) FROM kanon_usefulness') if $call->{ran};
+}
+# a rule that the method does not take; nothing that fulfils the rules; rows that fit nowhere
+is_deeply([ sort grep { !/^(0A000|23514|P0002)$/ } keys %refused ], [], 'calls are refused for their rules alone');
+
+# ---- each claim, and what SQL says ----
+
+my ($call, $target, $run);
+my $shown = join ', ', @qis;
+my $blank = join ' AND ', map { "$_ IS NULL" } @qis;
+
+sub type { return value("SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = '$target'::regclass AND attname = '$_[0]'"); }
+
+# Does a cell of the target (t) show a value of a row (s)?
+sub matches
+{
+	my ($column) = @_;
+	my $type = type($column);
+	my ($table, @levels) = @{ $hierarchy{$column} // [] };
+
+	return "t.$column IS NULL OR t.$column @> s.$column" if $type =~ /range/;
+	return "t.$column IS NULL OR t.$column @> ARRAY[s.$column]" if $type =~ /\[\]/;
+	return "t.$column IS NULL OR t.$column = s.$column" unless $table && $type eq 'text' && $call->{sql} =~ /hierarchies/;
+	return "t.$column IS NULL OR t.$column = s.$column\::text OR EXISTS (SELECT FROM $table h WHERE h.value = s.$column AND t.$column IN ("
+	  . join(', ', map { "h.$_" } @levels) . '))';
+}
+
+# What a cell is: kept, blank, or else generalised.
+sub counts
+{
+	my ($column) = @_;
+	my $type = type($column);
+	my $kept = $type =~ /range/ ? "upper($column) - lower($column) = 1"
+	  : $type =~ /\[\]/ ? "cardinality($column) = 1"
+	  : "$column\::text IN (SELECT $column\::text FROM visits)";
+
+	return $db->selectrow_array("SELECT count(*) FILTER (WHERE $kept), count(*) FILTER (WHERE $column IS NOT NULL AND NOT ($kept)), count(*) FILTER (WHERE $column IS NULL) FROM $target");
+}
+
+# Of the rows that a SELECT has, the least of something by class, blank ones among them.
+sub least { return value("SELECT min(g.least) FROM (SELECT $_[0] AS least FROM $target GROUP BY $shown) g"); }
+
+# The shares of a column's values by class (p), beside those of the table (q).
+sub shares
+{
+	my ($column) = @_;
+	return "(SELECT c.class, v.value, coalesce(f.n, 0)::float8 / c.n AS p, v.n::float8 / (SELECT count(*) FROM visits) AS q
+		FROM (SELECT dense_rank() OVER (ORDER BY $shown) AS class, count(*) AS n FROM $target GROUP BY $shown) c
+		CROSS JOIN (SELECT $column AS value, count(*) AS n FROM visits GROUP BY 1) v
+		LEFT JOIN (SELECT class, value, count(*) AS n FROM (SELECT dense_rank() OVER (ORDER BY $shown) AS class, $column AS value FROM $target) r GROUP BY 1, 2) f
+		  ON f.class = c.class AND f.value = v.value)";
+}
+
+my %rule = (
+	distinct_l => sub {
+		my ($r) = @_;
+		my ($first, @others) = $r->{columns} ? @{ $r->{columns} } : ($r->{column});
+		for my $column ($first, @others)
+		{
+			my $by = join ', ', $shown, grep { $_ ne $column } $first, @others;
+			return 0 if (value("SELECT min(n) FROM (SELECT count(DISTINCT $column) AS n FROM $target GROUP BY $by) g") // $r->{l}) < $r->{l};
+		}
+		return 1;
+	},
+	entropy_l => sub { my ($r) = @_; return value('SELECT min(e) FROM (SELECT exp(-sum(CASE WHEN p > 0 THEN p * ln(p) ELSE 0 END)) AS e FROM ' . shares($r->{column}) . ' x GROUP BY class) g') >= $r->{l} - 1e-9; },
+	recursive_cl => sub {
+		my ($r) = @_;
+		return value("SELECT bool_and(r1 < $r->{c} * rest) FROM (SELECT max(p) AS r1, coalesce(sum(p) FILTER (WHERE nr >= $r->{l}), 0) AS rest
+			FROM (SELECT *, row_number() OVER (PARTITION BY class ORDER BY p DESC) AS nr FROM " . shares($r->{column}) . ' x) y GROUP BY class) g');
+	},
+	alpha => sub {
+		my ($r) = @_;
+		# the list itself is not recorded
+		my $of = $r->{listed} ? "WHERE value IN ('d1', 'd2')" : '';
+		return value('SELECT max(p) FROM ' . shares($r->{column}) . " x $of") <= $r->{alpha} + 1e-9;
+	},
+	t_closeness => sub {
+		my ($r) = @_;
+		my $shares = shares($r->{column});
+		my %distance = (
+			equal => "SELECT max(d) FROM (SELECT sum(abs(p - q)) / 2 AS d FROM $shares x GROUP BY class) g",
+			ordered => "SELECT max(d) FROM (SELECT sum(abs(c)) / (count(*) - 1) AS d FROM (SELECT class, sum(p - q) OVER (PARTITION BY class ORDER BY value COLLATE \"C\") AS c FROM $shares x) y GROUP BY class) g",
+			# what moves within a branch goes half of the way that what moves between them goes
+			hierarchical => "SELECT max(d) FROM (SELECT sum(within) / 2 + sum(greatest(extra, 0)) AS d FROM (SELECT class, kind,
+				least(sum(greatest(p - q, 0)), sum(greatest(q - p, 0))) AS within, sum(p - q) AS extra
+				FROM $shares x JOIN diagnoses d USING (value) GROUP BY class, kind) y GROUP BY class) g");
+		return value($distance{ $r->{distance} }) <= $r->{t} + 1e-9;
+	},
+	delta_presence => sub {
+		my ($r) = @_;
+		my $fits = join ' AND ', map { '(' . matches($_) . ')' } @qis;
+		return value("SELECT min(n / f) >= $r->{dmin} AND max(n / f) <= $r->{dmax} FROM (SELECT (SELECT count(*) FROM $target u WHERE (" . join(', ', map { "t.$_" } @qis) . ") IS NOT DISTINCT FROM (" . join(', ', map { "u.$_" } @qis) . "))::float8 AS n,
+			(SELECT count(*) FROM everybody s WHERE $fits)::float8 AS f FROM (SELECT DISTINCT $shown FROM $target WHERE NOT ($blank)) t) g") // 1;
+	});
+
+# A pattern of the mask, or rows that are blank as a whole.
+sub cells { my ($what) = @_; return value("SELECT coalesce(bool_and($what), true) FROM (SELECT *, num_nulls($shown) AS blanks FROM $target WHERE NOT ($blank)) t"); }
+
+my %mask_claim = (
+	max_suppressed => sub { return cells("blanks <= $_[0]"); },
+	max_cost => sub { return cells("blanks <= $_[0]"); },
+	never => sub { return cells(join ' AND ', map { "$_ IS NOT NULL" } split /, /, $_[0]); },
+	always => sub { return cells(join ' AND ', map { "$_ IS NULL" } split /, /, $_[0]); },
+	together => sub { my ($a, $b) = split /,/, $_[0]; return cells("($a IS NULL) = ($b IS NULL)"); },
+	at_most_one => sub { my ($a, $b) = split /,/, $_[0]; return cells("NOT ($a IS NULL AND $b IS NULL)"); },
+	implies => sub { my ($a, $b) = split /->/, $_[0]; return cells("$a IS NOT NULL OR $b IS NULL"); });
+
+sub columns_of { return $db->selectcol_arrayref("SELECT attname FROM pg_attribute WHERE attrelid = '$target'::regclass AND attnum > 0 ORDER BY attnum"); }
+
+sub least_matches
+{
+	my ($of, $by) = @_;
+	my $fits = join ' AND ', map { '(' . matches($_) . ')' } @qis;
+	return value("SELECT min(n) FROM (SELECT (SELECT count(*) FROM $by WHERE $fits) AS n FROM $of) g");
+}
+
+# Sets of one and two items, with their support.
+my $sets = "(SELECT s, count(*) AS n FROM (SELECT ARRAY[x] AS s FROM TARGET t, unnest(t.items) x UNION ALL SELECT ARRAY[x, y] FROM TARGET t, unnest(t.items) x, unnest(t.items) y WHERE x < y) a GROUP BY s)";
+my %promise = (
+	km => sub { my ($claim) = @_; (my $of = $sets) =~ s/TARGET/$target/g; return value("SELECT min(n) FROM $of g WHERE cardinality(s) <= $claim->{m}") >= $claim->{k}; },
+	coherence => sub {
+		my ($claim) = @_;
+		return $promise::km->($claim) unless defined $claim->{h};
+		return value("SELECT min(n) >= $claim->{k} AND max(ill / n) <= $claim->{h} / 100.0 FROM (SELECT x, count(*)::float8 AS n, count(*) FILTER (WHERE 'a' = ANY (t.items)) AS ill FROM $target t, unnest(t.items) x WHERE x <> 'a' GROUP BY x) g");
+	},
+	rho => sub {
+		my ($claim) = @_;
+		# whoever knows all the other items of a transaction, one, or two of them
+		return value("SELECT coalesce(max(ill / n), 0) < $claim->{rho} FROM (SELECT (SELECT count(*) FROM $target u WHERE u.items \@> k.known AND 'a' = ANY (u.items))::float8 AS ill,
+			(SELECT count(*) FROM $target u WHERE u.items \@> k.known) AS n FROM (SELECT array_remove(items, 'a') AS known FROM $target UNION SELECT ARRAY[x] FROM $target t, unnest(t.items) x WHERE x <> 'a') k WHERE k.known <> '{}') g WHERE n > 0");
+	});
+$promise::km = $promise{km};
+
+# The claims, by what a claim has; every claim has one of these.
+my @claims = (
+	[ rows => sub { my ($c) = @_; return value("SELECT count(*) FROM $target") == $c->{rows}; } ],
+	[ transactions => sub { my ($c) = @_; return value("SELECT count(*) FROM $target") == $c->{transactions}; } ],
+	[ left_out => sub { my ($c) = @_; return value("SELECT (SELECT count(*) FROM visits) - (SELECT count(*) FROM $target)") == $c->{left_out}; } ],
+	[ quasi_identifiers => sub { my ($c) = @_; return "@{$c->{quasi_identifiers}}" eq "@qis"; } ],
+	[ marked => sub {
+		my ($c) = @_;
+		my @own = $call->{function} eq 'transactions' ? 'items' : @qis;
+		my @kept = @{ $c->{kept} };
+		my $kept = join ', ', @kept;
+		my $source = $call->{function} eq 'transactions' ? 'baskets' : 'visits';
+		return 0 if "@{columns_of()}" ne join ' ', @own, @kept, ($c->{marked} ? 'kanon_pattern' : ());
+		return !@kept || value("SELECT count(*) FROM (SELECT $kept FROM $target EXCEPT ALL SELECT $kept FROM $source) x") == 0; } ],
+	[ shows => sub {
+		my ($c) = @_;
+		return value("SELECT bool_and(x IN (SELECT value FROM goods UNION SELECT kind FROM goods UNION SELECT top FROM goods)) FROM $target t, unnest(t.items) x") if $c->{shows} eq 'items';
+		# each cell stands for somebody's value
+		for my $column (@qis)
+		{
+			return 0 if value("SELECT count(*) FROM $target t WHERE NOT EXISTS (SELECT FROM visits s WHERE " . matches($column) . ')');
+			return 0 if $c->{shows} eq 'values' && (counts($column))[1];
+		}
+		return 1; } ],
+	[ levels => sub {
+		my ($c) = @_;
+		return 1 if exists $c->{column};
+		for my $column (@qis)
+		{
+			my ($table, @levels) = @{ $hierarchy{$column} // [] };
+			my $level = $c->{levels}{$column};
+			my $wrong = !defined $level ? 'true' : $level == 0 ? "$column\::text NOT IN (SELECT $column\::text FROM visits)" : "$column NOT IN (SELECT $levels[$level - 1] FROM $table)";
+			return 0 if value("SELECT count(*) FROM $target WHERE $column IS NOT NULL AND $wrong");
+			# blank as a whole, or not at all
+			return 0 if defined $level && value("SELECT count(*) FROM $target WHERE $column IS NULL AND NOT ($blank)");
+		}
+		return 1; } ],
+	[ classes_at_most => sub { my ($c) = @_; return value("SELECT count(*) FROM (SELECT DISTINCT $shown FROM $target) x") <= $c->{classes_at_most}; } ],
+	[ class_rows => sub { my ($c) = @_; return (value("SELECT min(n) FROM (SELECT count(*) AS n FROM $target WHERE NOT ($blank) GROUP BY $shown) g") // $c->{class_rows}) >= $c->{class_rows}; } ],
+	[ class_persons => sub { my ($c) = @_; return (value("SELECT min(n) FROM (SELECT count(DISTINCT $c->{person}) AS n FROM $target WHERE NOT ($blank) GROUP BY $shown) g") // $c->{class_persons}) >= $c->{class_persons}; } ],
+	[ population_rows => sub {
+		my ($c) = @_;
+		my $fits = join ' AND ', map { '(' . matches($_) . ')' } @qis;
+		return value("SELECT min((SELECT count(*) FROM $c->{population} s WHERE $fits)) FROM (SELECT DISTINCT $shown FROM $target WHERE NOT ($blank)) t") >= $c->{population_rows}; } ],
+	[ row_matches => sub { my ($c) = @_; return least_matches('visits s', "$target t") >= $c->{row_matches}; } ],
+	[ record_matches => sub { my ($c) = @_; return least_matches("$target t", 'visits s') >= $c->{record_matches}; } ],
+	# a regular graph among the matches takes a flow to find, which no SQL does
+	[ regular => sub { my ($c) = @_; return value("SELECT regular FROM kanon_check_freeform('visits', '$target', '{age,zip,sex}', $c->{row_matches})"); } ],
+	[ transactions_promise => sub { my ($c) = @_; my $m = $c->{transactions_promise}; return $promise{ $m =~ /_control/ ? 'rho' : $m eq 'suppress' ? 'coherence' : 'km' }->($c); } ],
+	[ rule => sub { my ($c) = @_; return $rule{ $c->{rule}{rule} }->($c->{rule}); } ],
+	[ patterns => sub { my ($c) = @_; my $pattern = join ' || ', map { "CASE WHEN $_ IS NULL THEN '*' ELSE '-' END" } @qis;
+		return cells("$pattern IN (" . join(', ', map { "'$_'" } @{ $c->{patterns} }) . ')'); } ],
+	[ mask => sub { my ($c) = @_; my ($what) = keys %{ $c->{mask} }; return $mask_claim{$what}->($c->{mask}{$what}); } ],
+	[ column => sub { my ($c) = @_; my @is = counts($c->{column});
+		my ($table, @levels) = @{ $hierarchy{ $c->{column} } // [] };
+		for my $level (@{ $c->{levels} // [] })
+		{
+			return 0 if $level->{name} ne $levels[ $level->{level} - 1 ];
+			return 0 if value("SELECT count(*) FROM $target WHERE $c->{column} IN (SELECT $level->{name} FROM $table)") != $level->{cells};
+		}
+		return "@is" eq "$c->{kept} $c->{generalised} $c->{blank}"; } ],
+	[ weights => sub { my ($c) = @_; my @w = @{ $c->{weights} }; return abs(value('SELECT sum(' . join(' + ', map { "CASE WHEN $qis[$_] IS NULL THEN $w[$_] ELSE 0 END" } 0 .. 2) . ") FROM $target") - $c->{cost}) < 1e-9; } ],
+	[ method => sub {
+		my ($c) = @_;
+		my @alike = grep { $_->{ran} && $_->{group} eq $call->{group} && $_->{method} !~ /gather|_k$|k_one/ } @calls;
+		my ($least) = sort { $a <=> $b } map { value("SELECT cost FROM kanon_usefulness WHERE run = $_->{run}") } @alike, $call;
+
+		if ($call->{function} eq 'full_domain')
+		{
+			(my $explore = $call->{sql}) =~ s/SELECT FROM/SELECT verdict, metric_value FROM/;
+			$explore =~ s/\)$/, explore => true, dry_run => true)/;
+			my $nodes = $db->selectall_arrayref($explore);
+			my ($own) = map { $_->[1] } grep { $_->[0] eq 'optimal' } @$nodes;
+			my $sign = $c->{best} eq 'precision' ? -1 : 1;
+			return !grep { $_->[0] eq 'fulfils' && $sign * $_->[1] < $sign * $own - 1e-9 } @$nodes;
+		}
+		return 0 if $c->{best} && $c->{cost} > $least + 1e-9;
+		return 0 if defined $c->{lower_bound} && $c->{lower_bound} > $least + 1e-9 && $call->{method} ne 'gather';
+		return !defined $c->{guarantee} || $call->{method} eq 'gather' || $c->{cost} <= $c->{guarantee} * $least + 1e-9; } ],
+	[ blank_rows => sub { my ($c) = @_; my $rows = value("SELECT count(*) FROM $target WHERE $blank"); return $rows == $c->{blank_rows}; } ],
+	[ smallest_class => sub { my ($c) = @_; return (value("SELECT min(n) FROM (SELECT count(*) AS n FROM $target WHERE NOT ($blank) GROUP BY $shown) g") // '') eq ($c->{smallest_class} // ''); } ],
+	[ kept_column => sub { my ($c) = @_; return !defined $c->{least_values} || least("count(DISTINCT $c->{kept_column})") == $c->{least_values}; } ],
+	[ allowed => sub { my ($c) = @_; return "@{$c->{allowed}}" eq ($call->{sql} =~ /allow_identifying/ ? 'nr person' : ''); } ]);
+
+sub escaped { my ($text) = @_; $text =~ s/&/&amp;/g; $text =~ s/</&lt;/g; $text =~ s/>/&gt;/g; $text =~ s/"/&quot;/g; $text =~ s/'/&#39;/g; return $text; }
+
+my (%seen, %compared);
+for my $ran (grep { $_->{ran} } @calls)
+{
+	$call = $ran;
+	($target, $run) = @$call{qw(target run)};
+	my ($document, $page) = $db->selectrow_array("SELECT d, kanon_page(d) FROM (SELECT kanon_report_data($run) AS d OFFSET 0) x");
+	my @wrong;
+
+	$document = $json->decode($document);
+	for my $statement (@{ $document->{statements} }, @{ $document->{verdicts} })
+	{
+		my $claim = $statement->{claim};
+		my @of = grep { exists $claim->{ $_->[0] } } @claims;
+
+		push @wrong, "nobody checks: $statement->{says}" unless @of || !%$claim;
+		push @wrong, "not in the page: $statement->{says}" if index($page, escaped($statement->{says})) < 0;
+		for my $of (@of)
+		{
+			$compared{ $of->[0] }++;
+			push @wrong, "not so ($of->[0]): $statement->{says}" unless eval { $of->[1]->($claim) };
+			push @wrong, "$of->[0]: $@" if $@;
+		}
+	}
+	is(join("\n", @wrong), '', "$call->{function} $call->{method} $call->{rule} " . ($call->{residual} // '')) or diag $call->{sql};
+	$seen{ $call->{function} }{ $call->{method} }++;
+	$seen{rule}{ $call->{rule} }++;
+	$seen{residual}{ $call->{residual} }++ if $call->{residual};
+}
+
+# ---- was there everything? ----
+
+is_deeply([ sort keys %{ $seen{rule} } ], [ sort keys %privacy, keys %mask ], 'each rule was published under');
+is_deeply([ map { "$_->[0]" } grep { !$compared{ $_->[0] } } @claims ], [], 'each kind of claim was compared');
+my %methods;
+$methods{ $_->{function} }{ $_->{method} } = 1 for @calls;
+is_deeply([ sort keys %{ $seen{$_} } ], [ sort keys %{ $methods{$_} } ], "each method of $_") for sort keys %methods;
+is_deeply([ sort keys %{ $seen{residual} } ], [qw(drop error suppress)], 'each kind of residual');
+
+# ---- can it fail? ----
+
+($call) = grep { $_->{ran} && $_->{function} eq 'pattern_guided' && $_->{rule} eq 'none' && $_->{sql} !~ /hierarch/ } @calls;
+$target = $call->{target};
+my ($statement) = grep { exists $_->{claim}{class_rows} } @{ $json->decode(value("SELECT kanon_report_data($call->{run})"))->{statements} };
+my ($check) = map { $_->[1] } grep { $_->[0] eq 'class_rows' } @claims;
+$db->do("DELETE FROM $target WHERE ctid NOT IN (SELECT min(ctid) FROM $target GROUP BY $shown)");
+ok(!$check->($statement->{claim}), 'a class that is too small is found');
+my $changed = $json->decode(value("SELECT kanon_report_data($call->{run})"))->{verdict};
+is($changed->{verdict}, 'no', 'and the report says that the table is another one');
+
+$db->disconnect;
+$node->stop;
+done_testing();
