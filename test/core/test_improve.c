@@ -231,14 +231,14 @@ repeats(void **state)
 {
 	uint64_t random = 5;
 	Host host;
-	KanonProblem *problem = random_problem(&host, &random, 400, 5, 5, 4, false);
+	KanonProblem *problem = random_problem(&host, &random, 50 + (size_t) exact_cases(350), 5, 5, 4, false);
 	KanonRelease one;
 	KanonRelease two;
 	KanonReport report;
 	double cost;
 
 	(void) state;
-	problem->effort = exact_cases(200) / 10000.0;
+	problem->effort = 0.02;
 	assert_int_equal(search_alone(problem, &one, &report), KANON_OK);
 	cost = report.cost;
 	assert_int_equal(search_alone(problem, &two, &report), KANON_OK);
@@ -258,12 +258,12 @@ tells(void **state)
 {
 	uint64_t random = 5;
 	Host host;
-	KanonProblem *problem = random_problem(&host, &random, 400, 5, 5, 4, false);
+	KanonProblem *problem = random_problem(&host, &random, 50 + (size_t) exact_cases(350), 5, 5, 4, false);
 	KanonRelease release;
 	KanonReport report;
 
 	(void) state;
-	problem->effort = exact_cases(200) / 10000.0;
+	problem->effort = 0.02;
 	((KanonColumn *) problem->columns)[0].weight = 0.5;
 	assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
 	assert_true(host.told.bounded);
