@@ -79,7 +79,8 @@ FROM unnest(ARRAY['rules => kanon_rules(max_suppressed => 2, never => ''{sex}'')
 SELECT add('pattern_guided', 'people', '{age,zip,job}', k, format('%s, %s', :'levels', o))
 FROM unnest('{2,10}'::int[]) k, unnest(ARRAY['method => ''greedy'', mark => true', 'method => ''improve''', 'level_cost => ''ncp''',
     'patterns => ''{---,1--,2--,11-,12*,2**}''', 'rules => kanon_rules(never => ''{job}'', max_suppressed => 1), keep => ''{ill}''', 'method => ''best'', seed => 3']) o;
-SELECT add('pattern_guided', 'people', '{age,zip,sex}', 4, format('residual => %L, keep => ''{ill,who}'', privacy => %s', r, p))
+SELECT add('pattern_guided', 'people', '{age,zip,sex}', 4, format('residual => %L, keep => ''{ill,who}'', %sprivacy => %s', r,
+    CASE WHEN p ~ 'subject' THEN 'allow_identifying => ''{who}'', ' END, p))
 FROM unnest('{suppress,drop}'::text[]) r, unnest(ARRAY['ARRAY[kanon_distinct_l(''ill'', 3)]', 'ARRAY[kanon_entropy_l(''ill'', 2)]',
     'ARRAY[kanon_recursive_cl(''ill'', 3, 2)]', 'ARRAY[kanon_alpha(''ill'', 0.7)]', 'ARRAY[kanon_t_closeness(''ill'', 0.5, ''equal'')]',
     'ARRAY[kanon_t_closeness(''ill'', 0.6, ''hierarchical'', ''ill_h'')]', 'ARRAY[kanon_subject(''who'')]',
