@@ -147,9 +147,9 @@ main(int argc, char **argv)
 		host.peak = host.live;
 		trace_start = now(NULL);
 		if (strcmp(argv[a + 2], "ilp") == 0)
-			status = ilp_solve_limited(problem, &release, &report, 0, verbose ? trace : NULL);
+			status = ilp_solve_limited(problem, NULL, &release, &report, 0, verbose ? trace : NULL);
 		else if (strcmp(argv[a + 2], "improve") == 0)
-			status = improve_traced(problem, &release, &report, verbose ? trace : NULL);
+			status = improve_traced(problem, NULL, &release, &report, verbose ? trace : NULL);
 		else if (solver != NULL)
 			status = solver->solve(problem, &release, &report);
 		else

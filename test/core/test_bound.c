@@ -33,15 +33,13 @@ random_problem(Host *host, uint64_t *random, int round)
 
 /* The instances up to a cost, and the model of them. */
 static KanonStatus
-build(const KanonProblem *problem, double max_cost, KanonWatch *watch, KanonInstances *instances,
+build(const KanonProblem *problem, double max_cost, KanonPace *watch, KanonInstances *instances,
 	  IlpModel *model)
 {
-	KanonReport report;
 	KanonStatus status;
 
-	kanon_watch_init(watch, problem, "test");
-	status =
-		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, max_cost, 1000000, watch, instances, &report);
+	kanon_pace_limit(watch, problem, "test");
+	status = kanon_instances_build(problem, KANON_INSTANCES_CLOSED, max_cost, 1000000, watch, instances);
 	return status != KANON_OK ? status : ilp_model_build(problem, instances, false, watch, model);
 }
 
@@ -58,7 +56,7 @@ box_is_exact(void **state)
 		Host host;
 		KanonProblem *problem = random_problem(&host, &random, round);
 		KanonEnv *env = problem->env;
-		KanonWatch watch;
+		KanonPace watch;
 		KanonInstances instances;
 		IlpModel model;
 		IlpModel part;
@@ -102,7 +100,7 @@ box_is_exact(void **state)
 
 /* The bound with every row's fallback as cheap as the instances that are missing. */
 static double
-cheap_bound(const IlpModel *model, const KanonInstances *instances, double upper, KanonWatch *watch)
+cheap_bound(const IlpModel *model, const KanonInstances *instances, double upper, KanonPace *watch)
 {
 	IlpModel cheap = *model;
 	IlpPrices prices = {0};
@@ -135,7 +133,7 @@ missing_are_found(void **state)
 		Host host;
 		KanonProblem *problem = random_problem(&host, &random, round);
 		KanonEnv *env = problem->env;
-		KanonWatch watch;
+		KanonPace watch;
 		KanonInstances instances;
 		IlpModel model;
 		IlpPrices prices = {0};

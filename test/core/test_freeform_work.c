@@ -51,9 +51,10 @@ part_open(Part *p, uint64_t *random, uint32_t degree)
 	kanon_freeform_values(&p->plan, 0, value);
 	p->part.value = value;
 	p->work = (FreeformWork){.env = &p->host.env,
+							 .scratch = {&p->host.env},
 							 .space = &p->plan.space,
 							 .part = &p->part,
-							 .pace = {&p->host.env, "match", 0, -1, 0},
+							 .pace = {.env = &p->host.env, .phase = "match", .rows_left = -1},
 							 .detail = p->detail,
 							 .detail_size = sizeof(p->detail)};
 	assert_int_equal(freeform_work_open(&p->work, degree, p->part.n), KANON_OK);
@@ -64,7 +65,7 @@ part_open(Part *p, uint64_t *random, uint32_t degree)
 static void
 part_close(Part *p)
 {
-	freeform_work_close(&p->work);
+	kanon_scratch_free(&p->work.scratch);
 	kanon_freeform_free(&p->plan);
 	free((void *) p->part.value);
 	assert_int_equal(p->host.blocks, 0);

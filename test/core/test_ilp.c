@@ -118,7 +118,7 @@ brute_force(const KanonProblem *problem)
 static double
 unreduced(const KanonProblem *problem, IlpSettings settings)
 {
-	KanonWatch watch;
+	KanonPace watch;
 	KanonInstances instances;
 	KanonReport report;
 	IlpModel model;
@@ -127,10 +127,9 @@ unreduced(const KanonProblem *problem, IlpSettings settings)
 	double unit;
 
 	settings.free_fallback = problem->residual != KANON_RESIDUAL_ERROR;
-	kanon_watch_init(&watch, problem, "test");
+	kanon_pace_limit(&watch, problem, "test");
 	assert_int_equal(
-		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch, &instances, &report),
-		KANON_OK);
+		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch, &instances), KANON_OK);
 	unit = instances.unit;
 	assert_int_equal(ilp_model_build(problem, &instances, !settings.free_fallback, &watch, &model), KANON_OK);
 	assert_int_equal(ilp_glpk(&model, INFINITY, &settings, &outcome, &open, &watch, &report), KANON_OK);
@@ -456,7 +455,7 @@ rounds_to_solutions(void **state)
 		CutCase c;
 		IlpList open = {0};
 		KanonProblem problem = {.env = &host.env, .time_limit = INFINITY};
-		KanonWatch watch;
+		KanonPace watch;
 		double cost;
 		unsigned whole = 0;
 		unsigned mine = 0;
@@ -464,7 +463,7 @@ rounds_to_solutions(void **state)
 
 		host_init(&host);
 		random_cut_case(&c, &host, &random);
-		kanon_watch_init(&watch, &problem, "test");
+		kanon_pace_limit(&watch, &problem, "test");
 		for (uint32_t f = 0; f < CUT_INSTANCES; f++)
 		{
 			if (!fractional)
@@ -502,11 +501,11 @@ cuts_are_valid(void **state)
 		CutCase c;
 		IlpCuts cuts = {0};
 		KanonProblem problem = {.env = &host.env, .time_limit = INFINITY};
-		KanonWatch watch;
+		KanonPace watch;
 
 		host_init(&host);
 		random_cut_case(&c, &host, &random);
-		kanon_watch_init(&watch, &problem, "test");
+		kanon_pace_limit(&watch, &problem, "test");
 		assert_int_equal(ilp_cuts_find(&c.model, c.u, c.x, &cuts, &watch), KANON_OK);
 		for (size_t j = 0; j < cuts.n; j++)
 			assert_true(beyond_cut(&c, &cuts, &cuts.cut[j], c.u, c.x) > 0);

@@ -30,7 +30,7 @@ random_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t 
 static KanonStatus
 search_alone(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	return improve_traced(problem, release, report, NULL);
+	return improve_traced(problem, NULL, release, report, NULL);
 }
 
 /* greedy >= improve >= ilp >= the bound of improve, for each residual rule */
@@ -174,21 +174,21 @@ crossed(void **state)
 	{
 		Host host;
 		KanonProblem *problem = random_problem(&host, &random, 150, 5, 5, 2 + round % 3, false);
-		KanonReport report = {0};
-		KanonWatch watch;
+		KanonPace watch;
 		KanonInstances instances;
 		IlpModel model;
 		Search s = {.model = &model,
 					.env = &host.env,
-					.watch = &watch,
+					.scratch = {&host.env},
+					.pace = &watch,
 					.random = 1 + (uint64_t) round,
 					.temperature = 2};
 		int64_t *load;
 
-		kanon_watch_init(&watch, problem, "test");
-		assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20, &watch,
-											   &instances, &report),
-						 KANON_OK);
+		kanon_pace_limit(&watch, problem, "test");
+		assert_int_equal(
+			kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20, &watch, &instances),
+			KANON_OK);
 		assert_int_equal(ilp_model_build(problem, &instances, false, &watch, &model), KANON_OK);
 		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
 		assert_true(search_alloc(&s));
@@ -216,7 +216,7 @@ crossed(void **state)
 			better += s.best_cost < before - 1e-6 && s.best_cost < s.cost - 1e-6;
 		}
 		free(load);
-		search_free(&s);
+		kanon_scratch_free(&s.scratch);
 		ilp_model_free(&model);
 		kanon_instances_free(&host.env, &instances);
 		assert_int_equal(host.blocks, 0);

@@ -20,7 +20,7 @@
 /* What a search with so much work finds: the cost itself, which must be that of its classes. */
 static double
 search(const IlpModel *model, uint64_t seed, double work, double parts, const IlpList *start,
-	   KanonWatch *watch, IlpList *open)
+	   KanonPace *watch, IlpList *open)
 {
 	double cost = INFINITY;
 	double assigned;
@@ -55,7 +55,7 @@ keeps_the_best(void **state)
 		KanonProblem *problem = exact_problem(&host, &random, 35, 3, 4, 2 + table % 3, false);
 		KanonReport report = {0};
 		KanonRelease release;
-		KanonWatch watch;
+		KanonPace watch;
 		KanonInstances instances;
 		IlpModel model;
 		IlpList open = {0};
@@ -67,10 +67,10 @@ keeps_the_best(void **state)
 		assert_true(report.proven);
 		optimum = report.cost;
 		kanon_release_free(problem, &release);
-		kanon_watch_init(&watch, problem, "test");
-		assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20, &watch,
-											   &instances, &report),
-						 KANON_OK);
+		kanon_pace_limit(&watch, problem, "test");
+		assert_int_equal(
+			kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20, &watch, &instances),
+			KANON_OK);
 		assert_int_equal(ilp_model_build(problem, &instances, false, &watch, &model), KANON_OK);
 		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
 		cost = search(&model, 1 + (uint64_t) table, 4e5, 0, NULL, &watch, &open);
@@ -174,7 +174,7 @@ best_is_exact(void **state)
 		assert_int_equal(kanon_solve_best(problem, &release, &best), KANON_OK);
 		kanon_release_free(problem, &release);
 		assert_true(best.proven);
-		assert_int_equal(improve_traced(problem, &release, &alone, NULL), KANON_OK);
+		assert_int_equal(improve_traced(problem, NULL, &release, &alone, NULL), KANON_OK);
 		kanon_release_free(problem, &release);
 		unproven += !alone.proven;
 		assert_int_equal(host.blocks, 0);
@@ -183,13 +183,103 @@ best_is_exact(void **state)
 	assert_true(unproven > 0);
 }
 
+static void
+same_result(const KanonRelease *one, const KanonReport *report, const KanonRelease *other,
+			const KanonReport *again)
+{
+	assert_true(report->cost == again->cost);
+	assert_true(report->lower_bound == again->lower_bound);
+	assert_int_equal(report->nodes, again->nodes);
+	assert_int_equal(one->nflows, other->nflows);
+	for (size_t f = 0; f < one->nflows; f++)
+	{
+		assert_int_equal(one->flows[f].type, other->flows[f].type);
+		assert_int_equal(one->flows[f].class_, other->flows[f].class_);
+		assert_int_equal(one->flows[f].rows, other->flows[f].rows);
+	}
+}
+
+/* With what was prepared for both, each does what it does alone. */
+static void
+starts_prepared(void **state)
+{
+	uint64_t random = 5;
+
+	(void) state;
+	for (int table = 0; table < exact_cases(20); table++)
+	{
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 60, 4, 4, 2 + table % 3, false);
+		IlpStart start = {0};
+		KanonPace pace;
+		KanonRelease alone, prepared;
+		KanonReport report, again;
+
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		problem->effort = 0.02;
+		kanon_pace_limit(&pace, problem, "test");
+		assert_int_equal(kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1000000, &pace,
+											   &start.instances),
+						 KANON_OK);
+		assert_true(start.instances.steps > 0);
+		assert_int_equal(ilp_greedy(problem, &start.instances, NULL, &start.greedy, &report), KANON_OK);
+		assert_int_equal(improve_traced(problem, NULL, &alone, &report, NULL), KANON_OK);
+		assert_int_equal(improve_traced(problem, &start, &prepared, &again, NULL), KANON_OK);
+		same_result(&alone, &report, &prepared, &again);
+		kanon_release_free(problem, &alone);
+		kanon_release_free(problem, &prepared);
+		assert_int_equal(ilp_solve_limited(problem, NULL, &alone, &report, 0, NULL), KANON_OK);
+		assert_int_equal(ilp_solve_limited(problem, &start, &prepared, &again, 0, NULL), KANON_OK);
+		same_result(&alone, &report, &prepared, &again);
+		kanon_release_free(problem, &alone);
+		kanon_release_free(problem, &prepared);
+		kanon_release_free(problem, &start.greedy.release);
+		kanon_instances_free(&host.env, &start.instances);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* A host that counts how often it is told that instances are being found. */
+static int instances_told;
+static bool (*host_poll)(void *arg, const KanonProgress *progress);
+
+static bool
+count_instances(void *arg, const KanonProgress *progress)
+{
+	instances_told += strcmp(progress->phase, "instances") == 0;
+	return host_poll(arg, progress);
+}
+
+/* `best` goes from one solver to the other without finding the instances again. */
+static void
+best_prepares_once(void **state)
+{
+	uint64_t random = 8;
+	Host host;
+	KanonProblem *problem = exact_problem(&host, &random, 50, 4, 4, 3, false);
+	KanonReport report;
+	KanonRelease release;
+
+	(void) state;
+	host_poll = host.env.poll;
+	host.env.poll = count_instances;
+	instances_told = 0;
+	problem->effort = 0.01;
+	problem->time_limit = 1e-9; /* the exact solver ends at once, and leaves it to the other */
+	assert_int_equal(kanon_solve_best(problem, &release, &report), KANON_OK);
+	kanon_release_free(problem, &release);
+	assert_int_equal(instances_told, 2); /* once when they are there, and once by the other, late */
+	problem_free(problem);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_the_best),
-		cmocka_unit_test(grid),
-		cmocka_unit_test(best_is_exact),
+		cmocka_unit_test(keeps_the_best),     cmocka_unit_test(grid),
+		cmocka_unit_test(best_is_exact),      cmocka_unit_test(starts_prepared),
+		cmocka_unit_test(best_prepares_once),
 	};
 
 	return cmocka_run_group_tests_name("search", tests, NULL, NULL);

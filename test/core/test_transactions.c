@@ -471,7 +471,7 @@ coherence(void **state)
 		KanonPace pace = {.phase = "solve", .rows_left = -1};
 
 		baskets_random(&baskets, &random, i % 4 > 0, false);
-		hit.env = pace.env = problem->env;
+		hit.scratch.env = pace.env = problem->env;
 		public_items = ((UINT32_C(1) << problem->sets.nitems) - 1) & ~private_mask(&baskets);
 		assert_int_equal(kanon_find_moles(problem, &pace, none, problem->m, &hit, &complete, &report),
 						 KANON_OK);

@@ -27,11 +27,12 @@ priced(const KanonProblem *problem, const KanonRelease *release, double cost)
 
 /* Improves what the exact solver has left unproven; the better of both stays. */
 static KanonStatus
-improve_on(const KanonProblem *problem, bool have, KanonRelease *release, KanonReport *report)
+improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonRelease *release,
+		   KanonReport *report)
 {
 	KanonRelease other;
 	KanonReport other_report;
-	KanonStatus status = improve_traced(problem, &other, &other_report, NULL);
+	KanonStatus status = improve_traced(problem, start, &other, &other_report, NULL);
 	double mine;
 	double bound;
 
@@ -62,26 +63,19 @@ improve_on(const KanonProblem *problem, bool have, KanonRelease *release, KanonR
 	return KANON_OK;
 }
 
-/* Is the model small enough? */
+/* The instances, when the model is small enough for the exact solver, and greedy's release. */
 static KanonStatus
-fits(const KanonProblem *problem, size_t pairs, KanonReport *report, bool *result)
+prepare(const KanonProblem *problem, size_t pairs, IlpStart *start, KanonReport *report)
 {
-	KanonWatch watch;
-	KanonInstances instances;
+	KanonPace pace;
 	KanonStatus status;
 
-	*result = false;
-	kanon_watch_init(&watch, problem, "instances");
+	kanon_pace_limit(&pace, problem, "instances");
 	status =
-		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, pairs, &watch, &instances, report);
-	if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
-		return KANON_OK;
-	if (status == KANON_OK)
-	{
-		*result = true;
-		kanon_instances_free(problem->env, &instances);
-	}
-	return status;
+		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, pairs, &pace, &start->instances);
+	if (status != KANON_OK && status != KANON_TOO_LARGE && status != KANON_NO_MEMORY)
+		return status;
+	return ilp_greedy(problem, &start->instances, NULL, &start->greedy, report);
 }
 
 /* Rules that ilp takes: greedy where the model is too large. */
@@ -101,29 +95,33 @@ solve(const KanonProblem *problem, size_t pairs, double nodes, KanonRelease *rel
 {
 	KanonEnv *env = problem->env;
 	KanonProblem part = *problem;
-	double start = env->now(env->arg);
-	bool exact = false;
+	double begin = env->now(env->arg);
+	IlpStart start = {0};
+	bool exact;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	status = fits(problem, pairs, report, &exact);
-	if (status != KANON_OK)
-		return status;
+	status = prepare(problem, pairs, &start, report);
+	exact = status == KANON_OK && start.instances.start != NULL;
 	if (exact)
 	{
 		part.time_limit = problem->time_limit / 2;
-		status = ilp_solve_limited(&part, release, report, (int64_t) fmax(1, nodes * problem->effort), NULL);
+		status = ilp_solve_limited(&part, &start, release, report, (int64_t) fmax(1, nodes * problem->effort),
+								   NULL);
 		exact = status == KANON_OK;
-		if (status == KANON_CANCELLED || status == KANON_INFEASIBLE)
-			return status;
+		/* what else ended it need not end the other */
+		if (status != KANON_CANCELLED && status != KANON_INFEASIBLE)
+			status = KANON_OK;
 	}
-	if (!exact || !report->proven)
+	if (status == KANON_OK && (!exact || !report->proven))
 	{
-		part.time_limit = fmax(1e-6, problem->time_limit - (env->now(env->arg) - start));
-		status = improve_on(&part, exact, release, report);
+		part.time_limit = fmax(1e-6, problem->time_limit - (env->now(env->arg) - begin));
+		status = improve_on(&part, &start, exact, release, report);
 	}
-	report->seconds = env->now(env->arg) - start;
+	kanon_release_free(problem, &start.greedy.release);
+	kanon_instances_free(env, &start.instances);
+	report->seconds = env->now(env->arg) - begin;
 	return status;
 }
 

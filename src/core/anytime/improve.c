@@ -48,8 +48,10 @@
 typedef struct Improve
 {
 	const KanonProblem *problem;
+	const IlpStart *start; /* or NULL */
+	bool shared;           /* instances are the start's */
 	KanonReport *report;
-	KanonWatch watch;
+	KanonPace pace;
 	KanonInstances instances;
 	IlpModel model;
 	uint32_t *map; /* types of the problem to the model's; NULL when that is whole */
@@ -113,11 +115,11 @@ filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
 				part_dead[f] = dead[out->id[f]];
 			out->base = model->base;
 			if (status == KANON_OK)
-				status = ilp_model_compact(out, part_dead, &v->watch);
+				status = ilp_model_compact(out, part_dead, &v->pace);
 			kanon_free(env, part_dead);
 		}
 		if (status == KANON_OK)
-			status = ilp_model_transpose(out, &v->watch);
+			status = ilp_model_transpose(out, &v->pace);
 		if (status != KANON_OK)
 			ilp_model_free(out);
 	}
@@ -170,7 +172,7 @@ search(Improve *v, const IlpList *start, int round, double effort)
 	double cost;
 	double *g;
 	double rows = row_units(&v->model);
-	double spent = (double) kanon_watch_total(&v->watch);
+	double spent = (double) kanon_worked(&v->pace);
 	double work = effort * fmax(fmin(3e9 / (1 + rows / 3e4), ROW_STEPS * rows), 2e4 * rows);
 	double parts = 0;
 	double per_class = 2;
@@ -201,7 +203,7 @@ search(Improve *v, const IlpList *start, int round, double effort)
 		return status;
 	if (v->trace != NULL)
 		v->trace(1, &part, v->cost, v->bound, 0);
-	v->watch.phase = "search";
+	v->pace.phase = "search";
 	g = kanon_alloc(env, part.nf, sizeof(*g));
 	status = g == NULL ? KANON_NO_MEMORY : KANON_OK;
 	if (status == KANON_OK)
@@ -209,7 +211,7 @@ search(Improve *v, const IlpList *start, int round, double effort)
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
 		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g, NULL, &cost,
-							&open, &v->watch);
+							&open, &v->pace);
 	}
 	kanon_free(env, g);
 	if (status == KANON_OK)
@@ -226,7 +228,7 @@ left_by(Improve *v, double guess)
 	const IlpModel *model = &v->model;
 	size_t pairs = 0;
 
-	v->watch.work += model->nf;
+	v->pace.work += model->nf;
 	for (uint32_t f = 0; f < model->nf; f++)
 		if (v->prices.bound + fmax(0, v->prices.g[f]) <= guess)
 			pairs += model->start[f + 1] - model->start[f];
@@ -289,7 +291,7 @@ finish_exactly(Improve *v)
 	IlpAnswer answer = {0};
 	IlpModel copy;
 	IlpList fixed = {0};
-	IlpPlan plan = {.watch = &v->watch,
+	IlpPlan plan = {.pace = &v->pace,
 					.report = v->report,
 					.seed = v->problem->seed,
 					.effort = 1,
@@ -304,11 +306,11 @@ finish_exactly(Improve *v)
 	if (guess < v->bound - ILP_EPS || ilp_beyond(&v->model, guess) - v->bound < 0.5 * (v->cost - v->bound))
 		return KANON_OK;
 	plan.max_nodes = (int64_t) fmax(1, v->problem->effort * fmin(3000, EXACT_NODES / (double) (pairs + 1)));
-	status = ilp_fixed_copy(&v->model, &v->prices, guess, &copy, &fixed, &v->watch);
+	status = ilp_fixed_copy(&v->model, &v->prices, guess, &copy, &fixed, &v->pace);
 	if (status == KANON_OK)
 	{
-		v->watch.phase = "solve";
-		v->watch.within = true;
+		v->pace.phase = "solve";
+		v->pace.within = true;
 		status = ilp_solve(&copy, guess, &plan, &answer);
 		v->report->nodes = plan.nodes;
 		if (status == KANON_UNAVAILABLE)
@@ -335,10 +337,10 @@ find_bound(Improve *v, bool whole, double effort)
 	IlpMissing missing = {.problem = v->problem, .instances = &v->instances, .map = v->map};
 	KanonStatus status;
 
-	v->watch.phase = "bound";
+	v->pace.phase = "bound";
 	v->prices.steps = 0;
 	status = ilp_bound(&v->model, whole ? NULL : &missing, v->cost,
-					   (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->watch);
+					   (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->pace);
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;
@@ -350,10 +352,10 @@ tell(Improve *v)
 {
 	double unit = v->instances.unit;
 
-	v->watch.cost = unit * fmin(v->cost, v->result.cost);
-	v->watch.bound = unit * v->bound;
-	v->watch.bounded = v->bound > -INFINITY && v->watch.cost < INFINITY;
-	v->watch.share = 0;
+	v->pace.cost = unit * fmin(v->cost, v->result.cost);
+	v->pace.bound = unit * v->bound;
+	v->pace.bounded = v->bound > -INFINITY && v->pace.cost < INFINITY;
+	v->pace.share = 0;
 	if (v->trace != NULL)
 		v->trace(0, &v->model, v->cost, v->bound, 0);
 }
@@ -369,25 +371,25 @@ run(Improve *v)
 	double cost;
 	KanonStatus status;
 
-	v->watch.phase = "reduce";
-	status = ilp_model_build(problem, &v->instances, false, &v->watch, &v->model);
+	v->pace.phase = "reduce";
+	status = ilp_model_build(problem, &v->instances, false, &v->pace, &v->model);
 	/* reductions count on it that no instance is missing */
 	if (status == KANON_OK && whole)
-		status = ilp_reduce(&v->model, &v->fixed, &v->watch);
+		status = ilp_reduce(&v->model, &v->fixed, &v->pace);
 	else if (status == KANON_OK)
 	{
 		v->map = kanon_alloc(problem->env, v->model.m, sizeof(*v->map));
-		status = v->map == NULL ? KANON_NO_MEMORY : ilp_model_merge(&v->model, v->map, &v->watch);
+		status = v->map == NULL ? KANON_NO_MEMORY : ilp_model_merge(&v->model, v->map, &v->pace);
 	}
 	if (status == KANON_OK)
-		status = ilp_model_transpose(&v->model, &v->watch);
-	if (status != KANON_OK || v->watch.late)
+		status = ilp_model_transpose(&v->model, &v->pace);
+	if (status != KANON_OK || v->pace.late)
 		return status;
 	if (whole)
 		v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
-	v->watch.phase = "start";
+	v->pace.phase = "start";
 	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model), 0, v->bound, NULL,
-						NULL, &cost, &start, &v->watch);
+						NULL, &cost, &start, &v->pace);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
 	tell(v);
@@ -398,14 +400,14 @@ run(Improve *v)
 	 */
 	for (int round = 0; round < (problem->effort > 1 ? 3 : 2); round++)
 	{
-		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
 			status = find_bound(v, whole, round < 2 ? usual : problem->effort);
 		tell(v);
-		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->watch.late)
+		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
 			status = search(v, &start, round, efforts[round]);
 		tell(v);
 	}
-	if (status == KANON_OK && whole && v->bound < v->cost - ILP_EPS && !v->watch.late)
+	if (status == KANON_OK && whole && v->bound < v->cost - ILP_EPS && !v->pace.late)
 		status = finish_exactly(v);
 	kanon_free(problem->env, start.v);
 	return status;
@@ -423,15 +425,24 @@ build(Improve *v)
 
 	if (foreign > 0 && foreign / PAIR_BYTES < pairs)
 		pairs = foreign / PAIR_BYTES;
+	if (v->start != NULL && v->start->instances.start != NULL &&
+		v->start->instances.start[v->start->instances.n] <= pairs)
+	{
+		v->instances = v->start->instances;
+		v->shared = true;
+		/* as if it had been done here: the search's share depends on it */
+		v->pace.work += (uint64_t) v->instances.steps;
+		return KANON_OK;
+	}
 	do
 	{
-		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, pairs, &v->watch,
-									   &v->instances, v->report);
+		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, pairs, &v->pace,
+									   &v->instances);
 		if (status == KANON_NO_MEMORY)
 			pairs /= 2;
 		highest *= 0.8;
 		max_cost = highest;
-	} while ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && highest > 1e-9 && !v->watch.late);
+	} while ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && highest > 1e-9 && !v->pace.late);
 	return status;
 }
 
@@ -460,7 +471,7 @@ close_one(Improve *v)
 			if (j != closed && !ilp_list_add(v->problem->env, &fewer, v->used.v[j]))
 				status = KANON_NO_MEMORY;
 		if (status == KANON_OK)
-			status = ilp_offer(v->problem, &v->instances, &fewer, ILP_REST_CLASS, &v->result, &v->watch);
+			status = ilp_offer(v->problem, &v->instances, &fewer, ILP_REST_CLASS, &v->result, &v->pace);
 	}
 	kanon_free(v->problem->env, fewer.v);
 	kanon_free(v->problem->env, tried);
@@ -471,13 +482,13 @@ close_one(Improve *v)
 static KanonStatus
 offer_all(Improve *v)
 {
-	KanonStatus status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_ANY, &v->result, &v->watch);
+	KanonStatus status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_ANY, &v->result, &v->pace);
 
 	if (status == KANON_OK && v->problem->residual == KANON_RESIDUAL_ERROR)
 	{
-		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result, &v->watch);
+		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result, &v->pace);
 		if (status == KANON_OK)
-			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result, &v->watch);
+			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result, &v->pace);
 		if (status == KANON_OK && v->result.cost == INFINITY)
 			status = close_one(v);
 	}
@@ -485,20 +496,21 @@ offer_all(Improve *v)
 }
 
 KanonStatus
-improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report, IlpTrace trace)
+improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release, KanonReport *report,
+			   IlpTrace trace)
 {
-	Improve v = {.problem = problem, .report = report, .cost = INFINITY, .trace = trace};
+	Improve v = {.problem = problem, .start = start, .report = report, .cost = INFINITY, .trace = trace};
 	KanonEnv *env = problem->env;
-	double start = env->now(env->arg);
+	double begin = env->now(env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	kanon_watch_init(&v.watch, problem, "greedy");
+	kanon_pace_limit(&v.pace, problem, "greedy");
 	kanon_instances_grid(problem, &v.instances);
-	status = ilp_greedy(problem, &v.instances, &v.result, report);
-	v.watch.phase = "instances";
-	if (status == KANON_OK && !kanon_watch_poll(&v.watch) && !v.watch.late)
+	status = ilp_greedy(problem, &v.instances, start, &v.result, report);
+	v.pace.phase = "instances";
+	if (status == KANON_OK && !kanon_poll(&v.pace) && !v.pace.late)
 	{
 		status = build(&v);
 		if (status == KANON_OK)
@@ -511,7 +523,7 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 		if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
 			status = KANON_OK; /* the release so far stands */
 	}
-	if (v.watch.cancelled)
+	if (v.pace.cancelled)
 		status = KANON_CANCELLED;
 	if (status == KANON_OK && v.result.cost == INFINITY)
 	{
@@ -520,9 +532,10 @@ improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *
 	}
 	if (status == KANON_OK)
 		status = ilp_conclude(problem, &v.instances, &v.result, v.bound, release, report);
-	report->seconds = env->now(env->arg) - start;
+	report->seconds = env->now(env->arg) - begin;
 	kanon_release_free(problem, &v.result.release);
-	kanon_instances_free(env, &v.instances);
+	if (!v.shared)
+		kanon_instances_free(env, &v.instances);
 	kanon_free(env, v.map);
 	kanon_free(env, v.fixed.v);
 	kanon_free(env, v.used.v);

@@ -6,8 +6,8 @@
 
 #include "exact/ilp.h"
 
-/* improve.c: kanon_solve_improve without the exact solver before it, with a trace. */
-extern KanonStatus improve_traced(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
-								  IlpTrace trace);
+/* kanon_solve_improve without the exact solver before it, with a start (or NULL) and a trace. */
+extern KanonStatus improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
+								  KanonReport *report, IlpTrace trace);
 
 #endif

@@ -20,6 +20,7 @@ typedef struct BottomUp
 {
 	const KanonProblem *problem;
 	KanonEnv *env;
+	KanonScratch scratch;
 	ClusterLayout layout;
 	Penalty penalty;
 	KanonPace pace;
@@ -32,7 +33,7 @@ typedef struct BottomUp
 	uint32_t *first; /* [ntypes] its members */
 	uint32_t *last;
 	uint32_t nmembers;
-	uint32_t member_room;
+	size_t member_room;
 	uint32_t *next; /* of a member in its group */
 	PenaltyMember *member;
 	uint32_t *queue;    /* [ntypes] small groups, round and round */
@@ -57,21 +58,9 @@ to_give(const BottomUp *b, uint32_t i)
 static KanonStatus
 add_member(BottomUp *b, uint32_t i, uint32_t type, int64_t rows)
 {
-	if (b->nmembers == b->member_room)
-	{
-		size_t room = (size_t) b->member_room + b->member_room / 2 + 64;
-		PenaltyMember *member = kanon_realloc(b->env, b->member, room, sizeof(PenaltyMember));
-		uint32_t *next;
-
-		if (member == NULL)
-			return KANON_NO_MEMORY;
-		b->member = member;
-		next = kanon_realloc(b->env, b->next, room, sizeof(uint32_t));
-		if (next == NULL)
-			return KANON_NO_MEMORY;
-		b->next = next;
-		b->member_room = (uint32_t) room;
-	}
+	if (!KANON_GROW(&b->scratch, &b->member_room, b->nmembers + (size_t) 1, KANON_ARRAY(b->member),
+					KANON_ARRAY(b->next)))
+		return KANON_NO_MEMORY;
 	b->member[b->nmembers] = (PenaltyMember){type, rows, 0};
 	b->next[b->nmembers] = NOBODY;
 	if (b->first[i] == NOBODY)
@@ -86,17 +75,16 @@ static KanonStatus
 prepare(BottomUp *b)
 {
 	size_t n = b->problem->ntypes;
-	KanonStatus status = penalty_open(&b->layout, &b->pace, &b->penalty);
+	KanonStatus status = penalty_open(&b->layout, &b->scratch, &b->pace, &b->penalty);
 
 	b->stride = (b->penalty.size + 7) / 8 * 8;
-	b->alive = kanon_alloc(b->env, n, sizeof(uint32_t));
-	b->place = kanon_alloc(b->env, n, sizeof(uint32_t));
-	b->group = kanon_alloc(b->env, n, b->stride);
-	b->first = kanon_alloc(b->env, n, sizeof(uint32_t));
-	b->last = kanon_alloc(b->env, n, sizeof(uint32_t));
-	b->queue = kanon_alloc(b->env, n, sizeof(uint32_t));
-	if (status == KANON_OK && (b->alive == NULL || b->place == NULL || b->group == NULL || b->first == NULL ||
-							   b->last == NULL || b->queue == NULL))
+	b->alive = kanon_take(&b->scratch, n, sizeof(uint32_t));
+	b->place = kanon_take(&b->scratch, n, sizeof(uint32_t));
+	b->group = kanon_take(&b->scratch, n, b->stride);
+	b->first = kanon_take(&b->scratch, n, sizeof(uint32_t));
+	b->last = kanon_take(&b->scratch, n, sizeof(uint32_t));
+	b->queue = kanon_take(&b->scratch, n, sizeof(uint32_t));
+	if (b->scratch.failed)
 		status = KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
 	{
@@ -190,20 +178,18 @@ finish_group(BottomUp *b, uint32_t i)
 {
 	size_t room = 0;
 	size_t n = 0;
-	PenaltyMember *part, *scratch;
+	PenaltyMember *part;
 	KanonStatus status;
 
 	for (uint32_t m = b->first[i]; m != NOBODY; m = b->next[m])
 		room += 2;
-	part = kanon_alloc(b->env, room, sizeof(PenaltyMember));
-	scratch = kanon_alloc(b->env, room, sizeof(PenaltyMember));
-	status = part == NULL || scratch == NULL ? KANON_NO_MEMORY : KANON_OK;
+	part = kanon_alloc(b->env, room, 2 * sizeof(PenaltyMember));
+	status = part == NULL ? KANON_NO_MEMORY : KANON_OK;
 	for (uint32_t m = b->first[i]; m != NOBODY && status == KANON_OK; m = b->next[m])
 		part[n++] = b->member[m];
 	if (status == KANON_OK)
-		status = penalty_divide_all(&b->penalty, &b->pace, part, n, scratch, &b->parts);
+		status = penalty_divide_all(&b->penalty, &b->pace, part, n, part + room, &b->parts);
 	kanon_free(b->env, part);
-	kanon_free(b->env, scratch);
 	return status;
 }
 
@@ -244,29 +230,20 @@ merge_all(BottomUp *b)
 	return status;
 }
 
-static void
-bottom_up_free(BottomUp *b)
-{
-	void *all[] = {b->alive, b->place, b->group, b->first, b->last, b->next, b->member, b->queue};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		kanon_free(b->env, all[i]);
-	penalty_close(&b->penalty);
-	cluster_parts_free(b->env, &b->parts);
-}
-
 KanonStatus
 kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	BottomUp b = {.problem = problem, .env = env, .pace = {env, "bottom_up", 0, -1, KANON_POLL_WORK}};
+	BottomUp b = {.problem = problem,
+				  .env = env,
+				  .scratch = {env},
+				  .pace = {.env = env, .phase = "bottom_up", .rows_left = -1, .work = KANON_POLL_WORK}};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &b.layout);
-	b.penalty.layout = &b.layout;
 	b.by_row = true;
 	for (int q = 0; q < b.layout.nqis; q++)
 		b.by_row = b.by_row && b.layout.qi[q].show != KANON_CLUSTER_SUPPRESS;
@@ -279,6 +256,7 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 		status = cluster_conclude(&b.layout, &b.parts, release, report);
 	report->lower_bound = -INFINITY;
 	report->seconds = env->now(env->arg) - start;
-	bottom_up_free(&b);
+	kanon_scratch_free(&b.scratch);
+	cluster_parts_free(env, &b.parts);
 	return status;
 }

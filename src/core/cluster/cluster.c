@@ -12,6 +12,7 @@
 #include "model/mask.h"
 #include "util/pace.h"
 #include "util/sort.h"
+#include "model/shown.h"
 
 /* Mondrian asks of every half; the others know of k alone. */
 #define NO_RULES 0
@@ -141,15 +142,15 @@ typedef struct Hull
 
 typedef struct Conclusion
 {
+	KanonScratch scratch;
 	const ClusterLayout *layout;
 	KanonRelease *release;
 	KanonPace pace;
-	Hull *hull;       /* [nclasses * ncolumns] */
-	size_t *end;      /* [nclasses] of each class in member; NULL: no sets */
-	uint32_t *member; /* [nflows] row types, class by class */
-	uint64_t *seen;   /* [distinct of a set's column] number of the set that had it last */
-	uint64_t sets;    /* so far */
-	size_t room;      /* of the pool */
+	Hull *hull;           /* [nclasses * ncolumns] */
+	KanonMembers members; /* where sets are shown */
+	uint64_t *seen;       /* [distinct of a set's column] number of the set that had it last */
+	uint64_t sets;        /* so far */
+	size_t room;          /* of the pool */
 } Conclusion;
 
 /* Flows in the order of their types, as a release wants them: a count and a pass. */
@@ -216,9 +217,8 @@ list_members(Conclusion *conclusion)
 {
 	const ClusterLayout *layout = conclusion->layout;
 	const KanonRelease *release = conclusion->release;
-	KanonEnv *env = layout->problem->env;
 	uint32_t distinct = 0;
-	size_t sum = 0;
+	KanonStatus status;
 
 	for (int q = 0; q < layout->nqis; q++)
 		if (layout->qi[q].show == KANON_CLUSTER_SET &&
@@ -226,25 +226,10 @@ list_members(Conclusion *conclusion)
 			distinct = cluster_column(layout, &layout->qi[q])->distinct;
 	if (distinct == 0)
 		return KANON_OK;
-	conclusion->end = kanon_alloc0(env, release->nclasses, sizeof(size_t));
-	conclusion->member = kanon_alloc(env, release->nflows, sizeof(uint32_t));
-	conclusion->seen = kanon_alloc0(env, distinct, sizeof(uint64_t));
-	if (conclusion->end == NULL || conclusion->member == NULL || conclusion->seen == NULL)
-		return KANON_NO_MEMORY;
-	for (size_t i = 0; i < release->nflows; i++)
-		if (release->flows[i].class_ != KANON_DROPPED)
-			conclusion->end[release->flows[i].class_]++;
-	for (uint32_t i = 0; i < release->nclasses; i++)
-	{
-		size_t members = conclusion->end[i];
-
-		conclusion->end[i] = sum;
-		sum += members;
-	}
-	for (size_t i = 0; i < release->nflows; i++)
-		if (release->flows[i].class_ != KANON_DROPPED)
-			conclusion->member[conclusion->end[release->flows[i].class_]++] = release->flows[i].type;
-	return kanon_stop(&conclusion->pace, release->nflows * 4) ? KANON_CANCELLED : KANON_OK;
+	conclusion->seen = kanon_take0(&conclusion->scratch, distinct, sizeof(uint64_t));
+	status = kanon_release_members(release, &conclusion->scratch, &conclusion->members);
+	return status == KANON_OK && kanon_stop(&conclusion->pace, release->nflows * 4) ? KANON_CANCELLED
+																					: status;
 }
 
 /* Room for that many more in the pool. */
@@ -270,8 +255,8 @@ static KanonStatus
 pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, KanonCell *cell)
 {
 	KanonRelease *release = conclusion->release;
-	size_t from = class == 0 ? 0 : conclusion->end[class - 1];
-	size_t to = conclusion->end[class];
+	size_t from = conclusion->members.start[class];
+	size_t to = conclusion->members.start[class + 1];
 	uint32_t n = 0;
 	uint32_t *set;
 
@@ -284,7 +269,7 @@ pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, Kano
 	conclusion->sets++;
 	for (size_t i = from; i < to; i++)
 	{
-		uint32_t code = column->code[conclusion->member[i]];
+		uint32_t code = column->code[conclusion->members.type[i]];
 
 		if (conclusion->seen[code] != conclusion->sets)
 			set[n++] = code;
@@ -444,8 +429,10 @@ cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease 
 {
 	const KanonProblem *problem = layout->problem;
 	KanonEnv *env = problem->env;
-	Conclusion conclusion = {
-		.layout = layout, .release = release, .pace = {env, "show", 0, 0, KANON_POLL_WORK}};
+	Conclusion conclusion = {.scratch = {env},
+							 .layout = layout,
+							 .release = release,
+							 .pace = {.env = env, .phase = "show", .work = KANON_POLL_WORK}};
 	size_t ncells = (size_t) parts->nclusters * (size_t) problem->ncolumns;
 	double cost = 0;
 	KanonStatus status;
@@ -455,17 +442,14 @@ cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease 
 	cluster_parts_free(env, parts);
 	release->classes = kanon_alloc(env, release->nclasses, sizeof(KanonClass));
 	release->cells = kanon_alloc(env, ncells, sizeof(KanonCell));
-	conclusion.hull = kanon_alloc(env, ncells, sizeof(Hull));
+	conclusion.hull = kanon_take(&conclusion.scratch, ncells, sizeof(Hull));
 	if (status == KANON_OK && (release->classes == NULL || release->cells == NULL || conclusion.hull == NULL))
 		status = KANON_NO_MEMORY;
 	if (status == KANON_OK)
 		status = find_hulls(&conclusion);
 	if (status == KANON_OK)
 		status = show_classes(&conclusion, &cost);
-	kanon_free(env, conclusion.hull);
-	kanon_free(env, conclusion.end);
-	kanon_free(env, conclusion.member);
-	kanon_free(env, conclusion.seen);
+	kanon_scratch_free(&conclusion.scratch);
 	if (status == KANON_OK)
 		status = kanon_release_finish(problem, release, report);
 	if (status == KANON_OK)

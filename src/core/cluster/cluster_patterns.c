@@ -23,7 +23,7 @@ typedef struct Clusters
 {
 	const KanonProblem *problem;
 	KanonReport *report;
-	KanonWatch watch;
+	KanonPace pace;
 	KanonInstances instances;
 	IlpModel model;         /* instances->n is the fully suppressed one */
 	KanonPattern *patterns; /* the different ones */
@@ -53,9 +53,9 @@ prepare(Clusters *c)
 	KanonStatus status;
 
 	c->report->detail[0] = '\0';
-	status = kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, MAX_PAIRS, &c->watch,
-								   &c->instances, c->report);
-	if (status == KANON_TOO_LARGE && c->watch.late)
+	status =
+		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, MAX_PAIRS, &c->pace, &c->instances);
+	if (status == KANON_TOO_LARGE && c->pace.late)
 	{
 		snprintf(c->report->detail, sizeof(c->report->detail),
 				 "time was up before the possible classes were listed");
@@ -76,7 +76,7 @@ prepare(Clusters *c)
 		if (c->patterns[p] == all && c->limit[p] > 0)
 			all_listed = true;
 	}
-	status = ilp_model_build(problem, &c->instances, all_listed, &c->watch, &c->model);
+	status = ilp_model_build(problem, &c->instances, all_listed, &c->pace, &c->model);
 	if (status != KANON_OK)
 		return status;
 	c->group = kanon_alloc(env, c->model.nf, sizeof(*c->group));
@@ -106,7 +106,7 @@ offer(Clusters *c, const IlpList *classes)
 		else if (!ilp_list_add(c->problem->env, &c->used, c->model.id[classes->v[j]]))
 			return KANON_NO_MEMORY;
 	}
-	return ilp_offer(c->problem, &c->instances, &c->used, rest, &c->result, &c->watch);
+	return ilp_offer(c->problem, &c->instances, &c->used, rest, &c->result, &c->pace);
 }
 
 /*
@@ -145,7 +145,7 @@ cover(Clusters *c, double bias)
 			for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 				if (!covered[model->type[p]])
 					rows += model->n[model->type[p]];
-			if (kanon_watch(&c->watch, (int64_t) (model->start[f + 1] - model->start[f])))
+			if (kanon_stop(&c->pace, (int64_t) (model->start[f + 1] - model->start[f])))
 				status = KANON_CANCELLED;
 			worth = (double) rows * (1 + bias * (c->instances.all_cost - model->w[f]));
 			if (rows > 0 && (rows >= c->problem->k || bias == 0) && worth > best_worth)
@@ -184,7 +184,7 @@ solve_exactly(Clusters *c, double *bound)
 	IlpOutcome outcome;
 	IlpList open = {0};
 	double cutoff = c->result.cost < INFINITY ? ilp_cutoff(&c->model, c->result.cost) : INFINITY;
-	KanonStatus status = ilp_glpk(&c->model, cutoff, &settings, &outcome, &open, &c->watch, c->report);
+	KanonStatus status = ilp_glpk(&c->model, cutoff, &settings, &outcome, &open, &c->pace, c->report);
 
 	c->nodes = outcome.nodes;
 	if (status == KANON_OK && outcome.found)
@@ -209,13 +209,13 @@ cluster(Clusters *c, bool exact, KanonRelease *release)
 	double bound = 0;
 	KanonStatus status = prepare(c);
 
-	for (int round = 0; round < 4 && status == KANON_OK && !c->watch.late; round++)
+	for (int round = 0; round < 4 && status == KANON_OK && !c->pace.late; round++)
 	{
 		static const double bias[] = {0, 0.2, 1, 100};
 
 		status = cover(c, bias[round]);
 	}
-	if (status == KANON_OK && exact && c->model.start[c->model.nf] <= MAX_EXACT && !c->watch.late)
+	if (status == KANON_OK && exact && c->model.start[c->model.nf] <= MAX_EXACT && !c->pace.late)
 		status = solve_exactly(c, &bound);
 	if (status == KANON_OK && c->result.cost == INFINITY)
 	{
@@ -238,7 +238,7 @@ solve(const KanonProblem *problem, bool exact, KanonRelease *release, KanonRepor
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	kanon_watch_init(&c.watch, problem, "cluster");
+	kanon_pace_limit(&c.pace, problem, "cluster");
 	c.result.cost = INFINITY;
 	status = cluster(&c, exact, release);
 	report->nodes = c.nodes;

@@ -25,7 +25,7 @@ fixed(const ClusterLayout *layout, double weight)
 static uint32_t *
 axis_memory(ClusterSpace *space)
 {
-	return kanon_alloc0(space->env, space->room, sizeof(uint32_t));
+	return kanon_take0(space->scratch, space->room, sizeof(uint32_t));
 }
 
 /* Types with different codes in a column are a weight apart. */
@@ -71,12 +71,12 @@ add_range(ClusterSpace *space, const ClusterQi *qi, const KanonColumn *column, u
 }
 
 KanonStatus
-space_open(const ClusterLayout *layout, ClusterSpace *space)
+space_open(const ClusterLayout *layout, KanonScratch *scratch, ClusterSpace *space)
 {
 	const KanonProblem *problem = layout->problem;
 	KanonStatus status = KANON_OK;
 
-	*space = (ClusterSpace){.env = problem->env,
+	*space = (ClusterSpace){.scratch = scratch,
 							.n = problem->ntypes,
 							.room = ((size_t) problem->ntypes + BLOCK - 1) / BLOCK * BLOCK,
 							.unit = layout->weight / (double) KANON_SPACE_ONE,
@@ -98,17 +98,6 @@ space_open(const ClusterLayout *layout, ClusterSpace *space)
 	if (space->distance == NULL)
 		status = KANON_NO_MEMORY;
 	return status;
-}
-
-void
-space_close(ClusterSpace *space)
-{
-	for (int a = 0; a < space->naxes; a++)
-	{
-		kanon_free(space->env, space->axis[a].kind);
-		kanon_free(space->env, space->axis[a].place);
-	}
-	kanon_free(space->env, space->distance);
 }
 
 /* Adds an axis without places to a block of distances. */

@@ -5,6 +5,7 @@
 #define KANON_CLUSTERING_H
 
 #include "cluster/cluster.h"
+#include "util/scratch.h"
 
 /* A quasi-identifier, over its columns (one per level). */
 typedef struct ClusterQi
@@ -91,7 +92,7 @@ typedef struct SpaceAxis
 
 typedef struct ClusterSpace
 {
-	KanonEnv *env;
+	KanonScratch *scratch;
 	uint32_t n; /* points */
 	size_t room;
 	int naxes;
@@ -101,8 +102,8 @@ typedef struct ClusterSpace
 	bool halves;        /* three points' distances add up to twice what they hide together */
 } ClusterSpace;
 
-extern KanonStatus space_open(const ClusterLayout *layout, ClusterSpace *space);
-extern void space_close(ClusterSpace *space);
+/* In memory of the scratch, which must outlive it. */
+extern KanonStatus space_open(const ClusterLayout *layout, KanonScratch *scratch, ClusterSpace *space);
 
 /* Fills space->distance; its work is returned for kanon_stop. */
 extern uint64_t space_measure(ClusterSpace *space, uint32_t from);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cluster/factor.h"
+#include "util/hash.h"
 
 /* Candidates of a type at first, and at most so many more in a round. */
 #define NEAREST 6
@@ -31,8 +32,7 @@
 static size_t
 slot_of(const Factor *f, uint32_t a, uint32_t b)
 {
-	uint64_t x = ((uint64_t) a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = (size_t) (x >> 32) & (f->nslots - 1);
+	size_t at = kanon_hash_add(0, (uint64_t) a << 32 | b) & (f->nslots - 1);
 
 	while (f->slot[at] != SIZE_MAX && (f->pair[f->slot[at]].a != a || f->pair[f->slot[at]].b != b))
 		at = (at + 1) & (f->nslots - 1);
@@ -49,11 +49,11 @@ static KanonStatus
 grow_slots(Factor *f)
 {
 	size_t nslots = f->nslots == 0 ? 1024 : f->nslots * 2;
-	size_t *slot = kanon_alloc(f->env, nslots, sizeof(size_t));
+	size_t *slot = kanon_take(&f->scratch, nslots, sizeof(size_t));
 
 	if (slot == NULL)
 		return KANON_NO_MEMORY;
-	kanon_free(f->env, f->slot);
+	kanon_drop(&f->scratch, f->slot);
 	f->slot = slot;
 	f->nslots = nslots;
 	memset(slot, 0xff, nslots * sizeof(size_t));
@@ -74,16 +74,8 @@ add_candidate(Factor *f, uint32_t a, uint32_t b, uint32_t cost)
 	at = slot_of(f, low, high);
 	if (f->slot[at] != SIZE_MAX)
 		return KANON_OK;
-	if (f->npairs == f->pair_room)
-	{
-		size_t room = f->pair_room + f->pair_room / 2 + 1024;
-		FactorPair *pair = kanon_realloc(f->env, f->pair, room, sizeof(FactorPair));
-
-		if (pair == NULL)
-			return KANON_NO_MEMORY;
-		f->pair = pair;
-		f->pair_room = room;
-	}
+	if (!KANON_GROW(&f->scratch, &f->pair_room, f->npairs + 1, KANON_ARRAY(f->pair)))
+		return KANON_NO_MEMORY;
 	f->slot[at] = f->npairs;
 	f->pair[f->npairs++] = (FactorPair){low, high, cost};
 	return KANON_OK;
@@ -123,16 +115,8 @@ first_candidates(Factor *f)
 bool
 factor_edge(Factor *f, uint32_t a, uint32_t b, uint32_t cost)
 {
-	if (f->nedges == f->edge_room)
-	{
-		size_t room = f->edge_room + f->edge_room / 2 + 1024;
-		MatchEdge *edge = kanon_realloc(f->env, f->edge, room, sizeof(MatchEdge));
-
-		if (edge == NULL)
-			return false;
-		f->edge = edge;
-		f->edge_room = room;
-	}
+	if (!KANON_GROW(&f->scratch, &f->edge_room, f->nedges + 1, KANON_ARRAY(f->edge)))
+		return false;
 	f->edge[f->nedges++] = (MatchEdge){a, b, cost};
 	return true;
 }
@@ -315,15 +299,14 @@ factor_find(Factor *f, KanonReport *report)
 	bool done = false;
 	KanonStatus status;
 
-	f->copies = kanon_alloc0(f->env, n, sizeof(uint32_t));
-	f->grown = kanon_alloc(f->env, n, sizeof(bool));
-	f->node = kanon_alloc(f->env, n, sizeof(uint32_t));
-	f->must_price = kanon_alloc(f->env, n, sizeof(int64_t));
-	f->may_price = kanon_alloc(f->env, n, sizeof(int64_t));
-	if (f->copies == NULL || f->grown == NULL || f->node == NULL || f->must_price == NULL ||
-		f->may_price == NULL)
+	f->copies = kanon_take0(&f->scratch, n, sizeof(uint32_t));
+	f->grown = kanon_take(&f->scratch, n, sizeof(bool));
+	f->node = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->must_price = kanon_take(&f->scratch, n, sizeof(int64_t));
+	f->may_price = kanon_take(&f->scratch, n, sizeof(int64_t));
+	if (f->scratch.failed)
 		return KANON_NO_MEMORY;
-	status = space_open(&f->layout, &f->space);
+	status = space_open(&f->layout, &f->scratch, &f->space);
 	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
 		if (factor_hub(f, i))
 			f->copies[i] = f->method->most_copies(f, i) < 2 ? f->method->most_copies(f, i) : 2;
@@ -354,22 +337,6 @@ factor_find(Factor *f, KanonReport *report)
 	return status;
 }
 
-static void
-factor_free(Factor *f)
-{
-	close_round(f);
-	kanon_free(f->env, f->copies);
-	kanon_free(f->env, f->grown);
-	kanon_free(f->env, f->node);
-	kanon_free(f->env, f->must_price);
-	kanon_free(f->env, f->may_price);
-	kanon_free(f->env, f->pair);
-	kanon_free(f->env, f->slot);
-	kanon_free(f->env, f->edge);
-	kanon_free(f->env, f->link);
-	space_close(&f->space);
-}
-
 /* There is not one matching in time: clusters with another factor are better than none. */
 static KanonStatus
 solve_by_forest(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
@@ -390,9 +357,9 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 	double start = env->now(env->arg);
 	Factor f = {.problem = problem,
 				.env = env,
-				.pace = {env, method->phase, 0, -1, KANON_POLL_WORK},
+				.pace = {.env = env, .phase = method->phase, .rows_left = -1, .work = KANON_POLL_WORK},
 				.deadline = start + problem->time_limit,
-				.space = {.env = env},
+				.scratch = {env},
 				.method = method};
 	ClusterParts parts = {0};
 	KanonStatus status = KANON_OK;
@@ -426,7 +393,9 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 		report->lower_bound = fmin(bound * f.space.unit, report->cost);
 		report->proven = report->lower_bound >= report->cost;
 	}
-	factor_free(&f);
+	close_round(&f);
+	kanon_free(env, f.link);
+	kanon_scratch_free(&f.scratch);
 	cluster_parts_free(env, &parts);
 	if (status == KANON_TOO_LARGE && problem->k == method->k)
 		status = solve_by_forest(problem, release, report);

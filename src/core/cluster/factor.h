@@ -30,6 +30,7 @@ typedef struct Factor
 {
 	const KanonProblem *problem;
 	KanonEnv *env;
+	KanonScratch scratch;
 	ClusterLayout layout;
 	ClusterSpace space;
 	KanonPace pace;

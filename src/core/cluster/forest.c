@@ -27,6 +27,7 @@
 
 #include "cluster/clustering.h"
 #include "util/pace.h"
+#include "util/heap.h"
 
 #define NOBODY UINT32_MAX
 
@@ -51,6 +52,7 @@ typedef struct Forest
 {
 	const KanonProblem *problem;
 	KanonEnv *env;
+	KanonScratch scratch;
 	ClusterLayout layout;
 	ClusterSpace space;
 	KanonPace pace;
@@ -65,9 +67,8 @@ typedef struct Forest
 	size_t *near_next; /* [ntypes] the nearest not known to be in its own tree */
 	uint32_t *tree;    /* [ntypes] union-find */
 	int64_t *size;     /* [ntypes] rows of the tree, at its representative */
-	SpaceNear *heap;   /* small types whose tree may need an edge */
-	uint32_t nheap;
-	uint32_t *out; /* [ntypes] where a type's edge goes, NOBODY: it is a root */
+	KanonHeap heap;    /* small types whose tree may need an edge, by its length */
+	uint32_t *out;     /* [ntypes] where a type's edge goes, NOBODY: it is a root */
 
 	/* DECOMPOSE-COMPONENT */
 	uint32_t *children; /* [ntypes] not gone through yet */
@@ -92,49 +93,6 @@ tree_of(Forest *f, uint32_t type)
 
 /* ---- FOREST ---- */
 
-static bool
-before(SpaceNear a, SpaceNear b)
-{
-	return a.distance != b.distance ? a.distance < b.distance : a.type < b.type;
-}
-
-static void
-heap_push(Forest *f, SpaceNear item)
-{
-	uint32_t at = f->nheap++;
-
-	while (at > 0 && before(item, f->heap[(at - 1) / 2]))
-	{
-		f->heap[at] = f->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	f->heap[at] = item;
-}
-
-static SpaceNear
-heap_pop(Forest *f)
-{
-	SpaceNear top = f->heap[0];
-	SpaceNear item = f->heap[--f->nheap];
-	uint32_t at = 0;
-
-	for (;;)
-	{
-		uint32_t child = 2 * at + 1;
-
-		if (child >= f->nheap)
-			break;
-		if (child + 1 < f->nheap && before(f->heap[child + 1], f->heap[child]))
-			child++;
-		if (!before(f->heap[child], item))
-			break;
-		f->heap[at] = f->heap[child];
-		at = child;
-	}
-	f->heap[at] = item;
-	return top;
-}
-
 /* The k-1 nearest rows of every small type, as types; what they prove. */
 static KanonStatus
 find_nearest(Forest *f)
@@ -153,16 +111,8 @@ find_nearest(Forest *f)
 		if (kanon_stop(&f->pace, space_measure(&f->space, i) + problem->ntypes))
 			return KANON_CANCELLED;
 		most = wanted < problem->ntypes ? (uint32_t) wanted : problem->ntypes;
-		if (f->nnear + most > f->near_room)
-		{
-			size_t room = f->near_room + f->near_room / 2 + most + 1024;
-			SpaceNear *near = kanon_realloc(f->env, f->near, room, sizeof(SpaceNear));
-
-			if (near == NULL)
-				return KANON_NO_MEMORY;
-			f->near = near;
-			f->near_room = room;
-		}
+		if (!KANON_GROW(&f->scratch, &f->near_room, f->nnear + most, KANON_ARRAY(f->near)))
+			return KANON_NO_MEMORY;
 		n = space_nearest(&f->space, problem->rows, i, most, wanted, f->near + f->nnear);
 		f->nnear += n;
 		f->bound += (double) f->near[f->nnear - 1].distance * (double) problem->rows[i];
@@ -192,11 +142,12 @@ grow_forest(Forest *f)
 		f->out[i] = NOBODY;
 	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		if (problem->rows[i] < problem->k)
-			heap_push(f, (SpaceNear){nearest_outside(f, i).distance, i});
-	while (f->nheap > 0)
+		if (problem->rows[i] < problem->k &&
+			!kanon_heap_add(&f->scratch, &f->heap, nearest_outside(f, i).distance, i))
+			return KANON_NO_MEMORY;
+	while (f->heap.n > 0)
 	{
-		uint32_t type = heap_pop(f).type;
+		uint32_t type = kanon_heap_take(&f->heap).item;
 		uint32_t tree = tree_of(f, type);
 		uint64_t seen = f->near_next[type];
 		SpaceNear edge;
@@ -207,9 +158,10 @@ grow_forest(Forest *f)
 		edge = nearest_outside(f, type);
 		if (kanon_stop(&f->pace, 32 + f->near_next[type] - seen))
 			return KANON_CANCELLED;
-		if (f->nheap > 0 && before(f->heap[0], (SpaceNear){edge.distance, type}))
+		if (f->heap.n > 0 && kanon_heap_before(f->heap.items[0], (KanonHeapItem){edge.distance, type}))
 		{
-			heap_push(f, (SpaceNear){edge.distance, type});
+			if (!kanon_heap_add(&f->scratch, &f->heap, edge.distance, type))
+				return KANON_NO_MEMORY;
 			continue;
 		}
 		f->out[type] = edge.type;
@@ -553,40 +505,23 @@ prepare(Forest *f)
 {
 	size_t n = f->problem->ntypes;
 
-	f->near_from = kanon_alloc(f->env, n + 1, sizeof(size_t));
-	f->near_next = kanon_alloc(f->env, n, sizeof(size_t));
-	f->tree = kanon_alloc(f->env, n, sizeof(uint32_t));
-	f->size = kanon_alloc(f->env, n, sizeof(int64_t));
-	f->heap = kanon_alloc(f->env, n, sizeof(SpaceNear));
-	f->out = kanon_alloc(f->env, n, sizeof(uint32_t));
-	f->children = kanon_alloc(f->env, n, sizeof(uint32_t));
-	f->left = kanon_alloc(f->env, n, sizeof(int64_t));
-	f->hub = kanon_alloc(f->env, n, sizeof(uint32_t));
-	f->branch = kanon_alloc(f->env, n, sizeof(uint32_t));
-	f->branches = kanon_alloc(f->env, n, sizeof(Branch));
-	f->entries = kanon_alloc(f->env, n, sizeof(Entry));
-	f->own = kanon_alloc(f->env, n, sizeof(int64_t));
-	f->order = kanon_alloc(f->env, n, sizeof(uint32_t));
-	f->root = kanon_alloc(f->env, n, sizeof(uint32_t));
-	if (f->near_from == NULL || f->near_next == NULL || f->tree == NULL || f->size == NULL ||
-		f->heap == NULL || f->out == NULL || f->children == NULL || f->left == NULL || f->hub == NULL ||
-		f->branch == NULL || f->branches == NULL || f->entries == NULL || f->own == NULL ||
-		f->order == NULL || f->root == NULL)
+	f->near_from = kanon_take(&f->scratch, n + 1, sizeof(size_t));
+	f->near_next = kanon_take(&f->scratch, n, sizeof(size_t));
+	f->tree = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->size = kanon_take(&f->scratch, n, sizeof(int64_t));
+	f->out = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->children = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->left = kanon_take(&f->scratch, n, sizeof(int64_t));
+	f->hub = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->branch = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->branches = kanon_take(&f->scratch, n, sizeof(Branch));
+	f->entries = kanon_take(&f->scratch, n, sizeof(Entry));
+	f->own = kanon_take(&f->scratch, n, sizeof(int64_t));
+	f->order = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->root = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	if (f->scratch.failed)
 		return KANON_NO_MEMORY;
-	return space_open(&f->layout, &f->space);
-}
-
-static void
-forest_free(Forest *f)
-{
-	void *all[] = {f->near,    f->near_from, f->near_next, f->tree, f->size,   f->heap,
-				   f->out,     f->children,  f->left,      f->hub,  f->branch, f->branches,
-				   f->entries, f->own,       f->order,     f->root};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		kanon_free(f->env, all[i]);
-	space_close(&f->space);
-	cluster_parts_free(f->env, &f->parts);
+	return space_open(&f->layout, &f->scratch, &f->space);
 }
 
 KanonStatus
@@ -596,8 +531,8 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	double start = env->now(env->arg);
 	Forest f = {.problem = problem,
 				.env = env,
-				.pace = {env, "forest", 0, -1, KANON_POLL_WORK},
-				.space = {.env = env}};
+				.scratch = {env},
+				.pace = {.env = env, .phase = "forest", .rows_left = -1, .work = KANON_POLL_WORK}};
 	int64_t k = problem->k;
 	KanonStatus status;
 
@@ -623,6 +558,7 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 		report->proven = report->lower_bound >= report->cost;
 	}
 	report->seconds = env->now(env->arg) - start;
-	forest_free(&f);
+	kanon_scratch_free(&f.scratch);
+	cluster_parts_free(env, &f.parts);
 	return status;
 }

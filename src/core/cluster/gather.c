@@ -39,6 +39,7 @@ typedef struct Gather
 {
 	const KanonProblem *problem;
 	KanonEnv *env;
+	KanonScratch scratch;
 	ClusterLayout layout;
 	ClusterSpace space;
 	KanonPace pace;
@@ -50,7 +51,7 @@ typedef struct Gather
 	uint32_t *first;   /* [ntypes] held rows of a type */
 	Held *held;
 	uint32_t nheld;
-	uint32_t held_room;
+	size_t held_room;
 	uint32_t *queue; /* [ntypes] centres of a search */
 	uint32_t *from;  /* [ntypes] centre that a centre gives rows to */
 	uint32_t *via;   /* [ntypes] the type of these rows */
@@ -95,16 +96,8 @@ hold(Gather *g, uint32_t centre, uint32_t type, int64_t rows)
 		g->held[h].rows += rows;
 		return KANON_OK;
 	}
-	if (g->nheld == g->held_room)
-	{
-		size_t room = (size_t) g->held_room + g->held_room / 2 + 64;
-		Held *held = kanon_realloc(g->env, g->held, room, sizeof(Held));
-
-		if (held == NULL)
-			return KANON_NO_MEMORY;
-		g->held = held;
-		g->held_room = (uint32_t) room;
-	}
+	if (!KANON_GROW(&g->scratch, &g->held_room, g->nheld + (size_t) 1, KANON_ARRAY(g->held)))
+		return KANON_NO_MEMORY;
 	g->held[g->nheld] = (Held){centre, type, g->first[type], rows};
 	g->first[type] = g->nheld++;
 	return KANON_OK;
@@ -311,29 +304,17 @@ prepare(Gather *g)
 {
 	size_t n = g->problem->ntypes;
 
-	g->centre = kanon_alloc(g->env, n, sizeof(uint32_t));
-	g->has = kanon_alloc(g->env, n, sizeof(int64_t));
-	g->nearest = kanon_alloc(g->env, n, sizeof(uint32_t));
-	g->closest = kanon_alloc(g->env, n, sizeof(uint32_t));
-	g->first = kanon_alloc(g->env, n, sizeof(uint32_t));
-	g->queue = kanon_alloc(g->env, n, sizeof(uint32_t));
-	g->from = kanon_alloc(g->env, n, sizeof(uint32_t));
-	g->via = kanon_alloc(g->env, n, sizeof(uint32_t));
-	if (g->centre == NULL || g->has == NULL || g->nearest == NULL || g->closest == NULL || g->first == NULL ||
-		g->queue == NULL || g->from == NULL || g->via == NULL)
+	g->centre = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	g->has = kanon_take(&g->scratch, n, sizeof(int64_t));
+	g->nearest = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	g->closest = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	g->first = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	g->queue = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	g->from = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	g->via = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	if (g->scratch.failed)
 		return KANON_NO_MEMORY;
-	return space_open(&g->layout, &g->space);
-}
-
-static void
-gather_free(Gather *g)
-{
-	void *all[] = {g->centre, g->has, g->nearest, g->closest, g->first, g->held, g->queue, g->from, g->via};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		kanon_free(g->env, all[i]);
-	space_close(&g->space);
-	cluster_parts_free(g->env, &g->parts);
+	return space_open(&g->layout, &g->scratch, &g->space);
 }
 
 KanonStatus
@@ -343,8 +324,8 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	double start = env->now(env->arg);
 	Gather g = {.problem = problem,
 				.env = env,
-				.pace = {env, "gather", 0, -1, KANON_POLL_WORK},
-				.space = {.env = env}};
+				.scratch = {env},
+				.pace = {.env = env, .phase = "gather", .rows_left = -1, .work = KANON_POLL_WORK}};
 	uint32_t d = 0, radius = 0;
 	KanonStatus status;
 
@@ -366,6 +347,7 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 		report->proven = report->lower_bound >= report->cost;
 	}
 	report->seconds = env->now(env->arg) - start;
-	gather_free(&g);
+	kanon_scratch_free(&g.scratch);
+	cluster_parts_free(env, &g.parts);
 	return status;
 }

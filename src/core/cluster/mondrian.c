@@ -25,6 +25,7 @@
 #include "privacy/allowed.h"
 #include "util/pace.h"
 #include "util/sort.h"
+#include "util/scratch.h"
 
 /* The median is looked for in so many bins at most at a time. */
 #define BIN_BITS 10
@@ -50,6 +51,7 @@ typedef struct Mondrian
 	const KanonProblem *problem;
 	ClusterLayout layout;
 	bool relaxed;
+	KanonScratch scratch;
 	KanonPace pace;
 	int nlines;
 	Line line[KANON_MAX_COLUMNS];
@@ -149,7 +151,7 @@ find_groups(Mondrian *m, Line *line, const Keys *keys)
 {
 	for (int l = 0; l < line->qi->levels; l++)
 	{
-		uint32_t *group = kanon_alloc(m->problem->env, line->distinct, sizeof(uint32_t));
+		uint32_t *group = kanon_take(&m->scratch, line->distinct, sizeof(uint32_t));
 
 		if (group == NULL)
 			return KANON_NO_MEMORY;
@@ -169,10 +171,9 @@ rank_categories(Mondrian *m, Line *line)
 {
 	const KanonProblem *problem = m->problem;
 	const KanonColumn *column = cluster_column(&m->layout, line->qi);
-	KanonEnv *env = problem->env;
-	int64_t *frequency = kanon_alloc0(env, line->distinct, sizeof(int64_t));
-	uint32_t *type = kanon_alloc0(env, line->distinct, sizeof(uint32_t));
-	KanonStatus status = frequency == NULL || type == NULL ? KANON_NO_MEMORY : KANON_OK;
+	int64_t *frequency = kanon_take0(&m->scratch, line->distinct, sizeof(int64_t));
+	uint32_t *type = kanon_take0(&m->scratch, line->distinct, sizeof(uint32_t));
+	KanonStatus status = kanon_taken(&m->scratch);
 	Keys keys = {column, line->qi->levels, line->grouped ? NULL : frequency, type};
 
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
@@ -188,8 +189,8 @@ rank_categories(Mondrian *m, Line *line)
 		if (line->grouped)
 			status = find_groups(m, line, &keys);
 	}
-	kanon_free(env, frequency);
-	kanon_free(env, type);
+	kanon_drop(&m->scratch, frequency);
+	kanon_drop(&m->scratch, type);
 	return status;
 }
 
@@ -197,15 +198,14 @@ static KanonStatus
 open_line(Mondrian *m, Line *line, const ClusterQi *qi)
 {
 	const KanonColumn *column = cluster_column(&m->layout, qi);
-	KanonEnv *env = m->problem->env;
 	KanonStatus status = KANON_OK;
 
 	line->qi = qi;
 	line->distinct = column->distinct;
 	line->grouped = qi->levels > 1;
-	line->rank = kanon_alloc(env, line->distinct, sizeof(uint32_t));
-	line->code = kanon_alloc(env, line->distinct, sizeof(uint32_t));
-	if (line->rank == NULL || line->code == NULL)
+	line->rank = kanon_take(&m->scratch, line->distinct, sizeof(uint32_t));
+	line->code = kanon_take(&m->scratch, line->distinct, sizeof(uint32_t));
+	if (m->scratch.failed)
 		return KANON_NO_MEMORY;
 	for (uint32_t v = 0; v < line->distinct; v++)
 		line->code[v] = v;
@@ -249,10 +249,10 @@ make_records(Mondrian *m)
 	size_t room = (size_t) problem->ntypes + MOST_SPLIT;
 
 	m->width = (size_t) m->nlines + 3;
-	m->record = kanon_alloc(problem->env, room, m->width * sizeof(uint32_t));
-	m->types = kanon_alloc(problem->env, room, sizeof(uint32_t));
-	m->counts = kanon_alloc(problem->env, room, sizeof(int64_t));
-	if (m->record == NULL || m->types == NULL || m->counts == NULL)
+	m->record = kanon_take(&m->scratch, room, m->width * sizeof(uint32_t));
+	m->types = kanon_take(&m->scratch, room, sizeof(uint32_t));
+	m->counts = kanon_take(&m->scratch, room, sizeof(int64_t));
+	if (m->scratch.failed)
 		return KANON_NO_MEMORY;
 	m->nrecords = problem->ntypes;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
@@ -489,16 +489,8 @@ split_part(Mondrian *m, Part *part, size_t *middle)
 static KanonStatus
 wait_at(Mondrian *m, size_t from)
 {
-	if (m->nfrom == m->from_room)
-	{
-		size_t room = m->from_room * 2 + 64;
-		size_t *grown = kanon_realloc(m->problem->env, m->from, room, sizeof(size_t));
-
-		if (grown == NULL)
-			return KANON_NO_MEMORY;
-		m->from = grown;
-		m->from_room = room;
-	}
+	if (!KANON_GROW(&m->scratch, &m->from_room, m->nfrom + 1, KANON_ARRAY(m->from)))
+		return KANON_NO_MEMORY;
 	m->from[m->nfrom++] = from;
 	return KANON_OK;
 }
@@ -541,29 +533,6 @@ split_all(Mondrian *m)
 	return status;
 }
 
-static void
-mondrian_free(Mondrian *m)
-{
-	KanonEnv *env = m->problem->env;
-
-	for (int l = 0; l < m->nlines; l++)
-	{
-		kanon_free(env, m->line[l].rank);
-		kanon_free(env, m->line[l].code);
-		for (int level = 0; level < KANON_MAX_COLUMNS; level++)
-			kanon_free(env, m->line[l].group[level]);
-	}
-	kanon_free(env, m->record);
-	kanon_free(env, m->types);
-	kanon_free(env, m->counts);
-	kanon_free(env, m->from);
-	m->nlines = 0;
-	m->record = NULL;
-	m->types = NULL;
-	m->counts = NULL;
-	m->from = NULL;
-}
-
 static KanonStatus
 solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonReport *report)
 {
@@ -578,8 +547,9 @@ solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonRep
 	if (m == NULL)
 		return KANON_NO_MEMORY;
 	m->problem = problem;
+	m->scratch.env = env;
 	m->relaxed = relaxed;
-	m->pace = (KanonPace){env, "mondrian", 0, 0, KANON_POLL_WORK};
+	m->pace = (KanonPace){.env = env, .phase = "mondrian", .work = KANON_POLL_WORK};
 	cluster_layout(problem, &m->layout);
 	for (int q = 0; q < m->layout.nqis && status == KANON_OK; q++)
 		status = open_line(m, &m->line[m->nlines++], &m->layout.qi[q]);
@@ -589,7 +559,7 @@ solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonRep
 		status = cluster_too_few(report);
 	if (status == KANON_OK)
 		status = split_all(m);
-	mondrian_free(m);
+	kanon_scratch_free(&m->scratch);
 	if (status == KANON_OK)
 		status = cluster_conclude(&m->layout, &m->parts, release, report);
 	cluster_parts_free(env, &m->parts);

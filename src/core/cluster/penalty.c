@@ -20,11 +20,11 @@ bits_of(const Penalty *penalty, const PenaltyGroup *group)
 }
 
 static KanonStatus
-open_range(KanonEnv *env, PenaltyAxis *axis)
+open_range(KanonScratch *scratch, PenaltyAxis *axis)
 {
 	const ClusterQi *qi = axis->qi;
 
-	axis->place = kanon_alloc(env, axis->column->distinct, sizeof(double));
+	axis->place = kanon_take(scratch, axis->column->distinct, sizeof(double));
 	if (axis->place == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t v = 0; v < axis->column->distinct; v++)
@@ -40,10 +40,10 @@ open_range(KanonEnv *env, PenaltyAxis *axis)
 
 /* Of each node the share of the values of level 0 below it. */
 static KanonStatus
-open_levels(KanonEnv *env, KanonPace *pace, uint32_t ntypes, PenaltyAxis *axis)
+open_levels(KanonScratch *scratch, KanonPace *pace, uint32_t ntypes, PenaltyAxis *axis)
 {
 	const KanonColumn *column = axis->column;
-	bool *seen = kanon_alloc0(env, column->distinct, sizeof(bool));
+	bool *seen = kanon_take0(scratch, column->distinct, sizeof(bool));
 	size_t nodes = 0;
 
 	for (int l = 0; l < axis->qi->levels; l++)
@@ -51,12 +51,9 @@ open_levels(KanonEnv *env, KanonPace *pace, uint32_t ntypes, PenaltyAxis *axis)
 		axis->share_from[l] = nodes;
 		nodes += column[l].distinct;
 	}
-	axis->share = kanon_alloc0(env, nodes, sizeof(double));
-	if (seen == NULL || axis->share == NULL)
-	{
-		kanon_free(env, seen);
+	axis->share = kanon_take0(scratch, nodes, sizeof(double));
+	if (scratch->failed)
 		return KANON_NO_MEMORY;
-	}
 	for (uint32_t i = 0; i < ntypes; i++)
 	{
 		if (!seen[column->code[i]])
@@ -64,12 +61,12 @@ open_levels(KanonEnv *env, KanonPace *pace, uint32_t ntypes, PenaltyAxis *axis)
 				axis->share[axis->share_from[l] + column[l].code[i]] += axis->qi->weight / column->distinct;
 		seen[column->code[i]] = true;
 	}
-	kanon_free(env, seen);
+	kanon_drop(scratch, seen);
 	return kanon_stop(pace, ntypes) ? KANON_CANCELLED : KANON_OK;
 }
 
 KanonStatus
-penalty_open(const ClusterLayout *layout, KanonPace *pace, Penalty *penalty)
+penalty_open(const ClusterLayout *layout, KanonScratch *scratch, KanonPace *pace, Penalty *penalty)
 {
 	const KanonProblem *problem = layout->problem;
 	KanonStatus status = KANON_OK;
@@ -85,9 +82,9 @@ penalty_open(const ClusterLayout *layout, KanonPace *pace, Penalty *penalty)
 		axis->column = cluster_column(layout, axis->qi);
 		axis->bits_from = penalty->nwords;
 		if (axis->qi->show == KANON_CLUSTER_RANGE)
-			status = open_range(problem->env, axis);
+			status = open_range(scratch, axis);
 		else if (axis->qi->show == KANON_CLUSTER_HIERARCHY && axis->qi->levels > 1)
-			status = open_levels(problem->env, pace, problem->ntypes, axis);
+			status = open_levels(scratch, pace, problem->ntypes, axis);
 		else if (axis->qi->show == KANON_CLUSTER_SET && axis->column->distinct <= 64 * PENALTY_SET_WORDS)
 			axis->words = (int) (axis->column->distinct + 63) / 64;
 		penalty->nwords += axis->words;
@@ -95,17 +92,6 @@ penalty_open(const ClusterLayout *layout, KanonPace *pace, Penalty *penalty)
 	penalty->size = sizeof(PenaltyGroup) + 2 * (size_t) penalty->ncolumns * sizeof(uint32_t) +
 					(size_t) penalty->nwords * sizeof(uint64_t);
 	return status;
-}
-
-void
-penalty_close(Penalty *penalty)
-{
-	for (int a = 0; a < penalty->naxes; a++)
-	{
-		kanon_free(penalty->layout->problem->env, penalty->axis[a].place);
-		kanon_free(penalty->layout->problem->env, penalty->axis[a].share);
-	}
-	penalty->naxes = 0;
 }
 
 void
@@ -359,11 +345,11 @@ KanonStatus
 penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *members, size_t n,
 				   PenaltyMember *scratch, ClusterParts *parts)
 {
-	KanonEnv *env = penalty->layout->problem->env;
+	KanonScratch waiters = {.env = penalty->layout->problem->env};
 	int64_t k = penalty->layout->problem->k;
 	size_t room = 64;
 	size_t waiting = 1;
-	size_t *from = kanon_alloc(env, room, sizeof(size_t));
+	size_t *from = kanon_take(&waiters, room, sizeof(size_t));
 	KanonStatus status = from == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	if (from != NULL)
@@ -386,24 +372,14 @@ penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *membe
 			continue;
 		}
 		n = from[waiting - 1] + nmembers;
-		if (status == KANON_OK && waiting == room)
-		{
-			size_t *grown = kanon_realloc(env, from, room * 2, sizeof(size_t));
-
-			if (grown == NULL)
-				status = KANON_NO_MEMORY;
-			else
-			{
-				from = grown;
-				room *= 2;
-			}
-		}
+		if (status == KANON_OK && !KANON_GROW(&waiters, &room, waiting + 1, KANON_ARRAY(from)))
+			status = KANON_NO_MEMORY;
 		if (status == KANON_OK)
 		{
 			from[waiting] = from[waiting - 1] + half;
 			waiting++;
 		}
 	}
-	kanon_free(env, from);
+	kanon_scratch_free(&waiters);
 	return status;
 }

@@ -40,8 +40,9 @@ typedef struct PenaltyGroup
 	uint32_t hull[]; /* [2 * ncolumns] least and largest code, then [nwords * 2] */
 } PenaltyGroup;
 
-extern KanonStatus penalty_open(const ClusterLayout *layout, KanonPace *pace, Penalty *penalty);
-extern void penalty_close(Penalty *penalty);
+/* In memory of the scratch, which must outlive it. */
+extern KanonStatus penalty_open(const ClusterLayout *layout, KanonScratch *scratch, KanonPace *pace,
+								Penalty *penalty);
 
 /* A group of some rows of one type. */
 extern void penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, PenaltyGroup *group);

@@ -18,16 +18,14 @@ divide(const Penalty *penalty, KanonPace *pace, ClusterParts *parts)
 	const KanonProblem *problem = penalty->layout->problem;
 	KanonEnv *env = problem->env;
 	size_t room = 2 * (size_t) problem->ntypes;
-	PenaltyMember *members = kanon_alloc(env, room, sizeof(PenaltyMember));
-	PenaltyMember *scratch = kanon_alloc(env, room, sizeof(PenaltyMember));
-	KanonStatus status = members == NULL || scratch == NULL ? KANON_NO_MEMORY : KANON_OK;
+	PenaltyMember *members = kanon_alloc(env, room, 2 * sizeof(PenaltyMember));
+	KanonStatus status = members == NULL ? KANON_NO_MEMORY : KANON_OK;
 
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 		members[i] = (PenaltyMember){i, problem->rows[i], 0};
 	if (status == KANON_OK)
-		status = penalty_divide_all(penalty, pace, members, problem->ntypes, scratch, parts);
+		status = penalty_divide_all(penalty, pace, members, problem->ntypes, members + room, parts);
 	kanon_free(env, members);
-	kanon_free(env, scratch);
 	return status;
 }
 
@@ -36,20 +34,21 @@ kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release, KanonRe
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	KanonPace pace = {env, "top_down", 0, -1, KANON_POLL_WORK};
+	KanonPace pace = {.env = env, .phase = "top_down", .rows_left = -1, .work = KANON_POLL_WORK};
 	ClusterLayout layout;
 	ClusterParts parts = {0};
-	Penalty penalty = {0};
+	KanonScratch scratch = {.env = env};
+	Penalty penalty;
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &layout);
-	penalty.layout = &layout;
-	status = layout.rows < problem->k ? cluster_too_few(report) : penalty_open(&layout, &pace, &penalty);
+	status =
+		layout.rows < problem->k ? cluster_too_few(report) : penalty_open(&layout, &scratch, &pace, &penalty);
 	if (status == KANON_OK)
 		status = divide(&penalty, &pace, &parts);
-	penalty_close(&penalty);
+	kanon_scratch_free(&scratch);
 	if (status == KANON_OK)
 		status = cluster_conclude(&layout, &parts, release, report);
 	report->lower_bound = -INFINITY;

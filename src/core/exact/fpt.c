@@ -18,7 +18,7 @@
 typedef struct Sets
 {
 	const KanonProblem *problem;
-	KanonWatch *watch;
+	KanonPace *pace;
 	KanonInstances instances;
 	IlpResult result;
 	IlpList used;
@@ -32,16 +32,16 @@ try_sets(Sets *s, uint32_t from)
 {
 	bool strict = s->problem->residual == KANON_RESIDUAL_ERROR;
 	KanonStatus status = ilp_offer(s->problem, &s->instances, &s->used, strict ? ILP_REST_NONE : ILP_REST_ANY,
-								   &s->result, s->watch);
+								   &s->result, s->pace);
 
 	s->tried++;
 	if (status == KANON_OK && strict)
-		status = ilp_offer(s->problem, &s->instances, &s->used, ILP_REST_CLASS, &s->result, s->watch);
+		status = ilp_offer(s->problem, &s->instances, &s->used, ILP_REST_CLASS, &s->result, s->pace);
 	if (status != KANON_OK || (int64_t) (s->used.n + 1) > s->rows / s->problem->k)
 		return status;
 	for (uint32_t f = from; f < s->instances.n && status == KANON_OK; f++)
 	{
-		if (kanon_watch(s->watch, 2000))
+		if (kanon_stop(s->pace, 2000))
 			return KANON_CANCELLED;
 		if (!ilp_list_add(s->problem->env, &s->used, f))
 			return KANON_NO_MEMORY;
@@ -70,19 +70,18 @@ KanonStatus
 kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
-	KanonWatch watch;
-	Sets s = {.problem = problem, .watch = &watch};
+	KanonPace pace;
+	Sets s = {.problem = problem, .pace = &pace};
 	double start = env->now(env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	kanon_watch_init(&watch, problem, "fpt");
+	kanon_pace_limit(&pace, problem, "fpt");
 	s.result.cost = INFINITY;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		s.rows += problem->rows[i];
-	status =
-		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &watch, &s.instances, report);
+	status = kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &pace, &s.instances);
 	if (status == KANON_TOO_LARGE ||
 		(status == KANON_OK && count_sets(s.instances.n, s.rows / problem->k) > MAX_SETS))
 	{

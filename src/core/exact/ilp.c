@@ -24,8 +24,9 @@
 typedef struct Exact
 {
 	const KanonProblem *problem;
+	const IlpStart *start; /* or NULL */
 	KanonReport *report;
-	KanonWatch watch;
+	KanonPace pace;
 	KanonInstances instances;
 	IlpPlan plan;
 	IlpResult result;
@@ -42,12 +43,12 @@ solve_relaxed(Exact *e)
 	KanonEnv *env = e->problem->env;
 	KanonStatus status;
 
-	e->watch.phase = "reduce";
-	status = ilp_model_build(e->problem, &e->instances, false, &e->watch, &model);
+	e->pace.phase = "reduce";
+	status = ilp_model_build(e->problem, &e->instances, false, &e->pace, &model);
 	if (status == KANON_OK)
-		status = ilp_reduce(&model, &fixed, &e->watch);
-	e->watch.phase = "solve";
-	e->watch.within = true;
+		status = ilp_reduce(&model, &fixed, &e->pace);
+	e->pace.phase = "solve";
+	e->pace.within = true;
 	if (status == KANON_OK)
 		status = ilp_solve(&model, INFINITY, &e->plan, &answer);
 	ilp_model_free(&model);
@@ -78,25 +79,25 @@ solve_strict(Exact *e)
 	uint32_t dropped;
 	bool rest = false;
 	double cutoff;
-	KanonStatus status = ilp_model_build(e->problem, &e->instances, true, &e->watch, &model);
+	KanonStatus status = ilp_model_build(e->problem, &e->instances, true, &e->pace, &model);
 
 	if (status == KANON_OK)
-		status = ilp_model_compact(&model, NULL, &e->watch);
+		status = ilp_model_compact(&model, NULL, &e->pace);
 	if (status == KANON_OK)
-		status = ilp_model_transpose(&model, &e->watch);
+		status = ilp_model_transpose(&model, &e->pace);
 	cutoff = e->result.cost < INFINITY ? ilp_cutoff(&model, e->result.cost) : INFINITY;
 	if (status == KANON_OK && cutoff < INFINITY)
 	{
-		status = ilp_lagrange(&model, e->result.cost, 400, &prices, &e->watch);
+		status = ilp_lagrange(&model, e->result.cost, 400, &prices, &e->pace);
 		if (status == KANON_OK)
 		{
 			prices.g[model.nf - 1] = 0; /* rows need a place to go */
-			status = ilp_fix(&model, &prices, cutoff, &dropped, &e->watch);
+			status = ilp_fix(&model, &prices, cutoff, &dropped, &e->pace);
 		}
 		ilp_prices_free(env, &prices);
 	}
-	if (status == KANON_OK && !e->watch.late)
-		status = ilp_glpk(&model, cutoff, &settings, &outcome, &open, &e->watch, e->report);
+	if (status == KANON_OK && !e->pace.late)
+		status = ilp_glpk(&model, cutoff, &settings, &outcome, &open, &e->pace, e->report);
 	e->plan.nodes += outcome.nodes;
 	if (status == KANON_OK && outcome.found)
 	{
@@ -110,7 +111,7 @@ solve_strict(Exact *e)
 		}
 		if (status == KANON_OK)
 			status = ilp_offer(e->problem, &e->instances, &e->used, rest ? ILP_REST_CLASS : ILP_REST_NONE,
-							   &e->result, &e->watch);
+							   &e->result, &e->pace);
 	}
 	if (status == KANON_OK && outcome.complete && e->result.cost == INFINITY)
 	{
@@ -130,15 +131,15 @@ static KanonStatus
 assign(Exact *e)
 {
 	const KanonProblem *problem = e->problem;
-	KanonStatus status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_ANY, &e->result, &e->watch);
+	KanonStatus status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_ANY, &e->result, &e->pace);
 
 	if (status != KANON_OK || problem->residual != KANON_RESIDUAL_ERROR ||
 		e->result.cost <= e->bound + (e->instances.integral ? 0.5 : 1e-8 * fabs(e->bound)))
 		return status;
-	status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_NONE, &e->result, &e->watch);
+	status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_NONE, &e->result, &e->pace);
 	if (status == KANON_OK)
-		status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_CLASS, &e->result, &e->watch);
-	if (status == KANON_OK && !e->watch.late &&
+		status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_CLASS, &e->result, &e->pace);
+	if (status == KANON_OK && !e->pace.late &&
 		e->result.cost > e->bound + (e->instances.integral ? 0.5 : 1e-8 * fabs(e->bound)))
 		status = solve_strict(e);
 	if (status == KANON_OK && e->result.cost == INFINITY)
@@ -161,8 +162,11 @@ greedy_is_optimal(Exact *e, bool *optimal)
 	const KanonRelease *release = &e->result.release;
 	KanonEnv *env = problem->env;
 	KanonInstances probe = {0};
+	const KanonInstances *few = &probe;
 	double *cost = kanon_alloc0(env, problem->ntypes, sizeof(*cost));
 	double highest = 0;
+	size_t most = (size_t) problem->ntypes * 16 + 1000;
+	size_t pairs = 0;
 	KanonStatus status = KANON_OK;
 
 	*optimal = false;
@@ -179,22 +183,24 @@ greedy_is_optimal(Exact *e, bool *optimal)
 		highest = fmax(highest, price);
 	}
 	/* instances that cost less than greedy's costliest class, if they are few */
-	status =
-		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, highest - (e->instances.integral ? 0.5 : 1e-9),
-							  (size_t) problem->ntypes * 16 + 1000, &e->watch, &probe, e->report);
-	if (status == KANON_TOO_LARGE)
-		status = KANON_OK;
-	else if (status == KANON_OK)
+	highest -= e->instances.integral ? 0.5 : 1e-9;
+	if (e->start != NULL)
+		few = &e->start->instances;
+	else
+		status = kanon_instances_build(problem, KANON_INSTANCES_CLOSED, highest, most, &e->pace, &probe);
+	*optimal = status == KANON_OK;
+	for (uint32_t f = 0; f < few->n && *optimal; f++)
 	{
-		*optimal = true;
-		for (uint32_t f = 0; f < probe.n && *optimal; f++)
-			for (size_t p = probe.start[f]; p < probe.start[f + 1]; p++)
-				if (probe.cost[f] < cost[probe.type[p]] - 1e-9)
-					*optimal = false;
-		kanon_instances_free(env, &probe);
+		if (few->cost[f] > highest)
+			continue;
+		pairs += few->start[f + 1] - few->start[f];
+		*optimal = pairs <= most;
+		for (size_t p = few->start[f]; p < few->start[f + 1] && *optimal; p++)
+			*optimal = few->cost[f] >= cost[few->type[p]] - 1e-9;
 	}
+	kanon_instances_free(env, &probe);
 	kanon_free(env, cost);
-	return status;
+	return status == KANON_TOO_LARGE ? KANON_OK : status;
 }
 
 static KanonStatus
@@ -204,11 +210,11 @@ solve_exact(Exact *e)
 	KanonStatus status;
 
 	kanon_instances_grid(e->problem, &e->instances);
-	e->watch.phase = "greedy";
-	status = ilp_greedy(e->problem, &e->instances, &e->result, e->report);
+	e->pace.phase = "greedy";
+	status = ilp_greedy(e->problem, &e->instances, e->start, &e->result, e->report);
 	if (status != KANON_OK)
 		return status;
-	e->watch.phase = "instances";
+	e->pace.phase = "instances";
 	if (e->result.cost < INFINITY)
 		status = greedy_is_optimal(e, &optimal);
 	if (status != KANON_OK)
@@ -218,9 +224,12 @@ solve_exact(Exact *e)
 		e->bound = e->result.cost;
 		return KANON_OK;
 	}
-	status = kanon_instances_build(e->problem, KANON_INSTANCES_CLOSED, INFINITY, MAX_PAIRS, &e->watch,
-								   &e->instances, e->report);
-	if (status == KANON_TOO_LARGE && e->watch.late)
+	if (e->start != NULL)
+		e->instances = e->start->instances;
+	else
+		status = kanon_instances_build(e->problem, KANON_INSTANCES_CLOSED, INFINITY, MAX_PAIRS, &e->pace,
+									   &e->instances);
+	if (status == KANON_TOO_LARGE && e->pace.late)
 	{
 		/* greedy's release, if it has one, and no bound */
 		if (e->result.cost < INFINITY)
@@ -239,11 +248,11 @@ solve_exact(Exact *e)
 }
 
 KanonStatus
-ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonReport *report, int64_t max_nodes,
-				  IlpTrace trace)
+ilp_solve_limited(const KanonProblem *problem, const IlpStart *start, KanonRelease *release,
+				  KanonReport *report, int64_t max_nodes, IlpTrace trace)
 {
-	Exact e = {.problem = problem, .report = report, .bound = -INFINITY};
-	double start = problem->env->now(problem->env->arg);
+	Exact e = {.problem = problem, .start = start, .report = report, .bound = -INFINITY};
+	double begin = problem->env->now(problem->env->arg);
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -255,11 +264,11 @@ ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	if (problem->privacy != NULL)
 	{
 		status = ilp_solve_privacy(problem, release, report);
-		report->seconds = problem->env->now(problem->env->arg) - start;
+		report->seconds = problem->env->now(problem->env->arg) - begin;
 		return status;
 	}
-	kanon_watch_init(&e.watch, problem, "greedy");
-	e.plan = (IlpPlan){.watch = &e.watch,
+	kanon_pace_limit(&e.pace, problem, "greedy");
+	e.plan = (IlpPlan){.pace = &e.pace,
 					   .report = report,
 					   .seed = problem->seed,
 					   .effort = 1,
@@ -270,9 +279,10 @@ ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	if (status == KANON_OK)
 		status = ilp_conclude(problem, &e.instances, &e.result, e.bound, release, report);
 	report->nodes = e.plan.nodes;
-	report->seconds = problem->env->now(problem->env->arg) - start;
+	report->seconds = problem->env->now(problem->env->arg) - begin;
 	kanon_release_free(problem, &e.result.release);
-	kanon_instances_free(problem->env, &e.instances);
+	if (start == NULL)
+		kanon_instances_free(problem->env, &e.instances);
 	kanon_free(problem->env, e.used.v);
 	return status;
 }
@@ -280,5 +290,5 @@ ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonRepor
 KanonStatus
 kanon_solve_ilp(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	return ilp_solve_limited(problem, release, report, 0, NULL);
+	return ilp_solve_limited(problem, NULL, release, report, 0, NULL);
 }

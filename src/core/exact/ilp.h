@@ -4,13 +4,13 @@
 #ifndef KANON_ILP_H
 #define KANON_ILP_H
 
-#include "program/model.h"
+#include "program/flow.h"
 
 typedef void (*IlpTrace)(int depth, const IlpModel *model, double cost, double bound, double cutoff);
 
 typedef struct IlpPlan
 {
-	KanonWatch *watch;
+	KanonPace *pace;
 	KanonReport *report;
 	uint64_t seed;
 	double effort;     /* of the searches within */
@@ -35,9 +35,10 @@ typedef struct IlpAnswer
  */
 extern KanonStatus ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpAnswer *answer);
 
-/* ilp.c: kanon_solve_ilp with at most max_nodes nodes (0: any) and a trace. */
-extern KanonStatus ilp_solve_limited(const KanonProblem *problem, KanonRelease *release, KanonReport *report,
-									 int64_t max_nodes, IlpTrace trace);
+/* ilp.c: kanon_solve_ilp with at most max_nodes nodes (0: any), a start (or NULL) and a trace. */
+extern KanonStatus ilp_solve_limited(const KanonProblem *problem, const IlpStart *start,
+									 KanonRelease *release, KanonReport *report, int64_t max_nodes,
+									 IlpTrace trace);
 
 /* ilp_privacy.c: the same under privacy rules, which are not NULL. */
 extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report);

@@ -53,9 +53,9 @@ on_tree(glp_tree *tree, void *info)
 	model->nodes = total;
 	if (node != 0)
 		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
-	if (kanon_watch(model->watch, KANON_WATCH_STEPS / 8))
+	if (kanon_stop(model->pace, KANON_WATCH_STEPS / 8))
 		model->guard.cancelled = true;
-	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->watch->late)
+	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->pace->late)
 		glp_ios_terminate(tree);
 }
 
@@ -68,11 +68,10 @@ run_glpk(void *arg)
 	glp_prob *lp = glp_create_prob();
 	KanonStatus status;
 	glp_iocp parm;
-	int rc;
 
 	load(model, lp);
 	status = glpk_relax(&model->guard, lp, GLP_DUALP);
-	if (status != KANON_OK || model->watch->late)
+	if (status != KANON_OK || model->pace->late)
 		return status;
 	if (glp_get_status(lp) == GLP_NOFEAS)
 	{
@@ -81,8 +80,6 @@ run_glpk(void *arg)
 	}
 	model->bound = glp_get_obj_val(lp);
 	glp_init_iocp(&parm);
-	parm.out_frq = 500;
-	parm.out_dly = 0;
 	parm.br_tech = GLP_BR_PCH;
 	parm.bt_tech = GLP_BT_BLB;
 	parm.gmi_cuts = GLP_ON;
@@ -90,21 +87,9 @@ run_glpk(void *arg)
 	parm.mip_gap = model->problem->gap;
 	parm.cb_func = on_tree;
 	parm.cb_info = model;
-	if (model->watch->deadline < INFINITY)
-	{
-		double left = model->watch->deadline - model->watch->env->now(model->watch->env->arg);
-
-		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
-	}
-	rc = glp_intopt(lp, &parm);
-	if (model->guard.cancelled || model->guard.spent)
-		return model->guard.cancelled ? KANON_CANCELLED : KANON_NO_MEMORY;
-	if (rc != 0 && rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
-	{
-		snprintf(model->guard.text, sizeof(model->guard.text), "branch and cut ended with code %d", rc);
-		return KANON_BROKEN;
-	}
-	model->complete = rc == 0;
+	status = glpk_branch(&model->guard, lp, &parm, &model->complete);
+	if (status != KANON_OK)
+		return status;
 	model->found = glp_mip_status(lp) == GLP_OPT || glp_mip_status(lp) == GLP_FEAS;
 	for (size_t p = 0; p < npairs && model->found; p++)
 		model->solution[p] = rint(glp_mip_col_val(lp, model->first_x + (int) p));
@@ -174,51 +159,34 @@ make_release(IlpPrivacy *model, KanonRelease *release)
 	return KANON_OK;
 }
 
-static void
-free_model(IlpPrivacy *model)
-{
-	KanonEnv *env = model->problem->env;
-
-	kanon_free(env, model->rows.v);
-	kanon_free(env, model->columns.v);
-	kanon_free(env, model->entry_row);
-	kanon_free(env, model->entry_column);
-	kanon_free(env, model->entry);
-	kanon_free(env, model->order);
-	kanon_free(env, model->scratch);
-	kanon_free(env, model->all);
-	kanon_free(env, model->solution);
-}
-
 /* Solves for what costs less than *result, which takes its place; *bound is proven. */
 static KanonStatus
-solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonWatch *watch,
+solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonPace *pace,
 			KanonReport *report, IlpResult *result, double *bound, int64_t *nodes)
 {
-	KanonEnv *env = problem->env;
 	size_t npairs = instances->start[instances->n] + problem->ntypes;
-	IlpPrivacy model = {.problem = problem,
+	IlpPrivacy model = {.memory = {problem->env},
+						.problem = problem,
 						.instances = instances,
-						.watch = watch,
+						.pace = pace,
 						.bound = -INFINITY,
 						.cutoff = instances->integral ? result->cost - 1
 													  : result->cost - 1e-9 * fmax(1, fabs(result->cost))};
-	KanonStatus status = KANON_OK;
+	KanonStatus status;
 
 	if (result->cost == INFINITY)
 		model.cutoff = INFINITY;
-	model.order = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	model.scratch = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	model.all = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	model.solution = kanon_alloc(env, npairs, sizeof(double));
-	if (model.order == NULL || model.scratch == NULL || model.all == NULL || model.solution == NULL)
-		status = KANON_NO_MEMORY;
+	model.order = kanon_take(&model.memory, problem->ntypes, sizeof(uint32_t));
+	model.scratch = kanon_take(&model.memory, problem->ntypes, sizeof(uint32_t));
+	model.all = kanon_take(&model.memory, problem->ntypes, sizeof(uint32_t));
+	model.solution = kanon_take(&model.memory, npairs, sizeof(double));
+	status = kanon_taken(&model.memory);
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 		model.all[i] = i;
 	if (status == KANON_OK)
 	{
 		ilp_privacy_build(&model);
-		status = model.no_memory ? KANON_NO_MEMORY : model.cancelled ? KANON_CANCELLED : KANON_OK;
+		status = model.memory.failed ? KANON_NO_MEMORY : model.cancelled ? KANON_CANCELLED : KANON_OK;
 	}
 	if (status == KANON_OK && model.nentries > ILP_PRIVACY_ENTRIES)
 	{
@@ -226,9 +194,9 @@ solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonW
 				 ILP_PRIVACY_ENTRIES);
 		status = KANON_TOO_LARGE;
 	}
-	if (status == KANON_OK && !watch->late)
+	if (status == KANON_OK && !pace->late)
 	{
-		status = glpk_guarded(&model.guard, watch, run_glpk, &model);
+		status = glpk_guarded(&model.guard, pace, run_glpk, &model);
 		if (status == KANON_BROKEN)
 			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.guard.text);
 	}
@@ -247,7 +215,7 @@ solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonW
 			*bound = result->cost;
 		*bound = fmin(*bound, result->cost);
 	}
-	free_model(&model);
+	kanon_scratch_free(&model.memory);
 	return status;
 }
 
@@ -257,7 +225,7 @@ ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	KanonEnv *env = problem->env;
 	KanonInstances instances = {0};
 	IlpResult result = {0};
-	KanonWatch watch;
+	KanonPace pace;
 	double bound = -INFINITY;
 	int64_t nodes = 0;
 	KanonStatus status;
@@ -267,20 +235,20 @@ ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonRepor
 		snprintf(report->detail, sizeof(report->detail), "it takes k, persons, distinct l and alpha");
 		return KANON_UNSUPPORTED;
 	}
-	kanon_watch_init(&watch, problem, "greedy");
+	kanon_pace_limit(&pace, problem, "greedy");
 	kanon_instances_grid(problem, &instances);
-	status = ilp_greedy(problem, &instances, &result, report);
-	watch.phase = "instances";
+	status = ilp_greedy(problem, &instances, NULL, &result, report);
+	pace.phase = "instances";
 	if (status == KANON_OK)
 		status = kanon_instances_build(
 			problem, kanon_privacy_monotone(problem->privacy) ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
-			INFINITY, MAX_PAIRS, &watch, &instances, report);
+			INFINITY, MAX_PAIRS, &pace, &instances);
 	if (status == KANON_TOO_LARGE)
 		snprintf(report->detail, sizeof(report->detail),
 				 "the model has more than %zu variables, or the mask too many patterns", MAX_PAIRS);
-	watch.phase = "solve";
+	pace.phase = "solve";
 	if (status == KANON_OK)
-		status = solve_model(problem, &instances, &watch, report, &result, &bound, &nodes);
+		status = solve_model(problem, &instances, &pace, report, &result, &bound, &nodes);
 	if (status == KANON_OK && result.cost == INFINITY)
 	{
 		snprintf(report->detail, sizeof(report->detail), "the privacy rules cannot be kept by all rows");

@@ -6,6 +6,7 @@
 #define KANON_ILP_PRIVACY_H
 
 #include "program/glpk_guard.h"
+#include "util/scratch.h"
 
 #ifdef HAVE_GLPK
 #include <glpk.h>
@@ -35,8 +36,8 @@ typedef struct IlpPrivacy
 	GlpkGuard guard;
 	const KanonProblem *problem;
 	const KanonInstances *instances;
-	KanonWatch *watch;
-	bool no_memory; /* ours */
+	KanonPace *pace;
+	KanonScratch memory;
 	IlpLines rows;
 	IlpLines columns;
 	int *entry_row; /* from 1 on */

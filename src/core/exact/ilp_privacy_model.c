@@ -39,19 +39,8 @@
 static int
 add_line(IlpPrivacy *model, IlpLines *lines, int type, double low, double high)
 {
-	if (lines->n + 1 >= lines->room)
-	{
-		size_t room = lines->room * 2 + 1024;
-		IlpLine *v = kanon_realloc(model->problem->env, lines->v, room, sizeof(IlpLine));
-
-		if (v == NULL)
-		{
-			model->no_memory = true;
-			return 1;
-		}
-		lines->v = v;
-		lines->room = room;
-	}
+	if (!KANON_GROW(&model->memory, &lines->room, lines->n + 2, KANON_ARRAY(lines->v)))
+		return 1;
 	lines->v[++lines->n] = (IlpLine){type, low, high, 0, false};
 	return (int) lines->n;
 }
@@ -67,7 +56,7 @@ add_column(IlpPrivacy *model, double most, bool whole)
 {
 	int column = add_line(model, &model->columns, GLP_DB, 0, most);
 
-	if (!model->no_memory)
+	if (!model->memory.failed)
 		model->columns.v[column].whole = whole;
 	return column;
 }
@@ -75,29 +64,9 @@ add_column(IlpPrivacy *model, double most, bool whole)
 static void
 put(IlpPrivacy *model, int row, int column, double value)
 {
-	if (model->nentries + 1 >= model->entries_room)
-	{
-		KanonEnv *env = model->problem->env;
-		size_t room = model->entries_room * 2 + 4096;
-		int *i = kanon_realloc(env, model->entry_row, room, sizeof(int));
-		int *j;
-		double *v;
-
-		if (i != NULL)
-			model->entry_row = i;
-		j = kanon_realloc(env, model->entry_column, room, sizeof(int));
-		if (j != NULL)
-			model->entry_column = j;
-		v = kanon_realloc(env, model->entry, room, sizeof(double));
-		if (v != NULL)
-			model->entry = v;
-		if (i == NULL || j == NULL || v == NULL)
-		{
-			model->no_memory = true;
-			return;
-		}
-		model->entries_room = room;
-	}
+	if (!KANON_GROW(&model->memory, &model->entries_room, model->nentries + 2, KANON_ARRAY(model->entry_row),
+					KANON_ARRAY(model->entry_column), KANON_ARRAY(model->entry)))
+		return;
 	model->nentries++;
 	model->entry_row[model->nentries] = row;
 	model->entry_column[model->nentries] = column;
@@ -408,11 +377,11 @@ ilp_privacy_build(IlpPrivacy *model)
 	for (size_t p = 0; p < pairs + problem->ntypes; p++)
 		add_column(model, (double) problem->rows[ilp_privacy_type(model, p)], whole);
 	limit = add_row(model, GLP_UP, model->cutoff);
-	for (uint32_t f = 0; f <= instances->n && !model->no_memory; f++)
+	for (uint32_t f = 0; f <= instances->n && !model->memory.failed; f++)
 	{
 		size_t end = f < instances->n ? instances->start[f + 1] : pairs + problem->ntypes;
 
-		for (size_t p = instances->start[f]; p < end && !model->no_memory; p++)
+		for (size_t p = instances->start[f]; p < end && !model->memory.failed; p++)
 		{
 			int column = model->first_x + (int) p;
 
@@ -422,21 +391,21 @@ ilp_privacy_build(IlpPrivacy *model)
 				put(model, limit, column, model->columns.v[column].cost);
 		}
 	}
-	if (model->cutoff == INFINITY && !model->no_memory)
+	if (model->cutoff == INFINITY && !model->memory.failed)
 		model->rows.v[limit].type = GLP_FR;
-	for (uint32_t f = 0; f < instances->n && !model->no_memory; f++)
+	for (uint32_t f = 0; f < instances->n && !model->memory.failed; f++)
 	{
 		size_t lo = instances->start[f];
 
 		add_class(model, instances->type + lo, (uint32_t) (instances->start[f + 1] - lo),
 				  model->first_x + (int) lo, false);
-		if (kanon_watch(model->watch, (int64_t) (instances->start[f + 1] - lo) * 16))
+		if (kanon_stop(model->pace, (int64_t) (instances->start[f + 1] - lo) * 16))
 			model->cancelled = true;
 		if (model->cancelled || model->nentries > ILP_PRIVACY_ENTRIES)
 			return;
 	}
 	/* rows that are left out say nothing */
-	if (problem->residual != KANON_RESIDUAL_DROP && !model->no_memory)
+	if (problem->residual != KANON_RESIDUAL_DROP && !model->memory.failed)
 		add_class(model, model->all, problem->ntypes, model->first_x + (int) pairs,
 				  problem->residual == KANON_RESIDUAL_SUPPRESS);
 }

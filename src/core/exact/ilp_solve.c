@@ -115,7 +115,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed, 
 			if (settings.max_nodes == 0 || settings.max_nodes > left)
 				settings.max_nodes = left;
 		}
-		status = ilp_glpk(model, target, &settings, &outcome, &open, plan->watch, plan->report);
+		status = ilp_glpk(model, target, &settings, &outcome, &open, plan->pace, plan->report);
 		plan->nodes += outcome.nodes;
 		plan->solves++;
 		if (status == KANON_OK && outcome.found && outcome.cost < answer->cost - 1e-9)
@@ -128,7 +128,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed, 
 		answer->bound =
 			fmax(answer->bound,
 				 fmin(answer->cost, fmin(ilp_round_up(model, outcome.bound), ilp_beyond(model, target))));
-		if (outcome.complete || plan->watch->late || answer->bound > target)
+		if (outcome.complete || plan->pace->late || answer->bound > target)
 			break;
 	}
 	kanon_free(model->env, start.v);
@@ -227,7 +227,7 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 	IlpList open = {0};
 	double cost = model->base;
 	double bound = model->base;
-	KanonStatus status = ilp_model_transpose(model, plan->watch);
+	KanonStatus status = ilp_model_transpose(model, plan->pace);
 
 	if (status == KANON_OK)
 		status = split_model(model, &split, &nparts);
@@ -255,7 +255,7 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 		}
 		kanon_free(env, sub.open.v);
 		ilp_model_free(&part);
-		if (kanon_watch(plan->watch, 100))
+		if (kanon_stop(plan->pace, 100))
 			status = KANON_CANCELLED;
 		if (ilp_round_up(model, bound) > target)
 		{
@@ -291,7 +291,7 @@ search(const IlpModel *model, double work, const double *g, double *target, IlpP
 	IlpList open = {0};
 	double cost;
 	KanonStatus status =
-		ilp_search(model, plan->seed + seed, work, 0, answer->bound, g, NULL, &cost, &open, plan->watch);
+		ilp_search(model, plan->seed + seed, work, 0, answer->bound, g, NULL, &cost, &open, plan->pace);
 
 	if (status == KANON_OK && cost < answer->cost - 1e-9)
 	{
@@ -314,7 +314,7 @@ search_and_price(const IlpModel *model, double cutoff, double *target, IlpPlan *
 	if (status != KANON_OK || answer->bound > *target)
 		return status;
 	status = ilp_lagrange(model, fmin(answer->cost, ilp_beyond(model, cutoff)), depth == 0 ? 400 : 150,
-						  prices, plan->watch);
+						  prices, plan->pace);
 	if (status != KANON_OK)
 		return status;
 	answer->bound = fmax(answer->bound, fmin(answer->cost, ilp_round_up(model, prices->bound)));
@@ -363,11 +363,11 @@ solve_guessing(const IlpModel *model, const IlpPrices *prices, double *target, I
 		double guess = ilp_round_up(model, prices->bound + step);
 		bool small;
 
-		if (guess + step >= *target || plan->watch->late)
+		if (guess + step >= *target || plan->pace->late)
 			break;
 		if (guess < answer->bound)
 			continue;
-		status = ilp_fixed_copy(model, prices, guess, &copy, &fixed, plan->watch);
+		status = ilp_fixed_copy(model, prices, guess, &copy, &fixed, plan->pace);
 		if (status != KANON_OK)
 		{
 			kanon_free(env, fixed.v);
@@ -408,7 +408,7 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 	KanonEnv *env = model->env;
 	IlpList fixed = {0};
 	IlpPrices prices = {0};
-	KanonStatus status = ilp_model_transpose(model, plan->watch);
+	KanonStatus status = ilp_model_transpose(model, plan->pace);
 	double target;
 	size_t before = model->start[model->nf];
 	uint32_t dropped;
@@ -428,13 +428,13 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 			model->start[model->nf] >= ILP_GUESSED)
 			status = solve_guessing(model, &prices, &target, plan, depth, answer);
 		if (status == KANON_OK && answer->bound <= target)
-			status = ilp_fix(model, &prices, target, &dropped, plan->watch);
+			status = ilp_fix(model, &prices, target, &dropped, plan->pace);
 		if (status == KANON_OK && answer->bound <= target)
-			status = ilp_reduce(model, &fixed, plan->watch);
+			status = ilp_reduce(model, &fixed, plan->pace);
 	}
 	if (status == KANON_OK && answer->bound <= target)
 		status = falls_apart(model, &apart);
-	if (status != KANON_OK || answer->bound > target || plan->watch->late ||
+	if (status != KANON_OK || answer->bound > target || plan->pace->late ||
 		answer->cost - answer->bound <= plan->gap * answer->cost)
 		/* done, or out of time */;
 	else if (model->nf == 0 || apart ||
@@ -454,7 +454,7 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 KanonStatus
 ilp_solve(IlpModel *model, double cutoff, IlpPlan *plan, IlpAnswer *answer)
 {
-	KanonStatus status = ilp_model_transpose(model, plan->watch);
+	KanonStatus status = ilp_model_transpose(model, plan->pace);
 	IlpList none = {0};
 	bool apart = false;
 

@@ -308,7 +308,7 @@ solve_mutual_again(FreeformWork *work)
 
 	if (row == NULL)
 		return KANON_NO_MEMORY;
-	freeform_work_close(work);
+	kanon_scratch_free(&work->scratch);
 	status = freeform_work_open(work, degree, degree);
 	if (status == KANON_OK)
 	{
@@ -382,9 +382,10 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 {
 	FreeformWork work = {
 		.env = env,
+		.scratch = {env},
 		.space = space,
 		.part = part,
-		.pace = {env, "match", 0, -1, 0},
+		.pace = {.env = env, .phase = "match", .rows_left = -1},
 		.random = {.strong = strong,
 				   .state = space->seed + (part->number + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03)},
 		.detail = detail,
@@ -411,7 +412,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 		status = copy_graph(&work, graph);
 	if (status == KANON_OK && graph->given == NULL)
 		status = freeform_draw(&work, graph);
-	freeform_work_close(&work);
+	kanon_scratch_free(&work.scratch);
 	if (status == KANON_OK && FAULT(graph_broken))
 		graph->match[0] = graph->match[1];
 	if (status != KANON_OK)

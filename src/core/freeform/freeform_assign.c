@@ -20,6 +20,7 @@
 
 typedef struct Assign
 {
+	KanonScratch scratch;
 	FreeformWork *work;
 	uint32_t n;
 	uint32_t each;      /* records that a row takes, rows that a record takes */
@@ -39,57 +40,29 @@ typedef struct Assign
 	uint8_t *barred;    /* [n] records that the row at hand cannot take */
 } Assign;
 
-static void
-assign_close(Assign *a)
-{
-	KanonEnv *env = a->work->env;
-
-	kanon_free(env, a->matrix);
-	kanon_free(env, a->taken);
-	kanon_free(env, a->ntaken);
-	kanon_free(env, a->owner);
-	kanon_free(env, a->nowner);
-	kanon_free(env, a->row_price);
-	kanon_free(env, a->price);
-	kanon_free(env, a->row_dist);
-	kanon_free(env, a->dist);
-	kanon_free(env, a->row_via);
-	kanon_free(env, a->via);
-	kanon_free(env, a->row_done);
-	kanon_free(env, a->done);
-	kanon_free(env, a->barred);
-}
-
 static bool
 assign_open(Assign *a)
 {
-	KanonEnv *env = a->work->env;
+	KanonScratch *scratch = &a->scratch;
 	size_t n = a->n;
 	size_t row = a->work->padded * sizeof(int32_t);
 
 	if (n <= MOST_MATRIX / row)
-	{
-		a->matrix = kanon_alloc(env, n, row);
-		if (a->matrix == NULL)
-			return false;
-	}
-	a->taken = kanon_alloc(env, n, a->each * sizeof(uint32_t));
-	a->ntaken = kanon_alloc(env, n, sizeof(uint32_t));
-	a->owner = kanon_alloc(env, n, a->each * sizeof(uint32_t));
-	a->nowner = kanon_alloc(env, n, sizeof(uint32_t));
-	a->row_price = kanon_alloc(env, n, sizeof(int64_t));
-	a->price = kanon_alloc(env, n, sizeof(int64_t));
-	a->row_dist = kanon_alloc(env, n, sizeof(int64_t));
-	a->dist = kanon_alloc(env, n, sizeof(int64_t));
-	a->row_via = kanon_alloc(env, n, sizeof(uint32_t));
-	a->via = kanon_alloc(env, n, sizeof(uint32_t));
-	a->row_done = kanon_alloc(env, n, sizeof(uint8_t));
-	a->done = kanon_alloc(env, n, sizeof(uint8_t));
-	a->barred = kanon_alloc0(env, n, sizeof(uint8_t));
-	return a->taken != NULL && a->ntaken != NULL && a->owner != NULL && a->nowner != NULL &&
-		   a->row_price != NULL && a->price != NULL && a->row_dist != NULL && a->dist != NULL &&
-		   a->row_via != NULL && a->via != NULL && a->row_done != NULL && a->done != NULL &&
-		   a->barred != NULL;
+		a->matrix = kanon_take(scratch, n, row);
+	a->taken = kanon_take(scratch, n, a->each * sizeof(uint32_t));
+	a->ntaken = kanon_take(scratch, n, sizeof(uint32_t));
+	a->owner = kanon_take(scratch, n, a->each * sizeof(uint32_t));
+	a->nowner = kanon_take(scratch, n, sizeof(uint32_t));
+	a->row_price = kanon_take(scratch, n, sizeof(int64_t));
+	a->price = kanon_take(scratch, n, sizeof(int64_t));
+	a->row_dist = kanon_take(scratch, n, sizeof(int64_t));
+	a->dist = kanon_take(scratch, n, sizeof(int64_t));
+	a->row_via = kanon_take(scratch, n, sizeof(uint32_t));
+	a->via = kanon_take(scratch, n, sizeof(uint32_t));
+	a->row_done = kanon_take(scratch, n, sizeof(uint8_t));
+	a->done = kanon_take(scratch, n, sizeof(uint8_t));
+	a->barred = kanon_take0(scratch, n, sizeof(uint8_t));
+	return !scratch->failed;
 }
 
 static const int32_t *
@@ -319,7 +292,7 @@ assign_again(void *arg, uint32_t *record)
 KanonStatus
 freeform_hungarian(FreeformWork *work)
 {
-	Assign a = {.work = work, .n = work->n, .each = 1};
+	Assign a = {.scratch = {work->env}, .work = work, .n = work->n, .each = 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
 	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
@@ -339,14 +312,14 @@ freeform_hungarian(FreeformWork *work)
 	}
 	if (status == KANON_OK && !work->space->symmetric)
 		status = freeform_improve(work, assign_again, &a);
-	assign_close(&a);
+	kanon_scratch_free(&a.scratch);
 	return status;
 }
 
 KanonStatus
 freeform_min_cost_flow(FreeformWork *work)
 {
-	Assign a = {.work = work, .n = work->n, .each = work->degree - 1};
+	Assign a = {.scratch = {work->env}, .work = work, .n = work->n, .each = work->degree - 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)
@@ -354,6 +327,6 @@ freeform_min_cost_flow(FreeformWork *work)
 	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
 		for (uint32_t t = 0; t < a.ntaken[i]; t++)
 			freeform_add(work, i, a.taken[(size_t) i * a.each + t]);
-	assign_close(&a);
+	kanon_scratch_free(&a.scratch);
 	return status;
 }

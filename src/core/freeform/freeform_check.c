@@ -27,6 +27,7 @@ typedef struct Node
 
 typedef struct Check
 {
+	KanonScratch memory;
 	const KanonProblem *problem;
 	const KanonRelease *release;
 	KanonPace pace;
@@ -44,20 +45,6 @@ typedef struct Check
 	uint32_t *type; /* [narcs] */
 	size_t *start;  /* [nclasses + 1] */
 } Check;
-
-static void
-check_close(Check *check)
-{
-	KanonEnv *env = check->problem->env;
-
-	kanon_free(env, check->order);
-	kanon_free(env, check->scratch);
-	kanon_free(env, check->node);
-	kanon_free(env, check->box);
-	kanon_free(env, check->records);
-	kanon_free(env, check->type);
-	kanon_free(env, check->start);
-}
 
 /* ---- the tree ---- */
 
@@ -179,16 +166,8 @@ compare_box(const Check *check, const KanonCell *cell, const uint32_t *box)
 static bool
 add_arc(Check *check, uint32_t type)
 {
-	if (check->narcs == check->arc_room)
-	{
-		size_t room = check->arc_room * 2 + 1024;
-		uint32_t *grown = kanon_realloc(check->problem->env, check->type, room, sizeof(uint32_t));
-
-		if (grown == NULL)
-			return false;
-		check->type = grown;
-		check->arc_room = room;
-	}
+	if (!KANON_GROW(&check->memory, &check->arc_room, check->narcs + 1, KANON_ARRAY(check->type)))
+		return false;
 	check->type[check->narcs++] = type;
 	return true;
 }
@@ -275,7 +254,7 @@ find_regular(Check *check, int64_t k, bool *regular)
 {
 	uint32_t nclasses = check->release->nclasses;
 
-	check->start = kanon_alloc(check->problem->env, (size_t) nclasses + 1, sizeof(size_t));
+	check->start = kanon_take(&check->memory, (size_t) nclasses + 1, sizeof(size_t));
 	if (check->start == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < nclasses; i++)
@@ -297,15 +276,15 @@ find_regular(Check *check, int64_t k, bool *regular)
 static KanonStatus
 find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, KanonFreeformFacts *facts)
 {
-	KanonEnv *env = problem->env;
-	Check check = {.problem = problem,
+	Check check = {.memory = {problem->env},
+				   .problem = problem,
 				   .release = release,
-				   .pace = {env, "check", 0, -1, 0},
+				   .pace = {.env = problem->env, .phase = "check", .rows_left = -1},
 				   .ncolumns = problem->ncolumns};
 	size_t nodes = (size_t) problem->ntypes / (LEAF / 2) * 2 + 8;
 	int64_t rows = 0;
 	int64_t records = 0;
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status;
 
 	memset(facts, 0, sizeof(*facts));
 	for (uint32_t type = 0; type < problem->ntypes; type++)
@@ -318,25 +297,23 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, 
 		facts->regular = facts->same_size;
 		return KANON_OK;
 	}
-	check.order = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	check.scratch = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	check.node = kanon_alloc(env, nodes, sizeof(Node));
-	check.box = kanon_alloc(env, nodes, 2 * (size_t) problem->ncolumns * sizeof(uint32_t));
-	check.records = kanon_alloc0(env, problem->ntypes, sizeof(int64_t));
-	if (check.order != NULL && check.scratch != NULL && check.node != NULL && check.box != NULL &&
-		check.records != NULL)
-	{
-		for (uint32_t type = 0; type < problem->ntypes; type++)
-			check.order[type] = type;
+	check.order = kanon_take(&check.memory, problem->ntypes, sizeof(uint32_t));
+	check.scratch = kanon_take(&check.memory, problem->ntypes, sizeof(uint32_t));
+	check.node = kanon_take(&check.memory, nodes, sizeof(Node));
+	check.box = kanon_take(&check.memory, nodes, 2 * (size_t) problem->ncolumns * sizeof(uint32_t));
+	check.records = kanon_take0(&check.memory, problem->ntypes, sizeof(int64_t));
+	status = kanon_taken(&check.memory);
+	for (uint32_t type = 0; type < problem->ntypes && status == KANON_OK; type++)
+		check.order[type] = type;
+	if (status == KANON_OK)
 		status = plant(&check, 0, problem->ntypes);
-	}
 	if (status == KANON_OK)
 		status = count_matches(&check, facts);
 	/* where a row or record has fewer than k matches there is nothing to look for */
 	if (status == KANON_OK && k > 0 && facts->same_size && facts->row_matches >= k &&
 		facts->record_matches >= k)
 		status = find_regular(&check, k, &facts->regular);
-	check_close(&check);
+	kanon_scratch_free(&check.memory);
 	return status;
 }
 
@@ -391,21 +368,13 @@ static uint32_t *
 order_classes(KanonEnv *env, const KanonRelease *release, int ncolumns)
 {
 	Side side = {release, ncolumns};
-	uint32_t *order = kanon_alloc(env, release->nclasses, sizeof(uint32_t));
-	uint32_t *scratch = kanon_alloc(env, release->nclasses, sizeof(uint32_t));
+	uint32_t *order = kanon_alloc(env, release->nclasses, 2 * sizeof(uint32_t));
 
-	if (order != NULL && scratch != NULL)
-	{
-		for (uint32_t i = 0; i < release->nclasses; i++)
-			order[i] = i;
-		kanon_sort(order, scratch, release->nclasses, sizeof(uint32_t), compare_classes, &side);
-	}
-	else
-	{
-		kanon_free(env, order);
-		order = NULL;
-	}
-	kanon_free(env, scratch);
+	for (uint32_t i = 0; i < release->nclasses && order != NULL; i++)
+		order[i] = i;
+	if (order != NULL)
+		kanon_sort(order, order + release->nclasses, release->nclasses, sizeof(uint32_t), compare_classes,
+				   &side);
 	return order;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
+#include "util/random.h"
 
 /* Steps of a walk in a graph that is not regular, before it is given up. */
 #define MOST_STEPS 1000
@@ -22,8 +23,6 @@
 static uint64_t
 next(FreeformRandom *random)
 {
-	uint64_t x;
-
 	if (random->strong != NULL && random->left == 0 && !random->failed)
 	{
 		random->failed = !random->strong(random->pool, sizeof(random->pool));
@@ -32,11 +31,7 @@ next(FreeformRandom *random)
 	/* what is drawn after a failure only brings the walk to its end */
 	if (random->strong != NULL && !random->failed)
 		return random->pool[--random->left];
-	/* splitmix64: Steele, Lea, Flood, OOPSLA 2014 */
-	x = random->state += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	return kanon_random_split(&random->state);
 }
 
 uint32_t
@@ -56,6 +51,7 @@ freeform_below(FreeformRandom *random, uint32_t bound)
 
 typedef struct Draw
 {
+	KanonScratch scratch;
 	FreeformWork *work;
 	FreeformRandom *random;
 	uint32_t n;
@@ -68,35 +64,20 @@ typedef struct Draw
 	uint32_t *order;  /* [n] */
 } Draw;
 
-static void
-draw_close(Draw *draw)
-{
-	KanonEnv *env = draw->work->env;
-
-	kanon_free(env, draw->start);
-	kanon_free(env, draw->target);
-	kanon_free(env, draw->left);
-	kanon_free(env, draw->record);
-	kanon_free(env, draw->row);
-	kanon_free(env, draw->step);
-	kanon_free(env, draw->order);
-}
-
 static bool
 draw_alloc(Draw *draw, size_t edges)
 {
-	KanonEnv *env = draw->work->env;
+	KanonScratch *scratch = &draw->scratch;
 	size_t n = draw->n;
 
-	draw->start = kanon_alloc0(env, n + 2, sizeof(size_t));
-	draw->target = kanon_alloc(env, edges, sizeof(uint32_t));
-	draw->left = kanon_alloc(env, n, sizeof(uint32_t));
-	draw->record = kanon_alloc(env, n, sizeof(uint32_t));
-	draw->row = kanon_alloc(env, n, sizeof(uint32_t));
-	draw->step = kanon_alloc(env, n, sizeof(uint32_t));
-	draw->order = kanon_alloc(env, n, sizeof(uint32_t));
-	if (draw->start == NULL || draw->target == NULL || draw->left == NULL || draw->record == NULL ||
-		draw->row == NULL || draw->step == NULL || draw->order == NULL)
+	draw->start = kanon_take0(scratch, n + 2, sizeof(size_t));
+	draw->target = kanon_take(scratch, edges, sizeof(uint32_t));
+	draw->left = kanon_take(scratch, n, sizeof(uint32_t));
+	draw->record = kanon_take(scratch, n, sizeof(uint32_t));
+	draw->row = kanon_take(scratch, n, sizeof(uint32_t));
+	draw->step = kanon_take(scratch, n, sizeof(uint32_t));
+	draw->order = kanon_take(scratch, n, sizeof(uint32_t));
+	if (scratch->failed)
 		return false;
 	memset(draw->record, 0xff, n * sizeof(uint32_t));
 	memset(draw->row, 0xff, n * sizeof(uint32_t));
@@ -270,7 +251,7 @@ draw_any(Draw *draw)
 KanonStatus
 freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 {
-	Draw draw = {.work = work, .random = random, .n = work->n};
+	Draw draw = {.scratch = {work->env}, .work = work, .random = random, .n = work->n};
 	uint32_t degree = work->ntarget[0];
 	KanonStatus status = KANON_NO_MEMORY;
 
@@ -287,14 +268,14 @@ freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 		if (status == KANON_OK)
 			memcpy(record, draw.record, work->n * sizeof(uint32_t));
 	}
-	draw_close(&draw);
+	kanon_scratch_free(&draw.scratch);
 	return status;
 }
 
 KanonStatus
 freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Draw draw = {.work = work, .random = &work->random, .n = graph->n};
+	Draw draw = {.scratch = {work->env}, .work = work, .random = &work->random, .n = graph->n};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	work->pace.phase = "draw";
@@ -317,6 +298,6 @@ freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 			status = KANON_UNAVAILABLE;
 		}
 	}
-	draw_close(&draw);
+	kanon_scratch_free(&draw.scratch);
 	return status;
 }

@@ -12,11 +12,13 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
+#include "util/scratch.h"
 
 #define NO_ARC SIZE_MAX
 
 typedef struct Flow
 {
+	KanonScratch scratch;
 	const KanonProblem *problem;
 	const KanonRelease *release;
 	KanonPace *pace;
@@ -39,48 +41,27 @@ typedef struct Flow
 	size_t *path;       /* [2 * nclasses] to a type, back to a class, … */
 } Flow;
 
-static void
-flow_close(Flow *f)
-{
-	KanonEnv *env = f->problem->env;
-
-	kanon_free(env, f->class_);
-	kanon_free(env, f->by_start);
-	kanon_free(env, f->by_arc);
-	kanon_free(env, f->flow);
-	kanon_free(env, f->need);
-	kanon_free(env, f->left);
-	kanon_free(env, f->class_layer);
-	kanon_free(env, f->type_layer);
-	kanon_free(env, f->queue);
-	kanon_free(env, f->class_next);
-	kanon_free(env, f->type_next);
-	kanon_free(env, f->path);
-}
-
 static KanonStatus
 flow_open(Flow *f)
 {
-	KanonEnv *env = f->problem->env;
+	KanonScratch *scratch = &f->scratch;
 	uint32_t nclasses = f->release->nclasses;
 	uint32_t ntypes = f->problem->ntypes;
 	size_t narcs = f->start[nclasses];
 
-	f->class_ = kanon_alloc(env, narcs, sizeof(uint32_t));
-	f->by_start = kanon_alloc0(env, (size_t) ntypes + 2, sizeof(size_t));
-	f->by_arc = kanon_alloc(env, narcs, sizeof(size_t));
-	f->flow = kanon_alloc0(env, narcs, sizeof(int64_t));
-	f->need = kanon_alloc(env, nclasses, sizeof(int64_t));
-	f->left = kanon_alloc(env, ntypes, sizeof(int64_t));
-	f->class_layer = kanon_alloc(env, nclasses, sizeof(uint32_t));
-	f->type_layer = kanon_alloc(env, ntypes, sizeof(uint32_t));
-	f->queue = kanon_alloc(env, nclasses, sizeof(uint32_t));
-	f->class_next = kanon_alloc(env, nclasses, sizeof(size_t));
-	f->type_next = kanon_alloc(env, ntypes, sizeof(size_t));
-	f->path = kanon_alloc(env, nclasses, 2 * sizeof(size_t));
-	if (f->class_ == NULL || f->by_start == NULL || f->by_arc == NULL || f->flow == NULL || f->need == NULL ||
-		f->left == NULL || f->class_layer == NULL || f->type_layer == NULL || f->queue == NULL ||
-		f->class_next == NULL || f->type_next == NULL || f->path == NULL)
+	f->class_ = kanon_take(scratch, narcs, sizeof(uint32_t));
+	f->by_start = kanon_take0(scratch, (size_t) ntypes + 2, sizeof(size_t));
+	f->by_arc = kanon_take(scratch, narcs, sizeof(size_t));
+	f->flow = kanon_take0(scratch, narcs, sizeof(int64_t));
+	f->need = kanon_take(scratch, nclasses, sizeof(int64_t));
+	f->left = kanon_take(scratch, ntypes, sizeof(int64_t));
+	f->class_layer = kanon_take(scratch, nclasses, sizeof(uint32_t));
+	f->type_layer = kanon_take(scratch, ntypes, sizeof(uint32_t));
+	f->queue = kanon_take(scratch, nclasses, sizeof(uint32_t));
+	f->class_next = kanon_take(scratch, nclasses, sizeof(size_t));
+	f->type_next = kanon_take(scratch, ntypes, sizeof(size_t));
+	f->path = kanon_take(scratch, nclasses, 2 * sizeof(size_t));
+	if (scratch->failed)
 		return KANON_NO_MEMORY;
 	for (size_t a = 0; a < narcs; a++)
 		f->by_start[f->type[a] + 2]++;
@@ -296,7 +277,12 @@ KanonStatus
 kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
 					   const size_t *start, const uint32_t *type, KanonPace *pace, bool *regular)
 {
-	Flow f = {.problem = problem, .release = release, .pace = pace, .start = start, .type = type};
+	Flow f = {.scratch = {problem->env},
+			  .problem = problem,
+			  .release = release,
+			  .pace = pace,
+			  .start = start,
+			  .type = type};
 	KanonStatus status = flow_open(&f);
 	int64_t needed = status == KANON_OK ? begin(&f, k) : 0;
 
@@ -307,6 +293,6 @@ kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release,
 		if (status == KANON_OK && *regular)
 			status = block(&f, &needed);
 	}
-	flow_close(&f);
+	kanon_scratch_free(&f.scratch);
 	return status;
 }

@@ -39,9 +39,10 @@
 
 typedef struct Mip
 {
+	KanonScratch scratch;
 	GlpkGuard guard;
 	FreeformWork *work;
-	KanonWatch watch;
+	KanonPace pace;
 	uint32_t ntypes;
 	uint32_t *type;  /* [n] of each row */
 	uint32_t *first; /* [ntypes] a row of each type: its rows follow one another */
@@ -61,23 +62,6 @@ typedef struct Mip
 	glp_prob *lp;
 } Mip;
 
-static void
-mip_close(Mip *mip)
-{
-	KanonEnv *env = mip->work->env;
-
-	kanon_free(env, mip->type);
-	kanon_free(env, mip->first);
-	kanon_free(env, mip->rows);
-	kanon_free(env, mip->set);
-	kanon_free(env, mip->cost);
-	kanon_free(env, mip->kept);
-	kanon_free(env, mip->column);
-	kanon_free(env, mip->count);
-	kanon_free(env, mip->ind);
-	kanon_free(env, mip->val);
-}
-
 static bool
 same_values(const FreeformWork *work, uint32_t a, uint32_t b)
 {
@@ -92,14 +76,13 @@ static bool
 find_types(Mip *mip)
 {
 	const FreeformWork *work = mip->work;
-	KanonEnv *env = work->env;
 
-	mip->type = kanon_alloc(env, work->n, sizeof(uint32_t));
-	mip->first = kanon_alloc(env, work->n, sizeof(uint32_t));
-	mip->rows = kanon_alloc0(env, work->n, sizeof(uint32_t));
-	mip->ind = kanon_alloc(env, (size_t) work->n + 2, sizeof(int));
-	mip->val = kanon_alloc(env, (size_t) work->n + 2, sizeof(double));
-	if (mip->type == NULL || mip->first == NULL || mip->rows == NULL || mip->ind == NULL || mip->val == NULL)
+	mip->type = kanon_take(&mip->scratch, work->n, sizeof(uint32_t));
+	mip->first = kanon_take(&mip->scratch, work->n, sizeof(uint32_t));
+	mip->rows = kanon_take0(&mip->scratch, work->n, sizeof(uint32_t));
+	mip->ind = kanon_take(&mip->scratch, (size_t) work->n + 2, sizeof(int));
+	mip->val = kanon_take(&mip->scratch, (size_t) work->n + 2, sizeof(double));
+	if (mip->scratch.failed)
 		return false;
 	for (uint32_t i = 0; i < work->n; i++)
 	{
@@ -182,13 +165,12 @@ list_sets(Mip *mip)
 				 "the %u rows have %.3g sets of %u rows, mip takes at most %d", work->n, n, k, MOST_SETS);
 		return KANON_TOO_LARGE;
 	}
-	mip->set = kanon_alloc(env, (size_t) n + 1, k * sizeof(uint32_t));
-	mip->cost = kanon_alloc(env, (size_t) n, sizeof(double));
-	mip->kept = kanon_alloc(env, (size_t) n, sizeof(bool));
-	mip->column = kanon_alloc0(env, (size_t) n, sizeof(int));
-	mip->count = kanon_alloc0(env, (size_t) n, sizeof(int32_t));
-	if (mip->set == NULL || mip->cost == NULL || mip->kept == NULL || mip->column == NULL ||
-		mip->count == NULL)
+	mip->set = kanon_take(&mip->scratch, (size_t) n + 1, k * sizeof(uint32_t));
+	mip->cost = kanon_take(&mip->scratch, (size_t) n, sizeof(double));
+	mip->kept = kanon_take(&mip->scratch, (size_t) n, sizeof(bool));
+	mip->column = kanon_take0(&mip->scratch, (size_t) n, sizeof(int));
+	mip->count = kanon_take0(&mip->scratch, (size_t) n, sizeof(int32_t));
+	if (mip->scratch.failed)
 		return KANON_NO_MEMORY;
 	set = mip->set;
 	for (uint32_t x = 0, t = 0, used = 0; x < k; x++)
@@ -206,7 +188,7 @@ list_sets(Mip *mip)
 	{
 		uint32_t at = k;
 
-		if (kanon_watch(&mip->watch, (int64_t) k * k * work->ncolumns))
+		if (kanon_stop(&mip->pace, (int64_t) k * k * work->ncolumns))
 			return KANON_CANCELLED;
 		mip->cost[mip->nsets++] = set_cost(mip, set);
 		memcpy(set + k, set, k * sizeof(uint32_t));
@@ -291,7 +273,7 @@ on_tree(glp_tree *tree, void *info)
 
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	mip->nodes = total;
-	if (kanon_watch(&mip->watch, KANON_WATCH_STEPS / 8))
+	if (kanon_stop(&mip->pace, KANON_WATCH_STEPS / 8))
 		mip->guard.cancelled = true;
 	if (glp_ios_reason(tree) == GLP_IBINGO && glp_mip_obj_val(mip->lp) < mip->upper)
 	{
@@ -303,7 +285,7 @@ on_tree(glp_tree *tree, void *info)
 	}
 	if (node != 0)
 		mip->bound = fmax(mip->bound, fmin(mip->upper, glp_ios_node_bound(tree, node)));
-	if (glpk_is_spent(&mip->guard) || mip->guard.cancelled || mip->watch.late || is_enough(mip))
+	if (glpk_is_spent(&mip->guard) || mip->guard.cancelled || mip->pace.late || is_enough(mip))
 		glp_ios_terminate(tree);
 }
 
@@ -311,34 +293,19 @@ static KanonStatus
 branch(Mip *mip)
 {
 	glp_iocp parm;
-	int rc;
+	bool complete;
+	KanonStatus status;
 
 	glp_init_iocp(&parm);
-	parm.msg_lev = GLP_MSG_ALL;
-	parm.out_frq = 500;
-	parm.out_dly = 0;
 	parm.gmi_cuts = GLP_ON;
 	parm.mir_cuts = GLP_ON;
 	parm.br_tech = GLP_BR_PCH;
 	parm.cb_func = on_tree;
 	parm.cb_info = mip;
-	if (isfinite(mip->watch.deadline))
-	{
-		double left = mip->watch.deadline - mip->watch.env->now(mip->watch.env->arg);
-
-		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
-	}
-	rc = glp_intopt(mip->lp, &parm);
-	if (mip->guard.cancelled || mip->guard.spent)
-		return mip->guard.cancelled ? KANON_CANCELLED : KANON_NO_MEMORY;
-	if (rc == 0)
+	status = glpk_branch(&mip->guard, mip->lp, &parm, &complete);
+	if (complete && status == KANON_OK)
 		mip->bound = fmax(mip->bound, mip->upper - LEFT_OUT * (1 + mip->upper));
-	else if (rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
-	{
-		snprintf(mip->guard.text, sizeof(mip->guard.text), "branch and cut ended with code %d", rc);
-		return KANON_BROKEN;
-	}
-	return KANON_OK;
+	return status;
 }
 
 /* What runs under the guard: calls to GLPK only. */
@@ -351,7 +318,7 @@ solve(void *arg)
 	mip->lp = glp_create_prob();
 	load(mip, false);
 	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
-	if (status != KANON_OK || mip->watch.late)
+	if (status != KANON_OK || mip->pace.late)
 		return status;
 	mip->bound = fmin(mip->upper, glp_get_obj_val(mip->lp));
 	if (is_enough(mip))
@@ -363,7 +330,7 @@ solve(void *arg)
 	glp_erase_prob(mip->lp);
 	load(mip, true);
 	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
-	return status == KANON_OK && !mip->watch.late ? branch(mip) : status;
+	return status == KANON_OK && !mip->pace.late ? branch(mip) : status;
 }
 
 /* The records of the solution; the matches of a type go to its rows in turn. */
@@ -419,7 +386,13 @@ work_cost(Mip *mip)
 KanonStatus
 freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Mip mip = {.work = work, .watch = {.env = work->env, .phase = "mip", .deadline = work->space->deadline}};
+	Mip mip = {.scratch = {work->env},
+			   .work = work,
+			   .pace = {.env = work->env,
+						.phase = "mip",
+						.rows_left = -1,
+						.every = KANON_WATCH_STEPS,
+						.deadline = work->space->deadline}};
 	KanonStatus status = find_types(&mip) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)
@@ -431,7 +404,7 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 		mip.upper = work_cost(&mip);
 		mip.bound = 0;
 		memset(mip.kept, true, mip.nsets);
-		status = glpk_guarded(&mip.guard, &mip.watch, solve, &mip);
+		status = glpk_guarded(&mip.guard, &mip.pace, solve, &mip);
 		if (status == KANON_BROKEN)
 			snprintf(work->detail, work->detail_size, "GLPK: %s", mip.guard.text);
 	}
@@ -441,7 +414,7 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 	graph->bound = mip.bound * KANON_FREEFORM_UNITS;
 	graph->proven = status == KANON_OK && is_enough(&mip);
 	graph->nodes = mip.nodes;
-	mip_close(&mip);
+	kanon_scratch_free(&mip.scratch);
 	return status;
 }
 

@@ -233,7 +233,7 @@ put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t fi
 KanonStatus
 kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, KanonReport *report)
 {
-	KanonPace pace = {plan->problem->env, "match", 0, -1, 0};
+	KanonPace pace = {.env = plan->problem->env, .phase = "match", .rows_left = -1};
 	uint32_t first;
 	uint32_t n;
 	KanonStatus status;

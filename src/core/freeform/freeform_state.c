@@ -35,19 +35,14 @@ static KanonStatus
 number_values(FreeformWork *work, int c)
 {
 	const int32_t *value = work->part->value + (size_t) c * work->n;
-	Item *items = kanon_alloc(work->env, work->n, sizeof(*items));
-	Item *scratch = kanon_alloc(work->env, work->n, sizeof(*items));
+	Item *items = kanon_alloc(work->env, work->n, 2 * sizeof(*items));
 	uint32_t next = 0;
 
-	if (items == NULL || scratch == NULL)
-	{
-		kanon_free(work->env, items);
-		kanon_free(work->env, scratch);
+	if (items == NULL)
 		return KANON_NO_MEMORY;
-	}
 	for (uint32_t i = 0; i < work->n; i++)
 		items[i] = (Item){value[i], i};
-	kanon_sort(items, scratch, work->n, sizeof(*items), compare_items, NULL);
+	kanon_sort(items, items + work->n, work->n, sizeof(*items), compare_items, NULL);
 	for (uint32_t i = 0; i < work->n; i++)
 	{
 		next += i > 0 && items[i - 1].value != items[i].value;
@@ -55,26 +50,25 @@ number_values(FreeformWork *work, int c)
 	}
 	work->nvalues[c] = next + 1;
 	kanon_free(work->env, items);
-	kanon_free(work->env, scratch);
 	return KANON_OK;
 }
 
 static KanonStatus
 open_column(FreeformWork *work, int c, uint32_t shown)
 {
-	KanonEnv *env = work->env;
+	KanonScratch *scratch = &work->scratch;
 	const KanonFreeformColumn *column = &work->space->columns[c];
 	KanonStatus status = KANON_OK;
 
-	work->value[c] = kanon_alloc0(env, work->padded, sizeof(int32_t));
-	if (work->value[c] == NULL)
+	work->value[c] = kanon_take0(scratch, work->padded, sizeof(int32_t));
+	if (scratch->failed)
 		return KANON_NO_MEMORY;
 	if (column->number)
 	{
 		memcpy(work->value[c], work->part->value + (size_t) c * work->n, work->n * sizeof(int32_t));
-		work->low[c] = kanon_alloc0(env, work->padded, sizeof(int32_t));
-		work->high[c] = kanon_alloc0(env, work->padded, sizeof(int32_t));
-		if (work->low[c] == NULL || work->high[c] == NULL)
+		work->low[c] = kanon_take0(scratch, work->padded, sizeof(int32_t));
+		work->high[c] = kanon_take0(scratch, work->padded, sizeof(int32_t));
+		if (scratch->failed)
 			return KANON_NO_MEMORY;
 		memcpy(work->low[c], work->value[c], work->n * sizeof(int32_t));
 		memcpy(work->high[c], work->value[c], work->n * sizeof(int32_t));
@@ -84,14 +78,13 @@ open_column(FreeformWork *work, int c, uint32_t shown)
 	if (status != KANON_OK)
 		return status;
 	work->step[c] = column->step;
-	work->miss[c] = kanon_alloc(env, work->nvalues[c], sizeof(int32_t));
+	work->miss[c] = kanon_take(scratch, work->nvalues[c], sizeof(int32_t));
 	work->room[c] = shown < work->nvalues[c] ? shown : work->nvalues[c];
-	work->set[c] = kanon_alloc(env, work->n, work->room[c] * sizeof(uint32_t));
-	work->count[c] = kanon_alloc(env, work->n, sizeof(uint32_t));
-	work->has[c] = kanon_alloc(env, work->n, work->room[c] * sizeof(uint32_t));
-	work->has_start[c] = kanon_alloc(env, (size_t) work->nvalues[c] + 2, sizeof(uint32_t));
-	if (work->miss[c] == NULL || work->set[c] == NULL || work->count[c] == NULL || work->has[c] == NULL ||
-		work->has_start[c] == NULL)
+	work->set[c] = kanon_take(scratch, work->n, work->room[c] * sizeof(uint32_t));
+	work->count[c] = kanon_take(scratch, work->n, sizeof(uint32_t));
+	work->has[c] = kanon_take(scratch, work->n, work->room[c] * sizeof(uint32_t));
+	work->has_start[c] = kanon_take(scratch, (size_t) work->nvalues[c] + 2, sizeof(uint32_t));
+	if (scratch->failed)
 		return KANON_NO_MEMORY;
 	for (uint32_t j = 0; j < work->n; j++)
 	{
@@ -104,7 +97,7 @@ open_column(FreeformWork *work, int c, uint32_t shown)
 KanonStatus
 freeform_work_open(FreeformWork *work, uint32_t degree, uint32_t shown)
 {
-	KanonEnv *env = work->env;
+	KanonScratch *scratch = &work->scratch;
 	KanonStatus status = KANON_OK;
 
 	work->n = work->part->n;
@@ -112,14 +105,13 @@ freeform_work_open(FreeformWork *work, uint32_t degree, uint32_t shown)
 	work->degree = degree;
 	work->ncolumns = work->space->ncolumns;
 	work->scanned = FREEFORM_NONE;
-	work->match = kanon_alloc(env, work->n, degree * sizeof(uint32_t));
-	work->target = kanon_alloc(env, work->n, degree * sizeof(uint32_t));
-	work->nmatch = kanon_alloc(env, work->n, sizeof(uint32_t));
-	work->ntarget = kanon_alloc(env, work->n, sizeof(uint32_t));
-	work->sum = kanon_alloc(env, work->padded, ((size_t) work->ncolumns + 2) * sizeof(int32_t));
-	work->closed = kanon_alloc0(env, work->padded, sizeof(int32_t));
-	if (work->match == NULL || work->target == NULL || work->nmatch == NULL || work->ntarget == NULL ||
-		work->sum == NULL || work->closed == NULL)
+	work->match = kanon_take(scratch, work->n, degree * sizeof(uint32_t));
+	work->target = kanon_take(scratch, work->n, degree * sizeof(uint32_t));
+	work->nmatch = kanon_take(scratch, work->n, sizeof(uint32_t));
+	work->ntarget = kanon_take(scratch, work->n, sizeof(uint32_t));
+	work->sum = kanon_take(scratch, work->padded, ((size_t) work->ncolumns + 2) * sizeof(int32_t));
+	work->closed = kanon_take0(scratch, work->padded, sizeof(int32_t));
+	if (scratch->failed)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = work->n; i < work->padded; i++)
 		work->closed[i] = FREEFORM_NEVER;
@@ -132,30 +124,6 @@ freeform_work_open(FreeformWork *work, uint32_t degree, uint32_t shown)
 	for (int c = 0; c < work->ncolumns && status == KANON_OK; c++)
 		status = open_column(work, c, shown);
 	return status;
-}
-
-void
-freeform_work_close(FreeformWork *work)
-{
-	KanonEnv *env = work->env;
-
-	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
-	{
-		kanon_free(env, work->value[c]);
-		kanon_free(env, work->low[c]);
-		kanon_free(env, work->high[c]);
-		kanon_free(env, work->set[c]);
-		kanon_free(env, work->count[c]);
-		kanon_free(env, work->has[c]);
-		kanon_free(env, work->has_start[c]);
-		kanon_free(env, work->miss[c]);
-	}
-	kanon_free(env, work->match);
-	kanon_free(env, work->target);
-	kanon_free(env, work->nmatch);
-	kanon_free(env, work->ntarget);
-	kanon_free(env, work->sum);
-	kanon_free(env, work->closed);
 }
 
 static bool

@@ -10,6 +10,7 @@
 
 #include "freeform/graph.h"
 #include "util/pace.h"
+#include "util/scratch.h"
 
 #define FREEFORM_NONE UINT32_MAX
 
@@ -36,6 +37,7 @@ typedef struct FreeformRandom
 typedef struct FreeformWork
 {
 	KanonEnv *env;
+	KanonScratch scratch; /* what lasts as long as the part */
 	const KanonFreeformSpace *space;
 	const KanonFreeformPart *part;
 	KanonPace pace;
@@ -75,9 +77,8 @@ typedef struct FreeformWork
 
 /* freeform_state.c */
 
-/* Room for so many matches, and for so many rows that a record shows. */
+/* Room for so many matches, and for so many rows that a record shows; work->scratch is the caller's to free. */
 extern KanonStatus freeform_work_open(FreeformWork *work, uint32_t degree, uint32_t shown);
-extern void freeform_work_close(FreeformWork *work);
 
 /* Row i now matches record j, which shows its values, too. */
 extern void freeform_add(FreeformWork *work, uint32_t i, uint32_t j);

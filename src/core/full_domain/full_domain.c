@@ -9,6 +9,7 @@
 #include "full_domain/lattice.h"
 #include "privacy/population.h"
 #include "model/mask.h"
+#include "util/scratch.h"
 
 const char *const kanon_metric_names[] = {
 	"loss", "precision", "discernibility", "average_class_size", "entropy", "height", NULL};
@@ -17,6 +18,7 @@ const char *const kanon_search_names[] = {"samarati", "incognito", "flash", "spe
 
 typedef struct FullDomain
 {
+	KanonScratch scratch;
 	const KanonProblem *problem;
 	const KanonFullDomainOptions *options;
 	KanonReport *report;
@@ -41,29 +43,21 @@ limit_rows(double share, int64_t rows)
 static KanonStatus
 take_search(FullDomain *solver)
 {
-	KanonEnv *env = solver->problem->env;
+	KanonScratch *scratch = &solver->scratch;
 	NodeSearch *search = &solver->search;
 	size_t n = solver->lattice.nnodes;
 
-	search->tag = kanon_alloc0(env, n, sizeof(*search->tag));
-	search->rising = kanon_alloc(env, n, sizeof(*search->rising));
-	search->falling = kanon_alloc0(env, n, sizeof(*search->falling));
-	search->value = kanon_alloc(env, n, sizeof(*search->value));
-	search->suppressed = kanon_alloc(env, n, sizeof(*search->suppressed));
-	search->order = kanon_alloc(env, n, sizeof(*search->order));
-	search->rank = kanon_alloc(env, n, sizeof(*search->rank));
-	search->stack = kanon_alloc(env, n, sizeof(*search->stack));
+	search->tag = kanon_take0(scratch, n, sizeof(*search->tag));
+	search->rising = kanon_take(scratch, n, sizeof(*search->rising));
+	search->falling = kanon_take0(scratch, n, sizeof(*search->falling));
+	search->value = kanon_take(scratch, n, sizeof(*search->value));
+	search->suppressed = kanon_take(scratch, n, sizeof(*search->suppressed));
+	search->order = kanon_take(scratch, n, sizeof(*search->order));
+	search->rank = kanon_take(scratch, n, sizeof(*search->rank));
+	search->stack = kanon_take(scratch, n, sizeof(*search->stack));
 	if (solver->options->explore)
-	{
-		search->classes = kanon_alloc(env, n, sizeof(*search->classes));
-		if (search->classes == NULL)
-			return KANON_NO_MEMORY;
-	}
-	return search->tag != NULL && search->rising != NULL && search->falling != NULL &&
-				   search->value != NULL && search->suppressed != NULL && search->order != NULL &&
-				   search->rank != NULL && search->stack != NULL
-			   ? KANON_OK
-			   : KANON_NO_MEMORY;
+		search->classes = kanon_take(scratch, n, sizeof(*search->classes));
+	return kanon_taken(scratch);
 }
 
 /* Does a class that keeps the rules keep them with any rows more, too? */
@@ -92,6 +86,7 @@ prepare(FullDomain *solver)
 		return status;
 	solver->rows = solver->metric.rows;
 	search->problem = problem;
+	search->scratch = &solver->scratch;
 	search->lattice = &solver->lattice;
 	search->metric = &solver->metric;
 	search->index = solver->index;
@@ -256,7 +251,6 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 static KanonStatus
 solve(FullDomain *solver, KanonRelease *release)
 {
-	KanonEnv *env = solver->problem->env;
 	NodeSearch *search = &solver->search;
 	Count count;
 	KanonStatus status = prepare(solver);
@@ -267,7 +261,7 @@ solve(FullDomain *solver, KanonRelease *release)
 		status = no_node(solver);
 	if (status != KANON_OK)
 		return status;
-	solver->class_of = kanon_alloc(env, solver->problem->ntypes, sizeof(uint32_t));
+	solver->class_of = kanon_take(&solver->scratch, solver->problem->ntypes, sizeof(uint32_t));
 	if (solver->class_of == NULL)
 		return KANON_NO_MEMORY;
 	status = checker_classes(search->checker, search->best, solver->class_of, &count);
@@ -285,10 +279,11 @@ KanonStatus
 kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
-	FullDomain solver = {.problem = problem,
+	FullDomain solver = {.scratch = {env},
+						 .problem = problem,
 						 .options = problem->full_domain,
 						 .report = report,
-						 .pace = {env, "search", 0, -1, 0}};
+						 .pace = {.env = env, .phase = "search", .rows_left = -1}};
 	double start = env->now(env->arg);
 	KanonStatus status;
 
@@ -301,16 +296,7 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, Kano
 	checker_close(solver.search.checker);
 	metric_close(problem, &solver.metric);
 	kanon_mask_close(solver.index);
-	kanon_free(env, solver.class_of);
-	kanon_free(env, solver.search.tag);
-	kanon_free(env, solver.search.rising);
-	kanon_free(env, solver.search.falling);
-	kanon_free(env, solver.search.value);
-	kanon_free(env, solver.search.suppressed);
-	kanon_free(env, solver.search.classes);
-	kanon_free(env, solver.search.order);
-	kanon_free(env, solver.search.rank);
-	kanon_free(env, solver.search.stack);
+	kanon_scratch_free(&solver.scratch);
 	if (status == KANON_OK)
 		status = kanon_release_finish(problem, release, report);
 	if (status != KANON_OK)

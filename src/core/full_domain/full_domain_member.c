@@ -11,6 +11,7 @@
 
 #include "full_domain/full_domain_block.h"
 #include "privacy/allowed.h"
+#include "util/hash.h"
 
 KanonMember *
 kanon_member_open(KanonEnv *env, void *block, int number)
@@ -22,7 +23,7 @@ kanon_member_open(KanonEnv *env, void *block, int number)
 	member->env = env;
 	member->block = block;
 	member->number = number;
-	member->pace = (KanonPace){env, "search", 0, -1, 0};
+	member->pace = (KanonPace){.env = env, .phase = "search", .rows_left = -1};
 	member->key = kanon_alloc(env, BATCH * (size_t) member->block->words, sizeof(uint64_t));
 	if (member->key == NULL)
 	{
@@ -46,13 +47,11 @@ kanon_member_close(KanonMember *member)
 static inline uint64_t
 hash_key(const uint64_t *key, int words)
 {
-	uint64_t hash = key[0];
+	uint64_t hash = 0;
 
-	for (int w = 1; w < words; w++)
-		hash = (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9) + key[w];
-	hash *= UINT64_C(0x9e3779b97f4a7c15);
-	hash ^= hash >> 32;
-	return hash * UINT64_C(0x94d049bb133111eb);
+	for (int w = 0; w < words; w++)
+		hash = kanon_hash_add(hash, key[w]);
+	return hash;
 }
 
 /* An empty table for so many groups. */

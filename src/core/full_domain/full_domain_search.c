@@ -374,46 +374,9 @@ make_path(const NodeSearch *search, uint32_t node, bool (*wanted)(const NodeSear
 	return length;
 }
 
-/* Ranks of nodes that are to begin a path, the least on top. */
-typedef struct Heap
-{
-	uint32_t *rank; /* [nnodes] */
-	uint32_t n;
-} Heap;
-
-static void
-heap_add(Heap *heap, uint32_t rank)
-{
-	uint32_t at = heap->n++;
-
-	for (; at > 0 && heap->rank[(at - 1) / 2] > rank; at = (at - 1) / 2)
-		heap->rank[at] = heap->rank[(at - 1) / 2];
-	heap->rank[at] = rank;
-}
-
-static uint32_t
-heap_take(Heap *heap)
-{
-	uint32_t top = heap->rank[0];
-	uint32_t last = heap->rank[--heap->n];
-	uint32_t at = 0;
-
-	for (uint32_t child = 1; child < heap->n; child = 2 * at + 1)
-	{
-		if (child + 1 < heap->n && heap->rank[child + 1] < heap->rank[child])
-			child++;
-		if (heap->rank[child] >= last)
-			break;
-		heap->rank[at] = heap->rank[child];
-		at = child;
-	}
-	heap->rank[at] = last;
-	return top;
-}
-
 /* The open nodes above a node that does not fulfil the rules will begin paths. */
-static void
-queue_above(NodeSearch *search, Heap *heap, uint32_t node)
+static KanonStatus
+queue_above(NodeSearch *search, uint32_t node)
 {
 	const Lattice *lattice = search->lattice;
 
@@ -425,13 +388,15 @@ queue_above(NodeSearch *search, Heap *heap, uint32_t node)
 			(search->tag[above] & TAG_QUEUED) != 0)
 			continue;
 		search->tag[above] |= TAG_QUEUED;
-		heap_add(heap, search->rank[above]);
+		if (!kanon_heap_add(search->scratch, &search->queue, 0, search->rank[above]))
+			return KANON_NO_MEMORY;
 	}
+	return KANON_OK;
 }
 
 /* A greedy path upwards from an open node, and a binary search on it. */
 static KanonStatus
-check_path(NodeSearch *search, Heap *heap, uint32_t node)
+check_path(NodeSearch *search, uint32_t node)
 {
 	uint32_t path[KANON_MAX_COLUMNS + 1];
 	int low = 0, high = make_path(search, node, is_unknown, path) - 1;
@@ -446,7 +411,7 @@ check_path(NodeSearch *search, Heap *heap, uint32_t node)
 		{
 			status = check(search, node);
 			if (status == KANON_OK && (search->tag[node] & TAG_NO) != 0)
-				queue_above(search, heap, node);
+				status = queue_above(search, node);
 		}
 		if ((search->tag[node] & TAG_YES) != 0)
 			high = middle - 1;
@@ -459,25 +424,23 @@ check_path(NodeSearch *search, Heap *heap, uint32_t node)
 static KanonStatus
 flash(NodeSearch *search)
 {
-	Heap heap = {kanon_alloc(search->problem->env, search->lattice->nnodes, sizeof(uint32_t)), 0};
-	KanonStatus status = heap.rank == NULL ? KANON_NO_MEMORY : KANON_OK;
+	KanonStatus status = KANON_OK;
 
 	for (uint32_t i = 0; i < search->lattice->nnodes && status == KANON_OK; i++)
 	{
 		if (is_open(search, search->order[i]))
-			status = check_path(search, &heap, search->order[i]);
-		while (heap.n > 0 && status == KANON_OK)
+			status = check_path(search, search->order[i]);
+		while (search->queue.n > 0 && status == KANON_OK)
 		{
-			uint32_t node = search->order[heap_take(&heap)];
+			uint32_t node = search->order[kanon_heap_take(&search->queue).item];
 
 			search->tag[node] &= (uint8_t) ~TAG_QUEUED;
 			if (is_open(search, node))
-				status = check_path(search, &heap, node);
+				status = check_path(search, node);
 		}
 		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis))
-			return kanon_free(search->problem->env, heap.rank), KANON_CANCELLED;
+			return KANON_CANCELLED;
 	}
-	kanon_free(search->problem->env, heap.rank);
 	return status;
 }
 

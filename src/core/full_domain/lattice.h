@@ -11,6 +11,7 @@
 #define KANON_LATTICE_H
 
 #include "full_domain/full_domain.h"
+#include "util/heap.h"
 #include "util/pace.h"
 
 /*
@@ -128,6 +129,7 @@ typedef struct NodeSearch
 	const Lattice *lattice;
 	const Metric *metric;
 	const KanonMaskIndex *index;
+	KanonScratch *scratch;
 	Checker *checker;
 	KanonPace *pace;
 	int64_t limit; /* rows that may be suppressed */
@@ -142,6 +144,7 @@ typedef struct NodeSearch
 	uint32_t *order;     /* [nnodes] from the bottom to the top, the promising ones first */
 	uint32_t *rank;      /* [nnodes] of each node in order */
 	uint32_t *stack;     /* [nnodes] scratch */
+	KanonHeap queue;     /* flash: ranks of nodes that are to begin a path */
 	int64_t checked;
 	uint32_t best;    /* UINT32_MAX: none */
 	KanonWide least;  /* value of any node so far that may be chosen; best's is at most a tie above */

@@ -568,7 +568,7 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 					 .env = env,
 					 .release = release,
 					 .report = report,
-					 .pace = {env, "greedy", 0, 0, KANON_POLL_WORK}};
+					 .pace = {.env = env, .phase = "greedy", .work = KANON_POLL_WORK}};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "greedy/greedy.h"
+#include "util/hash.h"
 
 /* From so few keys per row type on, their slots are gone through one by one. */
 #define DENSE_KEYS 4
@@ -79,7 +80,7 @@ static inline uint32_t
 find_slot(const GreedyRefine *refine, uint64_t key)
 {
 	uint32_t mask = refine->nslots - 1;
-	uint32_t at = (uint32_t) (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+	uint32_t at = (uint32_t) kanon_hash_add(0, key) & mask;
 
 	while (refine->slot[at].rows != 0 && refine->key[at] != key)
 		at = (at + 1) & mask;

@@ -5,6 +5,7 @@
 
 #include "greedy/greedy.h"
 #include "util/sort.h"
+#include "util/hash.h"
 
 #define FIRST_ROOM 1024
 
@@ -44,7 +45,7 @@ static uint32_t *
 hash_slot(const GreedyStore *store, KanonPattern pattern)
 {
 	size_t mask = 2 * (size_t) store->patterns_room - 1;
-	size_t at = (size_t) (pattern * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+	size_t at = kanon_mix(pattern) & mask;
 
 	while (store->hash[at] != GREEDY_NOBODY && store->patterns[store->hash[at]].pattern != pattern)
 		at = (at + 1) & mask;

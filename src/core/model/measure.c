@@ -13,14 +13,14 @@
 #include "model/mask.h"
 #include "model/measure.h"
 #include "util/pace.h"
+#include "model/shown.h"
 
 typedef struct Measure
 {
 	const KanonProblem *problem;
 	const KanonRelease *release;
 	KanonPace pace;
-	uint32_t *member;  /* [nflows] row types, class by class */
-	size_t *end;       /* [nclasses] of each class in member */
+	KanonMembers members;
 	uint32_t *seen;    /* [distinct] last class (plus 1) that had a value */
 	double *diversity; /* [nclasses] sum so far */
 } Measure;
@@ -58,7 +58,7 @@ static double
 range_diversity(const Measure *measure, const KanonColumn *column, double range, double scale, size_t from,
 				size_t to)
 {
-	uint32_t first = column->code[measure->member[from]];
+	uint32_t first = column->code[measure->members.type[from]];
 	double low = INFINITY;
 	double high = -INFINITY;
 	bool differ = false;
@@ -66,7 +66,7 @@ range_diversity(const Measure *measure, const KanonColumn *column, double range,
 
 	for (size_t i = from; i < to; i++)
 	{
-		uint32_t code = column->code[measure->member[i]];
+		uint32_t code = column->code[measure->members.type[i]];
 		double number = column->number[code];
 
 		differ = differ || code != first;
@@ -87,7 +87,7 @@ value_diversity(const Measure *measure, const KanonColumn *column, uint32_t clas
 
 	for (size_t i = from; i < to; i++)
 	{
-		uint32_t code = column->code[measure->member[i]];
+		uint32_t code = column->code[measure->members.type[i]];
 
 		distinct += measure->seen[code] != class + 1;
 		measure->seen[code] = class + 1;
@@ -111,7 +111,7 @@ add_column(Measure *measure, int c)
 		memset(measure->seen, 0, column->distinct * sizeof(uint32_t));
 	for (uint32_t class = 0; class < measure->release->nclasses; class ++)
 	{
-		size_t to = measure->end[class];
+		size_t to = measure->members.start[class + 1];
 		size_t cell = class * (size_t) measure->problem->ncolumns + (size_t) c;
 
 		if (kanon_stop(&measure->pace, to - from))
@@ -122,33 +122,6 @@ add_column(Measure *measure, int c)
 			measure->diversity[class] += numerical ? range_diversity(measure, column, range, scale, from, to)
 												   : value_diversity(measure, column, class, from, to);
 		from = to;
-	}
-	return KANON_OK;
-}
-
-/* Lists the row types of each class. */
-static KanonStatus
-list_members(Measure *measure)
-{
-	const KanonRelease *release = measure->release;
-	size_t sum = 0;
-
-	for (size_t i = 0; i < release->nflows; i++)
-		if (release->flows[i].class_ != KANON_DROPPED)
-			measure->end[release->flows[i].class_]++;
-	for (uint32_t class = 0; class < release->nclasses; class ++)
-	{
-		size_t count = measure->end[class];
-
-		measure->end[class] = sum; /* its start, until the members are in */
-		sum += count;
-	}
-	for (size_t i = 0; i < release->nflows; i++)
-	{
-		if (kanon_stop(&measure->pace, 2))
-			return KANON_CANCELLED;
-		if (release->flows[i].class_ != KANON_DROPPED)
-			measure->member[measure->end[release->flows[i].class_]++] = release->flows[i].type;
 	}
 	return KANON_OK;
 }
@@ -188,28 +161,25 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release, KanonMea
 			  double *tuple_diversity)
 {
 	KanonEnv *env = problem->env;
-	Measure measure = {
-		.problem = problem, .release = release, .pace = {env, "measure", 0, 0, KANON_POLL_WORK}};
-	KanonStatus status = KANON_OK;
+	Measure measure = {.problem = problem,
+					   .release = release,
+					   .pace = {.env = env, .phase = "measure", .work = KANON_POLL_WORK}};
+	KanonScratch scratch = {.env = env};
+	KanonStatus status;
 	uint32_t distinct = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (problem->columns[c].level == 0 && problem->columns[c].number == NULL &&
 			problem->columns[c].distinct > distinct)
 			distinct = problem->columns[c].distinct;
-	measure.member = kanon_alloc(env, release->nflows, sizeof(uint32_t));
-	measure.end = kanon_alloc0(env, release->nclasses, sizeof(size_t));
-	measure.seen = kanon_alloc(env, distinct, sizeof(uint32_t));
+	measure.seen = kanon_take(&scratch, distinct, sizeof(uint32_t));
 	measure.diversity =
-		tuple_diversity != NULL ? tuple_diversity : kanon_alloc(env, release->nclasses, sizeof(double));
-	if (measure.member == NULL || measure.end == NULL || measure.seen == NULL || measure.diversity == NULL)
-		status = KANON_NO_MEMORY;
-	else
-	{
-		for (uint32_t i = 0; i < release->nclasses; i++)
-			measure.diversity[i] = 0;
-		status = list_members(&measure);
-	}
+		tuple_diversity != NULL ? tuple_diversity : kanon_take(&scratch, release->nclasses, sizeof(double));
+	status = kanon_release_members(release, &scratch, &measure.members);
+	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
+		measure.diversity[i] = 0;
+	if (status == KANON_OK && kanon_stop(&measure.pace, release->nflows * 4))
+		status = KANON_CANCELLED;
 	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
 		if (problem->columns[c].level == 0)
 			status = add_column(&measure, c);
@@ -218,10 +188,6 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release, KanonMea
 		sum_up(&measure, measures);
 		status = kanon_measure_loss(problem, release, measures);
 	}
-	kanon_free(env, measure.member);
-	kanon_free(env, measure.end);
-	kanon_free(env, measure.seen);
-	if (tuple_diversity == NULL)
-		kanon_free(env, measure.diversity);
+	kanon_scratch_free(&scratch);
 	return status;
 }

@@ -53,6 +53,7 @@
 #include "model/shown.h"
 #include "util/pace.h"
 #include "util/sort.h"
+#include "util/scratch.h"
 
 /* A value, or what some generalize to. */
 typedef struct Node
@@ -75,6 +76,7 @@ typedef struct QiLoss
 
 typedef struct Loss
 {
+	KanonScratch memory;
 	const KanonProblem *problem;
 	const KanonRelease *release;
 	KanonColumnMeasures *columns; /* [nqis] */
@@ -419,42 +421,36 @@ measure_qi(Loss *loss, int q)
 }
 
 /* Memory for as much as there is to look at. */
-static bool
+static KanonStatus
 allocate(Loss *loss)
 {
 	const KanonProblem *problem = loss->problem;
-	KanonEnv *env = problem->env;
+	KanonScratch *scratch = &loss->memory;
 	size_t nclasses = loss->release->nclasses;
 	size_t distinct = 0;
-	bool enough = true;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		if (problem->columns[c].distinct > distinct)
 			distinct = problem->columns[c].distinct;
-		loss->lost[c] = kanon_alloc0(env, problem->columns[c].distinct, sizeof(int64_t));
-		enough = enough && loss->lost[c] != NULL;
+		loss->lost[c] = kanon_take0(scratch, problem->columns[c].distinct, sizeof(int64_t));
 	}
-	loss->total = kanon_alloc(env, distinct, sizeof(int64_t));
-	loss->shown = kanon_alloc(env, distinct, sizeof(bool));
-	enough = enough && loss->total != NULL && loss->shown != NULL;
+	loss->total = kanon_take(scratch, distinct, sizeof(int64_t));
+	loss->shown = kanon_take(scratch, distinct, sizeof(bool));
 	if (loss->nqis < problem->ncolumns)
 	{
-		loss->below = kanon_alloc(env, distinct, sizeof(Node));
-		loss->above = kanon_alloc(env, distinct, sizeof(Node));
-		loss->parent = kanon_alloc0(env, distinct, sizeof(uint32_t));
-		enough = enough && loss->below != NULL && loss->above != NULL && loss->parent != NULL;
+		loss->below = kanon_take(scratch, distinct, sizeof(Node));
+		loss->above = kanon_take(scratch, distinct, sizeof(Node));
+		loss->parent = kanon_take0(scratch, distinct, sizeof(uint32_t));
 	}
 	if (loss->release->npool > 0)
 	{
-		loss->before = kanon_alloc(env, distinct + 1, sizeof(int64_t));
-		loss->holds = kanon_alloc(env, nclasses, sizeof(int64_t));
-		loss->showing = kanon_alloc(env, nclasses, sizeof(uint32_t));
-		loss->scratch = kanon_alloc(env, nclasses, sizeof(uint32_t));
-		enough = enough && loss->before != NULL && loss->holds != NULL && loss->showing != NULL &&
-				 loss->scratch != NULL;
+		loss->before = kanon_take(scratch, distinct + 1, sizeof(int64_t));
+		loss->holds = kanon_take(scratch, nclasses, sizeof(int64_t));
+		loss->showing = kanon_take(scratch, nclasses, sizeof(uint32_t));
+		loss->scratch = kanon_take(scratch, nclasses, sizeof(uint32_t));
 	}
-	return enough;
+	return kanon_taken(scratch);
 }
 
 /* Fills loss->columns and loss->qis; problem, release and columns are set. */
@@ -465,27 +461,20 @@ measure_qis(Loss *loss)
 	KanonEnv *env = problem->env;
 	KanonStatus status;
 
-	loss->pace = (KanonPace){env, "measure", 0, 0, KANON_POLL_WORK};
+	loss->pace = (KanonPace){.env = env, .phase = "measure", .work = KANON_POLL_WORK};
 	loss->nqis = kanon_count_qis(problem);
 	for (int q = 0; q <= loss->nqis; q++)
 		loss->first[q] = kanon_first_column(problem, q);
 	memset(loss->columns, 0, (size_t) loss->nqis * sizeof(KanonColumnMeasures));
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		loss->rows += problem->rows[i];
-	status = allocate(loss) ? count_lost(loss) : KANON_NO_MEMORY;
+	loss->memory.env = env;
+	status = allocate(loss);
+	if (status == KANON_OK)
+		status = count_lost(loss);
 	for (int q = 0; q < loss->nqis && status == KANON_OK; q++)
 		status = measure_qi(loss, q);
-	for (int c = 0; c < problem->ncolumns; c++)
-		kanon_free(env, loss->lost[c]);
-	kanon_free(env, loss->total);
-	kanon_free(env, loss->shown);
-	kanon_free(env, loss->below);
-	kanon_free(env, loss->above);
-	kanon_free(env, loss->parent);
-	kanon_free(env, loss->before);
-	kanon_free(env, loss->holds);
-	kanon_free(env, loss->showing);
-	kanon_free(env, loss->scratch);
+	kanon_scratch_free(&loss->memory);
 	return status;
 }
 

@@ -106,3 +106,31 @@ kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint
 	return release->classes[class_].pattern == kanon_pattern_all(problem->ncolumns) &&
 		   kanon_class_suppressed(problem, release, class_) == kanon_count_qis(problem);
 }
+
+KanonStatus
+kanon_release_members(const KanonRelease *release, KanonScratch *scratch, KanonMembers *members)
+{
+	size_t *start = kanon_take0(scratch, (size_t) release->nclasses + 2, sizeof(*start));
+
+	members->start = start;
+	members->type = kanon_take(scratch, release->nflows, sizeof(*members->type));
+	members->rows = kanon_take(scratch, release->nflows, sizeof(*members->rows));
+	if (scratch->failed)
+		return KANON_NO_MEMORY;
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ != KANON_DROPPED)
+			start[release->flows[f].class_ + 2]++;
+	for (size_t i = 2; i <= release->nclasses; i++)
+		start[i] += start[i - 1];
+	/* start[i + 1] is where class i begins, until its members are in */
+	for (size_t f = 0; f < release->nflows; f++)
+	{
+		const KanonFlow *flow = &release->flows[f];
+
+		if (flow->class_ == KANON_DROPPED)
+			continue;
+		members->type[start[flow->class_ + 1]] = flow->type;
+		members->rows[start[flow->class_ + 1]++] = flow->rows;
+	}
+	return KANON_OK;
+}

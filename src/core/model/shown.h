@@ -4,7 +4,7 @@
 #ifndef KANON_SHOWN_H
 #define KANON_SHOWN_H
 
-#include "kanon.h"
+#include "util/scratch.h"
 
 /* Orders what two cells of a column show; 0: the same. */
 extern int kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
@@ -21,5 +21,17 @@ kanon_shows_several(KanonCell cell)
 {
 	return cell.show == KANON_SHOW_RANGE || cell.show == KANON_SHOW_SET;
 }
+
+/* The row types of each class: those of class i from start[i] on, ascending. */
+typedef struct KanonMembers
+{
+	size_t *start;  /* [nclasses + 1] */
+	uint32_t *type; /* [start[nclasses]] */
+	int64_t *rows;  /* that flow to the class */
+} KanonMembers;
+
+/* From flows in the order of types; in memory of the scratch. */
+extern KanonStatus kanon_release_members(const KanonRelease *release, KanonScratch *scratch,
+										 KanonMembers *members);
 
 #endif

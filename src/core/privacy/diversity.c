@@ -27,10 +27,11 @@
 #include <string.h>
 
 #include "privacy/diversity.h"
+#include "util/scratch.h"
 
 struct KanonDiversityMeter
 {
-	KanonEnv *env;
+	KanonScratch scratch; /* of all arrays here */
 	uint32_t distinct;
 	int64_t total;
 	const KanonTaxonomy *taxonomy;
@@ -45,60 +46,50 @@ struct KanonDiversityMeter
 	uint32_t *node[2]; /* the nodes where it has something */
 };
 
-static void *
-take(KanonStatus *status, KanonEnv *env, size_t count, size_t size)
-{
-	void *ptr = kanon_alloc0(env, count, size);
-
-	if (ptr == NULL)
-		*status = KANON_NO_MEMORY;
-	return ptr;
-}
-
 /* The table's share of each node, level by level. */
 static KanonStatus
 share_out(KanonDiversityMeter *meter)
 {
 	const KanonTaxonomy *taxonomy = meter->taxonomy;
-	KanonStatus status = KANON_OK;
 
-	meter->share = take(&status, meter->env, (size_t) taxonomy->height, sizeof(double *));
-	for (int h = 0; h < taxonomy->height && status == KANON_OK; h++)
+	meter->share = kanon_take0(&meter->scratch, (size_t) taxonomy->height, sizeof(double *));
+	for (int h = 0; h < taxonomy->height && !meter->scratch.failed; h++)
 	{
 		uint32_t below = h == 0 ? meter->distinct : taxonomy->nodes[h - 1];
 
-		meter->share[h] = take(&status, meter->env, taxonomy->nodes[h], sizeof(double));
-		for (uint32_t i = 0; i < below && status == KANON_OK; i++)
+		meter->share[h] = kanon_take0(&meter->scratch, taxonomy->nodes[h], sizeof(double));
+		for (uint32_t i = 0; i < below && !meter->scratch.failed; i++)
 			meter->share[h][taxonomy->parent[h][i]] +=
 				h == 0 ? (double) meter->count[i] / (double) meter->total : meter->share[h - 1][i];
 	}
-	for (int i = 0; i < 2 && status == KANON_OK; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		/* no level has more nodes than there are values */
-		meter->p[i] = take(&status, meter->env, meter->distinct, sizeof(double));
-		meter->surplus[i] = take(&status, meter->env, meter->distinct, sizeof(double));
-		meter->node[i] = take(&status, meter->env, meter->distinct, sizeof(uint32_t));
+		meter->p[i] = kanon_take0(&meter->scratch, meter->distinct, sizeof(double));
+		meter->surplus[i] = kanon_take0(&meter->scratch, meter->distinct, sizeof(double));
+		meter->node[i] = kanon_take0(&meter->scratch, meter->distinct, sizeof(uint32_t));
 	}
-	return status;
+	return kanon_taken(&meter->scratch);
 }
 
 KanonStatus
 kanon_diversity_open(KanonEnv *env, const int64_t *count, uint32_t distinct, const KanonTaxonomy *taxonomy,
 					 KanonDiversityMeter **result)
 {
-	KanonStatus status = KANON_OK;
-	KanonDiversityMeter *meter = take(&status, env, 1, sizeof(KanonDiversityMeter));
+	KanonDiversityMeter *meter = kanon_alloc0(env, 1, sizeof(KanonDiversityMeter));
+	KanonStatus status;
 	int64_t sum = 0;
 
 	*result = meter;
 	if (meter == NULL)
-		return status;
-	meter->env = env;
+		return KANON_NO_MEMORY;
+	meter->scratch.env = env;
 	meter->distinct = distinct;
 	meter->taxonomy = taxonomy;
-	meter->below = take(&status, env, distinct, sizeof(double));
-	meter->area = take(&status, env, (size_t) distinct + 1, sizeof(double));
-	meter->count = take(&status, env, distinct, sizeof(int64_t));
+	meter->below = kanon_take0(&meter->scratch, distinct, sizeof(double));
+	meter->area = kanon_take0(&meter->scratch, (size_t) distinct + 1, sizeof(double));
+	meter->count = kanon_take0(&meter->scratch, distinct, sizeof(int64_t));
+	status = kanon_taken(&meter->scratch);
 	if (status == KANON_OK)
 	{
 		memcpy(meter->count, count, distinct * sizeof(int64_t));
@@ -124,21 +115,13 @@ kanon_diversity_open(KanonEnv *env, const int64_t *count, uint32_t distinct, con
 void
 kanon_diversity_close(KanonDiversityMeter *meter)
 {
+	KanonEnv *env;
+
 	if (meter == NULL)
 		return;
-	kanon_free(meter->env, meter->below);
-	kanon_free(meter->env, meter->area);
-	kanon_free(meter->env, meter->count);
-	for (int h = 0; meter->share != NULL && h < meter->taxonomy->height; h++)
-		kanon_free(meter->env, meter->share[h]);
-	kanon_free(meter->env, meter->share);
-	for (int i = 0; i < 2; i++)
-	{
-		kanon_free(meter->env, meter->p[i]);
-		kanon_free(meter->env, meter->surplus[i]);
-		kanon_free(meter->env, meter->node[i]);
-	}
-	kanon_free(meter->env, meter);
+	env = meter->scratch.env;
+	kanon_scratch_free(&meter->scratch);
+	kanon_free(env, meter);
 }
 
 /* The sum over the codes from..to-1 of |p - below|, where p is the same for all. */

@@ -23,11 +23,14 @@
 #include "privacy/population.h"
 #include "model/mask.h"
 #include "util/pace.h"
+#include "util/scratch.h"
+#include "util/hash.h"
 
 #define NO_GROUP UINT32_MAX
 
 struct KanonPresence
 {
+	KanonScratch scratch;
 	const KanonProblem *problem;
 	KanonPace pace;
 	uint32_t *type;  /* [ntypes] of each group */
@@ -58,10 +61,7 @@ find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const
 	size_t at;
 
 	for (int i = 0; i < ncolumns; i++)
-	{
-		hash = (hash ^ codes[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
+		hash = kanon_hash_add(hash, codes[i]);
 	for (at = hash & presence->mask; presence->slots[at] != NO_GROUP; at = (at + 1) & presence->mask)
 	{
 		uint32_t type = presence->type[presence->slots[at]];
@@ -187,7 +187,6 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 	KanonEnv *env = problem->env;
 	size_t nslots = 16;
 	KanonPresence *presence;
-	bool taken;
 
 	*result = NULL;
 	if (problem->npopulations == 0)
@@ -198,19 +197,15 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 	while (nslots / 2 < (size_t) problem->ntypes + 1)
 		nslots *= 2;
 	presence->problem = problem;
-	presence->pace = (KanonPace){env, "population", 0, -1, 0};
-	presence->type = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	presence->slots = kanon_alloc(env, nslots, sizeof(uint32_t));
-	presence->rest = kanon_alloc(env, (size_t) problem->npopulations, sizeof(int64_t));
-	presence->found = kanon_alloc0(env, (size_t) problem->npopulations, sizeof(int64_t *));
-	taken = presence->type != NULL && presence->slots != NULL && presence->rest != NULL &&
-			presence->found != NULL;
-	for (int p = 0; p < problem->npopulations && taken; p++)
-	{
-		presence->found[p] = kanon_alloc(env, problem->ntypes, sizeof(int64_t));
-		taken = presence->found[p] != NULL;
-	}
-	if (!taken)
+	presence->scratch.env = env;
+	presence->pace = (KanonPace){.env = env, .phase = "population", .rows_left = -1};
+	presence->type = kanon_take(&presence->scratch, problem->ntypes, sizeof(uint32_t));
+	presence->slots = kanon_take(&presence->scratch, nslots, sizeof(uint32_t));
+	presence->rest = kanon_take(&presence->scratch, (size_t) problem->npopulations, sizeof(int64_t));
+	presence->found = kanon_take0(&presence->scratch, (size_t) problem->npopulations, sizeof(int64_t *));
+	for (int p = 0; p < problem->npopulations && !presence->scratch.failed; p++)
+		presence->found[p] = kanon_take(&presence->scratch, problem->ntypes, sizeof(int64_t));
+	if (presence->scratch.failed)
 	{
 		kanon_presence_close(presence);
 		return KANON_NO_MEMORY;
@@ -227,12 +222,7 @@ kanon_presence_close(KanonPresence *presence)
 	if (presence == NULL)
 		return;
 	env = presence->problem->env;
-	for (int p = 0; p < presence->problem->npopulations && presence->found != NULL; p++)
-		kanon_free(env, presence->found[p]);
-	kanon_free(env, presence->type);
-	kanon_free(env, presence->slots);
-	kanon_free(env, presence->found);
-	kanon_free(env, presence->rest);
+	kanon_scratch_free(&presence->scratch);
 	kanon_free(env, presence);
 }
 

@@ -22,6 +22,8 @@
 #include "privacy/rules.h"
 #include "util/pace.h"
 #include "util/sort.h"
+#include "util/scratch.h"
+#include "model/shown.h"
 
 /* Rows of a class that are alike for a rule. */
 typedef struct Member
@@ -34,6 +36,7 @@ typedef struct Member
 
 struct KanonPrivacy
 {
+	KanonScratch memory;
 	const KanonProblem *problem;
 	int nrules;
 	KanonPrivacyRule *rules;
@@ -79,22 +82,10 @@ compare_members(const void *a, const void *b, void *arg)
 static bool
 make_room(KanonPrivacy *privacy, size_t n)
 {
-	KanonEnv *env = privacy->problem->env;
-	size_t room = n + n / 2 + 64;
-
-	if (n <= privacy->room || privacy->failed)
-		return !privacy->failed;
-	kanon_free(env, privacy->members);
-	kanon_free(env, privacy->scratch);
-	kanon_free(env, privacy->persons);
-	kanon_free(env, privacy->persons_scratch);
-	privacy->members = kanon_alloc(env, room, sizeof(Member));
-	privacy->scratch = kanon_alloc(env, room, sizeof(Member));
-	privacy->persons = kanon_alloc(env, room, sizeof(uint32_t));
-	privacy->persons_scratch = kanon_alloc(env, room, sizeof(uint32_t));
-	privacy->room = room;
-	privacy->failed = privacy->members == NULL || privacy->scratch == NULL || privacy->persons == NULL ||
-					  privacy->persons_scratch == NULL;
+	if (!privacy->failed && !KANON_GROW(&privacy->memory, &privacy->room, n, KANON_ARRAY(privacy->members),
+										KANON_ARRAY(privacy->scratch), KANON_ARRAY(privacy->persons),
+										KANON_ARRAY(privacy->persons_scratch)))
+		privacy->failed = true;
 	return !privacy->failed;
 }
 
@@ -465,12 +456,11 @@ make_distribution(KanonPrivacy *privacy)
 	for (int c = 0; c < problem->nextra; c++)
 		if (problem->extra[c].distinct > distinct)
 			distinct = problem->extra[c].distinct;
-	privacy->code = kanon_alloc(problem->env, distinct, sizeof(uint32_t));
-	privacy->code_scratch = kanon_alloc(problem->env, distinct, sizeof(uint32_t));
-	privacy->count = kanon_alloc(problem->env, distinct, sizeof(int64_t));
-	privacy->tally = kanon_alloc0(problem->env, distinct, sizeof(int64_t));
-	return privacy->code != NULL && privacy->code_scratch != NULL && privacy->count != NULL &&
-		   privacy->tally != NULL;
+	privacy->code = kanon_take(&privacy->memory, distinct, sizeof(uint32_t));
+	privacy->code_scratch = kanon_take(&privacy->memory, distinct, sizeof(uint32_t));
+	privacy->count = kanon_take(&privacy->memory, distinct, sizeof(int64_t));
+	privacy->tally = kanon_take0(&privacy->memory, distinct, sizeof(int64_t));
+	return !privacy->memory.failed;
 }
 
 KanonStatus
@@ -485,11 +475,12 @@ kanon_privacy_open(const KanonProblem *problem, const KanonPrivacyRule *rules, i
 	if (privacy == NULL)
 		return KANON_NO_MEMORY;
 	privacy->problem = problem;
+	privacy->memory.env = env;
 	privacy->nrules = nrules;
 	privacy->person = -1;
-	privacy->rules = kanon_alloc(env, (size_t) nrules, sizeof(KanonPrivacyRule));
-	privacy->meters = kanon_alloc0(env, (size_t) nrules, sizeof(KanonDiversityMeter *));
-	if (privacy->rules == NULL || privacy->meters == NULL || !make_distribution(privacy))
+	privacy->rules = kanon_take(&privacy->memory, (size_t) nrules, sizeof(KanonPrivacyRule));
+	privacy->meters = kanon_take0(&privacy->memory, (size_t) nrules, sizeof(KanonDiversityMeter *));
+	if (!make_distribution(privacy))
 		status = KANON_NO_MEMORY;
 	for (int r = 0; r < nrules && status == KANON_OK; r++)
 	{
@@ -518,6 +509,7 @@ kanon_privacy_part(const KanonPrivacy *whole, const KanonProblem *part, KanonPri
 	if (privacy == NULL)
 		return KANON_NO_MEMORY;
 	privacy->problem = part;
+	privacy->memory.env = part->env;
 	privacy->part = true;
 	privacy->nrules = whole->nrules;
 	privacy->rules = whole->rules;
@@ -541,21 +533,9 @@ kanon_privacy_close(KanonPrivacy *privacy)
 	if (privacy == NULL)
 		return;
 	env = privacy->problem->env;
-	if (!privacy->part)
-	{
-		for (int r = 0; r < privacy->nrules && privacy->meters != NULL; r++)
-			kanon_diversity_close(privacy->meters[r]);
-		kanon_free(env, privacy->rules);
-		kanon_free(env, privacy->meters);
-	}
-	kanon_free(env, privacy->members);
-	kanon_free(env, privacy->scratch);
-	kanon_free(env, privacy->persons);
-	kanon_free(env, privacy->persons_scratch);
-	kanon_free(env, privacy->code);
-	kanon_free(env, privacy->code_scratch);
-	kanon_free(env, privacy->count);
-	kanon_free(env, privacy->tally);
+	for (int r = 0; r < privacy->nrules && privacy->meters != NULL && !privacy->part; r++)
+		kanon_diversity_close(privacy->meters[r]);
+	kanon_scratch_free(&privacy->memory);
 	kanon_free(env, privacy);
 }
 
@@ -576,45 +556,25 @@ KanonStatus
 kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_, int *broken)
 {
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	KanonPace pace = {problem->env, "check", 0, 0, KANON_POLL_WORK};
-	size_t *end = kanon_alloc0(problem->env, (size_t) release->nclasses + 1, sizeof(size_t));
-	uint32_t *types = kanon_alloc(problem->env, release->nflows, sizeof(uint32_t));
-	int64_t *counts = kanon_alloc(problem->env, release->nflows, sizeof(int64_t));
-	KanonStatus status = KANON_OK;
+	KanonPace pace = {.env = problem->env, .phase = "check", .work = KANON_POLL_WORK};
+	KanonScratch scratch = {.env = problem->env};
+	KanonMembers members;
+	KanonStatus status = kanon_release_members(release, &scratch, &members);
 
-	if (end == NULL || types == NULL || counts == NULL)
-		status = KANON_NO_MEMORY;
-	for (size_t f = 0; f < release->nflows && status == KANON_OK; f++)
-		if (release->flows[f].class_ != KANON_DROPPED)
-			end[release->flows[f].class_ + 1]++;
-	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK; i++)
-		end[i + 1] += end[i];
-	/* end[i] is where class i begins, until its members are in */
-	for (size_t f = 0; f < release->nflows && status == KANON_OK; f++)
-	{
-		const KanonFlow *flow = &release->flows[f];
-
-		if (flow->class_ == KANON_DROPPED)
-			continue;
-		types[end[flow->class_]] = flow->type;
-		counts[end[flow->class_]++] = flow->rows;
-	}
 	for (*class_ = 0; *class_ < release->nclasses && status == KANON_OK; (*class_)++)
 	{
-		size_t from = *class_ == 0 ? 0 : end[*class_ - 1];
+		size_t from = members.start[*class_];
+		size_t n = members.start[*class_ + 1] - from;
 		bool few = release->classes[*class_].pattern == all && kanon_class_blank(problem, release, *class_) &&
 				   problem->residual == KANON_RESIDUAL_SUPPRESS;
 
-		if (kanon_stop(&pace, 16 * (end[*class_] - from)))
+		if (kanon_stop(&pace, 16 * n))
 			status = KANON_CANCELLED;
-		else if (!kanon_privacy_allows(problem, types + from, counts + from, end[*class_] - from, few,
-									   broken))
+		else if (!kanon_privacy_allows(problem, members.type + from, members.rows + from, n, few, broken))
 			break;
 	}
 	if (problem->privacy->failed)
 		status = KANON_NO_MEMORY;
-	kanon_free(problem->env, end);
-	kanon_free(problem->env, types);
-	kanon_free(problem->env, counts);
+	kanon_scratch_free(&scratch);
 	return status;
 }

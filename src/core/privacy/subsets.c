@@ -16,6 +16,8 @@
 #include "privacy/subsets.h"
 #include "util/pace.h"
 #include "util/sort.h"
+#include "util/hash.h"
+#include "util/scratch.h"
 
 /*
  * Slots per row type, at least.  Keys below the number of slots are their own
@@ -41,15 +43,6 @@ typedef struct Finder
 	size_t nsubsets;
 } Finder;
 
-static uint64_t
-scramble(uint64_t key)
-{
-	key ^= key >> 33;
-	key *= UINT64_C(0xff51afd7ed558ccd);
-	key ^= key >> 33;
-	return key;
-}
-
 /* The combination with that key; a new one is number `count`. */
 static uint32_t
 look_up(Finder *finder, uint64_t key, uint32_t count, bool plain)
@@ -58,7 +51,7 @@ look_up(Finder *finder, uint64_t key, uint32_t count, bool plain)
 
 	if (!plain)
 	{
-		at = scramble(key) & (finder->nslots - 1);
+		at = kanon_mix(key) & (finder->nslots - 1);
 		while (finder->slot[at] != NOBODY && finder->key[finder->slot[at]] != key)
 			at = (at + 1) & (finder->nslots - 1);
 	}
@@ -232,43 +225,36 @@ kanon_rank_subsets(const KanonProblem *problem, KanonSubset **subsets, size_t *n
 	size_t d = (size_t) problem->ncolumns;
 	size_t all = d + d * (d - 1) / 2 + d * (d - 1) * (d > 2 ? d - 2 : 0) / 6;
 	size_t types = problem->ntypes;
-	Finder finder = {.problem = problem, .pace = {env, "columns", 0, -1, 0}, .nslots = 1024};
-	KanonSubset *scratch;
-	KanonStatus status = KANON_NO_MEMORY;
+	Finder finder = {
+		.problem = problem, .pace = {.env = env, .phase = "columns", .rows_left = -1}, .nslots = 1024};
+	KanonScratch scratch = {.env = env};
+	KanonSubset *spare;
+	KanonStatus status;
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		finder.rows += (double) problem->rows[i];
 	while (finder.nslots < types * SLOTS)
 		finder.nslots *= 2;
-	finder.first = kanon_alloc(env, types, sizeof(uint32_t));
-	finder.second = kanon_alloc(env, types, sizeof(uint32_t));
-	finder.third = kanon_alloc(env, types, sizeof(uint32_t));
-	finder.count = kanon_alloc(env, types, sizeof(int64_t));
-	finder.key = kanon_alloc(env, types, sizeof(uint64_t));
-	finder.slot = kanon_alloc(env, finder.nslots, sizeof(uint32_t));
-	finder.subsets = kanon_alloc(env, all, sizeof(KanonSubset));
-	scratch = kanon_alloc(env, all, sizeof(KanonSubset));
-	if (finder.first != NULL && finder.second != NULL && finder.third != NULL && finder.count != NULL &&
-		finder.key != NULL && finder.slot != NULL && finder.subsets != NULL && scratch != NULL)
-		status = types > 0 ? try_all(&finder, all) : KANON_OK;
+	finder.first = kanon_take(&scratch, types, sizeof(uint32_t));
+	finder.second = kanon_take(&scratch, types, sizeof(uint32_t));
+	finder.third = kanon_take(&scratch, types, sizeof(uint32_t));
+	finder.count = kanon_take(&scratch, types, sizeof(int64_t));
+	finder.key = kanon_take(&scratch, types, sizeof(uint64_t));
+	finder.slot = kanon_take(&scratch, finder.nslots, sizeof(uint32_t));
+	*subsets = finder.subsets = kanon_take(&scratch, all, sizeof(KanonSubset));
+	spare = kanon_take(&scratch, all, sizeof(KanonSubset));
+	status = kanon_taken(&scratch);
+	if (status == KANON_OK && types > 0)
+		status = try_all(&finder, all);
 	if (status == KANON_OK)
 		status = mark_minimal(&finder);
 	if (status == KANON_OK)
-		kanon_sort(finder.subsets, scratch, finder.nsubsets, sizeof(KanonSubset), compare_subsets, NULL);
-	kanon_free(env, finder.first);
-	kanon_free(env, finder.second);
-	kanon_free(env, finder.third);
-	kanon_free(env, finder.count);
-	kanon_free(env, finder.key);
-	kanon_free(env, finder.slot);
-	kanon_free(env, scratch);
-	if (status != KANON_OK)
-	{
-		kanon_free(env, finder.subsets);
-		finder.subsets = NULL;
-		finder.nsubsets = 0;
-	}
-	*subsets = finder.subsets;
-	*n = finder.nsubsets;
+		kanon_sort(finder.subsets, spare, finder.nsubsets, sizeof(KanonSubset), compare_subsets, NULL);
+	if (status == KANON_OK)
+		kanon_keep(&scratch, finder.subsets);
+	else
+		*subsets = NULL;
+	*n = status == KANON_OK ? finder.nsubsets : 0;
+	kanon_scratch_free(&scratch);
 	return status;
 }

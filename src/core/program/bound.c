@@ -70,7 +70,7 @@ sift(void *arg, double cost, const uint32_t *types, uint32_t ntypes, uint32_t *k
 /* Adds the missing instances that open in the box to a model made for it. */
 static KanonStatus
 add_missing(const IlpModel *model, const IlpBox *box, const IlpMissing *missing, const uint32_t *map,
-			IlpModel *out, KanonWatch *watch)
+			IlpModel *out, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	const KanonProblem *problem = missing->problem;
@@ -87,7 +87,7 @@ add_missing(const IlpModel *model, const IlpBox *box, const IlpMissing *missing,
 		for (uint32_t i = 0; i < problem->ntypes; i++)
 			most[i] = box->high[map[i]];
 		status = kanon_instances_above(problem, missing->instances->max_cost, most, sift, &sieve,
-									   model->start[model->nf] / 2, watch, &found);
+									   model->start[model->nf] / 2, pace, &found);
 	}
 	if (status == KANON_OK)
 		status = ilp_box_append(out, &found);
@@ -102,7 +102,7 @@ add_missing(const IlpModel *model, const IlpBox *box, const IlpMissing *missing,
 /* Some steps in a box around the prices, which follow when that is better. */
 static KanonStatus
 refine(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, double reach, double cap,
-	   double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
+	   double upper, int64_t steps, IlpPrices *prices, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	IlpBox box = {0};
@@ -111,17 +111,17 @@ refine(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, do
 	KanonStatus status = ilp_box_around(model, prices->y, reach, cap, &box);
 
 	if (status == KANON_OK)
-		status = ilp_box_model(model, &box, &part, watch);
+		status = ilp_box_model(model, &box, &part, pace);
 	if (status == KANON_OK && missing != NULL)
-		status = add_missing(model, &box, missing, map, &part, watch);
-	if (status == KANON_OK && !watch->late)
+		status = add_missing(model, &box, missing, map, &part, pace);
+	if (status == KANON_OK && !pace->late)
 	{
 		own.y = kanon_alloc(env, model->m, sizeof(*own.y));
 		status = KANON_NO_MEMORY;
 		if (own.y != NULL)
 		{
 			memcpy(own.y, prices->y, model->m * sizeof(*own.y));
-			status = ilp_lagrange_within(&part, &box, upper, steps, &own, watch);
+			status = ilp_lagrange_within(&part, &box, upper, steps, &own, pace);
 		}
 		if (status == KANON_OK && own.bound > prices->bound)
 		{
@@ -185,18 +185,18 @@ widen(const IlpModel *model, const IlpMissing *missing, IlpModel *wide, uint32_t
 /* The rounds from `first` on. */
 static KanonStatus
 refine_rounds(const IlpModel *model, const IlpMissing *missing, const uint32_t *map, int first, double cap,
-			  double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
+			  double upper, int64_t steps, IlpPrices *prices, KanonPace *pace)
 {
 	double range = cost_range(model);
 	int repeats = 0;
 	KanonStatus status = KANON_OK;
 
-	for (int r = first; r < ROUNDS && status == KANON_OK && !watch->late; r++)
+	for (int r = first; r < ROUNDS && status == KANON_OK && !pace->late; r++)
 	{
 		double before = prices->bound;
 
 		status = refine(model, missing, map, rounds[r].reach * range, cap, upper,
-						(int64_t) (rounds[r].share * (double) steps), prices, watch);
+						(int64_t) (rounds[r].share * (double) steps), prices, pace);
 		if (prices->bound - before > GAINING * fabs(before) && repeats++ < REPEATS)
 			r--;
 	}
@@ -206,7 +206,7 @@ refine_rounds(const IlpModel *model, const IlpMissing *missing, const uint32_t *
 /* The same, with the missing instances. */
 static KanonStatus
 refine_missing(const IlpModel *model, const IlpMissing *missing, int first, double cap, double upper,
-			   int64_t steps, IlpPrices *prices, KanonWatch *watch)
+			   int64_t steps, IlpPrices *prices, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	uint32_t *map = kanon_alloc(env, missing->problem->ntypes, sizeof(*map));
@@ -226,7 +226,7 @@ refine_missing(const IlpModel *model, const IlpMissing *missing, int first, doub
 		{
 			for (uint32_t i = 0; i < wide.m; i++)
 				own.y[i] = i < model->m ? prices->y[i] : cap;
-			status = refine_rounds(&wide, missing, map, first, cap, upper, steps, &own, watch);
+			status = refine_rounds(&wide, missing, map, first, cap, upper, steps, &own, pace);
 			memcpy(prices->y, own.y, model->m * sizeof(*own.y));
 			prices->bound = own.bound;
 		}
@@ -249,7 +249,7 @@ set_fallback(IlpModel *model, double from, double to)
 
 KanonStatus
 ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t steps, IlpPrices *prices,
-		  KanonWatch *watch)
+		  KanonPace *pace)
 {
 	bool large = missing != NULL || model->start[model->nf] > ILP_BOUND_LARGE;
 	int first = prices->y == NULL ? 0 : ROUNDS - 1;
@@ -258,7 +258,7 @@ ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t step
 	KanonStatus status = KANON_OK;
 
 	if (!large)
-		return ilp_lagrange(model, upper, steps, prices, watch);
+		return ilp_lagrange(model, upper, steps, prices, pace);
 	if (missing != NULL)
 	{
 		/* what is missing costs more: at least the next number */
@@ -271,22 +271,22 @@ ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t step
 	{
 		if (missing != NULL)
 			set_fallback(model, all, cap);
-		status = ilp_lagrange(model, upper, (int64_t) (WHOLE_SHARE * (double) steps), prices, watch);
+		status = ilp_lagrange(model, upper, (int64_t) (WHOLE_SHARE * (double) steps), prices, pace);
 		if (missing != NULL)
 			set_fallback(model, cap, all);
 	}
 	if (status == KANON_OK)
 	{
 		KanonStatus refined = missing == NULL
-								  ? refine_rounds(model, NULL, NULL, first, cap, upper, steps, prices, watch)
-								  : refine_missing(model, missing, first, cap, upper, steps, prices, watch);
+								  ? refine_rounds(model, NULL, NULL, first, cap, upper, steps, prices, pace)
+								  : refine_missing(model, missing, first, cap, upper, steps, prices, pace);
 		double bound = prices->bound;
 
 		/* for want of memory or time it is as good as it is */
 		if (refined == KANON_CANCELLED)
 			return refined;
 		/* g belongs to the best prices */
-		status = ilp_price(model, prices, watch);
+		status = ilp_price(model, prices, pace);
 		if (missing != NULL)
 			prices->bound = bound;
 	}

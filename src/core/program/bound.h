@@ -20,11 +20,11 @@ typedef struct IlpPrices
  * closed, or `steps` steps are done, or progress ends.
  */
 extern KanonStatus ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
-								KanonWatch *watch);
+								KanonPace *pace);
 extern void ilp_prices_free(KanonEnv *env, IlpPrices *prices);
 
 /* The bound and g at the prices as they are. */
-extern KanonStatus ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch);
+extern KanonStatus ilp_price(const IlpModel *model, IlpPrices *prices, KanonPace *pace);
 
 typedef struct IlpCandidate
 {
@@ -61,7 +61,7 @@ extern KanonStatus ilp_box_around(const IlpModel *model, const double *y, double
  * it can take then: at all prices in the box it has the same L.  id = position in
  * `model`.  Has no transpose.
  */
-extern KanonStatus ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatch *watch);
+extern KanonStatus ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace *pace);
 
 /*
  * The types of one instance of cost w that it can take at some prices in the box, and
@@ -75,7 +75,7 @@ extern KanonStatus ilp_box_append(IlpModel *model, const KanonInstances *instanc
 
 /* As ilp_lagrange, with prices (which must be set) in the box. */
 extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
-									   IlpPrices *prices, KanonWatch *watch);
+									   IlpPrices *prices, KanonPace *pace);
 
 /* bound.c */
 
@@ -96,20 +96,20 @@ typedef struct IlpMissing
  * is when that is better.  missing: NULL when the model is whole.
  */
 extern KanonStatus ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t steps,
-							 IlpPrices *prices, KanonWatch *watch);
+							 IlpPrices *prices, KanonPace *pace);
 
 /*
  * Reduced-cost fixing: drops the instances that no solution of cost at most
  * `cutoff` uses.  Returns the number dropped in *dropped.
  */
 extern KanonStatus ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped,
-						   KanonWatch *watch);
+						   KanonPace *pace);
 
 /*
  * A copy of the model without the instances that no solution of cost at most
  * `cutoff` uses, reduced; id = position in `model`, also in *fixed.
  */
 extern KanonStatus ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff,
-								  IlpModel *copy, IlpList *fixed, KanonWatch *watch);
+								  IlpModel *copy, IlpList *fixed, KanonPace *pace);
 
 #endif

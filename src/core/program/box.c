@@ -116,7 +116,7 @@ grow(IlpModel *out, size_t *room, size_t *pair_room, size_t pairs, size_t most)
 }
 
 KanonStatus
-ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatch *watch)
+ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	IlpCandidate *cand = kanon_alloc(env, model->m, sizeof(*cand));
@@ -155,7 +155,7 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonWatc
 			out->w[out->nf] = model->w[f];
 			out->start[++out->nf] = pairs + kept;
 		}
-		if (kanon_watch(watch, (int64_t) size * 8))
+		if (kanon_stop(pace, (int64_t) size * 8))
 			status = KANON_CANCELLED;
 	}
 	kanon_free(env, cand);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "program/cuts.h"
+#include "util/scratch.h"
 
 /* Sets are grown by so many types. */
 #define STEPS 40
@@ -35,8 +36,9 @@ typedef struct Share
 
 typedef struct Separation
 {
+	KanonScratch scratch;
 	const IlpModel *model;
-	KanonWatch *watch;
+	KanonPace *pace;
 	const double *u;
 	const double *x;
 	/* the pairs in use, by type and by instance */
@@ -68,41 +70,21 @@ static bool
 separation_alloc(Separation *s)
 {
 	const IlpModel *model = s->model;
-	KanonEnv *env = model->env;
+	KanonScratch *scratch = &s->scratch;
 	size_t pairs = model->start[model->nf];
 
-	s->by_type = kanon_alloc0(env, (size_t) model->m + 2, sizeof(*s->by_type));
-	s->share = kanon_alloc(env, pairs, sizeof(*s->share));
-	s->by_instance = kanon_alloc(env, (size_t) model->nf + 1, sizeof(*s->by_instance));
-	s->type = kanon_alloc(env, pairs, sizeof(*s->type));
-	s->set = kanon_alloc(env, model->m, sizeof(*s->set));
-	s->member = kanon_alloc0(env, model->m, sizeof(*s->member));
-	s->tried = kanon_alloc0(env, model->m, sizeof(*s->tried));
-	s->user = kanon_alloc(env, model->nf, sizeof(*s->user));
-	s->used = kanon_alloc0(env, model->nf, sizeof(*s->used));
-	s->outside = kanon_alloc(env, model->nf, sizeof(*s->outside));
-	s->best = kanon_alloc(env, model->m, sizeof(*s->best));
-	return s->by_type != NULL && s->share != NULL && s->by_instance != NULL && s->type != NULL &&
-		   s->set != NULL && s->member != NULL && s->tried != NULL && s->user != NULL && s->used != NULL &&
-		   s->outside != NULL && s->best != NULL;
-}
-
-static void
-separation_free(Separation *s)
-{
-	KanonEnv *env = s->model->env;
-
-	kanon_free(env, s->by_type);
-	kanon_free(env, s->share);
-	kanon_free(env, s->by_instance);
-	kanon_free(env, s->type);
-	kanon_free(env, s->set);
-	kanon_free(env, s->member);
-	kanon_free(env, s->tried);
-	kanon_free(env, s->user);
-	kanon_free(env, s->used);
-	kanon_free(env, s->outside);
-	kanon_free(env, s->best);
+	s->by_type = kanon_take0(scratch, (size_t) model->m + 2, sizeof(*s->by_type));
+	s->share = kanon_take(scratch, pairs, sizeof(*s->share));
+	s->by_instance = kanon_take(scratch, (size_t) model->nf + 1, sizeof(*s->by_instance));
+	s->type = kanon_take(scratch, pairs, sizeof(*s->type));
+	s->set = kanon_take(scratch, model->m, sizeof(*s->set));
+	s->member = kanon_take0(scratch, model->m, sizeof(*s->member));
+	s->tried = kanon_take0(scratch, model->m, sizeof(*s->tried));
+	s->user = kanon_take(scratch, model->nf, sizeof(*s->user));
+	s->used = kanon_take0(scratch, model->nf, sizeof(*s->used));
+	s->outside = kanon_take(scratch, model->nf, sizeof(*s->outside));
+	s->best = kanon_take(scratch, model->m, sizeof(*s->best));
+	return !scratch->failed;
 }
 
 /* The pairs that the solution uses; by_type begins one further, until it is filled. */
@@ -171,8 +153,8 @@ sum_users(Separation *s, int64_t missing)
 		s->sum_for[at] = missing;
 		s->sum[at] = 0;
 		for (uint32_t j = 0; j < s->nusers; j++)
-			s->sum[at] += fmax(0, s->u[s->user[j]] - s->outside[s->user[j]] / (double) missing);
-		s->watch->work += s->nusers;
+			s->sum[at] += kanon_max(0, s->u[s->user[j]] - s->outside[s->user[j]] / (double) missing);
+		s->pace->work += s->nusers;
 	}
 	return s->sum[at];
 }
@@ -205,9 +187,9 @@ violation_with(Separation *s, uint32_t i)
 		if (s->used[f] != s->stamp)
 			continue;
 		before = s->u[f] - s->outside[f] / (double) missing;
-		sum += fmax(0, before + s->share[p].x / (double) missing) - fmax(0, before);
+		sum += kanon_max(0, before + s->share[p].x / (double) missing) - kanon_max(0, before);
 	}
-	s->watch->work += (int64_t) (s->by_type[i + 1] - s->by_type[i]) + 4;
+	s->pace->work += (int64_t) (s->by_type[i + 1] - s->by_type[i]) + 4;
 	return sum;
 }
 
@@ -315,13 +297,10 @@ add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 	if (cuts->n == cuts->room)
 	{
 		size_t room = 2 * cuts->room + 16;
-		IlpCut *more = kanon_alloc(env, room, sizeof(*more));
+		IlpCut *more = kanon_realloc(env, cuts->cut, room, sizeof(*more));
 
 		if (more == NULL)
 			return false;
-		if (cuts->n > 0)
-			memcpy(more, cuts->cut, cuts->n * sizeof(*more));
-		kanon_free(env, cuts->cut);
 		cuts->cut = more;
 		cuts->room = room;
 	}
@@ -351,14 +330,14 @@ add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 			cut->ninstances++;
 		}
 	}
-	s->watch->work += (int64_t) model->start[model->nf];
+	s->pace->work += (int64_t) model->start[model->nf];
 	return true;
 }
 
 KanonStatus
-ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts, KanonWatch *watch)
+ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts, KanonPace *pace)
 {
-	Separation s = {.model = model, .watch = watch, .u = u, .x = x};
+	Separation s = {.scratch = {model->env}, .model = model, .pace = pace, .u = u, .x = x};
 	KanonStatus status = separation_alloc(&s) ? KANON_OK : KANON_NO_MEMORY;
 
 	cuts->n = 0;
@@ -374,10 +353,10 @@ ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *
 		n = grow(&s, f);
 		if (n > 0 && !add_cut(&s, n, cuts))
 			status = KANON_NO_MEMORY;
-		else if (kanon_watch(watch, 100))
+		else if (kanon_stop(pace, 100))
 			status = KANON_CANCELLED;
 	}
-	separation_free(&s);
+	kanon_scratch_free(&s.scratch);
 	return status;
 }
 

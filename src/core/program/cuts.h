@@ -30,7 +30,7 @@ typedef struct IlpCuts
 
 /* Cuts that a fractional solution violates: u[nf], x[pairs]. */
 extern KanonStatus ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts,
-								 KanonWatch *watch);
+								 KanonPace *pace);
 extern void ilp_cuts_free(KanonEnv *env, IlpCuts *cuts);
 
 #endif

@@ -13,18 +13,14 @@
 #include <string.h>
 
 #include "program/flow.h"
-
-typedef struct HeapItem
-{
-	double dist;
-	uint32_t f;
-} HeapItem;
+#include "util/heap.h"
+#include "util/scratch.h"
 
 typedef struct Flow
 {
-	KanonEnv *env;
+	KanonScratch scratch;
 	const IlpClasses *cl;
-	KanonWatch *watch;
+	KanonPace *pace;
 	int64_t *x;       /* [pairs] rows of the pair's type in its class */
 	int64_t *load;    /* [n] */
 	double *pi;       /* [n] what the class pays for a row; 0 unless it is short */
@@ -39,116 +35,30 @@ typedef struct Flow
 	uint32_t *done;      /* [n] stamp: dist is final */
 	uint32_t stamp;
 	uint32_t *order; /* [n] final in this round */
-	HeapItem *heap;
-	size_t nheap;
-	size_t heap_room;
+	KanonHeap heap;  /* classes by dist */
 } Flow;
-
-static bool
-heap_less(HeapItem a, HeapItem b)
-{
-	return a.dist < b.dist || (a.dist == b.dist && a.f < b.f);
-}
-
-static bool
-heap_push(Flow *w, double dist, uint32_t f)
-{
-	size_t at;
-
-	if (w->nheap == w->heap_room)
-	{
-		HeapItem *heap = kanon_realloc(w->env, w->heap, w->heap_room * 2, sizeof(*heap));
-
-		if (heap == NULL)
-			return false;
-		w->heap = heap;
-		w->heap_room *= 2;
-	}
-	at = w->nheap++;
-	w->heap[at] = (HeapItem){dist, f};
-	while (at > 0 && heap_less(w->heap[at], w->heap[(at - 1) / 2]))
-	{
-		HeapItem swap = w->heap[at];
-
-		w->heap[at] = w->heap[(at - 1) / 2];
-		w->heap[(at - 1) / 2] = swap;
-		at = (at - 1) / 2;
-	}
-	return true;
-}
-
-static HeapItem
-heap_pop(Flow *w)
-{
-	HeapItem top = w->heap[0];
-	size_t at = 0;
-
-	w->heap[0] = w->heap[--w->nheap];
-	for (;;)
-	{
-		size_t child = 2 * at + 1;
-		HeapItem swap;
-
-		if (child >= w->nheap)
-			break;
-		if (child + 1 < w->nheap && heap_less(w->heap[child + 1], w->heap[child]))
-			child++;
-		if (!heap_less(w->heap[child], w->heap[at]))
-			break;
-		swap = w->heap[at];
-		w->heap[at] = w->heap[child];
-		w->heap[child] = swap;
-		at = child;
-	}
-	return top;
-}
-
-static void
-flow_free(Flow *w)
-{
-	KanonEnv *env = w->env;
-
-	kanon_free(env, w->x);
-	kanon_free(env, w->load);
-	kanon_free(env, w->pi);
-	kanon_free(env, w->by_start);
-	kanon_free(env, w->by_pair);
-	kanon_free(env, w->by_class);
-	kanon_free(env, w->dist);
-	kanon_free(env, w->via_from);
-	kanon_free(env, w->via_to);
-	kanon_free(env, w->via_class);
-	kanon_free(env, w->seen);
-	kanon_free(env, w->done);
-	kanon_free(env, w->order);
-	kanon_free(env, w->heap);
-}
 
 static bool
 flow_alloc(Flow *w)
 {
-	KanonEnv *env = w->env;
+	KanonScratch *scratch = &w->scratch;
 	const IlpClasses *cl = w->cl;
 	size_t pairs = cl->start[cl->n];
 
-	w->heap_room = 64;
-	w->x = kanon_alloc0(env, pairs, sizeof(*w->x));
-	w->load = kanon_alloc0(env, cl->n, sizeof(*w->load));
-	w->pi = kanon_alloc0(env, cl->n, sizeof(*w->pi));
-	w->by_start = kanon_alloc0(env, (size_t) cl->ntypes + 2, sizeof(*w->by_start));
-	w->by_pair = kanon_alloc(env, pairs, sizeof(*w->by_pair));
-	w->by_class = kanon_alloc(env, pairs, sizeof(*w->by_class));
-	w->dist = kanon_alloc(env, cl->n, sizeof(*w->dist));
-	w->via_from = kanon_alloc(env, cl->n, sizeof(*w->via_from));
-	w->via_to = kanon_alloc(env, cl->n, sizeof(*w->via_to));
-	w->via_class = kanon_alloc(env, cl->n, sizeof(*w->via_class));
-	w->seen = kanon_alloc0(env, cl->n, sizeof(*w->seen));
-	w->done = kanon_alloc0(env, cl->n, sizeof(*w->done));
-	w->order = kanon_alloc(env, cl->n, sizeof(*w->order));
-	w->heap = kanon_alloc(env, w->heap_room, sizeof(*w->heap));
-	if (w->x == NULL || w->load == NULL || w->pi == NULL || w->by_start == NULL || w->by_pair == NULL ||
-		w->by_class == NULL || w->dist == NULL || w->via_from == NULL || w->via_to == NULL ||
-		w->via_class == NULL || w->seen == NULL || w->done == NULL || w->order == NULL || w->heap == NULL)
+	w->x = kanon_take0(scratch, pairs, sizeof(*w->x));
+	w->load = kanon_take0(scratch, cl->n, sizeof(*w->load));
+	w->pi = kanon_take0(scratch, cl->n, sizeof(*w->pi));
+	w->by_start = kanon_take0(scratch, (size_t) cl->ntypes + 2, sizeof(*w->by_start));
+	w->by_pair = kanon_take(scratch, pairs, sizeof(*w->by_pair));
+	w->by_class = kanon_take(scratch, pairs, sizeof(*w->by_class));
+	w->dist = kanon_take(scratch, cl->n, sizeof(*w->dist));
+	w->via_from = kanon_take(scratch, cl->n, sizeof(*w->via_from));
+	w->via_to = kanon_take(scratch, cl->n, sizeof(*w->via_to));
+	w->via_class = kanon_take(scratch, cl->n, sizeof(*w->via_class));
+	w->seen = kanon_take0(scratch, cl->n, sizeof(*w->seen));
+	w->done = kanon_take0(scratch, cl->n, sizeof(*w->done));
+	w->order = kanon_take(scratch, cl->n, sizeof(*w->order));
+	if (scratch->failed)
 		return false;
 	for (size_t p = 0; p < pairs; p++)
 		w->by_start[cl->type[p] + 2]++;
@@ -182,7 +92,7 @@ flow_start(Flow *w)
 			return KANON_INFEASIBLE;
 		w->x[w->by_pair[best]] = cl->rows[i];
 		w->load[w->by_class[best]] += cl->rows[i];
-		if (kanon_watch(w->watch, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
+		if (kanon_stop(w->pace, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
 			return KANON_CANCELLED;
 	}
 	return KANON_OK;
@@ -204,15 +114,15 @@ flow_augment(Flow *w, uint32_t d)
 	int64_t amount;
 
 	w->stamp++;
-	w->nheap = 0;
+	w->heap.n = 0;
 	w->dist[d] = 0;
 	w->seen[d] = w->stamp;
-	if (!heap_push(w, 0, d))
+	if (!kanon_heap_add(&w->scratch, &w->heap, 0, d))
 		return KANON_NO_MEMORY;
-	while (w->nheap > 0)
+	while (w->heap.n > 0)
 	{
-		HeapItem top = heap_pop(w);
-		uint32_t b = top.f;
+		KanonHeapItem top = kanon_heap_take(&w->heap);
+		uint32_t b = top.item;
 
 		if (w->done[b] == w->stamp)
 			continue;
@@ -220,7 +130,7 @@ flow_augment(Flow *w, uint32_t d)
 		if (b != d && w->load[b] > cl->need[b])
 		{
 			end = b;
-			total = top.dist;
+			total = top.key;
 			break;
 		}
 		w->order[norder++] = b;
@@ -228,7 +138,7 @@ flow_augment(Flow *w, uint32_t d)
 		{
 			uint32_t i = cl->type[p];
 
-			if (kanon_watch(w->watch, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
+			if (kanon_stop(w->pace, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
 				return KANON_CANCELLED;
 			for (size_t q = w->by_start[i]; q < w->by_start[i + 1]; q++)
 			{
@@ -238,7 +148,7 @@ flow_augment(Flow *w, uint32_t d)
 				if (w->x[w->by_pair[q]] == 0 || w->done[a] == w->stamp)
 					continue;
 				dist = (cl->cost[b] - w->pi[b]) - (cl->cost[a] - w->pi[a]);
-				dist = top.dist + fmax(0, dist);
+				dist = top.key + kanon_max(0, dist);
 				if (w->seen[a] == w->stamp && w->dist[a] <= dist)
 					continue;
 				w->seen[a] = w->stamp;
@@ -246,7 +156,7 @@ flow_augment(Flow *w, uint32_t d)
 				w->via_from[a] = w->by_pair[q];
 				w->via_to[a] = p;
 				w->via_class[a] = b;
-				if (!heap_push(w, dist, a))
+				if (!kanon_heap_add(&w->scratch, &w->heap, dist, a))
 					return KANON_NO_MEMORY;
 			}
 		}
@@ -273,9 +183,9 @@ flow_augment(Flow *w, uint32_t d)
 
 KanonStatus
 kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonFlow **flows, size_t *nflows,
-				  KanonWatch *watch)
+				  KanonPace *pace)
 {
-	Flow w = {.env = env, .cl = classes, .watch = watch};
+	Flow w = {.scratch = {env}, .cl = classes, .pace = pace};
 	KanonStatus status = KANON_NO_MEMORY;
 	size_t n = 0;
 
@@ -306,27 +216,27 @@ kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonF
 						(*flows)[n++] = (KanonFlow){classes->type[p], f, w.x[p]};
 		}
 	}
-	flow_free(&w);
+	kanon_scratch_free(&w.scratch);
 	return status;
 }
 
 KanonStatus
 ilp_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlow **flows, size_t *nflows,
-		   KanonWatch *watch)
+		   KanonPace *pace)
 {
-	KanonEnv *env = model->env;
+	KanonScratch scratch = {.env = model->env};
 	IlpClasses cl = {.ntypes = model->m, .rows = model->n};
 	size_t pairs = model->m;
 	size_t n = open->n + model->m;
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status;
 
 	for (size_t j = 0; j < open->n; j++)
 		pairs += model->start[open->v[j] + 1] - model->start[open->v[j]];
-	cl.start = kanon_alloc(env, n + 1, sizeof(*cl.start));
-	cl.type = kanon_alloc(env, pairs, sizeof(*cl.type));
-	cl.cost = kanon_alloc(env, n, sizeof(*cl.cost));
-	cl.need = kanon_alloc0(env, n, sizeof(*cl.need));
-	if (cl.start == NULL || cl.type == NULL || cl.cost == NULL || cl.need == NULL)
+	cl.start = kanon_take(&scratch, n + 1, sizeof(*cl.start));
+	cl.type = kanon_take(&scratch, pairs, sizeof(*cl.type));
+	cl.cost = kanon_take(&scratch, n, sizeof(*cl.cost));
+	cl.need = kanon_take0(&scratch, n, sizeof(*cl.need));
+	if ((status = kanon_taken(&scratch)) != KANON_OK)
 		goto done;
 	pairs = 0;
 	for (size_t j = 0; j < open->n; j++)
@@ -346,33 +256,29 @@ ilp_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlow *
 		cl.type[pairs++] = i;
 	}
 	cl.start[cl.n] = pairs;
-	status = kanon_flow_assign(env, &cl, cost, flows, nflows, watch);
+	status = kanon_flow_assign(model->env, &cl, cost, flows, nflows, pace);
 	*cost += model->base;
 done:
-	kanon_free(env, cl.start);
-	kanon_free(env, cl.type);
-	kanon_free(env, cl.cost);
-	kanon_free(env, cl.need);
+	kanon_scratch_free(&scratch);
 	return status;
 }
 
 /* Classes from a list of instances, the fully suppressed one last. */
 static bool
 make_classes(const KanonProblem *problem, const KanonInstances *instances, const uint32_t *used, size_t nused,
-			 IlpRest rest, IlpClasses *classes)
+			 IlpRest rest, KanonScratch *scratch, IlpClasses *classes)
 {
-	KanonEnv *env = problem->env;
 	size_t pairs = problem->ntypes;
 
 	for (size_t u = 0; u < nused; u++)
 		pairs += instances->start[used[u] + 1] - instances->start[used[u]];
 	classes->ntypes = problem->ntypes;
 	classes->rows = problem->rows;
-	classes->start = kanon_alloc(env, nused + 2, sizeof(*classes->start));
-	classes->type = kanon_alloc(env, pairs, sizeof(*classes->type));
-	classes->cost = kanon_alloc(env, nused + 1, sizeof(*classes->cost));
-	classes->need = kanon_alloc(env, nused + 1, sizeof(*classes->need));
-	if (classes->start == NULL || classes->type == NULL || classes->cost == NULL || classes->need == NULL)
+	classes->start = kanon_take(scratch, nused + 2, sizeof(*classes->start));
+	classes->type = kanon_take(scratch, pairs, sizeof(*classes->type));
+	classes->cost = kanon_take(scratch, nused + 1, sizeof(*classes->cost));
+	classes->need = kanon_take(scratch, nused + 1, sizeof(*classes->need));
+	if (scratch->failed)
 		return false;
 	pairs = 0;
 	for (size_t u = 0; u < nused; u++)
@@ -451,21 +357,18 @@ fill_release(const KanonProblem *problem, const KanonInstances *instances, const
 
 KanonStatus
 kanon_flow_release(const KanonProblem *problem, const KanonInstances *instances, const uint32_t *used,
-				   size_t nused, IlpRest rest, KanonRelease *release, double *cost, KanonWatch *watch)
+				   size_t nused, IlpRest rest, KanonRelease *release, double *cost, KanonPace *pace)
 {
-	KanonEnv *env = problem->env;
+	KanonScratch scratch = {.env = problem->env};
 	IlpClasses classes = {0};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(release, 0, sizeof(*release));
-	if (make_classes(problem, instances, used, nused, rest, &classes))
-		status = kanon_flow_assign(env, &classes, cost, &release->flows, &release->nflows, watch);
+	if (make_classes(problem, instances, used, nused, rest, &scratch, &classes))
+		status = kanon_flow_assign(problem->env, &classes, cost, &release->flows, &release->nflows, pace);
 	if (status == KANON_OK && !fill_release(problem, instances, used, nused, &classes, release))
 		status = KANON_NO_MEMORY;
-	kanon_free(env, classes.start);
-	kanon_free(env, classes.type);
-	kanon_free(env, classes.cost);
-	kanon_free(env, classes.need);
+	kanon_scratch_free(&scratch);
 	if (status != KANON_OK)
 		kanon_release_free(problem, release);
 	return status;

@@ -24,14 +24,14 @@ typedef struct IlpClasses
 } IlpClasses;
 
 extern KanonStatus kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost,
-									 KanonFlow **flows, size_t *nflows, KanonWatch *watch);
+									 KanonFlow **flows, size_t *nflows, KanonPace *pace);
 
 /*
  * The cheapest assignment to the classes open (all of which it fills); flows
  * count classes in that order, then each type's fallback.
  */
 extern KanonStatus ilp_assign(const IlpModel *model, const IlpList *open, double *cost, KanonFlow **flows,
-							  size_t *nflows, KanonWatch *watch);
+							  size_t *nflows, KanonPace *pace);
 
 /*
  * The release that uses the instances listed, and suppresses fully what they
@@ -46,14 +46,14 @@ typedef enum IlpRest
 
 extern KanonStatus kanon_flow_release(const KanonProblem *problem, const KanonInstances *instances,
 									  const uint32_t *used, size_t nused, IlpRest rest, KanonRelease *release,
-									  double *cost, KanonWatch *watch);
+									  double *cost, KanonPace *pace);
 
 /*
  * The best solution found next to a solution u[nf] of the linear relaxation; *cost
  * INFINITY: none.  Its instances (positions in the model) in *open, empty before.
  */
 extern KanonStatus ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open,
-							 KanonWatch *watch);
+							 KanonPace *pace);
 
 /* offer.c: a solver's start (greedy) and end (the better release). */
 typedef struct IlpResult
@@ -62,9 +62,19 @@ typedef struct IlpResult
 	double cost; /* in units; rows left out are priced as fully suppressed */
 } IlpResult;
 
-/* Greedy's release; cost INFINITY when it has none. */
-extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
-							  KanonReport *report);
+/*
+ * What the exact and the anytime solver begin with, for who calls both: all closed
+ * instances (start NULL: they are not there, all but the grid) and greedy's release.
+ */
+typedef struct IlpStart
+{
+	KanonInstances instances;
+	IlpResult greedy;
+} IlpStart;
+
+/* Greedy's release, or a copy of the start's (which may be NULL); cost INFINITY when it has none. */
+extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, const IlpStart *start,
+							  IlpResult *result, KanonReport *report);
 
 /*
  * The release that uses these instances, when it is better than *result, takes
@@ -72,7 +82,7 @@ extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances 
  * returned: *result stays.
  */
 extern KanonStatus ilp_offer(const KanonProblem *problem, const KanonInstances *instances,
-							 const IlpList *used, IlpRest rest, IlpResult *result, KanonWatch *watch);
+							 const IlpList *used, IlpRest rest, IlpResult *result, KanonPace *pace);
 
 /* Fully suppressed rows of a result, those left out included. */
 extern int64_t ilp_rest_rows(const KanonProblem *problem, const IlpResult *result);

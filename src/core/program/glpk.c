@@ -13,6 +13,7 @@
 
 #include "program/flow.h"
 #include "program/glpk_run.h"
+#include "util/scratch.h"
 
 #ifdef HAVE_GLPK
 
@@ -58,7 +59,7 @@ count_work(IlpRun *run)
 {
 	int iterations = glp_get_it_cnt(run->lp);
 
-	run->watch->work += (int64_t) (iterations - run->iterations) * glp_get_num_rows(run->lp) * 10;
+	run->pace->work += (int64_t) (iterations - run->iterations) * glp_get_num_rows(run->lp) * 10;
 	run->iterations = iterations;
 }
 
@@ -86,7 +87,7 @@ round_solution(IlpRun *run)
 		return;
 	for (uint32_t f = 0; f < model->nf; f++)
 		run->u[f] = glp_get_col_prim(run->lp, run->u_col[f]);
-	run->status = ilp_round(model, run->u, &cost, &open, run->watch);
+	run->status = ilp_round(model, run->u, &cost, &open, run->pace);
 	if (run->status == KANON_OK && cost <= run->target + ILP_EPS)
 	{
 		memset(run->best, 0, model->nf * sizeof(*run->best));
@@ -109,13 +110,13 @@ on_tree(glp_tree *tree, void *info)
 	count_work(run);
 	/* cuts transform a row of the tableau for each fraction */
 	if (glp_ios_reason(tree) == GLP_ICUTGEN)
-		run->watch->work += (int64_t) glp_get_num_rows(run->lp) * 500;
-	if (kanon_watch(run->watch, KANON_WATCH_STEPS / 8))
+		run->pace->work += (int64_t) glp_get_num_rows(run->lp) * 500;
+	if (kanon_stop(run->pace, KANON_WATCH_STEPS / 8))
 		run->guard.cancelled = true;
 	if (run->settings->max_nodes > 0 && total > run->settings->max_nodes)
 		run->full = true;
 	if (glpk_is_spent(&run->guard) || run->status != KANON_OK || run->guard.cancelled || run->full ||
-		run->watch->late)
+		run->pace->late)
 	{
 		glp_ios_terminate(tree);
 		return;
@@ -125,7 +126,7 @@ on_tree(glp_tree *tree, void *info)
 		run->status = glpk_relax_node(&run->guard, run->lp, fmin(run->feigned, DBL_MAX));
 		if (run->status == KANON_CANCELLED)
 			run->guard.cancelled = true;
-		if (run->status != KANON_OK || run->watch->late)
+		if (run->status != KANON_OK || run->pace->late)
 			glp_ios_terminate(tree);
 	}
 	if (glp_ios_reason(tree) == GLP_IROWGEN)
@@ -188,14 +189,14 @@ solve_root(IlpRun *run)
 		ilp_glpk_load_start(run, run->settings->start);
 		status = glpk_relax(&run->guard, run->lp, GLP_PRIMAL);
 		count_work(run);
-		if (status != KANON_OK || run->watch->late)
+		if (status != KANON_OK || run->pace->late)
 			return status;
 	}
 	do
 	{
 		status = glpk_relax(&run->guard, run->lp, GLP_DUALP);
 		count_work(run);
-		if (status != KANON_OK || run->watch->late)
+		if (status != KANON_OK || run->pace->late)
 			return status;
 		/* fewer rows: a relaxation, so that what it excludes is excluded */
 		if (glp_get_status(run->lp) == GLP_NOFEAS)
@@ -224,7 +225,7 @@ solve(void *arg)
 	IlpRun *run = arg;
 	glp_iocp parm;
 	bool tableau;
-	int rc;
+	bool complete;
 	KanonStatus status;
 
 	run->lp = glp_create_prob();
@@ -233,12 +234,9 @@ solve(void *arg)
 		ilp_glpk_load_groups(run);
 	if (status == KANON_OK)
 		status = solve_root(run);
-	if (status != KANON_OK || run->outcome->complete || run->watch->late)
+	if (status != KANON_OK || run->outcome->complete || run->pace->late)
 		return status;
 	glp_init_iocp(&parm);
-	parm.msg_lev = GLP_MSG_ALL;
-	parm.out_frq = 500;
-	parm.out_dly = 0;
 	run->large = glp_get_num_rows(run->lp) >= ILP_LARGE_ROWS;
 	tableau = glp_get_num_rows(run->lp) < TABLEAU_ROWS;
 	parm.br_tech = run->settings->branching == 1 || !tableau ? GLP_BR_MFV
@@ -249,39 +247,26 @@ solve(void *arg)
 	parm.mir_cuts = run->settings->rounding_cuts && tableau ? GLP_ON : GLP_OFF;
 	parm.cb_func = tree_callback;
 	parm.cb_info = run;
-	if (run->watch->deadline < INFINITY)
-	{
-		double left = run->watch->deadline - run->watch->env->now(run->watch->env->arg);
-
-		parm.tm_lim = left * 1000 < 1 ? 1 : left * 1000 < INT_MAX ? (int) (left * 1000) : INT_MAX;
-	}
-	rc = glp_intopt(run->lp, &parm);
-	if (run->guard.cancelled || run->guard.spent || run->status != KANON_OK)
-		return run->guard.cancelled ? KANON_CANCELLED : run->guard.spent ? KANON_NO_MEMORY : run->status;
-	if (rc == 0)
-		run->outcome->complete = true;
-	else if (rc != GLP_ESTOP && rc != GLP_ETMLIM && rc != GLP_EMIPGAP)
-	{
-		snprintf(run->guard.text, sizeof(run->guard.text), "branch and cut ended with code %d", rc);
-		return KANON_BROKEN;
-	}
-	return KANON_OK;
+	status = glpk_branch(&run->guard, run->lp, &parm, &complete);
+	run->outcome->complete |= complete && status == KANON_OK && run->status == KANON_OK;
+	return status == KANON_OK ? run->status : status;
 }
 
 KanonStatus
 ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpOutcome *outcome,
-		 IlpList *open, KanonWatch *watch, KanonReport *report)
+		 IlpList *open, KanonPace *pace, KanonReport *report)
 {
 	KanonEnv *env = model->env;
 	IlpRun run = {.model = model,
 				  .settings = settings,
 				  .outcome = outcome,
-				  .watch = watch,
+				  .pace = pace,
 				  .target = cutoff,
 				  .feigned = INFINITY};
 	size_t pairs = model->start[model->nf];
 	size_t columns = pairs + model->nf + 1;
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonScratch scratch = {.env = env};
+	KanonStatus status;
 
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->bound = -INFINITY;
@@ -295,18 +280,18 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 		env->refused = GLPK_BYTES + PAIR_BYTES * (columns + model->m);
 		return KANON_NO_MEMORY;
 	}
-	run.u_col = kanon_alloc(env, model->nf, sizeof(*run.u_col));
-	run.x_col = kanon_alloc0(env, pairs, sizeof(*run.x_col));
-	run.x = kanon_alloc(env, columns + 1, sizeof(*run.x));
-	run.best = kanon_alloc0(env, model->nf, sizeof(*run.best));
-	run.ind = kanon_alloc(env, columns + model->m + 3, sizeof(*run.ind));
-	run.val = kanon_alloc(env, columns + model->m + 3, sizeof(*run.val));
-	run.u = kanon_alloc(env, model->nf, sizeof(*run.u));
-	run.share = kanon_alloc(env, pairs, sizeof(*run.share));
-	run.within = kanon_alloc0(env, model->m, sizeof(*run.within));
-	if (run.u_col != NULL && run.x_col != NULL && run.x != NULL && run.best != NULL && run.ind != NULL &&
-		run.val != NULL && run.u != NULL && run.share != NULL && run.within != NULL)
-		status = glpk_guarded(&run.guard, watch, solve, &run);
+	run.u_col = kanon_take(&scratch, model->nf, sizeof(*run.u_col));
+	run.x_col = kanon_take0(&scratch, pairs, sizeof(*run.x_col));
+	run.x = kanon_take(&scratch, columns + 1, sizeof(*run.x));
+	run.best = kanon_take0(&scratch, model->nf, sizeof(*run.best));
+	run.ind = kanon_take(&scratch, columns + model->m + 3, sizeof(*run.ind));
+	run.val = kanon_take(&scratch, columns + model->m + 3, sizeof(*run.val));
+	run.u = kanon_take(&scratch, model->nf, sizeof(*run.u));
+	run.share = kanon_take(&scratch, pairs, sizeof(*run.share));
+	run.within = kanon_take0(&scratch, model->m, sizeof(*run.within));
+	status = kanon_taken(&scratch);
+	if (status == KANON_OK)
+		status = glpk_guarded(&run.guard, pace, solve, &run);
 	if (status == KANON_BROKEN)
 		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.guard.text);
 	/* nothing of at most the target is left, which with a gap is well below the cost */
@@ -315,15 +300,7 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 	for (uint32_t f = 0; f < model->nf && status == KANON_OK && outcome->found; f++)
 		if (run.best[f] && !ilp_list_add(env, open, f))
 			status = KANON_NO_MEMORY;
-	kanon_free(env, run.u_col);
-	kanon_free(env, run.x);
-	kanon_free(env, run.x_col);
-	kanon_free(env, run.best);
-	kanon_free(env, run.ind);
-	kanon_free(env, run.val);
-	kanon_free(env, run.u);
-	kanon_free(env, run.share);
-	kanon_free(env, run.within);
+	kanon_scratch_free(&scratch);
 	ilp_cuts_free(env, &run.cuts);
 	return status;
 }
@@ -332,14 +309,14 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 
 KanonStatus
 ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpOutcome *outcome,
-		 IlpList *open, KanonWatch *watch, KanonReport *report)
+		 IlpList *open, KanonPace *pace, KanonReport *report)
 {
 	(void) model;
 	(void) cutoff;
 	(void) settings;
 	(void) outcome;
 	(void) open;
-	(void) watch;
+	(void) pace;
 	snprintf(report->detail, sizeof(report->detail), "built without GLPK");
 	return KANON_UNAVAILABLE;
 }

@@ -35,6 +35,6 @@ typedef struct IlpOutcome
  * (positions in the model) in *open.
  */
 extern KanonStatus ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings,
-							IlpOutcome *outcome, IlpList *open, KanonWatch *watch, KanonReport *report);
+							IlpOutcome *outcome, IlpList *open, KanonPace *pace, KanonReport *report);
 
 #endif

@@ -11,6 +11,7 @@
 #ifdef HAVE_GLPK
 #include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ on_text(void *info, const char *text)
 		guard->spent = true;
 	if (text[0] != '\n' && text[0] != '\0')
 		snprintf(guard->text, sizeof(guard->text), "%.*s", (int) strcspn(text, "\n"), text);
-	if (kanon_watch_poll(guard->watch))
+	if (kanon_poll(guard->pace))
 	{
 		guard->cancelled = true;
 		longjmp(guard->escape, 1);
@@ -81,11 +82,11 @@ relax(GlpkGuard *guard, glp_prob *lp, int method, double limit, int *rc)
 	do
 	{
 		*rc = glp_simplex(lp, &parm);
-		if (kanon_watch_poll(guard->watch))
+		if (kanon_poll(guard->pace))
 			return KANON_CANCELLED;
 		if (glpk_is_spent(guard))
 			return KANON_NO_MEMORY;
-	} while (*rc == GLP_EITLIM && !guard->watch->late);
+	} while (*rc == GLP_EITLIM && !guard->pace->late);
 	return KANON_OK;
 }
 
@@ -96,7 +97,7 @@ glpk_relax(GlpkGuard *guard, glp_prob *lp, int method)
 	int status;
 	KanonStatus result = relax(guard, lp, method, DBL_MAX, &rc);
 
-	if (result != KANON_OK || guard->watch->late)
+	if (result != KANON_OK || guard->pace->late)
 		return result;
 	status = glp_get_status(lp);
 	if (rc == 0 && (status == GLP_OPT || status == GLP_NOFEAS))
@@ -126,14 +127,35 @@ glpk_relax_node(GlpkGuard *guard, glp_prob *lp, double limit)
 	return status;
 }
 
+KanonStatus
+glpk_branch(GlpkGuard *guard, glp_prob *lp, glp_iocp *parm, bool *complete)
+{
+	KanonPace *pace = guard->pace;
+	int rc;
+
+	parm->msg_lev = GLP_MSG_ALL;
+	parm->out_frq = 500;
+	parm->out_dly = 0;
+	if (pace->deadline > 0)
+		parm->tm_lim = (int) fmax(1, fmin(INT_MAX, (pace->deadline - pace->env->now(pace->env->arg)) * 1000));
+	rc = glp_intopt(lp, parm);
+	*complete = rc == 0;
+	if (guard->cancelled || guard->spent)
+		return guard->cancelled ? KANON_CANCELLED : KANON_NO_MEMORY;
+	if (rc == 0 || rc == GLP_ESTOP || rc == GLP_ETMLIM || rc == GLP_EMIPGAP)
+		return KANON_OK;
+	snprintf(guard->text, sizeof(guard->text), "branch and cut ended with code %d", rc);
+	return KANON_BROKEN;
+}
+
 /* The frame that fatal errors return to; nothing in it changes after setjmp. */
 KanonStatus
-glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve)(void *arg), void *arg)
+glpk_guarded(GlpkGuard *guard, KanonPace *pace, KanonStatus (*solve)(void *arg), void *arg)
 {
 	KanonStatus status;
 
-	guard->watch = watch;
-	guard->limit = watch->env->foreign;
+	guard->pace = pace;
+	guard->limit = pace->env->foreign;
 	if (setjmp(guard->escape) == 0)
 	{
 		if (glp_init_env() == 2)
@@ -154,7 +176,7 @@ glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve)(void *arg
 	else
 		status = guard->spent ? KANON_NO_MEMORY : KANON_BROKEN;
 	if (guard->spent)
-		watch->env->refused = guard->limit;
+		pace->env->refused = guard->limit;
 	glp_free_env();
 	return status;
 }

@@ -13,7 +13,7 @@
 typedef struct GlpkGuard
 {
 	jmp_buf escape;
-	KanonWatch *watch;
+	KanonPace *pace;
 	char text[120]; /* GLPK's last words */
 	size_t limit;   /* bytes that GLPK may take; 0: any */
 	bool spent;     /* it has, or its last words were about memory */
@@ -26,7 +26,7 @@ typedef struct GlpkGuard
  * message must be asked for: msg_lev GLP_MSG_ALL).  All of GLPK's memory is freed
  * on every way out.
  */
-extern KanonStatus glpk_guarded(GlpkGuard *guard, KanonWatch *watch, KanonStatus (*solve)(void *arg),
+extern KanonStatus glpk_guarded(GlpkGuard *guard, KanonPace *pace, KanonStatus (*solve)(void *arg),
 								void *arg);
 
 /*
@@ -37,7 +37,7 @@ extern bool glpk_is_spent(GlpkGuard *guard);
 
 /*
  * The linear relaxation under the guard, method GLP_PRIMAL or GLP_DUALP: KANON_OK
- * means optimal or infeasible, or that time has ended (watch->late).
+ * means optimal or infeasible, or that time has ended (pace->late).
  */
 extern KanonStatus glpk_relax(GlpkGuard *guard, glp_prob *lp, int method);
 
@@ -47,6 +47,12 @@ extern KanonStatus glpk_relax(GlpkGuard *guard, glp_prob *lp, int method);
  * simplex method, has nothing left to do there.
  */
 extern KanonStatus glpk_relax_node(GlpkGuard *guard, glp_prob *lp, double limit);
+
+/*
+ * Branch and cut with these parameters, in the time that is left; *complete: it was
+ * searched through, rather than ended by a callback, the time or the gap.
+ */
+extern KanonStatus glpk_branch(GlpkGuard *guard, glp_prob *lp, glp_iocp *parm, bool *complete);
 
 #endif /* HAVE_GLPK */
 #endif

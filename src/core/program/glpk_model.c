@@ -42,7 +42,7 @@ ilp_glpk_load(IlpRun *run)
 		int n = (int) (model->start[f + 1] - lo);
 		int64_t total = 0;
 
-		if (kanon_watch(run->watch, 50 * (int64_t) n))
+		if (kanon_stop(run->pace, 50 * (int64_t) n))
 			return KANON_CANCELLED;
 		for (int p = 0; p < n; p++)
 			total += model->n[model->type[lo + (size_t) p]];
@@ -229,7 +229,7 @@ add_cuts(IlpRun *run)
 			run->share[p] = run->x_col[p] > 0 ? glp_get_col_prim(lp, run->x_col[p])
 											  : run->u[f] * (double) model->n[model->type[p]];
 	}
-	run->status = ilp_cuts_find(model, run->u, run->share, &run->cuts, run->watch);
+	run->status = ilp_cuts_find(model, run->u, run->share, &run->cuts, run->pace);
 	if (run->status != KANON_OK || run->cuts.n == 0)
 		return 0;
 	row = glp_add_rows(lp, (int) run->cuts.n);

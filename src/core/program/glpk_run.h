@@ -16,7 +16,7 @@ typedef struct IlpRun
 	const IlpModel *model;
 	const IlpSettings *settings;
 	IlpOutcome *outcome;
-	KanonWatch *watch;
+	KanonPace *pace;
 	bool full;          /* node limit */
 	bool large;         /* many rows: nodes are solved where they can be cancelled */
 	KanonStatus status; /* of the searches within */

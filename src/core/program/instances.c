@@ -12,39 +12,11 @@
 #include <string.h>
 
 #include "program/instances.h"
+#include "util/hash.h"
+#include "util/scratch.h"
 
 /* A pattern list longer than this is not grouped pattern by pattern. */
 #define MAX_PATTERNS ((size_t) 1 << 16)
-
-void
-kanon_watch_init(KanonWatch *watch, const KanonProblem *problem, const char *phase)
-{
-	memset(watch, 0, sizeof(*watch));
-	watch->env = problem->env;
-	watch->phase = phase;
-	watch->deadline = INFINITY;
-	if (problem->time_limit < INFINITY)
-		watch->deadline = problem->env->now(problem->env->arg) + problem->time_limit;
-}
-
-bool
-kanon_watch_poll(KanonWatch *watch)
-{
-	KanonEnv *env = watch->env;
-
-	watch->total += watch->work;
-	watch->work = 0;
-	if (!watch->cancelled && env->poll(env->arg, &(KanonProgress){.phase = watch->phase,
-																  .share = watch->share,
-																  .rows_left = -1,
-																  .bounded = watch->bounded,
-																  .cost = watch->cost,
-																  .lower_bound = watch->bound}))
-		watch->cancelled = true;
-	if (!watch->late && watch->deadline < INFINITY && env->now(env->arg) >= watch->deadline)
-		watch->late = true;
-	return watch->cancelled;
-}
 
 /*
  * The largest number of which all weights are whole multiples, by Euclid's
@@ -133,8 +105,8 @@ kanon_instances_free(KanonEnv *env, KanonInstances *instances)
 typedef struct Builder
 {
 	const KanonProblem *problem;
-	KanonEnv *env;
-	KanonWatch *watch;
+	KanonScratch scratch;
+	KanonPace *pace;
 	KanonInstances *out;
 	KanonInstanceMode mode;
 	double max_cost;
@@ -171,32 +143,10 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 	}
 	if (b->pairs + ntypes > b->max_pairs || out->n >= KANON_MAX_TYPES)
 		return KANON_TOO_LARGE;
-	if (out->n + 1 >= b->room)
-	{
-		size_t room = b->room * 2;
-		void *p;
-
-		if ((p = kanon_realloc(b->env, out->pattern, room, sizeof(*out->pattern))) == NULL)
-			return KANON_NO_MEMORY;
-		out->pattern = p;
-		if ((p = kanon_realloc(b->env, out->cost, room, sizeof(*out->cost))) == NULL)
-			return KANON_NO_MEMORY;
-		out->cost = p;
-		if ((p = kanon_realloc(b->env, out->start, room, sizeof(*out->start))) == NULL)
-			return KANON_NO_MEMORY;
-		out->start = p;
-		b->room = room;
-	}
-	if (b->pairs + ntypes > b->pair_room)
-	{
-		size_t room = b->pair_room + b->pair_room / 2 + ntypes;
-		void *p = kanon_realloc(b->env, out->type, room, sizeof(*out->type));
-
-		if (p == NULL)
-			return KANON_NO_MEMORY;
-		out->type = p;
-		b->pair_room = room;
-	}
+	if (!KANON_GROW(&b->scratch, &b->room, out->n + (size_t) 2, KANON_ARRAY(out->pattern),
+					KANON_ARRAY(out->cost), KANON_ARRAY(out->start)) ||
+		!KANON_GROW(&b->scratch, &b->pair_room, b->pairs + ntypes, KANON_ARRAY(out->type)))
+		return KANON_NO_MEMORY;
 	out->pattern[out->n] = pattern;
 	out->cost[out->n] = cost;
 	memcpy(out->type + b->pairs, types, ntypes * sizeof(*types));
@@ -257,9 +207,9 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 
 		if ((pattern >> c & 1) == 0)
 			continue;
-		if (kanon_watch(b->watch, (int64_t) ntypes * 4))
+		if (kanon_stop(b->pace, (int64_t) ntypes * 4))
 			return KANON_CANCELLED;
-		if (b->watch->late)
+		if (b->pace->late)
 			return KANON_TOO_LARGE;
 		/* group by the column's code, groups in the order of first sight */
 		for (uint32_t j = 0; j < ntypes; j++)
@@ -313,21 +263,23 @@ build_every(Builder *b)
 {
 	const KanonProblem *problem = b->problem;
 	int depth = problem->ncolumns;
-	uint32_t *types = kanon_alloc(b->env, problem->ntypes, sizeof(*types));
-	KanonStatus status = KANON_NO_MEMORY;
+	size_t mark = kanon_mark(&b->scratch);
+	uint32_t *types = kanon_take(&b->scratch, problem->ntypes, sizeof(*types));
+	KanonStatus status;
 	uint32_t distinct = 1;
 
 	for (int c = 0; c < depth; c++)
 		if (problem->columns[c].distinct > distinct)
 			distinct = problem->columns[c].distinct;
-	b->level = kanon_alloc0(b->env, (size_t) depth + 1, sizeof(*b->level));
-	b->code_rows = kanon_alloc0(b->env, (size_t) depth + 1, sizeof(*b->code_rows));
-	if (types == NULL || b->level == NULL || b->code_rows == NULL)
-		goto done;
-	for (int d = 0; d <= depth; d++)
-		if ((b->level[d] = kanon_alloc(b->env, problem->ntypes, sizeof(uint32_t))) == NULL ||
-			(b->code_rows[d] = kanon_alloc0(b->env, distinct, sizeof(uint32_t))) == NULL)
-			goto done;
+	b->level = kanon_take0(&b->scratch, (size_t) depth + 1, sizeof(*b->level));
+	b->code_rows = kanon_take0(&b->scratch, (size_t) depth + 1, sizeof(*b->code_rows));
+	for (int d = 0; d <= depth && !b->scratch.failed; d++)
+	{
+		b->level[d] = kanon_take(&b->scratch, problem->ntypes, sizeof(uint32_t));
+		b->code_rows[d] = kanon_take0(&b->scratch, distinct, sizeof(uint32_t));
+	}
+	if ((status = kanon_taken(&b->scratch)) != KANON_OK)
+		return status;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		types[i] = i;
 	{
@@ -336,7 +288,6 @@ build_every(Builder *b)
 		double cost = kanon_instances_cost(problem, b->out, root);
 		int64_t rows = 0;
 
-		status = KANON_OK;
 		for (uint32_t i = 0; i < problem->ntypes; i++)
 			rows += problem->rows[i];
 		if (rows >= problem->k && root != all && cost <= b->max_cost)
@@ -344,17 +295,7 @@ build_every(Builder *b)
 		if (status == KANON_OK && rows >= problem->k)
 			status = extend(b, 0, types, problem->ntypes, root, -1);
 	}
-done:
-	for (int d = 0; d <= depth; d++)
-	{
-		if (b->level != NULL)
-			kanon_free(b->env, b->level[d]);
-		if (b->code_rows != NULL)
-			kanon_free(b->env, b->code_rows[d]);
-	}
-	kanon_free(b->env, b->level);
-	kanon_free(b->env, b->code_rows);
-	kanon_free(b->env, types);
+	kanon_release(&b->scratch, mark);
 	return status;
 }
 
@@ -367,20 +308,10 @@ typedef struct FirstCache
 	size_t used;
 } FirstCache;
 
-static uint64_t
-mix64(uint64_t x)
-{
-	x ^= x >> 31;
-	x *= UINT64_C(0x7fb5d329728ea185);
-	x ^= x >> 27;
-	x *= UINT64_C(0x81dadef4bc2dd44d);
-	return x ^ x >> 33;
-}
-
 static size_t
 first_covering(Builder *b, FirstCache *cache, KanonPattern varies)
 {
-	size_t at = mix64(varies) & (cache->size - 1);
+	size_t at = kanon_mix(varies) & (cache->size - 1);
 	size_t p;
 
 	while (cache->value[at] != 0 && cache->key[at] != varies)
@@ -390,7 +321,7 @@ first_covering(Builder *b, FirstCache *cache, KanonPattern varies)
 	for (p = 0; p < b->npatterns; p++)
 		if ((varies & ~b->patterns[p]) == 0)
 			break;
-	b->watch->work += (int64_t) p;
+	b->pace->work += (int64_t) p;
 	if (cache->used < cache->size / 2)
 	{
 		cache->key[at] = varies;
@@ -422,9 +353,8 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 		size_t slot;
 
 		for (KanonPattern rest = keep; rest != 0; rest &= rest - 1)
-			hash = (hash ^ problem->columns[__builtin_ctzll(rest)].code[i]) * UINT64_C(0x9e3779b97f4a7c15) +
-				   (hash >> 29);
-		slot = mix64(hash) & (table_size - 1);
+			hash = kanon_hash_add(hash, problem->columns[__builtin_ctzll(rest)].code[i]);
+		slot = hash & (table_size - 1);
 		for (; table[slot] != 0; slot = (slot + 1) & (table_size - 1))
 		{
 			uint32_t j = first[table[slot] - 1];
@@ -447,7 +377,7 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 		}
 		group[i] = table[slot] - 1;
 		at[group[i]]++;
-		if (kanon_watch(b->watch, problem->ncolumns))
+		if (kanon_stop(b->pace, problem->ncolumns))
 			return KANON_CANCELLED;
 	}
 	{
@@ -471,9 +401,9 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 
 		for (uint32_t j = lo; j < at[g]; j++)
 			rows += problem->rows[types[j]];
-		if (kanon_watch(b->watch, n))
+		if (kanon_stop(b->pace, n))
 			return KANON_CANCELLED;
-		if (b->watch->late)
+		if (b->pace->late)
 			return KANON_TOO_LARGE;
 		if (rows < problem->k)
 			continue;
@@ -481,7 +411,7 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 		{
 			KanonPattern varies = varying(b, types + lo, n, b->patterns[p]);
 
-			b->watch->work += (int64_t) n;
+			b->pace->work += (int64_t) n;
 			if (first_covering(b, cache, varies) < p)
 				continue;
 		}
@@ -497,20 +427,19 @@ build_list(Builder *b)
 	const KanonProblem *problem = b->problem;
 	size_t nt = problem->ntypes;
 	size_t table_size = 16;
-	uint32_t *table = NULL;
-	uint32_t *work = NULL;
+	size_t mark = kanon_mark(&b->scratch);
+	uint32_t *table;
+	uint32_t *work;
 	FirstCache cache = {.size = 1 << 16};
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status;
 
 	while (table_size < 2 * nt)
 		table_size *= 2;
-	table = kanon_alloc(b->env, table_size, sizeof(*table));
-	work = kanon_alloc(b->env, nt, 4 * sizeof(*work));
-	cache.key = kanon_alloc(b->env, cache.size, sizeof(*cache.key));
-	cache.value = kanon_alloc0(b->env, cache.size, sizeof(*cache.value));
-	if (table == NULL || work == NULL || cache.key == NULL || cache.value == NULL)
-		goto done;
-	status = KANON_OK;
+	table = kanon_take(&b->scratch, table_size, sizeof(*table));
+	work = kanon_take(&b->scratch, nt, 4 * sizeof(*work));
+	cache.key = kanon_take(&b->scratch, cache.size, sizeof(*cache.key));
+	cache.value = kanon_take0(&b->scratch, cache.size, sizeof(*cache.value));
+	status = kanon_taken(&b->scratch);
 	for (size_t p = 0; p < b->npatterns && status == KANON_OK; p++)
 	{
 		double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
@@ -520,11 +449,7 @@ build_list(Builder *b)
 		status =
 			build_pattern(b, p, &cache, table, table_size, work, work + nt, work + 2 * nt, work + 3 * nt);
 	}
-done:
-	kanon_free(b->env, table);
-	kanon_free(b->env, work);
-	kanon_free(b->env, cache.key);
-	kanon_free(b->env, cache.value);
+	kanon_release(&b->scratch, mark);
 	return status;
 }
 
@@ -544,24 +469,22 @@ static KanonStatus
 build(Builder b)
 {
 	const KanonProblem *problem = b.problem;
-	KanonWatch *watch = b.watch;
 	KanonInstances *out = b.out;
-	KanonInstanceMode mode = b.mode;
+	int64_t before = kanon_worked(b.pace);
 	KanonStatus status = KANON_NO_MEMORY;
 
 	memset(out, 0, sizeof(*out));
 	kanon_instances_grid(problem, out);
 	out->max_cost = b.max_cost;
-	b.room = 1024;
-	b.pair_room = (size_t) problem->ntypes * 4 + 1024;
-	out->pattern = kanon_alloc(b.env, b.room, sizeof(*out->pattern));
-	out->cost = kanon_alloc(b.env, b.room, sizeof(*out->cost));
-	out->start = kanon_alloc(b.env, b.room, sizeof(*out->start));
-	out->type = kanon_alloc(b.env, b.pair_room, sizeof(*out->type));
-	if (out->pattern != NULL && out->cost != NULL && out->start != NULL && out->type != NULL)
+	b.scratch = (KanonScratch){.env = problem->env};
+	if (b.sieve != NULL)
+		b.sifted = kanon_take(&b.scratch, problem->ntypes, sizeof(*b.sifted));
+	if (KANON_GROW(&b.scratch, &b.room, 1024, KANON_ARRAY(out->pattern), KANON_ARRAY(out->cost),
+				   KANON_ARRAY(out->start)) &&
+		KANON_GROW(&b.scratch, &b.pair_room, (size_t) problem->ntypes * 4 + 1024, KANON_ARRAY(out->type)))
 	{
 		out->start[0] = 0;
-		if (mode == KANON_INSTANCES_CLOSED && every_combination(problem))
+		if (b.mode == KANON_INSTANCES_CLOSED && every_combination(problem))
 			status = problem->ntypes == 0 ? KANON_OK : build_every(&b);
 		else
 		{
@@ -569,56 +492,52 @@ build(Builder b)
 			out->patterns = b.npatterns;
 			if (status == KANON_OK)
 				status = build_list(&b);
-			kanon_free(b.env, b.patterns);
+			kanon_free(problem->env, b.patterns);
 		}
 	}
-	if (status == KANON_OK && kanon_watch_poll(watch))
+	if (status == KANON_OK && kanon_poll(b.pace))
 		status = KANON_CANCELLED;
-	if (status != KANON_OK)
+	if (status == KANON_OK)
 	{
-		kanon_instances_free(b.env, out);
+		kanon_keep(&b.scratch, out->pattern);
+		kanon_keep(&b.scratch, out->cost);
+		kanon_keep(&b.scratch, out->start);
+		kanon_keep(&b.scratch, out->type);
+		out->steps = kanon_worked(b.pace) - before;
+	}
+	else
+	{
+		memset(out, 0, sizeof(*out));
 		kanon_instances_grid(problem, out);
 	}
+	kanon_scratch_free(&b.scratch);
 	return status;
 }
 
 KanonStatus
 kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost, size_t max_pairs,
-					  KanonWatch *watch, KanonInstances *out, KanonReport *report)
+					  KanonPace *pace, KanonInstances *out)
 {
-	Builder b = {.problem = problem,
-				 .env = problem->env,
-				 .watch = watch,
-				 .out = out,
-				 .mode = mode,
-				 .max_cost = max_cost,
-				 .max_pairs = max_pairs};
-
-	(void) report;
-	return build(b);
+	return build((Builder){.problem = problem,
+						   .pace = pace,
+						   .out = out,
+						   .mode = mode,
+						   .max_cost = max_cost,
+						   .max_pairs = max_pairs});
 }
 
 KanonStatus
 kanon_instances_above(const KanonProblem *problem, double above, const double *most, KanonSieve sieve,
-					  void *arg, size_t max_pairs, KanonWatch *watch, KanonInstances *out)
+					  void *arg, size_t max_pairs, KanonPace *pace, KanonInstances *out)
 {
-	Builder b = {.problem = problem,
-				 .env = problem->env,
-				 .watch = watch,
-				 .out = out,
-				 .mode = KANON_INSTANCES_CLOSED,
-				 .max_cost = INFINITY,
-				 .max_pairs = max_pairs,
-				 .above = above,
-				 .most = most,
-				 .sieve = sieve,
-				 .sieve_arg = arg};
-	KanonStatus status = KANON_NO_MEMORY;
-
-	memset(out, 0, sizeof(*out));
-	b.sifted = kanon_alloc(b.env, problem->ntypes, sizeof(*b.sifted));
-	if (b.sifted != NULL)
-		status = build(b);
-	kanon_free(b.env, b.sifted);
-	return status;
+	return build((Builder){.problem = problem,
+						   .pace = pace,
+						   .out = out,
+						   .mode = KANON_INSTANCES_CLOSED,
+						   .max_cost = INFINITY,
+						   .max_pairs = max_pairs,
+						   .above = above,
+						   .most = most,
+						   .sieve = sieve,
+						   .sieve_arg = arg});
 }

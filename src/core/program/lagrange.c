@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "program/bound.h"
+#include "util/scratch.h"
 
 /* Steps between two full passes. */
 #define PASS_STEPS 30
@@ -26,9 +27,10 @@
 
 typedef struct Lagrange
 {
+	KanonScratch scratch;
 	const IlpModel *model;
 	const IlpBox *box; /* prices stay within; NULL: anywhere below c */
-	KanonWatch *watch;
+	KanonPace *pace;
 	double *y;
 	double *slack;      /* [m] the subgradient */
 	double *dir;        /* [m] deflected */
@@ -136,7 +138,7 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 		else
 		{
 			l->cand[n++] = (IlpCandidate){y[i], i};
-			top = fmax(top, y[i]);
+			top = kanon_max(top, y[i]);
 		}
 	}
 	if (rows < model->k)
@@ -177,8 +179,8 @@ full_pass(Lagrange *l, double *g, double *bound)
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
 		g[f] = reduced_cost(l, f, NULL);
-		sum += fmin(0, g[f]);
-		if (kanon_watch(l->watch, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
+		sum += kanon_min(0, g[f]);
+		if (kanon_stop(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
 			return KANON_CANCELLED;
 	}
 	*bound = sum;
@@ -237,8 +239,8 @@ active_pass(Lagrange *l, double *value)
 		uint32_t f = l->active[a];
 		double g = reduced_cost(l, f, l->slack);
 
-		sum += fmin(0, g);
-		if (kanon_watch(l->watch, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
+		sum += kanon_min(0, g);
+		if (kanon_stop(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
 			return KANON_CANCELLED;
 	}
 	*value = sum;
@@ -291,27 +293,27 @@ step(Lagrange *l, double gap, double lambda, bool first)
 		return;
 	length = lambda * gap / norm;
 	for (uint32_t i = 0; i < model->m; i++)
-		l->y[i] =
-			fmax(lowest(l, i), fmin(highest(l, i), l->y[i] + length * l->dir[i] / (double) model->n[i]));
-	l->watch->work += (int64_t) model->m * 4;
+		l->y[i] = kanon_max(lowest(l, i),
+							kanon_min(highest(l, i), l->y[i] + length * l->dir[i] / (double) model->n[i]));
+	l->pace->work += (int64_t) model->m * 4;
 }
 
 static bool
 lagrange_alloc(Lagrange *l, IlpPrices *prices)
 {
 	const IlpModel *model = l->model;
+	KanonScratch *scratch = &l->scratch;
 	KanonEnv *env = model->env;
 
-	l->y = kanon_alloc(env, model->m, sizeof(*l->y));
-	l->slack = kanon_alloc(env, model->m, sizeof(*l->slack));
-	l->dir = kanon_alloc(env, model->m, sizeof(*l->dir));
-	l->trial = kanon_alloc(env, model->m, sizeof(*l->trial));
-	l->cand = kanon_alloc(env, model->m, sizeof(*l->cand));
-	l->active = kanon_alloc(env, model->nf, sizeof(*l->active));
+	l->y = kanon_take(scratch, model->m, sizeof(*l->y));
+	l->slack = kanon_take(scratch, model->m, sizeof(*l->slack));
+	l->dir = kanon_take(scratch, model->m, sizeof(*l->dir));
+	l->trial = kanon_take(scratch, model->m, sizeof(*l->trial));
+	l->cand = kanon_take(scratch, model->m, sizeof(*l->cand));
+	l->active = kanon_take(scratch, model->nf, sizeof(*l->active));
 	if (prices->g == NULL)
 		prices->g = kanon_alloc(env, model->nf, sizeof(*prices->g));
-	if (l->y == NULL || l->slack == NULL || l->dir == NULL || l->trial == NULL || l->cand == NULL ||
-		l->active == NULL || prices->g == NULL)
+	if (scratch->failed || prices->g == NULL)
 		return false;
 	if (prices->y == NULL)
 	{
@@ -322,23 +324,10 @@ lagrange_alloc(Lagrange *l, IlpPrices *prices)
 		{
 			prices->y[i] = model->c[i];
 			if (model->opt_start[i] < model->opt_start[i + 1])
-				prices->y[i] = fmin(model->c[i], model->w[model->opt[model->opt_start[i]]]);
+				prices->y[i] = kanon_min(model->c[i], model->w[model->opt[model->opt_start[i]]]);
 		}
 	}
 	return true;
-}
-
-static void
-lagrange_free(Lagrange *l)
-{
-	KanonEnv *env = l->model->env;
-
-	kanon_free(env, l->y);
-	kanon_free(env, l->slack);
-	kanon_free(env, l->dir);
-	kanon_free(env, l->trial);
-	kanon_free(env, l->cand);
-	kanon_free(env, l->active);
 }
 
 void
@@ -355,7 +344,7 @@ run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reach
 {
 	double best = -INFINITY;
 
-	for (int s = 0; s < PASS_STEPS && !l->watch->late; s++)
+	for (int s = 0; s < PASS_STEPS && !l->pace->late; s++)
 	{
 		double value;
 		KanonStatus status = active_pass(l, &value);
@@ -379,15 +368,15 @@ run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reach
 		}
 		if (value >= upper)
 			break;
-		step(l, fmax(upper - value, 1e-4 * fabs(upper)), *lambda, s == 0);
+		step(l, kanon_max(upper - value, 1e-4 * fabs(upper)), *lambda, s == 0);
 	}
 	return KANON_OK;
 }
 
 KanonStatus
-ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch)
+ilp_price(const IlpModel *model, IlpPrices *prices, KanonPace *pace)
 {
-	Lagrange l = {.model = model, .watch = watch};
+	Lagrange l = {.scratch = {model->env}, .model = model, .pace = pace};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	if (lagrange_alloc(&l, prices))
@@ -395,21 +384,21 @@ ilp_price(const IlpModel *model, IlpPrices *prices, KanonWatch *watch)
 		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
 		status = full_pass(&l, prices->g, &prices->bound);
 	}
-	lagrange_free(&l);
+	kanon_scratch_free(&l.scratch);
 	return status;
 }
 
 KanonStatus
-ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices, KanonWatch *watch)
+ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices, KanonPace *pace)
 {
-	return ilp_lagrange_within(model, NULL, upper, steps, prices, watch);
+	return ilp_lagrange_within(model, NULL, upper, steps, prices, pace);
 }
 
 KanonStatus
 ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps, IlpPrices *prices,
-					KanonWatch *watch)
+					KanonPace *pace)
 {
-	Lagrange l = {.model = model, .box = box, .watch = watch};
+	Lagrange l = {.scratch = {model->env}, .model = model, .box = box, .pace = pace};
 	KanonStatus status = KANON_NO_MEMORY;
 	double lambda = 1;
 	double reached = -INFINITY;
@@ -422,11 +411,11 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		status = full_pass(&l, prices->g, &prices->bound);
 	}
 	for (uint32_t i = 0; i < model->m; i++)
-		spread = fmax(spread, model->c[i]);
-	spread = fmax(spread * (double) (model->k < 10 ? model->k : 10), 1e-9);
+		spread = kanon_max(spread, model->c[i]);
+	spread = kanon_max(spread * (double) (model->k < 10 ? model->k : 10), 1e-9);
 	if (status == KANON_OK)
 		choose_active(&l, prices->g, spread);
-	while (status == KANON_OK && prices->steps < steps && lambda > 0.004 && !watch->late &&
+	while (status == KANON_OK && prices->steps < steps && lambda > 0.004 && !pace->late &&
 		   ilp_round_up(model, prices->bound) < upper - 1e-9 * fabs(upper))
 	{
 		double bound;
@@ -443,7 +432,7 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		status = full_pass(&l, prices->g, &bound);
 		if (status != KANON_OK)
 			break;
-		reached = fmin(reached, bound + 1e-3 * fabs(upper));
+		reached = kanon_min(reached, bound + 1e-3 * fabs(upper));
 		if (bound > prices->bound)
 		{
 			prices->bound = bound;
@@ -457,7 +446,7 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
 		status = full_pass(&l, prices->g, &prices->bound);
 	}
-	lagrange_free(&l);
+	kanon_scratch_free(&l.scratch);
 	return status;
 }
 
@@ -466,12 +455,12 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
  * minimum instead of 0): beyond the cutoff f is closed in all that count.
  */
 KanonStatus
-ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, KanonWatch *watch)
+ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, KanonPace *pace)
 {
 	bool *dead = kanon_alloc0(model->env, model->nf, sizeof(*dead));
 	KanonStatus status = KANON_OK;
 
-	double slack = model->integral ? 1e-4 : 1e-9 * fmax(1, fabs(cutoff));
+	double slack = model->integral ? 1e-4 : 1e-9 * kanon_max(1, fabs(cutoff));
 
 	*dropped = 0;
 	if (dead == NULL)
@@ -483,14 +472,14 @@ ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, Ka
 			++*dropped;
 		}
 	if (*dropped > 0)
-		status = ilp_model_compact(model, dead, watch);
+		status = ilp_model_compact(model, dead, pace);
 	kanon_free(model->env, dead);
 	return status;
 }
 
 KanonStatus
 ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpModel *copy, IlpList *fixed,
-			   KanonWatch *watch)
+			   KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	IlpPrices own = {.bound = prices->bound};
@@ -516,9 +505,9 @@ ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, Il
 				own.g[f] = prices->g[copy->id[f]];
 	}
 	if (status == KANON_OK)
-		status = ilp_fix(copy, &own, cutoff, &dropped, watch);
+		status = ilp_fix(copy, &own, cutoff, &dropped, pace);
 	if (status == KANON_OK)
-		status = ilp_reduce(copy, fixed, watch);
+		status = ilp_reduce(copy, fixed, pace);
 	if (status != KANON_OK)
 		ilp_model_free(copy);
 	kanon_free(env, own.g);

@@ -8,6 +8,7 @@
 
 #include "program/model.h"
 #include "util/sort.h"
+#include "util/hash.h"
 
 bool
 ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value)
@@ -80,8 +81,8 @@ add_rest(const KanonInstances *instances, IlpModel *model)
 }
 
 KanonStatus
-ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bool with_rest,
-				KanonWatch *watch, IlpModel *model)
+ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bool with_rest, KanonPace *pace,
+				IlpModel *model)
 {
 	size_t pairs = instances->start[instances->n];
 
@@ -112,7 +113,7 @@ ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bo
 	memcpy(model->type, instances->type, pairs * sizeof(*model->type));
 	if (with_rest)
 		add_rest(instances, model);
-	if (kanon_watch(watch, (int64_t) pairs))
+	if (kanon_stop(pace, (int64_t) pairs))
 	{
 		ilp_model_free(model);
 		return KANON_CANCELLED;
@@ -140,7 +141,7 @@ compare_cost(const void *a, const void *b, void *arg)
 }
 
 KanonStatus
-ilp_model_transpose(IlpModel *model, KanonWatch *watch)
+ilp_model_transpose(IlpModel *model, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	size_t pairs = model->start[model->nf];
@@ -172,16 +173,7 @@ ilp_model_transpose(IlpModel *model, KanonWatch *watch)
 			model->opt[model->opt_start[model->type[p] + 1]++] = f;
 	}
 	kanon_free(env, order);
-	return kanon_watch(watch, (int64_t) pairs * 3) ? KANON_CANCELLED : KANON_OK;
-}
-
-static uint64_t
-mix64(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	return kanon_stop(pace, (int64_t) pairs * 3) ? KANON_CANCELLED : KANON_OK;
 }
 
 typedef struct TypeOrder
@@ -217,7 +209,7 @@ same_options(const IlpModel *model, uint32_t i, uint32_t j)
  * of their rows, and any flow of the sum can be divided among them.
  */
 static KanonStatus
-compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
+compact(IlpModel *model, const bool *dead, uint32_t *map, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	uint32_t nf = 0;
@@ -246,7 +238,7 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 	}
 	model->nf = nf;
 	model->start[nf] = pairs;
-	if ((status = ilp_model_transpose(model, watch)) != KANON_OK)
+	if ((status = ilp_model_transpose(model, pace)) != KANON_OK)
 		goto done;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
@@ -259,7 +251,7 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 			continue;
 		}
 		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
-			hash += mix64(model->opt[p]);
+			hash += kanon_mix(model->opt[p]);
 		order[norder++] = (TypeOrder){hash, i};
 	}
 	kanon_sort(order, order + model->m, norder, sizeof(*order), compare_type, NULL);
@@ -310,7 +302,7 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonWatch *watch)
 				model->type[pairs++] = to[model->type[p]];
 	}
 	model->start[nf] = pairs;
-	if (kanon_watch(watch, (int64_t) pairs))
+	if (kanon_stop(pace, (int64_t) pairs))
 		status = KANON_CANCELLED;
 done:
 	kanon_free(env, to);
@@ -319,15 +311,15 @@ done:
 }
 
 KanonStatus
-ilp_model_compact(IlpModel *model, const bool *dead, KanonWatch *watch)
+ilp_model_compact(IlpModel *model, const bool *dead, KanonPace *pace)
 {
-	return compact(model, dead, NULL, watch);
+	return compact(model, dead, NULL, pace);
 }
 
 KanonStatus
-ilp_model_merge(IlpModel *model, uint32_t *map, KanonWatch *watch)
+ilp_model_merge(IlpModel *model, uint32_t *map, KanonPace *pace)
 {
-	return compact(model, NULL, map, watch);
+	return compact(model, NULL, map, pace);
 }
 
 KanonStatus

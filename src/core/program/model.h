@@ -14,6 +14,7 @@
 #define KANON_PROGRAM_H
 
 #include "program/instances.h"
+#include "util/number.h"
 
 #define ILP_EPS 1e-6
 
@@ -49,18 +50,18 @@ extern bool ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value);
 
 /* with_rest: the fully suppressed rows are an instance, too: id instances->n. */
 extern KanonStatus ilp_model_build(const KanonProblem *problem, const KanonInstances *instances,
-								   bool with_rest, KanonWatch *watch, IlpModel *model);
+								   bool with_rest, KanonPace *pace, IlpModel *model);
 extern void ilp_model_free(IlpModel *model);
-extern KanonStatus ilp_model_transpose(IlpModel *model, KanonWatch *watch);
+extern KanonStatus ilp_model_transpose(IlpModel *model, KanonPace *pace);
 
 /*
  * Takes out the instances with dead[f]; types left without options go to base,
  * types with equal options (and c) are merged.  The transpose is dropped.
  */
-extern KanonStatus ilp_model_compact(IlpModel *model, const bool *dead, KanonWatch *watch);
+extern KanonStatus ilp_model_compact(IlpModel *model, const bool *dead, KanonPace *pace);
 
 /* As that with none dead; map: [m] new numbers of the types, UINT32_MAX: gone. */
-extern KanonStatus ilp_model_merge(IlpModel *model, uint32_t *map, KanonWatch *watch);
+extern KanonStatus ilp_model_merge(IlpModel *model, uint32_t *map, KanonPace *pace);
 
 /*
  * A copy of the part that has the given types (whole components); base 0, id =
@@ -87,7 +88,7 @@ extern double ilp_model_floor(const IlpModel *model);
 extern double ilp_model_ceiling(const IlpModel *model);
 
 /* reduce.c: all reductions that need no bound, to a fixed point. */
-extern KanonStatus ilp_reduce(IlpModel *model, IlpList *open, KanonWatch *watch);
+extern KanonStatus ilp_reduce(IlpModel *model, IlpList *open, KanonPace *pace);
 
 /* A bound rounded up to the grid of the costs. */
 extern double ilp_round_up(const IlpModel *model, double bound);

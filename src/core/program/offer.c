@@ -7,12 +7,44 @@
 #include <string.h>
 
 #include "program/flow.h"
+#include "util/scratch.h"
+
+/* What greedy leaves: classes and flows. */
+static KanonStatus
+copy_result(const KanonProblem *problem, const IlpResult *from, IlpResult *result)
+{
+	const KanonRelease *release = &from->release;
+	size_t width = (size_t) problem->ncolumns * sizeof(*release->cells);
+	KanonScratch scratch = {.env = problem->env};
+
+	*result = *from;
+	if (from->cost == INFINITY)
+		return KANON_OK;
+	result->release.classes = kanon_take(&scratch, release->nclasses, sizeof(*release->classes));
+	result->release.cells = kanon_take(&scratch, release->nclasses, width);
+	result->release.flows = kanon_take(&scratch, release->nflows, sizeof(*release->flows));
+	if (scratch.failed)
+	{
+		kanon_scratch_free(&scratch);
+		memset(result, 0, sizeof(*result));
+		return KANON_NO_MEMORY;
+	}
+	memcpy(result->release.classes, release->classes, release->nclasses * sizeof(*release->classes));
+	memcpy(result->release.cells, release->cells, release->nclasses * width);
+	memcpy(result->release.flows, release->flows, release->nflows * sizeof(*release->flows));
+	scratch.n = 0; /* they are the release's */
+	kanon_scratch_free(&scratch);
+	return KANON_OK;
+}
 
 KanonStatus
-ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result, KanonReport *report)
+ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, const IlpStart *start, IlpResult *result,
+		   KanonReport *report)
 {
 	KanonStatus status;
 
+	if (start != NULL)
+		return copy_result(problem, &start->greedy, result);
 	memset(result, 0, sizeof(*result));
 	status = kanon_solve_greedy(problem, &result->release, report);
 	report->detail[0] = '\0';
@@ -39,11 +71,11 @@ ilp_rest_rows(const KanonProblem *problem, const IlpResult *result)
 
 KanonStatus
 ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const IlpList *used, IlpRest rest,
-		  IlpResult *result, KanonWatch *watch)
+		  IlpResult *result, KanonPace *pace)
 {
 	IlpResult mine;
 	KanonStatus status =
-		kanon_flow_release(problem, instances, used->v, used->n, rest, &mine.release, &mine.cost, watch);
+		kanon_flow_release(problem, instances, used->v, used->n, rest, &mine.release, &mine.cost, pace);
 
 	if (status == KANON_INFEASIBLE)
 		return KANON_OK;

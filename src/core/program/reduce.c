@@ -94,7 +94,7 @@ has_type(const IlpModel *model, uint32_t f, uint32_t i)
  * f's type with the fewest need to be looked at.
  */
 static bool
-is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonWatch *watch)
+is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonPace *pace)
 {
 	size_t size = model->start[f + 1] - model->start[f];
 	uint32_t rare = model->type[model->start[f]];
@@ -107,7 +107,7 @@ is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonWatch *wa
 			model->opt_start[rare + 1] - model->opt_start[rare])
 			rare = i;
 	}
-	watch->work += (int64_t) size;
+	pace->work += (int64_t) size;
 	for (size_t p = model->opt_start[rare]; p < model->opt_start[rare + 1]; p++)
 	{
 		uint32_t g = model->opt[p];
@@ -121,7 +121,7 @@ is_dominated(const IlpModel *model, uint32_t f, const bool *dead, KanonWatch *wa
 		for (size_t q = model->start[f]; q < model->start[f + 1] && within; q++)
 		{
 			within = has_type(model, g, model->type[q]);
-			watch->work += 4;
+			pace->work += 4;
 		}
 		if (within)
 			return true;
@@ -151,14 +151,14 @@ opens_free(const IlpModel *model, uint32_t f)
 
 /* One round; *changed when something was taken out or opened. */
 static KanonStatus
-reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *changed, KanonWatch *watch)
+reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *changed, KanonPace *pace)
 {
 	*changed = false;
-	for (uint32_t f = 0; f < model->nf && !watch->late; f++)
+	for (uint32_t f = 0; f < model->nf && !pace->late; f++)
 	{
 		if (dead[f])
 			continue;
-		if (kanon_watch(watch, (int64_t) (model->start[f + 1] - model->start[f]) * 4 + 8))
+		if (kanon_stop(pace, (int64_t) (model->start[f + 1] - model->start[f]) * 4 + 8))
 			return KANON_CANCELLED;
 		if (model->start[f] == model->start[f + 1] || best_saving(model, f, gains) <= 0)
 			dead[f] = true;
@@ -170,7 +170,7 @@ reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *chan
 				model->c[model->type[p]] = fmin(model->c[model->type[p]], model->w[f]);
 			dead[f] = true;
 		}
-		else if (is_dominated(model, f, dead, watch))
+		else if (is_dominated(model, f, dead, pace))
 			dead[f] = true;
 		*changed |= dead[f];
 	}
@@ -178,30 +178,30 @@ reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *chan
 }
 
 KanonStatus
-ilp_reduce(IlpModel *model, IlpList *open, KanonWatch *watch)
+ilp_reduce(IlpModel *model, IlpList *open, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	bool changed = true;
 	KanonStatus status = KANON_OK;
 
 	/* stopping early leaves a larger model, not a wrong one */
-	while (status == KANON_OK && changed && !watch->late)
+	while (status == KANON_OK && changed && !pace->late)
 	{
 		uint32_t m;
 		bool *dead;
 		Gain *gains;
 
-		if ((status = ilp_model_compact(model, NULL, watch)) != KANON_OK)
+		if ((status = ilp_model_compact(model, NULL, pace)) != KANON_OK)
 			break;
-		if ((status = ilp_model_transpose(model, watch)) != KANON_OK)
+		if ((status = ilp_model_transpose(model, pace)) != KANON_OK)
 			break;
 		m = model->m;
 		dead = kanon_alloc0(env, model->nf, sizeof(*dead));
 		gains = kanon_alloc(env, m, 2 * sizeof(*gains));
 		status = dead == NULL || gains == NULL ? KANON_NO_MEMORY
-											   : reduce_round(model, dead, gains, open, &changed, watch);
+											   : reduce_round(model, dead, gains, open, &changed, pace);
 		if (status == KANON_OK && changed)
-			status = ilp_model_compact(model, dead, watch);
+			status = ilp_model_compact(model, dead, pace);
 		kanon_free(env, dead);
 		kanon_free(env, gains);
 	}

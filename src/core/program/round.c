@@ -23,7 +23,7 @@ typedef struct Opened
 typedef struct Rounding
 {
 	const IlpModel *model;
-	KanonWatch *watch;
+	KanonPace *pace;
 	Opened *order; /* [nf], and as much scratch */
 	size_t low;    /* so many can be filled, */
 	size_t high;   /* so many cannot */
@@ -57,7 +57,7 @@ try_first(Rounding *r, size_t n)
 		if (!ilp_list_add(env, &first, r->order[j].f))
 			status = KANON_NO_MEMORY;
 	if (status == KANON_OK)
-		status = ilp_assign(r->model, &first, &cost, NULL, &nflows, r->watch);
+		status = ilp_assign(r->model, &first, &cost, NULL, &nflows, r->pace);
 	if (status == KANON_OK && cost < r->cost)
 	{
 		IlpList swap = *r->open;
@@ -78,9 +78,9 @@ try_first(Rounding *r, size_t n)
 }
 
 KanonStatus
-ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open, KanonWatch *watch)
+ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open, KanonPace *pace)
 {
-	Rounding r = {.model = model, .watch = watch, .cost = INFINITY, .open = open};
+	Rounding r = {.model = model, .pace = pace, .cost = INFINITY, .open = open};
 	size_t n = 0;
 	size_t half = 0;
 	KanonStatus status;

@@ -523,7 +523,7 @@ kanon_release_finish(const KanonProblem *problem, KanonRelease *release, KanonRe
 	Finish finish = {.problem = problem,
 					 .release = release,
 					 .report = report,
-					 .pace = {problem->env, "check", 0, 0, KANON_POLL_WORK},
+					 .pace = {.env = problem->env, .phase = "check", .work = KANON_POLL_WORK},
 					 .ncolumns = problem->ncolumns};
 	KanonStatus status = kanon_mask_open(problem, &finish.index);
 

@@ -14,12 +14,14 @@
 #include "model/mask.h"
 #include "util/pace.h"
 #include "util/sort.h"
+#include "util/scratch.h"
 
 typedef struct Stable
 {
 	const KanonProblem *problem;
 	const KanonPrevious *previous;
 	KanonEnv *env;
+	KanonScratch scratch;
 	KanonPace pace;
 	KanonPattern all;
 
@@ -131,25 +133,24 @@ choose_classes(Stable *s)
 {
 	const KanonProblem *problem = s->problem;
 	const KanonPrevious *previous = s->previous;
-	size_t *end = kanon_alloc0(s->env, (size_t) previous->nclasses + 1, sizeof(size_t));
-	uint32_t *types = kanon_alloc(s->env, previous->nflows, sizeof(uint32_t));
-	int64_t *counts = kanon_alloc(s->env, previous->nflows, sizeof(int64_t));
+	size_t mark = kanon_mark(&s->scratch);
+	size_t *end = kanon_take0(&s->scratch, (size_t) previous->nclasses + 1, sizeof(size_t));
+	uint32_t *types = kanon_take(&s->scratch, previous->nflows, sizeof(uint32_t));
+	int64_t *counts = kanon_take(&s->scratch, previous->nflows, sizeof(int64_t));
 	KanonMaskIndex *mask = NULL;
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status = kanon_taken(&s->scratch);
 
 	for (size_t f = 0; f < previous->nflows; f++)
 	{
 		s->class_rows[previous->flows[f].class_] += s->take[f];
 		s->sample[previous->flows[f].class_] = previous->flows[f].type;
 	}
-	if (end != NULL && types != NULL && counts != NULL)
+	if (status == KANON_OK)
 		status = kanon_mask_open(problem, &mask);
 	if (status == KANON_OK)
 		status = drop_classes(s, mask, end, types, counts);
 	kanon_mask_close(mask);
-	kanon_free(s->env, end);
-	kanon_free(s->env, types);
-	kanon_free(s->env, counts);
+	kanon_release(&s->scratch, mark);
 	if (status != KANON_OK)
 		return status;
 	memcpy(s->left, problem->rows, sizeof(int64_t) * problem->ntypes);
@@ -182,11 +183,11 @@ make_rest(Stable *s)
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		if (s->left[type] > 0)
 			s->nrest++;
-	s->type = kanon_alloc(s->env, s->nrest, sizeof(uint32_t));
-	s->rows = kanon_alloc(s->env, s->nrest, sizeof(int64_t));
-	s->codes = kanon_alloc(s->env, (size_t) s->nrest,
-						   sizeof(uint32_t) * (size_t) (problem->ncolumns + problem->nextra));
-	if (s->type == NULL || s->rows == NULL || s->codes == NULL)
+	s->type = kanon_take(&s->scratch, s->nrest, sizeof(uint32_t));
+	s->rows = kanon_take(&s->scratch, s->nrest, sizeof(int64_t));
+	s->codes = kanon_take(&s->scratch, (size_t) s->nrest,
+						  sizeof(uint32_t) * (size_t) (problem->ncolumns + problem->nextra));
+	if (s->scratch.failed)
 		return KANON_NO_MEMORY;
 	s->nrest = 0;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
@@ -254,20 +255,17 @@ compare_kept(const void *a, const void *b, void *arg)
 static KanonStatus
 order_kept(Stable *s)
 {
-	uint32_t *scratch;
+	uint32_t *spare;
 
-	s->kept = kanon_alloc(s->env, s->previous->nclasses, sizeof(uint32_t));
-	scratch = kanon_alloc(s->env, s->previous->nclasses, sizeof(uint32_t));
-	if (s->kept == NULL || scratch == NULL)
-	{
-		kanon_free(s->env, scratch);
+	s->kept = kanon_take(&s->scratch, s->previous->nclasses, sizeof(uint32_t));
+	spare = kanon_take(&s->scratch, s->previous->nclasses, sizeof(uint32_t));
+	if (s->scratch.failed)
 		return KANON_NO_MEMORY;
-	}
 	for (uint32_t c = 0; c < s->previous->nclasses; c++)
 		if (s->class_rows[c] > 0)
 			s->kept[s->nkept++] = c;
-	kanon_sort(s->kept, scratch, s->nkept, sizeof(uint32_t), compare_kept, s);
-	kanon_free(s->env, scratch);
+	kanon_sort(s->kept, spare, s->nkept, sizeof(uint32_t), compare_kept, s);
+	kanon_drop(&s->scratch, spare);
 	for (uint32_t i = 0; i < s->nkept; i++)
 		s->number[s->kept[i]] = i;
 	return KANON_OK;
@@ -415,12 +413,12 @@ solve_near(Stable *s, KanonSolve solve, KanonRelease *release, KanonReport *repo
 	const KanonPrevious *previous = s->previous;
 	KanonStatus status;
 
-	s->class_rows = kanon_alloc0(s->env, previous->nclasses, sizeof(int64_t));
-	s->sample = kanon_alloc0(s->env, previous->nclasses, sizeof(uint32_t));
-	s->number = kanon_alloc0(s->env, previous->nclasses, sizeof(uint32_t));
-	s->take = kanon_alloc0(s->env, previous->nflows, sizeof(int64_t));
-	s->left = kanon_alloc(s->env, s->problem->ntypes, sizeof(int64_t));
-	if (s->class_rows == NULL || s->sample == NULL || s->number == NULL || s->take == NULL || s->left == NULL)
+	s->class_rows = kanon_take0(&s->scratch, previous->nclasses, sizeof(int64_t));
+	s->sample = kanon_take0(&s->scratch, previous->nclasses, sizeof(uint32_t));
+	s->number = kanon_take0(&s->scratch, previous->nclasses, sizeof(uint32_t));
+	s->take = kanon_take0(&s->scratch, previous->nflows, sizeof(int64_t));
+	s->left = kanon_take(&s->scratch, s->problem->ntypes, sizeof(int64_t));
+	if (s->scratch.failed)
 		return KANON_NO_MEMORY;
 	status = distribute(s);
 	if (status == KANON_OK)
@@ -452,7 +450,8 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 	Stable s = {.problem = problem,
 				.previous = previous,
 				.env = env,
-				.pace = {env, "staying near the release before", 0, -1, 0},
+				.scratch = {env},
+				.pace = {.env = env, .phase = "staying near the release before", .rows_left = -1},
 				.all = kanon_pattern_all(problem->ncolumns)};
 	KanonStatus status;
 
@@ -461,15 +460,7 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 	status = solve_near(&s, solve, release, report);
 	kanon_release_free(problem, &s.solved);
 	kanon_privacy_close(s.rest.privacy);
-	kanon_free(env, s.class_rows);
-	kanon_free(env, s.sample);
-	kanon_free(env, s.number);
-	kanon_free(env, s.take);
-	kanon_free(env, s.left);
-	kanon_free(env, s.kept);
-	kanon_free(env, s.type);
-	kanon_free(env, s.rows);
-	kanon_free(env, s.codes);
+	kanon_scratch_free(&s.scratch);
 	if (status != KANON_OK && status != KANON_CANCELLED && status != KANON_NO_MEMORY)
 		return solve(problem, release, report);
 	/* no bound of the rest's is one for the whole */

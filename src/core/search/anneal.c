@@ -33,7 +33,7 @@ save_best(Search *s)
 {
 	memcpy(s->best, s->in, s->n * sizeof(*s->in));
 	s->best_cost = s->cost;
-	s->watch->work += s->n / 8;
+	s->pace->work += s->n / 8;
 }
 
 /* The classes that `in` uses, ascending. */
@@ -73,7 +73,7 @@ reassign(Search *s)
 	KanonStatus status = list_open(s, s->in, &open);
 
 	if (status == KANON_OK)
-		status = ilp_assign(model, &open, &cost, &flows, &nflows, s->watch);
+		status = ilp_assign(model, &open, &cost, &flows, &nflows, s->pace);
 	if (status == KANON_OK && cost < s->cost - 1e-9)
 	{
 		/* units of a type are alike: hand them out in order */
@@ -99,7 +99,7 @@ restore_best(Search *s)
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->in[u] != s->best[u])
 			search_put(s, u, s->best[u]);
-	s->watch->work += s->n;
+	s->pace->work += s->n;
 }
 
 /*
@@ -147,9 +147,9 @@ start_cooling(const Search *s, bool warm, Cooling *c)
 	memset(c, 0, sizeof(*c));
 	c->warm = warm;
 	for (uint32_t f = 0; f < model->nf; f++)
-		c->scale = fmax(c->scale, model->w[f]);
+		c->scale = kanon_max(c->scale, model->w[f]);
 	c->scale = model->integral ? 1 : c->scale / 8;
-	c->usual = 0.35 * c->scale * pow(fmin(1000, (double) model->k), 0.6);
+	c->usual = 0.35 * c->scale * pow(kanon_min(1000, (double) model->k), 0.6);
 }
 
 static double
@@ -167,7 +167,7 @@ temperature_above(const Search *s, const Cooling *c, double excess)
 
 	for (int j = 0; j < READINGS; j++)
 		if (c->reading[j] > 0)
-			least = fmin(least, c->reading[j]);
+			least = kanon_min(least, c->reading[j]);
 	while (at > 0 && c->reading[at] <= least + excess * (least - s->model->base))
 		at--;
 	return probe_temperature(c, PROBE * at / READINGS);
@@ -215,8 +215,8 @@ static KanonStatus
 anneal(Search *s, double work, double time_share, bool warm, double target)
 {
 	Cooling cooling;
-	int64_t begin = kanon_watch_total(s->watch);
-	double clock = s->watch->deadline < INFINITY ? s->env->now(s->env->arg) : 0;
+	int64_t begin = kanon_worked(s->pace);
+	double clock = s->pace->deadline > 0 ? s->env->now(s->env->arg) : 0;
 	int64_t next = begin + (int64_t) (work / REASSIGN);
 	bool dirty = false; /* the state at hand is the best, and not saved */
 	bool quench = false;
@@ -229,15 +229,15 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 
 		if ((done & 63) == 0)
 		{
-			double share = (double) (kanon_watch_total(s->watch) - begin) / work;
+			double share = (double) (kanon_worked(s->pace) - begin) / work;
 
 			/* a run that cannot finish in time cools with the time instead */
-			if (s->watch->deadline < INFINITY)
-				share = fmax(share, (s->env->now(s->env->arg) - clock) /
-										(time_share * (s->watch->deadline - clock)));
+			if (s->pace->deadline > 0)
+				share = kanon_max(share, (s->env->now(s->env->arg) - clock) /
+											 (time_share * (s->pace->deadline - clock)));
 			if (share >= 1)
 				break;
-			kanon_watch_share(s->watch, share);
+			kanon_tell_share(s->pace, share);
 			set_temperature(s, &cooling, share);
 			if (share >= QUENCH && !quench)
 			{
@@ -246,17 +246,17 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 				restore_best(s);
 			}
 		}
-		if (kanon_watch(s->watch, 1))
+		if (kanon_stop(s->pace, 1))
 			return KANON_CANCELLED;
-		if (s->watch->late)
+		if (s->pace->late)
 			break;
-		if (s->single && kanon_watch_total(s->watch) >= next)
+		if (s->single && kanon_worked(s->pace) >= next)
 		{
 			KanonStatus status = reassign(s);
 
 			if (status != KANON_OK)
 				return status;
-			next = kanon_watch_total(s->watch) + (int64_t) (work / REASSIGN);
+			next = kanon_worked(s->pace) + (int64_t) (work / REASSIGN);
 			dirty |= s->cost < s->best_cost - 1e-9;
 		}
 		if (dirty && since > s->n / 500)
@@ -304,15 +304,15 @@ polish(Search *s, double *best, IlpList *open)
 	KanonStatus status = list_open(s, s->best, open);
 
 	if (status == KANON_OK)
-		status = ilp_assign(s->model, open, best, NULL, &nflows, s->watch);
+		status = ilp_assign(s->model, open, best, NULL, &nflows, s->pace);
 	return status;
 }
 
 KanonStatus
 ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target, const double *g,
-		   const IlpList *start, double *best, IlpList *best_open, KanonWatch *watch)
+		   const IlpList *start, double *best, IlpList *best_open, KanonPace *pace)
 {
-	Search s = {.model = model, .env = model->env, .watch = watch, .g = g};
+	Search s = {.model = model, .env = model->env, .scratch = {model->env}, .pace = pace, .g = g};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	s.random = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
@@ -329,8 +329,8 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
 		{
 			restore_best(&s);
-			if (!watch->within)
-				watch->phase = "parts";
+			if (!pace->within)
+				pace->phase = "parts";
 			status = search_parts(&s, parts, target);
 			if (s.cost < s.best_cost)
 				save_best(&s);
@@ -338,6 +338,6 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 	}
 	if (status == KANON_OK)
 		status = polish(&s, best, best_open);
-	search_free(&s);
+	kanon_scratch_free(&s.scratch);
 	return status;
 }

@@ -19,7 +19,7 @@ align(Search *s)
 	uint32_t *best = s->best;
 
 	for (uint32_t f = 0; f < s->model->nf; f++)
-		s->chain[f] = NONE;
+		s->met[f].chain = NONE;
 	for (uint32_t i = 0; i < s->model->m; i++)
 	{
 		uint32_t closed = NONE; /* the chain of those at their fallback */
@@ -27,14 +27,14 @@ align(Search *s)
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 			if (best[u] != s->in[u])
 			{
-				uint32_t *head = best[u] == NONE ? &closed : &s->chain[best[u]];
+				uint32_t *head = best[u] == NONE ? &closed : &s->met[best[u]].chain;
 
 				s->along[u] = *head;
 				*head = (uint32_t) u;
 			}
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 		{
-			uint32_t *head = s->in[u] == NONE ? &closed : &s->chain[s->in[u]];
+			uint32_t *head = s->in[u] == NONE ? &closed : &s->met[s->in[u]].chain;
 
 			/* those that have changed since are no longer of the chain */
 			while (best[u] != s->in[u] && *head != NONE)
@@ -46,17 +46,17 @@ align(Search *s)
 					continue;
 				best[v] = best[u];
 				best[u] = s->in[u];
-				head = best[v] == NONE ? &closed : &s->chain[best[v]];
+				head = best[v] == NONE ? &closed : &s->met[best[v]].chain;
 				s->along[v] = *head;
 				*head = v;
 			}
 		}
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 			if (s->in[u] != NONE)
-				s->chain[s->in[u]] = NONE;
+				s->met[s->in[u]].chain = NONE;
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 			if (best[u] != NONE)
-				s->chain[best[u]] = NONE;
+				s->met[best[u]].chain = NONE;
 	}
 }
 
@@ -78,7 +78,7 @@ component(Search *s, uint32_t f)
 static bool
 binds(const Search *s, uint32_t f)
 {
-	return f != NONE && s->count[f] < s->model->k;
+	return f != NONE && s->met[f].count < s->model->k;
 }
 
 /* The class that stands for the component of a unit that moves, or NONE. */
@@ -104,12 +104,12 @@ search_cross(Search *s)
 	for (uint32_t f = 0; f < s->model->nf; f++)
 	{
 		s->touched[f] = f;
-		s->count[f] = 0;
-		s->score[f] = 0;
+		s->met[f].count = 0;
+		s->met[f].score = 0;
 	}
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->best[u] == s->in[u] && s->in[u] != NONE)
-			s->count[s->in[u]] += s->rows[u];
+			s->met[s->in[u]].count += s->rows[u];
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->best[u] != s->in[u] && binds(s, s->best[u]) && binds(s, s->in[u]))
 			s->touched[component(s, s->in[u])] = component(s, s->best[u]);
@@ -119,7 +119,7 @@ search_cross(Search *s)
 			uint32_t f = component_of(s, u);
 
 			if (f != NONE)
-				s->score[f] += unit_gain(s, u);
+				s->met[f].score += unit_gain(s, u);
 		}
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->best[u] != s->in[u])
@@ -127,11 +127,11 @@ search_cross(Search *s)
 			uint32_t f = component_of(s, u);
 			double gain = unit_gain(s, u);
 
-			if ((f != NONE ? s->score[f] : gain) > 1e-9)
+			if ((f != NONE ? s->met[f].score : gain) > 1e-9)
 			{
 				s->best_cost -= gain;
 				s->best[u] = s->in[u];
 			}
 		}
-	s->watch->work += (int64_t) s->n * 2 + s->model->nf;
+	s->pace->work += (int64_t) s->n * 2 + s->model->nf;
 }

@@ -39,6 +39,9 @@ scan(Search *s, uint32_t f)
 	const uint32_t *types = model->type + model->start[f];
 	size_t size = model->start[f + 1] - model->start[f];
 	size_t look = 400 + 20 * (size_t) (model->k < 1000 ? model->k : 1000);
+	const size_t *first = s->first;
+	const uint32_t *in = s->in;
+	uint32_t stamp = ++s->stamp;
 	size_t at = 0;
 	size_t units = 0;
 
@@ -48,18 +51,18 @@ scan(Search *s, uint32_t f)
 		look = size;
 	s->ntouched = 0;
 	s->nloose = 0;
-	s->stamp++;
 	for (size_t j = 0; j < look; j++)
 	{
 		uint32_t i = types[at];
 
 		if (++at == size)
 			at = 0;
-		s->within[i] = s->stamp;
-		units += s->first[i + 1] - s->first[i];
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		s->within[i] = stamp;
+		units += first[i + 1] - first[i];
+		for (size_t u = first[i]; u < first[i + 1]; u++)
 		{
-			uint32_t b = s->in[u];
+			uint32_t b = in[u];
+			SearchMet *met;
 
 			if (b == f)
 				continue;
@@ -68,26 +71,27 @@ scan(Search *s, uint32_t f)
 				s->loose[s->nloose++] = (uint32_t) u;
 				continue;
 			}
-			if (s->met[b] != s->stamp)
+			met = &s->met[b];
+			if (met->stamp != stamp)
 			{
-				s->met[b] = s->stamp;
-				s->chain[b] = NONE;
-				s->count[b] = 0;
+				met->stamp = stamp;
+				met->chain = NONE;
+				met->count = 0;
 				s->touched[s->ntouched++] = b;
 			}
-			s->along[u] = s->chain[b];
-			s->chain[b] = (uint32_t) u;
-			s->count[b] += s->rows[u];
+			s->along[u] = met->chain;
+			met->chain = (uint32_t) u;
+			met->count += s->rows[u];
 		}
 	}
-	s->watch->work += (int64_t) (look + units);
+	s->pace->work += (int64_t) (look + units);
 }
 
 /* Moves units of b that scan has met to f, at most `rows` rows, all to spare. */
 static bool
 take_spare(Search *s, uint32_t b, uint32_t f, int64_t rows)
 {
-	for (uint32_t u = s->chain[b]; u != NONE && rows > 0; u = s->along[u])
+	for (uint32_t u = s->met[b].chain; u != NONE && rows > 0; u = s->along[u])
 		if (s->in[u] == b && s->load[b] - s->rows[u] >= s->model->k)
 		{
 			rows -= s->rows[u];
@@ -104,14 +108,14 @@ attract(Search *s, uint32_t f)
 	const IlpModel *model = s->model;
 
 	for (size_t j = 0; j < s->nloose; j++)
-		if (s->in[s->loose[j]] == NONE && search_cost(s, s->loose[j], NONE) > model->w[f] &&
+		if (s->in[s->loose[j]] == NONE && search_cost(s, s->loose[j], NONE) > s->met[f].w &&
 			!search_move(s, s->loose[j], f))
 			return false;
 	for (size_t j = 0; j < s->ntouched; j++)
 	{
 		uint32_t b = s->touched[j];
 
-		if (s->load[b] > model->k && model->w[b] > model->w[f] && !take_spare(s, b, f, INT64_MAX))
+		if (s->load[b] > model->k && s->met[b].w > s->met[f].w && !take_spare(s, b, f, INT64_MAX))
 			return false;
 	}
 	return true;
@@ -121,7 +125,6 @@ attract(Search *s, uint32_t f)
 static double
 dissolving(Search *s, uint32_t b, uint32_t f)
 {
-	const IlpModel *model = s->model;
 	double loss = 0;
 	int64_t load = s->load[b];
 
@@ -129,11 +132,11 @@ dissolving(Search *s, uint32_t b, uint32_t f)
 	for (uint32_t u = s->head[b]; u != NONE; u = s->next[u])
 	{
 		uint32_t i = s->type[u];
-		double to = model->w[f];
+		double to = s->met[f].w;
 
 		if (s->within[i] != s->stamp)
 			to = search_cost(s, u, search_cheapest(s, i));
-		loss += (to - model->w[b]) * (double) s->rows[u];
+		loss += (to - s->met[b].w) * (double) s->rows[u];
 	}
 	s->load[b] = load;
 	return loss;
@@ -159,26 +162,27 @@ fill(Search *s, uint32_t f, bool *ok)
 		double score;
 		int at;
 
-		score = (double) s->count[b] * (0.5 + search_random(s)) * fmax(0.5, model->w[b] - model->w[f] + 1.5);
-		s->score[b] = score;
-		if (nmost == WEIGHED && score <= s->score[most[WEIGHED - 1]])
+		score = (double) s->met[b].count * (0.5 + search_random(s)) *
+				kanon_max(0.5, s->met[b].w - s->met[f].w + 1.5);
+		s->met[b].score = score;
+		if (nmost == WEIGHED && score <= s->met[most[WEIGHED - 1]].score)
 			continue;
 		at = nmost < WEIGHED ? nmost++ : WEIGHED - 1;
-		for (; at > 0 && s->score[most[at - 1]] < score; at--)
+		for (; at > 0 && s->met[most[at - 1]].score < score; at--)
 			most[at] = most[at - 1];
 		most[at] = b;
 	}
-	s->watch->work += (int64_t) s->ntouched * 2;
+	s->pace->work += (int64_t) s->ntouched * 2;
 	for (int j = 0; j < nmost; j++)
 	{
 		uint32_t b = most[j];
 		int64_t spare = s->load[b] - model->k;
 
-		if (spare > s->count[b])
-			spare = s->count[b];
+		if (spare > s->met[b].count)
+			spare = s->met[b].count;
 		if (spare > 0)
-			source[n++] = (Source){b, false, spare, (model->w[f] - model->w[b]) * (double) spare};
-		source[n++] = (Source){b, true, s->count[b], dissolving(s, b, f)};
+			source[n++] = (Source){b, false, spare, (s->met[f].w - s->met[b].w) * (double) spare};
+		source[n++] = (Source){b, true, s->met[b].count, dissolving(s, b, f)};
 	}
 	{
 		Source loose = {NONE, false, 0, 0};
@@ -188,7 +192,7 @@ fill(Search *s, uint32_t f, bool *ok)
 			{
 				loose.rows += s->rows[s->loose[j]];
 				loose.loss +=
-					(model->w[f] - search_cost(s, s->loose[j], NONE)) * (double) s->rows[s->loose[j]];
+					(s->met[f].w - search_cost(s, s->loose[j], NONE)) * (double) s->rows[s->loose[j]];
 			}
 		if (loose.rows > 0)
 			source[n++] = loose;
@@ -226,7 +230,7 @@ fill(Search *s, uint32_t f, bool *ok)
 		}
 		else if (source[best].dissolve)
 		{
-			for (uint32_t u = s->chain[b]; u != NONE; u = s->along[u])
+			for (uint32_t u = s->met[b].chain; u != NONE; u = s->along[u])
 				if (s->in[u] == b && !search_move(s, u, f))
 					return *ok = false;
 			if (s->load[b] < model->k && !search_dissolve(s, b))
@@ -259,11 +263,11 @@ spare_loss(Search *s, uint32_t f, int64_t need, double limit)
 		uint32_t b = s->touched[j];
 		int64_t spare = s->load[b] - model->k;
 
-		if (spare > s->count[b])
-			spare = s->count[b];
-		if (spare <= 0 || model->w[b] <= model->w[f])
+		if (spare > s->met[b].count)
+			spare = s->met[b].count;
+		if (spare <= 0 || s->met[b].w <= s->met[f].w)
 			continue;
-		loss -= (model->w[b] - model->w[f]) * (double) spare;
+		loss -= (s->met[b].w - s->met[f].w) * (double) spare;
 		need -= spare;
 	}
 	/* then those that lose, cheapest first, one unit of cost at a time */
@@ -275,15 +279,15 @@ spare_loss(Search *s, uint32_t f, int64_t need, double limit)
 		{
 			uint32_t b = s->touched[j];
 			int64_t spare = s->load[b] - model->k;
-			double down = model->w[f] - model->w[b];
+			double down = s->met[f].w - s->met[b].w;
 
-			if (spare > s->count[b])
-				spare = s->count[b];
+			if (spare > s->met[b].count)
+				spare = s->met[b].count;
 			if (spare <= 0 || down < step)
 				continue;
 			if (down > step)
 			{
-				higher = fmin(higher, down);
+				higher = kanon_min(higher, down);
 				continue;
 			}
 			if (spare > need)
@@ -312,14 +316,15 @@ take_cheapest(Search *s, uint32_t f)
 		{
 			uint32_t b = s->touched[j];
 
-			if (s->load[b] > model->k && s->count[b] > 0 && (best == NONE || model->w[b] > model->w[best]))
+			if (s->load[b] > model->k && s->met[b].count > 0 &&
+				(best == NONE || s->met[b].w > s->met[best].w))
 				best = b;
 		}
 		if (best == NONE)
 			return true;
 		if (!take_spare(s, best, f, model->k - s->load[f]))
 			return false;
-		s->count[best] = 0;
+		s->met[best].count = 0;
 	}
 	return true;
 }
@@ -337,37 +342,37 @@ reopen(Search *s, bool *opened)
 	int noffer = 0;
 	uint32_t best = NONE;
 	double best_gain = 1e-9;
+	uint32_t stamp = ++s->stamp;
 	size_t ntouched = 0;
 	size_t kept = 0;
 
 	*opened = false;
-	s->stamp++;
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
 		uint32_t u = s->freed[j];
 		uint32_t i = s->type[u];
-		double rows = (double) s->rows[u];
+		int64_t rows = s->rows[u];
 		double now = search_cost(s, u, search_cheapest(s, i));
 
 		s->alternative[j] = now;
 		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
 		{
-			uint32_t f = model->opt[p];
+			SearchMet *met = &s->met[model->opt[p]];
 
-			if (model->w[f] >= now)
+			if (met->w >= now)
 			{
-				s->watch->work += (int64_t) (p - model->opt_start[i]) * 2;
+				s->pace->work += (int64_t) (p - model->opt_start[i]) * 2;
 				break;
 			}
-			if (s->met[f] != s->stamp)
+			if (met->stamp != stamp)
 			{
-				s->met[f] = s->stamp;
-				s->count[f] = 0;
-				s->score[f] = 0;
-				s->touched[ntouched++] = f;
+				met->stamp = stamp;
+				met->count = 0;
+				met->score = 0;
+				s->touched[ntouched++] = model->opt[p];
 			}
-			s->count[f] += s->rows[u];
-			s->score[f] += (now - model->w[f]) * rows;
+			met->count += rows;
+			met->score += (now - met->w) * (double) rows;
 		}
 	}
 	for (size_t j = 0; j < ntouched; j++)
@@ -376,9 +381,9 @@ reopen(Search *s, bool *opened)
 
 		if (s->load[f] > 0)
 			continue;
-		if (s->count[f] >= model->k)
+		if (s->met[f].count >= model->k)
 		{
-			double gain = s->score[f] + s->temperature * search_random(s);
+			double gain = s->met[f].score + s->temperature * search_random(s);
 
 			if (gain > best_gain)
 			{
@@ -390,21 +395,21 @@ reopen(Search *s, bool *opened)
 		{
 			int at;
 
-			s->score[f] += s->temperature * search_random(s);
-			if (noffer == OFFERED && s->score[f] <= s->score[offer[OFFERED - 1]])
+			s->met[f].score += s->temperature * search_random(s);
+			if (noffer == OFFERED && s->met[f].score <= s->met[offer[OFFERED - 1]].score)
 				continue;
 			at = noffer < OFFERED ? noffer++ : OFFERED - 1;
-			for (; at > 0 && s->score[offer[at - 1]] < s->score[f]; at--)
+			for (; at > 0 && s->met[offer[at - 1]].score < s->met[f].score; at--)
 				offer[at] = offer[at - 1];
 			offer[at] = f;
 		}
 	}
-	s->watch->work += (int64_t) ntouched * 2;
+	s->pace->work += (int64_t) ntouched * 2;
 	for (int j = 0; j < noffer; j++)
 	{
 		uint32_t f = offer[j];
-		double score = s->score[f];
-		int64_t count = s->count[f];
+		double score = s->met[f].score;
+		int64_t count = s->met[f].count;
 		double gain;
 
 		if (score <= best_gain)
@@ -424,7 +429,7 @@ reopen(Search *s, bool *opened)
 	{
 		uint32_t u = s->freed[j];
 
-		if (s->within[s->type[u]] == s->stamp && s->alternative[j] > model->w[best])
+		if (s->within[s->type[u]] == s->stamp && s->alternative[j] > s->met[best].w)
 		{
 			if (!search_move(s, u, best))
 				return false;
@@ -456,7 +461,7 @@ spill(Search *s, uint32_t f)
 		{
 			uint32_t to = search_cheapest(s, s->type[u]);
 
-			if (search_cost(s, u, to) < s->model->w[f] && !search_move(s, u, to))
+			if (search_cost(s, u, to) < s->met[f].w && !search_move(s, u, to))
 				return false;
 		}
 		u = next;
@@ -480,9 +485,9 @@ place(Search *s)
 			continue;
 		if (!search_move(s, u, to))
 			return false;
-		if (s->met[to] != s->stamp)
+		if (s->met[to].stamp != s->stamp)
 		{
-			s->met[to] = s->stamp;
+			s->met[to].stamp = s->stamp;
 			s->touched[ntouched++] = to;
 		}
 	}
@@ -545,7 +550,7 @@ search_try(Search *s, double *delta)
 	s->nlog = 0;
 	s->nfreed = 0;
 	s->failed = false;
-	s->watch->work += 20;
+	s->pace->work += 20;
 	if (search_random(s) < RUINS)
 	{
 		if (!ruin(s, u))
@@ -557,7 +562,7 @@ search_try(Search *s, double *delta)
 	{
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (model->w[model->opt[mid]] < now)
+		if (s->met[model->opt[mid]].w < now)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -600,7 +605,7 @@ recreate:
 	}
 	if (!place(s) || (f != NONE && !spill(s, f)))
 		return false;
-	s->watch->work += (int64_t) s->nlog * 8;
+	s->pace->work += (int64_t) s->nlog * 8;
 	*delta = s->cost - before;
 	return true;
 }

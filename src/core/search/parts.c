@@ -16,6 +16,7 @@
 #include "program/flow.h"
 #include "program/glpk.h"
 #include "util/sort.h"
+#include "util/scratch.h"
 
 /* Rows of the first part, and of the smallest. */
 #define FIRST_ROWS 60
@@ -107,7 +108,7 @@ choose(Search *s, Part *part, size_t rows)
 		if (!add_class(s, part, (uint32_t) s->first[j] + search_below(s, units)))
 			return false;
 	}
-	s->watch->work += (int64_t) (part->nunits + rows) * 4;
+	s->pace->work += (int64_t) (part->nunits + rows) * 4;
 	return true;
 }
 
@@ -151,19 +152,9 @@ sort_units(Search *s, Part *part)
 		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
 			if (part->mark[u] == part->stamp)
 				part->unit[sum++] = (uint32_t) u;
-		s->watch->work += (int64_t) (s->first[i + 1] - s->first[i]);
+		s->pace->work += (int64_t) (s->first[i + 1] - s->first[i]);
 	}
-	s->watch->work += model->m / 4;
-}
-
-static int
-compare_number(const void *a, const void *b, void *arg)
-{
-	const uint32_t *x = a;
-	const uint32_t *y = b;
-
-	(void) arg;
-	return *x < *y ? -1 : *x > *y;
+	s->pace->work += model->m / 4;
 }
 
 /* The instances with k freed rows at least, of which one would gain. */
@@ -182,25 +173,26 @@ list_instances(Search *s, Part *part)
 		{
 			uint32_t f = model->opt[p];
 
-			if (s->met[f] != s->stamp)
+			if (s->met[f].stamp != s->stamp)
 			{
-				s->met[f] = s->stamp;
-				s->count[f] = 0;
-				s->score[f] = 0;
+				s->met[f].stamp = s->stamp;
+				s->met[f].count = 0;
+				s->met[f].score = 0;
 				s->touched[ntouched++] = f;
 			}
-			s->count[f] += part->rows[t];
-			s->score[f] = fmax(s->score[f], part->fallback[t] - model->w[f]);
+			s->met[f].count += part->rows[t];
+			s->met[f].score = kanon_max(s->met[f].score, part->fallback[t] - model->w[f]);
 		}
-		s->watch->work += (int64_t) (model->opt_start[i + 1] - model->opt_start[i]) * 2;
+		s->pace->work += (int64_t) (model->opt_start[i + 1] - model->opt_start[i]) * 2;
 	}
 	part->instances.n = 0;
 	for (size_t j = 0; j < ntouched; j++)
-		if (s->count[s->touched[j]] >= model->k && s->score[s->touched[j]] > 0 &&
+		if (s->met[s->touched[j]].count >= model->k && s->met[s->touched[j]].score > 0 &&
 			!ilp_list_add(s->env, &part->instances, s->touched[j]))
 			return KANON_NO_MEMORY;
 	/* s->touched is free again */
-	kanon_sort(part->instances.v, s->touched, part->instances.n, sizeof(uint32_t), compare_number, NULL);
+	kanon_sort(part->instances.v, s->touched, part->instances.n, sizeof(uint32_t), kanon_compare_numbers,
+			   NULL);
 	return KANON_OK;
 }
 
@@ -211,7 +203,7 @@ divide(Search *s, Part *part, const IlpList *open)
 	KanonFlow *flows = NULL;
 	size_t nflows = 0;
 	double cost;
-	KanonStatus status = ilp_assign(&part->model, open, &cost, &flows, &nflows, s->watch);
+	KanonStatus status = ilp_assign(&part->model, open, &cost, &flows, &nflows, s->pace);
 
 	if (status == KANON_OK && cost < part->cost - 1e-9)
 	{
@@ -243,7 +235,7 @@ solve_part(Search *s, Part *part, const IlpPrices *prices, double cutoff, bool *
 	IlpOutcome outcome = {.cost = INFINITY};
 	IlpList open = {0};
 	IlpList used = {0};
-	KanonStatus status = ilp_fixed_copy(&part->model, prices, cutoff, &copy, &used, s->watch);
+	KanonStatus status = ilp_fixed_copy(&part->model, prices, cutoff, &copy, &used, s->pace);
 
 	*solved = false;
 	if (status == KANON_OK && copy.start[copy.nf] <= MAX_PAIRS)
@@ -254,7 +246,7 @@ solve_part(Search *s, Part *part, const IlpPrices *prices, double cutoff, bool *
 			outcome.complete = true;
 		}
 		else
-			status = ilp_glpk(&copy, cutoff, &settings, &outcome, &open, s->watch, &report);
+			status = ilp_glpk(&copy, cutoff, &settings, &outcome, &open, s->pace, &report);
 		*solved = outcome.complete;
 		if (status == KANON_OK && outcome.found)
 		{
@@ -289,12 +281,12 @@ try_part(Search *s, Part *part, size_t rows, bool *solved)
 	status = ilp_model_within(s->model, part->type, part->ntypes, part->rows, part->fallback,
 							  &part->instances, &part->model, part->renumber);
 	if (status == KANON_OK)
-		status = ilp_model_transpose(&part->model, s->watch);
+		status = ilp_model_transpose(&part->model, s->pace);
 	cutoff = ilp_cutoff(s->model, part->cost);
 	if (status == KANON_OK)
-		status = ilp_lagrange(&part->model, part->cost, PRICE_STEPS, &prices, s->watch);
+		status = ilp_lagrange(&part->model, part->cost, PRICE_STEPS, &prices, s->pace);
 	*solved = true;
-	if (status == KANON_OK && ilp_round_up(s->model, prices.bound) <= cutoff + ILP_EPS && !s->watch->late)
+	if (status == KANON_OK && ilp_round_up(s->model, prices.bound) <= cutoff + ILP_EPS && !s->pace->late)
 		status = solve_part(s, part, &prices, cutoff, solved);
 	ilp_prices_free(env, &prices);
 	ilp_model_free(&part->model);
@@ -305,47 +297,38 @@ KanonStatus
 search_parts(Search *s, double work, double target)
 {
 	const IlpModel *model = s->model;
-	KanonEnv *env = s->env;
+	KanonScratch scratch = {.env = s->env};
 	Part part = {0};
-	int64_t begin = kanon_watch_total(s->watch);
+	int64_t begin = kanon_worked(s->pace);
 	double rows = FIRST_ROWS;
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status;
 
-	part.unit = kanon_alloc(env, s->n, sizeof(*part.unit));
-	part.mark = kanon_alloc0(env, s->n, sizeof(*part.mark));
-	part.type = kanon_alloc(env, model->m, sizeof(*part.type));
-	part.rows = kanon_alloc(env, model->m, sizeof(*part.rows));
-	part.fallback = kanon_alloc(env, model->m, sizeof(*part.fallback));
-	part.standing = kanon_alloc(env, model->m, sizeof(*part.standing));
-	part.first = kanon_alloc(env, (size_t) model->m + 1, sizeof(*part.first));
-	part.renumber = kanon_alloc(env, model->m, sizeof(*part.renumber));
-	if (part.unit != NULL && part.mark != NULL && part.type != NULL && part.rows != NULL &&
-		part.fallback != NULL && part.standing != NULL && part.first != NULL && part.renumber != NULL)
-		status = KANON_OK;
-	while (status == KANON_OK && s->cost > target && !s->watch->late &&
-		   (double) (kanon_watch_total(s->watch) - begin) < work)
+	part.unit = kanon_take(&scratch, s->n, sizeof(*part.unit));
+	part.mark = kanon_take0(&scratch, s->n, sizeof(*part.mark));
+	part.type = kanon_take(&scratch, model->m, sizeof(*part.type));
+	part.rows = kanon_take(&scratch, model->m, sizeof(*part.rows));
+	part.fallback = kanon_take(&scratch, model->m, sizeof(*part.fallback));
+	part.standing = kanon_take(&scratch, model->m, sizeof(*part.standing));
+	part.first = kanon_take(&scratch, (size_t) model->m + 1, sizeof(*part.first));
+	part.renumber = kanon_take(&scratch, model->m, sizeof(*part.renumber));
+	status = kanon_taken(&scratch);
+	while (status == KANON_OK && s->cost > target && !s->pace->late &&
+		   (double) (kanon_worked(s->pace) - begin) < work)
 	{
 		bool solved = false;
 
-		kanon_watch_share(s->watch, fmin(1, (double) (kanon_watch_total(s->watch) - begin) / work));
+		kanon_tell_share(s->pace, kanon_min(1, (double) (kanon_worked(s->pace) - begin) / work));
 		status = try_part(s, &part, (size_t) rows, &solved);
 		/* as large as can be solved */
-		rows = solved ? fmin(rows * 1.04, s->n) : fmax(rows * 0.85, LEAST_ROWS);
-		if (status == KANON_OK && kanon_watch(s->watch, 100))
+		rows = solved ? kanon_min(rows * 1.04, s->n) : kanon_max(rows * 0.85, LEAST_ROWS);
+		if (status == KANON_OK && kanon_stop(s->pace, 100))
 			status = KANON_CANCELLED;
 	}
 	/* without GLPK, or memory for it, what was found stands */
 	if (status == KANON_UNAVAILABLE || status == KANON_NO_MEMORY)
 		status = KANON_OK;
-	kanon_free(env, part.unit);
-	kanon_free(env, part.mark);
-	kanon_free(env, part.type);
-	kanon_free(env, part.rows);
-	kanon_free(env, part.fallback);
-	kanon_free(env, part.standing);
-	kanon_free(env, part.first);
-	kanon_free(env, part.renumber);
-	kanon_free(env, part.classes.v);
-	kanon_free(env, part.instances.v);
+	kanon_scratch_free(&scratch);
+	kanon_free(s->env, part.classes.v);
+	kanon_free(s->env, part.instances.v);
 	return status;
 }

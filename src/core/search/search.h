@@ -8,26 +8,43 @@
 #define KANON_SEARCH_H
 
 #include "program/model.h"
+#include "util/scratch.h"
+#include "util/random.h"
 
 #define NONE UINT32_MAX
+
+/*
+ * An instance as a scan meets it, in half a line of the processor's cache: the scans
+ * jump from instance to instance.
+ */
+typedef struct SearchMet
+{
+	double w; /* the model's */
+	double score;
+	int64_t count;  /* rows */
+	uint32_t stamp; /* the next three are those of Search.stamp */
+	uint32_t chain; /* units, linked by along */
+} SearchMet;
 
 typedef struct Search
 {
 	const IlpModel *model;
 	KanonEnv *env;
-	KanonWatch *watch;
+	KanonScratch scratch; /* of all arrays here */
+	KanonPace *pace;
 	uint64_t random;
 	bool failed;     /* it left a class below k */
 	const double *g; /* [nf] reduced costs; may be NULL */
 	double temperature;
 	double reach; /* reduced cost at which opening is tried one time in e */
 	double cost;
-	uint32_t n;     /* units */
-	uint32_t *type; /* [n] */
-	int64_t *rows;  /* [n] */
-	size_t *first;  /* [m + 1] units of a type */
-	uint32_t *in;   /* [n] instance, or NONE */
-	uint32_t *next; /* [n] within its class, NONE at the end */
+	uint32_t n;      /* units */
+	uint32_t *type;  /* [n] */
+	int64_t *rows;   /* [n] */
+	size_t *first;   /* [m + 1] units of a type */
+	size_t *gaining; /* [m] where its options that cost less than its fallback end */
+	uint32_t *in;    /* [n] instance, or NONE */
+	uint32_t *next;  /* [n] within its class, NONE at the end */
 	uint32_t *prev;
 	uint32_t *head; /* [nf] */
 	int64_t *load;  /* [nf] rows; 0: closed */
@@ -40,14 +57,11 @@ typedef struct Search
 	size_t nfreed;
 	double *alternative; /* [n] cost of a freed row in its cheapest open class */
 	size_t *place;       /* [m] scratch */
-	/* what a scan of an instance has met */
+	/* what a scan has met */
 	uint32_t stamp;
 	uint32_t *within;  /* [m] stamp: is in the instance */
-	uint32_t *met;     /* [nf] stamp: the next three are set */
-	int64_t *count;    /* [nf] rows */
-	double *score;     /* [nf] */
-	uint32_t *chain;   /* [nf] units, linked by along */
-	uint32_t *along;   /* [n] */
+	SearchMet *met;    /* [nf] */
+	uint32_t *along;   /* [n] units, linked from SearchMet.chain */
 	uint32_t *touched; /* [nf] classes met */
 	size_t ntouched;
 	uint32_t *loose; /* [n] units at their fallback */
@@ -57,29 +71,16 @@ typedef struct Search
 	double best_cost;
 } Search;
 
-/* Random numbers: xorshift64*. */
-static inline uint64_t
-search_next(Search *s)
-{
-	uint64_t x = s->random;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	s->random = x;
-	return x * UINT64_C(0x2545f4914f6cdd1d);
-}
-
 static inline uint32_t
 search_below(Search *s, size_t n)
 {
-	return (uint32_t) ((search_next(s) >> 32) * (uint64_t) n >> 32);
+	return (uint32_t) ((kanon_random_shift(&s->random) >> 32) * (uint64_t) n >> 32);
 }
 
 static inline double
 search_random(Search *s)
 {
-	return (double) (search_next(s) >> 11) * 0x1p-53;
+	return (double) (kanon_random_shift(&s->random) >> 11) * 0x1p-53;
 }
 
 /* Cost of a row of a unit's type in f, or at its fallback. */
@@ -91,9 +92,8 @@ search_cost(const Search *s, uint32_t unit, uint32_t f)
 
 /* state.c */
 
-/* Memory and units; all rows at their fallback. */
+/* Memory (s->scratch, for the caller to free) and units; all rows at their fallback. */
 extern bool search_alloc(Search *s);
-extern void search_free(Search *s);
 
 /* The start: the given classes first (may be NULL), then greedily by cost. */
 extern KanonStatus search_start(Search *s, const IlpList *start);
@@ -133,13 +133,13 @@ extern bool search_try(Search *s, double *delta);
 /* anneal.c */
 
 /*
- * Ruin and recreate: that much work (kanon_watch steps), warm from the classes in
+ * Ruin and recreate: that much work (kanon_stop steps), warm from the classes in
  * `start` (NULL: hot from none), then `parts` work on exactly solved parts; ends
  * early at a cost of at most `target`.  *best_open lists the instances (positions in
  * the model, ascending) of the best solution, *best its cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
  */
 extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
 							  const double *g, const IlpList *start, double *best, IlpList *best_open,
-							  KanonWatch *watch);
+							  KanonPace *pace);
 
 #endif

@@ -47,21 +47,9 @@ search_put(Search *s, uint32_t u, uint32_t f)
 bool
 search_move(Search *s, uint32_t u, uint32_t f)
 {
-	if (s->nlog == s->log_room)
-	{
-		size_t room = s->log_room * 2;
-		uint32_t *unit = kanon_realloc(s->env, s->log_unit, room, sizeof(*unit));
-		uint32_t *from;
-
-		if (unit == NULL)
-			return false;
-		s->log_unit = unit;
-		from = kanon_realloc(s->env, s->log_from, room, sizeof(*from));
-		if (from == NULL)
-			return false;
-		s->log_from = from;
-		s->log_room = room;
-	}
+	if (!KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
+					KANON_ARRAY(s->log_from)))
+		return false;
 	s->log_unit[s->nlog] = u;
 	s->log_from[s->nlog++] = s->in[u];
 	search_put(s, u, f);
@@ -84,19 +72,18 @@ search_cheapest(Search *s, uint32_t i)
 {
 	const IlpModel *model = s->model;
 
-	for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
-	{
-		uint32_t f = model->opt[p];
+	const int64_t *load = s->load;
+	size_t start = model->opt_start[i];
+	size_t end = s->gaining[i];
+	int64_t k = model->k;
 
-		if (model->w[f] >= model->c[i])
-			break;
-		if (s->load[f] >= model->k)
+	for (size_t p = start; p < end; p++)
+		if (load[model->opt[p]] >= k)
 		{
-			s->watch->work += (int64_t) (p - model->opt_start[i]);
-			return f;
+			s->pace->work += (int64_t) (p - start);
+			return model->opt[p];
 		}
-	}
-	s->watch->work += (int64_t) (model->opt_start[i + 1] - model->opt_start[i]);
+	s->pace->work += (int64_t) (model->opt_start[i + 1] - model->opt_start[i]);
 	return NONE;
 }
 
@@ -155,7 +142,7 @@ open_free(Search *s, uint32_t f)
 				if (s->in[u] == NONE)
 					rows += s->rows[u];
 	}
-	s->watch->work += (int64_t) (model->start[f + 1] - model->start[f]);
+	s->pace->work += (int64_t) (model->start[f + 1] - model->start[f]);
 	if (rows < model->k)
 		return;
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
@@ -213,7 +200,7 @@ search_start(Search *s, const IlpList *start)
 	{
 		if (s->load[order[j].f] == 0)
 			open_free(s, order[j].f);
-		if (kanon_watch(s->watch, 1))
+		if (kanon_stop(s->pace, 1))
 			status = KANON_CANCELLED;
 	}
 	/* rows to spare move to cheaper classes opened since */
@@ -233,7 +220,7 @@ bool
 search_alloc(Search *s)
 {
 	const IlpModel *model = s->model;
-	KanonEnv *env = s->env;
+	KanonScratch *scratch = &s->scratch;
 	size_t n = 0;
 	int64_t most = INT64_MAX;
 	double rows = 0;
@@ -247,35 +234,26 @@ search_alloc(Search *s)
 	if (n > UINT32_MAX / 2)
 		return false;
 	s->n = (uint32_t) n;
-	s->log_room = 1024;
 	s->single = true;
-	s->type = kanon_alloc(env, n, sizeof(*s->type));
-	s->rows = kanon_alloc(env, n, sizeof(*s->rows));
-	s->first = kanon_alloc(env, (size_t) model->m + 1, sizeof(*s->first));
-	s->in = kanon_alloc(env, n, sizeof(*s->in));
-	s->next = kanon_alloc(env, n, sizeof(*s->next));
-	s->prev = kanon_alloc(env, n, sizeof(*s->prev));
-	s->head = kanon_alloc(env, model->nf, sizeof(*s->head));
-	s->load = kanon_alloc0(env, model->nf, sizeof(*s->load));
-	s->log_unit = kanon_alloc(env, s->log_room, sizeof(*s->log_unit));
-	s->log_from = kanon_alloc(env, s->log_room, sizeof(*s->log_from));
-	s->freed = kanon_alloc(env, n, sizeof(*s->freed));
-	s->alternative = kanon_alloc(env, n, sizeof(*s->alternative));
-	s->place = kanon_alloc(env, model->m, sizeof(*s->place));
-	s->within = kanon_alloc0(env, model->m, sizeof(*s->within));
-	s->met = kanon_alloc0(env, model->nf, sizeof(*s->met));
-	s->count = kanon_alloc(env, model->nf, sizeof(*s->count));
-	s->score = kanon_alloc(env, model->nf, sizeof(*s->score));
-	s->chain = kanon_alloc(env, model->nf, sizeof(*s->chain));
-	s->along = kanon_alloc(env, n, sizeof(*s->along));
-	s->touched = kanon_alloc(env, model->nf, sizeof(*s->touched));
-	s->loose = kanon_alloc(env, n, sizeof(*s->loose));
-	s->best = kanon_alloc(env, n, sizeof(*s->best));
-	if (s->type == NULL || s->rows == NULL || s->first == NULL || s->in == NULL || s->next == NULL ||
-		s->prev == NULL || s->head == NULL || s->load == NULL || s->log_unit == NULL || s->log_from == NULL ||
-		s->freed == NULL || s->alternative == NULL || s->place == NULL || s->within == NULL ||
-		s->met == NULL || s->count == NULL || s->score == NULL || s->chain == NULL || s->along == NULL ||
-		s->touched == NULL || s->loose == NULL || s->best == NULL)
+	s->type = kanon_take(scratch, n, sizeof(*s->type));
+	s->rows = kanon_take(scratch, n, sizeof(*s->rows));
+	s->first = kanon_take(scratch, (size_t) model->m + 1, sizeof(*s->first));
+	s->gaining = kanon_take(scratch, model->m, sizeof(*s->gaining));
+	s->in = kanon_take(scratch, n, sizeof(*s->in));
+	s->next = kanon_take(scratch, n, sizeof(*s->next));
+	s->prev = kanon_take(scratch, n, sizeof(*s->prev));
+	s->head = kanon_take(scratch, model->nf, sizeof(*s->head));
+	s->load = kanon_take0(scratch, model->nf, sizeof(*s->load));
+	s->freed = kanon_take(scratch, n, sizeof(*s->freed));
+	s->alternative = kanon_take(scratch, n, sizeof(*s->alternative));
+	s->place = kanon_take(scratch, model->m, sizeof(*s->place));
+	s->within = kanon_take0(scratch, model->m, sizeof(*s->within));
+	s->met = kanon_take0(scratch, model->nf, sizeof(*s->met));
+	s->along = kanon_take(scratch, n, sizeof(*s->along));
+	s->touched = kanon_take(scratch, model->nf, sizeof(*s->touched));
+	s->loose = kanon_take(scratch, n, sizeof(*s->loose));
+	s->best = kanon_take(scratch, n, sizeof(*s->best));
+	if (scratch->failed)
 		return false;
 	n = 0;
 	for (uint32_t i = 0; i < model->m; i++)
@@ -294,35 +272,17 @@ search_alloc(Search *s)
 	}
 	s->first[model->m] = n;
 	for (uint32_t f = 0; f < model->nf; f++)
+	{
 		s->head[f] = NONE;
+		s->met[f].w = model->w[f];
+	}
+	for (uint32_t i = 0; i < model->m; i++)
+	{
+		size_t end = model->opt_start[i + 1];
+
+		while (end > model->opt_start[i] && model->w[model->opt[end - 1]] >= model->c[i])
+			end--;
+		s->gaining[i] = end;
+	}
 	return true;
-}
-
-void
-search_free(Search *s)
-{
-	KanonEnv *env = s->env;
-
-	kanon_free(env, s->type);
-	kanon_free(env, s->rows);
-	kanon_free(env, s->first);
-	kanon_free(env, s->in);
-	kanon_free(env, s->next);
-	kanon_free(env, s->prev);
-	kanon_free(env, s->head);
-	kanon_free(env, s->load);
-	kanon_free(env, s->log_unit);
-	kanon_free(env, s->log_from);
-	kanon_free(env, s->freed);
-	kanon_free(env, s->place);
-	kanon_free(env, s->alternative);
-	kanon_free(env, s->within);
-	kanon_free(env, s->met);
-	kanon_free(env, s->count);
-	kanon_free(env, s->score);
-	kanon_free(env, s->chain);
-	kanon_free(env, s->along);
-	kanon_free(env, s->touched);
-	kanon_free(env, s->loose);
-	kanon_free(env, s->best);
 }

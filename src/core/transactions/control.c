@@ -18,33 +18,29 @@
 KanonStatus
 kanon_control_open(KanonControl *control, const KanonTransactions *problem, KanonReport *report)
 {
-	KanonEnv *env = problem->env;
+	KanonScratch *scratch = &control->cut.scratch;
 	KanonStatus status;
 
 	memset(control, 0, sizeof(*control));
-	control->hit.env = env;
+	control->hit.scratch.env = problem->env;
 	control->report = report;
 	status = kanon_cut_open(&control->cut, problem);
-	if (status == KANON_OK &&
-		((control->gone = kanon_alloc0(env, control->cut.forest.nall, sizeof(bool))) == NULL ||
-		 (control->node = kanon_alloc(env, problem->nnodes, sizeof(uint32_t))) == NULL ||
-		 (control->loss = kanon_alloc(env, problem->nnodes, sizeof(int64_t))) == NULL ||
-		 (control->suppress = kanon_alloc(env, problem->nnodes, sizeof(bool))) == NULL))
-		status = KANON_NO_MEMORY;
+	control->gone = kanon_take0(scratch, control->cut.forest.nall, sizeof(bool));
+	control->node = kanon_take(scratch, problem->nnodes, sizeof(uint32_t));
+	control->loss = kanon_take(scratch, problem->nnodes, sizeof(int64_t));
+	control->suppress = kanon_take(scratch, problem->nnodes, sizeof(bool));
+	if (status == KANON_OK)
+		status = kanon_taken(scratch);
 	return status;
 }
 
 void
 kanon_control_close(KanonControl *control)
 {
-	KanonEnv *env = control->hit.env;
+	KanonEnv *env = control->hit.scratch.env;
 
 	kanon_rows_free(env, &control->rows);
 	kanon_hit_free(&control->hit);
-	kanon_free(env, control->gone);
-	kanon_free(env, control->node);
-	kanon_free(env, control->loss);
-	kanon_free(env, control->suppress);
 	kanon_cut_close(&control->cut);
 }
 

@@ -22,25 +22,26 @@ static KanonStatus
 allocate(KanonCut *cut, uint32_t ntops)
 {
 	KanonForest *forest = &cut->forest;
-	KanonEnv *env = cut->problem->env;
+	KanonScratch *scratch = &cut->scratch;
 	uint32_t nall = forest->nnodes + ntops;
-	bool all = (forest->parent = kanon_alloc(env, nall, sizeof(uint32_t))) != NULL &&
-			   (forest->child = kanon_alloc(env, nall, sizeof(uint32_t))) != NULL &&
-			   (forest->sibling = kanon_alloc(env, nall, sizeof(uint32_t))) != NULL &&
-			   (forest->low = kanon_alloc0(env, nall, sizeof(uint32_t))) != NULL &&
-			   (forest->high = kanon_alloc0(env, nall, sizeof(uint32_t))) != NULL &&
-			   (forest->depth = kanon_alloc0(env, nall, sizeof(uint32_t))) != NULL &&
-			   (forest->leaf = kanon_alloc(env, forest->nitems, sizeof(uint32_t))) != NULL &&
-			   (forest->occurs = kanon_alloc0(env, nall, sizeof(int64_t))) != NULL &&
-			   (forest->cost = kanon_alloc0(env, nall, sizeof(int64_t))) != NULL &&
-			   (forest->tid_start = kanon_alloc0(env, (size_t) nall + 1, sizeof(size_t))) != NULL &&
-			   (cut->shown = kanon_alloc(env, forest->nitems, sizeof(uint32_t))) != NULL &&
-			   (cut->in = kanon_alloc0(env, nall, sizeof(bool))) != NULL &&
-			   (cut->now = kanon_alloc0(env, nall, sizeof(int64_t))) != NULL &&
-			   (cut->rank = kanon_alloc(env, nall, sizeof(uint32_t))) != NULL;
+
+	forest->parent = kanon_take(scratch, nall, sizeof(uint32_t));
+	forest->child = kanon_take(scratch, nall, sizeof(uint32_t));
+	forest->sibling = kanon_take(scratch, nall, sizeof(uint32_t));
+	forest->low = kanon_take0(scratch, nall, sizeof(uint32_t));
+	forest->high = kanon_take0(scratch, nall, sizeof(uint32_t));
+	forest->depth = kanon_take0(scratch, nall, sizeof(uint32_t));
+	forest->leaf = kanon_take(scratch, forest->nitems, sizeof(uint32_t));
+	forest->occurs = kanon_take0(scratch, nall, sizeof(int64_t));
+	forest->cost = kanon_take0(scratch, nall, sizeof(int64_t));
+	forest->tid_start = kanon_take0(scratch, (size_t) nall + 1, sizeof(size_t));
+	cut->shown = kanon_take(scratch, forest->nitems, sizeof(uint32_t));
+	cut->in = kanon_take0(scratch, nall, sizeof(bool));
+	cut->now = kanon_take0(scratch, nall, sizeof(int64_t));
+	cut->rank = kanon_take(scratch, nall, sizeof(uint32_t));
 
 	forest->nall = nall;
-	return all ? KANON_OK : KANON_NO_MEMORY;
+	return kanon_taken(scratch);
 }
 
 /* Parents have larger numbers than children: one pass up, one pass down. */
@@ -132,7 +133,7 @@ invert(KanonCut *cut)
 		forest->tid_start[v] = sum;
 		sum += n;
 	}
-	forest->tid = kanon_alloc(cut->problem->env, sum, sizeof(uint32_t));
+	forest->tid = kanon_take(&cut->scratch, sum, sizeof(uint32_t));
 	if (forest->tid == NULL)
 		return KANON_NO_MEMORY;
 	status = list_transactions(cut, cut->rank, true);
@@ -151,6 +152,7 @@ kanon_cut_open(KanonCut *cut, const KanonTransactions *problem)
 
 	memset(cut, 0, sizeof(*cut));
 	cut->problem = problem;
+	cut->scratch.env = problem->env;
 	cut->pace = (KanonPace){.env = problem->env, .phase = "solve", .rows_left = -1};
 	forest->nitems = problem->sets.nitems;
 	forest->nnodes = problem->nnodes;
@@ -182,13 +184,7 @@ kanon_cut_open(KanonCut *cut, const KanonTransactions *problem)
 void
 kanon_cut_close(KanonCut *cut)
 {
-	KanonForest *forest = &cut->forest;
-	void *all[] = {forest->parent, forest->child, forest->sibling, forest->low,  forest->high,
-				   forest->depth,  forest->leaf,  forest->occurs,  forest->cost, forest->tid_start,
-				   forest->tid,    cut->shown,    cut->in,         cut->now,     cut->rank};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		kanon_free(cut->problem->env, all[i]);
+	kanon_scratch_free(&cut->scratch);
 }
 
 /* The items of v are shown as v. */

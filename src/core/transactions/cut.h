@@ -6,6 +6,7 @@
 
 #include "transactions/transactions.h"
 #include "util/pace.h"
+#include "util/scratch.h"
 
 /*
  * The hierarchy with one node more above each of its tops, which stands for
@@ -32,6 +33,7 @@ typedef struct KanonForest
 
 typedef struct KanonCut
 {
+	KanonScratch scratch; /* of all arrays here */
 	const KanonTransactions *problem;
 	KanonPace pace;
 	KanonForest forest;

@@ -7,6 +7,7 @@
 
 #include "transactions/hit.h"
 #include "transactions/transactions.h"
+#include "util/hash.h"
 
 static uint64_t
 hash_set(const uint32_t *set, int size)
@@ -14,10 +15,7 @@ hash_set(const uint32_t *set, int size)
 	uint64_t hash = (uint64_t) size;
 
 	for (int i = 0; i < size; i++)
-	{
-		hash = (hash ^ set[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
+		hash = kanon_hash_add(hash, set[i]);
 	return hash;
 }
 
@@ -68,12 +66,12 @@ static KanonStatus
 grow_slots(KanonHit *hit)
 {
 	size_t nslots = hit->nslots == 0 ? 64 : 2 * hit->nslots;
-	uint32_t *slot = kanon_alloc(hit->env, nslots, sizeof(uint32_t));
+	uint32_t *slot = kanon_take(&hit->scratch, nslots, sizeof(uint32_t));
 
 	if (slot == NULL)
 		return KANON_NO_MEMORY;
 	memset(slot, 0xff, nslots * sizeof(uint32_t));
-	kanon_free(hit->env, hit->slot);
+	kanon_drop(&hit->scratch, hit->slot);
 	hit->slot = slot;
 	hit->nslots = nslots;
 	for (size_t i = 0; i < hit->n; i++)
@@ -88,28 +86,13 @@ grow_slots(KanonHit *hit)
 static KanonStatus
 make_room(KanonHit *hit, int size)
 {
-	if (hit->n + 2 > hit->room)
-	{
-		size_t room = 2 * hit->room + 64;
-		size_t *start = kanon_realloc(hit->env, hit->start, room, sizeof(size_t));
+	bool fresh = hit->start == NULL;
 
-		if (start == NULL)
-			return KANON_NO_MEMORY;
-		hit->start = start;
-		hit->room = room;
-		if (hit->n == 0)
-			start[0] = 0;
-	}
-	if (hit->nitem + (size_t) size > hit->item_room)
-	{
-		size_t room = 2 * hit->item_room + (size_t) size + 64;
-		uint32_t *item = kanon_realloc(hit->env, hit->item, room, sizeof(uint32_t));
-
-		if (item == NULL)
-			return KANON_NO_MEMORY;
-		hit->item = item;
-		hit->item_room = room;
-	}
+	if (!KANON_GROW(&hit->scratch, &hit->room, hit->n + 2, KANON_ARRAY(hit->start)) ||
+		!KANON_GROW(&hit->scratch, &hit->item_room, hit->nitem + (size_t) size, KANON_ARRAY(hit->item)))
+		return KANON_NO_MEMORY;
+	if (fresh)
+		hit->start[0] = 0;
 	return 2 * (hit->n + 1) > hit->nslots ? grow_slots(hit) : KANON_OK;
 }
 
@@ -142,10 +125,8 @@ kanon_hit_clear(KanonHit *hit)
 void
 kanon_hit_free(KanonHit *hit)
 {
-	kanon_free(hit->env, hit->item);
-	kanon_free(hit->env, hit->start);
-	kanon_free(hit->env, hit->slot);
-	*hit = (KanonHit){.env = hit->env};
+	kanon_scratch_free(&hit->scratch);
+	*hit = (KanonHit){.scratch = hit->scratch};
 }
 
 /* Which sets an item is in, and how many of them are still whole. */
@@ -159,15 +140,16 @@ typedef struct Index
 } Index;
 
 static KanonStatus
-index_open(Index *index, const KanonHit *hit, uint32_t nitems)
+index_open(Index *index, KanonHit *hit, uint32_t nitems)
 {
-	KanonEnv *env = hit->env;
+	KanonScratch *scratch = &hit->scratch;
 
-	if ((index->start = kanon_alloc0(env, (size_t) nitems + 1, sizeof(size_t))) == NULL ||
-		(index->set = kanon_alloc(env, hit->nitem, sizeof(uint32_t))) == NULL ||
-		(index->whole = kanon_alloc0(env, nitems, sizeof(uint32_t))) == NULL ||
-		(index->hits = kanon_alloc0(env, hit->n, sizeof(uint32_t))) == NULL ||
-		(index->order = kanon_alloc(env, nitems, sizeof(uint32_t))) == NULL)
+	index->start = kanon_take0(scratch, (size_t) nitems + 1, sizeof(size_t));
+	index->set = kanon_take(scratch, hit->nitem, sizeof(uint32_t));
+	index->whole = kanon_take0(scratch, nitems, sizeof(uint32_t));
+	index->hits = kanon_take0(scratch, hit->n, sizeof(uint32_t));
+	index->order = kanon_take(scratch, nitems, sizeof(uint32_t));
+	if (scratch->failed)
 		return KANON_NO_MEMORY;
 	for (size_t i = 0; i < hit->nitem; i++)
 	{
@@ -183,16 +165,6 @@ index_open(Index *index, const KanonHit *hit, uint32_t nitems)
 		index->start[e] = index->start[e - 1];
 	index->start[0] = 0;
 	return KANON_OK;
-}
-
-static void
-index_close(Index *index, KanonEnv *env)
-{
-	kanon_free(env, index->start);
-	kanon_free(env, index->set);
-	kanon_free(env, index->whole);
-	kanon_free(env, index->hits);
-	kanon_free(env, index->order);
 }
 
 /* The item in most whole sets for its loss; of equal ones the least. */
@@ -260,7 +232,8 @@ choose(const KanonHit *hit, Index *index, KanonPace *pace, uint32_t nitems, cons
 KanonStatus
 kanon_hit_suppress(KanonHit *hit, KanonPace *pace, uint32_t nitems, const int64_t *loss, bool *suppressed)
 {
-	Index index = {0};
+	Index index;
+	size_t mark = kanon_mark(&hit->scratch);
 	KanonStatus status = KANON_OK;
 
 	if (hit->n == 0)
@@ -268,6 +241,6 @@ kanon_hit_suppress(KanonHit *hit, KanonPace *pace, uint32_t nitems, const int64_
 	status = index_open(&index, hit, nitems);
 	if (status == KANON_OK)
 		status = choose(hit, &index, pace, nitems, loss, suppressed);
-	index_close(&index, hit->env);
+	kanon_release(&hit->scratch, mark);
 	return status;
 }

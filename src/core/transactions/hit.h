@@ -5,6 +5,7 @@
 #define KANON_HIT_H
 
 #include "util/pace.h"
+#include "util/scratch.h"
 
 /* Sets that are gathered at once; when there are more, these are hit first. */
 #ifndef KANON_HIT_MOST
@@ -14,7 +15,7 @@
 /* Sets of items, one after the other, and a hash of them. */
 typedef struct KanonHit
 {
-	KanonEnv *env;
+	KanonScratch scratch;
 	uint32_t *item;
 	size_t nitem;
 	size_t item_room;

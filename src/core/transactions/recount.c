@@ -11,6 +11,8 @@
 
 #include "transactions/transactions.h"
 #include "util/pace.h"
+#include "util/hash.h"
+#include "util/scratch.h"
 
 /* Occurrences of sets that are counted in one table, and in all. */
 #ifndef RECOUNT_CHUNK
@@ -25,7 +27,7 @@
 
 typedef struct Count
 {
-	KanonEnv *env;
+	KanonScratch scratch; /* of the table */
 	KanonPace pace;
 	const KanonSets *sets;
 	const bool *sensitive;
@@ -54,11 +56,7 @@ slot_of(const Count *count, const uint32_t *key)
 	uint32_t at;
 
 	for (int i = 0; i < width; i++)
-	{
-		hash += key[i];
-		hash *= UINT64_C(0xff51afd7ed558ccd);
-		hash ^= hash >> 33;
-	}
+		hash = kanon_hash_add(hash, key[i]);
 	at = (uint32_t) hash & (count->nslots - 1);
 	while (count->slot[at] != UINT32_MAX && memcmp(count->key + (size_t) count->slot[at] * (size_t) width,
 												   key, sizeof(uint32_t) * (size_t) width) != 0)
@@ -70,28 +68,21 @@ static bool
 enlarge(Count *count)
 {
 	size_t width = (size_t) count->size + 1;
-	uint32_t room = count->room < 1024 ? 1024 : count->room > UINT32_MAX / 4 ? 0 : 2 * count->room;
-	uint32_t *key = kanon_realloc(count->env, count->key, (size_t) room * width, sizeof(uint32_t));
-	uint32_t *counts;
-	uint32_t *slot;
+	size_t room = count->room;
+	KanonArray arrays[] = {{&count->key, width * sizeof(uint32_t)}, KANON_ARRAY(count->count)};
 
-	if (key == NULL || room == 0)
+	if (room > UINT32_MAX / 16 || !kanon_grow(&count->scratch, &room, 2 * room + 1024, arrays, 2))
 		return false;
-	count->key = key;
-	counts = kanon_realloc(count->env, count->count, room, sizeof(uint32_t));
-	if (counts == NULL)
+	kanon_drop(&count->scratch, count->slot);
+	count->room = (uint32_t) room;
+	for (count->nslots = 1024; count->nslots < 2 * room;)
+		count->nslots *= 2;
+	count->slot = kanon_take(&count->scratch, count->nslots, sizeof(uint32_t));
+	if (count->slot == NULL)
 		return false;
-	count->count = counts;
-	slot = kanon_alloc(count->env, 2 * (size_t) room, sizeof(uint32_t));
-	if (slot == NULL)
-		return false;
-	kanon_free(count->env, count->slot);
-	count->slot = slot;
-	count->room = room;
-	count->nslots = 2 * room;
-	memset(slot, 0xff, sizeof(uint32_t) * 2 * (size_t) room);
+	memset(count->slot, 0xff, sizeof(uint32_t) * count->nslots);
 	for (uint32_t i = 0; i < count->n; i++)
-		slot[slot_of(count, count->key + i * width)] = i;
+		count->slot[slot_of(count, count->key + i * width)] = i;
 	return true;
 }
 
@@ -362,9 +353,7 @@ count_size(Count *count, double *weight, int64_t k, KanonSupport *support, Kanon
 static void
 forget(Count *count)
 {
-	kanon_free(count->env, count->key);
-	kanon_free(count->env, count->count);
-	kanon_free(count->env, count->slot);
+	kanon_scratch_free(&count->scratch);
 	count->key = count->count = count->slot = NULL;
 	count->n = count->room = count->nslots = 0;
 }
@@ -373,7 +362,7 @@ KanonStatus
 kanon_recount_supports(KanonEnv *env, const KanonSets *sets, const bool *sensitive, int m, int64_t k,
 					   KanonSupport *supports, KanonReport *report)
 {
-	Count count = {.env = env,
+	Count count = {.scratch = {env},
 				   .pace = {.env = env, .phase = "count", .rows_left = -1},
 				   .sets = sets,
 				   .sensitive = sensitive};
@@ -582,21 +571,22 @@ KanonStatus
 kanon_recount_rules(KanonEnv *env, const KanonSets *sets, const bool *sensitive, KanonRuleFound *worst,
 					KanonReport *report)
 {
+	KanonScratch scratch = {.env = env};
 	Search search = {.env = env,
 					 .pace = {.env = env, .phase = "count", .rows_left = -1},
 					 .sets = sets,
 					 .sensitive = sensitive,
-					 .with = kanon_alloc0(env, sets->nitems, sizeof(uint32_t)),
-					 .left = kanon_alloc0(env, sets->nitems, sizeof(bool)),
+					 .with = kanon_take0(&scratch, sets->nitems, sizeof(uint32_t)),
+					 .left = kanon_take0(&scratch, sets->nitems, sizeof(bool)),
 					 .worst = worst,
 					 .report = report,
 					 .sets_left = RECOUNT_RULES};
-	List *lists = kanon_alloc0(env, sets->nitems, sizeof(List));
+	List *lists = kanon_take0(&scratch, sets->nitems, sizeof(List));
 	uint32_t *tids = NULL;
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status = kanon_taken(&scratch);
 
 	*worst = (KanonRuleFound){0};
-	if (search.with != NULL && search.left != NULL && lists != NULL)
+	if (status == KANON_OK)
 		status = list_items(&search, lists, &tids);
 	for (uint32_t i = 0; i < sets->nitems && status == KANON_OK; i++)
 		if (sensitive[i] && lists[i].n > 0)
@@ -604,8 +594,6 @@ kanon_recount_rules(KanonEnv *env, const KanonSets *sets, const bool *sensitive,
 	if (status == KANON_OK)
 		status = go_through(&search, lists, sets->nitems, 1);
 	kanon_free(env, tids);
-	kanon_free(env, lists);
-	kanon_free(env, search.with);
-	kanon_free(env, search.left);
+	kanon_scratch_free(&scratch);
 	return status;
 }

@@ -10,6 +10,7 @@
 
 #include "transactions/walk.h"
 #include "util/sort.h"
+#include "util/scratch.h"
 
 /* What one size of sets needs while those that extend it are visited. */
 typedef struct Level
@@ -21,7 +22,7 @@ typedef struct Level
 typedef struct Work
 {
 	KanonWalk *walk;
-	KanonEnv *env;
+	KanonScratch memory;
 	uint32_t *count;   /* [nitems], zero between uses */
 	uint32_t *scratch; /* [nitems] for sorting */
 	KanonPlace *arena;
@@ -56,31 +57,12 @@ open_level(Work *work, int size)
 	Level *level = &work->levels[size];
 	uint32_t nitems = work->walk->nitems;
 
-	if (level->touched != NULL && level->end != NULL)
-		return KANON_OK;
 	if (level->touched == NULL)
-		level->touched = kanon_alloc(work->env, nitems, sizeof(uint32_t));
-	if (level->touched != NULL)
-		level->end = kanon_alloc(work->env, nitems, sizeof(size_t));
-	return level->end == NULL ? KANON_NO_MEMORY : KANON_OK;
-}
-
-/* Room for so many places more in the arena. */
-static KanonStatus
-reserve(Work *work, size_t more)
-{
-	size_t capacity = work->capacity;
-	KanonPlace *arena;
-
-	if (work->capacity - work->used >= more)
-		return KANON_OK;
-	capacity = capacity + capacity / 2 > work->used + more ? capacity + capacity / 2 : work->used + more;
-	arena = kanon_realloc(work->env, work->arena, capacity, sizeof(KanonPlace));
-	if (arena == NULL)
-		return KANON_NO_MEMORY;
-	work->arena = arena;
-	work->capacity = capacity;
-	return KANON_OK;
+	{
+		level->touched = kanon_take(&work->memory, nitems, sizeof(uint32_t));
+		level->end = kanon_take(&work->memory, nitems, sizeof(size_t));
+	}
+	return kanon_taken(&work->memory);
 }
 
 /* Items that follow a place in its row. */
@@ -144,13 +126,11 @@ deliver(Work *work, int size, size_t from, size_t to, uint32_t ntouched)
 	const KanonWalk *walk = work->walk;
 	Level *level = &work->levels[size];
 	size_t sum = 0;
-	KanonStatus status;
 
 	for (uint32_t i = 0; i < ntouched; i++)
 		sum += work->count[level->touched[i]];
-	status = reserve(work, sum);
-	if (status != KANON_OK)
-		return status;
+	if (!KANON_GROW(&work->memory, &work->capacity, work->used + sum, KANON_ARRAY(work->arena)))
+		return KANON_NO_MEMORY;
 	sum = work->used;
 	for (uint32_t i = 0; i < ntouched; i++)
 	{
@@ -240,25 +220,17 @@ extend(Work *work, int size, size_t from, size_t to)
 KanonStatus
 kanon_walk_sets(KanonWalk *walk)
 {
-	KanonEnv *env = walk->pace->env;
-	Work work = {.walk = walk, .env = env};
-	KanonStatus status = KANON_NO_MEMORY;
+	Work work = {.walk = walk, .memory = {walk->pace->env}};
+	KanonStatus status;
 
 	walk->stopped = false;
-	if ((work.count = kanon_alloc0(env, walk->nitems, sizeof(uint32_t))) != NULL &&
-		(work.scratch = kanon_alloc(env, walk->nitems, sizeof(uint32_t))) != NULL &&
-		(work.levels = kanon_alloc0(env, (size_t) walk->depth, sizeof(Level))) != NULL &&
-		(work.set = kanon_alloc(env, (size_t) walk->depth, sizeof(uint32_t))) != NULL)
+	work.count = kanon_take0(&work.memory, walk->nitems, sizeof(uint32_t));
+	work.scratch = kanon_take(&work.memory, walk->nitems, sizeof(uint32_t));
+	work.levels = kanon_take0(&work.memory, (size_t) walk->depth, sizeof(Level));
+	work.set = kanon_take(&work.memory, (size_t) walk->depth, sizeof(uint32_t));
+	status = kanon_taken(&work.memory);
+	if (status == KANON_OK)
 		status = extend(&work, 0, 0, walk->nrows);
-	for (int i = 0; work.levels != NULL && i < walk->depth; i++)
-	{
-		kanon_free(env, work.levels[i].touched);
-		kanon_free(env, work.levels[i].end);
-	}
-	kanon_free(env, work.levels);
-	kanon_free(env, work.set);
-	kanon_free(env, work.arena);
-	kanon_free(env, work.scratch);
-	kanon_free(env, work.count);
+	kanon_scratch_free(&work.memory);
 	return status;
 }

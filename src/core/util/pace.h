@@ -11,27 +11,60 @@
 #define KANON_POLL_WORK (1 << 18)
 #endif
 
-/* When to poll, and what to say then. */
+/* The same of the solvers by integer programming, whose steps are larger. */
+#define KANON_WATCH_STEPS 200000
+
+/*
+ * When to poll, what to say then, and the end of the time allowed.  Every loop reports
+ * its work here.
+ */
 typedef struct KanonPace
 {
 	KanonEnv *env;
 	const char *phase;
-	double share;
+	double share; /* of the phase done */
 	int64_t rows_left;
 	uint64_t work; /* since the last poll */
+
+	/* of the solvers by integer programming, for the others 0 */
+	uint64_t total;  /* work up to the last poll */
+	uint64_t every;  /* work between two polls; 0: KANON_POLL_WORK */
+	double deadline; /* env->now when time is up; 0: never */
+	double cost;     /* of the best solution so far, */
+	double bound;    /* and of all, */
+	bool bounded;    /* where they are known */
+	bool within;     /* searches within a phase do not tell their share */
+	bool cancelled;
+	bool late;
 } KanonPace;
+
+/* With the problem's time limit. */
+extern void kanon_pace_limit(KanonPace *pace, const KanonProblem *problem, const char *phase);
+
+/* Polls now: true when the host wants the solver to stop. */
+extern bool kanon_poll(KanonPace *pace);
 
 /* Some work was done: true if the host wants to stop. */
 static inline bool
 kanon_stop(KanonPace *pace, uint64_t work)
 {
 	pace->work += work;
-	if (pace->work < KANON_POLL_WORK)
-		return false;
-	pace->work = 0;
-	return pace->env->poll(
-		pace->env->arg,
-		&(KanonProgress){.phase = pace->phase, .share = pace->share, .rows_left = pace->rows_left});
+	return pace->work >= (pace->every > 0 ? pace->every : KANON_POLL_WORK) && kanon_poll(pace);
+}
+
+/* All work so far: the same in every run. */
+static inline int64_t
+kanon_worked(const KanonPace *pace)
+{
+	return (int64_t) (pace->total + pace->work);
+}
+
+/* So much of the phase's work is done. */
+static inline void
+kanon_tell_share(KanonPace *pace, double share)
+{
+	if (!pace->within)
+		pace->share = share;
 }
 
 #endif

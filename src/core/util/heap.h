@@ -1,0 +1,64 @@
+/*
+ * heap.h: numbered items, the one with the least key on top; of equal keys the one
+ * with the least number.  A binary heap in a growing array of a scratch.
+ */
+#ifndef KANON_HEAP_H
+#define KANON_HEAP_H
+
+#include "util/scratch.h"
+
+typedef struct KanonHeapItem
+{
+	double key;
+	uint32_t item;
+} KanonHeapItem;
+
+typedef struct KanonHeap
+{
+	KanonHeapItem *items;
+	size_t n;
+	size_t room;
+} KanonHeap;
+
+static inline bool
+kanon_heap_before(KanonHeapItem a, KanonHeapItem b)
+{
+	return a.key < b.key || (a.key == b.key && a.item < b.item);
+}
+
+/* False when memory is refused. */
+static inline bool
+kanon_heap_add(KanonScratch *scratch, KanonHeap *heap, double key, uint32_t item)
+{
+	KanonHeapItem added = {key, item};
+	size_t at = heap->n;
+
+	if (!KANON_GROW(scratch, &heap->room, heap->n + 1, KANON_ARRAY(heap->items)))
+		return false;
+	for (heap->n++; at > 0 && kanon_heap_before(added, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
+		heap->items[at] = heap->items[(at - 1) / 2];
+	heap->items[at] = added;
+	return true;
+}
+
+/* Takes the top off a heap that is not empty. */
+static inline KanonHeapItem
+kanon_heap_take(KanonHeap *heap)
+{
+	KanonHeapItem top = heap->items[0];
+	KanonHeapItem last = heap->items[--heap->n];
+	size_t at = 0;
+
+	for (size_t child = 1; child < heap->n; child = 2 * at + 1)
+	{
+		child += child + 1 < heap->n && kanon_heap_before(heap->items[child + 1], heap->items[child]);
+		if (!kanon_heap_before(heap->items[child], last))
+			break;
+		heap->items[at] = heap->items[child];
+		at = child;
+	}
+	heap->items[at] = last;
+	return top;
+}
+
+#endif

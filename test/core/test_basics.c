@@ -1,0 +1,222 @@
+/*
+ * test_basics.c: what the core's folders build on: scratch memory, growing arrays, heaps,
+ * sorting, random numbers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "util/heap.h"
+#include "util/scratch.h"
+#include "util/sort.h"
+
+static void
+test_scratch(void **state)
+{
+	Host host;
+	KanonScratch scratch;
+	char *a, *b, *c;
+	size_t mark;
+
+	(void) state;
+	host_init(&host);
+	scratch = (KanonScratch){.env = &host.env};
+	a = kanon_take(&scratch, 10, 1);
+	mark = kanon_mark(&scratch);
+	b = kanon_take0(&scratch, 10, 1);
+	c = kanon_take(&scratch, 10, 1);
+	assert_int_equal(kanon_taken(&scratch), KANON_OK);
+	assert_int_equal(b[9], 0);
+	assert_int_equal(host.blocks, 4); /* one is the list of the others */
+	kanon_drop(&scratch, b);
+	kanon_drop(&scratch, NULL);
+	assert_int_equal(host.blocks, 3);
+	/* what is kept is nobody's but the caller's */
+	assert_ptr_equal(kanon_keep(&scratch, c), c);
+	kanon_release(&scratch, mark);
+	assert_int_equal(host.blocks, 3);
+	kanon_free(&host.env, c);
+	c = kanon_adopt(&scratch, kanon_alloc(&host.env, 3, 1));
+	assert_ptr_equal(scratch.block[scratch.n - 1], c);
+	kanon_release(&scratch, mark);
+	assert_int_equal(host.blocks, 2);
+	a[9] = 1; /* what was taken before the mark is there */
+	for (int i = 0; i < 100; i++)
+		memset(kanon_take(&scratch, (size_t) i + 1, 1), i, (size_t) i + 1);
+	kanon_scratch_free(&scratch);
+	assert_int_equal(host.blocks, 0);
+	assert_ptr_equal(scratch.env, &host.env);
+	assert_int_equal(scratch.n, 0);
+}
+
+/* After a refusal nothing more is given, and one question tells. */
+static void
+test_refused(void **state)
+{
+	(void) state;
+	for (uint64_t fail = 1; fail <= 6; fail++)
+	{
+		Host host;
+		KanonScratch scratch;
+		uint32_t *grown = NULL;
+		size_t room = 0;
+		bool ok;
+
+		host_init(&host);
+		scratch = (KanonScratch){.env = &host.env};
+		host.refuse_at = fail;
+		for (int i = 0; i < 3; i++)
+			kanon_take(&scratch, 8, 8);
+		ok = KANON_GROW(&scratch, &room, 100, KANON_ARRAY(grown));
+		assert_int_equal(kanon_taken(&scratch), fail <= 5 ? KANON_NO_MEMORY : KANON_OK);
+		assert_true(ok == (fail > 5));
+		assert_true(fail <= 5 || room >= 100);
+		if (fail <= 5)
+			assert_null(kanon_take(&scratch, 1, 1));
+		kanon_scratch_free(&scratch);
+		assert_int_equal(host.blocks, 0);
+		assert_false(scratch.failed);
+	}
+}
+
+static void
+test_grow(void **state)
+{
+	Host host;
+	KanonScratch scratch;
+	uint32_t *number = NULL;
+	double *other = NULL;
+	size_t room = 0;
+
+	(void) state;
+	host_init(&host);
+	scratch = (KanonScratch){.env = &host.env};
+	for (uint32_t i = 0; i < 5000; i++)
+	{
+		size_t before = room;
+
+		assert_true(KANON_GROW(&scratch, &room, i + (size_t) 1, KANON_ARRAY(number), KANON_ARRAY(other)));
+		assert_true(room > i);
+		/* by halves, not by one */
+		assert_true(room == before || room >= before + before / 2);
+		number[i] = i;
+		other[i] = i / 2.0;
+		kanon_drop(&scratch, kanon_take(&scratch, 3, 1));
+	}
+	for (uint32_t i = 0; i < 5000; i++)
+	{
+		assert_int_equal(number[i], i);
+		assert_true(other[i] == i / 2.0);
+	}
+	assert_true(KANON_GROW(&scratch, &room, 100000, KANON_ARRAY(number), KANON_ARRAY(other)));
+	assert_true(room >= 100000);
+	kanon_scratch_free(&scratch);
+	assert_int_equal(host.blocks, 0);
+}
+
+static int
+compare_items(const void *a, const void *b)
+{
+	const KanonHeapItem *left = a;
+	const KanonHeapItem *right = b;
+
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	return left->item < right->item ? -1 : left->item > right->item;
+}
+
+/* What comes out is in order, whatever went in when. */
+static void
+test_heap(void **state)
+{
+	uint64_t random = 7;
+
+	(void) state;
+	for (int round = 0; round < 200; round++)
+	{
+		Host host;
+		KanonScratch scratch;
+		KanonHeap heap = {0};
+		KanonHeapItem in[300];
+		size_t n = 0;
+
+		host_init(&host);
+		scratch = (KanonScratch){.env = &host.env};
+		for (int step = 0; step < 300; step++)
+			if (n == 0 || random_below(&random, 3) > 0)
+			{
+				in[n] = (KanonHeapItem){random_below(&random, 20), random_below(&random, 20)};
+				assert_true(kanon_heap_add(&scratch, &heap, in[n].key, in[n].item));
+				n++;
+			}
+			else
+			{
+				KanonHeapItem top = kanon_heap_take(&heap);
+
+				qsort(in, n, sizeof(*in), compare_items);
+				assert_true(top.key == in[0].key && top.item == in[0].item);
+				memmove(in, in + 1, --n * sizeof(*in));
+			}
+		assert_int_equal(heap.n, n);
+		kanon_scratch_free(&scratch);
+		assert_int_equal(host.blocks, 0);
+	}
+}
+
+static int
+compare_halves(const void *a, const void *b, void *arg)
+{
+	uint32_t left = *(const uint32_t *) a / 2;
+	uint32_t right = *(const uint32_t *) b / 2;
+
+	++*(int *) arg;
+	return left < right ? -1 : left > right;
+}
+
+/* In order, equal ones as they were. */
+static void
+test_sort(void **state)
+{
+	uint64_t random = 3;
+
+	(void) state;
+	for (uint32_t n = 0; n < 100; n++)
+	{
+		uint32_t items[100], before[100], scratch[100];
+		int compared = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			items[i] = before[i] = random_below(&random, 30);
+		kanon_sort(items, scratch, n, sizeof(*items), compare_halves, &compared);
+		assert_true(n < 2 || compared > 0);
+		for (uint32_t half = 0; half < 15; half++)
+		{
+			uint32_t i = 0;
+
+			while (i < n && items[i] / 2 < half)
+				i++;
+			for (uint32_t j = 0; j < n; j++)
+				if (before[j] / 2 == half)
+					assert_int_equal(items[i++], before[j]);
+			assert_true(i == n || items[i] / 2 > half);
+		}
+		kanon_sort(items, scratch, n, sizeof(*items), kanon_compare_numbers, NULL);
+		for (uint32_t i = 1; i < n; i++)
+			assert_true(items[i - 1] <= items[i]);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scratch), cmocka_unit_test(test_refused), cmocka_unit_test(test_grow),
+		cmocka_unit_test(test_heap),    cmocka_unit_test(test_sort),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
