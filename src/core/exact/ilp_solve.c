@@ -156,6 +156,7 @@ compare_parts(const void *a, const void *b, void *arg)
 
 typedef struct Split
 {
+	KanonScratch scratch;
 	uint32_t *part;     /* [m] */
 	uint32_t *renumber; /* [m] */
 	uint32_t *types;    /* [m] by part */
@@ -164,33 +165,20 @@ typedef struct Split
 	PartOrder *order;   /* [2 * parts] */
 } Split;
 
-static void
-split_free(KanonEnv *env, Split *split)
-{
-	kanon_free(env, split->part);
-	kanon_free(env, split->renumber);
-	kanon_free(env, split->types);
-	kanon_free(env, split->first);
-	kanon_free(env, split->floor);
-	kanon_free(env, split->order);
-}
-
 /* Components of a transposed model, types of each in order, small parts first. */
 static KanonStatus
 split_model(const IlpModel *model, Split *split, uint32_t *nparts)
 {
-	KanonEnv *env = model->env;
-
-	split->part = kanon_alloc(env, model->m, sizeof(*split->part));
-	split->renumber = kanon_alloc(env, model->m, sizeof(*split->renumber));
-	split->types = kanon_alloc(env, model->m, sizeof(*split->types));
-	if (split->part == NULL || split->renumber == NULL || split->types == NULL)
+	split->part = kanon_take(&split->scratch, model->m, sizeof(*split->part));
+	split->renumber = kanon_take(&split->scratch, model->m, sizeof(*split->renumber));
+	split->types = kanon_take(&split->scratch, model->m, sizeof(*split->types));
+	if (split->scratch.failed)
 		return KANON_NO_MEMORY;
 	ilp_model_components(model, split->part, nparts);
-	split->first = kanon_alloc0(env, (size_t) *nparts + 2, sizeof(*split->first));
-	split->floor = kanon_alloc0(env, *nparts, sizeof(*split->floor));
-	split->order = kanon_alloc0(env, *nparts, 2 * sizeof(*split->order));
-	if (split->first == NULL || split->floor == NULL || split->order == NULL)
+	split->first = kanon_take0(&split->scratch, (size_t) *nparts + 2, sizeof(*split->first));
+	split->floor = kanon_take0(&split->scratch, *nparts, sizeof(*split->floor));
+	split->order = kanon_take0(&split->scratch, *nparts, 2 * sizeof(*split->order));
+	if (split->scratch.failed)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
@@ -222,7 +210,7 @@ static KanonStatus
 solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpList *fixed, IlpAnswer *answer)
 {
 	KanonEnv *env = model->env;
-	Split split = {0};
+	Split split = {.scratch = {env}};
 	uint32_t nparts = 0;
 	IlpList open = {0};
 	double cost = model->base;
@@ -272,7 +260,7 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 	bound = fmin(ilp_round_up(model, bound), ilp_beyond(model, target));
 	answer->bound = fmax(answer->bound, fmin(bound, answer->cost));
 	kanon_free(env, open.v);
-	split_free(env, &split);
+	kanon_scratch_free(&split.scratch);
 	return status;
 }
 

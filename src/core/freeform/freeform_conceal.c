@@ -15,6 +15,7 @@
 
 typedef struct Conceal
 {
+	KanonScratch scratch;
 	FreeformShown shown;
 	uint32_t n;
 	uint32_t *count; /* [n] records that could be each row's own */
@@ -27,37 +28,19 @@ typedef struct Conceal
 	uint32_t *cursor;    /* [n] */
 } Conceal;
 
-static void
-conceal_close(Conceal *s)
-{
-	KanonEnv *env = s->shown.work->env;
-
-	freeform_shown_close(&s->shown);
-	kanon_free(env, s->count);
-	kanon_free(env, s->component);
-	kanon_free(env, s->low);
-	kanon_free(env, s->index);
-	kanon_free(env, s->stack);
-	kanon_free(env, s->path);
-	kanon_free(env, s->cursor);
-}
-
 static bool
 conceal_open(Conceal *s, FreeformWork *work)
 {
-	KanonEnv *env = work->env;
-
 	if (!freeform_shown_open(&s->shown, work))
 		return false;
-	s->count = kanon_alloc(env, s->n, sizeof(uint32_t));
-	s->component = kanon_alloc(env, s->n, sizeof(uint32_t));
-	s->low = kanon_alloc(env, s->n, sizeof(uint32_t));
-	s->index = kanon_alloc(env, s->n, sizeof(uint32_t));
-	s->stack = kanon_alloc(env, s->n, sizeof(uint32_t));
-	s->path = kanon_alloc(env, s->n, sizeof(uint32_t));
-	s->cursor = kanon_alloc(env, s->n, sizeof(uint32_t));
-	return s->count != NULL && s->component != NULL && s->low != NULL && s->index != NULL &&
-		   s->stack != NULL && s->path != NULL && s->cursor != NULL;
+	s->count = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->component = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->low = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->index = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->stack = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->path = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->cursor = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	return !s->scratch.failed;
 }
 
 /* Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1, 1972. */
@@ -159,7 +142,7 @@ close_cycles(Conceal *s)
 KanonStatus
 freeform_concealment(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Conceal s = {.n = work->n};
+	Conceal s = {.scratch = {work->env}, .n = work->n};
 	KanonStatus status = conceal_open(&s, work) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)
@@ -170,6 +153,7 @@ freeform_concealment(FreeformWork *work, KanonFreeformGraph *graph)
 		status = close_cycles(&s);
 	if (status == KANON_OK)
 		status = freeform_shown_graph(&s.shown, graph);
-	conceal_close(&s);
+	freeform_shown_close(&s.shown);
+	kanon_scratch_free(&s.scratch);
 	return status;
 }

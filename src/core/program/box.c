@@ -86,54 +86,27 @@ ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t 
 	return nkept;
 }
 
-static KanonStatus
-grow(IlpModel *out, size_t *room, size_t *pair_room, size_t pairs, size_t most)
+/* Room for nf instances and that many pairs. */
+static bool
+make_room(IlpModel *model, size_t *room, size_t *starts, size_t *pair_room, size_t nf, size_t pairs)
 {
-	KanonEnv *env = out->env;
-	void *p;
-
-	if (out->nf == *room)
-	{
-		*room *= 2;
-		if ((p = kanon_realloc(env, out->w, *room, sizeof(*out->w))) == NULL)
-			return KANON_NO_MEMORY;
-		out->w = p;
-		if ((p = kanon_realloc(env, out->id, *room, sizeof(*out->id))) == NULL)
-			return KANON_NO_MEMORY;
-		out->id = p;
-		if ((p = kanon_realloc(env, out->start, *room + 1, sizeof(*out->start))) == NULL)
-			return KANON_NO_MEMORY;
-		out->start = p;
-	}
-	if (pairs + most > *pair_room)
-	{
-		*pair_room = 2 * *pair_room + most;
-		if ((p = kanon_realloc(env, out->type, *pair_room, sizeof(*out->type))) == NULL)
-			return KANON_NO_MEMORY;
-		out->type = p;
-	}
-	return KANON_OK;
+	return KANON_GROW(&model->scratch, room, nf, KANON_ARRAY(model->w), KANON_ARRAY(model->id)) &&
+		   KANON_GROW(&model->scratch, starts, nf + 1, KANON_ARRAY(model->start)) &&
+		   KANON_GROW(&model->scratch, pair_room, pairs, KANON_ARRAY(model->type));
 }
 
 KanonStatus
 ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace *pace)
 {
-	KanonEnv *env = model->env;
-	IlpCandidate *cand = kanon_alloc(env, model->m, sizeof(*cand));
+	IlpCandidate *cand = kanon_alloc(model->env, model->m, sizeof(*cand));
 	size_t room = 1024;
+	size_t starts = room + 1;
 	size_t pair_room = (size_t) 16 * room + model->m;
 	KanonStatus status = KANON_NO_MEMORY;
 
 	*out = (IlpModel){
-		.env = env, .k = model->k, .integral = model->integral, .base = model->base, .m = model->m};
-	out->n = kanon_alloc(env, model->m, sizeof(*out->n));
-	out->c = kanon_alloc(env, model->m, sizeof(*out->c));
-	out->w = kanon_alloc(env, room, sizeof(*out->w));
-	out->id = kanon_alloc(env, room, sizeof(*out->id));
-	out->start = kanon_alloc0(env, room + 1, sizeof(*out->start));
-	out->type = kanon_alloc(env, pair_room, sizeof(*out->type));
-	if (cand != NULL && out->n != NULL && out->c != NULL && out->w != NULL && out->id != NULL &&
-		out->start != NULL && out->type != NULL)
+		.env = model->env, .k = model->k, .integral = model->integral, .base = model->base, .m = model->m};
+	if (ilp_model_alloc(out, model->m, (uint32_t) room, pair_room) && cand != NULL)
 	{
 		memcpy(out->n, model->n, model->m * sizeof(*out->n));
 		memcpy(out->c, model->c, model->m * sizeof(*out->c));
@@ -145,8 +118,11 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace
 		size_t pairs = out->start[out->nf];
 		uint32_t kept;
 
-		if ((status = grow(out, &room, &pair_room, pairs, size)) != KANON_OK)
+		if (!make_room(out, &room, &starts, &pair_room, out->nf + (size_t) 1, pairs + size))
+		{
+			status = KANON_NO_MEMORY;
 			break;
+		}
 		kept = ilp_box_sift(model, box, model->w[f], model->type + model->start[f], size, cand,
 							out->type + pairs);
 		if (kept > 0)
@@ -158,7 +134,7 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace
 		if (kanon_stop(pace, (int64_t) size * 8))
 			status = KANON_CANCELLED;
 	}
-	kanon_free(env, cand);
+	kanon_free(model->env, cand);
 	if (status != KANON_OK)
 		ilp_model_free(out);
 	return status;
@@ -167,24 +143,15 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace
 KanonStatus
 ilp_box_append(IlpModel *model, const KanonInstances *instances)
 {
-	KanonEnv *env = model->env;
 	size_t pairs = model->start[model->nf];
 	size_t more = instances->start[instances->n];
 	size_t nf = (size_t) model->nf + instances->n;
-	void *p;
+	size_t room = 0;
+	size_t starts = 0;
+	size_t pair_room = 0;
 
-	if ((p = kanon_realloc(env, model->w, nf, sizeof(*model->w))) == NULL)
+	if (!make_room(model, &room, &starts, &pair_room, nf, pairs + more))
 		return KANON_NO_MEMORY;
-	model->w = p;
-	if ((p = kanon_realloc(env, model->id, nf, sizeof(*model->id))) == NULL)
-		return KANON_NO_MEMORY;
-	model->id = p;
-	if ((p = kanon_realloc(env, model->start, nf + 1, sizeof(*model->start))) == NULL)
-		return KANON_NO_MEMORY;
-	model->start = p;
-	if ((p = kanon_realloc(env, model->type, pairs + more, sizeof(*model->type))) == NULL)
-		return KANON_NO_MEMORY;
-	model->type = p;
 	memcpy(model->type + pairs, instances->type, more * sizeof(*model->type));
 	for (uint32_t f = 0; f < instances->n; f++)
 	{

@@ -30,8 +30,8 @@ ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value)
 static void
 drop_transpose(IlpModel *model)
 {
-	kanon_free(model->env, model->opt_start);
-	kanon_free(model->env, model->opt);
+	kanon_drop(&model->scratch, model->opt);
+	kanon_drop(&model->scratch, model->opt_start);
 	model->opt_start = NULL;
 	model->opt = NULL;
 }
@@ -41,30 +41,24 @@ ilp_model_free(IlpModel *model)
 {
 	if (model->env == NULL)
 		return;
-	drop_transpose(model);
-	kanon_free(model->env, model->n);
-	kanon_free(model->env, model->c);
-	kanon_free(model->env, model->id);
-	kanon_free(model->env, model->w);
-	kanon_free(model->env, model->start);
-	kanon_free(model->env, model->type);
+	kanon_scratch_free(&model->scratch);
 	memset(model, 0, sizeof(*model));
 }
 
 /* Room for m types, nf instances and that many pairs. */
-static bool
-model_alloc(IlpModel *model, uint32_t m, uint32_t nf, size_t pairs)
+bool
+ilp_model_alloc(IlpModel *model, uint32_t m, uint32_t nf, size_t pairs)
 {
-	KanonEnv *env = model->env;
+	KanonScratch *scratch = &model->scratch;
 
-	model->n = kanon_alloc(env, m, sizeof(*model->n));
-	model->c = kanon_alloc(env, m, sizeof(*model->c));
-	model->id = kanon_alloc(env, nf, sizeof(*model->id));
-	model->w = kanon_alloc(env, nf, sizeof(*model->w));
-	model->start = kanon_alloc(env, (size_t) nf + 1, sizeof(*model->start));
-	model->type = kanon_alloc(env, pairs, sizeof(*model->type));
-	return model->n != NULL && model->c != NULL && model->id != NULL && model->w != NULL &&
-		   model->start != NULL && model->type != NULL;
+	scratch->env = model->env;
+	model->n = kanon_take(scratch, m, sizeof(*model->n));
+	model->c = kanon_take(scratch, m, sizeof(*model->c));
+	model->id = kanon_take(scratch, nf, sizeof(*model->id));
+	model->w = kanon_take(scratch, nf, sizeof(*model->w));
+	model->start = kanon_take0(scratch, (size_t) nf + 1, sizeof(*model->start));
+	model->type = kanon_take(scratch, pairs, sizeof(*model->type));
+	return !scratch->failed;
 }
 
 /* The fully suppressed rows as an instance of all types, at the end. */
@@ -90,8 +84,8 @@ ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bo
 	model->env = problem->env;
 	model->k = problem->k;
 	model->integral = instances->integral;
-	if (!model_alloc(model, problem->ntypes, instances->n + with_rest,
-					 pairs + (with_rest ? problem->ntypes : 0)))
+	if (!ilp_model_alloc(model, problem->ntypes, instances->n + with_rest,
+						 pairs + (with_rest ? problem->ntypes : 0)))
 	{
 		ilp_model_free(model);
 		return KANON_NO_MEMORY;
@@ -148,8 +142,8 @@ ilp_model_transpose(IlpModel *model, KanonPace *pace)
 	CostOrder *order = kanon_alloc(env, model->nf, 2 * sizeof(*order));
 
 	drop_transpose(model);
-	model->opt_start = kanon_alloc0(env, (size_t) model->m + 2, sizeof(*model->opt_start));
-	model->opt = kanon_alloc(env, pairs, sizeof(*model->opt));
+	model->opt_start = kanon_take0(&model->scratch, (size_t) model->m + 2, sizeof(*model->opt_start));
+	model->opt = kanon_take(&model->scratch, pairs, sizeof(*model->opt));
 	if (order == NULL || model->opt_start == NULL || model->opt == NULL)
 	{
 		kanon_free(env, order);
@@ -393,7 +387,7 @@ ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes, Il
 				pairs += model->start[f + 1] - model->start[f];
 			}
 		}
-	if (!model_alloc(out, ntypes, nf, pairs))
+	if (!ilp_model_alloc(out, ntypes, nf, pairs))
 	{
 		ilp_model_free(out);
 		return KANON_NO_MEMORY;
@@ -443,7 +437,7 @@ ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes, 
 	for (size_t j = 0; j < instances->n; j++)
 		for (size_t p = model->start[instances->v[j]]; p < model->start[instances->v[j] + 1]; p++)
 			pairs += renumber[model->type[p]] != UINT32_MAX;
-	if (!model_alloc(out, ntypes, (uint32_t) instances->n, pairs))
+	if (!ilp_model_alloc(out, ntypes, (uint32_t) instances->n, pairs))
 	{
 		ilp_model_free(out);
 		return KANON_NO_MEMORY;

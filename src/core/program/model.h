@@ -15,6 +15,7 @@
 
 #include "program/instances.h"
 #include "util/number.h"
+#include "util/scratch.h"
 
 #define ILP_EPS 1e-6
 
@@ -22,6 +23,7 @@
 typedef struct IlpModel
 {
 	KanonEnv *env;
+	KanonScratch scratch; /* of the arrays below; a copy of the struct does not own them */
 	int64_t k;
 	bool integral;  /* costs are whole */
 	double base;    /* cost decided outside of the arrays below */
@@ -51,6 +53,8 @@ extern bool ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value);
 /* with_rest: the fully suppressed rows are an instance, too: id instances->n. */
 extern KanonStatus ilp_model_build(const KanonProblem *problem, const KanonInstances *instances,
 								   bool with_rest, KanonPace *pace, IlpModel *model);
+/* Room in a model (all 0 but env) for m types, nf instances and that many pairs; ilp_model_free in any case. */
+extern bool ilp_model_alloc(IlpModel *model, uint32_t m, uint32_t nf, size_t pairs);
 extern void ilp_model_free(IlpModel *model);
 extern KanonStatus ilp_model_transpose(IlpModel *model, KanonPace *pace);
 
