@@ -95,9 +95,11 @@ team_wait(void *arg)
 
 /* The core's solver, whose refusals are this function's own. */
 static KanonStatus
-solve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+solve(Run *run)
 {
-	KanonStatus status = kanon_solve_full_domain(problem, release, report);
+	FullDomain *own = run->request->own;
+	KanonReport *report = &run->report;
+	KanonStatus status = kanon_solve_full_domain(&run->problem, &own->outcome, &run->release, report);
 
 	if (status != KANON_TOO_LARGE && status != KANON_INFEASIBLE)
 		return status;
@@ -119,14 +121,13 @@ check_request(Request *request)
 {
 	FullDomain *own = palloc0(sizeof(FullDomain));
 
-	own->options.outcome = &own->outcome;
 	own->options.suppression_limit = request->suppression_limit;
 	own->options.metric = word_among(request->metric, "metric", kanon_metric_names, NULL);
 	own->options.search = word_among(request->method, "method", kanon_search_names, NULL);
 	own->options.explore = request->explore;
 	own->workers = workers_of(request, own->options.search);
 	request->own = own;
-	request->solve = solve;
+	request->solve_run = solve;
 	request->recorded_method = psprintf("full_domain_%s", kanon_search_names[own->options.search]);
 	privacy_supported(request->privacy, request->recorded_method,
 					  KANON_FULL_DOMAIN_PRIVACY | 1u << PRIVACY_DELTA_PRESENCE | 1u << PRIVACY_K_MAP);

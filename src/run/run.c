@@ -285,7 +285,7 @@ verify_target(Run *run)
 	if (run->problem.freeform != NULL)
 		target_verify_freeform(run->target, run->source, &run->problem, &run->release, expected, run->border);
 	else
-		target_verify(run->target, run->source, &run->problem, expected, run->border);
+		target_verify(run->target, run->source, &run->problem, &run->release, expected, run->border);
 	run->record.classification =
 		run->class_column != NULL
 			? target_classification(run->target, run->source, run->class_column, run->release.dropped)

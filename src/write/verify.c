@@ -208,8 +208,8 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 }
 
 void
-target_verify(const Target *target, const Source *source, const KanonProblem *problem, int64 expected_rows,
-			  Border *border)
+target_verify(const Target *target, const Source *source, const KanonProblem *problem,
+			  const KanonRelease *release, int64 expected_rows, Border *border)
 {
 	RowTypes *types;
 	int64 least = problem->k_map ? 1 : problem->k; /* k is verified in the population */
@@ -238,5 +238,5 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);
 	if (problem->npopulations > 0)
-		verify_populations(types, source, problem, border);
+		verify_populations(types, source, problem, release, border);
 }

@@ -13,7 +13,7 @@ pg_noreturn extern void raise_unsafe(const char *detail);
 
 /* The release as it stands in the target; raises if a rule is broken. */
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
-						  int64 expected_rows, Border *border);
+						  const KanonRelease *release, int64 expected_rows, Border *border);
 
 /* The same of a freeform release: the target has the records whose graph was checked. */
 extern void target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
@@ -29,6 +29,6 @@ extern bool verify_is_blank(const RowTypes *types, int nqis, uint32 type);
 
 /* verify_population.c: raises if the target (full-domain) breaks a rule about a population. */
 extern void verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,
-							   Border *border);
+							   const KanonRelease *release, Border *border);
 
 #endif

@@ -69,10 +69,9 @@ translate(KanonPopulation *populations, const KanonProblem *problem, int qi, int
 
 /* The problem whose row types are the target's, and the pattern of its classes. */
 static KanonPattern
-shown_problem(const RowTypes *types, const Source *source, const KanonProblem *problem, KanonProblem *shown,
-			  Border *border)
+shown_problem(const RowTypes *types, const Source *source, const KanonProblem *problem, KanonPattern node,
+			  KanonProblem *shown, Border *border)
 {
-	KanonPattern node = problem->full_domain->outcome->best.pattern;
 	KanonPattern pattern = 0;
 	KanonPopulation *populations = palloc(sizeof(KanonPopulation) * problem->npopulations);
 	Shower *shower = shower_create(source);
@@ -104,11 +103,24 @@ shown_problem(const RowTypes *types, const Source *source, const KanonProblem *p
 	return pattern;
 }
 
+/* What all classes of a full-domain release show, but for the fully suppressed one. */
+static KanonPattern
+node_of(const KanonProblem *problem, const KanonRelease *release)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+
+	for (uint32 i = 0; i < release->nclasses; i++)
+		if (release->classes[i].pattern != all)
+			return release->classes[i].pattern;
+	return all;
+}
+
 void
-verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem, Border *border)
+verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,
+				   const KanonRelease *release, Border *border)
 {
 	KanonProblem shown;
-	KanonPattern pattern = shown_problem(types, source, problem, &shown, border);
+	KanonPattern pattern = shown_problem(types, source, problem, node_of(problem, release), &shown, border);
 	int64 *rows = border_palloc(border, sizeof(int64) * (Size) Max(types->ntypes, 1));
 	int64 rest = 0;
 	uint32 n = 0;

@@ -21,14 +21,13 @@ run(Host *host, KanonProblem *problem, KanonFullDomainOptions *options)
 	KanonOutcome outcome = {0};
 	double best = INFINITY;
 
-	options->outcome = &outcome;
 	problem->full_domain = options;
 	for (int i = 0; i < 5; i++)
 	{
 		KanonRelease release;
 		KanonReport report;
 		double start = host->env.now(host);
-		KanonStatus status = kanon_solve_full_domain(problem, &release, &report);
+		KanonStatus status = kanon_solve_full_domain(problem, &outcome, &release, &report);
 
 		best = fmin(best, host->env.now(host) - start);
 		if (status != KANON_OK)
@@ -113,15 +112,14 @@ run_team(Host *host, KanonProblem *problem, int members)
 	KanonOutcome outcome;
 	KanonFullDomainOptions options = {.suppression_limit = 0.02,
 									  .search = members > 1 ? KANON_SEARCH_SPEEDY : KANON_SEARCH_FLASH,
-									  .team = &team,
-									  .outcome = &outcome};
+									  .team = &team};
 	KanonRelease release;
 	KanonReport report;
 	double began = cpu_seconds();
 	KanonStatus status;
 
 	problem->full_domain = &options;
-	status = kanon_solve_full_domain(problem, &release, &report);
+	status = kanon_solve_full_domain(problem, &outcome, &release, &report);
 	began = cpu_seconds() - began - turns.saved;
 	for (int m = 1; m < members; m++)
 		kanon_member_close(turns.member[m]);

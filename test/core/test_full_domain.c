@@ -425,10 +425,9 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 
 	plain_open(&plain, problem);
 	limit = some_limit(options->suppression_limit, plain.n);
-	options->outcome = &outcome;
 	options->team = &team;
 	problem->full_domain = options;
-	status = kanon_solve_full_domain(problem, &release, &report);
+	status = kanon_solve_full_domain(problem, &outcome, &release, &report);
 	turns_end(&turns);
 	if (least == INFINITY)
 	{
@@ -724,9 +723,8 @@ equal_nodes(void **state)
 			KanonReport report;
 
 			options.search = (KanonSearch) search;
-			options.outcome = &outcome;
 			problem->full_domain = &options;
-			assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_OK);
+			assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
 			assert_true(outcome.best.pattern == pattern);
 			kanon_release_free(problem, &release);
 		}
@@ -764,13 +762,13 @@ many_values(void **state)
 		KanonTeam team = {&turns, turns_open, turns_start, turns_wait};
 		KanonOutcome outcome;
 		KanonFullDomainOptions options = {
-			.suppression_limit = 0.1, .search = (KanonSearch) search, .team = &team, .outcome = &outcome};
+			.suppression_limit = 0.1, .search = (KanonSearch) search, .team = &team};
 		KanonRelease release;
 		KanonReport report;
 		Plain plain;
 
 		problem->full_domain = &options;
-		assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_OK);
+		assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
 		turns_end(&turns);
 		plain_open(&plain, problem);
 		plain_go(&plain, outcome.best.pattern);
@@ -822,14 +820,13 @@ adult(void **state)
 			KanonOutcome outcome;
 			KanonFullDomainOptions options = {.suppression_limit = figure[i].limit,
 											  .metric = figure[i].metric,
-											  .search = (KanonSearch) search,
-											  .outcome = &outcome};
+											  .search = (KanonSearch) search};
 			KanonRelease release;
 			KanonReport report;
 
 			problem->k = figure[i].k;
 			problem->full_domain = &options;
-			assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_OK);
+			assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
 			assert_int_equal(outcome.nodes, 12960);
 			assert_true(fabs(outcome.best.metric - figure[i].value) < 0.005);
 			if (figure[i].classes >= 0)
@@ -869,8 +866,7 @@ memory_and_cancel(void **state)
 												  .metric = KANON_METRIC_ENTROPY,
 												  .search = (KanonSearch) search,
 												  .explore = true,
-												  .team = &team,
-												  .outcome = &outcome};
+												  .team = &team};
 				KanonProblem *problem;
 				KanonRelease release;
 				KanonReport report;
@@ -890,7 +886,7 @@ memory_and_cancel(void **state)
 					host.refuse_at = at;
 				else
 					host.cancel_at = at;
-				status = kanon_solve_full_domain(problem, &release, &report);
+				status = kanon_solve_full_domain(problem, &outcome, &release, &report);
 				/* a member who could not begin is gone for the team */
 				if (memory && status == KANON_CANCELLED)
 					status = KANON_NO_MEMORY;
@@ -915,7 +911,7 @@ refused(void **state)
 	uint64_t random = 3;
 	Host host;
 	KanonOutcome outcome;
-	KanonFullDomainOptions options = {.outcome = &outcome};
+	KanonFullDomainOptions options = {0};
 	KanonRelease release;
 	KanonReport report;
 	KanonProblem *problem;
@@ -927,20 +923,20 @@ refused(void **state)
 	host_init(&host);
 	problem = problem_random_levels(&host, &random, 10, 2, 3, 11);
 	problem->full_domain = &options;
-	assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_INFEASIBLE);
+	assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_INFEASIBLE);
 	assert_non_null(strstr(report.detail, "would suppress 10 rows"));
 	problem_free(problem);
 
 	problem = problem_from_codes(&host, code, 1, 30, 2);
 	problem->full_domain = &options;
-	assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_TOO_LARGE);
+	assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_TOO_LARGE);
 	assert_non_null(strstr(report.detail, "1073741824 nodes"));
 	problem_free(problem);
 
 	problem = problem_from_codes(&host, unnested, 2, 2, 2);
 	problem_set_levels(problem, level);
 	problem->full_domain = &options;
-	assert_int_equal(kanon_solve_full_domain(problem, &release, &report), KANON_BROKEN);
+	assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_BROKEN);
 	problem_free(problem);
 	assert_int_equal(host.blocks, 0);
 }

@@ -249,7 +249,7 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 }
 
 static KanonStatus
-solve(FullDomain *solver, KanonRelease *release)
+solve(FullDomain *solver, KanonOutcome *outcome, KanonRelease *release)
 {
 	NodeSearch *search = &solver->search;
 	Count count;
@@ -266,7 +266,7 @@ solve(FullDomain *solver, KanonRelease *release)
 		return KANON_NO_MEMORY;
 	status = checker_classes(search->checker, search->best, solver->class_of, &count);
 	if (status == KANON_OK)
-		status = fill_outcome(solver, solver->options->outcome, count.classes);
+		status = fill_outcome(solver, outcome, count.classes);
 	/* the release may want the memory */
 	checker_close(search->checker);
 	search->checker = NULL;
@@ -276,7 +276,8 @@ solve(FullDomain *solver, KanonRelease *release)
 }
 
 KanonStatus
-kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome, KanonRelease *release,
+						KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	FullDomain solver = {.scratch = {env},
@@ -289,8 +290,8 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, Kano
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
-	memset(solver.options->outcome, 0, sizeof(KanonOutcome));
-	status = solve(&solver, release);
+	memset(outcome, 0, sizeof(*outcome));
+	status = solve(&solver, outcome, release);
 	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
 		status = KANON_NO_MEMORY;
 	checker_close(solver.search.checker);
@@ -302,8 +303,8 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release, Kano
 	if (status != KANON_OK)
 	{
 		kanon_release_free(problem, release);
-		kanon_free(env, solver.options->outcome->all);
-		solver.options->outcome->all = NULL;
+		kanon_free(env, outcome->all);
+		outcome->all = NULL;
 	}
 	/* the metric is optimal; of the patterns' cost nothing is known */
 	report->lower_bound = -INFINITY;

@@ -95,7 +95,6 @@ typedef struct KanonFullDomainOptions
 	KanonSearch search;
 	bool explore;          /* fill outcome->all; a check for every node that fulfils the rules */
 	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY; NULL: alone */
-	KanonOutcome *outcome; /* out */
 } KanonFullDomainOptions;
 
 /*
@@ -108,8 +107,8 @@ typedef struct KanonFullDomainOptions
  * KANON_REST_FORBIDDEN: none without left-over rows that may not be.  report->cost is what the patterns cost, of which
  * nothing is proven.
  */
-extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonRelease *release,
-										   KanonReport *report);
+extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome,
+										   KanonRelease *release, KanonReport *report);
 
 /* Words of SQL for metric and search: their place in the enum, or -1. */
 extern const char *const kanon_metric_names[]; /* end with NULL */

@@ -31,7 +31,6 @@ typedef struct Case
 	int nprivacy;
 	KanonClusterShow show[MAX_QIS];
 	KanonFullDomainOptions full_domain;
-	KanonOutcome outcome;
 	KanonFreeformOptions freeform;
 	struct KanonClusterOptions cluster;
 } Case;
@@ -569,6 +568,15 @@ clusterings(Case *c)
 		kanon_release_free(c->problem, &release);
 }
 
+/* What the last full-domain search has found. */
+static KanonOutcome outcome;
+
+static KanonStatus
+solve_full_domain(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return kanon_solve_full_domain(problem, &outcome, release, report);
+}
+
 static void
 full_domains(Case *c)
 {
@@ -580,7 +588,6 @@ full_domains(Case *c)
 	c->full_domain.suppression_limit = fuzz_below(&c->in, 4) / 3.0;
 	c->full_domain.metric = (KanonMetric) fuzz_below(&c->in, 6);
 	c->full_domain.explore = fuzz_below(&c->in, 4) == 0;
-	c->full_domain.outcome = &c->outcome;
 	c->problem->full_domain = &c->full_domain;
 	for (int s = 0; s < 4; s++)
 	{
@@ -590,23 +597,22 @@ full_domains(Case *c)
 		bool is;
 
 		c->full_domain.search = (KanonSearch) s;
-		memset(&c->outcome, 0, sizeof(c->outcome));
-		is = solved(c, kanon_search_names[s], kanon_solve_full_domain,
+		is = solved(c, kanon_search_names[s], solve_full_domain,
 					(Promise){.classes = true,
 							  .dropping = c->nprivacy > 0 || c->problem->residual == KANON_RESIDUAL_DROP},
 					&release, &report, &status);
-		kanon_free(&c->host.env, c->outcome.all);
+		kanon_free(&c->host.env, outcome.all);
 		if (status == KANON_CANCELLED || status == KANON_NO_MEMORY)
 			return;
 		if (is)
 			kanon_release_free(c->problem, &release);
 		if (s > 0 && (is != (taken == 1) ||
-					  (is && (c->outcome.best.pattern != best ||
-							  fabs(c->outcome.best.metric - metric) > 1e-9 * fmax(1, fabs(metric))))))
+					  (is && (outcome.best.pattern != best ||
+							  fabs(outcome.best.metric - metric) > 1e-9 * fmax(1, fabs(metric))))))
 			fuzz_fail("%s finds another node than samarati", kanon_search_names[s]);
 		taken = is;
-		best = c->outcome.best.pattern;
-		metric = c->outcome.best.metric;
+		best = outcome.best.pattern;
+		metric = outcome.best.metric;
 	}
 }
 
