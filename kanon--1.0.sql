@@ -238,6 +238,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_guided(
     effort            float8   DEFAULT 1,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
@@ -254,7 +255,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_guided';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_guided(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table k-anonymously: every row under one of the allowed patterns, as few cells lost as can be';
 
 CREATE FUNCTION @extschema@.kanon_transactions(
@@ -273,6 +274,7 @@ CREATE FUNCTION @extschema@.kanon_transactions(
     sensitive_items   regclass DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
     replace           boolean  DEFAULT false,
     dry_run           boolean  DEFAULT false,
     time_limit        interval DEFAULT '60 seconds')
@@ -282,7 +284,7 @@ RETURNS TABLE (transactions bigint, empty_transactions bigint, items_before bigi
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_transactions';
 
-COMMENT ON FUNCTION @extschema@.kanon_transactions(regclass, text, name, bigint, text, int, int, float8, float8, name, regclass, text[], regclass, name[], name[], boolean, boolean, interval)
+COMMENT ON FUNCTION @extschema@.kanon_transactions(regclass, text, name, bigint, text, int, int, float8, float8, name, regclass, text[], regclass, name[], name[], jsonb, boolean, boolean, interval)
 IS 'publishes sets of items, such as diagnoses or baskets: k^m-anonymity, (h,k,p)-coherence or rho-uncertainty';
 
 CREATE FUNCTION @extschema@.kanon_check_transactions(
@@ -324,6 +326,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     effort            float8   DEFAULT 1,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
@@ -339,7 +342,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], float8, float8, name[], name[], float8[], jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], float8, float8, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_cluster(
@@ -351,6 +354,7 @@ CREATE FUNCTION @extschema@.kanon_cluster(
     show              text     DEFAULT 'auto',
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     level_cost        text     DEFAULT 'ncp',
@@ -368,7 +372,7 @@ RETURNS TABLE (classes bigint, row_count bigint, dropped_rows bigint, class_min 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_cluster';
 
-COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, name[], name[], float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table in classes of any shape, by partitioning (Mondrian) or clustering, some with a proven guarantee';
 
 CREATE FUNCTION @extschema@.kanon_full_domain(
@@ -383,6 +387,7 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     explore           boolean  DEFAULT false,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
     hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
@@ -397,7 +402,7 @@ RETURNS TABLE (pattern text, verdict text, metric_value float8, suppressed_rows 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_full_domain';
 
-COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean)
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
 CREATE FUNCTION @extschema@.kanon_patterns(
@@ -456,6 +461,7 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     mutual            boolean  DEFAULT false,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
     mark              boolean  DEFAULT false,
@@ -468,7 +474,7 @@ RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, low
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name[], name[], float8[], name[], boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name[], name[], jsonb, float8[], name[], boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(

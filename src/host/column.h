@@ -28,6 +28,7 @@ typedef struct SourceColumn
 	ShowAs show_as;
 	struct Dictionary *dictionary; /* quasi-identifiers: filled by rowtypes_read */
 	struct Hierarchy *hierarchy;   /* how its values generalize, or NULL */
+	struct Mask *mask;             /* how a kept column is masked, or NULL */
 } SourceColumn;
 
 #endif

@@ -20,8 +20,9 @@ typedef struct Source
 								 * columns that tell row types apart beside them */
 	Levels levels;
 	int nkept;
-	SourceColumn *kept; /* [nkept] */
-	List *beside;       /* OIDs of what else is read: hierarchies, populations */
+	SourceColumn *kept;  /* [nkept] */
+	struct Masks *masks; /* of kept columns, or NULL */
+	List *beside;        /* OIDs of what else is read: hierarchies, populations */
 } Source;
 
 /*

@@ -199,8 +199,8 @@ const Model freeform_model = {
 	.least_k = 2,
 	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
 	.options = TAKES(METHOD) | TAKES(PARTITION_SIZE) | TAKES(MUTUAL) | TAKES(KEEP) |
-			   TAKES(ALLOW_IDENTIFYING) | TAKES(WEIGHTS) | TAKES(CATEGORICAL) | TAKES(MARK) | TAKES(REPLACE) |
-			   TAKES(DRY_RUN) | TAKES(TIME_LIMIT) | TAKES(SEED),
+			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) | TAKES(CATEGORICAL) | TAKES(MARK) |
+			   TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT) | TAKES(SEED),
 	.secret_seed = true, /* with it the assignment could be drawn again */
 	.check = check_request,
 	.set_up = set_up,

@@ -186,6 +186,8 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(keep), NULL},
 	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
 								  FIELD(allow_identifying), NULL},
+	/* keys are drawn by the run: none of them stands here */
+	[OPTION_MASK] = {"mask", JSONBOID, NULL, NULL, true, FIELD(mask), NULL},
 	[OPTION_WEIGHTS] = {"weights", FLOAT8ARRAYOID, NULL, NULL, true, FIELD(weights), NULL},
 	[OPTION_HIERARCHIES] = {"hierarchies", JSONBOID, NULL, NULL, true, FIELD(hierarchies), take_hierarchies},
 	[OPTION_LEVEL_COST] = {"level_cost", TEXTOID, "ncp", LEVEL_COST_HINT, true, 0, take_level_cost},

@@ -81,6 +81,15 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
 						errmsg("a privacy rule names \"%s\", which is not kept", name),
 						errhint("The rule is about what a class publishes: name the column in keep, too.")));
+	if (words->kind != PRIVACY_SUBJECT && kept_column(source, name)->mask != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a privacy rule names \"%s\", which is masked", name),
+			 errdetail(
+				 "A mask may show two values as one: what a class then says is not what the rule counts."),
+			 errhint(
+				 "Leave its mask out; who must not see its values publishes a view that coarsens them.")));
 	if (source->ngrouped - source->nqis == 64)
 		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
 						errmsg("the privacy rules name more than 64 columns"), errhint("Leave out rules.")));

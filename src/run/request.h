@@ -43,6 +43,7 @@ typedef enum Option
 	/* what nearly all have */
 	OPTION_KEEP,
 	OPTION_ALLOW_IDENTIFYING,
+	OPTION_MASK,
 	OPTION_WEIGHTS,
 	OPTION_HIERARCHIES,
 	OPTION_LEVEL_COST,
@@ -73,17 +74,17 @@ typedef uint64 OptionSet;
 
 /* What all models have but those without classes. */
 #define TAKES_COMMON                                                                                \
-	(TAKES(METHOD) | TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) | TAKES(WEIGHTS) | TAKES(HIERARCHIES) | \
-	 TAKES(PRIVACY) | TAKES(CATEGORICAL) | TAKES(CLASS_COLUMN) | TAKES(MARK) | TAKES(REPLACE) |     \
-	 TAKES(DRY_RUN))
+	(TAKES(METHOD) | TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) |        \
+	 TAKES(HIERARCHIES) | TAKES(PRIVACY) | TAKES(CATEGORICAL) | TAKES(CLASS_COLUMN) | TAKES(MARK) | \
+	 TAKES(REPLACE) | TAKES(DRY_RUN))
 
 /*
  * What functions have that read once, solve many times and write nothing:
  * kanon_frontier and kanon_explain.
  */
-#define TAKES_DRY                   \
-	(pattern_guided_model.options & \
-	 ~(TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN)))
+#define TAKES_DRY                                                                                    \
+	(pattern_guided_model.options & ~(TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | \
+									  TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN)))
 
 typedef struct Run Run;
 typedef struct Request Request;
@@ -170,6 +171,8 @@ struct Request
 	Oid sensitive_items;
 	ArrayType *keep;
 	ArrayType *allow_identifying;
+	Jsonb *mask;
+	bytea *mask_key; /* a publication's, of masks that last; or NULL */
 	ArrayType *weights;
 	Jsonb *hierarchies;
 	LevelCost level_cost;

@@ -7,6 +7,7 @@
 #include "run/run.h"
 #include "read/labels.h"
 #include "write/classify.h"
+#include "write/mask.h"
 #include "write/verify.h"
 #include "write/write.h"
 #include "run/args.h"
@@ -87,6 +88,10 @@ find_class_column(Run *run, const char *name)
 				 errhint("%s", nearest_hint(&nearest, "The classification metric asks how well the published "
 													  "rows predict a column that is published with them: "
 													  "name it in keep, too."))));
+	if (run->class_column->mask != NULL)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("class_column names \"%s\", which is masked", name),
+						errhint("Leave its mask out, or measure another column.")));
 	(void) source_columns(source, name_list(&name, 1), "class_column", "a class column", &n);
 	memcpy(grouped, source->qis, sizeof(SourceColumn) * source->nqis);
 	grouped[source->nqis] = *run->class_column;
@@ -333,6 +338,7 @@ run_read(Request *request)
 	run->border = border_create(request->function);
 	SPI_connect();
 	steps->open(run);
+	masks_read(run->source, request->mask, request->key, request->mask_key);
 	check_identifiers(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
@@ -378,6 +384,7 @@ run_request(Request *request)
 	CommandCounterIncrement();
 	/* checked as it stands there; only then does it take an older table's place */
 	steps->verify(run);
+	masks_verify(run->target, run->columns);
 	target_install(run->target, run->columns);
 	run->record.verify_ms = lap_ms(&run->clock);
 	run->record.target_oid = run->target->relid;

@@ -353,16 +353,16 @@ record_sets(Run *run)
 static const Steps steps = {open_source, open_beside, set_up,      read_sets,  check_k,
 							solve,       write_sets,  verify_sets, record_sets};
 
-const Model transactions_model = {.name = "transactions",
-								  .method = "apriori",
-								  .hint = "'apriori' is the default.",
-								  .least_k = 2,
-								  .k_hint = K_OF_SETS,
-								  .options = TAKES(METHOD) | TAKES(M) | TAKES(P) | TAKES(H) | TAKES(RHO) |
-											 TAKES(TRANSACTION) | TAKES(HIERARCHY) | TAKES(SENSITIVE) |
-											 TAKES(SENSITIVE_ITEMS) | TAKES(KEEP) | TAKES(ALLOW_IDENTIFYING) |
-											 TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT),
-								  .of_sets = true,
-								  .check = check_request,
-								  .solved = notice_unproven,
-								  .steps = &steps};
+const Model transactions_model = {
+	.name = "transactions",
+	.method = "apriori",
+	.hint = "'apriori' is the default.",
+	.least_k = 2,
+	.k_hint = K_OF_SETS,
+	.options = TAKES(METHOD) | TAKES(M) | TAKES(P) | TAKES(H) | TAKES(RHO) | TAKES(TRANSACTION) |
+			   TAKES(HIERARCHY) | TAKES(SENSITIVE) | TAKES(SENSITIVE_ITEMS) | TAKES(KEEP) |
+			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT),
+	.of_sets = true,
+	.check = check_request,
+	.solved = notice_unproven,
+	.steps = &steps};

@@ -32,6 +32,19 @@ time_text(TimestampTz time)
 	return text;
 }
 
+static void
+append_masked(StringInfo text, const Source *source)
+{
+	const char *before = "; masked: ";
+
+	for (int i = 0; i < source->nkept; i++)
+		if (source->kept[i].mask != NULL)
+		{
+			appendStringInfo(text, "%s%s", before, source->kept[i].quoted);
+			before = ", ";
+		}
+}
+
 char *
 run_words(const Run *run, const char *promise)
 {
@@ -51,6 +64,7 @@ run_words(const Run *run, const char *promise)
 	for (int i = 0; request->privacy != NULL && i < request->privacy->n; i++)
 		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i], false));
 	append_names(&text, "; may identify: ", request->allow_identifying);
+	append_masked(&text, run->source);
 	appendStringInfo(&text, "; run " INT64_FORMAT ", %s", run->number, time_text(run->record.started_at));
 	return text.data;
 }

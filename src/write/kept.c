@@ -11,6 +11,7 @@
  */
 #include "compat.h"
 #include "write/kept.h"
+#include "write/mask.h"
 
 #include "common/hashfn.h"
 #include "core/privacy/subsets.h"
@@ -83,7 +84,9 @@ kept_begin(const Source *source, Border *border)
 		KeptColumn *column = &look->columns[i];
 
 		column->column = &source->kept[i];
-		get_typlenbyval(source->kept[i].type, &column->length, &column->by_value);
+		get_typlenbyval(source->kept[i].mask != NULL ? mask_type(source->kept[i].mask, NULL)
+													 : source->kept[i].type,
+						&column->length, &column->by_value);
 		if (!source->kept[i].may_identify)
 			column->values = kept_create(look->context, 256, NULL);
 	}

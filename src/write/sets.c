@@ -13,6 +13,7 @@
 #include "read/dictionary.h"
 #include "write/bulk.h"
 #include "write/kept.h"
+#include "write/mask.h"
 #include "write/verify.h"
 
 #include "access/table.h"
@@ -79,7 +80,9 @@ typedef struct SetsWriter
 	bool typbyval;
 	char typalign;
 	MemoryContext row;
-	KeptLook *look; /* NULL: kept columns may identify */
+	KeptLook *look;    /* NULL: kept columns may identify */
+	const Datum *kept; /* of the transaction at hand, masked */
+	const bool *kept_nulls;
 } SetsWriter;
 
 static int
@@ -139,8 +142,8 @@ put_row(SetsWriter *writer, Datum value, bool isnull, TupleTableSlot *aside)
 	}
 	slot->tts_values[n] = value;
 	slot->tts_isnull[n++] = isnull;
-	memcpy(slot->tts_values + n, aside->tts_values + 2, sizeof(Datum) * from->source->nkept);
-	memcpy(slot->tts_isnull + n, aside->tts_isnull + 2, sizeof(bool) * from->source->nkept);
+	memcpy(slot->tts_values + n, writer->kept, sizeof(Datum) * from->source->nkept);
+	memcpy(slot->tts_isnull + n, writer->kept_nulls, sizeof(bool) * from->source->nkept);
 	if (FAULT(rows_skipped))
 		return;
 	bulk_put(writer->bulk);
@@ -153,9 +156,24 @@ put_transaction(SetsWriter *writer, TupleTableSlot *aside)
 	uint32 transaction = (uint32) DatumGetInt64(aside->tts_values[1]);
 	MemoryContext old = MemoryContextSwitchTo(writer->row);
 	int n = shown_nodes(writer, transaction);
+	Masks *masks = writer->transactions->from->source->masks;
 
+	writer->kept = aside->tts_values + 2;
+	writer->kept_nulls = aside->tts_isnull + 2;
+	if (masks != NULL)
+	{
+		masks_apply(masks, aside->tts_values + 2, aside->tts_isnull + 2);
+		masks_count(masks, writer->transactions->from->by_row && n > 0 ? n : 1);
+		writer->kept = masks->values;
+		writer->kept_nulls = masks->nulls;
+	}
 	if (writer->look != NULL)
-		kept_note(writer->look, aside->tts_values + 2, aside->tts_isnull + 2, KEPT_NOBODY);
+		kept_note(writer->look, writer->kept, writer->kept_nulls, KEPT_NOBODY);
+	if (FAULT(mask_forgotten))
+	{
+		writer->kept = aside->tts_values + 2;
+		writer->kept_nulls = aside->tts_isnull + 2;
+	}
 	for (int i = 0; i < n; i++)
 		writer->values[i] = node_value(writer, FAULT(item_changed) && writer->nodes[i] == 0
 												   ? writer->transactions->sets.nitems - 1
@@ -206,6 +224,7 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	writer.row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	writer.bulk = bulk_begin(rel);
 	writer.look = kept_begin(transactions->from->source, border);
+	masks_begin(transactions->from->source, border);
 	tuplesort_performsort(transactions->shuffled);
 	nest = plain_text_begin();
 	while (tuplesort_gettupleslot(transactions->shuffled, true, false, aside, NULL))
@@ -220,6 +239,7 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	plain_text_end(nest);
 	if (writer.look != NULL)
 		kept_end(writer.look);
+	masks_end(transactions->from->source->masks);
 	(void) bulk_end(writer.bulk);
 	ExecDropSingleTupleTableSlot(aside);
 	MemoryContextDelete(writer.row);

@@ -10,6 +10,7 @@
 #include "host/excerpt.h"
 #include "host/gate.h"
 #include "write/comments.h"
+#include "write/mask.h"
 #include "write/show.h"
 
 #include "access/relation.h"
@@ -253,6 +254,11 @@ published_type(const SourceColumn *column, bool suppressible, int32 *typmod)
 		*typmod = -1;
 		return shown_type(column);
 	}
+	if (column->mask != NULL)
+	{
+		*typmod = -1;
+		return mask_type(column->mask, NULL);
+	}
 	*typmod = column->typmod;
 	if (suppressible && get_typtype(column->type) == TYPTYPE_DOMAIN && !domain_accepts_null(column->type))
 		return getBaseTypeAndTypmod(column->type, typmod);
@@ -262,7 +268,11 @@ published_type(const SourceColumn *column, bool suppressible, int32 *typmod)
 static Oid
 published_collation(const SourceColumn *column, bool suppressible)
 {
-	return suppressible ? shown_collation(column) : column->collation;
+	Oid collation = suppressible ? shown_collation(column) : column->collation;
+
+	if (column->mask != NULL)
+		(void) mask_type(column->mask, &collation);
+	return collation;
 }
 
 void

@@ -27,12 +27,12 @@ raise_unsafe(const char *detail)
 		 errhint("A trigger or event trigger may have changed it; otherwise this is a defect of kanon.")));
 }
 
-/* The place among the target's kept columns of a column that privacy rules look at, or -1. */
+/* The place among the target's kept columns of a column that privacy rules look at, or -1: not there as it was. */
 static int
 kept_place(const Source *source, int grouped)
 {
 	for (int i = 0; i < source->nkept; i++)
-		if (strcmp(source->kept[i].name, source->qis[grouped].name) == 0)
+		if (strcmp(source->kept[i].name, source->qis[grouped].name) == 0 && source->kept[i].mask == NULL)
 			return i;
 	return -1;
 }

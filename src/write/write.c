@@ -18,6 +18,7 @@
 #include "read/patterns.h"
 #include "write/bulk.h"
 #include "write/kept.h"
+#include "write/mask.h"
 #include "write/persons.h"
 #include "write/show.h"
 #include "write/split.h"
@@ -272,7 +273,25 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 	const Source *source = writer->types->source;
 	TupleTableSlot *slot = bulk_slot(writer->bulk);
 	int next = source->nqis + source->nkept;
+	Masks *masks = source->nkept > 0 ? source->masks : NULL;
+	const Datum *shown = kept;
+	const bool *shown_nulls = kept_nulls;
 
+	if (masks != NULL)
+	{
+		masks_apply(masks, kept, kept_nulls);
+		masks_count(masks, 1);
+		shown = masks->values;
+		shown_nulls = masks->nulls;
+	}
+	if (writer->look != NULL)
+		kept_note(writer->look, shown, shown_nulls,
+				  writer->person != NULL ? writer->person[type] : KEPT_NOBODY);
+	if (FAULT(mask_forgotten))
+	{
+		shown = kept;
+		shown_nulls = kept_nulls;
+	}
 	if (FAULT(rows_skipped))
 		return;
 	memcpy(slot->tts_values, writer->values, sizeof(Datum) * source->nqis);
@@ -281,8 +300,8 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 		memset(slot->tts_isnull, true, sizeof(bool) * source->nqis);
 	if (source->nkept > 0)
 	{
-		memcpy(slot->tts_values + source->nqis, kept, sizeof(Datum) * source->nkept);
-		memcpy(slot->tts_isnull + source->nqis, kept_nulls, sizeof(bool) * source->nkept);
+		memcpy(slot->tts_values + source->nqis, shown, sizeof(Datum) * source->nkept);
+		memcpy(slot->tts_isnull + source->nqis, shown_nulls, sizeof(bool) * source->nkept);
 	}
 	if (writer->target->mark)
 	{
@@ -319,8 +338,6 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 		return;
 	if (writer->persons != NULL)
 		persons_note(writer->persons, class_, type);
-	if (writer->look != NULL)
-		kept_note(writer->look, kept, nulls, writer->person != NULL ? writer->person[type] : KEPT_NOBODY);
 	key = (uint64) class_ << writer->class_shift | strong_random(writer) >> (64 - writer->class_shift);
 	ExecClearTuple(writer->sorted);
 	writer->sorted->tts_values[0] = Int64GetDatum((int64) key);
@@ -428,6 +445,7 @@ write_from_source(Writer *writer)
 	if (writer->persons != NULL)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
 	writer->look = kept_begin(source, writer->border);
+	masks_begin(source, writer->border);
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
@@ -443,8 +461,6 @@ write_from_source(Writer *writer)
 			raise_source_changed();
 	if (writer->persons != NULL)
 		persons_end(writer->persons);
-	if (writer->look != NULL)
-		kept_end(writer->look);
 
 	tuplesort_performsort(writer->sort);
 	slot = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
@@ -462,6 +478,9 @@ write_from_source(Writer *writer)
 				slot->tts_isnull + COLUMNS_BEFORE);
 	}
 	plain_text_end(nest);
+	if (writer->look != NULL)
+		kept_end(writer->look);
+	masks_end(source->masks);
 	ExecDropSingleTupleTableSlot(slot);
 	ExecDropSingleTupleTableSlot(writer->sorted);
 	tuplesort_end(writer->sort);

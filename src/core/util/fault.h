@@ -18,19 +18,21 @@
 	X(population_miscounted) /* nor rules about populations */                      \
 	X(graph_broken)          /* a record of a freeform release has a match twice */ \
 	/* after it: what was written is not what was checked */                        \
-	X(type_changed)    /* the target's columns have another type */                 \
-	X(no_random)       /* the system gives no random numbers */                     \
-	X(rows_skipped)    /* rows are not written */                                   \
-	X(row_lost)        /* one row of a batch is written and not there */            \
-	X(row_moved)       /* the first row shows what the second class shows */        \
-	X(row_blank)       /* the first row shows nothing */                            \
-	X(value_fine)      /* the last class shows the first value of a column */       \
-	X(kept_changed)    /* the first kept column has the values of the last */       \
-	X(person_moved)    /* the first row type and the last change their classes */   \
-	X(sets_many)       /* more sets of values than can be counted */                \
-	X(item_fine)       /* transactions show their items as they were */             \
-	X(item_changed)    /* the first item is written as the last one */              \
-	X(target_replaced) /* the table to be replaced is another one meanwhile */      \
+	X(type_changed)     /* the target's columns have another type */                \
+	X(no_random)        /* the system gives no random numbers */                    \
+	X(rows_skipped)     /* rows are not written */                                  \
+	X(row_lost)         /* one row of a batch is written and not there */           \
+	X(row_moved)        /* the first row shows what the second class shows */       \
+	X(row_blank)        /* the first row shows nothing */                           \
+	X(value_fine)       /* the last class shows the first value of a column */      \
+	X(kept_changed)     /* the first kept column has the values of the last */      \
+	X(mask_forgotten)   /* masked columns are written as they were */               \
+	X(pseudonym_shared) /* all pseudonyms begin alike */                            \
+	X(person_moved)     /* the first row type and the last change their classes */  \
+	X(sets_many)        /* more sets of values than can be counted */               \
+	X(item_fine)        /* transactions show their items as they were */            \
+	X(item_changed)     /* the first item is written as the last one */             \
+	X(target_replaced)  /* the table to be replaced is another one meanwhile */     \
 	/* publications */                                                              \
 	X(staged_twice)     /* rows are staged twice */                                 \
 	X(release_changed)  /* a release loses a row after it was verified */           \

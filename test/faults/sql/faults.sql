@@ -49,6 +49,13 @@ SELECT broken('rule_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, ke
 SELECT sound($$ kanon_freeform('t', 'o', '{n}', 2, replace => true) $$);
 SELECT broken('graph_broken', $$ kanon_freeform('t', 'o', '{n}', 2, replace => true) $$);
 
+-- what a mask was forgotten for is still there (write/mask.c); values that share a pseudonym
+SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"constant": "z"}}', replace => true) $$);
+SELECT broken('mask_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"constant": "z"}}', replace => true) $$);
+SELECT broken('mask_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
+SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
+SELECT broken('pseudonym_shared', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
+
 -- the target is made (write/target.c, write/write.c)
 SELECT broken('type_changed', $$ kanon_pattern_guided('t', 'o', '{n}', 2, replace => true) $$);
 SELECT broken('no_random', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', replace => true) $$);

@@ -1,0 +1,154 @@
+-- masks of kept columns
+CREATE SCHEMA mask_test;
+SET search_path = mask_test, public;
+SET TimeZone = 'UTC';
+SET DateStyle = 'ISO';
+
+CREATE FUNCTION try(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text; hint text; detail text;
+BEGIN
+    EXECUTE 'SELECT FROM ' || call;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RETURN format(E'%s: %s%s\nHINT: %s', SQLSTATE, message, coalesce(E'\nDETAIL: ' || nullif(detail, ''), ''), hint);
+END $$;
+
+CREATE DOMAIN euros AS numeric(8, 2) CHECK (VALUE < 20000);
+CREATE TABLE visit AS
+SELECT i AS id, i % 200 AS patient, i % 5 AS age, 'z' || i % 4 AS zip, (i * 37 % 10007)::int AS cost, (i * 37 % 10007 * 1.25)::euros AS fee,
+    ('anna' || i % 200 || '@example.org')::varchar(40) AS email, date '2020-01-01' + i % 300 AS admitted, timestamptz '2020-01-01 10:00+00' + i % 300 * interval '1 day' AS seen,
+    'note ' || i AS note, i / 7.0::float8 AS weight, (i % 300)::smallint AS few, 'd' || i % 6 AS diagnosis
+FROM generate_series(1, 2000) i;
+INSERT INTO visit VALUES (0);
+
+-- ---- what comes out ----
+
+SELECT cost FROM kanon_pattern_guided('visit', 'masked', '{age,zip}', 5, keep => '{id,patient,cost,fee,email,admitted,seen,note,weight,few}', allow_identifying => '{weight}',
+    mask => '{"id": {"pseudonym": "release"}, "patient": {"pseudonym": "release"}, "cost": {"round": 100, "top": 0.99}, "fee": {"bottom": {"quantile": 0.1}, "top": {"value": 12000}, "round": 0.5},
+        "email": {"partial": [2, 4]}, "admitted": {"shift": "patient", "days": 30}, "seen": {"shift": "patient", "days": 30}, "note": {"constant": null}, "weight": {"round": 0.5}, "few": {"bottom": 20, "top": 250}}');
+SELECT column_name, data_type, numeric_precision, character_maximum_length FROM information_schema.columns WHERE table_schema = 'mask_test' AND table_name = 'masked' ORDER BY ordinal_position;
+-- one pseudonym a value, of each column its own; nothing of the value
+SELECT count(*), count(DISTINCT id) AS ids, count(DISTINCT patient) AS patients, bool_and(id ~ '^[0-9a-f]{32}$') AS hex, sum((id = patient)::int) AS alike FROM masked;
+-- cut at the quantile, then rounded
+SELECT max(m.cost) = round((SELECT percentile_disc(0.99) WITHIN GROUP (ORDER BY cost) FROM visit) / 100.0) * 100 AS top, bool_and(m.cost % 100 = 0) AS rounded FROM masked m;
+SELECT (SELECT array_agg(x ORDER BY x) FROM (SELECT cost AS x FROM masked) m) =
+    (SELECT array_agg(x ORDER BY x) FROM (SELECT (round(least(cost, (SELECT percentile_disc(0.99) WITHIN GROUP (ORDER BY cost) FROM visit)) / 100.0) * 100)::int AS x FROM visit WHERE cost IS NOT NULL UNION ALL SELECT NULL) v) AS costs;
+SELECT (SELECT array_agg(x ORDER BY x) FROM (SELECT fee::numeric AS x FROM masked) m) =
+    (SELECT array_agg(x ORDER BY x) FROM (SELECT round(greatest(least(fee, 12000), (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY fee) FROM visit)) / 0.5) * 0.5 AS x
+        FROM visit WHERE fee IS NOT NULL UNION ALL SELECT NULL) v) AS fees;
+SELECT min(few), max(few), count(few) FROM masked;
+SELECT bool_and(weight * 2 = round(weight * 2)) AS halves FROM masked;
+SELECT email, count(*) FROM masked GROUP BY 1;
+SELECT count(note) FROM masked;
+-- shifted by days that are a patient's own, all of a patient's dates by the same; at most so many
+CREATE VIEW shift AS SELECT m.patient, array_agg(DISTINCT m.admitted ORDER BY m.admitted) AS dates FROM masked m WHERE m.patient IS NOT NULL GROUP BY 1;
+CREATE VIEW orig AS SELECT patient, array_agg(DISTINCT admitted ORDER BY admitted) AS dates FROM visit WHERE patient IS NOT NULL GROUP BY 1;
+SELECT count(*) = (SELECT count(*) FROM shift) AS all_found FROM shift s WHERE EXISTS (SELECT FROM orig o, generate_series(-30, 30) AS by
+    WHERE s.dates = (SELECT array_agg(d + by ORDER BY d) FROM unnest(o.dates) AS d));
+SELECT count(*) > 20 AS many_shifts FROM (SELECT DISTINCT s.dates[1] - o.dates[1] FROM shift s, orig o WHERE (SELECT array_agg(d - s.dates[1] ORDER BY d) FROM unnest(s.dates) d) = (SELECT array_agg(d - o.dates[1] ORDER BY d) FROM unnest(o.dates) d)) q;
+SELECT bool_and(abs(extract(epoch FROM m.seen - (m.admitted + time '10:00') AT TIME ZONE 'UTC')) < 60 * 86400) AS near, count(DISTINCT m.seen::time) > 50 AS by_seconds FROM masked m;
+-- drawn anew for each release
+SELECT FROM kanon_pattern_guided('visit', 'again', '{age,zip}', 5, keep => '{patient,admitted}', mask => '{"patient": {"pseudonym": "release"}, "admitted": {"shift": "patient", "days": 30}}');
+SELECT count(*) FROM masked JOIN again USING (patient);
+SELECT options -> 'mask' AS mask FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT obj_description('again'::regclass) ~ 'masked: patient, admitted' AS told;
+-- parts of texts: never all of it; characters, not bytes
+CREATE TABLE words AS SELECT w, w::char(8) AS c, 1 AS a FROM unnest('{a,ab,abc,abcd,äöüß,ä,"",abcdefgh}'::text[]) AS w, generate_series(1, 2);
+SELECT FROM kanon_pattern_guided('words', 'part', '{a}', 2, keep => '{w,c}', mask => '{"w": {"partial": [1, 2]}, "c": {"partial": [3, 0]}}');
+SELECT w, c, count(*) FROM part GROUP BY 1, 2 ORDER BY 1, 2;
+-- the last numbers of a type stay in it
+CREATE TABLE ends AS SELECT 32767::smallint AS s, 2147483647::int AS i, 9223372036854775807::bigint AS b, 'infinity'::date AS d, 'NaN'::numeric AS n, 1 AS a UNION ALL
+SELECT (-32768)::smallint, (-2147483648)::int, (-9223372036854775808)::bigint, '-infinity', 'Infinity', 1;
+SELECT FROM kanon_pattern_guided('ends', 'ends_out', '{a}', 2, keep => '{s,i,b,d,n}',
+    mask => '{"s": {"round": 100}, "i": {"round": 100}, "b": {"round": 100}, "n": {"round": 10}, "d": {"shift": "a2", "days": 9}}');
+SELECT FROM kanon_pattern_guided('ends', 'ends_out', '{a}', 2, keep => '{s,i,b,d,n}',
+    mask => '{"s": {"round": 100}, "i": {"round": 100}, "b": {"round": 100}, "n": {"round": 10}, "d": {"shift": "s", "days": 9}}');
+SELECT s, i, b, d, n FROM ends_out ORDER BY 1;
+-- constants
+SELECT FROM kanon_pattern_guided('visit', 'constants', '{age}', 5, keep => '{note,cost,admitted}', mask => '{"note": {"constant": "gone"}, "cost": {"constant": -1}, "admitted": {"constant": "2000-01-01"}}');
+SELECT note, cost, admitted, count(*) FROM constants GROUP BY 1, 2, 3;
+
+-- ---- in every function ----
+
+SELECT FROM kanon_pattern_clustering('visit', 'out_a', '{age,zip}', 5, patterns => '{--,**}', keep => '{email}', mask => '{"email": {"partial": [1, 0]}}');
+SELECT FROM kanon_cluster('visit', 'out_b', '{age,zip}', 5, method => 'mondrian', keep => '{email}', mask => '{"email": {"partial": [1, 0]}}');
+SELECT FROM kanon_full_domain('visit', 'out_c', '{age,zip}', 5, keep => '{email}', mask => '{"email": {"partial": [1, 0]}}');
+SELECT FROM kanon_freeform('visit', 'out_d', '{age,cost}', 5, keep => '{email}', mask => '{"email": {"partial": [1, 0]}}', partition_size => 100);
+SELECT email, count(*) FROM (SELECT email FROM out_a UNION ALL SELECT email FROM out_b UNION ALL SELECT email FROM out_c UNION ALL SELECT email FROM out_d) AS u GROUP BY 1;
+CREATE TABLE basket AS SELECT i AS id, ARRAY['a', 'b', 'c' || i % 2] AS items, 'shop' || i % 3 AS shop FROM generate_series(1, 30) i;
+CREATE TABLE line AS SELECT id, unnest(items) AS item, shop FROM basket;
+SELECT transactions FROM kanon_transactions('basket', 'out_e', 'items', 5, keep => '{shop}', mask => '{"shop": {"pseudonym": "release"}}', method => 'suppress', h => 100, p => 2, sensitive => '{a}');
+SELECT count(DISTINCT shop), bool_and(shop ~ '^[0-9a-f]{32}$') FROM out_e;
+SELECT transactions FROM kanon_transactions('line', 'out_f', 'item', 5, transaction => 'id', keep => '{shop}', mask => '{"shop": {"constant": "x"}}', method => 'suppress', h => 100, p => 2, sensitive => '{a}');
+SELECT shop, count(*) FROM out_f GROUP BY 1;
+
+-- ---- the guards see what is published ----
+
+-- without a mask these identify
+SELECT try($$ kanon_pattern_guided('visit', 'no', '{age}', 5, keep => '{note}') $$);
+SELECT try($$ kanon_pattern_guided('visit', 'no', '{age}', 5, keep => '{note}', mask => '{"note": {"partial": [0, 4]}}') $$);
+SELECT try($$ kanon_pattern_guided('visit', 'yes', '{age}', 5, keep => '{note}', mask => '{"note": {"partial": [5, 0]}}') $$);
+SELECT try($$ kanon_pattern_guided('visit', 'yes2', '{age}', 5, keep => '{id}', mask => '{"id": {"round": 100}}') $$);
+SECURITY LABEL FOR kanon ON COLUMN visit.email IS 'identifier';
+SELECT try($$ kanon_pattern_guided('visit', 'no', '{age}', 5, keep => '{email}', mask => '{"email": {"partial": [1, 0]}}') $$);
+SELECT try($$ kanon_pattern_guided('visit', 'yes3', '{age}', 5, keep => '{email}', mask => '{"email": {"pseudonym": "release"}}') $$);
+SECURITY LABEL FOR kanon ON COLUMN visit.email IS NULL;
+-- rules: of persons, who may have pseudonyms; not of what is masked
+CREATE VIEW of_persons AS SELECT * FROM visit WHERE id > 0;
+SELECT FROM kanon_pattern_guided('of_persons', 'persons', '{age,zip}', 5, keep => '{patient,diagnosis}', mask => '{"patient": {"pseudonym": "release"}}',
+    privacy => ARRAY[kanon_subject('patient'), kanon_distinct_l('diagnosis', 2)], residual => 'drop');
+SELECT bool_and(n >= 5) AS kept FROM (SELECT count(DISTINCT patient) AS n FROM persons GROUP BY age, zip) AS c;
+SELECT try($$ kanon_pattern_guided('visit', 'no', '{age}', 5, keep => '{diagnosis}', mask => '{"diagnosis": {"partial": [1, 0]}}', privacy => ARRAY[kanon_distinct_l('diagnosis', 2)]) $$);
+SELECT try($$ kanon_pattern_guided('visit', 'no', '{age}', 5, keep => '{diagnosis}', mask => '{"diagnosis": {"partial": [1, 0]}}', class_column => 'diagnosis') $$);
+-- a publication, its rows and persons staged with their key
+SELECT kanon_create_publication('nightly', 'visit', '{age,zip}', 5, '{"keep": ["email", "cost"], "mask": {"email": {"partial": [2, 4]}, "cost": {"round": 1000}}}', key => 'id', protect_successive => true);
+SELECT status FROM kanon_refresh('nightly');
+SELECT email, count(*), bool_and(cost % 1000 = 0) AS rounded FROM nightly GROUP BY 1;
+SELECT kanon_drop_publication('nightly');
+
+-- ---- what is wrong with a mask ----
+
+\pset format unaligned
+\pset tuples_only on
+CREATE FUNCTION wrong(mask text) RETURNS text LANGUAGE sql AS $$
+    SELECT mask || E'\n' || try(format($c$ kanon_pattern_guided('visit', 'x', '{age}', 2, keep => '{patient,cost,email,admitted,diagnosis}', mask => %L) $c$, mask)) $$;
+SELECT wrong('[]');
+SELECT wrong('{"costs": {"round": 10}}');
+SELECT wrong('{"age": {"round": 10}}');
+SELECT wrong('{"cost": "round"}');
+SELECT wrong('{"cost": {}}');
+SELECT wrong('{"cost": {"rond": 10}}');
+SELECT wrong('{"cost": {"round": 0}}');
+SELECT wrong('{"cost": {"round": 0.5}}');
+SELECT wrong('{"cost": {"round": "ten"}}');
+SELECT wrong('{"cost": {"round": 10, "constant": 1}}');
+SELECT wrong('{"cost": {"top": "many"}}');
+SELECT wrong('{"cost": {"top": null}}');
+SELECT wrong('{"cost": {"top": {"quantile": 2}}}');
+SELECT wrong('{"cost": {"top": {"median": 2}}}');
+SELECT wrong('{"cost": {"partial": [1, 1]}}');
+SELECT wrong('{"email": {"round": 1}}');
+SELECT wrong('{"email": {"top": 1}}');
+SELECT wrong('{"email": {"partial": 1}}');
+SELECT wrong('{"email": {"partial": [1]}}');
+SELECT wrong('{"email": {"partial": [1, -1]}}');
+SELECT wrong('{"email": {"shift": "patient", "days": 3}}');
+SELECT wrong('{"admitted": {"shift": "patient"}}');
+SELECT wrong('{"admitted": {"shift": "patient", "days": 0}}');
+SELECT wrong('{"admitted": {"shift": "zip", "days": 3}}');
+SELECT wrong('{"admitted": {"shift": 3, "days": 3}}');
+SELECT wrong('{"admitted": {"days": 3}}');
+SELECT wrong('{"patient": {"pseudonym": true}}');
+SELECT wrong('{"patient": {"pseudonym": "publication"}}');
+SELECT wrong('{"cost": {"constant": "many"}}');
+SELECT wrong('{"cost": {"constant": []}}');
+SELECT wrong('{"admitted": {"top": "yesterdays"}}');
+SELECT wrong('{"admitted": {"top": "2020-06-01", "shift": "patient", "days": 3}}');
+\pset format aligned
+\pset tuples_only off
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA mask_test CASCADE;

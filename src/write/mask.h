@@ -1,0 +1,109 @@
+/*
+ * mask.h: kept columns that are published masked: pseudonyms, rounded and cut numbers,
+ * parts of texts, shifted dates, constants.
+ *
+ * A mask is applied to each row as it is written.  What is then in the target is compared
+ * with what was masked; a NULL stays NULL, but for a constant.
+ */
+#ifndef KANON_WRITE_MASK_H
+#define KANON_WRITE_MASK_H
+
+#include "host/border.h"
+#include "write/target.h"
+
+#include "common/hmac.h"
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+#define MASK_KEY_LENGTH 32
+
+typedef enum MaskKind
+{
+	MASK_PSEUDONYM,
+	MASK_NUMBER, /* rounded, cut at the top and at the bottom */
+	MASK_PARTIAL,
+	MASK_SHIFT,
+	MASK_CONSTANT
+} MaskKind;
+
+/* Where a number or date is cut. */
+typedef struct MaskBound
+{
+	bool given;
+	double quantile; /* of the source's rows, between 0 and 1; 0: the value is known */
+	Datum value;     /* when known */
+	bool known;
+} MaskBound;
+
+typedef struct MaskMemo MaskMemo;
+struct issued_hash;
+
+typedef struct Mask
+{
+	MaskKind kind;
+	const SourceColumn *column;
+	Oid base;        /* its type, domains looked through */
+	Oid type;        /* in the target */
+	Oid collation;   /* there */
+	bool lasting;    /* the key is the publication's */
+	char *person;    /* of a shift: the column that says who a row is about */
+	int place;       /* its place among the kept columns, once rows are written */
+	double days;     /* at most, either way */
+	Numeric step;    /* to round to; NULL: not rounded */
+	double fraction; /* the same, for floats and integers */
+	MaskBound top;
+	MaskBound bottom;
+	int first; /* characters that are shown */
+	int last;
+	Datum constant;
+	bool isnull;
+
+	/* while rows are written */
+	FmgrInfo output; /* of what is hashed with the key */
+	FmgrInfo *compare;
+	MaskMemo *memo;
+	struct issued_hash *issued; /* pseudonyms, so that no two values have one */
+	Size charged;
+	uint64 sum; /* of hashes of the values that were masked, in any order of rows */
+} Mask;
+
+typedef struct Masks
+{
+	uint8 key[2][MASK_KEY_LENGTH]; /* of the release, and the publication's */
+	bool has_lasting;
+	int n;                        /* columns, as source->kept */
+	const SourceColumn **columns; /* [n] */
+	pg_hmac_ctx *hmac;
+	Border *border;
+	MemoryContext row;
+	Datum *values; /* [n] of the row at hand */
+	bool *nulls;
+	int64 rows;
+} Masks;
+
+/*
+ * {"column": {"pseudonym": "release"}, …}: sets the masks of the source's kept columns, and
+ * the source's masks.  key: the column that says who a row is about, which is read beside
+ * the kept ones, or NULL.  lasting: a publication's key, or NULL.  Those that hide a value
+ * whole may be of a column that identifies.
+ */
+extern void masks_read(Source *source, Jsonb *masks, const char *key, const bytea *lasting);
+
+/* The type of a masked column in the target; it has no typmod. */
+extern Oid mask_type(const Mask *mask, Oid *collation);
+
+/* Before rows are written: reads what masks need to know of the source. */
+extern void masks_begin(const Source *source, Border *border);
+
+/* A row's kept values, masked: masks->values and ->nulls, until the next row. */
+extern void masks_apply(Masks *masks, const Datum *values, const bool *nulls);
+
+/* So many rows with these values are put into the target. */
+extern void masks_count(Masks *masks, int64 rows);
+
+extern void masks_end(Masks *masks);
+
+/* Raises unless the target has just these masked values. */
+extern void masks_verify(const Target *target, const Source *source);
+
+#endif
