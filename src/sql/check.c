@@ -2,6 +2,7 @@
  * check.c: kanon_check: how any relation groups by some columns.
  */
 #include "compat.h"
+#include "host/lines.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "read/source.h"
@@ -57,18 +58,16 @@ notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 Datum
 kanon_check(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines;
 	Source *source;
 	Gate *gate;
-	Datum values[CHECK_COLUMNS];
-	bool nulls[CHECK_COLUMNS];
 	char *columns;
 	int nest;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL"),
 						errhint("Name a table or view.")));
-	InitMaterializedSRF(fcinfo, 0);
+	lines = lines_begin(fcinfo);
 	SPI_connect();
 	source = source_open(PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), NULL, NULL);
 	source_snapshot(source);
@@ -81,9 +80,14 @@ kanon_check(PG_FUNCTION_ARGS)
 	gate_query(gate, psprintf(query, columns, source->name, columns), true);
 	grouping_end(nest);
 	for (int i = 0; i < CHECK_COLUMNS; i++)
-		values[i] = gate_value(0, i + 1, types[i], &nulls[i]);
+	{
+		bool isnull;
+		Datum value = gate_value(0, i + 1, types[i], &isnull);
+
+		line_value(lines, value, !isnull);
+	}
+	line_end(lines);
 	PopActiveSnapshot();
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	SPI_finish();
 	return (Datum) 0;
 }

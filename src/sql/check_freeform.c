@@ -3,6 +3,7 @@
  * each other.
  */
 #include "compat.h"
+#include "host/lines.h"
 #include "core/freeform/graph.h"
 #include "write/show.h"
 #include "write/target.h"
@@ -17,8 +18,6 @@
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_check_freeform);
-
-#define CHECK_COLUMNS 5
 
 enum
 {
@@ -96,14 +95,12 @@ refuse_matches(const Border *border)
 Datum
 kanon_check_freeform(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines;
 	KanonProblem problem = {0};
 	KanonFreeformFacts facts;
 	Source *source, *target;
 	RowTypes *rows, *records;
 	Border *border;
-	Datum values[CHECK_COLUMNS];
-	bool nulls[CHECK_COLUMNS] = {false};
 	bool mark;
 	int64 k;
 	KanonStatus status;
@@ -111,7 +108,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view that was published.");
 	refuse_null(fcinfo, ARG_TARGET, "target", "Name the table that kanon_freeform has written.");
 	k = k_arg(fcinfo, ARG_K, 1, "How many records each row is to match.");
-	InitMaterializedSRF(fcinfo, 0);
+	lines = lines_begin(fcinfo);
 	border = border_create("kanon_check_freeform");
 	SPI_connect();
 	source = source_open(PG_GETARG_OID(ARG_SOURCE), array_arg(fcinfo, ARG_QIS), NULL, NULL);
@@ -135,14 +132,12 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	if (status == KANON_NO_MEMORY)
 		refuse_matches(border);
 	border_check(border, status, "");
-	values[0] = Int64GetDatum(rows->nrows);
-	values[1] = Int64GetDatum(records->nrows);
-	values[2] = Int64GetDatum(facts.row_matches);
-	nulls[2] = rows->nrows == 0;
-	values[3] = Int64GetDatum(facts.record_matches);
-	nulls[3] = records->nrows == 0;
-	values[4] = BoolGetDatum(facts.regular);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_int8(lines, rows->nrows, true);
+	line_int8(lines, records->nrows, true);
+	line_int8(lines, facts.row_matches, rows->nrows > 0);
+	line_int8(lines, facts.record_matches, records->nrows > 0);
+	line_bool(lines, facts.regular, true);
+	line_end(lines);
 	PopActiveSnapshot();
 	SPI_finish();
 	MemoryContextDelete(border->context);

@@ -1,7 +1,8 @@
 /*
- * hierarchy_check.c: kanon_check_hierarchy: what is wrong with a hierarchy.
+ * check_hierarchy.c: kanon_check_hierarchy: what is wrong with a hierarchy.
  */
 #include "compat.h"
+#include "host/lines.h"
 #include "read/hierarchy.h"
 #include "run/args.h"
 
@@ -16,17 +17,6 @@ enum
 	ARG_SOURCE,
 	ARG_COLUMN,
 	ARG_WITH_VALUES
-};
-
-enum
-{
-	FAULT,
-	LEVEL,
-	FAULT_COUNT,
-	ROW_COUNT,
-	DETAIL,
-	SHOWN,
-	NCOLUMNS
 };
 
 /* ["value", ...] */
@@ -52,28 +42,22 @@ examples_json(const HierarchyFault *fault)
 }
 
 static void
-put_fault(ReturnSetInfo *rsinfo, const HierarchyFault *fault, bool with_values)
+put_fault(Lines *lines, const HierarchyFault *fault, bool with_values)
 {
-	Datum values[NCOLUMNS] = {0};
-	bool nulls[NCOLUMNS] = {false};
-
-	values[FAULT] = CStringGetTextDatum(hierarchy_fault_name(fault->kind));
-	values[LEVEL] = Int32GetDatum(fault->level);
-	nulls[LEVEL] = fault->level == 0;
-	values[FAULT_COUNT] = Int64GetDatum(fault->count);
-	values[ROW_COUNT] = Int64GetDatum(fault->rows);
-	values[DETAIL] = CStringGetTextDatum(hierarchy_fault_text(fault));
-	if (with_values)
-		values[SHOWN] = examples_json(fault);
-	nulls[SHOWN] = !with_values;
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_text(lines, hierarchy_fault_name(fault->kind));
+	line_int4(lines, fault->level, fault->level > 0);
+	line_int8(lines, fault->count, true);
+	line_int8(lines, fault->rows, true);
+	line_text(lines, hierarchy_fault_text(fault));
+	line_value(lines, with_values ? examples_json(fault) : (Datum) 0, with_values);
+	line_end(lines);
 }
 
 /* kanon_check_hierarchy(relation, source, column_name, with_values) */
 Datum
 kanon_check_hierarchy(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines;
 	bool with_values = bool_arg(fcinfo, ARG_WITH_VALUES, "with_values");
 	Border *border;
 	Source *source;
@@ -85,7 +69,7 @@ kanon_check_hierarchy(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name the table or view with the hierarchy.");
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view whose column it is for.");
 	refuse_null(fcinfo, ARG_COLUMN, "column_name", "Name the column that it is for.");
-	InitMaterializedSRF(fcinfo, 0);
+	lines = lines_begin(fcinfo);
 	border = border_create("kanon_check_hierarchy");
 	SPI_connect();
 	source =
@@ -97,7 +81,7 @@ kanon_check_hierarchy(PG_FUNCTION_ARGS)
 	types = rowtypes_read(source, border);
 	faults = hierarchy_faults(&hierarchy, source, rows_of_codes(types, 0, border), border, &n);
 	for (int i = 0; i < n; i++)
-		put_fault(rsinfo, &faults[i], with_values);
+		put_fault(lines, &faults[i], with_values);
 	PopActiveSnapshot();
 	SPI_finish();
 	MemoryContextDelete(border->context);

@@ -4,47 +4,35 @@
  */
 #include "compat.h"
 #include "run/freeform.h"
+#include "sql/publish.h"
 
 #include <math.h>
 
 PG_FUNCTION_INFO_V1(kanon_freeform);
 
-#define RESULT_COLUMNS 8
-
-/* One row that sums up. */
 static void
-return_summary(const Run *run, const FreeformCall *call, ReturnSetInfo *rsinfo)
+put_summary(Lines *lines, const Run *run)
 {
+	const FreeformCall *call = run->request->own;
 	const KanonReport *report = &run->report;
-	bool none = run->types->nrows == 0;
+	bool some = run->types->nrows > 0;
 	double cells = 0;
-	Datum values[RESULT_COLUMNS];
-	bool nulls[RESULT_COLUMNS] = {false};
 
 	for (int c = 0; c < run->problem.ncolumns; c++)
 		cells += run->problem.columns[c].weight * run->types->nrows;
-	values[0] = Int64GetDatum(run->types->nrows);
-	values[1] = Int64GetDatum(none ? 0 : call->parts);
-	values[2] = Float8GetDatum(none ? 0 : report->cost / cells);
-	values[3] = Float8GetDatum(report->cost);
-	values[4] = Float8GetDatum(report->lower_bound);
-	nulls[4] = none || isinf(report->lower_bound);
-	values[5] = BoolGetDatum(report->proven);
-	values[6] = Int32GetDatum(call->workers);
-	values[7] = Float8GetDatum(run->record.solve_ms);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_int8(lines, run->types->nrows, true);
+	line_int8(lines, some ? call->parts : 0, true);
+	line_float8(lines, some ? report->cost / cells : 0, true);
+	line_float8(lines, report->cost, true);
+	line_float8(lines, report->lower_bound, some && !isinf(report->lower_bound));
+	line_bool(lines, report->proven, true);
+	line_int4(lines, call->workers, true);
+	line_float8(lines, run->record.solve_ms, true);
+	line_end(lines);
 }
 
 Datum
 kanon_freeform(PG_FUNCTION_ARGS)
 {
-	Request request;
-	Run *run;
-
-	request_of_call(&request, fcinfo, &freeform_model);
-	InitMaterializedSRF(fcinfo, 0);
-	run = run_request(&request);
-	return_summary(run, request.own, (ReturnSetInfo *) fcinfo->resultinfo);
-	run_end(run);
-	return (Datum) 0;
+	return publish(fcinfo, &freeform_model, put_summary);
 }

@@ -2,6 +2,7 @@
  * frontier.c: kanon_frontier: what each of several ks would cost.
  */
 #include "compat.h"
+#include "host/lines.h"
 #include "run/args.h"
 #include "run/frontier.h"
 
@@ -13,7 +14,7 @@ PG_FUNCTION_INFO_V1(kanon_frontier);
 Datum
 kanon_frontier(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines;
 	Datum values[FRONTIER_COLUMNS];
 	bool nulls[FRONTIER_COLUMNS];
 	Request request;
@@ -21,13 +22,15 @@ kanon_frontier(PG_FUNCTION_ARGS)
 
 	refuse_null(fcinfo, ARG_KS, "ks", "Name the ks to compare, such as '{2,5,10,20}'.");
 	frontier = frontier_of(PG_GETARG_ARRAYTYPE_P(ARG_KS));
-	InitMaterializedSRF(fcinfo, 0);
+	lines = lines_begin(fcinfo);
 	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_frontier", TAKES_DRY);
 	frontier_solve(frontier, &request);
 	for (int i = 0; i < frontier->n; i++)
 	{
 		frontier_line(frontier, i, values, nulls);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		for (int c = 0; c < FRONTIER_COLUMNS; c++)
+			line_value(lines, values[c], !nulls[c]);
+		line_end(lines);
 	}
 	return (Datum) 0;
 }

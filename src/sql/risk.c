@@ -42,8 +42,6 @@ enum
 	ARG_HIERARCHIES
 };
 
-#define RISK_COLUMNS 4
-
 /* Classes of one size. */
 typedef struct SizeCount
 {
@@ -57,22 +55,17 @@ void
 risk_put(Risk *risk, const char *measure, const char *sensitive, double value, bool known,
 		 const char *meaning, ...)
 {
-	Datum values[RISK_COLUMNS];
-	bool nulls[RISK_COLUMNS] = {false, sensitive == NULL, !known, false};
-	NameData name;
 	char text[256];
 	va_list args;
 
 	va_start(args, meaning);
 	vsnprintf(text, sizeof(text), meaning, args);
 	va_end(args);
-	if (sensitive != NULL)
-		namestrcpy(&name, sensitive);
-	values[0] = CStringGetTextDatum(measure);
-	values[1] = NameGetDatum(&name);
-	values[2] = Float8GetDatum(value);
-	values[3] = CStringGetTextDatum(text);
-	tuplestore_putvalues(risk->rsinfo->setResult, risk->rsinfo->setDesc, values, nulls);
+	line_text(risk->lines, measure);
+	line_name(risk->lines, sensitive);
+	line_float8(risk->lines, value, known);
+	line_text(risk->lines, text);
+	line_end(risk->lines);
 }
 
 /*
@@ -362,9 +355,8 @@ kanon_risk(PG_FUNCTION_ARGS)
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
 	risk.threshold = threshold_arg(fcinfo);
-	InitMaterializedSRF(fcinfo, 0);
+	risk.lines = lines_begin(fcinfo);
 	SPI_connect();
-	risk.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	risk.source =
 		source_open_columns(PG_GETARG_OID(ARG_RELATION), array_arg(fcinfo, ARG_QIS), "quasi_identifiers");
 	risk.unit = "rows";

@@ -4,6 +4,7 @@
 #ifndef KANON_SQL_RISK_H
 #define KANON_SQL_RISK_H
 
+#include "host/lines.h"
 #include "read/rowtypes.h"
 #include "read/hierarchy.h"
 
@@ -11,7 +12,7 @@
 
 typedef struct Risk
 {
-	ReturnSetInfo *rsinfo;
+	Lines *lines;
 	Source *source;
 	const SourceColumn *subject; /* or NULL: rows are counted */
 	const char *unit;            /* what is counted: "rows" or "persons" */

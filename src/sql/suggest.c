@@ -12,6 +12,7 @@
  * in the one when the other is known; in a sample of the rows.
  */
 #include "compat.h"
+#include "host/lines.h"
 #include "host/gate.h"
 #include "read/labels.h"
 #include "run/args.h"
@@ -34,8 +35,6 @@
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_suggest);
-
-#define SUGGEST_COLUMNS 9
 
 /* Rows in which columns are compared with each other, and columns that are. */
 #define SAMPLE 5000
@@ -285,25 +284,19 @@ find_role(Suggest *suggest, Suggestion *s)
 /* ---- the answer ---- */
 
 static void
-put_suggestion(ReturnSetInfo *rsinfo, const Suggest *suggest, const Suggestion *s)
+put_suggestion(Lines *lines, const Suggest *suggest, const Suggestion *s)
 {
-	Datum values[SUGGEST_COLUMNS];
-	bool nulls[SUGGEST_COLUMNS] = {false};
-	const char *label = role_label(s->role);
-
-	values[0] = DirectFunctionCall1(namein, CStringGetDatum(s->column->name));
-	values[1] = CStringGetTextDatum(role_name(s->role));
-	values[2] = CStringGetTextDatum(s->why);
-	values[3] = CStringGetTextDatum(format_type_with_typemod(s->column->type, s->column->typmod));
-	values[4] = Int64GetDatum((int64) rint(s->figures.distinct));
-	nulls[5] = suggest->rows == s->nulls;
-	values[5] = Float8GetDatum(s->figures.own);
-	values[6] = Int64GetDatum(s->nulls);
-	nulls[7] = s->ntells == 0;
-	values[7] = PointerGetDatum(name_list(s->tells, s->ntells));
-	values[8] = CStringGetTextDatum(psprintf("SECURITY LABEL FOR kanon ON COLUMN %s.%s IS '%s';",
-											 suggest->source->name, s->column->quoted, label));
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_name(lines, s->column->name);
+	line_text(lines, role_name(s->role));
+	line_text(lines, s->why);
+	line_text(lines, format_type_with_typemod(s->column->type, s->column->typmod));
+	line_int8(lines, (int64) rint(s->figures.distinct), true);
+	line_float8(lines, s->figures.own, suggest->rows != s->nulls);
+	line_int8(lines, s->nulls, true);
+	line_value(lines, PointerGetDatum(name_list(s->tells, s->ntells)), s->ntells > 0);
+	line_text(lines, psprintf("SECURITY LABEL FOR kanon ON COLUMN %s.%s IS '%s';", suggest->source->name,
+							  s->column->quoted, role_label(s->role)));
+	line_end(lines);
 }
 
 static void
@@ -321,12 +314,12 @@ open_column(Suggestion *s, const SourceColumn *column)
 Datum
 kanon_suggest(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines;
 	Suggest suggest = {0};
 	Border *border;
 
 	refuse_null(fcinfo, 0, "relation", "Name a table or view.");
-	InitMaterializedSRF(fcinfo, 0);
+	lines = lines_begin(fcinfo);
 	SPI_connect();
 	border = border_create("kanon_suggest");
 	suggest.source = source_open_all(PG_GETARG_OID(0));
@@ -343,7 +336,7 @@ kanon_suggest(PG_FUNCTION_ARGS)
 		find_role(&suggest, &suggest.columns[c]);
 	compare_all(&suggest);
 	for (int c = 0; c < suggest.source->nkept; c++)
-		put_suggestion(rsinfo, &suggest, &suggest.columns[c]);
+		put_suggestion(lines, &suggest, &suggest.columns[c]);
 	MemoryContextDelete(border->context);
 	PopActiveSnapshot();
 	SPI_finish();

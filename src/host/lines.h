@@ -1,0 +1,60 @@
+/*
+ * lines.h: the lines of a set-returning function, column by column.
+ */
+#ifndef KANON_HOST_LINES_H
+#define KANON_HOST_LINES_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/tuplestore.h"
+
+#define LINE_COLUMNS 32 /* at most */
+
+typedef struct Lines
+{
+	Tuplestorestate *store;
+	TupleDesc desc;
+	int n; /* columns of the line at hand so far */
+	Datum values[LINE_COLUMNS];
+	bool nulls[LINE_COLUMNS];
+} Lines;
+
+/* What the call returns; its arguments have been looked at. */
+extern Lines *lines_begin(FunctionCallInfo fcinfo);
+
+/* The next column of the line at hand; what is not known is NULL. */
+extern void line_value(Lines *lines, Datum value, bool known);
+
+static inline void
+line_int4(Lines *lines, int32 value, bool known)
+{
+	line_value(lines, Int32GetDatum(value), known);
+}
+
+static inline void
+line_int8(Lines *lines, int64 value, bool known)
+{
+	line_value(lines, Int64GetDatum(value), known);
+}
+
+static inline void
+line_float8(Lines *lines, double value, bool known)
+{
+	line_value(lines, Float8GetDatum(value), known);
+}
+
+static inline void
+line_bool(Lines *lines, bool value, bool known)
+{
+	line_value(lines, BoolGetDatum(value), known);
+}
+
+/* NULL for NULL. */
+extern void line_text(Lines *lines, const char *text);
+extern void line_name(Lines *lines, const char *name);
+
+/* The line is whole. */
+extern void line_end(Lines *lines);
+
+#endif
