@@ -6,7 +6,9 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "fmgr.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #define LINE_COLUMNS 32 /* at most */
@@ -50,7 +52,19 @@ line_bool(Lines *lines, bool value, bool known)
 	line_value(lines, BoolGetDatum(value), known);
 }
 
-/* NULL for NULL. */
+static inline void
+line_time(Lines *lines, TimestampTz value, bool known)
+{
+	line_value(lines, TimestampTzGetDatum(value), known);
+}
+
+/* NULL for none. */
+static inline void
+line_oid(Lines *lines, Oid oid)
+{
+	line_value(lines, ObjectIdGetDatum(oid), OidIsValid(oid));
+}
+
 extern void line_text(Lines *lines, const char *text);
 extern void line_name(Lines *lines, const char *name);
 

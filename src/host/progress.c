@@ -8,6 +8,7 @@
  */
 #include "compat.h"
 #include "host/progress.h"
+#include "host/lines.h"
 
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
@@ -25,7 +26,6 @@ PG_FUNCTION_INFO_V1(kanon_progress_list);
 #define TRANCHE "kanon"
 #define PHASE_LENGTH 64
 #define NAME_LENGTH (2 * NAMEDATALEN + 8)
-#define PROGRESS_COLUMNS 6
 
 /* Between two updates of a place. */
 #define SAY_SECONDS 0.1
@@ -204,10 +204,9 @@ progress_publication(const char *name, Oid owner)
 Datum
 kanon_progress_list(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines = lines_begin(fcinfo);
 	Place *seen = palloc(sizeof(Place) * PLACES);
 
-	InitMaterializedSRF(fcinfo, 0);
 	if (places == NULL)
 	{
 		ereport(NOTICE,
@@ -222,22 +221,18 @@ kanon_progress_list(PG_FUNCTION_ARGS)
 	for (int i = 0; i < PLACES; i++)
 	{
 		Place *place = &seen[i];
-		Datum values[PROGRESS_COLUMNS];
-		bool nulls[PROGRESS_COLUMNS] = {false};
 
 		if (place->pid == 0 || place->database != MyDatabaseId ||
 			!(is_member_of_role(GetUserId(), place->role) ||
 			  has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS)))
 			continue;
-		values[0] = Int32GetDatum(place->pid);
-		nulls[1] = place->publication[0] == '\0';
-		values[1] = CStringGetTextDatum(place->publication);
-		values[2] = CStringGetTextDatum(place->phase);
-		nulls[3] = nulls[4] = place->total == 0;
-		values[3] = Int64GetDatum(place->done);
-		values[4] = Int64GetDatum(place->total);
-		values[5] = TimestampTzGetDatum(place->since);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		line_int4(lines, place->pid, true);
+		line_text(lines, place->publication[0] != '\0' ? place->publication : NULL);
+		line_text(lines, place->phase);
+		line_int8(lines, place->done, place->total > 0);
+		line_int8(lines, place->total, place->total > 0);
+		line_time(lines, place->since, true);
+		line_end(lines);
 	}
 	return (Datum) 0;
 }

@@ -12,6 +12,7 @@
 #include "core/util/fault.h"
 #include "host/attempt.h"
 #include "host/catalog.h"
+#include "host/lines.h"
 #include "host/progress.h"
 #include "host/settings.h"
 #include "write/verify.h"
@@ -327,33 +328,21 @@ refresh(KanonPublication *publication, Release *release, bool scheduled)
 	identity_return(&saved);
 }
 
-#define REFRESH_COLUMNS 9
-
 static void
-return_release(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Release *release)
+put_release(Lines *lines, const KanonPublication *publication, const Release *release)
 {
-	bool failed = release->status == RELEASE_FAILED;
-	Datum values[REFRESH_COLUMNS];
-	bool nulls[REFRESH_COLUMNS] = {false,
-								   false,
-								   false,
-								   failed,
-								   failed || release->k == 0,
-								   failed,
-								   failed,
-								   !failed,
-								   release->message == NULL};
+	bool made = release->status != RELEASE_FAILED;
 
-	values[0] = CStringGetTextDatum(publication->name);
-	values[1] = Int64GetDatum(release->number);
-	values[2] = CStringGetTextDatum(release_status_name(release->status));
-	values[3] = Int64GetDatum(release->row_count);
-	values[4] = Int64GetDatum(release->k);
-	values[5] = Float8GetDatum(release->cost);
-	values[6] = Int64GetDatum(release->suppressed_later);
-	values[7] = failed ? CStringGetTextDatum(release->error) : (Datum) 0;
-	values[8] = release->message != NULL ? CStringGetTextDatum(release->message) : (Datum) 0;
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_text(lines, publication->name);
+	line_int8(lines, release->number, true);
+	line_text(lines, release_status_name(release->status));
+	line_int8(lines, release->row_count, made);
+	line_int8(lines, release->k, made && release->k > 0);
+	line_float8(lines, release->cost, made);
+	line_int8(lines, release->suppressed_later, made);
+	line_text(lines, made ? NULL : release->error);
+	line_text(lines, release->message);
+	line_end(lines);
 }
 
 /* kanon_refresh(publication text, wait boolean) */
@@ -364,14 +353,15 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	bool wait = bool_arg(fcinfo, 1, "wait");
 	KanonPublication *publication;
 	Release release;
+	Lines *lines;
 
 	PreventCommandIfReadOnly("kanon_refresh");
-	InitMaterializedSRF(fcinfo, 0);
+	lines = lines_begin(fcinfo);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	publication = publication_claim(publication, wait);
 	publication->caller = fcinfo->flinfo->fn_oid;
 	refresh(publication, &release, false);
-	return_release((ReturnSetInfo *) fcinfo->resultinfo, publication, &release);
+	put_release(lines, publication, &release);
 	return (Datum) 0;
 }
 

@@ -3,6 +3,7 @@
  * kanon_releases and kanon_publication_status.
  */
 #include "compat.h"
+#include "host/lines.h"
 #include "publication/publication.h"
 
 #include "catalog/pg_authid.h"
@@ -17,10 +18,6 @@ PG_FUNCTION_INFO_V1(kanon_publication_list);
 PG_FUNCTION_INFO_V1(kanon_release_list);
 PG_FUNCTION_INFO_V1(kanon_publication_status);
 
-#define PUBLICATION_COLUMNS 14
-#define RELEASE_COLUMNS 14
-#define STATUS_COLUMNS 9
-
 /* As the views of runs: members see it, too, who inherit nothing. */
 static bool
 seen_by_caller(Oid owner, Oid view)
@@ -28,101 +25,76 @@ seen_by_caller(Oid owner, Oid view)
 	return is_member_of_role(GetUserId(), owner);
 }
 
-static Datum
-relation_or_null(Oid relid, bool *isnull)
-{
-	*isnull = !OidIsValid(relid);
-	return ObjectIdGetDatum(relid);
-}
-
-static Datum
-text_or_null(const char *text, bool *isnull)
-{
-	*isnull = text == NULL;
-	return *isnull ? (Datum) 0 : CStringGetTextDatum(text);
-}
-
 /* Behind the view kanon_publications. */
 Datum
 kanon_publication_list(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines = lines_begin(fcinfo);
 	ListCell *lc;
 
-	InitMaterializedSRF(fcinfo, 0);
 	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller, NULL))
 	{
 		KanonPublication *publication = lfirst(lc);
-		Release *current = release_current(releases(publication, NULL));
-		Datum values[PUBLICATION_COLUMNS];
-		bool nulls[PUBLICATION_COLUMNS] = {false};
+		const Release *current = release_current(releases(publication, NULL));
 
-		values[0] = CStringGetTextDatum(publication->name);
-		values[1] = ObjectIdGetDatum(publication->owner);
-		values[2] = relation_or_null(publication->published, &nulls[2]);
-		values[3] = relation_or_null(source_view_reads(publication->source), &nulls[3]);
-		values[4] = PointerGetDatum(publication->qis);
-		values[5] = Int64GetDatum(publication->k);
-		values[6] = CStringGetTextDatum(publication->solver);
-		values[7] = JsonbPGetDatum(publication->options);
-		values[8] = Int32GetDatum(publication->keep_releases);
-		values[9] = BoolGetDatum(publication->stable);
-		values[10] = BoolGetDatum(publication->protect_successive);
-		nulls[11] = publication->key == NULL;
-		values[11] = nulls[11] ? (Datum) 0 : CStringGetTextDatum(publication->key);
-		nulls[12] = nulls[13] = current == NULL;
-		values[12] = nulls[12] ? (Datum) 0 : Int64GetDatum(current->number);
-		values[13] = nulls[13] ? (Datum) 0 : TimestampTzGetDatum(current->finished);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		line_text(lines, publication->name);
+		line_oid(lines, publication->owner);
+		line_oid(lines, publication->published);
+		line_oid(lines, source_view_reads(publication->source));
+		line_value(lines, PointerGetDatum(publication->qis), true);
+		line_int8(lines, publication->k, true);
+		line_text(lines, publication->solver);
+		line_value(lines, JsonbPGetDatum(publication->options), true);
+		line_int4(lines, publication->keep_releases, true);
+		line_bool(lines, publication->stable, true);
+		line_bool(lines, publication->protect_successive, true);
+		line_text(lines, publication->key);
+		line_int8(lines, current != NULL ? current->number : 0, current != NULL);
+		line_time(lines, current != NULL ? current->finished : 0, current != NULL);
+		line_end(lines);
 	}
 	return (Datum) 0;
 }
 
 typedef struct Put
 {
-	ReturnSetInfo *rsinfo;
+	Lines *lines;
 	const KanonPublication *publication;
 } Put;
 
 static void
 put_release(const Release *release, void *arg)
 {
-	ReturnSetInfo *rsinfo = ((Put *) arg)->rsinfo;
-	const KanonPublication *publication = ((Put *) arg)->publication;
-	bool failed = release->status == RELEASE_FAILED;
-	Datum values[RELEASE_COLUMNS];
-	bool nulls[RELEASE_COLUMNS] = {false};
+	Lines *lines = ((Put *) arg)->lines;
+	bool made = release->status != RELEASE_FAILED;
 
-	values[0] = CStringGetTextDatum(publication->name);
-	values[1] = Int64GetDatum(release->number);
-	values[2] = TimestampTzGetDatum(release->started);
-	values[3] = TimestampTzGetDatum(release->finished);
-	values[4] = CStringGetTextDatum(release_status_name(release->status));
-	nulls[5] = nulls[7] = nulls[8] = failed;
-	values[5] = Int64GetDatum(release->row_count);
-	nulls[6] = failed || release->k == 0;
-	values[6] = Int64GetDatum(release->k);
-	values[7] = Float8GetDatum(release->cost);
-	values[8] = Int64GetDatum(release->suppressed_later);
-	values[9] = text_or_null(release->error, &nulls[9]);
-	values[10] = text_or_null(release->message, &nulls[10]);
-	values[11] = text_or_null(release->detail, &nulls[11]);
-	values[12] = text_or_null(release->hint, &nulls[12]);
-	values[13] = relation_or_null(release->relation, &nulls[13]);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_text(lines, ((Put *) arg)->publication->name);
+	line_int8(lines, release->number, true);
+	line_time(lines, release->started, true);
+	line_time(lines, release->finished, true);
+	line_text(lines, release_status_name(release->status));
+	line_int8(lines, release->row_count, made);
+	line_int8(lines, release->k, made && release->k > 0);
+	line_float8(lines, release->cost, made);
+	line_int8(lines, release->suppressed_later, made);
+	line_text(lines, release->error);
+	line_text(lines, release->message);
+	line_text(lines, release->detail);
+	line_text(lines, release->hint);
+	line_oid(lines, release->relation);
+	line_end(lines);
 }
 
 /* Behind the view kanon_releases. */
 Datum
 kanon_release_list(PG_FUNCTION_ARGS)
 {
+	Put put = {lines_begin(fcinfo)};
 	ListCell *lc;
 
-	InitMaterializedSRF(fcinfo, 0);
 	foreach (lc, publications(extension_schema(fcinfo), seen_by_caller, NULL))
 	{
-		Put put = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo, .publication = lfirst(lc)};
-
+		put.publication = lfirst(lc);
 		releases_visit(put.publication, put_release, &put);
 	}
 	return (Datum) 0;
@@ -206,16 +178,13 @@ allowed_to_identify(const KanonPublication *publication)
 }
 
 static void
-put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Interval *limit)
+put_status(Lines *lines, const KanonPublication *publication, const Interval *limit)
 {
 	Interval ever = {.month = 10000 * MONTHS_PER_YEAR}; /* the sum of a time and more may be no time */
 	TimestampTz now = GetCurrentTimestamp();
 	Release *current = release_current(releases(publication, NULL));
 	Tail tail = {0};
 	const char *status = "fresh";
-	Datum values[STATUS_COLUMNS];
-	bool nulls[STATUS_COLUMNS] = {false};
-
 	bool all = watched_by_caller(publication->owner, publication->published);
 
 	releases_visit(publication, find_success, &tail);
@@ -228,23 +197,20 @@ put_status(ReturnSetInfo *rsinfo, const KanonPublication *publication, const Int
 	if (tail.failures > 0 || current == NULL || !OidIsValid(publication->published) ||
 		!OidIsValid(source_view_reads(publication->source)))
 		status = "failing";
-	values[0] = CStringGetTextDatum(publication->name);
-	values[1] = CStringGetTextDatum(status);
-	values[2] = Int64GetDatum(publication->k);
-	nulls[3] = current == NULL || !all;
-	nulls[4] = nulls[5] = current == NULL;
-	values[3] = current == NULL ? (Datum) 0 : Int64GetDatum(current->number);
-	values[4] = current == NULL ? (Datum) 0 : TimestampTzGetDatum(current->finished);
-	values[5] = current == NULL ? (Datum) 0
-								: DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
-													  TimestampTzGetDatum(current->finished));
-	nulls[6] = !all;
-	values[6] = Int64GetDatum(tail.failures);
-	nulls[7] = tail.failures == 0 || !all;
-	values[7] = nulls[7] ? (Datum) 0 : CStringGetTextDatum(tail.error);
-	nulls[8] = !all;
-	values[8] = allowed_to_identify(publication);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_text(lines, publication->name);
+	line_text(lines, status);
+	line_int8(lines, publication->k, true);
+	line_int8(lines, current != NULL ? current->number : 0, current != NULL && all);
+	line_time(lines, current != NULL ? current->finished : 0, current != NULL);
+	line_value(lines,
+			   current != NULL ? DirectFunctionCall2(timestamp_mi, TimestampTzGetDatum(now),
+													 TimestampTzGetDatum(current->finished))
+							   : (Datum) 0,
+			   current != NULL);
+	line_int8(lines, tail.failures, all);
+	line_text(lines, tail.failures > 0 && all ? tail.error : NULL);
+	line_value(lines, allowed_to_identify(publication), all);
+	line_end(lines);
 }
 
 /* kanon_publication_status(publication text, fail_if_older_than interval): NULL: all there are */
@@ -253,19 +219,19 @@ kanon_publication_status(PG_FUNCTION_ARGS)
 {
 	Interval *limit = PG_ARGISNULL(1) ? NULL : PG_GETARG_INTERVAL_P(1);
 	Oid extension = extension_schema(fcinfo);
+	Lines *lines = lines_begin(fcinfo);
 	ListCell *lc;
 
-	InitMaterializedSRF(fcinfo, 0);
 	if (limit != NULL && DatumGetBool(DirectFunctionCall2(interval_lt, PointerGetDatum(limit),
 														  PointerGetDatum(palloc0(sizeof(Interval))))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("fail_if_older_than must not be negative"),
 				 errhint("It is an interval such as '26 hours'.")));
 	if (!PG_ARGISNULL(0))
-		put_status((ReturnSetInfo *) fcinfo->resultinfo,
-				   publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), read_by_caller), limit);
+		put_status(lines, publication_find(extension, text_to_cstring(PG_GETARG_TEXT_PP(0)), read_by_caller),
+				   limit);
 	else
 		foreach (lc, publications(extension, watched_by_caller, NULL))
-			put_status((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc), limit);
+			put_status(lines, lfirst(lc), limit);
 	return (Datum) 0;
 }

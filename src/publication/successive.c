@@ -6,6 +6,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "host/lines.h"
 #include "run/args.h"
 #include "run/successive.h"
 #include "publication/publication.h"
@@ -139,18 +140,15 @@ number_arg(FunctionCallInfo fcinfo, int arg, const char *name)
 Datum
 kanon_compare_releases(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	char *name = text_arg(fcinfo, 0, "publication", "See kanon_publications.");
 	int64 a = number_arg(fcinfo, 1, "a");
 	int64 b = number_arg(fcinfo, 2, "b");
 	KanonPublication *publication;
 	Oid persons_a, persons_b;
 	char *one, *two, *equal;
-	Datum values[COMPARE_COLUMNS];
-	bool nulls[COMPARE_COLUMNS];
+	Lines *lines = lines_begin(fcinfo);
 	Identity saved;
 
-	InitMaterializedSRF(fcinfo, 0);
 	publication = publication_find(extension_schema(fcinfo), name, owned_by_caller);
 	persons_a = find_persons(publication, a);
 	persons_b = find_persons(publication, b);
@@ -172,8 +170,13 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 			one, two, equal, one, two, equal, publication->k, publication->k),
 		SPI_OK_SELECT);
 	for (int i = 0; i < COMPARE_COLUMNS; i++)
-		values[i] = gate_value(0, i + 1, INT8OID, &nulls[i]);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	{
+		bool isnull;
+		Datum value = gate_value(0, i + 1, INT8OID, &isnull);
+
+		line_value(lines, value, !isnull);
+	}
+	line_end(lines);
 	SPI_finish();
 	identity_return(&saved);
 	return (Datum) 0;
