@@ -9,9 +9,13 @@
 #include "host/settings.h"
 
 #include "lib/stringinfo.h"
+#include "storage/shmem.h"
 #include "utils/memutils.h"
 
 #define PROGRESS_SECONDS 5.0
+
+/* Items of an array at first. */
+#define FIRST_ROOM 64
 
 /* What a library that the core links may take is what the budget has left; 0 would be no limit. */
 static void
@@ -188,6 +192,20 @@ void
 border_pfree(Border *border, void *ptr)
 {
 	border_free(border, ptr);
+}
+
+void *
+border_grow(Border *border, void *array, Size *room, Size needed, Size item)
+{
+	Size larger = Max(needed, Max(2 * *room, FIRST_ROOM));
+
+	if (needed <= *room)
+		return array;
+	array = border_realloc(border, array, mul_size(larger, item));
+	if (array == NULL)
+		raise_no_memory(border, mul_size(larger, item), "Reading or writing the table");
+	*room = larger;
+	return array;
 }
 
 void

@@ -33,6 +33,9 @@ extern void border_progress(Border *border, const char *phase, double share, int
 extern void *border_palloc(Border *border, Size size);
 extern void border_pfree(Border *border, void *ptr);
 
+/* The array with room for so many items: it grows by doubling, and *room with it. */
+extern void *border_grow(Border *border, void *array, Size *room, Size needed, Size item);
+
 /* Counts memory that was taken elsewhere (a dictionary grew from..to bytes). */
 extern void border_charge(Border *border, Size from, Size to);
 

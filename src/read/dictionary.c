@@ -17,6 +17,7 @@
 #include "access/nbtree.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "lib/qunique.h"
 #include "lib/rbtree.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -473,6 +474,22 @@ dictionary_numbers(const Dictionary *dict)
 	for (uint32 code = 0; code < dict->count; code++)
 		numbers[code] = code == dict->null_code ? NAN : value_as_number(dict->type, dict->values[code]);
 	return numbers;
+}
+
+static int
+compare_codes(const void *a, const void *b)
+{
+	uint32 left = *(const uint32 *) a;
+	uint32 right = *(const uint32 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+size_t
+unique_codes(uint32 *codes, size_t n)
+{
+	qsort(codes, n, sizeof(uint32), compare_codes);
+	return qunique(codes, n, sizeof(uint32), compare_codes);
 }
 
 void

@@ -40,4 +40,7 @@ extern double *dictionary_numbers(const Dictionary *dictionary);
 extern Size dictionary_memory(const Dictionary *dictionary);
 extern void dictionary_free(Dictionary *dictionary);
 
+/* Codes in ascending order, each once; how many are left. */
+extern size_t unique_codes(uint32 *codes, size_t n);
+
 #endif

@@ -19,7 +19,7 @@ typedef struct HierarchyLines
 	Dictionary *level[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels] all nodes, sorted */
 	bool topped;                                 /* the last level is suppression: all lines agree in it */
 	uint32 n;
-	uint32 room;
+	Size room;
 	uint32 *value;                          /* [n] */
 	uint32 *node[HIERARCHY_MAX_LEVELS + 1]; /* [nlevels][n] */
 	uint32 ncodes;

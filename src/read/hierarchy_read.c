@@ -15,8 +15,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#define FIRST_ROOM 1024
-
 /* Bytes of the dictionaries, as far as they are not yet counted. */
 static void
 charge_dictionaries(HierarchyLines *lines)
@@ -29,32 +27,25 @@ charge_dictionaries(HierarchyLines *lines)
 	lines->charged = now;
 }
 
-static uint32 *
-larger(HierarchyLines *lines, uint32 *codes, uint32 room)
-{
-	uint32 *result = border_palloc(lines->border, sizeof(uint32) * (Size) room);
-
-	if (codes != NULL)
-	{
-		memcpy(result, codes, sizeof(uint32) * (Size) lines->n);
-		border_pfree(lines->border, codes);
-	}
-	return result;
-}
-
+/* For one more line. */
 static void
 make_room(HierarchyLines *lines)
 {
-	uint32 room = lines->room > 0 ? lines->room * 2 : FIRST_ROOM;
+	Size room = lines->room;
 
+	if (lines->n < lines->room)
+		return;
 	if (lines->n > KANON_MAX_TYPES / 2)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("hierarchy %s has more than %u lines", lines->hierarchy->name, lines->n),
 						errhint("Use a view of the lines whose values the data has.")));
 	charge_dictionaries(lines);
-	lines->value = larger(lines, lines->value, room);
+	lines->value = border_grow(lines->border, lines->value, &room, lines->n + 1, sizeof(uint32));
 	for (int h = 0; h < lines->nlevels; h++)
-		lines->node[h] = larger(lines, lines->node[h], room);
+	{
+		room = lines->room;
+		lines->node[h] = border_grow(lines->border, lines->node[h], &room, lines->n + 1, sizeof(uint32));
+	}
 	lines->room = room;
 }
 
@@ -63,8 +54,7 @@ add_line(void *arg, TupleTableSlot *slot)
 {
 	HierarchyLines *lines = arg;
 
-	if (lines->n == lines->room)
-		make_room(lines);
+	make_room(lines);
 	lines->value[lines->n] = dictionary_add(lines->values, slot->tts_values[0], slot->tts_isnull[0]);
 	for (int h = 0; h < lines->nlevels; h++)
 		lines->node[h][lines->n] =
@@ -256,8 +246,7 @@ make_lines(HierarchyLines *lines, const int64 *rows)
 		if (changed == BUILDER_UNKNOWN)
 			continue;
 		builder->begun = true;
-		if (lines->n == lines->room)
-			make_room(lines);
+		make_room(lines);
 		lines->value[lines->n] = lines->value_of[code] = lines->code_of[code] = code;
 		for (int h = 0; h < lines->nlevels; h++)
 			lines->node[h][lines->n] =

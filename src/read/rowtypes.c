@@ -35,7 +35,7 @@ typedef struct GroupReceiver
 	uint32 ***codes; /* [ngrouped][chunk][CHUNK_TYPES] */
 	int64 **rows;    /* [chunk][CHUNK_TYPES] */
 	uint32 nchunks;
-	uint32 room; /* of chunks */
+	Size room; /* of chunks */
 	uint32 ntypes;
 	int nattrs;           /* attributes of a group; its count is the last */
 	TupleTableSlot *last; /* when reading runs: the row that began this one */
@@ -53,37 +53,23 @@ charge_dictionaries(GroupReceiver *recv)
 	recv->dictionaries = now;
 }
 
-/* Room for pointers to `room` chunks of one column, `used` of them in use. */
-static void *
-grow_list(GroupReceiver *recv, void *list, uint32 used)
-{
-	void **larger = border_palloc(recv->border, sizeof(void *) * recv->room);
-
-	if (list != NULL)
-	{
-		memcpy(larger, list, sizeof(void *) * used);
-		border_pfree(recv->border, list);
-	}
-	return larger;
-}
-
 static void
 add_chunk(GroupReceiver *recv)
 {
 	uint32 n = recv->nchunks;
+	Size room;
 
 	if (n == KANON_MAX_TYPES / CHUNK_TYPES)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("the source has more than %u row types", n * CHUNK_TYPES),
 						errhint("Publish fewer or coarser quasi-identifiers.")));
 	charge_dictionaries(recv);
-	if (n == recv->room)
+	for (int c = 0; c < recv->source->ngrouped; c++)
 	{
-		recv->room = n > 0 ? n * 2 : 64;
-		for (int c = 0; c < recv->source->ngrouped; c++)
-			recv->codes[c] = grow_list(recv, recv->codes[c], n);
-		recv->rows = grow_list(recv, recv->rows, n);
+		room = recv->room;
+		recv->codes[c] = border_grow(recv->border, recv->codes[c], &room, n + 1, sizeof(uint32 *));
 	}
+	recv->rows = border_grow(recv->border, recv->rows, &recv->room, n + 1, sizeof(int64 *));
 	for (int c = 0; c < recv->source->ngrouped; c++)
 		recv->codes[c][n] = border_palloc(recv->border, sizeof(uint32) * CHUNK_TYPES);
 	recv->rows[n] = border_palloc(recv->border, sizeof(int64) * CHUNK_TYPES);
@@ -382,62 +368,100 @@ rowtypes_read_written(Source *source, Border *border)
 	return read_types(source, border, source->ngrouped > source->nqis ? READ_WRITTEN : READ_RUNS);
 }
 
+/* ---- looking a row's type up again ---- */
+
+/* Types by their codes; SAMPLE is whoever is looked for, by the codes at hand. */
+#define SAMPLE PG_UINT32_MAX
+
+typedef struct TypeEntry
+{
+	uint32 type;
+	uint32 hash;
+	char status;
+} TypeEntry;
+
 struct TypeIndex
 {
+	Border *border;
 	const RowTypes *types;
-	uint32 mask;   /* slots - 1 */
-	uint32 *slots; /* type or DICTIONARY_NONE */
+	const uint32 *codes; /* SAMPLE's */
+	struct types_hash *hash;
 };
 
 static inline uint32
-hash_step(uint32 hash, uint32 code)
+code_of(const TypeIndex *index, uint32 type, int c)
 {
-	return murmurhash32(hash ^ code) + hash;
+	return type == SAMPLE ? index->codes[c] : index->types->grouped[c].code[type];
+}
+
+static inline uint32
+hash_type(const TypeIndex *index, uint32 type)
+{
+	uint32 hash = 0;
+
+	for (int c = 0; c < index->types->source->ngrouped; c++)
+		hash += murmurhash32(hash ^ code_of(index, type, c));
+	return hash;
+}
+
+static inline bool
+same_type(const TypeIndex *index, uint32 a, uint32 b)
+{
+	int c = 0;
+
+	while (c < index->types->source->ngrouped && code_of(index, a, c) == code_of(index, b, c))
+		c++;
+	return c == index->types->source->ngrouped;
+}
+
+#define SH_PREFIX types
+#define SH_ELEMENT_TYPE TypeEntry
+#define SH_KEY_TYPE uint32
+#define SH_KEY type
+#define SH_HASH_KEY(tb, key) hash_type((tb)->private_data, key)
+#define SH_EQUAL(tb, a, b) same_type((tb)->private_data, a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, entry) (entry)->hash
+#define SH_SCOPE static inline
+#define SH_USE_NONDEFAULT_ALLOCATOR
+#define SH_DECLARE
+#define SH_DEFINE
+static inline void *types_allocate(struct types_hash *hash, Size size);
+static inline void types_free(struct types_hash *hash, void *pointer);
+#include "lib/simplehash.h"
+
+static inline void *
+types_allocate(struct types_hash *hash, Size size)
+{
+	return memset(border_palloc(((TypeIndex *) hash->private_data)->border, size), 0, size);
+}
+
+static inline void
+types_free(struct types_hash *hash, void *pointer)
+{
+	border_pfree(((TypeIndex *) hash->private_data)->border, pointer);
 }
 
 TypeIndex *
 type_index_create(const RowTypes *types, Border *border)
 {
-	TypeIndex *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
-	Size nslots = (Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1);
+	TypeIndex *index = MemoryContextAllocZero(border->context, sizeof(TypeIndex));
+	bool found;
 
+	index->border = border;
 	index->types = types;
-	index->mask = (uint32) (nslots - 1);
-	index->slots = border_palloc(border, sizeof(uint32) * nslots);
-	memset(index->slots, 0xff, sizeof(uint32) * nslots);
+	index->hash = types_create(border->context, Max(types->ntypes, 1), index);
 	for (uint32 i = 0; i < types->ntypes; i++)
-	{
-		uint32 hash = 0;
-
-		for (int c = 0; c < types->source->ngrouped; c++)
-			hash = hash_step(hash, types->grouped[c].code[i]);
-		hash &= index->mask;
-		while (index->slots[hash] != DICTIONARY_NONE)
-			hash = (hash + 1) & index->mask;
-		index->slots[hash] = i;
-	}
+		(void) types_insert(index->hash, i, &found);
 	return index;
 }
 
 uint32
-type_index_find(const TypeIndex *index, const uint32 *codes)
+type_index_find(TypeIndex *index, const uint32 *codes)
 {
-	const RowTypes *types = index->types;
-	uint32 hash = 0;
-	uint32 type;
+	TypeEntry *entry;
 
-	for (int c = 0; c < types->source->ngrouped; c++)
-		hash = hash_step(hash, codes[c]);
-	hash &= index->mask;
-	while ((type = index->slots[hash]) != DICTIONARY_NONE)
-	{
-		int c = 0;
-
-		while (c < types->source->ngrouped && types->grouped[c].code[type] == codes[c])
-			c++;
-		if (c == types->source->ngrouped)
-			return type;
-		hash = (hash + 1) & index->mask;
-	}
-	return DICTIONARY_NONE;
+	index->codes = codes;
+	entry = types_lookup(index->hash, SAMPLE);
+	return entry != NULL ? entry->type : DICTIONARY_NONE;
 }

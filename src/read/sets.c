@@ -143,16 +143,6 @@ typedef struct Reader
 	int pool_left;
 } Reader;
 
-static void *
-larger(Reader *reader, void *ptr, size_t room, size_t size)
-{
-	void *result = kanon_realloc(&reader->border->env, ptr, room, size);
-
-	if (result == NULL)
-		border_check(reader->border, KANON_NO_MEMORY, "");
-	return result;
-}
-
 static size_t
 nitems(const Reader *reader)
 {
@@ -168,34 +158,8 @@ add_item(Reader *reader, size_t at, Datum value, bool isnull)
 		reader->into->nulls++;
 		return;
 	}
-	if (at == reader->item_room)
-	{
-		reader->item_room = 2 * reader->item_room + 1024;
-		reader->item = larger(reader, reader->item, reader->item_room, sizeof(uint32));
-	}
+	reader->item = border_grow(reader->border, reader->item, &reader->item_room, at + 1, sizeof(uint32));
 	reader->item[at] = dictionary_add(reader->from->element.dictionary, value, false);
-}
-
-static int
-compare_codes(const void *a, const void *b)
-{
-	uint32 left = *(const uint32 *) a;
-	uint32 right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-/* Sorts codes and takes doubles out; what is left. */
-static size_t
-tidy(uint32 *codes, size_t n)
-{
-	size_t kept = 0;
-
-	qsort(codes, n, sizeof(uint32), compare_codes);
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || codes[kept - 1] != codes[i])
-			codes[kept++] = codes[i];
-	return kept;
 }
 
 static int64
@@ -252,12 +216,9 @@ end_transaction(Reader *reader, size_t n, const Datum *kept, const bool *kept_nu
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("the source has more than %u transactions", PG_UINT32_MAX - 1),
 						errhint("Publish it in parts.")));
-	if ((size_t) sets->ntransactions + 2 > reader->start_room)
-	{
-		reader->start_room = 2 * reader->start_room;
-		reader->start = larger(reader, reader->start, reader->start_room, sizeof(size_t));
-	}
-	reader->start[++sets->ntransactions] = from + tidy(reader->item + from, n);
+	reader->start = border_grow(reader->border, reader->start, &reader->start_room,
+								(size_t) sets->ntransactions + 2, sizeof(size_t));
+	reader->start[++sets->ntransactions] = from + unique_codes(reader->item + from, n);
 	if (sets->ntransactions % CHARGE_TRANSACTIONS == 0)
 		charge_dictionary(reader);
 	if (sets->ntransactions % PROGRESS_TRANSACTIONS == 0)
@@ -429,7 +390,7 @@ sort_codes(Reader *reader)
 	{
 		for (size_t i = reader->start[t]; i < reader->start[t + 1]; i++)
 			reader->item[i] = renumber[reader->item[i]];
-		(void) tidy(reader->item + reader->start[t], reader->start[t + 1] - reader->start[t]);
+		(void) unique_codes(reader->item + reader->start[t], reader->start[t + 1] - reader->start[t]);
 		if (t % PROGRESS_TRANSACTIONS == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -477,11 +438,9 @@ items_read(ItemSource *from, bool read_only, bool shuffled, Border *border)
 	reader->group = AllocSetContextCreate(CurrentMemoryContext, "kanon transaction", ALLOCSET_DEFAULT_SIZES);
 	reader->kept = palloc(sizeof(Datum) * Max(from->source->nkept, 1));
 	reader->kept_null = palloc(sizeof(bool) * Max(from->source->nkept, 1));
-	reader->start_room = 1024;
-	reader->start = larger(reader, NULL, reader->start_room, sizeof(size_t));
+	reader->start = border_grow(border, NULL, &reader->start_room, 1, sizeof(size_t));
 	reader->start[0] = 0;
-	reader->item_room = 1024;
-	reader->item = larger(reader, NULL, reader->item_room, sizeof(uint32));
+	reader->item = border_grow(border, NULL, &reader->item_room, 1, sizeof(uint32));
 	from->element.dictionary = dictionary_create(border->context, &from->element);
 	if (from->by_row)
 	{

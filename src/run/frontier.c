@@ -11,6 +11,7 @@
 #include "host/pool.h"
 
 #include "catalog/pg_type.h"
+#include "lib/qunique.h"
 
 #define METHOD_LENGTH 64
 
@@ -316,13 +317,8 @@ frontier_of(ArrayType *array)
 	}
 	if (!sorted)
 	{
-		int n = 1;
-
 		qsort(ks, count, sizeof(int64), compare_ks);
-		for (int i = 1; i < count; i++)
-			if (ks[i] != ks[n - 1])
-				ks[n++] = ks[i];
-		count = n;
+		count = (int) qunique(ks, count, sizeof(int64), compare_ks);
 		ereport(NOTICE, (errmsg("the ks are taken in ascending order, each once")));
 	}
 	frontier->n = count;

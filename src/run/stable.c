@@ -67,20 +67,9 @@ typedef struct Reader
 	TypeIndex *index;
 	KanonPattern *pattern; /* [room_classes] */
 	KanonFlow *flows;      /* [room_flows] */
-	uint32 nclasses, room_classes;
-	Size nflows, room_flows;
+	uint32 nclasses;
+	Size nflows, room_classes, room_flows;
 } Reader;
-
-/* Twice the room in an array of the run's. */
-static void *
-grow(Border *border, void *old, Size item, Size from, Size to)
-{
-	void *grown = border_palloc(border, item * to);
-
-	memcpy(grown, old, item * from);
-	border_pfree(border, old);
-	return grown;
-}
 
 /* A row type that is not in the source any more, or rows that make no sense, count for nothing. */
 static bool
@@ -108,22 +97,14 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	rows = DatumGetInt64(slot->tts_values[source->ngrouped + 2]);
 	if (type == DICTIONARY_NONE || class_ < 0 || class_ >= KANON_MAX_TYPES || rows <= 0)
 		return true;
-	while (class_ >= reader->room_classes)
-	{
-		reader->pattern = grow(border, reader->pattern, sizeof(KanonPattern), reader->room_classes,
-							   2 * (Size) reader->room_classes);
-		reader->room_classes *= 2;
-	}
+	reader->pattern =
+		border_grow(border, reader->pattern, &reader->room_classes, (Size) class_ + 1, sizeof(KanonPattern));
 	while (reader->nclasses <= class_)
 		reader->pattern[reader->nclasses++] = kanon_pattern_all(reader->run->problem.ncolumns);
 	reader->pattern[class_] =
 		pattern_parse(TextDatumGetCString(slot->tts_values[source->ngrouped + 1]), &source->levels, true);
-	if (reader->nflows == reader->room_flows)
-	{
-		reader->flows =
-			grow(border, reader->flows, sizeof(KanonFlow), reader->nflows, 2 * reader->room_flows);
-		reader->room_flows *= 2;
-	}
+	reader->flows =
+		border_grow(border, reader->flows, &reader->room_flows, reader->nflows + 1, sizeof(KanonFlow));
 	reader->flows[reader->nflows].type = type;
 	reader->flows[reader->nflows].class_ = (uint32) class_;
 	reader->flows[reader->nflows++].rows = rows;
@@ -155,9 +136,6 @@ stable_solve(Run *run)
 	gate = flows_gate(run->source, request->previous);
 	if (!is_usable(gate))
 		return request->solve(&run->problem, &run->release, &run->report);
-	reader.room_classes = reader.room_flows = 1024;
-	reader.pattern = border_palloc(run->border, sizeof(KanonPattern) * reader.room_classes);
-	reader.flows = border_palloc(run->border, sizeof(KanonFlow) * reader.room_flows);
 	reader.index = type_index_create(run->types, run->border);
 	gate_select(gate,
 				psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",

@@ -85,21 +85,12 @@ typedef struct SetsWriter
 	const bool *kept_nulls;
 } SetsWriter;
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	uint32 left = *(const uint32 *) a;
-	uint32 right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
 /* What a transaction shows, ascending; how much. */
 static int
 shown_nodes(SetsWriter *writer, uint32 transaction)
 {
 	const KanonSets *sets = &writer->transactions->sets;
-	int n = 0, kept = 0;
+	int n = 0;
 
 	for (size_t i = sets->start[transaction]; i < sets->start[transaction + 1]; i++)
 	{
@@ -110,11 +101,7 @@ shown_nodes(SetsWriter *writer, uint32 transaction)
 		if (node != KANON_NOTHING)
 			writer->nodes[n++] = node;
 	}
-	qsort(writer->nodes, n, sizeof(uint32), compare_numbers);
-	for (int i = 0; i < n; i++)
-		if (kept == 0 || writer->nodes[kept - 1] != writer->nodes[i])
-			writer->nodes[kept++] = writer->nodes[i];
-	return kept;
+	return (int) unique_codes(writer->nodes, n);
 }
 
 static Datum

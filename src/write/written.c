@@ -47,19 +47,8 @@ cell_of(Written *written, KanonShow show, const uint32 *codes, uint32 n)
 		return none_of_it;
 	if (n == 1)
 		return (KanonCell){KANON_SHOW_VALUE, codes[0]};
-	if (written->npool + words > written->room)
-	{
-		Size room = (written->npool + words) * 2;
-		uint32 *pool = border_palloc(written->border, sizeof(uint32) * room);
-
-		if (written->pool != NULL)
-		{
-			memcpy(pool, written->pool, sizeof(uint32) * written->npool);
-			border_pfree(written->border, written->pool);
-		}
-		written->pool = pool;
-		written->room = room;
-	}
+	written->pool =
+		border_grow(written->border, written->pool, &written->room, written->npool + words, sizeof(uint32));
 	if (written->npool > KANON_MAX_TYPES || FAULT(sets_many))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table shows too many different sets")));
@@ -140,15 +129,6 @@ range_cell(Written *written, int qi, Datum datum)
 	return cell_of(written, KANON_SHOW_RANGE, ends, low == ends[0] ? 0 : ends[1] == ends[0] ? 1 : 2);
 }
 
-static int
-compare_codes(const void *a, const void *b)
-{
-	uint32 left = *(const uint32 *) a;
-	uint32 right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
 static KanonCell
 set_cell(Written *written, int qi, Datum datum)
 {
@@ -161,7 +141,7 @@ set_cell(Written *written, int qi, Datum datum)
 	bool *nulls;
 	int count;
 	uint32 *codes;
-	uint32 n = 0, kept = 0;
+	uint32 n = 0;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
 	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &values, &nulls, &count);
@@ -171,11 +151,7 @@ set_cell(Written *written, int qi, Datum datum)
 		codes[n] = dictionary_find(dictionary, values[i], nulls[i]);
 		n += codes[n] != DICTIONARY_NONE;
 	}
-	qsort(codes, n, sizeof(uint32), compare_codes);
-	for (uint32 i = 0; i < n; i++)
-		if (i == 0 || codes[i] != codes[i - 1])
-			codes[kept++] = codes[i];
-	return cell_of(written, KANON_SHOW_SET, codes, kept);
+	return cell_of(written, KANON_SHOW_SET, codes, (uint32) unique_codes(codes, n));
 }
 
 /* What each different value of a published column shows. */
