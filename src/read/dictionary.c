@@ -24,7 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#define FIRST_SLOTS 64
+#define FIRST_ROOM 32
 #define ARENA_BLOCK (64 * 1024)
 
 typedef struct TreeNode
@@ -33,6 +33,16 @@ typedef struct TreeNode
 	Datum value;
 	uint32 code;
 } TreeNode;
+
+/* Of a value by its hash; the key SAMPLE is the value at hand. */
+typedef struct Slot
+{
+	uint32 code;
+	uint32 hash;
+	char status;
+} Slot;
+
+#define SAMPLE PG_UINT32_MAX
 
 struct Dictionary
 {
@@ -46,13 +56,12 @@ struct Dictionary
 	FmgrInfo *equal;
 	FmgrInfo *compare;
 	uint32 count;     /* codes in use, NULL's included */
-	uint32 room;      /* of values and hashes */
+	uint32 room;      /* of values */
 	uint32 null_code; /* DICTIONARY_NONE: no NULL seen */
 	Datum *values;    /* [room]; undefined for null_code */
-	uint32 *hashes;   /* [room] */
-	uint32 *slots;    /* [nslots] code or DICTIONARY_NONE; nslots a power of 2 */
-	uint32 nslots;
-	RBTree *tree; /* instead of slots for types without a hash */
+	struct values_hash *slots;
+	Datum sample; /* what is looked for there */
+	RBTree *tree; /* instead, for types without a hash */
 	char *arena;  /* values by reference are stored one after the other */
 	Size arena_left;
 };
@@ -90,50 +99,6 @@ static RBTNode *
 tree_alloc(void *arg)
 {
 	return MemoryContextAlloc(((Dictionary *) arg)->context, sizeof(TreeNode));
-}
-
-static void
-allocate_slots(Dictionary *dict, uint32 nslots)
-{
-	dict->slots = MemoryContextAllocHuge(dict->context, sizeof(uint32) * (Size) nslots);
-	memset(dict->slots, 0xff, sizeof(uint32) * (Size) nslots);
-	dict->nslots = nslots;
-}
-
-Dictionary *
-dictionary_create(MemoryContext parent, const SourceColumn *column)
-{
-	MemoryContext context = AllocSetContextCreate(parent, "kanon dictionary", ALLOCSET_DEFAULT_SIZES);
-	Dictionary *dict = MemoryContextAllocZero(context, sizeof(Dictionary));
-	TypeCacheEntry *entry =
-		lookup_type_cache(column->type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_PROC_FINFO |
-											TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
-	MemoryContext old;
-
-	dict->context = context;
-	dict->type = column->type;
-	dict->collation = column->collation;
-	get_typlenbyval(column->type, &dict->typlen, &dict->typbyval);
-	dict->image = equal_is_identical(entry, column->collation);
-	if (OidIsValid(entry->hash_proc))
-		dict->hash = &entry->hash_proc_finfo;
-	if (OidIsValid(entry->cmp_proc))
-		dict->compare = &entry->cmp_proc_finfo;
-	if (OidIsValid(entry->eq_opr))
-		dict->equal = &entry->eq_opr_finfo;
-	dict->null_code = DICTIONARY_NONE;
-	dict->room = FIRST_SLOTS / 2;
-	dict->values = MemoryContextAlloc(context, sizeof(Datum) * dict->room);
-	dict->hashes = MemoryContextAlloc(context, sizeof(uint32) * dict->room);
-	if (dict->image || dict->hash != NULL)
-		allocate_slots(dict, FIRST_SLOTS);
-	else
-	{
-		old = MemoryContextSwitchTo(context);
-		dict->tree = rbt_create(sizeof(TreeNode), tree_compare, tree_combine, tree_alloc, NULL, dict);
-		MemoryContextSwitchTo(old);
-	}
-	return dict;
 }
 
 /* The bytes that make up a value (of a type by reference, detoasted). */
@@ -181,12 +146,63 @@ value_hash(Dictionary *dict, Datum value)
 	return hash_bytes((const unsigned char *) bytes, (int) length);
 }
 
+/* Is the value at hand the one with this code? */
 static inline bool
-value_equal(Dictionary *dict, Datum a, Datum b)
+is_sample(Dictionary *dict, uint32 code)
 {
+	Datum value = dict->values[code];
+
 	if (dict->image)
-		return image_compare(dict, a, b) == 0;
-	return DatumGetBool(FunctionCall2Coll(dict->equal, dict->collation, a, b));
+		return image_compare(dict, value, dict->sample) == 0;
+	return DatumGetBool(FunctionCall2Coll(dict->equal, dict->collation, value, dict->sample));
+}
+
+#define SH_PREFIX values
+#define SH_ELEMENT_TYPE Slot
+#define SH_KEY_TYPE uint32
+#define SH_KEY code
+#define SH_HASH_KEY(tb, key) value_hash((tb)->private_data, ((Dictionary *) (tb)->private_data)->sample)
+#define SH_EQUAL(tb, a, b) is_sample((tb)->private_data, a)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, slot) (slot)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+Dictionary *
+dictionary_create(MemoryContext parent, const SourceColumn *column)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "kanon dictionary", ALLOCSET_DEFAULT_SIZES);
+	Dictionary *dict = MemoryContextAllocZero(context, sizeof(Dictionary));
+	TypeCacheEntry *entry =
+		lookup_type_cache(column->type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_PROC_FINFO |
+											TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
+	MemoryContext old;
+
+	dict->context = context;
+	dict->type = column->type;
+	dict->collation = column->collation;
+	get_typlenbyval(column->type, &dict->typlen, &dict->typbyval);
+	dict->image = equal_is_identical(entry, column->collation);
+	if (OidIsValid(entry->hash_proc))
+		dict->hash = &entry->hash_proc_finfo;
+	if (OidIsValid(entry->cmp_proc))
+		dict->compare = &entry->cmp_proc_finfo;
+	if (OidIsValid(entry->eq_opr))
+		dict->equal = &entry->eq_opr_finfo;
+	dict->null_code = DICTIONARY_NONE;
+	dict->room = FIRST_ROOM;
+	dict->values = MemoryContextAlloc(context, sizeof(Datum) * dict->room);
+	if (dict->image || dict->hash != NULL)
+		dict->slots = values_create(context, FIRST_ROOM, dict);
+	else
+	{
+		old = MemoryContextSwitchTo(context);
+		dict->tree = rbt_create(sizeof(TreeNode), tree_compare, tree_combine, tree_alloc, NULL, dict);
+		MemoryContextSwitchTo(old);
+	}
+	return dict;
 }
 
 /* A copy that lives as long as the dictionary. */
@@ -227,51 +243,8 @@ next_code(Dictionary *dict)
 							errhint("Publish it through a view that coarsens it.")));
 		dict->room *= 2;
 		dict->values = repalloc_huge(dict->values, sizeof(Datum) * (Size) dict->room);
-		dict->hashes = repalloc_huge(dict->hashes, sizeof(uint32) * (Size) dict->room);
 	}
 	return dict->count++;
-}
-
-static void
-insert_slot(Dictionary *dict, uint32 code)
-{
-	uint32 slot = dict->hashes[code] & (dict->nslots - 1);
-
-	while (dict->slots[slot] != DICTIONARY_NONE)
-		slot = (slot + 1) & (dict->nslots - 1);
-	dict->slots[slot] = code;
-}
-
-static void
-fill_slots(Dictionary *dict)
-{
-	for (uint32 code = 0; code < dict->count; code++)
-		if (code != dict->null_code)
-			insert_slot(dict, code);
-}
-
-static inline uint32
-find_slot(Dictionary *dict, Datum value, uint32 hash)
-{
-	uint32 slot = hash & (dict->nslots - 1);
-	uint32 code;
-
-	while ((code = dict->slots[slot]) != DICTIONARY_NONE)
-	{
-		if (dict->hashes[code] == hash && value_equal(dict, dict->values[code], value))
-			return code;
-		slot = (slot + 1) & (dict->nslots - 1);
-	}
-	return DICTIONARY_NONE;
-}
-
-static TreeNode *
-find_node(Dictionary *dict, Datum value)
-{
-	TreeNode key;
-
-	key.value = value;
-	return (TreeNode *) rbt_find(dict->tree, &key.node);
 }
 
 static inline Datum
@@ -292,51 +265,38 @@ release_detoasted(const Dictionary *dict, Datum original, Datum value)
 static uint32
 add_value(Dictionary *dict, Datum value)
 {
-	uint32 hash = 0;
-	uint32 code;
+	TreeNode fresh = {.value = value};
 	TreeNode *node = NULL;
+	Slot *slot = NULL;
+	bool found;
+	uint32 code;
 
+	dict->sample = value;
 	if (dict->tree == NULL)
-	{
-		hash = value_hash(dict, value);
-		code = find_slot(dict, value, hash);
-	}
+		slot = values_insert(dict->slots, SAMPLE, &found);
 	else
 	{
-		node = find_node(dict, value);
-		code = node != NULL ? node->code : DICTIONARY_NONE;
-	}
-	if (code != DICTIONARY_NONE)
-	{
-		if (!dict->image && image_compare(dict, value, dict->values[code]) < 0)
-		{
-			dict->values[code] = store_value(dict, value);
-			if (node != NULL)
-				node->value = dict->values[code];
-		}
-		return code;
-	}
-
-	code = next_code(dict);
-	dict->values[code] = store_value(dict, value);
-	dict->hashes[code] = hash;
-	if (dict->tree != NULL)
-	{
-		TreeNode fresh;
 		bool is_new;
 
-		fresh.value = dict->values[code];
-		fresh.code = code;
-		rbt_insert(dict->tree, &fresh.node, &is_new);
+		node = (TreeNode *) rbt_insert(dict->tree, &fresh.node, &is_new);
+		found = !is_new;
 	}
-	else if (dict->count > dict->nslots / 2)
+	if (found)
 	{
-		pfree(dict->slots);
-		allocate_slots(dict, dict->nslots * 2);
-		fill_slots(dict);
+		code = slot != NULL ? slot->code : node->code;
+		if (dict->image || image_compare(dict, value, dict->values[code]) >= 0)
+			return code;
 	}
 	else
-		insert_slot(dict, code);
+		code = next_code(dict);
+	dict->values[code] = store_value(dict, value);
+	if (slot != NULL)
+		slot->code = code;
+	else
+	{
+		node->code = code;
+		node->value = dict->values[code];
+	}
 	return code;
 }
 
@@ -367,14 +327,20 @@ dictionary_find(Dictionary *dict, Datum value, bool isnull)
 	if (isnull)
 		return dict->null_code;
 	flat = detoasted(dict, value);
+	dict->sample = flat;
 	if (dict->tree != NULL)
 	{
-		TreeNode *node = find_node(dict, flat);
+		TreeNode key = {.value = flat};
+		TreeNode *node = (TreeNode *) rbt_find(dict->tree, &key.node);
 
 		code = node != NULL ? node->code : DICTIONARY_NONE;
 	}
 	else
-		code = find_slot(dict, flat, value_hash(dict, flat));
+	{
+		Slot *slot = values_lookup(dict->slots, SAMPLE);
+
+		code = slot != NULL ? slot->code : DICTIONARY_NONE;
+	}
 	release_detoasted(dict, value, flat);
 	return code;
 }
@@ -430,7 +396,6 @@ dictionary_sort(Dictionary *dict)
 	uint32 *order = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
 	uint32 *renumber = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
 	Datum *values = MemoryContextAllocHuge(dict->context, sizeof(Datum) * room);
-	uint32 *hashes = MemoryContextAllocHuge(dict->context, sizeof(uint32) * room);
 
 	for (uint32 code = 0; code < dict->count; code++)
 		order[code] = code;
@@ -438,16 +403,13 @@ dictionary_sort(Dictionary *dict)
 	for (uint32 code = 0; code < dict->count; code++)
 	{
 		values[code] = dict->values[order[code]];
-		hashes[code] = dict->hashes[order[code]];
 		renumber[order[code]] = code;
 	}
 	if (dict->null_code != DICTIONARY_NONE)
 		dict->null_code = renumber[dict->null_code];
 	pfree(dict->values);
-	pfree(dict->hashes);
 	pfree(order);
 	dict->values = values;
-	dict->hashes = hashes;
 	dict->room = room;
 	if (dict->tree != NULL)
 	{
@@ -460,8 +422,12 @@ dictionary_sort(Dictionary *dict)
 	}
 	else
 	{
-		memset(dict->slots, 0xff, sizeof(uint32) * (Size) dict->nslots);
-		fill_slots(dict);
+		values_iterator iterator;
+		Slot *slot;
+
+		values_start_iterate(dict->slots, &iterator);
+		while ((slot = values_iterate(dict->slots, &iterator)) != NULL)
+			slot->code = renumber[slot->code];
 	}
 	return renumber;
 }
