@@ -14,6 +14,7 @@ use Getopt::Long;
 use List::Util qw(min max sum0 uniq);
 use Time::HiRes qw(time);
 use Db;
+use Items;
 use Names;
 use Optimum;
 use Privacy;
@@ -26,7 +27,7 @@ my ($cases, $seed, $seconds) = (60, 1, undef);
 GetOptions('cases=i' => \$cases, 'seed=i' => \$seed, 'seconds=i' => \$seconds) or die "usage: $0 [--cases N] [--seed S] [--seconds T]\n";
 my $EPS = 1e-7;
 my $INF = 9**9**9;
-my ($db, $where, @failures, %done);
+my ($db, $where, @failures, %done, %lacking);
 
 sub complain
 {
@@ -48,6 +49,8 @@ sub publish
 
 	$done{"$function $case->{method}"}++;
 	$where = "$where $function $case->{method}";
+	# without the library that a method needs there is nothing to check of it
+	$lacking{ $case->{method} } = 1 if $state eq '0A000' && !$case->{may_refuse};
 	return ($state, undef, undef) if $state ne '00000';
 	return ($state, $lines, Release->new($case, \&complain));
 }
@@ -175,7 +178,7 @@ sub try_guided
 		my $least = $small ? Optimum::guided($table, $k, $patterns, \@costs, $all_cost, $case->{residual}, $privacy) : undef;
 		if (!$release)
 		{
-			next if $state eq '22023' && too_few($case);
+			next if $lacking{$method} || ($state eq '22023' && too_few($case));
 			complain("refused with $state, though there is a release of cost $least")
 			  if $state !~ /^(23514|22023|54000)$/ || ($small && $least < $INF && $method ne 'greedy' && !($privacy && $method eq 'best'));
 			complain("refused with $state") if $state eq '54000' && $method ne 'fpt' && !($privacy && $method ne 'greedy');
@@ -216,7 +219,8 @@ sub try_clustering
 			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'");
 		if (!$release)
 		{
-			complain("refused with $state, though there is a release of cost $least") if $state !~ /^(23514|22023)$/ || ($method eq 'exact' && $least < $INF);
+			complain("refused with $state, though there is a release of cost $least")
+			  if !$lacking{$method} && ($state !~ /^(23514|22023)$/ || ($method eq 'exact' && $least < $INF));
 			next;
 		}
 		$release->check_promise;
@@ -235,7 +239,7 @@ sub node_facts
 	my $table = $case->{table};
 	my @columns = @{ $table->{columns} };
 	my $n = $table->{n};
-	my (%group, @rest, $classes, $squares);
+	my (%group, @rest, @classes, $classes, $squares);
 	my $weights = sum0(map { $_->{weight} } @columns);
 	my $lost = 0;
 
@@ -243,9 +247,11 @@ sub node_facts
 	for my $i (0 .. $n - 1) { push @{ $group{ join('|', map { Table::node($columns[$_], $node->[$_], $i) } 0 .. $#columns) } }, $i; }
 	for my $rows (values %group)
 	{
-		my $allowed = @$rows >= $case->{k} && (!$case->{privacy} || $case->{privacy}{test}->($rows, 0));
+		my $allowed = $case->{crowd} ? $case->{crowd}{allows}->($node, $rows)
+		  : @$rows >= $case->{k} && (!$case->{privacy} || $case->{privacy}{test}->($rows, 0));
 		if (!$allowed) { push @rest, @$rows; next; }
 		$classes++;
+		push @classes, $rows;
 		$squares += @$rows**2;
 		$lost += sum0(map { cell_loss($table, $columns[$_], $metric, $node->[$_], $rows) } 0 .. $#columns);
 	}
@@ -256,7 +262,8 @@ sub node_facts
 		discernibility => $squares + $n * @rest, average_class_size => $n / (($classes + (@rest > 0)) || 1), height => sum0(@$node));
 	return {
 		suppressed => scalar @rest, classes => $classes, value => $value{$metric}, height => sum0(@$node),
-		fulfils => @rest <= $case->{limit} && Optimum::rest_allowed($case->{k}, \@rest, $case->{residual}, $case->{privacy})
+		fulfils => @rest <= $case->{limit} && ($case->{crowd} ? $case->{crowd}{rest}->($node, \@classes, scalar @rest)
+			: Optimum::rest_allowed($case->{k}, \@rest, $case->{residual}, $case->{privacy}))
 	};
 }
 
@@ -289,6 +296,12 @@ sub try_full_domain
 		table => $table, k => $k, residual => pick(qw(suppress drop error)), privacy => $privacy, how => 'height', class_column => 's',
 		limit => int($share * $table->{n} * (1 + 1e-15)), drops_many => 1
 	};
+	if (!$privacy && chance(0.4))
+	{
+		$case->{crowd} = Privacy::draw_population($table, $k);
+		$case->{residual} = 'suppress';
+	}
+	my $rules = $privacy ? $privacy->{sql} : $case->{crowd} ? $case->{crowd}{sql} : undef;
 
 	return if @lattice > 300;
 	for my $metric (shuffled(qw(loss precision entropy discernibility average_class_size height)))
@@ -301,10 +314,10 @@ sub try_full_domain
 		  grep { $facts{$_}{fulfils} && abs($facts{$_}{value} - $least) <= 1e-12 * (1 + abs $least) } @order;
 		my $explore = chance(0.5);
 		$case->{method} = $algorithm;
-		$where = "$before k=$k $metric limit=$share $case->{residual} " . ($privacy ? $privacy->{sql} : '');
+		$where = "$before k=$k $metric limit=$share $case->{residual} " . ($rules // '');
 		my ($state, $lines, $release) = publish($case, 'full_domain', suppression_limit => $share, metric => "'$metric'", algorithm => "'$algorithm'",
 			residual => "'$case->{residual}'", hierarchies => $table->hierarchies, class_column => "'s'", explore => $explore ? 'true' : 'false',
-			privacy => $privacy ? $privacy->{sql} : undef);
+			privacy => $rules);
 		if (!$release)
 		{
 			next if $state eq '22023' && too_few($case);
@@ -358,7 +371,7 @@ sub try_cluster
 			show => "'" . join(',', @show) . "'", residual => "'$case->{residual}'", class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef);
 		if (!$release)
 		{
-			complain("refused with $state") if $state !~ /^(23514|22023)$/ || (!$privacy && $state ne '22023');
+			complain("refused with $state") if !$lacking{$method} && ($state !~ /^(23514|22023)$/ || (!$privacy && $state ne '22023'));
 			next;
 		}
 		$release->check_promise;
@@ -386,19 +399,26 @@ sub try_freeform
 		my $most = $relaxed ? $n : int(($n + 2) / 2);
 		next if $most < 2;
 		my $k = min($most, 2 + below(2));
-		my $case = { table => $table, k => $k, method => $method, residual => 'error', several => 1, records => 1, weak => $method eq 'concealment' || $relaxed };
-		$where = "$before k=$k";
-		my ($state, $lines, $release) = publish($case, $relaxed ? 'cluster' : 'freeform', method => "'$method'", $relaxed ? () : (seed => pick('NULL', 7)));
-		if (!$release) { complain("refused with $state"); next; }
+		# parts of their own, and matches that go both ways
+		my $parts = !$relaxed && $n >= 4 * $k && chance(0.5) ? 2 * $k + below(3) : undef;
+		my $mutual = !$relaxed && $method !~ /^(ring|concealment)$/ && chance(0.25);
+		my $case = { table => $table, k => $k, method => $method, residual => 'error', several => 1, records => 1, weak => $method eq 'concealment' || $relaxed || $mutual,
+			may_refuse => $mutual };
+		$where = "$before k=$k" . ($mutual ? ' mutual' : '') . ($parts ? " parts=$parts" : '');
+		my ($state, $lines, $release) = publish($case, $relaxed ? 'cluster' : 'freeform', method => "'$method'",
+			$relaxed ? () : (seed => pick('NULL', 7), mutual => $mutual ? 'true' : undef, partition_size => $parts));
+		# not every method makes them
+		next if $mutual && $state =~ /^(22023|0A000)$/;
+		if (!$release) { complain("refused with $state") if !$lacking{$method}; next; }
 		$release->check_records($method ne 'k_one', $method ne 'one_k');
 		$release->check_measures;
 		my $cost = sum0(map { my $record = $_; @{ $record->{members} } * record_cost($release, $record) } @{ $release->{classes} });
 		complain("costs $release->{run}{cost}, should be $cost") if !close_to($release->{run}{cost}, $cost);
 		next if $n > 6 || $relaxed || $method eq 'concealment';
 		my $least = Optimum::freeform($table, $k);
-		complain("costs $release->{run}{cost}, the least is $least") if $release->{run}{cost} < $least - $EPS || ($method eq 'mip' && !close_to($release->{run}{cost}, $least));
+		complain("costs $release->{run}{cost}, the least is $least") if $release->{run}{cost} < $least - $EPS || ($method eq 'mip' && !$mutual && !$parts && !close_to($release->{run}{cost}, $least));
 		my $bound = $release->{run}{lower_bound};
-		complain("lower_bound $bound is above the least cost $least") if defined $bound && $bound > $least + 1e-12 * (1 + $least);
+		complain("lower_bound $bound is above the least cost $least") if defined $bound && !$mutual && !$parts && $bound > $least + 1e-12 * (1 + $least);
 	}
 	return;
 }
@@ -419,6 +439,84 @@ sub record_cost
 		$sum += $column->{weight} * (!$shown ? 1 : ref $record->{cells}[$c] ? ($column->{distinct} > 1 ? (@{ $record->{cells}[$c] } - 1) / ($column->{distinct} - 1) : 0) : $table->covers($column, $shown));
 	}
 	return $sum;
+}
+
+# ---- what would be lost, without a target ----
+
+# Each k of a frontier is the release that would be published, and so is what is explained, column by column.
+sub try_choosing
+{
+	my ($table) = @_;
+	my $n = $table->{n};
+	my @names = $table->names;
+	my $how = pick('height', 'ncp');
+	my $method = pick('greedy', 'greedy', 'ilp');
+	my $residual = pick('suppress', 'drop');
+	my @options = (method => "'$method'", residual => "'$residual'", hierarchies => $table->hierarchies, level_cost => "'$how'",
+		weights => $table->weights, categorical => $table->categorical);
+	my @ks = 2 .. min($n, 5);
+	my $before = $where;
+	my ($state, $frontier) = $db->try('SELECT * FROM ' . Names::call('frontier', source => "'src'", quasi_identifiers => $table->array,
+			ks => "'{" . join(',', @ks) . "}'", @options));
+	my %releases;
+
+	$done{"frontier $method"}++;
+	if ($state eq '0A000') { $lacking{$method} = 1; return; }
+	$where = "$before frontier $method $residual $how";
+	return complain("refused with $state") if $state ne '00000';
+	complain(@$frontier . ' lines for ' . @ks . ' ks') if @$frontier != @ks;
+	for my $line (@$frontier)
+	{
+		my $case = { table => $table, k => $line->{k}, method => $method, residual => $residual, how => $how, class_column => 's', drops_many => 1 };
+		$where = $before;
+		my (undef, undef, $release) = publish($case, 'pattern_guided', method => "'$method'", residual => "'$residual'", hierarchies => $table->hierarchies,
+			level_cost => "'$how'", class_column => "'s'");
+		next if !$release;
+		$release->check_promise;
+		$release->check_measures;
+		$where .= " frontier k=$line->{k}";
+		my $run = $release->{run};
+		my $blank = sum0(map { scalar @{ $_->{members} } } grep { $release->is_blank($_) } @{ $release->{classes} });
+		$release->same($_, $line->{$_}, $run->{$_}) for $method eq 'greedy' ? qw(suppressed_cells suppressed_share usefulness gcp classes class_min class_avg class_max cost) : qw(cost);
+		# k or more of them are a class like any other
+		$release->same('residual_rows', $line->{residual_rows}, ($blank < $line->{k} ? $blank : 0) + $run->{dropped_rows}) if $method eq 'greedy';
+		$releases{ $line->{k} } = $release;
+	}
+	return if $method ne 'greedy';
+	my $k = 2;
+	my $release = $releases{$k} or return;
+	my $run = $release->{run};
+	my $all = sum0(map { $_->{weight} } @{ $table->{columns} });
+	$where = "$before explain k=$k $residual $how";
+	$done{explain}++;
+	my %aspect;
+	push @{ $aspect{ $_->{aspect} } }, $_ for @{ $db->rows('SELECT * FROM ' . Names::call('explain', source => "'src'", quasi_identifiers => $table->array, k => $k, @options)) };
+	$release->same('cells', $aspect{release}[0]{suppressed_cells}, $run->{suppressed_cells});
+	$release->same('cost', $aspect{release}[0]{cost}, $run->{cost});
+	my %column = map { ($_->{subject} => $_) } @{ $aspect{column} // [] };
+	my $recorded = $db->rows("SELECT * FROM $Names::view{columns} WHERE run = $run->{run} ORDER BY ordinal");
+	$release->same("cells of $names[$_]", $column{ $names[$_] }{suppressed_cells}, $recorded->[$_]{suppressed}) for 0 .. $#names;
+	$release->same('cost of the columns', sum0(map { $_->{cost} } values %column), $run->{cost});
+	my %rows;
+	$rows{ $_->{mark} } += @{ $_->{members} } for @{ $release->{classes} };
+	my %pattern = map { ($_->{subject} => $_->{row_count}) } @{ $aspect{pattern} // [] };
+	$release->same("rows of $_", $pattern{$_}, $rows{$_}) for keys %rows;
+	$release->same('cost of the patterns', sum0(map { $_->{cost} } @{ $aspect{pattern} // [] }), $run->{cost});
+	my %size;
+	for my $i (0 .. $n - 1) { $size{ join('|', map { Table::key($_->{value}[$i]) } @{ $table->{columns} }) }++; }
+	my @below = (sort { $b <=> $a } grep { $_ < $k } values %size);
+	splice(@below, 10) if @below > 10;
+	my @told = sort { $b <=> $a } map { $_->{row_count} } @{ $aspect{'below k'} // [] };
+	complain("below k: (@told), should be (@below)") if "@told" ne "@below";
+	return;
+}
+
+# ---- sets of items ----
+
+sub try_items
+{
+	$where .= ' ' . Items::check($db, \&complain, \%done);
+	return;
 }
 
 # ---- what any relation gives away ----
@@ -454,7 +552,8 @@ for ($case = 0; $case < $cases && !($seconds && time - $start >= $seconds); $cas
 	# each case by itself can be seen again: --cases 1 --seed (seed + case)
 	srand($seed + $case);
 	my $small = chance(0.8);
-	my $kind = pick(\&try_guided, \&try_guided, \&try_clustering, \&try_full_domain, \&try_full_domain, \&try_cluster, \&try_freeform);
+	my $kind = pick(\&try_guided, \&try_guided, \&try_clustering, \&try_full_domain, \&try_full_domain, \&try_cluster, \&try_freeform,
+		\&try_choosing, \&try_items);
 	my $free = $kind == \&try_freeform;
 	my $table;
 
@@ -481,5 +580,6 @@ for ($case = 0; $case < $cases && !($seconds && time - $start >= $seconds); $cas
 	print map { "$_\n" } @failures[ 0 .. min($#failures, 4) ];
 }
 print join(', ', map { "$_ $done{$_}" } sort keys %done), "\n" if $failed || -t STDOUT;
+print 'not in this build: ' . join(', ', sort keys %lacking) . "\n" if %lacking;
 printf "# %s\n", $failed ? "$failed of $case tests failed" : "All $case tests passed";
 exit($failed > 0);

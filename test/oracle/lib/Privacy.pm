@@ -66,6 +66,99 @@ sub distance
 	return keys(%more) > 1 ? $moved / (keys(%more) - 1) : 0;
 }
 
+# Above the values of s: level by level what each is below; NULL is a branch of its own.
+sub tree_above
+{
+	my ($table) = @_;
+	my $db = $table->{db};
+
+	return $table->{above_s} if $table->{above_s};
+	my $line = Table::text_lines(undef, qw(p q r t));
+	my @levels = 0 .. $#{ $line->{p} };
+	$db->run('DROP TABLE IF EXISTS s_h');
+	$db->run('CREATE TABLE s_h (value text' . join('', map { ", l$_ text" } @levels) . ')');
+	$db->run('INSERT INTO s_h VALUES ' . join(', ', map { my $v = $_; "('$v'" . join('', map { ", '$_'" } @{ $line->{$v} }) . ')' } sort keys %$line));
+	# the last level is suppression when it is one for all
+	pop @levels if uniq(map { $_->[-1] } values %$line) < 2;
+	$table->{above_s} = { map { my $v = $_; ("=$v" => [ map { $line->{$v}[$_] } @levels ]) } keys %$line };
+	$table->{above_s}{null} = [ map { 'null' } @levels ];
+	return $table->{above_s};
+}
+
+# Earth mover's distance where two values are as far apart as their common ancestor is high: along the edges of the
+# tree, each of which is half a level long.
+sub tree_distance
+{
+	my ($class, $whole, $above) = @_;
+	my ($n, $all) = (sum0(values %$class), sum0(values %$whole));
+	my $height = 1 + @{ $above->{null} };
+	my $sum = 0;
+
+	for my $h (0 .. $height - 1)
+	{
+		my %more;
+		$more{ $h == 0 ? $_ : $above->{$_}[ $h - 1 ] } += ($class->{$_} // 0) / $n - $whole->{$_} / $all for keys %$whole;
+		$sum += sum0(map { abs } values %more) / (2 * $height);
+	}
+	return $sum;
+}
+
+# ---- populations ----
+
+# Everybody who could be in the table: its rows, and others with values that it has. Each is a row of the table for
+# each column.
+sub population
+{
+	my ($table) = @_;
+	my @columns = @{ $table->{columns} };
+	my $db = $table->{db};
+	my @everybody = map { my $i = $_; [ ($i) x @columns ] } 0 .. $table->{n} - 1;
+
+	push @everybody, [ map { below($table->{n}) } @columns ] for 1 .. below(2 * $table->{n});
+	$db->run('DROP TABLE IF EXISTS crowd');
+	$db->run('CREATE TABLE crowd AS SELECT ' . join(', ', $table->names) . ' FROM src WITH NO DATA');
+	$db->run('INSERT INTO crowd VALUES ' . join(', ', map {
+				my $one = $_;
+				'(' . join(', ', map { $db->quote($columns[$_]{value}[ $one->[$_] ]) } 0 .. $#columns) . ')'
+	} @everybody));
+	return \@everybody;
+}
+
+# A rule about a population: { sql, k_map, allows(levels, rows), rest(levels, classes, rest) }.
+sub draw_population
+{
+	my ($table, $k) = @_;
+	my @columns = @{ $table->{columns} };
+	my $everybody = population($table);
+	my $shows = sub { my ($levels, $one) = @_; return join('|', map { Table::node($columns[$_], $levels->[$_], $one->[$_]) } 0 .. $#columns); };
+	my $matching = sub {
+		my ($levels, $rows) = @_;
+		my $shown = $shows->($levels, [ ($rows->[0]) x @columns ]);
+		return scalar grep { $shows->($levels, $_) eq $shown } @$everybody;
+	};
+
+	return {
+		sql => "ARRAY[$Names::function{k_map}('crowd')]", k_map => 1,
+		allows => sub { return $matching->(@_) >= $k; },
+		rest => sub { return 1; }
+	  } if chance(0.5);
+	my ($least, $most) = (pick(0, 0, 0.2, 0.4), pick(0.5, 0.75, 1));
+	return {
+		sql => "ARRAY[$Names::function{delta_presence}('crowd', $least, $most)]",
+		allows => sub {
+			my ($levels, $rows) = @_;
+			my $share = @$rows / $matching->(@_);
+			return @$rows >= $k && $share >= $least - $EPS && $share <= $most + $EPS;
+		},
+		# who matches no class can only be among those that show nothing
+		rest => sub {
+			my ($levels, $classes, $rest) = @_;
+			my $others = @$everybody - sum0(map { $matching->($levels, $_) } @$classes);
+			return $others == 0 ? $rest == 0 : $rest / $others >= $least - $EPS && $rest / $others <= $most + $EPS;
+		}
+	};
+}
+
 # ---- rules: { sql, kind, test(rows) } ----
 
 sub rule
@@ -122,8 +215,14 @@ sub rule
 	}
 	if ($kind eq 'closeness')
 	{
-		my ($t, $distance) = (pick(0.2, 0.35, 0.5), pick('equal', 'ordered'));
+		my ($t, $distance) = (pick(0.2, 0.35, 0.5), pick('equal', 'ordered', 'hierarchical'));
 		my $whole = counts($table, 's', \@all, $persons);
+		if ($distance eq 'hierarchical')
+		{
+			my $above = tree_above($table);
+			return { kind => $kind, sql => "$f->{t_closeness}('s', $t, '$distance', 's_h')",
+				test => sub { tree_distance(counts($table, 's', $_[0], $persons), $whole, $above) <= $t + $EPS } };
+		}
 		return { kind => $kind, sql => "$f->{t_closeness}('s', $t, '$distance')",
 			test => sub { distance(counts($table, 's', $_[0], $persons), $whole, $distance) <= $t + $EPS } };
 	}

@@ -141,7 +141,9 @@ sub check_promise
 		$self->check_cell($class, $_, $levels[$_]) for 0 .. $#levels;
 		my $few = $self->is_blank($class) && $case->{residual} eq 'suppress';
 		my $n = @{ $class->{members} };
-		$self->say("class $class->{mark} has $n rows") if $n < $case->{k} && !$few;
+		$self->say("class $class->{mark} has $n rows") if $n < $case->{k} && !$few && !($case->{crowd} && $case->{crowd}{k_map});
+		$self->say("class $class->{mark} breaks a rule about a population")
+		  if $case->{crowd} && !$self->is_blank($class) && !$case->{crowd}{allows}->(\@levels, $class->{members});
 		$self->say("class $class->{mark} breaks a rule")
 		  if $case->{privacy} && !$case->{privacy}{test}->($class->{members}, $few);
 		$self->say("pattern $class->{mark} is not allowed")
@@ -382,6 +384,30 @@ sub check_classes
 	my $is = $text->(map { [ $_->{pattern}, $_->{row_count} + 0, $_->{suppressed_cells} + 0, sprintf('%.9f', $_->{tuple_diversity}), $strings->($_->{shown}) ] } @$lines);
 	my $want = $text->(@should);
 	$self->say("classes recorded:\n$is\nshould be:\n$want") if $is ne $want;
+	$self->check_sizes;
+	return;
+}
+
+# How many classes and rows there are of which size, by plain SQL; rows that show nothing aside.
+sub check_sizes
+{
+	my ($self) = @_;
+	my $db = $self->{table}{db};
+	my @names = $self->{table}->names;
+	my %group = (source => 'src GROUP BY ' . join(', ', @names), target => 'out GROUP BY ' . join(', ', @names, $Names::mark_column));
+
+	for my $stage (sort keys %group)
+	{
+		my $list = join(', ', @names);
+		my $lines = $db->rows("SELECT s.size_from, s.${stage}_classes AS classes, s.${stage}_rows AS rows, coalesce(g.classes, 0) AS should, coalesce(g.rows, 0) AS rows_should
+			FROM $Names::view{sizes} s LEFT JOIN LATERAL (SELECT count(*) AS classes, sum(n) AS rows FROM (SELECT count(*) AS n, num_nonnulls($list) AS shown FROM $group{$stage}, num_nonnulls($list)) AS c
+			WHERE shown > 0 AND n >= s.size_from AND (s.size_to IS NULL OR n <= s.size_to)) AS g ON true WHERE s.run = $self->{run}{run}");
+		for (@$lines)
+		{
+			$self->same("$stage classes from $_->{size_from}", $_->{classes}, $_->{should});
+			$self->same("$stage rows of classes from $_->{size_from}", $_->{rows}, $_->{rows_should});
+		}
+	}
 	return;
 }
 
