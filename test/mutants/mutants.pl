@@ -5,6 +5,7 @@
 #   try MAP N SEED EQUIVALENT RUN PART PARTS   N mutations, drawn by SEED, every PARTS-th; result in RUN/result
 #   again MAP RESULT EQUIVALENT                those of a RESULT that were not killed, once more
 #   count RESULT…
+#   guards LIST                                all last guards off at once, then each: test/faults must fail
 #
 # Started by test/mutants/run, in a copy of the checkout and with a server at hand.
 #
@@ -120,6 +121,11 @@ sub run_test
 	if ($kind eq 'faults')
 	{
 		return run_for($seconds, $log, "$top/dev/check", 'faults');
+	}
+	if ($kind eq 'broken')
+	{
+		return run_for($seconds, $log, $regress, "--inputdir=$top/test/faults", "--outputdir=$out",
+			"--bindir=$bindir", '--dbname=mutants', '--no-locale', '--encoding=UTF8', '--load-extension=kanon', $name);
 	}
 	if ($kind eq 'tap')
 	{
@@ -658,9 +664,79 @@ sub try_again
 	say_counts(\%count);
 }
 
+# ---- guards ----
+
+# A guard off; dies where the list is not about these sources any more.
+sub switch_off
+{
+	my ($file, $from, $to) = @_;
+	my $which = $from =~ s/#(\d+)$// ? $1 : 1;
+	my @parts = split(/\Q$from\E/, slurp($file), -1);
+
+	die "$file does not have $from\n" if @parts <= $which || ($which == 1 && @parts > 2 && $_[1] !~ /#/);
+	spill($file, join($from, @parts[ 0 .. $which - 1 ]) . $to . join($from, @parts[ $which .. $#parts ]));
+}
+
+# Builds with some guards off, and asks whether the faults are still all found.
+sub without_guards
+{
+	my (@guards) = @_;
+	my %files = map { ($_->[0] => 1) } @guards;
+	my $found;
+
+	system('cp', '-p', $_, "$_.right") for keys %files;
+	# the second of two first, so that the first still is
+	switch_off(@$_) for @guards;
+	for my $file (keys %files)
+	{
+		my $object = $file =~ s/c$/o/r;
+
+		system('cp', '-p', $object, "$object.right");
+		compile($file, $object) or die "$file does not compile: " . slurp("$out/compile");
+		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
+	}
+	install_library() or die "it does not link\n";
+	$found = run_test('broken:faults', 600, 100);
+	settle();
+	for my $file (keys %files)
+	{
+		my $object = $file =~ s/c$/o/r;
+
+		rename("$file.right", $file);
+		rename("$object.right", $object);
+		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
+	}
+	return $found;
+}
+
+sub try_guards
+{
+	my ($list) = @_;
+	my @guards = map { [ split(/\t/) ] } grep { !/^#/ } split(/\n/, slurp($list));
+	my $unseen = 0;
+
+	$ENV{PGOPTIONS} = '-c statement_timeout=120s -c kanon.progress=off';
+	mkdir('build');
+	mkdir($out);
+	learn();
+	run_test('broken:faults', 600, 100) or die 'the faults are not found as it is: ' . slurp("$out/regression.diffs");
+	for my $off (\@guards, map { [$_] } @guards)
+	{
+		my $name = @$off > 1 ? 'all at once' : $off->[0][3];
+		my $found = without_guards(@$off);
+		my @through = $found ? () : grep { /^\+.*(published$|readers see something else)/ } split(/\n/, slurp("$out/regression.diffs"));
+
+		$unseen += $found ? 1 : 0;
+		printf("%s\t%s%s\n", $found ? 'NOT SEEN' : 'seen', $name, @through ? ': ' . @through . ' published' : '');
+	}
+	printf("%d guards off, alone and all at once: %d not seen\n", scalar(@guards), $unseen);
+	exit($unseen > 0);
+}
+
 my ($what, @arguments) = @ARGV;
 if ($what eq 'map') { map_tests(@arguments); }
 elsif ($what eq 'try') { try_all(@arguments); }
 elsif ($what eq 'again') { try_again(@arguments); }
 elsif ($what eq 'count') { count_all(@arguments); }
-else { die "usage: mutants.pl map|try|again …\n"; }
+elsif ($what eq 'guards') { try_guards(@arguments); }
+else { die "usage: mutants.pl map|try|again|count|guards …\n"; }
