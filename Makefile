@@ -5,6 +5,7 @@
 #   make bench      set up, build, run the benchmarks
 #   make            build against the PostgreSQL of $(PG_CONFIG)
 #   make install    install it there; make installcheck tests a running server
+#   make dist       the archive that PGXN wants, of what is committed
 #
 # Parts of check: check-core, check-regress [REGRESS=…], check-isolation
 # [ISOLATION=…], check-tap [PROVE_TESTS=t/….pl], check-page (what axe-core says of the pages), check-faults (a build in which
@@ -37,7 +38,7 @@ endif
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo check check-layers check-format check-core check-regress check-isolation check-tap check-page check-faults check-docs \
+WHOLE = setup demo dist check check-layers check-format check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
 	check-oracle check-without check-fuzz check-sanitized check-reference \
 	check-long check-bare bench fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
@@ -49,6 +50,8 @@ setup:
 	@$(TREE)/dev/setup
 demo:
 	@$(TREE)/dev/demo
+dist:
+	@$(TREE)/dev/dist
 bench:
 	@$(TREE)/dev/bench
 check:

@@ -5,7 +5,7 @@
 #include "compat.h"
 #include "host/nearest.h"
 
-#include "access/heapam.h"
+#include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
@@ -75,10 +75,10 @@ nearest_relation(const List *name, const char *hint)
 	Oid namespace =
 		list_length(name) < 2 ? InvalidOid : get_namespace_oid(list_nth(name, list_length(name) - 2), true);
 	Relation catalog = table_open(RelationRelationId, AccessShareLock);
-	TableScanDesc scan = table_beginscan_catalog(catalog, 0, NULL);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple tuple;
 
-	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	while ((tuple = systable_getnext(scan)) != NULL)
 	{
 		Form_pg_class class = (Form_pg_class) GETSTRUCT(tuple);
 
@@ -90,7 +90,7 @@ nearest_relation(const List *name, const char *hint)
 		if (nearest.best == NameStr(class->relname))
 			nearest.best = pstrdup(nearest.best);
 	}
-	table_endscan(scan);
+	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return nearest_hint(&nearest, hint);
 }

@@ -9,7 +9,8 @@
 #   <!-- not run: … --> before a block: why it is left out
 #   <!-- as: ROLE -->  the next block is run as this role
 #
-# run.pl pages: only what can be told without running: links, calls, arguments.
+# run.pl pages: only what can be told without running: links, calls, arguments; run.pl
+# examples: only examples/.
 # A block without a result must run without an error.  With KANON_DOCS_UPDATE set,
 # results that differ, calls and tables of arguments are written into the pages: look at the difference before you
 # commit it.
@@ -172,11 +173,36 @@ sub check_links {
 	is("@lonely", '', 'every page is linked to');
 }
 
+# Examples run as they are, in a database with the tables of visits.sql, and print what they say.
+sub check_examples {
+	my $run = sub {
+		my ($db, @command) = @_;
+		local $ENV{PGDATABASE} = $db;
+		my $out = qx(@command 2>&1);
+		return ($?, $out);
+	};
+	for my $file (sort glob 'examples/*.sql examples/*.py') {
+		(my $db = $file) =~ s/\W/_/g;
+		open my $in, '<:encoding(UTF-8)', $file or die $!;
+		my ($prints) = join('', <$in>) =~ /prints: (.*)/;
+	SKIP: {
+			skip "$file: no python3-psycopg or python3-pandas here", 2 if $file =~ /py$/ && system("/usr/bin/python3 -c 'import psycopg, pandas' 2>/dev/null") != 0;
+			system(qw(psql -X -q -d postgres -c), "CREATE DATABASE $db") == 0 or die;
+			$run->($db, qw(psql -X -q -c), "'CREATE EXTENSION kanon'", '-f', 'examples/visits.sql') if $file =~ /py$/;
+			my ($code, $out) = $run->($db, $file =~ /py$/ ? "/usr/bin/python3 $file" : "psql -X -v ON_ERROR_STOP=1 -v report=$scratch/report.html -f $file");
+			is($code, 0, "$file: runs") or diag($out);
+			like($out, qr/${\($prints =~ s{\\\\}{\\}gr)}/m, "$file: prints what it says") if defined $prints;
+		}
+	}
+}
+
 if (!@ARGV || $ARGV[0] eq 'pages') {
 	check_links();
 	check_pages();
 	if (@ARGV) { done_testing(); exit }
 }
+check_examples() if !@ARGV || $ARGV[0] eq 'examples';
+if ("@ARGV" eq 'examples') { done_testing(); exit }
 @ARGV = sort glob "README.md doc/*.md doc/*/*.md" if !@ARGV;
 for my $file (@ARGV) {
 	my @pieces = pieces($file) or next;
