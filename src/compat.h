@@ -61,6 +61,24 @@ kanon_getdatum(Tuplesortstate *sort, Datum *datum, bool *isnull)
 #endif
 }
 
+/* 19 keeps what is made beside how far it is. */
+#include "utils/jsonb.h"
+#if PG_VERSION_NUM >= 190000
+#define kanon_push_jsonb(state, token, value) pushJsonbValue(state, token, value)
+#else
+typedef struct JsonbInState
+{
+	JsonbValue *result;
+	JsonbParseState *parseState;
+} JsonbInState;
+
+static inline void
+kanon_push_jsonb(JsonbInState *state, JsonbIteratorToken token, JsonbValue *value)
+{
+	state->result = pushJsonbValue(&state->parseState, token, value);
+}
+#endif
+
 /* 17 takes the relation. */
 #include "catalog/dependency.h"
 #if PG_VERSION_NUM >= 170000

@@ -181,23 +181,24 @@ privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 Datum
 privacy_recorded(const Privacy *privacy)
 {
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 	JsonbValue string = {.type = jbvString};
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
 	string.val.string.val = pstrdup("privacy");
 	string.val.string.len = strlen("privacy");
-	pushJsonbValue(&state, WJB_KEY, &string);
-	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	kanon_push_jsonb(&state, WJB_KEY, &string);
+	kanon_push_jsonb(&state, WJB_BEGIN_ARRAY, NULL);
 	for (int r = 0; r < privacy->n; r++)
 	{
 		Jsonb *rule = privacy_rule_recorded(&privacy->words[r]);
 		JsonbValue object = {.type = jbvBinary, .val.binary = {VARSIZE(rule) - VARHDRSZ, &rule->root}};
 
-		pushJsonbValue(&state, WJB_ELEM, &object);
+		kanon_push_jsonb(&state, WJB_ELEM, &object);
 	}
-	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
-	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+	kanon_push_jsonb(&state, WJB_END_ARRAY, NULL);
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
 }
 
 /* ---- the core's rules ---- */

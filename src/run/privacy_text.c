@@ -198,50 +198,50 @@ raise_unreadable(const char *detail)
 }
 
 static void
-push_key(JsonbParseState **state, const char *name)
+push_key(JsonbInState *state, const char *name)
 {
 	JsonbValue key = {.type = jbvString, .val.string = {strlen(name), unconstify(char *, name)}};
 
-	pushJsonbValue(state, WJB_KEY, &key);
+	kanon_push_jsonb(state, WJB_KEY, &key);
 }
 
 static void
-push_string(JsonbParseState **state, JsonbIteratorToken token, const char *text)
+push_string(JsonbInState *state, JsonbIteratorToken token, const char *text)
 {
 	JsonbValue value = {.type = jbvString, .val.string = {strlen(text), unconstify(char *, text)}};
 
-	pushJsonbValue(state, token, &value);
+	kanon_push_jsonb(state, token, &value);
 }
 
 /* As many digits as read back the same. */
 static void
-push_number(JsonbParseState **state, const char *name, double number)
+push_number(JsonbInState *state, const char *name, double number)
 {
 	JsonbValue value = {.type = jbvNumeric};
 
 	push_key(state, name);
 	value.val.numeric = DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(number_text(number)),
 															ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
-	pushJsonbValue(state, WJB_VALUE, &value);
+	kanon_push_jsonb(state, WJB_VALUE, &value);
 }
 
 static void
-push_strings(JsonbParseState **state, const char *name, char **strings, int n)
+push_strings(JsonbInState *state, const char *name, char **strings, int n)
 {
 	push_key(state, name);
-	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	kanon_push_jsonb(state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < n; i++)
 		push_string(state, WJB_ELEM, strings[i]);
-	pushJsonbValue(state, WJB_END_ARRAY, NULL);
+	kanon_push_jsonb(state, WJB_END_ARRAY, NULL);
 }
 
 /* For the record a list of values is their number, and the sentence is with it. */
 static Jsonb *
 rule_json(const RuleShape *shape, const PrivacyWords *words, bool recorded)
 {
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
 	push_key(&state, "rule");
 	push_string(&state, WJB_VALUE, shape->name);
 	if (shape->columns && words->ncolumns == 1)
@@ -273,7 +273,7 @@ rule_json(const RuleShape *shape, const PrivacyWords *words, bool recorded)
 
 		JsonbToJsonbValue(words->builder, &value);
 		push_key(&state, shape->relation);
-		pushJsonbValue(&state, WJB_VALUE, &value);
+		kanon_push_jsonb(&state, WJB_VALUE, &value);
 	}
 	if (words->nvalues > 0 && recorded)
 		push_number(&state, "listed", words->nvalues);
@@ -284,7 +284,8 @@ rule_json(const RuleShape *shape, const PrivacyWords *words, bool recorded)
 		push_key(&state, "says");
 		push_string(&state, WJB_VALUE, privacy_sentence(words, false));
 	}
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbValueToJsonb(state.result);
 }
 
 static char *

@@ -128,14 +128,14 @@ jsonb_function(Oid type, int32 typmod, Oid collation, FmgrInfo *function)
 
 /* "name": value */
 static void
-push_pair(JsonbParseState **state, const char *name, Datum datum, bool isnull, FmgrInfo *function)
+push_pair(JsonbInState *state, const char *name, Datum datum, bool isnull, FmgrInfo *function)
 {
 	JsonbValue key, value;
 
 	key.type = jbvString;
 	key.val.string.val = unconstify(char *, name);
 	key.val.string.len = strlen(name);
-	pushJsonbValue(state, WJB_KEY, &key);
+	kanon_push_jsonb(state, WJB_KEY, &key);
 	if (isnull)
 		value.type = jbvNull;
 	else
@@ -149,7 +149,7 @@ push_pair(JsonbParseState **state, const char *name, Datum datum, bool isnull, F
 			value.val.binary.len = VARSIZE_ANY_EXHDR(json);
 		}
 	}
-	pushJsonbValue(state, WJB_VALUE, &value);
+	kanon_push_jsonb(state, WJB_VALUE, &value);
 }
 
 struct ShownJson
@@ -181,9 +181,9 @@ Datum
 shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 {
 	const Source *source = json->source;
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int c = 0; c < source->nqis; c++)
 	{
 		Datum shown;
@@ -194,15 +194,16 @@ shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 		shown = show_cell(json->shower, c, cells, pool, &isnull);
 		push_pair(&state, source->qis[c].name, shown, isnull, &json->functions[c]);
 	}
-	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
 }
 
 Datum
 recorded_options(const RecordedOption *options, int n)
 {
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int i = 0; i < n; i++)
 	{
 		FmgrInfo to_jsonb;
@@ -210,7 +211,8 @@ recorded_options(const RecordedOption *options, int n)
 		jsonb_function(options[i].type, -1, get_typcollation(options[i].type), &to_jsonb);
 		push_pair(&state, options[i].name, options[i].value, false, &to_jsonb);
 	}
-	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
 }
 
 /* kanon's version as it is installed in this database. */

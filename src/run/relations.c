@@ -49,8 +49,8 @@ relations_resolved(Jsonb *options, char *key)
 {
 	char *keys[MOST_KEYS] = {key};
 	int above = key != NULL ? 1 : 0, depth = 0;
-	JsonbParseState *state = NULL;
-	JsonbValue value, *result = NULL;
+	JsonbInState state = {0};
+	JsonbValue value;
 	JsonbIterator *it = JsonbIteratorInit(&options->root);
 	JsonbIteratorToken token;
 
@@ -68,7 +68,7 @@ relations_resolved(Jsonb *options, char *key)
 			value.val.string.len = (int) strlen(value.val.string.val);
 		}
 		depth += (token == WJB_BEGIN_OBJECT) - (token == WJB_END_OBJECT);
-		result = pushJsonbValue(&state, token, token < WJB_BEGIN_ARRAY ? &value : NULL);
+		kanon_push_jsonb(&state, token, token < WJB_BEGIN_ARRAY ? &value : NULL);
 	}
-	return JsonbValueToJsonb(result);
+	return JsonbValueToJsonb(state.result);
 }

@@ -291,13 +291,13 @@ verify_sets(Run *run)
 /* ---- the record ---- */
 
 static void
-push_key(JsonbParseState **state, const char *name)
+push_key(JsonbInState *state, const char *name)
 {
 	JsonbValue key = {.type = jbvString};
 
 	key.val.string.val = unconstify(char *, name);
 	key.val.string.len = strlen(name);
-	pushJsonbValue(state, WJB_KEY, &key);
+	kanon_push_jsonb(state, WJB_KEY, &key);
 }
 
 static Datum
@@ -321,22 +321,23 @@ measures_json(const Run *run)
 		{"frequent_sets", measures->frequent},
 		{"frequent_preserved", measures->frequent_preserved},
 	};
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 	JsonbValue value = {.type = jbvString};
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
 	push_key(&state, "promise");
 	value.val.string.val = promise_text(run->request);
 	value.val.string.len = strlen(value.val.string.val);
-	pushJsonbValue(&state, WJB_VALUE, &value);
+	kanon_push_jsonb(&state, WJB_VALUE, &value);
 	for (int i = 0; i < lengthof(counts); i++)
 	{
 		push_key(&state, counts[i].name);
 		value.type = jbvNumeric;
 		value.val.numeric = int64_to_numeric(counts[i].value);
-		pushJsonbValue(&state, WJB_VALUE, &value);
+		kanon_push_jsonb(&state, WJB_VALUE, &value);
 	}
-	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL)));
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
 }
 
 static void

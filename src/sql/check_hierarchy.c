@@ -23,9 +23,9 @@ enum
 static Datum
 examples_json(const HierarchyFault *fault)
 {
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 
-	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	kanon_push_jsonb(&state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < fault->nexamples; i++)
 	{
 		JsonbValue value = {.type = jbvNull};
@@ -36,9 +36,10 @@ examples_json(const HierarchyFault *fault)
 			value.val.string.val = unconstify(char *, fault->examples[i]);
 			value.val.string.len = strlen(fault->examples[i]);
 		}
-		pushJsonbValue(&state, WJB_ELEM, &value);
+		kanon_push_jsonb(&state, WJB_ELEM, &value);
 	}
-	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_ARRAY, NULL)));
+	kanon_push_jsonb(&state, WJB_END_ARRAY, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
 }
 
 static void
