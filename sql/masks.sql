@@ -108,6 +108,26 @@ SELECT status FROM kanon_refresh('nightly');
 SELECT email, count(*), bool_and(cost % 1000 = 0) AS rounded FROM nightly GROUP BY 1;
 SELECT kanon_drop_publication('nightly');
 
+-- pseudonyms and shifts that last from release to release, and no longer; whatever else is altered
+CREATE VIEW known AS SELECT id, patient, age, zip, admitted FROM visit WHERE patient IS NOT NULL;
+SELECT kanon_create_publication('lasting', 'known', '{age,zip}', 5, '{"keep": ["patient", "admitted"], "mask": {"patient": {"pseudonym": "publication"}, "admitted": {"shift": "patient", "days": 30}}}', keep_releases => 3);
+SELECT status FROM kanon_refresh('lasting');
+CREATE TABLE first_release AS TABLE lasting;
+SELECT kanon_alter_publication('lasting', k => 6);
+SELECT status FROM kanon_refresh('lasting');
+SELECT count(*) AS differ FROM ((SELECT patient, admitted FROM lasting EXCEPT ALL SELECT patient, admitted FROM first_release)
+    UNION ALL (SELECT patient, admitted FROM first_release EXCEPT ALL SELECT patient, admitted FROM lasting)) AS d;
+-- the key: of 32 bytes, its publisher's alone, in no view
+SELECT definition.relname ~ '^lasting_publication' AS of_publication, definition.relacl IS NULL AS private
+FROM pg_class definition JOIN pg_attribute a ON a.attrelid = definition.oid WHERE a.attname = 'mask_key' AND definition.relnamespace = 'mask_test'::regnamespace;
+SELECT length(mask_key) FROM lasting_publication;
+SELECT count(*) FROM kanon_publications p WHERE p::text LIKE '%' || encode((SELECT mask_key FROM lasting_publication), 'hex') || '%';
+SELECT kanon_drop_publication('lasting');
+SELECT kanon_create_publication('lasting', 'known', '{age,zip}', 5, '{"keep": ["patient", "admitted"], "mask": {"patient": {"pseudonym": "publication"}, "admitted": {"shift": "patient", "days": 30}}}');
+SELECT status FROM kanon_refresh('lasting');
+SELECT count(*) AS same FROM lasting JOIN first_release USING (patient);
+SELECT kanon_drop_publication('lasting');
+
 -- ---- what is wrong with a mask ----
 
 \pset format unaligned

@@ -234,6 +234,8 @@ kanon_create_publication(PG_FUNCTION_ARGS)
 	identity_assume(publication, &saved);
 	publication_create_tables(publication, name, schema);
 	source_view_create(publication, source, name, schema);
+	/* the first release has masks by the key that is stored */
+	publication_store(publication);
 	progress_publication(publication->name, publication->owner);
 	release_build(publication, &release, NIL);
 	release.finished = GetCurrentTimestamp();

@@ -40,8 +40,9 @@ typedef struct KanonPublication
 	int32 keep_releases;
 	bool stable;
 	bool protect_successive;
-	char *key;      /* the column that says who a row is about, or NULL */
-	long *patience; /* of who looks through many; NULL: waits for locks */
+	char *key;       /* the column that says who a row is about, or NULL */
+	bytea *mask_key; /* of masks that last from release to release; NULL: a definition without one */
+	long *patience;  /* of who looks through many; NULL: waits for locks */
 } KanonPublication;
 
 typedef enum ReleaseStatus

@@ -136,6 +136,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->source = publication->source;
 	request->qis = publication->qis;
 	request->key = publication->key;
+	request->mask_key = publication->mask_key;
 	if (publication->key != NULL)
 		request->persons = table_name(publication, release, "persons", &bare);
 	request->protect = publication->protect_successive;

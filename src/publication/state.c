@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
+#include "host/gate.h"
 #include "write/target.h"
 #include "publication/rows.h"
 
@@ -139,6 +140,8 @@ read_definition(const Row *row, void *arg)
 	publication->stable = row_bool(row, "stable");
 	publication->protect_successive = row_bool(row, "protect_successive");
 	publication->key = row_text(row, "key");
+	value = row_value(row, "mask_key", BYTEAOID, &isnull);
+	publication->mask_key = isnull ? NULL : DatumGetByteaPCopy(value);
 	MemoryContextSwitchTo(old);
 	return true;
 }
@@ -332,7 +335,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " solver pg_catalog.text NOT NULL, quasi_identifiers pg_catalog._name NOT NULL,"
 						 " k pg_catalog.int8 NOT NULL, options %s.%s NOT NULL,"
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
-						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text)",
+						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text,"
+						 " mask_key pg_catalog.bytea)",
 						 qualified, quote_identifier(get_namespace_name(publication->extension)),
 						 OPTIONS_TYPE));
 	publication->definition = get_relname_relid(bare, namespace);
@@ -356,14 +360,43 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 
 /* ---- writing ---- */
 
+/*
+ * Strong random bytes, made in the very statement that stores them: a parameter, as a
+ * statement's text, can be logged.
+ */
+#define NEW_MASK_KEY                                                                       \
+	"pg_catalog.decode(pg_catalog.replace(pg_catalog.concat(pg_catalog.gen_random_uuid()," \
+	" pg_catalog.gen_random_uuid()), '-'::pg_catalog.text, ''::pg_catalog.text), 'hex'::pg_catalog.text)"
+
+#define COLUMNS                                                                               \
+	"name, published, source, history, solver, quasi_identifiers, k, options, keep_releases," \
+	" stable, protect_successive, key"
+#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12"
+
+/* The key that the statement has made. */
+static void
+read_mask_key(KanonPublication *publication, const char *name)
+{
+	Gate *gate = gate_create(name, publication->definition, 1);
+	bool isnull;
+	Datum key;
+
+	gate_computed(gate, "mask_key", BYTEAOID);
+	gate_query(gate, psprintf("SELECT mask_key FROM %s", name), false);
+	key = gate_value(0, 1, BYTEAOID, &isnull);
+	publication->mask_key = isnull ? NULL : DatumGetByteaPCopy(key);
+}
+
+/* The key that masks have lasts as long as the definition, whatever else of it changes. */
 void
 publication_store(KanonPublication *publication)
 {
 	char *name = relation_name(publication->definition);
+	bool keyed = get_attnum(publication->definition, "mask_key") != InvalidAttrNumber;
 	Parameters p = {0};
 
 	publication_rename(publication);
-	if (SPI_execute(psprintf("DELETE FROM %s", name), false, 0) != SPI_OK_DELETE)
+	if (!keyed && SPI_execute(psprintf("DELETE FROM %s", name), false, 0) != SPI_OK_DELETE)
 		row_not_written(name);
 	parameter_text(&p, publication->name);
 	parameter_relation(&p, publication->published);
@@ -377,10 +410,13 @@ publication_store(KanonPublication *publication)
 	parameter(&p, BOOLOID, BoolGetDatum(publication->stable), false);
 	parameter(&p, BOOLOID, BoolGetDatum(publication->protect_successive), false);
 	parameter_text(&p, publication->key);
-	row_write("INSERT INTO %s (name, published, source, history, solver, quasi_identifiers, k, options,"
-			  " keep_releases, stable, protect_successive, key)"
-			  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+	row_write(keyed ? "WITH before AS (DELETE FROM %1$s RETURNING mask_key) INSERT INTO %1$s (" COLUMNS
+					  ", mask_key) SELECT " VALUES ", coalesce((SELECT mask_key FROM before), " NEW_MASK_KEY
+					  ")"
+					: "INSERT INTO %s (" COLUMNS ") VALUES (" VALUES ")",
 			  publication->definition, &p, SPI_OK_INSERT);
+	if (keyed && publication->mask_key == NULL)
+		read_mask_key(publication, name);
 }
 
 /* Without a word of the options: the statement that is under way need not have had them. */

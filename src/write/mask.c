@@ -361,6 +361,7 @@ begin_mask(const Source *source, Masks *masks, Mask *mask)
 	bool isvarlena;
 
 	mask->sum = 0;
+	get_typlenbyval(mask->type, &mask->length, &mask->byval);
 	find_quantile(source, mask, &mask->top);
 	find_quantile(source, mask, &mask->bottom);
 	mask->compare = &lookup_type_cache(mask->base, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
@@ -416,7 +417,7 @@ value_hash(const Mask *mask, Datum value, bool isnull)
 
 	if (isnull)
 		return UINT64CONST(0x9e3779b97f4a7c15);
-	hash = datum_image_hash(value, get_typbyval(mask->type), get_typlen(mask->type));
+	hash = datum_image_hash(value, mask->byval, mask->length);
 	return hash_bytes_uint32_extended(hash, 0);
 }
 

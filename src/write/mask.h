@@ -42,8 +42,10 @@ typedef struct Mask
 {
 	MaskKind kind;
 	const SourceColumn *column;
-	Oid base;        /* its type, domains looked through */
-	Oid type;        /* in the target */
+	Oid base;   /* its type, domains looked through */
+	Oid type;   /* in the target */
+	bool byval; /* of that type */
+	int16 length;
 	Oid collation;   /* there */
 	bool lasting;    /* the key is the publication's */
 	char *person;    /* of a shift: the column that says who a row is about */
