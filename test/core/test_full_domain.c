@@ -12,7 +12,7 @@
 
 #include "diverse.h"
 #include "fixture.h"
-#include "full_domain/full_domain.h"
+#include "full_domain/full_domain_block.h"
 #include "privacy/allowed.h"
 #include "model/mask.h"
 #include "util/sort.h"
@@ -941,12 +941,98 @@ refused(void **state)
 	assert_int_equal(host.blocks, 0);
 }
 
+/* Groups of one quasi-identifier at a level, as they come into the history. */
+static Groups *
+remembered(Checker *checker, uint8_t level, size_t entries)
+{
+	size_t at;
+	Groups *groups = history_reserve(checker, 2 * entries, &at);
+
+	*groups = (Groups){.level = {level}, .nparts = 1, .total = entries, .age = ++checker->age};
+	groups->at[0] = at;
+	groups->count[0] = entries;
+	assert_true(at >= checker->arena_at && at + 2 * entries <= checker->arena_at + checker->arena_words);
+	return groups;
+}
+
+/* What was not used for longest gives way, and only as much as is needed. */
+static void
+test_history(void **state)
+{
+	Groups history[MAX_SNAPSHOTS] = {{.age = 0}};
+	Lattice lattice = {.nqis = 1};
+	Block block = {.words = 1};
+	Checker checker = {.lattice = &lattice,
+					   .block = &block,
+					   .base = {.total = 1000, .age = 1},
+					   .arena_at = 10,
+					   .arena_words = 100,
+					   .history = history};
+	Groups *old, *other, *new;
+
+	(void) state;
+	old = remembered(&checker, 1, 20);
+	other = remembered(&checker, 3, 20);
+	assert_true(old->age > 0 && old->at[0] != other->at[0]);
+	assert_ptr_equal(history_find(&checker, (uint8_t[]){0}), &checker.base);
+	assert_ptr_equal(history_find(&checker, (uint8_t[]){2}), old);
+	new = remembered(&checker, 4, 15);
+	/* the one made first was used since */
+	assert_true(old->age > 0 && old->level[0] == 1);
+	assert_true(new->at[0] >= old->at[0] + 40 || new->at[0] + 30 <= old->at[0]);
+	for (int i = 0; i < MAX_SNAPSHOTS; i++)
+		assert_true(history[i].age == 0 || history[i].level[0] != 3);
+	/* the smallest of which it can be made */
+	assert_ptr_equal(history_find(&checker, (uint8_t[]){9}), new);
+	/* no more than there are places, however small they are */
+	for (int i = 0; i < 2 * MAX_SNAPSHOTS; i++)
+		remembered(&checker, 5, 0);
+	/* and all give way to one that needs all */
+	new = remembered(&checker, 6, 50);
+	for (int i = 0; i < MAX_SNAPSHOTS; i++)
+		assert_true(&history[i] == new || history[i].age == 0 || history[i].total == 0);
+}
+
+/* Of paths with equal heights and as many groups, that with the smaller levels comes first. */
+static void
+test_order(void **state)
+{
+	/* the first column has 4 values that generalize to 2, the other has 2 */
+	static const uint32_t code[] = {0, 0, 0, 1, 0, 1, 2, 1, 0, 3, 1, 1};
+	Host host;
+	KanonProblem *problem;
+	Lattice lattice;
+	KanonReport report;
+	KanonPace pace;
+	NodeSearch search = {0};
+	uint32_t order[6];
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 4, 3, 1);
+	problem_set_levels(problem, (int[]){0, 1, 0});
+	assert_int_equal(lattice_open(problem, &lattice, &report), KANON_OK);
+	assert_int_equal(lattice.nnodes, 6);
+	pace = (KanonPace){.env = &host.env, .phase = "test"};
+	search.problem = problem;
+	search.lattice = &lattice;
+	search.pace = &pace;
+	search.order = order;
+	assert_int_equal(search_order(&search), KANON_OK);
+	/* 4 groups at most by either step; half of three levels is less than all of one */
+	assert_int_equal(order[0], 0);
+	assert_int_equal(order[1], lattice.stride[0]);
+	assert_int_equal(order[2], lattice.stride[1]);
+	problem_free(problem);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(optimal), cmocka_unit_test(equal_nodes),       cmocka_unit_test(many_values),
-		cmocka_unit_test(adult),   cmocka_unit_test(memory_and_cancel), cmocka_unit_test(refused),
+		cmocka_unit_test(test_history),      cmocka_unit_test(test_order),  cmocka_unit_test(optimal),
+		cmocka_unit_test(equal_nodes),       cmocka_unit_test(many_values), cmocka_unit_test(adult),
+		cmocka_unit_test(memory_and_cancel), cmocka_unit_test(refused),
 	};
 
 	if (argc > 1)

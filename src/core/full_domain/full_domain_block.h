@@ -31,7 +31,7 @@ typedef struct Groups
 	size_t at[KANON_MAX_MEMBERS];    /* words from the block's beginning */
 	size_t count[KANON_MAX_MEMBERS]; /* entries */
 	size_t total;
-	uint64_t age; /* when it was made; 0: nothing is here */
+	uint64_t age; /* when it was used last; 0: nothing is here */
 } Groups;
 
 typedef enum Task
@@ -107,7 +107,6 @@ struct Checker
 	uint32_t *order; /* [ntypes] of each entry its type; NULL: the same */
 	size_t arena_at; /* words from the block's beginning */
 	size_t arena_words;
-	size_t arena_next; /* where the next snapshot goes */
 	uint64_t age;
 	Groups *history; /* [MAX_SNAPSHOTS] */
 	int64_t rolled_up;
@@ -124,6 +123,15 @@ words_at(const Block *block, size_t at)
 {
 	return (uint64_t *) (void *) ((char *) (uintptr_t) block + at * sizeof(uint64_t));
 }
+
+/* The smallest groups of which those of the level can be made: from now on those used last. */
+extern Groups *history_find(Checker *checker, const uint8_t *level);
+
+/*
+ * A place in the history, and where its entries may lie: those used longest ago give way.
+ * There is room for so many words in an empty history.
+ */
+extern Groups *history_reserve(Checker *checker, size_t words, size_t *at);
 
 /* Memory for lists of the row types of each group, if it is not there yet. */
 extern KanonStatus checker_take_lists(Checker *checker);

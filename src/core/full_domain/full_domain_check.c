@@ -3,9 +3,9 @@
  *
  * What is counted are row types, not rows, and not always all of them: a node's
  * groups are made of the groups of a lower node where a history has some
- * (roll-up: LeFevre et al., SIGMOD 2005; the bounded history buffer: Kohlmayer,
- * Prasser, Eckert, Kemper, Kuhn, "Flash: efficient, stable and optimal
- * k-anonymity", PASSAT 2012).
+ * (roll-up: LeFevre et al., SIGMOD 2005; the bounded history buffer, in which what was
+ * not used for longest gives way: Kohlmayer, Prasser, Eckert, Kemper, Kuhn, "Flash:
+ * efficient, stable and optimal k-anonymity", PASSAT 2012).
  *
  * A team divides the row types by the highest level of one quasi-identifier, so
  * that as long as this is not suppressed no group is in two parts, and each
@@ -19,15 +19,14 @@
 
 /* ---- history ---- */
 
-/* The smallest groups of which those of the node can be made. */
-static const Groups *
-find_groups(const Checker *checker, const uint8_t *level)
+Groups *
+history_find(Checker *checker, const uint8_t *level)
 {
-	const Groups *best = &checker->base;
+	Groups *best = &checker->base;
 
 	for (int i = 0; i < MAX_SNAPSHOTS; i++)
 	{
-		const Groups *groups = &checker->history[i];
+		Groups *groups = &checker->history[i];
 		bool below = groups->age > 0 && groups->total < best->total;
 
 		for (int q = 0; q < checker->lattice->nqis && below; q++)
@@ -35,31 +34,64 @@ find_groups(const Checker *checker, const uint8_t *level)
 		if (below)
 			best = groups;
 	}
+	best->age = ++checker->age;
 	return best;
 }
 
-/* A place in the history; what lies where its entries will go is forgotten. */
-static Groups *
-reserve(Checker *checker, size_t words)
+/* The parts of one lie one after the other. */
+static size_t
+end_of(const Checker *checker, const Groups *groups)
 {
-	size_t end = checker->arena_at + checker->arena_words;
-	Groups *place = NULL;
+	return groups->at[0] + groups->total * ((size_t) checker->block->words + 1);
+}
 
-	if (checker->arena_next + words > end)
-		checker->arena_next = checker->arena_at;
+/* Is there nothing in use among so many words? */
+static bool
+is_free(const Checker *checker, size_t at, size_t words)
+{
 	for (int i = 0; i < MAX_SNAPSHOTS; i++)
-	{
-		Groups *groups = &checker->history[i];
-		size_t size = groups->total * ((size_t) checker->block->words + 1);
+		if (checker->history[i].age > 0 && checker->history[i].at[0] < at + words &&
+			end_of(checker, &checker->history[i]) > at)
+			return false;
+	return at + words <= checker->arena_at + checker->arena_words;
+}
 
-		/* the parts of one lie one after the other */
-		if (groups->age > 0 && groups->at[0] < checker->arena_next + words &&
-			groups->at[0] + size > checker->arena_next)
-			groups->age = 0;
-		if (place == NULL || groups->age < place->age)
-			place = groups;
+/* So many free words: at the beginning, or right after other groups. */
+static bool
+find_room(const Checker *checker, size_t words, size_t *at)
+{
+	*at = checker->arena_at;
+	for (int i = 0; !is_free(checker, *at, words); i++)
+	{
+		if (i == MAX_SNAPSHOTS)
+			return false;
+		if (checker->history[i].age > 0)
+			*at = end_of(checker, &checker->history[i]);
 	}
-	return place;
+	return true;
+}
+
+Groups *
+history_reserve(Checker *checker, size_t words, size_t *at)
+{
+	for (;;)
+	{
+		Groups *unused = NULL;
+		Groups *oldest = NULL;
+
+		for (int i = 0; i < MAX_SNAPSHOTS; i++)
+		{
+			Groups *groups = &checker->history[i];
+
+			if (groups->age == 0)
+				unused = groups;
+			else if (oldest == NULL || groups->age < oldest->age)
+				oldest = groups;
+		}
+		if (unused != NULL && find_room(checker, words, at))
+			return unused;
+		oldest->age = 0;
+	}
 }
 
 /* ---- checks ---- */
@@ -141,7 +173,8 @@ keep(Checker *checker, Groups **kept)
 	Block *block = checker->block;
 	size_t stride = (size_t) block->words + 1;
 	size_t words = words_of_groups(checker);
-	Groups *groups = reserve(checker, words);
+	size_t at;
+	Groups *groups = history_reserve(checker, words, &at);
 
 	memcpy(groups->level, block->level, sizeof(groups->level));
 	groups->nparts = block->members;
@@ -149,9 +182,9 @@ keep(Checker *checker, Groups **kept)
 	groups->age = ++checker->age;
 	for (int m = 0; m < block->members; m++)
 	{
-		groups->at[m] = block->keep[m] = checker->arena_next;
+		groups->at[m] = block->keep[m] = at;
 		groups->count[m] = (size_t) block->result[m].count.groups;
-		checker->arena_next += groups->count[m] * stride;
+		at += groups->count[m] * stride;
 	}
 	*kept = groups;
 	block->task = TASK_KEEP;
@@ -323,7 +356,7 @@ checker_count(Checker *checker, uint32_t node, Count *count)
 		return status == KANON_OK ? ask_by_types(checker, node, count, NULL) : status;
 	}
 	set_levels(checker, node);
-	from = find_groups(checker, block->level);
+	from = history_find(checker, block->level);
 	checker->rolled_up += from != &checker->base;
 	checker->self->pace.share = checker->pace->share;
 	status = make_groups(checker, from, true, count);

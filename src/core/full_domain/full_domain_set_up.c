@@ -294,7 +294,7 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	checker->base.nparts = 1;
 	checker->base.at[0] = at;
 	checker->base.count[0] = checker->base.total = problem->ntypes;
-	checker->arena_at = checker->arena_next = at + base;
+	checker->arena_at = at + base;
 	checker->arena_words = base * ARENA_SHARE;
 	if (checker->arena_words > ARENA_BYTES / sizeof(uint64_t))
 		checker->arena_words = base > ARENA_BYTES / sizeof(uint64_t) ? base : ARENA_BYTES / sizeof(uint64_t);

@@ -161,6 +161,9 @@ enum
 	TAG_LEFT_OVER = 16 /* its suppressed rows may be nowhere */
 };
 
+/* Fills search->order: the order of paths. */
+extern KanonStatus search_order(NodeSearch *search);
+
 extern KanonStatus search_run(NodeSearch *search, KanonSearch algorithm);
 
 #endif
