@@ -45,6 +45,10 @@ SELECT m, classes, cost FROM unnest('{mondrian,bottom_up,top_down}'::text[]) AS 
 SELECT c AS level_cost, round(cost::numeric, 3) AS cost FROM unnest('{height,ncp}'::text[]) AS c,
     kanon_cluster('towns', NULL, '{city,sex}', 4, 'forest', hierarchies => '{"city": "cities"}', level_cost => c, dry_run => true);
 
+-- bottom_up has a time_limit: what is not merged then is divided
+SELECT classes, class_min FROM kanon_cluster('people', 'people_late', '{age,height,city,sex}', 3, 'bottom_up', time_limit => '1 microsecond');
+SELECT k, row_count = (SELECT count(*) FROM people) AS whole FROM kanon_check('people_late', '{age,height,city,sex}');
+
 -- one word for each column; nothing is shown of what differs
 SELECT classes, class_min FROM kanon_cluster('people', 'people_mixed', '{age,height,city,sex}', 6, 'bottom_up',
     show => 'range, suppress, set, auto', mark => true);

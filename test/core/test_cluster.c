@@ -679,6 +679,40 @@ test_limits(void **state)
 	small_close(&s);
 }
 
+/* bottom_up at any time at which its time may be over: what is left is divided, and is a release. */
+static void
+test_late(void **state)
+{
+	enum
+	{
+		rows = 60
+	};
+	uint32_t code[rows * 3];
+	uint64_t random = 11;
+	bool late = false, done = false;
+
+	(void) state;
+	for (int i = 0; i < rows * 3; i++)
+		code[i] = random_below(&random, 12);
+	for (int64_t k = 2; k <= 7; k++)
+		for (int t = 0; t <= 20; t++)
+		{
+			Small s;
+			KanonRelease release;
+			KanonReport report;
+
+			plain_open(&s, code, rows, 3, k, k % 2 == 0 ? KANON_CLUSTER_SUPPRESS : KANON_CLUSTER_SET);
+			s.problem->time_limit = t == 0 ? 0 : t == 20 ? INFINITY : ldexp(1e-6, t);
+			assert_int_equal(kanon_solve_bottom_up(s.problem, &release, &report), KANON_OK);
+			(void) check_release(&s, &release);
+			late = late || strstr(report.detail, "time_limit") != NULL;
+			done = done || report.detail[0] == '\0';
+			kanon_release_free(s.problem, &release);
+			small_close(&s);
+		}
+	assert_true(late && done);
+}
+
 /*
  * Not enough memory for all edges that could be of use: the nearest are joined, and
  * nothing is promised; with ever more of it a promise is made at last.
@@ -853,8 +887,9 @@ main(void)
 		cmocka_unit_test(test_guarantees),      cmocka_unit_test(test_forest_sizes),
 		cmocka_unit_test(test_triples_crowded), cmocka_unit_test(test_larger),
 		cmocka_unit_test(test_mondrian),        cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_limits),          cmocka_unit_test(test_nearest_only),
-		cmocka_unit_test(test_failures),        cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_limits),          cmocka_unit_test(test_late),
+		cmocka_unit_test(test_nearest_only),    cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_reference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

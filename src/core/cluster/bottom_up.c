@@ -6,10 +6,15 @@
  * than k rows, it is merged with the one with which it adds the least penalty; a
  * group that has 2k rows then is divided (penalty.c).
  *
+ * That compares every small group with every other.  When time_limit is over, the rows of
+ * the groups that are still too small are divided as top_down.c divides a table.
+ *
  * Groups start as row types.  One of 2k-1 rows or more has rows to give: a small
  * group takes from it just what it lacks, and k rows stay.
  */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cluster/penalty.h"
@@ -24,6 +29,8 @@ typedef struct BottomUp
 	ClusterLayout layout;
 	Penalty penalty;
 	KanonPace pace;
+	double start;
+	double deadline; /* env->now */
 	bool by_row;     /* added penalty counts by row helped */
 	uint32_t *alive; /* [nalive] groups that are there */
 	uint32_t nalive;
@@ -172,20 +179,20 @@ merge(BottomUp *b, uint32_t into, uint32_t from)
 	forget(b, from);
 }
 
-/* A group's members as clusters: divided when there are enough of them. */
+/* Members that are linked up as clusters: divided when there are enough of them. */
 static KanonStatus
-finish_group(BottomUp *b, uint32_t i)
+finish_members(BottomUp *b, uint32_t first)
 {
 	size_t room = 0;
 	size_t n = 0;
 	PenaltyMember *part;
 	KanonStatus status;
 
-	for (uint32_t m = b->first[i]; m != NOBODY; m = b->next[m])
+	for (uint32_t m = first; m != NOBODY; m = b->next[m])
 		room += 2;
 	part = kanon_alloc(b->env, room, 2 * sizeof(PenaltyMember));
 	status = part == NULL ? KANON_NO_MEMORY : KANON_OK;
-	for (uint32_t m = b->first[i]; m != NOBODY && status == KANON_OK; m = b->next[m])
+	for (uint32_t m = first; m != NOBODY && status == KANON_OK; m = b->next[m])
 		part[n++] = b->member[m];
 	if (status == KANON_OK)
 		status = penalty_divide_all(&b->penalty, &b->pace, part, n, part + room, &b->parts);
@@ -193,13 +200,57 @@ finish_group(BottomUp *b, uint32_t i)
 	return status;
 }
 
+/*
+ * The rows of all groups that are too small together, when they are enough for a
+ * cluster: then these groups are gone.
+ */
+static KanonStatus
+divide_rest(BottomUp *b, KanonReport *report)
+{
+	uint32_t first = NOBODY;
+	uint32_t groups = 0;
+	int64_t rows = 0;
+
+	for (uint32_t a = 0; a < b->nalive; a++)
+		if (group_at(b, b->alive[a])->rows < b->problem->k)
+			rows += group_at(b, b->alive[a])->rows;
+	if (rows < b->problem->k)
+		return KANON_OK;
+	for (uint32_t a = b->nalive; a-- > 0;)
+	{
+		uint32_t i = b->alive[a];
+
+		if (group_at(b, i)->rows >= b->problem->k)
+			continue;
+		b->next[b->last[i]] = first;
+		first = b->first[i];
+		groups++;
+		forget(b, i);
+	}
+	snprintf(report->detail, sizeof(report->detail),
+			 "when time_limit was over, %" PRIu32
+			 " groups were too small, and were divided instead of merged",
+			 groups);
+	return finish_members(b, first);
+}
+
+/* Of a search that time ends, too, the share that is done is at least that of its time. */
+static double
+share_done(const BottomUp *b, double now, uint32_t waiting)
+{
+	double work = 1 - (double) waiting / b->problem->ntypes;
+
+	return isfinite(b->deadline) ? fmax(work, (now - b->start) / (b->deadline - b->start)) : work;
+}
+
 /* Merges small groups until there are none; those that grew are looked at last. */
 static KanonStatus
-merge_all(BottomUp *b)
+merge_all(BottomUp *b, KanonReport *report)
 {
 	uint32_t n = b->problem->ntypes;
 	uint32_t head = 0;
 	uint32_t waiting = 0;
+	bool late = false;
 	KanonStatus status = KANON_OK;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -208,11 +259,19 @@ merge_all(BottomUp *b)
 	while (status == KANON_OK && waiting > 0)
 	{
 		uint32_t small = b->queue[head];
+		double now = b->env->now(b->env->arg);
 		uint32_t best;
 
+		if (!late && now >= b->deadline)
+		{
+			late = true;
+			status = divide_rest(b, report);
+			if (status != KANON_OK)
+				break;
+		}
 		head = (head + 1) % n;
 		waiting--;
-		b->pace.share = 1 - (double) waiting / n;
+		b->pace.share = share_done(b, now, waiting);
 		/* it was merged into another, or another into it */
 		if (b->place[small] >= b->nalive || b->alive[b->place[small]] != small ||
 			group_at(b, small)->rows >= b->problem->k)
@@ -238,7 +297,9 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 	BottomUp b = {.problem = problem,
 				  .env = env,
 				  .scratch = {env},
-				  .pace = {.env = env, .phase = "bottom_up", .rows_left = -1, .work = KANON_POLL_WORK}};
+				  .pace = {.env = env, .phase = "bottom_up", .rows_left = -1, .work = KANON_POLL_WORK},
+				  .start = start,
+				  .deadline = start + problem->time_limit};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -249,9 +310,9 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 		b.by_row = b.by_row && b.layout.qi[q].show != KANON_CLUSTER_SUPPRESS;
 	status = b.layout.rows < problem->k ? cluster_too_few(report) : prepare(&b);
 	if (status == KANON_OK)
-		status = merge_all(&b);
+		status = merge_all(&b, report);
 	for (uint32_t a = 0; a < b.nalive && status == KANON_OK; a++)
-		status = finish_group(&b, b.alive[a]);
+		status = finish_members(&b, b.first[b.alive[a]]);
 	if (status == KANON_OK)
 		status = cluster_conclude(&b.layout, &b.parts, release, report);
 	report->lower_bound = -INFINITY;

@@ -96,6 +96,9 @@ first_candidates(Factor *f)
 
 		if (wanted <= 0)
 			continue;
+		f->pace.share = (double) i / problem->ntypes;
+		if (f->env->now(f->env->arg) > f->deadline)
+			return KANON_TOO_LARGE;
 		if (kanon_stop(&f->pace, space_measure(&f->space, i) + problem->ntypes))
 			return KANON_CANCELLED;
 		n = space_nearest(&f->space, problem->rows, i, NEAREST, INT64_MAX, nearest);

@@ -186,6 +186,7 @@ matching_solve(KanonEnv *env, const char *phase, double deadline, const MatchGra
 	pthread_t thread;
 	KanonStatus reason = KANON_OK;
 	KanonProgress progress = {phase, 0, -1, false, 0, 0};
+	double from = env->now(env->arg);
 
 	static_assert(Matching::dualScale == 4, "prices are in quarters");
 	job.graph = graph;
@@ -198,6 +199,9 @@ matching_solve(KanonEnv *env, const char *phase, double deadline, const MatchGra
 	{
 		while (!wait(&job))
 		{
+			/* how far it is nobody knows; how much of its time is over is known */
+			if (deadline - from > 0 && deadline - from < 1e9)
+				progress.share = (env->now(env->arg) - from) / (deadline - from);
 			if (reason == KANON_OK && env->poll(env->arg, &progress))
 				reason = KANON_CANCELLED;
 			else if (reason == KANON_OK && env->now(env->arg) > deadline)
