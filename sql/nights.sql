@@ -225,6 +225,16 @@ SELECT kanon_create_publication('pairs', 'paired', '{a}', 3);
 SELECT kanon_alter_publication('pairs', key => 'who');
 SELECT kanon_drop_publication('pairs');
 
+-- ---- refused before they are read ----
+
+-- (the 60000th row cannot be read at all)
+CREATE VIEW endless AS SELECT i AS a, 1 / (60000 - i) AS b FROM generate_series(1, 70000) i;
+SELECT * FROM kanon_cluster('endless', NULL, '{a,b}', 3, 'k_k', dry_run => true);
+SELECT * FROM kanon_cluster('endless', NULL, '{a,b}', 3, 'mondrian', dry_run => true);
+SET kanon.max_memory = '8MB';
+SELECT * FROM kanon_freeform('endless', NULL, '{a,b}', 3, dry_run => true);
+RESET kanon.max_memory;
+
 SET client_min_messages = warning;
 DROP OWNED BY kanon_night_reader, kanon_night_owner;
 DROP SCHEMA night_test CASCADE;

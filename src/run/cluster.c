@@ -199,21 +199,26 @@ relaxed_columns(Source *source, char *show)
 						"Say 'auto' or 'set' for it.");
 }
 
-/* Every row is compared with every other: refused before the work where that is too much. */
+/* Every row is compared with every other: refused before they are read where that is too much. */
 static void
-relaxed_size(const Run *run)
+relaxed_rows(const Run *run)
 {
-	double left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
-	int64 n = run->types->nrows;
-
-	if (n > KANON_RELAXED_ROWS)
+	if (run_has_more_rows(run, KANON_RELAXED_ROWS))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table is too large for this method"),
-			 errdetail("It has " INT64_FORMAT
-					   " rows; every row is compared with every other, for up to %d rows.",
-					   n, KANON_RELAXED_ROWS),
+			 errdetail("It has more than %d rows; every row is compared with every other.",
+					   KANON_RELAXED_ROWS),
 			 errhint("Use kanon_freeform with a partition_size, which keeps more, or method 'mondrian'.")));
+}
+
+static void
+relaxed_size(const Run *run)
+{
+	double left =
+		(double) run->border->limit - run->border->used - freeform_release_memory(run, run->types->nrows);
+	int64 n = run->types->nrows;
+
 	if (n > 0 && kanon_freeform_memory(&run->problem, n) > left)
 		ereport(
 			ERROR,
@@ -272,6 +277,7 @@ set_up(Run *run)
 	{
 		relaxed_columns(run->source, run->request->show);
 		run->problem.freeform = &method->options;
+		relaxed_rows(run);
 	}
 	else
 		run->problem.cluster = options_of(run->source, run->request->show);

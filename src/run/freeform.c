@@ -85,12 +85,57 @@ check_k(const Run *run)
 }
 
 double
-freeform_release_memory(const Run *run)
+freeform_release_memory(const Run *run, int64 rows)
 {
 	double row =
-		sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + 4 * (double) (run->problem.k + 2);
+		sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + 4 * (double) (run->request->k + 2);
 
-	return run->types->nrows * (row + 20.0 * run->source->nqis) * 1.5;
+	return rows * (row + 20.0 * run->source->nqis) * 1.5;
+}
+
+/* Bytes that so many rows take at least, whatever their values. */
+static double
+least_memory(const Run *run, int64 rows)
+{
+	const FreeformCall *call = run->request->own;
+	KanonColumn *columns = palloc0(sizeof(KanonColumn) * run->source->nqis);
+	KanonProblem problem = {
+		.freeform = &call->options, .columns = columns, .ncolumns = run->source->nqis, .k = run->request->k};
+	int size = call->options.partition_size;
+	double memory;
+
+	memory = freeform_release_memory(run, rows) +
+			 kanon_freeform_memory(&problem, (uint32) (size > 0 ? Min((int64) size, rows) : rows));
+	pfree(columns);
+	return memory;
+}
+
+/* Refuses, before they are read, rows that cannot be published in the memory that there is. */
+static void
+refuse_rows(const Run *run)
+{
+	double limit = (double) run->border->limit;
+	int64 low = 0, high = PG_INT32_MAX;
+
+	/* the most rows that may do */
+	while (low < high)
+	{
+		int64 middle = low + (high - low + 1) / 2;
+
+		if (least_memory(run, middle) <= limit)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	if (low < PG_INT32_MAX && run_has_more_rows(run, low))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+				 errdetail("For more than " INT64_FORMAT " rows, which the source has, %.0f kB are too few.",
+						   low, limit / 1024),
+				 ((const FreeformCall *) run->request->own)->options.partition_size > 0
+					 ? errhint("Raise \"kanon.max_memory\".")
+					 : errhint("Say partition_size => 200 or so, which cuts the table into parts, or raise "
+							   "\"kanon.max_memory\".")));
 }
 
 /*
@@ -100,7 +145,8 @@ freeform_release_memory(const Run *run)
 static void
 check_memory(const Run *run, const KanonFreeformOptions *options)
 {
-	double left = (double) run->border->limit - run->border->used - freeform_release_memory(run);
+	double left =
+		(double) run->border->limit - run->border->used - freeform_release_memory(run, run->types->nrows);
 	uint32 n = options->partition_size > 0 ? Min((int64) options->partition_size * 2, run->types->nrows)
 										   : run->types->nrows;
 	uint32 low = 2 * run->problem.k, high = n;
@@ -124,7 +170,7 @@ check_memory(const Run *run, const KanonFreeformOptions *options)
 						errhint("Say partition_size => %u, or raise \"kanon.max_memory\".", low)));
 	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
 					errdetail("The release alone would take about %.0f kB, of which %.0f kB may be used.",
-							  freeform_release_memory(run) / 1024,
+							  freeform_release_memory(run, run->types->nrows) / 1024,
 							  ((double) run->border->limit - run->border->used) / 1024),
 					errhint("Raise \"kanon.max_memory\".")));
 }
@@ -163,6 +209,7 @@ set_up(Run *run)
 	run->problem.freeform = &call->options;
 	run->problem.mask.order = KANON_ORDER_GIVEN;
 	freeform_columns(run->source);
+	refuse_rows(run);
 }
 
 static void

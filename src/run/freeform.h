@@ -25,7 +25,7 @@ typedef struct FreeformCall
 extern void freeform_columns(Source *source);
 
 /* Bytes of the release, about, whatever the size of its parts. */
-extern double freeform_release_memory(const Run *run);
+extern double freeform_release_memory(const Run *run, int64 rows);
 
 /* freeform_parallel.c: kanon_solve_freeform, the parts shared out among parallel workers. */
 extern KanonStatus freeform_solve(Run *run);

@@ -3,6 +3,7 @@
  * write, verify; and the record.
  */
 #include "compat.h"
+#include "host/gate.h"
 #include "host/nearest.h"
 #include "run/run.h"
 #include "read/labels.h"
@@ -318,6 +319,21 @@ static const Steps row_type_steps = {open_source, open_beside,  set_up,        r
 									 solve,       write_target, verify_target, record_run};
 
 /* ---- the steps ---- */
+
+bool
+run_has_more_rows(const Run *run, int64 most)
+{
+	const Source *source = run->source;
+	Gate *gate = gate_create(source->name, source->relid, 1);
+	bool isnull;
+
+	gate_computed(gate, "count", INT8OID);
+	gate_query(gate,
+			   psprintf("SELECT pg_catalog.count(*) FROM (SELECT FROM %s LIMIT " INT64_FORMAT ") AS s",
+						source->name, most + 1),
+			   true);
+	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull)) > most;
+}
 
 static const Steps *
 steps_of(const Request *request)

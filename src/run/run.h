@@ -68,6 +68,12 @@ extern Run *run_read(Request *request);
 /* The second and third; raises what the solver refuses. */
 extern void run_solve(Run *run);
 
+/*
+ * For a model's set_up, to refuse early: has the source more rows than that?  No more of them
+ * are read than it takes to know.
+ */
+extern bool run_has_more_rows(const Run *run, int64 most);
+
 /* The third alone, of a release that has changed. */
 extern void run_measure(Run *run);
 
