@@ -184,10 +184,12 @@ sub counts
 	my ($test, $map) = @_;
 	my %lines;
 	my $lines;
-	my @counted = split(/\n/, `find src build -name '*.gcda'`);
+	my @counted = map { [ $_, split(/\n/, `find $top/$_ -name '*.gcda'`) ] } qw(src build);
+	# what is in build was compiled in test/core, and gcov reads the sources
+	my @rows = map { my ($from, @files) = @$_; my $in = $from eq 'build' ? 'test/core' : '.'; @files ? split(/\n/, `cd $top/$in && gcov -t @files 2>/dev/null`) : () } @counted;
 
 	# as text: "count:line:what is there", after the name of each source
-	for my $row (@counted ? split(/\n/, `gcov -t @counted 2>/dev/null`) : ())
+	for my $row (@rows)
 	{
 		my ($count, $number, $source) = $row =~ /^\s*([^:\s]+):\s*(\d+):(?:Source:)?(.*)/ or next;
 
@@ -210,7 +212,7 @@ sub counts
 		# what could be executed, whoever does so
 		print $map join("\t", 'code', $name, join(',', sort { $a <=> $b } keys %{ $lines{$name} })), "\n";
 	}
-	unlink(@counted);
+	unlink(map { my (undef, @files) = @$_; @files } @counted);
 }
 
 sub map_tests
