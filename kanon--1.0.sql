@@ -622,12 +622,13 @@ CREATE FUNCTION @extschema@.kanon_risk(
     subject           name       DEFAULT NULL,
     population        regclass   DEFAULT NULL,
     threshold         float8     DEFAULT 0.2,
-    hierarchies       jsonb      DEFAULT NULL)
+    hierarchies       jsonb      DEFAULT NULL,
+    sampling_fraction float8     DEFAULT NULL)
 RETURNS TABLE (measure text, sensitive_column name, value float8, meaning text)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_risk';
 
-COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb, float8)
 IS 'what a relation gives away, one measure per row: class sizes, chances of finding a person, sensitive values';
 
 CREATE FUNCTION @extschema@.kanon_risk_columns(
@@ -970,6 +971,7 @@ CREATE FUNCTION @extschema@.kanon_report_data(
     with_values       boolean  DEFAULT false,
     frontier          bigint[] DEFAULT NULL,
     threshold         float8   DEFAULT 0.2,
+    sampling_fraction float8   DEFAULT NULL,
     metadata          jsonb    DEFAULT NULL)
 RETURNS jsonb
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -1061,7 +1063,7 @@ now AS (
                       AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_attribute b ON b.attrelid = c.oid AND b.attname = a.attname
                                       WHERE a.attrelid = r.target_now AND a.attname = ANY (q.names) AND a.atttypid IS DISTINCT FROM b.atttypid)),
                 -- with every argument of its type, nothing fits better
-                subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb) AS y) AS measures
+                subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb, sampling_fraction => kanon_report_data.sampling_fraction) AS y) AS measures
     FROM r, LATERAL (SELECT ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names) q
     WHERE r.has_classes AND r.target_now IS NOT NULL),
 rule_words AS (
@@ -1344,7 +1346,7 @@ SELECT jsonb_build_object(
 FROM r;
 END;
 
-COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, float8, jsonb)
 IS 'what a run of yours did, as one document: statements with their claims, verdicts, risk, loss; what kanon_report shows';
 
 CREATE FUNCTION @extschema@.kanon_page(document jsonb)
@@ -1360,10 +1362,11 @@ CREATE FUNCTION @extschema@.kanon_report(
     with_values       boolean  DEFAULT false,
     frontier          bigint[] DEFAULT NULL,
     threshold         float8   DEFAULT 0.2,
+    sampling_fraction float8   DEFAULT NULL,
     metadata          jsonb    DEFAULT NULL)
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, frontier, threshold, metadata));
+RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, frontier, threshold, sampling_fraction, metadata));
 
-COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, float8, jsonb)
 IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';

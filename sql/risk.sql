@@ -325,6 +325,21 @@ SELECT left(try($$ kanon_risk_columns('large', '{a,s}') $$), 50);
 SELECT measure, value FROM kanon_risk('large', '{a}') WHERE measure = 'k';
 RESET kanon.max_memory;
 
+-- a sample: 7 alone, 3 pairs, 1 class of 5; by Zayatz's formula written out, the chance that one of i is drawn of N = 36, 18 drawn
+CREATE TABLE sample AS SELECT i AS a FROM generate_series(1, 7) i UNION ALL SELECT 10 + i % 3 FROM generate_series(1, 6) i UNION ALL SELECT 20 FROM generate_series(1, 5);
+WITH c (size, classes) AS (VALUES (1, 7), (2, 3), (5, 1)),
+h AS (SELECT size, classes, classes / 11.0 * size * (SELECT exp(sum(ln(36 - size - x)) - sum(ln(x + 1))) FROM generate_series(0, 16) x) AS p FROM c)
+SELECT measure, round(value::numeric, 6) AS value,
+       CASE measure WHEN 'population_uniques_zayatz' THEN round((SELECT 7 * p / (SELECT sum(p) FROM h) / 0.5 FROM h WHERE size = 1)::numeric, 6) END AS by_hand
+FROM kanon_risk('sample', '{a}', sampling_fraction => 0.5) WHERE measure LIKE 'population_uni%';
+-- all of the population: those who are alone here are; nobody is alone; all are
+SELECT value FROM kanon_risk('sample', '{a}', sampling_fraction => 1) WHERE measure = 'population_uniques_zayatz';
+SELECT measure, value FROM kanon_risk('large', '{s}', sampling_fraction => 0.1) WHERE measure LIKE 'population_uni%zayatz';
+SELECT measure, value FROM kanon_risk('large', '{a}', sampling_fraction => 0.1) WHERE measure LIKE 'population_uni%';
+SELECT try($$ kanon_risk('large', '{a}', sampling_fraction => 0) $$);
+SELECT try($$ kanon_risk('large', '{a}', sampling_fraction => 1.5) $$);
+SELECT count(*) FROM kanon_risk('large', '{a}') WHERE measure LIKE 'population_uni%';
+
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA risk_test, hostile CASCADE;

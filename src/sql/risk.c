@@ -12,15 +12,19 @@
  *   prosecutor (knows that the person is in the table)  1 / f
  *   journalist (does not know that)                     1 / F
  *   marketer   (links the whole table)                  sum of f / F, by n
+ * Population uniques are estimated from a sample: core/privacy/uniques.c.
  * A row that shows nothing (NULL throughout) can be anybody: it is counted among
  * the rows and as without risk.
  */
 #include "compat.h"
+#include "privacy/uniques.h"
 #include "sql/risk.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "read/hierarchy.h"
 #include "run/args.h"
+
+#include <math.h>
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -39,7 +43,8 @@ enum
 	ARG_SUBJECT,
 	ARG_POPULATION,
 	ARG_THRESHOLD,
-	ARG_HIERARCHIES
+	ARG_HIERARCHIES,
+	ARG_SAMPLING_FRACTION
 };
 
 /* Classes of one size. */
@@ -52,7 +57,7 @@ typedef struct SizeCount
 } SizeCount;
 
 void
-risk_put(Risk *risk, const char *measure, const char *sensitive, double value, bool known,
+risk_put(const Risk *risk, const char *measure, const char *sensitive, double value, bool known,
 		 const char *meaning, ...)
 {
 	char text[256];
@@ -176,6 +181,35 @@ share_below(const Risk *risk, const SizeCount *sizes, uint64 n, int64 below)
 	return risk->units > 0 ? (double) sum / (double) risk->units : 0;
 }
 
+/* Who is alone in the population, by the classes of the sample that show something. */
+static void
+put_uniques(const Risk *risk, const SizeCount *sizes, uint64 n)
+{
+	KanonSizeCount *counts = palloc(sizeof(KanonSizeCount) * Max(n, 1));
+	size_t ncounts = 0;
+	double units = 0, population, zayatz, pitman = 0;
+	KanonPitman fit;
+
+	for (uint64 i = 0; i < n; i++)
+		if (!sizes[i].blank)
+		{
+			counts[ncounts++] = (KanonSizeCount){sizes[i].size, sizes[i].classes};
+			units += (double) sizes[i].size * sizes[i].classes;
+		}
+	population = units / risk->sampling_fraction;
+	zayatz = ncounts > 0 ? kanon_zayatz_uniques(counts, ncounts, risk->sampling_fraction) : 0;
+	fit = kanon_pitman_fit(counts, ncounts);
+	if (fit.fits)
+		pitman = kanon_pitman_uniques(&fit, population);
+	risk_put(risk, "population_uniques_zayatz", NULL, zayatz, ncounts > 0,
+			 "persons of the population expected to be alone in their class, by Zayatz");
+	risk_put(risk, "population_uniques_pitman", NULL, pitman, fit.fits,
+			 "the same by Pitman's sampling formula; NULL: every %s is alone here, which says nothing",
+			 risk->one);
+	risk_put(risk, "population_unique_share", NULL, units > 0 ? Max(zayatz, pitman) / population : 0,
+			 units > 0 && fit.fits, "share of the population that is alone, by the larger of the two");
+}
+
 static void
 put_classes(Risk *risk)
 {
@@ -227,6 +261,8 @@ put_classes(Risk *risk)
 			 "the same chance, averaged over all %s", risk->unit);
 	risk_put(risk, "prosecutor_share", NULL, some ? (double) atrisk / risk->units : 0, some,
 			 "share of %s where that chance is above %g", risk->unit, risk->threshold);
+	if (!isnan(risk->sampling_fraction))
+		put_uniques(risk, sizes, n);
 }
 
 RiskClasses *
@@ -313,6 +349,23 @@ threshold_arg(FunctionCallInfo fcinfo)
 	return threshold;
 }
 
+static double
+sampling_arg(FunctionCallInfo fcinfo)
+{
+	double fraction;
+
+	if (PG_ARGISNULL(ARG_SAMPLING_FRACTION))
+		return NAN;
+	fraction = PG_GETARG_FLOAT8(ARG_SAMPLING_FRACTION);
+	if (!(fraction > 0 && fraction <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sampling_fraction must be above 0 and at most 1"),
+				 errhint("It is the share of the population that is in the relation: 0.01 for a survey "
+						 "of one in a hundred.")));
+	return fraction;
+}
+
 /* All that are grouped together in some query. */
 static void
 check_groupable(const Risk *risk, const SourceColumn *sensitive, int nsensitive)
@@ -355,6 +408,7 @@ kanon_risk(PG_FUNCTION_ARGS)
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
 	risk.threshold = threshold_arg(fcinfo);
+	risk.sampling_fraction = sampling_arg(fcinfo);
 	risk.lines = lines_begin(fcinfo);
 	SPI_connect();
 	risk.source =

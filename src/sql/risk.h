@@ -19,10 +19,11 @@ typedef struct Risk
 	const char *one;             /* "row" or "person" */
 	int64 units;                 /* in all classes, blank ones included */
 	double threshold;
+	double sampling_fraction; /* of the population that is here; NaN: not said */
 } Risk;
 
 /* A line of the result.  sensitive: a column's name or NULL; known: false for NULL. */
-extern void risk_put(Risk *risk, const char *measure, const char *sensitive, double value, bool known,
+extern void risk_put(const Risk *risk, const char *measure, const char *sensitive, double value, bool known,
 					 const char *meaning, ...) pg_attribute_printf(6, 7);
 
 /*

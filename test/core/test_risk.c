@@ -12,6 +12,7 @@
 #include "fixture.h"
 #include "privacy/diversity.h"
 #include "privacy/subsets.h"
+#include "privacy/uniques.h"
 
 #define MOST_VALUES 40
 #define HEIGHT 4
@@ -403,13 +404,120 @@ test_minimal_by_hand(void **state)
 	assert_int_equal(host.blocks, 0);
 }
 
+/* What is drawn whole is known; and the formula by hand: N = 4, n = 2, classes of 1 and 1. */
+static void
+test_zayatz(void **state)
+{
+	static const KanonSizeCount whole[] = {{1, 7}, {2, 3}, {5, 1}};
+	static const KanonSizeCount pair[] = {{1, 2}, {2, 1}};
+
+	(void) state;
+	assert_true(close_to(kanon_zayatz_uniques(whole, 3, 1), 7));
+	assert_true(kanon_zayatz_uniques(whole + 1, 2, 0.1) == 0);
+	/* N = 8, n = 4: H(1) = C(7,3)/C(8,4) = 1/2, H(2) = 2 C(6,3)/C(8,4) = 4/7; (2/3 1/2) / (2/3 1/2 + 1/3 4/7) = 7/11 */
+	assert_true(close_to(kanon_zayatz_uniques(pair, 2, 0.5), 2 * 7.0 / 11 / 0.5));
+}
+
+/* Classes of size j that Pitman's formula expects in n rows. */
+static double
+expected_classes(double alpha, double theta, double n, double j)
+{
+	/* C(n,j) (1-alpha)_{j-1} (theta+alpha)_{n-j} / (theta+1)_{n-1}, (x)_m rising */
+	return exp(lgamma(n + 1) - lgamma(j + 1) - lgamma(n - j + 1) + lgamma(j - alpha) - lgamma(1 - alpha) +
+			   lgamma(theta + alpha + n - j) - lgamma(theta + alpha) - lgamma(theta + n) + lgamma(theta + 1));
+}
+
+/* Fitted to what it expects, it is found again; and no neighbour is more likely. */
+static void
+test_pitman(void **state)
+{
+	static const double cases[][2] = {{0.3, 50}, {0.6, 20}, {0.8, 5}, {0.2, 100}};
+	enum
+	{
+		MOST = 400,
+		ROWS = 200000
+	};
+	KanonSizeCount sizes[MOST];
+
+	(void) state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+	{
+		double alpha = cases[c][0], theta = cases[c][1];
+		double least;
+		size_t n = 0;
+		KanonPitman fit;
+
+		for (int64_t j = 1; j <= MOST; j++)
+		{
+			int64_t classes = (int64_t) round(expected_classes(alpha, theta, ROWS, (double) j));
+
+			if (classes > 0)
+				sizes[n++] = (KanonSizeCount){j, classes};
+		}
+		fit = kanon_pitman_fit(sizes, n);
+		assert_true(fit.fits);
+		least = kanon_pitman_likelihood(sizes, n, fit.alpha, fit.theta) + 1e-7;
+		for (int d = 0; d < 4; d++)
+			assert_true(kanon_pitman_likelihood(sizes, n,
+												fit.alpha + (d == 0   ? 1e-3
+															 : d == 1 ? -1e-3
+																	  : 0),
+												fit.theta + (d == 2   ? 0.1
+															 : d == 3 ? -0.1
+																	  : 0)) <= least);
+		/* large classes are cut off, which costs a little */
+		assert_true(fabs(fit.alpha - alpha) < 0.2);
+		/* of a sample of all, what is expected are its own: the formula for j = 1 */
+		fit.alpha = alpha;
+		fit.theta = theta;
+		assert_true(close_to(kanon_pitman_uniques(&fit, ROWS), expected_classes(alpha, theta, ROWS, 1)));
+	}
+	/* Ewens, 1972: alpha = 0 expects theta N / (theta + N - 1) */
+	assert_true(fabs(kanon_pitman_uniques(&(KanonPitman){1e-9, 12, true}, 1000) - 12 * 1000 / 1011.0) < 1e-4);
+	assert_false(kanon_pitman_fit(&(KanonSizeCount){1, 9}, 1).fits);
+	assert_false(kanon_pitman_fit(sizes, 0).fits);
+}
+
+/*
+ * Fisher, Corbet, Williams, "The relation between the number of species and the number of
+ * individuals", 1943: Williams's moths at Rothamsted, 15,609 in 240 species, of a
+ * logarithmic series of alpha = 40.25.  Pitman's formula without its alpha is Ewens's,
+ * whose most likely theta is about that.
+ */
+static void
+test_ewens_fisher(void **state)
+{
+	/* of theta alone, the sizes do not matter */
+	static const KanonSizeCount sizes[] = {{65, 239}, {74, 1}};
+	double best = -INFINITY, at = 0;
+
+	(void) state;
+	for (double theta = 30; theta < 50; theta += 0.01)
+	{
+		double is = kanon_pitman_likelihood(sizes, 2, 1e-4, theta);
+
+		if (is > best)
+		{
+			best = is;
+			at = theta;
+		}
+	}
+	assert_true(fabs(at - 40.25) < 0.5);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordered_by_hand), cmocka_unit_test(test_hierarchical_by_hand),
-		cmocka_unit_test(test_counts_by_hand),  cmocka_unit_test(test_random_classes),
-		cmocka_unit_test(test_random_subsets),  cmocka_unit_test(test_minimal_by_hand),
+		cmocka_unit_test(test_zayatz),
+		cmocka_unit_test(test_pitman),
+		cmocka_unit_test(test_ewens_fisher),
+		cmocka_unit_test(test_ordered_by_hand),
+		cmocka_unit_test(test_hierarchical_by_hand),
+		cmocka_unit_test(test_counts_by_hand),
+		cmocka_unit_test(test_random_classes),
+		cmocka_unit_test(test_random_subsets),
+		cmocka_unit_test(test_minimal_by_hand),
 	};
 
 	return cmocka_run_group_tests_name("risk", tests, NULL, NULL);
