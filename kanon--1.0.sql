@@ -950,6 +950,20 @@ COMMENT ON COLUMN @extschema@.kanon_progress.since IS 'when the phase began';
 
 /* ---- what was published, to be compared ---- */
 
+CREATE FUNCTION @extschema@.kanon_attack(
+    source            regclass,
+    target            regclass,
+    key               name,
+    known             name[],
+    trials            int        DEFAULT 1000,
+    hierarchies       jsonb      DEFAULT NULL)
+RETURNS TABLE (measure text, value float8, meaning text)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_attack';
+
+COMMENT ON FUNCTION @extschema@.kanon_attack(regclass, regclass, name, name[], int, jsonb)
+IS 'tries linkage out: how often who knows some columns of random persons picks their records, beside what was promised';
+
 CREATE FUNCTION @extschema@.kanon_checksum(relation regclass)
 RETURNS text
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED
@@ -1197,9 +1211,8 @@ statements AS (
         UNION ALL
         SELECT 120, 0, 'residual',
                CASE WHEN k.blank = 0 THEN 'No row is blank in all of these columns.'
-                    ELSE format('%s %s blank in all of these columns: %s could be anybody''s.', to_char(k.blank, 'FM999,999,999,999,999,990'),
-                                CASE k.blank WHEN 1 THEN 'row is' ELSE 'rows are' END, CASE k.blank WHEN 1 THEN 'it' ELSE 'each' END)
-                         || CASE WHEN k.blank < r.k THEN ' They are fewer than k, and no class.' ELSE '' END END
+                    ELSE format('%s %s blank in all of these columns.', to_char(k.blank, 'FM999,999,999,999,999,990'), CASE k.blank WHEN 1 THEN 'row is' ELSE 'rows are' END)
+                         || CASE WHEN k.blank < r.k THEN ' That is fewer than k: who is known to be in the table and fits no other row must be among them.' ELSE '' END END
                || CASE r.options ->> 'residual' WHEN 'drop' THEN ' Rows that fit nowhere are left out.' WHEN 'error' THEN ' Had rows fit nowhere, nothing would have been published.' ELSE '' END,
                jsonb_build_object('blank_rows', k.blank, 'residual', r.options -> 'residual')
         FROM r, risk k WHERE r.has_classes AND r.published_rows > 0) AS s),
@@ -1208,6 +1221,7 @@ verdicts AS (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
                CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k) THEN 'no'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
+                    WHEN k.blank > 0 AND k.blank < r.k THEN 'caution'
                     ELSE 'yes' END AS verdict,
                CASE WHEN r.published_rows = 0 THEN 'Nothing to protect: the table has no rows.'
                     WHEN n.grouped IS NOT NULL AND (n.grouped ->> 'row_count')::bigint <> r.published_rows THEN 'The table has been changed since it was published: it has another number of rows.'
@@ -1215,6 +1229,8 @@ verdicts AS (
                     WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
                     WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
+                    WHEN k.blank > 0 AND k.blank < r.k THEN format('%s, but %s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''drop'' they would be left out.',
+                        CASE WHEN k.least IS NULL THEN 'No class shows anything' ELSE format('The smallest class of rows that look alike has %s', k.least) END, CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
                     WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so nothing tells the rows apart.'
                     WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s.', k.least)
                     WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)

@@ -1,0 +1,73 @@
+-- linkage tried out: the counts are those of plain SQL, whatever cells show
+CREATE SCHEMA attack_test;
+SET search_path = attack_test, public;
+CREATE TABLE visits AS SELECT i AS nr, i % 25 AS person, 20 + i * 7 % 8 * 3 AS age, '10' || i % 2 || i / 2 % 3 AS zip,
+    CASE WHEN i % 3 = 0 THEN 'm' ELSE 'f' END AS sex, 'd' || i % 5 AS diagnosis FROM generate_series(1, 60) i;
+INSERT INTO visits VALUES (61, 3, NULL, '109', 'x', 'd1');
+CREATE TABLE zips AS SELECT DISTINCT zip AS value, left(zip, 2) || '*' AS zip2, left(zip, 1) || '**' AS zip1 FROM visits;
+SELECT FROM kanon_pattern_guided('visits', 'kept', '{age,zip,sex}', 4, keep => '{diagnosis}');
+SELECT FROM kanon_pattern_guided('visits', 'dropped', '{age,zip,sex}', 4, residual => 'drop');
+SELECT FROM kanon_pattern_guided('visits', 'levels', '{age,zip,sex}', 4, hierarchies => '{"zip": "zips"}');
+SELECT FROM kanon_cluster('visits', 'ranges', '{age,zip,sex}', 4);
+SELECT FROM kanon_freeform('visits', 'sets', '{age,zip,sex}', 4);
+-- a copy that has the key
+SELECT FROM kanon_pattern_guided('visits', 'copy', '{age,zip,sex}', 4, keep => '{nr}', allow_identifying => '{nr}');
+
+-- as many trials as rows look for each once
+CREATE FUNCTION attacked(target regclass, hierarchies jsonb DEFAULT NULL) RETURNS TABLE (measure text, value numeric) LANGUAGE sql AS $$
+    SELECT measure, round(value::numeric, 9) FROM kanon_attack('visits', target, 'nr', '{age,zip,sex}', 100, hierarchies) WHERE measure <> 'success_observed'
+$$;
+CREATE FUNCTION by_hand(target regclass, fits text, own text DEFAULT 'least(count(*), 1)') RETURNS TABLE (measure text, value numeric) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format($q$
+        SELECT v.measure, round(v.value::numeric, 9) FROM (
+            SELECT count(*) AS trials, count(*) FILTER (WHERE fits > 0) AS found, min(fits) AS least, avg(fits) AS mean,
+                   max(coalesce(own::float8 / nullif(fits, 0), 0)) AS highest, avg(coalesce(own::float8 / nullif(fits, 0), 0)) AS expected
+            FROM (SELECT (SELECT count(*) FROM %1$s t WHERE %2$s) AS fits, (SELECT %3$s FROM %1$s t WHERE %2$s) AS own FROM visits s) r) r,
+        LATERAL (VALUES ('trials', r.trials::float8), ('found', r.found), ('matches_least', r.least), ('matches_average', r.mean), ('success_highest', r.highest),
+                        ('success_expected', r.expected), ('success_promised', 0.25)) AS v (measure, value)$q$, target, fits, own);
+END $$;
+SELECT * FROM attacked('kept');
+SELECT count(*) AS same FROM attacked('kept') JOIN by_hand('kept', '(t.age IS NULL OR t.age = s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)') USING (measure, value);
+SELECT count(*) AS same FROM attacked('levels', '{"zip": "zips"}') JOIN by_hand('levels', '(t.age IS NULL OR t.age = s.age) AND (t.sex IS NULL OR t.sex = s.sex)
+    AND (t.zip IS NULL OR t.zip IN (s.zip, left(s.zip, 2) || ''*'', left(s.zip, 1) || ''**''))') USING (measure, value);
+SELECT count(*) AS same FROM attacked('ranges') JOIN by_hand('ranges', '(t.age IS NULL OR t.age @> s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)') USING (measure, value);
+SELECT count(*) AS same FROM attacked('sets') JOIN by_hand('sets', '(t.age IS NULL OR t.age @> s.age) AND (t.zip IS NULL OR s.zip = ANY (t.zip)) AND (t.sex IS NULL OR s.sex = ANY (t.sex))') USING (measure, value);
+SELECT count(*) AS same FROM attacked('copy') JOIN by_hand('copy', '(t.age IS NULL OR t.age = s.age) AND (t.zip IS NULL OR t.zip = s.zip) AND (t.sex IS NULL OR t.sex = s.sex)', 'count(*) FILTER (WHERE t.nr = s.nr)') USING (measure, value);
+-- nobody does better than promised, but where a blank row is all that fits the odd one; who attacks the source itself does
+SELECT t, (SELECT value FROM attacked(t::regclass, CASE t WHEN 'levels' THEN '{"zip": "zips"}'::jsonb END) WHERE measure = 'success_highest') <= 0.25 AS kept FROM unnest('{kept,levels,ranges,sets,copy,dropped}'::text[]) t;
+SELECT measure, value FROM attacked('dropped') WHERE measure IN ('trials', 'found', 'success_highest');
+SELECT x ->> 'verdict' AS verdict, x ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(run) -> 'verdicts') AS x WHERE target IN ('attack_test.kept', 'attack_test.dropped') AND x ->> 'about' = 'quasi_identifiers' ORDER BY run;
+SELECT measure, value FROM attacked('visits') WHERE measure LIKE 'success%';
+-- what was drawn is near what was expected
+SELECT abs(max(value) FILTER (WHERE measure = 'success_observed') - max(value) FILTER (WHERE measure = 'success_expected')) < 0.2 AS near
+FROM (SELECT measure, avg(value) AS value FROM generate_series(1, 20), kanon_attack('visits', 'kept', 'nr', '{age,zip,sex}', 61) GROUP BY measure) a;
+SELECT value FROM kanon_attack('visits', 'kept', 'nr', '{age,zip,sex}', 7) WHERE measure = 'trials';
+-- a promise that is not about rows; nothing that was recorded
+CREATE TABLE everybody AS SELECT age, zip, sex FROM visits, generate_series(1, 4);
+SELECT FROM kanon_full_domain('visits', 'mapped', '{age,zip,sex}', 4, privacy => ARRAY[kanon_k_map('everybody')]);
+SELECT value FROM kanon_attack('visits', 'mapped', 'nr', '{age,zip,sex}') WHERE measure = 'success_promised';
+CREATE VIEW renamed AS SELECT * FROM kept;
+SELECT value FROM kanon_attack('visits', 'renamed', 'nr', '{age,zip,sex}') WHERE measure = 'success_promised';
+
+-- errors
+SELECT * FROM kanon_attack('visits', 'levels', 'nr', '{age,zip,sex}', hierarchies => '{"zip": {"prefix": [2, 1]}}');
+SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age,name}');
+SELECT * FROM kanon_attack('visits', 'kept', 'age', '{age}');
+SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age}', 0);
+SELECT * FROM kanon_attack('visits', 'kept', NULL, '{age}');
+SELECT * FROM kanon_attack('visits', 'everybody', 'nr', '{age}', hierarchies => '{"age": "nothing"}');
+ALTER TABLE everybody ALTER age TYPE text;
+SELECT * FROM kanon_attack('visits', 'everybody', 'nr', '{age}');
+-- as the caller
+CREATE ROLE kanon_test_attacker;
+GRANT USAGE ON SCHEMA attack_test TO kanon_test_attacker;
+GRANT SELECT ON visits TO kanon_test_attacker;
+SET ROLE kanon_test_attacker;
+\set VERBOSITY sqlstate
+SELECT * FROM kanon_attack('visits', 'kept', 'nr', '{age}');
+RESET ROLE;
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA attack_test CASCADE;
+DROP ROLE kanon_test_attacker;
