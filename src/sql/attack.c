@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "host/lines.h"
 #include "read/hierarchy.h"
 #include "read/source.h"
 #include "run/args.h"
@@ -34,16 +35,13 @@ enum
 	ARG_HIERARCHIES
 };
 
-#define ATTACK_COLUMNS 3
-
 static void
-put(ReturnSetInfo *rsinfo, const char *measure, double value, bool known, const char *meaning)
+put(Lines *lines, const char *measure, double value, bool known, const char *meaning)
 {
-	Datum values[ATTACK_COLUMNS] = {CStringGetTextDatum(measure), Float8GetDatum(value),
-									CStringGetTextDatum(meaning)};
-	bool nulls[ATTACK_COLUMNS] = {false, !known, false};
-
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	line_text(lines, measure);
+	line_float8(lines, value, known);
+	line_text(lines, meaning);
+	line_end(lines);
 }
 
 /* "CAST(s.zip AS pg_catalog.text)" */
@@ -57,20 +55,20 @@ append_text(StringInfo query, const char *alias, const SourceColumn *column)
 static void
 append_levels(StringInfo query, const SourceColumn *known, const SourceColumn *shown, Oid relation)
 {
-	Source *lines = hierarchy_columns(relation);
+	Source *levels = hierarchy_columns(relation);
 
-	appendStringInfo(query, "EXISTS (SELECT FROM %s AS h WHERE ARRAY[", lines->name);
-	append_text(query, "h", &lines->qis[0]);
+	appendStringInfo(query, "EXISTS (SELECT FROM %s AS h WHERE ARRAY[", levels->name);
+	append_text(query, "h", &levels->qis[0]);
 	appendStringInfoString(query, "] OPERATOR(pg_catalog.@>) ARRAY[");
 	append_text(query, "s", known);
 	appendStringInfoString(query, "] AND ARRAY[");
 	append_text(query, "t", shown);
 	appendStringInfoString(query, "] OPERATOR(pg_catalog.&&) ARRAY[");
 	append_text(query, "s", known);
-	for (int i = 1; i < lines->nqis; i++)
+	for (int i = 1; i < levels->nqis; i++)
 	{
 		appendStringInfoString(query, ", ");
-		append_text(query, "h", &lines->qis[i]);
+		append_text(query, "h", &levels->qis[i]);
 	}
 	appendStringInfoString(query, "])");
 }
@@ -164,7 +162,7 @@ promised(Oid schema, Oid target, double *chance)
 
 /* The outcome of the query, with a draw for each trial. */
 static void
-put_outcome(ReturnSetInfo *rsinfo)
+put_outcome(Lines *lines)
 {
 	uint64 n = SPI_processed;
 	double chances = 0, highest = 0, fitting = 0, found = 0, hits = 0;
@@ -184,13 +182,13 @@ put_outcome(ReturnSetInfo *rsinfo)
 		highest = Max(highest, chance);
 		hits += pg_prng_double(&pg_global_prng_state) < chance;
 	}
-	put(rsinfo, "trials", (double) n, true, "persons who were looked for, by a random row of theirs");
-	put(rsinfo, "found", found, true, "of whom at least one record may be");
-	put(rsinfo, "matches_least", (double) least, n > 0, "records that may be one person's, at least");
-	put(rsinfo, "matches_average", n > 0 ? fitting / n : 0, n > 0, "the same on average");
-	put(rsinfo, "success_highest", highest, n > 0, "the best chance to pick the right record");
-	put(rsinfo, "success_expected", n > 0 ? chances / n : 0, n > 0, "the chance on average");
-	put(rsinfo, "success_observed", n > 0 ? hits / n : 0, n > 0,
+	put(lines, "trials", (double) n, true, "persons who were looked for, by a random row of theirs");
+	put(lines, "found", found, true, "of whom at least one record may be");
+	put(lines, "matches_least", (double) least, n > 0, "records that may be one person's, at least");
+	put(lines, "matches_average", n > 0 ? fitting / n : 0, n > 0, "the same on average");
+	put(lines, "success_highest", highest, n > 0, "the best chance to pick the right record");
+	put(lines, "success_expected", n > 0 ? chances / n : 0, n > 0, "the chance on average");
+	put(lines, "success_observed", n > 0 ? hits / n : 0, n > 0,
 		"the share of trials in which the record that was picked was the right one");
 }
 
@@ -198,7 +196,7 @@ put_outcome(ReturnSetInfo *rsinfo)
 Datum
 kanon_attack(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Lines *lines;
 	Oid schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	Source *source, *target;
 	SourceColumn *key;
@@ -216,7 +214,7 @@ kanon_attack(PG_FUNCTION_ARGS)
 	if (trials < 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("trials must be at least 1"),
 						errhint("It is how many persons are looked for; 1000 is the default.")));
-	InitMaterializedSRF(fcinfo, 0);
+	lines = lines_begin(fcinfo);
 	SPI_connect();
 	source = source_open_columns(PG_GETARG_OID(ARG_SOURCE), array_arg(fcinfo, ARG_KNOWN), "known");
 	target = source_open_columns(PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_KNOWN), "known");
@@ -231,8 +229,8 @@ kanon_attack(PG_FUNCTION_ARGS)
 	nest = plain_text_begin();
 	gate_query(gate, attack_query(source, target, key, hierarchies, trials), true);
 	plain_text_end(nest);
-	put_outcome(rsinfo);
-	put(rsinfo, "success_promised", chance, about_rows,
+	put_outcome(lines);
+	put(lines, "success_promised", chance, about_rows,
 		"1 / k of the run that wrote the target, the highest chance, unless fewer than k rows are blank throughout; NULL: no such promise");
 	PopActiveSnapshot();
 	SPI_finish();
