@@ -193,7 +193,7 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.precision IS 'precision: share of
 COMMENT ON COLUMN @extschema@.kanon_usefulness.entropy IS 'non-uniform entropy lost';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.entropy_share IS 'its share of what suppressing everything would lose';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.classification IS 'classification metric of class_column';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.kept IS 'columns that were written unchanged';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.kept IS 'columns that were written beside the quasi-identifiers, unchanged or masked';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.options IS 'the arguments of the call, without data values';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.version IS 'the version of kanon that made it';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'of a run without classes: records that each row matches, or rows that each record does';
@@ -1121,9 +1121,10 @@ statements AS (
         UNION ALL
         SELECT 40, 0, 'columns',
                CASE WHEN r.kept = '{}' THEN 'Nothing else of the source is in the table.'
-                    ELSE format('Published beside %s, unchanged: %s. Nothing else of the source is in the table.',
+                    ELSE format('Published beside %s, unchanged%s: %s. Nothing else of the source is in the table.',
                                 CASE WHEN r.transactions IS NULL THEN 'them' ELSE 'the items' END,
-                                (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k)) END
+                                CASE WHEN r.options ? 'mask' THEN ' but where a mask is named' ELSE '' END,
+                                (SELECT string_agg(k.quoted || CASE WHEN r.options -> 'mask' ? k.name::text THEN format(' (masked: %s)', r.options -> 'mask' -> k.name::text) ELSE '' END, ', ' ORDER BY k.nr) FROM kept k)) END
                || CASE WHEN r.options -> 'mark' = 'true' THEN ' Its column kanon_pattern says what was done to each row.' ELSE '' END,
                jsonb_build_object('kept', to_jsonb(r.kept), 'marked', coalesce(r.options -> 'mark', 'false'))
         FROM r
@@ -1254,7 +1255,8 @@ verdicts AS (
         SELECT 30, 'identifiers', CASE WHEN a.names IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN a.names IS NOT NULL THEN format('Published although readers may know by them whom a row is about, on the word of who called: %s.', a.names)
                     WHEN r.kept = '{}' THEN 'No column is published beside the quasi-identifiers, and none that is labelled as an identifier.'
-                    ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for.' END,
+                    ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for'
+                         || CASE WHEN r.options ? 'mask' THEN ', of masked columns in what is published, but for pseudonyms and constants.' ELSE '.' END END,
                jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'))
         FROM r, LATERAL (SELECT string_agg(quote_ident(x), ', ') AS names FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS a) AS v),
 measures AS (
@@ -1356,7 +1358,8 @@ SELECT jsonb_build_object(
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise is about who knows at most as many items as were asked for.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'Who knows that a person does not have an item knows more than was counted.'),
         (6, true, 'What was not named.', 'A column published unchanged that outsiders know identifies as well as a birth date.'),
-        (7, true, 'Several releases.', 'Two tables of the same persons, each as promised, may identify when they are joined.')) AS l (nr, so, what, says) WHERE l.so),
+        (7, true, 'Several releases.', 'Two tables of the same persons, each as promised, may identify when they are joined.'),
+        (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes: who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
         'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL))
 FROM r;

@@ -54,6 +54,10 @@ SELECT FROM kanon_pattern_guided('visit', 'again', '{age,zip}', 5, keep => '{pat
 SELECT count(*) FROM masked JOIN again USING (patient);
 SELECT options -> 'mask' AS mask FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
 SELECT obj_description('again'::regclass) ~ 'masked: patient, admitted' AS told;
+SELECT s ->> 'says' AS says FROM kanon_usefulness u, LATERAL kanon_report_data(u.run) AS d, jsonb_array_elements(d -> 'statements') AS s
+WHERE u.target = 'mask_test.again' AND s ->> 'says' LIKE 'Published beside%';
+SELECT l ->> 'says' AS says FROM kanon_usefulness u, LATERAL kanon_report_data(u.run) AS d, jsonb_array_elements(d -> 'limits') AS l
+WHERE u.target = 'mask_test.again' AND l ->> 'what' = 'Rows of one person.';
 -- parts of texts: never all of it; characters, not bytes
 CREATE TABLE words AS SELECT w, w::char(8) AS c, 1 AS a FROM unnest('{a,ab,abc,abcd,äöüß,ä,"",abcdefgh}'::text[]) AS w, generate_series(1, 2);
 SELECT FROM kanon_pattern_guided('words', 'part', '{a}', 2, keep => '{w,c}', mask => '{"w": {"partial": [1, 2]}, "c": {"partial": [3, 0]}}');

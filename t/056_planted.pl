@@ -144,6 +144,7 @@ SELECT i AS who, i % 5 AS a, ('z' || 100 + i % 4) COLLATE "C" AS zip, date '2020
        i % 7 / 2.0::float8 AS f
 FROM generate_series(1, 240) i;
 CREATE TABLE own.population AS SELECT * FROM own.person UNION ALL SELECT * FROM own.person;
+CREATE TABLE own.people AS SELECT 10000 + i AS zip, 30000 AS people FROM generate_series(1, 9) i;
 CREATE TABLE own.place AS SELECT 'z' || 100 + i AS k, CASE WHEN i < 4 THEN 'z' || 104 END AS up FROM generate_series(0, 4) i;
 ALTER TABLE own.place ADD PRIMARY KEY (k), ADD FOREIGN KEY (up) REFERENCES own.place;
 E
@@ -183,6 +184,10 @@ my @calls = (
 	"SELECT * FROM s.kanon_check($person, " . names('a,zip') . ')',
 	publish('kanon_pattern_guided', 't_plain', 'a,zip,born', "$replace, class_column => 'note'::pg_catalog.name, keep => " . names('note') . ", mark => $true"),
 	publish('kanon_pattern_guided', 't_levels', 'a,zip', "$replace, $by_levels"),
+	publish('kanon_full_domain', 't_builders', 'a,zip,born,num', "$replace, hierarchies => " . q('{"a": {"interval": [2, 4]}, "zip": {"hipaa_zip3": true, "population": "own.people"}, "born": {"date": ["month", "year"]}, "num": {"quantile": [4, 2]}}'::pg_catalog.jsonb)),
+	publish('kanon_full_domain', 't_ready', 'a,zip', "$replace, hierarchies => " . q('{"a": {"age": true}, "zip": {"prefix": [3, 1]}}'::pg_catalog.jsonb)),
+	publish('kanon_pattern_guided', 't_masked', 'a,zip', "$replace, keep => " . names('who,num,born,note,f') . ", mask => "
+		  . q('{"who": {"pseudonym": "release"}, "num": {"round": 1, "top": 0.9, "bottom": 0.1}, "born": {"shift": "who", "days": 9}, "note": {"partial": [1, 0]}, "f": {"constant": null}}'::pg_catalog.jsonb)),
 	publish('kanon_pattern_guided', 't_privacy', 'a,zip', "$replace, keep => " . names('note') . ", $privacy"
 		  . ", s.kanon_t_closeness('note'::pg_catalog.name, '0.9'::pg_catalog.float8, " . text('equal') . ')]'),
 	publish('kanon_pattern_guided', 't_subject', 'a,zip', "$replace, privacy => ARRAY[s.kanon_subject('who'::pg_catalog.name)]"),
@@ -205,7 +210,7 @@ my @calls = (
 	'SELECT s.kanon_entropy_l(' . names('note') . ", '2'::pg_catalog.int4), s.kanon_recursive_cl('note'::pg_catalog.name, '2'::pg_catalog.float8, '2'::pg_catalog.int4),"
 	  . " s.kanon_alpha('note'::pg_catalog.name, '0.5'::pg_catalog.float8, '{d1}'::pg_catalog._text), s.kanon_delta_presence('own.population'::pg_catalog.regclass, '0'::pg_catalog.float8, '1'::pg_catalog.float8)",
 	'SELECT s.kanon_create_publication(' . text('own.visits') . ", $person, " . names('a,zip') . ', ' . int8(3)
-	  . q(, '{"keep": ["note"], "mark": true}'::pg_catalog.jsonb, keep_releases => '3'::pg_catalog.int4,)
+	  . q(, '{"keep": ["note", "born"], "mark": true, "hierarchies": {"a": {"interval": [2, 4]}}, "mask": {"note": {"pseudonym": "publication"}, "born": {"shift": "who", "days": 9}}}'::pg_catalog.jsonb, keep_releases => '3'::pg_catalog.int4,)
 	  . " stable => $true, key => 'who'::pg_catalog.name)",
 	'SELECT * FROM s.kanon_refresh(' . text('own.visits') . ')',
 	'SELECT s.kanon_alter_publication(' . text('own.visits') . ", protect_successive => $true, k => " . int8(4) . ')',
