@@ -50,15 +50,16 @@ typedef struct Issued
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Hashes of values that were met before: most persons have several rows. */
-#define MEMO_SLOTS 16384
-#define MEMO_TEXT 40
+/* Hashes of texts that were met before: most persons have several rows. */
+#define MOST_MEMO_SLOTS 262144
+#define MEMO_TEXT 31
+#define MEMO_WAYS 4
 
 struct MaskMemo
 {
 	uint8 length; /* 0: empty */
 	char text[MEMO_TEXT];
-	uint8 hash[PG_SHA256_DIGEST_LENGTH];
+	uint8 hash[PSEUDONYM_BYTES];
 };
 
 static void
@@ -125,35 +126,56 @@ text_of(Mask *mask, const SourceColumn *column, Datum value, Size *length)
 	return text;
 }
 
+/* The slot that has a text, or the one that it may take; NULL: it is none to remember. */
+static MaskMemo *
+find_memo(const Mask *mask, const char *text, Size length)
+{
+	uint32 place;
+
+	if (length == 0 || length > MEMO_TEXT)
+		return NULL;
+	place = DatumGetUInt32(hash_any((const unsigned char *) text, (int) length));
+	for (int i = 0; i < MEMO_WAYS; i++)
+	{
+		MaskMemo *memo = &mask->memo[(place + i) & (mask->memo_slots - 1)];
+
+		if (memo->length == 0 || (memo->length == length && memcmp(memo->text, text, length) == 0))
+			return memo;
+	}
+	return &mask->memo[(place + (place >> 24)) & (mask->memo_slots - 1)];
+}
+
+/* The first bytes of the keyed hash of a value's text. */
 static void
-hash_value(Masks *masks, Mask *mask, const char *use, const SourceColumn *column, Datum value, uint8 *hash)
+hash_value(Masks *masks, Mask *mask, const char *use, const SourceColumn *column, Datum value,
+		   uint8 hash[PSEUDONYM_BYTES])
 {
 	Size length;
 	const char *text = text_of(mask, column, value, &length);
-	MaskMemo *memo = length == 0 || length > MEMO_TEXT
-						 ? NULL
-						 : &mask->memo[hash_bytes((const unsigned char *) text, (int) length) % MEMO_SLOTS];
+	MaskMemo *memo = find_memo(mask, text, length);
+	uint8 whole[PG_SHA256_DIGEST_LENGTH];
 
 	if (memo != NULL && memo->length == length && memcmp(memo->text, text, length) == 0)
 	{
-		memcpy(hash, memo->hash, PG_SHA256_DIGEST_LENGTH);
+		memcpy(hash, memo->hash, PSEUDONYM_BYTES);
 		return;
 	}
-	keyed_hash(masks, mask, use, text, length, hash);
+	keyed_hash(masks, mask, use, text, length, whole);
 	if (mask->kind == MASK_PSEUDONYM)
-		note_issued(masks, mask, hash);
+		note_issued(masks, mask, whole);
+	memcpy(hash, whole, PSEUDONYM_BYTES);
 	if (memo != NULL)
 	{
 		memo->length = (uint8) length;
 		memcpy(memo->text, text, length);
-		memcpy(memo->hash, hash, PG_SHA256_DIGEST_LENGTH);
+		memcpy(memo->hash, hash, PSEUDONYM_BYTES);
 	}
 }
 
 static Datum
 pseudonym(Masks *masks, Mask *mask, Datum value)
 {
-	uint8 hash[PG_SHA256_DIGEST_LENGTH];
+	uint8 hash[PSEUDONYM_BYTES];
 	text *shown = palloc(VARHDRSZ + 2 * PSEUDONYM_BYTES);
 
 	hash_value(masks, mask, mask->column->name, mask->column, value, hash);
@@ -166,7 +188,7 @@ pseudonym(Masks *masks, Mask *mask, Datum value)
 static Datum
 shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 {
-	uint8 hash[PG_SHA256_DIGEST_LENGTH];
+	uint8 hash[PSEUDONYM_BYTES];
 	uint64 drawn;
 	int64 unit = mask->base == DATEOID ? 1 : SECS_PER_DAY;
 	uint64 span = 2 * (uint64) mask->days * unit + 1;
@@ -260,32 +282,43 @@ cut(const Mask *mask, Datum value)
 	return mask->step != NULL ? rounded(mask, value) : value;
 }
 
+/* Where characters end that are so many from the beginning; texts are ASCII, mostly. */
+static int
+clip(const char *text, int length, int characters, bool ascii)
+{
+	return ascii ? Min(characters, length) : pg_mbcharcliplen(text, length, characters);
+}
+
 /* How much is hidden is not told; nothing is shown of a text that would be shown whole. */
 static Datum
 part(const Mask *mask, Datum value)
 {
 	static const char hidden[] = "***";
+	const int stars = sizeof(hidden) - 1;
 	const void *packed = PG_DETOAST_DATUM_PACKED(value);
 	const char *text = VARDATA_ANY(packed);
 	int length = VARSIZE_ANY_EXHDR(packed);
-	int characters, begin = 0, end = 0;
-	StringInfoData shown;
+	int characters, begin = 0, end;
+	unsigned char bits = 0;
+	bytea *shown;
 
 	while (mask->base == BPCHAROID && length > 0 && text[length - 1] == ' ')
 		length--;
-	characters = pg_mbstrlen_with_len(text, length);
-	initStringInfo(&shown);
+	for (int i = 0; i < length; i++)
+		bits |= (unsigned char) text[i];
+	characters = bits < 0x80 ? length : pg_mbstrlen_with_len(text, length);
+	end = length;
 	if (characters > mask->first + mask->last)
 	{
-		begin = pg_mbcharcliplen(text, length, mask->first);
-		end = pg_mbcharcliplen(text, length, characters - mask->last);
-		appendBinaryStringInfo(&shown, text, begin);
+		begin = clip(text, length, mask->first, bits < 0x80);
+		end = clip(text, length, characters - mask->last, bits < 0x80);
 	}
-	else
-		end = length;
-	appendStringInfoString(&shown, hidden);
-	appendBinaryStringInfo(&shown, text + end, length - end);
-	return PointerGetDatum(cstring_to_text_with_len(shown.data, shown.len));
+	shown = palloc(VARHDRSZ + begin + stars + length - end);
+	SET_VARSIZE(shown, VARHDRSZ + begin + stars + length - end);
+	memcpy(VARDATA(shown), text, begin);
+	memcpy(VARDATA(shown) + begin, hidden, stars);
+	memcpy(VARDATA(shown) + begin + stars, text + end, length - end);
+	return PointerGetDatum(shown);
 }
 
 void
@@ -354,7 +387,7 @@ find_quantile(const Source *source, const Mask *mask, MaskBound *bound)
 }
 
 static void
-begin_mask(const Source *source, Masks *masks, Mask *mask)
+begin_mask(const Source *source, Masks *masks, Mask *mask, int64 rows)
 {
 	const SourceColumn *hashed = mask->column;
 	Oid function;
@@ -378,15 +411,18 @@ begin_mask(const Source *source, Masks *masks, Mask *mask)
 	{
 		getTypeOutputInfo(hashed->type, &function, &isvarlena);
 		fmgr_info(function, &mask->output);
-		mask->memo = border_palloc(masks->border, sizeof(MaskMemo) * MEMO_SLOTS);
-		memset(mask->memo, 0, sizeof(MaskMemo) * MEMO_SLOTS);
+		mask->memo_slots = 1024;
+		while (mask->memo_slots < rows && mask->memo_slots < MOST_MEMO_SLOTS)
+			mask->memo_slots *= 2;
+		mask->memo = border_palloc(masks->border, sizeof(MaskMemo) * mask->memo_slots);
+		memset(mask->memo, 0, sizeof(MaskMemo) * mask->memo_slots);
 	}
 	if (mask->kind == MASK_PSEUDONYM)
 		mask->issued = issued_create(masks->border->context, 256, NULL);
 }
 
 void
-masks_begin(const Source *source, Border *border)
+masks_begin(const Source *source, int64 rows, Border *border)
 {
 	Masks *masks = source->masks;
 
@@ -405,7 +441,7 @@ masks_begin(const Source *source, Border *border)
 	{
 		masks->columns[i] = &source->kept[i];
 		if (source->kept[i].mask != NULL)
-			begin_mask(source, masks, source->kept[i].mask);
+			begin_mask(source, masks, source->kept[i].mask, rows);
 	}
 }
 

@@ -64,6 +64,7 @@ typedef struct Mask
 	FmgrInfo output; /* of what is hashed with the key */
 	FmgrInfo *compare;
 	MaskMemo *memo;
+	uint32 memo_slots;          /* a power of 2 */
 	struct issued_hash *issued; /* pseudonyms, so that no two values have one */
 	Size charged;
 	uint64 sum; /* of hashes of the values that were masked, in any order of rows */
@@ -94,8 +95,8 @@ extern void masks_read(Source *source, Jsonb *masks, const char *key, const byte
 /* The type of a masked column in the target; it has no typmod. */
 extern Oid mask_type(const Mask *mask, Oid *collation);
 
-/* Before rows are written: reads what masks need to know of the source. */
-extern void masks_begin(const Source *source, Border *border);
+/* Before so many rows are written: reads what masks need to know of the source. */
+extern void masks_begin(const Source *source, int64 rows, Border *border);
 
 /* A row's kept values, masked: masks->values and ->nulls, until the next row. */
 extern void masks_apply(Masks *masks, const Datum *values, const bool *nulls);

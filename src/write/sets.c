@@ -211,7 +211,7 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	writer.row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	writer.bulk = bulk_begin(rel);
 	writer.look = kept_begin(transactions->from->source, border);
-	masks_begin(transactions->from->source, border);
+	masks_begin(transactions->from->source, transactions->sets.ntransactions, border);
 	tuplesort_performsort(transactions->shuffled);
 	nest = plain_text_begin();
 	while (tuplesort_gettupleslot(transactions->shuffled, true, false, aside, NULL))

@@ -445,7 +445,7 @@ write_from_source(Writer *writer)
 	if (writer->persons != NULL)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
 	writer->look = kept_begin(source, writer->border);
-	masks_begin(source, writer->border);
+	masks_begin(source, writer->total, writer->border);
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
