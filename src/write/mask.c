@@ -15,6 +15,7 @@
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "common/int.h"
 #include "common/sha2.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
