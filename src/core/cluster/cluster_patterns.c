@@ -145,7 +145,7 @@ cover(Clusters *c, double bias)
 			for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 				if (!covered[model->type[p]])
 					rows += model->n[model->type[p]];
-			if (kanon_stop(&c->pace, (int64_t) (model->start[f + 1] - model->start[f])))
+			if (kanon_step(&c->pace, (int64_t) (model->start[f + 1] - model->start[f])))
 				status = KANON_CANCELLED;
 			worth = (double) rows * (1 + bias * (c->instances.all_cost - model->w[f]));
 			if (rows > 0 && (rows >= c->problem->k || bias == 0) && worth > best_worth)

@@ -41,7 +41,7 @@ try_sets(Sets *s, uint32_t from)
 		return status;
 	for (uint32_t f = from; f < s->instances.n && status == KANON_OK; f++)
 	{
-		if (kanon_stop(s->pace, 2000))
+		if (kanon_step(s->pace, 2000))
 			return KANON_CANCELLED;
 		if (!ilp_list_add(s->problem->env, &s->used, f))
 			return KANON_NO_MEMORY;

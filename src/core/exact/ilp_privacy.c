@@ -53,7 +53,7 @@ on_tree(glp_tree *tree, void *info)
 	model->nodes = total;
 	if (node != 0)
 		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
-	if (kanon_stop(model->pace, KANON_WATCH_STEPS / 8))
+	if (kanon_step(model->pace, KANON_STEPS / 8))
 		model->guard.cancelled = true;
 	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->pace->late)
 		glp_ios_terminate(tree);

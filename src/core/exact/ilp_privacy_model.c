@@ -399,7 +399,7 @@ ilp_privacy_build(IlpPrivacy *model)
 
 		add_class(model, instances->type + lo, (uint32_t) (instances->start[f + 1] - lo),
 				  model->first_x + (int) lo, false);
-		if (kanon_stop(model->pace, (int64_t) (instances->start[f + 1] - lo) * 16))
+		if (kanon_step(model->pace, (int64_t) (instances->start[f + 1] - lo) * 16))
 			model->cancelled = true;
 		if (model->cancelled || model->nentries > ILP_PRIVACY_ENTRIES)
 			return;

@@ -243,7 +243,7 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 		}
 		kanon_free(env, sub.open.v);
 		ilp_model_free(&part);
-		if (kanon_stop(plan->pace, 100))
+		if (kanon_step(plan->pace, 100))
 			status = KANON_CANCELLED;
 		if (ilp_round_up(model, bound) > target)
 		{

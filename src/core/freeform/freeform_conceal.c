@@ -15,7 +15,6 @@
 
 typedef struct Conceal
 {
-	KanonScratch scratch;
 	FreeformShown shown;
 	uint32_t n;
 	uint32_t *count; /* [n] records that could be each row's own */
@@ -33,14 +32,14 @@ conceal_open(Conceal *s, FreeformWork *work)
 {
 	if (!freeform_shown_open(&s->shown, work))
 		return false;
-	s->count = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	s->component = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	s->low = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	s->index = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	s->stack = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	s->path = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	s->cursor = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
-	return !s->scratch.failed;
+	s->count = kanon_take(&work->scratch, s->n, sizeof(uint32_t));
+	s->component = kanon_take(&work->scratch, s->n, sizeof(uint32_t));
+	s->low = kanon_take(&work->scratch, s->n, sizeof(uint32_t));
+	s->index = kanon_take(&work->scratch, s->n, sizeof(uint32_t));
+	s->stack = kanon_take(&work->scratch, s->n, sizeof(uint32_t));
+	s->path = kanon_take(&work->scratch, s->n, sizeof(uint32_t));
+	s->cursor = kanon_take(&work->scratch, s->n, sizeof(uint32_t));
+	return !work->scratch.failed;
 }
 
 /* Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1, 1972. */
@@ -142,7 +141,8 @@ close_cycles(Conceal *s)
 KanonStatus
 freeform_concealment(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Conceal s = {.scratch = {work->env}, .n = work->n};
+	Conceal s = {.n = work->n};
+	size_t mark = kanon_mark(&work->scratch);
 	KanonStatus status = conceal_open(&s, work) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)
@@ -153,7 +153,6 @@ freeform_concealment(FreeformWork *work, KanonFreeformGraph *graph)
 		status = close_cycles(&s);
 	if (status == KANON_OK)
 		status = freeform_shown_graph(&s.shown, graph);
-	freeform_shown_close(&s.shown);
-	kanon_scratch_free(&s.scratch);
+	kanon_release(&work->scratch, mark);
 	return status;
 }

@@ -188,7 +188,7 @@ list_sets(Mip *mip)
 	{
 		uint32_t at = k;
 
-		if (kanon_stop(&mip->pace, (int64_t) k * k * work->ncolumns))
+		if (kanon_step(&mip->pace, (int64_t) k * k * work->ncolumns))
 			return KANON_CANCELLED;
 		mip->cost[mip->nsets++] = set_cost(mip, set);
 		memcpy(set + k, set, k * sizeof(uint32_t));
@@ -273,7 +273,7 @@ on_tree(glp_tree *tree, void *info)
 
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	mip->nodes = total;
-	if (kanon_stop(&mip->pace, KANON_WATCH_STEPS / 8))
+	if (kanon_step(&mip->pace, KANON_STEPS / 8))
 		mip->guard.cancelled = true;
 	if (glp_ios_reason(tree) == GLP_IBINGO && glp_mip_obj_val(mip->lp) < mip->upper)
 	{
@@ -386,13 +386,10 @@ work_cost(Mip *mip)
 KanonStatus
 freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Mip mip = {.scratch = {work->env},
-			   .work = work,
-			   .pace = {.env = work->env,
-						.phase = "mip",
-						.rows_left = -1,
-						.every = KANON_WATCH_STEPS,
-						.deadline = work->space->deadline}};
+	Mip mip = {
+		.scratch = {work->env},
+		.work = work,
+		.pace = {.env = work->env, .phase = "mip", .rows_left = -1, .deadline = work->space->deadline}};
 	KanonStatus status = find_types(&mip) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)

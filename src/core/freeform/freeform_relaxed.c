@@ -58,25 +58,14 @@ freeform_note(FreeformShown *s, uint32_t j)
 bool
 freeform_shown_open(FreeformShown *s, FreeformWork *work)
 {
-	KanonEnv *env = work->env;
+	KanonScratch *scratch = &work->scratch;
 
 	*s = (FreeformShown){.work = work, .n = work->n, .words = ((size_t) work->n + 63) / 64};
-	s->bit = kanon_alloc0(env, s->n, s->words * sizeof(uint64_t));
-	s->growth = kanon_alloc(env, work->padded, sizeof(int32_t));
-	s->count = kanon_alloc0(env, s->n, sizeof(uint32_t));
-	s->choice = kanon_alloc(env, work->space->k, sizeof(FreeformChoice));
-	return s->bit != NULL && s->growth != NULL && s->count != NULL && s->choice != NULL;
-}
-
-void
-freeform_shown_close(FreeformShown *s)
-{
-	KanonEnv *env = s->work->env;
-
-	kanon_free(env, s->bit);
-	kanon_free(env, s->growth);
-	kanon_free(env, s->count);
-	kanon_free(env, s->choice);
+	s->bit = kanon_take0(scratch, s->n, s->words * sizeof(uint64_t));
+	s->growth = kanon_take(scratch, work->padded, sizeof(int32_t));
+	s->count = kanon_take0(scratch, s->n, sizeof(uint32_t));
+	s->choice = kanon_take(scratch, work->space->k, sizeof(FreeformChoice));
+	return !scratch->failed;
 }
 
 static uint32_t
@@ -165,6 +154,7 @@ KanonStatus
 freeform_relaxed(FreeformWork *work, KanonFreeformGraph *graph)
 {
 	FreeformShown s;
+	size_t mark = kanon_mark(&work->scratch);
 	bool grows = kanon_freeform_promises_records(work->space->method);
 	KanonStatus status = freeform_shown_open(&s, work) ? KANON_OK : KANON_NO_MEMORY;
 
@@ -183,6 +173,6 @@ freeform_relaxed(FreeformWork *work, KanonFreeformGraph *graph)
 		status = KANON_NO_MEMORY;
 	for (uint32_t j = 0; j < work->n && status == KANON_OK; j++)
 		graph->given[j] = j;
-	freeform_shown_close(&s);
+	kanon_release(&work->scratch, mark);
 	return status;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "freeform/freeform_work.h"
+#include "util/heap.h"
 
 /* Pairs of each row that sort_greedy keeps at hand. */
 #define CHOICES 24
@@ -29,42 +30,24 @@ typedef struct Round
 	FreeformChoice *choice; /* [n * CHOICES] */
 	uint8_t *nchoices;      /* [n] */
 	uint8_t *next;          /* [n] of them */
-	uint32_t *heap;         /* [n] rows by their next choice */
-	uint32_t nheap;
+	KanonHeap heap;         /* rows by their next choice: by weight, then row, the order of all pairs */
 } Round;
-
-static void
-round_close(Round *round)
-{
-	KanonEnv *env = round->work->env;
-
-	kanon_free(env, round->record);
-	kanon_free(env, round->stamp);
-	kanon_free(env, round->choice);
-	kanon_free(env, round->nchoices);
-	kanon_free(env, round->next);
-	kanon_free(env, round->heap);
-}
 
 static bool
 round_open(Round *round, bool sorted)
 {
-	KanonEnv *env = round->work->env;
 	uint32_t n = round->work->n;
 
 	round->mutual = round->work->space->symmetric;
-	round->record = kanon_alloc(env, n, sizeof(uint32_t));
-	round->stamp = kanon_alloc0(env, n, sizeof(uint32_t));
+	round->record = kanon_take(&round->work->scratch, n, sizeof(uint32_t));
+	round->stamp = kanon_take0(&round->work->scratch, n, sizeof(uint32_t));
 	if (sorted)
 	{
-		round->choice = kanon_alloc(env, n, CHOICES * sizeof(FreeformChoice));
-		round->nchoices = kanon_alloc(env, n, sizeof(uint8_t));
-		round->next = kanon_alloc(env, n, sizeof(uint8_t));
-		round->heap = kanon_alloc(env, n, sizeof(uint32_t));
-		if (round->choice == NULL || round->nchoices == NULL || round->next == NULL || round->heap == NULL)
-			return false;
+		round->choice = kanon_take(&round->work->scratch, n, CHOICES * sizeof(FreeformChoice));
+		round->nchoices = kanon_take(&round->work->scratch, n, sizeof(uint8_t));
+		round->next = kanon_take(&round->work->scratch, n, sizeof(uint8_t));
 	}
-	return round->record != NULL && round->stamp != NULL;
+	return !round->work->scratch.failed;
 }
 
 /* Row i takes record j. */
@@ -157,44 +140,12 @@ greedy_round(Round *round)
 	return status;
 }
 
-/* By weight, then row: the order of all pairs, sorted. */
+/* The row is in the heap by its next choice; false: no memory. */
 static bool
-before(const Round *round, uint32_t a, uint32_t b)
+queue(Round *round, uint32_t row)
 {
-	int32_t left = round->choice[(size_t) a * CHOICES + round->next[a]].weight;
-	int32_t right = round->choice[(size_t) b * CHOICES + round->next[b]].weight;
-
-	return left < right || (left == right && a < b);
-}
-
-/* The row at this place of the heap goes down to where it belongs. */
-static void
-sink(Round *round, uint32_t at)
-{
-	uint32_t row = round->heap[at];
-
-	for (;;)
-	{
-		uint32_t child = 2 * at + 1;
-
-		if (child >= round->nheap)
-			break;
-		if (child + 1 < round->nheap && before(round, round->heap[child + 1], round->heap[child]))
-			child++;
-		if (!before(round, round->heap[child], row))
-			break;
-		round->heap[at] = round->heap[child];
-		at = child;
-	}
-	round->heap[at] = row;
-}
-
-static void
-pop(Round *round)
-{
-	round->heap[0] = round->heap[--round->nheap];
-	if (round->nheap > 0)
-		sink(round, 0);
+	return kanon_heap_add(&round->work->scratch, &round->heap,
+						  round->choice[(size_t) row * CHOICES + round->next[row]].weight, row);
 }
 
 /* When few records are left these are looked at one by one. */
@@ -226,7 +177,7 @@ sorted_round(Round *round)
 	uint32_t nleft = 0;
 	KanonStatus status = KANON_OK;
 
-	round->nheap = 0;
+	round->heap.n = 0;
 	for (uint32_t i = 0; i < work->n; i++)
 	{
 		if (round->record[i] != FREEFORM_NONE)
@@ -236,28 +187,24 @@ sorted_round(Round *round)
 		round->next[i] = 0;
 		round->nchoices[i] =
 			(uint8_t) freeform_choices(work, i, round->choice + (size_t) i * CHOICES, CHOICES);
-		if (round->nchoices[i] > 0)
-			round->heap[round->nheap++] = i;
+		if (round->nchoices[i] > 0 && !queue(round, i))
+			return KANON_NO_MEMORY;
 	}
-	for (uint32_t at = round->nheap / 2; at-- > 0;)
-		sink(round, at);
-	while (round->nheap > 0)
+	while (round->heap.n > 0)
 	{
-		uint32_t row = round->heap[0];
+		uint32_t row = kanon_heap_take(&round->heap).item;
 		const FreeformChoice *choice = &round->choice[(size_t) row * CHOICES + round->next[row]];
 
 		if (kanon_stop(&work->pace, 16))
 			return KANON_CANCELLED;
 		if (round->record[row] != FREEFORM_NONE)
-			pop(round);
-		else if (work->closed[choice->record] == 0)
+			continue;
+		if (work->closed[choice->record] == 0)
 		{
 			take(round, row, choice->record);
-			pop(round);
+			continue;
 		}
-		else if (++round->next[row] < round->nchoices[row])
-			sink(round, 0);
-		else
+		if (++round->next[row] == round->nchoices[row])
 		{
 			bool few = round->open < work->n / 16;
 
@@ -276,11 +223,9 @@ sorted_round(Round *round)
 				(uint8_t) (few ? choices_of_few(round, row, left, nleft)
 							   : freeform_choices(work, row, round->choice + (size_t) row * CHOICES,
 												  CHOICES));
-			if (round->nchoices[row] > 0)
-				sink(round, 0);
-			else
-				pop(round);
 		}
+		if (round->nchoices[row] > 0 && !queue(round, row))
+			return KANON_NO_MEMORY;
 	}
 	memset(round->stamp, 0, work->n * sizeof(*round->stamp));
 	round->stamps = 0;
@@ -330,6 +275,7 @@ static KanonStatus
 rounds(FreeformWork *work, bool sorted)
 {
 	Round round = {.work = work};
+	size_t mark = kanon_mark(&work->scratch);
 	KanonStatus status = round_open(&round, sorted) ? KANON_OK : KANON_NO_MEMORY;
 
 	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
@@ -343,7 +289,7 @@ rounds(FreeformWork *work, bool sorted)
 	}
 	if (status == KANON_OK && sorted && !round.mutual)
 		status = freeform_improve(work, sorted_again, &round);
-	round_close(&round);
+	kanon_release(&work->scratch, mark);
 	return status;
 }
 

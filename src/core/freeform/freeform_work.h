@@ -175,9 +175,8 @@ typedef struct FreeformShown
 	FreeformChoice *choice; /* [k] */
 } FreeformShown;
 
-/* Nothing is noted yet.  false: no memory; freeform_shown_close in any case. */
+/* Nothing is noted yet; in memory of work->scratch.  false: no memory. */
 extern bool freeform_shown_open(FreeformShown *s, FreeformWork *work);
-extern void freeform_shown_close(FreeformShown *s);
 
 extern bool freeform_is_shown(const FreeformShown *s, uint32_t j, uint32_t i);
 

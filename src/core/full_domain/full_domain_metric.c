@@ -51,6 +51,7 @@
 
 #include "full_domain/lattice.h"
 #include "privacy/allowed.h"
+#include "util/scratch.h"
 
 /* Entropies are less than this many bits. */
 #define MOST_BITS 64
@@ -207,10 +208,10 @@ KanonStatus
 metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kind, KanonPace *pace,
 			Metric *metric)
 {
-	KanonEnv *env = problem->env;
+	KanonScratch scratch = {.env = problem->env};
 	uint32_t distinct = 0;
 	Values values;
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status;
 
 	memset(metric, 0, sizeof(*metric));
 	metric->kind = kind;
@@ -224,22 +225,17 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (problem->columns[c].distinct > distinct)
 			distinct = problem->columns[c].distinct;
-	values.up = kanon_alloc(env, distinct, sizeof(uint32_t));
-	values.rows = kanon_alloc(env, distinct, sizeof(int64_t));
-	values.count = kanon_alloc(env, distinct, sizeof(uint32_t));
-	values.low = kanon_alloc(env, distinct, sizeof(double));
-	values.high = kanon_alloc(env, distinct, sizeof(double));
-	values.endless = kanon_alloc(env, distinct, sizeof(bool));
-	if (values.up != NULL && values.rows != NULL && values.count != NULL && values.low != NULL &&
-		values.high != NULL && values.endless != NULL)
+	values.up = kanon_take(&scratch, distinct, sizeof(uint32_t));
+	values.rows = kanon_take(&scratch, distinct, sizeof(int64_t));
+	values.count = kanon_take(&scratch, distinct, sizeof(uint32_t));
+	values.low = kanon_take(&scratch, distinct, sizeof(double));
+	values.high = kanon_take(&scratch, distinct, sizeof(double));
+	values.endless = kanon_take(&scratch, distinct, sizeof(bool));
+	status = kanon_taken(&scratch);
+	if (status == KANON_OK)
 		status = add_levels(problem, lattice, pace, &values, metric);
 	metric->tie = (KanonWide) METRIC_OFF * metric->rows * lattice->nqis;
-	kanon_free(env, values.up);
-	kanon_free(env, values.rows);
-	kanon_free(env, values.count);
-	kanon_free(env, values.low);
-	kanon_free(env, values.high);
-	kanon_free(env, values.endless);
+	kanon_scratch_free(&scratch);
 	return status;
 }
 

@@ -131,7 +131,7 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace
 			out->w[out->nf] = model->w[f];
 			out->start[++out->nf] = pairs + kept;
 		}
-		if (kanon_stop(pace, (int64_t) size * 8))
+		if (kanon_step(pace, (int64_t) size * 8))
 			status = KANON_CANCELLED;
 	}
 	kanon_free(model->env, cand);

@@ -353,7 +353,7 @@ ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *
 		n = grow(&s, f);
 		if (n > 0 && !add_cut(&s, n, cuts))
 			status = KANON_NO_MEMORY;
-		else if (kanon_stop(pace, 100))
+		else if (kanon_step(pace, 100))
 			status = KANON_CANCELLED;
 	}
 	kanon_scratch_free(&s.scratch);

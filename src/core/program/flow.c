@@ -92,7 +92,7 @@ flow_start(Flow *w)
 			return KANON_INFEASIBLE;
 		w->x[w->by_pair[best]] = cl->rows[i];
 		w->load[w->by_class[best]] += cl->rows[i];
-		if (kanon_stop(w->pace, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
+		if (kanon_step(w->pace, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
 			return KANON_CANCELLED;
 	}
 	return KANON_OK;
@@ -138,7 +138,7 @@ flow_augment(Flow *w, uint32_t d)
 		{
 			uint32_t i = cl->type[p];
 
-			if (kanon_stop(w->pace, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
+			if (kanon_step(w->pace, (int64_t) (w->by_start[i + 1] - w->by_start[i])))
 				return KANON_CANCELLED;
 			for (size_t q = w->by_start[i]; q < w->by_start[i + 1]; q++)
 			{

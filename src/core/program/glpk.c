@@ -111,7 +111,7 @@ on_tree(glp_tree *tree, void *info)
 	/* cuts transform a row of the tableau for each fraction */
 	if (glp_ios_reason(tree) == GLP_ICUTGEN)
 		run->pace->work += (int64_t) glp_get_num_rows(run->lp) * 500;
-	if (kanon_stop(run->pace, KANON_WATCH_STEPS / 8))
+	if (kanon_step(run->pace, KANON_STEPS / 8))
 		run->guard.cancelled = true;
 	if (run->settings->max_nodes > 0 && total > run->settings->max_nodes)
 		run->full = true;

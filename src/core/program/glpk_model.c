@@ -42,7 +42,7 @@ ilp_glpk_load(IlpRun *run)
 		int n = (int) (model->start[f + 1] - lo);
 		int64_t total = 0;
 
-		if (kanon_stop(run->pace, 50 * (int64_t) n))
+		if (kanon_step(run->pace, 50 * (int64_t) n))
 			return KANON_CANCELLED;
 		for (int p = 0; p < n; p++)
 			total += model->n[model->type[lo + (size_t) p]];

@@ -207,7 +207,7 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 
 		if ((pattern >> c & 1) == 0)
 			continue;
-		if (kanon_stop(b->pace, (int64_t) ntypes * 4))
+		if (kanon_step(b->pace, (int64_t) ntypes * 4))
 			return KANON_CANCELLED;
 		if (b->pace->late)
 			return KANON_TOO_LARGE;
@@ -377,7 +377,7 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 		}
 		group[i] = table[slot] - 1;
 		at[group[i]]++;
-		if (kanon_stop(b->pace, problem->ncolumns))
+		if (kanon_step(b->pace, problem->ncolumns))
 			return KANON_CANCELLED;
 	}
 	{
@@ -401,7 +401,7 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 
 		for (uint32_t j = lo; j < at[g]; j++)
 			rows += problem->rows[types[j]];
-		if (kanon_stop(b->pace, n))
+		if (kanon_step(b->pace, n))
 			return KANON_CANCELLED;
 		if (b->pace->late)
 			return KANON_TOO_LARGE;

@@ -180,7 +180,7 @@ full_pass(Lagrange *l, double *g, double *bound)
 	{
 		g[f] = reduced_cost(l, f, NULL);
 		sum += kanon_min(0, g[f]);
-		if (kanon_stop(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
+		if (kanon_step(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
 			return KANON_CANCELLED;
 	}
 	*bound = sum;
@@ -240,7 +240,7 @@ active_pass(Lagrange *l, double *value)
 		double g = reduced_cost(l, f, l->slack);
 
 		sum += kanon_min(0, g);
-		if (kanon_stop(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
+		if (kanon_step(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
 			return KANON_CANCELLED;
 	}
 	*value = sum;

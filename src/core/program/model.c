@@ -107,7 +107,7 @@ ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bo
 	memcpy(model->type, instances->type, pairs * sizeof(*model->type));
 	if (with_rest)
 		add_rest(instances, model);
-	if (kanon_stop(pace, (int64_t) pairs))
+	if (kanon_step(pace, (int64_t) pairs))
 	{
 		ilp_model_free(model);
 		return KANON_CANCELLED;
@@ -167,7 +167,7 @@ ilp_model_transpose(IlpModel *model, KanonPace *pace)
 			model->opt[model->opt_start[model->type[p] + 1]++] = f;
 	}
 	kanon_free(env, order);
-	return kanon_stop(pace, (int64_t) pairs * 3) ? KANON_CANCELLED : KANON_OK;
+	return kanon_step(pace, (int64_t) pairs * 3) ? KANON_CANCELLED : KANON_OK;
 }
 
 typedef struct TypeOrder
@@ -296,7 +296,7 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonPace *pace)
 				model->type[pairs++] = to[model->type[p]];
 	}
 	model->start[nf] = pairs;
-	if (kanon_stop(pace, (int64_t) pairs))
+	if (kanon_step(pace, (int64_t) pairs))
 		status = KANON_CANCELLED;
 done:
 	kanon_free(env, to);

@@ -158,7 +158,7 @@ reduce_round(IlpModel *model, bool *dead, Gain *gains, IlpList *open, bool *chan
 	{
 		if (dead[f])
 			continue;
-		if (kanon_stop(pace, (int64_t) (model->start[f + 1] - model->start[f]) * 4 + 8))
+		if (kanon_step(pace, (int64_t) (model->start[f + 1] - model->start[f]) * 4 + 8))
 			return KANON_CANCELLED;
 		if (model->start[f] == model->start[f + 1] || best_saving(model, f, gains) <= 0)
 			dead[f] = true;

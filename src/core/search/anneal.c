@@ -246,7 +246,7 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 				restore_best(s);
 			}
 		}
-		if (kanon_stop(s->pace, 1))
+		if (kanon_step(s->pace, 1))
 			return KANON_CANCELLED;
 		if (s->pace->late)
 			break;

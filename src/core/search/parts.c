@@ -321,7 +321,7 @@ search_parts(Search *s, double work, double target)
 		status = try_part(s, &part, (size_t) rows, &solved);
 		/* as large as can be solved */
 		rows = solved ? kanon_min(rows * 1.04, s->n) : kanon_max(rows * 0.85, LEAST_ROWS);
-		if (status == KANON_OK && kanon_stop(s->pace, 100))
+		if (status == KANON_OK && kanon_step(s->pace, 100))
 			status = KANON_CANCELLED;
 	}
 	/* without GLPK, or memory for it, what was found stands */

@@ -200,7 +200,7 @@ search_start(Search *s, const IlpList *start)
 	{
 		if (s->load[order[j].f] == 0)
 			open_free(s, order[j].f);
-		if (kanon_stop(s->pace, 1))
+		if (kanon_step(s->pace, 1))
 			status = KANON_CANCELLED;
 	}
 	/* rows to spare move to cheaper classes opened since */

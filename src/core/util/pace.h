@@ -11,8 +11,8 @@
 #define KANON_POLL_WORK (1 << 18)
 #endif
 
-/* The same of the solvers by integer programming, whose steps are larger. */
-#define KANON_WATCH_STEPS 200000
+/* Steps of the solvers by integer programming: the same time, whatever the tests make of the other. */
+#define KANON_STEPS 200000
 
 /*
  * When to poll, what to say then, and the end of the time allowed.  Every loop reports
@@ -28,7 +28,6 @@ typedef struct KanonPace
 
 	/* of the solvers by integer programming, for the others 0 */
 	uint64_t total;  /* work up to the last poll */
-	uint64_t every;  /* work between two polls; 0: KANON_POLL_WORK */
 	double deadline; /* env->now when time is up; 0: never */
 	double cost;     /* of the best solution so far, */
 	double bound;    /* and of all, */
@@ -49,7 +48,15 @@ static inline bool
 kanon_stop(KanonPace *pace, uint64_t work)
 {
 	pace->work += work;
-	return pace->work >= (pace->every > 0 ? pace->every : KANON_POLL_WORK) && kanon_poll(pace);
+	return pace->work >= KANON_POLL_WORK && kanon_poll(pace);
+}
+
+/* The same of a solver by integer programming. */
+static inline bool
+kanon_step(KanonPace *pace, uint64_t steps)
+{
+	pace->work += steps;
+	return pace->work >= KANON_STEPS && kanon_poll(pace);
 }
 
 /* All work so far: the same in every run. */
