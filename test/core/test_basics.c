@@ -121,12 +121,7 @@ test_grow(void **state)
 static int
 compare_items(const void *a, const void *b)
 {
-	const KanonHeapItem *left = a;
-	const KanonHeapItem *right = b;
-
-	if (left->key != right->key)
-		return left->key < right->key ? -1 : 1;
-	return left->item < right->item ? -1 : left->item > right->item;
+	return kanon_compare_keyed(a, b, NULL);
 }
 
 /* What comes out is in order, whatever went in when. */
@@ -141,7 +136,7 @@ test_heap(void **state)
 		Host host;
 		KanonScratch scratch;
 		KanonHeap heap = {0};
-		KanonHeapItem in[300];
+		KanonKeyed in[300];
 		size_t n = 0;
 
 		host_init(&host);
@@ -149,13 +144,13 @@ test_heap(void **state)
 		for (int step = 0; step < 300; step++)
 			if (n == 0 || random_below(&random, 3) > 0)
 			{
-				in[n] = (KanonHeapItem){random_below(&random, 20), random_below(&random, 20)};
+				in[n] = (KanonKeyed){random_below(&random, 20), random_below(&random, 20)};
 				assert_true(kanon_heap_add(&scratch, &heap, in[n].key, in[n].item));
 				n++;
 			}
 			else
 			{
-				KanonHeapItem top = kanon_heap_take(&heap);
+				KanonKeyed top = kanon_heap_take(&heap);
 
 				qsort(in, n, sizeof(*in), compare_items);
 				assert_true(top.key == in[0].key && top.item == in[0].item);

@@ -158,7 +158,7 @@ grow_forest(Forest *f)
 		edge = nearest_outside(f, type);
 		if (kanon_stop(&f->pace, 32 + f->near_next[type] - seen))
 			return KANON_CANCELLED;
-		if (f->heap.n > 0 && kanon_heap_before(f->heap.items[0], (KanonHeapItem){edge.distance, type}))
+		if (f->heap.n > 0 && kanon_heap_before(f->heap.items[0], (KanonKeyed){edge.distance, type}))
 		{
 			if (!kanon_heap_add(&f->scratch, &f->heap, edge.distance, type))
 				return KANON_NO_MEMORY;

@@ -135,25 +135,6 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed, 
 	return status;
 }
 
-/* Sizes of the parts, to take the small ones first. */
-typedef struct PartOrder
-{
-	size_t pairs;
-	uint32_t part;
-} PartOrder;
-
-static int
-compare_parts(const void *a, const void *b, void *arg)
-{
-	const PartOrder *x = a;
-	const PartOrder *y = b;
-
-	(void) arg;
-	if (x->pairs != y->pairs)
-		return x->pairs < y->pairs ? -1 : 1;
-	return x->part < y->part ? -1 : x->part > y->part;
-}
-
 typedef struct Split
 {
 	KanonScratch scratch;
@@ -162,7 +143,7 @@ typedef struct Split
 	uint32_t *types;    /* [m] by part */
 	uint32_t *first;    /* [parts + 1] */
 	double *floor;      /* [parts] bound of each so far */
-	PartOrder *order;   /* [2 * parts] */
+	KanonKeyed *order;  /* [2 * parts] */
 } Split;
 
 /* Components of a transposed model, types of each in order, small parts first. */
@@ -190,14 +171,15 @@ split_model(const IlpModel *model, Split *split, uint32_t *nparts)
 		if (model->opt_start[i] < model->opt_start[i + 1])
 			least = fmin(least, model->w[model->opt[model->opt_start[i]]]);
 		split->floor[part] += least * (double) model->n[i];
-		split->order[part].part = part;
-		split->order[part].pairs += model->opt_start[i + 1] - model->opt_start[i];
+		split->order[part].item = part;
+		split->order[part].key += (double) (model->opt_start[i + 1] - model->opt_start[i]);
 	}
 	for (uint32_t p = 2; p <= *nparts; p++)
 		split->first[p] += split->first[p - 1];
 	for (uint32_t i = 0; i < model->m; i++)
 		split->types[split->first[split->part[i] + 1]++] = i;
-	kanon_sort(split->order, split->order + *nparts, *nparts, sizeof(*split->order), compare_parts, NULL);
+	kanon_sort(split->order, split->order + *nparts, *nparts, sizeof(*split->order), kanon_compare_keyed,
+			   NULL);
 	return KANON_OK;
 }
 
@@ -223,7 +205,7 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 		bound += split.floor[p];
 	for (uint32_t o = 0; o < nparts && status == KANON_OK; o++)
 	{
-		uint32_t p = split.order[o].part;
+		uint32_t p = split.order[o].item;
 		IlpModel part;
 		IlpAnswer sub = {0};
 

@@ -121,7 +121,7 @@ flow_augment(Flow *w, uint32_t d)
 		return KANON_NO_MEMORY;
 	while (w->heap.n > 0)
 	{
-		KanonHeapItem top = kanon_heap_take(&w->heap);
+		KanonKeyed top = kanon_heap_take(&w->heap);
 		uint32_t b = top.item;
 
 		if (w->done[b] == w->stamp)

@@ -115,31 +115,12 @@ ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bo
 	return KANON_OK;
 }
 
-/* Instances by cost, then position. */
-typedef struct CostOrder
-{
-	double w;
-	uint32_t f;
-} CostOrder;
-
-static int
-compare_cost(const void *a, const void *b, void *arg)
-{
-	const CostOrder *x = a;
-	const CostOrder *y = b;
-
-	(void) arg;
-	if (x->w != y->w)
-		return x->w < y->w ? -1 : 1;
-	return x->f < y->f ? -1 : x->f > y->f;
-}
-
 KanonStatus
 ilp_model_transpose(IlpModel *model, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	size_t pairs = model->start[model->nf];
-	CostOrder *order = kanon_alloc(env, model->nf, 2 * sizeof(*order));
+	KanonKeyed *order = kanon_alloc(env, model->nf, 2 * sizeof(*order));
 
 	drop_transpose(model);
 	model->opt_start = kanon_take0(&model->scratch, (size_t) model->m + 2, sizeof(*model->opt_start));
@@ -151,8 +132,8 @@ ilp_model_transpose(IlpModel *model, KanonPace *pace)
 		return KANON_NO_MEMORY;
 	}
 	for (uint32_t f = 0; f < model->nf; f++)
-		order[f] = (CostOrder){model->w[f], f};
-	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), compare_cost, NULL);
+		order[f] = (KanonKeyed){model->w[f], f};
+	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), kanon_compare_keyed, NULL);
 	/* places shifted by two, so that filling leaves them right */
 	for (size_t p = 0; p < pairs; p++)
 		if (model->type[p] + 2 <= model->m)
@@ -161,7 +142,7 @@ ilp_model_transpose(IlpModel *model, KanonPace *pace)
 		model->opt_start[i] += model->opt_start[i - 1];
 	for (uint32_t o = 0; o < model->nf; o++)
 	{
-		uint32_t f = order[o].f;
+		uint32_t f = order[o].item;
 
 		for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 			model->opt[model->opt_start[model->type[p] + 1]++] = f;

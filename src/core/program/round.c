@@ -14,34 +14,16 @@
 /* Part from which an instance is more open than not. */
 #define HALF 0.5
 
-typedef struct Opened
-{
-	double u;
-	uint32_t f;
-} Opened;
-
 typedef struct Rounding
 {
 	const IlpModel *model;
 	KanonPace *pace;
-	Opened *order; /* [nf], and as much scratch */
-	size_t low;    /* so many can be filled, */
-	size_t high;   /* so many cannot */
-	double cost;   /* of the best */
+	KanonKeyed *order; /* [nf], and as much scratch */
+	size_t low;        /* so many can be filled, */
+	size_t high;       /* so many cannot */
+	double cost;       /* of the best */
 	IlpList *open;
 } Rounding;
-
-static int
-compare_opened(const void *a, const void *b, void *arg)
-{
-	const Opened *x = a;
-	const Opened *y = b;
-
-	(void) arg;
-	if (x->u != y->u)
-		return x->u > y->u ? -1 : 1;
-	return x->f < y->f ? -1 : x->f > y->f;
-}
 
 /* The first n of the order, all open. */
 static KanonStatus
@@ -54,7 +36,7 @@ try_first(Rounding *r, size_t n)
 	KanonStatus status = KANON_OK;
 
 	for (size_t j = 0; j < n && status == KANON_OK; j++)
-		if (!ilp_list_add(env, &first, r->order[j].f))
+		if (!ilp_list_add(env, &first, r->order[j].item))
 			status = KANON_NO_MEMORY;
 	if (status == KANON_OK)
 		status = ilp_assign(r->model, &first, &cost, NULL, &nflows, r->pace);
@@ -91,12 +73,12 @@ ilp_round(const IlpModel *model, const double *u, double *cost, IlpList *open, K
 	for (uint32_t f = 0; f < model->nf; f++)
 		if (u[f] > ILP_EPS)
 		{
-			r.order[n++] = (Opened){u[f], f};
+			r.order[n++] = (KanonKeyed){-u[f], f}; /* the most open first */
 			half += u[f] >= HALF;
 			/* the relaxation does fill these */
 			r.low += u[f] >= 1 - ILP_EPS;
 		}
-	kanon_sort(r.order, r.order + model->nf, n, sizeof(*r.order), compare_opened, NULL);
+	kanon_sort(r.order, r.order + model->nf, n, sizeof(*r.order), kanon_compare_keyed, NULL);
 	r.high = n + 1;
 	status = try_first(&r, n);
 	if (status == KANON_OK && half > r.low && half < r.high)

@@ -156,50 +156,32 @@ open_free(Search *s, uint32_t f)
 	}
 }
 
-typedef struct ByCost
-{
-	double w;
-	uint32_t f;
-} ByCost;
-
-static int
-compare_by_cost(const void *a, const void *b, void *arg)
-{
-	const ByCost *x = a;
-	const ByCost *y = b;
-
-	(void) arg;
-	if (x->w != y->w)
-		return x->w < y->w ? -1 : 1;
-	return x->f < y->f ? -1 : x->f > y->f;
-}
-
 /* The start: the given classes first, then greedily by cost. */
 KanonStatus
 search_start(Search *s, const IlpList *start)
 {
 	const IlpModel *model = s->model;
-	ByCost *order = kanon_alloc(s->env, model->nf, 2 * sizeof(*order));
+	KanonKeyed *order = kanon_alloc(s->env, model->nf, 2 * sizeof(*order));
 	KanonStatus status = KANON_OK;
 
 	if (order == NULL)
 		return KANON_NO_MEMORY;
 	start_closed(s);
 	for (size_t j = 0; start != NULL && j < start->n; j++)
-		order[j] = (ByCost){model->w[start->v[j]], start->v[j]};
+		order[j] = (KanonKeyed){model->w[start->v[j]], start->v[j]};
 	if (start != NULL)
 	{
-		kanon_sort(order, order + model->nf, start->n, sizeof(*order), compare_by_cost, NULL);
+		kanon_sort(order, order + model->nf, start->n, sizeof(*order), kanon_compare_keyed, NULL);
 		for (size_t j = 0; j < start->n; j++)
-			open_free(s, order[j].f);
+			open_free(s, order[j].item);
 	}
 	for (uint32_t f = 0; f < model->nf; f++)
-		order[f] = (ByCost){model->w[f], f};
-	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), compare_by_cost, NULL);
+		order[f] = (KanonKeyed){model->w[f], f};
+	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), kanon_compare_keyed, NULL);
 	for (uint32_t j = 0; j < model->nf && status == KANON_OK; j++)
 	{
-		if (s->load[order[j].f] == 0)
-			open_free(s, order[j].f);
+		if (s->load[order[j].item] == 0)
+			open_free(s, order[j].item);
 		if (kanon_step(s->pace, 1))
 			status = KANON_CANCELLED;
 	}

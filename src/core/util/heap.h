@@ -6,22 +6,17 @@
 #define KANON_HEAP_H
 
 #include "util/scratch.h"
-
-typedef struct KanonHeapItem
-{
-	double key;
-	uint32_t item;
-} KanonHeapItem;
+#include "util/sort.h"
 
 typedef struct KanonHeap
 {
-	KanonHeapItem *items;
+	KanonKeyed *items;
 	size_t n;
 	size_t room;
 } KanonHeap;
 
 static inline bool
-kanon_heap_before(KanonHeapItem a, KanonHeapItem b)
+kanon_heap_before(KanonKeyed a, KanonKeyed b)
 {
 	return a.key < b.key || (a.key == b.key && a.item < b.item);
 }
@@ -30,7 +25,7 @@ kanon_heap_before(KanonHeapItem a, KanonHeapItem b)
 static inline bool
 kanon_heap_add(KanonScratch *scratch, KanonHeap *heap, double key, uint32_t item)
 {
-	KanonHeapItem added = {key, item};
+	KanonKeyed added = {key, item};
 	size_t at = heap->n;
 
 	if (!KANON_GROW(scratch, &heap->room, heap->n + 1, KANON_ARRAY(heap->items)))
@@ -42,11 +37,11 @@ kanon_heap_add(KanonScratch *scratch, KanonHeap *heap, double key, uint32_t item
 }
 
 /* Takes the top off a heap that is not empty. */
-static inline KanonHeapItem
+static inline KanonKeyed
 kanon_heap_take(KanonHeap *heap)
 {
-	KanonHeapItem top = heap->items[0];
-	KanonHeapItem last = heap->items[--heap->n];
+	KanonKeyed top = heap->items[0];
+	KanonKeyed last = heap->items[--heap->n];
 	size_t at = 0;
 
 	for (size_t child = 1; child < heap->n; child = 2 * at + 1)

@@ -85,3 +85,15 @@ kanon_compare_numbers(const void *a, const void *b, void *arg)
 	(void) arg;
 	return left < right ? -1 : left > right;
 }
+
+int
+kanon_compare_keyed(const void *a, const void *b, void *arg)
+{
+	const KanonKeyed *left = a;
+	const KanonKeyed *right = b;
+
+	(void) arg;
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	return left->item < right->item ? -1 : left->item > right->item;
+}

@@ -15,6 +15,16 @@ typedef int (*KanonCompare)(const void *a, const void *b, void *arg);
 extern void kanon_sort(void *items, void *scratch, size_t count, size_t size, KanonCompare compare,
 					   void *arg);
 
+/* Something by its number, with what it is ordered by. */
+typedef struct KanonKeyed
+{
+	double key;
+	uint32_t item;
+} KanonKeyed;
+
+/* Of KanonKeyed: by key, then item, ascending. */
+extern int kanon_compare_keyed(const void *a, const void *b, void *arg);
+
 /* Of uint32_t, ascending. */
 extern int kanon_compare_numbers(const void *a, const void *b, void *arg);
 
