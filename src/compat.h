@@ -79,6 +79,11 @@ kanon_push_jsonb(JsonbInState *state, JsonbIteratorToken token, JsonbValue *valu
 }
 #endif
 
+/* 19 works out where attributes begin once they are all described. */
+#if PG_VERSION_NUM < 190000
+#define TupleDescFinalize(desc) ((void) (desc))
+#endif
+
 /* 17 takes the relation. */
 #include "catalog/dependency.h"
 #if PG_VERSION_NUM >= 170000

@@ -121,6 +121,8 @@ add_column(Gate *gate, const char *name, Oid type, int32 typmod, Oid collation, 
 		raise_changed(gate, psprintf("The type of column \"%s\" is gone.", name));
 	TupleDescInitEntry(gate->desc, attnum, name, type, typmod, 0);
 	TupleDescInitEntryCollation(gate->desc, attnum, collation);
+	if (attnum == gate->desc->natts)
+		TupleDescFinalize(gate->desc);
 	gate->shapes[attnum - 1] = shape;
 }
 

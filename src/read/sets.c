@@ -372,6 +372,7 @@ begin_shuffle(Reader *reader, TupleDesc desc)
 		TupleDescInitEntry(shuffled, i + 1, names[i], INT8OID, -1, 0);
 	for (int i = 0; i < nkept; i++)
 		TupleDescCopyEntry(shuffled, i + 3, desc, desc->natts - nkept + i + 1);
+	TupleDescFinalize(shuffled);
 	reader->into->shuffled_desc = shuffled;
 	reader->into->shuffled =
 		tuplesort_begin_heap(shuffled, 1, &key, &less, &collation, &nulls_first, work_mem, NULL, 0);

@@ -355,6 +355,7 @@ frontier_desc(void)
 
 	for (int i = 0; i < FRONTIER_COLUMNS; i++)
 		TupleDescInitEntry(desc, i + 1, columns[i].name, columns[i].type, -1, 0);
+	TupleDescFinalize(desc);
 	return desc;
 }
 

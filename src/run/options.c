@@ -517,6 +517,7 @@ convert_options(Jsonb *options, Datum *values, bool *nulls)
 		values[option] = (Datum) 0;
 		nulls[option] = true;
 	}
+	TupleDescFinalize(desc);
 	BlessTupleDesc(desc);
 	populate_function(&populate);
 	tuple.t_data = DatumGetHeapTupleHeader(FunctionCall2(

@@ -45,6 +45,7 @@ split_begin(TupleDesc desc, int first, int nkept, uint64 seed)
 	TupleDescInitEntry(sorted, HASH, "hash", INT8OID, -1, 0);
 	for (int i = 0; i < nkept; i++)
 		TupleDescCopyEntry(sorted, COLUMNS_BEFORE + 1 + i, desc, first + 1 + i);
+	TupleDescFinalize(sorted);
 	split->nkept = nkept;
 	split->seed = seed;
 	split->sort = tuplesort_begin_heap(sorted, 2, keys, less, collations, nulls_first, work_mem, NULL,

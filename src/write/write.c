@@ -392,6 +392,7 @@ begin_sort(Writer *writer, TupleDesc desc)
 	TupleDescInitEntry(sorted, 2, "type", INT4OID, -1, 0);
 	for (int i = 0; i < source->nkept; i++)
 		TupleDescCopyEntry(sorted, COLUMNS_BEFORE + 1 + i, desc, source->ngrouped + i + 1);
+	TupleDescFinalize(sorted);
 	writer->sort = tuplesort_begin_heap(sorted, 1, &key, &less, &collation, &nulls_first, work_mem, NULL, 0);
 	writer->sorted = MakeSingleTupleTableSlot(sorted, &TTSOpsVirtual);
 	if (writer->first_flow != NULL)
