@@ -1389,3 +1389,52 @@ RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, fr
 
 COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, float8, jsonb)
 IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';
+
+/* ---- choosing among ks, methods and hierarchies ---- */
+
+CREATE FUNCTION @extschema@.kanon_explore(
+    source            regclass,
+    quasi_identifiers name[],
+    ks                bigint[] DEFAULT '{2,3,5,10,20,50}',
+    methods           text[]   DEFAULT '{greedy}',
+    hierarchies       jsonb[]  DEFAULT NULL,
+    keep              name[]   DEFAULT '{}',
+    time_limit        interval DEFAULT '60 seconds')
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+WITH tried AS (
+    SELECT chr(64 + s.nr::int) AS letter, s.nr AS series, s.method, s.hierarchies, f.*,
+           s.method || CASE WHEN s.hierarchies IS NULL THEN ', no hierarchies' ELSE ', ' || s.hierarchies::text END AS what
+    FROM (SELECT m.method, h.hierarchies, row_number() OVER (ORDER BY m.nr, h.nr) AS nr
+          FROM unnest(methods) WITH ORDINALITY AS m (method, nr),
+               unnest(coalesce(kanon_explore.hierarchies, ARRAY[NULL]::jsonb[])) WITH ORDINALITY AS h (hierarchies, nr)
+          ORDER BY 3 LIMIT 26) s,
+         LATERAL @extschema@.kanon_frontier(source, quasi_identifiers, ks, method => s.method, patterns => NULL::text[], rules => NULL::jsonb,
+            gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::float8[], hierarchies => s.hierarchies,
+            level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'suppress'::text,
+            time_limit => kanon_explore.time_limit, seed => NULL::bigint) f),
+points AS (
+    SELECT t.*, row_number() OVER (ORDER BY t.series, t.k) AS nr, 1 / t.class_min::float8 AS risk, 1 / t.class_avg AS average_risk,
+           coalesce((ln(1 / t.class_min::float8) - min(ln(1 / t.class_min::float8)) OVER ())
+                    / nullif(max(ln(1 / t.class_min::float8)) OVER () - min(ln(1 / t.class_min::float8)) OVER (), 0), 0.5) AS x,
+           coalesce(t.gcp / nullif(max(t.gcp) OVER (), 0), 0) AS y,
+           format('SELECT * FROM %I.kanon_pattern_guided(%L, %L, %L, %s, method => %L%s%s);', '@extschema@',
+                  format('%I.%I', n.nspname, c.relname), c.relname || '_public', quasi_identifiers::text, t.k, t.method,
+                  ', keep => ' || quote_literal(nullif(kanon_explore.keep::text, '{}')), ', hierarchies => ' || quote_literal(t.hierarchies)) AS call
+    FROM tried t, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source AND t.class_min > 0)
+SELECT @extschema@.kanon_page(jsonb_build_object(
+    'source', format('%I.%I', n.nspname, c.relname),
+    'version', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'kanon'),
+    'says', format('Quasi-identifiers: %s. Tried on the table as it was when this page was made; nothing was written.', (SELECT string_agg(quote_ident(q), ', ') FROM unnest(quasi_identifiers) AS q)),
+    'has_points', EXISTS (SELECT FROM points),
+    'most_lost', (SELECT max(p.gcp) FROM points p), 'least_risk', (SELECT min(p.risk) FROM points p), 'most_risk', (SELECT max(p.risk) FROM points p),
+    'series', coalesce((SELECT jsonb_agg(jsonb_build_object('letter', s.letter, 'what', s.what,
+                  'points', coalesce((SELECT jsonb_agg(to_jsonb(p) ORDER BY p.k) FROM points p WHERE p.series = s.series), '[]'),
+                  'without', (SELECT jsonb_agg(t.k ORDER BY t.k) FROM tried t WHERE t.series = s.series AND t.class_min IS NULL)) ORDER BY s.series)
+              FROM (SELECT DISTINCT t.series, t.letter, t.what FROM tried t) s), '[]')))
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source;
+END;
+
+COMMENT ON FUNCTION @extschema@.kanon_explore(regclass, name[], bigint[], text[], jsonb[], name[], interval)
+IS 'a self-contained page over ks, methods and hierarchies: loss against risk, and the call that publishes each; writes nothing';

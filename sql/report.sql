@@ -138,6 +138,17 @@ SELECT count(*) > 25 AS many FROM kanon_pattern_guided('large', 'large_public', 
 SELECT max(run) AS large FROM kanon_usefulness \gset
 SELECT classes > 15000 AS many, length(kanon_report(run)) < 300000 AS small FROM kanon_usefulness WHERE run = :large;
 
+-- exploring: the figures are kanon_frontier's, whatever names there are
+SELECT kanon_explore('people', '{age,city,sex}', '{2,5,10,1000}', '{greedy}', ARRAY[NULL, '{"city": "regions"}']::jsonb[]) AS page \gset
+SELECT array_agg(f.value ORDER BY f.of) = (SELECT array_agg(x.gcp::text ORDER BY x.h, x.k) FROM (
+    SELECT 0 AS h, k, gcp FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10}') UNION ALL
+    SELECT 1, k, gcp FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10}', hierarchies => '{"city": "regions"}')) x) AS same
+FROM (SELECT DISTINCT of, value FROM figures(:'page') WHERE of LIKE '%.gcp') f;
+SELECT counted(:'page', 'class=''point''') AS points, :'page' LIKE '%A: no release with k = 1000%' AS without, :'page' ~* '<script|src=|url\(' AS outside, :'page' ~ 'city[0-3]|>x<|>f<' AS value_shown;
+SELECT kanon_explore('"<script>alert(1)</script>"', ARRAY['<script>', 'größe'], '{2}') ~* '<script' AS alive;
+SELECT kanon_explore('nobody', '{a,b}') LIKE '%no release with k = 2%' AS without;
+SELECT kanon_explore('people', '{age,nothing}');
+
 -- a run that is not there, or not the caller's
 SELECT kanon_report(NULL);
 SELECT kanon_report(987654321);

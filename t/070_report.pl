@@ -145,6 +145,22 @@ is_deeply([ map { sprintf '%.9f %.9f', split /,/ } @{ $browser->run(<<'JS') } ],
 JS
 	'the curve goes through its points');
 
+# ---- exploring: a click shows the call, and the call does what was tried ----
+
+$browser->open(report('explore', "kanon_explore('people', '{birth_year,zip,sex}', '{2,5,10,5000}', '{greedy,improve}', keep => '{diagnosis}')"));
+is_deeply([ $browser->console ], [], 'exploring: nothing on the console');
+is_deeply($browser->run('return [document.scripts.length, document.images.length]'), [ 0, 0 ], 'exploring: no script, no image');
+is($browser->run("return document.querySelectorAll('a.point').length"), 6, 'a point for each k that has a release, and method');
+my $seen = "return [...document.querySelectorAll('.call')].filter(e => getComputedStyle(e).display !== 'none').map(e => [e.querySelector('pre').textContent, e.querySelector('data').value])";
+is_deeply($browser->run($seen), [], 'no call is shown at first');
+$browser->run(q{document.querySelector('a.point[aria-label="A, k = 5"]').click()});
+my ($shown, @more) = @{ $browser->run($seen) };
+is(scalar(@more), 0, 'a click shows one call');
+like($shown->[0], qr/^SELECT \* FROM public\.kanon_pattern_guided\('public\.people', 'people_public'/, 'which publishes');
+$node->safe_psql('postgres', "DROP TABLE people_public; $shown->[0]");
+is($node->safe_psql('postgres', "SELECT k || ' ' || method || ' ' || (gcp = $shown->[1]) || ' ' || kept::text FROM kanon_usefulness ORDER BY run DESC LIMIT 1"),
+	'5 greedy true {diagnosis}', 'what was tried');
+
 # ---- to be read by everyone ----
 
 my $contrast = <<'JS';

@@ -35,6 +35,8 @@ sub page
 }
 
 my %pages = map { ("run $_" => page("run$_", "kanon_report($_, true, '{2,5,10}')")) } 1 .. 5;
+$pages{explore} = page('explore', q{kanon_explore('visits', '{age,zip,sex}', '{2,5,10}', '{greedy,improve}', ARRAY[NULL, '{"zip": "zips"}']::jsonb[])});
+$pages{'explore, a release'} = "$pages{explore}#release-2";
 
 # can it fail?
 append_to_file("$dir/bad.html", "<!DOCTYPE html><title></title><img src='data:,'><p style='color:#eee'>pale</p>");

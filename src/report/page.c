@@ -18,7 +18,23 @@ static const char report[] =
 #include "report/report.html.h"
 	;
 
-/* kanon_page(document jsonb, page text) */
+static const char explore[] =
+#include "report/explore.html.h"
+	;
+
+/* Which page a document is for: only that of kanon_explore has series. */
+static const char *
+template_of(Jsonb *document)
+{
+	JsonbValue value;
+
+	if (!JB_ROOT_IS_OBJECT(document))
+		return report;
+	return getKeyJsonValueFromContainer(&document->root, "series", strlen("series"), &value) != NULL ? explore
+																									 : report;
+}
+
+/* kanon_page(document jsonb) */
 Datum
 kanon_page(PG_FUNCTION_ARGS)
 {
@@ -38,6 +54,6 @@ kanon_page(PG_FUNCTION_ARGS)
 					 "style-src 'unsafe-inline'; img-src data:\">\n"
 					 "<link rel='icon' href='data:,'>\n<style>\n%s</style>\n",
 					 style);
-	template_fill(&page, report, PG_GETARG_JSONB_P(0));
+	template_fill(&page, template_of(PG_GETARG_JSONB_P(0)), PG_GETARG_JSONB_P(0));
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(page.data, page.len));
 }
