@@ -17,9 +17,9 @@ SELECT to_jsonb(c) - 'run' AS figures FROM kanon_columns c WHERE run = (SELECT m
 -- times, as the page tells them
 SELECT max(run) AS run FROM kanon_usefulness \gset
 UPDATE kanon_run SET read_ms = 3.3, solve_ms = 1000, write_ms = 999.4, verify_ms = 120000 WHERE run = :run;
-SELECT m[1] AS key, m[2] AS shown FROM regexp_matches(kanon_report(:run), 'data-of=''kanon_usefulness.(\w+_ms)'' value=''[^'']*''>([^<]*)<', 'g') AS m ORDER BY 1;
+SELECT m[1] AS key, m[2] AS shown FROM regexp_matches(kanon_report(:run), 'data-of=''run.(\w+_ms)'' value=''[^'']*''>([^<]*)<', 'g') AS m ORDER BY 1;
 UPDATE kanon_run SET read_ms = 10, solve_ms = 119999, write_ms = 9.99, verify_ms = 90 * 60000 WHERE run = :run;
-SELECT m[1] AS key, m[2] AS shown FROM regexp_matches(kanon_report(:run), 'data-of=''kanon_usefulness.(\w+_ms)'' value=''[^'']*''>([^<]*)<', 'g') AS m ORDER BY 1;
+SELECT m[1] AS key, m[2] AS shown FROM regexp_matches(kanon_report(:run), 'data-of=''run.(\w+_ms)'' value=''[^'']*''>([^<]*)<', 'g') AS m ORDER BY 1;
 -- and each measure in its row
 SELECT string_agg(m[1], ' ') AS measures FROM regexp_matches(kanon_report(:run), '<tr data-key=''(\w+)''><th scope=''row''>', 'g') AS m;
 DROP TABLE o;
@@ -30,6 +30,14 @@ INSERT INTO predict VALUES ('a', 'x', 1), ('a', 'x', 1), ('a', 'x', 2), ('b', 'x
     ('b', 'y', 1), ('b', 'y', 1), ('b', 'y', 1);
 SELECT count(*) FROM kanon_pattern_guided('predict', 'o', '{a,b}', 3, keep => '{s}', class_column => 's');
 SELECT round(classification::numeric, 4) AS "2/9" FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+DROP TABLE o;
+
+-- equal values in several spellings are one row type, in whichever column
+CREATE TABLE spelled AS SELECT (v || repeat('0', s))::numeric AS a, 'x' AS b, (v || repeat('0', s))::numeric AS c
+FROM unnest('{1.0,2.0,3.0,4.0,5.0}'::text[]) v, generate_series(0, 4) s;
+SELECT count(*) FROM kanon_pattern_guided('spelled', 'o', '{a,b}', 2);
+SELECT count(*) FROM kanon_pattern_guided('spelled', 'o', '{b,c}', 2, replace => true);
+SELECT row_types FROM kanon_usefulness ORDER BY run DESC LIMIT 2;
 DROP TABLE o;
 
 -- of patterns that cost the same the one that keeps the first column comes first

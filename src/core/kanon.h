@@ -80,10 +80,9 @@ typedef uint64_t KanonPattern;
 
 typedef enum KanonOrder
 {
-	KANON_ORDER_GIVEN, /* equal cost: as listed */
-	KANON_ORDER_LEFT,  /* equal cost: compare from the left, keep before suppress */
+	KANON_ORDER_GIVEN, /* equal cost: as listed; without a list from the left, keep before suppress */
 	KANON_ORDER_DOMAIN /* equal cost: larger product of the suppressed columns'
-								 * distinct counts first, then as LEFT */
+								 * distinct counts first, then from the left */
 } KanonOrder;
 
 typedef enum KanonRuleKind

@@ -249,7 +249,6 @@ build_mask(const ColumnNames *columns, const RuleWords *words, KanonMask *mask)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_cost must not be negative"),
 						errhint("It is the cost that a pattern may have at most.")));
 	memset(mask, 0, sizeof(KanonMask));
-	mask->order = KANON_ORDER_LEFT;
 	mask->max_suppressed = words->max_suppressed;
 	mask->max_cost = words->max_cost;
 	for (int i = 0; i < words->nnever; i++)

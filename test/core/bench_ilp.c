@@ -88,7 +88,7 @@ make(const char *data, const char *name, int64_t k, Table **table)
 	problem->gap = 0;
 	if (strstr(name, "-mask") != NULL)
 	{
-		problem->mask.order = KANON_ORDER_LEFT;
+		problem->mask.order = KANON_ORDER_GIVEN;
 		problem->mask.max_suppressed = 2;
 	}
 	if (strcmp(name, "adult2-mask15") == 0)

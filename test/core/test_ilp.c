@@ -54,7 +54,7 @@ random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns, K
 		for (size_t j = 0; j < problem->mask.nlist; j++)
 			list[j] = random_next(random) & kanon_pattern_all(ncolumns);
 		problem->mask.list = list;
-		problem->mask.order = random_below(random, 2) ? KANON_ORDER_GIVEN : KANON_ORDER_LEFT;
+		problem->mask.order = random_below(random, 2) ? KANON_ORDER_GIVEN : KANON_ORDER_DOMAIN;
 	}
 	else if (random_below(random, 3) == 0)
 		problem->mask.max_suppressed = (int) random_below(random, 3);

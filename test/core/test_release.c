@@ -50,7 +50,7 @@ sample(Sample *self)
 	problem->ntypes = 6;
 	problem->rows = sample_rows;
 	problem->k = 2;
-	problem->mask.order = KANON_ORDER_LEFT;
+	problem->mask.order = KANON_ORDER_GIVEN;
 	problem->mask.max_suppressed = -1;
 	problem->mask.max_cost = INFINITY;
 	self->release.nclasses = 5;
