@@ -76,7 +76,7 @@ SELECT note, cost, admitted, count(*) FROM constants GROUP BY 1, 2, 3;
 
 -- ---- in every function ----
 
-SELECT FROM kanon_pattern_clustering('visit', 'out_a', '{age,zip}', 5, patterns => '{--,**}', keep => '{email}', mask => '{"email": {"partial": [1, 0]}}');
+SELECT FROM kanon_pattern_clustering('visit', 'out_a', '{age,zip}', 5, 'greedy', '{--,**}', keep => '{email}', mask => '{"email": {"partial": [1, 0]}}');
 SELECT FROM kanon_cluster('visit', 'out_b', '{age,zip}', 5, method => 'mondrian', keep => '{email}', mask => '{"email": {"partial": [1, 0]}}');
 SELECT FROM kanon_full_domain('visit', 'out_c', '{age,zip}', 5, keep => '{email}', mask => '{"email": {"partial": [1, 0]}}');
 SELECT FROM kanon_freeform('visit', 'out_d', '{age,cost}', 5, keep => '{email}', mask => '{"email": {"partial": [1, 0]}}', partition_size => 100);
