@@ -296,7 +296,7 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 	double start = env->now(env->arg);
 	BottomUp b = {.problem = problem,
 				  .env = env,
-				  .scratch = {env},
+				  .scratch = {.env = env},
 				  .pace = {.env = env, .phase = "bottom_up", .rows_left = -1, .work = KANON_POLL_WORK},
 				  .start = start,
 				  .deadline = start + problem->time_limit};

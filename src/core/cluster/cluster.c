@@ -429,7 +429,7 @@ cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease 
 {
 	const KanonProblem *problem = layout->problem;
 	KanonEnv *env = problem->env;
-	Conclusion conclusion = {.scratch = {env},
+	Conclusion conclusion = {.scratch = {.env = env},
 							 .layout = layout,
 							 .release = release,
 							 .pace = {.env = env, .phase = "show", .work = KANON_POLL_WORK}};

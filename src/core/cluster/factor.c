@@ -362,7 +362,7 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 				.env = env,
 				.pace = {.env = env, .phase = method->phase, .rows_left = -1, .work = KANON_POLL_WORK},
 				.deadline = start + problem->time_limit,
-				.scratch = {env},
+				.scratch = {.env = env},
 				.method = method};
 	ClusterParts parts = {0};
 	KanonStatus status = KANON_OK;

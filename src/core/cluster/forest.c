@@ -531,7 +531,7 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	double start = env->now(env->arg);
 	Forest f = {.problem = problem,
 				.env = env,
-				.scratch = {env},
+				.scratch = {.env = env},
 				.pace = {.env = env, .phase = "forest", .rows_left = -1, .work = KANON_POLL_WORK}};
 	int64_t k = problem->k;
 	KanonStatus status;

@@ -324,7 +324,7 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	double start = env->now(env->arg);
 	Gather g = {.problem = problem,
 				.env = env,
-				.scratch = {env},
+				.scratch = {.env = env},
 				.pace = {.env = env, .phase = "gather", .rows_left = -1, .work = KANON_POLL_WORK}};
 	uint32_t d = 0, radius = 0;
 	KanonStatus status;

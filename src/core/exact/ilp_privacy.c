@@ -165,7 +165,7 @@ solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonP
 			KanonReport *report, IlpResult *result, double *bound, int64_t *nodes)
 {
 	size_t npairs = instances->start[instances->n] + problem->ntypes;
-	IlpPrivacy model = {.memory = {problem->env},
+	IlpPrivacy model = {.memory = {.env = problem->env},
 						.problem = problem,
 						.instances = instances,
 						.pace = pace,

@@ -192,7 +192,7 @@ static KanonStatus
 solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpList *fixed, IlpAnswer *answer)
 {
 	KanonEnv *env = model->env;
-	Split split = {.scratch = {env}};
+	Split split = {.scratch = {.env = env}};
 	uint32_t nparts = 0;
 	IlpList open = {0};
 	double cost = model->base;

@@ -382,7 +382,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 {
 	FreeformWork work = {
 		.env = env,
-		.scratch = {env},
+		.scratch = {.env = env},
 		.space = space,
 		.part = part,
 		.pace = {.env = env, .phase = "match", .rows_left = -1},

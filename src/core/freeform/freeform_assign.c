@@ -292,7 +292,7 @@ assign_again(void *arg, uint32_t *record)
 KanonStatus
 freeform_hungarian(FreeformWork *work)
 {
-	Assign a = {.scratch = {work->env}, .work = work, .n = work->n, .each = 1};
+	Assign a = {.scratch = {.env = work->env}, .work = work, .n = work->n, .each = 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
 	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
@@ -319,7 +319,7 @@ freeform_hungarian(FreeformWork *work)
 KanonStatus
 freeform_min_cost_flow(FreeformWork *work)
 {
-	Assign a = {.scratch = {work->env}, .work = work, .n = work->n, .each = work->degree - 1};
+	Assign a = {.scratch = {.env = work->env}, .work = work, .n = work->n, .each = work->degree - 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)

@@ -276,7 +276,7 @@ find_regular(Check *check, int64_t k, bool *regular)
 static KanonStatus
 find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, KanonFreeformFacts *facts)
 {
-	Check check = {.memory = {problem->env},
+	Check check = {.memory = {.env = problem->env},
 				   .problem = problem,
 				   .release = release,
 				   .pace = {.env = problem->env, .phase = "check", .rows_left = -1},

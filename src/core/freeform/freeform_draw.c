@@ -251,7 +251,7 @@ draw_any(Draw *draw)
 KanonStatus
 freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 {
-	Draw draw = {.scratch = {work->env}, .work = work, .random = random, .n = work->n};
+	Draw draw = {.scratch = {.env = work->env}, .work = work, .random = random, .n = work->n};
 	uint32_t degree = work->ntarget[0];
 	KanonStatus status = KANON_NO_MEMORY;
 
@@ -275,7 +275,7 @@ freeform_matching(FreeformWork *work, FreeformRandom *random, uint32_t *record)
 KanonStatus
 freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Draw draw = {.scratch = {work->env}, .work = work, .random = &work->random, .n = graph->n};
+	Draw draw = {.scratch = {.env = work->env}, .work = work, .random = &work->random, .n = graph->n};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	work->pace.phase = "draw";

@@ -277,7 +277,7 @@ KanonStatus
 kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
 					   const size_t *start, const uint32_t *type, KanonPace *pace, bool *regular)
 {
-	Flow f = {.scratch = {problem->env},
+	Flow f = {.scratch = {.env = problem->env},
 			  .problem = problem,
 			  .release = release,
 			  .pace = pace,

@@ -387,7 +387,7 @@ KanonStatus
 freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 {
 	Mip mip = {
-		.scratch = {work->env},
+		.scratch = {.env = work->env},
 		.work = work,
 		.pace = {.env = work->env, .phase = "mip", .rows_left = -1, .deadline = work->space->deadline}};
 	KanonStatus status = find_types(&mip) ? KANON_OK : KANON_NO_MEMORY;

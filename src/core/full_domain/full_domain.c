@@ -280,7 +280,7 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome, Kano
 						KanonReport *report)
 {
 	KanonEnv *env = problem->env;
-	FullDomain solver = {.scratch = {env},
+	FullDomain solver = {.scratch = {.env = env},
 						 .problem = problem,
 						 .options = problem->full_domain,
 						 .report = report,

@@ -337,7 +337,7 @@ add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 KanonStatus
 ilp_cuts_find(const IlpModel *model, const double *u, const double *x, IlpCuts *cuts, KanonPace *pace)
 {
-	Separation s = {.scratch = {model->env}, .model = model, .pace = pace, .u = u, .x = x};
+	Separation s = {.scratch = {.env = model->env}, .model = model, .pace = pace, .u = u, .x = x};
 	KanonStatus status = separation_alloc(&s) ? KANON_OK : KANON_NO_MEMORY;
 
 	cuts->n = 0;

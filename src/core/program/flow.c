@@ -185,7 +185,7 @@ KanonStatus
 kanon_flow_assign(KanonEnv *env, const IlpClasses *classes, double *cost, KanonFlow **flows, size_t *nflows,
 				  KanonPace *pace)
 {
-	Flow w = {.scratch = {env}, .cl = classes, .pace = pace};
+	Flow w = {.scratch = {.env = env}, .cl = classes, .pace = pace};
 	KanonStatus status = KANON_NO_MEMORY;
 	size_t n = 0;
 

@@ -376,7 +376,7 @@ run_steps(Lagrange *l, double upper, double *lambda, int *stalled, double *reach
 KanonStatus
 ilp_price(const IlpModel *model, IlpPrices *prices, KanonPace *pace)
 {
-	Lagrange l = {.scratch = {model->env}, .model = model, .pace = pace};
+	Lagrange l = {.scratch = {.env = model->env}, .model = model, .pace = pace};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	if (lagrange_alloc(&l, prices))
@@ -398,7 +398,7 @@ KanonStatus
 ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps, IlpPrices *prices,
 					KanonPace *pace)
 {
-	Lagrange l = {.scratch = {model->env}, .model = model, .box = box, .pace = pace};
+	Lagrange l = {.scratch = {.env = model->env}, .model = model, .box = box, .pace = pace};
 	KanonStatus status = KANON_NO_MEMORY;
 	double lambda = 1;
 	double reached = -INFINITY;

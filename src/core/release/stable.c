@@ -450,7 +450,7 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 	Stable s = {.problem = problem,
 				.previous = previous,
 				.env = env,
-				.scratch = {env},
+				.scratch = {.env = env},
 				.pace = {.env = env, .phase = "staying near the release before", .rows_left = -1},
 				.all = kanon_pattern_all(problem->ncolumns)};
 	KanonStatus status;

@@ -312,7 +312,7 @@ KanonStatus
 ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target, const double *g,
 		   const IlpList *start, double *best, IlpList *best_open, KanonPace *pace)
 {
-	Search s = {.model = model, .env = model->env, .scratch = {model->env}, .pace = pace, .g = g};
+	Search s = {.model = model, .env = model->env, .scratch = {.env = model->env}, .pace = pace, .g = g};
 	KanonStatus status = KANON_NO_MEMORY;
 
 	s.random = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);

@@ -362,7 +362,7 @@ KanonStatus
 kanon_recount_supports(KanonEnv *env, const KanonSets *sets, const bool *sensitive, int m, int64_t k,
 					   KanonSupport *supports, KanonReport *report)
 {
-	Count count = {.scratch = {env},
+	Count count = {.scratch = {.env = env},
 				   .pace = {.env = env, .phase = "count", .rows_left = -1},
 				   .sets = sets,
 				   .sensitive = sensitive};

@@ -127,7 +127,7 @@ static KanonStatus
 suppress_moles(const KanonTransactions *problem, KanonPace *pace, int size, const int64_t *loss,
 			   bool *suppressed, KanonReport *report)
 {
-	KanonHit hit = {.scratch = {problem->env}};
+	KanonHit hit = {.scratch = {.env = problem->env}};
 	bool complete = false;
 	KanonStatus status = KANON_OK;
 

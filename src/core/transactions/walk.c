@@ -220,7 +220,7 @@ extend(Work *work, int size, size_t from, size_t to)
 KanonStatus
 kanon_walk_sets(KanonWalk *walk)
 {
-	Work work = {.walk = walk, .memory = {walk->pace->env}};
+	Work work = {.walk = walk, .memory = {.env = walk->pace->env}};
 	KanonStatus status;
 
 	walk->stopped = false;

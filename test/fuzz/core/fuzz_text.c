@@ -11,6 +11,7 @@
 #include <setjmp.h>
 
 #include "../../../src/host/excerpt.c"
+#include "host/nearest.h"
 #include "../../../src/read/patterns.c"
 #include "../../../src/run/rules.c"
 
@@ -82,6 +83,27 @@ char *
 pstrdup(const char *in)
 {
 	return pnstrdup(in, strlen(in));
+}
+
+/* A hint is for those who read it: none here. */
+Nearest
+nearest_to(const char *given)
+{
+	return (Nearest){.given = given};
+}
+
+void
+nearest_try(Nearest *nearest, const char *known)
+{
+	(void) nearest;
+	(void) known;
+}
+
+const char *
+nearest_hint(const Nearest *nearest, const char *hint)
+{
+	(void) nearest;
+	return hint;
 }
 
 /* Plain conversions only: what the readers use. */

@@ -61,7 +61,8 @@ sub supports
 	return \%count;
 }
 
-# The largest share of those who have a set that have one further private item; %$known: which may be in the set.
+# The largest share of those who have a set that have one further private item.  Who may know
+# private items may know nothing at all, too: the rules of rho-uncertainty begin with nothing.
 sub worst
 {
 	my ($rows, $size, $private, $may_know_private) = @_;
@@ -69,7 +70,7 @@ sub worst
 
 	for my $row (@$rows)
 	{
-		for my $set (subsets($size, grep { $may_know_private || !$private->{$_} } @$row))
+		for my $set ($may_know_private ? [] : (), subsets($size, grep { $may_know_private || !$private->{$_} } @$row))
 		{
 			my $key = join(',', @$set);
 			my %in = map { ($_ => 1) } @$set;
