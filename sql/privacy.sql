@@ -180,6 +180,8 @@ DROP TABLE o;
 
 -- dry runs take them
 SELECT k, classes, residual_rows FROM kanon_frontier('inpatient', '{zip,age}', '{2,4,12}', keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 3)]);
+-- a k without a release is answered by nothing, the others all the same
+SELECT k, classes FROM kanon_frontier('inpatient', '{zip,age}', '{4,12,13}', keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
 SELECT count(*) > 0 FROM kanon_explain('inpatient', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 3)]);
 
 -- which method takes which rule: the table of the reference

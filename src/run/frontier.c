@@ -85,6 +85,7 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 	{
 		case KANON_OK:
 		case KANON_RESIDUAL:
+		case KANON_REST_FORBIDDEN:
 		case KANON_INFEASIBLE:
 		case KANON_NOT_FOUND:
 		case KANON_NO_MEMORY:
