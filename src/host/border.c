@@ -264,7 +264,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 			ereport(ERROR,
 					(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no release fulfils these rules"),
 					 detail[0] ? errdetail("%s", detail) : 0,
-					 errhint("Allow more patterns or lower k; where residual is 'error', another one.")));
+					 errhint("Allow more patterns or lower k; or let residual be 'suppress' or 'drop'.")));
 			break;
 		case KANON_NOT_FOUND:
 			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
@@ -290,7 +290,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				 errmsg("this method is not available in this build of kanon"),
 				 detail[0] ? errdetail("%s", detail) : 0,
 				 errhint(
-					 "Build kanon with what it needs, or use another method; the reference says under Install which does.")));
+					 "Build kanon with GLPK and LEMON, as its README says under Install, or use another method.")));
 			break;
 		case KANON_UNSUPPORTED:
 			ereport(
@@ -299,7 +299,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				 errmsg("this method does not take one of the privacy rules"),
 				 detail[0] ? errdetail("%s", detail) : 0,
 				 errhint(
-					 "The reference has a table of which method takes which rule; 'greedy' takes most of them.")));
+					 "Method 'greedy' and kanon_full_domain take most rules; the page on privacy rules has a table.")));
 			break;
 		case KANON_BROKEN:
 			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),

@@ -117,8 +117,9 @@ rows_visit(Oid relid, Oid owner, long *patience, bool (*visit)(const Row *row, v
 	if (!lock_table(relid, patience))
 	{
 		ereport(WARNING, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-						  errmsg("%s is locked by another session and was left out", relation_name(relid)),
-						  errhint("It belongs to a publication.")));
+						  errmsg("what %s says of a publication is left out: another session has locked it",
+								 relation_name(relid)),
+						  errhint("Ask again when that session is done.")));
 		return false;
 	}
 	/* it may have become somebody else's before it was locked */

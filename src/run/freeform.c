@@ -225,9 +225,8 @@ ready(Run *run)
 				 errdetail("Each row could be the one of k records, but these are not equally likely."),
 				 errhint("Publish with another method, 'sort_greedy' say.")));
 	if (run->request->seeded)
-		ereport(NOTICE,
-				(errmsg("with a seed, which kept values go with which record is no secret to who knows it"),
-				 errhint("A seed is for tests; leave it out to publish.")));
+		ereport(NOTICE, (errmsg("who knows the seed can tell which kept values are whose"),
+						 errhint("A seed is for tests; leave it out to publish.")));
 }
 
 static void

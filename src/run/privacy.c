@@ -41,9 +41,8 @@ privacy_read(ArrayType *rules)
 		subjects += privacy->words[r].kind == PRIVACY_SUBJECT;
 	}
 	if (subjects > 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("privacy names the column of persons twice"),
-						errhint("A row is of one person; give kanon_subject once.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("privacy has kanon_subject twice"),
+						errhint("A row is of one person: name one column.")));
 	return privacy;
 }
 

@@ -41,9 +41,8 @@ check_combination(const Privacy *privacy)
 		persons |= privacy->words[r].kind == PRIVACY_SUBJECT;
 	}
 	if (maps > 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("privacy names the population in which k is counted twice"),
-						errhint("Give kanon_k_map once.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("privacy has kanon_k_map twice"),
+						errhint("k is counted in one population: name one.")));
 	if (persons)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -209,7 +208,7 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 						errmsg("no release of this table can fulfil the rule \"%s\"",
 							   privacy_sentence(words, false)),
 						errdetail("The source is a share of %.3f of the population.", share),
-						errhint("dmin and dmax have that share between them.")));
+						errhint("Let dmin be at most, and dmax at least, that share.")));
 }
 
 void

@@ -51,7 +51,8 @@ cell_of(Written *written, KanonShow show, const uint32 *codes, uint32 n)
 		border_grow(written->border, written->pool, &written->room, written->npool + words, sizeof(uint32));
 	if (written->npool > KANON_MAX_TYPES || FAULT(sets_many))
 		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table shows too many different sets")));
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table shows too many different sets"),
+				 errhint("Publish it in parts, or name fewer quasi-identifiers.")));
 	cell.show = show;
 	cell.code = (uint32) written->npool;
 	if (show == KANON_SHOW_SET)

@@ -291,11 +291,12 @@ take_rest(Greedy *greedy)
 		(problem->residual == KANON_RESIDUAL_SUPPRESS &&
 		 !kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft)))
 	{
-		snprintf(greedy->report->detail, sizeof(greedy->report->detail),
-				 problem->residual == KANON_RESIDUAL_ERROR
-					 ? "%lld rows are left over for no class"
-					 : "%lld rows are left over; they would break a privacy rule even when fully suppressed",
-				 (long long) greedy->rows_left);
+		snprintf(
+			greedy->report->detail, sizeof(greedy->report->detail),
+			problem->residual == KANON_RESIDUAL_ERROR
+				? "rows that fit no class: %lld"
+				: "rows that fit no class: %lld; they would break a privacy rule even when fully suppressed",
+			(long long) greedy->rows_left);
 		return problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
 	rest = GREEDY_NOBODY; /* which is KANON_DROPPED, too */
