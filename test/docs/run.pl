@@ -4,13 +4,18 @@
 # (PGHOST and so on) and a superuser; started by "make check-docs".
 #
 #   ```sql … ```       is run, by psql
-#   ``` … ``` after it is what psql prints; a line "..." stands for any lines
+#   ```sh … ```        is run, in a folder of its own; "mydb" is the page's database
+#   ```crontab … ```   the same, without the five fields that say when
+#   ``` … ``` after it is what it prints; a line "..." stands for any lines
+#   ```text … ```      is neither: pictures, and what a file may have
 #   <!-- run: … -->    is run and not shown (tables that a reader has)
-#   <!-- not run: … --> before a block: why it is left out
+#   <!-- not run: needs … --> before a block: what a throwaway server does not have
 #   <!-- as: ROLE -->  the next block is run as this role
 #
-# run.pl pages: only what can be told without running: links, calls, arguments; run.pl
-# examples: only examples/.
+# Nothing else is a block: what looks like one and is not run fails the test.
+#
+# run.pl pages: only what can be told without running: blocks, links, calls, arguments,
+# SQLSTATEs; run.pl examples: only examples/.
 # A block without a result must run without an error.  With KANON_DOCS_UPDATE set,
 # results that differ, calls and tables of arguments are written into the pages: look at the difference before you
 # commit it.
@@ -22,12 +27,17 @@ use Test::More;
 
 my $scratch = tempdir(CLEANUP => 1);
 
-# The pieces of a page: [line, 'sql', text, result or undef, role, line of the result], [line, 'hidden', text].
+# What pages may ask for that is not there; all else is run.
+my $needs = qr/^needs (?:pg_cron|another machine|a machine to install on)$/;
+
+# The pieces of a page: [line, kind, text, result or undef, role, line of the result], [line, 'hidden', text];
+# and what is wrong with its blocks.
 sub pieces {
 	my ($file) = @_;
 	open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
 	my @lines = <$in>;
-	my (@pieces, $skip, $role);
+	my (@pieces, @wrong, $skip, $role);
+	my $last = {};    # the block before: where it ended, whether a result may follow
 	for (my $i = 0; $i < @lines; $i++) {
 		if ($lines[$i] =~ /^<!-- (run|not run|as):\s*(.*)/) {
 			my ($what, $text, $at) = ($1, $2, $i);
@@ -36,19 +46,25 @@ sub pieces {
 			elsif ($what eq 'not run') { $skip = $text }
 			else                       { $role = $text }
 		}
-		elsif ($lines[$i] =~ /^( *)```(\w*)\s*$/) {
+		elsif ($lines[$i] =~ /^( *)```(.*?)\s*$/) {
 			my ($indent, $kind, $at, $text) = ($1, $2, $i + 1, '');
-			$text .= $lines[$i] =~ s/^$indent//r while $lines[++$i] !~ /^ *```\s*$/;
-			if ($kind eq 'sql' && !defined $skip) { push @pieces, [$at, 'sql', $text, undef, $role] }
-			elsif ($kind eq '' && @pieces && $pieces[-1][1] eq 'sql' && !defined $pieces[-1][3]) {
-				my $between = join '', @lines[$pieces[-1][0] .. $at - 2];
-				$between =~ s/.*?^ *```\s*$//ms;
-				@{ $pieces[-1] }[3, 5] = ($text, $at) if $between !~ /\S/;
+			$text .= $lines[$i] =~ s/^$indent//r while ++$i < @lines && $lines[$i] !~ /^ *```\s*$/;
+			my $follows = defined $last->{piece} && join('', @lines[$last->{end} .. $at - 2]) !~ /\S/;
+			my $before = $last;
+			$last = { end => $i + 1 };
+			if ($kind =~ /^(?:sql|sh|crontab)$/) {
+				push @wrong, "line $at: is not run because it \"$skip\"" if defined $skip && $skip !~ $needs;
+				if (!defined $skip) { push @pieces, [$at, $kind, $text, undef, $role]; $last->{piece} = $pieces[-1] }
+				($skip, $role) = (undef, undef);
 			}
-			($skip, $role) = (undef, undef) if $kind eq 'sql';
+			elsif ($kind eq '' && $follows) { @{ $before->{piece} }[3, 5] = ($text, $at) }
+			elsif ($kind ne 'text')         { push @wrong, "line $at: is neither run nor the result of what is" }
+			elsif ($text =~ /\b(?:SELECT|CREATE|CALL|GRANT)\b|\bpsql\b|\w => /) { push @wrong, "line $at: can be run" }
 		}
+		elsif ($lines[$i] =~ /^ *~~~|^\s*<pre|^(?: {4,}|\t)(?:SELECT|CREATE|CALL|GRANT|psql)\b/) { push @wrong, 'line ' . ($i + 1) . ': is a block of another form' }
 	}
-	return @pieces;
+	push @wrong, '"' . ($skip // "as $role") . '" is of no block' if defined $skip || defined $role;
+	return (\@pieces, \@wrong);
 }
 
 # Blank lines and spaces at the ends of lines say nothing.
@@ -58,6 +74,14 @@ sub matches {
 	my ($got, $expected) = @_;
 	my $pattern = join "\n", map { /^\s*\.\.\.$/ ? '(?:.*\n)*?.*' : quotemeta } split /\n/, plain($expected);
 	return plain($got) =~ /^$pattern$/;
+}
+
+# Commands for a shell, as a line for psql.
+sub shell {
+	my ($name, $db, $text) = @_;
+	open my $out, '>:encoding(UTF-8)', $name or die $!;
+	print $out $text =~ s/\bmydb\b/$db/gr;
+	return "\\! cd $scratch/files && sh -e $name || echo ERROR: exit status \$?";
 }
 
 # Writes what was printed in place of what the page says, from its last piece to its first.
@@ -139,6 +163,14 @@ sub check_pages {
 	}
 }
 
+# Every block is run, or the result of one that is; the few others say what they need.
+sub check_blocks {
+	for my $file (sort glob '*.md doc/*.md doc/*/*.md') {
+		my (undef, $wrong) = pieces($file);
+		is(join("\n", @$wrong), '', "$file: its blocks are run");
+	}
+}
+
 # Every link goes somewhere: to a file of the tree, and to a heading that it has.
 sub check_links {
 	my (%anchors, %linked);
@@ -173,6 +205,22 @@ sub check_links {
 	is("@lonely", '', 'every page is linked to');
 }
 
+# Each SQLSTATE that is raised anywhere in src is told of, and no other.
+sub check_errors {
+	my %code;
+	chomp(my $include = qx(pg_config --includedir-server));
+	open my $codes, '<', "$include/utils/errcodes.h" or die "$include: $!";
+	while (<$codes>) { $code{$1} = "$2$3$4$5$6" if /^#define (ERRCODE_\w+) MAKE_SQLSTATE\('(.)','(.)','(.)','(.)','(.)'\)/ }
+	my (%raised, %told);
+	for my $file (glob 'src/*/*.[ch]') {
+		open my $in, '<', $file or die $!;
+		$raised{ $code{$_} // $_ } = 1 for map { /\b(ERRCODE_\w+)/g } <$in>;
+	}
+	open my $in, '<:encoding(UTF-8)', 'doc/reference/errors.md' or die $!;
+	while (<$in>) { $told{$1} = 1 if /^\| ([0-9A-Z]{5}) \|/ }
+	is_deeply([ sort keys %told ], [ sort keys %raised ], 'doc/reference/errors.md has the SQLSTATEs of src');
+}
+
 # Examples run as they are, in a database with the tables of visits.sql, and print what they say.
 sub check_examples {
 	my $run = sub {
@@ -197,15 +245,17 @@ sub check_examples {
 }
 
 if (!@ARGV || $ARGV[0] eq 'pages') {
+	check_blocks();
 	check_links();
 	check_pages();
+	check_errors();
 	if (@ARGV) { done_testing(); exit }
 }
 check_examples() if !@ARGV || $ARGV[0] eq 'examples';
 if ("@ARGV" eq 'examples') { done_testing(); exit }
 @ARGV = sort glob "README.md doc/*.md doc/*/*.md" if !@ARGV;
 for my $file (@ARGV) {
-	my @pieces = pieces($file) or next;
+	my @pieces = @{ (pieces($file))[0] } or next;
 	(my $db = 'doc_' . lc basename($file, '.md')) =~ s/\W/_/g;
 	my $script = "$scratch/$db.sql";
 	open my $out, '>:encoding(UTF-8)', $script or die $!;
@@ -214,13 +264,14 @@ for my $file (@ARGV) {
 		my ($at, $kind, $text, undef, $role) = @{ $pieces[$n] };
 		print $out "\\echo '<<<$n>>>'\n";
 		print $out "SET SESSION AUTHORIZATION $role;\n" if defined $role;
-		print $out $text, "\n";
+		print $out $kind =~ /sql|hidden/ ? $text : shell("$scratch/$db.$n", $db, $kind eq 'crontab' ? $text =~ s/^(?:\S+ +){5}//mgr : $text), "\n";
 		print $out "RESET SESSION AUTHORIZATION;\n" if defined $role;
 	}
 	close $out;
 	system(qw(psql -X -q -d postgres -c), 'SET client_min_messages = warning', '-c', "DROP DATABASE IF EXISTS $db") == 0 or die;
 	system(qw(psql -X -q -d postgres -c), "CREATE DATABASE $db") == 0 or die;
-	my $all = qx(psql -X -q -d $db -f $script 2>&1);
+	mkdir "$scratch/files" if !-e "$scratch/files";
+	my $all = do { local $ENV{PGDATABASE} = $db; qx(psql -X -q -d $db -f $script 2>&1) };
 	utf8::decode($all);
 	$all =~ s/^psql:\S+?:\d+: //mg;
 	my %got = $all =~ /^<<<(\d+)>>>\n(.*?)(?=^<<<\d+>>>\n|\z)/msg;
@@ -228,7 +279,7 @@ for my $file (@ARGV) {
 	for my $n (0 .. $#pieces) {
 		my ($at, $kind, $text, $result) = @{ $pieces[$n] };
 		my $got = $got{$n} // 'ERROR: psql did not come so far';
-		if ($kind eq 'sql' && defined $result) {
+		if (defined $result) {
 			ok(matches($got, $result), "$file, line $at: prints what it says")
 			  or diag("expected:\n$result\ngot:\n$got");
 		}
