@@ -50,7 +50,7 @@ SELECT n.full_name AS neighbour, p.birth_year, p.zip, p.sex, p.diagnosis
 \echo '       source            => ''patients_by_year'','
 \echo '       target            => ''patients_public'','
 \echo '       quasi_identifiers => ''{birth_year,zip,sex}'','
-\echo '       k                 => 5,patterns => '
+\echo '       k                 => 5,'
 \echo '       keep              => ''{diagnosis}'');'
 \echo
 SELECT * FROM kanon_pattern_guided(

@@ -1,4 +1,4 @@
--- Two years of a clinic: tables patients (8,000 persons) and visits (some 25,000
+-- Two years of a clinic: tables patients (8,000 persons) and visits (some 21,000
 -- rows, several a person), all of it invented.  Nothing here is random: every
 -- draw is a hash of the row's number, so the tables are the same everywhere.
 \encoding UTF8
