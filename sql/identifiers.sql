@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 -- 400 visits of 100 patients
 CREATE TABLE visit AS
 SELECT i AS visit_id, i % 100 AS patient_id, 'p' || i % 100 || '@example.org' AS email, 20 + i % 5 AS age, 'z' || i % 3 AS zip,
-       CASE WHEN i % 10 = 0 THEN 'note ' || i END AS note, 'd' || i % 7 AS diagnosis, (i * 7919 % 400)::numeric / 7 AS cost
+       CASE WHEN i % 10 = 0 THEN 'note ' || i END AS note, 'd' || i % 7 AS diagnosis, (i * 7919 % 400)::numeric / 7 AS cost, date '2024-01-01' + i % 10 AS day
 FROM generate_series(1, 400) i;
 
 -- a value for each row; NULLs do not hide it
@@ -27,6 +27,11 @@ SELECT count(*) FROM kanon_pattern_guided('visit', 'out2', '{age,zip}', 5, keep 
 -- a value for each person: known when a rule says whom rows are about
 SELECT count(*) FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{email,diagnosis}', privacy => ARRAY[kanon_subject('patient_id')]);
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{diagnosis}', privacy => ARRAY[kanon_subject('patient_id')]);
+-- and when a publication's key says it, or a mask that shifts by it
+SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["email"]}', key => 'patient_id');
+SELECT count(*) FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{email,day,patient_id}', replace => true, mask => '{"patient_id": {"pseudonym": "release"}, "day": {"shift": "patient_id", "days": 9}}');
+SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["diagnosis"]}', key => 'patient_id');
+SELECT kanon_drop_publication('pub');
 
 -- more values than are remembered: a sample of them tells the same
 CREATE TABLE large AS SELECT i AS id, i % 1000 AS often, i % 100 AS q FROM generate_series(1, 200000) i;

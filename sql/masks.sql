@@ -132,6 +132,31 @@ SELECT status FROM kanon_refresh('lasting');
 SELECT count(*) AS same FROM lasting JOIN first_release USING (patient);
 SELECT kanon_drop_publication('lasting');
 
+-- rows that are taken out to protect persons of releases before take their masked values with them
+CREATE TABLE moving AS SELECT i AS id, i % 4 AS a, 'mail' || i % 30 AS email FROM generate_series(1, 40) i;
+SELECT kanon_create_publication('protected', 'moving', '{a}', 5, '{"keep": ["email"], "mask": {"email": {"partial": [1, 1]}}, "residual": "drop"}', key => 'id', protect_successive => true);
+UPDATE moving SET a = (a + 1) % 4 WHERE id % 7 = 0;
+SELECT status, row_count, suppressed_later FROM kanon_refresh('protected');
+SELECT kanon_drop_publication('protected');
+-- at least k rows have the bound that a quantile is, however few they are in all
+CREATE TABLE incomes AS SELECT i % 2 AS a, i AS income, i::numeric AS wage FROM generate_series(1, 60) i UNION ALL SELECT 0, NULL, NULL FROM generate_series(1, 40);
+SELECT FROM kanon_pattern_guided('incomes', 'cut', '{a}', 7, keep => '{income,wage}', mask => '{"income": {"top": 0.99, "bottom": 0.01}, "wage": {"top": {"quantile": 0.5}}}', allow_identifying => '{income,wage}');
+SELECT max(income), count(*) FILTER (WHERE income = 54) AS top, min(income), count(*) FILTER (WHERE income = 7) AS bottom, max(wage), count(wage) FROM cut;
+-- a constant and a bound are read alike in every session, and so is what pseudonyms are of
+CREATE TABLE dated AS SELECT i % 5 AS a, timestamptz '2024-01-01 12:00+00' + i % 20 * interval '1 day' AS at, date '2024-02-01' + i % 90 AS d, (i % 20) / 7.0::float8 AS f FROM generate_series(1, 400) i;
+SELECT kanon_create_publication('dates', 'dated', '{a}', 5, '{"keep": ["at", "d", "f"], "mask": {"at": {"constant": "2024-05-04 10:00"}, "d": {"top": "2024-04-05", "bottom": "2024-02-11"}, "f": {"pseudonym": "publication"}}}');
+CREATE TABLE dates_before AS TABLE dates;
+SET DateStyle = 'German';
+SET TimeZone = 'Asia/Tokyo';
+SET extra_float_digits = 0;
+SELECT status FROM kanon_refresh('dates');
+RESET extra_float_digits;
+SET TimeZone = 'UTC';
+SET DateStyle = 'ISO';
+SELECT count(*) AS differ FROM (TABLE dates EXCEPT ALL TABLE dates_before) AS d;
+SELECT min(d), max(d), min(at) FROM dates;
+SELECT kanon_drop_publication('dates');
+
 -- ---- what is wrong with a mask ----
 
 \pset format unaligned
@@ -150,6 +175,7 @@ SELECT wrong('{"cost": {"round": "ten"}}');
 SELECT wrong('{"cost": {"round": 10, "constant": 1}}');
 SELECT wrong('{"cost": {"top": "many"}}');
 SELECT wrong('{"cost": {"top": null}}');
+SELECT wrong('{"cost": {"top": 1.0}}');
 SELECT wrong('{"cost": {"top": {"quantile": 2}}}');
 SELECT wrong('{"cost": {"top": {"median": 2}}}');
 SELECT wrong('{"cost": {"partial": [1, 1]}}');
@@ -169,6 +195,7 @@ SELECT wrong('{"patient": {"pseudonym": "publication"}}');
 SELECT wrong('{"cost": {"constant": "many"}}');
 SELECT wrong('{"cost": {"constant": []}}');
 SELECT wrong('{"admitted": {"top": "yesterdays"}}');
+SELECT wrong('{"admitted": {"top": "04/05/2024"}}');
 SELECT wrong('{"admitted": {"top": "2020-06-01", "shift": "patient", "days": 3}}');
 \pset format aligned
 \pset tuples_only off

@@ -125,7 +125,7 @@ SELECT kanon_drop_publication('narrow');
 
 -- default privileges give nobody the source, the history or a release
 ALTER DEFAULT PRIVILEGES IN SCHEMA pub_test GRANT SELECT ON TABLES TO kanon_reader;
-SELECT kanon_create_publication('open', 'wide', '{a,b}', 3, '{"keep": ["c"]}', key => 'd', stable => true);
+SELECT kanon_create_publication('open', 'wide', '{a,b}', 3, '{"keep": ["c"], "allow_identifying": ["c"]}', key => 'd', stable => true);
 SELECT relname FROM pg_class WHERE relname LIKE 'open%' AND has_table_privilege('kanon_reader', oid, 'SELECT');
 SELECT status FROM kanon_refresh('open');
 SELECT relname FROM pg_class WHERE relname LIKE 'open%' AND has_table_privilege('kanon_reader', oid, 'SELECT');

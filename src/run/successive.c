@@ -16,6 +16,7 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "write/bulk.h"
+#include "write/mask.h"
 #include "write/verify.h"
 #include "write/write.h"
 
@@ -459,6 +460,7 @@ successive_settle(Run *run)
 	if (run->request->protect)
 	{
 		border_progress(run->border, "comparing with releases before", 0, -1);
+		masks_verify(run->staged, run->source);
 		run->suppressed_later = protect(run);
 	}
 	if (run->suppressed_later > 0)
@@ -466,6 +468,7 @@ successive_settle(Run *run)
 		CommandCounterIncrement();
 		follow(run, blank);
 		measure_again(run);
+		masks_recount(run->staged, run->source);
 	}
 	border_progress(run->border, "taking out the key", 0, -1);
 	note_persons(run);

@@ -273,8 +273,8 @@ write_sets(Run *run)
 {
 	SetRun *own = run->request->own;
 
-	own->written =
-		sets_write(run->target, run->columns, own->transactions, own->forest, &own->recoding, run->border);
+	own->written = sets_write(run->target, run->columns, own->transactions, own->forest, &own->recoding,
+							  run->request->k, run->border);
 	tuplesort_end(own->transactions->shuffled);
 	own->transactions->shuffled = NULL;
 }

@@ -50,6 +50,7 @@ typedef struct KeptColumn
 {
 	const SourceColumn *column;
 	kept_hash *values;
+	bool shifted;     /* by a time that is a person's own, so that everybody's values differ */
 	uint32 forgotten; /* hashes with one of these bits are not in the sample */
 	bool by_value;
 	int16 length;
@@ -59,13 +60,16 @@ struct KeptLook
 {
 	MemoryContext context;
 	bool persons;
+	int who; /* the column that says whom rows are about, or -1 */
+	bool who_by_value;
+	int16 who_length;
 	uint32 most; /* values that are remembered of a column */
 	int nkept;
 	KeptColumn *columns; /* [nkept] values NULL: not looked at */
 };
 
 KeptLook *
-kept_begin(const Source *source, Border *border)
+kept_begin(const Source *source, int who, Border *border)
 {
 	KeptLook *look;
 	bool any = false;
@@ -77,6 +81,9 @@ kept_begin(const Source *source, Border *border)
 	look = palloc0(sizeof(KeptLook));
 	look->context = AllocSetContextCreate(border->context, "kanon kept", ALLOCSET_DEFAULT_SIZES);
 	look->nkept = source->nkept;
+	look->who = who;
+	if (who >= 0)
+		get_typlenbyval(source->kept[who].type, &look->who_length, &look->who_by_value);
 	look->most = Min(MOST_VALUES, MOST_OF_ALL / source->nkept);
 	look->columns = palloc0(sizeof(KeptColumn) * source->nkept);
 	for (int i = 0; i < source->nkept; i++)
@@ -87,6 +94,7 @@ kept_begin(const Source *source, Border *border)
 		get_typlenbyval(source->kept[i].mask != NULL ? mask_type(source->kept[i].mask, NULL)
 													 : source->kept[i].type,
 						&column->length, &column->by_value);
+		column->shifted = source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_SHIFT;
 		if (!source->kept[i].may_identify)
 			column->values = kept_create(look->context, 256, NULL);
 	}
@@ -140,6 +148,17 @@ note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
 		forget_half(look, column);
 }
 
+/* Two persons in some billions are taken for one, which hides nothing that matters. */
+uint32
+kept_person(const KeptLook *look, const Datum *values, const bool *nulls)
+{
+	if (look->who < 0)
+		return KEPT_NOBODY;
+	if (nulls[look->who])
+		return 0;
+	return datum_image_hash(values[look->who], look->who_by_value, look->who_length) & (KEPT_NOBODY >> 1);
+}
+
 void
 kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
 {
@@ -164,7 +183,7 @@ kept_figures(const KeptLook *look, int c)
 	while ((value = kept_iterate(column->values, &at)) != NULL)
 	{
 		rows += value->rows;
-		if (look->persons ? !value->shared : value->rows == 1)
+		if (look->persons && !column->shifted ? !value->shared : value->rows == 1)
 			own += value->rows;
 	}
 	/* each value that is remembered stands for as many as the sample leaves out */

@@ -9,14 +9,18 @@
 
 typedef struct KeptLook KeptLook;
 
-/* NULL when all kept columns are allowed to identify. */
-extern KeptLook *kept_begin(const Source *source, Border *border);
-
 /*
- * A row's kept values [nkept].  person: the code of the one it is about, or
- * KEPT_NOBODY where no rule says whom rows are about.
+ * NULL when all kept columns are allowed to identify.  who: the kept column that says whom
+ * rows are about, or -1.
  */
+extern KeptLook *kept_begin(const Source *source, int who, Border *border);
+
 #define KEPT_NOBODY PG_UINT32_MAX
+
+/* The person that a row's kept values, as the source has them, are about; KEPT_NOBODY: nothing says. */
+extern uint32 kept_person(const KeptLook *look, const Datum *values, const bool *nulls);
+
+/* A row's kept values [nkept], as they are published, and whom it is about. */
 extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person);
 
 /* How the values of a column spread over its rows; of many different ones a sample was counted. */

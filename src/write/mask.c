@@ -362,33 +362,45 @@ masks_apply(Masks *masks, const Datum *values, const bool *nulls)
 
 /* ---- before and after the rows ---- */
 
-/* A quantile of the source's rows, as one of their values. */
-static void
-find_quantile(const Source *source, const Mask *mask, MaskBound *bound)
+/* A query of one value about a column. */
+static Datum
+ask(const Source *source, const Mask *mask, Oid type, const char *what, const char *rest, bool *isnull)
 {
-	Gate *gate;
+	Gate *gate = gate_create(source->name, source->relid, 1);
+
+	gate_computed(gate, "value", type);
+	gate_query(gate, psprintf("SELECT %s FROM %s %s", what, source->name, rest), true);
+	*isnull = SPI_processed == 0;
+	return *isnull ? (Datum) 0 : gate_value(0, 1, type, isnull);
+}
+
+/*
+ * A quantile of the source's rows, as one of their values: the one that so many rows, and
+ * no fewer than k, have or are beyond.
+ */
+static void
+find_quantile(const Source *source, const Mask *mask, MaskBound *bound, bool top, int64 k)
+{
+	char *column = psprintf("(%s)::%s", mask->column->quoted, format_type_be_qualified(mask->base));
+	int64 rows, beyond;
 	bool isnull;
-	char *column;
 
 	if (!bound->given || bound->quantile == 0)
 		return;
-	column = psprintf("%s::%s", mask->column->quoted, format_type_be_qualified(mask->base));
-	gate = gate_create(source->name, source->relid, 1);
-	gate_computed(gate, "quantile", mask->base);
-	gate_query(
-		gate,
-		psprintf("SELECT pg_catalog.percentile_disc(%.17g::pg_catalog.float8) WITHIN GROUP (ORDER BY %s) "
-				 "FROM %s",
-				 bound->quantile, column, source->name),
-		true);
-	bound->value = gate_value(0, 1, mask->base, &isnull);
+	rows = DatumGetInt64(ask(source, mask, INT8OID, psprintf("pg_catalog.count(%s)", column), "", &isnull));
+	beyond = (int64) ceil(bound->quantile * (double) rows);
+	beyond = Min(Max(top ? rows - beyond + 1 : beyond, k), rows);
+	bound->value = ask(source, mask, mask->base, column,
+					   psprintf("WHERE %s IS NOT NULL ORDER BY 1%s OFFSET " INT64_FORMAT " LIMIT 1", column,
+								top ? " DESC" : "", Max(beyond - 1, 0)),
+					   &isnull);
 	bound->known = !isnull;
 	if (bound->known)
 		bound->value = datumCopy(bound->value, get_typbyval(mask->base), get_typlen(mask->base));
 }
 
 static void
-begin_mask(const Source *source, Masks *masks, Mask *mask, int64 rows)
+begin_mask(const Source *source, Masks *masks, Mask *mask, int64 rows, int64 k)
 {
 	const SourceColumn *hashed = mask->column;
 	Oid function;
@@ -396,8 +408,8 @@ begin_mask(const Source *source, Masks *masks, Mask *mask, int64 rows)
 
 	mask->sum = 0;
 	get_typlenbyval(mask->type, &mask->length, &mask->byval);
-	find_quantile(source, mask, &mask->top);
-	find_quantile(source, mask, &mask->bottom);
+	find_quantile(source, mask, &mask->top, true, k);
+	find_quantile(source, mask, &mask->bottom, false, k);
 	mask->compare = &lookup_type_cache(mask->base, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
 	if (mask->kind == MASK_SHIFT)
 	{
@@ -423,7 +435,7 @@ begin_mask(const Source *source, Masks *masks, Mask *mask, int64 rows)
 }
 
 void
-masks_begin(const Source *source, int64 rows, Border *border)
+masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 {
 	Masks *masks = source->masks;
 
@@ -442,8 +454,17 @@ masks_begin(const Source *source, int64 rows, Border *border)
 	{
 		masks->columns[i] = &source->kept[i];
 		if (source->kept[i].mask != NULL)
-			begin_mask(source, masks, source->kept[i].mask, rows);
+			begin_mask(source, masks, source->kept[i].mask, rows, k);
 	}
+}
+
+int
+masks_who(const Source *source)
+{
+	for (int i = 0; i < source->nkept && source->masks != NULL; i++)
+		if (source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_SHIFT)
+			return source->kept[i].mask->place;
+	return -1;
 }
 
 /* Of a value as it is stored, whatever its header. */
@@ -500,7 +521,7 @@ masks_end(Masks *masks)
 
 typedef struct Check
 {
-	const Mask *mask[KANON_MAX_COLUMNS];
+	Mask *mask[KANON_MAX_COLUMNS];
 	uint64 sum[KANON_MAX_COLUMNS];
 	int n;
 } Check;
@@ -515,8 +536,9 @@ check_row(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-void
-masks_verify(const Target *target, const Source *source)
+/* Reads the target; raises when it has not what was masked, unless that is to be what it has. */
+static void
+read_sums(const Target *target, const Source *source, bool verify)
 {
 	SourceColumn *columns = palloc(sizeof(SourceColumn) * Max(source->nkept, 1));
 	Mask **masks = palloc(sizeof(Mask *) * Max(source->nkept, 1));
@@ -544,8 +566,23 @@ masks_verify(const Target *target, const Source *source)
 					psprintf("SELECT %s FROM %s", column_list(columns + first, check.n), target->building),
 					false, check_row, &check);
 		for (int i = 0; i < check.n; i++)
-			if (check.sum[i] != check.mask[i]->sum)
+		{
+			if (verify && check.sum[i] != check.mask[i]->sum)
 				raise_unsafe(psprintf("Column \"%s\" does not have the values that it was masked with.",
 									  columns[first + i].name));
+			check.mask[i]->sum = check.sum[i];
+		}
 	}
+}
+
+void
+masks_verify(const Target *target, const Source *source)
+{
+	read_sums(target, source, true);
+}
+
+void
+masks_recount(const Target *target, const Source *source)
+{
+	read_sums(target, source, false);
 }

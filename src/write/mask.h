@@ -95,8 +95,14 @@ extern void masks_read(Source *source, Jsonb *masks, const char *key, const byte
 /* The type of a masked column in the target; it has no typmod. */
 extern Oid mask_type(const Mask *mask, Oid *collation);
 
-/* Before so many rows are written: reads what masks need to know of the source. */
-extern void masks_begin(const Source *source, int64 rows, Border *border);
+/*
+ * Before so many rows are written: reads what masks need to know of the source.  Where a
+ * quantile is cut, at least k rows have the bound, or all.
+ */
+extern void masks_begin(const Source *source, int64 rows, int64 k, Border *border);
+
+/* The kept column that says whom rows are about, once rows are written: that of a shift, or -1. */
+extern int masks_who(const Source *source);
 
 /* A row's kept values, masked: masks->values and ->nulls, until the next row. */
 extern void masks_apply(Masks *masks, const Datum *values, const bool *nulls);
@@ -108,5 +114,8 @@ extern void masks_end(Masks *masks);
 
 /* Raises unless the target has just these masked values. */
 extern void masks_verify(const Target *target, const Source *source);
+
+/* Rows were taken out of a target that was verified: those that it has are those that were masked. */
+extern void masks_recount(const Target *target, const Source *source);
 
 #endif

@@ -2,6 +2,7 @@
  * mask_read.c: masks of kept columns, as JSON has them.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
 #include "write/mask.h"
@@ -74,17 +75,24 @@ value_of(const JsonbValue *value, const Mask *mask, const MaskForm *form)
 {
 	char *text = NULL;
 	Oid input, element;
+	Datum read;
+	int nest;
 
 	if (value->type == jbvString)
 		text = pnstrdup(value->val.string.val, value->val.string.len);
 	else if (value->type == jbvNumeric)
-		text = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+		text = DatumGetCString(DirectFunctionCall1(
+			numeric_out, DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(value->val.numeric))));
 	else if (value->type == jbvBool)
 		text = value->val.boolean ? "true" : "false";
 	else
 		raise_form(mask->column, form, "a value of the column, or null");
 	getTypeInputInfo(mask->base, &input, &element);
-	return OidInputFunctionCall(input, text, element, -1);
+	/* a night's session may have other settings than the one that wrote it */
+	nest = plain_text_begin();
+	read = OidInputFunctionCall(input, text, element, -1);
+	plain_text_end(nest);
+	return read;
 }
 
 static bool

@@ -155,7 +155,8 @@ put_transaction(SetsWriter *writer, TupleTableSlot *aside)
 		writer->kept_nulls = masks->nulls;
 	}
 	if (writer->look != NULL)
-		kept_note(writer->look, writer->kept, writer->kept_nulls, KEPT_NOBODY);
+		kept_note(writer->look, writer->kept, writer->kept_nulls,
+				  kept_person(writer->look, aside->tts_values + 2, aside->tts_isnull + 2));
 	if (FAULT(mask_forgotten))
 	{
 		writer->kept = aside->tts_values + 2;
@@ -193,7 +194,7 @@ longest(const KanonSets *sets)
 
 SetsWritten
 sets_write(const Target *target, const Source *columns, Transactions *transactions, const ItemForest *forest,
-		   const KanonRecoding *recoding, Border *border)
+		   const KanonRecoding *recoding, int64 k, Border *border)
 {
 	SetsWriter writer = {.transactions = transactions, .forest = forest, .recoding = recoding};
 	uint32 most = longest(&transactions->sets);
@@ -210,8 +211,8 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	get_typlenbyvalalign(writer.type, &writer.typlen, &writer.typbyval, &writer.typalign);
 	writer.row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	writer.bulk = bulk_begin(rel);
-	writer.look = kept_begin(transactions->from->source, border);
-	masks_begin(transactions->from->source, transactions->sets.ntransactions, border);
+	masks_begin(transactions->from->source, transactions->sets.ntransactions, k, border);
+	writer.look = kept_begin(transactions->from->source, masks_who(transactions->from->source), border);
 	tuplesort_performsort(transactions->shuffled);
 	nest = plain_text_begin();
 	while (tuplesort_gettupleslot(transactions->shuffled, true, false, aside, NULL))

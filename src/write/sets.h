@@ -23,7 +23,8 @@ typedef struct SetsWritten
 
 /* In random order; forest->label NULL: items are shown as they are, or not at all. */
 extern SetsWritten sets_write(const Target *target, const Source *columns, Transactions *transactions,
-							  const ItemForest *forest, const KanonRecoding *recoding, Border *border);
+							  const ItemForest *forest, const KanonRecoding *recoding, int64 k,
+							  Border *border);
 
 /*
  * Reads the target and counts again what was promised; raises if it does not hold.

@@ -286,7 +286,8 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 	}
 	if (writer->look != NULL)
 		kept_note(writer->look, shown, shown_nulls,
-				  writer->person != NULL ? writer->person[type] : KEPT_NOBODY);
+				  writer->person != NULL ? writer->person[type]
+										 : kept_person(writer->look, kept, kept_nulls));
 	if (FAULT(mask_forgotten))
 	{
 		shown = kept;
@@ -445,8 +446,10 @@ write_from_source(Writer *writer)
 	prepare_flows(writer);
 	if (writer->persons != NULL)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
-	writer->look = kept_begin(source, writer->border);
-	masks_begin(source, writer->total, writer->border);
+	masks_begin(source, writer->total, writer->problem->k, writer->border);
+	/* a staged row has its key behind what it keeps */
+	writer->look =
+		kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source), writer->border);
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
