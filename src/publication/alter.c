@@ -331,13 +331,13 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 		rehearse(store, &alteration);
 	else
 		store(&alteration);
-	SPI_finish();
-	identity_return(&saved);
 	if (changes.text.len == 0)
 		ereport(NOTICE, (errmsg("publication %s is as it was", publication->name)));
 	else
 		ereport(NOTICE, (errmsg(dry_run ? "publication %s would change" : "publication %s has changed",
 								publication->name),
 						 errdetail("%s.", changes.text.data)));
+	SPI_finish();
+	identity_return(&saved);
 	PG_RETURN_VOID();
 }
