@@ -370,98 +370,66 @@ rowtypes_read_written(Source *source, Border *border)
 
 /* ---- looking a row's type up again ---- */
 
-/* Types by their codes; SAMPLE is whoever is looked for, by the codes at hand. */
-#define SAMPLE PG_UINT32_MAX
-
-typedef struct TypeEntry
-{
-	uint32 type;
-	uint32 hash;
-	char status;
-} TypeEntry;
-
+/*
+ * A table of its own: four bytes a slot. simplehash.h takes twice to three times that, and
+ * with a million types and kept columns a seventh more time in all.
+ */
 struct TypeIndex
 {
-	Border *border;
 	const RowTypes *types;
-	const uint32 *codes; /* SAMPLE's */
-	struct types_hash *hash;
+	uint32 mask;   /* slots - 1 */
+	uint32 *slots; /* type or DICTIONARY_NONE */
 };
 
 static inline uint32
-code_of(const TypeIndex *index, uint32 type, int c)
+hash_step(uint32 hash, uint32 code)
 {
-	return type == SAMPLE ? index->codes[c] : index->types->grouped[c].code[type];
-}
-
-static inline uint32
-hash_type(const TypeIndex *index, uint32 type)
-{
-	uint32 hash = 0;
-
-	for (int c = 0; c < index->types->source->ngrouped; c++)
-		hash += murmurhash32(hash ^ code_of(index, type, c));
-	return hash;
-}
-
-static inline bool
-same_type(const TypeIndex *index, uint32 a, uint32 b)
-{
-	int c = 0;
-
-	while (c < index->types->source->ngrouped && code_of(index, a, c) == code_of(index, b, c))
-		c++;
-	return c == index->types->source->ngrouped;
-}
-
-#define SH_PREFIX types
-#define SH_ELEMENT_TYPE TypeEntry
-#define SH_KEY_TYPE uint32
-#define SH_KEY type
-#define SH_HASH_KEY(tb, key) hash_type((tb)->private_data, key)
-#define SH_EQUAL(tb, a, b) same_type((tb)->private_data, a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, entry) (entry)->hash
-#define SH_SCOPE static inline
-#define SH_USE_NONDEFAULT_ALLOCATOR
-#define SH_DECLARE
-#define SH_DEFINE
-static inline void *types_allocate(struct types_hash *hash, Size size);
-static inline void types_free(struct types_hash *hash, void *pointer);
-#include "lib/simplehash.h"
-
-static inline void *
-types_allocate(struct types_hash *hash, Size size)
-{
-	return memset(border_palloc(((TypeIndex *) hash->private_data)->border, size), 0, size);
-}
-
-static inline void
-types_free(struct types_hash *hash, void *pointer)
-{
-	border_pfree(((TypeIndex *) hash->private_data)->border, pointer);
+	return murmurhash32(hash ^ code) + hash;
 }
 
 TypeIndex *
 type_index_create(const RowTypes *types, Border *border)
 {
-	TypeIndex *index = MemoryContextAllocZero(border->context, sizeof(TypeIndex));
-	bool found;
+	TypeIndex *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
+	Size nslots = (Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1);
 
-	index->border = border;
 	index->types = types;
-	index->hash = types_create(border->context, Max(types->ntypes, 1), index);
+	index->mask = (uint32) (nslots - 1);
+	index->slots = border_palloc(border, sizeof(uint32) * nslots);
+	memset(index->slots, 0xff, sizeof(uint32) * nslots);
 	for (uint32 i = 0; i < types->ntypes; i++)
-		(void) types_insert(index->hash, i, &found);
+	{
+		uint32 hash = 0;
+
+		for (int c = 0; c < types->source->ngrouped; c++)
+			hash = hash_step(hash, types->grouped[c].code[i]);
+		hash &= index->mask;
+		while (index->slots[hash] != DICTIONARY_NONE)
+			hash = (hash + 1) & index->mask;
+		index->slots[hash] = i;
+	}
 	return index;
 }
 
 uint32
-type_index_find(TypeIndex *index, const uint32 *codes)
+type_index_find(const TypeIndex *index, const uint32 *codes)
 {
-	TypeEntry *entry;
+	const RowTypes *types = index->types;
+	uint32 hash = 0;
+	uint32 type;
 
-	index->codes = codes;
-	entry = types_lookup(index->hash, SAMPLE);
-	return entry != NULL ? entry->type : DICTIONARY_NONE;
+	for (int c = 0; c < types->source->ngrouped; c++)
+		hash = hash_step(hash, codes[c]);
+	hash &= index->mask;
+	while ((type = index->slots[hash]) != DICTIONARY_NONE)
+	{
+		int c = 0;
+
+		while (c < types->source->ngrouped && types->grouped[c].code[type] == codes[c])
+			c++;
+		if (c == types->source->ngrouped)
+			return type;
+		hash = (hash + 1) & index->mask;
+	}
+	return DICTIONARY_NONE;
 }

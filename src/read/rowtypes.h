@@ -31,6 +31,6 @@ extern RowTypes *rowtypes_read_written(Source *source, Border *border);
 /* Finds the row type of a tuple of codes again. */
 typedef struct TypeIndex TypeIndex;
 extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
-extern uint32 type_index_find(TypeIndex *index, const uint32 *codes); /* DICTIONARY_NONE: not there */
+extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes); /* DICTIONARY_NONE: not there */
 
 #endif
