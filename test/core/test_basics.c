@@ -1,6 +1,6 @@
 /*
  * test_basics.c: what the core's folders build on: scratch memory, growing arrays, heaps,
- * sorting, random numbers.
+ * sorting, random numbers, hashes, polls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,8 @@
 
 #include "fixture.h"
 #include "util/heap.h"
+#include "util/pace.h"
+#include "util/random.h"
 #include "util/scratch.h"
 #include "util/sort.h"
 
@@ -205,12 +207,79 @@ test_sort(void **state)
 	}
 }
 
+/* What seeds publish rests on these: the numbers of the papers' own code. */
+static void
+test_random(void **state)
+{
+	uint64_t split = 0;
+	uint64_t shift = 1;
+
+	(void) state;
+	assert_true(kanon_random_split(&split) == UINT64_C(0xe220a8397b1dcdaf));
+	assert_true(kanon_random_split(&split) == UINT64_C(0x6e789e6aa1b965f4));
+	assert_true(kanon_random_shift(&shift) == UINT64_C(0x47e4ce4b896cdd1d));
+}
+
+/* Numbers that follow one another, or differ in high bits only, spread over few slots. */
+static void
+test_hash(void **state)
+{
+	int one[64] = {0};
+	int many[64] = {0};
+
+	(void) state;
+	for (uint64_t i = 0; i < 6400; i++)
+	{
+		one[kanon_mix(i << (i % 2 * 40)) & 63]++;
+		many[kanon_hash_add(kanon_hash_add(0, i / 80), i % 80) & 63]++;
+	}
+	for (int slot = 0; slot < 64; slot++)
+	{
+		assert_in_range(one[slot], 50, 150);
+		assert_in_range(many[slot], 50, 150);
+	}
+	assert_true(kanon_hash_add(kanon_hash_add(0, 1), 2) != kanon_hash_add(kanon_hash_add(0, 2), 1));
+}
+
+static void
+test_pace(void **state)
+{
+	Host host;
+	KanonProblem problem = {.env = &host.env, .time_limit = 1e-9};
+	KanonPace pace;
+
+	(void) state;
+	host_init(&host);
+	pace = (KanonPace){.env = &host.env, .phase = "test", .rows_left = -1};
+	assert_false(kanon_stop(&pace, KANON_POLL_WORK - 1));
+	assert_int_equal(host.polls, 0);
+	host.cancel_at = 2;
+	assert_false(kanon_stop(&pace, 1));
+	assert_int_equal(host.polls, 1);
+	assert_true(kanon_stop(&pace, KANON_POLL_WORK));
+	assert_int_equal(kanon_worked(&pace), 2 * KANON_POLL_WORK);
+	/* once told to stop it asks no more */
+	assert_true(kanon_stop(&pace, KANON_POLL_WORK));
+	assert_int_equal(host.polls, 2);
+	assert_false(pace.late);
+	/* the end of the time is no cancelling */
+	kanon_pace_limit(&pace, &problem, "test");
+	assert_false(kanon_step(&pace, KANON_STEPS - 1));
+	assert_false(pace.late);
+	assert_false(kanon_step(&pace, 1));
+	assert_true(pace.late);
+	pace.within = true;
+	kanon_tell_share(&pace, 0.5);
+	assert_true(pace.share == 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scratch), cmocka_unit_test(test_refused), cmocka_unit_test(test_grow),
-		cmocka_unit_test(test_heap),    cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_heap),    cmocka_unit_test(test_sort),    cmocka_unit_test(test_random),
+		cmocka_unit_test(test_hash),    cmocka_unit_test(test_pace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

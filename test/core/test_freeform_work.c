@@ -2,6 +2,7 @@
  * test_freeform_work.c: what the freeform methods count on while a graph grows is what
  * records really cost; and the optimum is one that no heuristic has found.
  */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -369,17 +370,21 @@ branching_ends(void **state)
 	KanonRelease release;
 	KanonReport report;
 	int64_t nodes;
+	int all;
 	int late = 0;
 
 	(void) state;
 	problem = branching_problem(&host, 86);
+	host.env.now = clock_that_jumps;
+	problem->time_limit = 1e5;
+	looks = INT_MAX;
 	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
 	kanon_release_free(problem, &release);
 	nodes = report.nodes;
 	assert_true(report.proven && nodes > 2);
-	host.env.now = clock_that_jumps;
-	problem->time_limit = 1e5;
-	for (int first = 49; first < 62; first += 4)
+	all = INT_MAX - looks;
+	/* from the end, where branching is */
+	for (int first = all - 1; first > 0 && late == 0; first--)
 	{
 		looks = first;
 		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);

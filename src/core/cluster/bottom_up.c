@@ -240,6 +240,8 @@ share_done(const BottomUp *b, double now, uint32_t waiting)
 {
 	double work = 1 - (double) waiting / b->problem->ntypes;
 
+	if (now >= b->deadline)
+		return 1;
 	return isfinite(b->deadline) ? fmax(work, (now - b->start) / (b->deadline - b->start)) : work;
 }
 

@@ -93,11 +93,11 @@ add(Count *count, const uint32_t *key)
 	size_t width = (size_t) count->size + 1;
 	uint32_t at;
 
-	if (count->n == count->room && !enlarge(count))
-	{
+	if (count->status == KANON_OK && count->n == count->room && !enlarge(count))
 		count->status = KANON_NO_MEMORY;
+	/* after a failure there may be no slots */
+	if (count->status != KANON_OK)
 		return;
-	}
 	at = slot_of(count, key);
 	if (count->slot[at] == UINT32_MAX)
 	{
