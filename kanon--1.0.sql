@@ -964,6 +964,36 @@ AS 'MODULE_PATHNAME', 'kanon_attack';
 COMMENT ON FUNCTION @extschema@.kanon_attack(regclass, regclass, name, name[], int, jsonb)
 IS 'tries linkage out: how often who knows some columns of random persons picks their records, beside what was promised';
 
+CREATE FUNCTION @extschema@.kanon_compare(
+    source            regclass,
+    target            regclass,
+    quasi_identifiers name[],
+    keep              name[]   DEFAULT '{}',
+    hierarchies       jsonb    DEFAULT NULL,
+    queries           int      DEFAULT 1000,
+    selectivity       float8   DEFAULT 0.05,
+    seed              bigint   DEFAULT NULL)
+RETURNS TABLE (measure text, column_name name, before float8, after float8, value float8, meaning text)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_compare';
+
+COMMENT ON FUNCTION @extschema@.kanon_compare(regclass, regclass, name[], name[], jsonb, int, float8, bigint)
+IS 'how far a published table is from its source for who analyses it: distributions, means, correlations, counts';
+
+CREATE FUNCTION @extschema@.kanon_distributions(
+    source            regclass,
+    target            regclass,
+    quasi_identifiers name[],
+    k                 bigint,
+    keep              name[]   DEFAULT '{}',
+    hierarchies       jsonb    DEFAULT NULL)
+RETURNS TABLE (column_name name, bar text, before float8, after float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_distributions';
+
+COMMENT ON FUNCTION @extschema@.kanon_distributions(regclass, regclass, name[], bigint, name[], jsonb)
+IS 'how many rows have which values, before and after, with k or more rows behind each bar';
+
 CREATE FUNCTION @extschema@.kanon_checksum(relation regclass)
 RETURNS text
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED
@@ -986,7 +1016,8 @@ CREATE FUNCTION @extschema@.kanon_report_data(
     frontier          bigint[] DEFAULT NULL,
     threshold         float8   DEFAULT 0.2,
     sampling_fraction float8   DEFAULT NULL,
-    metadata          jsonb    DEFAULT NULL)
+    metadata          jsonb    DEFAULT NULL,
+    compare           boolean  DEFAULT false)
 RETURNS jsonb
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
@@ -1303,7 +1334,22 @@ ks AS (
         categorical => ARRAY(SELECT x::name FROM jsonb_array_elements_text(r.options -> 'categorical') AS x),
         residual => r.options ->> 'residual', time_limit => (r.options ->> 'time_limit')::interval, seed => (r.options ->> 'seed')::bigint) AS f
     WHERE kanon_report_data.frontier IS NOT NULL AND r.model = 'pattern_guided' AND r.source_now IS NOT NULL
-      AND NOT jsonb_path_exists(r.privacy, '$[*].listed'))
+      AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
+-- the source and the table side by side, as they are now; what is masked has other values on purpose
+sides AS (
+    SELECT r.run, r.source_now, r.target_now, r.options -> 'hierarchies' AS hierarchies,
+           -- where k is 1, a bar would be a person
+           greatest(r.k, 5) AS least,
+           ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
+           ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND NOT coalesce(r.options -> 'mask', '{}') ? k.name::text ORDER BY k.nr) AS kept
+    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL),
+compared AS (
+    SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
+        queries => 1000, selectivity => 0.05::float8, seed => 1::bigint) AS x),
+bars AS (
+    SELECT d.column_name, row_number() OVER () AS nr, d.bar, d.before, d.after,
+           d.before / r.row_count::float8 AS before_share, d.after / r.published_rows::float8 AS after_share
+    FROM r JOIN sides s ON s.run = r.run, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d)
 SELECT jsonb_build_object(
     'run', to_jsonb(r) - 'source_now' - 'target_now' || jsonb_build_object('server', current_setting('server_version')),
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
@@ -1342,6 +1388,29 @@ SELECT jsonb_build_object(
                                'solved', f.suppressed_share IS NOT NULL, 'highest', f.height = 1) ORDER BY f.k)
                            FROM (SELECT k.*, coalesce((row_number() OVER (ORDER BY k.k) - 1) / nullif(count(*) OVER () - 1, 0)::float8, 0.5) AS place,
                                         coalesce(k.suppressed_share / nullif(max(k.suppressed_share) OVER (), 0), 0) AS height FROM ks k) f)) END,
+    'compared', CASE WHEN kanon_report_data.compare THEN jsonb_build_object(
+        'says', CASE WHEN r.transactions IS NOT NULL THEN 'Sets of items cannot be compared by column.'
+                     WHEN NOT EXISTS (SELECT FROM sides) THEN 'The source or the table is not there any more, has no rows, or is not to be read by who made this page.' END,
+        'least', (SELECT s.least FROM sides s),
+        'columns', coalesce((SELECT jsonb_agg(jsonb_build_object('column_name', v.name, 'distance', v.distance,
+                       'numbers', CASE WHEN v.mean IS NOT NULL AND NOT v.date THEN jsonb_build_object('mean', v.mean, 'spread', v.spread) END,
+                       -- seconds say nothing to anybody
+                       'dates', CASE WHEN v.date THEN jsonb_build_object(
+                           'before', to_char(to_timestamp((v.mean -> 'before')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                           'after', to_char(to_timestamp((v.mean -> 'after')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                           'days_before', round(((v.spread -> 'before')::float8 / 86400)::numeric, 1), 'days_after', round(((v.spread -> 'after')::float8 / 86400)::numeric, 1)) END) ORDER BY v.nr)
+                   FROM (SELECT n.name, n.nr, (SELECT x.value FROM compared x WHERE x.column_name = n.name AND x.measure = 'distribution_distance') AS distance,
+                                (SELECT to_jsonb(x) FROM compared x WHERE x.column_name = n.name AND x.measure = 'mean') AS mean,
+                                (SELECT to_jsonb(x) FROM compared x WHERE x.column_name = n.name AND x.measure = 'standard_deviation') AS spread,
+                                EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = s.source_now AND a.attname = n.name AND a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)) AS date
+                         FROM sides s, unnest(s.names || s.kept) WITH ORDINALITY AS n (name, nr)) v), '[]'),
+        'queries', (SELECT jsonb_object_agg(x.measure, x.value) FROM compared x WHERE x.measure LIKE 'quer%'),
+        'correlations', (SELECT jsonb_build_object('distance', x.value) FROM compared x WHERE x.measure = 'correlation_matrix_distance' AND x.value IS NOT NULL),
+        'distributions', (SELECT jsonb_agg(g.x ORDER BY g.nr) FROM (
+            SELECT min(b.nr) AS nr, jsonb_build_object('column_name', b.column_name, 'bars', jsonb_agg(
+                to_jsonb(b) - '{column_name,nr}'::text[] || jsonb_build_object('before_length', b.before_share / b.longest, 'after_length', b.after_share / b.longest) ORDER BY b.nr)) AS x
+            FROM (SELECT b.*, greatest(max(b.before_share) OVER w, max(b.after_share) OVER w) AS longest FROM bars b WINDOW w AS (PARTITION BY b.column_name)) b
+            GROUP BY b.column_name) g)) END,
     'releases', (SELECT jsonb_agg(to_jsonb(l) - 'relation' || jsonb_build_object('here', coalesce(l.relation::oid = r.target_oid, false),
                      'finished', to_char(l.finished AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC', 'cost_a_row', l.cost / nullif(l.row_count, 0)) ORDER BY l.release)
                  FROM @extschema@.kanon_releases l WHERE l.publication = r.publication AND l.status <> 'failed'),
@@ -1365,7 +1434,7 @@ SELECT jsonb_build_object(
 FROM r;
 END;
 
-COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, float8, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, float8, jsonb, boolean)
 IS 'what a run of yours did, as one document: statements with their claims, verdicts, risk, loss; what kanon_report shows';
 
 CREATE FUNCTION @extschema@.kanon_page(document jsonb)
@@ -1382,12 +1451,13 @@ CREATE FUNCTION @extschema@.kanon_report(
     frontier          bigint[] DEFAULT NULL,
     threshold         float8   DEFAULT 0.2,
     sampling_fraction float8   DEFAULT NULL,
-    metadata          jsonb    DEFAULT NULL)
+    metadata          jsonb    DEFAULT NULL,
+    compare           boolean  DEFAULT false)
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, frontier, threshold, sampling_fraction, metadata));
+RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, frontier, threshold, sampling_fraction, metadata, compare));
 
-COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, float8, jsonb)
+COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, float8, jsonb, boolean)
 IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';
 
 /* ---- choosing among ks, methods and hierarchies ---- */

@@ -70,6 +70,17 @@ SELECT size_from, size_to, source_classes, source_rows, target_classes, target_r
 SELECT counted(:'page', 'city') > 0 AS column_named, :'page' ~ 'city[0-3]|flu[0-4]|>x<|>f<' AS value_shown;
 SELECT kanon_report(:run, true) ~ 'city[0-3]' AS value_shown, kanon_report(:run, with_values => true) ~ 'flu[0-4]' AS kept_value_shown;
 
+-- values before and after, when asked for: the figures are those of kanon_compare and kanon_distributions
+SELECT kanon_report_data(:run, compare => true) AS beside \gset
+SELECT kanon_page(:'beside') AS beside_page \gset
+SELECT count(*) AS same FROM jsonb_array_elements(:'beside'::jsonb #> '{compared,columns}') AS c, kanon_compare('people', 'people_public', '{age,city,sex}', '{diagnosis}') AS x
+WHERE c ->> 'column_name' = x.column_name AND (x.measure = 'distribution_distance' AND (c -> 'distance')::float8 = x.value
+   OR x.measure = 'mean' AND c #> '{numbers,mean}' = to_jsonb(x) OR x.measure = 'standard_deviation' AND c #> '{numbers,spread}' = to_jsonb(x));
+SELECT jsonb_agg(jsonb_build_array(d -> 'column_name', b -> 'bar', b -> 'before', b -> 'after') ORDER BY d.ordinality, b.ordinality) =
+       (SELECT jsonb_agg(jsonb_build_array(column_name, bar, before, after)) FROM kanon_distributions('people', 'people_public', '{age,city,sex}', 5, '{diagnosis}')) AS same, count(*) > 15 AS many
+FROM jsonb_array_elements(:'beside'::jsonb #> '{compared,distributions}') WITH ORDINALITY AS d (d, ordinality), jsonb_array_elements(d.d -> 'bars') WITH ORDINALITY AS b (b, ordinality);
+SELECT counted(:'beside_page', 'not for readers of the table') AS said, kanon_report_data(:run) -> 'compared' = 'null' AS not_asked_for;
+
 -- the frontier when it is asked for
 SELECT counted(kanon_report(:run), '<polyline') AS lines, counted(kanon_report(:run, frontier => '{2,5,10}'), '<polyline') AS lines_asked_for;
 SELECT array_agg(nullif(f.value, '')::bigint) = (SELECT array_agg(suppressed_cells) FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10,1000}')) AS same
@@ -95,7 +106,7 @@ DROP TABLE people_public;
 -- (but for what the table says by itself)
 SELECT kanon_report_data(:run) - '{now,checksum,verdicts,verdict,kept}'::text[] = :'document'::jsonb - '{now,checksum,verdicts,verdict,kept}'::text[] AS same;
 SELECT x ->> 'verdict' AS verdict, x ->> 'says' AS says FROM jsonb_array_elements(kanon_report_data(:run) -> 'verdicts') AS x;
-SELECT kanon_report(:run, frontier => '{2,5}') LIKE '%The source is not there any more%' AS said;
+SELECT kanon_report(:run, frontier => '{2,5}') LIKE '%The source is not there any more%' AS said, kanon_report(:run, compare => true) LIKE '%The source or the table is not there any more%' AS compared;
 ALTER TABLE people_gone RENAME TO people;
 
 -- everything that can be named says what it is and does nothing
@@ -106,7 +117,7 @@ COMMENT ON COLUMN "<script>alert(1)</script>"."<script>" IS '<img src=x onerror=
 SELECT * FROM kanon_pattern_guided('"<script>alert(1)</script>"', '"</title><script>"', ARRAY['<script>', 'a''b"&amp;', 'größe'], 5,
     keep => ARRAY['<i>kept</i>'], weights => '{1,2,0.5}', rules => kanon_rules(implies => ARRAY['"<script>"->"a''b""&amp;"'], never => ARRAY['größe']));
 SELECT max(run) AS odd FROM kanon_usefulness \gset
-SELECT kanon_report(:odd, true, '{2,5}') AS page \gset
+SELECT kanon_report(:odd, true, '{2,5}', compare => true) AS page \gset
 SELECT :'page' ~* '<script|<i>|<b>alert|<img|onerror=alert\(4\)>' AS alive, counted(:'page', '&lt;script&gt;') > 10 AS named,
        counted(:'page', '&lt;/title&gt;') > 0 AS target_named, counted(:'page', 'a&#39;b&quot;&amp;amp;') > 0 AS quoted,
        counted(:'page', 'gr&#xf6;&#xdf;e') > 0 AS not_ascii, :'page' ~ '^[\x01-\x7f]*$' AS ascii;
@@ -126,7 +137,7 @@ SELECT count(*) FROM kanon_pattern_guided('nulls', 'nulls_public', '{a,b}', 4);
 SELECT u.source, r.stage, r.row_count, r.classes, r.k, r.unique_rows, r.blank_rows, r.below_k, r.prosecutor_highest AS highest, r.prosecutor_average AS average
 FROM kanon_run_risk r JOIN kanon_usefulness u USING (run) WHERE u.source ~ '^report_test.(nobody|same|differ|odd_one|nulls)$' ORDER BY run, stage;
 SELECT source, m[1] AS verdict, page ~* '\y(nan|inf|infinity)\y' AS odd_number
-FROM (SELECT source, kanon_report(run, true) AS page FROM kanon_usefulness WHERE source ~ '^report_test.(nobody|same|differ|odd_one|nulls)$' ORDER BY run) p,
+FROM (SELECT source, kanon_report(run, true, compare => true) AS page FROM kanon_usefulness WHERE source ~ '^report_test.(nobody|same|differ|odd_one|nulls)$' ORDER BY run) p,
      regexp_matches(page, 'class=''verdict ([^<]*<strong>[^<]*</strong>[^<]*)<', 'g') AS m;
 
 -- large: as many patterns as there are, and the page stays small

@@ -27,28 +27,6 @@ enum
 	ARG_K
 };
 
-/* How the target shows a column: as a range or a set of the source's values, or as they are. */
-static void
-match_column(SourceColumn *column, const SourceColumn *shown)
-{
-	Oid type = getBaseType(column->type);
-	Oid as = getBaseType(shown->type);
-
-	column->numerical = false;
-	if (as == type)
-		column->show_as = SHOW_AS_VALUE;
-	else if (as == range_type_of(column->type))
-		column->show_as = SHOW_AS_RANGE;
-	else if (as == get_array_type(type))
-		column->show_as = SHOW_AS_SET;
-	else
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("column \"%s\" of the target shows no values of the source", column->name),
-						errdetail("It is of type %s, in the source of type %s.", format_type_be(shown->type),
-								  format_type_be(column->type)),
-						errhint("A range, an array or the source's own type can be compared.")));
-}
-
 /* The quasi-identifiers of the target, and its mark if it has one. */
 static ArrayType *
 with_mark(Oid relid, ArrayType *qis, bool *mark)
@@ -116,8 +94,8 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 						 with_mark(PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS), &mark), NULL, NULL);
 	for (int c = 0; c < source->nqis; c++)
 	{
-		target->qis[c].numerical = false;
-		match_column(&source->qis[c], &target->qis[c]);
+		source->qis[c].numerical = target->qis[c].numerical = false;
+		written_match(&source->qis[c], &target->qis[c]);
 	}
 	source_lock(target);
 	source_snapshot(source);

@@ -2,14 +2,19 @@
  * written.c: a published table as a release again.
  *
  * Each different value of a column is looked at once: a range becomes the source's
- * values between its bounds, an array those in it, any other value itself.
+ * values between its bounds, an array those in it, a label those below it, any other
+ * value itself.
  */
 #include "compat.h"
 #include "write/written.h"
 #include "core/util/fault.h"
+#include "host/catalog.h"
 #include "read/dictionary.h"
+#include "read/hierarchy.h"
 #include "write/show.h"
 
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -155,15 +160,86 @@ set_cell(Written *written, int qi, Datum datum)
 	return cell_of(written, KANON_SHOW_SET, codes, (uint32) unique_codes(codes, n));
 }
 
+/* Where a text stands in a hierarchy; of several places the lowest. */
+typedef struct Label
+{
+	int level; /* 0: the values themselves */
+	uint32 node;
+} Label;
+
+/* The texts of a column's values and of the levels above them. */
+static Dictionary *
+read_labels(Written *written, int qi, Label **of)
+{
+	const SourceColumn text = {.name = "label", .type = TEXTOID, .typmod = -1, .collation = C_COLLATION_OID};
+	const SourceColumn *column = &written->source->qis[qi];
+	const Levels *levels = &written->source->levels;
+	int first = levels->first[qi], n = levels->first[qi + 1] - first;
+	KanonCell *cells = palloc0(sizeof(KanonCell) * levels->first[qi + 1]);
+	Dictionary *texts = dictionary_create(CurrentMemoryContext, &text);
+	Size room = 0;
+	int nest = plain_text_begin();
+
+	*of = NULL;
+	for (int level = 0; level < n; level++)
+	{
+		uint32 size =
+			dictionary_size(level == 0 ? column->dictionary : column->hierarchy->dictionary[level - 1]);
+
+		for (uint32 node = 0; node < size; node++)
+		{
+			uint32 known = dictionary_size(texts);
+			bool isnull;
+			Datum label;
+
+			CHECK_FOR_INTERRUPTS();
+			cells[first + level] = (KanonCell){KANON_SHOW_VALUE, node};
+			label = show_cell(written->shower, qi, cells, NULL, &isnull);
+			*of = border_grow(written->border, *of, &room, (Size) known + 1, sizeof(Label));
+			if (!isnull && dictionary_add(texts, label, false) == known)
+				(*of)[known] = (Label){level, node};
+		}
+		cells[first + level] = nothing;
+	}
+	plain_text_end(nest);
+	return texts;
+}
+
+static KanonCell
+label_cell(Written *written, int qi, Dictionary *texts, const Label *of, Datum text)
+{
+	const SourceColumn *column = &written->source->qis[qi];
+	uint32 label = dictionary_find(texts, text, false);
+	uint32 distinct = dictionary_size(column->dictionary);
+	uint32 *codes;
+	uint32 n = 0;
+
+	if (label == DICTIONARY_NONE)
+		return none_of_it;
+	if (of[label].level == 0)
+		return cell_of(written, KANON_SHOW_VALUE, &of[label].node, 1);
+	codes = palloc(sizeof(uint32) * distinct);
+	for (uint32 code = 0; code < distinct; code++)
+		if (column->hierarchy->node[of[label].level - 1][code] == of[label].node)
+			codes[n++] = code;
+	return cell_of(written, KANON_SHOW_SET, codes, n);
+}
+
 /* What each different value of a published column shows. */
 static KanonCell *
 column_cells(Written *written, int qi, const SourceColumn *column)
 {
 	uint32 n = dictionary_size(column->dictionary);
 	KanonCell *cells = border_palloc(written->border, sizeof(KanonCell) * n);
-	MemoryContext scratch =
-		AllocSetContextCreate(CurrentMemoryContext, "kanon written", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(scratch);
+	ShowAs show_as = written->source->qis[qi].show_as;
+	Dictionary *texts = NULL;
+	Label *of = NULL;
+	MemoryContext scratch, old;
+
+	if (show_as == SHOW_AS_TEXT)
+		texts = read_labels(written, qi, &of);
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon written", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(scratch);
 
 	for (uint32 code = 0; code < n; code++)
 	{
@@ -173,10 +249,12 @@ column_cells(Written *written, int qi, const SourceColumn *column)
 		CHECK_FOR_INTERRUPTS();
 		if (isnull)
 			cells[code] = nothing;
-		else if (written->source->qis[qi].show_as == SHOW_AS_RANGE)
+		else if (show_as == SHOW_AS_RANGE)
 			cells[code] = range_cell(written, qi, value);
-		else if (written->source->qis[qi].show_as == SHOW_AS_SET)
+		else if (show_as == SHOW_AS_SET)
 			cells[code] = set_cell(written, qi, value);
+		else if (show_as == SHOW_AS_TEXT)
+			cells[code] = label_cell(written, qi, texts, of, value);
 		else
 		{
 			uint32 own = dictionary_find(written->source->qis[qi].dictionary, value, false);
@@ -187,7 +265,32 @@ column_cells(Written *written, int qi, const SourceColumn *column)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
+	if (texts != NULL)
+		dictionary_free(texts);
 	return cells;
+}
+
+void
+written_match(SourceColumn *column, const SourceColumn *shown)
+{
+	Oid type = getBaseType(column->type);
+	Oid as = getBaseType(shown->type);
+
+	/* it was opened with a hierarchy, and the target shows its levels */
+	if ((column->show_as == SHOW_AS_TEXT || column->show_as == SHOW_AS_RANGE) && as == shown_type(column))
+		return;
+	if (as == type)
+		column->show_as = SHOW_AS_VALUE;
+	else if (as == range_type_of(column->type))
+		column->show_as = SHOW_AS_RANGE;
+	else if (as == get_array_type(type))
+		column->show_as = SHOW_AS_SET;
+	else
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("column \"%s\" of the target shows no values of the source", column->name),
+						errdetail("It is of type %s, in the source of type %s.", format_type_be(shown->type),
+								  format_type_be(column->type)),
+						errhint("A range, an array or the source's own type can be compared.")));
 }
 
 KanonRelease *

@@ -11,6 +11,12 @@
 #define WRITTEN_NOTHING_OF_IT 0x1fffffff
 
 /*
+ * How the target shows a column: as a range or a set of the source's values, as they are, or,
+ * where the source has been opened with hierarchies, as their levels.  Raises datatype_mismatch.
+ */
+extern void written_match(SourceColumn *column, const SourceColumn *shown);
+
+/*
  * The row types of a published table (its first nqis columns, and then the mark if
  * `mark`) as classes with cells and rows.  The source has been read.  Without the
  * mark, NULL shows nothing, whether it was NULL in the source or not; with it a
