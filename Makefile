@@ -12,8 +12,8 @@
 # things are broken on purpose), check-docs [DOCS=README.md] (runs what the pages
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
 # alone), check-without (the libraries that kanon can do without), check-fuzz,
-# check-sanitized (inside a server), check-reference, check-long (the core's
-# sanitized tests at full length), check-bare [BARE=bookworm] (the two commands on
+# check-sanitized (inside a server), check-reference, check-long (the whole
+# of what those take a share of), check-bare [BARE=bookworm] (the two commands on
 # bare machines).  make fuzz SECONDS=300
 # SEED=1: generated calls and inputs.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
 # when a line of src is wrong?

@@ -74,9 +74,17 @@ sub call
 		target => 't' . ++$n, sql => "SELECT FROM kanon_$function($source, " . join(', ', @options) . ')' };
 }
 
+# A share of them: rows dropped or refused under a quarter of the rules each, and under none.
 for my $residual (qw(suppress drop error))
 {
-	for my $rule (sort keys %privacy)
+	my $nth = { drop => 0, error => 2 }->{$residual};
+	my $taken = sub {
+		my @rules = @_;
+		return @rules if !$ENV{KANON_TEST_SHARE} || !defined $nth;
+		return map { $rules[$_] } grep { $_ % 4 == $nth || $rules[$_] eq 'none' } 0 .. $#rules;
+	};
+
+	for my $rule ($taken->(sort keys %privacy))
 	{
 		for my $method (qw(greedy ilp improve best fpt))
 		{
@@ -88,7 +96,7 @@ for my $residual (qw(suppress drop error))
 		call('cluster', 'plain', $_, $rule, $residual, $keep) for qw(mondrian mondrian_relaxed forest bottom_up top_down gather one_k k_one k_k);
 		call('cluster', 'levels', $_, $rule, $residual, $keep, $hierarchies) for qw(mondrian bottom_up);
 	}
-	for my $rule (sort keys %mask)
+	for my $rule ($taken->(sort keys %mask))
 	{
 		call('pattern_guided', $_, $_, $rule, $residual, $keep, $mask{$rule}) for qw(greedy ilp improve best fpt);
 	}

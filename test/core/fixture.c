@@ -582,6 +582,12 @@ cases(int number)
 	return share == NULL ? number : (int) ((long) number * strtol(share, NULL, 10) / 100) + 1;
 }
 
+bool
+real_tables(void)
+{
+	return cases(100) > 30;
+}
+
 uint64_t
 next_failure(uint64_t at)
 {

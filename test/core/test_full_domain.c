@@ -806,7 +806,7 @@ adult(void **state)
 
 	(void) state;
 	host_init(&host);
-	problem = data == NULL || getenv("KANON_TEST_SHARE") != NULL
+	problem = data == NULL || !real_tables()
 				  ? NULL
 				  : problem_read_levels(&host, data, "adult-arx", "adult-hierarchies", 2);
 	if (problem == NULL)
