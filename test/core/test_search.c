@@ -161,7 +161,8 @@ best_is_exact(void **state)
 	int unproven = 0;
 
 	(void) state;
-	for (int table = 0; table < exact_cases(20); table++)
+	/* (all of them: few are unproven) */
+	for (int table = 0; table < 20; table++)
 	{
 		Host host;
 		KanonProblem *problem = exact_problem(&host, &random, 50, 4, 4, 2 + table % 3, false);
