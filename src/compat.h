@@ -84,6 +84,15 @@ kanon_push_jsonb(JsonbInState *state, JsonbIteratorToken token, JsonbValue *valu
 #define TupleDescFinalize(desc) ((void) (desc))
 #endif
 
+/* 18 counts on being called once. */
+#if PG_VERSION_NUM >= 180000
+#define KANON_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
+#define KANON_RUN_ARGUMENTS query, direction, count
+#else
+#define KANON_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count, bool once
+#define KANON_RUN_ARGUMENTS query, direction, count, once
+#endif
+
 /* 17 takes the relation. */
 #include "catalog/dependency.h"
 #if PG_VERSION_NUM >= 170000

@@ -2,6 +2,7 @@
  * kanon.c: the module.
  */
 #include "compat.h"
+#include "host/gate.h"
 #include "host/progress.h"
 #include "host/settings.h"
 #include "read/labels.h"
@@ -16,4 +17,5 @@ _PG_init(void)
 	settings_define();
 	labels_register();
 	progress_init();
+	gate_init();
 }

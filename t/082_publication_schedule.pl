@@ -88,6 +88,14 @@ E
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
 	is($node->safe_psql('postgres', $seen), '', 'until its session is ended');
 	eval { $runner->{run}->finish };
+	# reading has a share long before its first group is there: it is held at the row before the last quarter
+	$node->safe_psql('postgres', 'ANALYZE patient; CREATE VIEW halfway AS SELECT CASE WHEN id <> 3000 OR gate() THEN zip END AS zip, age FROM patient');
+	$runner = $node->background_psql('postgres', on_error_stop => 0);
+	$pid = $runner->query('SELECT pg_backend_pid()');
+	$start->("SELECT count(*) FROM kanon_pattern_guided('halfway', NULL, '{zip,age}', 5, dry_run => true)");
+	is($node->safe_psql('postgres', "SELECT phase, done BETWEEN 20 AND 60, total FROM kanon_progress WHERE pid = $pid"), 'reading|t|100', 'reading has a share');
+	$holder->query_safe('SELECT pg_advisory_unlock(1)');
+	$runner->quit;
 	$holder->quit;
 	$node->safe_psql('postgres', "SELECT kanon_drop_publication('slow')");
 }

@@ -100,7 +100,7 @@ foreach my $name (sort keys %sessions)
 	is($?, 0, "$name: done");
 	$said{$name} = slurp_file("$dir/$name.err");
 }
-like($said{$_}, qr/^NOTICE:  kanon: reading, \d+ s so far/m, "$_: says how far it is") foreach 'direct', 'asked';
+like($said{$_}, qr/^NOTICE:  kanon: reading, (?:\d+ % done, )?\d+ s so far/m, "$_: says how far it is") foreach 'direct', 'asked';
 unlike($said{$_}, qr/kanon: /, "$_: does not") foreach 'off', 'refresh';
 is($said{crontab}, '', 'the line of crontab says nothing at all');
 is($node->safe_psql('postgres', "SELECT status, row_count FROM kanon_releases WHERE publication = 'nightly.job' ORDER BY release DESC LIMIT 1"),

@@ -4,10 +4,13 @@
 #include "compat.h"
 #include "host/gate.h"
 
+#include <math.h>
+
 #include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "executor/executor.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -230,7 +233,7 @@ int gate_queries = 0;
 typedef struct GateReceiver
 {
 	DestReceiver pub;
-	const Gate *gate;
+	Gate *gate;
 	GateReceive receive;
 	void *arg;
 	List *held; /* composite types, open while rows come in */
@@ -278,8 +281,116 @@ receiver_destroy(DestReceiver *self)
 {
 }
 
+/* ---- how far they are ---- */
+
+/*
+ * Before a query's first row comes all of a table may have been grouped or sorted.  So the
+ * rows that go into that are counted, one by one, against those that the planner expects.
+ */
+#define WATCH_ROWS 1024
+
+/* More is not said of a query that is not over, whatever the planner thought. */
+#define MOST_SHARE 0.99
+
+typedef struct Watch
+{
+	PlanState *node;
+	ExecProcNodeMtd next_row; /* the node's own */
+	Gate *gate;
+	double rows;
+	struct Watch *outer; /* that of the query that this one is run by */
+} Watch;
+
+static Watch *watching = NULL;
+static ExecutorRun_hook_type previous_run = NULL;
+
 void
-gate_select(const Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg)
+gate_watch(Gate *gate, Border *border, const char *phase)
+{
+	gate->border = border;
+	gate->phase = phase;
+}
+
+void
+gate_tell(const Gate *gate)
+{
+	border_progress(gate->border, gate->phase, gate->share, -1);
+}
+
+static TupleTableSlot *
+watched_row(PlanState *node)
+{
+	Watch *watch = watching;
+
+	while (watch->node != node)
+		watch = watch->outer;
+	if (fmod(++watch->rows, WATCH_ROWS) == 0)
+	{
+		watch->gate->share = Min(watch->rows / Max(node->plan->plan_rows, 1), MOST_SHARE);
+		gate_tell(watch->gate);
+	}
+	return watch->next_row(node);
+}
+
+/* Below what takes all rows before it gives one. */
+static PlanState *
+reading_node(PlanState *node)
+{
+	while (outerPlanState(node) != NULL &&
+		   (IsA(node, AggState) || IsA(node, SortState) || IsA(node, IncrementalSortState) ||
+			IsA(node, GatherState) || IsA(node, GatherMergeState)))
+		node = outerPlanState(node);
+	return node;
+}
+
+static void
+run_query(KANON_RUN_PARAMETERS)
+{
+	if (previous_run != NULL)
+		previous_run(KANON_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(KANON_RUN_ARGUMENTS);
+}
+
+static void
+run_watched(KANON_RUN_PARAMETERS)
+{
+	Watch watch = {.outer = watching};
+
+	if (query->dest == NULL || query->dest->receiveSlot != receiver_receive ||
+		((GateReceiver *) query->dest)->gate->border == NULL)
+	{
+		run_query(KANON_RUN_ARGUMENTS);
+		return;
+	}
+	watch.gate = ((GateReceiver *) query->dest)->gate;
+	watch.node = reading_node(query->planstate);
+	watch.next_row = watch.node->ExecProcNodeReal;
+	watching = &watch;
+	PG_TRY();
+	{
+		ExecSetExecProcNode(watch.node, watched_row);
+		run_query(KANON_RUN_ARGUMENTS);
+		watch.gate->share = MOST_SHARE;
+	}
+	PG_FINALLY();
+	{
+		watching = watch.outer;
+	}
+	PG_END_TRY();
+}
+
+void
+gate_init(void)
+{
+	previous_run = ExecutorRun_hook;
+	ExecutorRun_hook = run_watched;
+}
+
+/* ---- and what runs them ---- */
+
+void
+gate_select(Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg)
 {
 	GateReceiver receiver = {
 		.pub = {receiver_receive, receiver_startup, receiver_shutdown, receiver_destroy, DestNone},

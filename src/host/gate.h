@@ -10,6 +10,7 @@
 #ifndef KANON_GATE_H
 #define KANON_GATE_H
 
+#include "host/border.h"
 #include "host/column.h"
 
 #include "access/tupdesc.h"
@@ -22,10 +23,22 @@ typedef struct Gate
 	TupleDesc desc;   /* the columns that are expected */
 	uint32 *shapes;   /* [desc->natts] type_shape when they were resolved */
 	int n;            /* columns added so far */
+	Border *border;   /* who is told how far a query is; NULL: nobody */
+	const char *phase;
+	double share; /* done of the query, as the planner counts its rows */
 } Gate;
+
+/* When the module is loaded. */
+extern void gate_init(void);
 
 /* For so many columns, which are added from the first to the last. */
 extern Gate *gate_create(const char *name, Oid relid, int natts);
+
+/* The phase that its query is, whose progress is told: see gate_tell. */
+extern void gate_watch(Gate *gate, Border *border, const char *phase);
+
+/* Tells it while rows are received, which may come long after the last one was read. */
+extern void gate_tell(const Gate *gate);
 
 /* Columns as they were resolved. */
 extern void gate_columns(Gate *gate, const SourceColumn *columns, int n);
@@ -65,7 +78,7 @@ typedef bool (*GateReceive)(void *arg, TupleTableSlot *slot);
  * Runs a SELECT through the gate, under the active snapshot when read_only.  While
  * it runs nobody can alter the composite types of its columns.
  */
-extern void gate_select(const Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg);
+extern void gate_select(Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg);
 
 /* The same for what fits into memory: SPI_tuptable and SPI_processed are the rows. */
 extern void gate_query(const Gate *gate, const char *sql, bool read_only);

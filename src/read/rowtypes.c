@@ -26,7 +26,7 @@ typedef struct GroupReceiver
 {
 	Source *source;
 	Border *border;
-	const char *phase;
+	Gate *gate;
 
 	/*
 	 * Groups arrive in unknown number, so they are kept in chunks until the end,
@@ -74,7 +74,7 @@ add_chunk(GroupReceiver *recv)
 		recv->codes[c][n] = border_palloc(recv->border, sizeof(uint32) * CHUNK_TYPES);
 	recv->rows[n] = border_palloc(recv->border, sizeof(int64) * CHUNK_TYPES);
 	recv->nchunks++;
-	border_progress(recv->border, recv->phase, 0, -1);
+	gate_tell(recv->gate);
 }
 
 /* Gives back the chunks of one column. */
@@ -336,7 +336,8 @@ read_types(Source *source, Border *border, ReadMode mode)
 	gate = grouping_gate(source, runs);
 	recv.nattrs = gate->desc->natts;
 	recv.codes = palloc0(sizeof(uint32 **) * source->ngrouped);
-	recv.phase = mode == READ_SOURCE ? "reading" : "verifying";
+	gate_watch(gate, border, mode == READ_SOURCE ? "reading" : "verifying");
+	recv.gate = gate;
 	if (runs)
 	{
 		recv.last = MakeSingleTupleTableSlot(gate->desc, &TTSOpsMinimalTuple);

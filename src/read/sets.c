@@ -138,6 +138,7 @@ typedef struct Reader
 	FmgrInfo equal;
 	Oid collation;
 
+	Gate *gate;
 	TupleTableSlot *shuffled;
 	uint64 pool[RANDOM_POOL];
 	int pool_left;
@@ -222,7 +223,7 @@ end_transaction(Reader *reader, size_t n, const Datum *kept, const bool *kept_nu
 	if (sets->ntransactions % CHARGE_TRANSACTIONS == 0)
 		charge_dictionary(reader);
 	if (sets->ntransactions % PROGRESS_TRANSACTIONS == 0)
-		border_progress(reader->border, "reading", 0, -1);
+		gate_tell(reader->gate);
 }
 
 static void
@@ -415,6 +416,8 @@ select_rows(RowReader *rows, bool read_only, bool shuffled)
 		gate_columns(gate, &source->qis[1], 1);
 	gate_columns(gate, &source->qis[0], 1);
 	gate_columns(gate, source->kept, source->nkept);
+	gate_watch(gate, reader->border, read_only ? "reading" : "verifying");
+	reader->gate = gate;
 	if (shuffled)
 		begin_shuffle(reader, gate->desc);
 	if (by_row)

@@ -84,7 +84,7 @@ store_row(void *arg, TupleTableSlot *slot)
 }
 
 void
-hierarchy_build_store(HierarchyBuild *build, const char *name, const Gate *gate, const char *query)
+hierarchy_build_store(HierarchyBuild *build, const char *name, Gate *gate, const char *query)
 {
 	EphemeralNamedRelation relation = palloc0(sizeof(EphemeralNamedRelationData));
 

@@ -50,8 +50,7 @@ extern HierarchyBuild *hierarchy_build_begin(FunctionCallInfo fcinfo);
 extern void hierarchy_build_values(HierarchyBuild *build);
 
 /* What a query says, of the gate's columns, can be read under that name. */
-extern void hierarchy_build_store(HierarchyBuild *build, const char *name, const Gate *gate,
-								  const char *query);
+extern void hierarchy_build_store(HierarchyBuild *build, const char *name, Gate *gate, const char *query);
 
 /* What a query of one row and one int8 column says; 0 for NULL. */
 extern int64 hierarchy_build_ask(HierarchyBuild *build, const char *query);
