@@ -55,7 +55,10 @@ SELECT to_regclass('p_dry'), count(*) = :runs AS nothing_recorded FROM kanon_use
 -- replace: same name, new content, in one transaction
 SELECT count(*) FROM people_public;
 DELETE FROM people WHERE name = 'Gus';
+CREATE INDEX ON people_public (age);
 SELECT * FROM kanon_pattern_guided('people', 'people_public', '{age,zip,sex}', 2, replace => true);
+-- the index went with the table that had it
+SELECT relhasindex FROM pg_class WHERE oid = 'people_public'::regclass;
 SELECT * FROM people_public ORDER BY 1, 2, 3;
 BEGIN;
 SELECT count(*) FROM kanon_pattern_guided('people', 'people_public', '{sex}', 2, replace => true);

@@ -18,7 +18,7 @@ E
 $node->safe_psql('postgres', <<'E');
 -- more row types than a check needs to be shared, and many nodes
 CREATE TABLE many AS SELECT i % 50 AS a, i / 50 % 40 AS b, i / 2000 % 30 AS c, i / 60000 AS d, hashint4(i) & 7 AS e,
-    hashint4(i + 1) & 3 AS f FROM generate_series(0, 99999) i;
+    hashint4(i + 1) & 3 AS f, hashint4(i + 2) & 7 AS g FROM generate_series(0, 99999) i;
 CREATE TABLE a_h AS SELECT v, v / 3 AS l1, v / 9 AS l2, v / 18 AS l3 FROM generate_series(0, 49) v;
 CREATE TABLE b_h AS SELECT v, v / 3 AS l1, v / 9 AS l2, v / 18 AS l3 FROM generate_series(0, 39) v;
 CREATE TABLE c_h AS SELECT v, v / 3 AS l1, v / 9 AS l2, v / 18 AS l3 FROM generate_series(0, 29) v;
@@ -38,6 +38,9 @@ for my $n (1 .. 3)
 		"$alone|$n", "$n workers find the same");
 }
 is($node->safe_psql('postgres', 'SELECT workers FROM ' . $call->('speedy', '')), 0, 'none where the settings allow none');
+
+is($node->safe_psql('postgres', 'SELECT workers FROM ' . $call->('speedy', ", workers => 2, keep => '{g}', privacy => ARRAY[kanon_distinct_l('g', 2)]")), 0,
+	'and none share a check under a rule about a sensitive column');
 
 # again and again, so that there are workers whenever we look
 my $long = 'DO $d$ BEGIN FOR i IN 1..1000 LOOP PERFORM FROM '
