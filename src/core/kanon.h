@@ -219,6 +219,9 @@ typedef struct KanonFlow
 	int64_t rows;
 } KanonFlow;
 
+/* By type and class, for kanon_sort and qsort_arg. */
+extern int kanon_compare_flows(const void *a, const void *b, void *arg);
+
 /*
  * The outcome of a solver (empty unless its status is KANON_OK).  After
  * kanon_release_finish: classes in order of pattern cost, then mask order, then
@@ -463,6 +466,8 @@ extern KanonStatus kanon_measure(const KanonProblem *problem, const KanonRelease
 extern void *kanon_alloc(KanonEnv *env, size_t count, size_t size);
 extern void *kanon_alloc0(KanonEnv *env, size_t count, size_t size);
 extern void *kanon_realloc(KanonEnv *env, void *ptr, size_t count, size_t size);
+/* array: address of the pointer to the first of *room items; half as many again when need is more.  False: refused. */
+extern bool kanon_enlarge(KanonEnv *env, void *array, size_t *room, size_t need, size_t size);
 extern void kanon_free(KanonEnv *env, void *ptr);
 
 #endif

@@ -4,6 +4,7 @@
  * run of identical rows is a group.  The groups' values become codes.
  */
 #include "compat.h"
+#include "core/util/hash.h"
 #include "read/rowtypes.h"
 #include "host/catalog.h"
 #include "host/gate.h"
@@ -11,7 +12,6 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bitutils.h"
@@ -382,12 +382,6 @@ struct TypeIndex
 	uint32 *slots; /* type or DICTIONARY_NONE */
 };
 
-static inline uint32
-hash_step(uint32 hash, uint32 code)
-{
-	return murmurhash32(hash ^ code) + hash;
-}
-
 TypeIndex *
 type_index_create(const RowTypes *types, Border *border)
 {
@@ -400,14 +394,14 @@ type_index_create(const RowTypes *types, Border *border)
 	memset(index->slots, 0xff, sizeof(uint32) * nslots);
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
-		uint32 hash = 0;
+		uint64 at = 0;
 
 		for (int c = 0; c < types->source->ngrouped; c++)
-			hash = hash_step(hash, types->grouped[c].code[i]);
-		hash &= index->mask;
-		while (index->slots[hash] != DICTIONARY_NONE)
-			hash = (hash + 1) & index->mask;
-		index->slots[hash] = i;
+			at = kanon_hash_add(at, types->grouped[c].code[i]);
+		at &= index->mask;
+		while (index->slots[at] != DICTIONARY_NONE)
+			at = (at + 1) & index->mask;
+		index->slots[at] = i;
 	}
 	return index;
 }
@@ -416,13 +410,13 @@ uint32
 type_index_find(const TypeIndex *index, const uint32 *codes)
 {
 	const RowTypes *types = index->types;
-	uint32 hash = 0;
+	uint64 at = 0;
 	uint32 type;
 
 	for (int c = 0; c < types->source->ngrouped; c++)
-		hash = hash_step(hash, codes[c]);
-	hash &= index->mask;
-	while ((type = index->slots[hash]) != DICTIONARY_NONE)
+		at = kanon_hash_add(at, codes[c]);
+	at &= index->mask;
+	while ((type = index->slots[at]) != DICTIONARY_NONE)
 	{
 		int c = 0;
 
@@ -430,7 +424,7 @@ type_index_find(const TypeIndex *index, const uint32 *codes)
 			c++;
 		if (c == types->source->ngrouped)
 			return type;
-		hash = (hash + 1) & index->mask;
+		at = (at + 1) & index->mask;
 	}
 	return DICTIONARY_NONE;
 }

@@ -111,17 +111,6 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-static int
-compare_flows(const void *a, const void *b)
-{
-	const KanonFlow *left = a;
-	const KanonFlow *right = b;
-
-	if (left->type != right->type)
-		return left->type < right->type ? -1 : 1;
-	return left->class_ < right->class_ ? -1 : left->class_ > right->class_;
-}
-
 KanonStatus
 stable_solve(Run *run)
 {
@@ -141,7 +130,7 @@ stable_solve(Run *run)
 				psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",
 						 column_list(run->source->qis, run->source->ngrouped), gate->name),
 				true, receive_flow, &reader);
-	qsort(reader.flows, reader.nflows, sizeof(KanonFlow), compare_flows);
+	qsort_arg(reader.flows, reader.nflows, sizeof(KanonFlow), kanon_compare_flows, NULL);
 	previous.nclasses = reader.nclasses;
 	previous.pattern = reader.pattern;
 	previous.nflows = reader.nflows;

@@ -273,17 +273,6 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-static int
-compare_flows(const void *a, const void *b)
-{
-	const KanonFlow *left = a;
-	const KanonFlow *right = b;
-
-	if (left->type != right->type)
-		return left->type < right->type ? -1 : 1;
-	return left->class_ < right->class_ ? -1 : left->class_ > right->class_;
-}
-
 /* Counts the rows of the classes anew; those that lost all of theirs go, one that shows nothing may come. */
 static void
 rebuild_classes(Run *run, uint32 blank)
@@ -364,7 +353,7 @@ follow(Run *run, uint32 blank)
 			recount.flows[recount.nflows++] = (KanonFlow){i, KANON_DROPPED, left};
 			release->dropped += left;
 		}
-	qsort(recount.flows, recount.nflows, sizeof(KanonFlow), compare_flows);
+	qsort_arg(recount.flows, recount.nflows, sizeof(KanonFlow), kanon_compare_flows, NULL);
 	border_pfree(run->border, recount.rows);
 	border_pfree(run->border, release->flows);
 	release->flows = recount.flows;

@@ -7,10 +7,10 @@
  * together: each such group costs one pass over the population's row types.
  */
 #include "compat.h"
+#include "core/util/hash.h"
 #include "read/dictionary.h"
 #include "sql/risk.h"
 
-#include "common/hashfn.h"
 #include "port/pg_bitutils.h"
 #include "utils/lsyscache.h"
 
@@ -86,23 +86,17 @@ find_blanks(Matching *matching)
 		}
 }
 
-static inline uint32
-hash_step(uint32 hash, uint32 code)
-{
-	return murmurhash32(hash ^ code) + hash;
-}
-
 /* The slot of the class with these codes in the columns where `blank` has none, or an empty one. */
 static uint32 *
 find_slot(const Matching *matching, KanonPattern blank, const uint32 *codes)
 {
 	const RowTypes *types = matching->classes->types;
 	int nqis = matching->risk->source->nqis;
-	uint32 at = 0;
+	uint64 at = 0;
 
 	for (int c = 0; c < nqis; c++)
 		if ((blank >> c & 1) == 0)
-			at = hash_step(at, codes[c]);
+			at = kanon_hash_add(at, codes[c]);
 	for (at &= matching->mask; matching->slots[at] != DICTIONARY_NONE; at = (at + 1) & matching->mask)
 	{
 		uint32 type = matching->classes->first[matching->slots[at]];

@@ -7,6 +7,7 @@
  * by itself nothing can be told from where it went.
  */
 #include "compat.h"
+#include "core/util/random.h"
 #include "write/split.h"
 
 #include "catalog/pg_operator.h"
@@ -135,22 +136,11 @@ digest_rows(Split *split, TupleTableSlot *slot)
 	return words[0];
 }
 
-/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. */
-static uint64
-next_random(uint64 *state)
-{
-	uint64 z = *state += UINT64CONST(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64CONST(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64CONST(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 void
 split_end(Split *split, SplitDeal deal, void *arg)
 {
 	TupleTableSlot *slot;
-	uint64 random;
+	uint64_t random;
 
 	tuplesort_performsort(split->sort);
 	slot = MakeSingleTupleTableSlot(split->slot->tts_tupleDescriptor, &TTSOpsMinimalTuple);
@@ -160,7 +150,7 @@ split_end(Split *split, SplitDeal deal, void *arg)
 	{
 		CHECK_FOR_INTERRUPTS();
 		slot_getallattrs(slot);
-		deal(arg, (uint32) DatumGetInt64(slot->tts_values[TYPE - 1]), next_random(&random),
+		deal(arg, (uint32) DatumGetInt64(slot->tts_values[TYPE - 1]), kanon_random_split(&random),
 			 slot->tts_values + COLUMNS_BEFORE, slot->tts_isnull + COLUMNS_BEFORE);
 	}
 	ExecDropSingleTupleTableSlot(slot);

@@ -103,16 +103,8 @@ cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high)
 bool
 cluster_add(KanonEnv *env, ClusterParts *parts, uint32_t type, uint32_t cluster, int64_t rows)
 {
-	if (parts->nflows == parts->room)
-	{
-		size_t room = parts->room + parts->room / 2 + 1024;
-		KanonFlow *flows = kanon_realloc(env, parts->flows, room, sizeof(KanonFlow));
-
-		if (flows == NULL)
-			return false;
-		parts->flows = flows;
-		parts->room = room;
-	}
+	if (!kanon_enlarge(env, &parts->flows, &parts->room, parts->nflows + 1, sizeof(KanonFlow)))
+		return false;
 	parts->flows[parts->nflows++] = (KanonFlow){type, cluster, rows};
 	return true;
 }
@@ -237,17 +229,9 @@ static bool
 pool_room(Conclusion *conclusion, size_t more)
 {
 	KanonRelease *release = conclusion->release;
-	size_t room = conclusion->room + conclusion->room / 2 + more + 256;
-	uint32_t *pool;
 
-	if (release->npool + more <= conclusion->room)
-		return true;
-	pool = kanon_realloc(conclusion->layout->problem->env, release->pool, room, sizeof(uint32_t));
-	if (pool == NULL)
-		return false;
-	release->pool = pool;
-	conclusion->room = room;
-	return true;
+	return kanon_enlarge(conclusion->layout->problem->env, &release->pool, &conclusion->room,
+						 release->npool + more, sizeof(uint32_t));
 }
 
 /* The class's values in a column, in order, into the pool. */

@@ -127,7 +127,7 @@ run_end(const Sorting *sorting, const uint32_t *order, uint32_t from, uint32_t e
 
 /*
  * Counts what differs in a column among order[from .. to), which are sorted by it: a
- * column of at most 1 for each, no more than its rows; they go into `row`.
+ * column of at most 1 for each, no more than its rows; they go into `row` (0: none).
  */
 static void
 count_different(IlpPrivacy *model, int column, uint32_t from, uint32_t to, int row, double factor)
@@ -143,7 +143,8 @@ count_different(IlpPrivacy *model, int column, uint32_t from, uint32_t to, int r
 		put(model, bound, there, 1);
 		for (uint32_t j = from; j < next; j++)
 			put(model, bound, model->x + (int) model->order[j], -1);
-		put(model, row, there, factor);
+		if (row > 0)
+			put(model, row, there, factor);
 	}
 }
 
@@ -215,16 +216,7 @@ add_persons(IlpPrivacy *model, int person, uint32_t from, uint32_t to)
 	Sorting sorting = {model, 0, {person, -1}};
 
 	kanon_sort(model->order + from, model->scratch, to - from, sizeof(uint32_t), compare_members, &sorting);
-	for (uint32_t next; from < to; from = next)
-	{
-		int there = add_column(model, 1, false);
-		int bound = add_row(model, GLP_UP, 0);
-
-		next = run_end(&sorting, model->order, from, to);
-		put(model, bound, there, 1);
-		for (uint32_t j = from; j < next; j++)
-			put(model, bound, model->x + (int) model->order[j], -1);
-	}
+	count_different(model, person, from, to, 0, 0);
 }
 
 /* Of one combination of joined values, order[from .. to): no value has more than a/b of the rows. */

@@ -12,22 +12,6 @@
 #include "util/pace.h"
 #include "util/sort.h"
 
-static bool
-grow(KanonEnv *env, void **list, size_t *room, size_t need, size_t size)
-{
-	size_t more = *room + *room / 2 + 1024;
-	void *grown;
-
-	if (need <= *room)
-		return true;
-	grown = kanon_realloc(env, *list, more < need ? need : more, size);
-	if (grown == NULL)
-		return false;
-	*list = grown;
-	*room = more < need ? need : more;
-	return true;
-}
-
 /* Different codes of scratch[0..n), in order; how many. */
 static uint32_t
 distinct_codes(uint32_t *code, uint32_t n)
@@ -52,7 +36,6 @@ make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, Kano
 	const KanonFreeformColumn *priced = &plan->space.columns[c];
 	KanonRelease *release = &plan->release;
 	uint32_t words = priced->number ? 2 : n + 1;
-	void *pool = release->pool;
 
 	if (n == 1)
 	{
@@ -69,9 +52,9 @@ make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, Kano
 		return KANON_OK;
 	}
 	if (release->npool + words > KANON_MAX_TYPES ||
-		!grow(plan->problem->env, &pool, &plan->pool_room, release->npool + words, sizeof(uint32_t)))
+		!kanon_enlarge(plan->problem->env, &release->pool, &plan->pool_room, release->npool + words,
+					   sizeof(uint32_t)))
 		return KANON_NO_MEMORY;
-	release->pool = pool;
 	cell->show = priced->number ? KANON_SHOW_RANGE : KANON_SHOW_SET;
 	cell->code = (uint32_t) release->npool & 0x1fffffff;
 	if (priced->number)
@@ -167,9 +150,6 @@ make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
 	KanonEnv *env = plan->problem->env;
 	KanonRelease *release = &plan->release;
 	size_t edges = (size_t) release->ngraph + graph->start[graph->n];
-	void *match = release->graph;
-	void *scratch = plan->scratch;
-	size_t room = plan->scratch_room;
 	uint32_t most = graph->n;
 
 	for (uint32_t j = 0; j < graph->n; j++)
@@ -185,14 +165,8 @@ make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
 			release->graph_start == NULL)
 			return false;
 	}
-	if (!grow(env, &scratch, &room, 2 * (size_t) most, sizeof(uint32_t)))
-		return false;
-	plan->scratch = scratch;
-	plan->scratch_room = room;
-	if (!grow(env, &match, &plan->match_room, edges, sizeof(uint32_t)))
-		return false;
-	release->graph = match;
-	return true;
+	return kanon_enlarge(env, &plan->scratch, &plan->scratch_room, 2 * (size_t) most, sizeof(uint32_t)) &&
+		   kanon_enlarge(env, &release->graph, &plan->match_room, edges, sizeof(uint32_t));
 }
 
 /* Record j of part p, whose first row is `first`, becomes a class of one row. */

@@ -92,16 +92,9 @@ make_room(KanonMember *member, int words)
 {
 	size_t stride = (size_t) words + 1;
 
-	if (member->count == member->entries_room)
-	{
-		size_t room = member->entries_room * 2 + 256;
-		uint64_t *entries = kanon_realloc(member->env, member->entries, room * stride, sizeof(uint64_t));
-
-		if (entries == NULL)
-			return false;
-		member->entries = entries;
-		member->entries_room = room;
-	}
+	if (!kanon_enlarge(member->env, &member->entries, &member->entries_room, member->count + (size_t) 1,
+					   stride * sizeof(uint64_t)))
+		return false;
 	if (member->count < member->nslots * 3 / 4)
 		return true;
 	if (!clear_slots(member, member->nslots))

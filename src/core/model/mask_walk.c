@@ -42,18 +42,11 @@ walk_found(Walk *walk, KanonPattern pattern)
 		walk->status = KANON_TOO_LARGE;
 		return;
 	}
-	if (walk->patterns != NULL && walk->npatterns + 1 >= walk->capacity)
+	if (walk->patterns != NULL &&
+		!kanon_enlarge(env, &walk->patterns, &walk->capacity, walk->npatterns + 2, sizeof(KanonPattern)))
 	{
-		size_t capacity = walk->capacity * 2;
-		KanonPattern *larger = kanon_realloc(env, walk->patterns, capacity, sizeof(KanonPattern));
-
-		if (larger == NULL)
-		{
-			walk->status = KANON_NO_MEMORY;
-			return;
-		}
-		walk->patterns = larger;
-		walk->capacity = capacity;
+		walk->status = KANON_NO_MEMORY;
+		return;
 	}
 	if (walk->patterns != NULL)
 		walk->patterns[walk->npatterns] = pattern;

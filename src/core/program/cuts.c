@@ -294,16 +294,8 @@ add_cut(Separation *s, uint32_t n, IlpCuts *cuts)
 	}
 	if (is_known(s, cuts, n, rows))
 		return true;
-	if (cuts->n == cuts->room)
-	{
-		size_t room = 2 * cuts->room + 16;
-		IlpCut *more = kanon_realloc(env, cuts->cut, room, sizeof(*more));
-
-		if (more == NULL)
-			return false;
-		cuts->cut = more;
-		cuts->room = room;
-	}
+	if (!kanon_enlarge(env, &cuts->cut, &cuts->room, cuts->n + 1, sizeof(IlpCut)))
+		return false;
 	missing = missing_rows(s, rows);
 	cut = &cuts->cut[cuts->n++];
 	*cut = (IlpCut){

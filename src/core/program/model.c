@@ -13,16 +13,8 @@
 bool
 ilp_list_add(KanonEnv *env, IlpList *list, uint32_t value)
 {
-	if (list->n == list->room)
-	{
-		size_t room = list->room > 0 ? list->room * 2 : 64;
-		uint32_t *v = kanon_realloc(env, list->v, room, sizeof(*v));
-
-		if (v == NULL)
-			return false;
-		list->v = v;
-		list->room = room;
-	}
+	if (!kanon_enlarge(env, &list->v, &list->room, list->n + 1, sizeof(*list->v)))
+		return false;
 	list->v[list->n++] = value;
 	return true;
 }

@@ -317,8 +317,8 @@ order_classes(Finish *finish)
 	return status;
 }
 
-static int
-compare_flows(const void *a, const void *b, void *arg)
+int
+kanon_compare_flows(const void *a, const void *b, void *arg)
 {
 	const KanonFlow *left = a;
 	const KanonFlow *right = b;
@@ -346,7 +346,7 @@ order_flows(Finish *finish)
 			return KANON_CANCELLED;
 		if (flows[i].rows > 0)
 		{
-			done = done && (kept == 0 || compare_flows(&flows[kept - 1], &flows[i], NULL) < 0);
+			done = done && (kept == 0 || kanon_compare_flows(&flows[kept - 1], &flows[i], NULL) < 0);
 			flows[kept++] = flows[i];
 		}
 	}
@@ -357,12 +357,12 @@ order_flows(Finish *finish)
 	scratch = kanon_alloc(env, kept, sizeof(KanonFlow));
 	if (scratch == NULL)
 		return KANON_NO_MEMORY;
-	kanon_sort(flows, scratch, kept, sizeof(KanonFlow), compare_flows, NULL);
+	kanon_sort(flows, scratch, kept, sizeof(KanonFlow), kanon_compare_flows, NULL);
 	kanon_free(env, scratch);
 	kept = 0;
 	for (size_t i = 0; i < release->nflows; i++)
 	{
-		if (kept > 0 && compare_flows(&flows[kept - 1], &flows[i], NULL) == 0)
+		if (kept > 0 && kanon_compare_flows(&flows[kept - 1], &flows[i], NULL) == 0)
 			flows[kept - 1].rows += flows[i].rows;
 		else
 			flows[kept++] = flows[i];

@@ -162,15 +162,6 @@ kanon_cut_fix(KanonCut *cut, const uint32_t *set, int size)
 		fix_steps(cut, set, size);
 }
 
-static KanonVisit
-stop_at_rare(void *arg, const uint32_t *set, int size, const KanonPlace *places, uint32_t count)
-{
-	(void) set;
-	(void) size;
-	(void) places;
-	return count < *(const int64_t *) arg ? KANON_VISIT_STOP : KANON_VISIT_GO;
-}
-
 /* Would all sets stay frequent if v of the cut became its children?  Ranks are by node numbers. */
 static KanonStatus
 may_split(KanonCut *cut, uint32_t v, bool *may)
@@ -208,7 +199,7 @@ may_split(KanonCut *cut, uint32_t v, bool *may)
 						  .depth = cut->problem->m,
 						  .below = (uint32_t) (k < UINT32_MAX ? k : UINT32_MAX),
 						  .limit = UINT64_MAX,
-						  .visit = stop_at_rare,
+						  .visit = kanon_stop_at_rare,
 						  .arg = &k};
 
 		status = kanon_walk_sets(&walk);

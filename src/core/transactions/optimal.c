@@ -36,15 +36,6 @@ typedef struct Search
 	bool late;
 } Search;
 
-static KanonVisit
-stop_at_rare(void *arg, const uint32_t *set, int size, const KanonPlace *places, uint32_t count)
-{
-	(void) set;
-	(void) size;
-	(void) places;
-	return count < *(const int64_t *) arg ? KANON_VISIT_STOP : KANON_VISIT_GO;
-}
-
 /* Are all sets of v and nodes that are taken frequent? */
 static KanonStatus
 may_take(Search *search, uint32_t v, bool *may)
@@ -79,7 +70,7 @@ may_take(Search *search, uint32_t v, bool *may)
 						  .depth = cut->problem->m,
 						  .below = (uint32_t) (k < UINT32_MAX ? k : UINT32_MAX),
 						  .limit = UINT64_MAX,
-						  .visit = stop_at_rare,
+						  .visit = kanon_stop_at_rare,
 						  .arg = &k};
 
 		status = kanon_walk_sets(&walk);

@@ -234,3 +234,12 @@ kanon_walk_sets(KanonWalk *walk)
 	kanon_scratch_free(&work.memory);
 	return status;
 }
+
+KanonVisit
+kanon_stop_at_rare(void *arg, const uint32_t *set, int size, const KanonPlace *places, uint32_t count)
+{
+	(void) set;
+	(void) size;
+	(void) places;
+	return count < *(const int64_t *) arg ? KANON_VISIT_STOP : KANON_VISIT_GO;
+}

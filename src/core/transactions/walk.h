@@ -52,6 +52,10 @@ typedef struct KanonWalk
  */
 extern KanonStatus kanon_walk_sets(KanonWalk *walk);
 
+/* A visit that ends the walk at the first set with less support than arg, an int64_t. */
+extern KanonVisit kanon_stop_at_rare(void *arg, const uint32_t *set, int size, const KanonPlace *places,
+									 uint32_t count);
+
 /* How many times a set of `size` items occurs in rows of these lengths, as a double. */
 extern double kanon_count_subsets(const size_t *start, uint32_t nrows, int size);
 

@@ -52,6 +52,25 @@ kanon_realloc(KanonEnv *env, void *ptr, size_t count, size_t size)
 	return result;
 }
 
+bool
+kanon_enlarge(KanonEnv *env, void *array, size_t *room, size_t need, size_t size)
+{
+	size_t wanted = *room + *room / 2 + 64;
+	void *items;
+
+	if (need <= *room)
+		return true;
+	if (wanted < need)
+		wanted = need;
+	memcpy(&items, array, sizeof(items));
+	items = kanon_realloc(env, items, wanted, size);
+	if (items == NULL)
+		return false;
+	memcpy(array, &items, sizeof(items));
+	*room = wanted;
+	return true;
+}
+
 void
 kanon_free(KanonEnv *env, void *ptr)
 {

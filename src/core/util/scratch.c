@@ -5,23 +5,6 @@
 
 #include "util/scratch.h"
 
-/* A place for one more block. */
-static bool
-make_place(KanonScratch *scratch)
-{
-	size_t room = 2 * scratch->room + 16;
-	void **block;
-
-	if (scratch->n < scratch->room)
-		return true;
-	block = kanon_realloc(scratch->env, scratch->block, room, sizeof(*block));
-	if (block == NULL)
-		return false;
-	scratch->block = block;
-	scratch->room = room;
-	return true;
-}
-
 /* Where a block is: mostly among the last ones. */
 static void **
 find(KanonScratch *scratch, const void *block)
@@ -47,7 +30,8 @@ forget(KanonScratch *scratch, const void *block)
 void *
 kanon_adopt(KanonScratch *scratch, void *block)
 {
-	if (block == NULL || !make_place(scratch))
+	if (block == NULL ||
+		!kanon_enlarge(scratch->env, &scratch->block, &scratch->room, scratch->n + 1, sizeof(void *)))
 	{
 		kanon_free(scratch->env, block);
 		scratch->failed = true;
