@@ -296,12 +296,13 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	BottomUp b = {.problem = problem,
-				  .env = env,
-				  .scratch = {.env = env},
-				  .pace = {.env = env, .phase = "bottom_up", .rows_left = -1, .work = KANON_POLL_WORK},
-				  .start = start,
-				  .deadline = start + problem->time_limit};
+	BottomUp b = {
+		.problem = problem,
+		.env = env,
+		.scratch = {.env = env},
+		.pace = {.env = env, .phase = "bottom_up", .rows_left = -1, .work = KANON_POLL_WORK, .within = true},
+		.start = start,
+		.deadline = start + problem->time_limit};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

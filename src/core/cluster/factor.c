@@ -340,15 +340,15 @@ factor_find(Factor *f, KanonReport *report)
 	return status;
 }
 
-/* There is not one matching in time: clusters with another factor are better than none. */
+/* There is not one matching in time: clusters that take none are better than no release. */
 static KanonStatus
-solve_by_forest(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+solve_at_once(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	KanonStatus status = kanon_solve_forest(problem, release, report);
+	KanonStatus status = kanon_solve_mondrian(problem, release, report);
 
 	if (status == KANON_OK)
 		snprintf(report->detail, sizeof(report->detail),
-				 "a matching would take more time than allowed, these are the clusters of forest");
+				 "a matching would take more time than allowed, these are the classes of mondrian");
 	return status;
 }
 
@@ -401,7 +401,7 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 	kanon_scratch_free(&f.scratch);
 	cluster_parts_free(env, &parts);
 	if (status == KANON_TOO_LARGE && problem->k == method->k)
-		status = solve_by_forest(problem, release, report);
+		status = solve_at_once(problem, release, report);
 	report->seconds = env->now(env->arg) - start;
 	return status;
 }

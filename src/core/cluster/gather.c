@@ -239,6 +239,7 @@ least_distance(Gather *g, uint32_t *least)
 
 		if (wanted <= 0)
 			continue;
+		g->pace.share = (double) i / problem->ntypes / 2;
 		if (kanon_stop(&g->pace, space_measure(&g->space, i) + problem->ntypes))
 			status = KANON_CANCELLED;
 		n = space_nearest(&g->space, problem->rows, i, problem->ntypes, wanted, near);

@@ -349,6 +349,7 @@ penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *membe
 	int64_t k = penalty->layout->problem->k;
 	size_t room = 64;
 	size_t waiting = 1;
+	double all = (double) n;
 	size_t *from = kanon_take(&waiters, room, sizeof(size_t));
 	KanonStatus status = from == NULL ? KANON_NO_MEMORY : KANON_OK;
 
@@ -369,6 +370,7 @@ penalty_divide_all(const Penalty *penalty, KanonPace *pace, PenaltyMember *membe
 		{
 			status = add_cluster(penalty, part, nmembers, parts);
 			n = from[--waiting];
+			kanon_tell_share(pace, 1 - (double) n / all);
 			continue;
 		}
 		n = from[waiting - 1] + nmembers;

@@ -163,7 +163,7 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release, KanonMea
 	KanonEnv *env = problem->env;
 	Measure measure = {.problem = problem,
 					   .release = release,
-					   .pace = {.env = env, .phase = "measure", .work = KANON_POLL_WORK}};
+					   .pace = {.env = env, .phase = "measure", .rows_left = -1, .work = KANON_POLL_WORK}};
 	KanonScratch scratch = {.env = env};
 	KanonStatus status;
 	uint32_t distinct = 0;
@@ -182,7 +182,10 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release, KanonMea
 		status = KANON_CANCELLED;
 	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
 		if (problem->columns[c].level == 0)
+		{
+			measure.pace.share = (double) c / problem->ncolumns / 2;
 			status = add_column(&measure, c);
+		}
 	if (status == KANON_OK)
 	{
 		sum_up(&measure, measures);

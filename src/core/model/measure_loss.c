@@ -461,7 +461,7 @@ measure_qis(Loss *loss)
 	KanonEnv *env = problem->env;
 	KanonStatus status;
 
-	loss->pace = (KanonPace){.env = env, .phase = "measure", .work = KANON_POLL_WORK};
+	loss->pace = (KanonPace){.env = env, .phase = "measure", .rows_left = -1, .work = KANON_POLL_WORK};
 	loss->nqis = kanon_count_qis(problem);
 	for (int q = 0; q <= loss->nqis; q++)
 		loss->first[q] = kanon_first_column(problem, q);
@@ -473,7 +473,10 @@ measure_qis(Loss *loss)
 	if (status == KANON_OK)
 		status = count_lost(loss);
 	for (int q = 0; q < loss->nqis && status == KANON_OK; q++)
+	{
+		loss->pace.share = (1 + (double) q / loss->nqis) / 2;
 		status = measure_qi(loss, q);
+	}
 	kanon_scratch_free(&loss->memory);
 	return status;
 }
