@@ -6,6 +6,7 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
+#include "core/util/hash.h"
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "write/mask.h"
@@ -475,6 +476,8 @@ value_hash(const Mask *mask, Datum value, bool isnull)
 
 	if (isnull)
 		return UINT64CONST(0x9e3779b97f4a7c15);
+	if (mask->byval)
+		return kanon_mix((uint64) value);
 	hash = datum_image_hash(value, mask->byval, mask->length);
 	return hash_bytes_uint32_extended(hash, 0);
 }
