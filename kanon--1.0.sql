@@ -80,7 +80,9 @@ CREATE TABLE @extschema@.kanon_run (
     -- of a freeform release, which has no classes: records that each row matches, or (k_one) rows that each record does
     matches             bigint,
     -- of a run over sets of items: what they lost, and the promise in words
-    transactions        jsonb
+    transactions        jsonb,
+    -- of a run that published two tables: the other one, groups, and the promise in words
+    anatomy             jsonb
 );
 
 CREATE TABLE @extschema@.kanon_run_column (
@@ -125,13 +127,14 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        peak_memory, discernibility, c_avg, iloss, ncp, gcp, precision, entropy, entropy_share, classification,
        kept, options, version, matches,
        CASE WHEN transactions IS NOT NULL THEN transactions OPERATOR(pg_catalog.->>) 'promise'
+            WHEN anatomy IS NOT NULL THEN anatomy OPERATOR(pg_catalog.->>) 'promise'
             WHEN matches IS NOT NULL THEN pg_catalog.format(
            CASE method
                WHEN 'one_k' THEN 'freeform: no classes; every row matches at least %s records, a record may show one row alone'
                WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
                ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
            END, matches, matches) END AS note,
-       transactions, model, publication, target_oid
+       transactions, model, publication, target_oid, anatomy
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
@@ -147,10 +150,11 @@ WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 CREATE VIEW @extschema@.kanon_equivalence_classes WITH (security_barrier) AS
 SELECT r.run, c.class, c.pattern, c.row_count, c.suppressed_cells, c.tuple_diversity, c.shown,
        CASE WHEN r.transactions IS NOT NULL THEN 'sets of items have no classes; see kanon_check_transactions'
+            WHEN r.anatomy IS NOT NULL THEN 'the rows of two tables have no classes; they are in groups by their sensitive values'
             WHEN r.matches IS NOT NULL THEN 'a freeform release has no classes; see kanon_check_freeform' END AS note
 FROM @extschema@.kanon_run r
 LEFT JOIN @extschema@.kanon_run_class c USING (run)
-WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL OR r.anatomy IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes TO PUBLIC;
 
@@ -199,6 +203,7 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.version IS 'the version of kanon 
 COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'of a run without classes: records that each row matches, or rows that each record does';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'what to know of a run without classes';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.transactions IS 'of a run over sets of items: what they lost';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.anatomy IS 'of a run that published two tables: the other one, its groups';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.model IS 'the function that made it, without kanon_';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.publication IS 'the publication whose release it was; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.target_oid IS 'the table itself, whatever has its name today';
@@ -286,6 +291,26 @@ AS 'MODULE_PATHNAME', 'kanon_transactions';
 
 COMMENT ON FUNCTION @extschema@.kanon_transactions(regclass, text, name, bigint, text, int, int, float8, float8, name, regclass, text[], regclass, name[], name[], jsonb, boolean, boolean, interval)
 IS 'publishes sets of items, such as diagnoses or baskets: k^m-anonymity, (h,k,p)-coherence or rho-uncertainty';
+
+CREATE FUNCTION @extschema@.kanon_anatomy(
+    source            regclass,
+    quasi_target      text,
+    sensitive_target  text,
+    quasi_identifiers name[],
+    sensitive         name,
+    l                 int,
+    view              text     DEFAULT NULL,
+    allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false)
+RETURNS TABLE (row_count bigint, sensitive_values bigint, groups bigint, group_min bigint, group_max bigint,
+               reconstruction_error float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_anatomy';
+
+COMMENT ON FUNCTION @extschema@.kanon_anatomy(regclass, text, text, name[], name, int, text, name[], jsonb, boolean, boolean)
+IS 'publishes rows as they are in one table and their sensitive values, by groups of rows with l values, in another';
 
 CREATE FUNCTION @extschema@.kanon_check_transactions(
     relation          regclass,
@@ -1025,7 +1050,7 @@ WITH r AS (
     SELECT u.*, u.row_count - u.dropped_rows AS published_rows,
            to_char(u.started_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' AS started,
            coalesce(u.options -> 'privacy', '[]') AS privacy,
-           u.transactions IS NULL AND u.matches IS NULL AS has_classes,
+           u.transactions IS NULL AND u.matches IS NULL AND u.anatomy IS NULL AS has_classes,
            -- k is counted in a population, or in persons, instead of rows
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").population') #>> '{}' AS population,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "subject").column') #>> '{}' AS subject,
@@ -1133,6 +1158,7 @@ statements AS (
         SELECT 10 AS nr, 0 AS part, 'release' AS about,
                format('On %s the role %s published %s %s of %s as the table %s', r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'),
                       CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, r.source, r.target)
+               || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') ELSE '' END
                || CASE WHEN r.publication IS NULL THEN '.'
                        WHEN r.release IS NULL THEN format(', a release of the publication %s that is not there any more.', r.publication)
                        ELSE format(', release %s of the publication %s, %s.', r.release, r.publication,
@@ -1148,12 +1174,12 @@ statements AS (
         SELECT 30, 0, 'columns', format('Taken as quasi-identifiers, what somebody could know of a person and look for: %s.',
                                         (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c)),
                jsonb_build_object('quasi_identifiers', (SELECT jsonb_agg(c.column_name ORDER BY c.ordinal) FROM columns c))
-        FROM r WHERE r.transactions IS NULL
+        FROM r WHERE r.transactions IS NULL AND r.anatomy IS NULL
         UNION ALL
         SELECT 40, 0, 'columns',
                CASE WHEN r.kept = '{}' THEN 'Nothing else of the source is in the table.'
-                    ELSE format('Published beside %s, unchanged%s: %s. Nothing else of the source is in the table.',
-                                CASE WHEN r.transactions IS NULL THEN 'them' ELSE 'the items' END,
+                    ELSE format('Published%s, unchanged%s: %s. Nothing else of the source is in the table.',
+                                CASE WHEN r.transactions IS NOT NULL THEN ' beside the items' WHEN r.anatomy IS NULL THEN ' beside them' ELSE ' with the number of their group' END,
                                 CASE WHEN r.options ? 'mask' THEN ' but where a mask is named' ELSE '' END,
                                 (SELECT string_agg(k.quoted || CASE WHEN r.options -> 'mask' ? k.name::text THEN format(' (masked: %s)', r.options -> 'mask' -> k.name::text) ELSE '' END, ', ' ORDER BY k.nr) FROM kept k)) END
                || CASE WHEN r.options -> 'mark' = 'true' THEN ' Its column kanon_pattern says what was done to each row.' ELSE '' END,
@@ -1162,6 +1188,7 @@ statements AS (
         UNION ALL
         SELECT 50, 0, 'model',
                CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. In the table an item stands as it was, as a label of a hierarchy that stands for several, or not at all, and it is the same in every transaction.'
+                    WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were, each with the number of a group of rows that was drawn at random. What values of %I the rows of a group have stands in the other table, and not which row has which.', r.anatomy ->> 'sensitive')
                     WHEN r.matches IS NOT NULL THEN 'There are no classes: the records overlap. Each shows, column by column, what several rows have in common.'
                     WHEN r.model = 'full_domain' THEN 'Every row is generalised to the same levels, or blank as a whole: '
                          || coalesce((SELECT string_agg(c.name || ' ' || CASE WHEN c.kept > 0 THEN 'as it was'
@@ -1172,6 +1199,7 @@ statements AS (
                     WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN 'Each row has a pattern of its own: which of its cells stand as they were, which show a level of the column''s hierarchy, which are blank.'
                     ELSE 'Each row has a pattern of its own: which of its cells stand as they were, and which are blank.' END,
                CASE WHEN r.transactions IS NOT NULL THEN '{"shows": "items"}'
+                    WHEN r.anatomy IS NOT NULL THEN '{"shows": "groups"}'
                     WHEN r.matches IS NOT NULL THEN '{"shows": "records"}'
                     WHEN r.model = 'full_domain' THEN jsonb_build_object('levels', (SELECT jsonb_object_agg(c.column_name, CASE WHEN c.kept > 0 THEN 0
                                           WHEN c.generalised > 0 THEN (SELECT (x ->> 'level')::int FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
@@ -1184,6 +1212,7 @@ statements AS (
         UNION ALL
         SELECT 60, 0, 'promise',
                CASE WHEN r.transactions IS NOT NULL THEN 'Counted in the table itself: ' || r.note || '.'
+                    WHEN r.anatomy IS NOT NULL THEN 'Counted in the tables themselves: ' || r.note || '.'
                     WHEN r.matches IS NOT NULL THEN CASE r.method
                          WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match one row alone.', r.matches)
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match one record alone.', r.matches)
@@ -1193,6 +1222,7 @@ statements AS (
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns that the table shows is that of at least %s different persons, told apart by %s.', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns that the table shows occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
                CASE WHEN r.transactions IS NOT NULL THEN jsonb_build_object('transactions_promise', r.method, 'k', r.k, 'm', coalesce(r.options -> 'm', r.options -> 'p', '2'), 'h', r.options -> 'h', 'rho', r.options -> 'rho')
+                    WHEN r.anatomy IS NOT NULL THEN r.anatomy - 'promise'
                     WHEN r.matches IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
                          'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END))
@@ -1253,6 +1283,7 @@ verdicts AS (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
                CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k) THEN 'no'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
+                    WHEN r.anatomy IS NOT NULL THEN 'caution'
                     WHEN k.blank > 0 AND k.blank < r.k THEN 'caution'
                     ELSE 'yes' END AS verdict,
                CASE WHEN r.published_rows = 0 THEN 'Nothing to protect: the table has no rows.'
@@ -1260,6 +1291,7 @@ verdicts AS (
                     WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k THEN 'The table has been changed since it was published: its smallest class is too small.'
                     WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
+                    WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it is of the sensitive values alone: whoever knows what is published of a person finds the person''s row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s, but %s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''drop'' they would be left out.',
                         CASE WHEN k.least IS NULL THEN 'No class shows anything' ELSE format('The smallest class of rows that look alike has %s', k.least) END, CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
@@ -1281,7 +1313,7 @@ verdicts AS (
             SELECT k.*, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
                          WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name) AS known
             FROM kept k ORDER BY k.nr) AS x
-        WHERE r.published_rows > 0
+        WHERE r.published_rows > 0 AND r.anatomy IS NULL
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN a.names IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN a.names IS NOT NULL THEN format('Published although readers may know by them whom a row is about, on the word of who called: %s.', a.names)
@@ -1317,6 +1349,8 @@ measures AS (
         (23, 'Empty before', 'count', 'empty_before', (r.transactions ->> 'empty_before')::float8, 'Transactions without items in the source.'),
         (24, 'Empty after', 'count', 'empty_after', (r.transactions ->> 'empty_after')::float8, 'Transactions that show nothing. They are in the table all the same.'),
         (25, 'Most frequent sets', 'count', 'frequent_sets', (r.transactions ->> 'frequent_sets')::float8, 'The most frequent sets of items of the source, 100 at most.'),
+        (27, 'Groups', 'count', 'groups', (r.anatomy ->> 'groups')::float8, 'Groups of rows that share their sensitive values.'),
+        (28, 'Sensitive values', 'count', 'sensitive_values', (r.anatomy ->> 'values')::float8, 'Different ones in the source.'),
         (26, 'Of them preserved', 'count', 'frequent_preserved', (r.transactions ->> 'frequent_preserved')::float8, 'Those that are among as many of the table''s, too. More is better.'))
         AS m (nr, what, kind, measure, value, reading)
     WHERE m.value IS NOT NULL),
@@ -1361,6 +1395,7 @@ SELECT jsonb_build_object(
     'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
     'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', '@extschema@', coalesce(r.publication, r.target),
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
+                  WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
                   WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s);', '@extschema@', r.source, coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches)
                   -- what is generalised cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN NULL
@@ -1422,12 +1457,14 @@ SELECT jsonb_build_object(
                   FROM (SELECT * FROM @extschema@.kanon_equivalence_classes e WHERE e.run = r.run AND e.shown <> '{}' ORDER BY e.row_count, e.class LIMIT 10) q)) END,
     'limits', (SELECT jsonb_agg(jsonb_build_object('what', l.what, 'says', l.says) ORDER BY l.nr) FROM (VALUES
         (1, r.has_classes AND EXISTS (SELECT FROM kept k WHERE k.rules = '{}'), 'Classes that agree.', 'When all rows of a class share a value in a column that is published unchanged, that value is known of each of them.'),
-        (2, r.transactions IS NULL AND r.subject IS NULL, 'Persons with several rows.', 'k counts rows. A person with many rows can fill a class alone.'),
+        (2, r.transactions IS NULL AND r.anatomy IS NULL AND r.subject IS NULL, 'Persons with several rows.', 'k counts rows. A person with many rows can fill a class alone.'),
         (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely: who knows the method, or everybody''s quasi-identifiers, can tell more than one in k.'),
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise is about who knows at most as many items as were asked for.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'Who knows that a person does not have an item knows more than was counted.'),
         (6, true, 'What was not named.', 'A column published unchanged that outsiders know identifies as well as a birth date.'),
         (7, true, 'Several releases.', 'Two tables of the same persons, each as promised, may identify when they are joined.'),
+        (9, r.anatomy IS NOT NULL, 'Columns that tell the value.', 'A published column that goes with the sensitive one, such as a drug with a diagnosis, tells which of the values of a group is a row''s own; so can what the whole table teaches of who has which value.'),
+        (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'Who knows which rows are of one person can compare the values of their groups.'),
         (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes: who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
         'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL))

@@ -65,13 +65,15 @@ my (@calls, $n);
 sub call
 {
 	my ($function, $group, $method, $rule, $residual, @options) = @_;
-	my $source = $function eq 'transactions' ? "'baskets', 'TARGET', 'items', %s" : "'visits', 'TARGET', '{age,zip,sex}', %s";
+	my $source = $function eq 'transactions' ? "'baskets', 'TARGET', 'items', %s"
+	  : $function eq 'anatomy' ? "'visits', 'TARGET', 'TARGET_values', '{age,zip,sex}', 'diagnosis', l => %s - 1"
+	  : "'visits', 'TARGET', '{age,zip,sex}', %s";
 
-	push @options, "method => '$method'";
+	push @options, "method => '$method'" unless $function eq 'anatomy';
 	push @options, "residual => '$residual'" if $residual;
 	push @options, "privacy => ARRAY[$privacy{$rule}]" if $privacy{$rule};
 	push @calls, { function => $function, method => $method, rule => $rule, residual => $residual, group => "$function $group $rule " . ($residual // ''),
-		target => 't' . ++$n, sql => "SELECT FROM kanon_$function($source, " . join(', ', @options) . ')' };
+		target => 't' . ++$n, sql => "SELECT FROM kanon_$function(" . join(', ', $source, @options) . ')' };
 }
 
 # A share of them: rows dropped or refused under a quarter of the rules each, and under none.
@@ -113,6 +115,8 @@ call('transactions', 'private', 'suppress', 'none', undef, 'p => 1', 'h => 60', 
 call('transactions', 'rho', 'suppress_control', 'none', undef, 'rho => 0.7', "sensitive => '{a}'");
 call('transactions', 'rho', 'td_control', 'none', undef, 'rho => 0.7', "sensitive => '{a}'", "hierarchy => 'goods'");
 
+call('anatomy', 'plain', 'anatomy', 'none', undef);
+
 # What is published before anything is compared: bounds are of all methods alike.
 my %refused;
 for my $call (@calls)
@@ -120,7 +124,7 @@ for my $call (@calls)
 	my $k = $call->{method} eq 'pairs' ? 2 : $call->{method} eq 'triples' ? 3 : 4;
 
 	$k = 'NULL' if $call->{method} =~ /_control$/;
-	($call->{sql} = sprintf $call->{sql}, $k) =~ s/TARGET/$call->{target}/;
+	($call->{sql} = sprintf $call->{sql}, $k) =~ s/TARGET/$call->{target}/g;
 	$call->{ran} = eval { $db->do($call->{sql}); 1 };
 	$call->{state} = $db->state unless $call->{ran};
 	# what is too large for a method is so for fpt alone
@@ -266,15 +270,20 @@ my @claims = (
 	[ quasi_identifiers => sub { my ($c) = @_; return "@{$c->{quasi_identifiers}}" eq "@qis"; } ],
 	[ marked => sub {
 		my ($c) = @_;
-		my @own = $call->{function} eq 'transactions' ? 'items' : @qis;
+		my @own = $call->{function} eq 'transactions' ? 'items' : $call->{function} eq 'anatomy' ? () : @qis;
 		my @kept = @{ $c->{kept} };
 		my $kept = join ', ', @kept;
+
+		push @kept, 'kanon_group' if $call->{function} eq 'anatomy';
 		my $source = $call->{function} eq 'transactions' ? 'baskets' : 'visits';
 		return 0 if "@{columns_of()}" ne join ' ', @own, @kept, ($c->{marked} ? 'kanon_pattern' : ());
 		return !@kept || value("SELECT count(*) FROM (SELECT $kept FROM $target EXCEPT ALL SELECT $kept FROM $source) x") == 0; } ],
 	[ shows => sub {
 		my ($c) = @_;
 		return value("SELECT bool_and(x IN (SELECT value FROM goods UNION SELECT kind FROM goods UNION SELECT top FROM goods)) FROM $target t, unnest(t.items) x") if $c->{shows} eq 'items';
+		# all rows stand as they were, and have the values that they had
+		return value("SELECT count(*) FROM (SELECT age, zip, sex FROM visits EXCEPT ALL SELECT age, zip, sex FROM $target) x") == 0
+		  && value("SELECT count(*) FROM (SELECT diagnosis, count(*) FROM visits GROUP BY 1 EXCEPT SELECT diagnosis, sum(kanon_count) FROM ${target}_values GROUP BY 1) x") == 0 if $c->{shows} eq 'groups';
 		# each cell stands for somebody's value
 		for my $column (@qis)
 		{
@@ -307,6 +316,11 @@ my @claims = (
 	# a regular graph among the matches takes a flow to find, which no SQL does
 	[ regular => sub { my ($c) = @_; return value("SELECT regular FROM kanon_check_freeform('visits', '$target', '{age,zip,sex}', $c->{row_matches})"); } ],
 	[ transactions_promise => sub { my ($c) = @_; my $m = $c->{transactions_promise}; return $promise{ $m =~ /_control/ ? 'rho' : $m eq 'suppress' ? 'coherence' : 'km' }->($c); } ],
+	[ groups => sub {
+		my ($c) = @_;
+		return value("SELECT count(*) = $c->{groups} AND min(s.values) >= $c->{l} AND max(s.most * $c->{l} - q.n) <= 0 AND sum(q.n) = (SELECT count(*) FROM $target)
+			FROM (SELECT kanon_group, count(DISTINCT $c->{sensitive}) AS values, max(kanon_count) AS most FROM $c->{sensitive_target} GROUP BY 1) s
+			FULL JOIN (SELECT kanon_group, count(*) AS n FROM $target GROUP BY 1) q USING (kanon_group)"); } ],
 	[ rule => sub { my ($c) = @_; return $rule{ $c->{rule}{rule} }->($c->{rule}); } ],
 	[ patterns => sub { my ($c) = @_; my $pattern = join ' || ', map { "CASE WHEN $_ IS NULL THEN '*' ELSE '-' END" } @qis;
 		return cells("$pattern IN (" . join(', ', map { "'$_'" } @{ $c->{patterns} }) . ')'); } ],

@@ -7,21 +7,16 @@
  */
 #include "compat.h"
 #include "read/sets.h"
-#include "core/util/fault.h"
 #include "host/gate.h"
 #include "read/dictionary.h"
 
 #include "access/relation.h"
-#include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/typcache.h"
-
-#define RANDOM_POOL 1024
 
 /* Transactions between two looks at the clock, and at the dictionary's memory. */
 #define PROGRESS_TRANSACTIONS 65536
@@ -139,9 +134,6 @@ typedef struct Reader
 	Oid collation;
 
 	Gate *gate;
-	TupleTableSlot *shuffled;
-	uint64 pool[RANDOM_POOL];
-	int pool_left;
 } Reader;
 
 static size_t
@@ -163,39 +155,6 @@ add_item(Reader *reader, size_t at, Datum value, bool isnull)
 	reader->item[at] = dictionary_add(reader->from->element.dictionary, value, false);
 }
 
-static int64
-random_key(Reader *reader)
-{
-	if (reader->pool_left == 0)
-	{
-		if (FAULT(no_random) || !pg_strong_random(reader->pool, sizeof(reader->pool)))
-			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
-		reader->pool_left = RANDOM_POOL;
-	}
-	return (int64) reader->pool[--reader->pool_left];
-}
-
-/* What is published beside the items waits under a random key. */
-static void
-put_aside(Reader *reader, const Datum *kept, const bool *kept_null)
-{
-	int nkept = reader->from->source->nkept;
-	TupleTableSlot *slot = reader->shuffled;
-
-	if (slot == NULL)
-		return;
-	ExecClearTuple(slot);
-	slot->tts_values[0] = Int64GetDatum(random_key(reader));
-	slot->tts_values[1] = Int64GetDatum((int64) reader->into->sets.ntransactions);
-	slot->tts_isnull[0] = slot->tts_isnull[1] = false;
-	if (nkept > 0)
-	{
-		memcpy(slot->tts_values + 2, kept, sizeof(Datum) * nkept);
-		memcpy(slot->tts_isnull + 2, kept_null, sizeof(bool) * nkept);
-	}
-	tuplesort_puttupleslot(reader->into->shuffled, ExecStoreVirtualTuple(slot));
-}
-
 static void
 charge_dictionary(Reader *reader)
 {
@@ -212,7 +171,8 @@ end_transaction(Reader *reader, size_t n, const Datum *kept, const bool *kept_nu
 	KanonSets *sets = &reader->into->sets;
 	size_t from = nitems(reader);
 
-	put_aside(reader, kept, kept_null);
+	if (reader->into->shuffled != NULL)
+		shuffle_put(reader->into->shuffled, sets->ntransactions, kept, kept_null);
 	if (sets->ntransactions == PG_UINT32_MAX - 1)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("the source has more than %u transactions", PG_UINT32_MAX - 1),
@@ -358,28 +318,6 @@ receive_item(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-static void
-begin_shuffle(Reader *reader, TupleDesc desc)
-{
-	static const char *const names[] = {"key", "number"};
-	int nkept = reader->from->source->nkept;
-	TupleDesc shuffled = CreateTemplateTupleDesc(2 + nkept);
-	AttrNumber key = 1;
-	Oid less = Int8LessOperator;
-	Oid collation = InvalidOid;
-	bool nulls_first = false;
-
-	for (int i = 0; i < 2; i++)
-		TupleDescInitEntry(shuffled, i + 1, names[i], INT8OID, -1, 0);
-	for (int i = 0; i < nkept; i++)
-		TupleDescCopyEntry(shuffled, i + 3, desc, desc->natts - nkept + i + 1);
-	TupleDescFinalize(shuffled);
-	reader->into->shuffled_desc = shuffled;
-	reader->into->shuffled =
-		tuplesort_begin_heap(shuffled, 1, &key, &less, &collation, &nulls_first, work_mem, NULL, 0);
-	reader->shuffled = MakeSingleTupleTableSlot(shuffled, &TTSOpsVirtual);
-}
-
 /* From now on codes ascend in the type's order. */
 static void
 sort_codes(Reader *reader)
@@ -419,7 +357,7 @@ select_rows(RowReader *rows, bool read_only, bool shuffled)
 	gate_watch(gate, reader->border, read_only ? "reading" : "verifying");
 	reader->gate = gate;
 	if (shuffled)
-		begin_shuffle(reader, gate->desc);
+		reader->into->shuffled = shuffle_begin(gate->desc, source->nqis);
 	if (by_row)
 		sql = psprintf("SELECT %s, %s%s FROM %s ORDER BY 1", source->qis[1].quoted, source->qis[0].quoted,
 					   kept, source->name);
@@ -456,8 +394,6 @@ items_read(ItemSource *from, bool read_only, bool shuffled, Border *border)
 	select_rows(rows, read_only, shuffled);
 	if (reader->open)
 		end_transaction(reader, rows->n, reader->kept, reader->kept_null);
-	if (reader->shuffled != NULL)
-		ExecDropSingleTupleTableSlot(reader->shuffled);
 	sort_codes(reader);
 	charge_dictionary(reader);
 	MemoryContextDelete(reader->row);
@@ -471,7 +407,7 @@ items_free(Transactions *transactions, Border *border)
 	border_pfree(border, (void *) transactions->sets.start);
 	border_pfree(border, (void *) transactions->sets.item);
 	if (transactions->shuffled != NULL)
-		tuplesort_end(transactions->shuffled);
+		shuffle_end(transactions->shuffled);
 	border_charge(border, transactions->charged, 0);
 	dictionary_free(transactions->from->element.dictionary);
 	pfree(transactions);

@@ -6,9 +6,8 @@
 
 #include "core/transactions/transactions.h"
 #include "host/border.h"
+#include "read/shuffle.h"
 #include "read/source.h"
-
-#include "utils/tuplesort.h"
 
 /* Where transactions come from. */
 typedef struct ItemSource
@@ -32,9 +31,7 @@ typedef struct Transactions
 	int64 nulls;  /* items that are NULL, which are none */
 	Size charged; /* bytes of the dictionary, as the border counts them */
 
-	/* rows (random bigint, number of the transaction, kept columns), not sorted yet; NULL: not asked for */
-	Tuplesortstate *shuffled;
-	TupleDesc shuffled_desc;
+	Shuffle *shuffled; /* numbers of transactions, kept columns; NULL: not asked for */
 } Transactions;
 
 /*

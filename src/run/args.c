@@ -107,3 +107,18 @@ k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 						 least > 1 ? "With k = 1 every row may stand alone, which protects nobody." : hint)));
 	return k;
 }
+
+int
+l_arg(FunctionCallInfo fcinfo, int arg)
+{
+	const char *hint =
+		"Every group of rows will have at least l different values, each in at most one of l rows; 3 to 10 are usual.";
+	int l;
+
+	refuse_null(fcinfo, arg, "l", hint);
+	l = PG_GETARG_INT32(arg);
+	if (l < 2)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l must be at least 2"),
+						errhint("%s", hint)));
+	return l;
+}

@@ -19,6 +19,7 @@ extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);          /* NULL for 
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
+extern int l_arg(FunctionCallInfo fcinfo, int arg); /* values in each group */
 
 /* [ncolumns]; 1 each for NULL. */
 extern double *weights_parse(ArrayType *weights, int ncolumns);

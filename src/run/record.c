@@ -598,10 +598,11 @@ run_record(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	record_columns(schema, run, types->source, problem, record->columns, release->nclasses == 0);
 }
 
-/* Sets of items have no quasi-identifiers, row types or classes. */
+/* No quasi-identifiers that show something else, no row types, no classes. */
 int64
-run_record_sets(Oid schema, const RunRecord *record, const Source *source, int64 k, const KanonReport *report,
-				double ncp, int64 suppressed, Datum transactions)
+run_record_classless(Oid schema, const RunRecord *record, const Source *source, int64 k,
+					 const KanonReport *report, double ncp, int64 suppressed, const char *column,
+					 Datum measures)
 {
 	static const char *const none[] = {"size_from", "source_size_classes", "source_size_rows",
 									   "target_size_classes", "target_size_rows"};
@@ -623,8 +624,8 @@ run_record_sets(Oid schema, const RunRecord *record, const Source *source, int64
 	set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
 	set_column(&table, "proven", BoolGetDatum(report->proven), false);
 	set_int8(&table, "nodes", report->nodes, false);
-	set_float8(&table, "ncp", ncp, false);
-	set_column(&table, "transactions", transactions, false);
+	set_float8(&table, "ncp", ncp, isnan(ncp));
+	set_column(&table, column, measures, false);
 	record_insert(&table);
 	record_close(&table);
 	return run;

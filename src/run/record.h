@@ -40,11 +40,12 @@ extern void run_record(Oid schema, int64 run, const RunRecord *record, const Row
 					   const KanonMeasures *measures);
 
 /*
- * The same of a run over sets of items, whose measures are a JSON object; source: the
- * columns that were kept.
+ * The same of a run without row types, whose measures are a JSON object in a column of
+ * their own; source: the columns that were kept; ncp NaN: nothing is measured so.
  */
-extern int64 run_record_sets(Oid schema, const RunRecord *record, const Source *source, int64 k,
-							 const KanonReport *report, double ncp, int64 suppressed, Datum transactions);
+extern int64 run_record_classless(Oid schema, const RunRecord *record, const Source *source, int64 k,
+								  const KanonReport *report, double ncp, int64 suppressed, const char *column,
+								  Datum measures);
 
 /* {"name": value, ...} for the record.  Only what never holds data values may be given (names are none). */
 typedef struct RecordedOption

@@ -40,6 +40,7 @@ typedef enum Option
 	OPTION_HIERARCHY,
 	OPTION_SENSITIVE,
 	OPTION_SENSITIVE_ITEMS,
+	OPTION_VIEW,
 	/* what nearly all have */
 	OPTION_KEEP,
 	OPTION_ALLOW_IDENTIFYING,
@@ -104,6 +105,7 @@ typedef struct Model
 	OptionSet options;
 	const char *patterns_hint; /* patterns must be listed; NULL: they need not */
 	bool secret_seed;          /* a seed tells who is where: it is not recorded */
+	bool of_tables;            /* two targets, a sensitive column and l instead of k */
 	bool of_sets;              /* one column with sets of items instead of quasi-identifiers; k may be NULL */
 
 	/* The request alone: the method, and whether the options go with it; sets solve. */
@@ -127,6 +129,7 @@ extern const Model cluster_model;
 extern const Model full_domain_model;
 extern const Model freeform_model;
 extern const Model transactions_model;
+extern const Model anatomy_model; /* no publication has two tables */
 
 struct Request
 {
@@ -138,6 +141,11 @@ struct Request
 	int64 k;                 /* 0: the caller sees to that */
 	const char *target;      /* NULL: nothing is written */
 	const char *publication; /* whose release it is, or NULL */
+
+	/* of two tables */
+	const char *sensitive_target; /* NULL: nothing is written */
+	const char *sensitive_column;
+	int l;
 
 	/* of successive releases; names of tables that the run makes are quoted and qualified */
 	char *key;           /* the column that says who a row is about: read, not published; or NULL */
@@ -169,6 +177,7 @@ struct Request
 	Oid hierarchy;
 	ArrayType *sensitive;
 	Oid sensitive_items;
+	char *view;
 	ArrayType *keep;
 	ArrayType *allow_identifying;
 	Jsonb *mask;
@@ -203,7 +212,8 @@ struct Request
 };
 
 /*
- * From an SQL call: source, target, quasi_identifiers (of sets: items), k, then the
+ * From an SQL call: source, target, quasi_identifiers (of sets: items), k (of two tables:
+ * source, quasi_target, sensitive_target, quasi_identifiers, sensitive, l), then the
  * model's options.  Everything that can be wrong with them before the source is looked at
  * raises an error.
  */

@@ -275,7 +275,7 @@ write_sets(Run *run)
 
 	own->written = sets_write(run->target, run->columns, own->transactions, own->forest, &own->recoding,
 							  run->request->k, run->border);
-	tuplesort_end(own->transactions->shuffled);
+	shuffle_end(own->transactions->shuffled);
 	own->transactions->shuffled = NULL;
 }
 
@@ -346,8 +346,8 @@ record_sets(Run *run)
 	const SetRun *own = run->request->own;
 
 	run->number =
-		run_record_sets(run->schema, &run->record, run->source, Max(own->problem.k, 1), &run->report,
-						own->measures.ncp, own->measures.suppressed, measures_json(run));
+		run_record_classless(run->schema, &run->record, run->source, Max(own->problem.k, 1), &run->report,
+							 own->measures.ncp, own->measures.suppressed, "transactions", measures_json(run));
 	comments_write(run->target, run->source, run_words(run, promise_text(run->request)));
 }
 

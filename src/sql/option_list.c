@@ -35,6 +35,7 @@ kanon_option_list(PG_FUNCTION_ARGS)
 
 	for (int i = 0; models[i] != NULL; i++)
 		put_options(lines, models[i]->name, models[i], models[i]->options);
+	put_options(lines, anatomy_model.name, &anatomy_model, anatomy_model.options);
 	put_options(lines, "frontier", &pattern_guided_model, TAKES_DRY);
 	put_options(lines, "explain", &pattern_guided_model, TAKES_DRY | TAKES(WITH_VALUES));
 	return (Datum) 0;

@@ -116,7 +116,7 @@ node_value(const SetsWriter *writer, uint32 node)
 
 /* One row: what is written of the items, then kept columns. */
 static void
-put_row(SetsWriter *writer, Datum value, bool isnull, TupleTableSlot *aside)
+put_row(SetsWriter *writer, Datum value, bool isnull)
 {
 	const ItemSource *from = writer->transactions->from;
 	TupleTableSlot *slot = bulk_slot(writer->bulk);
@@ -137,30 +137,30 @@ put_row(SetsWriter *writer, Datum value, bool isnull, TupleTableSlot *aside)
 	writer->written.rows++;
 }
 
+/* With the kept columns as the source has them. */
 static void
-put_transaction(SetsWriter *writer, TupleTableSlot *aside)
+put_transaction(SetsWriter *writer, uint32 transaction, const Datum *kept, const bool *kept_nulls)
 {
-	uint32 transaction = (uint32) DatumGetInt64(aside->tts_values[1]);
 	MemoryContext old = MemoryContextSwitchTo(writer->row);
 	int n = shown_nodes(writer, transaction);
 	Masks *masks = writer->transactions->from->source->masks;
 
-	writer->kept = aside->tts_values + 2;
-	writer->kept_nulls = aside->tts_isnull + 2;
+	writer->kept = kept;
+	writer->kept_nulls = kept_nulls;
 	if (masks != NULL)
 	{
-		masks_apply(masks, aside->tts_values + 2, aside->tts_isnull + 2);
+		masks_apply(masks, kept, kept_nulls);
 		masks_count(masks, writer->transactions->from->by_row && n > 0 ? n : 1);
 		writer->kept = masks->values;
 		writer->kept_nulls = masks->nulls;
 	}
 	if (writer->look != NULL)
 		kept_note(writer->look, writer->kept, writer->kept_nulls,
-				  kept_person(writer->look, aside->tts_values + 2, aside->tts_isnull + 2));
+				  kept_person(writer->look, kept, kept_nulls));
 	if (FAULT(mask_forgotten))
 	{
-		writer->kept = aside->tts_values + 2;
-		writer->kept_nulls = aside->tts_isnull + 2;
+		writer->kept = kept;
+		writer->kept_nulls = kept_nulls;
 	}
 	for (int i = 0; i < n; i++)
 		writer->values[i] = node_value(writer, FAULT(item_changed) && writer->nodes[i] == 0
@@ -170,12 +170,12 @@ put_transaction(SetsWriter *writer, TupleTableSlot *aside)
 		put_row(writer,
 				PointerGetDatum(construct_array(writer->values, n, writer->type, writer->typlen,
 												writer->typbyval, writer->typalign)),
-				false, aside);
+				false);
 	for (int i = 0; i < n && writer->transactions->from->by_row; i++)
-		put_row(writer, writer->values[i], false, aside);
+		put_row(writer, writer->values[i], false);
 	/* a transaction without items is one all the same */
 	if (n == 0 && writer->transactions->from->by_row)
-		put_row(writer, (Datum) 0, true, aside);
+		put_row(writer, (Datum) 0, true);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->row);
 	writer->written.transactions++;
@@ -199,7 +199,9 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	SetsWriter writer = {.transactions = transactions, .forest = forest, .recoding = recoding};
 	uint32 most = longest(&transactions->sets);
 	Relation rel = table_open(target->relid, RowExclusiveLock);
-	TupleTableSlot *aside = MakeSingleTupleTableSlot(transactions->shuffled_desc, &TTSOpsMinimalTuple);
+	const Datum *kept;
+	const bool *kept_nulls;
+	int64 transaction;
 	int nest;
 
 	if (!target_is_plain(rel, target, columns))
@@ -213,12 +215,11 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	writer.bulk = bulk_begin(rel);
 	masks_begin(transactions->from->source, transactions->sets.ntransactions, k, border);
 	writer.look = kept_begin(transactions->from->source, masks_who(transactions->from->source), border);
-	tuplesort_performsort(transactions->shuffled);
+	shuffle_sort(transactions->shuffled);
 	nest = plain_text_begin();
-	while (tuplesort_gettupleslot(transactions->shuffled, true, false, aside, NULL))
+	while (shuffle_next(transactions->shuffled, &transaction, &kept, &kept_nulls))
 	{
-		slot_getallattrs(aside);
-		put_transaction(&writer, aside);
+		put_transaction(&writer, (uint32) transaction, kept, kept_nulls);
 		if (writer.written.transactions % PROGRESS_TRANSACTIONS == 0)
 			border_progress(border, "writing",
 							(double) writer.written.transactions / transactions->sets.ntransactions,
@@ -229,7 +230,6 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 		kept_end(writer.look);
 	masks_end(transactions->from->source->masks);
 	(void) bulk_end(writer.bulk);
-	ExecDropSingleTupleTableSlot(aside);
 	MemoryContextDelete(writer.row);
 	border_pfree(border, writer.nodes);
 	border_pfree(border, writer.values);

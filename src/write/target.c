@@ -70,8 +70,8 @@ static void
 check_replaceable(Oid relid, const char *name, const Source *source)
 {
 	Relation rel;
-	Oid types[1] = {OIDOID};
-	Datum values[1];
+	Oid types[2] = {OIDOID, OIDOID};
+	Datum values[2];
 	ListCell *lc;
 	int nest;
 
@@ -99,12 +99,13 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 	relation_close(rel, AccessShareLock);
 
 	values[0] = ObjectIdGetDatum(relid);
+	values[1] = ObjectIdGetDatum(source->redefined);
 	nest = catalog_path_begin();
 	if (SPI_execute_with_args(
 			"SELECT 1 FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass"
 			" AND d.objid = w.oid WHERE d.refclassid = 'pg_class'::regclass"
-			" AND d.refobjid = $1 AND w.ev_class <> $1",
-			1, types, values, NULL, true, 1) != SPI_OK_SELECT)
+			" AND d.refobjid = $1 AND w.ev_class <> ALL (ARRAY[$1, $2])",
+			2, types, values, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read dependencies");
 	catalog_path_end(nest);
 	if (SPI_processed > 0)

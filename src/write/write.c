@@ -14,6 +14,7 @@
 #include "core/util/fault.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "host/random.h"
 #include "read/dictionary.h"
 #include "read/patterns.h"
 #include "write/bulk.h"
@@ -33,8 +34,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
-
-#define RANDOM_POOL 1024
 
 /* Of a sorted row, before the kept ones: its key and its type. */
 #define COLUMNS_BEFORE 2
@@ -74,8 +73,7 @@ typedef struct Writer
 	Persons *persons;     /* NULL: no rule counts them */
 	const uint32 *person; /* [ntypes] whom rows are about; NULL: no rule says */
 	KeptLook *look;       /* NULL: kept columns may identify */
-	uint64 pool[RANDOM_POOL];
-	int pool_left;
+	RandomPool random;
 } Writer;
 
 static void
@@ -85,18 +83,6 @@ raise_source_changed(void)
 					errmsg("the source gave other rows when it was read a second time"),
 					errdetail("It probably is a view that calls volatile functions."),
 					errhint("Publish from a table or a materialized view, or without kept columns.")));
-}
-
-static uint64
-strong_random(Writer *writer)
-{
-	if (writer->pool_left == 0)
-	{
-		if (FAULT(no_random) || !pg_strong_random(writer->pool, sizeof(writer->pool)))
-			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
-		writer->pool_left = RANDOM_POOL;
-	}
-	return writer->pool[--writer->pool_left];
 }
 
 /* The flow that takes a row of this type: each row left is as likely as any other. */
@@ -339,7 +325,7 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 		return;
 	if (writer->persons != NULL)
 		persons_note(writer->persons, class_, type);
-	key = (uint64) class_ << writer->class_shift | strong_random(writer) >> (64 - writer->class_shift);
+	key = (uint64) class_ << writer->class_shift | random_draw(&writer->random) >> (64 - writer->class_shift);
 	ExecClearTuple(writer->sorted);
 	writer->sorted->tts_values[0] = Int64GetDatum((int64) key);
 	writer->sorted->tts_values[1] = Int32GetDatum((int32) type);
@@ -375,7 +361,8 @@ split_seed(Writer *writer)
 {
 	const KanonFreeformOptions *freeform = writer->problem->freeform;
 
-	return freeform != NULL && freeform->strong != NULL ? strong_random(writer) : writer->problem->seed;
+	return freeform != NULL && freeform->strong != NULL ? random_draw(&writer->random)
+														: writer->problem->seed;
 }
 
 /* The sorted rows are (key bigint, row type, kept columns as the source has them). */

@@ -14,6 +14,7 @@ use Getopt::Long;
 use List::Util qw(min max sum0 uniq);
 use Time::HiRes qw(time);
 use Db;
+use Groups;
 use Items;
 use Names;
 use Optimum;
@@ -519,6 +520,14 @@ sub try_items
 	return;
 }
 
+# ---- two tables ----
+
+sub try_anatomy
+{
+	$where .= ' ' . Groups::check($db, \&complain, \%done);
+	return;
+}
+
 # ---- what any relation gives away ----
 
 sub try_risk
@@ -553,7 +562,7 @@ for ($case = 0; $case < $cases && !($seconds && time - $start >= $seconds); $cas
 	srand($seed + $case);
 	my $small = chance(0.8);
 	my $kind = pick(\&try_guided, \&try_guided, \&try_clustering, \&try_full_domain, \&try_full_domain, \&try_cluster, \&try_freeform,
-		\&try_choosing, \&try_items);
+		\&try_choosing, \&try_items, \&try_anatomy);
 	my $free = $kind == \&try_freeform;
 	my $table;
 

@@ -8,7 +8,7 @@ use warnings;
 our %function = map { $_ => "kanon_$_" }
   qw(pattern_guided pattern_clustering full_domain cluster freeform rules check risk risk_columns
   check_freeform distinct_l entropy_l recursive_cl alpha t_closeness subject k_map delta_presence
-  frontier explain transactions check_transactions
+  frontier explain transactions check_transactions anatomy
   hierarchy_interval hierarchy_prefix hierarchy_date hierarchy_quantile);
 
 # Arguments, by what the checker calls them.
@@ -16,7 +16,8 @@ our %argument = map { $_ => $_ }
   qw(source target quasi_identifiers k patterns keep weights method categorical residual mark replace
   dry_run rules seed effort class_column hierarchies level_cost privacy suppression_limit metric algorithm
   explore show time_limit never always at_most_one together max_suppressed sensitive subject population
-  threshold partition_size relation allow_identifying mutual ks items m p h rho hierarchy);
+  threshold partition_size relation allow_identifying mutual ks items m p h rho hierarchy
+  quasi_target sensitive_target l view);
 $argument{pattern_list} = 'patterns';
 $argument{algorithm} = 'method';
 

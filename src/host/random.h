@@ -1,0 +1,19 @@
+/*
+ * random.h: random numbers that nobody can foresee.
+ */
+#ifndef KANON_HOST_RANDOM_H
+#define KANON_HOST_RANDOM_H
+
+#include "postgres.h"
+
+/* Drawn from the system so many at a time; begins as zeros. */
+typedef struct RandomPool
+{
+	uint64 number[1024];
+	int left;
+} RandomPool;
+
+/* Raises when the system has none. */
+extern uint64 random_draw(RandomPool *pool);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * anatomy.c: the model of two tables, one with the quasi-identifiers as they are and one
+ * with the sensitive values of each group of rows, which takes the steps of a run in ways
+ * of its own.
+ */
+#include "compat.h"
+#include "run/anatomy.h"
+#include "run/words.h"
+#include "write/comments.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+#define SAME_TABLE "Each of the two tables needs a name of its own."
+
+/* ---- what is asked for ---- */
+
+static void
+check_request(Request *request)
+{
+	if (request->target != NULL && strcmp(request->target, request->sensitive_target) == 0)
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
+						errmsg("quasi_target and sensitive_target are the same"), errhint(SAME_TABLE)));
+	request->recorded_method = "anatomy";
+	request->own = palloc0(sizeof(AnatomyRun));
+}
+
+static char *
+promise_text(const Run *run)
+{
+	return psprintf(
+		"anatomy: every group of rows has at least %d values of %s, and no value is in more than one of %d of its rows",
+		run->request->l, run->source->qis[0].quoted, run->request->l);
+}
+
+/* ---- the steps ---- */
+
+static void
+open_source(Run *run)
+{
+	const Request *request = run->request;
+
+	run->source = anatomy_open(request->source, request->qis, request->sensitive_column);
+}
+
+static void
+open_beside(Run *run)
+{
+}
+
+static void
+set_up(Run *run)
+{
+	const Request *request = run->request;
+	AnatomyTargets *targets = &((AnatomyRun *) request->own)->targets;
+
+	targets->quasi_columns = anatomy_quasi_columns(run->source);
+	targets->sensitive_columns = anatomy_sensitive_columns(run->source);
+	run->columns = targets->quasi_columns;
+	if (request->view != NULL && !request->dry_run)
+	{
+		targets->view = anatomy_view_resolve(request->view, run->source, request->replace);
+		targets->quasi_columns->redefined = targets->sensitive_columns->redefined = targets->view->existing;
+	}
+}
+
+/* The other table; the first is there. */
+static void
+create_sensitive(Run *run)
+{
+	const Request *request = run->request;
+	AnatomyTargets *targets = &((AnatomyRun *) request->own)->targets;
+
+	targets->quasi = run->target;
+	targets->sensitive =
+		target_resolve(request->sensitive_target, targets->sensitive_columns, request->replace, false);
+	if (strcmp(targets->sensitive->qualified, targets->quasi->qualified) == 0)
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
+						errmsg("quasi_target and sensitive_target are the same"), errhint(SAME_TABLE)));
+	target_create(targets->sensitive, targets->sensitive_columns);
+}
+
+static void
+read_rows(Run *run)
+{
+	AnatomyRun *own = run->request->own;
+
+	if (run->target != NULL)
+		create_sensitive(run);
+	own->rows = anatomy_read(run->source, run->target != NULL, run->border);
+	run->record.row_count = own->rows->nrows;
+}
+
+/* Raises when one value is in too many rows: with the number, which the published table would tell, too. */
+static void
+check_l(Run *run)
+{
+	const AnatomyRows *rows = ((AnatomyRun *) run->request->own)->rows;
+	int64 most = 0;
+
+	for (uint32 v = 0; v < rows->nvalues; v++)
+		most = Max(most, rows->rows[v]);
+	if (most <= rows->nrows / run->request->l)
+		return;
+	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+					errmsg("column \"%s\" has a value in more than one of %d rows", run->source->qis[0].name,
+						   run->request->l),
+					errdetail("One value is in " INT64_FORMAT
+							  " of %u rows, which allows an l of at most " INT64_FORMAT ".",
+							  most, rows->nrows, rows->nrows / most),
+					errhint("Lower l, or publish a view without some of the rows that have the value.")));
+}
+
+static uint64_t
+draw(void *pool)
+{
+	return random_draw(pool);
+}
+
+static void
+solve(Run *run)
+{
+	AnatomyRun *own = run->request->own;
+	const AnatomyRows *rows = own->rows;
+	KanonAnatomyProblem problem = {.env = &run->border->env,
+								   .nvalues = rows->nvalues,
+								   .rows = rows->rows,
+								   .l = run->request->l,
+								   .draw = draw,
+								   .arg = &own->random};
+
+	border_check(run->border, kanon_anatomize(&problem, &own->anatomy), "");
+	run->report.cost = run->report.lower_bound = own->anatomy.error;
+	run->report.proven = true;
+}
+
+static void
+write_tables(Run *run)
+{
+	AnatomyRun *own = run->request->own;
+
+	anatomy_write(&own->targets, own->rows, &own->anatomy, run->request->l, run->border);
+	shuffle_end(own->rows->shuffled);
+	own->rows->shuffled = NULL;
+}
+
+/* The view goes before old tables that it reads, and the table beside the target in its place. */
+static void
+verify_tables(Run *run)
+{
+	const AnatomyRun *own = run->request->own;
+
+	anatomy_verify(&own->targets, own->rows, own->anatomy.ngroups, run->request->l, run->border);
+	anatomy_view_make(&own->targets, run->source);
+	target_install(own->targets.sensitive, own->targets.sensitive_columns);
+}
+
+static Datum
+measures_json(const Run *run)
+{
+	const AnatomyRun *own = run->request->own;
+	const AnatomyView *view = own->targets.view;
+	const RecordedOption measures[] = {
+		{"promise", TEXTOID, CStringGetTextDatum(promise_text(run))},
+		{"l", INT4OID, Int32GetDatum(run->request->l)},
+		{"sensitive", TEXTOID, CStringGetTextDatum(run->source->qis[0].name)},
+		{"sensitive_target", TEXTOID, CStringGetTextDatum(own->targets.sensitive->qualified)},
+		{"groups", INT8OID, Int64GetDatum(own->anatomy.ngroups)},
+		{"values", INT8OID, Int64GetDatum(own->rows->nvalues)},
+		{"view", TEXTOID, view != NULL ? CStringGetTextDatum(view->qualified) : (Datum) 0},
+	};
+
+	return recorded_options(measures, lengthof(measures) - (view != NULL ? 0 : 1));
+}
+
+/* The arguments that no option has. */
+static Datum
+arguments_json(const Request *request)
+{
+	const RecordedOption arguments[] = {
+		{"sensitive_target", TEXTOID, CStringGetTextDatum(request->sensitive_target)},
+		{"sensitive", TEXTOID, CStringGetTextDatum(request->sensitive_column)},
+		{"l", INT4OID, Int32GetDatum(request->l)},
+	};
+
+	return recorded_options(arguments, lengthof(arguments));
+}
+
+static void
+record_tables(Run *run)
+{
+	const AnatomyRun *own = run->request->own;
+	char *words;
+
+	run->record.options =
+		DirectFunctionCall2(jsonb_concat, run->record.options, arguments_json(run->request));
+	run->number = run_record_classless(run->schema, &run->record, run->source, 1, &run->report, NAN, 0,
+									   "anatomy", measures_json(run));
+	words = run_words(run, promise_text(run));
+	comments_write(run->target, run->source, words);
+	comments_write(own->targets.sensitive, run->source, words);
+}
+
+static const Steps steps = {open_source, open_beside,  set_up,        read_rows,    check_l,
+							solve,       write_tables, verify_tables, record_tables};
+
+const Model anatomy_model = {.name = "anatomy",
+							 .options = TAKES(VIEW) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) |
+										TAKES(REPLACE) | TAKES(DRY_RUN),
+							 .of_tables = true,
+							 .check = check_request,
+							 .steps = &steps};
