@@ -86,8 +86,8 @@ CORE_LIB = src/core/libkanon_core.a
 
 # src/core knows nothing of PostgreSQL: its own flags, no include path of the
 # server.  Results must be reproducible, so no -ffast-math and no fused
-# multiply-add; its symbols stay inside kanon.so.
-CORE_CPPFLAGS = -I$(TREE)/src/core $(GLPK_CPPFLAGS)
+# multiply-add; its symbols stay inside kanon.so.  (Hardened as the rest is.)
+CORE_CPPFLAGS = -I$(TREE)/src/core $(GLPK_CPPFLAGS) $(filter -D_FORTIFY_SOURCE%,$(CPPFLAGS))
 CORE_CFLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
 	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla
 
