@@ -161,8 +161,9 @@ SELECT kanon_drop_publication('dates');
 
 \pset format unaligned
 \pset tuples_only on
+-- (19 spells datestyle otherwise)
 CREATE FUNCTION wrong(mask text) RETURNS text LANGUAGE sql AS $$
-    SELECT mask || E'\n' || try(format($c$ kanon_pattern_guided('visit', 'x', '{age}', 2, keep => '{patient,cost,email,admitted,diagnosis}', mask => %L) $c$, mask)) $$;
+    SELECT mask || E'\n' || replace(try(format($c$ kanon_pattern_guided('visit', 'x', '{age}', 2, keep => '{patient,cost,email,admitted,diagnosis}', mask => %L) $c$, mask)), 'datestyle', 'DateStyle') $$;
 SELECT wrong('[]');
 SELECT wrong('{"costs": {"round": 10}}');
 SELECT wrong('{"age": {"round": 10}}');

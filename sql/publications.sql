@@ -69,7 +69,9 @@ SELECT release, status, row_count FROM kanon_refresh('stays');
 
 -- what is used cannot be dropped unnoticed, what is not can
 ALTER TABLE otherwhere.people DROP COLUMN zip;
+\set VERBOSITY terse
 ALTER TABLE otherwhere.people ALTER COLUMN zip TYPE bigint;
+\set VERBOSITY default
 DROP TABLE otherwhere.people;
 ALTER TABLE otherwhere.people DROP COLUMN name;
 DROP EXTENSION kanon;
