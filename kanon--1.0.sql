@@ -1054,13 +1054,22 @@ WITH r AS (
            -- k is counted in a population, or in persons, instead of rows
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").population') #>> '{}' AS population,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "subject").column') #>> '{}' AS subject,
-           s.oid::regclass AS source_now, s.comment,
+           s.oid::regclass AS source_now,
+           -- of a publication, what it is made of: its own relations have private names
+           d.oid AS described, obj_description(d.oid, 'pg_class') AS comment,
+           CASE WHEN u.publication IS NULL THEN u.source ELSE d.name END AS made_of,
            t.oid::regclass AS target_now,
            p.release, p.status AS release_status
     FROM @extschema@.kanon_usefulness u
     LEFT JOIN LATERAL (
-        SELECT c.oid, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE format('%I.%I', n.nspname, c.relname) = u.source AND has_any_column_privilege(c.oid, 'SELECT')) s ON true
+    LEFT JOIN LATERAL (
+        SELECT v.source::oid AS oid FROM @extschema@.kanon_publications v
+        WHERE u.publication IS NOT NULL AND v.publication = u.publication) v ON true
+    LEFT JOIN LATERAL (
+        SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.oid = CASE WHEN u.publication IS NULL THEN s.oid ELSE v.oid END) d ON true
     -- the very table: another one may have its name
     LEFT JOIN LATERAL (
         SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -1074,7 +1083,7 @@ columns AS (
     SELECT c.*, d.levels_shown, col_description(a.attrelid, a.attnum) AS comment,
            quote_ident(c.column_name) AS name
     FROM r JOIN @extschema@.kanon_columns c ON c.run = r.run
-    LEFT JOIN pg_attribute a ON a.attrelid = r.source_now AND a.attname = c.column_name AND a.attnum > 0
+    LEFT JOIN pg_attribute a ON a.attrelid = r.described AND a.attname = c.column_name AND a.attnum > 0
     -- what its cells show, from the patterns of the classes
     LEFT JOIN LATERAL (
         SELECT jsonb_agg(jsonb_build_object('level', l.nr, 'name', l.name, 'cells', coalesce(e.cells, 0),
@@ -1156,14 +1165,15 @@ rule_words AS (
 statements AS (
     SELECT * FROM (
         SELECT 10 AS nr, 0 AS part, 'release' AS about,
-               format('On %s the role %s published %s %s of %s as the table %s', r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'),
-                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, r.source, r.target)
-               || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') ELSE '' END
-               || CASE WHEN r.publication IS NULL THEN '.'
-                       WHEN r.release IS NULL THEN format(', a release of the publication %s that is not there any more.', r.publication)
-                       ELSE format(', release %s of the publication %s, %s.', r.release, r.publication,
+               format('On %s the role %s published %s %s of %s as ', r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'),
+                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, coalesce(r.made_of, 'its source'))
+               || CASE WHEN r.publication IS NULL THEN format('the table %s', r.target)
+                            || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') ELSE '' END || '.'
+                       WHEN r.release IS NULL THEN format('a release of the publication %s that is not there any more.', r.publication)
+                       ELSE format('release %s of the publication %s, %s.', r.release, r.publication,
                                    CASE r.release_status WHEN 'current' THEN 'which readers see as that view' ELSE 'which readers saw as that view' END) END AS says,
-               jsonb_build_object(CASE WHEN r.transactions IS NULL THEN 'rows' ELSE 'transactions' END, r.published_rows) AS claim
+               jsonb_build_object(CASE WHEN r.transactions IS NULL THEN 'rows' ELSE 'transactions' END, r.published_rows)
+               || CASE r.release_status WHEN 'current' THEN jsonb_build_object('readers_see', r.publication) ELSE '{}' END AS claim
         FROM r
         UNION ALL
         SELECT 20, 0, 'release', CASE r.dropped_rows WHEN 0 THEN 'No row was left out.' WHEN 1 THEN '1 row was left out.'
@@ -1184,6 +1194,7 @@ statements AS (
                                 (SELECT string_agg(k.quoted || CASE WHEN r.options -> 'mask' ? k.name::text THEN format(' (masked: %s)', r.options -> 'mask' -> k.name::text) ELSE '' END, ', ' ORDER BY k.nr) FROM kept k)) END
                || CASE WHEN r.options -> 'mark' = 'true' THEN ' Its column kanon_pattern says what was done to each row.' ELSE '' END,
                jsonb_build_object('kept', to_jsonb(r.kept), 'marked', coalesce(r.options -> 'mark', 'false'))
+               || CASE WHEN r.options ? 'mask' THEN jsonb_build_object('masked', (SELECT jsonb_agg(m) FROM jsonb_object_keys(r.options -> 'mask') AS m)) ELSE '{}' END
         FROM r
         UNION ALL
         SELECT 50, 0, 'model',
@@ -1247,11 +1258,11 @@ statements AS (
         UNION ALL
         SELECT 90, c.ordinal, 'column',
                CASE WHEN r.published_rows = 0 THEN format('%s: no cells.', c.name)
-                    ELSE format('%s: of %s cells %s', c.name, r.published_rows, array_to_string(ARRAY[
-                        CASE WHEN c.kept > 0 THEN c.kept || ' as they were' END,
-                        CASE WHEN c.generalised > 0 AND c.levels_shown IS NOT NULL THEN (SELECT string_agg((x ->> 'cells') || ' as ' || (x ->> 'name'), ', ' ORDER BY x -> 'level') FROM jsonb_array_elements(c.levels_shown) AS x WHERE x -> 'cells' <> '0')
-                             WHEN c.generalised > 0 THEN c.generalised || ' as a range or a set' END,
-                        CASE WHEN c.suppressed > 0 THEN c.suppressed || ' blank' END], ', ') || '.') END,
+                    ELSE format('%s: of %s cells %s', c.name, to_char(r.published_rows, 'FM999,999,999,999,999,990'), array_to_string(ARRAY[
+                        CASE WHEN c.kept > 0 THEN to_char(c.kept, 'FM999,999,999,999,999,990') || ' as they were' END,
+                        CASE WHEN c.generalised > 0 AND c.levels_shown IS NOT NULL THEN (SELECT string_agg(to_char((x ->> 'cells')::bigint, 'FM999,999,999,999,999,990') || ' as ' || (x ->> 'name'), ', ' ORDER BY x -> 'level') FROM jsonb_array_elements(c.levels_shown) AS x WHERE x -> 'cells' <> '0')
+                             WHEN c.generalised > 0 THEN to_char(c.generalised, 'FM999,999,999,999,999,990') || ' as a range or a set' END,
+                        CASE WHEN c.suppressed > 0 THEN to_char(c.suppressed, 'FM999,999,999,999,999,990') || ' blank' END], ', ') || '.') END,
                jsonb_build_object('column', c.column_name, 'kept', c.kept, 'generalised', c.generalised, 'blank', c.suppressed, 'levels', c.levels_shown)
         FROM r, columns c
         UNION ALL
@@ -1285,6 +1296,8 @@ verdicts AS (
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
                     WHEN r.anatomy IS NOT NULL THEN 'caution'
                     WHEN k.blank > 0 AND k.blank < r.k THEN 'caution'
+                    -- a promise about who does not know that the person is in the table
+                    WHEN r.population IS NOT NULL AND k.least < r.k THEN 'caution'
                     ELSE 'yes' END AS verdict,
                CASE WHEN r.published_rows = 0 THEN 'Nothing to protect: the table has no rows.'
                     WHEN n.grouped IS NOT NULL AND (n.grouped ->> 'row_count')::bigint <> r.published_rows THEN 'The table has been changed since it was published: it has another number of rows.'
@@ -1296,7 +1309,7 @@ verdicts AS (
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s, but %s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''drop'' they would be left out.',
                         CASE WHEN k.least IS NULL THEN 'No class shows anything' ELSE format('The smallest class of rows that look alike has %s', k.least) END, CASE k.blank WHEN 1 THEN '1 row is' ELSE k.blank || ' rows are' END)
                     WHEN k.least IS NULL THEN 'No row shows any of the quasi-identifiers, so nothing tells the rows apart.'
-                    WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s.', k.least)
+                    WHEN r.population IS NOT NULL THEN format('Every class was counted in the population before anybody could see the table. In the table itself the smallest has %s%s.', k.least, CASE WHEN k.least < r.k THEN ', fewer than k: nothing was promised against those who know that a person is in it' ELSE '' END)
                     WHEN r.subject IS NOT NULL THEN format('Every class was counted in persons before anybody could see the table. In rows the smallest has %s.', k.least)
                     ELSE format('The smallest class of rows that look alike has %s; %s were asked for. It was counted in the table before anybody could see it.', k.least, r.k) END AS says,
                CASE WHEN r.has_classes THEN jsonb_build_object('smallest_class', k.least) ELSE '{}' END AS claim
@@ -1307,6 +1320,7 @@ verdicts AS (
                || CASE WHEN x.rules <> '{}' THEN 'the rules about it were counted in the table before anybody could see it.'
                        WHEN x.known = 1 THEN 'nothing was promised, and in some class all rows have the same value: it is known of each of them.'
                        WHEN x.known > 1 THEN format('nothing was promised; every class has at least %s different values of it.', x.known)
+                       WHEN NOT r.has_classes THEN 'nothing was promised of it.'
                        ELSE 'nothing was promised of how it is spread over the classes.' END,
                jsonb_build_object('kept_column', x.name, 'least_values', x.known)
         FROM r, LATERAL (
@@ -1317,7 +1331,7 @@ verdicts AS (
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN a.names IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN a.names IS NOT NULL THEN format('Published although readers may know by them whom a row is about, on the word of who called: %s.', a.names)
-                    WHEN r.kept = '{}' THEN 'No column is published beside the quasi-identifiers, and none that is labelled as an identifier.'
+                    WHEN r.kept = '{}' THEN format('No column is published beside the %s, and none that is labelled as an identifier.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
                     ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for'
                          || CASE WHEN r.options ? 'mask' THEN ', of masked columns in what is published, but for pseudonyms and constants.' ELSE '.' END END,
                jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'))
@@ -1376,7 +1390,7 @@ sides AS (
            greatest(r.k, 5) AS least,
            ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
            ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND NOT coalesce(r.options -> 'mask', '{}') ? k.name::text ORDER BY k.nr) AS kept
-    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL),
+    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL),
 compared AS (
     SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
         queries => 1000, selectivity => 0.05::float8, seed => 1::bigint) AS x),
@@ -1385,7 +1399,7 @@ bars AS (
            d.before / r.row_count::float8 AS before_share, d.after / r.published_rows::float8 AS after_share
     FROM r JOIN sides s ON s.run = r.run, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d)
 SELECT jsonb_build_object(
-    'run', to_jsonb(r) - 'source_now' - 'target_now' || jsonb_build_object('server', current_setting('server_version')),
+    'run', to_jsonb(r) - '{source_now,target_now,described}'::text[] || jsonb_build_object('server', current_setting('server_version')),
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
     'classes', r.has_classes,
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
@@ -1396,7 +1410,7 @@ SELECT jsonb_build_object(
     'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', '@extschema@', coalesce(r.publication, r.target),
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
-                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s);', '@extschema@', r.source, coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches)
+                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches)
                   -- what is generalised cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
@@ -1405,7 +1419,19 @@ SELECT jsonb_build_object(
                    'kept_share', c.kept / nullif(r.published_rows, 0)::float8, 'generalised_share', c.generalised / nullif(r.published_rows, 0)::float8) ORDER BY c.ordinal) FROM columns c), '[]'),
     'kept', coalesce((SELECT jsonb_agg(to_jsonb(x) - 'nr' ORDER BY x.nr) FROM kept x), '[]'),
     'risk', (SELECT k.stages FROM risk k WHERE r.has_classes),
-    'now', (SELECT to_jsonb(n) FROM now n),
+    'now', (SELECT to_jsonb(n) || jsonb_build_object(
+                'without_population', NOT EXISTS (SELECT FROM jsonb_array_elements(n.measures) AS m WHERE m ->> 'measure' LIKE 'journalist%'),
+                -- but what is told above
+                'risks', (SELECT jsonb_agg(m || jsonb_build_object('what', upper(left(m ->> 'measure', 1)) || replace(substr(m ->> 'measure', 2), '_', ' '),
+                              'share', CASE WHEN y.share THEN m -> 'value' END, 'number', CASE WHEN NOT y.share THEN m -> 'value' END) ORDER BY nr)
+                          FROM jsonb_array_elements(n.measures) WITH ORDINALITY AS x (m, nr),
+                               LATERAL (SELECT m ->> 'measure' ~ '^(share|prosecutor|journalist|marketer|population_unique_share)' AS share) y
+                          WHERE m -> 'sensitive_column' = 'null' AND m ->> 'measure' NOT IN ('rows', 'classes', 'k', 'unique_rows', 'blank_rows', 'prosecutor_highest', 'prosecutor_average')),
+                'has_sensitive', EXISTS (SELECT FROM jsonb_array_elements(n.measures) AS m WHERE m -> 'sensitive_column' <> 'null'),
+                'sensitive', (SELECT jsonb_agg(s.measures ORDER BY s.nr) FROM (
+                    SELECT min(nr) AS nr, '{"distinct_l": null, "entropy_l": null, "recursive_c_2": null, "alpha": null, "t_equal": null, "t_ordered": null}'
+                           || jsonb_object_agg(m ->> 'measure', m -> 'value') || jsonb_build_object('column_name', m ->> 'sensitive_column') AS measures
+                    FROM jsonb_array_elements(n.measures) WITH ORDINALITY AS x (m, nr) WHERE m -> 'sensitive_column' <> 'null' GROUP BY m ->> 'sensitive_column') s)) FROM now n),
     'threshold', kanon_report_data.threshold,
     'sizes', (SELECT jsonb_agg(to_jsonb(s) - 'run' || jsonb_build_object('risk', 1 / s.size_from::float8,
                   'source_share', s.source_rows / nullif(r.row_count, 0)::float8, 'target_share', s.target_rows / nullif(r.published_rows, 0)::float8,
@@ -1418,13 +1444,14 @@ SELECT jsonb_build_object(
                     CASE WHEN r.model <> 'pattern_guided' THEN 'Other ks can be tried only for what kanon_pattern_guided published.'
                          WHEN r.source_now IS NULL THEN 'The source is not there any more, or not yours to read, so other ks cannot be tried.'
                          WHEN jsonb_path_exists(r.privacy, '$[*].listed') THEN 'A rule lists values, which were not recorded, so other ks cannot be tried.'
-                         ELSE 'With the same rules, tried on the source as it was when this page was made. A larger k hides every row among more, and leaves more cells blank.' END,
+                         ELSE 'With the same rules, tried on the source as it was when this page was made. A larger k hides every row among more.' END,
                     'ks', (SELECT jsonb_agg(to_jsonb(f) || jsonb_build_object('here', f.k = r.k,
                                'solved', f.suppressed_share IS NOT NULL, 'highest', f.height = 1) ORDER BY f.k)
                            FROM (SELECT k.*, coalesce((row_number() OVER (ORDER BY k.k) - 1) / nullif(count(*) OVER () - 1, 0)::float8, 0.5) AS place,
                                         coalesce(k.suppressed_share / nullif(max(k.suppressed_share) OVER (), 0), 0) AS height FROM ks k) f)) END,
     'compared', CASE WHEN kanon_report_data.compare THEN jsonb_build_object(
         'says', CASE WHEN r.transactions IS NOT NULL THEN 'Sets of items cannot be compared by column.'
+                     WHEN r.anatomy IS NOT NULL THEN 'The rows stand as they were; their sensitive values are in the other table.'
                      WHEN NOT EXISTS (SELECT FROM sides) THEN 'The source or the table is not there any more, has no rows, or is not to be read by who made this page.' END,
         'least', (SELECT s.least FROM sides s),
         'columns', coalesce((SELECT jsonb_agg(jsonb_build_object('column_name', v.name, 'distance', v.distance,
@@ -1446,9 +1473,14 @@ SELECT jsonb_build_object(
                 to_jsonb(b) - '{column_name,nr}'::text[] || jsonb_build_object('before_length', b.before_share / b.longest, 'after_length', b.after_share / b.longest) ORDER BY b.nr)) AS x
             FROM (SELECT b.*, greatest(max(b.before_share) OVER w, max(b.after_share) OVER w) AS longest FROM bars b WINDOW w AS (PARTITION BY b.column_name)) b
             GROUP BY b.column_name) g)) END,
-    'releases', (SELECT jsonb_agg(to_jsonb(l) - 'relation' || jsonb_build_object('here', coalesce(l.relation::oid = r.target_oid, false),
+    'releases', (SELECT jsonb_agg(to_jsonb(l) - '{relation,key}'::text[] || jsonb_build_object('gcp', (SELECT max(g.gcp) FROM @extschema@.kanon_usefulness g WHERE g.target_oid = l.relation::oid AND g.publication = r.publication),
+                     -- what two releases give away together can be told while both are there
+                     'persons_below_k', CASE WHEN l.key IS NOT NULL AND l.relation IS NOT NULL AND l.earlier IS NOT NULL THEN (SELECT c.persons_below_k FROM @extschema@.kanon_compare_releases(l.publication, l.earlier, l.release) AS c) END,
+                     'here', coalesce(l.relation::oid = r.target_oid, false),
                      'finished', to_char(l.finished AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC', 'cost_a_row', l.cost / nullif(l.row_count, 0)) ORDER BY l.release)
-                 FROM @extschema@.kanon_releases l WHERE l.publication = r.publication AND l.status <> 'failed'),
+                 FROM (SELECT l.*, p.key, lag(CASE WHEN l.relation IS NOT NULL THEN l.release END) OVER (ORDER BY l.release) AS earlier
+                       FROM @extschema@.kanon_releases l JOIN @extschema@.kanon_publications p ON p.publication = l.publication
+                       WHERE l.publication = r.publication AND l.status <> 'failed') l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C") FROM jsonb_each(r.options) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
@@ -1467,7 +1499,8 @@ SELECT jsonb_build_object(
         (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'Who knows which rows are of one person can compare the values of their groups.'),
         (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes: who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
-        'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL))
+        'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL,
+        'key', EXISTS (SELECT FROM @extschema@.kanon_publications p WHERE p.publication = r.publication AND p.key IS NOT NULL)))
 FROM r;
 END;
 
@@ -1519,14 +1552,14 @@ WITH tried AS (
           ORDER BY 3 LIMIT 26) s,
          LATERAL @extschema@.kanon_frontier(source, quasi_identifiers, ks, method => s.method, patterns => NULL::text[], rules => NULL::jsonb,
             gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::float8[], hierarchies => s.hierarchies,
-            level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'suppress'::text,
+            level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'drop'::text,
             time_limit => kanon_explore.time_limit, seed => NULL::bigint) f),
 points AS (
     SELECT t.*, row_number() OVER (ORDER BY t.series, t.k) AS nr, 1 / t.class_min::float8 AS risk, 1 / t.class_avg AS average_risk,
            coalesce((ln(1 / t.class_min::float8) - min(ln(1 / t.class_min::float8)) OVER ())
-                    / nullif(max(ln(1 / t.class_min::float8)) OVER () - min(ln(1 / t.class_min::float8)) OVER (), 0), 0.5) AS x,
+                    / nullif(max(ln(1 / t.class_min::float8)) OVER () - min(ln(1 / t.class_min::float8)) OVER (), 0), 0.5) * 0.9 + 0.05 AS x,
            coalesce(t.gcp / nullif(max(t.gcp) OVER (), 0), 0) AS y,
-           format('SELECT * FROM %I.kanon_pattern_guided(%L, %L, %L, %s, method => %L%s%s);', '@extschema@',
+           format('SELECT * FROM %I.kanon_pattern_guided(%L, %L, %L, %s, method => %L%s%s, residual => ''drop'');', '@extschema@',
                   format('%I.%I', n.nspname, c.relname), c.relname || '_public', quasi_identifiers::text, t.k, t.method,
                   ', keep => ' || quote_literal(nullif(kanon_explore.keep::text, '{}')), ', hierarchies => ' || quote_literal(t.hierarchies)) AS call
     FROM tried t, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source AND t.class_min > 0)
@@ -1537,6 +1570,7 @@ SELECT @extschema@.kanon_page(jsonb_build_object(
     'has_points', EXISTS (SELECT FROM points),
     'most_lost', (SELECT max(p.gcp) FROM points p), 'least_risk', (SELECT min(p.risk) FROM points p), 'most_risk', (SELECT max(p.risk) FROM points p),
     'series', coalesce((SELECT jsonb_agg(jsonb_build_object('letter', s.letter, 'what', s.what,
+                  'dash', ('{none,7 4,2 3,10 3 2 3}'::text[])[1 + (s.series - 1) % 4],
                   'points', coalesce((SELECT jsonb_agg(to_jsonb(p) ORDER BY p.k) FROM points p WHERE p.series = s.series), '[]'),
                   'without', (SELECT jsonb_agg(t.k ORDER BY t.k) FROM tried t WHERE t.series = s.series AND t.class_min IS NULL)) ORDER BY s.series)
               FROM (SELECT DISTINCT t.series, t.letter, t.what FROM tried t) s), '[]')))

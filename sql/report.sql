@@ -152,13 +152,28 @@ SELECT classes > 15000 AS many, length(kanon_report(run)) < 300000 AS small FROM
 -- exploring: the figures are kanon_frontier's, whatever names there are
 SELECT kanon_explore('people', '{age,city,sex}', '{2,5,10,1000}', '{greedy}', ARRAY[NULL, '{"city": "regions"}']::jsonb[]) AS page \gset
 SELECT array_agg(f.value ORDER BY f.of) = (SELECT array_agg(x.gcp::text ORDER BY x.h, x.k) FROM (
-    SELECT 0 AS h, k, gcp FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10}') UNION ALL
-    SELECT 1, k, gcp FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10}', hierarchies => '{"city": "regions"}')) x) AS same
+    SELECT 0 AS h, k, gcp FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10}', residual => 'drop') UNION ALL
+    SELECT 1, k, gcp FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10}', residual => 'drop', hierarchies => '{"city": "regions"}')) x) AS same
 FROM (SELECT DISTINCT of, value FROM figures(:'page') WHERE of LIKE '%.gcp') f;
 SELECT counted(:'page', 'class=''point''') AS points, :'page' LIKE '%A: no release with k = 1000%' AS without, :'page' ~* '<script|src=|url\(' AS outside, :'page' ~ 'city[0-3]|>x<|>f<' AS value_shown;
 SELECT kanon_explore('"<script>alert(1)</script>"', ARRAY['<script>', 'größe'], '{2}') ~* '<script' AS alive;
 SELECT kanon_explore('nobody', '{a,b}') LIKE '%no release with k = 2%' AS without;
 SELECT kanon_explore('people', '{age,nothing}');
+
+-- of a publication: its view and source, and no private names
+SELECT kanon_create_publication('report_test.people_view', 'people', '{age,city,sex}', 5, options => '{"keep": ["diagnosis"]}', key => 'id', keep_releases => 2);
+DELETE FROM people WHERE age = 20;
+SELECT release FROM kanon_refresh('report_test.people_view');
+SELECT max(run) AS released FROM kanon_usefulness \gset
+COMMENT ON TABLE people IS 'all of them';
+SELECT kanon_report(:released, true, '{2,5}', compare => true) AS page \gset
+SELECT :'page' ~ 'people_view_|_release_|_source' AS private_named, :'page' LIKE '%rows of report_test.people as release 2 of the publication report_test.people_view, which readers see as that view.%' AS named,
+       :'page' LIKE '%&ldquo;all of them&rdquo;%' AS comment, kanon_report_data(:released) ->> 'check' AS check;
+SELECT l ->> 'release' AS release, l ->> 'status' AS status, (l -> 'gcp')::float8 = (SELECT gcp FROM kanon_usefulness u WHERE u.target_oid = r.relation::oid) AS gcp,
+       (l ->> 'persons_below_k')::bigint = (SELECT persons_below_k FROM kanon_compare_releases('report_test.people_view', 1, 2)) AS compared
+FROM jsonb_array_elements(kanon_report_data(:released) -> 'releases') AS l JOIN kanon_releases r ON r.publication = 'report_test.people_view' AND r.release = (l ->> 'release')::bigint;
+SELECT kanon_drop_publication('report_test.people_view');
+SELECT kanon_report(:released) ~ 'people_view_|_release_|_source' AS private_named;
 
 -- a run that is not there, or not the caller's
 SELECT kanon_report(NULL);

@@ -106,6 +106,12 @@ for my $residual (qw(suppress drop error))
 	call('cluster', 'two', 'pairs', 'none', $residual, $keep);
 	call('cluster', 'three', 'triples', 'none', $residual, $keep);
 }
+# published masked; and as a publication, whose private names are nobody's business
+call($_, 'masked', $_ eq 'pattern_guided' ? 'greedy' : $_ eq 'cluster' ? 'mondrian' : 'flash', 'none', 'suppress', $_ eq 'full_domain' ? ($hierarchies, 'suppression_limit => 0.1') : (),
+	"keep => '{diagnosis,nr}'", q(mask => '{"nr": {"pseudonym": "release"}, "diagnosis": {"constant": "ill"}}')) for qw(pattern_guided cluster full_domain);
+push @calls, { function => 'publication', method => $_, rule => 'none', group => "publication $_", target => 't' . ++$n,
+	sql => "SELECT kanon_create_publication('public.TARGET', 'visits', '{age,zip,sex}', %s, solver => '$_', options => '{\"keep\": [\"diagnosis\"]"
+	  . ($_ eq 'full_domain' ? ', "hierarchies": {"age": "ages", "zip": "zips"}, "suppression_limit": 0.1' : '') . "}')" } for qw(pattern_guided cluster full_domain freeform);
 call('pattern_clustering', 'plain', $_, 'none', undef, $keep, "patterns => '{**-,*--,***}'") for qw(exact greedy);
 call('freeform', 'plain', $_, 'none', undef, $keep, $_ eq 'greedy' ? 'mutual => true' : 'mutual => false', 'seed => 1')
   for qw(greedy sort_greedy hungarian min_cost_flow ring concealment);
@@ -265,6 +271,7 @@ $promise::km = $promise{km};
 # The claims, by what a claim has; every claim has one of these.
 my @claims = (
 	[ rows => sub { my ($c) = @_; return value("SELECT count(*) FROM $target") == $c->{rows}; } ],
+	[ readers_see => sub { my ($c) = @_; return $c->{readers_see} eq "public.$target" && value("SELECT relkind FROM pg_class WHERE oid = '$target'::regclass") eq 'v'; } ],
 	[ transactions => sub { my ($c) = @_; return value("SELECT count(*) FROM $target") == $c->{transactions}; } ],
 	[ left_out => sub { my ($c) = @_; return value("SELECT (SELECT count(*) FROM visits) - (SELECT count(*) FROM $target)") == $c->{left_out}; } ],
 	[ quasi_identifiers => sub { my ($c) = @_; return "@{$c->{quasi_identifiers}}" eq "@qis"; } ],
@@ -272,11 +279,17 @@ my @claims = (
 		my ($c) = @_;
 		my @own = $call->{function} eq 'transactions' ? 'items' : $call->{function} eq 'anatomy' ? () : @qis;
 		my @kept = @{ $c->{kept} };
+		my %masked = map { $_ => 1 } @{ $c->{masked} // [] };
 		my $kept = join ', ', @kept;
 
 		push @kept, 'kanon_group' if $call->{function} eq 'anatomy';
 		my $source = $call->{function} eq 'transactions' ? 'baskets' : 'visits';
 		return 0 if "@{columns_of()}" ne join ' ', @own, @kept, ($c->{marked} ? 'kanon_pattern' : ());
+		# of what is masked nothing is left
+		return 0 if (join ' ', sort keys %masked) ne ($call->{group} =~ /masked/ ? 'diagnosis nr' : '');
+		return 0 if grep { value("SELECT count(*) FROM $target WHERE $_\::text IN (SELECT $_\::text FROM $source)") } keys %masked;
+		@kept = grep { !$masked{$_} } @kept;
+		$kept = join ', ', @kept;
 		return !@kept || value("SELECT count(*) FROM (SELECT $kept FROM $target EXCEPT ALL SELECT $kept FROM $source) x") == 0; } ],
 	[ shows => sub {
 		my ($c) = @_;
@@ -359,11 +372,13 @@ my @claims = (
 sub escaped { my ($text) = @_; $text =~ s/&/&amp;/g; $text =~ s/</&lt;/g; $text =~ s/>/&gt;/g; $text =~ s/"/&quot;/g; $text =~ s/'/&#39;/g; return $text; }
 
 my (%seen, %compared);
+my ($checked, $bars) = (0, 0);
+$db->do('CREATE ROLE reader');
 for my $ran (grep { $_->{ran} } @calls)
 {
 	$call = $ran;
 	($target, $run) = @$call{qw(target run)};
-	my ($document, $page) = $db->selectrow_array("SELECT d, kanon_page(d) FROM (SELECT kanon_report_data($run) AS d OFFSET 0) x");
+	my ($document, $page) = $db->selectrow_array("SELECT d, kanon_page(d) FROM (SELECT kanon_report_data($run, compare => true) AS d OFFSET 0) x");
 	my @wrong;
 
 	$document = $json->decode($document);
@@ -381,6 +396,27 @@ for my $ran (grep { $_->{ran} } @calls)
 			push @wrong, "$of->[0]: $@" if $@;
 		}
 	}
+	push @wrong, 'private names' if $call->{function} eq 'publication' && $page =~ /_release_|_source\b/;
+	# whoever may read the table (and, of a graph, the source) can run what the page shows them
+	if (defined(my $check = $document->{check}))
+	{
+		$db->do("GRANT SELECT ON $_ TO reader") for $target, $call->{function} eq 'anatomy' ? "${target}_values" : ();
+		$db->do('GRANT SELECT ON visits, everybody TO reader');
+		$db->do('REVOKE SELECT ON visits FROM reader') if $check !~ /freeform/;
+		push @wrong, "cannot be run: $check: $@" unless eval { $db->do("SET ROLE reader"); $db->do($check); };
+		$db->do('RESET ROLE');
+		$checked++;
+	}
+	# no bar stands for fewer than five, or k
+	for my $figure (grep { $_->{column_name} =~ /zip|sex|diagnosis/ } @{ $document->{compared}{distributions} // [] })
+	{
+		for my $bar (grep { $_->{bar} !~ /^all / } @{ $figure->{bars} })
+		{
+			my ($rows) = $db->selectrow_array("SELECT count(*) FROM visits WHERE $figure->{column_name} = ?", undef, $bar->{bar});
+			push @wrong, "bar $figure->{column_name} $bar->{bar}: $rows, not $bar->{before}" if $rows != $bar->{before} || $rows < 5;
+			$bars++;
+		}
+	}
 	is(join("\n", @wrong), '', "$call->{function} $call->{method} $call->{rule} " . ($call->{residual} // '')) or diag $call->{sql};
 	$seen{ $call->{function} }{ $call->{method} }++;
 	$seen{rule}{ $call->{rule} }++;
@@ -395,6 +431,9 @@ my %methods;
 $methods{ $_->{function} }{ $_->{method} } = 1 for @calls;
 is_deeply([ sort keys %{ $seen{$_} } ], [ sort keys %{ $methods{$_} } ], "each method of $_") for sort keys %methods;
 is_deeply([ sort keys %{ $seen{residual} } ], [qw(drop error suppress)], 'each kind of residual');
+
+cmp_ok($checked, '>', 300, "$checked checks were run");
+cmp_ok($bars, '>', 1000, "$bars bars were counted");
 
 # ---- can it fail? ----
 

@@ -15,7 +15,7 @@ my $browser = KanonBrowser->start($dir);
 my $axe = slurp_file($ENV{KANON_AXE}) . ";\nreturn axe.run().then(r => r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target + ' ' + n.failureSummary).join('; ')));";
 
 $node->safe_psql('postgres', <<'SQL');
-	CREATE TABLE visits AS SELECT 20 + i * 7 % 30 AS age, '10' || i * 3 % 4 || i % 3 AS zip, CASE WHEN i % 3 = 0 THEN 'm' ELSE 'f' END AS sex,
+	CREATE TABLE visits AS SELECT i AS nr, 20 + i * 7 % 30 AS age, '10' || i * 3 % 4 || i % 3 AS zip, CASE WHEN i % 3 = 0 THEN 'm' ELSE 'f' END AS sex,
 		'd' || i * i % 5 AS diagnosis, ARRAY['i' || i % 5, 'j' || i % 3] AS items FROM generate_series(1, 400) i;
 	CREATE TABLE zips AS SELECT DISTINCT zip AS value, left(zip, 3) || '*' AS zip3, 'all of them' AS country FROM visits;
 	SELECT FROM kanon_pattern_guided('visits', 'p1', '{age,zip,sex}', 5, keep => '{diagnosis}', hierarchies => '{"zip": "zips"}');
@@ -23,6 +23,9 @@ $node->safe_psql('postgres', <<'SQL');
 	SELECT FROM kanon_cluster('visits', 'p3', '{age,zip,sex}', 5);
 	SELECT FROM kanon_freeform('visits', 'p4', '{age,zip,sex}', 5);
 	SELECT FROM kanon_transactions('visits', 'p5', 'items', 5);
+	SELECT FROM kanon_pattern_guided('visits', 'p6', '{age,zip,sex}', 5, keep => '{diagnosis,nr}', allow_identifying => '{nr}', mask => '{"nr": {"pseudonym": "release"}}');
+	SELECT kanon_create_publication('public.seen', 'visits', '{age,zip,sex}', 5, options => '{"keep": ["diagnosis"]}', key => 'nr', keep_releases => 2);
+	SELECT kanon_refresh('public.seen');
 SQL
 
 sub page
@@ -34,7 +37,7 @@ sub page
 	return "file://$file";
 }
 
-my %pages = map { ("run $_" => page("run$_", "kanon_report($_, true, '{2,5,10}')")) } 1 .. 5;
+my %pages = map { ("run $_" => page("run$_", "kanon_report($_, true, '{2,5,10}', compare => true, metadata => '{\"for whom\": \"an institute\"}')")) } 1 .. 8;
 $pages{explore} = page('explore', q{kanon_explore('visits', '{age,zip,sex}', '{2,5,10}', '{greedy,improve}', ARRAY[NULL, '{"zip": "zips"}']::jsonb[])});
 $pages{'explore, a release'} = "$pages{explore}#release-2";
 
@@ -45,6 +48,10 @@ cmp_ok(scalar @{ $browser->run($axe) }, '>=', 3, 'a bad page has violations');
 
 for my $name (sort keys %pages)
 {
+	$browser->paper(700);
+	$browser->open($pages{$name});
+	is_deeply($browser->run($axe), [], "$name, on paper: no violations");
+	cmp_ok($browser->run('return document.documentElement.scrollWidth'), '<=', 700, "$name, on paper: nothing is cut off");
 	for my $scheme (qw(light dark))
 	{
 		for my $width (400, 1200)

@@ -3,6 +3,7 @@
 #   use KanonBrowser;
 #   my $browser = KanonBrowser->start($dir);     # dir: for its profile
 #   $browser->screen(400, 'dark');
+#   $browser->paper(700);
 #   $browser->open('file:///…');
 #   my $what = $browser->run('return document.title');
 #   my @urls = $browser->requests;               # since the last call
@@ -72,6 +73,15 @@ sub screen
 		deviceScaleFactor => 1, mobile => $width < 600 ? JSON::PP::true : JSON::PP::false);
 	$self->devtools('Emulation.setEmulatedMedia', media => 'screen',
 		features => [ { name => 'prefers-color-scheme', value => $scheme } ]);
+}
+
+# As on paper of that width.
+sub paper
+{
+	my ($self, $width) = @_;
+
+	$self->screen($width, 'light');
+	$self->devtools('Emulation.setEmulatedMedia', media => 'print');
 }
 
 sub open { my ($self, $url) = @_; $self->call('POST', '/url', { url => $url }); }
