@@ -143,7 +143,7 @@ LEMON_CPPFLAGS = -DHAVE_LEMON
 LEMON_LIBS = -lstdc++
 endif
 CORE_CXXFLAGS = -std=c++14 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
-	-fstack-protector-strong -Wall -Wextra -Wno-maybe-uninitialized $(filter -Werror,$(CORE_CFLAGS)) \
+	-fstack-protector-strong -Wall -Wextra -Wno-unknown-warning-option -Wno-maybe-uninitialized $(filter -Werror,$(CORE_CFLAGS)) \
 	$(if $(SANITIZE),-O1 -fsanitize=address)
 
 SHLIB_LINK = $(CORE_LIB) $(GLPK_LIBS) $(LEMON_LIBS) -lm
