@@ -449,7 +449,7 @@ masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 	masks->nulls = palloc(sizeof(bool) * source->nkept);
 	masks->row = AllocSetContextCreate(border->context, "kanon masked", ALLOCSET_SMALL_SIZES);
 	masks->hmac = pg_hmac_create(PG_SHA256);
-	if (masks->hmac == NULL || FAULT(no_random) || !pg_strong_random(masks->key[0], MASK_KEY_LENGTH))
+	if (masks->hmac == NULL || FAULT(no_mask_key) || !pg_strong_random(masks->key[0], MASK_KEY_LENGTH))
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
 	for (int i = 0; i < source->nkept; i++)
 	{
