@@ -63,7 +63,7 @@ $(filter-out check-bare,$(filter check-%,$(WHOLE))): check-%:
 fuzz:
 	@$(TREE)/test/fuzz/run $(or $(SECONDS),300) $(or $(SEED),1)
 mutants:
-	@$(TREE)/test/mutants/run $(or $(N),100) $(or $(SEED),1)
+	@$(TREE)/test/mutants/run $(or $(N),100) $(or $(SEED),1) $(JOBS)
 
 # "make clean check": the other goals, in the order given.
 $(filter-out $(WHOLE),$(MAKECMDGOALS)):
