@@ -98,6 +98,7 @@ SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{0,0}') $$)
 
 -- words
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, method => 'magic') $$);
+SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, method => 'GREEDY') $$);
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a}', 5, residual => 'keep') $$);
 
 -- sources

@@ -483,11 +483,16 @@ successive_write(Run *run)
 	char *columns =
 		psprintf("%s%s%s%s", column_list(source->qis, source->nqis), source->nkept > 0 ? ", " : "",
 				 column_list(source->kept, source->nkept), run->target->mark ? ", " KANON_MARK_COLUMN : "");
-	Relation rel = table_open(run->target->relid, RowExclusiveLock);
-	BulkWriter *bulk = bulk_begin(rel);
-	Gate *gate = gate_create(run->staged->building, run->staged->relid, RelationGetNumberOfAttributes(rel));
+	Relation rel;
+	BulkWriter *bulk;
+	Gate *gate;
 	int64 written;
 
+	if (FAULT(staged_limited))
+		run_utility(psprintf("ALTER TABLE %s ADD CHECK (true)", run->target->building));
+	rel = table_open(run->target->relid, RowExclusiveLock);
+	bulk = bulk_begin(rel);
+	gate = gate_create(run->staged->building, run->staged->relid, RelationGetNumberOfAttributes(rel));
 	if (!target_is_plain(rel, run->target, source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");

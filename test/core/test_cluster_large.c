@@ -161,8 +161,8 @@ hubs_refused(void **state)
 #define STEPS 256
 
 /*
- * A part waits for each column that sets two rows apart from all others, and for each time
- * that the others are halved: more of them than there was room for at first.
+ * A part waits for each column whose lowest value sets two rows apart from all others, and for
+ * each time that the others are halved then: more of them than there was room for at first.
  */
 static void
 many_parts_wait(void **state)
@@ -172,7 +172,6 @@ many_parts_wait(void **state)
 		ROWS = 2 * COLUMNS + 2 * STEPS
 	};
 	uint32_t *code = calloc(ROWS * (COLUMNS + 1), sizeof(uint32_t));
-	double *number = calloc(STEPS, sizeof(double));
 	Host host;
 	KanonProblem *problem;
 	KanonRelease release;
@@ -183,18 +182,23 @@ many_parts_wait(void **state)
 	{
 		uint32_t *row = code + i * (COLUMNS + 1);
 
-		for (uint32_t c = 1; c <= COLUMNS; c++)
+		for (uint32_t c = 0; c < COLUMNS; c++)
 			row[c] = 1;
 		if (i < 2 * COLUMNS)
-			row[1 + i / 2] = 0;
-		row[0] = i < 2 * COLUMNS ? 0 : (i - 2 * COLUMNS) / 2;
+			row[i / 2] = 0;
+		row[COLUMNS] = i < 2 * COLUMNS ? 0 : (i - 2 * COLUMNS) / 2;
 	}
 	host_init(&host);
 	problem = problem_from_codes(&host, code, ROWS, COLUMNS + 1, 2);
 	problem->cluster = &options;
-	for (int v = 0; v < STEPS; v++)
-		number[v] = v;
-	((KanonColumn *) problem->columns)[0].number = number;
+	for (int c = 0; c <= COLUMNS; c++)
+	{
+		double *number = calloc(STEPS, sizeof(double));
+
+		for (int v = 0; v < STEPS; v++)
+			number[v] = v;
+		((KanonColumn *) problem->columns)[c].number = number;
+	}
 	assert_int_equal(method("mondrian")(problem, &release, &report), KANON_OK);
 	/* two rows each, and nobody shows less than must be */
 	assert_int_equal(release.nclasses, COLUMNS + STEPS);

@@ -198,6 +198,40 @@ nothing_before(void **state)
 	}
 }
 
+/* Of a class of the rest that has one row more than k, one joins a cheaper class that stayed. */
+static void
+leaves_k_behind(void **state)
+{
+	static const uint32_t code[][2] = {{0, 0}, {0, 0}, {0, 1}, {0, 1}, {1, 0}, {1, 0},
+									   {1, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}, {2, 2}};
+	const KanonPattern pattern[] = {2, 2};
+	KanonFlow flows[4];
+	KanonPrevious previous = {.nclasses = 2, .pattern = pattern, .flows = flows};
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code[0], sizeof(code) / sizeof(code[0]), 2, 3);
+	((KanonColumn *) problem->columns)[1].weight = 0.5;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		uint32_t first = problem->columns[0].code[type];
+
+		if (problem->columns[1].code[type] < 2)
+			flows[previous.nflows++] = (KanonFlow){type, first, 2};
+	}
+	assert_int_equal(previous.nflows, 4);
+	assert_int_equal(kanon_solve_stable(problem, &previous, kanon_solve_greedy, &release, &report), KANON_OK);
+	assert_int_equal(release.nclasses, 3);
+	assert_true(report.cost == 9 * 0.5 + 3);
+	kanon_release_free(problem, &release);
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
 /* Every allocation refused once, every poll answered with yes once. */
 static void
 memory_and_cancel(void **state)
@@ -251,6 +285,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(stays),
 		cmocka_unit_test(anything),
 		cmocka_unit_test(nothing_before),
+		cmocka_unit_test(leaves_k_behind),
 		cmocka_unit_test(memory_and_cancel),
 	};
 

@@ -190,12 +190,12 @@ sub run_test
 		# a loop without an end must not take all memory with it
 		my $most = int($limit + 1);
 
-		return run_for($limit, $log, 'sh', '-c', "ulimit -v 4000000 -t $most; exec $top/build/core-plain/$name");
+		return run_for($limit, $log, 'sh', '-c', "ulimit -v 4000000; ulimit -t $most; exec $top/build/core-plain/$name");
 	}
 	if ($kind eq 'small')
 	{
 		return run_for($limit, $log, 'sh', '-c',
-			"make -s -C test/core ../../build/core-small/$name && ulimit -v 4000000 -t 200 && exec build/core-small/$name");
+			"make -s -C test/core ../../build/core-small/$name && ulimit -v 4000000 && ulimit -t 200 && exec build/core-small/$name");
 	}
 	if ($kind eq 'tap')
 	{
@@ -558,7 +558,7 @@ sub passes
 	}
 	elsif ($kind ne 'small')
 	{
-		install_library($kind eq 'broken' ? "broken $what" : $what) or return 0;
+		install_library($kind eq 'broken' ? "broken $what" : $what) or return !!system("cp", "$out/link", "$out/log");
 	}
 	return run_test($test, $limit, $least->{$test} // $shares[0]);
 }
@@ -655,7 +655,9 @@ sub try_one
 	keep_reason("$file:$line $by") if $verdict eq 'killed';
 	rename("$file.right", $file) or die;
 	rename("$object.right", $object) or die;
-	unlink($small, "build/broken/$object");
+	# and what was made of it, since make takes what is there for what it would make
+	unlink($small, "build/broken/$object", 'build/broken/kanon.so', 'build/broken/src/core/libkanon_core.a',
+		grep { -x } glob('build/core-small/test_*'));
 	system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
 	if ($verdict eq 'killed' && !defined $sound{$by})
 	{

@@ -91,8 +91,6 @@ cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high)
 	double from = cluster_number(qi, low);
 	double to = cluster_number(qi, high);
 
-	if (low == high)
-		return 0;
 	if (!isfinite(from) || !isfinite(to))
 		return 1;
 	return qi->span > 0 ? fmin(fabs(to * qi->scale - from * qi->scale) / qi->span, 1) : 0;

@@ -36,6 +36,7 @@
 	X(target_replaced)  /* the table to be replaced is another one meanwhile */     \
 	/* publications */                                                              \
 	X(staged_twice)     /* rows are staged twice */                                 \
+	X(staged_limited)   /* the target has a constraint when rows come from there */ \
 	X(release_changed)  /* a release loses a row after it was verified */           \
 	X(release_moved)    /* or its first row shows in a column what its last does */ \
 	X(view_renamed)     /* or its second column has another name */                 \

@@ -152,6 +152,7 @@ BEGIN
     RETURN said || ', ' || (SELECT string_agg(format('%s:%s', zip, n), ' ' ORDER BY zip) FROM (SELECT zip, count(*) AS n FROM by_key GROUP BY zip) AS seen);
 END $$;
 SELECT keyed('type_changed');
+SELECT keyed('staged_limited');
 SELECT keyed('rows_skipped');
 SELECT keyed('row_lost');
 SELECT keyed('release_changed');
