@@ -108,7 +108,9 @@ struct Checker
 	size_t arena_at; /* words from the block's beginning */
 	size_t arena_words;
 	uint64_t age;
-	Groups *history; /* [MAX_SNAPSHOTS] */
+	Groups *history;               /* [MAX_SNAPSHOTS] */
+	int nplaces;                   /* of them in use */
+	uint16_t place[MAX_SNAPSHOTS]; /* [nplaces] which, in the order of where their entries lie */
 	int64_t rolled_up;
 	/* for rules that look at types, and for the release */
 	uint32_t *group;         /* [ntypes] */

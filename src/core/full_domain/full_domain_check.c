@@ -45,53 +45,52 @@ end_of(const Checker *checker, const Groups *groups)
 	return groups->at[0] + groups->total * ((size_t) checker->block->words + 1);
 }
 
-/* Is there nothing in use among so many words? */
+/* So many free words, the first there are, and how many of the groups in use lie before them. */
 static bool
-is_free(const Checker *checker, size_t at, size_t words)
-{
-	for (int i = 0; i < MAX_SNAPSHOTS; i++)
-		if (checker->history[i].age > 0 && checker->history[i].at[0] < at + words &&
-			end_of(checker, &checker->history[i]) > at)
-			return false;
-	return at + words <= checker->arena_at + checker->arena_words;
-}
-
-/* So many free words: at the beginning, or right after other groups. */
-static bool
-find_room(const Checker *checker, size_t words, size_t *at)
+find_room(const Checker *checker, size_t words, size_t *at, int *place)
 {
 	*at = checker->arena_at;
-	for (int i = 0; !is_free(checker, *at, words); i++)
+	for (*place = 0; *place < checker->nplaces; (*place)++)
 	{
-		if (i == MAX_SNAPSHOTS)
-			return false;
-		if (checker->history[i].age > 0)
-			*at = end_of(checker, &checker->history[i]);
+		const Groups *groups = &checker->history[checker->place[*place]];
+
+		if (*at + words <= groups->at[0])
+			return true;
+		*at = end_of(checker, groups);
 	}
-	return true;
+	return *at + words <= checker->arena_at + checker->arena_words;
+}
+
+/* The groups that were not used for longest give way. */
+static void
+forget_oldest(Checker *checker)
+{
+	uint16_t *place = checker->place;
+	int oldest = 0;
+
+	for (int i = 1; i < checker->nplaces; i++)
+		if (checker->history[place[i]].age < checker->history[place[oldest]].age)
+			oldest = i;
+	checker->history[place[oldest]].age = 0;
+	checker->nplaces--;
+	memmove(place + oldest, place + oldest + 1, sizeof(*place) * (size_t) (checker->nplaces - oldest));
 }
 
 Groups *
 history_reserve(Checker *checker, size_t words, size_t *at)
 {
-	for (;;)
-	{
-		Groups *unused = NULL;
-		Groups *oldest = NULL;
+	uint16_t unused = 0;
+	int place;
 
-		for (int i = 0; i < MAX_SNAPSHOTS; i++)
-		{
-			Groups *groups = &checker->history[i];
-
-			if (groups->age == 0)
-				unused = groups;
-			else if (oldest == NULL || groups->age < oldest->age)
-				oldest = groups;
-		}
-		if (unused != NULL && find_room(checker, words, at))
-			return unused;
-		oldest->age = 0;
-	}
+	while (checker->nplaces == MAX_SNAPSHOTS || !find_room(checker, words, at, &place))
+		forget_oldest(checker);
+	while (checker->history[unused].age > 0)
+		unused++;
+	memmove(checker->place + place + 1, checker->place + place,
+			sizeof(*checker->place) * (size_t) (checker->nplaces - place));
+	checker->place[place] = unused;
+	checker->nplaces++;
+	return &checker->history[unused];
 }
 
 /* ---- checks ---- */
