@@ -205,6 +205,31 @@ sub check_links {
 	is("@lonely", '', 'every page is linked to');
 }
 
+# Each view with its columns, and each setting, is told of.
+sub check_views {
+	my %pages = (view => '', setting => '');
+	for ([ view => 'views' ], [ view => 'publications' ], [ setting => 'settings' ]) {
+		open my $in, '<:encoding(UTF-8)', "doc/reference/$_->[1].md" or die $!;
+		local $/;
+		$pages{ $_->[0] } .= <$in>;
+	}
+	my %words = map { $_ => 1 } map { split /\W+/ } $pages{view} =~ s/^ *```.*?^ *```//msgr =~ /`([^`]+)`/g;
+	my %columns;
+	for (qx(psql -X -q -A -t -F '|' -d postgres -c "
+		SELECT c.relname, a.attname FROM pg_class c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+		JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'kanon' JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 WHERE c.relkind = 'v'")) {
+		chomp;
+		my ($view, $column) = split /\|/;
+		push @{ $columns{$view} }, $column;
+	}
+	for my $view (sort keys %columns) {
+		ok($pages{view} =~ /\b$view\b/, "the reference has view $view");
+		is(join(' ', grep { !$words{$_} } @{ $columns{$view} }), '', "the columns of $view that the reference does not have");
+	}
+	my @settings = map { s/\s+$//r } qx(psql -X -q -A -t -d postgres -c "LOAD 'kanon'" -c "SELECT name FROM pg_settings WHERE name LIKE 'kanon.%' ORDER BY name");
+	is_deeply([ sort $pages{setting} =~ /^\| `(kanon\.\w+)` \|/mg ], \@settings, 'doc/reference/settings.md has the settings');
+}
+
 # Each SQLSTATE that is raised anywhere in src is told of, and no other.
 sub check_errors {
 	my %code;
@@ -248,6 +273,7 @@ if (!@ARGV || $ARGV[0] eq 'pages') {
 	check_blocks();
 	check_links();
 	check_pages();
+	check_views();
 	check_errors();
 	if (@ARGV) { done_testing(); exit }
 }
