@@ -280,11 +280,9 @@ my @claims = (
 		my @own = $call->{function} eq 'transactions' ? 'items' : $call->{function} eq 'anatomy' ? () : @qis;
 		my @kept = @{ $c->{kept} };
 		my %masked = map { $_ => 1 } @{ $c->{masked} // [] };
-		my $kept = join ', ', @kept;
-
-		push @kept, 'kanon_group' if $call->{function} eq 'anatomy';
+		my $kept;
 		my $source = $call->{function} eq 'transactions' ? 'baskets' : 'visits';
-		return 0 if "@{columns_of()}" ne join ' ', @own, @kept, ($c->{marked} ? 'kanon_pattern' : ());
+		return 0 if "@{columns_of()}" ne join ' ', @own, @kept, ($call->{function} eq 'anatomy' ? 'kanon_group' : ()), ($c->{marked} ? 'kanon_pattern' : ());
 		# of what is masked nothing is left
 		return 0 if (join ' ', sort keys %masked) ne ($call->{group} =~ /masked/ ? 'diagnosis nr' : '');
 		return 0 if grep { value("SELECT count(*) FROM $target WHERE $_\::text IN (SELECT $_\::text FROM $source)") } keys %masked;
