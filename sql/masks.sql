@@ -142,6 +142,10 @@ SELECT kanon_drop_publication('protected');
 CREATE TABLE incomes AS SELECT i % 2 AS a, i AS income, i::numeric AS wage FROM generate_series(1, 60) i UNION ALL SELECT 0, NULL, NULL FROM generate_series(1, 40);
 SELECT FROM kanon_pattern_guided('incomes', 'cut', '{a}', 7, keep => '{income,wage}', mask => '{"income": {"top": 0.99, "bottom": 0.01}, "wage": {"top": {"quantile": 0.5}}}', allow_identifying => '{income,wage}');
 SELECT max(income), count(*) FILTER (WHERE income = 54) AS top, min(income), count(*) FILTER (WHERE income = 7) AS bottom, max(wage), count(wage) FROM cut;
+-- numerics, to a power of ten and to others
+CREATE TABLE amounts AS SELECT i % 2 AS a, (i * 7919 % 20011 - 10000) / 8.0 AS ten, (i * 7919 % 20011 - 10000) / 8.0 AS tenth, (i * 7919 % 20011 - 10000) / 8.0 AS quarter FROM generate_series(1, 900) i;
+SELECT FROM kanon_pattern_guided('amounts', 'amounts_out', '{a}', 7, keep => '{ten,tenth,quarter}', mask => '{"ten": {"round": 10}, "tenth": {"round": 0.1}, "quarter": {"round": 0.25}}', allow_identifying => '{ten,tenth,quarter}');
+SELECT count(*) AS differ FROM (SELECT ten, tenth, quarter FROM amounts_out EXCEPT ALL SELECT round(ten / 10) * 10, round(tenth / 0.1) * 0.1, round(quarter / 0.25) * 0.25 FROM amounts) AS d;
 -- a constant and a bound are read alike in every session, and so is what pseudonyms are of
 CREATE TABLE dated AS SELECT i % 5 AS a, timestamptz '2024-01-01 12:00+00' + i % 20 * interval '1 day' AS at, date '2024-02-01' + i % 90 AS d, (i % 20) / 7.0::float8 AS f FROM generate_series(1, 400) i;
 SELECT kanon_create_publication('dates', 'dated', '{a}', 5, '{"keep": ["at", "d", "f"], "mask": {"at": {"constant": "2024-05-04 10:00"}, "d": {"top": "2024-04-05", "bottom": "2024-02-11"}, "f": {"pseudonym": "publication"}}}');

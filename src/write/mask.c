@@ -240,6 +240,8 @@ rounded(const Mask *mask, Datum value)
 
 		if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)))
 			return value;
+		if (mask->decimal)
+			return DirectFunctionCall2(numeric_round, value, Int32GetDatum(mask->digits));
 		steps = DirectFunctionCall2(numeric_round, DirectFunctionCall2(numeric_div, value, step),
 									Int32GetDatum(0));
 		return DirectFunctionCall2(numeric_mul, steps, step);

@@ -53,6 +53,8 @@ typedef struct Mask
 	double days;     /* at most, either way */
 	Numeric step;    /* to round to; NULL: not rounded */
 	double fraction; /* the same, for floats and integers */
+	bool decimal;    /* it is a power of ten, */
+	int digits;      /* so many digits behind the point */
 	MaskBound top;
 	MaskBound bottom;
 	int first; /* characters that are shown */

@@ -145,6 +145,11 @@ read_round(Mask *mask, const MaskForm *form, const JsonbValue *value)
 		refuse_type(mask->column, form,
 					"Numbers can be rounded; of dates a hierarchy shows the month or year.");
 	mask->step = DatumGetNumericCopy(NumericGetDatum(value->val.numeric));
+	mask->digits = (int) -rint(log10(mask->fraction));
+	mask->decimal = DatumGetBool(
+		DirectFunctionCall2(numeric_eq, NumericGetDatum(mask->step),
+							DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("1e%d", -mask->digits)),
+												ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1))));
 }
 
 /* A number between 0 and 1 is a quantile, any other one a value; an object says which. */
