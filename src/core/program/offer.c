@@ -9,6 +9,17 @@
 #include "program/flow.h"
 #include "util/scratch.h"
 
+/* What a release has none of, such as classes where all rows are dropped, need not be there. */
+static void *
+copy(KanonScratch *scratch, const void *from, size_t n, size_t size)
+{
+	void *to = kanon_take(scratch, n, size);
+
+	if (to != NULL && n > 0)
+		memcpy(to, from, n * size);
+	return to;
+}
+
 /* What greedy leaves: classes and flows. */
 static KanonStatus
 copy_result(const KanonProblem *problem, const IlpResult *from, IlpResult *result)
@@ -20,18 +31,15 @@ copy_result(const KanonProblem *problem, const IlpResult *from, IlpResult *resul
 	*result = *from;
 	if (from->cost == INFINITY)
 		return KANON_OK;
-	result->release.classes = kanon_take(&scratch, release->nclasses, sizeof(*release->classes));
-	result->release.cells = kanon_take(&scratch, release->nclasses, width);
-	result->release.flows = kanon_take(&scratch, release->nflows, sizeof(*release->flows));
+	result->release.classes = copy(&scratch, release->classes, release->nclasses, sizeof(*release->classes));
+	result->release.cells = copy(&scratch, release->cells, release->nclasses, width);
+	result->release.flows = copy(&scratch, release->flows, release->nflows, sizeof(*release->flows));
 	if (scratch.failed)
 	{
 		kanon_scratch_free(&scratch);
 		memset(result, 0, sizeof(*result));
 		return KANON_NO_MEMORY;
 	}
-	memcpy(result->release.classes, release->classes, release->nclasses * sizeof(*release->classes));
-	memcpy(result->release.cells, release->cells, release->nclasses * width);
-	memcpy(result->release.flows, release->flows, release->nflows * sizeof(*release->flows));
 	scratch.n = 0; /* they are the release's */
 	kanon_scratch_free(&scratch);
 	return KANON_OK;
