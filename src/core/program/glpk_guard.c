@@ -97,6 +97,12 @@ glpk_relax(GlpkGuard *guard, glp_prob *lp, int method)
 	int status;
 	KanonStatus result = relax(guard, lp, method, DBL_MAX, &rc);
 
+	/* rounding, or a row that was added, can leave a basis that has no inverse: from the first one again */
+	if (result == KANON_OK && (rc == GLP_ESING || rc == GLP_ECOND || rc == GLP_EFAIL))
+	{
+		glp_std_basis(lp);
+		result = relax(guard, lp, GLP_PRIMAL, DBL_MAX, &rc);
+	}
 	if (result != KANON_OK || guard->pace->late)
 		return result;
 	status = glp_get_status(lp);
