@@ -279,6 +279,39 @@ pg_popcount64_shim(uint64 word)
 }
 int (*pg_popcount64)(uint64 word) = pg_popcount64_shim;
 
+/* Long enough for a pattern: a character a column. */
+#define TEXT_ROOM 1024
+
+void
+initStringInfo(StringInfo text)
+{
+	text->data = palloc0(TEXT_ROOM);
+	text->len = 0;
+	text->maxlen = TEXT_ROOM;
+}
+
+static void
+append_bytes(StringInfo text, const void *data, int n)
+{
+	if (text->len + n >= TEXT_ROOM)
+		abort();
+	memcpy(text->data + text->len, data, n);
+	text->len += n;
+}
+
+void
+appendStringInfoString(StringInfo text, const char *more)
+{
+	append_bytes(text, more, (int) strlen(more));
+}
+
+#undef appendStringInfoChar
+void
+appendStringInfoChar(StringInfo text, char more)
+{
+	append_bytes(text, &more, 1);
+}
+
 /* What only the SQL functions around the readers call. */
 #define ABSENT(declaration) \
 	declaration             \
@@ -291,8 +324,6 @@ ABSENT(JsonbIterator *JsonbIteratorInit(JsonbContainer *c))
 ABSENT(JsonbIteratorToken JsonbIteratorNext(JsonbIterator **it, JsonbValue *v, bool skip))
 ABSENT(void MemoryContextDelete(MemoryContext c))
 ABSENT(void ProcessInterrupts(void))
-ABSENT(void appendStringInfoString(StringInfo s, const char *t))
-ABSENT(void initStringInfo(StringInfo s))
 ABSENT(text *cstring_to_text(const char *s))
 ABSENT(text *cstring_to_text_with_len(const char *s, int l))
 ABSENT(char *text_to_cstring(const text *t))
