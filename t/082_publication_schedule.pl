@@ -88,6 +88,7 @@ E
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
 	is($node->safe_psql('postgres', $seen), '', 'until its session is ended');
 	eval { $runner->{run}->finish };
+	$holder->query_safe('SELECT pg_advisory_unlock(1)');
 	# reading has a share long before its first group is there: it is held at the row before the last quarter
 	$node->safe_psql('postgres', 'ANALYZE patient; CREATE VIEW halfway AS SELECT CASE WHEN id <> 3000 OR gate() THEN zip END AS zip, age FROM patient');
 	$runner = $node->background_psql('postgres', on_error_stop => 0);
