@@ -1045,6 +1045,8 @@ CREATE FUNCTION @extschema@.kanon_report_data(
     compare           boolean  DEFAULT false)
 RETURNS jsonb
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
+-- where there are many runs, compiling the plan takes twenty times as long as the page
+SET jit = off
 BEGIN ATOMIC
 WITH r AS (
     SELECT u.*, u.row_count - u.dropped_rows AS published_rows,
