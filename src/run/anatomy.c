@@ -106,8 +106,8 @@ check_l(Run *run)
 	if (most <= rows->nrows / run->request->l)
 		return;
 	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-					errmsg("column \"%s\" has a value in more than one of %d rows", run->source->qis[0].name,
-						   run->request->l),
+					errmsg("a value of column \"%s\" is in more than one of %d rows",
+						   run->source->qis[0].name, run->request->l),
 					errdetail("One value is in " INT64_FORMAT
 							  " of %u rows, which allows an l of at most " INT64_FORMAT ".",
 							  most, rows->nrows, rows->nrows / most),

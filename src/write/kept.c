@@ -213,13 +213,12 @@ kept_end(KeptLook *look)
 		n++;
 	}
 	if (n > 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg_plural("kept column %s identifies", "kept columns %s identify", n, names.data),
-			 look->persons ? errdetail("Rows with a value that no other person has: %s.", shares.data)
-						   : errdetail("Rows with a value that no other row has: %s.", shares.data),
-			 errhint("Leave what identifies out of keep. Name it in allow_identifying, too, if readers may "
-					 "know whom each row is about.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg_plural("kept column %s identifies", "kept columns %s identify", n, names.data),
+				 look->persons ? errdetail("Rows with a value that no other person has: %s.", shares.data)
+							   : errdetail("Rows with a value that no other row has: %s.", shares.data),
+				 errhint("Leave out what identifies. Name it in allow_identifying, too, if readers may "
+						 "know whom each row is about.")));
 	MemoryContextDelete(look->context);
 }
