@@ -500,7 +500,7 @@ sub learn
 		$command{ $kind->[0] eq 'src/kanon' ? 'server' : 'core' } = $line;
 	}
 	($link) = grep { /-shared -o kanon\.so/ } split(/\n/, `make -n -W src/kanon.c all 2>/dev/null`);
-	$suite_link = 'gcc -o SUITE SUITE.o ' . join(' ', map { "$top/build/core-plain/$_.o" } qw(diverse exact fixture plain unclassed))
+	$suite_link = 'gcc -o SUITE SUITE.o ' . join(' ', map { "$top/build/core-plain/$_.o" } qw(diverse exact exactly fixture plain unclassed))
 		. ' src/core/libkanon_core.a -lcmocka ' . join(' ', grep { /^-l/ } split(/ /, $link));
 	chomp($library = (split(/:/, psql('SHOW dynamic_library_path')))[0]);
 	$library .= '/kanon.so';

@@ -1,0 +1,74 @@
+/*
+ * exactly.c: what came out, compared with what did before.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "exactly.h"
+#include "util/pace.h"
+
+static const Seen expected[] = {
+#include "exactly.inc"
+};
+
+void
+seen_value(Seen *seen, int64_t value)
+{
+	seen->digest = (seen->digest ^ (uint32_t) value ^ (uint32_t) ((uint64_t) value >> 32)) * 16777619u + 1;
+}
+
+void
+seen_figure(Seen *seen, int which, double value)
+{
+	/* of what may be huge the size, lest it hides the others */
+	seen->figure[which] += !isfinite(value) ? 0.5 : fabs(value) > 1e4 ? 1e4 + log(fabs(value)) : value;
+}
+
+void
+seen_text(Seen *seen, const char *text)
+{
+	for (; *text != '\0'; text++)
+		seen_value(seen, *text);
+}
+
+static bool
+is_same(const Seen *seen, const Seen *as)
+{
+	bool same = seen->digest == as->digest;
+
+	if (!same)
+		print_error("%s: digest 0x%08x\n", seen->what, seen->digest);
+	for (int i = 0; i < SEEN_FIGURES; i++)
+		if (!(i == SEEN_WORK && KANON_POLL_WORK < 1 << 18) &&
+			fabs(seen->figure[i] - as->figure[i]) > 1e-9 * (1 + fabs(as->figure[i])))
+		{
+			print_error("%s: figure %d is %.13g\n", seen->what, i, seen->figure[i]);
+			same = false;
+		}
+	return same;
+}
+
+void
+seen_compare(const Seen *seen)
+{
+	if (getenv("KANON_MEASURE") != NULL)
+	{
+		printf("\t{\"%s\", 0x%08x, {", seen->what, seen->digest);
+		for (int i = 0; i < SEEN_FIGURES; i++)
+			printf("%s%.13g", i > 0 ? ", " : "", seen->figure[i]);
+		printf("}},\n");
+		return;
+	}
+	for (size_t e = 0; e < sizeof(expected) / sizeof(Seen); e++)
+		if (strcmp(expected[e].what, seen->what) == 0)
+		{
+			assert_true(is_same(seen, &expected[e]));
+			return;
+		}
+	fail_msg("nothing is known of %s", seen->what);
+}

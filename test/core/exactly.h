@@ -1,0 +1,32 @@
+/*
+ * exactly.h: what came out, and what it took, compared with what did before.
+ *
+ * What is right is tested elsewhere, against definitions; here it is noticed that something
+ * else comes out than before, be it as right.  A change that is meant to do that changes the
+ * figures: KANON_MEASURE=yes prints what belongs into exactly.inc.
+ */
+#ifndef EXACTLY_H
+#define EXACTLY_H
+
+#include "fixture.h"
+
+#define SEEN_TABLES 30
+#define SEEN_FIGURES 10
+#define SEEN_WORK 4 /* the figure that tiny limits change: steps of a search */
+
+/* Of all tables of a kind: sums of figures, and a digest of what came out, value by value. */
+typedef struct Seen
+{
+	const char *what;
+	uint32_t digest;
+	double figure[SEEN_FIGURES];
+} Seen;
+
+extern void seen_value(Seen *seen, int64_t value);
+extern void seen_figure(Seen *seen, int which, double value);
+extern void seen_text(Seen *seen, const char *text);
+
+/* Fails unless it is what is expected by that name. */
+extern void seen_compare(const Seen *seen);
+
+#endif

@@ -1,0 +1,400 @@
+/*
+ * test_exactly.c: which releases the solvers find, on tables that are the same everywhere (exactly.h).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cluster/cluster.h"
+#include "freeform/graph.h"
+#include "full_domain/full_domain.h"
+#include "diverse.h"
+#include "exact.h"
+#include "exactly.h"
+#include "unclassed.h"
+
+static void
+see_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
+{
+	for (uint32_t i = 0; i < release->nclasses; i++)
+	{
+		seen_value(seen, (int64_t) release->classes[i].pattern);
+		seen_value(seen, release->classes[i].rows);
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			const KanonCell *cell = &release->cells[(size_t) i * (size_t) problem->ncolumns + (size_t) c];
+
+			seen_value(seen, cell->show);
+			seen_value(seen, cell->code);
+		}
+	}
+	for (size_t f = 0; f < release->nflows; f++)
+	{
+		seen_value(seen, release->flows[f].type);
+		seen_value(seen, release->flows[f].class_);
+		seen_value(seen, release->flows[f].rows);
+	}
+	for (size_t i = 0; i < release->npool && release->pool != NULL; i++)
+		seen_value(seen, release->pool[i]);
+	for (size_t i = 0; i < release->ngraph && release->graph != NULL; i++)
+		seen_value(seen, release->graph[i]);
+	seen_value(seen, release->dropped);
+}
+
+static void
+see_measures(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
+{
+	KanonMeasures m;
+	KanonColumnMeasures columns[KANON_MAX_COLUMNS];
+	double *diversity = calloc(release->nclasses + 1, sizeof(double));
+	double loss[10];
+
+	assert_int_equal(kanon_measure(problem, release, &m, diversity), KANON_OK);
+	assert_int_equal(kanon_measure_columns(problem, release, columns), KANON_OK);
+	loss[0] = m.usefulness;
+	loss[1] = m.c_avg;
+	loss[2] = m.iloss;
+	loss[3] = m.ncp;
+	loss[4] = m.gcp;
+	loss[5] = m.precision;
+	loss[6] = m.entropy_share;
+	loss[7] = m.discernibility;
+	loss[8] = m.entropy;
+	loss[9] = m.class_avg;
+	/* figures of their own weight, so that two that are exchanged do not go unseen */
+	for (int i = 0; i < 10; i++)
+		seen_figure(seen, 6, (i + 1) * loss[i]);
+	for (uint32_t i = 0; i < release->nclasses; i++)
+		seen_figure(seen, 7, diversity[i]);
+	seen_value(seen, m.rows);
+	seen_value(seen, m.suppressed_cells);
+	seen_value(seen, m.class_min);
+	seen_value(seen, m.class_max);
+	for (int q = 0; q < kanon_count_qis(problem); q++)
+	{
+		seen_value(seen, columns[q].suppressed);
+		seen_value(seen, columns[q].kept);
+		seen_value(seen, columns[q].lost);
+		seen_value(seen, columns[q].shown);
+		seen_figure(seen, 8, columns[q].ncp);
+		seen_figure(seen, 9, columns[q].entropy + 2 * columns[q].entropy_all);
+	}
+	free(diversity);
+}
+
+/* One problem solved; ours: nothing of it depends on the version of a library. */
+static bool
+solve_one(Seen *seen, KanonProblem *problem, KanonSolve solve, bool ours)
+{
+	KanonRelease release;
+	KanonReport report = {0};
+	KanonStatus status = solve(problem, &release, &report);
+	bool known = status != KANON_UNAVAILABLE;
+
+	seen_value(seen, status);
+	if (status == KANON_OK)
+	{
+		seen_figure(seen, 0, report.cost);
+		seen_figure(seen, 1, report.lower_bound);
+		seen_figure(seen, 2, report.guarantee);
+		seen_figure(seen, 3, report.proven);
+		if (ours)
+		{
+			seen_figure(seen, SEEN_WORK, (double) report.nodes);
+			seen_figure(seen, 5, release.nclasses);
+			see_release(seen, problem, &release);
+			see_measures(seen, problem, &release);
+		}
+	}
+	else
+		seen_text(seen, report.detail);
+	kanon_release_free(problem, &release);
+	return known;
+}
+
+/* ---- patterns ---- */
+
+/* Any mask, weights, levels, order, residual. */
+static void
+patterns(void **state)
+{
+	static const char *const methods[] = {"greedy", "improve", "ilp", "best", "fpt"};
+
+	(void) state;
+	for (int m = 0; m < 5; m++)
+		for (int rules = 0; rules < 2; rules++)
+		{
+			char what[40];
+			Seen seen = {what};
+			const KanonSolver *solver = kanon_solver_find(methods[m]);
+			uint64_t random = 3;
+			bool known = true;
+
+			snprintf(what, sizeof(what), "%s%s", methods[m], rules ? " with rules" : "");
+			for (int i = 0; i < (m == 0 ? 10 * SEEN_TABLES : SEEN_TABLES); i++)
+			{
+				Host host;
+				KanonProblem *problem;
+
+				host_init(&host);
+				do
+				{
+					problem = problem_random(&host, &random, m == 0 ? 90 : m == 4 ? 7 : 30, m == 4 ? 3 : 5);
+					if (problem->ntypes > 0 && problem->ncolumns > rules)
+						break;
+					problem_random_free(problem);
+				} while (true);
+				problem->seed = (uint64_t) i;
+				/* what the models can tell apart */
+				for (int c = 0; c < problem->ncolumns && m > 0; c++)
+					((KanonColumn *) problem->columns)[c].weight = 1 + (c + i) % 3;
+				for (uint32_t t = 0; t < problem->ntypes && m > 0; t++)
+					((int64_t *) problem->rows)[t] = 1 + (t + i) % 3;
+				if (rules)
+					diverse_make(problem, &random, solver->privacy != 0 ? solver->privacy : DIVERSE_ALL);
+				known = solve_one(&seen, problem, solver->solve, m == 0 || m == 4) && known;
+				if (rules)
+					diverse_free(problem);
+				problem_random_free(problem);
+				assert_int_equal(host.blocks, 0);
+			}
+			if (known)
+				seen_compare(&seen);
+		}
+}
+
+/* One class for each pattern; and a release near the one before. */
+static KanonPrevious previous;
+
+static KanonStatus
+solve_stable(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	return kanon_solve_stable(problem, &previous, kanon_solve_greedy, release, report);
+}
+
+static void
+stable(void **state)
+{
+	Seen seen = {"stable"};
+	uint64_t random = 4;
+
+	(void) state;
+	for (int i = 0; i < 10 * SEEN_TABLES; i++)
+	{
+		Host host;
+		KanonProblem *problem;
+		KanonPattern pattern[12];
+		KanonFlow flows[12];
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 60, 4);
+		previous = (KanonPrevious){.nclasses = 12, .pattern = pattern, .flows = flows};
+		for (int c = 0; c < 12; c++)
+			pattern[c] = random_next(&random) & kanon_pattern_all(problem->ncolumns);
+		for (uint32_t t = 0; t < problem->ntypes && t < 12; t++)
+			flows[previous.nflows++] = (KanonFlow){t, random_below(&random, 3), 1 + random_below(&random, 3)};
+		solve_one(&seen, problem, solve_stable, true);
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	seen_compare(&seen);
+}
+
+static void
+one_class_each(void **state)
+{
+	Seen seen = {"one class each"};
+	uint64_t random = 5;
+
+	(void) state;
+	for (int i = 0; i < 4 * SEEN_TABLES; i++)
+	{
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 20, 3, 3, 1 + i % 4, i % 2 == 0);
+		KanonPattern list[4];
+
+		for (int p = 0; p < 4; p++)
+			list[p] = random_next(&random) & 7;
+		problem->mask.list = list;
+		problem->mask.nlist = 2 + (size_t) i % 3;
+		solve_one(&seen, problem, kanon_solve_pattern_clustering_greedy, true);
+		problem_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	seen_compare(&seen);
+}
+
+/* ---- nodes ---- */
+
+static void
+nodes(void **state)
+{
+	(void) state;
+	for (int s = 0; kanon_search_names[s] != NULL; s++)
+		for (int m = 0; kanon_metric_names[m] != NULL; m++)
+		{
+			char what[40];
+			Seen seen = {what};
+
+			snprintf(what, sizeof(what), "%s, %s", kanon_search_names[s], kanon_metric_names[m]);
+			for (int i = 0; i < SEEN_TABLES; i++)
+			{
+				uint64_t random = 70 + (uint64_t) i;
+				Host host;
+				KanonProblem *problem;
+				KanonRelease release;
+				KanonReport report;
+				KanonOutcome outcome;
+				KanonFullDomainOptions options = {.metric = (KanonMetric) m,
+												  .search = (KanonSearch) s,
+												  .explore = i % 4 == 0,
+												  .suppression_limit = i % 3 * 0.07};
+				KanonStatus status;
+
+				host_init(&host);
+				problem = problem_random_levels(&host, &random, 60, 2 + i % 3, 3, 2 + i % 4);
+				problem->residual = (KanonResidual) (i % 3);
+				for (int c = 0; c < problem->ncolumns; c++)
+					((KanonColumn *) problem->columns)[c].weight = 1 + (c + i) % 3;
+				if (i % 5 == 4)
+					diverse_make(problem, &random, DIVERSE_ALL);
+				problem->full_domain = &options;
+				status = kanon_solve_full_domain(problem, &outcome, &release, &report);
+				seen_value(&seen, status);
+				seen_figure(&seen, 0, (double) outcome.nodes);
+				seen_figure(&seen, 1, (double) outcome.checked);
+				seen_figure(&seen, 2, (double) outcome.tagged);
+				seen_figure(&seen, 3, (double) outcome.rolled_up);
+				if (status == KANON_OK)
+				{
+					seen_figure(&seen, 4, report.cost);
+					seen_figure(&seen, 5, outcome.best.metric);
+					seen_value(&seen, (int64_t) outcome.best.pattern);
+					seen_value(&seen, outcome.best.suppressed);
+					seen_value(&seen, outcome.best.classes);
+					see_release(&seen, problem, &release);
+					see_measures(&seen, problem, &release);
+				}
+				else
+					seen_text(&seen, report.detail);
+				for (int64_t n = 0; n < outcome.nodes && outcome.all != NULL; n++)
+				{
+					const KanonNode *node = &outcome.all[n];
+
+					seen_value(&seen, (int64_t) node->pattern);
+					seen_value(&seen, node->fulfils);
+					seen_value(&seen, node->checked);
+					if (node->checked)
+					{
+						seen_value(&seen, node->suppressed);
+						seen_value(&seen, node->classes);
+						seen_figure(&seen, 5, node->fulfils ? node->metric : 0);
+					}
+				}
+				kanon_free(&host.env, outcome.all);
+				kanon_release_free(problem, &release);
+				if (i % 5 == 4)
+					diverse_free(problem);
+				problem_free(problem);
+				assert_int_equal(host.blocks, 0);
+			}
+			seen_compare(&seen);
+		}
+}
+
+/* ---- classes of any shape, and none ---- */
+
+static void
+shapes(void **state)
+{
+	static KanonClusterShow show[KANON_MAX_COLUMNS];
+	static const struct KanonClusterOptions options = {.show = show};
+
+	(void) state;
+	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+	{
+		Seen seen = {method->name};
+		bool matched = strcmp(method->name, "pairs") == 0 || strcmp(method->name, "triples") == 0;
+		bool known = true;
+
+		for (int i = 0; i < 2 * SEEN_TABLES; i++)
+		{
+			uint64_t random = 170 + (uint64_t) i;
+			int64_t k = strcmp(method->name, "pairs") == 0 ? 2 : matched ? 3 : 1 + i % 4;
+			size_t rows = (size_t) (i % 7 == 0 ? 3 + i % 11 : 15 + i);
+			Host host;
+			KanonProblem *problem = i % 3 == 0
+										? exact_problem(&host, &random, rows, 3, 4, k, true)
+										: random_table(&host, &random, rows, 3, 2 + (uint32_t) i % 9, k);
+
+			for (int c = 0; c < problem->ncolumns; c++)
+			{
+				((KanonColumn *) problem->columns)[c].weight = (c + i) % 4;
+				show[c] = i % 3 == 0                   ? KANON_CLUSTER_HIERARCHY
+						  : i % 3 == 1                 ? KANON_CLUSTER_SET
+						  : problem->columns[c].number ? KANON_CLUSTER_RANGE
+													   : KANON_CLUSTER_SUPPRESS;
+			}
+			problem->cluster = &options;
+			problem->seed = (uint64_t) i;
+			problem->residual = (KanonResidual) (i % 3);
+			known = solve_one(&seen, problem, method->solve, !matched) && known;
+			problem_free(problem);
+			assert_int_equal(host.blocks, 0);
+		}
+		if (known)
+			seen_compare(&seen);
+	}
+}
+
+static void
+graphs(void **state)
+{
+	static const char *const methods[] = {"greedy",        "sort_greedy", "hungarian",
+										  "min_cost_flow", "ring",        "concealment",
+										  "one_k",         "k_one",       "k_k"};
+
+	(void) state;
+	for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+	{
+		char what[40];
+		Seen seen = {what};
+
+		snprintf(what, sizeof(what), "graph %s", methods[m]);
+		for (int i = 0; i < SEEN_TABLES; i++)
+		{
+			KanonFreeformOptions options = {.symmetric = m < 5 && i % 5 == 1,
+											.partition_size = i % 5 == 2 ? 11 : 0};
+			uint64_t random = 270 + (uint64_t) i;
+			Host host;
+			KanonProblem *problem = random_table(&host, &random, (size_t) (i % 7 == 0 ? 3 + i % 11 : 15 + i),
+												 2 + i % 2, 2 + (uint32_t) i % 9, 1 + i % 4);
+
+			assert_true(kanon_freeform_method(methods[m], &options.method) ||
+						kanon_relaxed_method(methods[m], &options.method));
+			for (int c = 0; c < problem->ncolumns; c++)
+				((KanonColumn *) problem->columns)[c].weight = 1 + (c + i) % 3;
+			problem->freeform = &options;
+			problem->seed = (uint64_t) i;
+			solve_one(&seen, problem, kanon_solve_freeform, true);
+			problem_free(problem);
+			assert_int_equal(host.blocks, 0);
+		}
+		seen_compare(&seen);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns), cmocka_unit_test(stable), cmocka_unit_test(one_class_each),
+		cmocka_unit_test(nodes),    cmocka_unit_test(shapes), cmocka_unit_test(graphs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
