@@ -1,0 +1,158 @@
+-- what each kind of call returns and what its run leaves in the views, figure by figure, for one table of all kinds of
+-- columns. Nothing is shown to be right here (the other files do that), only to be what it was
+CREATE SCHEMA records_test;
+SET search_path = records_test, public;
+SET client_min_messages = warning;
+SET DateStyle = 'ISO';
+\pset format unaligned
+\pset tuples_only on
+\set VERBOSITY terse
+
+CREATE TABLE person AS
+SELECT i AS id, CASE WHEN i % 11 > 0 THEN 20 + i * 7 % 41 END AS age, (ARRAY['bern', 'chur', 'davos', NULL])[1 + (i / 3) % 4] AS city,
+       '80' || (i * 3) % 4 || (i / 2) % 3 AS zip, date '1970-01-01' + i * 37 % 400 AS born, i % 5 < 3 AS member,
+       (i * 5 % 17)::numeric(4, 1) / 2 AS score, (ARRAY['flu', 'gout', 'cold', 'none', 'gout'])[1 + i * 3 % 7 % 5] AS ill, i / 2 AS who
+FROM generate_series(1, 64) i;
+CREATE TABLE age_h AS SELECT a AS age, a / 5 * 5 AS five, a / 20 * 20 AS twenty FROM generate_series(18, 64) a;
+CREATE TABLE zip_h AS SELECT DISTINCT zip, left(zip, 3) AS three, left(zip, 2) AS two FROM person;
+CREATE TABLE ill_h AS SELECT v AS ill, CASE WHEN v IN ('flu', 'cold') THEN 'airways' ELSE 'other' END AS kind FROM unnest('{flu,gout,cold,none}'::text[]) v;
+CREATE TABLE everybody AS SELECT * FROM person UNION ALL SELECT id + 100, age, city, zip, born, member, score, ill, who + 50 FROM person WHERE id % 3 > 0;
+CREATE TABLE item AS SELECT id, unnest(ARRAY['a' || id % 3, 'b' || id % 4, 'c' || id % 7] || CASE WHEN id % 2 = 0 THEN '{x}'::text[] ELSE '{}' END) AS code FROM person;
+CREATE TABLE code_h AS SELECT DISTINCT code, left(code, 1) AS letter FROM item;
+CREATE TABLE open_h AS SELECT code, CASE WHEN letter <> 'x' THEN 'some ' || letter END AS letter FROM code_h;
+
+-- a row without what differs each time: numbers to seven digits, nothing that is null
+CREATE FUNCTION figures(line jsonb) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(key || '=' || CASE jsonb_typeof(value) WHEN 'number' THEN trim_scale(round(value::numeric, 7))::text ELSE value #>> '{}' END, ' ' ORDER BY place)
+    FROM jsonb_each(line) WITH ORDINALITY e (key, value, place)
+    WHERE value <> 'null' AND key <> ALL ('{run,started_at,run_by,source,target,target_oid,read_ms,solve_ms,write_ms,verify_ms,peak_memory,version,options,workers}')
+$$;
+CREATE FUNCTION digest(relation text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT count(*) || '' '' || left(md5(string_agg(t::text, E''\n'' ORDER BY t::text COLLATE "C")), 12) FROM %s t', relation) INTO result;
+    RETURN result;
+END $$;
+-- what a call returns, what its run left, and the table; of a run that writes nothing the first alone
+CREATE FUNCTION call(what text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    before bigint := (SELECT coalesce(max(run), 0) FROM kanon_usefulness);
+    this bigint;
+    line jsonb;
+    message text;
+    hint text;
+BEGIN
+    DROP TABLE IF EXISTS o, o_sensitive CASCADE;
+    RETURN NEXT '== ' || what;
+    BEGIN
+        FOR line IN EXECUTE format('SELECT to_jsonb(f) FROM kanon_%s f', what) LOOP
+            RETURN NEXT '   ' || figures(line);
+        END LOOP;
+    EXCEPTION WHEN OTHERS THEN
+        GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+        RETURN NEXT '   ' || concat_ws(' / ', SQLSTATE, message, nullif(hint, ''));
+        RETURN;
+    END;
+    SELECT max(run) INTO this FROM kanon_usefulness WHERE run > before;
+    IF this IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT '   run: ' || figures(to_jsonb(u)) FROM kanon_usefulness u WHERE run = this;
+    RETURN QUERY SELECT '   column: ' || figures(to_jsonb(c)) FROM kanon_columns c WHERE run = this ORDER BY ordinal;
+    RETURN QUERY SELECT '   classes: ' || count(*) || ' ' || left(md5(string_agg(figures(to_jsonb(c)), E'\n' ORDER BY class)), 12) FROM kanon_equivalence_classes c
+        WHERE run = this AND class IS NOT NULL;
+    RETURN QUERY SELECT '   risk: ' || figures(to_jsonb(r)) FROM kanon_run_risk r WHERE run = this ORDER BY stage;
+    RETURN QUERY SELECT '   sizes: ' || left(md5(string_agg(figures(to_jsonb(s)), E'\n' ORDER BY s::text)), 12) FROM kanon_class_sizes s WHERE run = this;
+    RETURN NEXT '   table: ' || digest('o');
+    IF to_regclass('o_sensitive') IS NOT NULL THEN
+        RETURN NEXT '   beside: ' || digest('o_sensitive');
+    END IF;
+END $$;
+
+-- patterns
+SELECT call($$pattern_guided('person', 'o', '{age,city,zip}', 3, keep => '{ill}', class_column => 'ill')$$);
+SELECT call($$pattern_guided('person', 'o', '{age,city,zip,born}', 2, hierarchies => '{"age": "age_h", "zip": "zip_h"}', level_cost => 'height', weights => '{1,2,3,1}', mark => true, keep => '{ill}')$$);
+SELECT call($$pattern_guided('person', 'o', '{age,city,zip,member}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', residual => 'drop', rules => kanon_rules(max_suppressed => 2, never => '{member}'))$$);
+SELECT call($$pattern_guided('person', 'o', '{city,zip,member}', 2, keep => '{ill}', privacy => ARRAY[kanon_subject('who'), kanon_distinct_l('ill', 2), kanon_alpha('ill', 0.8)])$$);
+SELECT call($$pattern_guided('person', 'o', '{city,zip,member}', 2, keep => '{ill}', residual => 'drop', privacy => ARRAY[kanon_subject('who'), kanon_distinct_l('ill', 2), kanon_alpha('ill', 0.8)])$$);
+SELECT call($$pattern_guided('person', 'o', '{city,member}', 4, keep => '{ill}', residual => 'drop', privacy => ARRAY[kanon_entropy_l('ill', 2), kanon_t_closeness('ill', 0.35, 'hierarchical', 'ill_h')])$$);
+SELECT call($$pattern_guided('person', 'o', '{city,member}', 4, keep => '{score}', privacy => ARRAY[kanon_recursive_cl('score', 2, 2), kanon_t_closeness('score', 0.4)])$$);
+SELECT call($$pattern_guided('person', 'o', '{age,score}', 5, patterns => '{--,-*}', residual => 'error')$$);
+SELECT call($$pattern_guided('person', 'o', '{age,score}', 5, residual => 'error')$$);
+SELECT call($$pattern_guided('person', 'o', '{age,score,id}', 5, keep => '{who}')$$);
+SELECT call($$pattern_clustering('person', 'o', '{city,member,zip}', 3, method => 'greedy', patterns => '{--*,-**,***}', keep => '{ill}')$$);
+
+-- nodes
+SELECT call(format($$full_domain('person', 'o', '{age,zip,city}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', suppression_limit => 0.1, metric => %L, method => %L, explore => %L, keep => '{ill}')$$, metric, method, metric = 'loss'))
+FROM unnest('{loss,precision,discernibility,average_class_size,entropy,height}'::text[], '{flash,samarati,incognito,flash,incognito,samarati}'::text[]) f (metric, method);
+SELECT call($$full_domain('person', 'o', '{age,zip}', 2, hierarchies => '{"age": "age_h", "zip": "zip_h"}', suppression_limit => 0.3, residual => 'drop', privacy => ARRAY[kanon_k_map('everybody')])$$);
+SELECT call($$full_domain('person', 'o', '{age,zip}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', suppression_limit => 0.4, privacy => ARRAY[kanon_delta_presence('everybody', 0, 0.9)])$$);
+SELECT call($$full_domain('person', 'o', '{age,zip,city}', 30)$$);
+
+-- classes of any shape
+SELECT call(format($$cluster('person', 'o', '{age,city,born,score}', 3, %L, show => %L, keep => '{ill}', mark => true, seed => 5)$$, method, show))
+FROM unnest('{mondrian,mondrian_relaxed,forest,bottom_up,top_down,gather,one_k,k_one,k_k}'::text[], '{auto,suppress,auto,auto,suppress,auto,auto,auto,auto}'::text[]) f (method, show);
+SELECT call($$cluster('person', 'o', '{age,zip}', 4, 'mondrian', hierarchies => '{"age": "age_h", "zip": "zip_h"}', weights => '{1,2.5}', categorical => '{zip}', keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)])$$);
+SELECT call($$cluster('person', 'o', '{age,zip}', 4, 'bottom_up', hierarchies => '{"age": "age_h", "zip": "zip_h"}', level_cost => 'height')$$);
+
+-- none
+SELECT call(format($$freeform('person', 'o', '{age,city,score}', 3, method => %L, mutual => %L, partition_size => %L, keep => '{ill}', mark => true, seed => 3)$$, method, mutual, size))
+FROM (VALUES ('greedy', true, NULL), ('sort_greedy', false, 20), ('hungarian', false, NULL), ('min_cost_flow', false, NULL), ('ring', true, NULL),
+    ('concealment', false, NULL)) f (method, mutual, size);
+
+-- sets, and two tables, whose numbers are drawn: of sets how many have which items
+CREATE FUNCTION sets(what text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY SELECT line FROM call(what) line WHERE line !~ '^   table' AND line <> '';
+    IF to_regclass('o') IS NOT NULL THEN
+        RETURN QUERY SELECT '   items: ' || digest('(SELECT code, count(*) FROM o GROUP BY code)');
+    END IF;
+END $$;
+SELECT sets($$transactions('item', 'o', 'code', 5, m => 2, transaction => 'id', hierarchy => 'code_h')$$);
+SELECT sets($$transactions('item', 'o', 'code', 5, method => 'optimal', m => 2, transaction => 'id', hierarchy => 'code_h')$$);
+SELECT sets($$transactions('item', 'o', 'code', 4, method => 'direct', m => 3, transaction => 'id')$$);
+SELECT sets($$transactions('item', 'o', 'code', 4, method => 'suppress', p => 2, h => 60, transaction => 'id', sensitive => '{x}')$$);
+SELECT sets($$transactions('item', 'o', 'code', method => 'suppress_control', rho => 0.6, transaction => 'id', sensitive => '{x}')$$);
+SELECT sets($$transactions('item', 'o', 'code', method => 'td_control', rho => 0.6, transaction => 'id', sensitive => '{x}', hierarchy => 'open_h')$$);
+SELECT call($$check_transactions('item', 'code', 4, 3, 'id', sensitive => '{x}', show_values => true)$$);
+SELECT line FROM call($$anatomy('person', 'o', 'o_sensitive', '{age,city}', 'ill', 2)$$) line WHERE line !~ '^   (table|beside)';
+
+-- what is read and nothing written
+SELECT call($$risk('person', '{city,zip,member}', '{ill}', subject => 'who', population => 'everybody', threshold => 0.3, hierarchies => '{"ill": "ill_h"}')$$);
+SELECT call($$risk('person', '{age,city}', '{ill,score}', sampling_fraction => 0.2)$$);
+SELECT call($$risk_columns('person', '{age,city,zip,member}')$$);
+SELECT call($$suggest('person')$$);
+SELECT call($$check('person', '{city,member}')$$);
+SELECT call($$check_hierarchy('age_h', 'person', 'age', true)$$);
+SELECT call($$frontier('person', '{age,city,zip}', '{2,3,5,9}', hierarchies => '{"age": "age_h", "zip": "zip_h"}', keep => '{ill}')$$);
+SELECT call($$frontier('person', '{city,zip}', '{2,6}', keep => '{ill}', residual => 'drop', privacy => ARRAY[kanon_distinct_l('ill', 2)])$$);
+SELECT call($$explain('person', '{age,city,zip}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', with_values => true)$$);
+SELECT call($$explain('person', '{city,zip,member}', 4, rules => kanon_rules(max_suppressed => 1), residual => 'drop', keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)])$$);
+
+-- what was published, compared and attacked
+SELECT FROM kanon_cluster('person', 'shown', '{age,city,score}', 3, 'bottom_up', keep => '{id,ill}', allow_identifying => '{id}');
+SELECT FROM kanon_pattern_guided('person', 'leveled', '{age,city,zip}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', keep => '{id,ill}', allow_identifying => '{id}', mark => true);
+SELECT call($$compare('person', 'shown', '{age,city,score}', '{ill}', queries => 60, seed => 2)$$);
+SELECT call($$compare('person', 'leveled', '{age,city,zip}', '{ill}', hierarchies => '{"age": "age_h", "zip": "zip_h"}', queries => 60, selectivity => 0.2, seed => 2)$$);
+SELECT call($$distributions('person', 'leveled', '{age,city,zip}', 3, '{ill}', hierarchies => '{"age": "age_h", "zip": "zip_h"}')$$);
+SELECT call($$distributions('person', 'shown', '{age,city,score}', 3)$$);
+SELECT call($$risk('leveled', '{age,city,zip}', '{ill}')$$);
+SELECT line FROM call($$attack('person', 'leveled', 'id', '{age,city,zip}', 64, hierarchies => '{"age": "age_h", "zip": "zip_h"}')$$) line WHERE line !~ 'success_observed';
+SELECT call($$check_freeform('person', 'shown', '{age,city,score}', 3)$$);
+SELECT kanon_checksum('leveled') = kanon_checksum('leveled') AS same;
+
+-- hierarchies that are made
+CREATE FUNCTION made(what text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS made_h;
+    RETURN NEXT '== ' || what;
+    RETURN QUERY EXECUTE format('SELECT ''   '' || kanon_hierarchy_%s || '' lines''', what);
+    RETURN QUERY EXECUTE 'SELECT ''   '' || array_to_string(array(SELECT DISTINCT t::text COLLATE "C" FROM made_h t ORDER BY 1), '' '')';
+END $$;
+SELECT made($$interval('person', 'age', 'made_h', '{5,20}', 3)$$);
+SELECT made($$interval('person', 'score', 'made_h', '{0.5,2,8}')$$);
+SELECT made($$prefix('person', 'zip', 'made_h', '{3,2}')$$);
+SELECT made($$quantile('person', 'age', 'made_h', '{8,4,2}')$$);
+SELECT left(line, 400) FROM made($$date('person', 'born', 'made_h')$$) line;
+DROP SCHEMA records_test CASCADE;
