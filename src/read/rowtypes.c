@@ -39,7 +39,8 @@ typedef struct GroupReceiver
 	uint32 ntypes;
 	int nattrs;           /* attributes of a group; its count is the last */
 	TupleTableSlot *last; /* when reading runs: the row that began this one */
-	Size dictionaries;    /* bytes, as charged so far */
+	const RowsBeside *beside;
+	Size dictionaries; /* bytes, as charged so far */
 } GroupReceiver;
 
 static void
@@ -125,11 +126,11 @@ receive_group(void *arg, TupleTableSlot *slot)
 }
 
 static bool
-same_row(const TupleTableSlot *a, const TupleTableSlot *b)
+same_row(const TupleTableSlot *a, const TupleTableSlot *b, int ngrouped)
 {
 	TupleDesc desc = a->tts_tupleDescriptor;
 
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < ngrouped; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
@@ -146,8 +147,11 @@ static bool
 receive_row(void *arg, TupleTableSlot *slot)
 {
 	GroupReceiver *recv = arg;
+	int ngrouped = recv->source->ngrouped;
 
-	if (recv->ntypes > 0 && same_row(slot, recv->last))
+	if (recv->beside != NULL)
+		recv->beside->receive(recv->beside->arg, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
+	if (recv->ntypes > 0 && same_row(slot, recv->last, ngrouped))
 	{
 		(*chunk_rows(recv, recv->ntypes - 1))++;
 		return true;
@@ -181,9 +185,9 @@ grouping_query(const Source *source, Gate *gate)
 	return query.data;
 }
 
-/* What comes in: the columns, and of groups their spellings and their count. */
+/* What comes in: the columns, of groups their spellings and their count, of runs what is beside. */
 static Gate *
-grouping_gate(const Source *source, bool runs)
+grouping_gate(const Source *source, bool runs, const RowsBeside *beside)
 {
 	SourceColumn spelling = {.name = "spelling", .type = TEXTOID, .typmod = -1, .collation = C_COLLATION_OID};
 	int nspellings = 0;
@@ -191,12 +195,15 @@ grouping_gate(const Source *source, bool runs)
 
 	for (int c = 0; c < source->ngrouped && !runs; c++)
 		nspellings += dictionary_has_spellings(source->qis[c].dictionary);
-	gate = gate_create(source->name, source->relid, source->ngrouped + nspellings + (runs ? 0 : 1));
+	gate = gate_create(source->name, source->relid,
+					   source->ngrouped + nspellings + (runs ? 0 : 1) + (beside != NULL ? beside->n : 0));
 	gate_columns(gate, source->qis, source->ngrouped);
 	for (int i = 0; i < nspellings; i++)
 		gate_columns(gate, &spelling, 1);
 	if (!runs)
 		gate_computed(gate, "count", INT8OID);
+	if (beside != NULL)
+		gate_columns(gate, beside->columns, beside->n);
 	return gate;
 }
 
@@ -324,16 +331,16 @@ typedef enum ReadMode
 } ReadMode;
 
 static RowTypes *
-read_types(Source *source, Border *border, ReadMode mode)
+read_types(Source *source, Border *border, ReadMode mode, const RowsBeside *beside)
 {
 	bool runs = mode == READ_RUNS;
-	GroupReceiver recv = {.source = source, .border = border};
+	GroupReceiver recv = {.source = source, .border = border, .beside = runs ? beside : NULL};
 	Gate *gate;
 	RowTypes *types;
 
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
-	gate = grouping_gate(source, runs);
+	gate = grouping_gate(source, runs, recv.beside);
 	recv.nattrs = gate->desc->natts;
 	recv.codes = palloc0(sizeof(uint32 **) * source->ngrouped);
 	gate_watch(gate, border, mode == READ_SOURCE ? "reading" : "verifying");
@@ -342,7 +349,9 @@ read_types(Source *source, Border *border, ReadMode mode)
 	{
 		recv.last = MakeSingleTupleTableSlot(gate->desc, &TTSOpsMinimalTuple);
 		gate_select(gate,
-					psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name),
+					psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
+							 beside != NULL ? ", " : "",
+							 beside != NULL ? column_list(beside->columns, beside->n) : "", source->name),
 					false, receive_row, &recv);
 		ExecDropSingleTupleTableSlot(recv.last);
 	}
@@ -354,19 +363,40 @@ read_types(Source *source, Border *border, ReadMode mode)
 		grouping_end(nest);
 	}
 	types = collect_types(&recv, runs);
+	if (beside != NULL && !runs)
+		rows_read_written(source->name, source->relid, beside);
 	return types;
+}
+
+static bool
+show_beside(void *arg, TupleTableSlot *slot)
+{
+	const RowsBeside *beside = arg;
+
+	beside->receive(beside->arg, slot->tts_values, slot->tts_isnull);
+	return true;
+}
+
+void
+rows_read_written(const char *name, Oid relid, const RowsBeside *beside)
+{
+	Gate *gate = gate_create(name, relid, beside->n);
+
+	gate_columns(gate, beside->columns, beside->n);
+	gate_select(gate, psprintf("SELECT %s FROM %s", column_list(beside->columns, beside->n), name), false,
+				show_beside, unconstify(RowsBeside *, beside));
 }
 
 RowTypes *
 rowtypes_read(Source *source, Border *border)
 {
-	return read_types(source, border, READ_SOURCE);
+	return read_types(source, border, READ_SOURCE, NULL);
 }
 
 RowTypes *
-rowtypes_read_written(Source *source, Border *border)
+rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border)
 {
-	return read_types(source, border, source->ngrouped > source->nqis ? READ_WRITTEN : READ_RUNS);
+	return read_types(source, border, source->ngrouped > source->nqis ? READ_WRITTEN : READ_RUNS, beside);
 }
 
 /* ---- looking a row's type up again ---- */

@@ -17,6 +17,15 @@ typedef struct RowTypes
 	int64 *rows;          /* [ntypes] */
 } RowTypes;
 
+/* Further columns of a table that is read, shown row by row. */
+typedef struct RowsBeside
+{
+	const SourceColumn *columns;
+	int n;
+	void (*receive)(void *arg, const Datum *values, const bool *nulls);
+	void *arg;
+} RowsBeside;
+
 /* Groups the source under the active snapshot. */
 extern RowTypes *rowtypes_read(Source *source, Border *border);
 
@@ -24,9 +33,13 @@ extern RowTypes *rowtypes_read(Source *source, Border *border);
  * The same of a table that this transaction has written class by class, as it
  * stands now: faster than grouping, and right in any order of rows.  By further
  * columns than the quasi-identifiers it is grouped all the same: within a class
- * rows are in random order.
+ * rows are in random order.  What is beside (or NULL) is shown on the way, or else
+ * by a reading of its own.
  */
-extern RowTypes *rowtypes_read_written(Source *source, Border *border);
+extern RowTypes *rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border);
+
+/* A table that this transaction has written: those columns alone. */
+extern void rows_read_written(const char *name, Oid relid, const RowsBeside *beside);
 
 /* Finds the row type of a tuple of codes again. */
 typedef struct TypeIndex TypeIndex;

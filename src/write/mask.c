@@ -17,7 +17,6 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "common/int.h"
-#include "common/sha2.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -28,169 +27,20 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-/* Bytes of a pseudonym; as many more of the same hash tell values apart that would share one. */
-#define PSEUDONYM_BYTES 16
-
-/* ---- what was issued ---- */
-
-/* A pseudonym by its first bytes, and whose it is by bytes that are not shown. */
-typedef struct Issued
-{
-	uint64 shown;
-	uint64 hidden;
-	char status;
-} Issued;
-
-#define SH_PREFIX issued
-#define SH_ELEMENT_TYPE Issued
-#define SH_KEY_TYPE uint64
-#define SH_KEY shown
-#define SH_HASH_KEY(table, key) ((uint32) (key))
-#define SH_EQUAL(table, a, b) ((a) == (b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
-/* Hashes of texts that were met before: most persons have several rows. */
-#define MOST_MEMO_SLOTS 262144
-#define MEMO_TEXT 31
-#define MEMO_WAYS 4
-
-struct MaskMemo
-{
-	uint8 length; /* 0: empty */
-	char text[MEMO_TEXT];
-	uint8 hash[PSEUDONYM_BYTES];
-};
-
-static void
-note_issued(Masks *masks, Mask *mask, const uint8 *hash)
-{
-	uint64 shown, hidden;
-	Issued *issued;
-	bool found;
-
-	memcpy(&shown, hash, sizeof(shown));
-	memcpy(&hidden, hash + PSEUDONYM_BYTES, sizeof(hidden));
-	if (FAULT(pseudonym_shared))
-		shown = 0;
-	issued = issued_insert(mask->issued, shown, &found);
-	if (found && issued->hidden != hidden)
-		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-						errmsg("two values of column \"%s\" would have one pseudonym", mask->column->name),
-						errhint("Run the call again: pseudonyms are drawn anew.")));
-	if (!found)
-	{
-		Size now = mask->issued->size * sizeof(Issued);
-
-		issued->hidden = hidden;
-		if (now != mask->charged)
-			border_charge(masks->border, mask->charged, now);
-		mask->charged = now;
-	}
-}
-
 /* ---- with the key ---- */
 
-/* HMAC of a text, which is of a mask's own use of the key. */
-static void
-keyed_hash(Masks *masks, const Mask *mask, const char *use, const char *text, Size length, uint8 *hash)
-{
-	if (pg_hmac_init(masks->hmac, masks->key[mask->lasting], MASK_KEY_LENGTH) < 0 ||
-		pg_hmac_update(masks->hmac, (const uint8 *) use, strlen(use) + 1) < 0 ||
-		pg_hmac_update(masks->hmac, (const uint8 *) text, length) < 0 ||
-		pg_hmac_final(masks->hmac, hash, PG_SHA256_DIGEST_LENGTH) < 0)
-		elog(ERROR, "could not compute HMAC: %s", pg_hmac_error(masks->hmac));
-}
-
-/* The text of a value by which it is known; equal numerics have one. */
-static const char *
-text_of(Mask *mask, const SourceColumn *column, Datum value, Size *length)
-{
-	Oid base = getBaseType(column->type);
-	char *text;
-
-	if (base == TEXTOID || base == VARCHAROID || base == BPCHAROID)
-	{
-		const void *packed = PG_DETOAST_DATUM_PACKED(value);
-
-		text = VARDATA_ANY(packed);
-		*length = VARSIZE_ANY_EXHDR(packed);
-		while (base == BPCHAROID && *length > 0 && text[*length - 1] == ' ')
-			(*length)--;
-		return text;
-	}
-	if (base == NUMERICOID)
-		value = DirectFunctionCall1(numeric_trim_scale, value);
-	text = OutputFunctionCall(&mask->output, value);
-	*length = strlen(text);
-	return text;
-}
-
-/* The slot that has a text, or the one that it may take; NULL: it is none to remember. */
-static MaskMemo *
-find_memo(const Mask *mask, const char *text, Size length)
-{
-	uint32 place;
-
-	if (length == 0 || length > MEMO_TEXT)
-		return NULL;
-	place = DatumGetUInt32(hash_any((const unsigned char *) text, (int) length));
-	for (int i = 0; i < MEMO_WAYS; i++)
-	{
-		MaskMemo *memo = &mask->memo[(place + i) & (mask->memo_slots - 1)];
-
-		if (memo->length == 0 || (memo->length == length && memcmp(memo->text, text, length) == 0))
-			return memo;
-	}
-	return &mask->memo[(place + (place >> 24)) & (mask->memo_slots - 1)];
-}
-
-/* The first bytes of the keyed hash of a value's text. */
-static void
-hash_value(Masks *masks, Mask *mask, const char *use, const SourceColumn *column, Datum value,
-		   uint8 hash[PSEUDONYM_BYTES])
-{
-	Size length;
-	const char *text = text_of(mask, column, value, &length);
-	MaskMemo *memo = find_memo(mask, text, length);
-	uint8 whole[PG_SHA256_DIGEST_LENGTH];
-
-	if (memo != NULL && memo->length == length && memcmp(memo->text, text, length) == 0)
-	{
-		memcpy(hash, memo->hash, PSEUDONYM_BYTES);
-		return;
-	}
-	keyed_hash(masks, mask, use, text, length, whole);
-	if (mask->kind == MASK_PSEUDONYM)
-		note_issued(masks, mask, whole);
-	memcpy(hash, whole, PSEUDONYM_BYTES);
-	if (memo != NULL)
-	{
-		memo->length = (uint8) length;
-		memcpy(memo->text, text, length);
-		memcpy(memo->hash, hash, PSEUDONYM_BYTES);
-	}
-}
-
+/* As RFC 9562 has numbers that an application makes in its own way (version 8). */
 static Datum
 pseudonym(Masks *masks, Mask *mask, Datum value)
 {
-	uint8 hash[PSEUDONYM_BYTES];
-	text *shown = palloc(VARHDRSZ + 2 * PSEUDONYM_BYTES);
-
-	hash_value(masks, mask, mask->column->name, mask->column, value, hash);
-	SET_VARSIZE(shown, VARHDRSZ + 2 * PSEUDONYM_BYTES);
-	(void) hex_encode((const char *) hash, PSEUDONYM_BYTES, VARDATA(shown));
-	return PointerGetDatum(shown);
+	memcpy(mask->pseudonym, mask_key_hash(masks, mask, value), UUID_LEN);
+	return PointerGetDatum(mask->pseudonym);
 }
 
 /* The same for all columns of a person, so that the time between them stays. */
 static Datum
 shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 {
-	uint8 hash[PSEUDONYM_BYTES];
 	uint64 drawn;
 	int64 unit = mask->base == DATEOID ? 1 : SECS_PER_DAY;
 	uint64 span = 2 * (uint64) mask->days * unit + 1;
@@ -203,10 +53,7 @@ shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
 	}
 	else
-	{
-		hash_value(masks, mask, "kanon shift", masks->columns[mask->place], person, hash);
-		memcpy(&drawn, hash, sizeof(drawn));
-	}
+		drawn = *mask_key_hash(masks, mask, person);
 	by = (int64) (drawn % span) - (int64) mask->days * unit;
 	if (mask->base == DATEOID)
 	{
@@ -325,6 +172,40 @@ part(const Mask *mask, Datum value)
 	return PointerGetDatum(shown);
 }
 
+/* ---- rows ---- */
+
+/* The column that a mask hashes with the key; -1: none. */
+static int
+keyed_place(const Masks *masks, int i)
+{
+	const Mask *mask = masks->columns[i]->mask;
+
+	if (mask == NULL || (mask->kind != MASK_PSEUDONYM && mask->kind != MASK_SHIFT))
+		return -1;
+	return mask->kind == MASK_SHIFT ? mask->place : i;
+}
+
+int
+masks_ahead(const Source *source)
+{
+	for (int i = 0; i < source->nkept && source->masks != NULL; i++)
+		if (keyed_place(source->masks, i) >= 0)
+			return MASK_ROWS_AHEAD;
+	return 1;
+}
+
+void
+masks_expect(const Masks *masks, const Datum *values, const bool *nulls)
+{
+	for (int i = 0; i < masks->n; i++)
+	{
+		int place = keyed_place(masks, i);
+
+		if (place >= 0 && !nulls[place])
+			mask_key_expect(masks->columns[i]->mask, values[place]);
+	}
+}
+
 void
 masks_apply(Masks *masks, const Datum *values, const bool *nulls)
 {
@@ -403,12 +284,8 @@ find_quantile(const Source *source, const Mask *mask, MaskBound *bound, bool top
 }
 
 static void
-begin_mask(const Source *source, Masks *masks, Mask *mask, int64 rows, int64 k)
+begin_mask(const Source *source, Masks *masks, Mask *mask, int64 k)
 {
-	const SourceColumn *hashed = mask->column;
-	Oid function;
-	bool isvarlena;
-
 	mask->sum = 0;
 	get_typlenbyval(mask->type, &mask->length, &mask->byval);
 	find_quantile(source, mask, &mask->top, true, k);
@@ -421,24 +298,15 @@ begin_mask(const Source *source, Masks *masks, Mask *mask, int64 rows, int64 k)
 			mask->place++;
 		if (mask->place == source->nkept)
 			elog(ERROR, "the column of persons is not read");
-		hashed = &source->kept[mask->place];
 	}
-	if (mask->kind == MASK_SHIFT || mask->kind == MASK_PSEUDONYM)
-	{
-		getTypeOutputInfo(hashed->type, &function, &isvarlena);
-		fmgr_info(function, &mask->output);
-		mask->memo_slots = 1024;
-		while (mask->memo_slots < rows && mask->memo_slots < MOST_MEMO_SLOTS)
-			mask->memo_slots *= 2;
-		mask->memo = border_palloc(masks->border, sizeof(MaskMemo) * mask->memo_slots);
-		memset(mask->memo, 0, sizeof(MaskMemo) * mask->memo_slots);
-	}
+	if (mask->kind == MASK_SHIFT)
+		mask_key_begin(masks, mask, &source->kept[mask->place]);
 	if (mask->kind == MASK_PSEUDONYM)
-		mask->issued = issued_create(masks->border->context, 256, NULL);
+		mask_key_begin(masks, mask, mask->column);
 }
 
 void
-masks_begin(const Source *source, int64 rows, int64 k, Border *border)
+masks_begin(const Source *source, int64 k, Border *border)
 {
 	Masks *masks = source->masks;
 
@@ -457,7 +325,7 @@ masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 	{
 		masks->columns[i] = &source->kept[i];
 		if (source->kept[i].mask != NULL)
-			begin_mask(source, masks, source->kept[i].mask, rows, k);
+			begin_mask(source, masks, source->kept[i].mask, k);
 	}
 }
 
@@ -480,6 +348,13 @@ value_hash(const Mask *mask, Datum value, bool isnull)
 		return UINT64CONST(0x9e3779b97f4a7c15);
 	if (mask->byval)
 		return kanon_mix((uint64) value);
+	if (mask->kind == MASK_PSEUDONYM)
+	{
+		uint64 half[2];
+
+		memcpy(half, DatumGetPointer(value), sizeof(half));
+		return kanon_mix(half[0]) ^ half[1];
+	}
 	hash = datum_image_hash(value, mask->byval, mask->length);
 	return hash_bytes_uint32_extended(hash, 0);
 }
@@ -507,87 +382,81 @@ masks_end(Masks *masks)
 	masks->hmac = NULL;
 	MemoryContextDelete(masks->row);
 	for (int i = 0; i < masks->n; i++)
-	{
-		Mask *mask = masks->columns[i]->mask;
-
-		if (mask == NULL)
-			continue;
-		if (mask->memo != NULL)
-			border_pfree(masks->border, mask->memo);
-		if (mask->issued != NULL)
-		{
-			issued_destroy(mask->issued);
-			border_charge(masks->border, mask->charged, 0);
-		}
-	}
+		if (masks->columns[i]->mask != NULL)
+			mask_key_end(masks, masks->columns[i]->mask);
 }
 
 /* ---- the target ---- */
 
-typedef struct Check
+static void
+sum_row(void *arg, const Datum *values, const bool *nulls)
 {
-	Mask *mask[KANON_MAX_COLUMNS];
-	uint64 sum[KANON_MAX_COLUMNS];
-	int n;
-} Check;
+	Masks *masks = arg;
 
-static bool
-check_row(void *arg, TupleTableSlot *slot)
-{
-	Check *check = arg;
+	for (int i = 0; i < masks->beside.n; i++)
+	{
+		Mask *mask = masks->beside.columns[i].mask;
 
-	for (int i = 0; i < check->n; i++)
-		check->sum[i] += value_hash(check->mask[i], slot->tts_values[i], slot->tts_isnull[i]);
-	return true;
+		mask->found += value_hash(mask, values[i], nulls[i]);
+	}
 }
 
-/* Reads the target; raises when it has not what was masked, unless that is to be what it has. */
-static void
-read_sums(const Target *target, const Source *source, bool verify)
+const RowsBeside *
+masks_beside(const Source *source)
 {
-	SourceColumn *columns = palloc(sizeof(SourceColumn) * Max(source->nkept, 1));
-	Mask **masks = palloc(sizeof(Mask *) * Max(source->nkept, 1));
+	Masks *masks = source->masks;
+	SourceColumn *columns;
 	int n = 0;
 
+	if (masks == NULL)
+		return NULL;
+	columns = palloc(sizeof(SourceColumn) * source->nkept);
 	for (int i = 0; i < source->nkept; i++)
 		if (source->kept[i].mask != NULL)
 		{
-			masks[n] = source->kept[i].mask;
 			columns[n] = source->kept[i];
-			columns[n].type = mask_type(masks[n], &columns[n].collation);
+			columns[n].type = mask_type(columns[n].mask, &columns[n].collation);
 			columns[n].typmod = -1;
 			columns[n].shape = type_shape(columns[n].type);
-			n++;
+			columns[n++].mask->found = 0;
 		}
-	/* so many at a time */
-	for (int first = 0; first < n; first += KANON_MAX_COLUMNS)
-	{
-		Check check = {.n = Min(n - first, KANON_MAX_COLUMNS)};
-		Gate *gate = gate_create(target->building, target->relid, check.n);
+	masks->beside = (RowsBeside){.columns = columns, .n = n, .receive = sum_row, .arg = masks};
+	masks->summed = true;
+	return &masks->beside;
+}
 
-		memcpy(check.mask, masks + first, sizeof(Mask *) * check.n);
-		gate_columns(gate, columns + first, check.n);
-		gate_select(gate,
-					psprintf("SELECT %s FROM %s", column_list(columns + first, check.n), target->building),
-					false, check_row, &check);
-		for (int i = 0; i < check.n; i++)
-		{
-			if (verify && check.sum[i] != check.mask[i]->sum)
-				raise_unsafe(psprintf("Column \"%s\" does not have the values that it was masked with.",
-									  columns[first + i].name));
-			check.mask[i]->sum = check.sum[i];
-		}
-	}
+/* What is found in the target, unless it was found as it was read for something else. */
+static void
+find_sums(const Target *target, const Source *source)
+{
+	if (!source->masks->summed)
+		rows_read_written(target->building, target->relid, masks_beside(source));
+	source->masks->summed = false;
 }
 
 void
 masks_verify(const Target *target, const Source *source)
 {
-	read_sums(target, source, true);
+	if (source->masks == NULL)
+		return;
+	find_sums(target, source);
+	for (int i = 0; i < source->nkept; i++)
+	{
+		const Mask *mask = source->kept[i].mask;
+
+		if (mask != NULL && mask->found != mask->sum)
+			raise_unsafe(psprintf("Column \"%s\" does not have the values that it was masked with.",
+								  source->kept[i].name));
+	}
 }
 
 void
 masks_recount(const Target *target, const Source *source)
 {
-	read_sums(target, source, false);
+	if (source->masks == NULL)
+		return;
+	find_sums(target, source);
+	for (int i = 0; i < source->nkept; i++)
+		if (source->kept[i].mask != NULL)
+			source->kept[i].mask->sum = source->kept[i].mask->found;
 }

@@ -9,13 +9,16 @@
 #define KANON_WRITE_MASK_H
 
 #include "host/border.h"
+#include "read/rowtypes.h"
 #include "write/target.h"
 
 #include "common/hmac.h"
+#include "utils/uuid.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
 #define MASK_KEY_LENGTH 32
+#define MASK_ROWS_AHEAD 16
 
 typedef enum MaskKind
 {
@@ -63,13 +66,18 @@ typedef struct Mask
 	bool isnull;
 
 	/* while rows are written */
-	FmgrInfo output; /* of what is hashed with the key */
 	FmgrInfo *compare;
-	MaskMemo *memo;
-	uint32 memo_slots;          /* a power of 2 */
+	Oid keyed; /* the type of what is hashed with the key, domains looked through */
+	bool keyed_byval;
+	int16 keyed_length;
+	FmgrInfo output;
+	MaskMemo *memo;             /* hashes of values that were met before */
 	struct issued_hash *issued; /* pseudonyms, so that no two values have one */
 	Size charged;
-	uint64 sum; /* of hashes of the values that were masked, in any order of rows */
+	uint64 hash[4];
+	uint8 pseudonym[UUID_LEN];
+	uint64 sum;   /* of hashes of the values that were masked, in any order of rows */
+	uint64 found; /* the same of the target */
 } Mask;
 
 typedef struct Masks
@@ -83,7 +91,8 @@ typedef struct Masks
 	MemoryContext row;
 	Datum *values; /* [n] of the row at hand */
 	bool *nulls;
-	int64 rows;
+	RowsBeside beside; /* masked columns of the target */
+	bool summed;       /* it was read with them */
 } Masks;
 
 /*
@@ -98,13 +107,20 @@ extern void masks_read(Source *source, Jsonb *masks, const char *key, const byte
 extern Oid mask_type(const Mask *mask, Oid *collation);
 
 /*
- * Before so many rows are written: reads what masks need to know of the source.  Where a
+ * Before rows are written: reads what masks need to know of the source.  Where a
  * quantile is cut, at least k rows have the bound, or all.
  */
-extern void masks_begin(const Source *source, int64 rows, int64 k, Border *border);
+extern void masks_begin(const Source *source, int64 k, Border *border);
 
 /* The kept column that says whom rows are about, once rows are written: that of a shift, or -1. */
 extern int masks_who(const Source *source);
+
+/*
+ * Rows from whose being known so many rows before they are masked time is won, and what
+ * tells of such a row.  1: there is none to win.
+ */
+extern int masks_ahead(const Source *source);
+extern void masks_expect(const Masks *masks, const Datum *values, const bool *nulls);
 
 /* A row's kept values, masked: masks->values and ->nulls, until the next row. */
 extern void masks_apply(Masks *masks, const Datum *values, const bool *nulls);
@@ -114,10 +130,25 @@ extern void masks_count(Masks *masks, int64 rows);
 
 extern void masks_end(Masks *masks);
 
-/* Raises unless the target has just these masked values. */
+/* For whoever reads a whole target next: its masked columns, which are summed up; NULL: there are none. */
+extern const RowsBeside *masks_beside(const Source *source);
+
+/* Raises unless the target has just these masked values; it is read, unless it was with masks_beside. */
 extern void masks_verify(const Target *target, const Source *source);
 
 /* Rows were taken out of a target that was verified: those that it has are those that were masked. */
 extern void masks_recount(const Target *target, const Source *source);
+
+/* ---- mask_key.c: by a key ---- */
+
+/* Of values of that column. */
+extern void mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column);
+
+/* The keyed hash of a value, until the next one: of pseudonyms the first 16 bytes, of shifts 8. */
+extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
+
+/* It will be asked for in a moment: what is remembered of it is brought near. */
+extern void mask_key_expect(const Mask *mask, Datum value);
+extern void mask_key_end(Masks *masks, Mask *mask);
 
 #endif

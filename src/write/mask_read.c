@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -129,8 +128,8 @@ read_pseudonym(Mask *mask, const MaskForm *form, const JsonbValue *value, const 
 				 errmsg("only a publication has pseudonyms that last"),
 				 errhint("Write {\"pseudonym\": \"release\"}: a value has one pseudonym in a release, and "
 						 "another one in the next.")));
-	mask->type = TEXTOID;
-	mask->collation = DEFAULT_COLLATION_OID;
+	mask->type = UUIDOID;
+	mask->collation = InvalidOid;
 }
 
 static void

@@ -213,7 +213,7 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	get_typlenbyvalalign(writer.type, &writer.typlen, &writer.typbyval, &writer.typalign);
 	writer.row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	writer.bulk = bulk_begin(rel);
-	masks_begin(transactions->from->source, transactions->sets.ntransactions, k, border);
+	masks_begin(transactions->from->source, k, border);
 	writer.look = kept_begin(transactions->from->source, masks_who(transactions->from->source), border);
 	shuffle_sort(transactions->shuffled);
 	nest = plain_text_begin();

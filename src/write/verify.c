@@ -8,6 +8,7 @@
 #include "core/privacy/rules.h"
 #include "read/dictionary.h"
 #include "read/patterns.h"
+#include "write/mask.h"
 #include "write/written.h"
 
 #include "access/table.h"
@@ -98,7 +99,7 @@ void
 target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
 					   const KanonRelease *release, int64 expected_rows, Border *border)
 {
-	RowTypes *types = rowtypes_read_written(target_as_source(target, source), border);
+	RowTypes *types = rowtypes_read_written(target_as_source(target, source), masks_beside(source), border);
 	KanonRelease promised = *release;
 	KanonRelease *written;
 	char detail[160];
@@ -215,7 +216,7 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	int64 least = problem->k_map ? 1 : problem->k; /* k is verified in the population */
 	int64 blank = 0;
 
-	types = rowtypes_read_written(target_as_source(target, source), border);
+	types = rowtypes_read_written(target_as_source(target, source), masks_beside(source), border);
 	if (types->nrows != expected_rows)
 		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", types->nrows,
 							  expected_rows));

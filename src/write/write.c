@@ -423,17 +423,60 @@ prepare_flows(Writer *writer)
 }
 
 static void
+put_sorted(Writer *writer, const TupleTableSlot *slot)
+{
+	uint32 class_ =
+		key_class(writer, DatumGetInt64(slot->tts_values[0])) + (FAULT(row_moved) && writer->written == 0);
+
+	if (class_ != writer->class_)
+		enter_class(writer, class_);
+	put_row(writer, DatumGetInt32(slot->tts_values[1]), slot->tts_values + COLUMNS_BEFORE,
+			slot->tts_isnull + COLUMNS_BEFORE);
+}
+
+/* Some rows are fetched before the first of them is put, where masks win time by that. */
+static void
+put_all_sorted(Writer *writer)
+{
+	const Source *source = writer->types->source;
+	TupleTableSlot *slots[MASK_ROWS_AHEAD];
+	int ahead = masks_ahead(source);
+	uint64 fetched = 0, put = 0;
+	bool more = true;
+
+	for (int i = 0; i < ahead; i++)
+		slots[i] = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
+	while (more || put < fetched)
+	{
+		TupleTableSlot *slot = slots[fetched % ahead];
+
+		more = more && tuplesort_gettupleslot(writer->sort, true, ahead > 1, slot, NULL);
+		if (more)
+		{
+			slot_getallattrs(slot);
+			fetched++;
+			if (ahead > 1)
+				masks_expect(source->masks, slot->tts_values + COLUMNS_BEFORE,
+							 slot->tts_isnull + COLUMNS_BEFORE);
+		}
+		if (put < fetched && (!more || fetched - put == (uint64) ahead))
+			put_sorted(writer, slots[put++ % ahead]);
+	}
+	for (int i = 0; i < ahead; i++)
+		ExecDropSingleTupleTableSlot(slots[i]);
+}
+
+static void
 write_from_source(Writer *writer)
 {
 	const Source *source = writer->types->source;
 	Gate *gate = gate_create(source->name, source->relid, source->ngrouped + source->nkept);
-	TupleTableSlot *slot;
 	int nest;
 
 	prepare_flows(writer);
 	if (writer->persons != NULL)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
-	masks_begin(source, writer->total, writer->problem->k, writer->border);
+	masks_begin(source, writer->problem->k, writer->border);
 	/* a staged row has its key behind what it keeps */
 	writer->look =
 		kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source), writer->border);
@@ -454,25 +497,12 @@ write_from_source(Writer *writer)
 		persons_end(writer->persons);
 
 	tuplesort_performsort(writer->sort);
-	slot = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
 	nest = plain_text_begin();
-	while (tuplesort_gettupleslot(writer->sort, true, false, slot, NULL))
-	{
-		uint32 class_;
-
-		slot_getallattrs(slot);
-		class_ = key_class(writer, DatumGetInt64(slot->tts_values[0])) +
-				 (FAULT(row_moved) && writer->written == 0);
-		if (class_ != writer->class_)
-			enter_class(writer, class_);
-		put_row(writer, DatumGetInt32(slot->tts_values[1]), slot->tts_values + COLUMNS_BEFORE,
-				slot->tts_isnull + COLUMNS_BEFORE);
-	}
+	put_all_sorted(writer);
 	plain_text_end(nest);
 	if (writer->look != NULL)
 		kept_end(writer->look);
 	masks_end(source->masks);
-	ExecDropSingleTupleTableSlot(slot);
 	ExecDropSingleTupleTableSlot(writer->sorted);
 	tuplesort_end(writer->sort);
 }
