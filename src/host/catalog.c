@@ -36,6 +36,8 @@ catalog_path_end(int nest)
 /*
  * Without statistics of how columns go together the planner sorts where hashing
  * takes a quarter of the time; types that cannot be hashed are sorted all the same.
+ * It also expects many times the groups that there are, and thinks it dear that
+ * parallel workers hand them over; where there really are so many that costs little.
  */
 int
 grouping_begin(void)
@@ -44,6 +46,7 @@ grouping_begin(void)
 
 	set_here("enable_sort", "off");
 	set_here("jit", "off");
+	set_here("parallel_tuple_cost", "0.001");
 	return nest;
 }
 

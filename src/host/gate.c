@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "host/gate.h"
+#include "host/catalog.h"
 
 #include <math.h>
 
@@ -151,6 +152,18 @@ gate_table(Gate *gate, TupleDesc desc)
 	}
 }
 
+char *
+gate_also(Gate *gate, Oid relid)
+{
+	char *name = relation_name(relid);
+
+	if (name == NULL)
+		raise_changed(gate, "A part of it is gone.");
+	gate->also = lappend_oid(gate->also, relid);
+	gate->also_names = lappend(gate->also_names, name);
+	return name;
+}
+
 void
 gate_computed(Gate *gate, const char *name, Oid type)
 {
@@ -178,22 +191,26 @@ gate_fits(const Gate *gate, TupleDesc desc)
 	return fits;
 }
 
-static bool
-still_named(const Gate *gate)
+static void
+check_name(const char *name, Oid relid)
 {
-	char *name = get_rel_name(gate->relid);
-	char *schema = name != NULL ? get_namespace_name(get_rel_namespace(gate->relid)) : NULL;
+	char *now = relation_name(relid);
 
-	return schema != NULL && strcmp(quote_qualified_identifier(schema, name), gate->name) == 0;
+	if (now == NULL || strcmp(now, name) != 0)
+		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						errmsg("%s was dropped, renamed or replaced while it was in use", name),
+						errhint("%s", gate_hint)));
 }
 
 static void
-check_name(const Gate *gate)
+check_names(const Gate *gate)
 {
-	if (OidIsValid(gate->relid) && !still_named(gate))
-		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-						errmsg("%s was dropped, renamed or replaced while it was in use", gate->name),
-						errhint("%s", gate_hint)));
+	ListCell *name, *relid;
+
+	if (OidIsValid(gate->relid))
+		check_name(gate->name, gate->relid);
+	forboth (name, gate->also_names, relid, gate->also)
+		check_name(lfirst(name), lfirst_oid(relid));
 }
 
 static char *
@@ -205,7 +222,7 @@ type_text(Form_pg_attribute att)
 void
 gate_check(const Gate *gate, TupleDesc desc)
 {
-	check_name(gate);
+	check_names(gate);
 	if (gate_fits(gate, desc))
 		return;
 	if (desc->natts != gate->desc->natts)
@@ -400,7 +417,7 @@ gate_select(Gate *gate, const char *sql, bool read_only, GateReceive receive, vo
 
 	SPIExecuteOptions options = {.read_only = read_only, .dest = &receiver.pub};
 
-	check_name(gate);
+	check_names(gate);
 	gate_queries++;
 	if (SPI_execute_extended(sql, &options) < 0)
 		elog(ERROR, "could not read %s", gate->name);
@@ -421,7 +438,7 @@ gate_execute(const char *sql, bool read_only)
 void
 gate_query(const Gate *gate, const char *sql, bool read_only)
 {
-	check_name(gate);
+	check_names(gate);
 	if (gate_execute(sql, read_only) != SPI_OK_SELECT)
 		elog(ERROR, "could not read %s", gate->name);
 	gate_check(gate, SPI_tuptable->tupdesc);

@@ -15,11 +15,14 @@
 
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"
+#include "nodes/pg_list.h"
 
 typedef struct Gate
 {
 	const char *name; /* of what is read, for errors: a relation's is qualified and quoted */
 	Oid relid;        /* what that name must still mean; InvalidOid: it is no relation */
+	List *also;       /* OIDs of what else the query names, and */
+	List *also_names; /* those names, which must still mean them */
 	TupleDesc desc;   /* the columns that are expected */
 	uint32 *shapes;   /* [desc->natts] type_shape when they were resolved */
 	int n;            /* columns added so far */
@@ -45,6 +48,9 @@ extern void gate_columns(Gate *gate, const SourceColumn *columns, int n);
 
 /* All columns of a table. */
 extern void gate_table(Gate *gate, TupleDesc desc);
+
+/* A relation that the query names beside that one: its name, qualified and quoted. */
+extern char *gate_also(Gate *gate, Oid relid);
 
 /* What a query computes: a column of a type that has no collation and no typmod. */
 extern void gate_computed(Gate *gate, const char *name, Oid type);

@@ -9,11 +9,9 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "read/dictionary.h"
+#include "read/grouping.h"
 
-#include "catalog/pg_collation.h"
-#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
-#include "lib/stringinfo.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -162,46 +160,14 @@ receive_row(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-/*
- * Where equal values can be spelled differently, groups are split by spelling,
- * so that every spelling reaches the dictionary and the one it publishes does
- * not depend on the order of rows; equal groups are merged again afterwards.
- */
-static char *
-grouping_query(const Source *source, Gate *gate)
-{
-	StringInfoData query;
-
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT %s", column_list(source->qis, source->ngrouped));
-	/* concat takes the type's own output function, whatever functions have its name */
-	for (int c = 0; c < source->ngrouped; c++)
-		if (dictionary_has_spellings(source->qis[c].dictionary))
-			appendStringInfo(&query, ", pg_catalog.concat(%s) COLLATE pg_catalog.\"C\"",
-							 source->qis[c].quoted);
-	appendStringInfo(&query, ", pg_catalog.count(*) FROM %s GROUP BY 1", source->name);
-	for (int i = 2; i < gate->desc->natts; i++)
-		appendStringInfo(&query, ", %d", i);
-	return query.data;
-}
-
-/* What comes in: the columns, of groups their spellings and their count, of runs what is beside. */
+/* What comes in row by row: the columns, and what is beside them. */
 static Gate *
-grouping_gate(const Source *source, bool runs, const RowsBeside *beside)
+runs_gate(const Source *source, const RowsBeside *beside)
 {
-	SourceColumn spelling = {.name = "spelling", .type = TEXTOID, .typmod = -1, .collation = C_COLLATION_OID};
-	int nspellings = 0;
-	Gate *gate;
+	Gate *gate =
+		gate_create(source->name, source->relid, source->ngrouped + (beside != NULL ? beside->n : 0));
 
-	for (int c = 0; c < source->ngrouped && !runs; c++)
-		nspellings += dictionary_has_spellings(source->qis[c].dictionary);
-	gate = gate_create(source->name, source->relid,
-					   source->ngrouped + nspellings + (runs ? 0 : 1) + (beside != NULL ? beside->n : 0));
 	gate_columns(gate, source->qis, source->ngrouped);
-	for (int i = 0; i < nspellings; i++)
-		gate_columns(gate, &spelling, 1);
-	if (!runs)
-		gate_computed(gate, "count", INT8OID);
 	if (beside != NULL)
 		gate_columns(gate, beside->columns, beside->n);
 	return gate;
@@ -340,7 +306,7 @@ read_types(Source *source, Border *border, ReadMode mode, const RowsBeside *besi
 
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
-	gate = grouping_gate(source, runs, recv.beside);
+	gate = runs ? runs_gate(source, recv.beside) : grouping_gate(source);
 	recv.nattrs = gate->desc->natts;
 	recv.codes = palloc0(sizeof(uint32 **) * source->ngrouped);
 	gate_watch(gate, border, mode == READ_SOURCE ? "reading" : "verifying");

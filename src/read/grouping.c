@@ -1,0 +1,185 @@
+/*
+ * grouping.c: the query that makes groups of a source's rows.
+ *
+ * One GROUP BY, as a rule.  Of a partitioned table with foreign partitions each
+ * partition is grouped by itself and the groups once more together: a foreign
+ * data wrapper hands a whole grouping over to its server, but no part of one, and
+ * would bring every row here.
+ */
+#include "compat.h"
+#include "read/grouping.h"
+#include "host/catalog.h"
+#include "read/dictionary.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/syscache.h"
+
+/* ---- spellings ---- */
+
+/* A function of the system's that gives the binary form of such values and depends on nothing else; or NULL. */
+static char *
+binary_form(Oid type)
+{
+	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Oid function = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		function = ((Form_pg_type) GETSTRUCT(tuple))->typsend;
+		ReleaseSysCache(tuple);
+	}
+	if (!OidIsValid(function) || function >= FirstGenbkiObjectId ||
+		func_volatile(function) != PROVOLATILE_IMMUTABLE)
+		return NULL;
+	return get_func_name(function);
+}
+
+/*
+ * What tells the spellings of equal values apart: the binary form, which servers
+ * that have the rows can compute too, or the text.  concat takes the type's own
+ * output function, whatever functions have its name.
+ */
+static char *
+spelling(const SourceColumn *column)
+{
+	char *function = binary_form(column->type);
+
+	if (function != NULL)
+		return psprintf("pg_catalog.%s(%s)", quote_identifier(function), column->quoted);
+	return psprintf("pg_catalog.concat(%s) COLLATE pg_catalog.\"C\"", column->quoted);
+}
+
+static void
+add_spelling(Gate *gate, const SourceColumn *column)
+{
+	SourceColumn text = {.name = "spelling", .type = TEXTOID, .typmod = -1, .collation = C_COLLATION_OID};
+
+	if (binary_form(column->type) != NULL)
+		gate_computed(gate, text.name, BYTEAOID);
+	else
+		gate_columns(gate, &text, 1);
+}
+
+Gate *
+grouping_gate(const Source *source)
+{
+	int nspellings = 0;
+	Gate *gate;
+
+	for (int c = 0; c < source->ngrouped; c++)
+		nspellings += dictionary_has_spellings(source->qis[c].dictionary);
+	gate = gate_create(source->name, source->relid, source->ngrouped + nspellings + 1);
+	gate_columns(gate, source->qis, source->ngrouped);
+	for (int c = 0; c < source->ngrouped; c++)
+		if (dictionary_has_spellings(source->qis[c].dictionary))
+			add_spelling(gate, &source->qis[c]);
+	gate_computed(gate, "count", INT8OID);
+	return gate;
+}
+
+/* ---- partitions that are read one by one ---- */
+
+/* Would reading the relation itself show the caller what reading it as a part shows? */
+static bool
+is_open_to_caller(Oid relid, const Source *source)
+{
+	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		return false;
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	for (int c = 0; c < source->ngrouped; c++)
+		if (pg_attribute_aclcheck(relid, get_attnum(relid, source->qis[c].name), GetUserId(), ACL_SELECT) !=
+			ACLCHECK_OK)
+			return false;
+	return true;
+}
+
+/* The partitions that have the rows, when some are foreign and all can be read by themselves; else NIL. */
+static List *
+separate_partitions(const Source *source)
+{
+	List *partitions = NIL;
+	bool foreign = false;
+	ListCell *lc;
+
+	if (get_rel_relkind(source->relid) != RELKIND_PARTITIONED_TABLE)
+		return NIL;
+	foreach (lc, find_all_inheritors(source->relid, AccessShareLock, NULL))
+	{
+		char kind = get_rel_relkind(lfirst_oid(lc));
+
+		if (!is_open_to_caller(lfirst_oid(lc), source))
+			return NIL;
+		foreign = foreign || kind == RELKIND_FOREIGN_TABLE;
+		if (kind != RELKIND_PARTITIONED_TABLE)
+			partitions = lappend_oid(partitions, lfirst_oid(lc));
+	}
+	return foreign ? partitions : NIL;
+}
+
+/* ---- the query ---- */
+
+/* "GROUP BY 1, 2, 3": all but the count, which is the last. */
+static void
+append_grouping(StringInfo query, int ncolumns)
+{
+	appendStringInfoString(query, " GROUP BY 1");
+	for (int i = 2; i < ncolumns; i++)
+		appendStringInfo(query, ", %d", i);
+}
+
+/*
+ * Where equal values can be spelled differently, groups are split by spelling,
+ * so that every spelling reaches the dictionary and the one it publishes does
+ * not depend on the order of rows; equal groups are merged again afterwards.
+ */
+static void
+append_groups(StringInfo query, const Source *source, const char *relation, int ncolumns)
+{
+	appendStringInfo(query, "SELECT %s, ", column_list(source->qis, source->ngrouped));
+	for (int c = 0; c < source->ngrouped; c++)
+		if (dictionary_has_spellings(source->qis[c].dictionary))
+			appendStringInfo(query, "%s, ", spelling(&source->qis[c]));
+	appendStringInfo(query, "pg_catalog.count(*) FROM %s", relation);
+	append_grouping(query, ncolumns);
+}
+
+char *
+grouping_query(const Source *source, Gate *gate)
+{
+	List *partitions = separate_partitions(source);
+	int ncolumns = gate->desc->natts;
+	StringInfoData query, columns;
+	ListCell *lc;
+
+	initStringInfo(&query);
+	if (partitions == NIL)
+	{
+		append_groups(&query, source, source->name, ncolumns);
+		return query.data;
+	}
+	initStringInfo(&columns);
+	for (int i = 1; i < ncolumns; i++)
+		appendStringInfo(&columns, "c%d, ", i);
+	appendStringInfo(&query, "SELECT %spg_catalog.sum(n)::pg_catalog.int8 FROM (", columns.data);
+	foreach (lc, partitions)
+	{
+		if (lc != list_head(partitions))
+			appendStringInfoString(&query, " UNION ALL ");
+		append_groups(&query, source, gate_also(gate, lfirst_oid(lc)), ncolumns);
+	}
+	appendStringInfo(&query, ") AS g (%sn)", columns.data);
+	append_grouping(&query, ncolumns);
+	return query.data;
+}

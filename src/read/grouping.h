@@ -1,0 +1,19 @@
+/*
+ * grouping.h: the query that makes groups of a source's rows.
+ */
+#ifndef KANON_READ_GROUPING_H
+#define KANON_READ_GROUPING_H
+
+#include "host/gate.h"
+#include "read/source.h"
+
+/*
+ * What comes in: the columns that tell row types apart, their spellings, and the
+ * count.  The columns have their dictionaries.
+ */
+extern Gate *grouping_gate(const Source *source);
+
+/* The query for that gate, to which it adds whatever else must keep its name. */
+extern char *grouping_query(const Source *source, Gate *gate);
+
+#endif
