@@ -593,6 +593,43 @@ time_ends(void **state)
 	problem_free(problem);
 }
 
+/* Out of time it gives the best of the sets tried, or greedy's release, and claims no proof. */
+static void
+sets_end(void **state)
+{
+	uint64_t random = 11;
+	int better = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(400); round++)
+	{
+		Host host;
+		KanonPattern list[MAX_LIST];
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		double optimum;
+		KanonStatus status;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 6, 3, list);
+		status = kanon_solve_fpt(problem, &release, &report);
+		optimum = status == KANON_OK ? exact_cost(problem, &release, &report) : NAN;
+		kanon_release_free(problem, &release);
+		problem->time_limit = 1e-9;
+		if (status == KANON_OK && kanon_solve_fpt(problem, &release, &report) == KANON_OK)
+		{
+			assert_true(exact_cost(problem, &release, &report) >= optimum - 1e-6);
+			assert_true(report.proven ? report.cost == 0 : report.lower_bound == 0);
+			better += exact_cost(problem, &release, &report) > optimum + 1e-6;
+			kanon_release_free(problem, &release);
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(better > 0);
+}
+
 /* GLPK's own memory limit ends in a status, not in the process. */
 static void
 foreign_memory_ends(void **state)
@@ -623,6 +660,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(cancelled),
 		cmocka_unit_test(solves_again),
 		cmocka_unit_test(time_ends),
+		cmocka_unit_test(sets_end),
 		cmocka_unit_test(foreign_memory_ends),
 	};
 

@@ -26,7 +26,7 @@ typedef struct Sets
 	int64_t tried;
 } Sets;
 
-/* Sets that extend the one at hand by instances from `from` on. */
+/* Sets that extend the one at hand by instances from `from` on, while there is time. */
 static KanonStatus
 try_sets(Sets *s, uint32_t from)
 {
@@ -43,6 +43,8 @@ try_sets(Sets *s, uint32_t from)
 	{
 		if (kanon_step(s->pace, 2000))
 			return KANON_CANCELLED;
+		if (s->pace->late)
+			return KANON_OK;
 		if (!ilp_list_add(s->problem->env, &s->used, f))
 			return KANON_NO_MEMORY;
 		status = try_sets(s, f + 1);
@@ -91,14 +93,19 @@ kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport 
 	}
 	if (status == KANON_OK)
 		status = try_sets(&s, 0);
-	if (status == KANON_OK && s.result.cost == INFINITY)
+	if (status == KANON_OK && s.result.cost == INFINITY && pace.late)
+		status = kanon_solve_greedy(problem, release, report);
+	else if (status == KANON_OK && s.result.cost == INFINITY)
 	{
 		snprintf(report->detail, sizeof(report->detail),
 				 "no release leaves none or at least k rows fully suppressed");
 		status = KANON_INFEASIBLE;
 	}
-	if (status == KANON_OK)
-		status = ilp_conclude(problem, &s.instances, &s.result, s.result.cost, release, report);
+	else if (status == KANON_OK)
+		status =
+			ilp_conclude(problem, &s.instances, &s.result, pace.late ? 0 : s.result.cost, release, report);
+	if (pace.late)
+		report->lower_bound = 0;
 	report->nodes = s.tried;
 	report->seconds = env->now(env->arg) - start;
 	kanon_release_free(problem, &s.result.release);
