@@ -118,6 +118,41 @@ COMMENT ON TABLE @extschema@.kanon_run IS 'one row per kanon run that wrote a ta
 COMMENT ON TABLE @extschema@.kanon_run_column IS 'one row per quasi-identifier of a kanon run; read kanon_columns instead';
 COMMENT ON TABLE @extschema@.kanon_run_class IS 'one row per class of a kanon run; read kanon_equivalence_classes instead';
 
+/*
+ * Budgets of kanon_dp: what may be told of a table, and one row for each answer and each
+ * budget that it was taken from, put there by a background worker.  role 0 is all roles
+ * together; epsilon is in millionths, delta in 10^-15.  Not part of a dump: a database that
+ * is restored has no budgets until the owners of its tables set some.
+ */
+CREATE TABLE @extschema@.kanon_budget_limit (
+    relation regclass    NOT NULL,
+    role     oid         NOT NULL,
+    epsilon  bigint      NOT NULL,
+    delta    bigint      NOT NULL,
+    queries  bigint,
+    set_by   regrole     NOT NULL,
+    set_at   timestamptz NOT NULL,
+    PRIMARY KEY (relation, role)
+);
+
+CREATE TABLE @extschema@.kanon_budget_spent (
+    relation  regclass    NOT NULL,
+    role      oid         NOT NULL,
+    answer    bigint      NOT NULL,
+    asked_by  regrole     NOT NULL,
+    asked_at  timestamptz NOT NULL,
+    aggregate text        NOT NULL,
+    epsilon   bigint      NOT NULL,
+    delta     bigint      NOT NULL,
+    queries   bigint      NOT NULL,
+    PRIMARY KEY (relation, role, answer)
+);
+
+REVOKE ALL ON @extschema@.kanon_budget_limit, @extschema@.kanon_budget_spent FROM PUBLIC;
+
+COMMENT ON TABLE @extschema@.kanon_budget_limit IS 'one row per budget of kanon_dp; read kanon_budget instead';
+COMMENT ON TABLE @extschema@.kanon_budget_spent IS 'one row per answer of kanon_dp and budget that it was taken from; read kanon_budget_answers instead';
+
 CREATE VIEW @extschema@.kanon_usefulness WITH (security_barrier) AS
 SELECT run, started_at, run_by, source, target, k, method, row_count, row_types, patterns,
        suppressed_cells,
@@ -972,6 +1007,94 @@ COMMENT ON COLUMN @extschema@.kanon_progress.phase IS 'what it is at';
 COMMENT ON COLUMN @extschema@.kanon_progress.done IS 'how far the phase is, of total';
 COMMENT ON COLUMN @extschema@.kanon_progress.total IS 'of this; NULL: not known';
 COMMENT ON COLUMN @extschema@.kanon_progress.since IS 'when the phase began';
+
+/* ---- answers with noise ---- */
+
+CREATE FUNCTION @extschema@.kanon_dp(
+    source            regclass,
+    aggregate         text,
+    epsilon           numeric,
+    of                name     DEFAULT NULL,
+    by                name[]   DEFAULT '{}',
+    subject           name     DEFAULT NULL,
+    lower             numeric  DEFAULT NULL,
+    upper             numeric  DEFAULT NULL,
+    bins              int      DEFAULT NULL,
+    groups            jsonb    DEFAULT NULL,
+    delta             numeric  DEFAULT NULL,
+    contributions     int      DEFAULT 1,
+    grid              numeric  DEFAULT NULL)
+RETURNS TABLE (group_values jsonb, bin_from numeric, bin_to numeric, value numeric, margin float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_dp';
+
+COMMENT ON FUNCTION @extschema@.kanon_dp(regclass, text, numeric, name, name[], name, numeric, numeric, int, jsonb, numeric, int, numeric)
+IS 'counts, sums, means and histograms with differential privacy, taken from a budget that the owner of the table has set';
+
+CREATE FUNCTION @extschema@.kanon_set_budget(
+    relation          regclass,
+    epsilon           numeric,
+    delta             numeric  DEFAULT 0,
+    role              regrole  DEFAULT NULL,
+    queries           bigint   DEFAULT NULL,
+    power             float8   DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_set_budget';
+
+COMMENT ON FUNCTION @extschema@.kanon_set_budget(regclass, numeric, numeric, regrole, bigint, float8)
+IS 'how much kanon_dp may tell of a table to a role, or to all of them together; what was spent stays spent';
+
+CREATE VIEW @extschema@.kanon_budget WITH (security_barrier) AS
+SELECT l.relation, l.role::regrole AS role,
+       trim_scale(l.epsilon / 1e6) AS epsilon, trim_scale(s.epsilon / 1e6) AS epsilon_spent, trim_scale(greatest(l.epsilon - s.epsilon, 0) / 1e6) AS epsilon_left,
+       trim_scale(l.delta / 1e15) AS delta, trim_scale(s.delta / 1e15) AS delta_spent, trim_scale(greatest(l.delta - s.delta, 0) / 1e15) AS delta_left,
+       l.queries, s.queries::bigint AS queries_spent, s.answers, s.last_at, l.set_by, l.set_at
+FROM @extschema@.kanon_budget_limit l
+JOIN pg_catalog.pg_class c ON c.oid = l.relation
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(p.epsilon), 0) AS epsilon, coalesce(sum(p.delta), 0) AS delta, coalesce(sum(p.queries), 0) AS queries,
+           count(*) AS answers, max(p.asked_at) AS last_at
+    FROM @extschema@.kanon_budget_spent p WHERE p.relation = l.relation AND p.role = l.role) s
+WHERE pg_catalog.pg_has_role(c.relowner, 'MEMBER') OR pg_catalog.pg_has_role(l.role, 'MEMBER')
+   OR l.role = 0 AND (pg_catalog.has_any_column_privilege(c.oid, 'SELECT')
+      OR EXISTS (SELECT FROM @extschema@.kanon_budget_spent p WHERE p.relation = l.relation AND pg_catalog.pg_has_role(p.asked_by, 'MEMBER')));
+
+COMMENT ON VIEW @extschema@.kanon_budget IS 'what kanon_dp may tell of a table and has told: budgets of your tables, of your roles, and of all roles together where you may ask or have asked';
+COMMENT ON COLUMN @extschema@.kanon_budget.relation IS 'the table';
+COMMENT ON COLUMN @extschema@.kanon_budget.role IS 'whose budget it is; - for all roles together';
+COMMENT ON COLUMN @extschema@.kanon_budget.epsilon IS 'the sum of epsilon that may be spent';
+COMMENT ON COLUMN @extschema@.kanon_budget.epsilon_spent IS 'what was spent of it, by answers that were seen or not';
+COMMENT ON COLUMN @extschema@.kanon_budget.epsilon_left IS 'what is left';
+COMMENT ON COLUMN @extschema@.kanon_budget.delta IS 'the sum of delta that may be spent, by answers that find groups';
+COMMENT ON COLUMN @extschema@.kanon_budget.delta_spent IS 'what was spent of it';
+COMMENT ON COLUMN @extschema@.kanon_budget.delta_left IS 'what is left';
+COMMENT ON COLUMN @extschema@.kanon_budget.queries IS 'sums and counts that may be asked for; NULL: any number';
+COMMENT ON COLUMN @extschema@.kanon_budget.queries_spent IS 'sums and counts that were asked for';
+COMMENT ON COLUMN @extschema@.kanon_budget.answers IS 'calls of kanon_dp that were paid from it';
+COMMENT ON COLUMN @extschema@.kanon_budget.last_at IS 'the last of them';
+COMMENT ON COLUMN @extschema@.kanon_budget.set_by IS 'who set it last';
+COMMENT ON COLUMN @extschema@.kanon_budget.set_at IS 'and when';
+
+CREATE VIEW @extschema@.kanon_budget_answers WITH (security_barrier) AS
+SELECT p.relation, p.role::regrole AS role, p.answer, p.asked_by, p.asked_at, p.aggregate,
+       trim_scale(p.epsilon / 1e6) AS epsilon, trim_scale(p.delta / 1e15) AS delta, p.queries
+FROM @extschema@.kanon_budget_spent p
+JOIN pg_catalog.pg_class c ON c.oid = p.relation
+WHERE pg_catalog.pg_has_role(c.relowner, 'MEMBER') OR pg_catalog.pg_has_role(p.asked_by, 'MEMBER');
+
+COMMENT ON VIEW @extschema@.kanon_budget_answers IS 'each answer of kanon_dp about your tables, or that a role of yours has asked for, and the budgets that it was taken from';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.relation IS 'the table';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.role IS 'whose budget it was taken from; - for that of all roles together';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.answer IS 'its number among those that were taken from this budget';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.asked_by IS 'the session''s user';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.asked_at IS 'when the budget was charged';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.aggregate IS 'count, sum, mean or histogram';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.epsilon IS 'what it took';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.delta IS 'what it took to find groups';
+COMMENT ON COLUMN @extschema@.kanon_budget_answers.queries IS 'sums and counts that it took';
+
+GRANT SELECT ON @extschema@.kanon_budget, @extschema@.kanon_budget_answers TO PUBLIC;
 
 /* ---- what was published, to be compared ---- */
 

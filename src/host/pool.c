@@ -93,8 +93,7 @@ say_missing(int launched, int wanted, const char *why)
 					 errhint("The result is the same, it only takes longer.")));
 }
 
-/* The library that an SQL function is in, as it was named when that was created. */
-static char *
+char *
 library_of(Oid function)
 {
 	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));

@@ -84,4 +84,7 @@ pool_task(PoolTasks *tasks, uint32 *task)
 	return *task < tasks->n;
 }
 
+/* The library that an SQL function is in, as it was named when that was created. */
+extern char *library_of(Oid function);
+
 #endif

@@ -217,6 +217,16 @@ open_relation(Oid relid, Relation *rel)
 }
 
 Source *
+source_open_bare(Oid relid)
+{
+	Relation rel;
+	Source *source = open_relation(relid, &rel);
+
+	relation_close(rel, NoLock);
+	return source;
+}
+
+Source *
 source_open_all(Oid relid)
 {
 	Relation rel;

@@ -40,6 +40,9 @@ extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *ar
 /* The GRANT of SELECT, on these columns (quoted; NULL: all), that the current user lacks, for hints. */
 extern const char *grant_hint(Relation rel, const char *columns);
 
+/* None; source_columns finds them one by one. */
+extern Source *source_open_bare(Oid relid);
+
 /* All columns, as if they were to be kept. */
 extern Source *source_open_all(Oid relid);
 

@@ -9,6 +9,8 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
 #include "utils/timestamp.h"
 
 double *
@@ -121,4 +123,59 @@ l_arg(FunctionCallInfo fcinfo, int arg)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l must be at least 2"),
 						errhint("%s", hint)));
 	return l;
+}
+
+/* 10^digits, which fits into 64 bits. */
+static int64
+power_of_ten(int digits)
+{
+	int64 power = 1;
+
+	while (digits-- > 0)
+		power *= 10;
+	return power;
+}
+
+/* Beyond what any argument of this kind may be, and within 64 bits. */
+#define MOST_DECIMAL (INT64CONST(1) << 62)
+
+int64
+decimal_arg(FunctionCallInfo fcinfo, int arg, const char *name, int digits, const char *hint)
+{
+	Numeric value, scaled;
+
+	refuse_null(fcinfo, arg, name, hint);
+	value = PG_GETARG_NUMERIC(arg);
+	if (numeric_is_nan(value) || numeric_is_inf(value))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be a finite number", name),
+						errhint("%s", hint)));
+	scaled = DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(value),
+												 NumericGetDatum(int64_to_numeric(power_of_ten(digits)))));
+	if (!DatumGetBool(DirectFunctionCall2(
+			numeric_eq, NumericGetDatum(scaled),
+			DirectFunctionCall2(numeric_trunc, NumericGetDatum(scaled), Int32GetDatum(0)))))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must have no more than %d decimals", name, digits), errhint("%s", hint)));
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt,
+										 DirectFunctionCall1(numeric_abs, NumericGetDatum(scaled)),
+										 NumericGetDatum(int64_to_numeric(MOST_DECIMAL)))))
+		return DatumGetBool(DirectFunctionCall2(numeric_gt, NumericGetDatum(scaled),
+												NumericGetDatum(int64_to_numeric(0))))
+				   ? MOST_DECIMAL
+				   : -MOST_DECIMAL;
+	return DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(scaled)));
+}
+
+char *
+decimal_text(int64 value, int digits)
+{
+	char *text = psprintf("%s" INT64_FORMAT ".%0*" INT64_MODIFIER "d", value < 0 ? "-" : "",
+						  Abs(value) / power_of_ten(digits), digits, Abs(value) % power_of_ten(digits));
+	char *end = text + strlen(text);
+
+	while (end[-1] == '0')
+		*--end = '\0';
+	if (end[-1] == '.')
+		end[-1] = '\0';
+	return text;
 }

@@ -16,6 +16,12 @@ extern ArrayType *array_arg(FunctionCallInfo fcinfo, int arg);      /* NULL for 
 extern ArrayType *name_array_arg(FunctionCallInfo fcinfo, int arg); /* a single name, as an array */
 extern Jsonb *jsonb_arg(FunctionCallInfo fcinfo, int arg);          /* NULL for NULL */
 
+/* A numeric as a whole number of 10^-digits; more digits, NaN and infinity are refused. */
+extern int64 decimal_arg(FunctionCallInfo fcinfo, int arg, const char *name, int digits, const char *hint);
+
+/* The other way, as text. */
+extern char *decimal_text(int64 value, int digits);
+
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);

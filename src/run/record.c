@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 #include "run/record.h"
+#include "run/tables.h"
 #include "host/catalog.h"
 #include "read/hierarchy.h"
 #include "read/patterns.h"
@@ -34,85 +35,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
-
-/* One of kanon's tables, and the row that is being put together for it. */
-typedef struct RecordTable
-{
-	Relation rel;
-	CatalogIndexState indexes;
-	MemoryContext row; /* what a row leaves behind */
-	Datum *values;
-	bool *nulls;
-} RecordTable;
-
-static void
-record_open(RecordTable *table, Oid schema, const char *name)
-{
-	Oid relid = get_relname_relid(name, schema);
-
-	/* whoever drops the extension meanwhile can make other tables of these names */
-	if (!OidIsValid(relid) ||
-		getExtensionOfObject(RelationRelationId, relid) != get_extension_oid("kanon", true))
-		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-						errmsg("extension kanon was dropped or replaced while it was in use"),
-						errdetail("Its table %s is not there.", name),
-						errhint("Run the call again when the extension is there.")));
-	table->rel = table_open(relid, RowExclusiveLock);
-	table->indexes = CatalogOpenIndexes(table->rel);
-	table->row = AllocSetContextCreate(CurrentMemoryContext, "kanon record", ALLOCSET_DEFAULT_SIZES);
-	table->values = palloc0(sizeof(Datum) * RelationGetNumberOfAttributes(table->rel));
-	table->nulls = palloc(sizeof(bool) * RelationGetNumberOfAttributes(table->rel));
-	memset(table->nulls, true, sizeof(bool) * RelationGetNumberOfAttributes(table->rel));
-}
-
-static void
-set_column(RecordTable *table, const char *name, Datum value, bool isnull)
-{
-	int attnum = SPI_fnumber(RelationGetDescr(table->rel), name);
-
-	if (attnum <= 0)
-		elog(ERROR, "column %s of %s is missing", name, RelationGetRelationName(table->rel));
-	table->values[attnum - 1] = value;
-	table->nulls[attnum - 1] = isnull;
-}
-
-static void
-set_text(RecordTable *table, const char *name, const char *value)
-{
-	set_column(table, name, CStringGetTextDatum(value), false);
-}
-
-static void
-set_int8(RecordTable *table, const char *name, int64 value, bool isnull)
-{
-	set_column(table, name, Int64GetDatum(value), isnull);
-}
-
-static void
-set_float8(RecordTable *table, const char *name, double value, bool isnull)
-{
-	set_column(table, name, Float8GetDatum(value), isnull);
-}
-
-/* Columns that were not set since the last row are NULL. */
-static void
-record_insert(RecordTable *table)
-{
-	HeapTuple tuple = heap_form_tuple(RelationGetDescr(table->rel), table->values, table->nulls);
-
-	CatalogTupleInsertWithInfo(table->rel, tuple, table->indexes);
-	heap_freetuple(tuple);
-	memset(table->nulls, true, sizeof(bool) * RelationGetNumberOfAttributes(table->rel));
-	MemoryContextReset(table->row);
-}
-
-static void
-record_close(RecordTable *table)
-{
-	CatalogCloseIndexes(table->indexes);
-	table_close(table->rel, NoLock);
-	MemoryContextDelete(table->row);
-}
 
 /* to_jsonb for a type, as the parser would have set it up. */
 static void
@@ -297,13 +219,13 @@ sizes_add(Sizes *sizes, int64 rows)
 }
 
 static void
-set_int8s(RecordTable *table, const char *name, const int64 *values, int n)
+record_set_int8s(RecordTable *table, const char *name, const int64 *values, int n)
 {
 	Datum *datums = palloc(sizeof(Datum) * n);
 
 	for (int i = 0; i < n; i++)
 		datums[i] = Int64GetDatum(values[i]);
-	set_column(
+	record_set(
 		table, name,
 		PointerGetDatum(construct_array(datums, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)),
 		false);
@@ -397,15 +319,15 @@ set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem
 	for (n = source.n; source.from[n - 1] > problem->k; n--)
 		if (source.classes[n - 1] > 0 || target.classes[n - 1] > 0)
 			break;
-	set_int8s(table, "size_from", source.from, n);
-	set_int8s(table, "source_size_classes", source.classes, n);
-	set_int8s(table, "source_size_rows", source.rows, n);
-	set_int8s(table, "target_size_classes", target.classes, n);
-	set_int8s(table, "target_size_rows", target.rows, n);
-	set_int8(table, "source_class_min", source.least, source.least == 0);
-	set_int8(table, "target_class_min", target.least, target.least == 0);
-	set_int8(table, "source_blank_rows", source_blank, false);
-	set_int8(table, "target_blank_rows", target_blank, false);
+	record_set_int8s(table, "size_from", source.from, n);
+	record_set_int8s(table, "source_size_classes", source.classes, n);
+	record_set_int8s(table, "source_size_rows", source.rows, n);
+	record_set_int8s(table, "target_size_classes", target.classes, n);
+	record_set_int8s(table, "target_size_rows", target.rows, n);
+	record_set_int8(table, "source_class_min", source.least, source.least == 0);
+	record_set_int8(table, "target_class_min", target.least, target.least == 0);
+	record_set_int8(table, "source_blank_rows", source_blank, false);
+	record_set_int8(table, "target_blank_rows", target_blank, false);
 }
 
 /* A run's number, from the column's own sequence: a name that it might have can be somebody else's. */
@@ -426,26 +348,26 @@ next_run(Oid schema)
 static void
 set_run(RecordTable *table, int64 run, const RunRecord *record, const Source *source, int64 k)
 {
-	set_int8(table, "run", run, false);
-	set_column(table, "started_at", TimestampTzGetDatum(record->started_at), false);
-	set_column(table, "run_by", ObjectIdGetDatum(GetUserId()), false);
-	set_text(table, "source", record->source);
-	set_text(table, "target", record->target);
-	set_column(table, "target_oid", ObjectIdGetDatum(record->target_oid), false);
+	record_set_int8(table, "run", run, false);
+	record_set(table, "started_at", TimestampTzGetDatum(record->started_at), false);
+	record_set(table, "run_by", ObjectIdGetDatum(GetUserId()), false);
+	record_set_text(table, "source", record->source);
+	record_set_text(table, "target", record->target);
+	record_set(table, "target_oid", ObjectIdGetDatum(record->target_oid), false);
 	if (record->publication != NULL)
-		set_text(table, "publication", record->publication);
-	set_int8(table, "k", k, false);
-	set_text(table, "model", record->model);
-	set_text(table, "method", record->method);
-	set_int8(table, "row_count", record->row_count, false);
-	set_int8(table, "peak_memory", (int64) record->peak_memory, false);
-	set_float8(table, "read_ms", record->read_ms, false);
-	set_float8(table, "solve_ms", record->solve_ms, false);
-	set_float8(table, "write_ms", record->write_ms, false);
-	set_float8(table, "verify_ms", record->verify_ms, false);
-	set_column(table, "kept", column_names(source->kept, source->nkept), false);
-	set_column(table, "options", record->options, record->options == (Datum) 0);
-	set_column(table, "version", extension_version(), false);
+		record_set_text(table, "publication", record->publication);
+	record_set_int8(table, "k", k, false);
+	record_set_text(table, "model", record->model);
+	record_set_text(table, "method", record->method);
+	record_set_int8(table, "row_count", record->row_count, false);
+	record_set_int8(table, "peak_memory", (int64) record->peak_memory, false);
+	record_set_float8(table, "read_ms", record->read_ms, false);
+	record_set_float8(table, "solve_ms", record->solve_ms, false);
+	record_set_float8(table, "write_ms", record->write_ms, false);
+	record_set_float8(table, "verify_ms", record->verify_ms, false);
+	record_set(table, "kept", column_names(source->kept, source->nkept), false);
+	record_set(table, "options", record->options, record->options == (Datum) 0);
+	record_set(table, "version", extension_version(), false);
 }
 
 static void
@@ -459,32 +381,33 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 
 	record_open(&table, schema, "kanon_run");
 	set_run(&table, run, record, types->source, problem->k);
-	set_column(&table, "quasi_identifiers", Int32GetDatum(types->source->nqis), false);
-	set_int8(&table, "dropped_rows", release->dropped, false);
-	set_int8(&table, "row_types", count_combinations(types), false);
-	set_int8(&table, "patterns", record->patterns, record->patterns < 0);
-	set_int8(&table, "suppressed_cells", measures->suppressed_cells, false);
-	set_float8(&table, "usefulness", measures->usefulness, none || classless);
-	set_int8(&table, "classes", measures->classes, classless);
-	set_int8(&table, "matches", problem->k, !classless);
-	set_int8(&table, "class_min", measures->class_min, none || classless);
-	set_float8(&table, "class_avg", measures->class_avg, none || classless);
-	set_int8(&table, "class_max", measures->class_max, none || classless);
-	set_float8(&table, "cost", report->cost, false);
-	set_float8(&table, "lower_bound", report->lower_bound, unbounded);
-	set_float8(&table, "guarantee", report->guarantee, none || report->guarantee == 0);
-	set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
-	set_column(&table, "proven", BoolGetDatum(report->proven), none);
-	set_int8(&table, "nodes", report->nodes, none);
-	set_float8(&table, "discernibility", measures->discernibility, none || classless);
-	set_float8(&table, "c_avg", measures->c_avg, none || classless);
-	set_float8(&table, "iloss", measures->iloss, none);
-	set_float8(&table, "ncp", measures->ncp, none);
-	set_float8(&table, "gcp", measures->gcp, none);
-	set_float8(&table, "precision", measures->precision, none || isnan(measures->precision));
-	set_float8(&table, "entropy", measures->entropy, none);
-	set_float8(&table, "entropy_share", measures->entropy_share, none);
-	set_float8(&table, "classification", record->classification, none || isnan(record->classification));
+	record_set(&table, "quasi_identifiers", Int32GetDatum(types->source->nqis), false);
+	record_set_int8(&table, "dropped_rows", release->dropped, false);
+	record_set_int8(&table, "row_types", count_combinations(types), false);
+	record_set_int8(&table, "patterns", record->patterns, record->patterns < 0);
+	record_set_int8(&table, "suppressed_cells", measures->suppressed_cells, false);
+	record_set_float8(&table, "usefulness", measures->usefulness, none || classless);
+	record_set_int8(&table, "classes", measures->classes, classless);
+	record_set_int8(&table, "matches", problem->k, !classless);
+	record_set_int8(&table, "class_min", measures->class_min, none || classless);
+	record_set_float8(&table, "class_avg", measures->class_avg, none || classless);
+	record_set_int8(&table, "class_max", measures->class_max, none || classless);
+	record_set_float8(&table, "cost", report->cost, false);
+	record_set_float8(&table, "lower_bound", report->lower_bound, unbounded);
+	record_set_float8(&table, "guarantee", report->guarantee, none || report->guarantee == 0);
+	record_set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
+	record_set(&table, "proven", BoolGetDatum(report->proven), none);
+	record_set_int8(&table, "nodes", report->nodes, none);
+	record_set_float8(&table, "discernibility", measures->discernibility, none || classless);
+	record_set_float8(&table, "c_avg", measures->c_avg, none || classless);
+	record_set_float8(&table, "iloss", measures->iloss, none);
+	record_set_float8(&table, "ncp", measures->ncp, none);
+	record_set_float8(&table, "gcp", measures->gcp, none);
+	record_set_float8(&table, "precision", measures->precision, none || isnan(measures->precision));
+	record_set_float8(&table, "entropy", measures->entropy, none);
+	record_set_float8(&table, "entropy_share", measures->entropy_share, none);
+	record_set_float8(&table, "classification", record->classification,
+					  none || isnan(record->classification));
 	set_sizes(&table, types, problem, release);
 	record_insert(&table);
 	record_close(&table);
@@ -501,20 +424,20 @@ record_columns(Oid schema, int64 run, const Source *source, const KanonProblem *
 	{
 		const SourceColumn *column = &source->qis[c];
 
-		set_int8(&table, "run", run, false);
-		set_column(&table, "ordinal", Int32GetDatum(c + 1), false);
-		set_text(&table, "name", column->name);
-		set_text(&table, "type", format_type_with_typemod(column->type, column->typmod));
-		set_column(&table, "numerical", BoolGetDatum(column->numerical), false);
-		set_column(&table, "levels",
+		record_set_int8(&table, "run", run, false);
+		record_set(&table, "ordinal", Int32GetDatum(c + 1), false);
+		record_set_text(&table, "name", column->name);
+		record_set_text(&table, "type", format_type_with_typemod(column->type, column->typmod));
+		record_set(&table, "numerical", BoolGetDatum(column->numerical), false);
+		record_set(&table, "levels",
 				   column_names(column->hierarchy != NULL ? column->hierarchy->levels : NULL,
 								column->hierarchy != NULL ? column->hierarchy->nlevels : 0),
 				   false);
-		set_int8(&table, "kept", measures[c].kept, false);
-		set_int8(&table, "suppressed", measures[c].suppressed, false);
-		set_int8(&table, "distinct_before", problem->columns[source->levels.first[c]].distinct, false);
-		set_int8(&table, "distinct_after", measures[c].shown, false);
-		set_float8(&table, "ncp", measures[c].ncp, none);
+		record_set_int8(&table, "kept", measures[c].kept, false);
+		record_set_int8(&table, "suppressed", measures[c].suppressed, false);
+		record_set_int8(&table, "distinct_before", problem->columns[source->levels.first[c]].distinct, false);
+		record_set_int8(&table, "distinct_after", measures[c].shown, false);
+		record_set_float8(&table, "ncp", measures[c].ncp, none);
 		record_insert(&table);
 	}
 	record_close(&table);
@@ -563,14 +486,14 @@ record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *
 		MemoryContext old = MemoryContextSwitchTo(table.row);
 
 		CHECK_FOR_INTERRUPTS();
-		set_int8(&table, "run", run, false);
-		set_column(&table, "class", Int32GetDatum((int32) i + 1), false);
-		set_text(&table, "pattern", class_text(release, i, &source->levels));
-		set_int8(&table, "row_count", class_->rows, false);
-		set_int8(&table, "suppressed_cells", class_->rows * class_suppressed(release, i, &source->levels),
-				 false);
-		set_float8(&table, "tuple_diversity", diversity[i], false);
-		set_column(&table, "shown",
+		record_set_int8(&table, "run", run, false);
+		record_set(&table, "class", Int32GetDatum((int32) i + 1), false);
+		record_set_text(&table, "pattern", class_text(release, i, &source->levels));
+		record_set_int8(&table, "row_count", class_->rows, false);
+		record_set_int8(&table, "suppressed_cells",
+						class_->rows * class_suppressed(release, i, &source->levels), false);
+		record_set_float8(&table, "tuple_diversity", diversity[i], false);
+		record_set(&table, "shown",
 				   shown_or_hint(json, &release->cells[(size_t) i * ncolumns], release->pool), false);
 		record_insert(&table);
 		MemoryContextSwitchTo(old);
@@ -613,19 +536,19 @@ run_record_classless(Oid schema, const RunRecord *record, const Source *source, 
 
 	record_open(&table, schema, "kanon_run");
 	set_run(&table, run, record, source, k);
-	set_column(&table, "quasi_identifiers", Int32GetDatum(0), false);
+	record_set(&table, "quasi_identifiers", Int32GetDatum(0), false);
 	for (int i = 0; i < lengthof(none); i++)
-		set_int8s(&table, none[i], NULL, 0);
+		record_set_int8s(&table, none[i], NULL, 0);
 	for (int i = 0; i < lengthof(zero); i++)
-		set_int8(&table, zero[i], 0, false);
-	set_int8(&table, "suppressed_cells", suppressed, false);
-	set_float8(&table, "cost", report->cost, false);
-	set_float8(&table, "lower_bound", report->lower_bound, unbounded);
-	set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
-	set_column(&table, "proven", BoolGetDatum(report->proven), false);
-	set_int8(&table, "nodes", report->nodes, false);
-	set_float8(&table, "ncp", ncp, isnan(ncp));
-	set_column(&table, column, measures, false);
+		record_set_int8(&table, zero[i], 0, false);
+	record_set_int8(&table, "suppressed_cells", suppressed, false);
+	record_set_float8(&table, "cost", report->cost, false);
+	record_set_float8(&table, "lower_bound", report->lower_bound, unbounded);
+	record_set_float8(&table, "gap", unbounded ? 0 : report_gap(report), unbounded);
+	record_set(&table, "proven", BoolGetDatum(report->proven), false);
+	record_set_int8(&table, "nodes", report->nodes, false);
+	record_set_float8(&table, "ncp", ncp, isnan(ncp));
+	record_set(&table, column, measures, false);
 	record_insert(&table);
 	record_close(&table);
 	return run;

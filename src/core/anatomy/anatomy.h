@@ -9,9 +9,7 @@
 #define KANON_ANATOMY_H
 
 #include "kanon.h"
-
-/* The next random number; whoever can foresee them can tell whose value is whose. */
-typedef uint64_t (*KanonDraw)(void *arg);
+#include "util/random.h"
 
 typedef struct KanonAnatomyProblem
 {
@@ -19,7 +17,7 @@ typedef struct KanonAnatomyProblem
 	uint32_t nvalues;
 	const int64_t *rows; /* [nvalues] rows with each value, > 0; fewer than 2^32 in all */
 	int64_t l;           /* >= 1 */
-	KanonDraw draw;
+	KanonDraw draw;      /* whoever can foresee them can tell whose value is whose */
 	void *arg;
 } KanonAnatomyProblem;
 

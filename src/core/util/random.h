@@ -1,12 +1,16 @@
 /*
- * random.h: random numbers that follow from a seed.  There are two sequences, and what a
- * seed publishes must stay as it is: splitmix64 begins well at any state, so that parts
- * may be numbered; xorshift64* is the faster one, for searches that draw all the time.
+ * random.h: random numbers: those of the host, and such as follow from a seed.  Of these
+ * there are two sequences, and what a seed publishes must stay as it is: splitmix64 begins
+ * well at any state, so that parts may be numbered; xorshift64* is the faster one, for
+ * searches that draw all the time.
  */
 #ifndef KANON_RANDOM_H
 #define KANON_RANDOM_H
 
 #include "util/hash.h"
+
+/* The next random number of the host's. */
+typedef uint64_t (*KanonDraw)(void *arg);
 
 /* splitmix64: any state, also 0. */
 static inline uint64_t
