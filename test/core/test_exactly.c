@@ -16,6 +16,7 @@
 #include "exact.h"
 #include "exactly.h"
 #include "unclassed.h"
+#include "util/pace.h"
 
 static void
 see_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
@@ -165,6 +166,34 @@ patterns(void **state)
 			if (known)
 				seen_compare(&seen);
 		}
+}
+
+/* What is searched: too large for an exact model. */
+static void
+searched(void **state)
+{
+	Seen seen = {"improve, searched"};
+	bool known = true;
+
+	(void) state;
+	/* with tiny limits other searches are begun */
+	for (int i = 0; i < 3 && KANON_POLL_WORK == 1 << 18; i++)
+	{
+		uint64_t random = 600 + (uint64_t) i;
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 70, 4, 4, 3 + i % 3, false);
+
+		problem->effort = 0.01;
+		problem->seed = (uint64_t) i;
+		problem->residual = (KanonResidual) (i % 3);
+		for (int c = 0; c < problem->ncolumns; c++)
+			((KanonColumn *) problem->columns)[c].weight = 1 + 0.37 * ((c + i) % 3);
+		known = solve_one(&seen, problem, kanon_solve_improve, true) && known;
+		problem_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	if (known && KANON_POLL_WORK == 1 << 18)
+		seen_compare(&seen);
 }
 
 /* One class for each pattern; and a release near the one before. */
@@ -392,8 +421,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns), cmocka_unit_test(stable), cmocka_unit_test(one_class_each),
-		cmocka_unit_test(nodes),    cmocka_unit_test(shapes), cmocka_unit_test(graphs),
+		cmocka_unit_test(patterns),       cmocka_unit_test(searched), cmocka_unit_test(stable),
+		cmocka_unit_test(one_class_each), cmocka_unit_test(nodes),    cmocka_unit_test(shapes),
+		cmocka_unit_test(graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

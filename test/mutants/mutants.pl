@@ -13,8 +13,8 @@
 # out.  Only its file is compiled anew; when the object is the same the mutation is none.  The
 # tests that execute the line are run until one fails: the suites of test/core and regress,
 # those first that are quick and have much of the file to themselves.  What is left has a second
-# round when all have had their first: isolation, more of regress, the suites with tiny limits,
-# the faults; TAP last (TAP=no: not at all).  QUICK=yes ends after the first round.  What no test
+# round when all have had their first: isolation, more of regress, the core's suites under the
+# sanitizers and with tiny limits, the oracle, the faults; TAP last (TAP=no: not at all).  QUICK=yes ends after the first round.  What no test
 # executes has survived.  EQUIVALENT lists what changes nothing that can be promised, with the
 # reason.
 #
@@ -36,6 +36,8 @@ my $quick = ($ENV{QUICK} // '') eq 'yes';
 my $most_regress = 3;       # files of regress for one mutation, in the first round
 my $most_later = 12;        # and in the second
 my $most_tap = 2;
+my $most_asan = 5;
+my $oracle_cases = 25;
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 chomp(my $bindir = `$pg_config --bindir`);
 chomp(my $pgxs = `$pg_config --pgxs`);
@@ -192,10 +194,11 @@ sub run_test
 
 		return run_for($limit, $log, 'sh', '-c', "ulimit -v 4000000; ulimit -t $most; exec $top/build/core-plain/$name");
 	}
-	if ($kind eq 'small')
+	if ($kind eq 'asan')
 	{
+		$ENV{KANON_TEST_SHARE} = 10; # as in CI
 		return run_for($limit, $log, 'sh', '-c',
-			"make -s -C test/core ../../build/core-small/$name && ulimit -v 4000000 && ulimit -t 200 && exec build/core-small/$name");
+			"make -s -C test/core ../../build/core-asan/$name && ulimit -t 200 && exec build/core-asan/$name");
 	}
 	if ($kind eq 'tap')
 	{
@@ -203,7 +206,9 @@ sub run_test
 		return run_for($limit, $log, "$top/dev/check", 'tap');
 	}
 	fresh();
-	my $ok = run_for($limit, $log, $kind eq 'iso' ? $isolation : $regress,
+	local $ENV{PGDATABASE} = 'mutants';
+	my $ok = $kind eq 'oracle' ? run_for($limit, $log, 'perl', 'test/oracle/oracle.pl', '--cases', $name, '--seed', 1)
+		: run_for($limit, $log, $kind eq 'iso' ? $isolation : $regress,
 		"--inputdir=$top" . ($kind eq 'broken' ? '/test/faults' : ''), @runner, $name);
 	settle();
 	return $ok;
@@ -226,16 +231,21 @@ sub all_tests
 	return @tests;
 }
 
-# What is asked by the file: with tiny limits, so that small tables reach what is there for
-# large ones; with something else broken on purpose.
+# What is asked by the file: the core's suites that are most about it under the sanitizers and with
+# tiny limits, so that small tables reach what is there for large ones; all figures again, from the
+# rows alone; something else broken on purpose.
 sub tests_of_file
 {
-	my ($file) = @_;
+	my ($file, $time, $much) = @_;
+	my $of = $much->{$file} || {};
+	my @suites = sort { ($time->{$a} + 0.5) / $of->{$a} <=> ($time->{$b} + 0.5) / $of->{$b} || $a cmp $b }
+		grep { /^core:/ && defined $time->{$_} } keys %$of;
 	my @tests;
 
 	return () if $quick;
-	push(@tests, map { "small:$_" } grep { /greedy|full_domain|ilp|bound/ } names('test/core/test_*.c', '.c'))
-		if $file =~ m{^src/core/(greedy|full_domain|exact|anytime|model)/};
+	splice(@suites, $most_asan) if @suites > $most_asan;
+	push(@tests, map { s/^core/asan/r } @suites) if $file =~ m{^src/core/};
+	push(@tests, "oracle:$oracle_cases");
 	push(@tests, map { "broken:$_" } names('test/faults/sql/*.sql', '.sql')) if $file =~ m{^src/(write|run|publication|core/(model|privacy|freeform))/};
 	return @tests;
 }
@@ -556,7 +566,7 @@ sub passes
 	{
 		return 0 if system($suite_link =~ s/SUITE/build\/core-plain\/$name/gr . " >$out/link 2>&1") != 0;
 	}
-	elsif ($kind ne 'small')
+	elsif ($kind ne 'asan')
 	{
 		install_library($kind eq 'broken' ? "broken $what" : $what) or return !!system("cp", "$out/link", "$out/log");
 	}
@@ -580,7 +590,7 @@ sub rounds
 		push(@{ $test =~ /^tap/ ? \@tap : $first ? \@first : \@second }, $test);
 	}
 	splice(@tap, $most_tap) if @tap > $most_tap;
-	return (\@first, $quick ? [] : [ @second, tests_of_file($file), @tap ]);
+	return (\@first, $quick ? [] : [ @second, tests_of_file($file, $time, $much), @tap ]);
 }
 
 sub read_equivalent
@@ -621,7 +631,7 @@ sub try_one
 	my $old = $lines[ $line - 1 ];
 	my $object = $file =~ s/c$/o/r;
 	my ($verdict, $by, $from) = ('none', '', spent());
-	my $small = "build/core-small/" . $object =~ s{^src/}{}r;
+	my $asan = 'build/core-asan/' . $object =~ s{^src/}{}r;
 
 	$lines[ $line - 1 ] = $new;
 	# an object to compare with, compiled in the same way
@@ -656,8 +666,8 @@ sub try_one
 	rename("$file.right", $file) or die;
 	rename("$object.right", $object) or die;
 	# and what was made of it, since make takes what is there for what it would make
-	unlink($small, "build/broken/$object", 'build/broken/kanon.so', 'build/broken/src/core/libkanon_core.a',
-		grep { -x } glob('build/core-small/test_*'));
+	unlink($asan, "build/broken/$object", 'build/broken/kanon.so', 'build/broken/src/core/libkanon_core.a',
+		grep { -x } glob('build/core-asan/test_*'));
 	system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
 	if ($verdict eq 'killed' && !defined $sound{$by})
 	{
