@@ -2,6 +2,7 @@
  * test_cluster.c: classes of any shape: what they show, and what is proven of them,
  * against brute force over all partitions.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -715,6 +716,43 @@ test_late(void **state)
 	assert_true(late && done);
 }
 
+/* bottom_up whose time is over is done at once, however many row types there are: it takes what mondrian takes. */
+static void
+test_late_at_once(void **state)
+{
+	enum
+	{
+		rows = 20000
+	};
+	uint32_t *code = malloc(sizeof(uint32_t) * rows * 4);
+	uint64_t random = 5;
+	uint64_t polls[2];
+	Small s;
+
+	(void) state;
+	for (int i = 0; i < rows * 4; i++)
+		code[i] = random_below(&random, 40);
+	plain_open(&s, code, rows, 4, 2, KANON_CLUSTER_SET);
+	s.problem->time_limit = -1;
+	for (int i = 0; i < 2; i++)
+	{
+		const char *method = i == 0 ? "mondrian" : "bottom_up";
+		uint64_t before = s.host.polls;
+		KanonRelease release;
+		KanonReport report;
+
+		assert_int_equal(method_named(method)->solve(s.problem, &release, &report), KANON_OK);
+		polls[i] = s.host.polls - before;
+		assert_true(i == 0 || strstr(report.detail, "time_limit") != NULL);
+		kanon_release_free(s.problem, &release);
+	}
+	print_message("polls of mondrian %" PRIu64 ", of bottom_up out of time %" PRIu64 "\n", polls[0],
+				  polls[1]);
+	assert_true(polls[1] <= 2 * polls[0] + 10);
+	small_close(&s);
+	free(code);
+}
+
 /*
  * Not enough memory for all edges that could be of use: the nearest are joined, and
  * nothing is promised; with ever more of it a promise is made at last.
@@ -890,8 +928,8 @@ main(void)
 		cmocka_unit_test(test_triples_crowded), cmocka_unit_test(test_larger),
 		cmocka_unit_test(test_mondrian),        cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_limits),          cmocka_unit_test(test_late),
-		cmocka_unit_test(test_nearest_only),    cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_late_at_once),    cmocka_unit_test(test_nearest_only),
+		cmocka_unit_test(test_failures),        cmocka_unit_test(test_reference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,8 @@
  * group that has 2k rows then is divided (penalty.c).
  *
  * That compares every small group with every other.  When time_limit is over, the rows of
- * the groups that are still too small are divided as top_down.c divides a table.
+ * the groups that are still too small are divided as mondrian.c divides a table, which takes
+ * no time to speak of.
  *
  * Groups start as row types.  One of 2k-1 rows or more has rows to give: a small
  * group takes from it just what it lacks, and k rows stay.
@@ -207,31 +208,37 @@ finish_members(BottomUp *b, uint32_t first)
 static KanonStatus
 divide_rest(BottomUp *b, KanonReport *report)
 {
-	uint32_t first = NOBODY;
+	int64_t *rest = kanon_alloc0(b->env, b->problem->ntypes, sizeof(int64_t));
 	uint32_t groups = 0;
 	int64_t rows = 0;
+	KanonStatus status = KANON_OK;
 
+	if (rest == NULL)
+		return KANON_NO_MEMORY;
 	for (uint32_t a = 0; a < b->nalive; a++)
 		if (group_at(b, b->alive[a])->rows < b->problem->k)
 			rows += group_at(b, b->alive[a])->rows;
-	if (rows < b->problem->k)
-		return KANON_OK;
-	for (uint32_t a = b->nalive; a-- > 0;)
+	for (uint32_t a = b->nalive; a-- > 0 && rows >= b->problem->k;)
 	{
 		uint32_t i = b->alive[a];
 
 		if (group_at(b, i)->rows >= b->problem->k)
 			continue;
-		b->next[b->last[i]] = first;
-		first = b->first[i];
+		for (uint32_t m = b->first[i]; m != NOBODY; m = b->next[m])
+			rest[b->member[m].type] += b->member[m].rows;
 		groups++;
 		forget(b, i);
 	}
-	snprintf(report->detail, sizeof(report->detail),
-			 "when time_limit was over, %" PRIu32
-			 " groups were too small, and were divided instead of merged",
-			 groups);
-	return finish_members(b, first);
+	if (groups > 0)
+	{
+		snprintf(report->detail, sizeof(report->detail),
+				 "when time_limit was over, %" PRIu32
+				 " groups were too small, and were divided instead of merged",
+				 groups);
+		status = mondrian_divide(&b->layout, rest, &b->parts);
+	}
+	kanon_free(b->env, rest);
+	return status;
 }
 
 /* Of a search that time ends, too, the share that is done is at least that of its time. */

@@ -72,6 +72,12 @@ extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *p
 /* What a row loses in a class of these types, in report->cost's measure. */
 extern double cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n);
 
+/*
+ * mondrian.c: so many rows of each type (k together, or more), divided as strict Mondrian
+ * does; the parts are added as clusters.
+ */
+extern KanonStatus mondrian_divide(const ClusterLayout *layout, const int64_t *rows, ClusterParts *parts);
+
 /* All rows together may not be a class: says so. */
 extern KanonStatus cluster_too_few(KanonReport *report);
 

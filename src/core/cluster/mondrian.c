@@ -50,6 +50,8 @@ typedef struct Mondrian
 {
 	const KanonProblem *problem;
 	ClusterLayout layout;
+	const int64_t *rows; /* [ntypes] to divide */
+	int64_t all;         /* of them */
 	bool relaxed;
 	KanonScratch scratch;
 	KanonPace pace;
@@ -178,7 +180,7 @@ rank_categories(Mondrian *m, Line *line)
 
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 	{
-		frequency[column->code[i]] += problem->rows[i];
+		frequency[column->code[i]] += m->rows[i];
 		type[column->code[i]] = i;
 		if (kanon_stop(&m->pace, 2))
 			status = KANON_CANCELLED;
@@ -254,17 +256,20 @@ make_records(Mondrian *m)
 	m->counts = kanon_take(&m->scratch, room, sizeof(int64_t));
 	if (m->scratch.failed)
 		return KANON_NO_MEMORY;
-	m->nrecords = problem->ntypes;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		uint32_t *record = record_at(m, i);
+		uint32_t *record = record_at(m, m->nrecords);
 
 		if (kanon_stop(&m->pace, m->width))
 			return KANON_CANCELLED;
+		if (m->rows[i] == 0)
+			continue;
 		for (int l = 0; l < m->nlines; l++)
 			record[l] = m->line[l].rank[cluster_column(&m->layout, m->line[l].qi)->code[i]];
 		record[m->nlines] = i;
-		set_record_rows(m, record, problem->rows[i]);
+		set_record_rows(m, record, m->rows[i]);
+		m->all += m->rows[i];
+		m->nrecords++;
 	}
 	return KANON_OK;
 }
@@ -511,8 +516,8 @@ take_class(Mondrian *m, const Part *part)
 	m->nrecords = part->from;
 	m->nfrom--;
 	m->placed += part->rows;
-	m->pace.rows_left = m->layout.rows - m->placed;
-	m->pace.share = (double) m->placed / (double) m->layout.rows;
+	m->pace.rows_left = m->all - m->placed;
+	m->pace.share = (double) m->placed / (double) m->all;
 	return KANON_OK;
 }
 
@@ -533,37 +538,63 @@ split_all(Mondrian *m)
 	return status;
 }
 
+/* KANON_INFEASIBLE: the rows together may not be a class. */
 static KanonStatus
-solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonReport *report)
+divide_rows(const ClusterLayout *layout, const int64_t *rows, bool relaxed, ClusterParts *parts)
 {
+	const KanonProblem *problem = layout->problem;
 	KanonEnv *env = problem->env;
-	double start = env->now(env->arg);
 	Mondrian *m = kanon_alloc0(env, 1, sizeof(Mondrian));
 	KanonStatus status = KANON_OK;
 
-	memset(release, 0, sizeof(*release));
-	memset(report, 0, sizeof(*report));
-	report->lower_bound = -INFINITY;
 	if (m == NULL)
 		return KANON_NO_MEMORY;
 	m->problem = problem;
 	m->scratch.env = env;
+	m->rows = rows;
 	m->relaxed = relaxed;
 	m->pace = (KanonPace){.env = env, .phase = "mondrian", .work = KANON_POLL_WORK};
-	cluster_layout(problem, &m->layout);
+	m->layout = *layout;
+	m->parts = *parts;
 	for (int q = 0; q < m->layout.nqis && status == KANON_OK; q++)
 		status = open_line(m, &m->line[m->nlines++], &m->layout.qi[q]);
 	if (status == KANON_OK)
 		status = make_records(m);
 	if (status == KANON_OK && !allowed(m, 0, m->nrecords))
-		status = cluster_too_few(report);
+		status = KANON_INFEASIBLE;
 	if (status == KANON_OK)
 		status = split_all(m);
 	kanon_scratch_free(&m->scratch);
-	if (status == KANON_OK)
-		status = cluster_conclude(&m->layout, &m->parts, release, report);
-	cluster_parts_free(env, &m->parts);
+	*parts = m->parts;
 	kanon_free(env, m);
+	return status;
+}
+
+KanonStatus
+mondrian_divide(const ClusterLayout *layout, const int64_t *rows, ClusterParts *parts)
+{
+	return divide_rows(layout, rows, false, parts);
+}
+
+static KanonStatus
+solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	ClusterLayout layout;
+	ClusterParts parts = {0};
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	report->lower_bound = -INFINITY;
+	cluster_layout(problem, &layout);
+	status = divide_rows(&layout, problem->rows, relaxed, &parts);
+	if (status == KANON_INFEASIBLE)
+		status = cluster_too_few(report);
+	if (status == KANON_OK)
+		status = cluster_conclude(&layout, &parts, release, report);
+	cluster_parts_free(env, &parts);
 	report->seconds = env->now(env->arg) - start;
 	return status;
 }
