@@ -225,6 +225,37 @@ SELECT kanon_create_publication('pairs', 'paired', '{a}', 3);
 SELECT kanon_alter_publication('pairs', key => 'who');
 SELECT kanon_drop_publication('pairs');
 
+-- ---- hierarchies that are renamed ----
+
+CREATE SCHEMA night_else;
+CREATE TABLE leveled AS SELECT i % 12 AS zip, 'd' || i % 3 AS ill FROM generate_series(1, 240) i;
+CREATE TABLE zip_h AS SELECT z AS value, z / 6 AS level1, 0 AS level2 FROM generate_series(0, 11) z;
+CREATE TABLE ill_h AS SELECT 'd' || i AS value, CASE WHEN i < 2 THEN 'x' ELSE 'y' END AS kind, '*' AS top FROM generate_series(0, 2) i;
+SELECT kanon_create_publication('renamed', 'leveled', '{zip}', 30, format('{"keep": ["ill"], "hierarchies": {"zip": "zip_h"}, "privacy": [%s]}', kanon_t_closeness('ill', 0.6, 'hierarchical', 'ill_h'))::jsonb, solver => 'full_domain');
+SELECT zip, count(*) FROM renamed GROUP BY 1 ORDER BY 1;
+ALTER TABLE zip_h RENAME TO zip_levels;
+ALTER TABLE ill_h SET SCHEMA night_else;
+ALTER TABLE zip_levels SET SCHEMA night_else;
+SELECT status FROM kanon_refresh('renamed');
+-- stored anew by their names
+SELECT kanon_alter_publication('renamed', set_options => '{"suppression_limit": 0.1}');
+SELECT options -> 'hierarchies' AS hierarchies, options #>> '{privacy,0,hierarchy}' AS of_rule FROM kanon_publications WHERE publication = 'night_test.renamed';
+-- a table that takes the place of one, as it is made anew; somebody else's does not
+ALTER TABLE night_else.zip_levels RENAME TO zip_before;
+CREATE TABLE night_else.zip_levels AS SELECT z AS value, z / 4 AS level1, 0 AS level2 FROM generate_series(0, 11) z;
+SELECT status FROM kanon_refresh('renamed');
+SELECT zip, count(*) FROM renamed GROUP BY 1 ORDER BY 1;
+ALTER TABLE night_else.zip_levels OWNER TO kanon_night_owner;
+SELECT status FROM kanon_refresh('renamed');
+SELECT zip, count(*) FROM renamed GROUP BY 1 ORDER BY 1;
+-- what is gone fails by name
+DROP TABLE night_else.zip_levels, night_else.zip_before;
+SELECT status FROM kanon_refresh('renamed');
+SELECT message FROM kanon_releases WHERE publication = 'night_test.renamed' ORDER BY release DESC LIMIT 1;
+SELECT kanon_drop_publication('renamed');
+DROP TABLE night_else.ill_h;
+DROP SCHEMA night_else;
+
 -- ---- refused before they are read ----
 
 -- (the 60000th row cannot be read at all)

@@ -166,6 +166,11 @@ SELECT count(*), has_table_privilege('reader', 'own.visits', 'SELECT') FROM own.
 SELECT objname, provider, label FROM pg_seclabels ORDER BY 1;
 E
 my $dir = PostgreSQL::Test::Utils::tempdir;
+is(as('owner', <<'E'), '', 'a hierarchy that has another name since');
+CREATE TABLE own.zips AS SELECT DISTINCT zip, 0 AS top FROM own.patients;
+SELECT kanon_create_publication('own.leveled', 'own.patients', '{zip}', 4, '{"hierarchies": {"zip": "own.zips"}}', solver => 'full_domain');
+ALTER TABLE own.zips RENAME TO zip_levels;
+E
 $node->safe_psql('lab', "LOAD 'kanon'; SECURITY LABEL FOR kanon ON COLUMN own.patients.name IS 'identifier'");
 my $before = $node->safe_psql('lab', $seen);
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
@@ -179,8 +184,9 @@ sub goes_on
 	my ($on, $db, $name) = @_;
 	is($on->safe_psql($db, $seen), $before, "$name: publications, history, view and labels are there");
 	is($on->safe_psql($db, "SET ROLE owner; SELECT status, row_count FROM kanon_refresh('own.visits')"), 'current|700', "$name: refreshed");
+	is($on->safe_psql($db, "SET ROLE owner; SELECT status FROM kanon_refresh('own.leveled')"), 'current', "$name: with the hierarchy that it had");
 	is( $on->safe_psql($db, "SELECT persons, persons_below_k FROM kanon_compare_releases('own.visits',"
-			  . " (SELECT max(release) - 1 FROM kanon_releases), (SELECT max(release) FROM kanon_releases))"),
+			  . " (SELECT max(release) - 1 FROM kanon_releases WHERE publication = 'own.visits'), (SELECT max(release) FROM kanon_releases WHERE publication = 'own.visits'))"),
 		'700|0', "$name: compared with a release from before");
 	is($on->safe_psql($db, "SELECT count(*) FROM pg_class WHERE relname ~ '^visits_release'"), '2', "$name: and old releases go");
 	my ($ret, $stdout, $stderr) = $on->psql($db, 'DROP EXTENSION kanon');
@@ -226,7 +232,7 @@ $node->command_ok([ 'pg_upgrade', '--no-sync', '-d', $node->data_dir, '-D', $new
 		'-s', $new->host, '-p', $node->port, '-P', $new->port ], 'pg_upgrade');
 $new->start;
 $before = $new->safe_psql('lab', $seen);
-like($before, qr/^own\.visits\|owner\|own\.visits\|own\.patients\|/, 'the publication has come along');
+like($before, qr/(?m)^own\.visits\|owner\|own\.visits\|own\.patients\|/, 'the publication has come along');
 goes_on($new, 'lab', 'upgrade');
 $new->stop;
 done_testing();

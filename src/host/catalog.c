@@ -8,9 +8,11 @@
 #include "compat.h"
 #include "host/catalog.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/syscache.h"
 
 static void
 set_here(const char *name, const char *value)
@@ -77,6 +79,20 @@ void
 plain_text_end(int nest)
 {
 	AtEOXact_GUC(true, nest);
+}
+
+Oid
+relation_owner(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
 }
 
 /* Follows views to what they read, and parents to their children. */

@@ -20,6 +20,9 @@ extern void plain_text_end(int nest);
 /* "schema.name" of a relation, quoted; NULL: it is gone. */
 extern char *relation_name(Oid relid);
 
+/* InvalidOid: it is gone. */
+extern Oid relation_owner(Oid relid);
+
 /* True if reading the one means reading the other (itself, views, partitions). */
 extern bool relation_reads(Oid reader, Oid relid);
 

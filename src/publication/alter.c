@@ -295,7 +295,7 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	Oid extension = extension_schema(fcinfo);
 	KanonPublication *publication =
 		publication_claim(publication_find(extension, name, owned_by_caller), true);
-	KanonPublication before = *publication;
+	KanonPublication before;
 	Alteration alteration = {.publication = publication};
 	const Model *model;
 	Changes changes;
@@ -303,6 +303,8 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	Oid source;
 
 	publication->caller = fcinfo->flinfo->fn_oid;
+	publication->options = relations_followed(publication->options, publication->relations);
+	before = *publication;
 	source = source_of(publication);
 	if (!PG_ARGISNULL(ALTER_K))
 		publication->k = class_size_arg(fcinfo, ALTER_K);

@@ -11,7 +11,7 @@
  * A definition is found by its column of type kanon_options, which lets the
  * extension be dropped by CASCADE alone, and by its owner, who must own the view,
  * too: anybody can make a table with such a column, and write anything into it.
- * Relations are kept as regclass, which follows renames and is restored by name;
+ * Relations are kept as regclass (those that options name: beside them), which follows renames and is restored by name;
  * they count as far as they are the owner's.
  */
 #ifndef KANON_PUBLICATION_H
@@ -36,7 +36,8 @@ typedef struct KanonPublication
 	char *solver; /* the name of a model */
 	ArrayType *qis;
 	int64 k;
-	Jsonb *options; /* of the model */
+	Jsonb *options;       /* of the model */
+	ArrayType *relations; /* that they name, as they were stored */
 	int32 keep_releases;
 	bool stable;
 	bool protect_successive;

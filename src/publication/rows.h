@@ -6,12 +6,10 @@
 #define KANON_PUBLICATION_ROWS_H
 
 #include "compat.h"
+#include "host/catalog.h"
 #include "publication/publication.h"
 
 #include "access/htup_details.h"
-
-/* InvalidOid: it is gone. */
-extern Oid relation_owner(Oid relid);
 
 /* Asked of the catalog alone: nothing of a stranger's is locked to find out that it is. */
 extern bool relation_is_own(Oid relid, Oid owner, char relkind);

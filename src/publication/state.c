@@ -135,6 +135,8 @@ read_definition(const Row *row, void *arg)
 	publication->k = row_int8(row, "k");
 	value = row_value(row, "options", JSONBOID, &isnull);
 	publication->options = isnull ? NULL : DatumGetJsonbPCopy(value);
+	value = row_value(row, "relations", REGCLASSARRAYOID, &isnull);
+	publication->relations = isnull ? NULL : DatumGetArrayTypePCopy(value);
 	value = row_value(row, "keep_releases", INT4OID, &isnull);
 	publication->keep_releases = isnull ? 1 : DatumGetInt32(value);
 	publication->stable = row_bool(row, "stable");
@@ -334,6 +336,7 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 						 " source pg_catalog.regclass, history pg_catalog.regclass,"
 						 " solver pg_catalog.text NOT NULL, quasi_identifiers pg_catalog._name NOT NULL,"
 						 " k pg_catalog.int8 NOT NULL, options %s.%s NOT NULL,"
+						 " relations pg_catalog._regclass,"
 						 " keep_releases pg_catalog.int4 NOT NULL, stable pg_catalog.bool NOT NULL,"
 						 " protect_successive pg_catalog.bool NOT NULL, key pg_catalog.text,"
 						 " mask_key pg_catalog.bytea)",
@@ -370,8 +373,8 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 
 #define COLUMNS                                                                               \
 	"name, published, source, history, solver, quasi_identifiers, k, options, keep_releases," \
-	" stable, protect_successive, key"
-#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12"
+	" stable, protect_successive, key, relations"
+#define VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13"
 
 /* The key that the statement has made. */
 static void
@@ -410,6 +413,7 @@ publication_store(KanonPublication *publication)
 	parameter(&p, BOOLOID, BoolGetDatum(publication->stable), false);
 	parameter(&p, BOOLOID, BoolGetDatum(publication->protect_successive), false);
 	parameter_text(&p, publication->key);
+	parameter(&p, REGCLASSARRAYOID, PointerGetDatum(relations_listed(publication->options)), false);
 	row_write(keyed ? "WITH before AS (DELETE FROM %1$s RETURNING mask_key) INSERT INTO %1$s (" COLUMNS
 					  ", mask_key) SELECT " VALUES ", coalesce((SELECT mask_key FROM before), " NEW_MASK_KEY
 					  ")"

@@ -1,13 +1,17 @@
 /*
  * relations.c: relations that options name, as names that mean the same whatever the
  * search_path: what is recorded of a run, or stored of a publication, is used again
- * by somebody else.
+ * by somebody else.  Beside the names a publication stores which relations they were,
+ * to find those again that have another name or schema since.
  */
 #include "compat.h"
+#include "host/catalog.h"
 #include "run/request.h"
 
 #include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/varlena.h"
 
@@ -30,22 +34,21 @@ is_relation(char *const *keys, int n)
 	return n == 1 && (strcmp(keys[0], "hierarchy") == 0 || strcmp(keys[0], "sensitive_items") == 0);
 }
 
-/* With its schema; what names nothing stays as it is, for who uses it to complain. */
-static char *
-resolved_name(char *name)
+/* What a name means now; InvalidOid: nothing. */
+static Oid
+relation_named(const char *name)
 {
 	List *names;
-	Oid relid;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
-		return name;
-	relid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
-							 true);
-	return OidIsValid(relid) ? privacy_relation(relid) : name;
+		return InvalidOid;
+	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
+							true);
 }
 
-Jsonb *
-relations_resolved(Jsonb *options, char *key)
+/* The options with other names for the relations that they name, in the order of the options. */
+static Jsonb *
+rename_relations(Jsonb *options, char *key, char *(*rename)(char *name, void *arg), void *arg)
 {
 	char *keys[MOST_KEYS] = {key};
 	int above = key != NULL ? 1 : 0, depth = 0;
@@ -64,11 +67,91 @@ relations_resolved(Jsonb *options, char *key)
 			keys[n - 1] = pnstrdup(value.val.string.val, value.val.string.len);
 		if (token == WJB_VALUE && value.type == jbvString && n <= MOST_KEYS && is_relation(keys, n))
 		{
-			value.val.string.val = resolved_name(pnstrdup(value.val.string.val, value.val.string.len));
+			value.val.string.val = rename(pnstrdup(value.val.string.val, value.val.string.len), arg);
 			value.val.string.len = (int) strlen(value.val.string.val);
 		}
 		depth += (token == WJB_BEGIN_OBJECT) - (token == WJB_END_OBJECT);
 		kanon_push_jsonb(&state, token, token < WJB_BEGIN_ARRAY ? &value : NULL);
 	}
 	return JsonbValueToJsonb(state.result);
+}
+
+/* With its schema; what names nothing stays as it is, for who uses it to complain. */
+static char *
+resolved_name(char *name, void *arg)
+{
+	Oid relid = relation_named(name);
+
+	return OidIsValid(relid) ? privacy_relation(relid) : name;
+}
+
+Jsonb *
+relations_resolved(Jsonb *options, char *key)
+{
+	return rename_relations(options, key, resolved_name, NULL);
+}
+
+/* ---- as they are stored ---- */
+
+typedef struct Stored
+{
+	Datum *relids;
+	int n;
+	int next;
+} Stored;
+
+static char *
+list_relation(char *name, void *arg)
+{
+	Stored *stored = arg;
+
+	stored->relids = stored->relids == NULL
+						 ? palloc(sizeof(Datum))
+						 : repalloc(stored->relids, sizeof(Datum) * (Size) (stored->n + 1));
+	stored->relids[stored->n++] = ObjectIdGetDatum(relation_named(name));
+	return name;
+}
+
+ArrayType *
+relations_listed(Jsonb *options)
+{
+	Stored stored = {0};
+
+	(void) rename_relations(options, NULL, list_relation, &stored);
+	return construct_array(stored.relids, stored.n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT);
+}
+
+/*
+ * Renamed, or in another schema: it is followed.  Another one of the same owner that has
+ * its name took its place.
+ */
+static char *
+followed_name(char *name, void *arg)
+{
+	Stored *stored = arg;
+	Oid was = stored->next < stored->n ? DatumGetObjectId(stored->relids[stored->next]) : InvalidOid;
+	Oid owner = relation_owner(was);
+	Oid now;
+
+	stored->next++;
+	if (!OidIsValid(owner))
+		return name;
+	now = relation_named(name);
+	return now == was || relation_owner(now) == owner ? name : privacy_relation(was);
+}
+
+Jsonb *
+relations_followed(Jsonb *options, ArrayType *relations)
+{
+	Stored stored = {0};
+	bool *nulls;
+	Jsonb *followed;
+
+	if (relations == NULL || ARR_NDIM(relations) > 1 || array_contains_nulls(relations))
+		return options;
+	deconstruct_array(relations, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &stored.relids, &nulls,
+					  &stored.n);
+	followed = rename_relations(options, NULL, followed_name, &stored);
+	/* options that somebody wrote by hand name what they name */
+	return stored.next == stored.n ? followed : options;
 }
