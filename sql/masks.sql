@@ -202,6 +202,7 @@ SELECT wrong('{"cost": {"constant": []}}');
 SELECT wrong('{"admitted": {"top": "yesterdays"}}');
 SELECT wrong('{"admitted": {"top": "04/05/2024"}}');
 SELECT wrong('{"admitted": {"top": "2020-06-01", "shift": "patient", "days": 3}}');
+SELECT wrong('{"email": {"anon": "anon.fake_last_name()"}}');
 \pset format aligned
 \pset tuples_only off
 

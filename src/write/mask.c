@@ -239,6 +239,9 @@ masks_apply(Masks *masks, const Datum *values, const bool *nulls)
 				masks->values[i] = mask->constant;
 				masks->nulls[i] = mask->isnull;
 				break;
+			case MASK_ANON:
+				masks->values[i] = mask_anon_apply(masks, mask, values, nulls, &masks->nulls[i]);
+				break;
 		}
 	}
 	MemoryContextSwitchTo(old);
@@ -303,6 +306,8 @@ begin_mask(const Source *source, Masks *masks, Mask *mask, int64 k)
 		mask_key_begin(masks, mask, &source->kept[mask->place]);
 	if (mask->kind == MASK_PSEUDONYM)
 		mask_key_begin(masks, mask, mask->column);
+	if (mask->kind == MASK_ANON)
+		mask_anon_begin(masks, mask);
 }
 
 void
@@ -322,11 +327,10 @@ masks_begin(const Source *source, int64 k, Border *border)
 	if (masks->hmac == NULL || FAULT(no_mask_key) || !pg_strong_random(masks->key[0], MASK_KEY_LENGTH))
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
 	for (int i = 0; i < source->nkept; i++)
-	{
 		masks->columns[i] = &source->kept[i];
+	for (int i = 0; i < source->nkept; i++)
 		if (source->kept[i].mask != NULL)
 			begin_mask(source, masks, source->kept[i].mask, k);
-	}
 }
 
 int
@@ -382,8 +386,14 @@ masks_end(Masks *masks)
 	masks->hmac = NULL;
 	MemoryContextDelete(masks->row);
 	for (int i = 0; i < masks->n; i++)
-		if (masks->columns[i]->mask != NULL)
-			mask_key_end(masks, masks->columns[i]->mask);
+	{
+		Mask *mask = masks->columns[i]->mask;
+
+		if (mask != NULL)
+			mask_key_end(masks, mask);
+		if (mask != NULL && mask->kind == MASK_ANON)
+			mask_anon_end(mask);
+	}
 }
 
 /* ---- the target ---- */

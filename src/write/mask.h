@@ -13,6 +13,7 @@
 #include "write/target.h"
 
 #include "common/hmac.h"
+#include "nodes/execnodes.h"
 #include "utils/uuid.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
@@ -26,7 +27,8 @@ typedef enum MaskKind
 	MASK_NUMBER, /* rounded, cut at the top and at the bottom */
 	MASK_PARTIAL,
 	MASK_SHIFT,
-	MASK_CONSTANT
+	MASK_CONSTANT,
+	MASK_ANON /* an expression with functions of the extension anon */
 } MaskKind;
 
 /* Where a number or date is cut. */
@@ -64,6 +66,7 @@ typedef struct Mask
 	int last;
 	Datum constant;
 	bool isnull;
+	Expr *expression; /* of kept columns, by their places */
 
 	/* while rows are written */
 	FmgrInfo *compare;
@@ -76,6 +79,9 @@ typedef struct Mask
 	Size charged;
 	uint64 hash[4];
 	uint8 pseudonym[UUID_LEN];
+	ExprState *state;
+	ExprContext *econtext;
+	TupleTableSlot *slot;
 	uint64 sum;   /* of hashes of the values that were masked, in any order of rows */
 	uint64 found; /* the same of the target */
 } Mask;
@@ -150,5 +156,16 @@ extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
 /* It will be asked for in a moment: what is remembered of it is brought near. */
 extern void mask_key_expect(const Mask *mask, Datum value);
 extern void mask_key_end(Masks *masks, Mask *mask);
+
+/* ---- mask_anon.c: by functions of the extension anon ---- */
+
+/* Raises unless the expression calls these alone; nothing of it has run then. */
+extern void mask_anon_read(Mask *mask, const Source *source, const char *key, const char *text);
+
+/* When all masks are read: what it names beside its own column is published as it is. */
+extern void mask_anon_check(const Mask *mask, const Source *source);
+extern void mask_anon_begin(Masks *masks, Mask *mask);
+extern Datum mask_anon_apply(Masks *masks, Mask *mask, const Datum *values, const bool *nulls, bool *isnull);
+extern void mask_anon_end(Mask *mask);
 
 #endif

@@ -32,6 +32,7 @@ static const MaskForm forms[] = {
 	{"partial", MASK_PARTIAL, "{\"partial\": [2, 4]}", NULL},
 	{"shift", MASK_SHIFT, "{\"shift\": \"patient_id\", \"days\": 30}", "days"},
 	{"constant", MASK_CONSTANT, "{\"constant\": null}", NULL},
+	{"anon", MASK_ANON, "{\"anon\": \"anon.fake_last_name()\"}", NULL},
 };
 
 static void
@@ -248,7 +249,7 @@ raise_unknown(const SourceColumn *column, const char *word)
 
 static void
 read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContainer *object,
-		  const Masks *masks)
+		  const Source *source, const char *key, const Masks *masks)
 {
 	switch (form->kind)
 	{
@@ -272,12 +273,18 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 			if (!mask->isnull)
 				mask->constant = value_of(value, mask, form);
 			break;
+		case MASK_ANON:
+			if (value->type != jbvString)
+				raise_form(mask->column, form, "an expression");
+			mask_anon_read(mask, source, key, pnstrdup(value->val.string.val, value->val.string.len));
+			break;
 	}
 }
 
 /* One column's mask: keys of one kind, and what may stand beside them. */
 static Mask *
-read_mask(SourceColumn *column, JsonbContainer *object, const Masks *masks)
+read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, const char *key,
+		  const Masks *masks)
 {
 	Mask *mask = palloc0(sizeof(Mask));
 	const MaskForm *first = NULL;
@@ -312,7 +319,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Masks *masks)
 					 errhint("One mask can have \"round\", \"top\" and \"bottom\" together; no others.")));
 		first = form;
 		mask->kind = form->kind;
-		read_part(mask, form, &value, object, masks);
+		read_part(mask, form, &value, object, source, key, masks);
 	}
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
@@ -405,7 +412,7 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("the mask of column \"%s\" must be a JSON object", column->name),
 					 errhint("Write it like '{\"%s\": {\"pseudonym\": \"release\"}}'.", column->name)));
-		column->mask = read_mask(column, value.val.binary.data, masks);
+		column->mask = read_mask(column, value.val.binary.data, source, key, masks);
 		masks->n++;
 		/* what is shown instead says nothing of the value but where it is the same */
 		if (column->mask->kind == MASK_PSEUDONYM || column->mask->kind == MASK_CONSTANT)
@@ -414,4 +421,7 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting)
 	if (masks->n > 0)
 		source->masks = masks;
 	check_persons(source, key);
+	for (int i = 0; i < source->nkept; i++)
+		if (source->kept[i].mask != NULL && source->kept[i].mask->kind == MASK_ANON)
+			mask_anon_check(source->kept[i].mask, source);
 }
