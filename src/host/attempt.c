@@ -91,7 +91,8 @@ rehearse(void (*work)(void *arg), void *arg)
 
 /*
  * Readers queue behind whoever waits for a relation, so we wait for moments only,
- * with longer and longer pauses between them.
+ * with longer and longer pauses between them.  (A cancel within the instant in which such
+ * a moment ends is lost: the server tells of the timeout alone, and has to be asked again.)
  */
 #define LOCK_WAIT "200ms"
 #define FIRST_PAUSE 50L /* ms */
