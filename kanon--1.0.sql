@@ -465,6 +465,33 @@ AS 'MODULE_PATHNAME', 'kanon_full_domain';
 COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean)
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
+CREATE FUNCTION @extschema@.kanon_subtree(
+    source            regclass,
+    target            text,
+    quasi_identifiers name[],
+    k                 bigint,
+    method            text     DEFAULT 'top_down',
+    scheme            text     DEFAULT 'subtree',
+    keep              name[]   DEFAULT '{}',
+    allow_identifying name[]   DEFAULT '{}',
+    mask              jsonb    DEFAULT NULL,
+    weights           float8[] DEFAULT NULL,
+    hierarchies       jsonb    DEFAULT NULL,
+    privacy           jsonb[]  DEFAULT NULL,
+    categorical       name[]   DEFAULT '{}',
+    class_column      name     DEFAULT NULL,
+    mark              boolean  DEFAULT false,
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false,
+    time_limit        interval DEFAULT '60 seconds')
+RETURNS TABLE (column_name name, level int, shown text, row_count bigint, classes bigint, cost float8,
+               lower_bound float8, proven boolean, gcp float8, cuts_checked bigint, solve_ms float8)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_subtree';
+
+COMMENT ON FUNCTION @extschema@.kanon_subtree(regclass, text, name[], bigint, text, text, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], name, boolean, boolean, boolean, interval)
+IS 'publishes a table k-anonymously with one cut through each hierarchy: a value shows the same in every row';
+
 CREATE FUNCTION @extschema@.kanon_patterns(
     quasi_identifiers name[],
     max_suppressed    int      DEFAULT NULL,
@@ -1330,6 +1357,8 @@ statements AS (
                          || coalesce((SELECT string_agg(c.name || ' ' || CASE WHEN c.kept > 0 THEN 'as it was'
                                           WHEN c.generalised > 0 THEN 'as ' || (SELECT x ->> 'name' FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
                                           ELSE 'blank' END, ', ' ORDER BY c.ordinal) FROM columns c), '') || '.'
+                    WHEN r.model = 'subtree' THEN 'A value is shown in the same way in every row: as it was, by a level of its column''s hierarchy, or not at all. Different values of a column may be shown at different levels.'
+                         || CASE r.options ->> 'scheme' WHEN 'sibling' THEN ' A level stands for those of the values below it that are not shown more finely.' ELSE '' END
                     WHEN r.model = 'pattern_clustering' THEN format('Each of the %s patterns that were listed is that of one class of rows at most.', jsonb_array_length(r.options -> 'patterns'))
                     WHEN r.model = 'cluster' THEN 'Rows near one another form a class, of any shape. What its rows have in common is shown: a value, a range, a set, a level of a hierarchy, or nothing.'
                     WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN 'Each row has a pattern of its own: which of its cells stand as they were, which show a level of the column''s hierarchy, which are blank.'
@@ -1340,6 +1369,7 @@ statements AS (
                     WHEN r.model = 'full_domain' THEN jsonb_build_object('levels', (SELECT jsonb_object_agg(c.column_name, CASE WHEN c.kept > 0 THEN 0
                                           WHEN c.generalised > 0 THEN (SELECT (x ->> 'level')::int FROM jsonb_array_elements(c.levels_shown) AS x ORDER BY (x ->> 'cells')::bigint DESC LIMIT 1)
                                           END) FROM columns c))
+                    WHEN r.model = 'subtree' THEN '{"shows": "cut"}'
                     WHEN r.model = 'pattern_clustering' THEN jsonb_build_object('classes_at_most', jsonb_array_length(r.options -> 'patterns'))
                     WHEN r.model = 'cluster' THEN '{"shows": "several"}'
                     WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN '{"shows": "levels"}'
@@ -1399,6 +1429,8 @@ statements AS (
         SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
                || CASE WHEN r.model = 'full_domain' THEN format(': of all levels that keep the rules with at most %s %% of the rows blank as a whole, none is better by the metric %s.',
                             100 * (r.options ->> 'suppression_limit')::numeric, r.options ->> 'metric')
+                       WHEN r.model = 'subtree' AND r.proven THEN ': no such release under these rules costs less; that is proven.'
+                       WHEN r.model = 'subtree' AND r.lower_bound > 0 THEN format(': it costs %s; no such release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
                        WHEN r.proven AND r.gap = 0 THEN ': no release under these rules costs less; that is proven.'
                        WHEN r.lower_bound > 0 THEN format(': it costs %s; no release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
                        ELSE ', which is not known to lose the least that is possible.' END

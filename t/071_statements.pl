@@ -95,6 +95,11 @@ for my $residual (qw(suppress drop error))
 		}
 		call('full_domain', 'levels', $_, $rule, $residual, $keep, $hierarchies, 'suppression_limit => 0.1') for qw(flash samarati incognito speedy);
 		call('full_domain', 'plain', $_, $rule, $residual, $keep, 'suppression_limit => 0.05', "metric => 'precision'") for qw(flash);
+		for my $scheme (qw(subtree sibling))
+		{
+			last if $residual ne 'suppress';
+			call('subtree', $scheme, $_, $rule, undef, $keep, $hierarchies, "scheme => '$scheme'") for qw(top_down bottom_up optimal);
+		}
 		call('cluster', 'plain', $_, $rule, $residual, $keep) for qw(mondrian mondrian_relaxed forest bottom_up top_down gather one_k k_one k_k);
 		call('cluster', 'levels', $_, $rule, $residual, $keep, $hierarchies) for qw(mondrian bottom_up);
 	}
@@ -111,7 +116,7 @@ call($_, 'masked', $_ eq 'pattern_guided' ? 'greedy' : $_ eq 'cluster' ? 'mondri
 	"keep => '{diagnosis,nr}'", q(mask => '{"nr": {"pseudonym": "release"}, "diagnosis": {"constant": "ill"}}')) for qw(pattern_guided cluster full_domain);
 push @calls, { function => 'publication', method => $_, rule => 'none', group => "publication $_", target => 't' . ++$n,
 	sql => "SELECT kanon_create_publication('public.TARGET', 'visits', '{age,zip,sex}', %s, solver => '$_', options => '{\"keep\": [\"diagnosis\"]"
-	  . ($_ eq 'full_domain' ? ', "hierarchies": {"age": "ages", "zip": "zips"}, "suppression_limit": 0.1' : '') . "}')" } for qw(pattern_guided cluster full_domain freeform);
+	  . ($_ eq 'full_domain' ? ', "hierarchies": {"age": "ages", "zip": "zips"}, "suppression_limit": 0.1' : '') . "}')" } for qw(pattern_guided cluster full_domain subtree freeform);
 call('pattern_clustering', 'plain', $_, 'none', undef, $keep, "patterns => '{**-,*--,***}'") for qw(exact greedy);
 call('freeform', 'plain', $_, 'none', undef, $keep, $_ eq 'greedy' ? 'mutual => true' : 'mutual => false', 'seed => 1')
   for qw(greedy sort_greedy hungarian min_cost_flow ring concealment);
@@ -300,6 +305,8 @@ my @claims = (
 		{
 			return 0 if value("SELECT count(*) FROM $target t WHERE NOT EXISTS (SELECT FROM visits s WHERE " . matches($column) . ')');
 			return 0 if $c->{shows} eq 'values' && (counts($column))[1];
+			# rows that had the same value show the same
+			return 0 if $c->{shows} eq 'cut' && value("SELECT count(*) FROM (SELECT FROM $target t JOIN visits s USING (nr) GROUP BY s.$column HAVING count(DISTINCT coalesce(t.$column\::text, '')) > 1) x");
 		}
 		return 1; } ],
 	[ levels => sub {

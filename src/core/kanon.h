@@ -167,7 +167,7 @@ typedef struct KanonProblem
 	int nextra;               /* <= 64 */
 	const KanonColumn *extra; /* [nextra] level 0, no weight; every code occurs */
 
-	/* Rules about populations (population.h), which kanon_solve_full_domain takes. */
+	/* Rules about populations (population.h), which kanon_solve_full_domain and kanon_solve_subtree take. */
 	int npopulations;
 	const struct KanonPopulation *populations; /* [npopulations] */
 	bool k_map; /* k is asked of a population: a class may have any number of rows */
@@ -182,6 +182,7 @@ typedef struct KanonProblem
 	const struct KanonFullDomainOptions *full_domain; /* full_domain.h */
 	const struct KanonClusterOptions *cluster;        /* cluster.h */
 	const struct KanonFreeformOptions *freeform;      /* freeform.h */
+	const struct KanonSubtreeOptions *subtree;        /* subtree.h */
 } KanonProblem;
 
 /*

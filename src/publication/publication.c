@@ -138,7 +138,7 @@ definition_check(const KanonPublication *publication)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("solver \"%s\" cannot tell who is in which class", publication->solver),
 			 errhint(
-				 "A key needs classes: solver 'cluster', 'full_domain', 'pattern_clustering' or 'pattern_guided'.")));
+				 "A key needs classes: solver 'cluster', 'full_domain', 'pattern_clustering', 'pattern_guided' or 'subtree'.")));
 	if (names_contain(publication->qis, "quasi_identifiers", publication->key) ||
 		keeps(publication, publication->key))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -166,6 +166,7 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_SHOW] = {"show", TEXTOID, "auto", "'auto' is the default.", true, FIELD(show), NULL},
 	[OPTION_SUPPRESSION_LIMIT] = {"suppression_limit", FLOAT8OID, "0", "0 suppresses no row whole.", true,
 								  FIELD(suppression_limit), check_suppression_limit},
+	[OPTION_SCHEME] = {"scheme", TEXTOID, "subtree", "'subtree' is the default.", true, FIELD(scheme), NULL},
 	[OPTION_METRIC] = {"metric", TEXTOID, "loss", "'loss' is the default.", true, FIELD(metric), NULL},
 	[OPTION_WORKERS] = {"workers", INT4OID, NULL, NULL, true, FIELD(workers), NULL},
 	[OPTION_EXPLORE] = {"explore", BOOLOID, "false", BOOL_HINT, false, FIELD(explore), NULL},
@@ -209,39 +210,6 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_MAX_SUPPRESSED] = {"max_suppressed", FLOAT8OID, NULL, NULL, false, FIELD(max_suppressed),
 							   check_max_suppressed},
 };
-
-const Model *const models[] = {&cluster_model,
-							   &freeform_model,
-							   &full_domain_model,
-							   &pattern_clustering_model,
-							   &pattern_guided_model,
-							   &transactions_model,
-							   NULL};
-
-const Model *
-model_find(const char *name)
-{
-	StringInfoData known;
-	Nearest nearest = nearest_to(name);
-
-	initStringInfo(&known);
-	for (int i = 0; models[i] != NULL; i++)
-	{
-		if (strcmp(models[i]->name, name) == 0)
-			return models[i];
-		nearest_try(&nearest, models[i]->name);
-		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", models[i]->name);
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("solver \"%s\" is not known", excerpt(name)),
-			 errhint("%s", nearest_hint(&nearest, psprintf("Known solvers: %s.", known.data)))));
-}
-
-bool
-model_takes(const Model *model, Option option)
-{
-	return (model->options & UINT64CONST(1) << option) != 0;
-}
 
 int
 word_among(const char *word, const char *option, const char *const *words, const char *hint)

@@ -157,9 +157,9 @@ takers(PrivacyKind kind)
 	initStringInfo(&list);
 	add_methods(&list, kanon_solvers, kind, "kanon_pattern_guided");
 	add_methods(&list, kanon_cluster_methods, kind, "kanon_cluster");
-	/* which takes every rule */
-	appendStringInfo(&list, "%skanon_full_domain %s such a rule.", list.len > 0 ? " and " : "",
-					 list.len > 0 ? "take" : "takes");
+	/* which take every rule */
+	appendStringInfo(&list, "%skanon_full_domain and kanon_subtree take such a rule.",
+					 list.len > 0 ? ", " : "");
 	return list.data;
 }
 

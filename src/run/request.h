@@ -26,6 +26,7 @@ typedef enum Option
 	OPTION_EFFORT,
 	OPTION_SHOW,
 	OPTION_SUPPRESSION_LIMIT,
+	OPTION_SCHEME,
 	OPTION_METRIC,
 	OPTION_WORKERS,
 	OPTION_EXPLORE,
@@ -128,6 +129,7 @@ extern const Model pattern_clustering_model;
 extern const Model cluster_model;
 extern const Model full_domain_model;
 extern const Model freeform_model;
+extern const Model subtree_model;
 extern const Model transactions_model;
 extern const Model anatomy_model; /* no publication has two tables */
 
@@ -163,6 +165,7 @@ struct Request
 	double effort;
 	char *show;
 	double suppression_limit;
+	char *scheme;
 	char *metric;
 	int workers;
 	bool explore;

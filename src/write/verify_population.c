@@ -51,23 +51,40 @@ target_codes(Shower *shower, const Levels *levels, int qi, int column, const Kan
 	return codes;
 }
 
-/* The populations in the target's codes of one quasi-identifier. */
+/* The populations in the target's codes of one quasi-identifier: of its columns from .. to, the first that is shown. */
 static void
-translate(KanonPopulation *populations, const KanonProblem *problem, int qi, int column, const uint32 *target,
-		  Border *border)
+translate(KanonPopulation *populations, const KanonProblem *problem, int qi, int from, int to,
+		  uint32 *const *target, Border *border)
 {
 	for (int p = 0; p < problem->npopulations; p++)
 	{
-		const KanonPopulation *from = &problem->populations[p];
-		uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) from->ntypes);
+		const KanonPopulation *population = &problem->populations[p];
+		uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) population->ntypes);
 
-		for (uint32 i = 0; i < from->ntypes; i++)
-			codes[i] = from->code[column][i] == KANON_FOREIGN ? KANON_FOREIGN : target[from->code[column][i]];
+		for (uint32 i = 0; i < population->ntypes; i++)
+		{
+			codes[i] = KANON_FOREIGN;
+			for (int c = from; c < to && codes[i] == KANON_FOREIGN; c++)
+				if (population->code[c][i] != KANON_FOREIGN)
+					codes[i] = target[c - from][population->code[c][i]];
+		}
 		populations[p].code[qi] = codes;
 	}
 }
 
-/* The problem whose row types are the target's, and the pattern of its classes. */
+/* What of a cut is shown nowhere else is blank, where the target shows that. */
+static void
+translate_blank(KanonPopulation *populations, const KanonProblem *problem, int qi, Dictionary *dictionary)
+{
+	uint32 blank = dictionary_find(dictionary, (Datum) 0, true);
+
+	for (int p = 0; p < problem->npopulations && blank != DICTIONARY_NONE; p++)
+		for (uint32 i = 0; i < populations[p].ntypes; i++)
+			if (populations[p].code[qi][i] == KANON_FOREIGN)
+				((uint32 *) populations[p].code[qi])[i] = blank;
+}
+
+/* The problem whose row types are the target's, and the pattern of its classes: none of a cut. */
 static KanonPattern
 shown_problem(const RowTypes *types, const Source *source, const KanonProblem *problem, KanonPattern node,
 			  KanonProblem *shown, Border *border)
@@ -83,32 +100,43 @@ shown_problem(const RowTypes *types, const Source *source, const KanonProblem *p
 	shown->ntypes = types->ntypes;
 	shown->rows = types->rows;
 	shown->populations = populations;
+	shown->subtree = NULL;
 	memcpy(populations, problem->populations, sizeof(KanonPopulation) * problem->npopulations);
 	for (int qi = 0; qi < source->nqis; qi++)
 	{
-		int column = source->levels.first[qi] + level_of(&source->levels, qi, node);
-		uint32 *target;
+		Dictionary *dictionary = types->source->qis[qi].dictionary;
+		int end = source->levels.first[qi + 1];
+		int from = source->levels.first[qi];
+		int to = end;
+		uint32 *target[KANON_MAX_COLUMNS];
 
-		if (column == source->levels.first[qi + 1])
+		if (problem->subtree == NULL)
 		{
-			pattern |= UINT64CONST(1) << qi;
-			continue;
+			from += level_of(&source->levels, qi, node);
+			to = Min(from + 1, end);
 		}
-		target = target_codes(shower, &source->levels, qi, column, problem, types->source->qis[qi].dictionary,
-							  border);
-		translate(populations, problem, qi, column, target, border);
-		border_pfree(border, target);
+		for (int c = from; c < to; c++)
+			target[c - from] = target_codes(shower, &source->levels, qi, c, problem, dictionary, border);
+		translate(populations, problem, qi, from, to, target, border);
+		for (int c = from; c < to; c++)
+			border_pfree(border, target[c - from]);
+		if (problem->subtree != NULL)
+			translate_blank(populations, problem, qi, dictionary);
+		else if (from == end)
+			pattern |= UINT64CONST(1) << qi;
 	}
 	plain_text_end(nest);
 	return pattern;
 }
 
-/* What all classes of a full-domain release show, but for the fully suppressed one. */
+/* What all classes of a full-domain release show, but for the fully suppressed one; those of a cut differ. */
 static KanonPattern
 node_of(const KanonProblem *problem, const KanonRelease *release)
 {
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 
+	if (problem->subtree != NULL)
+		return 0;
 	for (uint32 i = 0; i < release->nclasses; i++)
 		if (release->classes[i].pattern != all)
 			return release->classes[i].pattern;
@@ -136,7 +164,7 @@ verify_populations(const RowTypes *types, const Source *source, const KanonProbl
 
 		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
 			sum += types->rows[next];
-		if (verify_is_blank(types, source->nqis, first))
+		if (problem->subtree == NULL && verify_is_blank(types, source->nqis, first))
 			rest += sum;
 		else
 		{

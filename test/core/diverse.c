@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "diverse.h"
+#include "privacy/population.h"
 
 KanonPrivacyRule diverse_rules[4];
 int diverse_nrules;
@@ -144,6 +145,73 @@ diverse_free(KanonProblem *problem)
 		free(listed[r]);
 		listed[r] = NULL;
 	}
+}
+
+/* ---- populations ---- */
+
+/* The table's rows and some more, with values that the table does not have; then rules about it. */
+void
+diverse_populations(KanonProblem *problem, uint64_t *random)
+{
+	int n = 1 + (int) random_below(random, 2);
+	KanonPopulation *populations = calloc((size_t) n, sizeof(KanonPopulation));
+
+	for (int p = 0; p < n; p++)
+	{
+		KanonPopulation *population = &populations[p];
+		uint32_t more = random_below(random, 2) * random_below(random, 2 * problem->ntypes);
+		int64_t *rows = malloc((problem->ntypes + (size_t) more) * sizeof(int64_t));
+
+		population->ntypes = problem->ntypes + more;
+		population->rows = rows;
+		for (uint32_t i = 0; i < population->ntypes; i++)
+		{
+			rows[i] = i < problem->ntypes ? problem->rows[i] + random_below(random, 3)
+										  : 1 + random_below(random, 3);
+			population->total += rows[i];
+		}
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			const KanonColumn *column = &problem->columns[c];
+			uint32_t *code = malloc(population->ntypes * sizeof(uint32_t));
+
+			for (uint32_t i = 0; i < population->ntypes; i++)
+			{
+				/* a value generalizes as it does in the table; one that is not there to some node of the next level */
+				uint32_t type = random_below(random, problem->ntypes);
+				uint32_t below = column->level > 0 ? population->code[c - 1][i] : KANON_FOREIGN;
+
+				for (uint32_t t = 0; below != KANON_FOREIGN && t < problem->ntypes; t++)
+					if (problem->columns[c - 1].code[t] == below)
+						type = t;
+				code[i] = i < problem->ntypes                                      ? column->code[i]
+						  : below == KANON_FOREIGN && random_below(random, 4) == 0 ? KANON_FOREIGN
+																				   : column->code[type];
+			}
+			population->code[c] = code;
+		}
+		population->map = p == 0 && random_below(random, 2) == 0;
+		population->least = random_below(random, 2) * 0.1 * random_below(random, 6);
+		population->most = 1 - random_below(random, 2) * 0.1 * random_below(random, 4);
+		problem->k_map = problem->k_map || population->map;
+	}
+	problem->populations = populations;
+	problem->npopulations = n;
+}
+
+void
+diverse_free_populations(KanonProblem *problem)
+{
+	for (int p = 0; p < problem->npopulations; p++)
+	{
+		free((int64_t *) problem->populations[p].rows);
+		for (int c = 0; c < problem->ncolumns; c++)
+			free((uint32_t *) problem->populations[p].code[c]);
+	}
+	free((KanonPopulation *) problem->populations);
+	problem->populations = NULL;
+	problem->npopulations = 0;
+	problem->k_map = false;
 }
 
 /* ---- the rules ---- */

@@ -23,6 +23,10 @@ extern void diverse_free(KanonProblem *problem);
 /* Makes a column one that rules may look at: codes without gaps, in the same order; no level. */
 extern void diverse_dense(KanonColumn *column, uint32_t ntypes);
 
+/* One or two populations: the table's rows and some more, at times with values that the table does not have. */
+extern void diverse_populations(KanonProblem *problem, uint64_t *random);
+extern void diverse_free_populations(KanonProblem *problem);
+
 /* As kanon_privacy_allows. */
 extern bool diverse_allows(const KanonProblem *problem, const uint32_t *types, const int64_t *counts,
 						   size_t ntypes, bool few);

@@ -202,7 +202,7 @@ sub blind
 {
 	my ($call) = @_;
 	my $val = $call->{val};
-	return '' if $call->{function}{name} !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform)$/;
+	return '' if $call->{function}{name} !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|subtree|freeform)$/;
 	return '' if !defined $val->{target} || $val->{target} eq 'absurd' || Fuzz::Judge::given($val, 'dry_run') || grep { !ref } map { $val->{$_} // [] } qw(quasi_identifiers keep);
 	my $target = $val->{target};
 	my $first = "ctid = (SELECT min(ctid) FROM $target)";

@@ -13,6 +13,7 @@ use lib "$FindBin::Bin/lib";
 use Getopt::Long;
 use List::Util qw(min max sum0 uniq);
 use Time::HiRes qw(time);
+use Cuts;
 use Db;
 use Groups;
 use Items;
@@ -345,6 +346,62 @@ sub try_full_domain
 
 sub index_of { my ($one, @list) = @_; for (0 .. $#list) { return $_ if $list[$_] eq $one; } return -1; }
 
+# ---- subtree ----
+
+# Every value shows the same, at levels that are a cut; what that costs; the optimum of small tables.
+sub try_subtree
+{
+	my ($table) = @_;
+	my @columns = @{ $table->{columns} };
+	my $before = $where;
+
+	for my $method (qw(top_down bottom_up optimal))
+	{
+		my $k = 2 + below(min(3, $table->{n} - 1));
+		my $scheme = pick(qw(subtree sibling));
+		my $privacy = chance(0.4) ? Privacy::draw($table, $k, qw(distinct several entropy recursive alpha closeness subject)) : undef;
+		my $case = { table => $table, k => $k, method => $method, residual => 'error', privacy => $privacy, how => 'height', class_column => 's', own_cost => 1 };
+		$where = "$before k=$k $scheme " . ($privacy ? $privacy->{sql} : '');
+		my $allowed = sub { my ($rows) = @_; return @$rows >= $k && (!$privacy || $privacy->{test}->($rows, 0)); };
+		my $least = Cuts::least($table, $scheme, $allowed);
+		my ($state, $lines, $release) = publish($case, 'subtree', method => "'$method'", scheme => "'$scheme'", hierarchies => $table->hierarchies,
+			class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef);
+		if (!$release)
+		{
+			next if $state eq '22023' && too_few($case);
+			# persons: a finer cut may be allowed where that at the top is not
+			complain("refused with $state, though a cut costs $least")
+			  if $state !~ /^(23514|22023)$/ || (defined $least && $least < $INF && ($method eq 'optimal' || $allowed->([ 0 .. $table->{n} - 1 ])));
+			next;
+		}
+		$release->check_promise;
+		$release->check_measures;
+		my @level = map { {} } @columns;
+		for my $class (@{ $release->{classes} })
+		{
+			my @levels = $release->levels($class);
+			for my $i (@{ $class->{members} })
+			{
+				for my $c (0 .. $#columns)
+				{
+					my $value = Table::key($columns[$c]{value}[$i]);
+					complain("$value of $columns[$c]{name} is shown at two levels") if ($level[$c]{$value} //= $levels[$c]) != $levels[$c];
+				}
+			}
+		}
+		for my $c (0 .. $#columns) { complain("$columns[$c]{name} shows no cut") if !Cuts::is_cut($table, $columns[$c], $level[$c], $scheme); }
+		my $cost = sum0(map { Cuts::cost($table, $columns[$_], $level[$_]) } 0 .. $#columns);
+		complain("costs $release->{run}{cost}, should be $cost") if !close_to($release->{run}{cost}, $cost);
+		check_optimum($release, $least, $method eq 'optimal') if defined $least;
+		my %told = map { ("$_->{column_name} $_->{level}" => 0) } @$lines;
+		$told{"$_->{column_name} $_->{level}"} += $_->{row_count} for @$lines;
+		my %is;
+		for my $c (0 .. $#columns) { $is{"$columns[$c]{name} " . $level[$c]{ Table::key($columns[$c]{value}[$_]) }}++ for 0 .. $table->{n} - 1; }
+		complain('the cut is told as ' . join(', ', map { "$_ $told{$_}" } sort keys %told)) if join(',', map { "$_ $told{$_}" } sort keys %told) ne join(',', map { "$_ $is{$_}" } sort keys %is);
+	}
+	return;
+}
+
 # ---- cluster and freeform ----
 
 my %shown_as = (int => 'range', num => 'range', date => 'range');
@@ -562,7 +619,7 @@ for ($case = 0; $case < $cases && !($seconds && time - $start >= $seconds); $cas
 	srand($seed + $case);
 	my $small = chance(0.8);
 	my $kind = pick(\&try_guided, \&try_guided, \&try_clustering, \&try_full_domain, \&try_full_domain, \&try_cluster, \&try_freeform,
-		\&try_choosing, \&try_items, \&try_anatomy);
+		\&try_choosing, \&try_items, \&try_anatomy, \&try_subtree);
 	my $free = $kind == \&try_freeform;
 	my $table;
 

@@ -10,9 +10,11 @@
  *					number of rows of the class that it matches by the number of
  *					tuples that match this class, is between dmin and dmax.
  *
- * Both are about releases whose classes show the same columns, so that a tuple
- * matches one class at most.  Tuples that match no class are in the release only
- * by its fully suppressed rows, all with the same chance; without such rows it is 0.
+ * Both are about releases in which a tuple matches one class at most: all classes show
+ * the same columns, or what a value shows is the same in every row (a cut).  Of the
+ * former, tuples that match no class are in the release only by its fully suppressed
+ * rows, all with the same chance; without such rows it is 0.  Of a cut, the fully
+ * suppressed rows are a class like any other.
  *
  * k_map holds for whatever is added to a class that keeps it.  The chance of two
  * classes as one is between theirs, so they keep dmin and dmax; with a group that is
@@ -38,6 +40,13 @@ struct KanonPresence
 	size_t mask;     /* number of slots - 1 */
 	int64_t **found; /* [npopulations][ntypes] by group */
 	int64_t *rest;   /* [npopulations] rows that match no class */
+
+	/* of cuts */
+	int nqis;
+	int first[KANON_MAX_COLUMNS + 1];
+	uint64_t *shown;                   /* [ntypes * nqis] what each group shows: column and code */
+	bool *is_shown[KANON_MAX_COLUMNS]; /* [distinct] by column: some group shows it */
+	bool blank[KANON_MAX_COLUMNS];     /* by quasi-identifier: some group shows nothing of it */
 };
 
 /* The columns that tell what a pattern shows: of levels, the finest. */
@@ -73,6 +82,14 @@ find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const
 			break;
 	}
 	return &presence->slots[at];
+}
+
+static void
+empty_slots(KanonPresence *presence, uint32_t n)
+{
+	for (presence->mask = 15; presence->mask / 2 < n; presence->mask = presence->mask * 2 + 1)
+		;
+	memset(presence->slots, 0xff, (presence->mask + 1) * sizeof(uint32_t));
 }
 
 static KanonStatus
@@ -112,9 +129,7 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	uint32_t codes[KANON_MAX_COLUMNS];
 	KanonStatus status = KANON_OK;
 
-	for (presence->mask = 15; presence->mask / 2 < n; presence->mask = presence->mask * 2 + 1)
-		;
-	memset(presence->slots, 0xff, (presence->mask + 1) * sizeof(uint32_t));
+	empty_slots(presence, n);
 	for (uint32_t group = 0; group < n; group++)
 	{
 		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
@@ -131,6 +146,121 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	}
 	return status;
 }
+
+/* ---- cuts ---- */
+
+#define SHOWN(column, code) ((uint64_t) (column) << 32 | (code))
+
+/* What a group shows of a quasi-identifier; the column after its last: nothing. */
+static int
+shown_column(const KanonPresence *presence, int q, KanonPattern pattern)
+{
+	int c = presence->first[q];
+
+	while (c < presence->first[q + 1] && (pattern & KANON_BIT(c)) != 0)
+		c++;
+	return c;
+}
+
+/* The slot of the group that shows all this, or an empty one. */
+static uint32_t *
+find_shown(const KanonPresence *presence, const uint64_t *shown)
+{
+	size_t nqis = (size_t) presence->nqis;
+	uint64_t hash = 0;
+	size_t at;
+
+	for (size_t q = 0; q < nqis; q++)
+		hash = kanon_hash_add(hash, shown[q]);
+	for (at = hash & presence->mask; presence->slots[at] != NO_GROUP; at = (at + 1) & presence->mask)
+		if (memcmp(presence->shown + presence->slots[at] * nqis, shown, nqis * sizeof(uint64_t)) == 0)
+			break;
+	return &presence->slots[at];
+}
+
+static KanonStatus
+list_shown(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
+{
+	const KanonProblem *problem = presence->problem;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		memset(presence->is_shown[c], 0, problem->columns[c].distinct * sizeof(bool));
+	memset(presence->blank, 0, sizeof(presence->blank));
+	for (uint32_t group = 0; group < n; group++)
+	{
+		uint64_t *shown = presence->shown + group * (size_t) presence->nqis;
+
+		if (kanon_stop(&presence->pace, (uint64_t) problem->ncolumns * 2))
+			return KANON_CANCELLED;
+		for (int q = 0; q < presence->nqis; q++)
+		{
+			int c = shown_column(presence, q, pattern[group]);
+			uint32_t code = c < presence->first[q + 1] ? problem->columns[c].code[presence->type[group]] : 0;
+
+			shown[q] = SHOWN(c, code);
+			if (c < presence->first[q + 1])
+				presence->is_shown[c][code] = true;
+			else
+				presence->blank[q] = true;
+		}
+		*find_shown(presence, shown) = group;
+	}
+	return KANON_OK;
+}
+
+/* What a row of a population shows of a quasi-identifier; false: nobody shows that. */
+static bool
+show_tuple(const KanonPresence *presence, const KanonPopulation *population, uint32_t type, int q,
+		   uint64_t *shown)
+{
+	for (int c = presence->first[q]; c < presence->first[q + 1]; c++)
+	{
+		uint32_t code = population->code[c][type];
+
+		if (code != KANON_FOREIGN && presence->is_shown[c][code])
+		{
+			*shown = SHOWN(c, code);
+			return true;
+		}
+	}
+	*shown = SHOWN(presence->first[q + 1], 0);
+	return presence->blank[q];
+}
+
+KanonStatus
+kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
+{
+	const KanonProblem *problem = presence->problem;
+	uint64_t shown[KANON_MAX_COLUMNS];
+	KanonStatus status;
+
+	empty_slots(presence, n);
+	status = list_shown(presence, pattern, n);
+	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
+	{
+		const KanonPopulation *population = &problem->populations[p];
+
+		memset(presence->found[p], 0, n * sizeof(int64_t));
+		presence->rest[p] = population->total;
+		for (uint32_t type = 0; type < population->ntypes; type++)
+		{
+			uint32_t group = NO_GROUP;
+			int q = 0;
+
+			if (kanon_stop(&presence->pace, (uint64_t) presence->nqis * 3 + 2))
+				return KANON_CANCELLED;
+			while (q < presence->nqis && show_tuple(presence, population, type, q, &shown[q]))
+				q++;
+			if (q == presence->nqis)
+				group = *find_shown(presence, shown);
+			if (group != NO_GROUP)
+				presence->found[p][group] += population->rows[type];
+		}
+	}
+	return status;
+}
+
+/* ---- rules ---- */
 
 /* So many rows of so many: is the chance within the bounds? */
 static bool
@@ -181,6 +311,21 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 	return true;
 }
 
+/* What counting for cuts takes beside. */
+static void
+take_cuts(KanonPresence *presence)
+{
+	const KanonProblem *problem = presence->problem;
+
+	presence->nqis = kanon_count_qis(problem);
+	for (int q = 0; q <= presence->nqis; q++)
+		presence->first[q] = kanon_first_column(problem, q);
+	presence->shown =
+		kanon_take(&presence->scratch, problem->ntypes, (size_t) presence->nqis * sizeof(uint64_t));
+	for (int c = 0; c < problem->ncolumns; c++)
+		presence->is_shown[c] = kanon_take(&presence->scratch, problem->columns[c].distinct, sizeof(bool));
+}
+
 KanonStatus
 kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 {
@@ -205,6 +350,8 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 	presence->found = kanon_take0(&presence->scratch, (size_t) problem->npopulations, sizeof(int64_t *));
 	for (int p = 0; p < problem->npopulations && !presence->scratch.failed; p++)
 		presence->found[p] = kanon_take(&presence->scratch, problem->ntypes, sizeof(int64_t));
+	if (problem->subtree != NULL)
+		take_cuts(presence);
 	if (presence->scratch.failed)
 	{
 		kanon_presence_close(presence);
@@ -251,6 +398,26 @@ list_classes(KanonPresence *presence, const KanonRelease *release, uint32_t *n, 
 	return KANON_OK;
 }
 
+/* All classes of a cut, that which shows nothing among them. */
+static KanonStatus
+count_release_cut(KanonPresence *presence, const KanonRelease *release)
+{
+	KanonEnv *env = presence->problem->env;
+	KanonPattern *pattern = kanon_alloc(env, release->nclasses, sizeof(KanonPattern));
+	KanonStatus status = KANON_NO_MEMORY;
+
+	if (pattern == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < release->nclasses; i++)
+		pattern[i] = release->classes[i].pattern;
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ != KANON_DROPPED)
+			presence->type[release->flows[f].class_] = release->flows[f].type;
+	status = kanon_presence_count_cut(presence, pattern, release->nclasses);
+	kanon_free(env, pattern);
+	return status;
+}
+
 KanonStatus
 kanon_presence_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_)
 {
@@ -262,8 +429,11 @@ kanon_presence_check(const KanonProblem *problem, const KanonRelease *release, u
 	*class_ = release->nclasses + 1;
 	if (presence == NULL)
 		return status;
-	status = list_classes(presence, release, &n, &rest);
-	if (status == KANON_OK)
+	status = problem->subtree != NULL ? count_release_cut(presence, release)
+									  : list_classes(presence, release, &n, &rest);
+	if (problem->subtree != NULL)
+		n = release->nclasses;
+	else if (status == KANON_OK)
 		status = kanon_presence_count(presence, n > 0 ? release->classes[0].pattern : 0, n);
 	for (uint32_t i = 0; i < n && status == KANON_OK && *class_ > release->nclasses; i++)
 	{

@@ -34,6 +34,14 @@ extern uint32_t *kanon_presence_types(KanonPresence *presence);
 /* How many rows match what each of n groups, pairwise different, shows under a pattern. */
 extern KanonStatus kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n);
 
+/*
+ * The same of n groups (one row type each filled in) that are all there is of a table, under
+ * the pattern of each, when a value shows the same in every row: a row of a population
+ * then shows of each quasi-identifier the finest that any group does of its value, and
+ * matches one group at most.  For problem->subtree only.
+ */
+extern KanonStatus kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n);
+
 /* May a group with that many rows be a class?  NULL (here and below): there are no populations. */
 extern bool kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t rows);
 

@@ -377,7 +377,7 @@ sub check_classes
 	$self->same('discernibility', $run->{discernibility}, $dm);
 	$self->same('c_avg', $run->{c_avg}, @sizes ? $published / @sizes / $case->{k} : $run->{c_avg});
 	$self->same('classification', $run->{classification}, $wrong / $table->{n}) if $case->{class_column};
-	$self->same('cost', $run->{cost}, $cost) if !$case->{several};
+	$self->same('cost', $run->{cost}, $cost) if !$case->{several} && !$case->{own_cost};
 	my $lines = $table->{db}->rows("SELECT * FROM $Names::view{classes} WHERE run = $run->{run} ORDER BY class");
 	my $text = sub { join("\n", sort map { $json->encode($_) } @_) };
 	my $strings = sub { my ($h) = @_; return { map { ($_ => ref $h->{$_} ? $h->{$_} : defined $h->{$_} ? "$h->{$_}" : undef) } keys %$h } };

@@ -39,7 +39,7 @@ S
 sub weight
 {
 	my ($name) = @_;
-	return 14 if $name =~ /^kanon_(pattern_guided|cluster|full_domain|freeform)$/;
+	return 14 if $name =~ /^kanon_(pattern_guided|cluster|full_domain|subtree|freeform)$/;
 	return 6 if $name eq 'kanon_pattern_clustering' || $name eq 'kanon_transactions';
 	return 3 if $name =~ /^kanon_(check|risk|explain|frontier|create_publication|refresh|report)$|check/;
 	return 2 if $name =~ /hierarchy|publication|patterns|risk_columns/;
@@ -82,6 +82,7 @@ my %methods = (
 	kanon_pattern_clustering => [qw(exact greedy)],
 	kanon_cluster            => [qw(mondrian mondrian mondrian_relaxed mondrian_relaxed forest pairs triples bottom_up top_down gather one_k k_one k_k)],
 	kanon_full_domain        => [qw(samarati incognito flash flash speedy)],
+	kanon_subtree            => [qw(top_down top_down bottom_up optimal)],
 	kanon_transactions       => [qw(apriori apriori direct optimal suppress suppress_control td_control)],
 	kanon_freeform           => [qw(greedy sort_greedy hungarian mip min_cost_flow ring concealment)]);
 
@@ -159,7 +160,7 @@ sub wanted
 sub rules_fit
 {
 	my ($plan) = @_;
-	return 1 if $plan->{function} =~ /full_domain/;
+	return 1 if $plan->{function} =~ /full_domain|subtree/;
 	return 1 if $plan->{function} =~ /guided|frontier|explain/ && $plan->{method} =~ /greedy|ilp|best/;
 	return 1 if $plan->{function} eq 'kanon_cluster' && $plan->{method} =~ /mondrian/;
 	return chance(0.05);
@@ -235,6 +236,7 @@ sub sane
 	}
 	return text(pick(qw(height ncp))) if $name eq 'level_cost';
 	return text(pick(qw(auto suppress hierarchy range set set), join(',', map { pick(qw(auto suppress range set)) } @qis))) if $name eq 'show';
+	return text(pick(qw(subtree sibling))) if $name eq 'scheme';
 	return plain(pick(0, 0.1, 0.3, 1)) if $name eq 'suppression_limit';
 	return text(pick(qw(loss precision entropy discernibility average_class_size height))) if $name eq 'metric';
 	return plain(pick(0, 1, 2)) if $name eq 'workers';
@@ -268,7 +270,7 @@ sub publications
 	return text($publication) if $name eq 'publication';
 	return plain("'1 hour'::interval") if $name eq 'fail_if_older_than';
 	return plain(pick(1, 2, 3)) if $name =~ /^(a|b|keep_releases|run_number)$/;
-	return text(pick(qw(pattern_guided pattern_guided full_domain cluster freeform pattern_clustering))) if $name eq 'solver';
+	return text(pick(qw(pattern_guided pattern_guided full_domain subtree cluster freeform pattern_clustering))) if $name eq 'solver';
 	if ($name eq 'options' || $name eq 'set_options')
 	{
 		my @kept = @{ $plan->{kept} };
@@ -353,7 +355,7 @@ sub privacy
 		push @rules, [ 'public.kanon_subject(' . literal($person->{name}) . '::name)', { kind => 'subject', columns => [ $person->{name} ] } ];
 		$plan->{kept} = [ (grep { $_ != $person } @{ $plan->{kept} }), $person ] if chance(0.7);
 	}
-	elsif ($world->{population} && $plan->{function} =~ /full_domain/ && chance(0.5))
+	elsif ($world->{population} && $plan->{function} =~ /full_domain|subtree/ && chance(0.5))
 	{
 		my $population = literal($world->{population}) . '::regclass';
 		push @rules, chance(0.5) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]

@@ -20,7 +20,7 @@ sub judge
 	return same_as_freeform_check($dbh, $val, $rows, $call->{plan}{world}{shown}{ $val->{target} // '' }) if $name =~ /^kanon_check_freeform$/;
 	return publication($dbh, $call, $rows) if $name =~ /^kanon_(create_publication|refresh)$/;
 	return transactions($dbh, $call) if $name eq 'kanon_transactions';
-	return '' if $name !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform)$/;
+	return '' if $name !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|subtree|freeform)$/;
 	return '' if given($val, 'dry_run') || given($val, 'explore') && !defined $val->{target};
 	return '' if grep { !ref } map { $val->{$_} // [] } qw(quasi_identifiers keep);    # an absurd list of columns that was taken all the same
 	my $seen = look($dbh, $call) or return '';
@@ -109,7 +109,7 @@ sub transactions
 sub judged
 {
 	my ($call) = @_;
-	return $call->{function}{name} =~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|freeform|transactions|check|check_freeform|create_publication|refresh)$/;
+	return $call->{function}{name} =~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|subtree|freeform|transactions|check|check_freeform|create_publication|refresh)$/;
 }
 
 sub given { my ($val, $name) = @_; return ($val->{$name} // 'false') eq 'true' }
