@@ -3,7 +3,10 @@
 CREATE SCHEMA records_test;
 SET search_path = records_test, public;
 SET client_min_messages = warning;
-SET DateStyle = 'ISO';
+-- what is told does not depend on these, and they stay what they are
+SET DateStyle = 'SQL, DMY';
+SET IntervalStyle = 'sql_standard';
+SET bytea_output = 'escape';
 \pset format unaligned
 \pset tuples_only on
 \set VERBOSITY terse
@@ -42,6 +45,7 @@ DECLARE
     line jsonb;
     message text;
     hint text;
+    settings text[] := array(SELECT name || '=' || setting FROM pg_settings WHERE name !~ '^kanon' ORDER BY 1);
 BEGIN
     DROP TABLE IF EXISTS o, o_sensitive CASCADE;
     RETURN NEXT '== ' || what;
@@ -55,6 +59,7 @@ BEGIN
         RETURN NEXT '   ' || concat_ws(' / ', SQLSTATE, message, nullif(hint, ''));
         RETURN;
     END;
+    RETURN QUERY SELECT '   it was ' || was FROM (SELECT unnest(settings) EXCEPT SELECT name || '=' || setting FROM pg_settings) s (was) ORDER BY 1;
     SELECT max(run) INTO this FROM kanon_usefulness WHERE run > before;
     IF this IS NULL THEN
         RETURN;
@@ -144,6 +149,16 @@ SELECT call($$check_freeform('person', 'shown', '{age,city,score}', 3)$$);
 -- rows as COPY writes them, sorted by their bytes, as a shell would have it
 SELECT kanon_checksum('open_h'), kanon_checksum('open_h') = encode(sha256(convert_to(string_agg(code || E'\t' || coalesce(letter, '\N') || E'\n', '' ORDER BY code COLLATE "C"), 'UTF8')), 'hex')
 FROM open_h;
+
+-- more bars than there is room for; dates as values of sets
+CREATE TABLE letters AS SELECT chr(97 + i % 26) || i % 26 AS letter, i % 2 AS bit, date '2024-01-01' + i % 4 AS day, i AS t, i % 26 / 25.0::float8 AS part FROM generate_series(1, 156) i;
+SELECT FROM kanon_cluster('letters', 'lettered', '{letter,bit}', 3, 'forest');
+SELECT call($$distributions('letters', 'lettered', '{letter,bit}', 3)$$);
+SELECT call($$distributions('letters', 'lettered', '{letter,bit}', 7)$$);
+SELECT call($$check_transactions('letters', 'day', 2, 2, 't', show_values => true)$$);
+SELECT call($$cluster('letters', 'o', '{part,letter,day}', 4, 'mondrian', weights => '{1,2,3}', mark => true)$$);
+SELECT call($$cluster('letters', 'o', '{part,day}', 4, 'top_down')$$);
+SELECT call($$explain('letters', '{day,bit,letter}', 8, with_values => true)$$);
 
 -- hierarchies that are made
 CREATE FUNCTION made(what text) RETURNS SETOF text LANGUAGE plpgsql AS $$

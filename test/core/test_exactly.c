@@ -358,7 +358,7 @@ shapes(void **state)
 			Host host;
 			KanonProblem *problem = i % 3 == 0
 										? exact_problem(&host, &random, rows, 3, 4, k, true)
-										: random_table(&host, &random, rows, 3, 2 + (uint32_t) i % 9, k);
+										: random_table(&host, &random, rows, 3, 2 + (uint32_t) i % 8, k);
 
 			for (int c = 0; c < problem->ncolumns; c++)
 			{
