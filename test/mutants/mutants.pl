@@ -775,7 +775,8 @@ sub try_all
 	count_all("$run/result");
 }
 
-# Those of a result that were not killed, on the sources as they are now.
+# Those of a result that were not killed, on the sources as they are now; of a run that was stopped
+# those that are left for its second round have that alone.
 sub try_again
 {
 	my ($map, $list, $equivalent) = @_;
@@ -785,7 +786,7 @@ sub try_again
 	for my $row (split(/\n/, slurp($list)))
 	{
 		my ($verdict, $place, undef, $old, $new) = split(/\t/, $row);
-		next unless $verdict =~ /^(survived|unexecuted)$/;
+		next unless $verdict =~ /^(survived|unexecuted|left)$/;
 		my ($file, $near) = split(/:/, $place);
 		my @lines = -e $file ? map { trim($_) } split(/\n/, slurp($file), -1) : ();
 		my ($line) = sort { abs($a - $near) <=> abs($b - $near) } grep { $lines[ $_ - 1 ] eq $old } 1 .. @lines;
@@ -797,7 +798,7 @@ sub try_again
 			print "gone\t$place\t\t$old\t$new\n";
 			next;
 		}
-		my $result = try_one($known_by, undef, $file, $line, $old_line =~ s/\Q$old\E/$new/r);
+		my $result = try_one($known_by, $verdict eq 'left' ? 1 : undef, $file, $line, $old_line =~ s/\Q$old\E/$new/r);
 
 		print "$result\n";
 		$count{ (split(/\t/, $result))[0] }++;
