@@ -89,6 +89,23 @@ FROM kanon_equivalence_classes
 WHERE run = (SELECT min(run) FROM kanon_usefulness WHERE target = 'pgd_test.people_public')
 ORDER BY class;
 
+-- by parts: each value's rows alone, what is left over together
+CREATE TABLE parted AS SELECT chr(97 + i % 3) AS site, i / 3 % 7 AS a, i / 3 % 5 AS b, 'd' || i % 4 AS d FROM generate_series(0, 239) i;
+INSERT INTO parted VALUES ('x', 0, 0, 'd0'), ('x', 100, 0, 'd1'), (NULL, 1, 1, 'd1'), (NULL, 1, 1, 'd2'), (NULL, 1, 1, 'd3');
+SELECT * FROM kanon_pattern_guided('parted', 'parted_public', '{site,a,b}', 3, partition_by => 'site', keep => '{d}', mark => true);
+-- nobody shares a class with another site unless both were left over
+SELECT kanon_pattern, count(DISTINCT coalesce(site, '')), count(*) FROM parted_public GROUP BY kanon_pattern ORDER BY 1;
+SELECT k, row_count FROM kanon_check('parted_public', '{site,a,b,kanon_pattern}');
+SELECT cost, suppressed_cells, options ->> 'partition_by' AS by FROM kanon_usefulness WHERE target = 'pgd_test.parted_public';
+SELECT * FROM kanon_pattern_guided('parted', NULL, '{site,a,b}', 3, dry_run => true);
+-- what parts must suppress is solved together; privacy rules hold in every part
+SELECT * FROM kanon_pattern_guided('parted', NULL, '{site,a,b}', 3, partition_by => 'a', patterns => '{-*-}', residual => 'drop', dry_run => true);
+SELECT * FROM kanon_pattern_guided('parted', 'parted_l', '{site,a,b}', 3, partition_by => 'site', privacy => ARRAY[kanon_distinct_l('d', 3)], keep => '{d}', residual => 'drop');
+SELECT min(l), sum(n) FROM (SELECT count(DISTINCT d) AS l, count(*) AS n FROM parted_l GROUP BY site, a, b) AS c;
+-- where parts lead nowhere the whole is solved
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, partition_by => 'zip', residual => 'error', patterns => '{**-}', dry_run => true);
+SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, partition_by => 'agge', dry_run => true);
+
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA pgd_test CASCADE;

@@ -334,6 +334,22 @@ typedef struct KanonPrevious
 extern KanonStatus kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous,
 									  KanonSolve solve, KanonRelease *release, KanonReport *report);
 
+/*
+ * partition.c: the rows of each value of a column of level 0 are solved alone where there
+ * are k of them, then together what was left over.  Where that leads nowhere, the
+ * whole problem is solved.
+ */
+typedef struct KanonPartitionFacts
+{
+	uint32_t parts;    /* 0: the whole was solved */
+	int64_t left_over; /* rows, */
+	double left_over_cost;
+} KanonPartitionFacts;
+
+extern KanonStatus kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solve,
+										   KanonRelease *release, KanonReport *report,
+										   KanonPartitionFacts *facts);
+
 /* mask.c */
 
 /* Sum of the weights of the columns that a pattern suppresses. */

@@ -172,6 +172,7 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_EXPLORE] = {"explore", BOOLOID, "false", BOOL_HINT, false, FIELD(explore), NULL},
 	[OPTION_PARTITION_SIZE] = {"partition_size", INT4OID, NULL, NULL, true, FIELD(partition_size),
 							   check_partition_size},
+	[OPTION_PARTITION_BY] = {"partition_by", NAMEOID, NULL, NULL, true, FIELD(partition_by), NULL},
 	[OPTION_MUTUAL] = {"mutual", BOOLOID, "false", BOOL_HINT, true, FIELD(mutual), NULL},
 	[OPTION_WITH_VALUES] = {"with_values", BOOLOID, "false", BOOL_HINT, false, FIELD(with_values), NULL},
 	[OPTION_M] = {"m", INT4OID, NULL, NULL, true, FIELD(m), check_size},

@@ -3,8 +3,12 @@
  * earlier one in which each listed pattern may be used by one class only.
  */
 #include "compat.h"
+#include "host/nearest.h"
 #include "run/args.h"
 #include "run/run.h"
+#include "run/stable.h"
+
+#include <math.h>
 
 #define PATTERN_OPTIONS                                                                                    \
 	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \
@@ -22,6 +26,65 @@ method_names(void)
 	return names;
 }
 
+/* partition_by */
+typedef struct Partition
+{
+	int qi;
+	KanonPartitionFacts facts;
+} Partition;
+
+/* What stays near a release before has little left to solve: that is solved as a whole. */
+static KanonStatus
+solve_by_parts(Run *run)
+{
+	const Request *request = run->request;
+	Partition *partition = request->own;
+
+	if (OidIsValid(request->previous))
+		return stable_solve(run);
+	return kanon_solve_partitioned(&run->problem, run->source->levels.first[partition->qi], request->solve,
+								   &run->release, &run->report, &partition->facts);
+}
+
+static void
+find_partition(Run *run)
+{
+	Request *request = run->request;
+	Partition *partition = palloc0(sizeof(Partition));
+	Nearest nearest = nearest_to(request->partition_by);
+	const Source *source = run->source;
+
+	while (partition->qi < source->nqis &&
+		   strcmp(request->partition_by, source->qis[partition->qi].name) != 0)
+		nearest_try(&nearest, source->qis[partition->qi++].name);
+	if (partition->qi == source->nqis)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("partition_by names \"%s\", which is not a quasi-identifier", request->partition_by),
+				 errhint("%s", nearest_hint(&nearest, "Name one that would seldom be suppressed."))));
+	request->own = partition;
+	request->solve_run = solve_by_parts;
+}
+
+static void
+tell_partition(const Run *run)
+{
+	const KanonPartitionFacts *facts = &((Partition *) run->request->own)->facts;
+
+	if (OidIsValid(run->request->previous) || run->types->nrows == 0)
+		return;
+	if (facts->parts == 0)
+		ereport(NOTICE, (errmsg("by parts nothing was found: the table was solved as a whole")));
+	else
+		ereport(NOTICE,
+				(errmsg("solved by parts: %u values of \"%s\" alone, " INT64_FORMAT
+						" rows that were left over together",
+						facts->parts, run->request->partition_by, facts->left_over),
+				 errdetail("The release costs %.10g, of which those rows are %.10g.", run->report.cost,
+						   facts->left_over_cost),
+				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
+}
+
 static void
 choose_solver(Request *request)
 {
@@ -37,6 +100,8 @@ set_mask(Run *run)
 	const Request *request = run->request;
 	KanonMask *mask = &run->problem.mask;
 
+	if (request->partition_by != NULL)
+		find_partition(run);
 	if (request->patterns != NULL && request->rules != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("patterns and rules cannot both be given"),
@@ -57,8 +122,13 @@ look_at_mask(Run *run)
 }
 
 static void
-tell_unproven(Run *run)
+tell_solved(Run *run)
 {
+	if (run->request->partition_by != NULL)
+	{
+		tell_partition(run);
+		return;
+	}
 	if (strcmp(run->request->method, "ilp") == 0)
 		run_notice_unproven(run, true);
 }
@@ -68,11 +138,12 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 									.hint = "'greedy' is the default.",
 									.least_k = 2,
 									.k_hint = K_HINT,
-									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(RESIDUAL),
+									.options = PATTERN_OPTIONS | TAKES(RULES) | TAKES(PARTITION_BY) |
+											   TAKES(RESIDUAL),
 									.check = choose_solver,
 									.set_up = set_mask,
 									.ready = look_at_mask,
-									.solved = tell_unproven};
+									.solved = tell_solved};
 
 /* ---- pattern clustering ---- */
 

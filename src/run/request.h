@@ -31,6 +31,7 @@ typedef enum Option
 	OPTION_WORKERS,
 	OPTION_EXPLORE,
 	OPTION_PARTITION_SIZE,
+	OPTION_PARTITION_BY,
 	OPTION_MUTUAL,
 	OPTION_WITH_VALUES,
 	OPTION_M,
@@ -84,9 +85,9 @@ typedef uint64 OptionSet;
  * What functions have that read once, solve many times and write nothing:
  * kanon_frontier and kanon_explain.
  */
-#define TAKES_DRY                                                                                    \
-	(pattern_guided_model.options & ~(TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | \
-									  TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN)))
+#define TAKES_DRY                                                                                            \
+	(pattern_guided_model.options & ~(TAKES(PARTITION_BY) | TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | \
+									  TAKES(MASK) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN)))
 
 typedef struct Run Run;
 typedef struct Request Request;
@@ -170,6 +171,7 @@ struct Request
 	int workers;
 	bool explore;
 	int partition_size; /* 0: the table is not cut */
+	char *partition_by; /* a quasi-identifier, or NULL: it is not cut */
 	bool mutual;
 	bool with_values;
 	int m;      /* items that are known, at most; 0: not given */

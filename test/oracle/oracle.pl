@@ -174,7 +174,9 @@ sub try_guided
 			how => $how, allowed => \%allowed, class_column => 's', drops_many => $privacy && 1
 		};
 		$where = "$before k=$k $case->{residual} $how (" . join(' ', @mask) . ') ' . ($privacy ? $privacy->{sql} : '');
-		my ($state, $lines, $release) = publish($case, 'pattern_guided', @mask, method => "'$method'", residual => "'$case->{residual}'",
+		my $parts = chance(0.3) ? pick(@{ $table->{columns} })->{name} : undef;
+		$where .= " by $parts" if $parts;
+		my ($state, $lines, $release) = publish($case, 'pattern_guided', @mask, method => "'$method'", residual => "'$case->{residual}'", partition_by => $parts && "'$parts'",
 			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef,
 			effort => '0.01');
 		my $least = $small ? Optimum::guided($table, $k, $patterns, \@costs, $all_cost, $case->{residual}, $privacy) : undef;
@@ -188,9 +190,9 @@ sub try_guided
 		}
 		$release->check_promise;
 		$release->check_measures;
-		check_optimum($release, $least, $method =~ /ilp|fpt/ || ($method =~ /improve|best/ && !$privacy)) if $small;
+		check_optimum($release, $least, !$parts && $method =~ /ilp|fpt/ || !$parts && ($method =~ /improve|best/ && !$privacy)) if $small;
 		my $shown = sum0(map { $_->{cost} * $_->{row_count} } @$lines);
-		if ($method eq 'greedy' && $mask[0] && $mask[0] eq 'pattern_list')
+		if ($method eq 'greedy' && !$parts && $mask[0] && $mask[0] eq 'pattern_list')
 		{
 			my (undef, $cost, $left) = greedy_cost($case, $patterns, \@costs);
 			complain('greedy costs ' . priced($release, $release->{run}{cost}) . ", the algorithm $cost") if !close_to(priced($release, $release->{run}{cost}), $cost);

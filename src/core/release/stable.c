@@ -12,9 +12,8 @@
 
 #include "privacy/allowed.h"
 #include "model/mask.h"
-#include "util/pace.h"
+#include "release/part.h"
 #include "util/sort.h"
-#include "util/scratch.h"
 
 typedef struct Stable
 {
@@ -33,12 +32,7 @@ typedef struct Stable
 	/* what is left */
 	int64_t *left; /* [ntypes] */
 	uint32_t nrest;
-	uint32_t *type;  /* [nrest] its row type in the problem */
-	int64_t *rows;   /* [nrest] */
-	uint32_t *codes; /* [(ncolumns + nextra) * nrest] */
-	KanonColumn columns[KANON_MAX_COLUMNS];
-	KanonColumn extra[KANON_MAX_COLUMNS];
-	KanonProblem rest;
+	KanonPart rest;
 	KanonRelease solved; /* of the rest */
 
 	/* classes that stay, in order of cost, pattern and what they show */
@@ -163,54 +157,29 @@ choose_classes(Stable *s)
 	return stop(s, previous->nflows) ? KANON_CANCELLED : KANON_OK;
 }
 
-/* A column of the problem as the rest has it. */
-static bool
-rest_column(Stable *s, const KanonColumn *column, uint32_t *code, KanonColumn *copy)
-{
-	for (uint32_t i = 0; i < s->nrest; i++)
-		code[i] = column->code[s->type[i]];
-	*copy = *column;
-	copy->code = code;
-	return !stop(s, s->nrest);
-}
-
 /* The rows that are left as a problem of their own. */
 static KanonStatus
 make_rest(Stable *s)
 {
 	const KanonProblem *problem = s->problem;
+	uint32_t *type;
+	int64_t *rows;
 
-	for (uint32_t type = 0; type < problem->ntypes; type++)
-		if (s->left[type] > 0)
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (s->left[i] > 0)
 			s->nrest++;
-	s->type = kanon_take(&s->scratch, s->nrest, sizeof(uint32_t));
-	s->rows = kanon_take(&s->scratch, s->nrest, sizeof(int64_t));
-	s->codes = kanon_take(&s->scratch, (size_t) s->nrest,
-						  sizeof(uint32_t) * (size_t) (problem->ncolumns + problem->nextra));
+	type = kanon_take(&s->scratch, s->nrest, sizeof(uint32_t));
+	rows = kanon_take(&s->scratch, s->nrest, sizeof(int64_t));
 	if (s->scratch.failed)
 		return KANON_NO_MEMORY;
 	s->nrest = 0;
-	for (uint32_t type = 0; type < problem->ntypes; type++)
-		if (s->left[type] > 0)
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (s->left[i] > 0)
 		{
-			s->type[s->nrest] = type;
-			s->rows[s->nrest++] = s->left[type];
+			type[s->nrest] = i;
+			rows[s->nrest++] = s->left[i];
 		}
-	s->rest = *problem;
-	s->rest.columns = s->columns;
-	s->rest.ntypes = s->nrest;
-	s->rest.rows = s->rows;
-	s->rest.extra = s->extra;
-	for (int c = 0; c < problem->ncolumns; c++)
-		if (!rest_column(s, &problem->columns[c], s->codes + (size_t) c * s->nrest, &s->columns[c]))
-			return KANON_CANCELLED;
-	for (int c = 0; c < problem->nextra; c++)
-		if (!rest_column(s, &problem->extra[c], s->codes + (size_t) (problem->ncolumns + c) * s->nrest,
-						 &s->extra[c]))
-			return KANON_CANCELLED;
-	s->rest.privacy = NULL;
-	return problem->privacy == NULL ? KANON_OK
-									: kanon_privacy_part(problem->privacy, &s->rest, &s->rest.privacy);
+	return kanon_part_open(problem, s->nrest, type, rows, &s->scratch, &s->pace, &s->rest);
 }
 
 /* What two row types show under a pattern, the first column that differs deciding. */
@@ -341,7 +310,7 @@ join_kept(Stable *s)
 
 		if (!may_leave(s, flow->class_, flow->rows))
 			continue;
-		to = find_kept(s, s->type[flow->type],
+		to = find_kept(s, s->rest.type[flow->type],
 					   cost_of(s, dropped ? s->all : s->solved.classes[flow->class_].pattern), &work);
 		if (stop(s, work))
 			return KANON_CANCELLED;
@@ -401,7 +370,7 @@ merge(Stable *s, KanonRelease *release)
 	for (size_t f = 0; f < s->solved.nflows; f++, n++)
 	{
 		release->flows[n] = s->solved.flows[f];
-		release->flows[n].type = s->type[s->solved.flows[f].type];
+		release->flows[n].type = s->rest.type[s->solved.flows[f].type];
 	}
 	release->nflows = n;
 	return stop(s, n) ? KANON_CANCELLED : KANON_OK;
@@ -428,7 +397,7 @@ solve_near(Stable *s, KanonSolve solve, KanonRelease *release, KanonReport *repo
 	if (status == KANON_OK)
 		status = make_rest(s);
 	if (status == KANON_OK && s->nrest > 0)
-		status = solve(&s->rest, &s->solved, report);
+		status = solve(&s->rest.problem, &s->solved, report);
 	/* who comes to a class that keeps other rules, or leaves one, may break them */
 	if (status == KANON_OK && s->problem->privacy == NULL)
 		status = join_kept(s);
@@ -459,7 +428,7 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 	memset(report, 0, sizeof(*report));
 	status = solve_near(&s, solve, release, report);
 	kanon_release_free(problem, &s.solved);
-	kanon_privacy_close(s.rest.privacy);
+	kanon_part_close(&s.rest);
 	kanon_scratch_free(&s.scratch);
 	if (status != KANON_OK && status != KANON_CANCELLED && status != KANON_NO_MEMORY)
 		return solve(problem, release, report);

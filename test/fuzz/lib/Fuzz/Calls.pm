@@ -243,6 +243,7 @@ sub sane
 	return relation($world->{population} // $world->{source}) if $name eq 'population';
 	return plain(pick(0.2, 0, 1)) if $name eq 'threshold';
 	return plain(pick(10, 12, 15)) if $name eq 'partition_size';
+	return text((map { $_->{name} } @{ $plan->{qis} })[0] // 'nothing') if $name eq 'partition_by';
 	return privacy($plan) if $name eq 'privacy';
 	return publications($name, $type, $plan, $publication) // simple($name, $type, $plan);
 }

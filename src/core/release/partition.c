@@ -1,0 +1,224 @@
+/*
+ * partition.c: a problem solved by parts: the rows of each value of a column, which are
+ * solved alone where there are k of them, then together what was left over.
+ *
+ * A part takes a fraction of the time and memory that the whole takes.  What is lost is
+ * that no class has rows of two values, but those of the rest: little where the column
+ * is one that would seldom be suppressed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "model/mask.h"
+#include "release/part.h"
+
+typedef struct Partition
+{
+	const KanonProblem *problem;
+	KanonSolve solve;
+	KanonScratch scratch;
+	KanonPace pace;
+	KanonPattern all;
+	double end;         /* of the time allowed */
+	uint32_t solved;    /* row types whose turn is over */
+	uint32_t *by_value; /* [ntypes] row types, those of a value together */
+	size_t *start;      /* [distinct + 1] where the values' begin */
+	int64_t *left;      /* [ntypes] rows that no part has placed */
+
+	KanonRelease *release; /* as it grows */
+	size_t room_classes, room_cells, room_flows;
+	KanonPartitionFacts *facts;
+} Partition;
+
+/* A counting sort. */
+static KanonStatus
+sort_by_value(Partition *p, const KanonColumn *column)
+{
+	uint32_t ntypes = p->problem->ntypes;
+
+	p->by_value = kanon_take(&p->scratch, ntypes, sizeof(uint32_t));
+	p->start = kanon_take0(&p->scratch, (size_t) column->distinct + 2, sizeof(size_t));
+	p->left = kanon_take(&p->scratch, ntypes, sizeof(int64_t));
+	if (p->scratch.failed)
+		return KANON_NO_MEMORY;
+	memcpy(p->left, p->problem->rows, sizeof(int64_t) * ntypes);
+	for (uint32_t i = 0; i < ntypes; i++)
+		p->start[column->code[i] + 2]++;
+	for (uint32_t code = 0; code < column->distinct; code++)
+		p->start[code + 2] += p->start[code + 1];
+	/* each value's place moves to where the next one begins */
+	for (uint32_t i = 0; i < ntypes; i++)
+		p->by_value[p->start[column->code[i] + 1]++] = i;
+	return kanon_stop(&p->pace, (uint64_t) ntypes * 4) ? KANON_CANCELLED : KANON_OK;
+}
+
+/* What is solved of a part goes to the release: of a value, not what is in no class or suppressed whole. */
+static KanonStatus
+take_release(Partition *p, const KanonPart *part, const KanonRelease *solved, bool rest)
+{
+	KanonEnv *env = p->problem->env;
+	KanonRelease *release = p->release;
+	size_t ncolumns = (size_t) p->problem->ncolumns;
+	size_t nclasses = (size_t) release->nclasses + solved->nclasses;
+
+	if (!kanon_enlarge(env, &release->classes, &p->room_classes, nclasses, sizeof(KanonClass)) ||
+		!kanon_enlarge(env, &release->cells, &p->room_cells, nclasses * ncolumns, sizeof(KanonCell)) ||
+		!kanon_enlarge(env, &release->flows, &p->room_flows, release->nflows + solved->nflows,
+					   sizeof(KanonFlow)))
+		return KANON_NO_MEMORY;
+	if (solved->nclasses > 0)
+	{
+		memcpy(release->classes + release->nclasses, solved->classes, sizeof(KanonClass) * solved->nclasses);
+		memcpy(release->cells + release->nclasses * ncolumns, solved->cells,
+			   sizeof(KanonCell) * ncolumns * solved->nclasses);
+	}
+	for (size_t f = 0; f < solved->nflows; f++)
+	{
+		KanonFlow flow = solved->flows[f];
+		bool placed = flow.class_ != KANON_DROPPED && solved->classes[flow.class_].pattern != p->all;
+
+		if (!placed && !rest)
+			continue;
+		if (rest && flow.class_ != KANON_DROPPED)
+			p->facts->left_over_cost +=
+				kanon_pattern_cost(p->problem, solved->classes[flow.class_].pattern) * (double) flow.rows;
+		flow.type = part->type[flow.type];
+		p->left[flow.type] -= flow.rows;
+		if (flow.class_ != KANON_DROPPED)
+			flow.class_ += release->nclasses;
+		release->flows[release->nflows++] = flow;
+	}
+	release->nclasses = (uint32_t) nclasses;
+	return kanon_stop(&p->pace, solved->nflows * 2 + solved->nclasses * ncolumns) ? KANON_CANCELLED
+																				  : KANON_OK;
+}
+
+/* A part's share of the time that is left, by the row types that are. */
+static double
+time_for(const Partition *p, uint32_t ntypes)
+{
+	KanonEnv *env = p->problem->env;
+	double left = p->end - env->now(env->arg);
+
+	return isinf(p->end) ? p->end : fmax(left * ntypes / (p->problem->ntypes - p->solved), 1e-3);
+}
+
+/* These row types alone, as far as rows of them are left. */
+static KanonStatus
+solve_part(Partition *p, uint32_t *type, uint32_t n, bool rest, KanonReport *report)
+{
+	size_t mark = kanon_mark(&p->scratch);
+	int64_t *rows = kanon_take(&p->scratch, n, sizeof(int64_t));
+	KanonPart part = {.type = NULL};
+	KanonRelease solved = {0};
+	KanonStatus status = kanon_taken(&p->scratch);
+
+	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
+		rows[i] = p->left[type[i]];
+	if (status == KANON_OK)
+		status = kanon_part_open(p->problem, n, type, rows, &p->scratch, &p->pace, &part);
+	if (status == KANON_OK)
+	{
+		if (!rest)
+			part.problem.residual = KANON_RESIDUAL_DROP;
+		part.problem.time_limit = time_for(p, n);
+		status = p->solve(&part.problem, &solved, report);
+	}
+	if (status == KANON_OK)
+		status = take_release(p, &part, &solved, rest);
+	kanon_release_free(p->problem, &solved);
+	kanon_part_close(&part);
+	kanon_release(&p->scratch, mark);
+	return status;
+}
+
+/* What keeps a part from having a release of its own: its rows are left over. */
+static bool
+goes_to_rest(KanonStatus status)
+{
+	return status == KANON_INFEASIBLE || status == KANON_NOT_FOUND || status == KANON_RESIDUAL ||
+		   status == KANON_REST_FORBIDDEN;
+}
+
+static KanonStatus
+solve_values(Partition *p, uint32_t distinct, KanonReport *report)
+{
+	for (uint32_t code = 0; code < distinct; code++)
+	{
+		uint32_t *type = p->by_value + p->start[code];
+		uint32_t n = (uint32_t) (p->start[code + 1] - p->start[code]);
+		int64_t rows = 0;
+		KanonStatus status = KANON_OK;
+
+		for (uint32_t i = 0; i < n; i++)
+			rows += p->problem->rows[type[i]];
+		if (rows >= p->problem->k)
+		{
+			status = solve_part(p, type, n, false, report);
+			p->facts->parts++;
+		}
+		p->solved += n;
+		if (status != KANON_OK && !goes_to_rest(status))
+			return status;
+		if (kanon_stop(&p->pace, n))
+			return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+solve_rest(Partition *p, KanonReport *report)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->problem->ntypes; i++)
+		if (p->left[i] > 0)
+		{
+			p->facts->left_over += p->left[i];
+			p->by_value[n++] = i;
+		}
+	p->solved = p->problem->ntypes - n;
+	return n > 0 ? solve_part(p, p->by_value, n, true, report) : KANON_OK;
+}
+
+KanonStatus
+kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solve, KanonRelease *release,
+						KanonReport *report, KanonPartitionFacts *facts)
+{
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	Partition p = {.problem = problem,
+				   .solve = solve,
+				   .scratch = {.env = env},
+				   .pace = {.env = env, .phase = "solve by parts", .rows_left = -1},
+				   .all = kanon_pattern_all(problem->ncolumns),
+				   .end = start + problem->time_limit,
+				   .release = release,
+				   .facts = facts};
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	memset(facts, 0, sizeof(*facts));
+	status = sort_by_value(&p, &problem->columns[column]);
+	if (status == KANON_OK)
+		status = solve_values(&p, problem->columns[column].distinct, report);
+	if (status == KANON_OK)
+		status = solve_rest(&p, report);
+	if (status == KANON_OK)
+		status = kanon_release_finish(problem, release, report);
+	kanon_scratch_free(&p.scratch);
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	if (goes_to_rest(status))
+	{
+		memset(facts, 0, sizeof(*facts));
+		return solve(problem, release, report);
+	}
+	/* no bound of a part's is one for the whole */
+	report->lower_bound = -INFINITY;
+	report->guarantee = 0;
+	report->proven = false;
+	report->seconds = env->now(env->arg) - start;
+	return status;
+}

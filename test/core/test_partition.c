@@ -1,0 +1,196 @@
+/*
+ * test_partition.c: a problem solved by parts keeps every rule of the whole.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "diverse.h"
+
+#define TABLES 4000
+
+static int64_t
+rows_of_value(const KanonProblem *problem, int column, uint32_t code)
+{
+	int64_t rows = 0;
+
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		if (problem->columns[column].code[type] == code)
+			rows += problem->rows[type];
+	return rows;
+}
+
+/* A column of level 0, by chance. */
+static int
+some_column(const KanonProblem *problem, uint64_t *random)
+{
+	return kanon_first_column(problem, (int) random_below(random, (uint32_t) kanon_count_qis(problem)));
+}
+
+/* Each value that has k rows is a part; what no part places is not more than the rest had. */
+static void
+check_facts(const KanonProblem *problem, int column, const KanonRelease *release,
+			const KanonPartitionFacts *facts)
+{
+	uint32_t parts = 0;
+	int64_t small = 0;
+
+	for (uint32_t code = 0; code < problem->columns[column].distinct; code++)
+	{
+		int64_t rows = rows_of_value(problem, column, code);
+
+		if (rows >= problem->k)
+			parts++;
+		else
+			small += rows;
+	}
+	assert_int_equal(facts->parts, parts);
+	assert_true(facts->left_over >= small);
+	for (uint32_t c = 0; c < release->nclasses; c++)
+		if (release->classes[c].pattern == kanon_pattern_all(problem->ncolumns))
+			assert_true(facts->left_over >= release->classes[c].rows);
+	assert_true(facts->left_over >= release->dropped);
+}
+
+/* Any mask, levels, weights, residual and k, with and without rules beyond k. */
+static void
+keeps_rules(void **state)
+{
+	uint64_t random = 1;
+	int partitioned = 0, over = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(TABLES); i++)
+	{
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release, plain;
+		KanonReport report, plain_report;
+		KanonPartitionFacts facts;
+		KanonStatus status, whole;
+		bool diverse = i % 3 == 0;
+		int column;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 60, diverse ? 6 : 4);
+		if (diverse && problem->ncolumns < 4)
+			diverse = false;
+		if (diverse)
+			diverse_make(problem, &random, DIVERSE_ALL);
+		column = some_column(problem, &random);
+		status = kanon_solve_partitioned(problem, column, kanon_solve_greedy, &release, &report, &facts);
+		whole = kanon_solve_greedy(problem, &plain, &plain_report);
+		if (status != KANON_OK)
+			assert_int_equal(status, whole);
+		else if (facts.parts > 0)
+		{
+			check_facts(problem, column, &release, &facts);
+			partitioned++;
+			over += facts.left_over > 0;
+		}
+		if (status == KANON_OK)
+		{
+			double cost = report.cost;
+
+			assert_false(report.proven);
+			assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
+			assert_true(report.cost == cost);
+			kanon_release_free(problem, &release);
+		}
+		if (whole == KANON_OK)
+			kanon_release_free(problem, &plain);
+		if (diverse)
+			diverse_free(problem);
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(partitioned > cases(TABLES) / 2 && over > cases(TABLES) / 4);
+}
+
+/* One value: the whole.  Two that agree in nothing else: as each alone, however much dearer together. */
+static void
+is_what_parts_are(void **state)
+{
+	static const uint32_t code[][3] = {{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {1, 2, 2}, {1, 2, 3},
+									   {1, 3, 2}, {1, 3, 3}, {2, 0, 1}, {2, 2, 3}, {3, 0, 0}};
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+	KanonPartitionFacts facts;
+	int64_t published = 0;
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code[0], sizeof(code) / sizeof(code[0]), 3, 2);
+	assert_int_equal(kanon_solve_partitioned(problem, 0, kanon_solve_greedy, &release, &report, &facts),
+					 KANON_OK);
+	/* value 3 has one row; of value 2 the rows agree in nothing but that, which a part may show */
+	assert_int_equal(facts.parts, 3);
+	for (uint32_t c = 0; c < release.nclasses; c++)
+	{
+		published += release.classes[c].rows;
+	}
+	assert_int_equal(published, 10);
+	assert_true(facts.left_over >= 1 && facts.left_over < 4);
+	kanon_release_free(problem, &release);
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
+/* Every allocation refused once, every poll answered with yes once. */
+static void
+memory_and_cancel(void **state)
+{
+	(void) state;
+	for (int what = 0; what < 2; what++)
+	{
+		KanonStatus expected = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
+		KanonStatus status = expected;
+
+		for (uint64_t at = 1; status == expected; at = next_failure(at))
+		{
+			uint64_t random = 7;
+			Host host;
+			KanonProblem *problem;
+			KanonRelease release;
+			KanonReport report;
+			KanonPartitionFacts facts;
+
+			host_init(&host);
+			do
+				problem = problem_random(&host, &random, 60, 4);
+			while (problem->ntypes < 20 && (problem_random_free(problem), true));
+			problem->residual = KANON_RESIDUAL_SUPPRESS;
+			if (what == 0)
+				host.refuse_at = host.allocations + at;
+			else
+				host.cancel_at = host.polls + at;
+			status = kanon_solve_partitioned(problem, 0, kanon_solve_greedy, &release, &report, &facts);
+			assert_true(status == KANON_OK || status == expected);
+			host.refuse_at = host.cancel_at = 0;
+			if (status == KANON_OK)
+				kanon_release_free(problem, &release);
+			problem_random_free(problem);
+			assert_int_equal(host.blocks, 0);
+		}
+		assert_int_equal(status, KANON_OK);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keeps_rules),
+		cmocka_unit_test(is_what_parts_are),
+		cmocka_unit_test(memory_and_cancel),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
