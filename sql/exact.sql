@@ -45,6 +45,28 @@ SELECT (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a
        (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'improve', dry_run => true, effort => 0.1, time_limit => NULL))
     <= (SELECT sum(cost * row_count) FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, dry_run => true)) AS not_worse;
 
+-- k = 2 by matching: the same optimum, whatever the mask
+SELECT * FROM kanon_pattern_guided('people', 'p_matching', '{age,zip,sex}', 2, method => 'matching');
+SELECT age, zip, sex, count(*) FROM p_matching GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+SELECT cost, lower_bound, proven FROM kanon_usefulness WHERE target = 'exact_test.p_matching';
+SELECT method, sum(cost * row_count) AS cost FROM unnest('{greedy,ilp,matching}'::text[]) AS method, LATERAL kanon_pattern_guided('people', NULL,
+    '{age,zip,sex}', 2, method => method, patterns => '{*--,-*-,-**}', weights => '{5,1,2}', dry_run => true) GROUP BY 1 ORDER BY 1;
+SELECT method, sum(cost * row_count) AS cost FROM unnest('{ilp,matching}'::text[]) AS method, LATERAL kanon_pattern_guided('many', NULL,
+    '{a,b,c,d}', 2, method => method, rules => kanon_rules(max_suppressed => 2), dry_run => true) GROUP BY 1 ORDER BY 1;
+SELECT method, sum(cost * row_count)::numeric(8, 3) AS cost FROM unnest('{ilp,matching}'::text[]) AS method, LATERAL kanon_pattern_guided('people', NULL,
+    '{age,zip,sex}', 2, method => method, hierarchies => '{"age": {"interval": [20, 40]}, "zip": {"prefix": [4, 3]}}', dry_run => true) GROUP BY 1 ORDER BY 1;
+-- one row too many: three together, or left over
+CREATE TABLE apart AS SELECT CASE WHEN i < 4 THEN NULL ELSE i END AS a, i AS b, 1 AS c FROM generate_series(1, 5) i;
+SELECT residual, pattern, classes, row_count FROM unnest('{suppress,drop,error}'::text[]) residual, LATERAL kanon_pattern_guided('apart', NULL, '{a,b,c}', 2,
+    method => 'matching', residual => residual, dry_run => true) ORDER BY 1 DESC, 2;
+SELECT k, cost, proven FROM kanon_frontier('people', '{age,zip,sex}', '{2}', method => 'matching');
+SELECT count(*) > 3 AS explained FROM kanon_explain('people', '{age,zip,sex}', 2, method => 'matching');
+-- for k = 2 alone, which is said before anything is read
+SELECT * FROM kanon_pattern_guided('people', NULL, '{no_column}', 3, method => 'matching', dry_run => true);
+SELECT * FROM kanon_frontier('people', '{no_column}', '{2,3}', method => 'matching');
+SELECT * FROM kanon_explain('people', '{no_column}', 3, method => 'matching');
+SELECT kanon_create_publication('p_three', 'people', '{age,zip,sex}', 3, options => '{"method": "matching"}');
+
 -- pattern clustering: seven patients and three patterns, in the manner of the paper's
 -- Figure 1 (the table is our own)
 CREATE TABLE patients (age int, smoker bool, blood text);

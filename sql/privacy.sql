@@ -206,7 +206,7 @@ CREATE TABLE method AS SELECT * FROM (VALUES
     (2, 'ilp', $$kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => 'ilp', dry_run => true, privacy => %L)$$),
     (3, 'best', $$kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => 'best', dry_run => true, privacy => %L)$$),
     (4, 'improve', $$kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => 'improve', dry_run => true, privacy => %L)$$),
-    (5, 'fpt', $$kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => 'fpt', dry_run => true, privacy => %L)$$),
+    (5, 'fpt, matching', $$unnest('{fpt,matching}'::text[]) m, LATERAL kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => m, dry_run => true, privacy => %L)$$),
     (6, 'pattern clustering', $$kanon_pattern_clustering('inpatient', NULL, '{zip,age}', 2, patterns => '{--,*-,**}', keep => '{ill,who}', method => 'greedy', dry_run => true, privacy => %L)$$),
     (7, 'full-domain', $$kanon_full_domain('inpatient', NULL, '{zip,age}', 2, suppression_limit => 1, keep => '{ill,who}', residual => 'drop', dry_run => true, privacy => %L)$$),
     (8, 'mondrian', $$kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => 'mondrian', keep => '{ill,who}', dry_run => true, privacy => %L)$$),

@@ -6,6 +6,7 @@ SET search_path = without_test, public;
 CREATE TABLE people AS SELECT i % 5 AS age, i % 3 AS zip, i % 2 AS sex, i % 4 AS d FROM generate_series(1, 60) i;
 SELECT * FROM kanon_pattern_guided('people', 'x', '{age,zip,sex}', 3, method => 'ilp');
 SELECT * FROM kanon_pattern_guided('people', 'x', '{age,zip,sex}', 3, method => 'ilp', keep => '{d}', privacy => ARRAY[kanon_distinct_l('d', 2)]);
+SELECT * FROM kanon_pattern_guided('people', 'x', '{age,zip,sex}', 2, method => 'matching');
 SELECT * FROM kanon_freeform('people', 'x', '{age,zip,sex}', 3, method => 'mip');
 SELECT * FROM kanon_cluster('people', 'x', '{age,zip,sex}', 2, 'pairs');
 SELECT * FROM kanon_cluster('people', 'x', '{age,zip,sex}', 3, 'triples');

@@ -108,6 +108,7 @@ for my $residual (qw(suppress drop error))
 		call('pattern_guided', $_, $_, $rule, $residual, $keep, $mask{$rule}) for qw(greedy ilp improve best fpt);
 	}
 	call('cluster', 'sets', $_, 'none', $residual, $keep, "show => 'range,set,suppress'") for qw(mondrian forest);
+	call('pattern_guided', 'two', 'matching', 'none', $residual, $keep);
 	call('cluster', 'two', 'pairs', 'none', $residual, $keep);
 	call('cluster', 'three', 'triples', 'none', $residual, $keep);
 }
@@ -132,7 +133,7 @@ call('anatomy', 'plain', 'anatomy', 'none', undef);
 my %refused;
 for my $call (@calls)
 {
-	my $k = $call->{method} eq 'pairs' ? 2 : $call->{method} eq 'triples' ? 3 : 4;
+	my $k = $call->{method} =~ /pairs|matching/ ? 2 : $call->{method} eq 'triples' ? 3 : 4;
 
 	$k = 'NULL' if $call->{method} =~ /_control$/;
 	($call->{sql} = sprintf $call->{sql}, $k) =~ s/TARGET/$call->{target}/g;

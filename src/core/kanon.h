@@ -269,6 +269,7 @@ typedef struct KanonSolver
 	const char *name;
 	KanonSolve solve;
 	unsigned privacy; /* kinds of privacy rules that it takes: bits 1 << KanonPrivacyKind */
+	int only_k;       /* the one k that it is for; 0: any */
 } KanonSolver;
 
 /* solvers.c: the table of pattern-guided solvers; NULL if there is none such. */
@@ -291,6 +292,14 @@ extern KanonStatus kanon_solve_ilp(const KanonProblem *problem, KanonRelease *re
  * KANON_TOO_LARGE beyond.
  */
 extern KanonStatus kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+
+/*
+ * groups.c: proven least cost for k = 2 and any mask, in polynomial time (Theorem 2);
+ * other k: KANON_TOO_LARGE.  As ilp, never worse than greedy, and without a proof when
+ * time_limit stops it.
+ */
+extern KanonStatus kanon_solve_matching(const KanonProblem *problem, KanonRelease *release,
+										KanonReport *report);
 
 /*
  * best.c: anytime improvement of the greedy release (improve.c), with a lower bound;

@@ -110,6 +110,15 @@ k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 	return k;
 }
 
+void
+refuse_other_k(const KanonSolver *solver, int64 k, const char *hint)
+{
+	if (solver->only_k > 0 && k != solver->only_k)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("method \"%s\" is for k = %d only", solver->name, solver->only_k),
+						errhint("%s", hint)));
+}
+
 int
 l_arg(FunctionCallInfo fcinfo, int arg)
 {

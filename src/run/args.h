@@ -24,6 +24,8 @@ extern char *decimal_text(int64 value, int digits);
 
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
+/* Raises where a method is for one k and it is not this. */
+extern void refuse_other_k(const KanonSolver *solver, int64 k, const char *hint);
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
 extern int l_arg(FunctionCallInfo fcinfo, int arg); /* values in each group */
 

@@ -37,7 +37,6 @@ method_of(const char *word, int64 k)
 {
 	Method relaxed = {.name = word, .solve = kanon_solve_freeform, .relaxed = true};
 	const KanonSolver *method = kanon_cluster_method_find(word);
-	int64 only = strcmp(word, "pairs") == 0 ? 2 : strcmp(word, "triples") == 0 ? 3 : 0;
 	StringInfoData known;
 
 	if (kanon_relaxed_method(word, &relaxed.options.method))
@@ -55,10 +54,7 @@ method_of(const char *word, int64 k)
 						errmsg("method \"%s\" is not known", excerpt(word)),
 						errhint("%s", nearest_hint(&nearest, psprintf("Known methods: %s.", known.data)))));
 	}
-	if (only > 0 && k != only)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("method \"%s\" is for k = " INT64_FORMAT " only", word, only),
-						errhint("'forest' has a proven factor for every k.")));
+	refuse_other_k(method, k, "'forest' has a proven factor for every k.");
 	return (Method){.name = method->name, .solve = method->solve, .privacy = method->privacy};
 }
 

@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "run/frontier.h"
 #include "host/pool.h"
+#include "run/models.h"
 
 #include "catalog/pg_type.h"
 #include "lib/qunique.h"
@@ -260,10 +261,14 @@ solve_all(Run *run, Solution *solutions, int n)
 void
 frontier_solve(Frontier *frontier, Request *request)
 {
-	Run *run = run_read(request);
-	int64 nrows = run->types->nrows;
+	Run *run;
+	int64 nrows;
 	int n = 0;
 
+	for (int i = 0; i < frontier->n; i++)
+		pattern_guided_takes_k(request, frontier->solutions[i].k);
+	run = run_read(request);
+	nrows = run->types->nrows;
 	while (n < frontier->n && frontier->solutions[n].k <= nrows)
 		n++;
 	solve_all(run, frontier->solutions, n);

@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "host/nearest.h"
 #include "run/args.h"
+#include "run/models.h"
 #include "run/run.h"
 #include "run/stable.h"
 
@@ -85,12 +86,20 @@ tell_partition(const Run *run)
 				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
 }
 
+void
+pattern_guided_takes_k(const Request *request, int64 k)
+{
+	refuse_other_k(kanon_solver_find(request->method), k, "'ilp' proves its optimum for every k.");
+}
+
 static void
 choose_solver(Request *request)
 {
 	const KanonSolver *solver = &kanon_solvers[word_among(request->method, "method", method_names(), NULL)];
 
 	privacy_supported(request->privacy, request->method, solver->privacy);
+	if (request->k > 0)
+		pattern_guided_takes_k(request, request->k);
 	request->solve = solver->solve;
 }
 
@@ -129,7 +138,7 @@ tell_solved(Run *run)
 		tell_partition(run);
 		return;
 	}
-	if (strcmp(run->request->method, "ilp") == 0)
+	if (strcmp(run->request->method, "ilp") == 0 || strcmp(run->request->method, "matching") == 0)
 		run_notice_unproven(run, true);
 }
 

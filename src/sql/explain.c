@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "host/catalog.h"
 #include "run/args.h"
+#include "run/models.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -555,6 +556,7 @@ kanon_explain(PG_FUNCTION_ARGS)
 	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_explain",
 						TAKES_DRY | TAKES(WITH_VALUES));
 	request.k = k;
+	pattern_guided_takes_k(&request, k);
 	explain.with_values = request.with_values;
 	explain.run = run = run_read(&request);
 	explain.problem = &run->problem;

@@ -165,9 +165,9 @@ sub try_guided
 	my %allowed = map { (Optimum::text($table, $_) => 1) } @$patterns;
 	my $before = $where;
 
-	for my $method ($small ? qw(greedy ilp improve best) : qw(greedy improve), $table->{n} <= 5 && @$patterns <= 4 ? 'fpt' : ())
+	for my $method ($small ? qw(greedy ilp improve best) : qw(greedy improve), 'matching', $table->{n} <= 5 && @$patterns <= 4 ? 'fpt' : ())
 	{
-		my $k = 2 + below(min(3, $table->{n} - 1));
+		my $k = $method eq 'matching' ? 2 : 2 + below(min(3, $table->{n} - 1));
 		my $privacy = $guided_rules{$method} && chance(0.4) ? Privacy::draw($table, $k, @{ $guided_rules{$method} }) : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => pick(qw(suppress suppress drop error)), privacy => $privacy,
@@ -190,7 +190,7 @@ sub try_guided
 		}
 		$release->check_promise;
 		$release->check_measures;
-		check_optimum($release, $least, !$parts && $method =~ /ilp|fpt/ || !$parts && ($method =~ /improve|best/ && !$privacy)) if $small;
+		check_optimum($release, $least, !$parts && $method =~ /ilp|fpt|matching/ || !$parts && ($method =~ /improve|best/ && !$privacy)) if $small;
 		my $shown = sum0(map { $_->{cost} * $_->{row_count} } @$lines);
 		if ($method eq 'greedy' && !$parts && $mask[0] && $mask[0] eq 'pattern_list')
 		{

@@ -18,15 +18,15 @@
 #define NO_RULES 0
 #define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
 
-const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES},
-											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES},
-											 {"forest", kanon_solve_forest, NO_RULES},
-											 {"pairs", kanon_solve_pairs, NO_RULES},
-											 {"triples", kanon_solve_triples, NO_RULES},
-											 {"bottom_up", kanon_solve_bottom_up, NO_RULES},
-											 {"top_down", kanon_solve_top_down, NO_RULES},
-											 {"gather", kanon_solve_gather, NO_RULES},
-											 {NULL, NULL, NO_RULES}};
+const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES, 0},
+											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES, 0},
+											 {"forest", kanon_solve_forest, NO_RULES, 0},
+											 {"pairs", kanon_solve_pairs, NO_RULES, 2},
+											 {"triples", kanon_solve_triples, NO_RULES, 3},
+											 {"bottom_up", kanon_solve_bottom_up, NO_RULES, 0},
+											 {"top_down", kanon_solve_top_down, NO_RULES, 0},
+											 {"gather", kanon_solve_gather, NO_RULES, 0},
+											 {NULL, NULL, NO_RULES, 0}};
 
 const KanonSolver *
 kanon_cluster_method_find(const char *name)

@@ -77,6 +77,8 @@ relax(GlpkGuard *guard, glp_prob *lp, int method, double limit, int *rc)
 	parm.msg_lev = GLP_MSG_ALL;
 	parm.meth = method;
 	parm.obj_ul = limit;
+	if (guard->fine > 0)
+		parm.tol_dj = guard->fine;
 	parm.out_frq = POLL_MS;
 	parm.it_lim = SLICE_WORK / (glp_get_num_rows(lp) + 1) + SLICE_LEAST;
 	do

@@ -18,6 +18,7 @@ typedef struct GlpkGuard
 	size_t limit;   /* bytes that GLPK may take; 0: any */
 	bool spent;     /* it has, or its last words were about memory */
 	bool cancelled; /* the host wants it to stop; callbacks may set it, too */
+	double fine;    /* relative tolerance of reduced costs; 0: GLPK's own */
 } GlpkGuard;
 
 /*

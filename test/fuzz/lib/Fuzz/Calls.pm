@@ -76,9 +76,9 @@ sub text { my ($text, $type) = @_; return { sql => literal($text) . ($type ? "::
 sub plain { my ($text) = @_; return { sql => "$text", val => $text eq 'NULL' ? undef : $text } }
 
 my %methods = (
-	kanon_pattern_guided     => [qw(greedy greedy greedy ilp improve best fpt)],
-	kanon_frontier           => [qw(greedy greedy ilp improve best fpt)],
-	kanon_explain            => [qw(greedy greedy ilp improve best fpt)],
+	kanon_pattern_guided     => [qw(greedy greedy greedy ilp improve best fpt matching)],
+	kanon_frontier           => [qw(greedy greedy ilp improve best fpt matching)],
+	kanon_explain            => [qw(greedy greedy ilp improve best fpt matching)],
 	kanon_pattern_clustering => [qw(exact greedy)],
 	kanon_cluster            => [qw(mondrian mondrian mondrian_relaxed mondrian_relaxed forest pairs triples bottom_up top_down gather one_k k_one k_k)],
 	kanon_full_domain        => [qw(samarati incognito flash flash speedy)],

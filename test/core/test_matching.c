@@ -1,0 +1,314 @@
+/*
+ * test_matching.c: the solver for k = 2 against brute force over all partitions and
+ * against ilp, on random tables with any mask, weights, levels and residual; what
+ * it prices against all that there is; and what it does when memory ends, when it
+ * is cancelled and when time is short.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "exact.h"
+
+#define MAX_ROWS 11
+
+/* Cost of each row of a class of these rows, by the cheapest pattern that fits. */
+static double
+class_cost(const KanonProblem *problem, const KanonPattern *patterns, size_t np, const uint32_t *row,
+		   uint32_t set)
+{
+	KanonPattern differ = 0;
+	int first = __builtin_ctz(set);
+	double least = INFINITY;
+
+	for (uint32_t rest = set; rest != 0; rest &= rest - 1)
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			const uint32_t *code = problem->columns[c].code;
+
+			if (code[row[first]] != code[row[__builtin_ctz(rest)]])
+				differ |= (KanonPattern) 1 << c;
+		}
+	for (size_t p = 0; p < np; p++)
+		if ((differ & ~patterns[p]) == 0)
+			least = fmin(least, kanon_pattern_cost(problem, patterns[p]));
+	return least;
+}
+
+/* The least cost of a partition into classes of any size of two or more; INFINITY: there is none. */
+static double
+brute_force(const KanonProblem *problem)
+{
+	static double cost[1 << MAX_ROWS];
+	static double best[1 << MAX_ROWS];
+	KanonPattern *patterns;
+	size_t np;
+	uint32_t row[MAX_ROWS];
+	int n = 0;
+
+	assert_int_equal(kanon_mask_enumerate(problem, 100000, &patterns, &np), KANON_OK);
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		for (int64_t r = 0; r < problem->rows[i]; r++)
+			row[n++] = i;
+	best[0] = 0;
+	for (uint32_t set = 1; set < (uint32_t) 1 << n; set++)
+	{
+		uint32_t first = set & -set;
+		int size = __builtin_popcount(set);
+
+		cost[set] = class_cost(problem, patterns, np, row, set) * size;
+		if (size == 1)
+			cost[set] = problem->residual == KANON_RESIDUAL_ERROR
+							? INFINITY
+							: kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+		best[set] = cost[set];
+		for (uint32_t part = (set - 1) & set; part != 0; part = (part - 1) & set)
+			if ((part & first) != 0)
+				best[set] = fmin(best[set], cost[part] + best[set ^ part]);
+	}
+	kanon_free(problem->env, patterns);
+	return best[((uint32_t) 1 << n) - 1];
+}
+
+/* Costs are sums of weights: of large ones the last digits differ. */
+static bool
+same(double a, double b)
+{
+	return fabs(a - b) <= 1e-6 * fmax(1, fabs(b));
+}
+
+static void
+check(const KanonProblem *problem, double optimum, uint64_t seed)
+{
+	KanonRelease release;
+	KanonReport report;
+	KanonStatus status = kanon_solve_matching(problem, &release, &report);
+
+	if (optimum == INFINITY)
+	{
+		assert_int_equal(status, KANON_INFEASIBLE);
+		return;
+	}
+	if (status != KANON_OK)
+		print_error("seed %llu: status %d, %s\n", (unsigned long long) seed, (int) status, report.detail);
+	assert_int_equal(status, KANON_OK);
+	if (!same(exact_cost(problem, &release, &report), optimum) || !report.proven)
+		print_error("seed %llu: cost %.12g, bound %.12g, optimum %.12g\n", (unsigned long long) seed,
+					report.cost, report.lower_bound, optimum);
+	assert_true(same(exact_cost(problem, &release, &report), optimum));
+	assert_true(report.proven);
+	assert_true(same(report.lower_bound, report.cost));
+	kanon_release_free(problem, &release);
+}
+
+static int64_t
+rows_of(const KanonProblem *problem)
+{
+	int64_t rows = 0;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		rows += problem->rows[i];
+	return rows;
+}
+
+static void
+equals_brute_force(void **state)
+{
+	uint64_t random = 7;
+	int tried = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(6000); round++)
+	{
+		Host host;
+		uint64_t seed = random;
+		KanonProblem *problem;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, MAX_ROWS, 5);
+		problem->k = 2;
+		if (rows_of(problem) <= (round % 10 == 0 ? MAX_ROWS : 8))
+		{
+			check(problem, brute_force(problem), seed);
+			tried++;
+		}
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(tried > exact_cases(6000) / 3);
+}
+
+/* Larger tables, many rows of a type among them. */
+static void
+equals_ilp(void **state)
+{
+	uint64_t random = 11;
+	int odd = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(500); round++)
+	{
+		Host host;
+		uint64_t seed = random;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		KanonStatus status;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 50, 6);
+		problem->k = 2;
+		status = kanon_solve_ilp(problem, &release, &report);
+		if (status == KANON_OK && report.proven)
+			check(problem, exact_cost(problem, &release, &report), seed);
+		if (status == KANON_OK)
+			kanon_release_free(problem, &release);
+		odd += rows_of(problem) % 2 != 0;
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(odd > 0);
+}
+
+/* Rows that differ in one of few values of a column each: many odd components, whose rows are in triples. */
+static void
+triples(void **state)
+{
+	uint64_t random = 13;
+	int used = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(300); round++)
+	{
+		Host host;
+		uint64_t seed = random;
+		uint32_t code[MAX_ROWS * 4];
+		size_t n = 3 + random_below(&random, MAX_ROWS - 2);
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		host_init(&host);
+		for (size_t i = 0; i < n; i++)
+		{
+			for (size_t c = 0; c < 3; c++)
+				code[i * 4 + c] = (uint32_t) i / 3;
+			code[i * 4 + 3] = (uint32_t) i;
+		}
+		problem = problem_from_codes(&host, code, n, 4, 2);
+		problem->residual = (KanonResidual) random_below(&random, 3);
+		check(problem, brute_force(problem), seed);
+		assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_OK);
+		for (uint32_t i = 0; i < release.nclasses; i++)
+			used += release.classes[i].rows == 3;
+		kanon_release_free(problem, &release);
+		problem_free(problem);
+	}
+	assert_true(used > 0);
+}
+
+/* Seven columns of few values: many partitions cost the same, and odd cycles abound. */
+static KanonProblem *
+middle_problem(Host *host, int variant)
+{
+	uint64_t random = 5;
+	KanonProblem *problem = exact_problem(host, &random, 40, 4, 4, 2, false);
+
+	problem->residual = (KanonResidual) (variant % 3);
+	for (int c = 0; c < problem->ncolumns && variant >= 3; c++)
+		((KanonColumn *) problem->columns)[c].weight = 1 + (double) c * 3.14159265;
+	return problem;
+}
+
+static void
+memory_refused(void **state)
+{
+	(void) state;
+	for (int variant = 0; variant < 6; variant += 2)
+		exact_refuse_each(middle_problem, variant, kanon_solve_matching, false);
+}
+
+static void
+cancelled(void **state)
+{
+	(void) state;
+	exact_cancel_each(middle_problem, 0, kanon_solve_matching);
+	exact_cancel_each(middle_problem, 4, kanon_solve_matching);
+}
+
+static void
+other_k(void **state)
+{
+	Host host;
+	KanonProblem *problem = middle_problem(&host, 0);
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	problem->k = 3;
+	assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_TOO_LARGE);
+	assert_string_equal(report.detail, "matching is for k = 2 only");
+	problem_free(problem);
+}
+
+/* No time: greedy's release, and no proof. */
+static void
+late(void **state)
+{
+	Host host;
+	KanonProblem *problem = middle_problem(&host, 0);
+	KanonRelease release;
+	KanonReport report;
+	double greedy;
+
+	(void) state;
+	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+	greedy = report.cost;
+	kanon_release_free(problem, &release);
+	problem->time_limit = 0;
+	assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_OK);
+	assert_true(report.cost <= greedy);
+	assert_true(report.lower_bound <= report.cost);
+	assert_false(report.proven);
+	kanon_release_free(problem, &release);
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
+/* GLPK's memory is bounded, and its refusal is one. */
+static void
+little_memory(void **state)
+{
+	Host host;
+	KanonProblem *problem = middle_problem(&host, 0);
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host.env.foreign = 1 << 20;
+	assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_NO_MEMORY);
+	assert_true(host.env.refused > (size_t) 1 << 20);
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equals_brute_force),
+		cmocka_unit_test(equals_ilp),
+		cmocka_unit_test(triples),
+		cmocka_unit_test(memory_refused),
+		cmocka_unit_test(cancelled),
+		cmocka_unit_test(other_k),
+		cmocka_unit_test(late),
+		cmocka_unit_test(little_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
