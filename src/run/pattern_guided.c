@@ -3,6 +3,7 @@
  * earlier one in which each listed pattern may be used by one class only.
  */
 #include "compat.h"
+#include "core/program/instances.h"
 #include "host/nearest.h"
 #include "run/args.h"
 #include "run/models.h"
@@ -103,6 +104,25 @@ choose_solver(Request *request)
 	request->solve = solver->solve;
 }
 
+/*
+ * fpt looks at every pattern: refused before anything is read where they are too many.  (That
+ * they have too many sets of instances only the row types say: a table of equal rows has few.)
+ */
+static void
+refuse_patterns(const Run *run)
+{
+	double patterns = run->request->patterns != NULL ? (double) run->problem.mask.nlist
+					  : run->request->rules != NULL  ? 0
+													 : ldexp(1, run->source->nqis);
+
+	if (strcmp(run->request->method, "fpt") == 0 && patterns > (double) KANON_INSTANCE_PATTERNS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the problem is too large for this method"),
+				 errdetail("There are %.0f patterns; it tries no more than %.0f.", patterns,
+						   (double) KANON_INSTANCE_PATTERNS),
+				 errhint("Methods 'greedy' and 'improve' take any size.")));
+}
+
 static void
 set_mask(Run *run)
 {
@@ -122,6 +142,7 @@ set_mask(Run *run)
 	}
 	else if (request->rules != NULL)
 		rules_parse(request->rules, run->source, mask);
+	refuse_patterns(run);
 }
 
 static void

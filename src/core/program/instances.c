@@ -15,9 +15,6 @@
 #include "util/hash.h"
 #include "util/scratch.h"
 
-/* A pattern list longer than this is not grouped pattern by pattern. */
-#define MAX_PATTERNS ((size_t) 1 << 16)
-
 /*
  * The largest number of which all weights are whole multiples, by Euclid's
  * algorithm in floating point; none when the multiples get too large for
@@ -488,7 +485,7 @@ build(Builder b)
 			status = problem->ntypes == 0 ? KANON_OK : build_every(&b);
 		else
 		{
-			status = kanon_mask_enumerate(problem, MAX_PATTERNS, &b.patterns, &b.npatterns);
+			status = kanon_mask_enumerate(problem, KANON_INSTANCE_PATTERNS, &b.patterns, &b.npatterns);
 			out->patterns = b.npatterns;
 			if (status == KANON_OK)
 				status = build_list(&b);

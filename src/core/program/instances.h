@@ -31,6 +31,9 @@ typedef struct KanonInstances
 	int64_t steps;   /* work that it took to find them */
 } KanonInstances;
 
+/* Patterns of a mask that are looked at one by one, at most. */
+#define KANON_INSTANCE_PATTERNS ((size_t) 1 << 16)
+
 typedef enum KanonInstanceMode
 {
 	KANON_INSTANCES_ALL,   /* every live one (for oracles) */
