@@ -78,6 +78,12 @@ host_poll(void *arg, const KanonProgress *progress)
 		host->told = *progress;
 	if (strcmp(progress->phase, "solve") == 0)
 		host->solving = fmax(host->solving, progress->share);
+	if (host->watched != NULL && strcmp(progress->phase, host->watched) == 0)
+	{
+		host->shares += progress->share > host->share;
+		host->backwards = host->backwards || progress->share < host->share - 1e-9;
+		host->share = progress->share;
+	}
 	if (host->last_poll > 0 && now - host->last_poll > host->longest)
 		host->longest = now - host->last_poll;
 	host->last_poll = now;

@@ -22,9 +22,13 @@ typedef struct Host
 	uint64_t polls;
 	uint64_t cancel_at; /* the poll to answer with yes; 0: none */
 	double last_poll;
-	double longest;     /* seconds between two polls, at most */
-	KanonProgress told; /* the last that had bounds */
-	double solving;     /* the largest share told in the phase "solve" */
+	double longest;      /* seconds between two polls, at most */
+	KanonProgress told;  /* the last that had bounds */
+	double solving;      /* the largest share told in the phase "solve" */
+	const char *watched; /* a phase of which … */
+	double share;        /* … this share was told last, */
+	int shares;          /* so many that were larger than the one before, */
+	bool backwards;      /* and one that was less */
 } Host;
 
 extern void host_init(Host *host);

@@ -212,6 +212,33 @@ optimum_against_all_graphs(void **state)
 	}
 }
 
+/* The draw of who gets which record tells how far it is, and never less than before. */
+static void
+shares(void **state)
+{
+	(void) state;
+	if (KANON_POLL_WORK > 64)
+		skip();
+	for (int m = 0; m < 2; m++)
+	{
+		uint64_t random = 3;
+		Host host;
+		KanonProblem *problem = random_table(&host, &random, 60, 4, 6, 3);
+		KanonFreeformOptions options = {.method =
+											m == 0 ? KANON_FREEFORM_GREEDY : KANON_FREEFORM_CONCEALMENT};
+		KanonRelease release;
+		KanonReport report;
+
+		problem->freeform = &options;
+		host.watched = "draw";
+		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+		print_message("%d shares\n", host.shares);
+		assert_true(host.shares >= 3 && !host.backwards);
+		kanon_release_free(problem, &release);
+		problem_free(problem);
+	}
+}
+
 /* Stopped at once, mip has hungarian's release and a bound; too large a table is refused. */
 static void
 mip_stopped_and_refused(void **state)
@@ -644,6 +671,7 @@ main(void)
 		cmocka_unit_test(check_against_hand),
 		cmocka_unit_test(regular_against_plain_flow),
 		cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(shares),
 	};
 
 	return cmocka_run_group_tests_name("freeform", tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "diverse.h"
 #include "fixture.h"
+#include "util/pace.h"
 #include "full_domain/full_domain_block.h"
 #include "privacy/allowed.h"
 #include "model/mask.h"
@@ -842,6 +843,36 @@ memory_and_cancel(void **state)
 		}
 }
 
+/* Every search tells how far it is, and never less than before. */
+static void
+shares(void **state)
+{
+	(void) state;
+	if (KANON_POLL_WORK > 64)
+		skip();
+	for (int search = 0; kanon_search_names[search] != NULL; search++)
+		for (uint64_t seed = 1; seed <= 5; seed++)
+		{
+			uint64_t random = seed;
+			Host host;
+			KanonOutcome outcome;
+			KanonFullDomainOptions options = {.metric = KANON_METRIC_ENTROPY, .search = (KanonSearch) search};
+			KanonProblem *problem;
+			KanonRelease release;
+			KanonReport report;
+
+			host_init(&host);
+			host.watched = "search";
+			problem = problem_random_levels(&host, &random, 300, 4, 4, 5);
+			problem->full_domain = &options;
+			assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
+			print_message("%s: %d shares\n", kanon_search_names[search], host.shares);
+			assert_true(host.shares >= 3 && !host.backwards);
+			kanon_release_free(problem, &release);
+			problem_free(problem);
+		}
+}
+
 /* What cannot be solved says so. */
 static void
 refused(void **state)
@@ -970,7 +1001,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_history),      cmocka_unit_test(test_order),  cmocka_unit_test(optimal),
 		cmocka_unit_test(equal_nodes),       cmocka_unit_test(many_values), cmocka_unit_test(adult),
-		cmocka_unit_test(memory_and_cancel), cmocka_unit_test(refused),
+		cmocka_unit_test(memory_and_cancel), cmocka_unit_test(shares),      cmocka_unit_test(refused),
 	};
 
 	if (argc > 1)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "util/pace.h"
 #include "transactions/hit.h"
 #include "transactions/suppress.h"
 #include "transactions/transactions.h"
@@ -852,6 +853,41 @@ memory_and_cancel(void **state)
 		}
 }
 
+/* The methods that suppress tell how far they are, and never less than before. */
+static void
+shares(void **state)
+{
+	(void) state;
+	if (KANON_POLL_WORK > 64)
+		skip();
+	for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
+	{
+		int most = 0;
+
+		if (method->model == KANON_MODEL_KM)
+			continue;
+		for (uint64_t seed = 1; seed <= 40; seed++)
+		{
+			uint64_t random = seed;
+			Baskets baskets;
+			KanonRecoding recoding = {0};
+			KanonReport report = {0};
+
+			do
+				baskets_random(&baskets, &random, true, method->generalizes);
+			while (baskets.problem.sets.nitems < 8 || baskets.problem.sets.ntransactions < 30 ||
+				   baskets.problem.m < 3 || baskets.problem.k < 3 || baskets.problem.rho > 0.5);
+			baskets.host.watched = "solve";
+			assert_int_equal(method->recode(&baskets.problem, &recoding, &report), KANON_OK);
+			kanon_recoding_free(&baskets.problem, &recoding);
+			most = baskets.host.shares > most ? baskets.host.shares : most;
+			assert_false(baskets.host.backwards);
+		}
+		print_message("%s: %d shares\n", method->name, most);
+		assert_true(most >= 4);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -859,6 +895,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(km),      cmocka_unit_test(coherence), cmocka_unit_test(uncertainty),
 		cmocka_unit_test(example), cmocka_unit_test(recount),   cmocka_unit_test(measures),
 		cmocka_unit_test(nothing), cmocka_unit_test(explosion), cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(shares),
 	};
 
 	if (argc > 1)

@@ -198,6 +198,7 @@ draw_regular(Draw *draw, uint32_t degree, uint32_t chosen)
 		shuffle(draw, n);
 		for (uint32_t x = 0; x < n; x++)
 		{
+			kanon_pace_done(&draw->work->pace, ((double) a + (double) x / n) / (chosen + 1));
 			status = walk(draw, draw->order[x]);
 			if (status != KANON_OK)
 				return status;
@@ -225,6 +226,8 @@ draw_any(Draw *draw)
 		uint32_t end = draw->record[start];
 		uint32_t at = start;
 		uint32_t j = FREEFORM_NONE;
+
+		kanon_pace_done(&draw->work->pace, (double) x / draw->n);
 
 		for (uint32_t s = 0; s < MOST_STEPS && draw->left[at] > 1 && j != end; s++)
 		{
@@ -283,13 +286,17 @@ freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 	if (graph->given != NULL && draw_open(&draw, graph))
 	{
 		status = KANON_OK;
+		kanon_pace_part(&work->pace, 0, 1, 0, 1);
 		if (work->space->method == KANON_FREEFORM_CONCEALMENT)
 			status = draw_any(&draw);
 		else
 			/* groups may have k + 1 matches where k cannot be mutual */
 			for (uint32_t degree = work->space->k; degree <= work->space->k + 1 && status == KANON_OK;
 				 degree++)
+			{
+				kanon_pace_part(&work->pace, 0, 1, degree - work->space->k, 2);
 				status = draw_regular(&draw, degree, freeform_below(draw.random, degree));
+			}
 		if (status == KANON_OK)
 			memcpy(graph->given, draw.row, graph->n * sizeof(uint32_t));
 		if (status == KANON_OK && work->random.failed)

@@ -244,6 +244,7 @@ group_types(Checker *checker, uint32_t node)
 {
 	KanonStatus status;
 
+	checker->self->pace.share = checker->pace->share;
 	set_levels(checker, node);
 	checker->block->from = checker->base;
 	checker->block->members = 1;

@@ -288,6 +288,8 @@ samarati(NodeSearch *search)
 		int middle = low + (high - low) / 2;
 		bool found;
 
+		kanon_pace_done(search->pace, 1 - (double) (high - low) / search->lattice->top);
+
 		status = try_height(search, middle, &found);
 		if (found)
 			high = middle;
@@ -321,6 +323,8 @@ incognito(NodeSearch *search)
 		for (uint32_t i = 0; i < lattice->nnodes && status == KANON_OK; i++)
 		{
 			uint32_t node = search->order[i];
+
+			kanon_pace_done(search->pace, (size + (double) i / lattice->nnodes) / (lattice->nqis + 1));
 
 			if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
 				return KANON_CANCELLED;
@@ -428,6 +432,7 @@ flash(NodeSearch *search)
 
 	for (uint32_t i = 0; i < search->lattice->nnodes && status == KANON_OK; i++)
 	{
+		kanon_pace_done(search->pace, (double) i / search->lattice->nnodes);
 		if (is_open(search, search->order[i]))
 			status = check_path(search, search->order[i]);
 		while (search->queue.n > 0 && status == KANON_OK)
@@ -555,9 +560,11 @@ optimum(NodeSearch *search)
 	do
 	{
 		search->again = false;
+		/* how often is not known: each time is half of what is left of the phase */
+		kanon_pace_part(search->pace, search->pace->share, 1, 0, 2);
 		for (uint32_t i = 0; i < search->lattice->nnodes; i++)
 		{
-			search->pace->share = (double) i / search->lattice->nnodes;
+			kanon_pace_done(search->pace, (double) i / search->lattice->nnodes);
 			while (status == KANON_OK && is_candidate(search, search->order[i]))
 				status = check(search, path[make_path(search, search->order[i], is_candidate, path) / 2]);
 			if (status != KANON_OK)
@@ -591,6 +598,7 @@ search_run(NodeSearch *search, KanonSearch algorithm)
 	}
 	if (!search->tags)
 		return optimum(search);
+	kanon_pace_part(search->pace, 0, 1, 0, 2);
 	switch (algorithm)
 	{
 		case KANON_SEARCH_SAMARATI:

@@ -251,9 +251,12 @@ find_rules(KanonControl *control, int size, bool *complete, bool *reached)
 	return status;
 }
 
+/* How many walks it takes is not known: each is half of what is left of this part of the phase. */
 KanonStatus
 kanon_control_hit(KanonControl *control, bool *rules)
 {
+	KanonPace *pace = &control->cut.pace;
+	double end = pace->from + pace->span;
 	bool reached = true;
 	KanonStatus status = KANON_OK;
 
@@ -265,11 +268,12 @@ kanon_control_hit(KanonControl *control, bool *rules)
 
 		while (!complete && status == KANON_OK)
 		{
+			kanon_pace_part(pace, pace->share, end, 0, 2);
 			status = find_rules(control, size, &complete, &reached);
 			*rules |= control->hit.n > 0;
 			control->report->nodes += (int64_t) control->hit.n;
 			if (status == KANON_OK)
-				status = kanon_hit_suppress(&control->hit, &control->cut.pace, control->nranks, control->loss,
+				status = kanon_hit_suppress(&control->hit, pace, control->nranks, control->loss,
 											control->suppress);
 			if (status == KANON_OK)
 				status = drop_suppressed(control);
@@ -316,13 +320,18 @@ kanon_control_restore(KanonControl *control)
 	KanonEnv *env = control->cut.problem->env;
 	bool *tried = kanon_alloc0(env, forest->nall, sizeof(bool));
 	KanonStatus status = tried == NULL ? KANON_NO_MEMORY : KANON_OK;
+	double from = control->cut.pace.share;
+	uint32_t n = 0, done = 0;
 	uint32_t v;
 
+	for (v = 0; v < forest->nnodes; v++)
+		n += control->gone[v] && control->cut.in[v];
 	while (status == KANON_OK && (v = most_costly(control, tried)) != KANON_NOTHING)
 	{
 		bool rules;
 
 		tried[v] = true;
+		kanon_pace_part(&control->cut.pace, from, 1, done++, n);
 		status = kanon_control_look(control, v, &v, 1);
 		if (status == KANON_OK)
 			status = kanon_control_hit(control, &rules);

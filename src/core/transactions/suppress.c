@@ -122,7 +122,10 @@ kanon_find_moles(const KanonTransactions *problem, KanonPace *pace, const bool *
 	return status;
 }
 
-/* Suppresses until no mole of at most so many items is left. */
+/*
+ * Suppresses until no mole of at most so many items is left.  How many rounds that takes is
+ * not known: each is half of what is left of the phase.
+ */
 static KanonStatus
 suppress_moles(const KanonTransactions *problem, KanonPace *pace, int size, const int64_t *loss,
 			   bool *suppressed, KanonReport *report)
@@ -134,6 +137,7 @@ suppress_moles(const KanonTransactions *problem, KanonPace *pace, int size, cons
 	while (status == KANON_OK && !complete)
 	{
 		kanon_hit_clear(&hit);
+		kanon_pace_part(pace, pace->share, 1, 0, 2);
 		status = kanon_find_moles(problem, pace, suppressed, size, &hit, &complete, report);
 		if (status == KANON_OK)
 			status = kanon_hit_suppress(&hit, pace, problem->sets.nitems, loss, suppressed);

@@ -14,6 +14,7 @@ kanon_recode_suppress_control(const KanonTransactions *problem, KanonRecoding *r
 
 	if (status == KANON_OK)
 		status = kanon_control_look(&control, KANON_NOTHING, NULL, 0);
+	kanon_pace_part(&control.cut.pace, 0, 1, 0, 2);
 	if (status == KANON_OK)
 		status = kanon_control_hit(&control, &rules);
 	if (status == KANON_OK)

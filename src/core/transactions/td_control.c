@@ -15,6 +15,10 @@ instead of what is suppressed below them, where that gains.
 
 #include "transactions/control.h"
 
+/* Shares of the phase: rules of the tops alone; nodes are split; nodes are restored. */
+#define SPLIT_FROM 0.2
+#define RESTORE_FROM 0.8
+
 /* The cost of a node as it is now: suppressed, or shown. */
 static int64_t
 cost_now(const KanonControl *control, uint32_t v)
@@ -163,28 +167,32 @@ try_merge(KanonControl *control, uint32_t v, uint32_t *was)
 	return status;
 }
 
-/* From the items up: nodes instead of what is suppressed below them. */
+/* From the items up: nodes instead of what is suppressed below them.  Up to that share of the phase. */
 static KanonStatus
-merge(KanonControl *control, uint32_t *was)
+merge(KanonControl *control, uint32_t *was, double to)
 {
 	const KanonForest *forest = &control->cut.forest;
+	double from = control->cut.pace.share;
 	KanonStatus status = KANON_OK;
 
 	for (uint32_t v = forest->nitems; v < forest->nnodes && status == KANON_OK; v++)
 	{
 		uint32_t shown = control->cut.shown[forest->leaf[forest->low[v]]];
 
+		kanon_pace_part(&control->cut.pace, from, to, v - forest->nitems, forest->nnodes - forest->nitems);
 		if (shown != v && kanon_below(forest, shown, v) && cost_below(control, v) > forest->cost[v])
 			status = try_merge(control, v, was);
 	}
 	return status;
 }
 
-/* Each node of the cut once, and those that come of it; *split: one was. */
+/* Each node of the cut once, and those that come of it; *split: one was.  Up to that share of the phase. */
 static KanonStatus
-specialize_once(KanonControl *control, bool *tried, uint32_t *first, bool *split)
+specialize_once(KanonControl *control, bool *tried, uint32_t *first, bool *split, double to)
 {
 	const KanonForest *forest = &control->cut.forest;
+	double from = control->cut.pace.share;
+	uint32_t done = 0;
 	KanonStatus status = KANON_OK;
 	uint32_t v;
 
@@ -193,6 +201,7 @@ specialize_once(KanonControl *control, bool *tried, uint32_t *first, bool *split
 	while (status == KANON_OK && (v = best_split(control, tried)) != KANON_NOTHING)
 	{
 		tried[v] = true;
+		kanon_pace_part(&control->cut.pace, from, to, done++, forest->nnodes - forest->nitems);
 		status = split_best(control, v, first);
 		*split |= !control->cut.in[v];
 	}
@@ -209,12 +218,18 @@ specialize(KanonControl *control)
 	KanonStatus status = tried == NULL || first == NULL ? KANON_NO_MEMORY : KANON_OK;
 	bool split = true;
 
-	/* what was suppressed for a split may let others be split that could not before */
+	/*
+	 * What was suppressed for a split may let others be split that could not before.  How
+	 * often is not known: each round is half of what is left up to where nodes are restored.
+	 */
 	while (status == KANON_OK && split)
 	{
-		status = specialize_once(control, tried, first, &split);
+		double from = control->cut.pace.share;
+		double to = from + (RESTORE_FROM - from) / 2;
+
+		status = specialize_once(control, tried, first, &split, from + (to - from) / 2);
 		if (status == KANON_OK && split)
-			status = merge(control, first);
+			status = merge(control, first, to);
 	}
 	kanon_free(env, tried);
 	kanon_free(env, first);
@@ -236,13 +251,16 @@ kanon_recode_td_control(const KanonTransactions *problem, KanonRecoding *recodin
 				kanon_cut_raise(&control.cut, v);
 		status = kanon_control_look(&control, KANON_NOTHING, NULL, 0);
 	}
+	kanon_pace_part(&control.cut.pace, 0, SPLIT_FROM, 0, 1);
 	if (status == KANON_OK)
 		status = kanon_control_hit(&control, &rules);
+	control.cut.pace.share = SPLIT_FROM;
 	if (status == KANON_OK)
 	{
 		kanon_control_apply(&control);
 		status = specialize(&control);
 	}
+	control.cut.pace.share = RESTORE_FROM;
 	if (status == KANON_OK)
 		status = kanon_control_restore(&control);
 	if (status == KANON_OK)

@@ -209,6 +209,8 @@ extend(Work *work, int size, size_t from, size_t to)
 	{
 		size_t begin = i == 0 ? mark : level->end[i - 1];
 
+		if (size == 0)
+			kanon_pace_done(walk->pace, (double) (ntouched - 1 - i) / ntouched);
 		work->set[size] = level->touched[i];
 		status = visit(work, size, begin, level->end[i],
 					   walk->skip_implied && size > 0 && level->end[i] - begin == to - from);

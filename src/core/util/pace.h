@@ -23,6 +23,8 @@ typedef struct KanonPace
 	KanonEnv *env;
 	const char *phase;
 	double share; /* of the phase done */
+	double from;  /* what is being done takes it from there, */
+	double span;  /* by so much; 0: whoever does it sets the share */
 	int64_t rows_left;
 	uint64_t work; /* since the last poll */
 
@@ -49,6 +51,22 @@ kanon_stop(KanonPace *pace, uint64_t work)
 {
 	pace->work += work;
 	return pace->work >= KANON_POLL_WORK && kanon_poll(pace);
+}
+
+/* What is done next is the i-th of n equal parts of the phase between two shares. */
+static inline void
+kanon_pace_part(KanonPace *pace, double from, double to, double i, double n)
+{
+	pace->span = (to - from) / n;
+	pace->from = pace->share = from + i * pace->span;
+}
+
+/* So much of that is done. */
+static inline void
+kanon_pace_done(KanonPace *pace, double done)
+{
+	if (pace->span > 0)
+		pace->share = pace->from + pace->span * done;
 }
 
 /* The same of a solver by integer programming. */
