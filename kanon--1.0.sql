@@ -82,7 +82,9 @@ CREATE TABLE @extschema@.kanon_run (
     -- of a run over sets of items: what they lost, and the promise in words
     transactions        jsonb,
     -- of a run that published two tables: the other one, groups, and the promise in words
-    anatomy             jsonb
+    anatomy             jsonb,
+    -- of a run that published rows drawn by chance: its parameters, and the promise in words
+    mechanism           jsonb
 );
 
 CREATE TABLE @extschema@.kanon_run_column (
@@ -163,13 +165,14 @@ SELECT run, started_at, run_by, source, target, k, method, row_count, row_types,
        kept, options, version, matches,
        CASE WHEN transactions IS NOT NULL THEN transactions OPERATOR(pg_catalog.->>) 'promise'
             WHEN anatomy IS NOT NULL THEN anatomy OPERATOR(pg_catalog.->>) 'promise'
+            WHEN mechanism IS NOT NULL THEN mechanism OPERATOR(pg_catalog.->>) 'promise'
             WHEN matches IS NOT NULL THEN pg_catalog.format(
            CASE method
                WHEN 'one_k' THEN 'freeform: no classes; every row matches at least %s records, a record may show one row alone'
                WHEN 'k_one' THEN 'freeform: no classes; every record shows at least %s rows, a row may match one record alone'
                ELSE 'freeform: no classes; every row matches at least %s records, every record shows at least %s rows'
            END, matches, matches) END AS note,
-       transactions, model, publication, target_oid, anatomy
+       transactions, model, publication, target_oid, anatomy, mechanism
 FROM @extschema@.kanon_run
 WHERE pg_catalog.pg_has_role(run_by, 'MEMBER');
 
@@ -185,11 +188,12 @@ WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 CREATE VIEW @extschema@.kanon_equivalence_classes WITH (security_barrier) AS
 SELECT r.run, c.class, c.pattern, c.row_count, c.suppressed_cells, c.tuple_diversity, c.shown,
        CASE WHEN r.transactions IS NOT NULL THEN 'sets of items have no classes; see kanon_check_transactions'
+            WHEN r.mechanism IS NOT NULL THEN 'rows that are drawn by chance have no classes; the promise is of how they are drawn'
             WHEN r.anatomy IS NOT NULL THEN 'the rows of two tables have no classes; they are in groups by their sensitive values'
             WHEN r.matches IS NOT NULL THEN 'a freeform release has no classes; see kanon_check_freeform' END AS note
 FROM @extschema@.kanon_run r
 LEFT JOIN @extschema@.kanon_run_class c USING (run)
-WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL OR r.anatomy IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL OR r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
 GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes TO PUBLIC;
 
@@ -239,6 +243,7 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'of a run without clas
 COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'what to know of a run without classes';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.transactions IS 'of a run over sets of items: what they lost';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.anatomy IS 'of a run that published two tables: the other one, its groups';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.mechanism IS 'of a run that published rows drawn by chance: what they were drawn with';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.model IS 'the function that made it, without kanon_';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.publication IS 'the publication whose release it was; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.target_oid IS 'the table itself, whatever has its name today';
@@ -1036,6 +1041,60 @@ COMMENT ON COLUMN @extschema@.kanon_progress.done IS 'how far the phase is, of t
 COMMENT ON COLUMN @extschema@.kanon_progress.total IS 'of this; NULL: not known';
 COMMENT ON COLUMN @extschema@.kanon_progress.since IS 'when the phase began';
 
+/* ---- rows that are drawn by chance ---- */
+
+CREATE FUNCTION @extschema@.kanon_alpha_beta(
+    source            regclass,
+    target            text,
+    columns           name[],
+    d                 float8,
+    gamma             float8,
+    domains           jsonb,
+    allow_identifying name[]   DEFAULT '{}',
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false)
+RETURNS TABLE (measure text, column_name name, value float8, meaning text)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_alpha_beta';
+
+COMMENT ON FUNCTION @extschema@.kanon_alpha_beta(regclass, text, name[], float8, float8, jsonb, name[], boolean, boolean)
+IS 'publishes rows of the source with some probability, and other rows of the domain with a smaller one, so that none is believed in by more than gamma';
+
+CREATE FUNCTION @extschema@.kanon_estimate(
+    counted           bigint,
+    domain            float8,
+    alpha             float8,
+    beta              float8)
+RETURNS TABLE (estimate float8, standard_error float8)
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+SELECT e.estimate,
+       sqrt(greatest(0, e.some * (alpha + beta) * (1 - alpha - beta) + (kanon_estimate.domain - e.some) * beta * (1 - beta))) / alpha
+FROM (SELECT (counted - beta * kanon_estimate.domain) / alpha AS estimate,
+             least(greatest((counted - beta * kanon_estimate.domain) / alpha, 0), kanon_estimate.domain) AS some) e;
+END;
+
+COMMENT ON FUNCTION @extschema@.kanon_estimate(bigint, float8, float8, float8)
+IS 'how many different rows of the source there are where so many are counted in a table by kanon_alpha_beta, out of so many combinations of values';
+
+CREATE FUNCTION @extschema@.kanon_synthetic(
+    source            regclass,
+    target            text,
+    columns           name[],
+    epsilon           float8,
+    delta             float8,
+    domains           jsonb,
+    rows              bigint   DEFAULT NULL,
+    allow_identifying name[]   DEFAULT '{}',
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false)
+RETURNS TABLE (measure text, column_name name, value float8, meaning text)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_synthetic';
+
+COMMENT ON FUNCTION @extschema@.kanon_synthetic(regclass, text, name[], float8, float8, jsonb, bigint, name[], boolean, boolean)
+IS 'publishes rows that are drawn from what the source makes one believe, with the least noise that keeps (epsilon, delta)-probabilistic differential privacy';
+
 /* ---- answers with noise ---- */
 
 CREATE FUNCTION @extschema@.kanon_dp(
@@ -1200,10 +1259,10 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET jit = off
 BEGIN ATOMIC
 WITH r AS (
-    SELECT u.*, u.row_count - u.dropped_rows AS published_rows,
+    SELECT u.*, coalesce((u.mechanism ->> 'rows')::bigint, u.row_count - u.dropped_rows) AS published_rows,
            to_char(u.started_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' AS started,
            coalesce(u.options -> 'privacy', '[]') AS privacy,
-           u.transactions IS NULL AND u.matches IS NULL AND u.anatomy IS NULL AS has_classes,
+           u.transactions IS NULL AND u.matches IS NULL AND u.anatomy IS NULL AND u.mechanism IS NULL AS has_classes,
            -- k is counted in a population, or in persons, instead of rows
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").population') #>> '{}' AS population,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "subject").column') #>> '{}' AS subject,
@@ -1319,7 +1378,7 @@ statements AS (
     SELECT * FROM (
         SELECT 10 AS nr, 0 AS part, 'release' AS about,
                format('On %s the role %s published %s %s of %s as ', r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'),
-                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, coalesce(r.made_of, 'its source'))
+                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.mechanism IS NOT NULL THEN 'rows, drawn by chance,' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, coalesce(r.made_of, 'its source'))
                || CASE WHEN r.publication IS NULL THEN format('the table %s', r.target)
                             || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') ELSE '' END || '.'
                        WHEN r.release IS NULL THEN format('a release of the publication %s that is not there any more.', r.publication)
@@ -1332,15 +1391,16 @@ statements AS (
         SELECT 20, 0, 'release', CASE r.dropped_rows WHEN 0 THEN 'No row was left out.' WHEN 1 THEN '1 row was left out.'
                                  ELSE to_char(r.dropped_rows, 'FM999,999,999,999,999,990') || ' rows were left out.' END,
                jsonb_build_object('left_out', r.dropped_rows)
-        FROM r WHERE r.transactions IS NULL
+        FROM r WHERE r.transactions IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 30, 0, 'columns', format('Taken as quasi-identifiers, what somebody could know of a person and look for: %s.',
                                         (SELECT string_agg(c.name, ', ' ORDER BY c.ordinal) FROM columns c)),
                jsonb_build_object('quasi_identifiers', (SELECT jsonb_agg(c.column_name ORDER BY c.ordinal) FROM columns c))
-        FROM r WHERE r.transactions IS NULL AND r.anatomy IS NULL
+        FROM r WHERE r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 40, 0, 'columns',
                CASE WHEN r.kept = '{}' THEN 'Nothing else of the source is in the table.'
+                    WHEN r.mechanism IS NOT NULL THEN format('The rows have values of %s, and of nothing else of the source.', (SELECT string_agg(k.quoted, ', ' ORDER BY k.nr) FROM kept k))
                     ELSE format('Published%s, unchanged%s: %s. Nothing else of the source is in the table.',
                                 CASE WHEN r.transactions IS NOT NULL THEN ' beside the items' WHEN r.anatomy IS NULL THEN ' beside them' ELSE ' with the number of their group' END,
                                 CASE WHEN r.options ? 'mask' THEN ' but where a mask is named' ELSE '' END,
@@ -1352,6 +1412,8 @@ statements AS (
         UNION ALL
         SELECT 50, 0, 'model',
                CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. In the table an item stands as it was, as a label of a hierarchy that stands for several, or not at all, and it is the same in every transaction.'
+                    WHEN r.mechanism IS NOT NULL AND r.model = 'alpha_beta' THEN format('A row of the source is in the table with a probability of %s, and each other combination of values with one of %s: of a single row it is not known whether it is true.', round(((r.mechanism ->> 'alpha')::float8 + (r.mechanism ->> 'beta')::float8)::numeric, 6), (r.mechanism ->> 'beta')::float8)
+                    WHEN r.mechanism IS NOT NULL THEN 'No row was copied from the source. All were drawn from what the source makes one believe, together with noise of every combination of values.'
                     WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were, each with the number of a group of rows that was drawn at random. What values of %I the rows of a group have stands in the other table, and not which row has which.', r.anatomy ->> 'sensitive')
                     WHEN r.matches IS NOT NULL THEN 'There are no classes: the records overlap. Each shows, column by column, what several rows have in common.'
                     WHEN r.model = 'full_domain' THEN 'Every row is generalised to the same levels, or blank as a whole: '
@@ -1365,6 +1427,7 @@ statements AS (
                     WHEN EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN 'Each row has a pattern of its own: which of its cells stand as they were, which show a level of the column''s hierarchy, which are blank.'
                     ELSE 'Each row has a pattern of its own: which of its cells stand as they were, and which are blank.' END,
                CASE WHEN r.transactions IS NOT NULL THEN '{"shows": "items"}'
+                    WHEN r.mechanism IS NOT NULL THEN '{"shows": "chance"}'
                     WHEN r.anatomy IS NOT NULL THEN '{"shows": "groups"}'
                     WHEN r.matches IS NOT NULL THEN '{"shows": "records"}'
                     WHEN r.model = 'full_domain' THEN jsonb_build_object('levels', (SELECT jsonb_object_agg(c.column_name, CASE WHEN c.kept > 0 THEN 0
@@ -1379,6 +1442,7 @@ statements AS (
         UNION ALL
         SELECT 60, 0, 'promise',
                CASE WHEN r.transactions IS NOT NULL THEN 'Counted in the table itself: ' || r.note || '.'
+                    WHEN r.mechanism IS NOT NULL THEN 'This promise is about how the rows were drawn, and not about the rows: nothing that can be counted in the table shows that it was kept. ' || r.note || '.'
                     WHEN r.anatomy IS NOT NULL THEN 'Counted in the tables themselves: ' || r.note || '.'
                     WHEN r.matches IS NOT NULL THEN CASE r.method
                          WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match one row alone.', r.matches)
@@ -1389,6 +1453,7 @@ statements AS (
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns that the table shows is that of at least %s different persons, told apart by %s.', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns that the table shows occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
                CASE WHEN r.transactions IS NOT NULL THEN jsonb_build_object('transactions_promise', r.method, 'k', r.k, 'm', coalesce(r.options -> 'm', r.options -> 'p', '2'), 'h', r.options -> 'h', 'rho', r.options -> 'rho')
+                    WHEN r.mechanism IS NOT NULL THEN r.mechanism - 'promise'
                     WHEN r.anatomy IS NOT NULL THEN r.anatomy - 'promise'
                     WHEN r.matches IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
@@ -1438,7 +1503,7 @@ statements AS (
                || CASE WHEN r.guarantee IS NOT NULL AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', round(r.guarantee::numeric, 2)) ELSE '' END,
                jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
                                   'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
-        FROM r
+        FROM r WHERE r.mechanism IS NULL
         UNION ALL
         SELECT 120, 0, 'residual',
                CASE WHEN k.blank = 0 THEN 'No row is blank in all of these columns.'
@@ -1452,7 +1517,7 @@ verdicts AS (
         SELECT 10 AS nr, 'quasi_identifiers' AS about,
                CASE WHEN n.grouped IS NOT NULL AND ((n.grouped ->> 'row_count')::bigint <> r.published_rows OR r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k) THEN 'no'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'caution'
-                    WHEN r.anatomy IS NOT NULL THEN 'caution'
+                    WHEN r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL THEN 'caution'
                     WHEN k.blank > 0 AND k.blank < r.k THEN 'caution'
                     -- a promise about who does not know that the person is in the table
                     WHEN r.population IS NOT NULL AND k.least < r.k THEN 'caution'
@@ -1462,6 +1527,7 @@ verdicts AS (
                     WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k THEN 'The table has been changed since it was published: its smallest class is too small.'
                     WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
+                    WHEN r.mechanism IS NOT NULL THEN 'The rows were drawn as was promised, by chance that nobody can foresee; nothing in the table shows it, and the table was checked to have just the rows that were drawn.'
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it is of the sensitive values alone: whoever knows what is published of a person finds the person''s row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s, but %s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''drop'' they would be left out.',
@@ -1485,11 +1551,12 @@ verdicts AS (
             SELECT k.*, (SELECT (m ->> 'value')::float8::bigint FROM now n, jsonb_array_elements(n.measures) AS m
                          WHERE m ->> 'measure' = 'distinct_l' AND m ->> 'sensitive_column' = k.name) AS known
             FROM kept k ORDER BY k.nr) AS x
-        WHERE r.published_rows > 0 AND r.anatomy IS NULL
+        WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
         SELECT 30, 'identifiers', CASE WHEN a.names IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN a.names IS NOT NULL THEN format('Published although readers may know by them whom a row is about, on the word of who called: %s.', a.names)
                     WHEN r.kept = '{}' THEN format('No column is published beside the %s, and none that is labelled as an identifier.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
+                    WHEN r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the domains, whether they are in the source or not.'
                     ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for'
                          || CASE WHEN r.options ? 'mask' THEN ', of masked columns in what is published, but for pseudonyms and constants.' ELSE '.' END END,
                jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'))
@@ -1548,7 +1615,7 @@ sides AS (
            greatest(r.k, 5) AS least,
            ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
            ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND NOT coalesce(r.options -> 'mask', '{}') ? k.name::text ORDER BY k.nr) AS kept
-    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL),
+    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL),
 compared AS (
     SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
         queries => 1000, selectivity => 0.05::float8, seed => 1::bigint) AS x),
@@ -1567,6 +1634,7 @@ SELECT jsonb_build_object(
     'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
     'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', '@extschema@', coalesce(r.publication, r.target),
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
+                  WHEN r.mechanism IS NOT NULL THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
                   WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches)
                   -- what is generalised cannot be compared with a population as it is
@@ -1609,6 +1677,7 @@ SELECT jsonb_build_object(
                                         coalesce(k.suppressed_share / nullif(max(k.suppressed_share) OVER (), 0), 0) AS height FROM ks k) f)) END,
     'compared', CASE WHEN kanon_report_data.compare THEN jsonb_build_object(
         'says', CASE WHEN r.transactions IS NOT NULL THEN 'Sets of items cannot be compared by column.'
+                     WHEN r.mechanism IS NOT NULL THEN 'A comparison with the source would tell of it what the table does not.'
                      WHEN r.anatomy IS NOT NULL THEN 'The rows stand as they were; their sensitive values are in the other table.'
                      WHEN NOT EXISTS (SELECT FROM sides) THEN 'The source or the table is not there any more, has no rows, or is not to be read by who made this page.' END,
         'least', (SELECT s.least FROM sides s),
@@ -1647,14 +1716,17 @@ SELECT jsonb_build_object(
                   FROM (SELECT * FROM @extschema@.kanon_equivalence_classes e WHERE e.run = r.run AND e.shown <> '{}' ORDER BY e.row_count, e.class LIMIT 10) q)) END,
     'limits', (SELECT jsonb_agg(jsonb_build_object('what', l.what, 'says', l.says) ORDER BY l.nr) FROM (VALUES
         (1, r.has_classes AND EXISTS (SELECT FROM kept k WHERE k.rules = '{}'), 'Classes that agree.', 'When all rows of a class share a value in a column that is published unchanged, that value is known of each of them.'),
-        (2, r.transactions IS NULL AND r.anatomy IS NULL AND r.subject IS NULL, 'Persons with several rows.', 'k counts rows. A person with many rows can fill a class alone.'),
+        (2, r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.subject IS NULL, 'Persons with several rows.', 'k counts rows. A person with many rows can fill a class alone.'),
         (3, r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment'), 'Matches that can be ruled out.', 'The matches of a row need not be equally likely: who knows the method, or everybody''s quasi-identifiers, can tell more than one in k.'),
         (4, r.transactions IS NOT NULL, 'More knowledge than was assumed.', 'The promise is about who knows at most as many items as were asked for.'),
         (5, r.transactions IS NOT NULL, 'Knowing what is missing.', 'Who knows that a person does not have an item knows more than was counted.'),
-        (6, true, 'What was not named.', 'A column published unchanged that outsiders know identifies as well as a birth date.'),
+        (6, r.mechanism IS NULL, 'What was not named.', 'A column published unchanged that outsiders know identifies as well as a birth date.'),
         (7, true, 'Several releases.', 'Two tables of the same persons, each as promised, may identify when they are joined.'),
         (9, r.anatomy IS NOT NULL, 'Columns that tell the value.', 'A published column that goes with the sensitive one, such as a drug with a diagnosis, tells which of the values of a group is a row''s own; so can what the whole table teaches of who has which value.'),
         (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'Who knows which rows are of one person can compare the values of their groups.'),
+        (11, r.mechanism IS NOT NULL, 'Persons with several rows.', 'The promise is about one row. Of a person with several it is weaker, by each of them.'),
+        (12, r.mechanism IS NOT NULL, 'Several releases.', 'Each release of the same source tells a little more: what is drawn twice can be compared.'),
+        (13, r.model = 'alpha_beta', 'Rows that depend on one another.', 'It is promised against those who take rows to be there independently of one another.'),
         (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes: who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
         'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL,

@@ -5,6 +5,7 @@
  */
 #include "compat.h"
 #include "run/anatomy.h"
+#include "run/args.h"
 #include "run/words.h"
 #include "write/comments.h"
 
@@ -18,10 +19,27 @@
 
 /* ---- what is asked for ---- */
 
+/* source, quasi_target, sensitive_target, quasi_identifiers, sensitive, l */
+static int
+take_tables(Request *request, FunctionCallInfo fcinfo)
+{
+	request->qis = array_arg(fcinfo, 3);
+	refuse_null(fcinfo, 4, "sensitive", "Name the column whose values are to be hidden among others.");
+	request->sensitive_column = pstrdup(NameStr(*PG_GETARG_NAME(4)));
+	request->l = l_arg(fcinfo, 5);
+	request->sensitive_target = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
+	return 6;
+}
+
 static void
 check_request(Request *request)
 {
-	if (request->target != NULL && strcmp(request->target, request->sensitive_target) == 0)
+	if (request->target == NULL)
+		request->sensitive_target = NULL;
+	else if (request->sensitive_target == NULL)
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("sensitive_target must not be NULL"),
+						errhint(TARGET_HINT)));
+	else if (strcmp(request->target, request->sensitive_target) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("quasi_target and sensitive_target are the same"), errhint(SAME_TABLE)));
 	request->recorded_method = "anatomy";
@@ -210,6 +228,6 @@ static const Steps steps = {open_source, open_beside,  set_up,        read_rows,
 const Model anatomy_model = {.name = "anatomy",
 							 .options = TAKES(VIEW) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) |
 										TAKES(REPLACE) | TAKES(DRY_RUN),
-							 .of_tables = true,
+							 .take = take_tables,
 							 .check = check_request,
 							 .steps = &steps};

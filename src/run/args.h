@@ -22,6 +22,9 @@ extern int64 decimal_arg(FunctionCallInfo fcinfo, int arg, const char *name, int
 /* The other way, as text. */
 extern char *decimal_text(int64 value, int digits);
 
+/* What is written, if not to be tried only. */
+#define TARGET_HINT "Name the table to create, or say dry_run => true to write nothing."
+
 /* `hint` tells what k means. */
 #define K_HINT "Every published combination will occur at least k times; 5 is a usual choice."
 /* Raises where a method is for one k and it is not this. */

@@ -325,44 +325,29 @@ take_args(Request *request, FunctionCallInfo fcinfo, OptionSet options, int next
 	Assert(next == PG_NARGS());
 }
 
-#define TARGET_HINT "Name the table to create, or say dry_run => true to write nothing."
-
-/* quasi_target, sensitive_target, quasi_identifiers, sensitive, l. */
-static void
-take_tables(Request *request, FunctionCallInfo fcinfo)
-{
-	request->qis = array_arg(fcinfo, 3);
-	refuse_null(fcinfo, 4, "sensitive", "Name the column whose values are to be hidden among others.");
-	request->sensitive_column = pstrdup(NameStr(*PG_GETARG_NAME(4)));
-	request->l = l_arg(fcinfo, 5);
-	take_args(request, fcinfo, request->model->options, 6);
-	if (request->dry_run)
-		return;
-	request->target = text_arg(fcinfo, 1, "quasi_target", TARGET_HINT);
-	request->sensitive_target = text_arg(fcinfo, 2, "sensitive_target", TARGET_HINT);
-}
-
 void
 request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
 {
+	int next = 4;
+
 	request_init(request, model);
 	request->caller = fcinfo->flinfo->fn_oid;
 	refuse_null(fcinfo, 0, "source", "Name the table or view to publish.");
 	request->source = PG_GETARG_OID(0);
-	if (model->of_tables)
+	if (model->take != NULL)
+		next = model->take(request, fcinfo);
+	else
 	{
-		take_tables(request, fcinfo);
-		model->check(request);
-		return;
+		if (model->of_sets)
+			refuse_null(fcinfo, 2, "items", "Name the column that has the items.");
+		request->qis = model->of_sets ? name_array_arg(fcinfo, 2) : array_arg(fcinfo, 2);
+		if (!model->of_sets || !PG_ARGISNULL(3))
+			request->k = k_arg(fcinfo, 3, model->least_k, model->k_hint);
 	}
-	if (model->of_sets)
-		refuse_null(fcinfo, 2, "items", "Name the column that has the items.");
-	request->qis = model->of_sets ? name_array_arg(fcinfo, 2) : array_arg(fcinfo, 2);
-	if (!model->of_sets || !PG_ARGISNULL(3))
-		request->k = k_arg(fcinfo, 3, model->least_k, model->k_hint);
-	take_args(request, fcinfo, model->options, 4);
+	take_args(request, fcinfo, model->options, next);
 	if (!request->dry_run)
-		request->target = text_arg(fcinfo, 1, "target", TARGET_HINT);
+		request->target =
+			text_arg(fcinfo, 1, model == &anatomy_model ? "quasi_target" : "target", TARGET_HINT);
 	model->check(request);
 }
 

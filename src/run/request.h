@@ -107,9 +107,10 @@ typedef struct Model
 	OptionSet options;
 	const char *patterns_hint; /* patterns must be listed; NULL: they need not */
 	bool secret_seed;          /* a seed tells who is where: it is not recorded */
-	bool of_tables;            /* two targets, a sensitive column and l instead of k */
 	bool of_sets;              /* one column with sets of items instead of quasi-identifiers; k may be NULL */
 
+	/* The first arguments of its SQL function but the source, where they are none of the usual; how many there are. */
+	int (*take)(Request *request, FunctionCallInfo fcinfo);
 	/* The request alone: the method, and whether the options go with it; sets solve. */
 	void (*check)(Request *request);
 	/* The source's columns are known: the problem, how columns are shown. */
@@ -217,9 +218,8 @@ struct Request
 };
 
 /*
- * From an SQL call: source, target, quasi_identifiers (of sets: items), k (of two tables:
- * source, quasi_target, sensitive_target, quasi_identifiers, sensitive, l), then the
- * model's options.  Everything that can be wrong with them before the source is looked at
+ * From an SQL call: source, target, quasi_identifiers (of sets: items), k, or what the
+ * model takes instead, then its options.  Everything that can be wrong with them before the source is looked at
  * raises an error.
  */
 extern void request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model);

@@ -4,7 +4,7 @@
  */
 #include "compat.h"
 #include "host/lines.h"
-#include "run/request.h"
+#include "run/made.h"
 
 #include "utils/builtins.h"
 
@@ -31,11 +31,14 @@ put_options(Lines *lines, const char *function, const Model *model, OptionSet op
 Datum
 kanon_option_list(PG_FUNCTION_ARGS)
 {
+	/* no publication has these */
+	const Model *const unpublished[] = {&anatomy_model, &alpha_beta_model, &synthetic_model};
 	Lines *lines = lines_begin(fcinfo);
 
 	for (int i = 0; models[i] != NULL; i++)
 		put_options(lines, models[i]->name, models[i], models[i]->options);
-	put_options(lines, anatomy_model.name, &anatomy_model, anatomy_model.options);
+	for (int i = 0; i < lengthof(unpublished); i++)
+		put_options(lines, unpublished[i]->name, unpublished[i], unpublished[i]->options);
 	put_options(lines, "frontier", &pattern_guided_model, TAKES_DRY);
 	put_options(lines, "explain", &pattern_guided_model, TAKES_DRY | TAKES(WITH_VALUES));
 	return (Datum) 0;

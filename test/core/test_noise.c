@@ -192,7 +192,7 @@ case_init(Case *one, uint64_t seed, KanonAggregate aggregate, double epsilon, ui
 {
 	memset(one, 0, sizeof(*one));
 	host_init(&one->host);
-	one->random = seed * UINT64_C(0x9e3779b97f4a7c15);
+	one->random = random_next(&seed);
 	one->question = (KanonQuestion){.env = &one->host.env,
 									.chance = {draw, &one->random},
 									.aggregate = aggregate,

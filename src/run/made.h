@@ -1,0 +1,34 @@
+/*
+ * made.h: the outcome of a run that publishes rows drawn from a domain.
+ */
+#ifndef KANON_RUN_MADE_H
+#define KANON_RUN_MADE_H
+
+#include "core/noise/tuples.h"
+#include "host/random.h"
+#include "read/domains.h"
+#include "run/run.h"
+
+/* request->own of such a run. */
+typedef struct MadeRun
+{
+	Jsonb *json; /* domains */
+
+	/* alpha-beta */
+	double d, gamma;
+	KanonAlphaBeta with;
+
+	/* synthesis */
+	double epsilon, delta;
+	int64 wanted; /* negative: as many rows as the source has */
+	uint64 noise;
+
+	Domains *domains;
+	KanonDrawn drawn;
+	RandomPool random;
+} MadeRun;
+
+extern const Model alpha_beta_model;
+extern const Model synthetic_model;
+
+#endif

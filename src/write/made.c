@@ -1,0 +1,90 @@
+/*
+ * made.c: rows that were drawn from a domain become a table, which is read again.
+ *
+ * The promise is of how they were drawn, which no table shows; what can be checked is
+ * that the table has them, and nothing else.
+ */
+#include "compat.h"
+#include "write/made.h"
+#include "core/util/fault.h"
+#include "read/shuffle.h"
+#include "write/bulk.h"
+#include "write/verify.h"
+
+#include "access/table.h"
+
+/* Rows between two looks at the clock. */
+#define PROGRESS_ROWS 65536
+
+/* Numbers of tuples, to come out in random order. */
+static Shuffle *
+shuffled(const KanonDrawn *drawn)
+{
+	Shuffle *shuffle = shuffle_begin(CreateTemplateTupleDesc(0), 0);
+
+	for (size_t i = 0; i < drawn->n; i++)
+		shuffle_put(shuffle, (int64) drawn->tuple[i], NULL, NULL);
+	shuffle_sort(shuffle);
+	return shuffle;
+}
+
+void
+made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Border *border)
+{
+	const Source *source = domains->source;
+	Relation rel = table_open(target->relid, RowExclusiveLock);
+	Shuffle *shuffle;
+	BulkWriter *bulk;
+	const Datum *values;
+	const bool *nulls;
+	int64 number, written = 0;
+
+	if (!target_is_plain(rel, target, source))
+		raise_unsafe(
+			"It has other columns than those that were listed, or constraints, indexes or triggers.");
+	shuffle = shuffled(drawn);
+	bulk = bulk_begin(rel);
+	while (shuffle_next(shuffle, &number, &values, &nulls))
+	{
+		TupleTableSlot *slot = bulk_slot(bulk);
+
+		if (FAULT(value_fine) && written == 0)
+			number = number == 0 ? 1 : 0;
+		for (int c = 0; c < source->nkept; c++)
+			slot->tts_values[c] = domains_value(domains, (uint64) number, c, &slot->tts_isnull[c]);
+		if (!FAULT(rows_skipped))
+			bulk_put(bulk);
+		if (++written % PROGRESS_ROWS == 0)
+			border_progress(border, "writing", (double) written / drawn->n, drawn->n - written);
+	}
+	shuffle_end(shuffle);
+	(void) bulk_end(bulk);
+	table_close(rel, NoLock);
+}
+
+static int
+compare_tuples(const void *a, const void *b)
+{
+	uint64 x = *(const uint64 *) a, y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+void
+made_verify(const Target *target, const Domains *domains, const KanonDrawn *drawn, Border *border)
+{
+	int64 n, outside;
+	uint64 *found =
+		domains_tuples(domains, target->building, target->relid, false, "verifying", &n, &outside, border);
+
+	if (outside > 0)
+		raise_unsafe("A row has a value that is in no domain.");
+	if (n != (int64) drawn->n)
+		raise_unsafe(
+			psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", n, (int64) drawn->n));
+	if (n > 0)
+		qsort(drawn->tuple, drawn->n, sizeof(uint64), compare_tuples);
+	for (int64 i = 0; i < n; i++)
+		if (found[i] != drawn->tuple[i])
+			raise_unsafe("It has other rows than those that were drawn.");
+}
