@@ -180,6 +180,7 @@ static void
 equals_brute_force(void **state)
 {
 	uint64_t random = 42;
+	int promised = 0;
 	int tried = 0;
 
 	(void) state;
@@ -203,6 +204,13 @@ equals_brute_force(void **state)
 		tried++;
 		optimum = brute_force(problem);
 		check(problem, kanon_solve_ilp, optimum, true);
+		if (kanon_solve_greedy(problem, &release, &report) == KANON_OK)
+		{
+			promised += report.guarantee > 0;
+			if (report.guarantee > 0)
+				assert_true(exact_cost(problem, &release, &report) <= report.guarantee * optimum + 1e-6);
+			kanon_release_free(problem, &release);
+		}
 		if (kanon_solve_fpt(problem, &release, &report) != KANON_TOO_LARGE)
 		{
 			kanon_release_free(problem, &release);
@@ -214,6 +222,54 @@ equals_brute_force(void **state)
 		problem_free(problem);
 	}
 	assert_true(tried > exact_cases(2500) / 5);
+	assert_true(promised > tried / 4);
+}
+
+/* What greedy promises: the factor of the weights and of a list; nothing where it does not hold. */
+static void
+greedy_factor(void **state)
+{
+	/* k = 2: by column a the first pattern takes the middle two, and the others are left over */
+	static const uint32_t chain[] = {1, 1, 0, 2, 1, 0, 2, 2, 0, 3, 2, 0};
+	static const KanonPattern by_one[] = {2, 1};
+	static const KanonPattern by_more[] = {0, 6, 3};
+	static const struct
+	{
+		double weight[3];
+		const KanonPattern *list;
+		size_t nlist;
+		double factor;
+	} cases[] = {{{1, 1, 1}, NULL, 0, 3},    {{4, 2, 1}, NULL, 0, 7},   {{4, 2, 1}, by_more, 3, 7.0 / 3},
+				 {{1, 1, 1}, by_one, 2, 3},  {{0, 0, 1}, by_one, 2, 0}, {{0, 1, 1}, NULL, 0, 0},
+				 {{1, 1, 1e-12}, NULL, 0, 0}};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		host_init(&host);
+		problem = problem_from_codes(&host, chain, 4, 3, 2);
+		for (int c = 0; c < 3; c++)
+			((KanonColumn *) problem->columns)[c].weight = cases[i].weight[c];
+		problem->mask.order = KANON_ORDER_GIVEN;
+		problem->mask.list = cases[i].list;
+		problem->mask.nlist = cases[i].nlist;
+		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+		assert_true(fabs(report.guarantee - cases[i].factor) < 1e-9);
+		/* (of patterns that cost nothing, the promise would be broken) */
+		if (cases[i].weight[0] == 0 && cases[i].list == by_one)
+			assert_true(report.cost > 0 && brute_force(problem) == 0);
+		kanon_release_free(problem, &release);
+		/* and nobody hands it on */
+		if (kanon_solve_improve(problem, &release, &report) == KANON_OK)
+			kanon_release_free(problem, &release);
+		assert_true(report.guarantee == 0);
+		problem_free(problem);
+	}
 }
 
 static void
@@ -651,17 +707,12 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equals_brute_force),
-		cmocka_unit_test(equals_unreduced),
-		cmocka_unit_test(same_under_all_settings),
-		cmocka_unit_test(cuts_are_valid),
-		cmocka_unit_test(rounds_to_solutions),
-		cmocka_unit_test(memory_ends),
-		cmocka_unit_test(cancelled),
-		cmocka_unit_test(solves_again),
-		cmocka_unit_test(time_ends),
-		cmocka_unit_test(sets_end),
-		cmocka_unit_test(foreign_memory_ends),
+		cmocka_unit_test(equals_brute_force), cmocka_unit_test(greedy_factor),
+		cmocka_unit_test(equals_unreduced),   cmocka_unit_test(same_under_all_settings),
+		cmocka_unit_test(cuts_are_valid),     cmocka_unit_test(rounds_to_solutions),
+		cmocka_unit_test(memory_ends),        cmocka_unit_test(cancelled),
+		cmocka_unit_test(solves_again),       cmocka_unit_test(time_ends),
+		cmocka_unit_test(sets_end),           cmocka_unit_test(foreign_memory_ends),
 	};
 
 	if (argc > 1)

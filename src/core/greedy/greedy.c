@@ -560,6 +560,34 @@ start(Greedy *greedy)
 	return greedy_search_open(greedy->index, &greedy->pace, &greedy->store, &greedy->search);
 }
 
+/*
+ * How many times the least cost it can be.  Rows of a type of k or more stay as they are,
+ * before all others, if a pattern says so; any other row costs any release at least the
+ * cheapest pattern that costs something, and here at most all columns: where each cell
+ * costs 1, as many times as there are columns (the paper's section 3.3).  Of patterns that cost
+ * nothing and are not the same, the first may take rows that others need; rules may
+ * forbid a class: then nothing is promised, 0.
+ */
+static double
+factor(const KanonProblem *problem)
+{
+	double all = kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+	double least = all;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		/* (what is less than that counts as nothing in the order of patterns) */
+		if (!(problem->columns[c].weight > all * 0x1p-29) || problem->privacy != NULL)
+			return 0;
+		if (problem->mask.list == NULL)
+			least = fmin(least, problem->columns[c].weight);
+	}
+	for (size_t j = 0; problem->mask.list != NULL && j < problem->mask.nlist; j++)
+		if (problem->mask.list[j] != 0)
+			least = fmin(least, kanon_pattern_cost(problem, problem->mask.list[j]));
+	return all / least;
+}
+
 KanonStatus
 kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
@@ -592,7 +620,9 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	kanon_mask_close(greedy.index);
 	if (status == KANON_OK)
 		status = kanon_release_finish(problem, release, report);
-	if (status != KANON_OK)
+	if (status == KANON_OK)
+		report->guarantee = factor(problem);
+	else
 		kanon_release_free(problem, release);
 	report->seconds = env->now(env->arg) - begin;
 	return status;

@@ -56,7 +56,8 @@ ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, const IlpSta
 	memset(result, 0, sizeof(*result));
 	status = kanon_solve_greedy(problem, &result->release, report);
 	report->detail[0] = '\0';
-	report->nodes = 0; /* of the greedy search: no branch and bound */
+	report->guarantee = 0; /* of greedy's, which is not what is handed on */
+	report->nodes = 0;     /* of the greedy search: no branch and bound */
 	result->cost = INFINITY;
 	if (status == KANON_RESIDUAL || status == KANON_REST_FORBIDDEN)
 		return KANON_OK;

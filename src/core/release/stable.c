@@ -434,6 +434,7 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 		return solve(problem, release, report);
 	/* no bound of the rest's is one for the whole */
 	report->lower_bound = -INFINITY;
+	report->guarantee = 0;
 	report->proven = false;
 	report->seconds = env->now(env->arg) - start;
 	return status;
