@@ -848,6 +848,8 @@ CREATE FUNCTION @extschema@.kanon_t_closeness(column_name name, t float8, distan
 RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_t_closeness';
 CREATE FUNCTION @extschema@.kanon_delta_presence(population regclass, dmin float8, dmax float8)
 RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_delta_presence';
+CREATE FUNCTION @extschema@.kanon_presence(distributions regclass, population_rows bigint, dmin float8, dmax float8, confidence float8)
+RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_presence';
 CREATE FUNCTION @extschema@.kanon_k_map(population regclass)
 RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_k_map';
 CREATE FUNCTION @extschema@.kanon_subject(column_name name)
@@ -862,6 +864,7 @@ COMMENT ON FUNCTION @extschema@.kanon_recursive_cl(name[], float8, int) IS 'a pr
 COMMENT ON FUNCTION @extschema@.kanon_alpha(name, float8, text[]) IS 'a privacy rule: no (listed) value has more than this share of a class';
 COMMENT ON FUNCTION @extschema@.kanon_t_closeness(name, float8, text, regclass, jsonb) IS 'a privacy rule: each class is distributed nearly as the table is';
 COMMENT ON FUNCTION @extschema@.kanon_delta_presence(regclass, float8, float8) IS 'a privacy rule: bounds on the probability of being in the release at all';
+COMMENT ON FUNCTION @extschema@.kanon_presence(regclass, bigint, float8, float8, float8) IS 'a privacy rule: bounds on the probability of being in the release, with a confidence, from shares of values in the population';
 COMMENT ON FUNCTION @extschema@.kanon_k_map(regclass) IS 'a privacy rule: k is counted in a population';
 COMMENT ON FUNCTION @extschema@.kanon_subject(name) IS 'a privacy rule: k and all counts are in distinct persons';
 
@@ -1466,6 +1469,8 @@ statements AS (
         SELECT 70, x.nr, 'rules',
                CASE x.rule ->> 'rule'
                     WHEN 'delta_presence' THEN format('Somebody of the population %s is in the table with a probability between %s and %s, as far as it shows.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
+                    WHEN 'presence' THEN format('Somebody of a population of %s, whose values are distributed as in %s and independent of one another, is in the table with a probability between %s and %s, as far as it shows; so it is with a probability of at least %s, each class by itself.',
+                              x.rule ->> 'population_rows', x.rule ->> 'distributions', x.rule ->> 'dmin', x.rule ->> 'dmax', x.rule ->> 'confidence')
                     ELSE format('In every class: %s.', x.rule ->> 'says') END,
                jsonb_build_object('rule', x.rule - 'says')
         FROM r, jsonb_array_elements(r.privacy) WITH ORDINALITY AS x (rule, nr) WHERE x.rule ->> 'rule' NOT IN ('k_map', 'subject')

@@ -185,12 +185,13 @@ SELECT k, classes FROM kanon_frontier('inpatient', '{zip,age}', '{4,12,13}', kee
 SELECT count(*) > 0 FROM kanon_explain('inpatient', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 3)]);
 
 -- which method takes which rule: the table of the reference
+CREATE TABLE marginals AS SELECT 'zip' AS column_name, zip::text AS value, 0.01 AS share FROM inpatient GROUP BY zip UNION ALL SELECT 'age', age::text, 0.01 FROM inpatient GROUP BY age;
 CREATE TABLE rule (n serial, name text, rule jsonb);
 INSERT INTO rule (name, rule) VALUES ('k', NULL), ('distinct_l', kanon_distinct_l('ill', 2)),
     ('several columns', kanon_distinct_l(ARRAY['ill', 'who'], 2)), ('entropy_l', kanon_entropy_l('ill', 2)),
     ('recursive_cl', kanon_recursive_cl('ill', 3, 2)), ('alpha', kanon_alpha('ill', 0.9)),
     ('t_closeness', kanon_t_closeness('ill', 0.9, 'equal')), ('subject', kanon_subject('who')),
-    ('k_map', kanon_k_map('everybody')), ('delta_presence', kanon_delta_presence('everybody', 0, 1));
+    ('k_map', kanon_k_map('everybody')), ('delta_presence', kanon_delta_presence('everybody', 0, 1)), ('presence', kanon_presence('marginals', 1000, 0, 1, 0.5));
 INSERT INTO everybody SELECT zip, age FROM inpatient;
 CREATE FUNCTION takes(call text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -209,6 +210,7 @@ CREATE TABLE method AS SELECT * FROM (VALUES
     (5, 'fpt, matching', $$unnest('{fpt,matching}'::text[]) m, LATERAL kanon_pattern_guided('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', residual => 'drop', method => m, dry_run => true, privacy => %L)$$),
     (6, 'pattern clustering', $$kanon_pattern_clustering('inpatient', NULL, '{zip,age}', 2, patterns => '{--,*-,**}', keep => '{ill,who}', method => 'greedy', dry_run => true, privacy => %L)$$),
     (7, 'full-domain', $$kanon_full_domain('inpatient', NULL, '{zip,age}', 2, suppression_limit => 1, keep => '{ill,who}', residual => 'drop', dry_run => true, privacy => %L)$$),
+    (11, 'subtree', $$kanon_subtree('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', dry_run => true, privacy => %L)$$),
     (8, 'mondrian', $$kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => 'mondrian', keep => '{ill,who}', dry_run => true, privacy => %L)$$),
     (9, 'mondrian_relaxed', $$kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => 'mondrian_relaxed', keep => '{ill,who}', dry_run => true, privacy => %L)$$),
     (10, 'other clusterings', $$unnest('{forest,pairs,bottom_up,top_down,gather}'::text[]) m, LATERAL kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => m, keep => '{ill,who}', dry_run => true, privacy => %L)$$)) m (n, name, call);

@@ -22,6 +22,8 @@ $db->do(<<'SQL');
 	UPDATE ages SET half = 'old' WHERE decade = '30s';
 	CREATE TABLE diagnoses AS SELECT DISTINCT diagnosis AS value, CASE WHEN diagnosis IN ('d0', 'd1') THEN 'a' ELSE 'b' END AS kind, 'ill' AS top FROM visits;
 	CREATE TABLE everybody AS SELECT age, zip, sex FROM visits, generate_series(1, 3);
+	CREATE TABLE marginals AS SELECT 'age' AS column_name, age::text AS value, count(*) / 52.0 AS share FROM visits GROUP BY age
+		UNION ALL SELECT 'zip', zip, count(*) / 52.0 FROM visits GROUP BY zip UNION ALL SELECT 'sex', sex, count(*) / 52.0 FROM visits GROUP BY sex;
 	CREATE TABLE baskets AS SELECT i AS nr, ARRAY(SELECT chr(97 + (i * j + j) % 9) FROM generate_series(1, 1 + i % 4) j GROUP BY 1) AS items, i % 3 AS shop FROM generate_series(1, 40) i;
 	CREATE TABLE goods AS SELECT chr(97 + g) AS value, 'group ' || g / 3 AS kind, 'everything' AS top FROM generate_series(0, 8) g;
 SQL
@@ -49,6 +51,7 @@ my %privacy = (
 	t_hierarchical => "kanon_t_closeness('diagnosis', 0.4, 'hierarchical', 'diagnoses')",
 	delta_presence => "kanon_delta_presence('everybody', 0.1, 0.9)",
 	k_map => "kanon_k_map('everybody')",
+	presence => "kanon_presence('marginals', 400, 0, 0.5, 0.9)",
 	subject => "kanon_subject('person')");
 my %mask = (
 	patterns => "patterns => '{---,*--,**-,-**}'",
@@ -168,6 +171,15 @@ sub matches
 	  . join(', ', map { "h.$_" } @levels) . '))';
 }
 
+# Of siblings shown one by one: the finest that any row of the target shows of a value of s.
+sub finest
+{
+	my ($column) = @_;
+	my ($table, @levels) = @{ $hierarchy{$column} // [] };
+	my @texts = ("s.$column\::text", map { "(SELECT DISTINCT h.$_\::text FROM $table h WHERE h.value = s.$column)" } @levels);
+	return 'CASE ' . join(' ', map { "WHEN $_ IN (SELECT $column\::text FROM $target) THEN $_" } @texts) . ' END';
+}
+
 # What a cell is: kept, blank, or else generalised.
 sub counts
 {
@@ -229,9 +241,29 @@ my %rule = (
 				FROM $shares x JOIN diagnoses d USING (value) GROUP BY class, kind) y GROUP BY class) g");
 		return value($distance{ $r->{distance} }) <= $r->{t} + 1e-9;
 	},
+	presence => sub {
+		my ($r) = @_;
+		my $n = $r->{population_rows} - value('SELECT count(*) FROM visits');
+		# of each class the rows, and the share that shows the same, column by column
+		my $share = join ' * ', map { my $q = $_; "(SELECT coalesce(sum(m.share), 0) FROM marginals m CROSS JOIN LATERAL (SELECT m.value::" . value("SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'visits'::regclass AND attname = '$q'")
+			. " AS $q) s WHERE m.column_name = '$q' AND t.$q\::text IS NOT DISTINCT FROM " . finest($q) . ')' } @qis;
+		for my $class (@{ $db->selectall_arrayref("SELECT count(*), $share FROM $target t WHERE NOT ($blank) GROUP BY $shown") })
+		{
+			my ($rows, $p) = @$class;
+			my ($sum, $term) = (0, (1 - $p)**$n);
+			for my $x (0 .. $n)
+			{
+				my $chance = $rows / ($rows + $x);
+				$sum += $term if $chance >= $r->{dmin} - 1e-9 && $chance <= $r->{dmax} + 1e-9;
+				$term *= ($n - $x) / ($x + 1) * $p / (1 - $p) if $p < 1;
+			}
+			return 0 if $sum < $r->{confidence} - 1e-6;
+		}
+		return 1;
+	},
 	delta_presence => sub {
 		my ($r) = @_;
-		my $fits = join ' AND ', map { '(' . matches($_) . ')' } @qis;
+		my $fits = join ' AND ', map { $call->{sql} =~ /sibling/ ? "t.$_\::text IS NOT DISTINCT FROM " . finest($_) : '(' . matches($_) . ')' } @qis;
 		return value("SELECT min(n / f) >= $r->{dmin} AND max(n / f) <= $r->{dmax} FROM (SELECT (SELECT count(*) FROM $target u WHERE (" . join(', ', map { "t.$_" } @qis) . ") IS NOT DISTINCT FROM (" . join(', ', map { "u.$_" } @qis) . "))::float8 AS n,
 			(SELECT count(*) FROM everybody s WHERE $fits)::float8 AS f FROM (SELECT DISTINCT $shown FROM $target WHERE NOT ($blank)) t) g") // 1;
 	});

@@ -21,7 +21,8 @@ typedef enum PrivacyKind
 	PRIVACY_T_CLOSENESS,
 	PRIVACY_SUBJECT,
 	PRIVACY_DELTA_PRESENCE,
-	PRIVACY_K_MAP
+	PRIVACY_K_MAP,
+	PRIVACY_PRESENCE
 } PrivacyKind;
 
 /* What a rule says. */
@@ -33,8 +34,10 @@ typedef struct PrivacyWords
 	int l;
 	double number; /* c, alpha, t or dmin */
 	double most;   /* dmax */
+	int64 rows;    /* of the population */
+	double confidence;
 	char *distance;
-	Oid relation;   /* a population, or the hierarchy of a distance */
+	Oid relation;   /* a population, or distributions of one, or the hierarchy of a distance */
 	Jsonb *builder; /* that hierarchy as an object, {"prefix": [3, 1]}, instead, or NULL */
 	char **values;  /* that alpha is about; none: all */
 	int nvalues;
@@ -78,6 +81,18 @@ extern void privacy_populations(Privacy *privacy, const Source *source);
 /* Reads them and sets the problem's rules about them. */
 extern void privacy_population_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
 									 Border *border);
+
+/*
+ * privacy_shares.c: distributions of a population that nobody lists: a relation of (column_name, value, share).  Opened
+ * and locked like a population; read into one.
+ */
+extern Source *shares_open(Oid relid, const Source *source);
+extern void shares_read(const PrivacyWords *words, Source *distributions, const RowTypes *types,
+						struct KanonPopulation *population, Border *border);
+
+/* privacy_population.c: the population's (or distributions') row types in the codes of the source, one column of the problem. */
+extern const uint32_t *population_codes(const RowTypes *types, int column, int level, const Source *source,
+										int qi, Border *border);
 
 /* Is k asked of a population?  privacy: NULL, too. */
 extern bool privacy_k_map(const Privacy *privacy);

@@ -16,7 +16,8 @@
 static bool
 is_population(const PrivacyWords *words)
 {
-	return words->kind == PRIVACY_K_MAP || words->kind == PRIVACY_DELTA_PRESENCE;
+	return words->kind == PRIVACY_K_MAP || words->kind == PRIVACY_DELTA_PRESENCE ||
+		   words->kind == PRIVACY_PRESENCE;
 }
 
 bool
@@ -91,7 +92,9 @@ privacy_populations(Privacy *privacy, const Source *source)
 		if (is_population(&privacy->words[r]))
 		{
 			check_combination(privacy);
-			privacy->population[r] = open_population(privacy->words[r].relation, source);
+			privacy->population[r] = privacy->words[r].kind == PRIVACY_PRESENCE
+										 ? shares_open(privacy->words[r].relation, source)
+										 : open_population(privacy->words[r].relation, source);
 		}
 }
 
@@ -131,13 +134,12 @@ level_dictionary(const Source *source, int qi, int level)
 	return level == 0 ? source->qis[qi].dictionary : source->qis[qi].hierarchy->dictionary[level - 1];
 }
 
-/* The codes of the population's row types in one column, as the source numbers its values. */
-static const uint32 *
-source_codes(const RowTypes *types, const Source *source, int qi, int level, Border *border)
+const uint32_t *
+population_codes(const RowTypes *types, int column, int level, const Source *source, int qi, Border *border)
 {
-	const Dictionary *from = level_dictionary(types->source, qi, level);
+	const Dictionary *from = level_dictionary(types->source, column, level);
 	Dictionary *to = level_dictionary(source, qi, level);
-	const uint32 *own = types->columns[source->levels.first[qi] + level].code;
+	const uint32 *own = types->columns[types->source->levels.first[column] + level].code;
 	uint32 n = dictionary_size(from);
 	uint32 *translated = border_palloc(border, sizeof(uint32) * (Size) Max(n, 1));
 	uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
@@ -173,7 +175,8 @@ core_population(const PrivacyWords *words, Source *source_of, const Source *sour
 	population->most = words->most;
 	for (int qi = 0; qi < source->nqis && types->nrows > 0; qi++)
 		for (int c = source->levels.first[qi]; c < source->levels.first[qi + 1]; c++)
-			population->code[c] = source_codes(types, source, qi, c - source->levels.first[qi], border);
+			population->code[c] =
+				population_codes(types, qi, c - source->levels.first[qi], source, qi, border);
 }
 
 /* The population has the source's rows, and could fulfil the rule with all of them in one class. */
@@ -185,6 +188,18 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 	double share;
 	int64 missing;
 
+	if (words->kind == PRIVACY_PRESENCE)
+	{
+		if (population->total < types->nrows)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the population has fewer rows than the source"),
+				 errdetail("population_rows is " INT64_FORMAT ", the source has " INT64_FORMAT " rows.",
+						   population->total, types->nrows),
+				 errhint("It is how many there are who could be in the source, those who are among them.")));
+		return;
+	}
 	border_check(border, kanon_population_missing(problem, p, &missing), "");
 	if (missing > 0)
 		ereport(
@@ -218,7 +233,9 @@ privacy_population_rules(const Privacy *privacy, const RowTypes *types, KanonPro
 	int n = 0;
 
 	for (int r = 0; r < privacy->n; r++)
-		if (is_population(&privacy->words[r]))
+		if (privacy->words[r].kind == PRIVACY_PRESENCE)
+			shares_read(&privacy->words[r], privacy->population[r], types, &populations[n++], border);
+		else if (is_population(&privacy->words[r]))
 			core_population(&privacy->words[r], privacy->population[r], types->source, &populations[n++],
 							border);
 	problem->npopulations = n;

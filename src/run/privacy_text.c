@@ -4,7 +4,7 @@
  * people are told.
  *
  * In a sentence's pattern %c is a column, %C a list of columns, %r a relation (all
- * quoted as in SQL), %i an integer, %n and %m numbers, %w a word, %v a list of
+ * quoted as in SQL), %i and %q integers, %n, %m and %p numbers, %w a word, %v a list of
  * values in quotes.
  */
 #include "compat.h"
@@ -46,6 +46,8 @@ static const Sentence sentences[] = {
 	{PRIVACY_T_CLOSENESS, "distribution of %c within %n of the table's, %w distance by %r"},
 	{PRIVACY_T_CLOSENESS, "distribution of %c within %n of the table's, %w distance"},
 	{PRIVACY_DELTA_PRESENCE, "presence in population %r between %n and %m"},
+	{PRIVACY_PRESENCE,
+	 "presence between %n and %m with a confidence of %p among %q rows distributed as in %r"},
 	{PRIVACY_K_MAP, "classes counted in population %r"},
 	{PRIVACY_SUBJECT, "classes counted in distinct %c"},
 };
@@ -145,6 +147,12 @@ privacy_sentence(const PrivacyWords *words, bool with_values)
 				case 'm':
 					appendStringInfoString(&text, number_text(words->most));
 					break;
+				case 'p':
+					appendStringInfoString(&text, number_text(words->confidence));
+					break;
+				case 'q':
+					appendStringInfo(&text, INT64_FORMAT, words->rows);
+					break;
 				case 'w':
 					appendStringInfoString(&text, words->distance);
 					break;
@@ -160,6 +168,9 @@ privacy_sentence(const PrivacyWords *words, bool with_values)
 
 /* ---- rules as JSON ---- */
 
+/* Rows of a population that a double counts exactly. */
+#define MOST_ROWS 1e15
+
 /* What a rule of a kind says beside its name; a NULL or false: nothing of the sort. */
 typedef struct RuleShape
 {
@@ -171,6 +182,7 @@ typedef struct RuleShape
 	const char *number;
 	const char *most;
 	const char *relation; /* the name of one */
+	bool shares;          /* "population_rows" and "confidence" */
 	bool distance;        /* "distance", and the relation only with one of them */
 	bool listed;          /* "listed", a list of values, or nothing */
 } RuleShape;
@@ -183,6 +195,8 @@ static const RuleShape shapes[] = {
 	{PRIVACY_T_CLOSENESS, "t_closeness", .columns = true, .number = "t", .relation = "hierarchy",
 	 .distance = true},
 	{PRIVACY_DELTA_PRESENCE, "delta_presence", .number = "dmin", .most = "dmax", .relation = "population"},
+	{PRIVACY_PRESENCE, "presence", .number = "dmin", .most = "dmax", .relation = "distributions",
+	 .shares = true},
 	{PRIVACY_K_MAP, "k_map", .relation = "population"},
 	{PRIVACY_SUBJECT, "subject", .columns = true},
 };
@@ -190,11 +204,12 @@ static const RuleShape shapes[] = {
 static void
 raise_unreadable(const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a privacy rule cannot be read"),
-			 errdetail("%s", detail),
-			 errhint("Make rules with kanon_distinct_l, kanon_entropy_l, kanon_recursive_cl, kanon_alpha, "
-					 "kanon_t_closeness, kanon_delta_presence, kanon_k_map or kanon_subject.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a privacy rule cannot be read"),
+		 errdetail("%s", detail),
+		 errhint("Make rules with kanon_distinct_l, kanon_entropy_l, kanon_recursive_cl, kanon_alpha, "
+				 "kanon_t_closeness, kanon_delta_presence, kanon_presence, kanon_k_map or kanon_subject.")));
 }
 
 static void
@@ -257,6 +272,11 @@ rule_json(const RuleShape *shape, const PrivacyWords *words, bool recorded)
 		push_number(&state, shape->number, words->number);
 	if (shape->most != NULL)
 		push_number(&state, shape->most, words->most);
+	if (shape->shares)
+	{
+		push_number(&state, "population_rows", (double) words->rows);
+		push_number(&state, "confidence", words->confidence);
+	}
 	if (shape->distance)
 	{
 		push_key(&state, "distance");
@@ -363,6 +383,16 @@ read_pair(const RuleShape *shape, const char *name, const JsonbValue *value, Pri
 		words->number = number_of(value, name);
 	else if (shape->most != NULL && strcmp(name, shape->most) == 0)
 		words->most = number_of(value, name);
+	else if (shape->shares && strcmp(name, "confidence") == 0)
+		words->confidence = number_of(value, name);
+	else if (shape->shares && strcmp(name, "population_rows") == 0)
+	{
+		double rows = number_of(value, name);
+
+		if (rows != rint(rows) || fabs(rows) > MOST_ROWS)
+			raise_unreadable("\"population_rows\" must be a whole number.");
+		words->rows = (int64) rows;
+	}
 	else if (shape->distance && strcmp(name, "distance") == 0)
 		words->distance = string_of(value, name);
 	else if (shape->distance && strcmp(name, shape->relation) == 0 && value->type == jbvBinary &&
@@ -468,6 +498,15 @@ check_words(const PrivacyWords *words, const char *function)
 				"A distance of 0 is attainable only by classes that are all distributed as the table is, such as a single one.");
 			check_distance(words);
 			break;
+		case PRIVACY_PRESENCE:
+			check_share(words->confidence, "confidence", function,
+						"It is how probable the bounds have to be, such as 0.95.");
+			if (words->rows < 1 || words->rows > MOST_ROWS)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("population_rows of %s must be between 1 and %.0f", function, MOST_ROWS),
+						 errhint("It is how many there are who could be in the source.")));
+			/* FALLTHROUGH */
 		case PRIVACY_DELTA_PRESENCE:
 			if (!(words->number >= 0 && words->number <= words->most && words->most <= 1))
 				ereport(
@@ -505,7 +544,7 @@ privacy_parse(Jsonb *rule, PrivacyWords *words)
 		numbers += value.type == jbvNumeric;
 	}
 	if ((shape->columns && words->ncolumns == 0) ||
-		numbers < shape->l + (shape->number != NULL) + (shape->most != NULL) ||
+		numbers < shape->l + (shape->number != NULL) + (shape->most != NULL) + 2 * shape->shares ||
 		(shape->relation != NULL && !shape->distance && !OidIsValid(words->relation)))
 		raise_unreadable(psprintf("Something of a rule \"%s\" is missing.", shape->name));
 	choose_distance(words);

@@ -31,12 +31,15 @@ solve(Run *run)
 
 	if (status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
 		return status;
-	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("no cut fulfils the rules"),
-					errdetail("All rows together, with everything suppressed, may not be a class."),
-					status == KANON_INFEASIBLE
-						? errhint("Lower k or the other rules.")
-						: errhint("Where persons are counted, a finer cut might: try method 'optimal', "
-								  "or lower k or the other rules.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no cut fulfils the rules"),
+		 errdetail("All rows together, with everything suppressed, may not be a class."),
+		 status == KANON_INFEASIBLE
+			 ? errhint("Lower k or the other rules.")
+			 : errhint(
+				   "Where classes can break a rule as one that they keep alone (persons, kanon_presence), a "
+				   "finer cut might keep it: try method 'optimal', or lower k or the other rules.")));
 }
 
 static void
@@ -51,7 +54,8 @@ check_request(Request *request)
 	request->solve_run = solve;
 	request->recorded_method = psprintf("subtree_%s", kanon_subtree_names[options->method]);
 	privacy_supported(request->privacy, request->recorded_method,
-					  ((1u << KANON_PRIVACY_KINDS) - 1) | 1u << PRIVACY_DELTA_PRESENCE | 1u << PRIVACY_K_MAP);
+					  ((1u << KANON_PRIVACY_KINDS) - 1) | 1u << PRIVACY_DELTA_PRESENCE | 1u << PRIVACY_K_MAP |
+						  1u << PRIVACY_PRESENCE);
 }
 
 static void

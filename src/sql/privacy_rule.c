@@ -14,6 +14,7 @@ PG_FUNCTION_INFO_V1(kanon_recursive_cl);
 PG_FUNCTION_INFO_V1(kanon_alpha);
 PG_FUNCTION_INFO_V1(kanon_t_closeness);
 PG_FUNCTION_INFO_V1(kanon_delta_presence);
+PG_FUNCTION_INFO_V1(kanon_presence);
 PG_FUNCTION_INFO_V1(kanon_k_map);
 PG_FUNCTION_INFO_V1(kanon_subject);
 
@@ -145,6 +146,22 @@ kanon_delta_presence(PG_FUNCTION_ARGS)
 						  .number = number_arg(fcinfo, 1, "dmin"),
 						  .most = number_arg(fcinfo, 2, "dmax")};
 
+	PG_RETURN_JSONB_P(privacy_json(&words));
+}
+
+Datum
+kanon_presence(PG_FUNCTION_ARGS)
+{
+	PrivacyWords words = {.kind = PRIVACY_PRESENCE,
+						  .number = number_arg(fcinfo, 2, "dmin"),
+						  .most = number_arg(fcinfo, 3, "dmax"),
+						  .confidence = number_arg(fcinfo, 4, "confidence")};
+
+	refuse_null(fcinfo, 0, "distributions", "Name a relation of (column_name, value, share).");
+	refuse_null(fcinfo, 1, "population_rows", "It is how many there are who could be in the source.");
+	(void) privacy_relation(PG_GETARG_OID(0)); /* 0 is a regclass, too */
+	words.relation = PG_GETARG_OID(0);
+	words.rows = PG_GETARG_INT64(1);
 	PG_RETURN_JSONB_P(privacy_json(&words));
 }
 

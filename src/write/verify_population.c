@@ -59,9 +59,10 @@ translate(KanonPopulation *populations, const KanonProblem *problem, int qi, int
 	for (int p = 0; p < problem->npopulations; p++)
 	{
 		const KanonPopulation *population = &problem->populations[p];
-		uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) population->ntypes);
+		uint32 n = population->nvalues != NULL ? population->nvalues[qi] : population->ntypes;
+		uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) Max(n, 1));
 
-		for (uint32 i = 0; i < population->ntypes; i++)
+		for (uint32 i = 0; i < n; i++)
 		{
 			codes[i] = KANON_FOREIGN;
 			for (int c = from; c < to && codes[i] == KANON_FOREIGN; c++)
@@ -79,7 +80,8 @@ translate_blank(KanonPopulation *populations, const KanonProblem *problem, int q
 	uint32 blank = dictionary_find(dictionary, (Datum) 0, true);
 
 	for (int p = 0; p < problem->npopulations && blank != DICTIONARY_NONE; p++)
-		for (uint32 i = 0; i < populations[p].ntypes; i++)
+		for (uint32 i = 0;
+			 i < (populations[p].nvalues != NULL ? populations[p].nvalues[qi] : populations[p].ntypes); i++)
 			if (populations[p].code[qi][i] == KANON_FOREIGN)
 				((uint32 *) populations[p].code[qi])[i] = blank;
 }

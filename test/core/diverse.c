@@ -200,11 +200,69 @@ diverse_populations(KanonProblem *problem, uint64_t *random)
 }
 
 void
+diverse_shares(KanonProblem *problem, uint64_t *random)
+{
+	KanonPopulation *population = calloc(1, sizeof(KanonPopulation));
+	int nqis = kanon_count_qis(problem);
+	uint32_t *nvalues = calloc((size_t) nqis, sizeof(uint32_t));
+	double **shares = calloc((size_t) nqis, sizeof(double *));
+
+	for (int q = 0; q < nqis; q++)
+	{
+		int first = kanon_first_column(problem, q);
+		uint32_t known = problem->columns[first].distinct;
+		uint32_t n = nvalues[q] = known + random_below(random, 3);
+		double sum = 0;
+
+		shares[q] = calloc(n, sizeof(double));
+		for (uint32_t v = 0; v < n; v++)
+			sum += shares[q][v] = 1 + random_below(random, 9);
+		/* at times not all of the population is accounted for */
+		for (uint32_t v = 0; v < n; v++)
+			shares[q][v] /= sum * (1 + 0.2 * (double) (random[0] % 2));
+		for (int c = first; c < kanon_first_column(problem, q + 1); c++)
+		{
+			uint32_t *code = calloc(n, sizeof(uint32_t));
+
+			for (uint32_t v = 0; v < n; v++)
+			{
+				uint32_t type = random_below(random, problem->ntypes);
+				uint32_t below = c > first ? population->code[c - 1][v] : KANON_FOREIGN;
+
+				for (uint32_t t = 0; t < problem->ntypes; t++)
+					if (v < known ? problem->columns[first].code[t] == v
+								  : below != KANON_FOREIGN && problem->columns[c - 1].code[t] == below)
+						type = t;
+				code[v] = v >= known && below == KANON_FOREIGN && (c == first || random_below(random, 2) == 0)
+							  ? KANON_FOREIGN
+							  : problem->columns[c].code[type];
+			}
+			population->code[c] = code;
+		}
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		population->total += problem->rows[i];
+	population->total *= 1 + random_below(random, 5);
+	population->total += random_below(random, 10);
+	population->nvalues = nvalues;
+	population->share = (const double *const *) shares;
+	population->least = random_below(random, 2) * 0.05 * random_below(random, 5);
+	population->most = 1 - random_below(random, 3) * 0.1 * random_below(random, 5);
+	population->confidence = 0.1 * (1 + random_below(random, 9));
+	problem->populations = population;
+	problem->npopulations = 1;
+}
+
+void
 diverse_free_populations(KanonProblem *problem)
 {
 	for (int p = 0; p < problem->npopulations; p++)
 	{
 		free((int64_t *) problem->populations[p].rows);
+		for (int q = 0; problem->populations[p].nvalues != NULL && q < kanon_count_qis(problem); q++)
+			free((double *) problem->populations[p].share[q]);
+		free((double **) problem->populations[p].share);
+		free((uint32_t *) problem->populations[p].nvalues);
 		for (int c = 0; c < problem->ncolumns; c++)
 			free((uint32_t *) problem->populations[p].code[c]);
 	}

@@ -25,6 +25,9 @@ extern void diverse_dense(KanonColumn *column, uint32_t ntypes);
 
 /* One or two populations: the table's rows and some more, at times with values that the table does not have. */
 extern void diverse_populations(KanonProblem *problem, uint64_t *random);
+
+/* Or one of which only shares of values are known, of these and some that the table does not have. */
+extern void diverse_shares(KanonProblem *problem, uint64_t *random);
 extern void diverse_free_populations(KanonProblem *problem);
 
 /* As kanon_privacy_allows. */

@@ -183,6 +183,44 @@ is_chance(const KanonPopulation *population, int64_t rows, int64_t of)
 		   (double) rows >= population->least * (double) of - 1e-9;
 }
 
+/* The share of a population that shows at the node at hand what a row type does. */
+static double
+share_of(const Plain *plain, const KanonPopulation *population, uint32_t type)
+{
+	double share = 1;
+
+	for (int q = 0; q < plain->nqis; q++)
+	{
+		int c = plain->first[q] + plain->level[q];
+		double sum = 0;
+
+		if (plain->level[q] == height_of(plain, q))
+			continue;
+		for (uint32_t v = 0; v < population->nvalues[q]; v++)
+			if (population->code[c][v] == plain->problem->columns[c].code[type])
+				sum += population->share[q][v];
+		share *= sum;
+	}
+	return share;
+}
+
+/* X of n rows, each with the probability p: how probable is it that r / (r + X) is within the bounds?  Term by term. */
+static bool
+is_likely(const KanonPopulation *population, int64_t r, int64_t n, double p)
+{
+	double sum = 0;
+
+	p = fmin(fmax(p, 0), 1);
+	for (int64_t x = 0; x <= n; x++)
+		if (is_chance(population, r, r + x))
+			sum += p <= 0 ? x == 0
+				   : p >= 1
+					   ? x == n
+					   : exp(lgamma((double) n + 1) - lgamma((double) x + 1) - lgamma((double) (n - x) + 1) +
+							 (double) x * log(p) + (double) (n - x) * log1p(-p));
+	return sum >= population->confidence * (1 - 1e-8);
+}
+
 /* May the row types that show what this one does, with so many rows, be a class by the populations? */
 static bool
 populations_allow(const Plain *plain, uint32_t type, int64_t rows)
@@ -192,6 +230,13 @@ populations_allow(const Plain *plain, uint32_t type, int64_t rows)
 		const KanonPopulation *population = &plain->problem->populations[p];
 		int64_t found = 0;
 
+		if (population->nvalues != NULL)
+		{
+			if (is_likely(population, rows, population->total - plain->n, share_of(plain, population, type)))
+				continue;
+			forbidden++;
+			return false;
+		}
 		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
 			if (matches(plain, population, tuple, type))
 				found += population->rows[tuple];
@@ -214,6 +259,23 @@ populations_rest(const Plain *plain, const bool *in_class, int64_t rows)
 		const KanonPopulation *population = &plain->problem->populations[p];
 		int64_t others = 0;
 
+		if (population->nvalues != NULL)
+		{
+			double share = 1;
+
+			/* each class once: by its first row type */
+			for (uint32_t type = 0; type < plain->problem->ntypes; type++)
+			{
+				bool first = in_class[type];
+
+				for (uint32_t before = 0; before < type && first; before++)
+					first = !same_class(plain, before, type);
+				share -= first ? share_of(plain, population, type) : 0;
+			}
+			if (rows > 0 && !is_likely(population, rows, population->total - plain->n, share))
+				return false;
+			continue;
+		}
 		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
 		{
 			bool found = false;
@@ -537,7 +599,9 @@ optimal(void **state)
 										1 + random_below(&random, 6));
 		if (rules)
 			add_rules(&random, problem);
-		if (round % 5 >= 3)
+		if (round % 10 == 9)
+			diverse_shares(problem, &random);
+		else if (round % 5 >= 3)
 			diverse_populations(problem, &random);
 		problem->residual = (KanonResidual) random_below(&random, 3);
 		if (round % 4 >= 2)

@@ -94,8 +94,10 @@ prepare(FullDomain *solver)
 	search->limit = limit_rows(options->suppression_limit, solver->rows);
 	search->explore = options->explore;
 	/* without suppressed rows only classes are merged, else also classes with groups that are none */
-	search->tags = search->limit == 0 ? problem->privacy == NULL || kanon_privacy_monotone(problem->privacy)
-									  : rules_grow(problem);
+	search->tags = search->limit == 0
+					   ? kanon_presence_monotone(problem) &&
+							 (problem->privacy == NULL || kanon_privacy_monotone(problem->privacy))
+					   : rules_grow(problem);
 	search->best = search->nearest = UINT32_MAX;
 	status = take_search(solver);
 	if (status == KANON_OK)

@@ -10,7 +10,14 @@
  *					number of rows of the class that it matches by the number of
  *					tuples that match this class, is between dmin and dmax.
  *
- * Both are about releases in which a tuple matches one class at most: all classes show
+ *	kanon_presence	M. Nergiz, C. Clifton, "delta-presence without complete world
+ *					knowledge", TKDE 22(6), 2010: c-confident delta-presence.  Nobody has the
+ *					population, but shares of its values are known, column by column.  With
+ *					r rows in a class, and X of the population's rows outside the table that
+ *					match it, the chance is r / (r + X), X being binomial; it is between dmin
+ *					and dmax with at least that confidence.
+ *
+ * They are about releases in which a tuple matches one class at most: all classes show
  * the same columns, or what a value shows is the same in every row (a cut).  Of the
  * former, tuples that match no class are in the release only by its fully suppressed
  * rows, all with the same chance; without such rows it is 0.  Of a cut, the fully
@@ -18,8 +25,10 @@
  *
  * k_map holds for whatever is added to a class that keeps it.  The chance of two
  * classes as one is between theirs, so they keep dmin and dmax; with a group that is
- * no class it may be anything.
+ * no class it may be anything.  Two classes that are within the bounds with some confidence
+ * need not be so as one with the same.
  */
+#include <math.h>
 #include <string.h>
 
 #include "privacy/population.h"
@@ -41,9 +50,17 @@ struct KanonPresence
 	int64_t **found; /* [npopulations][ntypes] by group */
 	int64_t *rest;   /* [npopulations] rows that match no class */
 
-	/* of cuts */
+	/* of shares */
+	int64_t table;                      /* its rows */
+	double **match;                     /* [npopulations][ntypes] by group: the share that matches it */
+	double *others;                     /* [npopulations] ... that matches no class */
+	double *portion[KANON_MAX_COLUMNS]; /* [distinct] by column: share of what shows the code */
+	double hidden[KANON_MAX_COLUMNS];   /* by quasi-identifier: ... nothing of it */
+
 	int nqis;
 	int first[KANON_MAX_COLUMNS + 1];
+
+	/* of cuts */
 	uint64_t *shown;                   /* [ntypes * nqis] what each group shows: column and code */
 	bool *is_shown[KANON_MAX_COLUMNS]; /* [distinct] by column: some group shows it */
 	bool blank[KANON_MAX_COLUMNS];     /* by quasi-identifier: some group shows nothing of it */
@@ -120,6 +137,93 @@ count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 	return KANON_OK;
 }
 
+/* ---- shares ---- */
+
+/* What a group shows of a quasi-identifier; the column after its last: nothing. */
+static int
+shown_column(const KanonPresence *presence, int q, KanonPattern pattern)
+{
+	int c = presence->first[q];
+
+	while (c < presence->first[q + 1] && (pattern & KANON_BIT(c)) != 0)
+		c++;
+	return c;
+}
+
+/* The quasi-identifier's column with the finest that is shown of a value; its last plus one: nothing. */
+typedef int (*ShownOf)(const KanonPresence *presence, const KanonPopulation *population, int q,
+					   uint32_t value, const void *arg);
+
+/* What share of the population shows what, column by column. */
+static void
+add_portions(KanonPresence *presence, const KanonPopulation *population, ShownOf shown, const void *arg)
+{
+	for (int q = 0; q < presence->nqis; q++)
+	{
+		int end = presence->first[q + 1];
+
+		for (int c = presence->first[q]; c < end; c++)
+			memset(presence->portion[c], 0, presence->problem->columns[c].distinct * sizeof(double));
+		presence->hidden[q] = 1;
+		for (uint32_t v = 0; v < population->nvalues[q]; v++)
+		{
+			int c = shown(presence, population, q, v, arg);
+
+			if (c == end)
+				continue;
+			presence->portion[c][population->code[c][v]] += population->share[q][v];
+			presence->hidden[q] = fmax(presence->hidden[q] - population->share[q][v], 0);
+		}
+	}
+}
+
+/* Under one pattern, given as the column that it shows of each quasi-identifier. */
+static int
+shown_by_pattern(const KanonPresence *presence, const KanonPopulation *population, int q, uint32_t value,
+				 const void *arg)
+{
+	int c = ((const int *) arg)[q];
+
+	return c < presence->first[q + 1] && population->code[c][value] != KANON_FOREIGN ? c
+																					 : presence->first[q + 1];
+}
+
+static KanonStatus
+match_groups(KanonPresence *presence, int p, const KanonPattern *pattern, bool one, uint32_t n)
+{
+	presence->others[p] = 1;
+	for (uint32_t group = 0; group < n; group++)
+	{
+		KanonPattern here = pattern[one ? 0 : group];
+		double match = 1;
+
+		if (kanon_stop(&presence->pace, (uint64_t) presence->nqis * 2 + 2))
+			return KANON_CANCELLED;
+		for (int q = 0; q < presence->nqis; q++)
+		{
+			int c = shown_column(presence, q, here);
+
+			if (c < presence->first[q + 1])
+				match *= presence->portion[c][presence->problem->columns[c].code[presence->type[group]]];
+			else if (!one)
+				match *= presence->hidden[q];
+		}
+		presence->match[p][group] = match;
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+match_pattern(KanonPresence *presence, int p, KanonPattern pattern, uint32_t n)
+{
+	int shown[KANON_MAX_COLUMNS];
+
+	for (int q = 0; q < presence->nqis; q++)
+		shown[q] = shown_column(presence, q, pattern);
+	add_portions(presence, &presence->problem->populations[p], shown_by_pattern, shown);
+	return match_groups(presence, p, &pattern, true, n);
+}
+
 KanonStatus
 kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 {
@@ -142,7 +246,8 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	{
 		memset(presence->found[p], 0, n * sizeof(int64_t));
 		presence->rest[p] = problem->populations[p].total;
-		status = count_one(presence, p, columns, ncolumns);
+		status = problem->populations[p].nvalues != NULL ? match_pattern(presence, p, pattern, n)
+														 : count_one(presence, p, columns, ncolumns);
 	}
 	return status;
 }
@@ -150,17 +255,6 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 /* ---- cuts ---- */
 
 #define SHOWN(column, code) ((uint64_t) (column) << 32 | (code))
-
-/* What a group shows of a quasi-identifier; the column after its last: nothing. */
-static int
-shown_column(const KanonPresence *presence, int q, KanonPattern pattern)
-{
-	int c = presence->first[q];
-
-	while (c < presence->first[q + 1] && (pattern & KANON_BIT(c)) != 0)
-		c++;
-	return c;
-}
 
 /* The slot of the group that shows all this, or an empty one. */
 static uint32_t *
@@ -227,6 +321,20 @@ show_tuple(const KanonPresence *presence, const KanonPopulation *population, uin
 	return presence->blank[q];
 }
 
+/* The finest that any group shows of a value. */
+static int
+shown_by_cut(const KanonPresence *presence, const KanonPopulation *population, int q, uint32_t value,
+			 const void *arg)
+{
+	int c = presence->first[q];
+
+	(void) arg;
+	while (c < presence->first[q + 1] && (population->code[c][value] == KANON_FOREIGN ||
+										  !presence->is_shown[c][population->code[c][value]]))
+		c++;
+	return c;
+}
+
 KanonStatus
 kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
 {
@@ -242,6 +350,12 @@ kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, u
 
 		memset(presence->found[p], 0, n * sizeof(int64_t));
 		presence->rest[p] = population->total;
+		if (population->nvalues != NULL)
+		{
+			add_portions(presence, population, shown_by_cut, NULL);
+			status = match_groups(presence, p, pattern, false, n);
+			continue;
+		}
 		for (uint32_t type = 0; type < population->ntypes; type++)
 		{
 			uint32_t group = NO_GROUP;
@@ -270,6 +384,23 @@ within(const KanonPopulation *population, int64_t rows, int64_t of)
 		   population->least * (double) of <= (double) rows * (1 + 1e-12);
 }
 
+/* Is the chance within the bounds, of so many rows of a class that a share matches? */
+static bool
+is_likely(const KanonPresence *presence, const KanonPopulation *population, int64_t rows, double match)
+{
+	return kanon_presence_likelihood(rows, population->total - presence->table, match, population->least,
+									 population->most) >= population->confidence * (1 - 1e-9);
+}
+
+bool
+kanon_presence_monotone(const KanonProblem *problem)
+{
+	for (int p = 0; p < problem->npopulations; p++)
+		if (problem->populations[p].nvalues != NULL)
+			return false;
+	return true;
+}
+
 bool
 kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t rows)
 {
@@ -283,7 +414,9 @@ kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t row
 		const KanonPopulation *population = &problem->populations[p];
 		int64_t found = presence->found[p][group];
 
-		if (population->map ? found < problem->k : !within(population, rows, found))
+		if (population->nvalues != NULL ? !is_likely(presence, population, rows, presence->match[p][group])
+			: population->map           ? found < problem->k
+										: !within(population, rows, found))
 			return false;
 	}
 	return true;
@@ -293,7 +426,11 @@ void
 kanon_presence_take(KanonPresence *presence, uint32_t group)
 {
 	for (int p = 0; presence != NULL && p < presence->problem->npopulations; p++)
+	{
 		presence->rest[p] -= presence->found[p][group];
+		if (presence->problem->populations[p].nvalues != NULL)
+			presence->others[p] = fmax(presence->others[p] - presence->match[p][group], 0);
+	}
 }
 
 bool
@@ -303,12 +440,31 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 	{
 		const KanonPopulation *population = &presence->problem->populations[p];
 
-		/* what shows nothing matches everybody */
-		if (population->map ? rows > 0 && population->total < presence->problem->k
-							: !within(population, rows, presence->rest[p]))
+		/* what shows nothing matches everybody, or all who match nothing else */
+		if (population->nvalues != NULL
+				? rows > 0 && !is_likely(presence, population, rows, presence->others[p])
+			: population->map ? rows > 0 && population->total < presence->problem->k
+							  : !within(population, rows, presence->rest[p]))
 			return false;
 	}
 	return true;
+}
+
+/* What shares take beside. */
+static void
+take_shares(KanonPresence *presence)
+{
+	const KanonProblem *problem = presence->problem;
+	KanonScratch *scratch = &presence->scratch;
+
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		presence->table += problem->rows[type];
+	presence->match = kanon_take0(scratch, (size_t) problem->npopulations, sizeof(double *));
+	presence->others = kanon_take0(scratch, (size_t) problem->npopulations, sizeof(double));
+	for (int p = 0; p < problem->npopulations && !scratch->failed; p++)
+		presence->match[p] = kanon_take(scratch, problem->ntypes, sizeof(double));
+	for (int c = 0; c < problem->ncolumns; c++)
+		presence->portion[c] = kanon_take(scratch, problem->columns[c].distinct, sizeof(double));
 }
 
 /* What counting for cuts takes beside. */
@@ -317,9 +473,6 @@ take_cuts(KanonPresence *presence)
 {
 	const KanonProblem *problem = presence->problem;
 
-	presence->nqis = kanon_count_qis(problem);
-	for (int q = 0; q <= presence->nqis; q++)
-		presence->first[q] = kanon_first_column(problem, q);
 	presence->shown =
 		kanon_take(&presence->scratch, problem->ntypes, (size_t) presence->nqis * sizeof(uint64_t));
 	for (int c = 0; c < problem->ncolumns; c++)
@@ -350,8 +503,13 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 	presence->found = kanon_take0(&presence->scratch, (size_t) problem->npopulations, sizeof(int64_t *));
 	for (int p = 0; p < problem->npopulations && !presence->scratch.failed; p++)
 		presence->found[p] = kanon_take(&presence->scratch, problem->ntypes, sizeof(int64_t));
+	presence->nqis = kanon_count_qis(problem);
+	for (int q = 0; q <= presence->nqis; q++)
+		presence->first[q] = kanon_first_column(problem, q);
 	if (problem->subtree != NULL)
 		take_cuts(presence);
+	if (!kanon_presence_monotone(problem))
+		take_shares(presence);
 	if (presence->scratch.failed)
 	{
 		kanon_presence_close(presence);

@@ -19,7 +19,22 @@ typedef struct KanonPopulation
 	bool map;                                /* k_map: k is asked of its rows; else: delta-presence */
 	double least;                            /* dmin */
 	double most;                             /* dmax */
+
+	/*
+	 * kanon_presence: nobody has listed the population.  It has `total` rows, whose values are
+	 * independent from column to column, each with its share.  code is [nvalues] then.
+	 */
+	const uint32_t *nvalues;    /* [nqis]; NULL: there are rows */
+	const double *const *share; /* [nqis][nvalues] */
+	double confidence;          /* that the chance is within the bounds */
 } KanonPopulation;
+
+/*
+ * How probable is it that so many rows by so many and X is at least `least` and at most `most`, X being how
+ * many of `others` rows have what one has with the probability `share`?
+ */
+extern double kanon_presence_likelihood(int64_t rows, int64_t others, double share, double least,
+										double most);
 
 /* Counts a problem's populations for groups of row types, one pattern at a time. */
 typedef struct KanonPresence KanonPresence;
@@ -54,6 +69,9 @@ extern bool kanon_presence_rest(const KanonPresence *presence, int64_t rows);
 /* Checks a release: *class_ is the first class that breaks a rule, nclasses + 1 if none does. */
 extern KanonStatus kanon_presence_check(const KanonProblem *problem, const KanonRelease *release,
 										uint32_t *class_);
+
+/* Do two classes that keep all rules about populations always keep them as one? */
+extern bool kanon_presence_monotone(const KanonProblem *problem);
 
 /* Of how many of the table's row types (sensitive values aside) a population has too few rows. */
 extern KanonStatus kanon_population_missing(const KanonProblem *problem, int population, int64_t *missing);

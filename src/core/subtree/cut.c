@@ -16,7 +16,8 @@
 static bool
 is_monotone(const KanonProblem *problem)
 {
-	return problem->privacy == NULL || kanon_privacy_monotone(problem->privacy);
+	return kanon_presence_monotone(problem) &&
+		   (problem->privacy == NULL || kanon_privacy_monotone(problem->privacy));
 }
 
 static void

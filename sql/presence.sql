@@ -1,0 +1,96 @@
+-- kanon_presence: c-confident delta-presence, by shares of values instead of a population.
+\set VERBOSITY default
+SET client_min_messages = notice;
+SELECT kanon_presence('pg_class', 1000, 0, 0.5, 0.95);
+CREATE TABLE patients AS SELECT i AS id, CASE WHEN i < 33 THEN 20 + i % 12 ELSE 40 + i % 30 END AS age, CASE WHEN i % 3 = 0 THEN 'm' ELSE 'f' END AS sex,
+    CASE WHEN i % 8 > 0 THEN 'city ' || i % 4 END AS town, 'd' || i % 5 AS ill FROM generate_series(1, 48) i;
+CREATE TABLE age_h AS SELECT a AS value, (a / 5 * 5) || '-' || (a / 5 * 5 + 4) AS five, (a / 20 * 20) || '-' || (a / 20 * 20 + 19) AS twenty FROM generate_series(0, 99) a;
+CREATE TABLE census (column_name text, value text, share numeric);
+INSERT INTO census SELECT 'age', a::text, 0.0125 FROM generate_series(10, 89) a UNION ALL VALUES ('sex', 'm', 0.45), ('sex', 'f', 0.5),
+    ('town', 'city 1', 0.2), ('town', 'city 2', 0.2), ('town', 'city 3', 0.1), ('town', 'city 3', 0.1), ('town', 'elsewhere', 0.1), ('town', NULL, 0.2), ('unknown', 'x', 2);
+-- X of n rows, each with the probability p: how probable is it that r / (r + X) is within the bounds?
+CREATE FUNCTION likelihood(r bigint, n int, p float8, dmin float8, dmax float8) RETURNS float8 LANGUAGE sql AS $$
+    WITH RECURSIVE t AS (SELECT 0 AS x, n * ln(1 - least(p, 1 - 1e-12)) AS q UNION ALL SELECT x + 1, q + ln((n - x) / (x + 1)::float8) + ln(p / (1 - p)) FROM t WHERE x < n)
+    SELECT CASE WHEN p >= 1 - 1e-12 THEN (r / (r + n)::float8 BETWEEN dmin - 1e-9 AND dmax + 1e-9)::int
+           ELSE (SELECT coalesce(sum(exp(q)), 0) FROM t WHERE r / (r + x)::float8 BETWEEN dmin - 1e-9 AND dmax + 1e-9 AND q > -100) END $$;
+-- the share of the population that shows what a cell of the target shows, and of what stands in no cell where it shows nothing
+CREATE FUNCTION shown(q text, cell text, target regclass) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+    sum float8;
+    label text := format('CASE WHEN %1$s IN (SELECT %2$I FROM %3$s) THEN %1$s %4$s END', 'c.value', q, target,
+        CASE q WHEN 'age' THEN format('WHEN h.five IN (SELECT age FROM %1$s) THEN h.five WHEN h.twenty IN (SELECT age FROM %1$s) THEN h.twenty', target) ELSE '' END);
+BEGIN
+    EXECUTE format('SELECT coalesce(sum(share) FILTER (WHERE label IS NOT DISTINCT FROM $1), 0) + CASE WHEN $1 IS NULL THEN 1 - sum(share) ELSE 0 END
+        FROM (SELECT c.share, %s AS label FROM census c LEFT JOIN age_h h ON c.column_name = ''age'' AND h.value::text = c.value WHERE column_name = $2) x', label) INTO sum USING cell, q;
+    RETURN sum;
+END $$;
+CREATE FUNCTION least_likelihood(n int, dmin float8, dmax float8) RETURNS numeric LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT round(min(likelihood(r, n - 48, p, dmin, dmax))::numeric, 6)
+            FROM (SELECT count(*) AS r, shown('age', age, 'out') * shown('sex', sex, 'out') AS p FROM out GROUP BY age, sex) c);
+END $$;
+
+-- the bounds hold, counted again by their definition; a finer cut is found where they are wider
+CREATE TABLE tried (nr serial, population int, dmin float8, dmax float8, confidence float8);
+INSERT INTO tried (population, dmin, dmax, confidence) VALUES (2000, 0, 1, 1), (2000, 0, 0.2, 0.9), (2000, 0, 0.2, 0.999), (500, 0, 0.2, 0.9), (500, 0.05, 0.3, 0.5), (480, 0.05, 0.15, 0.95);
+CREATE TABLE results (method text, nr int, classes bigint, least numeric);
+DO $d$
+DECLARE
+    t record;
+    m text;
+BEGIN
+    FOR t IN SELECT * FROM tried LOOP
+        FOREACH m IN ARRAY '{top_down,bottom_up,optimal,sibling,full_domain}'::text[] LOOP
+            IF m = 'full_domain' THEN
+                PERFORM kanon_full_domain('patients', 'out', '{age,sex}', 2, hierarchies => '{"age": "age_h"}', replace => true,
+                    privacy => ARRAY[kanon_presence('census', t.population, t.dmin, t.dmax, t.confidence)]);
+            ELSE
+                PERFORM kanon_subtree('patients', 'out', '{age,sex}', 2, CASE m WHEN 'sibling' THEN 'optimal' ELSE m END, CASE m WHEN 'sibling' THEN m ELSE 'subtree' END,
+                    hierarchies => '{"age": "age_h"}', replace => true, privacy => ARRAY[kanon_presence('census', t.population, t.dmin, t.dmax, t.confidence)]);
+            END IF;
+            INSERT INTO results SELECT m, t.nr, (SELECT classes FROM kanon_usefulness ORDER BY run DESC LIMIT 1), least_likelihood(t.population, t.dmin, t.dmax);
+        END LOOP;
+    END LOOP;
+END $d$;
+SELECT nr, population, dmin, dmax, confidence, string_agg(method || ' ' || classes, ', ' ORDER BY method) AS classes, min(least) >= confidence - 1e-6 AS kept FROM results JOIN tried USING (nr) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1;
+-- suppressed rows of a node stand for all who match no class; NULL is a value with its share
+SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('patients', 'out', '{town,sex}', 2, suppression_limit => 1, replace => true, metric => 'discernibility',
+    privacy => ARRAY[kanon_presence('census', 1000, 0, 0.06, 0.5)]);
+SELECT town, sex, count(*) FROM out GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT options -> 'privacy' FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT s ->> 'says' FROM jsonb_array_elements(kanon_report_data((SELECT max(run) FROM kanon_usefulness)) -> 'statements') s WHERE s ->> 'says' LIKE '%distributed%';
+
+-- bad input
+CREATE FUNCTION refuses(distributions regclass, population_rows bigint DEFAULT 1000, dmin float8 DEFAULT 0, dmax float8 DEFAULT 0.5, confidence float8 DEFAULT 0.9, method text DEFAULT 'full_domain') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+    detail text;
+BEGIN
+    EXECUTE format('SELECT FROM kanon_%s(''patients'', NULL, ''{age,sex}'', 2, dry_run => true, privacy => ARRAY[kanon_presence($1, $2, $3, $4, $5)])', method) USING distributions, population_rows, dmin, dmax, confidence;
+    RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+    RETURN concat_ws(E'\n', SQLSTATE || ' ' || SQLERRM, nullif(detail, ''), hint);
+END $$;
+CREATE VIEW unnamed AS SELECT column_name, value FROM census;
+CREATE VIEW texts AS SELECT column_name, value, share::text AS share FROM census;
+CREATE VIEW negative AS SELECT column_name, value, -share AS share FROM census;
+CREATE VIEW unknown AS SELECT column_name, value, NULL::float8 AS share FROM census;
+CREATE VIEW too_much AS SELECT column_name, value, share * 1.2 AS share FROM census WHERE column_name <> 'unknown';
+CREATE VIEW ageless AS SELECT * FROM census WHERE column_name <> 'age';
+CREATE VIEW wrong AS SELECT column_name, value || ' years' AS value, share FROM census;
+SELECT refuses(v) FROM unnest('{unnamed,texts,negative,unknown,too_much,ageless,wrong}'::regclass[]) v;
+SELECT refuses('census', 47);
+SELECT refuses('census', 0);
+SELECT refuses('census', NULL);
+SELECT refuses('census', 1000, 0.5, 0.1);
+SELECT refuses('census', 1000, 0, 0.5, 0);
+SELECT refuses('census', 1000, 0, 0.5, 1.1);
+SELECT refuses('census', 1000, 0, 0.5, 'NaN');
+SELECT refuses(NULL);
+SELECT refuses('census', 1000, 0, 0.01, 0.9, 'subtree');
+SELECT refuses('census', 1000, 0, 0.01, 0.9);
+SELECT refuses('census', 1000, 0, 0.5, 0.9, 'pattern_guided');
+DROP FUNCTION refuses, likelihood, shown, least_likelihood;
+DROP VIEW unnamed, texts, negative, unknown, too_much, ageless, wrong;
+DROP TABLE patients, age_h, census, tried, results, out;
