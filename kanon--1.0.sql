@@ -1656,7 +1656,7 @@ SELECT jsonb_build_object(
                 'risks', (SELECT jsonb_agg(m || jsonb_build_object('what', upper(left(m ->> 'measure', 1)) || replace(substr(m ->> 'measure', 2), '_', ' '),
                               'share', CASE WHEN y.share THEN m -> 'value' END, 'number', CASE WHEN NOT y.share THEN m -> 'value' END) ORDER BY nr)
                           FROM jsonb_array_elements(n.measures) WITH ORDINALITY AS x (m, nr),
-                               LATERAL (SELECT m ->> 'measure' ~ '^(share|prosecutor|journalist|marketer|population_unique_share)' AS share) y
+                               LATERAL (SELECT m ->> 'measure' ~ '^(share|prosecutor|journalist|marketer|presence|population_unique_share)' AS share) y
                           WHERE m -> 'sensitive_column' = 'null' AND m ->> 'measure' NOT IN ('rows', 'classes', 'k', 'unique_rows', 'blank_rows', 'prosecutor_highest', 'prosecutor_average')),
                 'has_sensitive', EXISTS (SELECT FROM jsonb_array_elements(n.measures) AS m WHERE m -> 'sensitive_column' <> 'null'),
                 'sensitive', (SELECT jsonb_agg(s.measures ORDER BY s.nr) FROM (

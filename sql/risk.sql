@@ -43,13 +43,14 @@ WHERE once.value IS DISTINCT FROM again.value ORDER BY 1;
 --   journalist      highest 1/2; average the more of 4 classes / (20 + 10 + 5 + 2) = 0.1081
 --                   and marketer; above 0.15: 3 + 2 of 12
 --   marketer        (4/20 + 3/10 + 3/5 + 2/2) / 12 = 0.175
+--   presence        2/2 and 4/20
 CREATE TABLE registry (name text, age int, zip text);
 INSERT INTO registry SELECT 'n', 30, 'A' FROM generate_series(1, 20);
 INSERT INTO registry SELECT 'n', 40, 'A' FROM generate_series(1, 10);
 INSERT INTO registry SELECT 'n', 50, 'B' FROM generate_series(1, 5);
 INSERT INTO registry VALUES ('n', 60, 'B'), ('n', 70, 'A'), ('n', 70, 'B'), ('n', NULL, 'A'), ('n', 80, NULL);
 SELECT measure, round(value::numeric, 4) AS value, meaning
-FROM kanon_risk('visits', '{age,zip}', population => 'registry', threshold => 0.15) WHERE measure ~ 'population|journalist|marketer';
+FROM kanon_risk('visits', '{age,zip}', population => 'registry', threshold => 0.15) WHERE measure ~ 'population|journalist|marketer|presence';
 -- In the relation NULL says nothing: 'A' alone fits 32 (the one of unknown age too),
 -- 40 alone 10, and who shows nothing is nobody. Marketer: (2/32 + 1/10) / 4 = 0.0406.
 CREATE VIEW told AS SELECT * FROM (VALUES (NULL::int, 'A'), (NULL, 'A'), (40, NULL), (NULL, NULL)) v (age, zip);

@@ -192,7 +192,8 @@ put_population(Matching *matching)
 	bool some = risk->units > 0;
 	int64 atrisk = 0, absent = 0, absent_classes = 0;
 	double highest = 0, telling = 0, people = 0, /* of the population, in those classes */
-		expected = 0;                            /* sum of f / F */
+		expected = 0,                            /* sum of f / F */
+		most = 0, least = 1;                     /* f / F */
 
 	for (uint32 i = 0; i < classes->n; i++)
 	{
@@ -211,6 +212,8 @@ put_population(Matching *matching)
 		people += found;
 		highest = Max(highest, chance);
 		expected += (double) size / found;
+		most = Max(most, (double) size / found);
+		least = Min(least, (double) size / found);
 		if (chance > risk->threshold)
 			atrisk += size;
 	}
@@ -230,6 +233,12 @@ put_population(Matching *matching)
 	risk_put(risk, "marketer", NULL, some ? expected / risk->units : 0, some,
 			 "share of %s that linking the relation with the population is expected to get right",
 			 risk->unit);
+	risk_put(
+		risk, "presence_highest", NULL, most, telling > 0,
+		"chance to be in the relation for a person of the population whom the class fits that tells the most of it");
+	risk_put(
+		risk, "presence_lowest", NULL, least, telling > 0,
+		"the same chance for the class that tells the least of it; who fits no class is not in the relation");
 	if (absent_classes > 0)
 		ereport(
 			NOTICE,

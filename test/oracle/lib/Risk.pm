@@ -85,17 +85,19 @@ sub risk
 	if ($population)
 	{
 		my $everybody = $db->rows("SELECT * FROM $population");
-		my ($missing, $links, $sum, $highest, $at_risk) = (0, 0, 0, 0, 0);
+		my ($missing, $links, $sum, $highest, $at_risk, @presence) = (0, 0, 0, 0, 0);
 		for my $class (@shown)
 		{
 			my @cells = @{ $class->{cells} };
 			my $of = grep { my $one = $_; !grep { defined $cells[$_] && (!defined $one->{ $names->[$_] } || $one->{ $names->[$_] } ne $cells[$_]) } 0 .. $#cells } @$everybody;
 			if ($of < $class->{f}) { $missing += $class->{f}; $of = $class->{f}; }
 			$links += $class->{f} / $of;
+			push @presence, $class->{f} / $of;
 			$sum += $of;
 			$highest = max($highest, 1 / $of);
 			$at_risk += $class->{f} if 1 / $of > $threshold;
 		}
+		@should{qw(presence_highest presence_lowest)} = (max(@presence), min(@presence));
 		@should{qw(population_missing journalist_highest journalist_average journalist_share marketer)} =
 		  ($missing, $units ? ($highest, max($sum > 0 ? @shown / $sum : 0, $links / $units), $at_risk / $units, $links / $units) : (undef) x 4);
 	}
