@@ -1071,10 +1071,14 @@ CREATE FUNCTION @extschema@.kanon_estimate(
 RETURNS TABLE (estimate float8, standard_error float8)
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
+-- of what makes no sense, nothing is known
 SELECT e.estimate,
        sqrt(greatest(0, e.some * (alpha + beta) * (1 - alpha - beta) + (kanon_estimate.domain - e.some) * beta * (1 - beta))) / alpha
-FROM (SELECT (counted - beta * kanon_estimate.domain) / alpha AS estimate,
-             least(greatest((counted - beta * kanon_estimate.domain) / alpha, 0), kanon_estimate.domain) AS some) e;
+FROM (SELECT q.estimate, least(greatest(q.estimate, 0), kanon_estimate.domain) AS some
+      FROM (SELECT CASE WHEN alpha BETWEEN 1e-9 AND 1 AND beta BETWEEN 1e-18 AND 1 AND alpha + beta <= 1
+                         AND kanon_estimate.domain BETWEEN 0 AND 1e18 AND kanon_estimate.domain = floor(kanon_estimate.domain)
+                        THEN (counted - beta * kanon_estimate.domain) / alpha END AS estimate) q) e
+WHERE e.estimate IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION @extschema@.kanon_estimate(bigint, float8, float8, float8)

@@ -32,6 +32,9 @@ SELECT abs(avg(a) - (SELECT count(*) FROM (SELECT DISTINCT age, sex, ward FROM m
        stddev(a) BETWEEN 6 AND 18 AS noisy, max(c) < 15 AS error FROM mk_sums;
 SELECT * FROM kanon_estimate(150, 1000, 0.5, 0.1);
 SELECT * FROM kanon_estimate(NULL, 1000, 0.5, 0.1);
+SELECT * FROM kanon_estimate(1, 1000, 0, 0.1);
+SELECT * FROM kanon_estimate(1, 5e-324, 0.5, 0.0001);
+SELECT * FROM kanon_estimate(9223372036854775807, 1e308, 0.5, 0.1);
 
 SELECT measure, column_name, round(value::numeric, 3) AS value FROM kanon_synthetic('mk_people', 'mk_synth', '{age,sex,ward}', 3, 0.001, mk_domains(), rows => 200)
 WHERE measure <> 'marginal_error';
@@ -77,6 +80,7 @@ SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '{"ag
 SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '{"age": {"from": 3, "to": 1}}');
 SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '{"age": {"from": 0.5, "to": 1}}');
 SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '{"age": {"from": 0, "to": 1e15}}');
+SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '{"age": {"from": 0, "to": 1e300}}');
 SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '{"age": "mk_wards"}');
 SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '{"age": "mk_nothing"}');
 SELECT count(*) FROM kanon_alpha_beta('mk_people', 'x', '{age}', 0.1, 0.5, '[1]');

@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "read/domains.h"
+#include "host/attempt.h"
 #include "host/gate.h"
 #include "read/dictionary.h"
 #include "read/hierarchy.h"
@@ -165,6 +166,46 @@ add_range(const SourceColumn *column, JsonbContainer *object)
 		add_text(column, psprintf(INT64_FORMAT, i));
 }
 
+typedef struct Listed
+{
+	const SourceColumn *column;
+	JsonbContainer *values;
+} Listed;
+
+static void
+add_listed(void *arg)
+{
+	const Listed *listed = arg;
+
+	if (JsonContainerIsObject(listed->values))
+	{
+		add_range(listed->column, listed->values);
+		return;
+	}
+	for (uint32 i = 0; i < JsonContainerSize(listed->values); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_json(listed->column, getIthJsonbValueFromContainer(listed->values, i));
+	}
+}
+
+/* What a type says of a text that is none of its values may have the text in it. */
+static void
+try_listed(const SourceColumn *column, JsonbContainer *values)
+{
+	Listed listed = {column, values};
+	ErrorData *error = attempt(add_listed, &listed);
+
+	if (error == NULL)
+		return;
+	if (raised_by_kanon(error) || error->sqlerrcode == ERRCODE_OUT_OF_MEMORY)
+		ReThrowError(error);
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("domains has a value for column \"%s\" that is none of type %s", column->name,
+						   format_type_be(column->type)),
+					errhint("Write values as text that the type understands, or as numbers.")));
+}
+
 static bool
 receive_value(void *arg, TupleTableSlot *slot)
 {
@@ -206,14 +247,8 @@ domains_values(Domains *domains, Jsonb *json, Border *border)
 		column->dictionary = dictionary_create(border->context, column);
 		if (OidIsValid(domains->relations[c]))
 			add_relation(column, domains->relations[c], border);
-		else if (is_object(value))
-			add_range(column, value->val.binary.data);
 		else
-			for (uint32 i = 0; i < JsonContainerSize(value->val.binary.data); i++)
-			{
-				CHECK_FOR_INTERRUPTS();
-				add_json(column, getIthJsonbValueFromContainer(value->val.binary.data, i));
-			}
+			try_listed(column, value->val.binary.data);
 		domains->size[c] = dictionary_size(column->dictionary);
 		border_charge(border, 0, dictionary_memory(column->dictionary));
 		if (domains->size[c] == 0)

@@ -232,6 +232,14 @@ SELECT broken('value_fine', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v',
 SELECT broken('kept_changed', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', replace => true) $$);
 SELECT broken('target_replaced', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', replace => true) $$);
 SELECT broken('mask_forgotten', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', mask => '{"i": {"round": 5}}', replace => true) $$);
+-- rows drawn by chance: the table has just those (write/made.c)
+SELECT sound($$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
+SELECT broken('type_changed', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
+SELECT broken('no_random', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
+SELECT broken('rows_skipped', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
+SELECT broken('row_lost', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
+SELECT broken('value_fine', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
+SELECT broken('target_replaced', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
 
 -- a hierarchy that is built has the columns that it was to have (sql/hierarchy_build.c)
 SELECT broken('type_changed', $$ kanon_hierarchy_interval('t', 'n', 'n_levels', '{2}') $$);

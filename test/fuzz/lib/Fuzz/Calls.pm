@@ -245,6 +245,11 @@ sub sane
 	return plain(pick(10, 12, 15)) if $name eq 'partition_size';
 	return text((map { $_->{name} } @{ $plan->{qis} })[0] // 'nothing') if $name eq 'partition_by';
 	return privacy($plan) if $name eq 'privacy';
+	if ($plan->{function} =~ /^kanon_(dp|set_budget|alpha_beta|synthetic|estimate)$/)
+	{
+		my $made = noise($name, $plan);
+		return $made if $made;
+	}
 	return publications($name, $type, $plan, $publication) // simple($name, $type, $plan);
 }
 
@@ -260,6 +265,26 @@ sub transactions
 	return plain(pick(50, 80)) if $name eq 'h' && $method eq 'suppress';
 	return plain(pick(0.3, 0.5, 0.7)) if $name eq 'rho' && $method =~ /control/;
 	return { sql => "'{ZQXa,ZQXb}'::text[]", val => [qw(ZQXa ZQXb)] } if $name eq 'sensitive' && $method =~ /suppress|control/;
+	return;
+}
+
+# Answers with noise, and rows drawn by chance.  (A budget of this transaction pays for nothing: most answers are refused.)
+sub noise
+{
+	my ($name, $plan) = @_;
+	return text(pick(qw(count count sum mean histogram))) if $name eq 'aggregate';
+	return plain(pick(0.1, 1, 2.5, 50)) if $name eq 'epsilon';
+	return plain(pick(0.0001, 0.1)) if $name =~ /^(delta|beta)$/;
+	return plain(pick(0.2, 0.6)) if $name eq 'd';
+	return plain(pick(0.5, 0.9)) if $name =~ /^(gamma|power)$/;
+	return plain(pick(0, -5)) if $name eq 'lower';
+	return plain(pick(10, 1e6)) if $name eq 'upper';
+	return plain(pick(1, 3)) if $name =~ /^(bins|contributions)$/;
+	return plain(pick(1, 20, 100)) if $name =~ /^(rows|queries|counted|domain)$/;
+	return text((map { $_->{name} } @{ $plan->{qis} })[0]) if $name eq 'of';
+	return names($plan->{qis}[0]) if $name =~ /^(by|columns)$/;
+	return { sql => "jsonb_build_object(" . literal($plan->{qis}[0]{name}) . ", '" . pick('["1", "2", null]', '[1]', '{"from": 0, "to": 9}') . "'::jsonb)", val => 'a' } if $name =~ /^(groups|domains)$/;
+	return relation($plan->{world}{source}) if $name eq 'relation';
 	return;
 }
 
