@@ -12,6 +12,7 @@
 
 int kanon_progress = PROGRESS_AUTO;
 int kanon_max_memory = -1;
+int kanon_distribute = DISTRIBUTE_AUTO;
 
 /* As PostgreSQL's own settings of this kind, with every word that a boolean has. */
 static const struct config_enum_entry progress_settings[] = {
@@ -20,6 +21,9 @@ static const struct config_enum_entry progress_settings[] = {
 	{"yes", PROGRESS_ON, true},     {"1", PROGRESS_ON, true},
 	{"false", PROGRESS_OFF, true},  {"no", PROGRESS_OFF, true},
 	{"0", PROGRESS_OFF, true},      {NULL, 0, false}};
+
+static const struct config_enum_entry distribute_settings[] = {
+	{"auto", DISTRIBUTE_AUTO, false}, {"off", DISTRIBUTE_OFF, false}, {NULL, 0, false}};
 
 #ifdef KANON_FAULTS
 #define FAULT_ENTRY(name) {#name, KANON_FAULT_##name, false},
@@ -45,6 +49,11 @@ settings_define(void)
 							 "auto: in what a session calls itself, not in refreshes and background workers.",
 							 &kanon_progress, PROGRESS_AUTO, progress_settings, PGC_USERSET, 0, NULL, NULL,
 							 NULL);
+	DefineCustomEnumVariable(
+		"kanon.distribute",
+		"Whether rows of a table that Citus has distributed are set aside on its workers.",
+		"auto: where a run reads them more than once.", &kanon_distribute, DISTRIBUTE_AUTO,
+		distribute_settings, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
 							"Row types, dictionaries and solvers count; the executor's grouping and "
 							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",

@@ -14,6 +14,14 @@ typedef enum ProgressSetting
 	PROGRESS_AUTO
 } ProgressSetting;
 
+/* What is done with a source that Citus has distributed. */
+typedef enum DistributeSetting
+{
+	DISTRIBUTE_OFF,
+	DISTRIBUTE_AUTO
+} DistributeSetting;
+
+extern int kanon_distribute; /* kanon.distribute */
 extern int kanon_progress;   /* kanon.progress */
 extern int kanon_max_memory; /* kanon.max_memory, kB; -1: from maintenance_work_mem */
 

@@ -23,7 +23,9 @@ typedef struct Source
 	SourceColumn *kept;  /* [nkept] */
 	struct Masks *masks; /* of kept columns, or NULL */
 	List *beside;        /* OIDs of what else is read: hierarchies, populations */
-	Oid redefined;       /* a view that will be defined anew, so that it may depend on an old target */
+	Oid staged_from;     /* while its rows are set aside (stage.h): itself, or InvalidOid */
+	char *staged_name;
+	Oid redefined; /* a view that will be defined anew, so that it may depend on an old target */
 } Source;
 
 /*

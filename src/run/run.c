@@ -7,6 +7,7 @@
 #include "host/nearest.h"
 #include "run/run.h"
 #include "read/labels.h"
+#include "read/stage.h"
 #include "write/classify.h"
 #include "write/mask.h"
 #include "write/verify.h"
@@ -320,6 +321,14 @@ static const Steps row_type_steps = {open_source, open_beside,  set_up,        r
 
 /* ---- the steps ---- */
 
+/* Once to group, once to write; the other steps set rows aside themselves. */
+static bool
+reads_twice(const Run *run)
+{
+	return run->request->model->steps == NULL && run->target != NULL &&
+		   (run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL);
+}
+
 bool
 run_has_more_rows(const Run *run, int64 most)
 {
@@ -329,7 +338,7 @@ run_has_more_rows(const Run *run, int64 most)
 
 	gate_computed(gate, "count", INT8OID);
 	gate_query(gate,
-			   psprintf("SELECT pg_catalog.count(*) FROM (SELECT FROM %s LIMIT " INT64_FORMAT ") AS s",
+			   psprintf("SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %s LIMIT " INT64_FORMAT ") AS s",
 						source->name, most + 1),
 			   true);
 	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull)) > most;
@@ -370,6 +379,8 @@ run_read(Request *request)
 		run->record.target = run->target->qualified;
 	}
 	INSTR_TIME_SET_CURRENT(run->clock);
+	if (reads_twice(run))
+		source_stage(run->source, run->source->nkept + (request->key != NULL), run->target->schema);
 	steps->read(run);
 	run->record.read_ms = lap_ms(&run->clock);
 	steps->ready(run);
@@ -396,6 +407,7 @@ run_request(Request *request)
 	if (run->target == NULL)
 		return run;
 	steps->write(run);
+	source_unstage(run->source);
 	run->record.write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
 	/* checked as it stands there; only then does it take an older table's place */

@@ -1,0 +1,229 @@
+# Tables that Citus has distributed, where the server has Citus: whatever is done to them
+# meanwhile, what is published is what one statement read; and nothing stays behind on
+# any server, whoever dies.
+use strict;
+use warnings;
+use Test::More;
+use KanonGate;
+use KanonNode;
+use PostgreSQL::Test::Utils;
+
+# Listed or not (an extension may be staged), it is there if it can be loaded.
+my $plain = KanonNode::start('plain');
+my ($ret, $out, $err) = $plain->psql('postgres', "LOAD 'citus'");
+if ($err =~ /could not access file|could not load library/)
+{
+	$plain->stop;
+	plan skip_all => 'this server has no Citus';
+}
+
+# A table by the name of Citus's own, in a schema that anybody may have, is nothing.
+is( $plain->safe_psql('postgres', <<'E'), '100', 'without Citus its names mean nothing');
+CREATE TABLE pg_dist_partition (logicalrelid regclass);
+CREATE SCHEMA citus;
+CREATE TABLE citus.pg_dist_partition (logicalrelid regclass);
+CREATE TABLE person AS SELECT i % 5 AS age, i % 3 AS diagnosis FROM generate_series(1, 100) i;
+INSERT INTO pg_dist_partition VALUES ('person');
+SELECT FROM kanon_pattern_guided('person', 'o', '{age}', 5, keep => '{diagnosis}') \g /dev/null
+SELECT count(*) FROM o
+E
+$plain->stop;
+
+my $conf = <<'E';
+shared_preload_libraries = 'citus'
+citus.enable_version_checks = off
+columnar.enable_version_checks = off
+citus.node_conninfo = 'sslmode=disable'
+citus.shard_count = 4
+max_prepared_transactions = 50
+kanon.progress = off
+log_statement = all
+log_min_messages = log
+E
+my ($main, @workers) = map { KanonNode::new_node($_, conf => $conf) } 'main', 'worker_1', 'worker_2';
+foreach my $node ($main, @workers)
+{
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION citus');
+}
+$main->safe_psql('postgres', sprintf("SELECT citus_set_coordinator_host('%s', %d)", $main->host, $main->port));
+$main->safe_psql('postgres', sprintf("SELECT citus_add_node('%s', %d)", $_->host, $_->port)) foreach @workers;
+$main->safe_psql('postgres', <<'E');
+CREATE EXTENSION kanon;
+CREATE ROLE doctor LOGIN;
+GRANT CREATE ON SCHEMA public TO doctor;
+E
+
+# The same rows in every kind of table: NULLs, numbers in two spellings.
+my $columns = 'id bigint, name text, age int, zip text, fee numeric, diagnosis text';
+my $rows = "SELECT i, 'person ' || i, 20 + i % 7, CASE WHEN i % 11 > 0 THEN 'z' || i % 11 END, CASE WHEN i % 2 = 0 THEN 0.5 ELSE 0.50 END, 'secret ' || i % 13 FROM generate_series(1, 3000) i";
+$main->safe_psql('postgres', <<"E");
+CREATE TABLE here ($columns);
+INSERT INTO here $rows;
+CREATE TABLE by_id ($columns);
+SELECT create_distributed_table('by_id', 'id');
+CREATE TABLE by_text ($columns);
+SELECT create_distributed_table('by_text', 'name');
+CREATE TABLE parted ($columns) PARTITION BY RANGE (age);
+CREATE TABLE parted_young PARTITION OF parted FOR VALUES FROM (0) TO (23);
+CREATE TABLE parted_old PARTITION OF parted FOR VALUES FROM (23) TO (100);
+SELECT create_distributed_table('parted', 'id');
+CREATE TABLE columns ($columns) USING columnar;
+SELECT create_distributed_table('columns', 'id');
+CREATE TABLE everywhere ($columns);
+SELECT create_reference_table('everywhere');
+CREATE TABLE zips (zip text, region text);
+SELECT create_reference_table('zips');
+INSERT INTO zips SELECT 'z' || i, 'z' || i FROM generate_series(1, 10) i;
+INSERT INTO by_id TABLE here;
+INSERT INTO by_text TABLE here;
+INSERT INTO parted TABLE here;
+INSERT INTO columns TABLE here;
+INSERT INTO everywhere TABLE here;
+CREATE VIEW seen AS SELECT * FROM by_id;
+CREATE VIEW joined AS SELECT id, name, age, region AS zip, fee, diagnosis FROM by_id LEFT JOIN zips USING (zip);
+GRANT SELECT ON by_id, by_text, parted, columns, everywhere, seen, joined, here, zips TO doctor;
+E
+
+sub left_behind
+{
+	my ($name) = @_;
+	my @left = map { $_->safe_psql('postgres', "SELECT relname FROM pg_class WHERE relname ~ '^kanon_(staging|building)' UNION ALL SELECT gid FROM pg_prepared_xacts") } $main, @workers;
+
+	is(join('', @left), '', "$name: nothing is left behind");
+}
+
+my $rest = "'{age,zip,fee}', 60, keep => '{diagnosis}', mark => true, seed => 7";
+sub publish
+{
+	my ($source, $target, $more) = @_;
+	return "SELECT * FROM kanon_pattern_guided('$source', '$target', $rest" . ($more // '') . ')';
+}
+
+my $lines = KanonNode::as($main, 'doctor', 'postgres', publish('here', 'near'));
+foreach my $source (qw(by_id by_text parted columns everywhere seen joined))
+{
+	my ($ret, $stdout, $stderr) = $main->psql('postgres', publish($source, 'far'), extra_params => [ '-U', 'doctor' ]);
+
+	is($stdout, $lines, "$source: the patterns, for one who is no superuser");
+	is($stderr, '', "$source: its rows are set aside on the workers");
+	is($main->safe_psql('postgres', <<'E'), '0|0|3000|1', "$source: the rows that the same table here gives");
+SELECT (SELECT count(*) FROM (TABLE far EXCEPT ALL TABLE near) AS more),
+       (SELECT count(*) FROM (TABLE near EXCEPT ALL TABLE far) AS less), (SELECT count(*) FROM far),
+       (SELECT count(DISTINCT fee::text) FROM far WHERE fee IS NOT NULL)
+E
+	$main->safe_psql('postgres', 'DROP TABLE far');
+	left_behind($source);
+}
+
+# Every other model, and a publication.
+foreach my $call ("kanon_cluster('%s', '%s', '{age,zip}', 60, keep => '{diagnosis}')",
+	"kanon_full_domain('%s', '%s', '{age,zip}', 60, keep => '{diagnosis}')",
+	"kanon_freeform('%s', '%s', '{age,zip}', 5, 'sort_greedy', 100, keep => '{diagnosis}')",
+	"kanon_pattern_clustering('%s', '%s', '{age,zip}', 60, keep => '{diagnosis}', patterns => '{**}')",
+	"kanon_anatomy('%s', '%s', '%s_sensitive', '{age,zip}', 'diagnosis', 3)")
+{
+	my ($name) = $call =~ /(\w+)/;
+	my ($ret, $stdout, $stderr) = $main->psql('postgres', 'SELECT FROM ' . sprintf($call, 'by_id', 'far', 'far'), extra_params => [ '-U', 'doctor' ]);
+
+	is($stderr, '', "$name: a distributed table is published");
+	is($main->safe_psql('postgres', 'SELECT count(*) FROM far'), '3000', "$name: all of it");
+	$main->safe_psql('postgres', 'DROP TABLE far; DROP TABLE IF EXISTS far_sensitive');
+}
+($ret, $out, $err) = $main->psql('postgres', <<'E', extra_params => [ '-U', 'doctor' ]);
+SELECT FROM kanon_create_publication('nightly', 'by_id', '{age,zip}', 60, options => '{"keep": ["diagnosis"]}') \g /dev/null
+SELECT FROM kanon_refresh('nightly') \g /dev/null
+SELECT count(*) FROM nightly;
+SELECT FROM kanon_drop_publication('nightly') \g /dev/null
+E
+is($out, '3000', 'a publication of it, and its next release');
+unlike($err, qr/NOTICE|ERROR/, 'are read from what was set aside, too');
+left_behind('all of them');
+
+# Who may not read.
+is(KanonNode::as($main, 'doctor', 'postgres', publish('by_id', 'far', ", privacy => ARRAY[kanon_distinct_l('diagnosis', 2)]")) ne '', 1, 'a column that is kept and asked about is set aside once');
+$main->safe_psql('postgres', 'DROP TABLE far; REVOKE SELECT ON by_id FROM doctor');
+is(KanonNode::as($main, 'doctor', 'postgres', publish('by_id', 'far')), '42501', 'who may not read, reads nothing');
+$main->safe_psql('postgres', 'GRANT SELECT ON by_id TO doctor');
+
+# Held between its two reads, when the hierarchy is read (for the second time: it was looked
+# at before the source), while somebody inserts and commits.
+KanonGate::create($main, 'here');
+$main->safe_psql('postgres', <<'E');
+CREATE VIEW ages AS SELECT a AS age, a / 10 * 10 AS level_1 FROM generate_series(20, 26) a WHERE (SELECT gate(nextval('ticket')::int));
+E
+my $held = ", hierarchies => '{\"age\": \"ages\"}'";
+foreach my $distribute ('auto', 'off')
+{
+	my $holder = $main->background_psql('postgres');
+	my $runner = $main->background_psql('postgres', on_error_stop => 0);
+	my $pid = $runner->query('SELECT pg_backend_pid()');
+
+	$runner->query_safe("SET kanon.distribute = '$distribute'");
+	$holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock(2)");
+	KanonGate::start($runner, publish('by_id', 'far', $held));
+	$main->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
+	$main->safe_psql('postgres', "INSERT INTO by_id SELECT 10000 + i, 'later', 20, 'z1', 0.5, 'later' FROM generate_series(1, 100) i");
+	$holder->query_safe('SELECT pg_advisory_unlock_all()');
+	$runner->query('SELECT 1');
+	if ($distribute eq 'auto')
+	{
+		is($runner->{stderr}, '', 'rows that are committed meanwhile do no harm');
+		is($main->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE diagnosis = 'later') FROM far"), '3000|0', 'and are not published');
+	}
+	else
+	{
+		like($runner->{stderr}, qr/the source gave other rows/, 'kanon.distribute = off: the source is read twice, and was another');
+	}
+	$main->safe_psql('postgres', "DROP TABLE IF EXISTS far; DELETE FROM by_id WHERE name = 'later'");
+	$runner->quit;
+	$holder->quit;
+	left_behind("distribute = $distribute");
+}
+
+# Who runs it is ended there, or a worker dies.
+foreach my $dies ('the session', 'a worker')
+{
+	my $holder = $main->background_psql('postgres');
+	my $runner = $main->background_psql('postgres', on_error_stop => 0);
+	my $pid = $runner->query('SELECT pg_backend_pid()');
+
+	$holder->query_safe("SELECT setval('ticket', 1, false), pg_advisory_lock(2)");
+	KanonGate::start($runner, publish('by_id', 'far', $held));
+	$main->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
+	if ($dies eq 'a worker')
+	{
+		$workers[0]->stop('immediate');
+		$workers[0]->start;
+	}
+	else
+	{
+		$main->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+	}
+	$holder->query_safe('SELECT pg_advisory_unlock_all()');
+	$main->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid AND state <> 'idle'");
+	$main->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+	eval { $runner->quit };
+	$holder->quit;
+	is($main->safe_psql('postgres', "SELECT to_regclass('far') IS NULL"), 't', "$dies dies: nothing is published");
+	left_behind("$dies dies");
+}
+
+# What cannot be set aside takes the other way, and a NOTICE says so.
+$main->safe_psql('postgres', 'CREATE VIEW odd AS SELECT age, zip, fee, diagnosis, 1 AS kanon_place FROM by_id');
+($ret, $out, $err) = $main->psql('postgres', "SELECT FROM kanon_pattern_guided('odd', 'far', '{age,zip,fee}', 5, keep => '{diagnosis,kanon_place}')");
+like($err, qr/NOTICE:  the rows of public\.odd cannot be set aside on the workers: each is read twice\nDETAIL:  Trying that ended with SQLSTATE 42701\./,
+	'a NOTICE says why');
+is($main->safe_psql('postgres', 'SELECT count(*) FROM far'), '3000', 'and it is published all the same');
+left_behind('what cannot be set aside');
+
+# No data value in any log, of what kanon runs: the values are in what this test inserted.
+foreach my $node ($main, @workers)
+{
+	my $log = slurp_file($node->logfile);
+	my @said = grep { /secret \d|person \d/ } split /\n/, $log;
+
+	is("@said", '', 'no value in the log of ' . $node->name);
+}
+$_->stop foreach $main, @workers;
+done_testing();
