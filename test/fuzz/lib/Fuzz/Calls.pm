@@ -40,7 +40,7 @@ sub weight
 {
 	my ($name) = @_;
 	return 14 if $name =~ /^kanon_(pattern_guided|cluster|full_domain|subtree|freeform)$/;
-	return 6 if $name eq 'kanon_pattern_clustering' || $name eq 'kanon_transactions';
+	return 6 if $name =~ /^kanon_(pattern_clustering|transactions|anatomy)$/;
 	return 3 if $name =~ /^kanon_(check|risk|explain|frontier|create_publication|refresh|report)$|check/;
 	return 2 if $name =~ /hierarchy|publication|patterns|risk_columns/;
 	return 1;
@@ -97,7 +97,7 @@ sub make
 	my $plan = { world => $world, function => $function->{name}, qis => \@qis, others => \@others, k => pick(2, 2, 2, 3, 3, 4, 5),
 		methods => $methods{ $function->{name} } // [qw(greedy)], dry => chance(0.1), kept => [] };
 	$plan->{method} = pick(@{ $plan->{methods} });
-	$plan->{k} = 2 if $plan->{method} eq 'pairs' && chance(0.9);
+	$plan->{k} = 2 if $plan->{method} =~ /^(pairs|matching)$/ && chance(0.9);
 	$plan->{k} = 3 if $plan->{method} eq 'triples' && chance(0.9);
 	$plan->{kept} = [ several(pick(0, 1, 1, 2, 3), grep { $_->{type}{note} ne 'no equality' || chance(0.2) } @others) ];
 	$plan->{ruled} = rules_fit($plan) && chance(0.35);
@@ -212,6 +212,14 @@ sub sane
 	if ($name eq 'patterns') { my @p = map { pattern($plan) } 1 .. 1 + upto(4); return { sql => array('text', map { literal($_) } @p), val => \@p } }
 	return text(pattern($plan)) if $name eq 'pattern';
 	return names(@{ $plan->{kept} }) if $name =~ /^(keep|allow_identifying)$/ && $type eq 'name[]';
+	if ($plan->{function} =~ /anatomy/)
+	{
+		my ($sensitive) = grep { $_->{role} eq 'sensitive' && $_->{type}{note} eq '' } @{ $plan->{others} };
+		return text($world->relation(pick('q', 'Quasi ', "it's q") . ++$world->{made})) if $name =~ /^(quasi_target|sensitive_target|view)$/;
+		return text($sensitive->{name}) if $name eq 'sensitive' && $sensitive;
+		return plain(pick(2, 2, 2, 3)) if $name eq 'l';
+		return names(@qis, $sensitive // ()) if $name eq 'allow_identifying';
+	}
 	return names(several(2, grep { $_->{type}{note} eq '' } @{ $plan->{others} })) if $name eq 'sensitive';
 	if ($name eq 'weights') { my @w = map { pick(1, 1, 2, 0.5, 3, 0, 1e-9, 0.1) } @qis; return { sql => array('float8', @w), val => \@w } }
 	return text($plan->{method}) if $name eq 'method' || $name eq 'algorithm';

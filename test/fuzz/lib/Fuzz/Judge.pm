@@ -20,6 +20,7 @@ sub judge
 	return same_as_freeform_check($dbh, $val, $rows, $call->{plan}{world}{shown}{ $val->{target} // '' }) if $name =~ /^kanon_check_freeform$/;
 	return publication($dbh, $call, $rows) if $name =~ /^kanon_(create_publication|refresh)$/;
 	return transactions($dbh, $call) if $name eq 'kanon_transactions';
+	return anatomy($dbh, $val) if $name eq 'kanon_anatomy';
 	return '' if $name !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|subtree|freeform)$/;
 	return '' if given($val, 'dry_run') || given($val, 'explore') && !defined $val->{target};
 	return '' if grep { !ref } map { $val->{$_} // [] } qw(quasi_identifiers keep);    # an absurd list of columns that was taken all the same
@@ -105,11 +106,31 @@ sub transactions
 	return '';
 }
 
+# Two tables: the rows and the values are those of the source, and each group has l values, none of more than one in l of its rows.
+sub anatomy
+{
+	my ($dbh, $val) = @_;
+	return '' if given($val, 'dry_run') || grep { !defined || $_ eq 'absurd' } @$val{qw(source quasi_target sensitive_target sensitive l quasi_identifiers)};
+	my ($source, $rows, $values, $l) = @$val{qw(source quasi_target sensitive_target l)};
+	my $sensitive = ident($val->{sensitive});
+	my ($had, $are) = map { row($dbh, "SELECT count(*) FROM $_") } $source, $rows;
+	return "anatomy: $are rows of $had" if $had != $are;
+	my ($was, $is) = ("SELECT $sensitive, count(*) FROM $source GROUP BY 1", "SELECT $sensitive, sum(kanon_count)::bigint FROM $values GROUP BY 1");
+	my ($different) = row($dbh, "SELECT count(*) FROM (($was EXCEPT $is) UNION ALL ($is EXCEPT $was)) d");
+	return "anatomy: of $different values another number than in the source" if $different;
+	my ($bad) = row($dbh, "SELECT count(*) FROM (SELECT kanon_group, count(*) AS n FROM $rows GROUP BY 1) q FULL JOIN"
+		  . ' (SELECT kanon_group, sum(n) AS n, count(*) AS different, max(n) AS most FROM'
+		  . " (SELECT kanon_group, sum(kanon_count) AS n FROM $values GROUP BY kanon_group, $sensitive) v GROUP BY 1) s USING (kanon_group)"
+		  . " WHERE (q.n = s.n AND s.different >= $l AND s.most * $l <= s.n) IS NOT TRUE");
+	return "anatomy: $bad groups break their promise, l = $l" if $bad;
+	return '';
+}
+
 # Is there something to be judged of a call that succeeded?
 sub judged
 {
 	my ($call) = @_;
-	return $call->{function}{name} =~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|subtree|freeform|transactions|check|check_freeform|create_publication|refresh)$/;
+	return $call->{function}{name} =~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|subtree|freeform|transactions|anatomy|check|check_freeform|create_publication|refresh)$/;
 }
 
 sub given { my ($val, $name) = @_; return ($val->{$name} // 'false') eq 'true' }
