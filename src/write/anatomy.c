@@ -172,7 +172,10 @@ write_sensitive(const AnatomyTargets *targets, const AnatomyRows *rows, const Ka
 	BulkWriter *bulk = bulk_begin(rel);
 	KeptLook *look = kept_begin(targets->sensitive_columns, -1, border);
 
-	for (uint32 g = 0; g < anatomy->ngroups; g++)
+	for (uint32 nth = 0; nth < anatomy->ngroups; nth++)
+	{
+		uint32 g = FAULT(groups_reversed) ? anatomy->ngroups - 1 - nth : nth;
+
 		for (uint32 i = anatomy->first[g]; i < anatomy->first[g + 1]; i++)
 		{
 			TupleTableSlot *slot = bulk_slot(bulk);
@@ -189,6 +192,7 @@ write_sensitive(const AnatomyTargets *targets, const AnatomyRows *rows, const Ka
 			bulk_put(bulk);
 			say_written(border, (int64) rows->nrows + i + 1, 2 * (int64) rows->nrows);
 		}
+	}
 	if (look != NULL)
 		kept_end(look);
 	(void) bulk_end(bulk);
@@ -222,6 +226,8 @@ typedef struct Check
 	uint32 *stamp; /* [nvalues] if this is the group */
 	int64 values;
 	int64 most;
+	bool ordered; /* groups were asked for one after the other */
+	bool mixed;   /* they did not come so */
 } Check;
 
 static uint32
@@ -234,17 +240,23 @@ group_of(const Check *check, TupleTableSlot *slot)
 	return (uint32) group;
 }
 
-static void
+/*
+ * Is the group at hand as it must be?  Where they may come mixed it may only be a part of it.
+ */
+static bool
 check_group(const Check *check)
 {
-	if (check->group > 0 &&
-		(check->values < check->l || check->most * check->l > check->left[check->group - 1]))
+	bool fine = check->group == 0 ||
+				(check->values >= check->l && check->most * check->l <= check->left[check->group - 1]);
+
+	if (!fine && check->ordered)
 		raise_unsafe(psprintf("A group of %u rows has " INT64_FORMAT " values, and one of them " INT64_FORMAT
 							  " times.",
 							  check->left[check->group - 1], check->values, check->most));
+	return fine;
 }
 
-/* The group, a value, its count; in the order of groups. */
+/* The group, a value, its count; in the order of groups, or no more are wanted. */
 static bool
 check_value(void *arg, TupleTableSlot *slot)
 {
@@ -258,7 +270,11 @@ check_value(void *arg, TupleTableSlot *slot)
 		raise_unsafe("A sensitive value has another number of rows than in the source.");
 	if (group != check->group)
 	{
-		check_group(check);
+		if (group < check->group || !check_group(check))
+		{
+			check->mixed = true;
+			return false;
+		}
 		check->group = group;
 		check->values = check->most = 0;
 	}
@@ -287,10 +303,28 @@ check_row(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-static void *
-zeros(Border *border, Size n, Size size)
+static void
+start_check(Check *check)
 {
-	return memset(border_palloc(border, n * size), 0, n * size);
+	memset(check->left, 0, sizeof(uint32) * check->ngroups);
+	memset(check->found, 0, sizeof(int64) * check->rows->nvalues);
+	memset(check->stamp, 0, sizeof(uint32) * check->rows->nvalues);
+	check->group = 0;
+}
+
+static void
+read_values(const AnatomyTargets *targets, const SourceColumn *value, Border *border, Check *check)
+{
+	Gate *values = gate_create(targets->sensitive->building, targets->sensitive->relid, 3);
+
+	gate_computed(values, KANON_GROUP_COLUMN, INT8OID);
+	gate_columns(values, value, 1);
+	gate_computed(values, KANON_COUNT_COLUMN, INT8OID);
+	gate_watch(values, border, "verifying");
+	gate_select(values,
+				psprintf("SELECT kanon_group, %s, kanon_count FROM %s%s", value->quoted,
+						 targets->sensitive->building, check->ordered ? " ORDER BY 1" : ""),
+				false, check_value, check);
 }
 
 void
@@ -299,22 +333,22 @@ anatomy_verify(const AnatomyTargets *targets, const AnatomyRows *rows, uint32 ng
 {
 	const SourceColumn *value = &rows->source->qis[0];
 	Check check = {.rows = rows, .ngroups = ngroups, .l = l};
-	Gate *values = gate_create(targets->sensitive->building, targets->sensitive->relid, 3);
 	Gate *groups = gate_create(targets->quasi->building, targets->quasi->relid, 1);
 
-	check.left = zeros(border, ngroups, sizeof(uint32));
-	check.found = zeros(border, rows->nvalues, sizeof(int64));
-	check.count = zeros(border, rows->nvalues, sizeof(int64));
-	check.stamp = zeros(border, rows->nvalues, sizeof(uint32));
-	gate_computed(values, KANON_GROUP_COLUMN, INT8OID);
-	gate_columns(values, value, 1);
-	gate_computed(values, KANON_COUNT_COLUMN, INT8OID);
-	gate_watch(values, border, "verifying");
-	gate_select(values,
-				psprintf("SELECT kanon_group, %s, kanon_count FROM %s ORDER BY 1", value->quoted,
-						 targets->sensitive->building),
-				false, check_value, &check);
-	check_group(&check);
+	check.left = border_palloc(border, sizeof(uint32) * ngroups);
+	check.found = border_palloc(border, sizeof(int64) * rows->nvalues);
+	check.count = border_palloc(border, sizeof(int64) * rows->nvalues);
+	check.stamp = border_palloc(border, sizeof(uint32) * rows->nvalues);
+	start_check(&check);
+	/* they were written by group, which no table access method promises to keep */
+	read_values(targets, value, border, &check);
+	if (check.mixed || !check_group(&check))
+	{
+		start_check(&check);
+		check.ordered = true;
+		read_values(targets, value, border, &check);
+		(void) check_group(&check);
+	}
 	for (uint32 v = 0; v < rows->nvalues; v++)
 		if (check.found[v] != rows->rows[v])
 			raise_unsafe("A sensitive value has another number of rows than in the source.");

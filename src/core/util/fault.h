@@ -34,6 +34,7 @@
 	X(item_fine)        /* transactions show their items as they were */            \
 	X(item_changed)     /* the first item is written as the last one */             \
 	X(target_replaced)  /* the table to be replaced is another one meanwhile */     \
+	X(groups_reversed)  /* groups of two tables are written last to first */        \
 	/* publications */                                                              \
 	X(staged_twice)     /* rows are staged twice */                                 \
 	X(staged_limited)   /* the target has a constraint when rows come from there */ \

@@ -231,6 +231,12 @@ SELECT broken('row_moved', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 
 SELECT broken('value_fine', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', replace => true) $$);
 SELECT broken('kept_changed', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', replace => true) $$);
 SELECT broken('target_replaced', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', replace => true) $$);
+-- (in whatever order groups are found)
+SET kanon.fault = 'groups_reversed';
+SELECT groups, group_min, group_max FROM kanon_anatomy('ana', 'by_group', 'by_group_values', '{i}', 'v', 2, allow_identifying => '{v}');
+SELECT bool_and(number = kanon_group) AS as_written FROM (SELECT 6 - dense_rank() OVER (ORDER BY ctid) AS number, kanon_group FROM (SELECT min(ctid) AS ctid, kanon_group FROM by_group_values GROUP BY 2) g) n;
+RESET kanon.fault;
+DROP TABLE by_group, by_group_values;
 SELECT broken('mask_forgotten', $$ kanon_anatomy('ana', 'o', 'o_values', '{i}', 'v', 2, allow_identifying => '{v}', mask => '{"i": {"round": 5}}', replace => true) $$);
 -- rows drawn by chance: the table has just those (write/made.c)
 SELECT sound($$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
