@@ -2,7 +2,7 @@
 \echo
 \echo 'anatomy: 3 million rows, 5 columns, groups of l values / CREATE TABLE AS of both tables'
 CREATE TABLE patients AS
-SELECT i * 7 % 90 AS age, i * 31 % 50000 AS zip, i % 17 AS education, i % 7 AS race, 'diagnosis ' || (sqrt(i * 7919 % 2500)) ::int AS diagnosis
+SELECT i * 7 % 90 AS age, i * 31 % 50000 AS zip, i % 17 AS education, i % 7 AS race, 'diagnosis ' || (sqrt(i::bigint * 7919 % 2500))::int AS diagnosis
 FROM generate_series(1, 3000000) i;
 VACUUM ANALYZE patients;
 SELECT FROM kanon_anatomy('patients', 'anatomy_rows', 'anatomy_values', '{age,zip,education,race}', 'diagnosis', 10);
