@@ -97,6 +97,7 @@ is(seen('SELECT DISTINCT name FROM own.nightly'), 'owner pg_catalog, pg_temp', '
 
 $node->safe_psql('postgres', <<'E');
 GRANT CREATE ON SCHEMA anon TO enemy;
+CREATE FUNCTION anon.beside() RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$;
 SET ROLE enemy;
 CREATE FUNCTION anon.mine() RETURNS text LANGUAGE sql AS $$ SELECT evil.note('no member') $$;
 CREATE FUNCTION anon.partial(t text, first int, padding text, last text) RETURNS text LANGUAGE sql AS $$ SELECT evil.note('overload') $$;
@@ -111,6 +112,7 @@ CREATE FUNCTION anon.reads(evil.pair) RETURNS text LANGUAGE sql AS $$ SELECT 'x'
 E
 my %refused = (
 	'anon.mine()' => 'a function that somebody put into the schema',
+	'anon.beside()' => 'the same of a superuser',
 	"anon.partial(name, 1, 'x', 'y')" => 'an overload there',
 	"anon.takes('x')" => 'one of a type that would read a literal by code of its own',
 	'anon.takes(NULL)' => 'the same of NULL',
@@ -147,8 +149,12 @@ like(masked('"email": {"partial": [1, 1]}, "name": {"anon": "email"}'), qr/is no
 like(masked('"cost": {"anon": "anon.fake_last_name()"}'), qr/is of type text, the column of type integer/, 'of another type');
 like(masked('"name": {"anon": 3}'), qr/must be an expression/, 'of another form');
 like(expression('anon.nothing()'), qr/function anon\.nothing\(\) does not exist/, 'a function that is not there');
-is(KanonNode::as($node, 'owner', 'postgres', q(SELECT kanon_create_publication('own.keyed', 'own.visit', '{age}', 5, '{"keep": ["name"], "mask": {"name": {"anon": "secret"}}}', key => 'secret'))),
-	'0A000', 'a key that is not published');
+# (a definition that its owner wrote by hand: nothing else lets it get that far)
+is(KanonNode::as($node, 'owner', 'postgres', <<'E'), "\nfailed|0A000", 'a key that is not published');
+SELECT kanon_create_publication('own.keyed', 'own.visit', '{age}', 5, '{"keep": ["name"], "mask": {"name": {"constant": "x"}}}', key => 'secret');
+UPDATE own.keyed_publication SET options = '{"keep": ["name"], "mask": {"name": {"anon": "secret"}}}';
+SELECT status, error FROM kanon_refresh('own.keyed');
+E
 
 # members that somebody else could replace, and that the caller may not call
 $node->safe_psql('postgres', 'ALTER FUNCTION anon.who() OWNER TO enemy');

@@ -160,7 +160,7 @@ extern void mask_key_end(Masks *masks, Mask *mask);
 /* ---- mask_anon.c: by functions of the extension anon ---- */
 
 /* Raises unless the expression calls these alone; nothing of it has run then. */
-extern void mask_anon_read(Mask *mask, const Source *source, const char *key, const char *text);
+extern void mask_anon_read(Mask *mask, const Source *source, const char *text);
 
 /* When all masks are read: what it names beside its own column is published as it is. */
 extern void mask_anon_check(const Mask *mask, const Source *source);

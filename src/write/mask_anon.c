@@ -42,7 +42,6 @@ typedef struct AnonRead
 {
 	Mask *mask;
 	const Source *source;
-	const char *key; /* it is read beside the kept columns, but not published */
 	Oid extension;
 	Oid schema; /* of the extension */
 } AnonRead;
@@ -209,8 +208,6 @@ find_column(ParseState *pstate, ColumnRef *reference, Node *found)
 
 		if (strcmp(column->name, name) != 0)
 			continue;
-		if (column != read->mask->column && read->key != NULL && strcmp(name, read->key) == 0)
-			break;
 		return (Node *) makeVar(1, (AttrNumber) (i + 1), getBaseType(column->type), -1, column->collation, 0);
 	}
 	refuse(read, "names a column that is not kept");
@@ -289,9 +286,9 @@ is_foreign(Node *node, void *arg)
 }
 
 void
-mask_anon_read(Mask *mask, const Source *source, const char *key, const char *text)
+mask_anon_read(Mask *mask, const Source *source, const char *text)
 {
-	AnonRead read = {.mask = mask, .source = source, .key = key};
+	AnonRead read = {.mask = mask, .source = source};
 	ParseState *pstate = make_parsestate(NULL);
 	Node *expression;
 	Oid type;

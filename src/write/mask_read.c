@@ -249,7 +249,7 @@ raise_unknown(const SourceColumn *column, const char *word)
 
 static void
 read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContainer *object,
-		  const Source *source, const char *key, const Masks *masks)
+		  const Source *source, const Masks *masks)
 {
 	switch (form->kind)
 	{
@@ -276,15 +276,14 @@ read_part(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContai
 		case MASK_ANON:
 			if (value->type != jbvString)
 				raise_form(mask->column, form, "an expression");
-			mask_anon_read(mask, source, key, pnstrdup(value->val.string.val, value->val.string.len));
+			mask_anon_read(mask, source, pnstrdup(value->val.string.val, value->val.string.len));
 			break;
 	}
 }
 
 /* One column's mask: keys of one kind, and what may stand beside them. */
 static Mask *
-read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, const char *key,
-		  const Masks *masks)
+read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, const Masks *masks)
 {
 	Mask *mask = palloc0(sizeof(Mask));
 	const MaskForm *first = NULL;
@@ -319,7 +318,7 @@ read_mask(SourceColumn *column, JsonbContainer *object, const Source *source, co
 					 errhint("One mask can have \"round\", \"top\" and \"bottom\" together; no others.")));
 		first = form;
 		mask->kind = form->kind;
-		read_part(mask, form, &value, object, source, key, masks);
+		read_part(mask, form, &value, object, source, masks);
 	}
 	if (first == NULL || (days && first->kind != MASK_SHIFT))
 		ereport(ERROR,
@@ -412,7 +411,7 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("the mask of column \"%s\" must be a JSON object", column->name),
 					 errhint("Write it like '{\"%s\": {\"pseudonym\": \"release\"}}'.", column->name)));
-		column->mask = read_mask(column, value.val.binary.data, source, key, masks);
+		column->mask = read_mask(column, value.val.binary.data, source, masks);
 		masks->n++;
 		/* what is shown instead says nothing of the value but where it is the same */
 		if (column->mask->kind == MASK_PSEUDONYM || column->mask->kind == MASK_CONSTANT)
