@@ -5,7 +5,6 @@ SET search_path = records_test, public;
 SET client_min_messages = warning;
 -- what is told does not depend on these, and they stay what they are
 SET DateStyle = 'SQL, DMY';
-SET IntervalStyle = 'sql_standard';
 SET bytea_output = 'escape';
 \pset format unaligned
 \pset tuples_only on
@@ -28,7 +27,7 @@ CREATE TABLE open_h AS SELECT code, CASE WHEN letter <> 'x' THEN 'some ' || lett
 CREATE FUNCTION figures(line jsonb) RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(key || '=' || CASE jsonb_typeof(value) WHEN 'number' THEN trim_scale(round(value::numeric, 7))::text ELSE value #>> '{}' END, ' ' ORDER BY place)
     FROM jsonb_each(line) WITH ORDINALITY e (key, value, place)
-    WHERE value <> 'null' AND key <> ALL ('{run,started_at,run_by,source,target,target_oid,read_ms,solve_ms,write_ms,verify_ms,peak_memory,version,options,workers}')
+    WHERE value <> 'null' AND key <> ALL ('{run,started_at,run_by,source,target,target_oid,read_ms,solve_ms,write_ms,verify_ms,peak_memory,version,workers}')
 $$;
 CREATE FUNCTION digest(relation text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -89,6 +88,10 @@ SELECT call($$pattern_guided('person', 'o', '{age,score}', 5, residual => 'error
 SELECT call($$pattern_guided('person', 'o', '{age,score,id}', 5, keep => '{who}')$$);
 SELECT call($$pattern_clustering('person', 'o', '{city,member,zip}', 3, method => 'greedy', patterns => '{--*,-**,***}', keep => '{ill}')$$);
 
+SELECT call($$pattern_guided('person', 'o', '{city,member}', 4, keep => '{ill,score}', residual => 'drop', privacy => ARRAY[kanon_distinct_l('{ill,score}'::name[], 3), kanon_entropy_l('{ill,score}'::name[], 2), kanon_recursive_cl('{ill,score}'::name[], 3, 2), kanon_alpha('ill', 0.9, '{gout,none}')])$$);
+
+SELECT call($$pattern_guided('person', 'o', '{city,member}', 4, keep => '{ill,score,zip,who}', mask => '{"score": {"round": 2}, "zip": {"partial": [2, 1]}, "who": {"top": 30, "bottom": 3}, "ill": {"constant": "x"}}')$$);
+
 -- nodes
 SELECT call(format($$full_domain('person', 'o', '{age,zip,city}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', suppression_limit => 0.1, metric => %L, method => %L, explore => %L, keep => '{ill}')$$, metric, method, metric = 'loss'))
 FROM unnest('{loss,precision,discernibility,average_class_size,entropy,height}'::text[], '{flash,samarati,incognito,flash,incognito,samarati}'::text[]) f (metric, method);
@@ -131,6 +134,10 @@ SELECT call($$risk_columns('person', '{age,city,zip,member}')$$);
 SELECT call($$suggest('person')$$);
 SELECT call($$check('person', '{city,member}')$$);
 SELECT call($$check_hierarchy('age_h', 'person', 'age', true)$$);
+CREATE TABLE wrong_h (age int, five text, twenty text);
+INSERT INTO wrong_h VALUES (20, '20', 'young'), (21, '20', 'old'), (22, NULL, 'young'), (23, '20', 'young'), (23, '25', 'young'), (NULL, NULL, NULL), (NULL, NULL, 'young'), (24, '24', NULL), (99, '95', 'old');
+SELECT call($$check_hierarchy('wrong_h', 'person', 'age', true)$$);
+SELECT call($$check_hierarchy('zip_h', 'person', 'ill')$$);
 SELECT call($$frontier('person', '{age,city,zip}', '{2,3,5,9}', hierarchies => '{"age": "age_h", "zip": "zip_h"}', keep => '{ill}')$$);
 SELECT call($$frontier('person', '{city,zip}', '{2,6}', keep => '{ill}', residual => 'drop', privacy => ARRAY[kanon_distinct_l('ill', 2)])$$);
 SELECT call($$explain('person', '{age,city,zip}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', with_values => true)$$);
