@@ -207,5 +207,16 @@ SELECT wrong('{"email": {"anon": "anon.fake_last_name()"}}');
 \pset tuples_only off
 
 \set VERBOSITY terse
+-- dates and times of each type are shifted, by at most so many days, those of a person alike; what would leave time stays
+CREATE TABLE shifts AS SELECT i, i % 20 AS who, 1 AS a, date '2024-01-01' + i AS day, timestamp '2024-01-01' + i * interval '1 hour' AS at,
+    timestamptz '2024-01-01 00:00+00' + i * interval '1 hour' AS there FROM generate_series(1, 40) i;
+INSERT INTO shifts VALUES (0, 1, 1, 'infinity', '-infinity', 'infinity'), (-1, 1, 1, NULL, NULL, NULL);
+SELECT FROM kanon_pattern_guided('shifts', 'shifted', '{a}', 5, keep => '{i,who,day,at,there}', allow_identifying => '{i,who,day,at,there}',
+    mask => '{"who": {"constant": 7}, "day": {"shift": "who", "days": 900}, "at": {"shift": "who", "days": 900}, "there": {"shift": "who", "days": 900}}');
+SELECT count(*) FILTER (WHERE o.day <> s.day) > 30 AS days, count(*) FILTER (WHERE o.at <> s.at) > 30 AS times, count(*) FILTER (WHERE o.there <> s.there) > 30 AS zoned,
+    bool_and(abs(o.day - s.day) <= 900 AND o.at - s.at BETWEEN interval '-900 days' AND interval '900 days' AND o.there - s.there BETWEEN interval '-900 days' AND interval '900 days') AS near,
+    count(DISTINCT (s.who, o.day - s.day)) AS by_days, count(DISTINCT (s.who, o.at - s.at)) AS by_times, count(DISTINCT (s.who, o.there - s.there)) AS by_zoned
+FROM shifts s JOIN shifted o USING (i) WHERE i > 0;
+SELECT i, day, at, there FROM shifted WHERE i < 1 ORDER BY i;
 SET client_min_messages = warning;
 DROP SCHEMA mask_test CASCADE;

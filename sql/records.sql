@@ -157,6 +157,21 @@ SELECT call($$check_freeform('person', 'shown', '{age,city,score}', 3)$$);
 SELECT kanon_checksum('open_h'), kanon_checksum('open_h') = encode(sha256(convert_to(string_agg(code || E'\t' || coalesce(letter, '\N') || E'\n', '' ORDER BY code COLLATE "C"), 'UTF8')), 'hex')
 FROM open_h;
 
+-- settings that a checksum is taken under are not left behind, in the same transaction neither
+BEGIN;
+SELECT md5(string_agg(name || setting, ' ' ORDER BY name)) AS settings FROM pg_settings WHERE name !~ '^kanon' \gset
+SELECT kanon_checksum('person') <> '' AS taken;
+SELECT md5(string_agg(name || setting, ' ' ORDER BY name)) = :'settings' AS same FROM pg_settings WHERE name !~ '^kanon';
+COMMIT;
+
+-- what classes show is of the declared type
+CREATE TABLE declared AS SELECT (i / 3)::numeric(6, 2) AS n, ('c' || i / 3)::char(5) AS c, (date '2024-01-01' + i / 3)::timestamp(0) AS t, ('v' || i / 3)::varchar(3) AS v, i % 2 = 0 AS odd
+FROM generate_series(0, 8) i;
+SELECT FROM kanon_pattern_guided('declared', 'o', '{n,c,t,v,odd}', 3, patterns => '{----*,***-*}');
+SELECT class, pattern, row_count, shown FROM kanon_equivalence_classes WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY class;
+SELECT FROM kanon_cluster('declared', 'o', '{n,c,t,v,odd}', 4, 'bottom_up', replace => true);
+SELECT class, pattern, row_count, shown FROM kanon_equivalence_classes WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY class;
+
 -- more bars than there is room for; dates as values of sets
 CREATE TABLE letters AS SELECT chr(97 + i % 26) || i % 26 AS letter, i % 2 AS bit, date '2024-01-01' + i % 4 AS day, i AS t, i % 26 / 25.0::float8 AS part FROM generate_series(1, 156) i;
 SELECT FROM kanon_cluster('letters', 'lettered', '{letter,bit}', 3, 'forest');

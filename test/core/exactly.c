@@ -12,8 +12,13 @@
 #include "exactly.h"
 #include "util/pace.h"
 
+/* With tiny limits other steps lead there, and more is told on the way. */
 static const Seen expected[] = {
+#if KANON_POLL_WORK == 1 << 18
 #include "exactly.inc"
+#else
+#include "exactly_tiny.inc"
+#endif
 };
 
 void
@@ -44,8 +49,7 @@ is_same(const Seen *seen, const Seen *as)
 	if (!same)
 		print_error("%s: digest 0x%08x\n", seen->what, seen->digest);
 	for (int i = 0; i < SEEN_FIGURES; i++)
-		if (!(i == SEEN_WORK && KANON_POLL_WORK < 1 << 18) &&
-			fabs(seen->figure[i] - as->figure[i]) > 1e-9 * (1 + fabs(as->figure[i])))
+		if (fabs(seen->figure[i] - as->figure[i]) > 1e-9 * (1 + fabs(as->figure[i])))
 		{
 			print_error("%s: figure %d is %.13g\n", seen->what, i, seen->figure[i]);
 			same = false;

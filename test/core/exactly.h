@@ -3,7 +3,8 @@
  *
  * What is right is tested elsewhere, against definitions; here it is noticed that something
  * else comes out than before, be it as right.  A change that is meant to do that changes the
- * figures: KANON_MEASURE=yes prints what belongs into exactly.inc.
+ * figures: KANON_MEASURE=yes prints what belongs into exactly.inc, with
+ * tiny limits into exactly_tiny.inc.
  */
 #ifndef EXACTLY_H
 #define EXACTLY_H
@@ -12,7 +13,6 @@
 
 #define SEEN_TABLES 30
 #define SEEN_FIGURES 10
-#define SEEN_WORK 4 /* the figure that tiny limits change: steps of a search */
 
 /* Of all tables of a kind: sums of figures, and a digest of what came out, value by value. */
 typedef struct Seen

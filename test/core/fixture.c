@@ -64,6 +64,12 @@ host_now(void *arg)
 	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
 }
 
+static void
+say(Host *host, double what)
+{
+	host->said = (host->said ^ (uint32_t) (int64_t) floor(what)) * 16777619u + 1;
+}
+
 static bool
 host_poll(void *arg, const KanonProgress *progress)
 {
@@ -74,6 +80,11 @@ host_poll(void *arg, const KanonProgress *progress)
 		progress->rows_left < -1 ||
 		(progress->bounded && !(progress->lower_bound <= progress->cost + 1e-6 * fabs(progress->cost))))
 		abort();
+	for (const char *c = progress->phase; *c != '\0'; c++)
+		say(host, *c);
+	say(host, 1e3 * progress->share);
+	say(host, (double) progress->rows_left);
+	say(host, progress->bounded ? 16 * fmin(progress->cost, 1e9) : 0);
 	if (progress->bounded)
 		host->told = *progress;
 	if (strcmp(progress->phase, "solve") == 0)

@@ -29,6 +29,7 @@ typedef struct Host
 	double share;        /* … this share was told last, */
 	int shares;          /* so many that were larger than the one before, */
 	bool backwards;      /* and one that was less */
+	uint32_t said;       /* a digest of all that was told */
 } Host;
 
 extern void host_init(Host *host);

@@ -91,12 +91,19 @@ see_measures(Seen *seen, const KanonProblem *problem, const KanonRelease *releas
 static bool
 solve_one(Seen *seen, KanonProblem *problem, KanonSolve solve, bool ours)
 {
+	Host *host = problem->env->arg;
 	KanonRelease release;
 	KanonReport report = {0};
-	KanonStatus status = solve(problem, &release, &report);
-	bool known = status != KANON_UNAVAILABLE;
+	KanonStatus status;
+	bool known;
 
+	host->said = 0;
+	status = solve(problem, &release, &report);
+	known = status != KANON_UNAVAILABLE;
 	seen_value(seen, status);
+	/* what improve tells goes by the clock */
+	if (ours && solve != kanon_solve_improve)
+		seen_value(seen, host->said);
 	if (status == KANON_OK)
 	{
 		seen_figure(seen, 0, report.cost);
@@ -105,7 +112,7 @@ solve_one(Seen *seen, KanonProblem *problem, KanonSolve solve, bool ours)
 		seen_figure(seen, 3, report.proven);
 		if (ours)
 		{
-			seen_figure(seen, SEEN_WORK, (double) report.nodes);
+			seen_figure(seen, 4, (double) report.nodes);
 			seen_figure(seen, 5, release.nclasses);
 			see_release(seen, problem, &release);
 			see_measures(seen, problem, &release);
@@ -115,6 +122,30 @@ solve_one(Seen *seen, KanonProblem *problem, KanonSolve solve, bool ours)
 		seen_text(seen, report.detail);
 	kanon_release_free(problem, &release);
 	return known;
+}
+
+/* Each allocation refused once: an orderly end, nothing left. */
+static void
+refuse_each(KanonProblem *problem, KanonSolve solve)
+{
+	Host *host = problem->env->arg;
+	bool reached = true;
+
+	for (uint64_t at = 1; reached && at < 600; at++)
+	{
+		KanonRelease release;
+		KanonReport report = {0};
+		KanonStatus status;
+
+		host->allocations = 0;
+		host->refuse_at = at;
+		status = solve(problem, &release, &report);
+		reached = host->allocations >= at;
+		assert_true(reached || status != KANON_NO_MEMORY);
+		kanon_release_free(problem, &release);
+		assert_int_equal(host->blocks, 0);
+	}
+	host->refuse_at = 0;
 }
 
 /* ---- patterns ---- */
@@ -227,6 +258,8 @@ stable(void **state)
 		for (uint32_t t = 0; t < problem->ntypes && t < 12; t++)
 			flows[previous.nflows++] = (KanonFlow){t, random_below(&random, 3), 1 + random_below(&random, 3)};
 		solve_one(&seen, problem, solve_stable, true);
+		if (i < 8)
+			refuse_each(problem, solve_stable);
 		problem_random_free(problem);
 		assert_int_equal(host.blocks, 0);
 	}
@@ -251,6 +284,8 @@ one_class_each(void **state)
 		problem->mask.list = list;
 		problem->mask.nlist = 2 + (size_t) i % 3;
 		solve_one(&seen, problem, kanon_solve_pattern_clustering_greedy, true);
+		if (i < 4)
+			refuse_each(problem, kanon_solve_pattern_clustering_greedy);
 		problem_free(problem);
 		assert_int_equal(host.blocks, 0);
 	}
@@ -292,7 +327,9 @@ nodes(void **state)
 				if (i % 5 == 4)
 					diverse_make(problem, &random, DIVERSE_ALL);
 				problem->full_domain = &options;
+				host.said = 0;
 				status = kanon_solve_full_domain(problem, &outcome, &release, &report);
+				seen_value(&seen, host.said);
 				seen_value(&seen, status);
 				seen_figure(&seen, 0, (double) outcome.nodes);
 				seen_figure(&seen, 1, (double) outcome.checked);
@@ -372,6 +409,8 @@ shapes(void **state)
 			problem->seed = (uint64_t) i;
 			problem->residual = (KanonResidual) (i % 3);
 			known = solve_one(&seen, problem, method->solve, !matched) && known;
+			if (i % 14 == 0)
+				refuse_each(problem, method->solve);
 			problem_free(problem);
 			assert_int_equal(host.blocks, 0);
 		}
@@ -410,6 +449,8 @@ graphs(void **state)
 			problem->freeform = &options;
 			problem->seed = (uint64_t) i;
 			solve_one(&seen, problem, kanon_solve_freeform, true);
+			if (i % 7 == 0)
+				refuse_each(problem, kanon_solve_freeform);
 			problem_free(problem);
 			assert_int_equal(host.blocks, 0);
 		}

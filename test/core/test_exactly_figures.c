@@ -100,6 +100,7 @@ sets(void **state)
 			problem.env = &host.env;
 			fill(&problem, &sets, &random, method);
 			status = method->recode(&problem, &recoding, &report);
+			seen_value(&seen, host.said);
 			seen_value(&seen, status);
 			if (status == KANON_OK)
 			{

@@ -15,7 +15,7 @@
 # those first that are quick and have much of the file to themselves.  What is left has a second
 # round when all have had their first: isolation, more of regress, the core's suites under the
 # sanitizers and with tiny limits, the oracle, the faults; TAP last (TAP=no: not at all).  QUICK=yes ends after the first round.  What no test
-# executes has survived.  EQUIVALENT lists what changes nothing that can be promised, with the
+# executes has survived.  (TESTS="sql:risk asan:test_cluster …": these alone.)  EQUIVALENT lists what changes nothing that can be promised, with the
 # reason.
 #
 # Nothing here goes by the clock, since others use the machine, too: what a test takes is counted
@@ -36,6 +36,7 @@ my $quick = ($ENV{QUICK} // '') eq 'yes';
 my $most_regress = 3;       # files of regress for one mutation, in the first round
 my $most_later = 12;        # and in the second
 my $most_tap = 2;
+my @named = split(' ', $ENV{TESTS} // '');
 my $most_asan = 5;
 my $oracle_cases = 25;
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
@@ -646,7 +647,7 @@ sub try_one
 	{
 		my @tests = grep { defined $time->{$_} } tests_of($hit, $code, $file, $line);
 		my @rounds = rounds($file, $time, $much, @tests);
-		my @asked = defined $round ? @{ $rounds[$round] } : map { @$_ } @rounds;
+		my @asked = @named ? @named : defined $round ? @{ $rounds[$round] } : map { @$_ } @rounds;
 
 		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
 		$verdict = !@tests ? 'unexecuted' : 'survived';
