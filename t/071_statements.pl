@@ -339,7 +339,7 @@ my @claims = (
 			return 0 if value("SELECT count(*) FROM $target t WHERE NOT EXISTS (SELECT FROM visits s WHERE " . matches($column) . ')');
 			return 0 if $c->{shows} eq 'values' && (counts($column))[1];
 			# rows that had the same value show the same
-			return 0 if $c->{shows} eq 'cut' && value("SELECT count(*) FROM (SELECT FROM $target t JOIN visits s USING (nr) GROUP BY s.$column HAVING count(DISTINCT coalesce(t.$column\::text, '')) > 1) x");
+			return 0 if $c->{shows} eq 'cut' && grep({ $_ eq 'nr' } @{ columns_of() }) && value("SELECT count(*) FROM (SELECT FROM $target t JOIN visits s USING (nr) GROUP BY s.$column HAVING count(DISTINCT coalesce(t.$column\::text, '')) > 1) x");
 		}
 		return 1; } ],
 	[ levels => sub {

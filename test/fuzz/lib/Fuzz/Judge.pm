@@ -244,7 +244,9 @@ sub rows_add_up
 	return "rows: $n of $source_n, more than there were" if $n > $source_n;
 	my $drops = ($call->{val}{residual} // '') eq 'drop';
 	return "rows: $n of $source_n, and nothing was to be dropped" if $n != $source_n && !$drops;
-	my $said = $rows && @$rows && exists $rows->[0]{row_count} ? sum0(map { $_->{row_count} // 0 } @$rows) : $n;
+	# a cut is told column by column
+	my @told = grep { !exists $_->{column_name} || $_->{column_name} eq $rows->[0]{column_name} } @{ $rows // [] };
+	my $said = @told && exists $told[0]{row_count} ? sum0(map { $_->{row_count} // 0 } @told) : $n;
 	$said -= $rows->[0]{dropped_rows} if $rows && @$rows && defined $rows->[0]{dropped_rows} && $said == $source_n && $said != $n;
 	return "rows: $n, and the call said $said" if $said != $n;
 	return '';
