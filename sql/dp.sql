@@ -87,7 +87,7 @@ CREATE ROLE dp_reader;
 CREATE TABLE dp_guarded AS SELECT 1 AS a FROM generate_series(1, 50);
 ALTER TABLE dp_guarded ENABLE ROW LEVEL SECURITY;
 CREATE POLICY mine ON dp_guarded USING (a < (SELECT count(*) FROM dp_visits));
-GRANT SELECT ON dp_guarded TO dp_reader;
+GRANT SELECT ON dp_guarded, dp_visits TO dp_reader;
 SELECT kanon_set_budget('dp_guarded', 100000);
 SET ROLE dp_reader;
 SELECT value FROM kanon_dp('dp_guarded', 'count', 1000);
