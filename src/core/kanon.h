@@ -294,7 +294,7 @@ extern KanonStatus kanon_solve_ilp(const KanonProblem *problem, KanonRelease *re
 extern KanonStatus kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 
 /*
- * groups.c: proven least cost for k = 2 and any mask, in polynomial time (Theorem 2);
+ * groups.c: proven least cost for k = 2 and any mask (Theorem 2);
  * other k: KANON_TOO_LARGE.  As ilp, never worse than greedy, and without a proof when
  * time_limit stops it.
  */

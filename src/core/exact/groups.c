@@ -1,5 +1,5 @@
 /*
- * groups.c: least cost for k = 2, in time that is polynomial in the rows.
+ * groups.c: least cost for k = 2, which is a problem of polynomial time.
  *
  * Bredereck, Nichterlein, Niedermeier, "Pattern-Guided k-Anonymity", Algorithms
  * 6(4), 2013, Theorem 2: classes of two and three rows do, as larger ones fall

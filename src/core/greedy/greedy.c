@@ -564,7 +564,7 @@ start(Greedy *greedy)
  * How many times the least cost it can be.  Rows of a type of k or more stay as they are,
  * before all others, if a pattern says so; any other row costs any release at least the
  * cheapest pattern that costs something, and here at most all columns: where each cell
- * costs 1, as many times as there are columns (the paper's section 3.3).  Of patterns that cost
+ * costs 1, as many times as there are columns.  Of patterns that cost
  * nothing and are not the same, the first may take rows that others need; rules may
  * forbid a class: then nothing is promised, 0.
  */
