@@ -171,6 +171,8 @@ sub fresh
 			"CREATE EXTENSION kanon;\n\\c postgres\n";
 	}
 	print $psql "DROP DATABASE IF EXISTS mutants;\nCREATE DATABASE mutants TEMPLATE kanon_fresh;\n";
+	# roles of a test that did not come to its end
+	print $psql "SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE oid >= 16384 AND NOT rolsuper\\gexec\n";
 	# as pg_regress has them
 	print $psql "ALTER DATABASE mutants SET $_;\n" for "lc_messages TO 'C'", "lc_monetary TO 'C'", "lc_numeric TO 'C'",
 		"lc_time TO 'C'", "bytea_output TO 'hex'", "timezone_abbreviations TO 'Default'";
@@ -199,7 +201,7 @@ sub run_test
 	{
 		$ENV{KANON_TEST_SHARE} = 10; # as in CI
 		return run_for($limit, $log, 'sh', '-c',
-			"make -s -C test/core ../../build/core-asan/$name && ulimit -t 200 && exec build/core-asan/$name");
+			"ulimit -Sv unlimited; make -s -C test/core ../../build/core-asan/$name && ulimit -t 200 && exec build/core-asan/$name");
 	}
 	if ($kind eq 'tap')
 	{
