@@ -74,13 +74,24 @@ scan_end(BudgetScan *scan)
 	UnregisterSnapshot(scan->snapshot);
 }
 
-/* A column of the row at hand; of NULL -1. */
+/* A column of the row at hand, which has to be of that type. */
+static Datum
+scan_value(const BudgetScan *scan, const char *name, Oid type, bool *isnull)
+{
+	TupleDesc desc = RelationGetDescr(scan->rel);
+	int column = SPI_fnumber(desc, name);
+
+	if (column <= 0 || TupleDescAttr(desc, column - 1)->atttypid != type)
+		elog(ERROR, "column \"%s\" of \"%s\" is not what it was", name, RelationGetRelationName(scan->rel));
+	return heap_getattr(scan->tuple, column, desc, isnull);
+}
+
+/* Of NULL -1. */
 static int64
 scan_int8(const BudgetScan *scan, const char *name)
 {
-	TupleDesc desc = RelationGetDescr(scan->rel);
 	bool isnull;
-	Datum value = heap_getattr(scan->tuple, SPI_fnumber(desc, name), desc, &isnull);
+	Datum value = scan_value(scan, name, INT8OID, &isnull);
 
 	return isnull ? -1 : DatumGetInt64(value);
 }
@@ -90,7 +101,7 @@ scan_role(const BudgetScan *scan)
 {
 	bool isnull;
 
-	return DatumGetObjectId(heap_getattr(scan->tuple, ROLE_COLUMN, RelationGetDescr(scan->rel), &isnull));
+	return DatumGetObjectId(scan_value(scan, "role", OIDOID, &isnull));
 }
 
 /* ---- spending ---- */
