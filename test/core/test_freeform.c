@@ -14,6 +14,7 @@
 #include "exact.h"
 #include "freeform/graph.h"
 #include "unclassed.h"
+#include "util/pace.h"
 
 /* The optimum takes GLPK. */
 static bool
