@@ -235,7 +235,7 @@ solved(Run *run)
 	const FreeformCall *call = run->request->own;
 
 	if (call->options.method == KANON_FREEFORM_MIP && call->parts <= 1)
-		run_notice_unproven(run, false);
+		run_notice_unproven(run, false, PROOF_BY_GLPK);
 }
 
 const Model freeform_model = {

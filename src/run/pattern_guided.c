@@ -160,7 +160,7 @@ tell_solved(Run *run)
 		return;
 	}
 	if (strcmp(run->request->method, "ilp") == 0 || strcmp(run->request->method, "matching") == 0)
-		run_notice_unproven(run, true);
+		run_notice_unproven(run, true, PROOF_BY_GLPK);
 }
 
 const Model pattern_guided_model = {.name = "pattern_guided",
@@ -202,7 +202,7 @@ static void
 tell_unproven_clustering(Run *run)
 {
 	if (run->request->solve == kanon_solve_pattern_clustering)
-		run_notice_unproven(run, true);
+		run_notice_unproven(run, true, PROOF_BY_GLPK);
 }
 
 const Model pattern_clustering_model = {

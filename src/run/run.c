@@ -426,15 +426,8 @@ run_request(Request *request)
 
 /* ---- notices, and the end ---- */
 
-/* What a proof takes. */
-#ifdef HAVE_GLPK
-#define PROOF_HINT "Raise time_limit."
-#else
-#define PROOF_HINT "A proof takes GLPK, which this build of kanon is without."
-#endif
-
 void
-run_notice_unproven(const Run *run, bool takes_gap)
+run_notice_unproven(const Run *run, bool takes_gap, const char *takes)
 {
 	const KanonReport *report = &run->report;
 
@@ -443,19 +436,19 @@ run_notice_unproven(const Run *run, bool takes_gap)
 	if (isinf(report->lower_bound))
 		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
 						 errdetail("Its cost is %.10g; no bound was found in time.", report->cost),
-						 errhint(PROOF_HINT)));
+						 errhint("%s", takes)));
 	else if (isinf(report_gap(report)))
 		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
 						 errdetail("Its cost is %.10g, no release costs less than %.10g.", report->cost,
 								   report->lower_bound),
-						 errhint(PROOF_HINT)));
+						 errhint("%s", takes)));
 	else
 		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),
 						 errdetail("Its cost is %.10g, no release costs less than %.10g (gap %.2f %%).",
 								   report->cost, report->lower_bound, 100 * report_gap(report)),
 						 takes_gap ? errhint("Raise time_limit, or accept the gap by gap => %.3f.",
 											 ceil(1000 * report_gap(report)) / 1000)
-								   : errhint(PROOF_HINT)));
+								   : errhint("%s", takes)));
 }
 
 void

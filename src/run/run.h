@@ -81,6 +81,14 @@ extern void run_measure(Run *run);
 extern void mask_all(KanonMask *mask);
 
 /* A NOTICE when an exact method stopped before its proof; does the function take a gap? */
-extern void run_notice_unproven(const Run *run, bool takes_gap);
+extern void run_notice_unproven(const Run *run, bool takes_gap, const char *takes);
+
+/* What a proof takes: of any search, and of one that goes by a linear program. */
+#define PROOF_BY_SEARCH "Raise time_limit."
+#ifdef HAVE_GLPK
+#define PROOF_BY_GLPK PROOF_BY_SEARCH
+#else
+#define PROOF_BY_GLPK "A proof takes GLPK, which this build of kanon is without."
+#endif
 
 #endif

@@ -86,7 +86,7 @@ notice_late(Run *run)
 	const KanonSubtreeOptions *options = run->request->own;
 
 	if (options->method == KANON_SUBTREE_OPTIMAL)
-		run_notice_unproven(run, false);
+		run_notice_unproven(run, false, PROOF_BY_SEARCH);
 	else if (run->report.detail[0] != '\0')
 		ereport(
 			NOTICE,
