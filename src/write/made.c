@@ -20,8 +20,11 @@
 static Shuffle *
 shuffled(const KanonDrawn *drawn)
 {
-	Shuffle *shuffle = shuffle_begin(CreateTemplateTupleDesc(0), 0);
+	TupleDesc nothing = CreateTemplateTupleDesc(0);
+	Shuffle *shuffle;
 
+	TupleDescFinalize(nothing);
+	shuffle = shuffle_begin(nothing, 0);
 	for (size_t i = 0; i < drawn->n; i++)
 		shuffle_put(shuffle, (int64) drawn->tuple[i], NULL, NULL);
 	shuffle_sort(shuffle);
