@@ -104,8 +104,6 @@ kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport 
 	else if (status == KANON_OK)
 		status =
 			ilp_conclude(problem, &s.instances, &s.result, pace.late ? 0 : s.result.cost, release, report);
-	if (pace.late)
-		report->lower_bound = 0;
 	report->nodes = s.tried;
 	report->seconds = env->now(env->arg) - start;
 	kanon_release_free(problem, &s.result.release);
