@@ -137,7 +137,7 @@ foreach my $hold (@holds)
 				"SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $runner->{pid}")
 			  or die 'it does not wait';
 			$asked = time;
-			$node->safe_psql('postgres', "SELECT pg_cancel_backend($runner->{pid})");
+			KanonGate::cancel($node, $runner->{pid});
 		}
 		else
 		{
