@@ -137,7 +137,7 @@ foreach my $hold (@holds)
 				"SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $runner->{pid}")
 			  or die 'it does not wait';
 			$asked = time;
-			KanonGate::cancel($node, $runner->{pid});
+			$node->safe_psql('postgres', "SELECT pg_cancel_backend($runner->{pid})");
 		}
 		else
 		{
@@ -151,6 +151,29 @@ foreach my $hold (@holds)
 	$holder->query_safe('ROLLBACK');
 	nothing_remains($name);
 }
+
+# A backend that others keep from running finds a cancel and the end of its wait for readers
+# at the same time: it is stopped here in such a wait for longer than that takes.
+$holder->query_safe('BEGIN; SELECT count(*) FROM published');
+{
+	my $waits = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $runner->{pid}";
+	my $caught = '';
+	$node->safe_psql('postgres', 'ALTER SEQUENCE ticket RESTART');
+	$runner->start($gated);
+	until ($caught eq 't')
+	{
+		$node->poll_query_until('postgres', $waits) or die 'it does not wait';
+		kill 'STOP', $runner->{pid};
+		$caught = $node->safe_psql('postgres', $waits);
+		kill 'CONT', $runner->{pid} if $caught ne 't';
+	}
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($runner->{pid})");
+	Time::HiRes::usleep(300_000);
+	kill 'CONT', $runner->{pid};
+	like($runner->finish, $cancelled, 'cancelled as a wait for readers ends');
+}
+$holder->query_safe('ROLLBACK');
+nothing_remains('both at once');
 
 # Cancelled while the record is written as its owner, and caught: who we are and
 # what we see is as before.

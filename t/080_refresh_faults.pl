@@ -102,7 +102,7 @@ foreach my $phase ([ 'reading', 'SELECT pg_advisory_xact_lock(1)' ], [ 'waiting 
 	my ($name, $lock) = @$phase;
 	my $old = state();
 	my ($pid, $holder, $runner) = start_held($lock);
-	KanonGate::cancel($node, $pid);
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	my ($said, $error) = finish($runner);
 	like($error, qr/ERROR:  canceling statement due to user request/, "cancelled while $name");
 	$_->quit foreach $holder, $runner;

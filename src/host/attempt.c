@@ -12,7 +12,10 @@
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/resowner.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
+
+#include <signal.h>
 
 /*
  * Ends the statement, whoever catches errors.  The code alone tells nothing: a
@@ -91,21 +94,105 @@ rehearse(void (*work)(void *arg), void *arg)
 
 /*
  * Readers queue behind whoever waits for a relation, so we wait for moments only,
- * with longer and longer pauses between them.  (A cancel within the instant in which such
- * a moment ends is lost: the server tells of the timeout alone, and has to be asked again.)
+ * with longer and longer pauses between them.
  */
-#define LOCK_WAIT "200ms"
-#define FIRST_PAUSE 50L /* ms */
+#define LOCK_WAIT 200 /* ms */
+#define FIRST_PAUSE 50L
 #define MOST_PAUSE 2000L
+
+/*
+ * A moment ends by a timer of our own and not by lock_timeout: that of the server sends the
+ * same signal as a cancel does, so that of two at once it is the cancel which gets lost.
+ * Ours sends none, and who sends one in the meantime is noted.
+ */
+static volatile sig_atomic_t moment_over;
+static volatile sig_atomic_t told_to_stop;
+static struct sigaction usual_interrupt;
+
+/* What makes a wait for a lock end, as the server's own timers do it. */
+static void
+end_moment(void)
+{
+	moment_over = true;
+	QueryCancelPending = true;
+	InterruptPending = true;
+}
+
+static void
+note_interrupt(int signo, siginfo_t *info, void *context)
+{
+	bool knows_more = (usual_interrupt.sa_flags & SA_SIGINFO) != 0;
+
+	if (!knows_more && (usual_interrupt.sa_handler == SIG_IGN || usual_interrupt.sa_handler == SIG_DFL))
+		return;
+	told_to_stop = true;
+	if (knows_more)
+		usual_interrupt.sa_sigaction(signo, info, context);
+	else
+		usual_interrupt.sa_handler(signo);
+}
+
+static TimeoutId
+begin_moment(void)
+{
+	static TimeoutId timer = MAX_TIMEOUTS;
+	struct sigaction noting;
+
+	if (timer == MAX_TIMEOUTS)
+		timer = RegisterTimeout(USER_TIMEOUT, end_moment);
+	moment_over = told_to_stop = false;
+	if (sigaction(SIGINT, NULL, &usual_interrupt) != 0)
+		elog(ERROR, "could not look at a signal's handler: %m");
+	noting = usual_interrupt;
+	noting.sa_flags |= SA_SIGINFO;
+	noting.sa_sigaction = note_interrupt;
+	(void) sigaction(SIGINT, &noting, NULL);
+	enable_timeout_after(timer, LOCK_WAIT);
+	return timer;
+}
+
+/* What is pending then is a cancel by somebody else that no error has told of. */
+static void
+leave_moment(TimeoutId timer, bool told)
+{
+	disable_timeout(timer, false);
+	if (moment_over)
+	{
+		QueryCancelPending = false;
+		if (told_to_stop && !told)
+			QueryCancelPending = InterruptPending = true;
+	}
+	(void) sigaction(SIGINT, &usual_interrupt, NULL);
+}
 
 static void
 queue_for(void *relid)
 {
+	MemoryContext context = CurrentMemoryContext;
 	int nest = NewGUCNestLevel();
+	TimeoutId timer;
 
-	(void) set_config_option("lock_timeout", LOCK_WAIT, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+	/* the caller's limit is for all moments together */
+	(void) set_config_option("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
 							 false);
-	LockRelationOid(*(Oid *) relid, AccessExclusiveLock);
+	timer = begin_moment();
+	PG_TRY();
+	{
+		LockRelationOid(*(Oid *) relid, AccessExclusiveLock);
+	}
+	PG_CATCH();
+	{
+		bool cancel = geterrcode() == ERRCODE_QUERY_CANCELED;
+
+		leave_moment(timer, cancel);
+		if (!cancel || !moment_over || told_to_stop)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("it is still in use")));
+	}
+	PG_END_TRY();
+	leave_moment(timer, false);
 	AtEOXact_GUC(true, nest);
 }
 

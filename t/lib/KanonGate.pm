@@ -53,17 +53,6 @@ sub start_held
 	return ($pid, $holder, $runner);
 }
 
-# Cancels what the backend runs, again until it has ended: where a lock_timeout ends at
-# the very moment, the server tells of that alone, and whoever wanted to go on does.
-sub cancel
-{
-	my ($node, $pid) = @_;
-	$node->poll_query_until('postgres',
-		"SELECT CASE WHEN state LIKE 'idle%' THEN true ELSE NOT pg_cancel_backend(pid) END FROM pg_stat_activity WHERE pid = $pid")
-	  or die 'it goes on';
-	return;
-}
-
 # Kills the backend or stops the server at once, ends the sessions, and has the
 # server back.
 sub crash
