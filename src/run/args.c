@@ -178,8 +178,8 @@ decimal_arg(FunctionCallInfo fcinfo, int arg, const char *name, int digits, cons
 char *
 decimal_text(int64 value, int digits)
 {
-	char *text = psprintf("%s" INT64_FORMAT ".%0*" INT64_MODIFIER "d", value < 0 ? "-" : "",
-						  Abs(value) / power_of_ten(digits), digits, Abs(value) % power_of_ten(digits));
+	char *text = psprintf("%s%lld.%0*lld", value < 0 ? "-" : "", llabs(value) / power_of_ten(digits), digits,
+						  llabs(value) % power_of_ten(digits));
 	char *end = text + strlen(text);
 
 	while (end[-1] == '0')

@@ -469,6 +469,16 @@ check_columns(const PrivacyWords *words, const char *function)
 }
 
 static void
+check_chance(const PrivacyWords *words, const char *function)
+{
+	if (!(words->number >= 0 && words->number <= words->most && words->most <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dmin and dmax of %s must be in order between 0 and 1", function),
+				 errhint("They bound the probability that somebody of the population is in the release.")));
+}
+
+static void
 check_words(const PrivacyWords *words, const char *function)
 {
 	check_columns(words, function);
@@ -506,15 +516,10 @@ check_words(const PrivacyWords *words, const char *function)
 						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						 errmsg("population_rows of %s must be between 1 and %.0f", function, MOST_ROWS),
 						 errhint("It is how many there are who could be in the source.")));
-			/* FALLTHROUGH */
+			check_chance(words, function);
+			break;
 		case PRIVACY_DELTA_PRESENCE:
-			if (!(words->number >= 0 && words->number <= words->most && words->most <= 1))
-				ereport(
-					ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("dmin and dmax of %s must be in order between 0 and 1", function),
-					 errhint(
-						 "They bound the probability that somebody of the population is in the release.")));
+			check_chance(words, function);
 			break;
 		default:
 			break;
