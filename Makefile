@@ -99,7 +99,7 @@ PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare \
 
 # What a server built by gcc asks for, and clang does not know.
 ifneq (,$(findstring clang,$(shell $(CC) --version 2>/dev/null)))
-PG_CFLAGS += -Wno-unknown-warning-option -Wno-ignored-attributes
+PG_CFLAGS += -Wno-unknown-warning-option -Wno-ignored-attributes -Wno-ignored-optimization-argument
 endif
 
 ifneq (,$(filter-out 0 no false,$(WERROR) $(if $(WERROR),,$(CI))))
