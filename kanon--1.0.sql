@@ -1102,6 +1102,35 @@ AS 'MODULE_PATHNAME', 'kanon_synthetic';
 COMMENT ON FUNCTION @extschema@.kanon_synthetic(regclass, text, name[], float8, float8, jsonb, bigint, name[], boolean, boolean)
 IS 'publishes rows that are drawn from what the source makes one believe, with the least noise that keeps (epsilon, delta)-probabilistic differential privacy';
 
+CREATE FUNCTION @extschema@.kanon_cross_training(
+    source            regclass,
+    target            text,
+    columns           name[],
+    t                 bigint,
+    domains           jsonb    DEFAULT NULL,
+    allow_identifying name[]   DEFAULT '{}',
+    replace           boolean  DEFAULT false,
+    dry_run           boolean  DEFAULT false)
+RETURNS TABLE (measure text, column_name name, value float8, meaning text)
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_cross_training';
+
+COMMENT ON FUNCTION @extschema@.kanon_cross_training(regclass, text, name[], bigint, jsonb, name[], boolean, boolean)
+IS 'publishes rows of numbers with Gaussian noise: each half of them with noise as wide as cells of the other half that have more than 2 * t rows';
+
+CREATE FUNCTION @extschema@.kanon_isolation(
+    released          regclass,
+    source            regclass,
+    columns           name[],
+    c                 float8,
+    t                 bigint)
+RETURNS TABLE (source_rows bigint, isolated_rows bigint, released_rows bigint, isolating_rows bigint, outside_rows bigint)
+LANGUAGE C STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_isolation';
+
+COMMENT ON FUNCTION @extschema@.kanon_isolation(regclass, regclass, name[], float8, bigint)
+IS 'how many rows of the source are (c, t)-isolated by a released row: fewer than t of them are within c times its distance of it';
+
 /* ---- answers with noise ---- */
 
 CREATE FUNCTION @extschema@.kanon_dp(
@@ -1385,7 +1414,7 @@ statements AS (
     SELECT * FROM (
         SELECT 10 AS nr, 0 AS part, 'release' AS about,
                format('On %s the role %s published %s %s of %s as ', r.started, r.run_by, to_char(r.published_rows, 'FM999,999,999,999,999,990'),
-                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.mechanism IS NOT NULL THEN 'rows, drawn by chance,' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, coalesce(r.made_of, 'its source'))
+                      CASE WHEN r.transactions IS NOT NULL THEN 'transactions' WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'rows, with noise,' WHEN r.mechanism IS NOT NULL THEN 'rows, drawn by chance,' WHEN r.published_rows = 1 THEN 'row' ELSE 'rows' END, coalesce(r.made_of, 'its source'))
                || CASE WHEN r.publication IS NULL THEN format('the table %s', r.target)
                             || CASE WHEN r.anatomy IS NOT NULL THEN format(', and their values of %I as the table %s', r.anatomy ->> 'sensitive', r.anatomy ->> 'sensitive_target') ELSE '' END || '.'
                        WHEN r.release IS NULL THEN format('a release of the publication %s that is not there any more.', r.publication)
@@ -1420,6 +1449,7 @@ statements AS (
         SELECT 50, 0, 'model',
                CASE WHEN r.transactions IS NOT NULL THEN 'Each transaction is a set of items. In the table an item stands as it was, as a label of a hierarchy that stands for several, or not at all, and it is the same in every transaction.'
                     WHEN r.mechanism IS NOT NULL AND r.model = 'alpha_beta' THEN format('A row of the source is in the table with a probability of %s, and each other combination of values with one of %s: of a single row it is not known whether it is true.', round(((r.mechanism ->> 'alpha')::float8 + (r.mechanism ->> 'beta')::float8)::numeric, 6), (r.mechanism ->> 'beta')::float8)
+                    WHEN r.mechanism IS NOT NULL AND r.model = 'cross_training' THEN format('Each row is one of the source, moved by noise in every column: as wide, in each direction, as a cell of a histogram of the other half of the rows. A cell was divided while more than %s rows were in it.', 2 * (r.mechanism ->> 't')::numeric)
                     WHEN r.mechanism IS NOT NULL THEN 'No row was copied from the source. All were drawn from what the source makes one believe, together with noise of every combination of values.'
                     WHEN r.anatomy IS NOT NULL THEN format('The rows stand as they were, each with the number of a group of rows that was drawn at random. What values of %I the rows of a group have stands in the other table, and not which row has which.', r.anatomy ->> 'sensitive')
                     WHEN r.matches IS NOT NULL THEN 'There are no classes: the records overlap. Each shows, column by column, what several rows have in common.'
@@ -1536,7 +1566,7 @@ verdicts AS (
                     WHEN n.grouped IS NOT NULL AND r.population IS NULL AND (n.grouped ->> 'k')::bigint < r.k THEN 'The table has been changed since it was published: its smallest class is too small.'
                     WHEN r.transactions IS NOT NULL THEN 'The promise was kept when the table was published: it was counted in the table before anybody could see it.'
                     WHEN r.matches IS NOT NULL AND r.method IN ('one_k', 'k_one', 'k_k', 'concealment') THEN 'The promise was kept when the table was published, but it is weaker than k-anonymity.'
-                    WHEN r.mechanism IS NOT NULL THEN 'The rows were drawn as was promised, by chance that nobody can foresee; nothing in the table shows it, and the table was checked to have just the rows that were drawn.'
+                    WHEN r.mechanism IS NOT NULL THEN CASE r.model WHEN 'cross_training' THEN 'Noise was' ELSE 'The rows were' END || ' drawn as was promised, by chance that nobody can foresee; nothing in the table shows it, and the table was checked to have just the rows that were drawn.'
                     WHEN r.anatomy IS NOT NULL THEN 'The promise was kept when the tables were published, but it is of the sensitive values alone: whoever knows what is published of a person finds the person''s row, and knows that the person is in the table.'
                     WHEN r.matches IS NOT NULL THEN 'The matches were counted in the table before anybody could see it.'
                     WHEN k.blank > 0 AND k.blank < r.k THEN format('%s, but %s blank, fewer than k: who is known to be in the table and fits no other row must be among them. With residual => ''drop'' they would be left out.',
@@ -1565,6 +1595,7 @@ verdicts AS (
         SELECT 30, 'identifiers', CASE WHEN a.names IS NULL THEN 'yes' ELSE 'caution' END,
                CASE WHEN a.names IS NOT NULL THEN format('Published although readers may know by them whom a row is about, on the word of who called: %s.', a.names)
                     WHEN r.kept = '{}' THEN format('No column is published beside the %s, and none that is labelled as an identifier.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
+                    WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the source with noise.'
                     WHEN r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the domains, whether they are in the source or not.'
                     ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for'
                          || CASE WHEN r.options ? 'mask' THEN ', of masked columns in what is published, but for pseudonyms and constants.' ELSE '.' END END,
@@ -1735,6 +1766,7 @@ SELECT jsonb_build_object(
         (10, r.anatomy IS NOT NULL, 'Persons with several rows.', 'Who knows which rows are of one person can compare the values of their groups.'),
         (11, r.mechanism IS NOT NULL, 'Persons with several rows.', 'The promise is about one row. Of a person with several it is weaker, by each of them.'),
         (12, r.mechanism IS NOT NULL, 'Several releases.', 'Each release of the same source tells a little more: what is drawn twice can be compared.'),
+        (14, r.model = 'cross_training', 'What noise hides.', 'Its authors prove that nobody is isolated when rows are spread evenly over a cube of very many columns. Of other rows nothing is proven: where many rows of a few columns are close together, each of them is published nearly as it is, and kanon_isolation counts who stands alone all the same.'),
         (13, r.model = 'alpha_beta', 'Rows that depend on one another.', 'It is promised against those who take rows to be there independently of one another.'),
         (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes: who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,

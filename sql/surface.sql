@@ -33,7 +33,7 @@ LEFT JOIN LATERAL (
         regexp_replace(pg_get_function_arg_default(p.oid, i::int), '::.*', ''))), ', ' ORDER BY i) AS arguments
     FROM pg_proc p JOIN ours o ON o.classid = 'pg_proc'::regclass AND o.objid = p.oid,
          unnest(p.proargnames[1:p.pronargs], p.proargtypes::oid[]) WITH ORDINALITY a (name, t, i)
-    WHERE p.proname = 'kanon_' || f.function AND i > array_position(p.proargnames, CASE f.function WHEN 'frontier' THEN 'ks' WHEN 'anatomy' THEN 'l' WHEN 'alpha_beta' THEN 'domains' WHEN 'synthetic' THEN 'rows' ELSE 'k' END)) p ON true
+    WHERE p.proname = 'kanon_' || f.function AND i > array_position(p.proargnames, CASE f.function WHEN 'frontier' THEN 'ks' WHEN 'anatomy' THEN 'l' WHEN 'alpha_beta' THEN 'domains' WHEN 'cross_training' THEN 'domains' WHEN 'synthetic' THEN 'rows' ELSE 'k' END)) p ON true
 ORDER BY 1;
 
 DROP VIEW ours;

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "host/lines.h"
+#include "run/cross_training.h"
 #include "run/made.h"
 
 #include "utils/builtins.h"
@@ -32,7 +33,8 @@ Datum
 kanon_option_list(PG_FUNCTION_ARGS)
 {
 	/* no publication has these */
-	const Model *const unpublished[] = {&anatomy_model, &alpha_beta_model, &synthetic_model};
+	const Model *const unpublished[] = {&anatomy_model, &alpha_beta_model, &synthetic_model,
+										&cross_training_model};
 	Lines *lines = lines_begin(fcinfo);
 
 	for (int i = 0; models[i] != NULL; i++)

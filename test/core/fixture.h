@@ -104,4 +104,10 @@ extern uint32_t random_below(uint64_t *state, uint32_t bound);
 extern Table *adult_widen(const Table *adult);
 extern const int adult14[14];
 
+/*
+ * Of counts that were expected and found: chi-square over its degrees of freedom, in standard
+ * deviations (Wilson, Hilferty): above 5 has a chance of one in millions.
+ */
+extern double deviation(const double *expected, const double *found, int n);
+
 #endif

@@ -22,33 +22,6 @@ draw(void *arg)
 
 #define DRAWS 100000
 
-/* Expected counts below this are put together. */
-#define LEAST_EXPECTED 10
-
-/*
- * Chi-square over its degrees of freedom, in standard deviations (Wilson, Hilferty): above
- * 5 has a chance of one in millions.
- */
-static double
-deviation(const double *expected, const double *found, int n)
-{
-	double sum = 0, e = 0, f = 0;
-	int cells = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		e += expected[i];
-		f += found[i];
-		if (e < LEAST_EXPECTED && i < n - 1)
-			continue;
-		sum += e > 0 ? (f - e) * (f - e) / e : f;
-		cells++;
-		e = f = 0;
-	}
-	cells--;
-	return (cbrt(sum / cells) - (1 - 2.0 / (9 * cells))) / sqrt(2.0 / (9 * cells));
-}
-
 static void
 uniform(void **state)
 {
