@@ -63,16 +63,25 @@ my %mask = (
 	implies => "rules => kanon_rules(implies => '{\"age->zip\"}')",
 	weights => "weights => '{1,2.5,0.5}'");
 my $keep = "keep => '{diagnosis,person,nr}', allow_identifying => '{nr,person}'";
+# Rows drawn by chance, and what with.
+my $domains = q(domains => '{"age": {"from": 20, "to": 59}, "zip": "zips", "sex": ["f", "m", "x"]}');
+my %chance = (
+	alpha_beta => { d => 0.1, gamma => 0.5, domain => 40 * 8 * 3 },
+	synthetic => { epsilon => 2, delta => 0.01, domain => 40 * 8 * 3 },
+	cross_training => { t => 3 });
 my (@calls, $n);
+
+sub chance_columns { return $_[0] eq 'cross_training' ? qw(age person) : @qis; }
 
 sub call
 {
 	my ($function, $group, $method, $rule, $residual, @options) = @_;
 	my $source = $function eq 'transactions' ? "'baskets', 'TARGET', 'items', %s"
 	  : $function eq 'anatomy' ? "'visits', 'TARGET', 'TARGET_values', '{age,zip,sex}', 'diagnosis', l => %s - 1"
+	  : $chance{$function} ? "'visits', 'TARGET', '{" . join(',', chance_columns($function)) . "}'"
 	  : "'visits', 'TARGET', '{age,zip,sex}', %s";
 
-	push @options, "method => '$method'" unless $function eq 'anatomy';
+	push @options, "method => '$method'" unless $function eq 'anatomy' || $chance{$function};
 	push @options, "residual => '$residual'" if $residual;
 	push @options, "privacy => ARRAY[$privacy{$rule}]" if $privacy{$rule};
 	push @calls, { function => $function, method => $method, rule => $rule, residual => $residual, group => "$function $group $rule " . ($residual // ''),
@@ -131,6 +140,9 @@ call('transactions', 'rho', 'suppress_control', 'none', undef, 'rho => 0.7', "se
 call('transactions', 'rho', 'td_control', 'none', undef, 'rho => 0.7', "sensitive => '{a}'", "hierarchy => 'goods'");
 
 call('anatomy', 'plain', 'anatomy', 'none', undef);
+call('alpha_beta', 'plain', 'alpha_beta', 'none', undef, 'd => 0.1', 'gamma => 0.5', $domains);
+call('synthetic', 'plain', 'synthetic', 'none', undef, 'epsilon => 2', 'delta => 0.01', $domains, 'rows => 70');
+call('cross_training', 'plain', 'cross_training', 'none', undef, 't => 3');
 
 # What is published before anything is compared: bounds are of all methods alike.
 my %refused;
@@ -139,7 +151,7 @@ for my $call (@calls)
 	my $k = $call->{method} =~ /pairs|matching/ ? 2 : $call->{method} eq 'triples' ? 3 : 4;
 
 	$k = 'NULL' if $call->{method} =~ /_control$/;
-	($call->{sql} = sprintf $call->{sql}, $k) =~ s/TARGET/$call->{target}/g;
+	($call->{sql} = $chance{ $call->{function} } ? $call->{sql} : sprintf $call->{sql}, $k) =~ s/TARGET/$call->{target}/g;
 	$call->{ran} = eval { $db->do($call->{sql}); 1 };
 	$call->{state} = $db->state unless $call->{ran};
 	# what is too large for a method is so for fpt alone
@@ -306,6 +318,14 @@ my %promise = (
 	});
 $promise::km = $promise{km};
 
+# The parameters of a mechanism; and its domain, counted.
+sub as_called
+{
+	my ($c) = @_;
+	my $asked = $chance{ $call->{function} };
+	return !grep { $c->{$_} != $asked->{$_} } keys %$asked;
+}
+
 # The claims, by what a claim has; every claim has one of these.
 my @claims = (
 	[ rows => sub { my ($c) = @_; return value("SELECT count(*) FROM $target") == $c->{rows}; } ],
@@ -315,12 +335,14 @@ my @claims = (
 	[ quasi_identifiers => sub { my ($c) = @_; return "@{$c->{quasi_identifiers}}" eq "@qis"; } ],
 	[ marked => sub {
 		my ($c) = @_;
-		my @own = $call->{function} eq 'transactions' ? 'items' : $call->{function} eq 'anatomy' ? () : @qis;
+		my @own = $call->{function} eq 'transactions' ? 'items' : $call->{function} eq 'anatomy' || $chance{ $call->{function} } ? () : @qis;
 		my @kept = @{ $c->{kept} };
 		my %masked = map { $_ => 1 } @{ $c->{masked} // [] };
 		my $kept;
 		my $source = $call->{function} eq 'transactions' ? 'baskets' : 'visits';
 		return 0 if "@{columns_of()}" ne join ' ', @own, @kept, ($call->{function} eq 'anatomy' ? 'kanon_group' : ()), ($c->{marked} ? 'kanon_pattern' : ());
+		# no row need be one of the source
+		return "@kept" eq join ' ', chance_columns($call->{function}) if $chance{ $call->{function} };
 		# of what is masked nothing is left
 		return 0 if (join ' ', sort keys %masked) ne ($call->{group} =~ /masked/ ? 'diagnosis nr' : '');
 		return 0 if grep { value("SELECT count(*) FROM $target WHERE $_\::text IN (SELECT $_\::text FROM $source)") } keys %masked;
@@ -330,6 +352,10 @@ my @claims = (
 	[ shows => sub {
 		my ($c) = @_;
 		return value("SELECT bool_and(x IN (SELECT value FROM goods UNION SELECT kind FROM goods UNION SELECT top FROM goods)) FROM $target t, unnest(t.items) x") if $c->{shows} eq 'items';
+		# every value is one of the domain, and true rows are there once at most; or every number has noise
+		return value("SELECT count(*) FROM $target t JOIN visits s USING (age, person)") < 26 && value("SELECT bool_and(age IS NOT NULL AND person IS NOT NULL) AND stddev(age) > 0 FROM $target") if $call->{function} eq 'cross_training';
+		return value("SELECT bool_and(age BETWEEN 20 AND 59 AND zip IN (SELECT value FROM zips) AND sex IN ('f', 'm', 'x')) FROM $target")
+		  && ($call->{function} eq 'synthetic' || value("SELECT count(*) = count(DISTINCT (age, zip, sex)) FROM $target")) if $c->{shows} eq 'chance';
 		# all rows stand as they were, and have the values that they had
 		return value("SELECT count(*) FROM (SELECT age, zip, sex FROM visits EXCEPT ALL SELECT age, zip, sex FROM $target) x") == 0
 		  && value("SELECT count(*) FROM (SELECT diagnosis, count(*) FROM visits GROUP BY 1 EXCEPT SELECT diagnosis, sum(kanon_count) FROM ${target}_values GROUP BY 1) x") == 0 if $c->{shows} eq 'groups';
@@ -372,6 +398,14 @@ my @claims = (
 		return value("SELECT count(*) = $c->{groups} AND min(s.values) >= $c->{l} AND max(s.most * $c->{l} - q.n) <= 0 AND sum(q.n) = (SELECT count(*) FROM $target)
 			FROM (SELECT kanon_group, count(DISTINCT $c->{sensitive}) AS values, max(kanon_count) AS most FROM $c->{sensitive_target} GROUP BY 1) s
 			FULL JOIN (SELECT kanon_group, count(*) AS n FROM $target GROUP BY 1) q USING (kanon_group)"); } ],
+	# what rows were drawn with is what was asked for, and follows from it
+	[ alpha => sub {
+		my ($c) = @_;
+		my ($d, $gamma, $beta, $there) = (@$c{qw(d gamma beta)}, $c->{alpha} + $c->{beta});
+		return as_called($c) && abs($d * $there / ($d * $there + (1 - $d) * $beta) - $gamma) < 1e-9 && abs((1 - $there) / (1 - $beta) - $d / $gamma) < 1e-9; } ],
+	# (with so much noise that no outcome tells more than epsilon there is no delta)
+	[ noise => sub { my ($c) = @_; return as_called($c) && $c->{noise} > 0 && $c->{noise} <= 70 / (exp($c->{epsilon}) - 1) + 0.001; } ],
+	[ t => sub { my ($c) = @_; return as_called($c); } ],
 	[ rule => sub { my ($c) = @_; return $rule{ $c->{rule}{rule} }->($c->{rule}); } ],
 	[ patterns => sub { my ($c) = @_; my $pattern = join ' || ', map { "CASE WHEN $_ IS NULL THEN '*' ELSE '-' END" } @qis;
 		return cells("$pattern IN (" . join(', ', map { "'$_'" } @{ $c->{patterns} }) . ')'); } ],

@@ -253,7 +253,7 @@ sub sane
 	return plain(pick(10, 12, 15)) if $name eq 'partition_size';
 	return text((map { $_->{name} } @{ $plan->{qis} })[0] // 'nothing') if $name eq 'partition_by';
 	return privacy($plan) if $name eq 'privacy';
-	if ($plan->{function} =~ /^kanon_(dp|set_budget|alpha_beta|synthetic|estimate)$/)
+	if ($plan->{function} =~ /^kanon_(dp|set_budget|alpha_beta|synthetic|estimate|cross_training|isolation)$/)
 	{
 		my $made = noise($name, $plan);
 		return $made if $made;
@@ -280,6 +280,13 @@ sub transactions
 sub noise
 {
 	my ($name, $plan) = @_;
+	my $points = $plan->{function} =~ /cross_training|isolation/;
+	# of numbers, if there are any
+	return names((grep { ($_->{type} // '') =~ /int|numeric|float|double|real/ } @{ $plan->{qis} })[0] // $plan->{qis}[0]) if $points && $name eq 'columns';
+	return { sql => "jsonb_build_object(" . literal($plan->{qis}[0]{name}) . q(, '{"from": -5, "to": 9.5}'::jsonb)), val => 'a' } if $points && $name eq 'domains';
+	return plain(pick(1, 2, 10)) if $points && $name eq 't';
+	return plain(pick(1, 1.5, 4)) if $points && $name eq 'c';
+	return relation($plan->{world}{source}) if $points && $name eq 'released';
 	return text(pick(qw(count count sum mean histogram))) if $name eq 'aggregate';
 	return plain(pick(0.1, 1, 2.5, 50)) if $name eq 'epsilon';
 	return plain(pick(0.0001, 0.1)) if $name =~ /^(delta|beta)$/;
