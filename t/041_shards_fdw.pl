@@ -80,7 +80,7 @@ sub fetched
 	my ($log) = @_;
 	my ($rows, $servers) = (0, 0);
 
-	while ($log =~ /Foreign Scan[^\n]*\(actual rows=(\d+) loops=1\)\n[^\n]*Output:[^\n]*\n[^\n]*Relations: Aggregate on \(public\.person_\d\)/g)
+	while ($log =~ /Foreign Scan[^\n]*\(actual rows=(\d+)(?:\.\d+)? loops=1\)\n[^\n]*Output:[^\n]*\n[^\n]*Relations: Aggregate on \(public\.person_\d\)/g)
 	{
 		$rows += $1;
 		$servers++;
