@@ -6,16 +6,8 @@ use Test::More;
 use KanonNode;
 use PostgreSQL::Test::Utils;
 
-# The installed files, copied to where there can be more of them.
 plan skip_all => 'for a staged install: make check-tap' unless $ENV{KANON_SERVER_CONF};
-my $conf = slurp_file($ENV{KANON_SERVER_CONF});
-my ($stage) = $conf =~ m{^extension_(?:destdir|control_path) = '(.*?)(?:/usr/.*)?'}m or die $conf;
-my $copy = PostgreSQL::Test::Utils::tempdir . '/stage';
-system_or_bail('cp', '-R', $stage, $copy);
-$conf =~ s/\Q$stage\E/$copy/g;
-append_to_file("$copy/server.conf", $conf);
-my ($control) = split /\n/, qx(find $copy -path '*/@{[ qx(pg_config --version) =~ /(\d+)/ ]}/*' -name kanon.control);
-(my $folder = $control) =~ s{/kanon\.control$}{};
+my ($found, $folder) = KanonNode::staged_copy();
 
 append_to_file("$folder/anon.control", "comment = 'stands in for PostgreSQL Anonymizer'\ndefault_version = '1.0'\nschema = anon\nrelocatable = false\n");
 append_to_file("$folder/anon--1.0.sql", <<'E');
@@ -29,7 +21,7 @@ CREATE FUNCTION several() RETURNS SETOF text LANGUAGE sql AS $$ VALUES ('a'), ('
 CREATE FUNCTION broken() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'anon says no' USING ERRCODE = '22023'; END $$;
 CREATE AGGREGATE together(text) (SFUNC = textcat, STYPE = text);
 E
-my $node = KanonNode::new_node('main', found => "$copy/server.conf");
+my $node = KanonNode::new_node('main', found => $found);
 $node->start;
 $node->safe_psql('postgres', <<'E');
 CREATE EXTENSION kanon;

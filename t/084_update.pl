@@ -8,17 +8,9 @@ use Test::More;
 use KanonNode;
 use PostgreSQL::Test::Utils;
 
-# The installed files, copied to where there can be more of them.
 plan skip_all => 'for a staged install: make check-tap' unless $ENV{KANON_SERVER_CONF};
-my $conf = slurp_file($ENV{KANON_SERVER_CONF});
-my ($stage) = $conf =~ m{^extension_(?:destdir|control_path) = '(.*?)(?:/usr/.*)?'}m or die $conf;
-my $copy = PostgreSQL::Test::Utils::tempdir . '/stage';
-system_or_bail('cp', '-R', $stage, $copy);
-$conf =~ s/\Q$stage\E/$copy/g;
-append_to_file("$copy/server.conf", $conf);
-my ($control) = split /\n/, qx(find $copy -path '*/@{[ qx(pg_config --version) =~ /(\d+)/ ]}/*' -name kanon.control);
-(my $folder = $control) =~ s{/kanon\.control$}{};
-my ($current) = slurp_file($control) =~ /^default_version = '(.*)'/m;
+my ($found, $folder) = KanonNode::staged_copy();
+my ($current) = slurp_file("$folder/kanon.control") =~ /^default_version = '(.*)'/m;
 
 # A column more in the record, another comment, a function more.
 my $function = "CREATE FUNCTION \@extschema\@.kanon_weather(day date DEFAULT NULL) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 'fair';\n"
@@ -35,7 +27,7 @@ for ([ '9.9', $comment ], [ '9.8', '' ])
 		"ALTER TABLE \@extschema\@.kanon_run ADD COLUMN weather text;\n$remembered$function");
 }
 
-my $node = KanonNode::new_node('main', found => "$copy/server.conf");
+my $node = KanonNode::new_node('main', found => $found);
 $node->start;
 $node->safe_psql('postgres', 'CREATE ROLE owner; CREATE ROLE reader');
 

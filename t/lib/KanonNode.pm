@@ -44,6 +44,22 @@ sub start
 	return $node;
 }
 
+# The installed files, copied to where there can be more of them: the configuration that
+# finds the copy, and its folder of control files and scripts.
+sub staged_copy
+{
+	my $conf = slurp_file($ENV{KANON_SERVER_CONF});
+	my ($stage) = $conf =~ m{^extension_(?:destdir|control_path) = '(.*?)(?:/usr/.*)?'}m or die $conf;
+	my $copy = PostgreSQL::Test::Utils::tempdir . '/stage';
+	my $version = (qx(pg_config --version) =~ /(\d+)/)[0];
+
+	system_or_bail('cp', '-R', $stage, $copy);
+	$conf =~ s/\Q$stage\E/$copy/g;
+	append_to_file("$copy/server.conf", $conf);
+	my ($control) = split /\n/, qx(find $copy -path '*/$version/*' -name kanon.control);
+	return ("$copy/server.conf", $control =~ s{/kanon\.control$}{}r);
+}
+
 # As a role: what comes out, or the SQLSTATE of the error.
 sub as
 {
