@@ -2,8 +2,11 @@
  * fixture.c: the host, the tables and the problems of the core's tests.
  */
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 #include <time.h>
 
 #include "fixture.h"
@@ -611,6 +614,28 @@ next_failure(uint64_t at)
 	bool each = getenv("KANON_TEST_SHARE") == NULL || at < (uint64_t) cases(200);
 
 	return at + 1 + (each ? 0 : at / 8);
+}
+
+bool
+fails_again(Failure *failure)
+{
+	if (failure->at > 0)
+	{
+		if (failure->status == KANON_OK)
+			return false;
+		assert_int_equal(failure->status, failure->how);
+	}
+	failure->at = failure->at == 0 ? 1 : next_failure(failure->at);
+	return true;
+}
+
+void
+fail_at(Host *host, const Failure *failure)
+{
+	if (failure->how == KANON_NO_MEMORY)
+		host->refuse_at = host->allocations + failure->at;
+	else
+		host->cancel_at = host->polls + failure->at;
 }
 
 uint64_t

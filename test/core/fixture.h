@@ -96,6 +96,20 @@ extern bool real_tables(void);
 /* The number of the next allocation or poll to fail: each; with KANON_TEST_SHARE each of the first, then ever fewer. */
 extern uint64_t next_failure(uint64_t at);
 
+/*
+ * while (fails_again(&failure)) is for what has to bear every failure: fail_at() before each run, its status after it.
+ * The runs end with the first that nothing has happened to.
+ */
+typedef struct Failure
+{
+	KanonStatus
+		how;     /* KANON_NO_MEMORY: an allocation is refused; KANON_CANCELLED: a poll is answered with yes */
+	uint64_t at; /* which one */
+	KanonStatus status;
+} Failure;
+extern bool fails_again(Failure *failure);
+extern void fail_at(Host *host, const Failure *failure);
+
 /* A stream of random numbers, the same everywhere. */
 extern uint64_t random_next(uint64_t *state);
 extern uint32_t random_below(uint64_t *state, uint32_t bound);

@@ -391,28 +391,21 @@ memory_and_cancel(void **state)
 	}
 	for (int what = 0; what < 4; what++)
 	{
-		KanonStatus expected = what % 2 == 0 ? KANON_NO_MEMORY : KANON_CANCELLED;
-		KanonStatus status = expected;
-		uint64_t n;
+		Failure failure = {.how = what % 2 == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
-		for (n = 1; status == expected; n = next_failure(n))
+		while (fails_again(&failure))
 		{
 			KanonChance chance = {draw, &random};
 			KanonIsolation found;
 			Host host;
 
 			host_init(&host);
-			if (what % 2 == 0)
-				host.refuse_at = n;
-			else
-				host.cancel_at = n;
-			status = what < 2 ? kanon_cross_train(&host.env, &chance, &points, 3, moved, divisions)
-							  : kanon_isolation_count(&host.env, &space, &space, 2, 1.5, 4, &found);
-			assert_true(status == KANON_OK || status == expected);
+			fail_at(&host, &failure);
+			failure.status = what < 2 ? kanon_cross_train(&host.env, &chance, &points, 3, moved, divisions)
+									  : kanon_isolation_count(&host.env, &space, &space, 2, 1.5, 4, &found);
 			assert_int_equal(host.blocks, 0);
 		}
-		assert_int_equal(status, KANON_OK);
-		assert_true(n > 2);
+		assert_true(failure.at > 1);
 	}
 }
 
