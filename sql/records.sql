@@ -25,8 +25,10 @@ CREATE TABLE open_h AS SELECT code, CASE WHEN letter <> 'x' THEN 'some ' || lett
 
 -- a row without what differs each time: numbers to seven digits, nothing that is null
 CREATE FUNCTION figures(line jsonb) RETURNS text LANGUAGE sql AS $$
-    SELECT string_agg(key || '=' || CASE jsonb_typeof(value) WHEN 'number' THEN trim_scale(round(value::numeric, 7))::text ELSE value #>> '{}' END, ' ' ORDER BY place)
-    FROM jsonb_each(line) WITH ORDINALITY e (key, value, place)
+    SELECT string_agg(key || '=' || CASE jsonb_typeof(value) WHEN 'number' THEN trim_scale(round(value::numeric, digits))::text ELSE value #>> '{}' END, ' ' ORDER BY place)
+    FROM jsonb_each(line) WITH ORDINALITY e (key, value, place),
+         -- where a hill is highest, half the digits tell
+         (SELECT CASE line ->> 'measure' WHEN 'population_uniques_pitman' THEN 1 ELSE 7 END) f (digits)
     WHERE value <> 'null' AND key <> ALL ('{run,started_at,run_by,source,target,target_oid,read_ms,solve_ms,write_ms,verify_ms,peak_memory,version,workers}')
 $$;
 CREATE FUNCTION digest(relation text) RETURNS text LANGUAGE plpgsql AS $$
