@@ -12,6 +12,7 @@
 #include "cluster/cluster.h"
 #include "freeform/graph.h"
 #include "full_domain/full_domain.h"
+#include "subtree/subtree.h"
 #include "diverse.h"
 #include "exact.h"
 #include "exactly.h"
@@ -419,6 +420,96 @@ shapes(void **state)
 	}
 }
 
+/* More row types and values than what is done by blocks, or by bits, takes at a time. */
+static void
+many_values(void **state)
+{
+	static KanonClusterShow show[KANON_MAX_COLUMNS];
+	static const struct KanonClusterOptions options = {.show = show};
+
+	(void) state;
+	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+	{
+		char what[40];
+		Seen seen = {what};
+		bool ours = method->only_k == 0;
+
+		snprintf(what, sizeof(what), "%s, many values", method->name);
+		for (int i = 0; i < 3; i++)
+		{
+			static const uint32_t domain[] = {100, 300, 40};
+			uint32_t code[3 * 600];
+			double number[300];
+			uint64_t random = 570 + (uint64_t) i;
+			Host host;
+			KanonProblem *problem;
+
+			for (size_t j = 0; j < 3 * 600; j++)
+				code[j] = random_below(&random, domain[j % 3]);
+			for (int v = 0; v < 300; v++)
+				number[v] = v * v / 7.0;
+			host_init(&host);
+			problem =
+				problem_from_codes(&host, code, 600 - 100 * (size_t) i, 3, ours ? 3 + i : method->only_k);
+			for (int c = 0; c < problem->ncolumns; c++)
+			{
+				((KanonColumn *) problem->columns)[c].weight = 1 + (c + i) % 3;
+				if ((c + i) % 3 != 0)
+					((KanonColumn *) problem->columns)[c].number = number;
+				show[c] = (c + i) % 3 != 0 ? KANON_CLUSTER_RANGE : KANON_CLUSTER_SET;
+			}
+			problem->cluster = &options;
+			problem->residual = KANON_RESIDUAL_SUPPRESS;
+			solve_one(&seen, problem, method->solve, ours);
+			for (int c = 0; c < problem->ncolumns; c++)
+				((KanonColumn *) problem->columns)[c].number = NULL;
+			problem_free(problem);
+			assert_int_equal(host.blocks, 0);
+		}
+		if (ours)
+			seen_compare(&seen);
+	}
+}
+
+static void
+cuts(void **state)
+{
+	(void) state;
+	for (int m = 0; kanon_subtree_names[m] != NULL; m++)
+		for (int s = 0; kanon_scheme_names[s] != NULL; s++)
+		{
+			char what[40];
+			Seen seen = {what};
+
+			snprintf(what, sizeof(what), "%s, %s", kanon_subtree_names[m], kanon_scheme_names[s]);
+			for (int i = 0; i < SEEN_TABLES; i++)
+			{
+				uint64_t random = 470 + (uint64_t) i;
+				KanonSubtreeOptions options = {(KanonSubtreeMethod) m, (KanonScheme) s, -1};
+				Host host;
+				KanonProblem *problem;
+
+				host_init(&host);
+				problem = problem_random_levels(&host, &random, 30 + (size_t) i, 2 + i % 2, 3, 2 + i % 4);
+				for (int c = 0; c < problem->ncolumns; c++)
+					((KanonColumn *) problem->columns)[c].weight = 1 + (c + i) % 3;
+				if (i % 3 == 2)
+					diverse_make(problem, &random, DIVERSE_ALL);
+				if (problem->nextra > 0 && m == KANON_SUBTREE_TOP_DOWN)
+					options.class_column = 0;
+				problem->subtree = &options;
+				solve_one(&seen, problem, kanon_solve_subtree, true);
+				if (i < 2)
+					refuse_each(problem, kanon_solve_subtree);
+				if (i % 3 == 2)
+					diverse_free(problem);
+				problem_free(problem);
+				assert_int_equal(host.blocks, 0);
+			}
+			seen_compare(&seen);
+		}
+}
+
 static void
 graphs(void **state)
 {
@@ -462,9 +553,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns),       cmocka_unit_test(searched), cmocka_unit_test(stable),
-		cmocka_unit_test(one_class_each), cmocka_unit_test(nodes),    cmocka_unit_test(shapes),
-		cmocka_unit_test(graphs),
+		cmocka_unit_test(patterns),       cmocka_unit_test(searched),    cmocka_unit_test(stable),
+		cmocka_unit_test(one_class_each), cmocka_unit_test(nodes),       cmocka_unit_test(shapes),
+		cmocka_unit_test(graphs),         cmocka_unit_test(many_values), cmocka_unit_test(cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

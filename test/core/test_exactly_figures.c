@@ -30,9 +30,9 @@ typedef struct Sets
 	bool sensitive[MOST_ITEMS];
 } Sets;
 
-/* Baskets in which some items are rare, below a tree of pairs and triples. */
+/* Baskets in which some items are rare, or all about as frequent, below a tree of pairs and triples. */
 static void
-fill(KanonTransactions *problem, Sets *sets, uint64_t *random, const KanonSetMethod *method)
+fill(KanonTransactions *problem, Sets *sets, uint64_t *random, const KanonSetMethod *method, bool alike)
 {
 	uint32_t nrows = 20 + random_below(random, MOST_ROWS - 20);
 	uint32_t at = MOST_ITEMS;
@@ -42,7 +42,7 @@ fill(KanonTransactions *problem, Sets *sets, uint64_t *random, const KanonSetMet
 	{
 		sets->start[t] = n;
 		for (uint32_t i = 0; i < MOST_ITEMS; i++)
-			if (t == 0 || random_below(random, 4 + i) < 2)
+			if (t == 0 || (alike ? (t + i) % 5 == random_below(random, 3) : random_below(random, 4 + i) < 2))
 				sets->item[n++] = i;
 	}
 	sets->start[nrows] = n;
@@ -83,12 +83,12 @@ sets(void **state)
 		Seen seen = {method->name};
 		uint64_t random = 8;
 
-		for (int i = 0; i < 2 * SEEN_TABLES; i++)
+		for (int i = 0; i < 3 * SEEN_TABLES; i++)
 		{
 			Sets sets;
 			Host host;
 			KanonTransactions problem = {.k = 2 + i % 7,
-										 .m = 1 + i % 3,
+										 .m = i % 9 == 5 ? KANON_MAX_SET : 1 + i % 3,
 										 .h = 30 + i % 50,
 										 .rho = 0.2 + i % 7 * 0.1,
 										 .time_limit = INFINITY};
@@ -98,7 +98,7 @@ sets(void **state)
 
 			host_init(&host);
 			problem.env = &host.env;
-			fill(&problem, &sets, &random, method);
+			fill(&problem, &sets, &random, method, i % 3 == 2);
 			status = method->recode(&problem, &recoding, &report);
 			seen_value(&seen, host.said);
 			seen_value(&seen, status);

@@ -1,0 +1,368 @@
+/*
+ * test_exactly_time.c: what comes out when time is up, wherever that is (exactly.h).
+ *
+ * Here time passes by one second each time that somebody looks at the clock, so that what runs
+ * out of time does so at the same place everywhere.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cluster/cluster.h"
+#include "exact.h"
+#include "exactly.h"
+#include "freeform/graph.h"
+#include "subtree/subtree.h"
+#include "transactions/transactions.h"
+#include "unclassed.h"
+
+#define TABLES 4
+
+static const double limits[] = {0,    0.5,  1.5,  2.5,   3.5,   4.5,   6.5,   8.5,    11.5,    15.5,
+								21.5, 34.5, 55.5, 100.5, 200.5, 400.5, 800.5, 1600.5, INFINITY};
+
+#define LIMITS (int) (sizeof(limits) / sizeof(limits[0]))
+
+static double looks;
+
+static double
+look(void *arg)
+{
+	(void) arg;
+	return ++looks;
+}
+
+static void
+begin(Host *host)
+{
+	looks = 0;
+	host->said = 0;
+	host->env.now = look;
+}
+
+/*
+ * Solved within each limit: a release or a reason why there is none, and what is proven holds of
+ * what is found with more time.  ours: looked at, too; others' code looks at the clock as it likes.
+ */
+static bool
+solve_each(Seen *seen, ExactMake make, int i, KanonSolve solve, bool ours)
+{
+	double most = 0, least = INFINITY;
+	bool known = true;
+
+	for (int l = 0; l < LIMITS && known; l++)
+	{
+		Host host;
+		KanonProblem *problem = make(&host, i);
+		KanonRelease release;
+		KanonReport report = {0};
+		KanonStatus status;
+
+		begin(&host);
+		problem->time_limit = limits[l];
+		status = solve(problem, &release, &report);
+		known = status != KANON_UNAVAILABLE;
+		if (status == KANON_CANCELLED || status == KANON_NO_MEMORY || status == KANON_BROKEN)
+			fail_msg("status %d: %s, limit %g", status, report.detail, limits[l]);
+		if (status == KANON_OK)
+		{
+			double cost = exact_cost(problem, &release, &report);
+
+			assert_true(report.lower_bound <= cost * (1 + 1e-9) + 1e-9);
+			most = fmax(most, report.lower_bound);
+			least = fmin(least, cost);
+		}
+		if (ours)
+		{
+			seen_value(seen, status);
+			seen_value(seen, host.said);
+			seen_figure(seen, 0, looks);
+			if (status == KANON_OK)
+			{
+				seen_figure(seen, 1, report.cost);
+				seen_figure(seen, 2, report.lower_bound);
+				seen_figure(seen, 3, (double) report.nodes);
+				seen_figure(seen, 4, report.proven);
+				seen_figure(seen, 5, report.guarantee);
+				seen_figure(seen, 6, release.nclasses);
+			}
+			seen_text(seen, report.detail);
+		}
+		kanon_release_free(problem, &release);
+		problem_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	/* a bound holds for every release, wherever it was found */
+	assert_true(most <= least * (1 + 1e-9) + 1e-6);
+	return known;
+}
+
+/* ---- patterns ---- */
+
+static KanonProblem *
+small(Host *host, int i)
+{
+	uint64_t random = 1000 + (uint64_t) i;
+	KanonProblem *problem = exact_problem(host, &random, 9 + (size_t) i, 3, 2, 2, false);
+
+	problem->residual = KANON_RESIDUAL_SUPPRESS;
+	for (int c = 0; c < problem->ncolumns; c++)
+		((KanonColumn *) problem->columns)[c].weight = 1 + (c + i) % 2;
+	return problem;
+}
+
+static KanonProblem *
+large(Host *host, int i)
+{
+	uint64_t random = 1100 + (uint64_t) i;
+	KanonProblem *problem =
+		exact_problem(host, &random, 40 + 10 * (size_t) i, 4, 3 + i % 2, 2 + i % 3, false);
+
+	problem->seed = (uint64_t) i;
+	problem->effort = 0.05;
+	problem->residual = KANON_RESIDUAL_SUPPRESS;
+	for (int c = 0; c < problem->ncolumns; c++)
+		((KanonColumn *) problem->columns)[c].weight = 1 + (c + i) % 3;
+	return problem;
+}
+
+static void
+patterns(void **state)
+{
+	Seen seen = {"fpt in time"};
+
+	(void) state;
+	for (int i = 0; i < TABLES; i++)
+	{
+		solve_each(&seen, small, i, kanon_solve_fpt, true);
+		for (const KanonSolver *solver = kanon_solvers; solver->name != NULL; solver++)
+			if (solver->solve != kanon_solve_fpt && (solver->only_k == 0 || i % 3 == 0))
+				solve_each(NULL, large, i, solver->solve, false);
+	}
+	seen_compare(&seen);
+}
+
+static KanonPattern listed[4];
+
+static KanonProblem *
+with_list(Host *host, int i)
+{
+	uint64_t random = 1200 + (uint64_t) i;
+	KanonProblem *problem = exact_problem(host, &random, 14 + (size_t) i, 3, 3, 2, false);
+
+	for (int p = 0; p < 4; p++)
+		listed[p] = random_next(&random) & 7;
+	listed[i % 4] = 7;
+	problem->mask.list = listed;
+	problem->mask.nlist = 4;
+	return problem;
+}
+
+static void
+one_class_each(void **state)
+{
+	(void) state;
+	for (int i = 0; i < TABLES; i++)
+		solve_each(NULL, with_list, i, kanon_solve_pattern_clustering, false);
+}
+
+/* ---- classes of any shape, cuts, graphs ---- */
+
+static KanonClusterShow show[KANON_MAX_COLUMNS];
+static const struct KanonClusterOptions shown = {.show = show};
+
+static KanonProblem *
+any_shape(Host *host, int i)
+{
+	uint64_t random = 1300 + (uint64_t) i;
+	KanonProblem *problem = i % 2 == 0 ? exact_problem(host, &random, 40, 3, 4, 2 + i % 2, true)
+									   : random_table(host, &random, 60, 3, 7, 2 + i % 3);
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		show[c] = i % 2 == 0                   ? KANON_CLUSTER_HIERARCHY
+				  : c == 0                     ? KANON_CLUSTER_SET
+				  : problem->columns[c].number ? KANON_CLUSTER_RANGE
+											   : KANON_CLUSTER_SUPPRESS;
+	problem->cluster = &shown;
+	problem->seed = (uint64_t) i;
+	return problem;
+}
+
+static void
+shapes(void **state)
+{
+	(void) state;
+	for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+	{
+		bool matched = strcmp(method->name, "pairs") == 0 || strcmp(method->name, "triples") == 0;
+		char what[40];
+		Seen seen = {what};
+
+		snprintf(what, sizeof(what), "%s in time", method->name);
+		for (int i = 0; i < TABLES; i++)
+			if (method->only_k == 0 || method->only_k == 2 + i)
+				solve_each(&seen, any_shape, i, method->solve, !matched);
+		if (!matched)
+			seen_compare(&seen);
+	}
+}
+
+static KanonSubtreeOptions cut;
+
+static KanonProblem *
+with_levels(Host *host, int i)
+{
+	uint64_t random = 1400 + (uint64_t) i;
+	KanonProblem *problem;
+
+	host_init(host);
+	problem = problem_random_levels(host, &random, 50, 2 + i % 2, 3, 2 + i % 3);
+	problem->subtree = &cut;
+	return problem;
+}
+
+static void
+cuts(void **state)
+{
+	(void) state;
+	for (int m = 0; kanon_subtree_names[m] != NULL; m++)
+		for (int s = 0; kanon_scheme_names[s] != NULL; s++)
+		{
+			char what[40];
+			Seen seen = {what};
+
+			snprintf(what, sizeof(what), "%s, %s in time", kanon_subtree_names[m], kanon_scheme_names[s]);
+			cut = (KanonSubtreeOptions){(KanonSubtreeMethod) m, (KanonScheme) s, -1};
+			for (int i = 0; i < TABLES; i++)
+				solve_each(&seen, with_levels, i, kanon_solve_subtree, true);
+			seen_compare(&seen);
+		}
+}
+
+static KanonFreeformOptions graph;
+
+static KanonProblem *
+unclassed(Host *host, int i)
+{
+	uint64_t random = 1500 + (uint64_t) i;
+	KanonProblem *problem = random_table(host, &random, 30 + 10 * (size_t) i, 3, 6, 2 + i % 3);
+
+	problem->freeform = &graph;
+	problem->seed = (uint64_t) i;
+	return problem;
+}
+
+static void
+graphs(void **state)
+{
+	static const char *const methods[] = {"greedy",      "sort_greedy", "hungarian", "min_cost_flow", "ring",
+										  "concealment", "one_k",       "k_one",     "k_k",           "mip"};
+
+	(void) state;
+	for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+	{
+		bool ours = strcmp(methods[m], "mip") != 0;
+		char what[40];
+		Seen seen = {what};
+
+		snprintf(what, sizeof(what), "graph %s in time", methods[m]);
+		for (int i = 0; i < (ours ? TABLES : 1); i++)
+		{
+			graph =
+				(KanonFreeformOptions){.symmetric = m < 3 && i % 2 == 1, .partition_size = i == 2 ? 13 : 0};
+			assert_true(kanon_freeform_method(methods[m], &graph.method) ||
+						kanon_relaxed_method(methods[m], &graph.method));
+			solve_each(&seen, unclassed, i, kanon_solve_freeform, ours);
+		}
+		if (ours)
+			seen_compare(&seen);
+	}
+}
+
+/* ---- sets ---- */
+
+#define ITEMS 8
+#define BASKETS 40
+
+static void
+sets(void **state)
+{
+	(void) state;
+	for (const KanonSetMethod *method = kanon_set_methods; method->name != NULL; method++)
+	{
+		char what[40];
+		Seen seen = {what};
+
+		snprintf(what, sizeof(what), "%s in time", method->name);
+		for (int i = 0; i < TABLES * LIMITS; i++)
+		{
+			uint64_t random = 1600 + (uint64_t) (i / LIMITS);
+			size_t start[BASKETS + 1];
+			uint32_t item[BASKETS * ITEMS];
+			uint32_t parent[2 * ITEMS];
+			bool sensitive[ITEMS] = {[ITEMS - 1] = true};
+			size_t n = 0;
+			Host host;
+			KanonTransactions problem = {
+				.k = 3 + i / LIMITS, .m = 2, .h = 60, .rho = 0.5, .time_limit = limits[i % LIMITS]};
+			KanonRecoding recoding;
+			KanonReport report = {0};
+			KanonStatus status;
+
+			for (uint32_t t = 0; t < BASKETS; t++)
+			{
+				start[t] = n;
+				/* all as frequent as each other, or nearly */
+				for (uint32_t v = 0; v < ITEMS; v++)
+					if (t == 0 || random_below(&random, 4) == 0)
+						item[n++] = v;
+			}
+			start[BASKETS] = n;
+			memset(parent, 0xff, sizeof(parent));
+			for (uint32_t v = 0; v < ITEMS && method->generalizes; v++)
+				if (method->model == KANON_MODEL_KM || !sensitive[v])
+					parent[v] = ITEMS + v / 3;
+			for (uint32_t v = ITEMS; v < ITEMS + 3 && method->generalizes; v++)
+				parent[v] = ITEMS + 3;
+			host_init(&host);
+			begin(&host);
+			problem.env = &host.env;
+			problem.sets = (KanonSets){ITEMS, BASKETS, start, item};
+			problem.sensitive = method->model != KANON_MODEL_KM ? sensitive : NULL;
+			problem.nnodes = method->generalizes ? ITEMS + 4 : ITEMS;
+			problem.parent = parent;
+			status = method->recode(&problem, &recoding, &report);
+			seen_value(&seen, status);
+			seen_value(&seen, host.said);
+			seen_figure(&seen, 0, looks);
+			if (status == KANON_OK)
+			{
+				seen_figure(&seen, 1, report.cost);
+				seen_figure(&seen, 2, report.lower_bound);
+				seen_figure(&seen, 3, (double) report.nodes);
+				seen_figure(&seen, 4, report.proven);
+				for (uint32_t v = 0; v < ITEMS; v++)
+					seen_value(&seen, recoding.shown[v]);
+			}
+			seen_text(&seen, report.detail);
+			kanon_recoding_free(&problem, &recoding);
+			assert_int_equal(host.blocks, 0);
+		}
+		seen_compare(&seen);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns), cmocka_unit_test(one_class_each), cmocka_unit_test(shapes),
+		cmocka_unit_test(cuts),     cmocka_unit_test(graphs),         cmocka_unit_test(sets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
