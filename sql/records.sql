@@ -101,6 +101,11 @@ SELECT call($$full_domain('person', 'o', '{age,zip}', 2, hierarchies => '{"age":
 SELECT call($$full_domain('person', 'o', '{age,zip}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', suppression_limit => 0.4, privacy => ARRAY[kanon_delta_presence('everybody', 0, 0.9)])$$);
 SELECT call($$full_domain('person', 'o', '{age,zip,city}', 30)$$);
 
+-- cuts
+SELECT call(format($$subtree('person', 'o', '{age,zip}', 4, method => %L, scheme => %L, hierarchies => '{"age": "age_h", "zip": "zip_h"}', weights => '{1,2}', keep => '{ill}')$$, method, scheme))
+FROM unnest('{top_down,bottom_up,optimal}'::text[]) method, unnest('{subtree,sibling}'::text[]) scheme;
+SELECT call($$subtree('person', 'o', '{age,zip}', 4, hierarchies => '{"age": "age_h", "zip": "zip_h"}', keep => '{ill}', class_column => 'ill', privacy => ARRAY[kanon_distinct_l('ill', 2)])$$);
+
 -- classes of any shape
 SELECT call(format($$cluster('person', 'o', '{age,city,born,score}', 3, %L, show => %L, keep => '{ill}', mark => true, seed => 5)$$, method, show))
 FROM unnest('{mondrian,mondrian_relaxed,forest,bottom_up,top_down,gather,one_k,k_one,k_k}'::text[], '{auto,suppress,auto,auto,suppress,auto,auto,auto,auto}'::text[]) f (method, show);
@@ -159,12 +164,77 @@ SELECT call($$check_freeform('person', 'shown', '{age,city,score}', 3)$$);
 SELECT kanon_checksum('open_h'), kanon_checksum('open_h') = encode(sha256(convert_to(string_agg(code || E'\t' || coalesce(letter, '\N') || E'\n', '' ORDER BY code COLLATE "C"), 'UTF8')), 'hex')
 FROM open_h;
 
--- settings that a checksum is taken under are not left behind, in the same transaction neither
-BEGIN;
-SELECT md5(string_agg(name || setting, ' ' ORDER BY name)) AS settings FROM pg_settings WHERE name !~ '^kanon' \gset
-SELECT kanon_checksum('person') <> '' AS taken;
-SELECT md5(string_agg(name || setting, ' ' ORDER BY name)) = :'settings' AS same FROM pg_settings WHERE name !~ '^kanon';
-COMMIT;
+-- what a function sets while it reads is not left behind, in the same transaction neither: no block with an exception
+-- here, whose end would take it back
+CREATE FUNCTION left_behind(what text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    settings text[] := array(SELECT name || '=' || setting FROM pg_settings WHERE name !~ '^kanon') || (current_user || ' ' || current_schemas(true)::text);
+BEGIN
+    DROP TABLE IF EXISTS o, o_sensitive CASCADE;
+    EXECUTE format('SELECT count(*) FROM kanon_%s', what);
+    RETURN NEXT split_part(what, '(', 1);
+    RETURN QUERY SELECT '   it was ' || was FROM (SELECT unnest(settings) EXCEPT
+        SELECT unnest(array(SELECT name || '=' || setting FROM pg_settings) || (current_user || ' ' || current_schemas(true)::text))) s (was) ORDER BY 1;
+END $$;
+SELECT left_behind(what) FROM unnest(ARRAY[
+    $$checksum('person')$$,
+    $$check('person', '{city,member}')$$,
+    $$check_hierarchy('age_h', 'person', 'age', true)$$,
+    $$check_transactions('item', 'code', 4, 3, 'id', sensitive => '{x}', show_values => true)$$,
+    $$check_freeform('person', 'shown', '{age,city,score}', 3)$$,
+    $$suggest('person')$$,
+    $$risk('person', '{city,zip,member}', '{ill}', subject => 'who', population => 'everybody', hierarchies => '{"ill": "ill_h"}')$$,
+    $$risk_columns('person', '{age,city}')$$,
+    $$pattern_guided('person', 'o', '{city,member}', 3, keep => '{ill,id}', privacy => ARRAY[kanon_distinct_l('ill', 2)], mask => '{"id": {"pseudonym": "release"}}', mark => true)$$,
+    $$pattern_clustering('person', 'o', '{city,member}', 3, method => 'greedy', patterns => '{--,-*,**}')$$,
+    $$cluster('person', 'o', '{age,city,born,score}', 3, keep => '{ill}')$$,
+    $$full_domain('person', 'o', '{age,zip}', 3, hierarchies => '{"age": "age_h", "zip": {"prefix": [3, 2]}}', suppression_limit => 0.5, privacy => ARRAY[kanon_k_map('everybody')])$$,
+    $$subtree('person', 'o', '{age,zip}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}')$$,
+    $$freeform('person', 'o', '{age,city}', 3, seed => 1)$$,
+    $$transactions('item', 'o', 'code', 5, m => 2, transaction => 'id', hierarchy => 'code_h')$$,
+    $$anatomy('person', 'o', 'o_sensitive', '{age,city}', 'ill', 2)$$,
+    $$frontier('person', '{age,city}', '{2,3}')$$,
+    $$explain('person', '{age,city,zip}', 3, hierarchies => '{"age": "age_h"}', with_values => true)$$,
+    $$compare('person', 'shown', '{age,city,score}', '{ill}', queries => 5, seed => 2)$$,
+    $$distributions('person', 'leveled', '{age,city,zip}', 3, '{ill}', hierarchies => '{"age": "age_h", "zip": "zip_h"}')$$,
+    $$attack('person', 'leveled', 'id', '{age,city,zip}', 5, hierarchies => '{"age": "age_h", "zip": "zip_h"}')$$,
+    $$hierarchy_interval('person', 'age', 'o', '{5,20}')$$,
+    $$hierarchy_quantile('person', 'age', 'o', '{4,2}')$$,
+    $$hierarchy_prefix('person', 'zip', 'o', '{3}')$$,
+    $$hierarchy_date('person', 'born', 'o')$$]) what;
+
+-- columns of types that can be neither grouped nor sorted, wherever a column is named
+CREATE TABLE loose AS SELECT i, i % 2 AS a, to_json(i % 3) AS j, point(i, 1) AS p FROM generate_series(1, 12) i;
+SELECT call($$pattern_guided('loose', 'o', '{a}', 2, keep => '{j,p}')$$);
+SELECT call(replace(what, 'COLUMN', name)) FROM unnest('{j,p}'::text[]) WITH ORDINALITY n (name, nth), unnest(ARRAY[
+    $$pattern_guided('loose', 'o', '{a,COLUMN}', 2)$$,
+    $$pattern_guided('loose', 'o', '{a}', 2, keep => '{COLUMN}', class_column => 'COLUMN')$$,
+    $$pattern_guided('loose', 'o', '{a}', 2, keep => '{COLUMN}', privacy => ARRAY[kanon_distinct_l('COLUMN', 2)])$$,
+    $$pattern_guided('loose', 'o', '{a}', 2, privacy => ARRAY[kanon_subject('COLUMN')])$$,
+    $$pattern_guided('loose', 'o', '{a}', 2, keep => '{COLUMN}', mask => '{"COLUMN": {"top": 0.9}}')$$,
+    $$cluster('loose', 'o', '{a,COLUMN}', 2)$$,
+    $$freeform('loose', 'o', '{a,COLUMN}', 2, seed => 1)$$,
+    $$anatomy('loose', 'o', 'o_sensitive', '{a}', 'COLUMN', 2)$$,
+    $$transactions('loose', 'o', 'COLUMN', 2, transaction => 'a')$$,
+    $$transactions('loose', 'o', 'i', 2, transaction => 'COLUMN')$$,
+    $$check_transactions('loose', 'COLUMN', 2, 2, 'a')$$,
+    $$risk('loose', '{a,COLUMN}')$$,
+    $$risk('loose', '{a}', '{COLUMN}')$$,
+    $$risk('loose', '{a}', subject => 'COLUMN')$$,
+    $$check('loose', '{a,COLUMN}')$$,
+    $$hierarchy_quantile('loose', 'COLUMN', 'o', '{2}')$$,
+    $$frontier('loose', '{a,COLUMN}', '{2}')$$]) WITH ORDINALITY c (what, place)
+ORDER BY nth, place;
+SELECT left(kanon_checksum('loose'), 12);
+
+-- bounds of masks that are no numbers of a machine's word, of values and of quantiles, and several of them
+SELECT call($$pattern_guided('person', 'o', '{city,member}', 2, keep => '{score,born,age,ill}', mask => '{"score": {"top": {"quantile": 0.9}, "bottom": {"quantile": 0.2}}, "born": {"top": {"quantile": 0.8}}, "age": {"bottom": {"value": 30}, "round": 10}}')$$);
+SELECT DISTINCT score FROM o ORDER BY score;
+SELECT min(born), max(born), min(age), max(age) FROM o;
+SELECT call($$pattern_guided('person', 'o', '{city,member}', 2, keep => '{score,ill}', mask => '{"score": {"top": {"value": 6.5}, "bottom": {"value": 1.25}}}')$$);
+SELECT DISTINCT score FROM o ORDER BY score;
+SELECT call($$explain('person', '{city,zip,member}', 3, patterns => '{---,*--,-*-,--*,**-}')$$);
+SELECT call($$explain('person', '{city,zip,member}', 3, rules => kanon_rules(never => '{member}', always => '{zip}'))$$);
 
 -- what classes show is of the declared type
 CREATE TABLE declared AS SELECT (i / 3)::numeric(6, 2) AS n, ('c' || i / 3)::char(5) AS c, (date '2024-01-01' + i / 3)::timestamp(0) AS t, ('v' || i / 3)::varchar(3) AS v, i % 2 = 0 AS odd

@@ -654,7 +654,13 @@ sub try_one
 		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
 		$verdict = !@tests ? 'unexecuted' : 'survived';
 		$by = join(' ', sort @tests);
-		if ($equivalent->{ join("\t", $file, trim($old), trim($new)) }) { $verdict = 'equivalent'; }
+		# the n-th such line of the file
+		my $nth = grep { trim($_) eq trim($old) } @lines[ 0 .. $line - 2 ], $old;
+
+		if (grep { $equivalent->{ join("\t", $file, $_, trim($new)) } } trim($old), trim($old) . "#$nth")
+		{
+			$verdict = 'equivalent';
+		}
 		else
 		{
 			for my $test (grep { $sound{$_} // 1 } @asked)
@@ -686,8 +692,12 @@ sub prepare
 	my ($map, $equivalent) = @_;
 
 	$ENV{PGOPTIONS} = '-c statement_timeout=600s -c kanon.progress=off';
-	# left by a run that was stopped
-	rename($_, $_ =~ s/\.right$//r) for split(/\n/, `find src -name '*.right'`);
+	# left by a run that was stopped; what was made of a mutation is newer than what comes back
+	my @right = split(/\n/, `find src -name '*.right'`);
+
+	rename($_, $_ =~ s/\.right$//r) for @right;
+	unlink('kanon.so', 'src/core/libkanon_core.a') if @right;
+	system('make -s all >/dev/null') == 0 or die "it cannot be built\n" if @right;
 	build_suites();
 	mkdir($out);
 	find_server();
