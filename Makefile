@@ -13,7 +13,8 @@
 # show), check-oracle [CASES=… SEED=…] (every figure again, from the rows
 # alone), check-without (the libraries that kanon can do without), check-fuzz,
 # check-sanitized (inside a server), check-reference, check-long (the whole
-# of what those take a share of), check-bare [BARE=bookworm] (the two commands on
+# of what those take a share of), check-releases (not a published cell has changed, for who
+# changes the house), check-bare [BARE=bookworm] (the two commands on
 # bare machines).  make fuzz SECONDS=300
 # SEED=1: generated calls and inputs.  make mutants N=100 SEED=1 [JOBS=2]: do the tests notice
 # when a line of src is wrong?
@@ -40,7 +41,7 @@ endif
 # left to a make of its own, started by the scripts in dev/.
 WHOLE = setup demo dist check check-layers check-format check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
 	check-oracle check-without check-fuzz check-sanitized check-reference \
-	check-long check-bare bench fuzz mutants
+	check-long check-releases check-bare bench fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
 
 .PHONY: $(MAKECMDGOALS)

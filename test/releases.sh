@@ -3,7 +3,7 @@
 # every method on small tables, and on the real ones where there are any, as checksums
 # of the targets.  A change that is meant to leave releases as they are leaves these.
 # --accept: take what comes out now as what is expected.
-# Run under dev/with-server: dev/with-server test/releases.sh
+# make check-releases; to accept, with the real tables: KANON_DATA=… dev/with-server test/releases.sh --accept
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 data=${KANON_DATA:-}
