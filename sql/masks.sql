@@ -126,6 +126,13 @@ SELECT definition.relname ~ '^lasting_publication' AS of_publication, definition
 FROM pg_class definition JOIN pg_attribute a ON a.attrelid = definition.oid WHERE a.attname = 'mask_key' AND definition.relnamespace = 'mask_test'::regnamespace;
 SELECT length(mask_key) FROM lasting_publication;
 SELECT count(*) FROM kanon_publications p WHERE p::text LIKE '%' || encode((SELECT mask_key FROM lasting_publication), 'hex') || '%';
+-- pseudonyms are HMAC-SHA-256 with all of it (RFC 2104), of the column's name and the value's text
+CREATE FUNCTION padded(key bytea, pad int) RETURNS bytea LANGUAGE sql
+    RETURN (SELECT string_agg(set_byte('\x00', 0, CASE WHEN i < length(key) THEN get_byte(key, i) ELSE 0 END # pad), ''::bytea ORDER BY i) FROM generate_series(0, 63) AS i);
+CREATE FUNCTION hmac(key bytea, message bytea) RETURNS bytea LANGUAGE sql RETURN sha256(padded(key, 92) || sha256(padded(key, 54) || message));
+SELECT count(DISTINCT patient) AS pseudonyms, count(DISTINCT patient) FILTER (WHERE patient IN (
+    SELECT encode(set_byte(set_byte(h, 6, get_byte(h, 6) & 15 | 128), 8, get_byte(h, 8) & 63 | 128), 'hex')::uuid
+    FROM (SELECT substr(hmac(mask_key, 'patient'::bytea || '\x00' || known.patient::text::bytea), 1, 16) AS h FROM known, lasting_publication) AS hashed)) AS of_the_key FROM lasting;
 SELECT kanon_drop_publication('lasting');
 SELECT kanon_create_publication('lasting', 'known', '{age,zip}', 5, '{"keep": ["patient", "admitted"], "mask": {"patient": {"pseudonym": "publication"}, "admitted": {"shift": "patient", "days": 30}}}');
 SELECT status FROM kanon_refresh('lasting');

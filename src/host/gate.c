@@ -5,8 +5,6 @@
 #include "host/gate.h"
 #include "host/catalog.h"
 
-#include <math.h>
-
 #include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
@@ -314,7 +312,7 @@ typedef struct Watch
 	PlanState *node;
 	ExecProcNodeMtd next_row; /* the node's own */
 	Gate *gate;
-	double rows;
+	uint64 rows;
 	struct Watch *outer; /* that of the query that this one is run by */
 } Watch;
 
@@ -341,9 +339,9 @@ watched_row(PlanState *node)
 
 	while (watch->node != node)
 		watch = watch->outer;
-	if (fmod(++watch->rows, WATCH_ROWS) == 0)
+	if (++watch->rows % WATCH_ROWS == 0)
 	{
-		watch->gate->share = Min(watch->rows / Max(node->plan->plan_rows, 1), MOST_SHARE);
+		watch->gate->share = Min((double) watch->rows / Max(node->plan->plan_rows, 1), MOST_SHARE);
 		gate_tell(watch->gate);
 	}
 	return watch->next_row(node);

@@ -15,6 +15,7 @@
 
 #include "common/hashfn.h"
 #include "core/privacy/subsets.h"
+#include "core/util/hash.h"
 #include "lib/stringinfo.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -101,6 +102,12 @@ kept_begin(const Source *source, int who, Border *border)
 	return look;
 }
 
+static inline uint32
+image_hash(Datum datum, bool by_value, int16 length)
+{
+	return by_value ? (uint32) kanon_mix((uint64) datum) : datum_image_hash(datum, by_value, length);
+}
+
 /* Half of the values go, with all their rows. */
 static void
 forget_half(KeptLook *look, KeptColumn *column)
@@ -128,7 +135,7 @@ forget_half(KeptLook *look, KeptColumn *column)
 static void
 note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
 {
-	uint32 hash = datum_image_hash(datum, column->by_value, column->length);
+	uint32 hash = image_hash(datum, column->by_value, column->length);
 	KeptValue *value;
 	bool found;
 
@@ -156,7 +163,7 @@ kept_person(const KeptLook *look, const Datum *values, const bool *nulls)
 		return KEPT_NOBODY;
 	if (nulls[look->who])
 		return 0;
-	return datum_image_hash(values[look->who], look->who_by_value, look->who_length) & (KEPT_NOBODY >> 1);
+	return image_hash(values[look->who], look->who_by_value, look->who_length) & (KEPT_NOBODY >> 1);
 }
 
 void

@@ -83,10 +83,12 @@ rounded(const Mask *mask, Datum value)
 	if (mask->base == NUMERICOID)
 	{
 		Datum step = NumericGetDatum(mask->step);
+		Numeric number = DatumGetNumeric(value); /* once: each look would copy it */
 		Datum steps;
 
-		if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)))
+		if (numeric_is_nan(number) || numeric_is_inf(number))
 			return value;
+		value = NumericGetDatum(number);
 		if (mask->decimal)
 			return DirectFunctionCall2(numeric_round, value, Int32GetDatum(mask->digits));
 		steps = DirectFunctionCall2(numeric_round, DirectFunctionCall2(numeric_div, value, step),
@@ -174,36 +176,18 @@ part(const Mask *mask, Datum value)
 
 /* ---- rows ---- */
 
-/* The column that a mask hashes with the key; -1: none. */
-static int
-keyed_place(const Masks *masks, int i)
-{
-	const Mask *mask = masks->columns[i]->mask;
-
-	if (mask == NULL || (mask->kind != MASK_PSEUDONYM && mask->kind != MASK_SHIFT))
-		return -1;
-	return mask->kind == MASK_SHIFT ? mask->place : i;
-}
-
 int
 masks_ahead(const Source *source)
 {
-	for (int i = 0; i < source->nkept && source->masks != NULL; i++)
-		if (keyed_place(source->masks, i) >= 0)
-			return MASK_ROWS_AHEAD;
-	return 1;
+	return source->masks != NULL && source->masks->nkeyed > 0 ? MASK_ROWS_AHEAD : 1;
 }
 
 void
 masks_expect(const Masks *masks, const Datum *values, const bool *nulls)
 {
-	for (int i = 0; i < masks->n; i++)
-	{
-		int place = keyed_place(masks, i);
-
-		if (place >= 0 && !nulls[place])
-			mask_key_expect(masks->columns[i]->mask, values[place]);
-	}
+	for (int i = 0; i < masks->nkeyed; i++)
+		if (!nulls[masks->keyed[i]->place])
+			mask_key_expect(masks->keyed[i], values[masks->keyed[i]->place]);
 }
 
 void
@@ -294,18 +278,18 @@ begin_mask(const Source *source, Masks *masks, Mask *mask, int64 k)
 	find_quantile(source, mask, &mask->top, true, k);
 	find_quantile(source, mask, &mask->bottom, false, k);
 	mask->compare = &lookup_type_cache(mask->base, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
-	if (mask->kind == MASK_SHIFT)
+	if (mask->kind == MASK_SHIFT || mask->kind == MASK_PSEUDONYM)
 	{
+		const char *hashed = mask->kind == MASK_SHIFT ? mask->person : mask->column->name;
+
 		mask->place = 0;
-		while (mask->place < source->nkept && strcmp(source->kept[mask->place].name, mask->person) != 0)
+		while (mask->place < source->nkept && strcmp(source->kept[mask->place].name, hashed) != 0)
 			mask->place++;
 		if (mask->place == source->nkept)
 			elog(ERROR, "the column of persons is not read");
-	}
-	if (mask->kind == MASK_SHIFT)
 		mask_key_begin(masks, mask, &source->kept[mask->place]);
-	if (mask->kind == MASK_PSEUDONYM)
-		mask_key_begin(masks, mask, mask->column);
+		masks->keyed[masks->nkeyed++] = mask;
+	}
 	if (mask->kind == MASK_ANON)
 		mask_anon_begin(masks, mask);
 }
@@ -322,9 +306,10 @@ masks_begin(const Source *source, int64 k, Border *border)
 	masks->columns = palloc(sizeof(SourceColumn *) * source->nkept);
 	masks->values = palloc(sizeof(Datum) * source->nkept);
 	masks->nulls = palloc(sizeof(bool) * source->nkept);
+	masks->keyed = palloc(sizeof(Mask *) * source->nkept);
+	masks->nkeyed = 0;
 	masks->row = AllocSetContextCreate(border->context, "kanon masked", ALLOCSET_SMALL_SIZES);
-	masks->hmac = pg_hmac_create(PG_SHA256);
-	if (masks->hmac == NULL || FAULT(no_mask_key) || !pg_strong_random(masks->key[0], MASK_KEY_LENGTH))
+	if (FAULT(no_mask_key) || !pg_strong_random(masks->key[0], MASK_KEY_LENGTH))
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
 	for (int i = 0; i < source->nkept; i++)
 		masks->columns[i] = &source->kept[i];
@@ -380,10 +365,7 @@ masks_end(Masks *masks)
 {
 	if (masks == NULL)
 		return;
-	explicit_bzero(masks->key[0], MASK_KEY_LENGTH);
-	explicit_bzero(masks->key[1], MASK_KEY_LENGTH);
-	pg_hmac_free(masks->hmac);
-	masks->hmac = NULL;
+	mask_key_forget(masks);
 	MemoryContextDelete(masks->row);
 	for (int i = 0; i < masks->n; i++)
 	{

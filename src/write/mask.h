@@ -19,7 +19,7 @@
 #include "utils/numeric.h"
 
 #define MASK_KEY_LENGTH 32
-#define MASK_ROWS_AHEAD 16
+#define MASK_ROWS_AHEAD 16 /* a power of 2 */
 
 typedef enum MaskKind
 {
@@ -54,7 +54,7 @@ typedef struct Mask
 	Oid collation;   /* there */
 	bool lasting;    /* the key is the publication's */
 	char *person;    /* of a shift: the column that says who a row is about */
-	int place;       /* its place among the kept columns, once rows are written */
+	int place;       /* among the kept columns, of what is hashed with the key, once rows are written */
 	double days;     /* at most, either way */
 	Numeric step;    /* to round to; NULL: not rounded */
 	double fraction; /* the same, for floats and integers */
@@ -92,7 +92,10 @@ typedef struct Masks
 	bool has_lasting;
 	int n;                        /* columns, as source->kept */
 	const SourceColumn **columns; /* [n] */
-	pg_hmac_ctx *hmac;
+	Mask **keyed;                 /* [nkeyed] masks that hash with a key */
+	int nkeyed;
+	pg_hmac_ctx *hmac[2]; /* of each key that is used */
+	bool hmac_keeps[2];   /* its key */
 	Border *border;
 	MemoryContext row;
 	Datum *values; /* [n] of the row at hand */
@@ -147,7 +150,7 @@ extern void masks_recount(const Target *target, const Source *source);
 
 /* ---- mask_key.c: by a key ---- */
 
-/* Of values of that column. */
+/* Of values of that column, when the keys are drawn. */
 extern void mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column);
 
 /* The keyed hash of a value, until the next one: of pseudonyms the first 16 bytes, of shifts 8. */
@@ -156,6 +159,7 @@ extern const uint64 *mask_key_hash(Masks *masks, Mask *mask, Datum value);
 /* It will be asked for in a moment: what is remembered of it is brought near. */
 extern void mask_key_expect(const Mask *mask, Datum value);
 extern void mask_key_end(Masks *masks, Mask *mask);
+extern void mask_key_forget(Masks *masks);
 
 /* ---- mask_anon.c: by functions of the extension anon ---- */
 

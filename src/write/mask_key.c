@@ -69,12 +69,14 @@ note_issued(Masks *masks, Mask *mask, const uint64 *hash)
 #define FIRST_SLOTS 1024
 #define MOST_SLOTS 262144
 #define WAYS 8
+#define LINE 64 /* bytes of a cache line: four of the smallest slots */
 
 /* Words of a value's bytes, the first of which is their number: a slot of them is a cache line. */
 #define BYTES_WORDS 6
 
 struct MaskMemo
 {
+	void *block;
 	uint64 *words; /* [slots][stride]: the value, then its hash; its first word 0: empty */
 	uint32 slots;  /* a power of 2 */
 	uint32 used;
@@ -85,8 +87,11 @@ struct MaskMemo
 static void
 memo_begin(MaskMemo *memo, Border *border)
 {
-	memo->words = border_palloc(border, sizeof(uint64) * memo->stride * memo->slots);
-	memset(memo->words, 0, sizeof(uint64) * memo->stride * memo->slots);
+	Size bytes = sizeof(uint64) * memo->stride * memo->slots;
+
+	memo->block = border_palloc(border, bytes + LINE);
+	memo->words = (uint64 *) TYPEALIGN(LINE, memo->block);
+	memset(memo->words, 0, bytes);
 	memo->used = 0;
 }
 
@@ -117,9 +122,10 @@ memo_find(const MaskMemo *memo, const uint64 *key)
 	uint64 place = key_hash(memo, key);
 	uint64 *slot = NULL;
 
-	for (int i = 0; i < WAYS; i++)
+	/* all four around it first, which share a line where they are small, then the next four */
+	for (uint64 i = 0; i < WAYS; i++)
 	{
-		slot = memo_slot(memo, place + i);
+		slot = memo_slot(memo, ((place + (i & ~(uint64) 3)) & ~(uint64) 3) | ((place + i) & 3));
 		if (slot_has(memo, slot, key) || slot[memo->key] == 0)
 			return slot;
 	}
@@ -143,7 +149,7 @@ memo_grow(MaskMemo *memo, Border *border)
 		memcpy(memo_find(memo, slot), slot, sizeof(uint64) * old.stride);
 		memo->used++;
 	}
-	border_pfree(border, old.words);
+	border_pfree(border, old.block);
 }
 
 static void
@@ -151,7 +157,7 @@ memo_keep(MaskMemo *memo, const uint64 *key, const uint64 *hash, Border *border)
 {
 	uint64 *slot;
 
-	if (memo->used >= memo->slots / 2 && memo->slots < MOST_SLOTS)
+	if (memo->used >= memo->slots / 8 * 7 && memo->slots < MOST_SLOTS)
 		memo_grow(memo, border);
 	slot = memo_find(memo, key);
 	memo->used += slot[memo->key] == 0;
@@ -213,6 +219,34 @@ text_of(Mask *mask, Datum value, Size *length)
 	return text;
 }
 
+static bool
+hmac(const Masks *masks, int key, bool kept, const char *use, const char *text, Size length, uint64 *hash)
+{
+	pg_hmac_ctx *context = masks->hmac[key];
+
+	return pg_hmac_init(context, kept ? NULL : masks->key[key], kept ? 0 : MASK_KEY_LENGTH) >= 0 &&
+		   pg_hmac_update(context, (const uint8 *) use, strlen(use) + 1) >= 0 &&
+		   pg_hmac_update(context, (const uint8 *) text, length) >= 0 &&
+		   pg_hmac_final(context, (uint8 *) hash, PG_SHA256_DIGEST_LENGTH) >= 0;
+}
+
+/*
+ * Three quarters of an HMAC's time are the key's.  OpenSSL keeps what it made of it where it
+ * begins again without one; PostgreSQL built without OpenSSL would take an empty key.  So it
+ * is tried: kept is a key by which the same text has the same hash.
+ */
+static void
+begin_hmac(Masks *masks, int key)
+{
+	uint64 given[4], kept[4];
+
+	masks->hmac[key] = pg_hmac_create(PG_SHA256);
+	if (masks->hmac[key] == NULL || !hmac(masks, key, false, "kanon", "", 0, given))
+		elog(ERROR, "could not compute HMAC: %s", pg_hmac_error(masks->hmac[key]));
+	masks->hmac_keeps[key] =
+		hmac(masks, key, true, "kanon", "", 0, kept) && memcmp(given, kept, sizeof(given)) == 0;
+}
+
 /* HMAC of a value's text, which is of a mask's own use of the key. */
 static void
 hash_text(Masks *masks, Mask *mask, Datum value, uint64 *hash)
@@ -221,11 +255,8 @@ hash_text(Masks *masks, Mask *mask, Datum value, uint64 *hash)
 	Size length;
 	const char *text = text_of(mask, value, &length);
 
-	if (pg_hmac_init(masks->hmac, masks->key[mask->lasting], MASK_KEY_LENGTH) < 0 ||
-		pg_hmac_update(masks->hmac, (const uint8 *) use, strlen(use) + 1) < 0 ||
-		pg_hmac_update(masks->hmac, (const uint8 *) text, length) < 0 ||
-		pg_hmac_final(masks->hmac, (uint8 *) hash, PG_SHA256_DIGEST_LENGTH) < 0)
-		elog(ERROR, "could not compute HMAC: %s", pg_hmac_error(masks->hmac));
+	if (!hmac(masks, mask->lasting, masks->hmac_keeps[mask->lasting], use, text, length, hash))
+		elog(ERROR, "could not compute HMAC: %s", pg_hmac_error(masks->hmac[mask->lasting]));
 }
 
 const uint64 *
@@ -270,6 +301,8 @@ mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 	Oid function;
 	bool isvarlena;
 
+	if (masks->hmac[mask->lasting] == NULL)
+		begin_hmac(masks, mask->lasting);
 	mask->keyed = getBaseType(column->type);
 	get_typlenbyval(column->type, &mask->keyed_length, &mask->keyed_byval);
 	getTypeOutputInfo(column->type, &function, &isvarlena);
@@ -288,7 +321,7 @@ mask_key_end(Masks *masks, Mask *mask)
 {
 	if (mask->memo != NULL)
 	{
-		border_pfree(masks->border, mask->memo->words);
+		border_pfree(masks->border, mask->memo->block);
 		pfree(mask->memo);
 		mask->memo = NULL;
 	}
@@ -298,5 +331,16 @@ mask_key_end(Masks *masks, Mask *mask)
 		border_charge(masks->border, mask->charged, 0);
 		mask->issued = NULL;
 		mask->charged = 0;
+	}
+}
+
+void
+mask_key_forget(Masks *masks)
+{
+	for (int key = 0; key < 2; key++)
+	{
+		explicit_bzero(masks->key[key], MASK_KEY_LENGTH);
+		pg_hmac_free(masks->hmac[key]);
+		masks->hmac[key] = NULL;
 	}
 }

@@ -448,7 +448,7 @@ put_all_sorted(Writer *writer)
 		slots[i] = MakeSingleTupleTableSlot(writer->sorted->tts_tupleDescriptor, &TTSOpsMinimalTuple);
 	while (more || put < fetched)
 	{
-		TupleTableSlot *slot = slots[fetched % ahead];
+		TupleTableSlot *slot = slots[fetched & (uint64) (ahead - 1)];
 
 		more = more && tuplesort_gettupleslot(writer->sort, true, ahead > 1, slot, NULL);
 		if (more)
@@ -460,7 +460,7 @@ put_all_sorted(Writer *writer)
 							 slot->tts_isnull + COLUMNS_BEFORE);
 		}
 		if (put < fetched && (!more || fetched - put == (uint64) ahead))
-			put_sorted(writer, slots[put++ % ahead]);
+			put_sorted(writer, slots[put++ & (uint64) (ahead - 1)]);
 	}
 	for (int i = 0; i < ahead; i++)
 		ExecDropSingleTupleTableSlot(slots[i]);
