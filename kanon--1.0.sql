@@ -552,6 +552,7 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     method            text     DEFAULT 'sort_greedy',
     partition_size    int      DEFAULT NULL,
     mutual            boolean  DEFAULT false,
+    k_column          name     DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
@@ -567,20 +568,23 @@ RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, low
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name[], name[], jsonb, float8[], name[], boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, float8[], name[], boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(
     source            regclass,
     target            regclass,
     quasi_identifiers name[],
-    k                 bigint)
-RETURNS TABLE (row_count bigint, record_count bigint, row_matches bigint, record_matches bigint, regular boolean)
+    k                 bigint,
+    k_column          name DEFAULT NULL,
+    known             int  DEFAULT NULL)
+RETURNS TABLE (row_count bigint, record_count bigint, row_matches bigint, record_matches bigint, regular boolean,
+               candidates bigint)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_check_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint)
-IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, and whether k matches each can be equally likely';
+COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint, name, int)
+IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, whether k matches each can be equally likely, and the fewest records a row can have for who knows those of some others';
 
 /* ---- choosing: what several ks would cost, and where the cost of one comes from ---- */
 
@@ -1485,7 +1489,7 @@ statements AS (
                          WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match one row alone.', r.matches)
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match one record alone.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
-                              || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' END END
+                              || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(format(' A row that wants more by %s has more.', quote_ident(r.options ->> 'k_column')), '') END END
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns that the table shows fits at least %s rows of the population %s.', r.k, r.population)
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns that the table shows is that of at least %s different persons, told apart by %s.', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns that the table shows occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
@@ -1494,7 +1498,7 @@ statements AS (
                     WHEN r.anatomy IS NOT NULL THEN r.anatomy - 'promise'
                     WHEN r.matches IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
-                         'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END))
+                         'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END, 'k_column', r.options -> 'k_column'))
                     WHEN r.population IS NOT NULL THEN jsonb_build_object('population_rows', r.k, 'population', r.population)
                     WHEN r.subject IS NOT NULL THEN jsonb_build_object('class_persons', r.k, 'person', r.subject)
                     ELSE jsonb_build_object('class_rows', r.k) END
@@ -1676,7 +1680,7 @@ SELECT jsonb_build_object(
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
                   WHEN r.mechanism IS NOT NULL THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
-                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches)
+                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(format(', k_column => %L', r.options ->> 'k_column'), ''))
                   -- what is generalised cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)

@@ -180,3 +180,69 @@ SET kanon.max_memory = '2MB';
 SELECT * FROM kanon_freeform('large', 'x', '{a,b}', 10);
 RESET kanon.max_memory;
 SELECT to_regclass('x') IS NULL AS nothing_was_left;
+
+-- each row its own k
+CREATE TABLE asking AS
+SELECT i AS id, 20 + (i * 7) % 50 AS age, (i * 3) % 11 AS ward, CASE WHEN i % 20 = 0 THEN 9 WHEN i % 5 = 0 THEN 5 ELSE 1 END AS wants
+FROM generate_series(1, 60) i;
+SET client_min_messages = warning;
+SELECT m, row_count FROM unnest('{greedy,sort_greedy,hungarian,min_cost_flow,ring}'::text[]) m,
+ kanon_freeform('asking', 'own_' || m, '{age,ward}', 3, method => m, k_column => 'wants', keep => '{id,wants}', allow_identifying => '{id}');
+-- by plain SQL: the least matches of rows and of their own records, by what they want
+CREATE FUNCTION own_matches(target regclass, OUT wants int, OUT enough boolean) RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT p.wants, min((SELECT count(*) FROM %1$s f WHERE f.age @> p.age AND f.ward @> p.ward)) >= greatest(p.wants, 3)
+         AND min((SELECT count(*) FROM asking o, %1$s f WHERE f.id = p.id AND f.age @> o.age AND f.ward @> o.ward)) >= greatest(p.wants, 3)
+         FROM asking p GROUP BY 1 ORDER BY 1', target);
+END $$;
+SELECT m, o.* FROM unnest('{greedy,sort_greedy,hungarian,min_cost_flow,ring}'::text[]) m, own_matches(to_regclass('own_' || m)) o WHERE NOT enough;
+SELECT * FROM own_matches('own_greedy');
+SELECT m, c.row_matches >= 3 AS rows, c.regular FROM unnest('{greedy,sort_greedy,hungarian,min_cost_flow,ring}'::text[]) m,
+ kanon_check_freeform('asking', to_regclass('own_' || m), '{age,ward}', 3, k_column => 'wants') c;
+-- without what they want, some would have too few
+SELECT row_count FROM kanon_freeform('asking', 'own_none', '{age,ward}', 3);
+SELECT regular FROM kanon_check_freeform('asking', 'own_none', '{age,ward}', 3);
+SELECT regular FROM kanon_check_freeform('asking', 'own_none', '{age,ward}', 3, k_column => 'wants');
+-- in parts, mutual, and the rows that are read again have their ks, too
+SELECT partitions FROM kanon_freeform('asking', 'own_parts', '{age,ward}', 3, k_column => 'wants', partition_size => 12, mutual => true, keep => '{id}', allow_identifying => '{id}');
+SELECT * FROM own_matches('own_parts');
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+CREATE VIEW crowd_asking AS SELECT *, (1 + a % 12)::smallint AS wants FROM crowd;
+SELECT partitions, workers > 0 AS together FROM kanon_freeform('crowd_asking', 'own_crowd', '{a,b,c}', 2, partition_size => 40, k_column => 'wants');
+SELECT row_matches > 1 AS rows, regular FROM kanon_check_freeform('crowd_asking', 'own_crowd', '{a,b,c}', 2, k_column => 'wants');
+RESET parallel_setup_cost;
+RESET max_parallel_workers_per_gather;
+RESET client_min_messages;
+SELECT options ->> 'k_column' AS by FROM kanon_usefulness WHERE target = 'freeform_test.own_ring';
+SELECT kanon_report(max(run)) LIKE '%A row that wants more by wants has more.%k_column =&gt; %wants%' AS told FROM kanon_usefulness WHERE target = 'freeform_test.own_ring';
+-- what is no k
+UPDATE asking SET wants = NULL WHERE id IN (3, 4);
+UPDATE asking SET wants = 0 WHERE id = 5;
+SELECT * FROM kanon_freeform('asking', 'x', '{age,ward}', 3, k_column => 'wants');
+UPDATE asking SET wants = -7 WHERE id IN (3, 4, 5);
+SELECT * FROM kanon_check_freeform('asking', 'own_none', '{age,ward}', 3, k_column => 'wants');
+UPDATE asking SET wants = 32 WHERE id IN (3, 4, 5);
+SELECT * FROM kanon_freeform('asking', 'x', '{age,ward}', 3, k_column => 'wants');
+UPDATE asking SET wants = 31 WHERE id IN (3, 4, 5);
+SELECT row_count FROM kanon_freeform('asking', NULL, '{age,ward}', 3, k_column => 'wants', dry_run => true);
+SELECT * FROM kanon_freeform('asking', 'x', '{age,ward}', 3, k_column => 'want');
+SELECT * FROM kanon_freeform('asking', 'x', '{age,ward}', 3, k_column => 'age');
+SELECT * FROM kanon_freeform('person', 'x', '{age,city}', 3, k_column => 'born');
+SELECT * FROM kanon_freeform('asking', 'x', '{age,ward}', 3, k_column => 'wants', method => 'concealment');
+SELECT to_regclass('x') IS NULL AS nothing_was_left;
+
+-- what somebody can tell who knows the records of some rows: classes keep k - c, others need not
+CREATE TABLE seven AS SELECT i AS a FROM generate_series(1, 7) i;
+CREATE TABLE in_threes AS SELECT a FROM (VALUES ('{1,2,3}'::int[]), ('{1,2,3}'), ('{1,2,4}'), ('{3,4,5}'), ('{4,6,7}'), ('{5,6,7}'), ('{5,6,7}')) v (a);
+SELECT known, c.row_matches, c.record_matches, c.regular, c.candidates
+FROM generate_series(0, 2) known, kanon_check_freeform('seven', 'in_threes', '{a}', 3, known => known) c;
+CREATE TABLE spots AS SELECT i AS a FROM generate_series(1, 12) i;
+CREATE TABLE in_classes AS SELECT ARRAY(SELECT (i - 1) / 4 * 4 + x FROM generate_series(1, 4) x) AS a FROM generate_series(1, 12) i;
+CREATE TABLE in_ring AS SELECT ARRAY(SELECT (i + x) % 12 + 1 FROM generate_series(1, 4) x) AS a FROM generate_series(1, 12) i;
+SELECT t, known, c.row_matches, c.regular, c.candidates
+FROM unnest('{in_classes,in_ring}'::text[]) t, generate_series(0, 4) known, kanon_check_freeform('spots', to_regclass(t), '{a}', 4, known => known) c;
+SELECT row_matches, candidates FROM kanon_check_freeform('person', 'parts', '{age,city,born}', 3, known => 0);
+SELECT candidates FROM kanon_check_freeform('none', 'none_f', '{a,b}', 3, known => 1);
+SELECT * FROM kanon_check_freeform('spots', 'in_ring', '{a}', 4, known => -1);
+SELECT * FROM kanon_check_freeform('crowd', 'crowd_strong', '{a,b,c}', 8, known => 9);

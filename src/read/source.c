@@ -299,6 +299,17 @@ source_columns(const Source *source, ArrayType *names, const char *argument, con
 	return columns;
 }
 
+int
+source_group_by(Source *source, const SourceColumn *column)
+{
+	for (int c = source->nqis; c < source->ngrouped; c++)
+		if (strcmp(source->qis[c].name, column->name) == 0)
+			return c;
+	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->ngrouped + 1));
+	source->qis[source->ngrouped] = *column;
+	return source->ngrouped++;
+}
+
 Source *
 source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 {

@@ -55,6 +55,12 @@ extern Source *source_open_all(Oid relid);
 extern SourceColumn *source_columns(const Source *source, ArrayType *names, const char *argument,
 									const char *what, int *n);
 
+/*
+ * Such a column tells row types apart from now on; its place among the grouped ones.
+ * Pointers into source->qis end.
+ */
+extern int source_group_by(Source *source, const SourceColumn *column);
+
 /* Raises if one GROUP BY cannot take all of these. */
 extern void source_check_groupable(const SourceColumn *columns, int n);
 

@@ -4,6 +4,7 @@
 #include "compat.h"
 #include "host/nearest.h"
 #include "run/freeform.h"
+#include "run/own_k.h"
 #include "host/excerpt.h"
 #include "write/show.h"
 
@@ -74,7 +75,9 @@ method_of(const char *name)
 static void
 check_k(const Run *run)
 {
+	const FreeformCall *call = run->request->own;
 	int64 n = run->types->nrows;
+	int64 wanting;
 
 	if (n > 0 && 2 * run->problem.k >= n + 3)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is too large for this table"),
@@ -82,15 +85,45 @@ check_k(const Run *run)
 								  " rows; k must be below (rows + 3) / 2.",
 								  run->problem.k, n),
 						errhint("Lower k to at most " INT64_FORMAT ".", Max((n + 2) / 2, 1))));
+	wanting = call->options.own_k == NULL ? 0 : own_k_above(run->types, call->options.own_k, (n + 2) / 2);
+	if (wanting > 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(INT64_FORMAT " rows want more matches than this table has", wanting),
+			 errdetail("The source has " INT64_FORMAT " rows; a row's k must be below (rows + 3) / 2.", n),
+			 errhint("No row of column \"%s\" may want more than " INT64_FORMAT ".", run->request->k_column,
+					 (n + 2) / 2)));
+}
+
+/* The ks of the rows, and how many matches they make: where few want many, others are made to. */
+static void
+read_own_ks(Run *run)
+{
+	FreeformCall *call = run->request->own;
+	double most;
+
+	call->matches = (double) (run->request->k + 1) * run->types->nrows;
+	if (call->k_column == 0)
+		return;
+	call->options.own_k = own_k_read(run->types, call->k_column, run->border);
+	call->matches = run->types->nrows;
+	for (uint32 i = 0; i < run->types->ntypes; i++)
+		call->matches += (double) kanon_freeform_own_k(&run->problem, i) * run->types->rows[i];
+	most = (double) kanon_freeform_most_k(&run->problem);
+	call->matches += 2 * most * Min(most, run->types->nrows);
 }
 
 double
 freeform_release_memory(const Run *run, int64 rows)
 {
-	double row =
-		sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + 4 * (double) (run->request->k + 2);
+	double row = sizeof(KanonClass) + sizeof(KanonFlow) + 2 * sizeof(size_t) + sizeof(uint32);
+	double matches = (double) (run->request->k + 1) * rows;
 
-	return rows * (row + 20.0 * run->source->nqis) * 1.5;
+	/* once the rows are read it is known what they want */
+	if (run->types != NULL && run->request->model == &freeform_model)
+		matches = ((const FreeformCall *) run->request->own)->matches;
+	return (rows * (row + 20.0 * run->source->nqis) + sizeof(uint32) * matches) * 1.5;
 }
 
 /* Bytes that so many rows take at least, whatever their values. */
@@ -149,7 +182,7 @@ check_memory(const Run *run, const KanonFreeformOptions *options)
 		(double) run->border->limit - run->border->used - freeform_release_memory(run, run->types->nrows);
 	uint32 n = options->partition_size > 0 ? Min((int64) options->partition_size * 2, run->types->nrows)
 										   : run->types->nrows;
-	uint32 low = 2 * run->problem.k, high = n;
+	uint32 low = 2 * Min(kanon_freeform_most_k(&run->problem), n), high = n;
 
 	if (run->types->nrows == 0 || kanon_freeform_memory(&run->problem, n) <= left)
 		return;
@@ -192,6 +225,11 @@ check_request(Request *request)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("method \"%s\" makes no mutual release", kanon_freeform_name(options->method)),
 						errhint("Methods 'greedy', 'sort_greedy', 'hungarian' and 'ring' do.")));
+	if (request->k_column != NULL && options->method == KANON_FREEFORM_CONCEALMENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("method \"concealment\" takes no k_column"),
+				 errdetail("Its matches are not equally likely: no row could count on its own k."),
+				 errhint("The other methods do.")));
 	if (!request->seeded)
 	{
 		options->strong = strong_random;
@@ -209,6 +247,11 @@ set_up(Run *run)
 	run->problem.freeform = &call->options;
 	run->problem.mask.order = KANON_ORDER_GIVEN;
 	freeform_columns(run->source);
+	if (run->request->k_column != NULL)
+	{
+		call->k_column = own_k_column(run->source, run->request->k_column);
+		source_check_groupable(run->source->qis, run->source->ngrouped);
+	}
 	refuse_rows(run);
 }
 
@@ -217,6 +260,7 @@ ready(Run *run)
 {
 	const FreeformCall *call = run->request->own;
 
+	read_own_ks(run);
 	check_k(run);
 	check_memory(run, &call->options);
 	if (call->options.method == KANON_FREEFORM_CONCEALMENT)
@@ -244,7 +288,7 @@ const Model freeform_model = {
 	.hint = "'sort_greedy' is the default.",
 	.least_k = 2,
 	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
-	.options = TAKES(METHOD) | TAKES(PARTITION_SIZE) | TAKES(MUTUAL) | TAKES(KEEP) |
+	.options = TAKES(METHOD) | TAKES(PARTITION_SIZE) | TAKES(MUTUAL) | TAKES(K_COLUMN) | TAKES(KEEP) |
 			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) | TAKES(CATEGORICAL) | TAKES(MARK) |
 			   TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT) | TAKES(SEED),
 	.secret_seed = true, /* with it the assignment could be drawn again */

@@ -14,7 +14,9 @@
 typedef struct FreeformCall
 {
 	KanonFreeformOptions options;
-	int workers; /* parallel workers that took part */
+	int k_column;   /* of the grouped ones; 0: there is none */
+	double matches; /* of all rows, about */
+	int workers;    /* parallel workers that took part */
 	uint32 parts;
 } FreeformCall;
 

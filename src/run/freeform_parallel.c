@@ -18,6 +18,7 @@ typedef struct SharedPart
 {
 	uint32 number;
 	uint32 n;
+	uint32 k;
 	Size values; /* where they start in `words` */
 	Size graph;  /* start[n + 1], given[n], match[room] */
 	uint32 room;
@@ -61,7 +62,8 @@ solve_round(void *state)
 	while (pool_task(&shared->tasks, &i))
 	{
 		SharedPart *mine = &shared->parts[i];
-		KanonFreeformPart part = {mine->number, mine->n, (const int32 *) parts->words + mine->values};
+		KanonFreeformPart part = {mine->number, mine->n, mine->k,
+								  (const int32 *) parts->words + mine->values};
 		KanonFreeformGraph graph;
 		uint32 *out = parts->words + mine->graph;
 		char detail[160];
@@ -126,7 +128,7 @@ solve_here(Run *run, KanonFreeformPlan *plan, uint32 p)
 {
 	Border *border = run->border;
 	KanonFreeformGraph graph;
-	KanonFreeformPart part = {.number = p};
+	KanonFreeformPart part = {.number = p, .k = plan->part_k[p]};
 	uint32 first;
 	int32 *values;
 
@@ -151,9 +153,9 @@ part_values(const KanonFreeformPlan *plan, uint32 n)
 }
 
 static Size
-part_graph(const KanonFreeformPlan *plan, uint32 n)
+part_graph(uint32 n, uint32 k)
 {
-	return (Size) n * (plan->space.k + 3) + 1;
+	return (Size) n * (k + 3) + 1;
 }
 
 /* As many parts from `first` on as one batch takes, and the words they need. */
@@ -169,7 +171,7 @@ batch(const KanonFreeformPlan *plan, uint32 first, Size *words)
 		Size more;
 
 		kanon_freeform_bounds(plan, p, &start, &rows);
-		more = part_values(plan, rows) + part_graph(plan, rows);
+		more = part_values(plan, rows) + part_graph(rows, plan->part_k[p]);
 		if (n > 0 && sizeof(uint32) * (*words + more) > MOST_SHARED)
 			break;
 		*words += more;
@@ -223,15 +225,17 @@ solve_batch(Run *run, KanonFreeformPlan *plan, Pool *pool, Parts *parts, uint32 
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32 start, rows;
+		uint32 k = plan->part_k[first + i];
 
 		kanon_freeform_bounds(plan, first + i, &start, &rows);
 		part[i] = (SharedPart){.number = first + i,
 							   .n = rows,
+							   .k = k,
 							   .values = words,
 							   .graph = words + part_values(plan, rows),
-							   .room = rows * (plan->space.k + 1)};
+							   .room = rows * (k + 1)};
 		kanon_freeform_values(plan, first + i, (int32 *) parts->words + words);
-		words += part_values(plan, rows) + part_graph(plan, rows);
+		words += part_values(plan, rows) + part_graph(rows, k);
 	}
 	pool_tasks_init(&parts->shared->tasks, n);
 	pool_round(pool, parts);

@@ -174,6 +174,7 @@ static const OptionKind kinds[OPTIONS] = {
 							   check_partition_size},
 	[OPTION_PARTITION_BY] = {"partition_by", NAMEOID, NULL, NULL, true, FIELD(partition_by), NULL},
 	[OPTION_MUTUAL] = {"mutual", BOOLOID, "false", BOOL_HINT, true, FIELD(mutual), NULL},
+	[OPTION_K_COLUMN] = {"k_column", NAMEOID, NULL, NULL, true, FIELD(k_column), NULL},
 	[OPTION_WITH_VALUES] = {"with_values", BOOLOID, "false", BOOL_HINT, false, FIELD(with_values), NULL},
 	[OPTION_M] = {"m", INT4OID, NULL, NULL, true, FIELD(m), check_size},
 	[OPTION_P] = {"p", INT4OID, NULL, NULL, true, FIELD(p), check_size},

@@ -92,9 +92,7 @@ extra_column(Source *source, const PrivacyWords *words, char *name)
 	if (source->ngrouped - source->nqis == 64)
 		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
 						errmsg("the privacy rules name more than 64 columns"), errhint("Leave out rules.")));
-	source->qis = repalloc(source->qis, sizeof(SourceColumn) * (source->ngrouped + 1));
-	source->qis[source->ngrouped] = found[0];
-	return source->ngrouped++ - source->nqis;
+	return source_group_by(source, found) - source->nqis;
 }
 
 /* The hierarchy of a distance, which is locked. */

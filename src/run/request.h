@@ -33,6 +33,7 @@ typedef enum Option
 	OPTION_PARTITION_SIZE,
 	OPTION_PARTITION_BY,
 	OPTION_MUTUAL,
+	OPTION_K_COLUMN,
 	OPTION_WITH_VALUES,
 	OPTION_M,
 	OPTION_P,
@@ -174,6 +175,7 @@ struct Request
 	int partition_size; /* 0: the table is not cut */
 	char *partition_by; /* a quasi-identifier, or NULL: it is not cut */
 	bool mutual;
+	char *k_column; /* that says what k each row wants, or NULL */
 	bool with_values;
 	int m;      /* items that are known, at most; 0: not given */
 	int p;      /* the same of coherence */

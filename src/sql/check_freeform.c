@@ -9,6 +9,7 @@
 #include "write/target.h"
 #include "write/written.h"
 #include "run/args.h"
+#include "run/own_k.h"
 
 #include "access/relation.h"
 #include "catalog/pg_type.h"
@@ -24,7 +25,9 @@ enum
 	ARG_SOURCE,
 	ARG_TARGET,
 	ARG_QIS,
-	ARG_K
+	ARG_K,
+	ARG_K_COLUMN,
+	ARG_KNOWN
 };
 
 /* The quasi-identifiers of the target, and its mark if it has one. */
@@ -69,18 +72,51 @@ refuse_matches(const Border *border)
 			 "Raise \"kanon.max_memory\". What kanon_freeform publishes it has checked already, part by part.")));
 }
 
-/* kanon_check_freeform(source regclass, target regclass, quasi_identifiers name[], k bigint) */
+static int
+known_arg(FunctionCallInfo fcinfo)
+{
+	int known = PG_ARGISNULL(ARG_KNOWN) ? -1 : PG_GETARG_INT32(ARG_KNOWN);
+
+	if (known < 0 && !PG_ARGISNULL(ARG_KNOWN))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known must be at least 0"),
+						errhint("It is how many rows somebody knows the records of, beside the one that is "
+								"looked for; 0 is nobody's.")));
+	return known;
+}
+
+static void
+refuse_work(const KanonFreeformFacts *facts)
+{
+	if (facts->too_large == KANON_FACT_CANDIDATES)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("there are too many sets of rows that may be known"),
+			 errhint("Lower known, or publish with a smaller partition_size: no part matters to another.")));
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("the ks of k_column have too large a common multiple"),
+					errdetail("Chances of one by k are added up exactly, in whole numbers."),
+					errhint("Take few different ks, such as 5, 10 and 20.")));
+}
+
+/*
+ * kanon_check_freeform(source regclass, target regclass, quasi_identifiers name[], k bigint, k_column name,
+ * known int)
+ */
 Datum
 kanon_check_freeform(PG_FUNCTION_ARGS)
 {
 	Lines *lines;
 	KanonProblem problem = {0};
 	KanonFreeformFacts facts;
+	KanonFreeformOptions options = {0};
 	Source *source, *target;
 	RowTypes *rows, *records;
 	Border *border;
 	bool mark;
 	int64 k;
+	int known = known_arg(fcinfo);
+	int k_column = 0;
 	KanonStatus status;
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view that was published.");
@@ -97,6 +133,11 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 		source->qis[c].numerical = target->qis[c].numerical = false;
 		written_match(&source->qis[c], &target->qis[c]);
 	}
+	if (!PG_ARGISNULL(ARG_K_COLUMN))
+	{
+		k_column = own_k_column(source, NameStr(*PG_GETARG_NAME(ARG_K_COLUMN)));
+		source_check_groupable(source->qis, source->ngrouped);
+	}
 	source_lock(target);
 	source_snapshot(source);
 	rows = rowtypes_read(source, border);
@@ -106,7 +147,16 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	problem.columns = rows->columns;
 	problem.ntypes = rows->ntypes;
 	problem.rows = rows->rows;
-	status = kanon_freeform_check(&problem, written_release(source, records, mark, border), k, &facts);
+	problem.k = k;
+	if (k_column > 0)
+	{
+		options.own_k = own_k_read(rows, k_column, border);
+		problem.freeform = &options;
+	}
+	status = kanon_freeform_check_known(&problem, written_release(source, records, mark, border), k, known,
+										&facts);
+	if (status == KANON_TOO_LARGE)
+		refuse_work(&facts);
 	if (status == KANON_NO_MEMORY)
 		refuse_matches(border);
 	border_check(border, status, "");
@@ -115,6 +165,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	line_int8(lines, facts.row_matches, rows->nrows > 0);
 	line_int8(lines, facts.record_matches, records->nrows > 0);
 	line_bool(lines, facts.regular, true);
+	line_int8(lines, facts.candidates, known >= 0 && rows->nrows > 0);
 	line_end(lines);
 	PopActiveSnapshot();
 	SPI_finish();

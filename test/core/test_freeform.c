@@ -289,11 +289,10 @@ each_match_is_as_likely(void **state)
 	const int draws = cases(4000);
 	int32_t value[N];
 	KanonFreeformSpace space = {.method = KANON_FREEFORM_SORT_GREEDY,
-								.k = K,
 								.ncolumns = 1,
 								.columns = {{.number = true, .full = KANON_FREEFORM_UNITS}},
 								.deadline = INFINITY};
-	KanonFreeformPart part = {.n = N, .value = value};
+	KanonFreeformPart part = {.n = N, .k = K, .value = value};
 	static int count[N][N];
 	static bool match[N][N];
 	Host host;
@@ -400,67 +399,6 @@ limits(void **state)
 }
 
 /* ---- two tables ---- */
-
-#define MOST_RECORDS 40
-
-/* Records by chance, in two columns, and who matches them. */
-typedef struct Shown
-{
-	KanonClass classes[MOST_RECORDS];
-	KanonCell cells[2 * MOST_RECORDS];
-	uint32_t pool[6 * MOST_RECORDS];
-	KanonRelease release;
-	uint32_t type[MOST_RECORDS];            /* of each row */
-	bool match[MOST_RECORDS][MOST_RECORDS]; /* record, row */
-} Shown;
-
-static void
-random_records(const KanonProblem *problem, uint64_t *random, unsigned n, uint32_t domain, Shown *s)
-{
-	unsigned row = 0;
-
-	s->release = (KanonRelease){.nclasses = n, .classes = s->classes, .cells = s->cells, .pool = s->pool};
-	for (uint32_t t = 0; t < problem->ntypes; t++)
-		for (int64_t r = 0; r < problem->rows[t]; r++)
-			s->type[row++] = t;
-	for (unsigned j = 0; j < n; j++)
-	{
-		s->classes[j] = (KanonClass){0, 1};
-		for (int c = 0; c < 2; c++)
-		{
-			uint32_t a = random_below(random, domain);
-			uint32_t b = a + 1 + random_below(random, 2);
-			KanonCell *cell = &s->cells[2 * j + (unsigned) c];
-
-			cell->show = random_below(random, 8) < 3 ? KANON_SHOW_NOTHING : random_below(random, 4);
-			cell->code = cell->show == KANON_SHOW_VALUE ? a : (uint32_t) s->release.npool & 0x1fffffff;
-			if (cell->show == KANON_SHOW_NOTHING)
-				cell->code = 0;
-			if (cell->show == KANON_SHOW_SET)
-				s->pool[s->release.npool++] = 2;
-			if (cell->show == KANON_SHOW_SET || cell->show == KANON_SHOW_RANGE)
-			{
-				s->pool[s->release.npool++] = a;
-				s->pool[s->release.npool++] = b;
-			}
-		}
-		for (unsigned i = 0; i < n; i++)
-		{
-			s->match[j][i] = true;
-			for (int c = 0; c < 2; c++)
-			{
-				const KanonCell *cell = &s->cells[2 * j + (unsigned) c];
-				uint32_t v = problem->columns[c].code[s->type[i]];
-				const uint32_t *p = s->pool + cell->code;
-
-				if ((cell->show == KANON_SHOW_VALUE && v != cell->code) ||
-					(cell->show == KANON_SHOW_RANGE && (v < p[0] || v > p[1])) ||
-					(cell->show == KANON_SHOW_SET && v != p[1] && v != p[2]))
-					s->match[j][i] = false;
-			}
-		}
-	}
-}
 
 /* A flow by trying every way to hand out rows. */
 static bool

@@ -45,6 +45,16 @@ leave_alone(KanonFreeformPlan *plan, KanonFreeformGraph *graph)
 	(void) plan, (void) graph;
 }
 
+/* After the rows were divided: the part's k is 3. */
+static void
+want_more(KanonFreeformPlan *plan, KanonFreeformGraph *graph)
+{
+	static const int64_t k[12] = {0, 0, 0, 4};
+
+	(void) graph;
+	((KanonFreeformOptions *) (uintptr_t) plan->problem->freeform)->own_k = k;
+}
+
 static void
 lose_a_row(KanonFreeformPlan *plan, KanonFreeformGraph *graph)
 {
@@ -158,6 +168,7 @@ static const Fault faults[] = {
 	{false, match_another_row, "a row or record has fewer matches than it must"},
 	{false, match_one_more, "the graph is not regular"},
 	{false, match_twice, "a match is there twice"},
+	{false, want_more, "a row wants more matches"},
 	{false, give_twice, "a row goes with two records"},
 	{false, give_a_stranger, "a record goes to a row that it does not match"},
 	{false, promise_mutual, "a match is not mutual"},
@@ -184,11 +195,13 @@ broken_graphs(void **state)
 		KanonStatus status;
 
 		options.symmetric = faults[f].symmetric;
+		options.own_k = NULL;
 		assert_int_equal(kanon_freeform_begin(problem, &plan, &report), KANON_OK);
 		kanon_freeform_bounds(&plan, 0, &first, &part.n);
 		value = malloc(part.n * 3 * sizeof(int32_t));
 		kanon_freeform_values(&plan, 0, value);
 		part.value = value;
+		part.k = plan.part_k[0];
 		assert_int_equal(kanon_freeform_solve(&host.env, &plan.space, NULL, &part, &graph, report.detail,
 											  sizeof(report.detail)),
 						 KANON_OK);

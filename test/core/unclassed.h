@@ -13,4 +13,21 @@ extern KanonProblem *random_table(Host *host, uint64_t *random, size_t rows, int
 /* GCP of what a class shows, by the definition, times its weight, in the sum of weights. */
 extern double cost_by_hand(const KanonProblem *problem, const KanonRelease *release);
 
+#define MOST_RECORDS 40
+
+/* Records by chance, in two columns, and who matches them. */
+typedef struct Shown
+{
+	KanonClass classes[MOST_RECORDS];
+	KanonCell cells[2 * MOST_RECORDS];
+	uint32_t pool[6 * MOST_RECORDS];
+	KanonRelease release;
+	uint32_t type[MOST_RECORDS];            /* of each row */
+	bool match[MOST_RECORDS][MOST_RECORDS]; /* record, row */
+} Shown;
+
+/* n records by chance of two columns whose values are below `domain`. */
+extern void random_records(const KanonProblem *problem, uint64_t *random, unsigned n, uint32_t domain,
+						   Shown *s);
+
 #endif

@@ -462,11 +462,15 @@ sub try_freeform
 		# parts of their own, and matches that go both ways
 		my $parts = !$relaxed && $n >= 4 * $k && chance(0.5) ? 2 * $k + below(3) : undef;
 		my $mutual = !$relaxed && $method !~ /^(ring|concealment)$/ && chance(0.25);
-		my $case = { table => $table, k => $k, method => $method, residual => 'error', several => 1, records => 1, weak => $method eq 'concealment' || $relaxed || $mutual,
+		# some rows want more
+		my @own = map { chance(0.2) ? $k + below($most - $k + 1) : 1 } 1 .. $n if !$relaxed && $method ne 'concealment' && chance(0.4);
+		$db->run('ALTER TABLE src ADD COLUMN IF NOT EXISTS own int') if @own;
+		$db->run("UPDATE src SET own = (ARRAY[" . join(',', @own) . '])[id + 1]') if @own;
+		my $case = { table => $table, k => $k, own => @own ? \@own : undef, method => $method, residual => 'error', several => 1, records => 1, weak => $method eq 'concealment' || $relaxed || $mutual,
 			may_refuse => $mutual };
-		$where = "$before k=$k" . ($mutual ? ' mutual' : '') . ($parts ? " parts=$parts" : '');
+		$where = "$before k=$k" . ($mutual ? ' mutual' : '') . ($parts ? " parts=$parts" : '') . (@own ? " own=@own" : '');
 		my ($state, $lines, $release) = publish($case, $relaxed ? 'cluster' : 'freeform', method => "'$method'",
-			$relaxed ? () : (seed => pick('NULL', 7), mutual => $mutual ? 'true' : undef, partition_size => $parts));
+			$relaxed ? () : (seed => pick('NULL', 7), mutual => $mutual ? 'true' : undef, partition_size => $parts, k_column => @own ? "'own'" : undef));
 		# not every method makes them
 		next if $mutual && $state =~ /^(22023|0A000)$/;
 		if (!$release) { complain("refused with $state") if !$lacking{$method}; next; }
@@ -476,9 +480,9 @@ sub try_freeform
 		complain("costs $release->{run}{cost}, should be $cost") if !close_to($release->{run}{cost}, $cost);
 		next if $n > 6 || $relaxed || $method eq 'concealment';
 		my $least = Optimum::freeform($table, $k);
-		complain("costs $release->{run}{cost}, the least is $least") if $release->{run}{cost} < $least - $EPS || ($method eq 'mip' && !$mutual && !$parts && !close_to($release->{run}{cost}, $least));
+		complain("costs $release->{run}{cost}, the least is $least") if $release->{run}{cost} < $least - $EPS || ($method eq 'mip' && !$mutual && !$parts && !@own && !close_to($release->{run}{cost}, $least));
 		my $bound = $release->{run}{lower_bound};
-		complain("lower_bound $bound is above the least cost $least") if defined $bound && !$mutual && !$parts && $bound > $least + 1e-12 * (1 + $least);
+		complain("lower_bound $bound is above the least cost $least") if defined $bound && !$mutual && !$parts && !@own && $bound > $least + 1e-12 * (1 + $least);
 	}
 	return;
 }

@@ -197,12 +197,15 @@ static KanonStatus
 check_size(const KanonProblem *problem, int64_t rows, KanonReport *report)
 {
 	bool relaxed = kanon_freeform_relaxed(problem->freeform->method);
+	int64_t k = kanon_freeform_most_k(problem);
 
-	if (relaxed && rows > KANON_RELAXED_ROWS)
+	if (problem->freeform->own_k != NULL && problem->freeform->method >= KANON_FREEFORM_CONCEALMENT)
+		snprintf(report->detail, sizeof(report->detail), "the method knows one k");
+	else if (relaxed && rows > KANON_RELAXED_ROWS)
 		snprintf(report->detail, sizeof(report->detail), "there are more than %d rows", KANON_RELAXED_ROWS);
 	else if (relaxed && (problem->k < 2 || problem->k > rows))
 		snprintf(report->detail, sizeof(report->detail), "k is larger than the table");
-	else if (!relaxed && (problem->k < 2 || 2 * problem->k >= rows + 3))
+	else if (!relaxed && (problem->k < 2 || k > rows || 2 * k >= rows + 3))
 		snprintf(report->detail, sizeof(report->detail), "k is not below (n + 3) / 2");
 	else
 		return KANON_OK;
@@ -229,12 +232,8 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 	status = problem->ntypes > 0 ? check_size(problem, rows, report) : KANON_OK;
 	if (status != KANON_OK)
 		return status;
-	plan->nparts = 1;
-	if (options->partition_size > 0 && plan->nrows >= options->partition_size)
-		plan->nparts = plan->nrows / options->partition_size;
 	plan->space.method = options->method;
 	plan->space.symmetric = options->symmetric;
-	plan->space.k = (uint32_t) problem->k;
 	plan->space.ncolumns = problem->ncolumns;
 	plan->space.seed = problem->seed;
 	plan->space.deadline =
@@ -242,7 +241,9 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 	plan->space.gap = problem->gap;
 	plan->proven = true;
 	status = price_columns(plan);
-	return status == KANON_OK ? order_rows(plan) : status;
+	if (status == KANON_OK)
+		status = order_rows(plan);
+	return status == KANON_OK ? kanon_freeform_divide(plan) : status;
 }
 
 void
@@ -253,28 +254,19 @@ kanon_freeform_free(KanonFreeformPlan *plan)
 	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
 		kanon_free(env, plan->scale[c]);
 	kanon_free(env, plan->type);
+	kanon_free(env, plan->first);
+	kanon_free(env, plan->part_k);
 	kanon_free(env, plan->scratch);
 	kanon_release_free(plan->problem, &plan->release);
 	memset(plan->scale, 0, sizeof(plan->scale));
-	plan->type = plan->scratch = NULL;
+	plan->type = plan->first = plan->part_k = plan->scratch = NULL;
 }
 
-/*
- * Parts are as equal as can be.  Where k is even and matches are mutual their
- * sizes are even, too, but for the last one: an odd number of rows cannot have an
- * odd number of partners each.
- */
 void
 kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first, uint32_t *n)
 {
-	uint32_t step = plan->space.symmetric && plan->space.k % 2 == 0 ? 2 : 1;
-	uint64_t rows = plan->nrows;
-	uint32_t end = (uint32_t) (rows * ((uint64_t) p + 1) / plan->nparts);
-
-	*first = (uint32_t) (rows * p / plan->nparts) / step * step;
-	if (p + 1 < plan->nparts)
-		end = end / step * step;
-	*n = end - *first;
+	*first = plan->first[p];
+	*n = plan->first[p + 1] - *first;
 }
 
 void
@@ -392,7 +384,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 		.detail_size = size};
 	bool regular = space->method < KANON_FREEFORM_CONCEALMENT;
 	bool mutual = space->symmetric;
-	uint32_t degree = space->k;
+	uint32_t degree = part->k;
 	KanonStatus status;
 
 	memset(graph, 0, sizeof(*graph));
@@ -402,7 +394,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 	if (mutual && degree % 2 == 0 && (part->n % 2 == 1 || space->method == KANON_FREEFORM_RING))
 		degree++;
 	status = freeform_work_open(&work, regular ? degree : 1,
-								regular ? degree : most_shown(space->method, space->k, part->n));
+								regular ? degree : most_shown(space->method, part->k, part->n));
 	if (status == KANON_OK)
 		status = solve_graph(&work, graph);
 	/* too few rows for an exchange: the ring always works */
@@ -434,7 +426,7 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 {
 	const KanonFreeformOptions *options = problem->freeform;
 	double rows = (double) n + FREEFORM_BLOCK;
-	double k = (double) problem->k + 1;
+	double k = (double) kanon_freeform_most_k(problem) + 1;
 	double row = 2 * 4 * k + 64; /* the graph from both sides, marks */
 	bool regular = options->method < KANON_FREEFORM_CONCEALMENT;
 
@@ -464,7 +456,7 @@ solve_part(KanonFreeformPlan *plan, uint32_t p, KanonReport *report)
 {
 	KanonEnv *env = plan->problem->env;
 	KanonFreeformGraph graph;
-	KanonFreeformPart part = {.number = p};
+	KanonFreeformPart part = {.number = p, .k = plan->part_k[p]};
 	uint32_t first;
 	int32_t *value;
 	KanonStatus status = KANON_NO_MEMORY;

@@ -248,9 +248,9 @@ count_matches(Check *check, KanonFreeformFacts *facts)
 	return KANON_OK;
 }
 
-/* Every record k rows, every row k records, no pair twice. */
+/* The matches, class by class. */
 static KanonStatus
-find_regular(Check *check, int64_t k, bool *regular)
+list_matches(Check *check)
 {
 	uint32_t nclasses = check->release->nclasses;
 
@@ -268,13 +268,33 @@ find_regular(Check *check, int64_t k, bool *regular)
 			return status;
 	}
 	check->start[nclasses] = check->narcs;
-	return kanon_freeform_regular(check->problem, check->release, k, check->start, check->type, &check->pace,
-								  regular);
+	return KANON_OK;
 }
 
-/* k: whether there is a k-regular graph, too; 0: the matches alone. */
+/* What takes all matches: whether ks can be kept, and what knowing some owners tells. */
 static KanonStatus
-find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, KanonFreeformFacts *facts)
+find_graph(Check *check, int64_t k, int known, bool likely, KanonFreeformFacts *facts)
+{
+	KanonStatus status = list_matches(check);
+
+	/* every record k rows, every row k records, no pair twice */
+	if (status == KANON_OK && likely)
+		status = kanon_freeform_regular(check->problem, check->release, k, check->problem->freeform != NULL,
+										check->start, check->type, &check->pace, NULL, &facts->regular);
+	facts->too_large = KANON_FACT_REGULAR;
+	if (status == KANON_OK && known >= 0)
+	{
+		facts->too_large = KANON_FACT_CANDIDATES;
+		status = kanon_freeform_known(check->problem, check->release, (uint32_t) known, check->start,
+									  check->type, &check->pace, &facts->candidates);
+	}
+	return status;
+}
+
+/* k: whether there is a k-regular graph, too; 0: the matches alone.  known: negative, or candidates, too. */
+static KanonStatus
+find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, int known,
+		   KanonFreeformFacts *facts)
 {
 	Check check = {.memory = {.env = problem->env},
 				   .problem = problem,
@@ -284,6 +304,7 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, 
 	size_t nodes = (size_t) problem->ntypes / (LEAF / 2) * 2 + 8;
 	int64_t rows = 0;
 	int64_t records = 0;
+	bool likely;
 	KanonStatus status;
 
 	memset(facts, 0, sizeof(*facts));
@@ -310,9 +331,9 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, 
 	if (status == KANON_OK)
 		status = count_matches(&check, facts);
 	/* where a row or record has fewer than k matches there is nothing to look for */
-	if (status == KANON_OK && k > 0 && facts->same_size && facts->row_matches >= k &&
-		facts->record_matches >= k)
-		status = find_regular(&check, k, &facts->regular);
+	likely = k > 0 && facts->same_size && facts->row_matches >= k && facts->record_matches >= k;
+	if (status == KANON_OK && (likely || (known >= 0 && facts->same_size)))
+		status = find_graph(&check, k, known, likely, facts);
 	kanon_scratch_free(&check.memory);
 	return status;
 }
@@ -321,13 +342,20 @@ KanonStatus
 kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
 					 KanonFreeformFacts *facts)
 {
-	return find_facts(problem, release, k, facts);
+	return find_facts(problem, release, k, -1, facts);
+}
+
+KanonStatus
+kanon_freeform_check_known(const KanonProblem *problem, const KanonRelease *release, int64_t k, int known,
+						   KanonFreeformFacts *facts)
+{
+	return find_facts(problem, release, k, known, facts);
 }
 
 KanonStatus
 kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release, KanonFreeformFacts *facts)
 {
-	return find_facts(problem, release, 0, facts);
+	return find_facts(problem, release, 0, -1, facts);
 }
 
 /* ---- a release as it was written ---- */
@@ -389,11 +417,16 @@ kanon_freeform_confirm(const KanonProblem *problem, const KanonRelease *release,
 	uint32_t p = 0;
 	KanonStatus status = promised != NULL && found != NULL ? KANON_OK : KANON_NO_MEMORY;
 
-	for (uint32_t f = 0; f < written->nclasses && status == KANON_OK; f++)
+	for (uint32_t f = 0, end; f < written->nclasses && status == KANON_OK; f = end)
 	{
-		int64_t rows = written->classes[found[f]].rows;
+		int64_t rows = 0;
 
-		/* classes that look the same where they were written */
+		/* classes that look the same: told apart by what is kept of their rows */
+		for (end = f;
+			 end < written->nclasses && compare_cells(written, found[end], written, found[f], ncolumns) == 0;
+			 end++)
+			rows += written->classes[found[end]].rows;
+		/* ... or where they were written */
 		for (; p < release->nclasses && compare_cells(release, promised[p], written, found[f], ncolumns) == 0;
 			 p++)
 			rows -= release->classes[promised[p]].rows;

@@ -101,7 +101,7 @@ static KanonStatus
 close_cycles(Conceal *s)
 {
 	FreeformShown *shown = &s->shown;
-	uint32_t k = shown->work->space->k;
+	uint32_t k = shown->work->k;
 	bool lacking = true;
 
 	while (lacking)

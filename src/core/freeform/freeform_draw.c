@@ -291,10 +291,9 @@ freeform_draw(FreeformWork *work, KanonFreeformGraph *graph)
 			status = draw_any(&draw);
 		else
 			/* groups may have k + 1 matches where k cannot be mutual */
-			for (uint32_t degree = work->space->k; degree <= work->space->k + 1 && status == KANON_OK;
-				 degree++)
+			for (uint32_t degree = work->k; degree <= work->k + 1 && status == KANON_OK; degree++)
 			{
-				kanon_pace_part(&work->pace, 0, 1, degree - work->space->k, 2);
+				kanon_pace_part(&work->pace, 0, 1, degree - work->k, 2);
 				status = draw_regular(&draw, degree, freeform_below(draw.random, degree));
 			}
 		if (status == KANON_OK)

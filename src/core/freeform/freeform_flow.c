@@ -2,7 +2,10 @@
  * freeform_flow.c: is there a k-regular graph among the matches of rows and records?
  *
  * It is a flow from records to rows, of k to and from each, with room for one on
- * every match.  Equal records are one node and equal rows are one, with as much
+ * every match.  Where rows have their own ks, all that flows is a multiple L of these,
+ * and a match of a row has room for L / k of it: the flow is a chance for each match, all
+ * of a row or record together 1, that falls apart into assignments (Birkhoff), so that one
+ * of these can be drawn with no record being the row's own with more than 1/k.  Equal records are one node and equal rows are one, with as much
  * room on an arc as it has pairs: a whole flow can be shared out evenly among them.
  * It grows by blocking flows along shortest paths (Dinic, "Algorithm for solution of
  * a problem of maximum flow in networks with power estimation", Soviet Math. Dokl.
@@ -29,8 +32,10 @@ typedef struct Flow
 	size_t *by_start;     /* [ntypes + 2]; of a type from by_start[type] on */
 	size_t *by_arc;       /* [narcs] */
 	int64_t *flow;        /* [narcs] */
+	int64_t whole;        /* that flows to and from each row and record: L, or k */
 	int64_t *need;        /* [nclasses] that does not flow yet */
 	int64_t *left;        /* [ntypes] */
+	int64_t *each;        /* [ntypes] that may flow on a match of a row */
 	/* layers of nodes that what is needed can reach; 0: not reached */
 	uint32_t *class_layer; /* [nclasses] 1 where something is needed */
 	uint32_t *type_layer;  /* [ntypes] that of the class before it */
@@ -55,6 +60,7 @@ flow_open(Flow *f)
 	f->flow = kanon_take0(scratch, narcs, sizeof(int64_t));
 	f->need = kanon_take(scratch, nclasses, sizeof(int64_t));
 	f->left = kanon_take(scratch, ntypes, sizeof(int64_t));
+	f->each = kanon_take(scratch, ntypes, sizeof(int64_t));
 	f->class_layer = kanon_take(scratch, nclasses, sizeof(uint32_t));
 	f->type_layer = kanon_take(scratch, ntypes, sizeof(uint32_t));
 	f->queue = kanon_take(scratch, nclasses, sizeof(uint32_t));
@@ -86,20 +92,55 @@ least(int64_t a, int64_t b)
 static int64_t
 room_on(const Flow *f, size_t arc)
 {
-	return f->problem->rows[f->type[arc]] * f->release->classes[f->class_[arc]].rows - f->flow[arc];
+	uint32_t type = f->type[arc];
+	int64_t room;
+
+	if (__builtin_mul_overflow(f->problem->rows[type], f->release->classes[f->class_[arc]].rows, &room) ||
+		__builtin_mul_overflow(room, f->each[type], &room))
+		room = INT64_MAX;
+	return room - f->flow[arc];
+}
+
+/* The least common multiple of what rows want, and what each match may have of it. */
+static KanonStatus
+find_room(Flow *f, int64_t k, bool own)
+{
+	int64_t rows = 0;
+
+	f->whole = k;
+	for (uint32_t type = 0; type < f->problem->ntypes; type++)
+	{
+		int64_t a = f->whole;
+		int64_t b = own ? kanon_freeform_own_k(f->problem, type) : k;
+		int64_t step = b;
+
+		rows += f->problem->rows[type];
+		while (a % b != 0)
+		{
+			int64_t rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		if (__builtin_mul_overflow(f->whole, step / b, &f->whole) || f->whole > INT64_MAX / 4 / rows)
+			return KANON_TOO_LARGE;
+	}
+	for (uint32_t type = 0; type < f->problem->ntypes; type++)
+		f->each[type] = own ? f->whole / kanon_freeform_own_k(f->problem, type) : 1;
+	return KANON_OK;
 }
 
 /* What flows without anybody making room; what is needed beyond that. */
 static int64_t
-begin(Flow *f, int64_t k)
+begin(Flow *f)
 {
 	int64_t needed = 0;
 
 	for (uint32_t type = 0; type < f->problem->ntypes; type++)
-		f->left[type] = k * f->problem->rows[type];
+		f->left[type] = f->whole * f->problem->rows[type];
 	for (uint32_t i = 0; i < f->release->nclasses; i++)
 	{
-		f->need[i] = k * f->release->classes[i].rows;
+		f->need[i] = f->whole * f->release->classes[i].rows;
 		for (size_t a = f->start[i]; a < f->start[i + 1]; a++)
 		{
 			f->flow[a] = least(least(f->need[i], f->left[f->type[a]]), room_on(f, a));
@@ -274,8 +315,9 @@ block(Flow *f, int64_t *needed)
 }
 
 KanonStatus
-kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
-					   const size_t *start, const uint32_t *type, KanonPace *pace, bool *regular)
+kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k, bool own,
+					   const size_t *start, const uint32_t *type, KanonPace *pace, int64_t *flow,
+					   bool *regular)
 {
 	Flow f = {.scratch = {.env = problem->env},
 			  .problem = problem,
@@ -284,8 +326,11 @@ kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release,
 			  .start = start,
 			  .type = type};
 	KanonStatus status = flow_open(&f);
-	int64_t needed = status == KANON_OK ? begin(&f, k) : 0;
+	int64_t needed;
 
+	if (status == KANON_OK)
+		status = find_room(&f, k, own);
+	needed = status == KANON_OK ? begin(&f) : 0;
 	*regular = true;
 	while (status == KANON_OK && needed > 0 && *regular)
 	{
@@ -293,6 +338,8 @@ kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release,
 		if (status == KANON_OK && *regular)
 			status = block(&f, &needed);
 	}
+	for (size_t a = 0; status == KANON_OK && flow != NULL && a < start[release->nclasses]; a++)
+		flow[a] = f.flow[a];
 	kanon_scratch_free(&f.scratch);
 	return status;
 }

@@ -98,7 +98,7 @@ find_types(Mip *mip)
 static double
 count_sets(const Mip *mip, double *ways)
 {
-	uint32_t k = mip->work->space->k;
+	uint32_t k = mip->work->k;
 
 	/* ways[m]: to choose m rows among the types so far */
 	memset(ways, 0, (k + 1) * sizeof(double));
@@ -115,7 +115,7 @@ static double
 set_cost(const Mip *mip, const uint32_t *set)
 {
 	const FreeformWork *work = mip->work;
-	uint32_t k = work->space->k;
+	uint32_t k = work->k;
 	int64_t cost = 0;
 
 	for (int c = 0; c < work->ncolumns; c++)
@@ -150,7 +150,7 @@ list_sets(Mip *mip)
 {
 	FreeformWork *work = mip->work;
 	KanonEnv *env = work->env;
-	uint32_t k = work->space->k;
+	uint32_t k = work->k;
 	double *ways = kanon_alloc(env, (size_t) k + 1, sizeof(double));
 	double n;
 	uint32_t *set;
@@ -222,7 +222,7 @@ list_sets(Mip *mip)
 static void
 load(Mip *mip, bool whole)
 {
-	uint32_t k = mip->work->space->k;
+	uint32_t k = mip->work->k;
 	glp_prob *lp = mip->lp;
 	int column = 0;
 
@@ -339,7 +339,7 @@ make_graph(Mip *mip, KanonFreeformGraph *graph)
 {
 	KanonEnv *env = mip->work->env;
 	uint32_t n = mip->work->n;
-	uint32_t k = mip->work->space->k;
+	uint32_t k = mip->work->k;
 	uint32_t *turn = kanon_alloc0(env, mip->ntypes, sizeof(uint32_t));
 	uint32_t records = 0;
 

@@ -64,7 +64,7 @@ freeform_shown_open(FreeformShown *s, FreeformWork *work)
 	s->bit = kanon_take0(scratch, s->n, s->words * sizeof(uint64_t));
 	s->growth = kanon_take(scratch, work->padded, sizeof(int32_t));
 	s->count = kanon_take0(scratch, s->n, sizeof(uint32_t));
-	s->choice = kanon_take(scratch, work->space->k, sizeof(FreeformChoice));
+	s->choice = kanon_take(scratch, work->k, sizeof(FreeformChoice));
 	return !scratch->failed;
 }
 
@@ -85,7 +85,7 @@ freeform_show_rows(FreeformShown *s)
 	{
 		KanonStatus status = freeform_note(s, j);
 
-		while (status == KANON_OK && count_shown(s, j) < s->work->space->k)
+		while (status == KANON_OK && count_shown(s, j) < s->work->k)
 		{
 			uint32_t best = FREEFORM_NONE;
 
@@ -106,7 +106,7 @@ freeform_be_shown(FreeformShown *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 	{
-		uint32_t k = s->work->space->k;
+		uint32_t k = s->work->k;
 		uint32_t n = 0;
 		uint32_t lacks = s->count[i] < k ? k - s->count[i] : 0;
 		KanonStatus status = pause_for(s);

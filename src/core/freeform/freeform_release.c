@@ -87,8 +87,9 @@ check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph
 	uint32_t n = graph->n;
 	uint32_t *count = marks + n;
 	bool regular = plan->space.method < KANON_FREEFORM_CONCEALMENT;
-	uint32_t least_records = kanon_freeform_promises_rows(plan->space.method) ? plan->space.k : 1;
-	uint32_t least_rows = kanon_freeform_promises_records(plan->space.method) ? plan->space.k : 1;
+	uint32_t k = plan->part_k[p];
+	uint32_t least_records = kanon_freeform_promises_rows(plan->space.method) ? k : 1;
+	uint32_t least_rows = kanon_freeform_promises_records(plan->space.method) ? k : 1;
 
 	memset(marks, 0, 2 * (size_t) n * sizeof(uint32_t));
 	for (uint32_t m = 0; m < graph->start[n]; m++)
@@ -104,12 +105,14 @@ check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph
 
 		if (degree < least_rows || count[j] < least_records)
 			return graph_broken(report, p, "a row or record has fewer matches than it must");
+		if (kanon_freeform_own_k(plan->problem, plan->type[plan->first[p] + j]) > k)
+			return graph_broken(report, p, "a row wants more matches");
 		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
 		{
 			uint32_t i = graph->match[m];
 
 			/* records of a component have the degree of its rows: it is regular */
-			if (regular && (count[i] != degree || degree > plan->space.k + plan->space.symmetric))
+			if (regular && (count[i] != degree || degree > k + plan->space.symmetric))
 				return graph_broken(report, p, "the graph is not regular");
 			if (marks[i] == j + 1)
 				return graph_broken(report, p, "a match is there twice");
@@ -238,12 +241,13 @@ static double
 record_off(const KanonFreeformPlan *plan, double weights)
 {
 	double off = 0;
+	uint32_t k = (uint32_t) kanon_freeform_most_k(plan->problem);
 
 	for (int c = 0; c < plan->space.ncolumns; c++)
 	{
 		const KanonColumn *column = &plan->problem->columns[plan->column[c]];
 		const KanonFreeformColumn *priced = &plan->space.columns[c];
-		uint32_t most = plan->space.k < column->distinct ? plan->space.k : column->distinct;
+		uint32_t most = k < column->distinct ? k : column->distinct;
 
 		if (priced->full == 0)
 			continue;

@@ -81,7 +81,7 @@ static KanonStatus
 divide(Ring *ring, uint32_t *row, uint32_t n)
 {
 	FreeformWork *work = ring->work;
-	uint32_t k = work->space->k;
+	uint32_t k = work->k;
 	int64_t widest = -1;
 	KanonStatus status;
 

@@ -101,6 +101,7 @@ freeform_work_open(FreeformWork *work, uint32_t degree, uint32_t shown)
 	KanonStatus status = KANON_OK;
 
 	work->n = work->part->n;
+	work->k = work->part->k;
 	work->padded = (work->n + FREEFORM_BLOCK - 1) / FREEFORM_BLOCK * FREEFORM_BLOCK;
 	work->degree = degree;
 	work->ncolumns = work->space->ncolumns;

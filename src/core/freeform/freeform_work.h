@@ -46,6 +46,7 @@ typedef struct FreeformWork
 	size_t detail_size;
 
 	uint32_t n;
+	uint32_t k;      /* that rows and records are to match, at least */
 	uint32_t padded; /* n, to whole blocks */
 	uint32_t degree; /* matches that every row and record will have */
 	int ncolumns;
@@ -211,10 +212,20 @@ extern KanonStatus freeform_draw(FreeformWork *work, KanonFreeformGraph *graph);
 
 /*
  * freeform_flow.c: is there a graph in which each of as many records as rows has
- * exactly k, among the matches of class i with type[start[i]..start[i + 1])?
+ * exactly k, among the matches of class i with type[start[i]..start[i + 1])?  own: can
+ * the rows' own ks be kept (graph.h)?  flow: NULL, or [start[nclasses]] how often each
+ * is used.  KANON_TOO_LARGE where own ks have no common multiple to count with.
  */
 extern KanonStatus kanon_freeform_regular(const KanonProblem *problem, const KanonRelease *release, int64_t k,
-										  const size_t *start, const uint32_t *type, KanonPace *pace,
-										  bool *regular);
+										  bool own, const size_t *start, const uint32_t *type,
+										  KanonPace *pace, int64_t *flow, bool *regular);
+
+/*
+ * freeform_known.c: the fewest records that can be a row's own for somebody who knows
+ * those of `known` other rows (graph.h).
+ */
+extern KanonStatus kanon_freeform_known(const KanonProblem *problem, const KanonRelease *release,
+										uint32_t known, const size_t *start, const uint32_t *type,
+										KanonPace *pace, int64_t *candidates);
 
 #endif

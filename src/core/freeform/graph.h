@@ -9,8 +9,12 @@
  * Doka, Xue, Tsoumakos, Karras, "k-Anonymization by Freeform Generalization",
  * ASIACCS 2015.
  *
- * The rows, in lexicographic order, are cut into parts, which are solved each on
- * its own, here or elsewhere:
+ * Rows may want different ks.  A match can be as likely as the others only among
+ * rows that have as many, so that those of each k are a graph of their own, with
+ * the nearest of the others where they are too few (freeform_own_k.c); k below is the part's.
+ *
+ * The rows of each such graph, in lexicographic order, are cut into parts, which are
+ * solved each on its own, here or elsewhere:
  *
  *     kanon_freeform_begin
  *     for each part: kanon_freeform_part, kanon_freeform_solve, kanon_freeform_put
@@ -40,7 +44,6 @@ typedef struct KanonFreeformSpace
 {
 	KanonFreeformMethod method;
 	bool symmetric;
-	uint32_t k;
 	int ncolumns;
 	KanonFreeformColumn columns[KANON_MAX_COLUMNS]; /* those of few values first */
 	uint64_t seed;
@@ -56,6 +59,7 @@ typedef struct KanonFreeformPart
 {
 	uint32_t number;
 	uint32_t n;
+	uint32_t k;           /* matches of its rows and records */
 	const int32_t *value; /* [ncolumns * n] */
 } KanonFreeformPart;
 
@@ -78,7 +82,9 @@ typedef struct KanonFreeformPlan
 	int column[KANON_MAX_COLUMNS]; /* the problem's, in the space's order */
 	uint32_t nrows;
 	uint32_t nparts;
-	uint32_t *type;                    /* [nrows] row types, in lexicographic order */
+	uint32_t *first;                   /* [nparts + 1] where the rows of a part begin */
+	uint32_t *part_k;                  /* [nparts] */
+	uint32_t *type;                    /* [nrows] row types, part by part, in lexicographic order */
 	int32_t *scale[KANON_MAX_COLUMNS]; /* [distinct] of the space's columns that are numbers */
 	double range[KANON_MAX_COLUMNS];   /* of these (kanon_number_range) */
 	double range_scale[KANON_MAX_COLUMNS];
@@ -142,6 +148,9 @@ extern KanonStatus kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *rel
 extern KanonStatus kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
 
+/* freeform_own_k.c: the rows, which are in lexicographic order, in parts: first, part_k, type. */
+extern KanonStatus kanon_freeform_divide(KanonFreeformPlan *plan);
+
 /* Bytes that solving a part of n rows takes, about; beside the plan. */
 extern double kanon_freeform_memory(const KanonProblem *problem, uint32_t n);
 
@@ -155,15 +164,34 @@ typedef struct KanonFreeformFacts
 	int64_t row_matches;    /* fewest records that a row matches; 0: there are no rows */
 	int64_t record_matches; /* fewest rows that match a record */
 	bool same_size;         /* as many records as rows */
-	bool regular;           /* the graph has a k-regular subgraph */
+	bool regular;       /* the graph has a k-regular subgraph; own ks: or as likely matches as they want */
+	int64_t candidates; /* see kanon_freeform_check_known; 0: no assignment of all rows */
+	enum
+	{
+		KANON_FACT_REGULAR,
+		KANON_FACT_CANDIDATES
+	} too_large; /* which fact it was, of KANON_TOO_LARGE */
 } KanonFreeformFacts;
 
 /*
  * Of the release, its classes (rows), cells and pool are looked at.  Takes time and
- * memory with the number of matches.
+ * memory with the number of matches.  problem->freeform: NULL, or with own ks, for
+ * which `regular` asks for chances of all matches, each row's and record's together 1,
+ * no match of a row with more than one by its k.
  */
 extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const KanonRelease *release, int64_t k,
 										KanonFreeformFacts *facts);
+
+/*
+ * The same, and `candidates`.  A record is a candidate of a row if it is the row's in
+ * some assignment of all rows to records that they match (Gionis, Mazza, Tassa 2008: a
+ * match of the global model).  Whoever knows the records of some other rows counts with
+ * the assignments alone that have these: the fewest candidates that any row can be left
+ * with, whichever `known` other rows these are and whichever records they can have.
+ * Takes time with the matches to the power of known + 1: KANON_TOO_LARGE.
+ */
+extern KanonStatus kanon_freeform_check_known(const KanonProblem *problem, const KanonRelease *release,
+											  int64_t k, int known, KanonFreeformFacts *facts);
 
 /* The same without `regular`, which takes the most. */
 extern KanonStatus kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,

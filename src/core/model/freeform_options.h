@@ -52,6 +52,31 @@ typedef struct KanonFreeformOptions
 	uint32_t partition_size;  /* rows of a part, at least; 0: one part */
 	bool symmetric;           /* row i matches record j only if row j matches record i */
 	KanonStrongRandom strong; /* NULL: random numbers follow from problem->seed */
+	const int64_t
+		*own_k; /* [ntypes] matches that rows of a type want; the problem's k is the least; NULL: it is all */
 } KanonFreeformOptions;
+
+/* Matches that each row of a type has to have; without options the problem's k. */
+static inline int64_t
+kanon_freeform_own_k(const KanonProblem *problem, uint32_t type)
+{
+	const KanonFreeformOptions *options = problem->freeform;
+
+	return options != NULL && options->own_k != NULL && options->own_k[type] > problem->k
+			   ? options->own_k[type]
+			   : problem->k;
+}
+
+/* The most of them. */
+static inline int64_t
+kanon_freeform_most_k(const KanonProblem *problem)
+{
+	int64_t most = problem->k;
+
+	for (uint32_t i = 0; problem->freeform->own_k != NULL && i < problem->ntypes; i++)
+		if (problem->freeform->own_k[i] > most)
+			most = problem->freeform->own_k[i];
+	return most;
+}
 
 #endif

@@ -448,7 +448,13 @@ check_graph(Finish *finish)
 	const KanonRelease *release = finish->release;
 	KanonFreeformMethod method = problem->freeform->method;
 	int64_t *shown = kanon_alloc0(problem->env, problem->ntypes, sizeof(int64_t));
-	KanonStatus status = shown != NULL ? KANON_OK : KANON_NO_MEMORY;
+	double *least = kanon_alloc0(problem->env, release->nclasses, sizeof(double));
+	KanonStatus status = shown != NULL && least != NULL ? KANON_OK : KANON_NO_MEMORY;
+
+	/* a record shows as many rows as the one whose kept values it has wants matches */
+	for (size_t f = 0; f < release->nflows && status == KANON_OK && release->dropped == 0; f++)
+		least[release->flows[f].class_] +=
+			(double) kanon_freeform_own_k(problem, release->flows[f].type) * (double) release->flows[f].rows;
 
 	if (status == KANON_OK && (release->graph == NULL || release->dropped > 0))
 		status = broken(finish, "the release is no graph of all rows");
@@ -459,8 +465,7 @@ check_graph(Finish *finish)
 
 		if (kanon_stop(&finish->pace, edges * (size_t) finish->ncolumns))
 			status = KANON_CANCELLED;
-		if (kanon_freeform_promises_records(method) &&
-			(double) edges < (double) problem->k * (double) release->classes[i].rows)
+		if (kanon_freeform_promises_records(method) && (double) edges < least[i])
 			status = broken(finish, "the records of class %u show fewer than k rows", i);
 		for (size_t e = release->graph_start[i]; e < release->graph_start[i + 1] && status == KANON_OK; e++)
 		{
@@ -479,9 +484,11 @@ check_graph(Finish *finish)
 	}
 	for (uint32_t type = 0; type < problem->ntypes && status == KANON_OK; type++)
 		if (kanon_freeform_promises_rows(method) &&
-			(double) shown[type] < (double) problem->k * (double) problem->rows[type])
+			(double) shown[type] <
+				(double) kanon_freeform_own_k(problem, type) * (double) problem->rows[type])
 			status = broken(finish, "rows of type %u are shown fewer than k times", type);
 	kanon_free(problem->env, shown);
+	kanon_free(problem->env, least);
 	return status;
 }
 

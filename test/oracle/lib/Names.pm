@@ -16,7 +16,7 @@ our %argument = map { $_ => $_ }
   qw(source target quasi_identifiers k patterns keep weights method categorical residual mark replace
   dry_run rules seed effort class_column hierarchies level_cost privacy suppression_limit metric algorithm
   explore show time_limit never always at_most_one together max_suppressed sensitive subject population
-  threshold partition_size partition_by relation allow_identifying mutual ks items m p h rho hierarchy
+  threshold partition_size partition_by relation allow_identifying mutual k_column known ks items m p h rho hierarchy
   quasi_target sensitive_target l view scheme);
 $argument{pattern_list} = 'patterns';
 $argument{algorithm} = 'method';

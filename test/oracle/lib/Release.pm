@@ -186,6 +186,7 @@ sub check_records
 	my @records = map { my $class = $_; map { { %$class, own => $_ } } @{ $class->{members} } } @{ $self->{classes} };
 	my @of_row = (0) x $table->{n};
 	my @of_record;
+	my $own = $case->{own};
 
 	$self->say(scalar(@records) . ' records') if @records != $table->{n};
 	for my $record (@records)
@@ -193,12 +194,17 @@ sub check_records
 		$self->say("record of row $record->{own} does not match it") if !$self->matches($record, $record->{own});
 		my @rows = grep { $self->matches($record, $_) } 0 .. $table->{n} - 1;
 		push @of_record, scalar @rows;
+		$self->say("the record of row $record->{own} matches " . @rows . " rows, it wants $own->[$record->{own}]") if $own && @rows < $own->[ $record->{own} ];
 		$of_row[$_]++ for @rows;
 	}
 	$self->say('a row matches ' . min(@of_row) . ' records') if $rows_promised && min(@of_row) < $case->{k};
 	$self->say('a record matches ' . min(@of_record) . ' rows') if $records_promised && min(@of_record) < $case->{k};
+	if ($own)
+	{
+		$self->say("row $_ matches $of_row[$_] records, it wants $own->[$_]") for grep { $of_row[$_] < $own->[$_] } 0 .. $#of_row;
+	}
 	my $facts = $db->rows('SELECT * FROM ' . Names::call('check_freeform', source => "'src'", target => "'out'",
-			quasi_identifiers => $table->array, k => $case->{k}))->[0];
+			quasi_identifiers => $table->array, k => $case->{k}, k_column => $own ? "'own'" : undef))->[0];
 	$self->same('row_matches', $facts->{row_matches}, min(@of_row));
 	$self->same('record_matches', $facts->{record_matches}, min(@of_record));
 	$self->say('not regular') if $rows_promised && $records_promised && !$case->{weak} && !$facts->{regular};

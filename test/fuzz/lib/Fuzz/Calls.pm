@@ -252,6 +252,8 @@ sub sane
 	return plain(pick(0.2, 0, 1)) if $name eq 'threshold';
 	return plain(pick(10, 12, 15)) if $name eq 'partition_size';
 	return text((map { $_->{name} } @{ $plan->{qis} })[0] // 'nothing') if $name eq 'partition_by';
+	return plain(pick(0, 1, 2)) if $name eq 'known';
+	return text((map { $_->{name} } @{ $plan->{kept} })[0] // 'nothing') if $name eq 'k_column';
 	return privacy($plan) if $name eq 'privacy';
 	if ($plan->{function} =~ /^kanon_(dp|set_budget|alpha_beta|synthetic|estimate|cross_training|isolation)$/)
 	{
