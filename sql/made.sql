@@ -94,6 +94,15 @@ SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{age}', 'NaN', 0.5, '{"a
 SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{age}', 1, 0.5, '{"age": [1]}', rows => 0);
 SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{age}', 1, 0.5, '{"age": [1]}', rows => 9223372036854775807);
 SELECT count(*) FROM kanon_synthetic('mk_wide', 'x', '{a,b}', 0.000001, 0.000000001, '{"a": {"from": 1, "to": 200000}, "b": {"from": 1, "to": 200000}}', rows => 1000000000);
+-- a relation of long values is not read beyond the memory that there is
+CREATE SEQUENCE mk_seen;
+CREATE VIEW mk_long AS SELECT repeat('x', 1000000) || nextval('mk_seen') AS ward FROM generate_series(1, 40);
+SET kanon.max_memory = '16MB';
+SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{ward}', 1, 0.5, '{"ward": "mk_long"}');
+RESET kanon.max_memory;
+SELECT last_value < 30 AS stopped FROM mk_seen;
+DROP VIEW mk_long;
+DROP SEQUENCE mk_seen;
 SECURITY LABEL FOR kanon ON COLUMN mk_people.ward IS 'identifier';
 SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{ward}', 1, 0.5, '{"ward": ["a"]}');
 SELECT count(*) > 3 FROM kanon_synthetic('mk_people', 'mk_ward', '{ward}', 1, 0.5, '{"ward": ["a"]}', allow_identifying => '{ward}');

@@ -80,6 +80,10 @@ CREATE VIEW too_much AS SELECT column_name, value, share * 1.2 AS share FROM cen
 CREATE VIEW ageless AS SELECT * FROM census WHERE column_name <> 'age';
 CREATE VIEW wrong AS SELECT column_name, value || ' years' AS value, share FROM census;
 SELECT refuses(v) FROM unnest('{unnamed,texts,negative,unknown,too_much,ageless,wrong}'::regclass[]) v;
+CREATE VIEW long_lines AS SELECT 'age' AS column_name, repeat('9', 1000000) || i AS value, 0.0::float8 AS share FROM generate_series(1, 40) i;
+SET kanon.max_memory = '16MB';
+SELECT left(refuses('long_lines'), 45);
+RESET kanon.max_memory;
 SELECT refuses('census', 47);
 SELECT refuses('census', 0);
 SELECT refuses('census', NULL);
@@ -92,5 +96,5 @@ SELECT refuses('census', 1000, 0, 0.01, 0.9, 'subtree');
 SELECT refuses('census', 1000, 0, 0.01, 0.9);
 SELECT refuses('census', 1000, 0, 0.5, 0.9, 'pattern_guided');
 DROP FUNCTION refuses, likelihood, shown, least_likelihood;
-DROP VIEW unnamed, texts, negative, unknown, too_much, ageless, wrong;
+DROP VIEW unnamed, texts, negative, unknown, too_much, ageless, wrong, long_lines;
 DROP TABLE patients, age_h, census, tried, results, out;

@@ -206,13 +206,29 @@ try_listed(const SourceColumn *column, JsonbContainer *values)
 					errhint("Write values as text that the type understands, or as numbers.")));
 }
 
+/* Values of a domain, as they come in. */
+typedef struct ValueReader
+{
+	Dictionary *dictionary;
+	Border *border;
+	Size charged;
+} ValueReader;
+
 static bool
 receive_value(void *arg, TupleTableSlot *slot)
 {
-	const SourceColumn *column = arg;
+	ValueReader *reader = arg;
+	uint32 before = dictionary_size(reader->dictionary);
 
-	(void) dictionary_add(column->dictionary, slot->tts_values[0], slot->tts_isnull[0]);
-	return dictionary_size(column->dictionary) <= MOST_VALUES;
+	(void) dictionary_add(reader->dictionary, slot->tts_values[0], slot->tts_isnull[0]);
+	if (dictionary_size(reader->dictionary) > before)
+	{
+		Size now = dictionary_memory(reader->dictionary);
+
+		border_charge(reader->border, reader->charged, now);
+		reader->charged = now;
+	}
+	return dictionary_size(reader->dictionary) <= MOST_VALUES;
 }
 
 static void
@@ -221,6 +237,7 @@ add_relation(SourceColumn *column, Oid relid, Border *border)
 	Source *source = source_open_all(relid);
 	const SourceColumn *listed = &source->kept[0];
 	Gate *gate = gate_create(source->name, relid, 1);
+	ValueReader reader = {column->dictionary, border, 0};
 
 	if (source->nkept == 0 || listed->type != column->type)
 		ereport(ERROR,
@@ -230,7 +247,8 @@ add_relation(SourceColumn *column, Oid relid, Border *border)
 	gate_columns(gate, listed, 1);
 	gate_watch(gate, border, "reading");
 	gate_select(gate, psprintf("SELECT %s FROM %s", listed->quoted, source->name), true, receive_value,
-				column);
+				&reader);
+	border_charge(border, reader.charged, 0); /* the caller charges the whole */
 }
 
 void

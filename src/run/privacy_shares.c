@@ -19,6 +19,7 @@
 
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 static const char *const names[] = {"column_name", "value", "share"};
 
@@ -41,6 +42,7 @@ typedef struct Reader
 	const Source *distributions;
 	const Source *source;
 	Border *border;
+	MemoryContext line;
 	Lines *lines; /* [nqis] */
 	const char *fault;
 } Reader;
@@ -75,10 +77,17 @@ text_of(const SourceColumn *column, Datum value)
 	return OidOutputFunctionCall(function, value);
 }
 
-static bool
-receive_line(void *arg, TupleTableSlot *slot)
+static char *
+kept_text(Border *border, const char *text)
 {
-	Reader *reader = arg;
+	Size size = strlen(text) + 1;
+
+	return memcpy(border_palloc(border, size), text, size);
+}
+
+static bool
+read_line(Reader *reader, TupleTableSlot *slot)
+{
 	const SourceColumn *columns = reader->distributions->qis;
 	char *name = slot->tts_isnull[0] ? "" : text_of(&columns[0], slot->tts_values[0]);
 	double share = slot->tts_isnull[2] ? NAN : value_as_number(columns[2].type, slot->tts_values[2]);
@@ -95,13 +104,23 @@ receive_line(void *arg, TupleTableSlot *slot)
 			return false;
 		}
 		lines->lines = border_grow(reader->border, lines->lines, &lines->room, lines->n + 1, sizeof(Line));
-		lines->lines[lines->n++] =
-			(Line){slot->tts_isnull[1] ? NULL
-									   : MemoryContextStrdup(reader->border->context,
-															 text_of(&columns[1], slot->tts_values[1])),
-				   share};
+		lines->lines[lines->n++] = (Line){
+			slot->tts_isnull[1] ? NULL : kept_text(reader->border, text_of(&columns[1], slot->tts_values[1])),
+			share};
 	}
 	return true;
+}
+
+static bool
+receive_line(void *arg, TupleTableSlot *slot)
+{
+	Reader *reader = arg;
+	MemoryContext old = MemoryContextSwitchTo(reader->line);
+	bool more = read_line(reader, slot);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(reader->line);
+	return more;
 }
 
 /* The values of one quasi-identifier as row types, each value once; double shares are added up. */
@@ -136,6 +155,7 @@ read_values(void *arg)
 									   OidInputFunctionCall(function, text, element, values->column->typmod),
 									   false);
 	}
+	border_charge(values->border, 0, dictionary_memory(dictionary));
 	renumber = dictionary_sort(dictionary);
 	values->share = border_palloc(values->border, sizeof(double) * ((Size) dictionary_size(dictionary) + 1));
 	memset(values->share, 0, sizeof(double) * ((Size) dictionary_size(dictionary) + 1));
@@ -242,11 +262,13 @@ shares_read(const PrivacyWords *words, Source *distributions, const RowTypes *ty
 	uint32_t *nvalues = palloc(sizeof(uint32_t) * source->nqis);
 	const double **share = palloc(sizeof(double *) * source->nqis);
 
+	reader.line = AllocSetContextCreate(CurrentMemoryContext, "kanon line", ALLOCSET_DEFAULT_SIZES);
 	gate_columns(gate, distributions->qis, lengthof(names));
 	gate_select(
 		gate,
 		psprintf("SELECT %s FROM %s", column_list(distributions->qis, lengthof(names)), distributions->name),
 		true, receive_line, &reader);
+	MemoryContextDelete(reader.line);
 	if (reader.fault != NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("distributions cannot be used"),
 						errdetail("%s", reader.fault),
