@@ -20,6 +20,9 @@
 #define CHUNK_BITS 12
 #define CHUNK_TYPES ((uint32) 1 << CHUNK_BITS)
 
+/* More than any table has. */
+#define MOST_ROWS (INT64CONST(1) << 48)
+
 typedef struct GroupReceiver
 {
 	Source *source;
@@ -35,6 +38,7 @@ typedef struct GroupReceiver
 	uint32 nchunks;
 	Size room; /* of chunks */
 	uint32 ntypes;
+	int64 nrows;          /* of groups */
 	int nattrs;           /* attributes of a group; its count is the last */
 	TupleTableSlot *last; /* when reading runs: the row that began this one */
 	const RowsBeside *beside;
@@ -114,12 +118,19 @@ add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
 	recv->ntypes++;
 }
 
+/* The server of a foreign table counts for itself, and can say anything. */
 static bool
 receive_group(void *arg, TupleTableSlot *slot)
 {
 	GroupReceiver *recv = arg;
+	int64 rows = slot->tts_isnull[recv->nattrs - 1] ? 0 : DatumGetInt64(slot->tts_values[recv->nattrs - 1]);
 
-	add_group(recv, slot, DatumGetInt64(slot->tts_values[recv->nattrs - 1]));
+	if (rows < 1 || rows > MOST_ROWS - recv->nrows)
+		ereport(ERROR, (errcode(ERRCODE_FDW_ERROR),
+						errmsg("%s has groups of an impossible number of rows", recv->source->name),
+						errhint("A foreign server that has the rows counted them wrongly.")));
+	recv->nrows += rows;
+	add_group(recv, slot, rows);
 	return true;
 }
 
