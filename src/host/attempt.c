@@ -97,6 +97,10 @@ rehearse(void (*work)(void *arg), void *arg)
  * with longer and longer pauses between them.
  */
 #define LOCK_WAIT 200 /* ms */
+
+/* Within a moment; otherwise who waits for us in turn would not be found. */
+#define DEADLOCK_WAIT "100"
+
 #define FIRST_PAUSE 50L
 #define MOST_PAUSE 2000L
 
@@ -175,6 +179,8 @@ queue_for(void *relid)
 	/* the caller's limit is for all moments together */
 	(void) set_config_option("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
 							 false);
+	(void) set_config_option("deadlock_timeout", DEADLOCK_WAIT, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
 	timer = begin_moment();
 	PG_TRY();
 	{
