@@ -41,12 +41,14 @@
 #if PG_VERSION_NUM < 160000
 #include "utils/acl.h"
 #define kanon_owns_relation(relid, roleid) pg_class_ownercheck(relid, roleid)
+#define kanon_owns_schema(schema, roleid) pg_namespace_ownercheck(schema, roleid)
 #define kanon_schema_aclcheck(nspid, roleid, mode) pg_namespace_aclcheck(nspid, roleid, mode)
 #else
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "utils/acl.h"
 #define kanon_owns_relation(relid, roleid) object_ownercheck(RelationRelationId, relid, roleid)
+#define kanon_owns_schema(schema, roleid) object_ownercheck(NamespaceRelationId, schema, roleid)
 #define kanon_schema_aclcheck(nspid, roleid, mode) object_aclcheck(NamespaceRelationId, nspid, roleid, mode)
 #endif
 

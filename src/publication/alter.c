@@ -303,12 +303,14 @@ kanon_alter_publication(PG_FUNCTION_ARGS)
 	Oid source;
 
 	publication->caller = fcinfo->flinfo->fn_oid;
-	publication->options = relations_followed(publication->options, publication->relations);
+	publication->options =
+		relations_followed(publication->options, publication->relations, publication->owner);
 	before = *publication;
 	source = source_of(publication);
 	if (!PG_ARGISNULL(ALTER_K))
 		publication->k = class_size_arg(fcinfo, ALTER_K);
 	change_options(publication, fcinfo);
+	publication->relations = relations_listed(publication->options);
 	if (!PG_ARGISNULL(ALTER_SOLVER))
 		publication->solver = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_SOLVER));
 	if (!PG_ARGISNULL(ALTER_KEEP_RELEASES))

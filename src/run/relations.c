@@ -11,8 +11,11 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
 /* Keys above a name, from the outermost on. */
@@ -98,6 +101,7 @@ typedef struct Stored
 	Datum *relids;
 	int n;
 	int next;
+	Oid publisher;
 } Stored;
 
 static char *
@@ -122,6 +126,19 @@ relations_listed(Jsonb *options)
 }
 
 /*
+ * May this take the place of a relation that is gone?  A view runs as the publication's owner.
+ * Whoever owns the schema could have put it there all along; others have not been asked for.
+ */
+static bool
+is_heir(Oid relid, Oid publisher)
+{
+	Oid owner = relation_owner(relid);
+
+	return !OidIsValid(owner) || has_privs_of_role(publisher, owner) ||
+		   kanon_owns_schema(get_rel_namespace(relid), owner);
+}
+
+/*
  * Renamed, or in another schema: it is followed.  Another one of the same owner that has
  * its name took its place.
  */
@@ -134,16 +151,18 @@ followed_name(char *name, void *arg)
 	Oid now;
 
 	stored->next++;
-	if (!OidIsValid(owner))
-		return name;
 	now = relation_named(name);
+	if (!OidIsValid(owner))
+		return !OidIsValid(was) || is_heir(now, stored->publisher)
+				   ? name
+				   : quote_qualified_identifier("pg_catalog", psprintf("dropped: %s", name));
 	return now == was || relation_owner(now) == owner ? name : privacy_relation(was);
 }
 
 Jsonb *
-relations_followed(Jsonb *options, ArrayType *relations)
+relations_followed(Jsonb *options, ArrayType *relations, Oid publisher)
 {
-	Stored stored = {0};
+	Stored stored = {.publisher = publisher};
 	bool *nulls;
 	Jsonb *followed;
 

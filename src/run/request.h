@@ -257,9 +257,12 @@ extern Datum request_recorded(const Request *request);
  */
 extern Jsonb *relations_resolved(Jsonb *options, char *key);
 
-/* Which relations options name, in their order, as regclass[]; and the options with the names that those have now. */
+/*
+ * Which relations options name, in their order, as regclass[]; and the options with the names that
+ * those have now: none, when that of one that is gone was taken by somebody whom the publisher did not ask.
+ */
 extern ArrayType *relations_listed(Jsonb *options);
-extern Jsonb *relations_followed(Jsonb *options, ArrayType *relations);
+extern Jsonb *relations_followed(Jsonb *options, ArrayType *relations, Oid publisher);
 
 /* The word's place in a list that ends with NULL; raises with a hint, or (NULL) with those there are. */
 extern int word_among(const char *word, const char *option, const char *const *words, const char *hint);
