@@ -47,14 +47,18 @@ single_table(Oid relid)
 	return relid;
 }
 
-/* Others' functions may read what they like, unless they promise not to. */
+/*
+ * Others' functions may read what they like, unless they promise not to; so do some of the
+ * system's (table_to_xml, statistics of tables), which are not for parallel workers.
+ */
 static bool
 reads_more(Oid function, void *arg)
 {
 	char volatility = func_volatile(function);
 
 	return volatility == PROVOLATILE_VOLATILE ||
-		   (volatility == PROVOLATILE_STABLE && function >= FirstNormalObjectId);
+		   (volatility == PROVOLATILE_STABLE &&
+			(function >= FirstNormalObjectId || func_parallel(function) != PROPARALLEL_SAFE));
 }
 
 static bool
