@@ -443,9 +443,12 @@ kanon_dp(PG_FUNCTION_ARGS)
 						 ? jsonb_arg(fcinfo, ARG_GROUPS)
 						 : DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("{}"))),
 					 border);
-	/* whoever may not read it spends nothing of others' */
-	source_lock(asked->subjects->source);
+	/*
+	 * Whoever may not read it spends nothing of others': what is asked for leave is what pays, for
+	 * functions in a view run from here on, and may define it anew.
+	 */
 	relation = source_single_table(asked->subjects->source);
+	source_lock(asked->subjects->source);
 	spend(fcinfo->flinfo->fn_oid, asked, relation, aggregate);
 	source_snapshot(asked->subjects->source);
 	put_answer(lines, asked, read_rows(asked, border));
