@@ -17,9 +17,9 @@
 Source *
 anatomy_open(Oid relid, ArrayType *qis, const char *sensitive)
 {
-	Source *source = source_open_columns(relid, qis, "quasi_identifiers");
-	SourceColumn *column = source_columns(source, name_list(&sensitive, 1), "sensitive", "a sensitive column",
-										  &source->ngrouped);
+	ArrayType *also = name_list(&sensitive, 1);
+	Source *source = source_open_with(relid, qis, "quasi_identifiers", also);
+	SourceColumn *column = source_columns(source, also, "sensitive", "a sensitive column", &source->ngrouped);
 
 	source->kept = source->qis;
 	source->nkept = source->nqis;

@@ -9,6 +9,7 @@
 #include "read/patterns.h"
 
 #include "access/relation.h"
+#include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -158,20 +159,35 @@ grant_hint(Relation rel, const char *columns)
 					quote_identifier(GetUserNameFromId(GetUserId(), false)));
 }
 
-/* PostgreSQL's own refusal, when the relation is read, does not say what is missing. */
 static void
-check_privileges(Relation rel, const SourceColumn *columns, int n)
+append_missing(StringInfo missing, Oid relid, const char *name)
+{
+	AttrNumber attnum = get_attnum(relid, name);
+
+	if (attnum > 0 && pg_attribute_aclcheck(relid, attnum, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		appendStringInfo(missing, "%s%s", missing->len > 0 ? ", " : "", quote_identifier(name));
+}
+
+/*
+ * PostgreSQL's own refusal, when the relation is read, does not say what is missing; nor does it
+ * say what of `also` will be missing then.
+ */
+static void
+check_privileges(Relation rel, const SourceColumn *columns, int n, ArrayType *also)
 {
 	Oid relid = RelationGetRelid(rel);
 	StringInfoData missing;
+	int nalso;
+	char **more;
 
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return;
 	initStringInfo(&missing);
 	for (int i = 0; i < n; i++)
-		if (pg_attribute_aclcheck(relid, get_attnum(relid, columns[i].name), GetUserId(), ACL_SELECT) !=
-			ACLCHECK_OK)
-			appendStringInfo(&missing, "%s%s", missing.len > 0 ? ", " : "", columns[i].quoted);
+		append_missing(&missing, relid, columns[i].name);
+	more = missing.len > 0 ? name_array(also, "columns", &nalso) : NULL;
+	for (int i = 0; more != NULL && i < nalso; i++)
+		append_missing(&missing, relid, more[i]);
 	if (missing.len > 0)
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 						errmsg("permission denied for %s %s",
@@ -181,7 +197,8 @@ check_privileges(Relation rel, const SourceColumn *columns, int n)
 }
 
 static void
-find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn **columns, int *n)
+find_columns(Relation rel, ArrayType *array, const char *argument, ArrayType *also, SourceColumn **columns,
+			 int *n)
 {
 	char **names = name_array(array, argument, n);
 
@@ -195,7 +212,7 @@ find_columns(Relation rel, ArrayType *array, const char *argument, SourceColumn 
 								errmsg("column \"%s\" is named twice in %s", names[i], argument),
 								errhint("Name each column once.")));
 	}
-	check_privileges(rel, *columns, *n);
+	check_privileges(rel, *columns, *n, also);
 }
 
 /* The relation alone, which *rel is then. */
@@ -237,7 +254,7 @@ source_open_all(Oid relid)
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			find_column(rel, NameStr(TupleDescAttr(desc, i)->attname), &source->kept[source->nkept++]);
-	check_privileges(rel, source->kept, source->nkept);
+	check_privileges(rel, source->kept, source->nkept, NULL);
 	relation_close(rel, NoLock);
 	return source;
 }
@@ -245,10 +262,16 @@ source_open_all(Oid relid)
 Source *
 source_open_columns(Oid relid, ArrayType *columns, const char *argument)
 {
+	return source_open_with(relid, columns, argument, NULL);
+}
+
+Source *
+source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also)
+{
 	Relation rel;
 	Source *source = open_relation(relid, &rel);
 
-	find_columns(rel, columns, argument, &source->qis, &source->nqis);
+	find_columns(rel, columns, argument, also, &source->qis, &source->nqis);
 	if (source->nqis == 0)
 		ereport(
 			ERROR,
@@ -291,7 +314,7 @@ source_columns(const Source *source, ArrayType *names, const char *argument, con
 	Relation rel = relation_open(source->relid, AccessShareLock);
 	SourceColumn *columns;
 
-	find_columns(rel, names, argument, &columns, n);
+	find_columns(rel, names, argument, NULL, &columns, n);
 	for (int i = 0; i < *n; i++)
 		check_equality(&columns[i], what);
 	refuse_quasi_identifiers(source, columns, *n, what, "Take it out of one of the two lists.");
@@ -313,12 +336,12 @@ source_group_by(Source *source, const SourceColumn *column)
 Source *
 source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType *categorical)
 {
-	Source *source = source_open_columns(relid, qis, "quasi_identifiers");
+	Source *source = source_open_with(relid, qis, "quasi_identifiers", kept);
 	Relation rel = relation_open(relid, AccessShareLock);
 	int ncategorical;
 	char **names;
 
-	find_columns(rel, kept, "keep", &source->kept, &source->nkept);
+	find_columns(rel, kept, "keep", NULL, &source->kept, &source->nkept);
 	refuse_quasi_identifiers(source, source->kept, source->nkept, "kept",
 							 "A kept column is published unchanged; take it out of one of the two lists.");
 	names = name_array(categorical, "categorical", &ncategorical);
@@ -355,6 +378,16 @@ column_list(const SourceColumn *columns, int n)
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].quoted);
 	return list.data;
+}
+
+char *
+text_expression(const char *value, Oid type)
+{
+	if (getBaseType(type) < FirstNormalObjectId)
+		return psprintf("CAST(%s AS pg_catalog.text)", value);
+	return psprintf(
+		"CASE WHEN pg_catalog.num_nulls(%s) OPERATOR(pg_catalog.=) 0 THEN pg_catalog.concat(%s) END", value,
+		value);
 }
 
 void

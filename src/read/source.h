@@ -39,6 +39,9 @@ extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType
 /* Only quasi-identifiers, from an argument of that name. */
 extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
 
+/* The same; who may not read them is told what is missing of these others, too, that will be read. */
+extern Source *source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also);
+
 /* The GRANT of SELECT, on these columns (quoted; NULL: all), that the current user lacks, for hints. */
 extern const char *grant_hint(Relation rel, const char *columns);
 
@@ -76,6 +79,12 @@ extern void source_snapshot(const Source *source);
 
 /* "a, b, c" of some columns, quoted. */
 extern char *column_list(const SourceColumn *columns, int n);
+
+/*
+ * The text of a value, in a query: that of the type's own output function, for who owns a type
+ * can make a function of theirs the cast to text.  Types of pg_catalog have no such owner.
+ */
+extern char *text_expression(const char *value, Oid type);
 
 /* Names of a name[]; errors on NULL elements and on more than one dimension. */
 extern char **name_array(ArrayType *array, const char *argument, int *n);

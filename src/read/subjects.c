@@ -230,8 +230,9 @@ group_expression(const Subjects *subjects)
 	initStringInfo(&text);
 	appendStringInfoString(&text, "CAST(pg_catalog.jsonb_build_object(");
 	for (int i = 0; i < subjects->nby; i++)
-		appendStringInfo(&text, "%sCAST(%s AS pg_catalog.text), CAST(s.%s AS pg_catalog.text)",
-						 i > 0 ? ", " : "", quote_literal_cstr(subjects->by[i].name), subjects->by[i].quoted);
+		appendStringInfo(&text, "%sCAST(%s AS pg_catalog.text), %s", i > 0 ? ", " : "",
+						 quote_literal_cstr(subjects->by[i].name),
+						 text_expression(psprintf("s.%s", subjects->by[i].quoted), subjects->by[i].type));
 	appendStringInfoString(&text, ") AS pg_catalog.text)");
 	return text.data;
 }

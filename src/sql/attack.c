@@ -44,11 +44,10 @@ put(Lines *lines, const char *measure, double value, bool known, const char *mea
 	line_end(lines);
 }
 
-/* "CAST(s.zip AS pg_catalog.text)" */
 static void
 append_text(StringInfo query, const char *alias, const SourceColumn *column)
 {
-	appendStringInfo(query, "CAST(%s.%s AS pg_catalog.text)", alias, column->quoted);
+	appendStringInfoString(query, text_expression(psprintf("%s.%s", alias, column->quoted), column->type));
 }
 
 /* A value or a level above it, as text: of a line of the hierarchy. */

@@ -13,6 +13,7 @@
 
 #include "access/table.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -103,18 +104,20 @@ void
 hierarchy_build_values(HierarchyBuild *build)
 {
 	SourceColumn value = *build->column;
+	SourceColumn text = {.name = "t", .type = TEXTOID, .typmod = -1, .collation = C_COLLATION_OID};
 	Gate *gate = gate_create(build->source->name, build->source->relid, 3);
 
 	value.name = "v";
 	gate_columns(gate, &value, 1);
 	gate_computed(gate, "place", INT8OID);
-	gate_computed(gate, "n", INT8OID);
+	gate_columns(gate, &text, 1);
 	hierarchy_build_store(
 		build, "vals", gate,
 		psprintf(
-			"SELECT g.v, pg_catalog.row_number() OVER (ORDER BY g.v) AS place, g.n"
-			" FROM (SELECT %s AS v, pg_catalog.count(*) AS n FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
-			build->column->quoted, build->source->name, build->column->quoted));
+			"SELECT g.v, pg_catalog.row_number() OVER (ORDER BY g.v) AS place, %s COLLATE pg_catalog.\"C\" AS t"
+			" FROM (SELECT %s AS v FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS g",
+			text_expression("g.v", build->column->type), build->column->quoted, build->source->name,
+			build->column->quoted));
 }
 
 /* Of how far a walk up a tree goes, the planner knows nothing: it hashes what it would sort. */

@@ -30,7 +30,7 @@ enum
 
 /* Of the lookup: "lookup", with key k, parent p and label b, all text. */
 #define LINES "lines AS (SELECT k, nullif(p, k) AS p, coalesce(b, k) AS b FROM lookup)"
-#define KEYS "keys AS (SELECT v, v::text COLLATE \"C\" AS k, place FROM vals)"
+#define KEYS "keys AS (SELECT v, t AS k, place FROM vals)"
 
 /* Every ancestor of every value, itself at depth 0. */
 #define ANCESTORS                                                             \
@@ -40,7 +40,7 @@ enum
 /* Labels from the top down: a lookup's, which has them as its parent, or the value's own. */
 #define LOOKUP_PATHS \
 	KEYS ", paths AS (SELECT keys.v, string_to_array(lookup.p, '.') AS path FROM keys JOIN lookup USING (k))"
-#define OWN_PATHS "paths AS (SELECT v, string_to_array(v::text, '.') AS path FROM vals)"
+#define OWN_PATHS "paths AS (SELECT v, string_to_array(t, '.') AS path FROM vals)"
 
 static bool
 is_ltree(Oid type)
@@ -79,9 +79,11 @@ check_height(int64 height, const char *name)
 
 /* Of one collation, so that all of them can be compared. */
 static char *
-as_text(const char *column)
+as_text(const SourceColumn *column)
 {
-	return psprintf("%s::pg_catalog.text COLLATE pg_catalog.\"C\"", column);
+	return psprintf("%s COLLATE pg_catalog.\"C\"", column != NULL
+													   ? text_expression(column->quoted, column->type)
+													   : "CAST(NULL AS pg_catalog.text)");
 }
 
 static void
@@ -104,8 +106,8 @@ read_lookup(HierarchyBuild *build, const Source *lookup)
 		build, "lookup", gate,
 		psprintf(
 			"SELECT l.k, l.p, l.b FROM (SELECT %s AS k, %s AS p, %s AS b FROM %s) AS l WHERE l.k IS NOT NULL",
-			as_text(columns[0].quoted), as_text(columns[1].quoted),
-			as_text(lookup->nqis > 2 ? columns[2].quoted : "NULL"), lookup->name));
+			as_text(&columns[0]), as_text(&columns[1]), as_text(lookup->nqis > 2 ? &columns[2] : NULL),
+			lookup->name));
 }
 
 static void
