@@ -30,6 +30,24 @@ $_->{handle}->finish for @sessions;
 is(scalar(grep { $_->{out} eq "t\n" } @sessions), 3, 'sessions that ask at the same time take turns');
 is(left(), '0.1', 'and none of them gets more than there was');
 
+# Two that have to wait at the same time, for a row that somebody writes beside, do not get into each other's way.
+my $writer = $node->background_psql('postgres');
+$writer->query_safe("BEGIN; INSERT INTO kanon_budget_spent SELECT relation, role, 4, asked_by, asked_at, aggregate, epsilon, delta, queries FROM kanon_budget_spent WHERE answer = 3");
+@sessions = ();
+for (1 .. 2)
+{
+	my $one = { out => '', err => '' };
+	$one->{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SELECT value IS NOT NULL FROM kanon_dp('visits', 'count', 0.01)" ],
+		'>', \$one->{out}, '2>', \$one->{err});
+	push @sessions, $one;
+}
+ok($node->poll_query_until('postgres', "SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'kanon budget' AND wait_event_type = 'Lock'"), 'two workers wait');
+$writer->query_safe('ROLLBACK');
+$_->{handle}->finish for @sessions;
+is(join('', map { $_->{out} . $_->{err} } @sessions), "t\nt\n", 'both are charged, one after the other');
+$writer->quit;
+$node->safe_psql('postgres', "SELECT kanon_set_budget('visits', 1.02)");
+
 # A server that dies has not forgotten what it has told, whatever the defaults are.
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET synchronous_commit = off; ALTER DATABASE postgres SET default_transaction_isolation = serializable;
 	ALTER DATABASE postgres SET default_transaction_read_only = on");

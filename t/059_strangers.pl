@@ -1,0 +1,113 @@
+# Guards 8, 12 and 17: what one role makes gains it nothing when another one calls kanon on
+# it, and takes nothing from a third.  Types with casts, views that are defined anew while
+# they are asked, names of hierarchies that are gone, a lock that waits for who waits for it.
+use strict;
+use warnings;
+use Test::More;
+use KanonNode;
+use PostgreSQL::Test::Utils;
+
+my $node = KanonNode::start('main', conf => "autovacuum = off\n");
+$node->safe_psql('postgres', <<'E');
+CREATE ROLE owner LOGIN;
+CREATE ROLE enemy LOGIN;
+CREATE SCHEMA own AUTHORIZATION owner;
+CREATE SCHEMA evil AUTHORIZATION enemy;
+CREATE SCHEMA common;
+GRANT USAGE, CREATE ON SCHEMA common TO enemy, owner;
+GRANT USAGE ON SCHEMA own TO enemy;
+GRANT USAGE ON SCHEMA evil TO owner;
+E
+sub as { return KanonNode::as($node, shift, 'postgres', shift); }
+
+# ---- casts ----
+
+# Only who owns a type can make casts of it: the text of a value is that of its output function.
+is(as('enemy', <<'E'), '', 'a type with casts of its own');
+CREATE TYPE evil.mood AS ENUM ('bad', 'fair', 'good');
+CREATE FUNCTION evil.ran(evil.mood) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END $$;
+CREATE FUNCTION evil.ran(evil.mood[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END $$;
+CREATE CAST (evil.mood AS text) WITH FUNCTION evil.ran(evil.mood) AS ASSIGNMENT;
+CREATE CAST (evil.mood[] AS text) WITH FUNCTION evil.ran(evil.mood[]) AS ASSIGNMENT;
+E
+is(as('owner', <<'E'), "\nt\n{\"mood\": null}\n{\"mood\": \"bad\"}\n{\"mood\": \"good\"}\n{\"moods\": \"{good}\"}", 'kanon_dp does not call them');
+CREATE TABLE own.felt AS SELECT i AS id, i % 4 AS a, (ARRAY['bad', 'good', NULL]::evil.mood[])[1 + i % 3] AS mood, ARRAY['good'::evil.mood] AS moods FROM generate_series(1, 60) i;
+SELECT kanon_set_budget('own.felt', 100000, 0.1);
+SELECT min(value) BETWEEN 19 AND 21 FROM kanon_dp('own.felt', 'count', 100, by => '{mood}', groups => '{"mood": ["bad", "good", null]}');
+SELECT group_values FROM kanon_dp('own.felt', 'count', 100, by => '{mood}', delta => 0.01) ORDER BY 1;
+SELECT group_values FROM kanon_dp('own.felt', 'count', 100, by => '{moods}', delta => 0.01);
+E
+is(as('owner', <<'E'), "3\nbad|bad|bad\nfair|bad|bad\ngood|fair|bad", 'nor does kanon_hierarchy_from_fk');
+CREATE TABLE own.above (mood evil.mood, parent evil.mood);
+INSERT INTO own.above VALUES ('bad', NULL), ('fair', 'bad'), ('good', 'fair');
+SELECT kanon_hierarchy_from_fk('own.above', 'mood', 'own.mood_h', 'own.above', 'mood', 'parent');
+SELECT * FROM own.mood_h ORDER BY 1;
+E
+like(as('owner', <<'E'), qr/^linked\|t$/m, 'nor does kanon_attack');
+CREATE TABLE own.shown AS SELECT id, 'any' AS mood FROM own.felt;
+CREATE TABLE own.felt_h AS SELECT mood, 'any' AS top FROM own.above;
+SELECT 'linked', count(*) > 0 FROM kanon_attack('own.felt', 'own.shown', 'id', '{mood}', hierarchies => '{"mood": "own.felt_h"}');
+E
+
+# ---- who pays ----
+
+# A view may be another one as soon as it was planned: what is asked for leave must be what pays.
+is(as('owner', <<'E'), '', 'a table of which nothing is granted');
+CREATE TABLE own.secret AS SELECT i AS id FROM generate_series(1, 100) i;
+SELECT kanon_set_budget('own.secret', 5);
+E
+is(as('enemy', <<'E'), '42501', 'a view that turns to it while it is asked');
+CREATE TABLE evil.mine AS SELECT 1 AS id;
+CREATE VIEW evil.view AS SELECT id FROM evil.mine;
+CREATE FUNCTION evil.turn() RETURNS bool LANGUAGE plpgsql AS $$ BEGIN CREATE OR REPLACE VIEW evil.view AS SELECT id FROM own.secret; RETURN true; END $$;
+CREATE FUNCTION evil.known(int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN evil.turn(); END $$;
+CREATE OR REPLACE VIEW evil.view AS SELECT id FROM evil.mine WHERE evil.known(1);
+SELECT value FROM kanon_dp('evil.view', 'count', 2);
+E
+is($node->safe_psql('postgres', "SELECT epsilon_left FROM kanon_budget WHERE relation = 'own.secret'::regclass"), '5', 'makes others pay nothing');
+
+# ---- hierarchies whose name somebody takes ----
+
+is(as('owner', <<'E'), 'current', 'a publication by a hierarchy in a common schema');
+CREATE TABLE common.levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 3) i;
+DO $$ BEGIN PERFORM kanon_create_publication('own.nightly', 'own.felt', '{a}', 20, '{"hierarchies": {"a": "common.levels"}}', solver => 'full_domain'); END $$;
+SELECT status FROM kanon_refresh('own.nightly');
+DROP TABLE common.levels;
+E
+is(as('enemy', <<'E'), '', 'it is dropped, and somebody else takes its name');
+CREATE FUNCTION evil.note() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END $$;
+CREATE VIEW common.levels AS SELECT i AS a, i / 2 + evil.note() AS level1 FROM generate_series(0, 3) i;
+GRANT SELECT ON common.levels TO owner;
+E
+my $refresh = "SELECT status, error FROM kanon_refresh('own.nightly')";
+is(as('owner', $refresh), 'failed|42P01', 'what has the name of a relation that was dropped is not used instead');
+is(as('owner', q(SELECT kanon_alter_publication('own.nightly', k => 10))), '42P01', 'nor is it taken over by the way');
+is(as('owner', $refresh), 'failed|42P01', 'the name stays dropped');
+is(as('owner', q(SELECT kanon_alter_publication('own.nightly', set_options => '{"hierarchies": {"a": "common.levels"}}'))), 'ENEMY', 'who names it again asks for it');
+$node->safe_psql('postgres', 'DROP VIEW common.levels; CREATE TABLE common.levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 3) i; GRANT SELECT ON common.levels TO owner');
+is(as('owner', $refresh), 'current|', 'one that the owner of the schema made anew is used');
+
+# ---- who waits for whom ----
+
+# A reader whose table is waited for, and who then waits for the run: the server finds out.
+my $reader = $node->background_psql('postgres', on_error_stop => 0);
+my $runner = $node->background_psql('postgres', on_error_stop => 0);
+$node->safe_psql('postgres', 'CREATE TABLE shown AS SELECT 1 AS a; CREATE TABLE source AS SELECT i % 3 AS a FROM generate_series(1, 30) i');
+$reader->query_safe("SET statement_timeout = '100s'; BEGIN; SELECT count(*) FROM shown");
+my $pid = $runner->query_safe('SELECT pg_backend_pid()');
+$runner->query_until(qr/begun/, <<'E');
+\set VERBOSITY sqlstate
+SET statement_timeout = '100s';
+\echo begun
+SELECT FROM kanon_pattern_guided('source', 'shown', '{a}', 5, replace => true);
+\warn done
+E
+ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_locks WHERE pid = $pid AND relation = 'shown'::regclass AND NOT granted"), 'a run that waits for a reader');
+$reader->query_safe('LOCK TABLE source IN ACCESS EXCLUSIVE MODE');
+$runner->{run}->pump until $runner->{stderr} =~ /done/;
+like($runner->{stderr}, qr/ERROR:  40P01/, 'when the reader waits for it in turn it gives way');
+$runner->{stderr} = '';
+$reader->quit;
+$runner->quit;
+$node->stop;
+done_testing();
