@@ -284,8 +284,8 @@ sub noise
 	my ($name, $plan) = @_;
 	my $points = $plan->{function} =~ /cross_training|isolation/;
 	# of numbers, if there are any
-	return names((grep { ($_->{type} // '') =~ /int|numeric|float|double|real/ } @{ $plan->{qis} })[0] // $plan->{qis}[0]) if $points && $name eq 'columns';
-	return { sql => "jsonb_build_object(" . literal($plan->{qis}[0]{name}) . q(, '{"from": -5, "to": 9.5}'::jsonb)), val => 'a' } if $points && $name eq 'domains';
+	return names((grep { $_->{type}{name} =~ /^(int|numeric|float)/ } @{ $plan->{qis} })[0] // $plan->{qis}[0]) if $points && $name eq 'columns';
+	return { sql => "jsonb_build_object(" . literal($plan->{qis}[0]{name}) . ", '{\"from\": -5, \"to\": 9.5}'::jsonb)", val => 'a' } if $points && $name eq 'domains';
 	return plain(pick(1, 2, 10)) if $points && $name eq 't';
 	return plain(pick(1, 1.5, 4)) if $points && $name eq 'c';
 	return relation($plan->{world}{source}) if $points && $name eq 'released';
@@ -401,7 +401,10 @@ sub privacy
 	elsif ($world->{population} && $plan->{function} =~ /full_domain|subtree/ && chance(0.5))
 	{
 		my $population = literal($world->{population}) . '::regclass';
-		push @rules, chance(0.5) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]
+		my ($rows, $least, $most, $confidence) = (pick(60, 200, 1000), pick(0, 0, 0.05), pick(0.3, 0.6, 1), pick(0.3, 0.6, 0.9));
+		push @rules, chance(0.3) ? [ 'public.kanon_presence(' . literal($world->{shares}) . "::regclass, $rows, $least, $most, $confidence)",
+				{ kind => 'presence', rows => $rows, dmin => $least, dmax => $most, confidence => $confidence } ]
+			: chance(0.5) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]
 			: [ "public.kanon_delta_presence($population, " . pick(0, 0, 0.1) . ', ' . pick(0.5, 0.8, 1) . ')', { kind => 'delta' } ];
 		if ($rules[-1][1]{kind} eq 'delta') { @{ $rules[-1][1] }{qw(dmin dmax)} = $rules[-1][0] =~ /, ([\d.]+), ([\d.]+)\)/ }
 	}

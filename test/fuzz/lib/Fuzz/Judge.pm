@@ -29,7 +29,7 @@ sub judge
 	my $method = $call->{val}{method} // $call->{val}{algorithm} // '';
 	$seen->{loose} = $name eq 'kanon_freeform' ? ($method eq 'concealment' ? 'conceal' : 'freeform')
 		: $name eq 'kanon_cluster' && $method =~ /^(one_k|k_one|k_k)$/ ? $method : '';
-	for my $question (\&rows_add_up, \&rows_are_true, $seen->{loose} ? \&matches_suffice : (\&classes_suffice, \&rules_hold, \&populations_hold))
+	for my $question (\&rows_add_up, \&rows_are_true, $seen->{loose} ? \&matches_suffice : (\&classes_suffice, \&rules_hold, \&populations_hold, \&presence_holds))
 	{
 		my $answer = $question->($dbh, $call, $seen, $rows);
 		return $answer if $answer ne '';
@@ -189,10 +189,10 @@ sub numbered
 # [target row][row of the other relation]: 1 where the one may stand for the other.
 sub matches
 {
-	my ($dbh, $seen, $call, $other, $other_type) = @_;
+	my ($dbh, $seen, $call, $other, $other_type, $only) = @_;
 	my $marked = given($call->{val}, 'mark');
 	my @conditions;
-	for my $i (0 .. $#{ $seen->{qis} })
+	for my $i ($only // (0 .. $#{ $seen->{qis} }))
 	{
 		my $name = $seen->{qis}[$i];
 		my ($t, $s) = ('t.' . ident($name), 's.' . ident($name));
@@ -493,6 +493,51 @@ sub populations_hold
 		my $chance = $left > 0 ? $rest / $left : 0;
 		return "delta: $chance of the rest is not between $rule->{dmin} and $rule->{dmax}"
 			if $left > 0 && ($chance < $rule->{dmin} - $tiny || $chance > $rule->{dmax} + $tiny);
+	}
+	return '';
+}
+
+# How probable it is that so many rows by themselves and X of the others are between two bounds: the binomial
+# distribution, term by term.
+sub likelihood
+{
+	my ($rows, $others, $p, $rule) = @_;
+	my ($sum, $log) = (0, 0);
+	for my $x (0 .. $others)
+	{
+		$log += log(($others - $x + 1) / $x) if $x > 0;
+		my $chance = $rows / ($rows + $x);
+		next if $chance < $rule->{dmin} - $tiny || $chance > $rule->{dmax} + $tiny;
+		$sum += $p <= 0 ? $x == 0 : $p >= 1 ? $x == $others : exp($log + $x * log($p) + ($others - $x) * log(1 - $p));
+	}
+	return $sum;
+}
+
+# c-confident delta-presence of a full-domain release, by the shares of the columns' values.
+sub presence_holds
+{
+	my ($dbh, $call, $seen) = @_;
+	return '' if $call->{plan}{function} !~ /full_domain/ || !given($call->{val}, 'mark') || $seen->{n} == 0;
+	for my $rule (grep { ref $_ && $_->{kind} eq 'presence' } @{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] })
+	{
+		my $population = $call->{plan}{world}{population};
+		my (undef, $type) = columns($dbh, $population);
+		my ($all) = row($dbh, "SELECT count(*) FROM $population");
+		my ($n) = row($dbh, "SELECT count(*) FROM $seen->{source}");
+		my @match = map { matches($dbh, $seen, $call, $population, $type, $_) } 0 .. $#{ $seen->{qis} };
+		my ($others, $rest) = (1, 0);
+		for my $class (classes($call, $seen))
+		{
+			my $rows = @{ $class->{rows} };
+			my $p = 1;
+			if ($class->{blank}) { $rest = $rows; next; }
+			$p *= grep({ $_ } @{ $_->[ $class->{rows}[0] ] // [] }) / $all for @match;
+			$others -= $p;
+			my $is = likelihood($rows, $rule->{rows} - $n, $p, $rule);
+			return "presence: of $rows rows and $p, within the bounds by $is" if $is < $rule->{confidence} - 1e-7;
+		}
+		my $is = $rest ? likelihood($rest, $rule->{rows} - $n, $others < 1e-12 ? 0 : $others, $rule) : 1;
+		return "presence: of $rest rows that show nothing, within the bounds by $is" if $is < $rule->{confidence} - 1e-7;
 	}
 	return '';
 }

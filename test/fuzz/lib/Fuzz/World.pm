@@ -152,6 +152,11 @@ sub tables
 		$self->{population} = $self->relation('population');
 		push @$steps, "CREATE TABLE $self->{population} AS SELECT * FROM $self->{source}",
 			{ head => "INSERT INTO $self->{population} VALUES ", rows => [ $self->rows(pick(3, 20, 40), @columns) ] };
+		# and of what is known of them column by column
+		$self->{shares} = $self->relation('shares');
+		push @$steps, "CREATE TABLE $self->{shares} AS " . join(' UNION ALL ', map {
+				'SELECT ' . literal($_->{name}) . ' AS column_name, v AS value, count(*)::float8 / sum(count(*)) OVER () AS share FROM (SELECT ' . ident($_->{name}) . "::text AS v FROM $self->{population}) p GROUP BY v"
+		} @columns);
 	}
 	# sets of items
 	if (chance(0.2))
