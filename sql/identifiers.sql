@@ -57,6 +57,13 @@ SELECT count(*) FROM kanon_pattern_guided('made', 'out6', '{age,zip}', 5, keep =
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('below', 'out6', '{age,zip}', 5, keep => '{computed}');
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'out7', '{age,zip}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}');
 
+-- columns are not looked at to the end when enough rows share their values, and those on either side of the limit are told apart
+CREATE TABLE early AS SELECT i % 5 AS q, CASE WHEN i <= 99 THEN 'same' ELSE 'x' || i END AS just, CASE WHEN i <= 102 THEN 'same' ELSE 'x' || i END AS beyond,
+    CASE WHEN i > 901 THEN i / 2 ELSE 10000 + i END AS late, CASE WHEN i > 500 THEN CASE WHEN i <= 549 THEN 'same' ELSE 'x' || i END END AS half FROM generate_series(1, 1000) i;
+SELECT count(*) FROM kanon_pattern_guided('early', 'out8', '{q}', 5, keep => '{just}');
+SELECT count(*) FROM kanon_pattern_guided('early', 'out8', '{q}', 5, keep => '{late,half,beyond}');
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('early', 'out8', '{q}', 5, keep => '{beyond}');
+
 -- publications
 SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["note"]}');
 SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["note"], "allow_identifying": ["note"]}', key => 'patient_id');

@@ -325,7 +325,7 @@ kanon_suggest(PG_FUNCTION_ARGS)
 	suggest.columns = palloc0(sizeof(Suggestion) * Max(suggest.source->nkept, 1));
 	for (int c = 0; c < suggest.source->nkept; c++)
 		open_column(&suggest.columns[c], &suggest.source->kept[c]);
-	suggest.look = kept_begin(suggest.source, -1, border);
+	suggest.look = kept_begin(suggest.source, -1, 0, border);
 	suggest.scratch = AllocSetContextCreate(border->context, "kanon rows", ALLOCSET_DEFAULT_SIZES);
 	pg_prng_seed(&suggest.random, 1);
 	source_snapshot(suggest.source);

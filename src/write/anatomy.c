@@ -121,7 +121,7 @@ write_quasi(const AnatomyTargets *targets, AnatomyRows *rows, const KanonAnatomy
 
 	memcpy(next, anatomy->start, sizeof(uint32) * rows->nvalues);
 	masks_begin(source, l, border);
-	look = kept_begin(source, masks_who(source), border);
+	look = kept_begin(source, masks_who(source), rows->nrows, border);
 	shuffle_sort(rows->shuffled);
 	while (shuffle_next(rows->shuffled, &number, &values, &nulls))
 	{
@@ -170,7 +170,7 @@ write_sensitive(const AnatomyTargets *targets, const AnatomyRows *rows, const Ka
 	const Dictionary *dictionary = rows->source->qis[0].dictionary;
 	Relation rel = open_plain(targets->sensitive, targets->sensitive_columns);
 	BulkWriter *bulk = bulk_begin(rel);
-	KeptLook *look = kept_begin(targets->sensitive_columns, -1, border);
+	KeptLook *look = kept_begin(targets->sensitive_columns, -1, rows->nrows, border);
 
 	for (uint32 nth = 0; nth < anatomy->ngroups; nth++)
 	{

@@ -55,13 +55,15 @@ typedef struct KeptColumn
 	uint32 forgotten; /* hashes with one of these bits are not in the sample */
 	bool by_value;
 	int16 length;
+	int64 shared; /* rows noted with a value that is not a row's (or person's) own */
 } KeptColumn;
 
 struct KeptLook
 {
 	MemoryContext context;
 	bool persons;
-	int who; /* the column that says whom rows are about, or -1 */
+	int64 rows; /* that will be noted; 0: not known */
+	int who;    /* the column that says whom rows are about, or -1 */
 	bool who_by_value;
 	int16 who_length;
 	uint32 most; /* values that are remembered of a column */
@@ -70,7 +72,7 @@ struct KeptLook
 };
 
 KeptLook *
-kept_begin(const Source *source, int who, Border *border)
+kept_begin(const Source *source, int who, int64 rows, Border *border)
 {
 	KeptLook *look;
 	bool any = false;
@@ -82,6 +84,7 @@ kept_begin(const Source *source, int who, Border *border)
 	look = palloc0(sizeof(KeptLook));
 	look->context = AllocSetContextCreate(border->context, "kanon kept", ALLOCSET_DEFAULT_SIZES);
 	look->nkept = source->nkept;
+	look->rows = rows;
 	look->who = who;
 	if (who >= 0)
 		get_typlenbyval(source->kept[who].type, &look->who_length, &look->who_by_value);
@@ -132,12 +135,30 @@ forget_half(KeptLook *look, KeptColumn *column)
 	column->values = values;
 }
 
+/* Has no other row, or person, the value? */
+static bool
+is_own(const KeptLook *look, const KeptColumn *column, const KeptValue *value)
+{
+	return look->persons && !column->shifted ? !value->shared : value->rows == 1;
+}
+
+/* Once too many of all rows share their values with others, no more of them need be looked at. */
+static void
+end_early(const KeptLook *look, KeptColumn *column)
+{
+	if (look->rows == 0 || column->forgotten != 0 ||
+		(double) column->shared <= (1 - KANON_IDENTIFYING) * (double) look->rows + 1)
+		return;
+	kept_destroy(column->values);
+	column->values = NULL;
+}
+
 static void
 note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
 {
 	uint32 hash = image_hash(datum, column->by_value, column->length);
 	KeptValue *value;
-	bool found;
+	bool found, was_own;
 
 	if ((hash & column->forgotten) != 0)
 		return;
@@ -148,11 +169,16 @@ note_value(KeptLook *look, KeptColumn *column, Datum datum, uint32 person)
 		value->person = person;
 		value->shared = false;
 	}
+	was_own = found && is_own(look, column, value);
 	if (value->rows < PG_UINT32_MAX)
 		value->rows++;
 	value->shared = value->shared || value->person != person;
+	if (!is_own(look, column, value))
+		column->shared += was_own ? value->rows : 1;
 	if (column->values->members >= look->most)
 		forget_half(look, column);
+	else
+		end_early(look, column);
 }
 
 /* Two persons in some billions are taken for one, which hides nothing that matters. */
@@ -190,7 +216,7 @@ kept_figures(const KeptLook *look, int c)
 	while ((value = kept_iterate(column->values, &at)) != NULL)
 	{
 		rows += value->rows;
-		if (look->persons && !column->shifted ? !value->shared : value->rows == 1)
+		if (is_own(look, column, value))
 			own += value->rows;
 	}
 	/* each value that is remembered stands for as many as the sample leaves out */

@@ -11,9 +11,10 @@ typedef struct KeptLook KeptLook;
 
 /*
  * NULL when all kept columns are allowed to identify.  who: the kept column that says whom
- * rows are about, or -1.
+ * rows are about, or -1.  rows: so many will be noted; a column is not looked at any more when so
+ * few of them are left that it cannot identify.  0: all are looked at, for their figures.
  */
-extern KeptLook *kept_begin(const Source *source, int who, Border *border);
+extern KeptLook *kept_begin(const Source *source, int who, int64 rows, Border *border);
 
 #define KEPT_NOBODY PG_UINT32_MAX
 

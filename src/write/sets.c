@@ -214,7 +214,7 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	writer.row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	writer.bulk = bulk_begin(rel);
 	masks_begin(transactions->from->source, k, border);
-	writer.look = kept_begin(transactions->from->source, masks_who(transactions->from->source), border);
+	writer.look = kept_begin(transactions->from->source, masks_who(transactions->from->source), 0, border);
 	shuffle_sort(transactions->shuffled);
 	nest = plain_text_begin();
 	while (shuffle_next(transactions->shuffled, &transaction, &kept, &kept_nulls))

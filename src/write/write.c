@@ -478,8 +478,8 @@ write_from_source(Writer *writer)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
 	masks_begin(source, writer->problem->k, writer->border);
 	/* a staged row has its key behind what it keeps */
-	writer->look =
-		kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source), writer->border);
+	writer->look = kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source),
+							  writer->types->nrows, writer->border);
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
