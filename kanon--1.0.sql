@@ -720,12 +720,13 @@ CREATE FUNCTION @extschema@.kanon_risk(
     population        regclass   DEFAULT NULL,
     threshold         float8     DEFAULT 0.2,
     hierarchies       jsonb      DEFAULT NULL,
-    sampling_fraction float8     DEFAULT NULL)
+    sampling_fraction float8     DEFAULT NULL,
+    presence          jsonb      DEFAULT NULL)
 RETURNS TABLE (measure text, sensitive_column name, value float8, meaning text)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_risk';
 
-COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb, float8)
+COMMENT ON FUNCTION @extschema@.kanon_risk(regclass, name[], name[], name, regclass, float8, jsonb, float8, jsonb)
 IS 'what a relation gives away, one measure per row: class sizes, chances of finding a person, sensitive values';
 
 CREATE FUNCTION @extschema@.kanon_risk_columns(
@@ -1394,7 +1395,7 @@ now AS (
                       AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_attribute b ON b.attrelid = c.oid AND b.attname = a.attname
                                       WHERE a.attrelid = r.target_now AND a.attname = ANY (q.names) AND a.atttypid IS DISTINCT FROM b.atttypid)),
                 -- with every argument of its type, nothing fits better
-                subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb, sampling_fraction => kanon_report_data.sampling_fraction) AS y) AS measures
+                subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb, sampling_fraction => kanon_report_data.sampling_fraction, presence => NULL::jsonb) AS y) AS measures
     FROM r, LATERAL (SELECT ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names) q
     WHERE r.has_classes AND r.target_now IS NOT NULL),
 rule_words AS (

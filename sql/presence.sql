@@ -95,6 +95,28 @@ SELECT refuses(NULL);
 SELECT refuses('census', 1000, 0, 0.01, 0.9, 'subtree');
 SELECT refuses('census', 1000, 0, 0.01, 0.9);
 SELECT refuses('census', 1000, 0, 0.5, 0.9, 'pattern_guided');
+-- kanon_risk asks of any table how probable the bounds are, class by class, again by the definition; NULL tells nothing
+CREATE VIEW sparse AS SELECT CASE WHEN id % 5 > 0 THEN age END AS age, CASE WHEN id % 7 > 0 THEN sex END AS sex, id FROM patients UNION ALL SELECT NULL, NULL, 100;
+CREATE FUNCTION risk_again(n int, dmin float8, dmax float8, confidence float8, OUT lowest float8, OUT share float8) LANGUAGE sql AS $$
+    SELECT min(l) FILTER (WHERE NOT blank), coalesce(sum(r) FILTER (WHERE NOT blank AND l < confidence), 0) / sum(r)
+    FROM (SELECT count(*) AS r, age IS NULL AND sex IS NULL AS blank, likelihood(count(*), n - (SELECT count(*)::int FROM sparse),
+        CASE WHEN age IS NULL THEN 1 ELSE (SELECT coalesce(sum(c.share), 0) FROM census c WHERE column_name = 'age' AND value = age::text) END
+        * CASE WHEN sex IS NULL THEN 1 ELSE (SELECT coalesce(sum(c.share), 0) FROM census c WHERE column_name = 'sex' AND value = sex) END::float8, dmin, dmax) AS l
+        FROM sparse GROUP BY age, sex) q $$;
+SELECT v.*, round(max(k.value) FILTER (WHERE measure = 'presence_confidence')::numeric, 6) AS least, round(max(k.value) FILTER (WHERE measure = 'presence_share')::numeric, 6) AS share,
+       max(abs(k.value - CASE measure WHEN 'presence_confidence' THEN a.lowest ELSE a.share END)) < 1e-6 AS as_again
+FROM (VALUES (2000, 0::float8, 0.2::float8, 0.9::float8), (500, 0, 0.2, 0.9), (400, 0.05, 0.5, 0.5), (49, 0, 1, 1)) v (n, dmin, dmax, confidence),
+     risk_again(n, dmin, dmax, confidence) a, kanon_risk('sparse', '{age,sex}', presence => kanon_presence('census', n, dmin, dmax, confidence)) k
+WHERE measure LIKE 'presence_%' GROUP BY 1, 2, 3, 4 ORDER BY 1;
+SELECT measure, round(value::numeric, 4) AS value, meaning FROM kanon_risk('sparse', '{age,sex}', subject => 'id', presence => kanon_presence('census', 2000, 0, 0.2, 0.9)) WHERE measure LIKE 'presence_%';
+CREATE VIEW nobody AS SELECT * FROM sparse WHERE false;
+SELECT measure, value FROM kanon_risk('nobody', '{age,sex}', presence => kanon_presence('census', 2000, 0, 0.2, 0.9)) WHERE measure LIKE 'presence_%';
+SELECT count(*) FROM kanon_risk('sparse', '{age,sex}', presence => kanon_presence('census', 48, 0, 0.2, 0.9));
+SELECT count(*) FROM kanon_risk('sparse', '{age,sex}', presence => kanon_delta_presence('patients', 0, 0.2));
+SELECT count(*) FROM kanon_risk('sparse', '{age,sex}', presence => '{}');
+SELECT count(*) FROM kanon_risk('sparse', '{age,id}', presence => kanon_presence('census', 2000, 0, 0.2, 0.9));
+DROP VIEW nobody, sparse;
+DROP FUNCTION risk_again;
 DROP FUNCTION refuses, likelihood, shown, least_likelihood;
 DROP VIEW unnamed, texts, negative, unknown, too_much, ageless, wrong, long_lines;
 DROP TABLE patients, age_h, census, tried, results, out;

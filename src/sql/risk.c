@@ -44,7 +44,8 @@ enum
 	ARG_POPULATION,
 	ARG_THRESHOLD,
 	ARG_HIERARCHIES,
-	ARG_SAMPLING_FRACTION
+	ARG_SAMPLING_FRACTION,
+	ARG_PRESENCE
 };
 
 /* Classes of one size. */
@@ -427,12 +428,16 @@ kanon_risk(PG_FUNCTION_ARGS)
 	check_groupable(&risk, sensitive, nsensitive);
 	if (!PG_ARGISNULL(ARG_POPULATION))
 		population = risk_open_population(&risk, PG_GETARG_OID(ARG_POPULATION), array_arg(fcinfo, ARG_QIS));
+	if (!PG_ARGISNULL(ARG_PRESENCE))
+		risk_open_presence(&risk, PG_GETARG_JSONB_P(ARG_PRESENCE));
 	for (int i = 0; i < nsensitive; i++)
 		hierarchy_lock(&hierarchies[i]);
 	source_snapshot(risk.source);
 	put_classes(&risk);
 	if (population != NULL)
 		risk_population(&risk, population);
+	if (risk.presence != NULL)
+		risk_presence(&risk);
 	for (int i = 0; i < nsensitive; i++)
 		risk_sensitive(&risk, &sensitive[i], &hierarchies[i]);
 	PopActiveSnapshot();

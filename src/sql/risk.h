@@ -7,6 +7,7 @@
 #include "host/lines.h"
 #include "read/rowtypes.h"
 #include "read/hierarchy.h"
+#include "run/privacy.h"
 
 #include "nodes/execnodes.h"
 
@@ -20,6 +21,8 @@ typedef struct Risk
 	int64 units;                 /* in all classes, blank ones included */
 	double threshold;
 	double sampling_fraction; /* of the population that is here; NaN: not said */
+	PrivacyWords *presence;   /* a rule of kanon_presence to be looked at, or NULL */
+	Source *distributions;    /* of it */
 } Risk;
 
 /* A line of the result.  sensitive: a column's name or NULL; known: false for NULL. */
@@ -48,6 +51,10 @@ extern void risk_classes_free(RiskClasses *classes);
  */
 extern Source *risk_open_population(const Risk *risk, Oid population, ArrayType *qis);
 extern void risk_population(Risk *risk, Source *population);
+
+/* risk_presence.c: how probable bounds on presence are; the distributions are opened and locked before. */
+extern void risk_open_presence(Risk *risk, Jsonb *rule);
+extern void risk_presence(Risk *risk);
 
 /* risk_sensitive.c: what the classes give away of a sensitive column. */
 extern void risk_sensitive(Risk *risk, const SourceColumn *column, const HierarchyChoice *hierarchy);

@@ -15,6 +15,7 @@ use List::Util qw(min max sum0 uniq);
 use Time::HiRes qw(time);
 use Cuts;
 use Db;
+use Drawn;
 use Groups;
 use Items;
 use Names;
@@ -591,6 +592,14 @@ sub try_anatomy
 	return;
 }
 
+# ---- rows drawn by chance ----
+
+sub try_drawn
+{
+	$where .= ' ' . Drawn::check($db, \&complain, \%done);
+	return;
+}
+
 # ---- what any relation gives away ----
 
 sub try_risk
@@ -609,6 +618,7 @@ sub try_risk
 	$db->run('DROP TABLE IF EXISTS everybody');
 	$db->run('CREATE TABLE everybody AS SELECT ' . join(', ', @names) . ' FROM src CROSS JOIN generate_series(1, 3) g WHERE (id + g) % 3 < 2');
 	Risk::risk($db, 'src', \@names, 0, 'everybody', \&complain);
+	Risk::presence($db, $table, chance(0.5), \&complain);
 	return;
 }
 
@@ -625,7 +635,7 @@ for ($case = 0; $case < $cases && !($seconds && time - $start >= $seconds); $cas
 	srand($seed + $case);
 	my $small = chance(0.8);
 	my $kind = pick(\&try_guided, \&try_guided, \&try_clustering, \&try_full_domain, \&try_full_domain, \&try_cluster, \&try_freeform,
-		\&try_choosing, \&try_items, \&try_anatomy, \&try_subtree);
+		\&try_choosing, \&try_items, \&try_anatomy, \&try_drawn, \&try_subtree);
 	my $free = $kind == \&try_freeform;
 	my $table;
 

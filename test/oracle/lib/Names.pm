@@ -7,7 +7,7 @@ use warnings;
 
 our %function = map { $_ => "kanon_$_" }
   qw(pattern_guided pattern_clustering full_domain subtree cluster freeform rules check risk risk_columns
-  check_freeform distinct_l entropy_l recursive_cl alpha t_closeness subject k_map delta_presence
+  check_freeform distinct_l entropy_l recursive_cl alpha t_closeness subject k_map delta_presence presence alpha_beta synthetic
   frontier explain transactions check_transactions anatomy
   hierarchy_interval hierarchy_prefix hierarchy_date hierarchy_quantile);
 
@@ -17,7 +17,7 @@ our %argument = map { $_ => $_ }
   dry_run rules seed effort class_column hierarchies level_cost privacy suppression_limit metric algorithm
   explore show time_limit never always at_most_one together max_suppressed sensitive subject population
   threshold partition_size partition_by relation allow_identifying mutual k_column known ks items m p h rho hierarchy
-  quasi_target sensitive_target l view scheme);
+  quasi_target sensitive_target l view scheme columns d gamma domains epsilon delta rows presence);
 $argument{pattern_list} = 'patterns';
 $argument{algorithm} = 'method';
 

@@ -124,10 +124,84 @@ sub population
 	return \@everybody;
 }
 
+# How probable it is that so many rows by themselves and X others are between two bounds, X being how many of the
+# others have what one has with the probability p: the binomial distribution, term by term.
+sub likelihood
+{
+	my ($rows, $others, $p, $least, $most) = @_;
+	my ($sum, $log) = (0, 0);
+	for my $x (0 .. $others)
+	{
+		$log += log(($others - $x + 1) / $x) if $x > 0;
+		my $term = ($p == 0 ? $x == 0 : $p >= 1 ? $x == $others : exp($log + $x * log($p) + ($others - $x) * log(1 - $p)));
+		my $chance = $rows / ($rows + $x);
+		$sum += $term if $chance >= $least - $EPS && $chance <= $most + $EPS;
+	}
+	return $sum;
+}
+
+# Shares of the values of each column, by row; what is left of 1 has values that the table does not have.
+sub draw_shares
+{
+	my ($table) = @_;
+	my $db = $table->{db};
+	my @shares;
+
+	$db->run('DROP TABLE IF EXISTS census');
+	$db->run('CREATE TABLE census (column_name text, value text, share float8)');
+	for my $column (@{ $table->{columns} })
+	{
+		my %value = map { (Table::key($_) => $_) } @{ $column->{value} };
+		my %share = map { ($_ => 1 + below(9)) } keys %value;
+		my $sum = sum0(values %share) + pick(0, 0, 5);
+		$_ /= $sum for values %share;
+		$db->run('INSERT INTO census VALUES ' . join(', ', map { "('$column->{name}', " . $db->quote($value{$_}) . ", $share{$_})" } sort keys %value));
+		push @shares, \%share;
+	}
+	return \@shares;
+}
+
+# The same with shares instead of a population.
+sub draw_presence
+{
+	my ($table, $k) = @_;
+	my @columns = @{ $table->{columns} };
+	my $shares = draw_shares($table);
+	my $others = below(60);
+	my $population = $table->{n} + $others;
+	my ($least, $most, $confidence) = (pick(0, 0, 0.05, 0.2), pick(0.5, 0.75, 1), pick(0.3, 0.6, 0.95));
+	my $matching = sub {
+		my ($levels, $rows) = @_;
+		my $product = 1;
+		for my $c (0 .. $#columns)
+		{
+			my ($column, $level) = ($columns[$c], $levels->[$c]);
+			next if $level == $column->{height};
+			my %seen;
+			$product *= sum0(map { $shares->[$c]{ Table::key($column->{value}[$_]) } }
+				grep { Table::node($column, $level, $_) eq Table::node($column, $level, $rows->[0]) && !$seen{ Table::key($column->{value}[$_]) }++ } 0 .. $table->{n} - 1);
+		}
+		return $product;
+	};
+	return {
+		sql => "ARRAY[$Names::function{presence}('census', $population, $least, $most, $confidence)]",
+		allows => sub {
+			my ($levels, $rows) = @_;
+			return @$rows >= $k && likelihood(scalar @$rows, $others, $matching->($levels, $rows), $least, $most) >= $confidence - $EPS;
+		},
+		# who matches no class may be among those that show nothing
+		rest => sub {
+			my ($levels, $classes, $rest) = @_;
+			return $rest == 0 || likelihood($rest, $others, max(0, 1 - sum0(map { $matching->($levels, $_) } @$classes)), $least, $most) >= $confidence - $EPS;
+		}
+	};
+}
+
 # A rule about a population: { sql, k_map, allows(levels, rows), rest(levels, classes, rest) }.
 sub draw_population
 {
 	my ($table, $k) = @_;
+	return draw_presence($table, $k) if chance(0.4);
 	my @columns = @{ $table->{columns} };
 	my $everybody = population($table);
 	my $shows = sub { my ($levels, $one) = @_; return join('|', map { Table::node($columns[$_], $levels->[$_], $one->[$_]) } 0 .. $#columns); };

@@ -8,6 +8,7 @@ use JSON::PP;
 use List::Util qw(min max sum0 uniq);
 use Names;
 use Privacy;
+use Random;
 use Table;
 
 my $json = JSON::PP->new->canonical->allow_nonref;
@@ -128,6 +129,39 @@ sub risk
 	{
 		$complain->("risk of $relation: $_ is " . ($is{$_} // 'NULL') . ', should be ' . ($should{$_} // 'NULL'))
 		  if !exists $is{$_} || !exists $should{$_} || !near($is{$_}, $should{$_});
+	}
+	return;
+}
+
+# How probable bounds on presence are, by shares of the values; NULL may be any of them.
+sub presence
+{
+	my ($db, $table, $subject, $complain) = @_;
+	my @columns = @{ $table->{columns} };
+	my $shares = Privacy::draw_shares($table);
+	my ($least, $most, $confidence) = (pick(0, 0.1), pick(0.3, 0.6, 1), pick(0.5, 0.9));
+	my (%class, $units, @likely);
+
+	for my $i (0 .. $table->{n} - 1) { push @{ $class{ join '|', map { Table::key($_->{value}[$i]) } @columns } }, $i; }
+	$units += Privacy::size($table, $_, $subject) for values %class;
+	my $others = below(50);
+	for my $rows (values %class)
+	{
+		my $i = $rows->[0];
+		my @told = grep { defined $columns[$_]{value}[$i] } 0 .. $#columns;
+		my $p = 1;
+		$p *= $shares->[$_]{ Table::key($columns[$_]{value}[$i]) } for @told;
+		my $size = Privacy::size($table, $rows, $subject);
+		push @likely, [ Privacy::likelihood($size, $others, $p, $least, $most), $size ] if @told;
+	}
+	my %should = (presence_confidence => @likely ? min(map { $_->[0] } @likely) : undef,
+		presence_share => @likely ? sum0(map { $_->[1] } grep { $_->[0] < $confidence - 1e-9 } @likely) / $units : undef);
+	my $rule = "$Names::function{presence}('census', " . ($units + $others) . ", $least, $most, $confidence)";
+	my %is = map { ($_->{measure} => $_->{value}) } @{ $db->rows('SELECT * FROM ' . Names::call('risk', relation => "'src'", quasi_identifiers => $table->array,
+				subject => $subject ? "'person'" : undef, presence => $rule)) };
+	for (sort keys %should)
+	{
+		$complain->("risk under $rule: $_ is " . ($is{$_} // 'NULL') . ', should be ' . ($should{$_} // 'NULL')) if !near($is{$_}, $should{$_});
 	}
 	return;
 }
