@@ -161,6 +161,17 @@ takers(PrivacyKind kind)
 	return list.data;
 }
 
+/* Why chances to be in a release are asked of those alone in which a value shows the same in every row. */
+#define OVERLAP                                                                                             \
+	"What its classes show may overlap: a row of the population can match several of them, and its chance " \
+	"to be in the release is that of none."
+
+static bool
+is_presence(PrivacyKind kind)
+{
+	return kind == PRIVACY_DELTA_PRESENCE || kind == PRIVACY_PRESENCE;
+}
+
 void
 privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 {
@@ -172,6 +183,7 @@ privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							errmsg("method \"%s\" does not take the rule \"%s\"", method,
 								   privacy_sentence(&privacy->words[r], false)),
+							is_presence(privacy->words[r].kind) ? errdetail(OVERLAP) : 0,
 							errhint("%s", takers(privacy->words[r].kind))));
 }
 
