@@ -74,6 +74,19 @@ ROLLBACK TO s;
 SELECT 'over'"), 'over', 'a lock in the way');
 is(left(), '0.04', 'and nothing was told');
 
+# What is read of kanon's own tables has to be what it was, whatever a superuser has made of them.
+for my $names ([ 'queries TO other' ], [ 'epsilon TO other', 'set_at TO epsilon' ])
+{
+	my $end = -s $node->logfile;
+	my $rename = sub { $node->safe_psql('postgres', join(';', map { "ALTER TABLE kanon_budget_limit RENAME $_" } @_)) };
+
+	$rename->(@$names);
+	is(ask(0.01), '55000', 'a column that is ' . (@$names > 1 ? 'of another type' : 'not there'));
+	$rename->(map { join(' TO ', reverse(split(/ TO /, $_))) } reverse(@$names));
+	like(slurp_file($node->logfile, $end), qr/is not what it was/, 'is not read');
+}
+is(left(), '0.04', 'and nothing is spent');
+
 # A standby cannot pay.
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
