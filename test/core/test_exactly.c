@@ -432,7 +432,7 @@ many_values(void **state)
 	{
 		char what[40];
 		Seen seen = {what};
-		bool ours = method->only_k == 0;
+		bool ours = method->only_k == 0, known = true;
 
 		snprintf(what, sizeof(what), "%s, many values", method->name);
 		for (int i = 0; i < 3; i++)
@@ -460,13 +460,13 @@ many_values(void **state)
 			}
 			problem->cluster = &options;
 			problem->residual = KANON_RESIDUAL_SUPPRESS;
-			solve_one(&seen, problem, method->solve, ours);
+			known = solve_one(&seen, problem, method->solve, ours) && known;
 			for (int c = 0; c < problem->ncolumns; c++)
 				((KanonColumn *) problem->columns)[c].number = NULL;
 			problem_free(problem);
 			assert_int_equal(host.blocks, 0);
 		}
-		if (ours)
+		if (known)
 			seen_compare(&seen);
 	}
 }
