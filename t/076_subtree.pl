@@ -56,11 +56,12 @@ sub error_of
 my $same = "keep => '{salary-class}', class_column => 'salary-class', hierarchies => '$hierarchies', replace => true";
 my $source = error_of();
 note sprintf 'source: %.4f', $source;
-for my $k (5, 50)
+# (at k = 2 the greedy search with whole families comes to a cut that errs more: doc/explanation/performance.md)
+for my $k (2, 5, 50)
 {
 	my $full = error_of("kanon_full_domain('adult', 'release', '$qis', $k, $same)");
 
-	for my $scheme (qw(subtree sibling))
+	for my $scheme ($k > 2 ? 'subtree' : (), 'sibling')
 	{
 		my $error = error_of("kanon_subtree('adult', 'release', '$qis', $k, scheme => '$scheme', $same)");
 		cmp_ok($error, '<=', $full, sprintf '%s, k = %d: %.4f, full-domain %.4f', $scheme, $k, $error, $full);
