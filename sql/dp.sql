@@ -65,6 +65,7 @@ CREATE VIEW dp_values AS VALUES (1), (2);
 CREATE FUNCTION dp_reads() RETURNS bigint STABLE LANGUAGE sql AS 'SELECT count(*) FROM dp_visits';
 CREATE VIEW dp_function AS SELECT age FROM dp_visits WHERE dp_reads() > 399;
 CREATE VIEW dp_statistics AS SELECT age FROM dp_visits WHERE pg_stat_get_live_tuples('dp_visits'::regclass) > 399;
+CREATE VIEW dp_place AS SELECT age FROM dp_visits WHERE ctid < '(1,1)';
 CREATE VIEW dp_stable AS SELECT age, to_char(now(), 'YYYY') AS year, concat(age, current_setting('TimeZone')) AS text FROM dp_visits;
 CREATE VIEW dp_rows AS SELECT * FROM generate_series(1, 10) AS age;
 \set VERBOSITY terse
@@ -80,6 +81,7 @@ SELECT count(*) FROM kanon_dp('dp_cte', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_sample', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_random', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_statistics', 'count', 1);
+SELECT count(*) FROM kanon_dp('dp_place', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_stable', 'count', 1, of => 'text');
 SELECT count(*) FROM kanon_dp('dp_scalar', 'count', 1, of => 'age');
 SELECT count(*) FROM kanon_dp('dp_values', 'count', 1);

@@ -151,6 +151,8 @@ E
 # members that somebody else could replace, and that the caller may not call
 $node->safe_psql('postgres', 'ALTER FUNCTION anon.who() OWNER TO enemy');
 like(expression('anon.who()'), qr/is no masking function/, 'a member of an owner who is not trusted');
+like(($node->psql('postgres', q(SELECT kanon_pattern_guided('own.visit', 'own.root', '{age}', 5, keep => '{name}', mask => '{"name": {"anon": "anon.who()"}}'))))[2],
+	qr/is no masking function/, 'nor does a superuser call it, who is a member of all roles');
 $node->safe_psql('postgres', 'ALTER FUNCTION anon.who() OWNER TO postgres; REVOKE EXECUTE ON FUNCTION anon.who() FROM PUBLIC');
 like(expression('anon.who()'), qr/permission denied for function who/, 'without the right to');
 

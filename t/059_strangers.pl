@@ -87,6 +87,15 @@ is(as('owner', q(SELECT kanon_alter_publication('own.nightly', set_options => '{
 $node->safe_psql('postgres', 'DROP VIEW common.levels; CREATE TABLE common.levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 3) i; GRANT SELECT ON common.levels TO owner');
 is(as('owner', $refresh), 'current|', 'one that the owner of the schema made anew is used');
 
+# a superuser is a member of all roles, and trusts none of them for that
+$node->safe_psql('postgres', <<'E');
+CREATE TABLE common.root_levels AS SELECT i AS a, i / 2 AS level1 FROM generate_series(0, 3) i;
+SELECT kanon_create_publication('root', 'own.felt', '{a}', 20, '{"hierarchies": {"a": "common.root_levels"}}', solver => 'full_domain');
+DROP TABLE common.root_levels;
+E
+is(as('enemy', 'CREATE VIEW common.root_levels AS SELECT i AS a, i / 2 + evil.note() AS level1 FROM generate_series(0, 3) i'), '', 'the name of a hierarchy of a superuser');
+is($node->safe_psql('postgres', "SELECT status, error FROM kanon_refresh('root')"), 'failed|42P01', 'is not handed down either');
+
 # ---- who waits for whom ----
 
 # A reader whose table is waited for, and who then waits for the run: the server finds out.

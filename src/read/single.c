@@ -66,6 +66,9 @@ depends_on_more(Node *node, void *arg)
 {
 	if (node == NULL)
 		return false;
+	/* where a row lies, others have decided */
+	if (IsA(node, Var) && ((Var *) node)->varattno < 0)
+		return true;
 	return IsA(node, SubLink) || IsA(node, NextValueExpr) || check_functions_in_node(node, reads_more, arg) ||
 		   expression_tree_walker(node, depends_on_more, arg);
 }

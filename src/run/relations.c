@@ -134,7 +134,7 @@ is_heir(Oid relid, Oid publisher)
 {
 	Oid owner = relation_owner(relid);
 
-	return !OidIsValid(owner) || has_privs_of_role(publisher, owner) ||
+	return !OidIsValid(owner) || is_member_of_role_nosuper(publisher, owner) ||
 		   kanon_owns_schema(get_rel_namespace(relid), owner);
 }
 

@@ -250,7 +250,7 @@ is_foreign_function(Oid function, void *arg)
 	else
 		ours = ours && form->pronamespace == read->schema &&
 			   getExtensionOfObject(ProcedureRelationId, function) == read->extension &&
-			   (superuser_arg(form->proowner) || has_privs_of_role(GetUserId(), form->proowner));
+			   (superuser_arg(form->proowner) || is_member_of_role_nosuper(GetUserId(), form->proowner));
 	ReleaseSysCache(tuple);
 	return !ours;
 }
