@@ -49,6 +49,18 @@ CREATE TABLE own.felt_h AS SELECT mood, 'any' AS top FROM own.above;
 SELECT 'linked', count(*) > 0 FROM kanon_attack('own.felt', 'own.shown', 'id', '{mood}', hierarchies => '{"mood": "own.felt_h"}');
 E
 
+# Nor one to json, where what classes show is recorded: also not one that is made while a run goes on.
+is(as('enemy', <<'E'), '', 'a cast to json');
+CREATE TYPE evil.both AS (mood evil.mood, n int);
+CREATE FUNCTION evil.as_json(evil.mood) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END $$;
+CREATE CAST (evil.mood AS json) WITH FUNCTION evil.as_json(evil.mood);
+E
+is(as('owner', <<'E'), '{"both": "(bad,0)", "mood": "bad", "moods": ["good"]}', 'is not called where classes are recorded');
+CREATE TABLE own.felt_more AS SELECT coalesce(mood, 'fair') AS mood, moods, ROW(mood, a)::evil.both AS both, a FROM own.felt;
+SELECT FROM kanon_pattern_guided('own.felt_more', 'own.out_1', '{mood,moods,both}', 5, patterns => '{---}');
+SELECT c.shown FROM kanon_equivalence_classes c JOIN kanon_usefulness u USING (run) WHERE u.target = 'own.out_1' AND c.class = 1;
+E
+
 # ---- who pays ----
 
 # A view may be another one as soon as it was planned: what is asked for leave must be what pays.

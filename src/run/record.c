@@ -4,8 +4,7 @@
  *
  * Rows go straight into kanon's tables, without a query: a query's parameters,
  * and plans that hold them, can be logged, and a query would need to run as the
- * tables' owner.  Values become JSON as the caller, whose types might have casts
- * of their own.
+ * tables' owner.  Values become JSON as the caller.
  */
 #include "compat.h"
 #include "run/record.h"
@@ -26,116 +25,13 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"
-#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
-
-/* to_jsonb for a type, as the parser would have set it up. */
-static void
-jsonb_function(Oid type, int32 typmod, Oid collation, FmgrInfo *function)
-{
-	Node *argument = (Node *) makeNullConst(type, typmod, collation);
-
-	fmgr_info(F_TO_JSONB, function);
-	fmgr_info_set_expr((Node *) makeFuncExpr(F_TO_JSONB, JSONBOID, list_make1(argument), InvalidOid,
-											 InvalidOid, COERCE_EXPLICIT_CALL),
-					   function);
-}
-
-/* "name": value */
-static void
-push_pair(JsonbInState *state, const char *name, Datum datum, bool isnull, FmgrInfo *function)
-{
-	JsonbValue key, value;
-
-	key.type = jbvString;
-	key.val.string.val = unconstify(char *, name);
-	key.val.string.len = strlen(name);
-	kanon_push_jsonb(state, WJB_KEY, &key);
-	if (isnull)
-		value.type = jbvNull;
-	else
-	{
-		Jsonb *json = DatumGetJsonbP(FunctionCall1(function, datum));
-
-		if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
-		{
-			value.type = jbvBinary;
-			value.val.binary.data = &json->root;
-			value.val.binary.len = VARSIZE_ANY_EXHDR(json);
-		}
-	}
-	kanon_push_jsonb(state, WJB_VALUE, &value);
-}
-
-struct ShownJson
-{
-	const Source *source;
-	Shower *shower;
-	FmgrInfo *functions; /* [nqis] */
-};
-
-ShownJson *
-shown_json_open(const Source *source)
-{
-	ShownJson *json = palloc(sizeof(ShownJson));
-
-	json->source = source;
-	json->shower = shower_create(source);
-	json->functions = palloc0(sizeof(FmgrInfo) * source->nqis);
-	for (int c = 0; c < source->nqis; c++)
-	{
-		const SourceColumn *column = &source->qis[c];
-
-		jsonb_function(shown_type(column), column->show_as == SHOW_AS_VALUE ? column->typmod : -1,
-					   shown_collation(column), &json->functions[c]);
-	}
-	return json;
-}
-
-Datum
-shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
-{
-	const Source *source = json->source;
-	JsonbInState state = {0};
-
-	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
-	for (int c = 0; c < source->nqis; c++)
-	{
-		Datum shown;
-		bool isnull;
-
-		if (shows_nothing(&source->levels, c, cells))
-			continue;
-		shown = show_cell(json->shower, c, cells, pool, &isnull);
-		push_pair(&state, source->qis[c].name, shown, isnull, &json->functions[c]);
-	}
-	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
-	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
-}
-
-Datum
-recorded_options(const RecordedOption *options, int n)
-{
-	JsonbInState state = {0};
-
-	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
-	for (int i = 0; i < n; i++)
-	{
-		FmgrInfo to_jsonb;
-
-		jsonb_function(options[i].type, -1, get_typcollation(options[i].type), &to_jsonb);
-		push_pair(&state, options[i].name, options[i].value, false, &to_jsonb);
-	}
-	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
-	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
-}
 
 /* kanon's version as it is installed in this database. */
 static Datum

@@ -1,0 +1,218 @@
+/*
+ * record_json.c: what is recorded of a run, as JSON.
+ *
+ * Values become JSON as the caller, and by no function but the types' own: a cast to json
+ * can be of anybody's who owns the type.
+ */
+#include "compat.h"
+#include "run/record.h"
+#include "read/patterns.h"
+#include "write/show.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_coerce.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+static Oid
+function_owner(Oid function)
+{
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+/* How values of a type become JSON. */
+typedef struct JsonMaker
+{
+	FmgrInfo function;
+	bool text;   /* the function is an output function */
+	Oid element; /* whose output function it is, or InvalidOid */
+} JsonMaker;
+
+/*
+ * Would to_jsonb look for a cast to json?  Who owns a type can make one at any time, by a function
+ * of theirs; that of an extension which a superuser installed is trusted.
+ */
+static bool
+is_castable(Oid type)
+{
+	Oid base = getBaseType(type), element = get_element_type(base), cast;
+	bool castable = false;
+	TupleDesc desc;
+
+	check_stack_depth();
+	if (base < FirstNormalObjectId)
+		return false;
+	if (OidIsValid(element))
+		return is_castable(element);
+	if (!type_is_rowtype(base))
+		return find_coercion_pathway(JSONOID, base, COERCION_EXPLICIT, &cast) != COERCION_PATH_FUNC ||
+			   !superuser_arg(function_owner(cast));
+	desc = lookup_rowtype_tupdesc(base, -1);
+	for (int i = 0; i < desc->natts && !castable; i++)
+		castable = !TupleDescAttr(desc, i)->attisdropped && is_castable(TupleDescAttr(desc, i)->atttypid);
+	ReleaseTupleDesc(desc);
+	return castable;
+}
+
+/* to_jsonb for a type, as the parser would have set it up, or the text of its values. */
+static void
+json_maker(Oid type, int32 typmod, Oid collation, JsonMaker *maker)
+{
+	bool isvarlena;
+	Oid function = F_TO_JSONB;
+
+	maker->text = is_castable(type);
+	maker->element = maker->text ? get_element_type(getBaseType(type)) : InvalidOid;
+	if (maker->text)
+		getTypeOutputInfo(OidIsValid(maker->element) ? maker->element : type, &function, &isvarlena);
+	fmgr_info(function, &maker->function);
+	if (!maker->text)
+		fmgr_info_set_expr((Node *) makeFuncExpr(F_TO_JSONB, JSONBOID,
+												 list_make1(makeNullConst(type, typmod, collation)),
+												 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL),
+						   &maker->function);
+}
+
+static JsonbValue
+text_value(char *text)
+{
+	JsonbValue value = {.type = jbvString};
+
+	value.val.string.val = text;
+	value.val.string.len = strlen(text);
+	return value;
+}
+
+static void
+push_array(JsonbInState *state, ArrayType *array, JsonMaker *maker)
+{
+	int16 length;
+	bool byval, *nulls;
+	char align;
+	Datum *elements;
+	int n;
+
+	get_typlenbyvalalign(maker->element, &length, &byval, &align);
+	deconstruct_array(array, maker->element, length, byval, align, &elements, &nulls, &n);
+	kanon_push_jsonb(state, WJB_BEGIN_ARRAY, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		JsonbValue value = {.type = jbvNull};
+
+		if (!nulls[i])
+			value = text_value(OutputFunctionCall(&maker->function, elements[i]));
+		kanon_push_jsonb(state, WJB_ELEM, &value);
+	}
+	kanon_push_jsonb(state, WJB_END_ARRAY, NULL);
+}
+
+/* "name": value */
+static void
+push_pair(JsonbInState *state, const char *name, Datum datum, bool isnull, JsonMaker *maker)
+{
+	JsonbValue key = text_value(unconstify(char *, name)), value;
+
+	kanon_push_jsonb(state, WJB_KEY, &key);
+	if (isnull)
+		value.type = jbvNull;
+	else if (OidIsValid(maker->element))
+	{
+		push_array(state, DatumGetArrayTypeP(datum), maker);
+		return;
+	}
+	else if (maker->text)
+		value = text_value(OutputFunctionCall(&maker->function, datum));
+	else
+	{
+		Jsonb *json = DatumGetJsonbP(FunctionCall1(&maker->function, datum));
+
+		if (!JB_ROOT_IS_SCALAR(json) || !JsonbExtractScalar(&json->root, &value))
+		{
+			value.type = jbvBinary;
+			value.val.binary.data = &json->root;
+			value.val.binary.len = VARSIZE_ANY_EXHDR(json);
+		}
+	}
+	kanon_push_jsonb(state, WJB_VALUE, &value);
+}
+
+struct ShownJson
+{
+	const Source *source;
+	Shower *shower;
+	JsonMaker *makers; /* [nqis] */
+};
+
+ShownJson *
+shown_json_open(const Source *source)
+{
+	ShownJson *json = palloc(sizeof(ShownJson));
+
+	json->source = source;
+	json->shower = shower_create(source);
+	json->makers = palloc0(sizeof(JsonMaker) * source->nqis);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		const SourceColumn *column = &source->qis[c];
+
+		json_maker(shown_type(column), column->show_as == SHOW_AS_VALUE ? column->typmod : -1,
+				   shown_collation(column), &json->makers[c]);
+	}
+	return json;
+}
+
+Datum
+shown_json(ShownJson *json, const KanonCell *cells, const uint32 *pool)
+{
+	const Source *source = json->source;
+	JsonbInState state = {0};
+
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		Datum shown;
+		bool isnull;
+
+		if (shows_nothing(&source->levels, c, cells))
+			continue;
+		shown = show_cell(json->shower, c, cells, pool, &isnull);
+		push_pair(&state, source->qis[c].name, shown, isnull, &json->makers[c]);
+	}
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
+}
+
+Datum
+recorded_options(const RecordedOption *options, int n)
+{
+	JsonbInState state = {0};
+
+	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		JsonMaker maker;
+
+		json_maker(options[i].type, -1, get_typcollation(options[i].type), &maker);
+		push_pair(&state, options[i].name, options[i].value, false, &maker);
+	}
+	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
+}
