@@ -51,8 +51,8 @@ settings_define(void)
 							 NULL);
 	DefineCustomEnumVariable(
 		"kanon.distribute",
-		"Whether rows of a table that Citus has distributed are set aside on its workers.",
-		"auto: where a run reads them more than once.", &kanon_distribute, DISTRIBUTE_AUTO,
+		"Whether what is published of a table that Citus has distributed is distributed, too.",
+		"auto: unless it takes the place of a table that is not.", &kanon_distribute, DISTRIBUTE_AUTO,
 		distribute_settings, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
 							"Row types, dictionaries and solvers count; the executor's grouping and "

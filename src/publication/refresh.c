@@ -148,6 +148,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 		if (OidIsValid(earlier->persons))
 			request->earlier = lappend_oid(request->earlier, earlier->persons);
 	}
+	request->like = before != NULL ? before->relation : InvalidOid;
 	if (publication->stable)
 	{
 		request->types = table_name(publication, release, "types", &bare);

@@ -120,7 +120,8 @@ view_switch(KanonPublication *publication, Oid release)
 	Relation rel = relation_open(release, AccessShareLock);
 	TupleDesc desc = RelationGetDescr(rel);
 	TupleDesc known = view_columns(publication);
-	int natts = desc->natts;
+	bool distributed = citus_kind(release) == TABLE_DISTRIBUTED;
+	int natts = desc->natts - (distributed ? 1 : 0); /* which worker has a row is nobody's business */
 	Oid before = InvalidOid;
 	StringInfoData sql;
 
@@ -132,7 +133,7 @@ view_switch(KanonPublication *publication, Oid release)
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE %s VIEW %s WITH (security_barrier) AS SELECT ",
 					 known != NULL ? "OR REPLACE" : "", publication->name);
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < natts; i++)
 	{
 		const char *name = NameStr(TupleDescAttr(desc, i)->attname);
 		const char *shown =
@@ -150,4 +151,6 @@ view_switch(KanonPublication *publication, Oid release)
 			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(publication->name))), NoLock,
 			false);
 	follow_comments(publication->published, before, release, natts);
+	if (distributed)
+		target_share(publication->published, release);
 }

@@ -373,7 +373,9 @@ rowtypes_read(Source *source, Border *border)
 RowTypes *
 rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border)
 {
-	return read_types(source, border, source->ngrouped > source->nqis ? READ_WRITTEN : READ_RUNS, beside);
+	bool grouped = source->scattered || source->ngrouped > source->nqis;
+
+	return read_types(source, border, grouped ? READ_WRITTEN : READ_RUNS, beside);
 }
 
 /* ---- looking a row's type up again ---- */

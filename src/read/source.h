@@ -25,7 +25,9 @@ typedef struct Source
 	List *beside;        /* OIDs of what else is read: hierarchies, populations */
 	Oid staged_from;     /* while its rows are set aside (stage.h): itself, or InvalidOid */
 	char *staged_name;
-	Oid redefined; /* a view that will be defined anew, so that it may depend on an old target */
+	int64 staged_rows;
+	bool scattered; /* a table whose equal rows do not lie together, though it was written class by class */
+	Oid redefined;  /* a view that will be defined anew, so that it may depend on an old target */
 } Source;
 
 /*

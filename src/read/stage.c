@@ -9,64 +9,17 @@
 #include "compat.h"
 #include "read/stage.h"
 #include "host/attempt.h"
-#include "host/catalog.h"
+#include "host/citus.h"
 #include "host/gate.h"
 #include "host/settings.h"
 
 #include "access/xact.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
-
-/* Citus spreads rows by it: random, from the system's own source, on the worker that has the row. */
-#define PLACE_COLUMN "kanon_place"
-
-/* Is this Citus's own table of the tables that it distributes?  Names can be anybody's. */
-static bool
-has_citus(void)
-{
-	Oid citus = get_extension_oid("citus", true);
-	Oid partition = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
-
-	return OidIsValid(citus) && OidIsValid(partition) &&
-		   getExtensionOfObject(RelationRelationId, partition) == citus;
-}
-
-/* Itself, below views and in its partitions. */
-static bool
-is_distributed(Oid relid)
-{
-	static const char *query =
-		"WITH RECURSIVE reads(relid) AS ("
-		"  SELECT $1"
-		" UNION"
-		"  SELECT next.relid FROM reads, LATERAL ("
-		"    SELECT d.refobjid AS relid FROM pg_catalog.pg_rewrite w JOIN pg_catalog.pg_depend d"
-		"      ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid"
-		"     AND d.refclassid = 'pg_catalog.pg_class'::regclass"
-		"     WHERE w.ev_class = reads.relid"
-		"    UNION ALL"
-		"    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = reads.relid) AS next)"
-		" SELECT 1 FROM reads WHERE relid IN (SELECT logicalrelid FROM pg_catalog.pg_dist_partition)";
-	Oid types[1] = {OIDOID};
-	Datum values[1] = {ObjectIdGetDatum(relid)};
-	int nest = catalog_path_begin();
-	bool found;
-
-	if (SPI_execute_with_args(query, 1, types, values, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not follow what a relation reads");
-	found = SPI_processed > 0;
-	catalog_path_end(nest);
-	return found;
-}
 
 /* What is copied, each column once: one may be kept and told apart by. */
 static char *
@@ -91,7 +44,7 @@ staged_columns(const Source *source, int nkept)
 
 typedef struct Staging
 {
-	const Source *source;
+	Source *source;
 	char *columns;
 	char *name;
 	char *bare;
@@ -104,20 +57,21 @@ run(const char *sql)
 		elog(ERROR, "could not set rows of the source aside");
 }
 
+/* The place is random, from the system's own source, on the worker that has the row. */
 static void
 copy_rows(void *arg)
 {
 	Staging *staging = arg;
 	const char *from = staging->source->name;
 
-	run(psprintf("CREATE UNLOGGED TABLE %s AS SELECT pg_catalog.gen_random_uuid() AS " PLACE_COLUMN
-				 "%s FROM %s WITH NO DATA",
+	run(psprintf("CREATE UNLOGGED TABLE %s AS SELECT 0::pg_catalog.int4 AS " SHARD_COLUMN
+				 ", pg_catalog.gen_random_uuid() AS " PLACE_COLUMN "%s FROM %s WITH NO DATA",
 				 staging->name, staging->columns, from));
-	run(psprintf("SELECT pg_catalog.create_distributed_table(%s::pg_catalog.regclass, '" PLACE_COLUMN
-				 "', colocate_with => 'none')",
-				 quote_literal_cstr(staging->name)));
-	run(psprintf("INSERT INTO %s SELECT pg_catalog.gen_random_uuid()%s FROM %s", staging->name,
-				 staging->columns, from));
+	citus_distribute(staging->name, SHARD_COLUMN, NULL);
+	run(psprintf("INSERT INTO %s SELECT pg_catalog.uuid_hash(" PLACE_COLUMN "), " PLACE_COLUMN
+				 "%s FROM (SELECT pg_catalog.gen_random_uuid() AS " PLACE_COLUMN "%s FROM %s) AS s",
+				 staging->name, staging->columns, staging->columns, from));
+	staging->source->staged_rows = (int64) SPI_processed;
 }
 
 void
@@ -127,7 +81,7 @@ source_stage(Source *source, int nkept, const char *schema)
 	ErrorData *error;
 	uint64 random;
 
-	if (kanon_distribute == DISTRIBUTE_OFF || !has_citus() || !is_distributed(source->relid))
+	if (kanon_distribute == DISTRIBUTE_OFF || !citus_reads(source->relid))
 		return;
 	if (!pg_strong_random(&random, sizeof(random)))
 		elog(ERROR, "could not generate a random name");
@@ -139,7 +93,8 @@ source_stage(Source *source, int nkept, const char *schema)
 	{
 		ereport(
 			NOTICE,
-			(errmsg("the rows of %s cannot be set aside on the workers: each is read twice", source->name),
+			(errmsg("the rows of %s cannot be set aside on the workers: this server reads and writes them",
+					source->name),
 			 errdetail("Trying that ended with SQLSTATE %s.", unpack_sql_state(error->sqlerrcode)),
 			 errhint(
 				 "When others write meanwhile the run may fail; kanon.distribute = 'off' does not try.")));

@@ -6,11 +6,15 @@
 
 #include "read/source.h"
 
+/* Columns that a row has there before its own, both random: which worker has it, and its place among others. */
+#define SHARD_COLUMN "kanon_shard"
+#define PLACE_COLUMN "kanon_place"
+
 /*
- * A source that Citus has distributed, and that will be read more than once: its columns
- * (nkept of the kept ones) are copied by one statement, from worker to worker, to a
- * distributed table in that schema, which is the source until source_unstage.  Other
- * sources stay as they are.  The active snapshot sees what was copied.
+ * A source that Citus has distributed: its columns (nkept of the kept ones) are copied by
+ * one statement, from worker to worker, to a distributed table in that schema, which is
+ * the source until source_unstage.  Other sources stay as they are.  The active snapshot
+ * sees what was copied.
  */
 extern void source_stage(Source *source, int nkept, const char *schema);
 

@@ -158,6 +158,7 @@ struct Request
 	bool protect;        /* with a key: k holds together with releases before */
 	List *earlier;       /* OIDs of their tables of persons */
 	const char *types;   /* which row type is in which class; NULL: nobody asks */
+	Oid like;            /* a table of the release before: this one is of the same kind; or InvalidOid */
 	Oid previous;        /* that of the release before, to stay near it, or InvalidOid */
 
 	/* options; NULL and so on where none was given and the model has no default */

@@ -4,12 +4,14 @@
  */
 #include "compat.h"
 #include "host/gate.h"
+#include "host/settings.h"
 #include "host/nearest.h"
 #include "run/run.h"
 #include "read/labels.h"
 #include "read/stage.h"
 #include "write/classify.h"
 #include "write/mask.h"
+#include "write/spread.h"
 #include "write/verify.h"
 #include "write/write.h"
 #include "run/args.h"
@@ -321,12 +323,38 @@ static const Steps row_type_steps = {open_source, open_beside,  set_up,        r
 
 /* ---- the steps ---- */
 
-/* Once to group, once to write; the other steps set rows aside themselves. */
+/* What the target follows: an older table of its name, or the release before. */
+static Oid
+table_before(const Run *run)
+{
+	return OidIsValid(run->target->replaced) ? run->target->replaced : run->request->like;
+}
+
+/* Once to group, once to write. */
 static bool
 reads_twice(const Run *run)
 {
-	return run->request->model->steps == NULL && run->target != NULL &&
-		   (run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL);
+	return run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL;
+}
+
+/*
+ * Rows that Citus has distributed are set aside where they will be read twice, or
+ * where the target is to be distributed as well; the other steps read what they need
+ * and write here.
+ */
+static void
+set_rows_aside(Run *run)
+{
+	Oid before = table_before(run);
+
+	if (run->request->model->steps != NULL)
+	{
+		if (kanon_distribute != DISTRIBUTE_OFF && citus_reads(run->source->relid))
+			ereport(NOTICE, (errmsg("the target is a table of this server, which writes it"),
+							 errdetail("Only rows of classes are written by workers.")));
+	}
+	else if (reads_twice(run) || !OidIsValid(before) || citus_kind(before) != TABLE_LOCAL)
+		source_stage(run->source, run->source->nkept + (run->request->key != NULL), run->target->schema);
 }
 
 bool
@@ -375,12 +403,15 @@ run_read(Request *request)
 	if (request->target != NULL)
 	{
 		run->target = target_resolve(request->target, run->columns, request->replace, request->mark);
+		INSTR_TIME_SET_CURRENT(run->clock);
+		set_rows_aside(run);
+		if (request->model->steps == NULL)
+			run->target->kind = spread_kind(run->source, table_before(run));
 		target_create(run->target, run->columns);
 		run->record.target = run->target->qualified;
 	}
-	INSTR_TIME_SET_CURRENT(run->clock);
-	if (reads_twice(run))
-		source_stage(run->source, run->source->nkept + (request->key != NULL), run->target->schema);
+	else
+		INSTR_TIME_SET_CURRENT(run->clock);
 	steps->read(run);
 	run->record.read_ms = lap_ms(&run->clock);
 	steps->ready(run);
@@ -407,6 +438,7 @@ run_request(Request *request)
 	if (run->target == NULL)
 		return run;
 	steps->write(run);
+	target_distribute(run->target);
 	source_unstage(run->source);
 	run->record.write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();

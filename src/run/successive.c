@@ -17,6 +17,7 @@
 #include "host/gate.h"
 #include "write/bulk.h"
 #include "write/mask.h"
+#include "write/spread.h"
 #include "write/verify.h"
 #include "write/write.h"
 
@@ -410,6 +411,7 @@ stage(Run *run)
 	staged->name = psprintf("kanon_keyed_" UINT64_FORMAT, random);
 	staged->qualified = quote_qualified_identifier(staged->schema, staged->name);
 	staged->replaced = InvalidOid;
+	staged->kind = TABLE_LOCAL;
 	staged->numbered = true;
 	types.source = with_key(run->source);
 	target_create(staged, types.source);
@@ -481,13 +483,17 @@ successive_write(Run *run)
 {
 	const Source *source = run->source;
 	char *columns =
-		psprintf("%s%s%s%s", column_list(source->qis, source->nqis), source->nkept > 0 ? ", " : "",
-				 column_list(source->kept, source->nkept), run->target->mark ? ", " KANON_MARK_COLUMN : "");
+		psprintf("%s%s%s%s%s", column_list(source->qis, source->nqis), source->nkept > 0 ? ", " : "",
+				 column_list(source->kept, source->nkept), run->target->mark ? ", " KANON_MARK_COLUMN : "",
+				 run->target->kind == TABLE_DISTRIBUTED
+					 ? ", pg_catalog.uuid_hash(pg_catalog.gen_random_uuid()) AS " KANON_SHARD_COLUMN
+					 : "");
 	Relation rel;
 	BulkWriter *bulk;
 	Gate *gate;
 	int64 written;
 
+	spread_not(run->target, source, "Persons of releases before are looked after here.");
 	if (FAULT(staged_limited))
 		run_utility(psprintf("ALTER TABLE %s ADD CHECK (true)", run->target->building));
 	rel = table_open(run->target->relid, RowExclusiveLock);

@@ -11,8 +11,10 @@
  */
 #include "compat.h"
 #include "write/kept.h"
+#include "host/gate.h"
 #include "write/mask.h"
 
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "core/privacy/subsets.h"
 #include "core/util/hash.h"
@@ -199,6 +201,65 @@ kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
 	for (int i = 0; i < look->nkept; i++)
 		if (look->columns[i].values != NULL && !nulls[i])
 			note_value(look, &look->columns[i], values[i], person);
+}
+
+typedef struct Count
+{
+	KeptLook *look;
+	KeptColumn *column;
+} Count;
+
+static bool
+receive_count(void *arg, TupleTableSlot *slot)
+{
+	Count *count = arg;
+	uint32 hash = (uint32) ((uint64) DatumGetInt64(slot->tts_values[0]) >> 32);
+	uint64 rows = (uint64) DatumGetInt64(slot->tts_values[1]);
+	bool found;
+	KeptValue *value = kept_insert(count->column->values, hash, &found);
+
+	if (!found)
+	{
+		value->rows = 0;
+		value->person = KEPT_NOBODY;
+		value->shared = false;
+	}
+	value->rows = (uint32) Min(value->rows + rows, (uint64) PG_UINT32_MAX);
+	return true;
+}
+
+/*
+ * By a hash of the text, whatever type it is; of a table whose rows may all differ so
+ * many hashes are left out as leave a sample of the usual size.
+ */
+void
+kept_count(KeptLook *look, const char *name, Oid relid, int64 rows)
+{
+	uint32 forgotten = 0;
+
+	while (rows / ((int64) forgotten + 1) > look->most && forgotten < PG_INT32_MAX)
+		forgotten = forgotten << 1 | 1;
+	for (int i = 0; i < look->nkept; i++)
+	{
+		KeptColumn *column = &look->columns[i];
+		char *hash =
+			psprintf("pg_catalog.hashtextextended(pg_catalog.concat(%s) COLLATE pg_catalog.\"C\", 0)",
+					 column->column->quoted);
+		Gate *gate;
+
+		if (column->values == NULL)
+			continue;
+		column->forgotten = forgotten;
+		gate = gate_create(name, relid, 2);
+		gate_computed(gate, "hash", INT8OID);
+		gate_computed(gate, "count", INT8OID);
+		gate_select(gate,
+					psprintf("SELECT %s, pg_catalog.count(*) FROM %s WHERE %s IS NOT NULL"
+							 " AND %s OPERATOR(pg_catalog.&) %u::pg_catalog.int8 OPERATOR(pg_catalog.=) 0"
+							 " GROUP BY 1",
+							 hash, name, column->column->quoted, hash, forgotten),
+					false, receive_count, &(Count){look, column});
+	}
 }
 
 KeptFigures

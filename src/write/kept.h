@@ -24,6 +24,9 @@ extern uint32 kept_person(const KeptLook *look, const Datum *values, const bool 
 /* A row's kept values [nkept], as they are published, and whom it is about. */
 extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person);
 
+/* Instead of noting each of so many rows: the rows of a written table are counted where they are. */
+extern void kept_count(KeptLook *look, const char *name, Oid relid, int64 rows);
+
 /* How the values of a column spread over its rows; of many different ones a sample was counted. */
 typedef struct KeptFigures
 {

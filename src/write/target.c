@@ -19,6 +19,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "access/xact.h"
 #include "commands/dbcommands.h"
 #include "common/hashfn.h"
 #include "executor/executor.h"
@@ -345,6 +346,8 @@ target_create(Target *target, const Source *source)
 	if (target->numbered)
 		appendStringInfoString(&sql, ", " KANON_TYPE_COLUMN " pg_catalog.int4, " KANON_CLASS_COLUMN
 									 " pg_catalog.int4");
+	if (target->kind == TABLE_DISTRIBUTED)
+		appendStringInfoString(&sql, ", " KANON_SHARD_COLUMN " pg_catalog.int4");
 	appendStringInfoChar(&sql, ')');
 	run_utility(sql.data);
 	target->relid = get_relname_relid(name, target->namespace);
@@ -377,12 +380,15 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
 		.name = KANON_MARK_COLUMN, .type = TEXTOID, .typmod = -1, .collation = DEFAULT_COLLATION_OID};
 	SourceColumn numbers[] = {{.name = KANON_TYPE_COLUMN, .type = INT4OID, .typmod = -1},
 							  {.name = KANON_CLASS_COLUMN, .type = INT4OID, .typmod = -1}};
+	SourceColumn shard = {.name = KANON_SHARD_COLUMN, .type = INT4OID, .typmod = -1};
 	int n = source->nqis + source->nkept;
 	int nmarks = target->mark ? 1 : 0;
+	int nnumbers = target->numbered ? lengthof(numbers) : 0;
 
 	if (form->relkind != RELKIND_RELATION || form->relhasindex || form->relhastriggers || form->relhasrules ||
 		form->relchecks > 0 || form->relrowsecurity || form->relispartition || form->relhassubclass ||
-		desc->constr != NULL || desc->natts != n + nmarks + (target->numbered ? 2 : 0))
+		desc->constr != NULL ||
+		desc->natts != n + nmarks + nnumbers + (target->kind == TABLE_DISTRIBUTED ? 1 : 0))
 		return false;
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -390,6 +396,8 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
 
 		if (i < n)
 			column = i < source->nqis ? &source->qis[i] : &source->kept[i - source->nqis];
+		else if (i >= n + nmarks + nnumbers)
+			column = &shard;
 		else if (i >= n + nmarks)
 			column = &numbers[i - n - nmarks];
 		if (!is_published(TupleDescAttr(desc, i), column, i < source->nqis))
@@ -450,6 +458,44 @@ void
 keep_private(Oid relid)
 {
 	run_statements(revoke_defaults, relid, relid);
+}
+
+void
+target_share(Oid view, Oid relid)
+{
+	run_statements(copy_grants, view, relid);
+}
+
+static void
+copy_everywhere(void *arg)
+{
+	const Target *target = arg;
+
+	citus_copy_everywhere(target->building);
+}
+
+/* Citus refuses to copy a table everywhere when the same transaction has read another such table in parallel. */
+void
+target_distribute(Target *target)
+{
+	ErrorData *error;
+
+	if (target->kind == TABLE_LOCAL || citus_kind(target->relid) != TABLE_LOCAL)
+		return;
+	CommandCounterIncrement();
+	if (target->kind == TABLE_DISTRIBUTED)
+	{
+		citus_distribute(target->building, KANON_SHARD_COLUMN, NULL);
+		return;
+	}
+	error = attempt(copy_everywhere, target);
+	if (error == NULL)
+		return;
+	target->kind = TABLE_LOCAL;
+	ereport(NOTICE, (errmsg("target %s stays on this server", target->qualified),
+					 errdetail("Copying it to all servers ended with SQLSTATE %s.",
+							   unpack_sql_state(error->sqlerrcode)),
+					 errhint("SELECT create_reference_table does it after the transaction.")));
 }
 
 void

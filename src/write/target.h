@@ -4,6 +4,7 @@
 #ifndef KANON_WRITE_TARGET_H
 #define KANON_WRITE_TARGET_H
 
+#include "host/citus.h"
 #include "read/source.h"
 
 #include "utils/relcache.h"
@@ -17,6 +18,7 @@ typedef struct Target
 	Oid relid;      /* of the table that is being filled */
 	Oid replaced;   /* of the old table, or InvalidOid */
 	char *building; /* qualified name while being filled */
+	TableKind kind; /* what it will be when it is written */
 	bool mark;      /* with KANON_MARK_COLUMN */
 	bool numbered;  /* with KANON_TYPE_COLUMN and KANON_CLASS_COLUMN; never published */
 } Target;
@@ -27,6 +29,12 @@ typedef struct Target
 /* The row's type and its class in the release, by number. */
 #define KANON_TYPE_COLUMN "kanon_type"
 #define KANON_CLASS_COLUMN "kanon_class"
+
+/*
+ * The last column of a distributed target, after which rows go to workers: a random
+ * number, as nothing of a person may say where a row is.
+ */
+#define KANON_SHARD_COLUMN "kanon_shard"
 
 /*
  * Where a table or view of that name would be made: its name in
@@ -46,6 +54,12 @@ extern void keep_private(Oid relid);
 /* Checks the name (nothing is made yet). */
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
+
+/* What is written becomes a table of its kind, or a NOTICE says why it stays one of this server. */
+extern void target_distribute(Target *target);
+
+/* Readers of a view may read the table below it: on workers a view gives nobody its owner's rights. */
+extern void target_share(Oid view, Oid relid);
 
 /* A quasi-identifier's type, typmod and collation become those that the target has. */
 extern void target_column(SourceColumn *column);

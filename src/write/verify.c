@@ -8,7 +8,9 @@
 #include "core/privacy/rules.h"
 #include "read/dictionary.h"
 #include "read/patterns.h"
+#include "host/catalog.h"
 #include "write/mask.h"
+#include "write/shown_class.h"
 #include "write/written.h"
 
 #include "access/table.h"
@@ -76,6 +78,7 @@ target_as_source(const Target *target, const Source *source)
 		if (kept_place(source, c) >= 0)
 			copy->qis[copy->ngrouped++] = source->kept[kept_place(source, c)];
 	copy->levels = no_levels(copy->nqis);
+	copy->scattered = target->kind == TABLE_DISTRIBUTED;
 	return copy;
 }
 
@@ -208,6 +211,98 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 	border_pfree(border, members);
 }
 
+/* ---- exact sizes ---- */
+
+/* Classes of the target: a reader's, so that a NULL and a suppressed cell are alike without a mark. */
+typedef struct Groups
+{
+	const RowTypes *types;
+	uint32 n;
+	uint32 *first; /* [n] a type of each, ascending in codes */
+	int64 *rows;   /* [n] */
+} Groups;
+
+static Groups
+group_types(const RowTypes *types, Border *border)
+{
+	Groups groups = {.types = types,
+					 .first = border_palloc(border, sizeof(uint32) * (Size) Max(types->ntypes, 1)),
+					 .rows = border_palloc(border, sizeof(int64) * (Size) Max(types->ntypes, 1))};
+
+	for (uint32 i = 0; i < types->ntypes; i++)
+	{
+		if (i == 0 || !verify_same_class(types, groups.first[groups.n - 1], i))
+		{
+			groups.first[groups.n] = i;
+			groups.rows[groups.n++] = 0;
+		}
+		groups.rows[groups.n - 1] += types->rows[i];
+	}
+	return groups;
+}
+
+/* The one with these codes, or n. */
+static uint32
+find_group(const Groups *groups, const uint32 *codes)
+{
+	uint32 low = 0, high = groups->n;
+
+	while (low < high)
+	{
+		uint32 middle = low + (high - low) / 2;
+		int c = 0;
+
+		while (c < groups->types->source->nqis &&
+			   groups->types->grouped[c].code[groups->first[middle]] == codes[c])
+			c++;
+		if (c == groups->types->source->nqis)
+			return middle;
+		if (groups->types->grouped[c].code[groups->first[middle]] < codes[c])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return groups->n;
+}
+
+/*
+ * Each class has just the rows that the release says: workers wrote them, and nobody
+ * here saw which.
+ */
+static void
+verify_sizes(const Target *target, const RowTypes *types, const Source *source, const KanonProblem *problem,
+			 const KanonRelease *release, Border *border)
+{
+	Groups groups = group_types(types, border);
+	ShownClass *shown = shown_class_create(target, source, problem, release);
+	uint32 *codes = palloc(sizeof(uint32) * types->source->nqis);
+	int nest = plain_text_begin();
+	bool same = true;
+
+	for (uint32 i = 0; i < release->nclasses && same; i++)
+	{
+		uint32 group;
+
+		CHECK_FOR_INTERRUPTS();
+		shown_class_enter(shown, i);
+		for (int c = 0; c < types->source->nqis; c++)
+			codes[c] = dictionary_find(types->source->qis[c].dictionary,
+									   c < source->nqis ? shown->values[c] : shown->pattern,
+									   c < source->nqis && shown->nulls[c]);
+		group = find_group(&groups, codes);
+		same = group < groups.n;
+		if (same)
+			groups.rows[group] -= release->classes[i].rows;
+	}
+	plain_text_end(nest);
+	for (uint32 i = 0; i < groups.n && same; i++)
+		same = groups.rows[i] == 0;
+	if (!same)
+		raise_unsafe("A class has other rows than the release gave it.");
+	border_pfree(border, groups.first);
+	border_pfree(border, groups.rows);
+}
+
 void
 target_verify(const Target *target, const Source *source, const KanonProblem *problem,
 			  const KanonRelease *release, int64 expected_rows, Border *border)
@@ -236,6 +331,8 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	if (blank > 0 && problem->residual != KANON_RESIDUAL_SUPPRESS)
 		raise_unsafe(psprintf("It has " INT64_FORMAT " fully suppressed rows, k is " INT64_FORMAT ".", blank,
 							  problem->k));
+	if (target->kind == TABLE_DISTRIBUTED)
+		verify_sizes(target, types, source, problem, release, border);
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);
 	if (problem->npopulations > 0)

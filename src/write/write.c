@@ -16,13 +16,14 @@
 #include "host/gate.h"
 #include "host/random.h"
 #include "read/dictionary.h"
-#include "read/patterns.h"
 #include "write/bulk.h"
 #include "write/kept.h"
 #include "write/mask.h"
 #include "write/persons.h"
 #include "write/show.h"
+#include "write/shown_class.h"
 #include "write/split.h"
+#include "write/spread.h"
 #include "write/verify.h"
 
 #include "access/table.h"
@@ -53,13 +54,7 @@ typedef struct Writer
 	int64 placed; /* rows given a class */
 	int64 written;
 
-	/* what the class at hand shows, in a context of its own */
-	Shower *shower;
-	MemoryContext shown;
-	uint32 class_;
-	Datum *values; /* [nqis] */
-	bool *nulls;
-	Datum pattern; /* text, when marked */
+	ShownClass *shown; /* the class at hand */
 
 	/* with kept columns */
 	Tuplesortstate *sort;   /* of (key, kept values) */
@@ -141,27 +136,6 @@ key_class(const Writer *writer, int64 key)
 	return (uint32) ((uint64) key >> writer->class_shift);
 }
 
-static void
-enter_class(Writer *writer, uint32 class_)
-{
-	const Source *source = writer->types->source;
-	const KanonRelease *release = writer->release;
-	const KanonCell *cells = &release->cells[(size_t) class_ * writer->problem->ncolumns];
-	MemoryContext old;
-
-	MemoryContextReset(writer->shown);
-	old = MemoryContextSwitchTo(writer->shown);
-	for (int c = 0; c < source->nqis; c++)
-		writer->values[c] = show_cell(writer->shower, c, cells, release->pool, &writer->nulls[c]);
-	if (FAULT(value_fine) && class_ == release->nclasses - 1)
-		writer->values[0] =
-			show_cell(writer->shower, 0, &(KanonCell){KANON_SHOW_VALUE, 0}, NULL, &writer->nulls[0]);
-	if (writer->target->mark)
-		writer->pattern = CStringGetTextDatum(class_text(release, class_, &source->levels));
-	MemoryContextSwitchTo(old);
-	writer->class_ = class_;
-}
-
 /* What a class shows, as text that no other has that looks different. */
 typedef struct Look
 {
@@ -184,11 +158,12 @@ look_of(Writer *writer, FmgrInfo *output, uint32 class_)
 {
 	StringInfoData text;
 
-	enter_class(writer, class_);
+	shown_class_enter(writer->shown, class_);
 	initStringInfo(&text);
 	for (int c = 0; c < writer->types->source->nqis; c++)
 	{
-		char *value = writer->nulls[c] ? NULL : OutputFunctionCall(&output[c], writer->values[c]);
+		char *value =
+			writer->shown->nulls[c] ? NULL : OutputFunctionCall(&output[c], writer->shown->values[c]);
 
 		if (value == NULL)
 			appendStringInfoChar(&text, '-');
@@ -236,7 +211,7 @@ find_alike(Writer *writer)
 		looks[i] = (Look){look_of(writer, output, i), i};
 	}
 	plain_text_end(nest);
-	writer->class_ = KANON_DROPPED;
+	writer->shown->class_ = KANON_DROPPED;
 	qsort(looks, n, sizeof(Look), compare_looks);
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -281,8 +256,8 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 	}
 	if (FAULT(rows_skipped))
 		return;
-	memcpy(slot->tts_values, writer->values, sizeof(Datum) * source->nqis);
-	memcpy(slot->tts_isnull, writer->nulls, sizeof(bool) * source->nqis);
+	memcpy(slot->tts_values, writer->shown->values, sizeof(Datum) * source->nqis);
+	memcpy(slot->tts_isnull, writer->shown->nulls, sizeof(bool) * source->nqis);
 	if (FAULT(row_blank) && writer->written == 0)
 		memset(slot->tts_isnull, true, sizeof(bool) * source->nqis);
 	if (source->nkept > 0)
@@ -292,14 +267,19 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 	}
 	if (writer->target->mark)
 	{
-		slot->tts_values[next] = writer->pattern;
+		slot->tts_values[next] = writer->shown->pattern;
 		slot->tts_isnull[next++] = false;
 	}
 	if (writer->target->numbered)
 	{
 		slot->tts_values[next] = Int32GetDatum((int32) type);
-		slot->tts_values[next + 1] = Int32GetDatum((int32) writer->class_);
+		slot->tts_values[next + 1] = Int32GetDatum((int32) writer->shown->class_);
 		slot->tts_isnull[next] = slot->tts_isnull[next + 1] = false;
+	}
+	if (writer->target->kind == TABLE_DISTRIBUTED)
+	{
+		slot->tts_values[next] = Int32GetDatum((int32) random_draw(&writer->random));
+		slot->tts_isnull[next] = false;
 	}
 	bulk_put(writer->bulk);
 	if (++writer->written % PROGRESS_ROWS == 0)
@@ -428,8 +408,8 @@ put_sorted(Writer *writer, const TupleTableSlot *slot)
 	uint32 class_ =
 		key_class(writer, DatumGetInt64(slot->tts_values[0])) + (FAULT(row_moved) && writer->written == 0);
 
-	if (class_ != writer->class_)
-		enter_class(writer, class_);
+	if (class_ != writer->shown->class_)
+		shown_class_enter(writer->shown, class_);
 	put_row(writer, DatumGetInt32(slot->tts_values[1]), slot->tts_values + COLUMNS_BEFORE,
 			slot->tts_isnull + COLUMNS_BEFORE);
 }
@@ -514,7 +494,7 @@ write_from_release(Writer *writer)
 
 	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
 	{
-		enter_class(writer, class_);
+		shown_class_enter(writer->shown, class_);
 		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
 			put_row(writer, 0, NULL, NULL);
 	}
@@ -525,20 +505,19 @@ int64
 target_write(const Target *target, const RowTypes *types, const KanonProblem *problem,
 			 const KanonRelease *release, Border *border)
 {
-	Writer *writer = palloc0(sizeof(Writer));
+	Writer *writer;
 	Relation rel;
 	int64 written;
 
+	if (spread_takes(target, types->source, problem))
+		return spread_write(target, types, problem, release, border);
+	writer = palloc0(sizeof(Writer));
 	writer->target = target;
 	writer->types = types;
 	writer->problem = problem;
 	writer->release = release;
 	writer->border = border;
-	writer->class_ = KANON_DROPPED;
-	writer->shower = shower_create(types->source);
-	writer->shown = AllocSetContextCreate(CurrentMemoryContext, "kanon shown", ALLOCSET_SMALL_SIZES);
-	writer->values = palloc(sizeof(Datum) * types->source->nqis);
-	writer->nulls = palloc(sizeof(bool) * types->source->nqis);
+	writer->shown = shown_class_create(target, types->source, problem, release);
 	writer->total = types->nrows - release->dropped;
 	rel = table_open(target->relid, RowExclusiveLock);
 	if (!target_is_plain(rel, target, types->source))

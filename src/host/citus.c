@@ -1,0 +1,129 @@
+/*
+ * citus.c: tables that Citus has distributed over other servers.
+ */
+#include "compat.h"
+#include "host/citus.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* Is this Citus's own table of the tables that it distributes?  Names can be anybody's. */
+static bool
+has_citus(void)
+{
+	Oid citus = get_extension_oid("citus", true);
+	Oid partition = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+
+	return OidIsValid(citus) && OidIsValid(partition) &&
+		   getExtensionOfObject(RelationRelationId, partition) == citus;
+}
+
+/* The first row of a query about one relation, as a character; '\0': there is none. */
+static char
+ask(const char *query, Oid relid)
+{
+	Oid types[1] = {OIDOID};
+	Datum values[1] = {ObjectIdGetDatum(relid)};
+	int nest = catalog_path_begin();
+	char answer = '\0';
+
+	/* not read only: what this run has distributed itself counts */
+	if (SPI_execute_with_args(query, 1, types, values, NULL, false, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not ask what is distributed");
+	if (SPI_processed > 0)
+	{
+		bool isnull;
+		Datum datum = gate_value(0, 1, CHAROID, &isnull);
+
+		answer = isnull ? '\0' : DatumGetChar(datum);
+	}
+	catalog_path_end(nest);
+	return answer;
+}
+
+TableKind
+citus_kind(Oid relid)
+{
+	if (!has_citus())
+		return TABLE_LOCAL;
+	switch (ask("SELECT CASE WHEN partmethod <> 'n' THEN 'd' WHEN repmodel = 't' THEN 'r' END::\"char\""
+				" FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1",
+				relid))
+	{
+		case 'd':
+			return TABLE_DISTRIBUTED;
+		case 'r':
+			return TABLE_REFERENCE;
+		default:
+			return TABLE_LOCAL;
+	}
+}
+
+bool
+citus_reads(Oid relid)
+{
+	static const char *query =
+		"WITH RECURSIVE reads(relid) AS ("
+		"  SELECT $1"
+		" UNION"
+		"  SELECT next.relid FROM reads, LATERAL ("
+		"    SELECT d.refobjid AS relid FROM pg_catalog.pg_rewrite w JOIN pg_catalog.pg_depend d"
+		"      ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid"
+		"     AND d.refclassid = 'pg_catalog.pg_class'::regclass"
+		"     WHERE w.ev_class = reads.relid"
+		"    UNION ALL"
+		"    SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = reads.relid) AS next)"
+		" SELECT 'd'::\"char\" FROM reads"
+		" WHERE relid IN (SELECT logicalrelid FROM pg_catalog.pg_dist_partition)";
+
+	return has_citus() && ask(query, relid) == 'd';
+}
+
+/* Citus tells what it does with rows that are there. */
+static void
+run_silently(const char *sql)
+{
+	int nest = NewGUCNestLevel();
+
+	(void) set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+	if (gate_execute(sql, false) < 0)
+		elog(ERROR, "could not distribute a table");
+	AtEOXact_GUC(true, nest);
+}
+
+/* What it had is still stored here, where nobody sees it. */
+static void
+forget_rows(const char *name)
+{
+	run_silently(
+		psprintf("SELECT pg_catalog.truncate_local_data_after_distributing_table(%s::pg_catalog.regclass)",
+				 quote_literal_cstr(name)));
+}
+
+void
+citus_distribute(const char *name, const char *column, const char *like)
+{
+	run_silently(psprintf("SELECT pg_catalog.create_distributed_table(%s::pg_catalog.regclass, %s,"
+						  " colocate_with => %s)",
+						  quote_literal_cstr(name), quote_literal_cstr(column),
+						  quote_literal_cstr(like != NULL ? like : "none")));
+	forget_rows(name);
+}
+
+void
+citus_copy_everywhere(const char *name)
+{
+	run_silently(psprintf("SELECT pg_catalog.create_reference_table(%s::pg_catalog.regclass)",
+						  quote_literal_cstr(name)));
+	forget_rows(name);
+}

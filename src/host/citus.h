@@ -1,0 +1,33 @@
+/*
+ * citus.h: tables that Citus has distributed over other servers.
+ *
+ * kanon links nothing of Citus: it asks its catalog and calls its functions by SQL,
+ * and only after having seen that they are the extension's own.
+ */
+#ifndef KANON_HOST_CITUS_H
+#define KANON_HOST_CITUS_H
+
+#include "postgres.h"
+
+/* Where a table's rows are. */
+typedef enum TableKind
+{
+	TABLE_LOCAL,       /* on this server */
+	TABLE_DISTRIBUTED, /* each on one of the workers, by a column */
+	TABLE_REFERENCE    /* all of them on every server */
+} TableKind;
+
+extern TableKind citus_kind(Oid relid);
+
+/* Is it distributed, a partition of it, or what a view reads? */
+extern bool citus_reads(Oid relid);
+
+/*
+ * A table of this server's own becomes one, with the rows that it has.  name: qualified
+ * and quoted; like: another such name, whose rows of the same value are on the same
+ * worker, or NULL.
+ */
+extern void citus_distribute(const char *name, const char *column, const char *like);
+extern void citus_copy_everywhere(const char *name);
+
+#endif

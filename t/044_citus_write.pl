@@ -1,0 +1,315 @@
+# A source that Citus has distributed makes a target that is: workers write it, by nothing
+# of a person and in no order of the source's; whoever dies at whatever step, nothing stays
+# behind; and what workers cannot do is done by this server, which says so.
+use strict;
+use warnings;
+use Test::More;
+use KanonCitus;
+use KanonGate;
+use KanonNode;
+use PostgreSQL::Test::Utils;
+
+my $plain = KanonNode::start('plain');
+my $available = KanonCitus::available($plain);
+$plain->stop;
+plan skip_all => 'this server has no Citus' unless $available;
+
+my ($main, @workers) = KanonCitus::start();
+my $rows = "SELECT i AS id, 'person ' || i AS name, 20 + i % 7 AS age, CASE WHEN i % 11 > 0 THEN 'z' || i % 11 END AS zip, CASE WHEN i % 2 = 0 THEN 0.5 ELSE 0.50 END AS fee, 'secret ' || i * 7919 % 13 AS diagnosis, 'z' || i % 11 AS home FROM generate_series(1, 12000) i";
+$main->safe_psql('postgres', <<"E");
+CREATE TABLE here AS $rows;
+CREATE TABLE many (LIKE here);
+SELECT create_distributed_table('many', 'id');
+INSERT INTO many TABLE here;
+CREATE TABLE nearly (LIKE here);
+SELECT create_distributed_table('nearly', 'id');
+INSERT INTO nearly SELECT * FROM here WHERE id <= 9999;
+GRANT SELECT ON here, many, nearly TO doctor;
+CREATE ROLE reader LOGIN;
+E
+
+sub left_behind
+{
+	KanonCitus::left_behind($_[0], $main, @workers);
+}
+
+# As the doctor: what comes out, and what is said beside.
+sub run
+{
+	my ($sql) = @_;
+	my ($ret, $out, $err) = $main->psql('postgres', $sql, extra_params => [ '-U', 'doctor' ]);
+
+	return ($out, $err);
+}
+
+sub ask
+{
+	return $main->safe_psql('postgres', $_[0]);
+}
+
+sub kind
+{
+	return ask("SELECT coalesce((SELECT format('%s %s', partmethod, repmodel) FROM pg_dist_partition WHERE logicalrelid = '$_[0]'::regclass), 'here')");
+}
+
+# ---- every model, with the same release as from a table here ----
+
+my $common = "keep => '{diagnosis,home}', seed => 7";
+foreach my $call (
+	[ "kanon_pattern_guided('%s', '%s', '{age,zip,fee}', 60, mark => true, $common)", 'patterns and numbers in two spellings' ],
+	[ "kanon_pattern_guided('%s', '%s', '{age,zip,fee}', 400, method => 'ilp', $common)", 'types that go to several classes' ],
+	[ "kanon_pattern_guided('%s', '%s', '{age,zip}', 5, residual => 'drop', privacy => ARRAY[kanon_distinct_l('diagnosis', 13)], $common)", 'a privacy rule' ],
+	[ "kanon_full_domain('%s', '%s', '{age,zip}', 300, hierarchies => '{\"age\": {\"interval\": [2, 4]}}', keep => '{diagnosis,home}')", 'ranges of a hierarchy' ],
+	[ "kanon_cluster('%s', '%s', '{age,zip}', 400, $common)", 'ranges and sets' ],
+	[ "kanon_subtree('%s', '%s', '{age,zip}', 300, hierarchies => '{\"age\": {\"interval\": [2, 4]}, \"zip\": {\"prefix\": [1]}}', keep => '{diagnosis,home}')", 'a subtree recoding' ],
+	[ "kanon_freeform('%s', '%s', '{age,zip}', 5, 'sort_greedy', 100, $common)", 'freeform records' ])
+{
+	my ($sql, $name) = @$call;
+	my ($qis) = $sql =~ /'(\{[^']*\})'/;
+	my ($list) = $qis =~ /\{(.*)\}/;
+
+	my ($lines) = run('SELECT * FROM ' . sprintf($sql, 'here', 'near'));
+	my ($out, $err) = run('SELECT * FROM ' . sprintf($sql, 'many', 'far'));
+	# a seed is for tests, kanon_freeform says
+	like($err, $sql =~ /freeform/ ? qr/^\S+ NOTICE:  who knows the seed [^\n]*\nHINT:[^\n]*\z/ : qr/^\z/, "$name: workers write them");
+	is($out, $lines, "$name: the same release") unless $sql =~ /full_domain|subtree|freeform/;    # these say how long it took
+	is(kind('far'), 'h s', "$name: the target is distributed");
+	is(ask(<<"E"), '0|0', "$name: the same classes with as many rows each");
+SELECT (SELECT count(*) FROM (SELECT $list, count(*) FROM far GROUP BY $list EXCEPT SELECT $list, count(*) FROM near GROUP BY $list) AS more),
+       (SELECT count(*) FROM (SELECT $list, count(*) FROM near GROUP BY $list EXCEPT SELECT $list, count(*) FROM far GROUP BY $list) AS less)
+E
+	# what is kept goes with its row; who of a type that is divided goes where is drawn
+	my $kept = $name =~ /several|freeform|ranges and sets/ ? 'diagnosis, home' : "$list, diagnosis, home";
+	is(ask("SELECT count(*) FROM (SELECT $kept FROM far EXCEPT ALL SELECT $kept FROM near) AS more"), '0', "$name: the rows' own kept values");
+	if ($list =~ /fee/)
+	{
+		is(ask('SELECT count(DISTINCT fee::text) FROM far WHERE fee IS NOT NULL'), '1', "$name: no row's own spelling");
+	}
+	ask('DROP TABLE near, far');
+	left_behind($name);
+}
+
+# ---- where rows are, and in which order ----
+
+my (undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{zip,fee}', 100, patterns => '{*-}', keep => '{id,home}', allow_identifying => '{id}')");
+is($err, '', 'a target whose rows can be told apart');
+# per shard: rows, then how the order goes with that of the source, its shards, its values
+my @shards = split /\n/, ask(<<'E');
+SELECT string_agg(result, E'\n') FROM run_command_on_shards('far', $$
+    SELECT count(*) || ' ' || coalesce(corr(place, id), 0) || ' ' || coalesce(corr(place, home), 0)
+    FROM (SELECT row_number() OVER (ORDER BY ctid) AS place, id, substr(home, 2)::int AS home FROM %s) AS r $$)
+E
+is(scalar(@shards), 4, 'every shard has rows');
+foreach my $shard (@shards)
+{
+	my ($n, $id, $home) = split / /, $shard;
+
+	# six deviations of what chance gives: once in 10^9 runs
+	ok(abs($n - 3000) < 6 * sqrt(12000 * 3 / 16), 'a quarter of them, by chance');
+	ok(abs($id) < 6 / sqrt($n), 'the order of the source is not there');
+	ok(abs($home) < 6 / sqrt($n), 'nor that of the types in a class');
+}
+is(ask(<<'E'), 't', 'nor does the shard tell that of the source');
+SELECT max(abs(n - 12000 / 16.0)) < 7 * sqrt(12000 / 16.0)
+FROM (SELECT count(*) AS n FROM far GROUP BY get_shard_id_for_distribution_column('far', kanon_shard), get_shard_id_for_distribution_column('many', id)) AS c
+E
+is(ask("SELECT corr(kanon_shard, id) BETWEEN -0.06 AND 0.06 AND count(DISTINCT kanon_shard) > 11990 FROM far"), 't', 'nor the column by which rows go there');
+ask('DROP TABLE far');
+run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, patterns => '{--}', keep => '{diagnosis}')");
+is(ask(<<'E'), 't', 'rows of a class lie together in each shard');
+SELECT bool_and(result::bool) FROM run_command_on_shards('far', $$
+    SELECT count(*) FILTER (WHERE (age, zip) IS DISTINCT FROM (last_age, last_zip)) = count(DISTINCT (age, zip))
+    FROM (SELECT age, zip, lag(age) OVER w AS last_age, lag(zip) OVER w AS last_zip FROM %s WINDOW w AS (ORDER BY ctid)) AS r $$)
+E
+
+# A class that takes one type whole and of another a part has them mixed, and just so many.
+ask('DROP TABLE far; CREATE TABLE two (LIKE here)');
+ask("SELECT create_distributed_table('two', 'id')");
+ask("INSERT INTO two SELECT i, 'x', 1, CASE WHEN i <= 8000 THEN 'a' ELSE 'b' END, 0, 'd', CASE WHEN i <= 8000 THEN 1 ELSE 2 END FROM generate_series(1, 12000) i; GRANT SELECT ON two TO doctor");
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('two', 'far', '{age,zip}', 6000, method => 'ilp', patterns => '{--,-*}', keep => '{home,id}', allow_identifying => '{id}')");
+is($err, '', 'a type is divided');
+is(ask("SELECT string_agg(concat_ws(' ', zip, home, n), ', ' ORDER BY zip, home) FROM (SELECT zip, home, count(*) AS n FROM far GROUP BY 1, 2) AS c"), 'a 1 6000, 1 2000, 2 4000', 'exactly');
+foreach my $line (split /\n/, ask(<<'E'))
+SELECT string_agg(result, E'\n') FROM run_command_on_shards('far', $$
+    SELECT count(*) || ' ' || corr(place, home::int) || ' ' || corr(place, id) FROM (SELECT row_number() OVER (ORDER BY ctid) AS place, home, id FROM %s WHERE zip IS NULL) AS r $$)
+E
+{
+	my ($n, $home, $id) = split / /, $line;
+
+	ok(abs($home) < 6 / sqrt($n) && abs($id) < 6 / sqrt($n), 'and its part lies anywhere in the class');
+}
+is(ask("SELECT abs(corr((zip IS NULL)::int, id)) < 6 / sqrt(8000) FROM far WHERE home = '1'"), 't', 'whoever is first in the source');
+ask('DROP TABLE far');
+
+# ---- kinds of targets ----
+
+run("SELECT FROM kanon_pattern_guided('nearly', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
+is(kind('far'), 'n t', 'a small target is on every server');
+run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+is(kind('far') . ask('SELECT count(*) FROM far'), 'n t12000', 'and stays so when it is replaced');
+ask('DROP TABLE far');
+run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60)");
+is(kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'without kept columns, too');
+ask('GRANT SELECT ON far TO reader');
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+is($err . kind('far'), 'h s', 'a distributed one stays so');
+is(KanonNode::as($main, 'reader', 'postgres', 'SELECT count(*) FROM far'), '12000', 'for its readers, too');
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('here', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+is($err . kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'whatever its new source is');
+(undef, $err) = run("SET kanon.distribute = off; SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+is($err . kind('far'), 'here', 'kanon.distribute = off: a table of this server');
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}', replace => true)");
+is($err . kind('far') . ask('SELECT count(*) FROM far'), 'here12000', 'which stays one');
+ask('DROP TABLE far');
+left_behind('kinds');
+
+# ---- a publication ----
+
+(undef, $err) = run("SELECT FROM kanon_create_publication('nightly', 'many', '{age,zip}', 60, options => '{\"keep\": [\"diagnosis\"]}')");
+is($err, '', 'a publication of it');
+ask('GRANT SELECT ON nightly TO reader');
+(undef, $err) = run("SELECT FROM kanon_refresh('nightly')");
+is($err, '', 'and its next release');
+my $release = ask("SELECT string_agg(logicalrelid::text, ',') FROM pg_dist_partition WHERE logicalrelid::text ~ 'nightly_release_2'");
+is(kind($release), 'h s', 'is distributed');
+is(KanonNode::as($main, 'reader', 'postgres', 'SELECT count(*) FROM nightly'), '12000', 'a reader of the view has it');
+is(ask("SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'nightly'::regclass AND attnum > 0"), 'age,zip,diagnosis', 'without the column that spreads it');
+ask("DELETE FROM many WHERE id > 9000");
+(undef, $err) = run("SELECT FROM kanon_refresh('nightly')");
+$release = ask("SELECT string_agg(logicalrelid::text, ',') FROM pg_dist_partition WHERE logicalrelid::text ~ 'nightly_release_3'");
+is($err . kind($release), 'h s', 'a release that is small keeps the kind of the one before');
+run("SELECT FROM kanon_drop_publication('nightly')");
+ask("INSERT INTO many SELECT * FROM here WHERE id > 9000");
+left_behind('a publication');
+
+# ---- what workers cannot do ----
+
+foreach my $case (
+	[ "keep => '{name}', mask => '{\"name\": {\"pseudonym\": \"release\"}}'", 'Kept columns are masked\.' ],
+	[ "privacy => ARRAY[kanon_subject('id')]", 'A privacy rule counts persons\.' ])
+{
+	my ($options, $why) = @$case;
+
+	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, $options)");
+	like($err, qr/^\S+ NOTICE:  all rows of the target pass through this server, which writes them\nDETAIL:  $why\z/, $why);
+	is(kind('far') . ask('SELECT count(*), count(DISTINCT kanon_shard) > 11990 FROM far'), 'h s12000|t', 'and it is distributed all the same');
+	ask('DROP TABLE far');
+}
+ask("CREATE TABLE odd (id int, age int, price money); SELECT create_distributed_table('odd', 'id'); INSERT INTO odd SELECT i, i % 5, (i % 3)::money FROM generate_series(1, 12000) i; GRANT SELECT ON odd TO doctor");
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('odd', 'far', '{age,price}', 60)");
+like($err, qr/DETAIL:  Column "price" is of a type without a hash function\.\z/, 'a type without a hash');
+is(kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'is published');
+ask('DROP TABLE far');
+left_behind('what workers cannot do');
+
+# ---- guards ----
+
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis,name}')");
+like($err, qr/ERROR:  kept column "name" identifies\nDETAIL:  Rows with a value that no other row has: 100 % in "name"\./, 'a kept column that identifies is refused');
+left_behind('refused');
+
+# Somebody moves rows from class to class once workers have written them: k still holds.
+ask(<<'E');
+CREATE TABLE hold (what text);
+GRANT SELECT ON hold TO doctor;
+CREATE FUNCTION move() RETURNS event_trigger LANGUAGE plpgsql AS $$
+DECLARE
+    target regclass := to_regclass('far');
+BEGIN
+    IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE object_identity ~ 'kanon_mapping') THEN
+        EXECUTE (SELECT what FROM hold);
+    END IF;
+END $$;
+CREATE EVENT TRIGGER move ON sql_drop EXECUTE FUNCTION move();
+E
+foreach my $change (
+	[ "UPDATE far SET age = 21 WHERE kanon_shard = (SELECT min(kanon_shard) FROM far WHERE age = 22)", qr/A class has other rows than the release gave it/ ],
+	[ "DELETE FROM far WHERE kanon_shard = (SELECT min(kanon_shard) FROM far WHERE age = 22)", qr/It has 11999 rows instead of 12000/ ],
+	[ "UPDATE far SET age = 70 WHERE kanon_shard = (SELECT min(kanon_shard) FROM far WHERE age = 22)", qr/A class has 1 rows, k is 60/ ])
+{
+	my ($statement, $says) = @$change;
+
+	$main->safe_psql('postgres', 'TRUNCATE hold; INSERT INTO hold VALUES (' . "\$s\$$statement\$s\$" . ')');
+	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age}', 60, keep => '{diagnosis}')");
+	like($err, $says, 'what was changed meanwhile is found');
+}
+ask('DROP EVENT TRIGGER move');
+left_behind('what was changed');
+
+# ---- whoever dies, at whatever step ----
+
+ask(<<'E');
+CREATE FUNCTION wait_for(what text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM hold WHERE hold.what = wait_for.what) THEN
+        PERFORM pg_advisory_lock_shared(7);
+    END IF;
+END $$;
+CREATE FUNCTION made() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM wait_for(w) FROM (VALUES ('kanon_staging'), ('kanon_mapping')) AS v (w), pg_event_trigger_ddl_commands() AS c WHERE c.object_identity ~ w;
+END $$;
+CREATE FUNCTION dropped() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM wait_for('dropped ' || w) FROM (VALUES ('kanon_staging'), ('kanon_mapping')) AS v (w), pg_event_trigger_dropped_objects() AS c WHERE c.object_identity ~ w;
+END $$;
+CREATE EVENT TRIGGER made ON ddl_command_end EXECUTE FUNCTION made();
+CREATE EVENT TRIGGER dropped ON sql_drop EXECUTE FUNCTION dropped();
+E
+# how each step is held: by the event triggers above, but for these
+my %lock = (record => 'BEGIN; LOCK TABLE kanon_run_column IN SHARE MODE');
+my $shard = ask("SELECT 'many_' || min(shardid) FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid) WHERE logicalrelid = 'many'::regclass AND nodeport = " . $workers[1]->port . " AND nodename = '" . $workers[1]->host . "'");
+$lock{shard} = "SET citus.override_table_visibility = off; SET citus.enable_manual_changes_to_shards = on; BEGIN; LOCK TABLE $shard IN ACCESS EXCLUSIVE MODE";
+foreach my $step ([ 'kanon_staging', 'before rows are set aside' ], [ 'shard', 'while they are' ], [ 'kanon_mapping', 'before workers write' ],
+	[ 'dropped kanon_mapping', 'when they have written' ], [ 'dropped kanon_staging', 'before it is verified' ], [ 'record', 'after that' ])
+{
+	foreach my $dies ('the session', 'a worker')
+	{
+		my ($what, $when) = @$step;
+		next if $dies eq 'a worker' && $what eq 'kanon_staging';    # nothing is there yet
+		my $holder = ($what eq 'shard' ? $workers[1] : $main)->background_psql('postgres', on_error_stop => 0);
+		my $runner = $main->background_psql('postgres', on_error_stop => 0);
+		my $pid = $runner->query('SELECT pg_backend_pid()');
+
+		ask("TRUNCATE hold; INSERT INTO hold VALUES ('$what')");
+		$holder->query_safe($lock{$what} // 'SELECT pg_advisory_lock(7)');
+		KanonGate::start($runner, "SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
+		if ($what eq 'shard')
+		{
+			$workers[1]->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'relation')") or die;
+		}
+		else
+		{
+			$main->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' OR state = 'idle' FROM pg_stat_activity WHERE pid = $pid") or die;
+		}
+		if ($dies eq 'a worker')
+		{
+			$workers[0]->stop('immediate');
+			$workers[0]->start;
+		}
+		else
+		{
+			ask("SELECT pg_terminate_backend($pid)");
+		}
+		$holder->query($lock{$what} ? 'ROLLBACK' : 'SELECT pg_advisory_unlock_all()');
+		$main->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid AND state <> 'idle'");
+		ask("SELECT pg_terminate_backend($pid)");
+		eval { $runner->quit };
+		$holder->quit;
+		is(ask("SELECT to_regclass('far') IS NULL"), 't', "$dies dies $when: nothing is published");
+		is(join('', map { $_->safe_psql('postgres', "SET citus.override_table_visibility = off; SELECT relname FROM pg_class WHERE relname ~ '^far'") } $main, @workers), '', 'on no server');
+		left_behind("$dies dies $when");
+	}
+}
+ask('DROP EVENT TRIGGER made; DROP EVENT TRIGGER dropped');
+is((run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')"))[1] . kind('far'), 'h s', 'and the next one is published');
+
+# No data value in any log, of what kanon runs: the values are in what this test inserted.
+foreach my $node ($main, @workers)
+{
+	my @said = grep { /secret \d|person \d/ } split /\n/, slurp_file($node->logfile);
+
+	is("@said", '', 'no value in the log of ' . $node->name);
+}
+$_->stop foreach $main, @workers;
+done_testing();
