@@ -133,6 +133,15 @@ like($main->safe_psql('postgres', "$spelled far"), qr/^1\|.*\|-?0$/, 'numbers in
 is($main->safe_psql('postgres', "$spelled far"), $main->safe_psql('postgres', "$spelled near"), 'and in the same as from one table');
 same_rows('spellings');
 
+# What only counts rows is grouped there as well, by equality: numbers in any spelling.
+foreach my $call ("kanon_check('%s', '{fee,region}')", "kanon_risk('%s', '{age,fee}')")
+{
+	my ($far, $log) = run_as('reader', 'SELECT * FROM ' . sprintf($call, 'person'));
+
+	is($far, (run_as('reader', 'SELECT * FROM ' . sprintf($call, 'person_alone')))[0], sprintf("$call: as of one table", 'person'));
+	is((fetched($log))[1], 3, 'every server groups its own rows');
+}
+
 # Nobody needs more rights than the table itself asks for.
 my ($out, $log) = run_as('guest', publish('person', 'far', "'{age,region}', 5"));
 run_as('guest', publish('person_alone', 'near', "'{age,region}', 5"));

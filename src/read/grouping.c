@@ -183,3 +183,28 @@ grouping_query(const Source *source, Gate *gate)
 	append_grouping(&query, ncolumns);
 	return query.data;
 }
+
+CountedRows
+grouping_counted(const Source *source, Gate *gate)
+{
+	List *partitions = separate_partitions(source);
+	CountedRows counted = {column_list(source->qis, source->nqis), source->name, "pg_catalog.count(*)"};
+	StringInfoData from, columns;
+	ListCell *lc;
+
+	if (partitions == NIL)
+		return counted;
+	initStringInfo(&columns);
+	initStringInfo(&from);
+	for (int c = 0; c < source->nqis; c++)
+		appendStringInfo(&columns, "%sc%d", c > 0 ? ", " : "", c + 1);
+	foreach (lc, partitions)
+		appendStringInfo(&from, "%sSELECT %s, pg_catalog.count(*) FROM %s GROUP BY %s",
+						 lc == list_head(partitions) ? "(" : " UNION ALL ", counted.columns,
+						 gate_also(gate, lfirst_oid(lc)), counted.columns);
+	appendStringInfo(&from, ") AS parts (%s, n)", columns.data);
+	counted.columns = columns.data;
+	counted.from = from.data;
+	counted.count = "pg_catalog.sum(n)::pg_catalog.int8";
+	return counted;
+}

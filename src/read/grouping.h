@@ -16,4 +16,17 @@ extern Gate *grouping_gate(const Source *source);
 /* The query for that gate, to which it adds whatever else must keep its name. */
 extern char *grouping_query(const Source *source, Gate *gate);
 
+/*
+ * For queries that group by the quasi-identifiers and ask of the groups nothing but how
+ * many rows they have: what to select from, and what is called what there.
+ */
+typedef struct CountedRows
+{
+	char *columns;     /* the quasi-identifiers, "a, b, c" */
+	char *from;        /* with an alias where it is no relation */
+	const char *count; /* the rows of a group */
+} CountedRows;
+
+extern CountedRows grouping_counted(const Source *source, Gate *gate);
+
 #endif

@@ -5,7 +5,7 @@
 #include "host/lines.h"
 #include "host/catalog.h"
 #include "host/gate.h"
-#include "read/source.h"
+#include "read/grouping.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -24,7 +24,7 @@ static const char *const query =
 	" pg_catalog.count(*) FILTER (WHERE g.n OPERATOR(pg_catalog.=) 1 AND NOT g.blank),"
 	" coalesce(pg_catalog.sum(g.n) FILTER (WHERE g.blank), 0)::pg_catalog.int8,"
 	" pg_catalog.avg(g.n)::pg_catalog.float8, pg_catalog.max(g.n)"
-	" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
+	" FROM (SELECT %s AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
 	" FROM %s GROUP BY %s) AS g";
 
 #define CHECK_COLUMNS 7
@@ -61,7 +61,7 @@ kanon_check(PG_FUNCTION_ARGS)
 	Lines *lines;
 	Source *source;
 	Gate *gate;
-	char *columns;
+	CountedRows rows;
 	int nest;
 
 	if (PG_ARGISNULL(0))
@@ -72,12 +72,12 @@ kanon_check(PG_FUNCTION_ARGS)
 	source = source_open(PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), NULL, NULL);
 	source_snapshot(source);
 	notice_freeform(fcinfo, source);
-	columns = column_list(source->qis, source->nqis);
 	nest = grouping_begin();
 	gate = gate_create(source->name, source->relid, CHECK_COLUMNS);
 	for (int i = 0; i < CHECK_COLUMNS; i++)
 		gate_computed(gate, "", types[i]);
-	gate_query(gate, psprintf(query, columns, source->name, columns), true);
+	rows = grouping_counted(source, gate);
+	gate_query(gate, psprintf(query, rows.count, rows.columns, rows.from, rows.columns), true);
 	grouping_end(nest);
 	for (int i = 0; i < CHECK_COLUMNS; i++)
 	{

@@ -21,6 +21,7 @@
 #include "sql/risk.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "read/grouping.h"
 #include "read/hierarchy.h"
 #include "run/args.h"
 
@@ -79,7 +80,7 @@ risk_put(const Risk *risk, const char *measure, const char *sensitive, double va
  * Inside, the quasi-identifiers get names of their own.
  */
 static char *
-size_query(const Risk *risk)
+size_query(const Risk *risk, Gate *gate)
 {
 	const Source *source = risk->source;
 	char *columns = column_list(source->qis, source->nqis);
@@ -90,11 +91,14 @@ size_query(const Risk *risk)
 						   "SELECT g.n, g.blank, pg_catalog.count(*), pg_catalog.sum(g.r)::pg_catalog.int8,"
 						   " pg_catalog.bool_or(g.nobody) FROM (");
 	if (risk->subject == NULL)
-		appendStringInfo(
-			&query,
-			"SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank,"
-			" pg_catalog.count(*) AS r, false AS nobody FROM %s GROUP BY %s",
-			columns, source->name, columns);
+	{
+		CountedRows rows = grouping_counted(source, gate);
+
+		appendStringInfo(&query,
+						 "SELECT %s AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank,"
+						 " %s AS r, false AS nobody FROM %s GROUP BY %s",
+						 rows.count, rows.columns, rows.count, rows.from, rows.columns);
+	}
 	else
 	{
 		initStringInfo(&aliased);
@@ -146,7 +150,7 @@ read_sizes(Risk *risk, uint64 *n, int64 *rows)
 	gate_computed(gate, "classes", INT8OID);
 	gate_computed(gate, "rows", INT8OID);
 	gate_computed(gate, "nobody", BOOLOID);
-	gate_query(gate, size_query(risk), true);
+	gate_query(gate, size_query(risk, gate), true);
 	grouping_end(nest);
 	*n = SPI_processed;
 	*rows = 0;
