@@ -213,7 +213,8 @@ CREATE TABLE method AS SELECT * FROM (VALUES
     (11, 'subtree', $$kanon_subtree('inpatient', NULL, '{zip,age}', 2, keep => '{ill,who}', dry_run => true, privacy => %L)$$),
     (8, 'mondrian', $$kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => 'mondrian', keep => '{ill,who}', dry_run => true, privacy => %L)$$),
     (9, 'mondrian_relaxed', $$kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => 'mondrian_relaxed', keep => '{ill,who}', dry_run => true, privacy => %L)$$),
-    (10, 'other clusterings', $$unnest('{forest,pairs,bottom_up,top_down,gather}'::text[]) m, LATERAL kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => m, keep => '{ill,who}', dry_run => true, privacy => %L)$$)) m (n, name, call);
+    (10, 'other clusterings', $$unnest('{pairs,bottom_up,top_down}'::text[]) m, LATERAL kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => m, keep => '{ill,who}', dry_run => true, privacy => %L)$$),
+    (12, 'forest, gather', $$unnest('{forest,gather}'::text[]) m, LATERAL kanon_cluster('inpatient', NULL, '{zip,age}', 2, method => m, keep => '{ill,who}', dry_run => true, privacy => %L)$$)) m (n, name, call);
 SET client_min_messages = warning;
 SELECT string_agg(name, ' | ' ORDER BY n) FROM method;
 SELECT rule.name || ': ' || string_agg(takes(format(call, CASE WHEN rule IS NOT NULL THEN ARRAY[rule] END)), ' | ' ORDER BY method.n)
@@ -225,6 +226,14 @@ SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 2, keep => '{i
 -- greedy leaves rows that may not be published
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
 SELECT try($$ kanon_pattern_guided('leftover', 'o', '{zip}', 2, keep => '{ill}', method => 'ilp', residual => 'error', patterns => '{-}', privacy => ARRAY[kanon_alpha('ill', 0.3)]) $$);
+
+-- forest and gather with distinct values, and their factors: forest's is the rows of its largest class
+SET client_min_messages = warning;
+SELECT m, c.class_min, c.cost <= c.guarantee * c.lower_bound AS kept, CASE m WHEN 'gather' THEN c.guarantee = 2 ELSE c.guarantee = c.class_max END AS factor
+FROM unnest('{forest,gather}'::text[]) m, kanon_cluster('inpatient', 'values_' || m, '{zip,age}', 2, method => m, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 3)]) c;
+SELECT min(n) AS values FROM (SELECT count(DISTINCT ill) AS n FROM values_forest GROUP BY zip, age UNION ALL SELECT count(DISTINCT ill) FROM values_gather GROUP BY zip, age) x;
+DROP TABLE values_forest, values_gather;
+RESET client_min_messages;
 
 -- every row at the same levels, and Mondrian's parts: each class keeps the rule, in the target, too
 SELECT pattern, suppressed_rows, classes FROM kanon_full_domain('salaries', 'o', '{zip,age}', 3, keep => '{salary}',

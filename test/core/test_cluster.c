@@ -476,7 +476,8 @@ method_named(const char *name)
 
 /*
  * Clusters of forest have at most max(2k - 1, 3k - 5) rows: above k = 4 a tree of
- * 3k - 4 rows whose branches end at k - 1 and 2k - 3 rows needs a cut of its own.
+ * 3k - 4 rows whose branches end at k - 1 and 2k - 3 rows needs a cut of its own.  Rows on
+ * arms from a hub, farther apart the farther out they are, are such trees quite often.
  */
 static void
 test_forest_sizes(void **state)
@@ -490,13 +491,26 @@ test_forest_sizes(void **state)
 		int64_t k = 5 + random_below(&random, 2);
 		size_t n = (size_t) (3 * k - 4);
 		uint32_t code[14][3];
+		uint32_t at = 0;
+		int arm = -1;
 		KanonRelease release;
 		KanonReport report;
 		Small s;
 
 		for (size_t i = 0; i < n; i++)
+		{
 			for (int c = 0; c < 3; c++)
-				code[i][c] = random_below(&random, 100);
+				code[i][c] = 200;
+			if (i == 0)
+				continue;
+			if (arm < 0 || (arm < 5 && random_below(&random, 3) == 0))
+			{
+				arm++;
+				at = 0;
+			}
+			at += at / 2 + 5 + random_below(&random, 8);
+			code[i][arm % 3] = arm < 3 ? 200 + at : 200 - (at < 200 ? at : 200);
+		}
 		plain_open(&s, &code[0][0], n, 3, k, KANON_CLUSTER_RANGE);
 		assert_true(run(&s, forest, &release, &report));
 		for (uint32_t i = 0; i < release.nclasses; i++)

@@ -423,6 +423,7 @@ sub try_cluster
 		my $k = $method eq 'pairs' ? 2 : $method eq 'triples' ? 3 : 2 + below(3);
 		next if $k > $table->{n};
 		my $privacy = $method =~ /mondrian/ && chance(0.4) ? Privacy::draw($table, $k, qw(distinct several entropy recursive alpha closeness subject)) : undef;
+		$privacy = Privacy::draw($table, $k, 'distinct') if $method =~ /^(forest|gather)$/ && chance(0.4);
 		my $case = {
 			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
 			class_column => 's', several => 1, drops_many => 1

@@ -14,18 +14,19 @@
 #include "util/sort.h"
 #include "model/shown.h"
 
-/* Mondrian asks of every half; the others know of k alone. */
+/* Mondrian asks of every half; forest and gather count values, the others know of k alone. */
 #define NO_RULES 0
+#define VALUES (1u << KANON_DISTINCT_L)
 #define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
 
 const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES, 0},
 											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES, 0},
-											 {"forest", kanon_solve_forest, NO_RULES, 0},
+											 {"forest", kanon_solve_forest, VALUES, 0},
 											 {"pairs", kanon_solve_pairs, NO_RULES, 2},
 											 {"triples", kanon_solve_triples, NO_RULES, 3},
 											 {"bottom_up", kanon_solve_bottom_up, NO_RULES, 0},
 											 {"top_down", kanon_solve_top_down, NO_RULES, 0},
-											 {"gather", kanon_solve_gather, NO_RULES, 0},
+											 {"gather", kanon_solve_gather, VALUES, 0},
 											 {NULL, NULL, NO_RULES, 0}};
 
 const KanonSolver *
@@ -112,6 +113,38 @@ cluster_parts_free(KanonEnv *env, ClusterParts *parts)
 {
 	kanon_free(env, parts->flows);
 	memset(parts, 0, sizeof(*parts));
+}
+
+KanonStatus
+cluster_largest(const ClusterLayout *layout, const ClusterParts *parts, int64_t *most)
+{
+	int64_t *rows = kanon_alloc0(layout->problem->env, parts->nclusters, sizeof(int64_t));
+
+	if (rows == NULL)
+		return KANON_NO_MEMORY;
+	for (size_t i = 0; i < parts->nflows; i++)
+		rows[parts->flows[i].class_] += parts->flows[i].rows;
+	*most = 0;
+	for (uint32_t c = 0; c < parts->nclusters; c++)
+		*most = rows[c] > *most ? rows[c] : *most;
+	kanon_free(layout->problem->env, rows);
+	return KANON_OK;
+}
+
+bool
+cluster_asks_values(const KanonProblem *problem)
+{
+	return problem->privacy == NULL ||
+		   (kanon_privacy_grows(problem->privacy) && kanon_privacy_person(problem->privacy) < 0);
+}
+
+KanonStatus
+cluster_refuse_rules(KanonRelease *release, KanonReport *report)
+{
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	snprintf(report->detail, sizeof(report->detail), "it counts the distinct values of one column");
+	return KANON_UNSUPPORTED;
 }
 
 KanonStatus

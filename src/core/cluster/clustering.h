@@ -5,6 +5,7 @@
 #define KANON_CLUSTERING_H
 
 #include "cluster/cluster.h"
+#include "util/pace.h"
 #include "util/scratch.h"
 
 /* A quasi-identifier, over its columns (one per level). */
@@ -69,6 +70,12 @@ extern void cluster_parts_free(KanonEnv *env, ClusterParts *parts);
 extern KanonStatus cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease *release,
 									KanonReport *report);
 
+/*
+ * outliers.c: leaves out, cluster by cluster, what costs less so.  When that is enough rows
+ * they are a class.  Knows of k alone.
+ */
+extern KanonStatus cluster_drop_outliers(const ClusterLayout *layout, ClusterParts *parts, KanonPace *pace);
+
 /* What a row loses in a class of these types, in report->cost's measure. */
 extern double cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n);
 
@@ -77,6 +84,18 @@ extern double cluster_charge(const ClusterLayout *layout, const uint32_t *types,
  * does; the parts are added as clusters.
  */
 extern KanonStatus mondrian_divide(const ClusterLayout *layout, const int64_t *rows, ClusterParts *parts);
+
+/* Rows of the largest cluster; none are left out. */
+extern KanonStatus cluster_largest(const ClusterLayout *layout, const ClusterParts *parts, int64_t *most);
+
+/*
+ * Are the privacy rules, if there are any, distinct values alone (of rows, nothing
+ * joined)?  Whatever a class has to have it then keeps with any rows more.
+ */
+extern bool cluster_asks_values(const KanonProblem *problem);
+
+/* The method counts distinct values, and no more: says so. */
+extern KanonStatus cluster_refuse_rules(KanonRelease *release, KanonReport *report);
 
 /* All rows together may not be a class: says so. */
 extern KanonStatus cluster_too_few(KanonReport *report);

@@ -19,6 +19,13 @@
  * The paper cuts from any vertex; here the trees are gone through once, from the
  * leaves, which takes linear time: see cut_at().
  *
+ * At least so many distinct values in each class (Aggarwal et al., "Achieving anonymity
+ * via clustering", PODS 2006, ask for them, too): a tree needs an edge until its rows
+ * have them, to one of the nearest rows that would do.  Trees are then cut wherever what
+ * hangs at a vertex is enough, and what is left over goes with the cluster next to
+ * it.  All of the above holds but for L: values may lie so that clusters are larger.  The
+ * largest one is the factor of the release.
+ *
  * Vertices are row types.  Their equal rows are joined by edges of no weight; a
  * type of k rows or more needs no edge out and is the root of its tree.
  */
@@ -26,6 +33,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
+#include "privacy/rules.h"
 #include "util/pace.h"
 #include "util/heap.h"
 
@@ -80,6 +88,11 @@ typedef struct Forest
 	int64_t *own;       /* [ntypes] rows of the type itself that are in no cluster */
 	uint32_t *order;    /* [ntypes] vertices whose children are done */
 	uint32_t *root;     /* [ntypes] of a tree, at its representative */
+
+	/* with a privacy rule */
+	uint32_t *next;    /* [ntypes] of the same tree, in a circle */
+	uint32_t *members; /* [ntypes] of a tree or cluster */
+	uint32_t *nearby;  /* [ntypes] a cluster next to a vertex, or that of one below it */
 	ClusterParts parts;
 } Forest;
 
@@ -93,7 +106,63 @@ tree_of(Forest *f, uint32_t type)
 
 /* ---- FOREST ---- */
 
-/* The k-1 nearest rows of every small type, as types; what they prove. */
+/* May these types be a class, by their rows and the rules? */
+static bool
+suffices(const Forest *f, const uint32_t *types, size_t n, int64_t rows)
+{
+	return rows >= f->problem->k &&
+		   (f->problem->privacy == NULL || kanon_privacy_allows(f->problem, types, NULL, n, false, NULL));
+}
+
+/*
+ * The nearest rows with which the rules are kept, too, where the n nearest are k: into
+ * f->near + f->nnear, in order.  All rows together keep them.
+ */
+static KanonStatus
+find_values(Forest *f, uint32_t type, uint32_t *n)
+{
+	const KanonProblem *problem = f->problem;
+	uint32_t low = *n;
+	uint32_t high = *n;
+	SpaceNear *near;
+
+	for (;;)
+	{
+		if (!KANON_GROW(&f->scratch, &f->near_room, f->nnear + high + 1, KANON_ARRAY(f->near)))
+			return KANON_NO_MEMORY;
+		near = f->near + f->nnear;
+		if (high > *n)
+			(void) space_nearest(&f->space, problem->rows, type, high, INT64_MAX, near);
+		f->members[0] = type;
+		for (uint32_t x = 0; x < high; x++)
+			f->members[x + 1] = near[x].type;
+		if (kanon_stop(&f->pace, (uint64_t) high * 32 + problem->ntypes))
+			return KANON_CANCELLED;
+		if (suffices(f, f->members, high + 1, problem->k))
+			break;
+		if (kanon_privacy_failed(problem->privacy))
+			return KANON_NO_MEMORY;
+		if (high == problem->ntypes - 1)
+			return KANON_INFEASIBLE;
+		low = high + 1;
+		high = high < problem->ntypes / 4 ? 2 * high + 2 : problem->ntypes - 1;
+	}
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (suffices(f, f->members, middle + 1, problem->k))
+			high = middle;
+		else
+			low = middle + 1;
+		if (kanon_stop(&f->pace, (uint64_t) middle * 32))
+			return KANON_CANCELLED;
+	}
+	*n = high;
+	return KANON_OK;
+}
+
+/* The nearest rows of every small type with which it may be a class, as types; what they prove. */
 static KanonStatus
 find_nearest(Forest *f)
 {
@@ -103,19 +172,26 @@ find_nearest(Forest *f)
 	{
 		int64_t wanted = problem->k - problem->rows[i];
 		uint32_t most, n;
+		KanonStatus status = KANON_OK;
 
 		f->near_from[i] = f->near_next[i] = f->nnear;
-		if (wanted <= 0)
+		if (wanted <= 0 && problem->privacy == NULL)
 			continue;
+		wanted = wanted > 0 ? wanted : 0;
 		f->pace.share = (double) i / problem->ntypes / 2;
 		if (kanon_stop(&f->pace, space_measure(&f->space, i) + problem->ntypes))
 			return KANON_CANCELLED;
 		most = wanted < problem->ntypes ? (uint32_t) wanted : problem->ntypes;
 		if (!KANON_GROW(&f->scratch, &f->near_room, f->nnear + most, KANON_ARRAY(f->near)))
 			return KANON_NO_MEMORY;
-		n = space_nearest(&f->space, problem->rows, i, most, wanted, f->near + f->nnear);
+		n = most == 0 ? 0 : space_nearest(&f->space, problem->rows, i, most, wanted, f->near + f->nnear);
+		if (problem->privacy != NULL)
+			status = find_values(f, i, &n);
+		if (status != KANON_OK)
+			return status;
 		f->nnear += n;
-		f->bound += (double) f->near[f->nnear - 1].distance * (double) problem->rows[i];
+		if (n > 0)
+			f->bound += (double) f->near[f->nnear - 1].distance * (double) problem->rows[i];
 	}
 	f->near_from[problem->ntypes] = f->nnear;
 	return KANON_OK;
@@ -130,6 +206,24 @@ nearest_outside(Forest *f, uint32_t type)
 	return f->near[f->near_next[type]];
 }
 
+/* Does a tree have to grow? */
+static bool
+is_small(Forest *f, uint32_t tree)
+{
+	size_t n = 0;
+	uint32_t type = tree;
+
+	if (f->size[tree] < f->problem->k)
+		return true;
+	if (f->problem->privacy == NULL)
+		return false;
+	do
+		f->members[n++] = type;
+	while ((type = f->next[type]) != tree);
+	f->pace.work += n * 16;
+	return !suffices(f, f->members, n, f->size[tree]);
+}
+
 static KanonStatus
 grow_forest(Forest *f)
 {
@@ -137,12 +231,12 @@ grow_forest(Forest *f)
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		f->tree[i] = i;
+		f->tree[i] = f->next[i] = i;
 		f->size[i] = problem->rows[i];
 		f->out[i] = NOBODY;
 	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		if (problem->rows[i] < problem->k &&
+		if (f->near_next[i] < f->near_from[i + 1] &&
 			!kanon_heap_add(&f->scratch, &f->heap, nearest_outside(f, i).distance, i))
 			return KANON_NO_MEMORY;
 	while (f->heap.n > 0)
@@ -153,7 +247,7 @@ grow_forest(Forest *f)
 		SpaceNear edge;
 
 		/* each tree has one type without an edge out: this one is its */
-		if (f->size[tree] >= problem->k)
+		if (!is_small(f, tree))
 			continue;
 		edge = nearest_outside(f, type);
 		if (kanon_stop(&f->pace, 32 + f->near_next[type] - seen))
@@ -165,6 +259,13 @@ grow_forest(Forest *f)
 			continue;
 		}
 		f->out[type] = edge.type;
+		{
+			uint32_t other = tree_of(f, edge.type);
+			uint32_t after = f->next[tree];
+
+			f->next[tree] = f->next[other];
+			f->next[other] = after;
+		}
 		f->size[tree_of(f, edge.type)] += f->size[tree];
 		f->tree[tree] = tree_of(f, edge.type);
 	}
@@ -359,6 +460,65 @@ visit(Forest *f, uint32_t vertex, uint32_t root)
 	return KANON_OK;
 }
 
+/* All rows of types f->members[0..n) for a cluster: the next one, or one that is there. */
+static KanonStatus
+close_members(Forest *f, uint32_t cluster, size_t n)
+{
+	for (size_t x = 0; x < n; x++)
+		if (!cluster_add(f->env, &f->parts, f->members[x], cluster, f->problem->rows[f->members[x]]))
+			return KANON_NO_MEMORY;
+	if (cluster == f->parts.nclusters)
+		f->parts.nclusters++;
+	return kanon_stop(&f->pace, 64 + n) ? KANON_CANCELLED : KANON_OK;
+}
+
+/*
+ * A vertex whose children are done, and what hangs at it: a cluster is closed whenever it
+ * is enough.  The rest goes on to the vertex above, or from the root to the cluster
+ * that is next to it: the way there is of edges that no other cluster has.
+ */
+static KanonStatus
+visit_ruled(Forest *f, uint32_t vertex)
+{
+	uint32_t above = f->out[vertex];
+	int64_t rows = f->problem->rows[vertex];
+	size_t n = 1;
+	KanonStatus status = KANON_OK;
+
+	f->members[0] = vertex;
+	for (uint32_t b = f->branch[vertex], after = b; status == KANON_OK; b = after)
+	{
+		if (n > 0 && suffices(f, f->members, n, rows))
+		{
+			f->nearby[vertex] = f->parts.nclusters;
+			status = close_members(f, f->parts.nclusters, n);
+			rows = 0;
+			n = 0;
+		}
+		if (b == NOBODY || status != KANON_OK)
+			break;
+		after = f->branches[b].next;
+		rows += f->branches[b].rows;
+		for (uint32_t e = f->branches[b].first; e != NOBODY; e = f->entries[e].next)
+			f->members[n++] = f->entries[e].type;
+		if (kanon_stop(&f->pace, n * 32))
+			status = KANON_CANCELLED;
+	}
+	/* a whole tree is enough, but where memory ran out */
+	if (status == KANON_OK && n > 0 && above == NOBODY)
+		return f->nearby[vertex] == NOBODY ? KANON_NO_MEMORY : close_members(f, f->nearby[vertex], n);
+	if (status == KANON_OK && above != NOBODY && f->nearby[vertex] != NOBODY)
+		f->nearby[above] = f->nearby[vertex];
+	if (status != KANON_OK || n == 0 || above == NOBODY)
+		return status;
+	for (size_t x = 0; x < n; x++)
+		f->entries[f->members[x]] =
+			(Entry){f->members[x], x + 1 < n ? f->members[x + 1] : NOBODY, f->problem->rows[f->members[x]]};
+	f->branches[vertex] = (Branch){f->members[0], f->members[n - 1], f->branch[above], rows};
+	f->branch[above] = vertex;
+	return KANON_OK;
+}
+
 static KanonStatus
 decompose(Forest *f)
 {
@@ -369,7 +529,7 @@ decompose(Forest *f)
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
-		f->hub[i] = f->branch[i] = NOBODY;
+		f->hub[i] = f->branch[i] = f->nearby[i] = NOBODY;
 		f->own[i] = problem->rows[i];
 		f->left[i] = f->size[tree_of(f, i)];
 		f->children[i] = 0;
@@ -384,7 +544,7 @@ decompose(Forest *f)
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 	{
 		/* with others in its tree, a type keeps k-1 rows at most for them */
-		if (f->children[i] > 0 && f->own[i] >= 2 * k - 1)
+		if (problem->privacy == NULL && f->children[i] > 0 && f->own[i] >= 2 * k - 1)
 		{
 			status = close_cluster(f, NOBODY, NOBODY, i, f->own[i] - (k - 1));
 			f->left[i] -= f->own[i] - (k - 1);
@@ -399,102 +559,13 @@ decompose(Forest *f)
 
 		if (kanon_stop(&f->pace, 32))
 			status = KANON_CANCELLED;
+		else if (problem->privacy != NULL)
+			status = visit_ruled(f, vertex);
 		else
 			status = visit(f, vertex, f->root[tree_of(f, vertex)]);
 		if (f->out[vertex] != NOBODY && --f->children[f->out[vertex]] == 0)
 			f->order[n++] = f->out[vertex];
 	}
-	return status;
-}
-
-/* ---- rows that are better left out ---- */
-
-/* The flows from .. to are a cluster: marks those that cost less when hidden altogether. */
-static KanonStatus
-drop_outliers(Forest *f, size_t from, size_t to, uint32_t *types)
-{
-	KanonFlow *flows = f->parts.flows;
-	int64_t rows = 0;
-	size_t n = 0;
-
-	for (size_t i = from; i < to; i++)
-	{
-		types[n++] = flows[i].type;
-		rows += flows[i].rows;
-	}
-	while (rows > f->problem->k)
-	{
-		double each = cluster_charge(&f->layout, types, n);
-		double best = f->layout.weight * 1e-9;
-		size_t who = to;
-		size_t at = 0;
-
-		for (size_t i = from; i < to; i++)
-		{
-			uint32_t last = types[n - 1];
-			int64_t stay = rows - flows[i].rows;
-			double gain;
-
-			if (flows[i].class_ == KANON_DROPPED)
-				continue;
-			/* the others are in front for a moment */
-			types[n - 1] = types[at];
-			types[at] = last;
-			gain = stay < f->problem->k ? 0
-										: (double) stay * (each - cluster_charge(&f->layout, types, n - 1)) -
-											  (double) flows[i].rows * (f->layout.weight - each);
-			types[at] = types[n - 1];
-			types[n - 1] = last;
-			at++;
-			if (gain > best)
-			{
-				best = gain;
-				who = i;
-			}
-			if (kanon_stop(&f->pace, n * (uint64_t) f->problem->ncolumns))
-				return KANON_CANCELLED;
-		}
-		if (who == to)
-			break;
-		flows[who].class_ = KANON_DROPPED;
-		rows -= flows[who].rows;
-		n = 0;
-		for (size_t i = from; i < to; i++)
-			if (flows[i].class_ != KANON_DROPPED)
-				types[n++] = flows[i].type;
-	}
-	return KANON_OK;
-}
-
-/*
- * Leaves out what costs less so, cluster by cluster.  When that is enough rows,
- * they are a class.
- */
-static KanonStatus
-drop_rows(Forest *f)
-{
-	ClusterParts *parts = &f->parts;
-	uint32_t *types = kanon_alloc(f->env, parts->nflows, sizeof(uint32_t));
-	int64_t dropped = 0;
-	KanonStatus status = types == NULL ? KANON_NO_MEMORY : KANON_OK;
-
-	for (size_t from = 0, to; from < parts->nflows && status == KANON_OK; from = to)
-	{
-		for (to = from + 1; to < parts->nflows; to++)
-			if (parts->flows[to].class_ != parts->flows[from].class_)
-				break;
-		status = drop_outliers(f, from, to, types);
-	}
-	kanon_free(f->env, types);
-	for (size_t i = 0; i < parts->nflows; i++)
-		if (parts->flows[i].class_ == KANON_DROPPED)
-			dropped += parts->flows[i].rows;
-	if (dropped < f->problem->k)
-		return status;
-	for (size_t i = 0; i < parts->nflows; i++)
-		if (parts->flows[i].class_ == KANON_DROPPED)
-			parts->flows[i].class_ = parts->nclusters;
-	parts->nclusters++;
 	return status;
 }
 
@@ -519,6 +590,9 @@ prepare(Forest *f)
 	f->own = kanon_take(&f->scratch, n, sizeof(int64_t));
 	f->order = kanon_take(&f->scratch, n, sizeof(uint32_t));
 	f->root = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->next = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->members = kanon_take(&f->scratch, n, sizeof(uint32_t));
+	f->nearby = kanon_take(&f->scratch, n, sizeof(uint32_t));
 	if (f->scratch.failed)
 		return KANON_NO_MEMORY;
 	return space_open(&f->layout, &f->scratch, &f->space);
@@ -536,6 +610,8 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	int64_t k = problem->k;
 	KanonStatus status;
 
+	if (!cluster_asks_values(problem))
+		return cluster_refuse_rules(release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &f.layout);
@@ -543,12 +619,17 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	status = f.layout.rows < k ? cluster_too_few(report) : prepare(&f);
 	if (status == KANON_OK)
 		status = find_nearest(&f);
+	if (status == KANON_INFEASIBLE)
+		status = cluster_too_few(report);
 	if (status == KANON_OK)
 		status = grow_forest(&f);
 	if (status == KANON_OK)
 		status = decompose(&f);
-	if (status == KANON_OK && problem->residual == KANON_RESIDUAL_DROP)
-		status = drop_rows(&f);
+	if (status == KANON_OK && problem->privacy == NULL && problem->residual == KANON_RESIDUAL_DROP)
+		status = cluster_drop_outliers(&f.layout, &f.parts, &f.pace);
+	if (status == KANON_OK && problem->privacy != NULL)
+		status = kanon_privacy_failed(problem->privacy) ? KANON_NO_MEMORY
+														: cluster_largest(&f.layout, &f.parts, &f.most);
 	if (status == KANON_OK)
 		status = cluster_conclude(&f.layout, &f.parts, release, report);
 	if (status == KANON_OK)

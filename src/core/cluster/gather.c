@@ -15,21 +15,27 @@
  * searched for by halving: distances are whole numbers.
  *
  * Who goes where is a bipartite flow from the centres to row types.  Edges are not
- * stored: each row type starts at its nearest centre, and a centre that lacks rows
- * gets them along a shortest path of exchanges (breadth first, by distances).
+ * stored: each row type starts at its nearest centre, as far as that needs rows, and one
+ * that lacks rows gets them along a shortest path of exchanges (breadth first, by
+ * distances).  What nobody needs stays with the nearest.
+ *
+ * With at least l distinct values in each cluster (the paper's extension to sensitive
+ * values) all of this holds: l of the rows that a centre needs flow through nodes of
+ * one value each, with room for one row.  So the factor stays 2.
  */
 #include <math.h>
 #include <string.h>
 
 #include "cluster/clustering.h"
+#include "privacy/rules.h"
 #include "util/pace.h"
 
 #define NOBODY UINT32_MAX
 
-/* Rows of one type that a centre has. */
+/* Rows of one type that a holder has. */
 typedef struct Held
 {
-	uint32_t centre;
+	uint32_t holder;
 	uint32_t type;
 	uint32_t next; /* of the same type */
 	int64_t rows;
@@ -44,17 +50,25 @@ typedef struct Gather
 	ClusterSpace space;
 	KanonPace pace;
 	uint32_t ncentres;
-	uint32_t *centre;  /* [ntypes] types */
-	int64_t *has;      /* [ntypes] rows of each centre */
+	uint32_t *centre;      /* [ntypes] types */
+	int64_t least;         /* rows of each cluster */
+	uint32_t nplaces;      /* of which so many have different values */
+	const uint32_t *value; /* [ntypes] or NULL */
+	uint32_t nvalues;
+	uint32_t *stamp; /* [nvalues + 1] */
+	uint32_t stamps;
+	int64_t *has;      /* [ntypes] rows of each centre but those of its places */
+	uint32_t *place;   /* [centres * nplaces] whose row is there */
+	int64_t *spare;    /* [ntypes] rows that nobody has */
 	uint32_t *nearest; /* [ntypes] distance of a type to its nearest centre */
 	uint32_t *closest; /* [ntypes] that centre */
 	uint32_t *first;   /* [ntypes] held rows of a type */
 	Held *held;
 	uint32_t nheld;
 	size_t held_room;
-	uint32_t *queue; /* [ntypes] centres of a search */
-	uint32_t *from;  /* [ntypes] centre that a centre gives rows to */
-	uint32_t *via;   /* [ntypes] the type of these rows */
+	uint32_t *queue; /* [holders] of a search */
+	uint32_t *from;  /* [holders] that a holder gives rows to */
+	uint32_t *via;   /* [holders] the type of these rows */
 	ClusterParts parts;
 } Gather;
 
@@ -82,14 +96,51 @@ choose_centres(Gather *g, uint32_t d)
 	return KANON_OK;
 }
 
-/* More rows of a type for a centre. */
+/*
+ * Who holds rows: a centre's places for one row of a value each, then what it has of any
+ * row.  Below these are the centres themselves where they lack a value.
+ */
+static uint32_t
+any_of(const Gather *g, uint32_t centre)
+{
+	return g->ncentres + centre;
+}
+
+static uint32_t
+place_of(const Gather *g, uint32_t centre, uint32_t place)
+{
+	return 2 * g->ncentres + centre * g->nplaces + place;
+}
+
+static uint32_t
+centre_of(const Gather *g, uint32_t holder)
+{
+	return holder < 2 * g->ncentres ? holder % g->ncentres : (holder - 2 * g->ncentres) / g->nplaces;
+}
+
+static bool
+is_place(const Gather *g, uint32_t holder)
+{
+	return holder >= 2 * g->ncentres;
+}
+
+static uint32_t
+value_of(const Gather *g, uint32_t type)
+{
+	return g->value != NULL ? g->value[type] : 0;
+}
+
+/* More rows of a type for a holder, or fewer. */
 static KanonStatus
-hold(Gather *g, uint32_t centre, uint32_t type, int64_t rows)
+hold(Gather *g, uint32_t holder, uint32_t type, int64_t rows)
 {
 	uint32_t h = g->first[type];
 
-	g->has[centre] += rows;
-	while (h != NOBODY && g->held[h].centre != centre)
+	if (is_place(g, holder) && rows > 0)
+		g->place[holder - 2 * g->ncentres] = type;
+	else if (!is_place(g, holder))
+		g->has[centre_of(g, holder)] += rows;
+	while (h != NOBODY && g->held[h].holder != holder)
 		h = g->held[h].next;
 	if (h != NOBODY)
 	{
@@ -98,116 +149,200 @@ hold(Gather *g, uint32_t centre, uint32_t type, int64_t rows)
 	}
 	if (!KANON_GROW(&g->scratch, &g->held_room, g->nheld + (size_t) 1, KANON_ARRAY(g->held)))
 		return KANON_NO_MEMORY;
-	g->held[g->nheld] = (Held){centre, type, g->first[type], rows};
+	g->held[g->nheld] = (Held){holder, type, g->first[type], rows};
 	g->first[type] = g->nheld++;
 	return KANON_OK;
 }
 
-/* Rows of a type that a centre has. */
-static int64_t *
-held_rows(Gather *g, uint32_t centre, uint32_t type)
+/* Rows of a type that a holder has. */
+static int64_t
+held_rows(const Gather *g, uint32_t holder, uint32_t type)
 {
 	uint32_t h = g->first[type];
 
-	while (g->held[h].centre != centre)
+	while (g->held[h].holder != holder)
 		h = g->held[h].next;
-	return &g->held[h].rows;
+	return g->held[h].rows;
 }
 
-/* Along the path to a centre with more than k rows, rows change hands. */
-static KanonStatus
-exchange(Gather *g, uint32_t centre, uint32_t giver)
+/* An empty place of a centre; nplaces: there is none. */
+static uint32_t
+empty_place(const Gather *g, uint32_t centre)
 {
-	int64_t rows = g->problem->k - g->has[centre];
+	uint32_t place = 0;
+
+	while (place < g->nplaces && g->place[centre * (size_t) g->nplaces + place] != NOBODY)
+		place++;
+	return place;
+}
+
+/*
+ * The rows of a type that nobody has go to the holder that a search ended with; what that
+ * one had goes to the one it was found from, and so on to the one that lacks rows.
+ */
+static KanonStatus
+exchange(Gather *g, uint32_t lacking, int64_t lacks, uint32_t end, uint32_t type)
+{
+	int64_t rows = g->spare[type] < lacks ? g->spare[type] : lacks;
 	KanonStatus status = KANON_OK;
 
-	if (g->has[giver] - g->problem->k < rows)
-		rows = g->has[giver] - g->problem->k;
-	for (uint32_t c = giver; c != centre; c = g->from[c])
+	for (uint32_t x = end; x != lacking; x = g->from[x])
 	{
-		int64_t own = *held_rows(g, c, g->via[c]);
+		int64_t own = g->via[x] == NOBODY || is_place(g, x) ? 1 : held_rows(g, x, g->via[x]);
 
 		rows = own < rows ? own : rows;
 	}
-	for (uint32_t c = giver; c != centre && status == KANON_OK; c = g->from[c])
+	g->spare[type] -= rows;
+	for (uint32_t x = end; status == KANON_OK; x = g->from[x])
 	{
-		*held_rows(g, c, g->via[c]) -= rows;
-		g->has[c] -= rows;
-		status = hold(g, g->from[c], g->via[c], rows);
+		uint32_t gives = x != lacking ? g->via[x] : NOBODY;
+
+		/* a centre that lost the row of a place takes another value there */
+		if (x < g->ncentres && x != lacking)
+			continue;
+		if (x < g->ncentres)
+			return hold(g, place_of(g, x, empty_place(g, x)), type, rows);
+		if (gives != NOBODY)
+			status = hold(g, x, gives, -rows);
+		if (status == KANON_OK)
+			status = hold(g, x, type, rows);
+		if (x == lacking)
+			break;
+		type = gives;
 	}
 	return status;
 }
 
+/* A holder may be asked for its rows of a type by another one. */
+static void
+ask(Gather *g, uint32_t holder, uint32_t from, uint32_t type, uint32_t *n)
+{
+	if (g->from[holder] != NOBODY)
+		return;
+	g->from[holder] = from;
+	g->via[holder] = type;
+	g->queue[(*n)++] = holder;
+}
+
 /*
- * The centres that can give a centre rows, nearest in exchanges first, up to one
- * with more than k: *giver, NOBODY if there is none.
+ * Holders that could give rows to one that lacks them, nearest in exchanges first, up to
+ * one that can have rows of a type that nobody has: *end, NOBODY if there is none.
  */
 static KanonStatus
-find_giver(Gather *g, uint32_t centre, uint32_t d, uint32_t *giver)
+search_rows(Gather *g, uint32_t lacking, uint32_t d, uint32_t *end, uint32_t *type)
 {
-	uint32_t n = 1;
+	uint32_t n = 0;
 
-	for (uint32_t c = 0; c < g->ncentres; c++)
-		g->from[c] = NOBODY;
-	g->from[centre] = centre;
-	g->queue[0] = centre;
-	*giver = NOBODY;
+	for (uint32_t x = 0; x < 2 * g->ncentres + g->ncentres * g->nplaces; x++)
+		g->from[x] = NOBODY;
+	*end = NOBODY;
+	ask(g, lacking, lacking, NOBODY, &n);
 	for (uint32_t at = 0; at < n; at++)
 	{
-		uint32_t to = g->queue[at];
+		uint32_t x = g->queue[at];
+		uint32_t centre = centre_of(g, x);
+		uint32_t same = is_place(g, x) ? value_of(g, g->place[x - 2 * g->ncentres]) : NOBODY;
 
-		if (kanon_stop(&g->pace, space_measure(&g->space, g->centre[to]) + g->problem->ntypes))
+		if (kanon_stop(&g->pace, space_measure(&g->space, g->centre[centre]) + g->problem->ntypes))
 			return KANON_CANCELLED;
+		g->stamps++;
+		for (uint32_t p = 0; p < g->nplaces && x < g->ncentres; p++)
+			if (g->place[centre * (size_t) g->nplaces + p] != NOBODY)
+				g->stamp[value_of(g, g->place[centre * (size_t) g->nplaces + p])] = g->stamps;
+		if (is_place(g, x))
+			ask(g, centre, x, NOBODY, &n);
 		for (uint32_t i = 0; i < g->problem->ntypes; i++)
 		{
-			if (g->space.distance[i] > d)
+			if (g->space.distance[i] > d || (is_place(g, x) && value_of(g, i) != same) ||
+				(x < g->ncentres && g->stamp[value_of(g, i)] == g->stamps))
 				continue;
-			for (uint32_t h = g->first[i]; h != NOBODY; h = g->held[h].next)
+			if (g->spare[i] > 0)
 			{
-				uint32_t c = g->held[h].centre;
-
-				if (g->held[h].rows == 0 || g->from[c] != NOBODY)
-					continue;
-				g->from[c] = to;
-				g->via[c] = i;
-				g->queue[n++] = c;
-				if (g->has[c] > g->problem->k)
-				{
-					*giver = c;
-					return KANON_OK;
-				}
+				*end = x;
+				*type = i;
+				return KANON_OK;
 			}
+			for (uint32_t h = g->first[i]; h != NOBODY; h = g->held[h].next)
+				if (g->held[h].rows > 0)
+					ask(g, g->held[h].holder, x, i, &n);
 		}
 	}
 	return KANON_OK;
 }
 
-/* Can every centre have k rows within d? */
+/* Rows go to their nearest centres as far as these need them. */
 static KanonStatus
-assign(Gather *g, uint32_t d, bool *answer)
+begin(Gather *g)
 {
 	KanonStatus status = KANON_OK;
 
-	*answer = true;
 	g->nheld = 0;
 	for (uint32_t c = 0; c < g->ncentres; c++)
 		g->has[c] = 0;
-	for (uint32_t i = 0; i < g->problem->ntypes && status == KANON_OK; i++)
+	for (size_t x = 0; x < (size_t) g->ncentres * g->nplaces; x++)
+		g->place[x] = NOBODY;
+	for (uint32_t i = 0; i < g->problem->ntypes; i++)
 	{
 		g->first[i] = NOBODY;
-		status = hold(g, g->closest[i], i, g->problem->rows[i]);
+		g->spare[i] = g->problem->rows[i];
 	}
-	for (uint32_t c = 0; c < g->ncentres && status == KANON_OK && *answer; c++)
-		while (status == KANON_OK && *answer && g->has[c] < g->problem->k)
-		{
-			uint32_t giver;
+	for (uint32_t i = 0; i < g->problem->ntypes && status == KANON_OK; i++)
+	{
+		uint32_t centre = g->closest[i];
+		uint32_t empty = empty_place(g, centre);
+		int64_t lacks;
 
-			status = find_giver(g, c, d, &giver);
-			if (status != KANON_OK || giver == NOBODY)
-				*answer = false;
-			else
-				status = exchange(g, c, giver);
+		for (uint32_t p = 0; p < empty && empty < g->nplaces; p++)
+			if (value_of(g, g->place[centre * (size_t) g->nplaces + p]) == value_of(g, i))
+				empty = g->nplaces;
+		if (empty < g->nplaces)
+		{
+			status = hold(g, place_of(g, centre, empty), i, 1);
+			g->spare[i]--;
 		}
+		lacks = g->least - g->nplaces - g->has[centre];
+		lacks = lacks < g->spare[i] ? lacks : g->spare[i];
+		if (status == KANON_OK && lacks > 0)
+		{
+			status = hold(g, any_of(g, centre), i, lacks);
+			g->spare[i] -= lacks;
+		}
+		if (kanon_stop(&g->pace, g->nplaces))
+			status = KANON_CANCELLED;
+	}
+	return status;
+}
+
+/* Can every centre have the rows that it needs within d? */
+static KanonStatus
+assign(Gather *g, uint32_t d, bool *answer)
+{
+	KanonStatus status = begin(g);
+
+	*answer = true;
+	for (uint32_t x = 0; x < 2 * g->ncentres && status == KANON_OK && *answer; x++)
+		for (;;)
+		{
+			uint32_t centre = centre_of(g, x);
+			int64_t lacks = x < g->ncentres ? empty_place(g, centre) < g->nplaces
+											: g->least - g->nplaces - g->has[centre];
+			uint32_t end;
+			uint32_t type;
+
+			if (lacks == 0)
+				break;
+			status = search_rows(g, x, d, &end, &type);
+			*answer = status == KANON_OK && end != NOBODY;
+			if (!*answer)
+				break;
+			status = exchange(g, x, lacks, end, type);
+			if (status != KANON_OK)
+				break;
+		}
+	/* the others stay with the nearest */
+	for (uint32_t i = 0; i < g->problem->ntypes && status == KANON_OK && *answer; i++)
+		if (g->spare[i] > 0)
+			status = hold(g, any_of(g, g->closest[i]), i, g->spare[i]);
 	return status;
 }
 
@@ -218,12 +353,12 @@ try_distance(Gather *g, uint32_t d, bool *answer)
 	KanonStatus status = choose_centres(g, d);
 
 	*answer = false;
-	if (status != KANON_OK || (double) g->ncentres * (double) g->problem->k > (double) g->layout.rows)
+	if (status != KANON_OK || (double) g->ncentres * (double) g->least > (double) g->layout.rows)
 		return status;
 	return assign(g, d, answer);
 }
 
-/* Every row has k-1 others within the distance that will do. */
+/* Every row has as many others as a cluster within the distance that will do. */
 static KanonStatus
 least_distance(Gather *g, uint32_t *least)
 {
@@ -234,7 +369,7 @@ least_distance(Gather *g, uint32_t *least)
 	*least = 0;
 	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 	{
-		int64_t wanted = problem->k - problem->rows[i];
+		int64_t wanted = g->least - problem->rows[i];
 		uint32_t n;
 
 		if (wanted <= 0)
@@ -285,34 +420,59 @@ make_clusters(Gather *g, uint32_t *radius)
 	for (uint32_t h = 0; h < g->nheld; h++)
 	{
 		const Held *held = &g->held[h];
+		uint32_t centre = centre_of(g, held->holder);
 		uint32_t distance;
 
 		if (held->rows == 0)
 			continue;
 		if (kanon_stop(&g->pace, (uint64_t) g->space.naxes))
 			return KANON_CANCELLED;
-		distance = space_distance(&g->space, g->centre[held->centre], held->type);
+		distance = space_distance(&g->space, g->centre[centre], held->type);
 		*radius = distance > *radius ? distance : *radius;
-		if (!cluster_add(g->env, &g->parts, held->type, held->centre, held->rows))
+		if (!cluster_add(g->env, &g->parts, held->type, centre, held->rows))
 			return KANON_NO_MEMORY;
 	}
 	g->parts.nclusters = g->ncentres;
 	return KANON_OK;
 }
 
+/* What a cluster needs: l different values are l rows, and k - l are any. */
+static void
+find_need(Gather *g)
+{
+	const KanonPrivacyRule *rules;
+
+	g->least = g->problem->k;
+	if (g->problem->privacy == NULL || kanon_privacy_rules(g->problem->privacy, &rules) == 0)
+		return;
+	g->nplaces = (uint32_t) rules[0].l;
+	g->value = g->problem->extra[rules[0].column].code;
+	g->nvalues = g->problem->extra[rules[0].column].distinct;
+	g->least = g->least < g->nplaces ? g->nplaces : g->least;
+}
+
 static KanonStatus
 prepare(Gather *g)
 {
 	size_t n = g->problem->ntypes;
+	/* no more centres than rows have room for */
+	double most = fmin((double) n, (double) g->layout.rows / (double) g->least);
+	size_t places = (size_t) (most * g->nplaces);
+	size_t holders = 2 * n + places;
 
+	if (2.0 * (double) n + most * g->nplaces > UINT32_MAX / 2)
+		return KANON_NO_MEMORY;
+	g->place = kanon_take(&g->scratch, places, sizeof(uint32_t));
+	g->spare = kanon_take(&g->scratch, n, sizeof(int64_t));
+	g->stamp = kanon_take0(&g->scratch, (size_t) g->nvalues + 1, sizeof(uint32_t));
 	g->centre = kanon_take(&g->scratch, n, sizeof(uint32_t));
 	g->has = kanon_take(&g->scratch, n, sizeof(int64_t));
 	g->nearest = kanon_take(&g->scratch, n, sizeof(uint32_t));
 	g->closest = kanon_take(&g->scratch, n, sizeof(uint32_t));
 	g->first = kanon_take(&g->scratch, n, sizeof(uint32_t));
-	g->queue = kanon_take(&g->scratch, n, sizeof(uint32_t));
-	g->from = kanon_take(&g->scratch, n, sizeof(uint32_t));
-	g->via = kanon_take(&g->scratch, n, sizeof(uint32_t));
+	g->queue = kanon_take(&g->scratch, holders, sizeof(uint32_t));
+	g->from = kanon_take(&g->scratch, holders, sizeof(uint32_t));
+	g->via = kanon_take(&g->scratch, holders, sizeof(uint32_t));
 	if (g->scratch.failed)
 		return KANON_NO_MEMORY;
 	return space_open(&g->layout, &g->scratch, &g->space);
@@ -328,12 +488,17 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 				.scratch = {.env = env},
 				.pace = {.env = env, .phase = "gather", .rows_left = -1, .work = KANON_POLL_WORK}};
 	uint32_t d = 0, radius = 0;
+	const KanonPrivacyRule *rules;
 	KanonStatus status;
 
+	if (!cluster_asks_values(problem) ||
+		(problem->privacy != NULL && kanon_privacy_rules(problem->privacy, &rules) > 1))
+		return cluster_refuse_rules(release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &g.layout);
-	status = g.layout.rows < problem->k ? cluster_too_few(report) : prepare(&g);
+	find_need(&g);
+	status = g.layout.rows < g.least || g.nvalues < g.nplaces ? cluster_too_few(report) : prepare(&g);
 	if (status == KANON_OK)
 		status = search(&g, &d);
 	if (status == KANON_OK)
