@@ -13,6 +13,7 @@
 #include "write/verify.h"
 
 #include "access/table.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 /* Rows between two looks at the clock. */
@@ -81,6 +82,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	const double *x = a, *y = b;
 	int n = *(const int *) arg;
 
+	CHECK_FOR_INTERRUPTS();
 	for (int c = 0; c < n; c++)
 		if (x[c] != y[c])
 			return x[c] < y[c] ? -1 : 1;
@@ -105,6 +107,7 @@ points_verify(const Target *target, const Points *points, const int64 *moved, Bo
 	{
 		MemoryContext old = MemoryContextSwitchTo(row);
 
+		CHECK_FOR_INTERRUPTS();
 		for (int c = 0; c < ncolumns; c++)
 			expected[i * ncolumns + c] = value_as_number(points->source->kept[c].type,
 														 points_value(points, c, moved[i * ncolumns + c]));

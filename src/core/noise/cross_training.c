@@ -64,10 +64,13 @@ difference(const KanonPoints *points, uint32_t a, uint32_t b, bool *first)
 static int
 compare_points(const void *a, const void *b, void *arg)
 {
-	const Histogram *h = arg;
+	Histogram *h = arg;
 	uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
 	bool first = false;
 
+	/* whoever cancels need not wait for the order */
+	if (h->pace.cancelled || kanon_stop(&h->pace, (uint64_t) h->points->ncolumns))
+		return 0;
 	if (difference(h->points, x, y, &first) == 0)
 		return (x > y) - (x < y);
 	return first ? -1 : 1;
@@ -101,6 +104,8 @@ put_in_order(Histogram *h)
 	for (uint32_t i = 0; i < n; i++)
 		h->order[i] = i;
 	kanon_sort(h->order, spare, n, sizeof(uint32_t), compare_points, h);
+	if (h->pace.cancelled)
+		return KANON_CANCELLED;
 	h->together[0] = 0;
 	for (uint32_t i = 1; i < n; i++)
 	{

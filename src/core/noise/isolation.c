@@ -60,6 +60,17 @@ widest(const Tree *tree, uint32_t from, uint32_t to)
 	return column;
 }
 
+/* As kanon_compare_keyed; whoever cancels need not wait for the order. */
+static int
+compare_keyed(const void *a, const void *b, void *arg)
+{
+	Tree *tree = arg;
+
+	if (tree->pace.cancelled || kanon_stop(&tree->pace, 1))
+		return 0;
+	return kanon_compare_keyed(a, b, NULL);
+}
+
 static bool
 build(Tree *tree, uint32_t from, uint32_t to)
 {
@@ -71,11 +82,11 @@ build(Tree *tree, uint32_t from, uint32_t to)
 	column = widest(tree, from, to);
 	for (uint32_t i = 0; i < n; i++)
 		tree->keyed[i] = (KanonKeyed){point(tree, tree->order[from + i])[column], tree->order[from + i]};
-	kanon_sort(tree->keyed, tree->spare, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
+	kanon_sort(tree->keyed, tree->spare, n, sizeof(KanonKeyed), compare_keyed, tree);
 	for (uint32_t i = 0; i < n; i++)
 		tree->order[from + i] = tree->keyed[i].item;
 	tree->column[middle] = column;
-	return !kanon_stop(&tree->pace, (uint64_t) n * (uint64_t) (tree->ncolumns + 16)) &&
+	return !tree->pace.cancelled && !kanon_stop(&tree->pace, (uint64_t) n * (uint64_t) tree->ncolumns) &&
 		   build(tree, from, middle) && build(tree, middle + 1, to);
 }
 
