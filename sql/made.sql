@@ -94,6 +94,10 @@ SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{age}', 'NaN', 0.5, '{"a
 SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{age}', 1, 0.5, '{"age": [1]}', rows => 0);
 SELECT count(*) FROM kanon_synthetic('mk_people', 'x', '{age}', 1, 0.5, '{"age": [1]}', rows => 9223372036854775807);
 SELECT count(*) FROM kanon_synthetic('mk_wide', 'x', '{a,b}', 0.000001, 0.000000001, '{"a": {"from": 1, "to": 200000}, "b": {"from": 1, "to": 200000}}', rows => 1000000000);
+-- to the end of what there is of numbers
+CREATE TABLE mk_last AS SELECT 9223372036854775807 AS a;
+SELECT value FROM kanon_synthetic('mk_last', 'mk_last_out', '{a}', 1, 0.5, '{"a": {"from": 9223372036854775806, "to": 9223372036854775807}}') WHERE measure = 'domain';
+DROP TABLE mk_last, mk_last_out;
 -- a relation of long values is not read beyond the memory that there is
 CREATE SEQUENCE mk_seen;
 CREATE VIEW mk_long AS SELECT repeat('x', 1000000) || nextval('mk_seen') AS ward FROM generate_series(1, 40);

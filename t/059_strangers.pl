@@ -49,7 +49,7 @@ CREATE TABLE own.felt_h AS SELECT mood, 'any' AS top FROM own.above;
 SELECT 'linked', count(*) > 0 FROM kanon_attack('own.felt', 'own.shown', 'id', '{mood}', hierarchies => '{"mood": "own.felt_h"}');
 E
 
-# Nor one to json, where what classes show is recorded: also not one that is made while a run goes on.
+# Nor one to json, where what classes show is recorded.
 is(as('enemy', <<'E'), '', 'a cast to json');
 CREATE TYPE evil.both AS (mood evil.mood, n int);
 CREATE FUNCTION evil.as_json(evil.mood) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'it ran as %', current_user USING ERRCODE = 'ENEMY'; END $$;

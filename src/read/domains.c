@@ -162,8 +162,11 @@ add_range(const SourceColumn *column, JsonbContainer *object)
 	if ((double) to - (double) from >= MOST_VALUES)
 		raise_many(psprintf("the domain of column \"%s\"", column->name), (double) to - (double) from + 1,
 				   MOST_VALUES);
-	for (int64 i = from; i <= to; i++)
-		add_text(column, psprintf(INT64_FORMAT, i));
+	for (int64 i = 0; i <= to - from; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_text(column, psprintf(INT64_FORMAT, from + i));
+	}
 }
 
 typedef struct Listed
