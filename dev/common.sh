@@ -112,4 +112,6 @@ find_staged() {
 	else
 		die "this server finds extensions only where they are installed: use 'make install' and 'make installcheck'"
 	fi
+	# A server that has to be killed leaves its shared memory: there it goes with its folder.
+	server_settings+=(dynamic_shared_memory_type=mmap)
 }
