@@ -532,6 +532,13 @@ sub compile
 	return system("$line >$out/compile 2>&1") == 0;
 }
 
+# All anew: two files of the core may have one name in two folders, and ar would take one for the other.
+sub archive
+{
+	unlink('src/core/libkanon_core.a');
+	system('ar', 'crs', 'src/core/libkanon_core.a', glob('src/core/*/*.o')) == 0 or die "no archive\n";
+}
+
 sub install_library
 {
 	my ($what) = @_;
@@ -651,7 +658,7 @@ sub try_one
 		my @rounds = rounds($file, $time, $much, @tests);
 		my @asked = @named ? @named : defined $round ? @{ $rounds[$round] } : map { @$_ } @rounds;
 
-		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
+		archive() if $file =~ m{^src/core/};
 		$verdict = !@tests ? 'unexecuted' : 'survived';
 		$by = join(' ', sort @tests);
 		# the n-th such line of the file
@@ -677,7 +684,7 @@ sub try_one
 	# and what was made of it, since make takes what is there for what it would make
 	unlink($asan, "build/broken/$object", 'build/broken/kanon.so', 'build/broken/src/core/libkanon_core.a',
 		grep { -x } glob('build/core-asan/test_*'));
-	system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
+	archive() if $file =~ m{^src/core/};
 	if ($verdict eq 'killed' && !defined $sound{$by})
 	{
 		$sound{$by} = passes($by, 'as it is', $time, $least) ? 1 : 0;
@@ -848,7 +855,7 @@ sub without_guards
 
 		system('cp', '-p', $object, "$object.right");
 		compile($file, $object) or die "$file does not compile: " . slurp("$out/compile");
-		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
+		archive() if $file =~ m{^src/core/};
 	}
 	$installed = '';
 	install_library('guards') or die "it does not link\n";
@@ -860,7 +867,7 @@ sub without_guards
 
 		rename("$file.right", $file);
 		rename("$object.right", $object);
-		system("ar r src/core/libkanon_core.a $object 2>/dev/null") if $file =~ m{^src/core/};
+		archive() if $file =~ m{^src/core/};
 	}
 	return $found;
 }
