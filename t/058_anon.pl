@@ -19,6 +19,7 @@ CREATE FUNCTION noise(n anyelement, ratio float8) RETURNS anyelement LANGUAGE pl
 CREATE FUNCTION who() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN current_user || ' ' || current_setting('search_path'); END $$;
 CREATE FUNCTION several() RETURNS SETOF text LANGUAGE sql AS $$ VALUES ('a'), ('b') $$;
 CREATE FUNCTION broken() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'anon says no' USING ERRCODE = '22023'; END $$;
+CREATE FUNCTION described(v anyelement) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'seen'; END $$;
 CREATE AGGREGATE together(text) (SFUNC = textcat, STYPE = text);
 E
 my $node = KanonNode::new_node('main', found => $found);
@@ -137,6 +138,22 @@ foreach my $expression (sort keys %refused)
 }
 unlike(expression("anon.reads('(x)')"), qr/the enemy ran|published/, 'a literal is not read by the type of whatever takes it');
 is(expression("name || 'x'"), 'published', 'an operator is that of pg_catalog, whatever the search_path has');
+# a published column of somebody's type: what an extension does with its values may run their owner's code
+$node->safe_psql('postgres', <<'E');
+SET ROLE enemy;
+CREATE TYPE evil.mood AS ENUM ('low', 'high');
+SET ROLE owner;
+CREATE TABLE own.moods AS SELECT i % 5 AS age, 'n' || i % 30 AS name, (ARRAY['low', 'high'])[1 + i % 2]::evil.mood AS mood FROM generate_series(1, 300) i;
+E
+foreach my $argument ('mood', 'ARRAY[mood]')
+{
+	my (undef, undef, $err) = $node->psql('postgres',
+		qq(SELECT FROM kanon_pattern_guided('own.moods', 'own.moods_out', '{age}', 5, keep => '{name,mood}', mask => '{"name": {"anon": "anon.described($argument)"}}');),
+		extra_params => [ '-U', 'owner' ]);
+
+	like($err, qr/is no masking function.*has a value of a type that is not one of pg_catalog/s, "a value of somebody's type: $argument");
+}
+is(expression('anon.described(cost)'), 'published', 'of a type of pg_catalog');
 like(masked('"email": {"partial": [1, 1]}, "name": {"anon": "email"}'), qr/is no masking function/, 'what a mask hides, another does not show');
 like(masked('"cost": {"anon": "anon.fake_last_name()"}'), qr/is of type text, the column of type integer/, 'of another type');
 like(masked('"name": {"anon": 3}'), qr/must be an expression/, 'of another form');
