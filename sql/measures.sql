@@ -163,6 +163,13 @@ SELECT count(*) FROM kanon_columns;
 SELECT count(*) FROM kanon_run_column;
 RESET ROLE;
 DROP ROLE kanon_test_other;
+-- in one spelling, whatever that of the session is
+SET IntervalStyle = 'iso_8601';
+SELECT count(*) FROM kanon_pattern_guided('people', 'people_iso', '{age}', 2, time_limit => 'PT1M30S');
+SET IntervalStyle = 'sql_standard';
+SELECT count(*) FROM kanon_pattern_guided('people', 'people_sql', '{age}', 2, time_limit => '0:01:30');
+RESET IntervalStyle;
+SELECT DISTINCT options->'time_limit' AS time_limit FROM kanon_usefulness WHERE target IN ('measure_test.people_iso', 'measure_test.people_sql');
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA measure_test CASCADE;

@@ -6,6 +6,7 @@
  */
 #include "compat.h"
 #include "run/record.h"
+#include "host/catalog.h"
 #include "read/patterns.h"
 #include "write/show.h"
 
@@ -204,6 +205,7 @@ Datum
 recorded_options(const RecordedOption *options, int n)
 {
 	JsonbInState state = {0};
+	int nest = plain_text_begin(); /* a record is spelled alike in every session */
 
 	kanon_push_jsonb(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int i = 0; i < n; i++)
@@ -213,6 +215,7 @@ recorded_options(const RecordedOption *options, int n)
 		json_maker(options[i].type, -1, get_typcollation(options[i].type), &maker);
 		push_pair(&state, options[i].name, options[i].value, false, &maker);
 	}
+	plain_text_end(nest);
 	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
 	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
 }
