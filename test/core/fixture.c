@@ -90,8 +90,6 @@ host_poll(void *arg, const KanonProgress *progress)
 	say(host, progress->bounded ? 16 * fmin(progress->cost, 1e9) : 0);
 	if (progress->bounded)
 		host->told = *progress;
-	if (strcmp(progress->phase, "solve") == 0)
-		host->solving = fmax(host->solving, progress->share);
 	if (host->watched != NULL && strcmp(progress->phase, host->watched) == 0)
 	{
 		host->shares += progress->share > host->share;

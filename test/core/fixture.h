@@ -24,7 +24,6 @@ typedef struct Host
 	double last_poll;
 	double longest;      /* seconds between two polls, at most */
 	KanonProgress told;  /* the last that had bounds */
-	double solving;      /* the largest share told in the phase "solve" */
 	const char *watched; /* a phase of which … */
 	double share;        /* … this share was told last, */
 	int shares;          /* so many that were larger than the one before, */

@@ -273,13 +273,76 @@ test_pace(void **state)
 	assert_true(pace.share == 0);
 }
 
+static double clock_at;
+
+static double
+by_hand(void *arg)
+{
+	(void) arg;
+	return clock_at;
+}
+
+/* Of a phase whose end nobody knows the most is told that is known, or the share of its time. */
+static void
+test_open(void **state)
+{
+	Host host;
+	KanonProblem problem = {.env = &host.env, .time_limit = INFINITY};
+	KanonPace pace;
+
+	(void) state;
+	host_init(&host);
+	host.env.now = by_hand;
+	host.watched = "open";
+	clock_at = 100;
+	kanon_pace_limit(&pace, &problem, "before");
+	pace.share = 0.9;
+	kanon_pace_open(&pace, "open");
+	kanon_poll(&pace);
+	assert_true(host.share == 0);
+	kanon_pace_part(&pace, 0, 0.5, 1, 2);
+	kanon_pace_gap(&pace, 10, 15, 20);
+	kanon_poll(&pace);
+	assert_true(fabs(host.share - 0.375) < 1e-9);
+	/* nothing is known of a gap without a cost or a bound; what begins anew takes nothing back */
+	kanon_pace_gap(&pace, 10, 20, INFINITY);
+	kanon_pace_gap(&pace, -INFINITY, 20, 20);
+	kanon_pace_part(&pace, 0, 1, 0, 1);
+	kanon_poll(&pace);
+	assert_true(fabs(host.share - 0.375) < 1e-9);
+	kanon_pace_gap(&pace, 10, 30, 20);
+	kanon_poll(&pace);
+	assert_true(host.share == 1 && !host.backwards);
+	/* time that is limited goes by, whatever else is known, from where the phase began */
+	problem.time_limit = 60;
+	kanon_pace_limit(&pace, &problem, "before");
+	clock_at = 120;
+	host.share = 0;
+	kanon_pace_open(&pace, "open");
+	kanon_poll(&pace);
+	assert_true(host.share == 0);
+	clock_at = 130;
+	kanon_poll(&pace);
+	assert_true(fabs(host.share - 0.25) < 1e-9 && !pace.late);
+	kanon_pace_done(&pace, 0.1);
+	kanon_poll(&pace);
+	assert_true(fabs(host.share - 0.25) < 1e-9);
+	clock_at = 170;
+	kanon_poll(&pace);
+	assert_true(host.share == 1 && pace.late);
+	/* others tell what they are told to */
+	kanon_pace_phase(&pace, "open");
+	kanon_poll(&pace);
+	assert_true(host.share == 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scratch), cmocka_unit_test(test_refused), cmocka_unit_test(test_grow),
 		cmocka_unit_test(test_heap),    cmocka_unit_test(test_sort),    cmocka_unit_test(test_random),
-		cmocka_unit_test(test_hash),    cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_hash),    cmocka_unit_test(test_pace),    cmocka_unit_test(test_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

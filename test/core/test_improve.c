@@ -252,7 +252,7 @@ repeats(void **state)
 	problem_free(problem);
 }
 
-/* What it says of cost and bound on the way holds at the end; ilp tells no shares of searches within. */
+/* What it says of cost and bound on the way holds at the end. */
 static void
 tells(void **state)
 {
@@ -272,11 +272,42 @@ tells(void **state)
 	assert_true(host.told.lower_bound <= report.lower_bound + 1e-6);
 	assert_true(host.told.lower_bound >= 0.5 * report.lower_bound);
 	kanon_release_free(problem, &release);
-	problem->time_limit = 1;
-	assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
-	assert_true(host.solving == 0);
 	kanon_release_free(problem, &release);
 	problem_free(problem);
+}
+
+/* Branch and bound tells how far it is by what is decided and how far its bound has come, never less than before. */
+static void
+shares(void **state)
+{
+	static const char *const phases[] = {"solve", "cluster", "matching"};
+	static const KanonPattern list[] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+	(void) state;
+	for (int m = 0; m < 3; m++)
+	{
+		uint64_t random = 5;
+		Host host;
+		KanonProblem *problem = m == 1 ? random_problem(&host, &random, 40, 3, 3, 2, false)
+									   : random_problem(&host, &random, 120, 4, 4, m == 0 ? 3 : 2, false);
+		KanonRelease release;
+		KanonReport report;
+
+		if (m == 1)
+		{
+			problem->mask.list = list;
+			problem->mask.nlist = 8;
+		}
+		host.watched = phases[m];
+		assert_int_equal((m == 0   ? kanon_solve_ilp
+						  : m == 1 ? kanon_solve_pattern_clustering
+								   : kanon_solve_matching)(problem, &release, &report),
+						 KANON_OK);
+		print_message("%s: %d shares, %g at last\n", phases[m], host.shares, host.share);
+		assert_true(host.shares >= (m == 2 ? 1 : 3) && !host.backwards);
+		kanon_release_free(problem, &release);
+		problem_free(problem);
+	}
 }
 
 /* Few rows for the oracle, which tries every set of instances. */
@@ -640,11 +671,11 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),        cmocka_unit_test(optimal),       cmocka_unit_test(crossed),
-		cmocka_unit_test(repeats),        cmocka_unit_test(tells),         cmocka_unit_test(memory_ends),
-		cmocka_unit_test(little_memory),  cmocka_unit_test(time_holds),    cmocka_unit_test(cancelled),
-		cmocka_unit_test(small_models),   cmocka_unit_test(never_too_few), cmocka_unit_test(clustering),
-		cmocka_unit_test(seven_patients),
+		cmocka_unit_test(between),     cmocka_unit_test(optimal),        cmocka_unit_test(crossed),
+		cmocka_unit_test(repeats),     cmocka_unit_test(tells),          cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends), cmocka_unit_test(little_memory),  cmocka_unit_test(time_holds),
+		cmocka_unit_test(cancelled),   cmocka_unit_test(small_models),   cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering),  cmocka_unit_test(seven_patients),
 	};
 
 	if (argc > 1)

@@ -16,6 +16,7 @@
 #include "privacy/allowed.h"
 #include "privacy/population.h"
 #include "subtree/subtree.h"
+#include "util/pace.h"
 
 #define MOST_VALUES 6
 
@@ -903,6 +904,37 @@ refused(void **state)
 	problem_free(problem);
 }
 
+/* The enumeration tells how much of it is over, never less than before. */
+static void
+shares(void **state)
+{
+	KanonSubtreeOptions options = {.class_column = -1, .method = KANON_SUBTREE_OPTIMAL};
+	int most = 0;
+
+	(void) state;
+	if (KANON_POLL_WORK > 64)
+		skip();
+	for (uint64_t seed = 1; seed <= 20; seed++)
+	{
+		uint64_t random = seed;
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		host_init(&host);
+		host.watched = "optimal";
+		problem = problem_random_levels(&host, &random, 400, 3, 4, 2);
+		problem->subtree = &options;
+		if (kanon_solve_subtree(problem, &release, &report) == KANON_OK)
+			kanon_release_free(problem, &release);
+		most = host.shares > most ? host.shares : most;
+		assert_false(host.backwards);
+		problem_free(problem);
+	}
+	assert_true(most >= 3);
+}
+
 /* Adult, k = 5: the least that a cut can lose is proven, and what siblings one by one lose is less. */
 static void
 adult(void **state)
@@ -952,6 +984,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(brute_force), cmocka_unit_test(as_published), cmocka_unit_test(memory_and_cancel),
 		cmocka_unit_test(in_no_time),  cmocka_unit_test(refused),      cmocka_unit_test(adult),
+		cmocka_unit_test(shares),
 	};
 
 	if (argc > 1)

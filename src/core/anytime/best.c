@@ -71,6 +71,7 @@ prepare(const KanonProblem *problem, size_t pairs, IlpStart *start, KanonReport 
 	KanonStatus status;
 
 	kanon_pace_limit(&pace, problem, "instances");
+	kanon_pace_open(&pace, "instances");
 	status =
 		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, pairs, &pace, &start->instances);
 	if (status != KANON_OK && status != KANON_TOO_LARGE && status != KANON_NO_MEMORY)

@@ -203,7 +203,7 @@ search(Improve *v, const IlpList *start, int round, double effort)
 		return status;
 	if (v->trace != NULL)
 		v->trace(1, &part, v->cost, v->bound, 0);
-	v->pace.phase = "search";
+	kanon_pace_phase(&v->pace, "search");
 	g = kanon_alloc(env, part.nf, sizeof(*g));
 	status = g == NULL ? KANON_NO_MEMORY : KANON_OK;
 	if (status == KANON_OK)
@@ -309,7 +309,7 @@ finish_exactly(Improve *v)
 	status = ilp_fixed_copy(&v->model, &v->prices, guess, &copy, &fixed, &v->pace);
 	if (status == KANON_OK)
 	{
-		v->pace.phase = "solve";
+		kanon_pace_open(&v->pace, "solve");
 		v->pace.within = true;
 		status = ilp_solve(&copy, guess, &plan, &answer);
 		v->report->nodes = plan.nodes;
@@ -337,7 +337,7 @@ find_bound(Improve *v, bool whole, double effort)
 	IlpMissing missing = {.problem = v->problem, .instances = &v->instances, .map = v->map};
 	KanonStatus status;
 
-	v->pace.phase = "bound";
+	kanon_pace_open(&v->pace, "bound");
 	v->prices.steps = 0;
 	status = ilp_bound(&v->model, whole ? NULL : &missing, v->cost,
 					   (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->pace);
@@ -355,7 +355,7 @@ tell(Improve *v)
 	v->pace.cost = unit * fmin(v->cost, v->result.cost);
 	v->pace.bound = unit * v->bound;
 	v->pace.bounded = v->bound > -INFINITY && v->pace.cost < INFINITY;
-	v->pace.share = 0;
+	kanon_pace_phase(&v->pace, v->pace.phase);
 	if (v->trace != NULL)
 		v->trace(0, &v->model, v->cost, v->bound, 0);
 }
@@ -371,7 +371,7 @@ run(Improve *v)
 	double cost;
 	KanonStatus status;
 
-	v->pace.phase = "reduce";
+	kanon_pace_phase(&v->pace, "reduce");
 	status = ilp_model_build(problem, &v->instances, false, &v->pace, &v->model);
 	/* reductions count on it that no instance is missing */
 	if (status == KANON_OK && whole)
@@ -387,7 +387,7 @@ run(Improve *v)
 		return status;
 	if (whole)
 		v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
-	v->pace.phase = "start";
+	kanon_pace_phase(&v->pace, "start");
 	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model), 0, v->bound, NULL,
 						NULL, &cost, &start, &v->pace);
 	if (status == KANON_OK)
@@ -509,7 +509,7 @@ improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease 
 	kanon_pace_limit(&v.pace, problem, "greedy");
 	kanon_instances_grid(problem, &v.instances);
 	status = ilp_greedy(problem, &v.instances, start, &v.result, report);
-	v.pace.phase = "instances";
+	kanon_pace_open(&v.pace, "instances");
 	if (status == KANON_OK && !kanon_poll(&v.pace) && !v.pace.late)
 	{
 		status = build(&v);

@@ -19,6 +19,9 @@
 #define MAX_PAIRS ((size_t) 2 * 1000 * 1000)
 #define MAX_EXACT ((size_t) 300 * 1000)
 
+/* Of the share of all that of the heuristic, before the exact model. */
+#define COVERED 0.3
+
 typedef struct Clusters
 {
 	const KanonProblem *problem;
@@ -125,12 +128,14 @@ cover(Clusters *c, double bias)
 	IlpList classes = {0};
 	KanonStatus status = covered == NULL || left == NULL || taken == NULL ? KANON_NO_MEMORY : KANON_OK;
 	int64_t open = 0;
+	int64_t all;
 
 	if (status == KANON_OK)
 		memcpy(left, c->limit, c->npatterns * sizeof(*left));
 	for (uint32_t i = 0; i < model->m; i++)
 		open += model->n[i];
-	while (status == KANON_OK && open > 0)
+	all = open;
+	while (status == KANON_OK && open > 0 && !c->pace.late)
 	{
 		uint32_t best = UINT32_MAX;
 		double best_worth = 0;
@@ -156,6 +161,7 @@ cover(Clusters *c, double bias)
 		}
 		if (best == UINT32_MAX)
 			break;
+		kanon_pace_done(&c->pace, 1 - (double) open / (double) all);
 		taken[best] = true;
 		left[c->group[best]]--;
 		if (status == KANON_OK && !ilp_list_add(env, &classes, best))
@@ -207,20 +213,27 @@ static KanonStatus
 cluster(Clusters *c, bool exact, KanonRelease *release)
 {
 	double bound = 0;
+	bool exactly;
 	KanonStatus status = prepare(c);
 
+	exactly = status == KANON_OK && exact && c->model.start[c->model.nf] <= MAX_EXACT;
 	for (int round = 0; round < 4 && status == KANON_OK && !c->pace.late; round++)
 	{
 		static const double bias[] = {0, 0.2, 1, 100};
 
+		kanon_pace_part(&c->pace, 0, exactly ? COVERED : 1, round, 4);
 		status = cover(c, bias[round]);
 	}
-	if (status == KANON_OK && exact && c->model.start[c->model.nf] <= MAX_EXACT && !c->pace.late)
+	if (status == KANON_OK && exactly && !c->pace.late)
+	{
+		kanon_pace_part(&c->pace, COVERED, 1, 0, 1);
 		status = solve_exactly(c, &bound);
+	}
 	if (status == KANON_OK && c->result.cost == INFINITY)
 	{
 		snprintf(c->report->detail, sizeof(c->report->detail),
-				 "the heuristic found no classes that take all rows; there may be some");
+				 c->pace.late ? "time was up before classes were found that take all rows"
+							  : "the heuristic found no classes that take all rows; there may be some");
 		status = KANON_NOT_FOUND;
 	}
 	if (status == KANON_OK)
@@ -239,6 +252,7 @@ solve(const KanonProblem *problem, bool exact, KanonRelease *release, KanonRepor
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	kanon_pace_limit(&c.pace, problem, "cluster");
+	kanon_pace_open(&c.pace, "cluster");
 	c.result.cost = INFINITY;
 	status = cluster(&c, exact, release);
 	report->nodes = c.nodes;

@@ -24,6 +24,7 @@ typedef struct Sets
 	IlpList used;
 	int64_t rows;
 	int64_t tried;
+	double all; /* sets there are */
 } Sets;
 
 /* Sets that extend the one at hand by instances from `from` on, while there is time. */
@@ -35,6 +36,7 @@ try_sets(Sets *s, uint32_t from)
 								   &s->result, s->pace);
 
 	s->tried++;
+	s->pace->share = fmin((double) s->tried / s->all, 1);
 	if (status == KANON_OK && strict)
 		status = ilp_offer(s->problem, &s->instances, &s->used, ILP_REST_CLASS, &s->result, s->pace);
 	if (status != KANON_OK || (int64_t) (s->used.n + 1) > s->rows / s->problem->k)
@@ -84,8 +86,8 @@ kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		s.rows += problem->rows[i];
 	status = kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1000000, &pace, &s.instances);
-	if (status == KANON_TOO_LARGE ||
-		(status == KANON_OK && count_sets(s.instances.n, s.rows / problem->k) > MAX_SETS))
+	s.all = count_sets(s.instances.n, s.rows / problem->k);
+	if (status == KANON_TOO_LARGE || (status == KANON_OK && s.all > MAX_SETS))
 	{
 		snprintf(report->detail, sizeof(report->detail), "%u row types have more than %.0f sets of instances",
 				 problem->ntypes, MAX_SETS);

@@ -279,6 +279,7 @@ solve(Groups *g, IlpResult *result, KanonReport *report)
 	g->cutoff = INFINITY;
 	if (result->cost < INFINITY)
 		g->cutoff = groups_below(g, result->cost - g->problem->gap * result->cost);
+	kanon_pace_open(&g->pace, "matching");
 	status = prepare(g);
 	if (status == KANON_OK)
 		status = groups_program(g);
@@ -309,7 +310,8 @@ kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonRe
 	Groups g = {.problem = problem,
 				.env = env,
 				.scratch = {.env = env},
-				.strict = problem->residual == KANON_RESIDUAL_ERROR};
+				.strict = problem->residual == KANON_RESIDUAL_ERROR,
+				.first = -INFINITY};
 	IlpResult result = {.cost = INFINITY};
 	double start = env->now(env->arg);
 	int64_t rows = 0;

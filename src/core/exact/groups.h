@@ -89,6 +89,7 @@ typedef struct Groups
 	double fine;   /* of reduced costs */
 	bool strict;   /* no row may stay alone */
 	double bound;  /* proven, in units of the grid */
+	double first;  /* the first one; -INFINITY: none yet */
 	double cutoff; /* only what costs at most so much is of use */
 
 	/* the best partition found */

@@ -378,6 +378,9 @@ relax(Run *run, int method)
 	if (status == KANON_OK)
 		g->bound = fmax(g->bound, proven(run));
 	g->pace.bound = groups_round_up(g, g->bound) * g->grid.unit;
+	if (g->first == -INFINITY)
+		g->first = g->bound;
+	kanon_pace_gap(&g->pace, g->first, g->bound, g->found ? fmin(g->cutoff, g->cost) : g->cutoff);
 	return status;
 }
 

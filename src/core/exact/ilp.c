@@ -43,11 +43,11 @@ solve_relaxed(Exact *e)
 	KanonEnv *env = e->problem->env;
 	KanonStatus status;
 
-	e->pace.phase = "reduce";
+	kanon_pace_phase(&e->pace, "reduce");
 	status = ilp_model_build(e->problem, &e->instances, false, &e->pace, &model);
 	if (status == KANON_OK)
 		status = ilp_reduce(&model, &fixed, &e->pace);
-	e->pace.phase = "solve";
+	kanon_pace_open(&e->pace, "solve");
 	e->pace.within = true;
 	if (status == KANON_OK)
 		status = ilp_solve(&model, INFINITY, &e->plan, &answer);
@@ -210,11 +210,11 @@ solve_exact(Exact *e)
 	KanonStatus status;
 
 	kanon_instances_grid(e->problem, &e->instances);
-	e->pace.phase = "greedy";
+	kanon_pace_phase(&e->pace, "greedy");
 	status = ilp_greedy(e->problem, &e->instances, e->start, &e->result, e->report);
 	if (status != KANON_OK)
 		return status;
-	e->pace.phase = "instances";
+	kanon_pace_open(&e->pace, "instances");
 	if (e->result.cost < INFINITY)
 		status = greedy_is_optimal(e, &optimal);
 	if (status != KANON_OK)

@@ -46,6 +46,8 @@ static void
 on_tree(glp_tree *tree, void *info)
 {
 	IlpPrivacy *model = info;
+	glp_prob *lp = glp_ios_get_prob(tree);
+	double best = model->cutoff;
 	int node = glp_ios_best_node(tree);
 	int total;
 
@@ -53,6 +55,9 @@ on_tree(glp_tree *tree, void *info)
 	model->nodes = total;
 	if (node != 0)
 		model->bound = fmax(model->bound, glp_ios_node_bound(tree, node));
+	if (glp_mip_status(lp) == GLP_FEAS)
+		best = fmin(best, glp_mip_obj_val(lp));
+	kanon_pace_gap(model->pace, model->root, model->bound, best);
 	if (kanon_step(model->pace, KANON_STEPS / 8))
 		model->guard.cancelled = true;
 	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->pace->late)
@@ -78,7 +83,7 @@ run_glpk(void *arg)
 		model->complete = true;
 		return KANON_OK;
 	}
-	model->bound = glp_get_obj_val(lp);
+	model->root = model->bound = glp_get_obj_val(lp);
 	glp_init_iocp(&parm);
 	parm.br_tech = GLP_BR_PCH;
 	parm.bt_tech = GLP_BT_BLB;
@@ -238,7 +243,7 @@ ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	kanon_pace_limit(&pace, problem, "greedy");
 	kanon_instances_grid(problem, &instances);
 	status = ilp_greedy(problem, &instances, NULL, &result, report);
-	pace.phase = "instances";
+	kanon_pace_open(&pace, "instances");
 	if (status == KANON_OK)
 		status = kanon_instances_build(
 			problem, kanon_privacy_monotone(problem->privacy) ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
@@ -246,7 +251,7 @@ ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonRepor
 	if (status == KANON_TOO_LARGE)
 		snprintf(report->detail, sizeof(report->detail),
 				 "the model has more than %zu variables, or the mask too many patterns", MAX_PAIRS);
-	pace.phase = "solve";
+	kanon_pace_open(&pace, "solve");
 	if (status == KANON_OK)
 		status = solve_model(problem, &instances, &pace, report, &result, &bound, &nodes);
 	if (status == KANON_OK && result.cost == INFINITY)

@@ -59,6 +59,7 @@ typedef struct IlpPrivacy
 	double *solution; /* [pairs] of the best solution */
 	bool found;
 	bool complete;
+	double root; /* the bound before branching */
 	double bound;
 	int64_t nodes;
 	bool cancelled;

@@ -37,6 +37,9 @@
 #endif
 #define MAX_GUESSES 6
 
+/* Of the share of a model, that of its search and prices. */
+#define PRICED 0.3
+
 /* Fractions of the whole after which a model is worth another round. */
 #define SHRINK 0.85
 
@@ -197,15 +200,22 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 	IlpList open = {0};
 	double cost = model->base;
 	double bound = model->base;
+	double from = plan->pace->from;
+	double span = plan->pace->span;
+	double all = 0, done = 0;
 	KanonStatus status = ilp_model_transpose(model, plan->pace);
 
 	if (status == KANON_OK)
 		status = split_model(model, &split, &nparts);
 	for (uint32_t p = 0; p < nparts && status == KANON_OK; p++)
+	{
 		bound += split.floor[p];
+		all += 1 + split.order[p].key;
+	}
 	for (uint32_t o = 0; o < nparts && status == KANON_OK; o++)
 	{
 		uint32_t p = split.order[o].item;
+		double size = 1 + split.order[o].key;
 		IlpModel part;
 		IlpAnswer sub = {0};
 
@@ -213,7 +223,10 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 								&part, split.renumber);
 		if (status != KANON_OK)
 			break;
+		kanon_pace_part(plan->pace, from + span * done / all, from + span * (done + size) / all, 0, 1);
 		status = solve_part(&part, target - (bound - split.floor[p]), plan, depth + 1, &sub);
+		kanon_pace_done(plan->pace, 1);
+		done += size;
 		for (size_t j = 0; j < sub.open.n && status == KANON_OK; j++)
 			if (!ilp_list_add(env, &open, sub.open.v[j]))
 				status = KANON_NO_MEMORY;
@@ -238,6 +251,8 @@ solve_parts(IlpModel *model, double target, IlpPlan *plan, int depth, const IlpL
 		answer->cost = cost;
 		status = take_open(env, answer, model, fixed, &open);
 	}
+	plan->pace->from = from;
+	plan->pace->span = span;
 	/* fixing has left no more than the solutions of at most target */
 	bound = fmin(ilp_round_up(model, bound), ilp_beyond(model, target));
 	answer->bound = fmax(answer->bound, fmin(bound, answer->cost));
@@ -379,6 +394,8 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 	IlpList fixed = {0};
 	IlpPrices prices = {0};
 	KanonStatus status = ilp_model_transpose(model, plan->pace);
+	double from = plan->pace->from;
+	double span = plan->pace->span;
 	double target;
 	size_t before = model->start[model->nf];
 	uint32_t dropped;
@@ -393,7 +410,9 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 		return KANON_OK;
 	if (model->nf >= TINY)
 	{
+		kanon_pace_part(plan->pace, from, from + PRICED * span, 0, 1);
 		status = search_and_price(model, cutoff, &target, plan, depth, &prices, answer);
+		kanon_pace_part(plan->pace, from + PRICED * span, from + span, 0, 1);
 		if (status == KANON_OK && answer->bound <= target && depth < MAX_GUESSES &&
 			model->start[model->nf] >= ILP_GUESSED)
 			status = solve_guessing(model, &prices, &target, plan, depth, answer);
@@ -416,6 +435,8 @@ solve_part(IlpModel *model, double cutoff, IlpPlan *plan, int depth, IlpAnswer *
 			plan->trace(-1, model, answer->cost, answer->bound, target);
 		status = solve_glpk(model, target, plan, &fixed, answer);
 	}
+	plan->pace->from = from;
+	plan->pace->span = span;
 	ilp_prices_free(env, &prices);
 	kanon_free(env, fixed.v);
 	return status;

@@ -58,6 +58,7 @@ typedef struct Mip
 	double upper; /* cost of the best solution known, of 1 a record that shows nothing */
 	bool found;   /* it is GLPK's */
 	double bound;
+	double root; /* the bound before branching */
 	int64_t nodes;
 	glp_prob *lp;
 } Mip;
@@ -273,6 +274,7 @@ on_tree(glp_tree *tree, void *info)
 
 	glp_ios_tree_size(tree, NULL, NULL, &total);
 	mip->nodes = total;
+	kanon_pace_gap(&mip->pace, mip->root, mip->bound, mip->upper);
 	if (kanon_step(&mip->pace, KANON_STEPS / 8))
 		mip->guard.cancelled = true;
 	if (glp_ios_reason(tree) == GLP_IBINGO && glp_mip_obj_val(mip->lp) < mip->upper)
@@ -302,6 +304,7 @@ branch(Mip *mip)
 	parm.br_tech = GLP_BR_PCH;
 	parm.cb_func = on_tree;
 	parm.cb_info = mip;
+	mip->root = mip->bound;
 	status = glpk_branch(&mip->guard, mip->lp, &parm, &complete);
 	if (complete && status == KANON_OK)
 		mip->bound = fmax(mip->bound, mip->upper - LEFT_OUT * (1 + mip->upper));
@@ -401,6 +404,7 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 		mip.upper = work_cost(&mip);
 		mip.bound = 0;
 		memset(mip.kept, true, mip.nsets);
+		kanon_pace_open(&mip.pace, "mip");
 		status = glpk_guarded(&mip.guard, &mip.pace, solve, &mip);
 		if (status == KANON_BROKEN)
 			snprintf(work->detail, work->detail_size, "GLPK: %s", mip.guard.text);

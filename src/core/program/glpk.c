@@ -171,8 +171,11 @@ on_tree_end(IlpRun *run, glp_tree *tree)
 static void
 tree_callback(glp_tree *tree, void *info)
 {
-	on_tree(tree, info);
-	on_tree_end(info, tree);
+	IlpRun *run = info;
+
+	on_tree(tree, run);
+	on_tree_end(run, tree);
+	kanon_pace_gap(run->pace, run->root, run->outcome->bound, run->target);
 }
 
 /*
@@ -247,6 +250,7 @@ solve(void *arg)
 	parm.mir_cuts = run->settings->rounding_cuts && tableau ? GLP_ON : GLP_OFF;
 	parm.cb_func = tree_callback;
 	parm.cb_info = run;
+	run->root = run->outcome->bound;
 	status = glpk_branch(&run->guard, run->lp, &parm, &complete);
 	run->outcome->complete |= complete && status == KANON_OK && run->status == KANON_OK;
 	return status == KANON_OK ? run->status : status;

@@ -27,6 +27,7 @@ typedef struct IlpRun
 	double *x;      /* [columns + 1] */
 	bool *best;     /* [nf] used in the best solution */
 	double target;  /* solutions above this do not count */
+	double root;    /* the bound before branching */
 	double feigned; /* objective that GLPK believes to have; INFINITY: none */
 	int iterations; /* of the simplex method, counted as work */
 	int ncols;

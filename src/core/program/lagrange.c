@@ -421,6 +421,7 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		double bound;
 		double *swap;
 
+		kanon_pace_done(pace, (double) prices->steps / (double) steps);
 		status = run_steps(&l, upper, &lambda, &stalled, &reached);
 		prices->steps += PASS_STEPS;
 		if (status != KANON_OK)

@@ -265,6 +265,25 @@ decline(Enumeration *search)
 	return false;
 }
 
+/*
+ * How much of the enumeration is over, each move that is still open being half of what is
+ * left at it (the weight of a tree's leaves: P. Kilby et al., "Estimating search tree
+ * size", AAAI 2006).
+ */
+static double
+weight_done(const Enumeration *search)
+{
+	double left = 1;
+	double done = 0;
+
+	for (size_t i = 0; i < search->depth && left > 1e-9; i++)
+	{
+		left /= 2;
+		done += search->frames[i].declined ? left : 0;
+	}
+	return done;
+}
+
 static KanonStatus
 enumerate(Enumeration *search)
 {
@@ -287,6 +306,7 @@ enumerate(Enumeration *search)
 		cut->pace->bounded = search->found;
 		cut->pace->cost = search->least;
 		cut->pace->bound = fmin(search->bound, search->least);
+		kanon_pace_done(cut->pace, weight_done(search));
 		if (status == KANON_OK && !cut->pace->late)
 			status = branch(search, before, &deeper);
 		fresh = deeper;
@@ -326,6 +346,8 @@ cut_enumerate(Cut *cut, int64_t *looked, double *bound)
 	if (status == KANON_OK)
 		status = cut_bound(cut, search.gain, &least);
 	search.bound = least;
+	kanon_pace_open(cut->pace, cut->pace->phase);
+	cut->pace->within = true;
 	/* a good cut to begin with */
 	if (status == KANON_OK && cut->monotone)
 		status = cut_descend(cut, -1, looked);

@@ -223,7 +223,7 @@ cut_descend(Cut *cut, int class_column, int64_t *looked)
 	{
 		if (!cut->monotone)
 			memset(cut->dead, 0, cut->trees->nnodes * sizeof(bool));
-		cut->pace->share = most > 0 ? 1 - fmin(fmax(cut->cost / most, 0), 1) : 0;
+		kanon_tell_share(cut->pace, most > 0 ? 1 - fmin(fmax(cut->cost / most, 0), 1) : 0);
 		status = cut_survey(cut);
 		++*looked;
 		/* what was found by a time limit is a cut all the same; a survey that was not ended is none */

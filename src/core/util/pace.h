@@ -4,6 +4,8 @@
 #ifndef KANON_PACE_H
 #define KANON_PACE_H
 
+#include <math.h>
+
 #include "kanon.h"
 
 /* Work (a memory access or two each) between two polls: a millisecond or so. */
@@ -25,6 +27,9 @@ typedef struct KanonPace
 	double share; /* of the phase done */
 	double from;  /* what is being done takes it from there, */
 	double span;  /* by so much; 0: whoever does it sets the share */
+	bool open;    /* nobody knows when the phase ends: it has done at least what was told, */
+	double told;  /* that is, and that share of the time that it has */
+	double began; /* env->now then, where time is limited */
 	int64_t rows_left;
 	uint64_t work; /* since the last poll */
 
@@ -53,6 +58,15 @@ kanon_stop(KanonPace *pace, uint64_t work)
 	return pace->work >= KANON_POLL_WORK && kanon_poll(pace);
 }
 
+/* From here on the phase is this one. */
+extern void kanon_pace_phase(KanonPace *pace, const char *phase);
+
+/*
+ * One of which nobody knows when it ends: kanon_pace_part, _done and _gap say what they
+ * know of it, in any order; the largest is told, or the share of its time, if that is more.
+ */
+extern void kanon_pace_open(KanonPace *pace, const char *phase);
+
 /* What is done next is the i-th of n equal parts of the phase between two shares. */
 static inline void
 kanon_pace_part(KanonPace *pace, double from, double to, double i, double n)
@@ -67,6 +81,14 @@ kanon_pace_done(KanonPace *pace, double done)
 {
 	if (pace->span > 0)
 		pace->share = pace->from + pace->span * done;
+}
+
+/* A search for the least cost: its bound has come so far, from the first one, to the best cost known. */
+static inline void
+kanon_pace_gap(KanonPace *pace, double first, double bound, double best)
+{
+	if (best < INFINITY && first > -INFINITY && best > first)
+		kanon_pace_done(pace, fmin(fmax((bound - first) / (best - first), 0), 1));
 }
 
 /* The same of a solver by integer programming. */
