@@ -85,7 +85,11 @@ SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 1, patte
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', method => 'greedy', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---,***}', dry_run => true);
-SELECT method, cost, proven FROM kanon_usefulness WHERE target = 'exact_test.p_teams';
+-- the same by every choice of classes
+SELECT * FROM kanon_pattern_clustering('people', 'p_choices', '{age,zip,sex}', 2, patterns => '{---,---,*--,-*-,**-}', method => 'fpt');
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', method => 'fpt', dry_run => true);
+SELECT * FROM kanon_pattern_clustering('many', NULL, '{a,b,c,d}', 2, patterns => '{---*,--**,-***,****,*---,**--,***-}', method => 'fpt', dry_run => true);
+SELECT method, cost, proven FROM kanon_usefulness WHERE target IN ('exact_test.p_teams', 'exact_test.p_choices') ORDER BY 1;
 
 -- bad input
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 1, method => 'ilp', dry_run => true);

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "core/program/instances.h"
+#include "core/cluster/cluster.h"
 #include "host/nearest.h"
 #include "run/args.h"
 #include "run/models.h"
@@ -180,11 +181,15 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 static void
 choose_clustering(Request *request)
 {
-	static const char *const words[] = {"exact", "greedy", NULL};
-	bool exact = word_among(request->method, "method", words, "Known methods: 'exact', 'greedy'.") == 0;
+	static const char *const words[] = {"exact", "greedy", "fpt", NULL};
+	static const char *const recorded[] = {"pattern_clustering", "pattern_clustering_greedy",
+										   "pattern_clustering_fpt"};
+	static const KanonSolve solves[] = {kanon_solve_pattern_clustering, kanon_solve_pattern_clustering_greedy,
+										kanon_solve_pattern_clustering_fpt};
+	int method = word_among(request->method, "method", words, "Known methods: 'exact', 'greedy', 'fpt'.");
 
-	request->recorded_method = exact ? "pattern_clustering" : "pattern_clustering_greedy";
-	request->solve = exact ? kanon_solve_pattern_clustering : kanon_solve_pattern_clustering_greedy;
+	request->recorded_method = recorded[method];
+	request->solve = solves[method];
 	privacy_supported(request->privacy, request->recorded_method, 0);
 }
 
@@ -201,14 +206,14 @@ list_patterns(Run *run)
 static void
 tell_unproven_clustering(Run *run)
 {
-	if (run->request->solve == kanon_solve_pattern_clustering)
+	if (run->request->solve != kanon_solve_pattern_clustering_greedy)
 		run_notice_unproven(run, true, PROOF_BY_GLPK);
 }
 
 const Model pattern_clustering_model = {
 	.name = "pattern_clustering",
 	.method = "exact",
-	.hint = "It is 'exact' or 'greedy'.",
+	.hint = "It is 'exact', 'greedy' or 'fpt'.",
 	.least_k = 1, /* a team of one is a team */
 	.k_hint = "Every cluster will have at least k rows.",
 	.options = PATTERN_OPTIONS,

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "cluster/cluster.h"
 #include "exact.h"
 #include "anytime/improve.h"
 #include "search/search.h"
@@ -603,6 +604,8 @@ clustering(void **state)
 			assert_int_equal(status, KANON_INFEASIBLE);
 			assert_int_equal(kanon_solve_pattern_clustering_greedy(problem, &release, &report),
 							 KANON_NOT_FOUND);
+			assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report),
+							 KANON_INFEASIBLE);
 			infeasible++;
 		}
 		else
@@ -610,6 +613,10 @@ clustering(void **state)
 			if (status != KANON_OK)
 				print_error("status %d %s\n", (int) status, report.detail);
 			assert_int_equal(status, KANON_OK);
+			assert_true(report.proven);
+			assert_true(fabs(report.cost - optimum) < 1e-6);
+			kanon_release_free(problem, &release);
+			assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_OK);
 			assert_true(report.proven);
 			assert_true(fabs(report.cost - optimum) < 1e-6);
 			kanon_release_free(problem, &release);
@@ -667,15 +674,82 @@ seven_patients(void **state)
 	problem_free(problem);
 }
 
+/* Few row types are few choices however many patterns there are; many of both are refused. */
+static void
+choices(void **state)
+{
+	KanonPattern list[300];
+
+	(void) state;
+	for (int many = 0; many < 2; many++)
+	{
+		Host host;
+		uint64_t random = 23;
+		KanonProblem *problem = random_problem(&host, &random, many ? 30 : 3, 4, many ? 4 : 2, 1, false);
+		KanonRelease release;
+		KanonReport report;
+		KanonStatus status;
+
+		problem->mask.order = KANON_ORDER_GIVEN;
+		problem->residual = KANON_RESIDUAL_ERROR;
+		problem->mask.list = list;
+		problem->mask.nlist = 300;
+		for (size_t j = 0; j < 300; j++)
+			list[j] = j % 16;
+		status = kanon_solve_pattern_clustering_fpt(problem, &release, &report);
+		assert_int_equal(status, many ? KANON_TOO_LARGE : KANON_OK);
+		if (many)
+			assert_non_null(strstr(report.detail, "choices of classes"));
+		else
+		{
+			double cost = report.cost;
+
+			assert_true(report.proven);
+			kanon_release_free(problem, &release);
+			assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_OK);
+			assert_true(report.proven && fabs(report.cost - cost) < 1e-9);
+			kanon_release_free(problem, &release);
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+static KanonProblem *
+listed_problem(Host *host, int variant)
+{
+	static const KanonPattern list[] = {0, 1, 2, 3, 7};
+	uint64_t random = 29;
+	KanonProblem *problem = random_problem(host, &random, 8, 3, 2, 2, false);
+
+	(void) variant;
+	problem->mask.order = KANON_ORDER_GIVEN;
+	problem->residual = KANON_RESIDUAL_ERROR;
+	problem->mask.list = list;
+	problem->mask.nlist = 5;
+	return problem;
+}
+
+static void
+choices_refused_and_cancelled(void **state)
+{
+	(void) state;
+	exact_refuse_each(listed_problem, 0, kanon_solve_pattern_clustering_fpt, false);
+	exact_cancel_each(listed_problem, 0, kanon_solve_pattern_clustering_fpt);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),     cmocka_unit_test(optimal),        cmocka_unit_test(crossed),
-		cmocka_unit_test(repeats),     cmocka_unit_test(tells),          cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends), cmocka_unit_test(little_memory),  cmocka_unit_test(time_holds),
-		cmocka_unit_test(cancelled),   cmocka_unit_test(small_models),   cmocka_unit_test(never_too_few),
-		cmocka_unit_test(clustering),  cmocka_unit_test(seven_patients),
+		cmocka_unit_test(between),      cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),      cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),        cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),  cmocka_unit_test(little_memory),
+		cmocka_unit_test(time_holds),   cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models), cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering),   cmocka_unit_test(seven_patients),
+		cmocka_unit_test(choices),      cmocka_unit_test(choices_refused_and_cancelled),
 	};
 
 	if (argc > 1)

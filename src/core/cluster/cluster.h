@@ -54,4 +54,11 @@ extern KanonStatus kanon_solve_pairs(const KanonProblem *problem, KanonRelease *
 extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease *release,
 									   KanonReport *report);
 
+/*
+ * cluster_patterns.c: pattern clustering (kanon.h), exact without GLPK: every choice of classes.
+ * KANON_TOO_LARGE beyond a million.
+ */
+extern KanonStatus kanon_solve_pattern_clustering_fpt(const KanonProblem *problem, KanonRelease *release,
+													  KanonReport *report);
+
 #endif
