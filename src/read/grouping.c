@@ -188,16 +188,21 @@ CountedRows
 grouping_counted(const Source *source, Gate *gate)
 {
 	List *partitions = separate_partitions(source);
-	CountedRows counted = {column_list(source->qis, source->nqis), source->name, "pg_catalog.count(*)"};
-	StringInfoData from, columns;
+	CountedRows counted = {column_list(source->qis, source->nqis), source->name, "pg_catalog.count(*)",
+						   blank_condition(source->qis, source->nqis)};
+	StringInfoData from, columns, blank;
 	ListCell *lc;
 
 	if (partitions == NIL)
 		return counted;
 	initStringInfo(&columns);
 	initStringInfo(&from);
+	initStringInfo(&blank);
 	for (int c = 0; c < source->nqis; c++)
+	{
 		appendStringInfo(&columns, "%sc%d", c > 0 ? ", " : "", c + 1);
+		appendStringInfo(&blank, "%sc%d IS NOT DISTINCT FROM NULL", c > 0 ? " AND " : "", c + 1);
+	}
 	foreach (lc, partitions)
 		appendStringInfo(&from, "%sSELECT %s, pg_catalog.count(*) FROM %s GROUP BY %s",
 						 lc == list_head(partitions) ? "(" : " UNION ALL ", counted.columns,
@@ -205,6 +210,7 @@ grouping_counted(const Source *source, Gate *gate)
 	appendStringInfo(&from, ") AS parts (%s, n)", columns.data);
 	counted.columns = columns.data;
 	counted.from = from.data;
+	counted.blank = blank.data;
 	counted.count = "pg_catalog.sum(n)::pg_catalog.int8";
 	return counted;
 }

@@ -25,6 +25,7 @@ typedef struct CountedRows
 	char *columns;     /* the quasi-identifiers, "a, b, c" */
 	char *from;        /* with an alias where it is no relation */
 	const char *count; /* the rows of a group */
+	char *blank;       /* a group has NULL in all columns */
 } CountedRows;
 
 extern CountedRows grouping_counted(const Source *source, Gate *gate);

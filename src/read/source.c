@@ -390,6 +390,18 @@ text_expression(const char *value, Oid type)
 		value);
 }
 
+char *
+blank_condition(const SourceColumn *columns, int n)
+{
+	StringInfoData list;
+
+	/* IS NULL would also be true of a row of NULLs in a column of composite type */
+	initStringInfo(&list);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&list, "%s%s IS NOT DISTINCT FROM NULL", i > 0 ? " AND " : "", columns[i].quoted);
+	return list.data;
+}
+
 void
 source_lock(const Source *source)
 {

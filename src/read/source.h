@@ -88,6 +88,9 @@ extern char *column_list(const SourceColumn *columns, int n);
  */
 extern char *text_expression(const char *value, Oid type);
 
+/* That a row has NULL in all of them; mostly the first column says no. */
+extern char *blank_condition(const SourceColumn *columns, int n);
+
 /* Names of a name[]; errors on NULL elements and on more than one dimension. */
 extern char **name_array(ArrayType *array, const char *argument, int *n);
 

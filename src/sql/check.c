@@ -16,16 +16,22 @@ PG_FUNCTION_INFO_V1(kanon_check);
 
 /*
  * Plain grouping, NULL equal to NULL.  A blank row has NULL in every column; k
- * and unique_rows are of the other rows.
+ * and unique_rows are of the other rows.  Nearly every row may be a class of its own,
+ * so the classes are counted by their size first, and all else is asked of these few.
  */
 static const char *const query =
-	"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), pg_catalog.count(*),"
-	" coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8,"
-	" pg_catalog.count(*) FILTER (WHERE g.n OPERATOR(pg_catalog.=) 1 AND NOT g.blank),"
-	" coalesce(pg_catalog.sum(g.n) FILTER (WHERE g.blank), 0)::pg_catalog.int8,"
-	" pg_catalog.avg(g.n)::pg_catalog.float8, pg_catalog.max(g.n)"
-	" FROM (SELECT %s AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
-	" FROM %s GROUP BY %s) AS g";
+	"SELECT pg_catalog.min(s.n) FILTER (WHERE NOT s.blank),"
+	" coalesce(pg_catalog.sum(s.classes), 0)::pg_catalog.int8,"
+	" coalesce(pg_catalog.sum(s.rows), 0)::pg_catalog.int8,"
+	" coalesce(pg_catalog.sum(s.classes) FILTER (WHERE s.n OPERATOR(pg_catalog.=) 1 AND NOT s.blank),"
+	" 0)::pg_catalog.int8,"
+	" coalesce(pg_catalog.sum(s.rows) FILTER (WHERE s.blank), 0)::pg_catalog.int8,"
+	" (pg_catalog.sum(s.rows) OPERATOR(pg_catalog./) pg_catalog.sum(s.classes))::pg_catalog.float8,"
+	" pg_catalog.max(s.n)"
+	" FROM (SELECT g.n, g.blank, pg_catalog.count(*) AS classes,"
+	" g.n OPERATOR(pg_catalog.*) pg_catalog.count(*) AS rows"
+	" FROM (SELECT %s AS n, %s AS blank FROM %s GROUP BY %s) AS g"
+	" GROUP BY g.n, g.blank) AS s";
 
 #define CHECK_COLUMNS 7
 
@@ -77,7 +83,7 @@ kanon_check(PG_FUNCTION_ARGS)
 	for (int i = 0; i < CHECK_COLUMNS; i++)
 		gate_computed(gate, "", types[i]);
 	rows = grouping_counted(source, gate);
-	gate_query(gate, psprintf(query, rows.count, rows.columns, rows.from, rows.columns), true);
+	gate_query(gate, psprintf(query, rows.count, rows.blank, rows.from, rows.columns), true);
 	grouping_end(nest);
 	for (int i = 0; i < CHECK_COLUMNS; i++)
 	{

@@ -87,17 +87,15 @@ size_query(const Risk *risk, Gate *gate)
 	StringInfoData query, aliased, aliases;
 
 	initStringInfo(&query);
-	appendStringInfoString(&query,
-						   "SELECT g.n, g.blank, pg_catalog.count(*), pg_catalog.sum(g.r)::pg_catalog.int8,"
-						   " pg_catalog.bool_or(g.nobody) FROM (");
 	if (risk->subject == NULL)
 	{
 		CountedRows rows = grouping_counted(source, gate);
 
 		appendStringInfo(&query,
-						 "SELECT %s AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank,"
-						 " %s AS r, false AS nobody FROM %s GROUP BY %s",
-						 rows.count, rows.columns, rows.count, rows.from, rows.columns);
+						 "SELECT g.n, g.blank, pg_catalog.count(*),"
+						 " (g.n OPERATOR(pg_catalog.*) pg_catalog.count(*))::pg_catalog.int8, false FROM ("
+						 "SELECT %s AS n, %s AS blank FROM %s GROUP BY %s",
+						 rows.count, rows.blank, rows.from, rows.columns);
 	}
 	else
 	{
@@ -110,13 +108,15 @@ size_query(const Risk *risk, Gate *gate)
 		}
 		appendStringInfo(
 			&query,
+			"SELECT g.n, g.blank, pg_catalog.count(*), pg_catalog.sum(g.r)::pg_catalog.int8,"
+			" pg_catalog.bool_or(g.nobody) FROM ("
 			"SELECT pg_catalog.count(*) AS n, v.blank, pg_catalog.sum(v.r) AS r,"
 			" pg_catalog.bool_or(v.nobody) AS nobody FROM ("
-			"SELECT %s pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank,"
+			"SELECT %s %s AS blank,"
 			" pg_catalog.count(*) AS r, pg_catalog.num_nulls(%s) OPERATOR(pg_catalog.=) 1 AS nobody"
 			" FROM %s GROUP BY %s, %s) AS v GROUP BY %s v.blank",
-			aliased.data, columns, risk->subject->quoted, source->name, columns, risk->subject->quoted,
-			aliases.data);
+			aliased.data, blank_condition(source->qis, source->nqis), risk->subject->quoted, source->name,
+			columns, risk->subject->quoted, aliases.data);
 	}
 	appendStringInfoString(&query, ") AS g GROUP BY g.n, g.blank");
 	return query.data;
