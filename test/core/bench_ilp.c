@@ -1,9 +1,10 @@
 /*
  * bench_ilp.c: the exact and the anytime solver, alone, on the paper's cases.
  *
- * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] CASE K SOLVER ...
+ * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] CASE K SOLVER ...
  * with CASE one of cmc-mask2, adult2-mask15, cmc-all, adult2-all, nursery-all,
- * adult-all and SOLVER one of kanon_solvers.  Prints one line for each CASE K
+ * adult-all, mixed9 (1.2 million rows of Adult's nine columns, each cell taken from another row
+ * with probability 0.4), mixed8 (540,000 of eight, 0.15) and SOLVER one of kanon_solvers.  Prints one line for each CASE K
  * SOLVER: cost, bound, whether proven, seconds of processor time, nodes, peak memory of the core
  * and of the process, and the longest time between two polls.
  */
@@ -43,14 +44,50 @@ trace(int depth, const IlpModel *model, double cost, double bound, double cutoff
 
 static const int cmc_columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 static const int adult2_columns[] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
+static const int mixed9_columns[] = {0, 1, 3, 5, 6, 8, 9, 12, 13};
 static const int nursery_columns[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static const KanonRule adult2_rules[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
 										 {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
 
+/*
+ * So many rows of a table over and over, of whose cells each is taken from another row
+ * with that probability: as many row types as one likes, whose columns belong together.
+ */
+static KanonProblem *
+mix(const KanonProblem *from, size_t nrows, double probability, int64_t k)
+{
+	int ncolumns = from->ncolumns;
+	uint32_t *code = malloc(nrows * (size_t) ncolumns * sizeof(*code));
+	uint32_t *row;
+	size_t n = 0;
+	uint64_t random = 25;
+	KanonProblem *problem;
+
+	for (uint32_t i = 0; i < from->ntypes; i++)
+		n += (size_t) from->rows[i];
+	row = malloc(n * sizeof(*row));
+	n = 0;
+	for (uint32_t i = 0; i < from->ntypes; i++)
+		for (int64_t r = 0; r < from->rows[i]; r++)
+			row[n++] = i;
+	for (size_t i = 0; i < nrows; i++)
+		for (int c = 0; c < ncolumns; c++)
+		{
+			bool other = random_below(&random, 1000000) < probability * 1e6;
+
+			code[i * (size_t) ncolumns + (size_t) c] =
+				from->columns[c].code[row[other ? random_below(&random, (uint32_t) n) : i % n]];
+		}
+	problem = problem_from_codes(&host, code, nrows, ncolumns, k);
+	free(row);
+	free(code);
+	return problem;
+}
+
 /* The problem of a case; *table is its table. */
 static KanonProblem *
-make(const char *data, const char *name, int64_t k, Table **table)
+make(const char *data, const char *name, int64_t k, size_t nrows, Table **table)
 {
 	char path[1000];
 	const int *columns = adult14;
@@ -62,10 +99,10 @@ make(const char *data, const char *name, int64_t k, Table **table)
 		columns = cmc_columns;
 		ncolumns = 10;
 	}
-	else if (strncmp(name, "adult2", 6) == 0)
+	else if (strncmp(name, "adult2", 6) == 0 || strncmp(name, "mixed", 5) == 0)
 	{
-		columns = adult2_columns;
-		ncolumns = 9;
+		columns = strcmp(name, "mixed9") == 0 ? mixed9_columns : adult2_columns;
+		ncolumns = strcmp(name, "mixed8") == 0 ? 8 : 9;
 	}
 	else if (strncmp(name, "nursery", 7) == 0)
 	{
@@ -83,6 +120,17 @@ make(const char *data, const char *name, int64_t k, Table **table)
 		exit(1);
 	}
 	problem = problem_make(&host, *table, columns, ncolumns, 0, k);
+	if (strncmp(name, "mixed", 5) == 0)
+	{
+		KanonProblem *mixed = mix(problem,
+								  nrows > 0       ? nrows
+								  : ncolumns == 9 ? 1200000
+												  : 540000,
+								  ncolumns == 9 ? 0.4 : 0.15, k);
+
+		problem_free(problem);
+		problem = mixed;
+	}
 	problem->time_limit = INFINITY;
 	problem->effort = 1;
 	problem->gap = 0;
@@ -107,6 +155,7 @@ main(int argc, char **argv)
 	double limit = INFINITY;
 	double effort = 1;
 	uint64_t seed = 1;
+	size_t nrows = 0;
 	int a = 2;
 
 	for (; a + 1 < argc && argv[a][0] == '-'; a++)
@@ -117,12 +166,14 @@ main(int argc, char **argv)
 			limit = atof(argv[++a]);
 		else if (argv[a][1] == 'e')
 			effort = atof(argv[++a]);
+		else if (argv[a][1] == 'n')
+			nrows = strtoull(argv[++a], NULL, 10);
 		else if (argv[a][1] == 's')
 			seed = strtoull(argv[++a], NULL, 10);
 	}
 	if (a + 3 > argc)
 	{
-		fprintf(stderr, "usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] "
+		fprintf(stderr, "usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] "
 						"CASE K SOLVER ...\n");
 		return 1;
 	}
@@ -140,8 +191,10 @@ main(int argc, char **argv)
 
 		host_init(&host);
 		host.env.now = now;
-		problem = make(argv[1], argv[a], atoll(argv[a + 1]), &table);
+		problem = make(argv[1], argv[a], atoll(argv[a + 1]), nrows, &table);
 		problem->time_limit = limit;
+		if (verbose)
+			fprintf(stderr, "%u row types\n", problem->ntypes);
 		problem->effort = effort;
 		problem->seed = seed;
 		host.peak = host.live;

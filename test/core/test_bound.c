@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
+#include "anytime/improve.h"
 #include "program/bound.h"
 
 static double
@@ -70,7 +71,7 @@ box_is_exact(void **state)
 		own.y = kanon_alloc(env, model.m, sizeof(*own.y));
 		for (uint32_t i = 0; i < model.m; i++)
 			prices.y[i] = model.c[i] * random_double(&random);
-		assert_int_equal(ilp_box_around(&model, prices.y, reach, instances.all_cost, &box), KANON_OK);
+		assert_int_equal(ilp_box_around(&model, prices.y, reach, &box), KANON_OK);
 		assert_int_equal(ilp_box_model(&model, &box, &part, &watch), KANON_OK);
 		left_out += model.start[model.nf] - part.start[part.nf];
 		for (int point = 0; point < 10; point++)
@@ -98,34 +99,46 @@ box_is_exact(void **state)
 	assert_true(left_out > 1000);
 }
 
-/* The bound with every row's fallback as cheap as the instances that are missing. */
-static double
-cheap_bound(const IlpModel *model, const KanonInstances *instances, double upper, KanonPace *watch)
+/* What is compatible with its pattern and live, then the classes of a release. */
+static void
+check_chosen(const KanonProblem *problem, const KanonInstances *instances, uint32_t first,
+			 const KanonRelease *release)
 {
-	IlpModel cheap = *model;
-	IlpPrices prices = {0};
-	double bound;
+	uint32_t nclasses = 0;
 
-	cheap.base *= instances->max_cost / instances->all_cost;
-	cheap.c = malloc(model->m * sizeof(*cheap.c));
-	for (uint32_t i = 0; i < model->m; i++)
-		cheap.c[i] = instances->max_cost;
-	assert_int_equal(ilp_lagrange(&cheap, upper, 400, &prices, watch), KANON_OK);
-	bound = prices.bound;
-	ilp_prices_free(model->env, &prices);
-	free(cheap.c);
-	return bound;
+	for (uint32_t c = 0; c < release->nclasses; c++)
+		nclasses += release->classes[c].pattern != kanon_pattern_all(problem->ncolumns);
+	assert_int_equal(instances->n - first, nclasses);
+
+	for (uint32_t f = 0; f < instances->n; f++)
+	{
+		KanonPattern shown = kanon_pattern_all(problem->ncolumns) & ~instances->pattern[f];
+		const uint32_t *type = instances->type + instances->start[f];
+		uint32_t n = (uint32_t) (instances->start[f + 1] - instances->start[f]);
+		int64_t rows = 0;
+
+		for (uint32_t j = 0; j < n; j++)
+		{
+			rows += problem->rows[type[j]];
+			assert_true(j == 0 || type[j - 1] < type[j]);
+			for (int c = 0; c < problem->ncolumns; c++)
+				assert_true((shown >> c & 1) == 0 ||
+							problem->columns[c].code[type[j]] == problem->columns[c].code[type[0]]);
+		}
+		assert_true(rows >= problem->k);
+	}
 }
 
 /*
- * The bound is at most the optimum, whatever instances are missing, does not fall
- * when it is sought again, and often is better than if they were not looked at.
+ * Instances that prices ask for: they are instances, the release's classes are among
+ * them, the bound is at most the optimum, and mostly near that of all instances.
  */
 static void
-missing_are_found(void **state)
+prices_choose(void **state)
 {
 	uint64_t random = 78;
-	int better = 0;
+	int near = 0;
+	size_t left_out = 0;
 
 	(void) state;
 	for (int round = 0; round < exact_cases(200); round++)
@@ -134,48 +147,52 @@ missing_are_found(void **state)
 		KanonProblem *problem = random_problem(&host, &random, round);
 		KanonEnv *env = problem->env;
 		KanonPace watch;
-		KanonInstances instances;
+		KanonInstances all;
+		KanonInstances chosen;
+		IlpModel whole;
 		IlpModel model;
 		IlpPrices prices = {0};
-		IlpMissing missing = {.problem = problem, .instances = &instances};
+		IlpResult greedy;
 		KanonRelease release;
-		KanonReport report;
-		uint32_t *map = malloc(problem->ntypes * sizeof(*map));
+		KanonReport report = {0};
 		double optimum;
-		double cheap;
+		uint32_t first;
+		size_t most = round % 3 == 0 ? 200 : 1000000;
+		KanonStatus status;
 
-		kanon_instances_grid(problem, &instances);
 		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
 		assert_true(report.proven);
-		optimum = report.cost / instances.unit;
 		kanon_release_free(problem, &release);
-		assert_int_equal(
-			build(problem, instances.all_cost * random_double(&random), &watch, &instances, &model),
-			KANON_OK);
-		assert_int_equal(ilp_model_merge(&model, map, &watch), KANON_OK);
-		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
-		missing.map = map;
-		cheap = cheap_bound(&model, &instances, optimum, &watch);
-		for (int again = 0; again < 2; again++)
+		assert_int_equal(build(problem, INFINITY, &watch, &all, &whole), KANON_OK);
+		optimum = report.cost / all.unit;
+		kanon_instances_grid(problem, &chosen);
+		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
+		status = improve_priced(problem, &greedy, most, 1, &chosen, &first, &model, &prices, &watch);
+		if (status == KANON_OK)
 		{
-			double before = prices.bound;
-
-			assert_int_equal(ilp_bound(&model, &missing, optimum, 60, &prices, &watch), KANON_OK);
 			assert_true(prices.bound <= optimum + 1e-6);
-			assert_true(again == 0 || prices.bound >= before - 1e-9);
+			near += prices.bound >= optimum - 0.1 * (greedy.cost - optimum) - 0.05 * optimum;
+			assert_int_equal(model.nf, chosen.n);
+			assert_true(first <= chosen.n && chosen.start[first] <= most);
+			left_out += all.start[all.n] > chosen.start[first] ? all.start[all.n] - chosen.start[first] : 0;
+			check_chosen(problem, &chosen, first, &greedy.release);
+			ilp_model_free(&model);
+			ilp_prices_free(env, &prices);
+			kanon_instances_free(env, &chosen);
 		}
-		better += prices.bound > cheap + 1e-6;
-		ilp_prices_free(env, &prices);
-		ilp_model_free(&model);
-		kanon_instances_free(env, &instances);
-		free(map);
+		else
+			assert_true(status == KANON_TOO_LARGE && most == 200);
+		kanon_release_free(problem, &greedy.release);
+		ilp_model_free(&whole);
+		kanon_instances_free(env, &all);
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
-	assert_true(better > exact_cases(200) / 3);
+	assert_true(near > exact_cases(200) * 2 / 3);
+	assert_true(left_out > 1000);
 }
 
-/* Memory for few pairs, so that the costly instances are missing. */
+/* Memory for few pairs, so that prices choose the instances. */
 static KanonProblem *
 scarce_problem(Host *host, int variant)
 {
@@ -202,7 +219,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(box_is_exact),
-		cmocka_unit_test(missing_are_found),
+		cmocka_unit_test(prices_choose),
 		cmocka_unit_test(ends_early),
 	};
 

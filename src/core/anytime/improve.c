@@ -16,9 +16,9 @@
 #include "program/flow.h"
 
 /*
- * Row types of all instances together (pairs), at most; beyond, costly instances
- * are left out.  A pair is in the instances, in the model by instance and by
- * type, and twice more while the model is filtered; growing takes the rest.
+ * Row types of all instances together (pairs), at most; beyond, those that prices ask
+ * for are chosen first (priced.c).  A pair is in the instances, in the model by instance
+ * and by type, and twice more while the model is filtered; growing takes the rest.
  */
 #define MAX_PAIRS ((size_t) 40 * 1000 * 1000)
 #define PAIR_BYTES 32
@@ -54,7 +54,6 @@ typedef struct Improve
 	KanonPace pace;
 	KanonInstances instances;
 	IlpModel model;
-	uint32_t *map; /* types of the problem to the model's; NULL when that is whole */
 	IlpPrices prices;
 	IlpResult result;
 	IlpList fixed; /* instances that are open, by id */
@@ -161,13 +160,34 @@ row_units(const IlpModel *model)
 	return units;
 }
 
-/* A search on the instances of small reduced cost, by so much effort. */
+/* Those of the listed instances that a part of the model has, as it numbers them. */
 static KanonStatus
-search(Improve *v, const IlpList *start, int round, double effort)
+find_in_part(const Improve *v, const IlpList *list, const IlpModel *part, IlpList *found)
+{
+	KanonEnv *env = v->problem->env;
+	bool *listed = kanon_alloc0(env, v->model.nf, sizeof(*listed));
+	KanonStatus status = listed == NULL ? KANON_NO_MEMORY : KANON_OK;
+
+	for (size_t j = 0; j < list->n && status == KANON_OK; j++)
+		listed[list->v[j]] = true;
+	for (uint32_t f = 0; f < part->nf && status == KANON_OK; f++)
+		if (listed[part->id[f]] && !ilp_list_add(env, found, f))
+			status = KANON_NO_MEMORY;
+	kanon_free(env, listed);
+	return status;
+}
+
+/*
+ * A search on the instances of small reduced cost, by so much effort; warm: on from
+ * the start, for want of time to find as good a one.
+ */
+static KanonStatus
+search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 {
 	const KanonProblem *problem = v->problem;
 	KanonEnv *env = problem->env;
 	IlpModel part;
+	IlpList begin = {0};
 	IlpList open = {0};
 	double cost;
 	double *g;
@@ -194,7 +214,7 @@ search(Improve *v, const IlpList *start, int round, double effort)
 	 * The wider the gap, the less reduced costs say which instances matter: as many
 	 * for each class as it has per cent.  A short search has no time for more than two.
 	 */
-	if (round > 0 && v->cost > 0)
+	if (round > 0 && v->cost > 0 && v->cost < INFINITY)
 		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
 	status = filter(v, start,
 					(size_t) (per_class * (double) start->n) + (problem->k < 50 && rows < LARGE ? 600 : 1000),
@@ -206,13 +226,16 @@ search(Improve *v, const IlpList *start, int round, double effort)
 	kanon_pace_phase(&v->pace, "search");
 	g = kanon_alloc(env, part.nf, sizeof(*g));
 	status = g == NULL ? KANON_NO_MEMORY : KANON_OK;
+	if (status == KANON_OK && warm)
+		status = find_in_part(v, start, &part, &begin);
 	if (status == KANON_OK)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g, NULL, &cost,
-							&open, &v->pace);
+		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g,
+							warm ? &begin : NULL, &cost, &open, &v->pace);
 	}
+	kanon_free(env, begin.v);
 	kanon_free(env, g);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &open, &part, &v->model);
@@ -330,17 +353,15 @@ finish_exactly(Improve *v)
 
 /* The lower bound, and the prices that go with it. */
 static KanonStatus
-find_bound(Improve *v, bool whole, double effort)
+find_bound(Improve *v, double effort)
 {
 	/* a pass over a large model costs much, and its last steps gain little */
 	double steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
-	IlpMissing missing = {.problem = v->problem, .instances = &v->instances, .map = v->map};
 	KanonStatus status;
 
 	kanon_pace_open(&v->pace, "bound");
 	v->prices.steps = 0;
-	status = ilp_bound(&v->model, whole ? NULL : &missing, v->cost,
-					   (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->pace);
+	status = ilp_bound(&v->model, v->cost, (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->pace);
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;
@@ -364,7 +385,6 @@ static KanonStatus
 run(Improve *v)
 {
 	const KanonProblem *problem = v->problem;
-	bool whole = v->instances.max_cost == INFINITY;
 	double usual = fmin(1, problem->effort);
 	double efforts[] = {0.1 * usual, usual, problem->effort - 1};
 	IlpList start = {0};
@@ -373,20 +393,13 @@ run(Improve *v)
 
 	kanon_pace_phase(&v->pace, "reduce");
 	status = ilp_model_build(problem, &v->instances, false, &v->pace, &v->model);
-	/* reductions count on it that no instance is missing */
-	if (status == KANON_OK && whole)
+	if (status == KANON_OK)
 		status = ilp_reduce(&v->model, &v->fixed, &v->pace);
-	else if (status == KANON_OK)
-	{
-		v->map = kanon_alloc(problem->env, v->model.m, sizeof(*v->map));
-		status = v->map == NULL ? KANON_NO_MEMORY : ilp_model_merge(&v->model, v->map, &v->pace);
-	}
 	if (status == KANON_OK)
 		status = ilp_model_transpose(&v->model, &v->pace);
 	if (status != KANON_OK || v->pace.late)
 		return status;
-	if (whole)
-		v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
+	v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
 	kanon_pace_phase(&v->pace, "start");
 	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model), 0, v->bound, NULL,
 						NULL, &cost, &start, &v->pace);
@@ -401,32 +414,24 @@ run(Improve *v)
 	for (int round = 0; round < (problem->effort > 1 ? 3 : 2); round++)
 	{
 		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
-			status = find_bound(v, whole, round < 2 ? usual : problem->effort);
+			status = find_bound(v, round < 2 ? usual : problem->effort);
 		tell(v);
 		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
-			status = search(v, &start, round, efforts[round]);
+			status = search(v, &start, false, round, efforts[round]);
 		tell(v);
 	}
-	if (status == KANON_OK && whole && v->bound < v->cost - ILP_EPS && !v->pace.late)
+	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
 		status = finish_exactly(v);
 	kanon_free(problem->env, start.v);
 	return status;
 }
 
-/* Instances, by and by without the costliest when there are too many. */
+/* All instances; KANON_TOO_LARGE and KANON_NO_MEMORY: those are too many. */
 static KanonStatus
-build(Improve *v)
+build(Improve *v, size_t most_pairs)
 {
-	size_t foreign = v->problem->env->foreign;
-	double highest = v->instances.all_cost;
-	double max_cost = INFINITY;
-	size_t pairs = MAX_PAIRS;
-	KanonStatus status;
-
-	if (foreign > 0 && foreign / PAIR_BYTES < pairs)
-		pairs = foreign / PAIR_BYTES;
 	if (v->start != NULL && v->start->instances.start != NULL &&
-		v->start->instances.start[v->start->instances.n] <= pairs)
+		v->start->instances.start[v->start->instances.n] <= most_pairs)
 	{
 		v->instances = v->start->instances;
 		v->shared = true;
@@ -434,15 +439,34 @@ build(Improve *v)
 		v->pace.work += (uint64_t) v->instances.steps;
 		return KANON_OK;
 	}
-	do
-	{
-		status = kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, max_cost, pairs, &v->pace,
-									   &v->instances);
-		if (status == KANON_NO_MEMORY)
-			pairs /= 2;
-		highest *= 0.8;
-		max_cost = highest;
-	} while ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && highest > 1e-9 && !v->pace.late);
+	return kanon_instances_build(v->problem, KANON_INSTANCES_CLOSED, INFINITY, most_pairs, &v->pace,
+								 &v->instances);
+}
+
+/* Where they are too many: those that prices ask for, and on from greedy's release. */
+static KanonStatus
+run_priced(Improve *v, size_t most_pairs)
+{
+	const KanonProblem *problem = v->problem;
+	IlpList start = {0};
+	uint32_t first;
+	KanonStatus status;
+
+	kanon_pace_open(&v->pace, "bound");
+	status = improve_priced(problem, &v->result, most_pairs, fmin(1, problem->effort), &v->instances, &first,
+							&v->model, &v->prices, &v->pace);
+	if (status != KANON_OK)
+		return status;
+	v->cost = v->result.cost;
+	v->bound = fmin(v->cost, ilp_round_up(&v->model, v->prices.bound));
+	for (uint32_t f = first; f < v->model.nf && status == KANON_OK; f++)
+		if (!ilp_list_add(problem->env, &start, f))
+			status = KANON_NO_MEMORY;
+	tell(v);
+	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
+		status = search(v, &start, start.n > 0, 1, problem->effort);
+	tell(v);
+	kanon_free(problem->env, start.v);
 	return status;
 }
 
@@ -512,9 +536,14 @@ improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease 
 	kanon_pace_open(&v.pace, "instances");
 	if (status == KANON_OK && !kanon_poll(&v.pace) && !v.pace.late)
 	{
-		status = build(&v);
+		size_t most_pairs =
+			env->foreign > 0 && env->foreign / PAIR_BYTES < MAX_PAIRS ? env->foreign / PAIR_BYTES : MAX_PAIRS;
+
+		status = build(&v, most_pairs);
 		if (status == KANON_OK)
 			status = run(&v);
+		else if ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && !v.pace.late)
+			status = run_priced(&v, most_pairs);
 		ilp_model_free(&v.model);
 		ilp_prices_free(env, &v.prices);
 		/* what was found before memory or time ended is a solution, too */
@@ -536,7 +565,6 @@ improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease 
 	kanon_release_free(problem, &v.result.release);
 	if (!v.shared)
 		kanon_instances_free(env, &v.instances);
-	kanon_free(env, v.map);
 	kanon_free(env, v.fixed.v);
 	kanon_free(env, v.used.v);
 	return status;

@@ -49,12 +49,8 @@ typedef struct IlpBox
 
 extern void ilp_box_free(KanonEnv *env, IlpBox *box);
 
-/*
- * The prices within `reach` of y, up to c; those at most `reach` below `cap` may rise
- * to c at once.
- */
-extern KanonStatus ilp_box_around(const IlpModel *model, const double *y, double reach, double cap,
-								  IlpBox *box);
+/* The prices within `reach` of y, up to c. */
+extern KanonStatus ilp_box_around(const IlpModel *model, const double *y, double reach, IlpBox *box);
 
 /*
  * The instances that open at some prices in the box, each with the types that
@@ -70,9 +66,6 @@ extern KanonStatus ilp_box_model(const IlpModel *model, const IlpBox *box, IlpMo
 extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types,
 							 uint32_t ntypes, IlpCandidate *cand, uint32_t *kept);
 
-/* Appends instances, of id UINT32_MAX; their types are those of the model. */
-extern KanonStatus ilp_box_append(IlpModel *model, const KanonInstances *instances);
-
 /* As ilp_lagrange, with prices (which must be set) in the box. */
 extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
 									   IlpPrices *prices, KanonPace *pace);
@@ -80,23 +73,11 @@ extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box,
 /* bound.c */
 
 /*
- * Where the model lacks the instances above a cost: these, as far as prices in a
- * box can open them.  map: types of the problem to types of the model, UINT32_MAX
- * where no instance of the model takes them.
- */
-typedef struct IlpMissing
-{
-	const KanonProblem *problem;
-	const KanonInstances *instances;
-	const uint32_t *map;
-} IlpMissing;
-
-/*
  * The best lower bound and prices that so many steps lead to; bound stays as it
- * is when that is better.  missing: NULL when the model is whole.
+ * is when that is better.
  */
-extern KanonStatus ilp_bound(IlpModel *model, const IlpMissing *missing, double upper, int64_t steps,
-							 IlpPrices *prices, KanonPace *pace);
+extern KanonStatus ilp_bound(IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
+							 KanonPace *pace);
 
 /*
  * Reduced-cost fixing: drops the instances that no solution of cost at most

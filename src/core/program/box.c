@@ -23,7 +23,7 @@ ilp_box_free(KanonEnv *env, IlpBox *box)
 }
 
 KanonStatus
-ilp_box_around(const IlpModel *model, const double *y, double reach, double cap, IlpBox *box)
+ilp_box_around(const IlpModel *model, const double *y, double reach, IlpBox *box)
 {
 	box->low = kanon_alloc(model->env, model->m, sizeof(*box->low));
 	box->high = kanon_alloc(model->env, model->m, sizeof(*box->high));
@@ -35,7 +35,7 @@ ilp_box_around(const IlpModel *model, const double *y, double reach, double cap,
 	for (uint32_t i = 0; i < model->m; i++)
 	{
 		box->low[i] = y[i] - reach;
-		box->high[i] = y[i] >= cap - reach ? model->c[i] : fmin(model->c[i], y[i] + reach);
+		box->high[i] = fmin(model->c[i], y[i] + reach);
 	}
 	return KANON_OK;
 }
@@ -138,26 +138,4 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace
 	if (status != KANON_OK)
 		ilp_model_free(out);
 	return status;
-}
-
-KanonStatus
-ilp_box_append(IlpModel *model, const KanonInstances *instances)
-{
-	size_t pairs = model->start[model->nf];
-	size_t more = instances->start[instances->n];
-	size_t nf = (size_t) model->nf + instances->n;
-	size_t room = 0;
-	size_t starts = 0;
-	size_t pair_room = 0;
-
-	if (!make_room(model, &room, &starts, &pair_room, nf, pairs + more))
-		return KANON_NO_MEMORY;
-	memcpy(model->type + pairs, instances->type, more * sizeof(*model->type));
-	for (uint32_t f = 0; f < instances->n; f++)
-	{
-		model->w[model->nf] = instances->cost[f];
-		model->id[model->nf] = UINT32_MAX;
-		model->start[++model->nf] = pairs + instances->start[f + 1];
-	}
-	return KANON_OK;
 }

@@ -111,9 +111,7 @@ typedef struct Builder
 	size_t pairs;
 	size_t room; /* for instances */
 	size_t pair_room;
-	/* only those above a cost, as far as a sieve lets them through; NULL: all */
-	double above;
-	const double *most; /* [ntypes] a row type without more than a cost needs no instance of it */
+	/* what a sieve lets through; NULL: all */
 	KanonSieve sieve;
 	void *sieve_arg;
 	uint32_t *sifted; /* [ntypes] */
@@ -133,7 +131,7 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 
 	if (b->sieve != NULL)
 	{
-		ntypes = cost <= b->above ? 0 : b->sieve(b->sieve_arg, cost, types, ntypes, b->sifted);
+		ntypes = b->sieve(b->sieve_arg, cost, types, ntypes, b->sifted);
 		types = b->sifted;
 		if (ntypes == 0)
 			return KANON_OK;
@@ -151,19 +149,6 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 	out->n++;
 	out->start[out->n] = b->pairs;
 	return KANON_OK;
-}
-
-/* Does the sieve let through nothing within an instance of that cost? */
-static bool
-is_barren(const Builder *b, double cost, const uint32_t *types, uint32_t ntypes)
-{
-	if (b->sieve == NULL)
-		return false;
-	if (cost > b->above)
-		for (uint32_t j = 0; j < ntypes; j++)
-			if (b->most[types[j]] > b->above)
-				return false;
-	return true;
 }
 
 /* The columns among `open` in which the types differ; stops when none is left. */
@@ -243,8 +228,6 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 			{
 				double cost = kanon_instances_cost(problem, b->out, closed);
 
-				if (is_barren(b, cost, part + lo, hi - lo))
-					continue;
 				if (cost <= b->max_cost && (status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
 					return status;
 			}
@@ -472,7 +455,6 @@ build(Builder b)
 
 	memset(out, 0, sizeof(*out));
 	kanon_instances_grid(problem, out);
-	out->max_cost = b.max_cost;
 	b.scratch = (KanonScratch){.env = problem->env};
 	if (b.sieve != NULL)
 		b.sifted = kanon_take(&b.scratch, problem->ntypes, sizeof(*b.sifted));
@@ -524,8 +506,8 @@ kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, doubl
 }
 
 KanonStatus
-kanon_instances_above(const KanonProblem *problem, double above, const double *most, KanonSieve sieve,
-					  void *arg, size_t max_pairs, KanonPace *pace, KanonInstances *out)
+kanon_instances_sift(const KanonProblem *problem, KanonSieve sieve, void *arg, size_t max_pairs,
+					 KanonPace *pace, KanonInstances *out)
 {
 	return build((Builder){.problem = problem,
 						   .pace = pace,
@@ -533,8 +515,6 @@ kanon_instances_above(const KanonProblem *problem, double above, const double *m
 						   .mode = KANON_INSTANCES_CLOSED,
 						   .max_cost = INFINITY,
 						   .max_pairs = max_pairs,
-						   .above = above,
-						   .most = most,
 						   .sieve = sieve,
 						   .sieve_arg = arg});
 }

@@ -27,7 +27,6 @@ typedef struct KanonInstances
 	double unit;
 	bool integral;
 	size_t patterns; /* in the mask; 0: every combination */
-	double max_cost; /* instances above this cost (in units) are missing */
 	int64_t steps;   /* work that it took to find them */
 } KanonInstances;
 
@@ -43,7 +42,8 @@ typedef enum KanonInstanceMode
 /*
  * The live instances but the fully suppressed one.  KANON_TOO_LARGE when they
  * hold more than max_pairs row types in all, or the mask has too many patterns,
- * or when time is up (pace->late).  Failing leaves the grid of the costs.
+ * or when time is up (pace->late); without those above max_cost (in units).  Failing
+ * leaves the grid of the costs.
  */
 extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost,
 										 size_t max_pairs, KanonPace *pace, KanonInstances *out);
@@ -55,13 +55,9 @@ extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInsta
 typedef uint32_t (*KanonSieve)(void *arg, double cost, const uint32_t *types, uint32_t ntypes,
 							   uint32_t *kept);
 
-/*
- * The closed live instances that cost more than `above`, as the sieve leaves
- * them.  It may be spared those of which no row type i has most[i] > above.
- */
-extern KanonStatus kanon_instances_above(const KanonProblem *problem, double above, const double *most,
-										 KanonSieve sieve, void *arg, size_t max_pairs, KanonPace *pace,
-										 KanonInstances *out);
+/* The closed live instances as the sieve leaves them. */
+extern KanonStatus kanon_instances_sift(const KanonProblem *problem, KanonSieve sieve, void *arg,
+										size_t max_pairs, KanonPace *pace, KanonInstances *out);
 extern void kanon_instances_free(KanonEnv *env, KanonInstances *instances);
 
 /* Cost of a pattern in units of the grid. */

@@ -175,8 +175,8 @@ same_options(const IlpModel *model, uint32_t i, uint32_t j)
  * Merging is exact: the constraints see types of equal options only by the sum
  * of their rows, and any flow of the sum can be divided among them.
  */
-static KanonStatus
-compact(IlpModel *model, const bool *dead, uint32_t *map, KanonPace *pace)
+KanonStatus
+ilp_model_compact(IlpModel *model, const bool *dead, KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	uint32_t nf = 0;
@@ -255,8 +255,6 @@ compact(IlpModel *model, const bool *dead, uint32_t *map, KanonPace *pace)
 			model->n[to[i] & 0x7fffffffu] += model->n[i];
 		}
 	}
-	for (uint32_t i = 0; i < model->m && map != NULL; i++)
-		map[i] = to[i] == UINT32_MAX ? to[i] : to[i] & 0x7fffffffu;
 	model->m = m;
 	pairs = 0;
 	for (uint32_t f = 0; f < nf; f++)
@@ -275,18 +273,6 @@ done:
 	kanon_free(env, to);
 	kanon_free(env, order);
 	return status;
-}
-
-KanonStatus
-ilp_model_compact(IlpModel *model, const bool *dead, KanonPace *pace)
-{
-	return compact(model, dead, NULL, pace);
-}
-
-KanonStatus
-ilp_model_merge(IlpModel *model, uint32_t *map, KanonPace *pace)
-{
-	return compact(model, NULL, map, pace);
 }
 
 KanonStatus

@@ -64,9 +64,6 @@ extern KanonStatus ilp_model_transpose(IlpModel *model, KanonPace *pace);
  */
 extern KanonStatus ilp_model_compact(IlpModel *model, const bool *dead, KanonPace *pace);
 
-/* As that with none dead; map: [m] new numbers of the types, UINT32_MAX: gone. */
-extern KanonStatus ilp_model_merge(IlpModel *model, uint32_t *map, KanonPace *pace);
-
 /*
  * A copy of the part that has the given types (whole components); base 0, id =
  * position in `model`.
