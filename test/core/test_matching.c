@@ -279,6 +279,34 @@ late(void **state)
 	assert_int_equal(host.blocks, 0);
 }
 
+/* When time is up, the pairs of many rows are not priced to the end. */
+static void
+late_at_once(void **state)
+{
+	uint64_t random = 3;
+	uint64_t polls[2];
+	Host host;
+	KanonProblem *problem = exact_problem(&host, &random, 6000, 4, 14, 2, false);
+
+	(void) state;
+	problem->time_limit = 0;
+	for (int m = 0; m < 2; m++)
+	{
+		KanonRelease release;
+		KanonReport report;
+
+		polls[m] = host.polls;
+		assert_int_equal((m == 0 ? kanon_solve_greedy : kanon_solve_matching)(problem, &release, &report),
+						 KANON_OK);
+		polls[m] = host.polls - polls[m];
+		kanon_release_free(problem, &release);
+	}
+	print_message("%u types: %d polls of greedy, %d of matching\n", problem->ntypes, (int) polls[0],
+				  (int) polls[1]);
+	assert_true(polls[1] < polls[0] + 20);
+	problem_free(problem);
+}
+
 /* GLPK's memory is bounded, and its refusal is one. */
 static void
 little_memory(void **state)
@@ -307,6 +335,7 @@ main(void)
 		cmocka_unit_test(cancelled),
 		cmocka_unit_test(other_k),
 		cmocka_unit_test(late),
+		cmocka_unit_test(late_at_once),
 		cmocka_unit_test(little_memory),
 	};
 

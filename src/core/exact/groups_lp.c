@@ -326,7 +326,7 @@ finish(Run *run)
 	status = groups_begin(g);
 	if (status == KANON_OK)
 		status = groups_price(g, gap, &added);
-	if (status == KANON_TOO_LARGE)
+	if (status == KANON_TOO_LARGE || (status == KANON_OK && g->pace.late))
 		return KANON_OK;
 	if (status == KANON_OK)
 		status = load(run);
@@ -371,6 +371,9 @@ relax(Run *run, int method)
 			return status;
 		read_solution(run);
 		status = groups_price(g, 0, &added);
+		/* not all were looked at, so that nothing is proven by their prices */
+		if (status == KANON_OK && g->pace.late)
+			return status;
 		if (status == KANON_OK)
 			status = add_columns(run);
 		method = GLP_PRIMAL;

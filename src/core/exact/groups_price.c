@@ -357,7 +357,7 @@ groups_price(Groups *g, double gap, size_t *added)
 			g->reach[i] += g->weight[g->in[j]];
 	}
 	g->near.n = 0;
-	for (uint32_t i = 0; i < g->ntypes && status == KANON_OK; i++)
+	for (uint32_t i = 0; i < g->ntypes && status == KANON_OK && !g->pace.late; i++)
 	{
 		g->near_start[i] = g->near.n;
 		status = price_pairs(&o, i);
@@ -366,7 +366,8 @@ groups_price(Groups *g, double gap, size_t *added)
 	}
 	g->near_start[g->ntypes] = g->near.n;
 	memset(g->mark, 0, g->ntypes * sizeof(*g->mark));
-	for (uint32_t i = 0; i < g->ntypes && status == KANON_OK && (o.added == 0 || gap > 0); i++)
+	for (uint32_t i = 0; i < g->ntypes && status == KANON_OK && !g->pace.late && (o.added == 0 || gap > 0);
+		 i++)
 	{
 		status = price_triples(&o, i);
 		if (status == KANON_OK)
