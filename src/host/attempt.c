@@ -98,7 +98,7 @@ rehearse(void (*work)(void *arg), void *arg)
  */
 #define LOCK_WAIT 200 /* ms */
 
-/* Within a moment; otherwise who waits for us in turn would not be found. */
+/* Within a moment; otherwise who waits for us in turn would not be found (the server raises ERRCODE_T_R_DEADLOCK_DETECTED). */
 #define DEADLOCK_WAIT "100"
 
 #define FIRST_PAUSE 50L
