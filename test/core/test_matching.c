@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
+#include "util/pace.h"
 
 #define MAX_ROWS 11
 
@@ -289,6 +290,12 @@ late_at_once(void **state)
 	KanonProblem *problem = exact_problem(&host, &random, 6000, 4, 14, 2, false);
 
 	(void) state;
+	/* with tiny limits all else polls more often than pricing does */
+	if (KANON_POLL_WORK <= 64)
+	{
+		problem_free(problem);
+		skip();
+	}
 	problem->time_limit = 0;
 	for (int m = 0; m < 2; m++)
 	{
