@@ -66,7 +66,8 @@ solve_each(Seen *seen, ExactMake make, int i, KanonSolve solve, bool ours)
 		problem->time_limit = limits[l];
 		status = solve(problem, &release, &report);
 		known = status != KANON_UNAVAILABLE;
-		if (status == KANON_CANCELLED || status == KANON_NO_MEMORY || status == KANON_BROKEN)
+		if (status == KANON_CANCELLED || status == KANON_NO_MEMORY || status == KANON_BROKEN ||
+			status == KANON_TOO_LARGE)
 			fail_msg("status %d: %s, limit %g", status, report.detail, limits[l]);
 		if (status == KANON_OK)
 		{
