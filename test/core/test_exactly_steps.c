@@ -28,7 +28,6 @@ typedef struct Steps
 	KanonPace pace;
 	KanonInstances instances;
 	IlpModel model;
-	uint32_t *map;
 } Steps;
 
 static double
@@ -57,8 +56,7 @@ begin(Steps *steps, uint64_t *random, int i, double share)
 					 KANON_OK);
 	assert_int_equal(ilp_model_build(problem, &steps->instances, i % 4 == 1, &steps->pace, &steps->model),
 					 KANON_OK);
-	steps->map = malloc(problem->ntypes * sizeof(*steps->map));
-	assert_int_equal(ilp_model_merge(&steps->model, steps->map, &steps->pace), KANON_OK);
+	assert_int_equal(ilp_model_compact(&steps->model, NULL, &steps->pace), KANON_OK);
 	assert_int_equal(ilp_model_transpose(&steps->model, &steps->pace), KANON_OK);
 }
 
@@ -67,7 +65,6 @@ end(Seen *seen, Steps *steps)
 {
 	seen_figure(seen, 9, (double) kanon_worked(&steps->pace));
 	seen_value(seen, steps->host.said);
-	free(steps->map);
 	ilp_model_free(&steps->model);
 	kanon_instances_free(steps->problem->env, &steps->instances);
 	assert_int_equal(steps->host.blocks, 0);
@@ -99,7 +96,6 @@ see_instances(Seen *seen, const KanonInstances *instances)
 	}
 	seen_figure(seen, 1, instances->all_cost);
 	seen_figure(seen, 2, instances->unit);
-	seen_figure(seen, 3, instances->max_cost);
 }
 
 static void
@@ -168,7 +164,6 @@ instances(void **state)
 		KanonProblem *problem;
 		KanonPace pace;
 		KanonInstances grid;
-		double *most;
 
 		host_init(&host);
 		problem = problem_random(&host, &random, 40, 5);
@@ -188,15 +183,12 @@ instances(void **state)
 				see_instances(&seen, &found);
 			kanon_instances_free(&host.env, &found);
 		}
-		most = malloc((problem->ntypes + 1) * sizeof(*most));
-		for (uint32_t t = 0; t < problem->ntypes; t++)
-			most[t] = grid.all_cost * random_double(&random);
-		for (int quarter = 0; quarter < 4; quarter++)
+		for (int few = 0; few < 2; few++)
 		{
 			KanonInstances found = {0};
 			uint32_t calls = 0;
-			KanonStatus status = kanon_instances_above(problem, grid.all_cost * quarter / 4, most, sieve,
-													   &calls, quarter == 3 ? 30 : 100000, &pace, &found);
+			KanonStatus status =
+				kanon_instances_sift(problem, sieve, &calls, few ? 30 : 100000, &pace, &found);
 
 			seen_value(&seen, status);
 			seen_value(&seen, calls);
@@ -204,7 +196,6 @@ instances(void **state)
 				see_instances(&seen, &found);
 			kanon_instances_free(&host.env, &found);
 		}
-		free(most);
 		seen_figure(&seen, 9, (double) kanon_worked(&pace));
 		problem_random_free(problem);
 		assert_int_equal(host.blocks, 0);
@@ -303,17 +294,14 @@ bounds(void **state)
 	{
 		Steps steps;
 		IlpModel *model = &steps.model;
-		IlpMissing missing = {.problem = NULL};
 		IlpPrices prices = {0};
 		double upper;
 
 		begin(&steps, &random, i, i % 2 == 0 ? 1 : 0.3 + 0.5 * random_double(&random));
-		missing = (IlpMissing){.problem = steps.problem, .instances = &steps.instances, .map = steps.map};
 		upper = ilp_model_ceiling(model) * (0.6 + 0.4 * random_double(&random));
 		for (int64_t more = 20; more <= 320; more *= 4)
 		{
-			assert_int_equal(
-				ilp_bound(model, i % 2 == 0 ? NULL : &missing, upper, more, &prices, &steps.pace), KANON_OK);
+			assert_int_equal(ilp_bound(model, upper, more, &prices, &steps.pace), KANON_OK);
 			see_prices(&seen, model, &prices);
 		}
 		if (i % 2 == 0)
@@ -323,7 +311,7 @@ bounds(void **state)
 			IlpBox box;
 			uint32_t dropped;
 
-			assert_int_equal(ilp_box_around(model, prices.y, 0.4, steps.instances.all_cost, &box), KANON_OK);
+			assert_int_equal(ilp_box_around(model, prices.y, 0.4, &box), KANON_OK);
 			for (uint32_t t = 0; t < model->m; t++)
 				seen_figure(&seen, 4, (t % 7 + 1) * (box.low[t] + 2 * box.high[t]));
 			assert_int_equal(ilp_box_model(model, &box, &copy, &steps.pace), KANON_OK);
@@ -438,8 +426,7 @@ searches(void **state)
 		IlpList start = {0};
 
 		begin(&steps, &random, i, 1);
-		assert_int_equal(ilp_bound(model, NULL, ilp_model_ceiling(model), 100, &prices, &steps.pace),
-						 KANON_OK);
+		assert_int_equal(ilp_bound(model, ilp_model_ceiling(model), 100, &prices, &steps.pace), KANON_OK);
 		assert_int_equal(ilp_price(model, &prices, &steps.pace), KANON_OK);
 		for (int again = 0; again < 4; again++)
 		{
