@@ -163,7 +163,7 @@ SELECT kanon_cluster('people', 'bad', '{age}', 2, 'mondrian', show => 'range', c
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => 'hierarchy', hierarchies => '{"city": "cities"}');
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => 'suppress', hierarchies => '{"city": "cities"}');
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'mondrian', show => NULL);
-SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'top_down', privacy => ARRAY[kanon_distinct_l('note', 2)]);
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', privacy => ARRAY[kanon_distinct_l('note', 2)]);
 SELECT to_regclass('bad');
 
 -- memory beyond the limit: before the work

@@ -167,6 +167,13 @@ typedef struct KanonProblem
 	int nextra;               /* <= 64 */
 	const KanonColumn *extra; /* [nextra] level 0, no weight; every code occurs */
 
+	/*
+	 * Without rules, of a problem that has some: could rows of these types, k or more, be a class
+	 * of that?  What could not is no class here either (release/repair.h).  NULL: all could.
+	 */
+	bool (*viable)(const struct KanonProblem *problem, const uint32_t *types, size_t ntypes);
+	void *viable_arg;
+
 	/* Rules about populations (population.h), which kanon_solve_full_domain and kanon_solve_subtree take. */
 	int npopulations;
 	const struct KanonPopulation *populations; /* [npopulations] */
@@ -310,8 +317,8 @@ extern KanonStatus kanon_solve_improve(const KanonProblem *problem, KanonRelease
 									   KanonReport *report);
 
 /*
- * best.c: with privacy rules ilp, or greedy where it does not fit; else ilp where it will fit, improve where it will not or ilp was stopped
- * without a proof.
+ * best.c: ilp where it will fit, improve where it will not or ilp was stopped without a
+ * proof.
  */
 extern KanonStatus kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
 

@@ -160,7 +160,8 @@ tell_solved(Run *run)
 		tell_partition(run);
 		return;
 	}
-	if (strcmp(run->request->method, "ilp") == 0 || strcmp(run->request->method, "matching") == 0)
+	if (strcmp(run->request->method, "ilp") == 0 || strcmp(run->request->method, "matching") == 0 ||
+		strcmp(run->request->method, "fpt") == 0)
 		run_notice_unproven(run, true, PROOF_BY_GLPK);
 }
 
@@ -190,7 +191,7 @@ choose_clustering(Request *request)
 
 	request->recorded_method = recorded[method];
 	request->solve = solves[method];
-	privacy_supported(request->privacy, request->recorded_method, 0);
+	privacy_supported(request->privacy, request->recorded_method, kanon_solver_find("ilp")->privacy);
 }
 
 static void

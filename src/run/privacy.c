@@ -134,16 +134,21 @@ privacy_columns(Privacy *privacy, Source *source)
 static void
 add_methods(StringInfo list, const KanonSolver *methods, PrivacyKind kind, const char *of)
 {
-	bool any = false;
+	StringInfoData names;
+	int n = 0, all = 0;
 
-	for (; methods->name != NULL; methods++)
+	initStringInfo(&names);
+	for (; methods->name != NULL; methods++, all++)
 		if ((methods->privacy & 1u << kind) != 0)
-		{
-			appendStringInfo(list, "%s'%s'", list->len > 0 ? ", " : "", methods->name);
-			any = true;
-		}
-	if (any)
-		appendStringInfo(list, " of %s", of);
+			appendStringInfo(&names, "%s'%s'", n++ > 0 ? ", " : "", methods->name);
+	if (n == 0)
+		return;
+	if (list->len > 0)
+		appendStringInfoString(list, ", ");
+	if (n == all)
+		appendStringInfo(list, "%svery method with classes of %s", list->len > 0 ? "e" : "E", of);
+	else
+		appendStringInfo(list, "%s of %s", names.data, of);
 }
 
 /* Who takes such a rule. */
@@ -180,11 +185,15 @@ privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 	privacy->supported = true;
 	for (int r = 0; r < privacy->n; r++)
 		if ((taken & (1u << privacy->words[r].kind)) == 0)
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("method \"%s\" does not take the rule \"%s\"", method,
-								   privacy_sentence(&privacy->words[r], false)),
-							is_presence(privacy->words[r].kind) ? errdetail(OVERLAP) : 0,
-							errhint("%s", takers(privacy->words[r].kind))));
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("method \"%s\" does not take the rule \"%s\"", method,
+							privacy_sentence(&privacy->words[r], false)),
+					 errdetail("%s", taken == 0 ? "Its releases have no classes, which the rule is about."
+									 : is_presence(privacy->words[r].kind)
+										 ? OVERLAP
+										 : "It counts k in the rows that it publishes."),
+					 errhint("%s", takers(privacy->words[r].kind))));
 }
 
 Datum

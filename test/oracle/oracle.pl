@@ -151,9 +151,7 @@ sub greedy_cost
 	return (scalar(@left), $sum + @left * sum0(map { $_->{weight} } @{ $table->{columns} }), \@left);
 }
 
-my %guided_rules = (
-	greedy => [qw(distinct several entropy recursive alpha closeness subject)],
-	ilp => [qw(distinct several alpha subject)], best => [qw(distinct several alpha subject)]);
+my @rules = qw(distinct several entropy recursive alpha closeness subject);
 
 sub try_guided
 {
@@ -169,7 +167,10 @@ sub try_guided
 	for my $method ($small ? qw(greedy ilp improve best) : qw(greedy improve), 'matching', $table->{n} <= 5 && @$patterns <= 4 ? 'fpt' : ())
 	{
 		my $k = $method eq 'matching' ? 2 : 2 + below(min(3, $table->{n} - 1));
-		my $privacy = $guided_rules{$method} && chance(0.4) ? Privacy::draw($table, $k, @{ $guided_rules{$method} }) : undef;
+		my $privacy = chance(0.4) ? Privacy::draw($table, $k, chance(0.5) ? qw(distinct several alpha subject) : @rules) : undef;
+		# rules that are linear are solved exactly, too; else a release is mended
+		my $exact = $method =~ /ilp|best/ || (!$privacy && $method =~ /fpt|matching|improve/);
+		$exact = 0 if $privacy && $privacy->{sql} =~ /entropy|recursive|t_closeness/;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => pick(qw(suppress suppress drop error)), privacy => $privacy,
 			how => $how, allowed => \%allowed, class_column => 's', drops_many => $privacy && 1
@@ -185,13 +186,13 @@ sub try_guided
 		{
 			next if $lacking{$method} || ($state eq '22023' && too_few($case));
 			complain("refused with $state, though there is a release of cost $least")
-			  if $state !~ /^(23514|22023|54000)$/ || ($small && $least < $INF && $method ne 'greedy' && !($privacy && $method eq 'best'));
+			  if $state !~ /^(23514|22023|54000)$/ || ($small && $least < $INF && $exact);
 			complain("refused with $state") if $state eq '54000' && $method ne 'fpt' && !($privacy && $method ne 'greedy');
 			next;
 		}
 		$release->check_promise;
 		$release->check_measures;
-		check_optimum($release, $least, !$parts && $method =~ /ilp|fpt|matching/ || !$parts && ($method =~ /improve|best/ && !$privacy)) if $small;
+		check_optimum($release, $least, !$parts && $exact) if $small;
 		my $shown = sum0(map { $_->{cost} * $_->{row_count} } @$lines);
 		if ($method eq 'greedy' && !$parts && $mask[0] && $mask[0] eq 'pattern_list')
 		{
@@ -294,7 +295,7 @@ sub try_full_domain
 	my ($table) = @_;
 	my $k = 2 + below(min(3, $table->{n} - 1));
 	my $share = pick(0, 0, 0.1, 0.3, 1);
-	my $privacy = chance(0.4) ? Privacy::draw($table, $k, qw(distinct several entropy recursive alpha closeness subject)) : undef;
+	my $privacy = chance(0.4) ? Privacy::draw($table, $k, @rules) : undef;
 	my @lattice = Optimum::lattice($table);
 	my $before = $where;
 	my $case = {
@@ -362,7 +363,7 @@ sub try_subtree
 	{
 		my $k = 2 + below(min(3, $table->{n} - 1));
 		my $scheme = pick(qw(subtree sibling));
-		my $privacy = chance(0.4) ? Privacy::draw($table, $k, qw(distinct several entropy recursive alpha closeness subject)) : undef;
+		my $privacy = chance(0.4) ? Privacy::draw($table, $k, @rules) : undef;
 		my $case = { table => $table, k => $k, method => $method, residual => 'error', privacy => $privacy, how => 'height', class_column => 's', own_cost => 1 };
 		$where = "$before k=$k $scheme " . ($privacy ? $privacy->{sql} : '');
 		my $allowed = sub { my ($rows) = @_; return @$rows >= $k && (!$privacy || $privacy->{test}->($rows, 0)); };
@@ -422,8 +423,8 @@ sub try_cluster
 	{
 		my $k = $method eq 'pairs' ? 2 : $method eq 'triples' ? 3 : 2 + below(3);
 		next if $k > $table->{n};
-		my $privacy = $method =~ /mondrian/ && chance(0.4) ? Privacy::draw($table, $k, qw(distinct several entropy recursive alpha closeness subject)) : undef;
-		$privacy = Privacy::draw($table, $k, 'distinct') if $method =~ /^(forest|gather)$/ && chance(0.4);
+		my $privacy = chance(0.4) ? Privacy::draw($table, $k, @rules) : undef;
+		$privacy = Privacy::draw($table, $k, 'distinct') if $method =~ /^(forest|gather)$/ && chance(0.3);
 		my $case = {
 			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
 			class_column => 's', several => 1, drops_many => 1

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "anytime/improve.h"
+#include "exact/ruled.h"
 
 /* Row types of all closed instances together, up to which a proof is likely. */
 #define FITS ((size_t) 400 * 1000)
@@ -79,17 +80,6 @@ prepare(const KanonProblem *problem, size_t pairs, IlpStart *start, KanonReport 
 	return ilp_greedy(problem, &start->instances, NULL, &start->greedy, report);
 }
 
-/* Rules that ilp takes: greedy where the model is too large. */
-static KanonStatus
-best_under_rules(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
-{
-	KanonStatus status = kanon_solve_ilp(problem, release, report);
-
-	if (status == KANON_TOO_LARGE || status == KANON_UNAVAILABLE)
-		status = kanon_solve_greedy(problem, release, report);
-	return status;
-}
-
 /* Exactly, when the model has at most so many pairs; improve goes on from what that leaves unproven. */
 static KanonStatus
 solve(const KanonProblem *problem, size_t pairs, double nodes, KanonRelease *release, KanonReport *report)
@@ -129,12 +119,16 @@ solve(const KanonProblem *problem, size_t pairs, double nodes, KanonRelease *rel
 KanonStatus
 kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	return problem->privacy != NULL ? best_under_rules(problem, release, report)
-									: solve(problem, FITS, NODES, release, report);
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_best, RULED_STRICT | RULED_SEARCH | RULED_EXACT, release,
+						   report);
+	return solve(problem, FITS, NODES, release, report);
 }
 
 KanonStatus
 kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_improve, RULED_STRICT | RULED_SEARCH, release, report);
 	return solve(problem, SMALL_FITS, SMALL_NODES, release, report);
 }

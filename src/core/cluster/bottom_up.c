@@ -312,6 +312,8 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 		.deadline = start + problem->time_limit};
 	KanonStatus status;
 
+	if (problem->privacy != NULL)
+		return cluster_solve_ruled(problem, kanon_solve_bottom_up, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &b.layout);
@@ -328,6 +330,6 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 	report->lower_bound = -INFINITY;
 	report->seconds = env->now(env->arg) - start;
 	kanon_scratch_free(&b.scratch);
-	cluster_parts_free(env, &b.parts);
+	kanon_parts_free(env, &b.parts);
 	return status;
 }

@@ -14,20 +14,17 @@
 #include "util/sort.h"
 #include "model/shown.h"
 
-/* Mondrian asks of every half; forest and gather count values, the others know of k alone. */
-#define NO_RULES 0
-#define VALUES (1u << KANON_DISTINCT_L)
 #define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
 
 const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES, 0},
 											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES, 0},
-											 {"forest", kanon_solve_forest, VALUES, 0},
-											 {"pairs", kanon_solve_pairs, NO_RULES, 2},
-											 {"triples", kanon_solve_triples, NO_RULES, 3},
-											 {"bottom_up", kanon_solve_bottom_up, NO_RULES, 0},
-											 {"top_down", kanon_solve_top_down, NO_RULES, 0},
-											 {"gather", kanon_solve_gather, VALUES, 0},
-											 {NULL, NULL, NO_RULES, 0}};
+											 {"forest", kanon_solve_forest, ALL_RULES, 0},
+											 {"pairs", kanon_solve_pairs, ALL_RULES, 2},
+											 {"triples", kanon_solve_triples, ALL_RULES, 3},
+											 {"bottom_up", kanon_solve_bottom_up, ALL_RULES, 0},
+											 {"top_down", kanon_solve_top_down, ALL_RULES, 0},
+											 {"gather", kanon_solve_gather, ALL_RULES, 0},
+											 {NULL, NULL, 0, 0}};
 
 const KanonSolver *
 kanon_cluster_method_find(const char *name)
@@ -99,22 +96,6 @@ cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high)
 
 /* ---- partitions ---- */
 
-bool
-cluster_add(KanonEnv *env, ClusterParts *parts, uint32_t type, uint32_t cluster, int64_t rows)
-{
-	if (!kanon_enlarge(env, &parts->flows, &parts->room, parts->nflows + 1, sizeof(KanonFlow)))
-		return false;
-	parts->flows[parts->nflows++] = (KanonFlow){type, cluster, rows};
-	return true;
-}
-
-void
-cluster_parts_free(KanonEnv *env, ClusterParts *parts)
-{
-	kanon_free(env, parts->flows);
-	memset(parts, 0, sizeof(*parts));
-}
-
 KanonStatus
 cluster_largest(const ClusterLayout *layout, const ClusterParts *parts, int64_t *most)
 {
@@ -139,15 +120,6 @@ cluster_asks_values(const KanonProblem *problem)
 }
 
 KanonStatus
-cluster_refuse_rules(KanonRelease *release, KanonReport *report)
-{
-	memset(release, 0, sizeof(*release));
-	memset(report, 0, sizeof(*report));
-	snprintf(report->detail, sizeof(report->detail), "it counts the distinct values of one column");
-	return KANON_UNSUPPORTED;
-}
-
-KanonStatus
 cluster_too_few(KanonReport *report)
 {
 	snprintf(report->detail, sizeof(report->detail), "all rows together may not be a class");
@@ -156,20 +128,13 @@ cluster_too_few(KanonReport *report)
 
 /* ---- from a partition to a release ---- */
 
-/* The least and the largest code of a class in a column. */
-typedef struct Hull
-{
-	uint32_t low;
-	uint32_t high;
-} Hull;
-
 typedef struct Conclusion
 {
 	KanonScratch scratch;
 	const ClusterLayout *layout;
 	KanonRelease *release;
 	KanonPace pace;
-	Hull *hull;           /* [nclasses * ncolumns] */
+	KanonHull *hull;      /* [nclasses * ncolumns] */
 	KanonMembers members; /* where sets are shown */
 	uint64_t *seen;       /* [distinct of a set's column] number of the set that had it last */
 	uint64_t sets;        /* so far */
@@ -211,7 +176,7 @@ find_hulls(Conclusion *conclusion)
 	size_t width = (size_t) problem->ncolumns;
 
 	for (size_t i = 0; i < release->nclasses * width; i++)
-		conclusion->hull[i] = (Hull){UINT32_MAX, 0};
+		conclusion->hull[i] = (KanonHull){UINT32_MAX, 0};
 	for (size_t i = 0; i < release->nflows; i++)
 	{
 		const KanonFlow *flow = &release->flows[i];
@@ -222,7 +187,7 @@ find_hulls(Conclusion *conclusion)
 			continue;
 		for (size_t c = 0; c < width; c++)
 		{
-			Hull *hull = &conclusion->hull[flow->class_ * width + c];
+			KanonHull *hull = &conclusion->hull[flow->class_ * width + c];
 			uint32_t code = problem->columns[c].code[flow->type];
 
 			if (code < hull->low)
@@ -299,7 +264,7 @@ pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, Kano
 
 /* What one class shows of a quasi-identifier in which its members differ. */
 static KanonStatus
-show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Hull hull, KanonCell *cell)
+show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, KanonHull hull, KanonCell *cell)
 {
 	KanonRelease *release = conclusion->release;
 	const KanonColumn *column = cluster_column(conclusion->layout, qi);
@@ -319,7 +284,7 @@ show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Hul
 
 /* What a row of a class loses of a quasi-identifier. */
 static double
-hidden(const ClusterLayout *layout, const ClusterQi *qi, const Hull *hull)
+hidden(const ClusterLayout *layout, const ClusterQi *qi, const KanonHull *hull)
 {
 	double sum = 0;
 
@@ -340,6 +305,20 @@ hidden(const ClusterLayout *layout, const ClusterQi *qi, const Hull *hull)
 }
 
 double
+cluster_hidden(const ClusterLayout *layout, const KanonHull *hull, KanonPattern *pattern)
+{
+	double sum = 0;
+
+	*pattern = 0;
+	for (int q = 0; q < layout->nqis; q++)
+		sum += hidden(layout, &layout->qi[q], &hull[layout->qi[q].first]);
+	for (int c = 0; c < layout->problem->ncolumns; c++)
+		if (hull[c].low != hull[c].high)
+			*pattern |= KANON_BIT(c);
+	return sum;
+}
+
+double
 cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n)
 {
 	double sum = 0;
@@ -347,13 +326,13 @@ cluster_charge(const ClusterLayout *layout, const uint32_t *types, size_t n)
 	for (int q = 0; q < layout->nqis; q++)
 	{
 		const ClusterQi *qi = &layout->qi[q];
-		Hull hull[KANON_MAX_COLUMNS];
+		KanonHull hull[KANON_MAX_COLUMNS];
 
 		for (int l = 0; l < qi->levels; l++)
 		{
 			const uint32_t *code = cluster_column(layout, qi)[l].code;
 
-			hull[l] = (Hull){UINT32_MAX, 0};
+			hull[l] = (KanonHull){UINT32_MAX, 0};
 			for (size_t i = 0; i < n; i++)
 			{
 				hull[l].low = code[types[i]] < hull[l].low ? code[types[i]] : hull[l].low;
@@ -372,7 +351,7 @@ show_class(Conclusion *conclusion, uint32_t class, double *cost)
 	const ClusterLayout *layout = conclusion->layout;
 	size_t at = class * (size_t) layout->problem->ncolumns;
 	KanonCell *cells = conclusion->release->cells + at;
-	const Hull *hulls = conclusion->hull + at;
+	const KanonHull *hulls = conclusion->hull + at;
 	KanonPattern pattern = 0;
 	KanonStatus status = KANON_OK;
 
@@ -454,10 +433,10 @@ cluster_conclude(const ClusterLayout *layout, ClusterParts *parts, KanonRelease 
 
 	memset(release, 0, sizeof(*release));
 	status = sort_flows(&conclusion, parts);
-	cluster_parts_free(env, parts);
+	kanon_parts_free(env, parts);
 	release->classes = kanon_alloc(env, release->nclasses, sizeof(KanonClass));
 	release->cells = kanon_alloc(env, ncells, sizeof(KanonCell));
-	conclusion.hull = kanon_take(&conclusion.scratch, ncells, sizeof(Hull));
+	conclusion.hull = kanon_take(&conclusion.scratch, ncells, sizeof(KanonHull));
 	if (status == KANON_OK && (release->classes == NULL || release->cells == NULL || conclusion.hull == NULL))
 		status = KANON_NO_MEMORY;
 	if (status == KANON_OK)

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
+#include "exact/ruled.h"
 #include "program/flow.h"
 #include "program/glpk.h"
 
@@ -448,6 +449,9 @@ solve(const KanonProblem *problem, Proof proof, KanonRelease *release, KanonRepo
 KanonStatus
 kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_pattern_clustering, RULED_STRICT | RULED_ONCE, release,
+						   report);
 #ifdef HAVE_GLPK
 	return solve(problem, BY_PROGRAM, release, report);
 #else
@@ -458,11 +462,17 @@ kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *releas
 KanonStatus
 kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_pattern_clustering_greedy, RULED_STRICT | RULED_ONCE, release,
+						   report);
 	return solve(problem, BY_NOTHING, release, report);
 }
 
 KanonStatus
 kanon_solve_pattern_clustering_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_pattern_clustering_fpt, RULED_STRICT | RULED_ONCE, release,
+						   report);
 	return solve(problem, BY_CHOICES, release, report);
 }

@@ -6,6 +6,7 @@
 
 #include "cluster/cluster.h"
 #include "util/pace.h"
+#include "release/repair.h"
 #include "util/scratch.h"
 
 /* A quasi-identifier, over its columns (one per level). */
@@ -49,18 +50,7 @@ cluster_number(const ClusterQi *qi, uint32_t code)
 /* Share of the whole range between two codes; 1 from anything to what is no number. */
 extern double cluster_share(const ClusterQi *qi, uint32_t low, uint32_t high);
 
-/* Rows of types that form a partition: flows to clusters, in any order. */
-typedef struct ClusterParts
-{
-	KanonFlow *flows;
-	size_t nflows;
-	size_t room;
-	uint32_t nclusters;
-} ClusterParts;
-
-/* False when memory is short. */
-extern bool cluster_add(KanonEnv *env, ClusterParts *parts, uint32_t type, uint32_t cluster, int64_t rows);
-extern void cluster_parts_free(KanonEnv *env, ClusterParts *parts);
+typedef KanonParts ClusterParts;
 
 /*
  * The partition becomes the release: each class shows what its members have in
@@ -94,8 +84,22 @@ extern KanonStatus cluster_largest(const ClusterLayout *layout, const ClusterPar
  */
 extern bool cluster_asks_values(const KanonProblem *problem);
 
-/* The method counts distinct values, and no more: says so. */
-extern KanonStatus cluster_refuse_rules(KanonRelease *release, KanonReport *report);
+/*
+ * What a row loses in a class that has these hulls, in all columns; *pattern: those in which
+ * its rows differ.
+ */
+extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull, KanonPattern *pattern);
+
+/*
+ * ruled.c: what a method that knows k alone makes of the rows without what problem->privacy
+ * (not NULL) looks at, mended (release/repair.h).  Where rows may be left out (residual
+ * DROP), these are any number.
+ */
+extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
+									   KanonReport *report);
+
+/* gather.c: the largest distance of a row from its class's centre, which is one of its rows; the least such, or near it. */
+extern KanonStatus gather_radius(const KanonProblem *problem, const KanonRelease *release, double *radius);
 
 /* All rows together may not be a class: says so. */
 extern KanonStatus cluster_too_few(KanonReport *report);

@@ -399,7 +399,7 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 	close_round(&f);
 	kanon_free(env, f.link);
 	kanon_scratch_free(&f.scratch);
-	cluster_parts_free(env, &parts);
+	kanon_parts_free(env, &parts);
 	if (status == KANON_TOO_LARGE && problem->k == method->k)
 		status = solve_at_once(problem, release, report);
 	report->seconds = env->now(env->arg) - start;

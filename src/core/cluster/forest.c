@@ -277,7 +277,7 @@ grow_forest(Forest *f)
 static KanonStatus
 add_rows(Forest *f, uint32_t type, int64_t rows)
 {
-	if (rows > 0 && !cluster_add(f->env, &f->parts, type, f->parts.nclusters, rows))
+	if (rows > 0 && !kanon_parts_add(f->env, &f->parts, type, f->parts.nclusters, rows))
 		return KANON_NO_MEMORY;
 	return KANON_OK;
 }
@@ -465,7 +465,7 @@ static KanonStatus
 close_members(Forest *f, uint32_t cluster, size_t n)
 {
 	for (size_t x = 0; x < n; x++)
-		if (!cluster_add(f->env, &f->parts, f->members[x], cluster, f->problem->rows[f->members[x]]))
+		if (!kanon_parts_add(f->env, &f->parts, f->members[x], cluster, f->problem->rows[f->members[x]]))
 			return KANON_NO_MEMORY;
 	if (cluster == f->parts.nclusters)
 		f->parts.nclusters++;
@@ -611,7 +611,7 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	KanonStatus status;
 
 	if (!cluster_asks_values(problem))
-		return cluster_refuse_rules(release, report);
+		return cluster_solve_ruled(problem, kanon_solve_forest, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &f.layout);
@@ -640,6 +640,6 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	}
 	report->seconds = env->now(env->arg) - start;
 	kanon_scratch_free(&f.scratch);
-	cluster_parts_free(env, &f.parts);
+	kanon_parts_free(env, &f.parts);
 	return status;
 }

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
+#include "model/shown.h"
 #include "privacy/rules.h"
 #include "util/pace.h"
 
@@ -429,7 +430,7 @@ make_clusters(Gather *g, uint32_t *radius)
 			return KANON_CANCELLED;
 		distance = space_distance(&g->space, g->centre[centre], held->type);
 		*radius = distance > *radius ? distance : *radius;
-		if (!cluster_add(g->env, &g->parts, held->type, centre, held->rows))
+		if (!kanon_parts_add(g->env, &g->parts, held->type, centre, held->rows))
 			return KANON_NO_MEMORY;
 	}
 	g->parts.nclusters = g->ncentres;
@@ -478,6 +479,50 @@ prepare(Gather *g)
 	return space_open(&g->layout, &g->scratch, &g->space);
 }
 
+/* Members of a class that are tried as its centre, at most. */
+#define CENTRES 64
+
+KanonStatus
+gather_radius(const KanonProblem *problem, const KanonRelease *release, double *radius)
+{
+	KanonEnv *env = problem->env;
+	Gather g = {.problem = problem, .env = env, .scratch = {.env = env}};
+	KanonPace pace = {.env = env, .phase = "gather", .rows_left = -1};
+	KanonMembers members;
+	uint32_t most = 0;
+	KanonStatus status;
+
+	cluster_layout(problem, &g.layout);
+	status = space_open(&g.layout, &g.scratch, &g.space);
+	if (status == KANON_OK)
+		status = kanon_release_members(release, &g.scratch, &members);
+	for (uint32_t c = 0; c < release->nclasses && status == KANON_OK; c++)
+	{
+		size_t from = members.start[c];
+		size_t n = members.start[c + 1] - from;
+		uint32_t least = UINT32_MAX;
+
+		for (size_t i = 0; i < n; i += (n + CENTRES - 1) / CENTRES)
+		{
+			uint32_t farthest = 0;
+
+			for (size_t j = 0; j < n; j++)
+			{
+				uint32_t distance = space_distance(&g.space, members.type[from + i], members.type[from + j]);
+
+				farthest = distance > farthest ? distance : farthest;
+			}
+			least = farthest < least ? farthest : least;
+			if (kanon_stop(&pace, n * (uint64_t) g.space.naxes))
+				status = KANON_CANCELLED;
+		}
+		most = least > most ? least : most;
+	}
+	*radius = most * g.space.unit;
+	kanon_scratch_free(&g.scratch);
+	return status;
+}
+
 KanonStatus
 kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
@@ -493,7 +538,7 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 
 	if (!cluster_asks_values(problem) ||
 		(problem->privacy != NULL && kanon_privacy_rules(problem->privacy, &rules) > 1))
-		return cluster_refuse_rules(release, report);
+		return cluster_solve_ruled(problem, kanon_solve_gather, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &g.layout);
@@ -514,6 +559,6 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	}
 	report->seconds = env->now(env->arg) - start;
 	kanon_scratch_free(&g.scratch);
-	cluster_parts_free(env, &g.parts);
+	kanon_parts_free(env, &g.parts);
 	return status;
 }

@@ -508,8 +508,8 @@ take_class(Mondrian *m, const Part *part)
 	{
 		const uint32_t *record = record_at(m, i);
 
-		if (!cluster_add(m->problem->env, &m->parts, record[m->nlines], m->parts.nclusters,
-						 record_rows(m, record)))
+		if (!kanon_parts_add(m->problem->env, &m->parts, record[m->nlines], m->parts.nclusters,
+							 record_rows(m, record)))
 			return KANON_NO_MEMORY;
 	}
 	m->parts.nclusters++;
@@ -594,7 +594,7 @@ solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonRep
 		status = cluster_too_few(report);
 	if (status == KANON_OK)
 		status = cluster_conclude(&layout, &parts, release, report);
-	cluster_parts_free(env, &parts);
+	kanon_parts_free(env, &parts);
 	report->seconds = env->now(env->arg) - start;
 	return status;
 }

@@ -155,7 +155,7 @@ prune(Pairs *p)
 static bool
 add(Pairs *p, uint32_t type, int64_t rows)
 {
-	return cluster_add(p->factor->env, p->parts, type, p->parts->nclusters, rows);
+	return kanon_parts_add(p->factor->env, p->parts, type, p->parts->nclusters, rows);
 }
 
 /* A hub and what hangs at it: pairs of one of each.  A row of it that is left alone joins one. */
@@ -256,5 +256,7 @@ kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release, KanonRepor
 										.guarantee = {2, 1.5},
 										.bound = {1.5, 2}};
 
+	if (problem->privacy != NULL)
+		return cluster_solve_ruled(problem, kanon_solve_pairs, release, report);
 	return factor_solve(&method, problem, release, report);
 }

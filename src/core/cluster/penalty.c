@@ -330,8 +330,8 @@ static KanonStatus
 add_cluster(const Penalty *penalty, const PenaltyMember *members, size_t n, ClusterParts *parts)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!cluster_add(penalty->layout->problem->env, parts, members[i].type, parts->nclusters,
-						 members[i].rows))
+		if (!kanon_parts_add(penalty->layout->problem->env, parts, members[i].type, parts->nclusters,
+							 members[i].rows))
 			return KANON_NO_MEMORY;
 	parts->nclusters++;
 	return KANON_OK;

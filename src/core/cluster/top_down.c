@@ -41,6 +41,8 @@ kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release, KanonRe
 	Penalty penalty;
 	KanonStatus status;
 
+	if (problem->privacy != NULL)
+		return cluster_solve_ruled(problem, kanon_solve_top_down, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &layout);
@@ -53,6 +55,6 @@ kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release, KanonRe
 		status = cluster_conclude(&layout, &parts, release, report);
 	report->lower_bound = -INFINITY;
 	report->seconds = env->now(env->arg) - start;
-	cluster_parts_free(env, &parts);
+	kanon_parts_free(env, &parts);
 	return status;
 }

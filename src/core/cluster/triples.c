@@ -304,8 +304,8 @@ cut(Triples *t, uint32_t n, Ends ends)
 static KanonStatus
 add(Triples *t, uint32_t type, int64_t rows)
 {
-	return cluster_add(t->factor->env, t->parts, type, t->parts->nclusters, rows) ? KANON_OK
-																				  : KANON_NO_MEMORY;
+	return kanon_parts_add(t->factor->env, t->parts, type, t->parts->nclusters, rows) ? KANON_OK
+																					  : KANON_NO_MEMORY;
 }
 
 /* The clusters of the last cut. */
@@ -489,5 +489,7 @@ kanon_solve_triples(const KanonProblem *problem, KanonRelease *release, KanonRep
 										.guarantee = {3, 2},
 										.bound = {1, 1.5}};
 
+	if (problem->privacy != NULL)
+		return cluster_solve_ruled(problem, kanon_solve_triples, release, report);
 	return factor_solve(&method, problem, release, report);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exact/ruled.h"
 #include "program/flow.h"
 
 /* Sets of instances to try, at most. */
@@ -79,6 +80,8 @@ kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport 
 	double start = env->now(env->arg);
 	KanonStatus status;
 
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_fpt, RULED_STRICT, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	kanon_pace_limit(&pace, problem, "fpt");

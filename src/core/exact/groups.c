@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "exact/groups.h"
+#include "exact/ruled.h"
 #include "program/flow.h"
 #include "util/hash.h"
 
@@ -317,6 +318,8 @@ kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonRe
 	int64_t rows = 0;
 	KanonStatus status;
 
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_matching, 0, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	for (uint32_t i = 0; i < problem->ntypes; i++)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "exact/ilp.h"
+#include "exact/ruled.h"
 #include "program/bound.h"
 #include "program/flow.h"
 #include "program/glpk.h"
@@ -261,12 +262,6 @@ ilp_solve_limited(const KanonProblem *problem, const IlpStart *start, KanonRelea
 	snprintf(report->detail, sizeof(report->detail), "built without GLPK");
 	return KANON_UNAVAILABLE;
 #endif
-	if (problem->privacy != NULL)
-	{
-		status = ilp_solve_privacy(problem, release, report);
-		report->seconds = problem->env->now(problem->env->arg) - begin;
-		return status;
-	}
 	kanon_pace_limit(&e.pace, problem, "greedy");
 	e.plan = (IlpPlan){.pace = &e.pace,
 					   .report = report,
@@ -290,5 +285,8 @@ ilp_solve_limited(const KanonProblem *problem, const IlpStart *start, KanonRelea
 KanonStatus
 kanon_solve_ilp(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_ilp, RULED_STRICT | RULED_SEARCH | RULED_EXACT, release,
+						   report);
 	return ilp_solve_limited(problem, NULL, release, report, 0, NULL);
 }

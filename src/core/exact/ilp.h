@@ -40,7 +40,14 @@ extern KanonStatus ilp_solve_limited(const KanonProblem *problem, const IlpStart
 									 KanonRelease *release, KanonReport *report, int64_t max_nodes,
 									 IlpTrace trace);
 
-/* ilp_privacy.c: the same under privacy rules, which are not NULL. */
-extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report);
+/*
+ * ilp_privacy.c: what costs less than *best under privacy rules that are linear takes its place; *bound is raised,
+ * to INFINITY when there is no release at all.  In so many nodes at most (0: any).  instances: of the
+ * problem's row types, all (but dominated ones where the rules are monotone).
+ * KANON_UNSUPPORTED: other rules.
+ */
+extern KanonStatus ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances,
+									 int64_t max_nodes, IlpResult *best, double *bound, int64_t *nodes,
+									 KanonReport *report);
 
 #endif

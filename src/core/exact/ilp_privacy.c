@@ -18,9 +18,6 @@
 /* Kinds of rules that are linear. */
 #define TAKEN (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
 
-/* Row types of all instances together, at most. */
-#define MAX_PAIRS ((size_t) 500 * 1000)
-
 /* ---- GLPK ---- */
 
 static void
@@ -60,7 +57,8 @@ on_tree(glp_tree *tree, void *info)
 	kanon_pace_gap(model->pace, model->root, model->bound, best);
 	if (kanon_step(model->pace, KANON_STEPS / 8))
 		model->guard.cancelled = true;
-	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->pace->late)
+	if (glpk_is_spent(&model->guard) || model->guard.cancelled || model->pace->late ||
+		(model->max_nodes > 0 && total >= model->max_nodes))
 		glp_ios_terminate(tree);
 }
 
@@ -164,117 +162,98 @@ make_release(IlpPrivacy *model, KanonRelease *release)
 	return KANON_OK;
 }
 
-/* Solves for what costs less than *result, which takes its place; *bound is proven. */
+/* Arrays by row type and by pair. */
+static bool
+take_memory(IlpPrivacy *model, size_t npairs)
+{
+	const KanonProblem *problem = model->problem;
+
+	model->order = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
+	model->scratch = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
+	model->all = kanon_take(&model->memory, problem->ntypes, sizeof(uint32_t));
+	model->solution = kanon_take(&model->memory, npairs, sizeof(double));
+	for (uint32_t i = 0; i < problem->ntypes && !model->memory.failed; i++)
+		model->all[i] = i;
+	return !model->memory.failed;
+}
+
+/* The model's solution takes the place of what is worse. */
 static KanonStatus
-solve_model(const KanonProblem *problem, const KanonInstances *instances, KanonPace *pace,
-			KanonReport *report, IlpResult *result, double *bound, int64_t *nodes)
+take_solution(IlpPrivacy *model, size_t npairs, IlpResult *best)
+{
+	KanonStatus status;
+
+	kanon_release_free(model->problem, &best->release);
+	status = make_release(model, &best->release);
+	best->cost = 0;
+	for (size_t p = 0; p < npairs; p++)
+		best->cost += model->solution[p] * model->columns.v[model->first_x + (int) p].cost;
+	return status;
+}
+
+KanonStatus
+ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, int64_t max_nodes,
+				  IlpResult *best, double *bound, int64_t *nodes, KanonReport *report)
 {
 	size_t npairs = instances->start[instances->n] + problem->ntypes;
+	KanonPace pace;
 	IlpPrivacy model = {.memory = {.env = problem->env},
 						.problem = problem,
 						.instances = instances,
-						.pace = pace,
+						.pace = &pace,
+						.max_nodes = max_nodes,
 						.bound = -INFINITY,
-						.cutoff = instances->integral ? result->cost - 1
-													  : result->cost - 1e-9 * fmax(1, fabs(result->cost))};
-	KanonStatus status;
+						.cutoff = instances->integral ? best->cost - 1
+													  : best->cost - 1e-9 * fmax(1, fabs(best->cost))};
+	KanonStatus status = KANON_OK;
 
-	if (result->cost == INFINITY)
+	if ((kanon_privacy_kinds(problem->privacy) & ~TAKEN) != 0)
+		return KANON_UNSUPPORTED;
+	kanon_pace_limit(&pace, problem, "solve");
+	if (best->cost == INFINITY)
 		model.cutoff = INFINITY;
-	model.order = kanon_take(&model.memory, problem->ntypes, sizeof(uint32_t));
-	model.scratch = kanon_take(&model.memory, problem->ntypes, sizeof(uint32_t));
-	model.all = kanon_take(&model.memory, problem->ntypes, sizeof(uint32_t));
-	model.solution = kanon_take(&model.memory, npairs, sizeof(double));
-	status = kanon_taken(&model.memory);
-	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
-		model.all[i] = i;
-	if (status == KANON_OK)
+	if (!take_memory(&model, npairs))
+		status = KANON_NO_MEMORY;
+	else
 	{
 		ilp_privacy_build(&model);
 		status = model.memory.failed ? KANON_NO_MEMORY : model.cancelled ? KANON_CANCELLED : KANON_OK;
 	}
 	if (status == KANON_OK && model.nentries > ILP_PRIVACY_ENTRIES)
-	{
-		snprintf(report->detail, sizeof(report->detail), "the model has more than %zu entries",
-				 ILP_PRIVACY_ENTRIES);
 		status = KANON_TOO_LARGE;
-	}
-	if (status == KANON_OK && !pace->late)
+	if (status == KANON_OK && !pace.late)
 	{
-		status = glpk_guarded(&model.guard, pace, run_glpk, &model);
+		status = glpk_guarded(&model.guard, &pace, run_glpk, &model);
 		if (status == KANON_BROKEN)
 			snprintf(report->detail, sizeof(report->detail), "GLPK: %s", model.guard.text);
 	}
-	*nodes = model.nodes;
-	*bound = instances->integral ? ceil(model.bound - 1e-4) : model.bound;
-	if (status == KANON_OK && model.complete && !model.found)
-		*bound = result->cost;
-	if (status == KANON_OK && model.found)
+	*nodes += model.nodes;
+	if (status == KANON_OK)
 	{
-		kanon_release_free(problem, &result->release);
-		status = make_release(&model, &result->release);
-		result->cost = 0;
-		for (size_t p = 0; p < npairs; p++)
-			result->cost += model.solution[p] * model.columns.v[model.first_x + (int) p].cost;
+		*bound = fmax(*bound, instances->integral ? ceil(model.bound - 1e-4) : model.bound);
+		if (model.found)
+			status = take_solution(&model, npairs, best);
 		if (model.complete)
-			*bound = result->cost;
-		*bound = fmin(*bound, result->cost);
+			*bound = best->cost;
+		*bound = fmin(*bound, best->cost);
 	}
 	kanon_scratch_free(&model.memory);
-	return status;
-}
-
-KanonStatus
-ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
-{
-	KanonEnv *env = problem->env;
-	KanonInstances instances = {0};
-	IlpResult result = {0};
-	KanonPace pace;
-	double bound = -INFINITY;
-	int64_t nodes = 0;
-	KanonStatus status;
-
-	if ((kanon_privacy_kinds(problem->privacy) & ~TAKEN) != 0)
-	{
-		snprintf(report->detail, sizeof(report->detail), "it takes k, persons, distinct l and alpha");
-		return KANON_UNSUPPORTED;
-	}
-	kanon_pace_limit(&pace, problem, "greedy");
-	kanon_instances_grid(problem, &instances);
-	status = ilp_greedy(problem, &instances, NULL, &result, report);
-	kanon_pace_open(&pace, "instances");
-	if (status == KANON_OK)
-		status = kanon_instances_build(
-			problem, kanon_privacy_monotone(problem->privacy) ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
-			INFINITY, MAX_PAIRS, &pace, &instances);
-	if (status == KANON_TOO_LARGE)
-		snprintf(report->detail, sizeof(report->detail),
-				 "the model has more than %zu variables, or the mask too many patterns", MAX_PAIRS);
-	kanon_pace_open(&pace, "solve");
-	if (status == KANON_OK)
-		status = solve_model(problem, &instances, &pace, report, &result, &bound, &nodes);
-	if (status == KANON_OK && result.cost == INFINITY)
-	{
-		snprintf(report->detail, sizeof(report->detail), "the privacy rules cannot be kept by all rows");
-		status = bound == INFINITY ? KANON_INFEASIBLE : KANON_NOT_FOUND;
-	}
-	if (status == KANON_OK)
-		status = ilp_conclude(problem, &instances, &result, bound, release, report);
-	report->nodes = nodes;
-	kanon_release_free(problem, &result.release);
-	kanon_instances_free(env, &instances);
 	return status;
 }
 
 #else /* HAVE_GLPK */
 
 KanonStatus
-ilp_solve_privacy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, int64_t max_nodes,
+				  IlpResult *best, double *bound, int64_t *nodes, KanonReport *report)
 {
 	(void) problem;
-	(void) release;
-	snprintf(report->detail, sizeof(report->detail), "built without GLPK");
+	(void) instances;
+	(void) max_nodes;
+	(void) best;
+	(void) bound;
+	(void) nodes;
+	(void) report;
 	return KANON_UNAVAILABLE;
 }
 

@@ -62,6 +62,7 @@ typedef struct IlpPrivacy
 	double root; /* the bound before branching */
 	double bound;
 	int64_t nodes;
+	int64_t max_nodes; /* 0: any number */
 	bool cancelled;
 } IlpPrivacy;
 

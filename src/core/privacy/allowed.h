@@ -34,6 +34,7 @@ kanon_class_allowed(const KanonProblem *problem, const uint32_t *types, const in
 					int64_t rows)
 {
 	return rows >= kanon_least_rows(problem) - FAULT(class_short) &&
+		   (problem->viable == NULL || problem->viable(problem, types, ntypes)) &&
 		   (problem->privacy == NULL || FAULT(rule_forgotten) ||
 			kanon_privacy_allows(problem, types, counts, ntypes, false, NULL));
 }

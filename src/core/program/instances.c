@@ -151,6 +151,16 @@ emit(Builder *b, KanonPattern pattern, double cost, const uint32_t *types, uint3
 	return KANON_OK;
 }
 
+/* Could no rows of these types, k or more, be a class of the problem that this one is without its rules? */
+static bool
+is_hopeless(const Builder *b, const uint32_t *types, uint32_t ntypes)
+{
+	if (b->problem->viable == NULL)
+		return false;
+	b->pace->work += ntypes;
+	return !b->problem->viable(b->problem, types, ntypes);
+}
+
 /* The columns among `open` in which the types differ; stops when none is left. */
 static KanonPattern
 varying(Builder *b, const uint32_t *types, uint32_t ntypes, KanonPattern open)
@@ -228,6 +238,8 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 			{
 				double cost = kanon_instances_cost(problem, b->out, closed);
 
+				if (is_hopeless(b, part + lo, hi - lo))
+					continue;
 				if (cost <= b->max_cost && (status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
 					return status;
 			}
@@ -270,6 +282,8 @@ build_every(Builder *b)
 
 		for (uint32_t i = 0; i < problem->ntypes; i++)
 			rows += problem->rows[i];
+		if (is_hopeless(b, types, problem->ntypes))
+			rows = 0;
 		if (rows >= problem->k && root != all && cost <= b->max_cost)
 			status = emit(b, root, cost, types, problem->ntypes);
 		if (status == KANON_OK && rows >= problem->k)
@@ -395,6 +409,8 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 			if (first_covering(b, cache, varies) < p)
 				continue;
 		}
+		if (is_hopeless(b, types + lo, n))
+			continue;
 		if ((status = emit(b, b->patterns[p], cost, types + lo, n)) != KANON_OK)
 			return status;
 	}

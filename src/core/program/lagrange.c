@@ -5,7 +5,9 @@
  * is in one class.  An instance then decides alone whether to open,
  *     g_f(y) = min sum_i (w_f - y_i) x_i,  k <= sum_i x_i,  0 <= x_i <= n_i,
  *     L(y) = sum_i n_i y_i + sum_f min(0, g_f(y))
- * and L is a lower bound on the cost for every y.  The subproblems have integral
+ * and L is a lower bound on the cost for every y.  (Where a class needs l different values,
+ * too, the dearest row of each of the dearest values that are still missing comes first:
+ * the constraint has k rows, and what each value can give is a capacity.)  The subproblems have integral
  * optima, so max L is the bound of the linear relaxation with x_if <= n_i u_f.
  * Subgradient steps as in M. Held, P. Wolfe, H. Crowder, "Validation of
  * subgradient optimization", 1974, deflected as in P. Camerini, L. Fratta,
@@ -38,6 +40,13 @@ typedef struct Lagrange
 	IlpCandidate *cand; /* [m] scratch */
 	uint32_t *active;   /* [nf] */
 	uint32_t nactive;
+
+	/* with values_needed, by value: the instance at hand is number `asked` */
+	uint32_t asked;
+	uint32_t *has;    /* [nvalues] asked: it has it; */
+	uint32_t *offers; /* [nvalues] asked: it could, by the candidate dearest[] */
+	size_t *dearest;
+	uint32_t *offered; /* [nvalues] those values */
 } Lagrange;
 
 double
@@ -114,6 +123,70 @@ ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need,
 	return sum;
 }
 
+/*
+ * The rows by which an instance gets the values that it lacks beside the rows that gain in it
+ * (of which it has *rows): their sum of w - y, INFINITY when there are too few values.  A type
+ * with no other row is no candidate any more.
+ */
+static double
+take_values(Lagrange *l, uint32_t f, size_t ncand, int64_t *rows, double *slack)
+{
+	const IlpModel *model = l->model;
+	double w = model->w[f];
+	uint32_t asked = ++l->asked;
+	uint32_t have = 0;
+	uint32_t noffered = 0;
+	double sum = 0;
+
+	for (size_t p = model->start[f]; p < model->start[f + 1] && have < model->values_needed; p++)
+	{
+		uint32_t i = model->type[p];
+
+		if (l->y[i] > w && l->has[model->value[i]] != asked)
+		{
+			l->has[model->value[i]] = asked;
+			have++;
+		}
+	}
+	if (have >= model->values_needed)
+		return 0;
+	for (size_t j = 0; j < ncand; j++)
+	{
+		uint32_t value = model->value[l->cand[j].i];
+
+		if (l->has[value] == asked)
+			continue;
+		if (l->offers[value] != asked)
+		{
+			l->offers[value] = asked;
+			l->dearest[value] = j;
+			l->offered[noffered++] = value;
+		}
+		else if (l->cand[j].y > l->cand[l->dearest[value]].y)
+			l->dearest[value] = j;
+	}
+	for (; have < model->values_needed; have++)
+	{
+		uint32_t best = 0;
+		IlpCandidate *taken;
+
+		if (noffered == 0)
+			return INFINITY;
+		for (uint32_t o = 1; o < noffered; o++)
+			if (l->cand[l->dearest[l->offered[o]]].y > l->cand[l->dearest[l->offered[best]]].y)
+				best = o;
+		taken = &l->cand[l->dearest[l->offered[best]]];
+		l->offered[best] = l->offered[--noffered];
+		sum += w - taken->y;
+		++*rows;
+		if (slack != NULL)
+			slack[taken->i] -= 1;
+		if (model->n[taken->i] == 1)
+			taken->y = -INFINITY;
+	}
+	return sum;
+}
+
 /* g_f(y); takes the rows chosen off slack when that is given and g_f is negative. */
 static double
 reduced_cost(Lagrange *l, uint32_t f, double *slack)
@@ -124,6 +197,7 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 	double g = 0;
 	double top = -INFINITY;
 	int64_t rows = 0;
+	int64_t gaining;
 	size_t n = 0;
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
@@ -141,6 +215,11 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 			top = kanon_max(top, y[i]);
 		}
 	}
+	gaining = rows;
+	if (model->values_needed > 0)
+		g += take_values(l, f, n, &rows, NULL);
+	if (g == INFINITY)
+		return slack != NULL ? 0 : INFINITY;
 	if (rows < model->k)
 	{
 		double need = (double) (model->k - rows);
@@ -158,9 +237,12 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 
 			if (y[i] > w)
 				slack[i] -= (double) model->n[i];
-			else if (rows < model->k)
+			else if (rows < model->k || rows > gaining)
 				l->cand[n++] = (IlpCandidate){y[i], i};
 		}
+		rows = gaining;
+		if (model->values_needed > 0)
+			take_values(l, f, n, &rows, slack);
 		if (rows < model->k)
 			ilp_take_dearest(model, l->cand, n, model->k - rows, w, slack);
 	}
@@ -311,6 +393,13 @@ lagrange_alloc(Lagrange *l, IlpPrices *prices)
 	l->trial = kanon_take(scratch, model->m, sizeof(*l->trial));
 	l->cand = kanon_take(scratch, model->m, sizeof(*l->cand));
 	l->active = kanon_take(scratch, model->nf, sizeof(*l->active));
+	if (model->values_needed > 0)
+	{
+		l->has = kanon_take0(scratch, model->nvalues, sizeof(*l->has));
+		l->offers = kanon_take0(scratch, model->nvalues, sizeof(*l->offers));
+		l->dearest = kanon_take(scratch, model->nvalues, sizeof(*l->dearest));
+		l->offered = kanon_take(scratch, model->nvalues, sizeof(*l->offered));
+	}
 	if (prices->g == NULL)
 		prices->g = kanon_alloc(env, model->nf, sizeof(*prices->g));
 	if (scratch->failed || prices->g == NULL)

@@ -38,6 +38,14 @@ typedef struct IlpModel
 	/* the same by type, made by ilp_model_transpose */
 	size_t *opt_start; /* [m + 1] into opt */
 	uint32_t *opt;     /* instances, cheapest first */
+
+	/*
+	 * Rows of a class must have so many different values, too (ruled.c): for the bound alone
+	 * (ilp_lagrange).  0: any will do.
+	 */
+	uint32_t values_needed;
+	const uint32_t *value; /* [m] of each type */
+	uint32_t nvalues;
 } IlpModel;
 
 /* A growing list of numbers. */

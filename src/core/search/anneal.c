@@ -31,9 +31,12 @@
 static void
 save_best(Search *s)
 {
+	s->pace->work += s->n / 8;
+	/* whoever asks again then asks about another state */
+	if (s->problem != NULL && !search_rest_allowed(s, s->in))
+		return;
 	memcpy(s->best, s->in, s->n * sizeof(*s->in));
 	s->best_cost = s->cost;
-	s->pace->work += s->n / 8;
 }
 
 /* The classes that `in` uses, ascending. */
@@ -200,19 +203,27 @@ set_temperature(Search *s, Cooling *c, double share)
 static void
 keep_best(Search *s, bool *dirty)
 {
+	double cost = s->best_cost;
+
 	if (*dirty)
 		save_best(s);
-	else
+	else if (s->problem == NULL)
 		search_cross(s);
+	else
+	{
+		memcpy(s->kept, s->best, s->n * sizeof(*s->kept));
+		search_cross(s);
+		if (!search_rest_allowed(s, s->best))
+		{
+			memcpy(s->best, s->kept, s->n * sizeof(*s->kept));
+			s->best_cost = cost;
+		}
+	}
 	*dirty = false;
 }
 
-/*
- * Annealing from hot to cold, or, from a good start, from warm; stops at the
- * target.  Of the time left it takes a share at most.
- */
-static KanonStatus
-anneal(Search *s, double work, double time_share, bool warm, double target)
+KanonStatus
+search_anneal(Search *s, double work, double time_share, bool warm, double target)
 {
 	Cooling cooling;
 	int64_t begin = kanon_worked(s->pace);
@@ -250,7 +261,7 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 			return KANON_CANCELLED;
 		if (s->pace->late)
 			break;
-		if (s->single && kanon_worked(s->pace) >= next)
+		if (s->single && s->problem == NULL && kanon_worked(s->pace) >= next)
 		{
 			KanonStatus status = reassign(s);
 
@@ -271,7 +282,8 @@ anneal(Search *s, double work, double time_share, bool warm, double target)
 			return KANON_NO_MEMORY;
 		if (delta == INFINITY)
 			continue;
-		if (delta > 0 && search_random(s) >= exp(-delta / s->temperature))
+		if ((delta > 0 && search_random(s) >= exp(-delta / s->temperature)) ||
+			(s->problem != NULL && !search_keeps_rules(s)))
 		{
 			search_undo(s);
 			continue;
@@ -325,7 +337,7 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 	{
 		save_best(&s);
 		if (s.cost > target && s.n > 0)
-			status = anneal(&s, work, 0.95 * work / (work + parts), start != NULL, target);
+			status = search_anneal(&s, work, 0.95 * work / (work + parts), start != NULL, target);
 		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
 		{
 			restore_best(&s);

@@ -73,12 +73,13 @@ component(Search *s, uint32_t f)
 
 /*
  * Whether what happens to f matters to others: not when the rows that are in it
- * in both solutions fill it.  s->count has these.
+ * in both solutions fill it.  s->count has these.  (Under rules a class is one solution's
+ * or the other's: rows that fill it need not keep them.)
  */
 static bool
 binds(const Search *s, uint32_t f)
 {
-	return f != NONE && s->met[f].count < s->model->k;
+	return f != NONE && (s->problem != NULL || s->met[f].count < s->model->k);
 }
 
 /* The class that stands for the component of a unit that moves, or NONE. */

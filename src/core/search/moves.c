@@ -513,7 +513,8 @@ ruin(Search *s, uint32_t u)
 		s->freed[s->nfreed++] = u;
 	else if (!search_dissolve(s, s->in[u]))
 		return false;
-	for (int tries = 0; tries < 6 && classes > 0; tries++)
+	/* under rules a row may fit no instance at all */
+	for (int tries = 0; options > 0 && tries < 6 && classes > 0; tries++)
 	{
 		uint32_t f = model->opt[model->opt_start[i] + search_below(s, options)];
 		size_t size = model->start[f + 1] - model->start[f];

@@ -1,6 +1,6 @@
 /*
- * search.h: the state of ruin and recreate, shared by its five files:
- * state.c (what is where), moves.c (a move), anneal.c
+ * search.h: the state of ruin and recreate, shared by its six files:
+ * state.c (what is where), moves.c (a move), ruled.c (rules beyond k), anneal.c
  * (the annealing), cross.c (the better of two states, piece by piece)
  * and parts.c (exactly solved neighbourhoods).
  */
@@ -69,6 +69,11 @@ typedef struct Search
 	bool single;    /* every unit is one row */
 	uint32_t *best; /* [n] in, of the best solution saved */
 	double best_cost;
+	/* rules beyond k: the model's types are those of the problem; NULL: there are none */
+	const KanonProblem *problem;
+	uint32_t *rule_types; /* [n] of the rows at hand */
+	int64_t *rule_counts; /* [n] */
+	uint32_t *kept;       /* [n] the best solution, while another is tried */
 } Search;
 
 static inline uint32_t
@@ -122,6 +127,14 @@ extern bool search_take(Search *s, uint32_t u, uint32_t f);
  */
 extern KanonStatus search_parts(Search *s, double work, double target);
 
+/* ruled.c */
+
+/* Do the classes that the move at hand has touched keep the rules? */
+extern bool search_keeps_rules(Search *s);
+
+/* May what is at its fallback, by in[n], be published as the problem's residual says? */
+extern bool search_rest_allowed(Search *s, const uint32_t *in);
+
 /* cross.c: where the state at hand is better than the best one saved, that follows it. */
 extern void search_cross(Search *s);
 
@@ -133,6 +146,12 @@ extern bool search_try(Search *s, double *delta);
 /* anneal.c */
 
 /*
+ * Annealing from hot to cold, or, from a good start, from warm; stops at the
+ * target.  Of the time left it takes a share at most.  The best solution is in s->best.
+ */
+extern KanonStatus search_anneal(Search *s, double work, double time_share, bool warm, double target);
+
+/*
  * Ruin and recreate: that much work (kanon_stop steps), warm from the classes in
  * `start` (NULL: hot from none), then `parts` work on exactly solved parts; ends
  * early at a cost of at most `target`.  *best_open lists the instances (positions in
@@ -141,5 +160,14 @@ extern bool search_try(Search *s, double *delta);
 extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
 							  const double *g, const IlpList *start, double *best, IlpList *best_open,
 							  KanonPace *pace);
+
+/*
+ * ruled.c: the same under the problem's rules beyond k, from a release that keeps them, as
+ * far as its classes are among the instances.  g: as above, of these.  *cost, in their units, and *release of what
+ * was found, which is not finished; INFINITY and nothing: the rest may not be published.
+ */
+extern KanonStatus kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances,
+									  const KanonRelease *start, const double *g, double work, double target,
+									  double *cost, KanonRelease *release, KanonPace *pace);
 
 #endif

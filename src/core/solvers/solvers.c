@@ -5,17 +5,15 @@
 
 #include "privacy/rules.h"
 
-#define NO_RULES 0
-#define LINEAR_RULES (1u << KANON_DISTINCT_L | 1u << KANON_ALPHA | 1u << KANON_SUBJECT)
 #define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
 
 const KanonSolver kanon_solvers[] = {{"greedy", kanon_solve_greedy, ALL_RULES, 0},
-									 {"ilp", kanon_solve_ilp, LINEAR_RULES, 0},
-									 {"improve", kanon_solve_improve, NO_RULES, 0},
-									 {"best", kanon_solve_best, LINEAR_RULES, 0},
-									 {"fpt", kanon_solve_fpt, NO_RULES, 0},
-									 {"matching", kanon_solve_matching, NO_RULES, 2},
-									 {NULL, NULL, NO_RULES, 0}};
+									 {"ilp", kanon_solve_ilp, ALL_RULES, 0},
+									 {"improve", kanon_solve_improve, ALL_RULES, 0},
+									 {"best", kanon_solve_best, ALL_RULES, 0},
+									 {"fpt", kanon_solve_fpt, ALL_RULES, 0},
+									 {"matching", kanon_solve_matching, ALL_RULES, 2},
+									 {NULL, NULL, ALL_RULES, 0}};
 
 const KanonSolver *
 kanon_solver_find(const char *name)

@@ -1,0 +1,85 @@
+/*
+ * ruled.c: clusterings that know k alone, under rules beyond k.
+ *
+ * Their bound holds under more rules, too; a proven factor does where no cluster had to be
+ * mended.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/clustering.h"
+#include "model/mask.h"
+
+static double
+charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, KanonPattern *pattern)
+{
+	(void) a;
+	(void) b;
+	return cluster_hidden(shape->arg, hull, pattern);
+}
+
+/* Columns whose hull tells two classes apart that differ in it. */
+static KanonPattern
+ranged_columns(const ClusterLayout *layout)
+{
+	KanonPattern ranged = 0;
+
+	for (int q = 0; q < layout->nqis; q++)
+		if (layout->qi[q].show == KANON_CLUSTER_RANGE || layout->qi[q].show == KANON_CLUSTER_SET)
+			ranged |= KANON_BIT(layout->qi[q].first);
+	return ranged;
+}
+
+static KanonStatus
+mend(const KanonPlain *plain, const KanonRelease *solved, KanonRelease *release, KanonReport *report)
+{
+	const KanonProblem *problem = plain->whole;
+	ClusterLayout layout;
+	ClusterParts parts = {0};
+	KanonShape shape = {.problem = problem, .arg = &layout, .charge = charge};
+	KanonStatus status = kanon_plain_spread(plain, solved, &parts);
+
+	cluster_layout(problem, &layout);
+	shape.ranged = ranged_columns(&layout);
+	shape.rest = problem->residual == KANON_RESIDUAL_DROP ? layout.weight : INFINITY;
+	if (status == KANON_OK)
+		status = kanon_repair(&shape, &parts, report);
+	if (status == KANON_OK)
+		status = cluster_conclude(&layout, &parts, release, report);
+	kanon_parts_free(problem->env, &parts);
+	return status;
+}
+
+KanonStatus
+cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release, KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	KanonPlain plain;
+	KanonRelease solved = {0};
+	double cost;
+	KanonStatus status = kanon_plain_open(problem, false, &plain);
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	if (status == KANON_OK)
+		status = solve(&plain.problem, &solved, report);
+	cost = report->cost;
+	if (status == KANON_OK)
+		status = mend(&plain, &solved, release, report);
+	kanon_release_free(&plain.problem, &solved);
+	kanon_plain_close(&plain);
+	if (status == KANON_OK && solve == kanon_solve_gather)
+		status = gather_radius(problem, release, &report->cost);
+	if (status == KANON_OK && report->cost > cost * (1 + 1e-12))
+		report->guarantee = 0;
+	if (status == KANON_OK)
+	{
+		report->lower_bound = fmin(report->lower_bound, report->cost);
+		report->proven = report->lower_bound >= report->cost;
+	}
+	else
+		kanon_release_free(problem, release);
+	report->seconds = env->now(env->arg) - start;
+	return status;
+}

@@ -1,0 +1,256 @@
+/*
+ * patterned.c: mended releases whose classes show what a pattern of the mask says: the
+ * cheapest that suppresses every column in which their rows differ.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "model/mask.h"
+#include "release/repair.h"
+#include "util/hash.h"
+#include "util/pace.h"
+
+/* Covers that are remembered: a power of two. */
+#define REMEMBERED 4096
+
+typedef struct Patterned
+{
+	const KanonProblem *problem;
+	KanonMaskIndex *index;
+	KanonScratch scratch;
+	KanonPattern *patterns; /* of a list, cheapest first */
+	size_t npatterns;
+	int64_t *left;       /* [npatterns] how often each may still be used; NULL: there is no limit */
+	uint32_t *chosen;    /* [clusters] a pattern's number; with limits */
+	KanonPattern *key;   /* [REMEMBERED] columns that differ, */
+	KanonPattern *cover; /* and the pattern for them; 0: none yet (which is its own) */
+} Patterned;
+
+/* The cheapest pattern by rules; each says that one decision forces others, so these are closed under them. */
+static KanonPattern
+cover_by_rules(const Patterned *p, KanonPattern differ)
+{
+	const KanonMaskIndex *index = p->index;
+	KanonPattern go = differ | index->go;
+
+	for (KanonPattern rest = go; rest != 0; rest &= rest - 1)
+		go |= index->go_go[__builtin_ctzll(rest)];
+	return !index->none && kanon_mask_contains(index, go) ? go : index->all;
+}
+
+static KanonPattern
+cover_by_list(const Patterned *p, KanonPattern differ)
+{
+	for (size_t i = 0; i < p->npatterns; i++)
+		if ((differ & ~p->patterns[i]) == 0)
+			return p->patterns[i];
+	return p->index->all;
+}
+
+static KanonPattern
+cover(const Patterned *p, KanonPattern differ)
+{
+	size_t at = kanon_mix(differ) & (REMEMBERED - 1);
+
+	if (p->cover[at] == 0 || p->key[at] != differ)
+	{
+		p->key[at] = differ;
+		p->cover[at] = p->problem->mask.list != NULL ? cover_by_list(p, differ) : cover_by_rules(p, differ);
+	}
+	return p->cover[at];
+}
+
+/* The same where patterns are used up; those of clusters a and b are free. */
+static uint32_t
+cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < p->npatterns; i++)
+		if ((differ & ~p->patterns[i]) == 0 &&
+			(p->left[i] > 0 || p->chosen[a] == i || (b != KANON_NO_CLUSTER && p->chosen[b] == i)))
+			return i;
+	return UINT32_MAX;
+}
+
+static double
+charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, KanonPattern *pattern)
+{
+	const Patterned *p = shape->arg;
+	KanonPattern differ = 0;
+
+	for (int c = 0; c < p->problem->ncolumns; c++)
+		if (hull[c].low != hull[c].high)
+			differ |= KANON_BIT(c);
+	if (p->left != NULL)
+	{
+		uint32_t i = b == KANON_NO_CLUSTER ? p->chosen[a] : cover_once(p, differ, a, b);
+
+		if (i == UINT32_MAX)
+			return INFINITY;
+		*pattern = p->patterns[i];
+		return kanon_pattern_cost(p->problem, *pattern);
+	}
+	*pattern = cover(p, differ);
+	return *pattern == p->index->all ? INFINITY : kanon_pattern_cost(p->problem, *pattern);
+}
+
+/* Two clusters are one: of their patterns and the one that it has now, what is not used is free again. */
+static void
+merged(const KanonShape *shape, uint32_t into, uint32_t from, KanonPattern pattern)
+{
+	Patterned *p = shape->arg;
+	uint32_t i = 0;
+
+	p->left[p->chosen[into]]++;
+	p->left[p->chosen[from]]++;
+	while (p->patterns[i] != pattern)
+		i++;
+	p->left[i]--;
+	p->chosen[into] = i;
+}
+
+/* ---- the release ---- */
+
+/* A class for each cluster, and one for the rest unless that is left out; parts is empty afterwards. */
+static KanonStatus
+make_release(const Patterned *p, KanonParts *parts, KanonRelease *release)
+{
+	const KanonProblem *problem = p->problem;
+	KanonEnv *env = problem->env;
+	size_t width = (size_t) problem->ncolumns;
+	uint32_t n = parts->nclusters;
+	bool drop = problem->residual == KANON_RESIDUAL_DROP;
+	KanonScratch scratch = {.env = env};
+	KanonPace pace = {.env = env, .phase = "rules", .rows_left = -1};
+	KanonHull *hull = kanon_take(&scratch, n, width * sizeof(KanonHull));
+	KanonStatus status = kanon_taken(&scratch);
+
+	memset(release, 0, sizeof(*release));
+	release->nclasses = n + 1;
+	release->classes = kanon_alloc0(env, release->nclasses, sizeof(KanonClass));
+	release->cells = kanon_alloc0(env, release->nclasses, width * sizeof(KanonCell));
+	if (status != KANON_OK || release->classes == NULL || release->cells == NULL)
+	{
+		kanon_scratch_free(&scratch);
+		return KANON_NO_MEMORY;
+	}
+	for (size_t i = 0; i < n * width; i++)
+		hull[i] = (KanonHull){UINT32_MAX, 0};
+	for (size_t f = 0; f < parts->nflows; f++)
+	{
+		KanonFlow *flow = &parts->flows[f];
+
+		if (flow->class_ == KANON_DROPPED)
+		{
+			flow->class_ = drop ? KANON_DROPPED : n;
+			continue;
+		}
+		for (size_t c = 0; c < width; c++)
+		{
+			KanonHull *at = &hull[flow->class_ * width + c];
+			uint32_t code = problem->columns[c].code[flow->type];
+
+			at->low = code < at->low ? code : at->low;
+			at->high = code > at->high ? code : at->high;
+		}
+		if (kanon_stop(&pace, 2 * width))
+			status = KANON_CANCELLED;
+	}
+	for (uint32_t i = 0; i <= n; i++)
+	{
+		KanonPattern pattern = i < n ? parts->pattern[i] : p->index->all;
+
+		release->classes[i].pattern = pattern;
+		for (size_t c = 0; c < width; c++)
+			if ((pattern >> c & 1) == 0)
+				release->cells[i * width + c] =
+					(KanonCell){KANON_SHOW_VALUE, hull[i * width + c].low & KANON_MAX_TYPES};
+	}
+	kanon_scratch_free(&scratch);
+	release->flows = parts->flows;
+	release->nflows = parts->nflows;
+	parts->flows = NULL;
+	return status;
+}
+
+static KanonStatus
+open_patterned(Patterned *p, const KanonProblem *problem)
+{
+	KanonStatus status = kanon_mask_open(problem, &p->index);
+
+	p->problem = problem;
+	p->scratch.env = problem->env;
+	p->key = kanon_take0(&p->scratch, REMEMBERED, sizeof(KanonPattern));
+	p->cover = kanon_take0(&p->scratch, REMEMBERED, sizeof(KanonPattern));
+	if (status == KANON_OK)
+		status = kanon_taken(&p->scratch);
+	if (status == KANON_OK && problem->mask.list != NULL)
+		status = kanon_mask_enumerate(problem, SIZE_MAX, &p->patterns, &p->npatterns);
+	return status;
+}
+
+/* How often the list has each pattern, less what the clusters of a release have. */
+static KanonStatus
+limit_patterns(Patterned *p, const KanonRelease *release)
+{
+	const KanonMask *mask = &p->problem->mask;
+
+	p->left = kanon_take0(&p->scratch, p->npatterns, sizeof(int64_t));
+	p->chosen = kanon_take(&p->scratch, release->nclasses, sizeof(uint32_t));
+	if (p->scratch.failed)
+		return KANON_NO_MEMORY;
+	for (size_t i = 0; i < p->npatterns; i++)
+	{
+		for (size_t j = 0; j < mask->nlist; j++)
+			p->left[i] += mask->list[j] == p->patterns[i];
+		for (uint32_t f = 0; f < release->nclasses; f++)
+			if (release->classes[f].pattern == p->patterns[i])
+			{
+				p->left[i]--;
+				p->chosen[f] = (uint32_t) i;
+			}
+	}
+	return KANON_OK;
+}
+
+static void
+close_patterned(Patterned *p)
+{
+	kanon_mask_close(p->index);
+	kanon_free(p->problem->env, p->patterns);
+	kanon_scratch_free(&p->scratch);
+}
+
+KanonStatus
+kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, KanonRelease *release,
+		   KanonReport *report)
+{
+	const KanonProblem *problem = plain->whole;
+	Patterned p = {.problem = problem};
+	KanonShape shape = {.problem = problem, .arg = &p, .charge = charge};
+	KanonParts parts = {0};
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	KanonStatus status = open_patterned(&p, problem);
+
+	memset(release, 0, sizeof(*release));
+	shape.rest = once ? INFINITY : kanon_pattern_cost(problem, all);
+	if (once)
+		shape.merged = merged;
+	if (status == KANON_OK && once)
+		status = limit_patterns(&p, solved);
+	if (status == KANON_OK)
+		status = kanon_plain_spread(plain, solved, &parts);
+	for (size_t f = 0; f < parts.nflows && !once; f++)
+		if (parts.flows[f].class_ != KANON_DROPPED && solved->classes[parts.flows[f].class_].pattern == all)
+			parts.flows[f].class_ = KANON_DROPPED;
+	if (status == KANON_OK)
+		status = kanon_repair(&shape, &parts, report);
+	if (status == KANON_OK)
+		status = make_release(&p, &parts, release);
+	kanon_parts_free(problem->env, &parts);
+	close_patterned(&p);
+	if (status == KANON_OK)
+		status = kanon_release_finish(problem, release, report);
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	return status;
+}

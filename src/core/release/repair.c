@@ -1,0 +1,594 @@
+/*
+ * repair.c: clusters that break a rule are mended, one after the other.
+ *
+ * The smallest first, each is merged with the cluster with which it loses least and keeps
+ * the rules, or goes to the rest where that costs less.  Merging is what rules are made
+ * for: of two classes that keep them the union does, too (rules.c has the exception), and
+ * most unions of two that do not.  The rest, if it may not be published as it is, gets the
+ * rows of those clusters that lose least by it.
+ *
+ * Clusters stand in the order of what they show; a broken one looks at its neighbours in
+ * that order, all of them unless they are very many.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "privacy/allowed.h"
+#include "release/repair.h"
+#include "util/heap.h"
+#include "util/pace.h"
+
+/* Neighbours on either side that are looked at, and of these the best whose rows are. */
+#define NEIGHBOURS 1500
+#define ASKED 16
+
+/* Clusters that could join the rest, of which the rows are looked at. */
+#define JOINED 64
+
+#define NOBODY KANON_NO_CLUSTER
+
+typedef struct Repair
+{
+	const KanonShape *shape;
+	const KanonProblem *problem;
+	KanonScratch scratch;
+	KanonPace pace;
+	size_t width; /* columns */
+	uint32_t n;   /* clusters; number n is the rest */
+	KanonParts *parts;
+
+	/* [n + 1] by cluster */
+	KanonHull *hull; /* [* width] */
+	int64_t *rows;   /* 0: it is gone */
+	double *charge;
+	KanonPattern *pattern;
+	uint32_t *first; /* flows, linked up */
+	uint32_t *last;
+	uint32_t *before; /* in the order of what they show */
+	uint32_t *after;
+	uint32_t head;
+	bool *broken;
+
+	uint32_t *next;  /* [nflows] */
+	uint32_t *types; /* [nflows] of clusters at hand */
+	int64_t *counts;
+	KanonHeap queue; /* broken ones */
+	uint32_t alive;
+} Repair;
+
+/* ---- clusters ---- */
+
+/* The rows of a cluster, after `n` that are there. */
+static size_t
+list_rows(Repair *r, uint32_t cluster, size_t n)
+{
+	for (uint32_t f = r->first[cluster]; f != NOBODY; f = r->next[f])
+	{
+		r->types[n] = r->parts->flows[f].type;
+		r->counts[n++] = r->parts->flows[f].rows;
+	}
+	return n;
+}
+
+/* Do the rows of a, and of b unless that is nobody, keep the rules of a class? */
+static bool
+keep_rules(Repair *r, uint32_t a, uint32_t b)
+{
+	size_t n = list_rows(r, a, 0);
+	int64_t rows = r->rows[a];
+
+	if (b != NOBODY)
+	{
+		n = list_rows(r, b, n);
+		rows += r->rows[b];
+	}
+	r->pace.work += 16 * n;
+	return kanon_class_allowed(r->problem, r->types, r->counts, n, rows);
+}
+
+/* The same of the rest, with the rows of a cluster unless that is nobody. */
+static bool
+rest_keeps(Repair *r, uint32_t with)
+{
+	size_t n;
+
+	if (r->problem->residual == KANON_RESIDUAL_DROP || (r->rows[r->n] == 0 && with == NOBODY))
+		return true;
+	if (r->problem->residual == KANON_RESIDUAL_ERROR)
+		return keep_rules(r, r->n, with);
+	n = list_rows(r, r->n, 0);
+	if (with != NOBODY)
+		n = list_rows(r, with, n);
+	r->pace.work += 16 * n;
+	return kanon_rest_allowed(r->problem, r->types, r->counts, n);
+}
+
+static void
+unite(const Repair *r, uint32_t a, uint32_t b, KanonHull *hull)
+{
+	const KanonHull *left = r->hull + a * r->width;
+	const KanonHull *right = r->hull + b * r->width;
+
+	for (size_t c = 0; c < r->width; c++)
+	{
+		hull[c].low = left[c].low < right[c].low ? left[c].low : right[c].low;
+		hull[c].high = left[c].high > right[c].high ? left[c].high : right[c].high;
+	}
+}
+
+static void
+take_out(Repair *r, uint32_t cluster)
+{
+	uint32_t before = r->before[cluster];
+	uint32_t after = r->after[cluster];
+
+	if (before != NOBODY)
+		r->after[before] = after;
+	else
+		r->head = after;
+	if (after != NOBODY)
+		r->before[after] = before;
+	r->alive--;
+}
+
+/* The rows of one are another's from now on. */
+static void
+hand_over(Repair *r, uint32_t from, uint32_t to)
+{
+	if (r->first[from] == NOBODY)
+		return;
+	if (r->first[to] == NOBODY)
+		r->first[to] = r->first[from];
+	else
+		r->next[r->last[to]] = r->first[from];
+	r->last[to] = r->last[from];
+	r->rows[to] += r->rows[from];
+	r->first[from] = NOBODY;
+	r->rows[from] = 0;
+}
+
+static void
+merge(Repair *r, uint32_t into, uint32_t from)
+{
+	KanonHull hull[KANON_MAX_COLUMNS];
+
+	unite(r, into, from, hull);
+	r->charge[into] = r->shape->charge(r->shape, hull, into, from, &r->pattern[into]);
+	memcpy(r->hull + into * r->width, hull, r->width * sizeof(KanonHull));
+	if (r->shape->merged != NULL)
+		r->shape->merged(r->shape, into, from, r->pattern[into]);
+	take_out(r, from);
+	hand_over(r, from, into);
+}
+
+static void
+to_rest(Repair *r, uint32_t cluster)
+{
+	take_out(r, cluster);
+	hand_over(r, cluster, r->n);
+}
+
+static KanonStatus
+look_at(Repair *r, uint32_t cluster)
+{
+	r->broken[cluster] = !keep_rules(r, cluster, NOBODY);
+	if (r->broken[cluster] && !kanon_heap_add(&r->scratch, &r->queue, (double) r->rows[cluster], cluster))
+		return KANON_NO_MEMORY;
+	return kanon_stop(&r->pace, 1) ? KANON_CANCELLED : KANON_OK;
+}
+
+/* ---- set up ---- */
+
+/* By the least codes: column by column what clusters show, near enough. */
+static int
+compare_clusters(const void *a, const void *b, void *arg)
+{
+	const Repair *r = arg;
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
+
+	for (size_t c = 0; c < r->width; c++)
+	{
+		uint32_t one = r->hull[left * r->width + c].low;
+		uint32_t other = r->hull[right * r->width + c].low;
+
+		if (one != other)
+			return one < other ? -1 : 1;
+	}
+	return left < right ? -1 : left > right;
+}
+
+static KanonStatus
+put_in_order(Repair *r)
+{
+	uint32_t *order = kanon_take(&r->scratch, r->n, 2 * sizeof(uint32_t));
+	uint32_t before = NOBODY;
+
+	if (order == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < r->n; i++)
+		order[i] = i;
+	kanon_sort(order, order + r->n, r->n, sizeof(uint32_t), compare_clusters, r);
+	r->head = NOBODY;
+	for (uint32_t i = 0; i < r->n; i++)
+	{
+		uint32_t cluster = order[i];
+
+		r->before[cluster] = before;
+		r->after[cluster] = NOBODY;
+		if (r->rows[cluster] == 0)
+			continue;
+		if (before == NOBODY)
+			r->head = cluster;
+		else
+			r->after[before] = cluster;
+		before = cluster;
+		r->alive++;
+	}
+	kanon_drop(&r->scratch, order);
+	return KANON_OK;
+}
+
+static KanonStatus
+take_memory(Repair *r)
+{
+	size_t n = (size_t) r->n + 1;
+
+	r->hull = kanon_take(&r->scratch, n, r->width * sizeof(KanonHull));
+	r->rows = kanon_take0(&r->scratch, n, sizeof(int64_t));
+	r->charge = kanon_take(&r->scratch, n, sizeof(double));
+	r->pattern = kanon_take(&r->scratch, n, sizeof(KanonPattern));
+	r->first = kanon_take(&r->scratch, n, sizeof(uint32_t));
+	r->last = kanon_take(&r->scratch, n, sizeof(uint32_t));
+	r->before = kanon_take(&r->scratch, n, sizeof(uint32_t));
+	r->after = kanon_take(&r->scratch, n, sizeof(uint32_t));
+	r->broken = kanon_take0(&r->scratch, n, sizeof(bool));
+	r->next = kanon_take(&r->scratch, r->parts->nflows, sizeof(uint32_t));
+	r->types = kanon_take(&r->scratch, r->parts->nflows, sizeof(uint32_t));
+	r->counts = kanon_take(&r->scratch, r->parts->nflows, sizeof(int64_t));
+	return kanon_taken(&r->scratch);
+}
+
+/* Flows to their clusters, with what these show. */
+static KanonStatus
+set_up(Repair *r)
+{
+	const KanonProblem *problem = r->problem;
+	KanonStatus status = take_memory(r);
+
+	if (status != KANON_OK)
+		return status;
+	for (uint32_t i = 0; i <= r->n; i++)
+	{
+		r->first[i] = NOBODY;
+		for (size_t c = 0; c < r->width; c++)
+			r->hull[i * r->width + c] = (KanonHull){UINT32_MAX, 0};
+	}
+	for (uint32_t f = 0; f < r->parts->nflows; f++)
+	{
+		const KanonFlow *flow = &r->parts->flows[f];
+		uint32_t to = flow->class_ == KANON_DROPPED ? r->n : flow->class_;
+		KanonHull *hull = r->hull + to * r->width;
+
+		for (size_t c = 0; c < r->width; c++)
+		{
+			uint32_t code = problem->columns[c].code[flow->type];
+
+			hull[c].low = code < hull[c].low ? code : hull[c].low;
+			hull[c].high = code > hull[c].high ? code : hull[c].high;
+		}
+		r->next[f] = NOBODY;
+		if (r->first[to] == NOBODY)
+			r->first[to] = f;
+		else
+			r->next[r->last[to]] = f;
+		r->last[to] = f;
+		r->rows[to] += flow->rows;
+		if (kanon_stop(&r->pace, 4 * r->width))
+			return KANON_CANCELLED;
+	}
+	status = put_in_order(r);
+	for (uint32_t i = 0; i < r->n && status == KANON_OK; i++)
+		if (r->rows[i] > 0)
+		{
+			r->charge[i] = r->shape->charge(r->shape, r->hull + i * r->width, i, NOBODY, &r->pattern[i]);
+			/* what is as bad as the rest is the rest */
+			if (r->charge[i] == INFINITY)
+				to_rest(r, i);
+			else
+				status = look_at(r, i);
+		}
+	return status;
+}
+
+/* ---- mending ---- */
+
+typedef struct Candidate
+{
+	uint32_t cluster;
+	double more; /* cost */
+} Candidate;
+
+/* Puts a candidate among the best ASKED, in order. */
+static void
+remember(Candidate *best, int *nbest, Candidate candidate)
+{
+	int at;
+
+	if (*nbest == ASKED && candidate.more >= best[ASKED - 1].more)
+		return;
+	at = *nbest < ASKED ? (*nbest)++ : ASKED - 1;
+	for (; at > 0 && best[at - 1].more > candidate.more; at--)
+		best[at] = best[at - 1];
+	best[at] = candidate;
+}
+
+/* The clusters with which a broken one would lose least. */
+static int
+find_candidates(Repair *r, uint32_t broken, Candidate *best)
+{
+	const KanonShape *shape = r->shape;
+	double mine = (double) r->rows[broken] * r->charge[broken];
+	int nbest = 0;
+
+	for (int side = 0; side < 2; side++)
+	{
+		const uint32_t *step = side == 0 ? r->before : r->after;
+		uint32_t other = step[broken];
+
+		for (int seen = 0; seen < NEIGHBOURS && other != NOBODY; seen++, other = step[other])
+		{
+			KanonHull hull[KANON_MAX_COLUMNS];
+			KanonPattern pattern;
+			double each;
+
+			unite(r, broken, other, hull);
+			each = shape->charge(shape, hull, broken, other, &pattern);
+			r->pace.work += 2 * r->width;
+			if (each < INFINITY)
+				remember(best, &nbest,
+						 (Candidate){other, (double) (r->rows[broken] + r->rows[other]) * each - mine -
+												(double) r->rows[other] * r->charge[other]});
+		}
+	}
+	return nbest;
+}
+
+/* One broken cluster is merged, or goes to the rest; it may be broken still. */
+static KanonStatus
+mend(Repair *r, uint32_t broken)
+{
+	Candidate best[ASKED];
+	int n = find_candidates(r, broken, best);
+	int chosen = n > 0 ? 0 : -1;
+	double rest = (double) r->rows[broken] * (r->shape->rest - r->charge[broken]);
+
+	for (int i = 0; i < n; i++)
+		if (keep_rules(r, broken, best[i].cluster))
+		{
+			chosen = i;
+			break;
+		}
+	if (r->shape->rest < INFINITY && (chosen < 0 || best[chosen].more > rest))
+	{
+		to_rest(r, broken);
+		return KANON_OK;
+	}
+	if (chosen < 0)
+		return KANON_NOT_FOUND;
+	/* its number stays the lower one, whoever asked */
+	merge(r, best[chosen].cluster, broken);
+	return look_at(r, best[chosen].cluster);
+}
+
+static KanonStatus
+mend_all(Repair *r)
+{
+	KanonStatus status = KANON_OK;
+
+	while (r->queue.n > 0 && status == KANON_OK)
+	{
+		KanonKeyed top = kanon_heap_take(&r->queue);
+
+		/* it may have been merged since, which put it there anew */
+		if (r->rows[top.item] == 0 || !r->broken[top.item] || (double) r->rows[top.item] != top.key)
+			continue;
+		status = mend(r, top.item);
+		if (kanon_stop(&r->pace, 1))
+			status = KANON_CANCELLED;
+		if (kanon_privacy_failed(r->problem->privacy))
+			status = KANON_NO_MEMORY;
+	}
+	return status;
+}
+
+/* ---- the rest ---- */
+
+/* The rest may not be: gets the rows of clusters until it may. */
+static KanonStatus
+mend_rest(Repair *r)
+{
+	KanonKeyed *order;
+	uint32_t n = 0;
+	uint32_t at = 0;
+
+	if (rest_keeps(r, NOBODY))
+		return KANON_OK;
+	order = kanon_take(&r->scratch, r->alive, 2 * sizeof(KanonKeyed));
+	if (order == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = r->head; i != NOBODY; i = r->after[i])
+		order[n++] = (KanonKeyed){(double) r->rows[i] * (r->shape->rest - r->charge[i]), i};
+	kanon_sort(order, order + n, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
+	while (at < n && !rest_keeps(r, NOBODY))
+	{
+		uint32_t chosen = at;
+
+		for (uint32_t i = at; i < n && i < at + JOINED; i++)
+			if (rest_keeps(r, order[i].item))
+			{
+				chosen = i;
+				break;
+			}
+		to_rest(r, order[chosen].item);
+		order[chosen] = order[at++];
+		if (kanon_stop(&r->pace, 1))
+			return KANON_CANCELLED;
+	}
+	return rest_keeps(r, NOBODY) ? KANON_OK : KANON_REST_FORBIDDEN;
+}
+
+/* ---- clusters that look alike ---- */
+
+/* What a cluster shows of a column, as far as two can look alike. */
+static KanonHull
+shown(const Repair *r, uint32_t cluster, size_t c)
+{
+	KanonHull hull = r->hull[cluster * r->width + c];
+
+	if ((r->pattern[cluster] >> c & 1) == 0)
+		return (KanonHull){hull.low, hull.low};
+	return (r->shape->ranged >> c & 1) != 0 ? hull : (KanonHull){0, 0};
+}
+
+static int
+compare_shown(const void *a, const void *b, void *arg)
+{
+	const Repair *r = arg;
+	uint32_t left = *(const uint32_t *) a;
+	uint32_t right = *(const uint32_t *) b;
+
+	if (r->pattern[left] != r->pattern[right])
+		return r->pattern[left] < r->pattern[right] ? -1 : 1;
+	for (size_t c = 0; c < r->width; c++)
+	{
+		KanonHull one = shown(r, left, c);
+		KanonHull other = shown(r, right, c);
+
+		if (one.low != other.low)
+			return one.low < other.low ? -1 : 1;
+		if (one.high != other.high)
+			return one.high < other.high ? -1 : 1;
+	}
+	return 0;
+}
+
+/*
+ * Two classes that look alike come out as one, which may break a rule that both keep where
+ * persons are counted: they are one from now on.  *any: there were some.
+ */
+static KanonStatus
+merge_alike(Repair *r, bool *any)
+{
+	uint32_t *order = kanon_take(&r->scratch, r->alive, 2 * sizeof(uint32_t));
+	uint32_t n = 0;
+	uint32_t kept = 0;
+	KanonStatus status = KANON_OK;
+
+	*any = false;
+	if (order == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = r->head; i != NOBODY; i = r->after[i])
+		order[n++] = i;
+	kanon_sort(order, order + n, n, sizeof(uint32_t), compare_shown, r);
+	for (uint32_t i = 1; i < n && status == KANON_OK; i++)
+	{
+		if (kanon_stop(&r->pace, 4 * r->width))
+			return KANON_CANCELLED;
+		if (compare_shown(&order[kept], &order[i], r) != 0)
+		{
+			kept = i;
+			continue;
+		}
+		merge(r, order[kept], order[i]);
+		*any = true;
+		status = look_at(r, order[kept]);
+	}
+	kanon_drop(&r->scratch, order);
+	return status;
+}
+
+/* ---- all of it ---- */
+
+/* Clusters get numbers without gaps; what would be left out is a class if it may be one. */
+static KanonStatus
+write_back(Repair *r)
+{
+	bool one_more =
+		r->rows[r->n] > 0 && r->problem->residual == KANON_RESIDUAL_DROP && keep_rules(r, r->n, NOBODY);
+	uint32_t n = 0;
+
+	r->parts->pattern = kanon_alloc(r->problem->env, (size_t) r->alive + 1, sizeof(KanonPattern));
+	if (r->parts->pattern == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->rows[i] > 0)
+		{
+			for (uint32_t f = r->first[i]; f != NOBODY; f = r->next[f])
+				r->parts->flows[f].class_ = n;
+			r->parts->pattern[n++] = r->pattern[i];
+		}
+	for (uint32_t f = r->first[r->n]; f != NOBODY; f = r->next[f])
+		r->parts->flows[f].class_ = one_more ? n : KANON_DROPPED;
+	if (one_more)
+		r->parts->pattern[n++] = kanon_pattern_all(r->problem->ncolumns);
+	r->parts->nclusters = n;
+	return KANON_OK;
+}
+
+/* No cluster was left to merge the last broken one with. */
+static KanonStatus
+tell_failure(const Repair *r, KanonStatus status, KanonReport *report)
+{
+	bool whole = r->shape->merged == NULL && kanon_privacy_monotone(r->problem->privacy);
+
+	if (status == KANON_NOT_FOUND && whole)
+	{
+		snprintf(report->detail, sizeof(report->detail), "all rows together may not be a class");
+		return KANON_INFEASIBLE;
+	}
+	if (status == KANON_NOT_FOUND)
+		snprintf(report->detail, sizeof(report->detail), "merging classes led to none that keep the rules");
+	if (status != KANON_REST_FORBIDDEN)
+		return status;
+	snprintf(report->detail, sizeof(report->detail),
+			 r->problem->residual == KANON_RESIDUAL_ERROR
+				 ? "rows that fit no class: %lld"
+				 : "rows that fit no class: %lld; they would break a privacy rule even when fully suppressed",
+			 (long long) r->rows[r->n]);
+	return r->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : status;
+}
+
+KanonStatus
+kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
+{
+	const KanonProblem *problem = shape->problem;
+	Repair r = {.shape = shape,
+				.problem = problem,
+				.scratch = {.env = problem->env},
+				.pace = {.env = problem->env, .phase = "rules", .rows_left = -1, .work = KANON_POLL_WORK},
+				.width = (size_t) problem->ncolumns,
+				.n = parts->nclusters,
+				.parts = parts};
+	KanonStatus status = set_up(&r);
+	bool again = status == KANON_OK;
+
+	while (again)
+	{
+		again = false;
+		status = mend_all(&r);
+		if (status == KANON_OK && !kanon_privacy_monotone(problem->privacy))
+			status = merge_alike(&r, &again);
+	}
+	if (status == KANON_OK)
+		status = mend_rest(&r);
+	if (kanon_privacy_failed(problem->privacy))
+		status = KANON_NO_MEMORY;
+	if (status == KANON_OK)
+		status = write_back(&r);
+	else
+		status = tell_failure(&r, status, report);
+	kanon_scratch_free(&r.scratch);
+	return status;
+}

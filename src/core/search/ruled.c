@@ -1,0 +1,267 @@
+/*
+ * ruled.c: ruin and recreate under rules beyond k: every class of every state keeps them.
+ *
+ * Moves know of k alone.  One after which a class that it has touched breaks a rule is not
+ * made, so a search that begins with a release that keeps the rules ends with one.  What is
+ * fully suppressed changes with almost every move and is looked at when a solution is
+ * saved.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "model/shown.h"
+#include "privacy/allowed.h"
+#include "search/search.h"
+
+/* May the units of an open class be one? */
+static bool
+class_allowed(Search *s, uint32_t f)
+{
+	size_t n = 0;
+
+	for (uint32_t u = s->head[f]; u != NONE; u = s->next[u])
+	{
+		s->rule_types[n] = s->type[u];
+		s->rule_counts[n++] = s->rows[u];
+	}
+	s->pace->work += 16 * n;
+	return kanon_class_allowed(s->problem, s->rule_types, s->rule_counts, n, s->load[f]);
+}
+
+bool
+search_keeps_rules(Search *s)
+{
+	uint32_t stamp = ++s->stamp;
+
+	for (size_t j = 0; j < s->nlog; j++)
+	{
+		uint32_t touched[2] = {s->log_from[j], s->in[s->log_unit[j]]};
+
+		for (int side = 0; side < 2; side++)
+		{
+			uint32_t f = touched[side];
+
+			if (f == NONE || s->load[f] == 0 || s->met[f].stamp == stamp)
+				continue;
+			s->met[f].stamp = stamp;
+			if (!class_allowed(s, f))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool
+search_rest_allowed(Search *s, const uint32_t *in)
+{
+	int64_t rows = 0;
+	size_t n = 0;
+
+	if (s->problem->residual == KANON_RESIDUAL_DROP)
+		return true;
+	for (uint32_t u = 0; u < s->n; u++)
+		if (in[u] == NONE)
+		{
+			s->rule_types[n] = s->type[u];
+			s->rule_counts[n++] = s->rows[u];
+			rows += s->rows[u];
+		}
+	s->pace->work += s->n / 4 + 16 * n;
+	if (n == 0)
+		return true;
+	return s->problem->residual == KANON_RESIDUAL_ERROR
+			   ? kanon_class_allowed(s->problem, s->rule_types, s->rule_counts, n, rows)
+			   : kanon_rest_allowed(s->problem, s->rule_types, s->rule_counts, n);
+}
+
+/* ---- start ---- */
+
+/* The cheapest instance that has all these types, or NONE. */
+static uint32_t
+instance_of(Search *s, const uint32_t *types, size_t n)
+{
+	const IlpModel *model = s->model;
+	uint32_t stamp = ++s->stamp;
+	uint32_t found = NONE;
+
+	for (size_t j = 0; j < n; j++)
+		for (size_t p = model->opt_start[types[j]]; p < model->opt_start[types[j] + 1]; p++)
+		{
+			SearchMet *met = &s->met[model->opt[p]];
+
+			if (met->stamp != stamp && j > 0)
+				continue;
+			if (met->stamp != stamp)
+			{
+				met->stamp = stamp;
+				met->count = 0;
+			}
+			/* not in the one before: never again */
+			if (met->count != (int64_t) j)
+				continue;
+			met->count++;
+		}
+	for (size_t p = model->opt_start[types[0]]; p < model->opt_start[types[0] + 1] && found == NONE; p++)
+		if (s->met[model->opt[p]].count == (int64_t) n)
+			found = model->opt[p];
+	s->pace->work += 8 * n;
+	return found;
+}
+
+/* The units of a release's classes go to the instances that have them. */
+static KanonStatus
+start_from(Search *s, const KanonRelease *release)
+{
+	KanonScratch scratch = {.env = s->env};
+	KanonMembers members;
+	KanonStatus status = kanon_release_members(release, &scratch, &members);
+
+	for (uint32_t u = 0; u < s->n; u++)
+	{
+		s->in[u] = NONE;
+		s->cost += s->model->c[s->type[u]] * (double) s->rows[u];
+	}
+	for (uint32_t i = 0; i < s->model->m; i++)
+		s->place[i] = s->first[i];
+	for (uint32_t c = 0; c < release->nclasses && status == KANON_OK; c++)
+	{
+		size_t n = members.start[c + 1] - members.start[c];
+		const uint32_t *types = members.type + members.start[c];
+		uint32_t f = instance_of(s, types, n);
+
+		for (size_t j = 0; j < n && f != NONE; j++)
+		{
+			int64_t left = members.rows[members.start[c] + j];
+			size_t *u = &s->place[types[j]];
+
+			/* units of several rows may not come out even: the rest stays at its fallback */
+			for (; *u < s->first[types[j] + 1] && s->rows[*u] <= left; (*u)++)
+			{
+				left -= s->rows[*u];
+				search_put(s, (uint32_t) *u, f);
+			}
+		}
+		if (kanon_step(s->pace, n * 8))
+			status = KANON_CANCELLED;
+	}
+	/* what was not to be put whole may be no class any more */
+	for (uint32_t f = 0; f < s->model->nf && status == KANON_OK; f++)
+		if (s->load[f] > 0 && !class_allowed(s, f))
+			while (s->head[f] != NONE)
+				search_put(s, s->head[f], NONE);
+	kanon_scratch_free(&scratch);
+	return status;
+}
+
+/* ---- the release ---- */
+
+static KanonStatus
+make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
+{
+	const KanonProblem *problem = s->problem;
+	KanonEnv *env = s->env;
+	size_t width = (size_t) problem->ncolumns;
+	uint32_t nf = s->model->nf;
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+	uint32_t *number = kanon_alloc(env, nf, sizeof(uint32_t));
+	int64_t rest = 0;
+	size_t n = 0;
+	bool class = true;
+
+	memset(release, 0, sizeof(*release));
+	release->classes = kanon_alloc0(env, (size_t) nf + 1, sizeof(KanonClass));
+	release->cells = kanon_alloc0(env, (size_t) nf + 1, width * sizeof(KanonCell));
+	release->flows = kanon_alloc(env, s->n, sizeof(KanonFlow));
+	if (number == NULL || release->classes == NULL || release->cells == NULL || release->flows == NULL)
+	{
+		kanon_free(env, number);
+		return KANON_NO_MEMORY;
+	}
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->best[u] == NONE)
+		{
+			s->rule_types[n] = s->type[u];
+			s->rule_counts[n++] = s->rows[u];
+			rest += s->rows[u];
+		}
+	if (problem->residual == KANON_RESIDUAL_DROP)
+		class = kanon_class_allowed(problem, s->rule_types, s->rule_counts, n, rest);
+	memset(number, 0xff, nf * sizeof(uint32_t));
+	for (uint32_t u = 0; u < s->n; u++)
+	{
+		uint32_t f = s->best[u];
+
+		if (f != NONE && number[f] == NONE)
+		{
+			KanonCell *cells = release->cells + release->nclasses * width;
+			KanonPattern pattern = instances->pattern[f];
+
+			number[f] = release->nclasses;
+			release->classes[release->nclasses++].pattern = pattern;
+			for (size_t c = 0; c < width; c++)
+				if ((pattern >> c & 1) == 0)
+					cells[c] =
+						(KanonCell){KANON_SHOW_VALUE, problem->columns[c].code[s->type[u]] & KANON_MAX_TYPES};
+		}
+		release->flows[u] = (KanonFlow){s->type[u], f == NONE ? KANON_DROPPED : number[f], s->rows[u]};
+	}
+	release->nflows = s->n;
+	release->classes[release->nclasses].pattern = all;
+	for (uint32_t u = 0; u < s->n && class; u++)
+		if (s->best[u] == NONE)
+			release->flows[u].class_ = release->nclasses;
+	release->nclasses++;
+	kanon_free(env, number);
+	return KANON_OK;
+}
+
+static bool
+take_memory(Search *s)
+{
+	if (!search_alloc(s))
+		return false;
+	s->rule_types = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	s->rule_counts = kanon_take(&s->scratch, s->n, sizeof(int64_t));
+	s->kept = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	return !s->scratch.failed;
+}
+
+KanonStatus
+kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances, const KanonRelease *start,
+				   const double *g, double work, double target, double *cost, KanonRelease *release,
+				   KanonPace *pace)
+{
+	IlpModel model;
+	Search s = {
+		.env = problem->env, .scratch = {.env = problem->env}, .pace = pace, .g = g, .problem = problem};
+	KanonStatus status = ilp_model_build(problem, instances, false, pace, &model);
+
+	*cost = INFINITY;
+	memset(release, 0, sizeof(*release));
+	if (status == KANON_OK)
+		status = ilp_model_transpose(&model, pace);
+	s.model = &model;
+	s.random = problem->seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
+	if (s.random == 0)
+		s.random = 1;
+	s.best_cost = INFINITY;
+	if (status == KANON_OK)
+		status = take_memory(&s) ? start_from(&s, start) : KANON_NO_MEMORY;
+	if (status == KANON_OK && search_rest_allowed(&s, s.in))
+	{
+		memcpy(s.best, s.in, s.n * sizeof(*s.best));
+		s.best_cost = s.cost;
+		if (s.best_cost > target && s.n > 0)
+			status = search_anneal(&s, work, 0.95, true, target);
+		if (status == KANON_OK)
+			status = make_release(&s, instances, release);
+		*cost = s.best_cost;
+	}
+	if (kanon_privacy_failed(problem->privacy))
+		status = KANON_NO_MEMORY;
+	kanon_scratch_free(&s.scratch);
+	ilp_model_free(&model);
+	if (status != KANON_OK)
+		kanon_release_free(problem, release);
+	return status;
+}
