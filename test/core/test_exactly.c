@@ -19,6 +19,13 @@
 #include "unclassed.h"
 #include "util/pace.h"
 
+/* What others are solved with; without it they find something else, or nothing. */
+#ifdef HAVE_GLPK
+static const bool has_glpk = true;
+#else
+static const bool has_glpk = false;
+#endif
+
 static void
 see_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
 {
@@ -165,7 +172,7 @@ patterns(void **state)
 			Seen seen = {what};
 			const KanonSolver *solver = kanon_solver_find(methods[m]);
 			uint64_t random = 3;
-			bool known = true;
+			bool known = has_glpk || m == 0 || m == 4;
 
 			snprintf(what, sizeof(what), "%s%s", methods[m], rules ? " with rules" : "");
 			for (int i = 0; i < (m == 0 ? 10 * SEEN_TABLES : SEEN_TABLES); i++)
@@ -205,7 +212,7 @@ static void
 searched(void **state)
 {
 	Seen seen = {"improve, searched"};
-	bool known = true;
+	bool known = has_glpk;
 
 	(void) state;
 	/* with tiny limits other searches are begun */
