@@ -146,7 +146,8 @@ sub settle
 			next;
 		}
 		my @pids = others();
-		return unless @pids;
+		# gone for the server, but it may still be writing down what it has executed
+		return unless @pids || grep { !/checkpointer|writer|launcher|logger|io worker/ } split(/\n/, `ps -o args= --ppid $postmaster`);
 		psql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()'
 			. " AND backend_type = 'client backend'")
 			if $try == 20;
