@@ -98,6 +98,11 @@ SELECT count(*) FROM kanon_transactions('ordered', 'shuffled', 'items', 5, keep 
 SELECT corr(n, place) BETWEEN -0.5 AND 0.5 AS shuffled FROM (SELECT row_number() OVER (ORDER BY ctid) AS n, place FROM shuffled) s;
 -- the order of items in the source does not show
 SELECT count(*) FROM gone WHERE diagnoses <> ARRAY(SELECT unnest(diagnoses) ORDER BY 1);
+-- nor how deep a branch of the hierarchy is
+CREATE TABLE uneven AS SELECT unnest('{"{c,e}", "{a,e}", "{a}", "{c}", "{a,d}"}'::text[])::text[] AS items;
+CREATE TABLE uneven_h AS SELECT * FROM (VALUES ('a', 'g2', 't1'), ('c', 'g0', NULL), ('d', 'g0', NULL), ('e', 'g2', 't1')) v (item, l1, l2);
+SELECT items_shown FROM kanon_transactions('uneven', 'uneven_public', 'items', 2, m => 3, hierarchy => 'uneven_h');
+SELECT items FROM uneven_public ORDER BY items;
 -- a row's own spelling
 CREATE TABLE spelled (items numeric[]);
 INSERT INTO spelled VALUES ('{1.0,2}'), ('{1.00,2.0}'), ('{1,2.00}'), ('{2,1.000,1}');

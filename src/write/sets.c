@@ -3,8 +3,8 @@
  * read again and counted.
  *
  * Rows come in the order of the random keys that they got when they were read; the
- * items of a transaction in the order of their numbers, whatever they were in the
- * source.
+ * items of a transaction in the order of the type that they are shown in, whatever
+ * they were in the source.
  */
 #include "compat.h"
 #include "write/sets.h"
@@ -23,6 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/varlena.h"
 
 /* Transactions between two looks at the clock. */
 #define PROGRESS_TRANSACTIONS 65536
@@ -73,9 +74,11 @@ typedef struct SetsWriter
 	const KanonRecoding *recoding;
 	BulkWriter *bulk;
 	SetsWritten written;
-	uint32 *nodes; /* what the transaction at hand shows */
-	Datum *values; /* the same as they are written */
-	Oid type;      /* of values */
+	uint32 *node_at; /* [nnodes] in the order of their texts; NULL: nodes are in order */
+	uint32 *place;   /* [nnodes] where a node is there */
+	uint32 *nodes;   /* what the transaction at hand shows */
+	Datum *values;   /* the same as they are written */
+	Oid type;        /* of values */
 	int16 typlen;
 	bool typbyval;
 	char typalign;
@@ -99,9 +102,39 @@ shown_nodes(SetsWriter *writer, uint32 transaction)
 		if (FAULT(item_fine))
 			node = sets->item[i];
 		if (node != KANON_NOTHING)
-			writer->nodes[n++] = node;
+			writer->nodes[n++] = writer->place != NULL ? writer->place[node] : node;
 	}
-	return (int) unique_codes(writer->nodes, n);
+	n = (int) unique_codes(writer->nodes, n);
+	for (int i = 0; i < n && writer->node_at != NULL; i++)
+		writer->nodes[i] = writer->node_at[writer->nodes[i]];
+	return n;
+}
+
+static int
+compare_texts(const void *a, const void *b, void *label)
+{
+	const char *left = ((char **) label)[*(const uint32 *) a];
+	const char *right = ((char **) label)[*(const uint32 *) b];
+
+	return varstr_cmp(left, (int) strlen(left), right, (int) strlen(right), DEFAULT_COLLATION_OID);
+}
+
+/* Items and labels are nodes in the order that their hierarchy asks for, so their
+ * texts want an order of their own. */
+static void
+order_by_text(SetsWriter *writer, Border *border)
+{
+	const ItemForest *forest = writer->forest;
+
+	if (forest->label == NULL)
+		return;
+	writer->node_at = border_palloc(border, sizeof(uint32) * Max(forest->nnodes, 1));
+	writer->place = border_palloc(border, sizeof(uint32) * Max(forest->nnodes, 1));
+	for (uint32 v = 0; v < forest->nnodes; v++)
+		writer->node_at[v] = v;
+	qsort_arg(writer->node_at, forest->nnodes, sizeof(uint32), compare_texts, forest->label);
+	for (uint32 i = 0; i < forest->nnodes; i++)
+		writer->place[writer->node_at[i]] = i;
 }
 
 static Datum
@@ -209,6 +242,7 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
 	writer.nodes = border_palloc(border, sizeof(uint32) * most);
 	writer.values = border_palloc(border, sizeof(Datum) * most);
+	order_by_text(&writer, border);
 	writer.type = forest->label != NULL ? TEXTOID : transactions->from->element.type;
 	get_typlenbyvalalign(writer.type, &writer.typlen, &writer.typbyval, &writer.typalign);
 	writer.row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
@@ -233,6 +267,11 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	MemoryContextDelete(writer.row);
 	border_pfree(border, writer.nodes);
 	border_pfree(border, writer.values);
+	if (forest->label != NULL)
+	{
+		border_pfree(border, writer.node_at);
+		border_pfree(border, writer.place);
+	}
 	table_close(rel, NoLock);
 	return writer.written;
 }
