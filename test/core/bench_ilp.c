@@ -1,10 +1,11 @@
 /*
  * bench_ilp.c: the exact and the anytime solver, alone, on the paper's cases.
  *
- * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] CASE K SOLVER ...
+ * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] [-l L] CASE K SOLVER ...
  * with CASE one of cmc-mask2, adult2-mask15, cmc-all, adult2-all, nursery-all,
  * adult-all, mixed9 (1.2 million rows of Adult's nine columns, each cell taken from another row
- * with probability 0.4), mixed8 (540,000 of eight, 0.15) and SOLVER one of kanon_solvers.  Prints one line for each CASE K
+ * with probability 0.4), mixed8 (540,000 of eight, 0.15) and SOLVER one of kanon_solvers.  L: so many different values of
+ * relationship in each class of a table of Adult, and rows may be left out.  Prints one line for each CASE K
  * SOLVER: cost, bound, whether proven, seconds of processor time, nodes, peak memory of the core
  * and of the process, and the longest time between two polls.
  */
@@ -17,6 +18,7 @@
 #include "fixture.h"
 #include "exact/ilp.h"
 #include "anytime/improve.h"
+#include "diverse.h"
 
 /* Processor time, also for time limits: figures of a machine shared with others. */
 static double
@@ -45,6 +47,8 @@ trace(int depth, const IlpModel *model, double cost, double bound, double cutoff
 static const int cmc_columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 static const int adult2_columns[] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
 static const int mixed9_columns[] = {0, 1, 3, 5, 6, 8, 9, 12, 13};
+#define RELATIONSHIP 7
+
 static const int nursery_columns[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static const KanonRule adult2_rules[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
@@ -87,10 +91,11 @@ mix(const KanonProblem *from, size_t nrows, double probability, int64_t k)
 
 /* The problem of a case; *table is its table. */
 static KanonProblem *
-make(const char *data, const char *name, int64_t k, size_t nrows, Table **table)
+make(const char *data, const char *name, int64_t k, size_t nrows, double values, Table **table)
 {
 	char path[1000];
 	const int *columns = adult14;
+	int with_values[15];
 	int ncolumns = 14;
 	KanonProblem *problem;
 
@@ -119,7 +124,14 @@ make(const char *data, const char *name, int64_t k, size_t nrows, Table **table)
 		fprintf(stderr, "no file %s\n", path);
 		exit(1);
 	}
-	problem = problem_make(&host, *table, columns, ncolumns, 0, k);
+	memcpy(with_values, columns, (size_t) ncolumns * sizeof(int));
+	with_values[ncolumns] = RELATIONSHIP;
+	problem = problem_make(&host, *table, with_values, ncolumns + (values > 0), 0, k);
+	if (values > 0)
+	{
+		diverse_ask(problem, values);
+		problem->residual = KANON_RESIDUAL_DROP;
+	}
 	if (strncmp(name, "mixed", 5) == 0)
 	{
 		KanonProblem *mixed = mix(problem,
@@ -156,6 +168,7 @@ main(int argc, char **argv)
 	double effort = 1;
 	uint64_t seed = 1;
 	size_t nrows = 0;
+	double values = 0;
 	int a = 2;
 
 	for (; a + 1 < argc && argv[a][0] == '-'; a++)
@@ -168,13 +181,15 @@ main(int argc, char **argv)
 			effort = atof(argv[++a]);
 		else if (argv[a][1] == 'n')
 			nrows = strtoull(argv[++a], NULL, 10);
+		else if (argv[a][1] == 'l')
+			values = atof(argv[++a]);
 		else if (argv[a][1] == 's')
 			seed = strtoull(argv[++a], NULL, 10);
 	}
 	if (a + 3 > argc)
 	{
 		fprintf(stderr, "usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] "
-						"CASE K SOLVER ...\n");
+						"[-l L] CASE K SOLVER ...\n");
 		return 1;
 	}
 	printf("%-14s %4s %-8s %10s %12s %6s %8s %8s %8s %8s %8s\n", "case", "k", "solver", "cost", "bound",
@@ -191,7 +206,7 @@ main(int argc, char **argv)
 
 		host_init(&host);
 		host.env.now = now;
-		problem = make(argv[1], argv[a], atoll(argv[a + 1]), nrows, &table);
+		problem = make(argv[1], argv[a], atoll(argv[a + 1]), nrows, values, &table);
 		problem->time_limit = limit;
 		if (verbose)
 			fprintf(stderr, "%u row types\n", problem->ntypes);
@@ -199,9 +214,9 @@ main(int argc, char **argv)
 		problem->seed = seed;
 		host.peak = host.live;
 		trace_start = now(NULL);
-		if (strcmp(argv[a + 2], "ilp") == 0)
+		if (values == 0 && strcmp(argv[a + 2], "ilp") == 0)
 			status = ilp_solve_limited(problem, NULL, &release, &report, 0, verbose ? trace : NULL);
-		else if (strcmp(argv[a + 2], "improve") == 0)
+		else if (values == 0 && strcmp(argv[a + 2], "improve") == 0)
 			status = improve_traced(problem, NULL, &release, &report, verbose ? trace : NULL);
 		else if (solver != NULL)
 			status = solver->solve(problem, &release, &report);
@@ -222,6 +237,7 @@ main(int argc, char **argv)
 		fflush(stdout);
 		if (status == KANON_OK)
 			kanon_release_free(problem, &release);
+		diverse_free(problem);
 		problem_free(problem);
 		table_free(table);
 		if (host.blocks != 0)

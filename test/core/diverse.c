@@ -123,6 +123,18 @@ diverse_make(KanonProblem *problem, uint64_t *random, unsigned kinds)
 }
 
 void
+diverse_ask(KanonProblem *problem, double l)
+{
+	problem->ncolumns--;
+	problem->nextra = 1;
+	problem->extra = problem->columns + problem->ncolumns;
+	diverse_dense((KanonColumn *) problem->extra, problem->ntypes);
+	diverse_rules[0] = (KanonPrivacyRule){.kind = KANON_DISTINCT_L, .l = l};
+	diverse_nrules = 1;
+	diverse_reopen(problem);
+}
+
+void
 diverse_reopen(KanonProblem *problem)
 {
 	kanon_privacy_close(problem->privacy);

@@ -17,6 +17,8 @@
  * Rules by chance of the given kinds are opened for problem->privacy.
  */
 extern void diverse_make(KanonProblem *problem, uint64_t *random, unsigned kinds);
+/* Makes its last column one of which each class has to have l different values. */
+extern void diverse_ask(KanonProblem *problem, double l);
 extern void diverse_reopen(KanonProblem *problem);
 extern void diverse_free(KanonProblem *problem);
 

@@ -829,6 +829,47 @@ test_mended_ends(void **state)
 	}
 }
 
+/* Nine columns of Adult, 15 patterns, three kinds of relationship in each class: moves that know of values come near. */
+static void
+test_improve_adult(void **state)
+{
+	static const int columns[] = {0, 1, 3, 5, 6, 8, 9, 13, 14, 7};
+	static const KanonRule rules[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
+									  {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
+	const char *data = getenv("KANON_DATA");
+	char path[1000];
+	Host host;
+	Table *table;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	snprintf(path, sizeof(path), "%s/adult.csv", data == NULL ? "" : data);
+	table = data == NULL || !real_tables() ? NULL : table_read(path);
+	if (table == NULL)
+		skip();
+	host_init(&host);
+	problem = problem_make(&host, table, columns, 10, 0, 5);
+	diverse_ask(problem, 3);
+	problem->mask = (KanonMask){.order = KANON_ORDER_GIVEN,
+								.max_suppressed = 2,
+								.max_cost = INFINITY,
+								.never = 1 << 2 | 1 << 8,
+								.rules = rules,
+								.nrules = 2};
+	problem->residual = KANON_RESIDUAL_DROP;
+	problem->time_limit = INFINITY;
+	problem->effort = 0.1;
+	assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+	check_release(problem, &release);
+	assert_true(report.lower_bound > 0.98 * report.cost);
+	kanon_release_free(problem, &release);
+	problem->mask.rules = NULL;
+	end_problem(&host, problem);
+	table_free(table);
+}
+
 static void
 test_greedy_ends(void **state)
 {
@@ -860,6 +901,7 @@ main(void)
 #ifdef HAVE_GLPK
 		cmocka_unit_test(test_ilp),           cmocka_unit_test(test_ilp_and_greedy),
 		cmocka_unit_test(test_ilp_ends),      cmocka_unit_test(test_improve_near),
+		cmocka_unit_test(test_improve_adult),
 #endif
 		cmocka_unit_test(test_greedy_ends),   cmocka_unit_test(test_mended),
 		cmocka_unit_test(test_mended_ends),

@@ -165,28 +165,6 @@ list_instances(Ruled *r)
 	return status == KANON_TOO_LARGE ? KANON_OK : status;
 }
 
-/* The rule that asks for the most different values in each class; NULL: none does. */
-static const KanonPrivacyRule *
-most_values(const KanonProblem *problem, uint32_t *needed)
-{
-	const KanonPrivacyRule *rules;
-	const KanonPrivacyRule *most = NULL;
-	int nrules = kanon_privacy_rules(problem->privacy, &rules);
-
-	*needed = 1;
-	for (int i = 0; i < nrules; i++)
-	{
-		double values = fmin(kanon_values_needed(problem, &rules[i]), UINT32_MAX);
-
-		if (values > *needed)
-		{
-			most = &rules[i];
-			*needed = (uint32_t) values;
-		}
-	}
-	return most;
-}
-
 /*
  * The Lagrangian bound of the model in which each class has k rows and as many different
  * values as a rule asks for: rows of rare values are not enough for every class that could
@@ -197,7 +175,7 @@ find_bound(Ruled *r)
 {
 	const KanonProblem *problem = r->problem;
 	uint32_t needed;
-	const KanonPrivacyRule *rule = most_values(problem, &needed);
+	const KanonPrivacyRule *rule = kanon_most_values(problem, &needed);
 	IlpModel model;
 	KanonPace pace;
 	KanonStatus status;

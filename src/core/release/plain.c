@@ -43,6 +43,27 @@ kanon_values_needed(const KanonProblem *whole, const KanonPrivacyRule *rule)
 	return 0;
 }
 
+const KanonPrivacyRule *
+kanon_most_values(const KanonProblem *problem, uint32_t *needed)
+{
+	const KanonPrivacyRule *rules;
+	const KanonPrivacyRule *most = NULL;
+	int nrules = kanon_privacy_rules(problem->privacy, &rules);
+
+	*needed = 0;
+	for (int i = 0; i < nrules; i++)
+	{
+		double values = fmin(kanon_values_needed(problem, &rules[i]), UINT32_MAX);
+
+		if (values > 1 && values > *needed)
+		{
+			most = &rules[i];
+			*needed = (uint32_t) values;
+		}
+	}
+	return most;
+}
+
 /*
  * Could k of these rows keep the rule alpha?  With n_v rows of value v, N of them can if
  * sum min(n_v, alpha N) >= N.  That is concave in N and 0 for none, so if any N from k on

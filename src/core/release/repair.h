@@ -40,6 +40,9 @@ extern void kanon_plain_close(KanonPlain *plain); /* of zeros: nothing */
 /* How many different values of its column a class needs at least to keep a rule; 0: that cannot be said. */
 extern double kanon_values_needed(const KanonProblem *problem, const KanonPrivacyRule *rule);
 
+/* The rule that asks for the most different values in each class, two or more; NULL: none does. */
+extern const KanonPrivacyRule *kanon_most_values(const KanonProblem *problem, uint32_t *needed);
+
 /* ---- repair.c ---- */
 
 /* Rows of types that form a partition: flows to clusters, in any order; to KANON_DROPPED: to none. */

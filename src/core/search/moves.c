@@ -92,7 +92,7 @@ static bool
 take_spare(Search *s, uint32_t b, uint32_t f, int64_t rows)
 {
 	for (uint32_t u = s->met[b].chain; u != NONE && rows > 0; u = s->along[u])
-		if (s->in[u] == b && s->load[b] - s->rows[u] >= s->model->k)
+		if (s->in[u] == b && search_spares(s, u))
 		{
 			rows -= s->rows[u];
 			if (!search_move(s, u, f))
@@ -122,8 +122,8 @@ attract(Search *s, uint32_t f)
 }
 
 /* What dissolving b for f costs: its rows go to f or to their next class. */
-static double
-dissolving(Search *s, uint32_t b, uint32_t f)
+double
+search_dissolving(Search *s, uint32_t b, uint32_t f)
 {
 	double loss = 0;
 	int64_t load = s->load[b];
@@ -144,7 +144,7 @@ dissolving(Search *s, uint32_t b, uint32_t f)
 
 /* Fills f, which lacks rows, after a scan.  False: not enough rows. */
 static bool
-fill(Search *s, uint32_t f, bool *ok)
+fill_rows(Search *s, uint32_t f, bool *ok)
 {
 	const IlpModel *model = s->model;
 	Source source[2 * WEIGHED + 1];
@@ -182,7 +182,7 @@ fill(Search *s, uint32_t f, bool *ok)
 			spare = s->met[b].count;
 		if (spare > 0)
 			source[n++] = (Source){b, false, spare, (s->met[f].w - s->met[b].w) * (double) spare};
-		source[n++] = (Source){b, true, s->met[b].count, dissolving(s, b, f)};
+		source[n++] = (Source){b, true, s->met[b].count, search_dissolving(s, b, f)};
 	}
 	{
 		Source loose = {NONE, false, 0, 0};
@@ -233,7 +233,7 @@ fill(Search *s, uint32_t f, bool *ok)
 			for (uint32_t u = s->met[b].chain; u != NONE; u = s->along[u])
 				if (s->in[u] == b && !search_move(s, u, f))
 					return *ok = false;
-			if (s->load[b] < model->k && !search_dissolve(s, b))
+			if (s->load[b] > 0 && !search_stands(s, b) && !search_dissolve(s, b))
 				return *ok = false;
 		}
 		else if (!take_spare(s, b, f, need))
@@ -249,6 +249,13 @@ fill(Search *s, uint32_t f, bool *ok)
 				}
 	}
 	return true;
+}
+
+/* The same, with the values that rules ask for. */
+static bool
+fill(Search *s, uint32_t f, bool *ok)
+{
+	return fill_rows(s, f, ok) && (s->problem == NULL || search_complete(s, f, ok));
 }
 
 /* What rows to spare would cost f, `need` of them; INFINITY: there are not enough. */
@@ -353,6 +360,7 @@ reopen(Search *s, bool *opened)
 		uint32_t i = s->type[u];
 		int64_t rows = s->rows[u];
 		double now = search_cost(s, u, search_cheapest(s, i));
+		uint32_t value = search_value_bit(s, i);
 
 		s->alternative[j] = now;
 		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
@@ -369,9 +377,11 @@ reopen(Search *s, bool *opened)
 				met->stamp = stamp;
 				met->count = 0;
 				met->score = 0;
+				met->chain = 0;
 				s->touched[ntouched++] = model->opt[p];
 			}
 			met->count += rows;
+			met->chain |= value;
 			met->score += (now - met->w) * (double) rows;
 		}
 	}
@@ -381,7 +391,7 @@ reopen(Search *s, bool *opened)
 
 		if (s->load[f] > 0)
 			continue;
-		if (s->met[f].count >= model->k)
+		if (s->met[f].count >= model->k && search_values_lacking(s, s->met[f].chain) == 0)
 		{
 			double gain = s->met[f].score + s->temperature * search_random(s);
 
@@ -410,12 +420,14 @@ reopen(Search *s, bool *opened)
 		uint32_t f = offer[j];
 		double score = s->met[f].score;
 		int64_t count = s->met[f].count;
+		uint32_t values = s->met[f].chain;
 		double gain;
 
 		if (score <= best_gain)
 			break;
 		scan(s, f);
-		gain = score - spare_loss(s, f, model->k - count, score - best_gain);
+		gain =
+			score - spare_loss(s, f, model->k - count, score - best_gain) - search_values_loss(s, f, values);
 		if (gain > best_gain)
 		{
 			best_gain = gain;
@@ -443,6 +455,14 @@ reopen(Search *s, bool *opened)
 	if (!attract(s, best) || !take_cheapest(s, best))
 		return false;
 	s->failed = s->load[best] < model->k;
+	if (!s->failed && s->problem != NULL)
+	{
+		bool ok = true;
+
+		s->failed = !search_complete(s, best, &ok);
+		if (!ok)
+			return false;
+	}
 	*opened = !s->failed;
 	return true;
 }
@@ -457,7 +477,7 @@ spill(Search *s, uint32_t f)
 	{
 		uint32_t next = s->next[u];
 
-		if (s->load[f] - s->rows[u] >= s->model->k)
+		if (search_spares(s, u))
 		{
 			uint32_t to = search_cheapest(s, s->type[u]);
 

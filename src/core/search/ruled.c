@@ -1,8 +1,9 @@
 /*
  * ruled.c: ruin and recreate under rules beyond k: every class of every state keeps them.
  *
- * Moves know of k alone.  One after which a class that it has touched breaks a rule is not
- * made, so a search that begins with a release that keeps the rules ends with one.  What is
+ * Moves know of k and of how many different values a class needs at least, if a rule says
+ * that.  One after which a class that it has touched breaks a rule is not made, so a search
+ * that begins with a release that keeps the rules ends with one.  What is
  * fully suppressed changes with almost every move and is looked at when a solution is
  * saved.
  */
@@ -11,21 +12,230 @@
 
 #include "model/shown.h"
 #include "privacy/allowed.h"
+#include "release/repair.h"
 #include "search/search.h"
 
-/* May the units of an open class be one? */
-static bool
-class_allowed(Search *s, uint32_t f)
+bool
+search_keeps(Search *s, uint32_t f, uint32_t without)
 {
+	uint32_t stamp = ++s->met_stamp;
+	uint32_t have = 0;
+	int64_t rows = 0;
 	size_t n = 0;
 
-	for (uint32_t u = s->head[f]; u != NONE; u = s->next[u])
+	for (uint32_t u = s->head[f]; u != NONE && (!s->values_alone || have < s->values_needed); u = s->next[u])
 	{
+		if (u == without)
+			continue;
 		s->rule_types[n] = s->type[u];
 		s->rule_counts[n++] = s->rows[u];
+		rows += s->rows[u];
+		if (s->values_alone && s->value_met[s->value[s->type[u]]] != stamp)
+		{
+			s->value_met[s->value[s->type[u]]] = stamp;
+			have++;
+		}
 	}
-	s->pace->work += 16 * n;
-	return kanon_class_allowed(s->problem, s->rule_types, s->rule_counts, n, s->load[f]);
+	s->pace->work += 4 * n;
+	if (s->values_alone)
+		return have >= s->values_needed;
+	s->pace->work += 12 * n;
+	return kanon_class_allowed(s->problem, s->rule_types, s->rule_counts, n, rows);
+}
+
+/* ---- values that a class lacks ---- */
+
+/* Marks the values of f in value_seen; how many there are. */
+static uint32_t
+mark_values(Search *s, uint32_t f)
+{
+	uint32_t stamp = ++s->value_stamp;
+	uint32_t have = 0;
+
+	for (uint32_t u = s->head[f]; u != NONE && have < s->values_needed; u = s->next[u])
+		if (s->value_seen[s->value[s->type[u]]] != stamp)
+		{
+			s->value_seen[s->value[s->type[u]]] = stamp;
+			have++;
+		}
+	s->pace->work += 2 * (uint64_t) s->load[f];
+	return have;
+}
+
+/* Has a type the instance among its options? */
+static bool
+fits(const Search *s, uint32_t i, uint32_t f)
+{
+	const IlpModel *model = s->model;
+
+	for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
+		if (model->opt[p] == f)
+			return true;
+	return false;
+}
+
+/*
+ * A unit of f that can take the place of u in the class b: of a value that f has more than
+ * once.  NONE: there is none.
+ */
+static uint32_t
+find_return(Search *s, uint32_t f, uint32_t u, uint32_t b)
+{
+	uint32_t found = NONE;
+
+	for (uint32_t v = s->head[f]; v != NONE && found == NONE; v = s->next[v])
+	{
+		uint32_t others = 0;
+
+		if (s->rows[v] != s->rows[u] || !fits(s, s->type[v], b))
+			continue;
+		for (uint32_t o = s->head[f]; o != NONE && others == 0; o = s->next[o])
+			others += o != v && s->value[s->type[o]] == s->value[s->type[v]];
+		if (others > 0)
+			found = v;
+	}
+	s->pace->work += 8 * (uint64_t) s->load[f];
+	return found;
+}
+
+/* A way to get a value. */
+typedef struct Way
+{
+	uint32_t unit;
+	uint32_t back; /* the unit that goes to its class in exchange, or NONE */
+	bool dissolve; /* its class is */
+} Way;
+
+/* Classes whose end is considered for the sake of a value. */
+#define ENDED 3
+
+/* The cheapest way for f to get a value that value_seen has not; false: there is none. */
+static bool
+find_way(Search *s, uint32_t f, Way *way)
+{
+	uint32_t stamp = s->value_stamp;
+	double w = s->met[f].w;
+	double least = INFINITY;
+	int ended = 0;
+
+	for (size_t j = 0; j < s->nloose; j++)
+	{
+		uint32_t u = s->loose[j];
+		double price = (w - search_cost(s, u, NONE)) * (double) s->rows[u];
+
+		if (s->in[u] == NONE && s->value_seen[s->value[s->type[u]]] != stamp && price < least)
+		{
+			least = price;
+			*way = (Way){u, NONE, false};
+		}
+	}
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t b = s->touched[j];
+
+		for (uint32_t u = s->met[b].chain; u != NONE; u = s->along[u])
+		{
+			double noise = s->temperature * search_random(s) * 0.3;
+			double price = (w - s->met[b].w) * (double) s->rows[u] + noise;
+			uint32_t back = NONE;
+
+			if (s->in[u] != b || s->value_seen[s->value[s->type[u]]] == stamp)
+				continue;
+			if (price < least && search_spares(s, u))
+			{
+				least = price;
+				*way = (Way){u, NONE, false};
+			}
+			else if (noise < least && (back = find_return(s, f, u, b)) != NONE)
+			{
+				least = noise;
+				*way = (Way){u, back, false};
+			}
+			else if (ended < ENDED)
+			{
+				price = search_dissolving(s, b, f) + noise;
+				ended++;
+				if (price < least)
+				{
+					least = price;
+					*way = (Way){u, NONE, true};
+				}
+			}
+		}
+	}
+	s->pace->work += s->nloose + 4 * s->ntouched;
+	return least < INFINITY;
+}
+
+bool
+search_complete(Search *s, uint32_t f, bool *ok)
+{
+	for (uint32_t most = s->values_needed; mark_values(s, f) < s->values_needed && most > 0; most--)
+	{
+		Way way;
+		uint32_t b;
+
+		if (!find_way(s, f, &way))
+			return false;
+		b = s->in[way.unit];
+		if (way.dissolve)
+		{
+			/* all that fit f, as if it had been filled by these */
+			for (uint32_t u = s->met[b].chain; u != NONE; u = s->along[u])
+				if (s->in[u] == b && !search_move(s, u, f))
+					return *ok = false;
+		}
+		else if (!search_move(s, way.unit, f) || (way.back != NONE && !search_move(s, way.back, b)))
+			return *ok = false;
+		if (b != NONE && s->load[b] > 0 && !search_stands(s, b) && !search_dissolve(s, b))
+			return *ok = false;
+	}
+	return s->values_needed == 0 || mark_values(s, f) >= s->values_needed;
+}
+
+double
+search_values_loss(Search *s, uint32_t f, uint32_t values)
+{
+	int lacking = search_values_lacking(s, values);
+	double loss = 0;
+
+	for (; lacking > 0; lacking--)
+	{
+		double least = INFINITY;
+		uint32_t best = 0;
+
+		for (size_t j = 0; j < s->nloose; j++)
+		{
+			uint32_t bit = search_value_bit(s, s->type[s->loose[j]]);
+			double price = s->met[f].w - search_cost(s, s->loose[j], NONE);
+
+			if ((values & bit) == 0 && price < least)
+			{
+				least = price;
+				best = bit;
+			}
+		}
+		for (size_t j = 0; j < s->ntouched; j++)
+			for (uint32_t u = s->met[s->touched[j]].chain; u != NONE; u = s->along[u])
+			{
+				uint32_t bit = search_value_bit(s, s->type[u]);
+				/* rows to spare at their price; others in exchange, if at all */
+				double price =
+					s->load[s->touched[j]] > s->model->k ? s->met[f].w - s->met[s->touched[j]].w : 0;
+
+				if ((values & bit) == 0 && price < least)
+				{
+					least = price;
+					best = bit;
+				}
+			}
+		s->pace->work += s->nloose + 4 * s->ntouched;
+		if (least == INFINITY)
+			return INFINITY;
+		loss += least;
+		values |= best;
+	}
+	return loss;
 }
 
 bool
@@ -44,7 +254,7 @@ search_keeps_rules(Search *s)
 			if (f == NONE || s->load[f] == 0 || s->met[f].stamp == stamp)
 				continue;
 			s->met[f].stamp = stamp;
-			if (!class_allowed(s, f))
+			if (!search_stands(s, f))
 				return false;
 		}
 	}
@@ -146,7 +356,7 @@ start_from(Search *s, const KanonRelease *release)
 	}
 	/* what was not to be put whole may be no class any more */
 	for (uint32_t f = 0; f < s->model->nf && status == KANON_OK; f++)
-		if (s->load[f] > 0 && !class_allowed(s, f))
+		if (s->load[f] > 0 && !search_stands(s, f))
 			while (s->head[f] != NONE)
 				search_put(s, s->head[f], NONE);
 	kanon_scratch_free(&scratch);
@@ -218,11 +428,22 @@ make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 static bool
 take_memory(Search *s)
 {
+	const KanonPrivacyRule *rules;
+	const KanonPrivacyRule *rule = kanon_most_values(s->problem, &s->values_needed);
+
+	s->values_alone = rule != NULL && kanon_privacy_rules(s->problem->privacy, &rules) == 1 &&
+					  rule->kind == KANON_DISTINCT_L && rule->joined == 0 && s->problem->viable == NULL;
 	if (!search_alloc(s))
 		return false;
 	s->rule_types = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
 	s->rule_counts = kanon_take(&s->scratch, s->n, sizeof(int64_t));
 	s->kept = kanon_take(&s->scratch, s->n, sizeof(uint32_t));
+	if (rule != NULL)
+	{
+		s->value = s->problem->extra[rule->column].code;
+		s->value_seen = kanon_take0(&s->scratch, s->problem->extra[rule->column].distinct, sizeof(uint32_t));
+		s->value_met = kanon_take0(&s->scratch, s->problem->extra[rule->column].distinct, sizeof(uint32_t));
+	}
 	return !s->scratch.failed;
 }
 

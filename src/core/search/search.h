@@ -74,6 +74,14 @@ typedef struct Search
 	uint32_t *rule_types; /* [n] of the rows at hand */
 	int64_t *rule_counts; /* [n] */
 	uint32_t *kept;       /* [n] the best solution, while another is tried */
+	/* a class has so many different values at least; 0: it need not */
+	uint32_t values_needed;
+	const uint32_t *value; /* [m] of each type */
+	bool values_alone;     /* no rule asks for more */
+	uint32_t *value_seen;  /* [values] value_stamp: it was met */
+	uint32_t value_stamp;
+	uint32_t *value_met; /* [values] met_stamp: the same while a class is looked at */
+	uint32_t met_stamp;
 } Search;
 
 static inline uint32_t
@@ -116,7 +124,7 @@ extern uint32_t search_cheapest(Search *s, uint32_t i);
 /* Frees all rows of a class. */
 extern bool search_dissolve(Search *s, uint32_t f);
 
-/* Takes a unit to f; its class, if that drops below k, is dissolved. */
+/* Takes a unit to f; its class, if that drops below k or breaks a rule, is dissolved. */
 extern bool search_take(Search *s, uint32_t u, uint32_t f);
 
 /* parts.c */
@@ -129,6 +137,47 @@ extern KanonStatus search_parts(Search *s, double work, double target);
 
 /* ruled.c */
 
+/* May the rows of an open class without one unit (NONE: all) be one? */
+extern bool search_keeps(Search *s, uint32_t f, uint32_t without);
+
+/* Is f as it is a class? */
+static inline bool
+search_stands(Search *s, uint32_t f)
+{
+	return s->load[f] >= s->model->k && (s->problem == NULL || search_keeps(s, f, NONE));
+}
+
+/* Is a unit's class one without it? */
+static inline bool
+search_spares(Search *s, uint32_t u)
+{
+	uint32_t b = s->in[u];
+
+	return s->load[b] - s->rows[u] >= s->model->k && (s->problem == NULL || search_keeps(s, b, u));
+}
+
+/* After a scan of f, which has k rows: it gets the values that it lacks.  False: it cannot; *ok false: no memory. */
+extern bool search_complete(Search *s, uint32_t f, bool *ok);
+
+/* Sets of values as bits, several to one bit if they are many; how many are lacking in one. */
+static inline uint32_t
+search_value_bit(const Search *s, uint32_t i)
+{
+	return s->values_needed > 0 ? UINT32_C(1) << s->value[i] % 32 : 0;
+}
+
+static inline int
+search_values_lacking(const Search *s, uint32_t values)
+{
+	/* what falls on one bit is not told apart: of many, fewer are lacking than it seems */
+	int lacking = s->values_needed > 8 ? 0 : (int) s->values_needed - __builtin_popcount(values);
+
+	return lacking > 0 ? lacking : 0;
+}
+
+/* After a scan of f: what the rows with the values that it lacks beside these cost; INFINITY: there are none. */
+extern double search_values_loss(Search *s, uint32_t f, uint32_t values);
+
 /* Do the classes that the move at hand has touched keep the rules? */
 extern bool search_keeps_rules(Search *s);
 
@@ -139,6 +188,9 @@ extern bool search_rest_allowed(Search *s, const uint32_t *in);
 extern void search_cross(Search *s);
 
 /* moves.c */
+
+/* After a scan of f: what dissolving b costs; its rows go to f or to their next class. */
+extern double search_dissolving(Search *s, uint32_t b, uint32_t f);
 
 /* Tries one move; *delta is the change of cost.  False: out of memory. */
 extern bool search_try(Search *s, double *delta);

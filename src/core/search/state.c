@@ -110,7 +110,7 @@ search_take(Search *s, uint32_t u, uint32_t f)
 
 	if (!search_move(s, u, f))
 		return false;
-	if (old != NONE && s->load[old] < s->model->k)
+	if (old != NONE && s->load[old] > 0 && !search_stands(s, old))
 		return search_dissolve(s, old);
 	return true;
 }
