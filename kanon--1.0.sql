@@ -1490,7 +1490,7 @@ statements AS (
                          WHEN 'one_k' THEN format('Every row of the source matches at least %s records of the table. A record may match one row alone.', r.matches)
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match one record alone.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
-                              || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(format(' A row that wants more by %s has more.', quote_ident(r.options ->> 'k_column')), '') END END
+                              || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row that wants more by ' || quote_ident(r.options ->> 'k_column') || ' has more.', '') END END
                     WHEN r.population IS NOT NULL THEN format('Every combination of these columns that the table shows fits at least %s rows of the population %s.', r.k, r.population)
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns that the table shows is that of at least %s different persons, told apart by %s.', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns that the table shows occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
@@ -1608,9 +1608,9 @@ verdicts AS (
         FROM r, LATERAL (SELECT string_agg(quote_ident(x), ', ') AS names FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS a) AS v),
 measures AS (
     SELECT m.* FROM r, LATERAL (VALUES
-        (1, 'Suppressed cells', 'count', 'suppressed_cells', r.suppressed_cells::float8, 'Blank cells among the quasi-identifiers; of sets, items left out. Fewer is better.'),
+        (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Blank cells among the quasi-identifiers; of sets, items left out. Fewer is better.'),
         (2, 'Suppressed share', 'share', 'suppressed_share', r.suppressed_share, 'Their share of all published cells of quasi-identifiers.'),
-        (3, 'Cost', 'number', 'cost', r.cost, 'What the method tries to keep small.'),
+        (3, 'Cost', 'number', 'cost', CASE WHEN r.mechanism IS NULL THEN r.cost END, 'What the method tries to keep small.'),
         (4, 'Lower bound', 'number', 'lower_bound', r.lower_bound, 'Proven: no release under these rules costs less.'),
         (5, 'Usefulness', 'number', 'usefulness', r.usefulness, 'How different the original rows of a class are, over the classes. Smaller is better.'),
         (6, 'Classes', 'count', 'classes', r.classes, 'Groups of rows that show the same.'),
@@ -1669,7 +1669,9 @@ bars AS (
            d.before / r.row_count::float8 AS before_share, d.after / r.published_rows::float8 AS after_share
     FROM r JOIN sides s ON s.run = r.run, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d)
 SELECT jsonb_build_object(
-    'run', to_jsonb(r) - '{source_now,target_now,described}'::text[] || jsonb_build_object('server', current_setting('server_version')),
+    'run', to_jsonb(r) - '{source_now,target_now,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
+        -- nobody asked for one where the promise is another
+        'k', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.k END),
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
     'classes', r.has_classes,
     'statements', (SELECT jsonb_agg(to_jsonb(s) - 'nr' - 'part' ORDER BY s.nr, s.part) FROM statements s),
@@ -1681,7 +1683,7 @@ SELECT jsonb_build_object(
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
                   WHEN r.mechanism IS NOT NULL THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
-                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(format(', k_column => %L', r.options ->> 'k_column'), ''))
+                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), ''))
                   -- what is generalised cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
@@ -1754,7 +1756,8 @@ SELECT jsonb_build_object(
                        FROM @extschema@.kanon_releases l JOIN @extschema@.kanon_publications p ON p.publication = l.publication
                        WHERE l.publication = r.publication AND l.status <> 'failed') l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
-                    WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C") FROM jsonb_each(r.options) AS o),
+                    WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
     'checksum', CASE WHEN r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
     'values', CASE WHEN with_values AND r.has_classes THEN jsonb_build_object('smallest', (SELECT jsonb_agg(jsonb_build_object('class', q.class, 'pattern', q.pattern, 'row_count', q.row_count, 'shown', q.shown::text) ORDER BY q.row_count, q.class)
@@ -1775,6 +1778,7 @@ SELECT jsonb_build_object(
         (13, r.model = 'alpha_beta', 'Rows that depend on one another.', 'It is promised against those who take rows to be there independently of one another.'),
         (8, jsonb_path_exists(r.options, '$.mask.*.pseudonym'), 'Rows of one person.', 'A pseudonym shows which rows are of one person, across classes: who knows two of them may find the others.')) AS l (nr, so, what, says) WHERE l.so),
     'has', jsonb_build_object('sizes', r.has_classes AND r.row_count > 0, 'columns', EXISTS (SELECT FROM columns) AND r.published_rows > 0,
+        'loss', EXISTS (SELECT FROM columns) AND r.published_rows > 0 OR EXISTS (SELECT FROM measures m WHERE m.value IS NOT NULL),
         'patterns', EXISTS (SELECT FROM patterns), 'ks', EXISTS (SELECT FROM ks), 'releases', r.publication IS NOT NULL,
         'key', EXISTS (SELECT FROM @extschema@.kanon_publications p WHERE p.publication = r.publication AND p.key IS NOT NULL)))
 FROM r;

@@ -104,6 +104,7 @@ SELECT stage FROM kanon_run_risk JOIN kanon_usefulness USING (run) WHERE target 
 SELECT row_count FROM kanon_check('marked', '{age,city}');
 \set VERBOSITY terse
 SELECT kanon_report(max(run)) LIKE '%Every row of the source matches at least%' AS told FROM kanon_usefulness WHERE target = 'freeform_test.marked';
+SELECT kanon_report(max(run)) ~ 'wants more|k_column =' AS of_a_column_that_was_not_named FROM kanon_usefulness WHERE target = 'freeform_test.marked';
 SELECT k FROM kanon_check('person', '{age,city}');
 \set VERBOSITY default
 

@@ -45,6 +45,9 @@ SELECT s ->> 'says' FROM kanon_usefulness u, jsonb_array_elements(kanon_report_d
 SELECT v ->> 'about' AS about, v ->> 'verdict' AS verdict, v ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run) -> 'verdicts') v WHERE u.target_oid = 'pt_out'::regclass;
 SELECT l ->> 'what' AS what, l ->> 'says' AS says FROM kanon_usefulness u, jsonb_array_elements(kanon_report_data(u.run, compare => true) -> 'limits') l WHERE u.target_oid = 'pt_out'::regclass;
 SELECT length(kanon_report(u.run)) > 1000 AS page FROM kanon_usefulness u WHERE u.target_oid = 'pt_out'::regclass;
+-- t was asked for, and no k; nothing was suppressed at a cost
+SELECT o ->> 'value' AS t, d #>> '{run,k}' AS k, d -> 'measures' AS measures, kanon_report(u.run) ~ 'k that was asked|What was lost|#columns' AS k_or_loss
+FROM kanon_usefulness u, kanon_report_data(u.run) d, jsonb_array_elements(d -> 'options') o WHERE u.target_oid = 'pt_out'::regclass AND o ->> 'option' = 't';
 
 -- isolation, again by SQL
 CREATE FUNCTION pt_isolation(released regclass, c float8, t int, OUT source_rows bigint, OUT isolated_rows bigint, OUT released_rows bigint, OUT isolating_rows bigint) LANGUAGE plpgsql AS $$
