@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
+#include "program/instances.h"
 
 int
 exact_cases(int number)
@@ -20,6 +21,15 @@ exact_cost(const KanonProblem *problem, const KanonRelease *release, const Kanon
 {
 	return report->cost +
 		   (double) release->dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+}
+
+bool
+exact_provable(const KanonProblem *problem, double cost)
+{
+	KanonInstances grid;
+
+	kanon_instances_grid(problem, &grid);
+	return !grid.wide && grid.rounding <= kanon_instances_slack(&grid, cost / grid.unit);
 }
 
 KanonProblem *

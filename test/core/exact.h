@@ -12,6 +12,9 @@ extern int exact_cases(int number);
 /* Cost of a release with the rows left out priced as if suppressed. */
 extern double exact_cost(const KanonProblem *problem, const KanonRelease *release, const KanonReport *report);
 
+/* Weights and rows are such that an exact solver with the time it needs proves a least cost like this one. */
+extern bool exact_provable(const KanonProblem *problem, double cost);
+
 /*
  * A problem over random codes below `domain`, all combinations; levels: some
  * columns are levels, at times.

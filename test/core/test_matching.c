@@ -97,12 +97,15 @@ check(const KanonProblem *problem, double optimum, uint64_t seed)
 	if (status != KANON_OK)
 		print_error("seed %llu: status %d, %s\n", (unsigned long long) seed, (int) status, report.detail);
 	assert_int_equal(status, KANON_OK);
-	if (!same(exact_cost(problem, &release, &report), optimum) || !report.proven)
+	if (!same(exact_cost(problem, &release, &report), optimum))
 		print_error("seed %llu: cost %.12g, bound %.12g, optimum %.12g\n", (unsigned long long) seed,
 					report.cost, report.lower_bound, optimum);
 	assert_true(same(exact_cost(problem, &release, &report), optimum));
-	assert_true(report.proven);
-	assert_true(same(report.lower_bound, report.cost));
+	if (exact_provable(problem, optimum))
+	{
+		assert_true(report.proven);
+		assert_true(same(report.lower_bound, report.cost));
+	}
 	kanon_release_free(problem, &release);
 }
 

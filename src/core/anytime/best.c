@@ -34,6 +34,7 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 	KanonRelease other;
 	KanonReport other_report;
 	KanonStatus status = improve_traced(problem, start, &other, &other_report, NULL);
+	const KanonInstances *grid = &start->instances;
 	double mine;
 	double bound;
 
@@ -59,7 +60,8 @@ improve_on(const KanonProblem *problem, const IlpStart *start, bool have, KanonR
 	}
 	report->nodes = other_report.nodes;
 	report->lower_bound = fmin(report->cost, bound - priced(problem, release, 0));
-	report->proven = mine - bound <= problem->gap * mine + 1e-8 * fmax(1, fabs(mine));
+	report->proven =
+		mine - bound <= problem->gap * mine + kanon_instances_slack(grid, mine / grid->unit) * grid->unit;
 	kanon_release_free(problem, &other);
 	return KANON_OK;
 }

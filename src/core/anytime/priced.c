@@ -248,7 +248,12 @@ improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_p
 			   KanonPace *pace)
 {
 	KanonEnv *env = problem->env;
-	IlpModel none = {.env = env, .k = problem->k, .integral = instances->integral, .m = problem->ntypes};
+	IlpModel none = {.env = env,
+					 .k = problem->k,
+					 .integral = instances->integral,
+					 .least = instances->least,
+					 .wide = instances->wide,
+					 .m = problem->ntypes};
 	Priced last = {.prices.bound = -INFINITY};
 	double deadline = pace->deadline;
 	double now = env->now(env->arg);

@@ -131,7 +131,7 @@ groups_take(Groups *g)
 	g->found = true;
 	g->cost = cost;
 	g->cutoff = fmin(g->cutoff, groups_below(g, cost));
-	g->pace.cost = fmin(g->pace.cost, cost * g->grid.unit);
+	g->pace.cost = fmin(g->pace.cost, (cost + g->base) * g->grid.unit);
 	return KANON_OK;
 }
 
@@ -141,6 +141,8 @@ prepare(Groups *g)
 	const KanonProblem *problem = g->problem;
 	size_t width = (size_t) problem->ncolumns;
 	double sum = 0;
+	double apart = 0;
+	GroupCost own;
 	KanonStatus status = kanon_mask_open(problem, &g->index);
 
 	g->ntypes = problem->ntypes;
@@ -162,12 +164,18 @@ prepare(Groups *g)
 		for (size_t c = 0; c < width; c++)
 			g->code[i * width + c] = problem->columns[c].code[i];
 		sum += (double) g->rows[i];
+		apart += (double) (rows - g->rows[i]);
 		if (kanon_step(&g->pace, width))
 			return KANON_CANCELLED;
 	}
 	g->fine = GROUPS_FINE * (1 + 3 * g->grid.all_cost);
 	g->nudged = NUDGED;
 	g->nudge = 2 * NUDGED / sum;
+	status = groups_cost(g, 0, &own);
+	if (status != KANON_OK)
+		return status;
+	g->base = apart * own.cost;
+	g->cutoff -= g->base;
 	return groups_begin(g);
 }
 
@@ -288,9 +296,9 @@ solve(Groups *g, IlpResult *result, KanonReport *report)
 		snprintf(report->detail, sizeof(report->detail), "the mask has too many patterns");
 	else if (status != KANON_OK)
 		snprintf(report->detail, sizeof(report->detail), "%s", g->text);
-	if (status == KANON_OK && g->found && g->cost < result->cost)
+	if (status == KANON_OK && g->found && g->cost + g->base < result->cost)
 	{
-		IlpResult mine = {.cost = g->cost};
+		IlpResult mine = {.cost = g->cost + g->base};
 
 		status = make_release(g, &mine.release);
 		if (status != KANON_OK)
@@ -344,8 +352,8 @@ kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonRe
 		status = KANON_NOT_FOUND;
 	}
 	if (status == KANON_OK)
-		status = ilp_conclude(problem, &g.grid, &result, fmin(groups_round_up(&g, g.bound), result.cost),
-							  release, report);
+		status = ilp_conclude(problem, &g.grid, &result,
+							  fmin(groups_round_up(&g, g.bound) + g.base, result.cost), release, report);
 	report->nodes = g.nodes;
 	report->seconds = env->now(env->arg) - start;
 	kanon_release_free(problem, &result.release);

@@ -8,12 +8,8 @@
 
 #include "program/model.h"
 
-/*
- * Rounding: of whole costs; of costs that are not, relative to them, as in offer.c; of
- * reduced costs in GLPK, and in a sum.
- */
+/* Rounding: of whole costs; of reduced costs in GLPK, and in a sum. */
 #define GROUPS_EPS 1e-7
-#define GROUPS_SLACK 1e-8
 #define GROUPS_GLPK 1e-9
 #define GROUPS_FINE 1e-12
 
@@ -91,6 +87,7 @@ typedef struct Groups
 	double bound;  /* proven, in units of the grid */
 	double first;  /* the first one; -INFINITY: none yet */
 	double cutoff; /* only what costs at most so much is of use */
+	double base;   /* of the rows of a type that it need not know: what is above and below is without it */
 
 	/* the best partition found */
 	bool found;

@@ -290,6 +290,7 @@ branch(Run *run, bool *complete)
 	KanonStatus status;
 
 	glp_init_iocp(&parm);
+	parm.tol_obj = GLPK_SAME;
 	parm.cb_func = on_tree;
 	parm.cb_info = run;
 	for (size_t e = 0; e < g->ngroups; e++)
@@ -339,7 +340,7 @@ finish(Run *run)
 	if (status != KANON_OK || g->pace.late)
 		return status;
 	status = branch(run, &complete);
-	if (status == KANON_OK && complete)
+	if (status == KANON_OK && complete && !g->grid.wide)
 		g->bound = fmax(g->bound, groups_beyond(g, g->cutoff));
 	return status;
 }
@@ -380,7 +381,7 @@ relax(Run *run, int method)
 	}
 	if (status == KANON_OK)
 		g->bound = fmax(g->bound, proven(run));
-	g->pace.bound = groups_round_up(g, g->bound) * g->grid.unit;
+	g->pace.bound = (groups_round_up(g, g->bound) + g->base) * g->grid.unit;
 	if (g->first == -INFINITY)
 		g->first = g->bound;
 	kanon_pace_gap(&g->pace, g->first, g->bound, g->found ? fmin(g->cutoff, g->cost) : g->cutoff);
@@ -410,7 +411,8 @@ tighten(Run *run, bool *done)
 			*done = g->grid.integral || g->nudge == 0;
 			status = groups_take(g);
 			/* of no more than rounding the cost is above what is proven */
-			if (*done && g->found && g->cost - g->bound < g->nudged + GROUPS_SLACK * fmax(1, g->cost))
+			if (*done && g->found &&
+				g->cost - g->bound < g->nudged + kanon_instances_slack(&g->grid, g->cost))
 				g->bound = g->cost;
 			return status;
 		}

@@ -37,7 +37,7 @@ find_pattern(Groups *g, KanonPattern differ, KanonPattern *pattern)
 		return KANON_OK;
 	if (g->patterns == NULL)
 	{
-		status = kanon_mask_enumerate(g->problem, MAX_PATTERNS, &g->patterns, &g->npatterns);
+		status = kanon_instances_patterns(g->problem, MAX_PATTERNS, &g->patterns, &g->npatterns);
 		if (status != KANON_OK)
 			return status;
 	}

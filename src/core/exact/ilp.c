@@ -22,6 +22,9 @@
 /* Row types of all instances together, at most. */
 #define MAX_PAIRS ((size_t) 60 * 1000 * 1000)
 
+/* Part of a cost by which sums of the same weights may differ. */
+#define SUMMED 1e-12
+
 typedef struct Exact
 {
 	const KanonProblem *problem;
@@ -135,13 +138,13 @@ assign(Exact *e)
 	KanonStatus status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_ANY, &e->result, &e->pace);
 
 	if (status != KANON_OK || problem->residual != KANON_RESIDUAL_ERROR ||
-		e->result.cost <= e->bound + (e->instances.integral ? 0.5 : 1e-8 * fabs(e->bound)))
+		e->result.cost <= e->bound + (e->instances.integral ? 0.5 : KANON_SAME * fabs(e->bound)))
 		return status;
 	status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_NONE, &e->result, &e->pace);
 	if (status == KANON_OK)
 		status = ilp_offer(problem, &e->instances, &e->used, ILP_REST_CLASS, &e->result, &e->pace);
 	if (status == KANON_OK && !e->pace.late &&
-		e->result.cost > e->bound + (e->instances.integral ? 0.5 : 1e-8 * fabs(e->bound)))
+		e->result.cost > e->bound + (e->instances.integral ? 0.5 : KANON_SAME * fabs(e->bound)))
 		status = solve_strict(e);
 	if (status == KANON_OK && e->result.cost == INFINITY)
 	{
@@ -184,7 +187,7 @@ greedy_is_optimal(Exact *e, bool *optimal)
 		highest = fmax(highest, price);
 	}
 	/* instances that cost less than greedy's costliest class, if they are few */
-	highest -= e->instances.integral ? 0.5 : 1e-9;
+	highest = e->instances.integral ? highest - 0.5 : highest * (1 - SUMMED);
 	if (e->start != NULL)
 		few = &e->start->instances;
 	else
@@ -197,7 +200,7 @@ greedy_is_optimal(Exact *e, bool *optimal)
 		pairs += few->start[f + 1] - few->start[f];
 		*optimal = pairs <= most;
 		for (size_t p = few->start[f]; p < few->start[f + 1] && *optimal; p++)
-			*optimal = few->cost[f] >= cost[few->type[p]] - 1e-9;
+			*optimal = few->cost[f] >= cost[few->type[p]] * (1 - SUMMED);
 	}
 	kanon_instances_free(env, &probe);
 	kanon_free(env, cost);

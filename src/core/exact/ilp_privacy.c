@@ -85,6 +85,7 @@ run_glpk(void *arg)
 	glp_init_iocp(&parm);
 	parm.br_tech = GLP_BR_PCH;
 	parm.bt_tech = GLP_BT_BLB;
+	parm.tol_obj = GLPK_SAME;
 	parm.gmi_cuts = GLP_ON;
 	parm.mir_cuts = GLP_ON;
 	parm.mip_gap = model->problem->gap;
@@ -203,8 +204,9 @@ ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, 
 						.pace = &pace,
 						.max_nodes = max_nodes,
 						.bound = -INFINITY,
-						.cutoff = instances->integral ? best->cost - 1
-													  : best->cost - 1e-9 * fmax(1, fabs(best->cost))};
+						.cutoff = instances->integral
+									  ? best->cost - 1
+									  : best->cost - 1e-9 * fmax(instances->least, fabs(best->cost))};
 	KanonStatus status = KANON_OK;
 
 	if ((kanon_privacy_kinds(problem->privacy) & ~TAKEN) != 0)
@@ -230,10 +232,14 @@ ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, 
 	*nodes += model.nodes;
 	if (status == KANON_OK)
 	{
-		*bound = fmax(*bound, instances->integral ? ceil(model.bound - 1e-4) : model.bound);
+		/* (that there is nothing at all has nothing to do with costs) */
+		bool proves = !instances->wide || (!model.found && model.cutoff == INFINITY);
+
+		if (proves)
+			*bound = fmax(*bound, instances->integral ? ceil(model.bound - 1e-4) : model.bound);
 		if (model.found)
 			status = take_solution(&model, npairs, best);
-		if (model.complete)
+		if (model.complete && proves)
 			*bound = best->cost;
 		*bound = fmin(*bound, best->cost);
 	}

@@ -131,7 +131,7 @@ solve_glpk(IlpModel *model, double target, IlpPlan *plan, const IlpList *fixed, 
 		answer->bound =
 			fmax(answer->bound,
 				 fmin(answer->cost, fmin(ilp_round_up(model, outcome.bound), ilp_beyond(model, target))));
-		if (outcome.complete || plan->pace->late || answer->bound > target)
+		if (outcome.complete || model->wide || plan->pace->late || answer->bound > target)
 			break;
 	}
 	kanon_free(model->env, start.v);

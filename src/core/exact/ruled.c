@@ -65,7 +65,7 @@ now(const Ruled *r)
 static bool
 proven(const Ruled *r)
 {
-	double slack = r->grid.integral ? 1e-3 : 1e-8 * fmax(1, fabs(r->best.cost));
+	double slack = kanon_instances_slack(&r->grid, r->best.cost);
 
 	return r->best.cost < INFINITY && r->best.cost - r->bound <= slack + r->problem->gap * r->best.cost;
 }

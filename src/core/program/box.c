@@ -104,8 +104,13 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace
 	size_t pair_room = (size_t) 16 * room + model->m;
 	KanonStatus status = KANON_NO_MEMORY;
 
-	*out = (IlpModel){
-		.env = model->env, .k = model->k, .integral = model->integral, .base = model->base, .m = model->m};
+	*out = (IlpModel){.env = model->env,
+					  .k = model->k,
+					  .integral = model->integral,
+					  .least = model->least,
+					  .wide = model->wide,
+					  .base = model->base,
+					  .m = model->m};
 	if (ilp_model_alloc(out, model->m, (uint32_t) room, pair_room) && cand != NULL)
 	{
 		memcpy(out->n, model->n, model->m * sizeof(*out->n));

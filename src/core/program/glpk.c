@@ -246,6 +246,7 @@ solve(void *arg)
 				   : run->settings->branching == 0           ? GLP_BR_PCH
 															 : GLP_BR_DTH;
 	parm.bt_tech = GLP_BT_BLB;
+	parm.tol_obj = GLPK_SAME;
 	parm.gmi_cuts = run->settings->cuts && tableau ? GLP_ON : GLP_OFF;
 	parm.mir_cuts = run->settings->rounding_cuts && tableau ? GLP_ON : GLP_OFF;
 	parm.cb_func = tree_callback;
@@ -298,6 +299,12 @@ ilp_glpk(const IlpModel *model, double cutoff, const IlpSettings *settings, IlpO
 		status = glpk_guarded(&run.guard, pace, solve, &run);
 	if (status == KANON_BROKEN)
 		snprintf(report->detail, sizeof(report->detail), "GLPK: %s", run.guard.text);
+	/* (that there is nothing at all has nothing to do with costs) */
+	if (model->wide && (outcome->found || cutoff < INFINITY))
+	{
+		outcome->complete = false;
+		outcome->bound = -INFINITY;
+	}
 	/* nothing of at most the target is left, which with a gap is well below the cost */
 	if (status == KANON_OK && outcome->complete)
 		outcome->bound = fmax(outcome->bound, ilp_beyond(model, run.target));

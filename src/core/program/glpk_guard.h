@@ -10,6 +10,12 @@
 #include <glpk.h>
 #include <setjmp.h>
 
+/*
+ * tol_obj for branch and cut: GLPK leaves out what is better by less than this part of
+ * the objective.  What costs the same is told apart from what does not by the solvers.
+ */
+#define GLPK_SAME 1e-12
+
 typedef struct GlpkGuard
 {
 	jmp_buf escape;

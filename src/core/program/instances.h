@@ -26,9 +26,15 @@ typedef struct KanonInstances
 	double all_cost;       /* of a fully suppressed row */
 	double unit;
 	bool integral;
+	double least;    /* the smallest weight above 0, in units: other costs are 0 */
+	double rounding; /* by which sums of the costs of all rows may be wrong */
+	bool wide;       /* weights are of so different magnitude that GLPK's tolerances hide the small ones */
 	size_t patterns; /* in the mask; 0: every combination */
 	int64_t steps;   /* work that it took to find them */
 } KanonInstances;
+
+/* Part of a cost by which another may differ and still be the same, where costs are not whole. */
+#define KANON_SAME 1e-8
 
 /* Patterns of a mask that are looked at one by one, at most. */
 #define KANON_INSTANCE_PATTERNS ((size_t) 1 << 16)
@@ -60,11 +66,21 @@ extern KanonStatus kanon_instances_sift(const KanonProblem *problem, KanonSieve 
 										size_t max_pairs, KanonPace *pace, KanonInstances *out);
 extern void kanon_instances_free(KanonEnv *env, KanonInstances *instances);
 
+/*
+ * The mask's patterns as kanon_mask_enumerate does, but cheapest first to all digits of
+ * their costs: what is dropped for a pattern that costs no more is then no loss.
+ */
+extern KanonStatus kanon_instances_patterns(const KanonProblem *problem, size_t limit,
+											KanonPattern **patterns, size_t *npatterns);
+
 /* Cost of a pattern in units of the grid. */
 extern double kanon_instances_cost(const KanonProblem *problem, const KanonInstances *instances,
 								   KanonPattern pattern);
 
-/* Sets unit, integral and all_cost. */
+/* Sets unit, integral and what else is known from the weights. */
 extern void kanon_instances_grid(const KanonProblem *problem, KanonInstances *instances);
+
+/* Costs (in units) nearer to this one are the same: what is proven is so to that. */
+extern double kanon_instances_slack(const KanonInstances *instances, double cost);
 
 #endif

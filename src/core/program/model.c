@@ -76,6 +76,8 @@ ilp_model_build(const KanonProblem *problem, const KanonInstances *instances, bo
 	model->env = problem->env;
 	model->k = problem->k;
 	model->integral = instances->integral;
+	model->least = instances->least;
+	model->wide = instances->wide;
 	if (!ilp_model_alloc(model, problem->ntypes, instances->n + with_rest,
 						 pairs + (with_rest ? problem->ntypes : 0)))
 	{
@@ -332,6 +334,8 @@ ilp_model_part(const IlpModel *model, const uint32_t *types, uint32_t ntypes, Il
 	out->env = model->env;
 	out->k = model->k;
 	out->integral = model->integral;
+	out->least = model->least;
+	out->wide = model->wide;
 	for (uint32_t j = 0; j < ntypes; j++)
 		renumber[types[j]] = j;
 	/* an instance belongs to the part of its first type: counted there */
@@ -390,6 +394,8 @@ ilp_model_within(const IlpModel *model, const uint32_t *types, uint32_t ntypes, 
 	out->env = model->env;
 	out->k = model->k;
 	out->integral = model->integral;
+	out->least = model->least;
+	out->wide = model->wide;
 	memset(renumber, 0xff, model->m * sizeof(*renumber));
 	for (uint32_t j = 0; j < ntypes; j++)
 		renumber[types[j]] = j;
@@ -455,12 +461,12 @@ ilp_round_up(const IlpModel *model, double bound)
 double
 ilp_cutoff(const IlpModel *model, double cost)
 {
-	return model->integral ? cost - 1 : cost - 1e-9 * fmax(1, fabs(cost));
+	return model->integral ? cost - 1 : cost - 1e-9 * fmax(model->least, fabs(cost));
 }
 
 double
 ilp_beyond(const IlpModel *model, double cutoff)
 {
 	/* (a gap leaves cutoffs that are no whole numbers) */
-	return model->integral ? floor(cutoff + 1e-6) + 1 : cutoff + 1e-9 * fmax(1, fabs(cutoff));
+	return model->integral ? floor(cutoff + 1e-6) + 1 : cutoff + 1e-9 * fmax(model->least, fabs(cutoff));
 }

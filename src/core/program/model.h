@@ -26,6 +26,8 @@ typedef struct IlpModel
 	KanonScratch scratch; /* of the arrays below; a copy of the struct does not own them */
 	int64_t k;
 	bool integral;  /* costs are whole */
+	double least;   /* the smallest weight, and */
+	bool wide;      /* GLPK proves nothing: see KanonInstances */
 	double base;    /* cost decided outside of the arrays below */
 	uint32_t m;     /* row types, those with equal options merged */
 	int64_t *n;     /* [m] rows */

@@ -111,13 +111,15 @@ KanonStatus
 ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result, double bound,
 			 KanonRelease *release, KanonReport *report)
 {
-	double slack = grid->integral ? 1e-3 : 1e-8 * fmax(1, fabs(result->cost));
+	double slack = kanon_instances_slack(grid, result->cost);
 	double dropped;
 	KanonStatus status;
 
 	*release = result->release;
 	memset(&result->release, 0, sizeof(result->release));
 	status = kanon_release_finish(problem, release, report);
+	/* (costs are not negative) */
+	bound = fmax(bound - grid->rounding, fmin(bound, 0));
 	if (status == KANON_OK && bound > result->cost + slack)
 	{
 		snprintf(report->detail, sizeof(report->detail), "the bound is above the cost");

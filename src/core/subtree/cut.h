@@ -11,6 +11,9 @@
 
 #define NO_NODE UINT32_MAX
 
+/* Part of what the coarsest cut costs that sums of penalties may be wrong by: nearer costs are equal. */
+#define CUT_TIE 1e-12
+
 /* What a cell can show: a value, what some generalize to, or (the root) nothing. */
 typedef struct CutNode
 {

@@ -341,7 +341,7 @@ cut_enumerate(Cut *cut, int64_t *looked, double *bound)
 	search.gain = kanon_take(cut->scratch, nnodes, sizeof(double));
 	search.buried = kanon_take(cut->scratch, nnodes, sizeof(uint32_t));
 	search.best = kanon_take0(cut->scratch, nnodes, sizeof(bool));
-	search.tie = 1e-9 * root;
+	search.tie = CUT_TIE * root;
 	status = kanon_taken(cut->scratch);
 	if (status == KANON_OK)
 		status = cut_bound(cut, search.gain, &least);

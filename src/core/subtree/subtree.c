@@ -113,7 +113,7 @@ solve(const KanonProblem *problem, Cut *cut, KanonScratch *scratch, KanonPace *p
 	if (status != KANON_OK)
 		return status;
 	report->cost = cost;
-	report->proven = cost - bound <= 1e-9 * most;
+	report->proven = cost - bound <= CUT_TIE * most;
 	report->lower_bound = report->proven ? cost : fmax(bound, 0);
 	if (pace->late && !report->proven)
 		snprintf(report->detail, sizeof(report->detail), "time_limit");
