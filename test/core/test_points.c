@@ -370,6 +370,38 @@ isolation(void **state)
 	assert_true(some > 2000 && none > 2000);
 }
 
+/* Equal rows cost no more than others: whoever is as far away as the farthest of t is not looked for. */
+static void
+isolation_of_equals(void **state)
+{
+	enum
+	{
+		ROWS = 20000
+	};
+	static double at[2][ROWS];
+	uint64_t random = 4;
+	uint64_t polls[2];
+
+	(void) state;
+	for (uint32_t i = 0; i < ROWS; i++)
+	{
+		at[0][i] = i % 2;
+		at[1][i] = random_below(&random, UINT32_MAX);
+	}
+	for (int distinct = 0; distinct < 2; distinct++)
+	{
+		KanonSpace space = {ROWS, at[distinct]};
+		KanonIsolation found;
+		Host host;
+
+		host_init(&host);
+		assert_int_equal(kanon_isolation_count(&host.env, &space, &space, 1, 2, 10, &found), KANON_OK);
+		assert_int_equal(found.isolated, distinct ? ROWS : 0);
+		polls[distinct] = host.polls;
+	}
+	assert_true(polls[0] < 2 * polls[1]);
+}
+
 /* ---- the rest ---- */
 
 static void
@@ -413,8 +445,13 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(halves),         cmocka_unit_test(cells),     cmocka_unit_test(gaussian),
-		cmocka_unit_test(noise_by_cells), cmocka_unit_test(isolation), cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(halves),
+		cmocka_unit_test(cells),
+		cmocka_unit_test(gaussian),
+		cmocka_unit_test(noise_by_cells),
+		cmocka_unit_test(isolation),
+		cmocka_unit_test(isolation_of_equals),
+		cmocka_unit_test(memory_and_cancel),
 	};
 
 	if (argc > 1)

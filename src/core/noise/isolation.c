@@ -133,7 +133,8 @@ search(Tree *tree, uint32_t from, uint32_t to)
 	beyond = tree->from[tree->column[middle]] - here[tree->column[middle]];
 	before = beyond < 0;
 	status = before ? search(tree, from, middle) : search(tree, middle + 1, to);
-	if (status == KANON_OK && (!full(tree) || beyond * beyond <= -tree->nearest.items[0].key))
+	/* none that is as far away as the farthest comes in its place: of many equal rows t are looked at */
+	if (status == KANON_OK && (!full(tree) || beyond * beyond < -tree->nearest.items[0].key))
 		status = before ? search(tree, middle + 1, to) : search(tree, from, middle);
 	return status;
 }
