@@ -1,6 +1,7 @@
 /*
- * test_cluster_values.c: forest and gather with distinct values in each class: their
- * factors and bounds against all partitions of tiny tables.
+ * test_cluster_values.c: forest and gather with distinct values in each class, and every
+ * clustering under a rule that it does not know: factors and bounds against all partitions
+ * of tiny tables.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -80,6 +81,8 @@ static bool
 class_facts(const Tiny *t, const unsigned *class_, unsigned which, double *cost, double *radius)
 {
 	unsigned values = 0;
+	unsigned of[MOST] = {0};
+	unsigned most = 0;
 	int64_t rows = 0;
 	unsigned differ = 0;
 	unsigned least = QIS + 1;
@@ -92,6 +95,8 @@ class_facts(const Tiny *t, const unsigned *class_, unsigned which, double *cost,
 			continue;
 		rows++;
 		values |= 1u << t->code[i][QIS];
+		of[t->code[i][QIS]]++;
+		most = of[t->code[i][QIS]] > most ? of[t->code[i][QIS]] : most;
 		for (size_t j = 0; j < t->n; j++)
 			if (class_[j] == which)
 			{
@@ -103,7 +108,10 @@ class_facts(const Tiny *t, const unsigned *class_, unsigned which, double *cost,
 	}
 	*cost = (double) rows * __builtin_popcount(differ);
 	*radius = least;
-	return rows >= t->problem->k && __builtin_popcount(values) >= (int) t->l;
+	if (rows < t->problem->k)
+		return false;
+	return t->rule.kind == KANON_ALPHA ? most <= t->rule.share * (double) rows
+									   : __builtin_popcount(values) >= (int) t->l;
 }
 
 /* All partitions of rows from `row` on. */
@@ -161,6 +169,47 @@ check_classes(const Tiny *t, const KanonRelease *release)
 	}
 }
 
+/* What the classes hide, and the largest radius, of row types all of whose rows go to one class. */
+static void
+class_costs(const Tiny *t, const KanonRelease *release, double *cost, double *radius)
+{
+	const KanonProblem *problem = t->problem;
+
+	for (uint32_t c = 0; c < release->nclasses; c++)
+	{
+		unsigned differ = 0;
+		unsigned least = QIS + 1;
+		int64_t rows = 0;
+
+		for (size_t f = 0; f < release->nflows; f++)
+		{
+			unsigned farthest = 0;
+
+			if (release->flows[f].class_ != c)
+				continue;
+			rows += release->flows[f].rows;
+			for (size_t g = 0; g < release->nflows; g++)
+				if (release->flows[g].class_ == c)
+				{
+					unsigned sum = 0;
+
+					for (int q = 0; q < QIS; q++)
+					{
+						const uint32_t *code = problem->columns[q].code;
+						unsigned other = code[release->flows[f].type] != code[release->flows[g].type];
+
+						differ |= other << q;
+						sum += other;
+					}
+					farthest = sum > farthest ? sum : farthest;
+				}
+			least = farthest < least ? farthest : least;
+		}
+		*cost += (double) rows * __builtin_popcount(differ);
+		*radius = least > *radius ? least : *radius;
+	}
+}
+
 static void
 factors(void **state)
 {
@@ -210,6 +259,70 @@ factors(void **state)
 		tiny_close(&t);
 	}
 	assert_true(refused > 0 && above > 0);
+}
+
+/*
+ * What knows k alone is mended: its bound holds, and a factor only where it is still said; what gather
+ * costs is the radius of the classes as they are.
+ */
+static void
+mended(void **state)
+{
+	static const struct
+	{
+		KanonSolve solve;
+		int64_t k; /* 0: any */
+	} methods[] = {{kanon_solve_gather, 0},   {kanon_solve_forest, 0}, {kanon_solve_bottom_up, 0},
+				   {kanon_solve_top_down, 0}, {kanon_solve_pairs, 2},  {kanon_solve_triples, 3}};
+	uint64_t random = 2007;
+	int kept = 0;
+	int lost = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		Tiny t;
+		unsigned class_[MOST];
+		double least_cost = INFINITY;
+		double least_radius = INFINITY;
+
+		tiny_open(&t, &random, 4 + random_below(&random, MOST - 4), 2 + random_below(&random, 3), 4,
+				  2 + random_below(&random, 2), 1);
+		kanon_privacy_close(t.problem->privacy);
+		t.rule = (KanonPrivacyRule){.kind = KANON_ALPHA, .share = random_below(&random, 2) == 0 ? 0.5 : 0.7};
+		assert_int_equal(kanon_privacy_open(t.problem, &t.rule, 1, &t.problem->privacy), KANON_OK);
+		all_partitions(&t, class_, 0, 0, &least_cost, &least_radius);
+		for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+		{
+			double least = m == 0 ? least_radius : least_cost;
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			if (methods[m].k != 0 && methods[m].k != t.problem->k)
+				continue;
+			status = methods[m].solve(t.problem, &release, &report);
+			if (status == KANON_UNAVAILABLE)
+				continue;
+			assert_int_equal(status, isinf(least_cost) ? KANON_INFEASIBLE : KANON_OK);
+			if (status == KANON_OK)
+			{
+				double cost = 0;
+				double radius = 0;
+
+				check_classes(&t, &release);
+				class_costs(&t, &release, &cost, &radius);
+				assert_true(fabs(report.cost - (m == 0 ? radius : cost)) < 1e-6);
+				assert_true(report.cost >= least - 1e-6 && report.lower_bound <= least + 1e-6);
+				assert_true(report.guarantee == 0 || report.cost <= report.guarantee * least + 1e-6);
+				kept += report.guarantee > 0;
+				lost += report.guarantee == 0 && m < 2;
+			}
+			kanon_release_free(t.problem, &release);
+		}
+		tiny_close(&t);
+	}
+	assert_true(kept > 0 && lost > 0);
 }
 
 /* Larger ones: everything but the optimum; and rows in larger clusters than they must be are few. */
@@ -311,6 +424,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(factors),
+		cmocka_unit_test(mended),
 		cmocka_unit_test(larger),
 		cmocka_unit_test(memory_and_cancel),
 	};

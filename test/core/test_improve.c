@@ -636,6 +636,53 @@ clustering(void **state)
 	assert_true(feasible > rounds / 8 && infeasible > rounds / 8);
 }
 
+/* Counts of millions beside ones, which floating point hardly bears: nothing is said to be least that is not. */
+static void
+many_rows(void **state)
+{
+	uint64_t random = 31;
+	int proven = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(400); round++)
+	{
+		Host host;
+		int64_t rows[16];
+		KanonPattern list[6];
+		double most = pow(10, 7 + round % 6);
+		KanonProblem *problem = random_problem(&host, &random, 3 + random_below(&random, 10), 3, 4,
+											   2 + random_below(&random, 4), false);
+		const int64_t *ones = problem->rows;
+		KanonPattern all = kanon_pattern_all(problem->ncolumns);
+		KanonRelease release;
+		KanonReport report;
+		double least;
+
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			rows[i] =
+				1 + (int64_t) (random_below(&random, 3) == 0 ? random_below(&random, 4)
+															 : most * random_below(&random, 1000000) / 1e6);
+		problem->rows = rows;
+		problem->mask.order = KANON_ORDER_GIVEN;
+		problem->residual = KANON_RESIDUAL_ERROR;
+		problem->mask.list = list;
+		problem->mask.nlist = 6;
+		for (size_t j = 0; j < 6; j++)
+			list[j] = j == 0 ? all : random_next(&random) & all;
+		assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_OK);
+		least = report.cost;
+		kanon_release_free(problem, &release);
+		assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_OK);
+		assert_true(report.lower_bound <= least * (1 + 1e-6));
+		proven += report.proven;
+		kanon_release_free(problem, &release);
+		problem->rows = ones;
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(proven > 0);
+}
+
 /*
  * Seven patients (age, smoker, blood group) and three patterns, in the manner of
  * the MFCS paper's Figure 1; the table is our own.  Two who are alike keep all,
@@ -742,14 +789,23 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),      cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),      cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),        cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends),  cmocka_unit_test(little_memory),
-		cmocka_unit_test(time_holds),   cmocka_unit_test(cancelled),
-		cmocka_unit_test(small_models), cmocka_unit_test(never_too_few),
-		cmocka_unit_test(clustering),   cmocka_unit_test(seven_patients),
-		cmocka_unit_test(choices),      cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(between),
+		cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),
+		cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),
+		cmocka_unit_test(little_memory),
+		cmocka_unit_test(time_holds),
+		cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models),
+		cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering),
+		cmocka_unit_test(many_rows),
+		cmocka_unit_test(seven_patients),
+		cmocka_unit_test(choices),
+		cmocka_unit_test(choices_refused_and_cancelled),
 	};
 
 	if (argc > 1)

@@ -27,6 +27,9 @@
 #define MAX_PAIRS ((size_t) 2 * 1000 * 1000)
 #define MAX_EXACT ((size_t) 300 * 1000)
 
+/* Rows of a type: with more, floating point cannot tell what classes of k rows lack. */
+#define MAX_ROWS ((int64_t) 10 * 1000 * 1000)
+
 /* Of the share of all that of the heuristic, before the exact model. */
 #define COVERED 0.3
 
@@ -391,11 +394,15 @@ static KanonStatus
 cluster(Clusters *c, Proof proof, KanonRelease *release)
 {
 	double bound = 0;
+	int64_t most = 0;
 	bool proves;
 	KanonStatus status = prepare(c);
 
+	for (uint32_t i = 0; i < c->problem->ntypes; i++)
+		most = c->problem->rows[i] > most ? c->problem->rows[i] : most;
 	proves = status == KANON_OK &&
-			 (proof == BY_CHOICES || (proof == BY_PROGRAM && c->model.start[c->model.nf] <= MAX_EXACT));
+			 (proof == BY_CHOICES ||
+			  (proof == BY_PROGRAM && c->model.start[c->model.nf] <= MAX_EXACT && most <= MAX_ROWS));
 	for (int round = 0; round < 4 && status == KANON_OK && !c->pace.late; round++)
 	{
 		static const double bias[] = {0, 0.2, 1, 100};

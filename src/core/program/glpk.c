@@ -21,6 +21,9 @@
 #define GLPK_BYTES ((size_t) 2 << 20)
 #define PAIR_BYTES ((size_t) 1000)
 
+/* Rows of a type that classes in groups bear without scaling. */
+#define UNSCALED_ROWS 1e6
+
 /* Rows from which a node's relaxation may take longer than a cancel should. */
 #ifndef ILP_LARGE_ROWS
 #define ILP_LARGE_ROWS 20000
@@ -197,6 +200,9 @@ solve_root(IlpRun *run)
 	}
 	do
 	{
+		/* classes that have to take millions of rows beside a few: unscaled, what can be done is taken for what cannot */
+		if (run->settings->group != NULL && run->most_rows > UNSCALED_ROWS)
+			glp_scale_prob(run->lp, GLP_SF_GM | GLP_SF_EQ | GLP_SF_2N);
 		status = glpk_relax(&run->guard, run->lp, GLP_DUALP);
 		count_work(run);
 		if (status != KANON_OK || run->pace->late)
@@ -232,6 +238,8 @@ solve(void *arg)
 	KanonStatus status;
 
 	run->lp = glp_create_prob();
+	for (uint32_t i = 0; i < run->model->m; i++)
+		run->most_rows = fmax(run->most_rows, (double) run->model->n[i]);
 	status = ilp_glpk_load(run);
 	if (status == KANON_OK && run->settings->group != NULL)
 		ilp_glpk_load_groups(run);

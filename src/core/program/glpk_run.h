@@ -21,15 +21,16 @@ typedef struct IlpRun
 	bool large;         /* many rows: nodes are solved where they can be cancelled */
 	KanonStatus status; /* of the searches within */
 	glp_prob *lp;
-	int nz;         /* the column that feigns objectives */
-	int *u_col;     /* [nf] */
-	int *x_col;     /* [pairs]; 0: its instance has one column only */
-	double *x;      /* [columns + 1] */
-	bool *best;     /* [nf] used in the best solution */
-	double target;  /* solutions above this do not count */
-	double root;    /* the bound before branching */
-	double feigned; /* objective that GLPK believes to have; INFINITY: none */
-	int iterations; /* of the simplex method, counted as work */
+	double most_rows; /* of a type */
+	int nz;           /* the column that feigns objectives */
+	int *u_col;       /* [nf] */
+	int *x_col;       /* [pairs]; 0: its instance has one column only */
+	double *x;        /* [columns + 1] */
+	bool *best;       /* [nf] used in the best solution */
+	double target;    /* solutions above this do not count */
+	double root;      /* the bound before branching */
+	double feigned;   /* objective that GLPK believes to have; INFINITY: none */
+	int iterations;   /* of the simplex method, counted as work */
 	int ncols;
 	int *ind; /* [columns + 1] a row or column of the matrix */
 	double *val;
