@@ -37,6 +37,14 @@
 #define kanon_make_range(typcache, lower, upper) make_range(typcache, lower, upper, false, NULL)
 #endif
 
+/* 15 declares walkers without arguments, which compilers of C23 take for none. */
+#if PG_VERSION_NUM < 160000
+#define kanon_walk(node, walker, context) \
+	expression_tree_walker(node, (bool (*)())(void (*)(void)) walker, context)
+#else
+#define kanon_walk(node, walker, context) expression_tree_walker(node, walker, context)
+#endif
+
 /* 16 made one ownership and one privilege check of many. */
 #if PG_VERSION_NUM < 160000
 #include "utils/acl.h"

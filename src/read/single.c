@@ -70,7 +70,7 @@ depends_on_more(Node *node, void *arg)
 	if (IsA(node, Var) && ((Var *) node)->varattno < 0)
 		return true;
 	return IsA(node, SubLink) || IsA(node, NextValueExpr) || check_functions_in_node(node, reads_more, arg) ||
-		   expression_tree_walker(node, depends_on_more, arg);
+		   kanon_walk(node, depends_on_more, arg);
 }
 
 /* The relation of which each row is at most one of the query's; NULL: there is none. */

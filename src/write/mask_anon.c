@@ -263,7 +263,7 @@ is_foreign(Node *node, void *arg)
 	if (node == NULL)
 		return false;
 	if (IsA(node, List))
-		return expression_tree_walker(node, is_foreign, arg);
+		return kanon_walk(node, is_foreign, arg);
 	switch (nodeTag(node))
 	{
 		case T_Const:
@@ -282,7 +282,7 @@ is_foreign(Node *node, void *arg)
 		refuse(read, "has a value of a type that is not one of pg_catalog");
 	if (!IsA(node, CoerceViaIO) && check_functions_in_node(node, is_foreign_function, arg))
 		refuse(read, "calls a function or operator that does not belong to it");
-	return expression_tree_walker(node, is_foreign, arg);
+	return kanon_walk(node, is_foreign, arg);
 }
 
 void
@@ -336,7 +336,7 @@ find_masked(Node *node, void *arg)
 
 		return column != mask->column && column->mask != NULL;
 	}
-	return expression_tree_walker(node, find_masked, arg);
+	return kanon_walk(node, find_masked, arg);
 }
 
 void
