@@ -149,6 +149,41 @@ SELECT kanon_drop_publication('protected');
 CREATE TABLE incomes AS SELECT i % 2 AS a, i AS income, i::numeric AS wage FROM generate_series(1, 60) i UNION ALL SELECT 0, NULL, NULL FROM generate_series(1, 40);
 SELECT FROM kanon_pattern_guided('incomes', 'cut', '{a}', 7, keep => '{income,wage}', mask => '{"income": {"top": 0.99, "bottom": 0.01}, "wage": {"top": {"quantile": 0.5}}}', allow_identifying => '{income,wage}');
 SELECT max(income), count(*) FILTER (WHERE income = 54) AS top, min(income), count(*) FILTER (WHERE income = 7) AS bottom, max(wage), count(wage) FROM cut;
+-- quantiles of each type, whichever function reads the rows, with NULLs among them: one of the values, by its place
+CREATE TABLE spread AS SELECT i AS id, i % 2 AS a, 'd' || i % 4 AS d, (i * 7919 % 401)::int AS n, CASE WHEN i % 10 > 0 THEN (i * 7919 % 401) / 8.0 END::numeric AS m,
+    CASE WHEN i % 7 = 0 THEN 'NaN'::float8 ELSE i * 31 % 97 END AS f, date '2026-01-01' + i * 37 % 365 AS at, timestamptz '2026-01-01 00:00+00' + i * 37 % 365 * interval '7 h' AS seen,
+    NULL::int AS none, ARRAY['a', 'b'] AS items
+FROM generate_series(1, 400) i;
+CREATE FUNCTION places(of_column text, of_table text DEFAULT 'spread') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT concat_ws('' '', (array_agg(x ORDER BY x DESC))[count(x) - ceil(0.9 * count(x)) + 1], (array_agg(x ORDER BY x))[ceil(0.2 * count(x))]) FROM (SELECT %I AS x FROM %I WHERE %1$I IS NOT NULL) AS t', of_column, of_table) INTO result;
+    RETURN result;
+END $$;
+CREATE FUNCTION ends(of_column text, of_table text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT concat_ws('' '', max(%I), min(%1$I)) FROM %I', of_column, of_table) INTO result;
+    RETURN result;
+END $$;
+\set cut '{"n": {"top": 0.9, "bottom": 0.2}, "m": {"top": 0.9, "bottom": 0.2}, "f": {"top": 0.9, "bottom": 0.2}, "at": {"top": 0.9, "bottom": 0.2}, "seen": {"top": 0.9, "bottom": 0.2}, "none": {"top": 0.9, "bottom": 0.2}}'
+SELECT FROM kanon_pattern_guided('spread', 'cut_a', '{a}', 5, keep => '{n,m,f,at,seen,none}', mask => :'cut', allow_identifying => '{n,m,f,at,seen}');
+SELECT FROM kanon_anatomy('spread', 'cut_b', 'cut_b_values', '{a,n,m,f,at,seen,none}', 'd', 4, mask => :'cut', allow_identifying => '{n,m,f,at,seen}');
+SELECT FROM kanon_transactions('spread', 'cut_c', 'items', 5, keep => '{n,m,f,at,seen,none}', mask => :'cut', allow_identifying => '{n,m,f,at,seen}', method => 'suppress', h => 100, p => 2, sensitive => '{a}');
+SELECT c, ends(c, 'cut_a') = places(c) AS pattern_guided, ends(c, 'cut_b') = places(c) AS anatomy, ends(c, 'cut_c') = places(c) AS transactions FROM unnest('{n,m,f,at,seen,none}'::text[]) AS c;
+-- of one row per item the rows count
+CREATE TABLE spread_lines AS SELECT id, item, n FROM spread, unnest(CASE WHEN n > 300 THEN '{a,b,c,d,e,f}'::text[] ELSE '{a,b}' END) AS item;
+SELECT FROM kanon_transactions('spread_lines', 'cut_d', 'item', 5, transaction => 'id', keep => '{n}', mask => '{"n": {"top": 0.9, "bottom": 0.2}}', allow_identifying => '{n}', method => 'suppress', h => 100, p => 2, sensitive => '{a}');
+SELECT ends('n', 'cut_d') = places('n', 'spread_lines') AS of_rows, ends('n', 'cut_d') <> places('n') AS differs;
+-- pseudonyms where nearly every row has a value of its own, which are too many to be remembered: those met again have theirs
+CREATE TABLE own AS SELECT i % 58000 AS number, 'person ' || i % 58000 AS name, i / 58000 AS a FROM generate_series(0, 59999) i UNION ALL SELECT 7, 'person 7', 2 FROM generate_series(1, 20000);
+SELECT kanon_create_publication('owned', 'own', '{a}', 5, '{"keep": ["number", "name"], "mask": {"number": {"pseudonym": "publication"}, "name": {"pseudonym": "publication"}}}');
+SELECT count(*), count(DISTINCT number) AS numbers, count(DISTINCT name) AS names, count(DISTINCT (number, name)) AS pairs FROM owned;
+SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM owned WHERE number = encode(set_byte(set_byte(h, 6, get_byte(h, 6) & 15 | 128), 8, get_byte(h, 8) & 63 | 128), 'hex')::uuid)) AS of_the_key
+FROM generate_series(7, 57999, 1000) AS i, owned_publication, substr(hmac(mask_key, 'number'::bytea || '\x00' || i::text::bytea), 1, 16) AS h;
+SELECT kanon_drop_publication('owned');
 -- numerics, to a power of ten and to others
 CREATE TABLE amounts AS SELECT i % 2 AS a, (i * 7919 % 20011 - 10000) / 8.0 AS ten, (i * 7919 % 20011 - 10000) / 8.0 AS tenth, (i * 7919 % 20011 - 10000) / 8.0 AS quarter FROM generate_series(1, 900) i;
 SELECT FROM kanon_pattern_guided('amounts', 'amounts_out', '{a}', 7, keep => '{ten,tenth,quarter}', mask => '{"ten": {"round": 10}, "tenth": {"round": 0.1}, "quarter": {"round": 0.25}}', allow_identifying => '{ten,tenth,quarter}');

@@ -120,7 +120,8 @@ write_quasi(const AnatomyTargets *targets, AnatomyRows *rows, const KanonAnatomy
 	int64 written = 0;
 
 	memcpy(next, anatomy->start, sizeof(uint32) * rows->nvalues);
-	masks_begin(source, l, border);
+	masks_begin(source, (int64) rows->nrows, l, border);
+	masks_read_source(source, l);
 	look = kept_begin(source, masks_who(source), rows->nrows, border);
 	shuffle_sort(rows->shuffled);
 	while (shuffle_next(rows->shuffled, &number, &values, &nulls))

@@ -43,7 +43,7 @@ shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 {
 	uint64 drawn;
 	int64 unit = mask->base == DATEOID ? 1 : SECS_PER_DAY;
-	uint64 span = 2 * (uint64) mask->days * unit + 1;
+	uint64 span = (uint64) (2 * mask->days * unit + 1);
 	int64 by;
 
 	/* rows of nobody have nothing in common */
@@ -54,7 +54,7 @@ shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 	}
 	else
 		drawn = *mask_key_hash(masks, mask, person);
-	by = (int64) (drawn % span) - (int64) mask->days * unit;
+	by = (int64) (drawn % span) - mask->days * unit;
 	if (mask->base == DATEOID)
 	{
 		int64 date = DatumGetDateADT(value) + by;
@@ -233,61 +233,80 @@ masks_apply(Masks *masks, const Datum *values, const bool *nulls)
 
 /* ---- before and after the rows ---- */
 
-/* A query of one value about a column. */
-static Datum
-ask(const Source *source, const Mask *mask, Oid type, const char *what, const char *rest, bool *isnull)
+/* How many of so many values have a quantile's bound or are beyond it. */
+static int64
+values_beyond(const MaskBound *bound, bool top, int64 rows, int64 k)
 {
-	Gate *gate = gate_create(source->name, source->relid, 1);
+	int64 beyond = (int64) ceil(bound->quantile * (double) rows);
 
-	gate_computed(gate, "value", type);
-	gate_query(gate, psprintf("SELECT %s FROM %s %s", what, source->name, rest), true);
-	*isnull = SPI_processed == 0;
-	return *isnull ? (Datum) 0 : gate_value(0, 1, type, isnull);
+	return Min(Max(top ? rows - beyond + 1 : beyond, k), rows);
 }
 
-/*
- * A quantile of the source's rows, as one of their values: the one that so many rows, and
- * no fewer than k, have or are beyond.
- */
+/* Only as many values are kept as may be beyond it: with NULLs there are fewer. */
 static void
-find_quantile(const Source *source, const Mask *mask, MaskBound *bound, bool top, int64 k)
+begin_quantile(const Mask *mask, MaskBound *bound, bool top, int64 rows, int64 k)
 {
-	char *column = psprintf("(%s)::%s", mask->column->quoted, format_type_be_qualified(mask->base));
-	int64 rows, beyond;
+	const TypeCacheEntry *entry = lookup_type_cache(mask->base, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
+	if (bound->quantile == 0)
+		return;
+	bound->rows = 0;
+	bound->known = false;
+	bound->sort = tuplesort_begin_datum(mask->base, top ? entry->gt_opr : entry->lt_opr, InvalidOid, false,
+										work_mem, NULL, TUPLESORT_ALLOWBOUNDED);
+	if (rows > 0)
+		tuplesort_set_bound(bound->sort, values_beyond(bound, top, rows, k));
+}
+
+static void
+note_quantile(MaskBound *bound, Datum value)
+{
+	if (bound->sort == NULL)
+		return;
+	tuplesort_putdatum(bound->sort, value, false);
+	bound->rows++;
+}
+
+/* The bound is one of the values: the one that so many rows, and no fewer than k, have or are beyond. */
+static void
+find_quantile(const Mask *mask, MaskBound *bound, bool top, int64 k)
+{
+	Datum value;
 	bool isnull;
 
-	if (!bound->given || bound->quantile == 0)
+	if (bound->sort == NULL)
 		return;
-	rows = DatumGetInt64(ask(source, mask, INT8OID, psprintf("pg_catalog.count(%s)", column), "", &isnull));
-	beyond = (int64) ceil(bound->quantile * (double) rows);
-	beyond = Min(Max(top ? rows - beyond + 1 : beyond, k), rows);
-	bound->value = ask(source, mask, mask->base, column,
-					   psprintf("WHERE %s IS NOT NULL ORDER BY 1%s OFFSET " INT64_FORMAT " LIMIT 1", column,
-								top ? " DESC" : "", Max(beyond - 1, 0)),
-					   &isnull);
-	bound->known = !isnull;
+	tuplesort_performsort(bound->sort);
+	bound->known = bound->rows > 0 &&
+				   tuplesort_skiptuples(bound->sort, values_beyond(bound, top, bound->rows, k) - 1, true) &&
+				   kanon_getdatum(bound->sort, &value, &isnull);
 	if (bound->known)
-		bound->value = datumCopy(bound->value, get_typbyval(mask->base), get_typlen(mask->base));
+		bound->value = mask->length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value))
+										  : datumCopy(value, mask->byval, mask->length);
+	tuplesort_end(bound->sort);
+	bound->sort = NULL;
 }
 
 static void
-begin_mask(const Source *source, Masks *masks, Mask *mask, int64 k)
+begin_mask(Masks *masks, Mask *mask, int64 rows, int64 k)
 {
+	const char *looked_at = mask->kind == MASK_SHIFT ? mask->person : mask->column->name;
+
 	mask->sum = 0;
 	get_typlenbyval(mask->type, &mask->length, &mask->byval);
-	find_quantile(source, mask, &mask->top, true, k);
-	find_quantile(source, mask, &mask->bottom, false, k);
 	mask->compare = &lookup_type_cache(mask->base, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
+	mask->place = 0;
+	while (mask->place < masks->n && strcmp(masks->columns[mask->place]->name, looked_at) != 0)
+		mask->place++;
+	if (mask->place == masks->n)
+		elog(ERROR, "the column of persons is not read");
+	begin_quantile(mask, &mask->top, true, rows, k);
+	begin_quantile(mask, &mask->bottom, false, rows, k);
+	if (mask->top.sort != NULL || mask->bottom.sort != NULL)
+		masks->cut[masks->ncut++] = mask;
 	if (mask->kind == MASK_SHIFT || mask->kind == MASK_PSEUDONYM)
 	{
-		const char *hashed = mask->kind == MASK_SHIFT ? mask->person : mask->column->name;
-
-		mask->place = 0;
-		while (mask->place < source->nkept && strcmp(source->kept[mask->place].name, hashed) != 0)
-			mask->place++;
-		if (mask->place == source->nkept)
-			elog(ERROR, "the column of persons is not read");
-		mask_key_begin(masks, mask, &source->kept[mask->place]);
+		mask_key_begin(masks, mask, masks->columns[mask->place]);
 		masks->keyed[masks->nkeyed++] = mask;
 	}
 	if (mask->kind == MASK_ANON)
@@ -295,7 +314,7 @@ begin_mask(const Source *source, Masks *masks, Mask *mask, int64 k)
 }
 
 void
-masks_begin(const Source *source, int64 k, Border *border)
+masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 {
 	Masks *masks = source->masks;
 
@@ -308,6 +327,8 @@ masks_begin(const Source *source, int64 k, Border *border)
 	masks->nulls = palloc(sizeof(bool) * source->nkept);
 	masks->keyed = palloc(sizeof(Mask *) * source->nkept);
 	masks->nkeyed = 0;
+	masks->cut = palloc(sizeof(Mask *) * source->nkept);
+	masks->ncut = 0;
 	masks->row = AllocSetContextCreate(border->context, "kanon masked", ALLOCSET_SMALL_SIZES);
 	if (FAULT(no_mask_key) || !pg_strong_random(masks->key[0], MASK_KEY_LENGTH))
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
@@ -315,7 +336,52 @@ masks_begin(const Source *source, int64 k, Border *border)
 		masks->columns[i] = &source->kept[i];
 	for (int i = 0; i < source->nkept; i++)
 		if (source->kept[i].mask != NULL)
-			begin_mask(source, masks, source->kept[i].mask, k);
+			begin_mask(masks, source->kept[i].mask, rows, k);
+}
+
+void
+masks_look(const Masks *masks, const Datum *values, const bool *nulls)
+{
+	for (int i = 0; i < masks->ncut; i++)
+	{
+		Mask *mask = masks->cut[i];
+
+		if (nulls[mask->place])
+			continue;
+		note_quantile(&mask->top, values[mask->place]);
+		note_quantile(&mask->bottom, values[mask->place]);
+	}
+}
+
+void
+masks_looked(const Masks *masks, int64 k)
+{
+	for (int i = 0; i < masks->ncut; i++)
+	{
+		find_quantile(masks->cut[i], &masks->cut[i]->top, true, k);
+		find_quantile(masks->cut[i], &masks->cut[i]->bottom, false, k);
+	}
+}
+
+static bool
+receive_kept(void *arg, TupleTableSlot *slot)
+{
+	masks_look(arg, slot->tts_values, slot->tts_isnull);
+	return true;
+}
+
+void
+masks_read_source(const Source *source, int64 k)
+{
+	Gate *gate;
+
+	if (source->masks == NULL || source->masks->ncut == 0)
+		return;
+	gate = gate_create(source->name, source->relid, source->nkept);
+	gate_columns(gate, source->kept, source->nkept);
+	gate_select(gate, psprintf("SELECT %s FROM %s", column_list(source->kept, source->nkept), source->name),
+				true, receive_kept, source->masks);
+	masks_looked(source->masks, k);
 }
 
 int

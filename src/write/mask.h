@@ -38,10 +38,12 @@ typedef struct MaskBound
 	double quantile; /* of the source's rows, between 0 and 1; 0: the value is known */
 	Datum value;     /* when known */
 	bool known;
+	Tuplesortstate *sort; /* of a quantile, while the source is read: its values, from the bound's end */
+	int64 rows;           /* of them that have one */
 } MaskBound;
 
 typedef struct MaskMemo MaskMemo;
-struct issued_hash;
+struct IssuedPart;
 
 typedef struct Mask
 {
@@ -54,8 +56,8 @@ typedef struct Mask
 	Oid collation;   /* there */
 	bool lasting;    /* the key is the publication's */
 	char *person;    /* of a shift: the column that says who a row is about */
-	int place;       /* among the kept columns, of what is hashed with the key, once rows are written */
-	double days;     /* at most, either way */
+	int place;       /* among the kept columns, once rows are written: its own, or that of what is hashed */
+	int64 days;      /* at most, either way */
 	Numeric step;    /* to round to; NULL: not rounded */
 	double fraction; /* the same, for floats and integers */
 	bool decimal;    /* it is a power of ten, */
@@ -74,9 +76,8 @@ typedef struct Mask
 	bool keyed_byval;
 	int16 keyed_length;
 	FmgrInfo output;
-	MaskMemo *memo;             /* hashes of values that were met before */
-	struct issued_hash *issued; /* pseudonyms, so that no two values have one */
-	Size charged;
+	MaskMemo *memo;            /* hashes of values that were met before */
+	struct IssuedPart *issued; /* pseudonyms, so that no two values have one */
 	uint64 hash[4];
 	uint8 pseudonym[UUID_LEN];
 	ExprState *state;
@@ -94,6 +95,8 @@ typedef struct Masks
 	const SourceColumn **columns; /* [n] */
 	Mask **keyed;                 /* [nkeyed] masks that hash with a key */
 	int nkeyed;
+	Mask **cut; /* [ncut] masks that cut at a quantile */
+	int ncut;
 	pg_hmac_ctx *hmac[2]; /* of each key that is used */
 	bool hmac_keeps[2];   /* its key */
 	Border *border;
@@ -115,11 +118,17 @@ extern void masks_read(Source *source, Jsonb *masks, const char *key, const byte
 /* The type of a masked column in the target; it has no typmod. */
 extern Oid mask_type(const Mask *mask, Oid *collation);
 
+/* Before rows are written.  rows: so many has the source; 0: that is not known. */
+extern void masks_begin(const Source *source, int64 rows, int64 k, Border *border);
+
 /*
- * Before rows are written: reads what masks need to know of the source.  Where a
+ * What masks need to know of the source before the first row is masked: either each of its
+ * rows' kept values, and that it was the last, or all of it by a query of their own.  Where a
  * quantile is cut, at least k rows have the bound, or all.
  */
-extern void masks_begin(const Source *source, int64 k, Border *border);
+extern void masks_look(const Masks *masks, const Datum *values, const bool *nulls);
+extern void masks_looked(const Masks *masks, int64 k);
+extern void masks_read_source(const Source *source, int64 k);
 
 /* The kept column that says whom rows are about, once rows are written: that of a shift, or -1. */
 extern int masks_who(const Source *source);

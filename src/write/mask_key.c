@@ -26,53 +26,102 @@ typedef struct Issued
 {
 	uint64 shown;
 	uint64 hidden;
-	char status;
 } Issued;
 
-#define SH_PREFIX issued
-#define SH_ELEMENT_TYPE Issued
-#define SH_KEY_TYPE uint64
-#define SH_KEY shown
-#define SH_HASH_KEY(table, key) ((uint32) (key))
-#define SH_EQUAL(table, a, b) ((a) == (b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+/*
+ * Looked up one by one they would be anywhere in a large table.  So they are put aside by their
+ * first byte, and each part, which is small, is looked through at the end.  Before it takes more
+ * room than PART_ROOM, it is looked through for those that were issued again.
+ */
+#define PARTS 256
+#define PART_ROOM 16384
+
+typedef struct IssuedPart
+{
+	Issued *issued;
+	Size n;
+	Size room;
+} IssuedPart;
+
+#define ST_SORT sort_issued
+#define ST_ELEMENT_TYPE Issued
+#define ST_COMPARE(a, b)                                           \
+	((a)->shown != (b)->shown ? ((a)->shown < (b)->shown ? -1 : 1) \
+							  : ((a)->hidden > (b)->hidden) - ((a)->hidden < (b)->hidden))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 static void
-note_issued(Masks *masks, Mask *mask, const uint64 *hash)
+look_through(const Mask *mask, IssuedPart *part)
+{
+	Size n = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	sort_issued(part->issued, part->n);
+	for (Size i = 0; i < part->n; i++)
+	{
+		const Issued *last = n > 0 ? &part->issued[n - 1] : NULL;
+
+		if (last == NULL || last->shown != part->issued[i].shown)
+			part->issued[n++] = part->issued[i];
+		else if (last->hidden != part->issued[i].hidden)
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("two values of column \"%s\" would have one pseudonym", mask->column->name),
+					 errhint("Run the call again: pseudonyms are drawn anew.")));
+	}
+	part->n = n;
+}
+
+static void
+note_issued(const Masks *masks, const Mask *mask, const uint64 *hash)
 {
 	uint64 shown = FAULT(pseudonym_shared) ? 0 : hash[0] ^ hash[1];
-	uint64 hidden = hash[2];
-	Issued *issued;
-	bool found;
+	IssuedPart *part = &mask->issued[shown >> 56];
 
-	issued = issued_insert(mask->issued, shown, &found);
-	if (found && issued->hidden != hidden)
-		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-						errmsg("two values of column \"%s\" would have one pseudonym", mask->column->name),
-						errhint("Run the call again: pseudonyms are drawn anew.")));
-	if (!found)
+	if (part->n == part->room)
 	{
-		Size now = mask->issued->size * sizeof(Issued);
-
-		issued->hidden = hidden;
-		if (now != mask->charged)
-			border_charge(masks->border, mask->charged, now);
-		mask->charged = now;
+		if (part->room >= PART_ROOM)
+			look_through(mask, part);
+		if (part->n >= part->room / 2)
+			part->issued =
+				border_grow(masks->border, part->issued, &part->room, part->room + 1, sizeof(Issued));
 	}
+	part->issued[part->n++] = (Issued){shown, hash[2]};
+}
+
+static void
+end_issued(Masks *masks, Mask *mask)
+{
+	for (int i = 0; i < PARTS; i++)
+	{
+		if (mask->issued[i].issued == NULL)
+			continue;
+		look_through(mask, &mask->issued[i]);
+		border_pfree(masks->border, mask->issued[i].issued);
+	}
+	pfree(mask->issued);
+	mask->issued = NULL;
 }
 
 /* ---- what is remembered ---- */
 
 #define FIRST_SLOTS 1024
+#define GROWTH 4
 #define MOST_SLOTS 262144
 #define WAYS 8
-#define LINE 64 /* bytes of a cache line: four of the smallest slots */
+#define LINE 64 /* bytes of a cache line: of one, two or four slots */
 
 /* Words of a value's bytes, the first of which is their number: a slot of them is a cache line. */
 #define BYTES_WORDS 6
+
+/*
+ * Where nearly every row has a value of its own nothing is won: of so many values at least one
+ * row in so many has to have been of a value that was met before.
+ */
+#define JUDGED_SLOTS 65536
+#define LEAST_MET 16
 
 struct MaskMemo
 {
@@ -80,8 +129,10 @@ struct MaskMemo
 	uint64 *words; /* [slots][stride]: the value, then its hash; its first word 0: empty */
 	uint32 slots;  /* a power of 2 */
 	uint32 used;
+	uint64 met; /* values that it had */
+	bool off;   /* they were too few */
 	int key;    /* words of the value: 1 when it is no pointer */
-	int stride; /* and of its hash */
+	int stride; /* and of its hash, filled up to a part of a cache line */
 };
 
 static void
@@ -120,12 +171,13 @@ static uint64 *
 memo_find(const MaskMemo *memo, const uint64 *key)
 {
 	uint64 place = key_hash(memo, key);
+	uint64 in_line = LINE / sizeof(uint64) / memo->stride - 1;
 	uint64 *slot = NULL;
 
-	/* all four around it first, which share a line where they are small, then the next four */
+	/* all of its line first, then those of the next */
 	for (uint64 i = 0; i < WAYS; i++)
 	{
-		slot = memo_slot(memo, ((place + (i & ~(uint64) 3)) & ~(uint64) 3) | ((place + i) & 3));
+		slot = memo_slot(memo, ((place + (i & ~in_line)) & ~in_line) | ((place + i) & in_line));
 		if (slot_has(memo, slot, key) || slot[memo->key] == 0)
 			return slot;
 	}
@@ -138,7 +190,7 @@ memo_grow(MaskMemo *memo, Border *border)
 {
 	MaskMemo old = *memo;
 
-	memo->slots *= 2;
+	memo->slots *= GROWTH;
 	memo_begin(memo, border);
 	for (uint32 i = 0; i < old.slots; i++)
 	{
@@ -157,8 +209,13 @@ memo_keep(MaskMemo *memo, const uint64 *key, const uint64 *hash, Border *border)
 {
 	uint64 *slot;
 
-	if (memo->used >= memo->slots / 8 * 7 && memo->slots < MOST_SLOTS)
+	if (memo->used >= memo->slots / 4 * 3 && memo->slots < MOST_SLOTS)
+	{
+		memo->off = memo->slots == JUDGED_SLOTS && memo->met < memo->used / LEAST_MET;
+		if (memo->off)
+			return;
 		memo_grow(memo, border);
+	}
 	slot = memo_find(memo, key);
 	memo->used += slot[memo->key] == 0;
 	memcpy(slot, key, sizeof(uint64) * memo->key);
@@ -263,14 +320,18 @@ const uint64 *
 mask_key_hash(Masks *masks, Mask *mask, Datum value)
 {
 	uint64 key[BYTES_WORDS];
-	bool keeps = value_key(mask, value, key);
+	MaskMemo *memo = mask->memo;
+	bool keeps = !memo->off && value_key(mask, value, key);
 
 	if (keeps)
 	{
-		const uint64 *slot = memo_find(mask->memo, key);
+		const uint64 *slot = memo_find(memo, key);
 
-		if (slot_has(mask->memo, slot, key))
-			return slot + mask->memo->key;
+		if (slot_has(memo, slot, key))
+		{
+			memo->met++;
+			return slot + memo->key;
+		}
 	}
 	hash_text(masks, mask, value, mask->hash);
 	if (mask->kind == MASK_PSEUDONYM)
@@ -282,7 +343,7 @@ mask_key_hash(Masks *masks, Mask *mask, Datum value)
 		note_issued(masks, mask, mask->hash);
 	}
 	if (keeps)
-		memo_keep(mask->memo, key, mask->hash, masks->border);
+		memo_keep(memo, key, mask->hash, masks->border);
 	return mask->hash;
 }
 
@@ -291,7 +352,7 @@ mask_key_expect(const Mask *mask, Datum value)
 {
 	uint64 key[BYTES_WORDS];
 
-	if (value_key(mask, value, key))
+	if (!mask->memo->off && value_key(mask, value, key))
 		__builtin_prefetch(memo_slot(mask->memo, key_hash(mask->memo, key)));
 }
 
@@ -307,13 +368,13 @@ mask_key_begin(Masks *masks, Mask *mask, const SourceColumn *column)
 	get_typlenbyval(column->type, &mask->keyed_length, &mask->keyed_byval);
 	getTypeOutputInfo(column->type, &function, &isvarlena);
 	fmgr_info(function, &mask->output);
-	mask->memo = MemoryContextAlloc(masks->border->context, sizeof(MaskMemo));
+	mask->memo = MemoryContextAllocZero(masks->border->context, sizeof(MaskMemo));
 	mask->memo->slots = FIRST_SLOTS;
 	mask->memo->key = mask->keyed_byval ? 1 : BYTES_WORDS;
-	mask->memo->stride = mask->memo->key + (mask->kind == MASK_SHIFT ? 1 : 2);
+	mask->memo->stride = mask->keyed_byval ? mask->kind == MASK_SHIFT ? 2 : 4 : LINE / sizeof(uint64);
 	memo_begin(mask->memo, masks->border);
 	if (mask->kind == MASK_PSEUDONYM)
-		mask->issued = issued_create(masks->border->context, 256, NULL);
+		mask->issued = MemoryContextAllocZero(masks->border->context, sizeof(IssuedPart) * PARTS);
 }
 
 void
@@ -326,12 +387,7 @@ mask_key_end(Masks *masks, Mask *mask)
 		mask->memo = NULL;
 	}
 	if (mask->issued != NULL)
-	{
-		issued_destroy(mask->issued);
-		border_charge(masks->border, mask->charged, 0);
-		mask->issued = NULL;
-		mask->charged = 0;
-	}
+		end_issued(masks, mask);
 }
 
 void

@@ -209,14 +209,17 @@ static void
 read_shift(Mask *mask, const MaskForm *form, const JsonbValue *value, JsonbContainer *object,
 		   const Masks *masks)
 {
+	double days;
+
 	if (!is_time(mask->base))
 		refuse_type(mask->column, form, "Dates and timestamps can be shifted.");
 	if (value->type != jbvString)
 		raise_form(mask->column, form, "the column that says who a row is about");
 	mask->person = pnstrdup(value->val.string.val, value->val.string.len);
-	mask->days = number_of(find_key(object, "days"));
-	if (!(mask->days >= 1 && mask->days <= 36500 && mask->days == rint(mask->days)))
+	days = number_of(find_key(object, "days"));
+	if (!(days >= 1 && days <= 36500 && days == rint(days)))
 		raise_form(mask->column, form, "beside \"days\", a whole number from 1 to 36500");
+	mask->days = (int64) days;
 	/* shifts that are drawn anew for each release would cancel out over many of them */
 	mask->lasting = masks->has_lasting;
 }

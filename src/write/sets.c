@@ -247,7 +247,8 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 	get_typlenbyvalalign(writer.type, &writer.typlen, &writer.typbyval, &writer.typalign);
 	writer.row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	writer.bulk = bulk_begin(rel);
-	masks_begin(transactions->from->source, k, border);
+	masks_begin(transactions->from->source, 0, k, border);
+	masks_read_source(transactions->from->source, k);
 	writer.look = kept_begin(transactions->from->source, masks_who(transactions->from->source), 0, border);
 	shuffle_sort(transactions->shuffled);
 	nest = plain_text_begin();

@@ -328,6 +328,8 @@ receive_row(void *arg, TupleTableSlot *slot)
 	int ngrouped = writer->types->source->ngrouped;
 	uint32 type = row_type(writer, slot);
 
+	if (writer->types->source->masks != NULL)
+		masks_look(writer->types->source->masks, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
 	if (is_split(writer, type))
 		split_put(writer->split, type, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
 	else
@@ -456,7 +458,7 @@ write_from_source(Writer *writer)
 	prepare_flows(writer);
 	if (writer->persons != NULL)
 		writer->person = writer->problem->extra[kanon_privacy_person(writer->problem->privacy)].code;
-	masks_begin(source, writer->problem->k, writer->border);
+	masks_begin(source, (int64) writer->types->nrows, writer->problem->k, writer->border);
 	/* a staged row has its key behind what it keeps */
 	writer->look = kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source),
 							  writer->types->nrows, writer->border);
@@ -475,6 +477,8 @@ write_from_source(Writer *writer)
 			raise_source_changed();
 	if (writer->persons != NULL)
 		persons_end(writer->persons);
+	if (source->masks != NULL)
+		masks_looked(source->masks, writer->problem->k);
 
 	tuplesort_performsort(writer->sort);
 	nest = plain_text_begin();
