@@ -557,6 +557,7 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
+    privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
@@ -568,7 +569,7 @@ RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, low
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, float8[], name[], boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, float8[], jsonb[], name[], boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(
@@ -577,14 +578,15 @@ CREATE FUNCTION @extschema@.kanon_check_freeform(
     quasi_identifiers name[],
     k                 bigint,
     k_column          name DEFAULT NULL,
-    known             int  DEFAULT NULL)
+    known             int  DEFAULT NULL,
+    sensitive         name DEFAULT NULL)
 RETURNS TABLE (row_count bigint, record_count bigint, row_matches bigint, record_matches bigint, regular boolean,
-               candidates bigint)
+               candidates bigint, sensitive_values bigint, sensitive_share float8)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_check_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint, name, int)
-IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, whether k matches each can be equally likely, and the fewest records a row can have for who knows those of some others';
+COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint, name, int, name)
+IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, whether k matches each can be equally likely, the fewest records a row can have for who knows those of some others, and how the values of a column spread over the records that a row matches';
 
 /* ---- choosing: what several ks would cost, and where the cost of one comes from ---- */
 
@@ -1510,7 +1512,8 @@ statements AS (
                     WHEN 'delta_presence' THEN format('Somebody of the population %s is in the table with a probability between %s and %s, as far as it shows.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
                     WHEN 'presence' THEN format('Somebody of a population of %s, whose values are distributed as in %s and independent of one another, is in the table with a probability between %s and %s, as far as it shows; so it is with a probability of at least %s, each class by itself.',
                               x.rule ->> 'population_rows', x.rule ->> 'distributions', x.rule ->> 'dmin', x.rule ->> 'dmax', x.rule ->> 'confidence')
-                    ELSE format('In every class: %s.', x.rule ->> 'says') END,
+                    ELSE CASE WHEN r.matches IS NOT NULL THEN format('Among the k matches of every row: %s, however they were drawn.', x.rule ->> 'says')
+                         ELSE format('In every class: %s.', x.rule ->> 'says') END END,
                jsonb_build_object('rule', x.rule - 'says')
         FROM r, jsonb_array_elements(r.privacy) WITH ORDINALITY AS x (rule, nr) WHERE x.rule ->> 'rule' NOT IN ('k_map', 'subject')
         UNION ALL

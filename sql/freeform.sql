@@ -12,7 +12,7 @@ UPDATE person SET city = NULL WHERE id % 11 = 0;
 
 -- every method keeps what it promises, and nothing is lost but the order
 CREATE TABLE method AS
-SELECT m FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'min_cost_flow', 'ring', 'concealment']) m;
+SELECT m FROM unnest(ARRAY['greedy', 'sort_greedy', 'hungarian', 'plain_sort_greedy', 'plain_hungarian', 'min_cost_flow', 'ring', 'concealment']) m;
 SELECT m, row_count, partitions, gcp > 0 AND gcp < 1 AS priced, proven
 FROM method, kanon_freeform('person', 'f_' || m, '{age,city,born,member}', 3, method => m, keep => '{id}', allow_identifying => '{id}');
 SELECT m, c.* FROM method, kanon_check_freeform('person', ('f_' || m)::regclass, '{age,city,born,member}', 3) c;
@@ -247,3 +247,50 @@ SELECT row_matches, candidates FROM kanon_check_freeform('person', 'parts', '{ag
 SELECT candidates FROM kanon_check_freeform('none', 'none_f', '{a,b}', 3, known => 1);
 SELECT * FROM kanon_check_freeform('spots', 'in_ring', '{a}', 4, known => -1);
 SELECT * FROM kanon_check_freeform('crowd', 'crowd_strong', '{a,b,c}', 8, known => 9);
+
+-- rules beyond k: the values of the records that a row matches
+SET client_min_messages = warning;
+CREATE TABLE ill AS
+SELECT i AS id, 20 + (i * 7) % 50 AS age, (ARRAY['bern', 'chur', 'davos'])[1 + i % 3] AS city,
+       (ARRAY['flu', 'flu', 'gout', 'flu', 'asthma', NULL])[1 + (i * i + i / 6) % 6] AS ill, i % 2 AS ward
+FROM generate_series(1, 72) i;
+CREATE FUNCTION matched(target text) RETURNS TABLE (least_values bigint, most_share numeric) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT min(n), max(most) FROM (
+        SELECT id, count(*) AS n, round(max(c) / sum(c), 4) AS most FROM (
+            SELECT p.id, f.ill, count(*) AS c FROM ill p JOIN %I f ON (f.age IS NULL OR f.age @> p.age) AND p.city = ANY (f.city) GROUP BY p.id, f.ill) v GROUP BY id) r', target);
+END $$;
+SELECT l, m.least_values >= l AS kept, c.sensitive_values = m.least_values AS counted, round(c.sensitive_share::numeric, 4) = m.most_share AS shares, c.regular
+FROM generate_series(2, 4) l,
+     LATERAL (SELECT count(*) FROM kanon_freeform('ill', 'ill_' || l, '{age,city}', 4, method => 'ring', keep => '{id,ill}', allow_identifying => '{id}',
+         mutual => l = 3, partition_size => CASE l WHEN 2 THEN 20 END, privacy => ARRAY[kanon_distinct_l('ill', l)])) f,
+     LATERAL matched('ill_' || l) m, kanon_check_freeform('ill', to_regclass('ill_' || l), '{age,city}', 4, sensitive => 'ill') c;
+-- kept values go with a record that their row matches
+SELECT count(*) FROM ill_4 f JOIN ill p USING (id) WHERE f.age @> p.age AND p.city = ANY (f.city) AND f.ill IS NOT DISTINCT FROM p.ill;
+-- one row has one value alone: no window keeps alpha = 1/2 without it
+SELECT row_count, m.least_values > 1 AS kept FROM kanon_freeform('ill', 'ill_alpha', '{age,city}', 4, method => 'ring', keep => '{ill}', mark => true,
+    privacy => ARRAY[kanon_alpha('ill', 0.5), kanon_distinct_l('ill', 2)]), matched('ill_alpha') m;
+SELECT sensitive_values > 1 AS kept, row_matches >= 4 AS rows FROM kanon_check_freeform('ill', 'ill_alpha', '{age,city}', 4, sensitive => 'ill');
+-- all ages in a class of their own: what a row matches is its ring, and alpha is kept there
+CREATE TABLE dozens AS SELECT i / 12 AS place, (ARRAY['a', 'a', 'b', 'c'])[1 + i % 4] AS ill FROM generate_series(0, 47) i;
+SELECT partitions FROM kanon_freeform('dozens', 'dozens_f', '{place}', 3, method => 'ring', keep => '{ill}', categorical => '{place}',
+    partition_size => 12, privacy => ARRAY[kanon_alpha('ill', 0.5)]);
+SELECT sensitive_values, sensitive_share <= 0.5 AS kept FROM kanon_check_freeform('dozens', 'dozens_f', '{place}', 3, sensitive => 'ill');
+SELECT options -> 'privacy' FROM kanon_usefulness WHERE target = 'freeform_test.ill_3';
+SELECT kanon_report(max(run)) LIKE '%Among the k matches of every row: at least 3 distinct values of%' AS told FROM kanon_usefulness WHERE target = 'freeform_test.ill_3';
+RESET client_min_messages;
+SELECT sensitive_values, sensitive_share FROM kanon_check_freeform('none', 'none_f', '{a}', 3, sensitive => 'b');
+-- what it does not take, and why
+\set VERBOSITY default
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_entropy_l('ill', 2)]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_t_closeness('ill', 0.3)]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_subject('id')]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_k_map('ill')]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill,ward}', privacy => ARRAY[kanon_distinct_l(ARRAY['ill', 'ward'], 2)]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', k_column => 'ward', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => array_fill(kanon_distinct_l('ill', 2), ARRAY[17]));
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 5)]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_alpha('ill', 0.1)]);
+SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_alpha('ill', 0.1, '{flu}')]);
+SELECT to_regclass('x') IS NULL AS nothing_was_left;

@@ -132,7 +132,7 @@ push @calls, { function => 'publication', method => $_, rule => 'none', group =>
 	  . ($_ eq 'full_domain' ? ', "hierarchies": {"age": "ages", "zip": "zips"}, "suppression_limit": 0.1' : '') . "}')" } for qw(pattern_guided cluster full_domain subtree freeform);
 call('pattern_clustering', 'plain', $_, 'none', undef, $keep, "patterns => '{**-,*--,***}'") for qw(exact greedy);
 call('freeform', 'plain', $_, 'none', undef, $keep, $_ eq 'greedy' ? 'mutual => true' : 'mutual => false', 'seed => 1')
-  for qw(greedy sort_greedy hungarian min_cost_flow ring concealment);
+  for qw(greedy sort_greedy hungarian plain_sort_greedy plain_hungarian min_cost_flow ring concealment);
 call('transactions', $_, $_, 'none', undef, 'm => 2', "hierarchy => 'goods'", "keep => '{shop}'") for qw(apriori direct optimal);
 call('transactions', 'plain', 'suppress', 'none', undef, 'p => 2');
 call('transactions', 'private', 'suppress', 'none', undef, 'p => 1', 'h => 60', "sensitive => '{a}'");

@@ -210,6 +210,65 @@ check_memory(const Run *run, const KanonFreeformOptions *options)
 
 /* ---- the model ---- */
 
+/* Why a rule is not for releases without classes; NULL: it may be. */
+static const char *
+why_not(const PrivacyWords *words)
+{
+	switch (words->kind)
+	{
+		case PRIVACY_DISTINCT_L:
+		case PRIVACY_ALPHA:
+			return words->ncolumns == 1
+					   ? NULL
+					   : "Columns that join the quasi-identifiers would be told beside a record's ranges and sets.";
+		case PRIVACY_SUBJECT:
+			return "Each of the k matches of a row counts as a person, whoever it is.";
+		case PRIVACY_T_CLOSENESS:
+			return "The distribution among k matches is the table's only where there are as many as in a class.";
+		case PRIVACY_ENTROPY_L:
+		case PRIVACY_RECURSIVE_CL:
+			return "Of the values among k matches it is counted how many there are and which share each has.";
+		default:
+			return "A row of the population may match records of other rows: these are no classes to be in.";
+	}
+}
+
+/* The values among a row's matches keep rules where the draw cannot change that. */
+static void
+check_privacy(const Request *request, KanonFreeformMethod method)
+{
+	static const char *const hint =
+		"Method 'ring' takes kanon_distinct_l and kanon_alpha, each of one column; kanon_cluster takes every rule.";
+
+	for (int r = 0; request->privacy != NULL && r < request->privacy->n; r++)
+	{
+		const PrivacyWords *words = &request->privacy->words[r];
+		const char *reason = why_not(words);
+
+		if (reason == NULL && kanon_freeform_takes(method) == 0)
+			reason =
+				"Which values the records that a row matches have would depend on the draw, and that must not.";
+		if (reason != NULL)
+			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							errmsg("method \"%s\" does not take the rule \"%s\"", kanon_freeform_name(method),
+								   privacy_sentence(words, false)),
+							errdetail("%s", reason), errhint("%s", hint)));
+	}
+	if (request->privacy != NULL && request->privacy->n > KANON_FREEFORM_RULES)
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("there are more than %d privacy rules", KANON_FREEFORM_RULES),
+						errhint("Leave out rules.")));
+	if (request->privacy != NULL && request->k_column != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("k_column cannot be combined with privacy rules"),
+				 errdetail("Which rows are made to have more matches than they want would tell of their "
+						   "values."),
+				 errhint("Take one k for all.")));
+	if (request->privacy != NULL)
+		privacy_supported(request->privacy, kanon_freeform_name(method), kanon_freeform_takes(method));
+}
+
 static void
 check_request(Request *request)
 {
@@ -230,6 +289,7 @@ check_request(Request *request)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("method \"concealment\" takes no k_column"),
 				 errdetail("Its matches are not equally likely: no row could count on its own k."),
 				 errhint("The other methods do.")));
+	check_privacy(request, options->method);
 	if (!request->seeded)
 	{
 		options->strong = strong_random;
@@ -289,8 +349,8 @@ const Model freeform_model = {
 	.least_k = 2,
 	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
 	.options = TAKES(METHOD) | TAKES(PARTITION_SIZE) | TAKES(MUTUAL) | TAKES(K_COLUMN) | TAKES(KEEP) |
-			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) | TAKES(CATEGORICAL) | TAKES(MARK) |
-			   TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT) | TAKES(SEED),
+			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) | TAKES(PRIVACY) | TAKES(CATEGORICAL) |
+			   TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT) | TAKES(SEED),
 	.secret_seed = true, /* with it the assignment could be drawn again */
 	.check = check_request,
 	.set_up = set_up,

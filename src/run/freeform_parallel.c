@@ -122,6 +122,13 @@ check_solved(Border *border, KanonStatus status, const KanonReport *report)
 	border_check(border, status, report->detail);
 }
 
+/* Words of shared memory that a part takes. */
+static Size
+part_values(const KanonFreeformPlan *plan, uint32 n)
+{
+	return (Size) n * (plan->space.ncolumns + plan->space.nrules);
+}
+
 /* One part by this process. */
 static void
 solve_here(Run *run, KanonFreeformPlan *plan, uint32 p)
@@ -133,7 +140,7 @@ solve_here(Run *run, KanonFreeformPlan *plan, uint32 p)
 	int32 *values;
 
 	kanon_freeform_bounds(plan, p, &first, &part.n);
-	values = border_palloc(border, sizeof(int32) * (Size) part.n * plan->space.ncolumns);
+	values = border_palloc(border, sizeof(int32) * part_values(plan, part.n));
 	kanon_freeform_values(plan, p, values);
 	part.value = values;
 	check_solved(border,
@@ -143,13 +150,6 @@ solve_here(Run *run, KanonFreeformPlan *plan, uint32 p)
 	border_pfree(border, values);
 	border_check(border, kanon_freeform_put(plan, p, &graph, &run->report), run->report.detail);
 	kanon_freeform_graph_free(&border->env, &graph);
-}
-
-/* Words of shared memory that a part takes. */
-static Size
-part_values(const KanonFreeformPlan *plan, uint32 n)
-{
-	return (Size) n * plan->space.ncolumns;
 }
 
 static Size
@@ -270,7 +270,8 @@ freeform_solve(Run *run)
 	Pool *pool = NULL;
 	Parts parts;
 	uint32 p = 0;
-	bool alone = call->options.method == KANON_FREEFORM_CONCEALMENT; /* whose graphs are of no known size */
+	/* whose graphs are of no known size */
+	bool alone = call->options.method == KANON_FREEFORM_CONCEALMENT || run->problem.privacy != NULL;
 
 	check_solved(run->border, status, report);
 	call->parts = plan.nparts;

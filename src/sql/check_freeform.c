@@ -27,17 +27,18 @@ enum
 	ARG_QIS,
 	ARG_K,
 	ARG_K_COLUMN,
-	ARG_KNOWN
+	ARG_KNOWN,
+	ARG_SENSITIVE
 };
 
-/* The quasi-identifiers of the target, and its mark if it has one. */
+/* The quasi-identifiers of the target, its mark if it has one, and its sensitive column (or NULL). */
 static ArrayType *
-with_mark(Oid relid, ArrayType *qis, bool *mark)
+with_mark(Oid relid, ArrayType *qis, const NameData *sensitive, bool *mark)
 {
 	int n;
 	char **names = name_array(qis, "quasi_identifiers", &n);
 	AttrNumber attnum = get_attnum(relid, KANON_MARK_COLUMN);
-	Datum *all = palloc(sizeof(Datum) * (n + 1));
+	Datum *all = palloc(sizeof(Datum) * (n + 2));
 
 	*mark = attnum > 0 && get_atttype(relid, attnum) == TEXTOID;
 	for (int i = 0; i < n; i++)
@@ -56,6 +57,8 @@ with_mark(Oid relid, ArrayType *qis, bool *mark)
 		namestrcpy(name, KANON_MARK_COLUMN);
 		all[n++] = NameGetDatum(name);
 	}
+	if (sensitive != NULL)
+		all[n++] = NameGetDatum(sensitive);
 	return construct_array(all, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 }
 
@@ -99,9 +102,18 @@ refuse_work(const KanonFreeformFacts *facts)
 					errhint("Take few different ks, such as 5, 10 and 20.")));
 }
 
+/* How the values of a column of the target spread over the records that a row matches. */
+static KanonStatus
+check_values(const KanonProblem *problem, const KanonRelease *release, const RowTypes *records, int column,
+			 int64 *distinct, double *share)
+{
+	return kanon_freeform_check_values(problem, release, records->columns[column].code,
+									   records->columns[column].distinct, distinct, share);
+}
+
 /*
  * kanon_check_freeform(source regclass, target regclass, quasi_identifiers name[], k bigint, k_column name,
- * known int)
+ * known int, sensitive name)
  */
 Datum
 kanon_check_freeform(PG_FUNCTION_ARGS)
@@ -117,6 +129,10 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	int64 k;
 	int known = known_arg(fcinfo);
 	int k_column = 0;
+	const NameData *sensitive = PG_ARGISNULL(ARG_SENSITIVE) ? NULL : PG_GETARG_NAME(ARG_SENSITIVE);
+	KanonRelease *release;
+	int64 distinct = 0;
+	double share = 0;
 	KanonStatus status;
 
 	refuse_null(fcinfo, ARG_SOURCE, "source", "Name the table or view that was published.");
@@ -127,7 +143,8 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	SPI_connect();
 	source = source_open(PG_GETARG_OID(ARG_SOURCE), array_arg(fcinfo, ARG_QIS), NULL, NULL);
 	target = source_open(PG_GETARG_OID(ARG_TARGET),
-						 with_mark(PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS), &mark), NULL, NULL);
+						 with_mark(PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS), sensitive, &mark),
+						 NULL, NULL);
 	for (int c = 0; c < source->nqis; c++)
 	{
 		source->qis[c].numerical = target->qis[c].numerical = false;
@@ -153,19 +170,24 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 		options.own_k = own_k_read(rows, k_column, border);
 		problem.freeform = &options;
 	}
-	status = kanon_freeform_check_known(&problem, written_release(source, records, mark, border), k, known,
-										&facts);
+	release = written_release(source, records, mark, border);
+	status = kanon_freeform_check_known(&problem, release, k, known, &facts);
 	if (status == KANON_TOO_LARGE)
 		refuse_work(&facts);
 	if (status == KANON_NO_MEMORY)
 		refuse_matches(border);
 	border_check(border, status, "");
+	if (sensitive != NULL)
+		border_check(border, check_values(&problem, release, records, source->nqis + mark, &distinct, &share),
+					 "");
 	line_int8(lines, rows->nrows, true);
 	line_int8(lines, records->nrows, true);
 	line_int8(lines, facts.row_matches, rows->nrows > 0);
 	line_int8(lines, facts.record_matches, records->nrows > 0);
 	line_bool(lines, facts.regular, true);
 	line_int8(lines, facts.candidates, known >= 0 && rows->nrows > 0);
+	line_int8(lines, distinct, sensitive != NULL && rows->nrows > 0);
+	line_float8(lines, share, sensitive != NULL && rows->nrows > 0);
 	line_end(lines);
 	PopActiveSnapshot();
 	SPI_finish();

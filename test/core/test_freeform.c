@@ -245,6 +245,73 @@ shares(void **state)
 	}
 }
 
+/* The least cost of giving every record one more row than its own, each another one. */
+static double
+least_round(const KanonProblem *problem, const uint32_t *type, unsigned n, unsigned record, unsigned taken)
+{
+	double best = INFINITY;
+
+	if (record == n)
+		return 0;
+	for (unsigned i = 0; i < n; i++)
+		if (i != record && !(taken >> i & 1))
+			best = fmin(best, set_price(problem, type, 1u << record | 1u << i) +
+								  least_round(problem, type, n, record + 1, taken | 1u << i));
+	return best;
+}
+
+/* As the paper has them: with k = 2 one round, in which nobody looks back. */
+static void
+plain_methods(void **state)
+{
+	uint64_t random = 51;
+	int better = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(200); round++)
+	{
+		Host host;
+		/* few rows for all rounds that there may be, or many to look back over */
+		bool few = round % 2 == 0;
+		unsigned n = few ? 3 + random_below(&random, 5) : 20 + random_below(&random, 20);
+		unsigned k = few ? 2 : 3 + random_below(&random, 2);
+		KanonProblem *problem = random_table(&host, &random, n, 1 + (int) random_below(&random, 3),
+											 2 + random_below(&random, 6), k);
+		uint32_t type[40];
+		unsigned row = 0;
+		double cost[KANON_FREEFORM_CONCEALMENT] = {0};
+
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			for (int64_t r = 0; r < problem->rows[i]; r++)
+				type[row++] = i;
+		for (int m = KANON_FREEFORM_SORT_GREEDY; m <= KANON_FREEFORM_PLAIN_HUNGARIAN; m++)
+		{
+			KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
+			KanonRelease release;
+			KanonReport report;
+
+			problem->freeform = &options;
+			assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+			cost[m] = report.cost;
+			kanon_release_free(problem, &release);
+		}
+		assert_true(cost[KANON_FREEFORM_SORT_GREEDY] <= cost[KANON_FREEFORM_PLAIN_SORT_GREEDY] + 1e-6);
+		assert_true(cost[KANON_FREEFORM_HUNGARIAN] <= cost[KANON_FREEFORM_PLAIN_HUNGARIAN] + 1e-6);
+		if (few)
+		{
+			double least = least_round(problem, type, n, 0, 0);
+
+			assert_true(fabs(cost[KANON_FREEFORM_PLAIN_HUNGARIAN] - least) < 1e-4 * n);
+			assert_true(cost[KANON_FREEFORM_PLAIN_SORT_GREEDY] > least - 1e-4 * n);
+		}
+		better += cost[KANON_FREEFORM_SORT_GREEDY] < cost[KANON_FREEFORM_PLAIN_SORT_GREEDY] - 1e-6;
+		better += (cost[KANON_FREEFORM_HUNGARIAN] < cost[KANON_FREEFORM_PLAIN_HUNGARIAN] - 1e-6) << 10;
+		problem_free(problem);
+	}
+	/* the others do look back */
+	assert_true(better % 1024 > 0 && better >= 1024);
+}
+
 /* Stopped at once, mip has hungarian's release and a bound; too large a table is refused. */
 static void
 mip_stopped_and_refused(void **state)
@@ -608,6 +675,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_method_keeps_its_promise),
 		cmocka_unit_test(optimum_against_all_graphs),
+		cmocka_unit_test(plain_methods),
 		cmocka_unit_test(mip_stopped_and_refused),
 		cmocka_unit_test(each_match_is_as_likely),
 		cmocka_unit_test(seeds),

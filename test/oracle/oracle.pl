@@ -456,7 +456,7 @@ sub try_freeform
 	my $n = $table->{n};
 	my $before = $where;
 
-	for my $method (qw(greedy sort_greedy hungarian mip min_cost_flow ring concealment one_k k_one k_k))
+	for my $method (qw(greedy sort_greedy hungarian plain_sort_greedy plain_hungarian mip min_cost_flow ring concealment one_k k_one k_k))
 	{
 		my $relaxed = $method =~ /^(one_k|k_one|k_k)$/;
 		my $most = $relaxed ? $n : int(($n + 2) / 2);
@@ -464,16 +464,22 @@ sub try_freeform
 		my $k = min($most, 2 + below(2));
 		# parts of their own, and matches that go both ways
 		my $parts = !$relaxed && $n >= 4 * $k && chance(0.5) ? 2 * $k + below(3) : undef;
-		my $mutual = !$relaxed && $method !~ /^(ring|concealment)$/ && chance(0.25);
+		my $mutual = !$relaxed && $method !~ /^(plain_|ring|concealment)/ && chance(0.25);
 		# some rows want more
 		my @own = map { chance(0.2) ? $k + below($most - $k + 1) : 1 } 1 .. $n if !$relaxed && $method ne 'concealment' && chance(0.4);
 		$db->run('ALTER TABLE src ADD COLUMN IF NOT EXISTS own int') if @own;
 		$db->run("UPDATE src SET own = (ARRAY[" . join(',', @own) . '])[id + 1]') if @own;
-		my $case = { table => $table, k => $k, own => @own ? \@own : undef, method => $method, residual => 'error', several => 1, records => 1, weak => $method eq 'concealment' || $relaxed || $mutual,
+		my $privacy = $method eq 'ring' && !@own && chance(0.6) ? Privacy::draw($table, $k, 'distinct', 'alpha') : undef;
+		my $case = { table => $table, k => $k, own => @own ? \@own : undef, method => $method, residual => 'error', privacy => $privacy, several => 1, records => 1, weak => $method eq 'concealment' || $relaxed || $mutual,
 			may_refuse => $mutual };
-		$where = "$before k=$k" . ($mutual ? ' mutual' : '') . ($parts ? " parts=$parts" : '') . (@own ? " own=@own" : '');
+		$where = "$before k=$k" . ($mutual ? ' mutual' : '') . ($parts ? " parts=$parts" : '') . (@own ? " own=@own" : '') . ($privacy ? " $privacy->{sql}" : '');
 		my ($state, $lines, $release) = publish($case, $relaxed ? 'cluster' : 'freeform', method => "'$method'",
-			$relaxed ? () : (seed => pick('NULL', 7), mutual => $mutual ? 'true' : undef, partition_size => $parts, k_column => @own ? "'own'" : undef));
+			$relaxed ? () : (seed => pick('NULL', 7), mutual => $mutual ? 'true' : undef, partition_size => $parts, k_column => @own ? "'own'" : undef, privacy => $privacy ? $privacy->{sql} : undef));
+		if ($privacy && $state eq '23514')
+		{
+			complain('refused, and all rows together keep the rules') if $privacy->{test}->([ 0 .. $n - 1 ], 0);
+			next;
+		}
 		# not every method makes them
 		next if $mutual && $state =~ /^(22023|0A000)$/;
 		if (!$release) { complain("refused with $state") if !$lacking{$method}; next; }

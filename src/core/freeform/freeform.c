@@ -11,6 +11,7 @@
 
 #include "freeform/freeform_work.h"
 #include "model/measure.h"
+#include "privacy/rules.h"
 #include "util/fault.h"
 #include "util/sort.h"
 
@@ -28,6 +29,8 @@ static const struct
 } names[] = {{"greedy", KANON_FREEFORM_GREEDY},
 			 {"sort_greedy", KANON_FREEFORM_SORT_GREEDY},
 			 {"hungarian", KANON_FREEFORM_HUNGARIAN},
+			 {"plain_sort_greedy", KANON_FREEFORM_PLAIN_SORT_GREEDY},
+			 {"plain_hungarian", KANON_FREEFORM_PLAIN_HUNGARIAN},
 			 {"mip", KANON_FREEFORM_MIP},
 			 {"min_cost_flow", KANON_FREEFORM_MIN_COST_FLOW},
 			 {"ring", KANON_FREEFORM_RING},
@@ -212,6 +215,37 @@ check_size(const KanonProblem *problem, int64_t rows, KanonReport *report)
 	return KANON_TOO_LARGE;
 }
 
+unsigned
+kanon_freeform_takes(KanonFreeformMethod method)
+{
+	return method == KANON_FREEFORM_RING ? 1u << KANON_DISTINCT_L | 1u << KANON_ALPHA : 0;
+}
+
+/* The problem's rules, flat. */
+static KanonStatus
+copy_rules(KanonFreeformPlan *plan, KanonReport *report)
+{
+	const KanonProblem *problem = plan->problem;
+	const KanonPrivacyRule *rules;
+	int n = problem->privacy != NULL ? kanon_privacy_rules(problem->privacy, &rules) : 0;
+
+	for (int r = 0; r < n; r++)
+	{
+		KanonFreeformRule *rule = &plan->space.rules[r];
+
+		if (n > KANON_FREEFORM_RULES || rules[r].joined != 0 || problem->freeform->own_k != NULL ||
+			(kanon_freeform_takes(plan->space.method) & 1u << rules[r].kind) == 0)
+		{
+			snprintf(report->detail, sizeof(report->detail), "the method does not take the rule");
+			return KANON_UNSUPPORTED;
+		}
+		rule->distinct = rules[r].kind == KANON_DISTINCT_L ? (uint32_t) fmin(rules[r].l, UINT32_MAX) : 0;
+		rule->share = rules[r].kind == KANON_ALPHA ? rules[r].share : 1;
+	}
+	plan->space.nrules = n;
+	return KANON_OK;
+}
+
 KanonStatus
 kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, KanonReport *report)
 {
@@ -240,10 +274,12 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 		isfinite(problem->time_limit) ? problem->env->now(problem->env->arg) + problem->time_limit : INFINITY;
 	plan->space.gap = problem->gap;
 	plan->proven = true;
-	status = price_columns(plan);
+	status = copy_rules(plan, report);
+	if (status == KANON_OK)
+		status = price_columns(plan);
 	if (status == KANON_OK)
 		status = order_rows(plan);
-	return status == KANON_OK ? kanon_freeform_divide(plan) : status;
+	return status == KANON_OK ? kanon_freeform_divide(plan, report) : status;
 }
 
 void
@@ -269,6 +305,17 @@ kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first
 	*n = plan->first[p + 1] - *first;
 }
 
+int32_t
+kanon_freeform_ruled_code(const KanonFreeformPlan *plan, int rule, uint32_t type)
+{
+	const KanonPrivacyRule *rules;
+	uint32_t code;
+
+	(void) kanon_privacy_rules(plan->problem->privacy, &rules);
+	code = plan->problem->extra[rules[rule].column].code[type];
+	return rules[rule].listed != NULL && !rules[rule].listed[code] ? -1 : (int32_t) code;
+}
+
 void
 kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 {
@@ -287,6 +334,9 @@ kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 			*value++ = plan->scale[c] != NULL ? plan->scale[c][v] : (int32_t) v;
 		}
 	}
+	for (int r = 0; r < plan->space.nrules; r++)
+		for (uint32_t i = 0; i < n; i++)
+			*value++ = kanon_freeform_ruled_code(plan, r, plan->type[first + i]);
 }
 
 /* ---- one part ---- */
@@ -320,13 +370,15 @@ solve_graph(FreeformWork *work, KanonFreeformGraph *graph)
 		case KANON_FREEFORM_GREEDY:
 			return freeform_greedy(work);
 		case KANON_FREEFORM_SORT_GREEDY:
+		case KANON_FREEFORM_PLAIN_SORT_GREEDY:
 			return freeform_sort_greedy(work);
 		case KANON_FREEFORM_HUNGARIAN:
+		case KANON_FREEFORM_PLAIN_HUNGARIAN:
 			return freeform_hungarian(work);
 		case KANON_FREEFORM_MIN_COST_FLOW:
 			return freeform_min_cost_flow(work);
 		case KANON_FREEFORM_RING:
-			return freeform_ring(work);
+			return freeform_ring(work, graph);
 		case KANON_FREEFORM_CONCEALMENT:
 			return freeform_concealment(work, graph);
 		case KANON_FREEFORM_ONE_K:
@@ -393,6 +445,9 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 	/* an odd number of rows cannot have an odd number of mutual partners each */
 	if (mutual && degree % 2 == 0 && (part->n % 2 == 1 || space->method == KANON_FREEFORM_RING))
 		degree++;
+	/* its graph is its own */
+	if (space->nrules > 0)
+		degree = 1;
 	status = freeform_work_open(&work, regular ? degree : 1,
 								regular ? degree : most_shown(space->method, part->k, part->n));
 	if (status == KANON_OK)
@@ -440,9 +495,10 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 		row += 8; /* value, sum */
 		row += problem->columns[c].number != NULL ? 8 : 8 * shown + 8;
 	}
-	if (options->method == KANON_FREEFORM_SORT_GREEDY)
+	if (options->method == KANON_FREEFORM_SORT_GREEDY || options->method == KANON_FREEFORM_PLAIN_SORT_GREEDY)
 		row += 24 * 8 + 16;
-	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_MIN_COST_FLOW)
+	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_PLAIN_HUNGARIAN ||
+		options->method == KANON_FREEFORM_MIN_COST_FLOW)
 		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 64;
 	if (!regular)
 		row += rows / 8 + 64;
@@ -462,7 +518,8 @@ solve_part(KanonFreeformPlan *plan, uint32_t p, KanonReport *report)
 	KanonStatus status = KANON_NO_MEMORY;
 
 	kanon_freeform_bounds(plan, p, &first, &part.n);
-	value = kanon_alloc(env, part.n, (size_t) plan->space.ncolumns * sizeof(int32_t));
+	value = kanon_alloc(env, part.n,
+						((size_t) plan->space.ncolumns + (size_t) plan->space.nrules) * sizeof(int32_t));
 	part.value = value;
 	if (value != NULL)
 	{

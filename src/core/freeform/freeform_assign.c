@@ -310,7 +310,8 @@ freeform_hungarian(FreeformWork *work)
 			for (uint32_t i = 0; i < work->n; i++)
 				freeform_add(work, i, a.taken[i]);
 	}
-	if (status == KANON_OK && !work->space->symmetric)
+	if (status == KANON_OK && work->space->method != KANON_FREEFORM_PLAIN_HUNGARIAN &&
+		!work->space->symmetric)
 		status = freeform_improve(work, assign_again, &a);
 	kanon_scratch_free(&a.scratch);
 	return status;

@@ -291,6 +291,25 @@ find_graph(Check *check, int64_t k, int known, bool likely, KanonFreeformFacts *
 	return status;
 }
 
+/* Room for the tree, and the tree of all row types. */
+static KanonStatus
+open_tree(Check *check)
+{
+	const KanonProblem *problem = check->problem;
+	size_t nodes = (size_t) problem->ntypes / (LEAF / 2) * 2 + 8;
+
+	check->order = kanon_take(&check->memory, problem->ntypes, sizeof(uint32_t));
+	check->scratch = kanon_take(&check->memory, problem->ntypes, sizeof(uint32_t));
+	check->node = kanon_take(&check->memory, nodes, sizeof(Node));
+	check->box = kanon_take(&check->memory, nodes, 2 * (size_t) problem->ncolumns * sizeof(uint32_t));
+	check->records = kanon_take0(&check->memory, problem->ntypes, sizeof(int64_t));
+	if (check->memory.failed)
+		return KANON_NO_MEMORY;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+		check->order[type] = type;
+	return plant(check, 0, problem->ntypes);
+}
+
 /* k: whether there is a k-regular graph, too; 0: the matches alone.  known: negative, or candidates, too. */
 static KanonStatus
 find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, int known,
@@ -301,7 +320,6 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, 
 				   .release = release,
 				   .pace = {.env = problem->env, .phase = "check", .rows_left = -1},
 				   .ncolumns = problem->ncolumns};
-	size_t nodes = (size_t) problem->ntypes / (LEAF / 2) * 2 + 8;
 	int64_t rows = 0;
 	int64_t records = 0;
 	bool likely;
@@ -318,16 +336,7 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, 
 		facts->regular = facts->same_size;
 		return KANON_OK;
 	}
-	check.order = kanon_take(&check.memory, problem->ntypes, sizeof(uint32_t));
-	check.scratch = kanon_take(&check.memory, problem->ntypes, sizeof(uint32_t));
-	check.node = kanon_take(&check.memory, nodes, sizeof(Node));
-	check.box = kanon_take(&check.memory, nodes, 2 * (size_t) problem->ncolumns * sizeof(uint32_t));
-	check.records = kanon_take0(&check.memory, problem->ntypes, sizeof(int64_t));
-	status = kanon_taken(&check.memory);
-	for (uint32_t type = 0; type < problem->ntypes && status == KANON_OK; type++)
-		check.order[type] = type;
-	if (status == KANON_OK)
-		status = plant(&check, 0, problem->ntypes);
+	status = open_tree(&check);
 	if (status == KANON_OK)
 		status = count_matches(&check, facts);
 	/* where a row or record has fewer than k matches there is nothing to look for */
@@ -356,6 +365,83 @@ KanonStatus
 kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release, KanonFreeformFacts *facts)
 {
 	return find_facts(problem, release, 0, -1, facts);
+}
+
+/* The records of classes order[from .. end), which have one value, are counted for each row type that they match. */
+static KanonStatus
+count_value(Check *check, const uint32_t *order, uint32_t from, uint32_t end)
+{
+	for (uint32_t node = 0; node < check->nnodes; node++)
+		check->node[node].records = 0;
+	memset(check->records, 0, check->problem->ntypes * sizeof(int64_t));
+	for (uint32_t x = from; x < end; x++)
+	{
+		int64_t rows = 0;
+		KanonStatus status = search(check, order[x], 0, false, &rows);
+
+		if (status != KANON_OK)
+			return status;
+	}
+	count_down(check, 0, 0);
+	return kanon_stop(&check->pace, (uint64_t) check->problem->ntypes * 2) ? KANON_CANCELLED : KANON_OK;
+}
+
+/* The classes by value, those of value v from start[v] on. */
+static void
+sort_by_value(const uint32_t *value, uint32_t nvalues, uint32_t nclasses, uint32_t *start, uint32_t *order)
+{
+	for (uint32_t i = 0; i < nclasses; i++)
+		start[value[i] + 1]++;
+	for (uint32_t v = 0; v < nvalues; v++)
+		start[v + 1] += start[v];
+	for (uint32_t i = nclasses; i > 0; i--)
+		order[--start[value[i - 1] + 1]] = i - 1;
+	memmove(start, start + 1, nvalues * sizeof(*start));
+	start[nvalues] = nclasses;
+}
+
+KanonStatus
+kanon_freeform_check_values(const KanonProblem *problem, const KanonRelease *release, const uint32_t *value,
+							uint32_t nvalues, int64_t *distinct, double *share)
+{
+	Check check = {.memory = {.env = problem->env},
+				   .problem = problem,
+				   .release = release,
+				   .pace = {.env = problem->env, .phase = "check", .rows_left = -1},
+				   .ncolumns = problem->ncolumns};
+	KanonScratch *memory = &check.memory;
+	uint32_t *start = kanon_take0(memory, (size_t) nvalues + 1, sizeof(uint32_t));
+	uint32_t *order = kanon_take(memory, release->nclasses, sizeof(uint32_t));
+	int64_t *values = kanon_take0(memory, problem->ntypes, sizeof(int64_t));
+	int64_t *most = kanon_take0(memory, problem->ntypes, sizeof(int64_t));
+	int64_t *all = kanon_take0(memory, problem->ntypes, sizeof(int64_t));
+	KanonStatus status = kanon_taken(memory);
+
+	*distinct = 0;
+	*share = 0;
+	if (status == KANON_OK && problem->ntypes > 0)
+	{
+		sort_by_value(value, nvalues, release->nclasses, start, order);
+		status = open_tree(&check);
+	}
+	for (uint32_t v = 0; v < nvalues && status == KANON_OK && problem->ntypes > 0; v++)
+	{
+		status = count_value(&check, order, start[v], start[v + 1]);
+		for (uint32_t type = 0; type < problem->ntypes; type++)
+		{
+			values[type] += check.records[type] > 0;
+			all[type] += check.records[type];
+			most[type] = most[type] > check.records[type] ? most[type] : check.records[type];
+		}
+	}
+	for (uint32_t type = 0; type < problem->ntypes && status == KANON_OK; type++)
+	{
+		*distinct = type == 0 || values[type] < *distinct ? values[type] : *distinct;
+		if (all[type] > 0 && (double) most[type] / (double) all[type] > *share)
+			*share = (double) most[type] / (double) all[type];
+	}
+	kanon_scratch_free(memory);
+	return status;
 }
 
 /* ---- a release as it was written ---- */

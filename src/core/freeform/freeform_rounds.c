@@ -287,7 +287,8 @@ rounds(FreeformWork *work, bool sorted)
 		if (status == KANON_OK && round.mutual)
 			status = freeform_mend(work, r + 1);
 	}
-	if (status == KANON_OK && sorted && !round.mutual)
+	if (status == KANON_OK && sorted && !round.mutual &&
+		work->space->method != KANON_FREEFORM_PLAIN_SORT_GREEDY)
 		status = freeform_improve(work, sorted_again, &round);
 	kanon_release(&work->scratch, mark);
 	return status;

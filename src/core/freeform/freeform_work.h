@@ -161,8 +161,8 @@ extern void freeform_circle(FreeformWork *work, const uint32_t *rows, uint32_t n
 extern KanonStatus freeform_hungarian(FreeformWork *work);
 extern KanonStatus freeform_min_cost_flow(FreeformWork *work);
 
-/* freeform_ring.c */
-extern KanonStatus freeform_ring(FreeformWork *work);
+/* freeform_ring.c; under rules it makes the graph, and draws, by itself */
+extern KanonStatus freeform_ring(FreeformWork *work, KanonFreeformGraph *graph);
 
 /* freeform_relaxed.c: which rows each record shows, whether they were to or not */
 typedef struct FreeformShown

@@ -39,6 +39,18 @@ typedef struct KanonFreeformColumn
 	int32_t step; /* another distinct value, where it is no number */
 } KanonFreeformColumn;
 
+/*
+ * What the values of the records that a row matches have to keep, beyond k: `ring` alone
+ * knows how, whatever is drawn (freeform_ruled.c).
+ */
+typedef struct KanonFreeformRule
+{
+	uint32_t distinct; /* so many at least */
+	double share;      /* none more than that */
+} KanonFreeformRule;
+
+#define KANON_FREEFORM_RULES 16
+
 /* What there is to know of the table when a part is solved; flat. */
 typedef struct KanonFreeformSpace
 {
@@ -49,18 +61,21 @@ typedef struct KanonFreeformSpace
 	uint64_t seed;
 	double deadline; /* of mip, by env->now; INFINITY: none */
 	double gap;      /* of mip */
+	int nrules;
+	KanonFreeformRule rules[KANON_FREEFORM_RULES];
 } KanonFreeformSpace;
 
 /*
  * A part: its rows' values, column by column (a place on the scale of a number,
- * a code of any other).
+ * a code of any other), and then what the rules look at (a code, or -1: no value that
+ * the rule is about).
  */
 typedef struct KanonFreeformPart
 {
 	uint32_t number;
 	uint32_t n;
 	uint32_t k;           /* matches of its rows and records */
-	const int32_t *value; /* [ncolumns * n] */
+	const int32_t *value; /* [(ncolumns + nrules) * n] */
 } KanonFreeformPart;
 
 /* Its solution; memory is env's. */
@@ -117,7 +132,8 @@ extern bool kanon_relaxed_method(const char *name, KanonFreeformMethod *method);
 
 /*
  * Orders the rows.  KANON_TOO_LARGE, with a detail, where k is too large for the
- * rows or there are too many of them.  kanon_freeform_free in any case.
+ * rows or there are too many of them; KANON_UNSUPPORTED for rules that the method does not
+ * take, KANON_INFEASIBLE where all rows together break them.  kanon_freeform_free in any case.
  */
 extern KanonStatus kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan,
 										KanonReport *report);
@@ -126,8 +142,14 @@ extern void kanon_freeform_free(KanonFreeformPlan *plan);
 /* Rows first .. first + n - 1 in the order of `type` are part p. */
 extern void kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first, uint32_t *n);
 
-/* Fills value[ncolumns * n] of a part. */
+/* What a rule looks at of a row type; -1: no value that it is about. */
+extern int32_t kanon_freeform_ruled_code(const KanonFreeformPlan *plan, int rule, uint32_t type);
+
+/* Fills value[(ncolumns + nrules) * n] of a part. */
 extern void kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value);
+
+/* Rules that a method takes, a bit each (1 << KanonPrivacyKind). */
+extern unsigned kanon_freeform_takes(KanonFreeformMethod method);
 
 /* The graph of a part: by itself, without the plan, in any process. */
 extern KanonStatus kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space,
@@ -148,8 +170,11 @@ extern KanonStatus kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *rel
 extern KanonStatus kanon_solve_freeform(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
 
-/* freeform_own_k.c: the rows, which are in lexicographic order, in parts: first, part_k, type. */
-extern KanonStatus kanon_freeform_divide(KanonFreeformPlan *plan);
+/*
+ * freeform_own_k.c: the rows, which are in lexicographic order, in parts: first, part_k, type.  Under rules parts keep
+ * these, and equal rows are in any order.
+ */
+extern KanonStatus kanon_freeform_divide(KanonFreeformPlan *plan, KanonReport *report);
 
 /* Bytes that solving a part of n rows takes, about; beside the plan. */
 extern double kanon_freeform_memory(const KanonProblem *problem, uint32_t n);
@@ -193,7 +218,16 @@ extern KanonStatus kanon_freeform_check(const KanonProblem *problem, const Kanon
 extern KanonStatus kanon_freeform_check_known(const KanonProblem *problem, const KanonRelease *release,
 											  int64_t k, int known, KanonFreeformFacts *facts);
 
-/* The same without `regular`, which takes the most. */
+/*
+ * How the values of a column spread over the records that a row matches: value[nclasses]
+ * below nvalues has those of the classes' records.  *distinct: the fewest that a row's
+ * matches have; *share: the most that one has of them; 0 for no rows.
+ */
+extern KanonStatus kanon_freeform_check_values(const KanonProblem *problem, const KanonRelease *release,
+											   const uint32_t *value, uint32_t nvalues, int64_t *distinct,
+											   double *share);
+
+/* As kanon_freeform_check, without `regular`, which takes the most. */
 extern KanonStatus kanon_freeform_count(const KanonProblem *problem, const KanonRelease *release,
 										KanonFreeformFacts *facts);
 

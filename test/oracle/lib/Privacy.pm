@@ -315,6 +315,7 @@ sub draw
 	return {
 		sql => 'ARRAY[' . join(', ', ($persons ? "$Names::function{subject}('person')" : ()), map { $_->{sql} } @rules) . ']',
 		persons => $persons,
+		rules => \@rules,
 		kinds => [ map { $_->{kind} } @rules ],
 		test => sub {
 			my ($rows, $few) = @_;

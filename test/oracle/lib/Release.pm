@@ -203,9 +203,18 @@ sub check_records
 	{
 		$self->say("row $_ matches $of_row[$_] records, it wants $own->[$_]") for grep { $of_row[$_] < $own->[$_] } 0 .. $#of_row;
 	}
+	# what somebody who matches the records can be told: more records add values
+	my @owners = map { my $row = $_; [ map { $_->{own} } grep { $self->matches($_, $row) } @records ] } 0 .. $table->{n} - 1;
+	for my $rule (grep { $_->{kind} eq 'distinct' } @{ $case->{privacy}{rules} // [] })
+	{
+		$self->say("the records that row $_ matches break $rule->{sql}") for grep { !$rule->{test}->($owners[$_]) } 0 .. $#owners;
+	}
 	my $facts = $db->rows('SELECT * FROM ' . Names::call('check_freeform', source => "'src'", target => "'out'",
-			quasi_identifiers => $table->array, k => $case->{k}, k_column => $own ? "'own'" : undef))->[0];
+			quasi_identifiers => $table->array, k => $case->{k}, k_column => $own ? "'own'" : undef, sensitive => "'s'"))->[0];
+	my @kinds = map { Privacy::counts($table, 's', $_, 0) } @owners;
 	$self->same('row_matches', $facts->{row_matches}, min(@of_row));
+	$self->same('sensitive_values', $facts->{sensitive_values}, min(map { scalar keys %$_ } @kinds));
+	$self->same('sensitive_share', $facts->{sensitive_share}, max(map { max(0, values %$_) / max(1, sum0(values %$_)) } @kinds));
 	$self->same('record_matches', $facts->{record_matches}, min(@of_record));
 	$self->say('not regular') if $rows_promised && $records_promised && !$case->{weak} && !$facts->{regular};
 	return;

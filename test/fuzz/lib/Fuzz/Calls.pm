@@ -84,7 +84,7 @@ my %methods = (
 	kanon_full_domain        => [qw(samarati incognito flash flash speedy)],
 	kanon_subtree            => [qw(top_down top_down bottom_up optimal)],
 	kanon_transactions       => [qw(apriori apriori direct optimal suppress suppress_control td_control)],
-	kanon_freeform           => [qw(greedy sort_greedy hungarian mip min_cost_flow ring concealment)]);
+	kanon_freeform           => [qw(greedy sort_greedy hungarian plain_sort_greedy plain_hungarian mip min_cost_flow ring concealment)]);
 
 # make(world, function): { function, args => [[name, sql]], val => {name => …}, sql }
 sub make
