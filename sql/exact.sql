@@ -108,6 +108,18 @@ SET kanon.max_memory = '16MB';
 SELECT kanon_pattern_guided('wide', NULL, (SELECT array_agg(('c' || i)::name ORDER BY i) FROM generate_series(1, 16) i), 2, method => 'ilp', dry_run => true);
 RESET kanon.max_memory;
 
+-- more patterns than anybody looks at one by one, 2^16 and 2^62: what the columns that differ cost alone (but for rows fully suppressed, by k = 9)
+DO $$ BEGIN EXECUTE 'CREATE TABLE wider AS SELECT i * i % 3 AS c1, i * i * i % 4 AS c2, i * 5 % 7 % 3 AS c3, i * i % 11 % 2 AS c4, i % 2 AS c5, '
+    || (SELECT string_agg('0 AS c' || i, ', ' ORDER BY i) FROM generate_series(6, 64) i) || ' FROM generate_series(1, 40) i'; END $$;
+CREATE FUNCTION cost_of(method text, k int, width int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM kanon_pattern_guided('wider', 'p_wider', (SELECT array_agg(('c' || i)::name ORDER BY i) FROM generate_series(1, width) i), k,
+                                 method => method, rules => kanon_rules(never => '{c1}', together => '{"c2,c3"}'), replace => true);
+    RETURN (SELECT cost || CASE WHEN proven THEN ' proven' ELSE '' END FROM kanon_usefulness WHERE target = 'exact_test.p_wider' ORDER BY run DESC LIMIT 1);
+END $$;
+SELECT m.method, cost_of(m.method, k, 5) AS alone, cost_of(m.method, k, 18) AS of_18, cost_of(m.method, k, 64) AS of_64
+FROM (VALUES ('ilp', 3), ('best', 3), ('improve', 3), ('matching', 2), ('fpt', 9), ('ilp', 9)) m (method, k);
+
 -- with a gap, what is excluded is what is better by the gap: the bound is no more than that
 CREATE TABLE near AS SELECT * FROM (VALUES ('d', NULL), ('c', 'c'), ('c', NULL), ('c', 'c'), ('c', 'a'), ('d', NULL), ('d', NULL), ('c', NULL)) v (a, b);
 SELECT pattern, row_count FROM kanon_pattern_guided('near', NULL, '{a,b}', 2, method => 'ilp', gap => 0.01, dry_run => true);

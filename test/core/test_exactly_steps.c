@@ -84,7 +84,7 @@ see_instances(Seen *seen, const KanonInstances *instances)
 {
 	seen_value(seen, instances->n);
 	seen_value(seen, instances->integral);
-	seen_value(seen, (int64_t) instances->patterns);
+	seen_value(seen, instances->closed);
 	seen_value(seen, instances->steps);
 	for (uint32_t f = 0; f < instances->n; f++)
 	{

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "program/instances.h"
 
 /* A problem without rows: columns with these distinct counts. */
 typedef struct Bare
@@ -451,6 +452,118 @@ test_levels(void **state)
 	assert_int_equal(self.host.blocks, 0);
 }
 
+/* The types that agree in all columns that a pattern keeps with those of a set. */
+static uint32_t
+extent(const KanonProblem *problem, uint32_t set, KanonPattern pattern)
+{
+	uint32_t extent = 0;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		KanonPattern differ = 0;
+
+		for (int c = 0; c < problem->ncolumns; c++)
+			if (problem->columns[c].code[i] != problem->columns[c].code[__builtin_ctz(set)])
+				differ |= UINT64_C(1) << c;
+		if ((differ & ~pattern) == 0)
+			extent |= 1u << i;
+	}
+	return extent;
+}
+
+/* The columns that are suppressed in every allowed pattern that covers those in which the types of a set differ. */
+static KanonPattern
+least_cover(const KanonProblem *problem, uint32_t set, const KanonPattern *patterns, size_t npatterns)
+{
+	KanonPattern differ = 0;
+	KanonPattern least = kanon_pattern_all(problem->ncolumns);
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		for (int c = 0; c < problem->ncolumns && (set >> i & 1) != 0; c++)
+			if (problem->columns[c].code[i] != problem->columns[c].code[__builtin_ctz(set)])
+				differ |= UINT64_C(1) << c;
+	for (size_t p = 0; p < npatterns; p++)
+		if ((differ & ~patterns[p]) == 0)
+			least &= patterns[p];
+	return least;
+}
+
+/*
+ * Of more patterns than are looked at one by one (plain: 65,536), the instances found by rules
+ * alone are those of all sets of row types: each once, under the least pattern for it.
+ */
+static void
+test_instances_by_rules(void **state)
+{
+	int found = 0;
+	int many = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(KANON_INSTANCE_PATTERNS > 1000 ? 300 : 6000); i++)
+	{
+		uint64_t random = 24000000 + (uint64_t) i;
+		Host host;
+		KanonProblem *problem;
+		KanonPattern *patterns;
+		size_t npatterns;
+		KanonInstances instances;
+		KanonPace pace;
+		uint32_t seen[256];
+		uint32_t n = 0;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 8, KANON_INSTANCE_PATTERNS > 1000 ? 19 : 8);
+		if (problem->mask.list == NULL && problem->ntypes > 0 && problem->ntypes <= 8 &&
+			kanon_mask_count(problem, (int64_t) KANON_INSTANCE_PATTERNS) < 0)
+		{
+			many += problem->mask.nrules > 0 || problem->mask.never != 0;
+			assert_int_equal(kanon_mask_enumerate(problem, SIZE_MAX, &patterns, &npatterns), KANON_OK);
+			kanon_pace_limit(&pace, problem, "test");
+			assert_int_equal(kanon_instances_build(problem,
+												   i % 2 == 0 ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
+												   INFINITY, 1000000, &pace, &instances),
+							 KANON_OK);
+			assert_true(instances.closed);
+			for (uint32_t set = 1; set < 1u << problem->ntypes; set++)
+			{
+				KanonPattern pattern = least_cover(problem, set, patterns, npatterns);
+				uint32_t whole = extent(problem, set, pattern);
+				int64_t rows = 0;
+				bool old = pattern == kanon_pattern_all(problem->ncolumns);
+
+				for (uint32_t t = 0; t < problem->ntypes; t++)
+					if (whole >> t & 1)
+						rows += problem->rows[t];
+				for (uint32_t s = 0; s < n && !old; s++)
+					old = seen[s] == whole;
+				if (old || rows < problem->k)
+					continue;
+				seen[n++] = whole;
+				for (uint32_t f = 0; f <= instances.n; f++)
+				{
+					uint32_t has = 0;
+
+					assert_true(f < instances.n); /* it is there */
+					for (size_t p = instances.start[f]; p < instances.start[f + 1]; p++)
+						has |= 1u << instances.type[p];
+					if (has == whole)
+					{
+						assert_int_equal(instances.pattern[f], pattern);
+						break;
+					}
+				}
+			}
+			assert_int_equal(instances.n, n);
+			found += n > 0;
+			kanon_instances_free(&host.env, &instances);
+			kanon_free(&host.env, patterns);
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+	}
+	assert_true(found > 0 && many > 0);
+}
+
 static void
 test_memory_and_cancel(void **state)
 {
@@ -507,6 +620,7 @@ main(void)
 		cmocka_unit_test(test_paper_user),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_memory_and_cancel),
+		cmocka_unit_test(test_instances_by_rules),
 	};
 
 	return cmocka_run_group_tests_name("mask", tests, NULL, NULL);

@@ -20,8 +20,7 @@
 /* Groups that a type is given in a round, of two and of three rows. */
 #define MORE 8
 
-/* Patterns of a mask that are written out, and groups that are listed for branch and bound. */
-#define MAX_PATTERNS ((size_t) 1 << 20)
+/* Groups that are listed for branch and bound. */
 #define MAX_LISTED 400000
 
 /* ---- costs ---- */
@@ -32,12 +31,12 @@ find_pattern(Groups *g, KanonPattern differ, KanonPattern *pattern)
 {
 	KanonStatus status;
 
-	*pattern = differ;
-	if (kanon_mask_contains(g->index, differ))
+	*pattern = g->problem->mask.list == NULL ? kanon_mask_cover(g->index, differ) : differ;
+	if (g->problem->mask.list == NULL || kanon_mask_contains(g->index, differ))
 		return KANON_OK;
 	if (g->patterns == NULL)
 	{
-		status = kanon_instances_patterns(g->problem, MAX_PATTERNS, &g->patterns, &g->npatterns);
+		status = kanon_instances_patterns(g->problem, SIZE_MAX, &g->patterns, &g->npatterns);
 		if (status != KANON_OK)
 			return status;
 	}

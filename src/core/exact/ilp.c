@@ -242,8 +242,8 @@ solve_exact(Exact *e)
 		return KANON_RESIDUAL;
 	}
 	if (status == KANON_TOO_LARGE)
-		snprintf(e->report->detail, sizeof(e->report->detail),
-				 "the model has more than %zu variables, or the mask too many patterns", MAX_PAIRS);
+		snprintf(e->report->detail, sizeof(e->report->detail), "the model has more than %zu variables",
+				 MAX_PAIRS);
 	if (status == KANON_OK)
 		status = solve_relaxed(e);
 	if (status == KANON_OK)

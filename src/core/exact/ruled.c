@@ -144,7 +144,8 @@ static KanonStatus
 list_instances(Ruled *r)
 {
 	const KanonProblem *problem = r->problem;
-	bool closed = kanon_privacy_monotone(problem->privacy);
+	KanonInstanceMode mode =
+		kanon_privacy_monotone(problem->privacy) ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL;
 	double highest = r->grid.all_cost;
 	KanonPace pace;
 	KanonStatus status;
@@ -154,11 +155,9 @@ list_instances(Ruled *r)
 		pace.deadline = r->end;
 	for (r->max_cost = INFINITY;; r->max_cost = highest)
 	{
-		status = kanon_instances_build(problem, closed ? KANON_INSTANCES_CLOSED : KANON_INSTANCES_ALL,
-									   r->max_cost, SEARCH_PAIRS, &pace, &r->instances);
+		status = kanon_instances_build(problem, mode, r->max_cost, SEARCH_PAIRS, &pace, &r->instances);
 		highest *= 0.8;
-		if (status != KANON_TOO_LARGE || r->instances.patterns > KANON_INSTANCE_PATTERNS || highest <= 1e-9 ||
-			pace.late)
+		if (status != KANON_TOO_LARGE || highest <= 1e-9 || pace.late)
 			break;
 	}
 	r->listed = status == KANON_OK;
@@ -247,6 +246,9 @@ solve_exactly(Ruled *r, size_t pairs, int64_t most_nodes)
 	KanonStatus status;
 
 	if (!r->listed || r->max_cost < INFINITY || instances->start[instances->n] > pairs || proven(r))
+		return KANON_OK;
+	/* a rule that rows lose by being one class may need one within another */
+	if (instances->closed && !kanon_privacy_monotone(r->problem->privacy))
 		return KANON_OK;
 	/* a search that is to follow has its time, too */
 	part.time_limit = fmax(1e-6, (pairs > SMALL_PAIRS ? 1 : PLAIN_TIME) * (r->end - now(r)));

@@ -357,6 +357,26 @@ kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern)
 	return rules_allow(&index->problem->mask, index->last, index->weight, index->max_level, pattern);
 }
 
+KanonPattern
+kanon_mask_forced(const KanonMaskIndex *index, KanonPattern pattern)
+{
+	KanonPattern go = pattern | index->go;
+
+	/* what one column forces is closed, and so is the union */
+	for (KanonPattern rest = go; rest != 0; rest &= rest - 1)
+		go |= index->go_go[__builtin_ctzll(rest)];
+	return go;
+}
+
+KanonPattern
+kanon_mask_cover(const KanonMaskIndex *index, KanonPattern pattern)
+{
+	KanonPattern go = kanon_mask_forced(index, pattern);
+
+	/* what else rules say, a pattern breaks with every one that it lies in */
+	return !index->none && kanon_mask_contains(index, go) ? go : index->all;
+}
+
 /* The product of the distinct counts of some columns, exactly: 64 digits base 2^32. */
 static int
 multiply(const KanonMaskIndex *index, KanonPattern columns, uint32_t *digits)

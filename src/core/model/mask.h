@@ -70,6 +70,16 @@ kanon_fixed_level(int64_t fixed)
 	return (fixed + ((int64_t) 1 << (KANON_LEVEL_SHIFT - 1))) >> KANON_LEVEL_SHIFT;
 }
 
+/*
+ * mask.c, by rules: all that goes when these columns do, and the least allowed pattern that
+ * suppresses them (the all-suppressed one if no other does): it costs no more than any other.
+ */
+extern KanonPattern kanon_mask_forced(const KanonMaskIndex *index, KanonPattern pattern);
+extern KanonPattern kanon_mask_cover(const KanonMaskIndex *index, KanonPattern pattern);
+
+/* mask_walk.c: kanon_mask_count; -1: more than the limit. */
+extern int64_t kanon_mask_count_indexed(const KanonMaskIndex *index, int64_t limit);
+
 /* mask.c: the columns that are the last level of their quasi-identifier. */
 extern KanonPattern kanon_last_levels(const KanonProblem *problem);
 

@@ -249,19 +249,26 @@ count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 }
 
 int64_t
+kanon_mask_count_indexed(const KanonMaskIndex *index, int64_t limit)
+{
+	Walk walk = {.index = index, .limit = limit < 0 ? 0 : (size_t) limit, .npatterns = index->nlisted};
+
+	if (walk.npatterns + 1 > walk.limit)
+		walk.status = KANON_TOO_LARGE;
+	else if (index->problem->mask.list == NULL && !index->none)
+		count_rules(&walk, 0, index->go, index->stay);
+	return walk.status == KANON_OK ? (int64_t) (walk.npatterns + 1) : -1;
+}
+
+int64_t
 kanon_mask_count(const KanonProblem *problem, int64_t limit)
 {
 	KanonMaskIndex *index;
-	Walk walk = {.limit = limit < 0 ? 0 : (size_t) limit};
+	int64_t n;
 
 	if (kanon_mask_open(problem, &index) != KANON_OK)
 		return -1;
-	walk.index = index;
-	walk.npatterns = index->nlisted;
-	if (walk.npatterns + 1 > walk.limit)
-		walk.status = KANON_TOO_LARGE;
-	else if (problem->mask.list == NULL && !index->none)
-		count_rules(&walk, 0, index->go, index->stay);
+	n = kanon_mask_count_indexed(index, limit);
 	kanon_mask_close(index);
-	return walk.status == KANON_OK ? (int64_t) (walk.npatterns + 1) : -1;
+	return n;
 }

@@ -5,159 +5,19 @@
  * frequent itemsets of the table (an item: a column's value, a level's, too, as
  * what rows agree in they do on every level above; support: rows), enumerated by prefix-preserving closure extension: T. Uno, M. Kiyomi,
  * H. Arimura, "LCM ver. 2", FIMI 2004.  Each comes up once, none is stored to
- * find doubles.  For a list or a set of rules every pattern is grouped by
- * hashing.
+ * find doubles.  Rules say which closed sets there are: columns that rules keep or
+ * suppress together count as one (a unit), and one that another needs comes
+ * after it, so that whatever begins a closed set, in that order, keeps what
+ * it needs.  What was passed over stays suppressed: where rules forbid that,
+ * the search ends.  For a list or few patterns every one is grouped by hashing.
  */
 #include <math.h>
 #include <string.h>
 
+#include "model/mask.h"
 #include "program/instances.h"
 #include "util/hash.h"
-#include "util/sort.h"
 #include "util/scratch.h"
-
-/* What sums of the cost of all rows may lose, as a part of what all rows cost at most. */
-#define ROUNDING 1e-15
-
-/* The smallest weight, as a part of the largest, that GLPK's tolerance for prices (1e-7 of these) leaves in sight. */
-#define WIDEST 1e-4
-#define WIDEST_WHOLE 1e-7
-
-/*
- * The largest number of which all weights are whole multiples, by Euclid's
- * algorithm in floating point; none when the multiples get too large for
- * exact sums.
- */
-void
-kanon_instances_grid(const KanonProblem *problem, KanonInstances *instances)
-{
-	double unit = 0;
-	double largest = 0;
-	double least = INFINITY;
-	double total = 0;
-	double rows = 0;
-
-	for (int c = 0; c < problem->ncolumns; c++)
-	{
-		double a = problem->columns[c].weight;
-		double b = unit;
-
-		largest = fmax(largest, a);
-		least = a > 0 ? fmin(least, a) : least;
-		total += a;
-		if (b > a)
-		{
-			b = a;
-			a = unit;
-		}
-		while (b > 1e-9 * largest)
-		{
-			double r = fmod(a, b);
-
-			if (b - r < 1e-9 * largest)
-				r = 0;
-			a = b;
-			b = r;
-		}
-		unit = a;
-	}
-	for (uint32_t i = 0; i < problem->ntypes; i++)
-		rows += (double) problem->rows[i];
-	instances->unit = largest > 0 ? largest : 1;
-	instances->integral = false;
-	if (unit > 0 && total / unit * rows < 1e12)
-	{
-		bool whole = true;
-
-		for (int c = 0; c < problem->ncolumns; c++)
-		{
-			double multiple = problem->columns[c].weight / unit;
-
-			/* all roundings together must stay far below one unit, and no weight is lost by them */
-			if (fabs(multiple - rint(multiple)) * rows * problem->ncolumns > 1e-4 ||
-				fabs(multiple - rint(multiple)) > KANON_SAME * multiple)
-				whole = false;
-		}
-		if (whole)
-		{
-			instances->unit = unit;
-			instances->integral = true;
-		}
-	}
-	instances->all_cost = kanon_instances_cost(problem, instances, kanon_pattern_all(problem->ncolumns));
-	instances->least = least < INFINITY ? least / instances->unit : 1;
-	instances->rounding = instances->integral ? 0 : ROUNDING * rows * instances->all_cost;
-	instances->wide =
-		largest / instances->unit * (instances->integral ? WIDEST_WHOLE : WIDEST) > instances->least;
-}
-
-double
-kanon_instances_slack(const KanonInstances *instances, double cost)
-{
-	return instances->integral ? 1e-3 : KANON_SAME * fmax(instances->least, fabs(cost));
-}
-
-double
-kanon_instances_cost(const KanonProblem *problem, const KanonInstances *instances, KanonPattern pattern)
-{
-	double cost = 0;
-
-	for (int c = 0; c < problem->ncolumns; c++)
-		if (pattern >> c & 1)
-			cost += instances->integral ? rint(problem->columns[c].weight / instances->unit)
-										: problem->columns[c].weight / instances->unit;
-	return cost;
-}
-
-/*
- * A mask takes costs for equal that differ by a billionth of all weights, and puts these
- * patterns into another order.
- */
-static bool
-in_order(const double *cost, size_t n)
-{
-	for (size_t p = 1; p < n; p++)
-		if (cost[p - 1] > cost[p] * (1 + KANON_SAME / 2))
-			return false;
-	return true;
-}
-
-KanonStatus
-kanon_instances_patterns(const KanonProblem *problem, size_t limit, KanonPattern **patterns,
-						 size_t *npatterns)
-{
-	KanonStatus status = kanon_mask_enumerate(problem, limit, patterns, npatterns);
-	KanonScratch scratch = {.env = problem->env};
-	KanonKeyed *order;
-	KanonPattern *old;
-	double *cost;
-	size_t n = *npatterns;
-
-	if (status != KANON_OK)
-		return status;
-	cost = kanon_take(&scratch, n, sizeof(*cost));
-	order = kanon_take(&scratch, n, 2 * sizeof(*order));
-	old = kanon_take(&scratch, n, sizeof(*old));
-	status = kanon_taken(&scratch);
-	for (size_t p = 0; p < n && status == KANON_OK; p++)
-		cost[p] = kanon_pattern_cost(problem, (*patterns)[p]);
-	if (status == KANON_OK && !in_order(cost, n))
-	{
-		memcpy(old, *patterns, n * sizeof(*old));
-		for (size_t p = 0; p < n; p++)
-			order[p] = (KanonKeyed){cost[p], (uint32_t) p};
-		kanon_sort(order, order + n, n, sizeof(*order), kanon_compare_keyed, NULL);
-		for (size_t p = 0; p < n; p++)
-			(*patterns)[p] = old[order[p].item];
-	}
-	kanon_scratch_free(&scratch);
-	if (status != KANON_OK)
-	{
-		kanon_free(problem->env, *patterns);
-		*patterns = NULL;
-	}
-	return status;
-}
 
 void
 kanon_instances_free(KanonEnv *env, KanonInstances *instances)
@@ -168,6 +28,15 @@ kanon_instances_free(KanonEnv *env, KanonInstances *instances)
 	kanon_free(env, instances->type);
 	memset(instances, 0, sizeof(*instances));
 }
+
+/* Columns that are in a pattern together or not at all. */
+typedef struct Unit
+{
+	KanonPattern columns;
+	KanonPattern before;  /* columns of the units before */
+	const uint32_t *code; /* of their values together */
+	uint32_t distinct;
+} Unit;
 
 /* What both enumerations share. */
 typedef struct Builder
@@ -186,7 +55,10 @@ typedef struct Builder
 	KanonSieve sieve;
 	void *sieve_arg;
 	uint32_t *sifted; /* [ntypes] */
-	/* every combination: */
+	/* by rules, or every combination: */
+	KanonMaskIndex *index;
+	Unit unit[KANON_MAX_COLUMNS];
+	int nunits;
 	uint32_t **level;     /* per depth, row types grouped */
 	uint32_t **code_rows; /* per depth, places by code */
 	/* lists: */
@@ -250,10 +122,17 @@ varying(Builder *b, const uint32_t *types, uint32_t ntypes, KanonPattern open)
 	return open & ~same;
 }
 
+/* Can a pattern that suppresses these columns be allowed, and another than the all-suppressed one? */
+static bool
+is_allowed(const Builder *b, KanonPattern pattern)
+{
+	return pattern != b->index->all && kanon_mask_contains(b->index, pattern);
+}
+
 /*
- * Every combination.  `types` agree on the columns outside `pattern` and on no
- * other.  Each closed part by a column after `core` whose closure adds no
- * earlier column is new, and all closed parts are found so.
+ * `types` agree on the columns outside `pattern`, which rules let them keep, and on no
+ * other of the kind.  Each closed part by a unit after `core` whose closure adds no
+ * earlier unit is new, and all closed parts are found so.
  */
 static KanonStatus
 extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPattern pattern, int core)
@@ -263,18 +142,21 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 	uint32_t *part = b->level[depth];
 	uint32_t *place = b->code_rows[depth];
 
-	for (int c = core + 1; c < problem->ncolumns; c++)
+	for (int c = core + 1; c < b->nunits; c++)
 	{
-		const uint32_t *code = problem->columns[c].code;
+		const Unit *unit = &b->unit[c];
+		const uint32_t *code = unit->code;
 		uint32_t at = 0;
 
-		if ((pattern >> c & 1) == 0)
+		if (!is_allowed(b, kanon_mask_forced(b->index, pattern & unit->before)))
+			break;
+		if ((pattern & ~b->index->go & unit->columns) == 0)
 			continue;
 		if (kanon_step(b->pace, (int64_t) ntypes * 4))
 			return KANON_CANCELLED;
 		if (b->pace->late)
 			return KANON_TOO_LARGE;
-		/* group by the column's code, groups in the order of first sight */
+		/* group by the unit's code, groups in the order of first sight */
 		for (uint32_t j = 0; j < ntypes; j++)
 			place[code[types[j]]]++;
 		for (uint32_t j = 0; j < ntypes; j++)
@@ -295,25 +177,24 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 			place[code[types[j]]] = 0;
 		for (uint32_t lo = 0, hi; lo < ntypes; lo = hi)
 		{
-			KanonPattern open = pattern & ~((KanonPattern) 1 << c);
 			KanonPattern closed;
 			int64_t rows = 0;
+			double cost;
 
 			for (hi = lo; hi < ntypes && code[part[hi]] == code[part[lo]]; hi++)
 				rows += problem->rows[part[hi]];
 			if (rows < problem->k)
 				continue;
-			closed = varying(b, part + lo, hi - lo, open);
-			if ((open & ~closed & (((KanonPattern) 1 << c) - 1)) != 0)
-				continue; /* found from that earlier column */
-			{
-				double cost = kanon_instances_cost(problem, b->out, closed);
-
-				if (is_hopeless(b, part + lo, hi - lo))
-					continue;
-				if (cost <= b->max_cost && (status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
-					return status;
-			}
+			closed = kanon_mask_forced(b->index, varying(b, part + lo, hi - lo, pattern & ~unit->columns));
+			/* what the unit needs is not kept; or this is found from an earlier unit */
+			if ((closed & unit->columns) != 0 || (pattern & ~closed & unit->before) != 0)
+				continue;
+			if (is_hopeless(b, part + lo, hi - lo))
+				continue;
+			cost = kanon_instances_cost(problem, b->out, closed);
+			if (cost <= b->max_cost && is_allowed(b, closed) &&
+				(status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
+				return status;
 			if (closed != 0 && (status = extend(b, depth + 1, part + lo, hi - lo, closed, c)) != KANON_OK)
 				return status;
 		}
@@ -321,33 +202,128 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 	return KANON_OK;
 }
 
-static KanonStatus
-build_every(Builder *b)
+/* The columns that are levels above one of these. */
+static KanonPattern
+levels_above(const KanonProblem *problem, KanonPattern columns)
+{
+	KanonPattern above = 0;
+
+	for (int c = 1; c < problem->ncolumns; c++)
+		if (problem->columns[c].level > 0 && ((columns | above) & KANON_BIT(c - 1)) != 0)
+			above |= KANON_BIT(c);
+	return above;
+}
+
+/* Codes of a unit's values together; NULL: no memory. */
+static const uint32_t *
+join_codes(Builder *b, KanonPattern columns, uint32_t *distinct)
 {
 	const KanonProblem *problem = b->problem;
-	int depth = problem->ncolumns;
+	uint32_t *code;
+	uint32_t *first;
+	uint32_t *table;
+	size_t size = 16;
+	size_t mark;
+
+	*distinct = problem->columns[__builtin_ctzll(columns)].distinct;
+	if ((columns & (columns - 1)) == 0)
+		return problem->columns[__builtin_ctzll(columns)].code;
+	while (size < 2 * (size_t) problem->ntypes)
+		size *= 2;
+	code = kanon_take(&b->scratch, problem->ntypes, sizeof(*code));
+	mark = kanon_mark(&b->scratch);
+	first = kanon_take(&b->scratch, problem->ntypes, sizeof(*first));
+	table = kanon_take0(&b->scratch, size, sizeof(*table));
+	*distinct = 0;
+	for (uint32_t i = 0; i < problem->ntypes && !b->scratch.failed; i++)
+	{
+		uint64_t hash = 0;
+		size_t slot;
+
+		for (KanonPattern rest = columns; rest != 0; rest &= rest - 1)
+			hash = kanon_hash_add(hash, problem->columns[__builtin_ctzll(rest)].code[i]);
+		for (slot = hash & (size - 1); table[slot] != 0; slot = (slot + 1) & (size - 1))
+		{
+			uint32_t pair[2] = {first[table[slot] - 1], i};
+
+			if (varying(b, pair, 2, columns) == 0)
+				break;
+		}
+		if (table[slot] == 0)
+		{
+			first[*distinct] = i;
+			table[slot] = ++*distinct;
+		}
+		code[i] = table[slot] - 1;
+	}
+	kanon_release(&b->scratch, mark);
+	return b->scratch.failed ? NULL : code;
+}
+
+/*
+ * The units, each after those that it needs (but for levels above its own, which rows that
+ * agree in it agree in anyway), else in the order of the columns.
+ */
+static KanonStatus
+make_units(Builder *b)
+{
+	const KanonMaskIndex *index = b->index;
+	KanonPattern placed = 0;
+
+	while (placed != index->all)
+	{
+		Unit *unit = &b->unit[b->nunits++];
+		bool found = false;
+
+		for (int c = 0; c < b->problem->ncolumns && !found; c++)
+		{
+			KanonPattern needs = index->stay_stay[c];
+
+			if ((placed & KANON_BIT(c)) != 0)
+				continue;
+			unit->columns = 0;
+			for (KanonPattern rest = needs; rest != 0; rest &= rest - 1)
+				if ((index->stay_stay[__builtin_ctzll(rest)] & KANON_BIT(c)) != 0)
+					unit->columns |= rest & -rest;
+			found = (needs & ~unit->columns & ~placed & ~levels_above(b->problem, unit->columns)) == 0;
+		}
+		unit->before = placed;
+		placed |= unit->columns;
+		unit->code = join_codes(b, unit->columns, &unit->distinct);
+		if (unit->code == NULL)
+			return KANON_NO_MEMORY;
+	}
+	return KANON_OK;
+}
+
+static KanonStatus
+build_closed(Builder *b)
+{
+	const KanonProblem *problem = b->problem;
 	size_t mark = kanon_mark(&b->scratch);
 	uint32_t *types = kanon_take(&b->scratch, problem->ntypes, sizeof(*types));
-	KanonStatus status;
+	KanonStatus status = KANON_OK;
 	uint32_t distinct = 1;
 
-	for (int c = 0; c < depth; c++)
-		if (problem->columns[c].distinct > distinct)
-			distinct = problem->columns[c].distinct;
-	b->level = kanon_take0(&b->scratch, (size_t) depth + 1, sizeof(*b->level));
-	b->code_rows = kanon_take0(&b->scratch, (size_t) depth + 1, sizeof(*b->code_rows));
-	for (int d = 0; d <= depth && !b->scratch.failed; d++)
+	if (!b->index->none)
+		status = make_units(b);
+	for (int c = 0; c < b->nunits; c++)
+		if (b->unit[c].distinct > distinct)
+			distinct = b->unit[c].distinct;
+	b->level = kanon_take0(&b->scratch, (size_t) b->nunits + 1, sizeof(*b->level));
+	b->code_rows = kanon_take0(&b->scratch, (size_t) b->nunits + 1, sizeof(*b->code_rows));
+	for (int d = 0; d <= b->nunits && !b->scratch.failed; d++)
 	{
 		b->level[d] = kanon_take(&b->scratch, problem->ntypes, sizeof(uint32_t));
 		b->code_rows[d] = kanon_take0(&b->scratch, distinct, sizeof(uint32_t));
 	}
-	if ((status = kanon_taken(&b->scratch)) != KANON_OK)
-		return status;
-	for (uint32_t i = 0; i < problem->ntypes; i++)
+	if (status == KANON_OK)
+		status = kanon_taken(&b->scratch);
+	for (uint32_t i = 0; i < problem->ntypes && status == KANON_OK; i++)
 		types[i] = i;
+	if (status == KANON_OK && !b->index->none)
 	{
-		KanonPattern all = kanon_pattern_all(depth);
-		KanonPattern root = varying(b, types, problem->ntypes, all);
+		KanonPattern root = kanon_mask_forced(b->index, varying(b, types, problem->ntypes, b->index->all));
 		double cost = kanon_instances_cost(problem, b->out, root);
 		int64_t rows = 0;
 
@@ -355,7 +331,7 @@ build_every(Builder *b)
 			rows += problem->rows[i];
 		if (is_hopeless(b, types, problem->ntypes))
 			rows = 0;
-		if (rows >= problem->k && root != all && cost <= b->max_cost)
+		if (rows >= problem->k && is_allowed(b, root) && cost <= b->max_cost)
 			status = emit(b, root, cost, types, problem->ntypes);
 		if (status == KANON_OK && rows >= problem->k)
 			status = extend(b, 0, types, problem->ntypes, root, -1);
@@ -520,15 +496,21 @@ build_list(Builder *b)
 	return status;
 }
 
-/* True if the mask allows every combination of columns (of levels: every node). */
+/*
+ * Are the closed instances found without looking at every pattern?  Where every combination
+ * is allowed (of levels: every node), and where rules allow too many.
+ */
 static bool
-every_combination(const KanonProblem *problem)
+without_patterns(const Builder *b)
 {
+	const KanonProblem *problem = b->problem;
 	const KanonMask *mask = &problem->mask;
+	bool every = mask->never == 0 && mask->always == 0 && mask->nrules == 0 &&
+				 (mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
+				 mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 
-	return mask->list == NULL && mask->never == 0 && mask->always == 0 && mask->nrules == 0 &&
-		   (mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
-		   mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+	return mask->list == NULL && ((every && b->mode == KANON_INSTANCES_CLOSED) ||
+								  kanon_mask_count_indexed(b->index, (int64_t) KANON_INSTANCE_PATTERNS) < 0);
 }
 
 /* Builds what the builder says. */
@@ -538,10 +520,13 @@ build(Builder b)
 	const KanonProblem *problem = b.problem;
 	KanonInstances *out = b.out;
 	int64_t before = kanon_worked(b.pace);
-	KanonStatus status = KANON_NO_MEMORY;
+	KanonStatus status = kanon_mask_open(problem, &b.index);
 
 	memset(out, 0, sizeof(*out));
 	kanon_instances_grid(problem, out);
+	if (status != KANON_OK)
+		return status;
+	status = KANON_NO_MEMORY;
 	b.scratch = (KanonScratch){.env = problem->env};
 	if (b.sieve != NULL)
 		b.sifted = kanon_take(&b.scratch, problem->ntypes, sizeof(*b.sifted));
@@ -549,13 +534,15 @@ build(Builder b)
 				   KANON_ARRAY(out->start)) &&
 		KANON_GROW(&b.scratch, &b.pair_room, (size_t) problem->ntypes * 4 + 1024, KANON_ARRAY(out->type)))
 	{
+		bool closed = without_patterns(&b);
+
 		out->start[0] = 0;
-		if (b.mode == KANON_INSTANCES_CLOSED && every_combination(problem))
-			status = problem->ntypes == 0 ? KANON_OK : build_every(&b);
+		out->closed = closed || b.mode == KANON_INSTANCES_CLOSED;
+		if (closed)
+			status = problem->ntypes == 0 ? KANON_OK : build_closed(&b);
 		else
 		{
-			status = kanon_instances_patterns(problem, KANON_INSTANCE_PATTERNS, &b.patterns, &b.npatterns);
-			out->patterns = b.npatterns;
+			status = kanon_instances_patterns(problem, SIZE_MAX, &b.patterns, &b.npatterns);
 			if (status == KANON_OK)
 				status = build_list(&b);
 			kanon_free(problem->env, b.patterns);
@@ -576,6 +563,7 @@ build(Builder b)
 		memset(out, 0, sizeof(*out));
 		kanon_instances_grid(problem, out);
 	}
+	kanon_mask_close(b.index);
 	kanon_scratch_free(&b.scratch);
 	return status;
 }

@@ -29,15 +29,20 @@ typedef struct KanonInstances
 	double least;    /* the smallest weight above 0, in units: other costs are 0 */
 	double rounding; /* by which sums of the costs of all rows may be wrong */
 	bool wide;       /* weights are of so different magnitude that GLPK's tolerances hide the small ones */
-	size_t patterns; /* in the mask; 0: every combination */
+	bool closed;     /* those within one that costs no more are left out */
 	int64_t steps;   /* work that it took to find them */
 } KanonInstances;
 
 /* Part of a cost by which another may differ and still be the same, where costs are not whole. */
 #define KANON_SAME 1e-8
 
-/* Patterns of a mask that are looked at one by one, at most. */
+/*
+ * Patterns that rules allow which are looked at one by one, at most; of more, only the closed
+ * instances are found, whatever is asked for.
+ */
+#ifndef KANON_INSTANCE_PATTERNS
 #define KANON_INSTANCE_PATTERNS ((size_t) 1 << 16)
+#endif
 
 typedef enum KanonInstanceMode
 {
@@ -47,8 +52,7 @@ typedef enum KanonInstanceMode
 
 /*
  * The live instances but the fully suppressed one.  KANON_TOO_LARGE when they
- * hold more than max_pairs row types in all, or the mask has too many patterns,
- * or when time is up (pace->late); without those above max_cost (in units).  Failing
+ * hold more than max_pairs row types in all, or when time is up (pace->late); without those above max_cost (in units).  Failing
  * leaves the grid of the costs.
  */
 extern KanonStatus kanon_instances_build(const KanonProblem *problem, KanonInstanceMode mode, double max_cost,

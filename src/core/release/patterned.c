@@ -26,18 +26,6 @@ typedef struct Patterned
 	KanonPattern *cover; /* and the pattern for them; 0: none yet (which is its own) */
 } Patterned;
 
-/* The cheapest pattern by rules; each says that one decision forces others, so these are closed under them. */
-static KanonPattern
-cover_by_rules(const Patterned *p, KanonPattern differ)
-{
-	const KanonMaskIndex *index = p->index;
-	KanonPattern go = differ | index->go;
-
-	for (KanonPattern rest = go; rest != 0; rest &= rest - 1)
-		go |= index->go_go[__builtin_ctzll(rest)];
-	return !index->none && kanon_mask_contains(index, go) ? go : index->all;
-}
-
 static KanonPattern
 cover_by_list(const Patterned *p, KanonPattern differ)
 {
@@ -55,7 +43,8 @@ cover(const Patterned *p, KanonPattern differ)
 	if (p->cover[at] == 0 || p->key[at] != differ)
 	{
 		p->key[at] = differ;
-		p->cover[at] = p->problem->mask.list != NULL ? cover_by_list(p, differ) : cover_by_rules(p, differ);
+		p->cover[at] =
+			p->problem->mask.list != NULL ? cover_by_list(p, differ) : kanon_mask_cover(p->index, differ);
 	}
 	return p->cover[at];
 }
