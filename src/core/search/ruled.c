@@ -172,7 +172,7 @@ search_complete(Search *s, uint32_t f, bool *ok)
 {
 	for (uint32_t most = s->values_needed; mark_values(s, f) < s->values_needed && most > 0; most--)
 	{
-		Way way;
+		Way way = {NONE, NONE, false};
 		uint32_t b;
 
 		if (!find_way(s, f, &way))
