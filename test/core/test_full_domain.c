@@ -472,6 +472,10 @@ close_to(double a, double b)
 	return fabs(a - b) <= 1e-9 * (1 + fabs(a) + fabs(b));
 }
 
+/* Under rules about values: checks that began with a lower node's groups, and searches by a team. */
+static int64_t rolled_up;
+static int teamed;
+
 /* One search; its node for the others to be compared with (all of them 1: the first). */
 static void
 compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool any, double least,
@@ -503,6 +507,11 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	if (status != KANON_OK)
 		print_error("status %d: %s\n", (int) status, report.detail);
 	assert_int_equal(status, KANON_OK);
+	if (problem->privacy != NULL && problem->npopulations == 0)
+	{
+		rolled_up += outcome.rolled_up;
+		teamed += turns.started > 0;
+	}
 	plain_go(&plain, outcome.best.pattern);
 	plain_measure(&plain, options->metric);
 	assert_true(plain.suppressed <= limit && !plain.left_over && !plain.absent);
@@ -631,6 +640,10 @@ optimal(void **state)
 		problem_free(problem);
 	}
 	assert_true(none > 0 && forbidden > 0 && mapped > 0 && absent > 0);
+	assert_true(rolled_up > 0);
+#if FULL_DOMAIN_SHARED < 100
+	assert_true(teamed > 0);
+#endif
 }
 
 /* Precision in whole numbers: sixtieths of a weight, by whole weights. */

@@ -20,13 +20,16 @@
 /* Lower nodes whose groups are remembered. */
 #define MAX_SNAPSHOTS 256
 
+/* Quasi-identifiers, and what rules look at. */
+#define MAX_PLACES (KANON_MAX_COLUMNS + 1)
+
 /* Entries that are translated at a time. */
 #define BATCH 128
 
 /* Some groups: of all entries, or of a lower node, in a part for each member who made them. */
 typedef struct Groups
 {
-	uint8_t level[KANON_MAX_COLUMNS]; /* by quasi-identifier */
+	uint8_t level[MAX_PLACES]; /* by quasi-identifier */
 	int nparts;
 	size_t at[KANON_MAX_MEMBERS];    /* words from the block's beginning */
 	size_t count[KANON_MAX_MEMBERS]; /* entries */
@@ -51,15 +54,16 @@ typedef struct Block
 {
 	KanonProblem rules; /* what kanon_class_allowed needs; its pointers mean nothing */
 	int nqis;
-	int words; /* of codes in an entry */
-	int height[KANON_MAX_COLUMNS];
-	int first[KANON_MAX_COLUMNS];
-	int word[KANON_MAX_COLUMNS]; /* where the code of a quasi-identifier is */
-	int shift[KANON_MAX_COLUMNS];
-	uint64_t mask[KANON_MAX_COLUMNS];
-	uint32_t distinct[KANON_MAX_COLUMNS]; /* by column, as the next two */
-	size_t up_at[KANON_MAX_COLUMNS];      /* tables of codes at the next level, the one after it, ... */
-	size_t kept_at[KANON_MAX_COLUMNS];    /* the metric's */
+	int values; /* the last of them is what rules look at, as one with one level; -1: there is none */
+	int words;  /* of codes in an entry */
+	int height[MAX_PLACES];
+	int first[MAX_PLACES];
+	int word[MAX_PLACES]; /* where the code of a quasi-identifier is */
+	int shift[MAX_PLACES];
+	uint64_t mask[MAX_PLACES];
+	uint32_t distinct[MAX_PLACES]; /* by column, as the next two */
+	size_t up_at[MAX_PLACES];      /* tables of codes at the next level, the one after it, ... */
+	size_t kept_at[MAX_PLACES];    /* the metric's */
 	bool of_cells;
 	int64_t limit; /* rows that may be suppressed */
 
@@ -67,7 +71,7 @@ typedef struct Block
 	Task task;
 	int members;  /* who take part; 1: the caller alone */
 	bool by_part; /* each reads his part of the entries, not all to keep those of his hashes */
-	uint8_t level[KANON_MAX_COLUMNS];
+	uint8_t level[MAX_PLACES];
 	Groups from;
 	size_t keep[KANON_MAX_MEMBERS];
 	Result result[KANON_MAX_MEMBERS];
@@ -112,6 +116,12 @@ struct Checker
 	int nplaces;                   /* of them in use */
 	uint16_t place[MAX_SNAPSHOTS]; /* [nplaces] which, in the order of where their entries lie */
 	int64_t rolled_up;
+	/* for rules that look at values of other columns: each combination of these, and a type with it */
+	uint32_t *values;      /* [ntypes] */
+	uint32_t *typical;     /* [combinations] */
+	uint32_t *class_types; /* [ntypes] of the class at hand, */
+	int64_t *class_counts; /* [ntypes] and their rows */
+	int64_t *rest_counts;  /* [ntypes] of the types in rest */
 	/* for rules that look at types, and for the release */
 	uint32_t *group;         /* [ntypes] */
 	uint32_t *member;        /* [ntypes] types by group */

@@ -100,17 +100,17 @@ history_reserve(Checker *checker, size_t words, size_t *at)
  * residual says; which may not do.
  */
 static void
-judge_rest(const Checker *checker, size_t ntypes, Count *count)
+judge_rest(const Checker *checker, const int64_t *counts, size_t ntypes, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
 	bool present = kanon_presence_rest(checker->presence, count->suppressed);
 
 	count->rest_is_class = count->suppressed > 0 && present &&
-						   kanon_class_allowed(problem, checker->rest, NULL, ntypes, count->suppressed);
+						   kanon_class_allowed(problem, checker->rest, counts, ntypes, count->suppressed);
 	count->left_over = count->suppressed > 0 && !count->rest_is_class &&
 					   (problem->residual == KANON_RESIDUAL_ERROR ||
 						(problem->residual == KANON_RESIDUAL_SUPPRESS &&
-						 !(present && kanon_rest_allowed(problem, checker->rest, NULL, ntypes))));
+						 !(present && kanon_rest_allowed(problem, checker->rest, counts, ntypes))));
 	/* no fully suppressed row is published */
 	count->absent =
 		(count->suppressed == 0 || (problem->residual == KANON_RESIDUAL_DROP && !count->rest_is_class)) &&
@@ -150,7 +150,8 @@ do_task(Checker *checker, Count *count)
 		count->class_squares += result->count.class_squares;
 		count->kept += result->count.kept;
 	}
-	judge_rest(checker, 0, count);
+	if (block->values < 0)
+		judge_rest(checker, NULL, 0, count);
 	return KANON_OK;
 }
 
@@ -190,17 +191,16 @@ keep(Checker *checker, Groups **kept)
 	return do_task(checker, NULL);
 }
 
-/* Remembers the node's groups, if that makes the next checks much shorter. */
+/* Remembers the node's groups, if that makes the next checks much shorter: else *groups stays as it is. */
 static KanonStatus
-remember(Checker *checker)
+remember(Checker *checker, Groups **groups)
 {
 	size_t words = words_of_groups(checker);
-	Groups *groups;
 
 	if (words > checker->block->from.total / 4 * 3 * ((size_t) checker->block->words + 1) ||
 		words > checker->arena_words / 4)
 		return KANON_OK;
-	return keep(checker, &groups);
+	return keep(checker, groups);
 }
 
 /* Lets a team, or the caller alone if that is quicker, make the groups of the block's level. */
@@ -236,6 +236,9 @@ set_levels(Checker *checker, uint32_t node)
 {
 	for (int q = 0; q < checker->lattice->nqis; q++)
 		checker->block->level[q] = (uint8_t) lattice_level(checker->lattice, node, q);
+	/* what rules look at is told apart until they are asked */
+	if (checker->block->values >= 0)
+		checker->block->level[checker->block->values] = 0;
 }
 
 /* Groups the row types themselves; where each went: checker->group. */
@@ -246,6 +249,8 @@ group_types(Checker *checker, uint32_t node)
 
 	checker->self->pace.share = checker->pace->share;
 	set_levels(checker, node);
+	if (checker->block->values >= 0)
+		checker->block->level[checker->block->values] = 1;
 	checker->block->from = checker->base;
 	checker->block->members = 1;
 	checker->block->by_part = false;
@@ -257,11 +262,10 @@ group_types(Checker *checker, uint32_t node)
 	return status;
 }
 
-/* Lists the row types of each group: member[start[g]] .. member[start[g + 1] - 1]. */
+/* Lists the row types (or entries) of each group: member[start[g]] .. member[start[g + 1] - 1]. */
 static void
-list_types(Checker *checker)
+list_types(Checker *checker, uint32_t ntypes)
 {
-	uint32_t ntypes = checker->problem->ntypes;
 	uint32_t ngroups = checker->self->count;
 
 	memset(checker->start, 0, ((size_t) ngroups + 2) * sizeof(uint32_t));
@@ -298,7 +302,7 @@ ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 	size_t nrest = 0;
 	KanonStatus status;
 
-	list_types(checker);
+	list_types(checker, checker->problem->ntypes);
 	status = count_populations(checker, node);
 	if (status != KANON_OK)
 		return status;
@@ -321,7 +325,7 @@ ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 		for (uint32_t i = 0; i < ntypes && !allowed; i++)
 			checker->rest[nrest++] = checker->member[from + i];
 	}
-	judge_rest(checker, nrest, count);
+	judge_rest(checker, NULL, nrest, count);
 	return KANON_OK;
 }
 
@@ -343,14 +347,78 @@ checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *coun
 	return KANON_OK;
 }
 
+/* The types that are typical of what some entries have, with the rows of each. */
+static void
+describe_entries(const Checker *checker, const Groups *from, const uint32_t *entries, uint32_t n,
+				 uint32_t *types, int64_t *counts)
+{
+	const Block *block = checker->block;
+	size_t stride = (size_t) block->words + 1;
+	int q = block->values;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		const uint64_t *entry = words_at(block, from->at[0]) + entries[i] * stride;
+
+		types[i] = checker->typical[entry[block->word[q]] >> block->shift[q] & block->mask[q]];
+		counts[i] = (int64_t) entry[block->words];
+	}
+}
+
+/*
+ * By rules that look at values: of groups that differ in these, too, those that agree in
+ * all else are one, and say how many rows of it have which.
+ */
+static KanonStatus
+ask_by_values(Checker *checker, const Groups *from, Count *count)
+{
+	Block *block = checker->block;
+	const uint64_t *group;
+	size_t nrest = 0;
+	KanonStatus status;
+
+	block->from = *from;
+	block->members = 1;
+	block->by_part = false;
+	block->level[block->values] = 1;
+	checker->self->position = checker->group;
+	status = member_make_groups(checker->self);
+	checker->self->position = NULL;
+	if (status != KANON_OK)
+		return status;
+	list_types(checker, (uint32_t) from->total);
+	memset(count, 0, sizeof(*count));
+	group = checker->self->entries;
+	for (uint32_t g = 0; g < checker->self->count; g++, group += block->words + 1)
+	{
+		const uint32_t *entries = checker->member + checker->start[g];
+		uint32_t n = checker->start[g + 1] - checker->start[g];
+		bool allowed;
+
+		describe_entries(checker, from, entries, n, checker->class_types, checker->class_counts);
+		allowed = kanon_class_allowed(checker->problem, checker->class_types, checker->class_counts, n,
+									  (int64_t) group[block->words]);
+		if (kanon_stop(checker->pace, n))
+			return KANON_CANCELLED;
+		member_count_group(block, group, allowed, count);
+		if (allowed)
+			continue;
+		describe_entries(checker, from, entries, n, checker->rest + nrest, checker->rest_counts + nrest);
+		nrest += n;
+	}
+	judge_rest(checker, checker->rest_counts, nrest, count);
+	return KANON_OK;
+}
+
 KanonStatus
 checker_count(Checker *checker, uint32_t node, Count *count)
 {
 	Block *block = checker->block;
 	const Groups *from;
+	Groups *groups = NULL;
 	KanonStatus status;
 
-	if (kanon_by_types(checker->problem))
+	if (kanon_by_types(checker->problem) && block->values < 0)
 	{
 		status = group_types(checker, node);
 		return status == KANON_OK ? ask_by_types(checker, node, count, NULL) : status;
@@ -363,7 +431,15 @@ checker_count(Checker *checker, uint32_t node, Count *count)
 	if (status == KANON_OK && block->by_part &&
 		block->level[checker->divider] == block->height[checker->divider])
 		status = merge_parts(checker, count);
-	return status == KANON_OK ? remember(checker) : status;
+	if (status == KANON_OK)
+		status = remember(checker, &groups);
+	if (status == KANON_OK && block->values >= 0)
+	{
+		Groups last = groups != NULL ? *groups : block->from;
+
+		status = ask_by_values(checker, &last, count);
+	}
+	return status;
 }
 
 int64_t

@@ -227,7 +227,7 @@ member_make_groups(KanonMember *member)
 {
 	const Block *block = member->block;
 	const Groups *from = &block->from;
-	uint64_t stays[KANON_MAX_COLUMNS] = {0};
+	uint64_t stays[MAX_PLACES] = {0};
 	uint32_t *positions = member->position;
 	KanonStatus status = KANON_OK;
 
@@ -258,7 +258,7 @@ kept_by(const Block *block, const uint64_t *entry)
 	uint64_t sum = 0;
 
 	for (int q = 0; q < block->nqis; q++)
-		if (block->level[q] < block->height[q])
+		if (block->level[q] < block->height[q] && q != block->values)
 		{
 			const uint64_t *kept = words_at(block, block->kept_at[block->first[q] + block->level[q]]);
 
@@ -295,6 +295,12 @@ count_groups(const KanonMember *member, Count *count)
 	const uint64_t *entry = member->entries;
 
 	memset(count, 0, sizeof(*count));
+	/* several of them are one group: whoever knows the rules asks */
+	if (block->values >= 0)
+	{
+		count->groups = member->count;
+		return;
+	}
 	for (uint32_t i = 0; i < member->count; i++, entry += block->words + 1)
 		member_count_group(block, entry,
 						   kanon_class_allowed(&block->rules, NULL, NULL, 0, (int64_t) entry[block->words]),

@@ -7,40 +7,113 @@
 
 #include "full_domain/full_domain_block.h"
 #include "privacy/allowed.h"
+#include "util/hash.h"
 
 /* Room for remembered groups: so many times the row types, but not more than this many bytes or once these. */
 #define ARENA_SHARE 16
 #define ARENA_BYTES ((size_t) 32 * 1024 * 1024)
 
-/* Gives each quasi-identifier its bits. */
+/*
+ * Numbers the combinations of what rules look at, and notes a type with each.  (Where they
+ * are about populations, too, types are looked at themselves.)
+ */
+static KanonStatus
+number_values(Checker *checker, uint32_t *distinct)
+{
+	const KanonProblem *problem = checker->problem;
+	KanonEnv *env = problem->env;
+	size_t size = 16;
+	uint32_t *table;
+
+	*distinct = 0;
+	while (size < 2 * (size_t) problem->ntypes)
+		size *= 2;
+	checker->values = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	checker->typical = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
+	table = kanon_alloc0(env, size, sizeof(uint32_t));
+	if (checker->values == NULL || checker->typical == NULL || table == NULL)
+	{
+		kanon_free(env, table);
+		return KANON_NO_MEMORY;
+	}
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		uint64_t hash = 0;
+		size_t slot;
+		bool same = false;
+
+		for (int c = 0; c < problem->nextra; c++)
+			hash = kanon_hash_add(hash, problem->extra[c].code[type]);
+		for (slot = hash & (size - 1); table[slot] != 0; slot = (slot + 1) & (size - 1))
+		{
+			uint32_t other = checker->typical[table[slot] - 1];
+
+			same = true;
+			for (int c = 0; c < problem->nextra && same; c++)
+				same = problem->extra[c].code[type] == problem->extra[c].code[other];
+			if (same)
+				break;
+		}
+		if (!same)
+		{
+			checker->typical[*distinct] = type;
+			table[slot] = ++*distinct;
+		}
+		checker->values[type] = table[slot] - 1;
+		if (kanon_stop(checker->pace, 4 + (uint64_t) problem->nextra))
+		{
+			kanon_free(env, table);
+			return KANON_CANCELLED;
+		}
+	}
+	kanon_free(env, table);
+	return KANON_OK;
+}
+
+/* Gives what is next in an entry so many bits. */
 static void
-lay_out_entries(const KanonProblem *problem, const Lattice *lattice, Block *block)
+lay_out_code(Block *block, int q, uint32_t distinct, int *used)
+{
+	int bits = distinct > 1 ? 32 - __builtin_clz(distinct - 1) : 0;
+
+	if (*used + bits > 64)
+	{
+		block->words++;
+		*used = 0;
+	}
+	block->word[q] = block->words - 1;
+	block->shift[q] = bits > 0 ? *used : 0;
+	block->mask[q] = (UINT64_C(1) << bits) - 1;
+	*used += bits;
+}
+
+/* Gives each quasi-identifier its bits, and so many combinations of values (0: there are none). */
+static void
+lay_out_entries(const KanonProblem *problem, const Lattice *lattice, uint32_t values, Block *block)
 {
 	int used = 0;
 
 	block->nqis = lattice->nqis;
+	block->values = -1;
 	block->words = 1;
 	for (int q = 0; q < lattice->nqis; q++)
 	{
 		uint32_t distinct = 1;
-		int bits;
 
 		for (int level = 0; level < lattice->height[q]; level++)
 			if (problem->columns[lattice->first[q] + level].distinct > distinct)
 				distinct = problem->columns[lattice->first[q] + level].distinct;
-		bits = distinct > 1 ? 32 - __builtin_clz(distinct - 1) : 0;
-		if (used + bits > 64)
-		{
-			block->words++;
-			used = 0;
-		}
 		block->height[q] = lattice->height[q];
 		block->first[q] = lattice->first[q];
-		block->word[q] = block->words - 1;
-		block->shift[q] = bits > 0 ? used : 0;
-		block->mask[q] = (UINT64_C(1) << bits) - 1;
-		used += bits;
+		lay_out_code(block, q, distinct, &used);
 	}
+	if (values == 0)
+		return;
+	block->values = block->nqis++;
+	block->height[block->values] = 1;
+	block->first[block->values] = problem->ncolumns;
+	block->distinct[problem->ncolumns] = values;
+	lay_out_code(block, block->values, values, &used);
 }
 
 /* Places for the tables of a column; returns the first free word. */
@@ -213,8 +286,12 @@ fill_base(const Checker *checker)
 			return KANON_CANCELLED;
 		memset(entry, 0, words * sizeof(uint64_t));
 		for (int q = 0; q < block->nqis; q++)
-			entry[block->word[q]] |= (uint64_t) problem->columns[block->first[q]].code[type]
-									 << block->shift[q];
+		{
+			uint64_t code =
+				q == block->values ? checker->values[type] : problem->columns[block->first[q]].code[type];
+
+			entry[block->word[q]] |= code << block->shift[q];
+		}
 		entry[words] = (uint64_t) problem->rows[type];
 	}
 	return KANON_OK;
@@ -267,6 +344,14 @@ checker_take_lists(Checker *checker)
 		checker->start = kanon_alloc(env, ntypes + 2, sizeof(uint32_t));
 	if (checker->rest == NULL)
 		checker->rest = kanon_alloc(env, ntypes, sizeof(uint32_t));
+	if (checker->values != NULL && checker->class_types == NULL)
+	{
+		checker->class_types = kanon_alloc(env, ntypes, sizeof(uint32_t));
+		checker->class_counts = kanon_alloc(env, ntypes, sizeof(int64_t));
+		checker->rest_counts = kanon_alloc(env, ntypes, sizeof(int64_t));
+		if (checker->class_types == NULL || checker->class_counts == NULL || checker->rest_counts == NULL)
+			return KANON_NO_MEMORY;
+	}
 	return checker->group != NULL && checker->member != NULL && checker->start != NULL &&
 				   checker->rest != NULL
 			   ? KANON_OK
@@ -281,14 +366,21 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	Block *plan = kanon_alloc0(env, 1, sizeof(Block));
 	size_t at = (sizeof(Block) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 	size_t base;
-	KanonStatus status = KANON_NO_MEMORY;
+	uint32_t values = 0;
+	KanonStatus status = plan == NULL ? KANON_NO_MEMORY : KANON_OK;
 
-	if (plan == NULL)
-		return KANON_NO_MEMORY;
+	if (status == KANON_OK && problem->privacy != NULL && problem->npopulations == 0)
+		status = number_values(checker, &values);
+	if (status != KANON_OK)
+	{
+		kanon_free(env, plan);
+		return status;
+	}
+	status = KANON_NO_MEMORY;
 	plan->rules = *problem;
 	plan->limit = limit;
 	plan->of_cells = metric->of_cells;
-	lay_out_entries(problem, checker->lattice, plan);
+	lay_out_entries(problem, checker->lattice, values, plan);
 	at = lay_out_tables(problem, checker->lattice, metric->of_cells, plan, at);
 	base = (size_t) problem->ntypes * ((size_t) plan->words + 1);
 	checker->base.nparts = 1;
@@ -325,8 +417,8 @@ checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *
 		return KANON_NO_MEMORY;
 	checker->problem = problem;
 	checker->lattice = lattice;
-	/* the others see the entries, and not what rules would look at */
-	checker->team = kanon_by_types(problem) ? NULL : team;
+	/* the others see the entries, and not the types that rules about populations look at */
+	checker->team = problem->npopulations > 0 ? NULL : team;
 	checker->members = 1;
 	checker->pace = pace;
 	return set_up(checker, metric, limit, report);
@@ -349,6 +441,11 @@ checker_close(Checker *checker)
 	kanon_free(env, checker->member);
 	kanon_free(env, checker->start);
 	kanon_free(env, checker->rest);
+	kanon_free(env, checker->values);
+	kanon_free(env, checker->typical);
+	kanon_free(env, checker->class_types);
+	kanon_free(env, checker->class_counts);
+	kanon_free(env, checker->rest_counts);
 	kanon_presence_close(checker->presence);
 	kanon_free(env, checker);
 }
