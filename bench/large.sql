@@ -23,18 +23,34 @@ FROM (SELECT age AS a, dense_rank() OVER (ORDER BY workclass)::int AS b, dense_r
              dense_rank() OVER (ORDER BY race)::int AS f, dense_rank() OVER (ORDER BY sex)::int AS g,
              hours_per_week AS h, dense_rank() OVER (ORDER BY native_country)::int AS i
       FROM adult ORDER BY fnlwgt, age, education_num, hours_per_week) AS codes;
+-- (in variables arrays are laid out once, not for each cell)
 CREATE FUNCTION mixed(rows int, probability float8) RETURNS
-    TABLE (a int, b int, c int, d int, e int, f int, g int, h int, i int) LANGUAGE sql VOLATILE AS $$
-SELECT a[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       b[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       c[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       d[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       e[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       f[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       g[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       h[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1],
-       i[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1]
-FROM adult_codes, generate_series(1, rows) AS x $$;
+    TABLE (a int, b int, c int, d int, e int, f int, g int, h int, i int) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    from_a int[] := (SELECT x.a FROM adult_codes x);
+    from_b int[] := (SELECT x.b FROM adult_codes x);
+    from_c int[] := (SELECT x.c FROM adult_codes x);
+    from_d int[] := (SELECT x.d FROM adult_codes x);
+    from_e int[] := (SELECT x.e FROM adult_codes x);
+    from_f int[] := (SELECT x.f FROM adult_codes x);
+    from_g int[] := (SELECT x.g FROM adult_codes x);
+    from_h int[] := (SELECT x.h FROM adult_codes x);
+    from_i int[] := (SELECT x.i FROM adult_codes x);
+    n int := (SELECT x.n FROM adult_codes x);
+BEGIN
+    FOR x IN 0..rows - 1 LOOP
+        a := from_a[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        b := from_b[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        c := from_c[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        d := from_d[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        e := from_e[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        f := from_f[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        g := from_g[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        h := from_h[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        i := from_i[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        RETURN NEXT;
+    END LOOP;
+END $$;
 DO $$ BEGIN PERFORM setseed(0.25); END $$;
 CREATE TABLE mixed9 AS SELECT * FROM mixed(:rows, 0.4);
 CREATE TABLE mixed8 AS SELECT a, b, c, d, e, f, g, i FROM mixed(:rows8, 0.15);

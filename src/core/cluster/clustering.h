@@ -127,6 +127,7 @@ typedef struct ClusterSpace
 	int naxes;
 	SpaceAxis axis[KANON_MAX_COLUMNS];
 	uint32_t *distance; /* [room] from the point that was asked for last */
+	uint32_t *least;    /* of each block of distances: space_nearest passes over those that are too far */
 	double unit;        /* cost of a distance of 1 */
 	bool halves;        /* three points' distances add up to twice what they hide together */
 } ClusterSpace;
