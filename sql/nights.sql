@@ -29,6 +29,7 @@ SELECT kanon_alter_publication('stays', k => 100000);
 SELECT kanon_alter_publication('stays', k => 1);
 SELECT kanon_alter_publication('stays', set_options => '{"method": "ilpp"}');
 SELECT kanon_alter_publication('stays', set_options => '{"keep": ["nobody"]}');
+SELECT kanon_alter_publication('stays', set_options => '{"keep": ["diagnosys"]}');
 SELECT kanon_alter_publication('stays', set_options => '{"keep": ["diagnosis", "note"]}');
 SELECT kanon_alter_publication('stays', quasi_identifiers => '{nobody}');
 SELECT kanon_alter_publication('stays', solver => 'nobody');

@@ -7,6 +7,8 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
+#include "host/excerpt.h"
+#include "host/nearest.h"
 #include "write/target.h"
 #include "publication/publication.h"
 
@@ -188,6 +190,41 @@ is_used(const KanonPublication *publication, List *texts, const char *name)
 	return false;
 }
 
+/* Said of the source, whose columns its owner knows: the view would only tell which of them are used. */
+static void
+check_column(Oid source, Oid old, const char *name)
+{
+	if (get_attnum(source, name) == InvalidAttrNumber &&
+		(!OidIsValid(old) || get_attnum(old, name) == InvalidAttrNumber))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of \"%s\" does not exist", excerpt(name), get_rel_name(source)),
+				 errhint("%s", nearest_column(source, name,
+											  "Names are taken exactly as written, capitals included."))));
+}
+
+/* Of quasi-identifiers and kept columns; what else names columns names one of them, mostly. */
+static void
+check_columns(const KanonPublication *publication, Oid source, Oid old)
+{
+	JsonbValue word = {.type = jbvString, .val.string = {strlen("keep"), "keep"}};
+	const JsonbValue *kept = findJsonbValueFromContainer(&publication->options->root, JB_FOBJECT, &word);
+	int n;
+	char **qis = name_array(publication->qis, "quasi_identifiers", &n);
+
+	for (int i = 0; i < n; i++)
+		check_column(source, old, qis[i]);
+	if (kept == NULL || kept->type != jbvBinary || !JsonContainerIsArray(kept->val.binary.data))
+		return;
+	for (uint32 i = 0; i < JsonContainerSize(kept->val.binary.data); i++)
+	{
+		const JsonbValue *name = getIthJsonbValueFromContainer(kept->val.binary.data, i);
+
+		if (name->type == jbvString)
+			check_column(source, old, pnstrdup(name->val.string.val, name->val.string.len));
+	}
+}
+
 /* "column AS name" for a column of the source, after those that are there. */
 static void
 append_column(StringInfo sql, Oid source, AttrNumber attnum, const char *name)
@@ -240,10 +277,12 @@ used_columns(const KanonPublication *publication, Oid source, Oid old)
 static void
 create_view(KanonPublication *publication, Oid source, Oid old, const char *name, Oid namespace)
 {
-	char *columns = used_columns(publication, source, old);
+	char *columns;
 	char *bare;
 	char *qualified;
 
+	check_columns(publication, source, old);
+	columns = used_columns(publication, source, old);
 	if (OidIsValid(old))
 	{
 		run_utility(psprintf("DROP VIEW %s", relation_name(old)));
