@@ -86,6 +86,10 @@ CREATE TABLE nobody (LIKE people);
 SELECT * FROM kanon_subtree('nobody', 'nobody_public', '{age,zip,sex}', 2, hierarchies => :'h');
 SELECT count(*) FROM nobody_public;
 
+-- nothing is lost, and not a hair less
+CREATE TABLE enough AS SELECT 20 + i % 50 AS age, 'r' || i % 4 AS region FROM generate_series(1, 1200) i;
+SELECT DISTINCT classes, cost, lower_bound, proven, gcp FROM kanon_subtree('enough', NULL, '{age,region}', 5, hierarchies => '{"age": {"interval": [5, 10, 20]}}', dry_run => true);
+
 -- time that is up at once: everything is suppressed, or as far as it came
 CREATE TABLE many AS SELECT i % 300 AS a, i / 300 % 40 AS b, hashint4(i) & 255 AS c FROM generate_series(1, 120000) i;
 SELECT column_name, level, shown, row_count FROM kanon_subtree('many', NULL, '{a,b,c}', 5, time_limit => '1 microsecond', dry_run => true);
@@ -104,4 +108,4 @@ SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, keep => '{illness}', pri
 SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, keep => '{illness}', privacy => ARRAY[kanon_alpha('illness', 0.1, '{flu}')]);
 SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, privacy => ARRAY[kanon_subject('id'), kanon_k_map('everybody')]);
 SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, time_limit => '0');
-DROP TABLE nulls, people, people_public, age_h, zip_h, found, clients, clients_public, four_h, visits, visits_public, everybody, nobody, nobody_public, many;
+DROP TABLE nulls, people, people_public, age_h, zip_h, found, clients, clients_public, four_h, visits, visits_public, everybody, nobody, nobody_public, enough, many;

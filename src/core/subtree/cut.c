@@ -199,8 +199,8 @@ cut_compact(Cut *cut)
 	cut->nsplit = 0;
 }
 
-static void
-set_cost(Cut *cut)
+void
+cut_add_up(Cut *cut)
 {
 	cut->cost = 0;
 	for (size_t i = 0; i < cut->nclasses; i++)
@@ -247,7 +247,7 @@ cut_build(Cut *cut)
 		}
 		cut_compact(cut);
 	}
-	set_cost(cut);
+	cut_add_up(cut);
 	return KANON_OK;
 }
 

@@ -104,7 +104,10 @@ solve(const KanonProblem *problem, Cut *cut, KanonScratch *scratch, KanonPace *p
 	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
 		status = KANON_NO_MEMORY;
 	if (status == KANON_OK)
+	{
+		cut_add_up(cut);
 		status = make_release(cut, release);
+	}
 	cost = cut->cost;
 	kanon_presence_close(cut->presence);
 	kanon_scratch_free(scratch);
