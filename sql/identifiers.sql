@@ -33,6 +33,22 @@ SELECT count(*) FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep 
 SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["diagnosis"]}', key => 'patient_id');
 SELECT kanon_drop_publication('pub');
 
+-- what several rows share may name persons all the same: who publishes it is told, unless it is masked, labelled or answered for
+SET client_min_messages = notice;
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'named', '{age,zip}', 5, keep => '{patient_id,email,note,diagnosis,cost}', allow_identifying => '{note,cost}');
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'named', '{age,zip}', 5, keep => '{email,patient_id}', mask => '{"email": {"partial": [1, 0]}, "patient_id": {"pseudonym": "release"}}', replace => true);
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'named', '{age,zip}', 5, keep => '{email}', allow_identifying => '{email}', replace => true);
+CREATE VIEW of_visit AS SELECT age, zip, email FROM visit;
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('of_visit', 'named', '{age,zip}', 5, keep => '{email}', replace => true);
+SECURITY LABEL FOR kanon ON COLUMN visit.email IS 'keep';
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('of_visit', 'named', '{age,zip}', 5, keep => '{email}', replace => true);
+SECURITY LABEL FOR kanon ON COLUMN visit.email IS NULL;
+-- of free text, texts alone; nothing of what is not written
+SELECT count(*) > 0 AS solved FROM kanon_pattern_guided('visit', NULL, '{age,zip}', 5, keep => '{email}', dry_run => true);
+CREATE TABLE marked AS SELECT i % 3 AS note, i % 5 AS age FROM generate_series(1, 60) i;
+SELECT count(*) > 0 AS published FROM kanon_pattern_guided('marked', 'named', '{age}', 5, keep => '{note}', replace => true);
+SET client_min_messages = warning;
+
 -- more values than are remembered: a sample of them tells the same
 CREATE TABLE large AS SELECT i AS id, i % 1000 AS often, i % 100 AS q FROM generate_series(1, 200000) i;
 SELECT count(*) FROM kanon_pattern_guided('large', 'out4', '{q}', 5, keep => '{id,often}');

@@ -181,8 +181,8 @@ SELECT ends('n', 'cut_d') = places('n', 'spread_lines') AS of_rows, ends('n', 'c
 CREATE TABLE own AS SELECT i % 58000 AS number, 'person ' || i % 58000 AS name, i / 58000 AS a FROM generate_series(0, 59999) i UNION ALL SELECT 7, 'person 7', 2 FROM generate_series(1, 20000);
 SELECT kanon_create_publication('owned', 'own', '{a}', 5, '{"keep": ["number", "name"], "mask": {"number": {"pseudonym": "publication"}, "name": {"pseudonym": "publication"}}}');
 SELECT count(*), count(DISTINCT number) AS numbers, count(DISTINCT name) AS names, count(DISTINCT (number, name)) AS pairs FROM owned;
-SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM owned WHERE number = encode(set_byte(set_byte(h, 6, get_byte(h, 6) & 15 | 128), 8, get_byte(h, 8) & 63 | 128), 'hex')::uuid)) AS of_the_key
-FROM generate_series(7, 57999, 1000) AS i, owned_publication, substr(hmac(mask_key, 'number'::bytea || '\x00' || i::text::bytea), 1, 16) AS h;
+SELECT count(DISTINCT number) AS of_the_key FROM owned WHERE number IN (SELECT encode(set_byte(set_byte(h, 6, get_byte(h, 6) & 15 | 128), 8, get_byte(h, 8) & 63 | 128), 'hex')::uuid
+    FROM generate_series(7, 57999, 1000) AS i, owned_publication, substr(hmac(mask_key, 'number'::bytea || '\x00' || i::text::bytea), 1, 16) AS h);
 SELECT kanon_drop_publication('owned');
 -- numerics, to a power of ten and to others
 CREATE TABLE amounts AS SELECT i % 2 AS a, (i * 7919 % 20011 - 10000) / 8.0 AS ten, (i * 7919 % 20011 - 10000) / 8.0 AS tenth, (i * 7919 % 20011 - 10000) / 8.0 AS quarter FROM generate_series(1, 900) i;

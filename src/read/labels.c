@@ -117,6 +117,20 @@ label_identifies(Oid relid, AttrNumber attnum)
 	return column_origins(relid, attnum, is_labelled_identifier, NULL);
 }
 
+static bool
+is_answered_for(Oid relid, AttrNumber attnum, void *arg)
+{
+	LabelledRole role = label_role(relid, attnum);
+
+	return role.keep || role.sensitive || role.quasi_identifier;
+}
+
+bool
+label_answers(Oid relid, AttrNumber attnum)
+{
+	return column_origins(relid, attnum, is_answered_for, NULL);
+}
+
 void
 labels_refuse_identifiers(Oid relid, const SourceColumn *columns, int n)
 {

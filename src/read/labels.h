@@ -26,6 +26,9 @@ extern LabelledRole label_role(Oid relid, AttrNumber attnum);
 /* Is it, or what it stands for in the relations below a view, labelled as an identifier? */
 extern bool label_identifies(Oid relid, AttrNumber attnum);
 
+/* Has somebody said what it is, here or below a view: a quasi-identifier, sensitive, or to keep? */
+extern bool label_answers(Oid relid, AttrNumber attnum);
+
 /*
  * Raises check_violation if one of these columns, or what it stands for in the
  * relations below a view, is labelled as an identifier and may not be one.

@@ -8,6 +8,7 @@
 #include "host/nearest.h"
 #include "run/run.h"
 #include "read/labels.h"
+#include "read/roles.h"
 #include "read/stage.h"
 #include "write/classify.h"
 #include "write/mask.h"
@@ -23,6 +24,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -134,6 +136,48 @@ check_identifiers(Run *run)
 	}
 	labels_refuse_identifiers(source->relid, source->qis, source->nqis);
 	labels_refuse_identifiers(source->relid, source->kept, source->nkept);
+}
+
+/*
+ * A name that several rows share is no value of their own, and it names somebody all the same.  What
+ * columns are called is not enough to refuse them.
+ */
+static void
+say_called_like_persons(const Run *run)
+{
+	const Source *source = run->source;
+	StringInfoData names;
+	int n = 0;
+
+	if (run->request->target == NULL)
+		return;
+	initStringInfo(&names);
+	for (int i = 0; i < source->nkept; i++)
+	{
+		const SourceColumn *column = &source->kept[i];
+		bool preferred;
+		char category;
+		const char *why;
+
+		get_type_category_preferred(getBaseType(column->type), &category, &preferred);
+		/* free text is text */
+		if (column->may_identify || column->mask != NULL ||
+			role_by_name(column->name, false, category == TYPCATEGORY_STRING ? INFINITY : 0, &why) !=
+				ROLE_IDENTIFIER ||
+			label_answers(source->relid, get_attnum(source->relid, column->name)))
+			continue;
+		appendStringInfo(&names, "%s\"%s\"", n++ > 0 ? ", " : "", column->name);
+	}
+	if (n > 0)
+		ereport(NOTICE,
+				(errmsg_plural("kept column %s may name persons", "kept columns %s may name persons", n,
+							   names.data),
+				 errdetail_plural(
+					 "It is called like a name, number or address of persons, or like free text.",
+					 "They are called like names, numbers or addresses of persons, or like free text.", n),
+				 errhint("Leave out or mask what names persons, or answer for it by allow_identifying. The "
+						 "label 'keep' says of a column that it names nobody.")));
+	pfree(names.data);
 }
 
 static void
@@ -393,6 +437,7 @@ run_read(Request *request)
 	steps->open(run);
 	masks_read(run->source, request->mask, request->key, request->mask_key);
 	check_identifiers(run);
+	say_called_like_persons(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	steps->beside(run);

@@ -16,7 +16,7 @@
 #include "host/gate.h"
 #include "read/labels.h"
 #include "run/args.h"
-#include "sql/suggest.h"
+#include "read/roles.h"
 #include "write/kept.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /*
- * suggest_words.c: what the name of a column says of its role.
+ * roles.c: what the name of a column says of its role.
  */
 #include "postgres.h"
 
 #include <ctype.h>
 
-#include "sql/suggest.h"
+#include "read/roles.h"
 
 /* Names of persons, and ways to reach or find them. */
 static const char *const identifier[] = {

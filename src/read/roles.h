@@ -1,8 +1,8 @@
 /*
- * suggest.h: what the parts of kanon_suggest have in common.
+ * roles.h: roles of columns, and what the name of one says of its role.
  */
-#ifndef KANON_SQL_SUGGEST_H
-#define KANON_SQL_SUGGEST_H
+#ifndef KANON_READ_ROLES_H
+#define KANON_READ_ROLES_H
 
 #include "postgres.h"
 
