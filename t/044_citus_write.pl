@@ -236,6 +236,32 @@ foreach my $change (
 ask('DROP EVENT TRIGGER move');
 left_behind('what was changed');
 
+# And what is made for them, before they do.
+ask(<<'E');
+CREATE FUNCTION meddle() RETURNS event_trigger LANGUAGE plpgsql AS $$
+DECLARE
+    made text;
+BEGIN
+    SELECT object_identity INTO made FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ (SELECT split_part(what, ':', 1) FROM hold);
+    IF made IS NOT NULL THEN
+        EXECUTE format((SELECT split_part(what, ':', 2) FROM hold), made);
+    END IF;
+END $$;
+CREATE EVENT TRIGGER meddle ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS') EXECUTE FUNCTION meddle();
+E
+foreach my $change (
+	[ 'kanon_mapping: ALTER TABLE %s ADD extra int', qr/What tells rows their classes has other columns than it should/ ],
+	[ 'far: ALTER TABLE %s ADD CHECK (true)', qr/It has other columns than those that were listed, or constraints/ ])
+{
+	my ($statement, $says) = @$change;
+
+	ask("TRUNCATE hold; INSERT INTO hold VALUES ('$statement')");
+	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
+	like($err, $says, $statement);
+}
+ask('DROP EVENT TRIGGER meddle');
+left_behind('what was meddled with');
+
 # ---- whoever dies, at whatever step ----
 
 ask(<<'E');
