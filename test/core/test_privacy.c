@@ -520,6 +520,69 @@ test_ilp(void **state)
 	assert_true(better > 0 && infeasible > 0);
 }
 
+/*
+ * Whatever the rules: nothing is said to be least, or impossible, that is not.  (Rules that are not linear have no
+ * exact model, so that a proof of theirs is one of k alone or of values that a class lacks.)
+ */
+static void
+test_claims(void **state)
+{
+	static const KanonSolve solves[] = {kanon_solve_ilp, kanon_solve_improve, kanon_solve_best,
+										kanon_solve_fpt};
+	int proven = 0;
+	int infeasible = 0;
+	int tried = 0;
+
+	(void) state;
+	for (int i = 0; tried < cases(1500); i++)
+	{
+		uint64_t random = 15000000 + (uint64_t) i;
+		Host host;
+		KanonProblem *problem;
+		double optimum;
+		double rows = 0;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 7, 4, DIVERSE_ALL);
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			rows += (double) problem->rows[t];
+		if (rows > 8 || kanon_mask_count(problem, 1000) < 0 ||
+			pow((double) kanon_mask_count(problem, 1000), rows) > 60000)
+		{
+			end_problem(&host, problem);
+			continue;
+		}
+		tried++;
+		problem->time_limit = 20;
+		problem->effort = 0.001;
+		optimum = brute_force(problem);
+		for (size_t m = 0; m < sizeof(solves) / sizeof(solves[0]); m++)
+		{
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status = solves[m](problem, &release, &report);
+			double dropped =
+				(double) release.dropped * kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
+
+			if (status == KANON_OK)
+			{
+				assert_true(priced(problem, &release, &report) >= optimum - 1e-6);
+				assert_true(report.lower_bound + dropped <= optimum + 1e-6);
+				assert_true(!report.proven || priced(problem, &release, &report) <= optimum + 1e-6);
+				proven += report.proven;
+			}
+			else
+			{
+				assert_true(status != KANON_INFEASIBLE || optimum == INFINITY);
+				infeasible += status == KANON_INFEASIBLE;
+			}
+			kanon_release_free(problem, &release);
+		}
+		end_problem(&host, problem);
+	}
+	assert_true(proven > 0 && infeasible > 0);
+}
+
 /* Larger tables: never worse than greedy, and every class keeps the rules. */
 static void
 test_ilp_and_greedy(void **state)
@@ -726,6 +789,27 @@ check_once(const KanonProblem *problem, const KanonRelease *release)
 	}
 }
 
+/* May what is left out be a class? */
+static bool
+left_out_may_be_one(const KanonProblem *problem, const KanonRelease *release)
+{
+	uint32_t *types = malloc((release->nflows + 1) * sizeof(uint32_t));
+	int64_t *counts = malloc((release->nflows + 1) * sizeof(int64_t));
+	size_t n = 0;
+	bool allowed;
+
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ == KANON_DROPPED)
+		{
+			types[n] = release->flows[f].type;
+			counts[n++] = release->flows[f].rows;
+		}
+	allowed = n > 0 && release->dropped >= problem->k && diverse_allows(problem, types, counts, n, false);
+	free(types);
+	free(counts);
+	return allowed;
+}
+
 /* Every class keeps the rules; the bound of k alone holds; nothing is left out that need not be. */
 static void
 test_mended(void **state)
@@ -765,6 +849,7 @@ test_mended(void **state)
 						report.lower_bound < report.cost);
 			if (method->once)
 				check_once(problem, &release);
+			assert_false(left_out_may_be_one(problem, &release));
 			kinds[i % (int) MENDED] |= kanon_privacy_kinds(problem->privacy);
 		}
 		else if (status != KANON_TOO_LARGE && status != KANON_UNAVAILABLE)
@@ -894,16 +979,23 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_classes),       cmocka_unit_test(test_monotone),
-		cmocka_unit_test(test_not_monotone),  cmocka_unit_test(test_greedy_small),
-		cmocka_unit_test(test_greedy_medium), cmocka_unit_test(test_finish_refuses),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_not_monotone),
+		cmocka_unit_test(test_greedy_small),
+		cmocka_unit_test(test_greedy_medium),
+		cmocka_unit_test(test_finish_refuses),
 		cmocka_unit_test(test_nobody),
 #ifdef HAVE_GLPK
-		cmocka_unit_test(test_ilp),           cmocka_unit_test(test_ilp_and_greedy),
-		cmocka_unit_test(test_ilp_ends),      cmocka_unit_test(test_improve_near),
+		cmocka_unit_test(test_ilp),
+		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_ilp_and_greedy),
+		cmocka_unit_test(test_ilp_ends),
+		cmocka_unit_test(test_improve_near),
 		cmocka_unit_test(test_improve_adult),
 #endif
-		cmocka_unit_test(test_greedy_ends),   cmocka_unit_test(test_mended),
+		cmocka_unit_test(test_greedy_ends),
+		cmocka_unit_test(test_mended),
 		cmocka_unit_test(test_mended_ends),
 	};
 
