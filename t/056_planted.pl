@@ -141,8 +141,10 @@ $node->safe_psql('lab', <<'E');
 CREATE SCHEMA own;
 CREATE TABLE own.person AS
 SELECT i AS who, i % 5 AS a, ('z' || 100 + i % 4) COLLATE "C" AS zip, date '2020-01-01' + i % 50 AS born, 1.5 * (i % 6) AS num, 'd' || i % 3 AS note,
-       i % 7 / 2.0::float8 AS f
+       i % 7 / 2.0::float8 AS f, 2 + i % 3 AS wanted, '{a,b}'::text[] AS items
 FROM generate_series(1, 240) i;
+CREATE TABLE own.shares AS SELECT 'a' AS column_name, i::text AS value, 0.2::float8 AS share FROM generate_series(0, 4) i
+UNION ALL SELECT 'zip', 'z' || 100 + i, 0.25 FROM generate_series(0, 3) i;
 CREATE TABLE own.population AS SELECT * FROM own.person UNION ALL SELECT * FROM own.person;
 CREATE TABLE own.people AS SELECT 10000 + i AS zip, 30000 AS people FROM generate_series(1, 9) i;
 CREATE TABLE own.place AS SELECT 'z' || 100 + i AS k, CASE WHEN i < 4 THEN 'z' || 104 END AS up FROM generate_series(0, 4) i;
@@ -198,6 +200,26 @@ my @calls = (
 	publish('kanon_freeform', 't_freeform', 'a,num', $replace),
 	"SELECT * FROM s.kanon_check_freeform($person, 'own.t_freeform'::pg_catalog.regclass, " . names('a,num') . ', ' . int8(3) . ')',
 	"SELECT * FROM s.kanon_check('own.t_freeform'::pg_catalog.regclass, " . names('a,num') . ')',
+	# rules that the method mends its classes for, and what has no classes
+	map({ my ($function, $method, $rest) = @$_; publish($function, "t_$method", 'a,zip', "$replace, keep => " . names('note') . ", $privacy" . '], method => ' . text($method) . $rest) }
+		[ 'kanon_pattern_guided', 'improve', '' ], [ 'kanon_cluster', 'gather', '' ], [ 'kanon_pattern_clustering', 'fpt', ", patterns => '{--,-*,**}'::pg_catalog._text" ]),
+	publish('kanon_freeform', 't_own', 'a,num', "$replace, k_column => 'wanted'::pg_catalog.name"),
+	"SELECT * FROM s.kanon_check_freeform($person, 'own.t_own'::pg_catalog.regclass, " . names('a,num') . ', ' . int8(2) . ", 'wanted'::pg_catalog.name, '0'::pg_catalog.int4)",
+	"SELECT * FROM s.kanon_risk($person, " . names('a,zip') . ", presence => s.kanon_presence('own.shares'::pg_catalog.regclass, " . int8(5000) . ", '0'::pg_catalog.float8, '1'::pg_catalog.float8, '0.5'::pg_catalog.float8))",
+	"SELECT * FROM s.kanon_cross_training($person, " . text('own.t_cross') . ', ' . names('num,f') . ', ' . int8(3) . ", $replace)",
+	"SELECT * FROM s.kanon_isolation('own.t_cross'::pg_catalog.regclass, $person, " . names('num,f') . ", '2'::pg_catalog.float8, " . int8(3) . ')',
+	"SELECT * FROM s.kanon_synthetic($person, " . text('own.t_synthetic') . ', ' . names('a') . ", '5'::pg_catalog.float8, '0.1'::pg_catalog.float8, "
+	  . q('{"a": {"from": 0, "to": 4}}'::pg_catalog.jsonb) . ", $replace)",
+	"SELECT * FROM s.kanon_alpha_beta($person, " . text('own.t_drawn') . ', ' . names('a') . ", '0.2'::pg_catalog.float8, '0.6'::pg_catalog.float8, "
+	  . q('{"a": {"from": 0, "to": 40}}'::pg_catalog.jsonb) . ", $replace)",
+	"SELECT * FROM s.kanon_anatomy($person, " . text('own.t_rows') . ', ' . text('own.t_values') . ', ' . names('a,zip') . ", 'note'::pg_catalog.name, '2'::pg_catalog.int4, $replace)",
+	"SELECT * FROM s.kanon_transactions($person, " . text('own.t_items') . ", 'items'::pg_catalog.name, k => " . int8(2) . ", $replace)",
+	"SELECT * FROM s.kanon_attack($person, 'own.t_plain'::pg_catalog.regclass, 'who'::pg_catalog.name, " . names('a,zip') . ')',
+	"SELECT * FROM s.kanon_compare($person, 'own.t_plain'::pg_catalog.regclass, " . names('a,zip,born') . ', ' . names('note') . ')',
+	"SELECT * FROM s.kanon_distributions($person, 'own.t_plain'::pg_catalog.regclass, " . names('a,zip,born') . ', ' . int8(3) . ')',
+	"SELECT s.kanon_checksum('own.t_plain'::pg_catalog.regclass)",
+	"SELECT s.kanon_set_budget($person, '100'::pg_catalog.numeric)",
+	"SELECT * FROM s.kanon_dp($person, " . text('sum') . ", '1'::pg_catalog.numeric, 'num'::pg_catalog.name, lower => '0'::pg_catalog.numeric, upper => '9'::pg_catalog.numeric)",
 	"SELECT * FROM s.kanon_patterns(" . names('a,zip') . ')',
 	"SELECT s.kanon_rules(never => " . names('a') . ')',
 	"SELECT s.kanon_describe(" . text('-*') . ', ' . names('a,zip') . ')',
