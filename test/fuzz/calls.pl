@@ -33,7 +33,7 @@ binmode $_, ':encoding(UTF-8)' for \*STDOUT, \*STDERR;
 
 # What kanon, or PostgreSQL for a wrong name, privilege or value of an argument, may answer.
 my %designed = map { $_ => 1 } qw(
-	0A000 22004 22023 2202E 23000 23514 2BP01 3F000 40001 42501 42601 42602 42622 42701 42703 42704 42804 42809 42846
+	0A000 22003 22004 22023 2202E 23000 23514 2BP01 3F000 40001 42501 42601 42602 42622 42701 42703 42704 42804 42809 42846
 	42883 42P01 42P07 42P10 42P16 53200 53400 54000 54011 55000 55006 55P03 57014);
 
 # (Values are told apart by their text, so that must be whole.)
@@ -189,7 +189,7 @@ sub fault_of
 		return "$error in $function: $row->{message}" if $error =~ /^[0-9A-Z]{5}$/ && !$designed{$error};
 	}
 	return sprintf('stuck: %s for %.0f s', $function, $answer->{seconds}) if $answer->{seconds} > $option{timeout} + 20;
-	my $hidden = !Fuzz::Judge::given($call->{val}, 'with_values') && $function =~ /report|explain|check/;
+	my $hidden = !(grep { Fuzz::Judge::given($call->{val}, $_) } qw(with_values compare)) && $function =~ /report|explain|check/;
 	my $said = join("\n", $answer->{message} // (), @notices, $hidden ? map { my $r = $_; map { $r->{$_} // () } sort keys %$r } @{ $answer->{rows} } : ());
 	$said =~ s/^.*LOCATION:.*$//mg;
 	my $value = marker($said);

@@ -41,7 +41,7 @@ sub weight
 	my ($name) = @_;
 	return 14 if $name =~ /^kanon_(pattern_guided|cluster|full_domain|subtree|freeform)$/;
 	return 6 if $name =~ /^kanon_(pattern_clustering|transactions|anatomy)$/;
-	return 3 if $name =~ /^kanon_(check|risk|explain|frontier|create_publication|refresh|report)$|check/;
+	return 3 if $name =~ /^kanon_(check|risk|explain|frontier|create_publication|refresh|report|cross_training|isolation)$|check/;
 	return 2 if $name =~ /hierarchy|publication|patterns|risk_columns/;
 	return 1;
 }
@@ -153,6 +153,7 @@ sub wanted
 	return $plan->{ruled} if $name eq 'privacy';
 	return chance(0.5) if $name =~ /^(hierarchies|mark|method|algorithm)$/;
 	return $plan->{dry} if $name eq 'dry_run';
+	return chance((grep { $_->{role} eq 'own' } @{ $plan->{others} }) ? 0.6 : 0.03) if $name eq 'k_column';
 	return chance(0.1) if $name =~ /^(replace|effort)$/;
 	return chance(0.25);
 }
@@ -160,9 +161,9 @@ sub wanted
 sub rules_fit
 {
 	my ($plan) = @_;
-	return 1 if $plan->{function} =~ /full_domain|subtree/;
-	return 1 if $plan->{function} =~ /guided|frontier|explain/ && $plan->{method} =~ /greedy|ilp|best/;
-	return 1 if $plan->{function} eq 'kanon_cluster' && $plan->{method} =~ /mondrian/;
+	# whatever has classes
+	return 1 if $plan->{function} =~ /full_domain|subtree|guided|clustering|frontier|explain/;
+	return 1 if $plan->{function} eq 'kanon_cluster' && $plan->{method} !~ /^(one_k|k_one|k_k)$/;
 	return chance(0.05);
 }
 
@@ -253,8 +254,10 @@ sub sane
 	return plain(pick(10, 12, 15)) if $name eq 'partition_size';
 	return text((map { $_->{name} } @{ $plan->{qis} })[0] // 'nothing') if $name eq 'partition_by';
 	return plain(pick(0, 1, 2)) if $name eq 'known';
-	return text((map { $_->{name} } @{ $plan->{kept} })[0] // 'nothing') if $name eq 'k_column';
+	return text((map { $_->{name} } (grep { $_->{role} eq 'own' } @{ $plan->{others} }), @{ $plan->{kept} })[0] // 'nothing') if $name eq 'k_column';
 	return privacy($plan) if $name eq 'privacy';
+	return $world->{shares} ? plain('public.kanon_presence(' . literal($world->{shares}) . '::regclass, ' . pick(60, 200, 1000) . ', ' . pick(0, 0.05) . ', ' . pick(0.3, 0.6, 1) . ', 0.6)') : undef
+		if $name eq 'presence';
 	if ($plan->{function} =~ /^kanon_(dp|set_budget|alpha_beta|synthetic|estimate|cross_training|isolation)$/)
 	{
 		my $made = noise($name, $plan);
@@ -321,6 +324,8 @@ sub publications
 		my %val = (keep => [ map { $_->{name} } @kept ]);
 		if (chance(0.3)) { push @pairs, "'mark', true"; $val{mark} = 'true' }
 		if (chance(0.3)) { push @pairs, "'residual', 'drop'"; $val{residual} = 'drop' }
+		my $rules = chance(0.4) ? privacy($plan) : undef;
+		if ($rules) { push @pairs, "'privacy', to_jsonb($rules->{sql})"; $val{privacy} = $rules->{val} }
 		return { sql => 'jsonb_build_object(' . join(', ', @pairs) . ')', val => \%val };
 	}
 	my ($person) = $world->of_role('person');

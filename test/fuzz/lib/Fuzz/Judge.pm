@@ -23,6 +23,7 @@ sub judge
 	return anatomy($dbh, $val) if $name eq 'kanon_anatomy';
 	return '' if $name !~ /^kanon_(pattern_guided|pattern_clustering|cluster|full_domain|subtree|freeform)$/;
 	return '' if given($val, 'dry_run') || given($val, 'explore') && !defined $val->{target};
+	return '' if ($val->{k_column} // '') eq 'absurd';
 	return '' if grep { !ref } map { $val->{$_} // [] } qw(quasi_identifiers keep);    # an absurd list of columns that was taken all the same
 	my $seen = look($dbh, $call) or return '';
 	return $seen if !ref $seen;
@@ -553,6 +554,9 @@ sub matches_suffice
 	return "matches: a row matches $rows records, k = $k" if $rows < $k && $loose ne 'k_one';
 	return "matches: a record shows $records rows, k = $k" if $records < $k && $loose ne 'one_k';
 	return 'matches: no graph in which each has k' if $loose eq 'freeform' && !regular($seen, $k);
+	return '' if !defined $call->{val}{k_column};
+	my @own = map { $_->[0] } @{ all($dbh, 'SELECT ' . ident($call->{val}{k_column}) . " FROM $seen->{source}") };
+	for my $s (0 .. $#own) { return "matches: a row matches $of_row->[$s] records, its own k is $own[$s]" if $of_row->[$s] < $own[$s] }
 	return '';
 }
 

@@ -45,6 +45,14 @@ sub new
 		$person->{nulls} = 0;
 		push @{ $self->{columns} }, $person;
 	}
+	# how many matches each row wants
+	if (chance(0.3))
+	{
+		my $own = column(shift @names, $int, 'own');
+		$own->{values} = [ map { [$_] } 1 .. pick(2, 3, 4, 6) ];
+		$own->{nulls} = pick(0, 0, 0, 0.1);
+		push @{ $self->{columns} }, $own;
+	}
 	if (chance(0.15))
 	{
 		push @{ $self->{columns} }, column(shift @names, pick(@types), 'other');
