@@ -418,6 +418,7 @@ CREATE FUNCTION @extschema@.kanon_cluster(
     k                 bigint,
     method            text     DEFAULT 'mondrian',
     show              text     DEFAULT 'auto',
+    partition_size    int      DEFAULT NULL,
     keep              name[]   DEFAULT '{}',
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
@@ -438,7 +439,7 @@ RETURNS TABLE (classes bigint, row_count bigint, dropped_rows bigint, class_min 
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_cluster';
 
-COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_cluster(regclass, text, name[], bigint, text, text, int, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], text, name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table in classes of any shape, by partitioning (Mondrian) or clustering, some with a proven guarantee';
 
 CREATE FUNCTION @extschema@.kanon_full_domain(

@@ -178,3 +178,31 @@ SELECT kanon_cluster('many', NULL, '{a,b}', 2, 'k_k', dry_run => true);
 DROP TABLE people, cities, towns, people_diverse, people_mondrian, people_sets, people_levels, people_mixed, holes, holes_public, outlier,
     people_again, one, two, few, few_none, many, relaxed, people_one_k, people_k_one, people_k_k, people_arrays, holes_one_k, holes_k_one,
     holes_k_k, nobody, nobody_one_k, nobody_k_one, nobody_k_k, twins;
+
+-- by parts: tables that are too large for methods that compare all rows with all others
+SET client_min_messages = warning;
+CREATE SCHEMA by_parts;
+SET search_path = by_parts, public;
+CREATE TABLE wide AS SELECT i AS id, (i * 7919) % 997 AS a, (i * 104729) % 89 AS b, 'x' || (i * 31) % 23 AS c, 'v' || (i * i) % 7 AS ill FROM generate_series(1, 1500) i;
+SELECT m, c.row_count, c.class_min >= 3 AS kept, c.lower_bound IS NULL AND c.guarantee IS NULL AS nothing_proven, c.cost > 0 AS priced
+FROM unnest('{bottom_up,forest,gather}'::text[]) m,
+ kanon_cluster('wide', 'wide_' || m, '{a,b,c}', 3, method => m, partition_size => 200, keep => '{ill}', privacy => CASE m WHEN 'gather' THEN NULL ELSE ARRAY[kanon_distinct_l('ill', 2)] END) c;
+SELECT min(n) AS rows, min(v) AS ills FROM (SELECT count(*) AS n, count(DISTINCT ill) AS v FROM wide_bottom_up GROUP BY a, b, c UNION ALL SELECT count(*), count(DISTINCT ill) FROM wide_forest GROUP BY a, b, c) g;
+-- about what the whole costs
+SELECT round((p.cost / w.cost)::numeric, 1) < 1.2 AS near FROM kanon_cluster('wide', NULL, '{a,b,c}', 3, method => 'bottom_up', partition_size => 200, dry_run => true) p,
+ kanon_cluster('wide', NULL, '{a,b,c}', 3, method => 'bottom_up', dry_run => true) w;
+-- records by matches, by parts
+SELECT m, c.row_count FROM unnest('{one_k,k_one,k_k}'::text[]) m, kanon_cluster('wide', 'wide_' || m, '{a,b,c}', 3, method => m, partition_size => 100) c;
+SELECT m, CASE m WHEN 'k_one' THEN f.record_matches >= 3 WHEN 'one_k' THEN f.row_matches >= 3 ELSE f.row_matches >= 3 AND f.record_matches >= 3 END AS kept
+FROM unnest('{one_k,k_one,k_k}'::text[]) m, kanon_check_freeform('wide', to_regclass('wide_' || m), '{a,b,c}', 3) f;
+CREATE VIEW many AS SELECT (i * 7919) % 997 AS a, i % 89 AS b FROM generate_series(1, 50100) i;
+SELECT row_count FROM kanon_cluster('many', NULL, '{a,b}', 2, method => 'k_one', partition_size => 100, dry_run => true);
+RESET client_min_messages;
+SELECT * FROM kanon_cluster('many', NULL, '{a,b}', 2, method => 'k_one', partition_size => 30000, dry_run => true);
+SELECT * FROM kanon_cluster('wide', 'x', '{a,b}', 3, method => 'mondrian', partition_size => 100);
+SELECT * FROM kanon_cluster('wide', 'x', '{a,b}', 3, method => 'bottom_up', partition_size => 5);
+SELECT * FROM kanon_cluster('wide', 'x', '{a,b}', 3, method => 'k_k', keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+SET client_min_messages = warning;
+DROP SCHEMA by_parts CASCADE;
+RESET client_min_messages;
+RESET search_path;

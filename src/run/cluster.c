@@ -153,7 +153,7 @@ show_of(SourceColumn *column, bool levels, ShowWord word)
 }
 
 static struct KanonClusterOptions *
-options_of(Source *source, char *show)
+options_of(Source *source, char *show, uint32 partition_size)
 {
 	struct KanonClusterOptions *options = palloc(sizeof(struct KanonClusterOptions));
 	KanonClusterShow *shows = palloc(sizeof(KanonClusterShow) * source->nqis);
@@ -163,6 +163,7 @@ options_of(Source *source, char *show)
 	for (int c = 0; c < source->nqis; c++)
 		shows[c] = show_of(&source->qis[c], first[c + 1] - first[c] > 1, words[c]);
 	options->show = shows;
+	options->partition_size = partition_size;
 	return options;
 }
 
@@ -215,6 +216,14 @@ relaxed_size(const Run *run)
 		(double) run->border->limit - run->border->used - freeform_release_memory(run, run->types->nrows);
 	int64 n = run->types->nrows;
 
+	if (run->request->partition_size > 0)
+		n = Min(n, 2 * (int64) run->request->partition_size);
+	if (n > KANON_RELAXED_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the parts are too large for this method"),
+				 errdetail("A part may have up to twice partition_size rows, and more than %d are too many.",
+						   KANON_RELAXED_ROWS),
+				 errhint("Lower partition_size to at most %d.", KANON_RELAXED_ROWS / 2)));
 	if (n > 0 && kanon_freeform_memory(&run->problem, n) > left)
 		ereport(
 			ERROR,
@@ -249,6 +258,23 @@ notice_relaxed(const Method *method)
 
 /* ---- the model ---- */
 
+/* Those that compare all rows with all others are done by parts, too. */
+static void
+check_parts(const Method *method)
+{
+	static const KanonSolve others[] = {kanon_solve_mondrian, kanon_solve_mondrian_relaxed,
+										kanon_solve_top_down};
+
+	for (int i = 0; i < lengthof(others); i++)
+		if (method->solve == others[i])
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" takes no partition_size", method->name),
+				 errdetail("It divides the table itself, whatever its size."),
+				 errhint("Leave it out, or take 'bottom_up', 'forest', 'gather', 'pairs' or 'triples'.")));
+}
+
 static void
 check_request(Request *request)
 {
@@ -257,6 +283,17 @@ check_request(Request *request)
 	*method = method_of(request->method, request->k);
 	request->solve = method->solve;
 	request->own = method;
+	if (request->partition_size > 0)
+		check_parts(method);
+	if (method->relaxed && request->privacy != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("method \"%s\" takes no privacy rules", method->name),
+			 errdetail(
+				 "Each record has the kept values of its own row, and no match is as likely as another: a "
+				 "share of their values would be no chance."),
+			 errhint("Method 'ring' of kanon_freeform takes kanon_distinct_l and kanon_alpha.")));
 	privacy_supported(request->privacy, method->name, method->privacy);
 	if (method->relaxed && request->class_column != NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -273,10 +310,12 @@ set_up(Run *run)
 	{
 		relaxed_columns(run->source, run->request->show);
 		run->problem.freeform = &method->options;
-		relaxed_rows(run);
+		method->options.partition_size = run->request->partition_size;
+		if (run->request->partition_size == 0)
+			relaxed_rows(run);
 	}
 	else
-		run->problem.cluster = options_of(run->source, run->request->show);
+		run->problem.cluster = options_of(run->source, run->request->show, run->request->partition_size);
 }
 
 static void
@@ -310,8 +349,8 @@ const Model cluster_model = {.name = "cluster",
 							 .hint = "'mondrian' is the default.",
 							 .least_k = 2,
 							 .k_hint = K_HINT,
-							 .options = TAKES_COMMON | TAKES(SHOW) | TAKES(LEVEL_COST) | TAKES(RESIDUAL) |
-										TAKES(TIME_LIMIT) | TAKES(SEED),
+							 .options = TAKES_COMMON | TAKES(SHOW) | TAKES(PARTITION_SIZE) |
+										TAKES(LEVEL_COST) | TAKES(RESIDUAL) | TAKES(TIME_LIMIT) | TAKES(SEED),
 							 .check = check_request,
 							 .set_up = set_up,
 							 .ready = ready,

@@ -74,10 +74,12 @@ static void
 check_partition_size(Request *request, Datum value)
 {
 	if (request->partition_size < 2 * request->k)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("partition_size must be at least twice k"),
-				 errdetail("It is %d, k is " INT64_FORMAT ".", request->partition_size, request->k),
-				 errhint("100 to 250 rows are usual for k up to 50; NULL means that the table is not cut.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("partition_size must be at least twice k"),
+			 errdetail("It is %d, k is " INT64_FORMAT ".", request->partition_size, request->k),
+			 errhint(
+				 "kanon_freeform: 100 to 250 rows for k up to 50; kanon_cluster: 2000 row types. NULL means that the table is not cut.")));
 }
 
 static void

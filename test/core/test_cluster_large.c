@@ -256,16 +256,150 @@ many_clusters_wait(void **state)
 	problem_free(problem);
 }
 
+/* ---- by parts ---- */
+
+static const char *const by_parts[] = {"bottom_up", "forest", "gather", "pairs", "triples"};
+
+static void
+parts_are_releases(void **state)
+{
+	uint64_t random = 1999;
+
+	(void) state;
+	for (int round = 0; round < cases(150); round++)
+	{
+		int m = round % 5;
+		int64_t k = m == 3 ? 2 : m == 4 ? 3 : 2 + (int64_t) random_below(&random, 3);
+		Host host;
+		KanonProblem *problem;
+		KanonRelease whole;
+		KanonRelease release;
+		KanonReport best;
+		KanonReport report;
+		KanonStatus status;
+		int64_t rows = 0;
+
+		host_init(&host);
+		problem = problem_random_levels(&host, &random, 40 + random_below(&random, 200),
+										2 + (int) random_below(&random, 3), 2, k);
+		options.partition_size = 0;
+		problem->cluster = &options;
+		problem->residual = round % 2 == 0 ? KANON_RESIDUAL_DROP : KANON_RESIDUAL_ERROR;
+		problem->seed = (uint64_t) round;
+		(void) method(by_parts[m]);
+		for (int c = 0, q = 0; c < problem->ncolumns; c++)
+			if (problem->columns[c].level == 0)
+				suppress[q++] = problem->columns[c].number != NULL ? KANON_CLUSTER_RANGE
+								: c + 1 < problem->ncolumns && problem->columns[c + 1].level > 0
+									? KANON_CLUSTER_HIERARCHY
+									: KANON_CLUSTER_SUPPRESS;
+		status = kanon_cluster_method_find(by_parts[m])->solve(problem, &whole, &best);
+#ifndef HAVE_LEMON
+		if (status == KANON_UNAVAILABLE)
+		{
+			problem_free(problem);
+			continue;
+		}
+#endif
+		assert_int_equal(status, KANON_OK);
+		options.partition_size = (uint32_t) (2 * k + (int64_t) random_below(&random, 20));
+		/* kanon_release_finish looks at every class */
+		assert_int_equal(kanon_cluster_method_find(by_parts[m])->solve(problem, &release, &report), KANON_OK);
+		for (uint32_t i = 0; i < release.nclasses; i++)
+			rows += release.classes[i].rows;
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			rows -= problem->rows[i];
+		assert_int_equal(rows, -release.dropped);
+		assert_true(release.dropped == 0 || (m == 1 && problem->residual == KANON_RESIDUAL_DROP));
+		if (problem->ntypes / 2 >= options.partition_size)
+		{
+			assert_true(report.guarantee == 0 && report.lower_bound == -INFINITY && !report.proven);
+			/* the bound of the whole holds for any release */
+			assert_true(report.cost >= best.lower_bound - 1e-6);
+		}
+		else
+			assert_true(fabs(report.cost - best.cost) < 1e-9 * (1 + best.cost));
+		kanon_release_free(problem, &release);
+		kanon_release_free(problem, &whole);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+		options.partition_size = 0;
+	}
+}
+
+/* Rows on either side of a cut come together again: little is lost against the whole. */
+static void
+borders_are_joined(void **state)
+{
+	static double number[2000];
+	uint64_t random = 8;
+	uint32_t *code = malloc(2000 * 3 * sizeof(uint32_t));
+	Host host;
+	KanonProblem *problem;
+	double cost[2];
+
+	(void) state;
+	for (uint32_t i = 0; i < 2000; i++)
+	{
+		number[i] = i;
+		code[3 * i] = random_below(&random, 1000);
+		code[3 * i + 1] = random_below(&random, 1000);
+		code[3 * i + 2] = random_below(&random, 3);
+	}
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 2000, 3, 5);
+	free(code);
+	(void) method("bottom_up");
+	suppress[0] = suppress[1] = KANON_CLUSTER_RANGE;
+	for (int c = 0; c < 2; c++)
+		((KanonColumn *) problem->columns)[c].number = memcpy(malloc(sizeof(number)), number, sizeof(number));
+	problem->cluster = &options;
+	problem->residual = KANON_RESIDUAL_ERROR;
+	for (int p = 0; p < 2; p++)
+	{
+		KanonRelease release;
+		KanonReport report;
+
+		options.partition_size = p == 0 ? 0 : 100;
+		assert_int_equal(kanon_solve_bottom_up(problem, &release, &report), KANON_OK);
+		cost[p] = report.cost;
+		kanon_release_free(problem, &release);
+	}
+	options.partition_size = 0;
+	/* 1.009 of it when nothing is cut again */
+	assert_true(cost[1] < 0.98 * cost[0]);
+	for (int h = 0; h < 2; h++)
+	{
+		Failure failure = {.how = h == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
+
+		options.partition_size = 300;
+		while (fails_again(&failure))
+		{
+			KanonRelease release;
+			KanonReport report;
+
+			fail_at(&host, &failure);
+			failure.status = kanon_solve_bottom_up(problem, &release, &report);
+			if (failure.status == KANON_OK)
+				kanon_release_free(problem, &release);
+			failure.at = failure.at > 40 && failure.status != KANON_OK ? failure.at * 2 : failure.at;
+		}
+		host.refuse_at = host.cancel_at = 0;
+	}
+	options.partition_size = 0;
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_are_releases), cmocka_unit_test(borders_are_joined),
 #ifdef HAVE_LEMON
-		cmocka_unit_test(pairs_and_hubs),
-		cmocka_unit_test(hubs_refused),
+		cmocka_unit_test(pairs_and_hubs),     cmocka_unit_test(hubs_refused),
 #endif
-		cmocka_unit_test(many_parts_wait),
-		cmocka_unit_test(many_clusters_wait),
+		cmocka_unit_test(many_parts_wait),    cmocka_unit_test(many_clusters_wait),
 	};
 
 	return cmocka_run_group_tests_name("cluster_large", tests, NULL, NULL);

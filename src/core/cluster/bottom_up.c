@@ -314,6 +314,8 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 
 	if (problem->privacy != NULL)
 		return cluster_solve_ruled(problem, kanon_solve_bottom_up, release, report);
+	if (cluster_wants_parts(problem))
+		return cluster_solve_by_parts(problem, kanon_solve_bottom_up, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &b.layout);

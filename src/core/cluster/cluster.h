@@ -22,6 +22,7 @@ typedef enum KanonClusterShow
 struct KanonClusterOptions
 {
 	const KanonClusterShow *show; /* one per quasi-identifier (column of level 0) */
+	uint32_t partition_size;      /* row types of a part, at least; 0: the whole table is one */
 };
 
 /* cluster.c: the table of methods, which ends with name == NULL. */

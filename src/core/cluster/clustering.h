@@ -98,6 +98,15 @@ extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull,
 extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
 									   KanonReport *report);
 
+/*
+ * by_parts.c: a table of which parts are solved, as the problem wants them (partition_size),
+ * by a method that compares all rows with all others; without its bound and factor.  Rules are
+ * those that the method takes by itself.
+ */
+extern bool cluster_wants_parts(const KanonProblem *problem);
+extern KanonStatus cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve,
+										  KanonRelease *release, KanonReport *report);
+
 /* gather.c: the largest distance of a row from its class's centre, which is one of its rows; the least such, or near it. */
 extern KanonStatus gather_radius(const KanonProblem *problem, const KanonRelease *release, double *radius);
 

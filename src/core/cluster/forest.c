@@ -612,6 +612,8 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 
 	if (!cluster_asks_values(problem))
 		return cluster_solve_ruled(problem, kanon_solve_forest, release, report);
+	if (cluster_wants_parts(problem))
+		return cluster_solve_by_parts(problem, kanon_solve_forest, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &f.layout);

@@ -539,6 +539,8 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	if (!cluster_asks_values(problem) ||
 		(problem->privacy != NULL && kanon_privacy_rules(problem->privacy, &rules) > 1))
 		return cluster_solve_ruled(problem, kanon_solve_gather, release, report);
+	if (cluster_wants_parts(problem))
+		return cluster_solve_by_parts(problem, kanon_solve_gather, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	cluster_layout(problem, &g.layout);

@@ -258,5 +258,7 @@ kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release, KanonRepor
 
 	if (problem->privacy != NULL)
 		return cluster_solve_ruled(problem, kanon_solve_pairs, release, report);
+	if (cluster_wants_parts(problem))
+		return cluster_solve_by_parts(problem, kanon_solve_pairs, release, report);
 	return factor_solve(&method, problem, release, report);
 }

@@ -491,5 +491,7 @@ kanon_solve_triples(const KanonProblem *problem, KanonRelease *release, KanonRep
 
 	if (problem->privacy != NULL)
 		return cluster_solve_ruled(problem, kanon_solve_triples, release, report);
+	if (cluster_wants_parts(problem))
+		return cluster_solve_by_parts(problem, kanon_solve_triples, release, report);
 	return factor_solve(&method, problem, release, report);
 }

@@ -201,11 +201,15 @@ check_size(const KanonProblem *problem, int64_t rows, KanonReport *report)
 {
 	bool relaxed = kanon_freeform_relaxed(problem->freeform->method);
 	int64_t k = kanon_freeform_most_k(problem);
+	int64_t part = rows; /* rows of one, at most */
 
+	if (problem->freeform->partition_size > 0 && 2 * (int64_t) problem->freeform->partition_size < rows)
+		part = 2 * (int64_t) problem->freeform->partition_size;
 	if (problem->freeform->own_k != NULL && problem->freeform->method >= KANON_FREEFORM_CONCEALMENT)
 		snprintf(report->detail, sizeof(report->detail), "the method knows one k");
-	else if (relaxed && rows > KANON_RELAXED_ROWS)
-		snprintf(report->detail, sizeof(report->detail), "there are more than %d rows", KANON_RELAXED_ROWS);
+	else if (relaxed && part > KANON_RELAXED_ROWS)
+		snprintf(report->detail, sizeof(report->detail), "there are more than %d rows in a part",
+				 KANON_RELAXED_ROWS);
 	else if (relaxed && (problem->k < 2 || problem->k > rows))
 		snprintf(report->detail, sizeof(report->detail), "k is larger than the table");
 	else if (!relaxed && (problem->k < 2 || k > rows || 2 * k >= rows + 3))

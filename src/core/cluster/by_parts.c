@@ -1,0 +1,499 @@
+/*
+ * by_parts.c: tables that are too large for methods that compare all rows with all others.
+ *
+ * The row types are cut in two, again and again, along the column of widest range (as
+ * Mondrian does: LeFevre, DeWitt, Ramakrishnan, ICDE 2006) until a part has fewer than twice
+ * as many as it should have; each part is solved alone.  That costs most where near rows are on
+ * different sides of a cut.  So the half of the clusters that loses most by row is divided again, with
+ * cuts elsewhere, and what the method makes of the rows of such a part takes its clusters' place where
+ * less is lost by that.
+ *
+ * Nothing is proven of the whole: a method's bound and factor are of its part.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/clustering.h"
+#include "privacy/allowed.h"
+#include "release/part.h"
+#include "util/random.h"
+#include "util/sort.h"
+
+/* Times that clusters are taken apart, at most; a time that gains less than this is the last but one. */
+#define MOST_TIMES 12
+#define LEAST_GAIN 0.001
+
+typedef struct ByParts
+{
+	const KanonProblem *problem;
+	KanonSolve solve;
+	struct KanonClusterOptions whole; /* the problem's, but not by parts */
+	ClusterLayout layout;
+	KanonScratch scratch;
+	KanonPace pace;
+	double end; /* of the time allowed */
+	uint32_t size;
+	uint64_t random;
+	bool begun;     /* what is divided are clusters, and not types */
+	uint32_t *seen; /* [most distinct] */
+	uint32_t stamp;
+	const ClusterQi *by; /* to sort by */
+	int64_t *left;       /* [ntypes] rows of a part; else 0 */
+	uint32_t *type;      /* [ntypes] its types */
+
+	/* clusters, at first a type each; their flows are one after the other */
+	ClusterParts parts;
+	double *cost;      /* [nclusters] what their rows lose; INFINITY: they may not be classes */
+	uint32_t *item;    /* [nclusters] those to divide, part by part */
+	uint32_t *sorting; /* [nclusters] */
+	size_t *start;     /* [nclusters + 1] */
+	uint32_t todo;     /* of the clusters to divide: not in a part that was solved */
+	uint32_t all;
+
+	/* what becomes of them */
+	ClusterParts next;
+	double *next_cost;
+	size_t cost_room;
+	double sum;
+	char detail[sizeof(((KanonReport *) NULL)->detail)];
+} ByParts;
+
+bool
+cluster_wants_parts(const KanonProblem *problem)
+{
+	uint32_t size = problem->cluster->partition_size;
+
+	return size > 0 && problem->ntypes / 2 >= size;
+}
+
+/* The type by which a cluster is placed. */
+static uint32_t
+type_of(const ByParts *p, uint32_t cluster)
+{
+	return p->parts.flows[p->start[cluster]].type;
+}
+
+/* ---- cuts ---- */
+
+/* Values that a hierarchy has under one node are neighbours. */
+static int
+compare_items(const void *a, const void *b, void *arg)
+{
+	const ByParts *p = arg;
+	const KanonColumn *column = cluster_column(&p->layout, p->by);
+	uint32_t left = type_of(p, *(const uint32_t *) a);
+	uint32_t right = type_of(p, *(const uint32_t *) b);
+
+	for (int l = p->by->levels; l-- > 0;)
+		if (column[l].code[left] != column[l].code[right])
+			return column[l].code[left] < column[l].code[right] ? -1 : 1;
+	return 0;
+}
+
+/* What a column counts for being cut; negative: the clusters do not differ in it. */
+static double
+width(ByParts *p, const ClusterQi *qi, const uint32_t *item, uint32_t n)
+{
+	const KanonColumn *column = cluster_column(&p->layout, qi);
+	uint32_t low = column->code[type_of(p, item[0])];
+	uint32_t high = low;
+	uint32_t distinct = 0;
+
+	p->stamp++;
+	for (uint32_t x = 0; x < n; x++)
+	{
+		uint32_t code = column->code[type_of(p, item[x])];
+
+		low = code < low ? code : low;
+		high = code > high ? code : high;
+		distinct += p->seen[code] != p->stamp;
+		p->seen[code] = p->stamp;
+	}
+	if (low == high)
+		return -1;
+	return qi->weight * (qi->show == KANON_CLUSTER_RANGE ? cluster_share(qi, low, high)
+														 : (double) (distinct - 1) / (column->distinct - 1));
+}
+
+/*
+ * Where the clusters, which are sorted, are cut: between two values, if there is such a place
+ * near; the first time in the middle, then anywhere near it.
+ */
+static uint32_t
+place_of_cut(ByParts *p, const uint32_t *item, uint32_t n)
+{
+	uint64_t draw = p->begun ? kanon_random_split(&p->random) % 1024 : 512;
+	uint32_t cut = (uint32_t) (n * (0.35 + 0.3 * (double) draw / 1024));
+	uint32_t below = cut;
+	uint32_t above = cut;
+
+	while (below > n * 0.3 && compare_items(&item[below - 1], &item[below], p) == 0)
+		below--;
+	while (above < n * 0.7 && compare_items(&item[above - 1], &item[above], p) == 0)
+		above++;
+	if (below <= n * 0.3 && above >= n * 0.7)
+		return cut;
+	return above >= n * 0.7 || (below > n * 0.3 && cut - below <= above - cut) ? below : above;
+}
+
+/* Rows of these types that are a part have to keep rules, if there are any; clusters do so together, too. */
+static bool
+may_be_part(const ByParts *p, const uint32_t *type, uint32_t n)
+{
+	return p->begun || p->problem->privacy == NULL ||
+		   kanon_privacy_allows(p->problem, type, NULL, n, false, NULL);
+}
+
+/* ---- a part ---- */
+
+static KanonStatus
+add_cluster(ByParts *p, double cost)
+{
+	if (!kanon_enlarge(p->problem->env, &p->next_cost, &p->cost_room, (size_t) p->next.nclusters + 1,
+					   sizeof(double)))
+		return KANON_NO_MEMORY;
+	p->next_cost[p->next.nclusters++] = cost;
+	p->sum += cost;
+	return KANON_OK;
+}
+
+/* A cluster as it was. */
+static KanonStatus
+keep_cluster(ByParts *p, uint32_t cluster)
+{
+	KanonStatus status = add_cluster(p, p->cost[cluster]);
+
+	for (size_t f = p->start[cluster]; f < p->start[cluster + 1] && status == KANON_OK; f++)
+		if (!kanon_parts_add(p->problem->env, &p->next, p->parts.flows[f].type, p->next.nclusters - 1,
+							 p->parts.flows[f].rows))
+			status = KANON_NO_MEMORY;
+	return status;
+}
+
+/* What a method has made of a part: flow[start[i] .. start[i + 1]) are class i's, cost[i] is what its rows lose. */
+typedef struct Classes
+{
+	size_t *start;
+	size_t *flow;
+	double *cost;
+	double sum;
+} Classes;
+
+static KanonStatus
+price_classes(ByParts *p, const KanonPart *part, const KanonRelease *solved, Classes *classes)
+{
+	size_t *start = kanon_take0(&p->scratch, (size_t) solved->nclasses + 2, sizeof(size_t));
+	uint32_t *types = kanon_take(&p->scratch, solved->nflows, sizeof(uint32_t));
+
+	classes->flow = kanon_take(&p->scratch, solved->nflows, sizeof(size_t));
+	classes->cost = kanon_take(&p->scratch, solved->nclasses, sizeof(double));
+	classes->start = start;
+	classes->sum = 0;
+	if (p->scratch.failed)
+		return KANON_NO_MEMORY;
+	for (size_t f = 0; f < solved->nflows; f++)
+		start[solved->flows[f].class_ + 2]++;
+	for (uint32_t i = 2; i <= solved->nclasses; i++)
+		start[i] += start[i - 1];
+	for (size_t f = 0; f < solved->nflows; f++)
+		classes->flow[start[solved->flows[f].class_ + 1]++] = f;
+	for (uint32_t i = 0; i < solved->nclasses; i++)
+	{
+		size_t n = 0;
+
+		for (size_t x = start[i]; x < start[i + 1]; x++)
+			types[n++] = part->type[solved->flows[classes->flow[x]].type];
+		classes->cost[i] = cluster_charge(&p->layout, types, n) * (double) solved->classes[i].rows;
+		classes->sum += classes->cost[i];
+	}
+	return KANON_OK;
+}
+
+/* They become clusters. */
+static KanonStatus
+take_classes(ByParts *p, const KanonPart *part, const KanonRelease *solved, const Classes *classes)
+{
+	for (uint32_t i = 0; i < solved->nclasses; i++)
+	{
+		KanonStatus status = add_cluster(p, classes->cost[i]);
+
+		for (size_t x = classes->start[i]; x < classes->start[i + 1] && status == KANON_OK; x++)
+		{
+			const KanonFlow *flow = &solved->flows[classes->flow[x]];
+
+			if (!kanon_parts_add(p->problem->env, &p->next, part->type[flow->type], p->next.nclusters - 1,
+								 flow->rows))
+				status = KANON_NO_MEMORY;
+		}
+		if (status != KANON_OK)
+			return status;
+	}
+	return KANON_OK;
+}
+
+/* The rows of these clusters: left[] of the types; how many types. */
+static uint32_t
+pool_rows(ByParts *p, const uint32_t *item, uint32_t n)
+{
+	uint32_t ntypes = 0;
+
+	for (uint32_t x = 0; x < n; x++)
+		for (size_t f = p->start[item[x]]; f < p->start[item[x] + 1]; f++)
+		{
+			const KanonFlow *flow = &p->parts.flows[f];
+
+			if (p->left[flow->type] == 0)
+				p->type[ntypes++] = flow->type;
+			p->left[flow->type] += flow->rows;
+		}
+	return ntypes;
+}
+
+/* A part's share of the time that is left. */
+static double
+time_for(const ByParts *p, uint32_t n)
+{
+	KanonEnv *env = p->problem->env;
+
+	return isinf(p->end) ? p->end : fmax((p->end - env->now(env->arg)) * n / p->todo, 1e-3);
+}
+
+/* These clusters together: what the method makes of their rows, or they stay as they are if that is no better. */
+static KanonStatus
+solve_part(ByParts *p, const uint32_t *item, uint32_t n)
+{
+	size_t mark = kanon_mark(&p->scratch);
+	uint32_t ntypes = pool_rows(p, item, n);
+	uint32_t *type = kanon_take(&p->scratch, ntypes, 2 * sizeof(uint32_t));
+	int64_t *rows = kanon_take(&p->scratch, ntypes, sizeof(int64_t));
+	KanonPart *part = kanon_take0(&p->scratch, 1, sizeof(KanonPart));
+	KanonRelease solved = {0};
+	KanonReport report = {0};
+	Classes classes;
+	double before = 0;
+	KanonStatus status = kanon_taken(&p->scratch);
+
+	for (uint32_t x = 0; x < n; x++)
+		before += p->cost[item[x]];
+	if (status == KANON_OK)
+	{
+		memcpy(type, p->type, ntypes * sizeof(uint32_t));
+		kanon_sort(type, type + ntypes, ntypes, sizeof(uint32_t), kanon_compare_numbers, NULL);
+		for (uint32_t i = 0; i < ntypes; i++)
+			rows[i] = p->left[type[i]];
+		status = kanon_part_open(p->problem, ntypes, type, rows, &p->scratch, &p->pace, part);
+	}
+	for (uint32_t i = 0; i < ntypes; i++)
+		p->left[p->type[i]] = 0;
+	if (status == KANON_OK)
+	{
+		part->problem.cluster = &p->whole;
+		/* who leaves rows out does so once, for all parts */
+		part->problem.residual = KANON_RESIDUAL_ERROR;
+		part->problem.time_limit = time_for(p, n);
+		status = p->solve(&part->problem, &solved, &report);
+	}
+	if (status == KANON_OK)
+		status = price_classes(p, part, &solved, &classes);
+	if (status == KANON_OK && classes.sum < before)
+	{
+		status = take_classes(p, part, &solved, &classes);
+		if (report.detail[0] != '\0')
+			memcpy(p->detail, report.detail, sizeof(p->detail));
+	}
+	else
+		for (uint32_t x = 0; x < n && status == KANON_OK; x++)
+			status = keep_cluster(p, item[x]);
+	p->todo -= n;
+	p->pace.share = 1 - (double) p->todo / p->all;
+	kanon_release_free(p->problem, &solved);
+	if (part != NULL)
+		kanon_part_close(part);
+	kanon_release(&p->scratch, mark);
+	return status;
+}
+
+/* The depth is logarithmic: each side has three tenths of the clusters at least. */
+static KanonStatus
+divide(ByParts *p, uint32_t *item, uint32_t n)
+{
+	double wide[KANON_MAX_COLUMNS];
+	size_t flows = 0;
+
+	if (kanon_stop(&p->pace, (uint64_t) n * ((uint64_t) p->layout.nqis * 2 + 16)))
+		return KANON_CANCELLED;
+	for (uint32_t x = 0; x < n; x++)
+		flows += p->start[item[x] + 1] - p->start[item[x]];
+	for (int q = 0; q < p->layout.nqis; q++)
+		wide[q] = flows / 2 < p->size || n < 4 ? -1 : width(p, &p->layout.qi[q], item, n);
+	for (int tried = 0; tried < p->layout.nqis; tried++)
+	{
+		int widest = 0;
+		uint32_t cut;
+
+		for (int q = 1; q < p->layout.nqis; q++)
+			if (wide[q] > wide[widest])
+				widest = q;
+		if (wide[widest] < 0)
+			break;
+		wide[widest] = -1;
+		p->by = &p->layout.qi[widest];
+		kanon_sort(item, p->sorting, n, sizeof(uint32_t), compare_items, p);
+		cut = place_of_cut(p, item, n);
+		if (may_be_part(p, item, cut) && may_be_part(p, item + cut, n - cut))
+		{
+			KanonStatus status = divide(p, item, cut);
+
+			return status == KANON_OK ? divide(p, item + cut, n - cut) : status;
+		}
+	}
+	return solve_part(p, item, n);
+}
+
+/* ---- the whole ---- */
+
+/* Where the flows of each cluster begin; the clusters to divide: those that lose most by row. */
+static KanonStatus
+choose(ByParts *p)
+{
+	uint32_t n = p->parts.nclusters;
+	KanonKeyed *order = kanon_take(&p->scratch, n, 2 * sizeof(KanonKeyed));
+	int64_t *rows = kanon_take0(&p->scratch, n, sizeof(int64_t));
+
+	p->item = kanon_take(&p->scratch, n, sizeof(uint32_t));
+	p->sorting = kanon_take(&p->scratch, n, sizeof(uint32_t));
+	p->start = kanon_take(&p->scratch, (size_t) n + 1, sizeof(size_t));
+	if (p->scratch.failed)
+		return KANON_NO_MEMORY;
+	for (size_t f = p->parts.nflows; f-- > 0;)
+	{
+		p->start[p->parts.flows[f].class_] = f;
+		rows[p->parts.flows[f].class_] += p->parts.flows[f].rows;
+	}
+	p->start[n] = p->parts.nflows;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = (KanonKeyed){-p->cost[i] / (double) rows[i], i};
+	kanon_sort(order, order + n, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
+	p->todo = p->begun ? (n + 1) / 2 : n;
+	p->all = p->todo;
+	for (uint32_t x = 0; x < n; x++)
+		p->item[x] = order[x].item;
+	return kanon_stop(&p->pace, p->parts.nflows * 4) ? KANON_CANCELLED : KANON_OK;
+}
+
+/* Clusters, or at first types, are divided, and what parts they make solved. */
+static KanonStatus
+once(ByParts *p)
+{
+	KanonEnv *env = p->problem->env;
+	size_t mark = kanon_mark(&p->scratch);
+	KanonStatus status = choose(p);
+	uint32_t n = p->todo;
+
+	p->sum = 0;
+	if (status == KANON_OK && n > 0)
+		status = divide(p, p->item, n);
+	for (uint32_t x = n; x < p->parts.nclusters && status == KANON_OK; x++)
+		status = keep_cluster(p, p->item[x]);
+	kanon_release(&p->scratch, mark);
+	kanon_parts_free(env, &p->parts);
+	kanon_free(env, p->cost);
+	p->parts = p->next;
+	p->cost = p->next_cost;
+	p->next = (ClusterParts){0};
+	p->next_cost = NULL;
+	p->cost_room = 0;
+	p->begun = true;
+	return status;
+}
+
+/* Each type is a cluster, but no class. */
+static KanonStatus
+prepare(ByParts *p)
+{
+	const KanonProblem *problem = p->problem;
+	KanonEnv *env = problem->env;
+	uint32_t most = 1;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		most = problem->columns[c].distinct > most ? problem->columns[c].distinct : most;
+	p->type = kanon_take(&p->scratch, problem->ntypes, sizeof(uint32_t));
+	p->left = kanon_take0(&p->scratch, problem->ntypes, sizeof(int64_t));
+	p->seen = kanon_take0(&p->scratch, most, sizeof(uint32_t));
+	p->cost = kanon_alloc(env, problem->ntypes, sizeof(double));
+	if (p->scratch.failed || p->cost == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		p->cost[i] = INFINITY;
+		if (!kanon_parts_add(env, &p->parts, i, i, problem->rows[i]))
+			return KANON_NO_MEMORY;
+	}
+	p->parts.nclusters = problem->ntypes;
+	return KANON_OK;
+}
+
+/* The largest distance of `gather` is no sum: less of one is not less of the other. */
+static KanonStatus
+join_borders(ByParts *p)
+{
+	KanonEnv *env = p->problem->env;
+	KanonStatus status = KANON_OK;
+	int idle = 0;
+
+	for (int times = 0; times < MOST_TIMES && status == KANON_OK && p->solve != kanon_solve_gather &&
+						idle < 2 && env->now(env->arg) < p->end;
+		 times++)
+	{
+		double before = p->sum;
+
+		status = once(p);
+		idle = p->sum > before * (1 - LEAST_GAIN) ? idle + 1 : 0;
+	}
+	return status;
+}
+
+KanonStatus
+cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
+					   KanonReport *report)
+{
+	KanonEnv *env = problem->env;
+	double start = env->now(env->arg);
+	ByParts p = {.problem = problem,
+				 .solve = solve,
+				 .whole = {.show = problem->cluster->show},
+				 .scratch = {.env = env},
+				 .pace = {.env = env, .phase = "solve by parts", .rows_left = -1},
+				 .end = start + problem->time_limit,
+				 .size = problem->cluster->partition_size,
+				 .random = problem->seed};
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	cluster_layout(problem, &p.layout);
+	status = prepare(&p);
+	if (status == KANON_OK)
+		status = once(&p);
+	if (status == KANON_OK)
+		status = join_borders(&p);
+	if (status == KANON_OK && solve == kanon_solve_forest && problem->privacy == NULL &&
+		problem->residual == KANON_RESIDUAL_DROP)
+		status = cluster_drop_outliers(&p.layout, &p.parts, &p.pace);
+	kanon_scratch_free(&p.scratch);
+	kanon_free(env, p.cost);
+	kanon_free(env, p.next_cost);
+	kanon_parts_free(env, &p.next);
+	if (status == KANON_OK)
+		status = cluster_conclude(&p.layout, &p.parts, release, report);
+	kanon_parts_free(env, &p.parts);
+	if (status == KANON_OK && solve == kanon_solve_gather)
+		status = gather_radius(problem, release, &report->cost);
+	if (p.detail[0] != '\0')
+		memcpy(report->detail, p.detail, sizeof(p.detail));
+	report->lower_bound = -INFINITY;
+	report->guarantee = 0;
+	report->proven = false;
+	report->seconds = env->now(env->arg) - start;
+	return status;
+}
