@@ -1,7 +1,7 @@
 -- Hundreds of thousands of row types, in tables made here from a seed: Adult with each cell taken
 -- from another row now and then, and skewed columns that belong together.  What greedy loses, what
 -- `improve` gains on it within a limit and how far the proven bound is, then risks of nearly unique
--- rows against one GROUP BY.  Processor time of the backend; a limit is one of clock time, so that
+-- rows against one GROUP BY, and other calls against what they are measured by.  Processor time of the backend; a limit is one of clock time, so that
 -- on a busy machine `seconds` says how much of it there was.  :rows (1,200,000) may be less.
 \if :{?rows}
 \else
@@ -126,6 +126,83 @@ RESET max_parallel_workers_per_gather;
 \echo 'nearly unique rows: processor time / that of one GROUP BY (medians of pairs)'
 SELECT name, round(ratio::numeric, 2) AS ratio, must, aim FROM unique_result ORDER BY place;
 
+-- What else a large table meets: ratios and seconds of processor time, in pairs, without parallel workers.
+CREATE TABLE large_other (place serial, name text, measured float8, unit text, must float8, aim float8);
+CREATE PROCEDURE clear_out() LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS bench_out;
+    COMMIT;
+END $$;
+CREATE PROCEDURE ratio_large(name text, a text, b text, must float8, aim float8, repeats int DEFAULT 3) LANGUAGE plpgsql AS $$
+DECLARE
+    since float8;
+    took float8;
+    ratio float8[] := '{}';
+BEGIN
+    FOR i IN 0..repeats LOOP        -- the first round warms up
+        since := processor_ms();
+        EXECUTE a;
+        took := processor_ms() - since;
+        CALL clear_out();
+        since := processor_ms();
+        EXECUTE b;
+        ratio := ratio || took / nullif(processor_ms() - since, 0);
+        CALL clear_out();
+    END LOOP;
+    INSERT INTO large_other (name, measured, unit, must, aim)
+    SELECT name, percentile_cont(0.5) WITHIN GROUP (ORDER BY x), 'times', must, aim FROM unnest(ratio[2:]) AS x;
+    COMMIT;
+END $$;
+CREATE PROCEDURE seconds_large(name text, a text, must float8, aim float8) LANGUAGE plpgsql AS $$
+DECLARE
+    since float8 := processor_ms();
+BEGIN
+    EXECUTE a;
+    INSERT INTO large_other (name, measured, unit, must, aim) VALUES (name, (processor_ms() - since) / 1000, 's', must, aim);
+    CALL clear_out();
+END $$;
+
+-- every column in fours and sixteens of its codes
+SELECT format('CREATE TABLE mixed_%s AS SELECT v, v / 4 AS l1, v / 16 AS l2 FROM generate_series(0, (SELECT max(%1$s) FROM mixed9)) v', c)
+FROM unnest('{a,b,c,d,e,f,g,h,i}'::text[]) AS c \gexec
+SELECT json_object_agg(c, 'mixed_' || c) AS mixed9_h, json_object_agg(c, 'mixed_' || c) FILTER (WHERE c <> 'h') AS mixed8_h
+FROM unnest('{a,b,c,d,e,f,g,h,i}'::text[]) AS c \gset
+SELECT least(63441, :rows) AS rows_forest, least(20640, :rows) AS rows_pairs \gset
+CREATE TABLE rows_forest AS SELECT * FROM mixed(:rows_forest, 0.4);
+CREATE TABLE rows_pairs AS SELECT * FROM mixed(:rows_pairs, 0.4);
+CREATE UNLOGGED TABLE big_unlogged AS SELECT * FROM big;
+VACUUM ANALYZE;
+
+SET max_parallel_workers_per_gather = 0;
+SET kanon.max_memory = '4GB';
+\set adult2 'age,workclass,education,marital_status,occupation,race,sex,native_country,salary_class'
+CALL ratio_large('whole call, 3.26 million rows / CREATE TABLE AS',
+    format('SELECT FROM kanon_pattern_guided(%L, %L, %L, 10)', 'big_unlogged', 'bench_out', '{' || :'adult2' || '}'),
+    format('CREATE TABLE bench_out AS SELECT %s FROM big_unlogged', :'adult2'), 1.4, 1.2);
+CALL ratio_large('the same, two kept columns / CREATE TABLE AS ... ORDER BY random()',
+    format('SELECT FROM kanon_pattern_guided(%L, %L, %L, 10, keep => %L)', 'big_unlogged', 'bench_out', '{' || :'adult2' || '}',
+           '{capital_gain,hours_per_week}'),
+    'CREATE TABLE bench_out AS SELECT * FROM big_unlogged ORDER BY random()', 1.1, 0.9);
+CALL ratio_large('greedy with hierarchies / without, 9 columns',
+    format('SELECT FROM kanon_pattern_guided(%L, NULL, %L, 5, hierarchies => %L, dry_run => true)', 'mixed9', '{a,b,c,d,e,f,g,h,i}', :'mixed9_h'),
+    format('SELECT FROM kanon_pattern_guided(%L, NULL, %L, 5, dry_run => true)', 'mixed9', '{a,b,c,d,e,f,g,h,i}'), 3, 2);
+SELECT format('SELECT FROM kanon_full_domain(%L, NULL, %L, 5, hierarchies => %L, suppression_limit => 0.05, dry_run => true, method => %%L)',
+              'mixed8', '{a,b,c,d,e,f,g,i}', :'mixed8_h') AS full_domain \gset
+CALL ratio_large('incognito / flash, 8 columns', format(:'full_domain', 'incognito'), format(:'full_domain', 'flash'), 3, 2);
+CALL seconds_large('forest, k = 5', $$SELECT FROM kanon_cluster('rows_forest', 'bench_out', '{a,b,c,d,e,f,g,h,i}', 5, 'forest')$$, 5, 2);
+CALL seconds_large('pairs, k = 2',
+    $$SELECT FROM kanon_cluster('rows_pairs', 'bench_out', '{a,b,c,d,e,f,g,h,i}', 2, 'pairs', time_limit => '10 minutes')$$, 10, 5);
+CALL seconds_large('triples, k = 3',
+    $$SELECT FROM kanon_cluster('rows_pairs', 'bench_out', '{a,b,c,d,e,f,g,h,i}', 3, 'triples', time_limit => '10 minutes')$$, 20, 10);
+SELECT FROM kanon_freeform('mixed8', 'freeform_out', '{a,b,c,d,e,f,g,i}', 5, method => 'greedy', partition_size => 150);
+CALL seconds_large('kanon_check_freeform, in parts of 150',
+    $$SELECT FROM kanon_check_freeform('mixed8', 'freeform_out', '{a,b,c,d,e,f,g,i}', 5)$$, 60, 15);
+RESET max_parallel_workers_per_gather;
+RESET kanon.max_memory;
+\echo
+\echo 'large tables: other calls, processor time'
+SELECT name, round(measured::numeric, 2) AS measured, unit, must, aim FROM large_other ORDER BY place;
+
 \pset format unaligned
 \pset fieldsep '\t'
 \set to :results '/large.tsv'
@@ -134,5 +211,8 @@ SELECT name, seconds, types, greedy, improve, bound, processor_s, peak FROM larg
 \set to :results '/unique.tsv'
 \o :to
 SELECT name, ratio, must, aim FROM unique_result ORDER BY place;
+\set to :results '/large_other.tsv'
+\o :to
+SELECT name, measured, unit, must, aim FROM large_other ORDER BY place;
 \o
 \pset format aligned
