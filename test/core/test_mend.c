@@ -1,7 +1,7 @@
 /*
  * test_mend.c: releases of the plain problem mended by hand-made cases, each of which one step
  * alone decides: classes that come to look alike, listed patterns that are used up, rows that
- * need not be left out.
+ * need not be left out.  And what no rows could keep, which bounds leave out.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "diverse.h"
 #include "fixture.h"
 #include "model/mask.h"
 #include "release/repair.h"
@@ -304,12 +305,76 @@ many_covers(void **state)
 	close_case(&c);
 }
 
+/* What keeps the rules is viable: a bound that leaves it out would be none. */
+static void
+viable(void **state)
+{
+	int asked[KANON_PRIVACY_KINDS] = {0};
+	int refused = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(3000); i++)
+	{
+		uint64_t random = 16000000 + (uint64_t) i;
+		Host host;
+		KanonProblem *problem;
+		KanonPlain plain;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 30, 5);
+		if (problem->ncolumns < 2 || problem->ntypes == 0)
+		{
+			problem_random_free(problem);
+			continue;
+		}
+		diverse_make(problem, &random, DIVERSE_ALL);
+		assert_int_equal(kanon_plain_open(problem, true, &plain), KANON_OK);
+		for (int j = 0; j < 20; j++)
+		{
+			uint32_t types[64];
+			uint32_t whole[64];
+			size_t ntypes = 0;
+			size_t nwhole = 0;
+			int64_t rows = 0;
+
+			for (uint32_t t = 0; t < plain.problem.ntypes; t++)
+				if (random_below(&random, 3) == 0)
+				{
+					types[ntypes++] = t;
+					for (uint32_t w = plain.first[t]; w < plain.first[t + 1]; w++)
+					{
+						whole[nwhole++] = w;
+						rows += problem->rows[w];
+					}
+				}
+			if (rows < problem->k)
+				continue;
+			if (diverse_allows(problem, whole, NULL, nwhole, false))
+			{
+				assert_true(plain.problem.viable(&plain.problem, types, ntypes));
+				for (int r = 0; r < diverse_nrules; r++)
+					asked[diverse_rules[r].kind]++;
+			}
+			else
+				refused += !plain.problem.viable(&plain.problem, types, ntypes);
+		}
+		kanon_plain_close(&plain);
+		diverse_free(problem);
+		assert_int_equal(host.blocks, 0);
+		problem_random_free(problem);
+	}
+	for (int kind = 0; kind < KANON_PRIVACY_KINDS; kind++)
+		assert_true(asked[kind] > 0);
+	assert_true(refused > 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(alike),         cmocka_unit_test(used_up),  cmocka_unit_test(taken_and_given_back),
 		cmocka_unit_test(nothing_found), cmocka_unit_test(left_out), cmocka_unit_test(many_covers),
+		cmocka_unit_test(viable),
 	};
 
 	return cmocka_run_group_tests_name("mend", tests, NULL, NULL);
