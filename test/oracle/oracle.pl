@@ -429,8 +429,10 @@ sub try_cluster
 			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
 			class_column => 's', several => 1, drops_many => 1
 		};
-		$where = "$before k=$k $how (@show) " . ($privacy ? $privacy->{sql} : '');
-		my ($state, $lines, $release) = publish($case, 'cluster', method => "'$method'", hierarchies => $table->hierarchies, level_cost => "'$how'",
+		# by parts, of which the optimum of the whole is no more asked
+		my $parts = $method =~ /^(forest|bottom_up|gather|pairs|triples)$/ && $table->{n} >= 4 * $k && chance(0.4) ? 2 * $k + below(3) : undef;
+		$where = "$before k=$k $how (@show) " . ($privacy ? $privacy->{sql} : '') . ($parts ? " parts=$parts" : '');
+		my ($state, $lines, $release) = publish($case, 'cluster', method => "'$method'", partition_size => $parts, hierarchies => $table->hierarchies, level_cost => "'$how'",
 			show => "'" . join(',', @show) . "'", residual => "'$case->{residual}'", class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef);
 		if (!$release)
 		{
