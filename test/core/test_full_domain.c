@@ -475,6 +475,7 @@ close_to(double a, double b)
 /* Under rules about values: checks that began with a lower node's groups, and searches by a team. */
 static int64_t rolled_up;
 static int teamed;
+static int64_t ruled_out; /* nodes, of rules that merging may break, with suppressed rows */
 
 /* One search; its node for the others to be compared with (all of them 1: the first). */
 static void
@@ -511,6 +512,8 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	{
 		rolled_up += outcome.rolled_up;
 		teamed += turns.started > 0;
+		if (limit > 0 && !kanon_privacy_grows(problem->privacy))
+			ruled_out += outcome.tagged;
 	}
 	plain_go(&plain, outcome.best.pattern);
 	plain_measure(&plain, options->metric);
@@ -640,7 +643,7 @@ optimal(void **state)
 		problem_free(problem);
 	}
 	assert_true(none > 0 && forbidden > 0 && mapped > 0 && absent > 0);
-	assert_true(rolled_up > 0);
+	assert_true(rolled_up > 0 && ruled_out > 0);
 #if FULL_DOMAIN_SHARED < 100
 	assert_true(teamed > 0);
 #endif

@@ -122,6 +122,11 @@ struct Checker
 	uint32_t *class_types; /* [ntypes] of the class at hand, */
 	int64_t *class_counts; /* [ntypes] and their rows */
 	int64_t *rest_counts;  /* [ntypes] of the types in rest */
+	/* a class has so many different values in a column at least */
+	uint32_t needed;
+	const uint32_t *code; /* NULL: any will do */
+	uint32_t *seen;       /* [values] stamp: it was met */
+	uint32_t stamp;
 	/* for rules that look at types, and for the release */
 	uint32_t *group;         /* [ntypes] */
 	uint32_t *member;        /* [ntypes] types by group */

@@ -293,6 +293,29 @@ count_populations(Checker *checker, uint32_t node)
 								checker->self->count);
 }
 
+/*
+ * Rows that are no class: could no part of them be one either?  Where there are fewer than k
+ * of them, or too few values.
+ */
+static bool
+is_hopeless(Checker *checker, const uint32_t *types, size_t ntypes, int64_t rows)
+{
+	uint32_t stamp = ++checker->stamp;
+	uint32_t have = 0;
+
+	if (rows < kanon_least_rows(checker->problem))
+		return true;
+	if (checker->code == NULL)
+		return false;
+	for (size_t i = 0; i < ntypes && have < checker->needed; i++)
+		if (checker->seen[checker->code[types[i]]] != stamp)
+		{
+			checker->seen[checker->code[types[i]]] = stamp;
+			have++;
+		}
+	return have < checker->needed;
+}
+
 /* By rules that look at the row types of a class; class_of (or NULL) is filled. */
 static KanonStatus
 ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
@@ -322,6 +345,8 @@ ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 		if (class_of != NULL)
 			class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
 		member_count_group(block, entry, allowed, count);
+		if (!allowed && is_hopeless(checker, checker->member + from, ntypes, rows))
+			count->hopeless += rows;
 		for (uint32_t i = 0; i < ntypes && !allowed; i++)
 			checker->rest[nrest++] = checker->member[from + i];
 	}
@@ -403,6 +428,8 @@ ask_by_values(Checker *checker, const Groups *from, Count *count)
 		member_count_group(block, group, allowed, count);
 		if (allowed)
 			continue;
+		if (is_hopeless(checker, checker->class_types, n, (int64_t) group[block->words]))
+			count->hopeless += (int64_t) group[block->words];
 		describe_entries(checker, from, entries, n, checker->rest + nrest, checker->rest_counts + nrest);
 		nrest += n;
 	}

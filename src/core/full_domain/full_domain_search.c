@@ -34,9 +34,11 @@
  *
  * With rules beyond k and suppressed rows the first sentence may be wrong: a class
  * that is merged with a suppressed group of one sensitive value, say, may be none
- * any more (distinct l, the number of persons and k_map cannot break so).  Then no verdict
- * says anything of other nodes, and all but those that the rising parts exclude
- * are checked, whatever the search is called.
+ * any more (distinct l, the number of persons and k_map cannot break so).  Then a verdict
+ * says nothing of the nodes above.  Of those below it does where the rows that have too
+ * few others or too few values beside them are too many: these are a class nowhere below,
+ * whatever else the rules ask for.  All but those nodes, and those that the rising parts
+ * exclude, are checked, whatever the search is called.
  */
 
 #include <math.h>
@@ -227,6 +229,9 @@ check(NodeSearch *search, uint32_t node)
 		search->tag[node] |= fulfils ? TAG_YES : TAG_NO;
 	else if (!is_known(search, node))
 		status = spread(search, node, fulfils ? TAG_YES : TAG_NO);
+	/* what is no class here for want of rows or values is in none below */
+	if (status == KANON_OK && !search->tags && count.hopeless > search->limit)
+		status = spread(search, node, TAG_NO);
 	if (status == KANON_OK && fulfils)
 		status = offer(search, node, &count);
 	if (status == KANON_OK)

@@ -7,6 +7,7 @@
 
 #include "full_domain/full_domain_block.h"
 #include "privacy/allowed.h"
+#include "release/repair.h"
 #include "util/hash.h"
 
 /* Room for remembered groups: so many times the row types, but not more than this many bytes or once these. */
@@ -358,6 +359,21 @@ checker_take_lists(Checker *checker)
 			   : KANON_NO_MEMORY;
 }
 
+/* What a class needs at least, whatever else rules say of it. */
+static KanonStatus
+note_need(Checker *checker)
+{
+	const KanonProblem *problem = checker->problem;
+	const KanonPrivacyRule *rule =
+		problem->privacy == NULL ? NULL : kanon_most_values(problem, &checker->needed);
+
+	if (rule == NULL)
+		return KANON_OK;
+	checker->code = problem->extra[rule->column].code;
+	checker->seen = kanon_alloc0(problem->env, problem->extra[rule->column].distinct, sizeof(uint32_t));
+	return checker->seen == NULL ? KANON_NO_MEMORY : KANON_OK;
+}
+
 static KanonStatus
 set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *report)
 {
@@ -403,6 +419,8 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	if (!kanon_by_types(problem))
 		return KANON_OK;
 	status = checker_take_lists(checker);
+	if (status == KANON_OK)
+		status = note_need(checker);
 	return status == KANON_OK ? kanon_presence_open(problem, &checker->presence) : status;
 }
 
@@ -441,6 +459,7 @@ checker_close(Checker *checker)
 	kanon_free(env, checker->member);
 	kanon_free(env, checker->start);
 	kanon_free(env, checker->rest);
+	kanon_free(env, checker->seen);
 	kanon_free(env, checker->values);
 	kanon_free(env, checker->typical);
 	kanon_free(env, checker->class_types);

@@ -78,6 +78,7 @@ typedef struct Count
 	int64_t groups;          /* different generalized row types */
 	int64_t classes;         /* of them allowed */
 	int64_t suppressed;      /* rows of the others */
+	int64_t hopeless;        /* of these, rows of groups no part of which could be a class either */
 	KanonWide squares;       /* of all groups' sizes */
 	KanonWide class_squares; /* of the classes' sizes */
 	KanonWide kept;          /* by the suppressed rows' cells, had they been shown */
