@@ -629,7 +629,8 @@ test_improve_near(void **state)
 	(void) state;
 	for (int i = 0; i < cases(120); i++)
 	{
-		uint64_t random = 14000000 + (uint64_t) i;
+		/* number 87 has a million million rows of a type, and goes first */
+		uint64_t random = 14000000 + (uint64_t) (i * 29 + 87) % 120;
 		Host host;
 		KanonProblem *problem;
 		KanonRelease release;

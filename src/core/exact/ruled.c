@@ -28,6 +28,9 @@
 #define SMALL_PAIRS ((size_t) 1500)
 #define EXACT_PAIRS ((size_t) 40 * 1000)
 
+/* Rows of a type: with more, GLPK's floating point takes what can be done for what cannot. */
+#define EXACT_ROWS ((int64_t) 10 * 1000 * 1000)
+
 /* Shares of the time allowed that the plain problem and the search take. */
 #define PLAIN_TIME 0.5
 #define SEARCH_TIME 0.8
@@ -250,6 +253,9 @@ solve_exactly(Ruled *r, size_t pairs, int64_t most_nodes)
 	/* a rule that rows lose by being one class may need one within another */
 	if (instances->closed && !kanon_privacy_monotone(r->problem->privacy))
 		return KANON_OK;
+	for (uint32_t i = 0; i < part.ntypes; i++)
+		if (part.rows[i] > EXACT_ROWS)
+			return KANON_OK;
 	/* a search that is to follow has its time, too */
 	part.time_limit = fmax(1e-6, (pairs > SMALL_PAIRS ? 1 : PLAIN_TIME) * (r->end - now(r)));
 	status = ilp_solve_privacy(&part, instances, most_nodes, &r->best, &r->bound, &r->nodes, r->report);
