@@ -213,6 +213,58 @@ optimum_against_all_graphs(void **state)
 	}
 }
 
+#ifdef HAVE_GLPK
+/* Beside a weight of which nothing is lost, others cost too little for GLPK: then nothing is proven. */
+static void
+small_weights(void **state)
+{
+	uint64_t random = 77;
+	int proven = 0;
+
+	(void) state;
+	for (int round = 0; round < 80; round++)
+	{
+		Host host;
+		unsigned n = 4 + random_below(&random, 3);
+		unsigned k = 2 + random_below(&random, 2);
+		uint32_t code[18];
+		KanonProblem *problem;
+		KanonFreeformOptions options = {.method = KANON_FREEFORM_MIP};
+		KanonRelease release;
+		KanonReport report;
+		double price[64];
+		uint32_t type[6];
+		unsigned need[6] = {k, k, k, k, k, k};
+		unsigned row = 0;
+		double best = INFINITY;
+
+		host_init(&host);
+		for (unsigned i = 0; i < n; i++)
+		{
+			code[3 * i] = 0;
+			code[3 * i + 1] = random_below(&random, 5);
+			code[3 * i + 2] = random_below(&random, 5);
+		}
+		problem = problem_from_codes(&host, code, n, 3, (int64_t) k);
+		((KanonColumn *) problem->columns)[0].weight = pow(10, random_below(&random, 14));
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			for (int64_t r = 0; r < problem->rows[t]; r++)
+				type[row++] = t;
+		for (unsigned set = 1; set < 1u << n; set++)
+			price[set] = set_price(problem, type, set);
+		all_graphs(price, n, k, 1, n, need, 0, &best);
+		problem->freeform = &options;
+		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+		assert_true(report.lower_bound <= best * (1 + 1e-4));
+		assert_true(!report.proven || report.cost <= best * (1 + 1e-3));
+		proven += report.proven;
+		kanon_release_free(problem, &release);
+		problem_free(problem);
+	}
+	assert_true(proven > 5 && proven < 70);
+}
+#endif
+
 /* The draw of who gets which record, and branch and bound, tell how far they are, and never less than before. */
 static void
 shares(void **state)
@@ -675,6 +727,9 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_method_keeps_its_promise),
 		cmocka_unit_test(optimum_against_all_graphs),
+#ifdef HAVE_GLPK
+		cmocka_unit_test(small_weights),
+#endif
 		cmocka_unit_test(plain_methods),
 		cmocka_unit_test(mip_stopped_and_refused),
 		cmocka_unit_test(each_match_is_as_likely),

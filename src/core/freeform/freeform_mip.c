@@ -412,6 +412,9 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 	/* otherwise what hungarian has left in the work stands */
 	if (status == KANON_OK && mip.found)
 		status = make_graph(&mip, graph);
+	/* what little weights cost beside large ones, GLPK does not see */
+	if (CLOSE * work->n > KANON_FREEFORM_SEEN * mip.upper)
+		mip.bound = 0;
 	graph->bound = mip.bound * KANON_FREEFORM_UNITS;
 	graph->proven = status == KANON_OK && is_enough(&mip);
 	graph->nodes = mip.nodes;

@@ -343,7 +343,9 @@ kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *
 		report->lower_bound = fmin(
 			fmax((plan->bound - record_off(plan, weights) * plan->nrows) * weights / KANON_FREEFORM_UNITS, 0),
 			report->cost);
-	report->proven = plan->proven && plan->nparts == 1;
+	/* what is lost of little weights beside large ones may be less than the rounding of all */
+	report->proven = plan->proven && plan->nparts == 1 &&
+					 report->lower_bound >= report->cost * (1 - plan->space.gap - KANON_FREEFORM_SEEN);
 	/* what is optimal part by part need not be so as a whole */
 	if (plan->nparts > 1)
 		report->lower_bound = -INFINITY;

@@ -31,6 +31,9 @@
  */
 #define KANON_FREEFORM_UNITS (INT32_C(1) << 26)
 
+/* Costs of which what rounding hides could be a larger share are not proven. */
+#define KANON_FREEFORM_SEEN 1e-4
+
 typedef struct KanonFreeformColumn
 {
 	bool number;  /* (max - min) / (domain's), else (distinct - 1) / (domain's - 1) */
