@@ -41,6 +41,34 @@ seen_text(Seen *seen, const char *text)
 		seen_value(seen, *text);
 }
 
+void
+seen_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
+{
+	for (uint32_t i = 0; i < release->nclasses; i++)
+	{
+		seen_value(seen, (int64_t) release->classes[i].pattern);
+		seen_value(seen, release->classes[i].rows);
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			const KanonCell *cell = &release->cells[(size_t) i * (size_t) problem->ncolumns + (size_t) c];
+
+			seen_value(seen, cell->show);
+			seen_value(seen, cell->code);
+		}
+	}
+	for (size_t f = 0; f < release->nflows; f++)
+	{
+		seen_value(seen, release->flows[f].type);
+		seen_value(seen, release->flows[f].class_);
+		seen_value(seen, release->flows[f].rows);
+	}
+	for (size_t i = 0; i < release->npool && release->pool != NULL; i++)
+		seen_value(seen, release->pool[i]);
+	for (size_t i = 0; i < release->ngraph && release->graph != NULL; i++)
+		seen_value(seen, release->graph[i]);
+	seen_value(seen, release->dropped);
+}
+
 static bool
 is_same(const Seen *seen, const Seen *as)
 {

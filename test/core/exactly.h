@@ -25,6 +25,7 @@ typedef struct Seen
 extern void seen_value(Seen *seen, int64_t value);
 extern void seen_figure(Seen *seen, int which, double value);
 extern void seen_text(Seen *seen, const char *text);
+extern void seen_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release);
 
 /* Fails unless it is what is expected by that name. */
 extern void seen_compare(const Seen *seen);

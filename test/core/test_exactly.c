@@ -27,34 +27,6 @@ static const bool has_glpk = false;
 #endif
 
 static void
-see_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
-{
-	for (uint32_t i = 0; i < release->nclasses; i++)
-	{
-		seen_value(seen, (int64_t) release->classes[i].pattern);
-		seen_value(seen, release->classes[i].rows);
-		for (int c = 0; c < problem->ncolumns; c++)
-		{
-			const KanonCell *cell = &release->cells[(size_t) i * (size_t) problem->ncolumns + (size_t) c];
-
-			seen_value(seen, cell->show);
-			seen_value(seen, cell->code);
-		}
-	}
-	for (size_t f = 0; f < release->nflows; f++)
-	{
-		seen_value(seen, release->flows[f].type);
-		seen_value(seen, release->flows[f].class_);
-		seen_value(seen, release->flows[f].rows);
-	}
-	for (size_t i = 0; i < release->npool && release->pool != NULL; i++)
-		seen_value(seen, release->pool[i]);
-	for (size_t i = 0; i < release->ngraph && release->graph != NULL; i++)
-		seen_value(seen, release->graph[i]);
-	seen_value(seen, release->dropped);
-}
-
-static void
 see_measures(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
 {
 	KanonMeasures m;
@@ -122,7 +94,7 @@ solve_one(Seen *seen, KanonProblem *problem, KanonSolve solve, bool ours)
 		{
 			seen_figure(seen, 4, (double) report.nodes);
 			seen_figure(seen, 5, release.nclasses);
-			see_release(seen, problem, &release);
+			seen_release(seen, problem, &release);
 			see_measures(seen, problem, &release);
 		}
 	}
@@ -350,7 +322,7 @@ nodes(void **state)
 					seen_value(&seen, (int64_t) outcome.best.pattern);
 					seen_value(&seen, outcome.best.suppressed);
 					seen_value(&seen, outcome.best.classes);
-					see_release(&seen, problem, &release);
+					seen_release(&seen, problem, &release);
 					see_measures(&seen, problem, &release);
 				}
 				else

@@ -374,7 +374,7 @@ kanon_mask_cover(const KanonMaskIndex *index, KanonPattern pattern)
 	KanonPattern go = kanon_mask_forced(index, pattern);
 
 	/* what else rules say, a pattern breaks with every one that it lies in */
-	return !index->none && kanon_mask_contains(index, go) ? go : index->all;
+	return kanon_mask_contains(index, go) ? go : index->all;
 }
 
 /* The product of the distinct counts of some columns, exactly: 64 digits base 2^32. */
