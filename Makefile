@@ -90,7 +90,7 @@ CORE_LIB = src/core/libkanon_core.a
 # multiply-add; its symbols stay inside kanon.so.  (Hardened as the rest is.)
 CORE_CPPFLAGS = -I$(TREE)/src/core $(GLPK_CPPFLAGS) $(filter -D_FORTIFY_SOURCE%,$(CPPFLAGS))
 CORE_CFLAGS = -std=c11 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off \
-	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla
+	-fstack-protector-strong -Wall -Wextra -Wmissing-prototypes -Wvla $(COPT)
 
 # PostgreSQL's headers and fmgr's calling convention need the -Wno-….
 PG_CPPFLAGS = -I$(TREE)/src -Isrc -I$(TREE)/src/core $(GLPK_CPPFLAGS)
@@ -112,8 +112,7 @@ endif
 ifneq (,$(FAULTS))
 CORE_CPPFLAGS += -DKANON_FAULTS
 PG_CPPFLAGS += -DKANON_FAULTS
-PG_CFLAGS += -O1
-CORE_CFLAGS += -O1
+COPT += -O1 -g0
 ifneq (,$(filter install,$(MAKECMDGOALS)))
 $(if $(DESTDIR),,$(error a build with faults is for tests alone and is not installed))
 endif
@@ -189,7 +188,7 @@ override CPPFLAGS += $(DEPFLAGS)
 -include $(PG_SRCS:.c=.d) $(CORE_OBJS:.o=.d)
 
 $(OBJS) $(CORE_OBJS): $(BUILD_STAMP)
-BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK) LEMON=$(LEMON) FAULTS=$(FAULTS) $(SANITIZE)
+BUILD_KEY = $(CC) $(VERSION) $(includedir_server) GLPK=$(GLPK) LEMON=$(LEMON) FAULTS=$(FAULTS) $(SANITIZE) $(COPT)
 ifneq ($(BUILD_KEY),$(shell cat $(BUILD_STAMP) 2>/dev/null))
 .PHONY: $(BUILD_STAMP)
 endif

@@ -89,7 +89,7 @@ extern KanonProblem *problem_read_levels(Host *host, const char *directory, cons
 /* A number of random cases; KANON_TEST_SHARE per cent of them, and one. */
 extern int cases(int number);
 
-/* Are real tables wanted?  Under the sanitizers they take minutes, and so small a share leaves them out. */
+/* Are real tables wanted, and all that takes as long?  Under the sanitizers they take minutes, and so small a share leaves them out. */
 extern bool real_tables(void);
 
 /* The number of the next allocation or poll to fail: each; with KANON_TEST_SHARE each of the first, then ever fewer. */

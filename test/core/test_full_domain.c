@@ -874,7 +874,7 @@ memory_and_cancel(void **state)
 			KanonStatus expected = memory ? KANON_NO_MEMORY : KANON_CANCELLED;
 			KanonStatus status = expected;
 
-			for (uint64_t at = 1; status == expected; at += at < 300 ? 1 : at / 10)
+			for (uint64_t at = 1; status == expected; at = next_failure(at))
 			{
 				uint64_t random = 11;
 				Host host;

@@ -383,6 +383,9 @@ neighbours(void **state)
 		{
 			Case one;
 
+			/* under the sanitizers each in one direction */
+			if (!real_tables() && reverse != i % 2)
+				continue;
 			case_init(&one, 77 + (uint64_t) i, aggregates[i], 0.7, 2);
 			for (uint64_t s = 1; s <= 4; s++)
 				add(&one, s, s % 2, (int64_t) s % 2);
@@ -412,8 +415,9 @@ found_groups(void **state)
 			add(&one, s, 0, 0);
 		for (uint32_t row = 0; row < 12; row++)
 			add(&one, 99, 1 + row % spread, 0);
-		assert_true(excess(&one, 99, 0.9, 0.02, false) < 5);
-		assert_true(excess(&one, 99, 0.9, 0.02, true) < 5);
+		for (int reverse = 0; reverse < 2; reverse++)
+			if (real_tables() || reverse == (int) spread % 2)
+				assert_true(excess(&one, 99, 0.9, 0.02, reverse) < 5);
 	}
 }
 
