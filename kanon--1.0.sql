@@ -237,7 +237,7 @@ COMMENT ON COLUMN @extschema@.kanon_usefulness.entropy IS 'non-uniform entropy l
 COMMENT ON COLUMN @extschema@.kanon_usefulness.entropy_share IS 'its share of what suppressing everything would lose';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.classification IS 'classification metric of class_column';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.kept IS 'columns that were written beside the quasi-identifiers, unchanged or masked';
-COMMENT ON COLUMN @extschema@.kanon_usefulness.options IS 'the arguments of the call, without data values';
+COMMENT ON COLUMN @extschema@.kanon_usefulness.options IS 'the arguments of the call, without data values, and which kept columns are called like names of persons';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.version IS 'the version of kanon that made it';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.matches IS 'of a run without classes: records that each row matches, or rows that each record does';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.note IS 'what to know of a run without classes';
@@ -1601,15 +1601,18 @@ verdicts AS (
             FROM kept k ORDER BY k.nr) AS x
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
-        SELECT 30, 'identifiers', CASE WHEN a.names IS NULL THEN 'yes' ELSE 'caution' END,
-               CASE WHEN a.names IS NOT NULL THEN format('Published although readers may know by them whom a row is about, on the word of who called: %s.', a.names)
+        SELECT 30, 'identifiers', CASE WHEN a.names IS NULL AND a.like_names IS NULL THEN 'yes' ELSE 'caution' END,
+               CASE WHEN a.names IS NOT NULL OR a.like_names IS NOT NULL
+                    THEN concat_ws(' ', 'Published although readers may know by them whom a row is about, on the word of who called: ' || a.names || '.',
+                                   'Called like a name, number or address of persons, or like free text, and published as it is: ' || a.like_names || '. Nobody has said that this names nobody.')
                     WHEN r.kept = '{}' THEN format('No column is published beside the %s, and none that is labelled as an identifier.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
                     WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the source with noise.'
                     WHEN r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the domains, whether they are in the source or not.'
                     ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for'
                          || CASE WHEN r.options ? 'mask' THEN ', of masked columns in what is published, but for pseudonyms and constants.' ELSE '.' END END,
-               jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'))
-        FROM r, LATERAL (SELECT string_agg(quote_ident(x), ', ') AS names FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS a) AS v),
+               jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'), 'may_name_persons', coalesce(r.options -> 'may_name_persons', '[]'))
+        FROM r, LATERAL (SELECT (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS names,
+                                (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'may_name_persons', '[]')) AS x) AS like_names) AS a) AS v),
 measures AS (
     SELECT m.* FROM r, LATERAL (VALUES
         (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Blank cells among the quasi-identifiers; of sets, items left out. Fewer is better.'),
@@ -1761,7 +1764,7 @@ SELECT jsonb_build_object(
                        WHERE l.publication = r.publication AND l.status <> 'failed') l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options) AS o),
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - 'may_name_persons') AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
     'checksum', CASE WHEN r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
     'values', CASE WHEN with_values AND r.has_classes THEN jsonb_build_object('smallest', (SELECT jsonb_agg(jsonb_build_object('class', q.class, 'pattern', q.pattern, 'row_count', q.row_count, 'shown', q.shown::text) ORDER BY q.row_count, q.class)

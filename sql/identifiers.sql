@@ -36,6 +36,8 @@ SELECT kanon_drop_publication('pub');
 -- what several rows share may name persons all the same: who publishes it is told, unless it is masked, labelled or answered for
 SET client_min_messages = notice;
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'named', '{age,zip}', 5, keep => '{patient_id,email,note,diagnosis,cost}', allow_identifying => '{note,cost}');
+SELECT v ->> 'verdict' AS verdict, v ->> 'says' AS says, v #> '{claim,may_name_persons}' AS may_name_persons, d #>> '{verdict,verdict}' AS in_all, d ->> 'options' LIKE '%may_name%' AS parameter
+FROM kanon_report_data((SELECT max(run) FROM kanon_usefulness)) d, jsonb_array_elements(d -> 'verdicts') v WHERE v ->> 'about' = 'identifiers';
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'named', '{age,zip}', 5, keep => '{email,patient_id}', mask => '{"email": {"partial": [1, 0]}, "patient_id": {"pseudonym": "release"}}', replace => true);
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'named', '{age,zip}', 5, keep => '{email}', allow_identifying => '{email}', replace => true);
 CREATE VIEW of_visit AS SELECT age, zip, email FROM visit;

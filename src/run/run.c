@@ -140,12 +140,13 @@ check_identifiers(Run *run)
 
 /*
  * A name that several rows share is no value of their own, and it names somebody all the same.  What
- * columns are called is not enough to refuse them.
+ * columns are called is not enough to refuse them: it is told, and recorded.
  */
 static void
-say_called_like_persons(const Run *run)
+look_for_names(Run *run)
 {
 	const Source *source = run->source;
+	const char **found = palloc(sizeof(char *) * Max(source->nkept, 1));
 	StringInfoData names;
 	int n = 0;
 
@@ -166,9 +167,12 @@ say_called_like_persons(const Run *run)
 				ROLE_IDENTIFIER ||
 			label_answers(source->relid, get_attnum(source->relid, column->name)))
 			continue;
-		appendStringInfo(&names, "%s\"%s\"", n++ > 0 ? ", " : "", column->name);
+		appendStringInfo(&names, "%s\"%s\"", n > 0 ? ", " : "", column->name);
+		found[n++] = column->name;
 	}
 	if (n > 0)
+	{
+		run->may_name = name_list(found, n);
 		ereport(NOTICE,
 				(errmsg_plural("kept column %s may name persons", "kept columns %s may name persons", n,
 							   names.data),
@@ -177,7 +181,21 @@ say_called_like_persons(const Run *run)
 					 "They are called like names, numbers or addresses of persons, or like free text.", n),
 				 errhint("Leave out or mask what names persons, or answer for it by allow_identifying. The "
 						 "label 'keep' says of a column that it names nobody.")));
+	}
 	pfree(names.data);
+	pfree(found);
+}
+
+/* The arguments, and what was told of them. */
+static Datum
+recorded_arguments(const Run *run)
+{
+	RecordedOption told = {"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
+	Datum arguments = request_recorded(run->request);
+
+	if (run->may_name == NULL)
+		return arguments;
+	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(&told, 1));
 }
 
 static void
@@ -437,7 +455,7 @@ run_read(Request *request)
 	steps->open(run);
 	masks_read(run->source, request->mask, request->key, request->mask_key);
 	check_identifiers(run);
-	say_called_like_persons(run);
+	look_for_names(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	steps->beside(run);
@@ -496,7 +514,7 @@ run_request(Request *request)
 	run->record.publication = request->publication;
 	run->record.model = request->model->name;
 	run->record.peak_memory = run->border->peak;
-	run->record.options = request_recorded(request);
+	run->record.options = recorded_arguments(run);
 	steps->record(run);
 	return run;
 }

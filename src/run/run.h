@@ -47,6 +47,7 @@ struct Run
 	double suppressed; /* share of the cells (of sets: occurrences), rows that are left out among them */
 	double *diversity; /* [release.nclasses] tuple diversity */
 	RunRecord record;
+	ArrayType *may_name;    /* kept columns that are called like names of persons; NULL: there are none */
 	int64 suppressed_later; /* rows taken from their classes to protect successive releases */
 
 	int64 number;                     /* of the run, once its classes are recorded */

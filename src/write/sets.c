@@ -116,6 +116,7 @@ compare_texts(const void *a, const void *b, void *label)
 	const char *left = ((char **) label)[*(const uint32 *) a];
 	const char *right = ((char **) label)[*(const uint32 *) b];
 
+	CHECK_FOR_INTERRUPTS();
 	return varstr_cmp(left, (int) strlen(left), right, (int) strlen(right), DEFAULT_COLLATION_OID);
 }
 
