@@ -608,15 +608,17 @@ CREATE FUNCTION @extschema@.kanon_frontier(
     categorical       name[]   DEFAULT '{}',
     residual          text     DEFAULT 'suppress',
     time_limit        interval DEFAULT '60 seconds',
-    seed              bigint   DEFAULT NULL)
+    seed              bigint   DEFAULT NULL,
+    solver            text     DEFAULT 'pattern_guided',
+    options           jsonb    DEFAULT NULL)
 RETURNS TABLE (k bigint, suppressed_cells bigint, suppressed_share float8, usefulness float8, gcp float8,
                classes bigint, class_min bigint, class_avg float8, class_max bigint,
                residual_rows bigint, cost float8, proven boolean, solve_ms float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_frontier';
 
-COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint)
-IS 'what a release would lose for each of several ks; reads the source once and writes nothing';
+COMMENT ON FUNCTION @extschema@.kanon_frontier(regclass, name[], bigint[], text, text[], jsonb, float8, float8, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
+IS 'what a release of any solver would lose for each of several ks; reads the source once and writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_explain(
     source            regclass,
@@ -636,14 +638,16 @@ CREATE FUNCTION @extschema@.kanon_explain(
     categorical       name[]   DEFAULT '{}',
     residual          text     DEFAULT 'suppress',
     time_limit        interval DEFAULT '60 seconds',
-    seed              bigint   DEFAULT NULL)
+    seed              bigint   DEFAULT NULL,
+    solver            text     DEFAULT 'pattern_guided',
+    options           jsonb    DEFAULT NULL)
 RETURNS TABLE (aspect text, subject text, row_count bigint, suppressed_cells bigint, cost float8,
                saved_cells bigint, detail text, shown jsonb)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_explain';
 
-COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint)
-IS 'where the cost of a release comes from and what would change it; writes nothing';
+COMMENT ON FUNCTION @extschema@.kanon_explain(regclass, name[], bigint, text, text[], jsonb, float8, float8, boolean, name[], float8[], jsonb, text, jsonb[], name[], text, interval, bigint, text, jsonb)
+IS 'where the cost of a release of any solver comes from and what would change it; writes nothing';
 
 CREATE FUNCTION @extschema@.kanon_option_list()
 RETURNS TABLE (function text, place int, option text, type regtype, initial text)
@@ -1645,21 +1649,20 @@ measures AS (
         (26, 'Of them preserved', 'count', 'frequent_preserved', (r.transactions ->> 'frequent_preserved')::float8, 'Those that are among as many of the table''s, too. More is better.'))
         AS m (nr, what, kind, measure, value, reading)
     WHERE m.value IS NOT NULL),
--- the same call for other ks; listed values of rules are not recorded, so such a call cannot be repeated
-ks AS (
-    SELECT f.* FROM r, LATERAL @extschema@.kanon_frontier(r.source_now,
-        ARRAY(SELECT x::name FROM jsonb_array_elements_text(r.options -> 'quasi_identifiers') AS x), kanon_report_data.frontier,
-        method => r.options ->> 'method',
-        patterns => CASE WHEN r.options ? 'patterns' THEN ARRAY(SELECT x FROM jsonb_array_elements_text(r.options -> 'patterns') AS x) END,
-        rules => r.options -> 'rules', gap => (r.options ->> 'gap')::float8, effort => (r.options ->> 'effort')::float8,
-        keep => ARRAY(SELECT x::name FROM jsonb_array_elements_text(r.options -> 'keep') AS x),
-        weights => CASE WHEN r.options ? 'weights' THEN ARRAY(SELECT x::float8 FROM jsonb_array_elements_text(r.options -> 'weights') AS x) END,
-        hierarchies => r.options -> 'hierarchies', level_cost => coalesce(r.options ->> 'level_cost', 'height'),
-        privacy => CASE WHEN r.privacy <> '[]' THEN ARRAY(SELECT x - 'says' FROM jsonb_array_elements(r.privacy) AS x) END,
-        categorical => ARRAY(SELECT x::name FROM jsonb_array_elements_text(r.options -> 'categorical') AS x),
-        residual => r.options ->> 'residual', time_limit => (r.options ->> 'time_limit')::interval, seed => (r.options ->> 'seed')::bigint) AS f
-    WHERE kanon_report_data.frontier IS NOT NULL AND r.model = 'pattern_guided' AND r.source_now IS NOT NULL
+-- the same call for other ks; listed values of rules and items are not recorded, so such a call cannot be repeated
+again AS (
+    SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
+           CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask}'::text[])
+               || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
+    FROM r
+    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
+ks AS (
+    SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
+        rules => NULL::jsonb, gap => 0::float8, effort => 1::float8, keep => '{}'::name[], weights => NULL::float8[], hierarchies => NULL::jsonb,
+        level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'suppress'::text,
+        time_limit => '60 seconds'::interval, seed => NULL::bigint, solver => a.model, options => a.options) AS f),
 -- the source and the table side by side, as they are now; what is masked has other values on purpose
 sides AS (
     SELECT r.run, r.source_now, r.target_now, r.options -> 'hierarchies' AS hierarchies,
@@ -1721,14 +1724,19 @@ SELECT jsonb_build_object(
     'measures', (SELECT jsonb_agg(to_jsonb(m) - 'nr' || jsonb_build_object('count', CASE m.kind WHEN 'count' THEN m.value END,
                      'number', CASE m.kind WHEN 'number' THEN m.value END, 'share', CASE m.kind WHEN 'share' THEN m.value END) ORDER BY m.nr) FROM measures m),
     'frontier', CASE WHEN kanon_report_data.frontier IS NOT NULL THEN jsonb_build_object('says',
-                    CASE WHEN r.model <> 'pattern_guided' THEN 'Other ks can be tried only for what kanon_pattern_guided published.'
+                    CASE WHEN r.mechanism IS NOT NULL THEN 'Rows that are drawn by chance, or have noise, hide nobody among k others.'
+                         WHEN r.options ? 'rho' THEN 'The promise is about a confidence: there is no k.'
+                         WHEN r.options ? 'h' THEN 'Which items are private was not recorded where they were listed, so other ks cannot be tried.'
                          WHEN r.source_now IS NULL THEN 'The source is not there any more, or not yours to read, so other ks cannot be tried.'
                          WHEN jsonb_path_exists(r.privacy, '$[*].listed') THEN 'A rule lists values, which were not recorded, so other ks cannot be tried.'
                          ELSE 'With the same rules, tried on the source as it was when this page was made. A larger k hides every row among more.' END,
-                    'ks', (SELECT jsonb_agg(to_jsonb(f) || jsonb_build_object('here', f.k = r.k,
-                               'solved', f.suppressed_share IS NOT NULL, 'highest', f.height = 1) ORDER BY f.k)
+                    'what', CASE WHEN r.anatomy IS NOT NULL THEN 'Reconstruction error by l' WHEN r.model = 'pattern_guided' THEN 'Share of blank cells by k' ELSE 'Information lost (GCP) by k' END,
+                    'letter', CASE WHEN r.anatomy IS NOT NULL THEN 'l' ELSE 'k' END,
+                    'ks', (SELECT jsonb_agg(to_jsonb(f) || jsonb_build_object('here', f.k = coalesce((r.anatomy ->> 'l')::bigint, r.k), 'number', CASE WHEN r.anatomy IS NOT NULL THEN f.lost END,
+                               'solved', f.lost IS NOT NULL, 'highest', f.height = 1) ORDER BY f.k)
                            FROM (SELECT k.*, coalesce((row_number() OVER (ORDER BY k.k) - 1) / nullif(count(*) OVER () - 1, 0)::float8, 0.5) AS place,
-                                        coalesce(k.suppressed_share / nullif(max(k.suppressed_share) OVER (), 0), 0) AS height FROM ks k) f)) END,
+                                        coalesce(k.lost / nullif(max(k.lost) OVER (), 0), 0) AS height
+                                 FROM (SELECT k.*, CASE WHEN r.anatomy IS NOT NULL THEN k.cost WHEN r.model = 'pattern_guided' THEN k.suppressed_share ELSE k.gcp END AS lost FROM ks k) k) f)) END,
     'compared', CASE WHEN kanon_report_data.compare THEN jsonb_build_object(
         'says', CASE WHEN r.transactions IS NOT NULL THEN 'Sets of items cannot be compared by column.'
                      WHEN r.mechanism IS NOT NULL THEN 'A comparison with the source would tell of it what the table does not.'
@@ -1840,7 +1848,8 @@ WITH tried AS (
          LATERAL @extschema@.kanon_frontier(source, quasi_identifiers, ks, method => s.method, patterns => NULL::text[], rules => NULL::jsonb,
             gap => 0::float8, effort => 1::float8, keep => kanon_explore.keep, weights => NULL::float8[], hierarchies => s.hierarchies,
             level_cost => 'ncp'::text, privacy => NULL::jsonb[], categorical => '{}'::name[], residual => 'drop'::text,
-            time_limit => kanon_explore.time_limit, seed => NULL::bigint) f),
+            time_limit => kanon_explore.time_limit, seed => NULL::bigint,
+            solver => 'pattern_guided'::text, options => NULL::jsonb) f),
 points AS (
     SELECT t.*, row_number() OVER (ORDER BY t.series, t.k) AS nr, 1 / t.class_min::float8 AS risk, 1 / t.class_avg AS average_risk,
            coalesce((ln(1 / t.class_min::float8) - min(ln(1 / t.class_min::float8)) OVER ())

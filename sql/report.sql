@@ -87,7 +87,7 @@ SELECT array_agg(nullif(f.value, '')::bigint) = (SELECT array_agg(suppressed_cel
 FROM figures(kanon_report(:run, frontier => '{2,5,10,1000}')) f WHERE of ~ '^frontier.ks.*suppressed_cells';
 SELECT kanon_report(:run, frontier => '{1}');
 
--- under the rules of the run, hierarchies among them; for pattern-guided runs only
+-- under the rules of the run, hierarchies among them
 CREATE TABLE regions AS SELECT 'city' || i AS value, CASE WHEN i < 2 THEN 'north' ELSE 'south' END AS region FROM generate_series(0, 3) i;
 SELECT count(*) FROM kanon_pattern_guided('people', 'people_regions', '{age,city,sex}', 5, hierarchies => '{"city": "regions"}');
 SELECT max(run) AS levels FROM kanon_usefulness \gset
@@ -97,7 +97,7 @@ SELECT page LIKE '%which show a level of the column&#39;s hierarchy%' AS rules, 
        page ~ 'north|south' AS value_shown FROM kanon_report(:levels) AS page;
 SELECT count(*) FROM kanon_pattern_clustering('people', 'people_teams', '{age,city,sex}', 1, patterns => '{*--,*--,**-,***}', method => 'greedy');
 SELECT page LIKE '%Each of the 4 patterns that were listed is that of one class of rows at most%' AS rules, page LIKE '%occurs in at least 1 row.%' AS k,
-       page LIKE '%Other ks can be tried only for what kanon_pattern_guided published%' AS said
+       page LIKE '%Releases for several ks%' AS other_ks
 FROM (SELECT kanon_report(max(run), frontier => '{2,5}') AS page FROM kanon_usefulness) r;
 
 -- source and target gone: the report is the same, but for other ks

@@ -30,10 +30,10 @@ FROM (SELECT function, string_agg(concat_ws(' ', option, type, 'DEFAULT', coales
       FROM kanon_option_list() GROUP BY function) f
 LEFT JOIN LATERAL (
     SELECT string_agg(concat_ws(' ', name, t::regtype, 'DEFAULT', coalesce(substring(pg_get_function_arg_default(p.oid, i::int) FROM '^''(.*)''::'),
-        regexp_replace(pg_get_function_arg_default(p.oid, i::int), '::.*', ''))), ', ' ORDER BY i) AS arguments
+        regexp_replace(pg_get_function_arg_default(p.oid, i::int), '::.*', ''), 'NULL')), ', ' ORDER BY i) AS arguments
     FROM pg_proc p JOIN ours o ON o.classid = 'pg_proc'::regclass AND o.objid = p.oid,
          unnest(p.proargnames[1:p.pronargs], p.proargtypes::oid[]) WITH ORDINALITY a (name, t, i)
-    WHERE p.proname = 'kanon_' || f.function AND i > array_position(p.proargnames, CASE f.function WHEN 'frontier' THEN 'ks' WHEN 'anatomy' THEN 'l' WHEN 'alpha_beta' THEN 'domains' WHEN 'cross_training' THEN 'domains' WHEN 'synthetic' THEN 'rows' ELSE 'k' END)) p ON true
+    WHERE p.proname = 'kanon_' || f.function AND i > array_position(p.proargnames, CASE f.function WHEN 'frontier' THEN 'ks' WHEN 'anatomy' THEN 'quasi_identifiers' WHEN 'alpha_beta' THEN 'domains' WHEN 'cross_training' THEN 'domains' WHEN 'synthetic' THEN 'rows' ELSE 'k' END)) p ON true
 ORDER BY 1;
 
 DROP VIEW ours;

@@ -24,16 +24,34 @@ static int
 take_tables(Request *request, FunctionCallInfo fcinfo)
 {
 	request->qis = array_arg(fcinfo, 3);
-	refuse_null(fcinfo, 4, "sensitive", "Name the column whose values are to be hidden among others.");
-	request->sensitive_column = pstrdup(NameStr(*PG_GETARG_NAME(4)));
-	request->l = l_arg(fcinfo, 5);
 	request->sensitive_target = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
-	return 6;
+	return 4;
+}
+
+/* For who tries several, l is what k is to others. */
+static void
+check_l_asked(Request *request)
+{
+	static const char *const hint =
+		"Every group of rows will have at least l different values, each in at most one of l rows; 3 to 10 are usual.";
+
+	if (request->k > 0 && request->given[OPTION_L])
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l cannot be given in options"),
+						errhint("It stands where others have k.")));
+	if (request->k > 0)
+		request->l = (int) Min(request->k, PG_INT32_MAX);
+	else if (!request->given[OPTION_L])
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("l must not be NULL"), errhint("%s", hint)));
+	if (request->l < 2)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l must be at least 2"),
+						errhint("%s", hint)));
 }
 
 static void
 check_request(Request *request)
 {
+	check_l_asked(request);
 	if (request->target == NULL)
 		request->sensitive_target = NULL;
 	else if (request->sensitive_target == NULL)
@@ -112,16 +130,35 @@ read_rows(Run *run)
 	run->record.row_count = own->rows->nrows;
 }
 
-/* Raises when one value is in too many rows: with the number, which the published table would tell, too. */
-static void
-check_l(Run *run)
+/* Rows of the most frequent value. */
+static int64
+most_rows(const AnatomyRows *rows)
 {
-	const AnatomyRows *rows = ((AnatomyRun *) run->request->own)->rows;
 	int64 most = 0;
 
 	for (uint32 v = 0; v < rows->nvalues; v++)
 		most = Max(most, rows->rows[v]);
-	if (most <= rows->nrows / run->request->l)
+	return most;
+}
+
+static bool
+allows(const AnatomyRows *rows, int64 l)
+{
+	return most_rows(rows) <= rows->nrows / l;
+}
+
+/* Raises when one value is in too many rows: with the number, which the published table would tell, too. */
+static void
+check_l(Run *run)
+{
+	const Request *request = run->request;
+	const AnatomyRows *rows = ((AnatomyRun *) request->own)->rows;
+	int64 most = most_rows(rows);
+
+	/* l is taken later: take_k */
+	if (request->k == 0 && !request->given[OPTION_L])
+		return;
+	if (allows(rows, request->l))
 		return;
 	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
 					errmsg("a value of column \"%s\" is in more than one of %d rows",
@@ -138,7 +175,7 @@ draw(void *pool)
 	return random_draw(pool);
 }
 
-static void
+static KanonStatus
 solve(Run *run)
 {
 	AnatomyRun *own = run->request->own;
@@ -150,9 +187,46 @@ solve(Run *run)
 								   .draw = draw,
 								   .arg = &own->random};
 
-	border_check(run->border, kanon_anatomize(&problem, &own->anatomy), "");
+	KanonStatus status = kanon_anatomize(&problem, &own->anatomy);
+
 	run->report.cost = run->report.lower_bound = own->anatomy.error;
 	run->report.proven = true;
+	return status;
+}
+
+/* ---- the same for several ls ---- */
+
+static bool
+take_k(Run *run, int64 k)
+{
+	AnatomyRun *own = run->request->own;
+
+	run->request->k = k;
+	run->request->l = (int) Min(k, PG_INT32_MAX);
+	return own->rows->nrows == 0 || allows(own->rows, k);
+}
+
+/* Groups are told as classes; nothing is suppressed, and the cost is the reconstruction error. */
+static void
+figures(const Run *run, Figures *told)
+{
+	const KanonAnatomy *anatomy = &((AnatomyRun *) run->request->own)->anatomy;
+
+	*told = figures_none();
+	told->classes = anatomy->ngroups;
+	told->cost = anatomy->error;
+	told->proven = true;
+	if (anatomy->ngroups == 0)
+		return;
+	told->class_min = anatomy->nrows / anatomy->ngroups;
+	told->class_avg = (double) anatomy->nrows / anatomy->ngroups;
+	told->class_max = (anatomy->nrows + anatomy->ngroups - 1) / anatomy->ngroups;
+}
+
+static void
+forget(Run *run)
+{
+	kanon_anatomy_free(&run->border->env, &((AnatomyRun *) run->request->own)->anatomy);
 }
 
 static void
@@ -194,14 +268,12 @@ measures_json(const Run *run)
 	return recorded_options(measures, lengthof(measures) - (view != NULL ? 0 : 1));
 }
 
-/* The arguments that no option has. */
+/* The argument that no option has. */
 static Datum
 arguments_json(const Request *request)
 {
 	const RecordedOption arguments[] = {
 		{"sensitive_target", TEXTOID, CStringGetTextDatum(request->sensitive_target)},
-		{"sensitive", TEXTOID, CStringGetTextDatum(request->sensitive_column)},
-		{"l", INT4OID, Int32GetDatum(request->l)},
 	};
 
 	return recorded_options(arguments, lengthof(arguments));
@@ -222,12 +294,13 @@ record_tables(Run *run)
 	comments_write(own->targets.sensitive, run->source, words);
 }
 
-static const Steps steps = {open_source, open_beside,  set_up,        read_rows,    check_l,
-							solve,       write_tables, verify_tables, record_tables};
+static const Steps steps = {open_source,  open_beside,   set_up,        read_rows, check_l, solve,
+							write_tables, verify_tables, record_tables, take_k,    figures, forget};
 
 const Model anatomy_model = {.name = "anatomy",
-							 .options = TAKES(VIEW) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) |
-										TAKES(REPLACE) | TAKES(DRY_RUN),
+							 .options = TAKES(SENSITIVE_COLUMN) | TAKES(L) | TAKES(VIEW) |
+										TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(REPLACE) |
+										TAKES(DRY_RUN),
 							 .take = take_tables,
 							 .check = check_request,
 							 .steps = &steps};

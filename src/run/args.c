@@ -119,21 +119,6 @@ refuse_other_k(const KanonSolver *solver, int64 k, const char *hint)
 						errhint("%s", hint)));
 }
 
-int
-l_arg(FunctionCallInfo fcinfo, int arg)
-{
-	const char *hint =
-		"Every group of rows will have at least l different values, each in at most one of l rows; 3 to 10 are usual.";
-	int l;
-
-	refuse_null(fcinfo, arg, "l", hint);
-	l = PG_GETARG_INT32(arg);
-	if (l < 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("l must be at least 2"),
-						errhint("%s", hint)));
-	return l;
-}
-
 /* 10^digits, which fits into 64 bits. */
 static int64
 power_of_ten(int digits)

@@ -30,7 +30,6 @@ extern char *decimal_text(int64 value, int digits);
 /* Raises where a method is for one k and it is not this. */
 extern void refuse_other_k(const KanonSolver *solver, int64 k, const char *hint);
 extern int64 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint);
-extern int l_arg(FunctionCallInfo fcinfo, int arg); /* values in each group */
 
 /* [ncolumns]; 1 each for NULL. */
 extern double *weights_parse(ArrayType *weights, int ncolumns);

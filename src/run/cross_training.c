@@ -109,7 +109,7 @@ draw(void *pool)
 	return random_draw(pool);
 }
 
-static void
+static KanonStatus
 solve(Run *run)
 {
 	CrossTrainingRun *own = run->request->own;
@@ -121,10 +121,8 @@ solve(Run *run)
 	points->number = NULL;
 	own->moved = border_palloc(run->border, sizeof(int64) * points->n * places.ncolumns);
 	own->divisions = border_palloc(run->border, points->n);
-	border_check(run->border,
-				 kanon_cross_train(&run->border->env, &chance, &places, own->t, own->moved, own->divisions),
-				 "");
 	run->report.lower_bound = INFINITY;
+	return kanon_cross_train(&run->border->env, &chance, &places, own->t, own->moved, own->divisions);
 }
 
 static void

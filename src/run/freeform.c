@@ -72,6 +72,12 @@ method_of(const char *name)
 }
 
 /* k must leave room for an exchange: k < (n + 3) / 2. */
+static int64
+most_k(const Run *run)
+{
+	return Max((run->types->nrows + 2) / 2, 1);
+}
+
 static void
 check_k(const Run *run)
 {
@@ -79,13 +85,13 @@ check_k(const Run *run)
 	int64 n = run->types->nrows;
 	int64 wanting;
 
-	if (n > 0 && 2 * run->problem.k >= n + 3)
+	if (n > 0 && run->problem.k > most_k(run))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is too large for this table"),
 						errdetail("k is " INT64_FORMAT ", the source has " INT64_FORMAT
 								  " rows; k must be below (rows + 3) / 2.",
 								  run->problem.k, n),
-						errhint("Lower k to at most " INT64_FORMAT ".", Max((n + 2) / 2, 1))));
-	wanting = call->options.own_k == NULL ? 0 : own_k_above(run->types, call->options.own_k, (n + 2) / 2);
+						errhint("Lower k to at most " INT64_FORMAT ".", most_k(run))));
+	wanting = call->options.own_k == NULL ? 0 : own_k_above(run->types, call->options.own_k, most_k(run));
 	if (wanting > 0)
 		ereport(
 			ERROR,
@@ -93,7 +99,7 @@ check_k(const Run *run)
 			 errmsg(INT64_FORMAT " rows want more matches than this table has", wanting),
 			 errdetail("The source has " INT64_FORMAT " rows; a row's k must be below (rows + 3) / 2.", n),
 			 errhint("No row of column \"%s\" may want more than " INT64_FORMAT ".", run->request->k_column,
-					 (n + 2) / 2)));
+					 most_k(run))));
 }
 
 /* The ks of the rows, and how many matches they make: where few want many, others are made to. */
@@ -355,4 +361,5 @@ const Model freeform_model = {
 	.check = check_request,
 	.set_up = set_up,
 	.ready = ready,
+	.most_k = most_k,
 	.solved = solved};

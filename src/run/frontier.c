@@ -11,6 +11,8 @@
 #include "host/pool.h"
 #include "run/models.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "lib/qunique.h"
 
@@ -43,43 +45,28 @@ typedef struct Many
 	KanonSolve solve;
 } Many;
 
-static int64
-residual_rows(const KanonProblem *problem, const KanonRelease *release)
-{
-	const KanonClass *last;
-
-	if (release->nclasses == 0)
-		return release->dropped;
-	last = &release->classes[release->nclasses - 1];
-	return release->dropped +
-		   (last->pattern == kanon_pattern_all(problem->ncolumns) && last->rows < problem->k ? last->rows
-																							 : 0);
-}
-
-/* One k.  Raises unless there is a release, none, or no memory for it. */
+/* One k in a worker.  Raises unless there is a release, none, or no memory for it. */
 static KanonStatus
 solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solution *solution)
 {
 	KanonRelease release = {0};
 	KanonReport report = {0};
+	KanonMeasures measures;
 	KanonStatus status;
 	instr_time start, end;
 
-	*solution = (Solution){.k = problem->k};
+	*solution = (Solution){.k = problem->k, .figures = figures_none()};
 	INSTR_TIME_SET_CURRENT(start);
 	status = solve(problem, &release, &report);
 	if (status == KANON_OK)
-		status = kanon_measure(problem, &release, &solution->measures, NULL);
+		status = kanon_measure(problem, &release, &measures, NULL);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
 	solution->ms = INSTR_TIME_GET_MILLISEC(end);
 	if (status == KANON_OK)
 	{
 		solution->found = true;
-		solution->nclasses = release.nclasses;
-		solution->residual = residual_rows(problem, &release);
-		solution->cost = report.cost;
-		solution->proven = report.proven;
+		solution->figures = figures_of(problem, &release, &report, &measures);
 	}
 	kanon_release_free(problem, &release);
 	switch (status)
@@ -100,11 +87,13 @@ solve_one(Border *border, const KanonProblem *problem, KanonSolve solve, Solutio
 static void
 solve_here(Run *run, Solution *solution)
 {
-	KanonProblem problem = run->problem;
+	instr_time start, end;
 
-	problem.k = solution->k;
-	if (solve_one(run->border, &problem, run->request->solve, solution) == KANON_NO_MEMORY)
-		border_check(run->border, KANON_NO_MEMORY, "");
+	INSTR_TIME_SET_CURRENT(start);
+	solution->found = run_solve_for(run, solution->k, &solution->figures);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	solution->ms = INSTR_TIME_GET_MILLISEC(end);
 }
 
 /* A way through the problem's arrays, as they lie in shared memory one after the other. */
@@ -228,31 +217,33 @@ solve_parallel(Run *run, int workers, Solution *solutions, int nks, bool *done)
 	pool_end(pool);
 }
 
-/* Can workers be given all there is to know?  Privacy rules stay where their dictionaries are. */
+/*
+ * Can workers be given all there is to know?  Privacy rules stay where their dictionaries are, and what has
+ * more to it than a problem and a solver of patterns here altogether.
+ */
 static bool
 is_known(const Run *run)
 {
 	const KanonProblem *problem = &run->problem;
 
-	return problem->privacy == NULL && problem->nextra == 0 && problem->npopulations == 0 &&
-		   problem->full_domain == NULL && problem->cluster == NULL && problem->freeform == NULL &&
-		   strlen(run->request->method) < METHOD_LENGTH;
+	return run->request->model == &pattern_guided_model && run->request->solve_run == NULL &&
+		   problem->privacy == NULL && problem->nextra == 0 && strlen(run->request->method) < METHOD_LENGTH;
 }
 
-/* The first n, of which each k is at most the table's rows. */
 static void
 solve_all(Run *run, Solution *solutions, int n)
 {
-	bool *done = palloc0(sizeof(bool) * Max(n, 1));
+	bool *done = palloc0(sizeof(bool) * n);
+	int fit = is_known(run) ? n : 0;
 	int workers;
 
-	if (n == 0)
-		return;
 	/* the smallest k tells how long the others will take */
 	solve_here(run, &solutions[0]);
-	workers = is_known(run) ? pool_wanted(solutions[0].ms * (n - 1), n - 1) : 0;
+	while (fit > 1 && solutions[fit - 1].k > run->types->nrows)
+		fit--;
+	workers = fit > 1 ? pool_wanted(solutions[0].ms * (fit - 1), fit - 1) : 0;
 	if (workers > 0)
-		solve_parallel(run, workers, solutions + 1, n - 1, done + 1);
+		solve_parallel(run, workers, solutions + 1, fit - 1, done + 1);
 	for (int i = 1; i < n; i++)
 		if (!done[i])
 			solve_here(run, &solutions[i]);
@@ -262,20 +253,13 @@ void
 frontier_solve(Frontier *frontier, Request *request)
 {
 	Run *run;
-	int64 nrows;
-	int n = 0;
 
-	for (int i = 0; i < frontier->n; i++)
-		pattern_guided_takes_k(request, frontier->solutions[i].k);
+	/* whatever is wrong with one of them is told before any work is done */
+	for (int i = 1; i < frontier->n; i++)
+		request_take_k(request, frontier->solutions[i].k);
+	request->k = 0;
 	run = run_read(request);
-	nrows = run->types->nrows;
-	while (n < frontier->n && frontier->solutions[n].k <= nrows)
-		n++;
-	solve_all(run, frontier->solutions, n);
-	/* of no rows nothing is lost, whatever k */
-	for (int i = 0; i < frontier->n && nrows == 0; i++)
-		frontier->solutions[i].found = true;
-	frontier->nqis = run->source->nqis;
+	solve_all(run, frontier->solutions, frontier->n);
 	run_end(run);
 }
 
@@ -365,33 +349,25 @@ frontier_desc(void)
 	return desc;
 }
 
-/* Measures are NULL where there is no release; its classes have no size when it has none. */
+/* Figures are NULL where there is no release, and where its like has none. */
 void
 frontier_line(const Frontier *frontier, int i, Datum *values, bool *nulls)
 {
 	const Solution *solution = &frontier->solutions[i];
-	const KanonMeasures *measures = &solution->measures;
-	double cells = (double) measures->rows * frontier->nqis;
-	bool found = solution->found;
-	bool some = found && solution->nclasses > 0;
-	const Datum all[] = {Int64GetDatum(solution->k),
-						 Int64GetDatum(measures->suppressed_cells),
-						 Float8GetDatum(some ? measures->suppressed_cells / cells : 0),
-						 Float8GetDatum(measures->usefulness),
-						 Float8GetDatum(measures->gcp),
-						 Int64GetDatum(measures->classes),
-						 Int64GetDatum(measures->class_min),
-						 Float8GetDatum(measures->class_avg),
-						 Int64GetDatum(measures->class_max),
-						 Int64GetDatum(solution->residual),
-						 Float8GetDatum(solution->cost),
-						 BoolGetDatum(solution->proven),
+	const Figures *figures = &solution->figures;
+	const Datum all[] = {Int64GetDatum(solution->k),          Int64GetDatum(figures->suppressed_cells),
+						 Float8GetDatum(figures->suppressed), Float8GetDatum(figures->usefulness),
+						 Float8GetDatum(figures->gcp),        Int64GetDatum(figures->classes),
+						 Int64GetDatum(figures->class_min),   Float8GetDatum(figures->class_avg),
+						 Int64GetDatum(figures->class_max),   Int64GetDatum(figures->residual),
+						 Float8GetDatum(figures->cost),       BoolGetDatum(figures->proven),
 						 Float8GetDatum(solution->ms)};
-	const bool known[] = {true, found, some, some, some, found, some, some, some, found, found, some, true};
 
 	for (int c = 0; c < FRONTIER_COLUMNS; c++)
 	{
 		values[c] = all[c];
-		nulls[c] = !known[c];
+		nulls[c] = columns[c].type == INT8OID     ? DatumGetInt64(all[c]) < 0
+				   : columns[c].type == FLOAT8OID ? isnan(DatumGetFloat8(all[c]))
+												  : !solution->found || figures->classes == 0;
 	}
 }

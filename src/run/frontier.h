@@ -15,18 +15,13 @@
 typedef struct Solution
 {
 	int64 k;
-	bool found; /* there is a release; else the rest but ms is 0 */
-	uint32 nclasses;
-	KanonMeasures measures;
-	int64 residual; /* rows that fit no class: dropped, or blank and fewer than k */
-	double cost;
-	bool proven;
+	bool found; /* there is a release */
+	Figures figures;
 	double ms;
 } Solution;
 
 typedef struct Frontier
 {
-	int nqis;
 	int n;
 	Solution *solutions; /* [n] in ascending order of k */
 } Frontier;
@@ -35,7 +30,7 @@ typedef struct Frontier
 extern Frontier *frontier_of(ArrayType *ks);
 
 /*
- * Solves the request for each k; it writes nothing.  A k for which there is no release
+ * Solves the request for each k, of which it has the first; it writes nothing.  A k for which there is no release
  * (more than the rows, or residual is 'error' and rows are left) has none: the others are
  * still worth knowing.  Parallel workers take part when the planner's settings allow some
  * and it pays; the solutions are the same.  Errors other than that there is no release

@@ -93,27 +93,33 @@ team_wait(void *arg)
 
 /* ---- the model ---- */
 
-/* The core's solver, whose refusals are this function's own. */
 static KanonStatus
 solve(Run *run)
 {
 	FullDomain *own = run->request->own;
-	KanonReport *report = &run->report;
-	KanonStatus status = kanon_solve_full_domain(&run->problem, &own->outcome, &run->release, report);
+	KanonStatus status = kanon_solve_full_domain(&run->problem, &own->outcome, &run->release, &run->report);
 
-	if (status != KANON_TOO_LARGE && status != KANON_INFEASIBLE)
-		return status;
-	report->detail[0] = pg_toupper((unsigned char) report->detail[0]);
+	pool_end(own->pool);
+	own->pool = NULL;
+	return status;
+}
+
+static void
+refuse(const Run *run, KanonStatus status)
+{
+	char *detail = pstrdup(run->report.detail);
+
+	detail[0] = pg_toupper((unsigned char) detail[0]);
 	if (status == KANON_TOO_LARGE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the lattice of levels is too large to enumerate"), errdetail("%s.", report->detail),
-				 errhint("Name fewer quasi-identifiers or use hierarchies with fewer levels; "
-						 "kanon_pattern_guided takes any number of them.")));
-	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-					errmsg("no node of the lattice fulfils the rules within the suppression limit"),
-					errdetail("%s.", report->detail),
-					errhint("Raise suppression_limit, or lower k or the other rules.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("the lattice of levels is too large to enumerate"), errdetail("%s.", detail),
+						errhint("Name fewer quasi-identifiers or use hierarchies with fewer levels; "
+								"kanon_pattern_guided takes any number of them.")));
+	if (status == KANON_INFEASIBLE)
+		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+						errmsg("no node of the lattice fulfils the rules within the suppression limit"),
+						errdetail("%s.", detail),
+						errhint("Raise suppression_limit, or lower k or the other rules.")));
 }
 
 static void
@@ -147,12 +153,6 @@ set_up(Run *run)
 	own->options.team = &own->team;
 }
 
-static void
-solved(Run *run)
-{
-	pool_end(((FullDomain *) run->request->own)->pool);
-}
-
 const KanonOutcome *
 full_domain_outcome(const Run *run)
 {
@@ -168,4 +168,4 @@ const Model full_domain_model = {.name = "full_domain",
 											TAKES(WORKERS) | TAKES(EXPLORE) | TAKES(RESIDUAL),
 								 .check = check_request,
 								 .set_up = set_up,
-								 .solved = solved};
+								 .refuse = refuse};

@@ -199,7 +199,7 @@ ready(Run *run)
 					 "Ask for fewer rows, a larger epsilon or a smaller domain.");
 }
 
-static void
+static KanonStatus
 solve(Run *run)
 {
 	MadeRun *own = run->request->own;
@@ -211,8 +211,8 @@ solve(Run *run)
 		status = kanon_alpha_beta_draw(env, &chance, &own->domains->rows, &own->with, &own->drawn);
 	else if (own->wanted > 0)
 		status = kanon_synthesize(env, &chance, &own->domains->rows, own->wanted, own->noise, &own->drawn);
-	border_check(run->border, status, "");
 	run->report.lower_bound = INFINITY;
+	return status;
 }
 
 static void

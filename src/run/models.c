@@ -4,6 +4,8 @@
 #include "compat.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
+#include "run/cross_training.h"
+#include "run/made.h"
 #include "run/request.h"
 
 #include "lib/stringinfo.h"
@@ -12,23 +14,72 @@ const Model *const models[] = {
 	&cluster_model,        &freeform_model, &full_domain_model,  &pattern_clustering_model,
 	&pattern_guided_model, &subtree_model,  &transactions_model, NULL};
 
+const Model *const unpublished_models[] = {&anatomy_model, &alpha_beta_model, &synthetic_model,
+										   &cross_training_model, NULL};
+
+/* Those that are not the one. */
+typedef struct Others
+{
+	Nearest nearest;
+	StringInfoData known;
+} Others;
+
+static bool
+is_called(const Model *model, const char *name, Others *others)
+{
+	nearest_try(&others->nearest, model->name);
+	appendStringInfo(&others->known, "%s'%s'", others->known.len > 0 ? ", " : "", model->name);
+	return strcmp(model->name, name) == 0;
+}
+
+static const Model *
+find(const Model *const *list, const char *name, Others *others)
+{
+	for (int i = 0; list[i] != NULL; i++)
+		if (is_called(list[i], name, others))
+			return list[i];
+	return NULL;
+}
+
+static const Model *
+found(const Model *model, const char *name, Others *others)
+{
+	if (model == NULL)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("solver \"%s\" is not known", excerpt(name)),
+						errhint("%s", nearest_hint(&others->nearest,
+												   psprintf("Known solvers: %s.", others->known.data)))));
+	return model;
+}
+
 const Model *
 model_find(const char *name)
 {
-	StringInfoData known;
-	Nearest nearest = nearest_to(name);
+	Others others = {.nearest = nearest_to(name)};
 
-	initStringInfo(&known);
-	for (int i = 0; models[i] != NULL; i++)
-	{
-		if (strcmp(models[i]->name, name) == 0)
-			return models[i];
-		nearest_try(&nearest, models[i]->name);
-		appendStringInfo(&known, "%s'%s'", i > 0 ? ", " : "", models[i]->name);
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("solver \"%s\" is not known", excerpt(name)),
-			 errhint("%s", nearest_hint(&nearest, psprintf("Known solvers: %s.", known.data)))));
+	initStringInfo(&others.known);
+	return found(find(models, name, &others), name, &others);
+}
+
+const Model *
+model_find_dry(const char *name)
+{
+	Others others = {.nearest = nearest_to(name)}, drawn = others;
+	const Model *model;
+
+	initStringInfo(&others.known);
+	initStringInfo(&drawn.known);
+	model = find(models, name, &others);
+	if (model == NULL && is_called(&anatomy_model, name, &others))
+		model = &anatomy_model;
+	if (model == NULL && find(unpublished_models, name, &drawn) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("solver \"%s\" hides nobody among k rows", name),
+				 errdetail(
+					 "Its rows are drawn by chance, or have noise: what is lost goes by its own parameters."),
+				 errhint("kanon_%s with dry_run => true says what it does with them.", name)));
+	return found(model, name, &others);
 }
 
 bool

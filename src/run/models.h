@@ -10,9 +10,6 @@
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
 
-/* Raises where the method is for another k: of who names k after the options were read. */
-extern void pattern_guided_takes_k(const Request *request, int64 k);
-
 /* What the search of a full-domain run has found, and what it took. */
 extern const KanonOutcome *full_domain_outcome(const Run *run);
 

@@ -12,6 +12,7 @@
 #include "read/number.h"
 #include "run/args.h"
 #include "run/bounds.h"
+#include "run/options_json.h"
 #include "run/record.h"
 
 #include <math.h>
@@ -22,12 +23,15 @@
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #define RESIDUAL_HINT "It is 'suppress', 'drop' or 'error'."
 #define BOOL_HINT "It is true or false."
+#define SENSITIVE_COLUMN_HINT "Name the column whose values are to be hidden among others."
 
 typedef struct OptionKind
 {
@@ -188,6 +192,9 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_SENSITIVE] = {"sensitive", TEXTARRAYOID, NULL, NULL, false, FIELD(sensitive), NULL},
 	[OPTION_SENSITIVE_ITEMS] = {"sensitive_items", REGCLASSOID, NULL, NULL, true, FIELD(sensitive_items),
 								NULL},
+	[OPTION_SENSITIVE_COLUMN] = {"sensitive", NAMEOID, NULL, SENSITIVE_COLUMN_HINT, true,
+								 FIELD(sensitive_column), NULL},
+	[OPTION_L] = {"l", INT4OID, NULL, NULL, true, FIELD(l), NULL},
 	[OPTION_VIEW] = {"view", TEXTOID, NULL, NULL, true, FIELD(view), NULL},
 	[OPTION_KEEP] = {"keep", NAMEARRAYOID, "{}", NULL, true, FIELD(keep), NULL},
 	[OPTION_ALLOW_IDENTIFYING] = {"allow_identifying", NAMEARRAYOID, "{}", NULL, true,
@@ -207,6 +214,9 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_DRY_RUN] = {"dry_run", BOOLOID, "false", BOOL_HINT, false, FIELD(dry_run), NULL},
 	[OPTION_TIME_LIMIT] = {"time_limit", INTERVALOID, "00:01:00", NULL, true, 0, take_time_limit},
 	[OPTION_SEED] = {"seed", INT8OID, NULL, NULL, true, 0, take_seed},
+	[OPTION_SOLVER] = {"solver", TEXTOID, "pattern_guided", "'pattern_guided' is the default.", false,
+					   FIELD(solver), NULL},
+	[OPTION_OPTIONS] = {"options", JSONBOID, NULL, NULL, false, FIELD(options), NULL},
 	[OPTION_MIN_ROWS] = {"min_rows", INT8OID, "1", MIN_ROWS_HINT, false, 0, take_min_rows},
 	[OPTION_MAX_ROW_CHANGE] = {"max_row_change", FLOAT8OID, NULL, NULL, false, FIELD(max_row_change),
 							   check_max_row_change},
@@ -355,175 +365,17 @@ request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
 }
 
 void
-request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *model, const char *function,
-					OptionSet options)
+request_take_k(Request *request, int64 k)
 {
-	request_init(request, model);
-	request->function = function;
-	request->caller = fcinfo->flinfo->fn_oid;
-	refuse_null(fcinfo, 0, "source", "Name the table or view to look at.");
-	request->source = PG_GETARG_OID(0);
-	request->qis = array_arg(fcinfo, 1);
-	take_args(request, fcinfo, options, 3);
-	model->check(request);
+	request->k = k;
+	if (request->partition_size > 0)
+		check_partition_size(request, (Datum) 0);
+	request->model->check(request);
+	if (request->model->check_ks != NULL)
+		request->model->check_ks(request);
 }
 
 /* ---- options as JSON ---- */
-
-/* A publication's target is never another's, and always written. */
-static bool
-may_say(const Model *model, Option option)
-{
-	return ((model->options | OF_PUBLICATIONS) & UINT64CONST(1) << option) != 0 && option != OPTION_REPLACE &&
-		   option != OPTION_DRY_RUN;
-}
-
-static char *
-known_options(const Model *model)
-{
-	StringInfoData known;
-
-	initStringInfo(&known);
-	for (Option option = 0; option < OPTIONS; option++)
-		if (may_say(model, option))
-			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "", kinds[option].name);
-	return known.data;
-}
-
-static Option
-find_option(const Model *model, const char *name)
-{
-	Nearest nearest = nearest_to(name);
-
-	for (Option option = 0; option < OPTIONS; option++)
-	{
-		if (!may_say(model, option))
-			continue;
-		if (strcmp(kinds[option].name, name) == 0)
-			return option;
-		nearest_try(&nearest, kinds[option].name);
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"%s\" is not known to the solver", excerpt(name)),
-			 errhint("%s", nearest_hint(&nearest, psprintf("Known options: %s.", known_options(model))))));
-}
-
-/* What JSON has for an option's type, and an example of it. */
-static const char *
-json_form(Oid type, const char **example)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			*example = "true";
-			return "true or false";
-		case INT4OID:
-		case INT8OID:
-		case FLOAT8OID:
-			*example = type == FLOAT8OID ? "0.1" : "2";
-			return "a number";
-		case INTERVALOID:
-			*example = "\"60 s\"";
-			return "a string";
-		case JSONBOID:
-			*example = "{\"...\": \"...\"}";
-			return "an object";
-		case JSONBARRAYOID:
-			*example = "[{\"rule\": \"distinct_l\", \"column\": \"...\", \"l\": 3}]";
-			return "a list of objects";
-		case FLOAT8ARRAYOID:
-			*example = "[1, 2]";
-			return "a list of numbers";
-		default:
-			*example = OidIsValid(get_element_type(type)) ? "[\"...\", \"...\"]" : "\"...\"";
-			return OidIsValid(get_element_type(type)) ? "a list of strings" : "a string";
-	}
-}
-
-/* The server's own complaint would name neither the option nor what it should be. */
-static void
-check_form(Option option, const JsonbValue *value)
-{
-	Oid type = kinds[option].type;
-	bool list = OidIsValid(get_element_type(type));
-	const char *example;
-	const char *form = json_form(type, &example);
-	bool fits;
-
-	if (value->type == jbvNull)
-		return;
-	if (value->type == jbvBinary)
-		fits = JsonContainerIsArray(value->val.binary.data) ? list : type == JSONBOID;
-	else if (type == BOOLOID)
-		fits = value->type == jbvBool;
-	else if (type == INT4OID || type == INT8OID || type == FLOAT8OID)
-		fits = value->type == jbvNumeric;
-	else
-		fits = !list && type != JSONBOID && value->type == jbvString;
-	if (!fits)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("option \"%s\" must be %s", kinds[option].name, form),
-						errhint("Write it like '{\"%s\": %s}'.", kinds[option].name, example)));
-}
-
-/* jsonb_populate_record, as the parser would have set it up for any record. */
-static void
-populate_function(FmgrInfo *function)
-{
-	List *args =
-		list_make2(makeNullConst(RECORDOID, -1, InvalidOid), makeNullConst(JSONBOID, -1, InvalidOid));
-
-	fmgr_info(F_JSONB_POPULATE_RECORD, function);
-	fmgr_info_set_expr((Node *) makeFuncExpr(F_JSONB_POPULATE_RECORD, RECORDOID, args, InvalidOid, InvalidOid,
-											 COERCE_EXPLICIT_CALL),
-					   function);
-}
-
-/*
- * The options of a JSON object as values of their types; not by a query, since its plan
- * with the values in it could be logged.
- */
-static void
-convert_options(Jsonb *options, Datum *values, bool *nulls)
-{
-	TupleDesc desc = CreateTemplateTupleDesc(OPTIONS);
-	FmgrInfo populate;
-	HeapTupleData tuple;
-
-	for (Option option = 0; option < OPTIONS; option++)
-	{
-		TupleDescInitEntry(desc, option + 1, kinds[option].name, kinds[option].type, -1, 0);
-		values[option] = (Datum) 0;
-		nulls[option] = true;
-	}
-	TupleDescFinalize(desc);
-	BlessTupleDesc(desc);
-	populate_function(&populate);
-	tuple.t_data = DatumGetHeapTupleHeader(FunctionCall2(
-		&populate, HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)), JsonbPGetDatum(options)));
-	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
-	heap_deform_tuple(&tuple, desc, values, nulls);
-}
-
-/* Which options an object names; raises those that the model does not have, or in another form. */
-static void
-find_options(const Model *model, Jsonb *options, bool *given)
-{
-	JsonbIterator *it = JsonbIteratorInit(&options->root);
-	JsonbIteratorToken token;
-	JsonbValue value;
-	Option named = OPTIONS;
-
-	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
-		if (token == WJB_KEY)
-		{
-			named = find_option(model, pnstrdup(value.val.string.val, value.val.string.len));
-			given[named] = true;
-		}
-		else if (token == WJB_VALUE)
-			check_form(named, &value);
-}
 
 const char *
 option_initial(const Model *model, Option option)
@@ -563,25 +415,90 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 	if (!JB_ROOT_IS_OBJECT(options))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must be a JSON object"),
 						errhint("Write it like '{\"keep\": [\"diagnosis\"]}'. Known options: %s.",
-								known_options(model))));
+								options_known(model))));
 	request_init(request, model);
 	request->k = k;
-	find_options(model, options, given);
-	convert_options(options, values, nulls);
+	options_of_json(model, options, values, nulls, given);
 	for (Option option = 0; option < OPTIONS; option++)
 	{
-		if (!model_takes(model, option) && !may_say(model, option))
+		if (!model_takes(model, option) && !option_may_be_said(model, option))
 			continue;
 		if (!given[option] && option_initial(model, option) != NULL)
 			take_option(request, option, initial_value(model, option), false);
 		else if (!given[option] && null_hint(model, option) != NULL)
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 							errmsg("the solver needs the option \"%s\"", kinds[option].name),
-							errhint("Give it in options. Known options: %s.", known_options(model))));
+							errhint("Give it in options. Known options: %s.", options_known(model))));
 		else
 			take_option(request, option, values[option], nulls[option]);
 	}
 	model->check(request);
+}
+
+/* ---- functions that write nothing ---- */
+
+/* Every other solver has its options in one object: what stands beside it would go unheard. */
+static void
+refuse_beside(const Request *request, OptionSet options)
+{
+	OptionSet own = TAKES(SOLVER) | TAKES(OPTIONS) | TAKES(WITH_VALUES);
+
+	for (Option option = 0; option < OPTIONS; option++)
+	{
+		const char *initial = option_initial(&pattern_guided_model, option);
+		int16 length;
+		bool by_value;
+
+		if ((options & ~own & UINT64CONST(1) << option) == 0 || !request->given[option])
+			continue;
+		get_typlenbyval(kinds[option].type, &length, &by_value);
+		if (initial == NULL ||
+			!datum_image_eq(request->values[option], initial_value(&pattern_guided_model, option), by_value,
+							length))
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("%s cannot be given beside solver or options", kinds[option].name),
+							errhint("Give it in options, as kanon_create_publication has it: "
+									"options => '{\"%s\": ...}'.",
+									kinds[option].name)));
+	}
+}
+
+/* The same request with the options of any solver. */
+static void
+take_solver(Request *request, const Model *model)
+{
+	Request given = *request;
+	Jsonb *none = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("{}")));
+
+	request_of_json(request, model, given.options != NULL ? given.options : none);
+	request->function = given.function;
+	request->caller = given.caller;
+	request->source = given.source;
+	request->qis = given.qis;
+	request->with_values = given.with_values;
+}
+
+void
+request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *function, OptionSet options,
+					int64 k)
+{
+	request_init(request, &pattern_guided_model);
+	request->function = function;
+	request->caller = fcinfo->flinfo->fn_oid;
+	refuse_null(fcinfo, 0, "source", "Name the table or view to look at.");
+	request->source = PG_GETARG_OID(0);
+	request->qis = array_arg(fcinfo, 1);
+	take_args(request, fcinfo, options, 3);
+	request->k = k;
+	if (request->options != NULL || strcmp(request->solver, pattern_guided_model.name) != 0)
+	{
+		const Model *model = model_find_dry(request->solver);
+
+		refuse_beside(request, options);
+		take_solver(request, model);
+	}
+	request->dry_run = true;
+	request_take_k(request, k);
 }
 
 /* ---- the record ---- */

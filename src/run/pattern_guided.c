@@ -88,20 +88,13 @@ tell_partition(const Run *run)
 				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
 }
 
-void
-pattern_guided_takes_k(const Request *request, int64 k)
-{
-	refuse_other_k(kanon_solver_find(request->method), k, "'ilp' proves its optimum for every k.");
-}
-
 static void
 choose_solver(Request *request)
 {
 	const KanonSolver *solver = &kanon_solvers[word_among(request->method, "method", method_names(), NULL)];
 
 	privacy_supported(request->privacy, request->method, solver->privacy);
-	if (request->k > 0)
-		pattern_guided_takes_k(request, request->k);
+	refuse_other_k(solver, request->k, "'ilp' proves its optimum for every k.");
 	request->solve = solver->solve;
 }
 

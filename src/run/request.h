@@ -43,6 +43,8 @@ typedef enum Option
 	OPTION_HIERARCHY,
 	OPTION_SENSITIVE,
 	OPTION_SENSITIVE_ITEMS,
+	OPTION_SENSITIVE_COLUMN, /* SQL calls it `sensitive`, too: no model has both */
+	OPTION_L,
 	OPTION_VIEW,
 	/* what nearly all have */
 	OPTION_KEEP,
@@ -60,6 +62,9 @@ typedef enum Option
 	OPTION_DRY_RUN,
 	OPTION_TIME_LIMIT,
 	OPTION_SEED,
+	/* whose options those of a function that writes nothing are */
+	OPTION_SOLVER,
+	OPTION_OPTIONS,
 	/* what a publication asks of its releases, whichever model makes them */
 	OPTION_MIN_ROWS,
 	OPTION_MAX_ROW_CHANGE,
@@ -83,12 +88,14 @@ typedef uint64 OptionSet;
 	 TAKES(REPLACE) | TAKES(DRY_RUN))
 
 /*
- * What functions have that read once, solve many times and write nothing:
- * kanon_frontier and kanon_explain.
+ * What functions have of pattern_guided that read once, solve many times and write nothing:
+ * kanon_frontier and kanon_explain.  They take every other solver with its options as JSON.
  */
-#define TAKES_DRY                                                                                            \
-	(pattern_guided_model.options & ~(TAKES(PARTITION_BY) | TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | \
-									  TAKES(MASK) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN)))
+#define TAKES_DRY                                                                                          \
+	((pattern_guided_model.options &                                                                       \
+	  ~(TAKES(PARTITION_BY) | TAKES(CLASS_COLUMN) | TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(MARK) | \
+		TAKES(REPLACE) | TAKES(DRY_RUN))) |                                                                \
+	 TAKES(SOLVER) | TAKES(OPTIONS))
 
 typedef struct Run Run;
 typedef struct Request Request;
@@ -112,20 +119,27 @@ typedef struct Model
 
 	/* The first arguments of its SQL function but the source, where they are none of the usual; how many there are. */
 	int (*take)(Request *request, FunctionCallInfo fcinfo);
-	/* The request alone: the method, and whether the options go with it; sets solve. */
+	/* The request alone: the method, and whether the options go with it; sets solve.  May be asked again for another k. */
 	void (*check)(Request *request);
+	/* There is a release for each k: raises where the promise is about something else; or NULL. */
+	void (*check_ks)(const Request *request);
 	/* The source's columns are known: the problem, how columns are shown. */
 	void (*set_up)(Run *run);
-	/* The row types are read. */
+	/* The row types are read.  k is 0 where it is to be taken later. */
 	void (*ready)(Run *run);
+	/* The largest k that a release of these rows can have; NULL: their number. */
+	int64 (*most_k)(const Run *run);
+	/* There is no release: raises what the core's own words do not say; or NULL. */
+	void (*refuse)(const Run *run, KanonStatus status);
 	/* There is a release. */
 	void (*solved)(Run *run);
 	/* Where there are no row types and no release: its own ways to take the steps; or NULL. */
 	const Steps *steps;
 } Model;
 
-/* In the order of their names; a NULL name ends them. */
+/* In the order of their names; NULL ends them.  Those that no publication has are apart. */
 extern const Model *const models[];
+extern const Model *const unpublished_models[];
 
 extern const Model pattern_guided_model;
 extern const Model pattern_clustering_model;
@@ -149,8 +163,6 @@ struct Request
 
 	/* of two tables */
 	const char *sensitive_target; /* NULL: nothing is written */
-	const char *sensitive_column;
-	int l;
 
 	/* of successive releases; names of tables that the run makes are quoted and qualified */
 	char *key;           /* the column that says who a row is about: read, not published; or NULL */
@@ -186,6 +198,8 @@ struct Request
 	Oid hierarchy;
 	ArrayType *sensitive;
 	Oid sensitive_items;
+	char *sensitive_column;
+	int l;
 	char *view;
 	ArrayType *keep;
 	ArrayType *allow_identifying;
@@ -204,6 +218,8 @@ struct Request
 	double time_limit; /* seconds, or INFINITY */
 	uint64 seed;
 	bool seeded;
+	char *solver;
+	Jsonb *options;
 	int64 min_rows;
 	double max_row_change; /* shares; INFINITY: not given */
 	double max_gcp;
@@ -228,11 +244,15 @@ struct Request
 extern void request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model);
 
 /*
- * The same of a function that writes nothing: source, quasi_identifiers, k or ks
- * (left to the caller), then these options.
+ * The same of a function that writes nothing: source, quasi_identifiers, k or ks, then
+ * options of pattern_guided, a solver, and its options as JSON: of any other solver all
+ * of them are there.  k: the first of those that the request will be solved for.
  */
-extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const Model *model,
-								const char *function, OptionSet options);
+extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *function,
+								OptionSet options, int64 k);
+
+/* Raises where the options do not go with this k, which the request has from now on. */
+extern void request_take_k(Request *request, int64 k);
 
 /*
  * From a JSON object of options, without replace and dry_run, but with those of
@@ -242,6 +262,9 @@ extern void request_of_json(Request *request, const Model *model, Jsonb *options
 
 /* By the name of a publication's solver; raises with the names there are. */
 extern const Model *model_find(const char *name);
+
+/* By that of anything with a k or an l that one can choose. */
+extern const Model *model_find_dry(const char *name);
 extern bool model_takes(const Model *model, Option option);
 
 /* What SQL calls an option, its type, and its default as text, or NULL. */

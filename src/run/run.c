@@ -242,6 +242,14 @@ set_up(Run *run)
 	run->columns = run->source;
 }
 
+static int64
+most_k(const Run *run)
+{
+	return run->request->model->most_k != NULL    ? run->request->model->most_k(run)
+		   : privacy_k_map(run->request->privacy) ? PG_INT64_MAX
+												  : run->types->nrows;
+}
+
 static void
 check_k(const Run *run)
 {
@@ -292,16 +300,40 @@ run_measure(Run *run)
 	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
 }
 
-static void
+static KanonStatus
 solve(Run *run)
 {
 	const Request *request = run->request;
+	KanonStatus status;
 
 	if (run->types->nrows == 0)
-		return;
-	border_check(run->border, request->solve_run != NULL ? request->solve_run(run) : stable_solve(run),
-				 run->report.detail);
-	run_measure(run);
+		return KANON_OK;
+	status = request->solve_run != NULL ? request->solve_run(run) : stable_solve(run);
+	if (status == KANON_OK)
+		run_measure(run);
+	return status;
+}
+
+/* ---- the same for several ks ---- */
+
+static bool
+take_k(Run *run, int64 k)
+{
+	run->request->k = run->problem.k = k;
+	return run->types->nrows == 0 || k <= most_k(run);
+}
+
+static void
+figures(const Run *run, Figures *told)
+{
+	*told = figures_of(&run->problem, &run->release, &run->report, &run->measures);
+}
+
+static void
+forget(Run *run)
+{
+	kanon_release_free(&run->problem, &run->release);
+	memset(&run->release, 0, sizeof(run->release));
 }
 
 /* There may be any number of them. */
@@ -380,8 +412,8 @@ record_run(Run *run)
 	comments_write(run->target, run->source, run_words(run, NULL));
 }
 
-static const Steps row_type_steps = {open_source, open_beside,  set_up,        read_types, ready,
-									 solve,       write_target, verify_target, record_run};
+static const Steps row_type_steps = {open_source,  open_beside,   set_up,     read_types, ready,   solve,
+									 write_target, verify_target, record_run, take_k,     figures, forget};
 
 /* ---- the steps ---- */
 
@@ -481,11 +513,58 @@ run_read(Request *request)
 	return run;
 }
 
+static void
+raise_unsolved(Run *run, KanonStatus status)
+{
+	if (status != KANON_OK && run->request->model->refuse != NULL)
+		run->request->model->refuse(run, status);
+	border_check(run->border, status, run->report.detail);
+}
+
 void
 run_solve(Run *run)
 {
-	steps_of(run->request)->solve(run);
+	raise_unsolved(run, steps_of(run->request)->solve(run));
 	run->record.solve_ms = lap_ms(&run->clock);
+}
+
+bool
+run_solve_changed(Run *run)
+{
+	KanonStatus status = steps_of(run->request)->solve(run);
+
+	switch (status)
+	{
+		case KANON_RESIDUAL:
+		case KANON_REST_FORBIDDEN:
+		case KANON_INFEASIBLE:
+		case KANON_NOT_FOUND:
+			return false;
+		default:
+			raise_unsolved(run, status);
+	}
+	return true;
+}
+
+bool
+run_solve_for(Run *run, int64 k, Figures *told)
+{
+	const Steps *steps = steps_of(run->request);
+	bool found = steps->take_k(run, k) && run_solve_changed(run);
+
+	if (found)
+		steps->figures(run, told);
+	else
+		*told = figures_none();
+	run_forget(run);
+	return found;
+}
+
+void
+run_forget(Run *run)
+{
+	steps_of(run->request)->forget(run);
+	memset(&run->report, 0, sizeof(run->report));
 }
 
 Run *

@@ -8,6 +8,7 @@
 #include "host/border.h"
 #include "read/rowtypes.h"
 #include "write/target.h"
+#include "run/figures.h"
 #include "run/record.h"
 #include "run/request.h"
 
@@ -21,11 +22,16 @@ struct Steps
 	void (*beside)(Run *run); /* what else is read, found and locked: source->beside */
 	void (*set_up)(Run *run); /* under the snapshot, before a target is made: its columns */
 	void (*read)(Run *run);
-	void (*ready)(Run *run); /* the problem */
-	void (*solve)(Run *run); /* and measure */
+	void (*ready)(Run *run);        /* the problem */
+	KanonStatus (*solve)(Run *run); /* and measure */
 	void (*write)(Run *run);
 	void (*verify)(Run *run);
 	void (*record)(Run *run);
+
+	/* for those who solve more than once, each time for another k */
+	bool (*take_k)(Run *run, int64 k);              /* false: no release of the rows can have it */
+	void (*figures)(const Run *run, Figures *told); /* of a release */
+	void (*forget)(Run *run);                       /* the release */
 };
 
 struct Run
@@ -68,6 +74,18 @@ extern Run *run_read(Request *request);
 
 /* The second and third; raises what the solver refuses. */
 extern void run_solve(Run *run);
+
+/*
+ * The same for another k, after run_read with k = 0.  That there is no release for it is told and not
+ * raised; of one that there is, the figures are.
+ */
+extern bool run_solve_for(Run *run, int64 k, Figures *told);
+
+/* The second and third of a problem made from the run's: false when it has no release. */
+extern bool run_solve_changed(Run *run);
+
+/* The outcome goes, so that another can come. */
+extern void run_forget(Run *run);
 
 /*
  * For a model's set_up, to refuse early: has the source more rows than that?  No more of them

@@ -23,14 +23,17 @@ class_among_extra(Source *source, const SourceColumn *class_column)
 	return source->ngrouped++ - source->nqis;
 }
 
-/* The core's solver, whose refusals are this function's own. */
 static KanonStatus
 solve(Run *run)
 {
-	KanonStatus status = kanon_solve_subtree(&run->problem, &run->release, &run->report);
+	return kanon_solve_subtree(&run->problem, &run->release, &run->report);
+}
 
+static void
+refuse(const Run *run, KanonStatus status)
+{
 	if (status != KANON_INFEASIBLE && status != KANON_NOT_FOUND)
-		return status;
+		return;
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_CHECK_VIOLATION), errmsg("no cut fulfils the rules"),
@@ -107,4 +110,5 @@ const Model subtree_model = {.name = "subtree",
 							 .check = check_request,
 							 .set_up = set_up,
 							 .ready = ready,
+							 .refuse = refuse,
 							 .solved = notice_late};

@@ -101,12 +101,19 @@ check_request(Request *request)
 	if (model == KANON_MODEL_RHO)
 		check_rho(request);
 	own->method = method;
-	own->problem.k = request->k;
 	own->problem.m = request->m > 0 ? request->m : request->p > 0 ? request->p : 2;
 	own->problem.h = request->given[OPTION_H] ? request->h : 100;
 	own->problem.rho = request->rho;
 	own->problem.time_limit = request->time_limit;
 	request->own = own;
+}
+
+static void
+check_ks(const Request *request)
+{
+	const SetRun *own = request->own;
+
+	refuse(request, own->method->model == KANON_MODEL_RHO, "k", "Its promise is rho alone.");
 }
 
 /* What is promised, in a sentence. */
@@ -233,9 +240,10 @@ read_sets(Run *run)
 static void
 check_k(Run *run)
 {
-	const SetRun *own = run->request->own;
+	SetRun *own = run->request->own;
 	uint32 n = own->problem.sets.ntransactions;
 
+	own->problem.k = run->request->k;
 	if (n > 0 && own->method->model != KANON_MODEL_RHO && own->problem.k > n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the table"),
@@ -243,17 +251,61 @@ check_k(Run *run)
 				 errhint("Lower k: nothing could ever be in that many transactions.")));
 }
 
-static void
+static KanonStatus
 solve(Run *run)
 {
 	SetRun *own = run->request->own;
+	KanonStatus status;
 
 	run->report.lower_bound = -INFINITY;
-	set_check(run->border, own->method->recode(&own->problem, &own->recoding, &run->report), &run->report);
-	border_check(run->border, kanon_measure_sets(&own->problem, &own->recoding, &own->measures), "");
+	status = own->method->recode(&own->problem, &own->recoding, &run->report);
+	if (status == KANON_OK)
+		status = kanon_measure_sets(&own->problem, &own->recoding, &own->measures);
+	if (status != KANON_OK)
+		return status;
 	run->measures.gcp = own->measures.ncp;
 	run->suppressed =
 		own->measures.occurrences > 0 ? (double) own->measures.suppressed / own->measures.occurrences : 0;
+	return KANON_OK;
+}
+
+static void
+refuse_sets(const Run *run, KanonStatus status)
+{
+	set_check(run->border, status, &run->report);
+}
+
+/* ---- the same for several ks ---- */
+
+static bool
+take_k(Run *run, int64 k)
+{
+	SetRun *own = run->request->own;
+
+	run->request->k = own->problem.k = k;
+	return own->problem.sets.ntransactions == 0 || k <= own->problem.sets.ntransactions;
+}
+
+static void
+figures(const Run *run, Figures *told)
+{
+	const SetRun *own = run->request->own;
+
+	*told = figures_none();
+	told->suppressed_cells = own->measures.suppressed;
+	told->suppressed = run->suppressed;
+	told->gcp = own->measures.ncp;
+	told->cost = run->report.cost;
+	told->proven = run->report.proven;
+}
+
+static void
+forget(Run *run)
+{
+	SetRun *own = run->request->own;
+
+	kanon_recoding_free(&own->problem, &own->recoding);
+	memset(&own->recoding, 0, sizeof(own->recoding));
 }
 
 static void
@@ -351,8 +403,8 @@ record_sets(Run *run)
 	comments_write(run->target, run->source, run_words(run, promise_text(run->request)));
 }
 
-static const Steps steps = {open_source, open_beside, set_up,      read_sets,  check_k,
-							solve,       write_sets,  verify_sets, record_sets};
+static const Steps steps = {open_source, open_beside, set_up,      read_sets, check_k, solve,
+							write_sets,  verify_sets, record_sets, take_k,    figures, forget};
 
 const Model transactions_model = {
 	.name = "transactions",
@@ -365,5 +417,7 @@ const Model transactions_model = {
 			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT),
 	.of_sets = true,
 	.check = check_request,
+	.check_ks = check_ks,
+	.refuse = refuse_sets,
 	.solved = notice_unproven,
 	.steps = &steps};

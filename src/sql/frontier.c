@@ -23,7 +23,7 @@ kanon_frontier(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, ARG_KS, "ks", "Name the ks to compare, such as '{2,5,10,20}'.");
 	frontier = frontier_of(PG_GETARG_ARRAYTYPE_P(ARG_KS));
 	lines = lines_begin(fcinfo);
-	request_of_dry_call(&request, fcinfo, &pattern_guided_model, "kanon_frontier", TAKES_DRY);
+	request_of_dry_call(&request, fcinfo, "kanon_frontier", TAKES_DRY, frontier->solutions[0].k);
 	frontier_solve(frontier, &request);
 	for (int i = 0; i < frontier->n; i++)
 	{

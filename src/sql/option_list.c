@@ -4,8 +4,7 @@
  */
 #include "compat.h"
 #include "host/lines.h"
-#include "run/cross_training.h"
-#include "run/made.h"
+#include "run/request.h"
 
 #include "utils/builtins.h"
 
@@ -32,15 +31,13 @@ put_options(Lines *lines, const char *function, const Model *model, OptionSet op
 Datum
 kanon_option_list(PG_FUNCTION_ARGS)
 {
-	/* no publication has these */
-	const Model *const unpublished[] = {&anatomy_model, &alpha_beta_model, &synthetic_model,
-										&cross_training_model};
 	Lines *lines = lines_begin(fcinfo);
 
 	for (int i = 0; models[i] != NULL; i++)
 		put_options(lines, models[i]->name, models[i], models[i]->options);
-	for (int i = 0; i < lengthof(unpublished); i++)
-		put_options(lines, unpublished[i]->name, unpublished[i], unpublished[i]->options);
+	for (int i = 0; unpublished_models[i] != NULL; i++)
+		put_options(lines, unpublished_models[i]->name, unpublished_models[i],
+					unpublished_models[i]->options);
 	put_options(lines, "frontier", &pattern_guided_model, TAKES_DRY);
 	put_options(lines, "explain", &pattern_guided_model, TAKES_DRY | TAKES(WITH_VALUES));
 	return (Datum) 0;

@@ -1,0 +1,180 @@
+/*
+ * options_json.c: a JSON object of options as values of their types.
+ */
+#include "compat.h"
+#include "host/excerpt.h"
+#include "host/nearest.h"
+#include "run/options_json.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* A publication's target is never another's, and always written. */
+bool
+option_may_be_said(const Model *model, Option option)
+{
+	return ((model->options | OF_PUBLICATIONS) & UINT64CONST(1) << option) != 0 && option != OPTION_REPLACE &&
+		   option != OPTION_DRY_RUN;
+}
+
+char *
+options_known(const Model *model)
+{
+	StringInfoData known;
+
+	initStringInfo(&known);
+	for (Option option = 0; option < OPTIONS; option++)
+		if (option_may_be_said(model, option))
+			appendStringInfo(&known, "%s%s", known.len > 0 ? ", " : "", option_name(option));
+	return known.data;
+}
+
+static Option
+find_option(const Model *model, const char *name)
+{
+	Nearest nearest = nearest_to(name);
+
+	for (Option option = 0; option < OPTIONS; option++)
+	{
+		if (!option_may_be_said(model, option))
+			continue;
+		if (strcmp(option_name(option), name) == 0)
+			return option;
+		nearest_try(&nearest, option_name(option));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("option \"%s\" is not known to the solver", excerpt(name)),
+			 errhint("%s", nearest_hint(&nearest, psprintf("Known options: %s.", options_known(model))))));
+}
+
+/* What JSON has for an option's type, and an example of it. */
+static const char *
+json_form(Oid type, const char **example)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			*example = "true";
+			return "true or false";
+		case INT4OID:
+		case INT8OID:
+		case FLOAT8OID:
+			*example = type == FLOAT8OID ? "0.1" : "2";
+			return "a number";
+		case INTERVALOID:
+			*example = "\"60 s\"";
+			return "a string";
+		case JSONBOID:
+			*example = "{\"...\": \"...\"}";
+			return "an object";
+		case JSONBARRAYOID:
+			*example = "[{\"rule\": \"distinct_l\", \"column\": \"...\", \"l\": 3}]";
+			return "a list of objects";
+		case FLOAT8ARRAYOID:
+			*example = "[1, 2]";
+			return "a list of numbers";
+		default:
+			*example = OidIsValid(get_element_type(type)) ? "[\"...\", \"...\"]" : "\"...\"";
+			return OidIsValid(get_element_type(type)) ? "a list of strings" : "a string";
+	}
+}
+
+/* The server's own complaint would name neither the option nor what it should be. */
+static void
+check_form(Option option, const JsonbValue *value)
+{
+	Oid type = option_type(option);
+	bool list = OidIsValid(get_element_type(type));
+	const char *example;
+	const char *form = json_form(type, &example);
+	bool fits;
+
+	if (value->type == jbvNull)
+		return;
+	if (value->type == jbvBinary)
+		fits = JsonContainerIsArray(value->val.binary.data) ? list : type == JSONBOID;
+	else if (type == BOOLOID)
+		fits = value->type == jbvBool;
+	else if (type == INT4OID || type == INT8OID || type == FLOAT8OID)
+		fits = value->type == jbvNumeric;
+	else
+		fits = !list && type != JSONBOID && value->type == jbvString;
+	if (!fits)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"%s\" must be %s", option_name(option), form),
+						errhint("Write it like '{\"%s\": %s}'.", option_name(option), example)));
+}
+
+/* jsonb_populate_record, as the parser would have set it up for any record. */
+static void
+populate_function(FmgrInfo *function)
+{
+	List *args =
+		list_make2(makeNullConst(RECORDOID, -1, InvalidOid), makeNullConst(JSONBOID, -1, InvalidOid));
+
+	fmgr_info(F_JSONB_POPULATE_RECORD, function);
+	fmgr_info_set_expr((Node *) makeFuncExpr(F_JSONB_POPULATE_RECORD, RECORDOID, args, InvalidOid, InvalidOid,
+											 COERCE_EXPLICIT_CALL),
+					   function);
+}
+
+/* Which options an object names; raises those that the model does not have, or in another form. */
+static void
+find_options(const Model *model, Jsonb *options, bool *given)
+{
+	JsonbIterator *it = JsonbIteratorInit(&options->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+	Option named = OPTIONS;
+
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+		if (token == WJB_KEY)
+		{
+			named = find_option(model, pnstrdup(value.val.string.val, value.val.string.len));
+			given[named] = true;
+		}
+		else if (token == WJB_VALUE)
+			check_form(named, &value);
+}
+
+/*
+ * The options of a JSON object as values of their types; not by a query, since its plan
+ * with the values in it could be logged.
+ */
+static void
+convert_options(const Model *model, Jsonb *options, Datum *values, bool *nulls)
+{
+	TupleDesc desc = CreateTemplateTupleDesc(OPTIONS);
+	FmgrInfo populate;
+	HeapTupleData tuple;
+
+	for (Option option = 0; option < OPTIONS; option++)
+	{
+		/* two options may have one name, but not of one model */
+		TupleDescInitEntry(desc, option + 1, option_may_be_said(model, option) ? option_name(option) : NULL,
+						   option_type(option), -1, 0);
+		values[option] = (Datum) 0;
+		nulls[option] = true;
+	}
+	TupleDescFinalize(desc);
+	BlessTupleDesc(desc);
+	populate_function(&populate);
+	tuple.t_data = DatumGetHeapTupleHeader(FunctionCall2(
+		&populate, HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)), JsonbPGetDatum(options)));
+	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
+	heap_deform_tuple(&tuple, desc, values, nulls);
+}
+
+void
+options_of_json(const Model *model, Jsonb *options, Datum *values, bool *nulls, bool *given)
+{
+	find_options(model, options, given);
+	convert_options(model, options, values, nulls);
+}
