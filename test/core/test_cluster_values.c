@@ -325,6 +325,38 @@ mended(void **state)
 	assert_true(kept > 0 && lost > 0);
 }
 
+/*
+ * The radius of what is left when rows are left out may be less than any of all rows: a bound of
+ * that, and a factor, say nothing of it.
+ */
+static void
+radius_without(void **state)
+{
+	uint64_t random = 2011;
+	int dropped = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+	{
+		Tiny t;
+		KanonRelease release;
+		KanonReport report;
+
+		tiny_open(&t, &random, 6 + random_below(&random, MOST - 6), 3, 4, 2, 1);
+		kanon_privacy_close(t.problem->privacy);
+		t.rule = (KanonPrivacyRule){.kind = KANON_ALPHA, .share = 0.5};
+		t.problem->residual = KANON_RESIDUAL_DROP;
+		assert_int_equal(kanon_privacy_open(t.problem, &t.rule, 1, &t.problem->privacy), KANON_OK);
+		assert_int_equal(kanon_solve_gather(t.problem, &release, &report), KANON_OK);
+		assert_true(release.dropped == 0 ||
+					(report.guarantee == 0 && isinf(report.lower_bound) && !report.proven));
+		dropped += release.dropped > 0;
+		kanon_release_free(t.problem, &release);
+		tiny_close(&t);
+	}
+	assert_true(dropped > 0);
+}
+
 /* Larger ones: everything but the optimum; and rows in larger clusters than they must be are few. */
 static void
 larger(void **state)
@@ -423,9 +455,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(factors),
-		cmocka_unit_test(mended),
-		cmocka_unit_test(larger),
+		cmocka_unit_test(factors),           cmocka_unit_test(mended),
+		cmocka_unit_test(radius_without),    cmocka_unit_test(larger),
 		cmocka_unit_test(memory_and_cancel),
 	};
 

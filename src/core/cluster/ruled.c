@@ -73,6 +73,12 @@ cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease 
 		status = gather_radius(problem, release, &report->cost);
 	if (status == KANON_OK && report->cost > cost * (1 + 1e-12))
 		report->guarantee = 0;
+	/* a radius says nothing of rows that are left out, and is less without them */
+	if (status == KANON_OK && solve == kanon_solve_gather && release->dropped > 0)
+	{
+		report->guarantee = 0;
+		report->lower_bound = -INFINITY;
+	}
 	if (status == KANON_OK)
 	{
 		report->lower_bound = fmin(report->lower_bound, report->cost);
