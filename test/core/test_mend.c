@@ -305,6 +305,47 @@ many_covers(void **state)
 	close_case(&c);
 }
 
+/*
+ * What rules do not tell apart is looked at as one: it takes as long to find the many clusters
+ * that a large rest wants as if it were a small one.
+ */
+static void
+large_rest(void **state)
+{
+	enum
+	{
+		REST = 600,
+		CLASSES = 300
+	};
+	static uint32_t code[(REST + 2 * CLASSES) * 2];
+	static uint32_t of[REST + 2 * CLASSES];
+	static KanonPattern pattern[CLASSES + 1];
+	const KanonPrivacyRule rules[] = {{.kind = KANON_ALPHA, .column = 0, .share = 0.6}};
+	Case c = {.nrows = 0};
+	KanonRelease release;
+	uint64_t before;
+
+	(void) state;
+	for (uint32_t r = 0; r < REST + 2 * CLASSES; r++)
+	{
+		uint32_t class_ = r < REST ? 0 : (r - REST) / 2;
+
+		code[2 * r] = r < REST ? r : REST + class_;
+		code[2 * r + 1] = r < REST ? 0 : 1 + r % 2;
+		of[r] = r < REST ? 0 : class_ + 1;
+	}
+	pattern[0] = A;
+	open_case(&c, code, REST + 2 * CLASSES, 1, 1, 2, rules, 1);
+	make_solved(&c, of, CLASSES + 1, pattern);
+	before = c.host.polls;
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, &release, &c.report), KANON_OK);
+	/* 200 of them do, and then they come by threes or fours */
+	assert_in_range(CLASSES + 1 - release.nclasses, 200, 203);
+	assert_true(c.host.polls - before < 60);
+	kanon_release_free(c.problem, &release);
+	close_case(&c);
+}
+
 /* What keeps the rules is viable: a bound that leaves it out would be none. */
 static void
 viable(void **state)
@@ -374,7 +415,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(alike),         cmocka_unit_test(used_up),  cmocka_unit_test(taken_and_given_back),
 		cmocka_unit_test(nothing_found), cmocka_unit_test(left_out), cmocka_unit_test(many_covers),
-		cmocka_unit_test(viable),
+		cmocka_unit_test(large_rest),    cmocka_unit_test(viable),
 	};
 
 	return cmocka_run_group_tests_name("mend", tests, NULL, NULL);

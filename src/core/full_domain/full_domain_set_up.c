@@ -7,68 +7,29 @@
 
 #include "full_domain/full_domain_block.h"
 #include "privacy/allowed.h"
+#include "release/held.h"
 #include "release/repair.h"
-#include "util/hash.h"
 
 /* Room for remembered groups: so many times the row types, but not more than this many bytes or once these. */
 #define ARENA_SHARE 16
 #define ARENA_BYTES ((size_t) 32 * 1024 * 1024)
 
-/*
- * Numbers the combinations of what rules look at, and notes a type with each.  (Where they
- * are about populations, too, types are looked at themselves.)
- */
+/* The combinations of what rules look at.  (Where they are about populations, too, types are looked at themselves.) */
 static KanonStatus
 number_values(Checker *checker, uint32_t *distinct)
 {
-	const KanonProblem *problem = checker->problem;
-	KanonEnv *env = problem->env;
-	size_t size = 16;
-	uint32_t *table;
+	KanonScratch scratch = {.env = checker->problem->env};
+	KanonValues values;
+	KanonStatus status = kanon_number_values(checker->problem, &scratch, checker->pace, &values);
 
-	*distinct = 0;
-	while (size < 2 * (size_t) problem->ntypes)
-		size *= 2;
-	checker->values = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	checker->typical = kanon_alloc(env, problem->ntypes, sizeof(uint32_t));
-	table = kanon_alloc0(env, size, sizeof(uint32_t));
-	if (checker->values == NULL || checker->typical == NULL || table == NULL)
+	if (status == KANON_OK)
 	{
-		kanon_free(env, table);
-		return KANON_NO_MEMORY;
+		checker->values = kanon_keep(&scratch, values.of);
+		checker->typical = kanon_keep(&scratch, values.typical);
+		*distinct = values.n;
 	}
-	for (uint32_t type = 0; type < problem->ntypes; type++)
-	{
-		uint64_t hash = 0;
-		size_t slot;
-		bool same = false;
-
-		for (int c = 0; c < problem->nextra; c++)
-			hash = kanon_hash_add(hash, problem->extra[c].code[type]);
-		for (slot = hash & (size - 1); table[slot] != 0; slot = (slot + 1) & (size - 1))
-		{
-			uint32_t other = checker->typical[table[slot] - 1];
-
-			same = true;
-			for (int c = 0; c < problem->nextra && same; c++)
-				same = problem->extra[c].code[type] == problem->extra[c].code[other];
-			if (same)
-				break;
-		}
-		if (!same)
-		{
-			checker->typical[*distinct] = type;
-			table[slot] = ++*distinct;
-		}
-		checker->values[type] = table[slot] - 1;
-		if (kanon_stop(checker->pace, 4 + (uint64_t) problem->nextra))
-		{
-			kanon_free(env, table);
-			return KANON_CANCELLED;
-		}
-	}
-	kanon_free(env, table);
-	return KANON_OK;
+	kanon_scratch_free(&scratch);
+	return status;
 }
 
 /* Gives what is next in an entry so many bits. */

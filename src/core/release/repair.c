@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "privacy/allowed.h"
+#include "release/held.h"
 #include "release/repair.h"
 #include "util/heap.h"
 #include "util/pace.h"
@@ -23,8 +24,11 @@
 #define NEIGHBOURS 1500
 #define ASKED 16
 
-/* Clusters that could join the rest, of which the rows are looked at. */
+/* Clusters that could join the rest, of which the rows are looked at; part of those joined that join unasked. */
 #define JOINED 64
+
+/* Rows that are looked at for one broken cluster, or one that is to join the rest: of large ones fewer are asked. */
+#define LOOKED_AT ((uint64_t) 1 << 20)
 
 #define NOBODY KANON_NO_CLUSTER
 
@@ -37,53 +41,40 @@ typedef struct Repair
 	size_t width; /* columns */
 	uint32_t n;   /* clusters; number n is the rest */
 	KanonParts *parts;
+	Held held; /* their rows */
 
 	/* [n + 1] by cluster */
 	KanonHull *hull; /* [* width] */
-	int64_t *rows;   /* 0: it is gone */
 	double *charge;
 	KanonPattern *pattern;
-	uint32_t *first; /* flows, linked up */
-	uint32_t *last;
 	uint32_t *before; /* in the order of what they show */
 	uint32_t *after;
 	uint32_t head;
 	bool *broken;
 
-	uint32_t *next;  /* [nflows] */
 	uint32_t *types; /* [nflows] of clusters at hand */
 	int64_t *counts;
 	KanonHeap queue; /* broken ones */
 	uint32_t alive;
+	bool cancelled;
 } Repair;
 
 /* ---- clusters ---- */
-
-/* The rows of a cluster, after `n` that are there. */
-static size_t
-list_rows(Repair *r, uint32_t cluster, size_t n)
-{
-	for (uint32_t f = r->first[cluster]; f != NOBODY; f = r->next[f])
-	{
-		r->types[n] = r->parts->flows[f].type;
-		r->counts[n++] = r->parts->flows[f].rows;
-	}
-	return n;
-}
 
 /* Do the rows of a, and of b unless that is nobody, keep the rules of a class? */
 static bool
 keep_rules(Repair *r, uint32_t a, uint32_t b)
 {
-	size_t n = list_rows(r, a, 0);
-	int64_t rows = r->rows[a];
+	size_t n = held_list(&r->held, a, r->types, r->counts, 0);
+	int64_t rows = r->held.rows[a];
 
 	if (b != NOBODY)
 	{
-		n = list_rows(r, b, n);
-		rows += r->rows[b];
+		n = held_list(&r->held, b, r->types, r->counts, n);
+		rows += r->held.rows[b];
 	}
-	r->pace.work += 16 * n;
+	if (kanon_stop(&r->pace, 16 * n))
+		r->cancelled = true;
 	return kanon_class_allowed(r->problem, r->types, r->counts, n, rows);
 }
 
@@ -93,14 +84,15 @@ rest_keeps(Repair *r, uint32_t with)
 {
 	size_t n;
 
-	if (r->problem->residual == KANON_RESIDUAL_DROP || (r->rows[r->n] == 0 && with == NOBODY))
+	if (r->problem->residual == KANON_RESIDUAL_DROP || (r->held.rows[r->n] == 0 && with == NOBODY))
 		return true;
 	if (r->problem->residual == KANON_RESIDUAL_ERROR)
 		return keep_rules(r, r->n, with);
-	n = list_rows(r, r->n, 0);
+	n = held_list(&r->held, r->n, r->types, r->counts, 0);
 	if (with != NOBODY)
-		n = list_rows(r, with, n);
-	r->pace.work += 16 * n;
+		n = held_list(&r->held, with, r->types, r->counts, n);
+	if (kanon_stop(&r->pace, 16 * n))
+		r->cancelled = true;
 	return kanon_rest_allowed(r->problem, r->types, r->counts, n);
 }
 
@@ -132,22 +124,6 @@ take_out(Repair *r, uint32_t cluster)
 	r->alive--;
 }
 
-/* The rows of one are another's from now on. */
-static void
-hand_over(Repair *r, uint32_t from, uint32_t to)
-{
-	if (r->first[from] == NOBODY)
-		return;
-	if (r->first[to] == NOBODY)
-		r->first[to] = r->first[from];
-	else
-		r->next[r->last[to]] = r->first[from];
-	r->last[to] = r->last[from];
-	r->rows[to] += r->rows[from];
-	r->first[from] = NOBODY;
-	r->rows[from] = 0;
-}
-
 static void
 merge(Repair *r, uint32_t into, uint32_t from)
 {
@@ -159,23 +135,24 @@ merge(Repair *r, uint32_t into, uint32_t from)
 	if (r->shape->merged != NULL)
 		r->shape->merged(r->shape, into, from, r->pattern[into]);
 	take_out(r, from);
-	hand_over(r, from, into);
+	held_hand_over(&r->held, from, into);
 }
 
 static void
 to_rest(Repair *r, uint32_t cluster)
 {
 	take_out(r, cluster);
-	hand_over(r, cluster, r->n);
+	held_hand_over(&r->held, cluster, r->n);
 }
 
 static KanonStatus
 look_at(Repair *r, uint32_t cluster)
 {
 	r->broken[cluster] = !keep_rules(r, cluster, NOBODY);
-	if (r->broken[cluster] && !kanon_heap_add(&r->scratch, &r->queue, (double) r->rows[cluster], cluster))
+	if (r->broken[cluster] &&
+		!kanon_heap_add(&r->scratch, &r->queue, (double) r->held.rows[cluster], cluster))
 		return KANON_NO_MEMORY;
-	return kanon_stop(&r->pace, 1) ? KANON_CANCELLED : KANON_OK;
+	return r->cancelled || kanon_stop(&r->pace, 1) ? KANON_CANCELLED : KANON_OK;
 }
 
 /* ---- set up ---- */
@@ -217,7 +194,7 @@ put_in_order(Repair *r)
 
 		r->before[cluster] = before;
 		r->after[cluster] = NOBODY;
-		if (r->rows[cluster] == 0)
+		if (r->held.rows[cluster] == 0)
 			continue;
 		if (before == NOBODY)
 			r->head = cluster;
@@ -234,20 +211,18 @@ static KanonStatus
 take_memory(Repair *r)
 {
 	size_t n = (size_t) r->n + 1;
+	KanonStatus status;
 
 	r->hull = kanon_take(&r->scratch, n, r->width * sizeof(KanonHull));
-	r->rows = kanon_take0(&r->scratch, n, sizeof(int64_t));
 	r->charge = kanon_take(&r->scratch, n, sizeof(double));
 	r->pattern = kanon_take(&r->scratch, n, sizeof(KanonPattern));
-	r->first = kanon_take(&r->scratch, n, sizeof(uint32_t));
-	r->last = kanon_take(&r->scratch, n, sizeof(uint32_t));
 	r->before = kanon_take(&r->scratch, n, sizeof(uint32_t));
 	r->after = kanon_take(&r->scratch, n, sizeof(uint32_t));
 	r->broken = kanon_take0(&r->scratch, n, sizeof(bool));
-	r->next = kanon_take(&r->scratch, r->parts->nflows, sizeof(uint32_t));
 	r->types = kanon_take(&r->scratch, r->parts->nflows, sizeof(uint32_t));
 	r->counts = kanon_take(&r->scratch, r->parts->nflows, sizeof(int64_t));
-	return kanon_taken(&r->scratch);
+	status = held_open(&r->held, r->problem, r->n + 1, r->parts->nflows, &r->scratch, &r->pace);
+	return status == KANON_OK ? kanon_taken(&r->scratch) : status;
 }
 
 /* Flows to their clusters, with what these show. */
@@ -259,12 +234,8 @@ set_up(Repair *r)
 
 	if (status != KANON_OK)
 		return status;
-	for (uint32_t i = 0; i <= r->n; i++)
-	{
-		r->first[i] = NOBODY;
-		for (size_t c = 0; c < r->width; c++)
-			r->hull[i * r->width + c] = (KanonHull){UINT32_MAX, 0};
-	}
+	for (size_t i = 0; i < ((size_t) r->n + 1) * r->width; i++)
+		r->hull[i] = (KanonHull){UINT32_MAX, 0};
 	for (uint32_t f = 0; f < r->parts->nflows; f++)
 	{
 		const KanonFlow *flow = &r->parts->flows[f];
@@ -278,19 +249,15 @@ set_up(Repair *r)
 			hull[c].low = code < hull[c].low ? code : hull[c].low;
 			hull[c].high = code > hull[c].high ? code : hull[c].high;
 		}
-		r->next[f] = NOBODY;
-		if (r->first[to] == NOBODY)
-			r->first[to] = f;
-		else
-			r->next[r->last[to]] = f;
-		r->last[to] = f;
-		r->rows[to] += flow->rows;
+		held_add(&r->held, to, flow->type, flow->rows);
 		if (kanon_stop(&r->pace, 4 * r->width))
 			return KANON_CANCELLED;
 	}
 	status = put_in_order(r);
+	for (uint32_t i = 0; i <= r->n; i++)
+		held_add_up(&r->held, i);
 	for (uint32_t i = 0; i < r->n && status == KANON_OK; i++)
-		if (r->rows[i] > 0)
+		if (r->held.rows[i] > 0)
 		{
 			r->charge[i] = r->shape->charge(r->shape, r->hull + i * r->width, i, NOBODY, &r->pattern[i]);
 			/* what is as bad as the rest is the rest */
@@ -329,7 +296,7 @@ static int
 find_candidates(Repair *r, uint32_t broken, Candidate *best)
 {
 	const KanonShape *shape = r->shape;
-	double mine = (double) r->rows[broken] * r->charge[broken];
+	double mine = (double) r->held.rows[broken] * r->charge[broken];
 	int nbest = 0;
 
 	for (int side = 0; side < 2; side++)
@@ -337,7 +304,7 @@ find_candidates(Repair *r, uint32_t broken, Candidate *best)
 		const uint32_t *step = side == 0 ? r->before : r->after;
 		uint32_t other = step[broken];
 
-		for (int seen = 0; seen < NEIGHBOURS && other != NOBODY; seen++, other = step[other])
+		for (int seen = 0; seen < NEIGHBOURS && other != NOBODY && !r->cancelled; seen++, other = step[other])
 		{
 			KanonHull hull[KANON_MAX_COLUMNS];
 			KanonPattern pattern;
@@ -345,11 +312,12 @@ find_candidates(Repair *r, uint32_t broken, Candidate *best)
 
 			unite(r, broken, other, hull);
 			each = shape->charge(shape, hull, broken, other, &pattern);
-			r->pace.work += 2 * r->width;
+			if (kanon_stop(&r->pace, 2 * r->width))
+				r->cancelled = true;
 			if (each < INFINITY)
 				remember(best, &nbest,
-						 (Candidate){other, (double) (r->rows[broken] + r->rows[other]) * each - mine -
-												(double) r->rows[other] * r->charge[other]});
+						 (Candidate){other, (double) (r->held.rows[broken] + r->held.rows[other]) * each -
+												mine - (double) r->held.rows[other] * r->charge[other]});
 		}
 	}
 	return nbest;
@@ -362,14 +330,20 @@ mend(Repair *r, uint32_t broken)
 	Candidate best[ASKED];
 	int n = find_candidates(r, broken, best);
 	int chosen = n > 0 ? 0 : -1;
-	double rest = (double) r->rows[broken] * (r->shape->rest - r->charge[broken]);
+	double rest = (double) r->held.rows[broken] * (r->shape->rest - r->charge[broken]);
+	uint64_t seen = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && seen < LOOKED_AT && !r->cancelled; i++)
+	{
+		seen += r->held.length[broken] + r->held.length[best[i].cluster];
 		if (keep_rules(r, broken, best[i].cluster))
 		{
 			chosen = i;
 			break;
 		}
+	}
+	if (r->cancelled)
+		return KANON_CANCELLED;
 	if (r->shape->rest < INFINITY && (chosen < 0 || best[chosen].more > rest))
 	{
 		to_rest(r, broken);
@@ -392,7 +366,7 @@ mend_all(Repair *r)
 		KanonKeyed top = kanon_heap_take(&r->queue);
 
 		/* it may have been merged since, which put it there anew */
-		if (r->rows[top.item] == 0 || !r->broken[top.item] || (double) r->rows[top.item] != top.key)
+		if (r->held.rows[top.item] == 0 || !r->broken[top.item] || (double) r->held.rows[top.item] != top.key)
 			continue;
 		status = mend(r, top.item);
 		if (kanon_stop(&r->pace, 1))
@@ -419,23 +393,31 @@ mend_rest(Repair *r)
 	if (order == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = r->head; i != NOBODY; i = r->after[i])
-		order[n++] = (KanonKeyed){(double) r->rows[i] * (r->shape->rest - r->charge[i]), i};
+		order[n++] = (KanonKeyed){(double) r->held.rows[i] * (r->shape->rest - r->charge[i]), i};
 	kanon_sort(order, order + n, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
-	while (at < n && !rest_keeps(r, NOBODY))
+	while (at < n && !rest_keeps(r, NOBODY) && !r->cancelled)
 	{
-		uint32_t chosen = at;
+		uint32_t end = at + 1 + at / JOINED;
+		uint64_t seen = 0;
 
-		for (uint32_t i = at; i < n && i < at + JOINED; i++)
+		for (uint32_t i = at; i < n && i < at + JOINED && seen < LOOKED_AT && !r->cancelled; i++)
+		{
+			seen += r->held.length[r->n] + r->held.length[order[i].item];
 			if (rest_keeps(r, order[i].item))
 			{
-				chosen = i;
+				KanonKeyed chosen = order[i];
+
+				order[i] = order[at];
+				order[at] = chosen;
+				end = at + 1;
 				break;
 			}
-		to_rest(r, order[chosen].item);
-		order[chosen] = order[at++];
-		if (kanon_stop(&r->pace, 1))
-			return KANON_CANCELLED;
+		}
+		while (at < n && at < end)
+			to_rest(r, order[at++].item);
 	}
+	if (r->cancelled)
+		return KANON_CANCELLED;
 	return rest_keeps(r, NOBODY) ? KANON_OK : KANON_REST_FORBIDDEN;
 }
 
@@ -516,23 +498,30 @@ static KanonStatus
 write_back(Repair *r)
 {
 	bool one_more =
-		r->rows[r->n] > 0 && r->problem->residual == KANON_RESIDUAL_DROP && keep_rules(r, r->n, NOBODY);
+		r->held.rows[r->n] > 0 && r->problem->residual == KANON_RESIDUAL_DROP && keep_rules(r, r->n, NOBODY);
 	uint32_t n = 0;
 
 	r->parts->pattern = kanon_alloc(r->problem->env, (size_t) r->alive + 1, sizeof(KanonPattern));
 	if (r->parts->pattern == NULL)
 		return KANON_NO_MEMORY;
+	if (r->cancelled)
+		return KANON_CANCELLED;
+	/* nobody asks for lengths any more: they are numbers now */
 	for (uint32_t i = 0; i < r->n; i++)
-		if (r->rows[i] > 0)
+		if (r->held.rows[i] > 0)
 		{
-			for (uint32_t f = r->first[i]; f != NOBODY; f = r->next[f])
-				r->parts->flows[f].class_ = n;
+			r->held.length[i] = n;
 			r->parts->pattern[n++] = r->pattern[i];
 		}
-	for (uint32_t f = r->first[r->n]; f != NOBODY; f = r->next[f])
-		r->parts->flows[f].class_ = one_more ? n : KANON_DROPPED;
+	r->held.length[r->n] = one_more ? n : KANON_DROPPED;
 	if (one_more)
 		r->parts->pattern[n++] = kanon_pattern_all(r->problem->ncolumns);
+	for (size_t f = 0; f < r->parts->nflows; f++)
+	{
+		uint32_t *class_ = &r->parts->flows[f].class_;
+
+		*class_ = r->held.length[held_by(&r->held, *class_ == KANON_DROPPED ? r->n : *class_)];
+	}
 	r->parts->nclusters = n;
 	return KANON_OK;
 }
@@ -556,7 +545,7 @@ tell_failure(const Repair *r, KanonStatus status, KanonReport *report)
 			 r->problem->residual == KANON_RESIDUAL_ERROR
 				 ? "rows that fit no class: %lld"
 				 : "rows that fit no class: %lld; they would break a privacy rule even when fully suppressed",
-			 (long long) r->rows[r->n]);
+			 (long long) r->held.rows[r->n]);
 	return r->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : status;
 }
 
@@ -585,6 +574,8 @@ kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
 		status = mend_rest(&r);
 	if (kanon_privacy_failed(problem->privacy))
 		status = KANON_NO_MEMORY;
+	else if (r.cancelled)
+		status = KANON_CANCELLED;
 	if (status == KANON_OK)
 		status = write_back(&r);
 	else
