@@ -41,6 +41,8 @@ SELECT x ->> 'verdict' AS verdict, x ->> 'says' AS says FROM jsonb_array_element
 SELECT x ->> 'measure' AS measure, x ->> 'meaning' AS meaning FROM jsonb_array_elements(kanon_report_data(:run, threshold => 0.09) #> '{now,measures}') AS x WHERE x ->> 'measure' = 'prosecutor_share';
 SELECT page LIKE '%<th scope=''row'' class=''name''>for &lt;whom&gt;</th><td class=''name''>an institute</td>%' AS said
 FROM kanon_report(:run, metadata => '{"for <whom>": "an institute"}') AS page;
+SELECT page LIKE '%<td class=''name''>&quot;Bread &amp; Roses&quot;&#39; institute</td>%' AS said
+FROM kanon_report(:run, metadata => '{"whom": "\"Bread & Roses\"'' institute"}') AS page;
 
 -- the checksum: whatever the order of rows, as COPY has them, and another one for other rows
 SELECT kanon_checksum('people_public') = encode(sha256(convert_to(string_agg(concat_ws(E'\t', coalesce(age::text, '\N'), coalesce(city, '\N'), coalesce(sex, '\N'), diagnosis) || E'\n', ''

@@ -73,6 +73,7 @@ make(Host *host, uint64_t *random, int i, size_t rows, int columns, int64_t k, b
 	problem->residual = (KanonResidual) (i % 3);
 	problem->seed = (uint64_t) i;
 	problem->effort = 0.01;
+	problem->gap = i % 4 == 3 ? 0.1 : 0;
 	return problem;
 }
 
