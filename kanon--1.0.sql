@@ -558,6 +558,7 @@ CREATE FUNCTION @extschema@.kanon_freeform(
     allow_identifying name[]   DEFAULT '{}',
     mask              jsonb    DEFAULT NULL,
     weights           float8[] DEFAULT NULL,
+    hierarchies       jsonb    DEFAULT NULL,
     privacy           jsonb[]  DEFAULT NULL,
     categorical       name[]   DEFAULT '{}',
     mark              boolean  DEFAULT false,
@@ -570,23 +571,24 @@ RETURNS TABLE (row_count bigint, partitions bigint, gcp float8, cost float8, low
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, float8[], jsonb[], name[], boolean, boolean, boolean, interval, bigint)
-IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: ranges and sets, no classes';
+COMMENT ON FUNCTION @extschema@.kanon_freeform(regclass, text, name[], bigint, text, int, boolean, name, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], boolean, boolean, boolean, interval, bigint)
+IS 'publishes a table so that every row matches k records and every record k rows, each equally likely: levels of hierarchies, ranges and sets, no classes';
 
 CREATE FUNCTION @extschema@.kanon_check_freeform(
     source            regclass,
     target            regclass,
     quasi_identifiers name[],
     k                 bigint,
-    k_column          name DEFAULT NULL,
-    known             int  DEFAULT NULL,
-    sensitive         name DEFAULT NULL)
+    k_column          name  DEFAULT NULL,
+    known             int   DEFAULT NULL,
+    sensitive         name  DEFAULT NULL,
+    hierarchies       jsonb DEFAULT NULL)
 RETURNS TABLE (row_count bigint, record_count bigint, row_matches bigint, record_matches bigint, regular boolean,
                candidates bigint, sensitive_values bigint, sensitive_share float8)
 LANGUAGE C STABLE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_check_freeform';
 
-COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint, name, int, name)
+COMMENT ON FUNCTION @extschema@.kanon_check_freeform(regclass, regclass, name[], bigint, name, int, name, jsonb)
 IS 'from a table and its freeform release alone: the fewest records a row matches, the fewest rows a record matches, whether k matches each can be equally likely, the fewest records a row can have for who knows those of some others, and how the values of a column spread over the records that a row matches';
 
 /* ---- choosing: what several ks would cost, and where the cost of one comes from ---- */
@@ -1693,7 +1695,7 @@ SELECT jsonb_build_object(
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
                   WHEN r.mechanism IS NOT NULL THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
-                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), ''))
+                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
                   -- what is generalised cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)

@@ -146,7 +146,7 @@ SELECT kanon_cluster('people', 'bad', '{age}', 61, 'k_k');
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'suppress');
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'hierarchy');
 SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'range');
-SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', hierarchies => '{"city": "cities"}');
+SELECT kanon_cluster('people', 'bad', '{age,city}', 2, 'k_k', show => 'set', hierarchies => '{"city": "cities"}');
 SELECT kanon_cluster('people', 'bad', '{age}', 2, 'k_k', keep => '{city}', class_column => 'city');
 SELECT kanon_cluster('people', 'bad', '{age}', 2, 'one_k', keep => '{city}', privacy => ARRAY[kanon_distinct_l('city', 2)]);
 SELECT kanon_cluster('people', 'bad', '{age}', 2, NULL);

@@ -294,3 +294,69 @@ SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep
 SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_alpha('ill', 0.1)]);
 SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_alpha('ill', 0.1, '{flu}')]);
 SELECT to_regclass('x') IS NULL AS nothing_was_left;
+
+-- hierarchies: a record shows the lowest node that has its rows' values below it
+SET client_min_messages = warning;
+CREATE TABLE place (city text, area text, region text);
+INSERT INTO place VALUES ('bern', 'mitte', 'west'), ('thun', 'mitte', 'west'), ('genf', 'see', 'west'), ('lausanne', 'see', 'west'),
+    ('chur', 'alpen', 'ost'), ('davos', 'alpen', 'ost'), ('arosa', 'alpen', 'ost'), ('zug', 'zug', 'ost');
+CREATE TABLE trip AS
+SELECT i AS id, 20 + (i * 7) % 50 AS age, (SELECT city FROM place ORDER BY city OFFSET (i * i + i / 5) % 8 LIMIT 1) AS city, 1 + i % 3 AS ward,
+       (ARRAY['flu', 'gout', 'asthma'])[1 + i % 3] AS ill, 1 + i % 6 AS asks
+FROM generate_series(1, 60) i;
+UPDATE trip SET city = NULL WHERE id % 17 = 0;
+CREATE TABLE took AS SELECT m FROM method UNION ALL SELECT unnest('{one_k,k_one,k_k}'::text[]);
+SELECT m, row_count, round(gcp::numeric, 1) < 1 AS priced FROM method,
+    kanon_freeform('trip', 'h_' || m, '{age,city,ward}', 3, method => m, keep => '{id}', allow_identifying => '{id}', categorical => '{ward}',
+        hierarchies => '{"city": "place"}') ORDER BY 1;
+SELECT m, row_count FROM unnest('{one_k,k_one,k_k}'::text[]) m, kanon_cluster('trip', 'h_' || m, '{age,city,ward}', 3, m, keep => '{id}',
+    allow_identifying => '{id}', categorical => '{ward}', hierarchies => '{"city": "place"}') ORDER BY 1;
+SELECT m, c.row_matches >= 3 AS rows, c.record_matches >= 3 AS records, c.regular
+FROM took, kanon_check_freeform('trip', to_regclass('h_' || m), '{age,city,ward}', 3, hierarchies => '{"city": "place"}') c ORDER BY 1;
+-- by plain SQL: matches on both sides; each record has its own row; and what is shown are values, areas and regions
+CREATE FUNCTION node_matches(source regclass, target text, OUT of_row bigint, OUT of_record bigint, OUT own bigint, OUT shown text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('WITH m AS (SELECT t.id AS record, s.id AS source FROM %I t JOIN %s s ON (t.age IS NULL OR t.age @> s.age) AND s.ward = ANY (t.ward)
+        AND (t.city IS NULL OR t.city = s.city OR EXISTS (SELECT FROM place p WHERE p.city = s.city AND t.city IN (p.area, p.region))))
+        SELECT (SELECT min(n) FROM (SELECT count(*) AS n FROM m GROUP BY source) v), (SELECT min(n) FROM (SELECT count(*) AS n FROM m GROUP BY record) v),
+               (SELECT count(*) FROM m WHERE record = source),
+               (SELECT string_agg(DISTINCT CASE WHEN city IS NULL THEN ''nothing'' WHEN city IN (SELECT city FROM place) THEN ''city'' WHEN city IN (SELECT area FROM place) THEN ''area''
+                   WHEN city IN (SELECT region FROM place) THEN ''region'' END, '' '') FROM %I)', target, source, target)
+    INTO of_row, of_record, own, shown;
+END $$;
+SELECT m, n.of_row >= 3 AS rows, n.of_record >= 3 AS records, n.own, n.shown FROM took, node_matches('trip', 'h_' || m) n ORDER BY 1;
+-- whoever knows no hierarchy sees texts that nobody has
+SELECT record_matches, regular FROM kanon_check_freeform('trip', 'h_sort_greedy', '{age,city,ward}', 3);
+-- levels instead of sets are levels in the views and the report
+SELECT column_name, levels, c.suppressed + c.kept < 60 AS generalised FROM kanon_columns c JOIN kanon_usefulness USING (run) WHERE target = 'freeform_test.h_sort_greedy' ORDER BY ordinal;
+SELECT kanon_report(max(run)) LIKE '%kanon_check_freeform%hierarchies =&gt; %place%' AS told FROM kanon_usefulness WHERE target = 'freeform_test.h_sort_greedy';
+-- without sets the cost is the measure of NCP; ranges of a hierarchy are ranges, NULL stays NULL, and a mark tells levels
+SELECT kanon_hierarchy_interval('trip', 'age', 'freeform_test.ages_by', '{5,10,20}');
+SELECT row_count FROM kanon_freeform('trip', 'h_nodes', '{age,city}', 4, hierarchies => '{"city": "place", "age": "ages_by"}', mark => true, partition_size => 20);
+SELECT abs(cost - ncp) < 1e-9 AS is_ncp, suppressed_cells < 120 AS some FROM kanon_usefulness WHERE target = 'freeform_test.h_nodes';
+SELECT pg_typeof(age), pg_typeof(city), bool_and(kanon_pattern ~ '^[-*1-3]{2}$') AS marked FROM h_nodes GROUP BY 1, 2;
+SELECT row_matches >= 4 AS rows, record_matches >= 4 AS records, regular
+FROM kanon_check_freeform('trip', 'h_nodes', '{age,city}', 4, hierarchies => '{"city": "place", "age": "ages_by"}');
+-- a label that is at two places stands for both
+CREATE TABLE doubled AS SELECT city, CASE WHEN city IN ('bern', 'thun', 'genf') THEN 'bern' ELSE area END AS area FROM place;
+SELECT m, row_count FROM unnest('{one_k,k_k}'::text[]) m, kanon_cluster('trip', 'd_' || m, '{city}', 9, m, hierarchies => '{"city": "doubled"}');
+SELECT row_matches >= 9 AS rows, record_matches >= 9 AS records FROM kanon_check_freeform('trip', 'd_k_k', '{city}', 9, hierarchies => '{"city": "doubled"}');
+-- own ks, mutual matches, rules
+SELECT row_count FROM kanon_freeform('trip', 'h_own', '{age,city}', 3, k_column => 'asks', hierarchies => '{"city": "place"}');
+SELECT row_count FROM kanon_freeform('trip', 'h_mutual', '{age,city}', 4, mutual => true, hierarchies => '{"city": "place"}');
+SELECT row_count FROM kanon_freeform('trip', 'h_rules', '{age,city}', 4, method => 'ring', keep => '{ill}', hierarchies => '{"city": "place"}',
+    privacy => ARRAY[kanon_distinct_l('ill', 3), kanon_alpha('ill', 0.5)]);
+SELECT row_matches >= 4 AS rows, sensitive_values, regular FROM kanon_check_freeform('trip', 'h_rules', '{age,city}', 4, sensitive => 'ill', hierarchies => '{"city": "place"}');
+-- the same release for a seed, however many workers there are
+CREATE TABLE crowd_nodes AS SELECT DISTINCT c, 'y' || substr(c, 2)::int / 4 AS four, 'z' || substr(c, 2)::int / 8 AS eight FROM crowd;
+SET max_parallel_workers_per_gather = 0;
+SELECT partitions, workers FROM kanon_freeform('crowd', 'nodes_alone', '{a,b,c}', 8, partition_size => 40, seed => 3, hierarchies => '{"c": "crowd_nodes"}');
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SELECT partitions, workers > 0 AS together FROM kanon_freeform('crowd', 'nodes_together', '{a,b,c}', 8, partition_size => 40, seed => 3, hierarchies => '{"c": "crowd_nodes"}');
+RESET parallel_setup_cost;
+RESET max_parallel_workers_per_gather;
+SELECT count(*) FROM ((TABLE nodes_alone EXCEPT ALL TABLE nodes_together) UNION ALL (TABLE nodes_together EXCEPT ALL TABLE nodes_alone)) d;
+RESET client_min_messages;
+SELECT * FROM kanon_freeform('trip', 'x', '{age,city}', 3, hierarchies => '{"ward": "place"}');
+SELECT * FROM kanon_check_freeform('trip', 'h_nodes', '{age,city}', 4, hierarchies => '{"city": "absent"}');

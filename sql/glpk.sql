@@ -41,6 +41,12 @@ FROM unnest('{greedy,sort_greedy,hungarian,mip,min_cost_flow,ring}'::text[]) m,
     kanon_freeform('person', NULL, '{age,city}', 3, method => m, dry_run => true, seed => 1);
 CREATE TABLE few AS SELECT i AS a, i % 2 AS b FROM generate_series(1, 6) i;
 SELECT row_count FROM kanon_freeform('few', 'few_best', '{a,b}', 4, method => 'mip');
+-- nodes of a hierarchy: proven, and no other method loses less
+CREATE TABLE areas AS SELECT DISTINCT city, CASE WHEN city < 'c' THEN 'west' ELSE 'ost' END AS area FROM person WHERE city IS NOT NULL;
+SELECT proven FROM kanon_freeform('person', 'best_nodes', '{age,city}', 3, method => 'mip', hierarchies => '{"city": "areas"}');
+SELECT regular FROM kanon_check_freeform('person', 'best_nodes', '{age,city}', 3, hierarchies => '{"city": "areas"}');
+SELECT bool_and(f.cost >= u.cost - 1e-6) AS none_is_better FROM kanon_usefulness u, unnest('{greedy,sort_greedy,hungarian,min_cost_flow,ring}'::text[]) m,
+    kanon_freeform('person', NULL, '{age,city}', 3, method => m, dry_run => true, seed => 1, hierarchies => '{"city": "areas"}') f WHERE u.target = 'glpk_test.best_nodes';
 SELECT regular FROM kanon_check_freeform('few', 'few_best', '{a,b}', 4);
 SELECT * FROM kanon_freeform('person', 'x', '{age,city}', 12, method => 'mip');
 

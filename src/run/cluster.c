@@ -169,7 +169,7 @@ options_of(Source *source, char *show, uint32 partition_size)
 
 /* ---- (1,k)-, (k,1)- and (k,k)-anonymity ---- */
 
-/* Records of a relaxed method show ranges and sets; raises where they are to show something else. */
+/* Records of a relaxed method show levels, ranges and sets; raises where they are to show something else. */
 static void
 relaxed_columns(Source *source, char *show)
 {
@@ -181,10 +181,12 @@ relaxed_columns(Source *source, char *show)
 		SourceColumn *column = &source->qis[c];
 
 		if (first[c + 1] - first[c] > 1)
-			refuse_show(column, "It has a hierarchy, and records without classes show ranges and sets only.",
-						"Leave the hierarchy out, or use another method.");
+		{
+			(void) show_of(column, true, words[c]);
+			continue;
+		}
 		if (words[c] == SHOW_WORD_SUPPRESS || words[c] == SHOW_WORD_HIERARCHY)
-			refuse_show(column, "Records without classes show ranges and sets only.",
+			refuse_show(column, "Records without classes show levels of a hierarchy, ranges and sets.",
 						"Say 'auto', 'range' or 'set' for it.");
 		if (words[c] == SHOW_WORD_SET)
 			column->numerical = false;

@@ -27,6 +27,7 @@ freeform_columns(Source *source)
 	{
 		SourceColumn *column = &source->qis[c];
 		TypeCacheEntry *entry = lookup_type_cache(column->type, TYPECACHE_LT_OPR);
+		bool levels = source->levels.first[c + 1] - source->levels.first[c] > 1;
 
 		if (!OidIsValid(entry->lt_opr))
 			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -34,6 +35,9 @@ freeform_columns(Source *source)
 								   format_type_be(column->type)),
 							errdetail("Freeform generalisation takes the rows in lexicographic order."),
 							errhint("Read it through a view that casts it to another type, such as text.")));
+		/* shown by its levels, and priced as what they have below them */
+		if (levels)
+			continue;
 		if (column->numerical && OidIsValid(range_type_of(column->type)))
 		{
 			column->show_as = SHOW_AS_RANGE;
@@ -129,7 +133,8 @@ freeform_release_memory(const Run *run, int64 rows)
 	/* once the rows are read it is known what they want */
 	if (run->types != NULL && run->request->model == &freeform_model)
 		matches = ((const FreeformCall *) run->request->own)->matches;
-	return (rows * (row + 20.0 * run->source->nqis) + sizeof(uint32) * matches) * 1.5;
+	row += 16.0 * run->source->nqis + sizeof(KanonCell) * run->source->levels.first[run->source->nqis];
+	return (rows * row + sizeof(uint32) * matches) * 1.5;
 }
 
 /* Bytes that so many rows take at least, whatever their values. */
@@ -137,11 +142,18 @@ static double
 least_memory(const Run *run, int64 rows)
 {
 	const FreeformCall *call = run->request->own;
-	KanonColumn *columns = palloc0(sizeof(KanonColumn) * run->source->nqis);
-	KanonProblem problem = {
-		.freeform = &call->options, .columns = columns, .ncolumns = run->source->nqis, .k = run->request->k};
+	const Levels *levels = &run->source->levels;
+	KanonColumn *columns = palloc0(sizeof(KanonColumn) * levels->first[levels->nqis]);
+	KanonProblem problem = {.freeform = &call->options,
+							.columns = columns,
+							.ncolumns = levels->first[levels->nqis],
+							.k = run->request->k};
 	int size = call->options.partition_size;
 	double memory;
+
+	for (int c = 0; c < levels->nqis; c++)
+		for (int level = 1; levels->first[c] + level < levels->first[c + 1]; level++)
+			columns[levels->first[c] + level].level = level;
 
 	memory = freeform_release_memory(run, rows) +
 			 kanon_freeform_memory(&problem, (uint32) (size > 0 ? Min((int64) size, rows) : rows));
@@ -355,8 +367,9 @@ const Model freeform_model = {
 	.least_k = 2,
 	.k_hint = "Every row will match k published records, every record k rows; 5 is a usual choice.",
 	.options = TAKES(METHOD) | TAKES(PARTITION_SIZE) | TAKES(MUTUAL) | TAKES(K_COLUMN) | TAKES(KEEP) |
-			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) | TAKES(PRIVACY) | TAKES(CATEGORICAL) |
-			   TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT) | TAKES(SEED),
+			   TAKES(ALLOW_IDENTIFYING) | TAKES(MASK) | TAKES(WEIGHTS) | TAKES(HIERARCHIES) | TAKES(PRIVACY) |
+			   TAKES(CATEGORICAL) | TAKES(MARK) | TAKES(REPLACE) | TAKES(DRY_RUN) | TAKES(TIME_LIMIT) |
+			   TAKES(SEED),
 	.secret_seed = true, /* with it the assignment could be drawn again */
 	.check = check_request,
 	.set_up = set_up,

@@ -21,8 +21,8 @@ typedef struct FreeformCall
 } FreeformCall;
 
 /*
- * Decides how each quasi-identifier is shown, and raises where one cannot be:
- * ranges for numbers and dates, arrays for the rest.
+ * Decides how each quasi-identifier is shown, and raises where one cannot be: by its
+ * hierarchy, if it has one, ranges for numbers and dates, arrays for the rest.
  */
 extern void freeform_columns(Source *source);
 

@@ -126,7 +126,7 @@ check_solved(Border *border, KanonStatus status, const KanonReport *report)
 static Size
 part_values(const KanonFreeformPlan *plan, uint32 n)
 {
-	return (Size) n * (plan->space.ncolumns + plan->space.nrules);
+	return (Size) n * kanon_freeform_width(&plan->space);
 }
 
 /* One part by this process. */

@@ -296,7 +296,7 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 /* What the whole table, as one class, attains: no release has a class that is better everywhere. */
 static void
 check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, int core,
-				 const KanonProblem *problem, const char *column)
+				 const KanonProblem *problem, const char *column, bool leaves_out)
 {
 	const PrivacyWords *words = &privacy->words[r];
 	KanonDiversity table;
@@ -327,17 +327,19 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 	else if (rule->kind == KANON_ALPHA && rule->listed == NULL && table.alpha > rule->share)
 		attainable = psprintf("The most frequent value has a share of %.3f.", table.alpha);
 	if (attainable != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words, false)),
-			 errdetail("%s", attainable),
-			 errhint("Ask for what column \"%s\" can give%s.", column,
-					 rule->kind == KANON_DISTINCT_L ? "" : ", or let residual => 'drop' leave rows out")));
+		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
+						errmsg("no release of this table can fulfil the rule \"%s\"",
+							   privacy_sentence(words, false)),
+						errdetail("%s", attainable),
+						errhint("Ask for what column \"%s\" can give%s.", column,
+								rule->kind == KANON_DISTINCT_L || !leaves_out
+									? ""
+									: ", or let residual => 'drop' leave rows out")));
 }
 
 void
-privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem, Border *border)
+privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem, bool leaves_out,
+			  Border *border)
 {
 	const Source *source = types->source;
 	KanonPrivacyRule *rules;
@@ -362,5 +364,5 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 	border_check(border, kanon_privacy_open(problem, rules, n, &problem->privacy), "");
 	for (int i = 0; i < n; i++)
 		check_attainable(privacy, &rules[i], from[i], i, problem,
-						 source->qis[source->nqis + rules[i].column].name);
+						 source->qis[source->nqis + rules[i].column].name, leaves_out);
 }

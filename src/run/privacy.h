@@ -67,10 +67,10 @@ extern void privacy_columns(Privacy *privacy, Source *source);
 
 /*
  * After rowtypes_read: sets the problem's rules, and raises those that no release
- * can fulfil.
+ * can fulfil.  leaves_out: the caller can say that rows may be left out (residual).
  */
 extern void privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *problem,
-						  Border *border);
+						  bool leaves_out, Border *border);
 
 /*
  * privacy_population.c: opens and locks the populations, before the snapshot is

@@ -282,7 +282,8 @@ ready(Run *run)
 	run->problem.columns = types->columns;
 	run->problem.ntypes = types->ntypes;
 	run->problem.rows = types->rows;
-	privacy_rules(request->privacy, types, &run->problem, run->border);
+	privacy_rules(request->privacy, types, &run->problem, (request->model->options & TAKES(RESIDUAL)) != 0,
+				  run->border);
 	if (request->model->ready != NULL)
 		request->model->ready(run);
 }

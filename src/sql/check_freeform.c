@@ -28,7 +28,8 @@ enum
 	ARG_K,
 	ARG_K_COLUMN,
 	ARG_KNOWN,
-	ARG_SENSITIVE
+	ARG_SENSITIVE,
+	ARG_HIERARCHIES
 };
 
 /* The quasi-identifiers of the target, its mark if it has one, and its sensitive column (or NULL). */
@@ -113,7 +114,7 @@ check_values(const KanonProblem *problem, const KanonRelease *release, const Row
 
 /*
  * kanon_check_freeform(source regclass, target regclass, quasi_identifiers name[], k bigint, k_column name,
- * known int, sensitive name)
+ * known int, sensitive name, hierarchies jsonb)
  */
 Datum
 kanon_check_freeform(PG_FUNCTION_ARGS)
@@ -145,11 +146,7 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	target = source_open(PG_GETARG_OID(ARG_TARGET),
 						 with_mark(PG_GETARG_OID(ARG_TARGET), array_arg(fcinfo, ARG_QIS), sensitive, &mark),
 						 NULL, NULL);
-	for (int c = 0; c < source->nqis; c++)
-	{
-		source->qis[c].numerical = target->qis[c].numerical = false;
-		written_match(&source->qis[c], &target->qis[c]);
-	}
+	source_hierarchies(source, PG_ARGISNULL(ARG_HIERARCHIES) ? NULL : PG_GETARG_JSONB_P(ARG_HIERARCHIES));
 	if (!PG_ARGISNULL(ARG_K_COLUMN))
 	{
 		k_column = own_k_column(source, NameStr(*PG_GETARG_NAME(ARG_K_COLUMN)));
@@ -157,11 +154,18 @@ kanon_check_freeform(PG_FUNCTION_ARGS)
 	}
 	source_lock(target);
 	source_snapshot(source);
+	source_levels(source);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		source->qis[c].numerical = target->qis[c].numerical = false;
+		written_match(&source->qis[c], &target->qis[c]);
+	}
 	rows = rowtypes_read(source, border);
+	rowtypes_levels(rows, border);
 	records = rowtypes_read(target, border);
 	problem.env = &border->env;
 	problem.ncolumns = source->nqis;
-	problem.columns = rows->columns;
+	problem.columns = rows->grouped;
 	problem.ntypes = rows->ntypes;
 	problem.rows = rows->rows;
 	problem.k = k;

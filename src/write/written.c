@@ -160,27 +160,37 @@ set_cell(Written *written, int qi, Datum datum)
 	return cell_of(written, KANON_SHOW_SET, codes, (uint32) unique_codes(codes, n));
 }
 
-/* Where a text stands in a hierarchy; of several places the lowest. */
+/* A place of a text in a hierarchy. */
 typedef struct Label
 {
 	int level; /* 0: the values themselves */
 	uint32 node;
+	uint32 next; /* another place of the text; NO_LABEL: none */
 } Label;
 
+#define NO_LABEL PG_UINT32_MAX
+
 /* The texts of a column's values and of the levels above them. */
-static Dictionary *
-read_labels(Written *written, int qi, Label **of)
+typedef struct Labels
+{
+	Dictionary *texts;
+	uint32 *first; /* of each text a place */
+	Label *place;
+	uint32 nplaces;
+} Labels;
+
+static Labels
+read_labels(Written *written, int qi)
 {
 	const SourceColumn text = {.name = "label", .type = TEXTOID, .typmod = -1, .collation = C_COLLATION_OID};
 	const SourceColumn *column = &written->source->qis[qi];
 	const Levels *levels = &written->source->levels;
 	int first = levels->first[qi], n = levels->first[qi + 1] - first;
 	KanonCell *cells = palloc0(sizeof(KanonCell) * levels->first[qi + 1]);
-	Dictionary *texts = dictionary_create(CurrentMemoryContext, &text);
-	Size room = 0;
+	Labels labels = {.texts = dictionary_create(CurrentMemoryContext, &text)};
+	Size room = 0, text_room = 0;
 	int nest = plain_text_begin();
 
-	*of = NULL;
 	for (int level = 0; level < n; level++)
 	{
 		uint32 size =
@@ -188,41 +198,85 @@ read_labels(Written *written, int qi, Label **of)
 
 		for (uint32 node = 0; node < size; node++)
 		{
-			uint32 known = dictionary_size(texts);
+			uint32 known = dictionary_size(labels.texts), at;
 			bool isnull;
 			Datum label;
 
 			CHECK_FOR_INTERRUPTS();
 			cells[first + level] = (KanonCell){KANON_SHOW_VALUE, node};
 			label = show_cell(written->shower, qi, cells, NULL, &isnull);
-			*of = border_grow(written->border, *of, &room, (Size) known + 1, sizeof(Label));
-			if (!isnull && dictionary_add(texts, label, false) == known)
-				(*of)[known] = (Label){level, node};
+			if (isnull)
+				continue;
+			labels.place =
+				border_grow(written->border, labels.place, &room, (Size) labels.nplaces + 1, sizeof(Label));
+			labels.first =
+				border_grow(written->border, labels.first, &text_room, (Size) known + 1, sizeof(uint32));
+			at = dictionary_add(labels.texts, label, false);
+			labels.place[labels.nplaces] = (Label){level, node, at == known ? NO_LABEL : labels.first[at]};
+			labels.first[at] = labels.nplaces++;
 		}
 		cells[first + level] = nothing;
 	}
 	plain_text_end(nest);
-	return texts;
+	return labels;
 }
 
+static void
+labels_free(Labels *labels)
+{
+	if (labels->texts != NULL)
+		dictionary_free(labels->texts);
+}
+
+/* Nobody can tell at which of its places a text was meant: it stands for the values of all. */
 static KanonCell
-label_cell(Written *written, int qi, Dictionary *texts, const Label *of, Datum text)
+label_cell(Written *written, int qi, const Labels *labels, Datum text)
 {
 	const SourceColumn *column = &written->source->qis[qi];
-	uint32 label = dictionary_find(texts, text, false);
+	uint32 label = dictionary_find(labels->texts, text, false);
 	uint32 distinct = dictionary_size(column->dictionary);
+	bool *there;
 	uint32 *codes;
 	uint32 n = 0;
 
 	if (label == DICTIONARY_NONE)
 		return none_of_it;
-	if (of[label].level == 0)
-		return cell_of(written, KANON_SHOW_VALUE, &of[label].node, 1);
+	there = palloc0(sizeof(bool) * distinct);
 	codes = palloc(sizeof(uint32) * distinct);
+	for (uint32 at = labels->first[label]; at != NO_LABEL; at = labels->place[at].next)
+	{
+		const Label *place = &labels->place[at];
+
+		if (place->level == 0)
+			there[place->node] = true;
+		else
+			for (uint32 code = 0; code < distinct; code++)
+				there[code] |= column->hierarchy->node[place->level - 1][code] == place->node;
+	}
 	for (uint32 code = 0; code < distinct; code++)
-		if (column->hierarchy->node[of[label].level - 1][code] == of[label].node)
+		if (there[code])
 			codes[n++] = code;
 	return cell_of(written, KANON_SHOW_SET, codes, n);
+}
+
+/* What a published value shows. */
+static KanonCell
+shown_cell(Written *written, int qi, const Labels *labels, Datum value)
+{
+	uint32 own;
+
+	switch (written->source->qis[qi].show_as)
+	{
+		case SHOW_AS_RANGE:
+			return range_cell(written, qi, value);
+		case SHOW_AS_SET:
+			return set_cell(written, qi, value);
+		case SHOW_AS_TEXT:
+			return label_cell(written, qi, labels, value);
+		default:
+			own = dictionary_find(written->source->qis[qi].dictionary, value, false);
+			return cell_of(written, KANON_SHOW_VALUE, &own, own != DICTIONARY_NONE);
+	}
 }
 
 /* What each different value of a published column shows. */
@@ -231,13 +285,11 @@ column_cells(Written *written, int qi, const SourceColumn *column)
 {
 	uint32 n = dictionary_size(column->dictionary);
 	KanonCell *cells = border_palloc(written->border, sizeof(KanonCell) * n);
-	ShowAs show_as = written->source->qis[qi].show_as;
-	Dictionary *texts = NULL;
-	Label *of = NULL;
+	Labels labels = {0};
 	MemoryContext scratch, old;
 
-	if (show_as == SHOW_AS_TEXT)
-		texts = read_labels(written, qi, &of);
+	if (written->source->qis[qi].show_as == SHOW_AS_TEXT)
+		labels = read_labels(written, qi);
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon written", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(scratch);
 
@@ -247,26 +299,12 @@ column_cells(Written *written, int qi, const SourceColumn *column)
 		Datum value = dictionary_value(column->dictionary, code, &isnull);
 
 		CHECK_FOR_INTERRUPTS();
-		if (isnull)
-			cells[code] = nothing;
-		else if (show_as == SHOW_AS_RANGE)
-			cells[code] = range_cell(written, qi, value);
-		else if (show_as == SHOW_AS_SET)
-			cells[code] = set_cell(written, qi, value);
-		else if (show_as == SHOW_AS_TEXT)
-			cells[code] = label_cell(written, qi, texts, of, value);
-		else
-		{
-			uint32 own = dictionary_find(written->source->qis[qi].dictionary, value, false);
-
-			cells[code] = cell_of(written, KANON_SHOW_VALUE, &own, own != DICTIONARY_NONE);
-		}
+		cells[code] = isnull ? nothing : shown_cell(written, qi, &labels, value);
 		MemoryContextReset(scratch);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
-	if (texts != NULL)
-		dictionary_free(texts);
+	labels_free(&labels);
 	return cells;
 }
 
@@ -338,24 +376,94 @@ written_release(const Source *source, const RowTypes *types, bool mark, Border *
 	return release;
 }
 
-KanonCell *
-written_cells(const KanonRelease *release, const Source *source, const KanonProblem *problem, bool mark,
-			  Border *border)
+/* What a value or a node comes back as: it is shown, and what was shown is read. */
+static KanonCell
+node_cell(Written *written, int qi, const KanonCell *cells, const Labels *labels)
 {
-	Size n = (Size) release->nclasses * problem->ncolumns;
-	KanonCell *cells = border_palloc(border, sizeof(KanonCell) * n);
+	bool isnull;
+	Datum value = show_cell(written->shower, qi, cells, NULL, &isnull);
 
-	if (n > 0)
-		memcpy(cells, release->cells, sizeof(KanonCell) * n);
-	for (Size i = 0; i < n && !mark; i++)
+	return isnull ? nothing : shown_cell(written, qi, labels, value);
+}
+
+/* The values and nodes of a quasi-identifier, each once, in all classes; to[nclasses * nqis] */
+static void
+node_cells(Written *written, const KanonRelease *release, int qi, KanonCell *to)
+{
+	const Levels *levels = &written->source->levels;
+	int first = levels->first[qi], n = levels->first[qi + 1] - first, width = levels->first[levels->nqis];
+	const SourceColumn *column = &written->source->qis[qi];
+	KanonCell *known[KANON_MAX_COLUMNS];
+	Labels labels = {0};
+	MemoryContext scratch, old;
+	int nest = plain_text_begin();
+
+	if (column->show_as == SHOW_AS_TEXT)
+		labels = read_labels(written, qi);
+	for (int level = 0; level < n; level++)
+		known[level] = palloc0(
+			sizeof(KanonCell) *
+			dictionary_size(level == 0 ? column->dictionary : column->hierarchy->dictionary[level - 1]));
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon written", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(scratch);
+	for (uint32 i = 0; i < release->nclasses; i++)
 	{
-		int c = i % problem->ncolumns;
-		const KanonColumn *column = &problem->columns[c];
+		const KanonCell *cells = &release->cells[(Size) i * width];
+		int level = 0;
 
-		/* an array of NULL is no NULL */
-		if (source->qis[c].show_as != SHOW_AS_SET && cells[i].show == KANON_SHOW_VALUE && column->has_null &&
-			cells[i].code == column->distinct - 1)
-			cells[i] = nothing;
+		CHECK_FOR_INTERRUPTS();
+		while (level < n && cells[first + level].show == KANON_SHOW_NOTHING)
+			level++;
+		if (level < n)
+		{
+			KanonCell *cell = &known[level][cells[first + level].code];
+
+			/* (what shows NULL is shown anew each time) */
+			if (cell->show == KANON_SHOW_NOTHING)
+				*cell = node_cell(written, qi, cells, &labels);
+			/* NULL is known by its mark */
+			if (level > 0 || cell->show != KANON_SHOW_NOTHING)
+				to[(Size) i * levels->nqis + qi] = *cell;
+		}
+		MemoryContextReset(scratch);
 	}
-	return cells;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	plain_text_end(nest);
+	labels_free(&labels);
+}
+
+KanonRelease
+written_promise(const KanonRelease *release, const Source *source, const KanonProblem *problem, bool mark,
+				Border *border)
+{
+	Written written = {.source = source, .shower = shower_create(source), .border = border};
+	KanonRelease promise = *release;
+
+	written.pool = border_grow(border, NULL, &written.room, release->npool, sizeof(uint32));
+	if (release->npool > 0)
+		memcpy(written.pool, release->pool, sizeof(uint32) * release->npool);
+	written.npool = release->npool;
+	promise.cells = border_palloc(border, sizeof(KanonCell) * Max(release->nclasses, 1) * source->nqis);
+	for (int c = 0; c < source->nqis; c++)
+	{
+		int first = source->levels.first[c];
+		const KanonColumn *column = &problem->columns[first];
+
+		for (uint32 i = 0; i < release->nclasses; i++)
+		{
+			KanonCell cell = release->cells[(Size) i * problem->ncolumns + first];
+
+			/* an array of NULL is no NULL */
+			if (!mark && source->qis[c].show_as != SHOW_AS_SET && cell.show == KANON_SHOW_VALUE &&
+				column->has_null && cell.code == column->distinct - 1)
+				cell = nothing;
+			promise.cells[(Size) i * source->nqis + c] = cell;
+		}
+		if (source->levels.first[c + 1] - first > 1)
+			node_cells(&written, release, c, promise.cells);
+	}
+	promise.pool = written.pool;
+	promise.npool = written.npool;
+	return promise;
 }

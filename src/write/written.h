@@ -24,8 +24,8 @@ extern void written_match(SourceColumn *column, const SourceColumn *shown);
  */
 extern KanonRelease *written_release(const Source *source, const RowTypes *types, bool mark, Border *border);
 
-/* A release's cells as that sees them. */
-extern KanonCell *written_cells(const KanonRelease *release, const Source *source,
-								const KanonProblem *problem, bool mark, Border *border);
+/* A release as that sees it: its cells, one for each quasi-identifier, and its pool. */
+extern KanonRelease written_promise(const KanonRelease *release, const Source *source,
+									const KanonProblem *problem, bool mark, Border *border);
 
 #endif

@@ -42,13 +42,14 @@ part_open(Part *p, uint64_t *random, uint32_t degree)
 	int32_t *value;
 
 	memset(p, 0, sizeof(*p));
-	p->problem = random_table(&p->host, random, 4 + random_below(random, MOST_ROWS - 4),
-							  1 + (int) random_below(random, 4), 2 + random_below(random, 8), 2);
+	p->problem = (random_below(random, 2) == 0 ? random_table : random_trees)(
+		&p->host, random, 4 + random_below(random, MOST_ROWS - 4), 1 + (int) random_below(random, 4),
+		2 + random_below(random, 8), 2);
 	p->options.method = KANON_FREEFORM_GREEDY;
 	p->problem->freeform = &p->options;
 	assert_int_equal(kanon_freeform_begin(p->problem, &p->plan, &report), KANON_OK);
 	kanon_freeform_bounds(&p->plan, 0, &first, &p->part.n);
-	value = malloc(p->part.n * (size_t) p->plan.space.ncolumns * sizeof(int32_t));
+	value = malloc(p->part.n * kanon_freeform_width(&p->plan.space) * sizeof(int32_t));
 	kanon_freeform_values(&p->plan, 0, value);
 	p->part.value = value;
 	p->work = (FreeformWork){.env = &p->host.env,
@@ -73,6 +74,31 @@ part_close(Part *p)
 	problem_free(p->problem);
 }
 
+/* What the lowest node costs that all these rows have; value: of the column, then of its levels. */
+static int32_t
+node_cost(const Part *p, const KanonFreeformColumn *column, const int32_t *value, const bool *shows,
+		  uint32_t more)
+{
+	uint32_t n = p->part.n;
+
+	for (int level = 0; level <= column->levels; level++)
+	{
+		const int32_t *node = value + (level == 0 ? 0 : (size_t) (2 * level - 1) * n);
+		uint32_t first = n;
+		bool same = true;
+
+		for (uint32_t i = 0; i < n; i++)
+			if (shows[i] || i == more)
+			{
+				first = first == n ? i : first;
+				same = same && node[i] == node[first];
+			}
+		if (same)
+			return level == 0 ? 0 : node[n + first];
+	}
+	return column->full;
+}
+
 /* What a record costs that shows these rows, and one more (or none: n). */
 static int64_t
 record_cost(const Part *p, const bool *shows, uint32_t more)
@@ -83,11 +109,16 @@ record_cost(const Part *p, const bool *shows, uint32_t more)
 	for (int c = 0; c < p->plan.space.ncolumns; c++)
 	{
 		const KanonFreeformColumn *column = &p->plan.space.columns[c];
-		const int32_t *value = p->part.value + (size_t) c * n;
+		const int32_t *value = p->part.value + kanon_freeform_words(&p->plan.space, c) * n;
 		int32_t low = INT32_MAX;
 		int32_t high = INT32_MIN;
 		int64_t different = 0;
 
+		if (column->levels > 0)
+		{
+			cost += node_cost(p, column, value, shows, more);
+			continue;
+		}
 		for (uint32_t i = 0; i < n; i++)
 		{
 			bool before = false;

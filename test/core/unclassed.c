@@ -35,27 +35,122 @@ random_table(Host *host, uint64_t *random, size_t rows, int columns, uint32_t do
 	return problem;
 }
 
+KanonProblem *
+random_trees(Host *host, uint64_t *random, size_t rows, int qis, uint32_t domain, int64_t k)
+{
+	int level[4 * KANON_MAX_COLUMNS];
+	uint32_t up[4 * KANON_MAX_COLUMNS][16];
+	uint32_t *code;
+	int ncolumns = 0;
+	KanonProblem *problem;
+
+	for (int q = 0; q < qis; q++)
+	{
+		int height = 1 + (int) random_below(random, 4);
+
+		for (int r = 0; r < height; r++, ncolumns++)
+		{
+			level[ncolumns] = r;
+			for (uint32_t v = 0; v < domain; v++)
+				up[ncolumns][v] = random_below(random, 1 + domain / (uint32_t) (r + 1));
+		}
+	}
+	code = malloc(rows * (size_t) ncolumns * sizeof(*code));
+	host_init(host);
+	for (size_t i = 0; i < rows; i++)
+		for (int c = 0; c < ncolumns; c++)
+		{
+			uint32_t *cell = code + i * (size_t) ncolumns + (size_t) c;
+
+			*cell = level[c] == 0 ? random_below(random, domain) : up[c][cell[-1]];
+		}
+	problem = problem_from_codes(host, code, rows, ncolumns, k);
+	free(code);
+	for (int c = 0; c < ncolumns; c++)
+	{
+		KanonColumn *column = &((KanonColumn *) problem->columns)[c];
+		double *number;
+
+		column->level = level[c];
+		column->weight = level[c] > 0 ? 0.5 : 1 + random_below(random, 2);
+		if (level[c] > 0 || random_below(random, 2) == 0)
+			continue;
+		number = malloc(column->distinct * sizeof(double));
+		for (uint32_t v = 0; v < column->distinct; v++)
+			number[v] = v * v;
+		column->number = number;
+	}
+	return problem;
+}
+
+/* What the values below a node of a level are, as a share of the column. */
+static double
+node_share(const KanonProblem *problem, int first, int level, uint32_t node)
+{
+	const KanonColumn *column = &problem->columns[first];
+	double low = INFINITY;
+	double high = -INFINITY;
+	double least = INFINITY;
+	double most = -INFINITY;
+	unsigned values = 0;
+
+	for (uint32_t v = 0; v < column->distinct; v++)
+	{
+		bool there = false;
+		bool below = false;
+
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			if (column->code[t] == v)
+			{
+				there = true;
+				below = problem->columns[first + level].code[t] == node;
+			}
+		values += below;
+		if (column->number == NULL)
+			continue;
+		/* (the range of the column is of all its values) */
+		least = fmin(least, column->number[v]);
+		most = fmax(most, column->number[v]);
+		if (there && below)
+		{
+			low = fmin(low, column->number[v]);
+			high = fmax(high, column->number[v]);
+		}
+	}
+	if (values < 2)
+		return 0;
+	return column->number == NULL ? (double) values / column->distinct : (high - low) / (most - least);
+}
+
 double
 cost_by_hand(const KanonProblem *problem, const KanonRelease *release)
 {
 	double cost = 0;
 
 	for (uint32_t i = 0; i < release->nclasses; i++)
-		for (int c = 0; c < problem->ncolumns; c++)
+		for (int c = 0, end; c < problem->ncolumns; c = end)
 		{
 			const KanonColumn *column = &problem->columns[c];
 			const KanonCell *cell = &release->cells[i * (size_t) problem->ncolumns + (size_t) c];
 			const uint32_t *pool = release->pool + (cell->show == KANON_SHOW_VALUE ? 0 : cell->code);
 			double loss = 0;
+			double weight = column->weight;
+			int level = 0;
 
-			if (cell->show == KANON_SHOW_NOTHING)
+			for (end = c + 1; end < problem->ncolumns && problem->columns[end].level > 0; end++)
+				weight += problem->columns[end].weight;
+			while (c + level < end && cell[level].show == KANON_SHOW_NOTHING)
+				level++;
+			if (level > 0 && c + level < end)
+				loss = node_share(problem, c, level, cell[level].code);
+			else if (cell->show == KANON_SHOW_NOTHING)
 				loss = 1;
 			else if (cell->show == KANON_SHOW_RANGE)
 				loss = (column->number[pool[1]] - column->number[pool[0]]) /
 					   (column->number[column->distinct - 1 - column->has_null] - column->number[0]);
 			else if (cell->show == KANON_SHOW_SET)
 				loss = (double) (pool[0] - 1) / (column->distinct - 1);
-			cost += loss * column->weight * (double) release->classes[i].rows;
+			cost += loss * weight * (double) release->classes[i].rows;
 		}
 	return cost;
 }

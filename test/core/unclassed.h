@@ -10,7 +10,14 @@
 extern KanonProblem *random_table(Host *host, uint64_t *random, size_t rows, int columns, uint32_t domain,
 								  int64_t k);
 
-/* GCP of what a class shows, by the definition, times its weight, in the sum of weights. */
+/*
+ * The same of so many quasi-identifiers, some of them numbers, some with hierarchies of up to three levels, numbers
+ * and values whose nodes are anywhere among the codes, with weights from 1 to 3.
+ */
+extern KanonProblem *random_trees(Host *host, uint64_t *random, size_t rows, int qis, uint32_t domain,
+								  int64_t k);
+
+/* GCP (of nodes: NCP) of what a class shows, by the definition, times its weight, in the sum of weights. */
 extern double cost_by_hand(const KanonProblem *problem, const KanonRelease *release);
 
 #define MOST_RECORDS 40

@@ -475,7 +475,7 @@ sub try_freeform
 		my $case = { table => $table, k => $k, own => @own ? \@own : undef, method => $method, residual => 'error', privacy => $privacy, several => 1, records => 1, weak => $method eq 'concealment' || $relaxed || $mutual,
 			may_refuse => $mutual };
 		$where = "$before k=$k" . ($mutual ? ' mutual' : '') . ($parts ? " parts=$parts" : '') . (@own ? " own=@own" : '') . ($privacy ? " $privacy->{sql}" : '');
-		my ($state, $lines, $release) = publish($case, $relaxed ? 'cluster' : 'freeform', method => "'$method'",
+		my ($state, $lines, $release) = publish($case, $relaxed ? 'cluster' : 'freeform', method => "'$method'", hierarchies => $table->hierarchies,
 			$relaxed ? () : (seed => pick('NULL', 7), mutual => $mutual ? 'true' : undef, partition_size => $parts, k_column => @own ? "'own'" : undef, privacy => $privacy ? $privacy->{sql} : undef));
 		if ($privacy && $state eq '23514')
 		{
@@ -510,6 +510,11 @@ sub record_cost
 	{
 		my $column = $table->{columns}[$c];
 		next if $symbols[$c] eq '-';
+		if ($symbols[$c] =~ /[1-9]/)
+		{
+			$sum += $column->{weight} * $table->covers($column, $table->below_node($column, $symbols[$c], $record->{members}[0]));
+			next;
+		}
 		my $shown = $symbols[$c] eq '*' ? undef : $release->stands_for($record, $c, '~', 0);
 		$sum += $column->{weight} * (!$shown ? 1 : ref $record->{cells}[$c] ? ($column->{distinct} > 1 ? (@{ $record->{cells}[$c] } - 1) / ($column->{distinct} - 1) : 0) : $table->covers($column, $shown));
 	}
@@ -655,7 +660,7 @@ for ($case = 0; $case < $cases && !($seconds && time - $start >= $seconds); $cas
 	$db->take_log;
 	$db->run('DROP TABLE IF EXISTS out');
 	eval {
-		$table = Table->new($db, rows => $small ? 3 + below($free ? 4 : 5) : 12 + below(30), columns => 1 + below($small ? 3 : 4), hierarchies => $free ? 0 : 0.6);
+		$table = Table->new($db, rows => $small ? 3 + below($free ? 4 : 5) : 12 + below(30), columns => 1 + below($small ? 3 : 4), hierarchies => $free ? 0.4 : 0.6);
 		$_->{weight} = pick(1, 1, 2, 0.5, 3, 0.37) for chance(0.6) ? @{ $table->{columns} } : ();
 		$kind->($table);
 		$where = 'seed ' . ($seed + $case);

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
+#include "model/mask.h"
 #include "model/measure.h"
 #include "privacy/rules.h"
 #include "util/fault.h"
@@ -117,7 +119,7 @@ make_scale(KanonFreeformPlan *plan, int c)
 	return KANON_OK;
 }
 
-/* The columns of few values first, and what their cells cost. */
+/* The quasi-identifiers of few values first, and what their cells cost. */
 static KanonStatus
 price_columns(KanonFreeformPlan *plan)
 {
@@ -125,28 +127,40 @@ price_columns(KanonFreeformPlan *plan)
 	double weights = 0;
 	KanonStatus status = KANON_OK;
 
-	for (int c = 0; c < problem->ncolumns; c++)
+	for (int q = 0; q < plan->space.ncolumns; q++)
 	{
-		int at = c;
+		int first = kanon_first_column(problem, q);
+		int at = q;
 
-		while (at > 0 && problem->columns[plan->column[at - 1]].distinct > problem->columns[c].distinct)
+		while (at > 0 && problem->columns[plan->column[at - 1]].distinct > problem->columns[first].distinct)
 		{
 			plan->column[at] = plan->column[at - 1];
 			at--;
 		}
-		plan->column[at] = c;
-		weights += problem->columns[c].weight;
+		plan->column[at] = first;
 	}
-	for (int c = 0; c < problem->ncolumns && status == KANON_OK; c++)
+	for (int c = 0; c < plan->space.ncolumns; c++)
+	{
+		int end = plan->column[c];
+
+		do
+			plan->weight[c] += problem->columns[end++].weight;
+		while (end < problem->ncolumns && problem->columns[end].level > 0);
+		plan->space.columns[c].levels = end - plan->column[c] - 1;
+		weights += plan->weight[c];
+	}
+	for (int c = 0; c < plan->space.ncolumns && status == KANON_OK; c++)
 	{
 		const KanonColumn *column = &problem->columns[plan->column[c]];
 		KanonFreeformColumn *priced = &plan->space.columns[c];
 
-		priced->number = column->number != NULL;
+		priced->number = column->number != NULL && priced->levels == 0;
 		if (column->distinct > 1 && weights > 0)
-			priced->full = (int32_t) rint(column->weight / weights * KANON_FREEFORM_UNITS);
+			priced->full = (int32_t) rint(plan->weight[c] / weights * KANON_FREEFORM_UNITS);
 		if (priced->number)
 			status = make_scale(plan, c);
+		else if (priced->levels > 0)
+			status = freeform_tree_price(plan, c);
 		else if (priced->full > 0)
 			priced->step = (int32_t) fmax(1, rint((double) priced->full / (column->distinct - 1)));
 	}
@@ -160,13 +174,15 @@ compare_types(const void *a, const void *b, void *arg)
 	uint32_t left = *(const uint32_t *) a;
 	uint32_t right = *(const uint32_t *) b;
 
+	/* rows of one node of a hierarchy follow one another */
 	for (int c = 0; c < plan->space.ncolumns; c++)
-	{
-		const uint32_t *code = plan->problem->columns[plan->column[c]].code;
+		for (int level = plan->space.columns[c].levels; level >= 0; level--)
+		{
+			const uint32_t *code = plan->problem->columns[plan->column[c] + level].code;
 
-		if (code[left] != code[right])
-			return code[left] < code[right] ? -1 : 1;
-	}
+			if (code[left] != code[right])
+				return code[left] < code[right] ? -1 : 1;
+		}
 	return 0;
 }
 
@@ -272,7 +288,7 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 		return status;
 	plan->space.method = options->method;
 	plan->space.symmetric = options->symmetric;
-	plan->space.ncolumns = problem->ncolumns;
+	plan->space.ncolumns = kanon_count_qis(problem);
 	plan->space.seed = problem->seed;
 	plan->space.deadline =
 		isfinite(problem->time_limit) ? problem->env->now(problem->env->arg) + problem->time_limit : INFINITY;
@@ -292,13 +308,17 @@ kanon_freeform_free(KanonFreeformPlan *plan)
 	KanonEnv *env = plan->problem->env;
 
 	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
+	{
 		kanon_free(env, plan->scale[c]);
+		kanon_free(env, plan->share[c]);
+	}
 	kanon_free(env, plan->type);
 	kanon_free(env, plan->first);
 	kanon_free(env, plan->part_k);
 	kanon_free(env, plan->scratch);
 	kanon_release_free(plan->problem, &plan->release);
 	memset(plan->scale, 0, sizeof(plan->scale));
+	memset(plan->share, 0, sizeof(plan->share));
 	plan->type = plan->first = plan->part_k = plan->scratch = NULL;
 }
 
@@ -337,6 +357,14 @@ kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 
 			*value++ = plan->scale[c] != NULL ? plan->scale[c][v] : (int32_t) v;
 		}
+		for (int level = 1; level <= plan->space.columns[c].levels; level++, value += 2 * (size_t) n)
+			for (uint32_t i = 0; i < n; i++)
+			{
+				uint32_t type = plan->type[first + i];
+
+				value[i] = (int32_t) plan->problem->columns[plan->column[c] + level].code[type];
+				value[n + i] = freeform_tree_cost(plan, c, level, type);
+			}
 	}
 	for (int r = 0; r < plan->space.nrules; r++)
 		for (uint32_t i = 0; i < n; i++)
@@ -497,7 +525,8 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 		double shown = fmin(regular ? k : most_shown(options->method, (uint32_t) problem->k, n), distinct);
 
 		row += 8; /* value, sum */
-		row += problem->columns[c].number != NULL ? 8 : 8 * shown + 8;
+		/* of a level its node's number and price, there and in the part */
+		row += problem->columns[c].level > 0 ? 32 : problem->columns[c].number != NULL ? 8 : 8 * shown + 8;
 	}
 	if (options->method == KANON_FREEFORM_SORT_GREEDY || options->method == KANON_FREEFORM_PLAIN_SORT_GREEDY)
 		row += 24 * 8 + 16;
@@ -522,8 +551,7 @@ solve_part(KanonFreeformPlan *plan, uint32_t p, KanonReport *report)
 	KanonStatus status = KANON_NO_MEMORY;
 
 	kanon_freeform_bounds(plan, p, &first, &part.n);
-	value = kanon_alloc(env, part.n,
-						((size_t) plan->space.ncolumns + (size_t) plan->space.nrules) * sizeof(int32_t));
+	value = kanon_alloc(env, part.n, kanon_freeform_width(&plan->space) * sizeof(int32_t));
 	part.value = value;
 	if (value != NULL)
 	{

@@ -74,6 +74,15 @@ change(const FreeformWork *work, uint32_t j, uint32_t m, uint32_t b)
 			sum += (high - low < column->full ? high - low : column->full) -
 				   (was < column->full ? was : column->full);
 		}
+		else if (column->levels > 0)
+		{
+			uint32_t node = (uint32_t) new;
+
+			for (uint32_t x = 0; x < n; x++)
+				if (x != m)
+					node = freeform_join(work, c, node, (uint32_t) value[match[x]]);
+			sum += work->price[c][node] - work->price[c][work->node[c][j]];
+		}
 		else
 		{
 			bool stays = false;

@@ -126,6 +126,15 @@ set_cost(const Mip *mip, const uint32_t *set)
 		int32_t high = low;
 		int64_t distinct = 0;
 
+		if (work->space->columns[c].levels > 0)
+		{
+			uint32_t node = (uint32_t) low;
+
+			for (uint32_t x = 1; x < k; x++)
+				node = freeform_join(work, c, node, (uint32_t) value[mip->first[set[x]]]);
+			cost += work->price[c][node];
+			continue;
+		}
 		for (uint32_t x = 0; x < k; x++)
 		{
 			int32_t v = value[mip->first[set[x]]];

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
 #include "privacy/rules.h"
 #include "util/sort.h"
@@ -79,6 +80,8 @@ distance(const KanonFreeformPlan *plan, uint32_t a, uint32_t b)
 			apart = apart < 0 ? -apart : apart;
 			sum += apart < column->full ? apart : column->full;
 		}
+		else if (column->levels > 0)
+			sum += freeform_tree_cost(plan, c, freeform_tree_meet(plan, c, a, b), a);
 		else
 			sum += column->step;
 	}

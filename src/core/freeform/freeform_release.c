@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/graph.h"
+#include "freeform/freeform_tree.h"
 #include "model/mask.h"
 #include "model/measure.h"
 #include "privacy/rules.h"
@@ -44,7 +44,7 @@ make_cell(KanonFreeformPlan *plan, int c, const uint32_t *code, uint32_t n, Kano
 		*cell = (KanonCell){KANON_SHOW_VALUE, code[0]};
 		return KANON_OK;
 	}
-	plan->cost += column->weight *
+	plan->cost += plan->weight[c] *
 				  (priced->number ? kanon_range_share(plan->range[c], plan->range_scale[c],
 													  column->number[code[0]], column->number[code[n - 1]])
 								  : (double) (n - 1) / (column->distinct - 1));
@@ -220,7 +220,7 @@ make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
 	if (release->classes == NULL)
 	{
 		release->classes = kanon_alloc(env, plan->nrows, sizeof(KanonClass));
-		release->cells = kanon_alloc(env, plan->nrows, (size_t) plan->space.ncolumns * sizeof(KanonCell));
+		release->cells = kanon_alloc(env, plan->nrows, (size_t) plan->problem->ncolumns * sizeof(KanonCell));
 		release->flows = kanon_alloc(env, plan->nrows, sizeof(KanonFlow));
 		release->graph_start = kanon_alloc0(env, (size_t) plan->nrows + 1, sizeof(size_t));
 		if (release->classes == NULL || release->cells == NULL || release->flows == NULL ||
@@ -231,6 +231,37 @@ make_room(KanonFreeformPlan *plan, const KanonFreeformGraph *graph)
 		   kanon_enlarge(env, &release->graph, &plan->match_room, edges, sizeof(uint32_t));
 }
 
+/* Of a hierarchy each level in which all rows agree is shown: the lowest of them is the node, and has its price. */
+static void
+make_node(KanonFreeformPlan *plan, int c, const uint32_t *match, uint32_t degree, uint32_t first,
+		  KanonCell *cells, KanonPattern *pattern)
+{
+	uint32_t type = plan->type[first + match[0]];
+	int levels = plan->space.columns[c].levels;
+	int column = plan->column[c];
+	int lowest = 0;
+
+	for (uint32_t m = 1; m < degree; m++)
+	{
+		int level = freeform_tree_meet(plan, c, type, plan->type[first + match[m]]);
+
+		lowest = level > lowest ? level : lowest;
+	}
+	for (int level = 0; level <= levels; level++)
+	{
+		cells[level] = level < lowest
+						   ? (KanonCell){KANON_SHOW_NOTHING, 0}
+						   : (KanonCell){KANON_SHOW_VALUE,
+										 plan->problem->columns[column + level].code[type] & KANON_MAX_TYPES};
+		*pattern |= level < lowest ? KANON_BIT(column + level) : 0;
+	}
+	if (lowest > levels)
+		plan->cost += plan->weight[c];
+	else if (lowest > 0)
+		plan->cost += plan->weight[c] *
+					  plan->share[column + lowest][plan->problem->columns[column + lowest].code[type]];
+}
+
 /* Record j of part p, whose first row is `first`, becomes a class of one row. */
 static KanonStatus
 put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t first, uint32_t j)
@@ -239,7 +270,7 @@ put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t fi
 	uint32_t at = release->nclasses;
 	uint32_t degree = graph->start[j + 1] - graph->start[j];
 	const uint32_t *match = graph->match + graph->start[j];
-	KanonCell *cells = release->cells + (size_t) at * (size_t) plan->space.ncolumns;
+	KanonCell *cells = release->cells + (size_t) at * (size_t) plan->problem->ncolumns;
 
 	release->classes[at] = (KanonClass){0, 1};
 	for (int c = 0; c < plan->space.ncolumns; c++)
@@ -249,6 +280,11 @@ put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t fi
 		uint32_t n;
 		KanonStatus status;
 
+		if (plan->space.columns[c].levels > 0)
+		{
+			make_node(plan, c, match, degree, first, &cells[column], &release->classes[at].pattern);
+			continue;
+		}
 		for (uint32_t m = 0; m < degree; m++)
 			plan->scratch[m] = code[plan->type[first + match[m]]];
 		n = distinct_codes(plan->scratch, degree);
@@ -312,9 +348,9 @@ record_off(const KanonFreeformPlan *plan, double weights)
 
 		if (priced->full == 0)
 			continue;
-		off += priced->number
+		off += priced->number || priced->levels > 0
 				   ? 1.5
-				   : (most - 1) * fabs(priced->step - column->weight / weights * KANON_FREEFORM_UNITS /
+				   : (most - 1) * fabs(priced->step - plan->weight[c] / weights * KANON_FREEFORM_UNITS /
 														  (column->distinct - 1));
 	}
 	return off;

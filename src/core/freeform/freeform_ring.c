@@ -44,6 +44,14 @@ width(Ring *ring, int c, const uint32_t *row, uint32_t n)
 	int32_t high = low;
 	int64_t distinct = 0;
 
+	if (work->space->columns[c].levels > 0)
+	{
+		uint32_t node = (uint32_t) low;
+
+		for (uint32_t x = 1; x < n; x++)
+			node = freeform_join(work, c, node, (uint32_t) value[row[x]]);
+		return work->price[c][node];
+	}
 	ring->stamp++;
 	for (uint32_t x = 0; x < n; x++)
 	{

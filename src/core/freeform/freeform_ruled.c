@@ -85,7 +85,9 @@ freeform_rules_open(FreeformRules *rules, FreeformWork *work)
 
 	*rules = (FreeformRules){.work = work, .n = work->space->nrules};
 	for (int r = 0; r < rules->n && status == KANON_OK; r++)
-		status = number_codes(rules, r, work->part->value + ((size_t) work->ncolumns + (size_t) r) * n);
+		status = number_codes(rules, r,
+							  work->part->value +
+								  (kanon_freeform_words(work->space, work->ncolumns) + (size_t) r) * n);
 	rules->count = kanon_take0(scratch, n, sizeof(uint32_t));
 	rules->order = kanon_take(scratch, n, 2 * sizeof(uint32_t));
 	rules->spread = kanon_take(scratch, n, 2 * sizeof(KanonKeyed));

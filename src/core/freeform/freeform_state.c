@@ -34,7 +34,7 @@ compare_items(const void *a, const void *b, void *arg)
 static KanonStatus
 number_values(FreeformWork *work, int c)
 {
-	const int32_t *value = work->part->value + (size_t) c * work->n;
+	const int32_t *value = work->part->value + kanon_freeform_words(work->space, c) * work->n;
 	Item *items = kanon_alloc(work->env, work->n, 2 * sizeof(*items));
 	uint32_t next = 0;
 
@@ -65,7 +65,8 @@ open_column(FreeformWork *work, int c, uint32_t shown)
 		return KANON_NO_MEMORY;
 	if (column->number)
 	{
-		memcpy(work->value[c], work->part->value + (size_t) c * work->n, work->n * sizeof(int32_t));
+		memcpy(work->value[c], work->part->value + kanon_freeform_words(work->space, c) * work->n,
+			   work->n * sizeof(int32_t));
 		work->low[c] = kanon_take0(scratch, work->padded, sizeof(int32_t));
 		work->high[c] = kanon_take0(scratch, work->padded, sizeof(int32_t));
 		if (scratch->failed)
@@ -74,6 +75,8 @@ open_column(FreeformWork *work, int c, uint32_t shown)
 		memcpy(work->high[c], work->value[c], work->n * sizeof(int32_t));
 		return KANON_OK;
 	}
+	if (column->levels > 0)
+		return freeform_tree_open(work, c);
 	status = number_values(work, c);
 	if (status != KANON_OK)
 		return status;
@@ -153,6 +156,8 @@ freeform_show(FreeformWork *work, uint32_t i, uint32_t j)
 			if (value > work->high[c][j])
 				work->high[c][j] = value;
 		}
+		else if (work->space->columns[c].levels > 0)
+			work->node[c][j] = freeform_join(work, c, work->node[c][j], (uint32_t) value);
 		else if (!shows(work, c, j, (uint32_t) value))
 			work->set[c][(size_t) j * work->room[c] + work->count[c][j]++] = (uint32_t) value;
 	}
@@ -177,6 +182,8 @@ freeform_show_matches(FreeformWork *work, uint32_t j)
 
 		if (work->space->columns[c].number)
 			work->low[c][j] = work->high[c][j] = value;
+		else if (work->space->columns[c].levels > 0)
+			work->node[c][j] = (uint32_t) value;
 		else
 		{
 			work->set[c][(size_t) j * work->room[c]] = (uint32_t) value;
@@ -241,6 +248,9 @@ freeform_weight(const FreeformWork *work, uint32_t i, uint32_t j)
 			weight += range_cost((high > value ? high : value) - (low < value ? low : value), column->full) -
 					  range_cost(high - low, column->full);
 		}
+		else if (column->levels > 0)
+			weight += work->price[c][freeform_join(work, c, work->node[c][j], (uint32_t) value)] -
+					  work->price[c][work->node[c][j]];
 		else if (!shows(work, c, j, (uint32_t) value))
 			weight += work->step[c];
 	}
@@ -261,7 +271,7 @@ freeform_scan_begin(FreeformWork *work)
 		uint32_t *start = work->has_start[c];
 		uint32_t room = work->room[c];
 
-		if (work->space->columns[c].number)
+		if (work->space->columns[c].number || work->space->columns[c].levels > 0)
 			continue;
 		if (kanon_stop(&work->pace, (uint64_t) work->n * 4))
 			return KANON_CANCELLED;
@@ -328,6 +338,20 @@ grow_range(int32_t *restrict growth, const int32_t *restrict value, int32_t low,
 	}
 }
 
+/* The growth of each record's node by one value. */
+static void
+scan_tree(FreeformWork *work, int c, uint32_t value, const int32_t *restrict from, int32_t *restrict to)
+{
+	const uint32_t *node = work->node[c];
+	int32_t *growth = work->miss[c];
+
+	freeform_joins(work, c, value, growth);
+	for (uint32_t x = 0; x < work->nnodes[c]; x++)
+		growth[x] -= work->price[c][x];
+	for (uint32_t j = 0; j < work->padded; j++)
+		to[j] = from[j] + growth[node[j]];
+}
+
 /* The sums up to column c, from those before. */
 static void
 scan_column(FreeformWork *work, int c, uint32_t i)
@@ -338,6 +362,11 @@ scan_column(FreeformWork *work, int c, uint32_t i)
 	int32_t value = work->value[c][i];
 	int32_t step = work->step[c];
 
+	if (column->levels > 0)
+	{
+		scan_tree(work, c, (uint32_t) value, from, to);
+		return;
+	}
 	for (uint32_t j = 0; j < work->padded; j += FREEFORM_BLOCK)
 	{
 		if (!column->number)
@@ -373,6 +402,13 @@ freeform_growth(FreeformWork *work, uint32_t j, int32_t *growth)
 
 			for (uint32_t x = 0; x < work->padded; x += FREEFORM_BLOCK)
 				grow_range(growth + x, value + x, low, high, column->full);
+			continue;
+		}
+		if (column->levels > 0)
+		{
+			freeform_joins(work, c, work->node[c][j], miss);
+			for (uint32_t x = 0; x < work->padded; x++)
+				growth[x] += miss[value[x]] - work->price[c][work->node[c][j]];
 			continue;
 		}
 		for (uint32_t v = 0; v < work->nvalues[c]; v++)

@@ -51,7 +51,7 @@ typedef struct FreeformWork
 	uint32_t degree; /* matches that every row and record will have */
 	int ncolumns;
 	int32_t *value[KANON_MAX_COLUMNS];   /* [padded] place, or number of the value in the part */
-	uint32_t nvalues[KANON_MAX_COLUMNS]; /* where it is no number */
+	uint32_t nvalues[KANON_MAX_COLUMNS]; /* of sets */
 	int32_t step[KANON_MAX_COLUMNS];
 
 	/* what records show */
@@ -60,6 +60,12 @@ typedef struct FreeformWork
 	uint32_t *set[KANON_MAX_COLUMNS];   /* [n * room] others */
 	uint32_t *count[KANON_MAX_COLUMNS]; /* [n] */
 	uint32_t room[KANON_MAX_COLUMNS];
+	uint32_t *node[KANON_MAX_COLUMNS]; /* [padded] hierarchies */
+
+	/* hierarchies: nodes of the part, the values first, above them level by level, everything last */
+	uint32_t nnodes[KANON_MAX_COLUMNS];
+	uint32_t *parent[KANON_MAX_COLUMNS]; /* [nnodes] a larger number; everything's is its own */
+	int32_t *price[KANON_MAX_COLUMNS];   /* [nnodes] */
 
 	/* the graph; the first match of record j is row j */
 	uint32_t *match;   /* [n * degree] rows of each record */
@@ -72,9 +78,31 @@ typedef struct FreeformWork
 	uint32_t scanned;                       /* the row, or none */
 	uint32_t *has[KANON_MAX_COLUMNS];       /* records that show a value, value by value */
 	uint32_t *has_start[KANON_MAX_COLUMNS]; /* [nvalues + 1] */
-	int32_t *miss[KANON_MAX_COLUMNS];       /* [nvalues] scratch of growth */
+	int32_t *miss[KANON_MAX_COLUMNS];       /* [nvalues, or nnodes] scratch of growth */
 	int32_t *closed;                        /* [padded] 0, or NEVER: not to be had */
 } FreeformWork;
+
+/* freeform_tree.c */
+
+/* The nodes of a hierarchy that a part's rows have; values are numbered so that those of a node follow one another. */
+extern KanonStatus freeform_tree_open(FreeformWork *work, int c);
+
+/* The lowest node that has both below it, or is one of them. */
+static inline uint32_t
+freeform_join(const FreeformWork *work, int c, uint32_t a, uint32_t b)
+{
+	const uint32_t *parent = work->parent[c];
+
+	while (a != b)
+		if (a < b)
+			a = parent[a];
+		else
+			b = parent[b];
+	return a;
+}
+
+/* What a record of node `from` would cost with each other: price[nnodes]. */
+extern void freeform_joins(const FreeformWork *work, int c, uint32_t from, int32_t *price);
 
 /* freeform_state.c */
 

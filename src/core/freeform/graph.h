@@ -3,8 +3,9 @@
  *
  * Every original row matches k published records, every record shows the values
  * of k rows: the generalisation graph is k-regular.  A record shows, column by
- * column, the set (or range) of its rows' values; what was kept of a row goes
- * with one of its k records, each as likely as the others.
+ * column, the set (or range) of its rows' values, or the lowest node of a hierarchy
+ * that has them all below it; what was kept of a row goes with one of its k records,
+ * each as likely as the others.
  *
  * Doka, Xue, Tsoumakos, Karras, "k-Anonymization by Freeform Generalization",
  * ASIACCS 2015.
@@ -36,10 +37,11 @@
 
 typedef struct KanonFreeformColumn
 {
-	bool number;  /* (max - min) / (domain's), else (distinct - 1) / (domain's - 1) */
+	bool number;  /* (max - min) / (domain's); with neither this nor levels (distinct - 1) / (domain's - 1) */
 	bool capped;  /* has NULL or infinities, further from all else than the domain */
 	int32_t full; /* a cell that shows everything */
-	int32_t step; /* another distinct value, where it is no number */
+	int32_t step; /* another distinct value of a set */
+	int levels; /* of its hierarchy between a value and everything, whose nodes come with the rows; 0: none */
 } KanonFreeformColumn;
 
 /*
@@ -59,7 +61,7 @@ typedef struct KanonFreeformSpace
 {
 	KanonFreeformMethod method;
 	bool symmetric;
-	int ncolumns;
+	int ncolumns;                                   /* quasi-identifiers */
 	KanonFreeformColumn columns[KANON_MAX_COLUMNS]; /* those of few values first */
 	uint64_t seed;
 	double deadline; /* of mip, by env->now; INFINITY: none */
@@ -70,16 +72,34 @@ typedef struct KanonFreeformSpace
 
 /*
  * A part: its rows' values, column by column (a place on the scale of a number,
- * a code of any other), and then what the rules look at (a code, or -1: no value that
- * the rule is about).
+ * a code of any other; after that, level by level, the node that has it and what that
+ * costs), and then what the rules look at (a code, or -1: no value that the rule is about).
  */
 typedef struct KanonFreeformPart
 {
 	uint32_t number;
 	uint32_t n;
 	uint32_t k;           /* matches of its rows and records */
-	const int32_t *value; /* [(ncolumns + nrules) * n] */
+	const int32_t *value; /* [kanon_freeform_width * n] */
 } KanonFreeformPart;
+
+/* What a part has of a row in the first ncolumns columns. */
+static inline size_t
+kanon_freeform_words(const KanonFreeformSpace *space, int ncolumns)
+{
+	size_t words = 0;
+
+	for (int c = 0; c < ncolumns; c++)
+		words += 1 + 2 * (size_t) space->columns[c].levels;
+	return words;
+}
+
+/* All that it has of a row. */
+static inline size_t
+kanon_freeform_width(const KanonFreeformSpace *space)
+{
+	return kanon_freeform_words(space, space->ncolumns) + (size_t) space->nrules;
+}
 
 /* Its solution; memory is env's. */
 typedef struct KanonFreeformGraph
@@ -97,7 +117,8 @@ typedef struct KanonFreeformPlan
 {
 	const KanonProblem *problem;
 	KanonFreeformSpace space;
-	int column[KANON_MAX_COLUMNS]; /* the problem's, in the space's order */
+	int column[KANON_MAX_COLUMNS];    /* the problem's (level 0), in the space's order */
+	double weight[KANON_MAX_COLUMNS]; /* of the space's columns, over all levels */
 	uint32_t nrows;
 	uint32_t nparts;
 	uint32_t *first;                   /* [nparts + 1] where the rows of a part begin */
@@ -106,6 +127,8 @@ typedef struct KanonFreeformPlan
 	int32_t *scale[KANON_MAX_COLUMNS]; /* [distinct] of the space's columns that are numbers */
 	double range[KANON_MAX_COLUMNS];   /* of these (kanon_number_range) */
 	double range_scale[KANON_MAX_COLUMNS];
+	double *
+		share[KANON_MAX_COLUMNS]; /* [distinct] of the problem's columns that are levels: what a node loses */
 	/* what was put */
 	KanonRelease release;
 	size_t pool_room;
@@ -148,7 +171,7 @@ extern void kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uin
 /* What a rule looks at of a row type; -1: no value that it is about. */
 extern int32_t kanon_freeform_ruled_code(const KanonFreeformPlan *plan, int rule, uint32_t type);
 
-/* Fills value[(ncolumns + nrules) * n] of a part. */
+/* Fills value[kanon_freeform_width * n] of a part. */
 extern void kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value);
 
 /* Rules that a method takes, a bit each (1 << KanonPrivacyKind). */
@@ -166,7 +189,7 @@ extern void kanon_freeform_graph_free(KanonEnv *env, KanonFreeformGraph *graph);
 extern KanonStatus kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph,
 									  KanonReport *report);
 
-/* The release, and its cost: the sum of weight times GCP over all cells. */
+/* The release, and its cost: the sum of weight times GCP (of nodes: NCP) over all cells. */
 extern KanonStatus kanon_freeform_end(KanonFreeformPlan *plan, KanonRelease *release, KanonReport *report);
 
 /* freeform.c: all of this at once; problem->freeform says how. */

@@ -189,6 +189,13 @@ sub record_cost
 	{
 		my %value = map { Table::key($column->{value}[$_]) => 1 } @$rows;
 		next if keys %value < 2;
+		if ($column->{height} > 1)
+		{
+			my $r = 1;
+			$r++ while $r < $column->{height} && grep { Table::node($column, $r, $_) ne Table::node($column, $r, $rows->[0]) } @$rows;
+			$sum += $column->{weight} * ($r < $column->{height} ? $table->covers($column, $table->below_node($column, $r, $rows->[0])) : 1);
+			next;
+		}
 		$sum += $column->{weight} * ($column->{number} ? $table->covers($column, $rows) : (keys(%value) - 1) / ($column->{distinct} - 1));
 	}
 	return $sum;

@@ -163,6 +163,11 @@ sub matches
 		my ($column, $cell) = ($columns[$c], $record->{cells}[$c]);
 		next if $symbols[$c] eq '*';
 		my $value = $column->{value}[$i];
+		if ($symbols[$c] =~ /[1-9]/)
+		{
+			return 0 if !same_text($cell, Table::label($column, $symbols[$c], $i));
+			next;
+		}
 		if (ref $cell) { return 0 if !grep { same_text($_, $value) } @$cell; next; }
 		if (!defined $cell || !defined $value) { return 0 if defined $cell || defined $value; next; }
 		if ($cell =~ /^([\[(])(.*),(.*)([\])])$/)
@@ -210,7 +215,8 @@ sub check_records
 		$self->say("the records that row $_ matches break $rule->{sql}") for grep { !$rule->{test}->($owners[$_]) } 0 .. $#owners;
 	}
 	my $facts = $db->rows('SELECT * FROM ' . Names::call('check_freeform', source => "'src'", target => "'out'",
-			quasi_identifiers => $table->array, k => $case->{k}, k_column => $own ? "'own'" : undef, sensitive => "'s'"))->[0];
+			quasi_identifiers => $table->array, k => $case->{k}, k_column => $own ? "'own'" : undef, sensitive => "'s'",
+			hierarchies => $table->hierarchies))->[0];
 	my @kinds = map { Privacy::counts($table, 's', $_, 0) } @owners;
 	$self->same('row_matches', $facts->{row_matches}, min(@of_row));
 	$self->same('sensitive_values', $facts->{sensitive_values}, min(map { scalar keys %$_ } @kinds));

@@ -641,11 +641,12 @@ sub same_as_freeform_check
 	my (undef, $type) = columns($dbh, $val->{target});
 	my (undef, $source_type) = columns($dbh, $val->{source});
 	my @qis = @{ $val->{quasi_identifiers} };
-	# a column kanon_pattern speaks of the columns of the call that made it; labels mean nothing here
+	# a column kanon_pattern speaks of the columns of the call that made it; labels mean nothing without their hierarchy
+	my $hierarchies = ref $val->{hierarchies} eq 'HASH' ? $val->{hierarchies} : {};
 	return '' if $type->{kanon_pattern} && join("\0", @qis) ne join("\0", @{ $made // [] });
-	return '' if grep { $type->{$_} eq 'text' && $source_type->{$_} ne 'text' } @qis;
+	return '' if grep { $type->{$_} eq 'text' && $source_type->{$_} ne 'text' && !$hierarchies->{$_} } @qis;
 	my %seen = (qis => \@qis, kept => [], type => $type, source => $val->{source}, target => $val->{target});
-	my %call = (val => { mark => ($type->{kanon_pattern} // '') eq 'text' ? 'true' : 'false' });
+	my %call = (val => { mark => ($type->{kanon_pattern} // '') eq 'text' ? 'true' : 'false', hierarchies => $hierarchies });
 	($seen{n}) = row($dbh, "SELECT count(*) FROM $val->{target}");
 	($seen{source_n}) = row($dbh, "SELECT count(*) FROM $val->{source}");
 	$seen{match} = matches($dbh, \%seen, \%call, $val->{source}, $source_type);
