@@ -99,6 +99,24 @@ SELECT * FROM kanon_pattern_guided('fat', 'fat_public', '{a}', 2, keep => '{b}')
 DROP TABLE fat;
 SELECT left(a, 1) AS a, length(a), left(b, 1) AS b, length(b) FROM fat_public ORDER BY 1, 3;
 
+-- rows are grouped as they come, or by the server where they come through a view or many workers may share it: the same is published
+CREATE TABLE told AS
+SELECT ('{1.0,1.00,1,2,NULL}'::numeric[])[1 + i % 5] AS n, CASE WHEN i % 7 > 0 THEN repeat(chr(97 + i % 3), i % 4 * 3000) END AS t,
+       (i % 3) * (CASE WHEN i % 2 = 0 THEN -1 ELSE 1 END)::float8 AS f, left('abcdefghijklmnopqrst', 7 + i % 11) AS c, ARRAY[i % 2, 0] AS a,
+       i % 13 AS kept
+FROM generate_series(1, 4000) i;
+INSERT INTO told SELECT 3, string_agg(md5(i::text), ''), 0, 'c', NULL, x FROM generate_series(1, 300) i, generate_series(1, 6) x GROUP BY x;
+SELECT count(DISTINCT pg_column_size(t)) AS stored FROM told;
+CREATE VIEW told_view AS SELECT * FROM told;
+SELECT pattern, row_count FROM kanon_pattern_guided('told', 'told_here', '{n,t,f,c,a}', 5, keep => '{kept}');
+SELECT pattern, row_count FROM kanon_pattern_guided('told_view', 'told_there', '{n,t,f,c,a}', 5, keep => '{kept}');
+SET max_parallel_workers_per_gather = 8;
+SELECT pattern, row_count FROM kanon_pattern_guided('told', 'told_shared', '{n,t,f,c,a}', 5, keep => '{kept}');
+RESET max_parallel_workers_per_gather;
+SELECT count(*) AS others
+FROM ((SELECT told_here::text FROM told_here EXCEPT ALL SELECT told_there::text FROM told_there)
+      UNION ALL (SELECT told_there::text FROM told_there EXCEPT ALL SELECT told_shared::text FROM told_shared)) AS d;
+
 -- the least numbers that there are: half of them is nothing
 CREATE TABLE least AS SELECT * FROM unnest('{5e-324,5e-324,0,-Infinity,5e-324,5e-324,0,-Infinity,-Infinity,-Infinity,0,5e-324}'::float8[]) f;
 SET statement_timeout = '60s';

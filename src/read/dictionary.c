@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "read/dictionary.h"
 #include "core/kanon.h"
+#include "core/util/hash.h"
 #include "read/number.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ value_bytes(const Dictionary *dict, Datum value, Size *length)
 }
 
 /* Some total order on the bytes of two values: shorter first. */
-static int
+static inline int
 image_compare(const Dictionary *dict, Datum a, Datum b)
 {
 	Size la, lb;
@@ -440,6 +441,143 @@ dictionary_numbers(const Dictionary *dict)
 	for (uint32 code = 0; code < dict->count; code++)
 		numbers[code] = code == dict->null_code ? NAN : value_as_number(dict->type, dict->values[code]);
 	return numbers;
+}
+
+/* ---- rows of several columns ---- */
+
+RowAtHand *
+row_at_hand(const SourceColumn *columns, int n)
+{
+	RowAtHand *row = palloc0(sizeof(RowAtHand));
+
+	row->n = n;
+	row->dictionaries = palloc(sizeof(Dictionary *) * n);
+	row->values = palloc(sizeof(Datum) * n);
+	row->codes = palloc(sizeof(uint32) * n);
+	for (int c = 0; c < n; c++)
+		row->dictionaries[c] = columns[c].dictionary;
+	return row;
+}
+
+/* Bytes, eight at a time. */
+static inline uint64
+add_bytes(uint64 hash, const char *bytes, Size length)
+{
+	uint64 word = 0;
+	uint32 half[2];
+
+	hash = kanon_hash_add(hash, length);
+	for (; length >= sizeof(word); bytes += sizeof(word), length -= sizeof(word))
+	{
+		memcpy(&word, bytes, sizeof(word));
+		hash = kanon_hash_add(hash, word);
+	}
+	if (length >= sizeof(half[0]))
+	{
+		memcpy(&half[0], bytes, sizeof(half[0]));
+		memcpy(&half[1], bytes + length - sizeof(half[1]), sizeof(half[1]));
+		hash = kanon_hash_add(hash, (uint64) half[1] << 32 | half[0]);
+	}
+	else if (length > 0)
+		hash = kanon_hash_add(hash, (uint64) (uint8) bytes[0] | (uint64) (uint8) bytes[length / 2] << 8 |
+										(uint64) (uint8) bytes[length - 1] << 16);
+	return hash;
+}
+
+bool
+row_take(RowAtHand *row, const Datum *values, const bool *nulls, bool add)
+{
+	row->given = values;
+	row->nulls = nulls;
+	for (row->taken = 0; row->taken < row->n; row->taken++)
+	{
+		Dictionary *dict = row->dictionaries[row->taken];
+		Datum value = values[row->taken];
+
+		if (nulls[row->taken])
+			continue;
+		if (!dict->image)
+		{
+			row->codes[row->taken] =
+				add ? dictionary_add(dict, value, false) : dictionary_find(dict, value, false);
+			if (row->codes[row->taken] == DICTIONARY_NONE)
+				return false;
+		}
+		else if (dict->typlen == -1 && (VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value)))
+		{
+			value = detoasted(dict, value);
+			row->detoasted = true;
+		}
+		row->values[row->taken] = value;
+	}
+	return true;
+}
+
+void
+row_leave(RowAtHand *row)
+{
+	if (!row->detoasted)
+		return;
+	for (int c = 0; c < row->taken; c++)
+		if (!row->nulls[c] && row->dictionaries[c]->image)
+			release_detoasted(row->dictionaries[c], row->given[c], row->values[c]);
+	row->detoasted = false;
+}
+
+uint32
+row_hash(const RowAtHand *row)
+{
+	uint64 hash = 0;
+
+	for (int c = 0; c < row->n; c++)
+	{
+		const Dictionary *dict = row->dictionaries[c];
+		Size length;
+		const char *bytes;
+
+		if (row->nulls[c])
+			hash = kanon_hash_add(hash, DICTIONARY_NONE);
+		else if (!dict->image)
+			hash = kanon_hash_add(hash, row->codes[c]);
+		else if (dict->typbyval)
+			hash = kanon_hash_add(hash, (uint64) row->values[c]);
+		else
+		{
+			bytes = value_bytes(dict, row->values[c], &length);
+			hash = add_bytes(hash, bytes, length);
+		}
+	}
+	return (uint32) hash;
+}
+
+static inline bool
+value_is(const RowAtHand *row, int c, uint32 code)
+{
+	const Dictionary *dict = row->dictionaries[c];
+
+	if (row->nulls[c] || code == dict->null_code)
+		return row->nulls[c] && code == dict->null_code;
+	if (!dict->image)
+		return row->codes[c] == code;
+	return image_compare(dict, dict->values[code], row->values[c]) == 0;
+}
+
+bool
+row_is(const RowAtHand *row, uint32 *const *codes, uint32 i)
+{
+	for (int c = 0; c < row->n; c++)
+		if (!value_is(row, c, codes[c][i]))
+			return false;
+	return true;
+}
+
+bool
+row_has(const RowAtHand *row, const uint32 *codes)
+{
+	for (int c = 0; c < row->n; c++)
+		if (!value_is(row, c, codes[c]))
+			return false;
+	return true;
 }
 
 static int

@@ -40,6 +40,33 @@ extern double *dictionary_numbers(const Dictionary *dictionary);
 extern Size dictionary_memory(const Dictionary *dictionary);
 extern void dictionary_free(Dictionary *dictionary);
 
+/* A row at hand, as it is compared: by bytes, or by codes where equal values can differ in them. */
+typedef struct RowAtHand
+{
+	int n;
+	Dictionary **dictionaries; /* [n] */
+	Datum *values;             /* [n] not toasted */
+	uint32 *codes;             /* [n] where spellings differ */
+	const bool *nulls;         /* [n] */
+	const Datum *given;        /* [n] as it came */
+	int taken;                 /* columns that are there */
+	bool detoasted;            /* some of them were made for it */
+} RowAtHand;
+
+extern RowAtHand *row_at_hand(const SourceColumn *columns, int n);
+
+/*
+ * Takes a row, until row_leave.  Where spellings differ a new value gets a code if add says
+ * so; else the answer is false.
+ */
+extern bool row_take(RowAtHand *row, const Datum *values, const bool *nulls, bool add);
+extern void row_leave(RowAtHand *row);
+extern uint32 row_hash(const RowAtHand *row);
+
+/* Are these its codes: codes[c][i] of each column, or codes[c]? */
+extern bool row_is(const RowAtHand *row, uint32 *const *codes, uint32 i);
+extern bool row_has(const RowAtHand *row, const uint32 *codes);
+
 /* Codes in ascending order, each once; how many are left. */
 extern size_t unique_codes(uint32 *codes, size_t n);
 

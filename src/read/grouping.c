@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "read/grouping.h"
 #include "host/catalog.h"
+#include "host/citus.h"
 #include "read/dictionary.h"
 
 #include "access/htup_details.h"
@@ -19,6 +20,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "optimizer/cost.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -126,6 +128,27 @@ separate_partitions(const Source *source)
 			partitions = lappend_oid(partitions, lfirst_oid(lc));
 	}
 	return foreign ? partitions : NIL;
+}
+
+/* Workers that group faster than one process does that compares rows by their bytes. */
+#define WORKERS_THAT_WIN 3
+
+bool
+source_is_here(const Source *source)
+{
+	char kind = get_rel_relkind(source->relid);
+	ListCell *lc;
+
+	if (max_parallel_workers_per_gather >= WORKERS_THAT_WIN || citus_reads(source->relid))
+		return false;
+	if (kind == RELKIND_MATVIEW)
+		return true;
+	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+		return false;
+	foreach (lc, find_all_inheritors(source->relid, AccessShareLock, NULL))
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			return false;
+	return true;
 }
 
 /* ---- the query ---- */

@@ -8,6 +8,12 @@
 #include "read/source.h"
 
 /*
+ * Are the rows those of tables of this server, and does one process group them as fast as the
+ * server's workers?  A view may read anything.
+ */
+extern bool source_is_here(const Source *source);
+
+/*
  * What comes in: the columns that tell row types apart, their spellings, and the
  * count.  The columns have their dictionaries.
  */

@@ -1,7 +1,9 @@
 /*
- * rowtypes.c: a relation becomes row types.  Of a source the executor makes the
- * groups; a target, whose rows lie together by class, is read as it is, and each
- * run of identical rows is a group.  The groups' values become codes.
+ * rowtypes.c: a relation becomes row types.  Rows of this server's own tables are
+ * grouped here as they come: all that groups are made of has to fit into memory
+ * anyway, and a look at the bytes of a row takes a third of what the executor's
+ * grouping does, with a call of a function for each value.  Of what other servers
+ * have, views and many parallel workers the executor makes the groups.
  */
 #include "compat.h"
 #include "core/util/hash.h"
@@ -14,7 +16,6 @@
 #include "executor/tuptable.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 
 #define CHUNK_BITS 12
@@ -22,6 +23,82 @@
 
 /* More than any table has. */
 #define MOST_ROWS (INT64CONST(1) << 48)
+
+/* Row types by their values: open addressing, 8 bytes a slot. */
+typedef struct TypeTable
+{
+	Border *border;
+	RowAtHand *row;
+	uint32 ***chunks; /* [type >> CHUNK_BITS][column][the other bits], or */
+	uint32 *codes;    /* [type][column], which fetches a type's codes at once */
+	uint32 used;
+	uint32 mask;   /* slots - 1 */
+	uint64 *slots; /* hash and type, or EMPTY_SLOT */
+} TypeTable;
+
+#define EMPTY_SLOT PG_UINT64_MAX
+#define FIRST_SLOTS 1024
+
+static void
+table_begin(TypeTable *table, Border *border, const Source *source, Size nslots)
+{
+	memset(table, 0, sizeof(TypeTable));
+	table->border = border;
+	table->row = row_at_hand(source->qis, source->ngrouped);
+	table->mask = (uint32) (nslots - 1);
+	table->slots = border_palloc(border, sizeof(uint64) * nslots);
+	memset(table->slots, 0xff, sizeof(uint64) * nslots);
+}
+
+static inline bool
+table_has(const TypeTable *table, uint32 type)
+{
+	if (table->codes != NULL)
+		return row_has(table->row, &table->codes[(Size) type * table->row->n]);
+	return row_is(table->row, table->chunks[type >> CHUNK_BITS], type & (CHUNK_TYPES - 1));
+}
+
+/* The type of the row at hand, or DICTIONARY_NONE. */
+static inline uint32
+table_find(const TypeTable *table, uint32 hash)
+{
+	uint64 slot;
+
+	for (uint32 at = hash & table->mask; (slot = table->slots[at]) != EMPTY_SLOT; at = (at + 1) & table->mask)
+		if (slot >> 32 == hash && table_has(table, (uint32) slot))
+			return (uint32) slot;
+	return DICTIONARY_NONE;
+}
+
+static void
+table_store(TypeTable *table, uint64 slot)
+{
+	uint32 at = (uint32) (slot >> 32) & table->mask;
+
+	while (table->slots[at] != EMPTY_SLOT)
+		at = (at + 1) & table->mask;
+	table->slots[at] = slot;
+}
+
+static void
+table_put(TypeTable *table, uint32 hash, uint32 type)
+{
+	Size nslots = (Size) table->mask + 1;
+	uint64 *before = table->slots;
+
+	if ((Size) table->used * 3 >= nslots * 2)
+	{
+		table->slots = border_palloc(table->border, sizeof(uint64) * 2 * nslots);
+		memset(table->slots, 0xff, sizeof(uint64) * 2 * nslots);
+		table->mask = (uint32) (2 * nslots - 1);
+		for (Size i = 0; i < nslots; i++)
+			if (before[i] != EMPTY_SLOT)
+				table_store(table, before[i]);
+		border_pfree(table->border, before);
+	}
+	table_store(table, (uint64) hash << 32 | type);
+	table->used++;
+}
 
 typedef struct GroupReceiver
 {
@@ -33,14 +110,15 @@ typedef struct GroupReceiver
 	 * Groups arrive in unknown number, so they are kept in chunks until the end,
 	 * column by column, so that each can go when its final array is made.
 	 */
-	uint32 ***codes; /* [ngrouped][chunk][CHUNK_TYPES] */
+	uint32 ***codes; /* [chunk][ngrouped][CHUNK_TYPES] */
 	int64 **rows;    /* [chunk][CHUNK_TYPES] */
 	uint32 nchunks;
 	Size room; /* of chunks */
 	uint32 ntypes;
-	int64 nrows;          /* of groups */
-	int nattrs;           /* attributes of a group; its count is the last */
-	TupleTableSlot *last; /* when reading runs: the row that began this one */
+	int64 nrows;     /* of groups */
+	int nattrs;      /* attributes of a group; its count is the last */
+	uint32 last;     /* row by row: the type of the last one */
+	TypeTable table; /* and types by values */
 	const RowsBeside *beside;
 	Size dictionaries; /* bytes, as charged so far */
 } GroupReceiver;
@@ -67,34 +145,21 @@ add_chunk(GroupReceiver *recv)
 						errmsg("the source has more than %u row types", n * CHUNK_TYPES),
 						errhint("Publish fewer or coarser quasi-identifiers.")));
 	charge_dictionaries(recv);
-	for (int c = 0; c < recv->source->ngrouped; c++)
-	{
-		room = recv->room;
-		recv->codes[c] = border_grow(recv->border, recv->codes[c], &room, n + 1, sizeof(uint32 *));
-	}
+	room = recv->room;
+	recv->codes = border_grow(recv->border, recv->codes, &room, n + 1, sizeof(uint32 **));
+	recv->codes[n] = border_palloc(recv->border, sizeof(uint32 *) * recv->source->ngrouped);
 	recv->rows = border_grow(recv->border, recv->rows, &recv->room, n + 1, sizeof(int64 *));
 	for (int c = 0; c < recv->source->ngrouped; c++)
-		recv->codes[c][n] = border_palloc(recv->border, sizeof(uint32) * CHUNK_TYPES);
+		recv->codes[n][c] = border_palloc(recv->border, sizeof(uint32) * CHUNK_TYPES);
 	recv->rows[n] = border_palloc(recv->border, sizeof(int64) * CHUNK_TYPES);
 	recv->nchunks++;
 	gate_tell(recv->gate);
 }
 
-/* Gives back the chunks of one column. */
-static void
-free_chunks(GroupReceiver *recv, void *list)
-{
-	if (list == NULL)
-		return;
-	for (uint32 i = 0; i < recv->nchunks; i++)
-		border_pfree(recv->border, ((void **) list)[i]);
-	border_pfree(recv->border, list);
-}
-
 static inline uint32 *
 chunk_code(const GroupReceiver *recv, int c, uint32 type)
 {
-	return &recv->codes[c][type >> CHUNK_BITS][type & (CHUNK_TYPES - 1)];
+	return &recv->codes[type >> CHUNK_BITS][c][type & (CHUNK_TYPES - 1)];
 }
 
 static inline int64 *
@@ -134,46 +199,38 @@ receive_group(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-static bool
-same_row(const TupleTableSlot *a, const TupleTableSlot *b, int ngrouped)
-{
-	TupleDesc desc = a->tts_tupleDescriptor;
-
-	for (int i = 0; i < ngrouped; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (a->tts_isnull[i] != b->tts_isnull[i])
-			return false;
-		if (!a->tts_isnull[i] &&
-			!datum_image_eq(a->tts_values[i], b->tts_values[i], att->attbyval, att->attlen))
-			return false;
-	}
-	return true;
-}
-
+/* Equal rows often lie together, those of a target do. */
 static bool
 receive_row(void *arg, TupleTableSlot *slot)
 {
 	GroupReceiver *recv = arg;
+	TypeTable *table = &recv->table;
 	int ngrouped = recv->source->ngrouped;
 
 	if (recv->beside != NULL)
 		recv->beside->receive(recv->beside->arg, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
-	if (recv->ntypes > 0 && same_row(slot, recv->last, ngrouped))
+	row_take(table->row, slot->tts_values, slot->tts_isnull, true);
+	if (recv->ntypes == 0 || !table_has(table, recv->last))
 	{
-		(*chunk_rows(recv, recv->ntypes - 1))++;
-		return true;
+		uint32 hash = row_hash(table->row);
+
+		recv->last = table_find(table, hash);
+		if (recv->last == DICTIONARY_NONE)
+		{
+			recv->last = recv->ntypes;
+			add_group(recv, slot, 0);
+			table->chunks = recv->codes;
+			table_put(table, hash, recv->last);
+		}
 	}
-	add_group(recv, slot, 1);
-	ExecCopySlot(recv->last, slot);
-	slot_getallattrs(recv->last);
+	(*chunk_rows(recv, recv->last))++;
+	row_leave(table->row);
 	return true;
 }
 
 /* What comes in row by row: the columns, and what is beside them. */
 static Gate *
-runs_gate(const Source *source, const RowsBeside *beside)
+rows_gate(const Source *source, const RowsBeside *beside)
 {
 	Gate *gate =
 		gate_create(source->name, source->relid, source->ngrouped + (beside != NULL ? beside->n : 0));
@@ -244,9 +301,10 @@ merge_equal(RowTypes *types)
 }
 
 static RowTypes *
-collect_types(GroupReceiver *recv, bool repeated)
+collect_types(GroupReceiver *recv)
 {
 	Source *source = recv->source;
+	bool repeated = false; /* types of equal codes */
 	RowTypes *types = MemoryContextAllocZero(recv->border->context, sizeof(RowTypes));
 	uint32 n = recv->ntypes;
 	uint32 *order;
@@ -283,7 +341,8 @@ collect_types(GroupReceiver *recv, bool repeated)
 		for (uint32 i = 0; i < n; i++)
 			codes[i] = *chunk_code(recv, c, order[i]);
 		types->grouped[c].code = codes;
-		free_chunks(recv, recv->codes[c]);
+		for (uint32 i = 0; i < recv->nchunks; i++)
+			border_pfree(recv->border, recv->codes[i][c]);
 	}
 	types->rows = border_palloc(recv->border, sizeof(int64) * (Size) n);
 	for (uint32 i = 0; i < n; i++)
@@ -291,7 +350,13 @@ collect_types(GroupReceiver *recv, bool repeated)
 		types->rows[i] = *chunk_rows(recv, order[i]);
 		types->nrows += types->rows[i];
 	}
-	free_chunks(recv, recv->rows);
+	for (uint32 i = 0; i < recv->nchunks; i++)
+	{
+		border_pfree(recv->border, recv->codes[i]);
+		border_pfree(recv->border, recv->rows[i]);
+	}
+	border_pfree(recv->border, recv->codes);
+	border_pfree(recv->border, recv->rows);
 	border_pfree(recv->border, order);
 	if (repeated && n > 0)
 		merge_equal(types);
@@ -299,48 +364,39 @@ collect_types(GroupReceiver *recv, bool repeated)
 	return types;
 }
 
-/* How the groups come about, and what is seen. */
-typedef enum ReadMode
-{
-	READ_SOURCE,  /* grouped, under the active snapshot */
-	READ_WRITTEN, /* grouped, what this transaction has written */
-	READ_RUNS     /* the same row by row: equal neighbours are a group */
-} ReadMode;
-
+/* By the executor, or else row by row; of a source under the active snapshot, or else what this transaction has written. */
 static RowTypes *
-read_types(Source *source, Border *border, ReadMode mode, const RowsBeside *beside)
+read_types(Source *source, Border *border, bool grouped, bool written, const RowsBeside *beside)
 {
-	bool runs = mode == READ_RUNS;
-	GroupReceiver recv = {.source = source, .border = border, .beside = runs ? beside : NULL};
+	GroupReceiver recv = {.source = source, .border = border, .beside = grouped ? NULL : beside};
 	Gate *gate;
 	RowTypes *types;
 
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
-	gate = runs ? runs_gate(source, recv.beside) : grouping_gate(source);
+	gate = grouped ? grouping_gate(source) : rows_gate(source, beside);
 	recv.nattrs = gate->desc->natts;
-	recv.codes = palloc0(sizeof(uint32 **) * source->ngrouped);
-	gate_watch(gate, border, mode == READ_SOURCE ? "reading" : "verifying");
+	gate_watch(gate, border, written ? "verifying" : "reading");
 	recv.gate = gate;
-	if (runs)
+	if (grouped)
 	{
-		recv.last = MakeSingleTupleTableSlot(gate->desc, &TTSOpsMinimalTuple);
+		int nest = grouping_begin();
+
+		gate_select(gate, grouping_query(source, gate), !written, receive_group, &recv);
+		grouping_end(nest);
+	}
+	else
+	{
+		table_begin(&recv.table, border, source, FIRST_SLOTS);
 		gate_select(gate,
 					psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
 							 beside != NULL ? ", " : "",
 							 beside != NULL ? column_list(beside->columns, beside->n) : "", source->name),
-					false, receive_row, &recv);
-		ExecDropSingleTupleTableSlot(recv.last);
+					!written, receive_row, &recv);
+		border_pfree(border, recv.table.slots);
 	}
-	else
-	{
-		int nest = grouping_begin();
-
-		gate_select(gate, grouping_query(source, gate), mode == READ_SOURCE, receive_group, &recv);
-		grouping_end(nest);
-	}
-	types = collect_types(&recv, runs);
-	if (beside != NULL && !runs)
+	types = collect_types(&recv);
+	if (beside != NULL && grouped)
 		rows_read_written(source->name, source->relid, beside);
 	return types;
 }
@@ -367,73 +423,62 @@ rows_read_written(const char *name, Oid relid, const RowsBeside *beside)
 RowTypes *
 rowtypes_read(Source *source, Border *border)
 {
-	return read_types(source, border, READ_SOURCE, NULL);
+	return read_types(source, border, !source_is_here(source), false, NULL);
 }
 
 RowTypes *
 rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border)
 {
-	bool grouped = source->scattered || source->ngrouped > source->nqis;
-
-	return read_types(source, border, grouped ? READ_WRITTEN : READ_RUNS, beside);
+	return read_types(source, border, source->scattered, true, beside);
 }
 
 /* ---- looking a row's type up again ---- */
 
-/*
- * A table of its own: four bytes a slot. simplehash.h takes twice to three times that, and
- * with a million types and kept columns a seventh more time in all.
- */
 struct TypeIndex
 {
-	const RowTypes *types;
-	uint32 mask;   /* slots - 1 */
-	uint32 *slots; /* type or DICTIONARY_NONE */
+	TypeTable table;
 };
 
 TypeIndex *
 type_index_create(const RowTypes *types, Border *border)
 {
+	const Source *source = types->source;
+	int n = source->ngrouped;
 	TypeIndex *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
-	Size nslots = (Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1);
+	TypeTable *table = &index->table;
+	Datum *values = palloc(sizeof(Datum) * n);
+	bool *nulls = palloc(sizeof(bool) * n);
 
-	index->types = types;
-	index->mask = (uint32) (nslots - 1);
-	index->slots = border_palloc(border, sizeof(uint32) * nslots);
-	memset(index->slots, 0xff, sizeof(uint32) * nslots);
+	table_begin(table, border, source,
+				(Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1));
+	table->codes = border_palloc(border, sizeof(uint32) * n * (Size) Max(types->ntypes, 1));
 	for (uint32 i = 0; i < types->ntypes; i++)
 	{
-		uint64 at = 0;
+		for (int c = 0; c < n; c++)
+		{
+			uint32 code = types->grouped[c].code[i];
 
-		for (int c = 0; c < types->source->ngrouped; c++)
-			at = kanon_hash_add(at, types->grouped[c].code[i]);
-		at &= index->mask;
-		while (index->slots[at] != DICTIONARY_NONE)
-			at = (at + 1) & index->mask;
-		index->slots[at] = i;
+			table->codes[(Size) i * n + c] = code;
+			values[c] = dictionary_value(source->qis[c].dictionary, code, &nulls[c]);
+		}
+		/* (what is not even equal to itself is never found) */
+		if (row_take(table->row, values, nulls, false))
+			table_put(table, row_hash(table->row), i);
+		row_leave(table->row);
 	}
+	pfree(values);
+	pfree(nulls);
 	return index;
 }
 
 uint32
-type_index_find(const TypeIndex *index, const uint32 *codes)
+type_index_find(TypeIndex *index, const Datum *values, const bool *nulls)
 {
-	const RowTypes *types = index->types;
-	uint64 at = 0;
-	uint32 type;
+	RowAtHand *row = index->table.row;
+	uint32 type = DICTIONARY_NONE;
 
-	for (int c = 0; c < types->source->ngrouped; c++)
-		at = kanon_hash_add(at, codes[c]);
-	at &= index->mask;
-	while ((type = index->slots[at]) != DICTIONARY_NONE)
-	{
-		int c = 0;
-
-		while (c < types->source->ngrouped && types->grouped[c].code[type] == codes[c])
-			c++;
-		if (c == types->source->ngrouped)
-			return type;
-		at = (at + 1) & index->mask;
-	}
-	return DICTIONARY_NONE;
+	if (row_take(row, values, nulls, false))
+		type = table_find(&index->table, row_hash(row));
+	row_leave(row);
+	return type;
 }

@@ -30,20 +30,17 @@ typedef struct RowsBeside
 extern RowTypes *rowtypes_read(Source *source, Border *border);
 
 /*
- * The same of a table that this transaction has written class by class, as it
- * stands now: faster than grouping, and right in any order of rows.  By further
- * columns than the quasi-identifiers it is grouped all the same: within a class
- * rows are in random order.  What is beside (or NULL) is shown on the way, or else
- * by a reading of its own.
+ * The same of a table that this transaction has written, as it stands now.  What is beside
+ * (or NULL) is shown on the way; of a table that is scattered by a reading of its own.
  */
 extern RowTypes *rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border);
 
 /* A table that this transaction has written: those columns alone. */
 extern void rows_read_written(const char *name, Oid relid, const RowsBeside *beside);
 
-/* Finds the row type of a tuple of codes again. */
+/* Finds a row's type again; DICTIONARY_NONE: it has none. */
 typedef struct TypeIndex TypeIndex;
 extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
-extern uint32 type_index_find(const TypeIndex *index, const uint32 *codes); /* DICTIONARY_NONE: not there */
+extern uint32 type_index_find(TypeIndex *index, const Datum *values, const bool *nulls);
 
 #endif

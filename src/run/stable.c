@@ -78,7 +78,6 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	Reader *reader = arg;
 	Border *border = reader->run->border;
 	const Source *source = reader->run->source;
-	uint32 codes[KANON_MAX_COLUMNS];
 	uint32 type;
 	int32 class_;
 	int64 rows;
@@ -86,13 +85,7 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	for (int i = 0; i < EXTRA_COLUMNS; i++)
 		if (slot->tts_isnull[source->ngrouped + i])
 			return true;
-	for (int c = 0; c < source->ngrouped; c++)
-	{
-		codes[c] = dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
-		if (codes[c] == DICTIONARY_NONE)
-			return true;
-	}
-	type = type_index_find(reader->index, codes);
+	type = type_index_find(reader->index, slot->tts_values, slot->tts_isnull);
 	class_ = DatumGetInt32(slot->tts_values[source->ngrouped]);
 	rows = DatumGetInt64(slot->tts_values[source->ngrouped + 2]);
 	if (type == DICTIONARY_NONE || class_ < 0 || class_ >= KANON_MAX_TYPES || rows <= 0)

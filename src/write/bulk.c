@@ -29,6 +29,7 @@ struct BulkWriter
 	MemoryContext batch; /* what a batch leaves behind; reset after each */
 	int nslots;
 	Size bytes;
+	Size row_bytes; /* of the last row */
 	int64 written;
 	TupleTableSlot *slots[BATCH_ROWS];
 };
@@ -80,6 +81,15 @@ flush(BulkWriter *writer)
 	MemoryContextReset(writer->batch);
 }
 
+static void
+end_row(BulkWriter *writer)
+{
+	writer->nslots++;
+	writer->bytes += writer->row_bytes;
+	if (writer->nslots == BATCH_ROWS || writer->bytes >= BATCH_BYTES)
+		flush(writer);
+}
+
 void
 bulk_put(BulkWriter *writer)
 {
@@ -87,13 +97,22 @@ bulk_put(BulkWriter *writer)
 	TupleDesc desc = slot->tts_tupleDescriptor;
 
 	ExecStoreVirtualTuple(slot);
+	writer->row_bytes = 0;
 	for (int i = 0; i < desc->natts; i++)
 		if (!slot->tts_isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
-			writer->bytes += VARSIZE_ANY(DatumGetPointer(slot->tts_values[i]));
+			writer->row_bytes += VARSIZE_ANY(DatumGetPointer(slot->tts_values[i]));
 	ExecMaterializeSlot(slot);
-	writer->nslots++;
-	if (writer->nslots == BATCH_ROWS || writer->bytes >= BATCH_BYTES)
-		flush(writer);
+	end_row(writer);
+}
+
+bool
+bulk_repeat(BulkWriter *writer)
+{
+	if (writer->nslots == 0)
+		return false;
+	ExecCopySlot(bulk_slot(writer), writer->slots[writer->nslots - 1]);
+	end_row(writer);
+	return true;
 }
 
 int64

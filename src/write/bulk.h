@@ -19,6 +19,9 @@ extern TupleTableSlot *bulk_slot(BulkWriter *writer);
 /* Takes the slot filled last; its values are copied. */
 extern void bulk_put(BulkWriter *writer);
 
+/* The row before once more, which costs less; false: it has gone to the table. */
+extern bool bulk_repeat(BulkWriter *writer);
+
 /* Rows written in all. */
 extern int64 bulk_end(BulkWriter *writer);
 

@@ -62,7 +62,6 @@ typedef struct Writer
 	TypeIndex *index;
 	size_t *first_flow;   /* [ntypes + 1]; NULL: flow i is of type i */
 	int64 *left;          /* [nflows] rows still to come */
-	uint32 *codes;        /* [ngrouped] of the row at hand */
 	int class_shift;      /* bits below the class in a key */
 	Split *split;         /* rows of types with several flows; NULL: there are none */
 	Persons *persons;     /* NULL: no rule counts them */
@@ -114,17 +113,8 @@ is_split(const Writer *writer, uint32 type)
 static uint32
 row_type(Writer *writer, TupleTableSlot *slot)
 {
-	const Source *source = writer->types->source;
-	uint32 type;
+	uint32 type = type_index_find(writer->index, slot->tts_values, slot->tts_isnull);
 
-	for (int c = 0; c < source->ngrouped; c++)
-	{
-		writer->codes[c] =
-			dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
-		if (writer->codes[c] == DICTIONARY_NONE)
-			raise_source_changed();
-	}
-	type = type_index_find(writer->index, writer->codes);
 	if (type == DICTIONARY_NONE)
 		raise_source_changed();
 	return type;
@@ -227,6 +217,14 @@ find_alike(Writer *writer)
 	border_pfree(writer->border, looks);
 }
 
+static void
+count_written(Writer *writer)
+{
+	if (++writer->written % PROGRESS_ROWS == 0)
+		border_progress(writer->border, "writing", (double) writer->written / writer->total,
+						writer->total - writer->written);
+}
+
 /* One row of the class at hand, with the kept values given. */
 static void
 put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
@@ -282,9 +280,7 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 		slot->tts_isnull[next] = false;
 	}
 	bulk_put(writer->bulk);
-	if (++writer->written % PROGRESS_ROWS == 0)
-		border_progress(writer->border, "writing", (double) writer->written / writer->total,
-						writer->total - writer->written);
+	count_written(writer);
 }
 
 /*
@@ -378,7 +374,6 @@ prepare_flows(Writer *writer)
 	size_t flow = 0;
 
 	writer->index = type_index_create(types, writer->border);
-	writer->codes = palloc(sizeof(uint32) * types->source->ngrouped);
 	writer->left = border_palloc(writer->border, sizeof(int64) * release->nflows);
 	for (size_t f = 0; f < release->nflows; f++)
 		writer->left[f] = release->flows[f].rows;
@@ -494,13 +489,18 @@ write_from_source(Writer *writer)
 static void
 write_from_release(Writer *writer)
 {
+	/* (a column that distributes rows has another value in each) */
+	bool alike = writer->target->kind != TABLE_DISTRIBUTED && !FAULT(row_blank);
 	int nest = plain_text_begin();
 
 	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
 	{
 		shown_class_enter(writer->shown, class_);
 		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
-			put_row(writer, 0, NULL, NULL);
+			if (row > 0 && alike && bulk_repeat(writer->bulk))
+				count_written(writer);
+			else
+				put_row(writer, 0, NULL, NULL);
 	}
 	plain_text_end(nest);
 }
