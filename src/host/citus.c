@@ -127,3 +127,16 @@ citus_copy_everywhere(const char *name)
 						  quote_literal_cstr(name)));
 	forget_rows(name);
 }
+
+/* On the servers that are workers, and on this one, which may have shards as well. */
+void
+citus_broadcast(const char *result, const char *query)
+{
+	static const char *const functions[] = {"broadcast", "create"};
+
+	for (size_t i = 0; i < lengthof(functions); i++)
+		if (gate_execute(psprintf("SELECT pg_catalog.%s_intermediate_result(%s, %s)", functions[i],
+								  quote_literal_cstr(result), quote_literal_cstr(query)),
+						 false) != SPI_OK_SELECT)
+			elog(ERROR, "could not send rows to workers");
+}

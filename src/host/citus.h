@@ -30,4 +30,10 @@ extern bool citus_reads(Oid relid);
 extern void citus_distribute(const char *name, const char *column, const char *like);
 extern void citus_copy_everywhere(const char *name);
 
+/*
+ * What a query gives is a file on every server until the transaction ends, which queries
+ * read there by pg_catalog.read_intermediate_result.
+ */
+extern void citus_broadcast(const char *result, const char *query);
+
 #endif

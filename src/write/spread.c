@@ -2,8 +2,9 @@
  * spread.c: the release becomes rows on the workers that have the source's.
  *
  * The rows were set aside under random places (stage.c), each on a worker that was
- * drawn for it, and there they stay: one INSERT … SELECT joins them with a mapping from
- * row types to classes, which Citus sends to every worker.  Workers need nothing of
+ * drawn for it, and there they stay: one INSERT … SELECT, pushed down to each shard, joins
+ * them with a mapping from row types to classes and with what classes show, which Citus
+ * sends to every worker.  Workers need nothing of
  * kanon: a row's type is found by a hash that PostgreSQL itself computes, with a seed
  * under which all row types that there are have different hashes.
  *
@@ -15,6 +16,7 @@
 #include "core/privacy/rules.h"
 #include "core/util/sort.h"
 #include "host/catalog.h"
+#include "host/citus.h"
 #include "host/gate.h"
 #include "host/random.h"
 #include "host/settings.h"
@@ -34,7 +36,6 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -476,45 +477,93 @@ fill_mapping(const Spread *spread, Relation target)
 
 /* ---- the rows ---- */
 
-/* In the order (class, place) within each shard: rows and shards of both tables go together. */
+/*
+ * What rows are joined with is sent to every worker first, as Citus sends a query's own
+ * intermediate results: so the INSERT … SELECT reads and writes within each shard alone.
+ * Citus writes these files in a format that it chooses by the columns' types; a column
+ * of a system table's row type leaves it no choice.
+ */
+#define FORMAT_COLUMN "NULL::pg_catalog.pg_am AS format"
+
+/* "FROM (file) AS m (type, low, high, class)": which rows go to which class */
+static char *
+mapped_types(const Spread *spread)
+{
+	char *file = psprintf("%s_types", spread->bare);
+
+	citus_broadcast(file, psprintf("SELECT type, low, high, class, " FORMAT_COLUMN " FROM %s", spread->name));
+	return psprintf("pg_catalog.read_intermediate_result(%s, 'text'::pg_catalog.citus_copy_format) AS f(type"
+					" pg_catalog.int8, low pg_catalog.int8, high pg_catalog.int8, class pg_catalog.int4,"
+					" format pg_catalog.pg_am)",
+					quote_literal_cstr(file));
+}
+
+/* The same of what each class shows. */
+static char *
+mapped_classes(const Spread *spread, Relation target)
+{
+	char *file = psprintf("%s_classes", spread->bare);
+	StringInfoData columns, definitions;
+	int nest = plain_text_begin();
+
+	initStringInfo(&columns);
+	initStringInfo(&definitions);
+	for (int i = 0; i < mapped_columns(spread); i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(target), target_attribute(spread, i));
+
+		appendStringInfo(&columns, "c%d, ", i + 1);
+		appendStringInfo(&definitions, "c%d %s, ", i + 1,
+						 format_type_extended(att->atttypid, att->atttypmod,
+											  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	}
+	citus_broadcast(file, psprintf("SELECT DISTINCT ON (class) class, %s" FORMAT_COLUMN " FROM %s",
+								   columns.data, spread->name));
+	plain_text_end(nest);
+	return psprintf("pg_catalog.read_intermediate_result(%s, 'text'::pg_catalog.citus_copy_format)"
+					" AS f(class pg_catalog.int4, %sformat pg_catalog.pg_am)",
+					quote_literal_cstr(file), definitions.data);
+}
+
+/*
+ * In the order (class, place) within each shard: rows and shards of both tables go
+ * together.  Rows are sorted before they have what their class shows, so that they are
+ * small.  Where a planner sees that each row finds one line it hashes the lines, and does not
+ * sort all rows: hence DISTINCT ON.
+ */
 static int64
-insert_rows(const Spread *spread)
+insert_rows(const Spread *spread, const char *types, const char *classes)
 {
 	const Source *source = spread->types->source;
 	StringInfoData sql;
-	int nest = NewGUCNestLevel();
-	int64 written;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql,
-					 "INSERT INTO %s WITH mapping AS MATERIALIZED (SELECT * FROM %s) SELECT * FROM (SELECT ",
-					 spread->target->building, spread->name);
+	appendStringInfo(&sql, "INSERT INTO %s SELECT ", spread->target->building);
 	for (int c = 0; c < source->nqis; c++)
-		appendStringInfo(&sql, "m.c%d AS c%d, ", c + 1, c + 1);
+		appendStringInfo(&sql, "m.c%d, ", c + 1);
+	for (int i = 0; i < source->nkept; i++)
+		appendStringInfo(&sql, "r.k%d, ", i + 1);
+	if (spread->target->mark)
+		appendStringInfo(&sql, "m.c%d, ", source->nqis + 1);
+	appendStringInfoString(&sql, "r.shard FROM (SELECT t.class, ");
 	for (int i = 0; i < source->nkept; i++)
 		appendStringInfo(&sql, "s.%s AS k%d, ", source->kept[i].quoted, i + 1);
-	if (spread->target->mark)
-		appendStringInfo(&sql, "m.c%d AS mark, ", source->nqis + 1);
-	/* where a planner sees that each row finds one line it hashes the lines, and does not sort all rows */
-	appendStringInfo(
-		&sql, "s." SHARD_COLUMN " AS shard FROM %s AS s JOIN %s AS m ON m.type OPERATOR(pg_catalog.=) %s",
-		source->name, spread->splits ? "mapping" : "(SELECT DISTINCT ON (type) * FROM mapping)",
-		hash_of_row(spread, "s."));
+	appendStringInfo(&sql,
+					 "s." SHARD_COLUMN " AS shard FROM %s AS s JOIN (SELECT %s* FROM %s) AS t"
+					 " ON t.type OPERATOR(pg_catalog.=) %s",
+					 source->name, spread->splits ? "" : "DISTINCT ON (type) ", types,
+					 hash_of_row(spread, "s."));
 	if (spread->splits)
-		appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.>=) m.low AND %s OPERATOR(pg_catalog.<=) m.high",
+		appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.>=) t.low AND %s OPERATOR(pg_catalog.<=) t.high",
 						 hash_of_place(spread, "s."), hash_of_place(spread, "s."));
-	appendStringInfoString(&sql, " ORDER BY m.class, s." PLACE_COLUMN ") AS r");
-	/* the mapping may be of any size, and its rows are told apart by the hash alone */
-	(void) set_config_option("citus.max_intermediate_result_size", "-1", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("citus.enable_repartitioned_insert_select", "on", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	appendStringInfo(&sql,
+					 " ORDER BY t.class, s." PLACE_COLUMN ") AS r JOIN (SELECT DISTINCT ON (class) * FROM %s)"
+					 " AS m ON m.class OPERATOR(pg_catalog.=) r.class",
+					 classes);
 	border_progress(spread->border, "writing", 0, spread->types->nrows - spread->release->dropped);
 	if (gate_execute(sql.data, false) != SPI_OK_INSERT)
 		elog(ERROR, "could not write the rows on the workers");
-	written = (int64) SPI_processed;
-	AtEOXact_GUC(true, nest);
-	return written;
+	return (int64) SPI_processed;
 }
 
 int64
@@ -525,6 +574,7 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 		.target = target, .types = types, .problem = problem, .release = release, .border = border};
 	Relation rel = table_open(target->relid, RowExclusiveLock);
 	KeptLook *look = kept_begin(types->source, -1, 0, border);
+	char *classes;
 	int64 written;
 
 	if (!target_is_plain(rel, target, types->source))
@@ -534,9 +584,10 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	find_thresholds(&spread);
 	create_mapping(&spread);
 	fill_mapping(&spread, rel);
+	classes = mapped_classes(&spread, rel);
 	table_close(rel, NoLock);
 	citus_distribute(target->building, KANON_SHARD_COLUMN, types->source->name);
-	written = insert_rows(&spread);
+	written = insert_rows(&spread, mapped_types(&spread), classes);
 	run_utility(psprintf("DROP TABLE %s", spread.name));
 	border_pfree(border, spread.hash);
 	border_pfree(border, spread.low);
