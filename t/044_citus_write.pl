@@ -89,9 +89,49 @@ E
 	left_behind($name);
 }
 
+# Each shard's rows are joined, sorted and written on its worker, by one statement: nothing of them is put into files in between.
+foreach my $worker (@workers)
+{
+	my $log = slurp_file($worker->logfile);
+
+	like($log, qr/INSERT INTO \S+_\d+ [^\n]*SELECT[^\n]*kanon_mapping_\d+_classes/, 'shard by shard');
+	unlike($log, qr/worker_partition_query_result[^\n]*kanon_mapping/, 'and in no other way');
+}
+
+# What classes show reaches the workers as it is, whatever the type, and the session's settings.
+ask(<<'E');
+CREATE TYPE mood AS ENUM ('glad, or so', 'sad');
+CREATE DOMAIN size AS numeric(6, 2);
+CREATE TABLE typed_here (id int, born date, seen timestamptz, weight float8, stay interval, raw bytea, code char(3), name varchar(9), mood mood, size size, tags text[]);
+INSERT INTO typed_here SELECT i, date '2001-02-03' + i % 3, timestamptz '2001-02-03 04:05:06.789+09' + i % 3 * interval '1 hour', 1 / (3 + i % 3)::float8, (i % 3 + 1.5) * interval '1 day',
+    decode('00ff5c0' || i % 3, 'hex'), 'a' || i % 3, E'\\N\t\n' || nullif(i % 3, 2), CASE i % 3 WHEN 0 THEN 'sad' ELSE 'glad, or so' END::mood, i % 3 + 0.25, ARRAY['\N', 'a"b', NULL]
+    FROM generate_series(1, 12000) i;
+CREATE TABLE typed (LIKE typed_here);
+SELECT create_distributed_table('typed', 'id');
+INSERT INTO typed TABLE typed_here;
+GRANT SELECT ON typed, typed_here TO doctor;
+E
+my $session = "SET DateStyle = 'SQL, DMY'; SET IntervalStyle = 'sql_standard'; SET extra_float_digits = -10; SET TimeZone = 'Asia/Tokyo'; SET bytea_output = 'escape';";
+my $err;
+my $typed = 'born,seen,weight,stay,raw,code,name,size,tags';
+foreach my $from ([ 'typed', 'far' ], [ 'typed_here', 'near' ])
+{
+	(undef, $err) = run("$session SELECT FROM kanon_pattern_guided('$from->[0]', '$from->[1]', '{$typed}', 60, keep => '{id}', allow_identifying => '{id}')");
+
+	is($err, '', "$from->[0]: values of many types");
+}
+is(kind('far'), 'h s', 'workers write them');
+is(ask("SELECT count(*) FROM (SELECT id, $typed FROM far EXCEPT SELECT id, $typed FROM near) AS more"), '0', 'and they are the same');
+is(ask("SELECT count(DISTINCT ($typed)) FROM far"), '3', 'none of them suppressed');
+ask('DROP TABLE far');
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('typed', 'far', '{mood}', 60)");
+like($err, qr/DETAIL:  Column "mood" is of a type that each server hashes in its own way\.\z/, 'an enum is hashed by numbers that each server has for itself');
+is(kind('far') . ask('SELECT string_agg(n::text, $$ $$ ORDER BY mood) FROM (SELECT mood, count(*) AS n FROM far GROUP BY mood) AS c'), 'h s8000 4000', 'and is published all the same');
+ask('DROP TABLE near, far, typed, typed_here');
+
 # ---- where rows are, and in which order ----
 
-my (undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{zip,fee}', 100, patterns => '{*-}', keep => '{id,home}', allow_identifying => '{id}')");
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{zip,fee}', 100, patterns => '{*-}', keep => '{id,home}', allow_identifying => '{id}')");
 is($err, '', 'a target whose rows can be told apart');
 # per shard: rows, then how the order goes with that of the source, its shards, its values
 my @shards = split /\n/, ask(<<'E');
@@ -329,6 +369,13 @@ foreach my $step ([ 'kanon_staging', 'before rows are set aside' ], [ 'shard', '
 }
 ask('DROP EVENT TRIGGER made; DROP EVENT TRIGGER dropped');
 is((run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')"))[1] . kind('far'), 'h s', 'and the next one is published');
+
+# A coordinator that has shards itself.
+ask("SELECT citus_set_node_property('" . $main->host . "', " . $main->port . ", 'shouldhaveshards', true)");
+ask("CREATE TABLE also (LIKE here); SELECT create_distributed_table('also', 'id', colocate_with => 'none'); INSERT INTO also TABLE here; GRANT SELECT ON also TO doctor");
+is((run("SELECT FROM kanon_pattern_guided('also', 'further', '{age,zip}', 60, keep => '{diagnosis}')"))[1] . kind('further'), 'h s', 'this server may have shards, too');
+is(ask("SELECT count(DISTINCT groupid) FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) WHERE logicalrelid = 'further'::regclass") . ' ' . ask('SELECT count(*) FROM further'), '3 12000', 'and then has some of the rows');
+left_behind('with shards');
 
 # No data value in any log, of what kanon runs: the values are in what this test inserted.
 foreach my $node ($main, @workers)

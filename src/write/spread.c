@@ -85,6 +85,18 @@ spread_not(const Target *target, const Source *source, const char *why)
 						 errdetail("%s", why)));
 }
 
+/* Enums, and rows that may have some, are hashed by object identifiers, which each server gives for itself. */
+static bool
+hashes_differently(Oid type)
+{
+	Oid of = getBaseType(type);
+
+	while (OidIsValid(type = get_element_type(of)) || OidIsValid(type = get_range_subtype(of)) ||
+		   OidIsValid(type = get_multirange_range(of)))
+		of = getBaseType(type);
+	return type_is_enum(of) || type_is_rowtype(of);
+}
+
 /* Why workers cannot write it; NULL: they can. */
 static const char *
 obstacle(const Source *source, const KanonProblem *problem)
@@ -97,6 +109,9 @@ obstacle(const Source *source, const KanonProblem *problem)
 		if (!OidIsValid(
 				lookup_type_cache(source->qis[c].type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
 			return psprintf("Column \"%s\" is of a type without a hash function.", source->qis[c].name);
+		else if (hashes_differently(source->qis[c].type))
+			return psprintf("Column \"%s\" is of a type that each server hashes in its own way.",
+							source->qis[c].name);
 	return NULL;
 }
 
