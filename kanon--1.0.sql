@@ -864,7 +864,7 @@ CREATE FUNCTION @extschema@.kanon_delta_presence(population regclass, dmin float
 RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_delta_presence';
 CREATE FUNCTION @extschema@.kanon_presence(distributions regclass, population_rows bigint, dmin float8, dmax float8, confidence float8)
 RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_presence';
-CREATE FUNCTION @extschema@.kanon_k_map(population regclass)
+CREATE FUNCTION @extschema@.kanon_k_map(population regclass, subject name DEFAULT NULL)
 RETURNS jsonb LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_k_map';
 CREATE FUNCTION @extschema@.kanon_subject(column_name name)
 RETURNS jsonb LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_subject';
@@ -879,7 +879,7 @@ COMMENT ON FUNCTION @extschema@.kanon_alpha(name, float8, text[]) IS 'a privacy 
 COMMENT ON FUNCTION @extschema@.kanon_t_closeness(name, float8, text, regclass, jsonb) IS 'a privacy rule: each class is distributed nearly as the table is';
 COMMENT ON FUNCTION @extschema@.kanon_delta_presence(regclass, float8, float8) IS 'a privacy rule: bounds on the probability of being in the release at all';
 COMMENT ON FUNCTION @extschema@.kanon_presence(regclass, bigint, float8, float8, float8) IS 'a privacy rule: bounds on the probability of being in the release, with a confidence, from shares of values in the population';
-COMMENT ON FUNCTION @extschema@.kanon_k_map(regclass) IS 'a privacy rule: k is counted in a population';
+COMMENT ON FUNCTION @extschema@.kanon_k_map(regclass, name) IS 'a privacy rule: k is counted in a population, in rows or, by a column of it, in persons';
 COMMENT ON FUNCTION @extschema@.kanon_subject(name) IS 'a privacy rule: k and all counts are in distinct persons';
 
 /* ---- publications ---- */
@@ -1315,6 +1315,7 @@ WITH r AS (
            u.transactions IS NULL AND u.matches IS NULL AND u.anatomy IS NULL AND u.mechanism IS NULL AS has_classes,
            -- k is counted in a population, or in persons, instead of rows
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").population') #>> '{}' AS population,
+           jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").subject') #>> '{}' AS population_subject,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "subject").column') #>> '{}' AS subject,
            s.oid::regclass AS source_now,
            -- of a publication, what it is made of: its own relations have private names
@@ -1500,7 +1501,7 @@ statements AS (
                          WHEN 'k_one' THEN format('Every record of the table matches at least %s rows of the source. A row may match one record alone.', r.matches)
                          ELSE format('Every row of the source matches at least %1$s records of the table, and every record at least %1$s rows', r.matches)
                               || CASE WHEN r.method IN ('k_k', 'concealment') THEN ', which need not be equally likely.' ELSE ', each of them equally likely to be the true one.' || coalesce(' A row that wants more by ' || quote_ident(r.options ->> 'k_column') || ' has more.', '') END END
-                    WHEN r.population IS NOT NULL THEN format('Every combination of these columns that the table shows fits at least %s rows of the population %s.', r.k, r.population)
+                    WHEN r.population IS NOT NULL THEN format('Every combination of these columns that the table shows fits at least %s %s of the population %s%s.', r.k, CASE WHEN r.population_subject IS NULL THEN 'rows' ELSE 'different persons' END, r.population, coalesce(', told apart by ' || quote_ident(r.population_subject), ''))
                     WHEN r.subject IS NOT NULL THEN format('Every combination of these columns that the table shows is that of at least %s different persons, told apart by %s.', r.k, quote_ident(r.subject))
                     ELSE format('Every combination of these columns that the table shows occurs in at least %s %s.', r.k, CASE r.k WHEN 1 THEN 'row' ELSE 'rows' END) END,
                CASE WHEN r.transactions IS NOT NULL THEN jsonb_build_object('transactions_promise', r.method, 'k', r.k, 'm', coalesce(r.options -> 'm', r.options -> 'p', '2'), 'h', r.options -> 'h', 'rho', r.options -> 'rho')
@@ -1509,7 +1510,7 @@ statements AS (
                     WHEN r.matches IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object(
                          'row_matches', CASE WHEN r.method <> 'k_one' THEN r.matches END, 'record_matches', CASE WHEN r.method <> 'one_k' THEN r.matches END,
                          'regular', CASE WHEN r.model = 'freeform' AND r.method <> 'concealment' THEN true END, 'k_column', r.options -> 'k_column'))
-                    WHEN r.population IS NOT NULL THEN jsonb_build_object('population_rows', r.k, 'population', r.population)
+                    WHEN r.population IS NOT NULL THEN jsonb_build_object(CASE WHEN r.population_subject IS NULL THEN 'population_rows' ELSE 'population_persons' END, r.k, 'population', r.population) || CASE WHEN r.population_subject IS NULL THEN '{}' ELSE jsonb_build_object('person', r.population_subject) END
                     WHEN r.subject IS NOT NULL THEN jsonb_build_object('class_persons', r.k, 'person', r.subject)
                     ELSE jsonb_build_object('class_rows', r.k) END
         FROM r

@@ -377,7 +377,7 @@ END $$;
 SELECT context($$ kanon_full_domain('sample', 'o', '{zip,age}', 2, hierarchies => '{"zip": "zips"}', privacy => ARRAY[kanon_k_map('wide')]) $$);
 SELECT refuses(ARRAY[kanon_k_map('nobody')]);
 SELECT refuses(ARRAY[kanon_k_map('census'), kanon_k_map('census')]);
-SELECT refuses(ARRAY[kanon_k_map('census'), kanon_subject('ill')]);
+SELECT refuses(ARRAY[kanon_delta_presence('census', 0, 1), kanon_subject('ill')]);
 SELECT refuses(ARRAY[kanon_k_map('census')], 14);
 SELECT refuses(ARRAY[kanon_delta_presence('census', 0.5, 1)]);
 SELECT refuses(ARRAY[kanon_delta_presence('census', 0, 0.2)]);

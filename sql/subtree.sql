@@ -106,6 +106,6 @@ SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 50);
 SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, class_column => 'illness');
 SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, keep => '{illness}', privacy => ARRAY[kanon_distinct_l('illness', 4)]);
 SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, keep => '{illness}', privacy => ARRAY[kanon_alpha('illness', 0.1, '{flu}')]);
-SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, privacy => ARRAY[kanon_subject('id'), kanon_k_map('everybody')]);
+SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, privacy => ARRAY[kanon_subject('id'), kanon_delta_presence('everybody', 0, 1)]);
 SELECT kanon_subtree('people', 'x', '{age,zip,sex}', 2, time_limit => '0');
 DROP TABLE nulls, people, people_public, age_h, zip_h, found, clients, clients_public, four_h, visits, visits_public, everybody, nobody, nobody_public, enough, many;

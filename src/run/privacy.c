@@ -302,7 +302,8 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 	KanonDiversity table;
 	const char *attainable = NULL;
 
-	if (rule->kind == KANON_SUBJECT && problem->k > problem->extra[rule->column].distinct)
+	if (rule->kind == KANON_SUBJECT && !privacy_k_map(privacy) &&
+		problem->k > problem->extra[rule->column].distinct)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the number of persons"),
 				 errdetail("k is " INT64_FORMAT ", column \"%s\" has %u persons.", problem->k, column,

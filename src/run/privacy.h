@@ -35,6 +35,7 @@ typedef struct PrivacyWords
 	double number; /* c, alpha, t or dmin */
 	double most;   /* dmax */
 	int64 rows;    /* of the population */
+	char *subject; /* the population's column that tells persons apart, or NULL: its rows count */
 	double confidence;
 	char *distance;
 	Oid relation;   /* a population, or distributions of one, or the hierarchy of a distance */

@@ -34,28 +34,56 @@ static void
 check_combination(const Privacy *privacy)
 {
 	int maps = 0;
-	bool persons = false;
+	bool persons = false, shares = false;
 
 	for (int r = 0; r < privacy->n; r++)
 	{
 		maps += privacy->words[r].kind == PRIVACY_K_MAP;
 		persons |= privacy->words[r].kind == PRIVACY_SUBJECT;
+		shares |= is_population(&privacy->words[r]) && privacy->words[r].kind != PRIVACY_K_MAP;
 	}
 	if (maps > 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("privacy has kanon_k_map twice"),
 						errhint("k is counted in one population: name one.")));
-	if (persons)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rules about a population cannot be combined with kanon_subject"),
-				 errhint("They count rows: let the source and the population have one row per person.")));
+	if (persons && shares)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("rules about presence cannot be combined with kanon_subject"),
+			 errdetail(
+				 "Who is in several classes could be found in any of them: the chance of one is not that of the person."),
+			 errhint(
+				 "Let the source and the population have one row per person; kanon_k_map counts persons of a "
+				 "population.")));
+}
+
+/* What tells persons of the population apart is none of the quasi-identifiers. */
+static const char *
+find_subject(Oid relid, const char *name, const char *subject, const Source *source)
+{
+	for (int c = 0; c < source->nqis; c++)
+		if (strcmp(source->qis[c].name, subject) == 0)
+			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+							errmsg("subject of kanon_k_map is the quasi-identifier \"%s\"", subject),
+							errhint("Name the column of the population that says who a row is about.")));
+	if (source->nqis == KANON_MAX_COLUMNS)
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("kanon_k_map with a subject takes at most %d quasi-identifiers",
+							   KANON_MAX_COLUMNS - 1),
+						errhint("Leave one out, or count rows of the population.")));
+	if (get_attnum(relid, subject) == InvalidAttrNumber)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("population \"%s\" has no column \"%s\"", name, subject),
+						errhint("Name the column of the population that says who a row is about, or none.")));
+	return subject;
 }
 
 /* The columns of the population that have the names of the quasi-identifiers. */
 static Source *
-open_population(Oid relid, const Source *source)
+open_population(Oid relid, const char *subject, const Source *source)
 {
-	const char **names = palloc(sizeof(char *) * source->nqis);
+	const char **names = palloc(sizeof(char *) * (source->nqis + 1));
+	int n = source->nqis;
 	char *name = get_rel_name(relid);
 	Source *population;
 
@@ -74,7 +102,11 @@ open_population(Oid relid, const Source *source)
 				 errhint(
 					 "A population has all quasi-identifiers, under the same names; use a view of it that renames them.")));
 	}
-	population = source_open_columns(relid, name_list(names, source->nqis), "quasi_identifiers");
+	if (subject != NULL)
+		names[n++] = find_subject(relid, name, subject, source);
+	population = source_open_columns(relid, name_list(names, n), "quasi_identifiers");
+	/* it tells rows of the population apart, and that is all */
+	population->nqis = source->nqis;
 	for (int c = 0; c < source->nqis; c++)
 		if (getBaseType(population->qis[c].type) != getBaseType(source->qis[c].type))
 			ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -92,9 +124,10 @@ privacy_populations(Privacy *privacy, const Source *source)
 		if (is_population(&privacy->words[r]))
 		{
 			check_combination(privacy);
-			privacy->population[r] = privacy->words[r].kind == PRIVACY_PRESENCE
-										 ? shares_open(privacy->words[r].relation, source)
-										 : open_population(privacy->words[r].relation, source);
+			privacy->population[r] =
+				privacy->words[r].kind == PRIVACY_PRESENCE
+					? shares_open(privacy->words[r].relation, source)
+					: open_population(privacy->words[r].relation, privacy->words[r].subject, source);
 		}
 }
 
@@ -170,6 +203,11 @@ core_population(const PrivacyWords *words, Source *source_of, const Source *sour
 	population->ntypes = types->ntypes;
 	population->rows = types->rows;
 	population->total = types->nrows;
+	if (words->subject != NULL)
+	{
+		population->person = types->grouped[source->nqis].code;
+		population->total = types->nrows > 0 ? types->grouped[source->nqis].distinct : 0;
+	}
 	population->map = words->kind == PRIVACY_K_MAP;
 	population->least = words->number;
 	population->most = words->most;
@@ -210,10 +248,11 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 			 errhint(
 				 "A population has every row of the source, and those of everybody else who could be in it.")));
 	if (population->map && problem->k > population->total)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the population"),
-						errdetail("k is " INT64_FORMAT ", the population has " INT64_FORMAT " rows.",
-								  problem->k, population->total),
-						errhint("Lower k: nothing could ever match that many rows.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k is larger than the population"),
+				 errdetail("k is " INT64_FORMAT ", the population has " INT64_FORMAT " %s.", problem->k,
+						   population->total, population->person != NULL ? "persons" : "rows"),
+				 errhint("Lower k: nothing could ever match that many.")));
 	share = (double) types->nrows / population->total;
 	/* rows that are left out can only lower the share */
 	if (!population->map &&

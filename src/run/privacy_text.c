@@ -48,6 +48,7 @@ static const Sentence sentences[] = {
 	{PRIVACY_DELTA_PRESENCE, "presence in population %r between %n and %m"},
 	{PRIVACY_PRESENCE,
 	 "presence between %n and %m with a confidence of %p among %q rows distributed as in %r"},
+	{PRIVACY_K_MAP, "classes counted in population %r, in distinct %s"},
 	{PRIVACY_K_MAP, "classes counted in population %r"},
 	{PRIVACY_SUBJECT, "classes counted in distinct %c"},
 };
@@ -106,6 +107,7 @@ sentence_fits(const Sentence *sentence, const PrivacyWords *words)
 	return sentence->kind == words->kind &&
 		   (strstr(sentence->pattern, "%C") != NULL) == (words->ncolumns > 1) &&
 		   (strstr(sentence->pattern, "%v") != NULL) == (words->nvalues > 0) &&
+		   (strstr(sentence->pattern, "%s") != NULL) == (words->subject != NULL) &&
 		   (strstr(sentence->pattern, "%r") != NULL) == has_relation(words);
 }
 
@@ -137,6 +139,9 @@ privacy_sentence(const PrivacyWords *words, bool with_values)
 						&text, words->builder != NULL
 								   ? JsonbToCString(NULL, &words->builder->root, VARSIZE(words->builder))
 								   : privacy_relation(words->relation));
+					break;
+				case 's':
+					appendStringInfoString(&text, quote_identifier(words->subject));
 					break;
 				case 'i':
 					appendStringInfo(&text, "%d", words->l);
@@ -185,6 +190,7 @@ typedef struct RuleShape
 	bool shares;          /* "population_rows" and "confidence" */
 	bool distance;        /* "distance", and the relation only with one of them */
 	bool listed;          /* "listed", a list of values, or nothing */
+	bool subject;         /* "subject", a column of the relation, or nothing */
 } RuleShape;
 
 static const RuleShape shapes[] = {
@@ -197,7 +203,7 @@ static const RuleShape shapes[] = {
 	{PRIVACY_DELTA_PRESENCE, "delta_presence", .number = "dmin", .most = "dmax", .relation = "population"},
 	{PRIVACY_PRESENCE, "presence", .number = "dmin", .most = "dmax", .relation = "distributions",
 	 .shares = true},
-	{PRIVACY_K_MAP, "k_map", .relation = "population"},
+	{PRIVACY_K_MAP, "k_map", .relation = "population", .subject = true},
 	{PRIVACY_SUBJECT, "subject", .columns = true},
 };
 
@@ -286,6 +292,11 @@ rule_json(const RuleShape *shape, const PrivacyWords *words, bool recorded)
 	{
 		push_key(&state, shape->relation);
 		push_string(&state, WJB_VALUE, privacy_relation(words->relation));
+	}
+	if (words->subject != NULL)
+	{
+		push_key(&state, "subject");
+		push_string(&state, WJB_VALUE, words->subject);
 	}
 	if (words->builder != NULL)
 	{
@@ -400,6 +411,8 @@ read_pair(const RuleShape *shape, const char *name, const JsonbValue *value, Pri
 		words->builder = JsonbValueToJsonb(unconstify(JsonbValue *, value));
 	else if (shape->relation != NULL && strcmp(name, shape->relation) == 0)
 		words->relation = relation_of(string_of(value, name));
+	else if (shape->subject && strcmp(name, "subject") == 0)
+		words->subject = string_of(value, name);
 	else if (shape->listed && strcmp(name, "listed") == 0)
 		words->values = strings_of(value, name, &words->nvalues);
 	else

@@ -170,6 +170,8 @@ kanon_k_map(PG_FUNCTION_ARGS)
 {
 	PrivacyWords words = {.kind = PRIVACY_K_MAP, .relation = population_arg(fcinfo)};
 
+	if (!PG_ARGISNULL(1))
+		words.subject = pstrdup(NameStr(*PG_GETARG_NAME(1)));
 	PG_RETURN_JSONB_P(privacy_json(&words));
 }
 

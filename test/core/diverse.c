@@ -161,6 +161,43 @@ diverse_free(KanonProblem *problem)
 
 /* ---- populations ---- */
 
+/* Rows of one person are anywhere in the population, and in several of its tuples. */
+static void
+count_persons(KanonPopulation *population)
+{
+	uint32_t n = population->ntypes;
+	uint32_t *person = malloc(n * sizeof(uint32_t));
+	bool *seen = calloc(n + 1, sizeof(bool));
+
+	population->total = 0;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		person[i] = (i * 5 + i / 3) % (n * 2 / 3 + 1);
+		population->total += !seen[person[i]];
+		seen[person[i]] = true;
+	}
+	population->person = person;
+	free(seen);
+}
+
+int64_t
+diverse_found(const KanonPopulation *population, const bool *matches)
+{
+	bool *seen = calloc(population->ntypes + 1, sizeof(bool));
+	int64_t found = 0;
+
+	for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
+		if (matches[tuple] && population->person == NULL)
+			found += population->rows[tuple];
+		else if (matches[tuple])
+		{
+			found += !seen[population->person[tuple]];
+			seen[population->person[tuple]] = true;
+		}
+	free(seen);
+	return found;
+}
+
 /* The table's rows and some more, with values that the table does not have; then rules about it. */
 void
 diverse_populations(KanonProblem *problem, uint64_t *random)
@@ -203,6 +240,8 @@ diverse_populations(KanonProblem *problem, uint64_t *random)
 			population->code[c] = code;
 		}
 		population->map = p == 0 && random_below(random, 2) == 0;
+		if (population->map && rows[0] % 2 == 0)
+			count_persons(population);
 		population->least = random_below(random, 2) * 0.1 * random_below(random, 6);
 		population->most = 1 - random_below(random, 2) * 0.1 * random_below(random, 4);
 		problem->k_map = problem->k_map || population->map;
@@ -271,6 +310,7 @@ diverse_free_populations(KanonProblem *problem)
 	for (int p = 0; p < problem->npopulations; p++)
 	{
 		free((int64_t *) problem->populations[p].rows);
+		free((uint32_t *) problem->populations[p].person);
 		for (int q = 0; problem->populations[p].nvalues != NULL && q < kanon_count_qis(problem); q++)
 			free((double *) problem->populations[p].share[q]);
 		free((double **) problem->populations[p].share);

@@ -5,6 +5,7 @@
 #ifndef DIVERSE_H
 #define DIVERSE_H
 
+#include "privacy/population.h"
 #include "fixture.h"
 #include "privacy/rules.h"
 
@@ -27,6 +28,9 @@ extern void diverse_dense(KanonColumn *column, uint32_t ntypes);
 
 /* One or two populations: the table's rows and some more, at times with values that the table does not have. */
 extern void diverse_populations(KanonProblem *problem, uint64_t *random);
+
+/* Rows, or persons, of the tuples that match. */
+extern int64_t diverse_found(const KanonPopulation *population, const bool *matches);
 
 /* Or one of which only shares of values are known, of these and some that the table does not have. */
 extern void diverse_shares(KanonProblem *problem, uint64_t *random);

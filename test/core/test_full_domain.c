@@ -159,6 +159,9 @@ row_loss(const Plain *plain, KanonMetric metric, uint32_t type, bool suppressed)
 /* How often rules about a population decided something. */
 static int forbidden;
 static int mapped;
+
+/* ... and in persons. */
+static int persons;
 static int absent;
 
 /* Does a tuple of a population show at the node at hand what a row type does? */
@@ -228,7 +231,8 @@ populations_allow(const Plain *plain, uint32_t type, int64_t rows)
 	for (int p = 0; p < plain->problem->npopulations; p++)
 	{
 		const KanonPopulation *population = &plain->problem->populations[p];
-		int64_t found = 0;
+		int64_t found;
+		bool *alike;
 
 		if (population->nvalues != NULL)
 		{
@@ -237,15 +241,18 @@ populations_allow(const Plain *plain, uint32_t type, int64_t rows)
 			forbidden++;
 			return false;
 		}
+		alike = calloc(population->ntypes + 1, sizeof(bool));
 		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
-			if (matches(plain, population, tuple, type))
-				found += population->rows[tuple];
+			alike[tuple] = matches(plain, population, tuple, type);
+		found = diverse_found(population, alike);
+		free(alike);
 		if (population->map ? found < plain->problem->k : !is_chance(population, rows, found))
 		{
 			forbidden++;
 			return false;
 		}
 		mapped += population->map && rows < plain->problem->k;
+		persons += population->person != NULL;
 	}
 	return true;
 }
@@ -642,7 +649,7 @@ optimal(void **state)
 		problem->ncolumns += problem->nextra;
 		problem_free(problem);
 	}
-	assert_true(none > 0 && forbidden > 0 && mapped > 0 && absent > 0);
+	assert_true(none > 0 && forbidden > 0 && mapped > 0 && absent > 0 && persons > 0);
 	assert_true(rolled_up > 0 && ruled_out > 0);
 #if FULL_DOMAIN_SHARED < 100
 	assert_true(teamed > 0);

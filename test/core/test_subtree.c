@@ -283,6 +283,9 @@ share_of(const Plain *plain, const KanonPopulation *population, uint32_t type)
 /* How often rules about populations decided something. */
 static int forbidden;
 
+/* ... and counted persons. */
+static int persons;
+
 static bool
 populations_allow(const Plain *plain, const bool *leader, const int64_t *rows)
 {
@@ -295,7 +298,8 @@ populations_allow(const Plain *plain, const bool *leader, const int64_t *rows)
 
 		for (uint32_t type = 0; type < problem->ntypes; type++)
 		{
-			int64_t found = 0;
+			int64_t found;
+			bool *alike;
 
 			if (!leader[type])
 				continue;
@@ -306,8 +310,12 @@ populations_allow(const Plain *plain, const bool *leader, const int64_t *rows)
 					return false;
 				continue;
 			}
+			alike = calloc(population->ntypes + 1, sizeof(bool));
 			for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
-				found += matches(plain, population, tuple, type) ? population->rows[tuple] : 0;
+				alike[tuple] = matches(plain, population, tuple, type);
+			found = diverse_found(population, alike);
+			free(alike);
+			persons += population->person != NULL;
 			rest -= found;
 			if (population->map ? found < problem->k : !is_chance(population, rows[type], found))
 				return false;
@@ -740,7 +748,7 @@ brute_force(void **state)
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
 	}
-	assert_true(none > 0 && unproven > 0 && forbidden > 0 && not_found > 0);
+	assert_true(none > 0 && unproven > 0 && forbidden > 0 && not_found > 0 && persons > 0);
 	for (int method = 0; method < 3; method++)
 		assert_true(solved[method][0] > cases(700) / 40 && solved[method][1] > cases(700) / 40);
 }

@@ -3,7 +3,8 @@
  *
  *	k_map			L. Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS
  *					10(5), 2002: what a class shows matches at least k rows of the
- *					population, however few rows the class has.
+ *					population, however few rows the class has; or k persons, of whom some
+ *					may have several rows there, in one class and in others.
  *	delta-presence	M. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of
  *					individuals from shared databases", SIGMOD 2007: for each tuple of
  *					the population the chance to be in the release, which is the
@@ -36,6 +37,7 @@
 #include "util/pace.h"
 #include "util/scratch.h"
 #include "util/hash.h"
+#include "util/sort.h"
 
 #define NO_GROUP UINT32_MAX
 
@@ -45,6 +47,8 @@ struct KanonPresence
 	const KanonProblem *problem;
 	KanonPace pace;
 	uint32_t *type;  /* [ntypes] of each group */
+	uint64_t *pairs; /* a group and a person; NULL: no population has persons */
+	uint64_t *spare;
 	uint32_t *slots; /* a group or NO_GROUP */
 	size_t mask;     /* number of slots - 1 */
 	int64_t **found; /* [npopulations][ntypes] by group */
@@ -109,11 +113,46 @@ empty_slots(KanonPresence *presence, uint32_t n)
 	memset(presence->slots, 0xff, (presence->mask + 1) * sizeof(uint32_t));
 }
 
+/* So many of its rows match a group, and the n-th pair is that of their person. */
+static void
+found_type(KanonPresence *presence, int p, uint32_t group, uint32_t type, size_t *n)
+{
+	const KanonPopulation *population = &presence->problem->populations[p];
+
+	if (population->person != NULL)
+		presence->pairs[(*n)++] = (uint64_t) group << 32 | population->person[type];
+	else
+		presence->found[p][group] += population->rows[type];
+}
+
+static int
+compare_pairs(const void *a, const void *b, void *arg)
+{
+	uint64_t left = *(const uint64_t *) a;
+	uint64_t right = *(const uint64_t *) b;
+
+	(void) arg;
+	return left < right ? -1 : left > right;
+}
+
+/* A person counts once in each group. */
+static KanonStatus
+count_persons(KanonPresence *presence, int p, size_t n)
+{
+	if (n > 0)
+		kanon_sort(presence->pairs, presence->spare, n, sizeof(uint64_t), compare_pairs, NULL);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || presence->pairs[i] != presence->pairs[i - 1])
+			presence->found[p][presence->pairs[i] >> 32]++;
+	return kanon_stop(&presence->pace, n * 8) ? KANON_CANCELLED : KANON_OK;
+}
+
 static KanonStatus
 count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 {
 	const KanonPopulation *population = &presence->problem->populations[p];
 	uint32_t codes[KANON_MAX_COLUMNS];
+	size_t n = 0;
 
 	for (uint32_t type = 0; type < population->ntypes; type++)
 	{
@@ -132,9 +171,9 @@ count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 			continue;
 		group = *find_slot(presence, columns, ncolumns, codes);
 		if (group != NO_GROUP)
-			presence->found[p][group] += population->rows[type];
+			found_type(presence, p, group, type, &n);
 	}
-	return KANON_OK;
+	return count_persons(presence, p, n);
 }
 
 /* ---- shares ---- */
@@ -347,6 +386,7 @@ kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, u
 	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
 	{
 		const KanonPopulation *population = &problem->populations[p];
+		size_t npairs = 0;
 
 		memset(presence->found[p], 0, n * sizeof(int64_t));
 		presence->rest[p] = population->total;
@@ -368,8 +408,9 @@ kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, u
 			if (q == presence->nqis)
 				group = *find_shown(presence, shown);
 			if (group != NO_GROUP)
-				presence->found[p][group] += population->rows[type];
+				found_type(presence, p, group, type, &npairs);
 		}
+		status = count_persons(presence, p, npairs);
 	}
 	return status;
 }
@@ -467,6 +508,22 @@ take_shares(KanonPresence *presence)
 		presence->portion[c] = kanon_take(scratch, problem->columns[c].distinct, sizeof(double));
 }
 
+/* What counting persons takes beside. */
+static void
+take_pairs(KanonPresence *presence)
+{
+	const KanonProblem *problem = presence->problem;
+	size_t most = 0;
+
+	for (int p = 0; p < problem->npopulations; p++)
+		if (problem->populations[p].person != NULL && problem->populations[p].ntypes > most)
+			most = problem->populations[p].ntypes;
+	if (most == 0)
+		return;
+	presence->pairs = kanon_take(&presence->scratch, most, sizeof(uint64_t));
+	presence->spare = kanon_take(&presence->scratch, most, sizeof(uint64_t));
+}
+
 /* What counting for cuts takes beside. */
 static void
 take_cuts(KanonPresence *presence)
@@ -506,6 +563,7 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 	presence->nqis = kanon_count_qis(problem);
 	for (int q = 0; q <= presence->nqis; q++)
 		presence->first[q] = kanon_first_column(problem, q);
+	take_pairs(presence);
 	if (problem->subtree != NULL)
 		take_cuts(presence);
 	if (!kanon_presence_monotone(problem))
@@ -537,109 +595,8 @@ kanon_presence_types(KanonPresence *presence)
 	return presence->type;
 }
 
-/* The classes that show something, which come first; *rows of the one that shows nothing. */
-static KanonStatus
-list_classes(KanonPresence *presence, const KanonRelease *release, uint32_t *n, int64_t *rows)
+int64_t
+kanon_presence_found(const KanonPresence *presence, int population, uint32_t group)
 {
-	const KanonProblem *problem = presence->problem;
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-
-	*rows = 0;
-	for (*n = 0; *n < release->nclasses && release->classes[*n].pattern != all; (*n)++)
-		if (release->classes[*n].pattern != release->classes[0].pattern || *n >= problem->ntypes)
-			return KANON_BROKEN;
-	for (uint32_t i = *n; i < release->nclasses; i++)
-		*rows += release->classes[i].rows;
-	for (size_t f = 0; f < release->nflows; f++)
-		if (release->flows[f].class_ < *n)
-			presence->type[release->flows[f].class_] = release->flows[f].type;
-	return KANON_OK;
-}
-
-/* All classes of a cut, that which shows nothing among them. */
-static KanonStatus
-count_release_cut(KanonPresence *presence, const KanonRelease *release)
-{
-	KanonEnv *env = presence->problem->env;
-	KanonPattern *pattern = kanon_alloc(env, release->nclasses, sizeof(KanonPattern));
-	KanonStatus status = KANON_NO_MEMORY;
-
-	if (pattern == NULL)
-		return KANON_NO_MEMORY;
-	for (uint32_t i = 0; i < release->nclasses; i++)
-		pattern[i] = release->classes[i].pattern;
-	for (size_t f = 0; f < release->nflows; f++)
-		if (release->flows[f].class_ != KANON_DROPPED)
-			presence->type[release->flows[f].class_] = release->flows[f].type;
-	status = kanon_presence_count_cut(presence, pattern, release->nclasses);
-	kanon_free(env, pattern);
-	return status;
-}
-
-KanonStatus
-kanon_presence_check(const KanonProblem *problem, const KanonRelease *release, uint32_t *class_)
-{
-	KanonPresence *presence;
-	KanonStatus status = kanon_presence_open(problem, &presence);
-	uint32_t n = 0;
-	int64_t rest = 0;
-
-	*class_ = release->nclasses + 1;
-	if (presence == NULL)
-		return status;
-	status = problem->subtree != NULL ? count_release_cut(presence, release)
-									  : list_classes(presence, release, &n, &rest);
-	if (problem->subtree != NULL)
-		n = release->nclasses;
-	else if (status == KANON_OK)
-		status = kanon_presence_count(presence, n > 0 ? release->classes[0].pattern : 0, n);
-	for (uint32_t i = 0; i < n && status == KANON_OK && *class_ > release->nclasses; i++)
-	{
-		if (kanon_presence_allows(presence, i, release->classes[i].rows))
-			kanon_presence_take(presence, i);
-		else
-			*class_ = i;
-	}
-	if (status == KANON_OK && *class_ > release->nclasses && !kanon_presence_rest(presence, rest))
-		*class_ = n;
-	kanon_presence_close(presence);
-	return status;
-}
-
-/* Do two row types differ in sensitive values only? */
-static bool
-same_cells(const KanonProblem *problem, uint32_t a, uint32_t b)
-{
-	for (int c = 0; c < problem->ncolumns; c++)
-		if (problem->columns[c].code[a] != problem->columns[c].code[b])
-			return false;
-	return true;
-}
-
-KanonStatus
-kanon_population_missing(const KanonProblem *problem, int population, int64_t *missing)
-{
-	KanonPresence *presence;
-	KanonStatus status = kanon_presence_open(problem, &presence);
-	uint32_t n = 0;
-
-	*missing = 0;
-	if (presence == NULL)
-		return status;
-	/* they are in order: those that are alike are neighbours */
-	for (uint32_t type = 0; type < problem->ntypes; type++)
-		if (type == 0 || !same_cells(problem, type - 1, type))
-			presence->type[n++] = type;
-	status = kanon_presence_count(presence, 0, n);
-	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
-	{
-		int64_t rows = 0;
-
-		for (uint32_t type = presence->type[i]; type < (i + 1 < n ? presence->type[i + 1] : problem->ntypes);
-			 type++)
-			rows += problem->rows[type];
-		*missing += presence->found[population][i] < rows;
-	}
-	kanon_presence_close(presence);
-	return status;
+	return presence->found[population][group];
 }

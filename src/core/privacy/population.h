@@ -13,8 +13,9 @@
 typedef struct KanonPopulation
 {
 	uint32_t ntypes;
-	const int64_t *rows;                     /* [ntypes] */
-	int64_t total;                           /* their sum */
+	const int64_t *rows;    /* [ntypes] */
+	int64_t total;          /* their sum; with persons, how many these are */
+	const uint32_t *person; /* [ntypes] whose rows these are; NULL: each row counts.  k_map alone */
 	const uint32_t *code[KANON_MAX_COLUMNS]; /* [ntypes] by the problem's columns, or KANON_FOREIGN */
 	bool map;                                /* k_map: k is asked of its rows; else: delta-presence */
 	double least;                            /* dmin */
@@ -57,6 +58,9 @@ extern KanonStatus kanon_presence_count(KanonPresence *presence, KanonPattern pa
  */
 extern KanonStatus kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n);
 
+/* How many of a population match a group: rows, or persons. */
+extern int64_t kanon_presence_found(const KanonPresence *presence, int population, uint32_t group);
+
 /* May a group with that many rows be a class?  NULL (here and below): there are no populations. */
 extern bool kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t rows);
 
@@ -66,7 +70,7 @@ extern void kanon_presence_take(KanonPresence *presence, uint32_t group);
 /* May so many rows of the other groups be published fully suppressed?  0: none are. */
 extern bool kanon_presence_rest(const KanonPresence *presence, int64_t rows);
 
-/* Checks a release: *class_ is the first class that breaks a rule, nclasses + 1 if none does. */
+/* population_check.c: checks a release: *class_ is the first class that breaks a rule, nclasses + 1 if none does. */
 extern KanonStatus kanon_presence_check(const KanonProblem *problem, const KanonRelease *release,
 										uint32_t *class_);
 

@@ -109,17 +109,19 @@ sub tree_distance
 # each column.
 sub population
 {
-	my ($table) = @_;
+	my ($table, $k) = @_;
 	my @columns = @{ $table->{columns} };
 	my $db = $table->{db};
 	my @everybody = map { my $i = $_; [ ($i) x @columns ] } 0 .. $table->{n} - 1;
 
 	push @everybody, [ map { below($table->{n}) } @columns ] for 1 .. below(2 * $table->{n});
+	# k persons at least
+	push @{ $everybody[$_] }, $_ < $k ? $_ : below(scalar @everybody) for 0 .. $#everybody;
 	$db->run('DROP TABLE IF EXISTS crowd');
-	$db->run('CREATE TABLE crowd AS SELECT ' . join(', ', $table->names) . ' FROM src WITH NO DATA');
+	$db->run('CREATE TABLE crowd AS SELECT ' . join(', ', $table->names) . ', 0 AS who FROM src WITH NO DATA');
 	$db->run('INSERT INTO crowd VALUES ' . join(', ', map {
 				my $one = $_;
-				'(' . join(', ', map { $db->quote($columns[$_]{value}[ $one->[$_] ]) } 0 .. $#columns) . ')'
+				'(' . join(', ', (map { $db->quote($columns[$_]{value}[ $one->[$_] ]) } 0 .. $#columns), $one->[@columns]) . ')'
 	} @everybody));
 	return \@everybody;
 }
@@ -203,19 +205,26 @@ sub draw_population
 	my ($table, $k) = @_;
 	return draw_presence($table, $k) if chance(0.4);
 	my @columns = @{ $table->{columns} };
-	my $everybody = population($table);
+	my $everybody = population($table, $k);
 	my $shows = sub { my ($levels, $one) = @_; return join('|', map { Table::node($columns[$_], $levels->[$_], $one->[$_]) } 0 .. $#columns); };
-	my $matching = sub {
+	my $all = sub {
 		my ($levels, $rows) = @_;
 		my $shown = $shows->($levels, [ ($rows->[0]) x @columns ]);
-		return scalar grep { $shows->($levels, $_) eq $shown } @$everybody;
+		return grep { $shows->($levels, $_) eq $shown } @$everybody;
 	};
+	my $matching = sub { return scalar(my @matching = $all->(@_)); };
 
 	return {
 		sql => "ARRAY[$Names::function{k_map}('crowd')]", k_map => 1,
 		allows => sub { return $matching->(@_) >= $k; },
 		rest => sub { return 1; }
-	  } if chance(0.5);
+	  } if chance(0.3);
+	# in persons, of whom some have several rows
+	return {
+		sql => "ARRAY[$Names::function{k_map}('crowd', 'who')]", k_map => 1,
+		allows => sub { my %who = map { $_->[@columns] => 1 } $all->(@_); return keys %who >= $k; },
+		rest => sub { return 1; }
+	  } if chance(0.3);
 	my ($least, $most) = (pick(0, 0, 0.2, 0.4), pick(0.5, 0.75, 1));
 	return {
 		sql => "ARRAY[$Names::function{delta_presence}('crowd', $least, $most)]",
