@@ -54,6 +54,7 @@ CREATE VIEW dp_sub AS SELECT * FROM dp_visits WHERE EXISTS (SELECT FROM dp_visit
 CREATE VIEW dp_distinct AS SELECT DISTINCT age FROM dp_visits;
 CREATE VIEW dp_grouped AS SELECT sex, count(*) AS n FROM dp_visits GROUP BY 1;
 CREATE VIEW dp_limited AS SELECT * FROM dp_visits ORDER BY age LIMIT 10;
+CREATE VIEW dp_offset AS SELECT * FROM dp_visits ORDER BY age OFFSET 10;
 CREATE VIEW dp_window AS SELECT row_number() OVER (ORDER BY id) AS age FROM dp_visits;
 CREATE VIEW dp_union AS SELECT age FROM dp_visits UNION ALL SELECT age FROM dp_visits;
 CREATE VIEW dp_srf AS SELECT generate_series(1, age) AS age FROM dp_visits;
@@ -74,6 +75,7 @@ SELECT count(*) FROM kanon_dp('dp_sub', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_distinct', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_grouped', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_limited', 'count', 1);
+SELECT count(*) FROM kanon_dp('dp_offset', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_window', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_union', 'count', 1);
 SELECT count(*) FROM kanon_dp('dp_srf', 'count', 1, of => 'age');

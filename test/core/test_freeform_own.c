@@ -413,6 +413,10 @@ known_against_all_assignments(void **state)
 			assert_int_equal(facts.candidates, fewest_by_hand(&a, known));
 			assert_int_equal(facts.regular, a.count > 0);
 			seen[facts.candidates]++;
+			/* also where rows do not have as many matches as are asked for */
+			assert_int_equal(kanon_freeform_check_known(problem, &s.release, n + 1, (int) known, &facts),
+							 KANON_OK);
+			assert_int_equal(facts.candidates, fewest_by_hand(&a, known));
 		}
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
