@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "freeform/freeform_work.h"
+#include "freeform/freeform_sets.h"
 #include "exact.h"
 #include "unclassed.h"
 #include "privacy/allowed.h"
@@ -405,7 +405,7 @@ branching_ends(void **state)
 	int late = 0;
 
 	(void) state;
-	problem = branching_problem(&host, 86);
+	problem = branching_problem(&host, 16);
 	host.env.now = clock_that_jumps;
 	problem->time_limit = 1e5;
 	looks = INT_MAX;
@@ -426,7 +426,146 @@ branching_ends(void **state)
 	assert_int_equal(host.blocks, 0);
 	problem_free(problem);
 }
+/* More sets than there were ever listed; the bound is one, and time may end anywhere. */
+static void
+many_sets(void **state)
+{
+	uint64_t random = 60;
+	Host host;
+	KanonProblem *problem = random_table(&host, &random, 60, 3, 40, 4);
+	KanonFreeformOptions options = {.method = KANON_FREEFORM_HUNGARIAN};
+	KanonRelease release;
+	KanonReport report;
+	double start;
+	int all;
+
+	(void) state;
+	problem->freeform = &options;
+	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+	kanon_release_free(problem, &release);
+	start = report.cost;
+	options.method = KANON_FREEFORM_MIP;
+	host.env.now = clock_that_jumps;
+	problem->time_limit = 1e5;
+	looks = 3000;
+	assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+	kanon_release_free(problem, &release);
+	print_message("hungarian %g, mip %g, at least %g\n", start, report.cost, report.lower_bound);
+	assert_true(report.cost <= start + 1e-6 && report.lower_bound <= report.cost);
+	assert_true(report.lower_bound > 0.9 * report.cost);
+	all = 3000 - looks;
+	for (int first = 1; first < all; first += 1 + all / 10)
+	{
+		looks = first;
+		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+		assert_true(report.cost <= start + 1e-6 && report.lower_bound <= report.cost + 1e-6);
+		kanon_release_free(problem, &release);
+	}
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
 #endif
+
+/* ---- sets of rows ---- */
+
+typedef struct Listed
+{
+	uint32_t set[4000][3];
+	double reduced[4000];
+	size_t n;
+} Listed;
+
+/* Every set of k types that has no more rows of each than there are. */
+static void
+list_all(const Part *p, const FreeformSets *sets, uint32_t n, uint32_t from, uint32_t used, Listed *all)
+{
+	uint32_t k = p->work.k;
+
+	if (n == k)
+	{
+		bool shows[MOST_ROWS] = {false};
+		double reduced;
+
+		for (uint32_t x = 0; x < k; x++)
+			shows[all->set[all->n][x]] = true;
+		reduced = (double) record_cost(p, shows, p->part.n) / KANON_FREEFORM_UNITS;
+		for (uint32_t x = 0; x < k; x++)
+			reduced -= sets->price[all->set[all->n][x]];
+		all->reduced[all->n++] = reduced;
+		memcpy(all->set[all->n], all->set[all->n - 1], sizeof(all->set[0]));
+		return;
+	}
+	for (uint32_t t = from; t < sets->ntypes; t++, used = 0)
+		if (used < sets->rows[t])
+		{
+			all->set[all->n][n] = t;
+			list_all(p, sets, n + 1, t, used + 1, all);
+		}
+}
+
+static void
+sets_against_all_sets(void **state)
+{
+	uint64_t random = 1960;
+	static Listed all;
+	int cut = 0;
+	int some = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(400); round++)
+	{
+		Part p;
+		uint32_t first[MOST_ROWS];
+		uint32_t rows[MOST_ROWS];
+		FreeformSets sets;
+		size_t n = 0;
+
+		part_open(&p, &random, 3);
+		p.work.k = 2 + random_below(&random, 2);
+		for (uint32_t t = 0; t < p.part.n; t++)
+		{
+			first[t] = t;
+			rows[t] = 1 + random_below(&random, 2);
+		}
+		sets = (FreeformSets){.work = &p.work,
+							  .pace = &p.work.pace,
+							  .scratch = &p.work.scratch,
+							  .ntypes = p.part.n < 14 ? p.part.n : 14,
+							  .first = first,
+							  .rows = rows,
+							  .limit = -0.1 + 0.05 * random_below(&random, 5),
+							  .most = random_below(&random, 3) == 0 ? 10 : 4000};
+		assert_int_equal(freeform_sets_open(&sets), KANON_OK);
+		for (uint32_t t = 0; t < sets.ntypes; t++)
+			sets.price[t] = 0.01 * random_below(&random, 40) - 0.1;
+		all.n = 0;
+		list_all(&p, &sets, 0, 0, 0, &all);
+		for (size_t x = 0; x < all.n; x++)
+			n += all.reduced[x] < sets.limit - 1e-9;
+		assert_int_equal(freeform_sets_find(&sets), KANON_OK);
+		assert_true(!sets.late && (sets.cut ? sets.n >= 5 && sets.n <= 10 : sets.n >= n));
+		for (size_t x = 0; x < sets.n; x++)
+		{
+			const uint32_t *set = sets.set + (size_t) sets.found[x].slot * p.work.k;
+			size_t cheaper = 0;
+			size_t at = all.n;
+
+			for (size_t y = 0; y < all.n; y++)
+			{
+				cheaper += all.reduced[y] < sets.found[x].reduced - 1e-9;
+				if (memcmp(all.set[y], set, p.work.k * sizeof(uint32_t)) == 0)
+					at = y;
+			}
+			assert_true(at < all.n && fabs(all.reduced[at] - sets.found[x].reduced) < 1e-9);
+			/* nothing that is cheaper was left out */
+			assert_true(cheaper <= x);
+		}
+		cut += sets.cut;
+		some += sets.n > 0 && sets.n < all.n;
+		part_close(&p);
+	}
+	assert_true(cut > 5 && some > cases(400) / 4);
+}
 
 int
 main(void)
@@ -437,7 +576,9 @@ main(void)
 #ifdef HAVE_GLPK
 		cmocka_unit_test(optimum_is_better),
 		cmocka_unit_test(branching_ends),
+		cmocka_unit_test(many_sets),
 #endif
+		cmocka_unit_test(sets_against_all_sets),
 	};
 
 	return cmocka_run_group_tests_name("freeform_work", tests, NULL, NULL);

@@ -12,20 +12,26 @@
  *
  * Every k-regular graph is such a multiset of n records; and any one can be
  * regular row by row, as the k n_i matches of a type are shared out among its rows
- * in turn.  The number of sets is what limits the table.
- *
- * First the relaxation; then only sets whose reduced cost does not exceed the gap
- * to hungarian's graph stay in the integer program.
+ * in turn.  There are too many sets to list: the relaxation begins with those of
+ * hungarian's graph, and others come in as long as they cost less than the prices of their
+ * rows (freeform_sets.c).  Then only sets whose reduced cost does not exceed the gap
+ * to hungarian's graph can be in a cheaper one: these make the integer program.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/freeform_work.h"
+#include "freeform/freeform_sets.h"
 #include "program/glpk_guard.h"
 
-/* Sets of k rows at most; each takes some 100 bytes and k entries of GLPK's. */
-#define MOST_SETS 200000
+/* Sets of k rows that there may be; most of them are passed over unseen. */
+#define MOST_SETS 1e8
+
+/* Sets of the integer program; each takes some 100 bytes and k entries of GLPK's. */
+#define MOST_COLUMNS 200000
+
+/* Sets that come in together. */
+#define MOST_AT_ONCE 200
 
 #ifdef HAVE_GLPK
 #include <glpk.h>
@@ -47,12 +53,9 @@ typedef struct Mip
 	uint32_t *type;  /* [n] of each row */
 	uint32_t *first; /* [ntypes] a row of each type: its rows follow one another */
 	uint32_t *rows;  /* [ntypes] */
-	uint32_t nsets;
-	uint32_t *set;  /* [nsets * k] types, ascending */
-	double *cost;   /* [nsets] 1: nothing is shown */
-	bool *kept;     /* [nsets] */
-	int *column;    /* [nsets] in the integer program; 0: none */
-	int32_t *count; /* [nsets] records of the best solution */
+	FreeformSets sets;
+	uint32_t *best; /* [n * k] types of the records of the best solution */
+	uint32_t nbest; /* of them so far */
 	int *ind;       /* [k + 1] */
 	double *val;
 	double upper; /* cost of the best solution known, of 1 a record that shows nothing */
@@ -95,7 +98,20 @@ find_types(Mip *mip)
 	return true;
 }
 
-/* How many sets there are; more than MOST_SETS is as good as infinity. */
+static KanonStatus
+open_sets(Mip *mip)
+{
+	mip->best = kanon_take(&mip->scratch, mip->work->n, mip->work->k * sizeof(uint32_t));
+	mip->sets = (FreeformSets){.work = mip->work,
+							   .pace = &mip->pace,
+							   .scratch = &mip->scratch,
+							   .ntypes = mip->ntypes,
+							   .first = mip->first,
+							   .rows = mip->rows};
+	return freeform_sets_open(&mip->sets);
+}
+
+/* How many sets there are; beyond MOST_SETS it does not matter. */
 static double
 count_sets(const Mip *mip, double *ways)
 {
@@ -154,116 +170,67 @@ set_cost(const Mip *mip, const uint32_t *set)
 	return (double) cost / KANON_FREEFORM_UNITS;
 }
 
-/* All sets, one after the other. */
 static KanonStatus
-list_sets(Mip *mip)
+check_sets(Mip *mip)
 {
 	FreeformWork *work = mip->work;
-	KanonEnv *env = work->env;
-	uint32_t k = work->k;
-	double *ways = kanon_alloc(env, (size_t) k + 1, sizeof(double));
+	double *ways = kanon_alloc(work->env, (size_t) work->k + 1, sizeof(double));
 	double n;
-	uint32_t *set;
 
 	if (ways == NULL)
 		return KANON_NO_MEMORY;
 	n = count_sets(mip, ways);
-	kanon_free(env, ways);
-	if (!(n <= MOST_SETS))
-	{
-		snprintf(work->detail, work->detail_size,
-				 "the %u rows have %.3g sets of %u rows, mip takes at most %d", work->n, n, k, MOST_SETS);
-		return KANON_TOO_LARGE;
-	}
-	mip->set = kanon_take(&mip->scratch, (size_t) n + 1, k * sizeof(uint32_t));
-	mip->cost = kanon_take(&mip->scratch, (size_t) n, sizeof(double));
-	mip->kept = kanon_take(&mip->scratch, (size_t) n, sizeof(bool));
-	mip->column = kanon_take0(&mip->scratch, (size_t) n, sizeof(int));
-	mip->count = kanon_take0(&mip->scratch, (size_t) n, sizeof(int32_t));
-	if (mip->scratch.failed)
-		return KANON_NO_MEMORY;
-	set = mip->set;
-	for (uint32_t x = 0, t = 0, used = 0; x < k; x++)
-	{
-		used = x > 0 && set[x - 1] == t ? used : 0;
-		if (used == mip->rows[t])
-		{
-			t++;
-			used = 0;
-		}
-		set[x] = t;
-		used++;
-	}
-	while (mip->nsets < (uint32_t) n)
-	{
-		uint32_t at = k;
-
-		if (kanon_step(&mip->pace, (int64_t) k * k * work->ncolumns))
-			return KANON_CANCELLED;
-		mip->cost[mip->nsets++] = set_cost(mip, set);
-		memcpy(set + k, set, k * sizeof(uint32_t));
-		set += k;
-		/* the next one: the last place that can go up does, the rest follow it as low as can be */
-		while (at > 0)
-		{
-			uint32_t t = set[at - 1] + 1;
-			uint32_t x = at - 1;
-			uint32_t used = 0;
-
-			for (; x < k && t < mip->ntypes; x++)
-			{
-				set[x] = t;
-				if (++used == mip->rows[t])
-				{
-					t++;
-					used = 0;
-				}
-			}
-			if (x == k)
-				break;
-			memcpy(set, set - k, k * sizeof(uint32_t));
-			at--;
-		}
-	}
-	return KANON_OK;
+	kanon_free(work->env, ways);
+	if (n <= MOST_SETS)
+		return KANON_OK;
+	snprintf(work->detail, work->detail_size, "the %u rows have %.3g sets of %u rows, mip takes at most %.0f",
+			 work->n, n, work->k, MOST_SETS);
+	return KANON_TOO_LARGE;
 }
 
-/* The sets that are kept, as columns. */
+/* k matches of each row. */
 static void
-load(Mip *mip, bool whole)
+load_rows(Mip *mip)
 {
-	uint32_t k = mip->work->k;
-	glp_prob *lp = mip->lp;
-	int column = 0;
+	double k = mip->work->k;
 
-	for (uint32_t s = 0; s < mip->nsets; s++)
-		mip->column[s] = mip->kept[s] ? ++column : 0;
-	glp_set_obj_dir(lp, GLP_MIN);
-	glp_add_rows(lp, (int) mip->ntypes);
+	glp_set_obj_dir(mip->lp, GLP_MIN);
+	glp_add_rows(mip->lp, (int) mip->ntypes);
 	for (uint32_t t = 0; t < mip->ntypes; t++)
-		glp_set_row_bnds(lp, (int) t + 1, GLP_FX, (double) k * mip->rows[t], (double) k * mip->rows[t]);
-	if (column > 0)
-		glp_add_cols(lp, column);
-	for (uint32_t s = 0; s < mip->nsets; s++)
-	{
-		const uint32_t *set = mip->set + (size_t) s * k;
-		int n = 0;
+		glp_set_row_bnds(mip->lp, (int) t + 1, GLP_FX, k * mip->rows[t], k * mip->rows[t]);
+}
 
-		if (mip->column[s] == 0)
-			continue;
-		for (uint32_t x = 0; x < k; x++)
-			if (n > 0 && mip->ind[n] == (int) set[x] + 1)
-				mip->val[n] += 1;
-			else
-			{
-				mip->ind[++n] = (int) set[x] + 1;
-				mip->val[n] = 1;
-			}
-		glp_set_mat_col(lp, mip->column[s], n, mip->ind, mip->val);
-		glp_set_obj_coef(lp, mip->column[s], mip->cost[s]);
-		glp_set_col_bnds(lp, mip->column[s], GLP_LO, 0, 0);
-		if (whole)
-			glp_set_col_kind(lp, mip->column[s], GLP_IV);
+/* A set of types, ascending, as a column. */
+static void
+load_set(Mip *mip, const uint32_t *set, double cost, bool whole)
+{
+	int column = glp_add_cols(mip->lp, 1);
+	int n = 0;
+
+	for (uint32_t x = 0; x < mip->work->k; x++)
+		if (n > 0 && mip->ind[n] == (int) set[x] + 1)
+			mip->val[n] += 1;
+		else
+		{
+			mip->ind[++n] = (int) set[x] + 1;
+			mip->val[n] = 1;
+		}
+	glp_set_mat_col(mip->lp, column, n, mip->ind, mip->val);
+	glp_set_obj_coef(mip->lp, column, cost);
+	glp_set_col_bnds(mip->lp, column, GLP_LO, 0, 0);
+	if (whole)
+		glp_set_col_kind(mip->lp, column, GLP_IV);
+}
+
+/* The sets that were found last. */
+static void
+load_found(Mip *mip, bool whole)
+{
+	for (size_t x = 0; x < mip->sets.n; x++)
+	{
+		const FreeformSet *set = &mip->sets.found[x];
+
+		load_set(mip, mip->sets.set + (size_t) set->slot * mip->work->k, set->cost, whole);
 	}
 }
 
@@ -272,6 +239,20 @@ static bool
 is_enough(const Mip *mip)
 {
 	return mip->bound >= mip->upper * (1 - mip->work->space->gap) - CLOSE * mip->work->n;
+}
+
+/* The records of GLPK's solution. */
+static void
+note_best(Mip *mip)
+{
+	size_t width = mip->work->k * sizeof(uint32_t);
+
+	mip->nbest = 0;
+	for (size_t x = 0; x < mip->sets.n; x++)
+		for (int copy = (int) floor(glp_mip_col_val(mip->lp, (int) x + 1) + 0.5);
+			 copy > 0 && mip->nbest < mip->work->n; copy--)
+			memcpy(mip->best + (size_t) mip->nbest++ * mip->work->k,
+				   mip->sets.set + (size_t) mip->sets.found[x].slot * mip->work->k, width);
 }
 
 static void
@@ -290,9 +271,7 @@ on_tree(glp_tree *tree, void *info)
 	{
 		mip->upper = glp_mip_obj_val(mip->lp);
 		mip->found = true;
-		for (uint32_t s = 0; s < mip->nsets; s++)
-			mip->count[s] =
-				mip->column[s] > 0 ? (int32_t) floor(glp_mip_col_val(mip->lp, mip->column[s]) + 0.5) : 0;
+		note_best(mip);
 	}
 	if (node != 0)
 		mip->bound = fmax(mip->bound, fmin(mip->upper, glp_ios_node_bound(tree, node)));
@@ -315,32 +294,91 @@ branch(Mip *mip)
 	parm.cb_info = mip;
 	mip->root = mip->bound;
 	status = glpk_branch(&mip->guard, mip->lp, &parm, &complete);
-	if (complete && status == KANON_OK)
+	if (complete && status == KANON_OK && !mip->sets.cut)
 		mip->bound = fmax(mip->bound, mip->upper - LEFT_OUT * (1 + mip->upper));
 	return status;
 }
 
-/* What runs under the guard: calls to GLPK only. */
+/* Hungarian's records. */
+static void
+load_start(Mip *mip)
+{
+	const FreeformWork *work = mip->work;
+
+	for (uint32_t j = 0; j < work->n; j++)
+	{
+		uint32_t *set = mip->best;
+
+		for (uint32_t m = 0; m < work->k; m++)
+		{
+			uint32_t type = mip->type[work->match[(size_t) j * work->degree + m]];
+			uint32_t at = m;
+
+			for (; at > 0 && set[at - 1] > type; at--)
+				set[at] = set[at - 1];
+			set[at] = type;
+		}
+		load_set(mip, set, set_cost(mip, set), false);
+	}
+}
+
+/* The relaxation over all sets, and its prices. */
+static KanonStatus
+relax(Mip *mip)
+{
+	FreeformSets *sets = &mip->sets;
+	KanonStatus status = KANON_OK;
+
+	sets->most = MOST_AT_ONCE;
+	do
+	{
+		double value;
+
+		load_found(mip, false);
+		status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
+		if (status != KANON_OK || mip->pace.late)
+			return status;
+		if (glpk_is_spent(&mip->guard))
+			return KANON_NO_MEMORY;
+		for (uint32_t t = 0; t < mip->ntypes; t++)
+			sets->price[t] = glp_get_row_dual(mip->lp, (int) t + 1);
+		value = glp_get_obj_val(mip->lp);
+		sets->limit = -CLOSE / 2;
+		status = freeform_sets_find(sets);
+		/* each of the n records may be as much cheaper */
+		if (status == KANON_OK && !sets->late)
+			mip->bound = fmax(
+				mip->bound,
+				fmin(mip->upper, value + mip->work->n * (sets->n > 0 ? sets->found[0].reduced : -CLOSE / 2)));
+	} while (status == KANON_OK && sets->n > 0 && !sets->late && !is_enough(mip));
+	return status;
+}
+
+/* What runs under the guard: calls to GLPK, and between them the search for sets. */
 static KanonStatus
 solve(void *arg)
 {
 	Mip *mip = arg;
+	FreeformSets *sets = &mip->sets;
 	KanonStatus status;
 
 	mip->lp = glp_create_prob();
-	load(mip, false);
-	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
-	if (status != KANON_OK || mip->pace.late)
+	mip->guard.fine = 1e-9;
+	load_rows(mip);
+	load_start(mip);
+	status = relax(mip);
+	if (status != KANON_OK || mip->pace.late || is_enough(mip))
 		return status;
-	mip->bound = fmin(mip->upper, glp_get_obj_val(mip->lp));
-	if (is_enough(mip))
-		return KANON_OK;
 	/* only these can be part of a cheaper solution */
-	for (uint32_t s = 0; s < mip->nsets; s++)
-		mip->kept[s] =
-			glp_get_col_dual(mip->lp, (int) s + 1) <= mip->upper - mip->bound + CLOSE * mip->work->n;
+	sets->limit = mip->upper - mip->bound + CLOSE * mip->work->n;
+	sets->most = MOST_COLUMNS;
+	status = freeform_sets_find(sets);
+	if (status != KANON_OK || sets->late)
+		return status;
 	glp_erase_prob(mip->lp);
-	load(mip, true);
+	load_rows(mip);
+	load_found(mip, true);
+	mip->guard.fine = 0;
 	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
 	return status == KANON_OK && !mip->pace.late ? branch(mip) : status;
 }
@@ -353,7 +391,6 @@ make_graph(Mip *mip, KanonFreeformGraph *graph)
 	uint32_t n = mip->work->n;
 	uint32_t k = mip->work->k;
 	uint32_t *turn = kanon_alloc0(env, mip->ntypes, sizeof(uint32_t));
-	uint32_t records = 0;
 
 	graph->start = kanon_alloc(env, (size_t) n + 1, sizeof(uint32_t));
 	graph->match = kanon_alloc(env, n, k * sizeof(uint32_t));
@@ -362,21 +399,16 @@ make_graph(Mip *mip, KanonFreeformGraph *graph)
 		kanon_free(env, turn);
 		return KANON_NO_MEMORY;
 	}
-	graph->start[0] = 0;
-	for (uint32_t s = 0; s < mip->nsets; s++)
-		for (int32_t copy = 0; copy < mip->count[s] && records < n; copy++)
-		{
-			for (uint32_t x = 0; x < k; x++)
-			{
-				uint32_t t = mip->set[(size_t) s * k + x];
+	for (uint32_t record = 0; record <= n; record++)
+		graph->start[record] = record * k;
+	for (uint32_t x = 0; x < mip->nbest * k; x++)
+	{
+		uint32_t t = mip->best[x];
 
-				graph->match[records * k + x] = mip->first[t] + turn[t]++ % mip->rows[t];
-			}
-			records++;
-			graph->start[records] = records * k;
-		}
+		graph->match[x] = mip->first[t] + turn[t]++ % mip->rows[t];
+	}
 	kanon_free(env, turn);
-	return records == n ? KANON_OK : KANON_BROKEN;
+	return mip->nbest == n ? KANON_OK : KANON_BROKEN;
 }
 
 /* What hungarian's graph costs: a record at a time. */
@@ -405,14 +437,15 @@ freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 	KanonStatus status = find_types(&mip) ? KANON_OK : KANON_NO_MEMORY;
 
 	if (status == KANON_OK)
-		status = list_sets(&mip);
+		status = check_sets(&mip);
 	if (status == KANON_OK)
 		status = freeform_hungarian(work);
+	if (status == KANON_OK)
+		status = open_sets(&mip);
 	if (status == KANON_OK)
 	{
 		mip.upper = work_cost(&mip);
 		mip.bound = 0;
-		memset(mip.kept, true, mip.nsets);
 		kanon_pace_open(&mip.pace, "mip");
 		status = glpk_guarded(&mip.guard, &mip.pace, solve, &mip);
 		if (status == KANON_BROKEN)
