@@ -209,22 +209,28 @@ typedef struct Count
 	KeptColumn *column;
 } Count;
 
+/* A hash of the value, its rows, and the least and largest hash of their persons when these are known. */
 static bool
 receive_count(void *arg, TupleTableSlot *slot)
 {
 	Count *count = arg;
 	uint32 hash = (uint32) ((uint64) DatumGetInt64(slot->tts_values[0]) >> 32);
 	uint64 rows = (uint64) DatumGetInt64(slot->tts_values[1]);
+	uint32 person =
+		count->look->persons ? (uint32) DatumGetInt64(slot->tts_values[2]) & (KEPT_NOBODY >> 1) : KEPT_NOBODY;
 	bool found;
 	KeptValue *value = kept_insert(count->column->values, hash, &found);
 
 	if (!found)
 	{
 		value->rows = 0;
-		value->person = KEPT_NOBODY;
+		value->person = person;
 		value->shared = false;
 	}
 	value->rows = (uint32) Min(value->rows + rows, (uint64) PG_UINT32_MAX);
+	if (count->look->persons)
+		value->shared = value->shared || value->person != person ||
+						DatumGetInt64(slot->tts_values[2]) != DatumGetInt64(slot->tts_values[3]);
 	return true;
 }
 
@@ -233,31 +239,42 @@ receive_count(void *arg, TupleTableSlot *slot)
  * many hashes are left out as leave a sample of the usual size.
  */
 void
-kept_count(KeptLook *look, const char *name, Oid relid, int64 rows)
+kept_count(KeptLook *look, const Source *source, const char *from, const char *of, const char *person,
+		   int64 rows)
 {
 	uint32 forgotten = 0;
 
+	look->persons = person != NULL;
 	while (rows / ((int64) forgotten + 1) > look->most && forgotten < PG_INT32_MAX)
 		forgotten = forgotten << 1 | 1;
 	for (int i = 0; i < look->nkept; i++)
 	{
 		KeptColumn *column = &look->columns[i];
+		char *value = psprintf("%s%s", of, column->column->quoted);
 		char *hash =
-			psprintf("pg_catalog.hashtextextended(pg_catalog.concat(%s) COLLATE pg_catalog.\"C\", 0)",
-					 column->column->quoted);
+			psprintf("pg_catalog.hashtextextended(pg_catalog.concat(%s) COLLATE pg_catalog.\"C\", 0)", value);
 		Gate *gate;
 
 		if (column->values == NULL)
 			continue;
 		column->forgotten = forgotten;
-		gate = gate_create(name, relid, 2);
+		gate = gate_create(source->name, source->relid, person != NULL ? 4 : 2);
 		gate_computed(gate, "hash", INT8OID);
 		gate_computed(gate, "count", INT8OID);
+		if (person != NULL)
+		{
+			gate_computed(gate, "min", INT8OID);
+			gate_computed(gate, "max", INT8OID);
+		}
 		gate_select(gate,
-					psprintf("SELECT %s, pg_catalog.count(*) FROM %s WHERE %s IS NOT NULL"
+					psprintf("SELECT %s, pg_catalog.count(*)%s FROM %s WHERE %s IS NOT NULL"
 							 " AND %s OPERATOR(pg_catalog.&) %u::pg_catalog.int8 OPERATOR(pg_catalog.=) 0"
 							 " GROUP BY 1",
-							 hash, name, column->column->quoted, hash, forgotten),
+							 hash,
+							 person != NULL
+								 ? psprintf(", pg_catalog.min(%s), pg_catalog.max(%s)", person, person)
+								 : "",
+							 from, value, hash, forgotten),
 					false, receive_count, &(Count){look, column});
 	}
 }

@@ -24,8 +24,13 @@ extern uint32 kept_person(const KeptLook *look, const Datum *values, const bool 
 /* A row's kept values [nkept], as they are published, and whom it is about. */
 extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person);
 
-/* Instead of noting each of so many rows: the rows of a written table are counted where they are. */
-extern void kept_count(KeptLook *look, const char *name, Oid relid, int64 rows);
+/*
+ * Instead of noting each of so many rows: they are counted where they are.  source: the
+ * relation that has them; from: it, or more, where its columns are called `of` and their name;
+ * person: a number of whom a row is about, by these, or NULL.
+ */
+extern void kept_count(KeptLook *look, const Source *source, const char *from, const char *of,
+					   const char *person, int64 rows);
 
 /* How the values of a column spread over its rows; of many different ones a sample was counted. */
 typedef struct KeptFigures

@@ -152,3 +152,48 @@ persons_end(Persons *persons)
 	if (persons->alike != NULL)
 		check_sorted(persons, persons->alike, check_alike);
 }
+
+/* ---- rows that were counted by others ---- */
+
+static int
+compare_by_class(const void *a, const void *b, void *arg)
+{
+	const KanonFlow *flows = arg;
+	uint32 left = flows[*(const size_t *) a].class_, right = flows[*(const size_t *) b].class_;
+
+	return left < right ? -1 : left > right;
+}
+
+void
+persons_counted(const KanonProblem *problem, const KanonRelease *release, const int64 *rows, Border *border)
+{
+	Persons persons = {.problem = problem, .release = release, .border = border};
+	size_t *order = border_palloc(border, sizeof(size_t) * Max(release->nflows, 1));
+	Noted noted = {.types = border_palloc(border, sizeof(uint32) * (Size) problem->ntypes),
+				   .counts = border_palloc(border, sizeof(int64) * (Size) problem->ntypes)};
+	size_t n = 0;
+
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ != KANON_DROPPED)
+			order[n++] = f;
+	qsort_arg(order, n, sizeof(size_t), compare_by_class, release->flows);
+	for (size_t i = 0; i < n; i++)
+	{
+		const KanonFlow *flow = &release->flows[order[i]];
+
+		CHECK_FOR_INTERRUPTS();
+		if (rows[order[i]] > 0)
+		{
+			noted.types[noted.n] = flow->type;
+			noted.counts[noted.n++] = rows[order[i]];
+		}
+		if (i + 1 == n || release->flows[order[i + 1]].class_ != flow->class_)
+		{
+			check_class(&persons, flow->class_, &noted);
+			noted.n = 0;
+		}
+	}
+	border_pfree(border, order);
+	border_pfree(border, noted.types);
+	border_pfree(border, noted.counts);
+}

@@ -20,4 +20,8 @@ extern void persons_note(Persons *persons, uint32 class_, uint32 type);
 /* Raises if a class that was written breaks a rule, or those that look alike do together. */
 extern void persons_end(Persons *persons);
 
+/* The same of so many rows of each flow [nflows]; of classes that look alike nothing is asked. */
+extern void persons_counted(const KanonProblem *problem, const KanonRelease *release, const int64 *rows,
+							Border *border);
+
 #endif

@@ -23,6 +23,7 @@
 #include "read/dictionary.h"
 #include "read/stage.h"
 #include "write/bulk.h"
+#include "write/counted.h"
 #include "write/kept.h"
 #include "write/shown_class.h"
 #include "write/verify.h"
@@ -99,12 +100,12 @@ hashes_differently(Oid type)
 
 /* Why workers cannot write it; NULL: they can. */
 static const char *
-obstacle(const Source *source, const KanonProblem *problem)
+obstacle(const Target *target, const Source *source, const KanonProblem *problem)
 {
 	if (source->masks != NULL)
 		return "Kept columns are masked.";
-	if (problem->privacy != NULL && kanon_privacy_person(problem->privacy) >= 0)
-		return "A privacy rule counts persons.";
+	if (counts_persons(problem) && !target->mark && !kanon_privacy_monotone(problem->privacy))
+		return "A privacy rule counts persons, and classes may look alike.";
 	for (int c = 0; c < source->ngrouped; c++)
 		if (!OidIsValid(
 				lookup_type_cache(source->qis[c].type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
@@ -122,7 +123,7 @@ spread_takes(const Target *target, const Source *source, const KanonProblem *pro
 
 	if (target->kind != TABLE_DISTRIBUTED || !OidIsValid(source->staged_from))
 		return false;
-	why = obstacle(source, problem);
+	why = obstacle(target, source, problem);
 	if (why != NULL)
 		spread_not(target, source, why);
 	return why == NULL;
@@ -541,13 +542,31 @@ mapped_classes(const Spread *spread, Relation target)
 }
 
 /*
+ * The rows, each with its class.  Where a planner sees that each row finds one line it hashes
+ * the lines, and does not sort all rows: hence DISTINCT ON, here and below.
+ */
+static char *
+rows_with_classes(const Spread *spread, const char *types)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "%s AS s JOIN (SELECT %s* FROM %s) AS t ON t.type OPERATOR(pg_catalog.=) %s",
+					 spread->types->source->name, spread->splits ? "" : "DISTINCT ON (type) ", types,
+					 hash_of_row(spread, "s."));
+	if (spread->splits)
+		appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.>=) t.low AND %s OPERATOR(pg_catalog.<=) t.high",
+						 hash_of_place(spread, "s."), hash_of_place(spread, "s."));
+	return sql.data;
+}
+
+/*
  * In the order (class, place) within each shard: rows and shards of both tables go
  * together.  Rows are sorted before they have what their class shows, so that they are
- * small.  Where a planner sees that each row finds one line it hashes the lines, and does not
- * sort all rows: hence DISTINCT ON.
+ * small.
  */
 static int64
-insert_rows(const Spread *spread, const char *types, const char *classes)
+insert_rows(const Spread *spread, const char *rows, const char *classes)
 {
 	const Source *source = spread->types->source;
 	StringInfoData sql;
@@ -564,17 +583,10 @@ insert_rows(const Spread *spread, const char *types, const char *classes)
 	for (int i = 0; i < source->nkept; i++)
 		appendStringInfo(&sql, "s.%s AS k%d, ", source->kept[i].quoted, i + 1);
 	appendStringInfo(&sql,
-					 "s." SHARD_COLUMN " AS shard FROM %s AS s JOIN (SELECT %s* FROM %s) AS t"
-					 " ON t.type OPERATOR(pg_catalog.=) %s",
-					 source->name, spread->splits ? "" : "DISTINCT ON (type) ", types,
-					 hash_of_row(spread, "s."));
-	if (spread->splits)
-		appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.>=) t.low AND %s OPERATOR(pg_catalog.<=) t.high",
-						 hash_of_place(spread, "s."), hash_of_place(spread, "s."));
-	appendStringInfo(&sql,
-					 " ORDER BY t.class, s." PLACE_COLUMN ") AS r JOIN (SELECT DISTINCT ON (class) * FROM %s)"
+					 "s." SHARD_COLUMN " AS shard FROM %s ORDER BY t.class, s." PLACE_COLUMN
+					 ") AS r JOIN (SELECT DISTINCT ON (class) * FROM %s)"
 					 " AS m ON m.class OPERATOR(pg_catalog.=) r.class",
-					 classes);
+					 rows, classes);
 	border_progress(spread->border, "writing", 0, spread->types->nrows - spread->release->dropped);
 	if (gate_execute(sql.data, false) != SPI_OK_INSERT)
 		elog(ERROR, "could not write the rows on the workers");
@@ -589,7 +601,7 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 		.target = target, .types = types, .problem = problem, .release = release, .border = border};
 	Relation rel = table_open(target->relid, RowExclusiveLock);
 	KeptLook *look = kept_begin(types->source, -1, 0, border);
-	char *classes;
+	char *rows, *classes;
 	int64 written;
 
 	if (!target_is_plain(rel, target, types->source))
@@ -602,15 +614,15 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	classes = mapped_classes(&spread, rel);
 	table_close(rel, NoLock);
 	citus_distribute(target->building, KANON_SHARD_COLUMN, types->source->name);
-	written = insert_rows(&spread, mapped_types(&spread), classes);
+	rows = rows_with_classes(&spread, mapped_types(&spread));
+	written = insert_rows(&spread, rows, classes);
+	if (counts_persons(problem))
+		counted_persons(types, problem, release, spread.hash, rows, border);
 	run_utility(psprintf("DROP TABLE %s", spread.name));
 	border_pfree(border, spread.hash);
 	border_pfree(border, spread.low);
 	border_pfree(border, spread.high);
 	if (look != NULL)
-	{
-		kept_count(look, target->building, target->relid, written);
-		kept_end(look);
-	}
+		counted_kept(look, target, types->source, problem, rows, written);
 	return written;
 }

@@ -1,0 +1,25 @@
+/*
+ * counted.h: what workers count of the rows that they have written.
+ */
+#ifndef KANON_WRITE_COUNTED_H
+#define KANON_WRITE_COUNTED_H
+
+#include "read/rowtypes.h"
+#include "write/kept.h"
+#include "write/target.h"
+
+/* Does a rule count persons? */
+extern bool counts_persons(const KanonProblem *problem);
+
+/*
+ * Raises when a class breaks such a rule.  hash: [ntypes], of row types; rows: what a query reads
+ * from, where s is a row as it was set aside, and t has the hash of its type and its class.
+ */
+extern void counted_persons(const RowTypes *types, const KanonProblem *problem, const KanonRelease *release,
+							const int64 *hash, const char *rows, Border *border);
+
+/* Raises when a kept column identifies; rows: the same. */
+extern void counted_kept(KeptLook *look, const Target *target, const Source *source,
+						 const KanonProblem *problem, const char *rows, int64 written);
+
+#endif
