@@ -1,5 +1,5 @@
-# Reading may be shared out among parallel workers: the query that groups the source,
-# though the planner expects many groups; and never where a function forbids it.
+# Reading may be shared out among three parallel workers and more: the query that groups the
+# source, though the planner expects many groups; and never where a function forbids it.
 use strict;
 use warnings;
 use Test::More;
@@ -10,7 +10,7 @@ my $node = KanonNode::new_node('main', conf => <<'E');
 session_preload_libraries = 'auto_explain'
 auto_explain.log_min_duration = 0
 auto_explain.log_nested_statements = on
-max_parallel_workers_per_gather = 2
+max_parallel_workers_per_gather = 3
 min_parallel_table_scan_size = 0
 E
 plan skip_all => 'auto_explain is not installed' unless -e $node->config_data('--pkglibdir') . '/auto_explain.so';
@@ -38,6 +38,8 @@ my $alone = join '', plans('SELECT a, b, c, d, e, count(*) FROM person GROUP BY 
 unlike($alone, qr/Gather/, 'of so many groups as it expects the planner thinks a parallel plan too dear');
 like(join('', plans("SELECT FROM kanon_pattern_guided('person', 'target', $columns, 5)")), qr/Gather/, 'kanon reads in parallel');
 is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT (a, b, c, d, e)) FROM target'), '200000|7', 'every row once');
+is(scalar(plans("SET max_parallel_workers_per_gather = 2; SELECT FROM kanon_pattern_guided('person', 'target', $columns, 5, replace => true)")),
+	0, 'with two the rows are grouped as they come in, which is no query');
 unlike(join('', plans("SELECT FROM kanon_pattern_guided('careful', 'target', $columns, 5, replace => true)")),
 	qr/Gather/, 'but not where a function is not parallel safe');
 unlike(join('', plans("SET max_parallel_workers_per_gather = 0; SELECT FROM kanon_pattern_guided('person', 'target', $columns, 5, replace => true)")),
