@@ -405,7 +405,7 @@ branching_ends(void **state)
 	int late = 0;
 
 	(void) state;
-	problem = branching_problem(&host, 16);
+	problem = branching_problem(&host, 114);
 	host.env.now = clock_that_jumps;
 	problem->time_limit = 1e5;
 	looks = INT_MAX;
@@ -415,9 +415,9 @@ branching_ends(void **state)
 	assert_true(report.proven && nodes > 2);
 	all = INT_MAX - looks;
 	/* from the end, where branching is */
-	for (int first = all - 1; first > 0 && late == 0; first--)
+	for (int eighth = 7; eighth > 0 && late == 0; eighth--)
 	{
-		looks = first;
+		looks = (int) ((int64_t) all * eighth / 8);
 		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
 		kanon_release_free(problem, &release);
 		late += report.nodes > 0 && report.nodes < nodes && !report.proven;
