@@ -38,6 +38,7 @@ SELECT group_values, value FROM kanon_dp('dp_odd', 'count', 1000, by => '{g}', g
 SELECT count(DISTINCT value) > 3 AS noisy, bool_and(value % 5 = 0) AS on_grid
 FROM generate_series(1, 8) i, LATERAL kanon_dp('dp_visits', 'sum', 0.01 + 0 * i, of => 'age', lower => 0, upper => 90, grid => 5);
 SELECT margin FROM kanon_dp('dp_visits', 'count', 0.5);
+SELECT margin FROM kanon_dp('dp_visits', 'sum', 0.01, of => 'age', lower => 0, upper => 100, grid => 0.1);
 -- a group of few is not found
 SELECT count(*) FROM kanon_dp('dp_visits', 'count', 0.5, by => '{id}', delta => 0.000000001);
 SELECT count(*) FROM kanon_dp('dp_visits', 'sum', 0.5, of => 'age', lower => 0, upper => 90, by => '{sex}', subject => 'person', delta => 0.000001);

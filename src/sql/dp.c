@@ -354,8 +354,9 @@ put_group(Lines *lines, const Asked *asked, const char *group, const KanonFigure
 	double margin =
 		kanon_noise_margin(sensitivity, (double) question->epsilon / (double) KANON_EPSILON_ONE, BEYOND);
 
+	/* steps of a grid such as 0.1, which is no double: as many digits as are sure */
 	if (question->aggregate == KANON_AGGREGATE_SUM)
-		margin *= asked->subjects->step;
+		margin = strtod(psprintf("%.15g", margin * asked->subjects->step), NULL);
 	for (uint32 bin = 0; bin < question->bins; bin++)
 	{
 		line_value(lines, DirectFunctionCall1(jsonb_in, CStringGetDatum(group)), true);
