@@ -12,6 +12,7 @@
 #include "diverse.h"
 #include "plain.h"
 #include "cluster/cluster.h"
+#include "exact/ilp.h"
 #include "util/pace.h"
 
 /* With at least one quasi-identifier and one column beside it; no persons that are counted in millions. */
@@ -694,6 +695,49 @@ test_ilp_ends(void **state)
 		end_problem(&host, problem);
 	}
 }
+
+/*
+ * A share that only fractions of millions come near: the model would take the best of a million for
+ * it, and prove that a class may not be one which is.
+ */
+static void
+test_ilp_shares(void **state)
+{
+	static const uint32_t code[] = {0, 0, 0, 1, 0, 2};
+	/* 470832 / 1136689 is just below the square root of 2 less 1, and nearer to it than what has a smaller divisor */
+	static const int64_t rows[] = {470832, 332929, 332928};
+	const KanonPrivacyRule rule = {.kind = KANON_ALPHA, .share = sqrt(2) - 1};
+	Host host;
+	KanonProblem *problem;
+	KanonInstances instances;
+	KanonPace pace;
+	IlpResult best = {.cost = INFINITY};
+	double bound = -INFINITY;
+	int64_t nodes = 0;
+	KanonReport report = {0};
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 3, 2, 2);
+	memcpy((int64_t *) (uintptr_t) problem->rows, rows, sizeof(rows));
+	problem->ncolumns = 1;
+	problem->nextra = 1;
+	problem->extra = problem->columns + 1;
+	assert_int_equal(kanon_privacy_open(problem, &rule, 1, &problem->privacy), KANON_OK);
+	assert_true(kanon_privacy_allows(problem, (const uint32_t[]){0, 1, 2}, NULL, 3, false, NULL));
+	kanon_pace_limit(&pace, problem, "instances");
+	assert_int_equal(
+		kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1000, &pace, &instances), KANON_OK);
+	(void) ilp_solve_privacy(problem, &instances, 0, &best, &bound, &nodes, &report);
+	/* nothing has to be suppressed */
+	assert_true(bound <= 0);
+	kanon_release_free(problem, &best.release);
+	kanon_instances_free(problem->env, &instances);
+	kanon_privacy_close(problem->privacy);
+	problem->privacy = NULL;
+	problem->ncolumns = 2;
+	problem_free(problem);
+}
 #endif
 
 /* ---- solvers that know k alone: their releases are mended ---- */
@@ -992,6 +1036,7 @@ main(void)
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_ilp_and_greedy),
 		cmocka_unit_test(test_ilp_ends),
+		cmocka_unit_test(test_ilp_shares),
 		cmocka_unit_test(test_improve_near),
 		cmocka_unit_test(test_improve_adult),
 #endif

@@ -221,7 +221,7 @@ ilp_solve_privacy(const KanonProblem *problem, const KanonInstances *instances, 
 		ilp_privacy_build(&model);
 		status = model.memory.failed ? KANON_NO_MEMORY : model.cancelled ? KANON_CANCELLED : KANON_OK;
 	}
-	if (status == KANON_OK && model.nentries > ILP_PRIVACY_ENTRIES)
+	if (status == KANON_OK && (model.coarse || model.nentries > ILP_PRIVACY_ENTRIES))
 		status = KANON_TOO_LARGE;
 	if (status == KANON_OK && !pace.late)
 	{

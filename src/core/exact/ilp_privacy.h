@@ -64,6 +64,7 @@ typedef struct IlpPrivacy
 	int64_t nodes;
 	int64_t max_nodes; /* 0: any number */
 	bool cancelled;
+	bool coarse; /* classes of many rows may have a larger share than the model knows: it proves nothing */
 } IlpPrivacy;
 
 /*

@@ -191,13 +191,16 @@ add_subject(IlpPrivacy *model, const KanonPrivacyRule *rule, int u)
 	put(model, enough, u, -(double) model->problem->k);
 }
 
-/* The largest a/b up to share, of 1 <= b <= most. */
-static void
+/* Largest b that is looked for. */
+#define MOST_DIVISOR 1e6
+
+/* The largest a/b up to share, of 1 <= b <= most; false: there may be a larger one, with a larger b than are looked for. */
+static bool
 fraction_below(double share, int64_t most, double *a, double *b)
 {
 	*a = floor(share * (1 + 1e-12));
 	*b = 1;
-	for (double d = 2; d <= (double) most && d <= 1e6; d++)
+	for (double d = 2; d <= (double) most && d <= MOST_DIVISOR; d++)
 	{
 		double n = floor(share * (1 + 1e-12) * d);
 
@@ -207,6 +210,7 @@ fraction_below(double share, int64_t most, double *a, double *b)
 			*b = d;
 		}
 	}
+	return (double) most <= MOST_DIVISOR || *a >= share * *b * (1 - 1e-12);
 }
 
 /* A column for each person of order[from .. to), as count_different has them; reorders these. */
@@ -286,7 +290,8 @@ add_alpha(IlpPrivacy *model, const KanonPrivacyRule *rule, int person)
 
 	for (uint32_t j = 0; j < model->n; j++)
 		rows += model->problem->rows[model->types[j]];
-	fraction_below(rule->share, rows, &a, &b);
+	if (!fraction_below(rule->share, rows, &a, &b))
+		model->coarse = true;
 	if (a >= b)
 		return;
 	sort_members(model, rule->joined, rule->column, -1);
