@@ -283,6 +283,10 @@ SELECT sensitive_values, sensitive_share FROM kanon_check_freeform('none', 'none
 -- what it does not take, and why
 \set VERBOSITY default
 SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+-- a value that one row has alone: all are one group, and each record would show it
+CREATE TEMP TABLE rare AS SELECT i AS age, CASE WHEN i = 1 THEN 'y' ELSE 'x' END AS ill FROM generate_series(1, 66000) i;
+SELECT * FROM kanon_freeform('rare', 'x', '{age}', 3, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]);
+DROP TABLE rare;
 SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_entropy_l('ill', 2)]);
 SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_t_closeness('ill', 0.3)]);
 SELECT * FROM kanon_freeform('ill', 'x', '{age,city}', 4, method => 'ring', keep => '{ill}', privacy => ARRAY[kanon_subject('id')]);

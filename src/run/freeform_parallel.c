@@ -110,16 +110,20 @@ kanon_freeform_worker(dsm_segment *segment, shm_toc *toc)
 
 /* What the caller is told when a method cannot take the table. */
 static void
-check_solved(Border *border, KanonStatus status, const KanonReport *report)
+check_solved(const Run *run, KanonStatus status)
 {
+	const char *detail = run->report.detail;
+
 	if (status == KANON_TOO_LARGE)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table is too large for this method"),
-			 errdetail("It cannot be published so: %s.", report->detail),
-			 errhint(
-				 "Methods 'hungarian' and 'sort_greedy' take larger ones; partition_size cuts a table into parts.")));
-	border_check(border, status, report->detail);
+			 errdetail("It cannot be published so: %s.", detail),
+			 run->problem.privacy != NULL
+				 ? errhint("Ask for less of values that few rows have, or take kanon_cluster.")
+				 : errhint(
+					   "Methods 'hungarian' and 'sort_greedy' take larger ones; partition_size cuts a table into parts.")));
+	border_check(run->border, status, detail);
 }
 
 /* Words of shared memory that a part takes. */
@@ -143,10 +147,8 @@ solve_here(Run *run, KanonFreeformPlan *plan, uint32 p)
 	values = border_palloc(border, sizeof(int32) * part_values(plan, part.n));
 	kanon_freeform_values(plan, p, values);
 	part.value = values;
-	check_solved(border,
-				 kanon_freeform_solve(&border->env, &plan->space, run->problem.freeform->strong, &part,
-									  &graph, run->report.detail, sizeof(run->report.detail)),
-				 &run->report);
+	check_solved(run, kanon_freeform_solve(&border->env, &plan->space, run->problem.freeform->strong, &part,
+										   &graph, run->report.detail, sizeof(run->report.detail)));
 	border_pfree(border, values);
 	border_check(border, kanon_freeform_put(plan, p, &graph, &run->report), run->report.detail);
 	kanon_freeform_graph_free(&border->env, &graph);
@@ -273,7 +275,7 @@ freeform_solve(Run *run)
 	/* whose graphs are of no known size */
 	bool alone = call->options.method == KANON_FREEFORM_CONCEALMENT || run->problem.privacy != NULL;
 
-	check_solved(run->border, status, report);
+	check_solved(run, status);
 	call->parts = plan.nparts;
 	while (p < plan.nparts)
 	{

@@ -261,8 +261,16 @@ freeform_rules_graph(const FreeformRules *rules, KanonFreeformGraph *graph)
 
 	for (uint32_t j = 0; j < n; j++)
 		edges += rules->window[j];
+	/* where values are so rare that hardly a group has them, one is large, and each of its records shows it all */
+	if (edges >= UINT32_MAX)
+	{
+		snprintf(rules->work->detail, rules->work->detail_size,
+				 "groups that keep the privacy rules are too large: there would be %llu matches",
+				 (unsigned long long) edges);
+		return KANON_TOO_LARGE;
+	}
 	graph->start = kanon_alloc(env, (size_t) n + 1, sizeof(uint32_t));
-	graph->match = edges < UINT32_MAX ? kanon_alloc(env, edges, sizeof(uint32_t)) : NULL;
+	graph->match = kanon_alloc(env, edges, sizeof(uint32_t));
 	graph->given = kanon_alloc(env, n, sizeof(uint32_t));
 	if (graph->start == NULL || graph->match == NULL || graph->given == NULL)
 		return KANON_NO_MEMORY;
