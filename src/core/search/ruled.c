@@ -365,22 +365,34 @@ start_from(Search *s, const KanonRelease *release)
 
 /* ---- the release ---- */
 
+/* Numbers the instances that the best solution uses; how many they are. */
+static uint32_t
+number_used(const Search *s, uint32_t *number)
+{
+	uint32_t n = 0;
+
+	memset(number, 0xff, s->model->nf * sizeof(uint32_t));
+	for (uint32_t u = 0; u < s->n; u++)
+		if (s->best[u] != NONE && number[s->best[u]] == NONE)
+			number[s->best[u]] = n++;
+	return n;
+}
+
 static KanonStatus
 make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 {
 	const KanonProblem *problem = s->problem;
 	KanonEnv *env = s->env;
 	size_t width = (size_t) problem->ncolumns;
-	uint32_t nf = s->model->nf;
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	uint32_t *number = kanon_alloc(env, nf, sizeof(uint32_t));
+	uint32_t *number = kanon_alloc(env, s->model->nf, sizeof(uint32_t));
+	uint32_t used = number != NULL ? number_used(s, number) : 0;
 	int64_t rest = 0;
 	size_t n = 0;
 	bool class = true;
 
 	memset(release, 0, sizeof(*release));
-	release->classes = kanon_alloc0(env, (size_t) nf + 1, sizeof(KanonClass));
-	release->cells = kanon_alloc0(env, (size_t) nf + 1, width * sizeof(KanonCell));
+	release->classes = kanon_alloc0(env, (size_t) used + 1, sizeof(KanonClass));
+	release->cells = kanon_alloc0(env, (size_t) used + 1, width * sizeof(KanonCell));
 	release->flows = kanon_alloc(env, s->n, sizeof(KanonFlow));
 	if (number == NULL || release->classes == NULL || release->cells == NULL || release->flows == NULL)
 	{
@@ -396,31 +408,22 @@ make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 		}
 	if (problem->residual == KANON_RESIDUAL_DROP)
 		class = kanon_class_allowed(problem, s->rule_types, s->rule_counts, n, rest);
-	memset(number, 0xff, nf * sizeof(uint32_t));
+	release->nclasses = used + 1;
+	release->classes[used].pattern = kanon_pattern_all(problem->ncolumns);
+	release->nflows = s->n;
 	for (uint32_t u = 0; u < s->n; u++)
 	{
 		uint32_t f = s->best[u];
+		uint32_t to = f == NONE ? used : number[f];
+		KanonPattern pattern = f == NONE ? release->classes[used].pattern : instances->pattern[f];
 
-		if (f != NONE && number[f] == NONE)
-		{
-			KanonCell *cells = release->cells + release->nclasses * width;
-			KanonPattern pattern = instances->pattern[f];
-
-			number[f] = release->nclasses;
-			release->classes[release->nclasses++].pattern = pattern;
-			for (size_t c = 0; c < width; c++)
-				if ((pattern >> c & 1) == 0)
-					cells[c] =
-						(KanonCell){KANON_SHOW_VALUE, problem->columns[c].code[s->type[u]] & KANON_MAX_TYPES};
-		}
-		release->flows[u] = (KanonFlow){s->type[u], f == NONE ? KANON_DROPPED : number[f], s->rows[u]};
+		release->classes[to].pattern = pattern;
+		for (size_t c = 0; c < width; c++)
+			if ((pattern >> c & 1) == 0)
+				release->cells[to * width + c] =
+					(KanonCell){KANON_SHOW_VALUE, problem->columns[c].code[s->type[u]] & KANON_MAX_TYPES};
+		release->flows[u] = (KanonFlow){s->type[u], to == used && !class ? KANON_DROPPED : to, s->rows[u]};
 	}
-	release->nflows = s->n;
-	release->classes[release->nclasses].pattern = all;
-	for (uint32_t u = 0; u < s->n && class; u++)
-		if (s->best[u] == NONE)
-			release->flows[u].class_ = release->nclasses;
-	release->nclasses++;
 	kanon_free(env, number);
 	return KANON_OK;
 }
