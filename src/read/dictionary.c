@@ -347,6 +347,26 @@ dictionary_find(Dictionary *dict, Datum value, bool isnull)
 }
 
 uint32
+dictionary_below(const Dictionary *dict, Datum value)
+{
+	uint32 low = 0, high = dict->count - (dict->null_code != DICTIONARY_NONE);
+
+	while (low < high)
+	{
+		uint32 middle = low + (high - low) / 2;
+		int order = dict->compare != NULL ? DatumGetInt32(FunctionCall2Coll(dict->compare, dict->collation,
+																			dict->values[middle], value))
+										  : image_compare(dict, dict->values[middle], value);
+
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32
 dictionary_size(const Dictionary *dict)
 {
 	return dict->count;

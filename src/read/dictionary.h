@@ -18,6 +18,9 @@ extern uint32 dictionary_add(Dictionary *dictionary, Datum value, bool isnull);
 
 /* The value's code, or DICTIONARY_NONE. */
 extern uint32 dictionary_find(Dictionary *dictionary, Datum value, bool isnull);
+
+/* After dictionary_sort: how many codes are of lesser values. */
+extern uint32 dictionary_below(const Dictionary *dictionary, Datum value);
 extern uint32 dictionary_size(const Dictionary *dictionary);
 
 /* The one spelling under which a code is published. */

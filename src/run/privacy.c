@@ -174,6 +174,10 @@ takers(PrivacyKind kind)
 static bool
 is_presence(PrivacyKind kind)
 {
+	StaticAssertStmt(1u << PRIVACY_DELTA_PRESENCE == KANON_TAKES_DELTA_PRESENCE &&
+						 1u << PRIVACY_PRESENCE == KANON_TAKES_PRESENCE,
+					 "the core numbers rules about presence as SQL does");
+
 	return kind == PRIVACY_DELTA_PRESENCE || kind == PRIVACY_PRESENCE;
 }
 

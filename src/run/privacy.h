@@ -95,6 +95,10 @@ extern void shares_read(const PrivacyWords *words, Source *distributions, const 
 extern const uint32_t *population_codes(const RowTypes *types, int column, int level, const Source *source,
 										int qi, Border *border);
 
+/* How many of the source's values are less than those of these row types, in a column that shows ranges; NULL: it does not. */
+extern const uint32_t *population_below(const RowTypes *types, int column, const Source *source, int qi,
+										Border *border);
+
 /* Is k asked of a population?  privacy: NULL, too. */
 extern bool privacy_k_map(const Privacy *privacy);
 

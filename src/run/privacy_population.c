@@ -193,6 +193,33 @@ population_codes(const RowTypes *types, int column, int level, const Source *sou
 	return codes;
 }
 
+const uint32_t *
+population_below(const RowTypes *types, int column, const Source *source, int qi, Border *border)
+{
+	const Dictionary *from = types->source->qis[column].dictionary;
+	Dictionary *to = source->qis[qi].dictionary;
+	uint32 n = dictionary_size(from);
+	uint32 *place;
+	uint32 *below;
+
+	if (source->qis[qi].show_as != SHOW_AS_RANGE)
+		return NULL;
+	place = border_palloc(border, sizeof(uint32) * (Size) Max(n, 1));
+	below = border_palloc(border, sizeof(uint32) * (Size) Max(types->ntypes, 1));
+	for (uint32 code = 0; code < n; code++)
+	{
+		bool isnull;
+		Datum value = dictionary_value(from, code, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		place[code] = isnull ? KANON_FOREIGN : dictionary_below(to, value);
+	}
+	for (uint32 i = 0; i < types->ntypes; i++)
+		below[i] = place[types->columns[types->source->levels.first[column]].code[i]];
+	border_pfree(border, place);
+	return below;
+}
+
 static void
 core_population(const PrivacyWords *words, Source *source_of, const Source *source,
 				KanonPopulation *population, Border *border)
@@ -212,9 +239,12 @@ core_population(const PrivacyWords *words, Source *source_of, const Source *sour
 	population->least = words->number;
 	population->most = words->most;
 	for (int qi = 0; qi < source->nqis && types->nrows > 0; qi++)
+	{
 		for (int c = source->levels.first[qi]; c < source->levels.first[qi + 1]; c++)
 			population->code[c] =
 				population_codes(types, qi, c - source->levels.first[qi], source, qi, border);
+		population->below[source->levels.first[qi]] = population_below(types, qi, source, qi, border);
+	}
 }
 
 /* The population has the source's rows, and could fulfil the rule with all of them in one class. */

@@ -236,11 +236,10 @@ read_shares(const Lines *lines, const Source *source, int qi, Values *values)
 	rowtypes_levels(values->types, values->border);
 }
 
-/* The codes of the values; last, those of everybody else, who has none that the table has. */
+/* What is told of the values, and last of everybody else, who has none that the table has. */
 static const uint32_t *
-codes_and_rest(const RowTypes *types, int level, const Source *source, int qi, Border *border)
+and_rest(const uint32_t *codes, const RowTypes *types, Border *border)
 {
-	const uint32_t *codes = population_codes(types, 0, level, source, qi, border);
 	uint32_t *more = border_palloc(border, sizeof(uint32_t) * ((Size) types->ntypes + 1));
 
 	memcpy(more, codes, sizeof(uint32_t) * types->ntypes);
@@ -283,7 +282,11 @@ shares_read(const PrivacyWords *words, Source *distributions, const RowTypes *ty
 		share[qi] = values.share;
 		for (int c = source->levels.first[qi]; c < source->levels.first[qi + 1]; c++)
 			population->code[c] =
-				codes_and_rest(values.types, c - source->levels.first[qi], source, qi, border);
+				and_rest(population_codes(values.types, 0, c - source->levels.first[qi], source, qi, border),
+						 values.types, border);
+		if (source->qis[qi].show_as == SHOW_AS_RANGE)
+			population->below[source->levels.first[qi]] =
+				and_rest(population_below(values.types, 0, source, qi, border), values.types, border);
 	}
 	population->total = words->rows;
 	population->least = words->number;

@@ -5,8 +5,11 @@
 #include "compat.h"
 #include "write/verify.h"
 #include "core/freeform/graph.h"
+#include "core/model/shown.h"
+#include "core/privacy/population.h"
 #include "core/privacy/rules.h"
 #include "read/dictionary.h"
+#include "read/hierarchy.h"
 #include "read/patterns.h"
 #include "host/catalog.h"
 #include "write/mask.h"
@@ -377,14 +380,43 @@ find_group(const Groups *groups, const uint32 *codes)
 	return groups->n;
 }
 
+/* Is what a cell of the target says of the source's values what a class shows of a quasi-identifier? */
+static bool
+says_the_same(const Source *source, const KanonProblem *problem, const KanonRelease *release, uint32 class,
+			  int qi, const KanonRelease *written, KanonCell cell)
+{
+	int first = source->levels.first[qi], c = first;
+	const KanonCell *shown = &release->cells[(Size) class * problem->ncolumns];
+	const KanonColumn *column;
+
+	while (c < source->levels.first[qi + 1] && shown[c].show == KANON_SHOW_NOTHING)
+		c++;
+	if (c == source->levels.first[qi + 1])
+		return cell.show == KANON_SHOW_NOTHING;
+	column = &problem->columns[c];
+	if (cell.show == KANON_SHOW_NOTHING)
+		return shown[c].show == KANON_SHOW_VALUE && column->has_null && shown[c].code == column->distinct - 1;
+	for (uint32 code = 0; code < problem->columns[first].distinct; code++)
+	{
+		uint32 above = c == first ? code : source->qis[qi].hierarchy->node[c - first - 1][code];
+
+		if (kanon_cell_matches(release, shown[c], above) != kanon_cell_matches(written, cell, code))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Each class has just the rows that the release says: workers wrote them, and nobody
- * here saw which.
+ * here saw which; or which class a row of a population belongs to follows from them all.  Then
+ * it says the same, too.
  */
 static void
 verify_sizes(const Target *target, const RowTypes *types, const Source *source, const KanonProblem *problem,
 			 const KanonRelease *release, Border *border)
 {
+	const KanonRelease *written =
+		problem->npopulations > 0 ? written_release(source, types, target->mark, border) : NULL;
 	Groups groups = group_types(types, border);
 	ShownClass *shown = shown_class_create(target, source, problem, release);
 	uint32 *codes = palloc(sizeof(uint32) * types->source->nqis);
@@ -403,6 +435,9 @@ verify_sizes(const Target *target, const RowTypes *types, const Source *source, 
 									   c < source->nqis && shown->nulls[c]);
 		group = find_group(&groups, codes);
 		same = group < groups.n;
+		for (int qi = 0; qi < source->nqis && same && written != NULL; qi++)
+			same = says_the_same(source, problem, release, i, qi, written,
+								 written->cells[(Size) groups.first[group] * source->nqis + qi]);
 		if (same)
 			groups.rows[group] -= release->classes[i].rows;
 	}
@@ -443,7 +478,7 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	if (blank > 0 && problem->residual != KANON_RESIDUAL_SUPPRESS)
 		raise_unsafe(psprintf("It has " INT64_FORMAT " fully suppressed rows, k is " INT64_FORMAT ".", blank,
 							  problem->k));
-	if (target->kind == TABLE_DISTRIBUTED)
+	if (target->kind == TABLE_DISTRIBUTED || (problem->npopulations > 0 && kanon_presence_in_turn(problem)))
 		verify_sizes(target, types, source, problem, release, border);
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);

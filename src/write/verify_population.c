@@ -145,19 +145,37 @@ node_of(const KanonProblem *problem, const KanonRelease *release)
 	return all;
 }
 
+/* Classes in turn: the target has those of the release, with their rows; the populations are counted for them anew. */
+static void
+verify_turns(const KanonProblem *problem, const KanonRelease *release, Border *border)
+{
+	uint32 class;
+
+	border_check(border, kanon_presence_check(problem, release, &class), "");
+	if (class <= release->nclasses)
+		raise_unsafe("A class breaks a rule about a population.");
+}
+
 void
 verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,
 				   const KanonRelease *release, Border *border)
 {
 	KanonProblem shown;
-	KanonPattern pattern = shown_problem(types, source, problem, node_of(problem, release), &shown, border);
-	int64 *rows = border_palloc(border, sizeof(int64) * (Size) Max(types->ntypes, 1));
+	KanonPattern pattern;
+	int64 *rows;
 	int64 rest = 0;
 	uint32 n = 0;
 	bool allowed = true;
 	KanonPresence *presence;
 	uint32 *shows;
 
+	if (kanon_presence_in_turn(problem))
+	{
+		verify_turns(problem, release, border);
+		return;
+	}
+	pattern = shown_problem(types, source, problem, node_of(problem, release), &shown, border);
+	rows = border_palloc(border, sizeof(int64) * (Size) Max(types->ntypes, 1));
 	border_check(border, kanon_presence_open(&shown, &presence), "");
 	shows = kanon_presence_types(presence);
 	for (uint32 first = 0, next; first < types->ntypes; first = next)

@@ -15,8 +15,9 @@
 #include "model/shown.h"
 
 #define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
+#define AND_PRESENCE (ALL_RULES | KANON_TAKES_DELTA_PRESENCE | KANON_TAKES_PRESENCE)
 
-const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES, 0},
+const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, AND_PRESENCE, 0},
 											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES, 0},
 											 {"forest", kanon_solve_forest, ALL_RULES, 0},
 											 {"pairs", kanon_solve_pairs, ALL_RULES, 2},
@@ -175,6 +176,11 @@ find_hulls(Conclusion *conclusion)
 	const KanonRelease *release = conclusion->release;
 	size_t width = (size_t) problem->ncolumns;
 
+	if (conclusion->layout->region != NULL)
+	{
+		memcpy(conclusion->hull, conclusion->layout->region, release->nclasses * width * sizeof(KanonHull));
+		return KANON_OK;
+	}
 	for (size_t i = 0; i < release->nclasses * width; i++)
 		conclusion->hull[i] = (KanonHull){UINT32_MAX, 0};
 	for (size_t i = 0; i < release->nflows; i++)
@@ -262,6 +268,21 @@ pool_set(Conclusion *conclusion, uint32_t class, const KanonColumn *column, Kano
 	return KANON_OK;
 }
 
+/* All values of a region. */
+static KanonStatus
+pool_region(Conclusion *conclusion, KanonHull hull, KanonCell *cell)
+{
+	KanonRelease *release = conclusion->release;
+
+	if (!pool_room(conclusion, 2 + (size_t) (hull.high - hull.low)))
+		return KANON_NO_MEMORY;
+	*cell = (KanonCell){KANON_SHOW_SET, (uint32_t) release->npool & KANON_MAX_TYPES};
+	release->pool[release->npool++] = hull.high - hull.low + 1;
+	for (uint32_t code = hull.low; code <= hull.high; code++)
+		release->pool[release->npool++] = code;
+	return kanon_stop(&conclusion->pace, hull.high - hull.low) ? KANON_CANCELLED : KANON_OK;
+}
+
 /* What one class shows of a quasi-identifier in which its members differ. */
 static KanonStatus
 show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, KanonHull hull, KanonCell *cell)
@@ -270,7 +291,8 @@ show_difference(Conclusion *conclusion, const ClusterQi *qi, uint32_t class, Kan
 	const KanonColumn *column = cluster_column(conclusion->layout, qi);
 
 	if (qi->show == KANON_CLUSTER_SET)
-		return pool_set(conclusion, class, column, cell);
+		return conclusion->layout->region != NULL ? pool_region(conclusion, hull, cell)
+												  : pool_set(conclusion, class, column, cell);
 	if (qi->show == KANON_CLUSTER_RANGE && !(column->has_null && hull.high == column->distinct - 1))
 	{
 		if (!pool_room(conclusion, 2))

@@ -29,6 +29,9 @@ typedef struct ClusterLayout
 	ClusterQi qi[KANON_MAX_COLUMNS];
 	double weight; /* of all quasi-identifiers */
 	int64_t rows;  /* of all row types */
+
+	/* [nclusters * ncolumns] what each cluster shows, where that is more than its rows' values; else NULL */
+	const KanonHull *region;
 } ClusterLayout;
 
 /* cluster.c */
@@ -74,6 +77,10 @@ extern double cluster_charge(const ClusterLayout *layout, const uint32_t *types,
  * does; the parts are added as clusters.
  */
 extern KanonStatus mondrian_divide(const ClusterLayout *layout, const int64_t *rows, ClusterParts *parts);
+
+/* mpalm.c: kanon_solve_mondrian, strict, of a problem with rules about populations. */
+extern KanonStatus mondrian_under_populations(const KanonProblem *problem, KanonRelease *release,
+											  KanonReport *report);
 
 /* Rows of the largest cluster; none are left out. */
 extern KanonStatus cluster_largest(const ClusterLayout *layout, const ClusterParts *parts, int64_t *most);

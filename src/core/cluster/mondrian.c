@@ -588,12 +588,17 @@ solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonRep
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	report->lower_bound = -INFINITY;
-	cluster_layout(problem, &layout);
-	status = divide_rows(&layout, problem->rows, relaxed, &parts);
-	if (status == KANON_INFEASIBLE)
-		status = cluster_too_few(report);
-	if (status == KANON_OK)
-		status = cluster_conclude(&layout, &parts, release, report);
+	if (problem->npopulations > 0)
+		status = relaxed ? KANON_UNSUPPORTED : mondrian_under_populations(problem, release, report);
+	else
+	{
+		cluster_layout(problem, &layout);
+		status = divide_rows(&layout, problem->rows, relaxed, &parts);
+		if (status == KANON_INFEASIBLE)
+			status = cluster_too_few(report);
+		if (status == KANON_OK)
+			status = cluster_conclude(&layout, &parts, release, report);
+	}
 	kanon_parts_free(env, &parts);
 	report->seconds = env->now(env->arg) - start;
 	return status;

@@ -19,10 +19,8 @@
 
 #include "greedy/greedy.h"
 #include "privacy/allowed.h"
+#include "privacy/population.h"
 #include "util/sort.h"
-
-/* The plan of batches counts patterns by cost in this many steps. */
-#define PLAN_STEPS 16384
 
 /* Words that a batch's groups may take, or one per row type if that is more. */
 #ifndef GREEDY_STORE_WORDS
@@ -52,7 +50,8 @@ typedef struct Greedy
 	uint32_t classes_room;
 	GreedyStore store;
 	GreedySearch search;
-	KanonPattern *patterns; /* of a list, in order */
+	KanonPresence *presence; /* NULL: no rules about populations */
+	KanonPattern *patterns;  /* of a list, in order */
 	size_t npatterns;
 	int64_t bound[KANON_MAX_COLUMNS + 2]; /* highest levels of the batches */
 	int nbounds;
@@ -60,78 +59,18 @@ typedef struct Greedy
 
 /* ---- batches ---- */
 
-/*
- * With unit weights a batch is a cost level: the L-th has all patterns with L
- * suppressed columns.  With any weights, the batches get about as many patterns
- * as these would: from the numbers of patterns by cost, with costs rounded.
- */
-static KanonStatus
-plan_batches(Greedy *greedy)
+/* Is what a population has of a group enough, or (GREEDY_NOBODY) of those who match no class? */
+static bool
+is_present(const Greedy *greedy, uint32_t group, int64_t rows)
 {
-	const KanonMaskIndex *index = greedy->index;
-	int64_t step = KANON_LEVEL_MAX / PLAN_STEPS;
-	double *count = kanon_alloc0(greedy->env, PLAN_STEPS + 1, sizeof(double));
-	double *before = kanon_alloc(greedy->env, PLAN_STEPS + 1, sizeof(double));
-	KanonPattern open = index->all & ~index->go & ~index->stay;
-	int n = __builtin_popcountll(open);
-	int64_t least = KANON_LEVEL_MAX;
-	double sum = 0;
-	double wanted = 1;
-	double binomial = 1;
-	int level = 0;
-
-	if (count == NULL || before == NULL)
-	{
-		kanon_free(greedy->env, count);
-		kanon_free(greedy->env, before);
-		return KANON_NO_MEMORY;
-	}
-	count[kanon_fixed_level(kanon_fixed_cost(index, index->go)) / step] = 1;
-	for (KanonPattern rest = open; rest != 0;)
-	{
-		/* a quasi-identifier's levels go one after the other: its costs add up */
-		int c = __builtin_ctzll(rest);
-		int64_t weight = 0;
-
-		memcpy(before, count, (PLAN_STEPS + 1) * sizeof(double));
-		do
-		{
-			int64_t more = kanon_fixed_level(index->weight[c]);
-			int64_t shift;
-
-			weight += more;
-			shift = (weight + step / 2) / step;
-			if (shift > 0 && more > 0 && more < least)
-				least = more;
-			for (int64_t i = PLAN_STEPS; i >= shift; i--)
-				count[i] += before[i - shift];
-			rest &= ~KANON_BIT(c);
-			c++;
-		} while (c < greedy->problem->ncolumns && greedy->problem->columns[c].level > 0 &&
-				 (rest & KANON_BIT(c)) != 0);
-	}
-	for (int64_t i = 0; i <= PLAN_STEPS && level < n; i++)
-	{
-		sum += count[i];
-		if (sum < wanted * (1 - 1e-9))
-			continue;
-		greedy->bound[greedy->nbounds++] = i * step + least / 2;
-		while (level < n && sum >= wanted * (1 - 1e-9))
-		{
-			binomial = binomial * (n - level) / (level + 1);
-			wanted += binomial;
-			level++;
-		}
-	}
-	greedy->bound[greedy->nbounds++] = INT64_MAX;
-	kanon_free(greedy->env, count);
-	kanon_free(greedy->env, before);
-	return KANON_OK;
+	return FAULT(population_miscounted) ||
+		   (group == GREEDY_NOBODY ? kanon_presence_rest(greedy->presence, rows)
+								   : kanon_presence_allows(greedy->presence, group, rows));
 }
 
-/* The group's rows become a class, if they still may. */
+/* The group's rows become a class, if they still may; counted: which of the pattern's it is for populations. */
 static KanonStatus
-take_group(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntypes)
+take_group(Greedy *greedy, KanonPattern pattern, uint32_t counted, uint32_t *types, uint32_t ntypes)
 {
 	KanonRelease *release = greedy->release;
 	int64_t rows = 0;
@@ -143,7 +82,8 @@ take_group(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntype
 			rows += greedy->problem->rows[types[i]];
 			types[n++] = types[i];
 		}
-	if (n == 0 || !kanon_class_allowed(greedy->problem, types, NULL, n, rows))
+	if (n == 0 || !kanon_class_allowed(greedy->problem, types, NULL, n, rows) ||
+		!is_present(greedy, counted, rows))
 		return KANON_OK;
 	if (release->nclasses == greedy->classes_room)
 	{
@@ -166,7 +106,23 @@ take_group(Greedy *greedy, KanonPattern pattern, uint32_t *types, uint32_t ntype
 		greedy->class_[types[i]] = release->nclasses;
 	release->nclasses++;
 	greedy->rows_left -= rows;
+	if (counted != GREEDY_NOBODY)
+		kanon_presence_take(greedy->presence, counted);
 	return KANON_OK;
+}
+
+/* What the populations have of a pattern's groups, which are numbered as they come. */
+static KanonStatus
+count_present(Greedy *greedy, const GreedyPattern *pattern)
+{
+	const GreedyStore *store = &greedy->store;
+	uint32_t n = 0;
+
+	if (greedy->presence == NULL)
+		return KANON_OK;
+	for (uint32_t g = pattern->first; g != GREEDY_NOBODY; g = store->groups[g].next)
+		kanon_presence_types(greedy->presence)[n++] = store->types[store->groups[g].start];
+	return kanon_presence_count(greedy->presence, pattern->pattern, n);
 }
 
 /* Goes through the candidates of a batch; then lists the row types still left. */
@@ -177,17 +133,22 @@ take_batch(Greedy *greedy)
 	KanonStatus status = greedy_store_sort(store);
 	uint32_t n = 0;
 
-	for (uint32_t p = 0; p < store->npatterns; p++)
+	for (uint32_t p = 0; p < store->npatterns && status == KANON_OK; p++)
+	{
+		uint32_t counted = 0;
+
+		status = count_present(greedy, &store->patterns[p]);
 		for (uint32_t g = store->patterns[p].first; g != GREEDY_NOBODY && status == KANON_OK;
 			 g = store->groups[g].next)
 		{
 			const GreedyGroup *group = &store->groups[g];
 
-			status =
-				take_group(greedy, store->patterns[p].pattern, store->types + group->start, group->count);
+			status = take_group(greedy, store->patterns[p].pattern, counted++, store->types + group->start,
+								group->count);
 			if (kanon_stop(&greedy->pace, 4 * (uint64_t) group->count + 4))
 				return KANON_CANCELLED;
 		}
+	}
 	greedy_store_clear(store);
 	for (uint32_t type = 0; type < greedy->problem->ntypes; type++)
 	{
@@ -207,7 +168,7 @@ static KanonStatus
 run_rules(Greedy *greedy)
 {
 	GreedyRange range = {0};
-	KanonStatus status = plan_batches(greedy);
+	KanonStatus status = greedy_plan(greedy->index, greedy->bound, &greedy->nbounds);
 
 	if (greedy->index->none)
 		return status;
@@ -273,6 +234,14 @@ run_list(Greedy *greedy)
 
 /* ---- the release ---- */
 
+static KanonStatus
+nobody_left_out(Greedy *greedy)
+{
+	snprintf(greedy->report->detail, sizeof(greedy->report->detail),
+			 "some of a population would be in no published row");
+	return KANON_NOT_FOUND;
+}
+
 /* Rows that no pattern but the all-suppressed one takes. */
 static KanonStatus
 take_rest(Greedy *greedy)
@@ -283,13 +252,14 @@ take_rest(Greedy *greedy)
 	KanonStatus status;
 
 	if (greedy->nleft == 0)
-		return KANON_OK;
-	status = take_group(greedy, greedy->index->all, greedy->left, greedy->nleft);
+		return is_present(greedy, GREEDY_NOBODY, 0) ? KANON_OK : nobody_left_out(greedy);
+	status = take_group(greedy, greedy->index->all, GREEDY_NOBODY, greedy->left, greedy->nleft);
 	if (status != KANON_OK || greedy->release->nclasses > before)
 		return status;
 	if (problem->residual == KANON_RESIDUAL_ERROR ||
 		(problem->residual == KANON_RESIDUAL_SUPPRESS &&
-		 !kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft)))
+		 (!kanon_rest_allowed(problem, greedy->left, NULL, greedy->nleft) ||
+		  !is_present(greedy, GREEDY_NOBODY, greedy->rows_left))))
 	{
 		snprintf(
 			greedy->report->detail, sizeof(greedy->report->detail),
@@ -299,6 +269,8 @@ take_rest(Greedy *greedy)
 			(long long) greedy->rows_left);
 		return problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
+	if (problem->residual == KANON_RESIDUAL_DROP && !is_present(greedy, GREEDY_NOBODY, 0))
+		return nobody_left_out(greedy);
 	rest = GREEDY_NOBODY; /* which is KANON_DROPPED, too */
 	if (problem->residual == KANON_RESIDUAL_SUPPRESS)
 	{
@@ -524,6 +496,7 @@ free_search(Greedy *greedy)
 {
 	greedy_search_close(&greedy->search);
 	greedy_store_free(&greedy->store);
+	kanon_presence_close(greedy->presence);
 	kanon_free(greedy->env, greedy->left);
 	greedy->left = NULL;
 	kanon_free(greedy->env, greedy->patterns);
@@ -546,6 +519,11 @@ start(Greedy *greedy)
 	greedy->class_ = kanon_alloc(greedy->env, problem->ntypes, sizeof(uint32_t));
 	if (greedy->left == NULL || greedy->class_ == NULL)
 		return KANON_NO_MEMORY;
+	status = kanon_presence_open(problem, &greedy->presence);
+	if (status == KANON_OK && greedy->presence != NULL)
+		status = kanon_presence_by_turns(greedy->presence);
+	if (status != KANON_OK)
+		return status;
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 	{
 		if (kanon_stop(&greedy->pace, 1))
@@ -577,7 +555,7 @@ factor(const KanonProblem *problem)
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		/* (what is less than that counts as nothing in the order of patterns) */
-		if (!(problem->columns[c].weight > all * 0x1p-29) || problem->privacy != NULL)
+		if (!(problem->columns[c].weight > all * 0x1p-29) || kanon_by_types(problem))
 			return 0;
 		if (problem->mask.list == NULL)
 			least = fmin(least, problem->columns[c].weight);

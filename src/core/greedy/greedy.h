@@ -204,6 +204,9 @@ extern KanonStatus greedy_store_sort(GreedyStore *store);
 /* Forgets all but the first patterns, in half of the room if they are several; the last one. */
 extern KanonStatus greedy_store_shrink(GreedyStore *store, KanonPattern *last);
 
+/* greedy_plan.c: the highest cost levels of the batches in which all patterns are tried; there is room for KANON_MAX_COLUMNS + 2. */
+extern KanonStatus greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds);
+
 /* greedy_search.c */
 extern KanonStatus greedy_search_open(const KanonMaskIndex *index, KanonPace *pace, GreedyStore *store,
 									  GreedySearch *search);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "greedy/greedy.h"
+#include "privacy/allowed.h"
 
 /* Row types at least that set_order looks at, if there are so many. */
 #define ORDER_SAMPLE 4096
@@ -30,7 +31,7 @@
  * there need not be tried: the pattern that keeps them is allowed, and before
  * in the order.  Both take the same rows, and what the earlier one leaves has
  * fewer than k.  (That holds for k alone: other rules may be fulfilled by a
- * part of what breaks them.)
+ * part of what breaks them, or by a pattern that more of a population match.)
  *
  * With rules, keeping a column may force others to stay; then these must have
  * one value, too (closed_set).  With a list, all single columns are looked up.
@@ -41,7 +42,7 @@ set_closed(GreedySearch *search)
 	const KanonMaskIndex *index = search->index;
 	KanonPattern open = 0;
 
-	if (index->problem->privacy != NULL)
+	if (kanon_by_types(index->problem))
 		return KANON_OK;
 	search->closed = index->all & ~index->go;
 	if (index->problem->mask.list == NULL)

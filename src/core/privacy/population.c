@@ -18,8 +18,9 @@
  *					match it, the chance is r / (r + X), X being binomial; it is between dmin
  *					and dmax with at least that confidence.
  *
- * They are about releases in which a tuple matches one class at most: all classes show
- * the same columns, or what a value shows is the same in every row (a cut).  Of the
+ * They are about releases in which a tuple belongs to one class at most: all classes show
+ * the same columns, or what a value shows is the same in every row (a cut), or it is the first that
+ * it matches (turns.c).  Of the
  * former, tuples that match no class are in the release only by its fully suppressed
  * rows, all with the same chance; without such rows it is 0.  Of a cut, the fully
  * suppressed rows are a class like any other.
@@ -32,43 +33,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "privacy/population.h"
 #include "model/mask.h"
-#include "util/pace.h"
-#include "util/scratch.h"
+#include "privacy/counted.h"
+#include "privacy/turns.h"
 #include "util/hash.h"
 #include "util/sort.h"
-
-#define NO_GROUP UINT32_MAX
-
-struct KanonPresence
-{
-	KanonScratch scratch;
-	const KanonProblem *problem;
-	KanonPace pace;
-	uint32_t *type;  /* [ntypes] of each group */
-	uint64_t *pairs; /* a group and a person; NULL: no population has persons */
-	uint64_t *spare;
-	uint32_t *slots; /* a group or NO_GROUP */
-	size_t mask;     /* number of slots - 1 */
-	int64_t **found; /* [npopulations][ntypes] by group */
-	int64_t *rest;   /* [npopulations] rows that match no class */
-
-	/* of shares */
-	int64_t table;                      /* its rows */
-	double **match;                     /* [npopulations][ntypes] by group: the share that matches it */
-	double *others;                     /* [npopulations] ... that matches no class */
-	double *portion[KANON_MAX_COLUMNS]; /* [distinct] by column: share of what shows the code */
-	double hidden[KANON_MAX_COLUMNS];   /* by quasi-identifier: ... nothing of it */
-
-	int nqis;
-	int first[KANON_MAX_COLUMNS + 1];
-
-	/* of cuts */
-	uint64_t *shown;                   /* [ntypes * nqis] what each group shows: column and code */
-	bool *is_shown[KANON_MAX_COLUMNS]; /* [distinct] by column: some group shows it */
-	bool blank[KANON_MAX_COLUMNS];     /* by quasi-identifier: some group shows nothing of it */
-};
 
 /* The columns that tell what a pattern shows: of levels, the finest. */
 static int
@@ -105,8 +74,8 @@ find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const
 	return &presence->slots[at];
 }
 
-static void
-empty_slots(KanonPresence *presence, uint32_t n)
+void
+presence_empty_slots(KanonPresence *presence, uint32_t n)
 {
 	for (presence->mask = 15; presence->mask / 2 < n; presence->mask = presence->mask * 2 + 1)
 		;
@@ -114,8 +83,8 @@ empty_slots(KanonPresence *presence, uint32_t n)
 }
 
 /* So many of its rows match a group, and the n-th pair is that of their person. */
-static void
-found_type(KanonPresence *presence, int p, uint32_t group, uint32_t type, size_t *n)
+void
+presence_found_type(KanonPresence *presence, int p, uint32_t group, uint32_t type, size_t *n)
 {
 	const KanonPopulation *population = &presence->problem->populations[p];
 
@@ -136,8 +105,8 @@ compare_pairs(const void *a, const void *b, void *arg)
 }
 
 /* A person counts once in each group. */
-static KanonStatus
-count_persons(KanonPresence *presence, int p, size_t n)
+KanonStatus
+presence_count_persons(KanonPresence *presence, int p, size_t n)
 {
 	if (n > 0)
 		kanon_sort(presence->pairs, presence->spare, n, sizeof(uint64_t), compare_pairs, NULL);
@@ -161,6 +130,8 @@ count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 
 		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
 			return KANON_CANCELLED;
+		if (presence->turns != NULL && presence_is_taken(presence, p, type))
+			continue;
 		for (; i < ncolumns; i++)
 		{
 			codes[i] = population->code[columns[i]][type];
@@ -171,16 +142,18 @@ count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 			continue;
 		group = *find_slot(presence, columns, ncolumns, codes);
 		if (group != NO_GROUP)
-			found_type(presence, p, group, type, &n);
+			presence_found_type(presence, p, group, type, &n);
+		if (presence->turns != NULL)
+			presence->at[p][type] = group;
 	}
-	return count_persons(presence, p, n);
+	return presence_count_persons(presence, p, n);
 }
 
 /* ---- shares ---- */
 
 /* What a group shows of a quasi-identifier; the column after its last: nothing. */
-static int
-shown_column(const KanonPresence *presence, int q, KanonPattern pattern)
+int
+presence_shown_column(const KanonPresence *presence, int q, KanonPattern pattern)
 {
 	int c = presence->first[q];
 
@@ -189,13 +162,10 @@ shown_column(const KanonPresence *presence, int q, KanonPattern pattern)
 	return c;
 }
 
-/* The quasi-identifier's column with the finest that is shown of a value; its last plus one: nothing. */
-typedef int (*ShownOf)(const KanonPresence *presence, const KanonPopulation *population, int q,
-					   uint32_t value, const void *arg);
-
 /* What share of the population shows what, column by column. */
-static void
-add_portions(KanonPresence *presence, const KanonPopulation *population, ShownOf shown, const void *arg)
+void
+presence_add_portions(KanonPresence *presence, const KanonPopulation *population, ShownOf shown,
+					  const void *arg)
 {
 	for (int q = 0; q < presence->nqis; q++)
 	{
@@ -227,8 +197,8 @@ shown_by_pattern(const KanonPresence *presence, const KanonPopulation *populatio
 																					 : presence->first[q + 1];
 }
 
-static KanonStatus
-match_groups(KanonPresence *presence, int p, const KanonPattern *pattern, bool one, uint32_t n)
+KanonStatus
+presence_match_groups(KanonPresence *presence, int p, const KanonPattern *pattern, bool one, uint32_t n)
 {
 	presence->others[p] = 1;
 	for (uint32_t group = 0; group < n; group++)
@@ -240,7 +210,7 @@ match_groups(KanonPresence *presence, int p, const KanonPattern *pattern, bool o
 			return KANON_CANCELLED;
 		for (int q = 0; q < presence->nqis; q++)
 		{
-			int c = shown_column(presence, q, here);
+			int c = presence_shown_column(presence, q, here);
 
 			if (c < presence->first[q + 1])
 				match *= presence->portion[c][presence->problem->columns[c].code[presence->type[group]]];
@@ -258,9 +228,9 @@ match_pattern(KanonPresence *presence, int p, KanonPattern pattern, uint32_t n)
 	int shown[KANON_MAX_COLUMNS];
 
 	for (int q = 0; q < presence->nqis; q++)
-		shown[q] = shown_column(presence, q, pattern);
-	add_portions(presence, &presence->problem->populations[p], shown_by_pattern, shown);
-	return match_groups(presence, p, &pattern, true, n);
+		shown[q] = presence_shown_column(presence, q, pattern);
+	presence_add_portions(presence, &presence->problem->populations[p], shown_by_pattern, shown);
+	return presence_match_groups(presence, p, &pattern, true, n);
 }
 
 KanonStatus
@@ -272,7 +242,9 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	uint32_t codes[KANON_MAX_COLUMNS];
 	KanonStatus status = KANON_OK;
 
-	empty_slots(presence, n);
+	if (presence->scratch.failed)
+		return KANON_NO_MEMORY;
+	presence_empty_slots(presence, n);
 	for (uint32_t group = 0; group < n; group++)
 	{
 		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
@@ -284,152 +256,33 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
 	{
 		memset(presence->found[p], 0, n * sizeof(int64_t));
-		presence->rest[p] = problem->populations[p].total;
-		status = problem->populations[p].nvalues != NULL ? match_pattern(presence, p, pattern, n)
-														 : count_one(presence, p, columns, ncolumns);
+		if (presence->turns == NULL)
+			presence->rest[p] = problem->populations[p].total;
+		status = problem->populations[p].nvalues == NULL ? count_one(presence, p, columns, ncolumns)
+				 : presence->turns != NULL               ? presence_match_turns(presence, p, pattern, n)
+														 : match_pattern(presence, p, pattern, n);
 	}
-	return status;
-}
-
-/* ---- cuts ---- */
-
-#define SHOWN(column, code) ((uint64_t) (column) << 32 | (code))
-
-/* The slot of the group that shows all this, or an empty one. */
-static uint32_t *
-find_shown(const KanonPresence *presence, const uint64_t *shown)
-{
-	size_t nqis = (size_t) presence->nqis;
-	uint64_t hash = 0;
-	size_t at;
-
-	for (size_t q = 0; q < nqis; q++)
-		hash = kanon_hash_add(hash, shown[q]);
-	for (at = hash & presence->mask; presence->slots[at] != NO_GROUP; at = (at + 1) & presence->mask)
-		if (memcmp(presence->shown + presence->slots[at] * nqis, shown, nqis * sizeof(uint64_t)) == 0)
-			break;
-	return &presence->slots[at];
-}
-
-static KanonStatus
-list_shown(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
-{
-	const KanonProblem *problem = presence->problem;
-
-	for (int c = 0; c < problem->ncolumns; c++)
-		memset(presence->is_shown[c], 0, problem->columns[c].distinct * sizeof(bool));
-	memset(presence->blank, 0, sizeof(presence->blank));
-	for (uint32_t group = 0; group < n; group++)
-	{
-		uint64_t *shown = presence->shown + group * (size_t) presence->nqis;
-
-		if (kanon_stop(&presence->pace, (uint64_t) problem->ncolumns * 2))
-			return KANON_CANCELLED;
-		for (int q = 0; q < presence->nqis; q++)
-		{
-			int c = shown_column(presence, q, pattern[group]);
-			uint32_t code = c < presence->first[q + 1] ? problem->columns[c].code[presence->type[group]] : 0;
-
-			shown[q] = SHOWN(c, code);
-			if (c < presence->first[q + 1])
-				presence->is_shown[c][code] = true;
-			else
-				presence->blank[q] = true;
-		}
-		*find_shown(presence, shown) = group;
-	}
-	return KANON_OK;
-}
-
-/* What a row of a population shows of a quasi-identifier; false: nobody shows that. */
-static bool
-show_tuple(const KanonPresence *presence, const KanonPopulation *population, uint32_t type, int q,
-		   uint64_t *shown)
-{
-	for (int c = presence->first[q]; c < presence->first[q + 1]; c++)
-	{
-		uint32_t code = population->code[c][type];
-
-		if (code != KANON_FOREIGN && presence->is_shown[c][code])
-		{
-			*shown = SHOWN(c, code);
-			return true;
-		}
-	}
-	*shown = SHOWN(presence->first[q + 1], 0);
-	return presence->blank[q];
-}
-
-/* The finest that any group shows of a value. */
-static int
-shown_by_cut(const KanonPresence *presence, const KanonPopulation *population, int q, uint32_t value,
-			 const void *arg)
-{
-	int c = presence->first[q];
-
-	(void) arg;
-	while (c < presence->first[q + 1] && (population->code[c][value] == KANON_FOREIGN ||
-										  !presence->is_shown[c][population->code[c][value]]))
-		c++;
-	return c;
-}
-
-KanonStatus
-kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
-{
-	const KanonProblem *problem = presence->problem;
-	uint64_t shown[KANON_MAX_COLUMNS];
-	KanonStatus status;
-
-	empty_slots(presence, n);
-	status = list_shown(presence, pattern, n);
-	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
-	{
-		const KanonPopulation *population = &problem->populations[p];
-		size_t npairs = 0;
-
-		memset(presence->found[p], 0, n * sizeof(int64_t));
-		presence->rest[p] = population->total;
-		if (population->nvalues != NULL)
-		{
-			add_portions(presence, population, shown_by_cut, NULL);
-			status = match_groups(presence, p, pattern, false, n);
-			continue;
-		}
-		for (uint32_t type = 0; type < population->ntypes; type++)
-		{
-			uint32_t group = NO_GROUP;
-			int q = 0;
-
-			if (kanon_stop(&presence->pace, (uint64_t) presence->nqis * 3 + 2))
-				return KANON_CANCELLED;
-			while (q < presence->nqis && show_tuple(presence, population, type, q, &shown[q]))
-				q++;
-			if (q == presence->nqis)
-				group = *find_shown(presence, shown);
-			if (group != NO_GROUP)
-				found_type(presence, p, group, type, &npairs);
-		}
-		status = count_persons(presence, p, npairs);
-	}
+	if (presence->turns != NULL)
+		memset(presence->taken, 0, n * sizeof(bool));
 	return status;
 }
 
 /* ---- rules ---- */
 
 /* So many rows of so many: is the chance within the bounds? */
-static bool
-within(const KanonPopulation *population, int64_t rows, int64_t of)
+bool
+presence_within(const KanonPopulation *population, int64_t rows, int64_t of)
 {
 	return (double) rows <= population->most * (double) of * (1 + 1e-12) &&
 		   population->least * (double) of <= (double) rows * (1 + 1e-12);
 }
 
 /* Is the chance within the bounds, of so many rows of a class that a share matches? */
-static bool
-is_likely(const KanonPresence *presence, const KanonPopulation *population, int64_t rows, double match)
+bool
+presence_is_likely(const KanonPopulation *population, int64_t table, int64_t rows, double match)
 {
-	return kanon_presence_likelihood(rows, population->total - presence->table, match, population->least,
+	return !isnan(match) &&
+		   kanon_presence_likelihood(rows, population->total - table, match, population->least,
 									 population->most) >= population->confidence * (1 - 1e-9);
 }
 
@@ -443,29 +296,30 @@ kanon_presence_monotone(const KanonProblem *problem)
 }
 
 bool
+kanon_population_allows(const KanonProblem *problem, const KanonPopulation *population, int64_t table,
+						int64_t rows, int64_t found, double match)
+{
+	return population->nvalues != NULL ? presence_is_likely(population, table, rows, match)
+		   : population->map           ? found >= problem->k
+									   : presence_within(population, rows, found);
+}
+
+bool
 kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t rows)
 {
-	const KanonProblem *problem;
-
-	if (presence == NULL)
-		return true;
-	problem = presence->problem;
-	for (int p = 0; p < problem->npopulations; p++)
-	{
-		const KanonPopulation *population = &problem->populations[p];
-		int64_t found = presence->found[p][group];
-
-		if (population->nvalues != NULL ? !is_likely(presence, population, rows, presence->match[p][group])
-			: population->map           ? found < problem->k
-										: !within(population, rows, found))
+	for (int p = 0; presence != NULL && p < presence->problem->npopulations; p++)
+		if (!kanon_population_allows(presence->problem, &presence->problem->populations[p], presence->table,
+									 rows, presence->found[p][group],
+									 presence->match != NULL ? presence->match[p][group] : 0))
 			return false;
-	}
 	return true;
 }
 
 void
 kanon_presence_take(KanonPresence *presence, uint32_t group)
 {
+	if (presence != NULL && presence->turns != NULL)
+		presence_take_turn(presence, group);
 	for (int p = 0; presence != NULL && p < presence->problem->npopulations; p++)
 	{
 		presence->rest[p] -= presence->found[p][group];
@@ -483,9 +337,9 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 
 		/* what shows nothing matches everybody, or all who match nothing else */
 		if (population->nvalues != NULL
-				? rows > 0 && !is_likely(presence, population, rows, presence->others[p])
+				? rows > 0 && !presence_is_likely(population, presence->table, rows, presence->others[p])
 			: population->map ? rows > 0 && population->total < presence->problem->k
-							  : !within(population, rows, presence->rest[p]))
+							  : !presence_within(population, rows, presence->rest[p]))
 			return false;
 	}
 	return true;

@@ -17,9 +17,15 @@ typedef struct KanonPopulation
 	int64_t total;          /* their sum; with persons, how many these are */
 	const uint32_t *person; /* [ntypes] whose rows these are; NULL: each row counts.  k_map alone */
 	const uint32_t *code[KANON_MAX_COLUMNS]; /* [ntypes] by the problem's columns, or KANON_FOREIGN */
-	bool map;                                /* k_map: k is asked of its rows; else: delta-presence */
-	double least;                            /* dmin */
-	double most;                             /* dmax */
+
+	/*
+	 * [ntypes] of columns that may show ranges, for foreign values: how many of the column's codes are
+	 * less (KANON_FOREIGN: it is nowhere among them).  NULL: no range matches a foreign value.
+	 */
+	const uint32_t *below[KANON_MAX_COLUMNS];
+	bool map;     /* k_map: k is asked of its rows; else: delta-presence */
+	double least; /* dmin */
+	double most;  /* dmax */
 
 	/*
 	 * kanon_presence: nobody has listed the population.  It has `total` rows, whose values are
@@ -61,6 +67,22 @@ extern KanonStatus kanon_presence_count_cut(KanonPresence *presence, const Kanon
 /* How many of a population match a group: rows, or persons. */
 extern int64_t kanon_presence_found(const KanonPresence *presence, int population, uint32_t group);
 
+/*
+ * From now on (nothing was counted yet) the patterns that are counted come in turn: who belongs to a class
+ * that was taken under an earlier one matches no group any more.
+ */
+extern KanonStatus kanon_presence_by_turns(KanonPresence *presence);
+
+/* Are this problem's releases such: neither of one node nor of one cut? */
+extern bool kanon_presence_in_turn(const KanonProblem *problem);
+
+/*
+ * Is a class of so many rows within the bounds, of which a population has found so many, or (nobody lists
+ * it) that share?  table: the rows of the table.
+ */
+extern bool kanon_population_allows(const KanonProblem *problem, const KanonPopulation *population,
+									int64_t table, int64_t rows, int64_t found, double match);
+
 /* May a group with that many rows be a class?  NULL (here and below): there are no populations. */
 extern bool kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t rows);
 
@@ -70,7 +92,10 @@ extern void kanon_presence_take(KanonPresence *presence, uint32_t group);
 /* May so many rows of the other groups be published fully suppressed?  0: none are. */
 extern bool kanon_presence_rest(const KanonPresence *presence, int64_t rows);
 
-/* population_check.c: checks a release: *class_ is the first class that breaks a rule, nclasses + 1 if none does. */
+/*
+ * population_check.c: checks a release: *class_ is the first class that breaks a rule, nclasses + 1 if none does.
+ * KANON_NOT_FOUND: classes that keep it look alike (NULL is shown, or suppressed) and break it as one.
+ */
 extern KanonStatus kanon_presence_check(const KanonProblem *problem, const KanonRelease *release,
 										uint32_t *class_);
 

@@ -2,6 +2,7 @@
  * population_check.c: a release, and a table, looked at for rules about populations.
  */
 #include "privacy/population.h"
+#include "privacy/turns.h"
 
 /* The classes that show something, which come first; *rows of the one that shows nothing. */
 static KanonStatus
@@ -55,6 +56,12 @@ kanon_presence_check(const KanonProblem *problem, const KanonRelease *release, u
 	*class_ = release->nclasses + 1;
 	if (presence == NULL)
 		return status;
+	if (kanon_presence_in_turn(problem))
+	{
+		status = presence_check_turns(presence, release, class_);
+		kanon_presence_close(presence);
+		return status;
+	}
 	status = problem->subtree != NULL ? count_release_cut(problem, presence, release)
 									  : list_classes(problem, presence, release, &n, &rest);
 	if (problem->subtree != NULL)

@@ -200,6 +200,9 @@ kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solv
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	memset(facts, 0, sizeof(*facts));
+	/* who of a population belongs to a class depends on all other classes */
+	if (problem->npopulations > 0)
+		return solve(problem, release, report);
 	status = sort_by_value(&p, &problem->columns[column]);
 	if (status == KANON_OK)
 		status = solve_values(&p, problem->columns[column].distinct, report);

@@ -424,6 +424,9 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 				.all = kanon_pattern_all(problem->ncolumns)};
 	KanonStatus status;
 
+	/* who of a population belongs to a class depends on all other classes */
+	if (problem->npopulations > 0)
+		return solve(problem, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	status = solve_near(&s, solve, release, report);

@@ -1,0 +1,525 @@
+/*
+ * turns.c: a population counted for classes that may overlap: each of its rows belongs to the first
+ * class, in the order of the release, that it matches.
+ *
+ * That is what such releases mean.  Greedy takes the patterns in their order, and a class has all rows
+ * of the table that match it and no class before; Mondrian's classes do not overlap when it knows of
+ * populations.  Who knows that, counts as here: whose class has r rows, and who is one of the f of
+ * the population that belong to it, is in the release with the chance r / f.  A release in which a row
+ * of the table is not in the first class that it matches (or is in none, though it matches one) is refused.
+ *
+ * Of shares the f rows are those that a class matches and no class before.  Their share is added up
+ * value by value; where that takes too long it is not known, and no such class is made.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "model/mask.h"
+#include "model/shown.h"
+#include "privacy/counted.h"
+#include "privacy/turns.h"
+
+/* Steps to find out a share. */
+#define MAX_STEPS ((uint64_t) 1 << 26)
+
+/* Classes that rows are compared with at a time: bits. */
+#define WORDS 8
+#define BLOCK (WORDS * 64)
+
+/* The classes that were taken so far, where shares are to be known. */
+struct Turns
+{
+	KanonCell *cells; /* [n * ncolumns] */
+	size_t n;
+	size_t room;            /* of cells */
+	KanonPattern pattern;   /* counted last */
+	const KanonCell **some; /* [nqis][some_room] classes, while they are gone through */
+	size_t some_room;
+};
+
+/* ---- what a row of a population matches ---- */
+
+static bool
+matches(const KanonPopulation *population, int c, uint32_t i, KanonCell cell, const uint32_t *pool)
+{
+	uint32_t code = population->code[c][i];
+	const uint32_t *part;
+	uint32_t low = 0, high;
+
+	if (!kanon_shows_several(cell))
+		return cell.show == KANON_SHOW_NOTHING || code == cell.code;
+	part = pool + cell.code;
+	if (cell.show == KANON_SHOW_RANGE)
+	{
+		if (code == KANON_FOREIGN && population->below[c] != NULL)
+			return part[0] < population->below[c][i] && population->below[c][i] <= part[1];
+		return part[0] <= code && code <= part[1];
+	}
+	for (high = *part++; low < high;)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (part[middle] < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < part[-1] && part[low] == code;
+}
+
+/* What a class can show in a column lies between these codes. */
+static void
+span_of(KanonCell cell, const uint32_t *pool, uint32_t *low, uint32_t *high)
+{
+	*low = 0;
+	*high = UINT32_MAX;
+	if (cell.show == KANON_SHOW_VALUE)
+		*low = *high = cell.code;
+	else if (kanon_shows_several(cell))
+	{
+		const uint32_t *part = pool + cell.code;
+		bool range = cell.show == KANON_SHOW_RANGE;
+
+		*low = part[range ? 0 : 1];
+		*high = part[range ? 1 : part[0]];
+	}
+}
+
+/* Could a row match both? */
+static bool
+may_overlap(const KanonCell *a, const KanonCell *b, const uint32_t *pool, int ncolumns)
+{
+	for (int c = 0; c < ncolumns; c++)
+	{
+		uint32_t low[2], high[2];
+
+		span_of(a[c], pool, &low[0], &high[0]);
+		span_of(b[c], pool, &low[1], &high[1]);
+		if (low[0] > high[1] || low[1] > high[0])
+			return false;
+	}
+	return true;
+}
+
+/* ---- shares ---- */
+
+typedef struct Left
+{
+	KanonPresence *presence;
+	const KanonPopulation *population;
+	const KanonCell *box; /* what the class shows */
+	const uint32_t *pool;
+	double
+		own[KANON_MAX_COLUMNS + 1]; /* by quasi-identifier: share that matches it there and in all after it */
+	uint64_t steps;
+} Left;
+
+static bool
+matches_value(const Left *left, int q, uint32_t value, const KanonCell *cells)
+{
+	int c = left->presence->first[q];
+
+	while (c < left->presence->first[q + 1] && matches(left->population, c, value, cells[c], left->pool))
+		c++;
+	return c == left->presence->first[q + 1];
+}
+
+/* The share, by the quasi-identifiers from q on, of what the class matches and none of the n before does. */
+static double
+left_share(Left *left, int q, const KanonCell *const *before, size_t n)
+{
+	KanonPresence *presence = left->presence;
+	const KanonPopulation *population = left->population;
+	const KanonCell **some;
+	double sum = 0, none = 0, every = 0;
+
+	if (n == 0)
+		return left->own[q];
+	if (q == presence->nqis)
+		return 0;
+	some = presence->turns->some + (size_t) q * presence->turns->some_room;
+	for (uint32_t v = 0; v < population->nvalues[q]; v++)
+	{
+		size_t m = 0;
+
+		left->steps += n + 1;
+		if (kanon_stop(&presence->pace, n + 1) || left->steps > MAX_STEPS)
+			return NAN;
+		if (population->share[q][v] <= 0 || !matches_value(left, q, v, left->box))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (matches_value(left, q, v, before[i]))
+				some[m++] = before[i];
+		if (m == 0)
+			none += population->share[q][v];
+		else if (m == n)
+			every += population->share[q][v];
+		else
+			sum += population->share[q][v] * left_share(left, q + 1, some, m);
+	}
+	if (none > 0)
+		sum += none * left->own[q + 1];
+	return every > 0 ? sum + every * left_share(left, q + 1, before, n) : sum;
+}
+
+/*
+ * The share of a population that belongs to a class, of which n come before: NAN where that takes too
+ * long.  KANON_NO_MEMORY, KANON_CANCELLED.
+ */
+static KanonStatus
+share_of(KanonPresence *presence, const KanonPopulation *population, const KanonCell *box,
+		 const KanonCell *before, size_t n, const uint32_t *pool, double *share)
+{
+	struct Turns *turns = presence->turns;
+	size_t ncolumns = (size_t) presence->problem->ncolumns;
+	Left left = {.presence = presence, .population = population, .box = box, .pool = pool};
+	size_t room = (size_t) presence->nqis + 1;
+	size_t found = 0;
+
+	if (n + 1 > turns->some_room)
+	{
+		kanon_drop(&presence->scratch, turns->some);
+		turns->some_room = n + n / 2 + 64;
+		turns->some = kanon_take(&presence->scratch, turns->some_room, room * sizeof(*turns->some));
+	}
+	if (presence->scratch.failed)
+		return KANON_NO_MEMORY;
+	left.own[presence->nqis] = 1;
+	for (int q = presence->nqis - 1; q >= 0; q--)
+	{
+		left.own[q] = 0;
+		for (uint32_t v = 0; v < population->nvalues[q]; v++)
+			if (matches_value(&left, q, v, box))
+				left.own[q] += population->share[q][v] * left.own[q + 1];
+		if (kanon_stop(&presence->pace, population->nvalues[q]))
+			return KANON_CANCELLED;
+	}
+	/* the last row of `some` has those that may overlap */
+	for (size_t i = 0; i < n; i++)
+	{
+		if (kanon_stop(&presence->pace, 2))
+			return KANON_CANCELLED;
+		if (may_overlap(box, before + i * ncolumns, pool, (int) ncolumns))
+			turns->some[(room - 1) * turns->some_room + found++] = before + i * ncolumns;
+	}
+	*share = left_share(&left, 0, turns->some + (room - 1) * turns->some_room, found);
+	return presence->pace.cancelled ? KANON_CANCELLED : KANON_OK;
+}
+
+/* ---- while classes are made ---- */
+
+bool
+kanon_presence_in_turn(const KanonProblem *problem)
+{
+	return problem->full_domain == NULL && problem->subtree == NULL;
+}
+
+KanonStatus
+kanon_presence_by_turns(KanonPresence *presence)
+{
+	const KanonProblem *problem = presence->problem;
+	KanonScratch *scratch = &presence->scratch;
+
+	presence->turns = kanon_take0(scratch, 1, sizeof(struct Turns));
+	presence->taken = kanon_take0(scratch, problem->ntypes, sizeof(bool));
+	presence->at = kanon_take0(scratch, (size_t) problem->npopulations, sizeof(uint32_t *));
+	for (int p = 0; p < problem->npopulations && !scratch->failed; p++)
+	{
+		presence->at[p] = kanon_take(scratch, problem->populations[p].ntypes, sizeof(uint32_t));
+		if (presence->at[p] != NULL)
+			memset(presence->at[p], 0xff, problem->populations[p].ntypes * sizeof(uint32_t));
+		presence->rest[p] = problem->populations[p].total;
+		if (presence->others != NULL)
+			presence->others[p] = 1;
+	}
+	return kanon_taken(scratch);
+}
+
+bool
+presence_is_taken(KanonPresence *presence, int p, uint32_t type)
+{
+	uint32_t at = presence->at[p][type];
+
+	if (at == IS_TAKEN || (at != NO_GROUP && presence->taken[at]))
+		presence->at[p][type] = IS_TAKEN;
+	else
+		presence->at[p][type] = NO_GROUP;
+	return presence->at[p][type] == IS_TAKEN;
+}
+
+static void
+cells_of(const KanonProblem *problem, KanonPattern pattern, uint32_t type, KanonCell *cells)
+{
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		bool shown = (pattern & KANON_BIT(c)) == 0;
+
+		cells[c] = (KanonCell){shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING,
+							   shown ? problem->columns[c].code[type] & KANON_MAX_TYPES : 0};
+	}
+}
+
+KanonStatus
+presence_match_turns(KanonPresence *presence, int p, KanonPattern pattern, uint32_t n)
+{
+	const KanonProblem *problem = presence->problem;
+	KanonCell cells[KANON_MAX_COLUMNS];
+	KanonStatus status = KANON_OK;
+
+	presence->turns->pattern = pattern;
+	for (uint32_t group = 0; group < n && status == KANON_OK; group++)
+	{
+		cells_of(problem, pattern, presence->type[group], cells);
+		status = share_of(presence, &problem->populations[p], cells, presence->turns->cells,
+						  presence->turns->n, NULL, &presence->match[p][group]);
+	}
+	return status;
+}
+
+void
+presence_take_turn(KanonPresence *presence, uint32_t group)
+{
+	struct Turns *turns = presence->turns;
+	size_t ncolumns = (size_t) presence->problem->ncolumns;
+
+	presence->taken[group] = true;
+	/* (memory that is refused is noticed when the next pattern is counted) */
+	if (kanon_presence_monotone(presence->problem) ||
+		!KANON_GROW(&presence->scratch, &turns->room, (turns->n + 1) * ncolumns, KANON_ARRAY(turns->cells)))
+		return;
+	cells_of(presence->problem, turns->pattern, presence->type[group], turns->cells + turns->n * ncolumns);
+	turns->n++;
+}
+
+/* ---- of a release ---- */
+
+typedef struct Finder
+{
+	const KanonProblem *problem;
+	const KanonRelease *release;
+	KanonPace *pace;
+	uint64_t *bits[KANON_MAX_COLUMNS]; /* by code, by how many codes are below, and for what has no place */
+	uint64_t every[KANON_MAX_COLUMNS][WORDS]; /* what shows nothing */
+} Finder;
+
+static size_t
+last_row(const Finder *finder, int c)
+{
+	return 2 * (size_t) finder->problem->columns[c].distinct + 1;
+}
+
+static void
+add_class(Finder *finder, int c, KanonCell cell, int bit)
+{
+	const uint32_t *part = kanon_shows_several(cell) ? finder->release->pool + cell.code : NULL;
+	uint32_t distinct = finder->problem->columns[c].distinct;
+	uint64_t *bits = finder->bits[c] + bit / 64;
+	uint64_t one = UINT64_C(1) << bit % 64;
+
+	switch ((KanonShow) cell.show)
+	{
+		case KANON_SHOW_NOTHING:
+			finder->every[c][bit / 64] |= one;
+			break;
+		case KANON_SHOW_VALUE:
+			bits[cell.code * (size_t) WORDS] |= one;
+			break;
+		case KANON_SHOW_RANGE:
+			for (size_t code = part[0]; code <= part[1]; code++)
+			{
+				bits[code * WORDS] |= one;
+				if (code > part[0])
+					bits[(distinct + code) * WORDS] |= one;
+			}
+			finder->pace->work += part[1] - part[0];
+			break;
+		case KANON_SHOW_SET:
+			for (uint32_t i = 1; i <= part[0]; i++)
+				bits[part[i] * (size_t) WORDS] |= one;
+			finder->pace->work += part[0];
+			break;
+	}
+}
+
+/* The first of the classes at hand that all columns of a row match; BLOCK: none. */
+static int
+first_match(const Finder *finder, const KanonPopulation *rows, uint32_t i)
+{
+	uint64_t left[WORDS];
+
+	memset(left, 0xff, sizeof(left));
+	for (int c = 0; c < finder->problem->ncolumns; c++)
+	{
+		uint32_t code = rows->code[c][i];
+		uint32_t distinct = finder->problem->columns[c].distinct;
+		size_t at = code != KANON_FOREIGN ? code
+					: rows->below[c] != NULL && rows->below[c][i] != KANON_FOREIGN
+						? distinct + rows->below[c][i]
+						: last_row(finder, c);
+		uint64_t any = 0;
+
+		for (int w = 0; w < WORDS; w++)
+			any |= left[w] &= finder->bits[c][at * WORDS + (size_t) w] | finder->every[c][w];
+		if (any == 0)
+			return BLOCK;
+	}
+	for (int w = 0; w < WORDS; w++)
+		if (left[w] != 0)
+			return w * 64 + __builtin_ctzll(left[w]);
+	return BLOCK;
+}
+
+/* The first class of each row type that matches it, or KANON_DROPPED. */
+static KanonStatus
+find_first(const KanonProblem *problem, const KanonRelease *release, const KanonPopulation *rows,
+		   KanonScratch *scratch, KanonPace *pace, uint32_t *first)
+{
+	Finder finder = {.problem = problem, .release = release, .pace = pace};
+	size_t ncolumns = (size_t) problem->ncolumns;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		finder.bits[c] = kanon_take(scratch, last_row(&finder, c) + 1, WORDS * sizeof(uint64_t));
+	if (scratch->failed)
+		return KANON_NO_MEMORY;
+	memset(first, 0xff, rows->ntypes * sizeof(uint32_t));
+	for (uint32_t from = 0; from < release->nclasses; from += BLOCK)
+	{
+		memset(finder.every, 0, sizeof(finder.every));
+		for (int c = 0; c < problem->ncolumns; c++)
+		{
+			memset(finder.bits[c], 0, (last_row(&finder, c) + 1) * WORDS * sizeof(uint64_t));
+			for (uint32_t i = from; i < release->nclasses && i < from + BLOCK; i++)
+				add_class(&finder, c, release->cells[i * ncolumns + (size_t) c], (int) (i - from));
+			if (kanon_stop(pace, 2 * last_row(&finder, c) + BLOCK))
+				return KANON_CANCELLED;
+		}
+		for (uint32_t i = 0; i < rows->ntypes; i++)
+		{
+			int at = first[i] == KANON_DROPPED ? first_match(&finder, rows, i) : BLOCK;
+
+			if (at < BLOCK)
+				first[i] = from + (uint32_t) at;
+			if (kanon_stop(pace, WORDS))
+				return KANON_CANCELLED;
+		}
+	}
+	return KANON_OK;
+}
+
+/* Are all rows of the table in the first class that they match? */
+static KanonStatus
+check_rows(const KanonProblem *problem, const KanonRelease *release, KanonScratch *scratch, KanonPace *pace,
+		   uint32_t *class_)
+{
+	KanonPopulation table = {.ntypes = problem->ntypes};
+	uint32_t *first = kanon_take(scratch, problem->ntypes, sizeof(uint32_t));
+	KanonStatus status;
+
+	if (first == NULL)
+		return KANON_NO_MEMORY;
+	for (int c = 0; c < problem->ncolumns; c++)
+		table.code[c] = problem->columns[c].code;
+	status = find_first(problem, release, &table, scratch, pace, first);
+	for (size_t f = 0; f < release->nflows && status == KANON_OK; f++)
+		if (release->flows[f].class_ != first[release->flows[f].type] && *class_ > release->nclasses)
+			*class_ = release->flows[f].class_ != KANON_DROPPED ? release->flows[f].class_
+																: first[release->flows[f].type];
+	return status;
+}
+
+static KanonStatus
+check_listed(const KanonProblem *problem, const KanonPopulation *population, const KanonRelease *release,
+			 KanonScratch *scratch, KanonPace *pace, uint32_t *class_)
+{
+	uint32_t *first = kanon_take(scratch, population->ntypes, sizeof(uint32_t));
+	int64_t *found = kanon_take0(scratch, (size_t) release->nclasses + 1, sizeof(int64_t));
+	KanonStatus status = kanon_taken(scratch);
+
+	if (status == KANON_OK)
+		status = find_first(problem, release, population, scratch, pace, first);
+	if (status != KANON_OK)
+		return status;
+	for (uint32_t i = 0; i < population->ntypes; i++)
+		found[first[i] == KANON_DROPPED ? release->nclasses : first[i]] += population->rows[i];
+	for (uint32_t i = 0; i <= release->nclasses && *class_ > release->nclasses; i++)
+		if (!presence_within(population, i < release->nclasses ? release->classes[i].rows : 0, found[i]))
+			*class_ = i;
+	return KANON_OK;
+}
+
+/* Do two classes look the same to who cannot tell NULL from what is suppressed? */
+static bool
+look_alike(const KanonProblem *problem, const KanonCell *a, const KanonCell *b)
+{
+	for (int c = 0; c < problem->ncolumns; c++)
+	{
+		uint32_t null = problem->columns[c].has_null ? problem->columns[c].distinct - 1 : UINT32_MAX;
+		bool blank =
+			(a[c].show == KANON_SHOW_NOTHING || (a[c].show == KANON_SHOW_VALUE && a[c].code == null)) &&
+			(b[c].show == KANON_SHOW_NOTHING || (b[c].show == KANON_SHOW_VALUE && b[c].code == null));
+
+		if (!blank && (a[c].show != b[c].show || a[c].code != b[c].code))
+			return false;
+	}
+	return true;
+}
+
+static KanonStatus
+check_shares(KanonPresence *presence, const KanonPopulation *population, const KanonRelease *release,
+			 uint32_t *class_)
+{
+	const KanonProblem *problem = presence->problem;
+	size_t ncolumns = (size_t) problem->ncolumns;
+	double *match = kanon_take(&presence->scratch, release->nclasses, sizeof(double));
+	KanonStatus status = kanon_taken(&presence->scratch);
+
+	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK && *class_ > release->nclasses; i++)
+	{
+		const KanonCell *cells = release->cells + i * ncolumns;
+		int64_t rows = release->classes[i].rows;
+		double sum;
+
+		status = share_of(presence, population, cells, release->cells, i, release->pool, &match[i]);
+		if (status != KANON_OK)
+			return status;
+		if (!presence_is_likely(population, presence->table, rows, match[i]))
+			*class_ = i;
+		/* two that keep the rule need not do so as one */
+		sum = match[i];
+		for (uint32_t j = 0; j < i; j++)
+			if (look_alike(problem, cells, release->cells + j * ncolumns))
+			{
+				sum += match[j];
+				rows += release->classes[j].rows;
+			}
+		if (*class_ > release->nclasses && !presence_is_likely(population, presence->table, rows, sum))
+			return KANON_NOT_FOUND;
+		if (kanon_stop(&presence->pace, 2 * (uint64_t) i))
+			return KANON_CANCELLED;
+	}
+	return status;
+}
+
+KanonStatus
+presence_check_turns(KanonPresence *presence, const KanonRelease *release, uint32_t *class_)
+{
+	const KanonProblem *problem = presence->problem;
+	KanonStatus status = kanon_presence_by_turns(presence);
+
+	if (status == KANON_OK)
+		status = check_rows(problem, release, &presence->scratch, &presence->pace, class_);
+	for (int p = 0; p < problem->npopulations && status == KANON_OK && *class_ > release->nclasses; p++)
+	{
+		const KanonPopulation *population = &problem->populations[p];
+		size_t mark = kanon_mark(&presence->scratch);
+
+		if (population->nvalues != NULL)
+			status = check_shares(presence, population, release, class_);
+		else
+		{
+			status = check_listed(problem, population, release, &presence->scratch, &presence->pace, class_);
+			kanon_release(&presence->scratch, mark);
+		}
+	}
+	return status;
+}
