@@ -1657,7 +1657,7 @@ measures AS (
 again AS (
     SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
            CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
-               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask}'::text[])
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
     WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'

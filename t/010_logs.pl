@@ -178,7 +178,7 @@ fails('left-over rows', '23514',
 fails('too little memory', '53200',
 	"SET kanon.max_memory = '1MB'; " . publish('types', 'failed', "'{zip,n}', 5"));
 fails('too little room for temporary files', '53400',
-	"SET work_mem = '64kB'; SET temp_file_limit = '64kB'; " . publish('types', 'failed', "'{zip,n}', 5"));
+	"SET work_mem = '64kB'; SET temp_file_limit = '64kB'; " . publish('types', 'failed', "'{zip}', 2, keep => '{n}', allow_identifying => '{n}'"));
 fails('a volatile source', '40001', publish('volatile', 'failed', "'{zip}', 5, keep => '{diagnosis}', allow_identifying => '{diagnosis}'"));
 fails('no conversion to JSON', 'P0001', 'CREATE CAST (mood AS json) WITH FUNCTION mood_json(mood); '
 	  . publish('src', 'failed', "'{mood}', 5"));
