@@ -341,7 +341,7 @@ large_rest(void **state)
 	before = c.host.polls;
 	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, &release, &c.report), KANON_OK);
 	/* 200 of them do, and then they come by threes or fours */
-	assert_in_range(CLASSES + 1 - release.nclasses, 200, 203);
+	assert_true(CLASSES + 1 - release.nclasses >= 200 && CLASSES + 1 - release.nclasses <= 203);
 	assert_true((c.host.polls - before) * KANON_POLL_WORK < 60 << 18);
 	kanon_release_free(c.problem, &release);
 	close_case(&c);
