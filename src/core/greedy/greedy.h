@@ -227,6 +227,9 @@ extern bool greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern
 /* Given the columns with one value in the group: decides what follows from them. */
 extern bool greedy_use_constant(GreedySearch *search, GreedyState *state, KanonPattern constant);
 
+/* All groups have one value in column c, which stays: and so in its levels. */
+extern void greedy_refined(const GreedySearch *search, GreedyState *state, int c);
+
 /* The column to decide next: first those that must stay; -1: none. */
 extern int greedy_next_column(const GreedySearch *search, const GreedyState *state);
 

@@ -420,7 +420,7 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 		keep = state;
 		if (greedy_decide(search, &keep, 0, KANON_BIT(c) & ~state.stay))
 		{
-			keep.refined |= KANON_BIT(c);
+			greedy_refined(search, &keep, c);
 			search_values(search, depth, rows, n, search->byte[c], &keep);
 			if (search->status != KANON_OK)
 				return;

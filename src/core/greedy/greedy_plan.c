@@ -21,11 +21,11 @@ greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds)
 	double *count = kanon_alloc0(problem->env, PLAN_STEPS + 1, sizeof(double));
 	double *before = kanon_alloc(problem->env, PLAN_STEPS + 1, sizeof(double));
 	KanonPattern open = index->all & ~index->go & ~index->stay;
-	int n = __builtin_popcountll(open);
+	double suppress[KANON_MAX_COLUMNS + 1] = {1}; /* patterns by how many columns they suppress */
+	int n = 0;
 	int64_t least = KANON_LEVEL_MAX;
 	double sum = 0;
 	double wanted = 1;
-	double binomial = 1;
 	int level = 0;
 
 	if (count == NULL || before == NULL)
@@ -40,6 +40,7 @@ greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds)
 		/* a quasi-identifier's levels go one after the other: its costs add up */
 		int c = __builtin_ctzll(rest);
 		int64_t weight = 0;
+		int levels = 0;
 
 		memcpy(before, count, (PLAN_STEPS + 1) * sizeof(double));
 		do
@@ -54,8 +55,13 @@ greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds)
 			for (int64_t i = PLAN_STEPS; i >= shift; i--)
 				count[i] += before[i - shift];
 			rest &= ~KANON_BIT(c);
+			levels++;
 			c++;
 		} while (c < problem->ncolumns && problem->columns[c].level > 0 && (rest & KANON_BIT(c)) != 0);
+		n += levels;
+		for (int i = n; i > 0; i--)
+			for (int less = 1; less <= levels && less <= i; less++)
+				suppress[i] += suppress[i - less];
 	}
 	for (int64_t i = 0; i <= PLAN_STEPS && level < n; i++)
 	{
@@ -65,9 +71,7 @@ greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds)
 		bound[(*nbounds)++] = i * step + least / 2;
 		while (level < n && sum >= wanted * (1 - 1e-9))
 		{
-			binomial = binomial * (n - level) / (level + 1);
-			wanted += binomial;
-			level++;
+			wanted += suppress[++level];
 		}
 	}
 	bound[(*nbounds)++] = INT64_MAX;

@@ -251,7 +251,7 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 		{
 			const GreedyPart *next = part + 1;
 
-			keep.refined |= KANON_BIT(c);
+			greedy_refined(search, &keep, c);
 			if (refine_part(search, depth, c))
 				search_part(search, depth + 1, keep);
 			/* all groups have one value each: as for a block's constant columns */

@@ -159,6 +159,18 @@ greedy_use_constant(GreedySearch *search, GreedyState *state, KanonPattern const
 	return true;
 }
 
+void
+greedy_refined(const GreedySearch *search, GreedyState *state, int c)
+{
+	const KanonProblem *problem = search->problem;
+
+	state->refined |= KANON_BIT(c);
+	/* rows that agree in a level agree in the next */
+	while (++c < problem->ncolumns && problem->columns[c].level > 0)
+		state->refined |= KANON_BIT(c);
+	state->refined &= state->stay;
+}
+
 int
 greedy_next_column(const GreedySearch *search, const GreedyState *state)
 {
@@ -313,7 +325,7 @@ search_wide(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state
 		keep = state;
 		if (greedy_decide(search, &keep, 0, KANON_BIT(c) & ~state.stay))
 		{
-			keep.refined |= KANON_BIT(c);
+			greedy_refined(search, &keep, c);
 			while (shift < 24 && (search->problem->columns[c].distinct - 1) >> (shift + 8) != 0)
 				shift += 8;
 			split_types(search, types, n, c, shift, &keep);
