@@ -163,9 +163,9 @@ sub matches
 		my ($column, $cell) = ($columns[$c], $record->{cells}[$c]);
 		next if $symbols[$c] eq '*';
 		my $value = $column->{value}[$i];
-		if ($symbols[$c] =~ /[1-9]/)
+		if ($column->{height} > 1)
 		{
-			return 0 if !same_text($cell, Table::label($column, $symbols[$c], $i));
+			return 0 if !same_text($cell, Table::label($column, $symbols[$c] eq '-' ? 0 : $symbols[$c], $i));
 			next;
 		}
 		if (ref $cell) { return 0 if !grep { same_text($_, $value) } @$cell; next; }
