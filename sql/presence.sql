@@ -130,7 +130,8 @@ SELECT refuses('census', 1000, 0, 0.01, 0.9, 'subtree');
 SELECT refuses('census', 1000, 0, 0.01, 0.9);
 SELECT refuses('census', 1000, 0, 0.5, 0.9, 'pattern_guided');
 SELECT refuses('census', 1000, 0.5, 0.6, 0.9, 'pattern_guided');
-SELECT refuses('census', 1000, 0.5, 0.6, 0.9, 'cluster');
+-- (the hint tells what this build has)
+SELECT split_part(refuses('census', 1000, 0.5, 0.6, 0.9, 'cluster'), E'\n', 1) AS refuses;
 -- kanon_risk asks of any table how probable the bounds are, class by class, again by the definition; NULL tells nothing
 CREATE VIEW sparse AS SELECT CASE WHEN id % 5 > 0 THEN age END AS age, CASE WHEN id % 7 > 0 THEN sex END AS sex, id FROM patients UNION ALL SELECT NULL, NULL, 100;
 CREATE FUNCTION risk_again(n int, dmin float8, dmax float8, confidence float8, OUT lowest float8, OUT share float8) LANGUAGE sql AS $$

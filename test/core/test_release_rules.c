@@ -12,6 +12,7 @@
 #include "diverse.h"
 #include "privacy/population.h"
 #include "privacy/allowed.h"
+#include "full_domain/full_domain.h"
 #include "model/mask.h"
 #include "util/sort.h"
 
@@ -34,6 +35,7 @@ static KanonStatus
 finish(const int64_t *rows, bool map, double least, double most, bool blank, const char **detail)
 {
 	static Counted c;
+	static KanonFullDomainOptions options;
 	uint32_t shown = blank ? 2 : 3;
 	KanonStatus status;
 
@@ -51,6 +53,8 @@ finish(const int64_t *rows, bool map, double least, double most, bool blank, con
 	c.problem->populations = &c.population;
 	c.problem->npopulations = 1;
 	c.problem->k_map = true;
+	/* the rules of classes that do not overlap */
+	c.problem->full_domain = &options;
 	c.release.nclasses = 3;
 	c.release.classes = kanon_alloc0(c.problem->env, 3, sizeof(KanonClass));
 	c.release.cells = kanon_alloc0(c.problem->env, 3, sizeof(KanonCell));

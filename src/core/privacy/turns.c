@@ -211,6 +211,10 @@ share_of(KanonPresence *presence, const KanonPopulation *population, const Kanon
 bool
 kanon_presence_in_turn(const KanonProblem *problem)
 {
+	/* what k_map asks of classes that overlap is nowhere said: such a release is broken */
+	for (int p = 0; p < problem->npopulations; p++)
+		if (problem->populations[p].map)
+			return false;
 	return problem->full_domain == NULL && problem->subtree == NULL;
 }
 
