@@ -120,6 +120,12 @@ explain_losses(const KanonProblem *problem, const KanonRelease *release, const L
 	}
 }
 
+bool
+explain_by_cells(const Explain *explain)
+{
+	return goes_by_patterns(explain->problem) && explain->problem->ncolumns == explain->levels->nqis;
+}
+
 /* ---- the release as it would be ---- */
 
 static void

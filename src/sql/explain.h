@@ -58,6 +58,9 @@ typedef struct Explain
 extern void explain_losses(const KanonProblem *problem, const KanonRelease *release, const Levels *levels,
 						   const KanonColumn *columns, Border *border, Losses *losses);
 
+/* Whether its cells are kept or suppressed, and nothing else is lost. */
+extern bool explain_by_cells(const Explain *explain);
+
 /* explain_changed.c: what would be lost without a quasi-identifier, or at another weight of it. */
 extern void explain_changed(const Explain *explain);
 

@@ -213,6 +213,30 @@ cluster_without(const struct KanonClusterOptions *options, int c, int nqis)
 	return rest;
 }
 
+static double
+cost_of_others(const Losses *losses, int c, int n)
+{
+	double cost = 0;
+
+	for (int d = 0; d < n; d++)
+		cost += d == c ? 0 : losses->cost[d];
+	return cost;
+}
+
+static char *
+amount(double cost)
+{
+	return psprintf(cost < 1000 ? "%.4g" : "%.0f", cost);
+}
+
+/* In cells where these are kept or suppressed and nothing else; what became coarser is lost, too. */
+static char *
+lost(const Explain *explain, int64 cells, int64 cells_before, double cost, double cost_before)
+{
+	return explain_by_cells(explain) ? psprintf(INT64_FORMAT " instead of " INT64_FORMAT, cells, cells_before)
+									 : psprintf("%s instead of %s", amount(cost), amount(cost_before));
+}
+
 static void
 put_without(const Explain *explain, int c)
 {
@@ -247,8 +271,9 @@ put_without(const Explain *explain, int c)
 		rest.first[d] = levels->first[d + 1] - (span.end - span.first);
 	found = solve_changed(explain, &changed, &rest, changed.columns, &losses);
 	put_changed(explain, "left out", c, found ? &losses : NULL,
-				found ? psprintf("lost in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
-								 losses.total, explain->losses.total - explain->losses.cells[c])
+				found ? psprintf("lost in the others: %s",
+								 lost(explain, losses.total, explain->losses.total - explain->losses.cells[c],
+									  losses.all, cost_of_others(&explain->losses, c, levels->nqis)))
 					  : "no release");
 	border_pfree(border, (void *) changed.rows);
 	for (int d = 0; d < changed.ncolumns; d++)
@@ -280,10 +305,13 @@ put_doubled(const Explain *explain, int c)
 	/* at the weights as they are, to be compared with the release's */
 	found = solve_changed(explain, &changed, levels, problem->columns, &losses);
 	put_changed(explain, "weight doubled", c, found ? &losses : NULL,
-				found ? psprintf("lost in it: " INT64_FORMAT " instead of " INT64_FORMAT
-								 "; in the others: " INT64_FORMAT " instead of " INT64_FORMAT,
-								 losses.cells[c], explain->losses.cells[c], losses.total - losses.cells[c],
-								 explain->losses.total - explain->losses.cells[c])
+				found ? psprintf("lost in it: %s; in the others: %s",
+								 lost(explain, losses.cells[c], explain->losses.cells[c], losses.cost[c],
+									  explain->losses.cost[c]),
+								 lost(explain, losses.total - losses.cells[c],
+									  explain->losses.total - explain->losses.cells[c],
+									  cost_of_others(&losses, c, levels->nqis),
+									  cost_of_others(&explain->losses, c, levels->nqis)))
 					  : "no release");
 }
 
