@@ -83,6 +83,9 @@ SELECT kanon_anatomy('patients', 'q', 's', '{age}', 'disease', 2, view => 'answe
 SELECT kanon_anatomy('patients', 'q3', 's3', '{age}', 'disease', 2, view => 'answers');
 SELECT kanon_anatomy('patients', 'q3', 's3', '{age}', 'disease', 2, view => 'few', replace => true);
 SELECT to_regclass('q3'), to_regclass('s3');
+-- a view is beside the tables, not in the place of one
+SELECT kanon_anatomy('patients', 'q3', 's3', '{age}', 'disease', 2, view => 'q3');
+SELECT kanon_anatomy('patients', 'q3', 's3', '{age}', 'disease', 2, view => 's3');
 -- values named as the view's own parts
 CREATE TABLE named AS SELECT i AS q, i % 5 AS n FROM generate_series(1, 20) i;
 SELECT groups FROM kanon_anatomy('named', 'named_q', 'named_s', '{q}', 'n', 3, view => 'named_v', allow_identifying => '{q}');

@@ -116,6 +116,11 @@ create_sensitive(Run *run)
 	if (strcmp(targets->sensitive->qualified, targets->quasi->qualified) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("quasi_target and sensitive_target are the same"), errhint(SAME_TABLE)));
+	if (targets->view != NULL && (strcmp(targets->view->qualified, targets->quasi->qualified) == 0 ||
+								  strcmp(targets->view->qualified, targets->sensitive->qualified) == 0))
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
+						errmsg("view is the same as one of the two tables that it reads"),
+						errhint("It needs a name of its own, too.")));
 	target_create(targets->sensitive, targets->sensitive_columns);
 }
 
