@@ -255,7 +255,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT o AS options, form(o) FROM unnest(ARRAY['{"keep": "icd"}', '{"keep": {"icd": 1}}', '{"mark": "yes"}', '{"mark": 1}', '{"gap": "0.1"}', '{"gap": [0.1]}',
     '{"method": 3}', '{"method": ["greedy"]}', '{"weights": 2}', '{"privacy": {"rule": "distinct_l"}}', '{"hierarchies": "zip_h"}', '{"hierarchies": []}',
-    '{"time_limit": 60}', '{"patterns": "-"}', '{"keep": null, "gap": 0.5, "mark": true, "method": "greedy", "weights": [2]}']::jsonb[]) AS o;
+    '{"time_limit": 60}', '{"weights": ["a", 1]}', '{"keep": [1]}', '{"patterns": [["-"]]}', '{"patterns": "-"}', '{"keep": null, "gap": 0.5, "mark": true, "method": "greedy", "weights": [2]}']::jsonb[]) AS o;
 
 -- capitals outside quotes are small letters, as in SQL
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('person', 'Person_Public', '{birth_year}', 5);

@@ -40,7 +40,7 @@ weights_parse(ArrayType *array, int ncolumns)
 		if (!isfinite(weights[c]) || weights[c] < 0)
 			ereport(ERROR,
 					(errcode(nulls[c] ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("weight %d is not a finite number of at least 0", c + 1),
+					 errmsg("number %d of weights must be finite and at least 0", c + 1),
 					 errhint("A weight is what one suppressed cell of the column costs; 1 is the default.")));
 		sum += weights[c];
 	}

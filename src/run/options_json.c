@@ -86,6 +86,24 @@ json_form(Oid type, const char **example)
 	}
 }
 
+/* NULLs, and objects that are no rules, are left to who reads them. */
+static bool
+elements_fit(JsonbContainer *list, Oid type)
+{
+	enum jbvType fitting = type == FLOAT8ARRAYOID ? jbvNumeric : jbvString;
+
+	if (type == JSONBARRAYOID)
+		return true;
+	for (uint32 i = 0; i < JsonContainerSize(list); i++)
+	{
+		JsonbValue *element = getIthJsonbValueFromContainer(list, i);
+
+		if (element->type != jbvNull && element->type != fitting)
+			return false;
+	}
+	return true;
+}
+
 /* The server's own complaint would name neither the option nor what it should be. */
 static void
 check_form(Option option, const JsonbValue *value)
@@ -99,7 +117,9 @@ check_form(Option option, const JsonbValue *value)
 	if (value->type == jbvNull)
 		return;
 	if (value->type == jbvBinary)
-		fits = JsonContainerIsArray(value->val.binary.data) ? list : type == JSONBOID;
+		fits = JsonContainerIsArray(value->val.binary.data)
+				   ? list && elements_fit(value->val.binary.data, type)
+				   : type == JSONBOID;
 	else if (type == BOOLOID)
 		fits = value->type == jbvBool;
 	else if (type == INT4OID || type == INT8OID || type == FLOAT8OID)
