@@ -107,6 +107,15 @@ SELECT sound($$ kanon_full_domain('half', 'o', '{age}', 2, hierarchies => '{"age
 SELECT broken('row_blank', $$ kanon_full_domain('half', 'o', '{age}', 2, hierarchies => '{"age": "ages"}', replace => true,
     suppression_limit => 0.5, privacy => ARRAY[kanon_delta_presence('census', 0.1, 1)]) $$);
 
+-- classes in turn: which a row of a population belongs to follows from all that were checked, so that the target's
+-- have their rows, and say what they say of the values (write/verify.c)
+CREATE TABLE twice AS SELECT zip FROM t, generate_series(1, 2);
+SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('twice', 0.1, 0.5)]) $$);
+SELECT broken('row_moved', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', replace => true, privacy => ARRAY[kanon_delta_presence('twice', 0.1, 0.5)]) $$);
+SELECT broken('value_fine', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('twice', 0.1, 0.5)]) $$);
+SELECT sound($$ kanon_cluster('half', 'o', '{age}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('census', 0.1, 1)]) $$);
+SELECT broken('value_fine', $$ kanon_cluster('half', 'o', '{age}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('census', 0.1, 1)]) $$);
+
 -- records of a freeform release are those whose matches were checked (core/freeform/freeform_check.c)
 SELECT broken('value_fine', $$ kanon_freeform('t', 'o', '{i}', 2, replace => true) $$);
 -- of a release under rules: the values of its records, and what they keep
