@@ -218,6 +218,27 @@ sub shares
 		  ON f.class = c.class AND f.value = v.value)";
 }
 
+# Of each class the rows, and what of a population belongs to it: what matches it; greedily made, and no class of an
+# earlier pattern.
+sub belong
+{
+	my ($population) = @_;
+	my $fits = join ' AND ', map { $call->{sql} =~ /sibling/ ? "t.$_\::text IS NOT DISTINCT FROM " . finest($_) : '(' . matches($_) . ')' } @qis;
+	my $marked = grep { $_ eq 'kanon_pattern' } @{ columns_of() };
+	my $pattern = $marked ? 'kanon_pattern' : join ' || ', map { "CASE WHEN $_ IS NULL THEN '*' ELSE '-' END" } @qis;
+	my ($place, $earlier) = ('0', 'false');
+
+	if ($call->{method} eq 'greedy')
+	{
+		(my $again = $call->{sql}) =~ s/SELECT FROM/SELECT pattern FROM/;
+		$again =~ s/\)$/, dry_run => true)/;
+		$place = "array_position('{" . join(',', @{ $db->selectcol_arrayref($again) }) . "}', $pattern)";
+		($earlier = $fits) =~ s/\bt\./e./g;
+	}
+	return @{ $db->selectall_arrayref("WITH c AS MATERIALIZED (SELECT $shown, $place AS place, count(*) AS n FROM $target WHERE NOT ($blank) GROUP BY $shown, place)
+		SELECT t.n, (SELECT coalesce(sum(s.weight), 0) FROM $population s WHERE $fits AND NOT EXISTS (SELECT FROM c e WHERE e.place < t.place AND $earlier)) FROM c t") };
+}
+
 my %rule = (
 	distinct_l => sub {
 		my ($r) = @_;
@@ -256,10 +277,9 @@ my %rule = (
 	presence => sub {
 		my ($r) = @_;
 		my $n = $r->{population_rows} - value('SELECT count(*) FROM visits');
-		# of each class the rows, and the share that shows the same, column by column
-		my $share = join ' * ', map { my $q = $_; "(SELECT coalesce(sum(m.share), 0) FROM marginals m CROSS JOIN LATERAL (SELECT m.value::" . value("SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'visits'::regclass AND attname = '$q'")
-			. " AS $q) s WHERE m.column_name = '$q' AND t.$q\::text IS NOT DISTINCT FROM " . finest($q) . ')' } @qis;
-		for my $class (@{ $db->selectall_arrayref("SELECT count(*), $share FROM $target t WHERE NOT ($blank) GROUP BY $shown") })
+		# everybody who could be, by the shares of the columns
+		for my $class (belong('(SELECT a.value::int AS age, z.value AS zip, x.value AS sex, a.share * z.share * x.share AS weight FROM marginals a, marginals z, marginals x'
+			  . " WHERE a.column_name = 'age' AND z.column_name = 'zip' AND x.column_name = 'sex')"))
 		{
 			my ($rows, $p) = @$class;
 			my ($sum, $term) = (0, (1 - $p)**$n);
@@ -275,9 +295,7 @@ my %rule = (
 	},
 	delta_presence => sub {
 		my ($r) = @_;
-		my $fits = join ' AND ', map { $call->{sql} =~ /sibling/ ? "t.$_\::text IS NOT DISTINCT FROM " . finest($_) : '(' . matches($_) . ')' } @qis;
-		return value("SELECT min(n / f) >= $r->{dmin} AND max(n / f) <= $r->{dmax} FROM (SELECT (SELECT count(*) FROM $target u WHERE (" . join(', ', map { "t.$_" } @qis) . ") IS NOT DISTINCT FROM (" . join(', ', map { "u.$_" } @qis) . "))::float8 AS n,
-			(SELECT count(*) FROM everybody s WHERE $fits)::float8 AS f FROM (SELECT DISTINCT $shown FROM $target WHERE NOT ($blank)) t) g") // 1;
+		return !grep { $_->[0] < $r->{dmin} * $_->[1] - 1e-9 || $_->[0] > $r->{dmax} * $_->[1] + 1e-9 } belong('(SELECT age, zip, sex, 1 AS weight FROM everybody)');
 	});
 
 # A pattern of the mask, or rows that are blank as a whole.

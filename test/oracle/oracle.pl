@@ -171,16 +171,18 @@ sub try_guided
 		# rules that are linear are solved exactly, too; else a release is mended
 		my $exact = $method =~ /ilp|best/ || (!$privacy && $method =~ /fpt|matching|improve/);
 		$exact = 0 if $privacy && $privacy->{sql} =~ /entropy|recursive|t_closeness/;
+		# who is in the table at all: beside no other rule here
+		my $crowd = $method eq 'greedy' && !$privacy && chance(0.4) ? Privacy::draw_population($table, $k) : undef;
+		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => pick(qw(suppress suppress drop error)), privacy => $privacy,
-			how => $how, allowed => \%allowed, class_column => 's', drops_many => $privacy && 1
+			how => $how, allowed => \%allowed, class_column => 's', drops_many => $rules && 1, crowd => $crowd, in_turn => 1
 		};
-		$where = "$before k=$k $case->{residual} $how (" . join(' ', @mask) . ') ' . ($privacy ? $privacy->{sql} : '');
+		$where = "$before k=$k $case->{residual} $how (" . join(' ', @mask) . ') ' . ($rules // '');
 		my $parts = chance(0.3) ? pick(@{ $table->{columns} })->{name} : undef;
 		$where .= " by $parts" if $parts;
 		my ($state, $lines, $release) = publish($case, 'pattern_guided', @mask, method => "'$method'", residual => "'$case->{residual}'", partition_by => $parts && "'$parts'",
-			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef,
-			effort => '0.01');
+			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'", privacy => $rules, effort => '0.01');
 		my $least = $small ? Optimum::guided($table, $k, $patterns, \@costs, $all_cost, $case->{residual}, $privacy) : undef;
 		if (!$release)
 		{
@@ -191,10 +193,11 @@ sub try_guided
 			next;
 		}
 		$release->check_promise;
+		$release->check_turns(map { $_->{pattern} } @$lines) if $crowd;
 		$release->check_measures;
-		check_optimum($release, $least, !$parts && $exact) if $small;
+		check_optimum($release, $least, !$parts && $exact) if $small && !$crowd;
 		my $shown = sum0(map { $_->{cost} * $_->{row_count} } @$lines);
-		if ($method eq 'greedy' && !$parts && $mask[0] && $mask[0] eq 'pattern_list')
+		if ($method eq 'greedy' && !$parts && !$crowd && $mask[0] && $mask[0] eq 'pattern_list')
 		{
 			my (undef, $cost, $left) = greedy_cost($case, $patterns, \@costs);
 			complain('greedy costs ' . priced($release, $release->{run}{cost}) . ", the algorithm $cost") if !close_to(priced($release, $release->{run}{cost}), $cost);
@@ -304,7 +307,7 @@ sub try_full_domain
 	};
 	if (!$privacy && chance(0.4))
 	{
-		$case->{crowd} = Privacy::draw_population($table, $k);
+		$case->{crowd} = Privacy::draw_population($table, $k, 1);
 		$case->{residual} = 'suppress';
 	}
 	my $rules = $privacy ? $privacy->{sql} : $case->{crowd} ? $case->{crowd}{sql} : undef;
@@ -425,23 +428,27 @@ sub try_cluster
 		next if $k > $table->{n};
 		my $privacy = chance(0.4) ? Privacy::draw($table, $k, @rules) : undef;
 		$privacy = Privacy::draw($table, $k, 'distinct') if $method =~ /^(forest|gather)$/ && chance(0.3);
+		my $crowd = $method eq 'mondrian' && !$privacy && chance(0.5) ? Privacy::draw_population($table, $k) : undef;
+		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
-			class_column => 's', several => 1, drops_many => 1
+			class_column => 's', several => 1, drops_many => 1, crowd => $crowd, in_turn => 1
 		};
 		# by parts, of which the optimum of the whole is no more asked
 		my $parts = $method =~ /^(forest|bottom_up|gather|pairs|triples)$/ && $table->{n} >= 4 * $k && chance(0.4) ? 2 * $k + below(3) : undef;
-		$where = "$before k=$k $how (@show) " . ($privacy ? $privacy->{sql} : '') . ($parts ? " parts=$parts" : '');
+		$where = "$before k=$k $how (@show) " . ($rules // '') . ($parts ? " parts=$parts" : '');
 		my ($state, $lines, $release) = publish($case, 'cluster', method => "'$method'", partition_size => $parts, hierarchies => $table->hierarchies, level_cost => "'$how'",
-			show => "'" . join(',', @show) . "'", residual => "'$case->{residual}'", class_column => "'s'", privacy => $privacy ? $privacy->{sql} : undef);
+			show => "'" . join(',', @show) . "'", residual => "'$case->{residual}'", class_column => "'s'", privacy => $rules);
 		if (!$release)
 		{
-			complain("refused with $state") if !$lacking{$method} && ($state !~ /^(23514|22023)$/ || (!$privacy && $state ne '22023'));
+			complain("refused with $state") if !$lacking{$method} && ($state !~ /^(23514|22023)$/ || (!$rules && $state ne '22023'));
 			next;
 		}
 		$release->check_promise;
+		$release->check_turns if $crowd;
 		$release->check_measures;
-		next if $method eq 'gather';
+		# (with a population a class shows what its region has, not what its rows have alone)
+		next if $method eq 'gather' || $crowd;
 		my $cost = sum0(map { @{ $_->{members} } * Optimum::hidden($table, $_->{members}, \@show, $how) } @{ $release->{classes} });
 		complain("costs $release->{run}{cost}, should be $cost")
 		  if !close_to($release->{run}{cost}, priced($release, $cost));

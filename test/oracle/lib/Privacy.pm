@@ -185,24 +185,37 @@ sub draw_presence
 		}
 		return $product;
 	};
+	my $within = sub { my ($r, $share) = @_; return $r == 0 || likelihood($r, $others, max(0, $share), $least, $most) >= $confidence - $EPS; };
 	return {
 		sql => "ARRAY[$Names::function{presence}('census', $population, $least, $most, $confidence)]",
-		allows => sub {
-			my ($levels, $rows) = @_;
-			return @$rows >= $k && likelihood(scalar @$rows, $others, $matching->($levels, $rows), $least, $most) >= $confidence - $EPS;
-		},
+		people => everyone($table, $shares), within => $within,
+		allows => sub { my ($levels, $rows) = @_; return @$rows >= $k && $within->(scalar @$rows, $matching->($levels, $rows)); },
 		# who matches no class may be among those that show nothing
-		rest => sub {
-			my ($levels, $classes, $rest) = @_;
-			return $rest == 0 || likelihood($rest, $others, max(0, 1 - sum0(map { $matching->($levels, $_) } @$classes)), $least, $most) >= $confidence - $EPS;
-		}
+		rest => sub { my ($levels, $classes, $rest) = @_; return $within->($rest, 1 - sum0(map { $matching->($levels, $_) } @$classes)); }
 	};
 }
 
-# A rule about a population: { sql, k_map, allows(levels, rows), rest(levels, classes, rest) }.
+# All rows that there could be, each with its share; undef: a value that the table does not have.
+sub everyone
+{
+	my ($table, $shares) = @_;
+	my @everyone = ([1]);
+	for my $c (0 .. $#$shares)
+	{
+		my $column = $table->{columns}[$c];
+		my %row = map { Table::key($column->{value}[$_]) => $_ } 0 .. $table->{n} - 1;
+		my @values = map { [ $shares->[$c]{$_}, $row{$_} ] } sort keys %row;
+		push @values, [ max(0, 1 - sum0(map { $_->[0] } @values)), undef ];
+		@everyone = map { my ($share, @row) = @$_; map { [ $share * $_->[0], @row, $_->[1] ] } @values } @everyone;
+	}
+	return \@everyone;
+}
+
+# A rule about a population: { sql, k_map, allows(levels, rows), rest(levels, classes, rest) }; about presence, people
+# (each its weight, and by column a row of the table that has the value) and within(rows, weight), too.
 sub draw_population
 {
-	my ($table, $k) = @_;
+	my ($table, $k, $maps) = @_;
 	return draw_presence($table, $k) if chance(0.4);
 	my @columns = @{ $table->{columns} };
 	my $everybody = population($table, $k);
@@ -218,27 +231,21 @@ sub draw_population
 		sql => "ARRAY[$Names::function{k_map}('crowd')]", k_map => 1,
 		allows => sub { return $matching->(@_) >= $k; },
 		rest => sub { return 1; }
-	  } if chance(0.3);
+	  } if $maps && chance(0.3);
 	# in persons, of whom some have several rows
 	return {
 		sql => "ARRAY[$Names::function{k_map}('crowd', 'who')]", k_map => 1,
 		allows => sub { my %who = map { $_->[@columns] => 1 } $all->(@_); return keys %who >= $k; },
 		rest => sub { return 1; }
-	  } if chance(0.3);
+	  } if $maps && chance(0.3);
 	my ($least, $most) = (pick(0, 0, 0.2, 0.4), pick(0.5, 0.75, 1));
+	my $within = sub { my ($r, $of) = @_; return $of == 0 ? $r == 0 : $r / $of >= $least - $EPS && $r / $of <= $most + $EPS; };
 	return {
 		sql => "ARRAY[$Names::function{delta_presence}('crowd', $least, $most)]",
-		allows => sub {
-			my ($levels, $rows) = @_;
-			my $share = @$rows / $matching->(@_);
-			return @$rows >= $k && $share >= $least - $EPS && $share <= $most + $EPS;
-		},
+		people => [ map { [ 1, @$_[ 0 .. $#columns ] ] } @$everybody ], within => $within,
+		allows => sub { my ($levels, $rows) = @_; return @$rows >= $k && $within->(scalar @$rows, $matching->($levels, $rows)); },
 		# who matches no class can only be among those that show nothing
-		rest => sub {
-			my ($levels, $classes, $rest) = @_;
-			my $others = @$everybody - sum0(map { $matching->($levels, $_) } @$classes);
-			return $others == 0 ? $rest == 0 : $rest / $others >= $least - $EPS && $rest / $others <= $most + $EPS;
-		}
+		rest => sub { my ($levels, $classes, $rest) = @_; return $within->($rest, @$everybody - sum0(map { $matching->($levels, $_) } @$classes)); }
 	};
 }
 

@@ -143,12 +143,44 @@ sub check_promise
 		my $n = @{ $class->{members} };
 		$self->say("class $class->{mark} has $n rows") if $n < $case->{k} && !$few && !($case->{crowd} && $case->{crowd}{k_map});
 		$self->say("class $class->{mark} breaks a rule about a population")
-		  if $case->{crowd} && !$self->is_blank($class) && !$case->{crowd}{allows}->(\@levels, $class->{members});
+		  if $case->{crowd} && !$case->{in_turn} && !$self->is_blank($class) && !$case->{crowd}{allows}->(\@levels, $class->{members});
 		$self->say("class $class->{mark} breaks a rule")
 		  if $case->{privacy} && !$case->{privacy}{test}->($class->{members}, $few);
 		$self->say("pattern $class->{mark} is not allowed")
 		  if $case->{allowed} && !$self->is_blank($class) && !$case->{allowed}{ $class->{mark} };
 	}
+	return;
+}
+
+# Rules about presence where classes are of many patterns: who matches several belongs to the first, in the order of the
+# patterns; and to none but one where there is no order.  Who matches none is among those that show nothing.
+sub check_turns
+{
+	my ($self, @patterns) = @_;
+	my $crowd = $self->{case}{crowd};
+	my @columns = @{ $self->{table}{columns} };
+	my %place = map { $patterns[$_] => $_ } 0 .. $#patterns;
+	my @classes = sort { $place{ $a->{mark} } <=> $place{ $b->{mark} } } map { $place{ $_->{mark} } //= 0; $_ } grep { !$self->is_blank($_) } @{ $self->{classes} };
+	my ($blank) = grep { $self->is_blank($_) } @{ $self->{classes} };
+	my @shown = map { my $class = $_; [ map { my %in = map { $_ => 1 } @{ $self->shown_rows($class, $_) }; \%in } 0 .. $#columns ] } @classes;
+	my @belong = (0) x @classes;
+	my $rest = 0;
+
+	for my $person (@{ $crowd->{people} })
+	{
+		my ($weight, @row) = @$person;
+		my @matched = grep { my $i = $_; !grep { defined $row[$_] ? !$shown[$i][$_]{ $row[$_] } : substr($classes[$i]{mark}, $_, 1) ne '*' } 0 .. $#columns } 0 .. $#classes;
+		if (@matched) { $belong[ $matched[0] ] += $weight; }
+		else { $rest += $weight; }
+		$self->say('somebody matches two classes') if !@patterns && @matched > 1;
+	}
+	for my $i (0 .. $#classes)
+	{
+		my $n = @{ $classes[$i]{members} };
+		$self->say("class $classes[$i]{mark} has $n rows, and $belong[$i] belong to it") if !$crowd->{within}->($n, $belong[$i]);
+	}
+	my $n = $blank ? @{ $blank->{members} } : 0;
+	$self->say("$n rows show nothing, and $rest match no class") if !$crowd->{within}->($n, $rest);
 	return;
 }
 
@@ -235,7 +267,7 @@ sub stands_for
 	my $table = $self->{table};
 	my $column = $table->{columns}[$c];
 	if ($level ne '~') { return $table->below_node($column, $level, $i); }
-	my @members = $self->{case}{records} ? @{ $self->shown_rows($class, $column, $c) } : @{ $class->{members} };
+	my @members = $self->{case}{records} ? @{ $self->shown_rows($class, $c) } : @{ $class->{members} };
 	if (!ref $class->{cells}[$c])
 	{
 		my @numbers = map { $column->{number}[$_] } @members;
@@ -246,11 +278,11 @@ sub stands_for
 	return [ grep { $value{ Table::key($column->{value}[$_]) } } 0 .. $table->{n} - 1 ];
 }
 
-# Of a record only its cell says whose values it has.
+# Whose values a cell shows; of a record only that says whose it has.
 sub shown_rows
 {
-	my ($self, $class, $column, $c) = @_;
-	my $one = { %$class, mark => ('*' x $c) . '~' . ('*' x (@{ $self->{table}{columns} } - $c - 1)) };
+	my ($self, $class, $c) = @_;
+	my $one = { %$class, mark => ('*' x $c) . substr($class->{mark}, $c, 1) . ('*' x (@{ $self->{table}{columns} } - $c - 1)) };
 	return [ grep { $self->matches($one, $_) } 0 .. $self->{table}{n} - 1 ];
 }
 

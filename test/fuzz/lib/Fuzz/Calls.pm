@@ -151,6 +151,7 @@ sub wanted
 	return $plan->{keeps} && chance(0.95) if $name eq 'allow_identifying';    # nearly everything identifies in so few rows
 	return $plan->{keeps} if $name eq 'keep';
 	return $plan->{ruled} if $name eq 'privacy';
+	return chance(0.8) if $name eq 'mark' && $plan->{ruled};    # without it NULL may be anything
 	return chance(0.5) if $name =~ /^(hierarchies|mark|method|algorithm)$/;
 	return $plan->{dry} if $name eq 'dry_run';
 	return chance((grep { $_->{role} eq 'own' } @{ $plan->{others} }) ? 0.6 : 0.03) if $name eq 'k_column';
@@ -403,13 +404,16 @@ sub privacy
 		push @rules, [ 'public.kanon_subject(' . literal($person->{name}) . '::name)', { kind => 'subject', columns => [ $person->{name} ] } ];
 		$plan->{kept} = [ (grep { $_ != $person } @{ $plan->{kept} }), $person ] if chance(0.7);
 	}
-	elsif ($world->{population} && $plan->{function} =~ /full_domain|subtree/ && chance(0.5))
+	elsif ($world->{population} && ($plan->{function} =~ /full_domain|subtree/ || $plan->{method} =~ /^(greedy|mondrian)$/) && chance(0.8))
 	{
+		my $maps = $plan->{function} =~ /full_domain|subtree/;
+		# in so few rows hardly anything keeps other rules, too
+		@rules = () if chance(0.6);
 		my $population = literal($world->{population}) . '::regclass';
 		my ($rows, $least, $most, $confidence) = (pick(60, 200, 1000), pick(0, 0, 0.05), pick(0.3, 0.6, 1), pick(0.3, 0.6, 0.9));
 		push @rules, chance(0.3) ? [ 'public.kanon_presence(' . literal($world->{shares}) . "::regclass, $rows, $least, $most, $confidence)",
 				{ kind => 'presence', rows => $rows, dmin => $least, dmax => $most, confidence => $confidence } ]
-			: chance(0.5) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]
+			: chance($maps ? 0.5 : 0.1) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]
 			: [ "public.kanon_delta_presence($population, " . pick(0, 0, 0.1) . ', ' . pick(0.5, 0.8, 1) . ')', { kind => 'delta' } ];
 		if ($rules[-1][1]{kind} eq 'delta') { @{ $rules[-1][1] }{qw(dmin dmax)} = $rules[-1][0] =~ /, ([\d.]+), ([\d.]+)\)/ }
 	}

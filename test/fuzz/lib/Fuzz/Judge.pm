@@ -455,10 +455,21 @@ sub distribution
 	};
 }
 
+# Classes whose populations are counted in turn: in the order of greedy's patterns, those that show nothing last.
+sub in_turn
+{
+	my ($call, $seen, $rows) = @_;
+	my @told = map { $_->{pattern} } grep { defined $_->{pattern} } @{ $rows // [] };
+	my %place = map { $told[$_] => $_ } 0 .. $#told;
+	my $of = sub { my ($class) = @_; return $class->{blank} ? @told + 1 : $place{ $seen->{of}{kanon_pattern}[ $class->{rows}[0] ][1] } // 0; };
+	my @classes = classes($call, $seen);
+	return $call->{function}{name} eq 'kanon_pattern_guided' ? sort { $of->($a) <=> $of->($b) } @classes : @classes;
+}
+
 # k-map and delta-presence, counted in the population.
 sub populations_hold
 {
-	my ($dbh, $call, $seen) = @_;
+	my ($dbh, $call, $seen, $told) = @_;
 	for my $rule (@{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] })
 	{
 		next if !ref $rule || $rule->{kind} !~ /^(k_map|delta)$/;
@@ -469,10 +480,11 @@ sub populations_hold
 		# NULL or suppressed, who knows; of an empty source nobody is published
 		next if $rule->{kind} eq 'delta' && (!given($call->{val}, 'mark') || $seen->{n} == 0);
 		my (@classes, @matched);
-		for my $class (classes($call, $seen))
+		my $turns = $call->{function}{name} eq 'kanon_pattern_guided';
+		for my $class (in_turn($call, $seen, $told))
 		{
 			my $row = $match->[ $class->{rows}[0] ] // [];
-			my @these = grep { $row->[$_] } 0 .. $all - 1;
+			my @these = grep { $row->[$_] && !($turns && $matched[$_]) } 0 .. $all - 1;
 			if ($rule->{kind} eq 'k_map')
 			{
 				return 'k_map: ' . @these . " of the population, k = $call->{val}{k}" if @these < $call->{val}{k} && !$class->{blank};
@@ -514,11 +526,11 @@ sub likelihood
 	return $sum;
 }
 
-# c-confident delta-presence of a full-domain release, by the shares of the columns' values.
+# c-confident delta-presence, by the shares of the columns' values.
 sub presence_holds
 {
-	my ($dbh, $call, $seen) = @_;
-	return '' if $call->{plan}{function} !~ /full_domain/ || !given($call->{val}, 'mark') || $seen->{n} == 0;
+	my ($dbh, $call, $seen, $told) = @_;
+	return '' if $call->{plan}{function} !~ /full_domain|pattern_guided|cluster/ || !given($call->{val}, 'mark') || $seen->{n} == 0;
 	for my $rule (grep { ref $_ && $_->{kind} eq 'presence' } @{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] })
 	{
 		my $population = $call->{plan}{world}{population};
@@ -526,14 +538,30 @@ sub presence_holds
 		my ($all) = row($dbh, "SELECT count(*) FROM $population");
 		my ($n) = row($dbh, "SELECT count(*) FROM $seen->{source}");
 		my @match = map { matches($dbh, $seen, $call, $population, $type, $_) } 0 .. $#{ $seen->{qis} };
-		my ($others, $rest) = (1, 0);
-		for my $class (classes($call, $seen))
+		my @classes = in_turn($call, $seen, $told);
+		my @shown = grep { !$_->{blank} } @classes;
+		# which classes somebody could be in, column by column, and what share of all can be in just these
+		my %share = ('1' x @shown => 1);
+		for my $column (@match)
+		{
+			my (%of, %next);
+			for my $one (0 .. $all - 1) { $of{ join('', map { $column->[ $_->{rows}[0] ][$one] ? 1 : 0 } @shown) } += 1 / $all }
+			for my $in (keys %share) { $next{ $in & $_ } += $share{$in} * $of{$_} for keys %of }
+			%share = %next;
+		}
+		my ($others, $rest) = (0, 0);
+		my @p = (0) x @shown;
+		for my $in (keys %share)
+		{
+			my $first = index($in, '1');
+			if ($first < 0) { $others += $share{$in} }
+			else { $p[$first] += $share{$in} }
+		}
+		for my $class (@classes)
 		{
 			my $rows = @{ $class->{rows} };
-			my $p = 1;
 			if ($class->{blank}) { $rest = $rows; next; }
-			$p *= grep({ $_ } @{ $_->[ $class->{rows}[0] ] // [] }) / $all for @match;
-			$others -= $p;
+			my $p = shift @p;
 			my $is = likelihood($rows, $rule->{rows} - $n, $p, $rule);
 			return "presence: of $rows rows and $p, within the bounds by $is" if $is < $rule->{confidence} - 1e-7;
 		}
