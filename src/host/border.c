@@ -258,7 +258,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				 errmsg("the rows that fit no class may not be published fully suppressed"),
 				 detail[0] ? errdetail("%s", detail) : 0,
 				 errhint(
-					 "Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them.")));
+					 "Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them, kanon_full_domain under rules about presence, too.")));
 			break;
 		case KANON_INFEASIBLE:
 			ereport(ERROR,
@@ -267,14 +267,17 @@ border_check(Border *border, KanonStatus status, const char *remark)
 					 errhint("Allow more patterns or lower k; or let residual be 'suppress' or 'drop'.")));
 			break;
 		case KANON_NOT_FOUND:
-			ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-							errmsg("the heuristic found no release that fulfils these rules"),
-							errdetail("One may exist all the same."),
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("the heuristic found no release that fulfils these rules"),
+				 errdetail("One may exist all the same."),
 #ifdef HAVE_GLPK
-							errhint("Use an exact method, or allow more patterns.")));
+				 errhint(
+					 "Use an exact method (under rules about presence kanon_full_domain, or 'optimal' of kanon_subtree), or allow more patterns or levels.")));
 #else
-							errhint(
-								"Allow more patterns; an exact method takes GLPK, which this build of kanon is without.")));
+				 errhint(
+					 "Allow more patterns or levels, or take kanon_full_domain, or 'optimal' of kanon_subtree; other exact methods take GLPK, which this build of kanon is without.")));
 #endif
 			break;
 		case KANON_TOO_LARGE:

@@ -76,7 +76,10 @@ tell_partition(const Run *run)
 
 	if (OidIsValid(run->request->previous) || run->types->nrows == 0)
 		return;
-	if (facts->parts == 0)
+	if (run->problem.npopulations > 0)
+		ereport(NOTICE,
+				(errmsg("rules about presence are asked of the whole table: it was not solved by parts")));
+	else if (facts->parts == 0)
 		ereport(NOTICE, (errmsg("by parts nothing was found: the table was solved as a whole")));
 	else
 		ereport(NOTICE,
