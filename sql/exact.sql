@@ -90,6 +90,11 @@ SELECT * FROM kanon_pattern_clustering('people', 'p_choices', '{age,zip,sex}', 2
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', method => 'fpt', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('many', NULL, '{a,b,c,d}', 2, patterns => '{---*,--**,-***,****,*---,**--,***-}', method => 'fpt', dry_run => true);
 SELECT method, cost, proven FROM kanon_usefulness WHERE target IN ('exact_test.p_teams', 'exact_test.p_choices') ORDER BY 1;
+-- thousands of row types, of which five lose something, and a sixth gives its class up for one of them
+CREATE TABLE few_lack AS SELECT i / 100 AS a, i / 10 % 10 AS b, i % 10 AS c
+FROM generate_series(0, 2999) i, generate_series(1, 3 + (i % 100 = 1)::int - (i % 600 = 0)::int);
+SELECT * FROM kanon_pattern_clustering('few_lack', 'few_lose', '{a,b,c}', 3, patterns => array_fill('---'::text, '{3000}') || '{--*,--*,-*-,-*-,***}', method => 'fpt');
+SELECT cost, lower_bound, proven FROM kanon_usefulness WHERE target = 'exact_test.few_lose';
 
 -- bad input
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 1, method => 'ilp', dry_run => true);

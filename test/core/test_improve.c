@@ -597,6 +597,8 @@ clustering(void **state)
 		for (size_t j = 0; j < problem->mask.nlist; j++)
 			list[j] = random_next(&random) & kanon_pattern_all(problem->ncolumns);
 		problem->residual = (KanonResidual) (round % 3);
+		if (round % 2)
+			((KanonColumn *) problem->columns)[0].weight = sqrt(2) / 4;
 		optimum = brute_clustering(problem);
 		status = kanon_solve_pattern_clustering(problem, &release, &report);
 		if (optimum == INFINITY)
@@ -762,18 +764,119 @@ choices(void **state)
 	}
 }
 
-static KanonProblem *
-listed_problem(Host *host, int variant)
+/* A table in which most row types may stay as they are: the choices of classes are too many, those of what is lost few. */
+static void
+losses(void **state)
 {
-	static const KanonPattern list[] = {0, 1, 2, 3, 7};
-	uint64_t random = 29;
-	KanonProblem *problem = random_problem(host, &random, 8, 3, 2, 2, false);
+	uint64_t random = 37;
+	int rounds = exact_cases(400);
+	int refused = 0, many = 0, none = 0, lost = 0;
 
-	(void) variant;
+	(void) state;
+	for (int round = 0; round < rounds; round++)
+	{
+		Host host;
+		KanonPattern list[64];
+		KanonProblem *problem = random_problem(&host, &random, 40 + random_below(&random, 70), 3, 3,
+											   2 + random_below(&random, 2), round % 4 == 0);
+		KanonPattern all = kanon_pattern_all(problem->ncolumns);
+		KanonRelease release;
+		KanonReport report;
+		KanonStatus status;
+		double least;
+		int own = 0, short_of = 0;
+
+		if (round % 3 == 1)
+			((KanonColumn *) problem->columns)[1].weight = sqrt(2) / 4;
+		problem->mask.order = KANON_ORDER_GIVEN;
+		problem->residual = KANON_RESIDUAL_ERROR;
+		problem->mask.list = list;
+		problem->mask.nlist = 60 + 1 + random_below(&random, 4);
+		for (size_t j = 0; j < problem->mask.nlist; j++)
+			list[j] = j < 60 ? 0 : 1 + random_below(&random, (uint32_t) all);
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			own += problem->rows[i] >= problem->k;
+		short_of = (int) problem->ntypes - own;
+		status = kanon_solve_pattern_clustering_fpt(problem, &release, &report);
+		if (status == KANON_TOO_LARGE)
+			refused++;
+		else
+		{
+			least = report.cost;
+			many += own >= 20 && short_of > 0 && status == KANON_OK;
+			none += status == KANON_INFEASIBLE;
+			assert_true(status == KANON_OK ? report.proven : status == KANON_INFEASIBLE);
+			if (status == KANON_OK)
+				kanon_release_free(problem, &release);
+			assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), status);
+			if (status == KANON_OK)
+			{
+				assert_true(report.proven && fabs(report.cost - least) < 1e-6);
+				lost += least > 0;
+				kanon_release_free(problem, &release);
+			}
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(refused < rounds / 4 && many > 0 && none > 0 && lost > 0);
+}
+
+/*
+ * 3,000 row types (a, b, c) of three rows, of which five lack one.  Beside each is one with a row
+ * to spare, of the same a and b.  Two may hide c with it: 3 each; two may hide b, for which
+ * another type must give up its class: 5 each; those that hide all pay 6 each when they are two,
+ * and 9 when it is one with a row of another.  3 + 3 + 5 + 12 is the least.
+ */
+static void
+few_lose(void **state)
+{
+	enum
+	{
+		TYPES = 3000,
+		K = 3
+	};
+	static uint32_t code[(TYPES * K + TYPES / 100 + 5) * 3];
+	static KanonPattern list[TYPES + 5] = {[TYPES] = 4, 4, 2, 2, 7};
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+	size_t n = 0;
+
+	(void) state;
+	host_init(&host);
+	for (uint32_t i = 0; i < TYPES; i++)
+		for (int j = 0; j < K + (i % 100 == 1) - (i % (TYPES / 5) == 0); j++, n++)
+		{
+			code[n * 3] = i / 100;
+			code[n * 3 + 1] = i / 10 % 10;
+			code[n * 3 + 2] = i % 10;
+		}
+	problem = problem_from_codes(&host, code, n, 3, K);
+	assert_int_equal(problem->ntypes, TYPES);
 	problem->mask.order = KANON_ORDER_GIVEN;
 	problem->residual = KANON_RESIDUAL_ERROR;
 	problem->mask.list = list;
-	problem->mask.nlist = 5;
+	problem->mask.nlist = TYPES + 5;
+	assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_OK);
+	assert_true(report.proven && report.cost == 23);
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+static KanonProblem *
+listed_problem(Host *host, int variant)
+{
+	static const KanonPattern list[] = {0, 1, 2, 3, 7, 0, 0, 0, 0, 0, 0, 0};
+	uint64_t random = 29;
+	KanonProblem *problem = random_problem(host, &random, variant ? 20 : 8, 3, 2, 2, false);
+
+	problem->mask.order = KANON_ORDER_GIVEN;
+	problem->residual = KANON_RESIDUAL_ERROR;
+	problem->mask.list = list;
+	problem->mask.nlist = variant ? 12 : 5;
 	return problem;
 }
 
@@ -781,8 +884,11 @@ static void
 choices_refused_and_cancelled(void **state)
 {
 	(void) state;
-	exact_refuse_each(listed_problem, 0, kanon_solve_pattern_clustering_fpt, false);
-	exact_cancel_each(listed_problem, 0, kanon_solve_pattern_clustering_fpt);
+	for (int variant = 0; variant < 2; variant++)
+	{
+		exact_refuse_each(listed_problem, variant, kanon_solve_pattern_clustering_fpt, false);
+		exact_cancel_each(listed_problem, variant, kanon_solve_pattern_clustering_fpt);
+	}
 }
 
 int
@@ -805,6 +911,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(many_rows),
 		cmocka_unit_test(seven_patients),
 		cmocka_unit_test(choices),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(few_lose),
 		cmocka_unit_test(choices_refused_and_cancelled),
 	};
 

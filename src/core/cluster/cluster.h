@@ -56,8 +56,8 @@ extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease
 									   KanonReport *report);
 
 /*
- * cluster_patterns.c: pattern clustering (kanon.h), exact without GLPK: every choice of classes.
- * KANON_TOO_LARGE beyond a million.
+ * cluster_patterns.c: pattern clustering (kanon.h), exact without GLPK: every choice of classes, or
+ * of those that the row types have which lose something.  KANON_TOO_LARGE beyond a million.
  */
 extern KanonStatus kanon_solve_pattern_clustering_fpt(const KanonProblem *problem, KanonRelease *release,
 													  KanonReport *report);
