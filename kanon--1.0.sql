@@ -463,13 +463,15 @@ CREATE FUNCTION @extschema@.kanon_full_domain(
     class_column      name     DEFAULT NULL,
     mark              boolean  DEFAULT false,
     replace           boolean  DEFAULT false,
-    dry_run           boolean  DEFAULT false)
+    dry_run           boolean  DEFAULT false,
+    time_limit        interval DEFAULT '60 seconds')
 RETURNS TABLE (pattern text, verdict text, metric_value float8, suppressed_rows bigint, classes bigint,
-               lattice_nodes bigint, nodes_checked bigint, nodes_tagged bigint, workers int, solve_ms float8)
+               lattice_nodes bigint, nodes_checked bigint, nodes_tagged bigint, workers int, solve_ms float8,
+               metric_bound float8)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_full_domain';
 
-COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_full_domain(regclass, text, name[], bigint, text, float8, text, int, boolean, name[], name[], jsonb, float8[], jsonb, jsonb[], name[], text, name, boolean, boolean, boolean, interval)
 IS 'publishes a table k-anonymously with every row generalized to the same levels, the optimal ones by a metric';
 
 CREATE FUNCTION @extschema@.kanon_subtree(
@@ -1549,7 +1551,9 @@ statements AS (
         FROM r WHERE jsonb_typeof(r.options -> 'weights') = 'array'
         UNION ALL
         SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
-               || CASE WHEN r.model = 'full_domain' THEN format(': of all levels that keep the rules with at most %s %% of the rows blank as a whole, none is better by the metric %s.',
+               || CASE WHEN r.model = 'full_domain' AND r.options ? 'metric_bound' THEN format(': the best by the metric %s of the levels that it came to within its time and memory; by a bound, none are better than %s.',
+                            r.options ->> 'metric', round((r.options ->> 'metric_bound')::numeric, 4))
+                       WHEN r.model = 'full_domain' THEN format(': of all levels that keep the rules with at most %s %% of the rows blank as a whole, none is better by the metric %s.',
                             100 * (r.options ->> 'suppression_limit')::numeric, r.options ->> 'metric')
                        WHEN r.model = 'subtree' AND r.proven THEN ': no such release under these rules costs less; that is proven.'
                        WHEN r.model = 'subtree' AND r.lower_bound > 0 THEN format(': it costs %s; no such release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
@@ -1557,7 +1561,7 @@ statements AS (
                        WHEN r.lower_bound > 0 THEN format(': it costs %s; no release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
                        ELSE ', which is not known to lose the least that is possible.' END
                || CASE WHEN r.guarantee IS NOT NULL AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', round(r.guarantee::numeric, 2)) ELSE '' END,
-               jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
+               jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' AND NOT r.options ? 'metric_bound' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
                                   'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
         FROM r WHERE r.mechanism IS NULL
         UNION ALL
@@ -1657,7 +1661,7 @@ measures AS (
 again AS (
     SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
            CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
-               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons}'::text[])
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,metric_bound}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
     WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'
@@ -1776,7 +1780,7 @@ SELECT jsonb_build_object(
                        WHERE l.publication = r.publication AND l.status <> 'failed') l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - 'may_name_persons') AS o),
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - '{may_name_persons,metric_bound}'::text[]) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
     'checksum', CASE WHEN r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
     'values', CASE WHEN with_values AND r.has_classes THEN jsonb_build_object('smallest', (SELECT jsonb_agg(jsonb_build_object('class', q.class, 'pattern', q.pattern, 'row_count', q.row_count, 'shown', q.shown::text) ORDER BY q.row_count, q.class)

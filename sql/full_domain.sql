@@ -85,5 +85,14 @@ FROM generate_series(1, 24) i \gset
 :wide;
 INSERT INTO wide DEFAULT VALUES;
 INSERT INTO wide DEFAULT VALUES;
-SELECT kanon_full_domain('wide', 'x', :'columns', 2);
+SELECT kanon_full_domain('wide', 'x', :'columns', 2, explore => true);
+SELECT pattern, verdict, metric_value, metric_bound, lattice_nodes FROM kanon_full_domain('wide', NULL, :'columns', 2, dry_run => true);
+-- time is up after the first node, the top
+INSERT INTO wide (c1, c2) SELECT i, 1 FROM generate_series(1, 3) i;
+SELECT pattern, verdict, round(metric_value::numeric, 6) AS value, metric_bound FROM kanon_full_domain('wide', 'people_public', :'columns', 2, replace => true, time_limit => '1 microsecond');
+SELECT proven, options -> 'metric_bound' AS bound, options -> 'time_limit' AS time_limit FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
+SELECT x ->> 'says' AS says, x -> 'claim' -> 'best' AS best, d ->> 'options' LIKE '%metric_bound%' AS parameter
+FROM kanon_report_data((SELECT max(run) FROM kanon_usefulness)) d, jsonb_array_elements(d -> 'statements') x WHERE x ->> 'about' = 'method';
+SELECT pattern, verdict, round(metric_value::numeric, 6) AS value, round(metric_bound::numeric, 6) AS bound FROM kanon_full_domain('wide', NULL, :'columns', 2, dry_run => true, time_limit => NULL);
+SELECT kanon_full_domain('wide', NULL, :'columns', 2, time_limit => '0', dry_run => true);
 DROP TABLE people, flat_h, age_h, zip_h, found, people_public, nobody, nobody_public, many, a_h, b_h, wide;

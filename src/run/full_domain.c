@@ -112,9 +112,8 @@ refuse(const Run *run, KanonStatus status)
 	detail[0] = pg_toupper((unsigned char) detail[0]);
 	if (status == KANON_TOO_LARGE)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("the lattice of levels is too large to enumerate"), errdetail("%s.", detail),
-						errhint("Name fewer quasi-identifiers or use hierarchies with fewer levels; "
-								"kanon_pattern_guided takes any number of them.")));
+						errmsg("the lattice of levels is too large to list"), errdetail("%s.", detail),
+						errhint("Leave explore out: then the best node is looked for.")));
 	if (status == KANON_INFEASIBLE)
 		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
 						errmsg("no node of the lattice fulfils the rules within the suppression limit"),
@@ -153,6 +152,21 @@ set_up(Run *run)
 	own->options.team = &own->team;
 }
 
+static void
+solved(Run *run)
+{
+	const FullDomain *own = run->request->own;
+
+	if (run->types->nrows == 0 || own->outcome.proven)
+		return;
+	run->metric_bound = &own->outcome.bound;
+	ereport(NOTICE,
+			(errmsg("the node is not proven to be optimal"),
+			 errdetail("Its %s is %.6g; no node's is better than %.6g.",
+					   kanon_metric_names[own->options.metric], own->outcome.best.metric, own->outcome.bound),
+			 errhint("Raise time_limit or \"kanon.max_memory\".")));
+}
+
 const KanonOutcome *
 full_domain_outcome(const Run *run)
 {
@@ -165,7 +179,9 @@ const Model full_domain_model = {.name = "full_domain",
 								 .least_k = 2,
 								 .k_hint = K_HINT,
 								 .options = TAKES_COMMON | TAKES(SUPPRESSION_LIMIT) | TAKES(METRIC) |
-											TAKES(WORKERS) | TAKES(EXPLORE) | TAKES(RESIDUAL),
+											TAKES(WORKERS) | TAKES(EXPLORE) | TAKES(RESIDUAL) |
+											TAKES(TIME_LIMIT),
 								 .check = check_request,
 								 .set_up = set_up,
-								 .refuse = refuse};
+								 .refuse = refuse,
+								 .solved = solved};

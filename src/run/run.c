@@ -190,12 +190,17 @@ look_for_names(Run *run)
 static Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told = {"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
+	RecordedOption told[2];
 	Datum arguments = request_recorded(run->request);
+	int n = 0;
 
-	if (run->may_name == NULL)
+	if (run->may_name != NULL)
+		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
+	if (run->metric_bound != NULL)
+		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
+	if (n == 0)
 		return arguments;
-	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(&told, 1));
+	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));
 }
 
 static void

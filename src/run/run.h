@@ -53,8 +53,9 @@ struct Run
 	double suppressed; /* share of the cells (of sets: occurrences), rows that are left out among them */
 	double *diversity; /* [release.nclasses] tuple diversity */
 	RunRecord record;
-	ArrayType *may_name;    /* kept columns that are called like names of persons; NULL: there are none */
-	int64 suppressed_later; /* rows taken from their classes to protect successive releases */
+	ArrayType *may_name;        /* kept columns that are called like names of persons; NULL: there are none */
+	const double *metric_bound; /* of a lattice whose best node is not proven; NULL: no such */
+	int64 suppressed_later;     /* rows taken from their classes to protect successive releases */
 
 	int64 number;                     /* of the run, once its classes are recorded */
 	Target *staged;                   /* the rows with their key, beside the target; or NULL */

@@ -16,7 +16,7 @@ put_node(Lines *lines, const Run *run, const KanonNode *node)
 	bool best = node->pattern == outcome->best.pattern;
 
 	line_text(lines, pattern_text(node->pattern, &run->source->levels));
-	line_text(lines, best ? "optimal" : node->fulfils ? "fulfils" : "fails");
+	line_text(lines, best ? (outcome->proven ? "optimal" : "best") : node->fulfils ? "fulfils" : "fails");
 	line_float8(lines, node->metric, node->fulfils);
 	line_int8(lines, node->suppressed, node->checked);
 	line_int8(lines, node->classes, node->checked);
@@ -25,6 +25,7 @@ put_node(Lines *lines, const Run *run, const KanonNode *node)
 	line_int8(lines, outcome->tagged, true);
 	line_int4(lines, outcome->members - 1, true);
 	line_float8(lines, run->report.seconds * 1000, true);
+	line_float8(lines, outcome->bound, best);
 	line_end(lines);
 }
 

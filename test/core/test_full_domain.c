@@ -483,6 +483,7 @@ close_to(double a, double b)
 static int64_t rolled_up;
 static int teamed;
 static int64_t ruled_out; /* nodes, of rules that merging may break, with suppressed rows */
+static int cut_short;     /* searches without a proof */
 
 /* One search; its node for the others to be compared with (all of them 1: the first). */
 static void
@@ -573,6 +574,43 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	kanon_release_free(problem, &release);
 }
 
+/* The same of a lattice of which not every node is looked at; then stopped after the first check. */
+static void
+compare_wide(Host *host, KanonProblem *problem, KanonFullDomainOptions options, bool any, double least,
+			 KanonPattern pattern)
+{
+	KanonOutcome outcome;
+	KanonRelease release;
+	KanonReport report;
+	double limit = problem->time_limit;
+
+	options.explore = false;
+	options.most_nodes = 0.5;
+	/* (a name that is not the first: the node is compared with that of the others) */
+	options.search = KANON_SEARCH_SPEEDY;
+	compare(host, problem, &options, any, least, &pattern);
+	options.team = NULL;
+	for (int stopped = 0; stopped < 2; stopped++)
+	{
+		bool precision = options.metric == KANON_METRIC_PRECISION;
+		double lost;
+		double bound;
+
+		problem->time_limit = stopped ? 0 : limit;
+		if (kanon_solve_full_domain(problem, &outcome, &release, &report) != KANON_OK)
+			continue;
+		lost = precision ? 1 - outcome.best.metric : outcome.best.metric;
+		bound = precision ? 1 - outcome.bound : outcome.bound;
+		assert_true(stopped || outcome.proven);
+		assert_true(!outcome.proven || bound == lost);
+		if (stopped && !outcome.proven)
+			cut_short++;
+		assert_true(bound <= least + 1e-9 * (1 + fabs(least)) && least <= lost + 1e-9 * (1 + fabs(lost)));
+		kanon_release_free(problem, &release);
+	}
+	problem->time_limit = limit;
+}
+
 /* The last two columns become sensitive values and persons, with rules. */
 static void
 add_rules(uint64_t *random, KanonProblem *problem)
@@ -642,6 +680,7 @@ optimal(void **state)
 				options.search = (KanonSearch) search;
 				compare(&host, problem, &options, any, least, &pattern);
 			}
+			compare_wide(&host, problem, options, any, least, pattern);
 		}
 		kanon_privacy_close(problem->privacy);
 		assert_int_equal(host.blocks, 0);
@@ -650,7 +689,7 @@ optimal(void **state)
 		problem_free(problem);
 	}
 	assert_true(none > 0 && forbidden > 0 && mapped > 0 && absent > 0 && persons > 0);
-	assert_true(rolled_up > 0 && ruled_out > 0);
+	assert_true(rolled_up > 0 && ruled_out > 0 && cut_short > 0);
 #if FULL_DOMAIN_SHARED < 100
 	assert_true(teamed > 0);
 #endif
@@ -753,6 +792,11 @@ equal_nodes(void **state)
 			assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
 			assert_true(outcome.best.pattern == pattern);
 			kanon_release_free(problem, &release);
+			options.most_nodes = 0.5;
+			assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
+			assert_true(outcome.best.pattern == pattern && outcome.proven);
+			kanon_release_free(problem, &release);
+			options.most_nodes = 0;
 		}
 		assert_int_equal(host.blocks, 0);
 		problem_free(problem);
@@ -875,9 +919,10 @@ memory_and_cancel(void **state)
 {
 	(void) state;
 	for (int search = 0; kanon_search_names[search] != NULL; search++)
-		for (int what = 0; what < 4; what++)
+		for (int what = 0; what < 6; what++)
 		{
 			bool memory = what % 2 == 0;
+			bool wide = what / 2 == 2;
 			KanonStatus expected = memory ? KANON_NO_MEMORY : KANON_CANCELLED;
 			KanonStatus status = expected;
 
@@ -891,7 +936,8 @@ memory_and_cancel(void **state)
 				KanonFullDomainOptions options = {.suppression_limit = 0.05,
 												  .metric = KANON_METRIC_ENTROPY,
 												  .search = (KanonSearch) search,
-												  .explore = true,
+												  .explore = !wide,
+												  .most_nodes = wide ? 0.5 : 0,
 												  .team = &team};
 				KanonProblem *problem;
 				KanonRelease release;
@@ -900,7 +946,7 @@ memory_and_cancel(void **state)
 				host_init(&host);
 				problem = problem_random_levels(&host, &random, 200, 3, 3, 3);
 				problem->full_domain = &options;
-				if (what >= 2)
+				if (what / 2 == 1)
 					diverse_populations(problem, &random);
 				/* such that there is a release */
 				for (int p = 0; p < problem->npopulations; p++)
@@ -972,10 +1018,13 @@ refused(void **state)
 	KanonReport report;
 	KanonProblem *problem;
 	uint32_t code[30] = {0};
+	uint32_t many[128];
 	uint32_t unnested[] = {0, 0, 0, 1};
 	int level[] = {0, 1};
 
 	(void) state;
+	for (uint32_t i = 0; i < 128; i++)
+		many[i] = i / 64;
 	host_init(&host);
 	problem = problem_random_levels(&host, &random, 10, 2, 3, 11);
 	problem->full_domain = &options;
@@ -985,8 +1034,20 @@ refused(void **state)
 
 	problem = problem_from_codes(&host, code, 1, 30, 2);
 	problem->full_domain = &options;
+	assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_INFEASIBLE);
+	assert_non_null(strstr(report.detail, "would suppress 1 rows"));
+	options.explore = true;
 	assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_TOO_LARGE);
 	assert_non_null(strstr(report.detail, "1073741824 nodes"));
+	options.explore = false;
+	problem_free(problem);
+
+	/* 2^64 nodes: the last number that there is */
+	problem = problem_from_codes(&host, many, 2, 64, 2);
+	problem->full_domain = &options;
+	assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
+	assert_true(outcome.proven && outcome.nodes == INT64_MAX && outcome.best.pattern == ~UINT64_C(0));
+	kanon_release_free(problem, &release);
 	problem_free(problem);
 
 	problem = problem_from_codes(&host, unnested, 2, 2, 2);
@@ -1058,7 +1119,6 @@ test_order(void **state)
 	Host host;
 	KanonProblem *problem;
 	Lattice lattice;
-	KanonReport report;
 	KanonPace pace;
 	NodeSearch search = {0};
 	uint32_t order[6];
@@ -1067,7 +1127,7 @@ test_order(void **state)
 	host_init(&host);
 	problem = problem_from_codes(&host, code, 4, 3, 1);
 	problem_set_levels(problem, (int[]){0, 1, 0});
-	assert_int_equal(lattice_open(problem, &lattice, &report), KANON_OK);
+	lattice_open(problem, KANON_MAX_NODES, &lattice);
 	assert_int_equal(lattice.nnodes, 6);
 	pace = (KanonPace){.env = &host.env, .phase = "test"};
 	search.problem = problem;

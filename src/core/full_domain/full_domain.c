@@ -27,6 +27,7 @@ typedef struct FullDomain
 	Lattice lattice;
 	Metric metric;
 	NodeSearch search;
+	WideFound wide; /* of a lattice that is */
 	int64_t rows;
 	uint32_t *class_of; /* [ntypes] of the chosen node */
 } FullDomain;
@@ -76,10 +77,20 @@ prepare(FullDomain *solver)
 	const KanonProblem *problem = solver->problem;
 	const KanonFullDomainOptions *options = solver->options;
 	NodeSearch *search = &solver->search;
-	KanonStatus status = lattice_open(problem, &solver->lattice, solver->report);
+	double most = options->most_nodes > 0 ? options->most_nodes : KANON_MAX_NODES;
+	KanonStatus status;
 
-	if (status == KANON_OK)
-		status = kanon_mask_open(problem, &solver->index);
+	lattice_open(problem, most, &solver->lattice);
+	if (solver->lattice.wide && options->explore)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "the lattice has %.10g nodes, more than the %.10g that can be listed",
+				 lattice_nodes(&solver->lattice), most);
+		return KANON_TOO_LARGE;
+	}
+	if (solver->lattice.wide)
+		kanon_pace_limit(&solver->pace, problem, "search");
+	status = kanon_mask_open(problem, &solver->index);
 	if (status == KANON_OK)
 		status = metric_open(problem, &solver->lattice, options->metric, &solver->pace, &solver->metric);
 	if (status != KANON_OK)
@@ -99,7 +110,7 @@ prepare(FullDomain *solver)
 							 (problem->privacy == NULL || kanon_privacy_monotone(problem->privacy))
 					   : rules_grow(problem);
 	search->best = search->nearest = UINT32_MAX;
-	status = take_search(solver);
+	status = solver->lattice.wide ? KANON_OK : take_search(solver);
 	if (status == KANON_OK)
 		status = checker_open(problem, &solver->lattice, &solver->metric, search->limit,
 							  options->search == KANON_SEARCH_SPEEDY ? options->team : NULL, &solver->pace,
@@ -109,7 +120,7 @@ prepare(FullDomain *solver)
 
 /* A node's levels, for an error: '-' none, '*' all, 'A' the tenth. */
 static void
-write_levels(const Lattice *lattice, uint32_t node, char *text)
+write_levels(const Lattice *lattice, uint64_t node, char *text)
 {
 	for (int q = 0; q < lattice->nqis; q++)
 	{
@@ -128,26 +139,45 @@ static KanonStatus
 no_node(const FullDomain *solver)
 {
 	const NodeSearch *search = &solver->search;
+	const WideFound *wide = &solver->wide;
+	bool is_wide = solver->lattice.wide;
+	uint64_t nearest = is_wide ? wide->nearest : search->nearest;
+	int64_t suppressed = is_wide ? wide->nearest_suppressed : search->suppressed[search->nearest];
+	bool left_over = is_wide && wide->left_over;
 	char levels[KANON_MAX_COLUMNS + 1];
 
+	if (is_wide && !wide->proven)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "time or memory was up before a node was found");
+		return KANON_NOT_FOUND;
+	}
 	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
-		if ((search->tag[node] & TAG_LEFT_OVER) != 0)
-		{
-			snprintf(solver->report->detail, sizeof(solver->report->detail),
-					 "each node within the limit leaves rows over that may not be a class");
-			return solver->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
-		}
-	write_levels(&solver->lattice, search->nearest, levels);
-	if (search->suppressed[search->nearest] <= search->limit)
+		left_over |= (search->tag[node] & TAG_LEFT_OVER) != 0;
+	if (left_over)
+	{
+		snprintf(solver->report->detail, sizeof(solver->report->detail),
+				 "each node within the limit leaves rows over that may not be a class");
+		return solver->problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
+	}
+	write_levels(&solver->lattice, nearest, levels);
+	if (suppressed <= search->limit)
 	{
 		snprintf(solver->report->detail, sizeof(solver->report->detail),
 				 "at each node within the limit some of a population would be in no published row");
 		return KANON_INFEASIBLE;
 	}
 	snprintf(solver->report->detail, sizeof(solver->report->detail),
-			 "the best node, %s, would suppress %lld rows, and %lld may be", levels,
-			 (long long) search->suppressed[search->nearest], (long long) search->limit);
+			 "the best node, %s, would suppress %lld rows, and %lld may be", levels, (long long) suppressed,
+			 (long long) search->limit);
 	return KANON_INFEASIBLE;
+}
+
+/* The node chosen. */
+static uint64_t
+best_of(const FullDomain *solver)
+{
+	return solver->lattice.wide ? solver->wide.node : solver->search.best;
 }
 
 static KanonNode
@@ -174,16 +204,27 @@ static KanonStatus
 fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 {
 	const NodeSearch *search = &solver->search;
+	const WideFound *wide = &solver->wide;
+	double nodes = lattice_nodes(&solver->lattice);
 
-	outcome->nodes = solver->lattice.nnodes;
+	outcome->nodes = nodes < 0x1p63 ? (int64_t) nodes : INT64_MAX;
 	outcome->checked = search->checked;
 	for (uint32_t node = 0; node < solver->lattice.nnodes; node++)
 		outcome->tagged +=
 			(search->tag[node] & (TAG_YES | TAG_NO)) != 0 && (search->tag[node] & TAG_CHECKED) == 0;
 	outcome->rolled_up = checker_rolled_up(search->checker);
 	outcome->members = checker_members(search->checker);
-	outcome->best = describe(solver, search->best);
+	if (solver->lattice.wide)
+		outcome->best = (KanonNode){.pattern = lattice_pattern(&solver->lattice, wide->node),
+									.fulfils = true,
+									.checked = true,
+									.metric = metric_shown(&solver->metric, wide->value),
+									.suppressed = wide->suppressed};
+	else
+		outcome->best = describe(solver, search->best);
 	outcome->best.classes = nclasses;
+	outcome->proven = !solver->lattice.wide || wide->proven;
+	outcome->bound = outcome->proven ? outcome->best.metric : metric_shown(&solver->metric, wide->bound);
 	if (!search->explore)
 		return KANON_OK;
 	outcome->all = kanon_alloc(solver->problem->env, solver->lattice.nnodes, sizeof(KanonNode));
@@ -216,7 +257,7 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 	const KanonProblem *problem = solver->problem;
 	KanonEnv *env = problem->env;
 	size_t ncolumns = (size_t) problem->ncolumns;
-	KanonPattern pattern = lattice_pattern(&solver->lattice, solver->search.best);
+	KanonPattern pattern = lattice_pattern(&solver->lattice, best_of(solver));
 	uint32_t nclasses = (uint32_t) count->classes;
 	/* the suppressed rows' class is the last one */
 	uint32_t target =
@@ -258,15 +299,16 @@ solve(FullDomain *solver, KanonOutcome *outcome, KanonRelease *release)
 	KanonStatus status = prepare(solver);
 
 	if (status == KANON_OK)
-		status = search_run(search, solver->options->search);
-	if (status == KANON_OK && search->best == UINT32_MAX)
+		status = solver->lattice.wide ? search_wide(search, &solver->wide)
+									  : search_run(search, solver->options->search);
+	if (status == KANON_OK && (solver->lattice.wide ? !solver->wide.any : search->best == UINT32_MAX))
 		status = no_node(solver);
 	if (status != KANON_OK)
 		return status;
 	solver->class_of = kanon_take(&solver->scratch, solver->problem->ntypes, sizeof(uint32_t));
 	if (solver->class_of == NULL)
 		return KANON_NO_MEMORY;
-	status = checker_classes(search->checker, search->best, solver->class_of, &count);
+	status = checker_classes(search->checker, best_of(solver), solver->class_of, &count);
 	if (status == KANON_OK)
 		status = fill_outcome(solver, outcome, count.classes);
 	/* the release may want the memory */

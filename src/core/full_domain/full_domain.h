@@ -15,7 +15,7 @@
 /* Kinds of privacy rules that it takes: all; full_domain_search.c says what they cost. */
 #define KANON_FULL_DOMAIN_PRIVACY ((1u << KANON_PRIVACY_KINDS) - 1)
 
-/* Nodes that a lattice may have. */
+/* Nodes of a lattice of which each is looked at; of larger ones the most promising are. */
 #define KANON_MAX_NODES 10000000
 
 /* Processes that may check a node together. */
@@ -79,12 +79,14 @@ typedef struct KanonNode
 /* What a search has found, and what it took. */
 typedef struct KanonOutcome
 {
-	int64_t nodes;     /* in the lattice */
+	int64_t nodes;     /* in the lattice; INT64_MAX: or more */
 	int64_t checked;   /* nodes whose classes were counted */
 	int64_t tagged;    /* nodes whose verdict followed from others' */
 	int64_t rolled_up; /* checks that began with another node's classes */
 	int members;       /* processes that took part */
 	KanonNode best;    /* the node chosen */
+	bool proven;       /* it is optimal */
+	double bound;      /* no node's metric is better than that */
 	KanonNode *all;    /* [nodes] from no level to all levels, when explored; env memory */
 } KanonOutcome;
 
@@ -94,18 +96,21 @@ typedef struct KanonFullDomainOptions
 	KanonMetric metric;
 	KanonSearch search;
 	bool explore;          /* fill outcome->all; a check for every node that fulfils the rules */
+	double most_nodes;     /* of a lattice of which each is looked at; 0: KANON_MAX_NODES */
 	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY; NULL: alone */
 } KanonFullDomainOptions;
 
 /*
- * full_domain.c: the optimal node, proven; problem->full_domain has the options.
+ * full_domain.c: the optimal node, proven; problem->full_domain has the options.  Of a lattice
+ * of more than most_nodes the best node found until problem->time_limit or memory ends that, with
+ * a bound; whatever the search is called, it is that of full_domain_wide.c.
  * Of equal nodes the one with the fewest suppressed rows, then the lowest, then
  * the one that generalizes the earlier quasi-identifiers less.  The suppressed
  * rows are one class; where they may not be one, residual says what happens to
- * them.  KANON_TOO_LARGE: more than KANON_MAX_NODES nodes; KANON_INFEASIBLE: no
- * node fulfils the rules (the detail names the best), KANON_RESIDUAL,
- * KANON_REST_FORBIDDEN: none without left-over rows that may not be.  report->cost is what the patterns cost, of which
- * nothing is proven.
+ * them.  KANON_TOO_LARGE: too many nodes to explore; KANON_NOT_FOUND: time or memory was
+ * up before there was a node; KANON_INFEASIBLE: no node fulfils the rules (the detail
+ * names the best), KANON_RESIDUAL, KANON_REST_FORBIDDEN: none without left-over rows
+ * that may not be.  report->cost is what the patterns cost, of which nothing is proven.
  */
 extern KanonStatus kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome,
 										   KanonRelease *release, KanonReport *report);

@@ -232,7 +232,7 @@ merge_parts(Checker *checker, Count *count)
 }
 
 static void
-set_levels(Checker *checker, uint32_t node)
+set_levels(Checker *checker, uint64_t node)
 {
 	for (int q = 0; q < checker->lattice->nqis; q++)
 		checker->block->level[q] = (uint8_t) lattice_level(checker->lattice, node, q);
@@ -243,7 +243,7 @@ set_levels(Checker *checker, uint32_t node)
 
 /* Groups the row types themselves; where each went: checker->group. */
 static KanonStatus
-group_types(Checker *checker, uint32_t node)
+group_types(Checker *checker, uint64_t node)
 {
 	KanonStatus status;
 
@@ -280,7 +280,7 @@ list_types(Checker *checker, uint32_t ntypes)
 
 /* What of the populations matches each group. */
 static KanonStatus
-count_populations(Checker *checker, uint32_t node)
+count_populations(Checker *checker, uint64_t node)
 {
 	uint32_t *type;
 
@@ -318,7 +318,7 @@ is_hopeless(Checker *checker, const uint32_t *types, size_t ntypes, int64_t rows
 
 /* By rules that look at the row types of a class; class_of (or NULL) is filled. */
 static KanonStatus
-ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
+ask_by_types(Checker *checker, uint64_t node, Count *count, uint32_t *class_of)
 {
 	const Block *block = checker->block;
 	const uint64_t *entry = checker->self->entries;
@@ -355,7 +355,7 @@ ask_by_types(Checker *checker, uint32_t node, Count *count, uint32_t *class_of)
 }
 
 KanonStatus
-checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *count)
+checker_classes(Checker *checker, uint64_t node, uint32_t *class_of, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
 	KanonStatus status = checker_take_lists(checker);
@@ -438,7 +438,7 @@ ask_by_values(Checker *checker, const Groups *from, Count *count)
 }
 
 KanonStatus
-checker_count(Checker *checker, uint32_t node, Count *count)
+checker_count(Checker *checker, uint64_t node, Count *count)
 {
 	Block *block = checker->block;
 	const Groups *from;

@@ -249,7 +249,7 @@ metric_close(const KanonProblem *problem, Metric *metric)
 
 /* What the generalized cells lose, if no row is suppressed. */
 static KanonWide
-lost_by_levels(const Metric *metric, const Lattice *lattice, uint32_t node)
+lost_by_levels(const Metric *metric, const Lattice *lattice, uint64_t node)
 {
 	KanonWide lost = metric->everything;
 
@@ -264,7 +264,7 @@ lost_by_levels(const Metric *metric, const Lattice *lattice, uint32_t node)
 }
 
 KanonWide
-metric_floor(const Metric *metric, const Lattice *lattice, uint32_t node)
+metric_floor(const Metric *metric, const Lattice *lattice, uint64_t node)
 {
 	if (metric->kind == KANON_METRIC_HEIGHT)
 		return lattice_height(lattice, node);
@@ -274,7 +274,7 @@ metric_floor(const Metric *metric, const Lattice *lattice, uint32_t node)
 }
 
 KanonWide
-metric_rising(const Metric *metric, const Lattice *lattice, uint32_t node, const Count *count)
+metric_rising(const Metric *metric, const Lattice *lattice, uint64_t node, const Count *count)
 {
 	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
 		return count->squares;
@@ -292,7 +292,7 @@ metric_falling(const Metric *metric, const Count *count)
 }
 
 KanonWide
-metric_of(const Metric *metric, const Lattice *lattice, uint32_t node, const Count *count)
+metric_of(const Metric *metric, const Lattice *lattice, uint64_t node, const Count *count)
 {
 	if (metric->kind == KANON_METRIC_AVERAGE)
 		return -(KanonWide) count->classes - (count->suppressed > 0);

@@ -1,17 +1,25 @@
 /*
  * lattice.c: the nodes of a lattice of levels, numbered in mixed radix.
  */
-#include <stdio.h>
-
 #include "full_domain/lattice.h"
 
-KanonStatus
-lattice_open(const KanonProblem *problem, Lattice *lattice, KanonReport *report)
+double
+lattice_nodes(const Lattice *lattice)
 {
 	double nodes = 1;
-	uint32_t stride = 1;
+
+	for (int q = 0; q < lattice->nqis; q++)
+		nodes *= lattice->height[q] + 1;
+	return nodes;
+}
+
+void
+lattice_open(const KanonProblem *problem, double most, Lattice *lattice)
+{
+	uint64_t stride = 1;
 
 	lattice->nqis = 0;
+	lattice->last = 0;
 	lattice->top = problem->ncolumns;
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (problem->columns[c].level > 0)
@@ -21,26 +29,18 @@ lattice_open(const KanonProblem *problem, Lattice *lattice, KanonReport *report)
 			lattice->first[lattice->nqis] = c;
 			lattice->height[lattice->nqis++] = 1;
 		}
-	for (int q = 0; q < lattice->nqis; q++)
-		nodes *= lattice->height[q] + 1;
-	if (nodes > KANON_MAX_NODES)
-	{
-		snprintf(report->detail, sizeof(report->detail),
-				 "the lattice has %.10g nodes, more than the %d that can be enumerated", nodes,
-				 KANON_MAX_NODES);
-		return KANON_TOO_LARGE;
-	}
+	lattice->wide = lattice_nodes(lattice) > most;
 	for (int q = lattice->nqis - 1; q >= 0; q--)
 	{
 		lattice->stride[q] = stride;
-		stride *= (uint32_t) lattice->height[q] + 1;
+		lattice->last += stride * (uint64_t) lattice->height[q];
+		stride *= (uint64_t) lattice->height[q] + 1;
 	}
-	lattice->nnodes = stride;
-	return KANON_OK;
+	lattice->nnodes = lattice->wide ? 0 : (uint32_t) stride;
 }
 
 int
-lattice_height(const Lattice *lattice, uint32_t node)
+lattice_height(const Lattice *lattice, uint64_t node)
 {
 	int height = 0;
 
@@ -50,7 +50,7 @@ lattice_height(const Lattice *lattice, uint32_t node)
 }
 
 KanonPattern
-lattice_pattern(const Lattice *lattice, uint32_t node)
+lattice_pattern(const Lattice *lattice, uint64_t node)
 {
 	KanonPattern pattern = 0;
 

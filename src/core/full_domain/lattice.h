@@ -5,6 +5,7 @@
  *	full_domain_metric.c	what a node loses
  *	full_domain_check.c		the classes of a node (and _set_up.c, _member.c)
  *	full_domain_search.c	which nodes to check
+ *	full_domain_wide.c		the same where there are too many to have something for each
  *	full_domain.c			the chosen node as a release
  */
 #ifndef KANON_LATTICE_H
@@ -29,20 +30,24 @@ typedef struct Lattice
 	int nqis;
 	int first[KANON_MAX_COLUMNS];
 	int height[KANON_MAX_COLUMNS];
-	uint32_t stride[KANON_MAX_COLUMNS]; /* the first has the largest */
-	uint32_t nnodes;
-	int top; /* height of the last node */
+	uint64_t stride[KANON_MAX_COLUMNS]; /* the first has the largest */
+	uint64_t last;                      /* the node at the top */
+	bool wide;                          /* they are too many to have something for each */
+	uint32_t nnodes;                    /* unless it is wide */
+	int top;                            /* height of the last node */
 } Lattice;
 
 static inline int
-lattice_level(const Lattice *lattice, uint32_t node, int q)
+lattice_level(const Lattice *lattice, uint64_t node, int q)
 {
-	return (int) (node / lattice->stride[q] % ((uint32_t) lattice->height[q] + 1));
+	return (int) (node / lattice->stride[q] % ((uint64_t) lattice->height[q] + 1));
 }
 
-extern KanonStatus lattice_open(const KanonProblem *problem, Lattice *lattice, KanonReport *report);
-extern int lattice_height(const Lattice *lattice, uint32_t node);
-extern KanonPattern lattice_pattern(const Lattice *lattice, uint32_t node);
+/* Above so many nodes the lattice is wide; its number of nodes may be up to 2^64. */
+extern void lattice_open(const KanonProblem *problem, double most, Lattice *lattice);
+extern double lattice_nodes(const Lattice *lattice);
+extern int lattice_height(const Lattice *lattice, uint64_t node);
+extern KanonPattern lattice_pattern(const Lattice *lattice, uint64_t node);
 
 /* ---- full_domain_metric.c ---- */
 
@@ -92,14 +97,14 @@ extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *latti
 extern void metric_close(const KanonProblem *problem, Metric *metric);
 
 /* What is to be least. */
-extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, uint32_t node, const Count *count);
+extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, uint64_t node, const Count *count);
 
 /* Its part that only rises from a node to those above, or less than that... */
-extern KanonWide metric_rising(const Metric *metric, const Lattice *lattice, uint32_t node,
+extern KanonWide metric_rising(const Metric *metric, const Lattice *lattice, uint64_t node,
 							   const Count *count);
 
 /* ... as far as it is known without a check. */
-extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, uint32_t node);
+extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, uint64_t node);
 
 /* Its part that only falls. */
 extern KanonWide metric_falling(const Metric *metric, const Count *count);
@@ -116,12 +121,12 @@ extern KanonStatus checker_open(const KanonProblem *problem, const Lattice *latt
 extern void checker_close(Checker *checker);
 
 /* Counts a node's classes. */
-extern KanonStatus checker_count(Checker *checker, uint32_t node, Count *count);
+extern KanonStatus checker_count(Checker *checker, uint64_t node, Count *count);
 extern int64_t checker_rolled_up(const Checker *checker);
 extern int checker_members(const Checker *checker);
 
 /* The class of each row type at a node, [ntypes] numbered from 0; UINT32_MAX: it is suppressed. */
-extern KanonStatus checker_classes(Checker *checker, uint32_t node, uint32_t *class_of, Count *count);
+extern KanonStatus checker_classes(Checker *checker, uint64_t node, uint32_t *class_of, Count *count);
 
 /* ---- full_domain_search.c ---- */
 typedef struct NodeSearch
@@ -166,5 +171,24 @@ enum
 extern KanonStatus search_order(NodeSearch *search);
 
 extern KanonStatus search_run(NodeSearch *search, KanonSearch algorithm);
+
+/* ---- full_domain_wide.c ---- */
+
+/* What a search has found that has no array of nodes. */
+typedef struct WideFound
+{
+	bool any; /* node, value and suppressed are there */
+	uint64_t node;
+	KanonWide value;
+	int64_t suppressed;
+	bool proven;     /* no node is better: all were looked at */
+	KanonWide bound; /* no node's value is less */
+	bool left_over;  /* a node within the limit leaves rows over that may not be */
+	uint64_t nearest;
+	int64_t nearest_suppressed;
+} WideFound;
+
+/* Of search only what does not go by node is there.  Until memory or pace's time is up. */
+extern KanonStatus search_wide(NodeSearch *search, WideFound *found);
 
 #endif

@@ -1,0 +1,451 @@
+/*
+ * full_domain_wide.c: the optimum of a lattice that is too large to have something for each node.
+ *
+ * Best first: a node is opened, from the bottom on, by how low the part of its value can
+ * be that only rises (full_domain_search.c has why there is such a part).  Its successors
+ * generalize the quasi-identifiers from the one on that was generalized last, so that each
+ * node is met once.  What is not better than the best node found has no better ones
+ * above it.  What does not fulfil the rules says so of all nodes below: these are opened,
+ * but not checked, and left out where all that would be opened from them are among them.
+ * A node that has to be checked begins a path upwards; the middle of that is checked, which
+ * says something of both halves.
+ *
+ * The first nodes checked lead down from the top.  So there is a node at any time, as F. Prasser
+ * et al., "Lightning: utility-driven anonymization of high-dimensional data", Transactions on
+ * Data Privacy 9(2), 2016, have one.  When time or memory is up, the best
+ * node so far is the answer, and what is still open says how good another could be.
+ */
+#include "full_domain/lattice.h"
+#include "model/mask.h"
+#include "util/hash.h"
+
+/* A node that was checked and fulfils the rules. */
+typedef struct Fulfils
+{
+	uint64_t node;
+	KanonPattern pattern;
+	KanonWide value;
+	KanonWide rising;
+	KanonWide falling; /* for those below */
+	int64_t suppressed;
+	bool allowed; /* to be chosen */
+} Fulfils;
+
+/* A node to open. */
+typedef struct Open
+{
+	KanonWide rising;
+	uint64_t node; /* of one that is free: the next such */
+	int last;      /* the quasi-identifier that was generalized last */
+} Open;
+
+typedef struct Wide
+{
+	NodeSearch *search;
+	const Lattice *lattice;
+	WideFound *found;
+	KanonScratch scratch;
+	bool full; /* no memory for more nodes */
+	Fulfils *fulfils;
+	size_t nfulfils;
+	size_t fulfils_room;
+	size_t best; /* of these; SIZE_MAX: none */
+	KanonWide least;
+	KanonPattern *fails; /* none of them below another */
+	size_t nfails;
+	size_t fails_room;
+	uint64_t *checked; /* [slots] node + 1; 0: free */
+	size_t slots;
+	KanonHeap heap;
+	Open *open;
+	size_t open_room;
+	uint32_t nopen;
+	uint32_t free; /* UINT32_MAX: none */
+} Wide;
+
+/* ---- what is known ---- */
+
+static uint64_t *
+slot_of(const Wide *wide, uint64_t node)
+{
+	size_t at = (size_t) kanon_mix(node) & (wide->slots - 1);
+
+	while (wide->checked[at] != 0 && wide->checked[at] != node + 1)
+		at = (at + 1) & (wide->slots - 1);
+	return &wide->checked[at];
+}
+
+static bool
+is_checked(const Wide *wide, uint64_t node)
+{
+	/* the top is checked before all others; it may be the last number that there is */
+	return node == wide->lattice->last ? wide->search->checked > 0
+									   : wide->slots > 0 && *slot_of(wide, node) != 0;
+}
+
+static bool
+note_checked(Wide *wide, uint64_t node)
+{
+	if (node == wide->lattice->last)
+		return true;
+	if (2 * (size_t) (wide->search->checked + 1) > wide->slots)
+	{
+		size_t slots = wide->slots;
+		uint64_t *checked = wide->checked;
+
+		wide->slots = slots == 0 ? 1024 : 2 * slots;
+		wide->checked = kanon_take0(&wide->scratch, wide->slots, sizeof(uint64_t));
+		if (wide->checked == NULL)
+			return false;
+		for (size_t i = 0; i < slots; i++)
+			if (checked[i] != 0)
+				*slot_of(wide, checked[i] - 1) = checked[i];
+		kanon_drop(&wide->scratch, checked);
+	}
+	*slot_of(wide, node) = node + 1;
+	return true;
+}
+
+/* Is it known not to fulfil the rules? */
+static bool
+fails(const Wide *wide, KanonPattern pattern)
+{
+	for (size_t i = 0; i < wide->nfails; i++)
+		if ((pattern & ~wide->fails[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool
+note_fails(Wide *wide, KanonPattern pattern)
+{
+	size_t kept = 0;
+
+	if (fails(wide, pattern))
+		return true;
+	for (size_t i = 0; i < wide->nfails; i++)
+		if ((wide->fails[i] & ~pattern) != 0)
+			wide->fails[kept++] = wide->fails[i];
+	wide->nfails = kept;
+	if (!KANON_GROW(&wide->scratch, &wide->fails_room, kept + 1, KANON_ARRAY(wide->fails)))
+		return false;
+	wide->fails[wide->nfails++] = pattern;
+	return true;
+}
+
+/* Of equal nodes: suppressed rows, height, levels from the left. */
+static bool
+is_preferred(const Wide *wide, int64_t suppressed, uint64_t node)
+{
+	const Fulfils *best = &wide->fulfils[wide->best];
+	int height = lattice_height(wide->lattice, node);
+	int best_height = lattice_height(wide->lattice, best->node);
+
+	if (suppressed != best->suppressed)
+		return suppressed < best->suppressed;
+	return height != best_height ? height < best_height : node < best->node;
+}
+
+/* Could a node be better than the best one whose value is that at least?  Or one above it, by the rising part? */
+static bool
+is_promising(const Wide *wide, uint64_t node, KanonWide bound)
+{
+	return wide->best == SIZE_MAX || bound < wide->least ||
+		   (bound <= wide->least + wide->search->metric->tie && is_preferred(wide, 0, node));
+}
+
+/* How low the parts of its value can be, as far as checks have told. */
+static KanonWide
+rising_of(const Wide *wide, uint64_t node, KanonPattern pattern, KanonWide rising)
+{
+	KanonWide floor = metric_floor(wide->search->metric, wide->lattice, node);
+
+	if (floor > rising)
+		rising = floor;
+	for (size_t i = 0; i < wide->nfulfils; i++)
+		if (wide->fulfils[i].rising > rising && (wide->fulfils[i].pattern & ~pattern) == 0)
+			rising = wide->fulfils[i].rising;
+	return rising;
+}
+
+static KanonWide
+falling_of(const Wide *wide, KanonPattern pattern)
+{
+	KanonWide falling = 0;
+
+	for (size_t i = 0; i < wide->nfulfils; i++)
+		if (wide->fulfils[i].falling > falling && (pattern & ~wide->fulfils[i].pattern) == 0)
+			falling = wide->fulfils[i].falling;
+	return falling;
+}
+
+/* It may be optimal, and is not checked yet. */
+static bool
+is_candidate(const Wide *wide, uint64_t node, KanonWide rising)
+{
+	KanonPattern pattern = lattice_pattern(wide->lattice, node);
+
+	return !is_checked(wide, node) && !fails(wide, pattern) &&
+		   is_promising(wide, node, rising_of(wide, node, pattern, rising) + falling_of(wide, pattern));
+}
+
+/* ---- checks ---- */
+
+/* The best of the nodes that may be chosen. */
+static void
+choose(Wide *wide)
+{
+	wide->best = SIZE_MAX;
+	for (size_t i = 0; i < wide->nfulfils; i++)
+		if (wide->fulfils[i].allowed && wide->fulfils[i].value <= wide->least + wide->search->metric->tie &&
+			(wide->best == SIZE_MAX ||
+			 is_preferred(wide, wide->fulfils[i].suppressed, wide->fulfils[i].node)))
+			wide->best = i;
+}
+
+/* Checks a node, with what follows for others. */
+static KanonStatus
+check(Wide *wide, uint64_t node)
+{
+	NodeSearch *search = wide->search;
+	Fulfils checked = {.node = node, .pattern = lattice_pattern(wide->lattice, node)};
+	bool fulfils;
+	Count count;
+	KanonStatus status = checker_count(search->checker, node, &count);
+
+	if (status != KANON_OK)
+		return status;
+	if (kanon_poll(search->pace))
+		return KANON_CANCELLED;
+	if (!note_checked(wide, node))
+		return KANON_NO_MEMORY;
+	if (search->checked++ == 0 || count.suppressed < wide->found->nearest_suppressed)
+	{
+		wide->found->nearest = node;
+		wide->found->nearest_suppressed = count.suppressed;
+	}
+	fulfils = count.suppressed <= search->limit && !count.absent;
+	if ((!fulfils && search->tags) || (!search->tags && count.hopeless > search->limit))
+		if (!note_fails(wide, checked.pattern))
+			return KANON_NO_MEMORY;
+	if (!fulfils)
+		return KANON_OK;
+	checked.value = metric_of(search->metric, wide->lattice, node, &count);
+	checked.rising = metric_rising(search->metric, wide->lattice, node, &count);
+	checked.falling = search->tags ? metric_falling(search->metric, &count) : 0;
+	checked.suppressed = count.suppressed;
+	checked.allowed = !count.left_over && kanon_mask_contains(search->index, checked.pattern);
+	wide->found->left_over |= count.left_over;
+	if (!KANON_GROW(&wide->scratch, &wide->fulfils_room, wide->nfulfils + 1, KANON_ARRAY(wide->fulfils)))
+		return KANON_NO_MEMORY;
+	wide->fulfils[wide->nfulfils++] = checked;
+	if (!checked.allowed)
+		return KANON_OK;
+	if (wide->best == SIZE_MAX || checked.value < wide->least)
+		wide->least = checked.value;
+	choose(wide);
+	return KANON_OK;
+}
+
+/* Down from the top, one level at a time, as long as the node found gets better. */
+static KanonStatus
+descend(Wide *wide)
+{
+	const Lattice *lattice = wide->lattice;
+	uint64_t node = lattice->last;
+	KanonStatus status = check(wide, node);
+	bool lower = true;
+
+	while (lower && status == KANON_OK && wide->best != SIZE_MAX && !wide->search->pace->late)
+	{
+		lower = false;
+		for (int q = 0; q < lattice->nqis && status == KANON_OK && !wide->search->pace->late; q++)
+		{
+			uint64_t below = node - lattice->stride[q];
+
+			if (lattice_level(lattice, node, q) == 0 ||
+				!is_candidate(wide, below, metric_floor(wide->search->metric, lattice, 0)))
+				continue;
+			status = check(wide, below);
+			if (status == KANON_OK && wide->fulfils[wide->best].node == below)
+			{
+				node = below;
+				lower = true;
+			}
+		}
+	}
+	return status;
+}
+
+/* Checks until nothing has to be known of the node itself, or time is up. */
+static KanonStatus
+settle(Wide *wide, uint64_t node, KanonWide rising)
+{
+	const Lattice *lattice = wide->lattice;
+	uint64_t path[KANON_MAX_COLUMNS + 1];
+	KanonStatus status = KANON_OK;
+
+	while (status == KANON_OK && !wide->search->pace->late && is_candidate(wide, node, rising))
+	{
+		int length = 0;
+		uint64_t at = node;
+		bool more = true;
+
+		while (more)
+		{
+			KanonWide lowest = 0;
+
+			path[length++] = at;
+			more = false;
+			for (int q = 0; q < lattice->nqis; q++)
+			{
+				uint64_t above = path[length - 1] + lattice->stride[q];
+				KanonWide floor;
+
+				if (lattice_level(lattice, path[length - 1], q) == lattice->height[q] ||
+					!is_candidate(wide, above, rising))
+					continue;
+				floor = metric_floor(wide->search->metric, lattice, above);
+				if (!more || floor < lowest)
+				{
+					lowest = floor;
+					at = above;
+					more = true;
+				}
+			}
+		}
+		status = check(wide, path[length / 2]);
+	}
+	return status;
+}
+
+/* ---- what is open ---- */
+
+/* False: there is no memory for it. */
+static bool
+put(Wide *wide, uint64_t node, int last, KanonWide rising)
+{
+	uint32_t item = wide->free;
+
+	if (item != UINT32_MAX)
+		wide->free = (uint32_t) wide->open[item].node;
+	else if (wide->nopen < UINT32_MAX &&
+			 KANON_GROW(&wide->scratch, &wide->open_room, (size_t) wide->nopen + 1, KANON_ARRAY(wide->open)))
+		item = wide->nopen++;
+	else
+		return false;
+	wide->open[item] = (Open){rising, node, last};
+	return kanon_heap_add(&wide->scratch, &wide->heap, (double) rising, item);
+}
+
+/* All successors of a node whose value is no less than what is given. */
+static bool
+put_above(Wide *wide, const Open *from, KanonWide rising)
+{
+	const Lattice *lattice = wide->lattice;
+
+	for (int q = from->last; q < lattice->nqis; q++)
+	{
+		uint64_t node = from->node + lattice->stride[q];
+		KanonWide more;
+
+		if (lattice_level(lattice, from->node, q) == lattice->height[q])
+			continue;
+		more = rising_of(wide, node, lattice_pattern(lattice, node), rising);
+		if (is_promising(wide, node, more) && !put(wide, node, q, more))
+			return false;
+	}
+	return true;
+}
+
+/* Opens a node. */
+static KanonStatus
+open_node(Wide *wide, const Open *at)
+{
+	const Lattice *lattice = wide->lattice;
+	KanonPattern pattern = lattice_pattern(lattice, at->node);
+	KanonPattern above = pattern | ~(KANON_BIT(lattice->first[at->last]) - 1);
+	KanonWide rising = rising_of(wide, at->node, pattern, at->rising);
+	KanonStatus status;
+
+	if (!is_promising(wide, at->node, rising) ||
+		fails(wide, above & kanon_pattern_all(wide->search->problem->ncolumns)))
+		return KANON_OK;
+	status = settle(wide, at->node, rising);
+	if (status != KANON_OK || wide->search->pace->late)
+		return status;
+	/* above a node that suppresses nothing none is better */
+	for (size_t i = 0; i < wide->nfulfils; i++)
+		if (wide->search->tags && wide->fulfils[i].allowed && wide->fulfils[i].suppressed == 0 &&
+			(wide->fulfils[i].pattern & ~pattern) == 0)
+			return KANON_OK;
+	wide->full = !put_above(wide, at, rising_of(wide, at->node, pattern, rising));
+	return KANON_OK;
+}
+
+/* False: there is nothing better than the best node. */
+static bool
+is_open(const Wide *wide)
+{
+	return wide->heap.n > 0 &&
+		   (wide->best == SIZE_MAX ||
+			wide->heap.items[0].key <= (double) (wide->least + wide->search->metric->tie));
+}
+
+/* Opens nodes until none is left, or memory or time. */
+static KanonStatus
+open_all(Wide *wide)
+{
+	KanonPace *pace = wide->search->pace;
+	KanonWide lowest = metric_floor(wide->search->metric, wide->lattice, 0);
+	KanonStatus status = KANON_OK;
+
+	wide->full = !put(wide, 0, 0, lowest);
+	while (status == KANON_OK && is_open(wide) && !wide->full && !pace->late)
+	{
+		uint32_t item = kanon_heap_take(&wide->heap).item;
+		Open at = wide->open[item];
+
+		wide->open[item].node = wide->free;
+		wide->free = item;
+		lowest = at.rising;
+		status = open_node(wide, &at);
+		if (status == KANON_OK && kanon_stop(pace, 64 + 2 * (uint64_t) (wide->nfulfils + wide->nfails)))
+			status = KANON_CANCELLED;
+	}
+	wide->found->proven = status == KANON_OK && !wide->full && !pace->late;
+	/* what could be better is open, or was the last that was opened */
+	for (size_t i = 0; i < wide->heap.n; i++)
+		if (wide->open[wide->heap.items[i].item].rising < lowest)
+			lowest = wide->open[wide->heap.items[i].item].rising;
+	wide->found->bound = lowest;
+	return status;
+}
+
+KanonStatus
+search_wide(NodeSearch *search, WideFound *found)
+{
+	Wide wide = {.search = search,
+				 .lattice = search->lattice,
+				 .found = found,
+				 .scratch = {.env = search->problem->env},
+				 .best = SIZE_MAX,
+				 .free = UINT32_MAX};
+	KanonStatus status;
+
+	kanon_pace_open(search->pace, "search");
+	status = descend(&wide);
+	if (status == KANON_OK)
+		status = open_all(&wide);
+	found->any = wide.best != SIZE_MAX;
+	if (found->any)
+	{
+		found->node = wide.fulfils[wide.best].node;
+		found->value = wide.fulfils[wide.best].value;
+		found->suppressed = wide.fulfils[wide.best].suppressed;
+		if (found->proven || found->bound > found->value)
+			found->bound = found->value;
+	}
+	kanon_scratch_free(&wide.scratch);
+	return status;
+}
