@@ -723,6 +723,36 @@ seven_patients(void **state)
 	problem_free(problem);
 }
 
+/*
+ * Where the heuristic finds nothing, all choices count as better, of costs that are no multiples
+ * of a unit, too: it gives the larger half of the rows the cheaper pattern, which the others need.
+ */
+static void
+heuristic_fails(void **state)
+{
+	static const uint32_t code[7 * 3] = {0, 1, 0, 0, 2, 0, 0, 3, 0, 1, 0, 0, 1, 0, 1, 1, 0, 2, 1, 0, 3};
+	static const KanonPattern patterns[] = {2 | 4, 1 | 4};
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 7, 3, 2);
+	((KanonColumn *) problem->columns)[0].weight = sqrt(2);
+	problem->mask.order = KANON_ORDER_GIVEN;
+	problem->mask.list = patterns;
+	problem->mask.nlist = 2;
+	problem->residual = KANON_RESIDUAL_ERROR;
+	assert_int_equal(kanon_solve_pattern_clustering_greedy(problem, &release, &report), KANON_NOT_FOUND);
+	assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_OK);
+	assert_true(report.proven && fabs(report.cost - (3 * 2 + 4 * (1 + sqrt(2)))) < 1e-9);
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
 /* Few row types are few choices however many patterns there are; many of both are refused. */
 static void
 choices(void **state)
@@ -866,6 +896,40 @@ few_lose(void **state)
 	problem_free(problem);
 }
 
+/* So many types lose something that a search type by type would be too deep; one more has a choice. */
+static void
+all_lose(void **state)
+{
+	enum
+	{
+		TYPES = 100 * 1000
+	};
+	static uint32_t code[(TYPES + 6) * 2];
+	static const KanonPattern list[] = {0, 2, 3};
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host_init(&host);
+	for (uint32_t i = 0; i < TYPES + 6; i++)
+	{
+		code[i * 2] = i < TYPES ? i : TYPES;
+		code[i * 2 + 1] = i < TYPES ? 0 : i == TYPES ? 1 : 2;
+	}
+	problem = problem_from_codes(&host, code, TYPES + 6, 2, 2);
+	problem->mask.order = KANON_ORDER_GIVEN;
+	problem->residual = KANON_RESIDUAL_ERROR;
+	problem->mask.list = list;
+	problem->mask.nlist = 3;
+	assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_OK);
+	assert_true(report.proven && report.cost == 2 * TYPES + 2);
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
 static KanonProblem *
 listed_problem(Host *host, int variant)
 {
@@ -910,8 +974,10 @@ main(int argc, char **argv)
 		cmocka_unit_test(clustering),
 		cmocka_unit_test(many_rows),
 		cmocka_unit_test(seven_patients),
+		cmocka_unit_test(heuristic_fails),
 		cmocka_unit_test(choices),
 		cmocka_unit_test(losses),
+		cmocka_unit_test(all_lose),
 		cmocka_unit_test(few_lose),
 		cmocka_unit_test(choices_refused_and_cancelled),
 	};
