@@ -1,6 +1,10 @@
 -- rules beyond k: sensitive values, persons; each as its paper has it, and what solvers take
 CREATE SCHEMA privacy_test;
 SET search_path = privacy_test, public;
+-- a number is what was said, however the session likes to see floats
+SET extra_float_digits = -15;
+SELECT kanon_alpha('ill', 0.67), kanon_t_closeness('ill', 0.25), kanon_presence('pg_class', 1000, 0, 0.34, 0.96);
+RESET extra_float_digits;
 CREATE FUNCTION try(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     message text; hint text; detail text;

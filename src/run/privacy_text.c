@@ -15,6 +15,7 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
@@ -91,7 +92,8 @@ privacy_relation(Oid relid)
 static char *
 number_text(double number)
 {
-	return DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(number)));
+	/* (not as float8out, which rounds it as extra_float_digits says) */
+	return double_to_shortest_decimal(number);
 }
 
 static bool
