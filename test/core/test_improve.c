@@ -638,6 +638,37 @@ clustering(void **state)
 	assert_true(feasible > rounds / 8 && infeasible > rounds / 8);
 }
 
+/* Weights so different that sums of them differ in their last digits alone. */
+static void
+clustering_magnitudes(void **state)
+{
+	uint64_t random = 29;
+	int rounds = exact_cases(300);
+
+	(void) state;
+	for (int round = 0; round < rounds; round++)
+	{
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, 12, 6, 3, 2, false);
+		KanonRelease release;
+		KanonReport report;
+		double greedy;
+
+		problem->mask.list = NULL;
+		for (int c = 0; c < problem->ncolumns; c++)
+			((KanonColumn *) problem->columns)[c].weight = ldexp(1, -(int) random_below(&random, 50));
+		assert_int_equal(kanon_solve_pattern_clustering_greedy(problem, &release, &report), KANON_OK);
+		greedy = report.cost;
+		kanon_release_free(problem, &release);
+		problem->effort = 0.1;
+		assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_OK);
+		assert_true(report.cost <= greedy * (1 + 1e-9) && report.lower_bound <= report.cost);
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
 /* Counts of millions beside ones, which floating point hardly bears: nothing is said to be least that is not. */
 static void
 many_rows(void **state)
@@ -959,27 +990,17 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),
-		cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),
-		cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),
-		cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends),
-		cmocka_unit_test(little_memory),
-		cmocka_unit_test(time_holds),
-		cmocka_unit_test(cancelled),
-		cmocka_unit_test(small_models),
-		cmocka_unit_test(never_too_few),
-		cmocka_unit_test(clustering),
-		cmocka_unit_test(many_rows),
-		cmocka_unit_test(seven_patients),
-		cmocka_unit_test(heuristic_fails),
-		cmocka_unit_test(choices),
-		cmocka_unit_test(losses),
-		cmocka_unit_test(all_lose),
-		cmocka_unit_test(few_lose),
-		cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(between),         cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),         cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),           cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),     cmocka_unit_test(little_memory),
+		cmocka_unit_test(time_holds),      cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models),    cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering),      cmocka_unit_test(clustering_magnitudes),
+		cmocka_unit_test(many_rows),       cmocka_unit_test(seven_patients),
+		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
+		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
+		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
 	};
 
 	if (argc > 1)

@@ -62,7 +62,7 @@ prepare(Clusters *c)
 		return KANON_NOT_FOUND;
 	}
 	if (status == KANON_OK)
-		status = kanon_mask_enumerate(problem, 1 << 16, &c->patterns, &c->npatterns);
+		status = kanon_instances_patterns(problem, 1 << 16, &c->patterns, &c->npatterns);
 	if (status != KANON_OK)
 		return status;
 	c->limit = kanon_alloc0(env, c->npatterns, sizeof(*c->limit));
@@ -84,9 +84,9 @@ prepare(Clusters *c)
 		return KANON_NO_MEMORY;
 	for (uint32_t f = 0, p = 0; f < c->model.nf; f++)
 	{
-		/* instances come pattern by pattern, in the same order */
+		/* instances come pattern by pattern, mostly in the same order */
 		while (c->patterns[p] != pattern_of(c, c->model.id[f]))
-			p++;
+			p = p + 1 < c->npatterns ? p + 1 : 0;
 		c->group[f] = p;
 	}
 	return KANON_OK;

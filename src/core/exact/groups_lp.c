@@ -78,6 +78,7 @@ add_columns(Run *run)
 		const Group *group = &g->group[run->ncols];
 		int n = 0;
 		int nodd;
+		int *odd;
 
 		for (uint32_t i = 0; i < group->n; i++)
 		{
@@ -89,12 +90,15 @@ add_columns(Run *run)
 				run->val[n] = 1;
 			}
 		}
-		nodd = groups_odd_of(g, group, run->ind + n + 1);
+		/* of the odd sets that have a row: the others get one with all columns */
+		odd = run->ind + n + 1;
+		nodd = groups_odd_of(g, group, odd);
 		for (int i = 0; i < nodd; i++)
-		{
-			run->ind[++n] += (int) g->ntypes + 1;
-			run->val[n] = 1;
-		}
+			if ((size_t) odd[i] < run->nsets)
+			{
+				run->ind[++n] = odd[i] + (int) g->ntypes + 1;
+				run->val[n] = 1;
+			}
 		glp_set_mat_col(run->lp, at, n, run->ind, run->val);
 		glp_set_obj_coef(run->lp, at, group->cost + groups_nudge(g, group));
 		glp_set_col_bnds(run->lp, at, GLP_LO, 0, 0);
