@@ -601,7 +601,7 @@ cases(int number)
 bool
 real_tables(void)
 {
-	return cases(100) > 30;
+	return cases(100) > 15;
 }
 
 uint64_t
