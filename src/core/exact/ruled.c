@@ -296,7 +296,6 @@ conclude(Ruled *r, KanonRelease *release)
 	if (r->best.cost < INFINITY)
 	{
 		r->report->detail[0] = '\0';
-		r->bound = fmin(r->bound, r->best.cost);
 		return ilp_conclude(r->problem, &r->grid, &r->best, r->bound, release, r->report);
 	}
 	status = r->failed;

@@ -378,6 +378,17 @@ number_used(const Search *s, uint32_t *number)
 	return n;
 }
 
+/* What the best solution costs: among very many rows the cost that moves add up has lost its last digits. */
+static double
+best_cost(const Search *s)
+{
+	double cost = s->model->base;
+
+	for (uint32_t u = 0; u < s->n; u++)
+		cost += search_cost(s, u, s->best[u]) * (double) s->rows[u];
+	return cost;
+}
+
 static KanonStatus
 make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 {
@@ -479,7 +490,7 @@ kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances,
 			status = search_anneal(&s, work, 0.95, true, target);
 		if (status == KANON_OK)
 			status = make_release(&s, instances, release);
-		*cost = s.best_cost;
+		*cost = best_cost(&s);
 	}
 	if (kanon_privacy_failed(problem->privacy))
 		status = KANON_NO_MEMORY;
