@@ -45,6 +45,9 @@ typedef struct Slot
 
 #define SAMPLE PG_UINT32_MAX
 
+/* Values by value that were added last, by the low bits of their hash: most columns have few. */
+#define RECENT 256
+
 struct Dictionary
 {
 	MemoryContext context;
@@ -63,7 +66,9 @@ struct Dictionary
 	struct values_hash *slots;
 	Datum sample; /* what is looked for there */
 	RBTree *tree; /* instead, for types without a hash */
-	char *arena;  /* values by reference are stored one after the other */
+	Datum recent[RECENT];
+	uint32 recent_code[RECENT]; /* DICTIONARY_NONE: none */
+	char *arena;                /* values by reference are stored one after the other */
 	Size arena_left;
 };
 
@@ -203,6 +208,7 @@ dictionary_create(MemoryContext parent, const SourceColumn *column)
 		dict->tree = rbt_create(sizeof(TreeNode), tree_compare, tree_combine, tree_alloc, NULL, dict);
 		MemoryContextSwitchTo(old);
 	}
+	memset(dict->recent_code, 0xff, sizeof(dict->recent_code));
 	return dict;
 }
 
@@ -312,6 +318,17 @@ dictionary_add(Dictionary *dict, Datum value, bool isnull)
 		if (dict->null_code == DICTIONARY_NONE)
 			dict->null_code = next_code(dict);
 		return dict->null_code;
+	}
+	if (dict->image && dict->typbyval)
+	{
+		uint32 at = value_hash(dict, value) % RECENT;
+
+		if (dict->recent_code[at] == DICTIONARY_NONE || dict->recent[at] != value)
+		{
+			dict->recent_code[at] = add_value(dict, value);
+			dict->recent[at] = value;
+		}
+		return dict->recent_code[at];
 	}
 	flat = detoasted(dict, value);
 	code = add_value(dict, flat);
@@ -432,6 +449,7 @@ dictionary_sort(Dictionary *dict)
 	pfree(order);
 	dict->values = values;
 	dict->room = room;
+	memset(dict->recent_code, 0xff, sizeof(dict->recent_code));
 	if (dict->tree != NULL)
 	{
 		RBTreeIterator iterator;

@@ -8,8 +8,11 @@
  * and separation b when a share b of the pairs of rows differ in at least one of
  * them.
  *
- * Row types get the number of their combination of the first two columns once;
- * with each third column that makes one number to group by.
+ * A set's classes are those of a smaller set, each divided by one more column, and
+ * what is alone in its class stays alone (what is left is the stripped partition of
+ * Huhtala, Karkkainen, Porkka, Toivonen, "TANE", 1999).  Columns come
+ * with most values first, and row types lie sorted by the first column of a set: its
+ * classes are small then, and so is what each of them is divided with.
  */
 #include <string.h>
 
@@ -19,95 +22,234 @@
 #include "util/hash.h"
 #include "util/scratch.h"
 
-/*
- * Slots per row type, at least.  Keys below the number of slots are their own
- * place; others are hashed, and then no more than a fourth of the slots is taken.
- */
-#define SLOTS 4
+/* A combination of a class that is being divided. */
+typedef struct Slot
+{
+	uint64_t key;
+	int64_t rows; /* 0: free */
+} Slot;
 
-#define NOBODY UINT32_MAX
+/* What is told of a set. */
+typedef struct Tally
+{
+	int64_t classes;
+	int64_t unique;
+	double together; /* pairs of rows that agree, of several row types */
+} Tally;
 
 typedef struct Finder
 {
 	const KanonProblem *problem;
 	KanonPace pace;
 	double rows;
-	uint32_t *first;  /* [ntypes] numbers of the combinations of one column */
-	uint32_t *second; /* [ntypes] of two */
-	uint32_t *third;  /* [ntypes] of three */
-	int64_t *count;   /* [ntypes] rows of each combination */
-	uint64_t *key;    /* [ntypes] what a combination is made of, when hashed */
-	uint32_t *slot;   /* [nslots] combination or NOBODY */
-	size_t nslots;    /* a power of 2 */
+	double together;   /* pairs of rows of one row type */
+	int *order;        /* [ncolumns] columns, most values first */
+	uint32_t *start;   /* [most values of a column + 1] */
+	uint32_t *type;    /* [ntypes] sorted by the first column of a set */
+	int64_t *weight;   /* [ntypes] their rows */
+	uint32_t **code;   /* [ncolumns] their codes, of columns later in order */
+	uint32_t nlive;    /* those that the first column leaves together with others: they come first */
+	uint32_t ngroups;  /* classes of the first column that have several */
+	uint32_t *end;     /* [ngroups] of each in type */
+	uint32_t *place;   /* [nlive] of what two columns leave together with others */
+	uint32_t *number;  /* [nlive] and their class by two columns, within that by one */
+	uint32_t *where;   /* slots of the row types of a class */
+	uint32_t *end_two; /* [ngroups] in place */
+	uint32_t *classes; /* [ngroups] that number tells apart */
+	Slot *slot;
+	uint32_t *members; /* of a slot: row types */
 	KanonSubset *subsets;
 	size_t nsubsets;
 } Finder;
 
-/* The combination with that key; a new one is number `count`. */
-static uint32_t
-look_up(Finder *finder, uint64_t key, uint32_t count, bool plain)
+#define NUMBERED UINT32_MAX
+
+/* Slots for n row types: a power of 2. */
+static size_t
+slots_for(uint32_t n)
+{
+	size_t slots = 4;
+
+	while (slots < (size_t) n * 2)
+		slots *= 2;
+	return slots;
+}
+
+/* Where a class of n row types is divided into at most `space` combinations: emptied, as many slots as it takes. */
+static size_t
+clear_slots(Finder *finder, uint32_t n, uint64_t space)
+{
+	size_t slots = slots_for(n);
+
+	if (space < slots)
+		slots = (size_t) space;
+	memset(finder->slot, 0, slots * sizeof(Slot));
+	return slots;
+}
+
+/* Keys below the number of slots are their own place. */
+static inline size_t
+look_up(const Slot *slot, size_t mask, uint64_t key, bool plain)
 {
 	size_t at = (size_t) key;
 
-	if (!plain)
-	{
-		at = kanon_mix(key) & (finder->nslots - 1);
-		while (finder->slot[at] != NOBODY && finder->key[finder->slot[at]] != key)
-			at = (at + 1) & (finder->nslots - 1);
-	}
-	if (finder->slot[at] == NOBODY)
-	{
-		finder->slot[at] = count;
-		finder->key[count] = key;
-	}
-	return finder->slot[at];
+	if (plain)
+		return at;
+	at = kanon_hash_add(0, key) & mask;
+	while (slot[at].rows != 0 && slot[at].key != key)
+		at = (at + 1) & mask;
+	return at;
 }
 
-/*
- * Numbers the combinations of (what `base` numbers, nbase of it) and column c;
- * base == NULL: of column c alone.  Returns how many there are; their rows are in
- * finder->count.
- */
-static uint32_t
-combine(Finder *finder, const uint32_t *base, uint32_t nbase, int c, uint32_t *number)
+/* A row type comes to a combination. */
+static inline void
+count_rows(Tally *tally, int64_t before, int64_t rows)
 {
-	const KanonProblem *problem = finder->problem;
-	const KanonColumn *column = &problem->columns[c];
-	uint64_t slots = (uint64_t) nbase * column->distinct;
-	bool plain = slots <= finder->nslots;
-	uint32_t count = 0;
-
-	memset(finder->slot, 0xff, (plain ? (size_t) slots : finder->nslots) * sizeof(uint32_t));
-	for (uint32_t i = 0; i < problem->ntypes; i++)
-	{
-		uint64_t key = (uint64_t) (base != NULL ? base[i] : 0) * column->distinct + column->code[i];
-		uint32_t found = look_up(finder, key, count, plain);
-
-		if (found == count)
-			finder->count[count++] = 0;
-		finder->count[found] += problem->rows[i];
-		number[i] = found;
-	}
-	return count;
+	tally->classes += before == 0;
+	tally->unique += (before == 0 && rows == 1) - (before == 1);
+	tally->together += (double) before * (double) rows;
 }
 
 static void
-add_subset(Finder *finder, uint32_t count, int ncolumns, int a, int b, int c)
+add_subset(Finder *finder, const Tally *tally, int ncolumns, int a, int b, int c)
 {
 	KanonSubset *subset = &finder->subsets[finder->nsubsets++];
-	double together = 0; /* pairs of rows that agree */
 	double pairs = finder->rows * (finder->rows - 1) / 2;
+	int column[KANON_SUBSET_MOST] = {a, b, c};
 
-	*subset = (KanonSubset){.ncolumns = ncolumns, .column = {a, b, c}, .classes = count};
-	for (uint32_t i = 0; i < count; i++)
+	for (int i = 1; i < ncolumns; i++)
+		for (int j = i; j > 0 && column[j] < column[j - 1]; j--)
+		{
+			int swap = column[j];
+
+			column[j] = column[j - 1];
+			column[j - 1] = swap;
+		}
+	*subset = (KanonSubset){.ncolumns = ncolumns, .classes = tally->classes, .unique = tally->unique};
+	memcpy(subset->column, column, sizeof(column));
+	subset->distinction = (double) tally->classes / finder->rows;
+	subset->separation = pairs > 0 ? 1 - (finder->together + tally->together) / pairs : 0;
+}
+
+/* Sorts the row types by a column, those that are alone last; alone[0]: all of it, alone[1]: these. */
+static void
+divide_all(Finder *finder, int a, Tally *all, Tally *alone)
+{
+	const KanonProblem *problem = finder->problem;
+	const KanonColumn *column = &problem->columns[a];
+	uint32_t nlive = 0, at = 0;
+
+	*all = *alone = (Tally){0};
+	memset(finder->start, 0, ((size_t) column->distinct + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		finder->start[column->code[i]]++;
+	finder->ngroups = 0;
+	for (uint32_t v = 0; v < column->distinct; v++)
+		if (finder->start[v] > 1)
+		{
+			uint32_t n = finder->start[v];
+
+			finder->start[v] = nlive;
+			nlive += n;
+			finder->end[finder->ngroups++] = nlive;
+		}
+		else
+			finder->start[v] = NUMBERED;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (finder->start[column->code[i]] != NUMBERED)
+		{
+			uint32_t place = finder->start[column->code[i]]++;
+
+			finder->type[place] = i;
+			finder->weight[place] = problem->rows[i];
+		}
+		else
+			count_rows(alone, 0, problem->rows[i]);
+	finder->nlive = nlive;
+	*all = *alone;
+	for (uint32_t g = 0; g < finder->ngroups; g++)
+		for (int64_t before = 0; at < finder->end[g]; before += finder->weight[at++])
+			count_rows(all, before, finder->weight[at]);
+}
+
+/* Divides the classes of one column by another; where others are to come, numbers what is not alone. */
+static void
+divide_groups(Finder *finder, int b, bool further, Tally *all, Tally *alone)
+{
+	const uint32_t *code = finder->code[b];
+	uint64_t space = finder->problem->columns[b].distinct;
+	uint32_t n = 0;
+
+	for (uint32_t g = 0, first = 0; g < finder->ngroups; first = finder->end[g++])
 	{
-		double rows = (double) finder->count[i];
+		uint32_t end = finder->end[g];
+		size_t slots = clear_slots(finder, end - first, space);
+		bool plain = slots == space;
+		uint32_t classes = 0;
 
-		together += rows * (rows - 1) / 2;
-		subset->unique += finder->count[i] == 1;
+		memset(finder->members, 0, slots * sizeof(uint32_t));
+		for (uint32_t i = first; i < end; i++)
+		{
+			size_t at = look_up(finder->slot, slots - 1, code[i], plain);
+			Slot *slot = &finder->slot[at];
+
+			count_rows(all, slot->rows, finder->weight[i]);
+			slot->key = code[i];
+			slot->rows += finder->weight[i];
+			finder->members[at]++;
+			finder->where[i - first] = (uint32_t) at;
+		}
+		for (uint32_t i = first; further && i < end; i++)
+		{
+			uint32_t at = finder->where[i - first];
+
+			if (finder->members[at] == 1)
+			{
+				count_rows(alone, 0, finder->weight[i]);
+				continue;
+			}
+			if (finder->members[at] != NUMBERED)
+			{
+				finder->members[at] = NUMBERED;
+				finder->slot[at].key = classes++;
+			}
+			finder->number[n] = (uint32_t) finder->slot[at].key;
+			finder->place[n++] = i;
+		}
+		finder->end_two[g] = n;
+		finder->classes[g] = classes;
 	}
-	subset->distinction = count / finder->rows;
-	subset->separation = pairs > 0 ? 1 - together / pairs : 0;
+}
+
+/* Divides the classes of two columns by a third. */
+static void
+divide_pairs(Finder *finder, int c, Tally *all)
+{
+	const uint32_t *code = finder->code[c];
+	uint64_t distinct = finder->problem->columns[c].distinct;
+	Tally tally = *all;
+
+	for (uint32_t g = 0, first = 0; g < finder->ngroups; first = finder->end_two[g++])
+	{
+		uint32_t end = finder->end_two[g];
+		uint64_t space = finder->classes[g] * distinct;
+		size_t slots;
+
+		if (first == end)
+			continue;
+		slots = clear_slots(finder, end - first, space);
+		for (uint32_t i = first; i < end; i++)
+		{
+			uint32_t place = finder->place[i];
+			uint64_t key = finder->number[i] * distinct + code[place];
+			Slot *slot = &finder->slot[look_up(finder->slot, slots - 1, key, slots == space)];
+
+			count_rows(&tally, slot->rows, finder->weight[place]);
+			slot->key = key;
+			slot->rows += finder->weight[place];
+		}
+	}
+	*all = tally;
 }
 
 static bool
@@ -120,23 +262,39 @@ stop(Finder *finder, size_t all)
 static KanonStatus
 try_all(Finder *finder, size_t all)
 {
-	int n = finder->problem->ncolumns;
+	const KanonProblem *problem = finder->problem;
+	const int *order = finder->order;
+	int n = problem->ncolumns;
 
-	for (int a = 0; a < n; a++)
+	for (int i = 0; i < n; i++)
 	{
-		uint32_t alone = combine(finder, NULL, 1, a, finder->first);
+		Tally one, alone_one;
 
-		add_subset(finder, alone, 1, a, 0, 0);
-		for (int b = a + 1; b < n; b++)
+		divide_all(finder, order[i], &one, &alone_one);
+		add_subset(finder, &one, 1, order[i], 0, 0);
+		for (int j = i + 1; j < n; j++)
 		{
-			uint32_t pairs = combine(finder, finder->first, alone, b, finder->second);
+			uint32_t *code = finder->code[order[j]];
 
-			add_subset(finder, pairs, 2, a, b, 0);
-			for (int c = b + 1; c < n; c++)
+			for (uint32_t t = 0; t < finder->nlive; t++)
+				code[t] = problem->columns[order[j]].code[finder->type[t]];
+			if (stop(finder, all))
+				return KANON_CANCELLED;
+		}
+		for (int j = i + 1; j < n; j++)
+		{
+			Tally two = alone_one, alone_two = alone_one;
+
+			divide_groups(finder, order[j], j + 1 < n, &two, &alone_two);
+			add_subset(finder, &two, 2, order[i], order[j], 0);
+			for (int k = j + 1; k < n; k++)
 			{
+				Tally three = alone_two;
+
 				if (stop(finder, all))
 					return KANON_CANCELLED;
-				add_subset(finder, combine(finder, finder->second, pairs, c, finder->third), 3, a, b, c);
+				divide_pairs(finder, order[k], &three);
+				add_subset(finder, &three, 3, order[i], order[j], order[k]);
 			}
 		}
 		if (stop(finder, all))
@@ -218,40 +376,115 @@ compare_subsets(const void *left, const void *right, void *arg)
 	return 0;
 }
 
+/* Most values first. */
+static void
+order_columns(Finder *finder)
+{
+	const KanonColumn *columns = finder->problem->columns;
+
+	for (int c = 0; c < finder->problem->ncolumns; c++)
+	{
+		int at = c;
+
+		for (; at > 0 && columns[finder->order[at - 1]].distinct < columns[c].distinct; at--)
+			finder->order[at] = finder->order[at - 1];
+		finder->order[at] = c;
+	}
+}
+
+/* How many slots the largest class of any column can take. */
+static size_t
+most_slots(Finder *finder)
+{
+	const KanonProblem *problem = finder->problem;
+	size_t most = 1;
+
+	for (int i = 0; i + 1 < problem->ncolumns; i++)
+	{
+		const KanonColumn *column = &problem->columns[finder->order[i]];
+		uint64_t space = problem->columns[finder->order[i + 1]].distinct;
+		uint32_t largest = 0;
+		size_t slots;
+
+		if (i + 2 < problem->ncolumns)
+			space *= problem->columns[finder->order[i + 2]].distinct;
+		memset(finder->start, 0, ((size_t) column->distinct + 1) * sizeof(uint32_t));
+		for (uint32_t t = 0; t < problem->ntypes; t++)
+			if (++finder->start[column->code[t]] > largest)
+				largest = finder->start[column->code[t]];
+		slots = slots_for(largest);
+		if (space < slots)
+			slots = (size_t) space;
+		if (slots > most)
+			most = slots;
+	}
+	return most;
+}
+
+static KanonStatus
+take_memory(Finder *finder, KanonScratch *scratch, size_t all)
+{
+	const KanonProblem *problem = finder->problem;
+	size_t types = problem->ntypes, columns = (size_t) problem->ncolumns, distinct = 0, slots;
+
+	finder->order = kanon_take(scratch, columns, sizeof(int));
+	finder->code = kanon_take0(scratch, columns, sizeof(uint32_t *));
+	for (size_t c = 0; c < columns; c++)
+		if (problem->columns[c].distinct > distinct)
+			distinct = problem->columns[c].distinct;
+	finder->start = kanon_take(scratch, distinct + 1, sizeof(uint32_t));
+	finder->subsets = kanon_take(scratch, all, sizeof(KanonSubset));
+	if (kanon_taken(scratch) != KANON_OK)
+		return KANON_NO_MEMORY;
+	order_columns(finder);
+	for (size_t i = 1; i < columns; i++)
+		finder->code[finder->order[i]] = kanon_take(scratch, types, sizeof(uint32_t));
+	finder->type = kanon_take(scratch, types, sizeof(uint32_t));
+	finder->weight = kanon_take(scratch, types, sizeof(int64_t));
+	finder->place = kanon_take(scratch, types, sizeof(uint32_t));
+	finder->number = kanon_take(scratch, types, sizeof(uint32_t));
+	finder->where = kanon_take(scratch, types, sizeof(uint32_t));
+	/* a class that is divided has two row types */
+	finder->end = kanon_take(scratch, types / 2, sizeof(uint32_t));
+	finder->end_two = kanon_take(scratch, types / 2, sizeof(uint32_t));
+	finder->classes = kanon_take(scratch, types / 2, sizeof(uint32_t));
+	slots = most_slots(finder);
+	finder->slot = kanon_take(scratch, slots, sizeof(Slot));
+	finder->members = kanon_take(scratch, slots, sizeof(uint32_t));
+	return kanon_taken(scratch);
+}
+
 KanonStatus
 kanon_rank_subsets(const KanonProblem *problem, KanonSubset **subsets, size_t *n)
 {
 	KanonEnv *env = problem->env;
 	size_t d = (size_t) problem->ncolumns;
 	size_t all = d + d * (d - 1) / 2 + d * (d - 1) * (d > 2 ? d - 2 : 0) / 6;
-	size_t types = problem->ntypes;
-	Finder finder = {
-		.problem = problem, .pace = {.env = env, .phase = "columns", .rows_left = -1}, .nslots = 1024};
+	Finder finder = {.problem = problem, .pace = {.env = env, .phase = "columns", .rows_left = -1}};
 	KanonScratch scratch = {.env = env};
 	KanonSubset *spare;
 	KanonStatus status;
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		finder.rows += (double) problem->rows[i];
-	while (finder.nslots < types * SLOTS)
-		finder.nslots *= 2;
-	finder.first = kanon_take(&scratch, types, sizeof(uint32_t));
-	finder.second = kanon_take(&scratch, types, sizeof(uint32_t));
-	finder.third = kanon_take(&scratch, types, sizeof(uint32_t));
-	finder.count = kanon_take(&scratch, types, sizeof(int64_t));
-	finder.key = kanon_take(&scratch, types, sizeof(uint64_t));
-	finder.slot = kanon_take(&scratch, finder.nslots, sizeof(uint32_t));
-	*subsets = finder.subsets = kanon_take(&scratch, all, sizeof(KanonSubset));
-	spare = kanon_take(&scratch, all, sizeof(KanonSubset));
-	status = kanon_taken(&scratch);
-	if (status == KANON_OK && types > 0)
+	{
+		double rows = (double) problem->rows[i];
+
+		finder.rows += rows;
+		finder.together += rows * (rows - 1) / 2;
+	}
+	status = take_memory(&finder, &scratch, all);
+	if (status == KANON_OK && problem->ntypes > 0)
 		status = try_all(&finder, all);
 	if (status == KANON_OK)
 		status = mark_minimal(&finder);
+	spare = kanon_take(&scratch, all, sizeof(KanonSubset));
 	if (status == KANON_OK)
+		status = kanon_taken(&scratch);
+	if (status == KANON_OK)
+	{
 		kanon_sort(finder.subsets, spare, finder.nsubsets, sizeof(KanonSubset), compare_subsets, NULL);
-	if (status == KANON_OK)
-		kanon_keep(&scratch, finder.subsets);
+		*subsets = kanon_keep(&scratch, finder.subsets);
+	}
 	else
 		*subsets = NULL;
 	*n = status == KANON_OK ? finder.nsubsets : 0;
