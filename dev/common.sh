@@ -89,9 +89,11 @@ build() {
 }
 
 # stage: build, install below $scratch/stage, and set server_settings to what a
-# server needs to find it there.
+# server needs to find it there.  KANON_BESIDE: a folder as DESTDIR makes one, whose
+# extensions the server has, too (a Citus that is not installed, for t/043 and t/044).
 stage() {
 	build || return
+	[ -z "${KANON_BESIDE:-}" ] || cp -R "$KANON_BESIDE/." "$scratch/stage" || return
 	flock src make --no-print-directory -s install DESTDIR="$scratch/stage" || return
 	chmod -R a+rX "$scratch/stage"
 	find_staged "$pg_config"

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # mutants.pl: do the tests notice when one line of src is wrong?
 #
-#   map FILE [TEST…]                           which tests execute which lines (a build that counts)
-#   try MAP N SEED EQUIVALENT RUN PART PARTS   N mutations, drawn by SEED, every PARTS-th; result in RUN/result
+#   map FILE core|server|TEST…                 which tests execute which lines (a build that counts)
+#   try MAP N SEED EQUIVALENT RUN JOB          N mutations, drawn by SEED, shared with other jobs; result in RUN/JOB/result
 #   again MAP RESULT EQUIVALENT                those of a RESULT that were not killed, once more
 #   count RESULT…
 #   guards LIST                                all last guards off at once, then each: test/faults must fail
@@ -11,12 +11,17 @@
 #
 # A mutation changes one line: an operator, a constant 0 or 1, a condition, a statement left
 # out.  Only its file is compiled anew; when the object is the same the mutation is none.  The
-# tests that execute the line are run until one fails: the suites of test/core and regress,
-# those first that are quick and have much of the file to themselves.  What is left has a second
-# round when all have had their first: isolation, more of regress, the core's suites under the
-# sanitizers and with tiny limits, the oracle, the faults; TAP last (TAP=no: not at all).  QUICK=yes ends after the first round.  What no test
-# executes has survived.  (TESTS="sql:risk asan:test_cluster …": these alone.)  EQUIVALENT lists what changes nothing that can be promised, with the
-# reason.
+# tests that execute the line are run until one fails: first the suites of test/core and some of
+# regress, those before others that are quick and have much of the file to themselves (QUICK=yes:
+# no more than that); then the core's suites with tiny limits, more of regress, isolation, the
+# core's under the sanitizers, the oracle, the faults; TAP last (TAP=no: not at all).  What no test
+# executes has survived.  (TESTS="sql:risk asan:test_cluster …": these alone.)  What makes no
+# difference to a compiler that optimises more is no mutation either; that is asked when all tests
+# have passed.  EQUIVALENT lists what changes nothing that can be promised, with the reason.
+#
+# Each mutation is asked to its end before the next, in the order in which the seed draws them: a
+# run that is stopped, or that has had its time (MINUTES=…: none is begun after that), has asked
+# a sample that nobody chose.
 #
 # Nothing here goes by the clock, since others use the machine, too: what a test takes is counted
 # in processor time, and one that takes many times as much as it should is in a loop.  A test that
@@ -33,11 +38,11 @@ use Time::HiRes qw(time sleep);
 my $top = getcwd();
 my @shares = (15, 40, 100); # per cent of the core's random tables: the first that its suites are content with
 my $quick = ($ENV{QUICK} // '') eq 'yes';
-my $most_regress = 3;       # files of regress for one mutation, in the first round
-my $most_later = 12;        # and in the second
-my $most_tap = 2;
+my $most_regress = 3;       # files of regress for one mutation, at first
+my $most_later = 15;        # and later
+my $most_tap = 6;           # side by side: they wait more than they work
 my @named = split(' ', $ENV{TESTS} // '');
-my $most_asan = 5;
+my $most_asan = 3;
 my $oracle_cases = 25;
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 chomp(my $bindir = `$pg_config --bindir`);
@@ -87,7 +92,7 @@ sub run_for
 {
 	# true when the command ends well, and nothing in the server takes more than LIMIT seconds of processor time
 	my ($limit, $log, @command) = @_;
-	my $end = time() + 120 + 30 * $limit;
+	my $end = time() + 120 + ($command[0] =~ /check$/ ? 6 : 30) * $limit;
 	my $look = time() + 1;
 	my $pid = fork() // die "fork: $!";
 
@@ -108,6 +113,13 @@ sub run_for
 			$look = time() + 1;
 		}
 		sleep(0.02);
+	}
+	# who has servers of its own takes them away
+	kill('TERM', $pid);
+	for my $try (1 .. 300)
+	{
+		return 0 if waitpid($pid, WNOHANG) == $pid;
+		sleep(0.1);
 	}
 	kill('KILL', -$pid);
 	waitpid($pid, 0);
@@ -191,22 +203,20 @@ sub run_test
 	unlink("$out/regression.diffs");
 	local $ENV{KANON_TEST_SHARE} = $percent;
 	delete($ENV{KANON_TEST_SHARE}) if $percent >= 100;
-	if ($kind eq 'core')
+	if ($kind =~ /^(core|small|asan)$/)
 	{
+		my $variant = $kind eq 'core' ? 'plain' : $kind;
 		# a loop without an end must not take all memory with it
 		my $most = int($limit + 1);
+		my $limits = $kind eq 'asan' ? 'ulimit -Sv unlimited; ulimit -t 200' : "ulimit -v 4000000; ulimit -t $most";
 
-		return run_for($limit, $log, 'sh', '-c', "ulimit -v 4000000; ulimit -t $most; exec $top/build/core-plain/$name");
-	}
-	if ($kind eq 'asan')
-	{
-		$ENV{KANON_TEST_SHARE} = 10; # as in CI
-		return run_for($limit, $log, 'sh', '-c',
-			"ulimit -Sv unlimited; make -s -C test/core ../../build/core-asan/$name && ulimit -t 200 && exec build/core-asan/$name");
+		$ENV{KANON_TEST_SHARE} = 10 if $kind eq 'asan'; # as in CI
+		return run_for($limit, $log, 'sh', '-c', "$limits; exec $top/build/core-$variant/$name");
 	}
 	if ($kind eq 'tap')
 	{
-		local $ENV{PROVE_TESTS} = "t/$name.pl";
+		local $ENV{PROVE_TESTS} = join(' ', map { "t/$_.pl" } split(/,/, $name));
+		$ENV{KANON_TEST_SHARE} = 25; # as in CI
 		return run_for($limit, $log, "$top/dev/check", 'tap');
 	}
 	fresh();
@@ -227,17 +237,19 @@ sub names
 # What is asked line by line.
 sub all_tests
 {
-	my @tests = map { "core:$_" } names('test/core/test_*.c', '.c');
+	my ($of) = @_;
+	my @tests;
 
+	# those with tiny limits reach on small tables what is there for large ones
+	return map { ("core:$_", "small:$_") } names('test/core/test_*.c', '.c') if $of eq 'core';
 	push(@tests, map { "sql:$_" } grep { $_ ne 'without' } names('sql/*.sql', '.sql'));
 	push(@tests, map { "iso:$_" } names('specs/*.spec', '.spec'));
 	push(@tests, map { "tap:$_" } grep { !/^reference/ } names('t/*.pl', '.pl')) unless ($ENV{TAP} // '') eq 'no';
 	return @tests;
 }
 
-# What is asked by the file: the core's suites that are most about it under the sanitizers and with
-# tiny limits, so that small tables reach what is there for large ones; all figures again, from the
-# rows alone; something else broken on purpose.
+# What is asked by the file: the core's suites that are most about it under the sanitizers; all
+# figures again, from the rows alone; something else broken on purpose.
 sub tests_of_file
 {
 	my ($file, $time, $much) = @_;
@@ -246,7 +258,6 @@ sub tests_of_file
 		grep { /^core:/ && defined $time->{$_} } keys %$of;
 	my @tests;
 
-	return () if $quick;
 	splice(@suites, $most_asan) if @suites > $most_asan;
 	push(@tests, map { s/^core/asan/r } @suites) if $file =~ m{^src/core/};
 	push(@tests, "oracle:$oracle_cases");
@@ -257,8 +268,11 @@ sub tests_of_file
 sub build_suites
 {
 	mkdir('build');
-	system('make -s -C test/core ' . join(' ', map { "../../build/core-plain/$_" } names('test/core/test_*.c', '.c'))) == 0
-		or die "the core's tests cannot be built\n";
+	for my $variant ('plain', 'small')
+	{
+		system('make -s -C test/core ' . join(' ', map { "../../build/core-$variant/$_" } names('test/core/test_*.c', '.c'))) == 0
+			or die "the core's tests cannot be built\n";
+	}
 }
 
 # ---- map ----
@@ -304,20 +318,22 @@ sub map_tests
 	my ($file, @tests) = @_;
 	# a slow machine says how far it is
 	local $ENV{PGOPTIONS} = q(-c kanon.progress=off);
-	my $again = @tests > 0;
+	my $all = @tests == 1 && $tests[0] !~ /:/;
 
-	build_suites();
+	@tests = all_tests($tests[0]) if $all;
+	mkdir('build');
 	mkdir($out);
 	chmod(0777, $out);
-	find_server();
-	open(my $map, '>>', $again ? $file : "$file.new") or die "$file: $!";
+	build_suites() if grep { /^(core|small)/ } @tests;
+	find_server() if grep { !/^(core|small)/ } @tests;
+	open(my $map, $all ? '>' : '>>', $all ? "$file.new" : $file) or die "$file: $!";
 	system("find src build -name '*.gcda' -delete");
-	for my $test ($again ? @tests : all_tests())
+	for my $test (@tests)
 	{
 		my ($from, $ok, $least);
 
 		# some suites ask for so many cases of a kind
-		for my $percent ($test =~ /^core/ ? @shares : 100)
+		for my $percent ($test =~ /^(core|small)/ ? @shares : 100)
 		{
 			$from = spent();
 			$least = $percent;
@@ -330,7 +346,7 @@ sub map_tests
 		counts($test, $map);
 	}
 	close($map);
-	rename("$file.new", $file) unless $again;
+	rename("$file.new", $file) if $all;
 }
 
 sub read_map
@@ -523,8 +539,10 @@ sub learn
 
 sub compile
 {
-	my ($file, $object) = @_;
+	my ($file, $object, $optimised) = @_;
 	my $line = $command{ $file =~ m{^src/core/} ? 'core' : 'server' };
+
+	$line =~ s/-O1\b/-O2/ if $optimised;
 
 	$line =~ s/<OBJECT>/$object/;
 	$line =~ s/<SOURCE>/$file/;
@@ -573,35 +591,42 @@ sub passes
 	# what takes longer here, without what counts lines
 	my $limit = 4 + 2 * ($time->{$test} // 120);
 
-	if ($kind eq 'core')
+	if ($kind eq 'asan' || $kind eq 'small')
+	{
+		return 0 if system("make -s -C test/core ../../build/core-$kind/$name >$out/link 2>&1") != 0;
+	}
+	elsif ($kind eq 'core')
 	{
 		return 0 if system($suite_link =~ s/SUITE/build\/core-plain\/$name/gr . " >$out/link 2>&1") != 0;
 	}
-	elsif ($kind ne 'asan')
+	else
 	{
 		install_library($kind eq 'broken' ? "broken $what" : $what) or return !!system("cp", "$out/link", "$out/log");
 	}
 	return run_test($test, $limit, $least->{$test} // $shares[0]);
 }
 
-# Those of the first round and of the second, in the order in which they are asked.
-sub rounds
+# In the order in which they are asked: quick ones, and those that are about this file.
+sub in_order
 {
 	my ($file, $time, $much, @tests) = @_;
-	my (@first, @second, @tap);
-	# quick ones, and those that are about this file
+	my (@first, @later, @last, @tap);
 	my %rank = map { ($_ => ($time->{$_} + 0.5) / ($much->{$file}{$_} || 1)) } @tests;
 	my $regress = 0;
 
 	for my $test (sort { $rank{$a} <=> $rank{$b} || $a cmp $b } @tests)
 	{
-		my $first = $test =~ /^core/ || ($test =~ /^sql/ && $regress++ < $most_regress);
+		my ($kind, $name) = split(/:/, $test);
 
-		next if $test =~ /^sql/ && $regress > $most_regress + $most_later;
-		push(@{ $test =~ /^tap/ ? \@tap : $first ? \@first : \@second }, $test);
+		$regress++ if $kind eq 'sql';
+		next if $kind eq 'sql' && $regress > $most_regress + $most_later;
+		push(@{ $kind eq 'core' || ($kind eq 'sql' && $regress <= $most_regress) ? \@first
+			: $kind eq 'tap' ? \@tap
+			: $kind eq 'small' && $name !~ /exactly/ ? \@last : \@later }, $kind eq 'tap' ? $name : $test);
 	}
+	return @first if $quick;
 	splice(@tap, $most_tap) if @tap > $most_tap;
-	return (\@first, $quick ? [] : [ @second, tests_of_file($file, $time, $much), @tap ]);
+	return (@first, @later, @last, tests_of_file($file, $time, $much), @tap ? 'tap:' . join(',', @tap) : ());
 }
 
 sub read_equivalent
@@ -633,16 +658,16 @@ sub keep_reason
 
 my %sound; # tests that failed once: whether they pass when nothing is changed
 
-# One mutation: what comes of it and which test said so.  ROUND: 0 and 1; nothing: both.
+# One mutation: what comes of it and which test said so.
 sub try_one
 {
-	my ($known_by, $round, $file, $line, $new) = @_;
+	my ($known_by, $file, $line, $new) = @_;
 	my ($time, $least, $hit, $code, $much, $equivalent) = @$known_by;
 	my @lines = split(/\n/, slurp($file), -1);
 	my $old = $lines[ $line - 1 ];
 	my $object = $file =~ s/c$/o/r;
 	my ($verdict, $by, $from) = ('none', '', spent());
-	my $asan = 'build/core-asan/' . $object =~ s{^src/}{}r;
+	my @suites = map { "build/core-$_/" . $object =~ s{^src/}{}r } 'asan', 'small';
 
 	$lines[ $line - 1 ] = $new;
 	# an object to compare with, compiled in the same way
@@ -656,8 +681,7 @@ sub try_one
 	if (compile($file, $object) && system('cmp', '-s', $object, "$object.same") != 0)
 	{
 		my @tests = grep { defined $time->{$_} } tests_of($hit, $code, $file, $line);
-		my @rounds = rounds($file, $time, $much, @tests);
-		my @asked = @named ? @named : defined $round ? @{ $rounds[$round] } : map { @$_ } @rounds;
+		my @asked = @named ? @named : in_order($file, $time, $much, @tests);
 
 		archive() if $file =~ m{^src/core/};
 		$verdict = !@tests ? 'unexecuted' : 'survived';
@@ -677,14 +701,23 @@ sub try_one
 				($verdict, $by) = ('killed', $test);
 				last;
 			}
+			if ($verdict ne 'killed' && compile($file, "$object.more", 1))
+			{
+				rename($file, "$file.wrong");
+				system('cp', '-p', "$file.right", $file);
+				$verdict = 'none' if compile($file, "$object.same2", 1)
+					&& system('cmp', '-s', "$object.more", "$object.same2") == 0;
+				rename("$file.wrong", $file);
+				unlink("$object.more", "$object.same2");
+			}
 		}
 	}
 	keep_reason("$file:$line $by") if $verdict eq 'killed';
 	rename("$file.right", $file) or die;
 	rename("$object.right", $object) or die;
 	# and what was made of it, since make takes what is there for what it would make
-	unlink($asan, "build/broken/$object", 'build/broken/kanon.so', 'build/broken/src/core/libkanon_core.a',
-		grep { -x } glob('build/core-asan/test_*'));
+	unlink(@suites, "build/broken/$object", 'build/broken/kanon.so', 'build/broken/src/core/libkanon_core.a',
+		grep { -x } glob('build/core-asan/test_* build/core-small/test_*'));
 	archive() if $file =~ m{^src/core/};
 	if ($verdict eq 'killed' && !defined $sound{$by})
 	{
@@ -716,88 +749,66 @@ sub prepare
 sub say_counts
 {
 	my ($count) = @_;
-	my ($killed, $survived, $unexecuted, $left) = map { $count->{$_} || 0 } qw(killed survived unexecuted left);
+	my ($killed, $survived, $unexecuted) = map { $count->{$_} || 0 } qw(killed survived unexecuted);
 
-	printf("%d killed, %d survived, %d executed by no test%s: %.1f %% killed; %d equivalent, %d changed no object\n",
-		$killed, $survived, $unexecuted, $left ? ", $left left for the second round" : '',
-		100 * $killed / (($killed + $survived + $unexecuted + $left) || 1),
+	printf("%d killed, %d survived, %d executed by no test: %.1f %% killed; %d equivalent, %d changed no object\n",
+		$killed, $survived, $unexecuted, 100 * $killed / (($killed + $survived + $unexecuted) || 1),
 		$count->{equivalent} || 0, $count->{none} || 0);
 }
 
-# Of results so far: the last that was said of each.
+# Of results: what was said last of each place.
+sub verdicts
+{
+	my %last;
+
+	for my $row (map { split(/\n/, slurp($_)) } grep { -e } @_)
+	{
+		my ($verdict, $place, undef, undef, $new) = split(/\t/, $row);
+
+		$last{"$place\t" . ($new // '')} = $verdict;
+	}
+	return \%last;
+}
+
 sub count_all
 {
-	my (%last, %count);
+	my %count;
 
-	for my $file (@_)
-	{
-		for my $row (split(/\n/, slurp($file)))
-		{
-			my ($verdict, $place, undef, undef, $new) = split(/\t/, $row);
-			$last{"$place\t" . ($new // '')} = $verdict;
-		}
-	}
-	$count{$_}++ for values %last;
+	$count{$_}++ for values %{ verdicts(@_) };
 	say_counts(\%count);
 }
 
 sub try_all
 {
-	my ($map, $n, $seed, $equivalent, $run, $part, $parts) = @_;
+	my ($map, $n, $seed, $equivalent, $run, $job) = @_;
 	my $known_by = prepare($map, $equivalent);
 	my @files = sort split(/\n/, `find src -name '*.c'`);
-	my (%done, @left);
-	my $tried = 0;
+	my $done = verdicts(glob("$run/*/result"));
 	my $number = 0;
 
-	if (open(my $in, '<', "$run/result"))
-	{
-		while (<$in>)
-		{
-			my ($verdict, $place) = split(/\t/);
-			$done{$place} = $verdict;
-		}
-	}
-	open(my $result, '>>', "$run/result") or die "$run/result: $!";
+	open(my $result, '>>', "$run/$job/result") or die "$run/$job/result: $!";
 	$result->autoflush(1);
 	srand($seed);
-	my @drawn = draw($known_by->[3], \@files, 2 * $n);
-	for my $drawn (@drawn)
+	for my $drawn (draw($known_by->[3], \@files, 2 * $n))
 	{
 		my ($file, $line, $at, $length, $to) = @$drawn;
-		next if $number++ % ($parts // 1) != ($part // 0);
 		my $new = (split(/\n/, slurp($file), -1))[ $line - 1 ];
-		my $verdict = $done{"$file:$line"};
 
-		last if $tried * ($parts // 1) >= $n;
+		last if $ENV{UNTIL} && time() > $ENV{UNTIL};
+		last if $n <= grep { $_ ne 'none' } values %{ verdicts(glob("$run/*/result")) };
+		$number++;
 		$to = '(!' . substr($new, $at, $length) . ')' if $to =~ /^\(!/;
 		substr($new, $at, $length) = $to;
-		if (!defined $verdict)
-		{
-			my $row = try_one($known_by, 0, $file, $line, $new);
-
-			($verdict) = split(/\t/, $row);
-			# the second round is still to come
-			$row =~ s/^(survived|unexecuted)/left/ unless $quick;
-			print $result "$row\n";
-			print $tried + 1, " $row\n" unless $verdict eq 'none';
-		}
-		$tried++ unless $verdict eq 'none';
-		push(@left, [ $file, $line, $new ]) if $verdict =~ /^(left|survived|unexecuted)$/ && !$quick;
-	}
-	for my $left (@left)
-	{
-		next if ($done{"$left->[0]:$left->[1]"} // 'left') ne 'left';
-		my $row = try_one($known_by, 1, @$left);
+		# the jobs are of one mind about which is the next, and the first that comes takes it
+		next if $done->{"$file:$line\t" . trim($new)} || !mkdir("$run/taken/$number");
+		my $row = try_one($known_by, $file, $line, $new);
 
 		print $result "$row\n";
-		print "second round: $row\n";
+		print "$number $row\n" unless $row =~ /^none/;
 	}
-	count_all("$run/result");
 }
 
-# Those of a result that were not killed, on the sources as they are now; of a run that was stopped
-# those that are left for its second round have that alone.
+# Those of a result that were not killed, on the sources as they are now.
 sub try_again
 {
 	my ($map, $list, $equivalent) = @_;
@@ -807,7 +818,7 @@ sub try_again
 	for my $row (split(/\n/, slurp($list)))
 	{
 		my ($verdict, $place, undef, $old, $new) = split(/\t/, $row);
-		next unless $verdict =~ /^(survived|unexecuted|left)$/;
+		next unless $verdict =~ /^(survived|unexecuted)$/;
 		my ($file, $near) = split(/:/, $place);
 		my @lines = -e $file ? map { trim($_) } split(/\n/, slurp($file), -1) : ();
 		my ($line) = sort { abs($a - $near) <=> abs($b - $near) } grep { $lines[ $_ - 1 ] eq $old } 1 .. @lines;
@@ -819,7 +830,7 @@ sub try_again
 			print "gone\t$place\t\t$old\t$new\n";
 			next;
 		}
-		my $result = try_one($known_by, $verdict eq 'left' ? 1 : undef, $file, $line, $old_line =~ s/\Q$old\E/$new/r);
+		my $result = try_one($known_by, $file, $line, $old_line =~ s/\Q$old\E/$new/r);
 
 		print "$result\n";
 		$count{ (split(/\t/, $result))[0] }++;
