@@ -81,6 +81,9 @@ SELECT * FROM kanon_pattern_clustering('patients', NULL, '{age,smoker,blood}', 2
 SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age,zip,sex}', 2, patterns => '{---,---,*--,-*-,**-}');
 SELECT * FROM p_teams ORDER BY 1, 2, 3;
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---,---,*--,-*-,**-}', method => 'greedy', dry_run => true);
+-- 30,000 row types and six patterns: no integer program, but branches by prices
+CREATE TABLE larger AS SELECT (i * 7919) % 31 AS a, (i * i) % 29 AS b, i % 23 AS c, (i * 31) % 19 % 7 AS d, i / 500 AS e FROM generate_series(1, 30000) i;
+SELECT * FROM kanon_pattern_clustering('larger', NULL, '{a,b,c,d,e}', 5, patterns => '{****-,***-*,*-***,-****,***--,*****}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 1, patterns => '{**-,**-}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', method => 'greedy', dry_run => true);
@@ -100,6 +103,10 @@ SELECT cost, lower_bound, proven FROM kanon_usefulness WHERE target = 'exact_tes
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 1, method => 'ilp', dry_run => true);
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age}', 9, method => 'ilp', dry_run => true);
 SELECT * FROM kanon_pattern_guided('many', NULL, '{a,b,c,d}', 5, method => 'fpt', dry_run => true);
+-- patterns are never listed: 2^17 of them, without rules
+CREATE TABLE seventeen AS SELECT i / 4 AS c1, i / 2 AS c2, i % 3 AS c3, i % 2 AS c4, i AS c5, 0 AS c6, 0 AS c7, 0 AS c8, 0 AS c9, 0 AS c10, 0 AS c11, 0 AS c12, 0 AS c13, 0 AS c14, 0 AS c15, 0 AS c16, 0 AS c17 FROM generate_series(0, 7) i;
+SELECT method, sum(p.cost * p.row_count) AS cost FROM unnest('{fpt,best}'::text[]) method,
+    LATERAL kanon_pattern_guided('seventeen', NULL, (SELECT array_agg(('c' || i)::name ORDER BY i) FROM generate_series(1, 17) i), 2, method => method, dry_run => true) p GROUP BY 1;
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 0, patterns => '{-}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => NULL, dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => '{}', dry_run => true);

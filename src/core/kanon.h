@@ -326,7 +326,7 @@ extern KanonStatus kanon_solve_best(const KanonProblem *problem, KanonRelease *r
  * cluster_patterns.c: each pattern listed in the mask may be used by one class
  * only (listed twice: by two), no row is left over, residual does not matter,
  * and k = 1 is allowed.  Exact: KANON_INFEASIBLE is proven; greedy (also when
- * the exact model is too large, or without GLPK): KANON_NOT_FOUND.
+ * time was up before): KANON_NOT_FOUND.
  */
 extern KanonStatus kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release,
 												  KanonReport *report);

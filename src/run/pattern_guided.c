@@ -3,15 +3,12 @@
  * earlier one in which each listed pattern may be used by one class only.
  */
 #include "compat.h"
-#include "core/program/instances.h"
 #include "core/cluster/cluster.h"
 #include "host/nearest.h"
 #include "run/args.h"
 #include "run/models.h"
 #include "run/run.h"
 #include "run/stable.h"
-
-#include <math.h>
 
 #define PATTERN_OPTIONS                                                                                    \
 	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \
@@ -101,25 +98,6 @@ choose_solver(Request *request)
 	request->solve = solver->solve;
 }
 
-/*
- * fpt looks at every pattern: refused before anything is read where they are too many.  (That
- * they have too many sets of instances only the row types say: a table of equal rows has few.)
- */
-static void
-refuse_patterns(const Run *run)
-{
-	double patterns = run->request->patterns != NULL ? (double) run->problem.mask.nlist
-					  : run->request->rules != NULL  ? 0
-													 : ldexp(1, run->source->nqis);
-
-	if (strcmp(run->request->method, "fpt") == 0 && patterns > (double) KANON_INSTANCE_PATTERNS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the problem is too large for this method"),
-				 errdetail("There are %.0f patterns; it tries no more than %.0f.", patterns,
-						   (double) KANON_INSTANCE_PATTERNS),
-				 errhint("Methods 'greedy' and 'improve' take any size.")));
-}
-
 static void
 set_mask(Run *run)
 {
@@ -139,7 +117,6 @@ set_mask(Run *run)
 	}
 	else if (request->rules != NULL)
 		rules_parse(request->rules, run->source, mask);
-	refuse_patterns(run);
 }
 
 static void
@@ -204,7 +181,7 @@ static void
 tell_unproven_clustering(Run *run)
 {
 	if (run->request->solve != kanon_solve_pattern_clustering_greedy)
-		run_notice_unproven(run, true, PROOF_BY_GLPK);
+		run_notice_unproven(run, true, PROOF_BY_SEARCH);
 }
 
 const Model pattern_clustering_model = {

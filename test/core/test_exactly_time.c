@@ -164,12 +164,27 @@ with_list(Host *host, int i)
 	return problem;
 }
 
+/* So many rows that branches by prices prove it. */
+static KanonProblem *
+with_many(Host *host, int i)
+{
+	KanonProblem *problem = with_list(host, i);
+
+	problem->k *= 20 * 1000 * 1000;
+	for (uint32_t j = 0; j < problem->ntypes; j++)
+		((int64_t *) problem->rows)[j] *= 20 * 1000 * 1000;
+	return problem;
+}
+
 static void
 one_class_each(void **state)
 {
 	(void) state;
 	for (int i = 0; i < TABLES; i++)
+	{
 		solve_each(NULL, with_list, i, kanon_solve_pattern_clustering, false);
+		solve_each(NULL, with_many, i, kanon_solve_pattern_clustering, false);
+	}
 }
 
 /* ---- classes of any shape, cuts, graphs ---- */

@@ -570,6 +570,34 @@ brute_clustering(const KanonProblem *problem)
 	return best;
 }
 
+/* So many times the rows, and k: the same classes, of so many times the cost, which only branches by prices prove. */
+#define MANY ((int64_t) 20 * 1000 * 1000)
+
+static void
+clustering_branches(KanonProblem *problem, double optimum)
+{
+	int64_t *rows = (int64_t *) problem->rows;
+	KanonRelease release;
+	KanonReport report;
+	KanonStatus status;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		rows[i] *= MANY;
+	problem->k *= MANY;
+	status = kanon_solve_pattern_clustering(problem, &release, &report);
+	assert_int_equal(status, optimum == INFINITY ? KANON_INFEASIBLE : KANON_OK);
+	if (status == KANON_OK)
+	{
+		assert_true(report.proven);
+		assert_true(fabs(report.cost / (double) MANY - optimum) < 1e-6);
+		assert_true(report.lower_bound <= report.cost);
+		kanon_release_free(problem, &release);
+	}
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		rows[i] /= MANY;
+	problem->k /= MANY;
+}
+
 static void
 clustering(void **state)
 {
@@ -600,6 +628,7 @@ clustering(void **state)
 		if (round % 2)
 			((KanonColumn *) problem->columns)[0].weight = sqrt(2) / 4;
 		optimum = brute_clustering(problem);
+		clustering_branches(problem, optimum);
 		status = kanon_solve_pattern_clustering(problem, &release, &report);
 		if (optimum == INFINITY)
 		{
@@ -975,10 +1004,52 @@ listed_problem(Host *host, int variant)
 	return problem;
 }
 
+/* As middle_problem, for branches by prices. */
+static KanonProblem *
+branched_problem(Host *host, int variant)
+{
+	KanonProblem *problem = middle_problem(host, true);
+
+	(void) variant;
+	problem->k *= MANY;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		((int64_t *) problem->rows)[i] *= MANY;
+	return problem;
+}
+
+/* 60,000 row types and six patterns, most of which keep little: proven by few branches. */
+static void
+many_types(void **state)
+{
+	static const KanonPattern list[] = {0xff, 0xfe, 0xfc, 0xf7, 0xbf, 0x3f};
+	uint64_t random = 3;
+	Host host;
+	KanonProblem *problem =
+		random_problem(&host, &random, 500 + (size_t) exact_cases(60000), 8, 12, 5, false);
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	problem->mask.list = list;
+	problem->mask.nlist = 6;
+	for (int c = 0; c < 8; c++)
+		((KanonColumn *) problem->columns)[c].weight = 1 + c % 3;
+	assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_OK);
+	print_message("%u row types: cost %g, %d nodes, %g seconds\n", problem->ntypes, report.cost,
+				  (int) report.nodes, report.seconds);
+	assert_true(report.proven && report.lower_bound == report.cost);
+	assert_int_equal(release.nclasses, 6);
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
 static void
 choices_refused_and_cancelled(void **state)
 {
 	(void) state;
+	exact_refuse_each(branched_problem, 0, kanon_solve_pattern_clustering, false);
+	exact_cancel_each(branched_problem, 0, kanon_solve_pattern_clustering);
 	for (int variant = 0; variant < 2; variant++)
 	{
 		exact_refuse_each(listed_problem, variant, kanon_solve_pattern_clustering_fpt, false);
@@ -1001,6 +1072,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
 		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
 		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(many_types),
 	};
 
 	if (argc > 1)

@@ -17,11 +17,13 @@
 #include "exact/ruled.h"
 #include "program/glpk.h"
 
-/* Row types of all instances together that the exact model may have. */
-#define MAX_PAIRS ((size_t) 2 * 1000 * 1000)
-#define MAX_EXACT ((size_t) 300 * 1000)
+/* Row types of all instances together: 4 bytes each, and more where they are searched. */
+#define MAX_PAIRS ((size_t) 256 * 1000 * 1000)
 
-/* Rows of a type: with more, floating point cannot tell what classes of k rows lack. */
+/* Up to so many GLPK is quick enough. */
+#define CLUSTERS_PROGRAM ((size_t) 20 * 1000)
+
+/* Rows of a type: with more, GLPK's floating point cannot tell what classes of k rows lack. */
 #define MAX_ROWS ((int64_t) 10 * 1000 * 1000)
 
 /* Of the share of all that of the heuristic, before the exact model. */
@@ -31,7 +33,8 @@
 typedef enum Proof
 {
 	BY_NOTHING,
-	BY_PROGRAM, /* GLPK */
+	BY_PROGRAM, /* GLPK, or by branches */
+	BY_BRANCHES,
 	BY_CHOICES
 } Proof;
 
@@ -218,16 +221,20 @@ solve_exactly(Clusters *c, double *bound)
 static KanonStatus
 cluster(Clusters *c, Proof proof, KanonRelease *release)
 {
+	KanonEnv *env = c->problem->env;
 	double bound = 0;
 	int64_t most = 0;
-	bool proves;
+	bool proves = proof != BY_NOTHING;
 	KanonStatus status = prepare(c);
+	double end = c->pace.deadline, now = end > 0 ? env->now(env->arg) : 0;
 
 	for (uint32_t i = 0; i < c->problem->ntypes; i++)
 		most = c->problem->rows[i] > most ? c->problem->rows[i] : most;
-	proves = status == KANON_OK &&
-			 (proof == BY_CHOICES ||
-			  (proof == BY_PROGRAM && c->model.start[c->model.nf] <= MAX_EXACT && most <= MAX_ROWS));
+	if (proof == BY_PROGRAM && status == KANON_OK &&
+		(c->model.start[c->model.nf] > CLUSTERS_PROGRAM || most > MAX_ROWS))
+		proof = BY_BRANCHES;
+	if (proof == BY_BRANCHES && end > 0)
+		c->pace.deadline = now + COVERED * (end - now);
 	for (int round = 0; round < 4 && status == KANON_OK && !c->pace.late; round++)
 	{
 		static const double bias[] = {0, 0.2, 1, 100};
@@ -235,10 +242,17 @@ cluster(Clusters *c, Proof proof, KanonRelease *release)
 		kanon_pace_part(&c->pace, 0, proves ? COVERED : 1, round, 4);
 		status = cover(c, bias[round]);
 	}
+	if (proof == BY_BRANCHES && status == KANON_OK)
+	{
+		c->pace.deadline = end;
+		c->pace.late = end > 0 && env->now(env->arg) >= end;
+	}
 	if (status == KANON_OK && proves && !c->pace.late)
 	{
 		kanon_pace_part(&c->pace, COVERED, 1, 0, 1);
-		status = proof == BY_CHOICES ? clusters_choose(c, &bound) : solve_exactly(c, &bound);
+		status = proof == BY_CHOICES    ? clusters_choose(c, &bound)
+				 : proof == BY_BRANCHES ? clusters_branch(c, &bound)
+										: solve_exactly(c, &bound);
 	}
 	if (status == KANON_OK && c->result.cost == INFINITY)
 	{
@@ -287,7 +301,7 @@ kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *releas
 #ifdef HAVE_GLPK
 	return solve(problem, BY_PROGRAM, release, report);
 #else
-	return solve(problem, BY_NOTHING, release, report);
+	return solve(problem, BY_BRANCHES, release, report);
 #endif
 }
 

@@ -41,7 +41,12 @@ extern KanonStatus clusters_none(Clusters *c);
 extern KanonStatus clusters_choose(Clusters *c, double *bound);
 
 /*
- * cluster_losses.c: the same by the row types that lose something.  KANON_TOO_LARGE: that is not fewer
+ * cluster_branch.c, method exact of any size: as good a release as is found in time, and a bound; *bound is raised.
+ */
+extern KanonStatus clusters_branch(Clusters *c, double *bound);
+
+/*
+ * cluster_losses.c: the same as clusters_choose by the row types that lose something.  KANON_TOO_LARGE: that is not fewer
  * choices than `most` at the least, or more than CLUSTERS_CHOICES were tried.
  */
 extern KanonStatus clusters_lose(Clusters *c, double most, double *bound);

@@ -1,5 +1,5 @@
 /*
- * bound.c: the lower bound of a large model.
+ * bound.c: the lower bound of a large model, and fixing by it.
  *
  * Steps on the whole model lead near the best prices; the rest is done on what
  * matters around these (box.c), which is so small that many more steps can be
@@ -118,4 +118,69 @@ ilp_bound(IlpModel *model, double upper, int64_t steps, IlpPrices *prices, Kanon
 		return KANON_CANCELLED;
 	/* g belongs to the best prices */
 	return status == KANON_OK ? ilp_price(model, prices, pace) : status;
+}
+
+/*
+ * A solution that opens f costs at least L + g_f where g_f > 0 (f adds its own
+ * minimum instead of 0): beyond the cutoff f is closed in all that count.
+ */
+KanonStatus
+ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, KanonPace *pace)
+{
+	bool *dead = kanon_alloc0(model->env, model->nf, sizeof(*dead));
+	KanonStatus status = KANON_OK;
+
+	double slack = model->integral ? 1e-4 : 1e-9 * kanon_max(1, fabs(cutoff));
+
+	*dropped = 0;
+	if (dead == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t f = 0; f < model->nf; f++)
+		if (prices->g[f] > 0 && prices->bound + prices->g[f] > cutoff + slack)
+		{
+			dead[f] = true;
+			++*dropped;
+		}
+	if (*dropped > 0)
+		status = ilp_model_compact(model, dead, pace);
+	kanon_free(model->env, dead);
+	return status;
+}
+
+KanonStatus
+ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpModel *copy, IlpList *fixed,
+			   KanonPace *pace)
+{
+	KanonEnv *env = model->env;
+	IlpPrices own = {.bound = prices->bound};
+	uint32_t *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
+	uint32_t dropped;
+	KanonStatus status = KANON_NO_MEMORY;
+
+	memset(copy, 0, sizeof(*copy));
+	if (types != NULL)
+	{
+		for (uint32_t i = 0; i < model->m; i++)
+			types[i] = i;
+		status = ilp_model_part(model, types, model->m, copy, types + model->m);
+	}
+	if (status == KANON_OK)
+	{
+		copy->base = model->base;
+		own.g = kanon_alloc(env, copy->nf, sizeof(*own.g));
+		if (own.g == NULL)
+			status = KANON_NO_MEMORY;
+		else
+			for (uint32_t f = 0; f < copy->nf; f++)
+				own.g[f] = prices->g[copy->id[f]];
+	}
+	if (status == KANON_OK)
+		status = ilp_fix(copy, &own, cutoff, &dropped, pace);
+	if (status == KANON_OK)
+		status = ilp_reduce(copy, fixed, pace);
+	if (status != KANON_OK)
+		ilp_model_free(copy);
+	kanon_free(env, own.g);
+	kanon_free(env, types);
+	return status;
 }

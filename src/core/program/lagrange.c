@@ -1,5 +1,5 @@
 /*
- * lagrange.c: lower bound by Lagrangian relaxation, and fixing by it.
+ * lagrange.c: lower bound by Lagrangian relaxation.
  *
  * Each row of type i gets a price y_i <= c_i in place of the constraint that it
  * is in one class.  An instance then decides alone whether to open,
@@ -7,7 +7,8 @@
  *     L(y) = sum_i n_i y_i + sum_f min(0, g_f(y))
  * and L is a lower bound on the cost for every y.  (Where a class needs l different values,
  * too, the dearest row of each of the dearest values that are still missing comes first:
- * the constraint has k rows, and what each value can give is a capacity.)  The subproblems have integral
+ * the constraint has k rows, and what each value can give is a capacity.  Where instances are
+ * in groups of which only some open, those of least g_f do.)  The subproblems have integral
  * optima, so max L is the bound of the linear relaxation with x_if <= n_i u_f.
  * Subgradient steps as in M. Held, P. Wolfe, H. Crowder, "Validation of
  * subgradient optimization", 1974, deflected as in P. Camerini, L. Fratta,
@@ -20,6 +21,7 @@
 
 #include "program/bound.h"
 #include "util/scratch.h"
+#include "util/sort.h"
 
 /* Steps between two full passes. */
 #define PASS_STEPS 30
@@ -40,6 +42,8 @@ typedef struct Lagrange
 	IlpCandidate *cand; /* [m] scratch */
 	uint32_t *active;   /* [nf] */
 	uint32_t nactive;
+	KanonKeyed *gains; /* with groups: [nf] those that would open, by g_f, and as much scratch */
+	uint32_t *left;    /* [ngroups] of each that may yet open */
 
 	/* with values_needed, by value: the instance at hand is number `asked` */
 	uint32_t asked;
@@ -249,22 +253,52 @@ reduced_cost(Lagrange *l, uint32_t f, double *slack)
 	return g;
 }
 
+/* Of the first n gains those that open, first; their sum. */
+static double
+open_of_groups(Lagrange *l, uint32_t *n)
+{
+	const IlpModel *model = l->model;
+	uint32_t opened = 0;
+	double sum = 0;
+
+	kanon_sort(l->gains, l->gains + model->nf, *n, sizeof(*l->gains), kanon_compare_keyed, NULL);
+	memcpy(l->left, model->limit, model->ngroups * sizeof(*l->left));
+	for (uint32_t j = 0; j < *n; j++)
+	{
+		uint32_t *left = &l->left[model->group[l->gains[j].item]];
+
+		if (*left == 0)
+			continue;
+		--*left;
+		sum += l->gains[j].key;
+		l->gains[opened++] = l->gains[j];
+	}
+	*n = opened;
+	return sum;
+}
+
 /* All g_f(y) and L(y). */
 static KanonStatus
 full_pass(Lagrange *l, double *g, double *bound)
 {
 	const IlpModel *model = l->model;
 	double sum = model->base;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < model->m; i++)
 		sum += (double) model->n[i] * l->y[i];
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
 		g[f] = reduced_cost(l, f, NULL);
-		sum += kanon_min(0, g[f]);
+		if (model->group == NULL)
+			sum += kanon_min(0, g[f]);
+		else if (g[f] < 0)
+			l->gains[n++] = (KanonKeyed){g[f], f};
 		if (kanon_step(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
 			return KANON_CANCELLED;
 	}
+	if (model->group != NULL)
+		sum += open_of_groups(l, &n);
 	*bound = sum;
 	return KANON_OK;
 }
@@ -310,6 +344,7 @@ active_pass(Lagrange *l, double *value)
 {
 	const IlpModel *model = l->model;
 	double sum = model->base;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < model->m; i++)
 	{
@@ -319,12 +354,19 @@ active_pass(Lagrange *l, double *value)
 	for (uint32_t a = 0; a < l->nactive; a++)
 	{
 		uint32_t f = l->active[a];
-		double g = reduced_cost(l, f, l->slack);
+		double g = reduced_cost(l, f, model->group == NULL ? l->slack : NULL);
 
-		sum += kanon_min(0, g);
+		if (model->group == NULL)
+			sum += kanon_min(0, g);
+		else if (g < 0)
+			l->gains[n++] = (KanonKeyed){g, f};
 		if (kanon_step(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
 			return KANON_CANCELLED;
 	}
+	if (model->group != NULL)
+		sum += open_of_groups(l, &n);
+	for (uint32_t j = 0; j < n; j++)
+		reduced_cost(l, l->gains[j].item, l->slack);
 	*value = sum;
 	return KANON_OK;
 }
@@ -399,6 +441,11 @@ lagrange_alloc(Lagrange *l, IlpPrices *prices)
 		l->offers = kanon_take0(scratch, model->nvalues, sizeof(*l->offers));
 		l->dearest = kanon_take(scratch, model->nvalues, sizeof(*l->dearest));
 		l->offered = kanon_take(scratch, model->nvalues, sizeof(*l->offered));
+	}
+	if (model->group != NULL)
+	{
+		l->gains = kanon_take(scratch, model->nf, 2 * sizeof(*l->gains));
+		l->left = kanon_take(scratch, model->ngroups, sizeof(*l->left));
 	}
 	if (prices->g == NULL)
 		prices->g = kanon_alloc(env, model->nf, sizeof(*prices->g));
@@ -537,70 +584,5 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		status = full_pass(&l, prices->g, &prices->bound);
 	}
 	kanon_scratch_free(&l.scratch);
-	return status;
-}
-
-/*
- * A solution that opens f costs at least L + g_f where g_f > 0 (f adds its own
- * minimum instead of 0): beyond the cutoff f is closed in all that count.
- */
-KanonStatus
-ilp_fix(IlpModel *model, IlpPrices *prices, double cutoff, uint32_t *dropped, KanonPace *pace)
-{
-	bool *dead = kanon_alloc0(model->env, model->nf, sizeof(*dead));
-	KanonStatus status = KANON_OK;
-
-	double slack = model->integral ? 1e-4 : 1e-9 * kanon_max(1, fabs(cutoff));
-
-	*dropped = 0;
-	if (dead == NULL)
-		return KANON_NO_MEMORY;
-	for (uint32_t f = 0; f < model->nf; f++)
-		if (prices->g[f] > 0 && prices->bound + prices->g[f] > cutoff + slack)
-		{
-			dead[f] = true;
-			++*dropped;
-		}
-	if (*dropped > 0)
-		status = ilp_model_compact(model, dead, pace);
-	kanon_free(model->env, dead);
-	return status;
-}
-
-KanonStatus
-ilp_fixed_copy(const IlpModel *model, const IlpPrices *prices, double cutoff, IlpModel *copy, IlpList *fixed,
-			   KanonPace *pace)
-{
-	KanonEnv *env = model->env;
-	IlpPrices own = {.bound = prices->bound};
-	uint32_t *types = kanon_alloc(env, model->m, 2 * sizeof(*types));
-	uint32_t dropped;
-	KanonStatus status = KANON_NO_MEMORY;
-
-	memset(copy, 0, sizeof(*copy));
-	if (types != NULL)
-	{
-		for (uint32_t i = 0; i < model->m; i++)
-			types[i] = i;
-		status = ilp_model_part(model, types, model->m, copy, types + model->m);
-	}
-	if (status == KANON_OK)
-	{
-		copy->base = model->base;
-		own.g = kanon_alloc(env, copy->nf, sizeof(*own.g));
-		if (own.g == NULL)
-			status = KANON_NO_MEMORY;
-		else
-			for (uint32_t f = 0; f < copy->nf; f++)
-				own.g[f] = prices->g[copy->id[f]];
-	}
-	if (status == KANON_OK)
-		status = ilp_fix(copy, &own, cutoff, &dropped, pace);
-	if (status == KANON_OK)
-		status = ilp_reduce(copy, fixed, pace);
-	if (status != KANON_OK)
-		ilp_model_free(copy);
-	kanon_free(env, own.g);
-	kanon_free(env, types);
 	return status;
 }

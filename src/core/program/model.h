@@ -48,6 +48,14 @@ typedef struct IlpModel
 	uint32_t values_needed;
 	const uint32_t *value; /* [m] of each type */
 	uint32_t nvalues;
+
+	/*
+	 * Of the instances f with group[f] == j at most limit[j] are open (pattern clustering): for the
+	 * same bound.  group NULL: as many as there are.
+	 */
+	const uint32_t *group;
+	const uint32_t *limit; /* [ngroups] */
+	size_t ngroups;
 } IlpModel;
 
 /* A growing list of numbers. */
