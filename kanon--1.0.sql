@@ -1551,7 +1551,8 @@ statements AS (
         FROM r WHERE jsonb_typeof(r.options -> 'weights') = 'array'
         UNION ALL
         SELECT 110, 0, 'method', format('The release was found by the method %s', r.method)
-               || CASE WHEN r.model = 'full_domain' AND r.options ? 'metric_bound' THEN format(': the best by the metric %s of the levels that it came to within its time and memory; by a bound, none are better than %s.',
+               || CASE WHEN r.options ? 'stayed_near' THEN ', as near to the release before it as may be; it is not known to lose the least that is possible.'
+                       WHEN r.model = 'full_domain' AND r.options ? 'metric_bound' THEN format(': the best by the metric %s of the levels that it came to within its time and memory; by a bound, none are better than %s.',
                             r.options ->> 'metric', round((r.options ->> 'metric_bound')::numeric, 4))
                        WHEN r.model = 'full_domain' THEN format(': of all levels that keep the rules with at most %s %% of the rows blank as a whole, none is better by the metric %s.',
                             100 * (r.options ->> 'suppression_limit')::numeric, r.options ->> 'metric')
@@ -1561,7 +1562,7 @@ statements AS (
                        WHEN r.lower_bound > 0 THEN format(': it costs %s; no release under these rules costs less than %s.', round(r.cost::numeric, 4), round(r.lower_bound::numeric, 4))
                        ELSE ', which is not known to lose the least that is possible.' END
                || CASE WHEN r.guarantee IS NOT NULL AND r.proven IS NOT TRUE THEN format(' The method never costs more than %s times the least.', round(r.guarantee::numeric, 2)) ELSE '' END,
-               jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' AND NOT r.options ? 'metric_bound' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
+               jsonb_build_object('method', r.method, 'cost', r.cost, 'best', CASE WHEN r.model = 'full_domain' AND NOT r.options ?| '{metric_bound,stayed_near}' THEN to_jsonb(r.options ->> 'metric') ELSE to_jsonb(coalesce(r.proven AND r.gap = 0, false)) END,
                                   'lower_bound', r.lower_bound, 'guarantee', r.guarantee, 'suppression_limit', r.options -> 'suppression_limit')
         FROM r WHERE r.mechanism IS NULL
         UNION ALL
@@ -1661,7 +1662,7 @@ measures AS (
 again AS (
     SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
            CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
-               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,metric_bound}'::text[])
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,metric_bound,stayed_near}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
     WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'

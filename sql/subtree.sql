@@ -77,7 +77,6 @@ SELECT kanon_create_publication('people_key', 'people', '{age,zip,sex}', 2, solv
 UPDATE people SET zip = '48212', age = 42, sex = 'm' WHERE id IN (3, 5);
 SELECT kanon_refresh('people_key');
 SELECT count(*) FROM people_key;
-SELECT kanon_create_publication('people_stable', 'people', '{age,zip,sex}', 2, solver => 'subtree', stable => true);
 SELECT kanon_drop_publication('people_view'), kanon_drop_publication('people_key');
 
 -- one row, no row, everything in one class

@@ -334,10 +334,9 @@ extern KanonStatus kanon_solve_pattern_clustering_greedy(const KanonProblem *pro
 														 KanonReport *report);
 
 /*
- * stable.c: another solver's release that stays near the one before: row types
- * keep their classes where the rules still hold, the other rows are solved anew.
- * Where that leads nowhere (rows are left over that may not be), the whole
- * problem is solved as if there were nothing before.
+ * A release that the next one is to stay near: who compares the two then finds nobody in
+ * other company.  Each family of solvers has its own way: kanon_solve_stable (patterns),
+ * kanon_cluster_near (cluster.h), and where the whole table is recoded alike an option.
  */
 typedef struct KanonPrevious
 {
@@ -347,8 +346,18 @@ typedef struct KanonPrevious
 	const KanonFlow *flows; /* [nflows] of row types of this problem, by type; rows as they were */
 } KanonPrevious;
 
+/*
+ * stable.c: another solver's release that stays near the one before: row types
+ * keep their classes where the rules still hold, the other rows are solved anew.
+ * Where that leads nowhere (rows are left over that may not be), the whole
+ * problem is solved as if there were nothing before.
+ */
 extern KanonStatus kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous,
 									  KanonSolve solve, KanonRelease *release, KanonReport *report);
+
+/* The same of pattern clusterings: what a class that stays shows by is used up. */
+extern KanonStatus kanon_solve_stable_once(const KanonProblem *problem, const KanonPrevious *previous,
+										   KanonSolve solve, KanonRelease *release, KanonReport *report);
 
 /*
  * partition.c: the rows of each value of a column of level 0 are solved alone where there

@@ -40,9 +40,6 @@ enum
 	ARG_PRIVATE_SCHEMA
 };
 
-/* The solver that stays near the release before. */
-#define STABLE_SOLVER "pattern_guided"
-
 /* ---- arguments ---- */
 
 void
@@ -110,7 +107,7 @@ const Model *
 definition_options(const KanonPublication *publication)
 {
 	const Model *model = model_find(publication->solver);
-	Request request = {.k = publication->k};
+	Request request = {.k = publication->k, .stable = publication->stable};
 
 	request_of_json(&request, model, publication->options);
 	return model;
@@ -121,10 +118,12 @@ definition_check(const KanonPublication *publication)
 {
 	const Model *model = definition_options(publication);
 
-	if (publication->stable && strcmp(publication->solver, STABLE_SOLVER) != 0)
+	if (publication->stable && model->near == NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
-						errhint("stable => true needs solver '" STABLE_SOLVER "'.")));
+						errdetail("%s", model->no_near),
+						errhint("stable => true needs classes: solver 'cluster', 'full_domain', "
+								"'pattern_clustering', 'pattern_guided' or 'subtree'.")));
 	if (publication->protect_successive && publication->key == NULL)
 		ereport(
 			ERROR,

@@ -130,6 +130,7 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 
 	memset(request, 0, sizeof(*request));
 	request->k = publication->k;
+	request->stable = publication->stable;
 	request_of_json(request, model_find(publication->solver),
 					relations_followed(publication->options, publication->relations, publication->owner));
 	request->caller = publication->caller;

@@ -297,6 +297,11 @@ check_request(Request *request)
 				 "share of their values would be no chance."),
 			 errhint("Method 'ring' of kanon_freeform takes kanon_distinct_l and kanon_alpha.")));
 	privacy_supported(request->privacy, method->name, method->privacy);
+	if (method->relaxed && request->stable)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("method \"%s\" cannot stay near the release before", method->name),
+						errdetail("%s", NO_CLASSES_TO_KEEP),
+						errhint("Leave stable out, or take a method that makes classes.")));
 	if (method->relaxed && request->class_column != NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("method \"%s\" makes no classes that could be classified", method->name),
@@ -331,6 +336,12 @@ ready(Run *run)
 	notice_relaxed(method);
 }
 
+static KanonStatus
+solve_near(Run *run, const KanonPrevious *previous)
+{
+	return kanon_cluster_near(&run->problem, previous, run->request->solve, &run->release, &run->report);
+}
+
 static void
 notice_lost(Run *run)
 {
@@ -356,4 +367,5 @@ const Model cluster_model = {.name = "cluster",
 							 .check = check_request,
 							 .set_up = set_up,
 							 .ready = ready,
+							 .near = solve_near,
 							 .solved = notice_lost};

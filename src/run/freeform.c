@@ -375,4 +375,5 @@ const Model freeform_model = {
 	.set_up = set_up,
 	.ready = ready,
 	.most_k = most_k,
+	.no_near = NO_CLASSES_TO_KEEP,
 	.solved = solved};

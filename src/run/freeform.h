@@ -10,6 +10,10 @@
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
 
+/* Why releases without classes do not stay near one another. */
+#define NO_CLASSES_TO_KEEP \
+	"Its records are in no classes: who matches whom changes with every row that comes or goes."
+
 /* request->own: problem->freeform, and what came of it. */
 typedef struct FreeformCall
 {

@@ -104,6 +104,18 @@ solve(Run *run)
 	return status;
 }
 
+static KanonStatus
+solve_near(Run *run, const KanonPrevious *previous)
+{
+	FullDomain *own = run->request->own;
+	KanonStatus status;
+
+	own->options.previous = previous;
+	status = solve(run);
+	own->options.previous = NULL;
+	return status;
+}
+
 static void
 refuse(const Run *run, KanonStatus status)
 {
@@ -157,7 +169,7 @@ solved(Run *run)
 {
 	const FullDomain *own = run->request->own;
 
-	if (run->types->nrows == 0 || own->outcome.proven)
+	if (run->types->nrows == 0 || run->near || own->outcome.proven)
 		return;
 	run->metric_bound = &own->outcome.bound;
 	ereport(NOTICE,
@@ -184,4 +196,5 @@ const Model full_domain_model = {.name = "full_domain",
 								 .check = check_request,
 								 .set_up = set_up,
 								 .refuse = refuse,
+								 .near = solve_near,
 								 .solved = solved};

@@ -8,7 +8,6 @@
 #include "run/args.h"
 #include "run/models.h"
 #include "run/run.h"
-#include "run/stable.h"
 
 #define PATTERN_OPTIONS                                                                                    \
 	(TAKES_COMMON | TAKES(PATTERNS) | TAKES(GAP) | TAKES(EFFORT) | TAKES(LEVEL_COST) | TAKES(TIME_LIMIT) | \
@@ -33,15 +32,12 @@ typedef struct Partition
 	KanonPartitionFacts facts;
 } Partition;
 
-/* What stays near a release before has little left to solve: that is solved as a whole. */
 static KanonStatus
 solve_by_parts(Run *run)
 {
 	const Request *request = run->request;
 	Partition *partition = request->own;
 
-	if (OidIsValid(request->previous))
-		return stable_solve(run);
 	return kanon_solve_partitioned(&run->problem, run->source->levels.first[partition->qi], request->solve,
 								   &run->release, &run->report, &partition->facts);
 }
@@ -71,7 +67,7 @@ tell_partition(const Run *run)
 {
 	const KanonPartitionFacts *facts = &((Partition *) run->request->own)->facts;
 
-	if (OidIsValid(run->request->previous) || run->types->nrows == 0)
+	if (run->near || run->types->nrows == 0)
 		return;
 	if (run->problem.npopulations > 0)
 		ereport(NOTICE,
@@ -125,6 +121,13 @@ look_at_mask(Run *run)
 	rules_notice_empty(&run->problem);
 }
 
+/* What stays near a release before has little left to solve: that is solved as a whole. */
+static KanonStatus
+solve_near(Run *run, const KanonPrevious *previous)
+{
+	return kanon_solve_stable(&run->problem, previous, run->request->solve, &run->release, &run->report);
+}
+
 static void
 tell_solved(Run *run)
 {
@@ -148,6 +151,7 @@ const Model pattern_guided_model = {.name = "pattern_guided",
 									.check = choose_solver,
 									.set_up = set_mask,
 									.ready = look_at_mask,
+									.near = solve_near,
 									.solved = tell_solved};
 
 /* ---- pattern clustering ---- */
@@ -177,6 +181,12 @@ list_patterns(Run *run)
 	mask->order = KANON_ORDER_GIVEN;
 }
 
+static KanonStatus
+cluster_near(Run *run, const KanonPrevious *previous)
+{
+	return kanon_solve_stable_once(&run->problem, previous, run->request->solve, &run->release, &run->report);
+}
+
 static void
 tell_unproven_clustering(Run *run)
 {
@@ -194,4 +204,5 @@ const Model pattern_clustering_model = {
 	.patterns_hint = "List the patterns; each may be used by one cluster, listed twice by two.",
 	.check = choose_clustering,
 	.set_up = list_patterns,
+	.near = cluster_near,
 	.solved = tell_unproven_clustering};

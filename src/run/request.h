@@ -131,6 +131,9 @@ typedef struct Model
 	int64 (*most_k)(const Run *run);
 	/* There is no release: raises what the core's own words do not say; or NULL. */
 	void (*refuse)(const Run *run, KanonStatus status);
+	/* Solves, staying near a release before; NULL: its releases cannot, and no_near says why. */
+	KanonStatus (*near)(Run *run, const KanonPrevious *previous);
+	const char *no_near;
 	/* There is a release. */
 	void (*solved)(Run *run);
 	/* Where there are no row types and no release: its own ways to take the steps; or NULL. */
@@ -169,9 +172,10 @@ struct Request
 	const char *persons; /* with a key: who is in which class */
 	bool protect;        /* with a key: k holds together with releases before */
 	List *earlier;       /* OIDs of their tables of persons */
+	bool stable;         /* it is to stay near the release before: */
 	const char *types;   /* which row type is in which class; NULL: nobody asks */
 	Oid like;            /* a table of the release before: this one is of the same kind; or InvalidOid */
-	Oid previous;        /* that of the release before, to stay near it, or InvalidOid */
+	Oid previous;        /* types of the release before, or InvalidOid */
 
 	/* options; NULL and so on where none was given and the model has no default */
 	char *method;
@@ -256,7 +260,7 @@ extern void request_take_k(Request *request, int64 k);
 
 /*
  * From a JSON object of options, without replace and dry_run, but with those of
- * publications; the rest of the request is left to the caller.
+ * publications; k and stable are there, the rest of the request is left to the caller.
  */
 extern void request_of_json(Request *request, const Model *model, Jsonb *options);
 

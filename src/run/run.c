@@ -190,7 +190,7 @@ look_for_names(Run *run)
 static Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told[2];
+	RecordedOption told[3];
 	Datum arguments = request_recorded(run->request);
 	int n = 0;
 
@@ -198,6 +198,8 @@ recorded_arguments(const Run *run)
 		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
 	if (run->metric_bound != NULL)
 		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
+	if (run->near)
+		told[n++] = (RecordedOption){"stayed_near", BOOLOID, BoolGetDatum(true)};
 	if (n == 0)
 		return arguments;
 	return DirectFunctionCall2(jsonb_concat, arguments, recorded_options(told, n));
@@ -309,12 +311,11 @@ run_measure(Run *run)
 static KanonStatus
 solve(Run *run)
 {
-	const Request *request = run->request;
 	KanonStatus status;
 
 	if (run->types->nrows == 0)
 		return KANON_OK;
-	status = request->solve_run != NULL ? request->solve_run(run) : stable_solve(run);
+	status = stable_solve(run);
 	if (status == KANON_OK)
 		run_measure(run);
 	return status;
@@ -611,7 +612,8 @@ run_notice_unproven(const Run *run, bool takes_gap, const char *takes)
 {
 	const KanonReport *report = &run->report;
 
-	if (run->types->nrows == 0 || report->proven)
+	/* what stays near the release before has no bound, however long it is given */
+	if (run->types->nrows == 0 || report->proven || run->near)
 		return;
 	if (isinf(report->lower_bound))
 		ereport(NOTICE, (errmsg("the release is not proven to be optimal"),

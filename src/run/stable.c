@@ -3,7 +3,7 @@
  *
  * With a release, its flows are written to a private table: what a row type is,
  * its class, the class's pattern and how many rows.  The next release starts
- * from there: see core/anytime/stable.c.
+ * from there: how, the models know.
  */
 #include "compat.h"
 #include "run/stable.h"
@@ -104,31 +104,44 @@ receive_flow(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
+/* False: nothing of the release before is left to start from. */
+static bool
+read_flows(Run *run, Reader *reader)
+{
+	const Request *request = run->request;
+	Gate *gate;
+
+	if (!OidIsValid(request->previous) || relation_name(request->previous) == NULL)
+		return false;
+	gate = flows_gate(run->source, request->previous);
+	if (!is_usable(gate))
+		return false;
+	reader->index = type_index_create(run->types, run->border);
+	gate_select(gate,
+				psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",
+						 column_list(run->source->qis, run->source->ngrouped), gate->name),
+				true, receive_flow, reader);
+	qsort_arg(reader->flows, reader->nflows, sizeof(KanonFlow), kanon_compare_flows, NULL);
+	return reader->nflows > 0;
+}
+
 KanonStatus
 stable_solve(Run *run)
 {
 	const Request *request = run->request;
 	Reader reader = {.run = run};
-	Gate *gate;
 	KanonPrevious previous;
 	KanonStatus status;
 
-	if (!OidIsValid(request->previous) || relation_name(request->previous) == NULL)
-		return request->solve(&run->problem, &run->release, &run->report);
-	gate = flows_gate(run->source, request->previous);
-	if (!is_usable(gate))
-		return request->solve(&run->problem, &run->release, &run->report);
-	reader.index = type_index_create(run->types, run->border);
-	gate_select(gate,
-				psprintf("SELECT %s, " CLASS_COLUMN ", " PATTERN_COLUMN ", " ROWS_COLUMN " FROM %s",
-						 column_list(run->source->qis, run->source->ngrouped), gate->name),
-				true, receive_flow, &reader);
-	qsort_arg(reader.flows, reader.nflows, sizeof(KanonFlow), kanon_compare_flows, NULL);
+	run->near = read_flows(run, &reader);
+	if (!run->near)
+		return request->solve_run != NULL ? request->solve_run(run)
+										  : request->solve(&run->problem, &run->release, &run->report);
 	previous.nclasses = reader.nclasses;
 	previous.pattern = reader.pattern;
 	previous.nflows = reader.nflows;
 	previous.flows = reader.flows;
-	status = kanon_solve_stable(&run->problem, &previous, request->solve, &run->release, &run->report);
+	status = request->model->near(run, &previous);
 	border_pfree(run->border, reader.pattern);
 	border_pfree(run->border, reader.flows);
 	return status;

@@ -6,7 +6,7 @@
 
 #include "run/run.h"
 
-/* Solves, starting from the release before when the request has one. */
+/* Solves: near the release before, when the request has one of which rows are still there. */
 extern KanonStatus stable_solve(Run *run);
 
 /* Makes the table that the next release starts from. */

@@ -29,6 +29,18 @@ solve(Run *run)
 	return kanon_solve_subtree(&run->problem, &run->release, &run->report);
 }
 
+static KanonStatus
+solve_near(Run *run, const KanonPrevious *previous)
+{
+	KanonSubtreeOptions *options = run->request->own;
+	KanonStatus status;
+
+	options->previous = previous;
+	status = solve(run);
+	options->previous = NULL;
+	return status;
+}
+
 static void
 refuse(const Run *run, KanonStatus status)
 {
@@ -111,4 +123,5 @@ const Model subtree_model = {.name = "subtree",
 							 .set_up = set_up,
 							 .ready = ready,
 							 .refuse = refuse,
+							 .near = solve_near,
 							 .solved = notice_late};

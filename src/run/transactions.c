@@ -419,5 +419,7 @@ const Model transactions_model = {
 	.check = check_request,
 	.check_ks = check_ks,
 	.refuse = refuse_sets,
+	.no_near =
+		"Transactions are in no classes: which of them look alike depends on the items that one knows.",
 	.solved = notice_unproven,
 	.steps = &steps};

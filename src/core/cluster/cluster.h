@@ -56,6 +56,14 @@ extern KanonStatus kanon_solve_triples(const KanonProblem *problem, KanonRelease
 									   KanonReport *report);
 
 /*
+ * near.c: a release near the one before.  Its classes stay together, and row types that are new
+ * join them, or one another; so a class may be merged, but is never divided.  Under rules about
+ * populations, and where that leads nowhere, the method's own release of the whole.
+ */
+extern KanonStatus kanon_cluster_near(const KanonProblem *problem, const KanonPrevious *previous,
+									  KanonSolve solve, KanonRelease *release, KanonReport *report);
+
+/*
  * cluster_patterns.c: pattern clustering (kanon.h), exact without GLPK: every choice of classes, or
  * of those that the row types have which lose something.  KANON_TOO_LARGE beyond a million.
  */

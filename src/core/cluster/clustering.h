@@ -105,6 +105,10 @@ extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull,
 extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
 									   KanonReport *report);
 
+/* Clusters that break a rule are merged; the release of what comes of that.  parts is empty afterwards. */
+extern KanonStatus cluster_mend(const KanonProblem *problem, ClusterParts *parts, KanonRelease *release,
+								KanonReport *report);
+
 /*
  * by_parts.c: a table of which parts are solved, as the problem wants them (partition_size),
  * by a method that compares all rows with all others; without its bound and factor.  Rules are

@@ -30,23 +30,32 @@ ranged_columns(const ClusterLayout *layout)
 	return ranged;
 }
 
-static KanonStatus
-mend(const KanonPlain *plain, const KanonRelease *solved, KanonRelease *release, KanonReport *report)
+KanonStatus
+cluster_mend(const KanonProblem *problem, ClusterParts *parts, KanonRelease *release, KanonReport *report)
 {
-	const KanonProblem *problem = plain->whole;
 	ClusterLayout layout;
-	ClusterParts parts = {0};
 	KanonShape shape = {.problem = problem, .arg = &layout, .charge = charge};
-	KanonStatus status = kanon_plain_spread(plain, solved, &parts);
+	KanonStatus status;
 
 	cluster_layout(problem, &layout);
 	shape.ranged = ranged_columns(&layout);
 	shape.rest = problem->residual == KANON_RESIDUAL_DROP ? layout.weight : INFINITY;
+	status = kanon_repair(&shape, parts, report);
 	if (status == KANON_OK)
-		status = kanon_repair(&shape, &parts, report);
+		status = cluster_conclude(&layout, parts, release, report);
+	kanon_parts_free(problem->env, parts);
+	return status;
+}
+
+static KanonStatus
+mend(const KanonPlain *plain, const KanonRelease *solved, KanonRelease *release, KanonReport *report)
+{
+	ClusterParts parts = {0};
+	KanonStatus status = kanon_plain_spread(plain, solved, &parts);
+
 	if (status == KANON_OK)
-		status = cluster_conclude(&layout, &parts, release, report);
-	kanon_parts_free(problem->env, &parts);
+		return cluster_mend(plain->whole, &parts, release, report);
+	kanon_parts_free(plain->whole->env, &parts);
 	return status;
 }
 

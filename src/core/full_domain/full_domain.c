@@ -71,6 +71,26 @@ rules_grow(const KanonProblem *problem)
 	return problem->privacy == NULL || kanon_privacy_grows(problem->privacy);
 }
 
+/* The node of the release before: the one pattern of its classes, suppressed rows aside. */
+static void
+find_start(FullDomain *solver)
+{
+	const KanonPrevious *previous = solver->options->previous;
+	KanonPattern all = kanon_pattern_all(solver->problem->ncolumns);
+	KanonPattern pattern = all;
+	bool one = previous != NULL && previous->nflows > 0;
+
+	for (size_t f = 0; one && f < previous->nflows; f++)
+	{
+		KanonPattern other = previous->pattern[previous->flows[f].class_];
+
+		one = pattern == all || other == all || other == pattern;
+		pattern = other == all ? pattern : other;
+	}
+	solver->search.starts = one;
+	solver->search.start = one ? lattice_node(&solver->lattice, pattern) : 0;
+}
+
 static KanonStatus
 prepare(FullDomain *solver)
 {
@@ -90,6 +110,7 @@ prepare(FullDomain *solver)
 	}
 	if (solver->lattice.wide)
 		kanon_pace_limit(&solver->pace, problem, "search");
+	find_start(solver);
 	status = kanon_mask_open(problem, &solver->index);
 	if (status == KANON_OK)
 		status = metric_open(problem, &solver->lattice, options->metric, &solver->pace, &solver->metric);
@@ -223,8 +244,11 @@ fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 	else
 		outcome->best = describe(solver, search->best);
 	outcome->best.classes = nclasses;
-	outcome->proven = !solver->lattice.wide || wide->proven;
-	outcome->bound = outcome->proven ? outcome->best.metric : metric_shown(&solver->metric, wide->bound);
+	outcome->proven = !search->starts && (!solver->lattice.wide || wide->proven);
+	outcome->bound = outcome->proven ? outcome->best.metric
+					 : search->starts
+						 ? metric_shown(&solver->metric, metric_floor(&solver->metric, &solver->lattice, 0))
+						 : metric_shown(&solver->metric, wide->bound);
 	if (!search->explore)
 		return KANON_OK;
 	outcome->all = kanon_alloc(solver->problem->env, solver->lattice.nnodes, sizeof(KanonNode));
@@ -319,14 +343,21 @@ solve(FullDomain *solver, KanonOutcome *outcome, KanonRelease *release)
 	return status;
 }
 
-KanonStatus
-kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome, KanonRelease *release,
-						KanonReport *report)
+/* Is it of no use to ask again without a release before? */
+static bool
+is_final(KanonStatus status)
+{
+	return status == KANON_OK || status == KANON_CANCELLED || status == KANON_NO_MEMORY;
+}
+
+static KanonStatus
+solve_with(const KanonProblem *problem, const KanonFullDomainOptions *options, KanonOutcome *outcome,
+		   KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	FullDomain solver = {.scratch = {.env = env},
 						 .problem = problem,
-						 .options = problem->full_domain,
+						 .options = options,
 						 .report = report,
 						 .pace = {.env = env, .phase = "search", .rows_left = -1}};
 	double start = env->now(env->arg);
@@ -355,4 +386,17 @@ kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome, Kano
 	report->nodes = solver.search.checked;
 	report->seconds = env->now(env->arg) - start;
 	return status;
+}
+
+KanonStatus
+kanon_solve_full_domain(const KanonProblem *problem, KanonOutcome *outcome, KanonRelease *release,
+						KanonReport *report)
+{
+	KanonFullDomainOptions anew = *problem->full_domain;
+	KanonStatus status = solve_with(problem, problem->full_domain, outcome, release, report);
+
+	if (anew.previous == NULL || is_final(status))
+		return status;
+	anew.previous = NULL;
+	return solve_with(problem, &anew, outcome, release, report);
 }

@@ -98,6 +98,13 @@ typedef struct KanonFullDomainOptions
 	bool explore;          /* fill outcome->all; a check for every node that fulfils the rules */
 	double most_nodes;     /* of a lattice of which each is looked at; 0: KANON_MAX_NODES */
 	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY; NULL: alone */
+
+	/*
+	 * Its node stays while it fulfils the rules, and then the best of those above it is
+	 * chosen, so that classes are never divided; of other nodes nothing is proven then.  Not a
+	 * release of one node, or none above it that fulfils them: there is nothing before.
+	 */
+	const struct KanonPrevious *previous; /* or NULL */
 } KanonFullDomainOptions;
 
 /*

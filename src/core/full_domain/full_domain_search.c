@@ -587,6 +587,18 @@ search_order(NodeSearch *search)
 	return sort_nodes(search, keys_upwards);
 }
 
+/* The node to start from is the best one if it fulfils the rules; else only those above it are left. */
+static KanonStatus
+begin(NodeSearch *search)
+{
+	KanonStatus status = check(search, (uint32_t) search->start);
+
+	for (int q = 0; q < search->lattice->nqis && status == KANON_OK && search->best == UINT32_MAX; q++)
+		if (lattice_level(search->lattice, search->start, q) > 0)
+			status = spread(search, (uint32_t) lattice_beside(search->lattice, search->start, q), TAG_NO);
+	return status;
+}
+
 KanonStatus
 search_run(NodeSearch *search, KanonSearch algorithm)
 {
@@ -600,6 +612,12 @@ search_run(NodeSearch *search, KanonSearch algorithm)
 			return KANON_CANCELLED;
 		search->rank[search->order[i]] = i;
 		search->rising[i] = metric_floor(search->metric, search->lattice, i);
+	}
+	if (search->starts)
+	{
+		status = begin(search);
+		if (status != KANON_OK || search->best != UINT32_MAX)
+			return status;
 	}
 	if (!search->tags)
 		return optimum(search);

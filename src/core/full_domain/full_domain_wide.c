@@ -397,10 +397,11 @@ static KanonStatus
 open_all(Wide *wide)
 {
 	KanonPace *pace = wide->search->pace;
-	KanonWide lowest = metric_floor(wide->search->metric, wide->lattice, 0);
+	uint64_t bottom = wide->search->start;
+	KanonWide lowest = metric_floor(wide->search->metric, wide->lattice, bottom);
 	KanonStatus status = KANON_OK;
 
-	wide->full = !put(wide, 0, 0, lowest);
+	wide->full = !put(wide, bottom, 0, lowest);
 	while (status == KANON_OK && is_open(wide) && !wide->full && !pace->late)
 	{
 		uint32_t item = kanon_heap_take(&wide->heap).item;
@@ -422,6 +423,20 @@ open_all(Wide *wide)
 	return status;
 }
 
+/* The node to start from is the best one if it fulfils the rules; else only those above it are left. */
+static KanonStatus
+begin(Wide *wide)
+{
+	const Lattice *lattice = wide->lattice;
+	KanonStatus status = check(wide, wide->search->start);
+
+	for (int q = 0; q < lattice->nqis && status == KANON_OK && wide->best == SIZE_MAX; q++)
+		if (lattice_level(lattice, wide->search->start, q) > 0 &&
+			!note_fails(wide, lattice_pattern(lattice, lattice_beside(lattice, wide->search->start, q))))
+			status = KANON_NO_MEMORY;
+	return status;
+}
+
 KanonStatus
 search_wide(NodeSearch *search, WideFound *found)
 {
@@ -434,9 +449,13 @@ search_wide(NodeSearch *search, WideFound *found)
 	KanonStatus status;
 
 	kanon_pace_open(search->pace, "search");
-	status = descend(&wide);
-	if (status == KANON_OK)
-		status = open_all(&wide);
+	status = search->starts ? begin(&wide) : KANON_OK;
+	if (status == KANON_OK && (!search->starts || wide.best == SIZE_MAX))
+	{
+		status = descend(&wide);
+		if (status == KANON_OK)
+			status = open_all(&wide);
+	}
 	found->any = wide.best != SIZE_MAX;
 	if (found->any)
 	{

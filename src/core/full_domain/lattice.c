@@ -58,3 +58,22 @@ lattice_pattern(const Lattice *lattice, uint64_t node)
 		pattern |= kanon_pattern_all(lattice_level(lattice, node, q)) << lattice->first[q];
 	return pattern;
 }
+
+uint64_t
+lattice_node(const Lattice *lattice, KanonPattern pattern)
+{
+	uint64_t node = 0;
+
+	for (int q = 0; q < lattice->nqis; q++)
+		for (int r = 0; r < lattice->height[q]; r++)
+			if ((pattern >> (lattice->first[q] + r) & 1) != 0)
+				node += lattice->stride[q];
+	return node;
+}
+
+uint64_t
+lattice_beside(const Lattice *lattice, uint64_t node, int q)
+{
+	return lattice->last -
+		   lattice->stride[q] * (uint64_t) (lattice->height[q] - lattice_level(lattice, node, q) + 1);
+}

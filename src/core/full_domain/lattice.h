@@ -49,6 +49,15 @@ extern double lattice_nodes(const Lattice *lattice);
 extern int lattice_height(const Lattice *lattice, uint64_t node);
 extern KanonPattern lattice_pattern(const Lattice *lattice, uint64_t node);
 
+/* The node with a pattern that suppresses levels from below. */
+extern uint64_t lattice_node(const Lattice *lattice, KanonPattern pattern);
+
+/*
+ * The highest node that is not at or above a node because of quasi-identifier q, of which that
+ * suppresses some.  All that are not are below one of these.
+ */
+extern uint64_t lattice_beside(const Lattice *lattice, uint64_t node, int q);
+
 /* ---- full_domain_metric.c ---- */
 
 /* A cell that shows all of its value's information, if its weight were all there is. */
@@ -137,6 +146,8 @@ typedef struct NodeSearch
 	const KanonMaskIndex *index;
 	KanonScratch *scratch;
 	Checker *checker;
+	bool starts;    /* at a node: that, or else those above it */
+	uint64_t start; /* 0: at the bottom */
 	KanonPace *pace;
 	int64_t limit; /* rows that may be suppressed */
 	bool explore;

@@ -32,6 +32,19 @@
 
 #define NOBODY KANON_NO_CLUSTER
 
+/* Do two clusters that keep the rules keep them as one? */
+static bool
+is_monotone(const KanonProblem *problem)
+{
+	return problem->privacy == NULL || kanon_privacy_monotone(problem->privacy);
+}
+
+static bool
+rules_failed(const KanonProblem *problem)
+{
+	return problem->privacy != NULL && kanon_privacy_failed(problem->privacy);
+}
+
 typedef struct Repair
 {
 	const KanonShape *shape;
@@ -371,7 +384,7 @@ mend_all(Repair *r)
 		status = mend(r, top.item);
 		if (kanon_stop(&r->pace, 1))
 			status = KANON_CANCELLED;
-		if (kanon_privacy_failed(r->problem->privacy))
+		if (rules_failed(r->problem))
 			status = KANON_NO_MEMORY;
 	}
 	return status;
@@ -530,7 +543,7 @@ write_back(Repair *r)
 static KanonStatus
 tell_failure(const Repair *r, KanonStatus status, KanonReport *report)
 {
-	bool whole = r->shape->merged == NULL && kanon_privacy_monotone(r->problem->privacy);
+	bool whole = r->shape->merged == NULL && is_monotone(r->problem);
 
 	if (status == KANON_NOT_FOUND && whole)
 	{
@@ -567,12 +580,12 @@ kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
 	{
 		again = false;
 		status = mend_all(&r);
-		if (status == KANON_OK && !kanon_privacy_monotone(problem->privacy))
+		if (status == KANON_OK && !is_monotone(problem))
 			status = merge_alike(&r, &again);
 	}
 	if (status == KANON_OK)
 		status = mend_rest(&r);
-	if (kanon_privacy_failed(problem->privacy))
+	if (rules_failed(problem))
 		status = KANON_NO_MEMORY;
 	else if (r.cancelled)
 		status = KANON_CANCELLED;

@@ -6,6 +6,9 @@
  * stays in its class as long as the class may be one.  The rows of other classes,
  * and new ones, are a problem of their own, which any solver solves; what comes
  * out dearer than a class that stays and fits goes there afterwards.
+ *
+ * In pattern clusterings each listed pattern is one class's.  Classes that stay use theirs up,
+ * so rows go first to such classes as they fit, and what is left has the other patterns.
  */
 #include <math.h>
 #include <string.h>
@@ -23,6 +26,7 @@ typedef struct Stable
 	KanonScratch scratch;
 	KanonPace pace;
 	KanonPattern all;
+	bool once; /* patterns are used up */
 
 	/* of the classes before */
 	int64_t *class_rows; /* [nclasses] rows that stay; 0: the class goes */
@@ -33,7 +37,10 @@ typedef struct Stable
 	int64_t *left; /* [ntypes] */
 	uint32_t nrest;
 	KanonPart rest;
-	KanonRelease solved; /* of the rest */
+	KanonRelease solved;  /* of the rest */
+	KanonPattern *unused; /* [nunused] patterns that the rest has, when they are used up */
+	size_t nunused;
+	uint32_t *joined; /* [ntypes] the place in `kept` of the class that a row type goes to; or NULL */
 
 	/* classes that stay, in order of cost, pattern and what they show */
 	uint32_t nkept;
@@ -87,6 +94,19 @@ distribute(Stable *s)
 	return KANON_OK;
 }
 
+/* Takes a pattern out of those that are left; false: it is none of them. */
+static bool
+use_up(Stable *s, KanonPattern pattern)
+{
+	for (size_t i = 0; i < s->nunused; i++)
+		if (s->unused[i] == pattern)
+		{
+			s->unused[i] = s->unused[--s->nunused];
+			return true;
+		}
+	return false;
+}
+
 /*
  * Classes that may not be one any more get no rows.  The members of each are
  * listed one after the other, by a counting sort of the flows.
@@ -115,7 +135,8 @@ drop_classes(Stable *s, const KanonMaskIndex *mask, size_t *end, uint32_t *types
 		if (stop(s, 16 * (end[c] - from) + 4))
 			return KANON_CANCELLED;
 		if (!kanon_mask_contains(mask, previous->pattern[c]) ||
-			!kanon_class_allowed(problem, types + from, counts + from, end[c] - from, s->class_rows[c]))
+			!kanon_class_allowed(problem, types + from, counts + from, end[c] - from, s->class_rows[c]) ||
+			(s->once && !use_up(s, previous->pattern[c])))
 			s->class_rows[c] = 0;
 	}
 	return KANON_OK;
@@ -157,6 +178,13 @@ choose_classes(Stable *s)
 	return stop(s, previous->nflows) ? KANON_CANCELLED : KANON_OK;
 }
 
+/* Are rows of the type left, which have not joined a class? */
+static bool
+is_rest(const Stable *s, uint32_t type)
+{
+	return s->left[type] > 0 && (s->joined == NULL || s->joined[type] == s->nkept);
+}
+
 /* The rows that are left as a problem of their own. */
 static KanonStatus
 make_rest(Stable *s)
@@ -164,9 +192,10 @@ make_rest(Stable *s)
 	const KanonProblem *problem = s->problem;
 	uint32_t *type;
 	int64_t *rows;
+	KanonStatus status;
 
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		if (s->left[i] > 0)
+		if (is_rest(s, i))
 			s->nrest++;
 	type = kanon_take(&s->scratch, s->nrest, sizeof(uint32_t));
 	rows = kanon_take(&s->scratch, s->nrest, sizeof(int64_t));
@@ -174,12 +203,18 @@ make_rest(Stable *s)
 		return KANON_NO_MEMORY;
 	s->nrest = 0;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
-		if (s->left[i] > 0)
+		if (is_rest(s, i))
 		{
 			type[s->nrest] = i;
 			rows[s->nrest++] = s->left[i];
 		}
-	return kanon_part_open(problem, s->nrest, type, rows, &s->scratch, &s->pace, &s->rest);
+	status = kanon_part_open(problem, s->nrest, type, rows, &s->scratch, &s->pace, &s->rest);
+	if (s->once)
+	{
+		s->rest.problem.mask.list = s->unused;
+		s->rest.problem.mask.nlist = s->nunused;
+	}
+	return status;
 }
 
 /* What two row types show under a pattern, the first column that differs deciding. */
@@ -284,6 +319,24 @@ find_kept(const Stable *s, uint32_t type, double limit, uint64_t *work)
 	return s->nkept;
 }
 
+/* Row types that are left go to the cheapest class that stays and takes them. */
+static KanonStatus
+join_first(Stable *s)
+{
+	s->joined = kanon_take(&s->scratch, s->problem->ntypes, sizeof(uint32_t));
+	if (s->joined == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t type = 0; type < s->problem->ntypes; type++)
+	{
+		uint64_t work = 4;
+
+		s->joined[type] = s->left[type] > 0 ? find_kept(s, type, INFINITY, &work) : s->nkept;
+		if (stop(s, work))
+			return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
 /* May rows leave a class of the rest?  (Without rules beyond k.) */
 static bool
 may_leave(const Stable *s, uint32_t class_, int64_t rows)
@@ -336,7 +389,9 @@ merge(Stable *s, KanonRelease *release)
 
 	release->classes = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonClass));
 	release->cells = kanon_alloc0(s->env, (size_t) nsolved + s->nkept, sizeof(KanonCell) * ncolumns);
-	release->flows = kanon_alloc(s->env, previous->nflows + s->solved.nflows, sizeof(KanonFlow));
+	release->flows =
+		kanon_alloc(s->env, previous->nflows + s->solved.nflows + (s->joined != NULL ? problem->ntypes : 0),
+					sizeof(KanonFlow));
 	if (release->classes == NULL || release->cells == NULL || release->flows == NULL)
 		return KANON_NO_MEMORY;
 	release->nclasses = nsolved + s->nkept;
@@ -367,6 +422,13 @@ merge(Stable *s, KanonRelease *release)
 			release->flows[n].class_ = nsolved + s->number[previous->flows[f].class_];
 			release->flows[n++].rows = s->take[f];
 		}
+	for (uint32_t type = 0; type < problem->ntypes && s->joined != NULL; type++)
+		if (s->joined[type] < s->nkept)
+		{
+			release->flows[n].type = type;
+			release->flows[n].class_ = nsolved + s->joined[type];
+			release->flows[n++].rows = s->left[type];
+		}
 	for (size_t f = 0; f < s->solved.nflows; f++, n++)
 	{
 		release->flows[n] = s->solved.flows[f];
@@ -387,19 +449,30 @@ solve_near(Stable *s, KanonSolve solve, KanonRelease *release, KanonReport *repo
 	s->number = kanon_take0(&s->scratch, previous->nclasses, sizeof(uint32_t));
 	s->take = kanon_take0(&s->scratch, previous->nflows, sizeof(int64_t));
 	s->left = kanon_take(&s->scratch, s->problem->ntypes, sizeof(int64_t));
+	if (s->once)
+	{
+		s->nunused = s->problem->mask.nlist;
+		s->unused = kanon_take(&s->scratch, s->nunused, sizeof(KanonPattern));
+	}
 	if (s->scratch.failed)
 		return KANON_NO_MEMORY;
+	if (s->once)
+		memcpy(s->unused, s->problem->mask.list, sizeof(KanonPattern) * s->nunused);
 	status = distribute(s);
 	if (status == KANON_OK)
 		status = choose_classes(s);
 	if (status == KANON_OK)
 		status = order_kept(s);
+	if (status == KANON_OK && s->once)
+		status = join_first(s);
 	if (status == KANON_OK)
 		status = make_rest(s);
+	if (status == KANON_OK && s->nrest > 0 && s->once && s->nunused == 0)
+		status = KANON_NOT_FOUND;
 	if (status == KANON_OK && s->nrest > 0)
 		status = solve(&s->rest.problem, &s->solved, report);
 	/* who comes to a class that keeps other rules, or leaves one, may break them */
-	if (status == KANON_OK && s->problem->privacy == NULL)
+	if (status == KANON_OK && s->problem->privacy == NULL && !s->once)
 		status = join_kept(s);
 	if (status == KANON_OK)
 		status = merge(s, release);
@@ -410,9 +483,9 @@ solve_near(Stable *s, KanonSolve solve, KanonRelease *release, KanonReport *repo
 	return status;
 }
 
-KanonStatus
-kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, KanonSolve solve,
-				   KanonRelease *release, KanonReport *report)
+static KanonStatus
+solve_stable(const KanonProblem *problem, const KanonPrevious *previous, bool once, KanonSolve solve,
+			 KanonRelease *release, KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
@@ -421,11 +494,12 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 				.env = env,
 				.scratch = {.env = env},
 				.pace = {.env = env, .phase = "staying near the release before", .rows_left = -1},
-				.all = kanon_pattern_all(problem->ncolumns)};
+				.all = kanon_pattern_all(problem->ncolumns),
+				.once = once};
 	KanonStatus status;
 
 	/* who of a population belongs to a class depends on all other classes */
-	if (problem->npopulations > 0)
+	if (problem->npopulations > 0 || (once && problem->mask.list == NULL))
 		return solve(problem, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
@@ -441,4 +515,18 @@ kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, K
 	report->proven = false;
 	report->seconds = env->now(env->arg) - start;
 	return status;
+}
+
+KanonStatus
+kanon_solve_stable(const KanonProblem *problem, const KanonPrevious *previous, KanonSolve solve,
+				   KanonRelease *release, KanonReport *report)
+{
+	return solve_stable(problem, previous, false, solve, release, report);
+}
+
+KanonStatus
+kanon_solve_stable_once(const KanonProblem *problem, const KanonPrevious *previous, KanonSolve solve,
+						KanonRelease *release, KanonReport *report)
+{
+	return solve_stable(problem, previous, true, solve, release, report);
 }

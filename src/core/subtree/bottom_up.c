@@ -151,13 +151,6 @@ take_back(Cut *cut, uint32_t move)
 	}
 }
 
-static void
-to_the_roots(Cut *cut)
-{
-	for (uint32_t i = 0; i < cut->trees->nnodes; i++)
-		cut->lowered[i] = cut->trees->node[i].parent == i;
-}
-
 KanonStatus
 cut_climb(Cut *cut, int64_t *looked)
 {
@@ -168,7 +161,7 @@ cut_climb(Cut *cut, int64_t *looked)
 	ascent.help = kanon_take(cut->scratch, cut->trees->nnodes, sizeof(int64_t));
 	if (cut->scratch->failed)
 		return KANON_NO_MEMORY;
-	memset(cut->lowered, 1, cut->trees->nnodes * sizeof(bool));
+	memcpy(cut->lowered, cut->may, cut->trees->nnodes * sizeof(bool));
 	while (status == KANON_OK && ascent.broken)
 	{
 		uint32_t move = NO_NODE;
@@ -188,7 +181,7 @@ cut_climb(Cut *cut, int64_t *looked)
 			continue;
 		}
 		/* out of time: there is no cut but the one at the roots that is known to keep the rules */
-		to_the_roots(cut);
+		cut_raise(cut);
 		status = cut_build(cut);
 		break;
 	}

@@ -51,6 +51,7 @@ cut_open(const KanonProblem *problem, const CutTrees *trees, KanonScratch *scrat
 	cut->scheme = problem->subtree->scheme;
 	cut->monotone = is_monotone(problem);
 	cut->lowered = kanon_take0(scratch, nnodes, sizeof(bool));
+	cut->may = kanon_take(scratch, nnodes, sizeof(bool));
 	cut->dead = kanon_take0(scratch, nnodes, sizeof(bool));
 	cut->saving = kanon_take(scratch, nnodes, sizeof(double));
 	cut->allowed = kanon_take(scratch, nnodes, sizeof(bool));
@@ -68,9 +69,16 @@ cut_open(const KanonProblem *problem, const CutTrees *trees, KanonScratch *scrat
 	if (scratch->failed)
 		return KANON_NO_MEMORY;
 	set_savings(cut);
-	for (int q = 0; q < trees->nqis; q++)
-		cut->lowered[trees->root[q]] = true;
+	memset(cut->may, true, nnodes * sizeof(bool));
+	cut_raise(cut);
 	return cut_build(cut);
+}
+
+void
+cut_raise(Cut *cut)
+{
+	for (uint32_t i = 0; i < cut->trees->nnodes; i++)
+		cut->lowered[i] = cut->trees->node[i].parent == i;
 }
 
 /* ---- classes ---- */

@@ -66,6 +66,7 @@ typedef struct Cut
 	double cost;
 
 	bool *lowered;  /* [nnodes] may be shown: a root, or a move has been made to it */
+	bool *may;      /* [nnodes] may be lowered: all, but below a cut that is to stay */
 	bool *dead;     /* [nnodes] the move is not to be made */
 	double *saving; /* [nnodes] of cost, by the move */
 
@@ -100,24 +101,25 @@ extern KanonStatus cut_trees(const KanonProblem *problem, KanonScratch *scratch,
 extern KanonStatus cut_open(const KanonProblem *problem, const CutTrees *trees, KanonScratch *scratch,
 							KanonPace *pace, Cut *cut);
 
-/* Is there a move of that name to be made next? */
+/* Can a move of that name ever be made? */
+static inline bool
+cut_is_move(const Cut *cut, uint32_t move)
+{
+	const CutNode *node = &cut->trees->node[move];
+
+	return cut->scheme == KANON_SCHEME_SUBTREE ? node->nchildren > 0 && cut->may[node->child]
+											   : node->parent != move && cut->may[move];
+}
+
+/* Can it be made next? */
 static inline bool
 cut_is_open(const Cut *cut, uint32_t move)
 {
 	const CutNode *node = &cut->trees->node[move];
 
 	if (cut->scheme == KANON_SCHEME_SUBTREE)
-		return node->nchildren > 0 && cut->lowered[move] && !cut->lowered[node->child];
-	return node->parent != move && cut->lowered[node->parent] && !cut->lowered[move];
-}
-
-/* Can there ever be? */
-static inline bool
-cut_is_move(const Cut *cut, uint32_t move)
-{
-	const CutNode *node = &cut->trees->node[move];
-
-	return cut->scheme == KANON_SCHEME_SUBTREE ? node->nchildren > 0 : node->parent != move;
+		return cut_is_move(cut, move) && cut->lowered[move] && !cut->lowered[node->child];
+	return cut_is_move(cut, move) && cut->lowered[node->parent] && !cut->lowered[move];
 }
 
 /* Looks at all moves that are open and not dead. */
@@ -131,6 +133,12 @@ extern void cut_undo(Cut *cut, uint32_t move, size_t nclasses, double cost);
 
 /* Forgets what is no class any more, if that is most. */
 extern void cut_compact(Cut *cut);
+
+/* The cut of a release, below which no other goes from now on: *valid, and made, if it keeps the rules; else at the roots. */
+extern KanonStatus cut_stay(Cut *cut, const KanonPrevious *previous, bool *valid);
+
+/* Nothing but the roots is shown; to be built. */
+extern void cut_raise(Cut *cut);
 
 /* The classes and the cost anew, from lowered. */
 extern KanonStatus cut_build(Cut *cut);

@@ -354,8 +354,7 @@ cut_enumerate(Cut *cut, int64_t *looked, double *bound)
 	if (status == KANON_OK && cut->monotone)
 		status = take(&search);
 	memset(cut->dead, 0, nnodes * sizeof(bool));
-	for (uint32_t i = 0; i < nnodes; i++)
-		cut->lowered[i] = cut->trees->node[i].parent == i;
+	cut_raise(cut);
 	if (status == KANON_OK)
 		status = cut_build(cut);
 	if (status == KANON_OK && !cut->pace->late)

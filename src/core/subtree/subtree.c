@@ -63,12 +63,19 @@ make_release(const Cut *cut, KanonRelease *release)
 
 /* The cut of the method; *bound: what none costs less than. */
 static KanonStatus
-find_cut(Cut *cut, KanonReport *report, double *bound)
+find_cut(Cut *cut, const KanonPrevious *previous, KanonReport *report, double *bound)
 {
 	const KanonSubtreeOptions *options = cut->problem->subtree;
 	bool valid;
-	KanonStatus status = cut_valid(cut, &valid);
+	KanonStatus status;
 
+	if (previous != NULL)
+	{
+		status = cut_stay(cut, previous, &valid);
+		if (status != KANON_OK || valid)
+			return status;
+	}
+	status = cut_valid(cut, &valid);
 	if (status != KANON_OK)
 		return status;
 	if (!valid && (cut->monotone || options->method != KANON_SUBTREE_OPTIMAL))
@@ -87,9 +94,13 @@ find_cut(Cut *cut, KanonReport *report, double *bound)
 }
 
 static KanonStatus
-solve(const KanonProblem *problem, Cut *cut, KanonScratch *scratch, KanonPace *pace, KanonRelease *release,
+solve(const KanonProblem *problem, const KanonPrevious *previous, KanonPace *pace, KanonRelease *release,
 	  KanonReport *report)
 {
+	KanonScratch own = {.env = problem->env};
+	KanonScratch *scratch = &own;
+	Cut made = {.nclasses = 0};
+	Cut *cut = &made;
 	CutTrees trees;
 	double bound = -INFINITY, most = 0, cost;
 	KanonStatus status = cut_trees(problem, scratch, pace, &trees, report);
@@ -100,7 +111,7 @@ solve(const KanonProblem *problem, Cut *cut, KanonScratch *scratch, KanonPace *p
 		status = cut_open(problem, &trees, scratch, pace, cut);
 	most = cut->cost;
 	if (status == KANON_OK)
-		status = find_cut(cut, report, &bound);
+		status = find_cut(cut, previous, report, &bound);
 	if (problem->privacy != NULL && kanon_privacy_failed(problem->privacy))
 		status = KANON_NO_MEMORY;
 	if (status == KANON_OK)
@@ -116,8 +127,8 @@ solve(const KanonProblem *problem, Cut *cut, KanonScratch *scratch, KanonPace *p
 	if (status != KANON_OK)
 		return status;
 	report->cost = cost;
-	report->proven = cost - bound <= CUT_TIE * most;
-	report->lower_bound = report->proven ? cost : fmax(bound, 0);
+	report->proven = previous == NULL && cost - bound <= CUT_TIE * most;
+	report->lower_bound = previous != NULL ? -INFINITY : report->proven ? cost : fmax(bound, 0);
 	if (pace->late && !report->proven)
 		snprintf(report->detail, sizeof(report->detail), "time_limit");
 	return KANON_OK;
@@ -128,9 +139,8 @@ kanon_solve_subtree(const KanonProblem *problem, KanonRelease *release, KanonRep
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	KanonScratch scratch = {.env = env};
+	const KanonPrevious *previous = problem->subtree->previous;
 	KanonPace pace;
-	Cut cut = {.nclasses = 0};
 	KanonStatus status = KANON_OK;
 
 	memset(release, 0, sizeof(*release));
@@ -138,7 +148,13 @@ kanon_solve_subtree(const KanonProblem *problem, KanonRelease *release, KanonRep
 	kanon_pace_limit(&pace, problem, kanon_subtree_names[problem->subtree->method]);
 	pace.work = KANON_POLL_WORK;
 	if (problem->ntypes > 0)
-		status = solve(problem, &cut, &scratch, &pace, release, report);
+		status = solve(problem, previous, &pace, release, report);
+	/* where rules are not monotone, only a lower cut may keep them */
+	if (previous != NULL && status != KANON_OK && status != KANON_CANCELLED && status != KANON_NO_MEMORY)
+	{
+		kanon_release_free(problem, release);
+		status = solve(problem, NULL, &pace, release, report);
+	}
 	if (status != KANON_OK)
 		kanon_release_free(problem, release);
 	report->seconds = env->now(env->arg) - start;

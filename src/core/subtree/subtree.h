@@ -31,6 +31,13 @@ typedef struct KanonSubtreeOptions
 	KanonSubtreeMethod method;
 	KanonScheme scheme;
 	int class_column; /* of problem->extra: top_down keeps what tells its values apart; or -1 */
+
+	/*
+	 * Its cut stays while it keeps the rules, and then the method looks for one that is nowhere
+	 * lower, so that classes are never divided; nothing is proven of other cuts then.  Where
+	 * there is none such, there is nothing before.
+	 */
+	const struct KanonPrevious *previous; /* or NULL */
 } KanonSubtreeOptions;
 
 /* Words of SQL for both: their place in the enum.  They end with NULL. */
