@@ -407,7 +407,7 @@ time_holds(void **state)
 	static const KanonSolve solves[] = {kanon_solve_improve, kanon_solve_ilp, kanon_solve_best};
 	uint64_t random = 29;
 	Host host;
-	KanonProblem *problem = random_problem(&host, &random, 2000, 16, 3, 3, false);
+	KanonProblem *problem = random_problem(&host, &random, 1000, 16, 3, 3, false);
 
 	(void) state;
 	problem->effort = 3;
@@ -913,7 +913,7 @@ losses(void **state)
 }
 
 /*
- * 3,000 row types (a, b, c) of three rows, of which five lack one.  Beside each is one with a row
+ * 1,000 row types (a, b, c) of three rows, of which five lack one.  Beside each is one with a row
  * to spare, of the same a and b.  Two may hide c with it: 3 each; two may hide b, for which
  * another type must give up its class: 5 each; those that hide all pay 6 each when they are two,
  * and 9 when it is one with a row of another.  3 + 3 + 5 + 12 is the least.
@@ -923,7 +923,7 @@ few_lose(void **state)
 {
 	enum
 	{
-		TYPES = 3000,
+		TYPES = 1000,
 		K = 3
 	};
 	static uint32_t code[(TYPES * K + TYPES / 100 + 5) * 3];
