@@ -32,6 +32,20 @@ SELECT classes, class_min FROM kanon_cluster('people', 'people_sets', '{city,sex
 \d people_sets
 SELECT city, sex, count(*) FROM people_sets GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT count(*) FROM people_sets s JOIN people p USING (note) WHERE NOT (p.city = ANY (s.city) AND p.sex = ANY (s.sex));
+-- what is recorded of them goes by no cast to json that somebody made for their elements' type
+CREATE ROLE sets_caller;
+CREATE TYPE rank AS ENUM ('low', 'mid', 'high');
+ALTER TYPE rank OWNER TO sets_caller;
+CREATE TABLE ranked AS SELECT (enum_range(NULL::rank))[1 + i % 3] AS rank, i % 2 AS b FROM generate_series(1, 12) i;
+INSERT INTO ranked VALUES (NULL, 1);
+CREATE FUNCTION rank_json(rank) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE 'somebody''s cast is called'; END $$;
+CREATE CAST (rank AS json) WITH FUNCTION rank_json(rank);
+ALTER FUNCTION rank_json(rank) OWNER TO sets_caller;
+SELECT classes FROM kanon_cluster('ranked', 'ranked_sets', '{rank,b}', 5, 'top_down', show => 'set');
+SELECT class, shown FROM kanon_equivalence_classes WHERE run = (SELECT max(run) FROM kanon_usefulness) ORDER BY 1;
+DROP TABLE ranked, ranked_sets;
+DROP TYPE rank CASCADE;
+DROP ROLE sets_caller;
 
 -- the lowest common level of a hierarchy
 CREATE TABLE towns AS SELECT city, 'f' AS sex FROM unnest('{Bonn,Bonn,Ulm,Ulm,Graz,Graz,Linz,Linz,Bern,Bern,Bern,Bern}'::text[]) AS city;

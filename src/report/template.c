@@ -111,9 +111,7 @@ append_count(StringInfo page, int64 count)
 static void
 append_number(StringInfo page, double number)
 {
-	if (!isfinite(number))
-		appendStringInfoString(page, NOTHING);
-	else if (fabs(number) >= 1e15)
+	if (fabs(number) >= 1e15)
 		appendStringInfo(page, "%.4g", number);
 	else if (fabs(number) >= 1000 || number == rint(number))
 		append_count(page, (int64) rint(number));
@@ -127,9 +125,7 @@ append_number(StringInfo page, double number)
 static void
 append_share(StringInfo page, double share)
 {
-	if (!isfinite(share))
-		appendStringInfoString(page, NOTHING);
-	else if (share > 0 && share < 0.0005)
+	if (share > 0 && share < 0.0005)
 		appendStringInfoString(page, "&lt;&#8239;0.1&#8239;%");
 	else if (share < 1 && share >= 0.9995)
 		appendStringInfoString(page, "&gt;&#8239;99.9&#8239;%");
@@ -245,10 +241,10 @@ put_number(Filling *filling, const char *kind, const char *name)
 	if (text != NULL)
 		append_text(filling->page, text);
 	appendStringInfoString(filling->page, "'>");
-	if (isnan(number))
+	if (!isfinite(number))
 		appendStringInfoString(filling->page, NOTHING);
 	else if (strcmp(kind, "count") == 0)
-		append_count(filling->page, (int64) rint(number));
+		append_number(filling->page, rint(number));
 	else if (strcmp(kind, "share") == 0)
 		append_share(filling->page, number);
 	else if (strcmp(kind, "time") == 0)
