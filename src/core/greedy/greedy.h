@@ -118,7 +118,7 @@ typedef struct GreedyLevel
 #define GREEDY_REFINE_SLOTS 8
 #endif
 
-/* Row types and, of each, the number of its group. */
+/* Row types, by their places in the search, and, of each, the number of its group. */
 typedef struct GreedyPart
 {
 	uint32_t n;
@@ -143,6 +143,13 @@ typedef struct GreedyRefine
 	GreedySlot *slot; /* all zero between two steps */
 	uint64_t *key;    /* of a slot that was found by hashing; NULL until one is */
 	uint32_t *place;  /* [room] */
+
+	/* the row types of the search: what is looked at again and again lies together */
+	uint32_t n;
+	uint32_t *type;                    /* [room] */
+	uint32_t *rows;                    /* [room] at most k */
+	uint32_t *code[KANON_MAX_COLUMNS]; /* [room] */
+	KanonPattern gathered;             /* columns whose codes are there */
 } GreedyRefine;
 
 /* A search for groups; greedy_search.c says how. */

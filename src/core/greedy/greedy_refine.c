@@ -32,7 +32,9 @@ make_room(GreedySearch *search, uint32_t n)
 		nslots *= 2;
 	refine->slot = kanon_alloc0(search->env, nslots, sizeof(GreedySlot));
 	refine->place = kanon_alloc(search->env, n, sizeof(uint32_t));
-	if (refine->slot == NULL || refine->place == NULL)
+	refine->type = kanon_alloc(search->env, n, sizeof(uint32_t));
+	refine->rows = kanon_alloc(search->env, n, sizeof(uint32_t));
+	if (refine->slot == NULL || refine->place == NULL || refine->type == NULL || refine->rows == NULL)
 	{
 		search->status = KANON_NO_MEMORY;
 		return false;
@@ -72,6 +74,10 @@ greedy_refine_free(GreedySearch *search)
 	kanon_free(search->env, refine->slot);
 	kanon_free(search->env, refine->key);
 	kanon_free(search->env, refine->place);
+	kanon_free(search->env, refine->type);
+	kanon_free(search->env, refine->rows);
+	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
+		kanon_free(search->env, refine->code[c]);
 	memset(refine, 0, sizeof(*refine));
 }
 
@@ -88,38 +94,54 @@ find_slot(const GreedyRefine *refine, uint64_t key)
 	return at;
 }
 
-/* Counts the rows of each group and value of the column; each row type's slot goes to place. */
-static void
-count_rows(GreedySearch *search, const GreedyPart *part, const KanonColumn *column, bool direct)
+/* The codes of column c, of the row types of this search. */
+static const uint32_t *
+codes_of(GreedySearch *search, int c)
 {
 	GreedyRefine *refine = &search->refine;
+	const uint32_t *code = search->problem->columns[c].code;
+
+	if ((refine->gathered & KANON_BIT(c)) != 0)
+		return refine->code[c];
+	if (refine->code[c] == NULL)
+		refine->code[c] = kanon_alloc(search->env, refine->room, sizeof(uint32_t));
+	if (refine->code[c] == NULL)
+	{
+		search->status = KANON_NO_MEMORY;
+		return NULL;
+	}
+	for (uint32_t i = 0; i < refine->n; i++)
+		refine->code[c][i] = code[refine->type[i]];
+	refine->gathered |= KANON_BIT(c);
+	return refine->code[c];
+}
+
+/* Counts the rows of each group and value of a column; each row type's slot goes to place. */
+static void
+count_rows(GreedyRefine *refine, const GreedyPart *part, const uint32_t *code, uint32_t distinct, bool direct)
+{
 	GreedySlot *slot = refine->slot;
-	const int64_t *rows = search->problem->rows;
+	const uint32_t *rows = refine->rows;
 	const uint32_t *type = part->type;
 	const uint32_t *group = part->group;
-	const uint32_t *code = column->code;
 	uint32_t *place = refine->place;
-	uint32_t distinct = column->distinct;
 	uint32_t n = part->n;
-	int64_t k = search->problem->k;
 
 	if (direct)
 		for (uint32_t i = 0; i < n; i++)
 		{
 			uint32_t at = group[i] * distinct + code[type[i]];
-			int64_t more = rows[type[i]];
 
 			place[i] = at;
-			slot[at].rows += (uint32_t) (more < k ? more : k);
+			slot[at].rows += rows[type[i]];
 		}
 	else
 		for (uint32_t i = 0; i < n; i++)
 		{
 			uint32_t at = find_slot(refine, (uint64_t) group[i] * distinct + code[type[i]]);
-			int64_t more = rows[type[i]];
 
 			place[i] = at;
-			slot[at].rows += (uint32_t) (more < k ? more : k);
+			slot[at].rows += rows[type[i]];
 		}
 }
 
@@ -128,10 +150,11 @@ static bool
 refine_part(GreedySearch *search, int depth, int c)
 {
 	GreedyRefine *refine = &search->refine;
-	const KanonColumn *column = &search->problem->columns[c];
+	uint32_t distinct = search->problem->columns[c].distinct;
 	const GreedyPart *from = &refine->part[depth];
 	GreedyPart *into = part_at(search, depth + 1);
-	uint64_t keys = (uint64_t) from->ngroups * column->distinct;
+	const uint32_t *code = codes_of(search, c);
+	uint64_t keys = (uint64_t) from->ngroups * distinct;
 	bool direct = keys <= refine->nslots;
 	uint32_t k = (uint32_t) search->problem->k;
 	GreedySlot *slot = refine->slot;
@@ -153,7 +176,7 @@ refine_part(GreedySearch *search, int depth, int c)
 		return false;
 	into_type = into->type;
 	into_group = into->group;
-	count_rows(search, from, column, direct);
+	count_rows(refine, from, code, distinct, direct);
 	if (direct && keys < (uint64_t) DENSE_KEYS * nfrom)
 	{
 		/* without a branch that chance decides */
@@ -209,7 +232,7 @@ store_groups(GreedySearch *search, const GreedyPart *part, const GreedyState *st
 		from += slot[g].rows;
 	}
 	for (uint32_t i = 0; i < part->n; i++)
-		refine->place[slot[part->group[i]].number++] = part->type[i];
+		refine->place[slot[part->group[i]].number++] = refine->type[part->type[i]];
 	from = 0;
 	for (uint32_t g = 0; g < part->ngroups; g++)
 	{
@@ -276,11 +299,21 @@ greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *st
 void
 greedy_refine_search(GreedySearch *search, const uint32_t *types, uint32_t n, const GreedyState *state)
 {
+	GreedyRefine *refine = &search->refine;
 	GreedyPart *part = make_room(search, n) ? part_at(search, 0) : NULL;
 
 	if (part == NULL)
 		return;
-	memcpy(part->type, types, n * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
+	{
+		int64_t rows = search->problem->rows[types[i]];
+
+		refine->type[i] = types[i];
+		refine->rows[i] = (uint32_t) (rows < search->problem->k ? rows : search->problem->k);
+		part->type[i] = i;
+	}
+	refine->n = n;
+	refine->gathered = 0;
 	memset(part->group, 0, n * sizeof(uint32_t));
 	part->n = n;
 	part->ngroups = 1;
