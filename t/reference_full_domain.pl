@@ -63,7 +63,9 @@ for my $algorithm (qw(samarati incognito flash speedy))
 }
 for my $case (sort keys %checked)
 {
-	cmp_ok($checked{$case}{flash}, '<=', $checked{$case}{incognito}, "$case: flash checks no more nodes than incognito");
+	# with suppressed rows both leave out what cannot be the optimum, each by the best node that it has
+	cmp_ok($checked{$case}{flash}, '<=', $checked{$case}{incognito}, "$case: flash checks no more nodes than incognito")
+		if $case =~ /limit 0,/;
 	is($checked{$case}{speedy}, $checked{$case}{flash}, "$case: speedy checks the same nodes as flash");
 }
 

@@ -906,7 +906,8 @@ adult(void **state)
 			checked[search] = outcome.checked;
 			kanon_release_free(problem, &release);
 		}
-		assert_true(checked[KANON_SEARCH_FLASH] <= checked[KANON_SEARCH_INCOGNITO]);
+		/* (with suppressed rows both leave out what cannot be the optimum, each by the best node that it has) */
+		assert_true(figure[i].limit > 0 || checked[KANON_SEARCH_FLASH] <= checked[KANON_SEARCH_INCOGNITO]);
 		assert_int_equal(checked[KANON_SEARCH_FLASH], checked[KANON_SEARCH_SPEEDY]);
 	}
 	assert_int_equal(host.blocks, 0);

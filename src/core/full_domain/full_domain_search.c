@@ -29,8 +29,8 @@
  * all nodes above, and the second for all nodes below.  A node for which both
  * together are no better than the best node found is left out, and that is safe:
  * it need not be checked, and what it would have told of others is not needed.
- * Flash leaves such nodes out of its paths, too, unless the lattice is to be
- * explored.
+ * Flash leaves such nodes out of its paths, too, and Incognito out of its lattices
+ * where rows may be suppressed, unless the lattice is to be explored.
  *
  * With rules beyond k and suppressed rows the first sentence may be wrong: a class
  * that is merged with a suppressed group of one sensitive value, say, may be none
@@ -181,6 +181,18 @@ choose(NodeSearch *search, uint32_t node)
 	return KANON_OK;
 }
 
+static bool
+is_unknown(const NodeSearch *search, uint32_t node)
+{
+	return !is_known(search, node);
+}
+
+static bool
+is_open(const NodeSearch *search, uint32_t node)
+{
+	return !is_known(search, node) && is_promising(search, node);
+}
+
 /* Notes a node that fulfils the rules. */
 static KanonStatus
 offer(NodeSearch *search, uint32_t node, const Count *count)
@@ -317,7 +329,10 @@ subset_size(const Lattice *lattice, uint32_t node)
 	return size;
 }
 
-/* Smaller subsets first, each from the bottom to the top; known nodes are pruned. */
+/*
+ * Smaller subsets first, each from the bottom to the top; known nodes are pruned.  So are those that
+ * cannot be the optimum, where rows may be suppressed: else their verdicts save more checks than they take.
+ */
 static KanonStatus
 incognito(NodeSearch *search)
 {
@@ -333,25 +348,14 @@ incognito(NodeSearch *search)
 
 			if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
 				return KANON_CANCELLED;
-			if (!is_known(search, node) && subset_size(lattice, node) == size)
+			if (subset_size(lattice, node) == size &&
+				(search->limit > 0 ? is_open(search, node) : !is_known(search, node)))
 				status = check(search, node);
 		}
 	return status;
 }
 
 /* ---- Flash ---- */
-
-static bool
-is_unknown(const NodeSearch *search, uint32_t node)
-{
-	return !is_known(search, node);
-}
-
-static bool
-is_open(const NodeSearch *search, uint32_t node)
-{
-	return !is_known(search, node) && is_promising(search, node);
-}
 
 /* The first node right above, in the order of nodes, for which that is true; or UINT32_MAX. */
 static uint32_t
