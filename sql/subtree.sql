@@ -49,10 +49,15 @@ SELECT column_name, level, count(*) FROM kanon_subtree('clients', 'clients_publi
 SELECT column_name, level, count(*) FROM kanon_subtree('clients', 'clients_public', '{a,b}', 16, hierarchies => '{"a": "four_h", "b": "four_h"}', keep => '{class}', weights => '{2,1}', class_column => 'class', replace => true) GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT b, class, count(*) FROM clients_public GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT method, options -> 'class_column' AS class_column, classification FROM kanon_usefulness ORDER BY run DESC LIMIT 2;
+-- the town says most alone, and in two of them somebody is by himself: tds shows it and cannot show what says all
+CREATE TABLE voters AS SELECT i, i % 2 AS sex, i / 2 % 2 AS owner, CASE WHEN i % 4 = 3 OR i < 3 THEN 'x' ELSE 'y' END AS town, CASE WHEN i % 4 = 3 THEN 'for' ELSE 'against' END AS vote FROM generate_series(1, 80) i;
+SELECT method, column_name, string_agg(shown, ', ' ORDER BY shown) AS shown FROM unnest('{tds,top_down}'::text[]) method,
+    kanon_subtree('voters', 'voters_public', '{sex,owner,town}', 3, method, keep => '{vote}', class_column => 'vote', replace => true) GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT method, classification FROM kanon_usefulness ORDER BY run DESC LIMIT 2;
 
 -- every rule beyond k, in all methods: no class of a target breaks it
 SELECT method, scheme, min(s.classes) AS classes, round(min(s.cost)::numeric, 2) AS cost
-FROM unnest('{top_down,bottom_up,optimal}'::text[]) method, unnest('{subtree,sibling}'::text[]) scheme,
+FROM unnest('{top_down,tds,bottom_up,optimal}'::text[]) method, unnest('{subtree,sibling}'::text[]) scheme,
     kanon_subtree('people', 'people_public', '{age,zip,sex}', 2, method, scheme, hierarchies => :'h', keep => '{illness}', privacy => ARRAY[kanon_distinct_l('illness', 2)], class_column => 'illness', replace => true) s GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT min(l) FROM (SELECT count(DISTINCT illness) AS l FROM people_public GROUP BY age, zip, sex) c;
 SELECT r.rule ->> 'rule' AS rule, (SELECT min(s.classes) FROM kanon_subtree('people', 'people_public', '{age,zip,sex}', 2, hierarchies => :'h', keep => '{illness}', privacy => ARRAY[r.rule], replace => true) s) AS classes

@@ -185,5 +185,5 @@ cut_climb(Cut *cut, int64_t *looked)
 		status = cut_build(cut);
 		break;
 	}
-	return status == KANON_OK ? cut_descend(cut, -1, looked) : status;
+	return status == KANON_OK ? cut_descend(cut, -1, false, looked) : status;
 }

@@ -158,8 +158,11 @@ extern KanonStatus cut_valid(Cut *cut, bool *valid);
 /* The columns that a class suppresses. */
 extern KanonPattern cut_pattern(const Cut *cut, size_t class_);
 
-/* top_down.c: makes the best of the moves that keep the rules as long as there are any, or time. */
-extern KanonStatus cut_descend(Cut *cut, int class_column, int64_t *looked);
+/*
+ * top_down.c: makes the best of the moves that keep the rules as long as there are any, or
+ * time; again: looks a second time at the columns, if there is a class column (not: -1).
+ */
+extern KanonStatus cut_descend(Cut *cut, int class_column, bool again, int64_t *looked);
 
 /* bottom_up.c: from the values up to a cut that keeps the rules; then down as far as can be. */
 extern KanonStatus cut_climb(Cut *cut, int64_t *looked);

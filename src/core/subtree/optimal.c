@@ -350,7 +350,7 @@ cut_enumerate(Cut *cut, int64_t *looked, double *bound)
 	cut->pace->within = true;
 	/* a good cut to begin with */
 	if (status == KANON_OK && cut->monotone)
-		status = cut_descend(cut, -1, looked);
+		status = cut_descend(cut, -1, false, looked);
 	if (status == KANON_OK && cut->monotone)
 		status = take(&search);
 	memset(cut->dead, 0, nnodes * sizeof(bool));

@@ -9,7 +9,7 @@
 #include "privacy/rules.h"
 #include "subtree/cut.h"
 
-const char *const kanon_subtree_names[] = {"top_down", "bottom_up", "optimal", NULL};
+const char *const kanon_subtree_names[] = {"top_down", "bottom_up", "optimal", "tds", NULL};
 const char *const kanon_scheme_names[] = {"subtree", "sibling", NULL};
 
 /* One class, shown by its first row type. */
@@ -90,7 +90,8 @@ find_cut(Cut *cut, const KanonPrevious *previous, KanonReport *report, double *b
 		return status;
 	return options->method == KANON_SUBTREE_BOTTOM_UP
 			   ? cut_climb(cut, &report->nodes)
-			   : cut_descend(cut, options->class_column, &report->nodes);
+			   : cut_descend(cut, options->class_column, options->method == KANON_SUBTREE_TOP_DOWN,
+							 &report->nodes);
 }
 
 static KanonStatus

@@ -17,7 +17,8 @@ typedef enum KanonSubtreeMethod
 {
 	KANON_SUBTREE_TOP_DOWN,
 	KANON_SUBTREE_BOTTOM_UP,
-	KANON_SUBTREE_OPTIMAL
+	KANON_SUBTREE_OPTIMAL,
+	KANON_SUBTREE_TDS /* top_down as it was published, with no second look */
 } KanonSubtreeMethod;
 
 typedef enum KanonScheme
@@ -30,7 +31,7 @@ typedef struct KanonSubtreeOptions
 {
 	KanonSubtreeMethod method;
 	KanonScheme scheme;
-	int class_column; /* of problem->extra: top_down keeps what tells its values apart; or -1 */
+	int class_column; /* of problem->extra: top_down and tds keep what tells its values apart; or -1 */
 
 	/*
 	 * Its cut stays while it keeps the rules, and then the method looks for one that is nowhere

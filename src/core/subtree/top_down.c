@@ -1,5 +1,5 @@
 /*
- * top_down.c: top-down specialization.
+ * top_down.c: top-down specialization, and a second look at what it came to.
  *
  * Fung, Wang, Yu, ICDE 2005 and TKDE 2007: of the specializations that are valid
  * (the rules hold after it) and beneficial (more than one class value is below), the
@@ -8,6 +8,12 @@
  * the node (entropy in bits), and how much smaller the smallest class becomes.
  * Without a class column every specialization is beneficial, and what it saves of the
  * normalized certainty penalty takes the place of InfoGain.
+ *
+ * Being greedy, it may open one column so far that another, which says more of the
+ * class value, cannot be opened at all.  So with a class column each quasi-identifier
+ * is looked at a second time: it is closed, the others are specialized first, then it
+ * again; and what leaves less unknown of the class value by classes stays.  (That is
+ * ours, not the papers'; method tds does without.)
  */
 #include <math.h>
 #include <string.h>
@@ -20,8 +26,13 @@ typedef struct Descent
 	uint32_t nvalues; /* of the class column; 0: there is none */
 	int64_t *below;   /* [nnodes * nvalues] rows with the class value below a node */
 	int64_t *here; /* [nnodes * nvalues] ... that show it (as they would without the cut's other columns) */
-	int64_t *scratch; /* [nvalues] */
+	int64_t *scratch;          /* [nvalues] zero between classes */
+	const KanonColumn *values; /* the class column, if any */
+	int held;                  /* the quasi-identifier that stays as it is, or NONE_HELD */
+	bool again;                /* a second look: how far it has come nobody knows */
 } Descent;
+
+#define NONE_HELD (-1)
 
 /* ---- information gain ---- */
 
@@ -81,6 +92,7 @@ gain_of_child(const Descent *descent, uint32_t child, const int64_t *here)
 	for (uint32_t v = 0; v < n; v++)
 		descent->scratch[v] = here[v] - below[v];
 	gain -= entropy(descent->scratch, n, &left) * left / total;
+	memset(descent->scratch, 0, n * sizeof(int64_t));
 	return gain;
 }
 
@@ -102,16 +114,16 @@ benefit(const Descent *descent, uint32_t move)
 }
 
 static KanonStatus
-count_values(Descent *descent, int class_column)
+count_below(Descent *descent, int class_column)
 {
 	const Cut *cut = descent->cut;
 	const CutTrees *trees = cut->trees;
-	const KanonColumn *column = &cut->problem->extra[class_column];
+	const KanonColumn *column = descent->values = &cut->problem->extra[class_column];
 	size_t n = descent->nvalues = column->distinct;
 
 	descent->below = kanon_take0(cut->scratch, trees->nnodes * n, sizeof(int64_t));
 	descent->here = kanon_take(cut->scratch, trees->nnodes * n, sizeof(int64_t));
-	descent->scratch = kanon_take(cut->scratch, n, sizeof(int64_t));
+	descent->scratch = kanon_take0(cut->scratch, n, sizeof(int64_t));
 	if (cut->scratch->failed)
 		return KANON_NO_MEMORY;
 	for (uint32_t type = 0; type < cut->problem->ntypes; type++)
@@ -127,12 +139,24 @@ count_values(Descent *descent, int class_column)
 	for (uint32_t i = trees->nnodes; i-- > 0;)
 		for (size_t v = 0; v < n && trees->node[i].parent != i; v++)
 			descent->below[trees->node[i].parent * n + v] += descent->below[i * n + v];
+	return KANON_OK;
+}
+
+/* By the cut as it is. */
+static void
+count_here(Descent *descent)
+{
+	const Cut *cut = descent->cut;
+	const CutTrees *trees = cut->trees;
+	size_t n = descent->nvalues;
+
+	if (n == 0)
+		return;
 	memcpy(descent->here, descent->below, trees->nnodes * n * sizeof(int64_t));
 	/* a node's rows that show a child of it; nobody asks what shows the others' */
 	for (uint32_t i = 0; i < trees->nnodes; i++)
 		for (size_t v = 0; v < n && trees->node[i].parent != i && cut->lowered[i]; v++)
 			descent->here[trees->node[i].parent * n + v] -= descent->below[i * n + v];
-	return KANON_OK;
 }
 
 /* ---- the search ---- */
@@ -149,7 +173,8 @@ choose(const Descent *descent)
 	{
 		double good, score;
 
-		if (!cut_is_open(cut, i) || cut->dead[i] || !cut->allowed[i])
+		if (!cut_is_open(cut, i) || cut->dead[i] || !cut->allowed[i] ||
+			cut->trees->node[i].qi == descent->held)
 			continue;
 		good = benefit(descent, i);
 		if (good < 0)
@@ -210,27 +235,148 @@ step(Descent *descent, bool *moved)
 	return KANON_OK;
 }
 
-KanonStatus
-cut_descend(Cut *cut, int class_column, int64_t *looked)
+static KanonStatus
+descend(Descent *descent, int held, int64_t *looked)
 {
-	Descent descent = {.cut = cut};
-	KanonStatus status = class_column >= 0 ? count_values(&descent, class_column) : KANON_OK;
+	Cut *cut = descent->cut;
+	KanonStatus status = KANON_OK;
 	double most = cut->cost;
 	bool moved = true;
 
+	descent->held = held;
+	count_here(descent);
 	memset(cut->dead, 0, cut->trees->nnodes * sizeof(bool));
 	while (status == KANON_OK && moved && !cut->pace->late)
 	{
 		if (!cut->monotone)
 			memset(cut->dead, 0, cut->trees->nnodes * sizeof(bool));
-		kanon_tell_share(cut->pace, most > 0 ? 1 - fmin(fmax(cut->cost / most, 0), 1) : 0);
+		if (!descent->again)
+			kanon_tell_share(cut->pace, most > 0 ? 1 - fmin(fmax(cut->cost / most, 0), 1) : 0);
 		status = cut_survey(cut);
 		++*looked;
 		/* what was found by a time limit is a cut all the same; a survey that was not ended is none */
 		if (status != KANON_OK || cut->pace->late)
 			break;
 		bury(cut);
-		status = step(&descent, &moved);
+		status = step(descent, &moved);
 	}
 	return status;
+}
+
+/* ---- a second look ---- */
+
+/*
+ * What it takes (in nats) to tell the class values class by class, each by those of its
+ * class that were told before it, with one of each kind to begin with (Laplace).  So
+ * small classes get nothing for telling their rows apart from all others.
+ */
+static KanonStatus
+tell_values(const Descent *descent, double *nats)
+{
+	const Cut *cut = descent->cut;
+	double n = descent->nvalues;
+
+	*nats = 0;
+	for (size_t i = 0; i < cut->nclasses; i++)
+	{
+		const CutClass *class = &cut->classes[i];
+		const uint32_t *member = cut->member + class->start;
+
+		if (class->split)
+			continue;
+		if (kanon_stop(cut->pace, 2 * (uint64_t) class->n))
+			return KANON_CANCELLED;
+		for (uint32_t m = 0; m < class->n; m++)
+			descent->scratch[descent->values->code[member[m]]] += cut->problem->rows[member[m]];
+		*nats += lgamma((double) class->rows + n) - lgamma(n);
+		for (uint32_t m = 0; m < class->n; m++)
+		{
+			int64_t *count = &descent->scratch[descent->values->code[member[m]]];
+
+			*nats -= lgamma((double) *count + 1);
+			*count = 0;
+		}
+	}
+	return KANON_OK;
+}
+
+static bool
+is_opened(const CutTrees *trees, const bool *lowered, int qi)
+{
+	const CutNode *root = &trees->node[trees->root[qi]];
+
+	for (uint32_t c = root->child; c < root->child + root->nchildren; c++)
+		if (lowered[c])
+			return true;
+	return false;
+}
+
+/* A cut, but for a quasi-identifier that it shows nothing of; *valid: does that keep the rules? */
+static KanonStatus
+close_column(Cut *cut, const bool *lowered, int qi, bool *valid)
+{
+	const CutTrees *trees = cut->trees;
+	KanonStatus status;
+
+	memcpy(cut->lowered, lowered, trees->nnodes * sizeof(bool));
+	for (uint32_t i = 0; i < trees->nnodes; i++)
+		cut->lowered[i] = cut->lowered[i] && (trees->node[i].qi != qi || trees->root[qi] == i);
+	status = cut_build(cut);
+	*valid = true;
+	return status == KANON_OK && !cut->monotone ? cut_valid(cut, valid) : status;
+}
+
+/* Every quasi-identifier once more, until there is none for which it is of use. */
+static KanonStatus
+look_again(Descent *descent, int64_t *looked)
+{
+	Cut *cut = descent->cut;
+	int nqis = cut->trees->nqis;
+	bool *best = kanon_take(cut->scratch, cut->trees->nnodes, sizeof(bool));
+	double least, nats;
+	KanonStatus status = kanon_taken(cut->scratch);
+
+	if (status == KANON_OK)
+		status = tell_values(descent, &least);
+	if (status != KANON_OK)
+		return status;
+	memcpy(best, cut->lowered, cut->trees->nnodes * sizeof(bool));
+	for (int q = 0, vain = 0; vain < nqis && !cut->pace->late; q = (q + 1) % nqis)
+	{
+		bool valid;
+
+		vain++;
+		if (!is_opened(cut->trees, best, q))
+			continue;
+		status = close_column(cut, best, q, &valid);
+		if (status == KANON_OK && !valid)
+			continue;
+		if (status == KANON_OK)
+			status = descend(descent, q, looked);
+		if (status == KANON_OK)
+			status = descend(descent, NONE_HELD, looked);
+		if (status == KANON_OK)
+			status = tell_values(descent, &nats);
+		if (status != KANON_OK)
+			return status;
+		if (nats >= least - CUT_TIE * fabs(least))
+			continue;
+		least = nats;
+		memcpy(best, cut->lowered, cut->trees->nnodes * sizeof(bool));
+		vain = 0;
+	}
+	memcpy(cut->lowered, best, cut->trees->nnodes * sizeof(bool));
+	return cut_build(cut);
+}
+
+KanonStatus
+cut_descend(Cut *cut, int class_column, bool again, int64_t *looked)
+{
+	Descent descent = {.cut = cut};
+	KanonStatus status = class_column >= 0 ? count_below(&descent, class_column) : KANON_OK;
+
+	if (status == KANON_OK)
+		status = descend(&descent, NONE_HELD, looked);
+	descent.again = true;
+	return status == KANON_OK && again && class_column >= 0 ? look_again(&descent, looked) : status;
 }
