@@ -99,6 +99,67 @@ box_is_exact(void **state)
 	assert_true(left_out > 1000);
 }
 
+/*
+ * Cuts that are priced: the bound is at most the optimum, and what it rules out no optimum
+ * needs; at times it is above that of the linear relaxation.
+ */
+static void
+cuts_tighten(void **state)
+{
+	uint64_t random = 79;
+	int raised = 0;
+	int fixed = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(60); round++)
+	{
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, round);
+		KanonEnv *env = problem->env;
+		KanonPace watch;
+		KanonInstances instances;
+		IlpModel model;
+		IlpModel copy;
+		IlpPrices prices = {0};
+		IlpList none = {0};
+		IlpAnswer answer = {0};
+		KanonRelease release;
+		KanonReport report = {0};
+		IlpPlan plan = {.pace = &watch, .report = &report, .seed = 1, .effort = 1};
+		double optimum;
+		double relaxed;
+
+		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+		assert_true(report.proven);
+		assert_int_equal(build(problem, INFINITY, &watch, &instances, &model), KANON_OK);
+		optimum = report.cost / instances.unit + (double) release.dropped * instances.all_cost;
+		optimum = instances.integral ? rint(optimum) : optimum;
+		kanon_release_free(problem, &release);
+		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
+		assert_int_equal(ilp_lagrange(&model, optimum, 2000, &prices, &watch), KANON_OK);
+		relaxed = prices.bound;
+		/* (the cost known may be any, that of the optimum or another) */
+		assert_int_equal(ilp_tighten(&model, optimum + random_below(&random, 3), 300000, &prices, &watch),
+						 KANON_OK);
+		assert_true(prices.bound >= relaxed && prices.bound <= optimum + 1e-6);
+		raised += prices.bound > relaxed + 0.01 * optimum;
+		for (uint32_t f = 0; f < model.nf; f++)
+			fixed += prices.g[f] > 0 && prices.bound + prices.g[f] > optimum + 1e-3;
+		assert_int_equal(ilp_fixed_copy(&model, &prices, optimum, &copy, &none, &watch), KANON_OK);
+		assert_int_equal(ilp_solve(&copy, optimum, &plan, &answer), KANON_OK);
+		assert_true(fabs(answer.cost - optimum) < 1e-3);
+		kanon_free(env, answer.open.v);
+		kanon_free(env, none.v);
+		ilp_model_free(&copy);
+		ilp_prices_free(env, &prices);
+		ilp_model_free(&model);
+		kanon_instances_free(env, &instances);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(raised > exact_cases(60) / 10 && fixed > 0);
+}
+
 /* What is compatible with its pattern and live, then the classes of a release. */
 static void
 check_chosen(const KanonProblem *problem, const KanonInstances *instances, uint32_t first,
@@ -219,6 +280,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(box_is_exact),
+		cmocka_unit_test(cuts_tighten),
 		cmocka_unit_test(prices_choose),
 		cmocka_unit_test(ends_early),
 	};

@@ -39,6 +39,9 @@
  */
 #define SEARCH_SHARE 0.2
 
+/* Work that cuts may take, by that of the search; its steps are slower. */
+#define CUTS_SHARE 2
+
 /* Classes of which one is closed when too few rows are left over. */
 #define CLOSED 16
 
@@ -177,6 +180,15 @@ find_in_part(const Improve *v, const IlpList *list, const IlpModel *part, IlpLis
 	return status;
 }
 
+/* What a search costs, before it is known how it goes about it. */
+static double
+search_work(const Improve *v, double effort)
+{
+	double rows = row_units(&v->model);
+
+	return effort * fmax(fmin(3e9 / (1 + rows / 3e4), ROW_STEPS * rows), 2e4 * rows);
+}
+
 /*
  * A search on the instances of small reduced cost, by so much effort; warm: on from
  * the start, for want of time to find as good a one.
@@ -193,7 +205,7 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	double *g;
 	double rows = row_units(&v->model);
 	double spent = (double) kanon_worked(&v->pace);
-	double work = effort * fmax(fmin(3e9 / (1 + rows / 3e4), ROW_STEPS * rows), 2e4 * rows);
+	double work = search_work(v, effort);
 	double parts = 0;
 	double per_class = 2;
 	KanonStatus status;
@@ -367,6 +379,19 @@ find_bound(Improve *v, double effort)
 	return status;
 }
 
+/* The same by cuts, which all effort goes into: the last long search profits, too. */
+static KanonStatus
+tighten(Improve *v)
+{
+	KanonStatus status =
+		ilp_tighten(&v->model, v->cost, (int64_t) (CUTS_SHARE * search_work(v, v->problem->effort)),
+					&v->prices, &v->pace);
+
+	if (status == KANON_OK)
+		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
+	return status;
+}
+
 /* To whom it may concern: what is known now. */
 static void
 tell(Improve *v)
@@ -413,8 +438,10 @@ run(Improve *v)
 	 */
 	for (int round = 0; round < (problem->effort > 1 ? 3 : 2); round++)
 	{
-		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
-			status = find_bound(v, round < 2 ? usual : problem->effort);
+		if (round < 2 && status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
+			status = find_bound(v, usual);
+		if (round == 1 && status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
+			status = tighten(v);
 		tell(v);
 		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
 			status = search(v, &start, false, round, efforts[round]);

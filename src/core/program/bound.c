@@ -68,9 +68,8 @@ refine(const IlpModel *model, double reach, double upper, int64_t steps, IlpPric
 	return status;
 }
 
-/* The largest difference of two costs of a row: what prices are measured by. */
-static double
-cost_range(const IlpModel *model)
+double
+ilp_cost_range(const IlpModel *model)
 {
 	double least = INFINITY;
 	double most = 0;
@@ -87,7 +86,7 @@ static KanonStatus
 refine_rounds(const IlpModel *model, int first, double upper, int64_t steps, IlpPrices *prices,
 			  KanonPace *pace)
 {
-	double range = cost_range(model);
+	double range = ilp_cost_range(model);
 	int repeats = 0;
 	KanonStatus status = KANON_OK;
 

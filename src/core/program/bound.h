@@ -70,7 +70,20 @@ extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w,
 extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
 									   IlpPrices *prices, KanonPace *pace);
 
+/* tighten.c */
+
+/*
+ * A better bound than prices have, which are near the best: by cuts, with that much work, or
+ * until the gap to `upper` is closed.  g is raised with it; y are the prices without those of
+ * the cuts.
+ */
+extern KanonStatus ilp_tighten(const IlpModel *model, double upper, int64_t work, IlpPrices *prices,
+							   KanonPace *pace);
+
 /* bound.c */
+
+/* The largest difference of two costs of a row: what prices are measured by. */
+extern double ilp_cost_range(const IlpModel *model);
 
 /*
  * The best lower bound and prices that so many steps lead to; bound stays as it
