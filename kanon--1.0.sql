@@ -1297,6 +1297,15 @@ IS 'SHA-256 of the rows of a relation as COPY writes them, sorted by their bytes
  * run at hand, whichever function, method and rules made it; its claim says the same to a
  * program, so that it can be compared with the table.
  */
+-- what the functions below are asked; before anything is looked at
+CREATE FUNCTION @extschema@.kanon_page_asked(frontier bigint[], threshold float8, metadata jsonb, methods text[])
+RETURNS boolean
+LANGUAGE C STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_page_asked';
+
+COMMENT ON FUNCTION @extschema@.kanon_page_asked(bigint[], float8, jsonb, text[])
+IS 'raises what is wrong with the arguments of kanon_report, kanon_report_data and kanon_explore; for these alone';
+
 CREATE FUNCTION @extschema@.kanon_report_data(
     run               bigint,
     with_values       boolean  DEFAULT false,
@@ -1343,7 +1352,8 @@ WITH r AS (
     LEFT JOIN LATERAL (
         SELECT l.release, l.status FROM @extschema@.kanon_releases l
         WHERE u.publication IS NOT NULL AND l.relation::oid = u.target_oid) p ON true
-    WHERE u.run = kanon_report_data.run),
+    WHERE u.run = kanon_report_data.run
+      AND @extschema@.kanon_page_asked(kanon_report_data.frontier, kanon_report_data.threshold, kanon_report_data.metadata, '{any}'::text[])),
 columns AS (
     SELECT c.*, d.levels_shown, col_description(a.attrelid, a.attnum) AS comment,
            quote_ident(c.column_name) AS name
@@ -1879,7 +1889,8 @@ SELECT @extschema@.kanon_page(jsonb_build_object(
                   'points', coalesce((SELECT jsonb_agg(to_jsonb(p) ORDER BY p.k) FROM points p WHERE p.series = s.series), '[]'),
                   'without', (SELECT jsonb_agg(t.k ORDER BY t.k) FROM tried t WHERE t.series = s.series AND t.class_min IS NULL)) ORDER BY s.series)
               FROM (SELECT DISTINCT t.series, t.letter, t.what FROM tried t) s), '[]')))
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source;
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.oid = source AND @extschema@.kanon_page_asked(NULL::bigint[], 1::float8, NULL::jsonb, kanon_explore.methods);
 END;
 
 COMMENT ON FUNCTION @extschema@.kanon_explore(regclass, name[], bigint[], text[], jsonb[], name[], interval)

@@ -253,9 +253,9 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
     RETURN concat_ws(' ', SQLSTATE, message, hint);
 END $$;
-SELECT o AS options, form(o) FROM unnest(ARRAY['{"keep": "icd"}', '{"keep": {"icd": 1}}', '{"mark": "yes"}', '{"mark": 1}', '{"gap": "0.1"}', '{"gap": [0.1]}',
+SELECT left(o::text, 76) AS options, form(o) FROM unnest(ARRAY['{"keep": "icd"}', '{"keep": {"icd": 1}}', '{"mark": "yes"}', '{"mark": 1}', '{"gap": "0.1"}', '{"gap": [0.1]}',
     '{"method": 3}', '{"method": ["greedy"]}', '{"weights": 2}', '{"privacy": {"rule": "distinct_l"}}', '{"hierarchies": "zip_h"}', '{"hierarchies": []}',
-    '{"time_limit": 60}', '{"weights": ["a", 1]}', '{"keep": [1]}', '{"patterns": [["-"]]}', '{"patterns": "-"}', '{"keep": null, "gap": 0.5, "mark": true, "method": "greedy", "weights": [2]}']::jsonb[]) AS o;
+    '{"time_limit": 60}', '{"time_limit": "xx"}', '{"seed": 1e30}', '{"seed": 1.5}', '{"gap": 1e400}', '{"weights": [1e400]}', '{"weights": ["a", 1]}', '{"keep": [1]}', '{"patterns": [["-"]]}', '{"patterns": "-"}', '{"keep": null, "gap": 0.5, "mark": true, "method": "greedy", "weights": [2]}']::jsonb[]) AS o;
 
 -- capitals outside quotes are small letters, as in SQL
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('person', 'Person_Public', '{birth_year}', 5);

@@ -102,6 +102,13 @@ SELECT counted(kanon_report(:run), '<polyline') AS lines, counted(kanon_report(:
 SELECT array_agg(nullif(f.value, '')::bigint) = (SELECT array_agg(suppressed_cells) FROM kanon_frontier('people', '{age,city,sex}', '{2,5,10,1000}')) AS same
 FROM figures(kanon_report(:run, frontier => '{2,5,10,1000}')) f WHERE of ~ '^frontier.ks.*suppressed_cells';
 SELECT kanon_report(:run, frontier => '{1}');
+-- what is wrong is called as it is here
+SELECT kanon_report(:run, frontier => '{}');
+SELECT kanon_report(:run, frontier => '{2,NULL}');
+SELECT kanon_report(:run, threshold => 7);
+SELECT kanon_report(:run, threshold => NULL);
+SELECT kanon_report(:run, metadata => '[1]');
+SELECT kanon_report(:run, metadata => 'null');
 
 -- under the rules of the run, hierarchies among them
 CREATE TABLE regions AS SELECT 'city' || i AS value, CASE WHEN i < 2 THEN 'north' ELSE 'south' END AS region FROM generate_series(0, 3) i;
@@ -175,6 +182,8 @@ SELECT counted(:'page', 'class=''point''') AS points, :'page' LIKE '%A: no relea
 SELECT kanon_explore('"<script>alert(1)</script>"', ARRAY['<script>', 'größe'], '{2}') ~* '<script' AS alive;
 SELECT kanon_explore('nobody', '{a,b}') LIKE '%no release with k = 2%' AS without;
 SELECT kanon_explore('people', '{age,nothing}');
+SELECT kanon_explore('people', '{age}', methods => '{}');
+SELECT kanon_explore('people', '{age}', methods => NULL);
 
 -- of a publication: its view and source, and no private names
 SELECT kanon_create_publication('report_test.people_view', 'people', '{age,city,sex}', 5, options => '{"keep": ["diagnosis"]}', key => 'id', keep_releases => 2);

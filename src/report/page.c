@@ -5,10 +5,13 @@
  */
 #include "compat.h"
 #include "report/template.h"
+#include "run/args.h"
+#include "run/frontier.h"
 
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(kanon_page);
+PG_FUNCTION_INFO_V1(kanon_page_asked);
 
 static const char style[] =
 #include "report/style.css.h"
@@ -56,4 +59,32 @@ kanon_page(PG_FUNCTION_ARGS)
 					 style);
 	template_fill(&page, template_of(PG_GETARG_JSONB_P(0)), PG_GETARG_JSONB_P(0));
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(page.data, page.len));
+}
+
+/*
+ * kanon_page_asked(frontier bigint[], threshold float8, metadata jsonb, methods text[]): true, or raises
+ * what is wrong with the arguments of functions in SQL, where it is called as these do.
+ */
+Datum
+kanon_page_asked(PG_FUNCTION_ARGS)
+{
+	enum
+	{
+		ARG_FRONTIER,
+		ARG_THRESHOLD,
+		ARG_METADATA,
+		ARG_METHODS
+	};
+
+	if (!PG_ARGISNULL(ARG_FRONTIER))
+		frontier_check(PG_GETARG_ARRAYTYPE_P(ARG_FRONTIER), "frontier");
+	(void) threshold_arg(fcinfo, ARG_THRESHOLD);
+	if (!PG_ARGISNULL(ARG_METADATA) && !JB_ROOT_IS_OBJECT(PG_GETARG_JSONB_P(ARG_METADATA)))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("metadata must be a JSON object"),
+						errhint("Write it like '{\"for whom\": \"Institute of Health\"}'.")));
+	refuse_null(fcinfo, ARG_METHODS, "methods", "'{greedy}' is the default.");
+	if (ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_METHODS)) == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("methods must not be empty"),
+						errhint("'{greedy}' is the default.")));
+	PG_RETURN_BOOL(true);
 }

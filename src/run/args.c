@@ -173,3 +173,17 @@ decimal_text(int64 value, int digits)
 		end[-1] = '\0';
 	return text;
 }
+
+double
+threshold_arg(FunctionCallInfo fcinfo, int arg)
+{
+	double threshold;
+
+	refuse_null(fcinfo, arg, "threshold", "0.2 is the default: one in five.");
+	threshold = PG_GETARG_FLOAT8(arg);
+	if (!(threshold > 0 && threshold <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("threshold must be above 0 and at most 1"),
+				 errhint("It is a chance; 0.2 means one in five.")));
+	return threshold;
+}

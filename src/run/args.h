@@ -22,6 +22,9 @@ extern int64 decimal_arg(FunctionCallInfo fcinfo, int arg, const char *name, int
 /* The other way, as text. */
 extern char *decimal_text(int64 value, int digits);
 
+/* The chance to be found above which rows are said to be at risk. */
+extern double threshold_arg(FunctionCallInfo fcinfo, int arg);
+
 /* What is written, if not to be tried only. */
 #define TARGET_HINT "Name the table to create, or say dry_run => true to write nothing."
 

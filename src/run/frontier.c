@@ -274,37 +274,55 @@ compare_ks(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-Frontier *
-frontier_of(ArrayType *array)
+/* In the order in which they stand. */
+static int64 *
+read_ks(ArrayType *array, const char *name, int *count)
 {
 	static const char *const hint = "Name the ks to compare, such as '{2,5,10,20}'.";
-	Frontier *frontier = palloc0(sizeof(Frontier));
 	Datum *elements;
 	bool *nulls;
-	int count;
 	int64 *ks;
-	bool sorted = true;
 
 	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("ks must be a one-dimensional list"),
-						errhint("%s", hint)));
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("%s must be a one-dimensional list", name), errhint("%s", hint)));
 	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls,
-					  &count);
-	if (count == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ks must not be empty"),
+					  count);
+	if (*count == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must not be empty", name),
 						errhint("%s", hint)));
-	ks = palloc(sizeof(int64) * count);
-	for (int i = 0; i < count; i++)
+	ks = palloc(sizeof(int64) * *count);
+	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("ks must not contain NULL"),
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name),
 							errhint("%s", hint)));
 		ks[i] = DatumGetInt64(elements[i]);
 		if (ks[i] < 2)
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least 2"),
 							errhint("With k = 1 every row may stand alone, which protects nobody.")));
-		sorted &= i == 0 || ks[i - 1] < ks[i];
 	}
+	return ks;
+}
+
+void
+frontier_check(ArrayType *ks, const char *name)
+{
+	int count;
+
+	pfree(read_ks(ks, name, &count));
+}
+
+Frontier *
+frontier_of(ArrayType *array)
+{
+	Frontier *frontier = palloc0(sizeof(Frontier));
+	int count;
+	int64 *ks = read_ks(array, "ks", &count);
+	bool sorted = true;
+
+	for (int i = 1; i < count; i++)
+		sorted &= ks[i - 1] < ks[i];
 	if (!sorted)
 	{
 		qsort(ks, count, sizeof(int64), compare_ks);

@@ -26,7 +26,10 @@ typedef struct Frontier
 	Solution *solutions; /* [n] in ascending order of k */
 } Frontier;
 
-/* The ks of an array, ascending and each once, without solutions; raises what is wrong with it. */
+/* Raises what is wrong with ks, which SQL calls `name`. */
+extern void frontier_check(ArrayType *ks, const char *name);
+
+/* The ks of an array, ascending and each once, without solutions. */
 extern Frontier *frontier_of(ArrayType *ks);
 
 /*

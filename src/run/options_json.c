@@ -2,6 +2,7 @@
  * options_json.c: a JSON object of options as values of their types.
  */
 #include "compat.h"
+#include "host/attempt.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
 #include "run/options_json.h"
@@ -12,8 +13,12 @@
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include <math.h>
 
 /* A publication's target is never another's, and always written. */
 bool
@@ -67,10 +72,12 @@ json_form(Oid type, const char **example)
 		case INT8OID:
 		case FLOAT8OID:
 			*example = type == FLOAT8OID ? "0.1" : "2";
-			return "a number";
+			return type == FLOAT8OID ? "a number"
+				   : type == INT4OID ? "a whole number of 32 bits"
+									 : "a whole number of 64 bits";
 		case INTERVALOID:
 			*example = "\"60 s\"";
-			return "a string";
+			return "an interval in a string";
 		case JSONBOID:
 			*example = "{\"...\": \"...\"}";
 			return "an object";
@@ -86,6 +93,26 @@ json_form(Oid type, const char **example)
 	}
 }
 
+/* Is a number in the range of its type, and whole where that is? */
+static bool
+number_fits(Numeric value, Oid type)
+{
+	const char *text = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)));
+	char *end;
+	double real;
+	int64 whole;
+
+	errno = 0;
+	if (type == FLOAT8OID || type == FLOAT8ARRAYOID)
+	{
+		real = strtod(text, &end);
+		return !isinf(real) && (errno == 0 || real != 0);
+	}
+	whole = strtoi64(text, &end, 10);
+	return errno == 0 && *end == '\0' &&
+		   (type == INT8OID || (whole >= PG_INT32_MIN && whole <= PG_INT32_MAX));
+}
+
 /* NULLs, and objects that are no rules, are left to who reads them. */
 static bool
 elements_fit(JsonbContainer *list, Oid type)
@@ -98,10 +125,25 @@ elements_fit(JsonbContainer *list, Oid type)
 	{
 		JsonbValue *element = getIthJsonbValueFromContainer(list, i);
 
-		if (element->type != jbvNull && element->type != fitting)
+		if (element->type != jbvNull &&
+			(element->type != fitting || (fitting == jbvNumeric && !number_fits(element->val.numeric, type))))
 			return false;
 	}
 	return true;
+}
+
+static void
+read_interval(void *text)
+{
+	(void) DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+/* Only who reads it knows. */
+static bool
+interval_fits(const JsonbValue *value)
+{
+	return attempt(read_interval, pnstrdup(value->val.string.val, value->val.string.len)) == NULL;
 }
 
 /* The server's own complaint would name neither the option nor what it should be. */
@@ -123,9 +165,10 @@ check_form(Option option, const JsonbValue *value)
 	else if (type == BOOLOID)
 		fits = value->type == jbvBool;
 	else if (type == INT4OID || type == INT8OID || type == FLOAT8OID)
-		fits = value->type == jbvNumeric;
+		fits = value->type == jbvNumeric && number_fits(value->val.numeric, type);
 	else
-		fits = !list && type != JSONBOID && value->type == jbvString;
+		fits = !list && type != JSONBOID && value->type == jbvString &&
+			   (type != INTERVALOID || interval_fits(value));
 	if (!fits)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("option \"%s\" must be %s", option_name(option), form),

@@ -341,20 +341,6 @@ subject_arg(FunctionCallInfo fcinfo, const Source *source)
 }
 
 static double
-threshold_arg(FunctionCallInfo fcinfo)
-{
-	double threshold;
-
-	refuse_null(fcinfo, ARG_THRESHOLD, "threshold", "0.2 is the default: one in five.");
-	threshold = PG_GETARG_FLOAT8(ARG_THRESHOLD);
-	if (!(threshold > 0 && threshold <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("threshold must be above 0 and at most 1"),
-				 errhint("It is a chance; 0.2 means one in five.")));
-	return threshold;
-}
-
-static double
 sampling_arg(FunctionCallInfo fcinfo)
 {
 	double fraction;
@@ -412,7 +398,7 @@ kanon_risk(PG_FUNCTION_ARGS)
 	Source *population = NULL;
 
 	refuse_null(fcinfo, ARG_RELATION, "relation", "Name a table or view.");
-	risk.threshold = threshold_arg(fcinfo);
+	risk.threshold = threshold_arg(fcinfo, ARG_THRESHOLD);
 	risk.sampling_fraction = sampling_arg(fcinfo);
 	risk.lines = lines_begin(fcinfo);
 	SPI_connect();
