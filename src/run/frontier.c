@@ -338,34 +338,9 @@ frontier_of(ArrayType *array)
 
 /* ---- lines ---- */
 
-static const struct
-{
-	const char *name;
-	Oid type;
-} columns[FRONTIER_COLUMNS] = {{"k", INT8OID},
-							   {"suppressed_cells", INT8OID},
-							   {"suppressed_share", FLOAT8OID},
-							   {"usefulness", FLOAT8OID},
-							   {"gcp", FLOAT8OID},
-							   {"classes", INT8OID},
-							   {"class_min", INT8OID},
-							   {"class_avg", FLOAT8OID},
-							   {"class_max", INT8OID},
-							   {"residual_rows", INT8OID},
-							   {"cost", FLOAT8OID},
-							   {"proven", BOOLOID},
-							   {"solve_ms", FLOAT8OID}};
-
-TupleDesc
-frontier_desc(void)
-{
-	TupleDesc desc = CreateTemplateTupleDesc(FRONTIER_COLUMNS);
-
-	for (int i = 0; i < FRONTIER_COLUMNS; i++)
-		TupleDescInitEntry(desc, i + 1, columns[i].name, columns[i].type, -1, 0);
-	TupleDescFinalize(desc);
-	return desc;
-}
+static const Oid types[FRONTIER_COLUMNS] = {INT8OID,   INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+											INT8OID,   INT8OID, FLOAT8OID, INT8OID,   INT8OID,
+											FLOAT8OID, BOOLOID, FLOAT8OID};
 
 /* Figures are NULL where there is no release, and where its like has none. */
 void
@@ -384,8 +359,8 @@ frontier_line(const Frontier *frontier, int i, Datum *values, bool *nulls)
 	for (int c = 0; c < FRONTIER_COLUMNS; c++)
 	{
 		values[c] = all[c];
-		nulls[c] = columns[c].type == INT8OID     ? DatumGetInt64(all[c]) < 0
-				   : columns[c].type == FLOAT8OID ? isnan(DatumGetFloat8(all[c]))
-												  : !solution->found || figures->classes == 0;
+		nulls[c] = types[c] == INT8OID     ? DatumGetInt64(all[c]) < 0
+				   : types[c] == FLOAT8OID ? isnan(DatumGetFloat8(all[c]))
+										   : !solution->found || figures->classes == 0;
 	}
 }

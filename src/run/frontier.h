@@ -41,9 +41,8 @@ extern Frontier *frontier_of(ArrayType *ks);
  */
 extern void frontier_solve(Frontier *frontier, Request *request);
 
-/* The columns of kanon_frontier, and one of its lines. */
+/* The columns of kanon_frontier; one of its lines. */
 #define FRONTIER_COLUMNS 13
-extern TupleDesc frontier_desc(void);
 extern void frontier_line(const Frontier *frontier, int i, Datum *values, bool *nulls);
 
 /* Where the workers begin. */

@@ -232,7 +232,6 @@ read_shares(const Lines *lines, const Source *source, int qi, Values *values)
 		values_as_types(original, original->hierarchy != NULL ? &original->hierarchy->from : NULL, values);
 	values->types->source->levels.nqis = 1;
 	values->types->source->levels.first[1] = source->levels.first[qi + 1] - source->levels.first[qi];
-	values->types->source->levels.named[0] = source->levels.named[qi];
 	rowtypes_levels(values->types, values->border);
 }
 
