@@ -4,7 +4,7 @@
 #   map FILE core|server|TEST…                 which tests execute which lines (a build that counts)
 #   try MAP N SEED EQUIVALENT RUN JOB          N mutations, drawn by SEED, shared with other jobs; result in RUN/JOB/result
 #   again MAP RESULT EQUIVALENT                those of a RESULT that were not killed, once more
-#   count RESULT…
+#   count EQUIVALENT RESULT…                   what came of them, by the list as it is now
 #   guards LIST                                all last guards off at once, then each: test/faults must fail
 #
 # Started by test/mutants/run, in a copy of the checkout and with a server at hand.
@@ -261,7 +261,7 @@ sub tests_of_file
 	splice(@suites, $most_asan) if @suites > $most_asan;
 	push(@tests, map { s/^core/asan/r } @suites) if $file =~ m{^src/core/};
 	push(@tests, "oracle:$oracle_cases");
-	push(@tests, map { "broken:$_" } names('test/faults/sql/*.sql', '.sql')) if $file =~ m{^src/(write|run|publication|core/(model|privacy|freeform))/};
+	push(@tests, map { "broken:$_" } names('test/faults/sql/*.sql', '.sql')) if $file =~ m{^src/(write|run|publication|host|sql|core/(model|privacy|freeform|release))/};
 	return @tests;
 }
 
@@ -645,6 +645,16 @@ sub read_equivalent
 	return \%known;
 }
 
+# By a line alone, or as the n-th such line of the file, which is read.
+sub is_listed
+{
+	my ($equivalent, $read, $file, $line, $old, $new) = @_;
+	my @lines = split(/\n/, slurp($read), -1);
+	my $nth = grep { trim($_ // '') eq trim($old) } @lines[ 0 .. $line - 1 ];
+
+	return scalar grep { $equivalent->{ join("\t", $file, $_, trim($new)) } } trim($old), trim($old) . "#$nth";
+}
+
 # What a test said that failed, for those who doubt it.
 sub keep_reason
 {
@@ -686,10 +696,7 @@ sub try_one
 		archive() if $file =~ m{^src/core/};
 		$verdict = !@tests ? 'unexecuted' : 'survived';
 		$by = join(' ', sort @tests);
-		# the n-th such line of the file
-		my $nth = grep { trim($_) eq trim($old) } @lines[ 0 .. $line - 2 ], $old;
-
-		if (grep { $equivalent->{ join("\t", $file, $_, trim($new)) } } trim($old), trim($old) . "#$nth")
+		if (is_listed($equivalent, "$file.right", $file, $line, $old, $new))
 		{
 			$verdict = 'equivalent';
 		}
@@ -751,20 +758,32 @@ sub say_counts
 	my ($count) = @_;
 	my ($killed, $survived, $unexecuted) = map { $count->{$_} || 0 } qw(killed survived unexecuted);
 
-	printf("%d killed, %d survived, %d executed by no test: %.1f %% killed; %d equivalent, %d changed no object\n",
-		$killed, $survived, $unexecuted, 100 * $killed / (($killed + $survived + $unexecuted) || 1),
+	my $all = ($killed + $survived + $unexecuted) || 1;
+	my $share = $killed / $all;
+	# Wilson's interval, at 95 %
+	my $z = 1.96 ** 2 / $all;
+	my $middle = ($share + $z / 2) / (1 + $z);
+	my $reach = sqrt($share * (1 - $share) * $z + $z ** 2 / 4) / (1 + $z);
+
+	printf("%d killed, %d survived, %d executed by no test: %.1f %% killed (by chance between %.0f and %.0f);"
+			. " %d equivalent, %d changed no object\n",
+		$killed, $survived, $unexecuted, 100 * $share, 100 * ($middle - $reach), 100 * ($middle + $reach),
 		$count->{equivalent} || 0, $count->{none} || 0);
 }
 
-# Of results: what was said last of each place.
+# Of results: what was said last of each place; EQUIVALENT: by that list.
 sub verdicts
 {
+	my ($equivalent) = ref $_[0] ? shift : {};
 	my %last;
 
 	for my $row (map { split(/\n/, slurp($_)) } grep { -e } @_)
 	{
-		my ($verdict, $place, undef, undef, $new) = split(/\t/, $row);
+		my ($verdict, $place, undef, $old, $new) = split(/\t/, $row);
+		my ($file, $line) = split(/:/, $place);
 
+		$verdict = 'equivalent' if $verdict =~ /^(survived|unexecuted)$/ && -e $file
+			&& is_listed($equivalent, $file, $file, $line, $old, $new);
 		$last{"$place\t" . ($new // '')} = $verdict;
 	}
 	return \%last;
@@ -772,9 +791,10 @@ sub verdicts
 
 sub count_all
 {
+	my ($equivalent, @results) = @_;
 	my %count;
 
-	$count{$_}++ for values %{ verdicts(@_) };
+	$count{$_}++ for values %{ verdicts(read_equivalent($equivalent), @results) };
 	say_counts(\%count);
 }
 
