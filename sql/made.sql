@@ -12,6 +12,12 @@ SELECT measure, round(value::numeric, 6) AS value FROM kanon_alpha_beta('mk_peop
 WHERE measure NOT IN ('kept_rows', 'added_rows');
 SELECT count(*) = count(DISTINCT (age, sex, ward)) AS once, bool_and(age BETWEEN 0 AND 39) AS ages, bool_and(sex IN ('f', 'm', 'x')) AS sexes,
        bool_and(ward IS NULL OR ward IN ('a', 'b', 'd', 'e', 'f', 'g')) AS wards FROM mk_ab;
+-- a domain that is listed: NULL and truth values are values, too, and the rows are a larger share of fewer
+CREATE TABLE mk_flags AS SELECT CASE WHEN i % 5 > 0 THEN i % 2 = 0 END AS flag, i % 3 AS n FROM generate_series(1, 60) i;
+SELECT count(*) FROM kanon_alpha_beta('mk_flags', 'mk_flags_out', '{flag,n}', 0.1, 0.5, '{"flag": [true, false, null], "n": {"from": 0, "to": 2}}');
+SELECT count(*) FROM kanon_alpha_beta('mk_flags', 'mk_flags_out', '{flag,n}', 0.1, 0.5, '{"flag": [true, false], "n": {"from": 0, "to": 2}}');
+DROP TABLE mk_flags;
+
 SELECT t.attname, format_type(t.atttypid, t.atttypmod) FROM pg_attribute t WHERE attrelid = 'mk_ab'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT obj_description('mk_ab'::regclass) LIKE 'kanon: alpha-beta: of how rows are drawn, not of the rows:%; alpha 0.727%, beta 0.0909%, domain 840;%' AS says;
 SELECT model, method, k, note, mechanism - '{rows,alpha,beta}'::text[] AS mechanism, kept, options FROM kanon_usefulness WHERE target_oid = 'mk_ab'::regclass;

@@ -188,6 +188,13 @@ SELECT kanon_drop_publication('owned');
 CREATE TABLE amounts AS SELECT i % 2 AS a, (i * 7919 % 20011 - 10000) / 8.0 AS ten, (i * 7919 % 20011 - 10000) / 8.0 AS tenth, (i * 7919 % 20011 - 10000) / 8.0 AS quarter FROM generate_series(1, 900) i;
 SELECT FROM kanon_pattern_guided('amounts', 'amounts_out', '{a}', 7, keep => '{ten,tenth,quarter}', mask => '{"ten": {"round": 10}, "tenth": {"round": 0.1}, "quarter": {"round": 0.25}}', allow_identifying => '{ten,tenth,quarter}');
 SELECT count(*) AS differ FROM (SELECT ten, tenth, quarter FROM amounts_out EXCEPT ALL SELECT round(ten / 10) * 10, round(tenth / 0.1) * 0.1, round(quarter / 0.25) * 0.25 FROM amounts) AS d;
+-- whole numbers of every size and sign: the half away from zero, but not beyond the type
+CREATE TABLE signed AS SELECT i % 2 AS a, (i * 7 - 300)::smallint AS s, i * 13 - 500 AS i, (i * 7919 - 400000)::bigint AS b, ((i - 40) / 7.0)::real AS r FROM generate_series(1, 80) i;
+INSERT INTO signed VALUES (1, 32767, 2147483647, 9223372036854775807, 'NaN'), (1, -32768, -2147483648, -9223372036854775808, 'Infinity');
+SELECT FROM kanon_pattern_guided('signed', 'signed_out', '{a}', 7, keep => '{s,i,b,r}', mask => '{"s": {"round": 10}, "i": {"round": 10}, "b": {"round": 1000}, "r": {"round": 0.5}}', allow_identifying => '{s,i,b,r}');
+SELECT count(*) AS differ FROM (SELECT s, i, b, r FROM signed_out EXCEPT ALL
+    SELECT CASE WHEN abs(s::int) > 32760 THEN s / 10 * 10 ELSE round(s / 10.0) * 10 END, CASE WHEN abs(i::bigint) > 2147483640 THEN i / 10 * 10 ELSE round(i / 10.0) * 10 END,
+        CASE WHEN abs(b::numeric) > 1e18 THEN b / 1000 * 1000 ELSE round(b / 1000.0) * 1000 END, (round(r / 0.5::float8) * 0.5)::real FROM signed) AS d;
 -- a constant and a bound are read alike in every session, and so is what pseudonyms are of
 CREATE TABLE dated AS SELECT i % 5 AS a, timestamptz '2024-01-01 12:00+00' + i % 20 * interval '1 day' AS at, date '2024-02-01' + i % 90 AS d, (i % 20) / 7.0::float8 AS f FROM generate_series(1, 400) i;
 SELECT kanon_create_publication('dates', 'dated', '{a}', 5, '{"keep": ["at", "d", "f"], "mask": {"at": {"constant": "2024-05-04 10:00"}, "d": {"top": "2024-04-05", "bottom": "2024-02-11"}, "f": {"pseudonym": "publication"}}}');
