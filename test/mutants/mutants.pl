@@ -42,7 +42,8 @@ my $most_regress = 3;       # files of regress for one mutation, at first
 my $most_later = 15;        # and later
 my $most_tap = 6;           # side by side: they wait more than they work
 my @named = split(' ', $ENV{TESTS} // '');
-my $most_asan = 3;
+my $most_asan = 2;
+my $most_small = 8;         # beside those that compare exactly
 my $oracle_cases = 25;
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 chomp(my $bindir = `$pg_config --bindir`);
@@ -589,7 +590,9 @@ sub passes
 	my ($test, $what, $time, $least) = @_;
 	my ($kind, $name) = split(/:/, $test);
 	# what takes longer here, without what counts lines
-	my $limit = 4 + 2 * ($time->{$test} // 120);
+	my $limit = 4;
+
+	$limit += 2 * ($time->{"$kind:$_"} // 120) for split(/,/, $name);
 
 	if ($kind eq 'asan' || $kind eq 'small')
 	{
@@ -625,7 +628,10 @@ sub in_order
 			: $kind eq 'small' && $name !~ /exactly/ ? \@last : \@later }, $kind eq 'tap' ? $name : $test);
 	}
 	return @first if $quick;
-	splice(@tap, $most_tap) if @tap > $most_tap;
+	my $few = $file =~ m{^src/core/} ? 2 : $most_tap;
+
+	splice(@tap, $few) if @tap > $few;
+	splice(@last, $most_small) if @last > $most_small;
 	return (@first, @later, @last, tests_of_file($file, $time, $much), @tap ? 'tap:' . join(',', @tap) : ());
 }
 
@@ -704,7 +710,8 @@ sub try_one
 		{
 			for my $test (grep { $sound{$_} // 1 } @asked)
 			{
-				next if passes($test, "$file:$line$new", $time, $least);
+				# (what waits for others might have waited too long)
+				next if grep { passes($test, "$file:$line$new", $time, $least) } $test =~ /^tap/ ? (1, 2) : 1;
 				($verdict, $by) = ('killed', $test);
 				last;
 			}
