@@ -388,6 +388,7 @@ CREATE FUNCTION @extschema@.kanon_pattern_clustering(
     k                 bigint,
     method            text     DEFAULT 'exact',
     patterns          text[]   DEFAULT NULL,
+    rules             jsonb    DEFAULT NULL,
     gap               float8   DEFAULT 0,
     effort            float8   DEFAULT 1,
     keep              name[]   DEFAULT '{}',
@@ -408,7 +409,7 @@ RETURNS TABLE (pattern text, cost float8, classes bigint, row_count bigint, supp
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_pattern_clustering';
 
-COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], float8, float8, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
+COMMENT ON FUNCTION @extschema@.kanon_pattern_clustering(regclass, text, name[], bigint, text, text[], jsonb, float8, float8, name[], name[], jsonb, float8[], jsonb, text, jsonb[], name[], name, boolean, boolean, boolean, interval, bigint)
 IS 'publishes a table as few homogeneous clusters: each listed pattern is used by one class at most';
 
 CREATE FUNCTION @extschema@.kanon_cluster(

@@ -81,8 +81,8 @@ SELECT * FROM kanon_pattern_clustering('patients', NULL, '{age,smoker,blood}', 2
 SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age,zip,sex}', 2, patterns => '{---,---,*--,-*-,**-}');
 SELECT * FROM p_teams ORDER BY 1, 2, 3;
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---,---,*--,-*-,**-}', method => 'greedy', dry_run => true);
--- 30,000 row types and six patterns: no integer program, but branches by prices
-CREATE TABLE larger AS SELECT (i * 7919) % 31 AS a, (i * i) % 29 AS b, i % 23 AS c, (i * 31) % 19 % 7 AS d, i / 500 AS e FROM generate_series(1, 30000) i;
+-- 6,000 row types and six patterns: no integer program, but branches by prices
+CREATE TABLE larger AS SELECT (i * 7919) % 31 AS a, (i * i) % 29 AS b, i % 23 AS c, (i * 31) % 19 % 7 AS d, i / 100 AS e FROM generate_series(1, 6000) i;
 SELECT * FROM kanon_pattern_clustering('larger', NULL, '{a,b,c,d,e}', 5, patterns => '{****-,***-*,*-***,-****,***--,*****}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 1, patterns => '{**-,**-}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', dry_run => true);
@@ -93,6 +93,14 @@ SELECT * FROM kanon_pattern_clustering('people', 'p_choices', '{age,zip,sex}', 2
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---}', method => 'fpt', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('many', NULL, '{a,b,c,d}', 2, patterns => '{---*,--**,-***,****,*---,**--,***-}', method => 'fpt', dry_run => true);
 SELECT method, cost, proven FROM kanon_usefulness WHERE target IN ('exact_test.p_teams', 'exact_test.p_choices') ORDER BY 1;
+-- every pattern that rules allow, once: as if they were listed, and 2^18 of them
+SELECT r.cost, l.cost AS listed FROM (SELECT sum(cost * row_count) AS cost FROM kanon_pattern_clustering('people', 'p_ruled', '{age,zip,sex}', 2, rules => kanon_rules(never => '{zip}'))) r,
+    (SELECT sum(cost * row_count) AS cost FROM kanon_pattern_clustering('people', NULL, '{age,zip,sex}', 2, patterns => '{---,*--,--*,*-*,***}', dry_run => true)) l;
+SELECT * FROM p_ruled ORDER BY 1, 2, 3;
+CREATE TABLE eighteen AS SELECT i / 4 AS c1, i % 2 AS c2, 0 AS c3, 0 AS c4, 0 AS c5, 0 AS c6, 0 AS c7, 0 AS c8, 0 AS c9, 0 AS c10, 0 AS c11, 0 AS c12, 0 AS c13, 0 AS c14, 0 AS c15, 0 AS c16, 0 AS c17, 0 AS c18, 0 AS c19 FROM generate_series(0, 7) i;
+SELECT method, (SELECT sum(p.cost * p.row_count) || ' in ' || sum(classes) || ', most often ' || max(classes) FROM kanon_pattern_clustering('eighteen', 'p_eighteen', (SELECT array_agg(('c' || i)::name ORDER BY i) FROM generate_series(1, 19) i), 2, rules => kanon_rules(never => '{c19}'), method => method, replace => true) p)
+FROM unnest('{exact,greedy,fpt}'::text[]) method;
+SELECT method, cost, lower_bound, proven FROM kanon_usefulness WHERE target = 'exact_test.p_eighteen' ORDER BY run;
 -- thousands of row types, of which five lose something, and a sixth gives its class up for one of them
 CREATE TABLE few_lack AS SELECT i / 100 AS a, i / 10 % 10 AS b, i % 10 AS c
 FROM generate_series(0, 2999) i, generate_series(1, 3 + (i % 100 = 1)::int - (i % 600 = 0)::int);
@@ -109,6 +117,7 @@ SELECT method, sum(p.cost * p.row_count) AS cost FROM unnest('{fpt,best}'::text[
     LATERAL kanon_pattern_guided('seventeen', NULL, (SELECT array_agg(('c' || i)::name ORDER BY i) FROM generate_series(1, 17) i), 2, method => method, dry_run => true) p GROUP BY 1;
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 0, patterns => '{-}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => NULL, dry_run => true);
+SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => '{-}', rules => '{}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => '{}', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', NULL, '{age}', 2, patterns => '{-}', method => 'ilp', dry_run => true);
 SELECT * FROM kanon_pattern_clustering('people', 'p_teams', '{age}', 2, patterns => '{-}');

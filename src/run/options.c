@@ -266,8 +266,6 @@ null_hint(const Model *model, Option option)
 {
 	if (option == OPTION_METHOD)
 		return model->hint;
-	if (option == OPTION_PATTERNS)
-		return model->patterns_hint;
 	return kinds[option].null_hint;
 }
 

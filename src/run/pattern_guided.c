@@ -94,14 +94,13 @@ choose_solver(Request *request)
 	request->solve = solver->solve;
 }
 
+/* The mask, of a list or rules. */
 static void
-set_mask(Run *run)
+read_patterns(Run *run)
 {
 	const Request *request = run->request;
 	KanonMask *mask = &run->problem.mask;
 
-	if (request->partition_by != NULL)
-		find_partition(run);
 	if (request->patterns != NULL && request->rules != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("patterns and rules cannot both be given"),
@@ -113,6 +112,14 @@ set_mask(Run *run)
 	}
 	else if (request->rules != NULL)
 		rules_parse(request->rules, run->source, mask);
+}
+
+static void
+set_mask(Run *run)
+{
+	if (run->request->partition_by != NULL)
+		find_partition(run);
+	read_patterns(run);
 }
 
 static void
@@ -166,6 +173,13 @@ choose_clustering(Request *request)
 										kanon_solve_pattern_clustering_fpt};
 	int method = word_among(request->method, "method", words, "Known methods: 'exact', 'greedy', 'fpt'.");
 
+	if (request->patterns == NULL && request->rules == NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("neither patterns nor rules are given"),
+			 errhint(
+				 "List the patterns, each for one cluster, twice for two; or rules, of which each allowed "
+				 "pattern is for one.")));
 	request->recorded_method = recorded[method];
 	request->solve = solves[method];
 	privacy_supported(request->privacy, request->recorded_method, kanon_solver_find("ilp")->privacy);
@@ -174,11 +188,8 @@ choose_clustering(Request *request)
 static void
 list_patterns(Run *run)
 {
-	KanonMask *mask = &run->problem.mask;
-
+	read_patterns(run);
 	run->problem.residual = KANON_RESIDUAL_ERROR;
-	mask->list = patterns_parse(run->request->patterns, &run->source->levels, &mask->nlist);
-	mask->order = KANON_ORDER_GIVEN;
 }
 
 static KanonStatus
@@ -194,15 +205,14 @@ tell_unproven_clustering(Run *run)
 		run_notice_unproven(run, true, PROOF_BY_SEARCH);
 }
 
-const Model pattern_clustering_model = {
-	.name = "pattern_clustering",
-	.method = "exact",
-	.hint = "It is 'exact', 'greedy' or 'fpt'.",
-	.least_k = 1, /* a team of one is a team */
-	.k_hint = "Every cluster will have at least k rows.",
-	.options = PATTERN_OPTIONS,
-	.patterns_hint = "List the patterns; each may be used by one cluster, listed twice by two.",
-	.check = choose_clustering,
-	.set_up = list_patterns,
-	.near = cluster_near,
-	.solved = tell_unproven_clustering};
+const Model pattern_clustering_model = {.name = "pattern_clustering",
+										.method = "exact",
+										.hint = "It is 'exact', 'greedy' or 'fpt'.",
+										.least_k = 1, /* a team of one is a team */
+										.k_hint = "Every cluster will have at least k rows.",
+										.options = PATTERN_OPTIONS | TAKES(RULES),
+										.check = choose_clustering,
+										.set_up = list_patterns,
+										.ready = look_at_mask,
+										.near = cluster_near,
+										.solved = tell_unproven_clustering};

@@ -113,9 +113,8 @@ typedef struct Model
 	int64 least_k;
 	const char *k_hint; /* what k means */
 	OptionSet options;
-	const char *patterns_hint; /* patterns must be listed; NULL: they need not */
-	bool secret_seed;          /* a seed tells who is where: it is not recorded */
-	bool of_sets;              /* one column with sets of items instead of quasi-identifiers; k may be NULL */
+	bool secret_seed; /* a seed tells who is where: it is not recorded */
+	bool of_sets;     /* one column with sets of items instead of quasi-identifiers; k may be NULL */
 
 	/* The first arguments of its SQL function but the source, where they are none of the usual; how many there are. */
 	int (*take)(Request *request, FunctionCallInfo fcinfo);

@@ -1044,12 +1044,257 @@ many_types(void **state)
 	problem_free(problem);
 }
 
+/* ---- rules that allow more patterns than can be listed ---- */
+
+/* Columns: a few that tell rows apart, and one value in all others. */
+static KanonProblem *
+ruled_problem(Host *host, uint64_t *random, size_t nrows, int telling, int ncolumns, uint32_t domain,
+			  int64_t k)
+{
+	uint32_t *code = calloc(nrows * (size_t) ncolumns, sizeof(*code));
+	KanonProblem *problem;
+
+	for (size_t r = 0; r < nrows; r++)
+		for (int c = 0; c < telling; c++)
+			code[r * (size_t) ncolumns + (size_t) c * 5 % (size_t) ncolumns] =
+				(uint32_t) random_below(random, domain);
+	host_init(host);
+	problem = problem_from_codes(host, code, nrows, ncolumns, k);
+	free(code);
+	for (int c = 0; c < ncolumns; c++)
+		((KanonColumn *) problem->columns)[c].weight = 1 + (double) random_below(random, 4);
+	problem->residual = KANON_RESIDUAL_ERROR;
+	problem->seed = 1;
+	problem->effort = 0.001;
+	return problem;
+}
+
+typedef struct Allowed
+{
+	double cost;
+	KanonPattern pattern;
+} Allowed;
+
+static int
+compare_allowed(const void *a, const void *b)
+{
+	const Allowed *left = a, *right = b;
+
+	return left->cost != right->cost ? (left->cost > right->cost) - (left->cost < right->cost)
+									 : (left->pattern > right->pattern) - (left->pattern < right->pattern);
+}
+
+/* All allowed patterns, cheapest first, by asking of each. */
+static Allowed *
+all_allowed(const KanonProblem *problem, size_t *n)
+{
+	size_t all = (size_t) 1 << problem->ncolumns;
+	Allowed *allowed = malloc(all * sizeof(*allowed));
+
+	*n = 0;
+	for (KanonPattern pattern = 0; pattern < all; pattern++)
+		if (kanon_mask_allows(problem, pattern))
+			allowed[(*n)++] = (Allowed){kanon_pattern_cost(problem, pattern), pattern};
+	qsort(allowed, *n, sizeof(*allowed), compare_allowed);
+	return allowed;
+}
+
+/* The least cost of different patterns for blocks from b on; each has as many to choose from as there are blocks. */
+static double
+least_patterns(const Allowed *const *choice, const int64_t *rows, size_t blocks, size_t b,
+			   KanonPattern *taken)
+{
+	double least = b == blocks ? 0 : INFINITY;
+
+	for (size_t j = 0; b < blocks && j < blocks; j++)
+	{
+		bool fresh = choice[b * 8 + j] != NULL;
+
+		for (size_t q = 0; q < b && fresh; q++)
+			fresh = taken[q] != choice[b * 8 + j]->pattern;
+		if (!fresh)
+			continue;
+		taken[b] = choice[b * 8 + j]->pattern;
+		least = fmin(least, (double) rows[b] * choice[b * 8 + j]->cost +
+								least_patterns(choice, rows, blocks, b + 1, taken));
+	}
+	return least;
+}
+
+/* Every partition of the rows into classes of k; least cost of different patterns for them. */
+static double
+brute_ruled(const KanonProblem *problem, const Allowed *allowed, size_t nallowed)
+{
+	uint32_t row[8];
+	size_t block[8] = {0};
+	size_t n = 0;
+	double least = INFINITY;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		for (int64_t r = 0; r < problem->rows[i]; r++)
+			row[n++] = i;
+	for (;;)
+	{
+		const Allowed *choice[64] = {0};
+		int64_t rows[8] = {0};
+		KanonPattern taken[8];
+		size_t blocks = 0, at;
+		bool fine = true;
+
+		for (size_t a = 0; a < n; a++)
+		{
+			rows[block[a]]++;
+			blocks = block[a] + 1 > blocks ? block[a] + 1 : blocks;
+		}
+		for (size_t b = 0; b < blocks && fine; b++)
+		{
+			KanonPattern varies = 0;
+			size_t found = 0;
+
+			fine = rows[b] >= problem->k;
+			for (size_t a = 0; a < n; a++)
+				for (size_t o = 0; o < a; o++)
+					for (int c = 0; c < problem->ncolumns && block[a] == b && block[o] == b; c++)
+						if (problem->columns[c].code[row[a]] != problem->columns[c].code[row[o]])
+							varies |= (KanonPattern) 1 << c;
+			for (size_t j = 0; j < nallowed && found < blocks; j++)
+				if ((varies & ~allowed[j].pattern) == 0)
+					choice[b * 8 + found++] = &allowed[j];
+		}
+		if (fine)
+			least = fmin(least, least_patterns(choice, rows, blocks, 0, taken));
+		/* the next partition: block[a] is at most one more than those before */
+		for (at = n - 1; at > 0; at--)
+		{
+			size_t highest = 0;
+
+			for (size_t a = 0; a < at; a++)
+				highest = block[a] > highest ? block[a] : highest;
+			if (block[at] <= highest)
+				break;
+			block[at] = 0;
+		}
+		if (at == 0)
+			break;
+		block[at]++;
+	}
+	return least;
+}
+
+/* A release whose patterns are allowed and used once each. */
+static void
+used_once(const KanonProblem *problem, const KanonRelease *release)
+{
+	for (uint32_t f = 0; f < release->nclasses; f++)
+	{
+		assert_true(release->classes[f].rows >= problem->k);
+		assert_true(kanon_mask_allows(problem, release->classes[f].pattern));
+		for (uint32_t g = 0; g < f; g++)
+			assert_true(release->classes[f].pattern != release->classes[g].pattern);
+	}
+}
+
+static void
+many_patterns(void **state)
+{
+	static const KanonSolve solves[] = {kanon_solve_pattern_clustering, kanon_solve_pattern_clustering_fpt,
+										kanon_solve_pattern_clustering_greedy};
+	uint64_t random = 41;
+	int reused = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(60); round++)
+	{
+		Host host;
+		KanonProblem *problem =
+			ruled_problem(&host, &random, 4 + random_below(&random, 4), 2 + (int) random_below(&random, 3),
+						  17 + round % 2, 2 + (uint32_t) random_below(&random, 2), 1 + round % 3);
+		KanonRelease release;
+		KanonReport report;
+		size_t nallowed;
+		Allowed *allowed;
+		double least;
+
+		if (round % 2 == 1)
+			problem->mask.never = (KanonPattern) 1 << random_below(&random, 18);
+		if (round % 3 == 2)
+			problem->mask.max_suppressed = 14;
+		allowed = all_allowed(problem, &nallowed);
+		assert_true(nallowed > 65536);
+		least = brute_ruled(problem, allowed, nallowed);
+		for (int m = 0; m < 3; m++)
+		{
+			assert_int_equal(solves[m](problem, &release, &report), KANON_OK);
+			assert_true(m == 2 ? report.cost >= least - 1e-6
+							   : report.proven && fabs(report.cost - least) < 1e-6);
+			assert_true(report.lower_bound <= least + 1e-6);
+			used_once(problem, &release);
+			kanon_release_free(problem, &release);
+		}
+		if (problem->k > 1)
+		{
+			assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+			reused += report.cost < least - 1e-6;
+			kanon_release_free(problem, &release);
+		}
+		free(allowed);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(reused > 0);
+}
+
+/* 540 row types that all differ in 18 columns: a release and a bound, of which fpt says that it has none. */
+static void
+likely_patterns(void **state)
+{
+	uint64_t random = 43;
+	Host host;
+	KanonProblem *problem = ruled_problem(&host, &random, 540, 18, 18, 9, 3);
+	KanonRelease release;
+	KanonReport report;
+	double greedy;
+
+	(void) state;
+	problem->mask.never = 1;
+	assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_TOO_LARGE);
+	assert_int_equal(kanon_solve_pattern_clustering_greedy(problem, &release, &report), KANON_OK);
+	greedy = report.cost;
+	used_once(problem, &release);
+	kanon_release_free(problem, &release);
+	assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_OK);
+	print_message("greedy %g, exact %g, bound %g\n", greedy, report.cost, report.lower_bound);
+	used_once(problem, &release);
+	assert_true(report.lower_bound > 0 && report.lower_bound <= report.cost);
+	kanon_release_free(problem, &release);
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
+/* The rules of both kinds of lists: enough, and likely. */
+static KanonProblem *
+many_patterns_problem(Host *host, int likely)
+{
+	uint64_t random = 47;
+	KanonProblem *problem =
+		ruled_problem(host, &random, likely ? 560 : 8, likely ? 17 : 4, 17, 2, likely ? 20 : 2);
+
+	if (likely)
+		problem->time_limit = 1e9;
+	return problem;
+}
+
 static void
 choices_refused_and_cancelled(void **state)
 {
 	(void) state;
 	exact_refuse_each(branched_problem, 0, kanon_solve_pattern_clustering, false);
 	exact_cancel_each(branched_problem, 0, kanon_solve_pattern_clustering);
+	for (int likely = 0; likely < 2; likely++)
+	{
+		exact_refuse_each(many_patterns_problem, likely, kanon_solve_pattern_clustering_greedy, true);
+		exact_cancel_each(many_patterns_problem, likely, kanon_solve_pattern_clustering_greedy);
+	}
 	for (int variant = 0; variant < 2; variant++)
 	{
 		exact_refuse_each(listed_problem, variant, kanon_solve_pattern_clustering_fpt, false);
@@ -1072,7 +1317,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
 		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
 		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
-		cmocka_unit_test(many_types),
+		cmocka_unit_test(many_types),      cmocka_unit_test(many_patterns),
+		cmocka_unit_test(likely_patterns),
 	};
 
 	if (argc > 1)

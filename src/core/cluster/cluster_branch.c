@@ -36,6 +36,9 @@
 /* Classes opened one within the other, at most: the search goes that deep. */
 #define DEEPEST 1000
 
+/* Nodes after the first dive where not all patterns are listed. */
+#define DIVES 100
+
 typedef struct Price
 {
 	uint32_t i;
@@ -67,6 +70,7 @@ typedef struct Branch
 	Price *before;
 	size_t nbefore, room;
 	double ceiling; /* no release costs more */
+	size_t deepest; /* classes open together so far */
 	double beyond;  /* the least bound of what was not looked at */
 } Branch;
 
@@ -230,6 +234,13 @@ offer_open(Branch *b)
 	return clusters_offer(b->c, &b->opened);
 }
 
+/* Of some patterns alone nothing is proven: a few dives have what there is to gain. */
+static bool
+is_over(const Branch *b)
+{
+	return b->c->pace.late || (!b->c->enough && b->c->nodes > DIVES + (int64_t) b->deepest);
+}
+
 /* The free class that costs least to open; nf: there is none. */
 static uint32_t
 cheapest(const Branch *b)
@@ -254,6 +265,8 @@ visit(Branch *b)
 	KanonStatus status = offer_open(b);
 
 	b->c->nodes++;
+	if (b->opened.n > b->deepest)
+		b->deepest = b->opened.n;
 	while (status == KANON_OK)
 	{
 		size_t before = b->nbefore;
@@ -272,14 +285,14 @@ visit(Branch *b)
 		/* all is decided, and was offered */
 		if (f == b->model.nf)
 			break;
-		if (b->opened.n < DEEPEST && !b->c->pace.late)
+		if (b->opened.n < DEEPEST && !is_over(b))
 		{
 			if (!open_class(b, f))
 				return KANON_NO_MEMORY;
 			status = visit(b);
 			take_back(b, before);
 		}
-		if (b->opened.n == DEEPEST || b->c->pace.late)
+		if (b->opened.n == DEEPEST || is_over(b))
 		{
 			b->beyond = kanon_min(b->beyond, bound);
 			break;
@@ -484,7 +497,7 @@ clusters_branch(Clusters *c, double *bound)
 	}
 	if (status == KANON_OK)
 		status = search_all(&b, bound);
-	if (status == KANON_OK && b.beyond == INFINITY && c->result.cost == INFINITY)
+	if (status == KANON_OK && c->enough && b.beyond == INFINITY && c->result.cost == INFINITY)
 		status = clusters_none(c);
 	if (status == KANON_OK)
 		*bound = fmin(c->result.cost, fmax(*bound, ilp_round_up(model, b.beyond)));

@@ -46,18 +46,32 @@ pattern_of(const Clusters *c, uint32_t id)
 
 /* Patterns, how often each may be used, and the model. */
 static KanonStatus
-prepare(Clusters *c)
+prepare(Clusters *c, KanonSolve relaxed)
 {
+	KanonProblem listed = *c->problem;
 	const KanonProblem *problem = c->problem;
 	const KanonMask *mask = &problem->mask;
 	KanonEnv *env = problem->env;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	bool all_listed = mask->list == NULL;
-	KanonStatus status;
+	KanonStatus status = KANON_OK;
 
 	c->report->detail[0] = '\0';
+	c->enough = true;
+	if (mask->list == NULL && kanon_mask_count(problem, (int64_t) CLUSTERS_LISTED) < 0)
+	{
+		status = clusters_list(c, relaxed);
+		if (status == KANON_TOO_LARGE)
+			snprintf(c->report->detail, sizeof(c->report->detail),
+					 "the rules allow more than %zu patterns that divide %u row types differently",
+					 CLUSTERS_LISTED, problem->ntypes);
+		if (status != KANON_OK)
+			return status;
+		listed.mask =
+			(KanonMask){.list = c->listed, .nlist = c->nlisted, .max_suppressed = -1, .max_cost = INFINITY};
+	}
 	status =
-		kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, MAX_PAIRS, &c->pace, &c->instances);
+		kanon_instances_build(&listed, KANON_INSTANCES_ALL, INFINITY, MAX_PAIRS, &c->pace, &c->instances);
 	if (status == KANON_TOO_LARGE && c->pace.late)
 	{
 		snprintf(c->report->detail, sizeof(c->report->detail),
@@ -65,7 +79,7 @@ prepare(Clusters *c)
 		return KANON_NOT_FOUND;
 	}
 	if (status == KANON_OK)
-		status = kanon_instances_patterns(problem, 1 << 16, &c->patterns, &c->npatterns);
+		status = kanon_instances_patterns(&listed, SIZE_MAX, &c->patterns, &c->npatterns);
 	if (status != KANON_OK)
 		return status;
 	c->limit = kanon_alloc0(env, c->npatterns, sizeof(*c->limit));
@@ -225,13 +239,15 @@ cluster(Clusters *c, Proof proof, KanonRelease *release)
 	double bound = 0;
 	int64_t most = 0;
 	bool proves = proof != BY_NOTHING;
-	KanonStatus status = prepare(c);
+	KanonStatus status = prepare(c, proof == BY_CHOICES   ? NULL
+									: proof == BY_NOTHING ? kanon_solve_greedy
+														  : kanon_solve_best);
 	double end = c->pace.deadline, now = end > 0 ? env->now(env->arg) : 0;
 
 	for (uint32_t i = 0; i < c->problem->ntypes; i++)
 		most = c->problem->rows[i] > most ? c->problem->rows[i] : most;
 	if (proof == BY_PROGRAM && status == KANON_OK &&
-		(c->model.start[c->model.nf] > CLUSTERS_PROGRAM || most > MAX_ROWS))
+		(c->model.start[c->model.nf] > CLUSTERS_PROGRAM || most > MAX_ROWS || !c->enough))
 		proof = BY_BRANCHES;
 	if (proof == BY_BRANCHES && end > 0)
 		c->pace.deadline = now + COVERED * (end - now);
@@ -254,6 +270,8 @@ cluster(Clusters *c, Proof proof, KanonRelease *release)
 				 : proof == BY_BRANCHES ? clusters_branch(c, &bound)
 										: solve_exactly(c, &bound);
 	}
+	if (!c->enough)
+		bound = fmin(c->result.cost, c->often / c->instances.unit);
 	if (status == KANON_OK && c->result.cost == INFINITY)
 	{
 		snprintf(c->report->detail, sizeof(c->report->detail),
@@ -285,6 +303,7 @@ solve(const KanonProblem *problem, Proof proof, KanonRelease *release, KanonRepo
 	kanon_release_free(problem, &c.result.release);
 	ilp_model_free(&c.model);
 	kanon_instances_free(env, &c.instances);
+	kanon_free(env, c.listed);
 	kanon_free(env, c.patterns);
 	kanon_free(env, c.limit);
 	kanon_free(env, c.group);

@@ -20,6 +20,10 @@ typedef struct Clusters
 	IlpResult result;
 	IlpList used; /* ids */
 	int64_t nodes;
+	KanonPattern *listed; /* of a mask of too many patterns to list: those that count here */
+	size_t nlisted;
+	double often; /* no release costs less in which patterns may be used again */
+	bool enough;  /* and no release is better with others; without such a mask, too */
 } Clusters;
 
 /* What a set of classes makes, if all rows find a place. */
@@ -30,6 +34,16 @@ extern double clusters_cutoff(const Clusters *c);
 
 /* There is no release. */
 extern KanonStatus clusters_none(Clusters *c);
+
+/* Patterns that rules allow, all of which are listed, at most. */
+#define CLUSTERS_LISTED ((size_t) 1 << 16)
+
+/*
+ * cluster_predicate.c: of more than those the ones that suffice, or KANON_TOO_LARGE; with a solver of
+ * the problem in which patterns may be used again, instead of that those that it uses.  Sets listed,
+ * enough, often.
+ */
+extern KanonStatus clusters_list(Clusters *c, KanonSolve relaxed);
 
 /* Choices of classes to try, at most. */
 #define CLUSTERS_CHOICES ((double) (1 << 20))
