@@ -95,6 +95,16 @@ name_array_arg(FunctionCallInfo fcinfo, int arg)
 	return construct_array(&name, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 }
 
+void
+refuse_small_k(int64 k, int64 least, const char *hint)
+{
+	if (k < least)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least " INT64_FORMAT, least),
+				 errhint("%s",
+						 least > 1 ? "With k = 1 every row may stand alone, which protects nobody." : hint)));
+}
+
 int64
 k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 {
@@ -102,11 +112,7 @@ k_arg(FunctionCallInfo fcinfo, int arg, int64 least, const char *hint)
 
 	refuse_null(fcinfo, arg, "k", hint);
 	k = PG_GETARG_INT64(arg);
-	if (k < least)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least " INT64_FORMAT, least),
-				 errhint("%s",
-						 least > 1 ? "With k = 1 every row may stand alone, which protects nobody." : hint)));
+	refuse_small_k(k, least, hint);
 	return k;
 }
 

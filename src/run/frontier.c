@@ -7,6 +7,7 @@
  * next k that nobody has taken.
  */
 #include "compat.h"
+#include "run/args.h"
 #include "run/frontier.h"
 #include "host/pool.h"
 #include "run/models.h"
@@ -298,9 +299,8 @@ read_ks(ArrayType *array, const char *name, int *count)
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name),
 							errhint("%s", hint)));
 		ks[i] = DatumGetInt64(elements[i]);
-		if (ks[i] < 2)
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("k must be at least 2"),
-							errhint("With k = 1 every row may stand alone, which protects nobody.")));
+		/* (of most solvers at least 2, which they say) */
+		refuse_small_k(ks[i], 1, hint);
 	}
 	return ks;
 }

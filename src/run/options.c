@@ -498,6 +498,7 @@ request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *funct
 		take_solver(request, model);
 	}
 	request->dry_run = true;
+	refuse_small_k(k, Max(request->model->least_k, 1), request->model->k_hint);
 	request_take_k(request, k);
 }
 

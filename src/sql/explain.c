@@ -424,7 +424,7 @@ kanon_explain(PG_FUNCTION_ARGS)
 {
 	Explain explain = {0};
 	Request request;
-	int64 k = k_arg(fcinfo, ARG_K, 2, K_HINT);
+	int64 k = k_arg(fcinfo, ARG_K, 1, K_HINT);
 	Run *run;
 
 	InitMaterializedSRF(fcinfo, 0);

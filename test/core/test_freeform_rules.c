@@ -14,6 +14,7 @@
 #include "freeform/graph.h"
 #include "privacy/rules.h"
 #include "unclassed.h"
+#include "util/pace.h"
 
 #define MOST_ROWS 70
 
@@ -420,6 +421,54 @@ equal_rows_are_mixed(void **state)
 	assert_true(zeros >= 400 && zeros <= 600);
 }
 
+/* Thousands of small parts none of which keeps a rule: they are not asked about one after the other. */
+static void
+many_parts(void **state)
+{
+	enum
+	{
+		N = 20000
+	};
+	uint32_t *code = malloc(2 * N * sizeof(*code));
+
+	(void) state;
+	/* the row of the other value is the last of all, the first, or in the middle */
+	for (uint32_t other = 0; other <= 2; other++)
+	{
+		Ruled t;
+		KanonFreeformPlan plan;
+		KanonReport report;
+
+		for (uint32_t i = 0; i < N; i++)
+		{
+			code[2 * i] = i;
+			code[2 * i + 1] = i == other * (N - 1) / 2;
+		}
+		memset(&t, 0, sizeof(t));
+		host_init(&t.host);
+		t.problem = problem_from_codes(&t.host, code, N, 2, 3);
+		t.problem->ncolumns = 1;
+		t.extra[0] = t.problem->columns[1];
+		t.problem->nextra = 1;
+		t.problem->extra = t.extra;
+		t.rules[0] = (KanonPrivacyRule){.kind = KANON_DISTINCT_L, .l = 2};
+		assert_int_equal(kanon_privacy_open(t.problem, t.rules, 1, &t.problem->privacy), KANON_OK);
+		t.options = (KanonFreeformOptions){.method = KANON_FREEFORM_RING, .partition_size = 10};
+		t.problem->freeform = &t.options;
+		assert_int_equal(kanon_freeform_begin(t.problem, &plan, &report), KANON_OK);
+		assert_int_equal(plan.nparts, 1);
+		assert_int_equal(plan.first[1], N);
+		if (KANON_POLL_WORK > 64)
+			assert_true(t.host.polls < 100);
+		kanon_freeform_free(&plan);
+		kanon_privacy_close(t.problem->privacy);
+		t.problem->ncolumns = 2;
+		assert_int_equal(t.host.blocks, 0);
+		problem_free(t.problem);
+	}
+	free(code);
+}
+
 /* Values of the records that a row matches, one by one. */
 static void
 values_are_counted(void **state)
@@ -557,7 +606,7 @@ main(void)
 		cmocka_unit_test(matches_keep_the_rules),  cmocka_unit_test(draws_are_equally_likely),
 		cmocka_unit_test(broken_values_are_found), cmocka_unit_test(what_is_not_taken),
 		cmocka_unit_test(bears_every_failure),     cmocka_unit_test(equal_rows_are_mixed),
-		cmocka_unit_test(values_are_counted),
+		cmocka_unit_test(values_are_counted),      cmocka_unit_test(many_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

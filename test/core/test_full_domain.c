@@ -925,9 +925,10 @@ memory_and_cancel(void **state)
 			bool memory = what % 2 == 0;
 			bool wide = what / 2 == 2;
 			KanonStatus expected = memory ? KANON_NO_MEMORY : KANON_CANCELLED;
-			KanonStatus status = expected;
+			bool failed = true;
+			int best = 0;
 
-			for (uint64_t at = 1; status == expected; at = next_failure(at))
+			for (uint64_t at = 1; failed; at = next_failure(at))
 			{
 				uint64_t random = 11;
 				Host host;
@@ -943,6 +944,7 @@ memory_and_cancel(void **state)
 				KanonProblem *problem;
 				KanonRelease release;
 				KanonReport report;
+				KanonStatus status;
 
 				host_init(&host);
 				problem = problem_random_levels(&host, &random, 200, 3, 3, 3);
@@ -964,8 +966,12 @@ memory_and_cancel(void **state)
 				if (memory && status == KANON_CANCELLED)
 					status = KANON_NO_MEMORY;
 				turns_end(&turns);
+				failed = memory ? host.allocations >= at : status == expected;
 				if (status == KANON_OK)
 				{
+					/* the best node that was found before */
+					best += wide && failed && !outcome.proven;
+					assert_true(outcome.bound <= outcome.best.metric);
 					kanon_release_free(problem, &release);
 					kanon_free(&host.env, outcome.all);
 				}
@@ -974,6 +980,8 @@ memory_and_cancel(void **state)
 				diverse_free_populations(problem);
 				problem_free(problem);
 			}
+			if (wide && memory)
+				assert_true(best > 0);
 		}
 }
 

@@ -352,23 +352,36 @@ keep_rules(Groups *g, uint32_t from, uint32_t end, bool *keep)
 	return kanon_stop(&g->pace, (uint64_t) (end - from) * 8) ? KANON_CANCELLED : KANON_OK;
 }
 
-/* Parts that do not keep the rules go with the next ones, what is left at the end with those before. */
+/*
+ * Parts that do not keep the rules go with the next ones, what is left at the end with those before.
+ * All that are joined are asked for anew: of many, an eighth more each time.
+ */
 static KanonStatus
 join_parts(Groups *g, KanonReport *report)
 {
 	KanonFreeformPlan *plan = g->plan;
-	uint32_t kept = 0;
+	uint32_t kept = 0, joined = 0, next = 1;
 	bool keep = false;
 	KanonStatus status = KANON_OK;
 
 	for (uint32_t p = 0; p < plan->nparts && status == KANON_OK; p++)
 	{
+		if (++joined < next && p + 1 < plan->nparts)
+			continue;
 		status = keep_rules(g, plan->first[kept], plan->first[p + 1], &keep);
-		if (keep)
-			plan->first[++kept] = plan->first[p + 1];
+		next = joined + 1 + joined / 8;
+		if (!keep)
+			continue;
+		plan->first[++kept] = plan->first[p + 1];
+		joined = 0;
+		next = 1;
 	}
-	while (!keep && kept > 0 && status == KANON_OK)
-		status = keep_rules(g, plan->first[--kept], plan->nrows, &keep);
+	for (joined = 0; !keep && kept > 0 && status == KANON_OK; joined += next)
+	{
+		next = 1 + joined / 8 < kept ? 1 + joined / 8 : kept;
+		kept -= next;
+		status = keep_rules(g, plan->first[kept], plan->nrows, &keep);
+	}
 	if (!keep && status == KANON_OK)
 	{
 		snprintf(report->detail, sizeof(report->detail), "all rows together break a privacy rule");

@@ -125,8 +125,8 @@ struct Checker
 	/* a class has so many different values in a column at least */
 	uint32_t needed;
 	const uint32_t *code; /* NULL: any will do */
-	uint32_t *seen;       /* [values] stamp: it was met */
-	uint32_t stamp;
+	uint64_t *seen;       /* [values] stamp: it was met */
+	uint64_t stamp;
 	/* for rules that look at types, and for the release */
 	uint32_t *group;         /* [ntypes] */
 	uint32_t *member;        /* [ntypes] types by group */

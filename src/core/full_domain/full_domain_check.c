@@ -300,7 +300,7 @@ count_populations(Checker *checker, uint64_t node)
 static bool
 is_hopeless(Checker *checker, const uint32_t *types, size_t ntypes, int64_t rows)
 {
-	uint32_t stamp = ++checker->stamp;
+	uint64_t stamp = ++checker->stamp;
 	uint32_t have = 0;
 
 	if (rows < kanon_least_rows(checker->problem))

@@ -331,7 +331,7 @@ note_need(Checker *checker)
 	if (rule == NULL)
 		return KANON_OK;
 	checker->code = problem->extra[rule->column].code;
-	checker->seen = kanon_alloc0(problem->env, problem->extra[rule->column].distinct, sizeof(uint32_t));
+	checker->seen = kanon_alloc0(problem->env, problem->extra[rule->column].distinct, sizeof(*checker->seen));
 	return checker->seen == NULL ? KANON_NO_MEMORY : KANON_OK;
 }
 

@@ -449,6 +449,7 @@ search_wide(NodeSearch *search, WideFound *found)
 	KanonStatus status;
 
 	kanon_pace_open(search->pace, "search");
+	found->bound = metric_floor(search->metric, search->lattice, 0);
 	status = search->starts ? begin(&wide) : KANON_OK;
 	if (status == KANON_OK && (!search->starts || wide.best == SIZE_MAX))
 	{
@@ -457,6 +458,9 @@ search_wide(NodeSearch *search, WideFound *found)
 			status = open_all(&wide);
 	}
 	found->any = wide.best != SIZE_MAX;
+	/* the best node so far is one, whatever there was no memory for */
+	if (found->any && status == KANON_NO_MEMORY)
+		status = KANON_OK;
 	if (found->any)
 	{
 		found->node = wide.fulfils[wide.best].node;
