@@ -57,6 +57,9 @@ CREATE TABLE a_h AS SELECT v, v / 10 AS l1, v / 60 AS l2 FROM generate_series(0,
 CREATE TABLE b_h AS SELECT v, v / 5 AS l1 FROM generate_series(0, 39) v;
 SELECT count(DISTINCT (pattern, metric_value, suppressed_rows, classes, nodes_checked, nodes_tagged)) AS results, bool_or(f.workers > 0) AS parallel
 FROM unnest('{0,1,2,3}'::int[]) wanted, kanon_full_domain('many', NULL, '{a,b,c,d}', 5, hierarchies => '{"a":"a_h","b":"b_h"}', suppression_limit => 0.02, metric => 'entropy', method => 'speedy', workers => wanted, dry_run => true) f;
+-- under a rule about a population, too
+SELECT count(DISTINCT (pattern, metric_value, suppressed_rows, classes, nodes_checked, nodes_tagged)) AS results, bool_or(f.workers > 0) AS parallel
+FROM unnest('{0,2}'::int[]) wanted, kanon_full_domain('many', NULL, '{a,b,c,d}', 5, privacy => ARRAY[kanon_k_map('many')], method => 'speedy', workers => wanted, dry_run => true) f;
 
 -- bad input
 \set VERBOSITY default

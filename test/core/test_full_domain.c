@@ -479,9 +479,9 @@ close_to(double a, double b)
 	return fabs(a - b) <= 1e-9 * (1 + fabs(a) + fabs(b));
 }
 
-/* Under rules about values: checks that began with a lower node's groups, and searches by a team. */
-static int64_t rolled_up;
-static int teamed;
+/* Under rules about values, and about populations: checks that began with a lower node's groups, and searches by a team. */
+static int64_t rolled_up[2];
+static int teamed[2];
 static int64_t ruled_out; /* nodes, of rules that merging may break, with suppressed rows */
 static int cut_short;     /* searches without a proof */
 
@@ -516,10 +516,13 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	if (status != KANON_OK)
 		print_error("status %d: %s\n", (int) status, report.detail);
 	assert_int_equal(status, KANON_OK);
+	if (problem->privacy != NULL || problem->npopulations > 0)
+	{
+		rolled_up[problem->npopulations > 0] += outcome.rolled_up;
+		teamed[problem->npopulations > 0] += turns.started > 0;
+	}
 	if (problem->privacy != NULL && problem->npopulations == 0)
 	{
-		rolled_up += outcome.rolled_up;
-		teamed += turns.started > 0;
 		if (limit > 0 && !kanon_privacy_grows(problem->privacy))
 			ruled_out += outcome.tagged;
 	}
@@ -689,9 +692,9 @@ optimal(void **state)
 		problem_free(problem);
 	}
 	assert_true(none > 0 && forbidden > 0 && mapped > 0 && absent > 0 && persons > 0);
-	assert_true(rolled_up > 0 && ruled_out > 0 && cut_short > 0);
+	assert_true(rolled_up[0] > 0 && rolled_up[1] > 0 && ruled_out > 0 && cut_short > 0);
 #if FULL_DOMAIN_SHARED < 100
-	assert_true(teamed > 0);
+	assert_true(teamed[0] > 0 && teamed[1] > 0);
 #endif
 }
 

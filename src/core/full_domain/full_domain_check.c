@@ -150,7 +150,7 @@ do_task(Checker *checker, Count *count)
 		count->class_squares += result->count.class_squares;
 		count->kept += result->count.kept;
 	}
-	if (block->values < 0)
+	if (!kanon_by_types(checker->problem))
 		judge_rest(checker, NULL, 0, count);
 	return KANON_OK;
 }
@@ -316,7 +316,7 @@ is_hopeless(Checker *checker, const uint32_t *types, size_t ntypes, int64_t rows
 	return have < checker->needed;
 }
 
-/* By rules that look at the row types of a class; class_of (or NULL) is filled. */
+/* The classes of groups of row types; class_of is filled. */
 static KanonStatus
 ask_by_types(Checker *checker, uint64_t node, Count *count, uint32_t *class_of)
 {
@@ -342,11 +342,8 @@ ask_by_types(Checker *checker, uint64_t node, Count *count, uint32_t *class_of)
 			return KANON_CANCELLED;
 		if (allowed)
 			kanon_presence_take(checker->presence, g);
-		if (class_of != NULL)
-			class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
+		class_of[g] = allowed ? (uint32_t) count->classes : UINT32_MAX;
 		member_count_group(block, entry, allowed, count);
-		if (!allowed && is_hopeless(checker, checker->member + from, ntypes, rows))
-			count->hopeless += rows;
 		for (uint32_t i = 0; i < ntypes && !allowed; i++)
 			checker->rest[nrest++] = checker->member[from + i];
 	}
@@ -390,12 +387,33 @@ describe_entries(const Checker *checker, const Groups *from, const uint32_t *ent
 	}
 }
 
+/* The same by what each group's entry shows. */
+static KanonStatus
+count_shown(Checker *checker, uint64_t node)
+{
+	const Block *block = checker->block;
+	const uint64_t *entry = checker->self->entries;
+	int nqis = checker->lattice->nqis;
+	uint32_t *codes;
+
+	if (checker->presence == NULL)
+		return KANON_OK;
+	codes = kanon_presence_codes(checker->presence);
+	if (codes == NULL)
+		return KANON_NO_MEMORY;
+	for (uint32_t g = 0; g < checker->self->count; g++, entry += block->words + 1)
+		for (int q = 0; q < nqis; q++)
+			*codes++ = (uint32_t) (entry[block->word[q]] >> block->shift[q] & block->mask[q]);
+	return kanon_presence_count(checker->presence, lattice_pattern(checker->lattice, node),
+								checker->self->count);
+}
+
 /*
- * By rules that look at values: of groups that differ in these, too, those that agree in
- * all else are one, and say how many rows of it have which.
+ * By rules that look at more than numbers of rows: groups that differ in the values that they look
+ * at, but agree in all else, are one, and say how many rows of it have which.
  */
 static KanonStatus
-ask_by_values(Checker *checker, const Groups *from, Count *count)
+ask_by_values(Checker *checker, uint64_t node, const Groups *from, Count *count)
 {
 	Block *block = checker->block;
 	const uint64_t *group;
@@ -405,10 +423,13 @@ ask_by_values(Checker *checker, const Groups *from, Count *count)
 	block->from = *from;
 	block->members = 1;
 	block->by_part = false;
-	block->level[block->values] = 1;
+	if (block->values >= 0)
+		block->level[block->values] = 1;
 	checker->self->position = checker->group;
 	status = member_make_groups(checker->self);
 	checker->self->position = NULL;
+	if (status == KANON_OK)
+		status = count_shown(checker, node);
 	if (status != KANON_OK)
 		return status;
 	list_types(checker, (uint32_t) from->total);
@@ -420,16 +441,24 @@ ask_by_values(Checker *checker, const Groups *from, Count *count)
 		uint32_t n = checker->start[g + 1] - checker->start[g];
 		bool allowed;
 
-		describe_entries(checker, from, entries, n, checker->class_types, checker->class_counts);
+		if (block->values >= 0)
+			describe_entries(checker, from, entries, n, checker->class_types, checker->class_counts);
 		allowed = kanon_class_allowed(checker->problem, checker->class_types, checker->class_counts, n,
-									  (int64_t) group[block->words]);
+									  (int64_t) group[block->words]) &&
+				  (FAULT(population_miscounted) ||
+				   kanon_presence_allows(checker->presence, g, (int64_t) group[block->words]));
 		if (kanon_stop(checker->pace, n))
 			return KANON_CANCELLED;
 		member_count_group(block, group, allowed, count);
 		if (allowed)
+		{
+			kanon_presence_take(checker->presence, g);
 			continue;
+		}
 		if (is_hopeless(checker, checker->class_types, n, (int64_t) group[block->words]))
 			count->hopeless += (int64_t) group[block->words];
+		if (block->values < 0)
+			continue;
 		describe_entries(checker, from, entries, n, checker->rest + nrest, checker->rest_counts + nrest);
 		nrest += n;
 	}
@@ -445,11 +474,6 @@ checker_count(Checker *checker, uint64_t node, Count *count)
 	Groups *groups = NULL;
 	KanonStatus status;
 
-	if (kanon_by_types(checker->problem) && block->values < 0)
-	{
-		status = group_types(checker, node);
-		return status == KANON_OK ? ask_by_types(checker, node, count, NULL) : status;
-	}
 	set_levels(checker, node);
 	from = history_find(checker, block->level);
 	checker->rolled_up += from != &checker->base;
@@ -460,11 +484,11 @@ checker_count(Checker *checker, uint64_t node, Count *count)
 		status = merge_parts(checker, count);
 	if (status == KANON_OK)
 		status = remember(checker, &groups);
-	if (status == KANON_OK && block->values >= 0)
+	if (status == KANON_OK && kanon_by_types(checker->problem))
 	{
 		Groups last = groups != NULL ? *groups : block->from;
 
-		status = ask_by_values(checker, &last, count);
+		status = ask_by_values(checker, node, &last, count);
 	}
 	return status;
 }

@@ -346,7 +346,7 @@ set_up(Checker *checker, const Metric *metric, int64_t limit, KanonReport *repor
 	uint32_t values = 0;
 	KanonStatus status = plan == NULL ? KANON_NO_MEMORY : KANON_OK;
 
-	if (status == KANON_OK && problem->privacy != NULL && problem->npopulations == 0)
+	if (status == KANON_OK && problem->privacy != NULL)
 		status = number_values(checker, &values);
 	if (status != KANON_OK)
 	{
@@ -396,8 +396,7 @@ checker_open(const KanonProblem *problem, const Lattice *lattice, const Metric *
 		return KANON_NO_MEMORY;
 	checker->problem = problem;
 	checker->lattice = lattice;
-	/* the others see the entries, and not the types that rules about populations look at */
-	checker->team = problem->npopulations > 0 ? NULL : team;
+	checker->team = team;
 	checker->members = 1;
 	checker->pace = pace;
 	return set_up(checker, metric, limit, report);

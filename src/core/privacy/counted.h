@@ -16,6 +16,7 @@ struct KanonPresence
 	const KanonProblem *problem;
 	KanonPace pace;
 	uint32_t *type;  /* [ntypes] of each group */
+	uint32_t *codes; /* [ntypes * nqis] instead, what each shows of each quasi-identifier; NULL: by types */
 	uint64_t *pairs; /* a group and a person; NULL: no population has persons */
 	uint64_t *spare;
 	uint32_t *slots; /* a group or NO_GROUP */

@@ -39,22 +39,37 @@
 #include "util/hash.h"
 #include "util/sort.h"
 
-/* The columns that tell what a pattern shows: of levels, the finest. */
+/* The columns that tell what a pattern shows: of levels, the finest; and whose they are. */
 static int
-finest_columns(const KanonProblem *problem, KanonPattern pattern, int *columns)
+finest_columns(const KanonProblem *problem, KanonPattern pattern, int *columns, int *qis)
 {
 	int n = 0;
+	int q = -1;
 
 	for (int c = 0; c < problem->ncolumns; c++)
-		if ((pattern & KANON_BIT(c)) == 0 &&
-			(problem->columns[c].level == 0 || (pattern & KANON_BIT(c - 1)) != 0))
-			columns[n++] = c;
+	{
+		q += problem->columns[c].level == 0;
+		if ((pattern & KANON_BIT(c)) != 0 ||
+			(problem->columns[c].level > 0 && (pattern & KANON_BIT(c - 1)) == 0))
+			continue;
+		qis[n] = q;
+		columns[n++] = c;
+	}
 	return n;
+}
+
+/* What a group shows of a quasi-identifier, by this column. */
+static inline uint32_t
+code_of(const KanonPresence *presence, uint32_t group, int q, int column)
+{
+	return presence->codes != NULL ? presence->codes[group * (size_t) presence->nqis + (size_t) q]
+								   : presence->problem->columns[column].code[presence->type[group]];
 }
 
 /* The slot of the group that shows these codes, or an empty one. */
 static uint32_t *
-find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const uint32_t *codes)
+find_slot(const KanonPresence *presence, const int *columns, const int *qis, int ncolumns,
+		  const uint32_t *codes)
 {
 	uint64_t hash = 0;
 	size_t at;
@@ -63,10 +78,10 @@ find_slot(const KanonPresence *presence, const int *columns, int ncolumns, const
 		hash = kanon_hash_add(hash, codes[i]);
 	for (at = hash & presence->mask; presence->slots[at] != NO_GROUP; at = (at + 1) & presence->mask)
 	{
-		uint32_t type = presence->type[presence->slots[at]];
+		uint32_t group = presence->slots[at];
 		int i = 0;
 
-		while (i < ncolumns && presence->problem->columns[columns[i]].code[type] == codes[i])
+		while (i < ncolumns && code_of(presence, group, qis[i], columns[i]) == codes[i])
 			i++;
 		if (i == ncolumns)
 			break;
@@ -117,7 +132,7 @@ presence_count_persons(KanonPresence *presence, int p, size_t n)
 }
 
 static KanonStatus
-count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
+count_one(KanonPresence *presence, int p, const int *columns, const int *qis, int ncolumns)
 {
 	const KanonPopulation *population = &presence->problem->populations[p];
 	uint32_t codes[KANON_MAX_COLUMNS];
@@ -140,7 +155,7 @@ count_one(KanonPresence *presence, int p, const int *columns, int ncolumns)
 		}
 		if (i < ncolumns)
 			continue;
-		group = *find_slot(presence, columns, ncolumns, codes);
+		group = *find_slot(presence, columns, qis, ncolumns, codes);
 		if (group != NO_GROUP)
 			presence_found_type(presence, p, group, type, &n);
 		if (presence->turns != NULL)
@@ -213,7 +228,7 @@ presence_match_groups(KanonPresence *presence, int p, const KanonPattern *patter
 			int c = presence_shown_column(presence, q, here);
 
 			if (c < presence->first[q + 1])
-				match *= presence->portion[c][presence->problem->columns[c].code[presence->type[group]]];
+				match *= presence->portion[c][code_of(presence, group, q, c)];
 			else if (!one)
 				match *= presence->hidden[q];
 		}
@@ -237,8 +252,8 @@ KanonStatus
 kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 {
 	const KanonProblem *problem = presence->problem;
-	int columns[KANON_MAX_COLUMNS];
-	int ncolumns = finest_columns(problem, pattern, columns);
+	int columns[KANON_MAX_COLUMNS], qis[KANON_MAX_COLUMNS];
+	int ncolumns = finest_columns(problem, pattern, columns, qis);
 	uint32_t codes[KANON_MAX_COLUMNS];
 	KanonStatus status = KANON_OK;
 
@@ -250,15 +265,15 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
 			return KANON_CANCELLED;
 		for (int i = 0; i < ncolumns; i++)
-			codes[i] = problem->columns[columns[i]].code[presence->type[group]];
-		*find_slot(presence, columns, ncolumns, codes) = group;
+			codes[i] = code_of(presence, group, qis[i], columns[i]);
+		*find_slot(presence, columns, qis, ncolumns, codes) = group;
 	}
 	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
 	{
 		memset(presence->found[p], 0, n * sizeof(int64_t));
 		if (presence->turns == NULL)
 			presence->rest[p] = problem->populations[p].total;
-		status = problem->populations[p].nvalues == NULL ? count_one(presence, p, columns, ncolumns)
+		status = problem->populations[p].nvalues == NULL ? count_one(presence, p, columns, qis, ncolumns)
 				 : presence->turns != NULL               ? presence_match_turns(presence, p, pattern, n)
 														 : match_pattern(presence, p, pattern, n);
 	}
@@ -446,7 +461,18 @@ kanon_presence_close(KanonPresence *presence)
 uint32_t *
 kanon_presence_types(KanonPresence *presence)
 {
+	kanon_drop(&presence->scratch, presence->codes);
+	presence->codes = NULL;
 	return presence->type;
+}
+
+uint32_t *
+kanon_presence_codes(KanonPresence *presence)
+{
+	if (presence->codes == NULL)
+		presence->codes = kanon_take(&presence->scratch, presence->problem->ntypes,
+									 (size_t) presence->nqis * sizeof(uint32_t));
+	return presence->codes;
 }
 
 int64_t

@@ -53,6 +53,12 @@ extern void kanon_presence_close(KanonPresence *presence); /* NULL, too */
 /* [ntypes] to be filled with one row type of each group before they are counted. */
 extern uint32_t *kanon_presence_types(KanonPresence *presence);
 
+/*
+ * Instead of types [ntypes * number of quasi-identifiers] to be filled, group by group, with what it shows of
+ * each: the code in the column that the pattern shows (of none: anything).  NULL: no memory.
+ */
+extern uint32_t *kanon_presence_codes(KanonPresence *presence);
+
 /* How many rows match what each of n groups, pairwise different, shows under a pattern. */
 extern KanonStatus kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n);
 
