@@ -155,6 +155,7 @@ sub wanted
 	return chance(0.5) if $name =~ /^(hierarchies|mark|method|algorithm)$/;
 	return $plan->{dry} if $name eq 'dry_run';
 	return chance((grep { $_->{role} eq 'own' } @{ $plan->{others} }) ? 0.6 : 0.03) if $name eq 'k_column';
+	return chance(0.02) if $name eq 'partition_size' && $plan->{method} =~ /mondrian|top_down|_k|k_/;    # they take none
 	return chance(0.1) if $name =~ /^(replace|effort)$/;
 	return chance(0.25);
 }
@@ -404,7 +405,7 @@ sub privacy
 		push @rules, [ 'public.kanon_subject(' . literal($person->{name}) . '::name)', { kind => 'subject', columns => [ $person->{name} ] } ];
 		$plan->{kept} = [ (grep { $_ != $person } @{ $plan->{kept} }), $person ] if chance(0.7);
 	}
-	elsif ($world->{population} && ($plan->{function} =~ /full_domain|subtree/ || $plan->{method} =~ /^(greedy|mondrian)$/) && chance(0.8))
+	elsif ($world->{population} && ($plan->{function} =~ /full_domain|subtree/ || "$plan->{function} $plan->{method}" =~ /guided greedy$|cluster mondrian$/) && chance(0.8))
 	{
 		my $maps = $plan->{function} =~ /full_domain|subtree/;
 		# in so few rows hardly anything keeps other rules, too
@@ -414,7 +415,8 @@ sub privacy
 		push @rules, chance(0.3) ? [ 'public.kanon_presence(' . literal($world->{shares}) . "::regclass, $rows, $least, $most, $confidence)",
 				{ kind => 'presence', rows => $rows, dmin => $least, dmax => $most, confidence => $confidence } ]
 			: chance($maps ? 0.5 : 0.1) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]
-			: [ "public.kanon_delta_presence($population, " . pick(0, 0, 0.1) . ', ' . pick(0.5, 0.8, 1) . ')', { kind => 'delta' } ];
+			# of classes in turn hardly any keep bounds that are narrow
+			: [ "public.kanon_delta_presence($population, " . pick(0, 0, $maps ? 0.1 : 0.02) . ', ' . ($maps ? pick(0.5, 0.8, 1) : pick(0.8, 0.9, 0.95)) . ')', { kind => 'delta' } ];
 		if ($rules[-1][1]{kind} eq 'delta') { @{ $rules[-1][1] }{qw(dmin dmax)} = $rules[-1][0] =~ /, ([\d.]+), ([\d.]+)\)/ }
 	}
 	return if !@rules;

@@ -155,11 +155,11 @@ sub tables
 	$self->{kind} = $kind;
 
 	# everybody of the source, and others
-	if (chance(0.3))
+	if (chance(0.5))
 	{
 		$self->{population} = $self->relation('population');
 		push @$steps, "CREATE TABLE $self->{population} AS SELECT * FROM $self->{source}",
-			{ head => "INSERT INTO $self->{population} VALUES ", rows => [ $self->rows(pick(3, 20, 40), @columns) ] };
+			{ head => "INSERT INTO $self->{population} VALUES ", rows => [ $self->rows(pick(3, 40, 80), @columns) ] };
 		# and of what is known of them column by column
 		$self->{shares} = $self->relation('shares');
 		push @$steps, "CREATE TABLE $self->{shares} AS " . join(' UNION ALL ', map {
