@@ -54,8 +54,8 @@ static char *
 promise_text(const CrossTrainingRun *own)
 {
 	return psprintf(
-		"cross-training: of how noise is drawn, not of the rows: each half of the rows has Gaussian noise as "
-		"wide as the cells of a histogram of the other half, which were divided while more than 2 * " INT64_FORMAT
+		"cross-training: of how noise is drawn, not of the rows: each half of the rows has Gaussian noise at "
+		"least as wide as the cells of a histogram of the other half, which were divided while more than 2 * " INT64_FORMAT
 		" rows were in them",
 		own->t);
 }

@@ -31,10 +31,11 @@ noise_share(const CrossTrainingRun *own, double *least)
 {
 	double sum = 0;
 
-	*least = 1;
+	*least = ldexp(1, KANON_MOST_NOISE_BITS - KANON_PLACE_BITS);
 	for (int64 i = 0; i < own->points->n; i++)
 	{
-		double share = ldexp(1, -own->divisions[i]);
+		double share =
+			ldexp(1, kanon_noise_bits(own->divisions[i], own->points->source->nkept) - KANON_PLACE_BITS);
 
 		sum += share;
 		*least = Min(*least, share);

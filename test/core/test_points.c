@@ -213,17 +213,36 @@ gaussian(void **state)
 		/* the test sees a scale that is wrong by a twentieth */
 		assert_true(small_deviation((uint64_t) bits + 1, bits, 1.05 * (1 << bits)) > 5);
 	}
-	for (int bits = 10; bits <= 30; bits += 5)
+	for (int bits = 11; bits <= KANON_MOST_NOISE_BITS; bits += 5)
 	{
 		uint64_t random = (uint64_t) bits;
 		KanonChance chance = {draw, &random};
 		double found[BINS] = {0};
 
 		for (int i = 0; i < DRAWS; i++)
-			found[bin_of((double) kanon_gaussian(&chance, bits) / (double) (1 << bits))]++;
+			found[bin_of((double) kanon_gaussian(&chance, bits) / (double) (UINT64_C(1) << bits))]++;
 		assert_true(normal_deviation(found, DRAWS, 1) < 5);
 		assert_true(normal_deviation(found, DRAWS, 1.05) > 5);
 	}
+}
+
+/* How wide noise is by the number of columns: at least its cube root. */
+static void
+widths(void **state)
+{
+	(void) state;
+	for (int n = 1; n <= KANON_MAX_COLUMNS; n++)
+		for (int divisions = 0; divisions <= KANON_MOST_DIVISIONS; divisions++)
+		{
+			int bits = kanon_noise_bits((uint8_t) divisions, n);
+			double sides = ldexp(1, bits - (KANON_PLACE_BITS - divisions));
+
+			assert_true(bits <= KANON_MOST_NOISE_BITS);
+			assert_true(sides < 2 * cbrt(n) || n == 1);
+			if (divisions > 0 || n <= 8)
+				assert_true(sides >= cbrt(n) * (1 - 1e-9));
+			assert_true(n > 1 || sides == 1);
+		}
 }
 
 /*
@@ -271,7 +290,7 @@ noise_by_cells(void **state)
 			for (int c = 0; c < 2; c++)
 			{
 				by[c] = (double) (moved[2 * i + c] - place[2 * i + c]) /
-						(double) (1 << (KANON_PLACE_BITS - divisions[i]));
+						(double) (2 << (KANON_PLACE_BITS - divisions[i])); /* two columns: twice the side */
 				(i < CLOSE ? narrow : wide)[bin_of(by[c])]++;
 			}
 			both[(by[0] < 0) + 2 * (by[1] < 0)]++;
@@ -448,6 +467,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(halves),
 		cmocka_unit_test(cells),
 		cmocka_unit_test(gaussian),
+		cmocka_unit_test(widths),
 		cmocka_unit_test(noise_by_cells),
 		cmocka_unit_test(isolation),
 		cmocka_unit_test(isolation_of_equals),

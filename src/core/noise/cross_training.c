@@ -234,11 +234,13 @@ kanon_cross_train(KanonEnv *env, const KanonChance *chance, const KanonPoints *p
 	}
 	for (uint32_t i = 0; i < points->n && status == KANON_OK; i++)
 	{
+		int bits = kanon_noise_bits(divisions[i], points->ncolumns);
+
 		for (int c = 0; c < points->ncolumns; c++)
 		{
 			size_t at = (size_t) i * points->ncolumns + c;
 
-			moved[at] = points->place[at] + kanon_gaussian(chance, KANON_PLACE_BITS - divisions[i]);
+			moved[at] = points->place[at] + kanon_gaussian(chance, bits);
 		}
 		if (kanon_stop(&pace, 64 * (uint64_t) points->ncolumns))
 			status = KANON_CANCELLED;

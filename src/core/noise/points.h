@@ -16,6 +16,7 @@
  */
 #define KANON_PLACE_BITS 30
 #define KANON_MOST_DIVISIONS 20
+#define KANON_MOST_NOISE_BITS (KANON_PLACE_BITS + 1)
 
 typedef struct KanonPoints
 {
@@ -37,13 +38,29 @@ extern KanonStatus kanon_histogram_cells(KanonEnv *env, const KanonPoints *point
 
 /*
  * A whole number, x with a probability in proportion to exp(-x^2 / 2^(2 bits + 1)): the discrete
- * Gaussian of standard deviation 2^bits (algorithm 3 of chance.h's paper), bits <= 30.
+ * Gaussian of standard deviation 2^bits (algorithm 3 of chance.h's paper), bits <= KANON_MOST_NOISE_BITS.
  */
 extern int64_t kanon_gaussian(const KanonChance *chance, int bits);
 
 /*
- * Cross-training: in every column each point is moved by Gaussian noise whose standard deviation
- * is the side of its cell in the histogram of the other half.
+ * The logarithm of the noise's standard deviation, in places: the side of the cell for one
+ * column, twice that up to 8, four times beyond (but no more than twice all of the range): the
+ * cube root of the columns' number or more.  Of the noise's length, which grows with its square
+ * root, the side alone would leave about half below the cell's diagonal.
+ */
+static inline int
+kanon_noise_bits(uint8_t divisions, int ncolumns)
+{
+	int bits = KANON_PLACE_BITS - divisions;
+
+	for (int n = 1; n < ncolumns && bits < KANON_MOST_NOISE_BITS; n *= 8)
+		bits++;
+	return bits;
+}
+
+/*
+ * Cross-training: in every column each point is moved by Gaussian noise, as wide as its cell in
+ * the histogram of the other half says.
  */
 extern KanonStatus kanon_cross_train(KanonEnv *env, const KanonChance *chance, const KanonPoints *points,
 									 uint64_t t, int64_t *moved, uint8_t *divisions);
