@@ -237,7 +237,8 @@ BEGIN
             IF SQLERRM ~ 'in this build' THEN
                 RETURN 'yes'; -- the rules are asked before the library
             END IF;
-            RETURN '-';
+            GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
+            RETURN CASE WHEN why <> '' THEN '-' ELSE 'no, and nobody says why' END;
         WHEN check_violation THEN
             why := SQLERRM; -- it was asked, and found no release of this table
         END;
@@ -248,13 +249,15 @@ CREATE FUNCTION takes_records(method text, name text, rule jsonb) RETURNS text L
 DECLARE
     published int := 0;
     wrong int;
+    why text;
 BEGIN
     FOR i IN 1..4 LOOP
         PERFORM draw_ward(i / 10.0);
         BEGIN
             PERFORM FROM kanon_freeform('ward', 'o', '{zip,age}', 2, method => method, keep => '{ill,drug}', privacy => CASE WHEN rule IS NOT NULL THEN ARRAY[rule] END);
         EXCEPTION WHEN feature_not_supported THEN
-            RETURN '-';
+            GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
+            RETURN CASE WHEN why <> '' THEN '-' ELSE 'no, and nobody says why' END;
         WHEN check_violation THEN
             CONTINUE; -- it was asked, and found no release of this table
         END;
@@ -286,6 +289,13 @@ SELECT rule.name || ': ' || string_agg(takes(format(call, format($$'ward', 'o', 
 FROM rule, method GROUP BY rule.n, rule.name ORDER BY rule.n;
 -- without classes: of each row what its matches have; alpha is of the ones that were drawn among, which the table does not show
 SELECT rule.name || ': ' || takes_records(method, rule.name, rule.rule) FROM rule, unnest('{ring}'::text[]) method ORDER BY rule.n;
+-- the others take k alone, and say of each rule why
+SELECT rule.name || ': ' || string_agg(takes(format(call, method.name, rule.rule), NULL), ' | ' ORDER BY method.n) FROM rule, (
+    SELECT n, name, 'kanon_freeform(''ward'', ''o'', ''{zip,age}'', 2, method => %L, keep => ''{ill,drug}'', privacy => ARRAY[%L]::jsonb[])' AS call
+    FROM unnest('{greedy,sort_greedy,plain_sort_greedy,hungarian,plain_hungarian,min_cost_flow,mip,concealment}'::text[]) WITH ORDINALITY AS f (name, n)
+    UNION ALL SELECT 10 + n, name, 'kanon_cluster(''ward'', ''o'', ''{zip,age}'', 2, method => %L, keep => ''{ill,drug}'', privacy => ARRAY[%L]::jsonb[])'
+    FROM unnest('{one_k,k_one,k_k}'::text[]) WITH ORDINALITY AS c (name, n)) method
+WHERE rule.rule IS NOT NULL GROUP BY rule.n, rule.name ORDER BY rule.n;
 RESET client_min_messages;
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'ilp', privacy => ARRAY[kanon_k_map('everybody')]) $$);
 SELECT try($$ kanon_cluster('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'forest', privacy => ARRAY[kanon_delta_presence('everybody', 0, 1)]) $$);

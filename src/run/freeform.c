@@ -245,7 +245,8 @@ why_not(const PrivacyWords *words)
 			return "The distribution among k matches is the table's only where there are as many as in a class.";
 		case PRIVACY_ENTROPY_L:
 		case PRIVACY_RECURSIVE_CL:
-			return "Of the values among k matches it is counted how many there are and which share each has.";
+			return "A ring sees to it how many values there are among a row's matches, and which share each has; not "
+				   "to more of their distribution.";
 		default:
 			return "A row of the population may match records of other rows: these are no classes to be in.";
 	}
@@ -256,7 +257,7 @@ static void
 check_privacy(const Request *request, KanonFreeformMethod method)
 {
 	static const char *const hint =
-		"Method 'ring' takes kanon_distinct_l and kanon_alpha, each of one column; kanon_cluster takes every rule.";
+		"Method 'ring' takes kanon_distinct_l and kanon_alpha, each of one column; kanon_full_domain and kanon_subtree take every rule.";
 
 	for (int r = 0; request->privacy != NULL && r < request->privacy->n; r++)
 	{
