@@ -186,7 +186,7 @@ run_steps(Tight *t)
 	int worse = 0;
 	double before = t->best;
 
-	for (int s = 1; s <= STEPS && !t->pace->late; s++)
+	for (int s = 1; s <= STEPS && !t->pace->late && kanon_worked(t->pace) < t->work_end; s++)
 	{
 		bool better = false;
 		double norm, unused, also_unused;
@@ -358,6 +358,7 @@ run(Tight *t, double upper, int64_t work, IlpPrices *prices)
 	int idle = 0;
 	KanonStatus status;
 
+	t->work_end = begin + work;
 	memset(t->part_of, 0xff, t->whole->nf * sizeof(*t->part_of));
 	for (uint32_t f = 0; f < t->model->nf; f++)
 		t->part_of[t->model->id[f]] = f;
@@ -368,7 +369,7 @@ run(Tight *t, double upper, int64_t work, IlpPrices *prices)
 		status = tight_try(t, &value);
 	if (status == KANON_OK)
 		average(t, 1);
-	while (status == KANON_OK && idle < IDLE && !t->pace->late && kanon_worked(t->pace) - begin < work &&
+	while (status == KANON_OK && idle < IDLE && !t->pace->late && kanon_worked(t->pace) < t->work_end &&
 		   ilp_round_up(t->whole, prices->bound) < upper - ILP_EPS)
 	{
 		t->aim = t->best + AIM * (upper - t->best);
@@ -378,7 +379,7 @@ run(Tight *t, double upper, int64_t work, IlpPrices *prices)
 		idle = prices->bound > before + GAINING * (upper - before) ? 0 : idle + 1;
 		before = prices->bound;
 		kanon_pace_done(t->pace, (double) (kanon_worked(t->pace) - begin) / (double) work);
-		if (status == KANON_OK && idle < IDLE && !t->pace->late)
+		if (status == KANON_OK && idle < IDLE && !t->pace->late && kanon_worked(t->pace) < t->work_end)
 			status = add_cuts(t);
 	}
 	return status;

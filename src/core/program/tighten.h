@@ -33,6 +33,7 @@ typedef struct Tight
 	const IlpModel *model; /* what matters of it */
 	const IlpBox *box;
 	KanonPace *pace;
+	int64_t work_end; /* of the pace, when it is enough */
 	double aim;
 	double length;
 	double share;
