@@ -400,6 +400,47 @@ little_memory(void **state)
 	problem_free(problem);
 }
 
+/* A clock that goes on whenever it is looked at. */
+static int ticks;
+
+static double
+tick(void *arg)
+{
+	(void) arg;
+	return ++ticks;
+}
+
+/* Wherever time ends there is a bound: rows that are too few lose a cell at least. */
+static void
+always_bound(void **state)
+{
+	uint64_t random = 31;
+	Host host;
+	KanonProblem *problem = random_problem(&host, &random, 200, 8, 3, 3, false);
+	double least = 0;
+	double most = 0;
+
+	(void) state;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		least += problem->rows[i] < problem->k ? (double) problem->rows[i] : 0;
+	assert_true(least > 0);
+	host.env.now = tick;
+	problem->effort = 0.001;
+	for (int limit = 1; most <= least; limit *= 2)
+	{
+		KanonRelease release;
+		KanonReport report;
+
+		assert_true(limit < 1 << 20);
+		problem->time_limit = limit;
+		assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+		assert_true(report.lower_bound >= least && report.lower_bound <= report.cost);
+		most = fmax(most, report.lower_bound);
+		kanon_release_free(problem, &release);
+	}
+	problem_free(problem);
+}
+
 /* A limit far too short for the table holds all the same, in every method. */
 static void
 time_holds(void **state)
@@ -1306,18 +1347,31 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),         cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),         cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),           cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends),     cmocka_unit_test(little_memory),
-		cmocka_unit_test(time_holds),      cmocka_unit_test(cancelled),
-		cmocka_unit_test(small_models),    cmocka_unit_test(never_too_few),
-		cmocka_unit_test(clustering),      cmocka_unit_test(clustering_magnitudes),
-		cmocka_unit_test(many_rows),       cmocka_unit_test(seven_patients),
-		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
-		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
-		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
-		cmocka_unit_test(many_types),      cmocka_unit_test(many_patterns),
+		cmocka_unit_test(between),
+		cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),
+		cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),
+		cmocka_unit_test(little_memory),
+		cmocka_unit_test(always_bound),
+		cmocka_unit_test(time_holds),
+		cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models),
+		cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering),
+		cmocka_unit_test(clustering_magnitudes),
+		cmocka_unit_test(many_rows),
+		cmocka_unit_test(seven_patients),
+		cmocka_unit_test(heuristic_fails),
+		cmocka_unit_test(choices),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(all_lose),
+		cmocka_unit_test(few_lose),
+		cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(many_types),
+		cmocka_unit_test(many_patterns),
 		cmocka_unit_test(likely_patterns),
 	};
 

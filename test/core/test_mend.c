@@ -154,7 +154,7 @@ alike(void **state)
 	open_case(&c, dense, 14, 3, 2, 2, rules, 2);
 	assert_false(kanon_privacy_monotone(c.problem->privacy));
 	make_solved(&c, of, 6, pattern);
-	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, &release, &c.report), KANON_OK);
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, 0, &release, &c.report), KANON_OK);
 	assert_int_equal(release.nclasses, 1);
 	assert_int_equal(release.classes[0].pattern, A | B | C);
 	kanon_release_free(c.problem, &release);
@@ -193,7 +193,7 @@ used_up(void **state)
 	c.problem->mask.nlist = c.plain.problem.mask.nlist = 4;
 	c.problem->residual = c.plain.problem.residual = KANON_RESIDUAL_ERROR;
 	make_solved(&c, of, 3, pattern);
-	assert_int_equal(kanon_mend(&c.plain, &c.solved, true, &release, &c.report), KANON_OK);
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, true, 0, &release, &c.report), KANON_OK);
 	assert_true(classes_of(&release, B | C) <= 1);
 	kanon_release_free(c.problem, &release);
 	close_case(&c);
@@ -219,7 +219,7 @@ taken_and_given_back(void **state)
 	c.problem->mask.nlist = c.plain.problem.mask.nlist = 6;
 	c.problem->residual = c.plain.problem.residual = KANON_RESIDUAL_ERROR;
 	make_solved(&c, of, 4, pattern);
-	assert_int_equal(kanon_mend(&c.plain, &c.solved, true, &release, &c.report), KANON_OK);
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, true, 0, &release, &c.report), KANON_OK);
 	assert_true(classes_of(&release, B | C) <= 1);
 	kanon_release_free(c.problem, &release);
 	close_case(&c);
@@ -243,9 +243,61 @@ nothing_found(void **state)
 	c.problem->mask.nlist = c.plain.problem.mask.nlist = 2;
 	c.problem->residual = c.plain.problem.residual = KANON_RESIDUAL_ERROR;
 	make_solved(&c, of, 2, pattern);
-	assert_int_equal(kanon_mend(&c.plain, &c.solved, true, &release, &c.report), KANON_NOT_FOUND);
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, true, 0, &release, &c.report), KANON_NOT_FOUND);
 	assert_non_null(strstr(c.report.detail, "merging"));
 	close_case(&c);
+}
+
+static double
+past(void *arg)
+{
+	(void) arg;
+	return 10;
+}
+
+/*
+ * When time has ended, what is broken is suppressed, with as many others as that needs, instead
+ * of merged; where every row has to be in a class there is no release then, which is no proof.
+ */
+static void
+time_ends(void **state)
+{
+	enum
+	{
+		ROWS = 8
+	};
+	/* two classes of one value each that would mend each other, and two that keep the rules */
+	static const uint32_t row[ROWS][3] = {{0, 0, 0}, {0, 0, 0}, {0, 1, 1}, {0, 1, 1},
+										  {1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {1, 1, 1}};
+	static const uint32_t of[ROWS] = {0, 0, 1, 1, 2, 2, 3, 3};
+	static const KanonPattern pattern[] = {0, 0, 0, 0};
+	static const KanonPattern list[] = {0, 0, 0, 0, B, A | B};
+
+	(void) state;
+	for (int late = 0; late < 2; late++)
+		for (int once = 0; once < 2; once++)
+		{
+			Case c = {.nrows = 0};
+			KanonRelease release;
+			KanonStatus status;
+
+			open_case(&c, &row[0][0], ROWS, 2, 1, 2, two_values, 1);
+			c.problem->mask.list = c.plain.problem.mask.list = list;
+			c.problem->mask.nlist = c.plain.problem.mask.nlist = 6;
+			make_solved(&c, of, 4, pattern);
+			c.host.env.now = past;
+			status = kanon_mend(&c.plain, &c.solved, once, late ? 9 : 11, &release, &c.report);
+			if (once && late)
+				assert_int_equal(status, KANON_NOT_FOUND);
+			else
+			{
+				assert_int_equal(status, KANON_OK);
+				assert_int_equal(classes_of(&release, A | B), late);
+				assert_int_equal(classes_of(&release, B), !late);
+				kanon_release_free(c.problem, &release);
+			}
+			close_case(&c);
+		}
 }
 
 /* Rows of which no class may be one are left out where they may be, but not when together they are one. */
@@ -265,7 +317,7 @@ left_out(void **state)
 		open_case(&c, code, (uint32_t) rows, 1, 1, 2, two_values, 1);
 		c.problem->residual = c.plain.problem.residual = KANON_RESIDUAL_DROP;
 		make_solved(&c, of, (uint32_t) rows / 2, pattern);
-		assert_int_equal(kanon_mend(&c.plain, &c.solved, false, &release, &c.report), KANON_OK);
+		assert_int_equal(kanon_mend(&c.plain, &c.solved, false, 0, &release, &c.report), KANON_OK);
 		assert_int_equal(release.dropped, rows == 2 ? 2 : 0);
 		kanon_release_free(c.problem, &release);
 		close_case(&c);
@@ -301,7 +353,7 @@ many_covers(void **state)
 		}
 	open_case(&c, code, CLASSES * 2, QIS, 1, 2, two_values, 1);
 	make_solved(&c, of, CLASSES, pattern);
-	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, &release, &c.report), KANON_OK);
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, 0, &release, &c.report), KANON_OK);
 	kanon_release_free(c.problem, &release);
 	close_case(&c);
 }
@@ -339,7 +391,7 @@ large_rest(void **state)
 	open_case(&c, code, REST + 2 * CLASSES, 1, 1, 2, rules, 1);
 	make_solved(&c, of, CLASSES + 1, pattern);
 	before = c.host.polls;
-	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, &release, &c.report), KANON_OK);
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, false, 0, &release, &c.report), KANON_OK);
 	/* 200 of them do, and then they come by threes or fours */
 	assert_true(CLASSES + 1 - release.nclasses >= 200 && CLASSES + 1 - release.nclasses <= 203);
 	assert_true((c.host.polls - before) * KANON_POLL_WORK < 60 << 18);
@@ -414,9 +466,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alike),         cmocka_unit_test(used_up),  cmocka_unit_test(taken_and_given_back),
-		cmocka_unit_test(nothing_found), cmocka_unit_test(left_out), cmocka_unit_test(many_covers),
-		cmocka_unit_test(large_rest),    cmocka_unit_test(viable),
+		cmocka_unit_test(alike),         cmocka_unit_test(used_up),    cmocka_unit_test(taken_and_given_back),
+		cmocka_unit_test(nothing_found), cmocka_unit_test(left_out),   cmocka_unit_test(time_ends),
+		cmocka_unit_test(many_covers),   cmocka_unit_test(large_rest), cmocka_unit_test(viable),
 	};
 
 	return cmocka_run_group_tests_name("mend", tests, NULL, NULL);

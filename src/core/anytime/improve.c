@@ -422,9 +422,11 @@ run(Improve *v)
 		status = ilp_reduce(&v->model, &v->fixed, &v->pace);
 	if (status == KANON_OK)
 		status = ilp_model_transpose(&v->model, &v->pace);
-	if (status != KANON_OK || v->pace.late)
+	if (status != KANON_OK)
 		return status;
-	v->bound = ilp_round_up(&v->model, ilp_model_floor(&v->model));
+	v->bound = fmax(v->bound, ilp_round_up(&v->model, ilp_model_floor(&v->model)));
+	if (v->pace.late)
+		return status;
 	kanon_pace_phase(&v->pace, "start");
 	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model), 0, v->bound, NULL,
 						NULL, &cost, &start, &v->pace);
@@ -485,7 +487,7 @@ run_priced(Improve *v, size_t most_pairs)
 	if (status != KANON_OK)
 		return status;
 	v->cost = v->result.cost;
-	v->bound = fmin(v->cost, ilp_round_up(&v->model, v->prices.bound));
+	v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	for (uint32_t f = first; f < v->model.nf && status == KANON_OK; f++)
 		if (!ilp_list_add(problem->env, &start, f))
 			status = KANON_NO_MEMORY;
@@ -546,6 +548,21 @@ offer_all(Improve *v)
 	return status;
 }
 
+/* What is known of the cost before there are instances: rows that are too few lose a cell at least. */
+static double
+first_bound(const KanonProblem *problem, const KanonInstances *grid)
+{
+	double rows = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (!(problem->columns[c].weight > 0))
+			return 0;
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+		if (problem->rows[i] < problem->k)
+			rows += (double) problem->rows[i];
+	return rows * grid->least;
+}
+
 KanonStatus
 improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease *release, KanonReport *report,
 			   IlpTrace trace)
@@ -559,6 +576,7 @@ improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease 
 	memset(report, 0, sizeof(*report));
 	kanon_pace_limit(&v.pace, problem, "greedy");
 	kanon_instances_grid(problem, &v.instances);
+	v.bound = first_bound(problem, &v.instances);
 	status = ilp_greedy(problem, &v.instances, start, &v.result, report);
 	kanon_pace_open(&v.pace, "instances");
 	if (status == KANON_OK && !kanon_poll(&v.pace) && !v.pace.late)

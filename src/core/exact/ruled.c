@@ -115,7 +115,7 @@ solve_plain(Ruled *r, KanonSolve solve)
 	{
 		r->bound = report.lower_bound / r->grid.unit;
 		r->nodes += report.nodes;
-		status = kanon_mend(&plain, &solved, once, &mended, &report);
+		status = kanon_mend(&plain, &solved, once, r->end < INFINITY ? r->end : 0, &mended, &report);
 	}
 	memcpy(r->report->detail, report.detail, sizeof(report.detail));
 	if (status == KANON_OK)

@@ -210,12 +210,12 @@ close_patterned(Patterned *p)
 }
 
 KanonStatus
-kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, KanonRelease *release,
+kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, double end, KanonRelease *release,
 		   KanonReport *report)
 {
 	const KanonProblem *problem = plain->whole;
 	Patterned p = {.problem = problem};
-	KanonShape shape = {.problem = problem, .arg = &p, .charge = charge};
+	KanonShape shape = {.problem = problem, .arg = &p, .charge = charge, .end = end};
 	KanonParts parts = {0};
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	KanonStatus status = open_patterned(&p, problem);

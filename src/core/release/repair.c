@@ -341,7 +341,7 @@ static KanonStatus
 mend(Repair *r, uint32_t broken)
 {
 	Candidate best[ASKED];
-	int n = find_candidates(r, broken, best);
+	int n = r->pace.late ? 0 : find_candidates(r, broken, best);
 	int chosen = n > 0 ? 0 : -1;
 	double rest = (double) r->held.rows[broken] * (r->shape->rest - r->charge[broken]);
 	uint64_t seen = 0;
@@ -410,10 +410,11 @@ mend_rest(Repair *r)
 	kanon_sort(order, order + n, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
 	while (at < n && !rest_keeps(r, NOBODY) && !r->cancelled)
 	{
-		uint32_t end = at + 1 + at / JOINED;
+		uint32_t end = at + 1 + (r->pace.late ? at : at / JOINED);
 		uint64_t seen = 0;
 
-		for (uint32_t i = at; i < n && i < at + JOINED && seen < LOOKED_AT && !r->cancelled; i++)
+		for (uint32_t i = at; i < n && i < at + JOINED && seen < LOOKED_AT && !r->cancelled && !r->pace.late;
+			 i++)
 		{
 			seen += r->held.length[r->n] + r->held.length[order[i].item];
 			if (rest_keeps(r, order[i].item))
@@ -551,7 +552,9 @@ tell_failure(const Repair *r, KanonStatus status, KanonReport *report)
 		return KANON_INFEASIBLE;
 	}
 	if (status == KANON_NOT_FOUND)
-		snprintf(report->detail, sizeof(report->detail), "merging classes led to none that keep the rules");
+		snprintf(report->detail, sizeof(report->detail),
+				 r->pace.late ? "time ended before classes were merged to such that keep the rules"
+							  : "merging classes led to none that keep the rules");
 	if (status != KANON_REST_FORBIDDEN)
 		return status;
 	snprintf(report->detail, sizeof(report->detail),
@@ -569,7 +572,11 @@ kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
 	Repair r = {.shape = shape,
 				.problem = problem,
 				.scratch = {.env = problem->env},
-				.pace = {.env = problem->env, .phase = "rules", .rows_left = -1, .work = KANON_POLL_WORK},
+				.pace = {.env = problem->env,
+						 .phase = "rules",
+						 .rows_left = -1,
+						 .work = KANON_POLL_WORK,
+						 .deadline = shape->end},
 				.width = (size_t) problem->ncolumns,
 				.n = parts->nclusters,
 				.parts = parts};

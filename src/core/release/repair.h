@@ -95,6 +95,12 @@ typedef struct KanonShape
 	 * rest, which is checked as problem->residual says.
 	 */
 	double rest;
+
+	/*
+	 * The clock (env->now) at which it stops: broken clusters go to the rest then, and where there
+	 * is none that is KANON_NOT_FOUND.  0: never.
+	 */
+	double end;
 } KanonShape;
 
 /*
@@ -109,9 +115,10 @@ extern KanonStatus kanon_repair(const KanonShape *shape, KanonParts *parts, Kano
 /*
  * What a release of the plain problem becomes under the whole's rules, checked by
  * kanon_release_finish.  once: each listed pattern may be used once for each time that it is
- * listed, and every row has a class; else there is a rest, priced as fully suppressed.
+ * listed, and every row has a class; else there is a rest, priced as fully suppressed.  end: of
+ * the time that there is, as of KanonShape.
  */
-extern KanonStatus kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once,
+extern KanonStatus kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, double end,
 							  KanonRelease *release, KanonReport *report);
 
 #endif
