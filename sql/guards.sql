@@ -102,6 +102,17 @@ GRANT SELECT ON ward TO kanon_test_analyst;
 SET ROLE kanon_test_analyst;
 SELECT * FROM kanon_pattern_guided('ward', 'ward_public', '{ward,age}', 5, keep => '{}');
 SELECT ward, count(*) FROM ward_public GROUP BY 1;
+-- a policy that shows others at the second reading: none of them takes the place of who stood there at the first
+RESET ROLE;
+ALTER TABLE ward ADD note int DEFAULT 1;
+CREATE SEQUENCE looks;
+CREATE FUNCTION in_turn(ward text) RETURNS boolean LANGUAGE sql VOLATILE
+AS $$ SELECT (nextval('looks') <= 60) = (ward = 'w1') $$;
+GRANT USAGE ON looks TO kanon_test_analyst;
+ALTER POLICY own_ward ON ward USING (in_turn(ward));
+SET ROLE kanon_test_analyst;
+SELECT * FROM kanon_pattern_guided('ward', 'ward_in_turn', '{ward,age}', 5, keep => '{note}');
+SELECT currval('looks') > 60;
 -- nothing is found through the caller's search_path by accident
 RESET ROLE;
 CREATE SCHEMA hostile;

@@ -115,10 +115,14 @@ typedef struct GroupReceiver
 	uint32 nchunks;
 	Size room; /* of chunks */
 	uint32 ntypes;
-	int64 nrows;     /* of groups */
-	int nattrs;      /* attributes of a group; its count is the last */
-	uint32 last;     /* row by row: the type of the last one */
-	TypeTable table; /* and types by values */
+	int64 nrows;      /* of groups */
+	int nattrs;       /* attributes of a group; its count is the last */
+	uint32 last;      /* row by row: the type of the last one */
+	TypeTable table;  /* and types by values */
+	bool noting;      /* of rows that will be read again, the types in the order in which they come: */
+	uint32 *sequence; /* [nsequence] */
+	Size nsequence;
+	Size sequence_room;
 	const RowsBeside *beside;
 	Size dictionaries; /* bytes, as charged so far */
 } GroupReceiver;
@@ -199,6 +203,24 @@ receive_group(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
+/* Of all that may be used, one part in so many may go with rows, and not row types. */
+#define SEQUENCE_SHARE 16
+
+/* The first rows alone are worth it, too. */
+static void
+note_row(GroupReceiver *recv)
+{
+	Size most = recv->border->limit / SEQUENCE_SHARE / sizeof(uint32);
+
+	if (recv->nsequence < recv->sequence_room ||
+		(recv->sequence_room < most / 2 &&
+		 kanon_enlarge(&recv->border->env, &recv->sequence, &recv->sequence_room, recv->nsequence + 1,
+					   sizeof(uint32))))
+		recv->sequence[recv->nsequence++] = recv->last;
+	else
+		recv->noting = false;
+}
+
 /* Equal rows often lie together, those of a target do. */
 static bool
 receive_row(void *arg, TupleTableSlot *slot)
@@ -224,6 +246,8 @@ receive_row(void *arg, TupleTableSlot *slot)
 		}
 	}
 	(*chunk_rows(recv, recv->last))++;
+	if (recv->noting)
+		note_row(recv);
 	row_leave(table->row);
 	return true;
 }
@@ -300,6 +324,21 @@ merge_equal(RowTypes *types)
 	types->ntypes = last + 1;
 }
 
+/* In the numbers of types that are sorted. */
+static void
+collect_sequence(GroupReceiver *recv, const uint32 *order, RowTypes *types)
+{
+	uint32 *number = border_palloc(recv->border, sizeof(uint32) * (Size) types->ntypes);
+
+	for (uint32 i = 0; i < types->ntypes; i++)
+		number[order[i]] = i;
+	for (Size i = 0; i < recv->nsequence; i++)
+		recv->sequence[i] = number[recv->sequence[i]];
+	types->sequence = recv->sequence;
+	types->nsequence = recv->nsequence;
+	border_pfree(recv->border, number);
+}
+
 static RowTypes *
 collect_types(GroupReceiver *recv)
 {
@@ -357,9 +396,13 @@ collect_types(GroupReceiver *recv)
 	}
 	border_pfree(recv->border, recv->codes);
 	border_pfree(recv->border, recv->rows);
+	if (recv->sequence != NULL)
+		collect_sequence(recv, order, types);
 	border_pfree(recv->border, order);
 	if (repeated && n > 0)
 		merge_equal(types);
+	if (types->ntypes < n)
+		types->nsequence = 0;
 	types->columns = types->grouped;
 	return types;
 }
@@ -387,6 +430,7 @@ read_types(Source *source, Border *border, bool grouped, bool written, const Row
 	}
 	else
 	{
+		recv.noting = !written && source->nkept > 0;
 		table_begin(&recv.table, border, source, FIRST_SLOTS);
 		gate_select(gate,
 					psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
@@ -437,7 +481,12 @@ rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border)
 struct TypeIndex
 {
 	TypeTable table;
+	const RowTypes *types;
+	Size row; /* of those that were asked for */
 };
+
+/* So many rows ahead codes are fetched. */
+#define ROWS_AHEAD 4
 
 TypeIndex *
 type_index_create(const RowTypes *types, Border *border)
@@ -449,6 +498,8 @@ type_index_create(const RowTypes *types, Border *border)
 	Datum *values = palloc(sizeof(Datum) * n);
 	bool *nulls = palloc(sizeof(bool) * n);
 
+	index->types = types;
+	index->row = 0;
 	table_begin(table, border, source,
 				(Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1));
 	table->codes = border_palloc(border, sizeof(uint32) * n * (Size) Max(types->ntypes, 1));
@@ -471,6 +522,21 @@ type_index_create(const RowTypes *types, Border *border)
 	return index;
 }
 
+/* The type that the row had that came at this place before, if it has it still; else DICTIONARY_NONE. */
+static inline uint32
+find_in_sequence(TypeIndex *index)
+{
+	const RowTypes *types = index->types;
+	const TypeTable *table = &index->table;
+	Size at = index->row++;
+
+	if (at >= types->nsequence)
+		return DICTIONARY_NONE;
+	if (at + ROWS_AHEAD < types->nsequence)
+		__builtin_prefetch(&table->codes[(Size) types->sequence[at + ROWS_AHEAD] * table->row->n]);
+	return table_has(table, types->sequence[at]) ? types->sequence[at] : DICTIONARY_NONE;
+}
+
 uint32
 type_index_find(TypeIndex *index, const Datum *values, const bool *nulls)
 {
@@ -478,7 +544,11 @@ type_index_find(TypeIndex *index, const Datum *values, const bool *nulls)
 	uint32 type = DICTIONARY_NONE;
 
 	if (row_take(row, values, nulls, false))
-		type = table_find(&index->table, row_hash(row));
+	{
+		type = find_in_sequence(index);
+		if (type == DICTIONARY_NONE)
+			type = table_find(&index->table, row_hash(row));
+	}
 	row_leave(row);
 	return type;
 }

@@ -15,6 +15,8 @@ typedef struct RowTypes
 	KanonColumn *grouped; /* [ngrouped] what was read; weights are 1 */
 	KanonColumn *columns; /* the problem's (Levels): grouped itself when there are no hierarchies */
 	int64 *rows;          /* [ntypes] */
+	uint32 *sequence; /* [nsequence] types of rows as they came, and probably come again; NULL: not noted */
+	Size nsequence;
 } RowTypes;
 
 /* Further columns of a table that is read, shown row by row. */
