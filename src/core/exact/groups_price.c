@@ -23,6 +23,9 @@
 /* Groups that are listed for branch and bound. */
 #define MAX_LISTED 400000
 
+/* Columns up to which there is a table of all sets of them. */
+#define PLACED_COLUMNS 12
+
 /* ---- costs ---- */
 
 /* The cheapest pattern that suppresses at least these columns. */
@@ -49,10 +52,17 @@ find_pattern(Groups *g, KanonPattern differ, KanonPattern *pattern)
 	return kanon_step(&g->pace, g->npatterns) ? KANON_CANCELLED : KANON_OK;
 }
 
+/* Of few columns each set has a place of its own: pairs are priced by millions. */
+static bool
+has_places(const Groups *g)
+{
+	return g->problem->ncolumns <= PLACED_COLUMNS;
+}
+
 static GroupCost *
 slot_of(const Groups *g, KanonPattern differ)
 {
-	size_t at = kanon_mix(differ) & (g->nslots - 1);
+	size_t at = (has_places(g) ? differ : kanon_mix(differ)) & (g->nslots - 1);
 
 	while (g->known[at].cost >= 0 && g->known[at].differ != differ)
 		at = (at + 1) & (g->nslots - 1);
@@ -65,7 +75,7 @@ grow_known(Groups *g)
 	GroupCost *old = g->known;
 	size_t n = g->nslots;
 
-	g->nslots = n == 0 ? 1024 : n * 2;
+	g->nslots = n != 0 ? n * 2 : has_places(g) ? (size_t) 1 << g->problem->ncolumns : 1024;
 	g->known = kanon_take(&g->scratch, g->nslots, sizeof(GroupCost));
 	if (g->known == NULL)
 		return KANON_NO_MEMORY;
@@ -89,7 +99,7 @@ groups_cost(Groups *g, KanonPattern differ, GroupCost *cost)
 		*cost = *slot_of(g, differ);
 	if (cost->cost >= 0)
 		return KANON_OK;
-	if (g->nknown * 2 >= g->nslots && grow_known(g) != KANON_OK)
+	if ((g->nslots == 0 || (!has_places(g) && g->nknown * 2 >= g->nslots)) && grow_known(g) != KANON_OK)
 		return KANON_NO_MEMORY;
 	status = find_pattern(g, differ, &pattern);
 	if (status != KANON_OK)
@@ -272,15 +282,20 @@ price_pairs(Offers *o, uint32_t a)
 {
 	Groups *g = o->g;
 	double most = o->gap > 0 ? 2 * o->gap : -o->g->fine;
+	bool placed = has_places(g) && g->nslots > 0;
 	KanonStatus status = KANON_OK;
 
 	for (uint32_t b = a + 1; b < g->ntypes && status == KANON_OK; b++)
 	{
-		GroupCost cost;
+		KanonPattern differ = differ_in(g, a, b);
+		GroupCost cost = {.cost = -1};
 		double least;
 		double both;
 
-		status = groups_cost(g, differ_in(g, a, b), &cost);
+		if (placed)
+			cost.cost = g->known[differ].cost;
+		if (cost.cost < 0)
+			status = groups_cost(g, differ, &cost);
 		least = 2 * cost.cost - g->reach[a] - g->reach[b];
 		if (status == KANON_OK && least < most)
 			least += pair_nudge(g, a, b);
