@@ -16,25 +16,6 @@
 #include "unclassed.h"
 #include "util/pace.h"
 
-/* The optimum takes GLPK. */
-static bool
-is_there(int method)
-{
-#ifdef HAVE_GLPK
-	(void) method;
-	return true;
-#else
-	return method != KANON_FREEFORM_MIP;
-#endif
-}
-
-static bool
-makes_mutual(int method)
-{
-	return method != KANON_FREEFORM_MIP && method != KANON_FREEFORM_MIN_COST_FLOW &&
-		   method != KANON_FREEFORM_CONCEALMENT;
-}
-
 static void
 every_method_keeps_its_promise(void **state)
 {
@@ -125,34 +106,6 @@ set_price(const KanonProblem *problem, const uint32_t *type, unsigned set)
 	return sum;
 }
 
-/* The cheapest n sets of k rows in which every row is k times. */
-static void
-all_graphs(const double *price, unsigned n, unsigned k, unsigned from, unsigned left, unsigned *need,
-		   double sum, double *best)
-{
-	if (sum >= *best)
-		return;
-	if (left == 0)
-	{
-		*best = sum;
-		return;
-	}
-	for (unsigned set = from; set < 1u << n; set++)
-	{
-		bool fits = (unsigned) __builtin_popcount(set) == k;
-
-		for (unsigned i = 0; i < n && fits; i++)
-			fits = (set >> i & 1) == 0 || need[i] > 0;
-		if (!fits)
-			continue;
-		for (unsigned i = 0; i < n; i++)
-			need[i] -= set >> i & 1;
-		all_graphs(price, n, k, set, left - 1, need, sum + price[set], best);
-		for (unsigned i = 0; i < n; i++)
-			need[i] += set >> i & 1;
-	}
-}
-
 static void
 optimum_against_all_graphs(void **state)
 {
@@ -165,20 +118,8 @@ optimum_against_all_graphs(void **state)
 		unsigned n = 4 + random_below(&random, 3);
 		unsigned k = 2 + random_below(&random, 2);
 		KanonProblem *problem = random_table(&host, &random, n, 3, 5, k);
-		double price[64];
-		uint32_t type[6];
-		unsigned need[6];
-		unsigned row = 0;
-		double best = INFINITY;
+		double best = least_graph(problem, n, k, set_price);
 
-		for (uint32_t t = 0; t < problem->ntypes; t++)
-			for (int64_t r = 0; r < problem->rows[t]; r++)
-				type[row++] = t;
-		for (unsigned set = 1; set < 1u << n; set++)
-			price[set] = set_price(problem, type, set);
-		for (unsigned i = 0; i < n; i++)
-			need[i] = k;
-		all_graphs(price, n, k, 1, n, need, 0, &best);
 		for (int m = 0; kanon_freeform_name(m) != NULL; m++)
 		{
 			KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
@@ -232,11 +173,7 @@ small_weights(void **state)
 		KanonFreeformOptions options = {.method = KANON_FREEFORM_MIP};
 		KanonRelease release;
 		KanonReport report;
-		double price[64];
-		uint32_t type[6];
-		unsigned need[6] = {k, k, k, k, k, k};
-		unsigned row = 0;
-		double best = INFINITY;
+		double best;
 
 		host_init(&host);
 		for (unsigned i = 0; i < n; i++)
@@ -247,12 +184,7 @@ small_weights(void **state)
 		}
 		problem = problem_from_codes(&host, code, n, 3, (int64_t) k);
 		((KanonColumn *) problem->columns)[0].weight = pow(10, random_below(&random, 14));
-		for (uint32_t t = 0; t < problem->ntypes; t++)
-			for (int64_t r = 0; r < problem->rows[t]; r++)
-				type[row++] = t;
-		for (unsigned set = 1; set < 1u << n; set++)
-			price[set] = set_price(problem, type, set);
-		all_graphs(price, n, k, 1, n, need, 0, &best);
+		best = least_graph(problem, n, k, set_price);
 		problem->freeform = &options;
 		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
 		assert_true(report.lower_bound <= best * (1 + 1e-4));

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "freeform/graph.h"
 #include "unclassed.h"
 
 KanonProblem *
@@ -201,4 +202,69 @@ random_records(const KanonProblem *problem, uint64_t *random, unsigned n, uint32
 			}
 		}
 	}
+}
+
+bool
+is_there(int method)
+{
+#ifdef HAVE_GLPK
+	(void) method;
+	return true;
+#else
+	return method != KANON_FREEFORM_MIP;
+#endif
+}
+
+bool
+makes_mutual(int method)
+{
+	return method != KANON_FREEFORM_MIP && method != KANON_FREEFORM_MIN_COST_FLOW &&
+		   method < KANON_FREEFORM_CONCEALMENT;
+}
+
+/* From a set on, so many of them; what each row needs, and the sum so far. */
+static void
+all_graphs(const double *price, unsigned n, unsigned k, unsigned from, unsigned left, unsigned *need,
+		   double sum, double *best)
+{
+	if (sum >= *best)
+		return;
+	if (left == 0)
+	{
+		*best = sum;
+		return;
+	}
+	for (unsigned set = from; set < 1u << n; set++)
+	{
+		bool fits = (unsigned) __builtin_popcount(set) == k;
+
+		for (unsigned i = 0; i < n && fits; i++)
+			fits = (set >> i & 1) == 0 || need[i] > 0;
+		if (!fits)
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			need[i] -= set >> i & 1;
+		all_graphs(price, n, k, set, left - 1, need, sum + price[set], best);
+		for (unsigned i = 0; i < n; i++)
+			need[i] += set >> i & 1;
+	}
+}
+
+double
+least_graph(const KanonProblem *problem, unsigned n, unsigned k,
+			double (*set_price)(const KanonProblem *problem, const uint32_t *type, unsigned set))
+{
+	double price[64];
+	uint32_t type[6];
+	unsigned need[6] = {k, k, k, k, k, k};
+	unsigned row = 0;
+	double best = INFINITY;
+
+	for (uint32_t t = 0; t < problem->ntypes; t++)
+		for (int64_t r = 0; r < problem->rows[t]; r++)
+			type[row++] = t;
+	for (unsigned set = 1; set < 1u << n; set++)
+		price[set] = set_price(problem, type, set);
+	all_graphs(price, n, k, 1, n, need, 0, &best);
+	return best;
 }

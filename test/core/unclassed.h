@@ -17,6 +17,20 @@ extern KanonProblem *random_table(Host *host, uint64_t *random, size_t rows, int
 extern KanonProblem *random_trees(Host *host, uint64_t *random, size_t rows, int qis, uint32_t domain,
 								  int64_t k);
 
+/* Is a method built in?  The optimum takes GLPK. */
+extern bool is_there(int method);
+
+/* Does a method make graphs in which both match each other? */
+extern bool makes_mutual(int method);
+
+/*
+ * By brute force, at most 6 rows: the cheapest n sets of k rows in which every row is k times.  type: of each row;
+ * set: of rows, as bits.
+ */
+extern double least_graph(const KanonProblem *problem, unsigned n, unsigned k,
+						  double (*set_price)(const KanonProblem *problem, const uint32_t *type,
+											  unsigned set));
+
 /* GCP (of nodes: NCP) of what a class shows, by the definition, times its weight, in the sum of weights. */
 extern double cost_by_hand(const KanonProblem *problem, const KanonRelease *release);
 
