@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "exact.h"
+#include "exact/groups.h"
 #include "util/pace.h"
 
 #define MAX_ROWS 11
@@ -334,6 +335,100 @@ little_memory(void **state)
 	assert_int_equal(host.blocks, 0);
 }
 
+/* So much work and no more: what is said of the optimum holds, and with enough of it all is. */
+static void
+work_ends(void **state)
+{
+	Host host;
+	KanonProblem *problem = middle_problem(&host, 0);
+	KanonRelease release;
+	KanonReport report;
+	double optimum;
+	int unproven = 0;
+	bool proven = false;
+
+	(void) state;
+	assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_OK);
+	assert_true(report.proven);
+	optimum = report.cost;
+	kanon_release_free(problem, &release);
+	for (uint64_t most = 1; !proven; most *= 4)
+	{
+		assert_int_equal(groups_solve_limited(problem, NULL, most, &release, &report), KANON_OK);
+		assert_true(exact_cost(problem, &release, &report) >= optimum - 1e-6);
+		assert_true(report.lower_bound <= optimum + 1e-6);
+		proven = report.proven;
+		unproven += !proven;
+		kanon_release_free(problem, &release);
+	}
+	assert_true(unproven > 0);
+	assert_true(same(report.cost, optimum));
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
+/* A host that sees which solvers are at work. */
+static bool told_matching, told_others;
+static bool (*host_poll)(void *arg, const KanonProgress *progress);
+
+static bool
+watch(void *arg, const KanonProgress *progress)
+{
+	told_matching |= strcmp(progress->phase, "matching") == 0;
+	told_others |= strcmp(progress->phase, "reduce") == 0 || strcmp(progress->phase, "solve") == 0 ||
+				   (told_matching && strcmp(progress->phase, "instances") == 0);
+	return host_poll(arg, progress);
+}
+
+/*
+ * `best` proves what it could only search: k = 2, and rows in so many classes that the
+ * model would be large.  What time ends is searched on; other k and small models are not matched.
+ */
+static void
+within_best(void **state)
+{
+	static const struct
+	{
+		int columns;
+		int64_t k;
+		double time_limit;
+		bool matching, others;
+	} cases[] = {{10, 2, INFINITY, true, false},
+				 {10, 2, 0, true, true},
+				 {10, 3, INFINITY, false, true},
+				 {5, 2, INFINITY, false, true}};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		uint64_t random = 5;
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 120, cases[i].columns, 3, cases[i].k, false);
+		KanonRelease release;
+		KanonReport report, alone;
+
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		problem->effort = 0.001;
+		problem->time_limit = cases[i].time_limit;
+		host_poll = host.env.poll;
+		host.env.poll = watch;
+		told_matching = told_others = false;
+		assert_int_equal(kanon_solve_best(problem, &release, &report), KANON_OK);
+		assert_int_equal(told_matching, cases[i].matching);
+		assert_int_equal(told_others, cases[i].others);
+		kanon_release_free(problem, &release);
+		if (i == 0)
+		{
+			assert_true(report.proven);
+			assert_int_equal(kanon_solve_matching(problem, &release, &alone), KANON_OK);
+			assert_true(same(alone.cost, report.cost));
+			kanon_release_free(problem, &release);
+		}
+		problem_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+}
+
 int
 main(void)
 {
@@ -347,6 +442,8 @@ main(void)
 		cmocka_unit_test(late),
 		cmocka_unit_test(late_at_once),
 		cmocka_unit_test(little_memory),
+		cmocka_unit_test(work_ends),
+		cmocka_unit_test(within_best),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,12 @@
 /*
- * best.c: the exact solver where it will fit, the anytime solver where not: in
+ * best.c: an exact solver where it will fit, the anytime solver where not: in
  * `best` where a proof is likely, in `improve` where it takes no time.
  */
 #include <math.h>
 #include <string.h>
 
 #include "anytime/improve.h"
+#include "exact/groups.h"
 #include "exact/ruled.h"
 
 /* Row types of all closed instances together, up to which a proof is likely. */
@@ -17,6 +18,15 @@
 /* The same of a model that is solved before any search could begin. */
 #define SMALL_FITS 4000
 #define SMALL_NODES 1000
+
+/*
+ * k = 2 is the easier problem: of so many row types, where each is in so many closed instances as
+ * many patterns make, pairs and triples are proven sooner than the model.  Work, lest a linear
+ * program that gets nowhere takes much longer than the search that follows it.
+ */
+#define MATCHED_TYPES 4000
+#define MATCHED_FROM ((size_t) 128)
+#define MATCHED_WORK 6e9
 
 /* Cost with the rows left out priced as if suppressed. */
 static double
@@ -84,7 +94,8 @@ prepare(const KanonProblem *problem, size_t pairs, IlpStart *start, KanonReport 
 
 /* Exactly, when the model has at most so many pairs; improve goes on from what that leaves unproven. */
 static KanonStatus
-solve(const KanonProblem *problem, size_t pairs, double nodes, KanonRelease *release, KanonReport *report)
+solve(const KanonProblem *problem, size_t pairs, double nodes, bool match, KanonRelease *release,
+	  KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	KanonProblem part = *problem;
@@ -95,13 +106,19 @@ solve(const KanonProblem *problem, size_t pairs, double nodes, KanonRelease *rel
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	match = match && problem->k == 2 && problem->ntypes <= MATCHED_TYPES;
+	if (match && pairs > MATCHED_FROM * problem->ntypes)
+		pairs = MATCHED_FROM * problem->ntypes;
 	status = prepare(problem, pairs, &start, report);
-	exact = status == KANON_OK && start.instances.start != NULL;
+	exact = status == KANON_OK && (match || start.instances.start != NULL);
 	if (exact)
 	{
 		part.time_limit = problem->time_limit / 2;
-		status = ilp_solve_limited(&part, &start, release, report, (int64_t) fmax(1, nodes * problem->effort),
-								   NULL);
+		if (start.instances.start != NULL)
+			status = ilp_solve_limited(&part, &start, release, report,
+									   (int64_t) fmax(1, nodes * problem->effort), NULL);
+		else
+			status = groups_solve_limited(&part, &start, (uint64_t) MATCHED_WORK, release, report);
 		exact = status == KANON_OK;
 		/* what else ended it need not end the other */
 		if (status != KANON_CANCELLED && status != KANON_INFEASIBLE)
@@ -124,7 +141,7 @@ kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport
 	if (problem->privacy != NULL)
 		return ruled_solve(problem, kanon_solve_best, RULED_STRICT | RULED_SEARCH | RULED_EXACT, release,
 						   report);
-	return solve(problem, FITS, NODES, release, report);
+	return solve(problem, FITS, NODES, true, release, report);
 }
 
 KanonStatus
@@ -132,5 +149,5 @@ kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonRep
 {
 	if (problem->privacy != NULL)
 		return ruled_solve(problem, kanon_solve_improve, RULED_STRICT | RULED_SEARCH, release, report);
-	return solve(problem, SMALL_FITS, SMALL_NODES, release, report);
+	return solve(problem, SMALL_FITS, SMALL_NODES, false, release, report);
 }

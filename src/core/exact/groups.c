@@ -26,7 +26,6 @@
 
 #include "exact/groups.h"
 #include "exact/ruled.h"
-#include "program/flow.h"
 #include "util/hash.h"
 
 /* Less than a unit: on a grid the best partition of nudged costs is the best. */
@@ -277,9 +276,9 @@ make_release(Groups *g, KanonRelease *release)
 
 /* Greedy's release, and a better one if there is one. */
 static KanonStatus
-solve(Groups *g, IlpResult *result, KanonReport *report)
+solve(Groups *g, const IlpStart *start, IlpResult *result, KanonReport *report)
 {
-	KanonStatus status = ilp_greedy(g->problem, &g->grid, NULL, result, report);
+	KanonStatus status = ilp_greedy(g->problem, &g->grid, start, result, report);
 
 	if (status != KANON_OK || g->problem->ntypes == 0)
 		return status;
@@ -313,7 +312,8 @@ solve(Groups *g, IlpResult *result, KanonReport *report)
 }
 
 KanonStatus
-kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+groups_solve_limited(const KanonProblem *problem, const IlpStart *start, uint64_t most, KanonRelease *release,
+					 KanonReport *report)
 {
 	KanonEnv *env = problem->env;
 	Groups g = {.problem = problem,
@@ -322,12 +322,10 @@ kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonRe
 				.strict = problem->residual == KANON_RESIDUAL_ERROR,
 				.first = -INFINITY};
 	IlpResult result = {.cost = INFINITY};
-	double start = env->now(env->arg);
+	double begin = env->now(env->arg);
 	int64_t rows = 0;
 	KanonStatus status;
 
-	if (problem->privacy != NULL)
-		return ruled_solve(problem, kanon_solve_matching, 0, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	for (uint32_t i = 0; i < problem->ntypes; i++)
@@ -344,8 +342,9 @@ kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonRe
 		return KANON_INFEASIBLE;
 	}
 	kanon_pace_limit(&g.pace, problem, "matching");
+	g.pace.most = most;
 	kanon_instances_grid(problem, &g.grid);
-	status = solve(&g, &result, report);
+	status = solve(&g, start, &result, report);
 	if (status == KANON_OK && result.cost == INFINITY)
 	{
 		snprintf(report->detail, sizeof(report->detail), "time was up before a release was found");
@@ -355,7 +354,7 @@ kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonRe
 		status = ilp_conclude(problem, &g.grid, &result,
 							  fmin(groups_round_up(&g, g.bound) + g.base, result.cost), release, report);
 	report->nodes = g.nodes;
-	report->seconds = env->now(env->arg) - start;
+	report->seconds = env->now(env->arg) - begin;
 	kanon_release_free(problem, &result.release);
 	kanon_mask_close(g.index);
 	kanon_free(env, g.patterns);
@@ -364,4 +363,12 @@ kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonRe
 	kanon_free(env, g.near.v);
 	kanon_scratch_free(&g.scratch);
 	return status;
+}
+
+KanonStatus
+kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	if (problem->privacy != NULL)
+		return ruled_solve(problem, kanon_solve_matching, 0, release, report);
+	return groups_solve_limited(problem, NULL, 0, release, report);
 }

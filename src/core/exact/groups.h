@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "program/model.h"
+#include "program/flow.h"
 
 /* Rounding: of whole costs; of reduced costs in GLPK, and in a sum. */
 #define GROUPS_EPS 1e-7
@@ -129,6 +129,10 @@ groups_round_up(const Groups *g, double bound)
 {
 	return g->grid.integral ? ceil(bound - 1e-4) : bound;
 }
+
+/* kanon_solve_matching with a start (or NULL) and so much work at most (0: any), without rules beyond k. */
+extern KanonStatus groups_solve_limited(const KanonProblem *problem, const IlpStart *start, uint64_t most,
+										KanonRelease *release, KanonReport *report);
 
 /* groups_price.c */
 

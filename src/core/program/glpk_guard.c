@@ -83,7 +83,13 @@ relax(GlpkGuard *guard, glp_prob *lp, int method, double limit, int *rc)
 	parm.it_lim = SLICE_WORK / (glp_get_num_rows(lp) + 1) + SLICE_LEAST;
 	do
 	{
+		int before = glp_get_it_cnt(lp);
+
 		*rc = glp_simplex(lp, &parm);
+		/* (elsewhere what others may do depends on the work counted, which this is not part of) */
+		if (guard->pace->most > 0)
+			guard->pace->work += (uint64_t) (glp_get_it_cnt(lp) - before) *
+								 (uint64_t) (glp_get_num_rows(lp) + glp_get_num_cols(lp));
 		if (kanon_poll(guard->pace))
 			return KANON_CANCELLED;
 		if (glpk_is_spent(guard))

@@ -63,5 +63,7 @@ kanon_poll(KanonPace *pace)
 															   .lower_bound = pace->bound});
 	if (!pace->late && pace->deadline > 0 && env->now(env->arg) >= pace->deadline)
 		pace->late = true;
+	if (pace->most > 0 && pace->total > pace->most)
+		pace->late = true;
 	return pace->cancelled;
 }

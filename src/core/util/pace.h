@@ -36,6 +36,7 @@ typedef struct KanonPace
 	/* of the solvers by integer programming, for the others 0 */
 	uint64_t total;  /* work up to the last poll */
 	double deadline; /* env->now when time is up; 0: never */
+	uint64_t most;   /* total that is as good as time being up; 0: none */
 	double cost;     /* of the best solution so far, */
 	double bound;    /* and of all, */
 	bool bounded;    /* where they are known */
