@@ -217,7 +217,12 @@ type_text(Form_pg_attribute att)
 	return format_type_with_typemod(att->atttypid, att->atttypmod);
 }
 
-void
+/*
+ * Is the relation the same, and are the columns: their number, and the type, typmod
+ * and collation of each?  Raises t_r_serialization_failure.  A column without a
+ * typmod may have values with one: the planner knows more than a view's definition.
+ */
+static void
 gate_check(const Gate *gate, TupleDesc desc)
 {
 	check_names(gate);

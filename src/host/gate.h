@@ -61,14 +61,7 @@ extern void gate_computed(Gate *gate, const char *name, Oid type);
  */
 extern uint32 type_shape(Oid type);
 
-/*
- * Is the relation the same, and are the columns: their number, and the type, typmod
- * and collation of each?  Raises t_r_serialization_failure.  A column without a
- * typmod may have values with one: the planner knows more than a view's definition.
- */
-extern void gate_check(const Gate *gate, TupleDesc desc);
-
-/* The same question without an error; of the columns alone. */
+/* Are the columns those that were resolved: their number, and the type, typmod and collation of each? */
 extern bool gate_fits(const Gate *gate, TupleDesc desc);
 
 /*

@@ -11,7 +11,7 @@
 #define MAINTENANCE_SHARES 16
 
 int kanon_progress = PROGRESS_AUTO;
-int kanon_max_memory = -1;
+static int kanon_max_memory = -1; /* kB; -1: from maintenance_work_mem */
 int kanon_distribute = DISTRIBUTE_AUTO;
 
 /* As PostgreSQL's own settings of this kind, with every word that a boolean has. */

@@ -23,7 +23,6 @@ typedef enum DistributeSetting
 
 extern int kanon_distribute; /* kanon.distribute */
 extern int kanon_progress;   /* kanon.progress */
-extern int kanon_max_memory; /* kanon.max_memory, kB; -1: from maintenance_work_mem */
 
 /* When the library is loaded. */
 extern void settings_define(void);

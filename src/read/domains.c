@@ -41,11 +41,7 @@ Domains *
 domains_open(Oid relid, ArrayType *columns)
 {
 	Domains *domains = palloc0(sizeof(Domains));
-	Source *source = source_open_columns(relid, columns, "columns");
-
-	source->kept = source->qis;
-	source->nkept = source->nqis;
-	source->nqis = source->ngrouped = 0;
+	Source *source = source_open_kept(relid, columns);
 
 	domains->source = source;
 	domains->relations = palloc0(sizeof(Oid) * source->nkept);

@@ -29,11 +29,7 @@ Points *
 points_open(Oid relid, ArrayType *columns)
 {
 	Points *points = palloc0(sizeof(Points));
-	Source *source = source_open_columns(relid, columns, "columns");
-
-	source->kept = source->qis;
-	source->nkept = source->nqis;
-	source->nqis = source->ngrouped = 0;
+	Source *source = source_open_kept(relid, columns);
 	for (int c = 0; c < source->nkept; c++)
 		if (!is_number(source->kept[c].type))
 			ereport(

@@ -59,6 +59,20 @@ shuffle_sort(Shuffle *shuffle)
 	shuffle->got = MakeSingleTupleTableSlot(shuffle->desc, &TTSOpsMinimalTuple);
 }
 
+Shuffle *
+shuffle_numbers(int64 n)
+{
+	TupleDesc nothing = CreateTemplateTupleDesc(0);
+	Shuffle *shuffle;
+
+	TupleDescFinalize(nothing);
+	shuffle = shuffle_begin(nothing, 0);
+	for (int64 i = 0; i < n; i++)
+		shuffle_put(shuffle, i, NULL, NULL);
+	shuffle_sort(shuffle);
+	return shuffle;
+}
+
 bool
 shuffle_next(Shuffle *shuffle, int64 *number, const Datum **values, const bool **nulls)
 {

@@ -21,6 +21,9 @@ typedef struct Shuffle
 /* The columns of a row are those of desc from `first` (0: the first) on. */
 extern Shuffle *shuffle_begin(TupleDesc desc, int first);
 
+/* The numbers below n, alone and sorted. */
+extern Shuffle *shuffle_numbers(int64 n);
+
 /* A row, with a number that its owner knows it by. */
 extern void shuffle_put(Shuffle *shuffle, int64 number, const Datum *values, const bool *nulls);
 

@@ -149,7 +149,8 @@ source_check_groupable(const SourceColumn *columns, int n)
 						errhint("Use a view that casts one of them to another type, such as text.")));
 }
 
-const char *
+/* The GRANT of SELECT, on these columns (quoted; NULL: all), that the current user lacks, for hints. */
+static const char *
 grant_hint(Relation rel, const char *columns)
 {
 	return psprintf("What is missing: GRANT SELECT%s ON %s TO %s;",
@@ -263,6 +264,17 @@ Source *
 source_open_columns(Oid relid, ArrayType *columns, const char *argument)
 {
 	return source_open_with(relid, columns, argument, NULL);
+}
+
+Source *
+source_open_kept(Oid relid, ArrayType *columns)
+{
+	Source *source = source_open_columns(relid, columns, "columns");
+
+	source->kept = source->qis;
+	source->nkept = source->nqis;
+	source->nqis = source->ngrouped = 0;
+	return source;
 }
 
 Source *

@@ -44,11 +44,11 @@ extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *ar
 /* The same; who may not read them is told what is missing of these others, too, that will be read. */
 extern Source *source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also);
 
-/* The GRANT of SELECT, on these columns (quoted; NULL: all), that the current user lacks, for hints. */
-extern const char *grant_hint(Relation rel, const char *columns);
-
 /* None; source_columns finds them one by one. */
 extern Source *source_open_bare(Oid relid);
+
+/* Those of an argument `columns`, as if they were to be kept. */
+extern Source *source_open_kept(Oid relid, ArrayType *columns);
 
 /* All columns, as if they were to be kept. */
 extern Source *source_open_all(Oid relid);

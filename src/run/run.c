@@ -47,7 +47,8 @@ lap_ms(instr_time *since)
 	return INSTR_TIME_GET_MILLISEC(lap);
 }
 
-void
+/* Every combination is allowed. */
+static void
 mask_all(KanonMask *mask)
 {
 	memset(mask, 0, sizeof(*mask));

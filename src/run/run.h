@@ -98,9 +98,6 @@ extern bool run_has_more_rows(const Run *run, int64 most);
 /* The third alone, of a release that has changed. */
 extern void run_measure(Run *run);
 
-/* Every combination is allowed. */
-extern void mask_all(KanonMask *mask);
-
 /* A NOTICE when an exact method stopped before its proof; does the function take a gap? */
 extern void run_notice_unproven(const Run *run, bool takes_gap, const char *takes);
 

@@ -16,21 +16,6 @@
 /* Rows between two looks at the clock. */
 #define PROGRESS_ROWS 65536
 
-/* Numbers of tuples, to come out in random order. */
-static Shuffle *
-shuffled(const KanonDrawn *drawn)
-{
-	TupleDesc nothing = CreateTemplateTupleDesc(0);
-	Shuffle *shuffle;
-
-	TupleDescFinalize(nothing);
-	shuffle = shuffle_begin(nothing, 0);
-	for (size_t i = 0; i < drawn->n; i++)
-		shuffle_put(shuffle, (int64) drawn->tuple[i], NULL, NULL);
-	shuffle_sort(shuffle);
-	return shuffle;
-}
-
 void
 made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Border *border)
 {
@@ -45,16 +30,17 @@ made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Bord
 	if (!target_is_plain(rel, target, source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
-	shuffle = shuffled(drawn);
+	shuffle = shuffle_numbers((int64) drawn->n);
 	bulk = bulk_begin(rel);
 	while (shuffle_next(shuffle, &number, &values, &nulls))
 	{
 		TupleTableSlot *slot = bulk_slot(bulk);
+		uint64 tuple = drawn->tuple[number];
 
 		if (FAULT(value_fine) && written == 0)
-			number = number == 0 ? 1 : 0;
+			tuple = tuple == 0 ? 1 : 0;
 		for (int c = 0; c < source->nkept; c++)
-			slot->tts_values[c] = domains_value(domains, (uint64) number, c, &slot->tts_isnull[c]);
+			slot->tts_values[c] = domains_value(domains, tuple, c, &slot->tts_isnull[c]);
 		if (!FAULT(rows_skipped))
 			bulk_put(bulk);
 		if (++written % PROGRESS_ROWS == 0)

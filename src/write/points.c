@@ -19,21 +19,6 @@
 /* Rows between two looks at the clock. */
 #define PROGRESS_ROWS 65536
 
-/* Their numbers, to come out in random order. */
-static Shuffle *
-shuffled(int64 n)
-{
-	TupleDesc nothing = CreateTemplateTupleDesc(0);
-	Shuffle *shuffle;
-
-	TupleDescFinalize(nothing);
-	shuffle = shuffle_begin(nothing, 0);
-	for (int64 i = 0; i < n; i++)
-		shuffle_put(shuffle, i, NULL, NULL);
-	shuffle_sort(shuffle);
-	return shuffle;
-}
-
 void
 points_write(const Target *target, const Points *points, const int64 *moved, Border *border)
 {
@@ -49,7 +34,7 @@ points_write(const Target *target, const Points *points, const int64 *moved, Bor
 	if (!target_is_plain(rel, target, source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
-	shuffle = shuffled(points->n);
+	shuffle = shuffle_numbers(points->n);
 	bulk = bulk_begin(rel);
 	while (shuffle_next(shuffle, &number, &values, &nulls))
 	{

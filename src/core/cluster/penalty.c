@@ -282,7 +282,12 @@ choose_ends(const Penalty *penalty, PenaltyMember *members, size_t n, PenaltyGro
 	return true;
 }
 
-KanonStatus
+/*
+ * Divides members with 2k rows or more into two parts of at least k rows, alike
+ * within: the first *half members are one (a type may become two: there is room
+ * for one more).  *half is 0 when no two members differ.  scratch has room for n + 1 members.
+ */
+static KanonStatus
 penalty_divide(const Penalty *penalty, KanonPace *pace, PenaltyMember *members, size_t *n, size_t *half,
 			   PenaltyMember *scratch)
 {

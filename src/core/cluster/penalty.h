@@ -63,14 +63,6 @@ typedef struct PenaltyMember
 } PenaltyMember;
 
 /*
- * Divides members with 2k rows or more into two parts of at least k rows, alike
- * within: the first *half members are one (a type may become two: there is room
- * for one more).  *half is 0 when no two members differ.  scratch has room for n + 1 members.
- */
-extern KanonStatus penalty_divide(const Penalty *penalty, KanonPace *pace, PenaltyMember *members, size_t *n,
-								  size_t *half, PenaltyMember *scratch);
-
-/*
  * Divides as long as it helps, and adds the parts as clusters.  members and
  * scratch have room for 2n: each member that becomes two fills a part up to k
  * rows, which is not divided any more, and where there is one that did not.

@@ -329,8 +329,9 @@ kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first
 	*n = plan->first[p + 1] - *first;
 }
 
-int32_t
-kanon_freeform_ruled_code(const KanonFreeformPlan *plan, int rule, uint32_t type)
+/* What a rule looks at of a row type; -1: no value that it is about. */
+static int32_t
+ruled_code(const KanonFreeformPlan *plan, int rule, uint32_t type)
 {
 	const KanonPrivacyRule *rules;
 	uint32_t code;
@@ -368,7 +369,7 @@ kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 	}
 	for (int r = 0; r < plan->space.nrules; r++)
 		for (uint32_t i = 0; i < n; i++)
-			*value++ = kanon_freeform_ruled_code(plan, r, plan->type[first + i]);
+			*value++ = ruled_code(plan, r, plan->type[first + i]);
 }
 
 /* ---- one part ---- */

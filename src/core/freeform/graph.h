@@ -168,9 +168,6 @@ extern void kanon_freeform_free(KanonFreeformPlan *plan);
 /* Rows first .. first + n - 1 in the order of `type` are part p. */
 extern void kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first, uint32_t *n);
 
-/* What a rule looks at of a row type; -1: no value that it is about. */
-extern int32_t kanon_freeform_ruled_code(const KanonFreeformPlan *plan, int rule, uint32_t type);
-
 /* Fills value[kanon_freeform_width * n] of a part. */
 extern void kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value);
 

@@ -84,9 +84,6 @@ extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances 
 extern KanonStatus ilp_offer(const KanonProblem *problem, const KanonInstances *instances,
 							 const IlpList *used, IlpRest rest, IlpResult *result, KanonPace *pace);
 
-/* Fully suppressed rows of a result, those left out included. */
-extern int64_t ilp_rest_rows(const KanonProblem *problem, const IlpResult *result);
-
 /* Finishes: *release, and cost, lower_bound, proven of the report. */
 extern KanonStatus ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
 								double bound, KanonRelease *release, KanonReport *report);

@@ -66,8 +66,9 @@ ilp_greedy(const KanonProblem *problem, const KanonInstances *grid, const IlpSta
 	return status;
 }
 
-int64_t
-ilp_rest_rows(const KanonProblem *problem, const IlpResult *result)
+/* Fully suppressed rows of a result, those left out included. */
+static int64_t
+rest_rows(const KanonProblem *problem, const IlpResult *result)
 {
 	int64_t rows = result->release.dropped;
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
@@ -92,7 +93,7 @@ ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const Il
 		return status;
 	if (problem->residual == KANON_RESIDUAL_ERROR && rest == ILP_REST_ANY)
 	{
-		int64_t left = ilp_rest_rows(problem, &mine);
+		int64_t left = rest_rows(problem, &mine);
 
 		if (left > 0 && left < problem->k)
 			mine.cost = INFINITY;

@@ -23,8 +23,9 @@ alike(const KanonProblem *whole, uint32_t a, uint32_t b)
 
 /* ---- what could be a class ---- */
 
-double
-kanon_values_needed(const KanonProblem *whole, const KanonPrivacyRule *rule)
+/* How many different values of its column a class needs at least to keep a rule; 0: that cannot be said. */
+static double
+values_needed_by(const KanonProblem *whole, const KanonPrivacyRule *rule)
 {
 	switch (rule->kind)
 	{
@@ -53,7 +54,7 @@ kanon_most_values(const KanonProblem *problem, uint32_t *needed)
 	*needed = 0;
 	for (int i = 0; i < nrules; i++)
 	{
-		double values = fmin(kanon_values_needed(problem, &rules[i]), UINT32_MAX);
+		double values = fmin(values_needed_by(problem, &rules[i]), UINT32_MAX);
 
 		if (values > 1 && values > *needed)
 		{
@@ -92,7 +93,7 @@ rule_viable(KanonPlain *plain, const KanonPrivacyRule *rule, const uint32_t *typ
 	const KanonProblem *whole = plain->whole;
 	const uint32_t *code = whole->extra[rule->column].code;
 	bool shares = rule->kind == KANON_ALPHA && rule->joined == 0 && kanon_privacy_person(whole->privacy) < 0;
-	double needed = kanon_values_needed(whole, rule);
+	double needed = values_needed_by(whole, rule);
 	uint32_t nmet = 0;
 
 	if (needed == 0 && !shares)

@@ -37,9 +37,6 @@ typedef struct KanonPlain
 extern KanonStatus kanon_plain_open(const KanonProblem *whole, bool strict, KanonPlain *plain);
 extern void kanon_plain_close(KanonPlain *plain); /* of zeros: nothing */
 
-/* How many different values of its column a class needs at least to keep a rule; 0: that cannot be said. */
-extern double kanon_values_needed(const KanonProblem *problem, const KanonPrivacyRule *rule);
-
 /* The rule that asks for the most different values in each class, two or more; NULL: none does. */
 extern const KanonPrivacyRule *kanon_most_values(const KanonProblem *problem, uint32_t *needed);
 
