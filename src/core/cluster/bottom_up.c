@@ -22,6 +22,10 @@
 
 #define NOBODY UINT32_MAX
 
+/* Numbers of rows whose reciprocals, a bit above what they are, are at hand. */
+#define RECIPROCALS 64
+#define ABOVE (1 + 1e-12)
+
 typedef struct BottomUp
 {
 	const KanonProblem *problem;
@@ -32,6 +36,7 @@ typedef struct BottomUp
 	KanonPace pace;
 	double start;
 	double deadline; /* env->now */
+	double reciprocal[RECIPROCALS];
 	bool by_row;     /* added penalty counts by row helped */
 	uint32_t *alive; /* [nalive] groups that are there */
 	uint32_t nalive;
@@ -85,6 +90,8 @@ prepare(BottomUp *b)
 	size_t n = b->problem->ntypes;
 	KanonStatus status = penalty_open(&b->layout, &b->scratch, &b->pace, &b->penalty);
 
+	for (int rows = 1; rows < RECIPROCALS; rows++)
+		b->reciprocal[rows] = ABOVE / rows;
 	b->stride = (b->penalty.size + 7) / 8 * 8;
 	b->alive = kanon_take(&b->scratch, n, sizeof(uint32_t));
 	b->place = kanon_take(&b->scratch, n, sizeof(uint32_t));
@@ -131,12 +138,17 @@ find_best(BottomUp *b, uint32_t small, uint32_t *best)
 		double before = mine + (gives ? 0 : (double) other->rows * other->each);
 		double helped =
 			!b->by_row ? 1 : (double) own->rows + (other->rows < b->problem->k ? (double) other->rows : 0);
-		double more;
+		double limit, each, more;
 
 		if (i == small)
 			continue;
-		more = rows * penalty_union(&b->penalty, own, other, (least * helped + before) / rows) - before;
-		more /= helped;
+		/* (a limit that is a bit too high does no harm) */
+		limit = rows < RECIPROCALS ? (least * helped + before) * b->reciprocal[(int) rows]
+								   : (least * helped + before) / rows * ABOVE;
+		each = penalty_union(&b->penalty, own, other, limit);
+		if (each > limit)
+			continue;
+		more = (rows * each - before) / helped;
 		if (more < least || (more == least && i < *best))
 		{
 			least = more;

@@ -87,6 +87,9 @@ penalty_open(const ClusterLayout *layout, KanonScratch *scratch, KanonPace *pace
 			status = open_levels(scratch, pace, problem->ntypes, axis);
 		else if (axis->qi->show == KANON_CLUSTER_SET && axis->column->distinct <= 64 * PENALTY_SET_WORDS)
 			axis->words = (int) (axis->column->distinct + 63) / 64;
+		axis->hull = 2 * axis->qi->first;
+		axis->weight = axis->qi->weight;
+		axis->plain = axis->place == NULL && axis->share == NULL && axis->qi->show != KANON_CLUSTER_SET;
 		penalty->nwords += axis->words;
 	}
 	penalty->size = sizeof(PenaltyGroup) + 2 * (size_t) penalty->ncolumns * sizeof(uint32_t) +
@@ -113,24 +116,15 @@ penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, PenaltyGroup
 		}
 }
 
-/* The penalty of one quasi-identifier in the union. */
+/* The penalty of a quasi-identifier with levels or sets, of which the union has these values. */
 static double
-axis_penalty(const Penalty *penalty, const PenaltyAxis *axis, const PenaltyGroup *a, const PenaltyGroup *b)
+upper_penalty(const Penalty *penalty, const PenaltyAxis *axis, const PenaltyGroup *a, const PenaltyGroup *b,
+			  uint32_t low, uint32_t high)
 {
 	const ClusterQi *qi = axis->qi;
-	const uint32_t *x = a->hull + 2 * qi->first;
-	const uint32_t *y = b->hull + 2 * qi->first;
-	uint32_t low = x[0] < y[0] ? x[0] : y[0];
-	uint32_t high = x[1] > y[1] ? x[1] : y[1];
+	const uint32_t *x = a->hull + axis->hull;
+	const uint32_t *y = b->hull + axis->hull;
 
-	if (low == high)
-		return 0;
-	if (axis->place != NULL)
-	{
-		double share = axis->place[high] - axis->place[low];
-
-		return isnan(share) ? qi->weight : share;
-	}
 	for (int l = 1; l < qi->levels && axis->share != NULL; l++)
 	{
 		low = x[2 * l] < y[2 * l] ? x[2 * l] : y[2 * l];
@@ -159,7 +153,26 @@ penalty_union(const Penalty *penalty, const PenaltyGroup *a, const PenaltyGroup 
 	double sum = 0;
 
 	for (int i = 0; i < penalty->naxes && sum <= limit; i++)
-		sum += axis_penalty(penalty, &penalty->axis[i], a, b);
+	{
+		const PenaltyAxis *axis = &penalty->axis[i];
+		const uint32_t *x = a->hull + axis->hull;
+		const uint32_t *y = b->hull + axis->hull;
+		uint32_t low = x[0] < y[0] ? x[0] : y[0];
+		uint32_t high = x[1] > y[1] ? x[1] : y[1];
+
+		if (low == high)
+			continue;
+		if (axis->plain)
+			sum += axis->weight;
+		else if (axis->place != NULL)
+		{
+			double share = axis->place[high] - axis->place[low];
+
+			sum += isnan(share) ? axis->weight : share;
+		}
+		else
+			sum += upper_penalty(penalty, axis, a, b, low, high);
+	}
 	return sum;
 }
 

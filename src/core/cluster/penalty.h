@@ -13,6 +13,10 @@
 
 typedef struct PenaltyAxis
 {
+	/* what each comparison of groups looks at comes first */
+	int hull;      /* its place in theirs */
+	bool plain;    /* any difference costs the weight */
+	double weight; /* of the quasi-identifier */
 	const ClusterQi *qi;
 	const KanonColumn *column; /* and its levels after it */
 	double *place;             /* a range: [distinct] of each code, NaN: no number */
