@@ -426,6 +426,8 @@ patterns_once(void **state)
 		}
 		one_night(&test, &random, &release);
 		kanon_release_free(problem, &release);
+		/* at times some patterns are not listed any more */
+		problem->mask.nlist = 6 - random_below(&random, 2) * 3;
 		if (kanon_solve_stable_once(problem, &test.previous, kanon_solve_pattern_clustering_greedy, &release,
 									&report) == KANON_OK)
 		{
@@ -439,7 +441,7 @@ patterns_once(void **state)
 
 				for (uint32_t other = 0; other < release.nclasses; other++)
 					used += release.classes[other].pattern == release.classes[c].pattern;
-				for (int p = 0; p < 6; p++)
+				for (size_t p = 0; p < problem->mask.nlist; p++)
 					listed += list[p] == release.classes[c].pattern;
 				assert_true(used <= listed);
 			}
