@@ -153,7 +153,7 @@ SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, lev
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => '{"diagnosis": "zip_h"}', dry_run => true);
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => '{"zip": "nowhere"}', dry_run => true);
 SELECT * FROM kanon_patterns('{a,b}', max_level => '{1}');
-SELECT * FROM kanon_patterns('{a,b}', max_level => '{1,10}');
+SELECT * FROM kanon_patterns('{a,b}', max_level => '{1,33}');
 SELECT count(*) FROM kanon_patterns('{a,b,c,d,e,f,g}', max_level => '{9,9,9,9,9,9,9}');
 DELETE FROM zip_h WHERE v = '80335';
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, dry_run => true);

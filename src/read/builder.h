@@ -11,8 +11,8 @@
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
-/* Levels above the values and below suppression: a digit in a pattern. */
-#define HIERARCHY_MAX_LEVELS 9
+/* Levels above the values and below suppression: symbols of a pattern, 1 to 9 and A to W. */
+#define HIERARCHY_MAX_LEVELS 32
 
 /* What a builder's levels says of a value that it does not know. */
 #define BUILDER_UNKNOWN (-1)

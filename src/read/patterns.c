@@ -1,7 +1,7 @@
 /*
  * patterns.c: patterns as people write them: one symbol per quasi-identifier,
- * '-' (or '0') keeps it, a digit generalizes it to that level of its hierarchy,
- * '*' suppresses it.
+ * '-' (or '0') keeps it, a digit or, above level 9, a capital letter generalizes it to
+ * that level of its hierarchy, '*' suppresses it.
  */
 #include "compat.h"
 #include "read/patterns.h"
@@ -18,6 +18,25 @@ static inline int
 columns_of(const Levels *levels, int qi)
 {
 	return levels->first[qi + 1] - levels->first[qi];
+}
+
+StaticAssertDecl(HIERARCHY_MAX_LEVELS <= 9 + 26, "each level has a symbol");
+
+char
+level_symbol(int level)
+{
+	return (char) (level == 0 ? '-' : level <= 9 ? '0' + level : 'A' + level - 10);
+}
+
+int
+symbol_of_level(char symbol)
+{
+	int level = symbol == '-'                    ? 0
+				: symbol >= '0' && symbol <= '9' ? symbol - '0'
+				: symbol >= 'A' && symbol <= 'Z' ? symbol - 'A' + 10
+												 : -1;
+
+	return level <= HIERARCHY_MAX_LEVELS ? level : -1;
 }
 
 /* To how high a level a pattern generalizes a quasi-identifier. */
@@ -51,7 +70,7 @@ pattern_text(KanonPattern pattern, const Levels *levels)
 	{
 		int level = level_of(pattern, levels, c);
 
-		appendStringInfoChar(&text, level == 0 ? '-' : level == columns_of(levels, c) ? '*' : '0' + level);
+		appendStringInfoChar(&text, level == columns_of(levels, c) ? '*' : level_symbol(level));
 	}
 	return text.data;
 }
@@ -115,13 +134,14 @@ pattern_check(const char *text, int nqis)
 			 errhint(
 				 "Write one symbol for each quasi-identifier, in their order: '-' keeps it, '*' suppresses it.")));
 	for (int c = 0; c < nqis; c++)
-		if (text[c] != '*' && text[c] != '-' && (text[c] < '0' || text[c] > '9'))
+		if (text[c] != '*' && symbol_of_level(text[c]) < 0)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pattern \"%s\" has an unknown symbol at position %d", excerpt(text), c + 1),
 				 errhint(
-					 "'-' keeps a column, '*' suppresses it, a digit generalizes it to that level of its hierarchy.")));
+					 "'-' keeps a column, '*' suppresses it, a digit generalizes it to that level of its hierarchy (A to W: 10 to %d).",
+					 HIERARCHY_MAX_LEVELS)));
 }
 
 /* The symbol as a level of its quasi-identifier; known: levels that there have been. */
@@ -129,12 +149,10 @@ static int
 symbol_level(const char *text, int qi, const Levels *levels, int known)
 {
 	int highest = columns_of(levels, qi) - 1;
-	int level = text[qi] - '0';
+	int level = symbol_of_level(text[qi]);
 
 	if (text[qi] == '*')
 		return highest + 1;
-	if (text[qi] == '-')
-		return 0;
 	if (level > highest && level <= known)
 		return highest + 1;
 	if (level > highest)

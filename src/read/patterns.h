@@ -9,6 +9,10 @@
 
 #include "utils/array.h"
 
+/* '-', 1 to 9, A to W: the levels of a quasi-identifier; and back, -1: no symbol of one. */
+extern char level_symbol(int level);
+extern int symbol_of_level(char symbol);
+
 /* Raises unless there is one symbol for each quasi-identifier, and each is one. */
 extern void pattern_check(const char *text, int nqis);
 

@@ -438,11 +438,11 @@ set_max_levels(ColumnNames *columns, ArrayType *array)
 	{
 		int level = nulls[c] ? 0 : DatumGetInt32(elements[c]);
 
-		if (level < 0 || level > 9)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("max_level %d of column \"%s\" is not one of 0 to 9", level, columns->names[c]),
-					 errhint("It is the number of levels between the values and suppression.")));
+		if (level < 0 || level > HIERARCHY_MAX_LEVELS)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("max_level %d of column \"%s\" is not one of 0 to %d", level,
+								   columns->names[c], HIERARCHY_MAX_LEVELS),
+							errhint("It is the number of levels between the values and suppression.")));
 		columns->levels.first[c] = next;
 		next += 1 + level;
 		if (next > KANON_MAX_COLUMNS)
@@ -539,7 +539,7 @@ append_list(StringInfo text, List *words)
 
 /*
  * kanon_describe(pattern text, quasi_identifiers name[]).  How many levels a
- * hierarchy has is not known here: a digit is what it says.  What was published may
+ * hierarchy has is not known here: a symbol is what it says.  What was published may
  * also have '~', for a range or set, which nobody can ask for.
  */
 Datum
@@ -563,7 +563,8 @@ kanon_describe(PG_FUNCTION_ARGS)
 		else if (pattern[c] == '~')
 			several = lappend(several, columns.names[c]);
 		else
-			generalized = lappend(generalized, psprintf("%s to level %c", columns.names[c], pattern[c]));
+			generalized = lappend(generalized,
+								  psprintf("%s to level %d", columns.names[c], symbol_of_level(pattern[c])));
 	}
 	initStringInfo(&text);
 	if (suppressed == NIL && generalized == NIL && several == NIL)

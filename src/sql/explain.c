@@ -205,8 +205,7 @@ shape_of(const Explain *explain, uint32 class_, char *text)
 		text[c] = d == first[c + 1]                  ? '*'
 				  : cell[d].show == KANON_SHOW_RANGE ? 'r'
 				  : cell[d].show == KANON_SHOW_SET   ? 's'
-				  : d == first[c]                    ? '-'
-													 : (char) ('0' + d - first[c]);
+													 : level_symbol(d - first[c]);
 	}
 	text[explain->levels->nqis] = '\0';
 	return text;
