@@ -118,6 +118,11 @@ SELECT broken('value_fine', $$ kanon_cluster('half', 'o', '{age}', 3, replace =>
 
 -- records of a freeform release are those whose matches were checked (core/freeform/freeform_check.c)
 SELECT broken('value_fine', $$ kanon_freeform('t', 'o', '{i}', 2, replace => true) $$);
+-- and of nodes of a hierarchy
+CREATE TABLE pairs AS SELECT i AS value, 'p' || i / 2 AS level1, 'all' AS level2 FROM generate_series(1, 7) i;
+SELECT sound($$ kanon_freeform('t', 'o', '{i}', 2, hierarchies => '{"i": "pairs"}', replace => true) $$);
+SELECT broken('value_fine', $$ kanon_freeform('t', 'o', '{i}', 2, hierarchies => '{"i": "pairs"}', replace => true) $$);
+SELECT broken('value_fine', $$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', hierarchies => '{"i": "pairs"}', replace => true) $$);
 -- of a release under rules: the values of its records, and what they keep
 CREATE TABLE alone AS SELECT i, CASE i WHEN 1 THEN 'y' ELSE 'x' END AS ill FROM generate_series(1, 12) i;
 SELECT sound($$ kanon_freeform('alone', 'o', '{i}', 2, method => 'ring', keep => '{ill}', categorical => '{i}', replace => true,
