@@ -44,7 +44,7 @@
 #define PATIENCE 10
 
 /* A round that gains less than this part of the gap is one of the last. */
-#define GAINING 0.005
+#define GAINING 0.001
 #define IDLE 3
 
 /* Instances less open than this, and rows fewer, are noise of the average. */
