@@ -38,7 +38,7 @@
 #define LEAST_LENGTH 1e-4
 #define SHARE 0.1
 #define SHARE_AGAIN 0.05
-#define LEAST_SHARE 0.002
+#define LEAST_SHARE 0.01
 
 /* Steps without a better bound, after which they are shorter. */
 #define PATIENCE 10
@@ -209,7 +209,7 @@ run_steps(Tight *t)
 			status = tight_activate(t);
 			if (status != KANON_OK)
 				return status;
-			if (t->best < before + 0.01 * (t->aim - before))
+			if (t->best < before + 0.001 * (t->aim - before))
 				t->share = fmax(t->share / 2, LEAST_SHARE);
 			before = t->best;
 		}

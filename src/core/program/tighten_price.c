@@ -7,7 +7,7 @@
 #include "program/tighten.h"
 
 /* Of the pairs, those on which steps are taken, and what the reduced costs are sorted into. */
-#define ACTIVE 6
+#define ACTIVE 3
 #define BINS 256
 
 /* What cuts ask of an instance to open; its candidates get what its rows are worth in it. */
