@@ -674,6 +674,15 @@ sub keep_reason
 
 my %sound; # tests that failed once: whether they pass when nothing is changed
 
+# What was made of a wrong file, since make takes what is there for what it would make.
+sub forget_made
+{
+	my $object = $_[0] =~ s/c$/o/r;
+
+	unlink((map { "build/core-$_/" . $object =~ s{^src/}{}r } 'asan', 'small'), "build/broken/$object", 'build/broken/kanon.so',
+		'build/broken/src/core/libkanon_core.a', grep { -x } glob('build/core-asan/test_* build/core-small/test_*'));
+}
+
 # One mutation: what comes of it and which test said so.
 sub try_one
 {
@@ -683,7 +692,6 @@ sub try_one
 	my $old = $lines[ $line - 1 ];
 	my $object = $file =~ s/c$/o/r;
 	my ($verdict, $by, $from) = ('none', '', spent());
-	my @suites = map { "build/core-$_/" . $object =~ s{^src/}{}r } 'asan', 'small';
 
 	$lines[ $line - 1 ] = $new;
 	# an object to compare with, compiled in the same way
@@ -729,9 +737,7 @@ sub try_one
 	keep_reason("$file:$line $by") if $verdict eq 'killed';
 	rename("$file.right", $file) or die;
 	rename("$object.right", $object) or die;
-	# and what was made of it, since make takes what is there for what it would make
-	unlink(@suites, "build/broken/$object", 'build/broken/kanon.so', 'build/broken/src/core/libkanon_core.a',
-		grep { -x } glob('build/core-asan/test_* build/core-small/test_*'));
+	forget_made($file);
 	archive() if $file =~ m{^src/core/};
 	if ($verdict eq 'killed' && !defined $sound{$by})
 	{
@@ -751,6 +757,7 @@ sub prepare
 	my @right = split(/\n/, `find src -name '*.right'`);
 
 	rename($_, $_ =~ s/\.right$//r) for @right;
+	forget_made($_) for map { /^(.*\.c)\.right$/ } @right;
 	unlink('kanon.so', 'src/core/libkanon_core.a') if @right;
 	system('make -s all >/dev/null') == 0 or die "it cannot be built\n" if @right;
 	build_suites('plain');
