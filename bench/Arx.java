@@ -57,6 +57,10 @@ public class Arx {
         Hierarchy[] hierarchies = new Hierarchy[rows.get(0).length];
         for (int i = 0; i < hierarchies.length; i++) {
             List<String[]> levels = lines(new File(folder, "adult-hierarchies/" + rows.get(0)[i] + ".csv"));
+            /* its loss counts the values of the hierarchy, which has ages that nobody is of; kanon's those of the data */
+            Set<String> values = new HashSet<>();
+            for (String[] row : rows.subList(1, rows.size())) values.add(row[i]);
+            levels.removeIf(level -> !values.contains(level[0]));
             hierarchies[i] = Hierarchy.create(levels.toArray(new String[0][]));
         }
         for (String metric : new String[] {"loss", "discernibility"})
