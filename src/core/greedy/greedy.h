@@ -106,14 +106,14 @@ typedef struct GreedyLevel
 } GreedyLevel;
 
 /*
- * From so many row types on, and up to so many columns, refinement beats blocks.
+ * From so many row types on, and up to so many quasi-identifiers, refinement beats blocks.
  * So many slots per row type it has at least; beyond, they are hashed.  (Tests
  * make the first and the last small.)
  */
 #ifndef GREEDY_REFINE_LEAST
 #define GREEDY_REFINE_LEAST 256
 #endif
-#define GREEDY_REFINE_COLUMNS 20
+#define GREEDY_REFINE_QIS 20
 #ifndef GREEDY_REFINE_SLOTS
 #define GREEDY_REFINE_SLOTS 8
 #endif
@@ -137,8 +137,8 @@ typedef struct GreedySlot
 /* The memory of greedy_refine_search. */
 typedef struct GreedyRefine
 {
-	uint32_t room;                              /* row types */
-	GreedyPart part[GREEDY_REFINE_COLUMNS + 1]; /* by depth */
+	uint32_t room;                          /* row types */
+	GreedyPart part[KANON_MAX_COLUMNS + 1]; /* by depth */
 	uint32_t nslots;
 	GreedySlot *slot; /* all zero between two steps */
 	uint64_t *key;    /* of a slot that was found by hashing; NULL until one is */

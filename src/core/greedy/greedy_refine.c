@@ -1,5 +1,5 @@
 /*
- * greedy_refine.c: the groups of many row types when there are few columns.
+ * greedy_refine.c: the groups of many row types when there are few quasi-identifiers.
  *
  * The same search as that of greedy_search.c, over all groups at once: each row
  * type has the number of its group, and to keep a column is to refine that
@@ -8,7 +8,7 @@
  * The Computer Journal 42(2), 1999) and to forget what falls into groups of
  * fewer than k rows.  A step costs a few passes over the row types that are left,
  * however small their groups are, and knows nothing of single groups: with many
- * columns, where that cuts off most of the patterns, greedy_block.c is better.
+ * quasi-identifiers, where that cuts off most of the patterns, greedy_block.c is better.
  */
 #include <string.h>
 
@@ -66,7 +66,7 @@ greedy_refine_free(GreedySearch *search)
 {
 	GreedyRefine *refine = &search->refine;
 
-	for (int d = 0; d <= GREEDY_REFINE_COLUMNS; d++)
+	for (int d = 0; d <= KANON_MAX_COLUMNS; d++)
 	{
 		kanon_free(search->env, refine->part[d].type);
 		kanon_free(search->env, refine->part[d].group);
@@ -290,10 +290,17 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 bool
 greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *state)
 {
-	int columns = __builtin_popcountll(search->index->all & ~state->refined & ~state->go);
+	KanonPattern open = search->index->all & ~state->refined & ~state->go;
+	int qis = 0;
 
-	return columns <= GREEDY_REFINE_COLUMNS && n >= GREEDY_REFINE_LEAST && n <= GREEDY_BLOCK_ROWS &&
-		   search->problem->k >= 1 && search->problem->k <= GREEDY_BLOCK_K;
+	if (n < GREEDY_REFINE_LEAST || n > GREEDY_BLOCK_ROWS || search->problem->k < 1 ||
+		search->problem->k > GREEDY_BLOCK_K)
+		return false;
+	/* levels of one quasi-identifier follow from one another */
+	for (int c = 0; c < search->problem->ncolumns; c++)
+		qis += (open & KANON_BIT(c)) != 0 &&
+			   (search->problem->columns[c].level == 0 || (open & KANON_BIT(c - 1)) == 0);
+	return qis <= GREEDY_REFINE_QIS;
 }
 
 void
