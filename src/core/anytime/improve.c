@@ -42,6 +42,10 @@
 /* Work that cuts may take, by that of the search; its steps are slower. */
 #define CUTS_SHARE 2
 
+/* Of the time that there is when they begin; and rows from which the search needs all of it. */
+#define CUTS_TIME 0.3
+#define CUTS_ROWS 200000
+
 /* Classes of which one is closed when too few rows are left over. */
 #define CLOSED 16
 
@@ -383,10 +387,19 @@ find_bound(Improve *v, double effort)
 static KanonStatus
 tighten(Improve *v)
 {
-	KanonStatus status =
-		ilp_tighten(&v->model, v->cost, (int64_t) (CUTS_SHARE * search_work(v, v->problem->effort)),
-					&v->prices, &v->pace);
+	KanonEnv *env = v->problem->env;
+	double deadline = v->pace.deadline;
+	double now = env->now(env->arg);
+	KanonStatus status;
 
+	if (row_units(&v->model) > CUTS_ROWS)
+		return KANON_OK;
+	if (deadline > 0)
+		v->pace.deadline = now + CUTS_TIME * (deadline - now);
+	status = ilp_tighten(&v->model, v->cost, (int64_t) (CUTS_SHARE * search_work(v, v->problem->effort)),
+						 &v->prices, &v->pace);
+	v->pace.deadline = deadline;
+	v->pace.late = deadline > 0 && env->now(env->arg) >= deadline;
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;
