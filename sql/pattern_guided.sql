@@ -102,6 +102,23 @@ SELECT * FROM kanon_pattern_guided('parted', NULL, '{site,a,b}', 3, dry_run => t
 SELECT * FROM kanon_pattern_guided('parted', NULL, '{site,a,b}', 3, partition_by => 'a', patterns => '{-*-}', residual => 'drop', dry_run => true);
 SELECT * FROM kanon_pattern_guided('parted', 'parted_l', '{site,a,b}', 3, partition_by => 'site', privacy => ARRAY[kanon_distinct_l('d', 3)], keep => '{d}', residual => 'drop');
 SELECT min(l), sum(n) FROM (SELECT count(DISTINCT d) AS l, count(*) AS n FROM parted_l GROUP BY site, a, b) AS c;
+-- values are shared out among parallel workers where that is allowed: the same release
+CREATE TABLE sites AS SELECT i % 9 AS site, hashint4(i) & 3 AS a, hashint4(i + 1000) & 3 AS b, hashint4(i + 2000) & 1 AS c FROM generate_series(1, 900) i;
+INSERT INTO sites SELECT 100 + i % 6, i, i, i FROM generate_series(1, 20) i;
+SET max_parallel_workers_per_gather = 0;
+SELECT * FROM kanon_pattern_guided('sites', 'sites_alone', '{site,a,b,c}', 5, partition_by => 'site', mark => true);
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET client_min_messages = debug1;
+SELECT sum(row_count) FROM kanon_pattern_guided('sites', NULL, '{site,a,b,c}', 5, partition_by => 'site', dry_run => true);
+-- rules beyond k stay where their dictionaries are
+SELECT sum(row_count) FROM kanon_pattern_guided('sites', NULL, '{site,a,b}', 5, partition_by => 'site', keep => '{c}', privacy => ARRAY[kanon_distinct_l('c', 2)], dry_run => true);
+SET client_min_messages = warning;
+SELECT FROM kanon_pattern_guided('sites', 'sites_helped', '{site,a,b,c}', 5, partition_by => 'site', mark => true);
+RESET client_min_messages;
+RESET parallel_setup_cost;
+RESET max_parallel_workers_per_gather;
+SELECT count(*) FROM (TABLE sites_alone EXCEPT ALL TABLE sites_helped) AS more;
 -- where parts lead nowhere the whole is solved
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, partition_by => 'zip', residual => 'error', patterns => '{**-}', dry_run => true);
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, partition_by => 'agge', dry_run => true);

@@ -371,9 +371,34 @@ typedef struct KanonPartitionFacts
 	double left_over_cost;
 } KanonPartitionFacts;
 
+/* Row types by a column's values: type[start[code] .. start[code + 1]), ascending. */
+typedef struct KanonValueTypes
+{
+	uint32_t distinct;
+	uint32_t *type;      /* [ntypes] */
+	const size_t *start; /* [distinct + 1] */
+} KanonValueTypes;
+
+/*
+ * Somebody who solves values ahead.  Each value that has k rows is asked for once, in ascending order: true
+ * says that status, report and (of KANON_OK) release are what kanon_solve_value gave; the release is read
+ * before the next question, and stays theirs.  False: it is solved here.
+ */
+typedef struct KanonPartitionHelp
+{
+	void *arg;
+	bool (*solved)(void *arg, const KanonValueTypes *values, uint32_t code, KanonStatus *status,
+				   KanonRelease *release, KanonReport *report);
+} KanonPartitionHelp;
+
+/* help: NULL, too */
 extern KanonStatus kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solve,
-										   KanonRelease *release, KanonReport *report,
-										   KanonPartitionFacts *facts);
+										   const KanonPartitionHelp *help, KanonRelease *release,
+										   KanonReport *report, KanonPartitionFacts *facts);
+
+/* What a helper does: a value's rows alone, in so many seconds.  Types of the release are places among type[n]. */
+extern KanonStatus kanon_solve_value(const KanonProblem *problem, uint32_t *type, uint32_t n, double seconds,
+									 KanonSolve solve, KanonRelease *release, KanonReport *report);
 
 /* mask.c */
 

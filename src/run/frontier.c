@@ -11,6 +11,7 @@
 #include "run/frontier.h"
 #include "host/pool.h"
 #include "run/models.h"
+#include "run/shared_problem.h"
 
 #include <math.h>
 
@@ -26,11 +27,10 @@ typedef struct SharedSolution
 	Solution solution;
 } SharedSolution;
 
-/* What lies there; the arrays of the problem follow (arrays). */
+/* What lies there; the arrays of the problem follow. */
 typedef struct Shared
 {
-	KanonProblem problem; /* its pointers, and the columns', mean nothing there */
-	KanonColumn columns[KANON_MAX_COLUMNS];
+	SharedProblem problem;
 	char method[METHOD_LENGTH];
 	PoolTasks tasks;
 	SharedSolution solutions[FLEXIBLE_ARRAY_MEMBER]; /* [tasks.n] */
@@ -41,8 +41,7 @@ typedef struct Many
 {
 	Border *border;
 	Shared *shared;
-	KanonProblem problem;
-	KanonColumn columns[KANON_MAX_COLUMNS];
+	FoundProblem found;
 	KanonSolve solve;
 } Many;
 
@@ -97,47 +96,6 @@ solve_here(Run *run, Solution *solution)
 	solution->ms = INSTR_TIME_GET_MILLISEC(end);
 }
 
-/* A way through the problem's arrays, as they lie in shared memory one after the other. */
-typedef struct Walk
-{
-	char *there; /* of the next array; NULL: only their size is asked for */
-	bool copy;   /* it is put there; else it is found there */
-	Size size;   /* of all so far */
-} Walk;
-
-static const void *
-array(Walk *walk, const void *here, Size n, Size size)
-{
-	char *there = walk->there;
-
-	size = mul_size(n, size);
-	walk->size = add_size(walk->size, MAXALIGN(size));
-	if (there == NULL)
-		return here;
-	walk->there += MAXALIGN(size);
-	if (!walk->copy)
-		return there;
-	if (size > 0)
-		memcpy(there, here, size);
-	return here;
-}
-
-static void
-arrays(Walk *walk, KanonProblem *problem, KanonColumn *columns)
-{
-	problem->columns = columns;
-	problem->rows = array(walk, problem->rows, problem->ntypes, sizeof(int64));
-	if (problem->mask.list != NULL)
-		problem->mask.list = array(walk, problem->mask.list, problem->mask.nlist, sizeof(KanonPattern));
-	problem->mask.rules = array(walk, problem->mask.rules, problem->mask.nrules, sizeof(KanonRule));
-	for (int c = 0; c < problem->ncolumns; c++)
-	{
-		columns[c].code = array(walk, columns[c].code, problem->ntypes, sizeof(uint32));
-		if (columns[c].number != NULL)
-			columns[c].number = array(walk, columns[c].number, columns[c].distinct, sizeof(double));
-	}
-}
-
 static void
 solve_round(void *state)
 {
@@ -148,9 +106,10 @@ solve_round(void *state)
 	{
 		SharedSolution *mine = &many->shared->solutions[i];
 
-		many->problem.k = mine->solution.k;
+		many->found.problem.k = mine->solution.k;
 		/* what lacks memory here may have it alone */
-		mine->done = solve_one(many->border, &many->problem, many->solve, &mine->solution) != KANON_NO_MEMORY;
+		mine->done =
+			solve_one(many->border, &many->found.problem, many->solve, &mine->solution) != KANON_NO_MEMORY;
 	}
 }
 
@@ -159,14 +118,10 @@ open_worker(Border *border, void *block, int member)
 {
 	Many *many = MemoryContextAllocZero(border->context, sizeof(Many));
 	Shared *shared = block;
-	Walk walk = {.there = (char *) &shared->solutions[shared->tasks.n]};
 
 	many->border = border;
 	many->shared = shared;
-	many->problem = shared->problem;
-	many->problem.env = &border->env;
-	memcpy(many->columns, shared->columns, sizeof(many->columns));
-	arrays(&walk, &many->problem, many->columns);
+	shared_problem_find(&shared->problem, (char *) &shared->solutions[shared->tasks.n], border, &many->found);
 	many->solve = kanon_solver_find(shared->method)->solve;
 	return many;
 }
@@ -185,28 +140,21 @@ static void
 solve_parallel(Run *run, int workers, Solution *solutions, int nks, bool *done)
 {
 	Size head = offsetof(Shared, solutions) + sizeof(SharedSolution) * nks;
-	Many many = {.border = run->border, .problem = run->problem, .solve = run->request->solve};
-	Walk walk = {0};
-	Pool *pool;
+	Many many = {.border = run->border, .found = {.problem = run->problem}, .solve = run->request->solve};
+	Pool *pool = pool_create(&solving, run->request->caller, run->border,
+							 add_size(head, shared_problem_size(&run->problem)), workers, false);
 
-	memcpy(many.columns, run->problem.columns, sizeof(KanonColumn) * run->problem.ncolumns);
-	arrays(&walk, &many.problem, many.columns);
-	pool =
-		pool_create(&solving, run->request->caller, run->border, add_size(head, walk.size), workers, false);
 	if (pool == NULL)
 		return;
 	ereport(DEBUG1,
 			(errmsg_internal("kanon_frontier: %d parallel workers for %d ks", pool_workers(pool), nks)));
 	many.shared = pool_block(pool);
 	memset(many.shared, 0, head);
-	many.shared->problem = many.problem;
-	memcpy(many.shared->columns, many.columns, sizeof(many.columns));
+	shared_problem_put(&run->problem, &many.shared->problem, (char *) many.shared + head);
 	strlcpy(many.shared->method, run->request->method, METHOD_LENGTH);
 	pool_tasks_init(&many.shared->tasks, nks);
 	for (int i = 0; i < nks; i++)
 		many.shared->solutions[i].solution.k = solutions[i].k;
-	walk = (Walk){.there = (char *) many.shared + head, .copy = true};
-	arrays(&walk, &many.problem, many.columns);
 
 	pool_round(pool, &many);
 	for (int i = 0; i < nks; i++)
@@ -218,17 +166,12 @@ solve_parallel(Run *run, int workers, Solution *solutions, int nks, bool *done)
 	pool_end(pool);
 }
 
-/*
- * Can workers be given all there is to know?  Privacy rules stay where their dictionaries are, and what has
- * more to it than a problem and a solver of patterns here altogether.
- */
+/* Can workers be given all there is to know?  What has more to it than a problem and a solver of patterns stays here. */
 static bool
 is_known(const Run *run)
 {
-	const KanonProblem *problem = &run->problem;
-
 	return run->request->model == &pattern_guided_model && run->request->solve_run == NULL &&
-		   problem->privacy == NULL && problem->nextra == 0 && strlen(run->request->method) < METHOD_LENGTH;
+		   problem_can_be_shared(&run->problem) && strlen(run->request->method) < METHOD_LENGTH;
 }
 
 static void

@@ -7,6 +7,7 @@
 #include "host/nearest.h"
 #include "run/args.h"
 #include "run/models.h"
+#include "run/partition.h"
 #include "run/run.h"
 
 #define PATTERN_OPTIONS                                                                                    \
@@ -35,11 +36,9 @@ typedef struct Partition
 static KanonStatus
 solve_by_parts(Run *run)
 {
-	const Request *request = run->request;
-	Partition *partition = request->own;
+	Partition *partition = run->request->own;
 
-	return kanon_solve_partitioned(&run->problem, run->source->levels.first[partition->qi], request->solve,
-								   &run->release, &run->report, &partition->facts);
+	return partition_solve(run, run->source->levels.first[partition->qi], &partition->facts);
 }
 
 static void

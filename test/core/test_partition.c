@@ -1,6 +1,7 @@
 /*
  * test_partition.c: a problem solved by parts keeps every rule of the whole.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +82,8 @@ keeps_rules(void **state)
 		if (diverse)
 			diverse_make(problem, &random, DIVERSE_ALL);
 		column = some_column(problem, &random);
-		status = kanon_solve_partitioned(problem, column, kanon_solve_greedy, &release, &report, &facts);
+		status =
+			kanon_solve_partitioned(problem, column, kanon_solve_greedy, NULL, &release, &report, &facts);
 		whole = kanon_solve_greedy(problem, &plain, &plain_report);
 		if (status != KANON_OK)
 			assert_int_equal(status, whole);
@@ -126,7 +128,7 @@ is_what_parts_are(void **state)
 	(void) state;
 	host_init(&host);
 	problem = problem_from_codes(&host, code[0], sizeof(code) / sizeof(code[0]), 3, 2);
-	assert_int_equal(kanon_solve_partitioned(problem, 0, kanon_solve_greedy, &release, &report, &facts),
+	assert_int_equal(kanon_solve_partitioned(problem, 0, kanon_solve_greedy, NULL, &release, &report, &facts),
 					 KANON_OK);
 	/* value 3 has one row; of value 2 the rows agree in nothing but that, which a part may show */
 	assert_int_equal(facts.parts, 3);
@@ -139,6 +141,85 @@ is_what_parts_are(void **state)
 	kanon_release_free(problem, &release);
 	problem_free(problem);
 	assert_int_equal(host.blocks, 0);
+}
+
+/* Solves every second value that it is asked for, and every third of these without telling. */
+typedef struct Helper
+{
+	const KanonProblem *problem;
+	KanonRelease last;
+	int asked;
+	uint32_t code;
+} Helper;
+
+static bool
+helper_solved(void *arg, const KanonValueTypes *values, uint32_t code, KanonStatus *status,
+			  KanonRelease *release, KanonReport *report)
+{
+	Helper *helper = arg;
+	size_t first = values->start[code];
+	uint32_t n = (uint32_t) (values->start[code + 1] - first);
+
+	assert_true(code < values->distinct && (helper->asked == 0 || code > helper->code));
+	helper->code = code;
+	kanon_release_free(helper->problem, &helper->last);
+	memset(&helper->last, 0, sizeof(helper->last));
+	if (helper->asked++ % 2 == 0)
+		return false;
+	*status = kanon_solve_value(helper->problem, values->type + first, n, INFINITY, kanon_solve_greedy,
+								&helper->last, report);
+	*release = helper->last;
+	return helper->asked % 3 != 0;
+}
+
+/* Whoever solves a value, the release is the same. */
+static void
+helped(void **state)
+{
+	uint64_t random = 3;
+	int asked = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(TABLES) / 4; i++)
+	{
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release, alone;
+		KanonReport report, alone_report;
+		KanonPartitionFacts facts, alone_facts;
+		Helper helper = {0};
+		KanonPartitionHelp help = {&helper, helper_solved};
+		KanonStatus status;
+		int column;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, 60, 4);
+		column = some_column(problem, &random);
+		helper.problem = problem;
+		status =
+			kanon_solve_partitioned(problem, column, kanon_solve_greedy, &help, &release, &report, &facts);
+		kanon_release_free(problem, &helper.last);
+		assert_int_equal(kanon_solve_partitioned(problem, column, kanon_solve_greedy, NULL, &alone,
+												 &alone_report, &alone_facts),
+						 status);
+		if (status == KANON_OK)
+		{
+			assert_memory_equal(&facts, &alone_facts, sizeof(facts));
+			assert_true(report.cost == alone_report.cost);
+			assert_int_equal(release.nclasses, alone.nclasses);
+			assert_int_equal(release.nflows, alone.nflows);
+			for (size_t f = 0; f < release.nflows; f++)
+				assert_true(release.flows[f].type == alone.flows[f].type &&
+							release.flows[f].class_ == alone.flows[f].class_ &&
+							release.flows[f].rows == alone.flows[f].rows);
+			kanon_release_free(problem, &release);
+			kanon_release_free(problem, &alone);
+		}
+		asked += helper.asked > 1;
+		problem_random_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(asked > cases(TABLES) / 16);
 }
 
 /* Every allocation refused once, every poll answered with yes once. */
@@ -166,7 +247,7 @@ memory_and_cancel(void **state)
 			problem->residual = KANON_RESIDUAL_SUPPRESS;
 			fail_at(&host, &failure);
 			failure.status =
-				kanon_solve_partitioned(problem, 0, kanon_solve_greedy, &release, &report, &facts);
+				kanon_solve_partitioned(problem, 0, kanon_solve_greedy, NULL, &release, &report, &facts);
 			host.refuse_at = host.cancel_at = 0;
 			if (failure.status == KANON_OK)
 				kanon_release_free(problem, &release);
@@ -182,6 +263,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_rules),
 		cmocka_unit_test(is_what_parts_are),
+		cmocka_unit_test(helped),
 		cmocka_unit_test(memory_and_cancel),
 	};
 

@@ -16,6 +16,7 @@ typedef struct Partition
 {
 	const KanonProblem *problem;
 	KanonSolve solve;
+	const KanonPartitionHelp *help; /* or NULL */
 	KanonScratch scratch;
 	KanonPace pace;
 	KanonPattern all;
@@ -54,7 +55,7 @@ sort_by_value(Partition *p, const KanonColumn *column)
 
 /* What is solved of a part goes to the release: of a value, not what is in no class or suppressed whole. */
 static KanonStatus
-take_release(Partition *p, const KanonPart *part, const KanonRelease *solved, bool rest)
+take_release(Partition *p, const uint32_t *type, const KanonRelease *solved, bool rest)
 {
 	KanonEnv *env = p->problem->env;
 	KanonRelease *release = p->release;
@@ -82,7 +83,7 @@ take_release(Partition *p, const KanonPart *part, const KanonRelease *solved, bo
 		if (rest && flow.class_ != KANON_DROPPED)
 			p->facts->left_over_cost +=
 				kanon_pattern_cost(p->problem, solved->classes[flow.class_].pattern) * (double) flow.rows;
-		flow.type = part->type[flow.type];
+		flow.type = type[flow.type];
 		p->left[flow.type] -= flow.rows;
 		if (flow.class_ != KANON_DROPPED)
 			flow.class_ += release->nclasses;
@@ -103,33 +104,75 @@ time_for(const Partition *p, uint32_t ntypes)
 	return isinf(p->end) ? p->end : fmax(left * ntypes / (p->problem->ntypes - p->solved), 1e-3);
 }
 
+/* Of these row types so many rows of `left` alone; of a value, what fits into no class is left out. */
+static KanonStatus
+solve_types(const KanonProblem *problem, const int64_t *left, uint32_t *type, uint32_t n, bool rest,
+			double seconds, KanonSolve solve, KanonScratch *scratch, KanonPace *pace, KanonRelease *solved,
+			KanonReport *report)
+{
+	int64_t *rows = kanon_take(scratch, n, sizeof(int64_t));
+	KanonPart part = {.type = NULL};
+	KanonStatus status = kanon_taken(scratch);
+
+	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
+		rows[i] = left[type[i]];
+	if (status == KANON_OK)
+		status = kanon_part_open(problem, n, type, rows, scratch, pace, &part);
+	if (status == KANON_OK)
+	{
+		if (!rest)
+			part.problem.residual = KANON_RESIDUAL_DROP;
+		part.problem.time_limit = seconds;
+		status = solve(&part.problem, solved, report);
+	}
+	kanon_part_close(&part);
+	return status;
+}
+
+KanonStatus
+kanon_solve_value(const KanonProblem *problem, uint32_t *type, uint32_t n, double seconds, KanonSolve solve,
+				  KanonRelease *release, KanonReport *report)
+{
+	KanonScratch scratch = {.env = problem->env};
+	KanonPace pace = {.env = problem->env, .phase = "solve by parts", .rows_left = -1};
+	KanonStatus status;
+
+	memset(release, 0, sizeof(*release));
+	memset(report, 0, sizeof(*report));
+	status =
+		solve_types(problem, problem->rows, type, n, false, seconds, solve, &scratch, &pace, release, report);
+	kanon_scratch_free(&scratch);
+	return status;
+}
+
 /* These row types alone, as far as rows of them are left. */
 static KanonStatus
 solve_part(Partition *p, uint32_t *type, uint32_t n, bool rest, KanonReport *report)
 {
 	size_t mark = kanon_mark(&p->scratch);
-	int64_t *rows = kanon_take(&p->scratch, n, sizeof(int64_t));
-	KanonPart part = {.type = NULL};
 	KanonRelease solved = {0};
-	KanonStatus status = kanon_taken(&p->scratch);
+	KanonStatus status = solve_types(p->problem, p->left, type, n, rest, time_for(p, n), p->solve,
+									 &p->scratch, &p->pace, &solved, report);
 
-	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
-		rows[i] = p->left[type[i]];
 	if (status == KANON_OK)
-		status = kanon_part_open(p->problem, n, type, rows, &p->scratch, &p->pace, &part);
-	if (status == KANON_OK)
-	{
-		if (!rest)
-			part.problem.residual = KANON_RESIDUAL_DROP;
-		part.problem.time_limit = time_for(p, n);
-		status = p->solve(&part.problem, &solved, report);
-	}
-	if (status == KANON_OK)
-		status = take_release(p, &part, &solved, rest);
+		status = take_release(p, type, &solved, rest);
 	kanon_release_free(p->problem, &solved);
-	kanon_part_close(&part);
 	kanon_release(&p->scratch, mark);
 	return status;
+}
+
+/* A value's: by who helps, or else here. */
+static KanonStatus
+solve_value(Partition *p, uint32_t code, uint32_t distinct, KanonReport *report)
+{
+	KanonValueTypes values = {.distinct = distinct, .type = p->by_value, .start = p->start};
+	uint32_t *type = p->by_value + p->start[code];
+	KanonRelease solved;
+	KanonStatus status;
+
+	if (p->help == NULL || !p->help->solved(p->help->arg, &values, code, &status, &solved, report))
+		return solve_part(p, type, (uint32_t) (p->start[code + 1] - p->start[code]), false, report);
+	return status == KANON_OK ? take_release(p, type, &solved, false) : status;
 }
 
 /* What keeps a part from having a release of its own: its rows are left over. */
@@ -154,7 +197,7 @@ solve_values(Partition *p, uint32_t distinct, KanonReport *report)
 			rows += p->problem->rows[type[i]];
 		if (rows >= p->problem->k)
 		{
-			status = solve_part(p, type, n, false, report);
+			status = solve_value(p, code, distinct, report);
 			p->facts->parts++;
 		}
 		p->solved += n;
@@ -182,13 +225,15 @@ solve_rest(Partition *p, KanonReport *report)
 }
 
 KanonStatus
-kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solve, KanonRelease *release,
-						KanonReport *report, KanonPartitionFacts *facts)
+kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solve,
+						const KanonPartitionHelp *help, KanonRelease *release, KanonReport *report,
+						KanonPartitionFacts *facts)
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
 	Partition p = {.problem = problem,
 				   .solve = solve,
+				   .help = help,
 				   .scratch = {.env = env},
 				   .pace = {.env = env, .phase = "solve by parts", .rows_left = -1},
 				   .all = kanon_pattern_all(problem->ncolumns),
