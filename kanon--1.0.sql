@@ -546,6 +546,32 @@ AS 'MODULE_PATHNAME', 'kanon_describe';
 COMMENT ON FUNCTION @extschema@.kanon_describe(text, name[])
 IS 'says in words what a pattern suppresses';
 
+/* ---- what workers of Citus do for a run: kanon's own queries call these ---- */
+
+CREATE FUNCTION @extschema@.kanon_place()
+RETURNS bigint
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_place';
+
+COMMENT ON FUNCTION @extschema@.kanon_place()
+IS 'behind kanon.distribute: a random place for a row, from the operating system''s strong randomness';
+
+CREATE FUNCTION @extschema@.kanon_row_type(seed bigint, row_values record)
+RETURNS bytea
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_row_type';
+
+COMMENT ON FUNCTION @extschema@.kanon_row_type(bigint, record)
+IS 'behind kanon.distribute: a hash of values, and the values themselves where the query has not met them before';
+
+CREATE FUNCTION @extschema@.kanon_row_type_hash(row_type bytea)
+RETURNS bigint
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_row_type_hash';
+
+COMMENT ON FUNCTION @extschema@.kanon_row_type_hash(bytea)
+IS 'behind kanon.distribute: the hash that kanon_row_type begins with';
+
 /* ---- freeform generalisation: k matches for each row and record, no classes ---- */
 
 CREATE FUNCTION @extschema@.kanon_freeform(

@@ -139,3 +139,12 @@ RESET extra_float_digits;
 SET client_min_messages = warning;
 DROP SCHEMA type_test CASCADE;
 DROP EXTENSION citext;
+
+-- what workers of Citus tell of row types: the hash that PostgreSQL has for such a record, and the values once
+SELECT kanon_row_type_hash(kanon_row_type(7, ROW(a, b, c))) = hash_record_extended(ROW(a, b, c), 7) AS hash, octet_length(kanon_row_type(7, ROW(a, b, c))) AS told
+FROM (VALUES (1, 'x', 1.0), (1, 'x', 1.0), (2, NULL, NULL), (1, 'x', 1.00), (2, NULL, NULL), (3, '', 'NaN')) v (a, b, c);
+-- records of another type are others, whatever their bytes
+SELECT octet_length(kanon_row_type(7, CASE i % 2 WHEN 0 THEN ROW(i / 4, 'x'::text) ELSE ROW('x'::text, i / 4) END)) AS told FROM generate_series(4, 7) i;
+SELECT kanon_row_type(7, ROW(point(1, 2)));
+SELECT kanon_row_type_hash('\x0102');
+SELECT count(DISTINCT kanon_place()) FROM generate_series(1, 3000);

@@ -55,23 +55,24 @@ sub kind
 # ---- every model, with the same release as from a table here ----
 
 my $common = "keep => '{diagnosis,home}', seed => 7";
-foreach my $call (
+my @models = (
 	[ "kanon_pattern_guided('%s', '%s', '{age,zip,fee}', 60, mark => true, $common)", 'patterns and numbers in two spellings' ],
 	[ "kanon_pattern_guided('%s', '%s', '{age,zip,fee}', 400, method => 'ilp', $common)", 'types that go to several classes' ],
 	[ "kanon_pattern_guided('%s', '%s', '{age,zip}', 5, residual => 'drop', privacy => ARRAY[kanon_distinct_l('diagnosis', 13)], $common)", 'a privacy rule' ],
 	[ "kanon_full_domain('%s', '%s', '{age,zip}', 300, hierarchies => '{\"age\": {\"interval\": [2, 4]}}', keep => '{diagnosis,home}')", 'ranges of a hierarchy' ],
 	[ "kanon_cluster('%s', '%s', '{age,zip}', 400, $common)", 'ranges and sets' ],
 	[ "kanon_subtree('%s', '%s', '{age,zip}', 300, hierarchies => '{\"age\": {\"interval\": [2, 4]}, \"zip\": {\"prefix\": [1]}}', keep => '{diagnosis,home}')", 'a subtree recoding' ],
-	[ "kanon_freeform('%s', '%s', '{age,zip}', 5, 'sort_greedy', 100, $common)", 'freeform records' ])
+	[ "kanon_freeform('%s', '%s', '{age,zip}', 5, 'sort_greedy', 100, $common)", 'freeform records' ]);
+sub same_release
 {
-	my ($sql, $name) = @$call;
+	my ($sql, $name, $workers) = @_;
 	my ($qis) = $sql =~ /'(\{[^']*\})'/;
 	my ($list) = $qis =~ /\{(.*)\}/;
 
 	my ($lines) = run('SELECT * FROM ' . sprintf($sql, 'here', 'near'));
 	my ($out, $err) = run('SELECT * FROM ' . sprintf($sql, 'many', 'far'));
 	# a seed is for tests, kanon_freeform says
-	like($err, $sql =~ /freeform/ ? qr/^\S+ NOTICE:  who knows the seed [^\n]*\nHINT:[^\n]*\z/ : qr/^\z/, "$name: workers write them");
+	like($err, $sql =~ /freeform/ ? qr/^\S+ NOTICE:  who knows the seed [^\n]*\nHINT:[^\n]*\z/ : qr/^\z/, "$name: workers $workers kanon write them");
 	is($out, $lines, "$name: the same release") unless $sql =~ /full_domain|subtree|freeform/;    # these say how long it took
 	is(kind('far'), 'h s', "$name: the target is distributed");
 	is(ask(<<"E"), '0|0', "$name: the same classes with as many rows each");
@@ -88,15 +89,36 @@ E
 	ask('DROP TABLE near, far');
 	left_behind($name);
 }
+same_release(@$_, 'with') foreach @models;
 
 # Each shard's rows are joined, sorted and written on its worker, by one statement: nothing of them is put into files in between.
 foreach my $worker (@workers)
 {
 	my $log = slurp_file($worker->logfile);
 
+	like($log, qr/kanon_row_type\(/, 'row types are told once');
+	unlike($log, qr/gen_random_uuid|hash_record_extended/, 'and hashed once');
 	like($log, qr/INSERT INTO \S+_\d+ [^\n]*SELECT[^\n]*kanon_mapping_\d+_classes/, 'shard by shard');
 	unlike($log, qr/worker_partition_query_result[^\n]*kanon_mapping/, 'and in no other way');
 }
+
+# Workers that have no room to remember what they have told tell it again.
+foreach my $worker (@workers)
+{
+	$worker->safe_psql('postgres', $_) foreach "ALTER SYSTEM SET work_mem = '64kB'", 'ALTER SYSTEM SET hash_mem_multiplier = 1';
+	$worker->reload;
+}
+ask('CREATE TABLE wide (LIKE here)');
+ask("SELECT create_distributed_table('wide', 'id')");
+ask('INSERT INTO wide SELECT id, name, id % 3000, zip, fee, diagnosis, home FROM here; GRANT SELECT ON wide TO doctor');
+is((run("SELECT FROM kanon_pattern_guided('wide', 'far', '{age}', 4, keep => '{diagnosis}')"))[1] . kind('far'), 'h s', 'thousands of row types in little memory');
+is(ask('SELECT count(*) FROM (SELECT age FROM far GROUP BY age HAVING count(*) = 4) AS c'), '3000', 'each with its rows');
+foreach my $worker (@workers)
+{
+	$worker->safe_psql('postgres', $_) foreach 'ALTER SYSTEM RESET work_mem', 'ALTER SYSTEM RESET hash_mem_multiplier';
+	$worker->reload;
+}
+ask('DROP TABLE far, wide');
 
 # What classes show reaches the workers as it is, whatever the type, and the session's settings.
 ask(<<'E');
@@ -104,30 +126,33 @@ CREATE TYPE mood AS ENUM ('glad, or so', 'sad');
 CREATE DOMAIN size AS numeric(6, 2);
 CREATE TABLE typed_here (id int, born date, seen timestamptz, weight float8, stay interval, raw bytea, code char(3), name varchar(9), mood mood, size size, tags text[]);
 INSERT INTO typed_here SELECT i, date '2001-02-03' + i % 3, timestamptz '2001-02-03 04:05:06.789+09' + i % 3 * interval '1 hour', 1 / (3 + i % 3)::float8, (i % 3 + 1.5) * interval '1 day',
-    decode('00ff5c0' || i % 3, 'hex'), 'a' || i % 3, E'\\N\t\n' || nullif(i % 3, 2), CASE i % 3 WHEN 0 THEN 'sad' ELSE 'glad, or so' END::mood, i % 3 + 0.25, ARRAY['\N', 'a"b', NULL]
+    decode('00ff5c0' || i % 3, 'hex'), 'a' || i % 3, E'\\N\t\n\u00e9' || nullif(i % 3, 2), CASE i % 3 WHEN 0 THEN 'sad' ELSE 'glad, or so' END::mood, i % 3 + 0.25, ARRAY['\N', 'a"b', NULL]
     FROM generate_series(1, 12000) i;
 CREATE TABLE typed (LIKE typed_here);
 SELECT create_distributed_table('typed', 'id');
 INSERT INTO typed TABLE typed_here;
 GRANT SELECT ON typed, typed_here TO doctor;
 E
-my $session = "SET DateStyle = 'SQL, DMY'; SET IntervalStyle = 'sql_standard'; SET extra_float_digits = -10; SET TimeZone = 'Asia/Tokyo'; SET bytea_output = 'escape';";
+my $session = "SET client_encoding = 'LATIN1'; SET DateStyle = 'SQL, DMY'; SET IntervalStyle = 'sql_standard'; SET extra_float_digits = -10; SET TimeZone = 'Asia/Tokyo'; SET bytea_output = 'escape';";
 my $err;
-my $typed = 'born,seen,weight,stay,raw,code,name,size,tags';
-foreach my $from ([ 'typed', 'far' ], [ 'typed_here', 'near' ])
+# (arrays have no binary form that depends on nothing else: workers hash them when they write)
+foreach my $typed ('born,seen,weight,stay,raw,code,name,size,tags', 'born,seen,weight,stay,raw,code,name,size')
 {
-	(undef, $err) = run("$session SELECT FROM kanon_pattern_guided('$from->[0]', '$from->[1]', '{$typed}', 60, keep => '{id}', allow_identifying => '{id}')");
+	foreach my $from ([ 'typed', 'far' ], [ 'typed_here', 'near' ])
+	{
+		(undef, $err) = run("$session SELECT FROM kanon_pattern_guided('$from->[0]', '$from->[1]', '{$typed}', 60, keep => '{id}', allow_identifying => '{id}')");
 
-	is($err, '', "$from->[0]: values of many types");
+		is($err, '', "$from->[0]: values of many types");
+	}
+	is(kind('far'), 'h s', 'workers write them');
+	is(ask("SELECT count(*) FROM (SELECT id, $typed FROM far EXCEPT SELECT id, $typed FROM near) AS more"), '0', 'and they are the same');
+	is(ask("SELECT count(DISTINCT ($typed)) FROM far"), '3', 'none of them suppressed');
+	ask('DROP TABLE far, near');
 }
-is(kind('far'), 'h s', 'workers write them');
-is(ask("SELECT count(*) FROM (SELECT id, $typed FROM far EXCEPT SELECT id, $typed FROM near) AS more"), '0', 'and they are the same');
-is(ask("SELECT count(DISTINCT ($typed)) FROM far"), '3', 'none of them suppressed');
-ask('DROP TABLE far');
 (undef, $err) = run("SELECT FROM kanon_pattern_guided('typed', 'far', '{mood}', 60)");
 like($err, qr/DETAIL:  Column "mood" is of a type that each server hashes in its own way\.\z/, 'an enum is hashed by numbers that each server has for itself');
 is(kind('far') . ask('SELECT string_agg(n::text, $$ $$ ORDER BY mood) FROM (SELECT mood, count(*) AS n FROM far GROUP BY mood) AS c'), 'h s8000 4000', 'and is published all the same');
-ask('DROP TABLE near, far, typed, typed_here');
+ask('DROP TABLE far, typed, typed_here');
 
 # ---- where rows are, and in which order ----
 
@@ -235,11 +260,26 @@ foreach my $case (
 	is(kind('far') . ask('SELECT count(*), count(DISTINCT kanon_shard) > 11990 FROM far'), 'h s12000|t', 'and it is distributed all the same');
 	ask('DROP TABLE far');
 }
-ask("CREATE TABLE odd (id int, age int, price money); SELECT create_distributed_table('odd', 'id'); INSERT INTO odd SELECT i, i % 5, (i % 3)::money FROM generate_series(1, 12000) i; GRANT SELECT ON odd TO doctor");
+ask("CREATE TABLE odd (id int, age int, price money, tags text[]); SELECT create_distributed_table('odd', 'id'); INSERT INTO odd SELECT i, i % 5, (i % 3)::money, '{x}' FROM generate_series(1, 12000) i; GRANT SELECT ON odd TO doctor");
 (undef, $err) = run("SELECT FROM kanon_pattern_guided('odd', 'far', '{age,price}', 60)");
 like($err, qr/DETAIL:  Column "price" is of a type without a hash function\.\z/, 'a type without a hash');
 is(kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'is published');
 ask('DROP TABLE far');
+# and one whose hash says nothing
+foreach my $node ($main, @workers)
+{
+	$node->safe_psql('postgres', <<'E');
+SET citus.enable_ddl_propagation = off;
+CREATE FUNCTION nothing(money) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';
+CREATE FUNCTION nothing(money, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 0::bigint';
+CREATE OPERATOR CLASS nothing DEFAULT FOR TYPE money USING hash AS OPERATOR 1 =, FUNCTION 1 nothing(money), FUNCTION 2 nothing(money, bigint);
+E
+}
+my $not_told = qr/ERROR:  the row types of the rows that were set aside are not those that workers have told\nDETAIL:[^\n]*\nHINT:/;
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('odd', 'far', '{age,price}', 60)");
+like($err, $not_told, 'row types with one hash are seen when workers tell them');
+(undef, $err) = run("SELECT FROM kanon_pattern_guided('odd', 'far', '{age,price,tags}', 60)");
+like($err, qr/ERROR:  row types have equal hashes with every seed\nHINT:  A type's hash function may be bad; SET kanon\.distribute = 'off'\.\z/, 'or when they are mapped');
 left_behind('what workers cannot do');
 
 # ---- persons ----
@@ -352,7 +392,61 @@ foreach my $change (
 	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, $says, $statement);
 }
+# The rows that were set aside, before they are grouped.
+ask(<<'E');
+CREATE FUNCTION spoil(change text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    staged regclass := (SELECT oid FROM pg_class WHERE relname ~ '^kanon_staging' AND relkind = 'r' LIMIT 1);
+BEGIN
+    IF staged IS NOT NULL THEN
+        EXECUTE format(change, staged);
+    END IF;
+    RETURN true;
+END $$;
+E
+my $unreadable = qr/ERROR:  what workers say of row types cannot be read/;
+foreach my $change (
+	[ 'UPDATE %%s SET kanon_packed = NULL', $not_told, 'values that nobody has told' ],
+	[ 'UPDATE %%s SET kanon_type = 1', $not_told, 'two values with one hash' ],
+	[ 'UPDATE %%s SET kanon_type = NULL', $not_told, 'no hash' ],
+	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 7)', $unreadable, 'too short for a hash' ],
+	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 13)', $unreadable, 'too short for a value' ],
+	[ 'UPDATE %%s SET kanon_packed = kanon_packed || kanon_packed', $unreadable, 'more than the values' ],
+	[ 'UPDATE %%s SET kanon_type = kanon_type + 1', qr/ERROR:  wrote 0 rows instead of 12000/, 'hashes of other values' ])
+{
+	my ($statement, $says, $name) = @$change;
+
+	ask("TRUNCATE hold; INSERT INTO hold VALUES ('far: SELECT spoil(''$statement'')')");
+	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
+	like($err, $says, $name);
+}
 ask('DROP EVENT TRIGGER meddle');
+
+# And once they have been grouped, where types are divided: a hierarchy is read then.
+ask(<<'E');
+TRUNCATE hold;
+CREATE VIEW spoiled AS SELECT a AS age, 'all' AS level_1 FROM generate_series(1, 9) a WHERE (SELECT bool_and(spoil(what)) IS NOT FALSE FROM hold);
+GRANT SELECT ON spoiled TO doctor;
+CREATE TABLE three (LIKE here);
+E
+ask("SELECT create_distributed_table('three', 'id')");
+ask("INSERT INTO three SELECT i, 'x', 1, CASE WHEN i <= 4000 THEN 'a' WHEN i <= 8000 THEN 'b' ELSE 'c' END, 0, 'd', 'e' FROM generate_series(1, 10000) i; GRANT SELECT ON three TO doctor");
+my $divided = "SELECT FROM kanon_pattern_guided('three', 'far', '{age,zip}', 3000, method => 'ilp', patterns => '{--,-*}', keep => '{diagnosis}', hierarchies => '{\"age\": \"spoiled\"}')";
+is((run($divided))[1], '', 'types are divided');
+is(ask('SELECT count(*) FROM far WHERE zip IS NULL'), '3000', 'so that few rows are suppressed');
+ask('DROP TABLE far');
+foreach my $change (
+	[ 'DELETE FROM %s WHERE kanon_place %% 2 = 0', 'half of them' ],
+	[ 'INSERT INTO %s SELECT * FROM %1$s', 'twice as many' ],
+	[ 'DELETE FROM %s', 'none' ])
+{
+	my ($statement, $name) = @$change;
+
+	ask("TRUNCATE hold; INSERT INTO hold VALUES (\$hold\$$statement\$hold\$)");
+	(undef, $err) = run($divided);
+	like($err, qr/ERROR:  the rows that were set aside are others than they were\nHINT:  Run the call again\.\z/, $name);
+}
+ask('DROP VIEW spoiled; DROP TABLE three');
 left_behind('what was meddled with');
 
 # ---- whoever dies, at whatever step ----
@@ -429,6 +523,15 @@ ask("CREATE TABLE also (LIKE here); SELECT create_distributed_table('also', 'id'
 is((run("SELECT FROM kanon_pattern_guided('also', 'further', '{age,zip}', 60, keep => '{diagnosis}')"))[1] . kind('further'), 'h s', 'this server may have shards, too');
 is(ask("SELECT count(DISTINCT groupid) FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) WHERE logicalrelid = 'further'::regclass") . ' ' . ask('SELECT count(*) FROM further'), '3 12000', 'and then has some of the rows');
 left_behind('with shards');
+
+# Workers who have nothing of kanon.
+ask('DELETE FROM pg_dist_object WHERE classid = $$pg_extension$$::regclass AND objid = (SELECT oid FROM pg_extension WHERE extname = $$kanon$$)');
+foreach my $worker (@workers)
+{
+	$worker->safe_psql('postgres', 'SET citus.enable_ddl_propagation = off; DROP EXTENSION kanon');
+}
+ask("SELECT citus_set_node_property('" . $main->host . "', " . $main->port . ", 'shouldhaveshards', false)");
+same_release(@$_, 'without') foreach @models;
 
 # No data value in any log, of what kanon runs: the values are in what this test inserted.
 foreach my $node ($main, @workers)

@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -27,12 +28,12 @@ has_citus(void)
 		   getExtensionOfObject(RelationRelationId, partition) == citus;
 }
 
-/* The first row of a query about one relation, as a character; '\0': there is none. */
+/* The first row of a query about one object, as a character; '\0': there is none. */
 static char
-ask(const char *query, Oid relid)
+ask(const char *query, Oid object)
 {
 	Oid types[1] = {OIDOID};
-	Datum values[1] = {ObjectIdGetDatum(relid)};
+	Datum values[1] = {ObjectIdGetDatum(object)};
 	int nest = catalog_path_begin();
 	char answer = '\0';
 
@@ -86,6 +87,23 @@ citus_reads(Oid relid)
 		" WHERE relid IN (SELECT logicalrelid FROM pg_catalog.pg_dist_partition)";
 
 	return has_citus() && ask(query, relid) == 'd';
+}
+
+void
+citus_read_text(void)
+{
+	if (pg_get_client_encoding() != GetDatabaseEncoding())
+		(void) set_config_option("citus.enable_binary_protocol", "off", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+bool
+citus_workers_have(Oid extension)
+{
+	return has_citus() && OidIsValid(get_relname_relid("pg_dist_object", PG_CATALOG_NAMESPACE)) &&
+		   ask("SELECT 'd'::\"char\" FROM pg_catalog.pg_dist_object"
+			   " WHERE classid = 'pg_catalog.pg_extension'::regclass AND objid = $1",
+			   extension) == 'd';
 }
 
 /* Citus tells what it does with rows that are there. */

@@ -23,6 +23,15 @@ extern TableKind citus_kind(Oid relid);
 extern bool citus_reads(Oid relid);
 
 /*
+ * Until the transaction ends text comes from workers as it is there: in their binary protocol Citus takes it to be in
+ * the client's encoding.
+ */
+extern void citus_read_text(void);
+
+/* Do its workers have that extension, as Citus gives it to them when it is created here? */
+extern bool citus_workers_have(Oid extension);
+
+/*
  * A table of this server's own becomes one, with the rows that it has.  name: qualified
  * and quoted; like: another such name, whose rows of the same value are on the same
  * worker, or NULL.

@@ -29,8 +29,7 @@
 
 /* ---- spellings ---- */
 
-/* A function of the system's that gives the binary form of such values and depends on nothing else; or NULL. */
-static char *
+char *
 binary_form(Oid type)
 {
 	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));

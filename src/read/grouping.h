@@ -13,6 +13,9 @@
  */
 extern bool source_is_here(const Source *source);
 
+/* A function of the system's that gives the binary form of such values and depends on nothing else; or NULL. */
+extern char *binary_form(Oid type);
+
 /*
  * What comes in: the columns that tell row types apart, their spellings, and the
  * count.  The columns have their dictionaries.

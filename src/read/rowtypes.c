@@ -12,7 +12,10 @@
 #include "host/gate.h"
 #include "read/dictionary.h"
 #include "read/grouping.h"
+#include "read/packed.h"
+#include "read/stage.h"
 
+#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
@@ -173,7 +176,7 @@ chunk_rows(const GroupReceiver *recv, uint32 type)
 }
 
 static void
-add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
+add_group(GroupReceiver *recv, const Datum *values, const bool *nulls, int64 rows)
 {
 	Source *source = recv->source;
 	uint32 type = recv->ntypes;
@@ -181,17 +184,15 @@ add_group(GroupReceiver *recv, TupleTableSlot *slot, int64 rows)
 	if ((type & (CHUNK_TYPES - 1)) == 0)
 		add_chunk(recv);
 	for (int c = 0; c < source->ngrouped; c++)
-		*chunk_code(recv, c, type) =
-			dictionary_add(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
+		*chunk_code(recv, c, type) = dictionary_add(source->qis[c].dictionary, values[c], nulls[c]);
 	*chunk_rows(recv, type) = rows;
 	recv->ntypes++;
 }
 
 /* The server of a foreign table counts for itself, and can say anything. */
-static bool
-receive_group(void *arg, TupleTableSlot *slot)
+static int64
+group_count(GroupReceiver *recv, const TupleTableSlot *slot)
 {
-	GroupReceiver *recv = arg;
 	int64 rows = slot->tts_isnull[recv->nattrs - 1] ? 0 : DatumGetInt64(slot->tts_values[recv->nattrs - 1]);
 
 	if (rows < 1 || rows > MOST_ROWS - recv->nrows)
@@ -199,7 +200,15 @@ receive_group(void *arg, TupleTableSlot *slot)
 						errmsg("%s has groups of an impossible number of rows", recv->source->name),
 						errhint("A foreign server that has the rows counted them wrongly.")));
 	recv->nrows += rows;
-	add_group(recv, slot, rows);
+	return rows;
+}
+
+static bool
+receive_group(void *arg, TupleTableSlot *slot)
+{
+	GroupReceiver *recv = arg;
+
+	add_group(recv, slot->tts_values, slot->tts_isnull, group_count(recv, slot));
 	return true;
 }
 
@@ -240,7 +249,7 @@ receive_row(void *arg, TupleTableSlot *slot)
 		if (recv->last == DICTIONARY_NONE)
 		{
 			recv->last = recv->ntypes;
-			add_group(recv, slot, 0);
+			add_group(recv, slot->tts_values, slot->tts_isnull, 0);
 			table->chunks = recv->codes;
 			table_put(table, hash, recv->last);
 		}
@@ -407,6 +416,134 @@ collect_types(GroupReceiver *recv)
 	return types;
 }
 
+/* ---- packed row types ---- */
+
+/* What is known of a hash: a type with these values, and rows that are told by the hash alone. */
+typedef struct Told
+{
+	uint64 hash;
+	int64 rows;
+	uint32 type; /* DICTIONARY_NONE: not yet */
+	char status;
+} Told;
+
+#define SH_PREFIX told
+#define SH_ELEMENT_TYPE Told
+#define SH_KEY_TYPE uint64
+#define SH_KEY hash
+#define SH_HASH_KEY(table, key) ((uint32) (key))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct PackedReceiver
+{
+	GroupReceiver *groups;
+	told_hash *told;
+	Size charged;
+	Unpacker *unpacker;
+	MemoryContext scratch;
+} PackedReceiver;
+
+static void
+raise_unknown_types(void)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+		 errmsg("the row types of the rows that were set aside are not those that workers have told"),
+		 errdetail("Either somebody has changed them, or two row types have the same hash."),
+		 errhint(
+			 "Run the call again: it draws another seed.  If that does not help, a type's hash function is bad: SET kanon.distribute = 'off'.")));
+}
+
+static bool
+same_codes(const GroupReceiver *recv, uint32 a, uint32 b)
+{
+	for (int c = 0; c < recv->source->ngrouped; c++)
+		if (*chunk_code(recv, c, a) != *chunk_code(recv, c, b))
+			return false;
+	return true;
+}
+
+/* The hash, the values (once or a few times for each hash) or NULL, and how many rows have just these. */
+static bool
+receive_packed(void *arg, TupleTableSlot *slot)
+{
+	PackedReceiver *packed = arg;
+	GroupReceiver *recv = packed->groups;
+	int64 rows = group_count(recv, slot);
+	bool found;
+	Told *told;
+	MemoryContext old;
+
+	if (slot->tts_isnull[0])
+		raise_unknown_types();
+	told = told_insert(packed->told, DatumGetUInt64(slot->tts_values[0]), &found);
+	border_charge(recv->border, packed->charged, packed->told->size * sizeof(Told));
+	packed->charged = packed->told->size * sizeof(Told);
+	if (!found)
+	{
+		told->rows = 0;
+		told->type = DICTIONARY_NONE;
+	}
+	if (slot->tts_isnull[1])
+	{
+		told->rows += rows;
+		return true;
+	}
+	old = MemoryContextSwitchTo(packed->scratch);
+	unpack(packed->unpacker, DatumGetByteaPP(slot->tts_values[1]));
+	MemoryContextSwitchTo(old);
+	add_group(recv, packed->unpacker->values, packed->unpacker->nulls, rows);
+	MemoryContextReset(packed->scratch);
+	if (told->type == DICTIONARY_NONE)
+		told->type = recv->ntypes - 1;
+	else if (!same_codes(recv, told->type, recv->ntypes - 1)) /* (another spelling of them, otherwise) */
+		raise_unknown_types();
+	return true;
+}
+
+/* Of rows that were set aside without the values of their row types. */
+static void
+read_packed(GroupReceiver *recv)
+{
+	Source *source = recv->source;
+	PackedReceiver packed = {
+		.groups = recv,
+		.told = told_create(recv->border->context, FIRST_SLOTS, NULL),
+		.unpacker = unpacker_create(source->qis, source->ngrouped),
+		.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon packed", ALLOCSET_SMALL_SIZES)};
+	told_iterator at;
+	Told *told;
+	int nest = grouping_begin();
+
+	recv->gate = gate_create(source->name, source->relid, 3);
+	gate_computed(recv->gate, "type", INT8OID);
+	gate_computed(recv->gate, "packed", BYTEAOID);
+	gate_computed(recv->gate, "count", INT8OID);
+	recv->nattrs = 3;
+	gate_watch(recv->gate, recv->border, "reading");
+	gate_select(recv->gate,
+				psprintf("SELECT " TYPE_COLUMN ", " PACKED_COLUMN
+						 ", pg_catalog.count(*) FROM %s GROUP BY 1, 2",
+						 source->name),
+				true, receive_packed, &packed);
+	grouping_end(nest);
+	told_start_iterate(packed.told, &at);
+	while ((told = told_iterate(packed.told, &at)) != NULL)
+	{
+		if (told->type == DICTIONARY_NONE)
+			raise_unknown_types();
+		*chunk_rows(recv, told->type) += told->rows;
+	}
+	told_destroy(packed.told);
+	border_charge(recv->border, packed.charged, 0);
+	MemoryContextDelete(packed.scratch);
+}
+
 /* By the executor, or else row by row; of a source under the active snapshot, or else what this transaction has written. */
 static RowTypes *
 read_types(Source *source, Border *border, bool grouped, bool written, const RowsBeside *beside)
@@ -417,6 +554,11 @@ read_types(Source *source, Border *border, bool grouped, bool written, const Row
 
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
+	if (source->staged_packed)
+	{
+		read_packed(&recv);
+		return collect_types(&recv);
+	}
 	gate = grouped ? grouping_gate(source) : rows_gate(source, beside);
 	recv.nattrs = gate->desc->natts;
 	gate_watch(gate, border, written ? "verifying" : "reading");

@@ -26,6 +26,8 @@ typedef struct Source
 	Oid staged_from;     /* while its rows are set aside (stage.h): itself, or InvalidOid */
 	char *staged_name;
 	int64 staged_rows;
+	bool staged_packed; /* without their row types, but for a hash of them under that seed (packed.h) */
+	int64 staged_seed;
 	bool scattered; /* a table whose equal rows do not lie together, though it was written class by class */
 	Oid redefined;  /* a view that will be defined anew, so that it may depend on an old target */
 } Source;

@@ -12,6 +12,7 @@
 #include "host/citus.h"
 #include "host/gate.h"
 #include "host/settings.h"
+#include "read/packed.h"
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -21,20 +22,20 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-/* What is copied, each column once: one may be kept and told apart by. */
+/* What is copied, each column once: one may be kept and told apart by; of packed rows what is kept alone. */
 static char *
-staged_columns(const Source *source, int nkept)
+staged_columns(const Source *source, int nkept, bool pack)
 {
 	StringInfoData list;
 
 	initStringInfo(&list);
-	for (int i = 0; i < source->ngrouped + nkept; i++)
+	for (int i = pack ? source->ngrouped : 0; i < source->ngrouped + nkept; i++)
 	{
 		const SourceColumn *column =
 			i < source->ngrouped ? &source->qis[i] : &source->kept[i - source->ngrouped];
 		bool again = false;
 
-		for (int j = 0; j < i && j < source->ngrouped && !again; j++)
+		for (int j = 0; j < i && j < source->ngrouped && !again && !pack; j++)
 			again = strcmp(source->qis[j].name, column->name) == 0;
 		if (!again)
 			appendStringInfo(&list, ", %s", column->quoted);
@@ -48,6 +49,8 @@ typedef struct Staging
 	char *columns;
 	char *name;
 	char *bare;
+	Oid kanon;
+	bool pack;
 } Staging;
 
 static void
@@ -57,37 +60,98 @@ run(const char *sql)
 		elog(ERROR, "could not set rows of the source aside");
 }
 
-/* The place is random, from the system's own source, on the worker that has the row. */
+static uint64
+draw(void)
+{
+	uint64 random;
+
+	if (!pg_strong_random(&random, sizeof(random)))
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+	return random;
+}
+
+/*
+ * Shard and place of a row are random, from the system's own source, on the worker that has it; neither
+ * tells anything of the other.  Where workers have nothing of kanon both are hashes of
+ * a uuid, whose making takes a call of the system for each row.
+ */
+static void
+append_places(StringInfo sql, const Staging *staging, const char *functions)
+{
+	if (functions != NULL)
+		appendStringInfo(sql,
+						 "(%s.kanon_place() OPERATOR(pg_catalog.>>) 32)::pg_catalog.int4 AS " SHARD_COLUMN
+						 ", %s.kanon_place() AS " PLACE_COLUMN,
+						 functions, functions);
+	else
+		appendStringInfo(sql,
+						 "pg_catalog.uuid_hash(u) AS " SHARD_COLUMN
+						 ", pg_catalog.uuid_hash_extended(u, " INT64_FORMAT
+						 "::pg_catalog.int8) AS " PLACE_COLUMN,
+						 (int64) draw());
+}
+
+static void
+append_type(StringInfo sql, const Staging *staging, const char *functions)
+{
+	appendStringInfo(sql, ", %s.kanon_row_type(" INT64_FORMAT "::pg_catalog.int8, ROW(%s)) AS " PACKED_COLUMN,
+					 functions, staging->source->staged_seed,
+					 column_list(staging->source->qis, staging->source->ngrouped));
+}
+
+/* The functions are volatile, so that each is called once a row, and where the rows are. */
 static void
 copy_rows(void *arg)
 {
 	Staging *staging = arg;
 	const char *from = staging->source->name;
+	const char *functions =
+		OidIsValid(staging->kanon) ? quote_identifier(get_namespace_name(staging->kanon)) : NULL;
+	StringInfoData sql;
 
 	run(psprintf("CREATE UNLOGGED TABLE %s AS SELECT 0::pg_catalog.int4 AS " SHARD_COLUMN
-				 ", pg_catalog.gen_random_uuid() AS " PLACE_COLUMN "%s FROM %s WITH NO DATA",
-				 staging->name, staging->columns, from));
+				 ", 0::pg_catalog.int8 AS " PLACE_COLUMN "%s%s FROM %s WITH NO DATA",
+				 staging->name,
+				 staging->pack ? ", 0::pg_catalog.int8 AS " TYPE_COLUMN
+								 ", NULL::pg_catalog.bytea AS " PACKED_COLUMN
+							   : "",
+				 staging->columns, from));
 	citus_distribute(staging->name, SHARD_COLUMN, NULL);
-	run(psprintf("INSERT INTO %s SELECT pg_catalog.uuid_hash(" PLACE_COLUMN "), " PLACE_COLUMN
-				 "%s FROM (SELECT pg_catalog.gen_random_uuid() AS " PLACE_COLUMN "%s FROM %s) AS s",
-				 staging->name, staging->columns, staging->columns, from));
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "INSERT INTO %s SELECT " SHARD_COLUMN ", " PLACE_COLUMN, staging->name);
+	if (staging->pack)
+		appendStringInfo(&sql,
+						 ", %s.kanon_row_type_hash(" PACKED_COLUMN
+						 "), CASE WHEN pg_catalog.octet_length(" PACKED_COLUMN
+						 ") OPERATOR(pg_catalog.>) %d THEN " PACKED_COLUMN " END",
+						 functions, PACKED_HASH);
+	appendStringInfo(&sql, "%s FROM (SELECT ", staging->columns);
+	append_places(&sql, staging, functions);
+	if (staging->pack)
+		append_type(&sql, staging, functions);
+	if (functions != NULL)
+		appendStringInfo(&sql, "%s FROM %s) AS s", staging->columns, from);
+	else
+		appendStringInfo(&sql, "%s FROM (SELECT pg_catalog.gen_random_uuid() AS u%s FROM %s) AS r) AS s",
+						 staging->columns, staging->columns, from);
+	run(sql.data);
 	staging->source->staged_rows = (int64) SPI_processed;
 }
 
 void
-source_stage(Source *source, int nkept, const char *schema)
+source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack)
 {
-	Staging staging = {.source = source};
-	ErrorData *error;
-	uint64 random;
+	Staging staging = {.source = source, .kanon = kanon};
+	ErrorData *error = NULL;
 
 	if (kanon_distribute == DISTRIBUTE_OFF || !citus_reads(source->relid))
 		return;
-	if (!pg_strong_random(&random, sizeof(random)))
-		elog(ERROR, "could not generate a random name");
-	staging.bare = psprintf("kanon_staging_" UINT64_FORMAT, random);
+	citus_read_text();
+	staging.bare = psprintf("kanon_staging_" UINT64_FORMAT, draw());
 	staging.name = quote_qualified_identifier(schema, staging.bare);
-	staging.columns = staged_columns(source, nkept);
+	staging.pack = pack && OidIsValid(kanon) && packable(source->qis, source->ngrouped);
+	staging.columns = staged_columns(source, nkept, staging.pack);
+	source->staged_seed = (int64) draw();
 	error = attempt(copy_rows, &staging);
 	if (error != NULL)
 	{
@@ -100,6 +164,7 @@ source_stage(Source *source, int nkept, const char *schema)
 				 "When others write meanwhile the run may fail; kanon.distribute = 'off' does not try.")));
 		return;
 	}
+	source->staged_packed = staging.pack;
 	source->staged_from = source->relid;
 	source->staged_name = source->name;
 	source->relid = get_relname_relid(staging.bare, get_namespace_oid(schema, false));
@@ -117,4 +182,5 @@ source_unstage(Source *source)
 	source->relid = source->staged_from;
 	source->name = source->staged_name;
 	source->staged_from = InvalidOid;
+	source->staged_packed = false;
 }

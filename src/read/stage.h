@@ -6,17 +6,24 @@
 
 #include "read/source.h"
 
-/* Columns that a row has there before its own, both random: which worker has it, and its place among others. */
+/*
+ * Columns that a row has there before its own.  Both are random: which worker has it, and its
+ * place among others.  Then, where rows are packed: the hash of its row type, and what was
+ * packed of the row type where a worker met it first.
+ */
 #define SHARD_COLUMN "kanon_shard"
 #define PLACE_COLUMN "kanon_place"
+#define TYPE_COLUMN "kanon_type"
+#define PACKED_COLUMN "kanon_packed"
 
 /*
  * A source that Citus has distributed: its columns (nkept of the kept ones) are copied by
  * one statement, from worker to worker, to a distributed table in that schema, which is
  * the source until source_unstage.  Other sources stay as they are.  The active snapshot
- * sees what was copied.
+ * sees what was copied.  kanon: where workers have kanon's functions, or InvalidOid.  pack: rows
+ * will be written by workers alone, and do without their row types if that can be had.
  */
-extern void source_stage(Source *source, int nkept, const char *schema);
+extern void source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack);
 
 /* The table goes, and the source is itself again. */
 extern void source_unstage(Source *source);

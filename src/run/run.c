@@ -16,6 +16,7 @@
 #include "write/verify.h"
 #include "write/write.h"
 #include "run/args.h"
+#include "run/aside.h"
 #include "run/stable.h"
 #include "run/successive.h"
 #include "run/words.h"
@@ -425,40 +426,6 @@ static const Steps row_type_steps = {open_source,  open_beside,   set_up,     re
 
 /* ---- the steps ---- */
 
-/* What the target follows: an older table of its name, or the release before. */
-static Oid
-table_before(const Run *run)
-{
-	return OidIsValid(run->target->replaced) ? run->target->replaced : run->request->like;
-}
-
-/* Once to group, once to write. */
-static bool
-reads_twice(const Run *run)
-{
-	return run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL;
-}
-
-/*
- * Rows that Citus has distributed are set aside where they will be read twice, or
- * where the target is to be distributed as well; the other steps read what they need
- * and write here.
- */
-static void
-set_rows_aside(Run *run)
-{
-	Oid before = table_before(run);
-
-	if (run->request->model->steps != NULL)
-	{
-		if (kanon_distribute != DISTRIBUTE_OFF && citus_reads(run->source->relid))
-			ereport(NOTICE, (errmsg("the target is a table of this server, which writes it"),
-							 errdetail("Only rows of classes are written by workers.")));
-	}
-	else if (reads_twice(run) || !OidIsValid(before) || citus_kind(before) != TABLE_LOCAL)
-		source_stage(run->source, run->source->nkept + (run->request->key != NULL), run->target->schema);
-}
-
 bool
 run_has_more_rows(const Run *run, int64 most)
 {
@@ -508,8 +475,6 @@ run_read(Request *request)
 		run->target = target_resolve(request->target, run->columns, request->replace, request->mark);
 		INSTR_TIME_SET_CURRENT(run->clock);
 		set_rows_aside(run);
-		if (request->model->steps == NULL)
-			run->target->kind = spread_kind(run->source, table_before(run));
 		target_create(run->target, run->columns);
 		run->record.target = run->target->qualified;
 	}

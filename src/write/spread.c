@@ -4,12 +4,12 @@
  * The rows were set aside under random places (stage.c), each on a worker that was
  * drawn for it, and there they stay: one INSERT … SELECT, pushed down to each shard, joins
  * them with a mapping from row types to classes and with what classes show, which Citus
- * sends to every worker.  Workers need nothing of
- * kanon: a row's type is found by a hash that PostgreSQL itself computes, with a seed
- * under which all row types that there are have different hashes.
+ * sends to every worker.  A row's type is found by a hash, with a seed under which all row
+ * types that there are have different hashes: the one that was set aside with the row, or,
+ * where workers have nothing of kanon, what PostgreSQL itself computes.
  *
  * Of a type that goes to several classes each takes the rows between two thresholds,
- * on a hash of the place that no other use of the place tells anything of.
+ * on lots that no other use of the place tells anything of.
  */
 #include "compat.h"
 #include "write/spread.h"
@@ -42,7 +42,7 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
-/* Of the mapping, before what a class shows: hash of a row type, least and largest hash of a place, class. */
+/* Of the mapping, before what a class shows: hash of a row type, least and largest lot of its rows, class. */
 #define MAPPING_BEFORE 4
 
 /* With n types one seed in some 2^65 / n^2 will not do. */
@@ -131,13 +131,15 @@ spread_takes(const Target *target, const Source *source, const KanonProblem *pro
 
 /* ---- row types by their hashes ---- */
 
-/* As workers will compute it: of a record of what row types are made of. */
+/* As workers have computed it, or will: of a record of what row types are made of. */
 static char *
 hash_of_row(const Spread *spread, const char *row)
 {
 	const Source *source = spread->types->source;
 	StringInfoData sql;
 
+	if (source->staged_packed)
+		return psprintf("%s" TYPE_COLUMN, row);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "pg_catalog.hash_record_extended(ROW(");
 	for (int c = 0; c < source->ngrouped; c++)
@@ -146,11 +148,16 @@ hash_of_row(const Spread *spread, const char *row)
 	return sql.data;
 }
 
+/*
+ * By what a type's rows are divided among classes: the place with its halves swapped.  The order within a class
+ * follows the place's other half, and so does not tell which rows of the class came from where.
+ */
 static char *
-hash_of_place(const Spread *spread, const char *row)
+lot_of_row(const char *row)
 {
-	return psprintf("pg_catalog.uuid_hash_extended(%s" PLACE_COLUMN ", " INT64_FORMAT "::pg_catalog.int8)",
-					row, spread->seed);
+	return psprintf("(%s" PLACE_COLUMN " OPERATOR(pg_catalog.<<) 32 OPERATOR(pg_catalog.|)"
+					" (%s" PLACE_COLUMN " OPERATOR(pg_catalog.>>) 32 OPERATOR(pg_catalog.&) 4294967295))",
+					row, row);
 }
 
 static void
@@ -213,6 +220,7 @@ hashes_differ(const Spread *spread)
 static void
 find_hashes(Spread *spread)
 {
+	const Source *source = spread->types->source;
 	RandomPool *random = palloc0(sizeof(RandomPool));
 	int tries = 0;
 
@@ -223,7 +231,7 @@ find_hashes(Spread *spread)
 			ereport(ERROR,
 					(errcode(ERRCODE_INTERNAL_ERROR), errmsg("row types have equal hashes with every seed"),
 					 errhint("A type's hash function may be bad; SET kanon.distribute = 'off'.")));
-		spread->seed = (int64) random_draw(random);
+		spread->seed = source->staged_packed ? source->staged_seed : (int64) random_draw(random);
 		hash_types(spread);
 	} while (!hashes_differ(spread));
 	pfree(random);
@@ -335,8 +343,7 @@ find_thresholds(Spread *spread)
 		return;
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT %s, %s FROM %s WHERE %s OPERATOR(pg_catalog.=) ANY ('{",
-					 hash_of_row(spread, ""), hash_of_place(spread, ""), source->name,
-					 hash_of_row(spread, ""));
+					 hash_of_row(spread, ""), lot_of_row(""), source->name, hash_of_row(spread, ""));
 	for (size_t i = 0; i < split.n; i++)
 		appendStringInfo(&sql, "%s" INT64_FORMAT, i > 0 ? "," : "", split.hashes[i]);
 	appendStringInfoString(&sql, "}'::pg_catalog.int8[]) ORDER BY 1, 2");
@@ -556,13 +563,13 @@ rows_with_classes(const Spread *spread, const char *types)
 					 hash_of_row(spread, "s."));
 	if (spread->splits)
 		appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.>=) t.low AND %s OPERATOR(pg_catalog.<=) t.high",
-						 hash_of_place(spread, "s."), hash_of_place(spread, "s."));
+						 lot_of_row("s."), lot_of_row("s."));
 	return sql.data;
 }
 
 /*
  * In the order (class, place) within each shard: rows and shards of both tables go
- * together.  Rows are sorted before they have what their class shows, so that they are
+ * together.  Both make one number, since numbers are sorted faster than rows.  Rows are sorted before they have what their class shows, so that they are
  * small.
  */
 static int64
@@ -583,7 +590,10 @@ insert_rows(const Spread *spread, const char *rows, const char *classes)
 	for (int i = 0; i < source->nkept; i++)
 		appendStringInfo(&sql, "s.%s AS k%d, ", source->kept[i].quoted, i + 1);
 	appendStringInfo(&sql,
-					 "s." SHARD_COLUMN " AS shard FROM %s ORDER BY t.class, s." PLACE_COLUMN
+					 "s." SHARD_COLUMN
+					 " AS shard FROM %s ORDER BY t.class::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32"
+					 " OPERATOR(pg_catalog.|) (s." PLACE_COLUMN " OPERATOR(pg_catalog.>>) 32"
+					 " OPERATOR(pg_catalog.&) 4294967295), s." PLACE_COLUMN
 					 ") AS r JOIN (SELECT DISTINCT ON (class) * FROM %s)"
 					 " AS m ON m.class OPERATOR(pg_catalog.=) r.class",
 					 rows, classes);

@@ -1,7 +1,7 @@
 # A coordinator and two workers of Citus for TAP tests, where the server has Citus.
 #
 #   use KanonCitus;
-#   my ($main, @workers) = KanonCitus::start();    # kanon on the coordinator alone, and a role doctor
+#   my ($main, @workers) = KanonCitus::start();    # kanon on all of them, as Citus creates extensions, and a role doctor
 #   KanonCitus::left_behind($name, $main, @workers);
 package KanonCitus;
 

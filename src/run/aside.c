@@ -1,0 +1,77 @@
+/*
+ * aside.c: whether a run's rows are set aside on the workers of Citus, and how.
+ */
+#include "compat.h"
+#include "run/aside.h"
+#include "host/citus.h"
+#include "host/settings.h"
+#include "read/stage.h"
+#include "run/privacy.h"
+#include "write/spread.h"
+
+#include "catalog/dependency.h"
+#include "catalog/pg_proc.h"
+
+/* What the target follows: an older table of its name, or the release before. */
+static Oid
+table_before(const Run *run)
+{
+	return OidIsValid(run->target->replaced) ? run->target->replaced : run->request->like;
+}
+
+/* Once to group, once to write. */
+static bool
+reads_twice(const Run *run)
+{
+	return run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL;
+}
+
+/* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept? */
+static bool
+is_for_workers(const Run *run)
+{
+	const Privacy *privacy = run->request->privacy;
+
+	for (int r = 0; privacy != NULL && r < privacy->n; r++)
+		if (privacy->words[r].kind == PRIVACY_SUBJECT)
+			return false;
+	return run->source->masks == NULL && run->request->key == NULL;
+}
+
+static void
+stage(Run *run, bool pack)
+{
+	Oid extension = getExtensionOfObject(ProcedureRelationId, run->request->caller);
+
+	source_stage(run->source, run->source->nkept + (run->request->key != NULL), run->target->schema,
+				 citus_workers_have(extension) ? run->schema : InvalidOid, pack);
+}
+
+/*
+ * Where they will be read twice, or where the target is to be distributed as well; the other steps
+ * read what they need and write here.
+ */
+void
+set_rows_aside(Run *run)
+{
+	Oid before = table_before(run);
+
+	if (run->request->model->steps != NULL)
+	{
+		if (kanon_distribute != DISTRIBUTE_OFF && citus_reads(run->source->relid))
+			ereport(NOTICE, (errmsg("the target is a table of this server, which writes it"),
+							 errdetail("Only rows of classes are written by workers.")));
+		return;
+	}
+	if (reads_twice(run) || !OidIsValid(before) || citus_kind(before) != TABLE_LOCAL)
+	{
+		stage(run, is_for_workers(run) && (!OidIsValid(before) || citus_kind(before) == TABLE_DISTRIBUTED));
+		/* too few to be distributed: this server writes them, and has to read them whole */
+		if (run->source->staged_packed && spread_kind(run->source, before) != TABLE_DISTRIBUTED)
+		{
+			source_unstage(run->source);
+			stage(run, false);
+		}
+	}
+	run->target->kind = spread_kind(run->source, before);
+}

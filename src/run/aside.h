@@ -1,0 +1,12 @@
+/*
+ * aside.h: whether a run's rows are set aside on the workers of Citus, and how.
+ */
+#ifndef KANON_RUN_ASIDE_H
+#define KANON_RUN_ASIDE_H
+
+#include "run/run.h"
+
+/* Before the source is read; says what kind of table the target will be. */
+extern void set_rows_aside(Run *run);
+
+#endif
