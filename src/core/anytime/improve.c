@@ -561,12 +561,17 @@ offer_all(Improve *v)
 	return status;
 }
 
-/* What is known of the cost before there are instances: rows that are too few lose a cell at least. */
+/*
+ * What is known of the cost before there are instances: rows that are too few lose a cell at
+ * least.  (Types that differ in extra columns alone may be enough together.)
+ */
 static double
 first_bound(const KanonProblem *problem, const KanonInstances *grid)
 {
 	double rows = 0;
 
+	if (problem->nextra > 0)
+		return 0;
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (!(problem->columns[c].weight > 0))
 			return 0;
