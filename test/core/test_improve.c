@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cluster/cluster.h"
+#include "diverse.h"
 #include "exact.h"
 #include "anytime/improve.h"
 #include "search/search.h"
@@ -438,6 +439,32 @@ always_bound(void **state)
 		most = fmax(most, report.lower_bound);
 		kanon_release_free(problem, &release);
 	}
+	problem_free(problem);
+}
+
+/* Row types that differ in further columns alone are one class, of which nothing is lost. */
+static void
+bound_of_alike(void **state)
+{
+	static const uint32_t code[] = {0, 0, 0, 0, 0, 1, 0, 1};
+	Host host;
+	KanonProblem *problem;
+	KanonRelease release;
+	KanonReport report;
+
+	(void) state;
+	host_init(&host);
+	problem = problem_from_codes(&host, code, 4, 2, 3);
+	diverse_ask(problem, 2);
+	kanon_privacy_close(problem->privacy);
+	problem->privacy = NULL;
+	assert_int_equal(problem->ntypes, 2);
+	host.env.now = tick;
+	problem->time_limit = 1;
+	assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+	assert_true(report.cost == 0 && report.lower_bound == 0);
+	kanon_release_free(problem, &release);
+	diverse_free(problem);
 	problem_free(problem);
 }
 
@@ -1347,31 +1374,19 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),
-		cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),
-		cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),
-		cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends),
-		cmocka_unit_test(little_memory),
-		cmocka_unit_test(always_bound),
-		cmocka_unit_test(time_holds),
-		cmocka_unit_test(cancelled),
-		cmocka_unit_test(small_models),
-		cmocka_unit_test(never_too_few),
-		cmocka_unit_test(clustering),
-		cmocka_unit_test(clustering_magnitudes),
-		cmocka_unit_test(many_rows),
-		cmocka_unit_test(seven_patients),
-		cmocka_unit_test(heuristic_fails),
-		cmocka_unit_test(choices),
-		cmocka_unit_test(losses),
-		cmocka_unit_test(all_lose),
-		cmocka_unit_test(few_lose),
-		cmocka_unit_test(choices_refused_and_cancelled),
-		cmocka_unit_test(many_types),
-		cmocka_unit_test(many_patterns),
+		cmocka_unit_test(between),         cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),         cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),           cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),     cmocka_unit_test(little_memory),
+		cmocka_unit_test(always_bound),    cmocka_unit_test(bound_of_alike),
+		cmocka_unit_test(time_holds),      cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models),    cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering),      cmocka_unit_test(clustering_magnitudes),
+		cmocka_unit_test(many_rows),       cmocka_unit_test(seven_patients),
+		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
+		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
+		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(many_types),      cmocka_unit_test(many_patterns),
 		cmocka_unit_test(likely_patterns),
 	};
 
