@@ -442,27 +442,24 @@ always_bound(void **state)
 	problem_free(problem);
 }
 
-/* Row types that differ in further columns alone are one class, of which nothing is lost. */
+/* Row types of few rows each that differ in a further column alone may be a class together. */
 static void
 bound_of_alike(void **state)
 {
-	static const uint32_t code[] = {0, 0, 0, 0, 0, 1, 0, 1};
+	uint64_t random = 37;
 	Host host;
-	KanonProblem *problem;
+	KanonProblem *problem = random_problem(&host, &random, 2000, 3, 16, 3, false);
 	KanonRelease release;
 	KanonReport report;
 
 	(void) state;
-	host_init(&host);
-	problem = problem_from_codes(&host, code, 4, 2, 3);
 	diverse_ask(problem, 2);
 	kanon_privacy_close(problem->privacy);
 	problem->privacy = NULL;
-	assert_int_equal(problem->ntypes, 2);
-	host.env.now = tick;
 	problem->time_limit = 1;
+	host.env.now = tick;
 	assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
-	assert_true(report.cost == 0 && report.lower_bound == 0);
+	assert_true(report.cost < 100 && report.lower_bound <= report.cost);
 	kanon_release_free(problem, &release);
 	diverse_free(problem);
 	problem_free(problem);
