@@ -1331,7 +1331,7 @@ LANGUAGE C STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_page_asked';
 
 COMMENT ON FUNCTION @extschema@.kanon_page_asked(bigint[], float8, jsonb, text[])
-IS 'raises what is wrong with the arguments of kanon_report, kanon_report_data and kanon_explore; for these alone';
+IS 'behind kanon_report, kanon_report_data and kanon_explore: raises what is wrong with their arguments';
 
 CREATE FUNCTION @extschema@.kanon_report_data(
     run               bigint,

@@ -146,5 +146,17 @@ FROM (VALUES (1, 'x', 1.0), (1, 'x', 1.0), (2, NULL, NULL), (1, 'x', 1.00), (2, 
 -- records of another type are others, whatever their bytes
 SELECT octet_length(kanon_row_type(7, CASE i % 2 WHEN 0 THEN ROW(i / 4, 'x'::text) ELSE ROW('x'::text, i / 4) END)) AS told FROM generate_series(4, 7) i;
 SELECT kanon_row_type(7, ROW(point(1, 2)));
+-- a type that is altered between two rows of a query is not read by what it was
+CREATE TYPE altered AS (a int);
+CREATE FUNCTION alter_it(i int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+  IF i = 2 THEN ALTER TYPE altered ALTER ATTRIBUTE a TYPE text; END IF;
+  RETURN i;
+END $$;
+SELECT kanon_row_type(7, r)
+FROM (SELECT CASE alter_it(i) WHEN 1 THEN ROW(1)::altered ELSE jsonb_populate_record(NULL::altered, '{"a": 123456}') END AS r
+      FROM generate_series(1, 2) i OFFSET 0) t;
+DROP FUNCTION alter_it;
+DROP TYPE altered;
 SELECT kanon_row_type_hash('\x0102');
 SELECT count(DISTINCT kanon_place()) FROM generate_series(1, 3000);

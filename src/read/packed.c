@@ -87,8 +87,7 @@ typedef struct Met
 
 typedef struct Packer
 {
-	Oid type; /* of records, as their header says */
-	int32 typmod;
+	int32 typmod; /* of records, as their header says: what was told of it never changes */
 	uint64 seed;
 	MemoryContext own;
 	TupleDesc desc;
@@ -109,11 +108,13 @@ packer_create(MemoryContext parent, HeapTupleHeader record, uint64 seed)
 	Packer *packer = palloc0(sizeof(Packer));
 	int n;
 
-	packer->type = HeapTupleHeaderGetTypeId(record);
+	/* a type with a name may be another one at the next row */
+	if (HeapTupleHeaderGetTypeId(record) != RECORDOID)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a row type is told of ROW(...) alone")));
 	packer->typmod = HeapTupleHeaderGetTypMod(record);
 	packer->seed = seed;
 	packer->own = context;
-	packer->desc = lookup_rowtype_tupdesc_copy(packer->type, packer->typmod);
+	packer->desc = lookup_rowtype_tupdesc_copy(RECORDOID, packer->typmod);
 	n = packer->desc->natts;
 	packer->send = palloc(sizeof(FmgrInfo) * n);
 	packer->hash = palloc(sizeof(FmgrInfo) * n);
@@ -219,7 +220,7 @@ kanon_row_type(PG_FUNCTION_ARGS)
 	bytea *packed;
 	Met *met;
 
-	if (packer == NULL || packer->type != HeapTupleHeaderGetTypeId(record) ||
+	if (packer == NULL || HeapTupleHeaderGetTypeId(record) != RECORDOID ||
 		packer->typmod != HeapTupleHeaderGetTypMod(record) || packer->seed != seed)
 	{
 		if (packer != NULL)
