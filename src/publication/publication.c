@@ -114,16 +114,22 @@ definition_options(const KanonPublication *publication)
 }
 
 void
-definition_check(const KanonPublication *publication)
+definition_check_stable(const KanonPublication *publication, const Model *model)
 {
-	const Model *model = definition_options(publication);
-
 	if (publication->stable && model->near == NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
 						errdetail("%s", model->no_near),
 						errhint("stable => true needs classes: solver 'cluster', 'full_domain', "
 								"'pattern_clustering', 'pattern_guided' or 'subtree'.")));
+}
+
+void
+definition_check(const KanonPublication *publication)
+{
+	const Model *model = definition_options(publication);
+
+	definition_check_stable(publication, model);
 	if (publication->protect_successive && publication->key == NULL)
 		ereport(
 			ERROR,

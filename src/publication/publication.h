@@ -163,6 +163,9 @@ extern bool says_nothing(FunctionCallInfo fcinfo, int arg);
 /* Raises what is wrong with the options of the solver; returns this. */
 extern const Model *definition_options(const KanonPublication *publication);
 
+/* Raises why the releases of the solver cannot stay near one another, where they are to. */
+extern void definition_check_stable(const KanonPublication *publication, const Model *model);
+
 /* What a definition must fulfil, new or changed; and its key, or NULL. */
 extern void definition_check(const KanonPublication *publication);
 extern void key_check(const char *key, Oid source);

@@ -125,13 +125,16 @@ static void
 fill_request(const KanonPublication *publication, const Release *release, List *releases, Request *request)
 {
 	const Release *before = release_current(releases);
+	const Model *model = model_find(publication->solver);
 	ListCell *lc;
 	char *bare;
 
+	/* the definition is its owner's, who may have written into it */
+	definition_check_stable(publication, model);
 	memset(request, 0, sizeof(*request));
 	request->k = publication->k;
 	request->stable = publication->stable;
-	request_of_json(request, model_find(publication->solver),
+	request_of_json(request, model,
 					relations_followed(publication->options, publication->relations, publication->owner));
 	request->caller = publication->caller;
 	request->publication = publication->name;
