@@ -364,7 +364,9 @@ run(Tight *t, double upper, int64_t work, IlpPrices *prices)
 		t->part_of[t->model->id[f]] = f;
 	memcpy(t->y, prices->y, t->model->m * sizeof(*t->y));
 	memcpy(t->trial, prices->y, t->model->m * sizeof(*t->trial));
-	status = tight_activate(t);
+	status = list_cuts(t); /* none yet */
+	if (status == KANON_OK)
+		status = tight_activate(t);
 	if (status == KANON_OK)
 		status = tight_try(t, &value);
 	if (status == KANON_OK)
