@@ -135,20 +135,15 @@ static void
 add_methods(StringInfo list, const KanonSolver *methods, PrivacyKind kind, const char *of)
 {
 	StringInfoData names;
-	int n = 0, all = 0;
+	int n = 0;
 
 	initStringInfo(&names);
-	for (; methods->name != NULL; methods++, all++)
+	for (; methods->name != NULL; methods++)
 		if ((methods->privacy & 1u << kind) != 0)
 			appendStringInfo(&names, "%s'%s'", n++ > 0 ? ", " : "", methods->name);
 	if (n == 0)
 		return;
-	if (list->len > 0)
-		appendStringInfoString(list, ", ");
-	if (n == all)
-		appendStringInfo(list, "%svery method with classes of %s", list->len > 0 ? "e" : "E", of);
-	else
-		appendStringInfo(list, "%s of %s", names.data, of);
+	appendStringInfo(list, "%s%s of %s", list->len > 0 ? ", " : "", names.data, of);
 }
 
 /* Who takes such a rule. */

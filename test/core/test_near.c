@@ -187,6 +187,8 @@ one_night(Case *test, uint64_t *random, KanonRelease *release)
 		/* of a type that is in several classes nothing is asked */
 		test->before[flow.type] = flow.rows == problem->rows[flow.type] ? flow.class_ : KANON_DROPPED;
 	}
+	/* no more than there is, so that a look beyond the end is seen */
+	test->previous.flows = realloc(flows, sizeof(KanonFlow) * test->previous.nflows + 1);
 	for (uint32_t type = 0; type < problem->ntypes && share > 0; type++)
 		if (random_below(random, 3) == 0)
 			((int64_t *) problem->rows)[type] = 1 + random_below(random, 3);
