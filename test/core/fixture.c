@@ -12,6 +12,9 @@
 /* Before each block: its size; 16 bytes keep the alignment. */
 #define HEADER 16
 
+/* What new memory is full of. */
+#define GARBAGE 0xa7
+
 static void *
 host_realloc(void *arg, void *ptr, size_t size)
 {
@@ -28,6 +31,9 @@ host_realloc(void *arg, void *ptr, size_t size)
 	if (block == NULL)
 		return NULL;
 	memcpy(block, &size, sizeof(size));
+	/* nobody counts on zeros */
+	if (size > old)
+		memset(block + HEADER + old, GARBAGE, size - old);
 	host->live += size - old;
 	host->blocks += ptr == NULL;
 	if (host->live > host->peak)

@@ -290,6 +290,49 @@ promise(void **state)
 	assert_true(tight > 20);
 }
 
+/* P(X > least) of the beta-binomial distribution, all terms of it. */
+static double
+above(double least, int n, double a, double b)
+{
+	double sum = 0;
+
+	for (int x = 0; x <= n; x++)
+		if (x > least)
+			sum += exp(lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + lgamma(x + a) +
+					   lgamma(n - x + b) - lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b));
+	return sum;
+}
+
+/* What is promised of a tuple without a row, and of one of each number of rows, is what its definition says. */
+static void
+sums(void **state)
+{
+	static const uint64_t noises[] = {100, 333, 500, 1000, 2000, 20000};
+	int between = 0;
+
+	(void) state;
+	for (int domain = 2; domain <= 5; domain++)
+		for (int n = 1; n <= 6; n++)
+			for (int wanted = 1; wanted <= 22; wanted += 3)
+				for (double epsilon = 0.2; epsilon < 3; epsilon *= 2)
+					for (size_t i = 0; i < sizeof(noises) / sizeof(noises[0]); i++)
+					{
+						KanonSynthesis synthesis = {n, (uint64_t) domain, wanted, epsilon, 0.1};
+						double each = (double) noises[i] / KANON_NOISE_ONE, all = n + each * domain;
+						double empty = domain * above(expm1(epsilon) * each, wanted, each, all - each);
+						double most = 0, is;
+
+						for (int c = 1; c <= n; c++)
+							most = fmax(
+								most,
+								above(expm1(epsilon) * (c - 1 + each), wanted, c + each, all - c - each) / c);
+						is = fmin(n * most + empty, 1);
+						assert_true(fabs(kanon_synthesis_delta(&synthesis, noises[i]) - is) < 1e-9);
+						between += most > 0 && is < 1;
+					}
+	assert_true(between > 200);
+}
+
 static void
 least_noise(void **state)
 {
@@ -380,9 +423,10 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parameters),        cmocka_unit_test(kept_and_added), cmocka_unit_test(large_domain),
-		cmocka_unit_test(promise),           cmocka_unit_test(least_noise),    cmocka_unit_test(urn),
-		cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(parameters),   cmocka_unit_test(kept_and_added),
+		cmocka_unit_test(large_domain), cmocka_unit_test(promise),
+		cmocka_unit_test(sums),         cmocka_unit_test(least_noise),
+		cmocka_unit_test(urn),          cmocka_unit_test(memory_and_cancel),
 	};
 
 	if (argc > 1)
