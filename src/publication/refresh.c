@@ -431,6 +431,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	List *all;
 	ListCell *lc;
 	int busy = 0;
+	int turns;
 	int failed = 0;
 	StringInfoData failures;
 
@@ -442,10 +443,10 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 			 errmsg("kanon_refresh_all commits after each publication and cannot run inside a transaction"),
 			 errhint("CALL it by itself; inside a transaction use kanon_refresh.")));
 	PreventCommandIfReadOnly("kanon_refresh_all");
+	initStringInfo(&failures); /* said when SPI has let go of what was read by it */
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	MemoryContextSwitchTo(context);
-	initStringInfo(&failures);
 	all = publications(extension, owned_by_caller, &busy);
+	turns = list_length(all) + busy;
 	if (busy > 0)
 		appendStringInfo(&failures, "%d locked by other sessions: see the warnings.", busy);
 	foreach (lc, all)
@@ -470,8 +471,7 @@ kanon_refresh_all(PG_FUNCTION_ARGS)
 	SPI_finish();
 	if (failed + busy > 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("%d of %d publications could not be refreshed", failed + busy,
-							   list_length(all) + busy),
+						errmsg("%d of %d publications could not be refreshed", failed + busy, turns),
 						errdetail("%s", failures.data),
 						errhint("The others were refreshed and committed. See kanon_releases.")));
 	PG_RETURN_VOID();
