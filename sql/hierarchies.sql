@@ -52,6 +52,27 @@ SELECT fault, level, fault_count FROM kanon_check_hierarchy('age_range_text', 'p
 CREATE VIEW age_wrong_back AS SELECT * FROM age_wrong ORDER BY v DESC, l1 DESC;
 SELECT count(*) FROM (SELECT * FROM kanon_check_hierarchy('age_wrong', 'people', 'age', true)
     EXCEPT SELECT * FROM kanon_check_hierarchy('age_wrong_back', 'people', 'age', true)) d;
+-- a fault is found wherever its line is: the same when each line in turn is read first, or last
+CREATE FUNCTION turned(hierarchy name) RETURNS TABLE (hierarchy_name name, orders bigint, others bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    lines bigint;
+    found text;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM %I', hierarchy) INTO lines;
+    orders := 0; others := 0; hierarchy_name := hierarchy;
+    FOR shift IN 0..lines - 1 LOOP
+        EXECUTE format('CREATE TEMP TABLE turned_lines AS SELECT * FROM %I AS h ORDER BY (row_number() OVER (ORDER BY h::text) + %s) %% %s',
+            hierarchy, shift, lines);
+        EXECUTE format($f$ SELECT string_agg(format('%%s %%s %%s %%s %%s', fault, level, fault_count, row_count, detail), '; ' ORDER BY fault, level)
+            FROM kanon_check_hierarchy('turned_lines', 'people', 'age') $f$) INTO found;
+        orders := orders + 1;
+        others := others + (found IS DISTINCT FROM (SELECT string_agg(format('%s %s %s %s %s', fault, level, fault_count, row_count, detail), '; '
+            ORDER BY fault, level) FROM kanon_check_hierarchy(hierarchy::text::regclass, 'people', 'age')))::int;
+        DROP TABLE turned_lines;
+    END LOOP;
+    RETURN NEXT;
+END $$;
+SELECT t.* FROM unnest('{age_arx,age_wrong,age_loose,age_short,age_range,age_range_text}'::name[]) h, turned(h) t;
 -- ends: no lines, no rows
 CREATE TABLE age_none (v int, l1 text);
 SELECT fault, fault_count FROM kanon_check_hierarchy('age_none', 'people', 'age');

@@ -52,6 +52,7 @@ DECLARE
 BEGIN
     DELETE FROM visits;
     INSERT INTO visits SELECT i, i * i % 61, i * 7 % 11, i % 3, 'd' || i % 5 FROM generate_series(1, 700) i;
+    INSERT INTO visits SELECT 1000 + i, 70, 20, 9, 'rare' FROM generate_series(1, 3) i WHERE options ? 'patterns';
     PERFORM kanon_create_publication('p', 'visits', '{age,zip,sex}', 5, options, keep_releases => 3, stable => stable, key => key,
         protect_successive => protect);
     FOR r IN 1..3 LOOP
@@ -70,6 +71,9 @@ SELECT * FROM try('{"keep": ["diagnosis"]}', false, 'id', true);
 SELECT * FROM try('{"keep": ["diagnosis"], "mark": true}', true, 'id', true);
 SELECT * FROM try('{"keep": ["diagnosis"], "residual": "drop"}', true, 'id', true);
 SELECT * FROM try('{"residual": "drop", "method": "improve"}', false, 'id', true);
+-- rows that the solver itself leaves out: with a key, and protected near the release before
+SELECT * FROM try('{"residual": "drop", "patterns": ["*--"], "keep": ["diagnosis"]}', false, 'id', false);
+SELECT * FROM try('{"residual": "drop", "patterns": ["---", "*--"], "mark": true}', true, 'id', true);
 
 SET client_min_messages = warning;
 DROP SCHEMA successive_test CASCADE;

@@ -36,4 +36,11 @@ LEFT JOIN LATERAL (
     WHERE p.proname = 'kanon_' || f.function AND i > array_position(p.proargnames, CASE f.function WHEN 'frontier' THEN 'ks' WHEN 'anatomy' THEN 'quasi_identifiers' WHEN 'alpha_beta' THEN 'domains' WHEN 'cross_training' THEN 'domains' WHEN 'synthetic' THEN 'rows' ELSE 'k' END)) p ON true
 ORDER BY 1;
 
+-- a library beside another version's SQL: columns that are not as many as it gives are an error
+SELECT probin AS library FROM pg_proc JOIN ours o ON o.objid = pg_proc.oid WHERE proname = 'kanon_option_list' \gset
+CREATE FUNCTION fewer() RETURNS TABLE (function text, option text) LANGUAGE C AS :'library', 'kanon_option_list';
+CREATE FUNCTION more() RETURNS TABLE (function text, place int, option text, type text, initial text, sense text, one text, two text) LANGUAGE C AS :'library', 'kanon_option_list';
+SELECT count(*) FROM fewer();
+SELECT count(*) FROM more();
+DROP FUNCTION fewer(), more();
 DROP VIEW ours;
