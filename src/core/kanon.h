@@ -17,12 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pattern.h"
+
 #if UINTPTR_MAX < UINT64_MAX || !defined(__SIZEOF_INT128__)
 #error "kanon needs a 64-bit machine"
 #endif
-
-/* Quasi-identifiers a problem may have: one bit of a KanonPattern each. */
-#define KANON_MAX_COLUMNS 64
 
 /* Row types, classes and a column's values are numbered with 29 bits (KanonCell). */
 #define KANON_MAX_TYPES UINT32_C(0x1fffffff)
@@ -74,9 +73,6 @@ typedef struct KanonEnv
 	size_t refused;           /* out: bytes of the request that failed */
 	size_t foreign;           /* bytes a linked library may take beside alloc; 0: no limit */
 } KanonEnv;
-
-/* Bit c set: column c is suppressed. */
-typedef uint64_t KanonPattern;
 
 typedef enum KanonOrder
 {

@@ -45,7 +45,7 @@ level_of(KanonPattern pattern, const Levels *levels, int qi)
 {
 	int level = 0;
 
-	while (level < columns_of(levels, qi) && ((pattern >> (levels->first[qi] + level)) & 1) != 0)
+	while (level < columns_of(levels, qi) && kanon_has(pattern, levels->first[qi] + level))
 		level++;
 	return level;
 }
@@ -97,7 +97,7 @@ pattern_suppressed(KanonPattern pattern, const Levels *levels)
 	int n = 0;
 
 	for (int c = 0; c < levels->nqis; c++)
-		n += (pattern >> (levels->first[c + 1] - 1)) & 1;
+		n += kanon_has(pattern, levels->first[c + 1] - 1);
 	return n;
 }
 
@@ -171,13 +171,13 @@ symbol_level(const char *text, int qi, const Levels *levels, int known)
 KanonPattern
 pattern_parse(const char *text, const Levels *levels, bool stored)
 {
-	KanonPattern pattern = 0;
+	KanonPattern pattern = KANON_NONE;
 
 	pattern_check(text, levels->nqis);
 	for (int c = 0; c < levels->nqis; c++)
 		for (int level = symbol_level(text, c, levels, stored ? HIERARCHY_MAX_LEVELS : levels->named[c]);
 			 level > 0; level--)
-			pattern |= UINT64CONST(1) << (levels->first[c] + level - 1);
+			kanon_add(&pattern, levels->first[c] + level - 1);
 	return pattern;
 }
 

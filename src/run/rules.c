@@ -33,7 +33,7 @@ typedef struct RuleWords
 
 /*
  * Names of the quasi-identifiers, for looking rules' columns up.  Rules are about
- * suppression, so in a pattern a quasi-identifier is the bit of its highest level.
+ * suppression, so in a pattern a quasi-identifier is the column of its highest level.
  */
 typedef struct ColumnNames
 {
@@ -62,10 +62,10 @@ limit_of(double max_suppressed)
 	return (int) Min(max_suppressed, KANON_MAX_COLUMNS);
 }
 
-static inline KanonPattern
-column_bit(const ColumnNames *columns, int c)
+static inline int
+column_of(const ColumnNames *columns, int c)
 {
-	return UINT64CONST(1) << (columns->levels.first[c + 1] - 1);
+	return columns->levels.first[c + 1] - 1;
 }
 
 /* The first or the last quasi-identifier in a set. */
@@ -75,7 +75,7 @@ column_name(const ColumnNames *columns, KanonPattern set, bool last)
 	const char *name = "";
 
 	for (int c = 0; c < columns->n; c++)
-		if ((set & column_bit(columns, c)) != 0)
+		if (kanon_has(set, column_of(columns, c)))
 		{
 			name = columns->names[c];
 			if (!last)
@@ -84,7 +84,7 @@ column_name(const ColumnNames *columns, KanonPattern set, bool last)
 	return name;
 }
 
-static KanonPattern
+static int
 rule_column(const ColumnNames *columns, const char *kind, const char *rule, const char *name)
 {
 	Nearest nearest = nearest_to(name);
@@ -92,7 +92,7 @@ rule_column(const ColumnNames *columns, const char *kind, const char *rule, cons
 	for (int c = 0; c < columns->n; c++)
 	{
 		if (strcmp(columns->names[c], name) == 0)
-			return column_bit(columns, c);
+			return column_of(columns, c);
 		nearest_try(&nearest, columns->names[c]);
 	}
 	ereport(ERROR,
@@ -107,7 +107,7 @@ rule_column(const ColumnNames *columns, const char *kind, const char *rule, cons
 static KanonPattern
 rule_group(const ColumnNames *columns, const char *kind, const char *rule, const char *group, int *n)
 {
-	KanonPattern set = 0;
+	KanonPattern set = KANON_NONE;
 	List *names;
 	ListCell *lc;
 
@@ -117,14 +117,14 @@ rule_group(const ColumnNames *columns, const char *kind, const char *rule, const
 				   "Write it like 'workclass,occupation', with odd names quoted as in SQL.");
 	foreach (lc, names)
 	{
-		KanonPattern column = rule_column(columns, kind, rule, lfirst(lc));
+		int column = rule_column(columns, kind, rule, lfirst(lc));
 
-		if (set & column)
+		if (kanon_has(set, column))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_COLUMN),
 					 errmsg("rule %s \"%s\" names \"%s\" twice", kind, excerpt(rule), (char *) lfirst(lc)),
 					 errhint("Name each column once.")));
-		set |= column;
+		kanon_add(&set, column);
 		(*n)++;
 	}
 	return set;
@@ -155,7 +155,7 @@ group_rules(const ColumnNames *columns, KanonRuleKind kind, const char *word, ch
 		int members;
 
 		out[i].kind = kind;
-		out[i].implied = 0;
+		out[i].implied = KANON_NONE;
 		out[i].columns = rule_group(columns, word, rules[i], rules[i], &members);
 		if (members < 2)
 			raise_rule(
@@ -195,14 +195,14 @@ closure(KanonPattern set, const KanonRule *rules, int nrules)
 	{
 		before = set;
 		for (int i = 0; i < nrules; i++)
-			if (set & rules[i].columns)
+			if (kanon_meet(set, rules[i].columns))
 			{
 				if (rules[i].kind == KANON_TOGETHER)
-					set |= rules[i].columns;
+					set = kanon_union(set, rules[i].columns);
 				else if (rules[i].kind == KANON_IMPLIES)
-					set |= rules[i].implied;
+					set = kanon_union(set, rules[i].implied);
 			}
-	} while (set != before);
+	} while (!kanon_same(set, before));
 	return set;
 }
 
@@ -218,26 +218,27 @@ static void
 check_contradictions(const ColumnNames *columns, const KanonMask *mask)
 {
 	KanonPattern always = closure(mask->always, mask->rules, mask->nrules);
-	KanonPattern both = always & mask->never;
+	KanonPattern both = kanon_both(always, mask->never);
 
-	if (both != 0)
+	if (!kanon_is_none(both))
 	{
 		const char *name = column_name(columns, both, false);
 
 		raise_contradiction(
-			both & mask->always
+			kanon_meet(both, mask->always)
 				? psprintf("Column \"%s\" is in never and in always.", name)
 				: psprintf("Column \"%s\" is in never, but what is always suppressed takes it along.", name));
 	}
 	for (int i = 0; i < mask->nrules; i++)
-		if (mask->rules[i].kind == KANON_AT_MOST_ONE && pg_popcount64(always & mask->rules[i].columns) > 1)
+		if (mask->rules[i].kind == KANON_AT_MOST_ONE &&
+			kanon_count(kanon_both(always, mask->rules[i].columns)) > 1)
 			raise_contradiction(psprintf(
 				"Columns \"%s\" and \"%s\" are always suppressed, but at_most_one allows one of them.",
-				column_name(columns, always & mask->rules[i].columns, false),
-				column_name(columns, always & mask->rules[i].columns, true)));
-	if (mask->max_suppressed >= 0 && pg_popcount64(always) > mask->max_suppressed)
+				column_name(columns, kanon_both(always, mask->rules[i].columns), false),
+				column_name(columns, kanon_both(always, mask->rules[i].columns), true)));
+	if (mask->max_suppressed >= 0 && kanon_count(always) > mask->max_suppressed)
 		raise_contradiction(psprintf("%d columns are always suppressed, but max_suppressed is %d.",
-									 pg_popcount64(always), mask->max_suppressed));
+									 kanon_count(always), mask->max_suppressed));
 }
 
 static void
@@ -252,9 +253,9 @@ build_mask(const ColumnNames *columns, const RuleWords *words, KanonMask *mask)
 	mask->max_suppressed = words->max_suppressed;
 	mask->max_cost = words->max_cost;
 	for (int i = 0; i < words->nnever; i++)
-		mask->never |= rule_column(columns, "never", words->never[i], words->never[i]);
+		kanon_add(&mask->never, rule_column(columns, "never", words->never[i], words->never[i]));
 	for (int i = 0; i < words->nalways; i++)
-		mask->always |= rule_column(columns, "always", words->always[i], words->always[i]);
+		kanon_add(&mask->always, rule_column(columns, "always", words->always[i], words->always[i]));
 	mask->nrules = words->ntogether + words->nat_most_one + words->nimplies;
 	mask->rules = rules = palloc(sizeof(KanonRule) * Max(mask->nrules, 1));
 	group_rules(columns, KANON_TOGETHER, "together", words->together, words->ntogether, rules);

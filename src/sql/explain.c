@@ -64,8 +64,8 @@ count_by_patterns(const KanonRelease *release, const Levels *levels, const Kanon
 	int64 lost[KANON_MAX_COLUMNS] = {0}; /* by column of the problem */
 
 	for (uint32 i = 0; i < release->nclasses; i++)
-		for (KanonPattern left = release->classes[i].pattern; left != 0; left &= left - 1)
-			lost[pg_rightmost_one_pos64(left)] += release->classes[i].rows;
+		KANON_EACH (c, release->classes[i].pattern)
+			lost[c] += release->classes[i].rows;
 	for (int c = 0; c < levels->nqis; c++)
 	{
 		for (int d = levels->first[c]; d < levels->first[c + 1]; d++)
@@ -283,7 +283,7 @@ put_patterns(const Explain *explain)
 		int64 classes = 0, rows = 0;
 		Line line = line_about("pattern", pattern_text(pattern, explain->levels));
 
-		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
+		for (; i < release->nclasses && kanon_same(release->classes[i].pattern, pattern); i++)
 		{
 			classes++;
 			rows += release->classes[i].rows;

@@ -54,13 +54,22 @@ typedef struct Span
 	int end;
 } Span;
 
+static inline bool
+in_span(Span span, int column)
+{
+	return column >= span.first && column < span.end;
+}
+
 /* The set without these columns, those after them moved down. */
 static KanonPattern
 without_bits(KanonPattern set, Span span)
 {
-	KanonPattern below = (UINT64CONST(1) << span.first) - 1;
+	KanonPattern without = KANON_NONE;
 
-	return (set & below) | (span.end < KANON_MAX_COLUMNS ? (set >> span.end) << span.first : 0);
+	KANON_EACH (c, set)
+		if (!in_span(span, c))
+			kanon_add(&without, c < span.first ? c : c - (span.end - span.first));
+	return without;
 }
 
 /*
@@ -91,19 +100,14 @@ mask_without(const KanonMask *mask, Span span, KanonMask *result)
 			rules[n] = mask->rules[i];
 			rules[n].columns = without_bits(mask->rules[i].columns, span);
 			rules[n].implied = without_bits(mask->rules[i].implied, span);
-			if (rules[n].kind == KANON_IMPLIES ? rules[n].columns != 0 && rules[n].implied != 0
-											   : pg_popcount64(rules[n].columns) > 1)
+			if (rules[n].kind == KANON_IMPLIES
+					? !kanon_is_none(rules[n].columns) && !kanon_is_none(rules[n].implied)
+					: kanon_count(rules[n].columns) > 1)
 				n++;
 		}
 		result->rules = rules;
 		result->nrules = n;
 	}
-}
-
-static inline bool
-in_span(Span span, int column)
-{
-	return column >= span.first && column < span.end;
 }
 
 /*

@@ -13,7 +13,7 @@ static void
 put_node(Lines *lines, const Run *run, const KanonNode *node)
 {
 	const KanonOutcome *outcome = full_domain_outcome(run);
-	bool best = node->pattern == outcome->best.pattern;
+	bool best = kanon_same(node->pattern, outcome->best.pattern);
 
 	line_text(lines, pattern_text(node->pattern, &run->source->levels));
 	line_text(lines, best ? (outcome->proven ? "optimal" : "best") : node->fulfils ? "fulfils" : "fails");

@@ -21,7 +21,7 @@ put_patterns(Lines *lines, const Run *run)
 		KanonPattern pattern = release->classes[i].pattern;
 		int64 classes = 0, rows = 0;
 
-		for (; i < release->nclasses && release->classes[i].pattern == pattern; i++)
+		for (; i < release->nclasses && kanon_same(release->classes[i].pattern, pattern); i++)
 		{
 			classes++;
 			rows += release->classes[i].rows;

@@ -82,7 +82,7 @@ find_blanks(Matching *matching)
 			(void) dictionary_value(types->source->qis[c].dictionary,
 									types->columns[c].code[matching->classes->first[i]], &isnull);
 			if (isnull)
-				matching->blank[i] |= UINT64CONST(1) << c;
+				kanon_add(&matching->blank[i], c);
 		}
 }
 
@@ -95,14 +95,14 @@ find_slot(const Matching *matching, KanonPattern blank, const uint32 *codes)
 	uint64 at = 0;
 
 	for (int c = 0; c < nqis; c++)
-		if ((blank >> c & 1) == 0)
+		if (!kanon_has(blank, c))
 			at = kanon_hash_add(at, codes[c]);
 	for (at &= matching->mask; matching->slots[at] != DICTIONARY_NONE; at = (at + 1) & matching->mask)
 	{
 		uint32 type = matching->classes->first[matching->slots[at]];
 		int c = 0;
 
-		while (c < nqis && ((blank >> c & 1) != 0 || types->columns[c].code[type] == codes[c]))
+		while (c < nqis && (kanon_has(blank, c) || types->columns[c].code[type] == codes[c]))
 			c++;
 		if (c == nqis)
 			break;
@@ -137,7 +137,7 @@ count_group(Matching *matching, KanonPattern blank, const uint32 *class_, uint32
 		for (; c < nqis; c++)
 		{
 			codes[c] = matching->code[c][population->columns[c].code[type]];
-			if (codes[c] == DICTIONARY_NONE && (blank >> c & 1) == 0)
+			if (codes[c] == DICTIONARY_NONE && !kanon_has(blank, c))
 				break;
 		}
 		if (c < nqis)
@@ -155,7 +155,7 @@ compare_blank(const void *a, const void *b, void *arg)
 	KanonPattern left = blank[*(const uint32 *) a];
 	KanonPattern right = blank[*(const uint32 *) b];
 
-	return left < right ? -1 : left > right;
+	return kanon_order(left, right);
 }
 
 static void
@@ -176,9 +176,9 @@ count_population(Matching *matching)
 	{
 		KanonPattern blank = matching->blank[order[from]];
 
-		for (to = from + 1; to < classes->n && matching->blank[order[to]] == blank; to++)
+		for (to = from + 1; to < classes->n && kanon_same(matching->blank[order[to]], blank); to++)
 			;
-		if (blank != all)
+		if (!kanon_same(blank, all))
 			count_group(matching, blank, &order[from], to - from);
 	}
 }
@@ -201,7 +201,7 @@ put_population(Matching *matching)
 		int64 found = Max(matching->found[i], size);
 		double chance = 1.0 / found;
 
-		if (matching->blank[i] == all)
+		if (kanon_same(matching->blank[i], all))
 			continue;
 		if (matching->found[i] < size)
 		{

@@ -20,7 +20,7 @@ shown_column(const Run *run, uint32 class_, int qi)
 	const int *first = run->source->levels.first;
 	int c = first[qi];
 
-	while (c < first[qi + 1] && (run->release.classes[class_].pattern >> c & 1) != 0)
+	while (c < first[qi + 1] && kanon_has(run->release.classes[class_].pattern, c))
 		c++;
 	return c;
 }

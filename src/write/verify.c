@@ -143,7 +143,7 @@ with_values(const KanonRelease *release, const KanonProblem *problem, size_t n, 
 	{
 		KanonCell *cells = &wide.cells[i * ncolumns];
 
-		wide.classes[i] = (KanonClass){0, rows[i]};
+		wide.classes[i] = (KanonClass){KANON_NONE, rows[i]};
 		memcpy(cells, &release->cells[(Size) class_[i] * problem->ncolumns],
 			   sizeof(KanonCell) * problem->ncolumns);
 		for (int e = 0; e < problem->nextra; e++)

@@ -17,7 +17,7 @@ level_of(const Levels *levels, int qi, KanonPattern pattern)
 	int level = 0;
 
 	for (int c = levels->first[qi]; c < levels->first[qi + 1]; c++)
-		level += pattern >> c & 1;
+		level += kanon_has(pattern, c);
 	return level;
 }
 
@@ -91,7 +91,7 @@ static KanonPattern
 shown_problem(const RowTypes *types, const Source *source, const KanonProblem *problem, KanonPattern node,
 			  KanonProblem *shown, Border *border)
 {
-	KanonPattern pattern = 0;
+	KanonPattern pattern = KANON_NONE;
 	KanonPopulation *populations = palloc(sizeof(KanonPopulation) * problem->npopulations);
 	Shower *shower = shower_create(source);
 	int nest = plain_text_begin();
@@ -125,7 +125,7 @@ shown_problem(const RowTypes *types, const Source *source, const KanonProblem *p
 		if (problem->subtree != NULL)
 			translate_blank(populations, problem, qi, dictionary);
 		else if (from == end)
-			pattern |= UINT64CONST(1) << qi;
+			kanon_add(&pattern, qi);
 	}
 	plain_text_end(nest);
 	return pattern;
@@ -138,9 +138,9 @@ node_of(const KanonProblem *problem, const KanonRelease *release)
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 
 	if (problem->subtree != NULL)
-		return 0;
+		return KANON_NONE;
 	for (uint32 i = 0; i < release->nclasses; i++)
-		if (release->classes[i].pattern != all)
+		if (!kanon_same(release->classes[i].pattern, all))
 			return release->classes[i].pattern;
 	return all;
 }

@@ -353,7 +353,7 @@ written_release(const Source *source, const RowTypes *types, bool mark, Border *
 		KanonCell *cell = &release->cells[(Size) i * source->nqis];
 		const char *symbols = NULL;
 
-		release->classes[i] = (KanonClass){0, types->rows[i]};
+		release->classes[i] = (KanonClass){KANON_NONE, types->rows[i]};
 		if (mark)
 		{
 			bool isnull;

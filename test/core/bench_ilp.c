@@ -51,8 +51,9 @@ static const int mixed9_columns[] = {0, 1, 3, 5, 6, 8, 9, 12, 13};
 
 static const int nursery_columns[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-static const KanonRule adult2_rules[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
-										 {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
+static const KanonRule adult2_rules[] = {
+	{KANON_TOGETHER, KANON_BITS(1 << 1 | 1 << 4), KANON_NONE},
+	{KANON_AT_MOST_ONE, KANON_BITS(1 << 0 | 1 << 5 | 1 << 6), KANON_NONE}};
 
 /*
  * So many rows of a table over and over, of whose cells each is taken from another row
@@ -153,7 +154,7 @@ make(const char *data, const char *name, int64_t k, size_t nrows, double values,
 	}
 	if (strcmp(name, "adult2-mask15") == 0)
 	{
-		problem->mask.never = 1 << 2 | 1 << 8;
+		problem->mask.never = KANON_BITS(1 << 2 | 1 << 8);
 		problem->mask.rules = adult2_rules;
 		problem->mask.nrules = 2;
 	}

@@ -110,12 +110,12 @@ diverse_make(KanonProblem *problem, uint64_t *random, unsigned kinds)
 	for (int c = 0; c < nextra; c++)
 		diverse_dense(&columns[problem->ncolumns + c], problem->ntypes);
 	for (size_t i = 0; i < problem->mask.nlist; i++)
-		((KanonPattern *) problem->mask.list)[i] &= all;
+		((KanonPattern *) problem->mask.list)[i] = kanon_both(problem->mask.list[i], all);
 	for (int r = 0; r < problem->mask.nrules; r++)
-		if ((problem->mask.rules[r].columns | problem->mask.rules[r].implied) & ~all)
+		if (!kanon_within(kanon_union(problem->mask.rules[r].columns, problem->mask.rules[r].implied), all))
 			problem->mask.nrules = 0;
-	problem->mask.never &= all;
-	problem->mask.always &= all;
+	problem->mask.never = kanon_both(problem->mask.never, all);
+	problem->mask.always = kanon_both(problem->mask.always, all);
 	diverse_nrules = 1 + (int) random_below(random, 3);
 	for (int r = 0; r < diverse_nrules; r++)
 		random_rule(problem, r, random, kinds);

@@ -42,11 +42,20 @@ seen_text(Seen *seen, const char *text)
 }
 
 void
+seen_pattern(Seen *seen, KanonPattern pattern)
+{
+	seen_value(seen, (int64_t) pattern.word[0]);
+	for (int w = 1; w < KANON_PATTERN_WORDS; w++)
+		if (pattern.word[w] != 0)
+			seen_value(seen, (int64_t) pattern.word[w]);
+}
+
+void
 seen_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release)
 {
 	for (uint32_t i = 0; i < release->nclasses; i++)
 	{
-		seen_value(seen, (int64_t) release->classes[i].pattern);
+		seen_pattern(seen, release->classes[i].pattern);
 		seen_value(seen, release->classes[i].rows);
 		for (int c = 0; c < problem->ncolumns; c++)
 		{

@@ -23,6 +23,7 @@ typedef struct Seen
 } Seen;
 
 extern void seen_value(Seen *seen, int64_t value);
+extern void seen_pattern(Seen *seen, KanonPattern pattern);
 extern void seen_figure(Seen *seen, int which, double value);
 extern void seen_text(Seen *seen, const char *text);
 extern void seen_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release);

@@ -332,30 +332,56 @@ problem_random_free(KanonProblem *problem)
 static KanonPattern
 random_group(uint64_t *random, int ncolumns)
 {
-	KanonPattern group = 0;
+	KanonPattern group = KANON_NONE;
 
-	while (__builtin_popcountll(group) < (ncolumns < 2 ? ncolumns : 2))
-		group |= UINT64_C(1) << random_below(random, (uint32_t) ncolumns);
+	while (kanon_count(group) < (ncolumns < 2 ? ncolumns : 2))
+		kanon_add(&group, (int) random_below(random, (uint32_t) ncolumns));
 	return group;
+}
+
+KanonPattern
+random_columns(uint64_t *random, int ncolumns)
+{
+	KanonPattern columns = KANON_NONE;
+
+	for (int w = 0; 64 * w < ncolumns; w++)
+		columns.word[w] = random_next(random);
+	return kanon_both(columns, kanon_pattern_all(ncolumns));
+}
+
+/* An eighth of them. */
+static KanonPattern
+few_columns(uint64_t *random, int ncolumns)
+{
+	KanonPattern columns = random_columns(random, ncolumns);
+
+	for (int i = 0; i < 2; i++)
+		columns = kanon_both(columns, random_columns(random, ncolumns));
+	return columns;
 }
 
 /* Patterns with doubles, the all-suppressed one among them at times. */
 static void
 random_list(uint64_t *random, KanonProblem *problem)
 {
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	size_t n = random_below(random, 40);
 	KanonPattern *list = malloc((n + 1) * sizeof(KanonPattern));
 
 	for (size_t i = 0; i < n; i++)
 	{
-		list[i] = random_next(random) & all;
+		list[i] = random_columns(random, problem->ncolumns);
 		if (random_below(random, 2) == 0)
-			list[i] &= random_next(random);
+			list[i] = kanon_both(list[i], random_columns(random, problem->ncolumns));
 		if (i > 0 && random_below(random, 4) == 0)
 			list[i] = list[random_below(random, (uint32_t) i)];
 		else if (i > 0 && random_below(random, 2) == 0)
-			list[i] = list[i - 1] & (list[i - 1] - 1);
+		{
+			int first = kanon_next(list[i - 1], 0);
+
+			list[i] = list[i - 1];
+			if (first >= 0)
+				kanon_remove(&list[i], first);
+		}
 	}
 	problem->mask.list = list;
 	problem->mask.nlist = n;
@@ -365,7 +391,6 @@ random_list(uint64_t *random, KanonProblem *problem)
 static void
 random_rules(uint64_t *random, KanonProblem *problem)
 {
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 	KanonRule *rules = malloc(3 * sizeof(KanonRule));
 
 	problem->mask.rules = rules;
@@ -376,12 +401,12 @@ random_rules(uint64_t *random, KanonProblem *problem)
 		rules[r].columns = random_group(random, problem->ncolumns);
 		rules[r].implied = random_group(random, problem->ncolumns);
 		if (rules[r].kind == KANON_IMPLIES && random_below(random, 2) == 0)
-			rules[r].columns &= -rules[r].columns;
+			rules[r].columns = kanon_only(kanon_next(rules[r].columns, 0));
 	}
 	if (random_below(random, 4) == 0)
-		problem->mask.never = random_next(random) & random_next(random) & random_next(random) & all;
+		problem->mask.never = few_columns(random, problem->ncolumns);
 	if (random_below(random, 4) == 0)
-		problem->mask.always = random_next(random) & random_next(random) & random_next(random) & all;
+		problem->mask.always = few_columns(random, problem->ncolumns);
 	if (random_below(random, 3) == 0)
 		problem->mask.max_suppressed = (int) random_below(random, (uint32_t) problem->ncolumns + 1);
 	if (random_below(random, 4) == 0)

@@ -113,6 +113,9 @@ extern void fail_at(Host *host, const Failure *failure);
 extern uint64_t random_next(uint64_t *state);
 extern uint32_t random_below(uint64_t *state, uint32_t bound);
 
+/* Each of the first columns or not. */
+extern KanonPattern random_columns(uint64_t *random, int ncolumns);
+
 /* Adult with 14 or 20 quasi-identifiers; how the six are derived: fixture.c. */
 extern Table *adult_widen(const Table *adult);
 extern const int adult14[14];

@@ -75,7 +75,7 @@ add_class(Plain *plain, KanonPattern pattern, uint32_t type)
 
 		cell->show = KANON_SHOW_NOTHING;
 		cell->code = 0;
-		if ((pattern >> c & 1) == 0)
+		if (!kanon_has(pattern, c))
 		{
 			cell->show = KANON_SHOW_VALUE;
 			cell->code = plain->problem->columns[c].code[type];
@@ -113,7 +113,7 @@ try_pattern(Plain *plain, KanonPattern pattern, bool last)
 	uint32_t nleft = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
-		if ((pattern >> c & 1) == 0)
+		if (!kanon_has(pattern, c))
 			kept[nkept++] = c;
 	while (plain->mask > 255 && plain->mask / 4 > plain->nleft)
 		plain->mask /= 2;

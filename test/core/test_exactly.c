@@ -235,7 +235,7 @@ stable(void **state)
 		problem = problem_random(&host, &random, 60, 4);
 		previous = (KanonPrevious){.nclasses = 12, .pattern = pattern, .flows = flows};
 		for (int c = 0; c < 12; c++)
-			pattern[c] = random_next(&random) & kanon_pattern_all(problem->ncolumns);
+			pattern[c] = random_columns(&random, problem->ncolumns);
 		for (uint32_t t = 0; t < problem->ntypes && t < 12; t++)
 			flows[previous.nflows++] = (KanonFlow){t, random_below(&random, 3), 1 + random_below(&random, 3)};
 		solve_one(&seen, problem, solve_stable, true);
@@ -262,7 +262,7 @@ one_class_each(void **state)
 		KanonPattern list[4];
 
 		for (int p = 0; p < 4; p++)
-			list[p] = random_next(&random) & 7;
+			list[p] = KANON_BITS(random_next(&random) & 7);
 		problem->mask.list = list;
 		problem->mask.nlist = 2 + (size_t) i % 3;
 		solve_one(&seen, problem, kanon_solve_pattern_clustering_greedy, true);
@@ -327,7 +327,7 @@ nodes(void **state)
 				{
 					seen_figure(&seen, 4, report.cost);
 					seen_figure(&seen, 5, outcome.best.metric);
-					seen_value(&seen, (int64_t) outcome.best.pattern);
+					seen_pattern(&seen, outcome.best.pattern);
 					seen_value(&seen, outcome.best.suppressed);
 					seen_value(&seen, outcome.best.classes);
 					seen_release(&seen, problem, &release);
@@ -339,7 +339,7 @@ nodes(void **state)
 				{
 					const KanonNode *node = &outcome.all[n];
 
-					seen_value(&seen, (int64_t) node->pattern);
+					seen_pattern(&seen, node->pattern);
 					seen_value(&seen, node->fulfils);
 					seen_value(&seen, node->checked);
 					if (node->checked)

@@ -354,7 +354,7 @@ masks(void **state)
 		problem = problem_random(&host, &random, 6, 8);
 		seen_value(&seen, kanon_mask_enumerate(problem, 200, &patterns, &n));
 		for (size_t p = 0; p < n && patterns != NULL; p++)
-			seen_value(&seen, (int64_t) patterns[p]);
+			seen_pattern(&seen, patterns[p]);
 		seen_figure(&seen, 0, (double) n);
 		seen_figure(&seen, 1, (double) kanon_mask_count(problem, 200));
 		kanon_free(&host.env, patterns);

@@ -162,13 +162,13 @@ one_class_each(void **state)
 		for (int i = 0; i < SEEN_TABLES; i++)
 		{
 			uint64_t random = 2100 + (uint64_t) i;
-			KanonPattern list[4] = {0};
+			KanonPattern list[4] = {KANON_NONE};
 			Host host;
 			KanonProblem *problem =
 				make(&host, &random, i, 12 + (size_t) i % 10, rules ? 5 : 4, 1 + i % 3, rules);
 
 			for (int p = 0; p < 4; p++)
-				list[p] = random_next(&random) & kanon_pattern_all(problem->ncolumns);
+				list[p] = random_columns(&random, problem->ncolumns);
 			list[i % 4] = kanon_pattern_all(problem->ncolumns);
 			problem->mask.list = list;
 			problem->mask.nlist = 4;

@@ -401,7 +401,7 @@ price_one(Seen *seen, int i, size_t most, double limit, uint64_t refuse_at)
 		seen_value(seen, chosen.n);
 		for (uint32_t f = 0; f < chosen.n; f++)
 		{
-			seen_value(seen, (int64_t) chosen.pattern[f]);
+			seen_pattern(seen, chosen.pattern[f]);
 			seen_figure(seen, 3, (f % 7 + 1) * chosen.cost[f]);
 			for (size_t p = chosen.start[f]; p < chosen.start[f + 1]; p++)
 				seen_value(seen, chosen.type[p]);

@@ -88,7 +88,7 @@ see_instances(Seen *seen, const KanonInstances *instances)
 	seen_value(seen, instances->steps);
 	for (uint32_t f = 0; f < instances->n; f++)
 	{
-		seen_value(seen, (int64_t) instances->pattern[f]);
+		seen_pattern(seen, instances->pattern[f]);
 		seen_figure(seen, 0, (f % 7 + 1) * instances->cost[f]);
 		seen_value(seen, (int64_t) instances->start[f + 1]);
 		for (size_t p = instances->start[f]; p < instances->start[f + 1]; p++)

@@ -157,8 +157,8 @@ with_list(Host *host, int i)
 	KanonProblem *problem = exact_problem(host, &random, 14 + (size_t) i, 3, 3, 2, false);
 
 	for (int p = 0; p < 4; p++)
-		listed[p] = random_next(&random) & 7;
-	listed[i % 4] = 7;
+		listed[p] = KANON_BITS(random_next(&random) & 7);
+	listed[i % 4] = KANON_BITS(7);
 	problem->mask.list = listed;
 	problem->mask.nlist = 4;
 	return problem;

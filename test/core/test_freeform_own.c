@@ -186,7 +186,7 @@ own_record_has_as_many(void **state)
 		release.graph_start = kanon_alloc0(problem->env, 3, sizeof(size_t));
 		for (uint32_t i = 0; i < 2; i++)
 		{
-			release.classes[i] = (KanonClass){1, 2 + i};
+			release.classes[i] = (KanonClass){KANON_BITS(1), 2 + i};
 			release.cells[i] = (KanonCell){KANON_SHOW_SET, 3 * i};
 		}
 		memcpy(release.flows, flows, sizeof(flows));
@@ -285,7 +285,7 @@ multiples(void **state)
 	uint32_t code[17];
 	KanonProblem *problem;
 	KanonFreeformOptions options = {.own_k = primes};
-	KanonClass class_ = {0, 17 * 8};
+	KanonClass class_ = {KANON_NONE, 17 * 8};
 	KanonCell cell = {KANON_SHOW_NOTHING, 0};
 	KanonRelease release = {.nclasses = 1, .classes = &class_, .cells = &cell};
 	KanonFreeformFacts facts;
@@ -446,7 +446,7 @@ classes_and_rings(void **state)
 			uint32_t set[4];
 
 			code[i] = i;
-			classes[i] = (KanonClass){0, 1};
+			classes[i] = (KanonClass){KANON_NONE, 1};
 			cells[i] = (KanonCell){KANON_SHOW_SET, 5 * i};
 			for (uint32_t x = 0; x < 4; x++)
 				set[x] = ring ? (i + x) % 12 : i / 4 * 4 + x;
@@ -498,7 +498,7 @@ one_tells_another(void **state)
 	for (uint32_t i = 0; i < 7; i++)
 	{
 		code[i] = i;
-		classes[i] = (KanonClass){0, 1};
+		classes[i] = (KanonClass){KANON_NONE, 1};
 		cells[i] = (KanonCell){KANON_SHOW_SET, 4 * i};
 		pool[4 * i] = 3;
 		for (uint32_t x = 0; x < 3; x++)
@@ -537,7 +537,7 @@ too_many(void **state)
 	for (uint32_t i = 0; i < N; i++)
 	{
 		code[i] = i;
-		classes[i] = (KanonClass){0, 1};
+		classes[i] = (KanonClass){KANON_NONE, 1};
 		cells[i] = (KanonCell){KANON_SHOW_RANGE, 2 * i};
 		pool[2 * i] = i < 3 ? 0 : i - 3;
 		pool[2 * i + 1] = i + 3 < N ? i + 3 : N - 1;

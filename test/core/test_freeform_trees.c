@@ -39,7 +39,7 @@ shows_the_least(const KanonProblem *problem, const KanonRelease *release, uint32
 		bool levels = column->level > 0 || (c + 1 < problem->ncolumns && problem->columns[c + 1].level > 0);
 		bool one = agree(column, type, n);
 
-		assert_int_equal((release->classes[i].pattern >> c & 1) == 0, one);
+		assert_int_equal(!kanon_has(release->classes[i].pattern, c), one);
 		if (one)
 		{
 			assert_int_equal(cell[c].show, KANON_SHOW_VALUE);
@@ -95,7 +95,7 @@ every_method_shows_the_least(void **state)
 				for (uint32_t i = 0; i < release.nclasses; i++)
 				{
 					shows_the_least(problem, &release, i);
-					raised += release.classes[i].pattern != 0;
+					raised += !kanon_is_none(release.classes[i].pattern);
 				}
 				/* two tables alone tell */
 				assert_int_equal(kanon_freeform_check(problem, &release, k, &facts), KANON_OK);
@@ -150,7 +150,7 @@ static double
 set_price(const KanonProblem *problem, const uint32_t *row, unsigned set)
 {
 	KanonCell cell[KANON_MAX_COLUMNS];
-	KanonClass class = {0, 1};
+	KanonClass class = {KANON_NONE, 1};
 	uint32_t pool[2 * KANON_MAX_COLUMNS + 16 * KANON_MAX_COLUMNS];
 	KanonRelease release = {.nclasses = 1, .classes = &class, .cells = cell, .pool = pool};
 	uint32_t type[8];

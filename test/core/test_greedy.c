@@ -17,7 +17,8 @@ same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRele
 	if (a->nclasses != b->nclasses || a->nflows != b->nflows || a->dropped != b->dropped)
 		return false;
 	for (uint32_t i = 0; i < a->nclasses; i++)
-		if (a->classes[i].pattern != b->classes[i].pattern || a->classes[i].rows != b->classes[i].rows)
+		if (!kanon_same(a->classes[i].pattern, b->classes[i].pattern) ||
+			a->classes[i].rows != b->classes[i].rows)
 			return false;
 	for (size_t i = 0; i < a->nclasses * (size_t) problem->ncolumns; i++)
 		if (a->cells[i].show != b->cells[i].show || a->cells[i].code != b->cells[i].code)
@@ -362,8 +363,8 @@ static const Case reference_cases[] = {
 static void
 check_reference(const char *directory, const Case *what, char **row)
 {
-	static const KanonRule user[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
-									 {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
+	static const KanonRule user[] = {{KANON_TOGETHER, KANON_BITS(1 << 1 | 1 << 4), KANON_NONE},
+									 {KANON_AT_MOST_ONE, KANON_BITS(1 << 0 | 1 << 5 | 1 << 6), KANON_NONE}};
 	char path[1024];
 	char text[32];
 	Host host;
@@ -390,7 +391,7 @@ check_reference(const char *directory, const Case *what, char **row)
 		problem->mask.max_suppressed = 2;
 		if (what->mask == 15)
 		{
-			problem->mask.never = 1 << 2 | 1 << 8;
+			problem->mask.never = KANON_BITS(1 << 2 | 1 << 8);
 			problem->mask.rules = user;
 			problem->mask.nrules = 2;
 		}

@@ -52,7 +52,7 @@ random_problem(Host *host, uint64_t *random, size_t max_rows, int max_columns, K
 	{
 		problem->mask.nlist = 1 + random_below(random, MAX_LIST);
 		for (size_t j = 0; j < problem->mask.nlist; j++)
-			list[j] = random_next(random) & kanon_pattern_all(ncolumns);
+			list[j] = random_columns(random, ncolumns);
 		problem->mask.list = list;
 		problem->mask.order = random_below(random, 2) ? KANON_ORDER_GIVEN : KANON_ORDER_DOMAIN;
 	}
@@ -94,14 +94,15 @@ brute_force(const KanonProblem *problem)
 			cost += kanon_pattern_cost(problem, pattern);
 			for (size_t b = 0; b < n; b++)
 			{
-				bool same = patterns[choice[b]] == pattern;
+				bool same = kanon_same(patterns[choice[b]], pattern);
 
 				for (int c = 0; c < problem->ncolumns && same; c++)
-					if ((pattern >> c & 1) == 0)
+					if (!kanon_has(pattern, c))
 						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
 				together += same;
 			}
-			fine = together >= problem->k || (pattern == all && problem->residual != KANON_RESIDUAL_ERROR);
+			fine = together >= problem->k ||
+				   (kanon_same(pattern, all) && problem->residual != KANON_RESIDUAL_ERROR);
 		}
 		if (fine && cost < best)
 			best = cost;
@@ -231,8 +232,8 @@ greedy_factor(void **state)
 {
 	/* k = 2: by column a the first pattern takes the middle two, and the others are left over */
 	static const uint32_t chain[] = {1, 1, 0, 2, 1, 0, 2, 2, 0, 3, 2, 0};
-	static const KanonPattern by_one[] = {2, 1};
-	static const KanonPattern by_more[] = {0, 6, 3};
+	static const KanonPattern by_one[] = {KANON_BITS(2), KANON_BITS(1)};
+	static const KanonPattern by_more[] = {KANON_NONE, KANON_BITS(6), KANON_BITS(3)};
 	static const struct
 	{
 		double weight[3];

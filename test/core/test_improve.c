@@ -283,7 +283,8 @@ static void
 shares(void **state)
 {
 	static const char *const phases[] = {"solve", "cluster", "matching"};
-	static const KanonPattern list[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const KanonPattern list[] = {KANON_NONE,    KANON_BITS(1), KANON_BITS(2), KANON_BITS(3),
+										KANON_BITS(4), KANON_BITS(5), KANON_BITS(6), KANON_BITS(7)};
 
 	(void) state;
 	for (int m = 0; m < 3; m++)
@@ -326,7 +327,8 @@ small_problem(Host *host, int variant)
 static KanonProblem *
 middle_problem(Host *host, int listed)
 {
-	static const KanonPattern list[] = {0, 3, 5, 6, 7, 7};
+	static const KanonPattern list[] = {KANON_NONE,    KANON_BITS(3), KANON_BITS(5),
+										KANON_BITS(6), KANON_BITS(7), KANON_BITS(7)};
 	uint64_t random = 11;
 	KanonProblem *problem = random_problem(host, &random, 40, listed ? 3 : 4, 3, 2, false);
 
@@ -617,7 +619,7 @@ brute_clustering(const KanonProblem *problem)
 				if (rows++ == 0)
 					first = row[a];
 				for (int c = 0; c < problem->ncolumns; c++)
-					if ((mask->list[j] >> c & 1) == 0 &&
+					if (!kanon_has(mask->list[j], c) &&
 						problem->columns[c].code[row[a]] != problem->columns[c].code[first])
 						fine = false;
 			}
@@ -688,7 +690,7 @@ clustering(void **state)
 		problem->mask.nlist = 1 + random_below(&random, 4);
 		problem->mask.list = list;
 		for (size_t j = 0; j < problem->mask.nlist; j++)
-			list[j] = random_next(&random) & kanon_pattern_all(problem->ncolumns);
+			list[j] = random_columns(&random, problem->ncolumns);
 		problem->residual = (KanonResidual) (round % 3);
 		if (round % 2)
 			((KanonColumn *) problem->columns)[0].weight = sqrt(2) / 4;
@@ -795,7 +797,7 @@ many_rows(void **state)
 		problem->mask.list = list;
 		problem->mask.nlist = 6;
 		for (size_t j = 0; j < 6; j++)
-			list[j] = j == 0 ? all : random_next(&random) & all;
+			list[j] = j == 0 ? all : random_columns(&random, problem->ncolumns);
 		assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_OK);
 		least = report.cost;
 		kanon_release_free(problem, &release);
@@ -820,7 +822,7 @@ static void
 seven_patients(void **state)
 {
 	static const uint32_t code[7 * 3] = {0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 2, 1, 0, 1, 2, 1, 2, 2, 1, 2};
-	static const KanonPattern patterns[] = {0, 1 << 2, 1 << 1 | 1 << 2};
+	static const KanonPattern patterns[] = {KANON_NONE, KANON_BITS(1 << 2), KANON_BITS(1 << 1 | 1 << 2)};
 	Host host;
 	KanonProblem *problem;
 	KanonRelease release;
@@ -837,7 +839,7 @@ seven_patients(void **state)
 	assert_int_equal(release.nclasses, 3);
 	for (uint32_t f = 0; f < 3; f++)
 	{
-		assert_true(release.classes[f].pattern == patterns[f]);
+		assert_true(kanon_same(release.classes[f].pattern, patterns[f]));
 		assert_int_equal(release.classes[f].rows, f < 2 ? 2 : 3);
 	}
 	kanon_release_free(problem, &release);
@@ -856,7 +858,7 @@ static void
 heuristic_fails(void **state)
 {
 	static const uint32_t code[7 * 3] = {0, 1, 0, 0, 2, 0, 0, 3, 0, 1, 0, 0, 1, 0, 1, 1, 0, 2, 1, 0, 3};
-	static const KanonPattern patterns[] = {2 | 4, 1 | 4};
+	static const KanonPattern patterns[] = {KANON_BITS(2 | 4), KANON_BITS(1 | 4)};
 	Host host;
 	KanonProblem *problem;
 	KanonRelease release;
@@ -899,7 +901,7 @@ choices(void **state)
 		problem->mask.list = list;
 		problem->mask.nlist = 300;
 		for (size_t j = 0; j < 300; j++)
-			list[j] = j % 16;
+			list[j] = KANON_BITS(j % 16);
 		status = kanon_solve_pattern_clustering_fpt(problem, &release, &report);
 		assert_int_equal(status, many ? KANON_TOO_LARGE : KANON_OK);
 		if (many)
@@ -948,7 +950,7 @@ losses(void **state)
 		problem->mask.list = list;
 		problem->mask.nlist = 60 + 1 + random_below(&random, 4);
 		for (size_t j = 0; j < problem->mask.nlist; j++)
-			list[j] = j < 60 ? 0 : 1 + random_below(&random, (uint32_t) all);
+			list[j] = KANON_BITS(j < 60 ? 0 : 1 + random_below(&random, (uint32_t) all.word[0]));
 		for (uint32_t i = 0; i < problem->ntypes; i++)
 			own += problem->rows[i] >= problem->k;
 		short_of = (int) problem->ntypes - own;
@@ -992,7 +994,8 @@ few_lose(void **state)
 		K = 3
 	};
 	static uint32_t code[(TYPES * K + TYPES / 100 + 5) * 3];
-	static KanonPattern list[TYPES + 5] = {[TYPES] = 4, 4, 2, 2, 7};
+	static KanonPattern list[TYPES + 5] = {
+		[TYPES] = KANON_BITS(4), KANON_BITS(4), KANON_BITS(2), KANON_BITS(2), KANON_BITS(7)};
 	Host host;
 	KanonProblem *problem;
 	KanonRelease release;
@@ -1030,7 +1033,7 @@ all_lose(void **state)
 		TYPES = 100 * 1000
 	};
 	static uint32_t code[(TYPES + 6) * 2];
-	static const KanonPattern list[] = {0, 2, 3};
+	static const KanonPattern list[] = {KANON_NONE, KANON_BITS(2), KANON_BITS(3)};
 	Host host;
 	KanonProblem *problem;
 	KanonRelease release;
@@ -1058,7 +1061,9 @@ all_lose(void **state)
 static KanonProblem *
 listed_problem(Host *host, int variant)
 {
-	static const KanonPattern list[] = {0, 1, 2, 3, 7, 0, 0, 0, 0, 0, 0, 0};
+	static const KanonPattern list[] = {KANON_NONE,    KANON_BITS(1), KANON_BITS(2), KANON_BITS(3),
+										KANON_BITS(7), KANON_NONE,    KANON_NONE,    KANON_NONE,
+										KANON_NONE,    KANON_NONE,    KANON_NONE,    KANON_NONE};
 	uint64_t random = 29;
 	KanonProblem *problem = random_problem(host, &random, variant ? 20 : 8, 3, 2, 2, false);
 
@@ -1086,7 +1091,8 @@ branched_problem(Host *host, int variant)
 static void
 many_types(void **state)
 {
-	static const KanonPattern list[] = {0xff, 0xfe, 0xfc, 0xf7, 0xbf, 0x3f};
+	static const KanonPattern list[] = {KANON_BITS(0xff), KANON_BITS(0xfe), KANON_BITS(0xfc),
+										KANON_BITS(0xf7), KANON_BITS(0xbf), KANON_BITS(0x3f)};
 	uint64_t random = 3;
 	Host host;
 	KanonProblem *problem =
@@ -1146,7 +1152,7 @@ compare_allowed(const void *a, const void *b)
 	const Allowed *left = a, *right = b;
 
 	return left->cost != right->cost ? (left->cost > right->cost) - (left->cost < right->cost)
-									 : (left->pattern > right->pattern) - (left->pattern < right->pattern);
+									 : kanon_order(left->pattern, right->pattern);
 }
 
 /* All allowed patterns, cheapest first, by asking of each. */
@@ -1157,9 +1163,9 @@ all_allowed(const KanonProblem *problem, size_t *n)
 	Allowed *allowed = malloc(all * sizeof(*allowed));
 
 	*n = 0;
-	for (KanonPattern pattern = 0; pattern < all; pattern++)
-		if (kanon_mask_allows(problem, pattern))
-			allowed[(*n)++] = (Allowed){kanon_pattern_cost(problem, pattern), pattern};
+	for (uint64_t bits = 0; bits < all; bits++)
+		if (kanon_mask_allows(problem, KANON_BITS(bits)))
+			allowed[(*n)++] = (Allowed){kanon_pattern_cost(problem, KANON_BITS(bits)), KANON_BITS(bits)};
 	qsort(allowed, *n, sizeof(*allowed), compare_allowed);
 	return allowed;
 }
@@ -1176,7 +1182,7 @@ least_patterns(const Allowed *const *choice, const int64_t *rows, size_t blocks,
 		bool fresh = choice[b * 8 + j] != NULL;
 
 		for (size_t q = 0; q < b && fresh; q++)
-			fresh = taken[q] != choice[b * 8 + j]->pattern;
+			fresh = !kanon_same(taken[q], choice[b * 8 + j]->pattern);
 		if (!fresh)
 			continue;
 		taken[b] = choice[b * 8 + j]->pattern;
@@ -1213,7 +1219,7 @@ brute_ruled(const KanonProblem *problem, const Allowed *allowed, size_t nallowed
 		}
 		for (size_t b = 0; b < blocks && fine; b++)
 		{
-			KanonPattern varies = 0;
+			KanonPattern varies = KANON_NONE;
 			size_t found = 0;
 
 			fine = rows[b] >= problem->k;
@@ -1221,9 +1227,9 @@ brute_ruled(const KanonProblem *problem, const Allowed *allowed, size_t nallowed
 				for (size_t o = 0; o < a; o++)
 					for (int c = 0; c < problem->ncolumns && block[a] == b && block[o] == b; c++)
 						if (problem->columns[c].code[row[a]] != problem->columns[c].code[row[o]])
-							varies |= (KanonPattern) 1 << c;
+							kanon_add(&varies, c);
 			for (size_t j = 0; j < nallowed && found < blocks; j++)
-				if ((varies & ~allowed[j].pattern) == 0)
+				if (kanon_within(varies, allowed[j].pattern))
 					choice[b * 8 + found++] = &allowed[j];
 		}
 		if (fine)
@@ -1255,7 +1261,7 @@ used_once(const KanonProblem *problem, const KanonRelease *release)
 		assert_true(release->classes[f].rows >= problem->k);
 		assert_true(kanon_mask_allows(problem, release->classes[f].pattern));
 		for (uint32_t g = 0; g < f; g++)
-			assert_true(release->classes[f].pattern != release->classes[g].pattern);
+			assert_true(!kanon_same(release->classes[f].pattern, release->classes[g].pattern));
 	}
 }
 
@@ -1281,7 +1287,7 @@ many_patterns(void **state)
 		double least;
 
 		if (round % 2 == 1)
-			problem->mask.never = (KanonPattern) 1 << random_below(&random, 18);
+			problem->mask.never = kanon_only((int) random_below(&random, 18));
 		if (round % 3 == 2)
 			problem->mask.max_suppressed = 14;
 		allowed = all_allowed(problem, &nallowed);
@@ -1321,7 +1327,7 @@ likely_patterns(void **state)
 	double greedy;
 
 	(void) state;
-	problem->mask.never = 1;
+	problem->mask.never = KANON_BITS(1);
 	assert_int_equal(kanon_solve_pattern_clustering_fpt(problem, &release, &report), KANON_TOO_LARGE);
 	assert_int_equal(kanon_solve_pattern_clustering_greedy(problem, &release, &report), KANON_OK);
 	greedy = report.cost;

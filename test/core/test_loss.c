@@ -187,15 +187,15 @@ test_several_by_hand(void **state)
 	release.flows = kanon_alloc0(&host.env, 4, sizeof(KanonFlow));
 	release.pool = kanon_alloc(&host.env, 7, sizeof(uint32_t));
 	memcpy(release.pool, pool, sizeof(pool));
-	release.classes[0].pattern = 3;
+	release.classes[0].pattern = KANON_BITS(3);
 	release.cells[0] = (KanonCell){KANON_SHOW_RANGE, 0};
 	release.cells[1] = (KanonCell){KANON_SHOW_SET, 4};
-	release.classes[1].pattern = 1;
+	release.classes[1].pattern = KANON_BITS(1);
 	release.cells[2] = (KanonCell){KANON_SHOW_RANGE, 2};
 	release.cells[3] = (KanonCell){KANON_SHOW_VALUE, 1};
 	for (uint32_t i = 0; i < 4; i++)
 		release.flows[i] = (KanonFlow){i, i / 2, 1};
-	problem->mask.never = 3; /* which is about suppressing */
+	problem->mask.never = KANON_BITS(3); /* which is about suppressing */
 	assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
 	assert_int_equal(kanon_measure(problem, &release, &measures, NULL), KANON_OK);
 	assert_int_equal(measures.suppressed_cells, 0);
@@ -408,7 +408,7 @@ show_several(const KanonProblem *problem, KanonRelease *release, uint32_t class,
 	release->npool += range ? 2 : n + 1;
 	for (int c = first; c < next; c++)
 	{
-		release->classes[class].pattern |= (KanonPattern) 1 << c;
+		kanon_add(&release->classes[class].pattern, c);
 		if (c > first)
 			cell[c] = (KanonCell){KANON_SHOW_NOTHING, 0};
 	}

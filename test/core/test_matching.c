@@ -23,7 +23,7 @@ static double
 class_cost(const KanonProblem *problem, const KanonPattern *patterns, size_t np, const uint32_t *row,
 		   uint32_t set)
 {
-	KanonPattern differ = 0;
+	KanonPattern differ = KANON_NONE;
 	int first = __builtin_ctz(set);
 	double least = INFINITY;
 
@@ -33,10 +33,10 @@ class_cost(const KanonProblem *problem, const KanonPattern *patterns, size_t np,
 			const uint32_t *code = problem->columns[c].code;
 
 			if (code[row[first]] != code[row[__builtin_ctz(rest)]])
-				differ |= (KanonPattern) 1 << c;
+				kanon_add(&differ, c);
 		}
 	for (size_t p = 0; p < np; p++)
-		if ((differ & ~patterns[p]) == 0)
+		if (kanon_within(differ, patterns[p]))
 			least = fmin(least, kanon_pattern_cost(problem, patterns[p]));
 	return least;
 }

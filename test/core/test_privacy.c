@@ -186,7 +186,8 @@ same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRele
 	if (a->nclasses != b->nclasses || a->nflows != b->nflows || a->dropped != b->dropped)
 		return false;
 	for (uint32_t i = 0; i < a->nclasses; i++)
-		if (a->classes[i].pattern != b->classes[i].pattern || a->classes[i].rows != b->classes[i].rows)
+		if (!kanon_same(a->classes[i].pattern, b->classes[i].pattern) ||
+			a->classes[i].rows != b->classes[i].rows)
 			return false;
 	for (size_t i = 0; i < a->nclasses * (size_t) problem->ncolumns; i++)
 		if (a->cells[i].show != b->cells[i].show || a->cells[i].code != b->cells[i].code)
@@ -425,21 +426,21 @@ brute_force(const KanonProblem *problem)
 		for (size_t a = 0; a < n && fine && cost < best; a++)
 		{
 			KanonPattern pattern = patterns[choice[a]];
-			bool few = pattern == all && problem->residual == KANON_RESIDUAL_SUPPRESS;
+			bool few = kanon_same(pattern, all) && problem->residual == KANON_RESIDUAL_SUPPRESS;
 			uint32_t member[8];
 			size_t together = 0;
 
 			for (size_t b = 0; b < n; b++)
 			{
-				bool same = patterns[choice[b]] == pattern;
+				bool same = kanon_same(patterns[choice[b]], pattern);
 
 				for (int c = 0; c < problem->ncolumns && same; c++)
-					if ((pattern >> c & 1) == 0)
+					if (!kanon_has(pattern, c))
 						same = problem->columns[c].code[row[a]] == problem->columns[c].code[row[b]];
 				if (same)
 					member[together++] = row[b];
 			}
-			if (pattern == all && problem->residual == KANON_RESIDUAL_DROP)
+			if (kanon_same(pattern, all) && problem->residual == KANON_RESIDUAL_DROP)
 				continue;
 			int64_t ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
@@ -827,9 +828,9 @@ check_once(const KanonProblem *problem, const KanonRelease *release)
 		int listed = 0;
 
 		for (uint32_t j = 0; j < release->nclasses; j++)
-			used += release->classes[j].pattern == release->classes[i].pattern;
+			used += kanon_same(release->classes[j].pattern, release->classes[i].pattern);
 		for (size_t j = 0; j < problem->mask.nlist; j++)
-			listed += problem->mask.list[j] == release->classes[i].pattern;
+			listed += kanon_same(problem->mask.list[j], release->classes[i].pattern);
 		assert_true(used <= listed);
 	}
 }
@@ -964,8 +965,8 @@ static void
 test_improve_adult(void **state)
 {
 	static const int columns[] = {0, 1, 3, 5, 6, 8, 9, 13, 14, 7};
-	static const KanonRule rules[] = {{KANON_TOGETHER, 1 << 1 | 1 << 4, 0},
-									  {KANON_AT_MOST_ONE, 1 << 0 | 1 << 5 | 1 << 6, 0}};
+	static const KanonRule rules[] = {{KANON_TOGETHER, KANON_BITS(1 << 1 | 1 << 4), KANON_NONE},
+									  {KANON_AT_MOST_ONE, KANON_BITS(1 << 0 | 1 << 5 | 1 << 6), KANON_NONE}};
 	const char *data = getenv("KANON_DATA");
 	char path[1000];
 	Host host;
@@ -985,7 +986,7 @@ test_improve_adult(void **state)
 	problem->mask = (KanonMask){.order = KANON_ORDER_GIVEN,
 								.max_suppressed = 2,
 								.max_cost = INFINITY,
-								.never = 1 << 2 | 1 << 8,
+								.never = KANON_BITS(1 << 2 | 1 << 8),
 								.rules = rules,
 								.nrules = 2};
 	problem->residual = KANON_RESIDUAL_DROP;

@@ -146,7 +146,7 @@ static double
 set_price(const KanonProblem *problem, unsigned set)
 {
 	KanonCell cells[3];
-	KanonClass class = {0, 1};
+	KanonClass class = {KANON_NONE, 1};
 	uint32_t pool[64];
 	KanonRelease release = {.nclasses = 1, .classes = &class, .cells = cells, .pool = pool};
 	uint32_t npool = 0;

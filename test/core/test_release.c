@@ -29,7 +29,8 @@ static const uint32_t code1[] = {0, 0, 1, 1, 2, 2};
 static const uint32_t code2[] = {0, 1, 1, 0, 0, 1};
 static const int64_t sample_rows[] = {4, 1, 1, 2, 1, 1};
 
-static const KanonClass sample_classes[] = {{0, 3}, {0, 2}, {4, 2}, {2, 2}, {7, 1}};
+static const KanonClass sample_classes[] = {
+	{KANON_NONE, 3}, {KANON_NONE, 2}, {KANON_BITS(4), 2}, {KANON_BITS(2), 2}, {KANON_BITS(7), 1}};
 static const int sample_shown[5][3] = {{0, 0, 0}, {1, 1, 0}, {1, 2, -1}, {0, -1, 1}, {-1, -1, -1}};
 static const KanonFlow sample_flows[] = {{0, 0, 3}, {0, 4, 1}, {1, 3, 1}, {2, 3, 1},
 										 {3, 1, 2}, {4, 2, 1}, {5, 2, 1}};
@@ -204,15 +205,15 @@ test_canonical(void **state)
 static void
 test_broken(void **state)
 {
-	static const KanonPattern list[] = {0, 2, 4};
+	static const KanonPattern list[] = {KANON_NONE, KANON_BITS(2), KANON_BITS(4)};
 	Sample self;
 
 	(void) state;
 	RIGHT((void) 0);
 	/* patterns and cells */
-	BROKEN(self.release.classes[1].pattern = 1);
-	BROKEN(self.release.classes[1].pattern = 8);
-	BROKEN(self.release.classes[1].pattern = UINT64_C(1) << 63);
+	BROKEN(self.release.classes[1].pattern = KANON_BITS(1));
+	BROKEN(self.release.classes[1].pattern = KANON_BITS(8));
+	BROKEN(self.release.classes[1].pattern = kanon_only(KANON_MAX_COLUMNS - 1));
 	BROKEN(self.release.cells[0].show = KANON_SHOW_NOTHING);
 	BROKEN(self.release.cells[0].show = 5);
 	BROKEN(self.release.cells[10].show = KANON_SHOW_VALUE);
@@ -221,8 +222,8 @@ test_broken(void **state)
 	BROKEN(self.release.cells[4].code = 2);
 	RIGHT(self.problem.mask.list = list; self.problem.mask.nlist = 3);
 	BROKEN(self.problem.mask.list = list; self.problem.mask.nlist = 2);
-	BROKEN(self.problem.mask.never = 2);
-	BROKEN(self.problem.mask.always = 2);
+	BROKEN(self.problem.mask.never = KANON_BITS(2));
+	BROKEN(self.problem.mask.always = KANON_BITS(2));
 	BROKEN(self.problem.mask.max_cost = 2);
 	RIGHT(self.problem.mask.max_suppressed = 1);
 	BROKEN(self.problem.mask.max_suppressed = 0);
@@ -287,11 +288,11 @@ test_ranges_and_sets(void **state)
 
 	(void) state;
 	SEVERAL(KANON_OK, (void) 0);
-	SEVERAL(KANON_OK, self.problem.mask.never = 7); /* which is about suppressing */
-	SEVERAL(KANON_BROKEN, self.release.classes[3].pattern |= 8);
+	SEVERAL(KANON_OK, self.problem.mask.never = KANON_BITS(7)); /* which is about suppressing */
+	SEVERAL(KANON_BROKEN, kanon_add(&self.release.classes[3].pattern, 3));
 	/* the pattern has the column of a range or set */
-	SEVERAL(KANON_BROKEN, self.release.classes[3].pattern = 0);
-	SEVERAL(KANON_BROKEN, self.release.classes[2].pattern = 0);
+	SEVERAL(KANON_BROKEN, self.release.classes[3].pattern = KANON_NONE);
+	SEVERAL(KANON_BROKEN, self.release.classes[2].pattern = KANON_NONE);
 	SEVERAL(KANON_BROKEN, self.release.cells[10].show = 5);
 	/* places in the pool */
 	SEVERAL(KANON_OK, self.release.cells[10].code = 3);
@@ -327,9 +328,10 @@ test_ranges_and_sets(void **state)
 	SEVERAL(KANON_BROKEN, self.columns[1].level = 1; self.columns[2].level = 2);
 	SEVERAL(KANON_BROKEN, self.columns[2].level = 1);
 	SEVERAL(KANON_OK, self.columns[1].level = 1; self.release.cells[9] = self.release.cells[10];
-			self.release.cells[10] = (KanonCell){KANON_SHOW_NOTHING, 0}; self.release.classes[3].pattern = 3);
+			self.release.cells[10] = (KanonCell){KANON_SHOW_NOTHING, 0};
+			self.release.classes[3].pattern = KANON_BITS(3));
 	BROKEN(self.columns[1].level = 1); /* 0*1 keeps the level below */
-	RIGHT(self.columns[1].level = 1; self.release.classes[3].pattern = 1;
+	RIGHT(self.columns[1].level = 1; self.release.classes[3].pattern = KANON_BITS(1);
 		  self.release.cells[9] = (KanonCell){KANON_SHOW_NOTHING, 0};
 		  self.release.cells[10] = (KanonCell){KANON_SHOW_VALUE, 1};
 		  self.release.cells[11] = (KanonCell){KANON_SHOW_VALUE, 1}; self.release.flows[2].class_ = 4;
@@ -341,7 +343,7 @@ test_ranges_and_sets(void **state)
 		{
 			sample_several(&self);
 			self.release.pool[1] = 2;
-			self.release.classes[3].pattern = 7;
+			self.release.classes[3].pattern = KANON_BITS(7);
 			self.release.cells[9] = self.release.cells[11] = (KanonCell){KANON_SHOW_SET, 2};
 			if (few)
 				self.release.flows[3].class_ = 4;
@@ -364,7 +366,7 @@ test_ranges_and_sets(void **state)
 				continue;
 			}
 			assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
-			assert_int_equal(self.release.classes[3].pattern, 7);
+			assert_true(kanon_same(self.release.classes[3].pattern, KANON_BITS(7)));
 			assert_false(kanon_class_blank(&self.problem, &self.release, 3));
 			assert_int_equal(kanon_class_suppressed(&self.problem, &self.release, 3), 0);
 			assert_true(kanon_class_blank(&self.problem, &self.release, 4));
@@ -382,7 +384,7 @@ test_ranges_and_sets(void **state)
 		memcpy(self.release.pool + 5, longer ? set_of_all : self.release.pool + 1, 4 * sizeof(uint32_t));
 		self.columns[2].distinct = 3;
 		/* class 0 becomes a second 12{...}, of type 5 */
-		self.release.classes[0].pattern = 4;
+		self.release.classes[0].pattern = KANON_BITS(4);
 		self.release.cells[0] = self.release.cells[6];
 		self.release.cells[1] = self.release.cells[7];
 		self.release.cells[2] = (KanonCell){KANON_SHOW_SET, longer ? 5 : 6};
@@ -392,7 +394,7 @@ test_ranges_and_sets(void **state)
 		assert_int_equal(kanon_release_finish(&self.problem, &self.release, &self.report), KANON_OK);
 		assert_int_equal(self.release.nclasses, 4 + longer);
 		for (uint32_t i = 0; i < self.release.nclasses; i++)
-			if (self.release.classes[i].pattern == 4)
+			if (kanon_same(self.release.classes[i].pattern, KANON_BITS(4)))
 				assert_int_equal(self.release.cells[i * 3 + 2].code == 5, longer && i == 2);
 		kanon_release_free(&self.problem, &self.release);
 		assert_int_equal(self.host.blocks, 0);
@@ -414,8 +416,8 @@ test_memory_and_cancel(void **state)
 		/* out of order, both ways */
 		self.release.flows[0] = sample_flows[6];
 		self.release.flows[6] = sample_flows[0];
-		self.release.classes[2].pattern = 2;
-		self.release.classes[3].pattern = 4;
+		self.release.classes[2].pattern = KANON_BITS(2);
+		self.release.classes[3].pattern = KANON_BITS(4);
 		for (int c = 0; c < 3; c++)
 		{
 			KanonCell swap = self.release.cells[6 + c];
@@ -487,7 +489,7 @@ range_of(size_t n, const double *class_values, size_t ntable, const double *tabl
 							.rows = rows,
 							.k = 1,
 							.residual = KANON_RESIDUAL_DROP};
-	KanonClass class = {1, 0};
+	KanonClass class = {KANON_BITS(1), 0};
 	KanonCell cell = {KANON_SHOW_NOTHING, 0};
 	KanonFlow flows[32];
 	KanonRelease release = {.nclasses = 1, .classes = &class, .cells = &cell, .nflows = n, .flows = flows};

@@ -63,7 +63,7 @@ finish(const int64_t *rows, bool map, double least, double most, bool blank, con
 	for (uint32_t i = 0; i < 3; i++)
 	{
 		c.release.flows[i] = (KanonFlow){i, i, 1};
-		c.release.classes[i].pattern = i < shown ? 0 : 1;
+		c.release.classes[i].pattern = KANON_BITS(i >= shown);
 		if (i < shown)
 			c.release.cells[i] = (KanonCell){KANON_SHOW_VALUE, i};
 	}

@@ -409,8 +409,7 @@ plain_of_release(Plain *plain, const KanonRelease *release)
 			KanonPattern pattern = release->classes[release->flows[f].class_].pattern;
 			int here = 0;
 
-			while (plain->first[q] + here < plain->first[q + 1] &&
-				   (pattern >> (plain->first[q] + here) & 1) != 0)
+			while (plain->first[q] + here < plain->first[q + 1] && kanon_has(pattern, plain->first[q] + here))
 				here++;
 			assert_true(*level == -1 || *level == here);
 			*level = here;

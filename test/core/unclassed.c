@@ -167,7 +167,7 @@ random_records(const KanonProblem *problem, uint64_t *random, unsigned n, uint32
 			s->type[row++] = t;
 	for (unsigned j = 0; j < n; j++)
 	{
-		s->classes[j] = (KanonClass){0, 1};
+		s->classes[j] = (KanonClass){KANON_NONE, 1};
 		for (int c = 0; c < 2; c++)
 		{
 			uint32_t a = random_below(random, domain);

@@ -117,7 +117,7 @@ append_classes(const KanonProblem *problem, const KanonRelease *release, KanonIn
 	{
 		for (uint32_t c = 0; c < release->nclasses; c++)
 		{
-			id[c] = release->classes[c].pattern == all ? UINT32_MAX : out->n;
+			id[c] = kanon_same(release->classes[c].pattern, all) ? UINT32_MAX : out->n;
 			if (id[c] == UINT32_MAX)
 				continue;
 			out->pattern[out->n] = release->classes[c].pattern;

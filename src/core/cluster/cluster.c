@@ -331,12 +331,12 @@ cluster_hidden(const ClusterLayout *layout, const KanonHull *hull, KanonPattern 
 {
 	double sum = 0;
 
-	*pattern = 0;
+	*pattern = KANON_NONE;
 	for (int q = 0; q < layout->nqis; q++)
 		sum += hidden(layout, &layout->qi[q], &hull[layout->qi[q].first]);
 	for (int c = 0; c < layout->problem->ncolumns; c++)
 		if (hull[c].low != hull[c].high)
-			*pattern |= KANON_BIT(c);
+			kanon_add(pattern, c);
 	return sum;
 }
 
@@ -374,7 +374,7 @@ show_class(Conclusion *conclusion, uint32_t class, double *cost)
 	size_t at = class * (size_t) layout->problem->ncolumns;
 	KanonCell *cells = conclusion->release->cells + at;
 	const KanonHull *hulls = conclusion->hull + at;
-	KanonPattern pattern = 0;
+	KanonPattern pattern = KANON_NONE;
 	KanonStatus status = KANON_OK;
 
 	*cost = 0;
@@ -392,7 +392,7 @@ show_class(Conclusion *conclusion, uint32_t class, double *cost)
 			cells[c] = (KanonCell){one ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING,
 								   one ? hulls[c].low & KANON_MAX_TYPES : 0};
 			if (!one)
-				pattern |= KANON_BIT(c);
+				kanon_add(&pattern, c);
 		}
 		if (differ)
 			status = show_difference(conclusion, qi, class, hulls[qi->first], &cells[qi->first]);

@@ -89,8 +89,8 @@ prepare(Clusters *c, KanonSolve relaxed)
 	{
 		c->limit[p] = mask->list == NULL;
 		for (size_t j = 0; mask->list != NULL && j < mask->nlist; j++)
-			c->limit[p] += mask->list[j] == c->patterns[p];
-		if (c->patterns[p] == all && c->limit[p] > 0)
+			c->limit[p] += kanon_same(mask->list[j], c->patterns[p]);
+		if (kanon_same(c->patterns[p], all) && c->limit[p] > 0)
 			all_listed = true;
 	}
 	status = ilp_model_build(problem, &c->instances, all_listed, &c->pace, &c->model);
@@ -102,7 +102,7 @@ prepare(Clusters *c, KanonSolve relaxed)
 	for (uint32_t f = 0, p = 0; f < c->model.nf; f++)
 	{
 		/* instances come pattern by pattern, mostly in the same order */
-		while (c->patterns[p] != pattern_of(c, c->model.id[f]))
+		while (!kanon_same(c->patterns[p], pattern_of(c, c->model.id[f])))
 			p = p + 1 < c->npatterns ? p + 1 : 0;
 		c->group[f] = p;
 	}

@@ -64,13 +64,15 @@ patterns_add(Lister *l, Patterns *set, KanonPattern pattern, bool *added)
 		set->slots = slots;
 		for (size_t j = 0; j < set->n; j++)
 		{
-			for (at = kanon_mix(set->v[j]) & (slots - 1); set->slot[at] != 0; at = (at + 1) & (slots - 1))
+			for (at = kanon_pattern_hash(set->v[j]) & (slots - 1); set->slot[at] != 0;
+				 at = (at + 1) & (slots - 1))
 				;
 			set->slot[at] = (uint32_t) j + 1;
 		}
 	}
-	for (at = kanon_mix(pattern) & (set->slots - 1); set->slot[at] != 0; at = (at + 1) & (set->slots - 1))
-		if (set->v[set->slot[at] - 1] == pattern)
+	for (at = kanon_pattern_hash(pattern) & (set->slots - 1); set->slot[at] != 0;
+		 at = (at + 1) & (set->slots - 1))
+		if (kanon_same(set->v[set->slot[at] - 1], pattern))
 		{
 			*added = false;
 			return true;
@@ -109,11 +111,11 @@ work(Lister *l, int64_t steps)
 static KanonPattern
 agreed(const KanonProblem *problem, uint32_t i, uint32_t j)
 {
-	KanonPattern same = 0;
+	KanonPattern same = KANON_NONE;
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (problem->columns[c].code[i] == problem->columns[c].code[j])
-			same |= KANON_BIT(c);
+			kanon_add(&same, c);
 	return same;
 }
 
@@ -130,7 +132,7 @@ count_classes(const Lister *l, const KanonPattern *same, KanonPattern keep)
 		bool first = true;
 
 		for (uint32_t j = 0; j < n && first; j++)
-			if ((keep & ~same[(size_t) i * n + j]) == 0)
+			if (kanon_within(keep, same[(size_t) i * n + j]))
 			{
 				first = j >= i;
 				rows += problem->rows[j];
@@ -146,7 +148,7 @@ implies(const Patterns *sets, KanonPattern less, KanonPattern keep)
 {
 	/* what follows is the intersection of the sets that have `less`; each of them must have all of keep */
 	for (size_t j = 0; j < sets->n; j++)
-		if ((less & ~sets->v[j]) == 0 && (keep & ~sets->v[j]) != 0)
+		if (kanon_within(less, sets->v[j]) && !kanon_within(keep, sets->v[j]))
 			return false;
 	return true;
 }
@@ -163,13 +165,15 @@ list_below(Lister *l, const Patterns *agreements, KanonPattern keep, uint32_t mo
 	bool added;
 
 	patterns_clear(l);
-	if (!patterns_add(l, &l->seen, all & ~keep, &added) || !kanon_heap_add(&l->scratch, &l->heap, 0, 0))
+	if (!patterns_add(l, &l->seen, kanon_minus(all, keep), &added) ||
+		!kanon_heap_add(&l->scratch, &l->heap, 0, 0))
 		return KANON_NO_MEMORY;
 	while (l->heap.n > 0 && most > 0 && status == KANON_OK)
 	{
 		KanonPattern pattern = l->seen.v[kanon_heap_take(&l->heap).item];
+		KanonPattern kept = kanon_minus(all, pattern);
 
-		if (pattern != all && kanon_mask_contains(l->index, pattern))
+		if (!kanon_same(pattern, all) && kanon_mask_contains(l->index, pattern))
 		{
 			most--;
 			if (!patterns_add(l, &l->found, pattern, &added))
@@ -177,12 +181,13 @@ list_below(Lister *l, const Patterns *agreements, KanonPattern keep, uint32_t mo
 			if (l->found.n >= MOST_PATTERNS)
 				return KANON_TOO_LARGE;
 		}
-		for (KanonPattern rest = all & ~pattern; rest != 0 && status == KANON_OK; rest &= rest - 1)
+		for (int c = kanon_next(kept, 0); c >= 0 && status == KANON_OK; c = kanon_next(kept, c + 1))
 		{
-			KanonPattern next = pattern | (rest & -rest);
+			KanonPattern next = pattern;
 
+			kanon_add(&next, c);
 			status = work(l, (int64_t) agreements->n + 16);
-			if (!implies(agreements, all & ~next, keep))
+			if (!implies(agreements, kanon_minus(all, next), keep))
 				continue;
 			if (!patterns_add(l, &l->seen, next, &added) ||
 				(added && !kanon_heap_add(&l->scratch, &l->heap, (double) kanon_fixed_cost(l->index, next),
@@ -220,7 +225,7 @@ list_enough(Lister *l)
 	for (size_t a = 0; a < agreements.n && status == KANON_OK; a++)
 		for (size_t j = 0, before = closed.n; j < before && status == KANON_OK; j++)
 		{
-			if (!patterns_add(l, &closed, closed.v[j] & agreements.v[a], &added))
+			if (!patterns_add(l, &closed, kanon_both(closed.v[j], agreements.v[a]), &added))
 				return KANON_NO_MEMORY;
 			status = closed.n > MOST_PATTERNS ? KANON_TOO_LARGE : work(l, 8);
 		}
@@ -242,7 +247,7 @@ list_above(Lister *l, KanonPattern base)
 	KanonPattern all = l->index->all;
 	bool added = false;
 
-	if (base == all)
+	if (kanon_same(base, all))
 		return KANON_OK;
 	patterns_clear(l);
 	if (!patterns_add(l, &l->seen, base, &added) || !kanon_heap_add(&l->scratch, &l->heap, 0, 0))
@@ -250,17 +255,18 @@ list_above(Lister *l, KanonPattern base)
 	while (l->heap.n > 0 && l->seen.n < 10000)
 	{
 		KanonPattern pattern = l->seen.v[kanon_heap_take(&l->heap).item];
+		KanonPattern kept = kanon_minus(all, pattern);
 		KanonStatus status;
 
 		if (!patterns_add(l, &l->found, pattern, &added))
 			return KANON_NO_MEMORY;
 		if (added)
 			break;
-		for (KanonPattern rest = all & ~pattern; rest != 0; rest &= rest - 1)
+		KANON_EACH (c, kept)
 		{
-			KanonPattern next = kanon_mask_cover(l->index, pattern | (rest & -rest));
+			KanonPattern next = kanon_mask_cover(l->index, kanon_union(pattern, kanon_only(c)));
 
-			if (next == all)
+			if (kanon_same(next, all))
 				continue;
 			if (!patterns_add(l, &l->seen, next, &added) ||
 				(added && !kanon_heap_add(&l->scratch, &l->heap, (double) kanon_fixed_cost(l->index, next),
@@ -283,7 +289,7 @@ compare_rows(const void *a, const void *b, void *arg)
 
 	(void) arg;
 	return left->rows != right->rows ? (left->rows > right->rows ? -1 : 1)
-									 : (left->pattern > right->pattern) - (left->pattern < right->pattern);
+									 : kanon_order(left->pattern, right->pattern);
 }
 
 /* Those that the classes of a release need in which each may be used again. */

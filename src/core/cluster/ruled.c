@@ -22,11 +22,11 @@ charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, K
 static KanonPattern
 ranged_columns(const ClusterLayout *layout)
 {
-	KanonPattern ranged = 0;
+	KanonPattern ranged = KANON_NONE;
 
 	for (int q = 0; q < layout->nqis; q++)
 		if (layout->qi[q].show == KANON_CLUSTER_RANGE || layout->qi[q].show == KANON_CLUSTER_SET)
-			ranged |= KANON_BIT(layout->qi[q].first);
+			kanon_add(&ranged, layout->qi[q].first);
 	return ranged;
 }
 

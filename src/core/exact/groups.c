@@ -87,7 +87,7 @@ groups_begin(Groups *g)
 	double alone = g->strict ? fmax(5 * g->grid.all_cost, 1) : g->grid.all_cost;
 	GroupCost own;
 	size_t added = 0;
-	KanonStatus status = groups_cost(g, 0, &own);
+	KanonStatus status = groups_cost(g, KANON_NONE, &own);
 
 	g->ngroups = 0;
 	if (g->place != NULL)
@@ -170,7 +170,7 @@ prepare(Groups *g)
 	g->fine = GROUPS_FINE * (1 + 3 * g->grid.all_cost);
 	g->nudged = NUDGED;
 	g->nudge = 2 * NUDGED / sum;
-	status = groups_cost(g, 0, &own);
+	status = groups_cost(g, KANON_NONE, &own);
 	if (status != KANON_OK)
 		return status;
 	g->base = apart * own.cost;
@@ -189,7 +189,7 @@ add_class(const Groups *g, KanonPattern pattern, uint32_t type, KanonRelease *re
 
 	for (int c = 0; c < n; c++)
 	{
-		bool shown = (pattern >> c & 1) == 0;
+		bool shown = !kanon_has(pattern, c);
 		uint32_t code = shown ? g->problem->columns[c].code[type] : 0;
 
 		cell[c] = (KanonCell){shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING, code & KANON_MAX_TYPES};
@@ -219,25 +219,25 @@ fill(Groups *g, int64_t *left, KanonRelease *release)
 		KanonPattern differ = groups_differ(g, group);
 		uint32_t class;
 
-		if (group->n > 1 && differ == 0)
+		if (group->n > 1 && kanon_is_none(differ))
 			continue;
 		cost.pattern = all;
 		if (group->n > 1)
 			status = groups_cost(g, differ, &cost);
 		if (status != KANON_OK)
 			return status;
-		class = cost.pattern == all ? blank : add_class(g, cost.pattern, group->type[0], release);
+		class = kanon_same(cost.pattern, all) ? blank : add_class(g, cost.pattern, group->type[0], release);
 		for (uint32_t i = 0; i < group->n; i++)
 		{
 			add_flow(release, group->type[i], class, g->times[e]);
 			left[group->type[i]] -= g->times[e];
 		}
 	}
-	status = groups_cost(g, 0, &cost);
+	status = groups_cost(g, KANON_NONE, &cost);
 	for (uint32_t i = 0; i < g->ntypes && status == KANON_OK; i++)
 		if (left[i] != 0)
-			add_flow(release, i, cost.pattern == all ? blank : add_class(g, cost.pattern, i, release),
-					 left[i]);
+			add_flow(release, i,
+					 kanon_same(cost.pattern, all) ? blank : add_class(g, cost.pattern, i, release), left[i]);
 	return status;
 }
 

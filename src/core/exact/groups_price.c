@@ -46,7 +46,7 @@ find_pattern(Groups *g, KanonPattern differ, KanonPattern *pattern)
 	for (size_t p = 0; p < g->npatterns; p++)
 	{
 		*pattern = g->patterns[p];
-		if ((differ & ~*pattern) == 0)
+		if (kanon_within(differ, *pattern))
 			break;
 	}
 	return kanon_step(&g->pace, g->npatterns) ? KANON_CANCELLED : KANON_OK;
@@ -62,9 +62,9 @@ has_places(const Groups *g)
 static GroupCost *
 slot_of(const Groups *g, KanonPattern differ)
 {
-	size_t at = (has_places(g) ? differ : kanon_mix(differ)) & (g->nslots - 1);
+	size_t at = (has_places(g) ? differ.word[0] : kanon_pattern_hash(differ)) & (g->nslots - 1);
 
-	while (g->known[at].cost >= 0 && g->known[at].differ != differ)
+	while (g->known[at].cost >= 0 && !kanon_same(g->known[at].differ, differ))
 		at = (at + 1) & (g->nslots - 1);
 	return &g->known[at];
 }
@@ -116,20 +116,20 @@ differ_in(const Groups *g, uint32_t a, uint32_t b)
 	int n = g->problem->ncolumns;
 	const uint32_t *x = g->code + (size_t) a * (size_t) n;
 	const uint32_t *y = g->code + (size_t) b * (size_t) n;
-	KanonPattern differ = 0;
+	KanonPattern differ = KANON_NONE;
 
 	for (int c = 0; c < n; c++)
-		differ |= (KanonPattern) (x[c] != y[c]) << c;
+		differ.word[c / 64] |= (uint64_t) (x[c] != y[c]) << c % 64;
 	return differ;
 }
 
 KanonPattern
 groups_differ(const Groups *g, const Group *group)
 {
-	KanonPattern differ = 0;
+	KanonPattern differ = KANON_NONE;
 
 	for (uint32_t i = 1; i < group->n; i++)
-		differ |= differ_in(g, group->type[0], group->type[i]);
+		differ = kanon_union(differ, differ_in(g, group->type[0], group->type[i]));
 	return differ;
 }
 
@@ -293,7 +293,7 @@ price_pairs(Offers *o, uint32_t a)
 		double both;
 
 		if (placed)
-			cost.cost = g->known[differ].cost;
+			cost.cost = g->known[differ.word[0]].cost;
 		if (cost.cost < 0)
 			status = groups_cost(g, differ, &cost);
 		least = 2 * cost.cost - g->reach[a] - g->reach[b];

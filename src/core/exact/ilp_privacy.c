@@ -155,7 +155,7 @@ make_release(IlpPrivacy *model, KanonRelease *release)
 
 		release->classes[f].pattern = pattern;
 		for (int c = 0; c < problem->ncolumns; c++)
-			if ((pattern & KANON_BIT(c)) == 0)
+			if (!kanon_has(pattern, c))
 				release->cells[f * width + (size_t) c] =
 					(KanonCell){KANON_SHOW_VALUE,
 								problem->columns[c].code[instances->type[instances->start[f]]] & 0x1fffffff};

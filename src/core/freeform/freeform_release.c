@@ -253,7 +253,8 @@ make_node(KanonFreeformPlan *plan, int c, const uint32_t *match, uint32_t degree
 						   ? (KanonCell){KANON_SHOW_NOTHING, 0}
 						   : (KanonCell){KANON_SHOW_VALUE,
 										 plan->problem->columns[column + level].code[type] & KANON_MAX_TYPES};
-		*pattern |= level < lowest ? KANON_BIT(column + level) : 0;
+		if (level < lowest)
+			kanon_add(pattern, column + level);
 	}
 	if (lowest > levels)
 		plan->cost += plan->weight[c];
@@ -272,7 +273,7 @@ put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t fi
 	const uint32_t *match = graph->match + graph->start[j];
 	KanonCell *cells = release->cells + (size_t) at * (size_t) plan->problem->ncolumns;
 
-	release->classes[at] = (KanonClass){0, 1};
+	release->classes[at] = (KanonClass){KANON_NONE, 1};
 	for (int c = 0; c < plan->space.ncolumns; c++)
 	{
 		int column = plan->column[c];
@@ -292,7 +293,7 @@ put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t fi
 		if (status != KANON_OK)
 			return status;
 		if (n > 1)
-			release->classes[at].pattern |= KANON_BIT(column);
+			kanon_add(&release->classes[at].pattern, column);
 	}
 	for (uint32_t m = 0; m < degree; m++)
 		release->graph[release->ngraph++] = plan->type[first + match[m]];

@@ -84,8 +84,8 @@ find_start(FullDomain *solver)
 	{
 		KanonPattern other = previous->pattern[previous->flows[f].class_];
 
-		one = pattern == all || other == all || other == pattern;
-		pattern = other == all ? pattern : other;
+		one = kanon_same(pattern, all) || kanon_same(other, all) || kanon_same(other, pattern);
+		pattern = kanon_same(other, all) ? pattern : other;
 	}
 	solver->search.starts = one;
 	solver->search.start = one ? lattice_node(&solver->lattice, pattern) : 0;
@@ -268,7 +268,7 @@ show_class(const FullDomain *solver, KanonPattern pattern, uint32_t type, KanonC
 	class->pattern = pattern;
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		bool shown = (pattern & KANON_BIT(c)) == 0;
+		bool shown = !kanon_has(pattern, c);
 
 		cell[c].show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
 		cell[c].code = shown ? problem->columns[c].code[type] & KANON_MAX_TYPES : 0;

@@ -111,7 +111,7 @@ static bool
 fails(const Wide *wide, KanonPattern pattern)
 {
 	for (size_t i = 0; i < wide->nfails; i++)
-		if ((pattern & ~wide->fails[i]) == 0)
+		if (kanon_within(pattern, wide->fails[i]))
 			return true;
 	return false;
 }
@@ -124,7 +124,7 @@ note_fails(Wide *wide, KanonPattern pattern)
 	if (fails(wide, pattern))
 		return true;
 	for (size_t i = 0; i < wide->nfails; i++)
-		if ((wide->fails[i] & ~pattern) != 0)
+		if (!kanon_within(wide->fails[i], pattern))
 			wide->fails[kept++] = wide->fails[i];
 	wide->nfails = kept;
 	if (!KANON_GROW(&wide->scratch, &wide->fails_room, kept + 1, KANON_ARRAY(wide->fails)))
@@ -163,7 +163,7 @@ rising_of(const Wide *wide, uint64_t node, KanonPattern pattern, KanonWide risin
 	if (floor > rising)
 		rising = floor;
 	for (size_t i = 0; i < wide->nfulfils; i++)
-		if (wide->fulfils[i].rising > rising && (wide->fulfils[i].pattern & ~pattern) == 0)
+		if (wide->fulfils[i].rising > rising && kanon_within(wide->fulfils[i].pattern, pattern))
 			rising = wide->fulfils[i].rising;
 	return rising;
 }
@@ -174,7 +174,7 @@ falling_of(const Wide *wide, KanonPattern pattern)
 	KanonWide falling = 0;
 
 	for (size_t i = 0; i < wide->nfulfils; i++)
-		if (wide->fulfils[i].falling > falling && (pattern & ~wide->fulfils[i].pattern) == 0)
+		if (wide->fulfils[i].falling > falling && kanon_within(pattern, wide->fulfils[i].pattern))
 			falling = wide->fulfils[i].falling;
 	return falling;
 }
@@ -364,12 +364,12 @@ open_node(Wide *wide, const Open *at)
 {
 	const Lattice *lattice = wide->lattice;
 	KanonPattern pattern = lattice_pattern(lattice, at->node);
-	KanonPattern above = pattern | ~(KANON_BIT(lattice->first[at->last]) - 1);
+	KanonPattern above =
+		kanon_union(pattern, kanon_span(lattice->first[at->last], wide->search->problem->ncolumns));
 	KanonWide rising = rising_of(wide, at->node, pattern, at->rising);
 	KanonStatus status;
 
-	if (!is_promising(wide, at->node, rising) ||
-		fails(wide, above & kanon_pattern_all(wide->search->problem->ncolumns)))
+	if (!is_promising(wide, at->node, rising) || fails(wide, above))
 		return KANON_OK;
 	status = settle(wide, at->node, rising);
 	if (status != KANON_OK || wide->search->pace->late)
@@ -377,7 +377,7 @@ open_node(Wide *wide, const Open *at)
 	/* above a node that suppresses nothing none is better */
 	for (size_t i = 0; i < wide->nfulfils; i++)
 		if (wide->search->tags && wide->fulfils[i].allowed && wide->fulfils[i].suppressed == 0 &&
-			(wide->fulfils[i].pattern & ~pattern) == 0)
+			kanon_within(wide->fulfils[i].pattern, pattern))
 			return KANON_OK;
 	wide->full = !put_above(wide, at, rising_of(wide, at->node, pattern, rising));
 	return KANON_OK;

@@ -52,10 +52,11 @@ lattice_height(const Lattice *lattice, uint64_t node)
 KanonPattern
 lattice_pattern(const Lattice *lattice, uint64_t node)
 {
-	KanonPattern pattern = 0;
+	KanonPattern pattern = KANON_NONE;
 
 	for (int q = 0; q < lattice->nqis; q++)
-		pattern |= kanon_pattern_all(lattice_level(lattice, node, q)) << lattice->first[q];
+		for (int r = lattice_level(lattice, node, q) - 1; r >= 0; r--)
+			kanon_add(&pattern, lattice->first[q] + r);
 	return pattern;
 }
 
@@ -66,7 +67,7 @@ lattice_node(const Lattice *lattice, KanonPattern pattern)
 
 	for (int q = 0; q < lattice->nqis; q++)
 		for (int r = 0; r < lattice->height[q]; r++)
-			if ((pattern >> (lattice->first[q] + r) & 1) != 0)
+			if (kanon_has(pattern, lattice->first[q] + r))
 				node += lattice->stride[q];
 	return node;
 }

@@ -225,7 +225,7 @@ run_list(Greedy *greedy)
 		if (status == KANON_OK)
 			status = take_batch(greedy);
 		if (range.has_upto)
-			while (greedy->patterns[from] != range.upto)
+			while (!kanon_same(greedy->patterns[from], range.upto))
 				from++;
 		from = range.has_upto ? from + 1 : to;
 	}
@@ -309,9 +309,9 @@ compare_classes(const void *a, const void *b, void *arg)
 	uint32_t left = sorting->greedy->member[*(const uint32_t *) a];
 	uint32_t right = sorting->greedy->member[*(const uint32_t *) b];
 
-	for (KanonPattern rest = sorting->kept; rest != 0; rest &= rest - 1)
+	KANON_EACH (c, sorting->kept)
 	{
-		const uint32_t *code = sorting->greedy->problem->columns[__builtin_ctzll(rest)].code;
+		const uint32_t *code = sorting->greedy->problem->columns[c].code;
 
 		if (code[left] != code[right])
 			return code[left] < code[right] ? -1 : 1;
@@ -333,7 +333,7 @@ radix_sort(Greedy *greedy, KanonPattern kept, uint32_t *order, uint32_t *scratch
 	{
 		const KanonColumn *column = &problem->columns[c];
 
-		if ((kept & KANON_BIT(c)) == 0)
+		if (!kanon_has(kept, c))
 			continue;
 		for (int shift = 0; shift < 32 && (column->distinct - 1) >> shift != 0; shift += RADIX_BITS)
 		{
@@ -374,10 +374,10 @@ sort_classes(Greedy *greedy, uint32_t *order, uint32_t *scratch)
 	while (from < release->nclasses)
 	{
 		KanonPattern pattern = release->classes[from].pattern;
-		Sorting sorting = {greedy, greedy->index->all & ~pattern};
+		Sorting sorting = {greedy, kanon_minus(greedy->index->all, pattern)};
 		uint32_t to = from;
 
-		while (to < release->nclasses && release->classes[to].pattern == pattern)
+		while (to < release->nclasses && kanon_same(release->classes[to].pattern, pattern))
 			to++;
 		if (to - from < RADIX_CLASSES)
 		{
@@ -422,7 +422,7 @@ fill_cells(Greedy *greedy, const uint32_t *order)
 			return KANON_CANCELLED;
 		for (int c = 0; c < problem->ncolumns; c++, cell++)
 		{
-			bool shown = (release->classes[i].pattern & KANON_BIT(c)) == 0;
+			bool shown = !kanon_has(release->classes[i].pattern, c);
 
 			cell->show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
 			cell->code = shown ? problem->columns[c].code[type] & 0x1fffffff : 0;
@@ -561,7 +561,7 @@ factor(const KanonProblem *problem)
 			least = fmin(least, problem->columns[c].weight);
 	}
 	for (size_t j = 0; problem->mask.list != NULL && j < problem->mask.nlist; j++)
-		if (problem->mask.list[j] != 0)
+		if (!kanon_is_none(problem->mask.list[j]))
 			least = fmin(least, kanon_pattern_cost(problem, problem->mask.list[j]));
 	return all / least;
 }

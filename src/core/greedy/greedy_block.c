@@ -54,7 +54,7 @@ find_constant(const GreedySearch *search, char *rows, uint32_t n)
 	size_t words = (search->stride - sizeof(GreedyRow)) / 8;
 	const uint64_t *first = (const uint64_t *) (rows + sizeof(GreedyRow));
 	const uint8_t *byte = (const uint8_t *) differ;
-	KanonPattern constant = 0;
+	KanonPattern constant = KANON_NONE;
 
 	for (uint32_t i = 1; i < n; i++)
 	{
@@ -65,7 +65,7 @@ find_constant(const GreedySearch *search, char *rows, uint32_t n)
 	}
 	for (int j = 0; j < search->ncolumns; j++)
 		if (byte[j] == 0 && ((const uint8_t *) first)[j] != DEAD)
-			constant |= KANON_BIT(search->column[j]);
+			kanon_add(&constant, search->column[j]);
 	return constant;
 }
 
@@ -73,14 +73,13 @@ find_constant(const GreedySearch *search, char *rows, uint32_t n)
 static void
 list_open(GreedySearch *search, const GreedyState *state, int depth, Open *open)
 {
-	KanonPattern rest = search->index->all & ~state->go & ~state->refined;
+	KanonPattern rest = kanon_minus(kanon_minus(search->index->all, state->go), state->refined);
 
 	open->n = 0;
-	for (; rest != 0; rest &= rest - 1)
+	KANON_EACH (c, rest)
 	{
-		int c = __builtin_ctzll(rest);
 		int j = search->byte[c];
-		uint64_t cost = (state->stay & KANON_BIT(c)) != 0 ? OUT : GREEDY_SHORT_COST(search->index->weight[c]);
+		uint64_t cost = kanon_has(state->stay, c) ? OUT : GREEDY_SHORT_COST(search->index->weight[c]);
 
 		open->byte[open->n] = (uint8_t) j;
 		open->count[open->n] = search->level[depth].count + search->base[j];
@@ -149,8 +148,8 @@ bound_rows(GreedySearch *search, const GreedyState *state, const Open *open, cha
 	uint32_t kept = 0;
 	bool table = n > search->base[search->ncolumns] / 4;
 
-	for (KanonPattern rest = state->go; rest != 0; rest &= rest - 1)
-		start += GREEDY_SHORT_COST(search->index->weight[__builtin_ctzll(rest)]);
+	KANON_EACH (c, state->go)
+		start += GREEDY_SHORT_COST(search->index->weight[c]);
 	start <<= 32;
 
 	/* cost and rare bit of every value at once, where that pays */
@@ -199,12 +198,12 @@ rebound_rows(GreedySearch *search, const GreedyState *before, const GreedyState 
 	int nchanged = 0;
 	uint32_t all = UINT32_MAX;
 	uint32_t kept = 0;
-	KanonPattern changed = (state->go & ~before->go) | (state->stay & ~before->stay);
+	KanonPattern changed =
+		kanon_union(kanon_minus(state->go, before->go), kanon_minus(state->stay, before->stay));
 
-	for (; changed != 0; changed &= changed - 1)
+	KANON_EACH (c, changed)
 	{
-		int c = __builtin_ctzll(changed);
-		bool goes = (state->go & KANON_BIT(c)) != 0;
+		bool goes = kanon_has(state->go, c);
 
 		/* of bytes beyond the rare bits the costs may be counted: no change */
 		if (search->byte[c] >= 32)
@@ -362,7 +361,7 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 		uint32_t always;
 		uint32_t kept;
 		int c;
-		KanonPattern dead = 0;
+		KanonPattern dead = KANON_NONE;
 		GreedyState keep;
 
 		search->nodes++;
@@ -398,13 +397,13 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 		/* columns in which no value is frequent go */
 		for (always &= search->ncolumns < 32 ? (UINT32_C(1) << search->ncolumns) - 1 : UINT32_MAX;
 			 always != 0; always &= always - 1)
-			dead |= KANON_BIT(search->column[__builtin_ctz(always)]);
-		dead &= ~state.go & ~state.refined;
-		if ((dead & state.stay) != 0)
+			kanon_add(&dead, search->column[__builtin_ctz(always)]);
+		dead = kanon_minus(kanon_minus(dead, state.go), state.refined);
+		if (kanon_meet(dead, state.stay))
 			return;
-		if (dead != 0)
+		if (!kanon_is_none(dead))
 		{
-			if (!greedy_decide(search, &state, dead, 0))
+			if (!greedy_decide(search, &state, dead, KANON_NONE))
 				return;
 			continue;
 		}
@@ -418,14 +417,14 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 			return;
 		}
 		keep = state;
-		if (greedy_decide(search, &keep, 0, KANON_BIT(c) & ~state.stay))
+		if (greedy_decide(search, &keep, KANON_NONE, kanon_only(c)))
 		{
 			greedy_refined(search, &keep, c);
 			search_values(search, depth, rows, n, search->byte[c], &keep);
 			if (search->status != KANON_OK)
 				return;
 		}
-		if ((state.stay & KANON_BIT(c)) != 0 || !greedy_decide(search, &state, KANON_BIT(c), 0))
+		if (kanon_has(state.stay, c) || !greedy_decide(search, &state, kanon_only(c), KANON_NONE))
 			return;
 	}
 }
@@ -516,8 +515,8 @@ make_effect(GreedySearch *search)
 bool
 greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n, const GreedyState *state)
 {
-	KanonPattern rest = search->index->all & ~state->refined;
-	size_t ncolumns = (size_t) __builtin_popcountll(rest);
+	KanonPattern rest = kanon_minus(search->index->all, state->refined);
+	size_t ncolumns = (size_t) kanon_count(rest);
 
 	if (n > GREEDY_BLOCK_ROWS || search->problem->k > GREEDY_BLOCK_K || search->problem->k < 1)
 		return false;
@@ -537,10 +536,9 @@ greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n, const
 		row->type = types[i];
 		row->rows = (uint32_t) (rows < search->problem->k ? rows : search->problem->k);
 	}
-	for (; rest != 0; rest &= rest - 1)
+	KANON_EACH (c, rest)
 	{
 		int j = search->ncolumns;
-		int c = __builtin_ctzll(rest);
 		uint32_t values = fill_byte(search, j, c, types, n);
 
 		if (values == 0)

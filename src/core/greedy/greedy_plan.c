@@ -20,7 +20,7 @@ greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds)
 	int64_t step = KANON_LEVEL_MAX / PLAN_STEPS;
 	double *count = kanon_alloc0(problem->env, PLAN_STEPS + 1, sizeof(double));
 	double *before = kanon_alloc(problem->env, PLAN_STEPS + 1, sizeof(double));
-	KanonPattern open = index->all & ~index->go & ~index->stay;
+	KanonPattern rest = kanon_minus(kanon_minus(index->all, index->go), index->stay);
 	double suppress[KANON_MAX_COLUMNS + 1] = {1}; /* patterns by how many columns they suppress */
 	int n = 0;
 	int64_t least = KANON_LEVEL_MAX;
@@ -35,10 +35,9 @@ greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds)
 		return KANON_NO_MEMORY;
 	}
 	count[kanon_fixed_level(kanon_fixed_cost(index, index->go)) / step] = 1;
-	for (KanonPattern rest = open; rest != 0;)
+	for (int c = kanon_next(rest, 0); c >= 0; c = kanon_next(rest, c))
 	{
 		/* a quasi-identifier's levels go one after the other: its costs add up */
-		int c = __builtin_ctzll(rest);
 		int64_t weight = 0;
 		int levels = 0;
 
@@ -54,10 +53,9 @@ greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds)
 				least = more;
 			for (int64_t i = PLAN_STEPS; i >= shift; i--)
 				count[i] += before[i - shift];
-			rest &= ~KANON_BIT(c);
 			levels++;
 			c++;
-		} while (c < problem->ncolumns && problem->columns[c].level > 0 && (rest & KANON_BIT(c)) != 0);
+		} while (c < problem->ncolumns && problem->columns[c].level > 0 && kanon_has(rest, c));
 		n += levels;
 		for (int i = n; i > 0; i--)
 			for (int less = 1; less <= levels && less <= i; less++)

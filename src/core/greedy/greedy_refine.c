@@ -101,7 +101,7 @@ codes_of(GreedySearch *search, int c)
 	GreedyRefine *refine = &search->refine;
 	const uint32_t *code = search->problem->columns[c].code;
 
-	if ((refine->gathered & KANON_BIT(c)) != 0)
+	if (kanon_has(refine->gathered, c))
 		return refine->code[c];
 	if (refine->code[c] == NULL)
 		refine->code[c] = kanon_alloc(search->env, refine->room, sizeof(uint32_t));
@@ -112,7 +112,7 @@ codes_of(GreedySearch *search, int c)
 	}
 	for (uint32_t i = 0; i < refine->n; i++)
 		refine->code[c][i] = code[refine->type[i]];
-	refine->gathered |= KANON_BIT(c);
+	kanon_add(&refine->gathered, c);
 	return refine->code[c];
 }
 
@@ -270,7 +270,7 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 			return;
 		}
 		keep = state;
-		if (greedy_decide(search, &keep, 0, KANON_BIT(c) & ~state.stay))
+		if (greedy_decide(search, &keep, KANON_NONE, kanon_only(c)))
 		{
 			const GreedyPart *next = part + 1;
 
@@ -279,10 +279,10 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 				search_part(search, depth + 1, keep);
 			/* all groups have one value each: as for a block's constant columns */
 			if (next->n == part->n && next->ngroups == part->ngroups &&
-				!greedy_use_constant(search, &state, KANON_BIT(c)))
+				!greedy_use_constant(search, &state, kanon_only(c)))
 				return;
 		}
-		if ((state.stay & KANON_BIT(c)) != 0 || !greedy_decide(search, &state, KANON_BIT(c), 0))
+		if (kanon_has(state.stay, c) || !greedy_decide(search, &state, kanon_only(c), KANON_NONE))
 			return;
 	}
 }
@@ -290,7 +290,7 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 bool
 greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *state)
 {
-	KanonPattern open = search->index->all & ~state->refined & ~state->go;
+	KanonPattern open = kanon_minus(kanon_minus(search->index->all, state->refined), state->go);
 	int qis = 0;
 
 	if (n < GREEDY_REFINE_LEAST || n > GREEDY_BLOCK_ROWS || search->problem->k < 1 ||
@@ -298,8 +298,7 @@ greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *st
 		return false;
 	/* levels of one quasi-identifier follow from one another */
 	for (int c = 0; c < search->problem->ncolumns; c++)
-		qis += (open & KANON_BIT(c)) != 0 &&
-			   (search->problem->columns[c].level == 0 || (open & KANON_BIT(c - 1)) == 0);
+		qis += kanon_has(open, c) && (search->problem->columns[c].level == 0 || !kanon_has(open, c - 1));
 	return qis <= GREEDY_REFINE_QIS;
 }
 
@@ -320,7 +319,7 @@ greedy_refine_search(GreedySearch *search, const uint32_t *types, uint32_t n, co
 		part->type[i] = i;
 	}
 	refine->n = n;
-	refine->gathered = 0;
+	refine->gathered = KANON_NONE;
 	memset(part->group, 0, n * sizeof(uint32_t));
 	part->n = n;
 	part->ngroups = 1;

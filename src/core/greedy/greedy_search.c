@@ -40,18 +40,18 @@ static KanonStatus
 set_closed(GreedySearch *search)
 {
 	const KanonMaskIndex *index = search->index;
-	KanonPattern open = 0;
+	KanonPattern open = KANON_NONE;
 
 	if (kanon_by_types(index->problem))
 		return KANON_OK;
-	search->closed = index->all & ~index->go;
+	search->closed = kanon_minus(index->all, index->go);
 	if (index->problem->mask.list == NULL)
 	{
 		/* equal costs: the order must not put the pattern that keeps less first */
 		if (index->problem->mask.order == KANON_ORDER_DOMAIN)
 			for (int c = 0; c < index->problem->ncolumns; c++)
 				if (index->weight[c] < (int64_t) 2 << KANON_LEVEL_SHIFT)
-					search->closed &= ~KANON_BIT(c);
+					kanon_remove(&search->closed, c);
 		return KANON_OK;
 	}
 	for (size_t i = 0; i < index->nlisted; i++)
@@ -60,15 +60,17 @@ set_closed(GreedySearch *search)
 
 		if (kanon_stop(search->pace, 64))
 			return KANON_CANCELLED;
-		for (KanonPattern rest = pattern & ~open; rest != 0; rest &= rest - 1)
+		KANON_EACH (c, pattern)
 		{
-			KanonPattern more = pattern & ~(rest & -rest);
+			KanonPattern more = pattern;
 
-			if (!kanon_mask_contains(index, more) || kanon_mask_compare(index, more, pattern) > 0)
-				open |= rest & -rest;
+			kanon_remove(&more, c);
+			if (!kanon_has(open, c) &&
+				(!kanon_mask_contains(index, more) || kanon_mask_compare(index, more, pattern) > 0))
+				kanon_add(&open, c);
 		}
 	}
-	search->closed &= ~open;
+	search->closed = kanon_minus(search->closed, open);
 	return KANON_OK;
 }
 
@@ -77,8 +79,8 @@ static KanonPattern
 closed_set(const GreedySearch *search, const GreedyState *state, int c)
 {
 	if (search->range->list != NULL)
-		return KANON_BIT(c);
-	return search->index->stay_stay[c] & ~state->stay;
+		return kanon_only(c);
+	return kanon_minus(search->index->stay_stay[c], state->stay);
 }
 
 bool
@@ -90,48 +92,51 @@ greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPa
 	if (range->list != NULL)
 	{
 		KanonPattern all = index->all;
-		KanonPattern any = 0;
+		KanonPattern any = KANON_NONE;
 		size_t n = 0;
 
-		go |= state->go;
-		stay |= state->stay;
+		go = kanon_union(go, state->go);
+		stay = kanon_union(stay, state->stay);
 		for (size_t i = 0; i < state->npool; i++)
 		{
 			KanonPattern pattern = search->pool[i];
 
-			if ((pattern & stay) != 0 || (go & ~pattern) != 0)
+			if (kanon_meet(pattern, stay) || !kanon_within(go, pattern))
 				continue;
 			search->pool[i] = search->pool[n];
 			search->pool[n++] = pattern;
-			all &= pattern;
-			any |= pattern;
+			all = kanon_both(all, pattern);
+			any = kanon_union(any, pattern);
 		}
 		state->npool = n;
 		state->go = all;
-		state->stay = index->all & ~any;
+		state->stay = kanon_minus(index->all, any);
 		state->cost = kanon_fixed_cost(index, all);
 		return n > 0 && kanon_fixed_level(state->cost) <= range->high;
 	}
 
-	go &= ~state->go;
-	for (; go != 0; go = go & (go - 1) & ~state->go)
+	KANON_EACH (c, go)
 	{
-		int c = __builtin_ctzll(go);
-		KanonPattern more = index->go_go[c] & ~state->go;
+		KanonPattern more;
 
-		state->go |= more;
+		if (kanon_has(state->go, c))
+			continue;
+		more = kanon_minus(index->go_go[c], state->go);
+		state->go = kanon_union(state->go, more);
 		state->cost += kanon_fixed_cost(index, more);
-		stay |= index->go_stay[c];
+		stay = kanon_union(stay, index->go_stay[c]);
 	}
-	stay &= ~state->stay;
-	for (; stay != 0; stay = stay & (stay - 1) & ~state->stay)
+	KANON_EACH (c, stay)
 	{
-		KanonPattern more = index->stay_stay[__builtin_ctzll(stay)] & ~state->stay;
+		KanonPattern more;
 
-		state->stay |= more;
+		if (kanon_has(state->stay, c))
+			continue;
+		more = kanon_minus(index->stay_stay[c], state->stay);
+		state->stay = kanon_union(state->stay, more);
 		state->kept += kanon_fixed_cost(index, more);
 	}
-	if ((state->go & state->stay) != 0 || kanon_fixed_level(state->cost) > range->high ||
+	if (kanon_meet(state->go, state->stay) || kanon_fixed_level(state->cost) > range->high ||
 		kanon_fixed_level(search->total - state->kept) < range->low)
 		return false;
 	return index->problem->mask.max_suppressed < 0 ||
@@ -141,21 +146,20 @@ greedy_decide(GreedySearch *search, GreedyState *state, KanonPattern go, KanonPa
 bool
 greedy_use_constant(GreedySearch *search, GreedyState *state, KanonPattern constant)
 {
-	KanonPattern stay = 0;
+	KanonPattern rest = kanon_minus(kanon_both(constant, search->closed), state->stay);
+	KanonPattern stay = KANON_NONE;
 
-	for (KanonPattern rest = constant & search->closed & ~state->stay; rest != 0; rest &= rest - 1)
+	KANON_EACH (c, rest)
 	{
-		int c = __builtin_ctzll(rest);
-
-		if ((closed_set(search, state, c) & ~constant) != 0)
+		if (!kanon_within(closed_set(search, state, c), constant))
 			continue;
-		if ((state->go & KANON_BIT(c)) != 0)
+		if (kanon_has(state->go, c))
 			return false;
-		stay |= KANON_BIT(c);
+		kanon_add(&stay, c);
 	}
-	if (stay != 0 && !greedy_decide(search, state, 0, stay))
+	if (!kanon_is_none(stay) && !greedy_decide(search, state, KANON_NONE, stay))
 		return false;
-	state->refined |= constant & state->stay;
+	state->refined = kanon_union(state->refined, kanon_both(constant, state->stay));
 	return true;
 }
 
@@ -164,22 +168,22 @@ greedy_refined(const GreedySearch *search, GreedyState *state, int c)
 {
 	const KanonProblem *problem = search->problem;
 
-	state->refined |= KANON_BIT(c);
+	kanon_add(&state->refined, c);
 	/* rows that agree in a level agree in the next */
 	while (++c < problem->ncolumns && problem->columns[c].level > 0)
-		state->refined |= KANON_BIT(c);
-	state->refined &= state->stay;
+		kanon_add(&state->refined, c);
+	state->refined = kanon_both(state->refined, state->stay);
 }
 
 int
 greedy_next_column(const GreedySearch *search, const GreedyState *state)
 {
-	KanonPattern open = search->index->all & ~state->go & ~state->refined;
+	KanonPattern open = kanon_minus(kanon_minus(search->index->all, state->go), state->refined);
 
-	if ((open & state->stay) != 0)
-		open &= state->stay;
+	if (kanon_meet(open, state->stay))
+		open = kanon_both(open, state->stay);
 	for (int i = 0; i < search->problem->ncolumns; i++)
-		if ((open & KANON_BIT(search->order[i])) != 0)
+		if (kanon_has(open, search->order[i]))
 			return search->order[i];
 	return -1;
 }
@@ -191,7 +195,7 @@ in_range(const GreedySearch *search, KanonPattern pattern, int64_t cost)
 	const GreedyRange *range = search->range;
 	int64_t level = kanon_fixed_level(cost);
 
-	if (pattern == search->index->all || level < range->low || level > range->high)
+	if (kanon_same(pattern, search->index->all) || level < range->low || level > range->high)
 		return false;
 	if (range->has_after && level == range->low &&
 		kanon_mask_compare(search->index, pattern, range->after) <= 0)
@@ -323,14 +327,14 @@ search_wide(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state
 			return;
 		}
 		keep = state;
-		if (greedy_decide(search, &keep, 0, KANON_BIT(c) & ~state.stay))
+		if (greedy_decide(search, &keep, KANON_NONE, kanon_only(c)))
 		{
 			greedy_refined(search, &keep, c);
 			while (shift < 24 && (search->problem->columns[c].distinct - 1) >> (shift + 8) != 0)
 				shift += 8;
 			split_types(search, types, n, c, shift, &keep);
 		}
-		if ((state.stay & KANON_BIT(c)) != 0 || !greedy_decide(search, &state, KANON_BIT(c), 0))
+		if (kanon_has(state.stay, c) || !greedy_decide(search, &state, kanon_only(c), KANON_NONE))
 			return;
 	}
 }
@@ -422,10 +426,10 @@ greedy_search_close(GreedySearch *search)
 static bool
 keeps_all(const GreedySearch *search, const GreedyState *state)
 {
-	if (state->go != 0)
+	if (!kanon_is_none(state->go))
 		return false;
 	if (search->range->list != NULL)
-		return state->stay == search->index->all;
+		return kanon_same(state->stay, search->index->all);
 	for (int c = 0; c < search->problem->ncolumns; c++)
 		if (kanon_fixed_level(search->index->weight[c]) <= search->range->high)
 			return false;
@@ -475,8 +479,8 @@ KanonStatus
 greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes, GreedyRange *range)
 {
 	GreedyState state = {.npool = range->nlist};
-	KanonPattern go = 0;
-	KanonPattern stay = 0;
+	KanonPattern go = KANON_NONE;
+	KanonPattern stay = KANON_NONE;
 
 	search->range = range;
 	search->status = KANON_OK;

@@ -45,9 +45,9 @@ static uint32_t *
 hash_slot(const GreedyStore *store, KanonPattern pattern)
 {
 	size_t mask = 2 * (size_t) store->patterns_room - 1;
-	size_t at = kanon_hash_add(0, pattern) & mask;
+	size_t at = kanon_pattern_hash(pattern) & mask;
 
-	while (store->hash[at] != GREEDY_NOBODY && store->patterns[store->hash[at]].pattern != pattern)
+	while (store->hash[at] != GREEDY_NOBODY && !kanon_same(store->patterns[store->hash[at]].pattern, pattern))
 		at = (at + 1) & mask;
 	return &store->hash[at];
 }

@@ -15,7 +15,7 @@
 #include "util/sort.h"
 
 /*
- * Two sums of logarithms of at most 64 numbers below 2^32 differ by less than
+ * Two sums of logarithms of at most 256 numbers below 2^32 differ by less than
  * this from their true values.
  */
 #define LOG_ERROR 1e-9
@@ -23,25 +23,18 @@
 KanonPattern
 kanon_pattern_all(int ncolumns)
 {
-	return ncolumns >= KANON_MAX_COLUMNS ? ~UINT64_C(0) : KANON_BIT(ncolumns) - 1;
-}
-
-/* The columns that are a level above another one's. */
-static KanonPattern
-upper_levels(const KanonProblem *problem)
-{
-	KanonPattern upper = 0;
-
-	for (int c = 0; c < problem->ncolumns; c++)
-		if (problem->columns[c].level > 0)
-			upper |= KANON_BIT(c);
-	return upper;
+	return kanon_span(0, ncolumns);
 }
 
 KanonPattern
 kanon_last_levels(const KanonProblem *problem)
 {
-	return kanon_pattern_all(problem->ncolumns) & ~(upper_levels(problem) >> 1);
+	KanonPattern last = KANON_NONE;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (c + 1 == problem->ncolumns || problem->columns[c + 1].level == 0)
+			kanon_add(&last, c);
+	return last;
 }
 
 int
@@ -53,7 +46,7 @@ kanon_pattern_suppressed(const KanonProblem *problem, KanonPattern pattern)
 int
 kanon_count_qis(const KanonProblem *problem)
 {
-	return __builtin_popcountll(kanon_last_levels(problem));
+	return kanon_count(kanon_last_levels(problem));
 }
 
 int
@@ -72,8 +65,8 @@ kanon_pattern_cost(const KanonProblem *problem, KanonPattern pattern)
 {
 	double cost = 0;
 
-	for (; pattern != 0; pattern &= pattern - 1)
-		cost += problem->columns[__builtin_ctzll(pattern)].weight;
+	KANON_EACH (c, pattern)
+		cost += problem->columns[c].weight;
 	return cost;
 }
 
@@ -86,7 +79,7 @@ set_weights(const KanonProblem *problem, int64_t *weight, int64_t *max_level)
 	double total = 0;
 	double limit = problem->mask.max_cost;
 
-	/* by the largest first: the sum of 64 large weights may be infinite */
+	/* by the largest first: the sum of many large weights may be infinite */
 	for (int c = 0; c < problem->ncolumns; c++)
 		largest = fmax(largest, problem->columns[c].weight);
 	for (int c = 0; c < problem->ncolumns && largest > 0; c++)
@@ -108,8 +101,8 @@ level_of(const int64_t *weight, KanonPattern pattern)
 {
 	int64_t sum = 0;
 
-	for (; pattern != 0; pattern &= pattern - 1)
-		sum += weight[__builtin_ctzll(pattern)];
+	KANON_EACH (c, pattern)
+		sum += weight[c];
 	return kanon_fixed_level(sum);
 }
 
@@ -117,16 +110,16 @@ level_of(const int64_t *weight, KanonPattern pattern)
 static bool
 rule_allows(const KanonRule *rule, KanonPattern pattern)
 {
-	KanonPattern hit = pattern & rule->columns;
+	KanonPattern hit = kanon_both(pattern, rule->columns);
 
 	switch (rule->kind)
 	{
 		case KANON_TOGETHER:
-			return hit == 0 || hit == rule->columns;
+			return kanon_is_none(hit) || kanon_same(hit, rule->columns);
 		case KANON_AT_MOST_ONE:
-			return (hit & (hit - 1)) == 0;
+			return kanon_count(hit) <= 1;
 		case KANON_IMPLIES:
-			return hit == 0 || (rule->implied & ~pattern) == 0;
+			return kanon_is_none(hit) || kanon_within(rule->implied, pattern);
 	}
 	return false;
 }
@@ -136,7 +129,7 @@ static bool
 rules_allow(const KanonMask *mask, KanonPattern last, const int64_t *weight, int64_t max_level,
 			KanonPattern pattern)
 {
-	if ((pattern & mask->never) != 0 || (mask->always & ~pattern) != 0)
+	if (kanon_meet(pattern, mask->never) || !kanon_within(mask->always, pattern))
 		return false;
 	if (!kanon_levels_allow(last, pattern))
 		return false;
@@ -159,15 +152,15 @@ kanon_mask_allows(const KanonProblem *problem, KanonPattern pattern)
 	int64_t weight[KANON_MAX_COLUMNS];
 	int64_t max_level;
 
-	if ((pattern & ~all) != 0)
+	if (!kanon_within(pattern, all))
 		return false;
-	if (pattern == all)
+	if (kanon_same(pattern, all))
 		return true;
 	if (mask->list != NULL)
 	{
 		if (kanon_levels_allow(last, pattern))
 			for (size_t i = 0; i < mask->nlist; i++)
-				if (mask->list[i] == pattern)
+				if (kanon_same(mask->list[i], pattern))
 					return true;
 		return false;
 	}
@@ -183,7 +176,7 @@ compare_listed(const void *a, const void *b, void *arg)
 	KanonPattern right = ((const KanonListed *) b)->pattern;
 
 	(void) arg;
-	return left < right ? -1 : left > right;
+	return kanon_order(left, right);
 }
 
 /* What the mask allows of the list, by pattern, each at its first place. */
@@ -201,13 +194,13 @@ index_list(const KanonProblem *problem, KanonMaskIndex *index)
 	if (scratch == NULL)
 		return KANON_NO_MEMORY;
 	for (size_t i = 0; i < mask->nlist; i++)
-		if (mask->list[i] != index->all && (mask->list[i] & ~index->all) == 0 &&
+		if (!kanon_same(mask->list[i], index->all) && kanon_within(mask->list[i], index->all) &&
 			kanon_levels_allow(index->last, mask->list[i]))
 			index->listed[index->nlisted++] = (KanonListed){mask->list[i], i};
 	kanon_sort(index->listed, scratch, index->nlisted, sizeof(KanonListed), compare_listed, NULL);
 	kanon_free(problem->env, scratch);
 	for (size_t i = 0; i < index->nlisted; i++)
-		if (kept == 0 || index->listed[kept - 1].pattern != index->listed[i].pattern)
+		if (kept == 0 || !kanon_same(index->listed[kept - 1].pattern, index->listed[i].pattern))
 			index->listed[kept++] = index->listed[i];
 	index->nlisted = kept;
 	return KANON_OK;
@@ -223,20 +216,24 @@ index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 
 	for (int c = 0; c < n; c++)
 	{
-		index->go_go[c] = KANON_BIT(c);
+		index->go_go[c] = kanon_only(c);
 		if (problem->columns[c].level > 0)
-			index->go_go[c] |= KANON_BIT(c - 1); /* and on to level 0 by the closure */
+			kanon_add(&index->go_go[c], c - 1); /* and on to level 0 by the closure */
 		for (int r = 0; r < mask->nrules; r++)
 		{
 			const KanonRule *rule = &mask->rules[r];
 
-			if ((rule->columns & KANON_BIT(c)) == 0)
+			if (!kanon_has(rule->columns, c))
 				continue;
 			if (rule->kind == KANON_AT_MOST_ONE)
-				index->go_stay[c] |= rule->columns & ~KANON_BIT(c);
+			{
+				index->go_stay[c] = kanon_union(index->go_stay[c], rule->columns);
+				kanon_remove(&index->go_stay[c], c);
+			}
 			else
-				index->go_go[c] |=
-					(rule->kind == KANON_TOGETHER ? rule->columns : rule->implied) & index->all;
+				index->go_go[c] = kanon_union(
+					index->go_go[c],
+					kanon_both(rule->kind == KANON_TOGETHER ? rule->columns : rule->implied, index->all));
 		}
 	}
 	while (changed)
@@ -247,43 +244,43 @@ index_rules(const KanonProblem *problem, KanonMaskIndex *index)
 			KanonPattern before = index->go_go[c];
 
 			for (int d = 0; d < n; d++)
-				if ((before & KANON_BIT(d)) != 0)
-					index->go_go[c] |= index->go_go[d];
-			changed |= index->go_go[c] != before;
+				if (kanon_has(before, d))
+					index->go_go[c] = kanon_union(index->go_go[c], index->go_go[d]);
+			changed |= !kanon_same(index->go_go[c], before);
 		}
 	}
 	for (int c = 0; c < n; c++)
 		for (int d = 0; d < n; d++)
-			if ((index->go_go[d] & KANON_BIT(c)) != 0)
-				index->stay_stay[c] |= KANON_BIT(d);
+			if (kanon_has(index->go_go[d], c))
+				kanon_add(&index->stay_stay[c], d);
 	for (int c = 0; c < n; c++)
 	{
-		KanonPattern stay = 0;
+		KanonPattern stay = KANON_NONE;
 
 		for (int d = 0; d < n; d++)
-			if ((index->go_go[c] & KANON_BIT(d)) != 0)
-				stay |= index->go_stay[d];
+			if (kanon_has(index->go_go[c], d))
+				stay = kanon_union(stay, index->go_stay[d]);
 		for (int d = 0; d < n; d++)
-			if ((stay & KANON_BIT(d)) != 0)
-				stay |= index->stay_stay[d];
+			if (kanon_has(stay, d))
+				stay = kanon_union(stay, index->stay_stay[d]);
 		index->go_stay[c] = stay;
 	}
 
 	/* the decisions that every pattern shares */
 	for (int c = 0; c < n; c++)
 	{
-		if ((mask->always & KANON_BIT(c)) != 0)
+		if (kanon_has(mask->always, c))
 		{
-			index->go |= index->go_go[c];
-			index->stay |= index->go_stay[c];
+			index->go = kanon_union(index->go, index->go_go[c]);
+			index->stay = kanon_union(index->stay, index->go_stay[c]);
 		}
-		if ((mask->never & KANON_BIT(c)) != 0)
-			index->stay |= index->stay_stay[c];
+		if (kanon_has(mask->never, c))
+			index->stay = kanon_union(index->stay, index->stay_stay[c]);
 	}
 	for (int c = 0; c < n; c++)
-		if ((index->go_go[c] & index->go_stay[c]) != 0)
-			index->stay |= index->stay_stay[c]; /* c can never go */
-	index->none = (index->go & index->stay) != 0 ||
+		if (kanon_meet(index->go_go[c], index->go_stay[c]))
+			index->stay = kanon_union(index->stay, index->stay_stay[c]); /* c can never go */
+	index->none = kanon_meet(index->go, index->stay) ||
 				  (mask->max_suppressed >= 0 &&
 				   kanon_suppressed_whole(index->last, index->go) > mask->max_suppressed) ||
 				  level_of(index->weight, index->go) > index->max_level;
@@ -335,12 +332,12 @@ place_of(const KanonMaskIndex *index, KanonPattern pattern)
 	{
 		size_t middle = low + (high - low) / 2;
 
-		if (index->listed[middle].pattern < pattern)
+		if (kanon_order(index->listed[middle].pattern, pattern) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < index->nlisted && index->listed[low].pattern == pattern)
+	if (low < index->nlisted && kanon_same(index->listed[low].pattern, pattern))
 		return index->listed[low].place;
 	return index->problem->mask.nlist;
 }
@@ -348,9 +345,9 @@ place_of(const KanonMaskIndex *index, KanonPattern pattern)
 bool
 kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern)
 {
-	if ((pattern & ~index->all) != 0)
+	if (!kanon_within(pattern, index->all))
 		return false;
-	if (pattern == index->all)
+	if (kanon_same(pattern, index->all))
 		return true;
 	if (index->problem->mask.list != NULL)
 		return place_of(index, pattern) < index->problem->mask.nlist;
@@ -360,11 +357,11 @@ kanon_mask_contains(const KanonMaskIndex *index, KanonPattern pattern)
 KanonPattern
 kanon_mask_forced(const KanonMaskIndex *index, KanonPattern pattern)
 {
-	KanonPattern go = pattern | index->go;
+	KanonPattern first = kanon_union(pattern, index->go), go = first;
 
 	/* what one column forces is closed, and so is the union */
-	for (KanonPattern rest = go; rest != 0; rest &= rest - 1)
-		go |= index->go_go[__builtin_ctzll(rest)];
+	KANON_EACH (c, first)
+		go = kanon_union(go, index->go_go[c]);
 	return go;
 }
 
@@ -377,16 +374,16 @@ kanon_mask_cover(const KanonMaskIndex *index, KanonPattern pattern)
 	return kanon_mask_contains(index, go) ? go : index->all;
 }
 
-/* The product of the distinct counts of some columns, exactly: 64 digits base 2^32. */
+/* The product of the distinct counts of some columns, exactly: as many digits base 2^32. */
 static int
 multiply(const KanonMaskIndex *index, KanonPattern columns, uint32_t *digits)
 {
 	int ndigits = 1;
 
 	digits[0] = 1;
-	for (; columns != 0; columns &= columns - 1)
+	KANON_EACH (c, columns)
 	{
-		uint64_t factor = index->problem->columns[__builtin_ctzll(columns)].distinct;
+		uint64_t factor = index->problem->columns[c].distinct;
 		uint64_t carry = 0;
 
 		if (factor < 2)
@@ -413,10 +410,10 @@ compare_products(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 	int nleft;
 	int nright;
 
-	for (KanonPattern rest = a; rest != 0; rest &= rest - 1)
-		difference += index->log_distinct[__builtin_ctzll(rest)];
-	for (KanonPattern rest = b; rest != 0; rest &= rest - 1)
-		difference -= index->log_distinct[__builtin_ctzll(rest)];
+	KANON_EACH (c, a)
+		difference += index->log_distinct[c];
+	KANON_EACH (c, b)
+		difference -= index->log_distinct[c];
 	if (difference < -LOG_ERROR)
 		return -1;
 	if (difference > LOG_ERROR)
@@ -436,7 +433,8 @@ compare_products(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 int
 kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 {
-	KanonPattern differ = a ^ b;
+	KanonPattern a_alone = kanon_minus(a, b), b_alone = kanon_minus(b, a);
+	int first_a = kanon_next(a_alone, 0), first_b = kanon_next(b_alone, 0);
 
 	if (index->problem->mask.order == KANON_ORDER_GIVEN && index->problem->mask.list != NULL)
 	{
@@ -448,13 +446,13 @@ kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a, KanonPatte
 	}
 	if (index->problem->mask.order == KANON_ORDER_DOMAIN)
 	{
-		int product = compare_products(index, a & differ, b & differ);
+		int product = compare_products(index, a_alone, b_alone);
 
 		if (product != 0)
 			return -product;
 	}
 	/* the leftmost column in which they differ: who keeps it is first */
-	return (a & differ & -differ) == 0 ? -1 : 1;
+	return first_a < 0 || (first_b >= 0 && first_b < first_a) ? -1 : 1;
 }
 
 int
@@ -463,10 +461,10 @@ kanon_mask_compare(const KanonMaskIndex *index, KanonPattern a, KanonPattern b)
 	int64_t left;
 	int64_t right;
 
-	if (a == b)
+	if (kanon_same(a, b))
 		return 0;
-	if (a == index->all || b == index->all)
-		return a == index->all ? 1 : -1;
+	if (kanon_same(a, index->all) || kanon_same(b, index->all))
+		return kanon_same(a, index->all) ? 1 : -1;
 	left = kanon_fixed_level(kanon_fixed_cost(index, a));
 	right = kanon_fixed_level(kanon_fixed_cost(index, b));
 	if (left != right)

@@ -6,9 +6,6 @@
 
 #include "kanon.h"
 
-/* Column c's bit in a pattern. */
-#define KANON_BIT(c) (UINT64_C(1) << (c))
-
 /*
  * Costs are compared as integers, so that sums do not depend on the order of
  * adding: a weight is its share of the total weight in units of 2^-60
@@ -59,8 +56,8 @@ kanon_fixed_cost(const KanonMaskIndex *index, KanonPattern pattern)
 {
 	int64_t sum = 0;
 
-	for (; pattern != 0; pattern &= pattern - 1)
-		sum += index->weight[__builtin_ctzll(pattern)];
+	KANON_EACH (c, pattern)
+		sum += index->weight[c];
 	return sum;
 }
 
@@ -90,14 +87,24 @@ extern int kanon_mask_compare_equal(const KanonMaskIndex *index, KanonPattern a,
 static inline int
 kanon_suppressed_whole(KanonPattern last, KanonPattern pattern)
 {
-	return __builtin_popcountll(pattern & last);
+	return kanon_count(kanon_both(pattern, last));
 }
 
 /* Does a pattern suppress levels from below, as all must?  last as above. */
 static inline bool
 kanon_levels_allow(KanonPattern last, KanonPattern pattern)
 {
-	return (pattern & ~last << 1 & ~(pattern << 1)) == 0;
+	uint64_t carry = 0; /* column c stays and is not the last: c + 1 is to stay, too */
+
+	for (int w = 0; w < KANON_PATTERN_WORDS; w++)
+	{
+		uint64_t stays = ~(pattern.word[w] | last.word[w]);
+
+		if ((pattern.word[w] & (stays << 1 | carry)) != 0)
+			return false;
+		carry = stays >> 63;
+	}
+	return true;
 }
 
 #endif

@@ -25,7 +25,7 @@ can_complete(const KanonMaskIndex *index, KanonPattern go, KanonPattern stay)
 	int most = index->problem->mask.max_suppressed;
 
 	/* keeping all that is undecided breaks no rule and costs nothing */
-	return (go & stay) == 0 && (most < 0 || kanon_suppressed_whole(index->last, go) <= most) &&
+	return !kanon_meet(go, stay) && (most < 0 || kanon_suppressed_whole(index->last, go) <= most) &&
 		   kanon_fixed_level(kanon_fixed_cost(index, go)) <= index->max_level;
 }
 
@@ -35,7 +35,7 @@ walk_found(Walk *walk, KanonPattern pattern)
 {
 	KanonEnv *env = walk->index->problem->env;
 
-	if (pattern == walk->index->all)
+	if (kanon_same(pattern, walk->index->all))
 		return; /* whose turn comes at the end */
 	if (walk->npatterns + 1 >= walk->limit)
 	{
@@ -61,7 +61,7 @@ walk_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 
 	if (kanon_stop(&walk->pace, 8))
 		walk->status = KANON_CANCELLED;
-	while (c < index->problem->ncolumns && ((go | stay) & KANON_BIT(c)) != 0)
+	while (c < index->problem->ncolumns && (kanon_has(go, c) || kanon_has(stay, c)))
 		c++;
 	if (c == index->problem->ncolumns)
 	{
@@ -69,9 +69,11 @@ walk_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 		return;
 	}
 	if (walk->status == KANON_OK)
-		walk_rules(walk, c + 1, go, stay | index->stay_stay[c]);
-	if (walk->status == KANON_OK && can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
-		walk_rules(walk, c + 1, go | index->go_go[c], stay | index->go_stay[c]);
+		walk_rules(walk, c + 1, go, kanon_union(stay, index->stay_stay[c]));
+	go = kanon_union(go, index->go_go[c]);
+	stay = kanon_union(stay, index->go_stay[c]);
+	if (walk->status == KANON_OK && can_complete(index, go, stay))
+		walk_rules(walk, c + 1, go, stay);
 }
 
 /* A pattern to be sorted. */
@@ -178,10 +180,10 @@ count_open(const KanonMaskIndex *index, KanonPattern open, int most, uint64_t li
 
 	for (int c = 0; c < index->problem->ncolumns; c++)
 	{
-		bool whole = (open & index->last & KANON_BIT(c)) != 0;
+		bool whole = kanon_has(open, c) && kanon_has(index->last, c);
 
-		levels += (open & KANON_BIT(c)) != 0;
-		if ((index->last & KANON_BIT(c)) == 0)
+		levels += kanon_has(open, c);
+		if (!kanon_has(index->last, c))
 			continue;
 		/* the open levels are neighbours: some of them go, from below */
 		nwhole += whole;
@@ -208,11 +210,12 @@ count_open(const KanonMaskIndex *index, KanonPattern open, int most, uint64_t li
 static bool
 is_tied(const KanonMaskIndex *index, int c, KanonPattern open)
 {
-	KanonPattern below = 0;
+	KanonPattern below = KANON_NONE;
 
 	for (int d = c; d >= 0 && d >= c - index->problem->columns[c].level; d--)
-		below |= KANON_BIT(d);
-	return ((index->go_go[c] ^ below) & open) != 0 || (index->go_stay[c] & open) != 0;
+		kanon_add(&below, d);
+	return !kanon_same(kanon_both(index->go_go[c], open), kanon_both(below, open)) ||
+		   kanon_meet(index->go_stay[c], open);
 }
 
 /* As walk_rules, counting columns that no rule ties to others at once. */
@@ -220,20 +223,20 @@ static void
 count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 {
 	const KanonMaskIndex *index = walk->index;
-	KanonPattern open = index->all & ~go & ~stay;
+	KanonPattern open = kanon_minus(kanon_minus(index->all, go), stay);
 	bool tied = false;
 	int most = index->problem->mask.max_suppressed;
 
-	for (KanonPattern rest = open; rest != 0 && !tied; rest &= rest - 1)
-		tied = is_tied(index, __builtin_ctzll(rest), open);
-	if (!tied && kanon_fixed_level(kanon_fixed_cost(index, go | open)) <= index->max_level)
+	KANON_EACH (d, open)
+		tied = tied || is_tied(index, d, open);
+	if (!tied && kanon_fixed_level(kanon_fixed_cost(index, kanon_union(go, open))) <= index->max_level)
 	{
 		int n = kanon_suppressed_whole(index->last, open);
 		int left = most < 0 ? n : most - kanon_suppressed_whole(index->last, go);
 		uint64_t found = count_open(index, open, left, walk->limit);
 
 		/* the all-suppressed pattern is counted at the end */
-		if ((go | open) == index->all && left >= n)
+		if (kanon_same(kanon_union(go, open), index->all) && left >= n)
 			found--;
 		if (found + walk->npatterns + 1 > walk->limit)
 			walk->status = KANON_TOO_LARGE;
@@ -241,11 +244,13 @@ count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 			walk->npatterns += found;
 		return;
 	}
-	while (c < index->problem->ncolumns && (open & KANON_BIT(c)) == 0)
+	while (c < index->problem->ncolumns && !kanon_has(open, c))
 		c++;
-	count_rules(walk, c + 1, go, stay | index->stay_stay[c]);
-	if (walk->status == KANON_OK && can_complete(index, go | index->go_go[c], stay | index->go_stay[c]))
-		count_rules(walk, c + 1, go | index->go_go[c], stay | index->go_stay[c]);
+	count_rules(walk, c + 1, go, kanon_union(stay, index->stay_stay[c]));
+	go = kanon_union(go, index->go_go[c]);
+	stay = kanon_union(stay, index->go_stay[c]);
+	if (walk->status == KANON_OK && can_complete(index, go, stay))
+		count_rules(walk, c + 1, go, stay);
 }
 
 int64_t

@@ -125,7 +125,7 @@ hidden_columns(const Loss *loss, uint32_t class)
 
 	for (int q = 0; q < loss->nqis; q++)
 		if (kanon_shows_several(*cell_of(loss, class, loss->first[q])))
-			hidden &= ~(kanon_pattern_all(loss->first[q + 1]) & ~kanon_pattern_all(loss->first[q]));
+			hidden = kanon_minus(hidden, kanon_span(loss->first[q], loss->first[q + 1]));
 	return hidden;
 }
 
@@ -149,12 +149,8 @@ count_lost(Loss *loss)
 			return KANON_CANCELLED;
 		if (dropped)
 			loss->dropped += flow->rows;
-		for (; hidden != 0; hidden &= hidden - 1)
-		{
-			int c = __builtin_ctzll(hidden);
-
+		KANON_EACH (c, hidden)
 			loss->lost[c][problem->columns[c].code[flow->type]] += flow->rows;
-		}
 	}
 	for (int q = 0; q < loss->nqis; q++)
 		for (int c = loss->first[q]; c < loss->first[q + 1]; c++)
@@ -499,7 +495,7 @@ discernibility(const KanonProblem *problem, const KanonRelease *release, double 
 	for (uint32_t i = 0; i < release->nclasses; i++)
 	{
 		double size = (double) release->classes[i].rows;
-		bool blank = release->classes[i].pattern == all && kanon_class_blank(problem, release, i);
+		bool blank = kanon_same(release->classes[i].pattern, all) && kanon_class_blank(problem, release, i);
 
 		sum += size * (blank ? rows : size);
 	}

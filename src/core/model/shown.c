@@ -103,7 +103,7 @@ kanon_class_suppressed(const KanonProblem *problem, const KanonRelease *release,
 bool
 kanon_class_blank(const KanonProblem *problem, const KanonRelease *release, uint32_t class_)
 {
-	return release->classes[class_].pattern == kanon_pattern_all(problem->ncolumns) &&
+	return kanon_same(release->classes[class_].pattern, kanon_pattern_all(problem->ncolumns)) &&
 		   kanon_class_suppressed(problem, release, class_) == kanon_count_qis(problem);
 }
 

@@ -49,8 +49,7 @@ finest_columns(const KanonProblem *problem, KanonPattern pattern, int *columns, 
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
 		q += problem->columns[c].level == 0;
-		if ((pattern & KANON_BIT(c)) != 0 ||
-			(problem->columns[c].level > 0 && (pattern & KANON_BIT(c - 1)) == 0))
+		if (kanon_has(pattern, c) || (problem->columns[c].level > 0 && !kanon_has(pattern, c - 1)))
 			continue;
 		qis[n] = q;
 		columns[n++] = c;
@@ -172,7 +171,7 @@ presence_shown_column(const KanonPresence *presence, int q, KanonPattern pattern
 {
 	int c = presence->first[q];
 
-	while (c < presence->first[q + 1] && (pattern & KANON_BIT(c)) != 0)
+	while (c < presence->first[q + 1] && kanon_has(pattern, c))
 		c++;
 	return c;
 }

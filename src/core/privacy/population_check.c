@@ -13,8 +13,8 @@ list_classes(const KanonProblem *problem, KanonPresence *presence, const KanonRe
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 
 	*rows = 0;
-	for (*n = 0; *n < release->nclasses && release->classes[*n].pattern != all; (*n)++)
-		if (release->classes[*n].pattern != release->classes[0].pattern || *n >= problem->ntypes)
+	for (*n = 0; *n < release->nclasses && !kanon_same(release->classes[*n].pattern, all); (*n)++)
+		if (!kanon_same(release->classes[*n].pattern, release->classes[0].pattern) || *n >= problem->ntypes)
 			return KANON_BROKEN;
 	for (uint32_t i = *n; i < release->nclasses; i++)
 		*rows += release->classes[i].rows;
@@ -67,7 +67,7 @@ kanon_presence_check(const KanonProblem *problem, const KanonRelease *release, u
 	if (problem->subtree != NULL)
 		n = release->nclasses;
 	else if (status == KANON_OK)
-		status = kanon_presence_count(presence, n > 0 ? release->classes[0].pattern : 0, n);
+		status = kanon_presence_count(presence, n > 0 ? release->classes[0].pattern : KANON_NONE, n);
 	for (uint32_t i = 0; i < n && status == KANON_OK && *class_ > release->nclasses; i++)
 	{
 		if (kanon_presence_allows(presence, i, release->classes[i].rows))
@@ -107,7 +107,7 @@ kanon_population_missing(const KanonProblem *problem, int population, int64_t *m
 	for (uint32_t type = 0; type < problem->ntypes; type++)
 		if (type == 0 || !same_cells(problem, type - 1, type))
 			shows[n++] = type;
-	status = kanon_presence_count(presence, 0, n);
+	status = kanon_presence_count(presence, KANON_NONE, n);
 	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
 	{
 		int64_t rows = 0;

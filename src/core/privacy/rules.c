@@ -567,7 +567,8 @@ kanon_privacy_check(const KanonProblem *problem, const KanonRelease *release, ui
 	{
 		size_t from = members.start[*class_];
 		size_t n = members.start[*class_ + 1] - from;
-		bool few = release->classes[*class_].pattern == all && kanon_class_blank(problem, release, *class_) &&
+		bool few = kanon_same(release->classes[*class_].pattern, all) &&
+				   kanon_class_blank(problem, release, *class_) &&
 				   problem->residual == KANON_RESIDUAL_SUPPRESS;
 
 		if (kanon_stop(&pace, 16 * n))

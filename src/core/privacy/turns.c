@@ -256,7 +256,7 @@ cells_of(const KanonProblem *problem, KanonPattern pattern, uint32_t type, Kanon
 {
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		bool shown = (pattern & KANON_BIT(c)) == 0;
+		bool shown = !kanon_has(pattern, c);
 
 		cells[c] = (KanonCell){shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING,
 							   shown ? problem->columns[c].code[type] & KANON_MAX_TYPES : 0};

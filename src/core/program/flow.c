@@ -330,7 +330,7 @@ fill_release(const KanonProblem *problem, const KanonInstances *instances, const
 			KanonCell *cell = &release->cells[(size_t) f * (size_t) problem->ncolumns + (size_t) c];
 
 			cell->show = KANON_SHOW_NOTHING;
-			if ((class_->pattern >> c & 1) == 0)
+			if (!kanon_has(class_->pattern, c))
 			{
 				cell->show = KANON_SHOW_VALUE;
 				cell->code = problem->columns[c].code[classes->type[classes->start[f]]];

@@ -95,7 +95,7 @@ kanon_instances_cost(const KanonProblem *problem, const KanonInstances *instance
 	double cost = 0;
 
 	for (int c = 0; c < problem->ncolumns; c++)
-		if (pattern >> c & 1)
+		if (kanon_has(pattern, c))
 			cost += instances->integral ? rint(problem->columns[c].weight / instances->unit)
 										: problem->columns[c].weight / instances->unit;
 	return cost;

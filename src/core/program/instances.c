@@ -111,22 +111,18 @@ varying(Builder *b, const uint32_t *types, uint32_t ntypes, KanonPattern open)
 	const KanonColumn *columns = b->problem->columns;
 	KanonPattern same = open;
 
-	for (uint32_t j = 1; j < ntypes && same != 0; j++)
-		for (KanonPattern rest = same; rest != 0; rest &= rest - 1)
-		{
-			int c = __builtin_ctzll(rest);
-
+	for (uint32_t j = 1; j < ntypes && !kanon_is_none(same); j++)
+		KANON_EACH (c, same)
 			if (columns[c].code[types[j]] != columns[c].code[types[0]])
-				same &= ~((KanonPattern) 1 << c);
-		}
-	return open & ~same;
+				kanon_remove(&same, c);
+	return kanon_minus(open, same);
 }
 
 /* Can a pattern that suppresses these columns be allowed, and another than the all-suppressed one? */
 static bool
 is_allowed(const Builder *b, KanonPattern pattern)
 {
-	return pattern != b->index->all && kanon_mask_contains(b->index, pattern);
+	return !kanon_same(pattern, b->index->all) && kanon_mask_contains(b->index, pattern);
 }
 
 /*
@@ -148,9 +144,9 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 		const uint32_t *code = unit->code;
 		uint32_t at = 0;
 
-		if (!is_allowed(b, kanon_mask_forced(b->index, pattern & unit->before)))
+		if (!is_allowed(b, kanon_mask_forced(b->index, kanon_both(pattern, unit->before))))
 			break;
-		if ((pattern & ~b->index->go & unit->columns) == 0)
+		if (!kanon_meet(kanon_minus(pattern, b->index->go), unit->columns))
 			continue;
 		if (kanon_step(b->pace, (int64_t) ntypes * 4))
 			return KANON_CANCELLED;
@@ -185,9 +181,10 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 				rows += problem->rows[part[hi]];
 			if (rows < problem->k)
 				continue;
-			closed = kanon_mask_forced(b->index, varying(b, part + lo, hi - lo, pattern & ~unit->columns));
+			closed = kanon_mask_forced(b->index,
+									   varying(b, part + lo, hi - lo, kanon_minus(pattern, unit->columns)));
 			/* what the unit needs is not kept; or this is found from an earlier unit */
-			if ((closed & unit->columns) != 0 || (pattern & ~closed & unit->before) != 0)
+			if (kanon_meet(closed, unit->columns) || kanon_meet(kanon_minus(pattern, closed), unit->before))
 				continue;
 			if (is_hopeless(b, part + lo, hi - lo))
 				continue;
@@ -195,7 +192,8 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 			if (cost <= b->max_cost && is_allowed(b, closed) &&
 				(status = emit(b, closed, cost, part + lo, hi - lo)) != KANON_OK)
 				return status;
-			if (closed != 0 && (status = extend(b, depth + 1, part + lo, hi - lo, closed, c)) != KANON_OK)
+			if (!kanon_is_none(closed) &&
+				(status = extend(b, depth + 1, part + lo, hi - lo, closed, c)) != KANON_OK)
 				return status;
 		}
 	}
@@ -206,11 +204,11 @@ extend(Builder *b, int depth, const uint32_t *types, uint32_t ntypes, KanonPatte
 static KanonPattern
 levels_above(const KanonProblem *problem, KanonPattern columns)
 {
-	KanonPattern above = 0;
+	KanonPattern above = KANON_NONE;
 
 	for (int c = 1; c < problem->ncolumns; c++)
-		if (problem->columns[c].level > 0 && ((columns | above) & KANON_BIT(c - 1)) != 0)
-			above |= KANON_BIT(c);
+		if (problem->columns[c].level > 0 && (kanon_has(columns, c - 1) || kanon_has(above, c - 1)))
+			kanon_add(&above, c);
 	return above;
 }
 
@@ -225,9 +223,9 @@ join_codes(Builder *b, KanonPattern columns, uint32_t *distinct)
 	size_t size = 16;
 	size_t mark;
 
-	*distinct = problem->columns[__builtin_ctzll(columns)].distinct;
-	if ((columns & (columns - 1)) == 0)
-		return problem->columns[__builtin_ctzll(columns)].code;
+	*distinct = problem->columns[kanon_next(columns, 0)].distinct;
+	if (kanon_count(columns) == 1)
+		return problem->columns[kanon_next(columns, 0)].code;
 	while (size < 2 * (size_t) problem->ntypes)
 		size *= 2;
 	code = kanon_take(&b->scratch, problem->ntypes, sizeof(*code));
@@ -240,13 +238,13 @@ join_codes(Builder *b, KanonPattern columns, uint32_t *distinct)
 		uint64_t hash = 0;
 		size_t slot;
 
-		for (KanonPattern rest = columns; rest != 0; rest &= rest - 1)
-			hash = kanon_hash_add(hash, problem->columns[__builtin_ctzll(rest)].code[i]);
+		KANON_EACH (c, columns)
+			hash = kanon_hash_add(hash, problem->columns[c].code[i]);
 		for (slot = hash & (size - 1); table[slot] != 0; slot = (slot + 1) & (size - 1))
 		{
 			uint32_t pair[2] = {first[table[slot] - 1], i};
 
-			if (varying(b, pair, 2, columns) == 0)
+			if (kanon_is_none(varying(b, pair, 2, columns)))
 				break;
 		}
 		if (table[slot] == 0)
@@ -268,9 +266,9 @@ static KanonStatus
 make_units(Builder *b)
 {
 	const KanonMaskIndex *index = b->index;
-	KanonPattern placed = 0;
+	KanonPattern placed = KANON_NONE;
 
-	while (placed != index->all)
+	while (!kanon_same(placed, index->all))
 	{
 		Unit *unit = &b->unit[b->nunits++];
 		bool found = false;
@@ -279,16 +277,17 @@ make_units(Builder *b)
 		{
 			KanonPattern needs = index->stay_stay[c];
 
-			if ((placed & KANON_BIT(c)) != 0)
+			if (kanon_has(placed, c))
 				continue;
-			unit->columns = 0;
-			for (KanonPattern rest = needs; rest != 0; rest &= rest - 1)
-				if ((index->stay_stay[__builtin_ctzll(rest)] & KANON_BIT(c)) != 0)
-					unit->columns |= rest & -rest;
-			found = (needs & ~unit->columns & ~placed & ~levels_above(b->problem, unit->columns)) == 0;
+			unit->columns = KANON_NONE;
+			KANON_EACH (d, needs)
+				if (kanon_has(index->stay_stay[d], c))
+					kanon_add(&unit->columns, d);
+			found = kanon_within(kanon_minus(kanon_minus(needs, unit->columns), placed),
+								 levels_above(b->problem, unit->columns));
 		}
 		unit->before = placed;
-		placed |= unit->columns;
+		placed = kanon_union(placed, unit->columns);
 		unit->code = join_codes(b, unit->columns, &unit->distinct);
 		if (unit->code == NULL)
 			return KANON_NO_MEMORY;
@@ -352,15 +351,15 @@ typedef struct FirstCache
 static size_t
 first_covering(Builder *b, FirstCache *cache, KanonPattern varies)
 {
-	size_t at = kanon_mix(varies) & (cache->size - 1);
+	size_t at = kanon_pattern_hash(varies) & (cache->size - 1);
 	size_t p;
 
-	while (cache->value[at] != 0 && cache->key[at] != varies)
+	while (cache->value[at] != 0 && !kanon_same(cache->key[at], varies))
 		at = (at + 1) & (cache->size - 1);
 	if (cache->value[at] != 0)
 		return cache->value[at] - 1;
 	for (p = 0; p < b->npatterns; p++)
-		if ((varies & ~b->patterns[p]) == 0)
+		if (kanon_within(varies, b->patterns[p]))
 			break;
 	b->pace->work += (int64_t) p;
 	if (cache->used < cache->size / 2)
@@ -383,7 +382,7 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 			  uint32_t *first, uint32_t *at, uint32_t *types)
 {
 	const KanonProblem *problem = b->problem;
-	KanonPattern keep = kanon_pattern_all(problem->ncolumns) & ~b->patterns[p];
+	KanonPattern keep = kanon_minus(kanon_pattern_all(problem->ncolumns), b->patterns[p]);
 	double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
 	uint32_t ngroups = 0;
 
@@ -393,20 +392,16 @@ build_pattern(Builder *b, size_t p, FirstCache *cache, uint32_t *table, size_t t
 		uint64_t hash = 0;
 		size_t slot;
 
-		for (KanonPattern rest = keep; rest != 0; rest &= rest - 1)
-			hash = kanon_hash_add(hash, problem->columns[__builtin_ctzll(rest)].code[i]);
+		KANON_EACH (c, keep)
+			hash = kanon_hash_add(hash, problem->columns[c].code[i]);
 		slot = hash & (table_size - 1);
 		for (; table[slot] != 0; slot = (slot + 1) & (table_size - 1))
 		{
 			uint32_t j = first[table[slot] - 1];
 			bool equal = true;
 
-			for (KanonPattern rest = keep; rest != 0 && equal; rest &= rest - 1)
-			{
-				const uint32_t *code = problem->columns[__builtin_ctzll(rest)].code;
-
-				equal = code[i] == code[j];
-			}
+			for (int c = kanon_next(keep, 0); c >= 0 && equal; c = kanon_next(keep, c + 1))
+				equal = problem->columns[c].code[i] == problem->columns[c].code[j];
 			if (equal)
 				break;
 		}
@@ -487,7 +482,7 @@ build_list(Builder *b)
 	{
 		double cost = kanon_instances_cost(problem, b->out, b->patterns[p]);
 
-		if (b->patterns[p] == kanon_pattern_all(problem->ncolumns) || cost > b->max_cost)
+		if (kanon_same(b->patterns[p], kanon_pattern_all(problem->ncolumns)) || cost > b->max_cost)
 			continue;
 		status =
 			build_pattern(b, p, &cache, table, table_size, work, work + nt, work + 2 * nt, work + 3 * nt);
@@ -505,7 +500,7 @@ without_patterns(const Builder *b)
 {
 	const KanonProblem *problem = b->problem;
 	const KanonMask *mask = &problem->mask;
-	bool every = mask->never == 0 && mask->always == 0 && mask->nrules == 0 &&
+	bool every = kanon_is_none(mask->never) && kanon_is_none(mask->always) && mask->nrules == 0 &&
 				 (mask->max_suppressed < 0 || mask->max_suppressed >= kanon_count_qis(problem)) &&
 				 mask->max_cost >= kanon_pattern_cost(problem, kanon_pattern_all(problem->ncolumns));
 

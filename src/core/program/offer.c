@@ -74,7 +74,7 @@ rest_rows(const KanonProblem *problem, const IlpResult *result)
 	KanonPattern all = kanon_pattern_all(problem->ncolumns);
 
 	for (uint32_t f = 0; f < result->release.nclasses; f++)
-		if (result->release.classes[f].pattern == all)
+		if (kanon_same(result->release.classes[f].pattern, all))
 			rows += result->release.classes[f].rows;
 	return rows;
 }

@@ -76,7 +76,8 @@ take_release(Partition *p, const uint32_t *type, const KanonRelease *solved, boo
 	for (size_t f = 0; f < solved->nflows; f++)
 	{
 		KanonFlow flow = solved->flows[f];
-		bool placed = flow.class_ != KANON_DROPPED && solved->classes[flow.class_].pattern != p->all;
+		bool placed =
+			flow.class_ != KANON_DROPPED && !kanon_same(solved->classes[flow.class_].pattern, p->all);
 
 		if (!placed && !rest)
 			continue;

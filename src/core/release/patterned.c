@@ -23,14 +23,14 @@ typedef struct Patterned
 	int64_t *left;       /* [npatterns] how often each may still be used; NULL: there is no limit */
 	uint32_t *chosen;    /* [clusters] a pattern's number; with limits */
 	KanonPattern *key;   /* [REMEMBERED] columns that differ, */
-	KanonPattern *cover; /* and the pattern for them; 0: none yet (which is its own) */
+	KanonPattern *cover; /* and the pattern for them; of no column: none yet (which is its own) */
 } Patterned;
 
 static KanonPattern
 cover_by_list(const Patterned *p, KanonPattern differ)
 {
 	for (size_t i = 0; i < p->npatterns; i++)
-		if ((differ & ~p->patterns[i]) == 0)
+		if (kanon_within(differ, p->patterns[i]))
 			return p->patterns[i];
 	return p->index->all;
 }
@@ -38,9 +38,9 @@ cover_by_list(const Patterned *p, KanonPattern differ)
 static KanonPattern
 cover(const Patterned *p, KanonPattern differ)
 {
-	size_t at = kanon_mix(differ) & (REMEMBERED - 1);
+	size_t at = kanon_pattern_hash(differ) & (REMEMBERED - 1);
 
-	if (p->cover[at] == 0 || p->key[at] != differ)
+	if (kanon_is_none(p->cover[at]) || !kanon_same(p->key[at], differ))
 	{
 		p->key[at] = differ;
 		p->cover[at] =
@@ -54,7 +54,7 @@ static uint32_t
 cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < p->npatterns; i++)
-		if ((differ & ~p->patterns[i]) == 0 &&
+		if (kanon_within(differ, p->patterns[i]) &&
 			(p->left[i] > 0 || p->chosen[a] == i || (b != KANON_NO_CLUSTER && p->chosen[b] == i)))
 			return i;
 	return UINT32_MAX;
@@ -64,11 +64,11 @@ static double
 charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, KanonPattern *pattern)
 {
 	const Patterned *p = shape->arg;
-	KanonPattern differ = 0;
+	KanonPattern differ = KANON_NONE;
 
 	for (int c = 0; c < p->problem->ncolumns; c++)
 		if (hull[c].low != hull[c].high)
-			differ |= KANON_BIT(c);
+			kanon_add(&differ, c);
 	if (p->left != NULL)
 	{
 		uint32_t i = b == KANON_NO_CLUSTER ? p->chosen[a] : cover_once(p, differ, a, b);
@@ -79,7 +79,7 @@ charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, K
 		return kanon_pattern_cost(p->problem, *pattern);
 	}
 	*pattern = cover(p, differ);
-	return *pattern == p->index->all ? INFINITY : kanon_pattern_cost(p->problem, *pattern);
+	return kanon_same(*pattern, p->index->all) ? INFINITY : kanon_pattern_cost(p->problem, *pattern);
 }
 
 /* Two clusters are one: of their patterns and the one that it has now, what is not used is free again. */
@@ -91,7 +91,7 @@ merged(const KanonShape *shape, uint32_t into, uint32_t from, KanonPattern patte
 
 	p->left[p->chosen[into]]++;
 	p->left[p->chosen[from]]++;
-	while (p->patterns[i] != pattern)
+	while (!kanon_same(p->patterns[i], pattern))
 		i++;
 	p->left[i]--;
 	p->chosen[into] = i;
@@ -150,7 +150,7 @@ make_release(const Patterned *p, KanonParts *parts, KanonRelease *release)
 
 		release->classes[i].pattern = pattern;
 		for (size_t c = 0; c < width; c++)
-			if ((pattern >> c & 1) == 0)
+			if (!kanon_has(pattern, c))
 				release->cells[i * width + c] =
 					(KanonCell){KANON_SHOW_VALUE, hull[i * width + c].low & KANON_MAX_TYPES};
 	}
@@ -190,9 +190,9 @@ limit_patterns(Patterned *p, const KanonRelease *release)
 	for (size_t i = 0; i < p->npatterns; i++)
 	{
 		for (size_t j = 0; j < mask->nlist; j++)
-			p->left[i] += mask->list[j] == p->patterns[i];
+			p->left[i] += kanon_same(mask->list[j], p->patterns[i]);
 		for (uint32_t f = 0; f < release->nclasses; f++)
-			if (release->classes[f].pattern == p->patterns[i])
+			if (kanon_same(release->classes[f].pattern, p->patterns[i]))
 			{
 				p->left[i]--;
 				p->chosen[f] = (uint32_t) i;
@@ -229,7 +229,8 @@ kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, doubl
 	if (status == KANON_OK)
 		status = kanon_plain_spread(plain, solved, &parts);
 	for (size_t f = 0; f < parts.nflows && !once; f++)
-		if (parts.flows[f].class_ != KANON_DROPPED && solved->classes[parts.flows[f].class_].pattern == all)
+		if (parts.flows[f].class_ != KANON_DROPPED &&
+			kanon_same(solved->classes[parts.flows[f].class_].pattern, all))
 			parts.flows[f].class_ = KANON_DROPPED;
 	if (status == KANON_OK)
 		status = kanon_repair(&shape, &parts, report);

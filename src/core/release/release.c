@@ -72,7 +72,7 @@ check_several(Finish *finish, uint32_t class, int c)
 	if (!kanon_shows_several(*cell) || column->level > 0 || from >= release->npool)
 		return false;
 	for (int above = c + 1; above < finish->ncolumns && finish->problem->columns[above].level > 0; above++)
-		if ((release->classes[class].pattern & KANON_BIT(above)) == 0)
+		if (!kanon_has(release->classes[class].pattern, above))
 			return false;
 	if (cell->show == KANON_SHOW_RANGE)
 		return release->npool - from >= 2 && ascend(column, release->pool + from, 2) &&
@@ -103,7 +103,7 @@ check_classes(Finish *finish)
 			return KANON_CANCELLED;
 		for (int c = 0; c < finish->ncolumns; c++)
 		{
-			bool shown = (pattern & KANON_BIT(c)) == 0;
+			bool shown = !kanon_has(pattern, c);
 
 			if (cell[c].show == (shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING))
 			{
@@ -115,9 +115,9 @@ check_classes(Finish *finish)
 			else
 				return broken(finish, "class %u does not show column %d as its pattern says", i, c);
 		}
-		if (several
-				? (pattern & ~finish->index->all) != 0 || !kanon_levels_allow(finish->index->last, pattern)
-				: pattern != known && !kanon_mask_contains(finish->index, pattern))
+		if (several ? !kanon_within(pattern, finish->index->all) ||
+						  !kanon_levels_allow(finish->index->last, pattern)
+					: !kanon_same(pattern, known) && !kanon_mask_contains(finish->index, pattern))
 			return broken(finish, "class %u has a pattern that is not allowed", i);
 		if (!several)
 			known = pattern;
@@ -163,7 +163,7 @@ compare_classes(const Finish *finish, size_t a, size_t b)
 	const KanonCell *left = cells_of(finish, a);
 	const KanonCell *right = cells_of(finish, b);
 
-	if (release->classes[a].pattern != release->classes[b].pattern)
+	if (!kanon_same(release->classes[a].pattern, release->classes[b].pattern))
 		return kanon_mask_compare(finish->index, release->classes[a].pattern, release->classes[b].pattern);
 	for (int c = 0; c < finish->ncolumns; c++)
 	{
@@ -498,7 +498,7 @@ check_rules(Finish *finish)
 {
 	const KanonProblem *problem = finish->problem;
 	const KanonRelease *release = finish->release;
-	KanonPattern known = 0;
+	KanonPattern known = KANON_NONE;
 	double cost = 0;
 
 	finish->report->cost = 0;
@@ -506,7 +506,7 @@ check_rules(Finish *finish)
 	{
 		const KanonClass *class = &release->classes[i];
 
-		if (class->pattern != known)
+		if (!kanon_same(class->pattern, known))
 			cost = kanon_pattern_cost(problem, class->pattern);
 		known = class->pattern;
 		finish->report->cost += cost * (double) class->rows;

@@ -443,9 +443,9 @@ shown(const Repair *r, uint32_t cluster, size_t c)
 {
 	KanonHull hull = r->hull[cluster * r->width + c];
 
-	if ((r->pattern[cluster] >> c & 1) == 0)
+	if (!kanon_has(r->pattern[cluster], c))
 		return (KanonHull){hull.low, hull.low};
-	return (r->shape->ranged >> c & 1) != 0 ? hull : (KanonHull){0, 0};
+	return kanon_has(r->shape->ranged, c) ? hull : (KanonHull){0, 0};
 }
 
 static int
@@ -455,8 +455,8 @@ compare_shown(const void *a, const void *b, void *arg)
 	uint32_t left = *(const uint32_t *) a;
 	uint32_t right = *(const uint32_t *) b;
 
-	if (r->pattern[left] != r->pattern[right])
-		return r->pattern[left] < r->pattern[right] ? -1 : 1;
+	if (!kanon_same(r->pattern[left], r->pattern[right]))
+		return kanon_order(r->pattern[left], r->pattern[right]);
 	for (size_t c = 0; c < r->width; c++)
 	{
 		KanonHull one = shown(r, left, c);

@@ -99,7 +99,7 @@ static bool
 use_up(Stable *s, KanonPattern pattern)
 {
 	for (size_t i = 0; i < s->nunused; i++)
-		if (s->unused[i] == pattern)
+		if (kanon_same(s->unused[i], pattern))
 		{
 			s->unused[i] = s->unused[--s->nunused];
 			return true;
@@ -226,7 +226,7 @@ compare_shown(const KanonProblem *problem, KanonPattern pattern, uint32_t a, uin
 		uint32_t left = problem->columns[c].code[a];
 		uint32_t right = problem->columns[c].code[b];
 
-		if (!(pattern & KANON_BIT(c)) && left != right)
+		if (!kanon_has(pattern, c) && left != right)
 			return left < right ? -1 : 1;
 	}
 	return 0;
@@ -240,7 +240,7 @@ compare_patterns(const Stable *s, KanonPattern a, KanonPattern b)
 
 	if (left != right)
 		return left < right ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return kanon_order(a, b);
 }
 
 static int
@@ -347,7 +347,7 @@ may_leave(const Stable *s, uint32_t class_, int64_t rows)
 		return true;
 	from = &s->solved.classes[class_];
 	return from->rows == rows || kanon_class_allowed(s->problem, NULL, NULL, 0, from->rows - rows) ||
-		   (from->pattern == s->all && s->problem->residual == KANON_RESIDUAL_SUPPRESS);
+		   (kanon_same(from->pattern, s->all) && s->problem->residual == KANON_RESIDUAL_SUPPRESS);
 }
 
 /* Flows of the rest into classes that stay and are cheaper. */
@@ -409,7 +409,7 @@ merge(Stable *s, KanonRelease *release)
 			return KANON_CANCELLED;
 		release->classes[nsolved + i].pattern = pattern;
 		for (int c = 0; c < problem->ncolumns; c++)
-			if (!(pattern & KANON_BIT(c)))
+			if (!kanon_has(pattern, c))
 			{
 				cell[c].show = KANON_SHOW_VALUE;
 				cell[c].code = problem->columns[c].code[s->sample[s->kept[i]]] & KANON_MAX_TYPES;

@@ -430,7 +430,7 @@ make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 
 		release->classes[to].pattern = pattern;
 		for (size_t c = 0; c < width; c++)
-			if ((pattern >> c & 1) == 0)
+			if (!kanon_has(pattern, (int) c))
 				release->cells[to * width + c] =
 					(KanonCell){KANON_SHOW_VALUE, problem->columns[c].code[s->type[u]] & KANON_MAX_TYPES};
 		release->flows[u] = (KanonFlow){s->type[u], to == used && !class ? KANON_DROPPED : to, s->rows[u]};

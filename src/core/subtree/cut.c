@@ -262,13 +262,14 @@ cut_build(Cut *cut)
 KanonPattern
 cut_pattern(const Cut *cut, size_t class_)
 {
-	KanonPattern pattern = 0;
+	KanonPattern pattern = KANON_NONE;
 
 	for (int q = 0; q < cut->trees->nqis; q++)
 	{
 		const CutNode *node = &cut->trees->node[cut->shown[class_ * (size_t) cut->trees->nqis + (size_t) q]];
 
-		pattern |= kanon_pattern_all(node->column) & ~kanon_pattern_all(cut->trees->first[q]);
+		for (int c = cut->trees->first[q]; c < node->column; c++)
+			kanon_add(&pattern, c);
 	}
 	return pattern;
 }

@@ -15,7 +15,7 @@ node_shown(const Cut *cut, KanonPattern pattern, int qi, uint32_t type)
 	const CutTrees *trees = cut->trees;
 	int c = trees->first[qi];
 
-	while (c < trees->first[qi + 1] && (pattern >> c & 1) != 0)
+	while (c < trees->first[qi + 1] && kanon_has(pattern, c))
 		c++;
 	return c == trees->first[qi + 1] ? trees->root[qi] : trees->at[c][cut->problem->columns[c].code[type]];
 }

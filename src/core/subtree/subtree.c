@@ -24,7 +24,7 @@ show_class(const Cut *cut, size_t from, uint32_t class_, KanonRelease *release)
 	release->classes[class_] = (KanonClass){pattern, 0};
 	for (int c = 0; c < problem->ncolumns; c++)
 	{
-		bool shown = (pattern & KANON_BIT(c)) == 0;
+		bool shown = !kanon_has(pattern, c);
 
 		cell[c].show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
 		cell[c].code = shown ? problem->columns[c].code[cut->member[class->start]] & KANON_MAX_TYPES : 0;

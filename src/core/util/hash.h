@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "pattern.h"
+
 /* One number, all of whose bits count in all bits: what splitmix64 makes of its state (Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t
 kanon_mix(uint64_t x)
@@ -22,6 +24,17 @@ kanon_hash_add(uint64_t hash, uint64_t number)
 {
 	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
 	return hash ^ hash >> 32;
+}
+
+static inline uint64_t
+kanon_pattern_hash(KanonPattern set)
+{
+	uint64_t hash = kanon_mix(set.word[0]);
+
+	for (int w = 1; w < KANON_PATTERN_WORDS; w++)
+		if (set.word[w] != 0)
+			hash = kanon_mix(hash + set.word[w] + (uint64_t) w);
+	return hash;
 }
 
 #endif

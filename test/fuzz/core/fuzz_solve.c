@@ -151,8 +151,8 @@ make_options(Case *c)
 		problem->mask.max_suppressed = (int) fuzz_below(&c->in, 4);
 	if (fuzz_below(&c->in, 4) == 0)
 		problem->mask.max_cost = fuzz_below(&c->in, 4);
-	problem->mask.never =
-		fuzz_below(&c->in, 4) == 0 ? UINT64_C(1) << fuzz_below(&c->in, (uint32_t) problem->ncolumns) : 0;
+	if (fuzz_below(&c->in, 4) == 0)
+		kanon_add(&problem->mask.never, (int) fuzz_below(&c->in, (uint32_t) problem->ncolumns));
 }
 
 static void
@@ -247,10 +247,10 @@ in_list(const Case *c, KanonPattern pattern)
 {
 	const KanonMask *mask = &c->problem->mask;
 
-	if (mask->list == NULL || pattern == kanon_pattern_all(c->problem->ncolumns))
+	if (mask->list == NULL || kanon_same(pattern, kanon_pattern_all(c->problem->ncolumns)))
 		return true;
 	for (size_t i = 0; i < mask->nlist; i++)
-		if (mask->list[i] == pattern)
+		if (kanon_same(mask->list[i], pattern))
 			return true;
 	return false;
 }
@@ -378,7 +378,7 @@ count_again(const Case *c, const char *name, const KanonRelease *release, const 
 			fuzz_fail("%s: a row that its class does not show", name);
 		else
 			for (int i = 0; i < problem->ncolumns; i++)
-				cost += release->classes[flow->class_].pattern >> i & 1
+				cost += kanon_has(release->classes[flow->class_].pattern, i)
 							? (double) flow->rows * problem->columns[i].weight
 							: 0;
 	}
@@ -420,8 +420,8 @@ count_again(const Case *c, const char *name, const KanonRelease *release, const 
 				fuzz_fail("%s: a class breaks rule %d of kind %d", name, r, (int) c->privacy[r].kind);
 		if (promise.patterns && !in_list(c, release->classes[j].pattern))
 			fuzz_fail("%s: a pattern that is not listed", name);
-		if (promise.patterns && (release->classes[j].pattern & problem->mask.never) &&
-			release->classes[j].pattern != kanon_pattern_all(problem->ncolumns))
+		if (promise.patterns && kanon_meet(release->classes[j].pattern, problem->mask.never) &&
+			!kanon_same(release->classes[j].pattern, kanon_pattern_all(problem->ncolumns)))
 			fuzz_fail("%s: a column suppressed that never may be", name);
 		for (uint32_t other = 0; other < j && !promise.limited; other++)
 			if (same_class(c, release, j, other))
@@ -580,7 +580,7 @@ solve_full_domain(const KanonProblem *problem, KanonRelease *release, KanonRepor
 static void
 full_domains(Case *c)
 {
-	KanonPattern best = 0;
+	KanonPattern best = KANON_NONE;
 	double metric = 0;
 	int taken = -1;
 
@@ -612,7 +612,7 @@ full_domains(Case *c)
 		if (status == KANON_NOT_FOUND || (is && !outcome.proven))
 			continue;
 		if (s > 0 && (is != (taken == 1) ||
-					  (is && (outcome.best.pattern != best ||
+					  (is && (!kanon_same(outcome.best.pattern, best) ||
 							  fabs(outcome.best.metric - metric) > 1e-9 * fmax(1, fabs(metric))))))
 			fuzz_fail("%s finds another node than samarati", name);
 		taken = is;

@@ -272,13 +272,6 @@ SplitIdentifierString(char *text, char separator, List **names)
 	return true;
 }
 
-int
-pg_popcount64_shim(uint64 word)
-{
-	return __builtin_popcountll(word);
-}
-int (*pg_popcount64)(uint64 word) = pg_popcount64_shim;
-
 /* Long enough for a pattern: a character a column. */
 #define TEXT_ROOM 1024
 
@@ -356,7 +349,7 @@ read_pattern(const char *text, const Levels *levels)
 	KanonPattern pattern = pattern_parse(text, levels, false);
 	char *again = pattern_text(pattern, levels);
 
-	if (strlen(again) != (size_t) levels->nqis || pattern_parse(again, levels, false) != pattern)
+	if (strlen(again) != (size_t) levels->nqis || !kanon_same(pattern_parse(again, levels, false), pattern))
 		broken("a pattern that reads another when it is written");
 	for (int i = 0; i < levels->nqis; i++)
 		if (text[i] != again[i] && !(text[i] == '0' && again[i] == '-'))
@@ -367,14 +360,15 @@ static void
 read_rules(const ColumnNames *columns, const RuleWords *words)
 {
 	KanonMask mask;
-	KanonPattern all = (UINT64_C(1) << columns->levels.first[columns->n]) - 1;
+	KanonPattern all = kanon_span(0, columns->levels.first[columns->n]);
 
 	build_mask(columns, words, &mask);
-	if (((mask.never | mask.always) & ~all) != 0 || (mask.never & mask.always) != 0)
+	if (!kanon_within(kanon_union(mask.never, mask.always), all) || kanon_meet(mask.never, mask.always))
 		broken("columns that are not there");
 	for (int i = 0; i < mask.nrules; i++)
-		if (((mask.rules[i].columns | mask.rules[i].implied) & ~all) != 0 || mask.rules[i].columns == 0 ||
-			(mask.rules[i].kind == KANON_IMPLIES) != (mask.rules[i].implied != 0))
+		if (!kanon_within(kanon_union(mask.rules[i].columns, mask.rules[i].implied), all) ||
+			kanon_is_none(mask.rules[i].columns) ||
+			(mask.rules[i].kind == KANON_IMPLIES) == kanon_is_none(mask.rules[i].implied))
 			broken("a rule of no columns");
 }
 
