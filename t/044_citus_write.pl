@@ -277,9 +277,10 @@ E
 }
 my $not_told = qr/ERROR:  the row types of the rows that were set aside are not those that workers have told\nDETAIL:[^\n]*\nHINT:/;
 (undef, $err) = run("SELECT FROM kanon_pattern_guided('odd', 'far', '{age,price}', 60)");
-like($err, $not_told, 'row types with one hash are seen when workers tell them');
+my $alike = qr/ERROR:  row types have equal hashes with every seed\nHINT:  A type's hash function may be bad; SET kanon\.distribute = 'off'\.\z/;
+like($err, $alike, 'row types with one hash are seen when workers tell them, whatever the seed');
 (undef, $err) = run("SELECT FROM kanon_pattern_guided('odd', 'far', '{age,price,tags}', 60)");
-like($err, qr/ERROR:  row types have equal hashes with every seed\nHINT:  A type's hash function may be bad; SET kanon\.distribute = 'off'\.\z/, 'or when they are mapped');
+like($err, $alike, 'or when they are mapped');
 left_behind('what workers cannot do');
 
 # ---- persons ----
@@ -407,7 +408,6 @@ E
 my $unreadable = qr/ERROR:  what workers say of row types cannot be read/;
 foreach my $change (
 	[ 'UPDATE %%s SET kanon_packed = NULL', $not_told, 'values that nobody has told' ],
-	[ 'UPDATE %%s SET kanon_type = 1', $not_told, 'two values with one hash' ],
 	[ 'UPDATE %%s SET kanon_type = NULL', $not_told, 'no hash' ],
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 7)', $unreadable, 'too short for a hash' ],
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 13)', $unreadable, 'too short for a value' ],
@@ -420,6 +420,14 @@ foreach my $change (
 	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, $says, $name);
 }
+# Two row types with one hash: the rows are set aside again, under a seed for which that is not so.
+ask("TRUNCATE hold; INSERT INTO hold VALUES ('far: SELECT spoil(''UPDATE %%s SET kanon_type = 1'')')");
+(undef, $err) = run("SET client_min_messages = debug1; SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
+is(() = $err =~ /DEBUG:  two row types have the same hash: rows are set aside under another seed/g, 1, 'row types with one hash: another seed');
+is(kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'within the call');
+run("SELECT FROM kanon_pattern_guided('here', 'near', '{age,zip}', 60, keep => '{diagnosis}')");
+is(ask('SELECT count(*) FROM (SELECT age, zip, diagnosis FROM far EXCEPT ALL SELECT age, zip, diagnosis FROM near) AS more'), '0', 'and the rows are those of the source');
+ask('DROP TABLE near, far');
 ask('DROP EVENT TRIGGER meddle');
 
 # And once they have been grouped, where types are divided: a hierarchy is read then.

@@ -367,18 +367,16 @@ typedef struct PackedReceiver
 	Size charged;
 	Unpacker *unpacker;
 	MemoryContext scratch;
+	bool alike; /* two row types have the same hash */
 } PackedReceiver;
 
 static void
 raise_unknown_types(void)
 {
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-		 errmsg("the row types of the rows that were set aside are not those that workers have told"),
-		 errdetail("Either somebody has changed them, or two row types have the same hash."),
-		 errhint(
-			 "Run the call again: it draws another seed.  If that does not help, a type's hash function is bad: SET kanon.distribute = 'off'.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the row types of the rows that were set aside are not those that workers have told"),
+			 errdetail("Somebody has changed them."), errhint("Run the call again.")));
 }
 
 static bool
@@ -424,12 +422,12 @@ receive_packed(void *arg, TupleTableSlot *slot)
 	if (told->type == DICTIONARY_NONE)
 		told->type = recv->ntypes - 1;
 	else if (!same_codes(recv, told->type, recv->ntypes - 1)) /* (another spelling of them, otherwise) */
-		raise_unknown_types();
-	return true;
+		packed->alike = true;
+	return !packed->alike;
 }
 
-/* Of rows that were set aside without the values of their row types. */
-static void
+/* Of rows that were set aside without the values of their row types; false: two of these have the same hash. */
+static bool
 read_packed(GroupReceiver *recv)
 {
 	Source *source = recv->source;
@@ -455,7 +453,7 @@ read_packed(GroupReceiver *recv)
 				true, receive_packed, &packed);
 	grouping_end(nest);
 	told_start_iterate(packed.told, &at);
-	while ((told = told_iterate(packed.told, &at)) != NULL)
+	while (!packed.alike && (told = told_iterate(packed.told, &at)) != NULL)
 	{
 		if (told->type == DICTIONARY_NONE)
 			raise_unknown_types();
@@ -464,6 +462,34 @@ read_packed(GroupReceiver *recv)
 	told_destroy(packed.told);
 	border_charge(recv->border, packed.charged, 0);
 	MemoryContextDelete(packed.scratch);
+	return !packed.alike;
+}
+
+/* What was received goes; there are no row types. */
+static RowTypes *
+forget_groups(GroupReceiver *recv)
+{
+	for (uint32 i = 0; i < recv->nchunks; i++)
+	{
+		for (int c = 0; c < recv->source->ngrouped; c++)
+			border_pfree(recv->border, recv->codes[i][c]);
+		border_pfree(recv->border, recv->codes[i]);
+		border_pfree(recv->border, recv->rows[i]);
+	}
+	if (recv->nchunks > 0)
+	{
+		border_pfree(recv->border, recv->codes);
+		border_pfree(recv->border, recv->rows);
+	}
+	if (recv->sequence != NULL)
+		border_pfree(recv->border, recv->sequence);
+	border_charge(recv->border, recv->dictionaries, 0);
+	for (int c = 0; c < recv->source->ngrouped; c++)
+	{
+		dictionary_free(recv->source->qis[c].dictionary);
+		recv->source->qis[c].dictionary = NULL;
+	}
+	return NULL;
 }
 
 /* By the executor, or else row by row; of a source under the active snapshot, or else what this transaction has written. */
@@ -477,10 +503,7 @@ read_types(Source *source, Border *border, bool grouped, bool written, const Row
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
 	if (source->staged_packed)
-	{
-		read_packed(&recv);
-		return collect_types(&recv);
-	}
+		return read_packed(&recv) ? collect_types(&recv) : forget_groups(&recv);
 	gate = grouped ? grouping_gate(source) : rows_gate(source, beside);
 	recv.nattrs = gate->desc->natts;
 	gate_watch(gate, border, written ? "verifying" : "reading");

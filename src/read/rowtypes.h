@@ -28,7 +28,10 @@ typedef struct RowsBeside
 	void *arg;
 } RowsBeside;
 
-/* Groups the source under the active snapshot. */
+/*
+ * Groups the source under the active snapshot.  NULL: of rows that were set aside two row types
+ * have the same hash; set aside under another seed they hardly have.
+ */
 extern RowTypes *rowtypes_read(Source *source, Border *border);
 
 /*

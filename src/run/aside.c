@@ -12,6 +12,9 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
 
+/* With n row types one seed in some 2^65 / n^2 will not do. */
+#define MOST_TRIES 3
+
 /* What the target follows: an older table of its name, or the release before. */
 static Oid
 table_before(const Run *run)
@@ -74,4 +77,17 @@ set_rows_aside(Run *run)
 		}
 	}
 	run->target->kind = spread_kind(run->source, before);
+}
+
+void
+set_rows_aside_again(Run *run, int tries)
+{
+	if (tries == MOST_TRIES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("row types have equal hashes with every seed"),
+				 errhint("A type's hash function may be bad; SET kanon.distribute = 'off'.")));
+	ereport(DEBUG1,
+			(errmsg_internal("two row types have the same hash: rows are set aside under another seed")));
+	source_unstage(run->source);
+	stage(run, true);
 }

@@ -9,4 +9,7 @@
 /* Before the source is read; says what kind of table the target will be. */
 extern void set_rows_aside(Run *run);
 
+/* Once more, under another seed, as two row types had the same hash; so many times that was so. */
+extern void set_rows_aside_again(Run *run, int tries);
+
 #endif

@@ -274,7 +274,8 @@ check_k(const Run *run)
 static void
 read_types(Run *run)
 {
-	run->types = rowtypes_read(run->source, run->border);
+	for (int tries = 1; (run->types = rowtypes_read(run->source, run->border)) == NULL; tries++)
+		set_rows_aside_again(run, tries);
 	run->record.row_count = run->types->nrows;
 }
 
