@@ -412,6 +412,7 @@ foreach my $change (
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 7)', $unreadable, 'too short for a hash' ],
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 13)', $unreadable, 'too short for a value' ],
 	[ 'UPDATE %%s SET kanon_packed = kanon_packed || kanon_packed', $unreadable, 'more than the values' ],
+	[ 'UPDATE %%s SET kanon_packed = set_byte(substr(kanon_packed, 1, 16) || substr(kanon_packed, 1, 1) || substr(kanon_packed, 17), 11, 5)', $unreadable, 'more than a value' ],
 	[ 'UPDATE %%s SET kanon_type = kanon_type + 1', qr/ERROR:  wrote 0 rows instead of 12000/, 'hashes of other values' ])
 {
 	my ($statement, $says, $name) = @$change;

@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
+#include "host/citus.h"
 #include "host/gate.h"
 #include "host/lines.h"
 #include "read/hierarchy.h"
@@ -115,9 +116,18 @@ static char *
 attack_query(const Source *source, const Source *target, const SourceColumn *key,
 			 const HierarchyChoice *hierarchies, int trials)
 {
+	const char *records = target->name;
 	StringInfoData query;
 
 	initStringInfo(&query);
+	/* Citus joins no row with what it counts on workers: so the records come here, once */
+	if (citus_reads(target->relid))
+	{
+		records = "kanon_records";
+		appendStringInfo(&query, "WITH %s AS MATERIALIZED (SELECT %s%s%s FROM %s) ", records,
+						 column_list(target->qis, target->nqis), has_column(target, key) ? ", " : "",
+						 has_column(target, key) ? key->quoted : "", target->name);
+	}
 	appendStringInfoString(&query, "SELECT m.fits, m.own FROM (SELECT ");
 	appendStringInfo(&query, "%s, %s FROM %s ORDER BY pg_catalog.random() LIMIT %d) AS s, LATERAL (",
 					 column_list(source->qis, source->nqis), key->quoted, source->name, trials);
@@ -129,7 +139,7 @@ attack_query(const Source *source, const Source *target, const SourceColumn *key
 						 key->quoted, key->quoted);
 	else
 		appendStringInfoString(&query, "LEAST(pg_catalog.count(*), '1'::pg_catalog.int8)");
-	appendStringInfo(&query, " AS own FROM %s AS t WHERE true", target->name);
+	appendStringInfo(&query, " AS own FROM %s AS t WHERE true", records);
 	for (int i = 0; i < source->nqis; i++)
 		append_fits(&query, &source->qis[i], &target->qis[i], &hierarchies[i]);
 	appendStringInfoString(&query, ") AS m");
