@@ -25,6 +25,9 @@ extern Gate *grouping_gate(const Source *source);
 /* The query for that gate, to which it adds whatever else must keep its name. */
 extern char *grouping_query(const Source *source, Gate *gate);
 
+/* The count, attribute `last` of a group; the groups before have so many rows. */
+extern int64 grouping_count(const Source *source, const TupleTableSlot *slot, int last, int64 before);
+
 /*
  * For queries that group by the quasi-identifiers and ask of the groups nothing but how
  * many rows they have: what to select from, and what is called what there.

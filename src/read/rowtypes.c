@@ -22,9 +22,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* More than any table has. */
-#define MOST_ROWS (INT64CONST(1) << 48)
-
 typedef struct GroupReceiver
 {
 	Source *source;
@@ -50,6 +47,8 @@ typedef struct GroupReceiver
 	Size sequence_room;
 	const RowsBeside *beside;
 	Size dictionaries; /* bytes, as charged so far */
+	Size limit;        /* of all that kanon has in memory; 0: none but the budget's */
+	bool full;         /* it was reached */
 } GroupReceiver;
 
 static void
@@ -74,6 +73,7 @@ add_chunk(GroupReceiver *recv)
 						errmsg("the source has more than %u row types", n * CHUNK_TYPES),
 						errhint("Publish fewer or coarser quasi-identifiers.")));
 	charge_dictionaries(recv);
+	recv->full = recv->limit > 0 && recv->border->used > recv->limit;
 	room = recv->room;
 	recv->codes = border_grow(recv->border, recv->codes, &room, n + 1, sizeof(uint32 **));
 	recv->codes[n] = border_palloc(recv->border, sizeof(uint32 *) * recv->source->ngrouped);
@@ -111,16 +111,11 @@ add_group(GroupReceiver *recv, const Datum *values, const bool *nulls, int64 row
 	recv->ntypes++;
 }
 
-/* The server of a foreign table counts for itself, and can say anything. */
 static int64
 group_count(GroupReceiver *recv, const TupleTableSlot *slot)
 {
-	int64 rows = slot->tts_isnull[recv->nattrs - 1] ? 0 : DatumGetInt64(slot->tts_values[recv->nattrs - 1]);
+	int64 rows = grouping_count(recv->source, slot, recv->nattrs - 1, recv->nrows);
 
-	if (rows < 1 || rows > MOST_ROWS - recv->nrows)
-		ereport(ERROR, (errcode(ERRCODE_FDW_ERROR),
-						errmsg("%s has groups of an impossible number of rows", recv->source->name),
-						errhint("A foreign server that has the rows counted them wrongly.")));
 	recv->nrows += rows;
 	return rows;
 }
@@ -131,7 +126,7 @@ receive_group(void *arg, TupleTableSlot *slot)
 	GroupReceiver *recv = arg;
 
 	add_group(recv, slot->tts_values, slot->tts_isnull, group_count(recv, slot));
-	return true;
+	return !recv->full;
 }
 
 /* Of all that may be used, one part in so many may go with rows, and not row types. */
@@ -180,7 +175,7 @@ receive_row(void *arg, TupleTableSlot *slot)
 	if (recv->noting)
 		note_row(recv);
 	row_leave(table->row);
-	return true;
+	return !recv->full;
 }
 
 /* What comes in row by row: the columns, and what is beside them. */
@@ -494,9 +489,10 @@ forget_groups(GroupReceiver *recv)
 
 /* By the executor, or else row by row; of a source under the active snapshot, or else what this transaction has written. */
 static RowTypes *
-read_types(Source *source, Border *border, bool grouped, bool written, const RowsBeside *beside)
+read_types(Source *source, Border *border, bool grouped, bool written, const RowsBeside *beside, Size limit)
 {
-	GroupReceiver recv = {.source = source, .border = border, .beside = grouped ? NULL : beside};
+	GroupReceiver recv = {
+		.source = source, .border = border, .beside = grouped ? NULL : beside, .limit = limit};
 	Gate *gate;
 	RowTypes *types;
 
@@ -526,6 +522,8 @@ read_types(Source *source, Border *border, bool grouped, bool written, const Row
 					!written, receive_row, &recv);
 		border_pfree(border, recv.table.slots);
 	}
+	if (recv.full)
+		return forget_groups(&recv);
 	types = collect_types(&recv);
 	if (beside != NULL && grouped)
 		rows_read_written(source->name, source->relid, beside);
@@ -554,13 +552,19 @@ rows_read_written(const char *name, Oid relid, const RowsBeside *beside)
 RowTypes *
 rowtypes_read(Source *source, Border *border)
 {
-	return read_types(source, border, !source_is_here(source), false, NULL);
+	return rowtypes_read_within(source, 0, border);
+}
+
+RowTypes *
+rowtypes_read_within(Source *source, Size limit, Border *border)
+{
+	return read_types(source, border, !source_is_here(source), false, NULL, limit);
 }
 
 RowTypes *
 rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border)
 {
-	return read_types(source, border, source->scattered, true, beside);
+	return read_types(source, border, source->scattered, true, beside, 0);
 }
 
 /* ---- looking a row's type up again ---- */

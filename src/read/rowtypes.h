@@ -28,11 +28,15 @@ typedef struct RowsBeside
 	void *arg;
 } RowsBeside;
 
-/*
- * Groups the source under the active snapshot.  NULL: of rows that were set aside two row types
- * have the same hash; set aside under another seed they hardly have.
- */
+/* Groups the source under the active snapshot. */
 extern RowTypes *rowtypes_read(Source *source, Border *border);
+
+/*
+ * The same; NULL: of rows that were set aside two row types have the same hash (set aside under another
+ * seed they hardly have); of others, kanon would have more than so many bytes in memory (0: the budget
+ * alone says how many).
+ */
+extern RowTypes *rowtypes_read_within(Source *source, Size limit, Border *border);
 
 /*
  * The same of a table that this transaction has written, as it stands now.  What is beside

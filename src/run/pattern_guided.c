@@ -7,6 +7,7 @@
 #include "host/nearest.h"
 #include "run/args.h"
 #include "run/models.h"
+#include "run/parted.h"
 #include "run/partition.h"
 #include "run/run.h"
 
@@ -64,7 +65,8 @@ find_partition(Run *run)
 static void
 tell_partition(const Run *run)
 {
-	const KanonPartitionFacts *facts = &((Partition *) run->request->own)->facts;
+	const KanonPartitionFacts *facts =
+		run->parted != NULL ? &run->parted->facts : &((Partition *) run->request->own)->facts;
 
 	if (run->near || run->types->nrows == 0)
 		return;
@@ -78,8 +80,9 @@ tell_partition(const Run *run)
 				(errmsg("solved by parts: %u values of \"%s\" alone, " INT64_FORMAT
 						" rows that were left over together",
 						facts->parts, run->request->partition_by, facts->left_over),
-				 errdetail("The release costs %.10g, of which those rows are %.10g.", run->report.cost,
-						   facts->left_over_cost),
+				 errdetail("The release costs %.10g, of which those rows are %.10g.%s", run->report.cost,
+						   facts->left_over_cost,
+						   run->parted != NULL ? " Row types were read by parts, too." : ""),
 				 errhint("A dry run without partition_by says what the whole costs, if it can be solved.")));
 }
 

@@ -69,22 +69,7 @@ report_gap(const KanonReport *report)
 	return report->lower_bound > 0 ? report->cost / report->lower_bound - 1 : INFINITY;
 }
 
-/*
- * How many classes, with how many rows, are of about which size: for histograms
- * and risks that outlive the source.  The sizes that matter to readers of risk
- * figures below k, then k and its doublings, so that k is always a border.
- */
-#define MOST_SIZES 64
 #define MOST_DOUBLINGS 10
-
-typedef struct Sizes
-{
-	int n;
-	int64 from[MOST_SIZES];
-	int64 classes[MOST_SIZES];
-	int64 rows[MOST_SIZES];
-	int64 least; /* of a class; 0: there is none */
-} Sizes;
 
 static void
 sizes_init(Sizes *sizes, int64 k)
@@ -133,16 +118,6 @@ is_null_code(const KanonColumn *column, uint32 code)
 	return column->has_null && code == column->distinct - 1;
 }
 
-/* NULL in every quasi-identifier. */
-static bool
-type_looks_empty(const RowTypes *types, uint32 type)
-{
-	for (int c = 0; c < types->source->nqis; c++)
-		if (!is_null_code(&types->grouped[c], types->grouped[c].code[type]))
-			return false;
-	return true;
-}
-
 /* NULL, suppressed or not, looks like nothing in the target; an array of NULL does not. */
 static bool
 class_looks_empty(const Source *source, const KanonProblem *problem, const KanonCell *cells)
@@ -157,73 +132,90 @@ class_looks_empty(const Source *source, const KanonProblem *problem, const Kanon
 	return true;
 }
 
-/* Do two row types differ in nothing but what is beside the quasi-identifiers? */
-static bool
-same_qis(const RowTypes *types, uint32 a, uint32 b)
+void
+sizes_begin(RunSizes *sizes, int64 k)
 {
-	for (int c = 0; c < types->source->nqis; c++)
-		if (types->grouped[c].code[a] != types->grouped[c].code[b])
-			return false;
-	return true;
+	memset(sizes, 0, sizeof(*sizes));
+	sizes_init(&sizes->source, k);
+	sizes_init(&sizes->target, k);
 }
 
-/* Different combinations of quasi-identifiers; row types are sorted by these first. */
-static int64
-count_combinations(const RowTypes *types)
+/* Row types may differ in what is beside the quasi-identifiers; they are sorted by these first. */
+void
+sizes_of_types(RunSizes *sizes, const KanonColumn *columns, int nqis, uint32 *const *code, const int64 *rows,
+			   uint32 n)
 {
-	int64 n = 0;
+	for (uint32 first = 0, next; first < n; first = next)
+	{
+		bool same = true, empty = true;
+		int64 sum = rows[first];
 
-	for (uint32 i = 0; i < types->ntypes; i++)
-		n += i == 0 || !same_qis(types, i - 1, i);
-	return n;
+		for (int c = 0; c < nqis; c++)
+			empty = empty && is_null_code(&columns[c], code[c][first]);
+		for (next = first + 1; next < n; next++)
+		{
+			for (int c = 0; c < nqis && same; c++)
+				same = code[c][next] == code[c][first];
+			if (!same)
+				break;
+			sum += rows[next];
+		}
+		sizes->combinations++;
+		if (empty)
+			sizes->source_blank += sum;
+		else
+			sizes_add(&sizes->source, sum);
+	}
 }
 
-/*
- * The classes of the source and of the target.  Rows that show nothing at all
- * are aside, as in kanon_check.
- */
+void
+sizes_of_classes(RunSizes *sizes, const Source *source, const KanonProblem *problem,
+				 const KanonRelease *release)
+{
+	for (uint32 i = 0; i < release->nclasses; i++)
+		if (class_looks_empty(source, problem, &release->cells[(size_t) i * problem->ncolumns]))
+			sizes->target_blank += release->classes[i].rows;
+		else
+			sizes_add(&sizes->target, release->classes[i].rows);
+}
+
+static RunSizes
+sizes_of(const RowTypes *types, const KanonProblem *problem, const KanonRelease *release)
+{
+	int nqis = types->source->nqis;
+	uint32 **code = palloc(sizeof(uint32 *) * nqis);
+	RunSizes sizes;
+
+	for (int c = 0; c < nqis; c++)
+		code[c] = unconstify(uint32 *, types->grouped[c].code);
+	sizes_begin(&sizes, problem->k);
+	sizes_of_types(&sizes, types->grouped, nqis, code, types->rows, types->ntypes);
+	/* records of a freeform release are no classes */
+	if (problem->freeform == NULL)
+		sizes_of_classes(&sizes, types->source, problem, release);
+	pfree(code);
+	return sizes;
+}
+
 static void
-set_sizes(RecordTable *table, const RowTypes *types, const KanonProblem *problem, const KanonRelease *release)
+set_sizes(RecordTable *table, const RunSizes *sizes, int64 k)
 {
-	int64 source_blank = 0, target_blank = 0;
-	Sizes source, target;
+	const Sizes *source = &sizes->source, *target = &sizes->target;
 	int n;
 
-	sizes_init(&source, problem->k);
-	sizes_init(&target, problem->k);
-	for (uint32 i = 0; i < types->ntypes;)
-	{
-		uint32 first = i;
-		int64 rows = 0;
-
-		while (i < types->ntypes && same_qis(types, first, i))
-			rows += types->rows[i++];
-		if (type_looks_empty(types, first))
-			source_blank += rows;
-		else
-			sizes_add(&source, rows);
-	}
-	/* records of a freeform release are no classes */
-	for (uint32 i = 0; i < release->nclasses && problem->freeform == NULL; i++)
-	{
-		if (class_looks_empty(types->source, problem, &release->cells[(size_t) i * problem->ncolumns]))
-			target_blank += release->classes[i].rows;
-		else
-			sizes_add(&target, release->classes[i].rows);
-	}
 	/* up to the largest class, and no less than k */
-	for (n = source.n; source.from[n - 1] > problem->k; n--)
-		if (source.classes[n - 1] > 0 || target.classes[n - 1] > 0)
+	for (n = source->n; source->from[n - 1] > k; n--)
+		if (source->classes[n - 1] > 0 || target->classes[n - 1] > 0)
 			break;
-	record_set_int8s(table, "size_from", source.from, n);
-	record_set_int8s(table, "source_size_classes", source.classes, n);
-	record_set_int8s(table, "source_size_rows", source.rows, n);
-	record_set_int8s(table, "target_size_classes", target.classes, n);
-	record_set_int8s(table, "target_size_rows", target.rows, n);
-	record_set_int8(table, "source_class_min", source.least, source.least == 0);
-	record_set_int8(table, "target_class_min", target.least, target.least == 0);
-	record_set_int8(table, "source_blank_rows", source_blank, false);
-	record_set_int8(table, "target_blank_rows", target_blank, false);
+	record_set_int8s(table, "size_from", source->from, n);
+	record_set_int8s(table, "source_size_classes", source->classes, n);
+	record_set_int8s(table, "source_size_rows", source->rows, n);
+	record_set_int8s(table, "target_size_classes", target->classes, n);
+	record_set_int8s(table, "target_size_rows", target->rows, n);
+	record_set_int8(table, "source_class_min", source->least, source->least == 0);
+	record_set_int8(table, "target_class_min", target->least, target->least == 0);
+	record_set_int8(table, "source_blank_rows", sizes->source_blank, false);
+	record_set_int8(table, "target_blank_rows", sizes->target_blank, false);
 }
 
 /* A run's number, from the column's own sequence: a name that it might have can be somebody else's. */
@@ -274,12 +266,13 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	bool none = release->nclasses == 0;
 	bool classless = problem->freeform != NULL;
 	bool unbounded = none || isinf(report->lower_bound);
+	RunSizes sizes = record->sizes != NULL ? *record->sizes : sizes_of(types, problem, release);
 
 	record_open(&table, schema, "kanon_run");
 	set_run(&table, run, record, types->source, problem->k);
 	record_set(&table, "quasi_identifiers", Int32GetDatum(types->source->nqis), false);
 	record_set_int8(&table, "dropped_rows", release->dropped, false);
-	record_set_int8(&table, "row_types", count_combinations(types), false);
+	record_set_int8(&table, "row_types", sizes.combinations, false);
 	record_set_int8(&table, "patterns", record->patterns, record->patterns < 0);
 	record_set_int8(&table, "suppressed_cells", measures->suppressed_cells, false);
 	record_set_float8(&table, "usefulness", measures->usefulness, none || classless);
@@ -304,7 +297,7 @@ record_run(Oid schema, int64 run, const RunRecord *record, const RowTypes *types
 	record_set_float8(&table, "entropy_share", measures->entropy_share, none);
 	record_set_float8(&table, "classification", record->classification,
 					  none || isnan(record->classification));
-	set_sizes(&table, types, problem, release);
+	set_sizes(&table, &sizes, problem->k);
 	record_insert(&table);
 	record_close(&table);
 }
@@ -366,46 +359,76 @@ shown_or_hint(ShownJson *json, const KanonCell *cells, const uint32 *pool)
 	return shown;
 }
 
-static void
-record_classes(Oid schema, int64 run, const Source *source, const KanonRelease *release,
-			   const double *diversity)
+struct ClassRecorder
 {
-	ShownJson *json = shown_json_open(source);
-	int ncolumns = source->levels.first[source->nqis];
-	int nest = plain_text_begin();
 	RecordTable table;
+	const Source *source;
+	ShownJson *json;
+	int64 run;
+	uint32 classes; /* so far */
+};
 
-	record_open(&table, schema, "kanon_run_class");
+ClassRecorder *
+run_record_begin(Oid schema, const Source *source, int64 *run)
+{
+	ClassRecorder *recorder = palloc0(sizeof(ClassRecorder));
+
+	*run = recorder->run = next_run(schema);
+	recorder->source = source;
+	recorder->json = shown_json_open(source);
+	record_open(&recorder->table, schema, "kanon_run_class");
+	return recorder;
+}
+
+void
+run_record_chunk(ClassRecorder *recorder, const KanonRelease *release, const double *diversity)
+{
+	const Levels *levels = &recorder->source->levels;
+	RecordTable *table = &recorder->table;
+	int nest = plain_text_begin();
+
 	for (uint32 i = 0; i < release->nclasses; i++)
 	{
 		const KanonClass *class_ = &release->classes[i];
-		MemoryContext old = MemoryContextSwitchTo(table.row);
+		MemoryContext old = MemoryContextSwitchTo(table->row);
 
 		CHECK_FOR_INTERRUPTS();
-		record_set_int8(&table, "run", run, false);
-		record_set(&table, "class", Int32GetDatum((int32) i + 1), false);
-		record_set_text(&table, "pattern", class_text(release, i, &source->levels));
-		record_set_int8(&table, "row_count", class_->rows, false);
-		record_set_int8(&table, "suppressed_cells",
-						class_->rows * class_suppressed(release, i, &source->levels), false);
-		record_set_float8(&table, "tuple_diversity", diversity[i], false);
-		record_set(&table, "shown",
-				   shown_or_hint(json, &release->cells[(size_t) i * ncolumns], release->pool), false);
-		record_insert(&table);
+		record_set_int8(table, "run", recorder->run, false);
+		record_set(table, "class", Int32GetDatum((int32) ++recorder->classes), false);
+		record_set_text(table, "pattern", class_text(release, i, levels));
+		record_set_int8(table, "row_count", class_->rows, false);
+		record_set_int8(table, "suppressed_cells", class_->rows * class_suppressed(release, i, levels),
+						false);
+		record_set_float8(table, "tuple_diversity", diversity[i], false);
+		record_set(table, "shown",
+				   shown_or_hint(recorder->json,
+								 &release->cells[(size_t) i * levels->first[recorder->source->nqis]],
+								 release->pool),
+				   false);
+		record_insert(table);
 		MemoryContextSwitchTo(old);
 	}
-	record_close(&table);
 	plain_text_end(nest);
+}
+
+void
+run_record_end(ClassRecorder *recorder)
+{
+	record_close(&recorder->table);
 }
 
 int64
 run_record_classes(Oid schema, const RowTypes *types, const KanonProblem *problem,
 				   const KanonRelease *release, const double *diversity)
 {
-	int64 run = next_run(schema);
+	int64 run;
+	ClassRecorder *recorder;
 
-	if (problem->freeform == NULL)
-		record_classes(schema, run, types->source, release, diversity);
+	if (problem->freeform != NULL)
+		return next_run(schema);
+	recorder = run_record_begin(schema, types->source, &run);
+	run_record_chunk(recorder, release, diversity);
+	run_record_end(recorder);
 	return run;
 }
 

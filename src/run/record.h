@@ -8,6 +8,32 @@
 
 #include "datatype/timestamp.h"
 
+/*
+ * How many classes, with how many rows, are of about which size: for histograms
+ * and risks that outlive the source.  The sizes that matter to readers of risk
+ * figures below k, then k and its doublings, so that k is always a border.
+ */
+#define MOST_SIZES 64
+
+typedef struct Sizes
+{
+	int n;
+	int64 from[MOST_SIZES];
+	int64 classes[MOST_SIZES];
+	int64 rows[MOST_SIZES];
+	int64 least; /* of a class; 0: there is none */
+} Sizes;
+
+/* Of the source and the target; rows that show nothing at all are aside, as in kanon_check. */
+typedef struct RunSizes
+{
+	Sizes source;
+	Sizes target;
+	int64 source_blank;
+	int64 target_blank;
+	int64 combinations; /* of quasi-identifiers, in the source */
+} RunSizes;
+
 typedef struct RunRecord
 {
 	TimestampTz started_at;
@@ -23,6 +49,7 @@ typedef struct RunRecord
 	double classification;              /* Iyengar's metric; NaN: no class column was named */
 	Datum options;                      /* jsonb of recorded_options */
 	const KanonColumnMeasures *columns; /* [nqis] */
+	const RunSizes *sizes;              /* NULL: those of the row types and the release */
 	double read_ms;
 	double solve_ms;
 	double write_ms;
@@ -38,6 +65,20 @@ extern int64 run_record_classes(Oid schema, const RowTypes *types, const KanonPr
 extern void run_record(Oid schema, int64 run, const RunRecord *record, const RowTypes *types,
 					   const KanonProblem *problem, const KanonRelease *release, const KanonReport *report,
 					   const KanonMeasures *measures);
+
+/* The classes of a release of which some are at hand at a time. */
+typedef struct ClassRecorder ClassRecorder;
+extern ClassRecorder *run_record_begin(Oid schema, const Source *source, int64 *run);
+extern void run_record_chunk(ClassRecorder *recorder, const KanonRelease *release,
+							 const double *tuple_diversity);
+extern void run_record_end(ClassRecorder *recorder);
+
+/* And their sizes, and those of the source's row types: each quasi-identifier's codes, ascending. */
+extern void sizes_begin(RunSizes *sizes, int64 k);
+extern void sizes_of_types(RunSizes *sizes, const KanonColumn *columns, int nqis, uint32 *const *code,
+						   const int64 *rows, uint32 n);
+extern void sizes_of_classes(RunSizes *sizes, const Source *source, const KanonProblem *problem,
+							 const KanonRelease *release);
 
 /*
  * The same of a run without row types, whose measures are a JSON object in a column of

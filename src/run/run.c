@@ -17,6 +17,7 @@
 #include "write/write.h"
 #include "run/args.h"
 #include "run/aside.h"
+#include "run/parted.h"
 #include "run/stable.h"
 #include "run/successive.h"
 #include "run/words.h"
@@ -274,8 +275,11 @@ check_k(const Run *run)
 static void
 read_types(Run *run)
 {
-	for (int tries = 1; (run->types = rowtypes_read(run->source, run->border)) == NULL; tries++)
-		set_rows_aside_again(run, tries);
+	if (parted_may(run))
+		parted_read(run);
+	else
+		for (int tries = 1; (run->types = rowtypes_read_within(run->source, 0, run->border)) == NULL; tries++)
+			set_rows_aside_again(run, tries);
 	run->record.row_count = run->types->nrows;
 }
 
@@ -318,6 +322,8 @@ solve(Run *run)
 
 	if (run->types->nrows == 0)
 		return KANON_OK;
+	if (run->parted != NULL)
+		return parted_solve(run);
 	status = stable_solve(run);
 	if (status == KANON_OK)
 		run_measure(run);
@@ -374,6 +380,13 @@ write_target(Run *run)
 {
 	int64 expected, written;
 
+	if (run->parted != NULL)
+	{
+		run->suppressed = suppressed_share(run);
+		INSTR_TIME_SET_CURRENT(run->clock);
+		parted_write(run);
+		return;
+	}
 	/* as it was solved: what is protected today may go back to its class */
 	if (run->request->types != NULL)
 		stable_write(run);
@@ -395,7 +408,9 @@ verify_target(Run *run)
 {
 	int64 expected = run->types->nrows - run->release.dropped;
 
-	if (run->problem.freeform != NULL)
+	if (run->parted != NULL)
+		target_verify_groups(run->target, run->source, &run->problem, expected);
+	else if (run->problem.freeform != NULL)
 		target_verify_freeform(run->target, run->source, &run->problem, &run->release, expected, run->border);
 	else
 		target_verify(run->target, run->source, &run->problem, &run->release, expected, run->border);
@@ -414,6 +429,7 @@ record_run(Run *run)
 	record->patterns = kanon_mask_count(&run->problem, MOST_COUNTED);
 	border_check(run->border, kanon_measure_columns(&run->problem, &run->release, columns), "");
 	record->columns = columns;
+	record->sizes = run->parted != NULL ? &run->parted->sizes : NULL;
 	if (run->request->privacy != NULL)
 		record->options =
 			DirectFunctionCall2(jsonb_concat, record->options, privacy_recorded(run->request->privacy));
@@ -448,13 +464,15 @@ steps_of(const Request *request)
 	return request->model->steps != NULL ? request->model->steps : &row_type_steps;
 }
 
-Run *
-run_read(Request *request)
+/* whole: all steps will be taken, in their order. */
+static Run *
+begin(Request *request, bool whole)
 {
 	const Steps *steps = steps_of(request);
 	Run *run = palloc0(sizeof(Run));
 
 	run->request = request;
+	run->whole = whole;
 	run->schema = get_func_namespace(request->caller);
 	run->record.started_at = GetCurrentTimestamp();
 	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
@@ -485,6 +503,12 @@ run_read(Request *request)
 	run->record.read_ms = lap_ms(&run->clock);
 	steps->ready(run);
 	return run;
+}
+
+Run *
+run_read(Request *request)
+{
+	return begin(request, false);
 }
 
 static void
@@ -545,7 +569,7 @@ Run *
 run_request(Request *request)
 {
 	const Steps *steps = steps_of(request);
-	Run *run = run_read(request);
+	Run *run = begin(request, true);
 
 	run_solve(run);
 	if (request->model->solved != NULL)

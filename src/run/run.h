@@ -59,6 +59,8 @@ struct Run
 	int64 suppressed_later;     /* rows taken from their classes to protect successive releases */
 
 	int64 number;                     /* of the run, once its classes are recorded */
+	bool whole;                       /* it goes through all steps */
+	struct Parted *parted;            /* row types are on disk (parted.h); or NULL */
 	Target *staged;                   /* the rows with their key, beside the target; or NULL */
 	const SourceColumn *class_column; /* kept, for the classification metric, or NULL */
 	instr_time clock;

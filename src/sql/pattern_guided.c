@@ -4,34 +4,47 @@
  */
 #include "compat.h"
 #include "read/patterns.h"
+#include "run/parted.h"
 #include "sql/publish.h"
 
 PG_FUNCTION_INFO_V1(kanon_pattern_guided);
 PG_FUNCTION_INFO_V1(kanon_pattern_clustering);
+
+static void
+put_pattern(Lines *lines, const Run *run, const PatternUse *use)
+{
+	const Levels *levels = &run->source->levels;
+
+	line_text(lines, pattern_text(use->pattern, levels));
+	line_float8(lines, kanon_pattern_cost(&run->problem, use->pattern), true);
+	line_int8(lines, use->classes, true);
+	line_int8(lines, use->rows, true);
+	line_int8(lines, use->rows * pattern_suppressed(use->pattern, levels), true);
+	line_end(lines);
+}
 
 /* One row per pattern that was used, cheapest first. */
 static void
 put_patterns(Lines *lines, const Run *run)
 {
 	const KanonRelease *release = &run->release;
-	const Levels *levels = &run->source->levels;
 
+	if (run->parted != NULL)
+	{
+		for (int i = 0; i < run->parted->nused; i++)
+			put_pattern(lines, run, &run->parted->used[i]);
+		return;
+	}
 	for (uint32 i = 0; i < release->nclasses;)
 	{
-		KanonPattern pattern = release->classes[i].pattern;
-		int64 classes = 0, rows = 0;
+		PatternUse use = {.pattern = release->classes[i].pattern};
 
-		for (; i < release->nclasses && kanon_same(release->classes[i].pattern, pattern); i++)
+		for (; i < release->nclasses && kanon_same(release->classes[i].pattern, use.pattern); i++)
 		{
-			classes++;
-			rows += release->classes[i].rows;
+			use.classes++;
+			use.rows += release->classes[i].rows;
 		}
-		line_text(lines, pattern_text(pattern, levels));
-		line_float8(lines, kanon_pattern_cost(&run->problem, pattern), true);
-		line_int8(lines, classes, true);
-		line_int8(lines, rows, true);
-		line_int8(lines, rows * pattern_suppressed(pattern, levels), true);
-		line_end(lines);
+		put_pattern(lines, run, &use);
 	}
 }
 

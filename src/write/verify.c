@@ -12,6 +12,7 @@
 #include "read/hierarchy.h"
 #include "read/patterns.h"
 #include "host/catalog.h"
+#include "host/gate.h"
 #include "write/mask.h"
 #include "write/shown_class.h"
 #include "write/written.h"
@@ -31,6 +32,28 @@ raise_unsafe(const char *detail)
 		 errmsg("the written table does not keep what was promised, nothing was published"),
 		 errdetail("%s", detail),
 		 errhint("A trigger or event trigger may have changed it; otherwise this is a defect of kanon.")));
+}
+
+static void
+raise_row_count(int64 rows, int64 expected)
+{
+	raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", rows, expected));
+}
+
+/* A class of too few rows, which must show nothing. */
+static void
+check_few(int64 rows, bool blank, int64 k)
+{
+	if (!blank)
+		raise_unsafe(psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", rows, k));
+}
+
+static void
+check_blank(int64 blank, const KanonProblem *problem)
+{
+	if (blank > 0 && problem->residual != KANON_RESIDUAL_SUPPRESS)
+		raise_unsafe(psprintf("It has " INT64_FORMAT " fully suppressed rows, k is " INT64_FORMAT ".", blank,
+							  problem->k));
 }
 
 /* The place among the target's kept columns of a column that privacy rules look at, or -1: not there as it was. */
@@ -248,8 +271,7 @@ target_verify_freeform(const Target *target, const Source *source, const KanonPr
 	if (kanon_freeform_relaxed(problem->freeform->method) && expected_rows > 0)
 		verify_matches(&flat, written, border);
 	if (types->nrows != expected_rows)
-		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", types->nrows,
-							  expected_rows));
+		raise_row_count(types->nrows, expected_rows);
 	promised = written_promise(release, source, problem, target->mark, border);
 	border_check(border, kanon_freeform_confirm(&flat, &promised, written, detail, sizeof(detail)), detail);
 	if (problem->privacy != NULL)
@@ -450,6 +472,53 @@ verify_sizes(const Target *target, const RowTypes *types, const Source *source, 
 	border_pfree(border, groups.rows);
 }
 
+typedef struct GroupsFound
+{
+	int nqis;
+	int count; /* attribute */
+	int64 k;
+	int64 rows;
+	int64 blank; /* of those that show nothing, where they are few */
+} GroupsFound;
+
+static bool
+receive_found(void *arg, TupleTableSlot *slot)
+{
+	GroupsFound *found = arg;
+	int64 rows = DatumGetInt64(slot->tts_values[found->count]);
+	bool blank = true;
+
+	found->rows += rows;
+	if (rows >= found->k)
+		return true;
+	for (int c = 0; c < found->nqis && blank; c++)
+		blank = slot->tts_isnull[c];
+	check_few(rows, blank, found->k);
+	found->blank += rows;
+	return true;
+}
+
+void
+target_verify_groups(const Target *target, const Source *source, const KanonProblem *problem,
+					 int64 expected_rows)
+{
+	Source *copy = target_as_source(target, source);
+	GroupsFound found = {.nqis = source->nqis, .count = copy->nqis, .k = problem->k};
+	Gate *gate = gate_create(copy->name, copy->relid, copy->nqis + 1);
+	char *columns = column_list(copy->qis, copy->nqis);
+	int nest = grouping_begin();
+
+	gate_columns(gate, copy->qis, copy->nqis);
+	gate_computed(gate, "count", INT8OID);
+	gate_select(gate,
+				psprintf("SELECT %s, pg_catalog.count(*) FROM %s GROUP BY %s", columns, copy->name, columns),
+				false, receive_found, &found);
+	grouping_end(nest);
+	if (found.rows != expected_rows)
+		raise_row_count(found.rows, expected_rows);
+	check_blank(found.blank, problem);
+}
+
 void
 target_verify(const Target *target, const Source *source, const KanonProblem *problem,
 			  const KanonRelease *release, int64 expected_rows, Border *border)
@@ -460,8 +529,7 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 
 	types = rowtypes_read_written(target_as_source(target, source), masks_beside(source), border);
 	if (types->nrows != expected_rows)
-		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", types->nrows,
-							  expected_rows));
+		raise_row_count(types->nrows, expected_rows);
 	for (uint32 first = 0, next; first < types->ntypes; first = next)
 	{
 		int64 rows = 0;
@@ -470,14 +538,10 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 			rows += types->rows[next];
 		if (rows >= least)
 			continue;
-		if (!verify_is_blank(types, source->nqis, first))
-			raise_unsafe(
-				psprintf("A class has " INT64_FORMAT " rows, k is " INT64_FORMAT ".", rows, problem->k));
+		check_few(rows, verify_is_blank(types, source->nqis, first), problem->k);
 		blank += rows;
 	}
-	if (blank > 0 && problem->residual != KANON_RESIDUAL_SUPPRESS)
-		raise_unsafe(psprintf("It has " INT64_FORMAT " fully suppressed rows, k is " INT64_FORMAT ".", blank,
-							  problem->k));
+	check_blank(blank, problem);
 	if (target->kind == TABLE_DISTRIBUTED || (problem->npopulations > 0 && kanon_presence_in_turn(problem)))
 		verify_sizes(target, types, source, problem, release, border);
 	if (problem->privacy != NULL)

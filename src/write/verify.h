@@ -15,6 +15,13 @@ pg_noreturn extern void raise_unsafe(const char *detail);
 extern void target_verify(const Target *target, const Source *source, const KanonProblem *problem,
 						  const KanonRelease *release, int64 expected_rows, Border *border);
 
+/*
+ * The same without what is beyond k, for a release of more classes than memory need hold: the server groups
+ * the target, and each group is looked at as it comes.
+ */
+extern void target_verify_groups(const Target *target, const Source *source, const KanonProblem *problem,
+								 int64 expected_rows);
+
 /* The same of a freeform release: the target has the records whose graph was checked. */
 extern void target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
 								   const KanonRelease *release, int64 expected_rows, Border *border);

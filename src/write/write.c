@@ -42,9 +42,10 @@
 /* Rows between two looks at the clock. */
 #define PROGRESS_ROWS 65536
 
-typedef struct Writer
+struct Writer
 {
 	const Target *target;
+	Relation rel;
 	const RowTypes *types;
 	const KanonProblem *problem;
 	const KanonRelease *release;
@@ -68,9 +69,9 @@ typedef struct Writer
 	const uint32 *person; /* [ntypes] whom rows are about; NULL: no rule says */
 	KeptLook *look;       /* NULL: kept columns may identify */
 	RandomPool random;
-} Writer;
+};
 
-static void
+void
 raise_source_changed(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -505,36 +506,101 @@ write_from_release(Writer *writer)
 	plain_text_end(nest);
 }
 
-int64
-target_write(const Target *target, const RowTypes *types, const KanonProblem *problem,
-			 const KanonRelease *release, Border *border)
+static Writer *
+open_writer(const Target *target, const RowTypes *types, const KanonProblem *problem,
+			const KanonRelease *release, Border *border)
 {
-	Writer *writer;
-	Relation rel;
-	int64 written;
+	Writer *writer = palloc0(sizeof(Writer));
 
-	if (spread_takes(target, types->source, problem))
-		return spread_write(target, types, problem, release, border);
-	writer = palloc0(sizeof(Writer));
 	writer->target = target;
 	writer->types = types;
 	writer->problem = problem;
 	writer->release = release;
 	writer->border = border;
 	writer->shown = shown_class_create(target, types->source, problem, release);
-	writer->total = types->nrows - release->dropped;
-	rel = table_open(target->relid, RowExclusiveLock);
-	if (!target_is_plain(rel, target, types->source))
+	writer->rel = table_open(target->relid, RowExclusiveLock);
+	if (!target_is_plain(writer->rel, target, types->source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
-	writer->bulk = bulk_begin(rel);
+	writer->bulk = bulk_begin(writer->rel);
+	return writer;
+}
+
+static int64
+close_writer(Writer *writer)
+{
+	int64 written = bulk_end(writer->bulk);
+
+	table_close(writer->rel, NoLock);
+	return written;
+}
+
+int64
+target_write(const Target *target, const RowTypes *types, const KanonProblem *problem,
+			 const KanonRelease *release, Border *border)
+{
+	Writer *writer;
+
+	if (spread_takes(target, types->source, problem))
+		return spread_write(target, types, problem, release, border);
+	writer = open_writer(target, types, problem, release, border);
+	writer->total = types->nrows - release->dropped;
 	writer->persons = persons_begin(problem, release, border);
 	find_alike(writer);
 	if (types->source->nkept > 0 || writer->persons != NULL)
 		write_from_source(writer);
 	else
 		write_from_release(writer);
-	written = bulk_end(writer->bulk);
-	table_close(rel, NoLock);
-	return written;
+	return close_writer(writer);
+}
+
+/* ---- some classes at a time ---- */
+
+Writer *
+target_write_begin(const Target *target, const RowTypes *types, const KanonProblem *problem,
+				   const KanonRelease *release, int64 total, Border *border)
+{
+	Writer *writer = open_writer(target, types, problem, release, border);
+
+	writer->total = total;
+	if (types->source->nkept > 0)
+		writer->look = kept_begin(types->source, masks_who(types->source), types->nrows, border);
+	return writer;
+}
+
+void
+target_write_classes(Writer *writer, NextRow next, void *arg)
+{
+	int nest;
+
+	writer->shown->class_ = KANON_DROPPED;
+	if (next == NULL)
+	{
+		write_from_release(writer);
+		return;
+	}
+	nest = plain_text_begin();
+	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
+	{
+		shown_class_enter(writer->shown, class_);
+		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
+		{
+			const Datum *kept;
+			const bool *nulls;
+
+			if (!next(arg, class_, &kept, &nulls))
+				raise_source_changed();
+			put_row(writer, 0, kept, nulls);
+		}
+	}
+	plain_text_end(nest);
+}
+
+int64
+target_write_end(Writer *writer)
+{
+	if (writer->look != NULL)
+		kept_end(writer->look);
+	masks_end(writer->types->source->masks);
+	return close_writer(writer);
 }

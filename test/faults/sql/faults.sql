@@ -75,6 +75,15 @@ SELECT broken('row_lost', $$ kanon_freeform('t', 'o', '{n}', 2, replace => true)
 SELECT broken('row_moved', $$ kanon_pattern_guided('t', 'o', '{zip}', 4, keep => '{ill}', replace => true, patterns => '{-}') $$);
 SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', replace => true) $$);
 SELECT broken('row_blank', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', replace => true) $$);
+-- of row types that are on disk, part by part, the groups that the server makes
+CREATE TABLE parts AS SELECT i % 24 AS site, hashint4(i) & 31 AS a, hashint4(i + 1000000) & 15 AS b, hashint4(i + 2000000) & 31 AS c FROM generate_series(1, 16000) i;
+SET kanon.max_memory = '1MB';
+SELECT sound($$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', residual => 'drop', replace => true) $$);
+SELECT broken('rows_skipped', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', replace => true) $$);
+SELECT broken('row_lost', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', patterns => '{-***}', replace => true) $$);
+SELECT broken('row_blank', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', patterns => '{-***}', residual => 'drop', replace => true) $$);
+SELECT broken('class_short', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', replace => true) $$);
+RESET kanon.max_memory;
 CREATE TABLE ills AS SELECT zip, n AS ill, 1 AS same, 9 AS odd FROM t;
 SELECT sound($$ kanon_pattern_guided('ills', 'o', '{zip}', 3, keep => '{ill,same}', replace => true,
     privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);

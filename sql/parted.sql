@@ -1,0 +1,88 @@
+-- partition_by of a table whose row types do not fit into kanon.max_memory: they are on disk, part by part,
+-- and the release is the one that they have in memory
+CREATE SCHEMA parted_test;
+SET search_path = parted_test, public;
+CREATE TABLE many AS
+    SELECT CASE WHEN i % 50 > 0 THEN 'site ' || i % 24 END AS site, hashint4(i) & 31 AS a, hashint4(i + 1000000) & 15 AS b,
+           CASE WHEN i % 3 = 0 THEN 1.50 ELSE 1.5 END + (hashint4(i + 2000000) & 31) AS c, 'd' || i % 13 AS d, i AS id
+    FROM generate_series(1, 16000) i;
+INSERT INTO many SELECT 'few ' || i % 4, 20 + i % 2, i, i, 'd', 20000 + i FROM generate_series(1, 11) i;
+SELECT count(DISTINCT (site, a, b, c)) FROM many;
+
+-- what differs between the runs of two targets, but for the time they took
+CREATE FUNCTION differ(x text, y text) RETURNS TABLE (what text, n bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    one bigint := (SELECT run FROM kanon_usefulness WHERE target = 'parted_test.' || x);
+    two bigint := (SELECT run FROM kanon_usefulness WHERE target = 'parted_test.' || y);
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT ''rows'', count(*) FROM (TABLE %1$I EXCEPT ALL TABLE %2$I UNION ALL (TABLE %2$I EXCEPT ALL TABLE %1$I)) AS r', x, y);
+    RETURN QUERY SELECT 'classes', count(*) FROM (
+        SELECT pattern, row_count, suppressed_cells, round(tuple_diversity::numeric, 9), shown FROM kanon_equivalence_classes WHERE run = one
+        EXCEPT ALL SELECT pattern, row_count, suppressed_cells, round(tuple_diversity::numeric, 9), shown FROM kanon_equivalence_classes WHERE run = two) AS c;
+    RETURN QUERY SELECT 'figure ' || a.key, count(*)
+        FROM (SELECT (jsonb_each_text(to_jsonb(u))).* FROM kanon_usefulness u WHERE run = one) AS a JOIN (SELECT (jsonb_each_text(to_jsonb(u))).* FROM kanon_usefulness u WHERE run = two) AS b USING (key)
+        WHERE a.key !~ '_ms$|^run$|^started_at$|^target(_oid)?$|^peak_memory$'
+            AND CASE WHEN a.value ~ '^[0-9.e+-]+$' THEN abs(a.value::float8 - b.value::float8) > 1e-9 * abs(a.value::float8) ELSE a.value IS DISTINCT FROM b.value END
+        GROUP BY 1;
+    RETURN QUERY SELECT 'column ' || a.value::text, count(*)
+        FROM (SELECT to_jsonb(c) - '{run,target,ncp}'::text[] || jsonb_build_object('ncp', round(ncp::numeric, 9)) AS value FROM kanon_columns c WHERE run = one) AS a
+        WHERE a.value NOT IN (SELECT to_jsonb(c) - '{run,target,ncp}'::text[] || jsonb_build_object('ncp', round(ncp::numeric, 9)) FROM kanon_columns c WHERE run = two)
+        GROUP BY 1;
+END $$;
+
+\set call '''{site,a,b,c}'', 5, partition_by => ''site'', seed => 7'
+SET client_min_messages = warning;
+SELECT FROM kanon_pattern_guided('many', 'kept_in_memory', :call, keep => '{d}', mark => true);
+SELECT FROM kanon_pattern_guided('many', 'drop_in_memory', :call, residual => 'drop', patterns => '{---*,--**,----}');
+SELECT FROM kanon_pattern_guided('many', 'levels_in_memory', :call, keep => '{d}', hierarchies => '{"a": {"interval": [4, 8]}, "c": {"interval": [5]}}');
+RESET client_min_messages;
+SET kanon.max_memory = '1MB';
+SET work_mem = '64kB';
+\set VERBOSITY terse
+SELECT * FROM kanon_pattern_guided('many', 'whole', '{site,a,b,c}', 5);
+\set VERBOSITY default
+SELECT * FROM kanon_pattern_guided('many', 'kept', :call, keep => '{d}', mark => true);
+SELECT * FROM differ('kept_in_memory', 'kept');
+SELECT * FROM kanon_pattern_guided('many', 'dropped', :call, residual => 'drop', patterns => '{---*,--**,----}');
+SELECT * FROM differ('drop_in_memory', 'dropped');
+SELECT sum(row_count) FROM kanon_pattern_guided('many', 'levels', :call, keep => '{d}', hierarchies => '{"a": {"interval": [4, 8]}, "c": {"interval": [5]}}');
+SELECT * FROM differ('levels_in_memory', 'levels');
+SELECT * FROM kanon_pattern_guided('many', NULL, :call, dry_run => true);
+
+-- row types that go to several classes
+CREATE TABLE divided AS SELECT site, a, b, c, id FROM many WHERE id <= 20000
+    UNION ALL SELECT 'x', 1, 1, CASE WHEN i <= 160 THEN 1 WHEN i <= 320 THEN 2 ELSE 3 END, 30000 + i FROM generate_series(1, 380) i;
+SET kanon.max_memory = '2MB';
+SELECT * FROM kanon_pattern_guided('divided', 'divided_public', '{site,a,b,c}', 100, partition_by => 'site', method => 'best', patterns => '{----,---*,-***}', keep => '{id}', allow_identifying => '{id}', seed => 7);
+SELECT c, count(*), count(*) FILTER (WHERE id % 2 = 0) BETWEEN 1 AND count(*) - 1 AS mixed FROM divided_public WHERE site = 'x' AND b = 1 GROUP BY c ORDER BY c;
+SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE d.c = p.c OR p.c IS NULL) FROM divided_public AS p JOIN divided AS d USING (id);
+
+SET kanon.max_memory = '1MB';
+
+-- of a view the executor makes the groups; a part is refused like a whole
+CREATE VIEW seen AS SELECT * FROM many;
+SELECT sum(row_count) FROM kanon_pattern_guided('seen', 'groups', :call, residual => 'drop', patterns => '{---*,--**,----}');
+SELECT * FROM differ('drop_in_memory', 'groups') WHERE what <> 'figure source';
+CREATE VIEW fewer AS SELECT * FROM many WHERE id < 20003;
+SELECT FROM kanon_pattern_guided('fewer', 'groups', :call, residual => 'error', replace => true);
+\set VERBOSITY terse
+SELECT FROM kanon_pattern_guided('many', 'rules', :call, keep => '{d}', privacy => ARRAY[kanon_distinct_l('d', 2)]);
+SELECT FROM kanon_pattern_guided('many', 'one', '{site,a,b,id}', 5, partition_by => 'site');
+\set VERBOSITY default
+-- a view that gives other rows each time
+CREATE SEQUENCE read;
+CREATE VIEW other AS SELECT CASE WHEN nextval('read') > 16011 * 2 THEN 99 ELSE a END AS a, site, b, c, d FROM many;
+SELECT FROM kanon_pattern_guided('other', 'o', :call, keep => '{d}');
+
+-- kept columns are looked at and masked, and do not tell by their order where they come from
+SELECT FROM kanon_pattern_guided('many', 'identified', :call, keep => '{d,id}');
+CREATE VIEW homes AS SELECT *, site AS home FROM many;
+SELECT FROM kanon_pattern_guided('homes', 'masked', :call, patterns => '{*-**}', keep => '{home,d}', mask => '{"d": {"pseudonym": "release"}}') \g /dev/null
+SELECT count(*), count(DISTINCT d) FROM masked;
+SELECT abs(corr(place, home)) < 6 / sqrt(count(*)) AS no_order
+FROM (SELECT row_number() OVER (PARTITION BY a ORDER BY ctid) / count(*) OVER (PARTITION BY a)::float8 AS place, substr(home, 6)::int AS home FROM masked WHERE home ~ 'site' AND a IS NOT NULL) AS r;
+SELECT count(DISTINCT a) + 1 = (SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY ctid) = 1 OR a IS DISTINCT FROM lag(a) OVER (ORDER BY ctid) AS begins FROM masked) AS r WHERE begins) AS together FROM masked;
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA parted_test CASCADE;

@@ -1,0 +1,402 @@
+/*
+ * parted.c: partition_by of a source whose row types do not fit into memory.
+ *
+ * A value's row types are in memory while they are solved, and no others.  What is on disk, each
+ * time sorted by PostgreSQL:
+ *
+ *   source   the rows (without kept columns: groups), by the value, then by their codes
+ *   left     those that no value's release has placed, by their codes
+ *   flows    what was placed: a class, a row type, how many rows
+ *   placed   the rows with what they keep, by their class, at random places in it
+ *
+ * A class is known by its pattern and by what it shows, so the same class of two values is one.
+ * Classes, whole ones and all of one pattern, come back into memory a chunk at a time to be
+ * checked, measured, recorded and written.
+ */
+#include "compat.h"
+#include "run/parted_rows.h"
+#include "write/mask.h"
+#include "write/split.h"
+#include "write/write.h"
+
+#include <math.h>
+
+/* ---- a part ---- */
+
+typedef struct Part
+{
+	PartedRows *parted;
+	PartedTypes types;
+	bool rest; /* what other parts have left over */
+	KanonProblem problem;
+	KanonRelease release;
+	size_t *first_flow; /* [types.n + 1] */
+	int64 *to_come;     /* [nflows] */
+} Part;
+
+/* A release of nothing: all rows are left over. */
+static void
+place_nothing(Part *part)
+{
+	KanonRelease *release = &part->release;
+	size_t room = 0;
+
+	memset(release, 0, sizeof(*release));
+	if (!kanon_enlarge(part->problem.env, &release->flows, &room, Max(part->types.n, 1), sizeof(KanonFlow)))
+		border_check(part->parted->run->border, KANON_NO_MEMORY, "");
+	release->nflows = part->types.n;
+	for (uint32 i = 0; i < part->types.n; i++)
+		release->flows[i] = (KanonFlow){.type = i, .class_ = KANON_DROPPED, .rows = part->types.rows[i]};
+}
+
+/* Of a value, what is suppressed whole is left over like what is in no class. */
+static void
+take_back_suppressed(Part *part)
+{
+	KanonRelease *release = &part->release;
+	KanonPattern all = kanon_pattern_all(part->problem.ncolumns);
+
+	for (size_t f = 0; f < release->nflows; f++)
+		if (release->flows[f].class_ != KANON_DROPPED &&
+			kanon_same(release->classes[release->flows[f].class_].pattern, all))
+			release->flows[f].class_ = KANON_DROPPED;
+}
+
+static int
+put_codes(unsigned char *key, const Part *part, uint32 type)
+{
+	unsigned char *next = key;
+
+	for (int c = 0; c < part->parted->run->source->nqis; c++)
+		next = key_put(next, part->types.code[c][type]);
+	return (int) (next - key);
+}
+
+static unsigned char *
+put_class_of(unsigned char *key, const Part *part, uint32 class_)
+{
+	return parted_put_class(key, &part->problem, part->release.classes[class_].pattern,
+							part->release.cells + (size_t) class_ * part->problem.ncolumns);
+}
+
+static void
+put_flows(Part *part)
+{
+	PartedRows *parted = part->parted;
+	KanonPartitionFacts *facts = &parted->run->parted->facts;
+	unsigned char key[MOST_KEY];
+
+	for (size_t f = 0; f < part->release.nflows; f++)
+	{
+		const KanonFlow *flow = &part->release.flows[f];
+
+		if (flow->class_ != KANON_DROPPED)
+		{
+			unsigned char *next = put_class_of(key, part, flow->class_);
+
+			next += put_codes(next, part, flow->type);
+			keyed_put(parted->flows, key, (int) (next - key), flow->rows, NULL, NULL);
+			if (part->rest)
+				facts->left_over_cost +=
+					kanon_pattern_cost(&part->problem, part->release.classes[flow->class_].pattern) *
+					(double) flow->rows;
+		}
+		else if (part->rest)
+		{
+			parted->dropped += flow->rows;
+			for (int q = 0; q < parted->run->source->nqis; q++)
+				parted->values
+					.rows[q][(Size) (part->types.code[q][flow->type] + 1) * parted->values.kinds[q] - 1] +=
+					flow->rows;
+		}
+		else
+		{
+			parted->nleft += flow->rows;
+			if (!parted->kept)
+				keyed_put(parted->left, key, put_codes(key, part, flow->type), flow->rows, NULL, NULL);
+		}
+	}
+}
+
+/* A row goes to a random place in a class, or is left over; each row left of its type is as likely as any other. */
+static void
+place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *nulls)
+{
+	Part *part = arg;
+	PartedRows *parted = part->parted;
+	size_t flow = part->first_flow[type];
+	int64 total = 0;
+	uint64 pick;
+	uint32 class_;
+	unsigned char key[MOST_KEY], *next;
+
+	for (size_t f = flow; f < part->first_flow[type + 1]; f++)
+		total += part->to_come[f];
+	if (total <= 0)
+		raise_source_changed();
+	pick = random % (uint64) total;
+	while (pick >= (uint64) part->to_come[flow])
+		pick -= (uint64) part->to_come[flow++];
+	part->to_come[flow]--;
+	class_ = part->release.flows[flow].class_;
+	if (class_ != KANON_DROPPED)
+	{
+		uint64 place = random_draw(&parted->random);
+
+		next = put_class_of(key, part, class_);
+		next = key_put(key_put(next, (uint32) (place >> 32)), (uint32) place);
+		keyed_put(parted->placed, key, (int) (next - key), 1, kept, nulls);
+	}
+	else if (!part->rest)
+		keyed_put(parted->left, key, put_codes(key, part, type), 1, kept, nulls);
+}
+
+/* The part's rows once more, with what they keep. */
+static void
+place_rows(Part *part, Keyed *from, int64 nrows)
+{
+	const Source *source = part->parted->run->source;
+	const KanonRelease *release = &part->release;
+	Border *border = part->parted->run->border;
+	Split *split = split_begin(keyed_columns(from), KEYED_BEFORE, source->nkept, part->problem.seed);
+	size_t flow = 0;
+	uint32 type = 0;
+	int64 of_type = 0;
+
+	part->first_flow = border_palloc(border, sizeof(size_t) * ((Size) part->types.n + 1));
+	part->to_come = border_palloc(border, sizeof(int64) * Max(release->nflows, 1));
+	for (uint32 i = 0; i < part->types.n; i++)
+	{
+		part->first_flow[i] = flow;
+		for (; flow < release->nflows && release->flows[flow].type == i; flow++)
+			part->to_come[flow] = release->flows[flow].rows;
+	}
+	part->first_flow[part->types.n] = flow;
+	for (int64 i = 0; i < nrows; i++)
+	{
+		const KeyedRow *row = keyed_next(from);
+
+		if (row == NULL)
+			raise_source_changed();
+		if (of_type == part->types.rows[type])
+		{
+			type++;
+			of_type = 0;
+		}
+		of_type++;
+		if (part->first_flow[type + 1] - part->first_flow[type] > 1)
+			split_put(split, type, row->kept, row->nulls);
+		else
+			place_row(part, type, 0, row->kept, row->nulls);
+	}
+	split_end(split, place_row, part);
+	border_pfree(border, part->first_flow);
+	border_pfree(border, part->to_come);
+}
+
+static bool
+goes_to_rest(KanonStatus status)
+{
+	return status == KANON_INFEASIBLE || status == KANON_NOT_FOUND || status == KANON_RESIDUAL ||
+		   status == KANON_REST_FORBIDDEN;
+}
+
+static double
+elapsed(const PartedRows *parted)
+{
+	instr_time now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, parted->started);
+	return INSTR_TIME_GET_DOUBLE(now);
+}
+
+/* A share of the time that is left. */
+static double
+time_for(const PartedRows *parted, double share)
+{
+	double limit = parted->run->problem.time_limit;
+
+	return isinf(limit) ? limit : Max((limit - elapsed(parted)) * share, 1e-3);
+}
+
+/* The next nrows rows of what is sorted; `before`: bytes before their codes. */
+static KanonStatus
+solve_part(PartedRows *parted, Keyed *from, int before, int64 nrows, bool rest)
+{
+	Run *run = parted->run;
+	Part part = {.parted = parted, .rest = rest};
+	KanonStatus status = KANON_OK;
+	int64 n = 0;
+
+	if (parted->kept)
+		keyed_mark(from);
+	while (n < nrows)
+	{
+		const KeyedRow *row = keyed_next(from);
+
+		if (row == NULL || row->rows > nrows - n)
+			raise_source_changed();
+		if (parted_is_type(&part.types, run->source, row->key + before))
+			part.types.rows[part.types.n - 1] += row->rows;
+		else
+			parted_add_type(&part.types, run->source, row->key + before, row->rows, run->border);
+		n += row->rows;
+	}
+	if (!rest)
+		sizes_of_types(&run->parted->sizes, run->types->grouped, run->source->nqis, part.types.code,
+					   part.types.rows, part.types.n);
+	part.problem = parted_open_problem(parted, &part.types);
+	if (!rest)
+		part.problem.residual = KANON_RESIDUAL_DROP;
+	part.problem.time_limit =
+		time_for(parted, rest ? 1 : (double) nrows / (double) (run->types->nrows - parted->solved));
+	if (rest || nrows >= run->problem.k)
+	{
+		status = run->request->solve(&part.problem, &part.release, &run->report);
+		run->parted->facts.parts += !rest;
+	}
+	if (!rest && (nrows < run->problem.k || goes_to_rest(status)))
+	{
+		kanon_release_free(&part.problem, &part.release);
+		place_nothing(&part);
+		status = KANON_OK;
+	}
+	parted->solved += nrows;
+	if (status == KANON_OK)
+	{
+		if (!rest)
+			take_back_suppressed(&part);
+		put_flows(&part);
+		if (parted->kept)
+		{
+			keyed_return(from);
+			place_rows(&part, from, nrows);
+		}
+	}
+	kanon_release_free(&part.problem, &part.release);
+	parted_close_problem(parted);
+	parted_free_types(&part.types, run->source, run->border);
+	return status;
+}
+
+/* ---- the steps ---- */
+
+/* The quasi-identifier that partition_by names. */
+static int
+partition(const Run *run)
+{
+	int qi = 0;
+
+	while (strcmp(run->request->partition_by, run->source->qis[qi].name) != 0)
+		qi++;
+	return qi;
+}
+
+bool
+parted_may(const Run *run)
+{
+	const Request *request = run->request;
+
+	return run->whole && request->partition_by != NULL && request->privacy == NULL && request->key == NULL &&
+		   request->types == NULL && !OidIsValid(request->like) && !OidIsValid(run->source->staged_from) &&
+		   (run->target == NULL || run->target->kind == TABLE_LOCAL);
+}
+
+void
+parted_read(Run *run)
+{
+	PartedRows *rows;
+
+	run->types = rowtypes_read_within(run->source, run->border->limit / PARTED_SHARE, run->border);
+	if (run->types != NULL)
+		return;
+	rows = palloc0(sizeof(PartedRows));
+	run->parted = palloc0(sizeof(Parted));
+	run->parted->qi = partition(run);
+	run->parted->rows = rows;
+	rows->run = run;
+	run->types = marginals_read(run->source, run->border, &rows->values);
+}
+
+static void
+look(void *arg, const Datum *kept, const bool *nulls)
+{
+	masks_look(arg, kept, nulls);
+}
+
+static void
+read_rows(PartedRows *parted)
+{
+	Run *run = parted->run;
+	Source *source = run->source;
+	int nkept = parted->kept ? source->nkept : 0;
+	bool masked = parted->kept && source->masks != NULL;
+
+	if (masked)
+		masks_begin(source, run->types->nrows, run->problem.k, run->border);
+	parted->source = keyed_begin(source->kept, nkept, parted->kept);
+	parted->left = keyed_begin(source->kept, nkept, parted->kept);
+	parted->flows = keyed_begin(NULL, 0, true);
+	if (parted->kept)
+		parted->placed = keyed_begin(source->kept, nkept, false);
+	if (!marginals_rows(source, run->parted->qi, nkept, run->border, parted->source, masked ? look : NULL,
+						source->masks))
+		raise_source_changed();
+	if (masked)
+		masks_looked(source->masks, run->problem.k);
+}
+
+KanonStatus
+parted_solve(Run *run)
+{
+	PartedRows *parted = run->parted->rows;
+	int qi = run->parted->qi;
+	uint32 distinct = run->types->grouped[qi].distinct;
+	KanonStatus status = KANON_OK;
+	int64 *rows = border_palloc(run->border, sizeof(int64) * Max((Size) distinct, 1));
+
+	INSTR_TIME_SET_CURRENT(parted->started);
+	parted->kept = run->target != NULL && run->source->nkept > 0;
+	read_rows(parted);
+	sizes_begin(&run->parted->sizes, run->problem.k);
+	memcpy(rows, parted->values.rows[qi], sizeof(int64) * distinct);
+	/* from now on what becomes of the rows is counted */
+	for (int q = 0; q < run->source->nqis; q++)
+	{
+		Size kinds = run->source->levels.first[q + 1] - run->source->levels.first[q] + 2;
+		Size size = sizeof(int64) * run->types->grouped[q].distinct * kinds;
+
+		border_pfree(run->border, parted->values.rows[q]);
+		parted->values.kinds[q] = (int) kinds;
+		parted->values.rows[q] = border_palloc(run->border, Max(size, 1));
+		memset(parted->values.rows[q], 0, size);
+	}
+	for (uint32 code = 0; code < distinct && status == KANON_OK; code++)
+	{
+		status = solve_part(parted, parted->source, 4, rows[code], false);
+		border_progress(run->border, "solving by parts", (double) parted->solved / run->types->nrows,
+						run->types->nrows - parted->solved);
+	}
+	if (status == KANON_OK && keyed_next(parted->source) != NULL)
+		raise_source_changed();
+	border_pfree(run->border, rows);
+	keyed_end(parted->source);
+	keyed_sort(parted->left);
+	run->parted->facts.left_over = parted->nleft;
+	if (status == KANON_OK && parted->nleft > 0)
+		status = solve_part(parted, parted->left, 0, parted->nleft, true);
+	keyed_end(parted->left);
+	if (status != KANON_OK)
+		return status;
+	keyed_sort(parted->flows);
+	run->report.cost = 0;
+	parted_measure(parted);
+	run->report.lower_bound = -INFINITY;
+	run->report.guarantee = 0;
+	run->report.proven = false;
+	run->report.seconds = elapsed(parted);
+	if (run->target == NULL)
+		keyed_end(parted->flows);
+	return KANON_OK;
+}
