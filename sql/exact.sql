@@ -30,20 +30,20 @@ CREATE TABLE split AS SELECT i AS id, CASE WHEN i <= 5 THEN 1 ELSE i END AS a, i
 SELECT * FROM kanon_pattern_guided('split', 'split_public', '{a,b}', 2, keep => '{id}', allow_identifying => '{id}', method => 'ilp');
 SELECT count(*), count(DISTINCT id) FROM split_public;
 -- which of its rows go where: decided by the seed and by every row there is, not by their order
-CREATE TABLE dealt AS SELECT i AS id, CASE WHEN i > 46 THEN i - 40 ELSE 5 END AS a, CASE WHEN i BETWEEN 41 AND 46 THEN i - 40 + i / 45 ELSE 5 END AS b
-FROM generate_series(1, 52) i;
+CREATE TABLE dealt AS SELECT i AS id, i::text::name AS n, CASE WHEN i > 566 THEN i - 560 ELSE 5 END AS a, CASE WHEN i BETWEEN 561 AND 566 THEN i - 560 + i / 565 ELSE 5 END AS b
+FROM generate_series(1, 572) i;
 CREATE FUNCTION deal(changed int) RETURNS int[] LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE dealt SET id = id + 1000 WHERE id = changed;
-    PERFORM kanon_pattern_guided('dealt', 'dealt_public', '{a,b}', 20, keep => '{id}', allow_identifying => '{id}', patterns => '{-*,*-}',
+    UPDATE dealt SET n = 'x' WHERE id = changed;
+    PERFORM kanon_pattern_guided('dealt', 'dealt_public', '{a,b}', 280, keep => '{id,n}', allow_identifying => '{id,n}', patterns => '{-*,*-}',
         method => 'ilp', replace => true);
-    UPDATE dealt SET id = id - 1000 WHERE id = changed + 1000;
-    RETURN (SELECT array_agg(id) FROM dealt_public WHERE a = 5 AND id <= 40);
+    UPDATE dealt SET n = id::text::name WHERE id = changed;
+    RETURN (SELECT array_agg(id) FROM dealt_public WHERE a = 5 AND id <= 560);
 END $$;
-SELECT cardinality(b) >= 14 AS some, b @> again AND b <@ again AS the_same FROM (SELECT deal(0) AS b, deal(60) AS again) d;
-SELECT count(*) AS changes, min(others) > 5 AS each_moves_others
-FROM (SELECT i, (SELECT count(*) FROM generate_series(1, 40) r WHERE r <> i AND r = ANY (b) <> (r = ANY (d))) AS others
-      FROM (SELECT i, deal(0) AS b, deal(i) AS d FROM generate_series(1, 12) i) x) y;
+SELECT cardinality(b) >= 274 AS some, b @> again AND b <@ again AS the_same FROM (SELECT deal(0) AS b, deal(0) AS again) d;
+SELECT count(*) AS changes, min(others) > 150 AS each_moves_others
+FROM (SELECT i, (SELECT count(*) FROM generate_series(1, 560) r WHERE r <> i AND r = ANY (b) <> (r = ANY (d))) AS others
+      FROM (SELECT i, base.b, deal(i) AS d FROM (SELECT deal(0) AS b OFFSET 0) base, generate_series(1, 8) i) x) y;
 
 -- all rows equal, all distinct, weights, listed patterns
 SELECT * FROM kanon_pattern_guided('people', NULL, '{sex}', 4, method => 'ilp', dry_run => true);
