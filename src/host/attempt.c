@@ -37,6 +37,13 @@ raised_by_kanon(const ErrorData *error)
 	return error->domain != NULL && strcmp(error->domain, TEXTDOMAIN) == 0;
 }
 
+void
+raise_unless_of_value(ErrorData *error)
+{
+	if (raised_by_kanon(error) || error->sqlerrcode == ERRCODE_OUT_OF_MEMORY)
+		ReThrowError(error);
+}
+
 static ErrorData *
 in_subtransaction(void (*work)(void *arg), void *arg, bool undo)
 {

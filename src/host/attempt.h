@@ -24,6 +24,9 @@ extern bool ends_statement(const ErrorData *error);
  */
 extern bool raised_by_kanon(const ErrorData *error);
 
+/* Of reading texts as values: raises it unless a text is none, as when memory is short. */
+extern void raise_unless_of_value(ErrorData *error);
+
 /*
  * Locks a relation in ACCESS EXCLUSIVE mode when nobody uses it, and lets readers go on
  * until then; raises when that is not within lock_timeout.  `what` it is called: "view".

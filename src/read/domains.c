@@ -197,8 +197,7 @@ try_listed(const SourceColumn *column, JsonbContainer *values)
 
 	if (error == NULL)
 		return;
-	if (raised_by_kanon(error) || error->sqlerrcode == ERRCODE_OUT_OF_MEMORY)
-		ReThrowError(error);
+	raise_unless_of_value(error);
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("domains has a value for column \"%s\" that is none of type %s", column->name,
 						   format_type_be(column->type)),

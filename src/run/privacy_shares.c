@@ -185,9 +185,12 @@ values_as_types(const SourceColumn *original, const HierarchyChoice *hierarchy, 
 	error = attempt(read_values, values);
 	plain_text_end(nest);
 	if (error != NULL)
+	{
+		raise_unless_of_value(error);
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("distributions have a value that is none of column \"%s\"", original->name),
 						errhint("Values are text in the form of the column's type.")));
+	}
 	types->source = one;
 	types->ntypes = dictionary_size(one->qis[0].dictionary);
 	types->nrows = types->ntypes;
