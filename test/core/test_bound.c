@@ -139,8 +139,8 @@ cuts_tighten(void **state)
 		assert_int_equal(ilp_lagrange(&model, optimum, 2000, &prices, &watch), KANON_OK);
 		relaxed = prices.bound;
 		/* (the cost known may be any, that of the optimum or another) */
-		assert_int_equal(ilp_tighten(&model, optimum + random_below(&random, 3), 300000, &prices, &watch),
-						 KANON_OK);
+		assert_int_equal(
+			ilp_tighten(&model, NULL, optimum + random_below(&random, 3), 300000, &prices, &watch), KANON_OK);
 		assert_true(prices.bound >= relaxed && prices.bound <= optimum + 1e-6);
 		raised += prices.bound > relaxed + 0.01 * optimum;
 		for (uint32_t f = 0; f < model.nf; f++)
@@ -228,7 +228,7 @@ prices_choose(void **state)
 		optimum = report.cost / all.unit;
 		kanon_instances_grid(problem, &chosen);
 		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
-		status = improve_priced(problem, &greedy, most, 1, &chosen, &first, &model, &prices, &watch);
+		status = improve_priced(problem, &greedy, most, 1, &chosen, &first, &model, &prices, NULL, &watch);
 		if (status == KANON_OK)
 		{
 			assert_true(prices.bound <= optimum + 1e-6);
@@ -251,6 +251,92 @@ prices_choose(void **state)
 	}
 	assert_true(near > exact_cases(200) * 2 / 3);
 	assert_true(left_out > 1000);
+}
+
+/* Has an instance all rows that agree with it in what it shows? */
+static bool
+has_all(const KanonProblem *problem, const KanonInstances *instances, uint32_t f)
+{
+	KanonPattern shown = kanon_minus(kanon_pattern_all(problem->ncolumns), instances->pattern[f]);
+	uint32_t first = instances->type[instances->start[f]];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < problem->ntypes; i++)
+	{
+		bool fits = true;
+
+		for (int c = 0; c < problem->ncolumns; c++)
+			fits = fits &&
+				   (!kanon_has(shown, c) || problem->columns[c].code[i] == problem->columns[c].code[first]);
+		n += fits;
+	}
+	return n == instances->start[f + 1] - instances->start[f];
+}
+
+/*
+ * Cuts priced where prices have chosen the instances: these have all their rows, the prices
+ * stay where no other opens, and the bound is at most the optimum, at times above what
+ * prices without cuts lead to.
+ */
+static void
+cuts_in_a_box(void **state)
+{
+	uint64_t random = 80;
+	int raised = 0;
+	size_t left_out = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(150); round++)
+	{
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, round);
+		KanonEnv *env = problem->env;
+		KanonPace watch;
+		KanonInstances all;
+		KanonInstances chosen;
+		IlpModel whole;
+		IlpModel model;
+		IlpPrices prices = {0};
+		IlpBox box = {0};
+		IlpResult greedy;
+		KanonRelease release;
+		KanonReport report = {0};
+		double optimum;
+		double relaxed;
+		uint32_t first;
+
+		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+		assert_true(report.proven);
+		kanon_release_free(problem, &release);
+		assert_int_equal(build(problem, INFINITY, &watch, &all, &whole), KANON_OK);
+		optimum = report.cost / all.unit;
+		kanon_instances_grid(problem, &chosen);
+		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
+		assert_int_equal(
+			improve_priced(problem, &greedy, 1000000, 1, &chosen, &first, &model, &prices, &box, &watch),
+			KANON_OK);
+		relaxed = prices.bound;
+		assert_non_null(box.low);
+		left_out += all.n - first;
+		for (uint32_t f = 0; f < first; f++)
+			assert_true(has_all(problem, &chosen, f));
+		assert_int_equal(
+			ilp_tighten(&model, &box, optimum + random_below(&random, 3), 300000, &prices, &watch), KANON_OK);
+		assert_true(prices.bound >= relaxed && prices.bound <= optimum + 1e-6);
+		raised += prices.bound > relaxed + 0.01 * optimum;
+		for (uint32_t i = 0; i < model.m; i++)
+			assert_true(prices.y[i] >= box.low[i] && prices.y[i] <= box.high[i]);
+		ilp_box_free(env, &box);
+		ilp_model_free(&model);
+		ilp_prices_free(env, &prices);
+		kanon_instances_free(env, &chosen);
+		kanon_release_free(problem, &greedy.release);
+		ilp_model_free(&whole);
+		kanon_instances_free(env, &all);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(raised > 0 && left_out > 0);
 }
 
 /* Memory for few pairs, so that prices choose the instances. */
@@ -279,10 +365,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(box_is_exact),
-		cmocka_unit_test(cuts_tighten),
-		cmocka_unit_test(prices_choose),
-		cmocka_unit_test(ends_early),
+		cmocka_unit_test(box_is_exact),  cmocka_unit_test(cuts_tighten), cmocka_unit_test(prices_choose),
+		cmocka_unit_test(cuts_in_a_box), cmocka_unit_test(ends_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

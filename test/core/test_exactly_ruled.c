@@ -387,8 +387,8 @@ price_one(Seen *seen, int i, size_t most, double limit, uint64_t refuse_at)
 	kanon_pace_limit(&pace, problem, "test");
 	host.allocations = 0;
 	host.refuse_at = refuse_at;
-	status =
-		improve_priced(problem, &greedy, most, i % 4 == 0 ? 0.2 : 1, &chosen, &first, &model, &prices, &pace);
+	status = improve_priced(problem, &greedy, most, i % 4 == 0 ? 0.2 : 1, &chosen, &first, &model, &prices,
+							NULL, &pace);
 	reached = host.allocations >= refuse_at;
 	seen_value(seen, status);
 	seen_value(seen, pace.late);

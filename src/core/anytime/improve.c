@@ -46,9 +46,6 @@
 #define CUTS_TIME 0.3
 #define CUTS_ROWS 200000
 
-/* Classes of which one is closed when too few rows are left over. */
-#define CLOSED 16
-
 /* Rows of a table that is too small for all the steps of a large one, by so many for a row. */
 #define ROW_STEPS 3e6
 
@@ -67,6 +64,7 @@ typedef struct Improve
 	IlpList used;  /* best solution, by id */
 	double cost;   /* of the model's best solution */
 	double bound;
+	IlpBox box; /* prices stay in it; empty: anywhere */
 	IlpTrace trace;
 } Improve;
 
@@ -157,14 +155,22 @@ keep_solution(Improve *v, double cost, const IlpList *open, const IlpModel *mode
 	return KANON_OK;
 }
 
+/* Rows, of a type no more than a search takes one by one. */
 static double
-row_units(const IlpModel *model)
+row_units(const int64_t *rows, uint32_t ntypes)
 {
 	double units = 0;
 
-	for (uint32_t i = 0; i < model->m; i++)
-		units += (double) (model->n[i] < 64 ? model->n[i] : 64);
+	for (uint32_t i = 0; i < ntypes; i++)
+		units += (double) (rows[i] < 64 ? rows[i] : 64);
 	return units;
+}
+
+/* Is there anything left to do, and time? */
+static bool
+goes_on(const Improve *v, KanonStatus status)
+{
+	return status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late;
 }
 
 /* Those of the listed instances that a part of the model has, as it numbers them. */
@@ -188,7 +194,7 @@ find_in_part(const Improve *v, const IlpList *list, const IlpModel *part, IlpLis
 static double
 search_work(const Improve *v, double effort)
 {
-	double rows = row_units(&v->model);
+	double rows = row_units(v->model.n, v->model.m);
 
 	return effort * fmax(fmin(3e9 / (1 + rows / 3e4), ROW_STEPS * rows), 2e4 * rows);
 }
@@ -207,7 +213,7 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	IlpList open = {0};
 	double cost;
 	double *g;
-	double rows = row_units(&v->model);
+	double rows = row_units(v->model.n, v->model.m);
 	double spent = (double) kanon_worked(&v->pace);
 	double work = search_work(v, effort);
 	double parts = 0;
@@ -228,9 +234,10 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	work = fmax(work, effort * SEARCH_SHARE * spent);
 	/*
 	 * The wider the gap, the less reduced costs say which instances matter: as many
-	 * for each class as it has per cent.  A short search has no time for more than two.
+	 * for each class as it has per cent.  A short search has no time for more than two,
+	 * unless prices have chosen them already.
 	 */
-	if (round > 0 && v->cost > 0 && v->cost < INFINITY)
+	if ((round > 0 || v->box.low != NULL) && v->cost > 0 && v->cost < INFINITY)
 		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
 	status = filter(v, start,
 					(size_t) (per_class * (double) start->n) + (problem->k < 50 && rows < LARGE ? 600 : 1000),
@@ -392,12 +399,12 @@ tighten(Improve *v)
 	double now = env->now(env->arg);
 	KanonStatus status;
 
-	if (row_units(&v->model) > CUTS_ROWS)
+	if (row_units(v->model.n, v->model.m) > CUTS_ROWS)
 		return KANON_OK;
 	if (deadline > 0)
 		v->pace.deadline = now + CUTS_TIME * (deadline - now);
-	status = ilp_tighten(&v->model, v->cost, (int64_t) (CUTS_SHARE * search_work(v, v->problem->effort)),
-						 &v->prices, &v->pace);
+	status = ilp_tighten(&v->model, v->box.low == NULL ? NULL : &v->box, v->cost,
+						 (int64_t) (CUTS_SHARE * search_work(v, v->problem->effort)), &v->prices, &v->pace);
 	v->pace.deadline = deadline;
 	v->pace.late = deadline > 0 && env->now(env->arg) >= deadline;
 	if (status == KANON_OK)
@@ -419,12 +426,38 @@ tell(Improve *v)
 		v->trace(0, &v->model, v->cost, v->bound, 0);
 }
 
+/*
+ * Subgradient steps are as long as the gap: with the cost of a short search
+ * they lead closer to the best prices, and these to a better choice of
+ * instances for the long one.  More than the usual effort goes on after that.
+ */
+static KanonStatus
+search_in_rounds(Improve *v, const IlpList *start)
+{
+	double effort = v->problem->effort;
+	double usual = fmin(1, effort);
+	double efforts[] = {0.1 * usual, usual, effort - 1};
+	KanonStatus status = KANON_OK;
+
+	for (int round = 0; round < (effort > 1 ? 3 : 2); round++)
+	{
+		/* (prices of a box are as good as they get in it) */
+		if (v->box.low == NULL && round < 2 && goes_on(v, status))
+			status = find_bound(v, usual);
+		if (round == 1 && goes_on(v, status))
+			status = tighten(v);
+		tell(v);
+		if (goes_on(v, status))
+			status = search(v, start, false, round, efforts[round]);
+		tell(v);
+	}
+	return status;
+}
+
 static KanonStatus
 run(Improve *v)
 {
 	const KanonProblem *problem = v->problem;
-	double usual = fmin(1, problem->effort);
-	double efforts[] = {0.1 * usual, usual, problem->effort - 1};
 	IlpList start = {0};
 	double cost;
 	KanonStatus status;
@@ -441,28 +474,15 @@ run(Improve *v)
 	if (v->pace.late)
 		return status;
 	kanon_pace_phase(&v->pace, "start");
-	status = ilp_search(&v->model, problem->seed, usual * 1000 * row_units(&v->model), 0, v->bound, NULL,
-						NULL, &cost, &start, &v->pace);
+	status = ilp_search(&v->model, problem->seed,
+						fmin(1, problem->effort) * 1000 * row_units(v->model.n, v->model.m), 0, v->bound,
+						NULL, NULL, &cost, &start, &v->pace);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
 	tell(v);
-	/*
-	 * Subgradient steps are as long as the gap: with the cost of a short search
-	 * they lead closer to the best prices, and these to a better choice of
-	 * instances for the long one.  More than the usual effort goes on after that.
-	 */
-	for (int round = 0; round < (problem->effort > 1 ? 3 : 2); round++)
-	{
-		if (round < 2 && status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
-			status = find_bound(v, usual);
-		if (round == 1 && status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
-			status = tighten(v);
-		tell(v);
-		if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
-			status = search(v, &start, false, round, efforts[round]);
-		tell(v);
-	}
-	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
+	if (status == KANON_OK)
+		status = search_in_rounds(v, &start);
+	if (goes_on(v, status))
 		status = finish_exactly(v);
 	kanon_free(problem->env, start.v);
 	return status;
@@ -496,7 +516,8 @@ run_priced(Improve *v, size_t most_pairs)
 
 	kanon_pace_open(&v->pace, "bound");
 	status = improve_priced(problem, &v->result, most_pairs, fmin(1, problem->effort), &v->instances, &first,
-							&v->model, &v->prices, &v->pace);
+							&v->model, &v->prices,
+							row_units(problem->rows, problem->ntypes) > CUTS_ROWS ? NULL : &v->box, &v->pace);
 	if (status != KANON_OK)
 		return status;
 	v->cost = v->result.cost;
@@ -505,59 +526,12 @@ run_priced(Improve *v, size_t most_pairs)
 		if (!ilp_list_add(problem->env, &start, f))
 			status = KANON_NO_MEMORY;
 	tell(v);
-	if (status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late)
+	if (status == KANON_OK && v->box.low != NULL)
+		status = search_in_rounds(v, &start);
+	else if (goes_on(v, status))
 		status = search(v, &start, start.n > 0, 1, problem->effort);
 	tell(v);
 	kanon_free(problem->env, start.v);
-	return status;
-}
-
-/*
- * Rows are left over, too few for a class of their own: one of the instances used is
- * closed, and its rows are.  The costliest lose least by that.
- */
-static KanonStatus
-close_one(Improve *v)
-{
-	IlpList fewer = {0};
-	bool *tried = kanon_alloc0(v->problem->env, v->used.n, sizeof(bool));
-	KanonStatus status = tried == NULL ? KANON_NO_MEMORY : KANON_OK;
-
-	for (int round = 0; round < CLOSED && (size_t) round < v->used.n && status == KANON_OK; round++)
-	{
-		size_t closed = v->used.n;
-
-		for (size_t j = 0; j < v->used.n; j++)
-			if (!tried[j] && (closed == v->used.n ||
-							  v->instances.cost[v->used.v[j]] > v->instances.cost[v->used.v[closed]]))
-				closed = j;
-		tried[closed] = true;
-		fewer.n = 0;
-		for (size_t j = 0; j < v->used.n && status == KANON_OK; j++)
-			if (j != closed && !ilp_list_add(v->problem->env, &fewer, v->used.v[j]))
-				status = KANON_NO_MEMORY;
-		if (status == KANON_OK)
-			status = ilp_offer(v->problem, &v->instances, &fewer, ILP_REST_CLASS, &v->result, &v->pace);
-	}
-	kanon_free(v->problem->env, fewer.v);
-	kanon_free(v->problem->env, tried);
-	return status;
-}
-
-/* From the instances used to the best release that the residual rule allows. */
-static KanonStatus
-offer_all(Improve *v)
-{
-	KanonStatus status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_ANY, &v->result, &v->pace);
-
-	if (status == KANON_OK && v->problem->residual == KANON_RESIDUAL_ERROR)
-	{
-		status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_NONE, &v->result, &v->pace);
-		if (status == KANON_OK)
-			status = ilp_offer(v->problem, &v->instances, &v->used, ILP_REST_CLASS, &v->result, &v->pace);
-		if (status == KANON_OK && v->result.cost == INFINITY)
-			status = close_one(v);
-	}
 	return status;
 }
 
@@ -611,7 +585,7 @@ improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease 
 		ilp_prices_free(env, &v.prices);
 		/* what was found before memory or time ended is a solution, too */
 		if ((status == KANON_OK || status == KANON_NO_MEMORY) && v.cost < INFINITY)
-			status = offer_all(&v);
+			status = ilp_offer_all(problem, &v.instances, &v.used, &v.result, &v.pace);
 		if (status == KANON_TOO_LARGE || status == KANON_NO_MEMORY)
 			status = KANON_OK; /* the release so far stands */
 	}
@@ -630,5 +604,6 @@ improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease 
 		kanon_instances_free(env, &v.instances);
 	kanon_free(env, v.fixed.v);
 	kanon_free(env, v.used.v);
+	ilp_box_free(env, &v.box);
 	return status;
 }

@@ -37,6 +37,9 @@
 /* Steps in a round. */
 #define STEPS 90
 
+/* How far prices may go where cuts are priced, too: further than without them. */
+#define WHOLE_REACH 0.035
+
 /* The reach is halved so often when its instances are too many. */
 #define NARROWER 4
 
@@ -47,6 +50,7 @@ typedef struct Sieve
 {
 	const IlpModel *model;
 	const IlpBox *box;
+	bool whole;         /* all rows of an instance that can open */
 	double highest;     /* price of all */
 	IlpCandidate *cand; /* [m] */
 	KanonPace *pace;
@@ -56,11 +60,16 @@ static uint32_t
 sift(void *arg, double cost, const uint32_t *types, uint32_t ntypes, uint32_t *kept)
 {
 	Sieve *sieve = arg;
+	uint32_t n;
 
 	if (cost >= sieve->highest)
 		return 0;
 	(void) kanon_step(sieve->pace, ntypes);
-	return ilp_box_sift(sieve->model, sieve->box, cost, types, ntypes, sieve->cand, kept);
+	n = ilp_box_sift(sieve->model, sieve->box, cost, types, ntypes, sieve->cand, kept);
+	if (n == 0 || !sieve->whole)
+		return n;
+	memcpy(kept, types, ntypes * sizeof(*kept));
+	return ntypes;
 }
 
 /* What the rounds leave. */
@@ -69,6 +78,7 @@ typedef struct Priced
 	KanonInstances instances;
 	IlpModel model;
 	IlpPrices prices;
+	IlpBox box; /* where the model has the L of the whole program */
 } Priced;
 
 static void
@@ -77,6 +87,7 @@ priced_free(KanonEnv *env, Priced *priced)
 	kanon_instances_free(env, &priced->instances);
 	ilp_model_free(&priced->model);
 	ilp_prices_free(env, &priced->prices);
+	ilp_box_free(env, &priced->box);
 }
 
 /* What a row of each type costs in a release, on average. */
@@ -170,13 +181,12 @@ add_classes(const KanonProblem *problem, const KanonRelease *release, Priced *pr
 
 /* One round: the instances that prices within reach can open, and better prices by them. */
 static KanonStatus
-run_round(const KanonProblem *problem, const IlpModel *none, double aim, double reach, int64_t steps,
-		  size_t most_pairs, const double *y, Priced *out, KanonPace *pace)
+run_round(const KanonProblem *problem, const IlpModel *none, bool whole, double aim, double reach,
+		  int64_t steps, size_t most_pairs, const double *y, Priced *out, KanonPace *pace)
 {
 	KanonEnv *env = problem->env;
-	IlpBox box = {0};
-	Sieve sieve = {.model = none, .box = &box, .pace = pace};
-	KanonStatus status = ilp_box_around(none, y, reach, &box);
+	Sieve sieve = {.model = none, .box = &out->box, .whole = whole, .pace = pace};
+	KanonStatus status = ilp_box_around(none, y, reach, &out->box);
 
 	out->prices.y = kanon_alloc(env, none->m, sizeof(*out->prices.y));
 	sieve.cand = kanon_alloc(env, none->m, sizeof(*sieve.cand));
@@ -186,7 +196,7 @@ run_round(const KanonProblem *problem, const IlpModel *none, double aim, double 
 	{
 		memcpy(out->prices.y, y, none->m * sizeof(*y));
 		for (uint32_t i = 0; i < none->m; i++)
-			sieve.highest = fmax(sieve.highest, box.high[i]);
+			sieve.highest = fmax(sieve.highest, out->box.high[i]);
 		status = kanon_instances_sift(problem, sift, &sieve, most_pairs, pace, &out->instances);
 	}
 	kanon_free(env, sieve.cand);
@@ -196,8 +206,7 @@ run_round(const KanonProblem *problem, const IlpModel *none, double aim, double 
 	kanon_free(env, out->instances.type);
 	out->instances.type = NULL;
 	if (status == KANON_OK)
-		status = ilp_lagrange_within(&out->model, &box, aim, steps, &out->prices, pace);
-	ilp_box_free(env, &box);
+		status = ilp_lagrange_within(&out->model, &out->box, aim, steps, &out->prices, pace);
 	if (status != KANON_OK)
 		priced_free(env, out);
 	return status;
@@ -222,7 +231,7 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 
 		do
 		{
-			status = run_round(problem, none, aim, (round == 0 ? FIRST_REACH : REACH) * range * narrow,
+			status = run_round(problem, none, false, aim, (round == 0 ? FIRST_REACH : REACH) * range * narrow,
 							   (int64_t) (STEPS * fmax(0.1, sqrt(effort))), most_pairs, y, &next, pace);
 			if (status != KANON_TOO_LARGE && status != KANON_NO_MEMORY)
 				break;
@@ -242,9 +251,32 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 	return status;
 }
 
+/*
+ * The same once more, around the prices that the rounds have found: of each instance all
+ * rows, so that cuts, too, can be priced in the box.  Too many: the last round stands.
+ */
+static KanonStatus
+make_whole(const KanonProblem *problem, const IlpModel *none, double upper, size_t most_pairs,
+		   const double *y, Priced *last, KanonPace *pace)
+{
+	Priced next = {0};
+	KanonStatus status =
+		run_round(problem, none, true, upper, WHOLE_REACH * none->c[0], 0, most_pairs, y, &next, pace);
+
+	if (status == KANON_OK)
+	{
+		next.prices.bound = fmax(next.prices.bound, last->prices.bound);
+		priced_free(problem->env, last);
+		*last = next;
+		return KANON_OK;
+	}
+	ilp_box_free(problem->env, &last->box);
+	return status == KANON_TOO_LARGE || status == KANON_NO_MEMORY ? KANON_OK : status;
+}
+
 KanonStatus
 improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_pairs, double effort,
-			   KanonInstances *instances, uint32_t *first, IlpModel *model, IlpPrices *prices,
+			   KanonInstances *instances, uint32_t *first, IlpModel *model, IlpPrices *prices, IlpBox *box,
 			   KanonPace *pace)
 {
 	KanonEnv *env = problem->env;
@@ -273,6 +305,8 @@ improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_p
 		status = run_rounds(problem, &none, fmin(from->cost, ilp_model_ceiling(&none)), most_pairs, effort, y,
 							&last, pace);
 	}
+	if (status == KANON_OK && box != NULL)
+		status = make_whole(problem, &none, from->cost, most_pairs, y, &last, pace);
 	pace->deadline = deadline;
 	pace->late = deadline > 0 && env->now(env->arg) >= deadline;
 	*first = last.instances.n;
@@ -283,6 +317,10 @@ improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_p
 		*instances = last.instances;
 		*model = last.model;
 		*prices = last.prices;
+		if (box != NULL)
+			*box = last.box;
+		else
+			ilp_box_free(env, &last.box);
 	}
 	else
 		priced_free(env, &last);

@@ -75,10 +75,11 @@ extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box,
 /*
  * A better bound than prices have, which are near the best: by cuts, with that much work, or
  * until the gap to `upper` is closed.  g is raised with it; y are the prices without those of
- * the cuts.
+ * the cuts.  within: where prices stay, since instances that the model does not have do not
+ * open there (of those that it has, it has all rows); NULL: it has them all.
  */
-extern KanonStatus ilp_tighten(const IlpModel *model, double upper, int64_t work, IlpPrices *prices,
-							   KanonPace *pace);
+extern KanonStatus ilp_tighten(const IlpModel *model, const IlpBox *within, double upper, int64_t work,
+							   IlpPrices *prices, KanonPace *pace);
 
 /* bound.c */
 

@@ -84,6 +84,10 @@ extern KanonStatus ilp_greedy(const KanonProblem *problem, const KanonInstances 
 extern KanonStatus ilp_offer(const KanonProblem *problem, const KanonInstances *instances,
 							 const IlpList *used, IlpRest rest, IlpResult *result, KanonPace *pace);
 
+/* The same with the best that the problem allows to do with the rest. */
+extern KanonStatus ilp_offer_all(const KanonProblem *problem, const KanonInstances *instances,
+								 const IlpList *used, IlpResult *result, KanonPace *pace);
+
 /* Finishes: *release, and cost, lower_bound, proven of the report. */
 extern KanonStatus ilp_conclude(const KanonProblem *problem, const KanonInstances *grid, IlpResult *result,
 								double bound, KanonRelease *release, KanonReport *report);

@@ -9,6 +9,9 @@
 #include "program/flow.h"
 #include "util/scratch.h"
 
+/* Classes of which one is closed when too few rows are left over. */
+#define CLOSED 16
+
 /* What a release has none of, such as classes where all rows are dropped, need not be there. */
 static void *
 copy(KanonScratch *scratch, const void *from, size_t n, size_t size)
@@ -106,6 +109,57 @@ ilp_offer(const KanonProblem *problem, const KanonInstances *instances, const Il
 	else
 		kanon_release_free(problem, &mine.release);
 	return KANON_OK;
+}
+
+/*
+ * Rows are left over, too few for a class of their own: one of the instances used is
+ * closed, and its rows are.  The costliest lose least by that.
+ */
+static KanonStatus
+close_one(const KanonProblem *problem, const KanonInstances *instances, const IlpList *used,
+		  IlpResult *result, KanonPace *pace)
+{
+	IlpList fewer = {0};
+	bool *tried = kanon_alloc0(problem->env, used->n, sizeof(bool));
+	KanonStatus status = tried == NULL ? KANON_NO_MEMORY : KANON_OK;
+
+	for (int round = 0; round < CLOSED && (size_t) round < used->n && status == KANON_OK; round++)
+	{
+		size_t closed = used->n;
+
+		for (size_t j = 0; j < used->n; j++)
+			if (!tried[j] &&
+				(closed == used->n || instances->cost[used->v[j]] > instances->cost[used->v[closed]]))
+				closed = j;
+		tried[closed] = true;
+		fewer.n = 0;
+		for (size_t j = 0; j < used->n && status == KANON_OK; j++)
+			if (j != closed && !ilp_list_add(problem->env, &fewer, used->v[j]))
+				status = KANON_NO_MEMORY;
+		if (status == KANON_OK)
+			status = ilp_offer(problem, instances, &fewer, ILP_REST_CLASS, result, pace);
+	}
+	kanon_free(problem->env, fewer.v);
+	kanon_free(problem->env, tried);
+	return status;
+}
+
+/* From the instances used to the best release that the residual rule allows. */
+KanonStatus
+ilp_offer_all(const KanonProblem *problem, const KanonInstances *instances, const IlpList *used,
+			  IlpResult *result, KanonPace *pace)
+{
+	KanonStatus status = ilp_offer(problem, instances, used, ILP_REST_ANY, result, pace);
+
+	if (status == KANON_OK && problem->residual == KANON_RESIDUAL_ERROR)
+	{
+		status = ilp_offer(problem, instances, used, ILP_REST_NONE, result, pace);
+		if (status == KANON_OK)
+			status = ilp_offer(problem, instances, used, ILP_REST_CLASS, result, pace);
+		if (status == KANON_OK && result->cost == INFINITY)
+			status = close_one(problem, instances, used, result, pace);
+	}
+	return status;
 }
 
 KanonStatus

@@ -388,7 +388,8 @@ run(Tight *t, double upper, int64_t work, IlpPrices *prices)
 }
 
 KanonStatus
-ilp_tighten(const IlpModel *model, double upper, int64_t work, IlpPrices *prices, KanonPace *pace)
+ilp_tighten(const IlpModel *model, const IlpBox *within, double upper, int64_t work, IlpPrices *prices,
+			KanonPace *pace)
 {
 	KanonEnv *env = model->env;
 	IlpBox box = {0};
@@ -403,6 +404,11 @@ ilp_tighten(const IlpModel *model, double upper, int64_t work, IlpPrices *prices
 			   .scale = 1};
 	KanonStatus status = ilp_box_around(model, prices->y, REACH * ilp_cost_range(model), &box);
 
+	for (uint32_t i = 0; i < model->m && status == KANON_OK && within != NULL; i++)
+	{
+		box.low[i] = fmax(box.low[i], within->low[i]);
+		box.high[i] = fmin(box.high[i], within->high[i]);
+	}
 	if (status == KANON_OK)
 		status = ilp_box_model(model, &box, &part, pace);
 	if (status == KANON_OK)
