@@ -1740,8 +1740,8 @@ SELECT jsonb_build_object(
                   WHEN r.mechanism IS NOT NULL THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
                   WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
-                  -- what is generalised cannot be compared with a population as it is
-                  WHEN r.population IS NOT NULL AND EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') THEN NULL
+                  -- what is generalised, or a range or set, cannot be compared with a population as it is
+                  WHEN r.population IS NOT NULL AND (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')) THEN NULL
                   WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
                   ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
     'columns', coalesce((SELECT jsonb_agg(to_jsonb(c) - 'run' || jsonb_build_object(

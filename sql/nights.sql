@@ -12,7 +12,7 @@ CREATE VIEW said AS SELECT release, status, row_count, error, message, detail, h
 -- ---- changes ----
 
 -- options by name: the others stay
-SELECT kanon_alter_publication('stays', set_options => jsonb_build_object('privacy', ARRAY[kanon_k_map('stay')]));
+SELECT kanon_alter_publication('stays', set_options => jsonb_build_object('privacy', ARRAY[kanon_distinct_l('note', 2)]));
 SELECT * FROM now_is;
 SELECT kanon_alter_publication('stays', drop_options => '{weights}', set_options => '{"method": "greedy", "mark": true}');
 SELECT * FROM now_is;

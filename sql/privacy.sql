@@ -297,7 +297,7 @@ SELECT rule.name || ': ' || string_agg(takes(format(call, method.name, rule.rule
     FROM unnest('{one_k,k_one,k_k}'::text[]) WITH ORDINALITY AS c (name, n)) method
 WHERE rule.rule IS NOT NULL GROUP BY rule.n, rule.name ORDER BY rule.n;
 RESET client_min_messages;
-SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'ilp', privacy => ARRAY[kanon_k_map('everybody')]) $$);
+SELECT try($$ kanon_freeform('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'ring', privacy => ARRAY[kanon_k_map('everybody')]) $$);
 SELECT try($$ kanon_cluster('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'forest', privacy => ARRAY[kanon_delta_presence('everybody', 0, 1)]) $$);
 
 -- greedy leaves rows that may not be published
@@ -397,8 +397,20 @@ SELECT refuses(ARRAY[kanon_delta_presence('census', 0.5, 1)]);
 SELECT refuses(ARRAY[kanon_delta_presence('census', 0, 0.2)]);
 SELECT refuses(ARRAY[kanon_delta_presence('census', 0.5, 1)], residual => 'drop');
 SELECT try($$ kanon_full_domain('sample', 'o', '{zip,age}', 2, suppression_limit => 1, residual => 'drop', privacy => ARRAY[kanon_delta_presence('census', 0.38, 0.38)]) $$);
-SELECT try($$ kanon_pattern_guided('sample', 'o', '{zip,age}', 2, privacy => ARRAY[kanon_k_map('census')]) $$);
 SELECT to_regclass('o');
+
+-- what is published may overlap, and each class has three of the population for itself: three are (a, b), all published, and one is (a, c)
+CREATE TABLE overlap (x text, y text);
+INSERT INTO overlap SELECT 'a', 'b' FROM generate_series(1, 3) UNION ALL SELECT 'a', 'c';
+CREATE TABLE hamlet AS TABLE overlap;
+SELECT try($$ kanon_pattern_guided('overlap', 'o', '{x,y}', 3, residual => 'error', privacy => ARRAY[kanon_k_map('hamlet')]) $$);
+SELECT m AS method, p.classes, p.row_count, p.cost FROM unnest('{ilp,best,improve,fpt}'::text[]) m, kanon_pattern_guided('overlap', 'over_' || m, '{x,y}', 3, method => m, replace => true, residual => 'error', privacy => ARRAY[kanon_k_map('hamlet')]) p;
+SELECT * FROM over_ilp ORDER BY x, y;
+-- two more of (a, c), and one is enough
+INSERT INTO hamlet VALUES ('a', 'c'), ('a', 'c');
+SELECT m AS method, p.classes, p.row_count, p.cost FROM unnest('{greedy,ilp,best,improve,fpt}'::text[]) m, kanon_pattern_guided('overlap', 'over_' || m, '{x,y}', 3, method => m, replace => true, privacy => ARRAY[kanon_k_map('hamlet')]) p;
+SELECT m AS method, c.classes, c.row_count, c.cost, c.lower_bound FROM unnest('{mondrian,mondrian_relaxed,forest,triples,bottom_up,top_down,gather}'::text[]) m, kanon_cluster('overlap', 'over_' || m, '{x,y}', 3, method => m, privacy => ARRAY[kanon_k_map('hamlet')]) c;
+SELECT m AS method, c.classes, c.cost FROM unnest('{exact,greedy,fpt}'::text[]) m, kanon_pattern_clustering('overlap', 'over_' || m, '{x,y}', 3, method => m, replace => true, patterns => '{--,--,-*}', privacy => ARRAY[kanon_k_map('hamlet')]) c;
 
 -- the target itself is checked: values that have another order once they are written
 CREATE TYPE mood AS (v int);

@@ -155,6 +155,8 @@ takers(PrivacyKind kind)
 	initStringInfo(&list);
 	add_methods(&list, kanon_solvers, kind, "kanon_pattern_guided");
 	add_methods(&list, kanon_cluster_methods, kind, "kanon_cluster");
+	if ((kanon_solver_find("ilp")->privacy & 1u << kind) != 0)
+		appendStringInfoString(&list, ", kanon_pattern_clustering");
 	/* which take every rule */
 	appendStringInfo(&list, "%skanon_full_domain and kanon_subtree take such a rule.",
 					 list.len > 0 ? ", " : "");
@@ -170,8 +172,9 @@ static bool
 is_presence(PrivacyKind kind)
 {
 	StaticAssertStmt(1u << PRIVACY_DELTA_PRESENCE == KANON_TAKES_DELTA_PRESENCE &&
+						 1u << PRIVACY_K_MAP == KANON_TAKES_K_MAP &&
 						 1u << PRIVACY_PRESENCE == KANON_TAKES_PRESENCE,
-					 "the core numbers rules about presence as SQL does");
+					 "the core numbers rules about populations as SQL does");
 
 	return kind == PRIVACY_DELTA_PRESENCE || kind == PRIVACY_PRESENCE;
 }

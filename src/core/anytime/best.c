@@ -138,7 +138,7 @@ solve(const KanonProblem *problem, size_t pairs, double nodes, bool match, Kanon
 KanonStatus
 kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_best, RULED_STRICT | RULED_SEARCH | RULED_EXACT, release,
 						   report);
 	return solve(problem, FITS, NODES, true, release, report);
@@ -147,7 +147,7 @@ kanon_solve_best(const KanonProblem *problem, KanonRelease *release, KanonReport
 KanonStatus
 kanon_solve_improve(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_improve, RULED_STRICT | RULED_SEARCH, release, report);
 	return solve(problem, SMALL_FITS, SMALL_NODES, false, release, report);
 }

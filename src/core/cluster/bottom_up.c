@@ -324,7 +324,7 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 		.deadline = start + problem->time_limit};
 	KanonStatus status;
 
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return cluster_solve_ruled(problem, kanon_solve_bottom_up, release, report);
 	if (cluster_wants_parts(problem))
 		return cluster_solve_by_parts(problem, kanon_solve_bottom_up, release, report);

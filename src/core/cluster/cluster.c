@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "cluster/clustering.h"
-#include "privacy/rules.h"
+#include "privacy/allowed.h"
 #include "model/mask.h"
 #include "util/pace.h"
 #include "util/sort.h"
 #include "model/shown.h"
 
-#define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
+#define ALL_RULES (((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP)
 #define AND_PRESENCE (ALL_RULES | KANON_TAKES_DELTA_PRESENCE | KANON_TAKES_PRESENCE)
 
 const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, AND_PRESENCE, 0},
@@ -116,8 +116,8 @@ cluster_largest(const ClusterLayout *layout, const ClusterParts *parts, int64_t 
 bool
 cluster_asks_values(const KanonProblem *problem)
 {
-	return problem->privacy == NULL ||
-		   (kanon_privacy_grows(problem->privacy) && kanon_privacy_person(problem->privacy) < 0);
+	return !kanon_by_types(problem) || (problem->npopulations == 0 && kanon_privacy_grows(problem->privacy) &&
+										kanon_privacy_person(problem->privacy) < 0);
 }
 
 KanonStatus

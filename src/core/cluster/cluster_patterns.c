@@ -314,7 +314,7 @@ solve(const KanonProblem *problem, Proof proof, KanonRelease *release, KanonRepo
 KanonStatus
 kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_pattern_clustering, RULED_STRICT | RULED_ONCE, release,
 						   report);
 #ifdef HAVE_GLPK
@@ -327,7 +327,7 @@ kanon_solve_pattern_clustering(const KanonProblem *problem, KanonRelease *releas
 KanonStatus
 kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_pattern_clustering_greedy, RULED_STRICT | RULED_ONCE, release,
 						   report);
 	return solve(problem, BY_NOTHING, release, report);
@@ -336,7 +336,7 @@ kanon_solve_pattern_clustering_greedy(const KanonProblem *problem, KanonRelease 
 KanonStatus
 kanon_solve_pattern_clustering_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_pattern_clustering_fpt, RULED_STRICT | RULED_ONCE, release,
 						   report);
 	return solve(problem, BY_CHOICES, release, report);

@@ -6,6 +6,7 @@
 
 #include "cluster/cluster.h"
 #include "util/pace.h"
+#include "privacy/allowed.h"
 #include "release/repair.h"
 #include "util/scratch.h"
 
@@ -100,7 +101,7 @@ extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull,
 /*
  * ruled.c: what a method that knows k alone makes of the rows without what problem->privacy
  * (not NULL) looks at, mended (release/repair.h).  Where rows may be left out (residual
- * DROP), these are any number.
+ * DROP), these are any number.  Under k_map the same of the population's rows.
  */
 extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
 									   KanonReport *report);

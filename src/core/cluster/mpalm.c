@@ -163,14 +163,23 @@ try_people(Mpalm *m, const Part *part, const ClusterQi *qi, int p, bool *allowed
 
 	if (population->nvalues == NULL)
 	{
+		size_t npairs = 0;
+
 		memset(m->found, 0, ((size_t) m->nchildren + 1) * sizeof(int64_t));
 		for (uint32_t i = part->from[p + 1]; i < m->npeople[p]; i++)
 		{
-			m->found[child_of_person(m, population, qi, m->people[p][i])] +=
-				population->rows[m->people[p][i]];
+			uint32_t person = m->people[p][i];
+			uint32_t child = child_of_person(m, population, qi, person);
+
+			if (population->person != NULL)
+				m->pairs[npairs++] = (uint64_t) child << 32 | population->person[person];
+			else
+				m->found[child] += population->rows[person];
 			if (kanon_stop(&m->pace, 8))
 				return KANON_CANCELLED;
 		}
+		if (mpalm_count_persons(m, npairs, m->found) != KANON_OK)
+			return KANON_CANCELLED;
 		*allowed = mpalm_keeps(m, p, 0, m->found[m->nchildren], 0);
 	}
 	for (uint32_t child = 0; child < m->nchildren && *allowed; child++)
@@ -409,6 +418,9 @@ start(Mpalm *m)
 	m->child_hull = kanon_take(&m->scratch, (size_t) problem->ntypes + 2, sizeof(KanonHull));
 	m->child = kanon_take0(&m->scratch, most, sizeof(uint32_t));
 	m->people_sorted = kanon_take(&m->scratch, people, sizeof(uint32_t));
+	for (int p = 0; p < problem->npopulations; p++)
+		if (problem->populations[p].person != NULL)
+			m->pairs = kanon_take(&m->scratch, people, 2 * sizeof(uint64_t));
 	m->people = kanon_take0(&m->scratch, (size_t) problem->npopulations, sizeof(uint32_t *));
 	m->npeople = kanon_take0(&m->scratch, (size_t) problem->npopulations, sizeof(uint32_t));
 	if (m->scratch.failed || !room_for_part(m))

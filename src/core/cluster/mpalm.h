@@ -41,6 +41,7 @@ typedef struct Mpalm
 	int column;
 	int64_t *found;          /* [ntypes + 1] of a population, by child; the last: nobody's */
 	uint32_t *people_sorted; /* [most row types of a population] */
+	uint64_t *pairs;         /* [twice that] a child and a person; NULL: no population has persons */
 } Mpalm;
 
 /* The part that is divided: the last. */
@@ -52,6 +53,9 @@ typedef struct Part
 	uint32_t high[KANON_MAX_COLUMNS];
 	int64_t rows;
 } Part;
+
+/* Of n pairs a person counts once in each child. */
+extern KanonStatus mpalm_count_persons(Mpalm *m, size_t n, int64_t *found);
 
 static inline bool
 mpalm_is_ordered(const ClusterQi *qi)

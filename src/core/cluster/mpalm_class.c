@@ -5,6 +5,7 @@
 
 #include "cluster/mpalm.h"
 #include "util/fault.h"
+#include "util/sort.h"
 
 uint32_t
 mpalm_null_code(const Mpalm *m, const ClusterQi *qi)
@@ -55,8 +56,24 @@ mpalm_share(const Mpalm *m, const KanonPopulation *population, const KanonHull *
 bool
 mpalm_keeps(const Mpalm *m, int p, int64_t rows, int64_t found, double match)
 {
-	return FAULT(population_miscounted) || kanon_population_allows(m->problem, &m->problem->populations[p],
-																   m->layout.rows, rows, found, match);
+	const KanonPopulation *population = &m->problem->populations[p];
+
+	/* who is in no class matters to chances alone */
+	if (population->map && rows == 0)
+		return true;
+	return FAULT(population_miscounted) ||
+		   kanon_population_allows(m->problem, population, m->layout.rows, rows, found, match);
+}
+
+KanonStatus
+mpalm_count_persons(Mpalm *m, size_t n, int64_t *found)
+{
+	if (n > 0)
+		kanon_sort(m->pairs, m->pairs + n, n, sizeof(uint64_t), kanon_compare_longs, NULL);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || m->pairs[i] != m->pairs[i - 1])
+			found[m->pairs[i] >> 32]++;
+	return kanon_stop(&m->pace, 8 * (uint64_t) n) ? KANON_CANCELLED : KANON_OK;
 }
 
 /* May the last part be a class that shows this, and who of it then matches nothing be in no class? */
@@ -70,6 +87,7 @@ may_show(Mpalm *m, const Part *part, const KanonHull *hull, bool *allowed)
 	{
 		const KanonPopulation *population = &m->problem->populations[p];
 		int64_t found = 0, lost = 0;
+		size_t npairs = 0;
 
 		if (population->nvalues != NULL)
 		{
@@ -85,10 +103,15 @@ may_show(Mpalm *m, const Part *part, const KanonHull *hull, bool *allowed)
 
 			while (q < layout->nqis && mpalm_matches(m, population, &layout->qi[q], person, hull))
 				q++;
-			*(q == layout->nqis ? &found : &lost) += population->rows[person];
+			if (population->person == NULL)
+				*(q == layout->nqis ? &found : &lost) += population->rows[person];
+			else if (q == layout->nqis)
+				m->pairs[npairs++] = population->person[person];
 			if (kanon_stop(&m->pace, m->width))
 				return KANON_CANCELLED;
 		}
+		if (mpalm_count_persons(m, npairs, &found) != KANON_OK)
+			return KANON_CANCELLED;
 		*allowed = mpalm_keeps(m, p, part->rows, found, 0) && mpalm_keeps(m, p, 0, lost, 0);
 	}
 	return KANON_OK;

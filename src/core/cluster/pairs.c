@@ -256,7 +256,7 @@ kanon_solve_pairs(const KanonProblem *problem, KanonRelease *release, KanonRepor
 										.guarantee = {2, 1.5},
 										.bound = {1.5, 2}};
 
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return cluster_solve_ruled(problem, kanon_solve_pairs, release, report);
 	if (cluster_wants_parts(problem))
 		return cluster_solve_by_parts(problem, kanon_solve_pairs, release, report);

@@ -41,7 +41,7 @@ kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release, KanonRe
 	Penalty penalty;
 	KanonStatus status;
 
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return cluster_solve_ruled(problem, kanon_solve_top_down, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));

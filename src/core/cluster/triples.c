@@ -489,7 +489,7 @@ kanon_solve_triples(const KanonProblem *problem, KanonRelease *release, KanonRep
 										.guarantee = {3, 2},
 										.bound = {1, 1.5}};
 
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return cluster_solve_ruled(problem, kanon_solve_triples, release, report);
 	if (cluster_wants_parts(problem))
 		return cluster_solve_by_parts(problem, kanon_solve_triples, release, report);

@@ -80,7 +80,7 @@ kanon_solve_fpt(const KanonProblem *problem, KanonRelease *release, KanonReport 
 	double start = env->now(env->arg);
 	KanonStatus status;
 
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_fpt, RULED_STRICT, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));

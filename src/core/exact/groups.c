@@ -368,7 +368,7 @@ groups_solve_limited(const KanonProblem *problem, const IlpStart *start, uint64_
 KanonStatus
 kanon_solve_matching(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_matching, 0, release, report);
 	return groups_solve_limited(problem, NULL, 0, release, report);
 }

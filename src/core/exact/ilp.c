@@ -288,7 +288,7 @@ ilp_solve_limited(const KanonProblem *problem, const IlpStart *start, KanonRelea
 KanonStatus
 kanon_solve_ilp(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
 {
-	if (problem->privacy != NULL)
+	if (kanon_by_types(problem))
 		return ruled_solve(problem, kanon_solve_ilp, RULED_STRICT | RULED_SEARCH | RULED_EXACT, release,
 						   report);
 	return ilp_solve_limited(problem, NULL, release, report, 0, NULL);

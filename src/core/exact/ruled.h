@@ -4,7 +4,7 @@
 #ifndef KANON_RULED_H
 #define KANON_RULED_H
 
-#include "kanon.h"
+#include "privacy/allowed.h"
 
 /* What is done beside mending what the solver finds of the plain problem (release/repair.h). */
 #define RULED_STRICT 1u /* it asks kanon_class_allowed, or its instances are those of instances.h */

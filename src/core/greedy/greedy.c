@@ -36,6 +36,7 @@
 typedef struct Greedy
 {
 	const KanonProblem *problem;
+	KanonProblem searched; /* the same with as many rows for k as a class has at least */
 	KanonEnv *env;
 	KanonMaskIndex *index;
 	KanonPace pace;
@@ -176,7 +177,7 @@ run_rules(Greedy *greedy)
 	{
 		bool more = true;
 
-		while (more && status == KANON_OK && greedy->rows_left >= greedy->problem->k)
+		while (more && status == KANON_OK && greedy->rows_left >= greedy->searched.k)
 		{
 			range.high = greedy->bound[b];
 			if (range.high > greedy->index->max_level)
@@ -206,7 +207,7 @@ run_list(Greedy *greedy)
 	size_t from = 0;
 
 	/* the last one is the all-suppressed one */
-	while (status == KANON_OK && from + 1 < greedy->npatterns && greedy->rows_left >= greedy->problem->k)
+	while (status == KANON_OK && from + 1 < greedy->npatterns && greedy->rows_left >= greedy->searched.k)
 	{
 		GreedyRange range = {.list = greedy->patterns + from};
 		size_t to = from;
@@ -508,9 +509,12 @@ static KanonStatus
 start(Greedy *greedy)
 {
 	const KanonProblem *problem = greedy->problem;
-	KanonStatus status = kanon_mask_open(problem, &greedy->index);
+	KanonStatus status;
 	size_t most = problem->ntypes;
 
+	greedy->searched = *problem;
+	greedy->searched.k = kanon_least_rows(problem);
+	status = kanon_mask_open(&greedy->searched, &greedy->index);
 	if (status != KANON_OK)
 		return status;
 	greedy_store_init(&greedy->store, greedy->index, &greedy->pace,

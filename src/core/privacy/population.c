@@ -108,22 +108,12 @@ presence_found_type(KanonPresence *presence, int p, uint32_t group, uint32_t typ
 		presence->found[p][group] += population->rows[type];
 }
 
-static int
-compare_pairs(const void *a, const void *b, void *arg)
-{
-	uint64_t left = *(const uint64_t *) a;
-	uint64_t right = *(const uint64_t *) b;
-
-	(void) arg;
-	return left < right ? -1 : left > right;
-}
-
 /* A person counts once in each group. */
 KanonStatus
 presence_count_persons(KanonPresence *presence, int p, size_t n)
 {
 	if (n > 0)
-		kanon_sort(presence->pairs, presence->spare, n, sizeof(uint64_t), compare_pairs, NULL);
+		kanon_sort(presence->pairs, presence->spare, n, sizeof(uint64_t), kanon_compare_longs, NULL);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || presence->pairs[i] != presence->pairs[i - 1])
 			presence->found[p][presence->pairs[i] >> 32]++;
@@ -134,6 +124,7 @@ static KanonStatus
 count_one(KanonPresence *presence, int p, const int *columns, const int *qis, int ncolumns)
 {
 	const KanonPopulation *population = &presence->problem->populations[p];
+	bool in_turn = presence->turns != NULL && !kanon_population_shares(population);
 	uint32_t codes[KANON_MAX_COLUMNS];
 	size_t n = 0;
 
@@ -144,7 +135,7 @@ count_one(KanonPresence *presence, int p, const int *columns, const int *qis, in
 
 		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
 			return KANON_CANCELLED;
-		if (presence->turns != NULL && presence_is_taken(presence, p, type))
+		if (in_turn && presence_is_taken(presence, p, type))
 			continue;
 		for (; i < ncolumns; i++)
 		{
@@ -157,7 +148,7 @@ count_one(KanonPresence *presence, int p, const int *columns, const int *qis, in
 		group = *find_slot(presence, columns, qis, ncolumns, codes);
 		if (group != NO_GROUP)
 			presence_found_type(presence, p, group, type, &n);
-		if (presence->turns != NULL)
+		if (in_turn)
 			presence->at[p][type] = group;
 	}
 	return presence_count_persons(presence, p, n);
@@ -349,6 +340,11 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 	{
 		const KanonPopulation *population = &presence->problem->populations[p];
 
+		/* in turn a class has k for itself, unless there may be too few of it */
+		if (population->map && presence->turns != NULL && !kanon_population_shares(population) &&
+			presence->problem->residual != KANON_RESIDUAL_SUPPRESS && rows > 0 &&
+			presence->rest[p] < presence->problem->k)
+			return false;
 		/* what shows nothing matches everybody, or all who match nothing else */
 		if (population->nvalues != NULL
 				? rows > 0 && !presence_is_likely(population, presence->table, rows, presence->others[p])

@@ -4,7 +4,8 @@
 #ifndef KANON_POPULATION_H
 #define KANON_POPULATION_H
 
-#include "kanon.h"
+#include "util/pace.h"
+#include "util/scratch.h"
 
 /* The code of a value that the table does not have. */
 #define KANON_FOREIGN UINT32_MAX
@@ -23,7 +24,9 @@ typedef struct KanonPopulation
 	 * less (KANON_FOREIGN: it is nowhere among them).  NULL: no range matches a foreign value.
 	 */
 	const uint32_t *below[KANON_MAX_COLUMNS];
-	bool map;     /* k_map: k is asked of its rows; else: delta-presence */
+	bool map; /* k_map: k is asked of its rows; else: delta-presence */
+	bool
+		shared; /* ... of which each counts for all classes that it matches, as persons do: a bound's question */
 	double least; /* dmin */
 	double most;  /* dmax */
 
@@ -104,6 +107,20 @@ extern bool kanon_presence_rest(const KanonPresence *presence, int64_t rows);
  */
 extern KanonStatus kanon_presence_check(const KanonProblem *problem, const KanonRelease *release,
 										uint32_t *class_);
+
+/*
+ * claims.c: of each row type of a population the first of the table's that is like it, or KANON_FOREIGN, in
+ * memory of the scratch.
+ */
+extern KanonStatus kanon_population_alike(const KanonProblem *problem, const KanonPopulation *population,
+										  KanonScratch *scratch, KanonPace *pace, uint32_t **of);
+
+/* Does one row (or person) count for several classes that it matches? */
+static inline bool
+kanon_population_shares(const KanonPopulation *population)
+{
+	return population->person != NULL || population->shared;
+}
 
 /* Do two classes that keep all rules about populations always keep them as one? */
 extern bool kanon_presence_monotone(const KanonProblem *problem);

@@ -22,10 +22,6 @@
 /* Steps to find out a share. */
 #define MAX_STEPS ((uint64_t) 1 << 26)
 
-/* Classes that rows are compared with at a time: bits. */
-#define WORDS 8
-#define BLOCK (WORDS * 64)
-
 /* The classes that were taken so far, where shares are to be known. */
 struct Turns
 {
@@ -211,10 +207,6 @@ share_of(KanonPresence *presence, const KanonPopulation *population, const Kanon
 bool
 kanon_presence_in_turn(const KanonProblem *problem)
 {
-	/* what k_map asks of classes that overlap is nowhere said: such a release is broken */
-	for (int p = 0; p < problem->npopulations; p++)
-		if (problem->populations[p].map)
-			return false;
 	return problem->full_domain == NULL && problem->subtree == NULL;
 }
 
@@ -297,15 +289,6 @@ presence_take_turn(KanonPresence *presence, uint32_t group)
 
 /* ---- of a release ---- */
 
-typedef struct Finder
-{
-	const KanonProblem *problem;
-	const KanonRelease *release;
-	KanonPace *pace;
-	uint64_t *bits[KANON_MAX_COLUMNS]; /* by code, by how many codes are below, and for what has no place */
-	uint64_t every[KANON_MAX_COLUMNS][WORDS]; /* what shows nothing */
-} Finder;
-
 static size_t
 last_row(const Finder *finder, int c)
 {
@@ -345,14 +328,40 @@ add_class(Finder *finder, int c, KanonCell cell, int bit)
 	}
 }
 
-/* The first of the classes at hand that all columns of a row match; BLOCK: none. */
-static int
-first_match(const Finder *finder, const KanonPopulation *rows, uint32_t i)
+KanonStatus
+finder_open(Finder *finder, KanonScratch *scratch)
 {
-	uint64_t left[WORDS];
-
-	memset(left, 0xff, sizeof(left));
 	for (int c = 0; c < finder->problem->ncolumns; c++)
+		finder->bits[c] = kanon_take(scratch, last_row(finder, c) + 1, WORDS * sizeof(uint64_t));
+	return kanon_taken(scratch);
+}
+
+KanonStatus
+finder_take_block(Finder *finder, uint32_t from)
+{
+	const KanonRelease *release = finder->release;
+	size_t ncolumns = (size_t) finder->problem->ncolumns;
+
+	memset(finder->every, 0, sizeof(finder->every));
+	for (int c = 0; c < finder->problem->ncolumns; c++)
+	{
+		memset(finder->bits[c], 0, (last_row(finder, c) + 1) * WORDS * sizeof(uint64_t));
+		for (uint32_t i = from; i < release->nclasses && i < from + BLOCK; i++)
+			add_class(finder, c, release->cells[i * ncolumns + (size_t) c], (int) (i - from));
+		if (kanon_stop(finder->pace, 2 * last_row(finder, c) + BLOCK))
+			return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
+bool
+finder_match(const Finder *finder, const KanonPopulation *rows, uint32_t i, uint64_t *left)
+{
+	uint64_t any = 0;
+
+	for (int w = 0; w < WORDS; w++)
+		any |= left[w];
+	for (int c = 0; c < finder->problem->ncolumns && any != 0; c++)
 	{
 		uint32_t code = rows->code[c][i];
 		uint32_t distinct = finder->problem->columns[c].distinct;
@@ -360,16 +369,25 @@ first_match(const Finder *finder, const KanonPopulation *rows, uint32_t i)
 					: rows->below[c] != NULL && rows->below[c][i] != KANON_FOREIGN
 						? distinct + rows->below[c][i]
 						: last_row(finder, c);
-		uint64_t any = 0;
 
+		any = 0;
 		for (int w = 0; w < WORDS; w++)
 			any |= left[w] &= finder->bits[c][at * WORDS + (size_t) w] | finder->every[c][w];
-		if (any == 0)
-			return BLOCK;
 	}
-	for (int w = 0; w < WORDS; w++)
-		if (left[w] != 0)
-			return w * 64 + __builtin_ctzll(left[w]);
+	return any != 0;
+}
+
+/* The first of the classes at hand that all columns of a row match; BLOCK: none. */
+static int
+first_match(const Finder *finder, const KanonPopulation *rows, uint32_t i)
+{
+	uint64_t left[WORDS];
+
+	memset(left, 0xff, sizeof(left));
+	if (finder_match(finder, rows, i, left))
+		for (int w = 0; w < WORDS; w++)
+			if (left[w] != 0)
+				return w * 64 + __builtin_ctzll(left[w]);
 	return BLOCK;
 }
 
@@ -379,35 +397,23 @@ find_first(const KanonProblem *problem, const KanonRelease *release, const Kanon
 		   KanonScratch *scratch, KanonPace *pace, uint32_t *first)
 {
 	Finder finder = {.problem = problem, .release = release, .pace = pace};
-	size_t ncolumns = (size_t) problem->ncolumns;
+	KanonStatus status = finder_open(&finder, scratch);
 
-	for (int c = 0; c < problem->ncolumns; c++)
-		finder.bits[c] = kanon_take(scratch, last_row(&finder, c) + 1, WORDS * sizeof(uint64_t));
-	if (scratch->failed)
-		return KANON_NO_MEMORY;
 	memset(first, 0xff, rows->ntypes * sizeof(uint32_t));
-	for (uint32_t from = 0; from < release->nclasses; from += BLOCK)
+	for (uint32_t from = 0; from < release->nclasses && status == KANON_OK; from += BLOCK)
 	{
-		memset(finder.every, 0, sizeof(finder.every));
-		for (int c = 0; c < problem->ncolumns; c++)
-		{
-			memset(finder.bits[c], 0, (last_row(&finder, c) + 1) * WORDS * sizeof(uint64_t));
-			for (uint32_t i = from; i < release->nclasses && i < from + BLOCK; i++)
-				add_class(&finder, c, release->cells[i * ncolumns + (size_t) c], (int) (i - from));
-			if (kanon_stop(pace, 2 * last_row(&finder, c) + BLOCK))
-				return KANON_CANCELLED;
-		}
-		for (uint32_t i = 0; i < rows->ntypes; i++)
+		status = finder_take_block(&finder, from);
+		for (uint32_t i = 0; i < rows->ntypes && status == KANON_OK; i++)
 		{
 			int at = first[i] == KANON_DROPPED ? first_match(&finder, rows, i) : BLOCK;
 
 			if (at < BLOCK)
 				first[i] = from + (uint32_t) at;
 			if (kanon_stop(pace, WORDS))
-				return KANON_CANCELLED;
+				status = KANON_CANCELLED;
 		}
 	}
-	return KANON_OK;
+	return status;
 }
 
 /* Are all rows of the table in the first class that they match? */
@@ -509,8 +515,11 @@ presence_check_turns(KanonPresence *presence, const KanonRelease *release, uint3
 {
 	const KanonProblem *problem = presence->problem;
 	KanonStatus status = kanon_presence_by_turns(presence);
+	bool maps = true;
 
-	if (status == KANON_OK)
+	for (int p = 0; p < problem->npopulations; p++)
+		maps = maps && problem->populations[p].map;
+	if (status == KANON_OK && !maps)
 		status = check_rows(problem, release, &presence->scratch, &presence->pace, class_);
 	for (int p = 0; p < problem->npopulations && status == KANON_OK && *class_ > release->nclasses; p++)
 	{
@@ -519,6 +528,11 @@ presence_check_turns(KanonPresence *presence, const KanonRelease *release, uint3
 
 		if (population->nvalues != NULL)
 			status = check_shares(presence, population, release, class_);
+		else if (population->map)
+		{
+			status = presence_check_map(presence, p, release, class_);
+			kanon_release(&presence->scratch, mark);
+		}
 		else
 		{
 			status = check_listed(problem, population, release, &presence->scratch, &presence->pace, class_);

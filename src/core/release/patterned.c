@@ -209,38 +209,109 @@ close_patterned(Patterned *p)
 	kanon_scratch_free(&p->scratch);
 }
 
+/* Fully suppressed rows are the rest. */
+static void
+find_rest(const KanonProblem *problem, const KanonRelease *solved, KanonParts *parts)
+{
+	KanonPattern all = kanon_pattern_all(problem->ncolumns);
+
+	for (size_t f = 0; f < parts->nflows; f++)
+		if (parts->flows[f].class_ != KANON_DROPPED &&
+			kanon_same(solved->classes[parts->flows[f].class_].pattern, all))
+			parts->flows[f].class_ = KANON_DROPPED;
+}
+
+static KanonStatus
+mend_parts(Patterned *p, bool once, double end, KanonParts *parts, KanonRelease *release, KanonReport *report)
+{
+	KanonShape shape = {.problem = p->problem, .arg = p, .charge = charge, .end = end};
+	KanonStatus status;
+
+	shape.rest = once ? INFINITY : kanon_pattern_cost(p->problem, p->index->all);
+	if (once)
+		shape.merged = merged;
+	status = kanon_repair(&shape, parts, report);
+	return status == KANON_OK ? make_release(p, parts, release) : status;
+}
+
+/* Frees all but the release, which is finished or freed, too. */
+static KanonStatus
+end_mending(Patterned *p, KanonParts *parts, KanonStatus status, KanonRelease *release, KanonReport *report)
+{
+	kanon_parts_free(p->problem->env, parts);
+	close_patterned(p);
+	if (status == KANON_OK)
+		status = kanon_release_finish(p->problem, release, report);
+	if (status != KANON_OK)
+		kanon_release_free(p->problem, release);
+	return status;
+}
+
 KanonStatus
 kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, double end, KanonRelease *release,
 		   KanonReport *report)
 {
-	const KanonProblem *problem = plain->whole;
-	Patterned p = {.problem = problem};
-	KanonShape shape = {.problem = problem, .arg = &p, .charge = charge, .end = end};
+	Patterned p = {.problem = plain->whole};
 	KanonParts parts = {0};
-	KanonPattern all = kanon_pattern_all(problem->ncolumns);
-	KanonStatus status = open_patterned(&p, problem);
+	KanonStatus status = open_patterned(&p, plain->whole);
 
 	memset(release, 0, sizeof(*release));
-	shape.rest = once ? INFINITY : kanon_pattern_cost(problem, all);
-	if (once)
-		shape.merged = merged;
 	if (status == KANON_OK && once)
 		status = limit_patterns(&p, solved);
 	if (status == KANON_OK)
 		status = kanon_plain_spread(plain, solved, &parts);
-	for (size_t f = 0; f < parts.nflows && !once; f++)
-		if (parts.flows[f].class_ != KANON_DROPPED &&
-			kanon_same(solved->classes[parts.flows[f].class_].pattern, all))
-			parts.flows[f].class_ = KANON_DROPPED;
+	if (!once)
+		find_rest(plain->whole, solved, &parts);
 	if (status == KANON_OK)
-		status = kanon_repair(&shape, &parts, report);
-	if (status == KANON_OK)
-		status = make_release(&p, &parts, release);
-	kanon_parts_free(problem->env, &parts);
-	close_patterned(&p);
-	if (status == KANON_OK)
-		status = kanon_release_finish(problem, release, report);
-	if (status != KANON_OK)
-		kanon_release_free(problem, release);
+		status = mend_parts(&p, once, end, &parts, release, report);
+	return end_mending(&p, &parts, status, release, report);
+}
+
+/* k of the population's rows, which classes may lack since no row type is divided. */
+static KanonStatus
+mend_mapped(Patterned *p, const KanonMapped *mapped, bool once, double end, KanonParts *parts,
+			KanonReport *report)
+{
+	KanonShape shape = {.problem = &mapped->problem, .arg = p, .charge = charge, .end = end};
+	KanonStatus status;
+
+	shape.rest = once ? INFINITY : kanon_pattern_cost(p->problem, p->index->all);
+	if (once)
+		shape.merged = merged;
+	status = kanon_repair(&shape, parts, report);
+	/* clusters have other numbers now */
+	for (uint32_t i = 0; i < parts->nclusters && status == KANON_OK && once; i++)
+	{
+		p->chosen[i] = 0;
+		while (!kanon_same(p->patterns[p->chosen[i]], parts->pattern[i]))
+			p->chosen[i]++;
+	}
 	return status;
+}
+
+KanonStatus
+kanon_mend_mapped(const KanonMapped *mapped, const KanonRelease *solved, bool once, double end,
+				  KanonRelease *release, KanonReport *report)
+{
+	const KanonProblem *whole = mapped->plain.whole;
+	Patterned p = {.problem = whole};
+	KanonParts gathered = {0};
+	KanonParts parts = {0};
+	KanonStatus status = open_patterned(&p, whole);
+
+	memset(release, 0, sizeof(*release));
+	if (status == KANON_OK && once)
+		status = limit_patterns(&p, solved);
+	if (status == KANON_OK)
+		status = kanon_mapped_gather(mapped, solved, &gathered);
+	if (!once)
+		find_rest(whole, solved, &gathered);
+	if (status == KANON_OK)
+		status = mend_mapped(&p, mapped, once, end, &gathered, report);
+	if (status == KANON_OK)
+		status = kanon_mapped_spread(mapped, &gathered, &parts);
+	kanon_parts_free(whole->env, &gathered);
+	if (status == KANON_OK)
+		status = mend_parts(&p, once, end, &parts, release, report);
+	return end_mending(&p, &parts, status, release, report);
 }

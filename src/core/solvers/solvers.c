@@ -5,7 +5,7 @@
 
 #include "privacy/rules.h"
 
-#define ALL_RULES ((1u << KANON_PRIVACY_KINDS) - 1)
+#define ALL_RULES (((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP)
 #define AND_PRESENCE (ALL_RULES | KANON_TAKES_DELTA_PRESENCE | KANON_TAKES_PRESENCE)
 
 const KanonSolver kanon_solvers[] = {{"greedy", kanon_solve_greedy, AND_PRESENCE, 0},

@@ -87,6 +87,16 @@ kanon_compare_numbers(const void *a, const void *b, void *arg)
 }
 
 int
+kanon_compare_longs(const void *a, const void *b, void *arg)
+{
+	uint64_t left = *(const uint64_t *) a;
+	uint64_t right = *(const uint64_t *) b;
+
+	(void) arg;
+	return left < right ? -1 : left > right;
+}
+
+int
 kanon_compare_keyed(const void *a, const void *b, void *arg)
 {
 	const KanonKeyed *left = a;

@@ -28,4 +28,7 @@ extern int kanon_compare_keyed(const void *a, const void *b, void *arg);
 /* Of uint32_t, ascending. */
 extern int kanon_compare_numbers(const void *a, const void *b, void *arg);
 
+/* The same of uint64_t. */
+extern int kanon_compare_longs(const void *a, const void *b, void *arg);
+
 #endif

@@ -109,6 +109,9 @@ SELECT broken('population_miscounted', $$ kanon_full_domain('few', 'o', '{age}',
     privacy => ARRAY[kanon_k_map('census')]) $$);
 SELECT broken('value_fine', $$ kanon_full_domain('few', 'o', '{age}', 3, hierarchies => '{"age": "ages"}', replace => true,
     privacy => ARRAY[kanon_k_map('census')]) $$);
+-- (of classes that may overlap, k of their own)
+SELECT sound($$ kanon_pattern_guided('few', 'o', '{age}', 3, replace => true, privacy => ARRAY[kanon_k_map('census')]) $$);
+SELECT broken('population_miscounted', $$ kanon_pattern_guided('few', 'o', '{age}', 3, replace => true, privacy => ARRAY[kanon_k_map('census')]) $$);
 -- and so are those of them that match no class: one row that shows nothing in the place of nobody
 CREATE TABLE half AS SELECT * FROM census WHERE age NOT IN (34);
 SELECT sound($$ kanon_full_domain('half', 'o', '{age}', 2, hierarchies => '{"age": "ages"}', replace => true,
@@ -122,6 +125,7 @@ CREATE TABLE twice AS SELECT zip FROM t, generate_series(1, 2);
 SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('twice', 0.1, 0.5)]) $$);
 SELECT broken('row_moved', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', replace => true, privacy => ARRAY[kanon_delta_presence('twice', 0.1, 0.5)]) $$);
 SELECT broken('value_fine', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('twice', 0.1, 0.5)]) $$);
+SELECT broken('row_moved', $$ kanon_pattern_guided('t', 'o', '{zip}', 4, keep => '{ill}', replace => true, privacy => ARRAY[kanon_k_map('twice')]) $$);
 SELECT sound($$ kanon_cluster('half', 'o', '{age}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('census', 0.1, 1)]) $$);
 SELECT broken('value_fine', $$ kanon_cluster('half', 'o', '{age}', 3, replace => true, privacy => ARRAY[kanon_delta_presence('census', 0.1, 1)]) $$);
 
