@@ -228,7 +228,7 @@ sub belong
 	my $pattern = $marked ? 'kanon_pattern' : join ' || ', map { "CASE WHEN $_ IS NULL THEN '*' ELSE '-' END" } @qis;
 	my ($place, $earlier) = ('0', 'false');
 
-	if ($call->{method} eq 'greedy')
+	if ($call->{function} eq 'pattern_guided')
 	{
 		(my $again = $call->{sql}) =~ s/SELECT FROM/SELECT pattern FROM/;
 		$again =~ s/\)$/, dry_run => true)/;

@@ -635,12 +635,12 @@ alike(void **state)
 static void
 every_failure(void **state)
 {
-	static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_mondrian};
+	static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_mondrian, kanon_solve_improve};
 
 	(void) state;
 	for (int round = 0; round < cases(24); round++)
 	{
-		Failure failure = {.how = round % 4 < 2 ? KANON_NO_MEMORY : KANON_CANCELLED};
+		Failure failure = {.how = round % 6 < 3 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
 		while (fails_again(&failure))
 		{
@@ -658,7 +658,10 @@ every_failure(void **state)
 				world.population[p].most = 1;
 			}
 			fail_at(&world.host, &failure);
-			failure.status = solves[round % 2](world.problem, &release, &report);
+			world.problem->effort = 0.01;
+			if (round % 3 != 1)
+				world.problem->cluster = NULL;
+			failure.status = solves[round % 3](world.problem, &release, &report);
 			if (failure.status == KANON_OK)
 				kanon_release_free(world.problem, &release);
 			close_world(&world);
@@ -667,12 +670,128 @@ every_failure(void **state)
 	}
 }
 
+/* ---- solvers that know k alone ---- */
+
+static void
+others(void **state)
+{
+	uint64_t random = 24;
+	int published = 0, better = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(1500); round++)
+	{
+		World world;
+		KanonRelease greedy = {0};
+		KanonReport least = {0};
+		double cost;
+
+		open_world(&world, &random);
+		world.problem->cluster = NULL;
+		world.problem->effort = 0.01;
+		world.problem->k += world.problem->k == 1;
+		cost = kanon_solve_greedy(world.problem, &greedy, &least) == KANON_OK
+				   ? least.cost + (double) greedy.dropped * world.ncolumns
+				   : INFINITY;
+		kanon_release_free(world.problem, &greedy);
+		for (const KanonSolver *solver = kanon_solvers + 1; solver->name != NULL; solver++)
+		{
+			KanonRelease release = {0};
+			KanonReport report = {0};
+			KanonProblem plain = *world.problem;
+			KanonRelease alone = {0};
+			KanonReport best = {0};
+			KanonStatus status;
+
+			if ((solver->only_k != 0 && solver->only_k != world.problem->k) ||
+				(solver->solve == kanon_solve_fpt && (world.ncolumns > 1 || world.nrows > 14)))
+				continue;
+			status = solver->solve(world.problem, &release, &report);
+			if (status == KANON_UNAVAILABLE)
+				continue;
+			if (status == KANON_OK)
+			{
+				double found = report.cost + (double) release.dropped * world.ncolumns;
+
+				judge(&world, &release);
+				assert_true(found <= cost + 1e-9);
+				published++;
+				better += found < cost - 1e-9;
+				/* the bound is that of k alone */
+				plain.npopulations = 0;
+				plain.residual = KANON_RESIDUAL_SUPPRESS;
+				if (solver->solve == kanon_solve_ilp)
+				{
+					assert_int_equal(solver->solve(&plain, &alone, &best), KANON_OK);
+					assert_true(report.lower_bound + (double) release.dropped * world.ncolumns <
+								best.cost + 1e-9);
+					kanon_release_free(&plain, &alone);
+				}
+			}
+			else
+				assert_true(cost == INFINITY &&
+							(status == KANON_NOT_FOUND || status == KANON_REST_FORBIDDEN));
+			kanon_release_free(world.problem, &release);
+		}
+		close_world(&world);
+	}
+	assert_true(published > cases(1500) && better > 0);
+}
+
+static void
+clusterings_by_patterns(void **state)
+{
+	static const KanonSolve solves[] = {kanon_solve_pattern_clustering, kanon_solve_pattern_clustering_greedy,
+										kanon_solve_pattern_clustering_fpt};
+	uint64_t random = 11;
+	int published = 0, several = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(1500); round++)
+	{
+		World world;
+		KanonPattern list[4];
+
+		open_world(&world, &random);
+		world.problem->cluster = NULL;
+		world.problem->residual = KANON_RESIDUAL_ERROR;
+		for (int i = 0; i < 3; i++)
+			list[i] = KANON_BITS(random_below(&random, 1u << world.ncolumns));
+		list[3] = kanon_pattern_all(world.ncolumns);
+		world.problem->mask.list = list;
+		world.problem->mask.nlist = 4;
+		for (int i = 0; i < 3; i++)
+		{
+			KanonRelease release = {0};
+			KanonReport report = {0};
+			KanonStatus status = solves[i](world.problem, &release, &report);
+
+			if (status == KANON_OK)
+			{
+				judge(&world, &release);
+				assert_int_equal(release.dropped, 0);
+				published++;
+				several += release.nclasses > 1;
+			}
+			else
+				assert_true(status == KANON_NOT_FOUND || status == KANON_INFEASIBLE ||
+							status == KANON_UNAVAILABLE);
+			kanon_release_free(world.problem, &release);
+		}
+		world.problem->mask.list = NULL;
+		close_world(&world);
+	}
+	assert_true(published > cases(1500) / 4 && several > published / 10);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(greedy), cmocka_unit_test(mondrian), cmocka_unit_test(unbounded),
-		cmocka_unit_test(broken), cmocka_unit_test(alike),    cmocka_unit_test(every_failure),
+		cmocka_unit_test(others),    cmocka_unit_test(clusterings_by_patterns),
+		cmocka_unit_test(greedy),    cmocka_unit_test(mondrian),
+		cmocka_unit_test(unbounded), cmocka_unit_test(broken),
+		cmocka_unit_test(alike),     cmocka_unit_test(every_failure),
 	};
 
 	if (argc > 1)

@@ -340,15 +340,56 @@ solve_mapped(Ruled *r, KanonSolve solve)
 	return status;
 }
 
+/* What the solver finds of the plain problem, its classes in turn; its bound. */
+static KanonStatus
+solve_in_turn(Ruled *r, KanonSolve solve, bool bounds)
+{
+	KanonPlain plain;
+	KanonRelease solved = {0};
+	KanonRelease found = {0};
+	KanonReport report = {0};
+	bool once = (r->how & RULED_ONCE) != 0;
+	KanonStatus status = kanon_plain_open(r->problem, false, &plain);
+
+	plain.problem.npopulations = 0;
+	plain.problem.k_map = false;
+	if (!once)
+		plain.problem.residual = KANON_RESIDUAL_SUPPRESS;
+	if (status == KANON_OK)
+		status = solve(&plain.problem, &solved, &report);
+	if (status == KANON_OK)
+	{
+		if (bounds)
+			r->bound = report.lower_bound / r->grid.unit;
+		r->nodes += report.nodes;
+		status = kanon_take_in_turn(&plain, &solved, once, &found, &report);
+	}
+	if (status == KANON_OK)
+		keep(r, &found, report.cost / r->grid.unit + (double) found.dropped * r->grid.all_cost);
+	else if (is_no_release(status))
+	{
+		if (r->failed == KANON_NOT_FOUND)
+			memcpy(r->report->detail, report.detail, sizeof(report.detail));
+		status = KANON_OK;
+	}
+	kanon_release_free(&plain.problem, &solved);
+	kanon_plain_close(&plain);
+	return status;
+}
+
 static KanonStatus
 solve_populated(Ruled *r, KanonSolve solve)
 {
-	KanonStatus status = bound_mapped(r);
+	const KanonProblem *problem = r->problem;
+	bool presence = false;
+	KanonStatus status = problem->k_map ? bound_mapped(r) : KANON_OK;
 
+	for (int p = 0; p < problem->npopulations; p++)
+		presence = presence || !problem->populations[p].map;
 	if (status == KANON_OK && (r->how & RULED_ONCE) == 0)
 		status = solve_greedily(r);
 	if (status == KANON_OK && !proven(r))
-		status = solve_mapped(r, solve);
+		status = presence ? solve_in_turn(r, solve, !problem->k_map) : solve_mapped(r, solve);
 	return status;
 }
 

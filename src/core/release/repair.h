@@ -152,4 +152,11 @@ extern KanonStatus kanon_mend(const KanonPlain *plain, const KanonRelease *solve
 extern KanonStatus kanon_mend_mapped(const KanonMapped *mapped, const KanonRelease *solved, bool once,
 									 double end, KanonRelease *release, KanonReport *report);
 
+/*
+ * in_turn.c: rules about presence: the classes of a release of the plain problem in turn, each with all rows that match
+ * it and none before, where these may be a class.  once: all rows are in one, or KANON_NOT_FOUND.
+ */
+extern KanonStatus kanon_take_in_turn(const KanonPlain *plain, const KanonRelease *solved, bool once,
+									  KanonRelease *release, KanonReport *report);
+
 #endif

@@ -5,10 +5,11 @@
 
 #include "privacy/rules.h"
 
-#define ALL_RULES (((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP)
-#define AND_PRESENCE (ALL_RULES | KANON_TAKES_DELTA_PRESENCE | KANON_TAKES_PRESENCE)
+#define ALL_RULES                                                                         \
+	(((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP | KANON_TAKES_DELTA_PRESENCE | \
+	 KANON_TAKES_PRESENCE)
 
-const KanonSolver kanon_solvers[] = {{"greedy", kanon_solve_greedy, AND_PRESENCE, 0},
+const KanonSolver kanon_solvers[] = {{"greedy", kanon_solve_greedy, ALL_RULES, 0},
 									 {"ilp", kanon_solve_ilp, ALL_RULES, 0},
 									 {"improve", kanon_solve_improve, ALL_RULES, 0},
 									 {"best", kanon_solve_best, ALL_RULES, 0},
