@@ -36,6 +36,7 @@ SELECT FROM kanon_pattern_guided('many', 'kept_in_memory', :call, keep => '{d}',
 SELECT FROM kanon_pattern_guided('many', 'drop_in_memory', :call, residual => 'drop', patterns => '{---*,--**,----}');
 SELECT FROM kanon_pattern_guided('many', 'levels_in_memory', :call, keep => '{d}', hierarchies => '{"a": {"interval": [4, 8]}, "c": {"interval": [5]}}');
 RESET client_min_messages;
+SET max_parallel_workers_per_gather = 0;
 SET kanon.max_memory = '1MB';
 SET work_mem = '64kB';
 \set VERBOSITY terse
@@ -48,6 +49,19 @@ SELECT * FROM differ('drop_in_memory', 'dropped');
 SELECT sum(row_count) FROM kanon_pattern_guided('many', 'levels', :call, keep => '{d}', hierarchies => '{"a": {"interval": [4, 8]}, "c": {"interval": [5]}}');
 SELECT * FROM differ('levels_in_memory', 'levels');
 SELECT * FROM kanon_pattern_guided('many', NULL, :call, dry_run => true);
+
+-- values are shared out among parallel workers
+SET kanon.max_memory = '2MB';
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET client_min_messages = debug1;
+SELECT sum(row_count) FROM kanon_pattern_guided('many', NULL, :call, dry_run => true);
+SET client_min_messages = warning;
+SELECT FROM kanon_pattern_guided('many', 'helped', :call, keep => '{d}', mark => true) \g /dev/null
+RESET client_min_messages;
+RESET parallel_setup_cost;
+SET max_parallel_workers_per_gather = 0;
+SELECT * FROM differ('kept_in_memory', 'helped');
 
 -- row types that go to several classes
 CREATE TABLE divided AS SELECT site, a, b, c, id FROM many WHERE id <= 20000

@@ -15,6 +15,7 @@
  */
 #include "compat.h"
 #include "run/parted_rows.h"
+#include "run/partition.h"
 #include "write/mask.h"
 #include "write/split.h"
 #include "write/write.h"
@@ -220,63 +221,141 @@ time_for(const PartedRows *parted, double share)
 	return isinf(limit) ? limit : Max((limit - elapsed(parted)) * share, 1e-3);
 }
 
-/* The next nrows rows of what is sorted; `before`: bytes before their codes. */
-static KanonStatus
-solve_part(PartedRows *parted, Keyed *from, int before, int64 nrows, bool rest)
+/* The row types of the next nrows rows of what is sorted; `before`: bytes before their codes. */
+static void
+read_types(PartedRows *parted, Keyed *from, int before, int64 nrows, PartedTypes *types)
 {
-	Run *run = parted->run;
-	Part part = {.parted = parted, .rest = rest};
-	KanonStatus status = KANON_OK;
-	int64 n = 0;
+	const Run *run = parted->run;
 
-	if (parted->kept)
-		keyed_mark(from);
-	while (n < nrows)
+	for (int64 n = 0; n < nrows;)
 	{
 		const KeyedRow *row = keyed_next(from);
 
 		if (row == NULL || row->rows > nrows - n)
 			raise_source_changed();
-		if (parted_is_type(&part.types, run->source, row->key + before))
-			part.types.rows[part.types.n - 1] += row->rows;
+		if (parted_is_type(types, run->source, row->key + before))
+			types->rows[types->n - 1] += row->rows;
 		else
-			parted_add_type(&part.types, run->source, row->key + before, row->rows, run->border);
+			parted_add_type(types, run->source, row->key + before, row->rows, run->border);
 		n += row->rows;
 	}
-	if (!rest)
-		sizes_of_types(&run->parted->sizes, run->types->grouped, run->source->nqis, part.types.code,
-					   part.types.rows, part.types.n);
+}
+
+/* What is left over, together. */
+static KanonStatus
+solve_rest(PartedRows *parted)
+{
+	Run *run = parted->run;
+	Part part = {.parted = parted, .rest = true};
+	KanonStatus status;
+
+	if (parted->kept)
+		keyed_mark(parted->left);
+	read_types(parted, parted->left, 0, parted->nleft, &part.types);
 	part.problem = parted_open_problem(parted, &part.types);
-	if (!rest)
-		part.problem.residual = KANON_RESIDUAL_DROP;
-	part.problem.time_limit =
-		time_for(parted, rest ? 1 : (double) nrows / (double) (run->types->nrows - parted->solved));
-	if (rest || nrows >= run->problem.k)
-	{
-		status = run->request->solve(&part.problem, &part.release, &run->report);
-		run->parted->facts.parts += !rest;
-	}
-	if (!rest && (nrows < run->problem.k || goes_to_rest(status)))
-	{
-		kanon_release_free(&part.problem, &part.release);
-		place_nothing(&part);
-		status = KANON_OK;
-	}
-	parted->solved += nrows;
+	part.problem.time_limit = time_for(parted, 1);
+	status = run->request->solve(&part.problem, &part.release, &run->report);
 	if (status == KANON_OK)
 	{
-		if (!rest)
-			take_back_suppressed(&part);
 		put_flows(&part);
 		if (parted->kept)
 		{
-			keyed_return(from);
-			place_rows(&part, from, nrows);
+			keyed_return(parted->left);
+			place_rows(&part, parted->left, parted->nleft);
 		}
 	}
 	kanon_release_free(&part.problem, &part.release);
 	parted_close_problem(parted);
 	parted_free_types(&part.types, run->source, run->border);
+	return status;
+}
+
+/* ---- some values at a time ---- */
+
+/* Their row types take one part in so many of all memory, unless one value's take more. */
+#define BATCH_SHARE 16
+
+typedef struct Batch
+{
+	PartedRows *parted;
+	const int64 *rows; /* of each value, from the first on */
+	PartedTypes types;
+	KanonProblem problem;
+	Size *start; /* [values + 1] */
+} Batch;
+
+/* A value's release is there, or it has none. */
+static KanonStatus
+take_value(void *arg, uint32 code, KanonStatus status, KanonRelease *release)
+{
+	Batch *batch = arg;
+	PartedRows *parted = batch->parted;
+	Run *run = parted->run;
+	Size first = batch->start[code];
+	Part part = {.parted = parted, .problem = batch->problem};
+	bool none = goes_to_rest(status);
+
+	if (status != KANON_OK && !none)
+		return status;
+	part.types.n = (uint32) (batch->start[code + 1] - first);
+	for (int q = 0; q < run->source->nqis; q++)
+		part.types.code[q] = batch->types.code[q] + first;
+	part.types.rows = batch->types.rows + first;
+	part.release = *release;
+	if (none)
+		place_nothing(&part);
+	take_back_suppressed(&part);
+	put_flows(&part);
+	if (parted->kept)
+		place_rows(&part, parted->source, batch->rows[code]);
+	if (none)
+		kanon_release_free(&part.problem, &part.release);
+	run->parted->facts.parts += batch->rows[code] >= run->problem.k;
+	parted->solved += batch->rows[code];
+	border_progress(run->border, "solving by parts", (double) parted->solved / run->types->nrows,
+					run->types->nrows - parted->solved);
+	return KANON_OK;
+}
+
+/* So many of the next `distinct` values as one batch takes; how many that were. */
+static KanonStatus
+solve_batch(PartedRows *parted, const int64 *rows, uint32 distinct, uint32 *taken)
+{
+	Run *run = parted->run;
+	Batch batch = {.parted = parted, .rows = rows};
+	Size most = run->border->limit / BATCH_SHARE / (sizeof(uint32) * run->source->nqis + sizeof(int64));
+	KanonValueTypes values = {0};
+	int64 nrows = 0;
+	KanonStatus status;
+	Size room = 0;
+
+	if (parted->kept)
+		keyed_mark(parted->source);
+	while (values.distinct < distinct && (values.distinct == 0 || batch.types.n < most))
+	{
+		batch.start = border_grow(run->border, batch.start, &room, (Size) values.distinct + 2, sizeof(Size));
+		batch.start[values.distinct] = batch.types.n;
+		read_types(parted, parted->source, 4, rows[values.distinct], &batch.types);
+		nrows += rows[values.distinct++];
+		batch.start[values.distinct] = batch.types.n;
+	}
+	sizes_of_types(&run->parted->sizes, run->types->grouped, run->source->nqis, batch.types.code,
+				   batch.types.rows, batch.types.n);
+	batch.problem = parted_open_problem(parted, &batch.types);
+	batch.problem.time_limit =
+		time_for(parted, (double) nrows / (double) (run->types->nrows - parted->solved));
+	values.type = border_palloc(run->border, sizeof(uint32) * (Size) batch.types.n);
+	values.start = batch.start;
+	for (uint32 i = 0; i < batch.types.n; i++)
+		values.type[i] = i;
+	if (parted->kept)
+		keyed_return(parted->source);
+	status = partition_values(run, &batch.problem, &values, take_value, &batch, &run->report);
+	border_pfree(run->border, values.type);
+	border_pfree(run->border, batch.start);
+	parted_close_problem(parted);
+	parted_free_types(&batch.types, run->source, run->border);
+	*taken = values.distinct;
 	return status;
 }
 
@@ -372,12 +451,8 @@ parted_solve(Run *run)
 		parted->values.rows[q] = border_palloc(run->border, Max(size, 1));
 		memset(parted->values.rows[q], 0, size);
 	}
-	for (uint32 code = 0; code < distinct && status == KANON_OK; code++)
-	{
-		status = solve_part(parted, parted->source, 4, rows[code], false);
-		border_progress(run->border, "solving by parts", (double) parted->solved / run->types->nrows,
-						run->types->nrows - parted->solved);
-	}
+	for (uint32 code = 0, taken; code < distinct && status == KANON_OK; code += taken)
+		status = solve_batch(parted, rows + code, distinct - code, &taken);
 	if (status == KANON_OK && keyed_next(parted->source) != NULL)
 		raise_source_changed();
 	border_pfree(run->border, rows);
@@ -385,7 +460,7 @@ parted_solve(Run *run)
 	keyed_sort(parted->left);
 	run->parted->facts.left_over = parted->nleft;
 	if (status == KANON_OK && parted->nleft > 0)
-		status = solve_part(parted, parted->left, 0, parted->nleft, true);
+		status = solve_rest(parted);
 	keyed_end(parted->left);
 	if (status != KANON_OK)
 		return status;

@@ -14,8 +14,9 @@
 
 #define METHOD_LENGTH 64
 
-/* Releases of a batch take no more, unless it is of one value. */
+/* Releases of a batch take no more, nor more than one part in so many of all memory, unless it is of one value. */
 #define MOST_SHARED ((Size) 16 * 1024 * 1024)
+#define SHARED_SHARE 16
 
 /* A value that somebody solves. */
 typedef struct SharedValue
@@ -193,6 +194,12 @@ kanon_partition_worker(dsm_segment *segment, shm_toc *toc)
 
 /* ---- the caller ---- */
 
+static Size
+most_shared(const Run *run)
+{
+	return Min(MOST_SHARED, run->border->limit / SHARED_SHARE);
+}
+
 /* Is a value asked for at all? */
 static bool
 is_large(const KanonProblem *problem, const KanonValueTypes *values, uint32 code)
@@ -220,7 +227,7 @@ start_pool(Helper *helper, const KanonValueTypes *values, uint32 first, int work
 	for (uint32 code = first; code < values->distinct; code++)
 		most = Max(most, room_of(problem, ntypes_of(values->start, code)));
 	helper->pool = pool_create(&solving, run->request->caller, run->border,
-							   add_size(releases, Max(most, MOST_SHARED)), workers, false);
+							   add_size(releases, Max(most, most_shared(run))), workers, false);
 	if (helper->pool == NULL)
 		return false;
 	ereport(DEBUG1, (errmsg_internal("partition_by: %d parallel workers", pool_workers(helper->pool))));
@@ -277,7 +284,7 @@ solve_batch(Helper *helper, const KanonValueTypes *values, uint32 first)
 
 		if (!is_large(problem, values, code))
 			continue;
-		if (helper->filled > 0 && used + room > MOST_SHARED)
+		if (helper->filled > 0 && used + room > most_shared(helper->run))
 			break;
 		helper->values.batch[helper->filled++] =
 			(SharedValue){.code = code, .seconds = time_for(helper, n), .room = used};
@@ -318,6 +325,49 @@ solved(void *arg, const KanonValueTypes *values, uint32 code, KanonStatus *statu
 	*report = value->report;
 	find_release(&helper->values, value, release);
 	return true;
+}
+
+/* One that nobody else has solved. */
+static KanonStatus
+solve_here(const Run *run, const KanonProblem *problem, const KanonValueTypes *values, uint32 code,
+		   TakeValue take, void *arg, KanonReport *report)
+{
+	KanonRelease release = {0};
+	KanonStatus status = KANON_NOT_FOUND;
+	uint32 n = ntypes_of(values->start, code);
+
+	if (is_large(problem, values, code))
+		status = kanon_solve_value(problem, values->type + values->start[code], n,
+								   problem->time_limit * n / problem->ntypes, run->request->solve, &release,
+								   report);
+	status = take(arg, code, status, &release);
+	kanon_release_free(problem, &release);
+	return status;
+}
+
+KanonStatus
+partition_values(const Run *run, const KanonProblem *problem, const KanonValueTypes *values, TakeValue take,
+				 void *arg, KanonReport *report)
+{
+	Run part = *run;
+	Helper helper = {.run = &part,
+					 .alone =
+						 !problem_can_be_shared(problem) || strlen(run->request->method) >= METHOD_LENGTH};
+	KanonStatus status = KANON_OK;
+
+	part.problem = *problem;
+	INSTR_TIME_SET_CURRENT(helper.started);
+	for (uint32 code = 0; code < values->distinct && status == KANON_OK; code++)
+	{
+		KanonRelease release;
+		KanonStatus found;
+
+		status = is_large(problem, values, code) && solved(&helper, values, code, &found, &release, report)
+					 ? take(arg, code, found, &release)
+					 : solve_here(run, problem, values, code, take, arg, report);
+	}
+	pool_end(helper.pool);
+	return status;
 }
 
 KanonStatus
