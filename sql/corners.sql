@@ -46,12 +46,23 @@ SELECT group_values FROM kanon_dp('people', 'count', 1000, by => '{flag}', group
 CREATE TABLE odd AS SELECT CASE WHEN i > 30 THEN 'infinity' WHEN i > 20 THEN '-infinity' ELSE date '2020-01-01' + i * 20 END AS d,
     CASE WHEN i > 35 THEN 'NaN'::float8 WHEN i > 30 THEN 'infinity' ELSE i END AS f, time '10:00' + i / 10 * interval '1 hour' AS t FROM generate_series(1, 40) i;
 SELECT column_name, count(*), sum(before), sum(after) FROM kanon_distributions('odd', 'odd', '{d,f,t}', 3) GROUP BY column_name ORDER BY 1;
+-- days up to a hundred of them, months up to three years
+SELECT format('CREATE VIEW days_%s AS SELECT CASE WHEN i > 10 THEN date ''2021-03-10'' + %s ELSE ''2021-03-10'' END AS d FROM generate_series(1, 20) i', n, n) FROM unnest('{100,101,1100,1101}'::int[]) n \gexec
+SELECT n, (SELECT string_agg(bar, ', ' ORDER BY bar) FROM kanon_distributions(('days_' || n)::regclass, ('days_' || n)::regclass, '{d}', 3)) AS bars FROM unnest('{100,101,1100,1101}'::int[]) n;
 -- a ZIP code with blanks after it is the same
 CREATE TABLE census AS SELECT z::char(9) AS zip, 30000 AS n FROM unnest('{10001,03601}'::text[]) z;
 CREATE TABLE zips AS SELECT unnest('{10001,03601,03601,10001,05901,05902}'::text[]) AS zip;
 SELECT FROM kanon_full_domain('zips', 'zips_out', '{zip}', 2, hierarchies => '{"zip": {"hipaa_zip3": true, "population": "census"}}');
 SELECT zip, count(*) FROM zips_out GROUP BY 1 ORDER BY 1;
 SELECT kanon_full_domain('zips', NULL, '{zip}', 2, hierarchies => '{"zip": {"hipaa_zip3": true, "population": 5}}', dry_run => true);
+
+-- comments of a table that is replaced: its own stay with it, and with its columns; a new column has none
+SELECT FROM kanon_pattern_guided('people', 'said', '{a,b}', 3);
+COMMENT ON TABLE said IS 'of the table';
+COMMENT ON COLUMN said.a IS 'of a';
+COMMENT ON COLUMN said.b IS 'of b';
+SELECT FROM kanon_pattern_guided('people', 'said', '{a,b}', 3, keep => '{flag}', replace => true);
+SELECT attname, col_description(attrelid, attnum), obj_description(attrelid, 'pg_class') FROM pg_attribute WHERE attrelid = 'said'::regclass AND attnum > 0 ORDER BY attnum;
 
 -- ---- written tables that somebody has changed ----
 
@@ -71,6 +82,13 @@ SELECT kanon_subtree('wide', NULL, '{q}', 2, keep => k, dry_run => true, privacy
 FROM (SELECT array_agg(('c' || c)::name) || '{c66}'::name[] AS k, array_agg(kanon_distinct_l('c' || c, 2)) AS p FROM generate_series(1, 64) c) x;
 SELECT aspect, subject, cost FROM kanon_explain('people', '{a,b,flag}', 4, rules => kanon_rules(together => '{"a,b"}', at_most_one => '{"a,flag"}', implies => '{"b->flag"}')) WHERE aspect IN ('left out', 'weight doubled') ORDER BY 1, 2;
 SELECT subject, e::text LIKE '%the weights are too large%' AS too_large FROM kanon_explain('people', '{a,b}', 4, weights => '{1e308,1}') e WHERE aspect = 'weight doubled';
+
+-- pattern clustering up to a gap: no bound above the optimum, none below what was asked
+CREATE TABLE scattered AS SELECT i * 7 % 11 AS a, i * i % 7 AS b, i * 5 % 13 % 4 AS c FROM generate_series(1, 90) i;
+SELECT FROM kanon_pattern_clustering('scattered', 'gapless', '{a,b,c}', 4, patterns => '{*--,-*-,--*,**-,*-*,-**,***}');
+SELECT FROM kanon_pattern_clustering('scattered', 'gapped', '{a,b,c}', 4, patterns => '{*--,-*-,--*,**-,*-*,-**,***}', gap => 0.9);
+SELECT gapless.proven, gapped.cost >= gapless.cost - 1e-9 AND gapped.lower_bound BETWEEN 0.1 * gapped.cost AND gapless.cost AS within
+FROM kanon_usefulness gapless, kanon_usefulness gapped WHERE gapless.target = 'corner_test.gapless' AND gapped.target = 'corner_test.gapped';
 
 -- ---- items ----
 

@@ -131,6 +131,17 @@ my %refused = (
 	'name WHERE true' => 'a condition',
 	'name, email' => 'two values',
 	'(name, email)' => 'a row',
+	'DISTINCT name' => 'a value once',
+	'name INTO own.taken' => 'a table to be made',
+	'name GROUP BY name' => 'a grouping',
+	'name HAVING true' => 'a condition of groups',
+	'name WINDOW w AS ()' => 'the name of a window',
+	'name ORDER BY 1' => 'an order',
+	'name OFFSET 0' => 'an offset',
+	'name LIMIT 1' => 'a limit',
+	'name FOR UPDATE' => 'a lock',
+	'name UNION SELECT name' => 'a union',
+	'name AS email' => 'a value with a name',
 	'CASE WHEN true THEN name END' => 'more than calls');
 foreach my $expression (sort keys %refused)
 {
