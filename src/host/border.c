@@ -38,6 +38,10 @@ border_alloc(void *arg, size_t size)
 		border->used += GetMemoryChunkSpace(ptr);
 		border->peak = Max(border->peak, border->used);
 		leave_rest(border);
+#ifdef KANON_GARBAGE
+		/* in tests nobody counts on zeros */
+		memset(ptr, 0xa7, size);
+#endif
 	}
 	return ptr;
 }
