@@ -18,7 +18,6 @@
 
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
-#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -37,7 +36,7 @@ typedef struct GroupReceiver
 	uint32 nchunks;
 	Size room; /* of chunks */
 	uint32 ntypes;
-	int64 nrows;      /* of groups */
+	int64 nrows;
 	int nattrs;       /* attributes of a group; its count is the last */
 	uint32 last;      /* row by row: the type of the last one */
 	TypeTable table;  /* and types by values */
@@ -49,6 +48,7 @@ typedef struct GroupReceiver
 	Size dictionaries; /* bytes, as charged so far */
 	Size limit;        /* of all that kanon has in memory; 0: none but the budget's */
 	bool full;         /* it was reached */
+	bool unsorted;     /* nobody asks in which order types and codes are */
 } GroupReceiver;
 
 static void
@@ -73,7 +73,6 @@ add_chunk(GroupReceiver *recv)
 						errmsg("the source has more than %u row types", n * CHUNK_TYPES),
 						errhint("Publish fewer or coarser quasi-identifiers.")));
 	charge_dictionaries(recv);
-	recv->full = recv->limit > 0 && recv->border->used > recv->limit;
 	room = recv->room;
 	recv->codes = border_grow(recv->border, recv->codes, &room, n + 1, sizeof(uint32 **));
 	recv->codes[n] = border_palloc(recv->border, sizeof(uint32 *) * recv->source->ngrouped);
@@ -97,6 +96,20 @@ chunk_rows(const GroupReceiver *recv, uint32 type)
 	return &recv->rows[type >> CHUNK_BITS][type & (CHUNK_TYPES - 1)];
 }
 
+/* Types between two looks at what they have taken. */
+#define LOOK_TYPES 64
+
+/* Have they taken too much? */
+static bool
+is_over(const GroupReceiver *recv)
+{
+	Size taken = recv->border->used - recv->dictionaries;
+
+	for (int c = 0; c < recv->source->ngrouped; c++)
+		taken += dictionary_memory(recv->source->qis[c].dictionary);
+	return taken > recv->limit;
+}
+
 static void
 add_group(GroupReceiver *recv, const Datum *values, const bool *nulls, int64 rows)
 {
@@ -109,6 +122,8 @@ add_group(GroupReceiver *recv, const Datum *values, const bool *nulls, int64 row
 		*chunk_code(recv, c, type) = dictionary_add(source->qis[c].dictionary, values[c], nulls[c]);
 	*chunk_rows(recv, type) = rows;
 	recv->ntypes++;
+	if (recv->limit > 0 && recv->ntypes % LOOK_TYPES == 0)
+		recv->full = is_over(recv);
 }
 
 static int64
@@ -172,6 +187,7 @@ receive_row(void *arg, TupleTableSlot *slot)
 		}
 	}
 	(*chunk_rows(recv, recv->last))++;
+	recv->nrows++;
 	if (recv->noting)
 		note_row(recv);
 	row_leave(table->row);
@@ -189,6 +205,21 @@ rows_gate(const Source *source, const RowsBeside *beside)
 	if (beside != NULL)
 		gate_columns(gate, beside->columns, beside->n);
 	return gate;
+}
+
+/* From now on a column's codes ascend in the type's order. */
+static void
+renumber(GroupReceiver *recv, int c)
+{
+	uint32 *number = dictionary_sort(recv->source->qis[c].dictionary);
+
+	for (uint32 i = 0; i < recv->ntypes; i++)
+	{
+		uint32 *code = chunk_code(recv, c, i);
+
+		*code = number[*code];
+	}
+	pfree(number);
 }
 
 /* The types in ascending order of codes: a stable counting sort per column. */
@@ -265,14 +296,18 @@ collect_sequence(GroupReceiver *recv, const uint32 *order, RowTypes *types)
 	border_pfree(recv->border, number);
 }
 
+/* Pairs of so many rows are counted exactly by doubles, in whatever order. */
+#define MOST_UNSORTED (1 << 26)
+
 static RowTypes *
 collect_types(GroupReceiver *recv)
 {
 	Source *source = recv->source;
+	bool sorted = !recv->unsorted || recv->nrows > MOST_UNSORTED;
 	bool repeated = false; /* types of equal codes */
 	RowTypes *types = MemoryContextAllocZero(recv->border->context, sizeof(RowTypes));
 	uint32 n = recv->ntypes;
-	uint32 *order;
+	uint32 *order = NULL;
 
 	types->source = source;
 	types->ntypes = n;
@@ -280,15 +315,9 @@ collect_types(GroupReceiver *recv)
 	for (int c = 0; c < source->ngrouped; c++)
 	{
 		Dictionary *dict = source->qis[c].dictionary;
-		uint32 *renumber = dictionary_sort(dict);
 
-		for (uint32 i = 0; i < n; i++)
-		{
-			uint32 *code = chunk_code(recv, c, i);
-
-			*code = renumber[*code];
-		}
-		pfree(renumber);
+		if (sorted)
+			renumber(recv, c);
 		repeated |= dictionary_has_spellings(dict);
 		types->grouped[c].distinct = dictionary_size(dict);
 		types->grouped[c].weight = 1;
@@ -297,14 +326,15 @@ collect_types(GroupReceiver *recv)
 	}
 	charge_dictionaries(recv);
 
-	order = sort_types(recv);
+	if (sorted || repeated)
+		order = sort_types(recv);
 	for (int c = 0; c < source->ngrouped; c++)
 	{
 		uint32 *codes = border_palloc(recv->border, sizeof(uint32) * (Size) n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 i = 0; i < n; i++)
-			codes[i] = *chunk_code(recv, c, order[i]);
+			codes[i] = *chunk_code(recv, c, order != NULL ? order[i] : i);
 		types->grouped[c].code = codes;
 		for (uint32 i = 0; i < recv->nchunks; i++)
 			border_pfree(recv->border, recv->codes[i][c]);
@@ -312,7 +342,7 @@ collect_types(GroupReceiver *recv)
 	types->rows = border_palloc(recv->border, sizeof(int64) * (Size) n);
 	for (uint32 i = 0; i < n; i++)
 	{
-		types->rows[i] = *chunk_rows(recv, order[i]);
+		types->rows[i] = *chunk_rows(recv, order != NULL ? order[i] : i);
 		types->nrows += types->rows[i];
 	}
 	for (uint32 i = 0; i < recv->nchunks; i++)
@@ -324,7 +354,8 @@ collect_types(GroupReceiver *recv)
 	border_pfree(recv->border, recv->rows);
 	if (recv->sequence != NULL)
 		collect_sequence(recv, order, types);
-	border_pfree(recv->border, order);
+	if (order != NULL)
+		border_pfree(recv->border, order);
 	if (repeated && n > 0)
 		merge_equal(types);
 	if (types->ntypes < n)
@@ -489,13 +520,15 @@ forget_groups(GroupReceiver *recv)
 
 /* By the executor, or else row by row; of a source under the active snapshot, or else what this transaction has written. */
 static RowTypes *
-read_types(Source *source, Border *border, bool grouped, bool written, const RowsBeside *beside, Size limit)
+read_types(GroupReceiver recv, bool grouped, bool written, const RowsBeside *beside)
 {
-	GroupReceiver recv = {
-		.source = source, .border = border, .beside = grouped ? NULL : beside, .limit = limit};
+	Source *source = recv.source;
+	Border *border = recv.border;
 	Gate *gate;
 	RowTypes *types;
 
+	if (!grouped)
+		recv.beside = beside;
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
 	if (source->staged_packed)
@@ -558,88 +591,19 @@ rowtypes_read(Source *source, Border *border)
 RowTypes *
 rowtypes_read_within(Source *source, Size limit, Border *border)
 {
-	return read_types(source, border, !source_is_here(source), false, NULL, limit);
+	return read_types((GroupReceiver){.source = source, .border = border, .limit = limit},
+					  !source_is_here(source), false, NULL);
+}
+
+RowTypes *
+rowtypes_read_unsorted(Source *source, Size limit, Border *border)
+{
+	return read_types((GroupReceiver){.source = source, .border = border, .limit = limit, .unsorted = true},
+					  !source_is_here(source), false, NULL);
 }
 
 RowTypes *
 rowtypes_read_written(Source *source, const RowsBeside *beside, Border *border)
 {
-	return read_types(source, border, source->scattered, true, beside, 0);
-}
-
-/* ---- looking a row's type up again ---- */
-
-struct TypeIndex
-{
-	TypeTable table;
-	const RowTypes *types;
-	Size row; /* of those that were asked for */
-};
-
-/* So many rows ahead codes are fetched. */
-#define ROWS_AHEAD 4
-
-TypeIndex *
-type_index_create(const RowTypes *types, Border *border)
-{
-	const Source *source = types->source;
-	int n = source->ngrouped;
-	TypeIndex *index = MemoryContextAlloc(border->context, sizeof(TypeIndex));
-	TypeTable *table = &index->table;
-	Datum *values = palloc(sizeof(Datum) * n);
-	bool *nulls = palloc(sizeof(bool) * n);
-
-	index->types = types;
-	index->row = 0;
-	table_begin(table, border, source,
-				(Size) 1 << (pg_leftmost_one_pos64((uint64) types->ntypes * 3 / 2 + 1) + 1));
-	table->codes = border_palloc(border, sizeof(uint32) * n * (Size) Max(types->ntypes, 1));
-	for (uint32 i = 0; i < types->ntypes; i++)
-	{
-		for (int c = 0; c < n; c++)
-		{
-			uint32 code = types->grouped[c].code[i];
-
-			table->codes[(Size) i * n + c] = code;
-			values[c] = dictionary_value(source->qis[c].dictionary, code, &nulls[c]);
-		}
-		/* (what is not even equal to itself is never found) */
-		if (row_take(table->row, values, nulls, false))
-			table_put(table, row_hash(table->row), i);
-		row_leave(table->row);
-	}
-	pfree(values);
-	pfree(nulls);
-	return index;
-}
-
-/* The type that the row had that came at this place before, if it has it still; else DICTIONARY_NONE. */
-static inline uint32
-find_in_sequence(TypeIndex *index)
-{
-	const RowTypes *types = index->types;
-	const TypeTable *table = &index->table;
-	Size at = index->row++;
-
-	if (at >= types->nsequence)
-		return DICTIONARY_NONE;
-	if (at + ROWS_AHEAD < types->nsequence)
-		__builtin_prefetch(&table->codes[(Size) types->sequence[at + ROWS_AHEAD] * table->row->n]);
-	return table_has(table, types->sequence[at]) ? types->sequence[at] : DICTIONARY_NONE;
-}
-
-uint32
-type_index_find(TypeIndex *index, const Datum *values, const bool *nulls)
-{
-	RowAtHand *row = index->table.row;
-	uint32 type = DICTIONARY_NONE;
-
-	if (row_take(row, values, nulls, false))
-	{
-		type = find_in_sequence(index);
-		if (type == DICTIONARY_NONE)
-			type = table_find(&index->table, row_hash(row));
-	}
-	row_leave(row);
-	return type;
+	return read_types((GroupReceiver){.source = source, .border = border}, source->scattered, true, beside);
 }

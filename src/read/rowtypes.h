@@ -39,6 +39,11 @@ extern RowTypes *rowtypes_read(Source *source, Border *border);
 extern RowTypes *rowtypes_read_within(Source *source, Size limit, Border *border);
 
 /*
+ * The same for who asks for no order, neither of row types nor of codes: those in which they came.
+ */
+extern RowTypes *rowtypes_read_unsorted(Source *source, Size limit, Border *border);
+
+/*
  * The same of a table that this transaction has written, as it stands now.  What is beside
  * (or NULL) is shown on the way; of a table that is scattered by a reading of its own.
  */

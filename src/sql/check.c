@@ -3,9 +3,8 @@
  */
 #include "compat.h"
 #include "host/lines.h"
-#include "host/catalog.h"
 #include "host/gate.h"
-#include "read/grouping.h"
+#include "read/sizes.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -13,29 +12,6 @@
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_check);
-
-/*
- * Plain grouping, NULL equal to NULL.  A blank row has NULL in every column; k
- * and unique_rows are of the other rows.  Nearly every row may be a class of its own,
- * so the classes are counted by their size first, and all else is asked of these few.
- */
-static const char *const query =
-	"SELECT pg_catalog.min(s.n) FILTER (WHERE NOT s.blank),"
-	" coalesce(pg_catalog.sum(s.classes), 0)::pg_catalog.int8,"
-	" coalesce(pg_catalog.sum(s.rows), 0)::pg_catalog.int8,"
-	" coalesce(pg_catalog.sum(s.classes) FILTER (WHERE s.n OPERATOR(pg_catalog.=) 1 AND NOT s.blank),"
-	" 0)::pg_catalog.int8,"
-	" coalesce(pg_catalog.sum(s.rows) FILTER (WHERE s.blank), 0)::pg_catalog.int8,"
-	" (pg_catalog.sum(s.rows) OPERATOR(pg_catalog./) pg_catalog.sum(s.classes))::pg_catalog.float8,"
-	" pg_catalog.max(s.n)"
-	" FROM (SELECT g.n, g.blank, pg_catalog.count(*) AS classes,"
-	" g.n OPERATOR(pg_catalog.*) pg_catalog.count(*) AS rows"
-	" FROM (SELECT %s AS n, %s AS blank FROM %s GROUP BY %s) AS g"
-	" GROUP BY g.n, g.blank) AS s";
-
-#define CHECK_COLUMNS 7
-
-static const Oid types[CHECK_COLUMNS] = {INT8OID, INT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID};
 
 /* Says so when the caller's record has the relation as a freeform release. */
 static void
@@ -60,15 +36,45 @@ notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 						 errhint("Ask kanon_check_freeform, with the table that was published.")));
 }
 
+/* A blank row has NULL in every column; k and unique_rows are of the other rows. */
+static void
+put_sizes(Lines *lines, const SizeCount *sizes, size_t n)
+{
+	int64 k = 0, classes = 0, rows = 0, unique = 0, blank = 0, largest = 0;
+	bool telling = false; /* some show something */
+
+	for (size_t i = 0; i < n; i++)
+	{
+		classes += sizes[i].classes;
+		rows += sizes[i].rows;
+		largest = Max(largest, sizes[i].size);
+		if (sizes[i].blank)
+			blank = sizes[i].rows;
+		else if (!telling)
+		{
+			telling = true;
+			k = sizes[i].size;
+			unique = k == 1 ? sizes[i].classes : 0;
+		}
+	}
+	line_int8(lines, k, telling);
+	line_int8(lines, classes, true);
+	line_int8(lines, rows, true);
+	line_int8(lines, unique, true);
+	line_int8(lines, blank, true);
+	line_float8(lines, n > 0 ? (double) rows / (double) classes : 0, n > 0);
+	line_int8(lines, largest, n > 0);
+	line_end(lines);
+}
+
 /* kanon_check(relation regclass, quasi_identifiers name[]) */
 Datum
 kanon_check(PG_FUNCTION_ARGS)
 {
 	Lines *lines;
 	Source *source;
-	Gate *gate;
-	CountedRows rows;
-	int nest;
+	SizeCount *sizes;
+	size_t n;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL"),
@@ -78,21 +84,8 @@ kanon_check(PG_FUNCTION_ARGS)
 	source = source_open(PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), NULL, NULL);
 	source_snapshot(source);
 	notice_freeform(fcinfo, source);
-	nest = grouping_begin();
-	gate = gate_create(source->name, source->relid, CHECK_COLUMNS);
-	for (int i = 0; i < CHECK_COLUMNS; i++)
-		gate_computed(gate, "", types[i]);
-	rows = grouping_counted(source, gate);
-	gate_query(gate, psprintf(query, rows.count, rows.blank, rows.from, rows.columns), true);
-	grouping_end(nest);
-	for (int i = 0; i < CHECK_COLUMNS; i++)
-	{
-		bool isnull;
-		Datum value = gate_value(0, i + 1, types[i], &isnull);
-
-		line_value(lines, value, !isnull);
-	}
-	line_end(lines);
+	sizes = class_sizes(source, NULL, &n);
+	put_sizes(lines, sizes, n);
 	PopActiveSnapshot();
 	SPI_finish();
 	return (Datum) 0;

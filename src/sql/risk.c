@@ -19,16 +19,13 @@
 #include "compat.h"
 #include "privacy/uniques.h"
 #include "sql/risk.h"
-#include "host/catalog.h"
-#include "host/gate.h"
-#include "read/grouping.h"
 #include "read/hierarchy.h"
+#include "read/sizes.h"
 #include "run/args.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -49,15 +46,6 @@ enum
 	ARG_PRESENCE
 };
 
-/* Classes of one size. */
-typedef struct SizeCount
-{
-	int64 size;
-	bool blank;
-	int64 classes;
-	int64 rows; /* of these; more than size * classes where persons have several */
-} SizeCount;
-
 void
 risk_put(const Risk *risk, const char *measure, const char *sensitive, double value, bool known,
 		 const char *meaning, ...)
@@ -75,112 +63,13 @@ risk_put(const Risk *risk, const char *measure, const char *sensitive, double va
 	line_end(risk->lines);
 }
 
-/*
- * Classes by size: (size, blank, classes, rows, whether a row has no subject).
- * Inside, the quasi-identifiers get names of their own.
- */
-static char *
-size_query(const Risk *risk, Gate *gate)
-{
-	const Source *source = risk->source;
-	char *columns = column_list(source->qis, source->nqis);
-	StringInfoData query, aliased, aliases;
-
-	initStringInfo(&query);
-	if (risk->subject == NULL)
-	{
-		CountedRows rows = grouping_counted(source, gate);
-
-		appendStringInfo(&query,
-						 "SELECT g.n, g.blank, pg_catalog.count(*),"
-						 " (g.n OPERATOR(pg_catalog.*) pg_catalog.count(*))::pg_catalog.int8, false FROM ("
-						 "SELECT %s AS n, %s AS blank FROM %s GROUP BY %s",
-						 rows.count, rows.blank, rows.from, rows.columns);
-	}
-	else
-	{
-		initStringInfo(&aliased);
-		initStringInfo(&aliases);
-		for (int c = 0; c < source->nqis; c++)
-		{
-			appendStringInfo(&aliased, "%s AS c%d, ", source->qis[c].quoted, c + 1);
-			appendStringInfo(&aliases, "v.c%d, ", c + 1);
-		}
-		appendStringInfo(
-			&query,
-			"SELECT g.n, g.blank, pg_catalog.count(*), pg_catalog.sum(g.r)::pg_catalog.int8,"
-			" pg_catalog.bool_or(g.nobody) FROM ("
-			"SELECT pg_catalog.count(*) AS n, v.blank, pg_catalog.sum(v.r) AS r,"
-			" pg_catalog.bool_or(v.nobody) AS nobody FROM ("
-			"SELECT %s %s AS blank,"
-			" pg_catalog.count(*) AS r, pg_catalog.num_nulls(%s) OPERATOR(pg_catalog.=) 1 AS nobody"
-			" FROM %s GROUP BY %s, %s) AS v GROUP BY %s v.blank",
-			aliased.data, blank_condition(source->qis, source->nqis), risk->subject->quoted, source->name,
-			columns, risk->subject->quoted, aliases.data);
-	}
-	appendStringInfoString(&query, ") AS g GROUP BY g.n, g.blank");
-	return query.data;
-}
-
-static int64
-int8_value(uint64 row, int column)
-{
-	bool isnull;
-
-	return DatumGetInt64(gate_value(row, column, INT8OID, &isnull));
-}
-
-static bool
-bool_value(uint64 row, int column)
-{
-	bool isnull;
-
-	return DatumGetBool(gate_value(row, column, BOOLOID, &isnull));
-}
-
-static SizeCount *
-read_sizes(Risk *risk, uint64 *n, int64 *rows)
-{
-	Gate *gate = gate_create(risk->source->name, risk->source->relid, 5);
-	int nest = grouping_begin();
-	SizeCount *sizes;
-
-	gate_computed(gate, "size", INT8OID);
-	gate_computed(gate, "blank", BOOLOID);
-	gate_computed(gate, "classes", INT8OID);
-	gate_computed(gate, "rows", INT8OID);
-	gate_computed(gate, "nobody", BOOLOID);
-	gate_query(gate, size_query(risk, gate), true);
-	grouping_end(nest);
-	*n = SPI_processed;
-	*rows = 0;
-	sizes = palloc(sizeof(SizeCount) * Max(*n, 1));
-	for (uint64 i = 0; i < *n; i++)
-	{
-		sizes[i].size = int8_value(i, 1);
-		sizes[i].blank = bool_value(i, 2);
-		sizes[i].classes = int8_value(i, 3);
-		sizes[i].rows = int8_value(i, 4);
-		*rows += sizes[i].rows;
-		if (bool_value(i, 5))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("subject column \"%s\" has NULLs", risk->subject->name),
-				 errhint(
-					 "Every row needs its person: use a view that leaves the other rows out or numbers them.")));
-	}
-	SPI_freetuptable(SPI_tuptable);
-	return sizes;
-}
-
 /* The share of rows (or persons) that are in classes smaller than that and show something. */
 static double
-share_below(const Risk *risk, const SizeCount *sizes, uint64 n, int64 below)
+share_below(const Risk *risk, const SizeCount *sizes, size_t n, int64 below)
 {
 	int64 sum = 0;
 
-	for (uint64 i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!sizes[i].blank && sizes[i].size < below)
 			sum += sizes[i].size * sizes[i].classes;
 	return risk->units > 0 ? (double) sum / (double) risk->units : 0;
@@ -188,14 +77,14 @@ share_below(const Risk *risk, const SizeCount *sizes, uint64 n, int64 below)
 
 /* Who is alone in the population, by the classes of the sample that show something. */
 static void
-put_uniques(const Risk *risk, const SizeCount *sizes, uint64 n)
+put_uniques(const Risk *risk, const SizeCount *sizes, size_t n)
 {
 	KanonSizeCount *counts = palloc(sizeof(KanonSizeCount) * Max(n, 1));
 	size_t ncounts = 0;
 	double units = 0, population, zayatz, pitman = 0;
 	KanonPitman fit;
 
-	for (uint64 i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!sizes[i].blank)
 		{
 			counts[ncounts++] = (KanonSizeCount){sizes[i].size, sizes[i].classes};
@@ -219,16 +108,17 @@ static void
 put_classes(Risk *risk)
 {
 	static const int below[] = {2, 3, 5, 10};
-	uint64 n;
-	int64 rows, classes = 0, telling = 0, /* classes that show something */
+	size_t n;
+	int64 rows = 0, classes = 0, telling = 0, /* classes that show something */
 		blank = 0, unique = 0, k = PG_INT64_MAX, atrisk = 0;
-	SizeCount *sizes = read_sizes(risk, &n, &rows);
+	SizeCount *sizes = class_sizes(risk->source, risk->subject, &n);
 	bool some;
 
-	for (uint64 i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		int64 units = sizes[i].size * sizes[i].classes;
 
+		rows += sizes[i].rows;
 		classes += sizes[i].classes;
 		risk->units += units;
 		if (sizes[i].blank)

@@ -52,7 +52,7 @@ kanon_risk_columns(PG_FUNCTION_ARGS)
 	border = border_create("kanon_risk_columns");
 	source = source_open_columns(PG_GETARG_OID(0), array_arg(fcinfo, 1), "columns");
 	source_snapshot(source);
-	types = rowtypes_read(source, border);
+	types = rowtypes_read_unsorted(source, 0, border);
 	problem.env = &border->env;
 	problem.ncolumns = source->nqis;
 	problem.columns = types->columns;
