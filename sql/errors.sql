@@ -141,11 +141,6 @@ SET ROLE kanon_test_nobody;
 SELECT try($$ kanon_pattern_guided('t', 'taken', '{a}', 5, replace => true) $$);
 RESET ROLE;
 
--- a source that changes its mind between two reads
-CREATE SEQUENCE mood;
-CREATE VIEW moody AS SELECT CASE WHEN nextval('mood') <= 30 THEN a ELSE a + 7 END AS a, b FROM t;
-SELECT try($$ kanon_pattern_guided('moody', 'o', '{a}', 5, keep => '{b}') $$);
-
 -- memory
 SET kanon.max_memory = '1MB';
 CREATE TABLE large AS SELECT i AS a, i % 1000 AS b FROM generate_series(1, 100000) i;

@@ -39,7 +39,7 @@ INSERT INTO lines VALUES ('q9', 'none');
 CREATE VIEW ladder AS SELECT CASE trap(0) WHEN 0 THEN value END AS value, level FROM lines;
 CREATE VIEW population AS SELECT q, n FROM people;
 
--- the rows of the source are read twice: a name becomes a bytea, a text a number
+-- before the rows of the source are written: a name becomes a bytea, a text a number
 SELECT try(12, $$ DROP VIEW source; CREATE VIEW source AS SELECT q, n, i, name::text::bytea AS name FROM people $$,
     $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i,name}', allow_identifying => '{i,name}') $$);
 SELECT try(12, $$ DROP VIEW source; CREATE VIEW source AS SELECT 4096::bigint AS q, n, i, name FROM people $$,
@@ -89,8 +89,15 @@ CREATE VIEW trapped_tree AS SELECT CASE trap(0) WHEN 0 THEN k END AS k, p FROM t
 SELECT try(1, $$ ALTER TABLE stored ALTER q TYPE bigint USING 4096 $$,
     $$ kanon_hierarchy_from_fk('stored', 'q', 'built', 'trapped_tree', 'k', 'p') $$);
 -- the target: what is verified is what was written
-SELECT try(14, $$ ALTER TABLE target RENAME TO hidden; CREATE TABLE target AS SELECT q, n, i FROM people $$,
-    $$ kanon_pattern_guided('source', 'target', '{q,n}', 2, keep => '{i}', allow_identifying => '{i}') $$);
+SELECT try(6, $$ ALTER TABLE target RENAME TO hidden; CREATE TABLE target AS SELECT q, n, i FROM people $$,
+    $$ kanon_pattern_guided('people', 'target', '{q,n}', 2, keep => '{i}', allow_identifying => '{i}', hierarchies => '{"q": "ladder"}') $$);
+-- a view whose rows wait to be written
+CREATE TYPE waits AS (a int, b int);
+CREATE VIEW waiting AS SELECT q, n, i, ROW(i, i)::waits AS w FROM people;
+SELECT try(6, $$ DROP VIEW waiting; CREATE VIEW waiting AS SELECT q, n, i, ROW(i, i)::waits AS w FROM people $$,
+    $$ kanon_pattern_guided('waiting', 'target', '{q,n}', 2, keep => '{i}', allow_identifying => '{i}', hierarchies => '{"q": "ladder"}') $$);
+SELECT try(6, $$ ALTER TYPE waits ADD ATTRIBUTE c text $$,
+    $$ kanon_pattern_guided('waiting', 'target', '{q,n}', 2, keep => '{w}', allow_identifying => '{w}', hierarchies => '{"q": "ladder"}') $$);
 
 -- the source, while a domain's check says whether a suppressed cell may be NULL
 CREATE DOMAIN checked AS int CHECK (trap(VALUE) IS NOT NULL);

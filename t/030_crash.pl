@@ -56,7 +56,6 @@ E
 my @places = (
 	[ 'creating the table', 'SELECT pg_advisory_xact_lock(11)' ],
 	[ 'reading', 'SELECT pg_advisory_xact_lock(1)' ],
-	[ 'reading a second time', 'SELECT pg_advisory_xact_lock(2)' ],
 	[ 'waiting for readers of the old table', 'SELECT count(*) FROM published' ],
 	[ 'granting', 'SELECT pg_advisory_xact_lock(12)' ],
 	[ 'dropping the old table', 'SELECT pg_advisory_xact_lock(13)' ],

@@ -57,7 +57,6 @@ sub start_held { return KanonGate::start_held($node, $refresh, @_); }
 my @points = (
 	[ 'making the new table', 'SELECT pg_advisory_xact_lock(11)' ],
 	[ 'reading', 'SELECT pg_advisory_xact_lock(1)' ],
-	[ 'reading a second time', 'SELECT pg_advisory_xact_lock(2)' ],
 	[ 'recording the run', 'LOCK TABLE kanon_run IN SHARE MODE' ],
 	[ 'recording its classes', 'LOCK TABLE kanon_run_class IN SHARE MODE' ],
 	[ 'waiting for a reader', 'SELECT count(*) FROM published' ],

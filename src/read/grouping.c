@@ -129,16 +129,13 @@ separate_partitions(const Source *source)
 	return foreign ? partitions : NIL;
 }
 
-/* Workers that group faster than one process does that compares rows by their bytes. */
-#define WORKERS_THAT_WIN 3
-
 bool
-source_is_here(const Source *source)
+source_is_stored(const Source *source)
 {
 	char kind = get_rel_relkind(source->relid);
 	ListCell *lc;
 
-	if (max_parallel_workers_per_gather >= WORKERS_THAT_WIN || citus_reads(source->relid))
+	if (citus_reads(source->relid))
 		return false;
 	if (kind == RELKIND_MATVIEW)
 		return true;
@@ -148,6 +145,15 @@ source_is_here(const Source *source)
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
 			return false;
 	return true;
+}
+
+/* Workers that group faster than one process does that compares rows by their bytes. */
+#define WORKERS_THAT_WIN 3
+
+bool
+source_is_here(const Source *source)
+{
+	return max_parallel_workers_per_gather < WORKERS_THAT_WIN && source_is_stored(source);
 }
 
 /* ---- the query ---- */

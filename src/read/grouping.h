@@ -7,10 +7,10 @@
 #include "host/gate.h"
 #include "read/source.h"
 
-/*
- * Are the rows those of tables of this server, and does one process group them as fast as the
- * server's workers?  A view may read anything.
- */
+/* Are the rows those of tables of this server?  A view may read anything. */
+extern bool source_is_stored(const Source *source);
+
+/* Are they, and does one process group them as fast as the server's workers? */
 extern bool source_is_here(const Source *source);
 
 /* A function of the system's that gives the binary form of such values and depends on nothing else; or NULL. */

@@ -15,11 +15,11 @@
 #include "read/packed.h"
 #include "read/stage.h"
 #include "read/type_table.h"
+#include "read/waiting.h"
 
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 typedef struct GroupReceiver
 {
@@ -45,6 +45,7 @@ typedef struct GroupReceiver
 	Size nsequence;
 	Size sequence_room;
 	const RowsBeside *beside;
+	Waiting *waiting;  /* of rows that will not be read again; or NULL */
 	Size dictionaries; /* bytes, as charged so far */
 	Size limit;        /* of all that kanon has in memory; 0: none but the budget's */
 	bool full;         /* it was reached */
@@ -190,6 +191,8 @@ receive_row(void *arg, TupleTableSlot *slot)
 	recv->nrows++;
 	if (recv->noting)
 		note_row(recv);
+	if (recv->waiting != NULL)
+		waiting_put(recv->waiting, recv->last, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
 	row_leave(table->row);
 	return !recv->full;
 }
@@ -256,12 +259,14 @@ sort_types(GroupReceiver *recv)
 	return order;
 }
 
-/* Adds up neighbours that have the same codes. */
+/* Adds up neighbours that have the same codes; place: what becomes of each, or NULL. */
 static void
-merge_equal(RowTypes *types)
+merge_equal(RowTypes *types, uint32 *place)
 {
 	uint32 last = 0;
 
+	if (place != NULL)
+		place[0] = 0;
 	for (uint32 i = 1; i < types->ntypes; i++)
 	{
 		bool equal = true;
@@ -277,23 +282,44 @@ merge_equal(RowTypes *types)
 				((uint32 *) types->grouped[c].code)[last] = types->grouped[c].code[i];
 			types->rows[last] = types->rows[i];
 		}
+		if (place != NULL)
+			place[i] = last;
 	}
 	types->ntypes = last + 1;
 }
 
-/* In the numbers of types that are sorted. */
+/* The numbers that types have when they are sorted. */
+static uint32 *
+numbers_of(GroupReceiver *recv, const uint32 *order)
+{
+	uint32 *number = border_palloc(recv->border, sizeof(uint32) * (Size) recv->ntypes);
+
+	for (uint32 i = 0; i < recv->ntypes; i++)
+		number[order[i]] = i;
+	return number;
+}
+
 static void
 collect_sequence(GroupReceiver *recv, const uint32 *order, RowTypes *types)
 {
-	uint32 *number = border_palloc(recv->border, sizeof(uint32) * (Size) types->ntypes);
+	uint32 *number = numbers_of(recv, order);
 
-	for (uint32 i = 0; i < types->ntypes; i++)
-		number[order[i]] = i;
 	for (Size i = 0; i < recv->nsequence; i++)
 		recv->sequence[i] = number[recv->sequence[i]];
 	types->sequence = recv->sequence;
 	types->nsequence = recv->nsequence;
 	border_pfree(recv->border, number);
+}
+
+static void
+collect_waiting(GroupReceiver *recv, const uint32 *order, const uint32 *place, RowTypes *types)
+{
+	uint32 *number = numbers_of(recv, order);
+
+	for (uint32 i = 0; i < recv->ntypes && place != NULL; i++)
+		number[i] = place[number[i]];
+	waiting_renumber(recv->waiting, number);
+	types->waiting = recv->waiting;
 }
 
 /* Pairs of so many rows are counted exactly by doubles, in whatever order. */
@@ -307,7 +333,7 @@ collect_types(GroupReceiver *recv)
 	bool repeated = false; /* types of equal codes */
 	RowTypes *types = MemoryContextAllocZero(recv->border->context, sizeof(RowTypes));
 	uint32 n = recv->ntypes;
-	uint32 *order = NULL;
+	uint32 *order = NULL, *place = NULL;
 
 	types->source = source;
 	types->ntypes = n;
@@ -354,12 +380,20 @@ collect_types(GroupReceiver *recv)
 	border_pfree(recv->border, recv->rows);
 	if (recv->sequence != NULL)
 		collect_sequence(recv, order, types);
-	if (order != NULL)
-		border_pfree(recv->border, order);
 	if (repeated && n > 0)
-		merge_equal(types);
+	{
+		if (recv->waiting != NULL)
+			place = border_palloc(recv->border, sizeof(uint32) * (Size) n);
+		merge_equal(types, place);
+	}
 	if (types->ntypes < n)
 		types->nsequence = 0;
+	if (recv->waiting != NULL)
+		collect_waiting(recv, order, place, types);
+	if (place != NULL)
+		border_pfree(recv->border, place);
+	if (order != NULL)
+		border_pfree(recv->border, order);
 	types->columns = types->grouped;
 	return types;
 }
@@ -509,6 +543,8 @@ forget_groups(GroupReceiver *recv)
 	}
 	if (recv->sequence != NULL)
 		border_pfree(recv->border, recv->sequence);
+	if (recv->waiting != NULL)
+		waiting_end(recv->waiting);
 	border_charge(recv->border, recv->dictionaries, 0);
 	for (int c = 0; c < recv->source->ngrouped; c++)
 	{
@@ -524,11 +560,14 @@ read_types(GroupReceiver recv, bool grouped, bool written, const RowsBeside *bes
 {
 	Source *source = recv.source;
 	Border *border = recv.border;
+	RowsBeside kept = {.columns = source->kept, .n = source->nwaiting};
 	Gate *gate;
 	RowTypes *types;
 
 	if (!grouped)
 		recv.beside = beside;
+	if (source->once)
+		beside = &kept;
 	for (int c = 0; c < source->ngrouped; c++)
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
 	if (source->staged_packed)
@@ -546,11 +585,13 @@ read_types(GroupReceiver recv, bool grouped, bool written, const RowsBeside *bes
 	}
 	else
 	{
-		recv.noting = !written && source->nkept > 0;
+		if (source->once)
+			recv.waiting = waiting_begin(gate->desc, source->ngrouped);
+		recv.noting = !written && source->nkept > 0 && !source->once;
 		table_begin(&recv.table, border, source, FIRST_SLOTS);
 		gate_select(gate,
 					psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
-							 beside != NULL ? ", " : "",
+							 beside != NULL && beside->n > 0 ? ", " : "",
 							 beside != NULL ? column_list(beside->columns, beside->n) : "", source->name),
 					!written, receive_row, &recv);
 		border_pfree(border, recv.table.slots);
@@ -592,7 +633,7 @@ RowTypes *
 rowtypes_read_within(Source *source, Size limit, Border *border)
 {
 	return read_types((GroupReceiver){.source = source, .border = border, .limit = limit},
-					  !source_is_here(source), false, NULL);
+					  !source->once && !source_is_here(source), false, NULL);
 }
 
 RowTypes *

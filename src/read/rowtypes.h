@@ -17,6 +17,7 @@ typedef struct RowTypes
 	int64 *rows;          /* [ntypes] */
 	uint32 *sequence; /* [nsequence] types of rows as they came, and probably come again; NULL: not noted */
 	Size nsequence;
+	struct Waiting *waiting; /* the rows themselves, which are not read again; or NULL */
 } RowTypes;
 
 /* Further columns of a table that is read, shown row by row. */

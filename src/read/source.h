@@ -28,6 +28,9 @@ typedef struct Source
 	int64 staged_rows;
 	bool staged_packed; /* without their row types, but for a hash of them under that seed (packed.h) */
 	int64 staged_seed;
+	bool
+		once; /* rows are read once, to be grouped here; what is kept of them waits until they are written: */
+	int nwaiting;   /* the first of the kept columns, a key behind them among them */
 	bool scattered; /* a table whose equal rows do not lie together, though it was written class by class */
 	Oid redefined;  /* a view that will be defined anew, so that it may depend on an old target */
 } Source;

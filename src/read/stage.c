@@ -160,8 +160,7 @@ source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack
 			(errmsg("the rows of %s cannot be set aside on the workers: this server reads and writes them",
 					source->name),
 			 errdetail("Trying that ended with SQLSTATE %s.", unpack_sql_state(error->sqlerrcode)),
-			 errhint(
-				 "When others write meanwhile the run may fail; kanon.distribute = 'off' does not try.")));
+			 errhint("kanon.distribute = 'off' does not try.")));
 		return;
 	}
 	source->staged_packed = staging.pack;

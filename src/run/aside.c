@@ -1,10 +1,11 @@
 /*
- * aside.c: whether a run's rows are set aside on the workers of Citus, and how.
+ * aside.c: whether a run's rows are set aside, on the workers of Citus or here, and how.
  */
 #include "compat.h"
 #include "run/aside.h"
 #include "host/citus.h"
 #include "host/settings.h"
+#include "read/grouping.h"
 #include "read/stage.h"
 #include "run/privacy.h"
 #include "write/spread.h"
@@ -29,16 +30,36 @@ reads_twice(const Run *run)
 	return run->source->nkept > 0 || run->source->ngrouped > run->source->nqis || run->request->key != NULL;
 }
 
-/* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept? */
 static bool
-is_for_workers(const Run *run)
+counts_persons(const Run *run)
 {
 	const Privacy *privacy = run->request->privacy;
 
 	for (int r = 0; privacy != NULL && r < privacy->n; r++)
 		if (privacy->words[r].kind == PRIVACY_SUBJECT)
-			return false;
-	return run->source->masks == NULL && run->request->key == NULL;
+			return true;
+	return false;
+}
+
+/* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept? */
+static bool
+is_for_workers(const Run *run)
+{
+	return !counts_persons(run) && run->source->masks == NULL && run->request->key == NULL;
+}
+
+/*
+ * A table of this server is read twice, which costs less than to store its rows.  What a view has to
+ * work out, or another server to send, is read once.
+ */
+static void
+read_once(Run *run)
+{
+	Source *source = run->source;
+
+	source->nwaiting = source->nkept + (run->request->key != NULL);
+	source->once = (source->nwaiting > 0 || counts_persons(run)) && !OidIsValid(source->staged_from) &&
+				   !source_is_stored(source);
 }
 
 static void
@@ -77,6 +98,7 @@ set_rows_aside(Run *run)
 		}
 	}
 	run->target->kind = spread_kind(run->source, before);
+	read_once(run);
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * aside.h: whether a run's rows are set aside on the workers of Citus, and how.
+ * aside.h: whether a run's rows are set aside, on the workers of Citus or here, and how.
  */
 #ifndef KANON_RUN_ASIDE_H
 #define KANON_RUN_ASIDE_H

@@ -16,6 +16,7 @@
 #include "host/gate.h"
 #include "host/random.h"
 #include "read/dictionary.h"
+#include "read/waiting.h"
 #include "write/bulk.h"
 #include "write/kept.h"
 #include "write/mask.h"
@@ -74,10 +75,12 @@ struct Writer
 void
 raise_source_changed(void)
 {
-	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					errmsg("the source gave other rows when it was read a second time"),
-					errdetail("It probably is a view that calls volatile functions."),
-					errhint("Publish from a table or a materialized view, or without kept columns.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+		 errmsg("the source gave other rows when it was read a second time"),
+		 errdetail("It probably calls volatile functions, in a view or in a policy of row-level security."),
+		 errhint("Publish from a copy, such as a materialized view, or without kept columns.")));
 }
 
 /* The flow that takes a row of this type: each row left is as likely as any other. */
@@ -317,21 +320,44 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 						writer->total - writer->placed);
 }
 
+static void
+take_row(Writer *writer, uint32 type, const Datum *kept, const bool *nulls)
+{
+	if (writer->types->source->masks != NULL)
+		masks_look(writer->types->source->masks, kept, nulls);
+	if (is_split(writer, type))
+		split_put(writer->split, type, kept, nulls);
+	else
+		place_row(writer, type, 0, kept, nulls);
+}
+
 /* A row of the source: what row types are made of, then kept columns. */
 static bool
 receive_row(void *arg, TupleTableSlot *slot)
 {
 	Writer *writer = arg;
 	int ngrouped = writer->types->source->ngrouped;
-	uint32 type = row_type(writer, slot);
 
-	if (writer->types->source->masks != NULL)
-		masks_look(writer->types->source->masks, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
-	if (is_split(writer, type))
-		split_put(writer->split, type, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
-	else
-		place_row(writer, type, 0, slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
+	take_row(writer, row_type(writer, slot), slot->tts_values + ngrouped, slot->tts_isnull + ngrouped);
 	return true;
+}
+
+/* Those that wait; the relation must still be what it was when they were read, and their types. */
+static void
+take_waiting(Writer *writer)
+{
+	Waiting *waiting = writer->types->waiting;
+	const Datum *kept;
+	const bool *nulls;
+	uint32 type;
+
+	source_lock(writer->types->source);
+	while (waiting_next(waiting, &type, &kept, &nulls))
+	{
+		CHECK_FOR_INTERRUPTS();
+		take_row(writer, type, kept, nulls);
+	}
+	waiting_end(waiting);
 }
 
 /* What decides which row of several alike goes where. */
@@ -374,7 +400,8 @@ prepare_flows(Writer *writer)
 	const RowTypes *types = writer->types;
 	size_t flow = 0;
 
-	writer->index = type_index_create(types, writer->border);
+	if (types->waiting == NULL)
+		writer->index = type_index_create(types, writer->border);
 	writer->left = border_palloc(writer->border, sizeof(int64) * release->nflows);
 	for (size_t f = 0; f < release->nflows; f++)
 		writer->left[f] = release->flows[f].rows;
@@ -461,11 +488,14 @@ write_from_source(Writer *writer)
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
-	gate_select(gate,
-				psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
-						 source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
-						 source->name),
-				true, receive_row, writer);
+	if (writer->types->waiting != NULL)
+		take_waiting(writer);
+	else
+		gate_select(gate,
+					psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
+							 source->nkept > 0 ? ", " : "", column_list(source->kept, source->nkept),
+							 source->name),
+					true, receive_row, writer);
 	if (writer->split != NULL)
 		split_end(writer->split, place_row, writer);
 	for (size_t f = 0; f < writer->release->nflows; f++)

@@ -6,7 +6,7 @@
 #   KanonGate::crash($node, 'kill -9', $pid, $holder, $runner);    # or 'immediate shutdown'
 #
 # gate(key) waits while somebody has that advisory lock; the view "gated" goes
-# through gate 1 when it is read first and gate 2 when it is read a second time.
+# through gate 1 when it is read first (a run that publishes it reads it once) and gate 2 when it is read a second time.
 package KanonGate;
 
 use strict;
