@@ -15,6 +15,7 @@
 #include <lemon/matching.h>
 #include <lemon/smart_graph.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -201,7 +202,7 @@ matching_solve(KanonEnv *env, const char *phase, double deadline, const MatchGra
 		{
 			/* how far it is nobody knows; how much of its time is over is known */
 			if (deadline - from > 0 && deadline - from < 1e9)
-				progress.share = (env->now(env->arg) - from) / (deadline - from);
+				progress.share = std::min((env->now(env->arg) - from) / (deadline - from), 1.0);
 			if (reason == KANON_OK && env->poll(env->arg, &progress))
 				reason = KANON_CANCELLED;
 			else if (reason == KANON_OK && env->now(env->arg) > deadline)
