@@ -1,12 +1,14 @@
 /*
  * by_parts.c: tables that are too large for methods that compare all rows with all others.
  *
- * The row types are cut in two, again and again, along the column of widest range (as
- * Mondrian does: LeFevre, DeWitt, Ramakrishnan, ICDE 2006) until a part has fewer than twice
- * as many as it should have; each part is solved alone.  That costs most where near rows are on
- * different sides of a cut.  So the half of the clusters that loses most by row is divided again, with
- * cuts elsewhere, and what the method makes of the rows of such a part takes its clusters' place where
- * less is lost by that.
+ * The row types are cut in two, again and again (as Mondrian does: LeFevre, DeWitt,
+ * Ramakrishnan, ICDE 2006), until a part has fewer than twice as many as it should have; each part is
+ * solved alone.  What that costs are near rows on different sides of a cut.  So a cut is where it
+ * parts the fewest of some rows from those that are nearest to them: between categories that
+ * clusters do not mix, or along the column in which these are narrow.  Then the half of the clusters
+ * that loses most by row is divided again, with cuts elsewhere, and what the method makes of the
+ * rows of such a part takes its clusters' place where less is lost by that.  When that gains little,
+ * it is a quarter that is divided, and so on: parts of as many rows reach farther then.
  *
  * Nothing is proven of the whole: a method's bound and factor are of its part.
  */
@@ -19,9 +21,22 @@
 #include "util/random.h"
 #include "util/sort.h"
 
-/* Times that clusters are taken apart, at most; a time that gains less than this is the last but one. */
+/* Times that clusters are taken apart, at most; after one that gains less than this, half as many, down to so few. */
 #define MOST_TIMES 12
 #define LEAST_GAIN 0.001
+#define LEAST_SHARE 16
+
+/* Of a part to be cut: those whose neighbours are looked for, as far as that does not compare more; how many of these. */
+#define ASKED 128
+#define LEAST_ASKED 32
+#define COMPARED ((uint32_t) 1 << 22)
+#define NEIGHBOURS 16
+
+/* Those that say where it may be cut. */
+#define SAMPLED 256
+
+/* Places where a cut is tried, between a third of the part and two thirds. */
+#define PLACES 16
 
 typedef struct ByParts
 {
@@ -33,13 +48,19 @@ typedef struct ByParts
 	KanonPace pace;
 	double end; /* of the time allowed */
 	uint32_t size;
+	uint32_t share; /* one cluster in so many is divided again */
 	uint64_t random;
 	bool begun;     /* what is divided are clusters, and not types */
-	uint32_t *seen; /* [most distinct] */
-	uint32_t stamp;
-	const ClusterQi *by; /* to sort by */
-	int64_t *left;       /* [ntypes] rows of a part; else 0 */
-	uint32_t *type;      /* [ntypes] its types */
+	int64_t *left;  /* [ntypes] rows of a part; else 0 */
+	uint32_t *type; /* [ntypes] its types */
+
+	/* cuts */
+	ClusterSpace space;
+	int by;          /* the quasi-identifier to sort by; where it is the same, by those after it */
+	uint32_t npairs; /* of neighbours: clusters that had better be in one part */
+	uint32_t pair[ASKED * NEIGHBOURS][2];
+	uint32_t sample[SAMPLED];
+	uint32_t sorted[SAMPLED];
 
 	/* clusters, at first a type each; their flows are one after the other */
 	ClusterParts parts;
@@ -77,63 +98,106 @@ type_of(const ByParts *p, uint32_t cluster)
 
 /* Values that a hierarchy has under one node are neighbours. */
 static int
-compare_items(const void *a, const void *b, void *arg)
+compare_values(const ByParts *p, const ClusterQi *qi, uint32_t a, uint32_t b)
 {
-	const ByParts *p = arg;
-	const KanonColumn *column = cluster_column(&p->layout, p->by);
-	uint32_t left = type_of(p, *(const uint32_t *) a);
-	uint32_t right = type_of(p, *(const uint32_t *) b);
+	const KanonColumn *column = cluster_column(&p->layout, qi);
+	uint32_t left = type_of(p, a);
+	uint32_t right = type_of(p, b);
 
-	for (int l = p->by->levels; l-- > 0;)
+	for (int l = qi->levels; l-- > 0;)
 		if (column[l].code[left] != column[l].code[right])
 			return column[l].code[left] < column[l].code[right] ? -1 : 1;
 	return 0;
 }
 
-/* What a column counts for being cut; negative: the clusters do not differ in it. */
-static double
-width(ByParts *p, const ClusterQi *qi, const uint32_t *item, uint32_t n)
+static int
+compare_items(const void *a, const void *b, void *arg)
 {
-	const KanonColumn *column = cluster_column(&p->layout, qi);
-	uint32_t low = column->code[type_of(p, item[0])];
-	uint32_t high = low;
-	uint32_t distinct = 0;
+	const ByParts *p = arg;
+	int order = 0;
 
-	p->stamp++;
-	for (uint32_t x = 0; x < n; x++)
-	{
-		uint32_t code = column->code[type_of(p, item[x])];
-
-		low = code < low ? code : low;
-		high = code > high ? code : high;
-		distinct += p->seen[code] != p->stamp;
-		p->seen[code] = p->stamp;
-	}
-	if (low == high)
-		return -1;
-	return qi->weight * (qi->show == KANON_CLUSTER_RANGE ? cluster_share(qi, low, high)
-														 : (double) (distinct - 1) / (column->distinct - 1));
+	for (int q = 0; q < p->layout.nqis && order == 0; q++)
+		order = compare_values(p, &p->layout.qi[(p->by + q) % p->layout.nqis], *(const uint32_t *) a,
+							   *(const uint32_t *) b);
+	return order;
 }
 
-/*
- * Where the clusters, which are sorted, are cut: between two values, if there is such a place
- * near; the first time in the middle, then anywhere near it.
- */
-static uint32_t
-place_of_cut(ByParts *p, const uint32_t *item, uint32_t n)
+/* A cut before a cluster, or before the first that has its value. */
+typedef struct Cut
 {
-	uint64_t draw = p->begun ? kanon_random_split(&p->random) % 1024 : 512;
-	uint32_t cut = (uint32_t) (n * (0.35 + 0.3 * (double) draw / 1024));
-	uint32_t below = cut;
-	uint32_t above = cut;
+	uint32_t item;
+	bool within; /* other clusters with its value come before it */
+	double loss; /* pairs that it parts; INFINITY: there is no such cut */
+} Cut;
 
-	while (below > n * 0.3 && compare_items(&item[below - 1], &item[below], p) == 0)
-		below--;
-	while (above < n * 0.7 && compare_items(&item[above - 1], &item[above], p) == 0)
-		above++;
-	if (below <= n * 0.3 && above >= n * 0.7)
-		return cut;
-	return above >= n * 0.7 || (below > n * 0.3 && cut - below <= above - cut) ? below : above;
+static bool
+is_before(const ByParts *p, uint32_t item, const Cut *cut)
+{
+	return (cut->within ? compare_items(&item, &cut->item, (void *) p)
+						: compare_values(p, &p->layout.qi[p->by], item, cut->item)) < 0;
+}
+
+/* Clusters drawn by chance, each with those of the part that are nearest to it. */
+static KanonStatus
+find_pairs(ByParts *p, const uint32_t *item, uint32_t n)
+{
+	uint32_t asked = COMPARED / n < ASKED ? COMPARED / n : ASKED;
+
+	asked = asked > LEAST_ASKED ? asked : LEAST_ASKED;
+	p->npairs = 0;
+	for (uint32_t i = 0; i < asked; i++)
+	{
+		uint32_t own = item[kanon_random_split(&p->random) % n];
+		SpaceNear near[NEIGHBOURS];
+		uint32_t nnear = 0;
+
+		for (uint32_t x = 0; x < n; x++)
+		{
+			uint32_t distance = space_distance(&p->space, type_of(p, own), type_of(p, item[x]));
+			uint32_t at;
+
+			if (item[x] == own || (nnear == NEIGHBOURS && distance >= near[nnear - 1].distance))
+				continue;
+			nnear += nnear < NEIGHBOURS;
+			for (at = nnear - 1; at > 0 && near[at - 1].distance > distance; at--)
+				near[at] = near[at - 1];
+			near[at] = (SpaceNear){distance, item[x]};
+		}
+		for (uint32_t j = 0; j < nnear; j++)
+		{
+			p->pair[p->npairs][0] = own;
+			p->pair[p->npairs++][1] = near[j].type;
+		}
+		if (kanon_stop(&p->pace, (uint64_t) n * 2 * (uint64_t) p->space.naxes))
+			return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
+/* The best cut by the quasi-identifier p->by: between two values, if there is such a place near. */
+static KanonStatus
+best_cut(ByParts *p, uint32_t nsample, Cut *best)
+{
+	kanon_sort(p->sample, p->sorted, nsample, sizeof(uint32_t), compare_items, p);
+	best->loss = INFINITY;
+	for (uint32_t place = 0; place <= PLACES; place++)
+	{
+		uint32_t middle = (PLACES + place) * nsample / (3 * PLACES);
+		uint32_t first = middle;
+		Cut cut = {.item = p->sample[middle]};
+
+		while (first > nsample / 4 &&
+			   compare_values(p, &p->layout.qi[p->by], p->sample[first - 1], p->sample[middle]) == 0)
+			first--;
+		cut.within = first <= nsample / 4;
+		/* of those that are as good the one in the middle */
+		cut.loss = fabs(2.0 * place / PLACES - 1) / 2;
+		for (uint32_t i = 0; i < p->npairs; i++)
+			cut.loss += is_before(p, p->pair[i][0], &cut) != is_before(p, p->pair[i][1], &cut);
+		if (cut.loss < best->loss)
+			*best = cut;
+	}
+	return kanon_stop(&p->pace, (uint64_t) PLACES * p->npairs * 8) ? KANON_CANCELLED : KANON_OK;
 }
 
 /* Rows of these types that are a part have to keep rules, if there are any; clusters do so together, too. */
@@ -167,6 +231,16 @@ keep_cluster(ByParts *p, uint32_t cluster)
 		if (!kanon_parts_add(p->problem->env, &p->next, p->parts.flows[f].type, p->next.nclusters - 1,
 							 p->parts.flows[f].rows))
 			status = KANON_NO_MEMORY;
+	return status;
+}
+
+static KanonStatus
+keep_clusters(ByParts *p, const uint32_t *item, uint32_t n)
+{
+	KanonStatus status = KANON_OK;
+
+	for (uint32_t x = 0; x < n && status == KANON_OK; x++)
+		status = keep_cluster(p, item[x]);
 	return status;
 }
 
@@ -301,9 +375,8 @@ solve_part(ByParts *p, const uint32_t *item, uint32_t n)
 		if (report.detail[0] != '\0')
 			memcpy(p->detail, report.detail, sizeof(p->detail));
 	}
-	else
-		for (uint32_t x = 0; x < n && status == KANON_OK; x++)
-			status = keep_cluster(p, item[x]);
+	else if (status == KANON_OK)
+		status = keep_clusters(p, item, n);
 	p->todo -= n;
 	p->pace.share = 1 - (double) p->todo / p->all;
 	kanon_release_free(p->problem, &solved);
@@ -313,41 +386,66 @@ solve_part(ByParts *p, const uint32_t *item, uint32_t n)
 	return status;
 }
 
-/* The depth is logarithmic: each side has three tenths of the clusters at least. */
+/* The clusters in the order of a cut; how many are before it. */
+static uint32_t
+sort_by(ByParts *p, uint32_t *item, uint32_t n, const Cut *cut)
+{
+	uint32_t low = 0;
+	uint32_t high = n;
+
+	kanon_sort(item, p->sorting, n, sizeof(uint32_t), compare_items, p);
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (is_before(p, item[middle], cut))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The depth is logarithmic: each side has about a quarter of the clusters at least. */
 static KanonStatus
 divide(ByParts *p, uint32_t *item, uint32_t n)
 {
-	double wide[KANON_MAX_COLUMNS];
+	Cut cut[KANON_MAX_COLUMNS];
+	uint32_t nsample = n < SAMPLED ? n : SAMPLED;
 	size_t flows = 0;
+	KanonStatus status;
 
-	if (kanon_stop(&p->pace, (uint64_t) n * ((uint64_t) p->layout.nqis * 2 + 16)))
+	if (kanon_stop(&p->pace, (uint64_t) n * 16))
 		return KANON_CANCELLED;
+	if (p->begun && p->pace.late)
+		return keep_clusters(p, item, n);
 	for (uint32_t x = 0; x < n; x++)
 		flows += p->start[item[x] + 1] - p->start[item[x]];
-	for (int q = 0; q < p->layout.nqis; q++)
-		wide[q] = flows / 2 < p->size || n < 4 ? -1 : width(p, &p->layout.qi[q], item, n);
-	for (int tried = 0; tried < p->layout.nqis; tried++)
+	if (flows / 2 < p->size || n < 4)
+		return solve_part(p, item, n);
+	status = find_pairs(p, item, n);
+	for (uint32_t i = 0; i < nsample; i++)
+		p->sample[i] = item[(uint64_t) i * n / nsample];
+	for (p->by = 0; p->by < p->layout.nqis && status == KANON_OK; p->by++)
+		status = best_cut(p, nsample, &cut[p->by]);
+	for (int tried = 0; tried < p->layout.nqis && status == KANON_OK; tried++)
 	{
-		int widest = 0;
-		uint32_t cut;
+		uint32_t before;
 
+		p->by = 0;
 		for (int q = 1; q < p->layout.nqis; q++)
-			if (wide[q] > wide[widest])
-				widest = q;
-		if (wide[widest] < 0)
-			break;
-		wide[widest] = -1;
-		p->by = &p->layout.qi[widest];
-		kanon_sort(item, p->sorting, n, sizeof(uint32_t), compare_items, p);
-		cut = place_of_cut(p, item, n);
-		if (may_be_part(p, item, cut) && may_be_part(p, item + cut, n - cut))
+			if (cut[q].loss < cut[p->by].loss)
+				p->by = q;
+		before = sort_by(p, item, n, &cut[p->by]);
+		cut[p->by].loss = INFINITY;
+		if (before > 0 && before < n && may_be_part(p, item, before) &&
+			may_be_part(p, item + before, n - before))
 		{
-			KanonStatus status = divide(p, item, cut);
-
-			return status == KANON_OK ? divide(p, item + cut, n - cut) : status;
+			status = divide(p, item, before);
+			return status == KANON_OK ? divide(p, item + before, n - before) : status;
 		}
 	}
-	return solve_part(p, item, n);
+	return status == KANON_OK ? solve_part(p, item, n) : status;
 }
 
 /* ---- the whole ---- */
@@ -374,7 +472,7 @@ choose(ByParts *p)
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = (KanonKeyed){-p->cost[i] / (double) rows[i], i};
 	kanon_sort(order, order + n, n, sizeof(KanonKeyed), kanon_compare_keyed, NULL);
-	p->todo = p->begun ? (n + 1) / 2 : n;
+	p->todo = p->begun ? (n + p->share - 1) / p->share : n;
 	p->all = p->todo;
 	for (uint32_t x = 0; x < n; x++)
 		p->item[x] = order[x].item;
@@ -393,8 +491,8 @@ once(ByParts *p)
 	p->sum = 0;
 	if (status == KANON_OK && n > 0)
 		status = divide(p, p->item, n);
-	for (uint32_t x = n; x < p->parts.nclusters && status == KANON_OK; x++)
-		status = keep_cluster(p, p->item[x]);
+	if (status == KANON_OK)
+		status = keep_clusters(p, p->item + n, p->parts.nclusters - n);
 	kanon_release(&p->scratch, mark);
 	kanon_parts_free(env, &p->parts);
 	kanon_free(env, p->cost);
@@ -413,15 +511,10 @@ prepare(ByParts *p)
 {
 	const KanonProblem *problem = p->problem;
 	KanonEnv *env = problem->env;
-	uint32_t most = 1;
-
-	for (int c = 0; c < problem->ncolumns; c++)
-		most = problem->columns[c].distinct > most ? problem->columns[c].distinct : most;
 	p->type = kanon_take(&p->scratch, problem->ntypes, sizeof(uint32_t));
 	p->left = kanon_take0(&p->scratch, problem->ntypes, sizeof(int64_t));
-	p->seen = kanon_take0(&p->scratch, most, sizeof(uint32_t));
 	p->cost = kanon_alloc(env, problem->ntypes, sizeof(double));
-	if (p->scratch.failed || p->cost == NULL)
+	if (space_open(&p->layout, &p->scratch, &p->space) != KANON_OK || p->scratch.failed || p->cost == NULL)
 		return KANON_NO_MEMORY;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
@@ -439,16 +532,16 @@ join_borders(ByParts *p)
 {
 	KanonEnv *env = p->problem->env;
 	KanonStatus status = KANON_OK;
-	int idle = 0;
 
 	for (int times = 0; times < MOST_TIMES && status == KANON_OK && p->solve != kanon_solve_gather &&
-						idle < 2 && env->now(env->arg) < p->end;
+						p->share <= LEAST_SHARE && env->now(env->arg) < p->end;
 		 times++)
 	{
 		double before = p->sum;
 
 		status = once(p);
-		idle = p->sum > before * (1 - LEAST_GAIN) ? idle + 1 : 0;
+		if (p->sum > before * (1 - LEAST_GAIN))
+			p->share *= 2;
 	}
 	return status;
 }
@@ -463,9 +556,13 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 				 .solve = solve,
 				 .whole = {.show = problem->cluster->show},
 				 .scratch = {.env = env},
-				 .pace = {.env = env, .phase = "solve by parts", .rows_left = -1},
+				 .pace = {.env = env,
+						  .phase = "solve by parts",
+						  .rows_left = -1,
+						  .deadline = start + problem->time_limit},
 				 .end = start + problem->time_limit,
 				 .size = problem->cluster->partition_size,
+				 .share = 2,
 				 .random = problem->seed};
 	KanonStatus status;
 
