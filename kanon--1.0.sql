@@ -556,13 +556,13 @@ AS 'MODULE_PATHNAME', 'kanon_place';
 COMMENT ON FUNCTION @extschema@.kanon_place()
 IS 'behind kanon.distribute: a random place for a row, from the operating system''s strong randomness';
 
-CREATE FUNCTION @extschema@.kanon_row_type(seed bigint, row_values record)
+CREATE FUNCTION @extschema@.kanon_row_type(seed bigint, VARIADIC row_values "any")
 RETURNS bytea
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_row_type';
 
-COMMENT ON FUNCTION @extschema@.kanon_row_type(bigint, record)
-IS 'behind kanon.distribute: a hash of values, and the values themselves where the query has not met them before';
+COMMENT ON FUNCTION @extschema@.kanon_row_type(bigint, "any")
+IS 'behind kanon.distribute: a hash of values, a random lot, and the values themselves where the query has not met them before';
 
 CREATE FUNCTION @extschema@.kanon_row_type_hash(row_type bytea)
 RETURNS bigint
@@ -571,6 +571,22 @@ AS 'MODULE_PATHNAME', 'kanon_row_type_hash';
 
 COMMENT ON FUNCTION @extschema@.kanon_row_type_hash(bytea)
 IS 'behind kanon.distribute: the hash that kanon_row_type begins with';
+
+CREATE FUNCTION @extschema@.kanon_row_type_lot(row_type bytea, shard integer)
+RETURNS bigint
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_row_type_lot';
+
+COMMENT ON FUNCTION @extschema@.kanon_row_type_lot(bytea, integer)
+IS 'behind kanon.distribute: the lot of a row, by which rows of a type are divided among classes';
+
+CREATE FUNCTION @extschema@.kanon_class_of(classes bytea, row_type bytea, shard integer)
+RETURNS bigint
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_class_of';
+
+COMMENT ON FUNCTION @extschema@.kanon_class_of(bytea, bytea, integer)
+IS 'behind kanon.distribute: the class that a row goes to, and its place among others';
 
 /* ---- freeform generalisation: k matches for each row and record, no classes ---- */
 

@@ -97,6 +97,7 @@ foreach my $worker (@workers)
 	my $log = slurp_file($worker->logfile);
 
 	like($log, qr/kanon_row_type\(/, 'row types are told once');
+	like($log, qr/kanon_class_of\(/, 'and looked up');
 	unlike($log, qr/gen_random_uuid|hash_record_extended/, 'and hashed once');
 	like($log, qr/INSERT INTO \S+_\d+ [^\n]*SELECT[^\n]*kanon_mapping_\d+_classes/, 'shard by shard');
 	unlike($log, qr/worker_partition_query_result[^\n]*kanon_mapping/, 'and in no other way');
@@ -113,6 +114,12 @@ ask("SELECT create_distributed_table('wide', 'id')");
 ask('INSERT INTO wide SELECT id, name, id % 3000, zip, fee, diagnosis, home FROM here; GRANT SELECT ON wide TO doctor');
 is((run("SELECT FROM kanon_pattern_guided('wide', 'far', '{age}', 4, keep => '{diagnosis}')"))[1] . kind('far'), 'h s', 'thousands of row types in little memory');
 is(ask('SELECT count(*) FROM (SELECT age FROM far GROUP BY age HAVING count(*) = 4) AS c'), '3000', 'each with its rows');
+ask('DROP TABLE far');
+# and a session with too little for all of them has rows joined with their classes
+truncate($_->logfile, 0) foreach @workers;
+is((run("SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SELECT FROM kanon_pattern_guided('wide', 'far', '{age}', 4, keep => '{diagnosis}')"))[1] . kind('far'), 'h s', 'thousands of row types, joined');
+is(ask('SELECT count(*) FROM (SELECT age FROM far GROUP BY age HAVING count(*) = 4) AS c'), '3000', 'each with its rows, too');
+unlike(slurp_file($_->logfile), qr/kanon_class_of\(/, 'and not looked up') foreach @workers;
 foreach my $worker (@workers)
 {
 	$worker->safe_psql('postgres', $_) foreach 'ALTER SYSTEM RESET work_mem', 'ALTER SYSTEM RESET hash_mem_multiplier';
@@ -407,13 +414,15 @@ END $$;
 E
 my $unreadable = qr/ERROR:  what workers say of row types cannot be read/;
 foreach my $change (
-	[ 'UPDATE %%s SET kanon_packed = NULL', $not_told, 'values that nobody has told' ],
-	[ 'UPDATE %%s SET kanon_type = NULL', $not_told, 'no hash' ],
-	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 7)', $unreadable, 'too short for a hash' ],
-	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 13)', $unreadable, 'too short for a value' ],
+	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 12)', $not_told, 'values that nobody has told' ],
+	[ 'UPDATE %%s SET kanon_packed = NULL', $not_told, 'no hash' ],
+	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 7)', qr/ERROR:  this is no packed row type/, 'too short for a hash' ],
+	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 11)', qr/ERROR:  this is no packed row type/, 'too short for a lot' ],
+	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 14)', $unreadable, 'too short for the size of a value' ],
+	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 17)', $unreadable, 'too short for a value' ],
 	[ 'UPDATE %%s SET kanon_packed = kanon_packed || kanon_packed', $unreadable, 'more than the values' ],
-	[ 'UPDATE %%s SET kanon_packed = set_byte(substr(kanon_packed, 1, 16) || substr(kanon_packed, 1, 1) || substr(kanon_packed, 17), 11, 5)', $unreadable, 'more than a value' ],
-	[ 'UPDATE %%s SET kanon_type = kanon_type + 1', qr/ERROR:  wrote 0 rows instead of 12000/, 'hashes of other values' ])
+	[ 'UPDATE %%s SET kanon_packed = set_byte(substr(kanon_packed, 1, 20) || substr(kanon_packed, 1, 1) || substr(kanon_packed, 21), 15, 5) WHERE octet_length(kanon_packed) > 12', $unreadable, 'more than a value' ],
+	[ 'UPDATE %%s SET kanon_packed = overlay(kanon_packed PLACING int8send(kanon_row_type_hash(kanon_packed) + 1) FROM 1 FOR 8)', qr/ERROR:  wrote 0 rows instead of 12000/, 'hashes of other values' ])
 {
 	my ($statement, $says, $name) = @$change;
 
@@ -422,7 +431,7 @@ foreach my $change (
 	like($err, $says, $name);
 }
 # Two row types with one hash: the rows are set aside again, under a seed for which that is not so.
-ask("TRUNCATE hold; INSERT INTO hold VALUES ('far: SELECT spoil(''UPDATE %%s SET kanon_type = 1'')')");
+ask("TRUNCATE hold; INSERT INTO hold VALUES ('far: SELECT spoil(''UPDATE %%s SET kanon_packed = overlay(kanon_packed PLACING int8send(1) FROM 1 FOR 8)'')')");
 (undef, $err) = run("SET client_min_messages = debug1; SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
 is(() = $err =~ /DEBUG:  two row types have the same hash: rows are set aside under another seed/g, 1, 'row types with one hash: another seed');
 is(kind('far') . ask('SELECT count(*) FROM far'), 'h s12000', 'within the call');
@@ -445,7 +454,7 @@ is((run($divided))[1], '', 'types are divided');
 is(ask('SELECT count(*) FROM far WHERE zip IS NULL'), '3000', 'so that few rows are suppressed');
 ask('DROP TABLE far');
 foreach my $change (
-	[ 'DELETE FROM %s WHERE kanon_place %% 2 = 0', 'half of them' ],
+	[ 'DELETE FROM %s WHERE kanon_shard %% 2 = 0', 'half of them' ],
 	[ 'INSERT INTO %s SELECT * FROM %1$s', 'twice as many' ],
 	[ 'DELETE FROM %s', 'none' ])
 {

@@ -1,5 +1,5 @@
 /*
- * packed.c: the values of a row type as workers of Citus send them: a hash, and where
+ * packed.c: the values of a row type as workers of Citus send them: a hash, a lot, and where
  * they had not met the values before, the binary form of each.
  */
 #include "compat.h"
@@ -7,11 +7,11 @@
 #include "host/random.h"
 #include "read/grouping.h"
 
-#include "access/htup_details.h"
 #include "common/hashfn.h"
 #include "executor/nodeHash.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -39,6 +39,9 @@ send_function(Oid type)
 bool
 packable(const SourceColumn *columns, int n)
 {
+	/* the seed is an argument, too */
+	if (n >= FUNC_MAX_ARGS)
+		return false;
 	for (int c = 0; c < n; c++)
 	{
 		Oid type = getBaseType(columns[c].type);
@@ -50,11 +53,19 @@ packable(const SourceColumn *columns, int n)
 	return true;
 }
 
+char *
+packing(const Source *source)
+{
+	return psprintf("%s.kanon_row_type(" INT64_FORMAT "::pg_catalog.int8, %s)", source->functions,
+					source->staged_seed, column_list(source->qis, source->ngrouped));
+}
+
 /* ---- on workers ---- */
 
 PG_FUNCTION_INFO_V1(kanon_place);
 PG_FUNCTION_INFO_V1(kanon_row_type);
 PG_FUNCTION_INFO_V1(kanon_row_type_hash);
+PG_FUNCTION_INFO_V1(kanon_row_type_lot);
 
 Datum
 kanon_place(PG_FUNCTION_ARGS)
@@ -68,9 +79,9 @@ kanon_place(PG_FUNCTION_ARGS)
 typedef struct Met
 {
 	uint64 image_hash;
+	uint64 hash; /* what is said of it from now on */
 	char *image;
-	uint32 size;
-	bytea *hash; /* what is said of it from now on */
+	Size size;
 	char status;
 } Met;
 
@@ -85,167 +96,290 @@ typedef struct Met
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+typedef struct PackedColumn
+{
+	int16 length;
+	bool by_value;
+	Oid collation;
+	FmgrInfo send;
+	FmgrInfo hash;
+} PackedColumn;
+
 typedef struct Packer
 {
-	int32 typmod; /* of records, as their header says: what was told of it never changes */
 	uint64 seed;
-	MemoryContext own;
-	TupleDesc desc;
-	FmgrInfo *send; /* [desc->natts] */
-	FmgrInfo *hash;
-	Datum *values;
-	bool *nulls;
+	int n;
+	PackedColumn *columns;
+	char *image; /* of the row at hand */
+	Size image_size;
+	Size image_room;
+	const Met *last; /* the row type of the one before: equal rows often lie together, those of a target do */
+	RandomPool lots;
 	MemoryContext
 		context; /* of what was met; it is forgotten when it takes more than a query's hash table may */
 	met_hash *met;
 } Packer;
 
-static Packer *
-packer_create(MemoryContext parent, HeapTupleHeader record, uint64 seed)
+static void
+packed_column(PackedColumn *column, Node *argument, MemoryContext context)
 {
-	MemoryContext context = AllocSetContextCreate(parent, "kanon row types", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Packer *packer = palloc0(sizeof(Packer));
-	int n;
+	Oid type = getBaseType(exprType(argument));
+	Oid hash = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc;
 
-	/* a type with a name may be another one at the next row */
-	if (HeapTupleHeaderGetTypeId(record) != RECORDOID)
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a row type is told of ROW(...) alone")));
-	packer->typmod = HeapTupleHeaderGetTypMod(record);
-	packer->seed = seed;
-	packer->own = context;
-	packer->desc = lookup_rowtype_tupdesc_copy(RECORDOID, packer->typmod);
-	n = packer->desc->natts;
-	packer->send = palloc(sizeof(FmgrInfo) * n);
-	packer->hash = palloc(sizeof(FmgrInfo) * n);
-	packer->values = palloc(sizeof(Datum) * n);
-	packer->nulls = palloc(sizeof(bool) * n);
-	for (int c = 0; c < n; c++)
-	{
-		Oid type = getBaseType(TupleDescAttr(packer->desc, c)->atttypid);
-		Oid hash = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc;
+	/* what rows are made of may be altered between two of them */
+	if (type_is_rowtype(type))
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("a row type is told of its values, not of a row")));
+	if (!OidIsValid(hash))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+						errmsg("type %s has no hash function", format_type_be(type))));
+	get_typlenbyval(type, &column->length, &column->by_value);
+	column->collation = exprCollation(argument);
+	fmgr_info_cxt(send_function(type), &column->send, context);
+	fmgr_info_cxt(hash, &column->hash, context);
+}
 
-		if (!OidIsValid(hash))
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-							errmsg("type %s has no hash function", format_type_be(type))));
-		fmgr_info(send_function(type), &packer->send[c]);
-		fmgr_info(hash, &packer->hash[c]);
-	}
+/* Of the call, whose arguments after the first are the values. */
+static Packer *
+packer_create(FmgrInfo *call, int n)
+{
+	MemoryContext context = AllocSetContextCreate(call->fn_mcxt, "kanon row types", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+	Packer *packer;
+	ListCell *argument;
+	int c = 0;
+
+	if (n < 1 || call->fn_expr == NULL || !IsA(call->fn_expr, FuncExpr) || get_fn_expr_variadic(call) ||
+		list_length(((FuncExpr *) call->fn_expr)->args) != n + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a row type is told of values, one by one")));
+	old = MemoryContextSwitchTo(context);
+	packer = palloc0(sizeof(Packer));
+	packer->n = n;
+	packer->columns = palloc(sizeof(PackedColumn) * n);
+	for_each_from(argument, ((FuncExpr *) call->fn_expr)->args, 1)
+		packed_column(&packer->columns[c++], lfirst(argument), context);
+	packer->image_room = 256;
+	packer->image = palloc(packer->image_room);
 	packer->context = AllocSetContextCreate(context, "kanon row types met", ALLOCSET_DEFAULT_SIZES);
 	packer->met = met_create(packer->context, 1024, NULL);
 	MemoryContextSwitchTo(old);
 	return packer;
 }
 
+static void
+forget_met(Packer *packer)
+{
+	MemoryContextReset(packer->context);
+	packer->met = met_create(packer->context, 1024, NULL);
+	packer->last = NULL;
+}
+
+/* Room for so many bytes more; where they go. */
+static inline char *
+image_room(Packer *packer, Size size)
+{
+	if (packer->image_size + size > packer->image_room)
+	{
+		packer->image_room = 2 * (packer->image_size + size);
+		packer->image = repalloc_huge(packer->image, packer->image_room);
+	}
+	return packer->image + packer->image_size;
+}
+
+/* The values as they are stored, so that no function of theirs need be called for a row type that was met. */
+static void
+take_image(Packer *packer, const NullableDatum *values)
+{
+	packer->image_size = 0;
+	for (int c = 0; c < packer->n; c++)
+	{
+		const PackedColumn *column = &packer->columns[c];
+		const char *bytes;
+		int32 size;
+		char *at;
+
+		if (values[c].isnull || column->by_value)
+		{
+			at = image_room(packer, sizeof(bool) + sizeof(Datum));
+			*at++ = values[c].isnull;
+			memcpy(at, &values[c].value, sizeof(Datum));
+			packer->image_size += sizeof(bool) + (values[c].isnull ? 0 : sizeof(Datum));
+			continue;
+		}
+		if (column->length == -1)
+		{
+			struct varlena *value = PG_DETOAST_DATUM_PACKED(values[c].value);
+
+			bytes = VARDATA_ANY(value);
+			size = VARSIZE_ANY_EXHDR(value);
+		}
+		else
+		{
+			bytes = DatumGetPointer(values[c].value);
+			size = column->length > 0 ? column->length : (int32) strlen(bytes);
+		}
+		at = image_room(packer, sizeof(bool) + sizeof(size) + size);
+		*at++ = false;
+		memcpy(at, &size, sizeof(size));
+		memcpy(at + sizeof(size), bytes, size);
+		packer->image_size += sizeof(bool) + sizeof(size) + size;
+	}
+}
+
 /* As hash_record_extended has it, which the server that asked computes again. */
 static uint64
-hash_values(const Packer *packer)
+hash_values(Packer *packer, const NullableDatum *values)
 {
 	uint64 result = 0;
 
-	for (int c = 0; c < packer->desc->natts; c++)
-		result = (result << 5) - result +
-				 (packer->nulls[c] ? 0
-								   : DatumGetUInt64(FunctionCall2Coll(
-										 &packer->hash[c], TupleDescAttr(packer->desc, c)->attcollation,
-										 packer->values[c], UInt64GetDatum(packer->seed))));
+	for (int c = 0; c < packer->n; c++)
+		result =
+			(result << 5) - result +
+			(values[c].isnull
+				 ? 0
+				 : DatumGetUInt64(FunctionCall2Coll(&packer->columns[c].hash, packer->columns[c].collation,
+													values[c].value, UInt64GetDatum(packer->seed))));
 	return result;
 }
 
-static bytea *
-pack(Packer *packer, HeapTupleHeader record)
+static void
+pack_values(Packer *packer, const NullableDatum *values, StringInfo out)
 {
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(record), .t_data = record};
-	StringInfoData out;
-
-	heap_deform_tuple(&tuple, packer->desc, packer->values, packer->nulls);
-	pq_begintypsend(&out);
-	pq_sendint64(&out, hash_values(packer));
-	for (int c = 0; c < packer->desc->natts; c++)
-		if (packer->nulls[c])
-			pq_sendint32(&out, (uint32) -1);
-		else if (is_text(packer->send[c].fn_oid))
+	for (int c = 0; c < packer->n; c++)
+		if (values[c].isnull)
+			pq_sendint32(out, (uint32) -1);
+		else if (is_text(packer->columns[c].send.fn_oid))
 		{
-			text *value = DatumGetTextPP(packer->values[c]);
+			text *value = DatumGetTextPP(values[c].value);
 			int size = VARSIZE_ANY_EXHDR(value);
 			char *converted = pg_server_to_any(VARDATA_ANY(value), size, PG_UTF8);
 
 			if (converted != VARDATA_ANY(value))
 				size = (int) strlen(converted);
-			pq_sendint32(&out, size);
-			pq_sendbytes(&out, converted, size);
+			pq_sendint32(out, size);
+			pq_sendbytes(out, converted, size);
 		}
 		else
 		{
-			bytea *value = SendFunctionCall(&packer->send[c], packer->values[c]);
+			bytea *value = SendFunctionCall(&packer->columns[c].send, values[c].value);
 
-			pq_sendint32(&out, VARSIZE(value) - VARHDRSZ);
-			pq_sendbytes(&out, VARDATA(value), VARSIZE(value) - VARHDRSZ);
+			pq_sendint32(out, VARSIZE(value) - VARHDRSZ);
+			pq_sendbytes(out, VARDATA(value), VARSIZE(value) - VARHDRSZ);
 		}
-	return pq_endtypsend(&out);
 }
 
 static void
-remember(Packer *packer, uint64 image_hash, const char *image, uint32 size, const bytea *packed)
+remember(Packer *packer, uint64 image_hash, uint64 hash)
 {
 	Met *met;
 	bool found;
 
 	if (MemoryContextMemAllocated(packer->context, false) > get_hash_memory_limit())
-	{
-		MemoryContextReset(packer->context);
-		packer->met = met_create(packer->context, 1024, NULL);
-	}
+		forget_met(packer);
+	packer->last = NULL; /* (the table may move) */
 	met = met_insert(packer->met, image_hash, &found);
 	if (found)
 		return; /* another with the same hash: this one is told each time */
-	met->size = size;
-	met->image = MemoryContextAlloc(packer->context, size);
-	memcpy(met->image, image, size);
-	met->hash = MemoryContextAlloc(packer->context, VARHDRSZ + PACKED_HASH);
-	SET_VARSIZE(met->hash, VARHDRSZ + PACKED_HASH);
-	memcpy(VARDATA(met->hash), VARDATA(packed), PACKED_HASH);
+	met->hash = hash;
+	met->size = packer->image_size;
+	met->image = MemoryContextAllocHuge(packer->context, met->size);
+	memcpy(met->image, packer->image, met->size);
 }
 
-/* A record that was met costs a look at its bytes; its columns' functions are called for the others alone. */
+static inline bool
+has_image(const Packer *packer, const Met *met)
+{
+	return met != NULL && packer->image_size == met->size &&
+		   memcmp(packer->image, met->image, met->size) == 0;
+}
+
+/* Was the row type at hand met?  To see that costs a look at its bytes. */
+static bool
+was_met(Packer *packer, uint64 *image_hash)
+{
+	if (has_image(packer, packer->last))
+		return true;
+	*image_hash = hash_bytes_extended((const unsigned char *) packer->image,
+									  (int) Min(packer->image_size, MaxAllocSize), 0);
+	packer->last = met_lookup(packer->met, *image_hash);
+	return has_image(packer, packer->last);
+}
+
 Datum
 kanon_row_type(PG_FUNCTION_ARGS)
 {
-	uint64 seed = (uint64) PG_GETARG_INT64(0);
-	HeapTupleHeader record = PG_GETARG_HEAPTUPLEHEADER(1);
 	Packer *packer = fcinfo->flinfo->fn_extra;
-	const char *image = (const char *) record + offsetof(HeapTupleHeaderData, t_infomask2);
-	uint32 size = HeapTupleHeaderGetDatumLength(record) - offsetof(HeapTupleHeaderData, t_infomask2);
-	uint64 image_hash = hash_bytes_extended((const unsigned char *) image, (int) size, 0);
-	bytea *packed;
-	Met *met;
+	const NullableDatum *values = &fcinfo->args[1];
+	uint64 image_hash = 0, hash;
+	StringInfoData out;
 
-	if (packer == NULL || HeapTupleHeaderGetTypeId(record) != RECORDOID ||
-		packer->typmod != HeapTupleHeaderGetTypMod(record) || packer->seed != seed)
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (packer == NULL)
+		packer = fcinfo->flinfo->fn_extra = packer_create(fcinfo->flinfo, PG_NARGS() - 1);
+	if (packer->seed != (uint64) PG_GETARG_INT64(0))
 	{
-		if (packer != NULL)
-			MemoryContextDelete(packer->own);
-		fcinfo->flinfo->fn_extra = NULL;
-		packer = fcinfo->flinfo->fn_extra = packer_create(fcinfo->flinfo->fn_mcxt, record, seed);
+		forget_met(packer);
+		packer->seed = (uint64) PG_GETARG_INT64(0);
 	}
-	met = met_lookup(packer->met, image_hash);
-	if (met != NULL && met->size == size && memcmp(met->image, image, size) == 0)
-		PG_RETURN_BYTEA_P(met->hash);
-	packed = pack(packer, record);
-	remember(packer, image_hash, image, size, packed);
-	PG_RETURN_BYTEA_P(packed);
+	take_image(packer, values);
+	if (was_met(packer, &image_hash))
+	{
+		bytea *packed = palloc(VARHDRSZ + PACKED_BEFORE);
+		uint64 sent = pg_hton64(packer->last->hash);
+		uint32 lot = (uint32) random_draw(&packer->lots);
+
+		SET_VARSIZE(packed, VARHDRSZ + PACKED_BEFORE);
+		memcpy(VARDATA(packed), &sent, PACKED_HASH);
+		memcpy(VARDATA(packed) + PACKED_HASH, &lot, PACKED_LOT);
+		PG_RETURN_BYTEA_P(packed);
+	}
+	hash = hash_values(packer, values);
+	pq_begintypsend(&out);
+	pq_sendint64(&out, hash);
+	pq_sendint32(&out, (uint32) random_draw(&packer->lots));
+	pack_values(packer, values, &out);
+	remember(packer, image_hash, hash);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+}
+
+static const char *
+packed_bytes(bytea *packed)
+{
+	if (VARSIZE_ANY_EXHDR(packed) < PACKED_BEFORE)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("this is no packed row type")));
+	return VARDATA_ANY(packed);
+}
+
+uint64
+packed_hash(bytea *packed)
+{
+	uint64 hash;
+
+	memcpy(&hash, packed_bytes(packed), PACKED_HASH);
+	return pg_ntoh64(hash);
+}
+
+int64
+packed_lot(bytea *packed, int32 shard)
+{
+	uint32 lot;
+
+	memcpy(&lot, packed_bytes(packed) + PACKED_HASH, PACKED_LOT);
+	return (int64) ((uint64) pg_ntoh32(lot) << 32 | (uint32) shard);
 }
 
 Datum
 kanon_row_type_hash(PG_FUNCTION_ARGS)
 {
-	bytea *packed = PG_GETARG_BYTEA_PP(0);
-	uint64 hash;
+	PG_RETURN_INT64((int64) packed_hash(PG_GETARG_BYTEA_PP(0)));
+}
 
-	if (VARSIZE_ANY_EXHDR(packed) < PACKED_HASH)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("this is no packed row type")));
-	memcpy(&hash, VARDATA_ANY(packed), PACKED_HASH);
-	PG_RETURN_INT64((int64) pg_ntoh64(hash));
+Datum
+kanon_row_type_lot(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(packed_lot(PG_GETARG_BYTEA_PP(0), PG_GETARG_INT32(1)));
 }
 
 /* ---- here ---- */
@@ -285,14 +419,14 @@ unpack(Unpacker *unpacker, bytea *packed)
 
 	initStringInfo(&in);
 	appendBinaryStringInfo(&in, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
-	if (in.len < PACKED_HASH)
-		raise_corrupted();
-	in.cursor = PACKED_HASH;
 	for (int c = 0; c < unpacker->n; c++)
 	{
-		int32 size = (int32) pq_getmsgint(&in, 4);
 		StringInfoData value;
+		int32 size;
 
+		if (in.len - in.cursor < (int) sizeof(size))
+			raise_corrupted();
+		size = (int32) pq_getmsgint(&in, sizeof(size));
 		unpacker->nulls[c] = size == -1;
 		unpacker->values[c] = (Datum) 0;
 		if (size == -1)

@@ -1,9 +1,10 @@
 /*
  * packed.h: the values of a row type as workers of Citus send them.
  *
- * Workers hash the row types of the rows that they set aside, so that rows need not
- * carry what they are told apart by: a number stands for it, and the values themselves
- * travel once or a few times a worker.
+ * Workers hash the row types of the rows that they have, so that rows that are set aside need
+ * not carry what they are told apart by: a number stands for it, and the values themselves
+ * travel once or a few times a worker.  A packed row type is the hash, a random lot of the row's own, and
+ * the values where they are told.
  */
 #ifndef KANON_READ_PACKED_H
 #define KANON_READ_PACKED_H
@@ -12,16 +13,25 @@
 
 #include "fmgr.h"
 
-/* Bytes of the hash that a packed row type begins with. */
-#define PACKED_HASH ((int) sizeof(int64))
+/* Bytes that a packed row type has before the values. */
+#define PACKED_HASH ((int) sizeof(uint64))
+#define PACKED_LOT ((int) sizeof(uint32))
+#define PACKED_BEFORE (PACKED_HASH + PACKED_LOT)
 
 /*
- * Can such columns be packed?  Their types are the system's own, are hashed alike by every
- * server, and have a binary form that says all and depends on nothing else.
+ * Can such columns be packed?  They are not too many, their types are the system's own, are hashed alike by
+ * every server, and have a binary form that says all and depends on nothing else.
  */
 extern bool packable(const SourceColumn *columns, int n);
 
-/* Reads what was packed. */
+/* The call that packs them, of a row of what a query reads from. */
+extern char *packing(const Source *source);
+
+/* Of a packed row type and the random number by which its row is on a worker: raises when it is none. */
+extern uint64 packed_hash(bytea *packed);
+extern int64 packed_lot(bytea *packed, int32 shard);
+
+/* Reads the values that were packed. */
 typedef struct Unpacker
 {
 	int n;

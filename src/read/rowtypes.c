@@ -507,9 +507,10 @@ read_packed(GroupReceiver *recv)
 	recv->nattrs = 3;
 	gate_watch(recv->gate, recv->border, "reading");
 	gate_select(recv->gate,
-				psprintf("SELECT " TYPE_COLUMN ", " PACKED_COLUMN
-						 ", pg_catalog.count(*) FROM %s GROUP BY 1, 2",
-						 source->name),
+				psprintf("SELECT %s.kanon_row_type_hash(p), CASE WHEN pg_catalog.octet_length(p)"
+						 " OPERATOR(pg_catalog.>) %d THEN pg_catalog.substr(p, %d) END, pg_catalog.count(*)"
+						 " FROM (SELECT " PACKED_COLUMN " AS p FROM %s) AS t GROUP BY 1, 2",
+						 source->functions, PACKED_BEFORE, PACKED_BEFORE + 1, source->name),
 				true, receive_packed, &packed);
 	grouping_end(nest);
 	told_start_iterate(packed.told, &at);

@@ -26,6 +26,7 @@ typedef struct Source
 	Oid staged_from;     /* while its rows are set aside (stage.h): itself, or InvalidOid */
 	char *staged_name;
 	int64 staged_rows;
+	char *functions;    /* the schema, quoted, in which workers have kanon's functions, or NULL */
 	bool staged_packed; /* without their row types, but for a hash of them under that seed (packed.h) */
 	int64 staged_seed;
 	bool

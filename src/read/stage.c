@@ -49,7 +49,6 @@ typedef struct Staging
 	char *columns;
 	char *name;
 	char *bare;
-	Oid kanon;
 	bool pack;
 } Staging;
 
@@ -76,13 +75,18 @@ draw(void)
  * a uuid, whose making takes a call of the system for each row.
  */
 static void
-append_places(StringInfo sql, const Staging *staging, const char *functions)
+append_places(StringInfo sql, const Staging *staging)
 {
+	const char *functions = staging->source->functions;
+
 	if (functions != NULL)
-		appendStringInfo(sql,
-						 "(%s.kanon_place() OPERATOR(pg_catalog.>>) 32)::pg_catalog.int4 AS " SHARD_COLUMN
-						 ", %s.kanon_place() AS " PLACE_COLUMN,
-						 functions, functions);
+		appendStringInfo(
+			sql, "(%s.kanon_place() OPERATOR(pg_catalog.>>) 32)::pg_catalog.int4 AS " SHARD_COLUMN ", ",
+			functions);
+	if (staging->pack)
+		appendStringInfo(sql, "%s AS " PACKED_COLUMN, packing(staging->source));
+	else if (functions != NULL)
+		appendStringInfo(sql, "%s.kanon_place() AS " PLACE_COLUMN, functions);
 	else
 		appendStringInfo(sql,
 						 "pg_catalog.uuid_hash(u) AS " SHARD_COLUMN
@@ -91,45 +95,26 @@ append_places(StringInfo sql, const Staging *staging, const char *functions)
 						 (int64) draw());
 }
 
-static void
-append_type(StringInfo sql, const Staging *staging, const char *functions)
-{
-	appendStringInfo(sql, ", %s.kanon_row_type(" INT64_FORMAT "::pg_catalog.int8, ROW(%s)) AS " PACKED_COLUMN,
-					 functions, staging->source->staged_seed,
-					 column_list(staging->source->qis, staging->source->ngrouped));
-}
-
 /* The functions are volatile, so that each is called once a row, and where the rows are. */
 static void
 copy_rows(void *arg)
 {
 	Staging *staging = arg;
 	const char *from = staging->source->name;
-	const char *functions =
-		OidIsValid(staging->kanon) ? quote_identifier(get_namespace_name(staging->kanon)) : NULL;
 	StringInfoData sql;
 
 	run(psprintf("CREATE UNLOGGED TABLE %s AS SELECT 0::pg_catalog.int4 AS " SHARD_COLUMN
-				 ", 0::pg_catalog.int8 AS " PLACE_COLUMN "%s%s FROM %s WITH NO DATA",
+				 ", %s%s FROM %s WITH NO DATA",
 				 staging->name,
-				 staging->pack ? ", 0::pg_catalog.int8 AS " TYPE_COLUMN
-								 ", NULL::pg_catalog.bytea AS " PACKED_COLUMN
-							   : "",
+				 staging->pack ? "NULL::pg_catalog.bytea AS " PACKED_COLUMN
+							   : "0::pg_catalog.int8 AS " PLACE_COLUMN,
 				 staging->columns, from));
 	citus_distribute(staging->name, SHARD_COLUMN, NULL);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "INSERT INTO %s SELECT " SHARD_COLUMN ", " PLACE_COLUMN, staging->name);
-	if (staging->pack)
-		appendStringInfo(&sql,
-						 ", %s.kanon_row_type_hash(" PACKED_COLUMN
-						 "), CASE WHEN pg_catalog.octet_length(" PACKED_COLUMN
-						 ") OPERATOR(pg_catalog.>) %d THEN " PACKED_COLUMN " END",
-						 functions, PACKED_HASH);
-	appendStringInfo(&sql, "%s FROM (SELECT ", staging->columns);
-	append_places(&sql, staging, functions);
-	if (staging->pack)
-		append_type(&sql, staging, functions);
-	if (functions != NULL)
+	appendStringInfo(&sql, "INSERT INTO %s SELECT " SHARD_COLUMN ", %s%s FROM (SELECT ", staging->name,
+					 staging->pack ? PACKED_COLUMN : PLACE_COLUMN, staging->columns);
+	append_places(&sql, staging);
+	if (staging->source->functions != NULL)
 		appendStringInfo(&sql, "%s FROM %s) AS s", staging->columns, from);
 	else
 		appendStringInfo(&sql, "%s FROM (SELECT pg_catalog.gen_random_uuid() AS u%s FROM %s) AS r) AS s",
@@ -141,7 +126,7 @@ copy_rows(void *arg)
 void
 source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack)
 {
-	Staging staging = {.source = source, .kanon = kanon};
+	Staging staging = {.source = source};
 	ErrorData *error = NULL;
 
 	if (kanon_distribute == DISTRIBUTE_OFF || !citus_reads(source->relid))
@@ -152,9 +137,11 @@ source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack
 	staging.pack = pack && OidIsValid(kanon) && packable(source->qis, source->ngrouped);
 	staging.columns = staged_columns(source, nkept, staging.pack);
 	source->staged_seed = (int64) draw();
+	source->functions = OidIsValid(kanon) ? pstrdup(quote_identifier(get_namespace_name(kanon))) : NULL;
 	error = attempt(copy_rows, &staging);
 	if (error != NULL)
 	{
+		source->functions = NULL;
 		ereport(
 			NOTICE,
 			(errmsg("the rows of %s cannot be set aside on the workers: this server reads and writes them",

@@ -7,13 +7,11 @@
 #include "read/source.h"
 
 /*
- * Columns that a row has there before its own.  Both are random: which worker has it, and its
- * place among others.  Then, where rows are packed: the hash of its row type, and what was
- * packed of the row type where a worker met it first.
+ * Columns that a row has there before its own: which worker has it, at random, and its place among others,
+ * which is random, too; or, where rows are packed, its row type (packed.h) instead of that.
  */
 #define SHARD_COLUMN "kanon_shard"
 #define PLACE_COLUMN "kanon_place"
-#define TYPE_COLUMN "kanon_type"
 #define PACKED_COLUMN "kanon_packed"
 
 /*

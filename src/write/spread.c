@@ -2,19 +2,16 @@
  * spread.c: the release becomes rows on the workers that have the source's.
  *
  * The rows were set aside under random places (stage.c), each on a worker that was
- * drawn for it, and there they stay: one INSERT … SELECT, pushed down to each shard, joins
- * them with a mapping from row types to classes and with what classes show, which Citus
- * sends to every worker.  A row's type is found by a hash, with a seed under which all row
- * types that there are have different hashes: the one that was set aside with the row, or,
- * where workers have nothing of kanon, what PostgreSQL itself computes.
- *
- * Of a type that goes to several classes each takes the rows between two thresholds,
- * on lots that no other use of the place tells anything of.
+ * drawn for it, and there they stay: one INSERT … SELECT, pushed down to each shard, finds
+ * the class of each by its row type, and joins it with what classes show; both are sent to every
+ * worker by Citus.  A row's type is found by a hash, with a seed under which all row
+ * types that there are have different hashes: the one that was set aside with the row, which is looked
+ * up, or, where workers have nothing of kanon, what PostgreSQL itself computes, and rows are joined
+ * with their classes.
  */
 #include "compat.h"
 #include "write/spread.h"
 #include "core/privacy/rules.h"
-#include "core/util/sort.h"
 #include "host/catalog.h"
 #include "host/citus.h"
 #include "host/gate.h"
@@ -24,7 +21,9 @@
 #include "read/stage.h"
 #include "write/bulk.h"
 #include "write/counted.h"
+#include "write/divided.h"
 #include "write/kept.h"
+#include "write/lookup.h"
 #include "write/shown_class.h"
 #include "write/verify.h"
 
@@ -42,8 +41,12 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
-/* Of the mapping, before what a class shows: hash of a row type, least and largest lot of its rows, class. */
-#define MAPPING_BEFORE 4
+/*
+ * Of the mapping, before what a class shows: hash of a row type, least and largest lot of its rows, class;
+ * or, where these are looked up, all of them in the first line alone, and the class.
+ */
+static const Oid before_joined[] = {INT8OID, INT8OID, INT8OID, INT4OID};
+static const Oid before_looked_up[] = {BYTEAOID, INT4OID};
 
 /* With n types one seed in some 2^65 / n^2 will not do. */
 #define MOST_SEEDS 8
@@ -60,6 +63,9 @@ typedef struct Spread
 	bool splits; /* a type goes to several classes */
 	int64 *low;  /* [nflows] */
 	int64 *high;
+	bytea *lookup;     /* NULL: rows are joined with classes */
+	const Oid *before; /* [nbefore] types of columns */
+	int nbefore;
 	char *bare; /* the mapping's name */
 	char *name; /* the same, qualified and quoted */
 } Spread;
@@ -131,6 +137,14 @@ spread_takes(const Target *target, const Source *source, const KanonProblem *pro
 
 /* ---- row types by their hashes ---- */
 
+/* A function of a packed row type, and what else is said. */
+static char *
+of_packed(const Spread *spread, const char *function, const char *row, const char *more)
+{
+	return psprintf("%s.%s(%s%s" PACKED_COLUMN ", %s" SHARD_COLUMN ")", spread->types->source->functions,
+					function, more, row, row);
+}
+
 /* As workers have computed it, or will: of a record of what row types are made of. */
 static char *
 hash_of_row(const Spread *spread, const char *row)
@@ -139,7 +153,7 @@ hash_of_row(const Spread *spread, const char *row)
 	StringInfoData sql;
 
 	if (source->staged_packed)
-		return psprintf("%s" TYPE_COLUMN, row);
+		return psprintf("%s.kanon_row_type_hash(%s" PACKED_COLUMN ")", source->functions, row);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "pg_catalog.hash_record_extended(ROW(");
 	for (int c = 0; c < source->ngrouped; c++)
@@ -149,12 +163,15 @@ hash_of_row(const Spread *spread, const char *row)
 }
 
 /*
- * By what a type's rows are divided among classes: the place with its halves swapped.  The order within a class
- * follows the place's other half, and so does not tell which rows of the class came from where.
+ * By what a type's rows are divided among classes: a lot of its own, or the place with its halves swapped.  The
+ * order within a class follows what is random otherwise, and so does not tell which rows of the class came from
+ * where.
  */
 static char *
-lot_of_row(const char *row)
+lot_of_row(const Spread *spread, const char *row)
 {
+	if (spread->types->source->staged_packed)
+		return of_packed(spread, "kanon_row_type_lot", row, "");
 	return psprintf("(%s" PLACE_COLUMN " OPERATOR(pg_catalog.<<) 32 OPERATOR(pg_catalog.|)"
 					" (%s" PLACE_COLUMN " OPERATOR(pg_catalog.>>) 32 OPERATOR(pg_catalog.&) 4294967295))",
 					row, row);
@@ -237,126 +254,6 @@ find_hashes(Spread *spread)
 	pfree(random);
 }
 
-/* ---- types that go to several classes ---- */
-
-typedef struct Split
-{
-	Spread *spread;
-	int64 *hashes; /* of types that are split, ascending */
-	size_t *flows; /* the first flow of each */
-	size_t n;
-	size_t at;   /* the type whose rows come in: n before the first */
-	size_t flow; /* takes the next row, */
-	int64 room;  /* and so many */
-} Split;
-
-static void
-raise_other_rows(void)
-{
-	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					errmsg("the rows that were set aside are others than they were"),
-					errhint("Run the call again.")));
-}
-
-/* Rows come by type and hash of their place: where a class has its rows, the next one begins. */
-static bool
-receive_place(void *arg, TupleTableSlot *slot)
-{
-	Split *split = arg;
-	Spread *spread = split->spread;
-	const KanonRelease *release = spread->release;
-	int64 hash = DatumGetInt64(slot->tts_values[0]);
-	int64 place = DatumGetInt64(slot->tts_values[1]);
-
-	if (split->at == split->n || split->hashes[split->at] != hash)
-	{
-		split->at = split->at == split->n ? 0 : split->at + 1;
-		if (split->at == split->n || split->hashes[split->at] != hash)
-			raise_other_rows();
-		split->flow = split->flows[split->at];
-		split->room = release->flows[split->flow].rows;
-		spread->low[split->flow] = PG_INT64_MIN;
-	}
-	if (split->room == 0)
-	{
-		uint32 type = release->flows[split->flow].type;
-
-		spread->high[split->flow] = place - 1;
-		split->flow++;
-		if (split->flow == release->nflows || release->flows[split->flow].type != type)
-			raise_other_rows();
-		split->room = release->flows[split->flow].rows;
-		spread->low[split->flow] = place;
-	}
-	spread->high[split->flow] = PG_INT64_MAX;
-	split->room--;
-	return true;
-}
-
-static int
-compare_flows_by_hash(const void *a, const void *b, void *arg)
-{
-	const Spread *spread = arg;
-	int64 left = spread->hash[spread->release->flows[*(const size_t *) a].type];
-	int64 right = spread->hash[spread->release->flows[*(const size_t *) b].type];
-
-	return left < right ? -1 : left > right;
-}
-
-/* The first flow of each type that has several. */
-static void
-find_split_types(Split *split)
-{
-	const KanonRelease *release = split->spread->release;
-
-	split->flows = border_palloc(split->spread->border, sizeof(size_t) * release->nflows);
-	for (size_t f = 0; f + 1 < release->nflows; f++)
-		if (release->flows[f].type == release->flows[f + 1].type &&
-			(f == 0 || release->flows[f - 1].type != release->flows[f].type))
-			split->flows[split->n++] = f;
-	qsort_arg(split->flows, split->n, sizeof(size_t), compare_flows_by_hash, split->spread);
-	split->hashes = border_palloc(split->spread->border, sizeof(int64) * Max(split->n, 1));
-	for (size_t i = 0; i < split->n; i++)
-		split->hashes[i] = split->spread->hash[release->flows[split->flows[i]].type];
-	split->at = split->n;
-}
-
-/* The thresholds: all places of these types' rows are looked at, and nothing else of them. */
-static void
-find_thresholds(Spread *spread)
-{
-	const Source *source = spread->types->source;
-	Split split = {.spread = spread};
-	StringInfoData sql;
-	Gate *gate;
-
-	spread->low = border_palloc(spread->border, sizeof(int64) * spread->release->nflows);
-	spread->high = border_palloc(spread->border, sizeof(int64) * spread->release->nflows);
-	for (size_t f = 0; f < spread->release->nflows; f++)
-	{
-		spread->low[f] = PG_INT64_MIN;
-		spread->high[f] = PG_INT64_MAX;
-	}
-	find_split_types(&split);
-	spread->splits = split.n > 0;
-	if (!spread->splits)
-		return;
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s, %s FROM %s WHERE %s OPERATOR(pg_catalog.=) ANY ('{",
-					 hash_of_row(spread, ""), lot_of_row(""), source->name, hash_of_row(spread, ""));
-	for (size_t i = 0; i < split.n; i++)
-		appendStringInfo(&sql, "%s" INT64_FORMAT, i > 0 ? "," : "", split.hashes[i]);
-	appendStringInfoString(&sql, "}'::pg_catalog.int8[]) ORDER BY 1, 2");
-	gate = gate_create(source->name, source->relid, 2);
-	gate_computed(gate, "type", INT8OID);
-	gate_computed(gate, "place", INT8OID);
-	gate_select(gate, sql.data, true, receive_place, &split);
-	if (split.at != split.n - 1 || split.room != 0)
-		raise_other_rows();
-	border_pfree(spread->border, split.flows);
-	border_pfree(spread->border, split.hashes);
-}
-
 /* ---- the mapping ---- */
 
 /* What it has from the target: what classes show, and the mark. */
@@ -379,21 +276,20 @@ target_attribute(const Spread *spread, int i)
 static bool
 mapping_is_plain(const Spread *spread, Relation mapping, Relation target)
 {
-	static const Oid before[MAPPING_BEFORE] = {INT8OID, INT8OID, INT8OID, INT4OID};
 	TupleDesc desc = RelationGetDescr(mapping);
 	Form_pg_class form = mapping->rd_rel;
 	int n = mapped_columns(spread);
 
 	if (form->relkind != RELKIND_RELATION || form->relhasindex || form->relhastriggers || form->relhasrules ||
 		form->relchecks > 0 || form->relrowsecurity || form->relispartition || form->relhassubclass ||
-		desc->constr != NULL || desc->natts != MAPPING_BEFORE + n)
+		desc->constr != NULL || desc->natts != spread->nbefore + n)
 		return false;
-	for (int i = 0; i < MAPPING_BEFORE; i++)
-		if (TupleDescAttr(desc, i)->attisdropped || TupleDescAttr(desc, i)->atttypid != before[i])
+	for (int i = 0; i < spread->nbefore; i++)
+		if (TupleDescAttr(desc, i)->attisdropped || TupleDescAttr(desc, i)->atttypid != spread->before[i])
 			return false;
 	for (int i = 0; i < n; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, MAPPING_BEFORE + i);
+		Form_pg_attribute att = TupleDescAttr(desc, spread->nbefore + i);
 		Form_pg_attribute shown = TupleDescAttr(RelationGetDescr(target), target_attribute(spread, i));
 
 		if (att->attisdropped || att->atttypid != shown->atttypid || att->atttypmod != shown->atttypmod ||
@@ -415,10 +311,10 @@ create_mapping(Spread *spread)
 	spread->bare = psprintf("kanon_mapping_" UINT64_FORMAT, random);
 	spread->name = quote_qualified_identifier(spread->target->schema, spread->bare);
 	initStringInfo(&sql);
-	appendStringInfo(&sql,
-					 "CREATE UNLOGGED TABLE %s AS SELECT 0::pg_catalog.int8 AS type,"
-					 " 0::pg_catalog.int8 AS low, 0::pg_catalog.int8 AS high, 0::pg_catalog.int4 AS class",
-					 spread->name);
+	appendStringInfo(&sql, "CREATE UNLOGGED TABLE %s AS SELECT %s, 0::pg_catalog.int4 AS class", spread->name,
+					 spread->lookup != NULL ? "NULL::pg_catalog.bytea AS types"
+											: "0::pg_catalog.int8 AS type, 0::pg_catalog.int8 AS low,"
+											  " 0::pg_catalog.int8 AS high");
 	for (int c = 0; c < source->nqis; c++)
 		appendStringInfo(&sql, ", %s AS c%d", source->qis[c].quoted, c + 1);
 	if (spread->target->mark)
@@ -448,33 +344,77 @@ flows_by_class(const Spread *spread)
 	return flows;
 }
 
+/* The line at hand, with what the class shows. */
 static void
-put_flow(const Spread *spread, BulkWriter *bulk, const ShownClass *shown, size_t flow)
+put_line(const Spread *spread, BulkWriter *bulk, TupleTableSlot *slot, const ShownClass *shown)
 {
-	const Source *source = spread->types->source;
-	const KanonFlow *of = &spread->release->flows[flow];
+	int nqis = spread->types->source->nqis;
+
+	slot->tts_values[spread->nbefore - 1] = Int32GetDatum((int32) shown->class_);
+	memcpy(slot->tts_values + spread->nbefore, shown->values, sizeof(Datum) * nqis);
+	memcpy(slot->tts_isnull + spread->nbefore, shown->nulls, sizeof(bool) * nqis);
+	if (spread->target->mark)
+		slot->tts_values[spread->nbefore + nqis] = shown->pattern;
+	bulk_put(bulk);
+}
+
+static TupleTableSlot *
+new_line(const Spread *spread, BulkWriter *bulk)
+{
 	TupleTableSlot *slot = bulk_slot(bulk);
 
-	memset(slot->tts_isnull, false, sizeof(bool) * (MAPPING_BEFORE + mapped_columns(spread)));
-	slot->tts_values[0] = Int64GetDatum(spread->hash[of->type]);
-	slot->tts_values[1] = Int64GetDatum(spread->low[flow]);
-	slot->tts_values[2] = Int64GetDatum(spread->high[flow]);
-	slot->tts_values[3] = Int32GetDatum((int32) of->class_);
-	memcpy(slot->tts_values + MAPPING_BEFORE, shown->values, sizeof(Datum) * source->nqis);
-	memcpy(slot->tts_isnull + MAPPING_BEFORE, shown->nulls, sizeof(bool) * source->nqis);
-	if (spread->target->mark)
-		slot->tts_values[MAPPING_BEFORE + source->nqis] = shown->pattern;
-	bulk_put(bulk);
+	memset(slot->tts_isnull, false, sizeof(bool) * (spread->nbefore + mapped_columns(spread)));
+	return slot;
+}
+
+/* A line for each flow. */
+static void
+put_flows(const Spread *spread, BulkWriter *bulk, ShownClass *shown)
+{
+	const KanonRelease *release = spread->release;
+	size_t *flows = flows_by_class(spread);
+	size_t n = 0;
+
+	for (size_t f = 0; f < release->nflows; f++)
+		n += release->flows[f].class_ != KANON_DROPPED;
+	for (size_t i = 0; i < n; i++)
+	{
+		const KanonFlow *of = &release->flows[flows[i]];
+		TupleTableSlot *slot = new_line(spread, bulk);
+
+		CHECK_FOR_INTERRUPTS();
+		if (of->class_ != shown->class_)
+			shown_class_enter(shown, of->class_);
+		slot->tts_values[0] = Int64GetDatum(spread->hash[of->type]);
+		slot->tts_values[1] = Int64GetDatum(spread->low[flows[i]]);
+		slot->tts_values[2] = Int64GetDatum(spread->high[flows[i]]);
+		put_line(spread, bulk, slot, shown);
+	}
+	border_pfree(spread->border, flows);
+}
+
+/* A line for each class. */
+static void
+put_classes(const Spread *spread, BulkWriter *bulk, ShownClass *shown)
+{
+	for (uint32 i = 0; i < spread->release->nclasses; i++)
+	{
+		TupleTableSlot *slot = new_line(spread, bulk);
+
+		CHECK_FOR_INTERRUPTS();
+		shown_class_enter(shown, i);
+		slot->tts_values[0] = PointerGetDatum(spread->lookup);
+		slot->tts_isnull[0] = i > 0;
+		put_line(spread, bulk, slot, shown);
+	}
 }
 
 static void
 fill_mapping(const Spread *spread, Relation target)
 {
-	const KanonRelease *release = spread->release;
-	ShownClass *shown = shown_class_create(spread->target, spread->types->source, spread->problem, release);
+	ShownClass *shown =
+		shown_class_create(spread->target, spread->types->source, spread->problem, spread->release);
 	Relation rel = table_open(get_relname_relid(spread->bare, spread->target->namespace), RowExclusiveLock);
-	size_t *flows = flows_by_class(spread);
-	size_t n = 0;
 	BulkWriter *bulk;
 	int nest;
 
@@ -482,19 +422,13 @@ fill_mapping(const Spread *spread, Relation target)
 		raise_unsafe("What tells rows their classes has other columns than it should.");
 	bulk = bulk_begin(rel);
 	nest = plain_text_begin();
-	for (size_t f = 0; f < release->nflows; f++)
-		n += release->flows[f].class_ != KANON_DROPPED;
-	for (size_t i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (release->flows[flows[i]].class_ != shown->class_)
-			shown_class_enter(shown, release->flows[flows[i]].class_);
-		put_flow(spread, bulk, shown, flows[i]);
-	}
+	if (spread->lookup != NULL)
+		put_classes(spread, bulk, shown);
+	else
+		put_flows(spread, bulk, shown);
 	plain_text_end(nest);
 	(void) bulk_end(bulk);
 	table_close(rel, NoLock);
-	border_pfree(spread->border, flows);
 	CommandCounterIncrement();
 }
 
@@ -508,7 +442,22 @@ fill_mapping(const Spread *spread, Relation target)
  */
 #define FORMAT_COLUMN "NULL::pg_catalog.pg_am AS format"
 
-/* "FROM (file) AS m (type, low, high, class)": which rows go to which class */
+/* "(file) AS f (types)": which rows go to which class, as one value to look up */
+static char *
+looked_up_types(const Spread *spread)
+{
+	char *file = psprintf("%s_types", spread->bare);
+	int nest = plain_text_begin();
+
+	citus_broadcast(
+		file, psprintf("SELECT types, " FORMAT_COLUMN " FROM %s WHERE types IS NOT NULL", spread->name));
+	plain_text_end(nest);
+	return psprintf("pg_catalog.read_intermediate_result(%s, 'text'::pg_catalog.citus_copy_format)"
+					" AS f(types pg_catalog.bytea, format pg_catalog.pg_am)",
+					quote_literal_cstr(file));
+}
+
+/* "(file) AS f (type, low, high, class)": the same to join with */
 static char *
 mapped_types(const Spread *spread)
 {
@@ -553,9 +502,11 @@ mapped_classes(const Spread *spread, Relation target)
  * the lines, and does not sort all rows: hence DISTINCT ON, here and below.
  */
 static char *
-rows_with_classes(const Spread *spread, const char *types)
+rows_with_classes(const Spread *spread)
 {
 	StringInfoData sql;
+	char *types = mapped_types(spread);
+	char *lot = lot_of_row(spread, "s.");
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "%s AS s JOIN (SELECT %s* FROM %s) AS t ON t.type OPERATOR(pg_catalog.=) %s",
@@ -563,13 +514,29 @@ rows_with_classes(const Spread *spread, const char *types)
 					 hash_of_row(spread, "s."));
 	if (spread->splits)
 		appendStringInfo(&sql, " AND %s OPERATOR(pg_catalog.>=) t.low AND %s OPERATOR(pg_catalog.<=) t.high",
-						 lot_of_row("s."), lot_of_row("s."));
+						 lot, lot);
 	return sql.data;
 }
 
 /*
+ * Class and place of a row as one number, since numbers are sorted faster than rows.  The place is the number by
+ * which the row is on its worker, which is published as well, where the row has no other.
+ */
+static char *
+order_of_row(const Spread *spread)
+{
+	if (spread->lookup != NULL)
+		return of_packed(spread, "kanon_class_of", "s.",
+						 psprintf("(SELECT types FROM %s), ", looked_up_types(spread)));
+	return psprintf("(t.class::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32 OPERATOR(pg_catalog.|)"
+					" (%s OPERATOR(pg_catalog.&) 4294967295))",
+					spread->types->source->staged_packed ? "s." SHARD_COLUMN "::pg_catalog.int8"
+														 : "(s." PLACE_COLUMN " OPERATOR(pg_catalog.>>) 32)");
+}
+
+/*
  * In the order (class, place) within each shard: rows and shards of both tables go
- * together.  Both make one number, since numbers are sorted faster than rows.  Rows are sorted before they have what their class shows, so that they are
+ * together.  Rows are sorted before they have what their class shows, so that they are
  * small.
  */
 static int64
@@ -586,21 +553,36 @@ insert_rows(const Spread *spread, const char *rows, const char *classes)
 		appendStringInfo(&sql, "r.k%d, ", i + 1);
 	if (spread->target->mark)
 		appendStringInfo(&sql, "m.c%d, ", source->nqis + 1);
-	appendStringInfoString(&sql, "r.shard FROM (SELECT t.class, ");
+	appendStringInfo(&sql, "r.shard FROM (SELECT %s AS place, ", order_of_row(spread));
 	for (int i = 0; i < source->nkept; i++)
 		appendStringInfo(&sql, "s.%s AS k%d, ", source->kept[i].quoted, i + 1);
 	appendStringInfo(&sql,
-					 "s." SHARD_COLUMN
-					 " AS shard FROM %s ORDER BY t.class::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32"
-					 " OPERATOR(pg_catalog.|) (s." PLACE_COLUMN " OPERATOR(pg_catalog.>>) 32"
-					 " OPERATOR(pg_catalog.&) 4294967295), s." PLACE_COLUMN
-					 ") AS r JOIN (SELECT DISTINCT ON (class) * FROM %s)"
-					 " AS m ON m.class OPERATOR(pg_catalog.=) r.class",
-					 rows, classes);
+					 "s." SHARD_COLUMN " AS shard FROM %s ORDER BY 1%s) AS r JOIN"
+					 " (SELECT DISTINCT ON (class) * FROM %s) AS m ON m.class OPERATOR(pg_catalog.=)"
+					 " (r.place OPERATOR(pg_catalog.>>) 32)",
+					 rows, source->staged_packed ? "" : ", s." PLACE_COLUMN, classes);
 	border_progress(spread->border, "writing", 0, spread->types->nrows - spread->release->dropped);
 	if (gate_execute(sql.data, false) != SPI_OK_INSERT)
 		elog(ERROR, "could not write the rows on the workers");
 	return (int64) SPI_processed;
+}
+
+static void
+prepare_mapping(Spread *spread)
+{
+	const RowTypes *types = spread->types;
+	const KanonRelease *release = spread->release;
+
+	find_hashes(spread);
+	spread->low = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
+	spread->high = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
+	spread->splits = divide_types(types->source, release, spread->hash, hash_of_row(spread, ""),
+								  lot_of_row(spread, ""), spread->low, spread->high, spread->border);
+	if (types->source->staged_packed)
+		spread->lookup = lookup_create(release, spread->hash, spread->low, spread->border);
+	spread->before = spread->lookup != NULL ? before_looked_up : before_joined;
+	spread->nbefore = spread->lookup != NULL ? lengthof(before_looked_up) : lengthof(before_joined);
+	create_mapping(spread);
 }
 
 int64
@@ -617,14 +599,12 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	if (!target_is_plain(rel, target, types->source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
-	find_hashes(&spread);
-	find_thresholds(&spread);
-	create_mapping(&spread);
+	prepare_mapping(&spread);
 	fill_mapping(&spread, rel);
 	classes = mapped_classes(&spread, rel);
 	table_close(rel, NoLock);
 	citus_distribute(target->building, KANON_SHARD_COLUMN, types->source->name);
-	rows = rows_with_classes(&spread, mapped_types(&spread));
+	rows = spread.lookup != NULL ? psprintf("%s AS s", types->source->name) : rows_with_classes(&spread);
 	written = insert_rows(&spread, rows, classes);
 	if (counts_persons(problem))
 		counted_persons(types, problem, release, spread.hash, rows, border);
