@@ -154,7 +154,8 @@ SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => '{"diag
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => '{"zip": "nowhere"}', dry_run => true);
 SELECT * FROM kanon_patterns('{a,b}', max_level => '{1}');
 SELECT * FROM kanon_patterns('{a,b}', max_level => '{1,33}');
-SELECT count(*) FROM kanon_patterns('{a,b,c,d,e,f,g}', max_level => '{9,9,9,9,9,9,9}');
+SELECT count(*) FROM kanon_patterns('{a,b,c,d,e,f,g,h}', max_cost => 0.05, max_level => '{31,31,31,31,31,31,31,31}');
+SELECT count(*) FROM kanon_patterns('{a,b,c,d,e,f,g,h}', max_cost => 0.05, max_level => '{31,31,31,32,31,31,31,31}');
 DELETE FROM zip_h WHERE v = '80335';
 SELECT * FROM kanon_pattern_guided('people', NULL, :Q, 2, hierarchies => :H, dry_run => true);
 DROP SCHEMA level_test CASCADE;

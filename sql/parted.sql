@@ -66,7 +66,7 @@ SELECT * FROM differ('kept_in_memory', 'helped');
 -- row types that go to several classes
 CREATE TABLE divided AS SELECT site, a, b, c, id FROM many WHERE id <= 20000
     UNION ALL SELECT 'x', 1, 1, CASE WHEN i <= 160 THEN 1 WHEN i <= 320 THEN 2 ELSE 3 END, 30000 + i FROM generate_series(1, 380) i;
-SET kanon.max_memory = '2MB';
+SET kanon.max_memory = '3MB';
 SELECT * FROM kanon_pattern_guided('divided', 'divided_public', '{site,a,b,c}', 100, partition_by => 'site', method => 'best', patterns => '{----,---*,-***}', keep => '{id}', allow_identifying => '{id}', seed => 7);
 SELECT c, count(*), count(*) FILTER (WHERE id % 2 = 0) BETWEEN 1 AND count(*) - 1 AS mixed FROM divided_public WHERE site = 'x' AND b = 1 GROUP BY c ORDER BY c;
 SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE d.c = p.c OR p.c IS NULL) FROM divided_public AS p JOIN divided AS d USING (id);

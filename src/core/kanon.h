@@ -149,7 +149,7 @@ typedef enum KanonResidual
 typedef struct KanonProblem
 {
 	KanonEnv *env;
-	int ncolumns;               /* 1 .. KANON_MAX_COLUMNS */
+	int ncolumns;               /* 1 .. KANON_MAX_COLUMNS, of at most KANON_MAX_QIS quasi-identifiers */
 	const KanonColumn *columns; /* [ncolumns], most important first; the first is of level 0 */
 	uint32_t ntypes;            /* row types, pairwise different (with extra), in ascending order of codes */
 	const int64_t *rows;        /* [ntypes], > 0: rows of each type; their sum fits, too */

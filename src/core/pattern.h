@@ -1,7 +1,7 @@
 /*
  * pattern.h: a pattern, which is a set of columns.
  *
- * Words in a struct, so that what only looks at one of them does not compile.
+ * Four words in a struct, so that what only looks at one of them does not compile.
  */
 #ifndef KANON_PATTERN_H
 #define KANON_PATTERN_H
@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 /* Columns of a problem: quasi-identifiers and the levels of their hierarchies together. */
-#define KANON_MAX_COLUMNS 64
+#define KANON_MAX_COLUMNS 256
+
+/* Quasi-identifiers among them. */
+#define KANON_MAX_QIS 64
 
 #define KANON_PATTERN_WORDS (KANON_MAX_COLUMNS / 64)
 

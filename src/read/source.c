@@ -289,10 +289,10 @@ source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType 
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must name at least one column", argument),
 			 errhint("Name the columns that could be joined with outside knowledge, such as '{age,zip}'.")));
-	if (source->nqis > KANON_MAX_COLUMNS)
+	if (source->nqis > KANON_MAX_QIS)
 		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
 						errmsg("%d quasi-identifiers are more than the %d that kanon can take", source->nqis,
-							   KANON_MAX_COLUMNS),
+							   KANON_MAX_QIS),
 						errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
 	for (int i = 0; i < source->nqis; i++)
 	{

@@ -66,11 +66,11 @@ find_subject(Oid relid, const char *name, const char *subject, const Source *sou
 			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
 							errmsg("subject of kanon_k_map is the quasi-identifier \"%s\"", subject),
 							errhint("Name the column of the population that says who a row is about.")));
-	if (source->nqis == KANON_MAX_COLUMNS)
-		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
-						errmsg("kanon_k_map with a subject takes at most %d quasi-identifiers",
-							   KANON_MAX_COLUMNS - 1),
-						errhint("Leave one out, or count rows of the population.")));
+	if (source->nqis == KANON_MAX_QIS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("kanon_k_map with a subject takes at most %d quasi-identifiers", KANON_MAX_QIS - 1),
+				 errhint("Leave one out, or count rows of the population.")));
 	if (get_attnum(relid, subject) == InvalidAttrNumber)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
 						errmsg("population \"%s\" has no column \"%s\"", name, subject),

@@ -59,7 +59,7 @@ limit_of(double max_suppressed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_suppressed must not be negative"),
 				 errhint("It is the number of columns that a pattern may suppress at most.")));
-	return (int) Min(max_suppressed, KANON_MAX_COLUMNS);
+	return (int) Min(max_suppressed, KANON_MAX_QIS);
 }
 
 static inline int
@@ -401,10 +401,10 @@ free_names(ArrayType *array)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("quasi_identifiers must name at least one column"),
 						errhint("Name them in the order in which patterns are to be written.")));
-	if (columns.n > KANON_MAX_COLUMNS)
+	if (columns.n > KANON_MAX_QIS)
 		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
 						errmsg("%d quasi-identifiers are more than the %d that kanon can take", columns.n,
-							   KANON_MAX_COLUMNS),
+							   KANON_MAX_QIS),
 						errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
 	for (int i = 0; i < columns.n; i++)
 		for (int j = 0; j < i; j++)

@@ -153,7 +153,7 @@ static void
 put_columns(const Explain *explain)
 {
 	const KanonProblem *problem = explain->problem;
-	bool done[KANON_MAX_COLUMNS] = {false};
+	bool done[KANON_MAX_QIS] = {false};
 
 	for (int turn = 0; turn < explain->levels->nqis; turn++)
 	{
@@ -183,7 +183,7 @@ put_columns(const Explain *explain)
 /* What a class shows of each quasi-identifier: as a pattern, with 'r' for a range and 's' for a set. */
 typedef struct Shape
 {
-	char text[KANON_MAX_COLUMNS + 1]; /* first: it is the key */
+	char text[KANON_MAX_QIS + 1]; /* first: it is the key */
 	int64 classes;
 	int64 rows;
 	int suppressed;
@@ -230,7 +230,7 @@ put_shapes(const Explain *explain)
 {
 	const KanonRelease *release = &explain->run->release;
 	HASHCTL control = {
-		.keysize = KANON_MAX_COLUMNS + 1, .entrysize = sizeof(Shape), .hcxt = CurrentMemoryContext};
+		.keysize = KANON_MAX_QIS + 1, .entrysize = sizeof(Shape), .hcxt = CurrentMemoryContext};
 	HTAB *table = hash_create("kanon_explain", 64, &control, HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
 	HASH_SEQ_STATUS walk;
 	Shape **shapes, *shape;
@@ -238,7 +238,7 @@ put_shapes(const Explain *explain)
 
 	for (uint32 i = 0; i < release->nclasses; i++)
 	{
-		char text[KANON_MAX_COLUMNS + 1];
+		char text[KANON_MAX_QIS + 1];
 		bool found;
 
 		CHECK_FOR_INTERRUPTS();
@@ -372,7 +372,7 @@ put_near(const Explain *explain)
 		for (size_t f = first_flow(release, type); f < release->nflows && release->flows[f].type == type; f++)
 		{
 			uint32 class_ = release->flows[f].class_;
-			char text[KANON_MAX_COLUMNS + 1];
+			char text[KANON_MAX_QIS + 1];
 
 			appendStringInfo(&patterns, "%s%s", patterns.len > 0 ? ", " : "",
 							 class_ == KANON_DROPPED ? "dropped" : shape_of(explain, class_, text));

@@ -37,10 +37,10 @@ extern void line_put(const Line *line, ReturnSetInfo *rsinfo);
 /* What a release takes from each quasi-identifier. */
 typedef struct Losses
 {
-	int64 cells[KANON_MAX_COLUMNS]; /* suppressed */
-	double cost[KANON_MAX_COLUMNS]; /* of these and of generalized ones */
-	int64 total;                    /* of the cells */
-	double all;                     /* of the cost */
+	int64 cells[KANON_MAX_QIS]; /* suppressed */
+	double cost[KANON_MAX_QIS]; /* of these and of generalized ones */
+	int64 total;                /* of the cells */
+	double all;                 /* of the cost */
 } Losses;
 
 typedef struct Explain

@@ -117,7 +117,7 @@ count_group(Matching *matching, KanonPattern blank, const uint32 *class_, uint32
 	const RowTypes *types = matching->classes->types;
 	const RowTypes *population = matching->population;
 	int nqis = matching->risk->source->nqis;
-	uint32 codes[KANON_MAX_COLUMNS];
+	uint32 codes[KANON_MAX_QIS];
 
 	matching->mask = ((uint32) 2 << pg_leftmost_one_pos32(n * 2 - 1)) - 1;
 	memset(matching->slots, 0xff, sizeof(uint32) * ((Size) matching->mask + 1));

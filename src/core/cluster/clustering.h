@@ -27,7 +27,7 @@ typedef struct ClusterLayout
 {
 	const KanonProblem *problem;
 	int nqis;
-	ClusterQi qi[KANON_MAX_COLUMNS];
+	ClusterQi qi[KANON_MAX_QIS];
 	double weight; /* of all quasi-identifiers */
 	int64_t rows;  /* of all row types */
 

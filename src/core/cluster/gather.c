@@ -391,7 +391,7 @@ static KanonStatus
 search(Gather *g, uint32_t *d)
 {
 	uint32_t low;
-	uint32_t high = KANON_SPACE_ONE + KANON_MAX_COLUMNS;
+	uint32_t high = KANON_SPACE_ONE + (g->space.naxes > 64 ? (uint32_t) g->space.naxes : 64);
 	uint32_t last = UINT32_MAX;
 	bool answer = true;
 	KanonStatus status = least_distance(g, &low);

@@ -56,7 +56,7 @@ typedef struct Mondrian
 	KanonScratch scratch;
 	KanonPace pace;
 	int nlines;
-	Line line[KANON_MAX_COLUMNS];
+	Line line[KANON_MAX_QIS];
 	size_t width;     /* words of a record: ranks, type, rows (two words) */
 	uint32_t *record; /* [room for ntypes + MOST_SPLIT, * width] */
 	size_t nrecords;
@@ -76,8 +76,8 @@ typedef struct Part
 	size_t from;
 	size_t to;
 	int64_t rows;
-	uint32_t low[KANON_MAX_COLUMNS];
-	uint32_t high[KANON_MAX_COLUMNS];
+	uint32_t low[KANON_MAX_QIS];
+	uint32_t high[KANON_MAX_QIS];
 } Part;
 
 static uint32_t *

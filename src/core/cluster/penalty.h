@@ -30,7 +30,7 @@ typedef struct Penalty
 {
 	const ClusterLayout *layout;
 	int naxes;
-	PenaltyAxis axis[KANON_MAX_COLUMNS];
+	PenaltyAxis axis[KANON_MAX_QIS];
 	int ncolumns;
 	int nwords;  /* bits of a group, in words */
 	size_t size; /* bytes of a group */

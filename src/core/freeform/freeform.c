@@ -307,11 +307,10 @@ kanon_freeform_free(KanonFreeformPlan *plan)
 {
 	KanonEnv *env = plan->problem->env;
 
-	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
-	{
+	for (int c = 0; c < KANON_MAX_QIS; c++)
 		kanon_free(env, plan->scale[c]);
+	for (int c = 0; c < KANON_MAX_COLUMNS; c++)
 		kanon_free(env, plan->share[c]);
-	}
 	kanon_free(env, plan->type);
 	kanon_free(env, plan->first);
 	kanon_free(env, plan->part_k);

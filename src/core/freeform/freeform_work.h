@@ -50,22 +50,22 @@ typedef struct FreeformWork
 	uint32_t padded; /* n, to whole blocks */
 	uint32_t degree; /* matches that every row and record will have */
 	int ncolumns;
-	int32_t *value[KANON_MAX_COLUMNS];   /* [padded] place, or number of the value in the part */
-	uint32_t nvalues[KANON_MAX_COLUMNS]; /* of sets */
-	int32_t step[KANON_MAX_COLUMNS];
+	int32_t *value[KANON_MAX_QIS];   /* [padded] place, or number of the value in the part */
+	uint32_t nvalues[KANON_MAX_QIS]; /* of sets */
+	int32_t step[KANON_MAX_QIS];
 
 	/* what records show */
-	int32_t *low[KANON_MAX_COLUMNS]; /* [padded] numbers */
-	int32_t *high[KANON_MAX_COLUMNS];
-	uint32_t *set[KANON_MAX_COLUMNS];   /* [n * room] others */
-	uint32_t *count[KANON_MAX_COLUMNS]; /* [n] */
-	uint32_t room[KANON_MAX_COLUMNS];
-	uint32_t *node[KANON_MAX_COLUMNS]; /* [padded] hierarchies */
+	int32_t *low[KANON_MAX_QIS]; /* [padded] numbers */
+	int32_t *high[KANON_MAX_QIS];
+	uint32_t *set[KANON_MAX_QIS];   /* [n * room] others */
+	uint32_t *count[KANON_MAX_QIS]; /* [n] */
+	uint32_t room[KANON_MAX_QIS];
+	uint32_t *node[KANON_MAX_QIS]; /* [padded] hierarchies */
 
 	/* hierarchies: nodes of the part, the values first, above them level by level, everything last */
-	uint32_t nnodes[KANON_MAX_COLUMNS];
-	uint32_t *parent[KANON_MAX_COLUMNS]; /* [nnodes] a larger number; everything's is its own */
-	int32_t *price[KANON_MAX_COLUMNS];   /* [nnodes] */
+	uint32_t nnodes[KANON_MAX_QIS];
+	uint32_t *parent[KANON_MAX_QIS]; /* [nnodes] a larger number; everything's is its own */
+	int32_t *price[KANON_MAX_QIS];   /* [nnodes] */
 
 	/* the graph; the first match of record j is row j */
 	uint32_t *match;   /* [n * degree] rows of each record */
@@ -74,12 +74,12 @@ typedef struct FreeformWork
 	uint32_t *ntarget; /* [n] */
 
 	/* weights of one row against all records, column by column */
-	int32_t *sum;                           /* [(ncolumns + 1) * padded] */
-	uint32_t scanned;                       /* the row, or none */
-	uint32_t *has[KANON_MAX_COLUMNS];       /* records that show a value, value by value */
-	uint32_t *has_start[KANON_MAX_COLUMNS]; /* [nvalues + 1] */
-	int32_t *miss[KANON_MAX_COLUMNS];       /* [nvalues, or nnodes] scratch of growth */
-	int32_t *closed;                        /* [padded] 0, or NEVER: not to be had */
+	int32_t *sum;                       /* [(ncolumns + 1) * padded] */
+	uint32_t scanned;                   /* the row, or none */
+	uint32_t *has[KANON_MAX_QIS];       /* records that show a value, value by value */
+	uint32_t *has_start[KANON_MAX_QIS]; /* [nvalues + 1] */
+	int32_t *miss[KANON_MAX_QIS];       /* [nvalues, or nnodes] scratch of growth */
+	int32_t *closed;                    /* [padded] 0, or NEVER: not to be had */
 } FreeformWork;
 
 /* freeform_tree.c */

@@ -61,8 +61,8 @@ typedef struct KanonFreeformSpace
 {
 	KanonFreeformMethod method;
 	bool symmetric;
-	int ncolumns;                                   /* quasi-identifiers */
-	KanonFreeformColumn columns[KANON_MAX_COLUMNS]; /* those of few values first */
+	int ncolumns;                               /* quasi-identifiers */
+	KanonFreeformColumn columns[KANON_MAX_QIS]; /* those of few values first */
 	uint64_t seed;
 	double deadline; /* of mip, by env->now; INFINITY: none */
 	double gap;      /* of mip */
@@ -117,16 +117,16 @@ typedef struct KanonFreeformPlan
 {
 	const KanonProblem *problem;
 	KanonFreeformSpace space;
-	int column[KANON_MAX_COLUMNS];    /* the problem's (level 0), in the space's order */
-	double weight[KANON_MAX_COLUMNS]; /* of the space's columns, over all levels */
+	int column[KANON_MAX_QIS];    /* the problem's (level 0), in the space's order */
+	double weight[KANON_MAX_QIS]; /* of the space's columns, over all levels */
 	uint32_t nrows;
 	uint32_t nparts;
-	uint32_t *first;                   /* [nparts + 1] where the rows of a part begin */
-	uint32_t *part_k;                  /* [nparts] */
-	uint32_t *type;                    /* [nrows] row types, part by part, in lexicographic order */
-	int32_t *scale[KANON_MAX_COLUMNS]; /* [distinct] of the space's columns that are numbers */
-	double range[KANON_MAX_COLUMNS];   /* of these (kanon_number_range) */
-	double range_scale[KANON_MAX_COLUMNS];
+	uint32_t *first;               /* [nparts + 1] where the rows of a part begin */
+	uint32_t *part_k;              /* [nparts] */
+	uint32_t *type;                /* [nrows] row types, part by part, in lexicographic order */
+	int32_t *scale[KANON_MAX_QIS]; /* [distinct] of the space's columns that are numbers */
+	double range[KANON_MAX_QIS];   /* of these (kanon_number_range) */
+	double range_scale[KANON_MAX_QIS];
 	double *
 		share[KANON_MAX_COLUMNS]; /* [distinct] of the problem's columns that are levels: what a node loses */
 	/* what was put */

@@ -88,7 +88,7 @@ find_start(FullDomain *solver)
 		pattern = kanon_same(other, all) ? pattern : other;
 	}
 	solver->search.starts = one;
-	solver->search.start = one ? lattice_node(&solver->lattice, pattern) : 0;
+	solver->search.start = one ? pattern : KANON_NONE;
 }
 
 static KanonStatus
@@ -141,11 +141,11 @@ prepare(FullDomain *solver)
 
 /* A node's levels, for an error: '-' none, '*' all, 'A' the tenth. */
 static void
-write_levels(const Lattice *lattice, uint64_t node, char *text)
+write_levels(const Lattice *lattice, KanonPattern node, char *text)
 {
 	for (int q = 0; q < lattice->nqis; q++)
 	{
-		int level = lattice_level(lattice, node, q);
+		int level = lattice_level_of(lattice, node, q);
 
 		*text++ = (char) (level == 0                    ? '-'
 						  : level == lattice->height[q] ? '*'
@@ -162,10 +162,10 @@ no_node(const FullDomain *solver)
 	const NodeSearch *search = &solver->search;
 	const WideFound *wide = &solver->wide;
 	bool is_wide = solver->lattice.wide;
-	uint64_t nearest = is_wide ? wide->nearest : search->nearest;
+	KanonPattern nearest = is_wide ? wide->nearest : lattice_pattern(&solver->lattice, search->nearest);
 	int64_t suppressed = is_wide ? wide->nearest_suppressed : search->suppressed[search->nearest];
 	bool left_over = is_wide && wide->left_over;
-	char levels[KANON_MAX_COLUMNS + 1];
+	char levels[KANON_MAX_QIS + 1];
 
 	if (is_wide && !wide->proven)
 	{
@@ -195,10 +195,10 @@ no_node(const FullDomain *solver)
 }
 
 /* The node chosen. */
-static uint64_t
+static KanonPattern
 best_of(const FullDomain *solver)
 {
-	return solver->lattice.wide ? solver->wide.node : solver->search.best;
+	return solver->lattice.wide ? solver->wide.node : lattice_pattern(&solver->lattice, solver->search.best);
 }
 
 static KanonNode
@@ -227,6 +227,7 @@ fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 	const NodeSearch *search = &solver->search;
 	const WideFound *wide = &solver->wide;
 	double nodes = lattice_nodes(&solver->lattice);
+	static const uint8_t bottom[KANON_MAX_QIS];
 
 	outcome->nodes = nodes < 0x1p63 ? (int64_t) nodes : INT64_MAX;
 	outcome->checked = search->checked;
@@ -236,7 +237,7 @@ fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 	outcome->rolled_up = checker_rolled_up(search->checker);
 	outcome->members = checker_members(search->checker);
 	if (solver->lattice.wide)
-		outcome->best = (KanonNode){.pattern = lattice_pattern(&solver->lattice, wide->node),
+		outcome->best = (KanonNode){.pattern = wide->node,
 									.fulfils = true,
 									.checked = true,
 									.metric = metric_shown(&solver->metric, wide->value),
@@ -245,10 +246,10 @@ fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 		outcome->best = describe(solver, search->best);
 	outcome->best.classes = nclasses;
 	outcome->proven = !search->starts && (!solver->lattice.wide || wide->proven);
-	outcome->bound = outcome->proven ? outcome->best.metric
-					 : search->starts
-						 ? metric_shown(&solver->metric, metric_floor(&solver->metric, &solver->lattice, 0))
-						 : metric_shown(&solver->metric, wide->bound);
+	outcome->bound = outcome->proven  ? outcome->best.metric
+					 : search->starts ? metric_shown(&solver->metric,
+													 metric_floor(&solver->metric, &solver->lattice, bottom))
+									  : metric_shown(&solver->metric, wide->bound);
 	if (!search->explore)
 		return KANON_OK;
 	outcome->all = kanon_alloc(solver->problem->env, solver->lattice.nnodes, sizeof(KanonNode));
@@ -281,7 +282,7 @@ make_release(const FullDomain *solver, const Count *count, KanonRelease *release
 	const KanonProblem *problem = solver->problem;
 	KanonEnv *env = problem->env;
 	size_t ncolumns = (size_t) problem->ncolumns;
-	KanonPattern pattern = lattice_pattern(&solver->lattice, best_of(solver));
+	KanonPattern pattern = best_of(solver);
 	uint32_t nclasses = (uint32_t) count->classes;
 	/* the suppressed rows' class is the last one */
 	uint32_t target =

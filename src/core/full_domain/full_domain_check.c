@@ -232,10 +232,9 @@ merge_parts(Checker *checker, Count *count)
 }
 
 static void
-set_levels(Checker *checker, uint64_t node)
+set_levels(Checker *checker, KanonPattern node)
 {
-	for (int q = 0; q < checker->lattice->nqis; q++)
-		checker->block->level[q] = (uint8_t) lattice_level(checker->lattice, node, q);
+	lattice_levels_of(checker->lattice, node, checker->block->level);
 	/* what rules look at is told apart until they are asked */
 	if (checker->block->values >= 0)
 		checker->block->level[checker->block->values] = 0;
@@ -243,7 +242,7 @@ set_levels(Checker *checker, uint64_t node)
 
 /* Groups the row types themselves; where each went: checker->group. */
 static KanonStatus
-group_types(Checker *checker, uint64_t node)
+group_types(Checker *checker, KanonPattern node)
 {
 	KanonStatus status;
 
@@ -280,7 +279,7 @@ list_types(Checker *checker, uint32_t ntypes)
 
 /* What of the populations matches each group. */
 static KanonStatus
-count_populations(Checker *checker, uint64_t node)
+count_populations(Checker *checker, KanonPattern node)
 {
 	uint32_t *type;
 
@@ -289,8 +288,7 @@ count_populations(Checker *checker, uint64_t node)
 	type = kanon_presence_types(checker->presence);
 	for (uint32_t g = 0; g < checker->self->count; g++)
 		type[g] = checker->member[checker->start[g]];
-	return kanon_presence_count(checker->presence, lattice_pattern(checker->lattice, node),
-								checker->self->count);
+	return kanon_presence_count(checker->presence, node, checker->self->count);
 }
 
 /*
@@ -318,7 +316,7 @@ is_hopeless(Checker *checker, const uint32_t *types, size_t ntypes, int64_t rows
 
 /* The classes of groups of row types; class_of is filled. */
 static KanonStatus
-ask_by_types(Checker *checker, uint64_t node, Count *count, uint32_t *class_of)
+ask_by_types(Checker *checker, KanonPattern node, Count *count, uint32_t *class_of)
 {
 	const Block *block = checker->block;
 	const uint64_t *entry = checker->self->entries;
@@ -352,7 +350,7 @@ ask_by_types(Checker *checker, uint64_t node, Count *count, uint32_t *class_of)
 }
 
 KanonStatus
-checker_classes(Checker *checker, uint64_t node, uint32_t *class_of, Count *count)
+checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count)
 {
 	const KanonProblem *problem = checker->problem;
 	KanonStatus status = checker_take_lists(checker);
@@ -389,7 +387,7 @@ describe_entries(const Checker *checker, const Groups *from, const uint32_t *ent
 
 /* The same by what each group's entry shows. */
 static KanonStatus
-count_shown(Checker *checker, uint64_t node)
+count_shown(Checker *checker, KanonPattern node)
 {
 	const Block *block = checker->block;
 	const uint64_t *entry = checker->self->entries;
@@ -404,8 +402,7 @@ count_shown(Checker *checker, uint64_t node)
 	for (uint32_t g = 0; g < checker->self->count; g++, entry += block->words + 1)
 		for (int q = 0; q < nqis; q++)
 			*codes++ = (uint32_t) (entry[block->word[q]] >> block->shift[q] & block->mask[q]);
-	return kanon_presence_count(checker->presence, lattice_pattern(checker->lattice, node),
-								checker->self->count);
+	return kanon_presence_count(checker->presence, node, checker->self->count);
 }
 
 /*
@@ -413,7 +410,7 @@ count_shown(Checker *checker, uint64_t node)
  * at, but agree in all else, are one, and say how many rows of it have which.
  */
 static KanonStatus
-ask_by_values(Checker *checker, uint64_t node, const Groups *from, Count *count)
+ask_by_values(Checker *checker, KanonPattern node, const Groups *from, Count *count)
 {
 	Block *block = checker->block;
 	const uint64_t *group;
@@ -467,7 +464,7 @@ ask_by_values(Checker *checker, uint64_t node, const Groups *from, Count *count)
 }
 
 KanonStatus
-checker_count(Checker *checker, uint64_t node, Count *count)
+checker_count(Checker *checker, KanonPattern node, Count *count)
 {
 	Block *block = checker->block;
 	const Groups *from;

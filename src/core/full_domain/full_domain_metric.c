@@ -249,38 +249,38 @@ metric_close(const KanonProblem *problem, Metric *metric)
 
 /* What the generalized cells lose, if no row is suppressed. */
 static KanonWide
-lost_by_levels(const Metric *metric, const Lattice *lattice, uint64_t node)
+lost_by_levels(const Metric *metric, const Lattice *lattice, const uint8_t *level)
 {
 	KanonWide lost = metric->everything;
 
 	for (int q = 0; q < lattice->nqis; q++)
-	{
-		int level = lattice_level(lattice, node, q);
-
-		if (level < lattice->height[q])
-			lost -= metric->kept_sum[lattice->first[q] + level];
-	}
+		if (level[q] < lattice->height[q])
+			lost -= metric->kept_sum[lattice->first[q] + level[q]];
 	return lost;
 }
 
 KanonWide
-metric_floor(const Metric *metric, const Lattice *lattice, uint64_t node)
+metric_floor(const Metric *metric, const Lattice *lattice, const uint8_t *level)
 {
+	KanonWide height = 0;
+
+	for (int q = 0; q < lattice->nqis && metric->kind == KANON_METRIC_HEIGHT; q++)
+		height += level[q];
 	if (metric->kind == KANON_METRIC_HEIGHT)
-		return lattice_height(lattice, node);
+		return height;
 	if (metric->kind == KANON_METRIC_AVERAGE)
 		return -(KanonWide) metric->rows;
-	return metric->of_cells ? lost_by_levels(metric, lattice, node) : 0;
+	return metric->of_cells ? lost_by_levels(metric, lattice, level) : 0;
 }
 
 KanonWide
-metric_rising(const Metric *metric, const Lattice *lattice, uint64_t node, const Count *count)
+metric_rising(const Metric *metric, const Lattice *lattice, const uint8_t *level, const Count *count)
 {
 	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
 		return count->squares;
 	if (metric->kind == KANON_METRIC_AVERAGE)
 		return -(KanonWide) count->classes - (count->suppressed > 0 ? count->suppressed / metric->k + 1 : 0);
-	return metric_floor(metric, lattice, node);
+	return metric_floor(metric, lattice, level);
 }
 
 KanonWide
@@ -292,11 +292,11 @@ metric_falling(const Metric *metric, const Count *count)
 }
 
 KanonWide
-metric_of(const Metric *metric, const Lattice *lattice, uint64_t node, const Count *count)
+metric_of(const Metric *metric, const Lattice *lattice, const uint8_t *level, const Count *count)
 {
 	if (metric->kind == KANON_METRIC_AVERAGE)
 		return -(KanonWide) count->classes - (count->suppressed > 0);
-	return metric_rising(metric, lattice, node, count) + metric_falling(metric, count);
+	return metric_rising(metric, lattice, level, count) + metric_falling(metric, count);
 }
 
 double

@@ -198,8 +198,10 @@ static KanonStatus
 offer(NodeSearch *search, uint32_t node, const Count *count)
 {
 	KanonWide before = search->least;
+	uint8_t level[KANON_MAX_QIS];
 
-	search->value[node] = metric_of(search->metric, search->lattice, node, count);
+	lattice_levels(search->lattice, node, level);
+	search->value[node] = metric_of(search->metric, search->lattice, level, count);
 	if (count->left_over)
 		search->tag[node] |= TAG_LEFT_OVER;
 	if (!is_allowed(search, node))
@@ -225,7 +227,8 @@ check(NodeSearch *search, uint32_t node)
 {
 	Count count;
 	bool fulfils;
-	KanonStatus status = checker_count(search->checker, node, &count);
+	uint8_t level[KANON_MAX_QIS];
+	KanonStatus status = checker_count(search->checker, lattice_pattern(search->lattice, node), &count);
 
 	if (status != KANON_OK)
 		return status;
@@ -246,9 +249,10 @@ check(NodeSearch *search, uint32_t node)
 		status = spread(search, node, TAG_NO);
 	if (status == KANON_OK && fulfils)
 		status = offer(search, node, &count);
+	lattice_levels(search->lattice, node, level);
 	if (status == KANON_OK)
 		status = raise_bounds(search, node, search->rising, true,
-							  metric_rising(search->metric, search->lattice, node, &count));
+							  metric_rising(search->metric, search->lattice, level, &count));
 	/* beyond the limit the verdict says it all */
 	if (status == KANON_OK && fulfils && search->tags)
 		status = raise_bounds(search, node, search->falling, false, metric_falling(search->metric, &count));
@@ -544,7 +548,10 @@ keys_upwards(const NodeSearch *search, uint32_t node, double *key)
 static void
 keys_of_floors(const NodeSearch *search, uint32_t node, double *key)
 {
-	key[0] = (double) metric_floor(search->metric, search->lattice, node);
+	uint8_t level[KANON_MAX_QIS];
+
+	lattice_levels(search->lattice, node, level);
+	key[0] = (double) metric_floor(search->metric, search->lattice, level);
 	key[1] = lattice_height(search->lattice, node);
 	key[2] = 0;
 }
@@ -595,11 +602,12 @@ search_order(NodeSearch *search)
 static KanonStatus
 begin(NodeSearch *search)
 {
-	KanonStatus status = check(search, (uint32_t) search->start);
+	const Lattice *lattice = search->lattice;
+	KanonStatus status = check(search, lattice_node(lattice, search->start));
 
-	for (int q = 0; q < search->lattice->nqis && status == KANON_OK && search->best == UINT32_MAX; q++)
-		if (lattice_level(search->lattice, search->start, q) > 0)
-			status = spread(search, (uint32_t) lattice_beside(search->lattice, search->start, q), TAG_NO);
+	for (int q = 0; q < lattice->nqis && status == KANON_OK && search->best == UINT32_MAX; q++)
+		if (lattice_level_of(lattice, search->start, q) > 0)
+			status = spread(search, lattice_node(lattice, lattice_beside(lattice, search->start, q)), TAG_NO);
 	return status;
 }
 
@@ -607,6 +615,7 @@ KanonStatus
 search_run(NodeSearch *search, KanonSearch algorithm)
 {
 	KanonStatus status = search_order(search);
+	uint8_t level[KANON_MAX_QIS];
 
 	if (status != KANON_OK)
 		return status;
@@ -615,7 +624,8 @@ search_run(NodeSearch *search, KanonSearch algorithm)
 		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis * 2))
 			return KANON_CANCELLED;
 		search->rank[search->order[i]] = i;
-		search->rising[i] = metric_floor(search->metric, search->lattice, i);
+		lattice_levels(search->lattice, i, level);
+		search->rising[i] = metric_floor(search->metric, search->lattice, level);
 	}
 	if (search->starts)
 	{

@@ -22,8 +22,7 @@
 /* A node that was checked and fulfils the rules. */
 typedef struct Fulfils
 {
-	uint64_t node;
-	KanonPattern pattern;
+	KanonPattern node;
 	KanonWide value;
 	KanonWide rising;
 	KanonWide falling; /* for those below */
@@ -35,7 +34,8 @@ typedef struct Fulfils
 typedef struct Open
 {
 	KanonWide rising;
-	uint64_t node; /* of one that is free: the next such */
+	KanonPattern node;
+	uint32_t next; /* of one that is free: the next such */
 	int last;      /* the quasi-identifier that was generalized last */
 } Open;
 
@@ -54,8 +54,9 @@ typedef struct Wide
 	KanonPattern *fails; /* none of them below another */
 	size_t nfails;
 	size_t fails_room;
-	uint64_t *checked; /* [slots] node + 1; 0: free */
+	KanonPattern *checked; /* [slots] of no column: free */
 	size_t slots;
+	bool bottom_checked; /* which has no slot */
 	KanonHeap heap;
 	Open *open;
 	size_t open_room;
@@ -65,44 +66,46 @@ typedef struct Wide
 
 /* ---- what is known ---- */
 
-static uint64_t *
-slot_of(const Wide *wide, uint64_t node)
+static KanonPattern *
+slot_of(const Wide *wide, KanonPattern node)
 {
-	size_t at = (size_t) kanon_mix(node) & (wide->slots - 1);
+	size_t at = (size_t) kanon_pattern_hash(node) & (wide->slots - 1);
 
-	while (wide->checked[at] != 0 && wide->checked[at] != node + 1)
+	while (!kanon_is_none(wide->checked[at]) && !kanon_same(wide->checked[at], node))
 		at = (at + 1) & (wide->slots - 1);
 	return &wide->checked[at];
 }
 
 static bool
-is_checked(const Wide *wide, uint64_t node)
+is_checked(const Wide *wide, KanonPattern node)
 {
-	/* the top is checked before all others; it may be the last number that there is */
-	return node == wide->lattice->last ? wide->search->checked > 0
-									   : wide->slots > 0 && *slot_of(wide, node) != 0;
+	return kanon_is_none(node) ? wide->bottom_checked
+							   : wide->slots > 0 && !kanon_is_none(*slot_of(wide, node));
 }
 
 static bool
-note_checked(Wide *wide, uint64_t node)
+note_checked(Wide *wide, KanonPattern node)
 {
-	if (node == wide->lattice->last)
+	if (kanon_is_none(node))
+	{
+		wide->bottom_checked = true;
 		return true;
+	}
 	if (2 * (size_t) (wide->search->checked + 1) > wide->slots)
 	{
 		size_t slots = wide->slots;
-		uint64_t *checked = wide->checked;
+		KanonPattern *checked = wide->checked;
 
 		wide->slots = slots == 0 ? 1024 : 2 * slots;
-		wide->checked = kanon_take0(&wide->scratch, wide->slots, sizeof(uint64_t));
+		wide->checked = kanon_take0(&wide->scratch, wide->slots, sizeof(KanonPattern));
 		if (wide->checked == NULL)
 			return false;
 		for (size_t i = 0; i < slots; i++)
-			if (checked[i] != 0)
-				*slot_of(wide, checked[i] - 1) = checked[i];
+			if (!kanon_is_none(checked[i]))
+				*slot_of(wide, checked[i]) = checked[i];
 		kanon_drop(&wide->scratch, checked);
 	}
-	*slot_of(wide, node) = node + 1;
+	*slot_of(wide, node) = node;
 	return true;
 }
 
@@ -135,58 +138,69 @@ note_fails(Wide *wide, KanonPattern pattern)
 
 /* Of equal nodes: suppressed rows, height, levels from the left. */
 static bool
-is_preferred(const Wide *wide, int64_t suppressed, uint64_t node)
+is_preferred(const Wide *wide, int64_t suppressed, KanonPattern node)
 {
 	const Fulfils *best = &wide->fulfils[wide->best];
-	int height = lattice_height(wide->lattice, node);
-	int best_height = lattice_height(wide->lattice, best->node);
+	int height = kanon_count(node);
+	int best_height = kanon_count(best->node);
 
 	if (suppressed != best->suppressed)
 		return suppressed < best->suppressed;
-	return height != best_height ? height < best_height : node < best->node;
+	if (height != best_height)
+		return height < best_height;
+	/* neither is within the other: who keeps the first column in which they differ */
+	return !kanon_same(node, best->node) &&
+		   kanon_next(kanon_minus(best->node, node), 0) < kanon_next(kanon_minus(node, best->node), 0);
 }
 
 /* Could a node be better than the best one whose value is that at least?  Or one above it, by the rising part? */
 static bool
-is_promising(const Wide *wide, uint64_t node, KanonWide bound)
+is_promising(const Wide *wide, KanonPattern node, KanonWide bound)
 {
 	return wide->best == SIZE_MAX || bound < wide->least ||
 		   (bound <= wide->least + wide->search->metric->tie && is_preferred(wide, 0, node));
 }
 
+static KanonWide
+floor_of(const Wide *wide, KanonPattern node)
+{
+	uint8_t level[KANON_MAX_QIS];
+
+	lattice_levels_of(wide->lattice, node, level);
+	return metric_floor(wide->search->metric, wide->lattice, level);
+}
+
 /* How low the parts of its value can be, as far as checks have told. */
 static KanonWide
-rising_of(const Wide *wide, uint64_t node, KanonPattern pattern, KanonWide rising)
+rising_of(const Wide *wide, KanonPattern node, KanonWide rising)
 {
-	KanonWide floor = metric_floor(wide->search->metric, wide->lattice, node);
+	KanonWide floor = floor_of(wide, node);
 
 	if (floor > rising)
 		rising = floor;
 	for (size_t i = 0; i < wide->nfulfils; i++)
-		if (wide->fulfils[i].rising > rising && kanon_within(wide->fulfils[i].pattern, pattern))
+		if (wide->fulfils[i].rising > rising && kanon_within(wide->fulfils[i].node, node))
 			rising = wide->fulfils[i].rising;
 	return rising;
 }
 
 static KanonWide
-falling_of(const Wide *wide, KanonPattern pattern)
+falling_of(const Wide *wide, KanonPattern node)
 {
 	KanonWide falling = 0;
 
 	for (size_t i = 0; i < wide->nfulfils; i++)
-		if (wide->fulfils[i].falling > falling && kanon_within(pattern, wide->fulfils[i].pattern))
+		if (wide->fulfils[i].falling > falling && kanon_within(node, wide->fulfils[i].node))
 			falling = wide->fulfils[i].falling;
 	return falling;
 }
 
 /* It may be optimal, and is not checked yet. */
 static bool
-is_candidate(const Wide *wide, uint64_t node, KanonWide rising)
+is_candidate(const Wide *wide, KanonPattern node, KanonWide rising)
 {
-	KanonPattern pattern = lattice_pattern(wide->lattice, node);
-
-	return !is_checked(wide, node) && !fails(wide, pattern) &&
-		   is_promising(wide, node, rising_of(wide, node, pattern, rising) + falling_of(wide, pattern));
+	return !is_checked(wide, node) && !fails(wide, node) &&
+		   is_promising(wide, node, rising_of(wide, node, rising) + falling_of(wide, node));
 }
 
 /* ---- checks ---- */
@@ -205,10 +219,11 @@ choose(Wide *wide)
 
 /* Checks a node, with what follows for others. */
 static KanonStatus
-check(Wide *wide, uint64_t node)
+check(Wide *wide, KanonPattern node)
 {
 	NodeSearch *search = wide->search;
-	Fulfils checked = {.node = node, .pattern = lattice_pattern(wide->lattice, node)};
+	Fulfils checked = {.node = node};
+	uint8_t level[KANON_MAX_QIS];
 	bool fulfils;
 	Count count;
 	KanonStatus status = checker_count(search->checker, node, &count);
@@ -226,15 +241,16 @@ check(Wide *wide, uint64_t node)
 	}
 	fulfils = count.suppressed <= search->limit && !count.absent;
 	if ((!fulfils && search->tags) || (!search->tags && count.hopeless > search->limit))
-		if (!note_fails(wide, checked.pattern))
+		if (!note_fails(wide, node))
 			return KANON_NO_MEMORY;
 	if (!fulfils)
 		return KANON_OK;
-	checked.value = metric_of(search->metric, wide->lattice, node, &count);
-	checked.rising = metric_rising(search->metric, wide->lattice, node, &count);
+	lattice_levels_of(wide->lattice, node, level);
+	checked.value = metric_of(search->metric, wide->lattice, level, &count);
+	checked.rising = metric_rising(search->metric, wide->lattice, level, &count);
 	checked.falling = search->tags ? metric_falling(search->metric, &count) : 0;
 	checked.suppressed = count.suppressed;
-	checked.allowed = !count.left_over && kanon_mask_contains(search->index, checked.pattern);
+	checked.allowed = !count.left_over && kanon_mask_contains(search->index, node);
 	wide->found->left_over |= count.left_over;
 	if (!KANON_GROW(&wide->scratch, &wide->fulfils_room, wide->nfulfils + 1, KANON_ARRAY(wide->fulfils)))
 		return KANON_NO_MEMORY;
@@ -252,7 +268,7 @@ static KanonStatus
 descend(Wide *wide)
 {
 	const Lattice *lattice = wide->lattice;
-	uint64_t node = lattice->last;
+	KanonPattern node = kanon_pattern_all(lattice->top);
 	KanonStatus status = check(wide, node);
 	bool lower = true;
 
@@ -261,13 +277,16 @@ descend(Wide *wide)
 		lower = false;
 		for (int q = 0; q < lattice->nqis && status == KANON_OK && !wide->search->pace->late; q++)
 		{
-			uint64_t below = node - lattice->stride[q];
+			int level = lattice_level_of(lattice, node, q);
+			KanonPattern below = node;
 
-			if (lattice_level(lattice, node, q) == 0 ||
-				!is_candidate(wide, below, metric_floor(wide->search->metric, lattice, 0)))
+			if (level == 0)
+				continue;
+			kanon_remove(&below, lattice->first[q] + level - 1);
+			if (!is_candidate(wide, below, floor_of(wide, KANON_NONE)))
 				continue;
 			status = check(wide, below);
-			if (status == KANON_OK && wide->fulfils[wide->best].node == below)
+			if (status == KANON_OK && kanon_same(wide->fulfils[wide->best].node, below))
 			{
 				node = below;
 				lower = true;
@@ -279,16 +298,16 @@ descend(Wide *wide)
 
 /* Checks until nothing has to be known of the node itself, or time is up. */
 static KanonStatus
-settle(Wide *wide, uint64_t node, KanonWide rising)
+settle(Wide *wide, KanonPattern node, KanonWide rising)
 {
 	const Lattice *lattice = wide->lattice;
-	uint64_t path[KANON_MAX_COLUMNS + 1];
+	KanonPattern path[KANON_MAX_COLUMNS + 1];
 	KanonStatus status = KANON_OK;
 
 	while (status == KANON_OK && !wide->search->pace->late && is_candidate(wide, node, rising))
 	{
 		int length = 0;
-		uint64_t at = node;
+		KanonPattern at = node;
 		bool more = true;
 
 		while (more)
@@ -299,13 +318,16 @@ settle(Wide *wide, uint64_t node, KanonWide rising)
 			more = false;
 			for (int q = 0; q < lattice->nqis; q++)
 			{
-				uint64_t above = path[length - 1] + lattice->stride[q];
+				int level = lattice_level_of(lattice, path[length - 1], q);
+				KanonPattern above = path[length - 1];
 				KanonWide floor;
 
-				if (lattice_level(lattice, path[length - 1], q) == lattice->height[q] ||
-					!is_candidate(wide, above, rising))
+				if (level == lattice->height[q])
 					continue;
-				floor = metric_floor(wide->search->metric, lattice, above);
+				kanon_add(&above, lattice->first[q] + level);
+				if (!is_candidate(wide, above, rising))
+					continue;
+				floor = floor_of(wide, above);
 				if (!more || floor < lowest)
 				{
 					lowest = floor;
@@ -323,18 +345,18 @@ settle(Wide *wide, uint64_t node, KanonWide rising)
 
 /* False: there is no memory for it. */
 static bool
-put(Wide *wide, uint64_t node, int last, KanonWide rising)
+put(Wide *wide, KanonPattern node, int last, KanonWide rising)
 {
 	uint32_t item = wide->free;
 
 	if (item != UINT32_MAX)
-		wide->free = (uint32_t) wide->open[item].node;
+		wide->free = wide->open[item].next;
 	else if (wide->nopen < UINT32_MAX &&
 			 KANON_GROW(&wide->scratch, &wide->open_room, (size_t) wide->nopen + 1, KANON_ARRAY(wide->open)))
 		item = wide->nopen++;
 	else
 		return false;
-	wide->open[item] = (Open){rising, node, last};
+	wide->open[item] = (Open){.rising = rising, .node = node, .last = last};
 	return kanon_heap_add(&wide->scratch, &wide->heap, (double) rising, item);
 }
 
@@ -346,12 +368,14 @@ put_above(Wide *wide, const Open *from, KanonWide rising)
 
 	for (int q = from->last; q < lattice->nqis; q++)
 	{
-		uint64_t node = from->node + lattice->stride[q];
+		int level = lattice_level_of(lattice, from->node, q);
+		KanonPattern node = from->node;
 		KanonWide more;
 
-		if (lattice_level(lattice, from->node, q) == lattice->height[q])
+		if (level == lattice->height[q])
 			continue;
-		more = rising_of(wide, node, lattice_pattern(lattice, node), rising);
+		kanon_add(&node, lattice->first[q] + level);
+		more = rising_of(wide, node, rising);
 		if (is_promising(wide, node, more) && !put(wide, node, q, more))
 			return false;
 	}
@@ -363,10 +387,9 @@ static KanonStatus
 open_node(Wide *wide, const Open *at)
 {
 	const Lattice *lattice = wide->lattice;
-	KanonPattern pattern = lattice_pattern(lattice, at->node);
 	KanonPattern above =
-		kanon_union(pattern, kanon_span(lattice->first[at->last], wide->search->problem->ncolumns));
-	KanonWide rising = rising_of(wide, at->node, pattern, at->rising);
+		kanon_union(at->node, kanon_span(lattice->first[at->last], wide->search->problem->ncolumns));
+	KanonWide rising = rising_of(wide, at->node, at->rising);
 	KanonStatus status;
 
 	if (!is_promising(wide, at->node, rising) || fails(wide, above))
@@ -377,9 +400,9 @@ open_node(Wide *wide, const Open *at)
 	/* above a node that suppresses nothing none is better */
 	for (size_t i = 0; i < wide->nfulfils; i++)
 		if (wide->search->tags && wide->fulfils[i].allowed && wide->fulfils[i].suppressed == 0 &&
-			kanon_within(wide->fulfils[i].pattern, pattern))
+			kanon_within(wide->fulfils[i].node, at->node))
 			return KANON_OK;
-	wide->full = !put_above(wide, at, rising_of(wide, at->node, pattern, rising));
+	wide->full = !put_above(wide, at, rising_of(wide, at->node, rising));
 	return KANON_OK;
 }
 
@@ -397,8 +420,8 @@ static KanonStatus
 open_all(Wide *wide)
 {
 	KanonPace *pace = wide->search->pace;
-	uint64_t bottom = wide->search->start;
-	KanonWide lowest = metric_floor(wide->search->metric, wide->lattice, bottom);
+	KanonPattern bottom = wide->search->start;
+	KanonWide lowest = floor_of(wide, bottom);
 	KanonStatus status = KANON_OK;
 
 	wide->full = !put(wide, bottom, 0, lowest);
@@ -407,7 +430,7 @@ open_all(Wide *wide)
 		uint32_t item = kanon_heap_take(&wide->heap).item;
 		Open at = wide->open[item];
 
-		wide->open[item].node = wide->free;
+		wide->open[item].next = wide->free;
 		wide->free = item;
 		lowest = at.rising;
 		status = open_node(wide, &at);
@@ -431,8 +454,8 @@ begin(Wide *wide)
 	KanonStatus status = check(wide, wide->search->start);
 
 	for (int q = 0; q < lattice->nqis && status == KANON_OK && wide->best == SIZE_MAX; q++)
-		if (lattice_level(lattice, wide->search->start, q) > 0 &&
-			!note_fails(wide, lattice_pattern(lattice, lattice_beside(lattice, wide->search->start, q))))
+		if (lattice_level_of(lattice, wide->search->start, q) > 0 &&
+			!note_fails(wide, lattice_beside(lattice, wide->search->start, q)))
 			status = KANON_NO_MEMORY;
 	return status;
 }
@@ -449,7 +472,7 @@ search_wide(NodeSearch *search, WideFound *found)
 	KanonStatus status;
 
 	kanon_pace_open(search->pace, "search");
-	found->bound = metric_floor(search->metric, search->lattice, 0);
+	found->bound = floor_of(&wide, KANON_NONE);
 	status = search->starts ? begin(&wide) : KANON_OK;
 	if (status == KANON_OK && (!search->starts || wide.best == SIZE_MAX))
 	{

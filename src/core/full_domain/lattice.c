@@ -16,10 +16,9 @@ lattice_nodes(const Lattice *lattice)
 void
 lattice_open(const KanonProblem *problem, double most, Lattice *lattice)
 {
-	uint64_t stride = 1;
+	uint32_t stride = 1;
 
 	lattice->nqis = 0;
-	lattice->last = 0;
 	lattice->top = problem->ncolumns;
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (problem->columns[c].level > 0)
@@ -30,17 +29,16 @@ lattice_open(const KanonProblem *problem, double most, Lattice *lattice)
 			lattice->height[lattice->nqis++] = 1;
 		}
 	lattice->wide = lattice_nodes(lattice) > most;
-	for (int q = lattice->nqis - 1; q >= 0; q--)
+	for (int q = lattice->nqis - 1; q >= 0 && !lattice->wide; q--)
 	{
 		lattice->stride[q] = stride;
-		lattice->last += stride * (uint64_t) lattice->height[q];
-		stride *= (uint64_t) lattice->height[q] + 1;
+		stride *= (uint32_t) lattice->height[q] + 1;
 	}
-	lattice->nnodes = lattice->wide ? 0 : (uint32_t) stride;
+	lattice->nnodes = lattice->wide ? 0 : stride;
 }
 
 int
-lattice_height(const Lattice *lattice, uint64_t node)
+lattice_height(const Lattice *lattice, uint32_t node)
 {
 	int height = 0;
 
@@ -50,7 +48,7 @@ lattice_height(const Lattice *lattice, uint64_t node)
 }
 
 KanonPattern
-lattice_pattern(const Lattice *lattice, uint64_t node)
+lattice_pattern(const Lattice *lattice, uint32_t node)
 {
 	KanonPattern pattern = KANON_NONE;
 
@@ -60,21 +58,35 @@ lattice_pattern(const Lattice *lattice, uint64_t node)
 	return pattern;
 }
 
-uint64_t
+uint32_t
 lattice_node(const Lattice *lattice, KanonPattern pattern)
 {
-	uint64_t node = 0;
+	uint32_t node = 0;
 
 	for (int q = 0; q < lattice->nqis; q++)
-		for (int r = 0; r < lattice->height[q]; r++)
-			if (kanon_has(pattern, lattice->first[q] + r))
-				node += lattice->stride[q];
+		node += (uint32_t) lattice_level_of(lattice, pattern, q) * lattice->stride[q];
 	return node;
 }
 
-uint64_t
-lattice_beside(const Lattice *lattice, uint64_t node, int q)
+void
+lattice_levels(const Lattice *lattice, uint32_t node, uint8_t *level)
 {
-	return lattice->last -
-		   lattice->stride[q] * (uint64_t) (lattice->height[q] - lattice_level(lattice, node, q) + 1);
+	for (int q = 0; q < lattice->nqis; q++)
+		level[q] = (uint8_t) lattice_level(lattice, node, q);
+}
+
+void
+lattice_levels_of(const Lattice *lattice, KanonPattern node, uint8_t *level)
+{
+	for (int q = 0; q < lattice->nqis; q++)
+		level[q] = (uint8_t) lattice_level_of(lattice, node, q);
+}
+
+KanonPattern
+lattice_beside(const Lattice *lattice, KanonPattern node, int q)
+{
+	int first = lattice->first[q];
+
+	return kanon_minus(kanon_span(0, lattice->top), kanon_span(first + lattice_level_of(lattice, node, q) - 1,
+															   first + lattice->height[q]));
 }

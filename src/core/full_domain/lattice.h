@@ -22,41 +22,56 @@
 __extension__ typedef __int128 KanonWide __attribute__((aligned(8)));
 
 /*
- * A node's number has its levels as digits, in mixed radix.  Level r of
- * quasi-identifier q shows column first[q] + r; level height[q] shows nothing.
+ * Level r of quasi-identifier q shows column first[q] + r; level height[q] shows nothing.
+ * A node is its pattern, or the levels by quasi-identifier; unless the lattice is wide it also
+ * has a number, with the levels as digits in mixed radix.
  */
 typedef struct Lattice
 {
 	int nqis;
-	int first[KANON_MAX_COLUMNS];
-	int height[KANON_MAX_COLUMNS];
-	uint64_t stride[KANON_MAX_COLUMNS]; /* the first has the largest */
-	uint64_t last;                      /* the node at the top */
-	bool wide;                          /* they are too many to have something for each */
-	uint32_t nnodes;                    /* unless it is wide */
-	int top;                            /* height of the last node */
+	int first[KANON_MAX_QIS];
+	int height[KANON_MAX_QIS];
+	uint32_t stride[KANON_MAX_QIS]; /* unless it is wide; the first has the largest */
+	bool wide;                      /* they are too many to have something for each */
+	uint32_t nnodes;                /* unless it is wide */
+	int top;                        /* height of the last node */
 } Lattice;
 
 static inline int
-lattice_level(const Lattice *lattice, uint64_t node, int q)
+lattice_level(const Lattice *lattice, uint32_t node, int q)
 {
-	return (int) (node / lattice->stride[q] % ((uint64_t) lattice->height[q] + 1));
+	return (int) (node / lattice->stride[q] % ((uint32_t) lattice->height[q] + 1));
 }
 
-/* Above so many nodes the lattice is wide; its number of nodes may be up to 2^64. */
+/* Of a node that is its pattern. */
+static inline int
+lattice_level_of(const Lattice *lattice, KanonPattern node, int q)
+{
+	int level = 0;
+
+	while (level < lattice->height[q] && kanon_has(node, lattice->first[q] + level))
+		level++;
+	return level;
+}
+
+/* Above so many nodes the lattice is wide. */
 extern void lattice_open(const KanonProblem *problem, double most, Lattice *lattice);
 extern double lattice_nodes(const Lattice *lattice);
-extern int lattice_height(const Lattice *lattice, uint64_t node);
-extern KanonPattern lattice_pattern(const Lattice *lattice, uint64_t node);
+extern int lattice_height(const Lattice *lattice, uint32_t node);
+extern KanonPattern lattice_pattern(const Lattice *lattice, uint32_t node);
 
 /* The node with a pattern that suppresses levels from below. */
-extern uint64_t lattice_node(const Lattice *lattice, KanonPattern pattern);
+extern uint32_t lattice_node(const Lattice *lattice, KanonPattern pattern);
+
+/* Levels by quasi-identifier: of a node that has a number, of one that is its pattern. */
+extern void lattice_levels(const Lattice *lattice, uint32_t node, uint8_t *level);
+extern void lattice_levels_of(const Lattice *lattice, KanonPattern node, uint8_t *level);
 
 /*
  * The highest node that is not at or above a node because of quasi-identifier q, of which that
  * suppresses some.  All that are not are below one of these.
  */
-extern uint64_t lattice_beside(const Lattice *lattice, uint64_t node, int q);
+extern KanonPattern lattice_beside(const Lattice *lattice, KanonPattern node, int q);
 
 /* ---- full_domain_metric.c ---- */
 
@@ -106,14 +121,15 @@ extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *latti
 extern void metric_close(const KanonProblem *problem, Metric *metric);
 
 /* What is to be least. */
-extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, uint64_t node, const Count *count);
+extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, const uint8_t *level,
+						   const Count *count);
 
 /* Its part that only rises from a node to those above, or less than that... */
-extern KanonWide metric_rising(const Metric *metric, const Lattice *lattice, uint64_t node,
+extern KanonWide metric_rising(const Metric *metric, const Lattice *lattice, const uint8_t *level,
 							   const Count *count);
 
 /* ... as far as it is known without a check. */
-extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, uint64_t node);
+extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, const uint8_t *level);
 
 /* Its part that only falls. */
 extern KanonWide metric_falling(const Metric *metric, const Count *count);
@@ -130,12 +146,12 @@ extern KanonStatus checker_open(const KanonProblem *problem, const Lattice *latt
 extern void checker_close(Checker *checker);
 
 /* Counts a node's classes. */
-extern KanonStatus checker_count(Checker *checker, uint64_t node, Count *count);
+extern KanonStatus checker_count(Checker *checker, KanonPattern node, Count *count);
 extern int64_t checker_rolled_up(const Checker *checker);
 extern int checker_members(const Checker *checker);
 
 /* The class of each row type at a node, [ntypes] numbered from 0; UINT32_MAX: it is suppressed. */
-extern KanonStatus checker_classes(Checker *checker, uint64_t node, uint32_t *class_of, Count *count);
+extern KanonStatus checker_classes(Checker *checker, KanonPattern node, uint32_t *class_of, Count *count);
 
 /* ---- full_domain_search.c ---- */
 typedef struct NodeSearch
@@ -146,8 +162,8 @@ typedef struct NodeSearch
 	const KanonMaskIndex *index;
 	KanonScratch *scratch;
 	Checker *checker;
-	bool starts;    /* at a node: that, or else those above it */
-	uint64_t start; /* 0: at the bottom */
+	bool starts;        /* at a node: that, or else those above it */
+	KanonPattern start; /* of no column: at the bottom */
 	KanonPace *pace;
 	int64_t limit; /* rows that may be suppressed */
 	bool explore;
@@ -189,13 +205,13 @@ extern KanonStatus search_run(NodeSearch *search, KanonSearch algorithm);
 typedef struct WideFound
 {
 	bool any; /* node, value and suppressed are there */
-	uint64_t node;
+	KanonPattern node;
 	KanonWide value;
 	int64_t suppressed;
 	bool proven;     /* no node is better: all were looked at */
 	KanonWide bound; /* no node's value is less */
 	bool left_over;  /* a node within the limit leaves rows over that may not be */
-	uint64_t nearest;
+	KanonPattern nearest;
 	int64_t nearest_suppressed;
 } WideFound;
 

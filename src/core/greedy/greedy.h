@@ -84,8 +84,8 @@ typedef struct GreedyRow
 	uint32_t rare; /* bit j: its value of byte j (below 32) has too few rows */
 } GreedyRow;
 
-/* Fixed-point costs in 24 bits, rounded down: for lower bounds. */
-#define GREEDY_SHORT_COST(fixed) ((uint32_t) ((fixed) >> (KANON_FIXED_BITS - 24)))
+/* Fixed-point costs in 23 bits, rounded down: for lower bounds. */
+#define GREEDY_SHORT_COST(fixed) ((uint32_t) ((fixed) >> (KANON_FIXED_BITS - 23)))
 
 /*
  * Row types of a block at most (tests make it small), and k for which their
@@ -95,6 +95,16 @@ typedef struct GreedyRow
 #define GREEDY_BLOCK_ROWS 65536
 #endif
 #define GREEDY_BLOCK_K 65535
+
+/* What the loops over a block's rows need to know of the columns still to be seen to. */
+typedef struct GreedyOpen
+{
+	int n;
+	uint8_t byte[KANON_MAX_COLUMNS];
+	uint32_t *count[KANON_MAX_COLUMNS];  /* rows by value */
+	uint64_t *effect[KANON_MAX_COLUMNS]; /* see bound_rows */
+	uint64_t rare[KANON_MAX_COLUMNS];
+} GreedyOpen;
 
 /* The memory of one depth of greedy_search_block. */
 typedef struct GreedyLevel
@@ -185,6 +195,7 @@ typedef struct GreedySearch
 	GreedyRefine refine;
 
 	/* scratch */
+	GreedyOpen open;
 	uint64_t *effect; /* as GreedyLevel.count, see bound_rows */
 	size_t effect_room;
 	size_t slots_room;

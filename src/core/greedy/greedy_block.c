@@ -13,18 +13,8 @@
 
 #define DEAD 0
 
-/* More than any sum of short costs; such a sum and 64 of these fit 32 bits. */
-#define OUT (UINT32_C(1) << 25)
-
-/* What the loops over rows need to know of the columns still to be seen to. */
-typedef struct Open
-{
-	int n;
-	uint8_t byte[KANON_MAX_COLUMNS];
-	uint32_t *count[KANON_MAX_COLUMNS];  /* rows by value */
-	uint64_t *effect[KANON_MAX_COLUMNS]; /* see bound_rows */
-	uint64_t rare[KANON_MAX_COLUMNS];
-} Open;
+/* More than any sum of short costs; such a sum and KANON_MAX_COLUMNS of these fit 32 bits. */
+#define OUT (UINT32_C(3) << 22)
 
 static inline GreedyRow *
 row_at(const GreedySearch *search, char *rows, size_t i)
@@ -71,7 +61,7 @@ find_constant(const GreedySearch *search, char *rows, uint32_t n)
 
 /* Lists the columns that are neither suppressed nor of one value. */
 static void
-list_open(GreedySearch *search, const GreedyState *state, int depth, Open *open)
+list_open(GreedySearch *search, const GreedyState *state, int depth, GreedyOpen *open)
 {
 	KanonPattern rest = kanon_minus(kanon_minus(search->index->all, state->go), state->refined);
 
@@ -91,7 +81,7 @@ list_open(GreedySearch *search, const GreedyState *state, int depth, Open *open)
 
 /* Counts the rows of each value in the open columns. */
 static void
-count_values(const GreedySearch *search, const Open *open, int depth, char *rows, uint32_t n)
+count_values(const GreedySearch *search, const GreedyOpen *open, int depth, char *rows, uint32_t n)
 {
 	uint32_t values = search->base[search->ncolumns];
 	size_t stride = search->stride;
@@ -136,7 +126,7 @@ highest(const GreedySearch *search)
  * that are rare in all of these.
  */
 static uint32_t
-bound_rows(GreedySearch *search, const GreedyState *state, const Open *open, char *rows, uint32_t n,
+bound_rows(GreedySearch *search, const GreedyState *state, const GreedyOpen *open, char *rows, uint32_t n,
 		   uint32_t *always)
 {
 	uint32_t k = (uint32_t) search->problem->k;
@@ -372,13 +362,13 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 		}
 		if (fresh)
 		{
-			Open open;
+			GreedyOpen *open = &search->open;
 
 			if (!greedy_use_constant(search, &state, find_constant(search, rows, n)))
 				return;
-			list_open(search, &state, depth, &open);
-			count_values(search, &open, depth, rows, n);
-			kept = bound_rows(search, &state, &open, rows, n, &always);
+			list_open(search, &state, depth, open);
+			count_values(search, open, depth, rows, n);
+			kept = bound_rows(search, &state, open, rows, n, &always);
 		}
 		else
 			kept = rebound_rows(search, &before, &state, rows, n, &always);
