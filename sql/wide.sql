@@ -1,0 +1,35 @@
+-- as many columns as a pattern has: 8 hierarchies of 32 levels, 64 columns of 4
+CREATE SCHEMA wide_test;
+SET search_path = wide_test, public;
+SET client_min_messages = warning;
+DO $$ BEGIN
+    EXECUTE 'CREATE TABLE eight AS SELECT ' || (SELECT string_agg(format('md5((i / %s)::text) AS c%s', 4 + j, j), ', ' ORDER BY j)
+        FROM generate_series(1, 8) j) || ' FROM generate_series(1, 60) i';
+    EXECUTE 'CREATE TABLE many AS SELECT ' || (SELECT string_agg(format('lpad((i / %s * 37 %% 10000)::text, 4, ''0'') AS c%s', 10 + j, j), ', ' ORDER BY j)
+        FROM generate_series(1, 64) j) || ' FROM generate_series(1, 60) i';
+END $$;
+SELECT (SELECT array_agg('c' || j ORDER BY j)::name[] FROM generate_series(1, 8) j) AS "Q8",
+    (SELECT jsonb_object_agg('c' || j, jsonb_build_object('prefix', (SELECT jsonb_agg(n ORDER BY n DESC) FROM generate_series(1, 31) n))) FROM generate_series(1, 8) j) AS "H8",
+    (SELECT array_agg('c' || j ORDER BY j)::name[] FROM generate_series(1, 64) j) AS "Q64",
+    (SELECT jsonb_object_agg('c' || j, '{"prefix": [3, 2, 1]}'::jsonb) FROM generate_series(1, 64) j) AS "H64",
+    (SELECT array_agg(repeat(s, n) || repeat(t, 8 - n)) FROM unnest('{-,9,V,*}'::text[]) s, unnest('{-,V,*}'::text[]) t, generate_series(1, 8) n) AS "P8",
+    (SELECT array_agg(repeat(s, n) || repeat(t, 64 - n)) FROM unnest('{-,1,3,*}'::text[]) s, unnest('{-,3,*}'::text[]) t, generate_series(8, 64, 8) n) AS "P64" \gset
+
+CREATE FUNCTION of(method text, source regclass, qis name[], levels jsonb, patterns text[]) RETURNS TABLE (o_method text, o_table regclass, patterns_used bigint, cost numeric, classes bigint, suppressed numeric) LANGUAGE sql
+    AS $$ SELECT method, source, count(*), round(sum(cost * row_count)::numeric, 4), sum(classes)::bigint, sum(suppressed_cells)
+        FROM kanon_pattern_guided(source, 'guided', qis, 5, patterns => patterns, hierarchies => levels, method => method, replace => true) $$;
+SELECT * FROM of('greedy', 'eight', :'Q8', :'H8', :'P8');
+SELECT * FROM of('greedy', 'many', :'Q64', :'H64', :'P64');
+SELECT count(*) FROM kanon_pattern_clustering('many', 'clustered', :'Q64', 5, patterns => :'P64', hierarchies => :'H64', method => 'greedy');
+-- every other method: classes of five, at least
+SELECT count(*), min(row_count) FROM kanon_subtree('eight', 'subtree8', :'Q8', 5, hierarchies => :'H8');
+SELECT classes, row_count, class_min FROM kanon_cluster('eight', 'clusters8', :'Q8', 5, hierarchies => :'H8');
+SELECT classes, row_count, class_min FROM kanon_cluster('many', 'clusters64', :'Q64', 5, method => 'bottom_up', hierarchies => :'H64');
+SELECT row_count, round(cost::numeric, 4) AS cost FROM kanon_freeform('many', 'freeform64', :'Q64', 5, hierarchies => :'H64');
+-- a lattice of more nodes than 64 bits count: which node, the clock decides
+SELECT lattice_nodes, suppressed_rows FROM kanon_full_domain('many', 'domain64', :'Q64', 5, hierarchies => :'H64', time_limit => '1 s');
+SELECT count(*) >= 1 AS classes, min(n) >= 5 AS large FROM (SELECT count(*) AS n FROM domain64 d GROUP BY d) g;
+-- one more is too many
+ALTER TABLE eight ADD c9 int DEFAULT 1;
+SELECT * FROM kanon_pattern_guided('eight', NULL, :'Q8'::name[] || 'c9'::name, 5, patterns => '{*********}', hierarchies => :'H8', dry_run => true);
+DROP SCHEMA wide_test CASCADE;
