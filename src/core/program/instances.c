@@ -468,7 +468,8 @@ build_list(Builder *b)
 	size_t mark = kanon_mark(&b->scratch);
 	uint32_t *table;
 	uint32_t *work;
-	FirstCache cache = {.size = 1 << 16};
+	/* each set of few columns has room */
+	FirstCache cache = {.size = (size_t) 1 << (problem->ncolumns < 15 ? problem->ncolumns + 1 : 16)};
 	KanonStatus status;
 
 	while (table_size < 2 * nt)
