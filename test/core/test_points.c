@@ -231,7 +231,7 @@ static void
 widths(void **state)
 {
 	(void) state;
-	for (int n = 1; n <= KANON_MAX_COLUMNS; n++)
+	for (int n = 1; n <= KANON_MAX_QIS; n++)
 		for (int divisions = 0; divisions <= KANON_MOST_DIVISIONS; divisions++)
 		{
 			int bits = kanon_noise_bits((uint8_t) divisions, n);
