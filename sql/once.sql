@@ -24,7 +24,7 @@ BEGIN
 END $$;
 CALL called($$kanon_pattern_guided(%L, %L, '{zip,age}', 5)$$);
 CALL called($$kanon_pattern_guided(%L, %L, '{zip,age,fee}', 20, keep => '{ill}', mark => true)$$);
-CALL called($$kanon_pattern_guided(%L, %L, '{zip,age}', 25, method => 'ilp', keep => '{ill}', seed => 3)$$);
+CALL called($$kanon_pattern_guided(%L, %L, '{zip,age}', 25, method => 'fpt', keep => '{ill}', seed => 3)$$);
 CALL called($$kanon_pattern_guided(%L, %L, '{zip,age}', 5, privacy => ARRAY[kanon_subject('who')])$$);
 CALL called($$kanon_pattern_guided(%L, %L, '{zip,age}', 5, keep => '{ill,fee}', privacy => ARRAY[kanon_distinct_l('ill', 2)])$$);
 CALL called($$kanon_full_domain(%L, %L, '{age}', 5, hierarchies => '{"age": {"interval": [5, 10]}}', keep => '{ill}')$$);
