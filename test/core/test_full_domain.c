@@ -1071,7 +1071,7 @@ refused(void **state)
 
 /* Groups of one quasi-identifier at a level, as they come into the history. */
 static Groups *
-remembered(Checker *checker, uint8_t level, size_t entries)
+remembered(Checker *checker, uint16_t level, size_t entries)
 {
 	size_t at;
 	Groups *groups = history_reserve(checker, 2 * entries, &at);
@@ -1102,8 +1102,8 @@ test_history(void **state)
 	old = remembered(&checker, 1, 20);
 	other = remembered(&checker, 3, 20);
 	assert_true(old->age > 0 && old->at[0] != other->at[0]);
-	assert_ptr_equal(history_find(&checker, (uint8_t[]){0}), &checker.base);
-	assert_ptr_equal(history_find(&checker, (uint8_t[]){2}), old);
+	assert_ptr_equal(history_find(&checker, (uint16_t[]){0}), &checker.base);
+	assert_ptr_equal(history_find(&checker, (uint16_t[]){2}), old);
 	new = remembered(&checker, 4, 15);
 	/* the one made first was used since */
 	assert_true(old->age > 0 && old->level[0] == 1);
@@ -1111,7 +1111,7 @@ test_history(void **state)
 	for (int i = 0; i < MAX_SNAPSHOTS; i++)
 		assert_true(history[i].age == 0 || history[i].level[0] != 3);
 	/* the smallest of which it can be made */
-	assert_ptr_equal(history_find(&checker, (uint8_t[]){9}), new);
+	assert_ptr_equal(history_find(&checker, (uint16_t[]){9}), new);
 	/* no more than there are places, however small they are */
 	for (int i = 0; i < 2 * MAX_SNAPSHOTS; i++)
 		remembered(&checker, 5, 0);

@@ -333,11 +333,52 @@ lattice(void **state)
 	}
 }
 
+/* ---- one quasi-identifier with all levels that there may be ---- */
+
+static void
+high(void **state)
+{
+	static const KanonMetric metric[] = {KANON_METRIC_PRECISION, KANON_METRIC_HEIGHT};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(metric) / sizeof(metric[0]); i++)
+		for (int k = 2; k <= 3; k++)
+		{
+			KanonFullDomainOptions options = {.metric = metric[i]};
+			KanonOutcome outcome;
+			KanonRelease release;
+			KanonReport report = {0};
+			KanonProblem *problem;
+			int level[N];
+			uint32_t rows[4 * N];
+			Host host;
+
+			host_init(&host);
+			/* four rows of two values, in every level but the last, which suppresses */
+			for (int c = 0; c < N; c++)
+			{
+				level[c] = c;
+				for (uint32_t r = 0; r < 4; r++)
+					rows[r * N + (uint32_t) c] = r / 2;
+			}
+			problem = problem_from_codes(&host, rows, 4, N, k);
+			problem_set_levels(problem, level);
+			problem->full_domain = &options;
+			assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
+			assert_int_equal(release.nclasses, k == 2 ? 2 : 1);
+			assert_int_equal(kanon_count(outcome.best.pattern), k == 2 ? 0 : N);
+			kanon_release_free(problem, &release);
+			problem_free(problem);
+			assert_int_equal(host.blocks, 0);
+		}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(greedy),
-									   cmocka_unit_test(proven), cmocka_unit_test(lattice)};
+									   cmocka_unit_test(proven), cmocka_unit_test(lattice),
+									   cmocka_unit_test(high)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

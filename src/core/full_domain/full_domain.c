@@ -227,7 +227,7 @@ fill_outcome(const FullDomain *solver, KanonOutcome *outcome, int64_t nclasses)
 	const NodeSearch *search = &solver->search;
 	const WideFound *wide = &solver->wide;
 	double nodes = lattice_nodes(&solver->lattice);
-	static const uint8_t bottom[KANON_MAX_QIS];
+	static const uint16_t bottom[KANON_MAX_QIS];
 
 	outcome->nodes = nodes < 0x1p63 ? (int64_t) nodes : INT64_MAX;
 	outcome->checked = search->checked;

@@ -29,7 +29,7 @@
 /* Some groups: of all entries, or of a lower node, in a part for each member who made them. */
 typedef struct Groups
 {
-	uint8_t level[MAX_PLACES]; /* by quasi-identifier */
+	uint16_t level[MAX_PLACES]; /* by quasi-identifier */
 	int nparts;
 	size_t at[KANON_MAX_MEMBERS];    /* words from the block's beginning */
 	size_t count[KANON_MAX_MEMBERS]; /* entries */
@@ -71,7 +71,7 @@ typedef struct Block
 	Task task;
 	int members;  /* who take part; 1: the caller alone */
 	bool by_part; /* each reads his part of the entries, not all to keep those of his hashes */
-	uint8_t level[MAX_PLACES];
+	uint16_t level[MAX_PLACES];
 	Groups from;
 	size_t keep[KANON_MAX_MEMBERS];
 	Result result[KANON_MAX_MEMBERS];
@@ -142,7 +142,7 @@ words_at(const Block *block, size_t at)
 }
 
 /* The smallest groups of which those of the level can be made: from now on those used last. */
-extern Groups *history_find(Checker *checker, const uint8_t *level);
+extern Groups *history_find(Checker *checker, const uint16_t *level);
 
 /*
  * A place in the history, and where its entries may lie: those used longest ago give way.

@@ -20,7 +20,7 @@
 /* ---- history ---- */
 
 Groups *
-history_find(Checker *checker, const uint8_t *level)
+history_find(Checker *checker, const uint16_t *level)
 {
 	Groups *best = &checker->base;
 

@@ -249,7 +249,7 @@ metric_close(const KanonProblem *problem, Metric *metric)
 
 /* What the generalized cells lose, if no row is suppressed. */
 static KanonWide
-lost_by_levels(const Metric *metric, const Lattice *lattice, const uint8_t *level)
+lost_by_levels(const Metric *metric, const Lattice *lattice, const uint16_t *level)
 {
 	KanonWide lost = metric->everything;
 
@@ -260,7 +260,7 @@ lost_by_levels(const Metric *metric, const Lattice *lattice, const uint8_t *leve
 }
 
 KanonWide
-metric_floor(const Metric *metric, const Lattice *lattice, const uint8_t *level)
+metric_floor(const Metric *metric, const Lattice *lattice, const uint16_t *level)
 {
 	KanonWide height = 0;
 
@@ -274,7 +274,7 @@ metric_floor(const Metric *metric, const Lattice *lattice, const uint8_t *level)
 }
 
 KanonWide
-metric_rising(const Metric *metric, const Lattice *lattice, const uint8_t *level, const Count *count)
+metric_rising(const Metric *metric, const Lattice *lattice, const uint16_t *level, const Count *count)
 {
 	if (metric->kind == KANON_METRIC_DISCERNIBILITY)
 		return count->squares;
@@ -292,7 +292,7 @@ metric_falling(const Metric *metric, const Count *count)
 }
 
 KanonWide
-metric_of(const Metric *metric, const Lattice *lattice, const uint8_t *level, const Count *count)
+metric_of(const Metric *metric, const Lattice *lattice, const uint16_t *level, const Count *count)
 {
 	if (metric->kind == KANON_METRIC_AVERAGE)
 		return -(KanonWide) count->classes - (count->suppressed > 0);

@@ -198,7 +198,7 @@ static KanonStatus
 offer(NodeSearch *search, uint32_t node, const Count *count)
 {
 	KanonWide before = search->least;
-	uint8_t level[KANON_MAX_QIS];
+	uint16_t level[KANON_MAX_QIS];
 
 	lattice_levels(search->lattice, node, level);
 	search->value[node] = metric_of(search->metric, search->lattice, level, count);
@@ -227,7 +227,7 @@ check(NodeSearch *search, uint32_t node)
 {
 	Count count;
 	bool fulfils;
-	uint8_t level[KANON_MAX_QIS];
+	uint16_t level[KANON_MAX_QIS];
 	KanonStatus status = checker_count(search->checker, lattice_pattern(search->lattice, node), &count);
 
 	if (status != KANON_OK)
@@ -548,7 +548,7 @@ keys_upwards(const NodeSearch *search, uint32_t node, double *key)
 static void
 keys_of_floors(const NodeSearch *search, uint32_t node, double *key)
 {
-	uint8_t level[KANON_MAX_QIS];
+	uint16_t level[KANON_MAX_QIS];
 
 	lattice_levels(search->lattice, node, level);
 	key[0] = (double) metric_floor(search->metric, search->lattice, level);
@@ -615,7 +615,7 @@ KanonStatus
 search_run(NodeSearch *search, KanonSearch algorithm)
 {
 	KanonStatus status = search_order(search);
-	uint8_t level[KANON_MAX_QIS];
+	uint16_t level[KANON_MAX_QIS];
 
 	if (status != KANON_OK)
 		return status;

@@ -164,7 +164,7 @@ is_promising(const Wide *wide, KanonPattern node, KanonWide bound)
 static KanonWide
 floor_of(const Wide *wide, KanonPattern node)
 {
-	uint8_t level[KANON_MAX_QIS];
+	uint16_t level[KANON_MAX_QIS];
 
 	lattice_levels_of(wide->lattice, node, level);
 	return metric_floor(wide->search->metric, wide->lattice, level);
@@ -223,7 +223,7 @@ check(Wide *wide, KanonPattern node)
 {
 	NodeSearch *search = wide->search;
 	Fulfils checked = {.node = node};
-	uint8_t level[KANON_MAX_QIS];
+	uint16_t level[KANON_MAX_QIS];
 	bool fulfils;
 	Count count;
 	KanonStatus status = checker_count(search->checker, node, &count);

@@ -69,17 +69,17 @@ lattice_node(const Lattice *lattice, KanonPattern pattern)
 }
 
 void
-lattice_levels(const Lattice *lattice, uint32_t node, uint8_t *level)
+lattice_levels(const Lattice *lattice, uint32_t node, uint16_t *level)
 {
 	for (int q = 0; q < lattice->nqis; q++)
-		level[q] = (uint8_t) lattice_level(lattice, node, q);
+		level[q] = (uint16_t) lattice_level(lattice, node, q);
 }
 
 void
-lattice_levels_of(const Lattice *lattice, KanonPattern node, uint8_t *level)
+lattice_levels_of(const Lattice *lattice, KanonPattern node, uint16_t *level)
 {
 	for (int q = 0; q < lattice->nqis; q++)
-		level[q] = (uint8_t) lattice_level_of(lattice, node, q);
+		level[q] = (uint16_t) lattice_level_of(lattice, node, q);
 }
 
 KanonPattern

@@ -64,8 +64,8 @@ extern KanonPattern lattice_pattern(const Lattice *lattice, uint32_t node);
 extern uint32_t lattice_node(const Lattice *lattice, KanonPattern pattern);
 
 /* Levels by quasi-identifier: of a node that has a number, of one that is its pattern. */
-extern void lattice_levels(const Lattice *lattice, uint32_t node, uint8_t *level);
-extern void lattice_levels_of(const Lattice *lattice, KanonPattern node, uint8_t *level);
+extern void lattice_levels(const Lattice *lattice, uint32_t node, uint16_t *level);
+extern void lattice_levels_of(const Lattice *lattice, KanonPattern node, uint16_t *level);
 
 /*
  * The highest node that is not at or above a node because of quasi-identifier q, of which that
@@ -121,15 +121,15 @@ extern KanonStatus metric_open(const KanonProblem *problem, const Lattice *latti
 extern void metric_close(const KanonProblem *problem, Metric *metric);
 
 /* What is to be least. */
-extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, const uint8_t *level,
+extern KanonWide metric_of(const Metric *metric, const Lattice *lattice, const uint16_t *level,
 						   const Count *count);
 
 /* Its part that only rises from a node to those above, or less than that... */
-extern KanonWide metric_rising(const Metric *metric, const Lattice *lattice, const uint8_t *level,
+extern KanonWide metric_rising(const Metric *metric, const Lattice *lattice, const uint16_t *level,
 							   const Count *count);
 
 /* ... as far as it is known without a check. */
-extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, const uint8_t *level);
+extern KanonWide metric_floor(const Metric *metric, const Lattice *lattice, const uint16_t *level);
 
 /* Its part that only falls. */
 extern KanonWide metric_falling(const Metric *metric, const Count *count);
