@@ -330,6 +330,73 @@ parts_are_releases(void **state)
 	}
 }
 
+/* What rows lose is more than doubles can say: their parts are solved all the same. */
+static void
+weights_without_measure(void **state)
+{
+	(void) state;
+	for (int m = 0; m < 3; m++)
+	{
+		uint32_t code[64];
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		for (uint32_t i = 0; i < 64; i++)
+			code[i] = i;
+		host_init(&host);
+		problem = problem_from_codes(&host, code, 64, 1, 2);
+		((KanonColumn *) problem->columns)[0].weight = 1e308;
+		problem->cluster = &options;
+		problem->residual = KANON_RESIDUAL_ERROR;
+		options.partition_size = 8;
+		assert_int_equal(method(by_parts[m])(problem, &release, &report), KANON_OK);
+		kanon_release_free(problem, &release);
+		options.partition_size = 0;
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* The rows that say where to cut are unlike the others: a part of fewer than k rows is not one. */
+static void
+small_sides(void **state)
+{
+	enum
+	{
+		ROWS = 512,
+		K = 100
+	};
+
+	(void) state;
+	for (int m = 0; m < 3; m++)
+	{
+		uint32_t code[ROWS][2];
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		/* every other one is asked, of which the first in three are apart from all */
+		for (uint32_t i = 0; i < ROWS; i++)
+		{
+			code[i][0] = i;
+			code[i][1] = i % 2 == 0 && i % 6 == 0 ? 0 : 1;
+		}
+		host_init(&host);
+		problem = problem_from_codes(&host, &code[0][0], ROWS, 2, K);
+		problem->cluster = &options;
+		problem->residual = KANON_RESIDUAL_ERROR;
+		options.partition_size = 2 * K;
+		assert_int_equal(method(by_parts[m])(problem, &release, &report), KANON_OK);
+		kanon_release_free(problem, &release);
+		options.partition_size = 0;
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
 /* Rows on either side of a cut come together again: little is lost against the whole. */
 static void
 borders_are_joined(void **state)
@@ -475,12 +542,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_are_releases),    cmocka_unit_test(borders_are_joined),
-		cmocka_unit_test(cuts_spare_neighbours), cmocka_unit_test(parts_fail),
+		cmocka_unit_test(parts_are_releases),      cmocka_unit_test(borders_are_joined),
+		cmocka_unit_test(cuts_spare_neighbours),   cmocka_unit_test(parts_fail),
+		cmocka_unit_test(weights_without_measure), cmocka_unit_test(small_sides),
 #ifdef HAVE_LEMON
-		cmocka_unit_test(pairs_and_hubs),        cmocka_unit_test(hubs_refused),
+		cmocka_unit_test(pairs_and_hubs),          cmocka_unit_test(hubs_refused),
 #endif
-		cmocka_unit_test(many_parts_wait),       cmocka_unit_test(many_clusters_wait),
+		cmocka_unit_test(many_parts_wait),         cmocka_unit_test(many_clusters_wait),
 	};
 
 	return cmocka_run_group_tests_name("cluster_large", tests, NULL, NULL);

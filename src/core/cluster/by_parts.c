@@ -200,12 +200,21 @@ best_cut(ByParts *p, uint32_t nsample, Cut *best)
 	return kanon_stop(&p->pace, (uint64_t) PLACES * p->npairs * 8) ? KANON_CANCELLED : KANON_OK;
 }
 
-/* Rows of these types that are a part have to keep rules, if there are any; clusters do so together, too. */
+/*
+ * Rows of these types that are a part have to be k, and keep rules if there are any; those of clusters do so together.
+ * (A cut is where it halves some of the rows: the others may all be on one side.)
+ */
 static bool
 may_be_part(const ByParts *p, const uint32_t *type, uint32_t n)
 {
-	return p->begun || p->problem->privacy == NULL ||
-		   kanon_privacy_allows(p->problem, type, NULL, n, false, NULL);
+	int64_t rows = 0;
+
+	if (p->begun)
+		return true;
+	for (uint32_t i = 0; i < n && rows < p->problem->k; i++)
+		rows += p->problem->rows[type[i]];
+	return rows >= p->problem->k &&
+		   (p->problem->privacy == NULL || kanon_privacy_allows(p->problem, type, NULL, n, false, NULL));
 }
 
 /* ---- a part ---- */
@@ -369,7 +378,8 @@ solve_part(ByParts *p, const uint32_t *item, uint32_t n)
 	}
 	if (status == KANON_OK)
 		status = price_classes(p, part, &solved, &classes);
-	if (status == KANON_OK && classes.sum < before)
+	/* (types alone are no classes, whatever their rows would lose) */
+	if (status == KANON_OK && (!p->begun || classes.sum < before))
 	{
 		status = take_classes(p, part, &solved, &classes);
 		if (report.detail[0] != '\0')
