@@ -81,7 +81,6 @@ FROM (SELECT array_agg(('c' || c)::name) AS k, array_agg(kanon_distinct_l('c' ||
 SELECT kanon_subtree('wide', NULL, '{q}', 2, keep => k, dry_run => true, privacy => p, class_column => 'c66')
 FROM (SELECT array_agg(('c' || c)::name) || '{c66}'::name[] AS k, array_agg(kanon_distinct_l('c' || c, 2)) AS p FROM generate_series(1, 64) c) x;
 SELECT aspect, subject, cost FROM kanon_explain('people', '{a,b,flag}', 4, rules => kanon_rules(together => '{"a,b"}', at_most_one => '{"a,flag"}', implies => '{"b->flag"}')) WHERE aspect IN ('left out', 'weight doubled') ORDER BY 1, 2;
-SELECT subject, e::text LIKE '%the weights are too large%' AS too_large FROM kanon_explain('people', '{a,b}', 4, weights => '{1e308,1}') e WHERE aspect = 'weight doubled';
 
 -- pattern clustering up to a gap: no bound above the optimum, none below what was asked
 CREATE TABLE scattered AS SELECT i * 7 % 11 AS a, i * i % 7 AS b, i * 5 % 13 % 4 AS c FROM generate_series(1, 90) i;

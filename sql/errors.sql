@@ -93,6 +93,7 @@ SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1,-1}') $$
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1,NaN}') $$);
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{Infinity,1}') $$);
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1e308,1e308}') $$);
+SELECT try($$ kanon_cluster('t', 'o', '{a,b}', 3, method => 'triples', weights => '{1e289,1}') $$);
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{1,NULL}') $$);
 SELECT try($$ kanon_pattern_guided('t', 'o', '{a,b}', 5, weights => '{0,0}') $$);
 

@@ -44,7 +44,8 @@ weights_parse(ArrayType *array, int ncolumns)
 					 errhint("A weight is what one suppressed cell of the column costs; 1 is the default.")));
 		sum += weights[c];
 	}
-	if (!(sum > 0) || !isfinite(sum))
+	/* what any number of rows loses is a number, and twice that in sums */
+	if (!(sum > 0) || !isfinite(sum * PG_INT64_MAX * 4))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the weights add up to %s", sum > 0 ? "more than can be counted" : "0"),
