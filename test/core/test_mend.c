@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cluster/cluster.h"
 #include "diverse.h"
 #include "fixture.h"
 #include "model/mask.h"
@@ -303,6 +304,68 @@ time_ends(void **state)
 		}
 }
 
+static double looks;
+
+static double
+look(void *arg)
+{
+	(void) arg;
+	return ++looks;
+}
+
+/* Clusterings whose rows have to be in classes: whenever time ends, there is a release where there is one. */
+static void
+clusters_in_time(void **state)
+{
+	static const double limits[] = {0, 1.5, 4.5, 9.5, 30.5, INFINITY};
+	static KanonClusterShow show[3] = {KANON_CLUSTER_SUPPRESS, KANON_CLUSTER_SUPPRESS,
+									   KANON_CLUSTER_SUPPRESS};
+	struct KanonClusterOptions options = {.show = show};
+	uint64_t random = 41;
+	int late = 0, ruled = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(200); round++)
+		for (const KanonSolver *method = kanon_cluster_methods; method->name != NULL; method++)
+		{
+			uint32_t code[40][4];
+			uint32_t nrows = 8 + random_below(&random, 32);
+			int64_t k = method->only_k != 0 ? method->only_k : 2 + (int64_t) random_below(&random, 3);
+
+			for (uint32_t i = 0; i < nrows; i++)
+				for (uint32_t c = 0; c < 4; c++)
+					code[i][c] = c < 3 ? random_below(&random, 4) : i % 9 < 6 ? 0 : i % 9 - 5;
+			for (int l = (int) (sizeof(limits) / sizeof(limits[0])) - 1, known = 1; l >= 0 && known; l--)
+			{
+				Host host;
+				KanonProblem *problem;
+				KanonRelease release = {0};
+				KanonReport report = {0};
+				KanonStatus status;
+
+				host_init(&host);
+				problem = problem_from_codes(&host, &code[0][0], nrows, 4, k);
+				diverse_ask(problem, 2 + round % 2);
+				problem->cluster = &options;
+				problem->residual = KANON_RESIDUAL_ERROR;
+				problem->time_limit = limits[l];
+				looks = 0;
+				host.env.now = look;
+				/* kanon_release_finish asks the rules of every class */
+				status = method->solve(problem, &release, &report);
+				known = status != KANON_UNAVAILABLE;
+				assert_true(!known || status == KANON_OK);
+				ruled += known;
+				late += strstr(report.detail, "time ended before all") != NULL;
+				kanon_release_free(problem, &release);
+				diverse_free(problem);
+				problem_free(problem);
+				assert_int_equal(host.blocks, 0);
+			}
+		}
+	assert_true(late > ruled / 20);
+}
+
 /* Rows of which no class may be one are left out where they may be, but not when together they are one. */
 static void
 left_out(void **state)
@@ -469,9 +532,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alike),         cmocka_unit_test(used_up),    cmocka_unit_test(taken_and_given_back),
-		cmocka_unit_test(nothing_found), cmocka_unit_test(left_out),   cmocka_unit_test(time_ends),
-		cmocka_unit_test(many_covers),   cmocka_unit_test(large_rest), cmocka_unit_test(viable),
+		cmocka_unit_test(alike),
+		cmocka_unit_test(used_up),
+		cmocka_unit_test(taken_and_given_back),
+		cmocka_unit_test(nothing_found),
+		cmocka_unit_test(left_out),
+		cmocka_unit_test(time_ends),
+		cmocka_unit_test(clusters_in_time),
+		cmocka_unit_test(many_covers),
+		cmocka_unit_test(large_rest),
+		cmocka_unit_test(viable),
 	};
 
 	return cmocka_run_group_tests_name("mend", tests, NULL, NULL);

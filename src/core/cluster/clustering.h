@@ -106,9 +106,12 @@ extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull,
 extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
 									   KanonReport *report);
 
-/* Clusters that break a rule are merged; the release of what comes of that.  parts is empty afterwards. */
-extern KanonStatus cluster_mend(const KanonProblem *problem, ClusterParts *parts, KanonRelease *release,
-								KanonReport *report);
+/*
+ * Clusters that break a rule are merged; the release of what comes of that.  end: of the time that there is, as of
+ * KanonShape.  parts is empty afterwards.
+ */
+extern KanonStatus cluster_mend(const KanonProblem *problem, ClusterParts *parts, double end,
+								KanonRelease *release, KanonReport *report);
 
 /*
  * by_parts.c: a table of which parts are solved, as the problem wants them (partition_size),

@@ -70,7 +70,7 @@ kanon_cluster_near(const KanonProblem *problem, const KanonPrevious *previous, K
 	memset(report, 0, sizeof(*report));
 	status = start(problem, previous, &pace, &parts);
 	if (status == KANON_OK)
-		status = cluster_mend(problem, &parts, release, report);
+		status = cluster_mend(problem, &parts, begun + problem->time_limit, release, report);
 	kanon_parts_free(env, &parts);
 	if (status == KANON_OK && solve == kanon_solve_gather)
 		status = gather_radius(problem, release, &report->cost);

@@ -10,6 +10,17 @@
 #include "cluster/clustering.h"
 #include "model/mask.h"
 
+/* Share of the time allowed that the method takes, if it looks at the clock; mending has as long as the rest at least. */
+#define PLAIN_TIME 0.5
+
+static double
+mending_ends(const KanonProblem *problem, double start)
+{
+	double now = problem->env->now(problem->env->arg);
+
+	return fmax(start + problem->time_limit, now + (1 - PLAIN_TIME) * problem->time_limit);
+}
+
 static double
 charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, KanonPattern *pattern)
 {
@@ -31,10 +42,11 @@ ranged_columns(const ClusterLayout *layout)
 }
 
 KanonStatus
-cluster_mend(const KanonProblem *problem, ClusterParts *parts, KanonRelease *release, KanonReport *report)
+cluster_mend(const KanonProblem *problem, ClusterParts *parts, double end, KanonRelease *release,
+			 KanonReport *report)
 {
 	ClusterLayout layout;
-	KanonShape shape = {.problem = problem, .arg = &layout, .charge = charge};
+	KanonShape shape = {.problem = problem, .arg = &layout, .charge = charge, .end = end};
 	KanonStatus status;
 
 	cluster_layout(problem, &layout);
@@ -48,24 +60,26 @@ cluster_mend(const KanonProblem *problem, ClusterParts *parts, KanonRelease *rel
 }
 
 static KanonStatus
-mend(const KanonPlain *plain, const KanonRelease *solved, KanonRelease *release, KanonReport *report)
+mend(const KanonPlain *plain, const KanonRelease *solved, double end, KanonRelease *release,
+	 KanonReport *report)
 {
 	ClusterParts parts = {0};
 	KanonStatus status = kanon_plain_spread(plain, solved, &parts);
 
 	if (status == KANON_OK)
-		return cluster_mend(plain->whole, &parts, release, report);
+		return cluster_mend(plain->whole, &parts, end, release, report);
 	kanon_parts_free(plain->whole->env, &parts);
 	return status;
 }
 
 /* k of the population's rows, which clusters may lack since no row type is divided; then the other rules. */
 static KanonStatus
-mend_mapped(const KanonMapped *mapped, const KanonRelease *solved, KanonRelease *release, KanonReport *report)
+mend_mapped(const KanonMapped *mapped, const KanonRelease *solved, double end, KanonRelease *release,
+			KanonReport *report)
 {
 	const KanonProblem *problem = mapped->plain.whole;
 	ClusterLayout layout;
-	KanonShape shape = {.problem = &mapped->problem, .arg = &layout, .charge = charge};
+	KanonShape shape = {.problem = &mapped->problem, .arg = &layout, .charge = charge, .end = end};
 	ClusterParts gathered = {0};
 	ClusterParts parts = {0};
 	KanonStatus status = kanon_mapped_gather(mapped, solved, &gathered);
@@ -79,7 +93,7 @@ mend_mapped(const KanonMapped *mapped, const KanonRelease *solved, KanonRelease 
 		status = kanon_mapped_spread(mapped, &gathered, &parts);
 	kanon_parts_free(problem->env, &gathered);
 	if (status == KANON_OK)
-		return cluster_mend(problem, &parts, release, report);
+		return cluster_mend(problem, &parts, end, release, report);
 	kanon_parts_free(problem->env, &parts);
 	return status;
 }
@@ -96,13 +110,15 @@ solve_mapped(const KanonProblem *problem, KanonSolve solve, KanonRelease *releas
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	if (mapped != NULL)
+		mapped->problem.time_limit *= PLAIN_TIME;
 	if (status == KANON_OK)
 		status = solve(&mapped->problem, &solved, report);
 	/* other rows of the population might help */
 	if (status == KANON_INFEASIBLE)
 		status = KANON_NOT_FOUND;
 	if (status == KANON_OK)
-		status = mend_mapped(mapped, &solved, release, report);
+		status = mend_mapped(mapped, &solved, mending_ends(problem, start), release, report);
 	if (mapped != NULL)
 	{
 		kanon_release_free(&mapped->problem, &solved);
@@ -135,11 +151,12 @@ cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease 
 	status = kanon_plain_open(problem, false, &plain);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	plain.problem.time_limit *= PLAIN_TIME;
 	if (status == KANON_OK)
 		status = solve(&plain.problem, &solved, report);
 	cost = report->cost;
 	if (status == KANON_OK)
-		status = mend(&plain, &solved, release, report);
+		status = mend(&plain, &solved, mending_ends(problem, start), release, report);
 	kanon_release_free(&plain.problem, &solved);
 	kanon_plain_close(&plain);
 	if (status == KANON_OK && solve == kanon_solve_gather)

@@ -70,6 +70,7 @@ typedef struct Repair
 	KanonHeap queue; /* broken ones */
 	uint32_t alive;
 	bool cancelled;
+	bool hurried; /* time was up before all were mended */
 } Repair;
 
 /* ---- clusters ---- */
@@ -336,6 +337,43 @@ find_candidates(Repair *r, uint32_t broken, Candidate *best)
 	return nbest;
 }
 
+/*
+ * Time is up, and every row has to be in a class: those that are broken are merged as they come, asked ever more
+ * seldom, and what is broken then with whoever is beside it.
+ */
+static KanonStatus
+mend_late(Repair *r)
+{
+	uint32_t at = NOBODY;
+	uint64_t taken = 0;
+
+	for (uint32_t i = r->head, next; i != NOBODY && !r->cancelled; i = next)
+	{
+		next = r->after[i];
+		if (!r->broken[i])
+			continue;
+		if (at != NOBODY)
+			merge(r, at, i);
+		r->cancelled |= kanon_stop(&r->pace, 2 * r->width);
+		taken = at == NOBODY ? 0 : taken + 1;
+		at = at == NOBODY ? i : at;
+		if (taken == 0 || (taken & (taken - 1)) != 0)
+			continue;
+		r->broken[at] = !keep_rules(r, at, NOBODY);
+		at = r->broken[at] ? at : NOBODY;
+	}
+	for (uint64_t ask = 1; at != NOBODY && !r->cancelled && !keep_rules(r, at, NOBODY); ask *= 2)
+	{
+		if (r->alive == 1)
+			return KANON_NOT_FOUND;
+		for (uint64_t i = 0; i < ask && r->alive > 1; i++)
+			merge(r, at, r->after[at] != NOBODY ? r->after[at] : r->before[at]);
+	}
+	if (at != NOBODY)
+		r->broken[at] = false;
+	return r->cancelled ? KANON_CANCELLED : KANON_OK;
+}
+
 /* One broken cluster is merged, or goes to the rest; it may be broken still. */
 static KanonStatus
 mend(Repair *r, uint32_t broken)
@@ -346,6 +384,9 @@ mend(Repair *r, uint32_t broken)
 	double rest = (double) r->held.rows[broken] * (r->shape->rest - r->charge[broken]);
 	uint64_t seen = 0;
 
+	r->hurried |= r->pace.late;
+	if (r->pace.late && r->shape->rest == INFINITY && r->shape->merged == NULL)
+		return mend_late(r);
 	for (int i = 0; i < n && seen < LOOKED_AT && !r->cancelled; i++)
 	{
 		seen += r->held.length[broken] + r->held.length[best[i].cluster];
@@ -597,6 +638,9 @@ kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
 		status = KANON_NO_MEMORY;
 	else if (r.cancelled)
 		status = KANON_CANCELLED;
+	if (status == KANON_OK && r.hurried)
+		snprintf(report->detail, sizeof(report->detail), "time ended before all classes kept the rules: %s",
+				 shape->rest < INFINITY ? "rows were left out" : "those left were merged as they came");
 	if (status == KANON_OK)
 		status = write_back(&r);
 	else

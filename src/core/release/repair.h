@@ -124,8 +124,8 @@ typedef struct KanonShape
 	double rest;
 
 	/*
-	 * The clock (env->now) at which it stops: broken clusters go to the rest then, and where there
-	 * is none that is KANON_NOT_FOUND.  0: never.
+	 * The clock (env->now) at which it stops: broken clusters go to the rest then; where there is none they are
+	 * merged with whoever comes next, and where `merged` may not like that, that is KANON_NOT_FOUND.  0: never.
 	 */
 	double end;
 } KanonShape;
