@@ -144,7 +144,8 @@ make_options(Case *c)
 		problem->mask.list = c->list;
 		problem->mask.nlist = 1 + fuzz_below(&c->in, 4);
 		for (size_t i = 0; i < problem->mask.nlist; i++)
-			c->list[i] = kanon_both(KANON_BITS(fuzz_below(&c->in, 256)), kanon_pattern_all(problem->ncolumns));
+			c->list[i] =
+				kanon_both(KANON_BITS(fuzz_below(&c->in, 256)), kanon_pattern_all(problem->ncolumns));
 		return;
 	}
 	if (fuzz_below(&c->in, 3) == 0)
