@@ -135,6 +135,16 @@ FROM thirds t;
 SELECT row_matches, record_matches, regular FROM kanon_check_freeform('thirds', 'thirds_free', '{d,r}', 2);
 RESET extra_float_digits;
 
+-- values that the client's encoding has no characters for, of types whose binary form is text in that encoding: it is
+-- the server's that they are told apart in
+CREATE TABLE foreign_text AS SELECT jsonb_build_object('name', chr(20013) || i % 2, 'n', CASE WHEN i % 4 < 2 THEN 1.0 ELSE 1.00 END) AS j, ('''' || chr(20013) || i % 2 || '''')::tsvector AS v,
+    ('''' || chr(20013) || i % 2 || '''')::tsquery AS q FROM generate_series(1, 8) i;
+CREATE VIEW foreign_view AS TABLE foreign_text;
+SET client_encoding = 'LATIN1';
+SELECT sum(row_count) FROM kanon_pattern_guided('foreign_view', 'foreign_public', '{j,v,q}', 4);
+RESET client_encoding;
+SELECT count(DISTINCT j::text), count(DISTINCT v), count(DISTINCT q), count(j) FROM foreign_public;
+
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA type_test CASCADE;

@@ -23,11 +23,20 @@
 #include "optimizer/cost.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
 /* ---- spellings ---- */
+
+/* Of what is text inside, the system's own functions give the client's encoding, and are immutable all the same. */
+static bool
+is_for_client(Oid send)
+{
+	return send == F_JSON_SEND || send == F_JSONB_SEND || send == F_JSONPATH_SEND || send == F_TSVECTORSEND ||
+		   send == F_TSQUERYSEND;
+}
 
 char *
 binary_form(Oid type)
@@ -40,7 +49,7 @@ binary_form(Oid type)
 		function = ((Form_pg_type) GETSTRUCT(tuple))->typsend;
 		ReleaseSysCache(tuple);
 	}
-	if (!OidIsValid(function) || function >= FirstGenbkiObjectId ||
+	if (!OidIsValid(function) || function >= FirstGenbkiObjectId || is_for_client(function) ||
 		func_volatile(function) != PROVOLATILE_IMMUTABLE)
 		return NULL;
 	return get_func_name(function);
