@@ -7,6 +7,7 @@
 #include "host/random.h"
 #include "read/grouping.h"
 
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/nodeHash.h"
 #include "libpq/pqformat.h"
@@ -37,6 +38,15 @@ send_function(Oid type)
 }
 
 bool
+is_numbered_by_server(Oid type)
+{
+	Oid of = getBaseType(type);
+
+	return of != OIDOID &&
+		   lookup_type_cache(of, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc == F_HASHOIDEXTENDED;
+}
+
+bool
 packable(const SourceColumn *columns, int n)
 {
 	/* the seed is an argument, too */
@@ -46,7 +56,7 @@ packable(const SourceColumn *columns, int n)
 	{
 		Oid type = getBaseType(columns[c].type);
 
-		if ((binary_form(type) == NULL && !is_text(send_function(type))) ||
+		if ((binary_form(type) == NULL && !is_text(send_function(type))) || is_numbered_by_server(type) ||
 			!OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
 			return false;
 	}

@@ -18,6 +18,9 @@
 #define PACKED_LOT ((int) sizeof(uint32))
 #define PACKED_BEFORE (PACKED_HASH + PACKED_LOT)
 
+/* regclass and its like: names to readers, and inside the numbers that each server gives for itself. */
+extern bool is_numbered_by_server(Oid type);
+
 /*
  * Can such columns be packed?  They are not too many, their types are the system's own, are hashed alike by
  * every server, and have a binary form that says all and depends on nothing else.

@@ -18,6 +18,7 @@
 #include "host/random.h"
 #include "host/settings.h"
 #include "read/dictionary.h"
+#include "read/packed.h"
 #include "read/stage.h"
 #include "write/bulk.h"
 #include "write/counted.h"
@@ -92,7 +93,10 @@ spread_not(const Target *target, const Source *source, const char *why)
 						 errdetail("%s", why)));
 }
 
-/* Enums, and rows that may have some, are hashed by object identifiers, which each server gives for itself. */
+/*
+ * Enums, names of objects, and rows that may have some, are hashed by object identifiers, which each server gives for
+ * itself.
+ */
 static bool
 hashes_differently(Oid type)
 {
@@ -101,7 +105,7 @@ hashes_differently(Oid type)
 	while (OidIsValid(type = get_element_type(of)) || OidIsValid(type = get_range_subtype(of)) ||
 		   OidIsValid(type = get_multirange_range(of)))
 		of = getBaseType(type);
-	return type_is_enum(of) || type_is_rowtype(of);
+	return type_is_enum(of) || type_is_rowtype(of) || is_numbered_by_server(of);
 }
 
 /* Why workers cannot write it; NULL: they can. */
