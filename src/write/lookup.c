@@ -63,10 +63,11 @@ put64(char *at, uint64 number)
 	return at + sizeof(number);
 }
 
-static inline Size
+/* (of any n: where Size has 32 bits it would come round) */
+static inline uint64
 lookup_size(uint32 n, uint32 bits)
 {
-	return HEAD + sizeof(uint32) * (((Size) 1 << bits) + 1) + ENTRY * (Size) n;
+	return HEAD + sizeof(uint32) * ((UINT64CONST(1) << bits) + 1) + ENTRY * (uint64) n;
 }
 
 static inline Size
