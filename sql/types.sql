@@ -206,3 +206,12 @@ SELECT kanon_class_of(classes(0, '{1,0}', '{{5,0,3}}'), row_type(5, 0), 1);
 SELECT kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), '\x00', 1);
 DROP FUNCTION classes;
 DROP FUNCTION row_type;
+
+-- where text is of no encoding it is told as it is, and no message says what is in it
+SELECT current_database() AS here \gset
+CREATE DATABASE kanon_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
+\c kanon_ascii
+CREATE EXTENSION kanon;
+SELECT substr(kanon_row_type(7, E'\xe4/'::text), 13) AS told;
+\c :here
+DROP DATABASE kanon_ascii;

@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-/* Its binary form is text in a client's encoding: here it is packed in UTF-8. */
+/* Its binary form is text in a client's encoding: here it is packed in UTF-8, or as it is where it has no encoding. */
 static bool
 is_text(Oid send)
 {
@@ -263,7 +263,9 @@ pack_values(Packer *packer, const NullableDatum *values, StringInfo out)
 		{
 			text *value = DatumGetTextPP(values[c].value);
 			int size = VARSIZE_ANY_EXHDR(value);
-			char *converted = pg_server_to_any(VARDATA_ANY(value), size, PG_UTF8);
+			char *converted = GetDatabaseEncoding() == PG_SQL_ASCII
+								  ? VARDATA_ANY(value)
+								  : pg_server_to_any(VARDATA_ANY(value), size, PG_UTF8);
 
 			if (converted != VARDATA_ANY(value))
 				size = (int) strlen(converted);
@@ -446,7 +448,8 @@ unpack(Unpacker *unpacker, bytea *packed)
 		if (unpacker->text[c])
 		{
 			const char *bytes = pq_getmsgbytes(&in, size);
-			char *converted = pg_any_to_server(bytes, size, PG_UTF8);
+			const char *converted =
+				GetDatabaseEncoding() == PG_SQL_ASCII ? bytes : pg_any_to_server(bytes, size, PG_UTF8);
 
 			unpacker->values[c] = PointerGetDatum(
 				cstring_to_text_with_len(converted, converted == bytes ? size : (int) strlen(converted)));
