@@ -1,9 +1,8 @@
 /*
- * rowtypes.c: a relation becomes row types.  Rows of this server's own tables are
- * grouped here as they come: all that groups are made of has to fit into memory
- * anyway, and a look at the bytes of a row takes a third of what the executor's
- * grouping does, with a call of a function for each value.  Of what other servers
- * have, views and many parallel workers the executor makes the groups.
+ * rowtypes.c: a relation becomes row types.  Rows of this server's own tables, and those that are
+ * read once (waiting.h), are grouped here as they come: all that groups are made of has to fit
+ * into memory anyway, and a look at the bytes of a row takes a third of what the executor's
+ * grouping does, with a call of a function for each value.  Of all others the executor makes groups.
  */
 #include "compat.h"
 #include "core/util/hash.h"
