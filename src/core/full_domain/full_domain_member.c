@@ -44,7 +44,7 @@ kanon_member_close(KanonMember *member)
 	kanon_free(member->env, member);
 }
 
-static inline uint64_t
+__attribute__((always_inline)) static inline uint64_t
 hash_key(const uint64_t *key, int words)
 {
 	uint64_t hash = 0;
@@ -105,7 +105,7 @@ make_room(KanonMember *member, int words)
 }
 
 /* Adds rows to the group of a key; where that is, or UINT32_MAX: no memory. */
-static inline uint32_t
+__attribute__((always_inline)) static inline uint32_t
 add_to_group(KanonMember *member, const uint64_t *key, uint64_t hash, int64_t rows, int words)
 {
 	size_t stride = (size_t) words + 1;
@@ -141,7 +141,7 @@ add_to_group(KanonMember *member, const uint64_t *key, uint64_t hash, int64_t ro
  * The codes of some entries at the node, column by column: what stays is copied,
  * what changes is looked up, what is suppressed becomes 0.
  */
-static inline void
+__attribute__((always_inline)) static inline void
 translate(const KanonMember *member, const uint64_t *from, size_t n, const uint64_t *stays, int words)
 {
 	const Block *block = member->block;
@@ -170,8 +170,8 @@ translate(const KanonMember *member, const uint64_t *from, size_t n, const uint6
 	}
 }
 
-/* Groups one part of the entries; words is a constant where it is 1. */
-static inline KanonStatus
+/* Groups one part of the entries; always inline, so that words is a constant where it is 1. */
+__attribute__((always_inline)) static inline KanonStatus
 group_part(KanonMember *member, const uint64_t *from, size_t count, const uint64_t *stays,
 		   uint32_t *positions, int words)
 {

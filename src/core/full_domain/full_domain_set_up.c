@@ -231,6 +231,13 @@ order_types(Checker *checker)
 	return status;
 }
 
+/* The row type of an entry. */
+static inline uint32_t
+type_of(const Checker *checker, uint32_t entry)
+{
+	return checker->order != NULL ? checker->order[entry] : entry;
+}
+
 /* The row types as entries. */
 static KanonStatus
 fill_base(const Checker *checker)
@@ -242,19 +249,22 @@ fill_base(const Checker *checker)
 
 	for (uint32_t i = 0; i < problem->ntypes; i++, entry += words + 1)
 	{
-		uint32_t type = checker->order != NULL ? checker->order[i] : i;
-
-		if (kanon_stop(checker->pace, (uint64_t) block->nqis))
+		if (kanon_stop(checker->pace, 1))
 			return KANON_CANCELLED;
 		memset(entry, 0, words * sizeof(uint64_t));
-		for (int q = 0; q < block->nqis; q++)
-		{
-			uint64_t code =
-				q == block->values ? checker->values[type] : problem->columns[block->first[q]].code[type];
+		entry[words] = (uint64_t) problem->rows[type_of(checker, i)];
+	}
+	for (int q = 0; q < block->nqis; q++)
+	{
+		const uint32_t *code = q == block->values ? checker->values : problem->columns[block->first[q]].code;
 
-			entry[block->word[q]] |= code << block->shift[q];
+		entry = words_at(block, checker->base.at[0]) + block->word[q];
+		for (uint32_t i = 0; i < problem->ntypes; i++, entry += words + 1)
+		{
+			if (kanon_stop(checker->pace, 1))
+				return KANON_CANCELLED;
+			*entry |= (uint64_t) code[type_of(checker, i)] << block->shift[q];
 		}
-		entry[words] = (uint64_t) problem->rows[type];
 	}
 	return KANON_OK;
 }
