@@ -38,10 +38,7 @@
  * exclude, are checked, whatever the search is called.
  */
 
-#include <math.h>
-
 #include "full_domain/lattice.h"
-#include "util/sort.h"
 
 static inline bool
 is_known(const NodeSearch *search, uint32_t node)
@@ -61,15 +58,16 @@ spread(NodeSearch *search, uint32_t node, uint8_t verdict)
 	while (n > 0)
 	{
 		uint32_t at = search->stack[--n];
+		uint16_t level[KANON_MAX_QIS];
 
 		if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
 			return KANON_CANCELLED;
+		lattice_levels(lattice, at, level);
 		for (int q = 0; q < lattice->nqis; q++)
 		{
-			int level = lattice_level(lattice, at, q);
 			uint32_t next;
 
-			if (level == (verdict == TAG_YES ? lattice->height[q] : 0))
+			if (level[q] == (verdict == TAG_YES ? lattice->height[q] : 0))
 				continue;
 			next = verdict == TAG_YES ? at + lattice->stride[q] : at - lattice->stride[q];
 			if ((search->tag[next] & verdict) != 0)
@@ -95,15 +93,16 @@ raise_bounds(NodeSearch *search, uint32_t node, KanonWide *bounds, bool upwards,
 	while (n > 0)
 	{
 		uint32_t at = search->stack[--n];
+		uint16_t level[KANON_MAX_QIS];
 
 		if (kanon_stop(search->pace, (uint64_t) lattice->nqis))
 			return KANON_CANCELLED;
+		lattice_levels(lattice, at, level);
 		for (int q = 0; q < lattice->nqis; q++)
 		{
-			int level = lattice_level(lattice, at, q);
 			uint32_t next;
 
-			if (level == (upwards ? lattice->height[q] : 0))
+			if (level[q] == (upwards ? lattice->height[q] : 0))
 				continue;
 			next = upwards ? at + lattice->stride[q] : at - lattice->stride[q];
 			if (bounds[next] >= bound)
@@ -364,12 +363,14 @@ first_above(const NodeSearch *search, uint32_t node, bool (*wanted)(const NodeSe
 {
 	const Lattice *lattice = search->lattice;
 	uint32_t first = UINT32_MAX;
+	uint16_t level[KANON_MAX_QIS];
 
+	lattice_levels(lattice, node, level);
 	for (int q = 0; q < lattice->nqis; q++)
 	{
 		uint32_t above = node + lattice->stride[q];
 
-		if (lattice_level(lattice, node, q) < lattice->height[q] && wanted(search, above) &&
+		if (level[q] < lattice->height[q] && wanted(search, above) &&
 			(first == UINT32_MAX || search->rank[above] < search->rank[first]))
 			first = above;
 	}
@@ -461,96 +462,13 @@ flash(NodeSearch *search)
 
 /* ---- the optimum ---- */
 
-typedef struct Ranked
+/* It may be optimal now or, the least value only getting less, later. */
+static bool
+is_left(const NodeSearch *search, uint32_t node)
 {
-	double key[3];
-	uint32_t node;
-} Ranked;
-
-/* A sort that can be stopped: then everything is equal, and it is soon done. */
-typedef struct Sorting
-{
-	KanonPace *pace;
-	bool stopped;
-} Sorting;
-
-static int
-compare_ranked(const void *a, const void *b, void *arg)
-{
-	const Ranked *left = a;
-	const Ranked *right = b;
-	Sorting *sorting = arg;
-
-	sorting->stopped = sorting->stopped || kanon_stop(sorting->pace, 2);
-	if (sorting->stopped)
-		return 0;
-	for (int i = 0; i < 3; i++)
-		if (left->key[i] != right->key[i])
-			return left->key[i] < right->key[i] ? -1 : 1;
-	return left->node < right->node ? -1 : left->node > right->node;
-}
-
-/* Sorts the nodes by three keys of each. */
-static KanonStatus
-sort_nodes(NodeSearch *search, void (*keys)(const NodeSearch *search, uint32_t node, double *key))
-{
-	KanonEnv *env = search->problem->env;
-	uint32_t n = search->lattice->nnodes;
-	Ranked *ranked = kanon_alloc(env, n, sizeof(Ranked));
-	Ranked *scratch = kanon_alloc(env, n, sizeof(Ranked));
-	Sorting sorting = {search->pace, false};
-	KanonStatus status = ranked == NULL || scratch == NULL ? KANON_NO_MEMORY : KANON_OK;
-
-	for (uint32_t node = 0; node < n && status == KANON_OK; node++)
-	{
-		keys(search, node, ranked[node].key);
-		ranked[node].node = node;
-		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis * 4))
-			status = KANON_CANCELLED;
-	}
-	if (status == KANON_OK)
-		kanon_sort(ranked, scratch, n, sizeof(Ranked), compare_ranked, &sorting);
-	if (sorting.stopped)
-		status = KANON_CANCELLED;
-	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
-		search->order[i] = ranked[i].node;
-	kanon_free(env, ranked);
-	kanon_free(env, scratch);
-	return status;
-}
-
-/*
- * Flash's three criteria: the height, from the bottom; how many groups there could be, the
- * most first; the mean level as a share of its height.  (The paper has the last two the
- * other way round, which takes more checks on Adult.)
- */
-static void
-keys_upwards(const NodeSearch *search, uint32_t node, double *key)
-{
-	const Lattice *lattice = search->lattice;
-
-	key[0] = key[1] = key[2] = 0;
-	for (int q = 0; q < lattice->nqis; q++)
-	{
-		int level = lattice_level(lattice, node, q);
-
-		key[0] += level;
-		key[2] += (double) level / lattice->height[q];
-		if (level < lattice->height[q])
-			key[1] -= log(search->problem->columns[lattice->first[q] + level].distinct);
-	}
-}
-
-/* By what is known without a check; then upwards. */
-static void
-keys_of_floors(const NodeSearch *search, uint32_t node, double *key)
-{
-	uint16_t level[KANON_MAX_QIS];
-
-	lattice_levels(search->lattice, node, level);
-	key[0] = (double) metric_floor(search->metric, search->lattice, level);
-	key[1] = lattice_height(search->lattice, node);
-	key[2] = 0;
+	return (search->tag[node] & (TAG_NO | TAG_CHECKED)) == 0 &&
+		   (search->explore || search->best == UINT32_MAX ||
+			search->rising[node] + search->falling[node] <= search->least + search->metric->tie);
 }
 
 /* It may be optimal, and is not checked yet. */
@@ -568,16 +486,16 @@ static KanonStatus
 optimum(NodeSearch *search)
 {
 	uint32_t path[KANON_MAX_COLUMNS + 1];
-	KanonStatus status = sort_nodes(search, keys_of_floors);
+	KanonStatus status = search_order_left(search, is_left);
 
 	do
 	{
 		search->again = false;
 		/* how often is not known: each time is half of what is left of the phase */
 		kanon_pace_part(search->pace, search->pace->share, 1, 0, 2);
-		for (uint32_t i = 0; i < search->lattice->nnodes; i++)
+		for (uint32_t i = 0; i < search->norder; i++)
 		{
-			kanon_pace_done(search->pace, (double) i / search->lattice->nnodes);
+			kanon_pace_done(search->pace, (double) i / search->norder);
 			while (status == KANON_OK && is_candidate(search, search->order[i]))
 				status = check(search, path[make_path(search, search->order[i], is_candidate, path) / 2]);
 			if (status != KANON_OK)
@@ -587,12 +505,6 @@ optimum(NodeSearch *search)
 		}
 	} while (search->again);
 	return status;
-}
-
-KanonStatus
-search_order(NodeSearch *search)
-{
-	return sort_nodes(search, keys_upwards);
 }
 
 /* The node to start from is the best one if it fulfils the rules; else only those above it are left. */
@@ -612,7 +524,7 @@ KanonStatus
 search_run(NodeSearch *search, KanonSearch algorithm)
 {
 	KanonStatus status = search_order(search);
-	uint16_t level[KANON_MAX_QIS];
+	uint16_t level[KANON_MAX_QIS] = {0};
 
 	if (status != KANON_OK)
 		return status;
@@ -621,8 +533,8 @@ search_run(NodeSearch *search, KanonSearch algorithm)
 		if (kanon_stop(search->pace, (uint64_t) search->lattice->nqis * 2))
 			return KANON_CANCELLED;
 		search->rank[search->order[i]] = i;
-		lattice_levels(search->lattice, i, level);
 		search->rising[i] = metric_floor(search->metric, search->lattice, level);
+		lattice_next(search->lattice, level);
 	}
 	if (search->starts)
 	{

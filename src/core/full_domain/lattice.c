@@ -71,8 +71,25 @@ lattice_node(const Lattice *lattice, KanonPattern pattern)
 void
 lattice_levels(const Lattice *lattice, uint32_t node, uint16_t *level)
 {
-	for (int q = 0; q < lattice->nqis; q++)
-		level[q] = (uint16_t) lattice_level(lattice, node, q);
+	/* the digits from the last: a division each */
+	for (int q = lattice->nqis - 1; q >= 0; q--)
+	{
+		uint32_t radix = (uint32_t) lattice->height[q] + 1;
+
+		level[q] = (uint16_t) (node % radix);
+		node /= radix;
+	}
+}
+
+void
+lattice_next(const Lattice *lattice, uint16_t *level)
+{
+	int q = lattice->nqis - 1;
+
+	while (q >= 0 && level[q] == lattice->height[q])
+		level[q--] = 0;
+	if (q >= 0)
+		level[q]++;
 }
 
 void

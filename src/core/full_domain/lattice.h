@@ -5,6 +5,7 @@
  *	full_domain_metric.c	what a node loses
  *	full_domain_check.c		the classes of a node (and _set_up.c, _member.c)
  *	full_domain_search.c	which nodes to check
+ *	full_domain_order.c		in which order
  *	full_domain_wide.c		the same where there are too many to have something for each
  *	full_domain.c			the chosen node as a release
  */
@@ -66,6 +67,9 @@ extern uint32_t lattice_node(const Lattice *lattice, KanonPattern pattern);
 /* Levels by quasi-identifier: of a node that has a number, of one that is its pattern. */
 extern void lattice_levels(const Lattice *lattice, uint32_t node, uint16_t *level);
 extern void lattice_levels_of(const Lattice *lattice, KanonPattern node, uint16_t *level);
+
+/* From a node's levels to those of the node with the next number; from the last one's to the first's. */
+extern void lattice_next(const Lattice *lattice, uint16_t *level);
 
 /*
  * The highest node that is not at or above a node because of quasi-identifier q, of which that
@@ -174,10 +178,12 @@ typedef struct NodeSearch
 	KanonWide *value;    /* [nnodes] of the checked ones that fulfil the rules */
 	int64_t *suppressed; /* [nnodes] of the checked ones */
 	int64_t *classes;    /* [nnodes] when explored, of the checked ones */
-	uint32_t *order;     /* [nnodes] from the bottom to the top, the promising ones first */
-	uint32_t *rank;      /* [nnodes] of each node in order */
-	uint32_t *stack;     /* [nnodes] scratch */
-	KanonHeap queue;     /* flash: ranks of nodes that are to begin a path */
+	uint32_t *
+		order; /* [norder] nodes from the bottom to the top; for the optimum the promising ones alone, best first */
+	uint32_t norder;
+	uint32_t *rank;  /* [nnodes] of each node in order */
+	uint32_t *stack; /* [nnodes] scratch */
+	KanonHeap queue; /* flash: ranks of nodes that are to begin a path */
 	int64_t checked;
 	uint32_t best;    /* UINT32_MAX: none */
 	KanonWide least;  /* value of any node so far that may be chosen; best's is at most a tie above */
@@ -194,10 +200,14 @@ enum
 	TAG_LEFT_OVER = 16 /* its suppressed rows may be nowhere */
 };
 
-/* Fills search->order: the order of paths. */
-extern KanonStatus search_order(NodeSearch *search);
-
 extern KanonStatus search_run(NodeSearch *search, KanonSearch algorithm);
+
+/* ---- full_domain_order.c ---- */
+
+/* Fills search->order, search->norder: the order of paths; those that are left, by what they lose at least. */
+extern KanonStatus search_order(NodeSearch *search);
+extern KanonStatus search_order_left(NodeSearch *search,
+									 bool (*left)(const NodeSearch *search, uint32_t node));
 
 /* ---- full_domain_wide.c ---- */
 
