@@ -17,6 +17,12 @@
 #define FULL_DOMAIN_SHARED 50000
 #endif
 
+/* From so many on first the groups of a lower node are made, if there are at most 1 / FULL_DOMAIN_FEWER as many. */
+#ifndef FULL_DOMAIN_LOWERED
+#define FULL_DOMAIN_LOWERED 4096
+#endif
+#define FULL_DOMAIN_FEWER 8
+
 /* Lower nodes whose groups are remembered. */
 #define MAX_SNAPSHOTS 256
 

@@ -463,27 +463,83 @@ ask_by_values(Checker *checker, KanonPattern node, const Groups *from, Count *co
 	return KANON_OK;
 }
 
+/* Counts the groups of the block's level, and remembers them if that pays: *groups, else as it was. */
+static KanonStatus
+count_from(Checker *checker, const Groups *from, Count *count, Groups **groups)
+{
+	const Block *block = checker->block;
+	KanonStatus status = make_groups(checker, from, true, count);
+
+	if (status == KANON_OK && block->by_part &&
+		block->level[checker->divider] == block->height[checker->divider])
+		status = merge_parts(checker, count);
+	return status == KANON_OK ? remember(checker, groups) : status;
+}
+
+/*
+ * A node with few groups is near others: lowers the levels, always by the step that makes the fewest
+ * groups of each, as long as there are far fewer than those to begin with.  What is
+ * made for one node in this way serves the next ones, too.
+ */
+static bool
+lower_levels(const Block *block, const Groups *from, uint16_t *level)
+{
+	double most = (double) from->total / FULL_DOMAIN_FEWER;
+	double groups = 1;
+	int best = -1;
+
+	if (from->total < FULL_DOMAIN_LOWERED)
+		return false;
+	for (int q = 0; q < block->nqis; q++)
+		if (level[q] < block->height[q])
+			groups *= block->distinct[block->first[q] + level[q]];
+	for (bool lowered = false;; lowered = true)
+	{
+		double least = most / groups;
+
+		best = -1;
+		for (int q = 0; q < block->nqis; q++)
+		{
+			const uint32_t *distinct = block->distinct + block->first[q] + level[q];
+			double factor;
+
+			if (level[q] <= from->level[q])
+				continue;
+			factor = distinct[-1] / (level[q] < block->height[q] ? (double) distinct[0] : 1);
+			if (factor <= least)
+			{
+				least = factor;
+				best = q;
+			}
+		}
+		if (best < 0)
+			return lowered;
+		level[best]--;
+		groups *= least;
+	}
+}
+
 KanonStatus
 checker_count(Checker *checker, KanonPattern node, Count *count)
 {
 	Block *block = checker->block;
-	const Groups *from;
-	Groups *groups = NULL;
-	KanonStatus status;
+	Groups *groups;
+	KanonStatus status = KANON_OK;
 
 	set_levels(checker, node);
-	from = history_find(checker, block->level);
-	checker->rolled_up += from != &checker->base;
+	groups = history_find(checker, block->level);
+	checker->rolled_up += groups != &checker->base;
 	checker->self->pace.share = checker->pace->share;
-	status = make_groups(checker, from, true, count);
-	if (status == KANON_OK && block->by_part &&
-		block->level[checker->divider] == block->height[checker->divider])
-		status = merge_parts(checker, count);
+	if (lower_levels(block, groups, block->level))
+	{
+		status = count_from(checker, groups, count, &groups);
+		set_levels(checker, node);
+	}
 	if (status == KANON_OK)
-		status = remember(checker, &groups);
+		status = count_from(checker, groups, count, &groups);
 	if (status == KANON_OK && kanon_by_types(checker->problem))
 	{
-		Groups last = groups != NULL ? *groups : block->from;
+		Groups last = *groups;
 
 		status = ask_by_values(checker, node, &last, count);
 	}
