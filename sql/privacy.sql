@@ -281,9 +281,10 @@ CREATE TABLE method AS SELECT * FROM (VALUES
     (5, 'fpt', 'kanon_pattern_guided(%s, method => ''fpt'', residual => ''drop'', privacy => %L, patterns => ''{-*,*-}'')'),
     (6, 'matching', 'kanon_pattern_guided(%s, method => ''matching'', residual => ''drop'', privacy => %L)'),
     (7, 'pattern clustering', 'kanon_pattern_clustering(%s, method => ''greedy'', patterns => ''{-*,-*,-*,*-,**}'', privacy => %L)'),
-    (8, 'full-domain', 'kanon_full_domain(%s, suppression_limit => 1, residual => ''drop'', privacy => %L)'),
-    (9, 'subtree', 'kanon_subtree(%s, privacy => %L)')) m (n, name, call)
-UNION ALL SELECT 9 + n, name, format('kanon_cluster(%%s, method => %L, show => ''suppress'', privacy => %%L)', name)
+    (8, 'by rules', 'kanon_pattern_clustering(%s, rules => kanon_rules(max_suppressed => 2), privacy => %L)'),
+    (9, 'full-domain', 'kanon_full_domain(%s, suppression_limit => 1, residual => ''drop'', privacy => %L)'),
+    (10, 'subtree', 'kanon_subtree(%s, privacy => %L)')) m (n, name, call)
+UNION ALL SELECT 10 + n, name, format('kanon_cluster(%%s, method => %L, show => ''suppress'', privacy => %%L)', name)
     FROM unnest('{mondrian,mondrian_relaxed,forest,pairs,triples,bottom_up,top_down,gather}'::text[]) WITH ORDINALITY AS c (name, n);
 SET client_min_messages = warning;
 SELECT string_agg(name, ' | ' ORDER BY n) FROM method;

@@ -304,6 +304,34 @@ time_ends(void **state)
 		}
 }
 
+/* Of patterns by rules each may be used once: of three clusters that are mended two by two, one takes a dearer one. */
+static void
+rules_once(void **state)
+{
+	enum
+	{
+		ROWS = 6
+	};
+	/* classes (0, 0), (0, 1): one value each, as one (0, *); but that is the pattern of the third, which keeps the rules */
+	static const uint32_t row[ROWS][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 0, 1},
+										  {0, 1, 0, 1}, {1, 0, 1, 0}, {1, 1, 1, 1}};
+	static const uint32_t of[ROWS] = {0, 0, 1, 1, 2, 2};
+	static const KanonPattern pattern[] = {NONE, C, B};
+
+	(void) state;
+	Case c = {.nrows = 0};
+	KanonRelease release;
+
+	open_case(&c, &row[0][0], ROWS, 3, 1, 2, two_values, 1);
+	make_solved(&c, of, 3, pattern);
+	assert_int_equal(kanon_mend(&c.plain, &c.solved, true, 0, &release, &c.report), KANON_OK);
+	assert_int_equal(release.nclasses, 2);
+	assert_int_equal(classes_of(&release, B), 1);
+	assert_false(kanon_same(release.classes[0].pattern, release.classes[1].pattern));
+	kanon_release_free(c.problem, &release);
+	close_case(&c);
+}
+
 static double looks;
 
 static double
@@ -538,6 +566,7 @@ main(void)
 		cmocka_unit_test(nothing_found),
 		cmocka_unit_test(left_out),
 		cmocka_unit_test(time_ends),
+		cmocka_unit_test(rules_once),
 		cmocka_unit_test(clusters_in_time),
 		cmocka_unit_test(many_covers),
 		cmocka_unit_test(large_rest),

@@ -758,8 +758,12 @@ clusterings_by_patterns(void **state)
 		for (int i = 0; i < 3; i++)
 			list[i] = KANON_BITS(random_below(&random, 1u << world.ncolumns));
 		list[3] = kanon_pattern_all(world.ncolumns);
-		world.problem->mask.list = list;
-		world.problem->mask.nlist = 4;
+		/* else all patterns, each once */
+		if (round % 3 < 2)
+		{
+			world.problem->mask.list = list;
+			world.problem->mask.nlist = 4;
+		}
 		for (int i = 0; i < 3; i++)
 		{
 			KanonRelease release = {0};
@@ -775,7 +779,7 @@ clusterings_by_patterns(void **state)
 			}
 			else
 				assert_true(status == KANON_NOT_FOUND || status == KANON_INFEASIBLE ||
-							status == KANON_UNAVAILABLE);
+							status == KANON_UNAVAILABLE || (status == KANON_TOO_LARGE && i == 2));
 			kanon_release_free(world.problem, &release);
 		}
 		world.problem->mask.list = NULL;

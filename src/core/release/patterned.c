@@ -20,8 +20,10 @@ typedef struct Patterned
 	KanonScratch scratch;
 	KanonPattern *patterns; /* of a list, cheapest first */
 	size_t npatterns;
-	int64_t *left;       /* [npatterns] how often each may still be used; NULL: there is no limit */
-	uint32_t *chosen;    /* [clusters] a pattern's number; with limits */
+	KanonPattern *chosen; /* [clusters] with limits; NULL: there are none */
+	int64_t *left;        /* how often a pattern may still be used: [npatterns], or without a list */
+	KanonPattern *slot;   /* [mask + 1] of these; -1: none, which may be used once */
+	size_t mask;
 	KanonPattern *key;   /* [REMEMBERED] columns that differ, */
 	KanonPattern *cover; /* and the pattern for them; of no column: none yet (which is its own) */
 } Patterned;
@@ -49,15 +51,84 @@ cover(const Patterned *p, KanonPattern differ)
 	return p->cover[at];
 }
 
-/* The same where patterns are used up; those of clusters a and b are free. */
-static uint32_t
-cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b)
+/* Where it stands how often a pattern may still be used. */
+static size_t
+find_left(const Patterned *p, KanonPattern pattern)
 {
-	for (uint32_t i = 0; i < p->npatterns; i++)
-		if (kanon_within(differ, p->patterns[i]) &&
-			(p->left[i] > 0 || p->chosen[a] == i || (b != KANON_NO_CLUSTER && p->chosen[b] == i)))
-			return i;
-	return UINT32_MAX;
+	size_t at = 0;
+
+	if (p->problem->mask.list != NULL)
+		while (!kanon_same(p->patterns[at], pattern))
+			at++;
+	else
+		for (at = kanon_pattern_hash(pattern) & p->mask;
+			 p->left[at] >= 0 && !kanon_same(p->slot[at], pattern); at = (at + 1) & p->mask)
+			;
+	return at;
+}
+
+/* One more or one fewer of them. */
+static void
+add_left(Patterned *p, KanonPattern pattern, int more)
+{
+	size_t at = find_left(p, pattern);
+
+	if (p->left[at] < 0)
+	{
+		p->slot[at] = pattern;
+		p->left[at] = 1;
+	}
+	p->left[at] += more;
+}
+
+/* May clusters a and b as one (b may be nobody) have that pattern? */
+static bool
+is_free(const Patterned *p, KanonPattern pattern, uint32_t a, uint32_t b)
+{
+	return kanon_same(p->chosen[a], pattern) ||
+		   (b != KANON_NO_CLUSTER && kanon_same(p->chosen[b], pattern)) ||
+		   p->left[find_left(p, pattern)] != 0;
+}
+
+/*
+ * The same where patterns are used up.  Of rules the cheapest, or one that suppresses a
+ * column more: what is found so need not be the cheapest that is free.
+ */
+static bool
+cover_once(const Patterned *p, KanonPattern differ, uint32_t a, uint32_t b, KanonPattern *pattern)
+{
+	double least = INFINITY;
+	KanonPattern first;
+
+	for (size_t i = 0; i < p->npatterns; i++)
+		if (kanon_within(differ, p->patterns[i]) && is_free(p, p->patterns[i], a, b))
+		{
+			*pattern = p->patterns[i];
+			return true;
+		}
+	if (p->problem->mask.list != NULL)
+		return false;
+	*pattern = first = cover(p, differ);
+	if (is_free(p, first, a, b))
+		return true;
+	for (int c = 0; c < p->problem->ncolumns; c++)
+	{
+		KanonPattern next;
+		double cost;
+
+		if (kanon_has(first, c))
+			continue;
+		next = kanon_mask_cover(p->index, kanon_union(first, kanon_only(c)));
+		cost = kanon_pattern_cost(p->problem, next);
+		if (cost < least && is_free(p, next, a, b))
+		{
+			least = cost;
+			*pattern = next;
+		}
+	}
+	if (least == INFINITY)
+		*pattern = p->index->all;
+	return is_free(p, *pattern, a, b);
 }
 
 static double
@@ -69,13 +140,12 @@ charge(const KanonShape *shape, const KanonHull *hull, uint32_t a, uint32_t b, K
 	for (int c = 0; c < p->problem->ncolumns; c++)
 		if (hull[c].low != hull[c].high)
 			kanon_add(&differ, c);
-	if (p->left != NULL)
+	if (p->chosen != NULL)
 	{
-		uint32_t i = b == KANON_NO_CLUSTER ? p->chosen[a] : cover_once(p, differ, a, b);
-
-		if (i == UINT32_MAX)
+		if (b == KANON_NO_CLUSTER)
+			*pattern = p->chosen[a];
+		else if (!cover_once(p, differ, a, b, pattern))
 			return INFINITY;
-		*pattern = p->patterns[i];
 		return kanon_pattern_cost(p->problem, *pattern);
 	}
 	*pattern = cover(p, differ);
@@ -87,14 +157,11 @@ static void
 merged(const KanonShape *shape, uint32_t into, uint32_t from, KanonPattern pattern)
 {
 	Patterned *p = shape->arg;
-	uint32_t i = 0;
 
-	p->left[p->chosen[into]]++;
-	p->left[p->chosen[from]]++;
-	while (!kanon_same(p->patterns[i], pattern))
-		i++;
-	p->left[i]--;
-	p->chosen[into] = i;
+	add_left(p, p->chosen[into], 1);
+	add_left(p, p->chosen[from], 1);
+	add_left(p, pattern, -1);
+	p->chosen[into] = pattern;
 }
 
 /* ---- the release ---- */
@@ -177,26 +244,35 @@ open_patterned(Patterned *p, const KanonProblem *problem)
 	return status;
 }
 
-/* How often the list has each pattern, less what the clusters of a release have. */
+/* How often each pattern may be used, less what the clusters of a release have: as often as it is listed, of rules once. */
 static KanonStatus
 limit_patterns(Patterned *p, const KanonRelease *release)
 {
 	const KanonMask *mask = &p->problem->mask;
+	size_t n = p->npatterns;
 
-	p->left = kanon_take0(&p->scratch, p->npatterns, sizeof(int64_t));
-	p->chosen = kanon_take(&p->scratch, release->nclasses, sizeof(uint32_t));
+	if (mask->list == NULL)
+	{
+		/* a merger has one that is new, at most */
+		for (n = 64; n / 4 < (size_t) release->nclasses + 1; n *= 2)
+			;
+		p->mask = n - 1;
+		p->slot = kanon_take(&p->scratch, n, sizeof(KanonPattern));
+	}
+	p->left = kanon_take(&p->scratch, n, sizeof(int64_t));
+	p->chosen = kanon_take(&p->scratch, (size_t) release->nclasses + 1, sizeof(KanonPattern));
 	if (p->scratch.failed)
 		return KANON_NO_MEMORY;
-	for (size_t i = 0; i < p->npatterns; i++)
+	for (size_t i = 0; i < n; i++)
 	{
-		for (size_t j = 0; j < mask->nlist; j++)
+		p->left[i] = mask->list != NULL ? 0 : -1;
+		for (size_t j = 0; j < mask->nlist && mask->list != NULL; j++)
 			p->left[i] += kanon_same(mask->list[j], p->patterns[i]);
-		for (uint32_t f = 0; f < release->nclasses; f++)
-			if (kanon_same(release->classes[f].pattern, p->patterns[i]))
-			{
-				p->left[i]--;
-				p->chosen[f] = (uint32_t) i;
-			}
+	}
+	for (uint32_t f = 0; f < release->nclasses; f++)
+	{
+		p->chosen[f] = release->classes[f].pattern;
+		add_left(p, p->chosen[f], -1);
 	}
 	return KANON_OK;
 }
@@ -281,11 +357,7 @@ mend_mapped(Patterned *p, const KanonMapped *mapped, bool once, double end, Kano
 	status = kanon_repair(&shape, parts, report);
 	/* clusters have other numbers now */
 	for (uint32_t i = 0; i < parts->nclusters && status == KANON_OK && once; i++)
-	{
-		p->chosen[i] = 0;
-		while (!kanon_same(p->patterns[p->chosen[i]], parts->pattern[i]))
-			p->chosen[i]++;
-	}
+		p->chosen[i] = parts->pattern[i];
 	return status;
 }
 
