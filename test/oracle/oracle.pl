@@ -168,11 +168,11 @@ sub try_guided
 	{
 		my $k = $method eq 'matching' ? 2 : 2 + below(min(3, $table->{n} - 1));
 		my $privacy = chance(0.4) ? Privacy::draw($table, $k, chance(0.5) ? qw(distinct several alpha subject) : @rules) : undef;
+		# who is in the table at all: beside no other rule here
+		my $crowd = !$privacy && chance(0.4) ? Privacy::draw_population($table, $k, 0.4) : undef;
 		# rules that are linear are solved exactly, too; else a release is mended
 		my $exact = $method =~ /ilp|best/ || (!$privacy && $method =~ /fpt|matching|improve/);
-		$exact = 0 if $privacy && $privacy->{sql} =~ /entropy|recursive|t_closeness/;
-		# who is in the table at all: beside no other rule here
-		my $crowd = $method eq 'greedy' && !$privacy && chance(0.4) ? Privacy::draw_population($table, $k) : undef;
+		$exact = 0 if $privacy && $privacy->{sql} =~ /entropy|recursive|t_closeness/ || $crowd;
 		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => pick(qw(suppress suppress drop error)), privacy => $privacy,
@@ -189,13 +189,15 @@ sub try_guided
 			next if $lacking{$method} || ($state eq '22023' && too_few($case));
 			complain("refused with $state, though there is a release of cost $least")
 			  if $state !~ /^(23514|22023|54000)$/ || ($small && $least < $INF && $exact);
-			complain("refused with $state") if $state eq '54000' && $method ne 'fpt' && !($privacy && $method ne 'greedy');
+			complain("refused with $state") if $state eq '54000' && $method ne 'fpt' && !($rules && $method ne 'greedy');
 			next;
 		}
 		$release->check_promise;
-		$release->check_turns(map { $_->{pattern} } @$lines) if $crowd;
+		$release->check_crowd(map { $_->{pattern} } @$lines) if $crowd;
 		$release->check_measures;
 		check_optimum($release, $least, !$parts && $exact) if $small && !$crowd;
+		complain("lower_bound $release->{run}{lower_bound} is above the cost $release->{run}{cost}")
+		  if defined $release->{run}{lower_bound} && $release->{run}{lower_bound} > $release->{run}{cost} * (1 + 1e-9) && !$release->{run}{dropped_rows};
 		my $shown = sum0(map { $_->{cost} * $_->{row_count} } @$lines);
 		if ($method eq 'greedy' && !$parts && !$crowd && $mask[0] && $mask[0] eq 'pattern_list')
 		{
@@ -212,30 +214,43 @@ sub try_clustering
 	my @lattice = Optimum::lattice($table);
 	my @list = map { pick(@lattice) } 0 .. 1 + below(2);
 	push @list, ($lattice[0]) x $table->{n} if below(2);    # whoever has k rows may keep all
+	my @mask = (pattern_list => "'{" . join(',', map { Optimum::text($table, $_) } @list) . "}'");
+	# by rules: each pattern that they allow once
+	if (chance(0.4))
+	{
+		my ($patterns, @rules) = draw_mask($table);
+		if (@rules && $rules[0] eq "rules") { @list = @$patterns; @mask = @rules; }
+	}
 	my $how = pick('height', 'ncp');
 	my @costs = map { Optimum::pattern_cost($table, $_, $how) } @list;
 	my $k = 1 + below(3);
-	my %allowed = map { (Optimum::text($table, $_) => 1) } @list;
-	my $small = $table->{n} <= 8;
+	my (%allowed, %times);
+	for my $text (map { Optimum::text($table, $_) } @list) { $allowed{$text} = 1; $times{$text}++; }
+	my $small = $table->{n} <= (@list <= 40 ? 8 : 6);
 	my $least = $small ? Optimum::clustering($table, $k, \@list, \@costs) : $INF;
 	my $before = $where;
 
 	for my $method (qw(exact greedy fpt))
 	{
-		my $case = { table => $table, k => $k, method => $method, residual => 'error', how => $how, allowed => \%allowed, class_column => 's' };
-		my $texts = join(',', map { Optimum::text($table, $_) } @list);
-		$where = "$before k=$k $how {$texts}";
-		my ($state, $lines, $release) = publish($case, 'pattern_clustering', pattern_list => "'{$texts}'", method => "'$method'",
-			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'");
+		my $crowd = chance(0.25) ? Privacy::draw_population($table, $k, 0.4) : undef;
+		my $case = {
+			table => $table, k => $k, method => $method, residual => 'error', how => $how, allowed => \%allowed, times => \%times,
+			class_column => 's', crowd => $crowd, in_turn => 1
+		};
+		$where = "$before k=$k $how (" . join(' ', @mask) . ')' . ($crowd ? " $crowd->{sql}" : '');
+		my ($state, $lines, $release) = publish($case, 'pattern_clustering', @mask, method => "'$method'",
+			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'", privacy => $crowd ? $crowd->{sql} : undef);
 		if (!$release)
 		{
 			complain("refused with $state, though there is a release of cost $least")
-			  if !$lacking{$method} && !($method eq 'fpt' && $state eq '54000') && ($state !~ /^(23514|22023)$/ || ($method ne 'greedy' && $least < $INF));
+			  if !$lacking{$method} && !($method eq 'fpt' && $state eq '54000')
+			  && ($state !~ /^(23514|22023)$/ || ($method ne 'greedy' && !$crowd && $least < $INF));
 			next;
 		}
 		$release->check_promise;
+		$release->check_crowd(map { $_->{pattern} } @$lines) if $crowd;
 		$release->check_measures;
-		check_optimum($release, $least, $method ne 'greedy') if $small;
+		check_optimum($release, $least, $method ne 'greedy') if $small && !$crowd;
 	}
 	return;
 }
@@ -429,11 +444,11 @@ sub try_cluster
 		next if $k > $table->{n};
 		my $privacy = chance(0.4) ? Privacy::draw($table, $k, @rules) : undef;
 		$privacy = Privacy::draw($table, $k, 'distinct') if $method =~ /^(forest|gather)$/ && chance(0.3);
-		my $crowd = $method eq 'mondrian' && !$privacy && chance(0.5) ? Privacy::draw_population($table, $k) : undef;
+		my $crowd = $privacy || chance(0.5) ? undef : $method eq 'mondrian' ? Privacy::draw_population($table, $k, 0.3) : Privacy::draw_map($table, $k);
 		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
-			class_column => 's', several => 1, drops_many => 1, crowd => $crowd, in_turn => 1
+			class_column => 's', several => 1, drops_many => 1, crowd => $crowd, in_turn => 1, wider => $crowd && 1
 		};
 		# by parts, of which the optimum of the whole is no more asked
 		my $parts = $method =~ /^(forest|bottom_up|gather|pairs|triples)$/ && $table->{n} >= 4 * $k && chance(0.4) ? 2 * $k + below(3) : undef;
@@ -446,7 +461,7 @@ sub try_cluster
 			next;
 		}
 		$release->check_promise;
-		$release->check_turns if $crowd;
+		$release->check_crowd if $crowd;
 		$release->check_measures;
 		# (with a population a class shows what its region has, not what its rows have alone)
 		next if $method eq 'gather' || $crowd;

@@ -651,6 +651,25 @@ freeforms(Case *c)
 	}
 }
 
+/* A pattern has as many classes as it is listed, at most; by rules one. */
+static void
+count_patterns(const Case *c, const KanonRelease *release)
+{
+	const KanonMask *mask = &c->problem->mask;
+
+	for (uint32_t j = 0; j < release->nclasses; j++)
+	{
+		size_t used = 0, listed = mask->list == NULL;
+
+		for (uint32_t other = 0; other < release->nclasses; other++)
+			used += kanon_same(release->classes[j].pattern, release->classes[other].pattern);
+		for (size_t i = 0; i < mask->nlist && mask->list != NULL; i++)
+			listed += kanon_same(release->classes[j].pattern, mask->list[i]);
+		if (used > listed)
+			fuzz_fail("a pattern for %zu classes that is listed %zu times", used, listed);
+	}
+}
+
 static void
 pattern_clusterings(Case *c)
 {
@@ -658,14 +677,18 @@ pattern_clusterings(Case *c)
 	KanonReport report;
 	KanonStatus status, greedy;
 
-	if (c->problem->mask.list == NULL || c->nprivacy > 0)
-		return;
 	if (solved(c, "pattern clustering, greedy", kanon_solve_pattern_clustering_greedy,
 			   (Promise){.classes = true, .patterns = true, .limited = true}, &release, &report, &greedy))
+	{
+		count_patterns(c, &release);
 		kanon_release_free(c->problem, &release);
+	}
 	if (solved(c, "pattern clustering", kanon_solve_pattern_clustering,
 			   (Promise){.classes = true, .patterns = true, .limited = true}, &release, &report, &status))
+	{
+		count_patterns(c, &release);
 		kanon_release_free(c->problem, &release);
+	}
 	if (status == KANON_INFEASIBLE && greedy == KANON_OK)
 		fuzz_fail("pattern clustering: a release where there is none");
 }

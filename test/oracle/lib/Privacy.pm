@@ -211,41 +211,54 @@ sub everyone
 	return \@everyone;
 }
 
-# A rule about a population: { sql, k_map, allows(levels, rows), rest(levels, classes, rest) }; about presence, people
-# (each its weight, and by column a row of the table that has the value) and within(rows, weight), too.
+# A rule about a population: { sql, k_map, allows(levels, rows), rest(levels, classes, rest) }; people, too (each its
+# weight, by column a row of the table that has the value, and of k_map who it is).  About presence: within(rows,
+# weight).  maps: one in so many is k_map.
 sub draw_population
 {
 	my ($table, $k, $maps) = @_;
-	return draw_presence($table, $k) if chance(0.4);
-	my @columns = @{ $table->{columns} };
+	return draw_map($table, $k) if $maps && chance($maps);
+	return draw_presence($table, $k) if chance(0.5);
 	my $everybody = population($table, $k);
-	my $shows = sub { my ($levels, $one) = @_; return join('|', map { Table::node($columns[$_], $levels->[$_], $one->[$_]) } 0 .. $#columns); };
-	my $all = sub {
-		my ($levels, $rows) = @_;
-		my $shown = $shows->($levels, [ ($rows->[0]) x @columns ]);
-		return grep { $shows->($levels, $_) eq $shown } @$everybody;
-	};
-	my $matching = sub { return scalar(my @matching = $all->(@_)); };
-
-	return {
-		sql => "ARRAY[$Names::function{k_map}('crowd')]", k_map => 1,
-		allows => sub { return $matching->(@_) >= $k; },
-		rest => sub { return 1; }
-	  } if $maps && chance(0.3);
-	# in persons, of whom some have several rows
-	return {
-		sql => "ARRAY[$Names::function{k_map}('crowd', 'who')]", k_map => 1,
-		allows => sub { my %who = map { $_->[@columns] => 1 } $all->(@_); return keys %who >= $k; },
-		rest => sub { return 1; }
-	  } if $maps && chance(0.3);
+	my $columns = @{ $table->{columns} };
+	my $matching = sub { return scalar(my @matching = who_matches($table, $everybody, @_)); };
 	my ($least, $most) = (pick(0, 0, 0.2, 0.4), pick(0.5, 0.75, 1));
 	my $within = sub { my ($r, $of) = @_; return $of == 0 ? $r == 0 : $r / $of >= $least - $EPS && $r / $of <= $most + $EPS; };
 	return {
 		sql => "ARRAY[$Names::function{delta_presence}('crowd', $least, $most)]",
-		people => [ map { [ 1, @$_[ 0 .. $#columns ] ] } @$everybody ], within => $within,
+		people => [ map { [ 1, @$_[ 0 .. $columns - 1 ] ] } @$everybody ], within => $within,
 		allows => sub { my ($levels, $rows) = @_; return @$rows >= $k && $within->(scalar @$rows, $matching->($levels, $rows)); },
 		# who matches no class can only be among those that show nothing
 		rest => sub { my ($levels, $classes, $rest) = @_; return $within->($rest, @$everybody - sum0(map { $matching->($levels, $_) } @$classes)); }
+	};
+}
+
+# Of everybody those who show the same as some rows by these levels.
+sub who_matches
+{
+	my ($table, $everybody, $levels, $rows) = @_;
+	my @columns = @{ $table->{columns} };
+	my $shows = sub { my ($one) = @_; return join('|', map { Table::node($columns[$_], $levels->[$_], $one->[$_]) } 0 .. $#columns); };
+	my $shown = $shows->([ ($rows->[0]) x @columns ]);
+	return grep { $shows->($_) eq $shown } @$everybody;
+}
+
+# k of the population: rows, or persons, of whom some have several rows.
+sub draw_map
+{
+	my ($table, $k) = @_;
+	my $everybody = population($table, $k);
+	my $columns = @{ $table->{columns} };
+	my $persons = chance(0.5);
+	return {
+		sql => "ARRAY[$Names::function{k_map}('crowd'" . ($persons ? ", 'who'" : '') . ')]', k_map => 1, persons => $persons,
+		people => [ map { [ 1, @$_[ 0 .. $columns ] ] } @$everybody ],
+		allows => sub {
+			my @all = who_matches($table, $everybody, @_);
+			my %who = map { $_->[$columns] => 1 } @all;
+			return ($persons ? keys %who : @all) >= $k;
+		},
+		rest => sub { return 1; }
 	};
 }
 

@@ -100,6 +100,13 @@ sub check_cell
 
 	if ($level eq '~' || ref $cell || ($self->{case}{several} && $level eq '0'))
 	{
+		# of a region of the population it may be more than its rows need
+		if ($self->{case}{wider} && $level eq '~')
+		{
+			my %shown = map { $_ => 1 } @{ $self->shown_rows($class, $c) };
+			$self->say("$place shows ", $json->encode($cell), ', and not all its rows') if grep { !$shown{$_} } @members;
+			return;
+		}
 		my ($shown, $nulls) = $self->several($column, \@members);
 		my $set = ref $cell ? $json->encode($cell) : undef;
 		my $fine = ref $cell ? $set eq $json->encode($shown->{set})
@@ -149,6 +156,77 @@ sub check_promise
 		$self->say("pattern $class->{mark} is not allowed")
 		  if $case->{allowed} && !$self->is_blank($class) && !$case->{allowed}{ $class->{mark} };
 	}
+	if ($case->{times})
+	{
+		my %used;
+		$used{ $_->{mark} }++ for @{ $self->{classes} };
+		$self->say("pattern $_ is used by $used{$_} classes") for grep { $used{$_} > ($case->{times}{$_} // 0) } sort keys %used;
+	}
+	return;
+}
+
+# What is promised about a population where classes may overlap.
+sub check_crowd
+{
+	my ($self, @patterns) = @_;
+	return $self->{case}{crowd}{k_map} ? $self->check_map : $self->check_turns(@patterns);
+}
+
+# Which classes somebody of the population matches: a function of its rows by column.
+sub matcher
+{
+	my ($self, @classes) = @_;
+	my @columns = @{ $self->{table}{columns} };
+	my @shown = map { my $class = $_; [ map { my %in = map { $_ => 1 } @{ $self->shown_rows($class, $_) }; \%in } 0 .. $#columns ] } @classes;
+	return sub {
+		my @row = @_;
+		return grep { my $i = $_; !grep { defined $row[$_] ? !$shown[$i][$_]{ $row[$_] } : substr($classes[$i]{mark}, $_, 1) ne '*' } 0 .. $#columns } 0 .. $#classes;
+	};
+}
+
+# k_map: the population's rows can be divided among the classes, each to one that it matches, so that each gets k and
+# as many as it publishes: a matching, by augmenting paths.  In persons, each class matches k of them.
+sub check_map
+{
+	my ($self) = @_;
+	my ($case, $crowd) = @{ $self->{case} }{qw(residual crowd)};
+	my $k = $self->{case}{k};
+	my $columns = @{ $self->{table}{columns} };
+	my @classes = grep { !($self->is_blank($_) && $case eq 'suppress') } @{ $self->{classes} };
+	my $matcher = $self->matcher(@classes);
+	my @people = @{ $crowd->{people} };
+	my @matched = map { my (undef, @row) = @$_; [ $matcher->(@row[ 0 .. $columns - 1 ]) ] } @people;
+	my (@of, @takes);
+
+	for my $i (0 .. $#people) { push @{ $of[$_] }, $i for @{ $matched[$i] }; }
+	for my $c (0 .. $#classes)
+	{
+		my $needs = max($k, scalar @{ $classes[$c]{members} });
+		if ($crowd->{persons})
+		{
+			my %who = map { $people[$_][ $columns + 1 ] => 1 } @{ $of[$c] };
+			$self->say("class $classes[$c]{mark} matches " . keys(%who) . ' persons of the population') if keys %who < $k;
+			next;
+		}
+		for (1 .. $needs)
+		{
+			my %seen;
+			my $find;
+			$find = sub {
+				my ($class) = @_;
+				for my $i (grep { !$seen{$_}++ } @{ $of[$class] })
+				{
+					next if defined $takes[$i] && !$find->($takes[$i]);
+					$takes[$i] = $class;
+					return 1;
+				}
+				return 0;
+			};
+			next if $find->($c);
+			$self->say("the population does not suffice for class $classes[$c]{mark} of " . @{ $classes[$c]{members} } . ' rows');
+			return;
+		}
+	}
 	return;
 }
 
@@ -158,18 +236,17 @@ sub check_turns
 {
 	my ($self, @patterns) = @_;
 	my $crowd = $self->{case}{crowd};
-	my @columns = @{ $self->{table}{columns} };
 	my %place = map { $patterns[$_] => $_ } 0 .. $#patterns;
 	my @classes = sort { $place{ $a->{mark} } <=> $place{ $b->{mark} } } map { $place{ $_->{mark} } //= 0; $_ } grep { !$self->is_blank($_) } @{ $self->{classes} };
 	my ($blank) = grep { $self->is_blank($_) } @{ $self->{classes} };
-	my @shown = map { my $class = $_; [ map { my %in = map { $_ => 1 } @{ $self->shown_rows($class, $_) }; \%in } 0 .. $#columns ] } @classes;
+	my $matcher = $self->matcher(@classes);
 	my @belong = (0) x @classes;
 	my $rest = 0;
 
 	for my $person (@{ $crowd->{people} })
 	{
 		my ($weight, @row) = @$person;
-		my @matched = grep { my $i = $_; !grep { defined $row[$_] ? !$shown[$i][$_]{ $row[$_] } : substr($classes[$i]{mark}, $_, 1) ne '*' } 0 .. $#columns } 0 .. $#classes;
+		my @matched = $matcher->(@row);
 		if (@matched) { $belong[ $matched[0] ] += $weight; }
 		else { $rest += $weight; }
 		$self->say('somebody matches two classes') if !@patterns && @matched > 1;
@@ -267,7 +344,7 @@ sub stands_for
 	my $table = $self->{table};
 	my $column = $table->{columns}[$c];
 	if ($level ne '~') { return $table->below_node($column, $level, $i); }
-	my @members = $self->{case}{records} ? @{ $self->shown_rows($class, $c) } : @{ $class->{members} };
+	my @members = $self->{case}{records} || $self->{case}{wider} ? @{ $self->shown_rows($class, $c) } : @{ $class->{members} };
 	if (!ref $class->{cells}[$c])
 	{
 		my @numbers = map { $column->{number}[$_] } @members;

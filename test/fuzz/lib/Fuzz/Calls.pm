@@ -146,7 +146,9 @@ sub sql
 sub wanted
 {
 	my ($name, $plan) = @_;
-	return 1 if $name =~ /^(time_limit|seed)$/ || $name eq 'patterns' && $plan->{function} =~ /clustering/;
+	return 1 if $name =~ /^(time_limit|seed)$/;
+	# a list, or rules
+	return $name eq (($plan->{listed} //= chance(0.7) ? 1 : 0) ? 'patterns' : 'rules') if $name =~ /^(patterns|rules)$/ && $plan->{function} =~ /clustering/;
 	return 1 if $plan->{function} =~ /transactions/ && $name =~ /^(k|m|p|h|rho|sensitive|method)$/;
 	return $plan->{keeps} && chance(0.95) if $name eq 'allow_identifying';    # nearly everything identifies in so few rows
 	return $plan->{keeps} if $name eq 'keep';
@@ -405,7 +407,7 @@ sub privacy
 		push @rules, [ 'public.kanon_subject(' . literal($person->{name}) . '::name)', { kind => 'subject', columns => [ $person->{name} ] } ];
 		$plan->{kept} = [ (grep { $_ != $person } @{ $plan->{kept} }), $person ] if chance(0.7);
 	}
-	elsif ($world->{population} && $plan->{function} =~ /full_domain|subtree|guided|cluster$/ && chance(0.8))
+	elsif ($world->{population} && $plan->{function} =~ /full_domain|subtree|guided|cluster(ing)?$/ && chance(0.8))
 	{
 		my $maps = $plan->{function} =~ /full_domain|subtree/;
 		# clusterings whose classes overlap are asked nothing else

@@ -455,7 +455,9 @@ sub distribution
 	};
 }
 
-# Classes whose populations are counted in turn: in the order of greedy's patterns, those that show nothing last.
+sub in_turns { my ($call) = @_; return $call->{function}{name} =~ /^kanon_pattern_/; }
+
+# Classes whose populations are counted in turn: in the order of the patterns, those that show nothing last.
 sub in_turn
 {
 	my ($call, $seen, $rows) = @_;
@@ -463,7 +465,7 @@ sub in_turn
 	my %place = map { $told[$_] => $_ } 0 .. $#told;
 	my $of = sub { my ($class) = @_; return $class->{blank} ? @told + 1 : $place{ $seen->{of}{kanon_pattern}[ $class->{rows}[0] ][1] } // 0; };
 	my @classes = classes($call, $seen);
-	return $call->{function}{name} eq 'kanon_pattern_guided' ? sort { $of->($a) <=> $of->($b) } @classes : @classes;
+	return in_turns($call) ? sort { $of->($a) <=> $of->($b) } @classes : @classes;
 }
 
 # k-map and delta-presence, counted in the population.
@@ -480,7 +482,7 @@ sub populations_hold
 		# NULL or suppressed, who knows; of an empty source nobody is published
 		next if $rule->{kind} eq 'delta' && (!given($call->{val}, 'mark') || $seen->{n} == 0);
 		my (@classes, @matched);
-		my $turns = $call->{function}{name} eq 'kanon_pattern_guided';
+		my $turns = in_turns($call);
 		for my $class (in_turn($call, $seen, $told))
 		{
 			my $row = $match->[ $class->{rows}[0] ] // [];
