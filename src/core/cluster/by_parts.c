@@ -15,28 +15,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/clustering.h"
+#include "cluster/cuts.h"
 #include "privacy/allowed.h"
 #include "release/part.h"
-#include "util/random.h"
 #include "util/sort.h"
 
 /* Times that clusters are taken apart, at most; after one that gains less than this, half as many, down to so few. */
 #define MOST_TIMES 12
 #define LEAST_GAIN 0.001
 #define LEAST_SHARE 16
-
-/* Of a part to be cut: those whose neighbours are looked for, as far as that does not compare more; how many of these. */
-#define ASKED 128
-#define LEAST_ASKED 32
-#define COMPARED ((uint32_t) 1 << 22)
-#define NEIGHBOURS 16
-
-/* Those that say where it may be cut. */
-#define SAMPLED 256
-
-/* Places where a cut is tried, between a third of the part and two thirds. */
-#define PLACES 16
 
 typedef struct ByParts
 {
@@ -49,26 +36,17 @@ typedef struct ByParts
 	double end; /* of the time allowed */
 	uint32_t size;
 	uint32_t share; /* one cluster in so many is divided again */
-	uint64_t random;
+	Cuts cuts;
 	bool begun;     /* what is divided are clusters, and not types */
 	int64_t *left;  /* [ntypes] rows of a part; else 0 */
 	uint32_t *type; /* [ntypes] its types */
 
-	/* cuts */
-	ClusterSpace space;
-	int by;          /* the quasi-identifier to sort by; where it is the same, by those after it */
-	uint32_t npairs; /* of neighbours: clusters that had better be in one part */
-	uint32_t pair[ASKED * NEIGHBOURS][2];
-	uint32_t sample[SAMPLED];
-	uint32_t sorted[SAMPLED];
-
 	/* clusters, at first a type each; their flows are one after the other */
 	ClusterParts parts;
-	double *cost;      /* [nclusters] what their rows lose; INFINITY: they may not be classes */
-	uint32_t *item;    /* [nclusters] those to divide, part by part */
-	uint32_t *sorting; /* [nclusters] */
-	size_t *start;     /* [nclusters + 1] */
-	uint32_t todo;     /* of the clusters to divide: not in a part that was solved */
+	double *cost;   /* [nclusters] what their rows lose; INFINITY: they may not be classes */
+	uint32_t *item; /* [nclusters] those to divide, part by part */
+	size_t *start;  /* [nclusters + 1] */
+	uint32_t todo;  /* of the clusters to divide: not in a part that was solved */
 	uint32_t all;
 
 	/* what becomes of them */
@@ -85,119 +63,6 @@ cluster_wants_parts(const KanonProblem *problem)
 	uint32_t size = problem->cluster->partition_size;
 
 	return size > 0 && problem->ntypes / 2 >= size;
-}
-
-/* The type by which a cluster is placed. */
-static uint32_t
-type_of(const ByParts *p, uint32_t cluster)
-{
-	return p->parts.flows[p->start[cluster]].type;
-}
-
-/* ---- cuts ---- */
-
-/* Values that a hierarchy has under one node are neighbours. */
-static int
-compare_values(const ByParts *p, const ClusterQi *qi, uint32_t a, uint32_t b)
-{
-	const KanonColumn *column = cluster_column(&p->layout, qi);
-	uint32_t left = type_of(p, a);
-	uint32_t right = type_of(p, b);
-
-	for (int l = qi->levels; l-- > 0;)
-		if (column[l].code[left] != column[l].code[right])
-			return column[l].code[left] < column[l].code[right] ? -1 : 1;
-	return 0;
-}
-
-static int
-compare_items(const void *a, const void *b, void *arg)
-{
-	const ByParts *p = arg;
-	int order = 0;
-
-	for (int q = 0; q < p->layout.nqis && order == 0; q++)
-		order = compare_values(p, &p->layout.qi[(p->by + q) % p->layout.nqis], *(const uint32_t *) a,
-							   *(const uint32_t *) b);
-	return order;
-}
-
-/* A cut before a cluster, or before the first that has its value. */
-typedef struct Cut
-{
-	uint32_t item;
-	bool within; /* other clusters with its value come before it */
-	double loss; /* pairs that it parts; INFINITY: there is no such cut */
-} Cut;
-
-static bool
-is_before(const ByParts *p, uint32_t item, const Cut *cut)
-{
-	return (cut->within ? compare_items(&item, &cut->item, (void *) p)
-						: compare_values(p, &p->layout.qi[p->by], item, cut->item)) < 0;
-}
-
-/* Clusters drawn by chance, each with those of the part that are nearest to it. */
-static KanonStatus
-find_pairs(ByParts *p, const uint32_t *item, uint32_t n)
-{
-	uint32_t asked = COMPARED / n < ASKED ? COMPARED / n : ASKED;
-
-	asked = asked > LEAST_ASKED ? asked : LEAST_ASKED;
-	p->npairs = 0;
-	for (uint32_t i = 0; i < asked; i++)
-	{
-		uint32_t own = item[kanon_random_split(&p->random) % n];
-		SpaceNear near[NEIGHBOURS];
-		uint32_t nnear = 0;
-
-		for (uint32_t x = 0; x < n; x++)
-		{
-			uint32_t distance = space_distance(&p->space, type_of(p, own), type_of(p, item[x]));
-			uint32_t at;
-
-			if (item[x] == own || (nnear == NEIGHBOURS && distance >= near[nnear - 1].distance))
-				continue;
-			nnear += nnear < NEIGHBOURS;
-			for (at = nnear - 1; at > 0 && near[at - 1].distance > distance; at--)
-				near[at] = near[at - 1];
-			near[at] = (SpaceNear){distance, item[x]};
-		}
-		for (uint32_t j = 0; j < nnear; j++)
-		{
-			p->pair[p->npairs][0] = own;
-			p->pair[p->npairs++][1] = near[j].type;
-		}
-		if (kanon_stop(&p->pace, (uint64_t) n * 2 * (uint64_t) p->space.naxes))
-			return KANON_CANCELLED;
-	}
-	return KANON_OK;
-}
-
-/* The best cut by the quasi-identifier p->by: between two values, if there is such a place near. */
-static KanonStatus
-best_cut(ByParts *p, uint32_t nsample, Cut *best)
-{
-	kanon_sort(p->sample, p->sorted, nsample, sizeof(uint32_t), compare_items, p);
-	best->loss = INFINITY;
-	for (uint32_t place = 0; place <= PLACES; place++)
-	{
-		uint32_t middle = (PLACES + place) * nsample / (3 * PLACES);
-		uint32_t first = middle;
-		Cut cut = {.item = p->sample[middle]};
-
-		while (first > nsample / 4 &&
-			   compare_values(p, &p->layout.qi[p->by], p->sample[first - 1], p->sample[middle]) == 0)
-			first--;
-		cut.within = first <= nsample / 4;
-		/* of those that are as good the one in the middle */
-		cut.loss = fabs(2.0 * place / PLACES - 1) / 2;
-		for (uint32_t i = 0; i < p->npairs; i++)
-			cut.loss += is_before(p, p->pair[i][0], &cut) != is_before(p, p->pair[i][1], &cut);
-		if (cut.loss < best->loss)
-			*best = cut;
-	}
-	return kanon_stop(&p->pace, (uint64_t) PLACES * p->npairs * 8) ? KANON_CANCELLED : KANON_OK;
 }
 
 /*
@@ -396,32 +261,10 @@ solve_part(ByParts *p, const uint32_t *item, uint32_t n)
 	return status;
 }
 
-/* The clusters in the order of a cut; how many are before it. */
-static uint32_t
-sort_by(ByParts *p, uint32_t *item, uint32_t n, const Cut *cut)
-{
-	uint32_t low = 0;
-	uint32_t high = n;
-
-	kanon_sort(item, p->sorting, n, sizeof(uint32_t), compare_items, p);
-	while (low < high)
-	{
-		uint32_t middle = low + (high - low) / 2;
-
-		if (is_before(p, item[middle], cut))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The depth is logarithmic: each side has about a quarter of the clusters at least. */
+/* The depth is logarithmic: each side has an eighth of the clusters at least. */
 static KanonStatus
 divide(ByParts *p, uint32_t *item, uint32_t n)
 {
-	Cut cut[KANON_MAX_COLUMNS];
-	uint32_t nsample = n < SAMPLED ? n : SAMPLED;
 	size_t flows = 0;
 	KanonStatus status;
 
@@ -433,23 +276,13 @@ divide(ByParts *p, uint32_t *item, uint32_t n)
 		flows += p->start[item[x] + 1] - p->start[item[x]];
 	if (flows / 2 < p->size || n < 4)
 		return solve_part(p, item, n);
-	status = find_pairs(p, item, n);
-	for (uint32_t i = 0; i < nsample; i++)
-		p->sample[i] = item[(uint64_t) i * n / nsample];
-	for (p->by = 0; p->by < p->layout.nqis && status == KANON_OK; p->by++)
-		status = best_cut(p, nsample, &cut[p->by]);
+	status = cuts_find(&p->cuts, item, n);
 	for (int tried = 0; tried < p->layout.nqis && status == KANON_OK; tried++)
 	{
 		uint32_t before;
 
-		p->by = 0;
-		for (int q = 1; q < p->layout.nqis; q++)
-			if (cut[q].loss < cut[p->by].loss)
-				p->by = q;
-		before = sort_by(p, item, n, &cut[p->by]);
-		cut[p->by].loss = INFINITY;
-		if (before > 0 && before < n && may_be_part(p, item, before) &&
-			may_be_part(p, item + before, n - before))
+		status = cuts_next(&p->cuts, item, n, &before);
+		if (status == KANON_OK && may_be_part(p, item, before) && may_be_part(p, item + before, n - before))
 		{
 			status = divide(p, item, before);
 			return status == KANON_OK ? divide(p, item + before, n - before) : status;
@@ -467,17 +300,20 @@ choose(ByParts *p)
 	uint32_t n = p->parts.nclusters;
 	KanonKeyed *order = kanon_take(&p->scratch, n, 2 * sizeof(KanonKeyed));
 	int64_t *rows = kanon_take0(&p->scratch, n, sizeof(int64_t));
+	uint32_t *type;
 
 	p->item = kanon_take(&p->scratch, n, sizeof(uint32_t));
-	p->sorting = kanon_take(&p->scratch, n, sizeof(uint32_t));
 	p->start = kanon_take(&p->scratch, (size_t) n + 1, sizeof(size_t));
+	type = kanon_take(&p->scratch, n, sizeof(uint32_t));
 	if (p->scratch.failed)
 		return KANON_NO_MEMORY;
 	for (size_t f = p->parts.nflows; f-- > 0;)
 	{
 		p->start[p->parts.flows[f].class_] = f;
+		type[p->parts.flows[f].class_] = p->parts.flows[f].type;
 		rows[p->parts.flows[f].class_] += p->parts.flows[f].rows;
 	}
+	p->cuts.type = type;
 	p->start[n] = p->parts.nflows;
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = (KanonKeyed){-p->cost[i] / (double) rows[i], i};
@@ -521,11 +357,16 @@ prepare(ByParts *p)
 {
 	const KanonProblem *problem = p->problem;
 	KanonEnv *env = problem->env;
+	KanonStatus status;
+
 	p->type = kanon_take(&p->scratch, problem->ntypes, sizeof(uint32_t));
 	p->left = kanon_take0(&p->scratch, problem->ntypes, sizeof(int64_t));
 	p->cost = kanon_alloc(env, problem->ntypes, sizeof(double));
-	if (space_open(&p->layout, &p->scratch, &p->space) != KANON_OK || p->scratch.failed || p->cost == NULL)
+	if (p->scratch.failed || p->cost == NULL)
 		return KANON_NO_MEMORY;
+	status = cuts_open(&p->cuts);
+	if (status != KANON_OK)
+		return status;
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 	{
 		p->cost[i] = INFINITY;
@@ -562,18 +403,19 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	ByParts p = {.problem = problem,
-				 .solve = solve,
-				 .whole = {.show = problem->cluster->show},
-				 .scratch = {.env = env},
-				 .pace = {.env = env,
-						  .phase = "solve by parts",
-						  .rows_left = -1,
-						  .deadline = start + problem->time_limit},
-				 .end = start + problem->time_limit,
-				 .size = problem->cluster->partition_size,
-				 .share = 2,
-				 .random = problem->seed};
+	ByParts p = {
+		.problem = problem,
+		.solve = solve,
+		.whole = {.show = problem->cluster->show},
+		.scratch = {.env = env},
+		.pace = {.env = env,
+				 .phase = "solve by parts",
+				 .rows_left = -1,
+				 .deadline = start + problem->time_limit},
+		.end = start + problem->time_limit,
+		.size = problem->cluster->partition_size,
+		.share = 2,
+		.cuts = {.layout = &p.layout, .scratch = &p.scratch, .pace = &p.pace, .random = problem->seed}};
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));

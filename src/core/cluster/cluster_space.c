@@ -11,22 +11,10 @@
 #include <math.h>
 
 #include "cluster/clustering.h"
+#include "util/vectors.h"
 
 /* Points that are measured together: a constant, so that compilers use vectors. */
 #define BLOCK 256
-
-/*
- * Where the loader can choose, it takes vectors twice as long on processors that have them:
- * whole numbers come out the same.  (What watches addresses is not ready that early.)
- */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
-	!defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define LONG_VECTORS __attribute__((target_clones("avx2", "default")))
-#define INTO_THEM static inline __attribute__((always_inline))
-#else
-#define LONG_VECTORS
-#define INTO_THEM static inline
-#endif
 
 /* A weight as a share of KANON_SPACE_ONE. */
 static uint32_t
@@ -39,6 +27,14 @@ static uint32_t *
 axis_memory(ClusterSpace *space)
 {
 	return kanon_take0(space->scratch, space->room, sizeof(uint32_t));
+}
+
+static bool
+distances_memory(ClusterSpace *space)
+{
+	space->distance = axis_memory(space);
+	space->least = kanon_take0(space->scratch, space->room / BLOCK, sizeof(uint32_t));
+	return space->distance != NULL && space->least != NULL;
 }
 
 /* Types with different codes in a column are a weight apart. */
@@ -107,11 +103,36 @@ space_open(const ClusterLayout *layout, KanonScratch *scratch, ClusterSpace *spa
 		else
 			status = add_equal(space, column, fixed(layout, qi->weight));
 	}
-	space->distance = axis_memory(space);
-	space->least = kanon_take0(scratch, space->room / BLOCK, sizeof(uint32_t));
-	if (space->distance == NULL || space->least == NULL)
-		status = KANON_NO_MEMORY;
-	return status;
+	return status == KANON_OK && !distances_memory(space) ? KANON_NO_MEMORY : status;
+}
+
+KanonStatus
+space_some(const ClusterSpace *whole, const uint32_t *point, uint32_t n, ClusterSpace *some)
+{
+	*some = (ClusterSpace){.scratch = whole->scratch,
+						   .n = n,
+						   .room = ((size_t) n + BLOCK - 1) / BLOCK * BLOCK,
+						   .naxes = whole->naxes,
+						   .unit = whole->unit,
+						   .halves = whole->halves};
+	if (!distances_memory(some))
+		return KANON_NO_MEMORY;
+	for (int a = 0; a < some->naxes; a++)
+	{
+		SpaceAxis *axis = &some->axis[a];
+		bool places = whole->axis[a].place != NULL;
+
+		axis->weight = whole->axis[a].weight;
+		axis->kind = axis_memory(some);
+		axis->place = places ? axis_memory(some) : NULL;
+		if (some->scratch->failed)
+			return KANON_NO_MEMORY;
+		for (uint32_t i = 0; i < n; i++)
+			axis->kind[i] = whole->axis[a].kind[point[i]];
+		for (uint32_t i = 0; i < n && places; i++)
+			axis->place[i] = whole->axis[a].place[point[i]];
+	}
+	return KANON_OK;
 }
 
 /* Adds an axis without places to a block of distances. */
@@ -274,7 +295,7 @@ space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uin
 	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		held += rows[nearest[i].type];
+		held += rows != NULL ? rows[nearest[i].type] : 0;
 		if (held >= wanted)
 			return i + 1;
 	}

@@ -159,6 +159,10 @@ typedef struct ClusterSpace
 /* In memory of the scratch, which must outlive it. */
 extern KanonStatus space_open(const ClusterLayout *layout, KanonScratch *scratch, ClusterSpace *space);
 
+/* Some of its points, numbered anew; memory of the same scratch. */
+extern KanonStatus space_some(const ClusterSpace *whole, const uint32_t *point, uint32_t n,
+							  ClusterSpace *some);
+
 /* Fills space->distance; its work is returned for kanon_stop. */
 extern uint64_t space_measure(ClusterSpace *space, uint32_t from);
 extern uint32_t space_distance(const ClusterSpace *space, uint32_t a, uint32_t b);
@@ -173,7 +177,7 @@ typedef struct SpaceNear
 /*
  * Of the distances measured last, the nearest points but `from`, nearest first
  * (equally near: by number), at most `most` of them and no more than it takes to
- * hold that many rows.  Returns how many.
+ * hold that many rows (rows NULL: however many).  Returns how many.
  */
 extern uint32_t space_nearest(const ClusterSpace *space, const int64_t *rows, uint32_t from, uint32_t most,
 							  int64_t wanted, SpaceNear *nearest);

@@ -1,0 +1,20 @@
+/*
+ * vectors.h: loops that compilers make vectors of.
+ *
+ * Where the loader can choose, a function with LONG_VECTORS takes vectors twice as long on
+ * processors that have them: whole numbers come out the same.  What it calls in a loop is
+ * INTO_THEM.  (What watches addresses is not ready that early.)
+ */
+#ifndef KANON_VECTORS_H
+#define KANON_VECTORS_H
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && \
+	!defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define LONG_VECTORS __attribute__((target_clones("avx2", "default")))
+#define INTO_THEM static inline __attribute__((always_inline))
+#else
+#define LONG_VECTORS
+#define INTO_THEM static inline
+#endif
+
+#endif
