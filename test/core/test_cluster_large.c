@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cluster/cluster.h"
+#include "cluster/penalty.h"
 #include "exact.h"
 
 static KanonClusterShow suppress[KANON_MAX_COLUMNS];
@@ -330,13 +331,14 @@ parts_are_releases(void **state)
 	}
 }
 
-/* What rows lose is more than doubles can say: their parts are solved all the same. */
+/* What rows lose is more than doubles can say, or less: their parts are solved all the same. */
 static void
 weights_without_measure(void **state)
 {
 	(void) state;
-	for (int m = 0; m < 3; m++)
+	for (int round = 0; round < 12; round++)
 	{
+		int m = round / 2 % 3;
 		uint32_t code[64];
 		Host host;
 		KanonProblem *problem;
@@ -346,8 +348,8 @@ weights_without_measure(void **state)
 		for (uint32_t i = 0; i < 64; i++)
 			code[i] = i;
 		host_init(&host);
-		problem = problem_from_codes(&host, code, 64, 1, 2);
-		((KanonColumn *) problem->columns)[0].weight = 1e308;
+		problem = problem_from_codes(&host, code, 64, 1, 2 + 3 * (round % 2));
+		((KanonColumn *) problem->columns)[0].weight = round < 6 ? 1e308 : 1e-310;
 		problem->cluster = &options;
 		problem->residual = KANON_RESIDUAL_ERROR;
 		options.partition_size = 8;
@@ -506,6 +508,91 @@ cuts_spare_neighbours(void **state)
 	assert_true(cost[1] < 1.03 * cost[0]);
 }
 
+/* Shows for the random table's quasi-identifiers: what there is for each, drawn by chance. */
+static void
+draw_shows(const KanonProblem *problem, uint64_t *random)
+{
+	for (int c = 0, q = 0; c < problem->ncolumns; c++)
+	{
+		bool levels = c + 1 < problem->ncolumns && problem->columns[c + 1].level > 0;
+
+		if (problem->columns[c].level == 0)
+			suppress[q++] = problem->columns[c].number != NULL ? KANON_CLUSTER_RANGE
+							: levels                           ? KANON_CLUSTER_HIERARCHY
+							: random_below(random, 2) == 0     ? KANON_CLUSTER_SET
+															   : KANON_CLUSTER_SUPPRESS;
+	}
+}
+
+/*
+ * What a group would lose with each of many others is told from below, and by little: ranges with what is no
+ * number, hierarchies, sets of few values and of more than have bits.
+ */
+static void
+many_are_below(void **state)
+{
+	uint64_t random = 77;
+
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+	{
+		Host host;
+		KanonProblem *problem;
+		KanonScratch scratch;
+		KanonPace pace;
+		ClusterLayout layout;
+		Penalty penalty;
+		PenaltyMany many;
+		char *memory;
+		uint32_t n, wide[700];
+
+		host_init(&host);
+		scratch = (KanonScratch){.env = &host.env};
+		pace = (KanonPace){.env = &host.env, .phase = "open"};
+		for (uint32_t i = 0; i < 700; i++)
+			wide[i] = i % 350;
+		if (round % 10 == 0)
+			problem = problem_from_codes(&host, wide, 350, 2, 3);
+		else
+			problem = problem_random_levels(&host, &random, 20 + random_below(&random, 300),
+											1 + (int) random_below(&random, 4), 3, 3);
+		problem->cluster = &options;
+		draw_shows(problem, &random);
+		if (round % 10 == 0)
+			suppress[0] = KANON_CLUSTER_SET;
+		cluster_layout(problem, &layout);
+		n = problem->ntypes;
+		assert_int_equal(penalty_open(&layout, &scratch, &pace, &penalty), KANON_OK);
+		assert_int_equal(penalty_many_open(&penalty, n, &scratch, &many), KANON_OK);
+		penalty.size = (penalty.size + 7) / 8 * 8;
+		memory = malloc(n * penalty.size + 1);
+#define GROUP(i) ((PenaltyGroup *) (memory + (i) *penalty.size))
+		for (uint32_t i = 0; i < n; i++)
+		{
+			penalty_single(&penalty, i, 1, GROUP(i));
+			for (uint32_t more = random_below(&random, 3); i > 0 && more > 0; more--)
+				penalty_merge(&penalty, GROUP(i), GROUP(random_below(&random, i)));
+			penalty_many_put(&many, i, GROUP(i));
+		}
+		for (uint32_t own = 0; own < n; own += 1 + n / 8)
+		{
+			penalty_many(&many, n, GROUP(own));
+			for (uint32_t i = 0; i < n; i++)
+			{
+				double least = many.least[i] * layout.weight / PENALTY_ONE;
+				double each = penalty_union(&penalty, GROUP(own), GROUP(i), INFINITY);
+
+				assert_true(least <= each * (1 + 1e-12));
+				assert_true(least > each - 1e-6 * layout.weight - (round % 10 == 0 ? 0.01 : 0));
+			}
+		}
+		free(memory);
+		kanon_scratch_free(&scratch);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
 /* Every allocation refused once, every poll answered with yes once. */
 static void
 parts_fail(void **state)
@@ -545,6 +632,7 @@ main(void)
 		cmocka_unit_test(parts_are_releases),      cmocka_unit_test(borders_are_joined),
 		cmocka_unit_test(cuts_spare_neighbours),   cmocka_unit_test(parts_fail),
 		cmocka_unit_test(weights_without_measure), cmocka_unit_test(small_sides),
+		cmocka_unit_test(many_are_below),
 #ifdef HAVE_LEMON
 		cmocka_unit_test(pairs_and_hubs),          cmocka_unit_test(hubs_refused),
 #endif

@@ -19,12 +19,28 @@
 #include <string.h>
 
 #include "cluster/penalty.h"
+#include "util/vectors.h"
 
 #define NOBODY UINT32_MAX
 
-/* Numbers of rows whose reciprocals, a bit above what they are, are at hand. */
-#define RECIPROCALS 64
+/* A limit is a bit above what it says, an estimate in floats a bit below. */
 #define ABOVE (1 + 1e-12)
+#define BELOW 4e-6F
+#define UNIT ((1 - BELOW) / PENALTY_ONE)
+
+/* Of floats the least is found side by side. */
+#define LANES 16
+
+/* What estimates go by, of each group that is there; a float is enough for numbers that are rounded down anyhow. */
+typedef struct Groups
+{
+	float *rows;
+	float *most;   /* rows of a union, at most: k where it would give some away */
+	float *lost;   /* by all its rows together, of the weight of all quasi-identifiers */
+	float *helped; /* its rows where they are too few */
+	float *more;   /* [room] added penalty by row helped, not below */
+	float *least;  /* of each block of them */
+} Groups;
 
 typedef struct BottomUp
 {
@@ -33,10 +49,11 @@ typedef struct BottomUp
 	KanonScratch scratch;
 	ClusterLayout layout;
 	Penalty penalty;
+	PenaltyMany many; /* as they are in `alive` */
+	Groups groups;
 	KanonPace pace;
 	double start;
 	double deadline; /* env->now */
-	double reciprocal[RECIPROCALS];
 	bool by_row;     /* added penalty counts by row helped */
 	uint32_t *alive; /* [nalive] groups that are there */
 	uint32_t nalive;
@@ -68,6 +85,20 @@ to_give(const BottomUp *b, uint32_t i)
 	return b->first[i] == b->last[i] ? group->rows - b->problem->k : 0;
 }
 
+/* A group that is there has changed: what estimates go by follows. */
+static void
+note(BottomUp *b, uint32_t i)
+{
+	const PenaltyGroup *group = group_at(b, i);
+	uint32_t a = b->place[i];
+
+	penalty_many_put(&b->many, a, group);
+	b->groups.rows[a] = (float) group->rows;
+	b->groups.lost[a] = (float) ((double) group->rows * (group->each / b->layout.weight));
+	b->groups.most[a] = to_give(b, i) > 0 ? (float) b->problem->k : INFINITY;
+	b->groups.helped[a] = b->by_row && group->rows < b->problem->k ? (float) group->rows : 0;
+}
+
 static KanonStatus
 add_member(BottomUp *b, uint32_t i, uint32_t type, int64_t rows)
 {
@@ -90,8 +121,14 @@ prepare(BottomUp *b)
 	size_t n = b->problem->ntypes;
 	KanonStatus status = penalty_open(&b->layout, &b->scratch, &b->pace, &b->penalty);
 
-	for (int rows = 1; rows < RECIPROCALS; rows++)
-		b->reciprocal[rows] = ABOVE / rows;
+	if (status == KANON_OK)
+		status = penalty_many_open(&b->penalty, n, &b->scratch, &b->many);
+	b->groups.rows = kanon_take0(&b->scratch, b->many.room, sizeof(float));
+	b->groups.lost = kanon_take0(&b->scratch, b->many.room, sizeof(float));
+	b->groups.most = kanon_take0(&b->scratch, b->many.room, sizeof(float));
+	b->groups.helped = kanon_take0(&b->scratch, b->many.room, sizeof(float));
+	b->groups.more = kanon_take(&b->scratch, b->many.room, sizeof(float));
+	b->groups.least = kanon_take(&b->scratch, b->many.room / PENALTY_BLOCK, sizeof(float));
 	b->stride = (b->penalty.size + 7) / 8 * 8;
 	b->alive = kanon_take(&b->scratch, n, sizeof(uint32_t));
 	b->place = kanon_take(&b->scratch, n, sizeof(uint32_t));
@@ -107,6 +144,8 @@ prepare(BottomUp *b)
 		b->first[i] = NOBODY;
 		status = add_member(b, i, i, b->problem->rows[i]);
 		b->alive[i] = b->place[i] = i;
+		if (status == KANON_OK)
+			note(b, i);
 		if (kanon_stop(&b->pace, (uint64_t) b->problem->ncolumns))
 			status = KANON_CANCELLED;
 	}
@@ -114,48 +153,113 @@ prepare(BottomUp *b)
 	return status;
 }
 
+/* What each group of a block would add to one, or less; the least of that. */
+INTO_THEM float
+estimate_block(const Groups *groups, uint32_t own, float alone, const int32_t *restrict each, size_t block)
+{
+	const float *restrict rows = groups->rows + block;
+	const float *restrict most = groups->most + block;
+	const float *restrict lost = groups->lost + block;
+	const float *restrict helped = groups->helped + block;
+	float more[PENALTY_BLOCK]; /* (none of the others, as compilers see) */
+	float own_rows = groups->rows[own];
+	float own_lost = groups->lost[own];
+	float lane[LANES];
+	float least = INFINITY;
+
+	for (int i = 0; i < PENALTY_BLOCK; i++)
+	{
+		float both = own_rows + rows[i];
+		float all = both < most[i] ? both : most[i];
+		float before = own_lost + lost[i];
+		float added = (all * ((float) each[i] * UNIT) - before * (1 + BELOW)) / (alone + helped[i]);
+
+		more[i] = added > 0 ? added : 0; /* (what is no number, too) */
+	}
+	for (int i = 0; i < LANES; i++)
+		lane[i] = more[i];
+	for (int from = LANES; from < PENALTY_BLOCK; from += LANES)
+		for (int i = 0; i < LANES; i++)
+			lane[i] = more[from + i] < lane[i] ? more[from + i] : lane[i];
+	for (int i = 0; i < LANES; i++)
+		least = lane[i] < least ? lane[i] : least;
+	memcpy(groups->more + block, more, sizeof(more));
+	return least;
+}
+
+LONG_VECTORS static void
+estimate(BottomUp *b, uint32_t own)
+{
+	float alone = b->by_row ? b->groups.rows[own] : 1;
+
+	for (size_t block = 0; block < b->nalive; block += PENALTY_BLOCK)
+		b->groups.least[block / PENALTY_BLOCK] =
+			estimate_block(&b->groups, own, alone, b->many.least + block, block);
+}
+
+/* A small group's best so far. */
+typedef struct Best
+{
+	uint32_t group;
+	double more; /* penalty that it adds */
+} Best;
+
 /*
  * The group with which a small one adds the least penalty: for each row that was in
  * too small a group, where every column shows how far its values differ (Adult: less
  * is lost by 3 to 17 per cent), or else in all (more by up to 48 per cent otherwise).
  * What a group of 2k-1 rows or more of one type gives away, it loses alone.
  */
-static KanonStatus
-find_best(BottomUp *b, uint32_t small, uint32_t *best)
+static void
+try(const BottomUp *b, uint32_t small, uint32_t i, Best *best)
 {
 	const PenaltyGroup *own = group_at(b, small);
+	const PenaltyGroup *other = group_at(b, i);
 	double mine = (double) own->rows * own->each;
-	int64_t lacks = b->problem->k - own->rows;
-	double least = INFINITY;
+	bool gives = to_give(b, i) >= b->problem->k - own->rows;
+	double rows = gives ? (double) b->problem->k : (double) (own->rows + other->rows);
+	double before = mine + (gives ? 0 : (double) other->rows * other->each);
+	double helped =
+		!b->by_row ? 1 : (double) own->rows + (other->rows < b->problem->k ? (double) other->rows : 0);
+	/* (a limit that is a bit too high does no harm) */
+	double limit = (best->more * helped + before) / rows * ABOVE;
+	double each = penalty_union(&b->penalty, own, other, limit);
+	/* (what is more than doubles can say is no number when it is taken from itself) */
+	double more = fmin((rows * each - before) / helped, INFINITY);
 
-	*best = NOBODY;
-	for (uint32_t a = 0; a < b->nalive; a++)
+	if (each <= limit && (more < best->more || (more == best->more && i < best->group)))
+		*best = (Best){i, more};
+}
+
+/* Groups that may be better than the best so far, from the block on that promises the most. */
+static KanonStatus
+find_best(BottomUp *b, uint32_t small, uint32_t *group)
+{
+	const PenaltyGroup *own = group_at(b, small);
+	const Groups *groups = &b->groups;
+	uint32_t nblocks = (b->nalive + PENALTY_BLOCK - 1) / PENALTY_BLOCK;
+	uint32_t first = 0;
+	Best best = {NOBODY, INFINITY};
+	uint64_t work = penalty_many(&b->many, b->nalive, own);
+
+	estimate(b, b->place[small]);
+	for (uint32_t n = 1; n < nblocks; n++)
+		if (groups->least[n] < groups->least[first])
+			first = n;
+	for (uint32_t n = 0; n < nblocks; n++)
 	{
-		uint32_t i = b->alive[a];
-		const PenaltyGroup *other = group_at(b, i);
-		bool gives = to_give(b, i) >= lacks;
-		double rows = gives ? (double) b->problem->k : (double) (own->rows + other->rows);
-		double before = mine + (gives ? 0 : (double) other->rows * other->each);
-		double helped =
-			!b->by_row ? 1 : (double) own->rows + (other->rows < b->problem->k ? (double) other->rows : 0);
-		double limit, each, more;
+		uint32_t block = (first + n) % nblocks;
+		uint32_t end = (block + 1) * PENALTY_BLOCK < b->nalive ? (block + 1) * PENALTY_BLOCK : b->nalive;
 
-		if (i == small)
+		/* (compared so that what is no number is not passed over) */
+		if (groups->least[block] * b->layout.weight > best.more)
 			continue;
-		/* (a limit that is a bit too high does no harm) */
-		limit = rows < RECIPROCALS ? (least * helped + before) * b->reciprocal[(int) rows]
-								   : (least * helped + before) / rows * ABOVE;
-		each = penalty_union(&b->penalty, own, other, limit);
-		if (each > limit)
-			continue;
-		more = (rows * each - before) / helped;
-		if (more < least || (more == least && i < *best))
-		{
-			least = more;
-			*best = i;
-		}
+		for (uint32_t a = block * PENALTY_BLOCK; a < end; a++)
+			if (!(groups->more[a] * b->layout.weight > best.more) && b->alive[a] != small)
+				try(b, small, b->alive[a], &best);
 	}
-	return kanon_stop(&b->pace, (uint64_t) b->nalive * 8) ? KANON_CANCELLED : KANON_OK;
+	*group = best.group;
+	return kanon_stop(&b->pace, work + b->nalive) ? KANON_CANCELLED : KANON_OK;
 }
 
 static void
@@ -165,6 +269,8 @@ forget(BottomUp *b, uint32_t i)
 
 	b->alive[b->place[i]] = moved;
 	b->place[moved] = b->place[i];
+	if (moved != i)
+		note(b, moved);
 }
 
 /* A small group takes what it lacks from one that has more than enough. */
@@ -180,6 +286,7 @@ take(BottomUp *b, uint32_t small, uint32_t from)
 	penalty_merge(&b->penalty, group_at(b, small), giver);
 	giver->rows = stay;
 	b->member[b->first[from]].rows = stay;
+	note(b, from);
 	return status;
 }
 
@@ -304,6 +411,7 @@ merge_all(BottomUp *b, KanonReport *report)
 			status = take(b, small, best);
 		else
 			merge(b, small, best);
+		note(b, small);
 		if (group_at(b, small)->rows < b->problem->k)
 			b->queue[(head + waiting++) % n] = small;
 	}

@@ -13,12 +13,6 @@
 #include "cluster/penalty.h"
 #include "util/sort.h"
 
-static uint64_t *
-bits_of(const Penalty *penalty, const PenaltyGroup *group)
-{
-	return (uint64_t *) (group->hull + 2 * penalty->ncolumns);
-}
-
 static KanonStatus
 open_range(KanonScratch *scratch, PenaltyAxis *axis)
 {
@@ -100,7 +94,7 @@ penalty_open(const ClusterLayout *layout, KanonScratch *scratch, KanonPace *pace
 void
 penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, PenaltyGroup *group)
 {
-	uint64_t *bits = bits_of(penalty, group);
+	uint64_t *bits = penalty_bits(penalty, group);
 
 	group->rows = rows;
 	group->each = 0;
@@ -136,8 +130,8 @@ upper_penalty(const Penalty *penalty, const PenaltyAxis *axis, const PenaltyGrou
 		return qi->weight;
 	if (axis->words > 0)
 	{
-		const uint64_t *p = bits_of(penalty, a) + axis->bits_from;
-		const uint64_t *q = bits_of(penalty, b) + axis->bits_from;
+		const uint64_t *p = penalty_bits(penalty, a) + axis->bits_from;
+		const uint64_t *q = penalty_bits(penalty, b) + axis->bits_from;
 		int n = 0;
 
 		for (int w = 0; w < axis->words; w++)
@@ -179,8 +173,8 @@ penalty_union(const Penalty *penalty, const PenaltyGroup *a, const PenaltyGroup 
 void
 penalty_merge(const Penalty *penalty, PenaltyGroup *a, const PenaltyGroup *b)
 {
-	uint64_t *bits = bits_of(penalty, a);
-	const uint64_t *more = bits_of(penalty, b);
+	uint64_t *bits = penalty_bits(penalty, a);
+	const uint64_t *more = penalty_bits(penalty, b);
 
 	a->each = penalty_union(penalty, a, b, INFINITY);
 	a->rows += b->rows;

@@ -55,8 +55,66 @@ extern void penalty_single(const Penalty *penalty, uint32_t type, int64_t rows, 
 extern double penalty_union(const Penalty *penalty, const PenaltyGroup *a, const PenaltyGroup *b,
 							double limit);
 
+/* A group's bits, behind its hulls. */
+static inline uint64_t *
+penalty_bits(const Penalty *penalty, const PenaltyGroup *group)
+{
+	return (uint64_t *) (group->hull + 2 * penalty->ncolumns);
+}
+
 /* a becomes the union. */
 extern void penalty_merge(const Penalty *penalty, PenaltyGroup *a, const PenaltyGroup *b);
+
+/* ---- penalty_many.c: of a group with many others, from below ---- */
+
+/* The weight of all quasi-identifiers; groups that are looked at together: a constant for compilers. */
+#define PENALTY_ONE (1 << 30)
+#define PENALTY_BLOCK 128
+
+typedef enum PenaltyBy
+{
+	PENALTY_BY_CODE,  /* whether it is the same */
+	PENALTY_BY_PLACE, /* how far apart the ends are */
+	PENALTY_BY_BITS   /* how many there are */
+} PenaltyBy;
+
+/* A thing that is compared: a level of a quasi-identifier, its range, or 32 of its values. */
+typedef struct PenaltyLine
+{
+	const PenaltyAxis *axis;
+	PenaltyBy by;
+	int number; /* among the axis's lines */
+	uint32_t weight;
+	uint32_t *place; /* [distinct] by place: of each code */
+	uint32_t *value; /* [room] of each group; by place the lower end */
+	uint32_t *high;  /* [room] by place the upper end */
+
+	/* of the group that is compared with all others */
+	uint32_t own;
+	uint32_t own_high;
+	uint32_t add; /* where one differs; by bits for each value */
+} PenaltyLine;
+
+typedef struct PenaltyMany
+{
+	const Penalty *penalty;
+	KanonScratch *scratch;
+	double scale; /* makes PENALTY_ONE of the weight of all */
+	size_t room;
+	int nlines;
+	PenaltyLine *line;
+	int32_t *least; /* [room] out: the penalty of each union is not below */
+} PenaltyMany;
+
+/* For n groups, in memory of the scratch, which must outlive it. */
+extern KanonStatus penalty_many_open(const Penalty *penalty, size_t n, KanonScratch *scratch,
+									 PenaltyMany *many);
+
+/* One of them is this. */
+extern void penalty_many_put(PenaltyMany *many, uint32_t at, const PenaltyGroup *group);
+
+/* Fills many->least for the first n; its work is returned for kanon_stop. */
+extern uint64_t penalty_many(PenaltyMany *many, uint32_t n, const PenaltyGroup *group);
 
 /* Rows of one type, as a member of a group. */
 typedef struct PenaltyMember
