@@ -805,6 +805,85 @@ equal_nodes(void **state)
 	assert_true(ties > 0);
 }
 
+/*
+ * Weights that differ by as little as rounding makes of equal ones: whatever comes first, of all that
+ * are as near to the least value as that the preferred one is taken.
+ */
+static void
+nearly_equal_nodes(void **state)
+{
+	uint64_t random = 73;
+	int near = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(600); round++)
+	{
+		Host host;
+		KanonProblem *problem;
+		KanonFullDomainOptions options = {
+			.metric = KANON_METRIC_PRECISION, .suppression_limit = 0.25, .explore = true};
+		KanonPattern pattern = KANON_NONE;
+		uint32_t code[30 * 6];
+		double least = INFINITY, tie;
+
+		host_init(&host);
+		for (int i = 0; i < 30 * 6; i++)
+			code[i] = random_below(&random, 2);
+		problem = problem_from_codes(&host, code, 30, 6, 2);
+		problem->full_domain = &options;
+		for (int c = 0; c < problem->ncolumns; c++)
+			((KanonColumn *) problem->columns)[c].weight = 1 + 0x1p-46 * random_below(&random, 16);
+		tie = METRIC_OFF * kanon_count_qis(problem) / METRIC_UNIT;
+		for (int search = 0; kanon_search_names[search] != NULL; search++)
+		{
+			KanonOutcome outcome;
+			KanonRelease release;
+			KanonReport report;
+			const KanonNode *best = NULL;
+			bool edge = false;
+
+			options.search = (KanonSearch) search;
+			if (kanon_solve_full_domain(problem, &outcome, &release, &report) != KANON_OK)
+				continue;
+			/* (precision is what is left) */
+			for (int64_t i = 0; i < outcome.nodes && search == 0; i++)
+				if (outcome.all[i].fulfils)
+					least = fmin(least, 1 - outcome.all[i].metric);
+			for (int64_t i = 0; i < outcome.nodes && search == 0; i++)
+			{
+				const KanonNode *node = &outcome.all[i];
+
+				edge = edge || (node->fulfils && fabs(1 - node->metric - least - tie) < 2 / METRIC_UNIT);
+				if (!node->fulfils || 1 - node->metric > least + tie)
+					continue;
+				near += 1 - node->metric > least;
+				if (best == NULL || node->suppressed < best->suppressed ||
+					(node->suppressed == best->suppressed &&
+					 kanon_count(node->pattern) < kanon_count(best->pattern)))
+					best = node;
+			}
+			/* (which side of that is one of the last digit, doubles do not tell) */
+			pattern = edge ? outcome.best.pattern : best != NULL ? best->pattern : pattern;
+			assert_true(kanon_same(outcome.best.pattern, pattern));
+			kanon_release_free(problem, &release);
+			kanon_free(&host.env, outcome.all);
+			options.explore = false;
+			for (int wide = 0; wide < 2; wide++)
+			{
+				options.most_nodes = wide ? 0.5 : 0;
+				assert_int_equal(kanon_solve_full_domain(problem, &outcome, &release, &report), KANON_OK);
+				assert_true(kanon_same(outcome.best.pattern, pattern));
+				kanon_release_free(problem, &release);
+			}
+			options.most_nodes = 0;
+			options.explore = true;
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(near > cases(600) / 3);
+}
+
 /* Codes that take more than one word. */
 static void
 many_values(void **state)
@@ -1163,9 +1242,10 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_history),      cmocka_unit_test(test_order),  cmocka_unit_test(optimal),
-		cmocka_unit_test(equal_nodes),       cmocka_unit_test(many_values), cmocka_unit_test(adult),
-		cmocka_unit_test(memory_and_cancel), cmocka_unit_test(shares),      cmocka_unit_test(refused),
+		cmocka_unit_test(test_history), cmocka_unit_test(test_order),         cmocka_unit_test(optimal),
+		cmocka_unit_test(equal_nodes),  cmocka_unit_test(nearly_equal_nodes), cmocka_unit_test(many_values),
+		cmocka_unit_test(adult),        cmocka_unit_test(memory_and_cancel),  cmocka_unit_test(shares),
+		cmocka_unit_test(refused),
 	};
 
 	if (argc > 1)

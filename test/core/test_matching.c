@@ -18,6 +18,9 @@
 
 #define MAX_ROWS 11
 
+/* Of so many columns each set has a place of its own (groups_price.c). */
+#define PLACED_COLUMNS 12
+
 /* Cost of each row of a class of these rows, by the cheapest pattern that fits. */
 static double
 class_cost(const KanonProblem *problem, const KanonPattern *patterns, size_t np, const uint32_t *row,
@@ -214,6 +217,39 @@ triples(void **state)
 		problem_free(problem);
 	}
 	assert_true(used > 0);
+}
+
+/* So many sets of columns in which rows differ that what they cost is looked up by a hash, which grows. */
+static void
+many_columns(void **state)
+{
+	double cost[2];
+
+	(void) state;
+	/* the last column, which makes the table one of many columns, is the same in all rows */
+	for (int wide = 0; wide < 2; wide++)
+	{
+		uint64_t random = 29;
+		size_t n = PLACED_COLUMNS + (size_t) wide;
+		uint32_t code[48 * (PLACED_COLUMNS + 1)] = {0};
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		host_init(&host);
+		for (size_t i = 0; i < 48; i++)
+			for (size_t c = 0; c < PLACED_COLUMNS; c++)
+				code[i * n + c] = random_below(&random, 2);
+		problem = problem_from_codes(&host, code, 48, (int) n, 2);
+		assert_int_equal(kanon_solve_matching(problem, &release, &report), KANON_OK);
+		cost[wide] = exact_cost(problem, &release, &report);
+		assert_true(report.proven);
+		kanon_release_free(problem, &release);
+		problem_free(problem);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(same(cost[0], cost[1]));
 }
 
 /* Seven columns of few values: many partitions cost the same, and odd cycles abound. */
@@ -436,6 +472,7 @@ main(void)
 		cmocka_unit_test(equals_brute_force),
 		cmocka_unit_test(equals_ilp),
 		cmocka_unit_test(triples),
+		cmocka_unit_test(many_columns),
 		cmocka_unit_test(memory_refused),
 		cmocka_unit_test(cancelled),
 		cmocka_unit_test(other_k),

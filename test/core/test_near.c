@@ -305,6 +305,63 @@ together(void **state)
 		assert_true(pairs[f] > cases(1200) && whole[f] > cases(1200) / 20 && merged[f] > cases(1200));
 }
 
+/* Who of a population is in a class depends on all other classes: under such rules nothing stays for its own sake. */
+static void
+populations(void **state)
+{
+	int clusters = 0, patterns = 0;
+	uint64_t random = 23;
+
+	(void) state;
+	for (int i = 0; i < cases(400); i++)
+	{
+		Case test;
+		KanonProblem *problem;
+		KanonRelease release, anew;
+		KanonReport report, plain;
+		bool listed = i % 2 == 0;
+		KanonSolve solve;
+
+		case_open(&test, CLUSTERS, &random);
+		problem = test.problem;
+		solve = listed ? kanon_solve_greedy : ask_mondrian; /* which take every such rule */
+		if (listed)
+			problem->cluster = NULL;
+		if (solve(problem, &release, &report) != KANON_OK)
+		{
+			case_close(&test);
+			continue;
+		}
+		one_night(&test, &random, &release);
+		kanon_release_free(problem, &release);
+		diverse_populations(problem, &random);
+		/* any rows of it may be in a release */
+		for (int p = 0; p < problem->npopulations; p++)
+		{
+			((KanonPopulation *) problem->populations)[p].least = 0;
+			((KanonPopulation *) problem->populations)[p].most = 1;
+		}
+		if (test.previous.nflows > 0 && solve(problem, &anew, &plain) == KANON_OK)
+		{
+			assert_int_equal(listed ? kanon_solve_stable(problem, &test.previous, solve, &release, &report)
+									: kanon_cluster_near(problem, &test.previous, solve, &release, &report),
+							 KANON_OK);
+			assert_true(report.cost == plain.cost && report.lower_bound == plain.lower_bound);
+			assert_int_equal(release.nclasses, anew.nclasses);
+			assert_int_equal(release.nflows, anew.nflows);
+			for (size_t f = 0; f < anew.nflows; f++)
+				assert_memory_equal(&release.flows[f], &anew.flows[f], sizeof(KanonFlow));
+			clusters += !listed;
+			patterns += listed;
+			kanon_release_free(problem, &release);
+			kanon_release_free(problem, &anew);
+		}
+		diverse_free_populations(problem);
+		case_close(&test);
+	}
+	assert_true(clusters > cases(400) / 10 && patterns > cases(400) / 10);
+}
+
 /* Of nodes: the one before if it fulfils the rules, else the best of those above it, by a list of all. */
 static void
 nodes_above(void **state)
@@ -539,8 +596,8 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(together),      cmocka_unit_test(nodes_above),       cmocka_unit_test(patterns_once),
-		cmocka_unit_test(patterns_left), cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(together),      cmocka_unit_test(nodes_above), cmocka_unit_test(patterns_once),
+		cmocka_unit_test(patterns_left), cmocka_unit_test(populations), cmocka_unit_test(memory_and_cancel),
 	};
 
 	if (argc > 1)
