@@ -4,9 +4,11 @@
 #include "compat.h"
 #include "read/waiting.h"
 
+#include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 /* Of a stored row, before its columns: its type. */
@@ -18,7 +20,23 @@ struct Waiting
 	TupleTableSlot *put;
 	TupleTableSlot *got;
 	const uint32 *number;
+	MemoryContext row; /* of what was fetched for the one at hand */
 };
+
+/* What is stored elsewhere may be gone when the row's turn comes, by what others' functions do until then. */
+static Datum
+at_hand(Waiting *waiting, int column, Datum value)
+{
+	MemoryContext old;
+
+	if (TupleDescAttr(waiting->put->tts_tupleDescriptor, column)->attlen != -1 ||
+		!VARATT_IS_EXTERNAL(DatumGetPointer(value)))
+		return value;
+	old = MemoryContextSwitchTo(waiting->row);
+	value = PointerGetDatum(detoast_external_attr((struct varlena *) DatumGetPointer(value)));
+	MemoryContextSwitchTo(old);
+	return value;
+}
 
 Waiting *
 waiting_begin(TupleDesc desc, int first)
@@ -34,6 +52,7 @@ waiting_begin(TupleDesc desc, int first)
 	waiting->store = tuplestore_begin_heap(false, false, work_mem);
 	waiting->put = MakeSingleTupleTableSlot(stored, &TTSOpsVirtual);
 	waiting->got = MakeSingleTupleTableSlot(stored, &TTSOpsMinimalTuple);
+	waiting->row = AllocSetContextCreate(CurrentMemoryContext, "kanon waiting row", ALLOCSET_DEFAULT_SIZES);
 	return waiting;
 }
 
@@ -46,12 +65,13 @@ waiting_put(Waiting *waiting, uint32 type, const Datum *values, const bool *null
 	ExecClearTuple(slot);
 	slot->tts_values[0] = Int32GetDatum((int32) type);
 	slot->tts_isnull[0] = false;
-	if (n > 0)
+	for (int i = 0; i < n; i++)
 	{
-		memcpy(slot->tts_values + BEFORE, values, sizeof(Datum) * n);
-		memcpy(slot->tts_isnull + BEFORE, nulls, sizeof(bool) * n);
+		slot->tts_values[BEFORE + i] = nulls[i] ? (Datum) 0 : at_hand(waiting, BEFORE + i, values[i]);
+		slot->tts_isnull[BEFORE + i] = nulls[i];
 	}
 	tuplestore_puttupleslot(waiting->store, ExecStoreVirtualTuple(slot));
+	MemoryContextReset(waiting->row);
 }
 
 void
@@ -80,5 +100,6 @@ waiting_end(Waiting *waiting)
 	ExecDropSingleTupleTableSlot(waiting->put);
 	ExecDropSingleTupleTableSlot(waiting->got);
 	tuplestore_end(waiting->store);
+	MemoryContextDelete(waiting->row);
 	pfree(waiting);
 }
