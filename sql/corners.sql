@@ -73,6 +73,11 @@ CREATE TABLE marked AS SELECT a, b, '--'::text AS kanon_pattern FROM people;
 SELECT count(*) FROM kanon_freeform('marked', 'form', '{a,kanon_pattern}', 3);
 SELECT regular FROM kanon_check_freeform('marked', 'form', '{a,kanon_pattern}', 3);
 
+-- no array is made of arrays
+CREATE TABLE lists AS SELECT ARRAY[i % 3] AS list, i % 2 AS b FROM generate_series(1, 60) i;
+SELECT kanon_cluster('lists', 'listed', '{list,b}', 4, show => 'set,auto');
+SELECT kanon_cluster('lists', 'listed', '{list,b}', 4, 'k_k', show => 'set,auto');
+
 -- ---- rules ----
 
 SELECT format('CREATE TABLE wide AS SELECT 1 AS q, %s FROM generate_series(1, 4) i', string_agg('i % 2 AS c' || c, ', ')) FROM generate_series(1, 66) c \gexec
