@@ -167,6 +167,7 @@ DROP TABLE long_text;
 SELECT octet_length(kanon_row_type(7, i::int8, (i % 2)::bool, 'n'::name, '00000000-0000-0000-0000-000000000000'::uuid, (i % 2)::float8, interval '1 day', '\x00ff'::bytea)) AS told FROM generate_series(1, 2) i;
 SELECT DISTINCT octet_length(kanon_row_type(7, a, b)) AS told FROM (VALUES ('a', 'bc'), ('ab', 'c'), ('abc', ''), ('abc', NULL), ('', 'abc'), (NULL, 'abc')) v (a, b) ORDER BY 1;
 -- nonsense
+SELECT format('SELECT kanon_row_type(7%s) FROM (SELECT repeat(''x'', 11000000) AS v OFFSET 0) AS t', repeat(', v', 99)) \gexec
 SELECT kanon_row_type(7);
 SELECT kanon_row_type(7, VARIADIC ARRAY[1, 2]);
 SELECT kanon_row_type(7, ROW(1, 2));

@@ -7,6 +7,7 @@
 #include "host/random.h"
 #include "read/grouping.h"
 
+#include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/nodeHash.h"
@@ -197,6 +198,21 @@ image_room(Packer *packer, Size size)
 	return packer->image + packer->image_size;
 }
 
+/* All are told as one value: what is too large for that is refused before a byte of it is copied. */
+static void
+check_size(const Packer *packer, const NullableDatum *values)
+{
+	Size size = 0;
+
+	for (int c = 0; c < packer->n; c++)
+		if (!values[c].isnull && packer->columns[c].length == -1)
+			size += toast_raw_datum_size(values[c].value);
+	if (size > MaxAllocSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the values of a row take more than a gigabyte"), errhint("Leave the largest out.")));
+}
+
 /* The values as they are stored, so that no function of theirs need be called for a row type that was met. */
 static void
 take_image(Packer *packer, const NullableDatum *values)
@@ -335,6 +351,7 @@ kanon_row_type(PG_FUNCTION_ARGS)
 		forget_met(packer);
 		packer->seed = (uint64) PG_GETARG_INT64(0);
 	}
+	check_size(packer, values);
 	take_image(packer, values);
 	if (was_met(packer, &image_hash))
 	{

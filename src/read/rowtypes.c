@@ -293,6 +293,8 @@ numbers_of(GroupReceiver *recv, const uint32 *order)
 {
 	uint32 *number = border_palloc(recv->border, sizeof(uint32) * (Size) recv->ntypes);
 
+	/* what is read for a second look at its rows is read to be sorted */
+	Assert(order != NULL);
 	for (uint32 i = 0; i < recv->ntypes; i++)
 		number[order[i]] = i;
 	return number;
