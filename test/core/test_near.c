@@ -294,6 +294,14 @@ together(void **state)
 						assert_true(class_[a] != class_[b]);
 					merged[family] += !were && class_[a] == class_[b];
 				}
+			/* a cut goes no lower than it was */
+			for (size_t f = 0; f < test.previous.nflows && family == CUTS && !anew; f++)
+			{
+				const KanonFlow *flow = &test.previous.flows[f];
+
+				assert_true(
+					kanon_within(test.pattern[flow->class_], release.classes[class_[flow->type]].pattern));
+			}
 			whole[family] += stays && !anew;
 			assert_false(report.proven && !anew);
 			assert_int_equal(kanon_release_finish(test.problem, &release, &report), KANON_OK);
@@ -360,6 +368,45 @@ populations(void **state)
 		case_close(&test);
 	}
 	assert_true(clusters > cases(400) / 10 && patterns > cases(400) / 10);
+}
+
+/* A node that one type alone is known to have shown is gone below by none. */
+static void
+one_flow(void **state)
+{
+	static const uint32_t code[] = {0, 0, 1, 0};
+
+	(void) state;
+	for (int method = 0; method < 3; method++)
+		for (int scheme = 0; scheme < 2; scheme++)
+		{
+			Host host;
+			KanonPattern above = kanon_span(0, 1);
+			KanonFlow flow = {0, 0, 1};
+			KanonPrevious previous = {1, &above, 1, &flow};
+			KanonSubtreeOptions options = {
+				.method = (KanonSubtreeMethod) method, .scheme = (KanonScheme) scheme, .class_column = -1};
+			KanonProblem *problem;
+			KanonRelease release;
+			KanonReport report;
+
+			host_init(&host);
+			problem = problem_from_codes(&host, code, 2, 2, 2);
+			problem_set_levels(problem, (int[]){0, 1});
+			problem->residual = KANON_RESIDUAL_ERROR;
+			problem->subtree = &options;
+			/* as many today as each needs to be a class of its own */
+			((int64_t *) problem->rows)[0] = ((int64_t *) problem->rows)[1] = 2;
+			for (int near = 0; near < 2; near++)
+			{
+				options.previous = near ? &previous : NULL;
+				assert_int_equal(kanon_solve_subtree(problem, &release, &report), KANON_OK);
+				assert_int_equal(release.nclasses, near ? 1 : 2);
+				kanon_release_free(problem, &release);
+			}
+			problem_free(problem);
+			assert_int_equal(host.blocks, 0);
+		}
 }
 
 /* Of nodes: the one before if it fulfils the rules, else the best of those above it, by a list of all. */
@@ -596,8 +643,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(together),      cmocka_unit_test(nodes_above), cmocka_unit_test(patterns_once),
-		cmocka_unit_test(patterns_left), cmocka_unit_test(populations), cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(together),          cmocka_unit_test(nodes_above), cmocka_unit_test(patterns_once),
+		cmocka_unit_test(patterns_left),     cmocka_unit_test(populations), cmocka_unit_test(one_flow),
+		cmocka_unit_test(memory_and_cancel),
 	};
 
 	if (argc > 1)

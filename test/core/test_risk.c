@@ -360,6 +360,31 @@ test_random_subsets(void **state)
 	assert_true(told > 100 && left_out > 100);
 }
 
+/* What is taken is of the size of the table, however many combinations of values there could be. */
+static void
+test_memory_of_subsets(void **state)
+{
+	static uint32_t code[3 * 3000];
+	Host host;
+	KanonProblem *problem;
+	KanonSubset *subsets;
+	size_t n, before;
+
+	(void) state;
+	host_init(&host);
+	for (uint32_t i = 0; i < 3000; i++)
+		for (uint32_t c = 0; c < 3; c++)
+			code[3 * i + c] = (i + 1) * (c + 7) % 3001 / 2;
+	problem = problem_from_codes(&host, code, 3000, 3, 2);
+	before = host.peak = host.live;
+	assert_int_equal(kanon_rank_subsets(problem, &subsets, &n), KANON_OK);
+	assert_int_equal(n, 7);
+	assert_true(host.peak - before < (size_t) 100 * problem->ntypes);
+	kanon_free(&host.env, subsets);
+	problem_free(problem);
+	assert_int_equal(host.blocks, 0);
+}
+
 /* A number of its own in each row; nine of ten with an address; the rest in two halves. */
 static void
 test_minimal_by_hand(void **state)
@@ -517,6 +542,7 @@ main(void)
 		cmocka_unit_test(test_counts_by_hand),
 		cmocka_unit_test(test_random_classes),
 		cmocka_unit_test(test_random_subsets),
+		cmocka_unit_test(test_memory_of_subsets),
 		cmocka_unit_test(test_minimal_by_hand),
 	};
 
