@@ -19,6 +19,7 @@ BEGIN
     RETURN QUERY SELECT 'classes', count(*) FROM (
         SELECT pattern, row_count, suppressed_cells, round(tuple_diversity::numeric, 9), shown FROM kanon_equivalence_classes WHERE run = one
         EXCEPT ALL SELECT pattern, row_count, suppressed_cells, round(tuple_diversity::numeric, 9), shown FROM kanon_equivalence_classes WHERE run = two) AS c;
+    RETURN QUERY SELECT 'sizes', count(*) FROM (SELECT to_jsonb(s) - 'run' FROM kanon_class_sizes s WHERE run = one EXCEPT ALL SELECT to_jsonb(s) - 'run' FROM kanon_class_sizes s WHERE run = two) AS s;
     RETURN QUERY SELECT 'figure ' || a.key, count(*)
         FROM (SELECT (jsonb_each_text(to_jsonb(u))).* FROM kanon_usefulness u WHERE run = one) AS a JOIN (SELECT (jsonb_each_text(to_jsonb(u))).* FROM kanon_usefulness u WHERE run = two) AS b USING (key)
         WHERE a.key !~ '_ms$|^run$|^started_at$|^target(_oid)?$|^peak_memory$'
