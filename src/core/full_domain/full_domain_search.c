@@ -450,7 +450,6 @@ flash(NodeSearch *search)
 		{
 			uint32_t node = search->order[kanon_heap_take(&search->queue).item];
 
-			search->tag[node] &= (uint8_t) ~TAG_QUEUED;
 			if (is_open(search, node))
 				status = check_path(search, node);
 		}
