@@ -45,7 +45,7 @@ points_write(const Target *target, const Points *points, const int64 *moved, Bor
 		for (int c = 0; c < source->nkept; c++)
 		{
 			slot->tts_values[c] = points_value(points, c, moved[number * source->nkept + c] + off);
-			slot->tts_isnull[c] = false;
+			slot->tts_isnull[c] = FAULT(row_blank) && written == 0;
 		}
 		MemoryContextSwitchTo(old);
 		if (!FAULT(rows_skipped))
@@ -82,12 +82,13 @@ points_verify(const Target *target, const Points *points, const int64 *moved, Bo
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	double *expected = border_palloc(border, size * Max(points->n, 1));
 	Points found = {.source = points->source, .least = palloc(size), .greatest = palloc(size)};
+	int64 n;
 
 	points_bounds(&found, NULL);
 	points_read(&found, target->building, target->relid, false, "verifying", border);
-	if (found.n + found.outside != points->n)
-		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".",
-							  found.n + found.outside, points->n));
+	n = found.n + found.outside;
+	if (n != points->n)
+		raise_unsafe(psprintf("It has " INT64_FORMAT " rows instead of " INT64_FORMAT ".", n, points->n));
 	for (int64 i = 0; i < points->n; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(row);

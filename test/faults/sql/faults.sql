@@ -280,6 +280,7 @@ SELECT broken('no_random', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": 
 SELECT broken('rows_skipped', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
 SELECT broken('row_lost', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
 SELECT broken('value_fine', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
+SELECT broken('row_blank', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
 SELECT broken('target_replaced', $$ kanon_synthetic('ana', 'o', '{i}', 1, 0.1, '{"i": [0, 1, 2]}', replace => true) $$);
 -- rows with noise: the table has just those (write/points.c)
 SELECT sound($$ kanon_cross_training('ana', 'o', '{i}', 2, replace => true) $$);
@@ -288,6 +289,7 @@ SELECT broken('no_random', $$ kanon_cross_training('ana', 'o', '{i}', 2, replace
 SELECT broken('rows_skipped', $$ kanon_cross_training('ana', 'o', '{i}', 2, replace => true) $$);
 SELECT broken('row_lost', $$ kanon_cross_training('ana', 'o', '{i}', 2, replace => true) $$);
 SELECT broken('value_fine', $$ kanon_cross_training('ana', 'o', '{i}', 2, replace => true) $$);
+SELECT broken('row_blank', $$ kanon_cross_training('ana', 'o', '{i}', 2, replace => true) $$);
 SELECT broken('target_replaced', $$ kanon_cross_training('ana', 'o', '{i}', 2, replace => true) $$);
 
 -- a hierarchy that is built has the columns that it was to have (sql/hierarchy_build.c)
