@@ -12,9 +12,11 @@
 #include <cmocka.h>
 
 #include "cluster/cluster.h"
+#include "exact/ruled.h"
 #include "fixture.h"
 #include "model/mask.h"
 #include "privacy/population.h"
+#include "release/repair.h"
 
 enum
 {
@@ -788,14 +790,116 @@ clusterings_by_patterns(void **state)
 	assert_true(published > cases(1500) / 4 && several > published / 10);
 }
 
+/* ---- time ---- */
+
+static double given; /* to the solver */
+static double clock_now;
+
+static double
+stands(void *arg)
+{
+	(void) arg;
+	return clock_now;
+}
+
+/* Uses up all that it has, and more. */
+static KanonStatus
+takes_long(const KanonProblem *problem, KanonRelease *release, KanonReport *report)
+{
+	given = problem->time_limit;
+	clock_now += given;
+	return kanon_solve_greedy(problem, release, report);
+}
+
+/* Under rules about populations the solver has a part of the time that is allowed, and the rest is for its classes. */
+static void
+time_is_shared(void **state)
+{
+	uint64_t random = 3;
+	int tried = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(200); round++)
+	{
+		World world;
+		KanonRelease release = {0};
+		KanonReport report = {0};
+
+		open_world(&world, &random);
+		world.problem->cluster = NULL;
+		world.problem->time_limit = 8;
+		world.population[0].map = round % 2 == 1;
+		world.problem->k_map = round % 2 == 1;
+		world.problem->npopulations = 1;
+		world.problem->populations = world.population;
+		world.host.env.now = stands;
+		clock_now = 100;
+		given = 0;
+		(void) ruled_solve(world.problem, takes_long, RULED_ONCE, &release, &report);
+		tried += given > 0;
+		assert_true(given <= 4 && clock_now < 108);
+		kanon_release_free(world.problem, &release);
+		close_world(&world);
+	}
+	assert_true(tried > cases(200) / 2);
+}
+
+/* When time has ended no more classes are taken: what comes out keeps the rules all the same, and less is shown. */
+static void
+turns_in_time(void **state)
+{
+	uint64_t random = 31;
+	int shown[2] = {0};
+
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+		for (int late = 0; late < 2; late++)
+		{
+			uint64_t same = random;
+			World world;
+			KanonProblem plain;
+			KanonRelease solved = {0};
+			KanonReport report = {0};
+
+			open_world(&world, late == 1 ? &random : &same);
+			world.problem->cluster = NULL;
+			world.host.env.now = stands;
+			clock_now = 100;
+			plain = *world.problem;
+			plain.npopulations = 0;
+			plain.residual = KANON_RESIDUAL_SUPPRESS;
+			if (kanon_solve_greedy(&plain, &solved, &report) == KANON_OK)
+			{
+				KanonRelease release = {0};
+				KanonStatus status =
+					kanon_take_in_turn(world.problem, &solved, false, late ? 99 : 101, &release, &report);
+
+				assert_true(status == KANON_OK || status == KANON_NOT_FOUND);
+				if (status == KANON_OK)
+				{
+					judge(&world, &release);
+					for (uint32_t i = 0; i < release.nclasses; i++)
+						shown[late] += !kanon_class_blank(world.problem, &release, i);
+				}
+				else if (late)
+					assert_non_null(strstr(report.detail, "time was up"));
+				kanon_release_free(world.problem, &release);
+			}
+			kanon_release_free(&plain, &solved);
+			close_world(&world);
+		}
+	assert_true(shown[1] < shown[0] / 2);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(others),    cmocka_unit_test(clusterings_by_patterns),
-		cmocka_unit_test(greedy),    cmocka_unit_test(mondrian),
-		cmocka_unit_test(unbounded), cmocka_unit_test(broken),
-		cmocka_unit_test(alike),     cmocka_unit_test(every_failure),
+		cmocka_unit_test(others),        cmocka_unit_test(clusterings_by_patterns),   cmocka_unit_test(time_is_shared),
+		cmocka_unit_test(turns_in_time), cmocka_unit_test(greedy),
+		cmocka_unit_test(mondrian),      cmocka_unit_test(unbounded),
+		cmocka_unit_test(broken),        cmocka_unit_test(alike),
+		cmocka_unit_test(every_failure),
 	};
 
 	if (argc > 1)

@@ -300,6 +300,13 @@ bound_mapped(Ruled *r)
 	return status;
 }
 
+/* What the solver has of the time that is left; what it finds is mended, or taken in turn, in the rest. */
+static double
+plain_time(const Ruled *r)
+{
+	return fmax(1e-6, PLAIN_TIME * (r->end - now(r)));
+}
+
 /* What the solver makes of the population's rows. */
 static KanonStatus
 solve_mapped(Ruled *r, KanonSolve solve)
@@ -315,7 +322,10 @@ solve_mapped(Ruled *r, KanonSolve solve)
 	if (status == KANON_OK && !once)
 		mapped->problem.residual = KANON_RESIDUAL_SUPPRESS;
 	if (status == KANON_OK)
+	{
+		mapped->problem.time_limit = plain_time(r);
 		status = solve(&mapped->problem, &solved, &report);
+	}
 	if (status == KANON_OK)
 		mapped->problem.residual = r->problem->residual;
 	if (status == KANON_OK)
@@ -353,6 +363,7 @@ solve_in_turn(Ruled *r, KanonSolve solve, bool bounds)
 
 	plain.problem.npopulations = 0;
 	plain.problem.k_map = false;
+	plain.problem.time_limit = plain_time(r);
 	if (!once)
 		plain.problem.residual = KANON_RESIDUAL_SUPPRESS;
 	if (status == KANON_OK)
@@ -362,7 +373,8 @@ solve_in_turn(Ruled *r, KanonSolve solve, bool bounds)
 		if (bounds)
 			r->bound = report.lower_bound / r->grid.unit;
 		r->nodes += report.nodes;
-		status = kanon_take_in_turn(&plain, &solved, once, &found, &report);
+		status =
+			kanon_take_in_turn(r->problem, &solved, once, r->end < INFINITY ? r->end : 0, &found, &report);
 	}
 	if (status == KANON_OK)
 		keep(r, &found, report.cost / r->grid.unit + (double) found.dropped * r->grid.all_cost);

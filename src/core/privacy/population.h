@@ -82,6 +82,13 @@ extern int64_t kanon_presence_found(const KanonPresence *presence, int populatio
  */
 extern KanonStatus kanon_presence_by_turns(KanonPresence *presence);
 
+/*
+ * Then instead of groups a class alone, as group 0: of a population so many rows (or persons) belong to it; and, called
+ * after that, what it shows, from which the shares follow that belong to it.  pool: of all cells that are shown so.
+ */
+extern void kanon_presence_set_found(KanonPresence *presence, int population, int64_t found);
+extern KanonStatus kanon_presence_show(KanonPresence *presence, const KanonCell *cells, const uint32_t *pool);
+
 /* Are this problem's releases such: neither of one node nor of one cut? */
 extern bool kanon_presence_in_turn(const KanonProblem *problem);
 

@@ -28,7 +28,8 @@ struct Turns
 	KanonCell *cells; /* [n * ncolumns] */
 	size_t n;
 	size_t room;            /* of cells */
-	KanonPattern pattern;   /* counted last */
+	KanonPattern pattern;   /* counted last, */
+	const KanonCell *shown; /* or what the class shows */
 	const KanonCell **some; /* [nqis][some_room] classes, while they are gone through */
 	size_t some_room;
 };
@@ -279,12 +280,37 @@ presence_take_turn(KanonPresence *presence, uint32_t group)
 	size_t ncolumns = (size_t) presence->problem->ncolumns;
 
 	presence->taken[group] = true;
-	/* (memory that is refused is noticed when the next pattern is counted) */
+	/* (memory that is refused is noticed when the next pattern is counted, or the next class shown) */
 	if (kanon_presence_monotone(presence->problem) ||
 		!KANON_GROW(&presence->scratch, &turns->room, (turns->n + 1) * ncolumns, KANON_ARRAY(turns->cells)))
 		return;
-	cells_of(presence->problem, turns->pattern, presence->type[group], turns->cells + turns->n * ncolumns);
+	if (turns->shown != NULL)
+		memcpy(turns->cells + turns->n * ncolumns, turns->shown, ncolumns * sizeof(KanonCell));
+	else
+		cells_of(presence->problem, turns->pattern, presence->type[group],
+				 turns->cells + turns->n * ncolumns);
 	turns->n++;
+}
+
+void
+kanon_presence_set_found(KanonPresence *presence, int population, int64_t found)
+{
+	presence->found[population][0] = found;
+}
+
+KanonStatus
+kanon_presence_show(KanonPresence *presence, const KanonCell *cells, const uint32_t *pool)
+{
+	const KanonProblem *problem = presence->problem;
+	struct Turns *turns = presence->turns;
+	KanonStatus status = presence->scratch.failed ? KANON_NO_MEMORY : KANON_OK;
+
+	turns->shown = cells;
+	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
+		if (problem->populations[p].nvalues != NULL)
+			status = share_of(presence, &problem->populations[p], cells, turns->cells, turns->n, pool,
+							  &presence->match[p][0]);
+	return status;
 }
 
 /* ---- of a release ---- */

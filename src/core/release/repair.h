@@ -153,10 +153,18 @@ extern KanonStatus kanon_mend_mapped(const KanonMapped *mapped, const KanonRelea
 									 double end, KanonRelease *release, KanonReport *report);
 
 /*
- * in_turn.c: rules about presence: the classes of a release of the plain problem in turn, each with all rows that match
- * it and none before, where these may be a class.  once: all rows are in one, or KANON_NOT_FOUND.
+ * in_turn.c: rules about presence: the classes of a release of patterns in turn, each with all rows that match it and
+ * none before, where these may be a class.  once: all rows are in one, or KANON_NOT_FOUND.  end: the clock (env->now)
+ * from which on no more classes are taken; 0: never.
  */
-extern KanonStatus kanon_take_in_turn(const KanonPlain *plain, const KanonRelease *solved, bool once,
-									  KanonRelease *release, KanonReport *report);
+extern KanonStatus kanon_take_in_turn(const KanonProblem *problem, const KanonRelease *solved, bool once,
+									  double end, KanonRelease *release, KanonReport *report);
+
+/*
+ * The same of classes of any shape, in their order: class_[ntypes] is that of each row type, or KANON_DROPPED.
+ * *fine: the populations' rows that match no class may be in none.
+ */
+extern KanonStatus kanon_turns_of_clusters(const KanonProblem *problem, const KanonRelease *classes,
+										   double end, uint32_t *class_, bool *fine);
 
 #endif
