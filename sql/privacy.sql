@@ -301,7 +301,6 @@ SELECT rule.name || ': ' || string_agg(takes(format(call, method.name, rule.rule
 WHERE rule.rule IS NOT NULL GROUP BY rule.n, rule.name ORDER BY rule.n;
 RESET client_min_messages;
 SELECT try($$ kanon_freeform('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'ring', privacy => ARRAY[kanon_k_map('everybody')]) $$);
-SELECT try($$ kanon_cluster('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'forest', privacy => ARRAY[kanon_delta_presence('everybody', 0, 1)]) $$);
 
 -- greedy leaves rows that may not be published
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);

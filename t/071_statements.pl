@@ -218,8 +218,8 @@ sub shares
 		  ON f.class = c.class AND f.value = v.value)";
 }
 
-# Of each class the rows, and what of a population belongs to it: what matches it; greedily made, and no class of an
-# earlier pattern.
+# Of each class the rows, and what of a population belongs to it: what matches it; where classes are taken in turn, and
+# no class of an earlier pattern, or earlier class.
 sub belong
 {
 	my ($population) = @_;
@@ -233,8 +233,14 @@ sub belong
 		(my $again = $call->{sql}) =~ s/SELECT FROM/SELECT pattern FROM/;
 		$again =~ s/\)$/, dry_run => true)/;
 		$place = "array_position('{" . join(',', @{ $db->selectcol_arrayref($again) }) . "}', $pattern)";
-		($earlier = $fits) =~ s/\bt\./e./g;
 	}
+	# clusters by their numbers
+	elsif ($call->{function} eq 'cluster' && $call->{method} ne 'mondrian')
+	{
+		$place = "(SELECT q.class FROM kanon_equivalence_classes q WHERE q.run = $call->{run}"
+		  . join('', map { " AND q.shown->>'$_' IS NOT DISTINCT FROM $_\::text" } @qis) . ')';
+	}
+	($earlier = $fits) =~ s/\bt\./e./g if $place ne '0';
 	return @{ $db->selectall_arrayref("WITH c AS MATERIALIZED (SELECT $shown, $place AS place, count(*) AS n FROM $target WHERE NOT ($blank) GROUP BY $shown, place)
 		SELECT t.n, (SELECT coalesce(sum(s.weight), 0) FROM $population s WHERE $fits AND NOT EXISTS (SELECT FROM c e WHERE e.place < t.place AND $earlier)) FROM c t") };
 }

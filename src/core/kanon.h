@@ -466,6 +466,10 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
  */
 extern KanonStatus kanon_release_finish(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
+
+/* The order in which it puts classes, of those that are there: their numbers.  order and spare have nclasses each. */
+extern KanonStatus kanon_release_order(const KanonProblem *problem, const KanonRelease *release,
+									   uint32_t *order, uint32_t *spare);
 extern void kanon_release_free(const KanonProblem *problem, KanonRelease *release);
 
 /* How many quasi-identifiers a class shows nothing of: not a level, a range or a set. */

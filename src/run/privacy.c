@@ -163,39 +163,24 @@ takers(PrivacyKind kind)
 	return list.data;
 }
 
-/* Why chances to be in a release are asked of those alone in which a value shows the same in every row. */
-#define OVERLAP                                                                                             \
-	"What its classes show may overlap: a row of the population can match several of them, and its chance " \
-	"to be in the release is that of none."
-
-static bool
-is_presence(PrivacyKind kind)
+void
+privacy_supported(Privacy *privacy, const char *method, unsigned taken)
 {
 	StaticAssertStmt(1u << PRIVACY_DELTA_PRESENCE == KANON_TAKES_DELTA_PRESENCE &&
 						 1u << PRIVACY_K_MAP == KANON_TAKES_K_MAP &&
 						 1u << PRIVACY_PRESENCE == KANON_TAKES_PRESENCE,
 					 "the core numbers rules about populations as SQL does");
 
-	return kind == PRIVACY_DELTA_PRESENCE || kind == PRIVACY_PRESENCE;
-}
-
-void
-privacy_supported(Privacy *privacy, const char *method, unsigned taken)
-{
 	if (privacy == NULL)
 		return;
 	privacy->supported = true;
 	for (int r = 0; r < privacy->n; r++)
 		if ((taken & (1u << privacy->words[r].kind)) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("method \"%s\" does not take the rule \"%s\"", method,
-							privacy_sentence(&privacy->words[r], false)),
-					 errdetail("%s", taken == 0 ? "Its releases have no classes, which the rule is about."
-									 : is_presence(privacy->words[r].kind)
-										 ? OVERLAP
-										 : "It counts k in the rows that it publishes."),
-					 errhint("%s", takers(privacy->words[r].kind))));
+			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							errmsg("method \"%s\" does not take the rule \"%s\"", method,
+								   privacy_sentence(&privacy->words[r], false)),
+							errdetail("Its releases have no classes, which the rule is about."),
+							errhint("%s", takers(privacy->words[r].kind))));
 }
 
 Datum

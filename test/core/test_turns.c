@@ -637,12 +637,13 @@ alike(void **state)
 static void
 every_failure(void **state)
 {
-	static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_mondrian, kanon_solve_improve};
+	static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_mondrian, kanon_solve_improve,
+										kanon_solve_bottom_up};
 
 	(void) state;
 	for (int round = 0; round < cases(24); round++)
 	{
-		Failure failure = {.how = round % 6 < 3 ? KANON_NO_MEMORY : KANON_CANCELLED};
+		Failure failure = {.how = round % 8 < 4 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
 		while (fails_again(&failure))
 		{
@@ -661,9 +662,9 @@ every_failure(void **state)
 			}
 			fail_at(&world.host, &failure);
 			world.problem->effort = 0.01;
-			if (round % 3 != 1)
+			if (round % 2 != 1)
 				world.problem->cluster = NULL;
-			failure.status = solves[round % 3](world.problem, &release, &report);
+			failure.status = solves[round % 4](world.problem, &release, &report);
 			if (failure.status == KANON_OK)
 				kanon_release_free(world.problem, &release);
 			close_world(&world);
@@ -891,11 +892,71 @@ turns_in_time(void **state)
 	assert_true(shown[1] < shown[0] / 2);
 }
 
+/* What clusters show may overlap: they are taken in turn, or it is Mondrian's release, whichever loses less. */
+static void
+clusterings(void **state)
+{
+	uint64_t random = 2007;
+	int published = 0, better = 0, left_out = 0;
+
+	(void) state;
+	for (int round = 0; round < cases(600); round++)
+	{
+		World world;
+		KanonRelease mondrian = {0};
+		KanonReport least = {0};
+		double cost;
+
+		open_world(&world, &random);
+		world.problem->k += world.problem->k == 1;
+		if (round % 4 == 3)
+			world.problem->residual = KANON_RESIDUAL_DROP;
+		cost = kanon_solve_mondrian(world.problem, &mondrian, &least) == KANON_OK ? least.cost : INFINITY;
+		kanon_release_free(world.problem, &mondrian);
+		for (const KanonSolver *method = kanon_cluster_methods + 1; method->name != NULL; method++)
+		{
+			KanonRelease release = {0};
+			KanonReport report = {0};
+			KanonStatus status;
+
+			if (method->only_k != 0 && method->only_k != world.problem->k)
+				continue;
+			status = method->solve(world.problem, &release, &report);
+			if (status == KANON_UNAVAILABLE)
+				continue;
+			if (status == KANON_OK)
+			{
+				judge(&world, &release);
+				for (uint32_t i = 0; i < release.nclasses; i++)
+					assert_true(release.classes[i].rows >= world.problem->k);
+				assert_true(release.dropped == 0 || world.problem->residual == KANON_RESIDUAL_DROP);
+				assert_true(report.lower_bound <= report.cost + 1e-9);
+				assert_true(report.guarantee == 0 ||
+							report.cost <= report.guarantee * report.lower_bound + 1e-9 ||
+							report.lower_bound == -INFINITY);
+				if (method->solve != kanon_solve_gather)
+					assert_true(report.cost <= cost + 1e-9);
+				published++;
+				better += report.cost < cost - 1e-9 && method->solve != kanon_solve_gather;
+				left_out += release.dropped > 0;
+			}
+			else
+				assert_true((cost == INFINITY || status == KANON_INFEASIBLE) &&
+							(status == KANON_NOT_FOUND || status == KANON_INFEASIBLE));
+			kanon_release_free(world.problem, &release);
+		}
+		close_world(&world);
+	}
+	print_message("published %d, better than Mondrian %d, rows left out %d\n", published, better, left_out);
+	assert_true(published > cases(600) && better > published / 10 && left_out > 0);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(others),        cmocka_unit_test(clusterings_by_patterns),   cmocka_unit_test(time_is_shared),
+		cmocka_unit_test(others),        cmocka_unit_test(clusterings_by_patterns),
+		cmocka_unit_test(clusterings),   cmocka_unit_test(time_is_shared),
 		cmocka_unit_test(turns_in_time), cmocka_unit_test(greedy),
 		cmocka_unit_test(mondrian),      cmocka_unit_test(unbounded),
 		cmocka_unit_test(broken),        cmocka_unit_test(alike),

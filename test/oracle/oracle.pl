@@ -444,11 +444,11 @@ sub try_cluster
 		next if $k > $table->{n};
 		my $privacy = chance(0.4) ? Privacy::draw($table, $k, @rules) : undef;
 		$privacy = Privacy::draw($table, $k, 'distinct') if $method =~ /^(forest|gather)$/ && chance(0.3);
-		my $crowd = $privacy || chance(0.5) ? undef : $method eq 'mondrian' ? Privacy::draw_population($table, $k, 0.3) : Privacy::draw_map($table, $k);
+		my $crowd = $privacy || chance(0.5) ? undef : Privacy::draw_population($table, $k, 0.4);
 		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
-			class_column => 's', several => 1, drops_many => 1, crowd => $crowd, in_turn => 1, wider => $crowd && 1
+			class_column => 's', several => 1, drops_many => 1, crowd => $crowd, in_turn => 1, wider => $crowd && 1, apart => $method eq 'mondrian'
 		};
 		# by parts, of which the optimum of the whole is no more asked
 		my $parts = $method =~ /^(forest|bottom_up|gather|pairs|triples)$/ && $table->{n} >= 4 * $k && chance(0.4) ? 2 * $k + below(3) : undef;

@@ -14,10 +14,11 @@
 #include "util/sort.h"
 #include "model/shown.h"
 
-#define ALL_RULES (((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP)
-#define AND_PRESENCE (ALL_RULES | KANON_TAKES_DELTA_PRESENCE | KANON_TAKES_PRESENCE)
+#define ALL_RULES                                                                         \
+	(((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP | KANON_TAKES_DELTA_PRESENCE | \
+	 KANON_TAKES_PRESENCE)
 
-const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, AND_PRESENCE, 0},
+const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES, 0},
 											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES, 0},
 											 {"forest", kanon_solve_forest, ALL_RULES, 0},
 											 {"pairs", kanon_solve_pairs, ALL_RULES, 2},

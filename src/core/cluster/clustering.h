@@ -106,6 +106,10 @@ extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull,
 extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
 									   KanonReport *report);
 
+/* cluster_turns.c: the same under rules about presence, or Mondrian's release. */
+extern KanonStatus cluster_solve_in_turn(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
+										 KanonReport *report);
+
 /*
  * Clusters that break a rule are merged; the release of what comes of that.  end: of the time that there is, as of
  * KanonShape.  parts is empty afterwards.

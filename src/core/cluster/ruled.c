@@ -9,6 +9,7 @@
 
 #include "cluster/clustering.h"
 #include "model/mask.h"
+#include "privacy/population.h"
 
 /* Share of the time allowed that the method takes, if it looks at the clock; mending has as long as the rest at least. */
 #define PLAIN_TIME 0.5
@@ -146,6 +147,9 @@ cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease 
 	double cost;
 	KanonStatus status;
 
+	for (int p = 0; p < problem->npopulations; p++)
+		if (!problem->populations[p].map)
+			return cluster_solve_in_turn(problem, solve, release, report);
 	if (problem->npopulations > 0)
 		return solve_mapped(problem, solve, release, report);
 	status = kanon_plain_open(problem, false, &plain);

@@ -231,13 +231,17 @@ sub check_map
 }
 
 # Rules about presence where classes are of many patterns: who matches several belongs to the first, in the order of the
-# patterns; and to none but one where there is no order.  Who matches none is among those that show nothing.
+# patterns, or of the classes' numbers; and to none but one where there is no order.  Who matches none is among those
+# that show nothing.
 sub check_turns
 {
 	my ($self, @patterns) = @_;
 	my $crowd = $self->{case}{crowd};
 	my %place = map { $patterns[$_] => $_ } 0 .. $#patterns;
-	my @classes = sort { $place{ $a->{mark} } <=> $place{ $b->{mark} } } map { $place{ $_->{mark} } //= 0; $_ } grep { !$self->is_blank($_) } @{ $self->{classes} };
+	my $apart = $self->{case}{apart};
+	my @classes = @patterns || $apart
+	  ? sort { $place{ $a->{mark} } <=> $place{ $b->{mark} } } map { $place{ $_->{mark} } //= 0; $_ } grep { !$self->is_blank($_) } @{ $self->{classes} }
+	  : grep { !$self->is_blank($_) } map { $_->[0] } $self->in_order;
 	my ($blank) = grep { $self->is_blank($_) } @{ $self->{classes} };
 	my $matcher = $self->matcher(@classes);
 	my @belong = (0) x @classes;
@@ -249,7 +253,7 @@ sub check_turns
 		my @matched = $matcher->(@row);
 		if (@matched) { $belong[ $matched[0] ] += $weight; }
 		else { $rest += $weight; }
-		$self->say('somebody matches two classes') if !@patterns && @matched > 1;
+		$self->say('somebody matches two classes') if $apart && @matched > 1;
 	}
 	for my $i (0 .. $#classes)
 	{
@@ -470,6 +474,33 @@ sub diversity
 	return $sum;
 }
 
+sub recorded_classes
+{
+	my ($self) = @_;
+	return $self->{table}{db}->rows("SELECT * FROM $Names::view{classes} WHERE run = $self->{run}{run} ORDER BY class");
+}
+
+sub strings { my ($h) = @_; return { map { ($_ => ref $h->{$_} ? $h->{$_} : defined $h->{$_} ? "$h->{$_}" : undef) } keys %$h }; }
+
+# What the record has of a class's cells.
+sub shown_as_told
+{
+	my ($self, $class) = @_;
+	my @names = $self->{table}->names;
+	my @levels = $self->levels($class);
+	my @columns = @{ $self->{table}{columns} };
+	return strings({ map { ($names[$_] => $class->{cells}[$_]) } grep { $levels[$_] eq '~' || $levels[$_] != $columns[$_]{height} } 0 .. $#levels });
+}
+
+# The classes in the order of their numbers.
+sub in_order
+{
+	my ($self) = @_;
+	my $n = 0;
+	my %number = map { ($json->encode([ $_->{pattern}, strings($_->{shown}) ]) => $n++) } @{ $self->recorded_classes };
+	return sort { $a->[1] <=> $b->[1] } map { [ $_, $number{ $json->encode([ $_->{mark}, $self->shown_as_told($_) ]) } ] } @{ $self->{classes} };
+}
+
 sub check_classes
 {
 	my ($self, $dropped) = @_;
@@ -494,10 +525,7 @@ sub check_classes
 		$cost += $n * sum0(map { $table->level_cost($table->{columns}[$_], $levels[$_], $case->{how} // 'height') } 0 .. $#levels)
 		  if !$case->{several};
 		my $cells = grep { $levels[$_] ne '~' && $levels[$_] == $table->{columns}[$_]{height} } 0 .. $#levels;
-		my @names = $table->names;
-		my %shown = map { ($names[$_] => defined $class->{cells}[$_] ? ref $class->{cells}[$_] ? $class->{cells}[$_] : "$class->{cells}[$_]" : undef) }
-		  grep { $levels[$_] eq '~' || $levels[$_] != $table->{columns}[$_]{height} } 0 .. $#levels;
-		push @should, [ $class->{mark}, $n, $n * $cells, sprintf('%.9f', $own), \%shown ];
+		push @should, [ $class->{mark}, $n, $n * $cells, sprintf('%.9f', $own), $self->shown_as_told($class) ];
 	}
 	$self->same('classes', $run->{classes}, scalar @classes);
 	$self->same('class_min', $run->{class_min}, @sizes ? min(@sizes) : $run->{class_min});
@@ -508,10 +536,9 @@ sub check_classes
 	$self->same('c_avg', $run->{c_avg}, @sizes ? $published / @sizes / $case->{k} : $run->{c_avg});
 	$self->same('classification', $run->{classification}, $wrong / $table->{n}) if $case->{class_column};
 	$self->same('cost', $run->{cost}, $cost) if !$case->{several} && !$case->{own_cost};
-	my $lines = $table->{db}->rows("SELECT * FROM $Names::view{classes} WHERE run = $run->{run} ORDER BY class");
+	my $lines = $self->recorded_classes;
 	my $text = sub { join("\n", sort map { $json->encode($_) } @_) };
-	my $strings = sub { my ($h) = @_; return { map { ($_ => ref $h->{$_} ? $h->{$_} : defined $h->{$_} ? "$h->{$_}" : undef) } keys %$h } };
-	my $is = $text->(map { [ $_->{pattern}, $_->{row_count} + 0, $_->{suppressed_cells} + 0, sprintf('%.9f', $_->{tuple_diversity}), $strings->($_->{shown}) ] } @$lines);
+	my $is = $text->(map { [ $_->{pattern}, $_->{row_count} + 0, $_->{suppressed_cells} + 0, sprintf('%.9f', $_->{tuple_diversity}), strings($_->{shown}) ] } @$lines);
 	my $want = $text->(@should);
 	$self->say("classes recorded:\n$is\nshould be:\n$want") if $is ne $want;
 	$self->check_sizes;
