@@ -190,7 +190,7 @@ SELECT count(*) > 0 FROM kanon_explain('inpatient', '{zip,age}', 4, keep => '{il
 
 -- which method takes which rule, the table of the reference: tables by chance are published, and plain SQL recounts the promise
 CREATE TABLE ward (zip text, age int, ill text, drug text, who int);
-CREATE TABLE crowd (zip text, age int);
+CREATE TABLE crowd (zip text, age int, who int);
 CREATE TABLE marginals (column_name text, value text, share float8);
 CREATE FUNCTION draw_ward(seed float8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -198,7 +198,7 @@ BEGIN
     TRUNCATE ward, crowd, marginals;
     INSERT INTO ward SELECT 'z' || floor(random() * 3), 20 + floor(random() * 4), (ARRAY['flu', 'gout', 'flu', 'cancer'])[1 + floor(random() * 4)::int],
         'd' || floor(random() * 2), 1 + floor(random() * 12) FROM generate_series(1, 36);
-    INSERT INTO crowd SELECT zip, age FROM ward UNION ALL SELECT zip, age FROM ward WHERE who < 5;
+    INSERT INTO crowd SELECT zip, age, who FROM ward UNION ALL SELECT zip, age, who + 100 FROM ward WHERE who < 5;
     INSERT INTO marginals SELECT 'zip', zip, 0.3 FROM ward GROUP BY zip UNION ALL SELECT 'age', age::text, 0.2 FROM ward GROUP BY age;
 END $$;
 -- of each rule, what says that a class `c` of what was published (o) breaks it
@@ -290,6 +290,11 @@ SET client_min_messages = warning;
 SELECT string_agg(name, ' | ' ORDER BY n) FROM method;
 SELECT rule.name || ': ' || string_agg(takes(format(call, format($$'ward', 'o', '{zip,age}', %s, keep => '{ill,drug,who}', allow_identifying => '{who}'$$, CASE method.name WHEN 'triples' THEN 3 ELSE 2 END), CASE WHEN rule IS NOT NULL THEN ARRAY[rule] END), breaks), ' | ' ORDER BY method.n)
 FROM rule, method GROUP BY rule.n, rule.name ORDER BY rule.n;
+-- two rules about one population: k of its persons match a class, who count in each, and its rows belong to one
+SELECT string_agg(name || ': ' || takes(format(call, $$'ward', 'o', '{zip,age}', 2, keep => '{ill,drug,who}', allow_identifying => '{who}'$$,
+    ARRAY[kanon_k_map('crowd', 'who'), kanon_delta_presence('crowd', 0, 0.9)]), (SELECT breaks FROM rule WHERE rule.name = 'delta_presence')
+    || $$ OR (SELECT count(DISTINCT crowd.who) FROM crowd WHERE coalesce(crowd.zip = min(c.zip), true) AND coalesce(crowd.age = min(c.age), true)) < 2$$), ' | ' ORDER BY n)
+FROM method WHERE name IN ('greedy', 'ilp', 'by rules', 'mondrian', 'forest', 'bottom_up');
 -- without classes: of each row what its matches have; alpha is of the ones that were drawn among, which the table does not show
 SELECT rule.name || ': ' || takes_records(method, rule.name, rule.rule) FROM rule, unnest('{ring}'::text[]) method ORDER BY rule.n;
 -- the others take k alone, and say of each rule why
