@@ -296,16 +296,20 @@ SELECT string_agg(name || ': ' || takes(format(call, $$'ward', 'o', '{zip,age}',
     || $$ OR (SELECT count(DISTINCT crowd.who) FROM crowd WHERE coalesce(crowd.zip = min(c.zip), true) AND coalesce(crowd.age = min(c.age), true)) < 2$$), ' | ' ORDER BY n)
 FROM method WHERE name IN ('greedy', 'ilp', 'by rules', 'mondrian', 'forest', 'bottom_up');
 -- without classes: of each row what its matches have; alpha is of the ones that were drawn among, which the table does not show
-SELECT rule.name || ': ' || takes_records(method, rule.name, rule.rule) FROM rule, unnest('{ring}'::text[]) method ORDER BY rule.n;
+SELECT rule.name || ': ' || string_agg(takes_records(method, rule.name, rule.rule), ' | ' ORDER BY m)
+FROM rule, unnest('{ring,greedy,sort_greedy,plain_sort_greedy,hungarian,plain_hungarian,min_cost_flow}'::text[]) WITH ORDINALITY AS f (method, m)
+GROUP BY rule.n, rule.name ORDER BY rule.n;
 -- the others take k alone, and say of each rule why
 SELECT rule.name || ': ' || string_agg(takes(format(call, method.name, rule.rule), NULL), ' | ' ORDER BY method.n) FROM rule, (
     SELECT n, name, 'kanon_freeform(''ward'', ''o'', ''{zip,age}'', 2, method => %L, keep => ''{ill,drug}'', privacy => ARRAY[%L]::jsonb[])' AS call
-    FROM unnest('{greedy,sort_greedy,plain_sort_greedy,hungarian,plain_hungarian,min_cost_flow,mip,concealment}'::text[]) WITH ORDINALITY AS f (name, n)
+    FROM unnest('{mip,concealment}'::text[]) WITH ORDINALITY AS f (name, n)
     UNION ALL SELECT 10 + n, name, 'kanon_cluster(''ward'', ''o'', ''{zip,age}'', 2, method => %L, keep => ''{ill,drug}'', privacy => ARRAY[%L]::jsonb[])'
     FROM unnest('{one_k,k_one,k_k}'::text[]) WITH ORDINALITY AS c (name, n)) method
 WHERE rule.rule IS NOT NULL GROUP BY rule.n, rule.name ORDER BY rule.n;
 RESET client_min_messages;
 SELECT try($$ kanon_freeform('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'ring', privacy => ARRAY[kanon_k_map('everybody')]) $$);
+SELECT try($$ kanon_freeform('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'mip', privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+SELECT try($$ kanon_freeform('inpatient', 'o', '{zip,age}', 2, keep => '{ill}', method => 'concealment', privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
 
 -- greedy leaves rows that may not be published
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);

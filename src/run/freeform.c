@@ -245,11 +245,20 @@ why_not(const PrivacyWords *words)
 			return "The distribution among k matches is the table's only where there are as many as in a class.";
 		case PRIVACY_ENTROPY_L:
 		case PRIVACY_RECURSIVE_CL:
-			return "A ring sees to it how many values there are among a row's matches, and which share each has; not "
-				   "to more of their distribution.";
+			return "A group or a ring sees to it how many values there are among a row's matches, and which share "
+				   "each has; not to more of their distribution.";
 		default:
 			return "A row of the population may match records of other rows: these are no classes to be in.";
 	}
+}
+
+/* Why a method takes no rule. */
+static const char *
+why_no_rule(KanonFreeformMethod method)
+{
+	return method == KANON_FREEFORM_MIP
+			   ? "Under rules rows go together by colours that are drawn: an optimum would be that of one draw."
+			   : "Its matches are not equally likely, so that no share of a value among them is a chance.";
 }
 
 /* The values among a row's matches keep rules where the draw cannot change that. */
@@ -257,7 +266,8 @@ static void
 check_privacy(const Request *request, KanonFreeformMethod method)
 {
 	static const char *const hint =
-		"Method 'ring' takes kanon_distinct_l and kanon_alpha, each of one column; kanon_full_domain and kanon_subtree take every rule.";
+		"All methods but 'mip' and 'concealment' take kanon_distinct_l and kanon_alpha, each of one column; "
+		"kanon_full_domain and kanon_subtree take every rule.";
 
 	for (int r = 0; request->privacy != NULL && r < request->privacy->n; r++)
 	{
@@ -265,8 +275,7 @@ check_privacy(const Request *request, KanonFreeformMethod method)
 		const char *reason = why_not(words);
 
 		if (reason == NULL && kanon_freeform_takes(method) == 0)
-			reason =
-				"Which values the records that a row matches have would depend on the draw, and that must not.";
+			reason = why_no_rule(method);
 		if (reason != NULL)
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							errmsg("method \"%s\" does not take the rule \"%s\"", kanon_freeform_name(method),

@@ -494,7 +494,7 @@ sub try_freeform
 		my @own = map { chance(0.2) ? $k + below($most - $k + 1) : 1 } 1 .. $n if !$relaxed && $method ne 'concealment' && chance(0.4);
 		$db->run('ALTER TABLE src ADD COLUMN IF NOT EXISTS own int') if @own;
 		$db->run("UPDATE src SET own = (ARRAY[" . join(',', @own) . '])[id + 1]') if @own;
-		my $privacy = $method eq 'ring' && !@own && chance(0.6) ? Privacy::draw($table, $k, 'distinct', 'alpha') : undef;
+		my $privacy = !$relaxed && $method !~ /^(mip|concealment)$/ && !@own && chance($method eq 'ring' ? 0.6 : 0.4) ? Privacy::draw($table, $k, 'distinct', 'alpha') : undef;
 		my $case = { table => $table, k => $k, own => @own ? \@own : undef, method => $method, residual => 'error', privacy => $privacy, several => 1, records => 1, weak => $method eq 'concealment' || $relaxed || $mutual,
 			may_refuse => $mutual };
 		$where = "$before k=$k" . ($mutual ? ' mutual' : '') . ($parts ? " parts=$parts" : '') . (@own ? " own=@own" : '') . ($privacy ? " $privacy->{sql}" : '');

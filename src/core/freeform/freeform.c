@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "freeform/freeform_colours.h"
 #include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
 #include "model/mask.h"
@@ -238,7 +239,9 @@ check_size(const KanonProblem *problem, int64_t rows, KanonReport *report)
 unsigned
 kanon_freeform_takes(KanonFreeformMethod method)
 {
-	return method == KANON_FREEFORM_RING ? 1u << KANON_DISTINCT_L | 1u << KANON_ALPHA : 0;
+	return method < KANON_FREEFORM_CONCEALMENT && method != KANON_FREEFORM_MIP
+			   ? 1u << KANON_DISTINCT_L | 1u << KANON_ALPHA
+			   : 0;
 }
 
 /* The problem's rules, flat. */
@@ -423,6 +426,35 @@ solve_graph(FreeformWork *work, KanonFreeformGraph *graph)
 	return KANON_BROKEN;
 }
 
+/* Under rules: in groups whose colours see to them, and where there are none, in rings. */
+static KanonStatus
+solve_ruled(FreeformWork *work, KanonFreeformGraph *graph)
+{
+	const KanonFreeformSpace *space = work->space;
+	/* records of a group are alike, and so is who matches them */
+	KanonFreeformSpace alone = *space;
+	FreeformColours colours = {.width = 0};
+	KanonStatus status = KANON_OK;
+
+	if (space->method != KANON_FREEFORM_RING)
+		status = freeform_colours_open(&colours, work);
+	if (status == KANON_OK && colours.width == 0)
+	{
+		status = freeform_work_open(work, 1, 1);
+		return status == KANON_OK ? freeform_ring(work, graph) : status;
+	}
+	alone.symmetric = false;
+	work->space = &alone;
+	if (status == KANON_OK)
+		status = freeform_work_open(work, colours.width, colours.width);
+	work->slot = colours.slot;
+	work->ncolours = colours.ncolours;
+	if (status == KANON_OK)
+		status = solve_graph(work, graph);
+	work->space = space;
+	return status == KANON_OK ? freeform_groups_graph(&colours, graph) : status;
+}
+
 /* The graph as the methods have left it in the work. */
 static KanonStatus
 copy_graph(const FreeformWork *work, KanonFreeformGraph *graph)
@@ -465,7 +497,10 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 		.random = {.strong = strong,
 				   .state = space->seed + (part->number + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03)},
 		.detail = detail,
-		.detail_size = size};
+		.detail_size = size,
+		.n = part->n,
+		.k = part->k,
+		.ncolumns = space->ncolumns};
 	bool regular = space->method < KANON_FREEFORM_CONCEALMENT;
 	bool mutual = space->symmetric;
 	uint32_t degree = part->k;
@@ -477,12 +512,12 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 	/* an odd number of rows cannot have an odd number of mutual partners each */
 	if (mutual && degree % 2 == 0 && (part->n % 2 == 1 || space->method == KANON_FREEFORM_RING))
 		degree++;
-	/* its graph is its own */
 	if (space->nrules > 0)
-		degree = 1;
-	status = freeform_work_open(&work, regular ? degree : 1,
-								regular ? degree : most_shown(space->method, part->k, part->n));
-	if (status == KANON_OK)
+		status = solve_ruled(&work, graph);
+	else
+		status = freeform_work_open(&work, regular ? degree : 1,
+									regular ? degree : most_shown(space->method, part->k, part->n));
+	if (status == KANON_OK && space->nrules == 0)
 		status = solve_graph(&work, graph);
 	/* too few rows for an exchange: the ring always works */
 	if (status == KANON_NOT_FOUND && mutual)
@@ -533,6 +568,9 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_PLAIN_HUNGARIAN ||
 		options->method == KANON_FREEFORM_MIN_COST_FLOW)
 		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 64;
+	/* rings, kinds and colours */
+	if (problem->privacy != NULL)
+		row += 220;
 	if (!regular)
 		row += rows / 8 + 64;
 	return rows * row;

@@ -73,12 +73,16 @@ weights(Assign *a, uint32_t i)
 
 /* What row i matches, and what it has taken: yes or no. */
 static void
-bar(Assign *a, uint32_t i, uint8_t barred)
+bar(Assign *a, uint32_t i, bool barred)
 {
 	const FreeformWork *work = a->work;
 
 	for (uint32_t t = 0; t < work->ntarget[i]; t++)
-		a->barred[work->target[(size_t) i * work->degree + t]] = barred;
+	{
+		uint32_t j = work->target[(size_t) i * work->degree + t];
+
+		a->barred[j] = barred || !freeform_is_open(work, j);
+	}
 	for (uint32_t t = 0; t < a->ntaken[i]; t++)
 		a->barred[a->taken[(size_t) i * a->each + t]] = barred;
 }
@@ -90,7 +94,7 @@ reach_records(Assign *a, uint32_t i)
 	const int32_t *weight = weights(a, i);
 	int64_t base = a->row_dist[i] - a->row_price[i];
 
-	bar(a, i, 1);
+	bar(a, i, true);
 	for (uint32_t j = 0; j < a->n; j++)
 	{
 		int64_t dist = base + weight[j] - a->price[j];
@@ -101,7 +105,7 @@ reach_records(Assign *a, uint32_t i)
 			a->via[j] = i;
 		}
 	}
-	bar(a, i, 0);
+	bar(a, i, false);
 }
 
 /* And from a full record to the rows that could leave it. */
@@ -230,8 +234,12 @@ assign(Assign *a)
 	memset(a->nowner, 0, a->n * sizeof(*a->nowner));
 	memset(a->row_price, 0, a->n * sizeof(*a->row_price));
 	memset(a->price, 0, a->n * sizeof(*a->price));
+	for (uint32_t j = 0; j < a->n; j++)
+		a->barred[j] = !freeform_is_open(a->work, j);
 	for (uint32_t i = 0; i < a->n && a->matrix != NULL && status == KANON_OK; i++)
 	{
+		if (!freeform_is_due(a->work, i))
+			continue;
 		if (kanon_stop(&a->work->pace, (uint64_t) a->work->padded * (uint64_t) a->work->ncolumns / 4))
 			status = KANON_CANCELLED;
 		memcpy(a->matrix + (size_t) i * a->work->padded, freeform_scan(a->work, i),
@@ -239,7 +247,8 @@ assign(Assign *a)
 	}
 	for (uint32_t r = 0; r < a->each && status == KANON_OK; r++)
 		for (uint32_t i = 0; i < a->n && status == KANON_OK; i++)
-			status = augment(a, i);
+			if (freeform_is_due(a->work, i))
+				status = augment(a, i);
 	return status;
 }
 
@@ -295,7 +304,10 @@ freeform_hungarian(FreeformWork *work)
 	Assign a = {.scratch = {.env = work->env}, .work = work, .n = work->n, .each = 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
-	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
+	if (status == KANON_OK && work->slot != NULL)
+		status = freeform_fill_groups(work, assign_again, &a,
+									  work->space->method != KANON_FREEFORM_PLAIN_HUNGARIAN);
+	for (uint32_t r = 1; r < work->degree && status == KANON_OK && work->slot == NULL; r++)
 	{
 		work->pace.share = (double) (r - 1) / work->degree;
 		status = assign(&a);
@@ -311,21 +323,46 @@ freeform_hungarian(FreeformWork *work)
 				freeform_add(work, i, a.taken[i]);
 	}
 	if (status == KANON_OK && work->space->method != KANON_FREEFORM_PLAIN_HUNGARIAN &&
-		!work->space->symmetric)
+		!work->space->symmetric && work->slot == NULL)
 		status = freeform_improve(work, assign_again, &a);
 	kanon_scratch_free(&a.scratch);
+	return status;
+}
+
+/* All rounds of groups on what their first rows show. */
+static KanonStatus
+flow_to_groups(Assign *a)
+{
+	FreeformWork *work = a->work;
+	uint32_t *record = kanon_take(&a->scratch, a->n, sizeof(uint32_t));
+	KanonStatus status = kanon_taken(&a->scratch);
+
+	for (work->due = 1; work->due < work->degree && status == KANON_OK; work->due++)
+	{
+		status = assign(a);
+		for (uint32_t i = 0; i < a->n && status == KANON_OK; i++)
+			if (freeform_is_due(work, i))
+				record[i] = a->taken[i];
+	}
+	for (uint32_t i = 0; i < a->n && status == KANON_OK; i++)
+		if (work->slot[i] > 0 && work->slot[i] < work->degree)
+			freeform_add(work, i, record[i]);
 	return status;
 }
 
 KanonStatus
 freeform_min_cost_flow(FreeformWork *work)
 {
-	Assign a = {.scratch = {.env = work->env}, .work = work, .n = work->n, .each = work->degree - 1};
+	bool groups = work->slot != NULL;
+	Assign a = {
+		.scratch = {.env = work->env}, .work = work, .n = work->n, .each = groups ? 1 : work->degree - 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
-	if (status == KANON_OK)
+	if (status == KANON_OK && groups)
+		status = flow_to_groups(&a);
+	else if (status == KANON_OK)
 		status = assign(&a);
-	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
+	for (uint32_t i = 0; i < work->n && status == KANON_OK && !groups; i++)
 		for (uint32_t t = 0; t < a.ntaken[i]; t++)
 			freeform_add(work, i, a.taken[(size_t) i * a.each + t]);
 	kanon_scratch_free(&a.scratch);

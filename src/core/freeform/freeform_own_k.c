@@ -277,6 +277,10 @@ cut(Groups *g, uint32_t group, uint32_t *part, uint32_t *row)
 	uint64_t rows = g->size[group];
 	uint32_t nparts = parts_of(g, group);
 
+	/* groups of k rows leave none over, but in the last part */
+	if (plan->space.nrules > 0 && plan->space.method != KANON_FREEFORM_RING)
+		step = g->k[group];
+
 	for (uint32_t p = 0; p < nparts; p++)
 	{
 		plan->first[*part] = *row + (uint32_t) (rows * p / nparts) / step * step;

@@ -22,6 +22,7 @@ typedef struct Round
 {
 	FreeformWork *work;
 	bool mutual;
+	bool sorted;
 	uint32_t *record; /* [n] that the row has taken in this round, or none */
 	uint32_t *stamp;  /* [n] marks of swap() */
 	uint32_t stamps;
@@ -38,7 +39,8 @@ round_open(Round *round, bool sorted)
 {
 	uint32_t n = round->work->n;
 
-	round->mutual = round->work->space->symmetric;
+	round->mutual = round->work->space->symmetric && round->work->slot == NULL;
+	round->sorted = sorted;
 	round->record = kanon_take(&round->work->scratch, n, sizeof(uint32_t));
 	round->stamp = kanon_take0(&round->work->scratch, n, sizeof(uint32_t));
 	if (sorted)
@@ -248,24 +250,28 @@ round_end(Round *round)
 
 /* One round: record[i] of each row, where it got one. */
 static KanonStatus
-make_round(Round *round, bool sorted)
+make_round(Round *round)
 {
 	FreeformWork *work = round->work;
 	KanonStatus status = freeform_scan_begin(work);
 
-	round->open = work->n;
-	memset(work->closed, 0, work->n * sizeof(*work->closed));
-	memset(round->record, 0xff, work->n * sizeof(*round->record));
+	round->open = 0;
+	for (uint32_t i = 0; i < work->n; i++)
+	{
+		round->record[i] = freeform_is_due(work, i) ? FREEFORM_NONE : i;
+		work->closed[i] = freeform_is_open(work, i) ? 0 : FREEFORM_NEVER;
+		round->open += freeform_is_open(work, i);
+	}
 	if (status != KANON_OK)
 		return status;
-	return sorted ? sorted_round(round) : greedy_round(round);
+	return round->sorted ? sorted_round(round) : greedy_round(round);
 }
 
 static KanonStatus
-sorted_again(void *arg, uint32_t *record)
+round_again(void *arg, uint32_t *record)
 {
 	Round *round = arg;
-	KanonStatus status = make_round(round, true);
+	KanonStatus status = make_round(round);
 
 	memcpy(record, round->record, round->work->n * sizeof(*record));
 	return status;
@@ -277,19 +283,21 @@ rounds(FreeformWork *work, bool sorted)
 	Round round = {.work = work};
 	size_t mark = kanon_mark(&work->scratch);
 	KanonStatus status = round_open(&round, sorted) ? KANON_OK : KANON_NO_MEMORY;
+	bool improve = sorted && !round.mutual && work->space->method != KANON_FREEFORM_PLAIN_SORT_GREEDY;
 
-	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
+	if (status == KANON_OK && work->slot != NULL)
+		status = freeform_fill_groups(work, round_again, &round, improve);
+	for (uint32_t r = 1; r < work->degree && status == KANON_OK && work->slot == NULL; r++)
 	{
 		work->pace.share = (double) (r - 1) / work->degree;
-		status = make_round(&round, sorted);
+		status = make_round(&round);
 		if (status == KANON_OK)
 			round_end(&round);
 		if (status == KANON_OK && round.mutual)
 			status = freeform_mend(work, r + 1);
 	}
-	if (status == KANON_OK && sorted && !round.mutual &&
-		work->space->method != KANON_FREEFORM_PLAIN_SORT_GREEDY)
-		status = freeform_improve(work, sorted_again, &round);
+	if (status == KANON_OK && improve && work->slot == NULL)
+		status = freeform_improve(work, round_again, &round);
 	kanon_release(&work->scratch, mark);
 	return status;
 }

@@ -62,9 +62,8 @@ number_codes(FreeformRules *rules, int r, const int32_t *value)
 	return KANON_OK;
 }
 
-/* By all that rules look at. */
-static int
-compare_kinds(const void *a, const void *b, void *arg)
+int
+freeform_compare_kinds(const void *a, const void *b, void *arg)
 {
 	const FreeformRules *rules = arg;
 	uint32_t left = *(const uint32_t *) a;
@@ -99,11 +98,10 @@ freeform_rules_open(FreeformRules *rules, FreeformWork *work)
 	return status == KANON_OK ? kanon_taken(scratch) : status;
 }
 
-/* The most that one value may have of so many. */
-static uint32_t
-most_of(const KanonFreeformRule *rule, uint32_t n)
+uint32_t
+freeform_rules_most(const FreeformRules *rules, int r, uint32_t n)
 {
-	double most = rule->share * n * (1 + 1e-12);
+	double most = rules->work->space->rules[r].share * n * (1 + 1e-12);
 
 	return most < n ? (uint32_t) most : n;
 }
@@ -117,7 +115,7 @@ freeform_rules_allow(FreeformRules *rules, const uint32_t *row, uint32_t n)
 	{
 		const KanonFreeformRule *rule = &rules->work->space->rules[r];
 		const int32_t *code = rules->code[r];
-		uint32_t most = most_of(rule, n);
+		uint32_t most = freeform_rules_most(rules, r, n);
 		uint32_t distinct = 0;
 
 		for (uint32_t x = 0; x < n; x++)
@@ -140,7 +138,7 @@ windows_keep(FreeformRules *rules, int r, const uint32_t *row, uint32_t n, uint3
 {
 	const KanonFreeformRule *rule = &rules->work->space->rules[r];
 	const int32_t *code = rules->code[r];
-	uint32_t most = most_of(rule, window);
+	uint32_t most = freeform_rules_most(rules, r, window);
 	uint32_t distinct = 0;
 	uint32_t above = 0; /* values that have more than they may */
 	bool keep = true;
@@ -206,15 +204,21 @@ shuffle(FreeformRandom *random, uint32_t *row, uint32_t n)
 	}
 }
 
+void
+freeform_rules_sort(FreeformRules *rules, uint32_t *row, uint32_t n)
+{
+	shuffle(&rules->work->random, row, n);
+	kanon_sort(row, rules->order, n, sizeof(uint32_t), freeform_compare_kinds, rules);
+}
+
 /* Each value's rows all over the ring, as evenly as can be; which row of a value takes which of its places is drawn. */
 static void
 spread(FreeformRules *rules, uint32_t *row, uint32_t n)
 {
-	shuffle(&rules->work->random, row, n);
-	kanon_sort(row, rules->order, n, sizeof(uint32_t), compare_kinds, rules);
+	freeform_rules_sort(rules, row, n);
 	for (uint32_t from = 0, end; from < n; from = end)
 	{
-		for (end = from + 1; end < n && compare_kinds(&row[from], &row[end], rules) == 0; end++)
+		for (end = from + 1; end < n && freeform_compare_kinds(&row[from], &row[end], rules) == 0; end++)
 			;
 		for (uint32_t x = from; x < end; x++)
 			rules->spread[x] = (KanonKeyed){(x - from + 0.5) / (end - from), x};
@@ -250,6 +254,21 @@ freeform_rules_ring(FreeformRules *rules, uint32_t *row, uint32_t n)
 		rules->given[row[x]] = row[(x + n - back + turn) % n];
 	}
 	return KANON_OK;
+}
+
+void
+freeform_rules_group(FreeformRules *rules, uint32_t *row, uint32_t n)
+{
+	memcpy(rules->order, row, n * sizeof(*row));
+	shuffle(&rules->work->random, rules->order, n);
+	for (uint32_t x = 0; x < n; x++)
+	{
+		rules->window[row[x]] = n;
+		rules->first[row[x]] = (uint32_t) (row - rules->rows);
+		rules->size[row[x]] = n;
+		rules->place[row[x]] = 0;
+		rules->given[row[x]] = rules->order[x];
+	}
 }
 
 KanonStatus

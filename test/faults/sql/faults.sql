@@ -144,6 +144,10 @@ SELECT broken('kept_changed', $$ kanon_freeform('ills', 'o', '{zip}', 3, method 
     privacy => ARRAY[kanon_alpha('ill', 0.9)]) $$);
 SELECT broken('rule_forgotten', $$ kanon_freeform('alone', 'o', '{i}', 2, method => 'ring', keep => '{ill}', categorical => '{i}', replace => true,
     privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+-- in groups, too, whose colours are to see to it
+CREATE TABLE crowd AS SELECT i, CASE WHEN i % 4 = 1 THEN 'y' ELSE 'x' END AS ill FROM generate_series(1, 24) i;
+SELECT sound($$ kanon_freeform('crowd', 'o', '{i}', 4, keep => '{ill}', replace => true, privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+SELECT broken('rule_forgotten', $$ kanon_freeform('crowd', 'o', '{i}', 3, keep => '{ill}', replace => true, privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
 -- where only one direction is promised, it is counted anew (write/verify.c)
 SELECT sound($$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', replace => true) $$);
 SELECT broken('value_fine', $$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', replace => true) $$);
