@@ -88,6 +88,18 @@ SELECT FROM kanon_pattern_guided('many', 'one', '{site,a,b,id}', 5, partition_by
 CREATE SEQUENCE read;
 CREATE VIEW other AS SELECT CASE WHEN nextval('read') > 16011 * 2 THEN 99 ELSE a END AS a, site, b, c, d FROM many;
 SELECT FROM kanon_pattern_guided('other', 'o', :call, keep => '{d}');
+-- one more when they are read the last time: of a value, of the last one; and one less of that
+\set VERBOSITY terse
+CREATE SEQUENCE more;
+CREATE VIEW growing AS SELECT * FROM many WHERE id <> 1 OR nextval('more') > 2;
+SELECT FROM kanon_pattern_guided('growing', 'o', :call, keep => '{d}');
+CREATE SEQUENCE most;
+CREATE VIEW longer AS SELECT * FROM many WHERE site IS NOT NULL AND (id <> 9 OR nextval('most') > 2);
+SELECT FROM kanon_pattern_guided('longer', 'o', :call, keep => '{d}');
+CREATE SEQUENCE less;
+CREATE VIEW shorter AS SELECT * FROM many WHERE site IS NOT NULL AND (id <> 9 OR nextval('less') <= 2);
+SELECT FROM kanon_pattern_guided('shorter', 'o', :call, keep => '{d}');
+\set VERBOSITY default
 
 -- kept columns are looked at and masked, and do not tell by their order where they come from
 SELECT FROM kanon_pattern_guided('many', 'identified', :call, keep => '{d,id}');

@@ -221,17 +221,21 @@ time_for(const PartedRows *parted, double share)
 	return isinf(limit) ? limit : Max((limit - elapsed(parted)) * share, 1e-3);
 }
 
-/* The row types of the next nrows rows of what is sorted; `before`: bytes before their codes. */
+/* Rows that were left over, of any value. */
+#define ANY_VALUE (-1)
+
+/* The row types of the next nrows rows of what is sorted, whose keys begin with that value, unless it is any. */
 static void
-read_types(PartedRows *parted, Keyed *from, int before, int64 nrows, PartedTypes *types)
+read_types(PartedRows *parted, Keyed *from, int64 value, int64 nrows, PartedTypes *types)
 {
 	const Run *run = parted->run;
+	int before = value == ANY_VALUE ? 0 : 4;
 
 	for (int64 n = 0; n < nrows;)
 	{
 		const KeyedRow *row = keyed_next(from);
 
-		if (row == NULL || row->rows > nrows - n)
+		if (row == NULL || row->rows > nrows - n || (before > 0 && key_get(row->key) != value))
 			raise_source_changed();
 		if (parted_is_type(types, run->source, row->key + before))
 			types->rows[types->n - 1] += row->rows;
@@ -251,7 +255,7 @@ solve_rest(PartedRows *parted)
 
 	if (parted->kept)
 		keyed_mark(parted->left);
-	read_types(parted, parted->left, 0, parted->nleft, &part.types);
+	read_types(parted, parted->left, ANY_VALUE, parted->nleft, &part.types);
 	part.problem = parted_open_problem(parted, &part.types);
 	part.problem.time_limit = time_for(parted, 1);
 	status = run->request->solve(&part.problem, &part.release, &run->report);
@@ -317,9 +321,9 @@ take_value(void *arg, uint32 code, KanonStatus status, KanonRelease *release)
 	return KANON_OK;
 }
 
-/* So many of the next `distinct` values as one batch takes; how many that were. */
+/* So many of the next `distinct` values, from `first` on, as one batch takes; how many that were. */
 static KanonStatus
-solve_batch(PartedRows *parted, const int64 *rows, uint32 distinct, uint32 *taken)
+solve_batch(PartedRows *parted, uint32 first, const int64 *rows, uint32 distinct, uint32 *taken)
 {
 	Run *run = parted->run;
 	Batch batch = {.parted = parted, .rows = rows};
@@ -335,7 +339,8 @@ solve_batch(PartedRows *parted, const int64 *rows, uint32 distinct, uint32 *take
 	{
 		batch.start = border_grow(run->border, batch.start, &room, (Size) values.distinct + 2, sizeof(Size));
 		batch.start[values.distinct] = batch.types.n;
-		read_types(parted, parted->source, 4, rows[values.distinct], &batch.types);
+		read_types(parted, parted->source, (int64) first + values.distinct, rows[values.distinct],
+				   &batch.types);
 		nrows += rows[values.distinct++];
 		batch.start[values.distinct] = batch.types.n;
 	}
@@ -452,7 +457,7 @@ parted_solve(Run *run)
 		memset(parted->values.rows[q], 0, size);
 	}
 	for (uint32 code = 0, taken; code < distinct && status == KANON_OK; code += taken)
-		status = solve_batch(parted, rows + code, distinct - code, &taken);
+		status = solve_batch(parted, code, rows + code, distinct - code, &taken);
 	if (status == KANON_OK && keyed_next(parted->source) != NULL)
 		raise_source_changed();
 	border_pfree(run->border, rows);
