@@ -13,6 +13,7 @@
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -157,4 +158,34 @@ citus_broadcast(const char *result, const char *query)
 								  quote_literal_cstr(result), quote_literal_cstr(query)),
 						 false) != SPI_OK_SELECT)
 			elog(ERROR, "could not send rows to workers");
+}
+
+char *
+citus_send_numbers(const char *schema, const int64 *numbers, int n)
+{
+	Oid types[1] = {INT8ARRAYOID};
+	Datum *elements = palloc(sizeof(Datum) * n);
+	Datum values[1];
+	char *bare, *name;
+	uint64 random;
+
+	if (!pg_strong_random(&random, sizeof(random)))
+		elog(ERROR, "could not generate a random name");
+	for (int i = 0; i < n; i++)
+		elements[i] = Int64GetDatum(numbers[i]);
+	values[0] = PointerGetDatum(
+		construct_array(elements, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	bare = psprintf("kanon_numbers_" UINT64_FORMAT, random);
+	name = quote_qualified_identifier(schema, bare);
+	run_silently(psprintf("CREATE UNLOGGED TABLE %s (numbers pg_catalog.int8[])", name));
+	if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1)", name), 1, types, values, NULL, false,
+							  0) != SPI_OK_INSERT)
+		elog(ERROR, "could not send numbers to workers");
+	citus_broadcast(bare, psprintf("SELECT numbers, " CITUS_TEXT_COLUMN " FROM %s", name));
+	run_silently(psprintf("DROP TABLE %s", name));
+	pfree(elements);
+	return psprintf("(SELECT numbers FROM pg_catalog.read_intermediate_result(%s,"
+					" 'text'::pg_catalog.citus_copy_format)"
+					" AS f(numbers pg_catalog.int8[], format pg_catalog.pg_am))",
+					quote_literal_cstr(bare));
 }

@@ -45,4 +45,16 @@ extern void citus_copy_everywhere(const char *name);
  */
 extern void citus_broadcast(const char *result, const char *query);
 
+/*
+ * A further column of nothing, by which that file is text: Citus chooses the format by the columns' types, and one
+ * of a system table's row type leaves it no choice.
+ */
+#define CITUS_TEXT_COLUMN "NULL::pg_catalog.pg_am AS format"
+
+/*
+ * Numbers that are to be in no query's text or parameters, since servers log these: what queries
+ * on workers say for an array of them.  They travel as rows.  schema: of a table that is there meanwhile.
+ */
+extern char *citus_send_numbers(const char *schema, const int64 *numbers, int n);
+
 #endif

@@ -67,8 +67,8 @@ packable(const SourceColumn *columns, int n)
 char *
 packing(const Source *source)
 {
-	return psprintf("%s.kanon_row_type(" INT64_FORMAT "::pg_catalog.int8, %s)", source->functions,
-					source->staged_seed, column_list(source->qis, source->ngrouped));
+	return psprintf("%s.kanon_row_type((%s)[1], %s)", source->functions, source->staged_seed_sql,
+					column_list(source->qis, source->ngrouped));
 }
 
 /* ---- on workers ---- */

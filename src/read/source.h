@@ -29,6 +29,7 @@ typedef struct Source
 	char *functions;    /* the schema, quoted, in which workers have kanon's functions, or NULL */
 	bool staged_packed; /* without their row types, but for a hash of them under that seed (packed.h) */
 	int64 staged_seed;
+	char *staged_seed_sql; /* what queries on workers say for it */
 	bool
 		once; /* rows are read once, to be grouped here; what is kept of them waits until they are written: */
 	int nwaiting;   /* the first of the kept columns, a key behind them among them */

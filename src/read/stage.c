@@ -49,6 +49,7 @@ typedef struct Staging
 	char *columns;
 	char *name;
 	char *bare;
+	const char *schema;
 	bool pack;
 } Staging;
 
@@ -110,6 +111,9 @@ copy_rows(void *arg)
 							   : "0::pg_catalog.int8 AS " PLACE_COLUMN,
 				 staging->columns, from));
 	citus_distribute(staging->name, SHARD_COLUMN, NULL);
+	if (staging->pack)
+		staging->source->staged_seed_sql =
+			citus_send_numbers(staging->schema, &staging->source->staged_seed, 1);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "INSERT INTO %s SELECT " SHARD_COLUMN ", %s%s FROM (SELECT ", staging->name,
 					 staging->pack ? PACKED_COLUMN : PLACE_COLUMN, staging->columns);
@@ -126,7 +130,7 @@ copy_rows(void *arg)
 void
 source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack)
 {
-	Staging staging = {.source = source};
+	Staging staging = {.source = source, .schema = schema};
 	ErrorData *error = NULL;
 
 	if (kanon_distribute == DISTRIBUTE_OFF || !citus_reads(source->relid))

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "write/divided.h"
+#include "host/citus.h"
 #include "host/gate.h"
 
 #include "catalog/pg_type.h"
@@ -95,17 +96,17 @@ find_split_types(Split *split, Border *border)
 
 /* The places of all of these types' rows are looked at, and nothing else of them. */
 static void
-find_thresholds(Split *split, const Source *source, const char *of_row, const char *lot)
+find_thresholds(Split *split, const Source *source, const char *schema, const char *of_row, const char *lot)
 {
 	StringInfoData sql;
 	Gate *gate;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s, %s FROM %s WHERE %s OPERATOR(pg_catalog.=) ANY ('{", of_row, lot,
-					 source->name, of_row);
-	for (size_t i = 0; i < split->n; i++)
-		appendStringInfo(&sql, "%s" INT64_FORMAT, i > 0 ? "," : "", split->hashes[i]);
-	appendStringInfoString(&sql, "}'::pg_catalog.int8[]) ORDER BY 1, 2");
+	appendStringInfo(&sql,
+					 "SELECT %s, %s FROM %s WHERE %s OPERATOR(pg_catalog.=) ANY (%s::pg_catalog.int8[])"
+					 " ORDER BY 1, 2",
+					 of_row, lot, source->name, of_row,
+					 citus_send_numbers(schema, split->hashes, (int) split->n));
 	gate = gate_create(source->name, source->relid, 2);
 	gate_computed(gate, "type", INT8OID);
 	gate_computed(gate, "place", INT8OID);
@@ -115,8 +116,8 @@ find_thresholds(Split *split, const Source *source, const char *of_row, const ch
 }
 
 bool
-divide_types(const Source *source, const KanonRelease *release, const int64 *hash, const char *of_row,
-			 const char *lot, int64 *low, int64 *high, Border *border)
+divide_types(const Source *source, const char *schema, const KanonRelease *release, const int64 *hash,
+			 const char *of_row, const char *lot, int64 *low, int64 *high, Border *border)
 {
 	Split split = {.release = release, .hash = hash, .low = low, .high = high};
 
@@ -127,7 +128,7 @@ divide_types(const Source *source, const KanonRelease *release, const int64 *has
 	}
 	find_split_types(&split, border);
 	if (split.n > 0)
-		find_thresholds(&split, source, of_row, lot);
+		find_thresholds(&split, source, schema, of_row, lot);
 	border_pfree(border, split.flows);
 	border_pfree(border, split.hashes);
 	return split.n > 0;

@@ -60,9 +60,10 @@ typedef struct Spread
 	const KanonRelease *release;
 	Border *border;
 	int64 seed;
-	int64 *hash; /* [ntypes] */
-	bool splits; /* a type goes to several classes */
-	int64 *low;  /* [nflows] */
+	char *seed_sql; /* what queries on workers say for it, where rows were not packed under it */
+	int64 *hash;    /* [ntypes] */
+	bool splits;    /* a type goes to several classes */
+	int64 *low;     /* [nflows] */
 	int64 *high;
 	bytea *lookup;     /* NULL: rows are joined with classes */
 	const Oid *before; /* [nbefore] types of columns */
@@ -162,7 +163,7 @@ hash_of_row(const Spread *spread, const char *row)
 	appendStringInfoString(&sql, "pg_catalog.hash_record_extended(ROW(");
 	for (int c = 0; c < source->ngrouped; c++)
 		appendStringInfo(&sql, "%s%s%s", c > 0 ? ", " : "", row, source->qis[c].quoted);
-	appendStringInfo(&sql, "), " INT64_FORMAT "::pg_catalog.int8)", spread->seed);
+	appendStringInfo(&sql, "), (%s)[1])", spread->seed_sql);
 	return sql.data;
 }
 
@@ -255,6 +256,8 @@ find_hashes(Spread *spread)
 		spread->seed = source->staged_packed ? source->staged_seed : (int64) random_draw(random);
 		hash_types(spread);
 	} while (!hashes_differ(spread));
+	if (!source->staged_packed)
+		spread->seed_sql = citus_send_numbers(spread->target->schema, &spread->seed, 1);
 	pfree(random);
 }
 
@@ -441,10 +444,7 @@ fill_mapping(const Spread *spread, Relation target)
 /*
  * What rows are joined with is sent to every worker first, as Citus sends a query's own
  * intermediate results: so the INSERT … SELECT reads and writes within each shard alone.
- * Citus writes these files in a format that it chooses by the columns' types; a column
- * of a system table's row type leaves it no choice.
  */
-#define FORMAT_COLUMN "NULL::pg_catalog.pg_am AS format"
 
 /* "(file) AS f (types)": which rows go to which class, as one value to look up */
 static char *
@@ -454,7 +454,7 @@ looked_up_types(const Spread *spread)
 	int nest = plain_text_begin();
 
 	citus_broadcast(
-		file, psprintf("SELECT types, " FORMAT_COLUMN " FROM %s WHERE types IS NOT NULL", spread->name));
+		file, psprintf("SELECT types, " CITUS_TEXT_COLUMN " FROM %s WHERE types IS NOT NULL", spread->name));
 	plain_text_end(nest);
 	return psprintf("pg_catalog.read_intermediate_result(%s, 'text'::pg_catalog.citus_copy_format)"
 					" AS f(types pg_catalog.bytea, format pg_catalog.pg_am)",
@@ -467,7 +467,8 @@ mapped_types(const Spread *spread)
 {
 	char *file = psprintf("%s_types", spread->bare);
 
-	citus_broadcast(file, psprintf("SELECT type, low, high, class, " FORMAT_COLUMN " FROM %s", spread->name));
+	citus_broadcast(file,
+					psprintf("SELECT type, low, high, class, " CITUS_TEXT_COLUMN " FROM %s", spread->name));
 	return psprintf("pg_catalog.read_intermediate_result(%s, 'text'::pg_catalog.citus_copy_format) AS f(type"
 					" pg_catalog.int8, low pg_catalog.int8, high pg_catalog.int8, class pg_catalog.int4,"
 					" format pg_catalog.pg_am)",
@@ -493,7 +494,7 @@ mapped_classes(const Spread *spread, Relation target)
 						 format_type_extended(att->atttypid, att->atttypmod,
 											  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 	}
-	citus_broadcast(file, psprintf("SELECT DISTINCT ON (class) class, %s" FORMAT_COLUMN " FROM %s",
+	citus_broadcast(file, psprintf("SELECT DISTINCT ON (class) class, %s" CITUS_TEXT_COLUMN " FROM %s",
 								   columns.data, spread->name));
 	plain_text_end(nest);
 	return psprintf("pg_catalog.read_intermediate_result(%s, 'text'::pg_catalog.citus_copy_format)"
@@ -580,8 +581,9 @@ prepare_mapping(Spread *spread)
 	find_hashes(spread);
 	spread->low = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
 	spread->high = border_palloc(spread->border, sizeof(int64) * Max(release->nflows, 1));
-	spread->splits = divide_types(types->source, release, spread->hash, hash_of_row(spread, ""),
-								  lot_of_row(spread, ""), spread->low, spread->high, spread->border);
+	spread->splits =
+		divide_types(types->source, spread->target->schema, release, spread->hash, hash_of_row(spread, ""),
+					 lot_of_row(spread, ""), spread->low, spread->high, spread->border);
 	if (types->source->staged_packed)
 		spread->lookup = lookup_create(release, spread->hash, spread->low, spread->border);
 	spread->before = spread->lookup != NULL ? before_looked_up : before_joined;

@@ -55,7 +55,7 @@ E
 sub left_behind
 {
 	my ($name, @nodes) = @_;
-	my @left = map { $_->safe_psql('postgres', "SELECT relname FROM pg_class WHERE relname ~ '^kanon_(staging|mapping|building|keyed)' UNION ALL SELECT gid FROM pg_prepared_xacts") } @nodes;
+	my @left = map { $_->safe_psql('postgres', "SELECT relname FROM pg_class WHERE relname ~ '^kanon_(staging|mapping|numbers|building|keyed)' UNION ALL SELECT gid FROM pg_prepared_xacts") } @nodes;
 
 	is(join('', @left), '', "$name: nothing is left behind");
 }
