@@ -588,6 +588,14 @@ AS 'MODULE_PATHNAME', 'kanon_class_of';
 COMMENT ON FUNCTION @extschema@.kanon_class_of(bytea, bytea, integer)
 IS 'behind kanon.distribute: the class that a row goes to, and its place among others';
 
+CREATE FUNCTION @extschema@.kanon_sampled(forgotten integer, VARIADIC kept_values "any")
+RETURNS bytea
+LANGUAGE C STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'kanon_sampled';
+
+COMMENT ON FUNCTION @extschema@.kanon_sampled(integer, VARIADIC "any")
+IS 'behind kanon.distribute: hashes of values of kept columns, of a sample of all that there are';
+
 /* ---- freeform generalisation: k matches for each row and record, no classes ---- */
 
 CREATE FUNCTION @extschema@.kanon_freeform(

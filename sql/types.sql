@@ -183,6 +183,15 @@ SELECT kanon_row_type_lot('\x00000000000000010000', 1);
 SELECT kanon_row_type_hash('\x000000000000000100000002') AS hash, kanon_row_type_lot('\x000000000000000100000002', -1) AS lot;
 SELECT count(DISTINCT kanon_place()) FROM generate_series(1, 3000);
 
+-- and of kept columns: each value's place and hash, as PostgreSQL has it of the text; of all hashes those without some bits
+SELECT kanon_sampled(0, a, b, c, d, NULL::int) = '\x0000'::bytea || substr(int8send(hashtextextended(a, 0)), 1, 4) || '\x0001' || substr(int8send(hashtextextended(b::text, 0)), 1, 4)
+       || '\x0002' || substr(int8send(hashtextextended('x  ', 0)), 1, 4) || '\x0003' || substr(int8send(hashtextextended('{1,NULL}', 0)), 1, 4) AS told
+FROM (VALUES ('text', 1.50, 'x'::char(3), '{1,NULL}'::int[])) v (a, b, c, d);
+SELECT count(*) FROM generate_series(1, 3000) i WHERE (kanon_sampled(63, i, -i) IS NULL) <> (hashtextextended(i::text, 0) & 63 <> 0 AND hashtextextended((-i)::text, 0) & 63 <> 0);
+SELECT octet_length(kanon_sampled(0, repeat('x', 100000))) AS told, kanon_sampled(NULL, 1) IS NULL AS without, kanon_sampled(0, NULL::text) IS NULL AS nothing;
+SELECT kanon_sampled(0);
+SELECT kanon_sampled(0, VARIADIC ARRAY[1, 2]);
+
 -- and the class that a row goes to: entries of (hash, least lot, class), where those of the first bits of a hash begin
 CREATE FUNCTION classes(bits int, starts int[], entries bigint[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
     SELECT int4send(array_length(entries, 1)) || int4send(bits) || (SELECT string_agg(int4send(s), '' ORDER BY n) FROM unnest(starts) WITH ORDINALITY u (s, n))

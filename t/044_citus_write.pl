@@ -106,6 +106,8 @@ foreach my $worker (@workers)
 
 	like($log, qr/kanon_row_type\(/, 'row types are told once');
 	like($log, qr/ ANY \(+SELECT[^\n]*kanon_numbers_\d+/, 'some are divided');
+	like($log, qr/kanon_sampled\(\d+, [^\n]*diagnosis, [^\n]*home/, 'kept columns are counted together');
+	like($log, qr/ FROM public\.far_\d+ [^\n]*GROUP BY [^\n]*NULL::xid/, 'and the target is grouped without being sorted');
 	like($log, qr/kanon_class_of\(/, 'and looked up');
 	unlike($log, qr/gen_random_uuid|hash_record_extended/, 'and hashed once');
 	like($log, qr/INSERT INTO \S+_\d+ [^\n]*SELECT[^\n]*kanon_mapping_\d+_classes/, 'shard by shard');
@@ -557,6 +559,21 @@ ask("CREATE TABLE also (LIKE here); SELECT create_distributed_table('also', 'id'
 is((run("SELECT FROM kanon_pattern_guided('also', 'further', '{age,zip}', 60, keep => '{diagnosis}')"))[1] . kind('further'), 'h s', 'this server may have shards, too');
 is(ask("SELECT count(DISTINCT groupid) FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) WHERE logicalrelid = 'further'::regclass") . ' ' . ask('SELECT count(*) FROM further'), '3 12000', 'and then has some of the rows');
 left_behind('with shards');
+
+# Workers that say something else of kept columns: half of a value, and columns that are not there.
+foreach my $instead ([ 'internal', "'int4send'" ], [ 'C', "'%s', 'kanon_row_type'" ])
+{
+	my ($language, $body) = @$instead;
+
+	foreach my $worker (@workers)
+	{
+		my $library = $worker->safe_psql('postgres', "SELECT probin FROM pg_proc WHERE proname = 'kanon_row_type'");
+
+		$worker->safe_psql('postgres', sprintf("SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_sampled(forgotten integer, VARIADIC kept_values \"any\") RETURNS bytea LANGUAGE $language STABLE AS $body", $library));
+	}
+	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
+	like($err, qr/ERROR:  what workers say of kept columns cannot be read/, "$language: no sample");
+}
 
 # Workers who have nothing of kanon.
 ask('DELETE FROM pg_dist_object WHERE classid = $$pg_extension$$::regclass AND objid = (SELECT oid FROM pg_extension WHERE extname = $$kanon$$)');

@@ -27,6 +27,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 /* ---- spellings ---- */
 
@@ -177,6 +178,22 @@ append_grouping(StringInfo query, int ncolumns)
 }
 
 /*
+ * Of what a run has just written on workers nobody knows how many groups there are, and planners guess ten times too
+ * many, so that those of larger shards would sort their rows, by every column, which takes three times as long.  A column
+ * (of nothing) that has no order leaves them no choice: groups that memory does not hold are spilled.
+ */
+static bool
+is_hashed_alone(const Source *source)
+{
+	if (!source->scattered && !OidIsValid(source->staged_from))
+		return false;
+	for (int c = 0; c < source->ngrouped; c++)
+		if (!OidIsValid(lookup_type_cache(source->qis[c].type, TYPECACHE_HASH_PROC)->hash_proc))
+			return false;
+	return true;
+}
+
+/*
  * Where equal values can be spelled differently, groups are split by spelling,
  * so that every spelling reaches the dictionary and the one it publishes does
  * not depend on the order of rows; equal groups are merged again afterwards.
@@ -190,6 +207,8 @@ append_groups(StringInfo query, const Source *source, const char *relation, int 
 			appendStringInfo(query, "%s, ", spelling(&source->qis[c]));
 	appendStringInfo(query, "pg_catalog.count(*) FROM %s", relation);
 	append_grouping(query, ncolumns);
+	if (is_hashed_alone(source))
+		appendStringInfoString(query, ", NULL::pg_catalog.xid");
 }
 
 char *

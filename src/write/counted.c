@@ -91,9 +91,9 @@ counted_kept(KeptLook *look, const Target *target, const Source *source, const K
 	Source itself = {.name = target->building, .relid = target->relid};
 
 	if (!counts_persons(problem))
-		kept_count(look, &itself, itself.name, "", NULL, written);
+		kept_count(look, &itself, source->functions, itself.name, "", NULL, written);
 	else
-		kept_count(look, source, rows, "s.",
+		kept_count(look, source, source->functions, rows, "s.",
 				   psprintf("pg_catalog.hash_record_extended(ROW(s.%s), 0)",
 							source->qis[source->nqis + kanon_privacy_person(problem->privacy)].quoted),
 				   written);

@@ -19,7 +19,10 @@
 #include "core/privacy/subsets.h"
 #include "core/util/hash.h"
 #include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* From so many rows with a value on a column is judged. */
@@ -203,23 +206,116 @@ kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
 			note_value(look, &look->columns[i], values[i], person);
 }
 
+/* ---- on workers ---- */
+
+PG_FUNCTION_INFO_V1(kanon_sampled);
+
+/* What is told of a value: the column's place among those that were asked about, and the hash. */
+#define SAMPLED ((int) (sizeof(uint16) + sizeof(uint32)))
+
+typedef struct Sampler
+{
+	int n;
+	FmgrInfo output[FUNC_MAX_ARGS];
+} Sampler;
+
+static Sampler *
+sampler_create(FmgrInfo *call, int n)
+{
+	Sampler *sampler = MemoryContextAllocZero(call->fn_mcxt, sizeof(Sampler));
+
+	if (n < 1 || get_fn_expr_variadic(call))
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a sample is of values, one by one")));
+	for (; sampler->n < n; sampler->n++)
+	{
+		Oid type = get_fn_expr_argtype(call, sampler->n + 1), function;
+		bool varlena;
+
+		if (!OidIsValid(type))
+			ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a sample is of values, one by one")));
+		getTypeOutputInfo(type, &function, &varlena);
+		fmgr_info_cxt(function, &sampler->output[sampler->n], call->fn_mcxt);
+	}
+	return sampler;
+}
+
+/* As hashtextextended has it of the text, in the collation "C". */
+static uint64
+text_hash(FmgrInfo *output, Datum value)
+{
+	const char *text;
+
+	if (output->fn_oid == F_TEXTOUT || output->fn_oid == F_VARCHAROUT || output->fn_oid == F_BPCHAROUT)
+	{
+		struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+
+		return DatumGetUInt64(hash_any_extended((const unsigned char *) VARDATA_ANY(packed),
+												(int) VARSIZE_ANY_EXHDR(packed), 0));
+	}
+	text = OutputFunctionCall(output, value);
+	return DatumGetUInt64(hash_any_extended((const unsigned char *) text, (int) strlen(text), 0));
+}
+
+/* Of a row's values those whose hash has none of these bits: NULL when there are none. */
+Datum
+kanon_sampled(PG_FUNCTION_ARGS)
+{
+	Sampler *sampler = fcinfo->flinfo->fn_extra;
+	uint64 forgotten;
+	StringInfoData out = {0};
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	forgotten = (uint32) PG_GETARG_INT32(0);
+	if (sampler == NULL)
+		sampler = fcinfo->flinfo->fn_extra = sampler_create(fcinfo->flinfo, PG_NARGS() - 1);
+	for (int c = 0; c < sampler->n; c++)
+	{
+		uint64 hash;
+
+		if (PG_ARGISNULL(c + 1))
+			continue;
+		hash = text_hash(&sampler->output[c], PG_GETARG_DATUM(c + 1));
+		if ((hash & forgotten) != 0)
+			continue;
+		if (out.data == NULL)
+			pq_begintypsend(&out);
+		pq_sendint16(&out, (uint16) c);
+		pq_sendint32(&out, (uint32) (hash >> 32));
+	}
+	if (out.data == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+}
+
+/* ---- counted where the rows are ---- */
+
+/* Of as many columns as a function takes, after the argument that says which hashes are in the sample. */
+#define MOST_AT_ONCE 64
+
 typedef struct Count
 {
 	KeptLook *look;
-	KeptColumn *column;
+	KeptColumn *columns[MOST_AT_ONCE]; /* that are asked about */
+	int n;
 } Count;
 
-/* A hash of the value, its rows, and the least and largest hash of their persons when these are known. */
-static bool
-receive_count(void *arg, TupleTableSlot *slot)
+static void
+raise_no_sample(void)
 {
-	Count *count = arg;
-	uint32 hash = (uint32) ((uint64) DatumGetInt64(slot->tts_values[0]) >> 32);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("what workers say of kept columns cannot be read")));
+}
+
+/* Least and largest hash of the rows' persons follow their number, when these are known. */
+static void
+count_value(KeptLook *look, KeptColumn *column, uint32 hash, TupleTableSlot *slot)
+{
 	uint64 rows = (uint64) DatumGetInt64(slot->tts_values[1]);
 	uint32 person =
-		count->look->persons ? (uint32) DatumGetInt64(slot->tts_values[2]) & (KEPT_NOBODY >> 1) : KEPT_NOBODY;
+		look->persons ? (uint32) DatumGetInt64(slot->tts_values[2]) & (KEPT_NOBODY >> 1) : KEPT_NOBODY;
 	bool found;
-	KeptValue *value = kept_insert(count->column->values, hash, &found);
+	KeptValue *value = kept_insert(column->values, hash, &found);
 
 	if (!found)
 	{
@@ -228,55 +324,123 @@ receive_count(void *arg, TupleTableSlot *slot)
 		value->shared = false;
 	}
 	value->rows = (uint32) Min(value->rows + rows, (uint64) PG_UINT32_MAX);
-	if (count->look->persons)
+	if (look->persons)
 		value->shared = value->shared || value->person != person ||
 						DatumGetInt64(slot->tts_values[2]) != DatumGetInt64(slot->tts_values[3]);
+}
+
+/* The hash of one column's value, and its rows. */
+static bool
+receive_count(void *arg, TupleTableSlot *slot)
+{
+	Count *count = arg;
+
+	count_value(count->look, count->columns[0], (uint32) ((uint64) DatumGetInt64(slot->tts_values[0]) >> 32),
+				slot);
 	return true;
+}
+
+/* Of the values that rows have in common those that are in the sample, and these rows. */
+static bool
+receive_sampled(void *arg, TupleTableSlot *slot)
+{
+	Count *count = arg;
+	bytea *sampled = DatumGetByteaPP(slot->tts_values[0]);
+	const char *at = VARDATA_ANY(sampled);
+
+	for (int left = VARSIZE_ANY_EXHDR(sampled); left > 0; left -= SAMPLED, at += SAMPLED)
+	{
+		uint16 c;
+		uint32 hash;
+
+		if (left < SAMPLED)
+			raise_no_sample();
+		memcpy(&c, at, sizeof(c));
+		memcpy(&hash, at + sizeof(c), sizeof(hash));
+		c = pg_ntoh16(c);
+		if (c >= count->n)
+			raise_no_sample();
+		count_value(count->look, count->columns[c], pg_ntoh32(hash), slot);
+	}
+	return true;
+}
+
+static void
+count_by(Count *count, const Source *source, const char *from, const char *key, const char *condition,
+		 const char *person, bool sampled)
+{
+	Gate *gate = gate_create(source->name, source->relid, person != NULL ? 4 : 2);
+
+	gate_computed(gate, "value", sampled ? BYTEAOID : INT8OID);
+	gate_computed(gate, "count", INT8OID);
+	if (person != NULL)
+	{
+		gate_computed(gate, "min", INT8OID);
+		gate_computed(gate, "max", INT8OID);
+	}
+	gate_select(
+		gate,
+		psprintf("SELECT %s, pg_catalog.count(*)%s FROM %s WHERE %s GROUP BY 1", key,
+				 person != NULL ? psprintf(", pg_catalog.min(%s), pg_catalog.max(%s)", person, person) : "",
+				 from, condition),
+		false, sampled ? receive_sampled : receive_count, count);
+	count->n = 0;
+}
+
+static void
+count_sampled(Count *count, const Source *source, const char *functions, StringInfo values, uint32 forgotten,
+			  const char *from, const char *person)
+{
+	char *key = psprintf("%s.kanon_sampled(%u%s)", functions, forgotten, values->data);
+
+	count_by(count, source, from, key, psprintf("%s IS NOT NULL", key), person, true);
+	resetStringInfo(values);
 }
 
 /*
  * By a hash of the text, whatever type it is; of a table whose rows may all differ so
- * many hashes are left out as leave a sample of the usual size.
+ * many hashes are left out as leave a sample of the usual size.  All columns at once where
+ * workers have kanon.
  */
 void
-kept_count(KeptLook *look, const Source *source, const char *from, const char *of, const char *person,
-		   int64 rows)
+kept_count(KeptLook *look, const Source *source, const char *functions, const char *from, const char *of,
+		   const char *person, int64 rows)
 {
+	Count count = {.look = look};
 	uint32 forgotten = 0;
+	StringInfoData values;
 
 	look->persons = person != NULL;
 	while (rows / ((int64) forgotten + 1) > look->most && forgotten < PG_INT32_MAX)
 		forgotten = forgotten << 1 | 1;
+	initStringInfo(&values);
 	for (int i = 0; i < look->nkept; i++)
 	{
 		KeptColumn *column = &look->columns[i];
 		char *value = psprintf("%s%s", of, column->column->quoted);
-		char *hash =
-			psprintf("pg_catalog.hashtextextended(pg_catalog.concat(%s) COLLATE pg_catalog.\"C\", 0)", value);
-		Gate *gate;
 
 		if (column->values == NULL)
 			continue;
 		column->forgotten = forgotten;
-		gate = gate_create(source->name, source->relid, person != NULL ? 4 : 2);
-		gate_computed(gate, "hash", INT8OID);
-		gate_computed(gate, "count", INT8OID);
-		if (person != NULL)
+		count.columns[count.n++] = column;
+		if (functions == NULL)
 		{
-			gate_computed(gate, "min", INT8OID);
-			gate_computed(gate, "max", INT8OID);
+			char *hash = psprintf(
+				"pg_catalog.hashtextextended(pg_catalog.concat(%s) COLLATE pg_catalog.\"C\", 0)", value);
+
+			count_by(&count, source, from, hash,
+					 psprintf("%s IS NOT NULL AND %s OPERATOR(pg_catalog.&) %u::pg_catalog.int8"
+							  " OPERATOR(pg_catalog.=) 0",
+							  value, hash, forgotten),
+					 person, false);
+			continue;
 		}
-		gate_select(gate,
-					psprintf("SELECT %s, pg_catalog.count(*)%s FROM %s WHERE %s IS NOT NULL"
-							 " AND %s OPERATOR(pg_catalog.&) %u::pg_catalog.int8 OPERATOR(pg_catalog.=) 0"
-							 " GROUP BY 1",
-							 hash,
-							 person != NULL
-								 ? psprintf(", pg_catalog.min(%s), pg_catalog.max(%s)", person, person)
-								 : "",
-							 from, value, hash, forgotten),
-					false, receive_count, &(Count){look, column});
+		appendStringInfo(&values, ", %s", value);
+		if (count.n == MOST_AT_ONCE)
+			count_sampled(&count, source, functions, &values, forgotten, from, person);
 	}
+	if (count.n > 0)
+		count_sampled(&count, source, functions, &values, forgotten, from, person);
 }
 
 KeptFigures

@@ -27,10 +27,11 @@ extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, ui
 /*
  * Instead of noting each of so many rows: they are counted where they are.  source: the
  * relation that has them; from: it, or more, where its columns are called `of` and their name;
- * person: a number of whom a row is about, by these, or NULL.
+ * person: a number of whom a row is about, by these, or NULL.  functions: the schema in which workers
+ * have kanon's functions, or NULL.  Raises data_corrupted when what they say is no sample.
  */
-extern void kept_count(KeptLook *look, const Source *source, const char *from, const char *of,
-					   const char *person, int64 rows);
+extern void kept_count(KeptLook *look, const Source *source, const char *functions, const char *from,
+					   const char *of, const char *person, int64 rows);
 
 /* How the values of a column spread over its rows; of many different ones a sample was counted. */
 typedef struct KeptFigures
