@@ -29,6 +29,10 @@ SELECT row_count, round(cost::numeric, 4) AS cost FROM kanon_freeform('many', 'f
 -- a lattice of more nodes than 64 bits count: which node, the clock decides
 SELECT lattice_nodes, suppressed_rows FROM kanon_full_domain('many', 'domain64', :'Q64', 5, hierarchies => :'H64', time_limit => '1 s');
 SELECT count(*) >= 1 AS classes, min(n) >= 5 AS large FROM (SELECT count(*) AS n FROM domain64 d GROUP BY d) g;
+-- what was kept beside 64 columns is compared, too
+ALTER TABLE many ADD kept int DEFAULT 1;
+SELECT count(*) FROM kanon_pattern_guided('many', 'beside', :'Q64', 5, patterns => (SELECT array_agg(repeat('-', n) || repeat('*', 64 - n)) FROM generate_series(0, 64, 8) n), keep => '{kept}');
+SELECT count(DISTINCT column_name) FROM kanon_compare('many', 'beside', :'Q64', '{kept}', queries => 10, seed => 1);
 -- one more is too many
 ALTER TABLE eight ADD c9 int DEFAULT 1;
 SELECT * FROM kanon_pattern_guided('eight', NULL, :'Q8'::name[] || 'c9'::name, 5, patterns => '{*********}', hierarchies => :'H8', dry_run => true);

@@ -277,8 +277,8 @@ source_open_kept(Oid relid, ArrayType *columns)
 	return source;
 }
 
-Source *
-source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also)
+static Source *
+open_columns(Oid relid, ArrayType *columns, const char *argument, ArrayType *also, int most)
 {
 	Relation rel;
 	Source *source = open_relation(relid, &rel);
@@ -289,11 +289,11 @@ source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType 
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must name at least one column", argument),
 			 errhint("Name the columns that could be joined with outside knowledge, such as '{age,zip}'.")));
-	if (source->nqis > KANON_MAX_QIS)
-		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
-						errmsg("%d quasi-identifiers are more than the %d that kanon can take", source->nqis,
-							   KANON_MAX_QIS),
-						errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
+	if (source->nqis > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("%d quasi-identifiers are more than the %d that kanon can take", source->nqis, most),
+				 errhint("Leave out columns that outsiders cannot know, or keep or drop them.")));
 	for (int i = 0; i < source->nqis; i++)
 	{
 		check_equality(&source->qis[i], "a quasi-identifier");
@@ -304,6 +304,18 @@ source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType 
 	source->levels = no_levels(source->nqis);
 	relation_close(rel, NoLock);
 	return source;
+}
+
+Source *
+source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also)
+{
+	return open_columns(relid, columns, argument, also, KANON_MAX_QIS);
+}
+
+Source *
+source_open_beside(Oid relid, ArrayType *columns, const char *argument)
+{
+	return open_columns(relid, columns, argument, NULL, KANON_MAX_COLUMNS);
 }
 
 /* A column is either a quasi-identifier or what else it is called. */

@@ -48,7 +48,10 @@ extern Source *source_open(Oid relid, ArrayType *qis, ArrayType *kept, ArrayType
 /* Only quasi-identifiers, from an argument of that name. */
 extern Source *source_open_columns(Oid relid, ArrayType *columns, const char *argument);
 
-/* The same; who may not read them is told what is missing of these others, too, that will be read. */
+/* The same of quasi-identifiers and what was kept beside them: of these there may be more. */
+extern Source *source_open_beside(Oid relid, ArrayType *columns, const char *argument);
+
+/* Only quasi-identifiers; who may not read them is told what is missing of these others, too, that will be read. */
 extern Source *source_open_with(Oid relid, ArrayType *columns, const char *argument, ArrayType *also);
 
 /* None; source_columns finds them one by one. */

@@ -31,8 +31,8 @@ compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hie
 	ArrayType *names = both_lists(qis, keep, &compared->nqis);
 
 	compared->border = border;
-	compared->source = source_open_columns(source, names, "quasi_identifiers");
-	compared->target = source_open_columns(target, names, "quasi_identifiers");
+	compared->source = source_open_beside(source, names, "quasi_identifiers");
+	compared->target = source_open_beside(target, names, "quasi_identifiers");
 	compared->n = compared->source->nqis;
 	source_hierarchies(compared->source, hierarchies);
 	source_lock(compared->target);

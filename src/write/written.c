@@ -337,8 +337,8 @@ written_release(const Source *source, const RowTypes *types, bool mark, Border *
 	KanonRelease *release = palloc0(sizeof(KanonRelease));
 	Written written = {.source = source, .shower = shower_create(source), .border = border};
 	const SourceColumn *marks = &types->source->qis[source->nqis];
-	KanonCell *cells[KANON_MAX_QIS];
-	uint32 null[KANON_MAX_QIS];
+	KanonCell *cells[KANON_MAX_COLUMNS];
+	uint32 null[KANON_MAX_COLUMNS];
 
 	for (int c = 0; c < source->nqis; c++)
 	{
