@@ -665,6 +665,45 @@ clustering_branches(KanonProblem *problem, double optimum)
 	problem->k /= MANY;
 }
 
+/* Prices have half of the time; the branches after them go on although it is over, and prove. */
+static void
+clustering_time(void **state)
+{
+	uint64_t random = 41;
+
+	(void) state;
+	for (int round = 0; round < 27; round++)
+	{
+		KanonPattern list[5];
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, 40, 5, 3, 3, false);
+
+		problem->mask.order = KANON_ORDER_GIVEN;
+		problem->mask.nlist = 5;
+		problem->mask.list = list;
+		for (size_t j = 0; j < 5; j++)
+			list[j] = random_columns(&random, problem->ncolumns);
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			((int64_t *) problem->rows)[i] *= MANY;
+		problem->k *= MANY;
+		host.env.now = tick;
+		problem->time_limit = 1e6;
+		/* of these prices need half of the time, and leave something to branch on */
+		for (int limited = 0; limited < 2 && (round == 18 || round == 26); limited++)
+		{
+			KanonRelease release;
+			KanonReport report;
+
+			ticks = 0;
+			assert_int_equal(kanon_solve_pattern_clustering(problem, &release, &report), KANON_OK);
+			assert_true(report.proven && report.nodes > 1);
+			problem->time_limit = 1.2 * ticks;
+			kanon_release_free(problem, &release);
+		}
+		problem_free(problem);
+	}
+}
+
 static void
 clustering(void **state)
 {
@@ -1377,19 +1416,33 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),         cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),         cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),           cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends),     cmocka_unit_test(little_memory),
-		cmocka_unit_test(always_bound),    cmocka_unit_test(bound_of_alike),
-		cmocka_unit_test(time_holds),      cmocka_unit_test(cancelled),
-		cmocka_unit_test(small_models),    cmocka_unit_test(never_too_few),
-		cmocka_unit_test(clustering),      cmocka_unit_test(clustering_magnitudes),
-		cmocka_unit_test(many_rows),       cmocka_unit_test(seven_patients),
-		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
-		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
-		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
-		cmocka_unit_test(many_types),      cmocka_unit_test(many_patterns),
+		cmocka_unit_test(between),
+		cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),
+		cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),
+		cmocka_unit_test(little_memory),
+		cmocka_unit_test(always_bound),
+		cmocka_unit_test(bound_of_alike),
+		cmocka_unit_test(time_holds),
+		cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models),
+		cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering_time),
+		cmocka_unit_test(clustering),
+		cmocka_unit_test(clustering_magnitudes),
+		cmocka_unit_test(many_rows),
+		cmocka_unit_test(seven_patients),
+		cmocka_unit_test(heuristic_fails),
+		cmocka_unit_test(choices),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(all_lose),
+		cmocka_unit_test(few_lose),
+		cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(many_types),
+		cmocka_unit_test(many_patterns),
 		cmocka_unit_test(likely_patterns),
 	};
 
