@@ -46,6 +46,9 @@ SELECT group_values FROM kanon_dp('people', 'count', 1000, by => '{flag}', group
 CREATE TABLE odd AS SELECT CASE WHEN i > 30 THEN 'infinity' WHEN i > 20 THEN '-infinity' ELSE date '2020-01-01' + i * 20 END AS d,
     CASE WHEN i > 35 THEN 'NaN'::float8 WHEN i > 30 THEN 'infinity' ELSE i END AS f, time '10:00' + i / 10 * interval '1 hour' AS t FROM generate_series(1, 40) i;
 SELECT column_name, count(*), sum(before), sum(after) FROM kanon_distributions('odd', 'odd', '{d,f,t}', 3) GROUP BY column_name ORDER BY 1;
+-- nor has a day that is the first after the last moment
+SELECT format('CREATE VIEW late_%s AS SELECT CASE WHEN i > 10 THEN date ''294277-01-01'' - %s ELSE ''2021-03-10'' END AS d FROM generate_series(1, 20) i', n, n) FROM unnest('{0,1}'::int[]) n \gexec
+SELECT n, (SELECT string_agg(bar, ', ' ORDER BY bar) FROM kanon_distributions(('late_' || n)::regclass, ('late_' || n)::regclass, '{d}', 3)) AS bars FROM unnest('{0,1}'::int[]) n;
 -- days up to a hundred of them, months up to three years
 SELECT format('CREATE VIEW days_%s AS SELECT CASE WHEN i > 10 THEN date ''2021-03-10'' + %s ELSE ''2021-03-10'' END AS d FROM generate_series(1, 20) i', n, n) FROM unnest('{100,101,1100,1101}'::int[]) n \gexec
 SELECT n, (SELECT string_agg(bar, ', ' ORDER BY bar) FROM kanon_distributions(('days_' || n)::regclass, ('days_' || n)::regclass, '{d}', 3)) AS bars FROM unnest('{100,101,1100,1101}'::int[]) n;
