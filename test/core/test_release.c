@@ -284,6 +284,7 @@ static void
 test_ranges_and_sets(void **state)
 {
 	static const uint32_t set_of_all[] = {3, 0, 1, 2};
+	static const uint32_t set_first[] = {2, 0, 1, 0, 1};
 	Sample self;
 
 	(void) state;
@@ -307,6 +308,11 @@ test_ranges_and_sets(void **state)
 	SEVERAL(KANON_BROKEN, self.release.pool[2] = 1);
 	SEVERAL(KANON_BROKEN, self.release.pool[2] = 3);
 	SEVERAL(KANON_BROKEN, self.release.pool[2] = UINT32_MAX);
+	/* one value is no set, though there is a set of its number */
+	for (int c = -1; c < 3; c++)
+		SEVERAL(c < 0 ? KANON_OK : KANON_BROKEN, memcpy(self.release.pool, set_first, sizeof(set_first));
+				self.release.cells[8].code = 0; self.release.cells[10].code = 3;
+				self.release.cells[c < 0 ? 12 : 12 + c].show = c < 0 ? KANON_SHOW_NOTHING : KANON_SHOW_VALUE);
 	/* codes */
 	SEVERAL(KANON_OK, self.release.pool[1] = 2);
 	SEVERAL(KANON_BROKEN, self.release.pool[1] = 3);
