@@ -85,15 +85,6 @@ level_codes(const RowTypes *types, const KanonColumn *values, const uint32 *node
 	return codes;
 }
 
-static bool
-has_hierarchies(const Source *source)
-{
-	for (int c = 0; c < source->nqis; c++)
-		if (source->qis[c].hierarchy != NULL)
-			return true;
-	return false;
-}
-
 void
 rowtypes_levels(RowTypes *types, Border *border)
 {
@@ -101,9 +92,6 @@ rowtypes_levels(RowTypes *types, Border *border)
 	const Levels *levels = &source->levels;
 	KanonColumn *column;
 
-	/* one without a level below the top is read all the same: it may be wrong */
-	if (!has_hierarchies(source))
-		return;
 	types->columns = column =
 		MemoryContextAllocZero(border->context, sizeof(KanonColumn) * levels->first[source->nqis]);
 	for (int c = 0; c < source->nqis; c++)
@@ -113,6 +101,7 @@ rowtypes_levels(RowTypes *types, Border *border)
 		*column++ = types->grouped[c];
 		if (hierarchy == NULL)
 			continue;
+		/* one without a level below the top is read all the same: it may be wrong */
 		hierarchy_read(hierarchy, types, border);
 		if (1 + hierarchy->nlevels != levels->first[c + 1] - levels->first[c])
 			ereport(ERROR,
