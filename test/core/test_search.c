@@ -112,6 +112,76 @@ keeps_the_best(void **state)
 		assert_true(sum[0] < 43.2 && sum[1] < 42.73 && sum[2] < 41.02);
 }
 
+/*
+ * Searches whose instances are merged: the cost is that of the classes, no better than proven,
+ * the same again, and less in all than one search finds by the same work.  Time ends them as it does one.
+ */
+static void
+merges_what_was_used(void **state)
+{
+	uint64_t random = 77;
+	double sums[2] = {0};
+
+	(void) state;
+	/* (all of them: the sums are of these) */
+	for (int table = 0; table < 12; table++)
+	{
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 160, 5, 3, 3 + table % 3, false);
+		KanonPace watch;
+		KanonInstances instances;
+		IlpModel model;
+		IlpPrices prices = {0};
+		IlpList open = {0};
+		IlpList again = {0};
+		double cost, same, assigned, single;
+		size_t nflows;
+
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		kanon_pace_limit(&watch, problem, "test");
+		assert_int_equal(
+			kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20, &watch, &instances),
+			KANON_OK);
+		assert_int_equal(ilp_model_build(problem, &instances, false, &watch, &model), KANON_OK);
+		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
+		model.base = 5;
+		assert_int_equal(ilp_lagrange(&model, ilp_model_ceiling(&model), 300, &prices, &watch), KANON_OK);
+		assert_int_equal(ilp_search_merged(&model, 1, 3e6, 0, -INFINITY, prices.g, &cost, &open, &watch),
+						 KANON_OK);
+		assert_int_equal(ilp_assign(&model, &open, &assigned, NULL, &nflows, &watch), KANON_OK);
+		assert_true(fabs(assigned - cost) < 1e-6);
+		assert_true(cost >= prices.bound - 1e-6);
+		assert_int_equal(ilp_search_merged(&model, 1, 3e6, 0, -INFINITY, prices.g, &same, &again, &watch),
+						 KANON_OK);
+		assert_true(same == cost);
+		assert_int_equal(again.n, open.n);
+		assert_memory_equal(again.v, open.v, open.n * sizeof(*open.v));
+		assert_int_equal(ilp_search(&model, 1, 3e6, 0, -INFINITY, prices.g, NULL, &single, &again, &watch),
+						 KANON_OK);
+		sums[0] += cost;
+		sums[1] += single;
+		/* a cost that is good enough ends them */
+		assert_int_equal(ilp_search_merged(&model, 1, 3e6, 0, cost, prices.g, &same, &again, &watch),
+						 KANON_OK);
+		assert_true(same <= cost + 1e-6);
+		/* time, too */
+		watch.deadline = host.env.now(host.env.arg) + 0.02;
+		assert_int_equal(ilp_search_merged(&model, 1, 1e15, 1e15, -INFINITY, prices.g, &same, &again, &watch),
+						 KANON_OK);
+		assert_true(host.env.now(host.env.arg) < watch.deadline + 5);
+		assert_int_equal(ilp_assign(&model, &again, &assigned, NULL, &nflows, &watch), KANON_OK);
+		assert_true(fabs(assigned - same) < 1e-6);
+		kanon_free(&host.env, open.v);
+		kanon_free(&host.env, again.v);
+		ilp_prices_free(&host.env, &prices);
+		ilp_model_free(&model);
+		kanon_instances_free(&host.env, &instances);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(sums[0] < sums[1]);
+}
+
 /* Costs are multiples of the largest unit, unless the sums get too large for that. */
 static void
 grid(void **state)
@@ -278,8 +348,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_the_best),     cmocka_unit_test(grid),
-		cmocka_unit_test(best_is_exact),      cmocka_unit_test(starts_prepared),
+		cmocka_unit_test(keeps_the_best),
+		cmocka_unit_test(merges_what_was_used),
+		cmocka_unit_test(grid),
+		cmocka_unit_test(best_is_exact),
+		cmocka_unit_test(starts_prepared),
 		cmocka_unit_test(best_prepares_once),
 	};
 

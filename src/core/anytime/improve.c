@@ -255,8 +255,11 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		status = ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g,
-							warm ? &begin : NULL, &cost, &open, &v->pace);
+		status = round == 2 && rows < LARGE
+					 ? ilp_search_merged(&part, problem->seed + 2, work, parts, v->bound, g, &cost, &open,
+										 &v->pace)
+					 : ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g,
+								  warm ? &begin : NULL, &cost, &open, &v->pace);
 	}
 	kanon_free(env, begin.v);
 	kanon_free(env, g);

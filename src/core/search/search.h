@@ -1,8 +1,8 @@
 /*
- * search.h: the state of ruin and recreate, shared by its six files:
+ * search.h: the state of ruin and recreate, shared by its seven files:
  * state.c (what is where), moves.c (a move), ruled.c (rules beyond k), anneal.c
- * (the annealing), cross.c (the better of two states, piece by piece)
- * and parts.c (exactly solved neighbourhoods).
+ * (the annealing), cross.c (the better of two states, piece by piece), parts.c
+ * (exactly solved neighbourhoods) and merged.c (what several searches have used).
  */
 #ifndef KANON_SEARCH_H
 #define KANON_SEARCH_H
@@ -212,6 +212,14 @@ extern KanonStatus search_anneal(Search *s, double work, double time_share, bool
 extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
 							  const double *g, const IlpList *start, double *best, IlpList *best_open,
 							  KanonPace *pace);
+
+/*
+ * merged.c: the same (hot from none, with g), as several searches and one among the instances
+ * that these have used.
+ */
+extern KanonStatus ilp_search_merged(const IlpModel *model, uint64_t seed, double work, double parts,
+									 double target, const double *g, double *best, IlpList *best_open,
+									 KanonPace *pace);
 
 /*
  * ruled.c: the same under the problem's rules beyond k, from a release that keeps them, as
