@@ -61,3 +61,22 @@ INSERT INTO hamlet VALUES ('a', 'c'), ('a', 'c');
 SELECT m AS method, p.classes, p.row_count, p.cost FROM unnest('{ilp,best,improve}'::text[]) m, kanon_pattern_guided('overlap', 'over_' || m, '{x,y}', 3, method => m, replace => true, privacy => ARRAY[kanon_k_map('hamlet')]) p;
 SELECT classes, row_count, cost, lower_bound FROM kanon_cluster('overlap', 'over_triples', '{x,y}', 3, method => 'triples', privacy => ARRAY[kanon_k_map('hamlet')]);
 DROP SCHEMA glpk_test CASCADE;
+
+-- so many sets that not all find room, and those that do make no graph: what hungarian found, and a bound
+CREATE TABLE wants (c1 text, c2 int, c3 float8, c4 float8, own int);
+INSERT INTO wants VALUES ('cb', 0, 0.25, 1, 11), ('bc', 0, 1.25, 0.25, 1), (NULL, 1, 0.25, 0.75, 1), ('bb', 1, 1, 0.5, 14), ('bc', 0, 1.75, 0, 10), (NULL, 1, 0.25, 1, 1),
+    (NULL, 1, 0, 0.5, 1), (NULL, 1, 0.25, 0.75, 10), ('ca', 1, 1, 1, 1), ('ca', 1, 0.5, 1, 1), ('ab', 1, 0, 1, 1), ('bb', 1, 0.5, 0.25, 1), ('bc', 0,
+    1.75, 0.5, 1), (NULL, 0, 1.75, 1, 1), (NULL, 0, 1.75, 0.5, 1), (NULL, 1, 0.25, 0, 14), ('cb', 0, 0, 0.25, 1), ('ca', 0, 0.75, 0, 1), ('cb', 1, 0.75,
+    0.5, 3), ('cb', 0, 1.75, 0.75, 1), ('ca', 0, 1.25, 1, 1), ('ca', 1, 1.5, 0.5, 1), (NULL, 0, 1.5, 0, 8), ('ab', 1, 1.75, 0.75, 1), ('bc', 1, 0, 0.5,
+    1), ('ca', 1, 1.25, 1, 12);
+CREATE TABLE c1_h (value text, l1 text);
+INSERT INTO c1_h VALUES ('ab', 'l1-0'), ('bb', 'l1-1'), ('bc', 'l1-0'), ('ca', 'l1-0'), ('cb', 'l1-0');
+CREATE TABLE c3_h (value text, l1 text, l2 text, l3 text);
+INSERT INTO c3_h VALUES ('0', 'l1-2', 'l2-0', 'l3-0'), ('0.25', 'l1-1', 'l2-0', 'l3-0'), ('0.5', 'l1-1', 'l2-0', 'l3-0'), ('0.75', 'l1-0', 'l2-0', 'l3-0'), ('1', 'l1-0', 'l2-0', 'l3-0'), ('1.25', 'l1-3', 'l2-0', 'l3-0'), ('1.5', 'l1-1', 'l2-0', 'l3-0'), ('1.75', 'l1-4', 'l2-0', 'l3-0');
+CREATE TABLE c4_h (value text, l1 text);
+INSERT INTO c4_h VALUES ('0', 'l1-1'), ('0.25', 'l1-1'), ('0.5', 'l1-0'), ('0.75', 'l1-1'), ('1', 'l1-0');
+SELECT row_count, partitions, lower_bound BETWEEN 0.9 * cost AND cost AS bound, proven
+FROM kanon_freeform('wants', 'wanted', '{c1,c2,c3,c4}', 2, method => 'mip', k_column => 'own', categorical => '{c2}', weights => '{1,3,3,1}', seed => 1,
+    hierarchies => '{"c1": "c1_h", "c3": "c3_h", "c4": "c4_h"}');
+SELECT row_matches >= 2 AS matches, regular FROM kanon_check_freeform('wants', 'wanted', '{c1,c2,c3,c4}', 2, k_column => 'own',
+    hierarchies => '{"c1": "c1_h", "c3": "c3_h", "c4": "c4_h"}');

@@ -380,7 +380,10 @@ solve(void *arg)
 	load_found(mip, true);
 	mip->guard.fine = 0;
 	status = glpk_relax(&mip->guard, mip->lp, GLP_PRIMAL);
-	return status == KANON_OK && !mip->pace.late ? branch(mip) : status;
+	if (status != KANON_OK || mip->pace.late)
+		return status;
+	/* where not all of them found room, those that did may make no graph: hungarian's stands, and the bound */
+	return glp_get_status(mip->lp) == GLP_OPT ? branch(mip) : KANON_OK;
 }
 
 /* The records of the solution; the matches of a type go to its rows in turn. */
