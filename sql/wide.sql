@@ -33,6 +33,10 @@ SELECT count(*) >= 1 AS classes, min(n) >= 5 AS large FROM (SELECT count(*) AS n
 ALTER TABLE many ADD kept int DEFAULT 1;
 SELECT count(*) FROM kanon_pattern_guided('many', 'beside', :'Q64', 5, patterns => (SELECT array_agg(repeat('-', n) || repeat('*', 64 - n)) FROM generate_series(0, 64, 8) n), keep => '{kept}');
 SELECT count(DISTINCT column_name) FROM kanon_compare('many', 'beside', :'Q64', '{kept}', queries => 10, seed => 1);
+-- ... with all levels that there may be, and in a report
+SELECT count(DISTINCT column_name) FROM kanon_compare('many', 'beside', :'Q64', '{kept}', hierarchies => :'H64', queries => 10, seed => 1);
+SELECT count(*) FROM kanon_pattern_guided('many', 'reported', :'Q64', 5, patterns => '{2222222222222222222222222222222222222222222222222222222222222222}', hierarchies => :'H64', residual => 'suppress', keep => '{kept}');
+SELECT jsonb_array_length(kanon_report_data(run, compare => true) #> '{compared,columns}') > 64 AS compared FROM kanon_usefulness ORDER BY run DESC LIMIT 1;
 -- one more is too many
 ALTER TABLE eight ADD c9 int DEFAULT 1;
 SELECT * FROM kanon_pattern_guided('eight', NULL, :'Q8'::name[] || 'c9'::name, 5, patterns => '{*********}', hierarchies => :'H8', dry_run => true);

@@ -52,6 +52,12 @@ source_hierarchies(Source *source, Jsonb *hierarchies)
 void
 source_levels(Source *source)
 {
+	source_levels_beside(source, source->nqis);
+}
+
+void
+source_levels_beside(Source *source, int nqis)
+{
 	int next = 0;
 
 	for (int c = 0; c < source->nqis; c++)
@@ -64,7 +70,7 @@ source_levels(Source *source)
 		source->levels.first[c] = next;
 		source->levels.named[c] = column->hierarchy != NULL ? column->hierarchy->nlevels : 0;
 		next += 1 + nlevels;
-		if (next > KANON_MAX_COLUMNS)
+		if (next - Max(c + 1 - nqis, 0) > KANON_MAX_COLUMNS)
 			ereport(ERROR,
 					(errcode(ERRCODE_TOO_MANY_COLUMNS),
 					 errmsg("the quasi-identifiers and the levels of their hierarchies are more than %d",

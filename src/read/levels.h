@@ -41,6 +41,9 @@ extern void source_hierarchies(struct Source *source, Jsonb *hierarchies);
 /* Lays out their levels, as the active snapshot has them.  Errors: too_many_columns. */
 extern void source_levels(struct Source *source);
 
+/* The same where the first nqis alone are quasi-identifiers: the others, which were kept, count by their levels. */
+extern void source_levels_beside(struct Source *source, int nqis);
+
 /*
  * After rowtypes_read: reads the hierarchies and adds the levels as columns.
  * Errors: those of hierarchy_read; t_r_serialization_failure.

@@ -37,7 +37,7 @@ compare_read(Oid source, Oid target, ArrayType *qis, ArrayType *keep, Jsonb *hie
 	source_hierarchies(compared->source, hierarchies);
 	source_lock(compared->target);
 	source_snapshot(compared->source);
-	source_levels(compared->source);
+	source_levels_beside(compared->source, compared->nqis);
 	for (int c = 0; c < compared->n; c++)
 		written_match(&compared->source->qis[c], &compared->target->qis[c]);
 	compared->rows = rowtypes_read(compared->source, border);
