@@ -634,6 +634,72 @@ alike(void **state)
 	}
 }
 
+/* Of a share that it takes too long to find out nothing is said, least of all that a solver was wrong. */
+static void
+unknown(void **state)
+{
+	enum
+	{
+		WIDTH = 64,
+		BEFORE = 150 /* with other numbers in the last eight columns, and zeros in eight of the others */
+	};
+	static uint32_t codes[(BEFORE + 1) * WIDTH];
+	static KanonCell cells[(BEFORE + 1) * WIDTH];
+	static KanonClass classes[BEFORE + 1];
+	static KanonFlow flows[BEFORE + 1];
+	static const uint32_t both[] = {0, 1};
+	static const double half[] = {0.5, 0.5};
+	uint32_t nvalues[WIDTH];
+	const double *shares[WIDTH];
+	KanonPopulation population = {.total = 1000, .most = 1, .nvalues = nvalues, .share = shares};
+	KanonRelease release = {
+		.nclasses = BEFORE + 1, .classes = classes, .cells = cells, .nflows = BEFORE + 1, .flows = flows};
+	uint64_t random = 3;
+	uint32_t class;
+	Host host;
+	KanonProblem *problem;
+
+	(void) state;
+	host_init(&host);
+	for (uint32_t i = 0; i < (BEFORE + 1) * WIDTH; i++)
+		codes[i] = i > 0;
+	for (uint32_t i = 0; i < BEFORE; i++)
+	{
+		for (int n = 0; n < 8; n++)
+			codes[(i + 1) * WIDTH + 1 + random_below(&random, WIDTH - 9)] = 0;
+		for (uint32_t bit = 0; bit < 8; bit++)
+			codes[(i + 1) * WIDTH + WIDTH - 8 + bit] = i >> bit & 1;
+	}
+	problem = problem_from_codes(&host, codes, BEFORE + 1, WIDTH, 1);
+	assert_int_equal(problem->ntypes, BEFORE + 1);
+	/* the first type shows its zero alone, after all others */
+	for (uint32_t type = 0; type <= BEFORE; type++)
+	{
+		uint32_t at = (type + BEFORE) % (BEFORE + 1);
+
+		classes[at] = (KanonClass){KANON_NONE, 1};
+		flows[type] = (KanonFlow){type, at, 1};
+		for (int c = 0; c < WIDTH; c++)
+		{
+			uint32_t code = problem->columns[c].code[type];
+
+			if (code == 0 || (c >= WIDTH - 8 && type > 0))
+				cells[at * WIDTH + (uint32_t) c] = (KanonCell){KANON_SHOW_VALUE, code & 1};
+		}
+	}
+	for (int c = 0; c < WIDTH; c++)
+	{
+		nvalues[c] = 2;
+		shares[c] = half;
+		population.code[c] = both;
+	}
+	problem->npopulations = 1;
+	problem->populations = &population;
+	assert_int_equal(kanon_presence_check(problem, &release, &class), KANON_NOT_FOUND);
+	assert_true(class > release.nclasses);
+	problem_free(problem);
+}
+
 static void
 every_failure(void **state)
 {
@@ -960,7 +1026,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(turns_in_time), cmocka_unit_test(greedy),
 		cmocka_unit_test(mondrian),      cmocka_unit_test(unbounded),
 		cmocka_unit_test(broken),        cmocka_unit_test(alike),
-		cmocka_unit_test(every_failure),
+		cmocka_unit_test(unknown),       cmocka_unit_test(every_failure),
 	};
 
 	if (argc > 1)

@@ -8,8 +8,7 @@
  * the population that belong to it, is in the release with the chance r / f.  A release in which a row
  * of the table is not in the first class that it matches (or is in none, though it matches one) is refused.
  *
- * Of shares the f rows are those that a class matches and no class before.  Their share is added up
- * value by value; where that takes too long it is not known, and no such class is made.
+ * Of shares the f rows are those that a class matches and no class before (shares.c).
  */
 #include <math.h>
 #include <string.h>
@@ -18,190 +17,6 @@
 #include "model/shown.h"
 #include "privacy/counted.h"
 #include "privacy/turns.h"
-
-/* Steps to find out a share. */
-#define MAX_STEPS ((uint64_t) 1 << 26)
-
-/* The classes that were taken so far, where shares are to be known. */
-struct Turns
-{
-	KanonCell *cells; /* [n * ncolumns] */
-	size_t n;
-	size_t room;            /* of cells */
-	KanonPattern pattern;   /* counted last, */
-	const KanonCell *shown; /* or what the class shows */
-	const KanonCell **some; /* [nqis][some_room] classes, while they are gone through */
-	size_t some_room;
-};
-
-/* ---- what a row of a population matches ---- */
-
-static bool
-matches(const KanonPopulation *population, int c, uint32_t i, KanonCell cell, const uint32_t *pool)
-{
-	uint32_t code = population->code[c][i];
-	const uint32_t *part;
-	uint32_t low = 0, high;
-
-	if (!kanon_shows_several(cell))
-		return cell.show == KANON_SHOW_NOTHING || code == cell.code;
-	part = pool + cell.code;
-	if (cell.show == KANON_SHOW_RANGE)
-	{
-		if (code == KANON_FOREIGN && population->below[c] != NULL)
-			return part[0] < population->below[c][i] && population->below[c][i] <= part[1];
-		return part[0] <= code && code <= part[1];
-	}
-	for (high = *part++; low < high;)
-	{
-		uint32_t middle = low + (high - low) / 2;
-
-		if (part[middle] < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < part[-1] && part[low] == code;
-}
-
-/* What a class can show in a column lies between these codes. */
-static void
-span_of(KanonCell cell, const uint32_t *pool, uint32_t *low, uint32_t *high)
-{
-	*low = 0;
-	*high = UINT32_MAX;
-	if (cell.show == KANON_SHOW_VALUE)
-		*low = *high = cell.code;
-	else if (kanon_shows_several(cell))
-	{
-		const uint32_t *part = pool + cell.code;
-		bool range = cell.show == KANON_SHOW_RANGE;
-
-		*low = part[range ? 0 : 1];
-		*high = part[range ? 1 : part[0]];
-	}
-}
-
-/* Could a row match both? */
-static bool
-may_overlap(const KanonCell *a, const KanonCell *b, const uint32_t *pool, int ncolumns)
-{
-	for (int c = 0; c < ncolumns; c++)
-	{
-		uint32_t low[2], high[2];
-
-		span_of(a[c], pool, &low[0], &high[0]);
-		span_of(b[c], pool, &low[1], &high[1]);
-		if (low[0] > high[1] || low[1] > high[0])
-			return false;
-	}
-	return true;
-}
-
-/* ---- shares ---- */
-
-typedef struct Left
-{
-	KanonPresence *presence;
-	const KanonPopulation *population;
-	const KanonCell *box; /* what the class shows */
-	const uint32_t *pool;
-	double
-		own[KANON_MAX_COLUMNS + 1]; /* by quasi-identifier: share that matches it there and in all after it */
-	uint64_t steps;
-} Left;
-
-static bool
-matches_value(const Left *left, int q, uint32_t value, const KanonCell *cells)
-{
-	int c = left->presence->first[q];
-
-	while (c < left->presence->first[q + 1] && matches(left->population, c, value, cells[c], left->pool))
-		c++;
-	return c == left->presence->first[q + 1];
-}
-
-/* The share, by the quasi-identifiers from q on, of what the class matches and none of the n before does. */
-static double
-left_share(Left *left, int q, const KanonCell *const *before, size_t n)
-{
-	KanonPresence *presence = left->presence;
-	const KanonPopulation *population = left->population;
-	const KanonCell **some;
-	double sum = 0, none = 0, every = 0;
-
-	if (n == 0)
-		return left->own[q];
-	if (q == presence->nqis)
-		return 0;
-	some = presence->turns->some + (size_t) q * presence->turns->some_room;
-	for (uint32_t v = 0; v < population->nvalues[q]; v++)
-	{
-		size_t m = 0;
-
-		left->steps += n + 1;
-		if (kanon_stop(&presence->pace, n + 1) || left->steps > MAX_STEPS)
-			return NAN;
-		if (population->share[q][v] <= 0 || !matches_value(left, q, v, left->box))
-			continue;
-		for (size_t i = 0; i < n; i++)
-			if (matches_value(left, q, v, before[i]))
-				some[m++] = before[i];
-		if (m == 0)
-			none += population->share[q][v];
-		else if (m == n)
-			every += population->share[q][v];
-		else
-			sum += population->share[q][v] * left_share(left, q + 1, some, m);
-	}
-	if (none > 0)
-		sum += none * left->own[q + 1];
-	return every > 0 ? sum + every * left_share(left, q + 1, before, n) : sum;
-}
-
-/*
- * The share of a population that belongs to a class, of which n come before: NAN where that takes too
- * long.  KANON_NO_MEMORY, KANON_CANCELLED.
- */
-static KanonStatus
-share_of(KanonPresence *presence, const KanonPopulation *population, const KanonCell *box,
-		 const KanonCell *before, size_t n, const uint32_t *pool, double *share)
-{
-	struct Turns *turns = presence->turns;
-	size_t ncolumns = (size_t) presence->problem->ncolumns;
-	Left left = {.presence = presence, .population = population, .box = box, .pool = pool};
-	size_t room = (size_t) presence->nqis + 1;
-	size_t found = 0;
-
-	if (n + 1 > turns->some_room)
-	{
-		kanon_drop(&presence->scratch, turns->some);
-		turns->some_room = n + n / 2 + 64;
-		turns->some = kanon_take(&presence->scratch, turns->some_room, room * sizeof(*turns->some));
-	}
-	if (presence->scratch.failed)
-		return KANON_NO_MEMORY;
-	left.own[presence->nqis] = 1;
-	for (int q = presence->nqis - 1; q >= 0; q--)
-	{
-		left.own[q] = 0;
-		for (uint32_t v = 0; v < population->nvalues[q]; v++)
-			if (matches_value(&left, q, v, box))
-				left.own[q] += population->share[q][v] * left.own[q + 1];
-		if (kanon_stop(&presence->pace, population->nvalues[q]))
-			return KANON_CANCELLED;
-	}
-	/* the last row of `some` has those that may overlap */
-	for (size_t i = 0; i < n; i++)
-	{
-		if (kanon_stop(&presence->pace, 2))
-			return KANON_CANCELLED;
-		if (may_overlap(box, before + i * ncolumns, pool, (int) ncolumns))
-			turns->some[(room - 1) * turns->some_room + found++] = before + i * ncolumns;
-	}
-	*share = left_share(&left, 0, turns->some + (room - 1) * turns->some_room, found);
-	return presence->pace.cancelled ? KANON_CANCELLED : KANON_OK;
-}
 
 /* ---- while classes are made ---- */
 
@@ -267,8 +82,8 @@ presence_match_turns(KanonPresence *presence, int p, KanonPattern pattern, uint3
 	for (uint32_t group = 0; group < n && status == KANON_OK; group++)
 	{
 		cells_of(problem, pattern, presence->type[group], cells);
-		status = share_of(presence, &problem->populations[p], cells, presence->turns->cells,
-						  presence->turns->n, NULL, &presence->match[p][group]);
+		status = turns_share(presence, &problem->populations[p], cells, presence->turns->cells,
+							 presence->turns->n, NULL, &presence->match[p][group]);
 	}
 	return status;
 }
@@ -308,8 +123,8 @@ kanon_presence_show(KanonPresence *presence, const KanonCell *cells, const uint3
 	turns->shown = cells;
 	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
 		if (problem->populations[p].nvalues != NULL)
-			status = share_of(presence, &problem->populations[p], cells, turns->cells, turns->n, pool,
-							  &presence->match[p][0]);
+			status = turns_share(presence, &problem->populations[p], cells, turns->cells, turns->n, pool,
+								 &presence->match[p][0]);
 	return status;
 }
 
@@ -507,6 +322,7 @@ check_shares(KanonPresence *presence, const KanonPopulation *population, const K
 	const KanonProblem *problem = presence->problem;
 	size_t ncolumns = (size_t) problem->ncolumns;
 	double *match = kanon_take(&presence->scratch, release->nclasses, sizeof(double));
+	double *others = &presence->others[population - problem->populations];
 	KanonStatus status = kanon_taken(&presence->scratch);
 
 	for (uint32_t i = 0; i < release->nclasses && status == KANON_OK && *class_ > release->nclasses; i++)
@@ -515,9 +331,13 @@ check_shares(KanonPresence *presence, const KanonPopulation *population, const K
 		int64_t rows = release->classes[i].rows;
 		double sum;
 
-		status = share_of(presence, population, cells, release->cells, i, release->pool, &match[i]);
+		status = turns_share(presence, population, cells, release->cells, i, release->pool, &match[i]);
 		if (status != KANON_OK)
 			return status;
+		/* (what the solver knew otherwise, or did not ask) */
+		if (isnan(match[i]))
+			return KANON_NOT_FOUND;
+		*others = fmax(*others - match[i], 0);
 		if (!presence_is_likely(population, presence->table, rows, match[i]))
 			*class_ = i;
 		/* two that keep the rule need not do so as one */

@@ -31,6 +31,43 @@ extern KanonStatus finder_take_block(Finder *finder, uint32_t from);
 /* Of the bits left[WORDS] those stay whose class a row type matches; are there any? */
 extern bool finder_match(const Finder *finder, const KanonPopulation *rows, uint32_t i, uint64_t *left);
 
+/* The share, by the quasi-identifiers from q on, that is left of a class by some before it. */
+typedef struct KnownShare
+{
+	int q;
+	uint32_t slot;
+	size_t n;
+	size_t from; /* in known_classes[] */
+	double share;
+} KnownShare;
+
+/* The classes that were taken so far, where shares are to be known. */
+struct Turns
+{
+	KanonCell *cells; /* [n * ncolumns] */
+	size_t n;
+	size_t room;            /* of cells */
+	KanonPattern pattern;   /* counted last, */
+	const KanonCell *shown; /* or what the class shows */
+	const KanonCell **some; /* [nqis][some_room] classes, while they are gone through */
+	size_t some_room;
+	KnownShare *known; /* [nknown] of the class counted last */
+	size_t nknown;
+	size_t known_room;
+	const KanonCell **known_classes; /* [nclasses] */
+	size_t nclasses;
+	size_t classes_room;
+	uint32_t *slots; /* of known: this one, if it says that it is there; NULL: not needed yet */
+};
+
+/*
+ * shares.c: the share of a population that belongs to a class, of which n come before: NAN where that takes too
+ * long.  KANON_NO_MEMORY, KANON_CANCELLED.
+ */
+extern KanonStatus turns_share(KanonPresence *presence, const KanonPopulation *population,
+							   const KanonCell *box, const KanonCell *before, size_t n, const uint32_t *pool,
+							   double *share);
+
 /* Does a row type of a population belong to a class that was taken when an earlier pattern was counted? */
 extern bool presence_is_taken(KanonPresence *presence, int p, uint32_t type);
 
