@@ -73,6 +73,14 @@ extern KanonStatus kanon_presence_count(KanonPresence *presence, KanonPattern pa
  */
 extern KanonStatus kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n);
 
+/*
+ * The same, but how many might come to match a group, or a part of it, at any cut below (siblings): at least as
+ * many as at each.  Could a group of so many rows then be classes?  Of populations with rows alone.
+ */
+extern KanonStatus kanon_presence_count_below(KanonPresence *presence, const KanonPattern *pattern,
+											  uint32_t n);
+extern bool kanon_presence_may_allow(const KanonPresence *presence, uint32_t group, int64_t rows);
+
 /* How many of a population match a group: rows, or persons. */
 extern int64_t kanon_presence_found(const KanonPresence *presence, int population, uint32_t group);
 

@@ -89,6 +89,85 @@ shown_by_cut(const KanonPresence *presence, const KanonPopulation *population, i
 	return c;
 }
 
+/* Does the table lack its value, but not what is above?  It may come to show what is above that, too. */
+static bool
+wanders(const KanonPresence *presence, const KanonPopulation *population, uint32_t type, int q)
+{
+	return population->code[presence->first[q]][type] == KANON_FOREIGN &&
+		   population->code[presence->first[q + 1] - 1][type] != KANON_FOREIGN;
+}
+
+/* Might a row that shows this now show what the group does, or what is below that, at a cut below? */
+static bool
+may_come_to(const KanonPresence *presence, const KanonPopulation *population, uint32_t type,
+			const uint64_t *shown, const uint64_t *group)
+{
+	for (int q = 0; q < presence->nqis; q++)
+	{
+		int c = (int) (group[q] >> 32);
+
+		if (group[q] != shown[q] &&
+			(!wanders(presence, population, type, q) ||
+			 (c < presence->first[q + 1] && population->code[c][type] != (uint32_t) group[q])))
+			return false;
+	}
+	return true;
+}
+
+KanonStatus
+kanon_presence_count_below(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
+{
+	const KanonProblem *problem = presence->problem;
+	uint64_t shown[KANON_MAX_COLUMNS];
+	KanonStatus status = kanon_presence_count_cut(presence, pattern, n);
+
+	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
+	{
+		const KanonPopulation *population = &problem->populations[p];
+
+		for (uint32_t type = 0; type < population->ntypes && population->nvalues == NULL; type++)
+		{
+			bool wandering = false, somewhere = true;
+
+			if (kanon_stop(&presence->pace, (uint64_t) presence->nqis))
+				return KANON_CANCELLED;
+			for (int q = 0; q < presence->nqis; q++)
+				wandering = wandering || wanders(presence, population, type, q);
+			if (!wandering)
+				continue;
+			for (int q = 0; q < presence->nqis; q++)
+				somewhere = show_tuple(presence, population, type, q, &shown[q]) && somewhere;
+			if (kanon_stop(&presence->pace, (uint64_t) n * (uint64_t) presence->nqis))
+				return KANON_CANCELLED;
+			/* its own group has it; of a person that counts twice there is too much, not too little */
+			for (uint32_t group = 0; group < n; group++)
+			{
+				const uint64_t *there = presence->shown + group * (size_t) presence->nqis;
+				bool own = somewhere && memcmp(there, shown, (size_t) presence->nqis * sizeof(uint64_t)) == 0;
+
+				if (!own && may_come_to(presence, population, type, shown, there))
+					presence->found[p][group] += population->person != NULL ? 1 : population->rows[type];
+			}
+		}
+	}
+	return status;
+}
+
+bool
+kanon_presence_may_allow(const KanonPresence *presence, uint32_t group, int64_t rows)
+{
+	for (int p = 0; p < presence->problem->npopulations; p++)
+	{
+		const KanonPopulation *population = &presence->problem->populations[p];
+		int64_t most = presence->found[p][group];
+
+		if (population->map ? most < presence->problem->k
+							: (double) rows > population->most * (double) most * (1 + 1e-12))
+			return false;
+	}
+	return true;
+}
+
 KanonStatus
 kanon_presence_count_cut(KanonPresence *presence, const KanonPattern *pattern, uint32_t n)
 {

@@ -20,6 +20,33 @@ is_monotone(const KanonProblem *problem)
 		   (problem->privacy == NULL || kanon_privacy_monotone(problem->privacy));
 }
 
+/*
+ * May a cut that breaks a rule about a population be above one that keeps it?  Siblings alone: a row whose
+ * value the table does not have, but a node above, shows that until all its children are shown instead; then
+ * it shows what is above that, and belongs to another class, or to one where it was in none.
+ */
+static KanonStatus
+find_wandering(Cut *cut)
+{
+	const KanonProblem *problem = cut->problem;
+
+	for (int p = 0; p < problem->npopulations && cut->scheme == KANON_SCHEME_SIBLING; p++)
+		for (int c = 0; c < problem->ncolumns && !cut->wandering; c++)
+		{
+			const KanonPopulation *population = &problem->populations[p];
+
+			/* shares are not monotone anyway */
+			if (problem->columns[c].level == 0 || population->nvalues != NULL)
+				continue;
+			if (kanon_stop(cut->pace, population->ntypes))
+				return KANON_CANCELLED;
+			for (uint32_t type = 0; type < population->ntypes && !cut->wandering; type++)
+				cut->wandering = population->code[c - 1][type] == KANON_FOREIGN &&
+								 population->code[c][type] != KANON_FOREIGN;
+		}
+	return KANON_OK;
+}
+
 static void
 set_savings(Cut *cut)
 {
@@ -71,7 +98,7 @@ cut_open(const KanonProblem *problem, const CutTrees *trees, KanonScratch *scrat
 	set_savings(cut);
 	memset(cut->may, true, nnodes * sizeof(bool));
 	cut_raise(cut);
-	return cut_build(cut);
+	return find_wandering(cut) == KANON_OK ? cut_build(cut) : KANON_CANCELLED;
 }
 
 void
@@ -282,25 +309,48 @@ cut_class_allowed(const Cut *cut, const CutClass *class)
 	return kanon_class_allowed(cut->problem, cut->member + class->start, NULL, class->n, class->rows);
 }
 
-KanonStatus
-cut_present(Cut *cut, bool *keeps)
+/* What the classes show, for the populations. */
+static uint32_t
+list_classes(Cut *cut)
 {
-	uint32_t *type;
+	uint32_t *type = kanon_presence_types(cut->presence);
 	uint32_t n = 0;
-	KanonStatus status;
 
-	*keeps = true;
-	if (cut->presence == NULL)
-		return KANON_OK;
-	type = kanon_presence_types(cut->presence);
 	for (size_t i = 0; i < cut->nclasses; i++)
 		if (!cut->classes[i].split)
 		{
 			type[n] = cut->member[cut->classes[i].start];
 			cut->pattern[n++] = cut_pattern(cut, i);
 		}
-	status = kanon_presence_count_cut(cut->presence, cut->pattern, n);
-	n = 0;
+	return n;
+}
+
+KanonStatus
+cut_may_present(Cut *cut, bool *may)
+{
+	uint32_t n = 0;
+	KanonStatus status;
+
+	*may = true;
+	if (!cut->wandering)
+		return cut_present(cut, may);
+	status = kanon_presence_count_below(cut->presence, cut->pattern, list_classes(cut));
+	for (size_t i = 0; i < cut->nclasses && status == KANON_OK && *may; i++)
+		if (!cut->classes[i].split)
+			*may = kanon_presence_may_allow(cut->presence, n++, cut->classes[i].rows);
+	return status;
+}
+
+KanonStatus
+cut_present(Cut *cut, bool *keeps)
+{
+	uint32_t n = 0;
+	KanonStatus status;
+
+	*keeps = true;
+	if (cut->presence == NULL)
+		return KANON_OK;
+	status = kanon_presence_count_cut(cut->presence, cut->pattern, list_classes(cut));
 	for (size_t i = 0; i < cut->nclasses && status == KANON_OK && *keeps; i++)
 		if (!cut->classes[i].split)
 		{

@@ -63,6 +63,7 @@ typedef struct Cut
 	KanonScheme scheme;
 	KanonPresence *presence; /* NULL: there are no populations */
 	bool monotone;           /* classes that keep the rules keep them as one */
+	bool wandering;          /* ... but rows of a population may come to other classes further down */
 	double cost;
 
 	bool *lowered;  /* [nnodes] may be shown: a root, or a move has been made to it */
@@ -152,7 +153,10 @@ extern bool cut_class_allowed(const Cut *cut, const CutClass *class);
 /* Counts the populations; *keeps: do all classes keep the rules about them? */
 extern KanonStatus cut_present(Cut *cut, bool *keeps);
 
-/* The same of all rules. */
+/* May a cut below (or this) keep the rules about them, these being monotone but for rows that wander? */
+extern KanonStatus cut_may_present(Cut *cut, bool *may);
+
+/* Do all classes keep all rules? */
 extern KanonStatus cut_valid(Cut *cut, bool *valid);
 
 /* The columns that a class suppresses. */

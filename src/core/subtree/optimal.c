@@ -13,7 +13,8 @@
  * What is at most to be saved below a node is found before, by asking of each node
  * whether the rows below it could be a class with all other columns suppressed.  Where
  * rules are not monotone (persons), of a cut that breaks the rules only the number of
- * rows says anything of those further down.
+ * rows says anything of those further down; and where a population's rows may come to
+ * other classes there, these classes are asked with all that may.
  */
 #include <math.h>
 #include <string.h>
@@ -163,6 +164,8 @@ take(Enumeration *search)
 		return KANON_OK;
 	if (!cut->monotone)
 		status = cut_valid(cut, &valid);
+	else if (cut->wandering)
+		status = cut_present(cut, &valid);
 	if (status != KANON_OK || !valid)
 		return status;
 	memcpy(search->best, cut->lowered, cut->trees->nnodes * sizeof(bool));
@@ -234,7 +237,7 @@ branch(Enumeration *search, size_t before, bool *deeper)
 					 .buried = search->nburied};
 	status = cut_move(cut, move);
 	if (status == KANON_OK && cut->monotone)
-		status = cut_present(cut, &keeps);
+		status = cut_may_present(cut, &keeps);
 	*deeper = keeps;
 	return status;
 }

@@ -189,7 +189,7 @@ choose(const Descent *descent)
 	return best;
 }
 
-/* What may not be made now may not later: each further move makes smaller classes of the same. */
+/* What may not be made now (populations aside) may not later: each further move makes smaller classes of the same. */
 static void
 bury(Cut *cut)
 {
@@ -241,7 +241,7 @@ descend(Descent *descent, int held, int64_t *looked)
 	Cut *cut = descent->cut;
 	KanonStatus status = KANON_OK;
 	double most = cut->cost;
-	bool moved = true;
+	bool moved = true, since = false;
 
 	descent->held = held;
 	count_here(descent);
@@ -259,6 +259,14 @@ descend(Descent *descent, int held, int64_t *looked)
 			break;
 		bury(cut);
 		status = step(descent, &moved);
+		since = since || moved;
+		/* what broke a rule about a population before other moves may keep it after them */
+		if (!moved && since && cut->wandering)
+		{
+			memset(cut->dead, 0, cut->trees->nnodes * sizeof(bool));
+			moved = true;
+			since = false;
+		}
 	}
 	return status;
 }
