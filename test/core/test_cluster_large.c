@@ -558,6 +558,14 @@ many_are_below(void **state)
 											1 + (int) random_below(&random, 4), 3, 3);
 		problem->cluster = &options;
 		draw_shows(problem, &random);
+		/* what is no number may come first, too, and weigh all there is */
+		for (int c = 0; c < problem->ncolumns && round % 3 == 1; c++)
+		{
+			if (problem->columns[c].number != NULL)
+				((double *) problem->columns[c].number)[0] = -INFINITY;
+			if (problem->columns[c].level == 0 && c > 0 && problem->columns[c].number == NULL)
+				((KanonColumn *) problem->columns)[c].weight = 0;
+		}
 		if (round % 10 == 0)
 			suppress[0] = KANON_CLUSTER_SET;
 		cluster_layout(problem, &layout);
@@ -583,7 +591,8 @@ many_are_below(void **state)
 				double each = penalty_union(&penalty, GROUP(own), GROUP(i), INFINITY);
 
 				assert_true(least <= each * (1 + 1e-12));
-				assert_true(least > each - 1e-6 * layout.weight - (round % 10 == 0 ? 0.01 : 0));
+				assert_true(round % 3 == 1 ||
+							least > each - 1e-6 * layout.weight - (round % 10 == 0 ? 0.01 : 0));
 			}
 		}
 		free(memory);

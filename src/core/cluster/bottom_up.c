@@ -231,31 +231,26 @@ try(const BottomUp *b, uint32_t small, uint32_t i, Best *best)
 		*best = (Best){i, more};
 }
 
-/* Groups that may be better than the best so far, from the block on that promises the most. */
+/* Groups that may be better than the best so far (which may be a bit below 0, where none is told to be). */
 static KanonStatus
 find_best(BottomUp *b, uint32_t small, uint32_t *group)
 {
 	const PenaltyGroup *own = group_at(b, small);
 	const Groups *groups = &b->groups;
 	uint32_t nblocks = (b->nalive + PENALTY_BLOCK - 1) / PENALTY_BLOCK;
-	uint32_t first = 0;
 	Best best = {NOBODY, INFINITY};
 	uint64_t work = penalty_many(&b->many, b->nalive, own);
 
 	estimate(b, b->place[small]);
-	for (uint32_t n = 1; n < nblocks; n++)
-		if (groups->least[n] < groups->least[first])
-			first = n;
-	for (uint32_t n = 0; n < nblocks; n++)
+	for (uint32_t block = 0; block < nblocks; block++)
 	{
-		uint32_t block = (first + n) % nblocks;
 		uint32_t end = (block + 1) * PENALTY_BLOCK < b->nalive ? (block + 1) * PENALTY_BLOCK : b->nalive;
 
 		/* (compared so that what is no number is not passed over) */
-		if (groups->least[block] * b->layout.weight > best.more)
+		if (groups->least[block] * b->layout.weight > fmax(best.more, 0))
 			continue;
 		for (uint32_t a = block * PENALTY_BLOCK; a < end; a++)
-			if (!(groups->more[a] * b->layout.weight > best.more) && b->alive[a] != small)
+			if (!(groups->more[a] * b->layout.weight > fmax(best.more, 0)) && b->alive[a] != small)
 				try(b, small, b->alive[a], &best);
 	}
 	*group = best.group;

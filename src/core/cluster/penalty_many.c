@@ -183,6 +183,8 @@ add_places(int32_t *restrict sum, const PenaltyLine *line, size_t block)
 	{
 		int32_t apart = (high[i] > own_high ? high[i] : own_high) - (low[i] < own_low ? low[i] : own_low);
 
+		/* (from what is no number and comes first to a number there is no way) */
+		apart = apart > 0 ? apart : 0;
 		sum[i] += apart < most ? apart : most;
 	}
 }
