@@ -367,7 +367,9 @@ test_guarantees(void **state)
 			KanonRelease release;
 			KanonReport report;
 			bool gather = strcmp(method->name, "gather") == 0;
-			bool drops = strcmp(method->name, "forest") == 0 && s.problem->residual == KANON_RESIDUAL_DROP;
+			/* where rows may be left out, releases that do so count for all */
+			bool drops = s.problem->residual == KANON_RESIDUAL_DROP;
+			bool factor = strcmp(method->name, "pairs") == 0 || strcmp(method->name, "triples") == 0;
 			double least = gather ? least_radius : drops ? with_drop : optimum;
 			double cost;
 
@@ -376,7 +378,7 @@ test_guarantees(void **state)
 			cost = check_release(&s, &release);
 			assert_true(gather || fabs(cost - report.cost) < 1e-6);
 			assert_true(report.cost >= least - 1e-6);
-			assert_true((report.guarantee > 0) == promises(method));
+			assert_true((report.guarantee > 0) == (promises(method) && !(drops && factor)));
 			if (report.guarantee > 0)
 			{
 				if (report.cost > report.guarantee * least + 1e-6)

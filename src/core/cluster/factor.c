@@ -388,7 +388,8 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 	{
 		double bound = f.near_bound;
 
-		if (f.exact)
+		/* (both are proven of releases that leave nothing out) */
+		if (f.exact && problem->residual != KANON_RESIDUAL_DROP)
 		{
 			report->guarantee = method->guarantee[f.space.halves];
 			bound = fmax(bound, f.weight * method->bound[f.space.halves]);
