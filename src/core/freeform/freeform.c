@@ -548,7 +548,8 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 {
 	const KanonFreeformOptions *options = problem->freeform;
 	double rows = (double) n + FREEFORM_BLOCK;
-	double k = (double) kanon_freeform_most_k(problem) + 1;
+	bool groups = problem->privacy != NULL && options->method != KANON_FREEFORM_RING;
+	double k = (double) kanon_freeform_most_k(problem) * (groups ? FREEFORM_MOST_WIDTH : 1) + 1;
 	double row = 2 * 4 * k + 64; /* the graph from both sides, marks */
 	bool regular = options->method < KANON_FREEFORM_CONCEALMENT;
 
@@ -568,9 +569,9 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_PLAIN_HUNGARIAN ||
 		options->method == KANON_FREEFORM_MIN_COST_FLOW)
 		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 64;
-	/* rings, kinds and colours */
+	/* rings, kinds and colours; codes for each of at most so many rules, twice */
 	if (problem->privacy != NULL)
-		row += 220;
+		row += 280 + 24.0 * KANON_FREEFORM_RULES;
 	if (!regular)
 		row += rows / 8 + 64;
 	return rows * row;

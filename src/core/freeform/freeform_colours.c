@@ -26,9 +26,6 @@
 #include "freeform/freeform_colours.h"
 #include "util/fault.h"
 
-/* Groups that are larger than so many times k: rings are better. */
-#define MOST_WIDTH 4
-
 static KanonStatus
 take_memory(FreeformColours *f, uint32_t n)
 {
@@ -271,11 +268,15 @@ values_are_enough(FreeformColours *f, int r)
 	{
 		uint32_t colour = (uint32_t) f->order[c - 1].code;
 		uint32_t n = tally(f, r, f->room[colour], colour + 1 < ncolours ? f->room[colour + 1] : f->npieces);
-		uint32_t rows = 0;
+		uint32_t rows = f->width / f->ncolours * f->ngroups;
 		bool apart = true;
 
+		/* first those that the rule is not about */
 		for (uint32_t x = 0; x < n; x++)
+		{
+			rows -= f->tally[x].n;
 			apart = apart && !f->used[f->tally[x].code];
+		}
 		if (!apart)
 			continue;
 		kanon_sort(f->tally, f->tally + n, n, sizeof(FreeformTally), compare_tallies, NULL);
@@ -308,6 +309,26 @@ tail_of(uint32_t n, uint32_t width)
 	return n % width > 0 ? n % width + width : 0;
 }
 
+/* Is there a value that has more rows than all groups together may have of it, however they are made? */
+static bool
+is_too_frequent(FreeformColours *f)
+{
+	for (int r = 0; r < f->rules.n; r++)
+	{
+		uint64_t most = (uint64_t) freeform_rules_most(&f->rules, r, f->width) * f->ngroups;
+
+		memset(f->total, 0, f->rules.work->n * sizeof(uint32_t));
+		for (uint32_t kind = 0; kind < f->nkinds; kind++)
+		{
+			int32_t code = code_of(f, r, kind);
+
+			if (code >= 0 && (f->total[code] += f->head[kind]) > most)
+				return !FAULT(rule_forgotten);
+		}
+	}
+	return false;
+}
+
 /* Rows of each kind for groups of this width and so many colours, packed by rule r; false: they may break a rule. */
 static bool
 try_colours(FreeformColours *f, uint32_t width, uint32_t ncolours, int r)
@@ -318,7 +339,7 @@ try_colours(FreeformColours *f, uint32_t width, uint32_t ncolours, int r)
 	f->ncolours = ncolours;
 	f->ntail = tail_of(n, width);
 	f->ngroups = (n - f->ntail) / width;
-	if (f->ngroups == 0 || !cut_tail(f, f->kind))
+	if (f->ngroups == 0 || !cut_tail(f, f->kind) || is_too_frequent(f))
 		return false;
 	pack(f, r);
 	return colours_keep(f);
@@ -345,11 +366,11 @@ find_colours(FreeformColours *f)
 	double least = INFINITY;
 	int rule = 0;
 
-	for (uint32_t w = work->k; w <= MOST_WIDTH * work->k && 2 * w <= work->n; w++)
+	for (uint32_t w = work->k; w <= FREEFORM_MOST_WIDTH * work->k && 2 * w <= work->n; w++)
 		for (uint32_t c = 1; c <= w; c++)
 			for (int r = 0; r < f->rules.n && w % c == 0 && loss_of(work->n, w, c) < least; r++)
 			{
-				if (kanon_stop(&work->pace, (uint64_t) work->n * 16))
+				if (kanon_stop(&work->pace, (uint64_t) work->n * 16 + (uint64_t) f->nkinds * c))
 					return KANON_CANCELLED;
 				if (!try_colours(f, w, c, r))
 					continue;

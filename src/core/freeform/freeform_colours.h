@@ -6,6 +6,9 @@
 
 #include "freeform/freeform_ruled.h"
 
+/* Groups that are larger than so many times k: rings are better. */
+#define FREEFORM_MOST_WIDTH 4
+
 /* Some rows of a kind (all that rules look at is the same) have a colour. */
 typedef struct FreeformPiece
 {

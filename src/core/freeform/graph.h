@@ -45,8 +45,8 @@ typedef struct KanonFreeformColumn
 } KanonFreeformColumn;
 
 /*
- * What the values of the records that a row matches have to keep, beyond k: `ring` alone
- * knows how, whatever is drawn (freeform_ruled.c).
+ * What the values of the records that a row matches have to keep, beyond k, whatever is drawn
+ * (freeform_ruled.c, freeform_colours.c).
  */
 typedef struct KanonFreeformRule
 {
