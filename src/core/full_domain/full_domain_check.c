@@ -523,7 +523,7 @@ KanonStatus
 checker_count(Checker *checker, KanonPattern node, Count *count)
 {
 	Block *block = checker->block;
-	Groups *groups;
+	Groups *groups, *found;
 	KanonStatus status = KANON_OK;
 
 	set_levels(checker, node);
@@ -535,11 +535,13 @@ checker_count(Checker *checker, KanonPattern node, Count *count)
 		status = count_from(checker, groups, count, &groups);
 		set_levels(checker, node);
 	}
+	found = groups;
 	if (status == KANON_OK)
-		status = count_from(checker, groups, count, &groups);
+		status = count_from(checker, found, count, &groups);
 	if (status == KANON_OK && kanon_by_types(checker->problem))
 	{
-		Groups last = *groups;
+		/* (those that were found may have given way to what was merged of them) */
+		Groups last = groups != found ? *groups : block->from;
 
 		status = ask_by_values(checker, node, &last, count);
 	}
