@@ -337,7 +337,7 @@ try_mondrian(ClusterTurns *t)
 	double cost;
 	KanonStatus status = mondrian_under_populations(t->problem, &release, &report);
 
-	if (status == KANON_OK && (cost = cost_of(t, &release)) < t->cost)
+	if (status == KANON_OK && (cost = cost_of(t, &release)) < t->cost * (1 - 1e-12))
 	{
 		kanon_release_free(t->problem, &t->best);
 		t->best = release;

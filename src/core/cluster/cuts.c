@@ -226,6 +226,8 @@ sort_by(Cuts *c, uint32_t *item, uint32_t n, const Cut *cut, uint32_t *before)
 	for (uint32_t x = 0; x < n; x++)
 		item[x] = placed[x].item;
 	kanon_release(c->scratch, mark);
+	if (kanon_stop(c->pace, (uint64_t) n * 16))
+		return KANON_CANCELLED;
 	while (low < high)
 	{
 		uint32_t middle = low + (high - low) / 2;

@@ -168,6 +168,9 @@ count_people(InTurn *t, uint32_t class)
 			 i = t->people[p].next[i])
 			found += t->problem->populations[p].rows[i];
 		kanon_presence_set_found(t->presence, p, found);
+		/* a share may take long: whether time is up is asked after each */
+		if (t->problem->populations[p].nvalues != NULL)
+			t->pace.work += KANON_POLL_WORK;
 	}
 	return kanon_presence_show(t->presence, t->classes->cells + class * (size_t) t->problem->ncolumns,
 							   t->classes->pool);

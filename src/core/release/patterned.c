@@ -58,7 +58,7 @@ find_left(const Patterned *p, KanonPattern pattern)
 	size_t at = 0;
 
 	if (p->problem->mask.list != NULL)
-		while (!kanon_same(p->patterns[at], pattern))
+		while (at + 1 < p->npatterns && !kanon_same(p->patterns[at], pattern))
 			at++;
 	else
 		for (at = kanon_pattern_hash(pattern) & p->mask;
