@@ -556,12 +556,12 @@ AS 'MODULE_PATHNAME', 'kanon_place';
 COMMENT ON FUNCTION @extschema@.kanon_place()
 IS 'behind kanon.distribute: a random place for a row, from the operating system''s strong randomness';
 
-CREATE FUNCTION @extschema@.kanon_row_type(seed bigint, VARIADIC row_values "any")
+CREATE FUNCTION @extschema@.kanon_row_type(seed bigint, row_values record)
 RETURNS bytea
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_row_type';
 
-COMMENT ON FUNCTION @extschema@.kanon_row_type(bigint, "any")
+COMMENT ON FUNCTION @extschema@.kanon_row_type(bigint, record)
 IS 'behind kanon.distribute: a hash of values, a random lot, and the values themselves where the query has not met them before';
 
 CREATE FUNCTION @extschema@.kanon_row_type_hash(row_type bytea)
@@ -588,12 +588,12 @@ AS 'MODULE_PATHNAME', 'kanon_class_of';
 COMMENT ON FUNCTION @extschema@.kanon_class_of(bytea, bytea, integer)
 IS 'behind kanon.distribute: the class that a row goes to, and its place among others';
 
-CREATE FUNCTION @extschema@.kanon_sampled(forgotten integer, VARIADIC kept_values "any")
+CREATE FUNCTION @extschema@.kanon_sampled(forgotten integer, kept_values record)
 RETURNS bytea
 LANGUAGE C STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_sampled';
 
-COMMENT ON FUNCTION @extschema@.kanon_sampled(integer, VARIADIC "any")
+COMMENT ON FUNCTION @extschema@.kanon_sampled(integer, record)
 IS 'behind kanon.distribute: hashes of values of kept columns, of a sample of all that there are';
 
 /* ---- freeform generalisation: k matches for each row and record, no classes ---- */

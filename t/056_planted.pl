@@ -284,4 +284,26 @@ E
 try_all('public', grep { /kanon_report|publication|refresh/ || /FROM s\.\w+$/ } @calls);
 is(KanonNode::as($node, 'planter', 'lab', "ALTER EXTENSION kanon DROP $_"), '42501', "its owner cannot take $_ out of it")
   foreach 'TABLE s.kanon_run', 'VIEW s.kanon_usefulness', 'DOMAIN s.kanon_options', 'FUNCTION s.kanon_check(regclass, name[])';
+
+# What the SQL calls that workers of Citus run: values of whatever types are one ROW, which fits `record` and nothing else exactly.
+foreach my $call ([ 'kanon_sampled', 'integer', 'bigint', '31' ], [ 'kanon_row_type', 'bigint', 'integer', "('{7}'::pg_catalog._int8)[1]" ])
+{
+	my ($function, $first, $other, $number) = @$call;
+	my $body = q(RETURNS pg_catalog.bytea LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); RETURN NULL; END $$);
+
+	is(KanonNode::as($node, 'planter', 'lab', "CREATE FUNCTION s.$function($_) $body"), '', "planted $function($_)")
+	  foreach map({ ("$first, $_", "$other, $_") } 'VARIADIC text[]', 'text', 'anyelement', 'VARIADIC anyarray', 's.evil', 'anycompatible'), "$other, record";
+	is(KanonNode::as($node, 'planter', 'lab', "CREATE OR REPLACE FUNCTION s.$function($first, record) $body"), '42501', "nobody replaces $function");
+	foreach my $values ("'secret'::pg_catalog.text", "'secret'::pg_catalog.text, 'more'::pg_catalog.text", "'1'::pg_catalog.int4", "'{a}'::pg_catalog._text, NULL::pg_catalog.text")
+	{
+		my $before = ran();
+
+		($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = '';\nSELECT s.$function($number, ROW($values)) IS NULL");
+		is($stderr, '', "$function of $values");
+		is(ran(), $before, 'is that of kanon');
+	}
+}
+is($node->safe_psql('lab', q{SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'kanon') AND (p.provariadic <> 0 OR EXISTS (SELECT FROM pg_type t WHERE t.oid = ANY (p.proargtypes) AND t.typname ~ '^any'))}),
+	'', 'no function of kanon is one that calls do not match exactly');
 done_testing();

@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "read/packed.h"
 #include "host/random.h"
+#include "host/row.h"
 #include "read/grouping.h"
 
 #include "access/detoast.h"
@@ -13,7 +14,6 @@
 #include "executor/nodeHash.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
-#include "nodes/nodeFuncs.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -50,9 +50,6 @@ is_numbered_by_server(Oid type)
 bool
 packable(const SourceColumn *columns, int n)
 {
-	/* the seed is an argument, too */
-	if (n >= FUNC_MAX_ARGS)
-		return false;
 	for (int c = 0; c < n; c++)
 	{
 		Oid type = getBaseType(columns[c].type);
@@ -67,7 +64,7 @@ packable(const SourceColumn *columns, int n)
 char *
 packing(const Source *source)
 {
-	return psprintf("%s.kanon_row_type((%s)[1], %s)", source->functions, source->staged_seed_sql,
+	return psprintf("%s.kanon_row_type((%s)[1], ROW(%s))", source->functions, source->staged_seed_sql,
 					column_list(source->qis, source->ngrouped));
 }
 
@@ -119,9 +116,9 @@ typedef struct PackedColumn
 typedef struct Packer
 {
 	uint64 seed;
-	int n;
+	const Row *row; /* at hand */
 	PackedColumn *columns;
-	char *image; /* of the row at hand */
+	char *image; /* of its values */
 	Size image_size;
 	Size image_room;
 	const Met *last; /* the row type of the one before: equal rows often lie together, those of a target do */
@@ -132,9 +129,9 @@ typedef struct Packer
 } Packer;
 
 static void
-packed_column(PackedColumn *column, Node *argument, MemoryContext context)
+packed_column(PackedColumn *column, Form_pg_attribute attribute)
 {
-	Oid type = getBaseType(exprType(argument));
+	Oid type = getBaseType(attribute->atttypid);
 	Oid hash = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc;
 
 	/* what rows are made of may be altered between two of them */
@@ -145,36 +142,24 @@ packed_column(PackedColumn *column, Node *argument, MemoryContext context)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
 						errmsg("type %s has no hash function", format_type_be(type))));
 	get_typlenbyval(type, &column->length, &column->by_value);
-	column->collation = exprCollation(argument);
-	fmgr_info_cxt(send_function(type), &column->send, context);
-	fmgr_info_cxt(hash, &column->hash, context);
+	column->collation = attribute->attcollation;
+	fmgr_info(send_function(type), &column->send);
+	fmgr_info(hash, &column->hash);
 }
 
-/* Of the call, whose arguments after the first are the values. */
-static Packer *
-packer_create(FmgrInfo *call, int n)
+static void *
+packer_create(const Row *row)
 {
-	MemoryContext context = AllocSetContextCreate(call->fn_mcxt, "kanon row types", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old;
-	Packer *packer;
-	ListCell *argument;
-	int c = 0;
+	Packer *packer = palloc0(sizeof(Packer));
 
-	if (n < 1 || call->fn_expr == NULL || !IsA(call->fn_expr, FuncExpr) || get_fn_expr_variadic(call) ||
-		list_length(((FuncExpr *) call->fn_expr)->args) != n + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a row type is told of values, one by one")));
-	old = MemoryContextSwitchTo(context);
-	packer = palloc0(sizeof(Packer));
-	packer->n = n;
-	packer->columns = palloc(sizeof(PackedColumn) * n);
-	for_each_from(argument, ((FuncExpr *) call->fn_expr)->args, 1)
-		packed_column(&packer->columns[c++], lfirst(argument), context);
+	packer->row = row;
+	packer->columns = palloc(sizeof(PackedColumn) * row->desc->natts);
+	for (int c = 0; c < row->desc->natts; c++)
+		packed_column(&packer->columns[c], TupleDescAttr(row->desc, c));
 	packer->image_room = 256;
 	packer->image = palloc(packer->image_room);
-	packer->context = AllocSetContextCreate(context, "kanon row types met", ALLOCSET_DEFAULT_SIZES);
+	packer->context = AllocSetContextCreate(row->context, "kanon row types met", ALLOCSET_DEFAULT_SIZES);
 	packer->met = met_create(packer->context, 1024, NULL);
-	MemoryContextSwitchTo(old);
 	return packer;
 }
 
@@ -200,13 +185,14 @@ image_room(Packer *packer, Size size)
 
 /* All are told as one value: what is too large for that is refused before a byte of it is copied. */
 static void
-check_size(const Packer *packer, const NullableDatum *values)
+check_size(const Packer *packer)
 {
+	const Row *row = packer->row;
 	Size size = 0;
 
-	for (int c = 0; c < packer->n; c++)
-		if (!values[c].isnull && packer->columns[c].length == -1)
-			size += toast_raw_datum_size(values[c].value);
+	for (int c = 0; c < row->desc->natts; c++)
+		if (!row->nulls[c] && packer->columns[c].length == -1)
+			size += toast_raw_datum_size(row->values[c]);
 	if (size > MaxAllocSize)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -215,34 +201,36 @@ check_size(const Packer *packer, const NullableDatum *values)
 
 /* The values as they are stored, so that no function of theirs need be called for a row type that was met. */
 static void
-take_image(Packer *packer, const NullableDatum *values)
+take_image(Packer *packer)
 {
+	const Row *row = packer->row;
+
 	packer->image_size = 0;
-	for (int c = 0; c < packer->n; c++)
+	for (int c = 0; c < row->desc->natts; c++)
 	{
 		const PackedColumn *column = &packer->columns[c];
 		const char *bytes;
 		int32 size;
 		char *at;
 
-		if (values[c].isnull || column->by_value)
+		if (row->nulls[c] || column->by_value)
 		{
 			at = image_room(packer, sizeof(bool) + sizeof(Datum));
-			*at++ = values[c].isnull;
-			memcpy(at, &values[c].value, sizeof(Datum));
-			packer->image_size += sizeof(bool) + (values[c].isnull ? 0 : sizeof(Datum));
+			*at++ = row->nulls[c];
+			memcpy(at, &row->values[c], sizeof(Datum));
+			packer->image_size += sizeof(bool) + (row->nulls[c] ? 0 : sizeof(Datum));
 			continue;
 		}
 		if (column->length == -1)
 		{
-			struct varlena *value = PG_DETOAST_DATUM_PACKED(values[c].value);
+			struct varlena *value = PG_DETOAST_DATUM_PACKED(row->values[c]);
 
 			bytes = VARDATA_ANY(value);
 			size = VARSIZE_ANY_EXHDR(value);
 		}
 		else
 		{
-			bytes = DatumGetPointer(values[c].value);
+			bytes = DatumGetPointer(row->values[c]);
 			size = column->length > 0 ? column->length : (int32) strlen(bytes);
 		}
 		at = image_room(packer, sizeof(bool) + sizeof(size) + size);
@@ -255,29 +243,32 @@ take_image(Packer *packer, const NullableDatum *values)
 
 /* As hash_record_extended has it, which the server that asked computes again. */
 static uint64
-hash_values(Packer *packer, const NullableDatum *values)
+hash_values(Packer *packer)
 {
+	const Row *row = packer->row;
 	uint64 result = 0;
 
-	for (int c = 0; c < packer->n; c++)
+	for (int c = 0; c < row->desc->natts; c++)
 		result =
 			(result << 5) - result +
-			(values[c].isnull
+			(row->nulls[c]
 				 ? 0
 				 : DatumGetUInt64(FunctionCall2Coll(&packer->columns[c].hash, packer->columns[c].collation,
-													values[c].value, UInt64GetDatum(packer->seed))));
+													row->values[c], UInt64GetDatum(packer->seed))));
 	return result;
 }
 
 static void
-pack_values(Packer *packer, const NullableDatum *values, StringInfo out)
+pack_values(Packer *packer, StringInfo out)
 {
-	for (int c = 0; c < packer->n; c++)
-		if (values[c].isnull)
+	const Row *row = packer->row;
+
+	for (int c = 0; c < row->desc->natts; c++)
+		if (row->nulls[c])
 			pq_sendint32(out, (uint32) -1);
 		else if (is_text(packer->columns[c].send.fn_oid))
 		{
-			text *value = DatumGetTextPP(values[c].value);
+			text *value = DatumGetTextPP(row->values[c]);
 			int size = VARSIZE_ANY_EXHDR(value);
 			char *converted = GetDatabaseEncoding() == PG_SQL_ASCII
 								  ? VARDATA_ANY(value)
@@ -290,7 +281,7 @@ pack_values(Packer *packer, const NullableDatum *values, StringInfo out)
 		}
 		else
 		{
-			bytea *value = SendFunctionCall(&packer->columns[c].send, values[c].value);
+			bytea *value = SendFunctionCall(&packer->columns[c].send, row->values[c]);
 
 			pq_sendint32(out, VARSIZE(value) - VARHDRSZ);
 			pq_sendbytes(out, VARDATA(value), VARSIZE(value) - VARHDRSZ);
@@ -337,22 +328,20 @@ was_met(Packer *packer, uint64 *image_hash)
 Datum
 kanon_row_type(PG_FUNCTION_ARGS)
 {
-	Packer *packer = fcinfo->flinfo->fn_extra;
-	const NullableDatum *values = &fcinfo->args[1];
+	Packer *packer;
 	uint64 image_hash = 0, hash;
 	StringInfoData out;
 
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	if (packer == NULL)
-		packer = fcinfo->flinfo->fn_extra = packer_create(fcinfo->flinfo, PG_NARGS() - 1);
+	packer = row_argument(fcinfo->flinfo, PG_GETARG_HEAPTUPLEHEADER(1), packer_create)->prepared;
 	if (packer->seed != (uint64) PG_GETARG_INT64(0))
 	{
 		forget_met(packer);
 		packer->seed = (uint64) PG_GETARG_INT64(0);
 	}
-	check_size(packer, values);
-	take_image(packer, values);
+	check_size(packer);
+	take_image(packer);
 	if (was_met(packer, &image_hash))
 	{
 		bytea *packed = palloc(VARHDRSZ + PACKED_BEFORE);
@@ -364,11 +353,11 @@ kanon_row_type(PG_FUNCTION_ARGS)
 		memcpy(VARDATA(packed) + PACKED_HASH, &lot, PACKED_LOT);
 		PG_RETURN_BYTEA_P(packed);
 	}
-	hash = hash_values(packer, values);
+	hash = hash_values(packer);
 	pq_begintypsend(&out);
 	pq_sendint64(&out, hash);
 	pq_sendint32(&out, (uint32) random_draw(&packer->lots));
-	pack_values(packer, values, &out);
+	pack_values(packer, &out);
 	remember(packer, image_hash, hash);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
 }

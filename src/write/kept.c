@@ -12,6 +12,7 @@
 #include "compat.h"
 #include "write/kept.h"
 #include "host/gate.h"
+#include "host/row.h"
 #include "write/mask.h"
 
 #include "catalog/pg_type.h"
@@ -213,30 +214,21 @@ PG_FUNCTION_INFO_V1(kanon_sampled);
 /* What is told of a value: the column's place among those that were asked about, and the hash. */
 #define SAMPLED ((int) (sizeof(uint16) + sizeof(uint32)))
 
-typedef struct Sampler
+/* The output function of each column. */
+static void *
+outputs_create(const Row *row)
 {
-	int n;
-	FmgrInfo output[FUNC_MAX_ARGS];
-} Sampler;
+	FmgrInfo *outputs = palloc(sizeof(FmgrInfo) * row->desc->natts);
 
-static Sampler *
-sampler_create(FmgrInfo *call, int n)
-{
-	Sampler *sampler = MemoryContextAllocZero(call->fn_mcxt, sizeof(Sampler));
-
-	if (n < 1 || get_fn_expr_variadic(call))
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a sample is of values, one by one")));
-	for (; sampler->n < n; sampler->n++)
+	for (int c = 0; c < row->desc->natts; c++)
 	{
-		Oid type = get_fn_expr_argtype(call, sampler->n + 1), function;
+		Oid function;
 		bool varlena;
 
-		if (!OidIsValid(type))
-			ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a sample is of values, one by one")));
-		getTypeOutputInfo(type, &function, &varlena);
-		fmgr_info_cxt(function, &sampler->output[sampler->n], call->fn_mcxt);
+		getTypeOutputInfo(TupleDescAttr(row->desc, c)->atttypid, &function, &varlena);
+		fmgr_info(function, &outputs[c]);
 	}
-	return sampler;
+	return outputs;
 }
 
 /* As hashtextextended has it of the text, in the collation "C". */
@@ -260,22 +252,23 @@ text_hash(FmgrInfo *output, Datum value)
 Datum
 kanon_sampled(PG_FUNCTION_ARGS)
 {
-	Sampler *sampler = fcinfo->flinfo->fn_extra;
+	const Row *row;
+	FmgrInfo *outputs;
 	uint64 forgotten;
 	StringInfoData out = {0};
 
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	forgotten = (uint32) PG_GETARG_INT32(0);
-	if (sampler == NULL)
-		sampler = fcinfo->flinfo->fn_extra = sampler_create(fcinfo->flinfo, PG_NARGS() - 1);
-	for (int c = 0; c < sampler->n; c++)
+	row = row_argument(fcinfo->flinfo, PG_GETARG_HEAPTUPLEHEADER(1), outputs_create);
+	outputs = row->prepared;
+	for (int c = 0; c < row->desc->natts; c++)
 	{
 		uint64 hash;
 
-		if (PG_ARGISNULL(c + 1))
+		if (row->nulls[c])
 			continue;
-		hash = text_hash(&sampler->output[c], PG_GETARG_DATUM(c + 1));
+		hash = text_hash(&outputs[c], row->values[c]);
 		if ((hash & forgotten) != 0)
 			continue;
 		if (out.data == NULL)
@@ -290,7 +283,7 @@ kanon_sampled(PG_FUNCTION_ARGS)
 
 /* ---- counted where the rows are ---- */
 
-/* Of as many columns as a function takes, after the argument that says which hashes are in the sample. */
+/* Of so many columns: the more of them, the fewer rows have what is told of theirs in common. */
 #define MOST_AT_ONCE 64
 
 typedef struct Count
@@ -391,7 +384,7 @@ static void
 count_sampled(Count *count, const Source *source, const char *functions, StringInfo values, uint32 forgotten,
 			  const char *from, const char *person)
 {
-	char *key = psprintf("%s.kanon_sampled(%u%s)", functions, forgotten, values->data);
+	char *key = psprintf("%s.kanon_sampled(%u, ROW(%s))", functions, forgotten, values->data);
 
 	count_by(count, source, from, key, psprintf("%s IS NOT NULL", key), person, true);
 	resetStringInfo(values);
@@ -435,7 +428,7 @@ kept_count(KeptLook *look, const Source *source, const char *functions, const ch
 					 person, false);
 			continue;
 		}
-		appendStringInfo(&values, ", %s", value);
+		appendStringInfo(&values, "%s%s", count.n > 1 ? ", " : "", value);
 		if (count.n == MOST_AT_ONCE)
 			count_sampled(&count, source, functions, &values, forgotten, from, person);
 	}

@@ -1,0 +1,32 @@
+/*
+ * row.h: values of any number and types, which SQL hands to a function as ROW(…).
+ *
+ * VARIADIC "any" would take them as well, but no call matches that exactly: whoever may create functions
+ * in kanon's schema could put one beside it that matches better, and is called instead.
+ */
+#ifndef KANON_HOST_ROW_H
+#define KANON_HOST_ROW_H
+
+#include "postgres.h"
+
+#include "access/htup.h"
+#include "access/tupdesc.h"
+#include "fmgr.h"
+
+typedef struct Row
+{
+	MemoryContext context; /* of all this, as long as the call has such rows */
+	int32 typmod;          /* by which rows without a type of their own are told apart */
+	TupleDesc desc;        /* of at least one column */
+	Datum *values;         /* of the row at hand, into which they point */
+	bool *nulls;
+	void *prepared; /* what is needed for all such rows */
+} Row;
+
+/*
+ * Takes it apart, prepared in the context when the call meets a row of such columns.  Rows of a type with a name are
+ * refused: it may be altered between two of them.
+ */
+extern Row *row_argument(FmgrInfo *call, HeapTupleHeader header, void *(*prepare)(const Row *row));
+
+#endif
