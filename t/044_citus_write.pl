@@ -98,6 +98,13 @@ sub said_numbers
 	return join('', grep { /(?<![\w.=])-?\d{12,}(?!\w)/ && !/assign_distributed_transaction_id|uuid_hash_extended|log segment/ } map { split /^/, slurp_file($_->logfile) } $main, @workers);
 }
 is(said_numbers(), '', 'no server logs seeds or hashes');
+my $before = length slurp_file($main->logfile);
+ask("LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on; SELECT FROM kanon_pattern_guided('many', 'explained', '{age,zip,fee}', 400, method => 'ilp', $common)");
+my $explained = substr(slurp_file($main->logfile), $before);
+like($explained, qr/Query Text: [^\n]*kanon_numbers_\d+/, 'statements of kanon are explained');
+unlike($explained, qr/Query Text: INSERT INTO \S*kanon_numbers_/, 'and none of them has such numbers as a parameter');
+is(said_numbers(), '', 'nor does it say them');
+ask('DROP TABLE explained');
 
 # Each shard's rows are joined, sorted and written on its worker, by one statement: nothing of them is put into files in between.
 foreach my $worker (@workers)

@@ -6,7 +6,11 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
@@ -17,6 +21,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 /* Is this Citus's own table of the tables that it distributes?  Names can be anybody's. */
 static bool
@@ -160,30 +165,52 @@ citus_broadcast(const char *result, const char *query)
 			elog(ERROR, "could not send rows to workers");
 }
 
+/* Without a statement, whose parameters auto_explain tells where it explains nested ones. */
+static void
+insert_numbers(const char *schema, const char *name, const int64 *numbers, int n)
+{
+	Size size = ARR_OVERHEAD_NONULLS(1) + sizeof(int64) * (Size) n;
+	ArrayType *array = palloc0(size);
+	Relation rel = table_open(get_relname_relid(name, get_namespace_oid(schema, false)), RowExclusiveLock);
+	TupleDesc desc = RelationGetDescr(rel);
+	TupleTableSlot *slot;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION || rel->rd_rel->relhasindex || rel->rd_rel->relhastriggers ||
+		rel->rd_rel->relhasrules || desc->constr != NULL || desc->natts != 1 ||
+		TupleDescAttr(desc, 0)->atttypid != INT8ARRAYOID)
+		elog(ERROR, "what is sent to workers is in another table than it should be");
+	SET_VARSIZE(array, size);
+	array->ndim = 1;
+	array->elemtype = INT8OID;
+	ARR_DIMS(array)[0] = n;
+	ARR_LBOUND(array)[0] = 1;
+	memcpy(ARR_DATA_PTR(array), numbers, sizeof(int64) * (Size) n);
+	slot = table_slot_create(rel, NULL);
+	ExecClearTuple(slot);
+	slot->tts_values[0] = PointerGetDatum(array);
+	slot->tts_isnull[0] = false;
+	ExecStoreVirtualTuple(slot);
+	table_tuple_insert(rel, slot, GetCurrentCommandId(true), 0, NULL);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, NoLock);
+	pfree(array);
+	CommandCounterIncrement();
+}
+
 char *
 citus_send_numbers(const char *schema, const int64 *numbers, int n)
 {
-	Oid types[1] = {INT8ARRAYOID};
-	Datum *elements = palloc(sizeof(Datum) * n);
-	Datum values[1];
 	char *bare, *name;
 	uint64 random;
 
 	if (!pg_strong_random(&random, sizeof(random)))
 		elog(ERROR, "could not generate a random name");
-	for (int i = 0; i < n; i++)
-		elements[i] = Int64GetDatum(numbers[i]);
-	values[0] = PointerGetDatum(
-		construct_array(elements, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	bare = psprintf("kanon_numbers_" UINT64_FORMAT, random);
 	name = quote_qualified_identifier(schema, bare);
 	run_silently(psprintf("CREATE UNLOGGED TABLE %s (numbers pg_catalog.int8[])", name));
-	if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1)", name), 1, types, values, NULL, false,
-							  0) != SPI_OK_INSERT)
-		elog(ERROR, "could not send numbers to workers");
+	insert_numbers(schema, bare, numbers, n);
 	citus_broadcast(bare, psprintf("SELECT numbers, " CITUS_TEXT_COLUMN " FROM %s", name));
 	run_silently(psprintf("DROP TABLE %s", name));
-	pfree(elements);
 	return psprintf("(SELECT numbers FROM pg_catalog.read_intermediate_result(%s,"
 					" 'text'::pg_catalog.citus_copy_format)"
 					" AS f(numbers pg_catalog.int8[], format pg_catalog.pg_am))",

@@ -9,6 +9,8 @@
 
 #include "postgres.h"
 
+#include "utils/memutils.h"
+
 /* Where a table's rows are. */
 typedef enum TableKind
 {
@@ -50,6 +52,10 @@ extern void citus_broadcast(const char *result, const char *query);
  * of a system table's row type leaves it no choice.
  */
 #define CITUS_TEXT_COLUMN "NULL::pg_catalog.pg_am AS format"
+
+/* Bytes that each of the numbers takes meanwhile, in an array and in its text; so many are one value. */
+#define CITUS_NUMBER 32
+#define CITUS_MOST_NUMBERS ((int) (MaxAllocSize / CITUS_NUMBER))
 
 /*
  * Numbers that are to be in no query's text or parameters, since servers log these: what queries

@@ -96,17 +96,24 @@ find_split_types(Split *split, Border *border)
 
 /* The places of all of these types' rows are looked at, and nothing else of them. */
 static void
-find_thresholds(Split *split, const Source *source, const char *schema, const char *of_row, const char *lot)
+find_thresholds(Split *split, const Source *source, const char *schema, const char *of_row, const char *lot,
+				Border *border)
 {
 	StringInfoData sql;
 	Gate *gate;
 
+	if (split->n > CITUS_MOST_NUMBERS)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("more than %d row types go to several classes each", CITUS_MOST_NUMBERS),
+						errhint("SET kanon.distribute = 'off', and all rows pass through this server.")));
+	border_charge(border, 0, CITUS_NUMBER * split->n);
 	initStringInfo(&sql);
 	appendStringInfo(&sql,
 					 "SELECT %s, %s FROM %s WHERE %s OPERATOR(pg_catalog.=) ANY (%s::pg_catalog.int8[])"
 					 " ORDER BY 1, 2",
 					 of_row, lot, source->name, of_row,
 					 citus_send_numbers(schema, split->hashes, (int) split->n));
+	border_charge(border, CITUS_NUMBER * split->n, 0);
 	gate = gate_create(source->name, source->relid, 2);
 	gate_computed(gate, "type", INT8OID);
 	gate_computed(gate, "place", INT8OID);
@@ -128,7 +135,7 @@ divide_types(const Source *source, const char *schema, const KanonRelease *relea
 	}
 	find_split_types(&split, border);
 	if (split.n > 0)
-		find_thresholds(&split, source, schema, of_row, lot);
+		find_thresholds(&split, source, schema, of_row, lot, border);
 	border_pfree(border, split.flows);
 	border_pfree(border, split.hashes);
 	return split.n > 0;
