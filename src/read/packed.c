@@ -188,7 +188,7 @@ static void
 check_size(const Packer *packer)
 {
 	const Row *row = packer->row;
-	Size size = 0;
+	uint64 size = 0; /* (a Size of four bytes would begin anew) */
 
 	for (int c = 0; c < row->desc->natts; c++)
 		if (!row->nulls[c] && packer->columns[c].length == -1)
