@@ -1,8 +1,7 @@
 /*
- * rowtypes.c: a relation becomes row types.  Rows of this server's own tables, and those that are
- * read once (waiting.h), are grouped here as they come: all that groups are made of has to fit
- * into memory anyway, and a look at the bytes of a row takes a third of what the executor's
- * grouping does, with a call of a function for each value.  Of all others the executor makes groups.
+ * rowtypes.c: a relation becomes row types.  Rows of this server's own tables, and those that are read once
+ * (waiting.h), are grouped here as they come: all that groups are made of has to fit into memory anyway, and a look at the
+ * bytes of a row takes a third of what the executor's grouping does.  Of all others the executor makes groups.
  */
 #include "compat.h"
 #include "core/util/hash.h"
@@ -287,13 +286,12 @@ merge_equal(RowTypes *types, uint32 *place)
 	types->ntypes = last + 1;
 }
 
-/* The numbers that types have when they are sorted. */
+/* The numbers that types have when they are sorted, as they are where rows are looked at again. */
 static uint32 *
 numbers_of(GroupReceiver *recv, const uint32 *order)
 {
 	uint32 *number = border_palloc(recv->border, sizeof(uint32) * (Size) recv->ntypes);
 
-	/* what is read for a second look at its rows is read to be sorted */
 	Assert(order != NULL);
 	for (uint32 i = 0; i < recv->ntypes; i++)
 		number[order[i]] = i;
