@@ -331,6 +331,23 @@ parts_are_releases(void **state)
 	}
 }
 
+/* A method finds a release in parts of so many rows; the problem goes. */
+static void
+solved_by_parts(Host *host, KanonProblem *problem, const char *name, int size)
+{
+	KanonRelease release;
+	KanonReport report;
+
+	problem->cluster = &options;
+	problem->residual = KANON_RESIDUAL_ERROR;
+	options.partition_size = size;
+	assert_int_equal(method(name)(problem, &release, &report), KANON_OK);
+	kanon_release_free(problem, &release);
+	options.partition_size = 0;
+	assert_int_equal(host->blocks, 0);
+	problem_free(problem);
+}
+
 /* What rows lose is more than doubles can say, or less: their parts are solved all the same. */
 static void
 weights_without_measure(void **state)
@@ -342,22 +359,13 @@ weights_without_measure(void **state)
 		uint32_t code[64];
 		Host host;
 		KanonProblem *problem;
-		KanonRelease release;
-		KanonReport report;
 
 		for (uint32_t i = 0; i < 64; i++)
 			code[i] = i;
 		host_init(&host);
 		problem = problem_from_codes(&host, code, 64, 1, 2 + 3 * (round % 2));
 		((KanonColumn *) problem->columns)[0].weight = round < 6 ? 1e308 : 1e-310;
-		problem->cluster = &options;
-		problem->residual = KANON_RESIDUAL_ERROR;
-		options.partition_size = 8;
-		assert_int_equal(method(by_parts[m])(problem, &release, &report), KANON_OK);
-		kanon_release_free(problem, &release);
-		options.partition_size = 0;
-		assert_int_equal(host.blocks, 0);
-		problem_free(problem);
+		solved_by_parts(&host, problem, by_parts[m], 8);
 	}
 }
 
@@ -377,8 +385,6 @@ small_sides(void **state)
 		uint32_t code[ROWS][2];
 		Host host;
 		KanonProblem *problem;
-		KanonRelease release;
-		KanonReport report;
 
 		/* every other one is asked, of which the first in three are apart from all */
 		for (uint32_t i = 0; i < ROWS; i++)
@@ -388,14 +394,7 @@ small_sides(void **state)
 		}
 		host_init(&host);
 		problem = problem_from_codes(&host, &code[0][0], ROWS, 2, K);
-		problem->cluster = &options;
-		problem->residual = KANON_RESIDUAL_ERROR;
-		options.partition_size = 2 * K;
-		assert_int_equal(method(by_parts[m])(problem, &release, &report), KANON_OK);
-		kanon_release_free(problem, &release);
-		options.partition_size = 0;
-		assert_int_equal(host.blocks, 0);
-		problem_free(problem);
+		solved_by_parts(&host, problem, by_parts[m], 2 * K);
 	}
 }
 
