@@ -88,7 +88,8 @@ $node->safe_psql('postgres', 'SELECT pg_stat_statements_reset()') if $statements
 # The first lines with a value in them, shortened.
 sub values_in
 {
-	my ($text) = @_;
+	# (the number that auto_explain gives a query may have any digits)
+	my $text = $_[0] =~ s/Query Identifier: -?[0-9]+//gr;
 	my @lines = grep { /$marker/ } split /\n/, $text;
 	return join "\n", map { /(.{0,120}?)($marker)/ ? "$1$2" : '' } @lines[0 .. ($#lines < 2 ? $#lines : 2)];
 }
