@@ -1,5 +1,5 @@
--- Hundreds of thousands of row types, in tables made here from a seed: Adult with each cell taken
--- from another row now and then, and skewed columns that belong together.  What greedy loses, what
+-- Hundreds of thousands of row types, in tables made here from a seed: Adult with some cells of
+-- each row taken from one other row, and skewed columns that belong together.  What greedy loses, what
 -- `improve` gains on it within a limit and how far the proven bound is, then risks of nearly unique
 -- rows against one GROUP BY, and other calls against what they are measured by.  Processor time of the backend; a limit is one of clock time, so that
 -- on a busy machine `seconds` says how much of it there was.  :rows (1,200,000) may be less.
@@ -23,7 +23,7 @@ FROM (SELECT age AS a, dense_rank() OVER (ORDER BY workclass)::int AS b, dense_r
              dense_rank() OVER (ORDER BY race)::int AS f, dense_rank() OVER (ORDER BY sex)::int AS g,
              hours_per_week AS h, dense_rank() OVER (ORDER BY native_country)::int AS i
       FROM adult ORDER BY fnlwgt, age, education_num, hours_per_week) AS codes;
--- (in variables arrays are laid out once, not for each cell)
+-- of a row's cells each is from one other row with that probability (in variables arrays are laid out once, not for each cell)
 CREATE FUNCTION mixed(rows int, probability float8) RETURNS
     TABLE (a int, b int, c int, d int, e int, f int, g int, h int, i int) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -37,17 +37,19 @@ DECLARE
     from_h int[] := (SELECT x.h FROM adult_codes x);
     from_i int[] := (SELECT x.i FROM adult_codes x);
     n int := (SELECT x.n FROM adult_codes x);
+    other int;
 BEGIN
     FOR x IN 0..rows - 1 LOOP
-        a := from_a[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        b := from_b[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        c := from_c[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        d := from_d[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        e := from_e[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        f := from_f[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        g := from_g[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        h := from_h[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
-        i := from_i[CASE WHEN random() < probability THEN floor(random() * n)::int ELSE x % n END + 1];
+        other := floor(random() * n)::int;
+        a := from_a[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        b := from_b[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        c := from_c[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        d := from_d[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        e := from_e[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        f := from_f[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        g := from_g[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        h := from_h[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
+        i := from_i[CASE WHEN random() < probability THEN other ELSE x % n END + 1];
         RETURN NEXT;
     END LOOP;
 END $$;

@@ -3,8 +3,8 @@
  *
  * Usage: bench_ilp DATA_DIRECTORY [-v] [-t SECONDS] [-e EFFORT] [-s SEED] [-n ROWS] [-l L] CASE K SOLVER ...
  * with CASE one of cmc-mask2, adult2-mask15, cmc-all, adult2-all, nursery-all,
- * adult-all, mixed9 (1.2 million rows of Adult's nine columns, each cell taken from another row
- * with probability 0.4), mixed8 (540,000 of eight, 0.15) and SOLVER one of kanon_solvers.  L: so many different values of
+ * adult-all, mixed9 (1.2 million rows of Adult's nine columns, each cell of a row taken with probability 0.4
+ * from one other row), mixed8 (540,000 of eight, 0.15) and SOLVER one of kanon_solvers.  L: so many different values of
  * relationship in each class of a table of Adult, and rows may be left out.  Prints one line for each CASE K
  * SOLVER: cost, bound, whether proven, seconds of processor time, nodes, peak memory of the core
  * and of the process, and the longest time between two polls.
@@ -56,8 +56,8 @@ static const KanonRule adult2_rules[] = {
 	{KANON_AT_MOST_ONE, KANON_BITS(1 << 0 | 1 << 5 | 1 << 6), KANON_NONE}};
 
 /*
- * So many rows of a table over and over, of whose cells each is taken from another row
- * with that probability: as many row types as one likes, whose columns belong together.
+ * So many rows of a table over and over, of whose cells each is taken with that probability
+ * from one other row, drawn for that row: as many row types as one likes, whose columns belong together.
  */
 static KanonProblem *
 mix(const KanonProblem *from, size_t nrows, double probability, int64_t k)
@@ -77,13 +77,16 @@ mix(const KanonProblem *from, size_t nrows, double probability, int64_t k)
 		for (int64_t r = 0; r < from->rows[i]; r++)
 			row[n++] = i;
 	for (size_t i = 0; i < nrows; i++)
+	{
+		size_t one = random_below(&random, (uint32_t) n);
+
 		for (int c = 0; c < ncolumns; c++)
 		{
 			bool other = random_below(&random, 1000000) < probability * 1e6;
 
-			code[i * (size_t) ncolumns + (size_t) c] =
-				from->columns[c].code[row[other ? random_below(&random, (uint32_t) n) : i % n]];
+			code[i * (size_t) ncolumns + (size_t) c] = from->columns[c].code[row[other ? one : i % n]];
 		}
+	}
 	problem = problem_from_codes(&host, code, nrows, ncolumns, k);
 	free(row);
 	free(code);
