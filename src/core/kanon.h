@@ -271,8 +271,7 @@ typedef struct KanonSolver
 {
 	const char *name;
 	KanonSolve solve;
-	unsigned privacy; /* kinds of privacy rules that it takes: bits 1 << KanonPrivacyKind */
-	int only_k;       /* the one k that it is for; 0: any */
+	int only_k; /* the one k that it is for; 0: any */
 } KanonSolver;
 
 /* solvers.c: the table of pattern-guided solvers; NULL if there is none such. */

@@ -23,19 +23,16 @@
 /* Of the memory that there is, one part in so many may go before the executor takes over. */
 #define MEMORY_SHARE 4
 
-/* Most classes are small: these sizes have a place of their own. */
-#define SMALL_SIZES 1024
-
-typedef struct LargeSize
+typedef struct SizeEntry
 {
 	int64 size;
 	int64 classes;
 	int64 rows;
 	char status;
-} LargeSize;
+} SizeEntry;
 
-#define SH_PREFIX large
-#define SH_ELEMENT_TYPE LargeSize
+#define SH_PREFIX seen
+#define SH_ELEMENT_TYPE SizeEntry
 #define SH_KEY_TYPE int64
 #define SH_KEY size
 #define SH_HASH_KEY(table, key) murmurhash32((uint32) (key) ^ (uint32) ((uint64) (key) >> 32))
@@ -48,9 +45,7 @@ typedef struct LargeSize
 typedef struct Sizes
 {
 	const SourceColumn *subject;
-	int64 classes[SMALL_SIZES];
-	int64 rows[SMALL_SIZES]; /* where they are more than persons */
-	large_hash *large;
+	seen_hash *seen;
 	SizeCount blank;
 } Sizes;
 
@@ -106,20 +101,15 @@ count_class(Sizes *sizes, int64 size, int64 rows, bool blank)
 {
 	if (blank)
 		sizes->blank = (SizeCount){size, true, 1, rows};
-	else if (size >= 0 && size < SMALL_SIZES)
-	{
-		sizes->classes[size]++;
-		sizes->rows[size] += rows;
-	}
 	else
 	{
 		bool found;
-		LargeSize *large = large_insert(sizes->large, size, &found);
+		SizeEntry *entry = seen_insert(sizes->seen, size, &found);
 
 		if (!found)
-			large->classes = large->rows = 0;
-		large->classes++;
-		large->rows += rows;
+			entry->classes = entry->rows = 0;
+		entry->classes++;
+		entry->rows += rows;
 	}
 }
 
@@ -202,17 +192,14 @@ compare_sizes(const void *a, const void *b)
 static SizeCount *
 collect(Sizes *sizes, size_t *n)
 {
-	SizeCount *counts = palloc(sizeof(SizeCount) * (SMALL_SIZES + sizes->large->members + 1));
-	large_iterator at;
-	LargeSize *large;
+	SizeCount *counts = palloc(sizeof(SizeCount) * (sizes->seen->members + 1));
+	seen_iterator at;
+	SizeEntry *entry;
 
 	*n = 0;
-	for (int64 size = 0; size < SMALL_SIZES; size++)
-		if (sizes->classes[size] > 0)
-			counts[(*n)++] = (SizeCount){size, false, sizes->classes[size], sizes->rows[size]};
-	large_start_iterate(sizes->large, &at);
-	while ((large = large_iterate(sizes->large, &at)) != NULL)
-		counts[(*n)++] = (SizeCount){large->size, false, large->classes, large->rows};
+	seen_start_iterate(sizes->seen, &at);
+	while ((entry = seen_iterate(sizes->seen, &at)) != NULL)
+		counts[(*n)++] = (SizeCount){entry->size, false, entry->classes, entry->rows};
 	qsort(counts, *n, sizeof(SizeCount), compare_sizes);
 	if (sizes->blank.classes > 0)
 		counts[(*n)++] = sizes->blank;
@@ -226,11 +213,11 @@ class_sizes(Source *source, const SourceColumn *subject, size_t *n)
 	SizeCount *counts;
 
 	sizes->subject = subject;
-	sizes->large = large_create(CurrentMemoryContext, 64, NULL);
+	sizes->seen = seen_create(CurrentMemoryContext, 64, NULL);
 	if (subject != NULL || !source_is_here(source) || !group_here(sizes, source))
 		group_there(sizes, source);
 	counts = collect(sizes, n);
-	large_destroy(sizes->large);
+	seen_destroy(sizes->seen);
 	pfree(sizes);
 	return counts;
 }

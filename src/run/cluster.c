@@ -20,7 +20,6 @@ typedef struct Method
 {
 	const char *name;
 	KanonSolve solve;
-	unsigned privacy;
 	bool relaxed;
 	KanonFreeformOptions options; /* of a relaxed one */
 } Method;
@@ -55,7 +54,7 @@ method_of(const char *word, int64 k)
 						errhint("%s", nearest_hint(&nearest, psprintf("Known methods: %s.", known.data)))));
 	}
 	refuse_other_k(method, k, "'forest' has a proven factor for every k.");
-	return (Method){.name = method->name, .solve = method->solve, .privacy = method->privacy};
+	return (Method){.name = method->name, .solve = method->solve};
 }
 
 typedef enum ShowWord
@@ -296,7 +295,6 @@ check_request(Request *request)
 				 "Each record has the kept values of its own row, and no match is as likely as another: a "
 				 "share of their values would be no chance."),
 			 errhint("Method 'ring' of kanon_freeform takes kanon_distinct_l and kanon_alpha.")));
-	privacy_supported(request->privacy, method->name, method->privacy);
 	if (method->relaxed && request->stable)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("method \"%s\" cannot stay near the release before", method->name),

@@ -293,8 +293,6 @@ check_privacy(const Request *request, KanonFreeformMethod method)
 				 errdetail("Which rows are made to have more matches than they want would tell of their "
 						   "values."),
 				 errhint("Take one k for all.")));
-	if (request->privacy != NULL)
-		privacy_supported(request->privacy, kanon_freeform_name(method), kanon_freeform_takes(method));
 }
 
 static void

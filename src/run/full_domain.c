@@ -146,9 +146,6 @@ check_request(Request *request)
 	request->own = own;
 	request->solve_run = solve;
 	request->recorded_method = psprintf("full_domain_%s", kanon_search_names[own->options.search]);
-	privacy_supported(request->privacy, request->recorded_method,
-					  KANON_FULL_DOMAIN_PRIVACY | 1u << PRIVACY_DELTA_PRESENCE | 1u << PRIVACY_K_MAP |
-						  1u << PRIVACY_PRESENCE);
 }
 
 static void

@@ -91,7 +91,6 @@ choose_solver(Request *request)
 {
 	const KanonSolver *solver = &kanon_solvers[word_among(request->method, "method", method_names(), NULL)];
 
-	privacy_supported(request->privacy, request->method, solver->privacy);
 	refuse_other_k(solver, request->k, "'ilp' proves its optimum for every k.");
 	request->solve = solver->solve;
 }
@@ -184,7 +183,6 @@ choose_clustering(Request *request)
 				 "pattern is for one.")));
 	request->recorded_method = recorded[method];
 	request->solve = solves[method];
-	privacy_supported(request->privacy, request->recorded_method, kanon_solver_find("ilp")->privacy);
 }
 
 static void

@@ -125,62 +125,7 @@ privacy_columns(Privacy *privacy, Source *source)
 		if (OidIsValid(privacy->words[r].relation))
 			source->beside = lappend_oid(source->beside, privacy->words[r].relation);
 	}
-	if (!privacy->supported)
-		elog(ERROR, "nobody asked whether the method takes the privacy rules");
 	source_check_groupable(source->qis, source->ngrouped);
-}
-
-/* Adds the methods of a table that take a kind of rule; of the function `of`. */
-static void
-add_methods(StringInfo list, const KanonSolver *methods, PrivacyKind kind, const char *of)
-{
-	StringInfoData names;
-	int n = 0;
-
-	initStringInfo(&names);
-	for (; methods->name != NULL; methods++)
-		if ((methods->privacy & 1u << kind) != 0)
-			appendStringInfo(&names, "%s'%s'", n++ > 0 ? ", " : "", methods->name);
-	if (n == 0)
-		return;
-	appendStringInfo(list, "%s%s of %s", list->len > 0 ? ", " : "", names.data, of);
-}
-
-/* Who takes such a rule. */
-static const char *
-takers(PrivacyKind kind)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	add_methods(&list, kanon_solvers, kind, "kanon_pattern_guided");
-	add_methods(&list, kanon_cluster_methods, kind, "kanon_cluster");
-	if ((kanon_solver_find("ilp")->privacy & 1u << kind) != 0)
-		appendStringInfoString(&list, ", kanon_pattern_clustering");
-	/* which take every rule */
-	appendStringInfo(&list, "%skanon_full_domain and kanon_subtree take such a rule.",
-					 list.len > 0 ? ", " : "");
-	return list.data;
-}
-
-void
-privacy_supported(Privacy *privacy, const char *method, unsigned taken)
-{
-	StaticAssertStmt(1u << PRIVACY_DELTA_PRESENCE == KANON_TAKES_DELTA_PRESENCE &&
-						 1u << PRIVACY_K_MAP == KANON_TAKES_K_MAP &&
-						 1u << PRIVACY_PRESENCE == KANON_TAKES_PRESENCE,
-					 "the core numbers rules about populations as SQL does");
-
-	if (privacy == NULL)
-		return;
-	privacy->supported = true;
-	for (int r = 0; r < privacy->n; r++)
-		if ((taken & (1u << privacy->words[r].kind)) == 0)
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("method \"%s\" does not take the rule \"%s\"", method,
-								   privacy_sentence(&privacy->words[r], false)),
-							errdetail("Its releases have no classes, which the rule is about."),
-							errhint("%s", takers(privacy->words[r].kind))));
 }
 
 Datum

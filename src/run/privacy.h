@@ -49,7 +49,6 @@ typedef struct Privacy
 {
 	int n;
 	PrivacyWords *words;              /* [n] */
-	bool supported;                   /* privacy_supported has been asked */
 	Source **population;              /* [n] that it is about, once opened, or NULL */
 	HierarchyChoice *hierarchy;       /* [n] of its distance, once the column is known */
 	int (*column)[KANON_MAX_COLUMNS]; /* [n] of each of its columns: place among the extra ones */
@@ -101,9 +100,6 @@ extern const uint32_t *population_below(const RowTypes *types, int column, const
 
 /* Is k asked of a population?  privacy: NULL, too. */
 extern bool privacy_k_map(const Privacy *privacy);
-
-/* Raises the first rule that a method does not take; taken: bits 1 << KanonPrivacyKind. */
-extern void privacy_supported(Privacy *privacy, const char *method, unsigned taken);
 
 /* For the record: {"privacy": [sentences without values]}. */
 extern Datum privacy_recorded(const Privacy *privacy);

@@ -68,9 +68,6 @@ check_request(Request *request)
 	request->own = options;
 	request->solve_run = solve;
 	request->recorded_method = psprintf("subtree_%s", kanon_subtree_names[options->method]);
-	privacy_supported(request->privacy, request->recorded_method,
-					  ((1u << KANON_PRIVACY_KINDS) - 1) | 1u << PRIVACY_DELTA_PRESENCE | 1u << PRIVACY_K_MAP |
-						  1u << PRIVACY_PRESENCE);
 }
 
 static void

@@ -241,8 +241,6 @@ value_key(const Mask *mask, Datum value, uint64 *key)
 		bytes = VARDATA_ANY(packed);
 		length = VARSIZE_ANY_EXHDR(packed);
 	}
-	else if (mask->keyed_length == -2)
-		length = strlen(bytes);
 	if (length >= BYTES_WORDS * sizeof(uint64))
 		return false;
 	memset(key, 0, sizeof(uint64) * BYTES_WORDS);

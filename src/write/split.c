@@ -68,9 +68,8 @@ hash_value(Form_pg_attribute attribute, Datum value, uint64 seed)
 
 		return hash_bytes_extended((unsigned char *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), seed);
 	}
-	return hash_bytes_extended((unsigned char *) DatumGetPointer(value),
-							   attribute->attlen > 0 ? attribute->attlen : strlen(DatumGetCString(value)),
-							   seed);
+	/* (columns of tables have no type of attlen -2) */
+	return hash_bytes_extended((unsigned char *) DatumGetPointer(value), attribute->attlen, seed);
 }
 
 void

@@ -168,7 +168,7 @@ patterns(void **state)
 				for (uint32_t t = 0; t < problem->ntypes && m > 0; t++)
 					((int64_t *) problem->rows)[t] = 1 + (t + i) % 3;
 				if (rules)
-					diverse_make(problem, &random, solver->privacy != 0 ? solver->privacy : DIVERSE_ALL);
+					diverse_make(problem, &random, DIVERSE_ALL);
 				known = solve_one(&seen, problem, solver->solve, m == 0 || m == 4) && known;
 				if (rules)
 					diverse_free(problem);

@@ -14,19 +14,15 @@
 #include "util/sort.h"
 #include "model/shown.h"
 
-#define ALL_RULES                                                                         \
-	(((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP | KANON_TAKES_DELTA_PRESENCE | \
-	 KANON_TAKES_PRESENCE)
-
-const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, ALL_RULES, 0},
-											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, ALL_RULES, 0},
-											 {"forest", kanon_solve_forest, ALL_RULES, 0},
-											 {"pairs", kanon_solve_pairs, ALL_RULES, 2},
-											 {"triples", kanon_solve_triples, ALL_RULES, 3},
-											 {"bottom_up", kanon_solve_bottom_up, ALL_RULES, 0},
-											 {"top_down", kanon_solve_top_down, ALL_RULES, 0},
-											 {"gather", kanon_solve_gather, ALL_RULES, 0},
-											 {NULL, NULL, 0, 0}};
+const KanonSolver kanon_cluster_methods[] = {{"mondrian", kanon_solve_mondrian, 0},
+											 {"mondrian_relaxed", kanon_solve_mondrian_relaxed, 0},
+											 {"forest", kanon_solve_forest, 0},
+											 {"pairs", kanon_solve_pairs, 2},
+											 {"triples", kanon_solve_triples, 3},
+											 {"bottom_up", kanon_solve_bottom_up, 0},
+											 {"top_down", kanon_solve_top_down, 0},
+											 {"gather", kanon_solve_gather, 0},
+											 {NULL, NULL, 0}};
 
 const KanonSolver *
 kanon_cluster_method_find(const char *name)

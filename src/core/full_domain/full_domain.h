@@ -12,9 +12,6 @@
 
 #include "privacy/rules.h"
 
-/* Kinds of privacy rules that it takes: all; full_domain_search.c says what they cost. */
-#define KANON_FULL_DOMAIN_PRIVACY ((1u << KANON_PRIVACY_KINDS) - 1)
-
 /* Nodes of a lattice of which each is looked at; of larger ones the most promising are. */
 #define KANON_MAX_NODES 10000000
 

@@ -20,11 +20,6 @@ typedef enum KanonPrivacyKind
 
 #define KANON_PRIVACY_KINDS (KANON_SUBJECT + 1)
 
-/* Rules about a population (population.h), as KanonSolver.privacy has them after the kinds. */
-#define KANON_TAKES_DELTA_PRESENCE (1u << KANON_PRIVACY_KINDS)
-#define KANON_TAKES_K_MAP (1u << (KANON_PRIVACY_KINDS + 1))
-#define KANON_TAKES_PRESENCE (1u << (KANON_PRIVACY_KINDS + 2))
-
 typedef struct KanonPrivacyRule
 {
 	KanonPrivacyKind kind;

@@ -3,19 +3,15 @@
  */
 #include <string.h>
 
-#include "privacy/rules.h"
+#include "kanon.h"
 
-#define ALL_RULES                                                                         \
-	(((1u << KANON_PRIVACY_KINDS) - 1) | KANON_TAKES_K_MAP | KANON_TAKES_DELTA_PRESENCE | \
-	 KANON_TAKES_PRESENCE)
-
-const KanonSolver kanon_solvers[] = {{"greedy", kanon_solve_greedy, ALL_RULES, 0},
-									 {"ilp", kanon_solve_ilp, ALL_RULES, 0},
-									 {"improve", kanon_solve_improve, ALL_RULES, 0},
-									 {"best", kanon_solve_best, ALL_RULES, 0},
-									 {"fpt", kanon_solve_fpt, ALL_RULES, 0},
-									 {"matching", kanon_solve_matching, ALL_RULES, 2},
-									 {NULL, NULL, ALL_RULES, 0}};
+const KanonSolver kanon_solvers[] = {{"greedy", kanon_solve_greedy, 0},
+									 {"ilp", kanon_solve_ilp, 0},
+									 {"improve", kanon_solve_improve, 0},
+									 {"best", kanon_solve_best, 0},
+									 {"fpt", kanon_solve_fpt, 0},
+									 {"matching", kanon_solve_matching, 2},
+									 {NULL, NULL, 0}};
 
 const KanonSolver *
 kanon_solver_find(const char *name)
