@@ -147,7 +147,12 @@ foreach my $expression (sort keys %refused)
 {
 	like(expression($expression), qr/is no masking function of the extension anon/, "refused: $refused{$expression}");
 }
-unlike(expression("anon.reads('(x)')"), qr/the enemy ran|published/, 'a literal is not read by the type of whatever takes it');
+foreach my $call ("anon.reads('(x)')", "anon.reads('(x)')::text", "(ARRAY[anon.reads('(x)')])::text", "anon.partial(t => anon.reads('(x)'), first => 1, padding => '*')")
+{
+	unlike(expression($call), qr/the enemy ran|published/, "a literal is not read by the type of whatever takes it: $call");
+}
+is(expression("anon.partial(padding => '+', t => name, first => 2)"), 'published', 'arguments by name');
+is(seen('SELECT DISTINCT name FROM own.out'), 'na+', 'each in its place');
 is(expression("name || 'x'"), 'published', 'an operator is that of pg_catalog, whatever the search_path has');
 # a published column of somebody's type: what an extension does with its values may run their owner's code
 $node->safe_psql('postgres', <<'E');
