@@ -23,8 +23,6 @@ typedef struct SharedPart
 	Size graph;  /* start[n + 1], given[n], match[room] */
 	uint32 room;
 	bool done;
-	bool proven;
-	double bound;
 	int64 nodes;
 } SharedPart;
 
@@ -81,8 +79,6 @@ solve_round(void *state)
 			memcpy(out, graph.start, sizeof(uint32) * (mine->n + 1));
 			memcpy(out + mine->n + 1, graph.given, sizeof(uint32) * mine->n);
 			memcpy(out + 2 * mine->n + 1, graph.match, sizeof(uint32) * graph.start[graph.n]);
-			mine->bound = graph.bound;
-			mine->proven = graph.proven;
 			mine->nodes = graph.nodes;
 			mine->done = true;
 		}
@@ -244,12 +240,11 @@ solve_batch(Run *run, KanonFreeformPlan *plan, Pool *pool, Parts *parts, uint32 
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32 *out = parts->words + part[i].graph;
+		/* (several parts have no bound and no proof) */
 		KanonFreeformGraph graph = {.n = part[i].n,
 									.start = out,
 									.given = out + part[i].n + 1,
 									.match = out + 2 * part[i].n + 1,
-									.bound = part[i].bound,
-									.proven = part[i].proven,
 									.nodes = part[i].nodes};
 
 		if (part[i].done)
