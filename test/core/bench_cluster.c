@@ -5,6 +5,7 @@
  *
  * TABLE: a file of Adult's columns (adult.csv of the reference tables), of which nine are taken:
  * ages as ranges, the other columns suppressed where rows differ; with sets: before it, as sets.
+ * With ranges: before it all columns of any file of numbers, as ranges.
  * Or a table that is made up, the same everywhere:
  *
  *	mixed       3 ranges of 1,000 values, 3 categories of 4, 8 and 16, all as likely
@@ -141,13 +142,21 @@ static KanonProblem *
 read_adult(Host *host, const char *name, size_t rows, int64_t k, KanonClusterShow *show)
 {
 	static const int adult2[9] = {0, 1, 3, 5, 6, 8, 9, 13, 14};
+	static const int all[KANON_MAX_COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 	bool sets = strncmp(name, "sets:", 5) == 0;
-	Table *table = table_read(sets ? name + 5 : name);
+	bool ranges = strncmp(name, "ranges:", 7) == 0;
+	Table *table = table_read(sets ? name + 5 : ranges ? name + 7 : name);
 	KanonProblem *problem;
 
 	if (table == NULL)
 		return NULL;
 	table->nrows = rows < table->nrows ? rows : table->nrows;
+	if (ranges)
+	{
+		for (int c = 0; c < table->ncolumns; c++)
+			show[c] = KANON_CLUSTER_RANGE;
+		return problem_make(host, table, all, table->ncolumns, UINT64_MAX, k);
+	}
 	problem = problem_make(host, table, adult2, 9, 1, k);
 	show[0] = KANON_CLUSTER_RANGE;
 	for (int c = 1; c < 9 && sets; c++)

@@ -556,6 +556,77 @@ test_triples_crowded(void **state)
 	}
 }
 
+static int
+compare_codes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *) a;
+	uint32_t y = *(const uint32_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* What the factor of least weight proves of one column of numbers: cycles are of rows that follow one another. */
+static double
+bound_of_line(uint32_t *code, size_t n)
+{
+	double *least = malloc((n + 1) * sizeof(double));
+	double weight;
+
+	qsort(code, n, sizeof(uint32_t), compare_codes);
+	least[0] = 0;
+	for (size_t to = 1; to <= n; to++)
+	{
+		least[to] = INFINITY;
+		for (size_t rows = 3; rows <= 5 && rows <= to; rows++)
+			least[to] = fmin(least[to], least[to - rows] + 2.0 * (code[to - 1] - code[to - rows]));
+	}
+	/* (the range begins at 0) */
+	weight = least[n] / code[n - 1];
+	free(least);
+	return 1.5 * weight;
+}
+
+/*
+ * Prices alone ask for edges between many rows of a blossom, which are of no use: each
+ * would take memory, and the matching time.  What blossoms are worth is counted, and
+ * rightly: no edge is left out that is of use, or the factor would not be of least weight.
+ */
+static void
+test_triples_blossoms(void **state)
+{
+	enum
+	{
+		rows = 300
+	};
+	uint64_t random = 41;
+
+	(void) state;
+	for (int table = 0; table < (LEMON ? cases(20) : 0); table++)
+	{
+		uint32_t code[rows];
+		KanonRelease release;
+		KanonReport report;
+		Small s;
+
+		for (int i = 0; i < rows; i++)
+		{
+			uint32_t place = random_below(&random, 9000);
+
+			code[i] = place * place / 9000;
+		}
+		plain_open(&s, code, rows, 1, 3, KANON_CLUSTER_RANGE);
+		s.host.peak = s.host.live;
+		assert_true(run(&s, method_named("triples"), &release, &report));
+		(void) check_release(&s, &release);
+		assert_true(report.guarantee == 2);
+		assert_true(fabs(report.lower_bound - bound_of_line(code, rows)) < 1e-5);
+		assert_true(report.cost <= 2 * report.lower_bound);
+		assert_true(s.host.peak < 2000 * rows);
+		kanon_release_free(s.problem, &release);
+		small_close(&s);
+	}
+}
+
 /* Rows of each class, and what the first column shows, in order. */
 static void
 test_mondrian(void **state)
@@ -940,12 +1011,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_guarantees),      cmocka_unit_test(test_forest_sizes),
-		cmocka_unit_test(test_triples_crowded), cmocka_unit_test(test_larger),
-		cmocka_unit_test(test_mondrian),        cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_limits),          cmocka_unit_test(test_late),
-		cmocka_unit_test(test_late_at_once),    cmocka_unit_test(test_nearest_only),
-		cmocka_unit_test(test_failures),        cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_guarantees),
+		cmocka_unit_test(test_forest_sizes),
+		cmocka_unit_test(test_triples_crowded),
+		cmocka_unit_test(test_triples_blossoms),
+		cmocka_unit_test(test_larger),
+		cmocka_unit_test(test_mondrian),
+		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_late_at_once),
+		cmocka_unit_test(test_nearest_only),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_reference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,8 +5,10 @@
  * use.  So the matching that a factor is reduced to (pairs.c, triples.c) is
  * solved over the edges to the nearest types only; its dual prices then say which
  * of the edges left out could be of use: those that cost less than the prices of
- * their ends.  With these added it is solved again, until there are none: the
- * factor is then of least weight in the complete graph.  (Linear programming's
+ * their ends, without what the blossoms that hold both are worth (where one holds
+ * most rows, prices alone would ask for edges between all of them).  With these
+ * added it is solved again, until there are none: the factor is then of least
+ * weight in the complete graph.  (Linear programming's
  * column generation; for matchings, Derigs and Metz, "Solving (large scale)
  * matching problems combinatorially", Mathematical Programming, 1991.)
  *
@@ -137,9 +139,14 @@ close_round(Factor *f)
 	kanon_free(f->env, f->must);
 	kanon_free(f->env, f->used);
 	kanon_free(f->env, f->price);
+	kanon_free(f->env, f->place);
+	kanon_free(f->env, f->shared);
 	f->must = NULL;
 	f->used = NULL;
 	f->price = NULL;
+	f->place = NULL;
+	f->shared = NULL;
+	kanon_scratch_free(&f->round);
 }
 
 /* Is all covered that must be? */
@@ -171,13 +178,15 @@ solve_round(Factor *f)
 	}
 	f->used = kanon_alloc(f->env, f->nnodes, sizeof(size_t));
 	f->price = kanon_alloc(f->env, f->nnodes, sizeof(int64_t));
+	f->place = kanon_alloc(f->env, f->nnodes, sizeof(uint32_t));
+	f->shared = kanon_alloc(f->env, f->nnodes, sizeof(int64_t));
 	link = kanon_alloc(f->env, f->nnodes, sizeof(FactorLink));
-	if (f->used == NULL || f->price == NULL || link == NULL)
+	if (f->used == NULL || f->price == NULL || f->place == NULL || f->shared == NULL || link == NULL)
 	{
 		kanon_free(f->env, link);
 		return KANON_NO_MEMORY;
 	}
-	graph = (MatchGraph){f->nnodes, f->must, f->nedges, f->edge, f->used, f->price};
+	graph = (MatchGraph){f->nnodes, f->must, f->nedges, f->edge, f->used, f->price, f->place, f->shared};
 	status = matching_solve(f->env, f->pace.phase, f->deadline, &graph);
 	if (status != KANON_OK)
 	{
@@ -206,6 +215,97 @@ paid(const Factor *f, uint32_t a, uint32_t b)
 	return other > both ? other : both;
 }
 
+/* ---- what nodes share ---- */
+
+/* Of the nodes of types alone, in their order: what is shared from one to the next. */
+static KanonStatus
+order_nodes(Factor *f)
+{
+	uint32_t *at = kanon_take(&f->round, f->nnodes, sizeof(uint32_t));
+	int64_t *least = kanon_take(&f->round, f->nown, sizeof(int64_t));
+	int64_t shared = INT64_MAX;
+	uint32_t n = 0;
+
+	f->least[0] = least;
+	f->span = kanon_take(&f->round, f->problem->ntypes, sizeof(f->span[0]));
+	if (f->round.failed)
+		return KANON_NO_MEMORY;
+	memset(at, 0, f->nnodes * sizeof(uint32_t));
+	for (uint32_t i = 0; i < f->nown; i++)
+		at[f->place[i]] = 1;
+	for (uint32_t x = 0; x < f->nnodes; x++)
+	{
+		if (at[x] == 1)
+		{
+			if (n > 0)
+				least[n - 1] = shared;
+			shared = INT64_MAX;
+			at[x] = n++;
+		}
+		shared = f->shared[x] < shared ? f->shared[x] : shared;
+	}
+	least[n - 1] = 0;
+	for (uint32_t i = 0; i < f->problem->ntypes; i++)
+	{
+		uint32_t end = i + 1 < f->problem->ntypes ? f->node[i + 1] : f->nown;
+
+		f->span[i][0] = f->nown;
+		f->span[i][1] = 0;
+		for (uint32_t node = f->node[i]; node < end; node++)
+		{
+			uint32_t x = at[f->place[node]];
+
+			f->span[i][0] = x < f->span[i][0] ? x : f->span[i][0];
+			f->span[i][1] = x > f->span[i][1] ? x : f->span[i][1];
+		}
+	}
+	return kanon_stop(&f->pace, f->nnodes * (uint64_t) 4) ? KANON_CANCELLED : KANON_OK;
+}
+
+static KanonStatus
+open_shared(Factor *f)
+{
+	KanonStatus status = order_nodes(f);
+
+	for (int d = 1; d < FACTOR_DOUBLED && status == KANON_OK; d++)
+	{
+		uint32_t half = (uint32_t) 1 << (d - 1);
+
+		if (f->nown < 2 * half)
+			break;
+		f->least[d] = kanon_take(&f->round, f->nown, sizeof(int64_t));
+		if (f->least[d] == NULL)
+			return KANON_NO_MEMORY;
+		for (uint32_t x = 0; x + 2 * half <= f->nown; x++)
+		{
+			int64_t one = f->least[d - 1][x];
+			int64_t other = f->least[d - 1][x + half];
+
+			f->least[d][x] = one < other ? one : other;
+		}
+		if (kanon_stop(&f->pace, f->nown))
+			return KANON_CANCELLED;
+	}
+	return status;
+}
+
+/*
+ * What the blossoms are worth that hold all nodes of both types.  Nodes that an edge would have of
+ * its own (triples.c) can be in just these: they stay odd, and lose nothing of what they are worth.
+ */
+static int64_t
+shared_by(const Factor *f, uint32_t a, uint32_t b)
+{
+	uint32_t low = f->span[a][0] < f->span[b][0] ? f->span[a][0] : f->span[b][0];
+	uint32_t high = f->span[a][1] > f->span[b][1] ? f->span[a][1] : f->span[b][1];
+	uint32_t n = high - low;
+	int d = 31 - __builtin_clz(n);
+	int64_t one = f->least[d][low];
+	int64_t other = f->least[d][high - ((uint32_t) 1 << d)];
+
+	return one < other ? one : other;
+}
+
 /*
  * Adds the edges of one type that are worth more than they cost, the most first.
  * Of those to types before it, those types have added theirs.
@@ -226,7 +326,12 @@ price_type(Factor *f, uint32_t type)
 		int64_t more = paid(f, type, i) - 4 * (int64_t) distance[i];
 		int at;
 
-		if (more <= 0 || i == type || (n == MORE && more <= gain[n - 1]) || is_candidate(f, type, i))
+		if (more <= 0 || i == type || (n == MORE && more <= gain[n - 1]))
+			continue;
+		/* (a fresh copy of a hub would be in no blossom) */
+		if (f->copies[type] == 0 && f->copies[i] == 0)
+			more -= shared_by(f, type, i);
+		if (more <= 0 || (n == MORE && more <= gain[n - 1]) || is_candidate(f, type, i))
 			continue;
 		if (n < MORE)
 			n++;
@@ -286,7 +391,7 @@ static KanonStatus
 price_all(Factor *f, bool *done)
 {
 	size_t npairs = f->npairs;
-	KanonStatus status = KANON_OK;
+	KanonStatus status = open_shared(f);
 
 	for (uint32_t i = 0; i < f->problem->ntypes && status == KANON_OK; i++)
 		if (f->must_price[i] > FACTOR_NO_PRICE)
@@ -363,6 +468,7 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 				.pace = {.env = env, .phase = method->phase, .rows_left = -1, .work = KANON_POLL_WORK},
 				.deadline = start + problem->time_limit,
 				.scratch = {.env = env},
+				.round = {.env = env},
 				.method = method};
 	ClusterParts parts = {0};
 	KanonStatus status = KANON_OK;

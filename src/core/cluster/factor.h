@@ -11,6 +11,9 @@
 
 #define FACTOR_NOBODY UINT32_MAX
 
+/* Nodes are fewer than two to the power of this. */
+#define FACTOR_DOUBLED 32
+
 /* Two types whose rows may be joined. */
 typedef struct FactorPair
 {
@@ -31,6 +34,7 @@ typedef struct Factor
 	const KanonProblem *problem;
 	KanonEnv *env;
 	KanonScratch scratch;
+	KanonScratch round; /* of a round */
 	ClusterLayout layout;
 	ClusterSpace space;
 	KanonPace pace;
@@ -60,7 +64,18 @@ typedef struct Factor
 	size_t edge_room;
 	size_t *used;
 	int64_t *price;
+	uint32_t *place;
+	int64_t *shared;
 	uint32_t *node; /* [ntypes] first node of a type's vertices */
+
+	/*
+	 * What the blossoms are worth that hold all nodes of two types (matching.h): the types'
+	 * nodes in their places, the least of what is shared from one to the next, and that over
+	 * 2, 4, ... of them.
+	 */
+	uint32_t nown;                  /* nodes of types: they come before those of edges */
+	uint32_t (*span)[2];            /* [ntypes] the first and the last of its nodes */
+	int64_t *least[FACTOR_DOUBLED]; /* [nown]; NULL where so many are not there */
 
 	/* dual prices of the types: of what must be joined, of what may be; INT64_MIN / 4: neither */
 	int64_t *must_price; /* [ntypes] */

@@ -82,6 +82,38 @@ class Weights
 
 typedef lemon::MaxWeightedMatching<Graph, Weights> Matching;
 
+/*
+ * Where nodes stand, and what they share.  LEMON tells a blossom after those within it, and
+ * their nodes in one order: of one that is in no other all nodes get their places, of the
+ * others the first is looked up.
+ */
+void
+tell_blossoms(const Matching &matching, const MatchGraph *graph)
+{
+	uint32_t places = 0;
+
+	std::fill_n(graph->place, graph->nnodes, UINT32_MAX);
+	std::fill_n(graph->shared, graph->nnodes, 0);
+	for (int b = matching.blossomNum(); b-- > 0;)
+	{
+		Matching::BlossomIt node(matching, b);
+		uint32_t first = (uint32_t) Graph::id(node);
+
+		if (graph->place[first] == UINT32_MAX)
+			for (; node != lemon::INVALID; ++node)
+				graph->place[Graph::id(node)] = places++;
+		/* from the first of its nodes on, until the last */
+		graph->shared[graph->place[first]] += matching.blossomValue(b);
+		graph->shared[graph->place[first] + (uint32_t) matching.blossomSize(b) - 1] -=
+			matching.blossomValue(b);
+	}
+	for (uint32_t i = 0; i < graph->nnodes; i++)
+		if (graph->place[i] == UINT32_MAX)
+			graph->place[i] = places++;
+	for (uint32_t x = 1; x < graph->nnodes; x++)
+		graph->shared[x] += graph->shared[x - 1];
+}
+
 void
 solve(const Job *job)
 {
@@ -107,6 +139,7 @@ solve(const Job *job)
 		graph->used[i] = arc == lemon::INVALID ? SIZE_MAX : (size_t) Graph::id(Graph::Edge(arc));
 		graph->price[i] = Matching::dualScale * weights.worth_of(i) - matching.nodeValue(node);
 	}
+	tell_blossoms(matching, graph);
 }
 
 void *

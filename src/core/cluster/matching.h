@@ -40,6 +40,16 @@ extern "C"
 	 * above any cost; a node that need not be covered has none above 0.
 	 */
 		int64_t *price;
+
+		/*
+	 * out: odd sets of nodes (blossoms), one within another or apart, are worth something,
+	 * too, by which the prices of the ends of an edge within such a set may be more than it
+	 * costs.  The nodes stand in a row, in which each set's are next to one another:
+	 * place[i] is a node's, and shared[x] what the sets are worth that hold both the nodes at
+	 * x and at x + 1.  Two nodes share the least of what is between them.
+	 */
+		uint32_t *place; /* [nnodes] */
+		int64_t *shared; /* [nnodes], the last is 0 */
 	} MatchGraph;
 
 	/* KANON_UNAVAILABLE without LEMON; KANON_TOO_LARGE after `deadline` (env->now). */

@@ -50,6 +50,7 @@ build(Factor *f)
 		n += f->copies[i] > 0 ? f->copies[i] : 2;
 	}
 	f->nnodes = n;
+	f->nown = n;
 	f->must = kanon_alloc0(f->env, n, sizeof(bool));
 	if (f->must == NULL)
 		return KANON_NO_MEMORY;

@@ -126,6 +126,7 @@ build(Factor *f)
 		f->node[i] = n;
 		n += nodes_of(f, i);
 	}
+	f->nown = n;
 	for (uint32_t i = 0; i < f->problem->ntypes; i++)
 		if (!own_edges(f, &n, i))
 			return KANON_NO_MEMORY;
