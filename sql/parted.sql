@@ -110,6 +110,15 @@ SELECT abs(corr(place, home)) < 6 / sqrt(count(*)) AS no_order
 FROM (SELECT row_number() OVER (PARTITION BY a ORDER BY ctid) / count(*) OVER (PARTITION BY a)::float8 AS place, substr(home, 6)::int AS home FROM masked WHERE home ~ 'site' AND a IS NOT NULL) AS r;
 SELECT count(DISTINCT a) + 1 = (SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY ctid) = 1 OR a IS DISTINCT FROM lag(a) OVER (ORDER BY ctid) AS begins FROM masked) AS r WHERE begins) AS together FROM masked;
 
+-- every release of a publication is read by parts
+SELECT kanon_create_publication('every', 'many', '{site,a,b,c}', 5, options => '{"partition_by": "site", "seed": 7, "keep": ["d"], "mark": true}');
+SELECT count(*) FROM (TABLE every EXCEPT ALL TABLE kept_in_memory UNION ALL (TABLE kept_in_memory EXCEPT ALL TABLE every)) AS r;
+DELETE FROM many WHERE id % 3 = 0 AND id < 9000;
+SELECT status, row_count, k FROM kanon_refresh('every');
+SET kanon.max_memory = '64MB';
+SELECT FROM kanon_pattern_guided('many', 'fewer_in_memory', :call, keep => '{d}', mark => true);
+SELECT count(*) FROM (TABLE every EXCEPT ALL TABLE fewer_in_memory UNION ALL (TABLE fewer_in_memory EXCEPT ALL TABLE every)) AS r;
+
 \set VERBOSITY terse
 SET client_min_messages = warning;
 DROP SCHEMA parted_test CASCADE;

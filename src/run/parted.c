@@ -383,7 +383,7 @@ parted_may(const Run *run)
 	const Request *request = run->request;
 
 	return run->whole && request->partition_by != NULL && request->privacy == NULL && request->key == NULL &&
-		   request->types == NULL && !OidIsValid(request->like) && !OidIsValid(run->source->staged_from) &&
+		   request->types == NULL && !OidIsValid(run->source->staged_from) &&
 		   (run->target == NULL || run->target->kind == TABLE_LOCAL);
 }
 
