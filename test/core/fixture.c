@@ -38,6 +38,7 @@ host_realloc(void *arg, void *ptr, size_t size)
 	host->blocks += ptr == NULL;
 	if (host->live > host->peak)
 		host->peak = host->live;
+	host->asked = (host->asked ^ (uint32_t) size ^ (uint32_t) host->live << 8) * 16777619u + 1;
 	return block + HEADER;
 }
 

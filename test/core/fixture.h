@@ -29,6 +29,7 @@ typedef struct Host
 	int shares;          /* so many that were larger than the one before, */
 	bool backwards;      /* and one that was less */
 	uint32_t said;       /* a digest of all that was told */
+	uint32_t asked;      /* and of all memory that was asked for, and how much there was then */
 } Host;
 
 extern void host_init(Host *host);

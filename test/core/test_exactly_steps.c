@@ -67,7 +67,7 @@ end(Seen *seen, Steps *steps)
 	seen_value(seen, steps->host.said);
 	ilp_model_free(&steps->model);
 	kanon_instances_free(steps->problem->env, &steps->instances);
-	assert_int_equal(steps->host.blocks, 0);
+	seen_memory(seen, &steps->host, true);
 	problem_free(steps->problem);
 }
 
@@ -198,7 +198,7 @@ instances(void **state)
 		}
 		seen_figure(&seen, 9, (double) kanon_worked(&pace));
 		problem_random_free(problem);
-		assert_int_equal(host.blocks, 0);
+		seen_memory(&seen, &host, true);
 	}
 	seen_compare(&seen);
 }
