@@ -353,9 +353,11 @@ searches(void **state)
 static KanonProblem *
 priced_problem(Host *host, uint64_t *random, int i)
 {
-	KanonProblem *problem =
-		exact_problem(host, random, 20 + random_below(random, 60), 3 + (int) random_below(random, 4), 3,
-					  2 + random_below(random, 4), true);
+	/* (one after the other: compilers take arguments in any order) */
+	int64_t k = 2 + random_below(random, 4);
+	int columns = 3 + (int) random_below(random, 4);
+	size_t rows = 20 + random_below(random, 60);
+	KanonProblem *problem = exact_problem(host, random, rows, columns, 3, k, true);
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		((KanonColumn *) problem->columns)[c].weight =

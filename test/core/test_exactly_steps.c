@@ -40,9 +40,11 @@ random_double(uint64_t *random)
 static void
 begin(Steps *steps, uint64_t *random, int i, double share)
 {
-	KanonProblem *problem =
-		exact_problem(&steps->host, random, 12 + random_below(random, 30), 2 + (int) random_below(random, 4),
-					  3, 2 + random_below(random, 4), true);
+	/* (one after the other: compilers take arguments in any order) */
+	int64_t k = 2 + random_below(random, 4);
+	int columns = 2 + (int) random_below(random, 4);
+	size_t rows = 12 + random_below(random, 30);
+	KanonProblem *problem = exact_problem(&steps->host, random, rows, columns, 3, k, true);
 
 	for (int c = 0; c < problem->ncolumns; c++)
 		((KanonColumn *) problem->columns)[c].weight =
