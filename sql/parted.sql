@@ -81,9 +81,32 @@ SELECT * FROM differ('drop_in_memory', 'groups') WHERE what <> 'figure source';
 CREATE VIEW fewer AS SELECT * FROM many WHERE id < 20003;
 SELECT FROM kanon_pattern_guided('fewer', 'groups', :call, residual => 'error', replace => true);
 \set VERBOSITY terse
-SELECT FROM kanon_pattern_guided('many', 'rules', :call, keep => '{d}', privacy => ARRAY[kanon_distinct_l('d', 2)]);
-SELECT FROM kanon_pattern_guided('many', 'one', '{site,a,b,id}', 5, partition_by => 'site');
 \set VERBOSITY default
+
+-- where parts do not help, who is short of memory is told why
+CREATE FUNCTION short(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    detail text;
+    hint text;
+BEGIN
+    EXECUTE 'SELECT FROM ' || call;
+    RETURN 'done';
+EXCEPTION WHEN out_of_memory THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(E'\n', substring(detail FROM 'a limit of [0-9]+ kB\. (.*)'), substring(hint FROM 'quasi-identifiers\. (.*)'));
+END $$;
+\pset format unaligned
+\pset tuples_only on
+SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5) $$);
+SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,id}', 5, partition_by => 'site') $$);
+SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5, partition_by => 'site', keep => '{d}', privacy => ARRAY[kanon_distinct_l('d', 2)]) $$);
+SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5, partition_by => 'site', privacy => ARRAY[kanon_k_map('many')]) $$);
+SELECT short($$ kanon_frontier('many', '{site,a,b,c}', '{5,10}', solver => 'pattern_guided', options => '{"partition_by": "site"}') $$);
+SELECT short($$ kanon_create_publication('x', 'many', '{site,a,b,c}', 5, options => '{"partition_by": "site"}', key => 'id') $$);
+SELECT short($$ kanon_create_publication('x', 'many', '{site,a,b,c}', 5, options => '{"partition_by": "site"}', stable => true) $$);
+\pset format aligned
+\pset tuples_only off
+
 -- a view that gives other rows each time
 CREATE SEQUENCE read;
 CREATE VIEW other AS SELECT CASE WHEN nextval('read') > 16011 * 2 THEN 99 ELSE a END AS a, site, b, c, d FROM many;

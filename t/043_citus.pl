@@ -188,6 +188,22 @@ like($err, qr/NOTICE:  the rows of public\.odd cannot be set aside on the worker
 is($main->safe_psql('postgres', 'SELECT count(*) FROM far'), '3000', 'and it is published all the same');
 left_behind('what cannot be set aside');
 
+# By parts, row types stay on disk where this server has all rows; where workers have them, who is short of memory is told so.
+$main->safe_psql('postgres', <<'E');
+CREATE TABLE many (site int, a int, b int, c int, d int);
+SELECT create_distributed_table('many', 'd');
+INSERT INTO many SELECT i % 24, hashint4(i) & 31, hashint4(i + 1000000) & 15, hashint4(i + 2000000) & 31, i % 13 FROM generate_series(1, 16000) i;
+E
+my $by_parts = "SELECT FROM kanon_pattern_guided('many', 'in_parts', '{site,a,b,c}', 5, partition_by => 'site', keep => '{d}')";
+my $little = "SET work_mem = '64kB'; SET kanon.max_memory = '1MB'";
+($ret, $out, $err) = $main->psql('postgres', "$little; $by_parts");
+like($err, qr/With partition_by, too, all row types are in memory here: workers of Citus have rows of the source or the target\.\nHINT: .* partition_by needs less memory where kanon\.distribute is 'off'/,
+	'by parts: the error says why not');
+left_behind('by parts');
+($ret, $out, $err) = $main->psql('postgres', "$little; SET kanon.distribute = 'off'; $by_parts");
+like($err, qr/Row types were read by parts, too\./, 'and where they do');
+is($main->safe_psql('postgres', 'SELECT sum(n), min(n) >= 5 FROM (SELECT count(*) AS n FROM in_parts GROUP BY site, a, b, c) AS c'), '16000|t', 'with k rows in each class');
+
 # No data value in any log, of what kanon runs: the values are in what this test inserted.
 foreach my $node ($main, @workers)
 {

@@ -176,10 +176,13 @@ border_progress(Border *border, const char *phase, double share, int64 left)
 static void
 raise_no_memory(const Border *border, Size needed, const char *what)
 {
-	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
-					errdetail("%s asked for %zu kB more, with %zu kB in use and a limit of %zu kB.", what,
-							  (needed + 1023) / 1024, border->used / 1024, border->limit / 1024),
-					errhint("Raise \"kanon.max_memory\", or publish fewer or coarser quasi-identifiers.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
+			 errdetail("%s asked for %zu kB more, with %zu kB in use and a limit of %zu kB.%s%s", what,
+					   (needed + 1023) / 1024, border->used / 1024, border->limit / 1024,
+					   border->why != NULL ? " " : "", border->why != NULL ? border->why : ""),
+			 errhint("Raise \"kanon.max_memory\", or publish fewer or coarser quasi-identifiers.%s%s",
+					 border->instead != NULL ? " " : "", border->instead != NULL ? border->instead : "")));
 }
 
 void *

@@ -19,6 +19,10 @@ typedef struct Border
 	Size peak;             /* most it held */
 	instr_time started;
 	instr_time said; /* last progress notice */
+
+	/* for whoever is short of memory, sentences: why so much is needed, and what needs less; or NULL */
+	const char *why;
+	const char *instead;
 } Border;
 
 extern Border *border_create(const char *name);

@@ -33,12 +33,7 @@ reads_twice(const Run *run)
 static bool
 counts_persons(const Run *run)
 {
-	const Privacy *privacy = run->request->privacy;
-
-	for (int r = 0; privacy != NULL && r < privacy->n; r++)
-		if (privacy->words[r].kind == PRIVACY_SUBJECT)
-			return true;
-	return false;
+	return privacy_find(run->request->privacy, PRIVACY_SUBJECT) >= 0;
 }
 
 /* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept? */

@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "run/parted_rows.h"
 #include "run/partition.h"
+#include "run/privacy.h"
 #include "write/mask.h"
 #include "write/split.h"
 #include "write/write.h"
@@ -377,14 +378,42 @@ partition(const Run *run)
 	return qi;
 }
 
+/* Why all row types are in memory with partition_by, too, and where it leaves them on disk. */
+typedef struct Obstacle
+{
+	bool there;
+	const char *why;
+	const char *elsewhere;
+} Obstacle;
+
 bool
-parted_may(const Run *run)
+parted_may(Run *run)
 {
 	const Request *request = run->request;
+	const Obstacle obstacles[] = {
+		{!run->whole, "they are solved more than once", "in a dry run for one k"},
+		{privacy_asks_population(request->privacy),
+		 "rules about populations are asked of all classes together", "without rules about populations"},
+		{request->privacy != NULL, "the written table is checked for privacy rules from all of its row types",
+		 "without privacy rules"},
+		{request->key != NULL, "the key's persons are noted with the class that each row type goes to",
+		 "in a publication without a key"},
+		{request->types != NULL, "those of the next release are to stay in their classes",
+		 "in a publication that is not stable"},
+		{OidIsValid(run->source->staged_from) || (run->target != NULL && run->target->kind != TABLE_LOCAL),
+		 "workers of Citus have rows of the source or the target",
+		 "where kanon.distribute is 'off' (this server then reads all rows and has the target; nobody may "
+		 "write to the source meanwhile)"}};
 
-	return run->whole && request->partition_by != NULL && request->privacy == NULL && request->key == NULL &&
-		   request->types == NULL && !OidIsValid(run->source->staged_from) &&
-		   (run->target == NULL || run->target->kind == TABLE_LOCAL);
+	for (int i = 0; i < lengthof(obstacles); i++)
+		if (obstacles[i].there)
+		{
+			run->border->why =
+				psprintf("With partition_by, too, all row types are in memory here: %s.", obstacles[i].why);
+			run->border->instead = psprintf("partition_by needs less memory %s.", obstacles[i].elsewhere);
+			return false;
+		}
+	return true;
 }
 
 void
@@ -400,6 +429,12 @@ parted_read(Run *run)
 	run->parted->qi = partition(run);
 	run->parted->rows = rows;
 	rows->run = run;
+	run->border->why = psprintf(
+		"Row types are read by parts: in memory at a time are those of one value of \"%s\", or those "
+		"left over of all; and each value of every column once.",
+		run->request->partition_by);
+	run->border->instead =
+		"Or let partition_by name a column with more values, or one that would seldom be suppressed.";
 	run->types = marginals_read(run->source, run->border, &rows->values);
 }
 

@@ -29,10 +29,10 @@ typedef struct Parted
 } Parted;
 
 /*
- * May row types stay on disk?  What looks at a whole release, or at rows beyond tables that this server
- * writes, has them in memory.
+ * May row types stay on disk, where partition_by is given?  What looks at a whole release, or at rows beyond
+ * tables that this server writes, has them in memory: who is short of it is told why.
  */
-extern bool parted_may(const Run *run);
+extern bool parted_may(Run *run);
 
 /*
  * Reads the source's row types; of a source that has too many, the values alone: the run's row types are

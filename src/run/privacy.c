@@ -128,6 +128,15 @@ privacy_columns(Privacy *privacy, Source *source)
 	source_check_groupable(source->qis, source->ngrouped);
 }
 
+int
+privacy_find(const Privacy *privacy, PrivacyKind kind)
+{
+	for (int r = 0; privacy != NULL && r < privacy->n; r++)
+		if (privacy->words[r].kind == kind)
+			return r;
+	return -1;
+}
+
 Datum
 privacy_recorded(const Privacy *privacy)
 {

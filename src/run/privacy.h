@@ -101,6 +101,12 @@ extern const uint32_t *population_below(const RowTypes *types, int column, const
 /* Is k asked of a population?  privacy: NULL, too. */
 extern bool privacy_k_map(const Privacy *privacy);
 
+/* Is anything?  privacy: NULL, too. */
+extern bool privacy_asks_population(const Privacy *privacy);
+
+/* The first rule of a kind, or -1.  privacy: NULL, too. */
+extern int privacy_find(const Privacy *privacy, PrivacyKind kind);
+
 /* For the record: {"privacy": [sentences without values]}. */
 extern Datum privacy_recorded(const Privacy *privacy);
 

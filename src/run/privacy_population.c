@@ -23,8 +23,14 @@ is_population(const PrivacyWords *words)
 bool
 privacy_k_map(const Privacy *privacy)
 {
+	return privacy_find(privacy, PRIVACY_K_MAP) >= 0;
+}
+
+bool
+privacy_asks_population(const Privacy *privacy)
+{
 	for (int r = 0; privacy != NULL && r < privacy->n; r++)
-		if (privacy->words[r].kind == PRIVACY_K_MAP)
+		if (is_population(&privacy->words[r]))
 			return true;
 	return false;
 }

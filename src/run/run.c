@@ -275,7 +275,7 @@ check_k(const Run *run)
 static void
 read_types(Run *run)
 {
-	if (parted_may(run))
+	if (run->request->partition_by != NULL && parted_may(run))
 		parted_read(run);
 	else
 		for (int tries = 1; (run->types = rowtypes_read_within(run->source, 0, run->border)) == NULL; tries++)
