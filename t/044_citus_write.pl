@@ -112,6 +112,7 @@ foreach my $worker (@workers)
 	my $log = slurp_file($worker->logfile);
 
 	like($log, qr/kanon_row_type\([^\n]*ROW\(/, 'row types are told once');
+	like($log, qr/CREATE UNLOGGED TABLE public\.kanon_staging_\d+ [^\n]*parallel_workers=''0''/, 'and counted by one process a shard');
 	like($log, qr/ ANY \(+SELECT[^\n]*kanon_numbers_\d+/, 'some are divided');
 	like($log, qr/kanon_sampled\(\d+, ROW\([^\n]*diagnosis, [^\n]*home/, 'kept columns are counted together');
 	like($log, qr/ FROM public\.far_\d+ [^\n]*GROUP BY [^\n]*NULL::xid/, 'and the target is grouped without being sorted');

@@ -104,8 +104,8 @@ copy_rows(void *arg)
 	const char *from = staging->source->name;
 	StringInfoData sql;
 
-	run(psprintf("CREATE UNLOGGED TABLE %s AS SELECT 0::pg_catalog.int4 AS " SHARD_COLUMN
-				 ", %s%s FROM %s WITH NO DATA",
+	run(psprintf("CREATE UNLOGGED TABLE %s WITH (parallel_workers = 0) AS SELECT 0::pg_catalog.int4"
+				 " AS " SHARD_COLUMN ", %s%s FROM %s WITH NO DATA",
 				 staging->name,
 				 staging->pack ? "NULL::pg_catalog.bytea AS " PACKED_COLUMN
 							   : "0::pg_catalog.int8 AS " PLACE_COLUMN,
