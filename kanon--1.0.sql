@@ -562,7 +562,7 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_row_type';
 
 COMMENT ON FUNCTION @extschema@.kanon_row_type(bigint, record)
-IS 'behind kanon.distribute: a hash of values, a random lot, and the values themselves where the query has not met them before';
+IS 'behind kanon.distribute: a random lot, a hash of values, and the values themselves where the query has not met them before';
 
 CREATE FUNCTION @extschema@.kanon_row_type_hash(row_type bytea)
 RETURNS bigint
@@ -570,7 +570,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'kanon_row_type_hash';
 
 COMMENT ON FUNCTION @extschema@.kanon_row_type_hash(bytea)
-IS 'behind kanon.distribute: the hash that kanon_row_type begins with';
+IS 'behind kanon.distribute: the hash that kanon_row_type has behind the lot';
 
 CREATE FUNCTION @extschema@.kanon_row_type_lot(row_type bytea, shard integer)
 RETURNS bigint

@@ -286,7 +286,7 @@ is(KanonNode::as($node, 'planter', 'lab', "ALTER EXTENSION kanon DROP $_"), '425
   foreach 'TABLE s.kanon_run', 'VIEW s.kanon_usefulness', 'DOMAIN s.kanon_options', 'FUNCTION s.kanon_check(regclass, name[])';
 
 # What the SQL calls that workers of Citus run: values of whatever types are one ROW, which fits `record` and nothing else exactly.
-foreach my $call ([ 'kanon_sampled', 'integer', 'bigint', '31' ], [ 'kanon_row_type', 'bigint', 'integer', "('{7}'::pg_catalog._int8)[1]" ])
+foreach my $call ([ 'kanon_sampled', 'integer', 'bigint', '31' ], [ 'kanon_row_type', 'bigint', 'integer', "(SELECT ('{7}'::pg_catalog._int8)[1])" ])
 {
 	my ($function, $first, $other, $number) = @$call;
 	my $body = q(RETURNS pg_catalog.bytea LANGUAGE plpgsql AS $$ BEGIN PERFORM s.note('an overload'); RETURN NULL; END $$);

@@ -197,8 +197,9 @@ insert_numbers(const char *schema, const char *name, const int64 *numbers, int n
 	CommandCounterIncrement();
 }
 
-char *
-citus_send_numbers(const char *schema, const int64 *numbers, int n)
+/* "what" of them: an expression of "numbers", the array */
+static char *
+send_numbers(const char *schema, const int64 *numbers, int n, const char *what)
 {
 	char *bare, *name;
 	uint64 random;
@@ -211,8 +212,20 @@ citus_send_numbers(const char *schema, const int64 *numbers, int n)
 	insert_numbers(schema, bare, numbers, n);
 	citus_broadcast(bare, psprintf("SELECT numbers, " CITUS_TEXT_COLUMN " FROM %s", name));
 	run_silently(psprintf("DROP TABLE %s", name));
-	return psprintf("(SELECT numbers FROM pg_catalog.read_intermediate_result(%s,"
+	return psprintf("(SELECT %s FROM pg_catalog.read_intermediate_result(%s,"
 					" 'text'::pg_catalog.citus_copy_format)"
 					" AS f(numbers pg_catalog.int8[], format pg_catalog.pg_am))",
-					quote_literal_cstr(bare));
+					what, quote_literal_cstr(bare));
+}
+
+char *
+citus_send_numbers(const char *schema, const int64 *numbers, int n)
+{
+	return send_numbers(schema, numbers, n, "numbers");
+}
+
+char *
+citus_send_number(const char *schema, int64 number)
+{
+	return send_numbers(schema, &number, 1, "numbers[1]");
 }

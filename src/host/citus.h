@@ -63,4 +63,7 @@ extern void citus_broadcast(const char *result, const char *query);
  */
 extern char *citus_send_numbers(const char *schema, const int64 *numbers, int n);
 
+/* The same of one number: what they say for it, which a query works out once. */
+extern char *citus_send_number(const char *schema, int64 number);
+
 #endif

@@ -35,7 +35,6 @@ row_argument(FmgrInfo *call, HeapTupleHeader header, void *(*prepare)(const Row 
 	Row *row = call->fn_extra;
 	Oid type = HeapTupleHeaderGetTypeId(header);
 	int32 typmod = HeapTupleHeaderGetTypMod(header);
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header), .t_data = header};
 
 	if (type != RECORDOID)
 		ereport(ERROR,
@@ -49,6 +48,21 @@ row_argument(FmgrInfo *call, HeapTupleHeader header, void *(*prepare)(const Row 
 	}
 	if (row == NULL)
 		call->fn_extra = row = row_create(call->fn_mcxt, typmod, prepare);
-	heap_deform_tuple(&tuple, row->desc, row->values, row->nulls);
 	return row;
+}
+
+void
+row_deform(Row *row, HeapTupleHeader header)
+{
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header), .t_data = header};
+
+	heap_deform_tuple(&tuple, row->desc, row->values, row->nulls);
+}
+
+/* (From whether it has NULLs on; whoever makes a row sets what lies between values to zero.) */
+const char *
+row_image(HeapTupleHeader header, Size *size)
+{
+	*size = HeapTupleHeaderGetDatumLength(header) - offsetof(HeapTupleHeaderData, t_infomask);
+	return (const char *) header + offsetof(HeapTupleHeaderData, t_infomask);
 }

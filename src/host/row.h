@@ -24,9 +24,15 @@ typedef struct Row
 } Row;
 
 /*
- * Takes it apart, prepared in the context when the call meets a row of such columns.  Rows of a type with a name are
+ * Of such columns, prepared in the context when the call meets the first row of them.  Rows of a type with a name are
  * refused: it may be altered between two of them.
  */
 extern Row *row_argument(FmgrInfo *call, HeapTupleHeader header, void *(*prepare)(const Row *row));
+
+/* Its values, one by one. */
+extern void row_deform(Row *row, HeapTupleHeader header);
+
+/* Its bytes, of which those that are alike have the same values, with nothing of where they come from. */
+extern const char *row_image(HeapTupleHeader header, Size *size);
 
 #endif

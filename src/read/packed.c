@@ -1,5 +1,5 @@
 /*
- * packed.c: the values of a row type as workers of Citus send them: a hash, a lot, and where
+ * packed.c: the values of a row type as workers of Citus send them: a lot, a hash, and where
  * they had not met the values before, the binary form of each.
  */
 #include "compat.h"
@@ -64,7 +64,7 @@ packable(const SourceColumn *columns, int n)
 char *
 packing(const Source *source)
 {
-	return psprintf("%s.kanon_row_type((%s)[1], ROW(%s))", source->functions, source->staged_seed_sql,
+	return psprintf("%s.kanon_row_type(%s, ROW(%s))", source->functions, source->staged_seed_sql,
 					column_list(source->qis, source->ngrouped));
 }
 
@@ -83,21 +83,26 @@ kanon_place(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) random_draw(&pool));
 }
 
-/* Row types that a query has met: by their bytes, since what is spelled otherwise is told as well. */
+/* Row types that a query has met: by the bytes of their rows, since what is spelled otherwise is told as well. */
+typedef struct MetImage
+{
+	uint64 hash; /* what is said of it from now on */
+	uint32 size;
+	char bytes[FLEXIBLE_ARRAY_MEMBER];
+} MetImage;
+
 typedef struct Met
 {
-	uint64 image_hash;
-	uint64 hash; /* what is said of it from now on */
-	char *image;
-	Size size;
+	MetImage *image;
+	uint32 image_hash;
 	char status;
 } Met;
 
 #define SH_PREFIX met
 #define SH_ELEMENT_TYPE Met
-#define SH_KEY_TYPE uint64
+#define SH_KEY_TYPE uint32
 #define SH_KEY image_hash
-#define SH_HASH_KEY(table, key) ((uint32) (key))
+#define SH_HASH_KEY(table, key) (key)
 #define SH_EQUAL(table, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -118,10 +123,10 @@ typedef struct Packer
 	uint64 seed;
 	const Row *row; /* at hand */
 	PackedColumn *columns;
-	char *image; /* of its values */
+	const char *image; /* its bytes */
 	Size image_size;
-	Size image_room;
-	const Met *last; /* the row type of the one before: equal rows often lie together, those of a target do */
+	const MetImage
+		*last; /* the row type of the one before: equal rows often lie together, those of a target do */
 	RandomPool lots;
 	MemoryContext
 		context; /* of what was met; it is forgotten when it takes more than a query's hash table may */
@@ -156,9 +161,7 @@ packer_create(const Row *row)
 	packer->columns = palloc(sizeof(PackedColumn) * row->desc->natts);
 	for (int c = 0; c < row->desc->natts; c++)
 		packed_column(&packer->columns[c], TupleDescAttr(row->desc, c));
-	packer->image_room = 256;
-	packer->image = palloc(packer->image_room);
-	packer->context = AllocSetContextCreate(row->context, "kanon row types met", ALLOCSET_DEFAULT_SIZES);
+	packer->context = GenerationContextCreate(row->context, "kanon row types met", ALLOCSET_DEFAULT_SIZES);
 	packer->met = met_create(packer->context, 1024, NULL);
 	return packer;
 }
@@ -169,18 +172,6 @@ forget_met(Packer *packer)
 	MemoryContextReset(packer->context);
 	packer->met = met_create(packer->context, 1024, NULL);
 	packer->last = NULL;
-}
-
-/* Room for so many bytes more; where they go. */
-static inline char *
-image_room(Packer *packer, Size size)
-{
-	if (packer->image_size + size > packer->image_room)
-	{
-		packer->image_room = 2 * (packer->image_size + size);
-		packer->image = repalloc_huge(packer->image, packer->image_room);
-	}
-	return packer->image + packer->image_size;
 }
 
 /* All are told as one value: what is too large for that is refused before a byte of it is copied. */
@@ -197,48 +188,6 @@ check_size(const Packer *packer)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the values of a row take more than a gigabyte"), errhint("Leave the largest out.")));
-}
-
-/* The values as they are stored, so that no function of theirs need be called for a row type that was met. */
-static void
-take_image(Packer *packer)
-{
-	const Row *row = packer->row;
-
-	packer->image_size = 0;
-	for (int c = 0; c < row->desc->natts; c++)
-	{
-		const PackedColumn *column = &packer->columns[c];
-		const char *bytes;
-		int32 size;
-		char *at;
-
-		if (row->nulls[c] || column->by_value)
-		{
-			at = image_room(packer, sizeof(bool) + sizeof(Datum));
-			*at++ = row->nulls[c];
-			memcpy(at, &row->values[c], sizeof(Datum));
-			packer->image_size += sizeof(bool) + (row->nulls[c] ? 0 : sizeof(Datum));
-			continue;
-		}
-		if (column->length == -1)
-		{
-			struct varlena *value = PG_DETOAST_DATUM_PACKED(row->values[c]);
-
-			bytes = VARDATA_ANY(value);
-			size = VARSIZE_ANY_EXHDR(value);
-		}
-		else
-		{
-			bytes = DatumGetPointer(row->values[c]);
-			size = column->length > 0 ? column->length : (int32) strlen(bytes);
-		}
-		at = image_room(packer, sizeof(bool) + sizeof(size) + size);
-		*at++ = false;
-		memcpy(at, &size, sizeof(size));
-		memcpy(at + sizeof(size), bytes, size);
-		packer->image_size += sizeof(bool) + sizeof(size) + size;
-	}
 }
 
 /* As hash_record_extended has it, which the server that asked computes again. */
@@ -289,74 +238,91 @@ pack_values(Packer *packer, StringInfo out)
 }
 
 static void
-remember(Packer *packer, uint64 image_hash, uint64 hash)
+remember(Packer *packer, uint32 image_hash, uint64 hash)
 {
 	Met *met;
+	MetImage *image;
 	bool found;
 
 	if (MemoryContextMemAllocated(packer->context, false) > get_hash_memory_limit())
 		forget_met(packer);
-	packer->last = NULL; /* (the table may move) */
 	met = met_insert(packer->met, image_hash, &found);
 	if (found)
 		return; /* another with the same hash: this one is told each time */
-	met->hash = hash;
-	met->size = packer->image_size;
-	met->image = MemoryContextAllocHuge(packer->context, met->size);
-	memcpy(met->image, packer->image, met->size);
+	image = MemoryContextAllocHuge(packer->context, offsetof(MetImage, bytes) + packer->image_size);
+	image->hash = hash;
+	image->size = (uint32) packer->image_size;
+	memcpy(image->bytes, packer->image, image->size);
+	met->image = image;
 }
 
 static inline bool
-has_image(const Packer *packer, const Met *met)
+has_image(const Packer *packer, const MetImage *met)
 {
 	return met != NULL && packer->image_size == met->size &&
-		   memcmp(packer->image, met->image, met->size) == 0;
+		   memcmp(packer->image, met->bytes, met->size) == 0;
 }
 
-/* Was the row type at hand met?  To see that costs a look at its bytes. */
-static bool
-was_met(Packer *packer, uint64 *image_hash)
+/* The row type at hand, or NULL: it was not met.  To see that costs a look at its bytes, and no function of its values. */
+static const MetImage *
+find_met(Packer *packer, uint32 *image_hash)
 {
+	const Met *met;
+
 	if (has_image(packer, packer->last))
-		return true;
-	*image_hash = hash_bytes_extended((const unsigned char *) packer->image,
-									  (int) Min(packer->image_size, MaxAllocSize), 0);
-	packer->last = met_lookup(packer->met, *image_hash);
-	return has_image(packer, packer->last);
+		return packer->last;
+	*image_hash = hash_bytes((const unsigned char *) packer->image, (int) packer->image_size);
+	met = met_lookup(packer->met, *image_hash);
+	packer->last = met != NULL ? met->image : NULL;
+	return has_image(packer, packer->last) ? packer->last : NULL;
+}
+
+/* What is said of a row type that was met. */
+static bytea *
+pack_met(uint32 lot, uint64 hash)
+{
+	bytea *packed = palloc(VARHDRSZ + PACKED_BEFORE);
+
+	lot = pg_hton32(lot);
+	hash = pg_hton64(hash);
+	SET_VARSIZE(packed, VARHDRSZ + PACKED_BEFORE);
+	memcpy(VARDATA(packed), &lot, PACKED_LOT);
+	memcpy(VARDATA(packed) + PACKED_LOT, &hash, PACKED_HASH);
+	return packed;
 }
 
 Datum
 kanon_row_type(PG_FUNCTION_ARGS)
 {
+	HeapTupleHeader header;
+	Row *row;
 	Packer *packer;
-	uint64 image_hash = 0, hash;
+	const MetImage *met;
+	uint32 image_hash = 0, lot;
+	uint64 hash;
 	StringInfoData out;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	packer = row_argument(fcinfo->flinfo, PG_GETARG_HEAPTUPLEHEADER(1), packer_create)->prepared;
+	header = PG_GETARG_HEAPTUPLEHEADER(1);
+	row = row_argument(fcinfo->flinfo, header, packer_create);
+	packer = row->prepared;
 	if (packer->seed != (uint64) PG_GETARG_INT64(0))
 	{
 		forget_met(packer);
 		packer->seed = (uint64) PG_GETARG_INT64(0);
 	}
+	packer->image = row_image(header, &packer->image_size);
+	lot = (uint32) random_draw(&packer->lots);
+	met = find_met(packer, &image_hash);
+	if (met != NULL)
+		PG_RETURN_BYTEA_P(pack_met(lot, met->hash));
+	row_deform(row, header);
 	check_size(packer);
-	take_image(packer);
-	if (was_met(packer, &image_hash))
-	{
-		bytea *packed = palloc(VARHDRSZ + PACKED_BEFORE);
-		uint64 sent = pg_hton64(packer->last->hash);
-		uint32 lot = (uint32) random_draw(&packer->lots);
-
-		SET_VARSIZE(packed, VARHDRSZ + PACKED_BEFORE);
-		memcpy(VARDATA(packed), &sent, PACKED_HASH);
-		memcpy(VARDATA(packed) + PACKED_HASH, &lot, PACKED_LOT);
-		PG_RETURN_BYTEA_P(packed);
-	}
 	hash = hash_values(packer);
 	pq_begintypsend(&out);
+	pq_sendint32(&out, lot);
 	pq_sendint64(&out, hash);
-	pq_sendint32(&out, (uint32) random_draw(&packer->lots));
 	pack_values(packer, &out);
 	remember(packer, image_hash, hash);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
@@ -375,7 +341,7 @@ packed_hash(bytea *packed)
 {
 	uint64 hash;
 
-	memcpy(&hash, packed_bytes(packed), PACKED_HASH);
+	memcpy(&hash, packed_bytes(packed) + PACKED_LOT, PACKED_HASH);
 	return pg_ntoh64(hash);
 }
 
@@ -384,7 +350,7 @@ packed_lot(bytea *packed, int32 shard)
 {
 	uint32 lot;
 
-	memcpy(&lot, packed_bytes(packed) + PACKED_HASH, PACKED_LOT);
+	memcpy(&lot, packed_bytes(packed), PACKED_LOT);
 	return (int64) ((uint64) pg_ntoh32(lot) << 32 | (uint32) shard);
 }
 
@@ -430,13 +396,18 @@ raise_corrupted(void)
 	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("what workers say of row types cannot be read")));
 }
 
-void
+bool
 unpack(Unpacker *unpacker, bytea *packed)
 {
 	StringInfoData in;
 
 	initStringInfo(&in);
 	appendBinaryStringInfo(&in, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
+	if (in.len < PACKED_HASH)
+		raise_corrupted();
+	unpacker->hash = (uint64) pq_getmsgint64(&in);
+	if (in.len == PACKED_HASH)
+		return false;
 	for (int c = 0; c < unpacker->n; c++)
 	{
 		StringInfoData value;
@@ -469,4 +440,5 @@ unpack(Unpacker *unpacker, bytea *packed)
 	}
 	if (in.cursor != in.len)
 		raise_corrupted();
+	return true;
 }

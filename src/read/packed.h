@@ -3,7 +3,7 @@
  *
  * Workers hash the row types of the rows that they have, so that rows that are set aside need
  * not carry what they are told apart by: a number stands for it, and the values themselves
- * travel once or a few times a worker.  A packed row type is the hash, a random lot of the row's own, and
+ * travel once or a few times a worker.  A packed row type is a random lot of the row's own, the hash, and
  * the values where they are told.
  */
 #ifndef KANON_READ_PACKED_H
@@ -13,10 +13,10 @@
 
 #include "fmgr.h"
 
-/* Bytes that a packed row type has before the values. */
-#define PACKED_HASH ((int) sizeof(uint64))
+/* Bytes that a packed row type has before the values: the lot, and from there on what rows of a type have in common. */
 #define PACKED_LOT ((int) sizeof(uint32))
-#define PACKED_BEFORE (PACKED_HASH + PACKED_LOT)
+#define PACKED_HASH ((int) sizeof(uint64))
+#define PACKED_BEFORE (PACKED_LOT + PACKED_HASH)
 
 /* regclass and its like: names to readers, and inside the numbers that each server gives for itself. */
 extern bool is_numbered_by_server(Oid type);
@@ -34,20 +34,21 @@ extern char *packing(const Source *source);
 extern uint64 packed_hash(bytea *packed);
 extern int64 packed_lot(bytea *packed, int32 shard);
 
-/* Reads the values that were packed. */
+/* Reads what packed row types have behind their lots. */
 typedef struct Unpacker
 {
 	int n;
 	FmgrInfo *receive; /* [n] */
 	Oid *parameter;
 	bool *text;
-	Datum *values; /* [n] of the last one, in the memory context that was current */
+	uint64 hash;   /* of the last one */
+	Datum *values; /* [n] where it tells them, in the memory context that was current */
 	bool *nulls;
 } Unpacker;
 
 extern Unpacker *unpacker_create(const SourceColumn *columns, int n);
 
-/* Raises data_corrupted when these are no such values. */
-extern void unpack(Unpacker *unpacker, bytea *packed);
+/* Does it tell values?  Raises data_corrupted when it is no such thing. */
+extern bool unpack(Unpacker *unpacker, bytea *packed);
 
 #endif

@@ -447,20 +447,23 @@ same_codes(const GroupReceiver *recv, uint32 a, uint32 b)
 	return true;
 }
 
-/* The hash, the values (once or a few times for each hash) or NULL, and how many rows have just these. */
+/* The hash with the values (once or a few times for each hash) or without, and how many rows have just these. */
 static bool
 receive_packed(void *arg, TupleTableSlot *slot)
 {
 	PackedReceiver *packed = arg;
 	GroupReceiver *recv = packed->groups;
 	int64 rows = group_count(recv, slot);
-	bool found;
+	bool found, tells;
 	Told *told;
 	MemoryContext old;
 
 	if (slot->tts_isnull[0])
 		raise_unknown_types();
-	told = told_insert(packed->told, DatumGetUInt64(slot->tts_values[0]), &found);
+	old = MemoryContextSwitchTo(packed->scratch);
+	tells = unpack(packed->unpacker, DatumGetByteaPP(slot->tts_values[0]));
+	MemoryContextSwitchTo(old);
+	told = told_insert(packed->told, packed->unpacker->hash, &found);
 	border_charge(recv->border, packed->charged, packed->told->size * sizeof(Told));
 	packed->charged = packed->told->size * sizeof(Told);
 	if (!found)
@@ -468,14 +471,12 @@ receive_packed(void *arg, TupleTableSlot *slot)
 		told->rows = 0;
 		told->type = DICTIONARY_NONE;
 	}
-	if (slot->tts_isnull[1])
+	if (!tells)
 	{
 		told->rows += rows;
+		MemoryContextReset(packed->scratch);
 		return true;
 	}
-	old = MemoryContextSwitchTo(packed->scratch);
-	unpack(packed->unpacker, DatumGetByteaPP(slot->tts_values[1]));
-	MemoryContextSwitchTo(old);
 	add_group(recv, packed->unpacker->values, packed->unpacker->nulls, rows);
 	MemoryContextReset(packed->scratch);
 	if (told->type == DICTIONARY_NONE)
@@ -499,17 +500,15 @@ read_packed(GroupReceiver *recv)
 	Told *told;
 	int nest = grouping_begin();
 
-	recv->gate = gate_create(source->name, source->relid, 3);
-	gate_computed(recv->gate, "type", INT8OID);
-	gate_computed(recv->gate, "packed", BYTEAOID);
+	recv->gate = gate_create(source->name, source->relid, 2);
+	gate_computed(recv->gate, "type", BYTEAOID);
 	gate_computed(recv->gate, "count", INT8OID);
-	recv->nattrs = 3;
+	recv->nattrs = 2;
 	gate_watch(recv->gate, recv->border, "reading");
 	gate_select(recv->gate,
-				psprintf("SELECT %s.kanon_row_type_hash(p), CASE WHEN pg_catalog.octet_length(p)"
-						 " OPERATOR(pg_catalog.>) %d THEN pg_catalog.substr(p, %d) END, pg_catalog.count(*)"
-						 " FROM (SELECT " PACKED_COLUMN " AS p FROM %s) AS t GROUP BY 1, 2",
-						 source->functions, PACKED_BEFORE, PACKED_BEFORE + 1, source->name),
+				psprintf("SELECT pg_catalog.substr(" PACKED_COLUMN
+						 ", %d), pg_catalog.count(*) FROM %s GROUP BY 1",
+						 PACKED_LOT + 1, source->name),
 				true, receive_packed, &packed);
 	grouping_end(nest);
 	told_start_iterate(packed.told, &at);

@@ -112,8 +112,7 @@ copy_rows(void *arg)
 				 staging->columns, from));
 	citus_distribute(staging->name, SHARD_COLUMN, NULL);
 	if (staging->pack)
-		staging->source->staged_seed_sql =
-			citus_send_numbers(staging->schema, &staging->source->staged_seed, 1);
+		staging->source->staged_seed_sql = citus_send_number(staging->schema, staging->source->staged_seed);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "INSERT INTO %s SELECT " SHARD_COLUMN ", %s%s FROM (SELECT ", staging->name,
 					 staging->pack ? PACKED_COLUMN : PLACE_COLUMN, staging->columns);

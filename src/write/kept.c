@@ -214,11 +214,20 @@ PG_FUNCTION_INFO_V1(kanon_sampled);
 /* What is told of a value: the column's place among those that were asked about, and the hash. */
 #define SAMPLED ((int) (sizeof(uint16) + sizeof(uint32)))
 
-/* The output function of each column. */
+/* The output function of a column; where values are numbers, the last one and its hash: some are frequent. */
+typedef struct Output
+{
+	FmgrInfo function;
+	bool by_value;
+	bool has_last;
+	Datum last;
+	uint64 hash;
+} Output;
+
 static void *
 outputs_create(const Row *row)
 {
-	FmgrInfo *outputs = palloc(sizeof(FmgrInfo) * row->desc->natts);
+	Output *outputs = palloc0(sizeof(Output) * row->desc->natts);
 
 	for (int c = 0; c < row->desc->natts; c++)
 	{
@@ -226,7 +235,8 @@ outputs_create(const Row *row)
 		bool varlena;
 
 		getTypeOutputInfo(TupleDescAttr(row->desc, c)->atttypid, &function, &varlena);
-		fmgr_info(function, &outputs[c]);
+		fmgr_info(function, &outputs[c].function);
+		outputs[c].by_value = TupleDescAttr(row->desc, c)->attbyval;
 	}
 	return outputs;
 }
@@ -248,19 +258,33 @@ text_hash(FmgrInfo *output, Datum value)
 	return DatumGetUInt64(hash_any_extended((const unsigned char *) text, (int) strlen(text), 0));
 }
 
+static uint64
+value_hash(Output *output, Datum value)
+{
+	if (output->has_last && output->last == value)
+		return output->hash;
+	output->hash = text_hash(&output->function, value);
+	output->has_last = output->by_value;
+	output->last = value;
+	return output->hash;
+}
+
 /* Of a row's values those whose hash has none of these bits: NULL when there are none. */
 Datum
 kanon_sampled(PG_FUNCTION_ARGS)
 {
-	const Row *row;
-	FmgrInfo *outputs;
+	HeapTupleHeader header;
+	Row *row;
+	Output *outputs;
 	uint64 forgotten;
 	StringInfoData out = {0};
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	forgotten = (uint32) PG_GETARG_INT32(0);
-	row = row_argument(fcinfo->flinfo, PG_GETARG_HEAPTUPLEHEADER(1), outputs_create);
+	header = PG_GETARG_HEAPTUPLEHEADER(1);
+	row = row_argument(fcinfo->flinfo, header, outputs_create);
+	row_deform(row, header);
 	outputs = row->prepared;
 	for (int c = 0; c < row->desc->natts; c++)
 	{
@@ -268,7 +292,7 @@ kanon_sampled(PG_FUNCTION_ARGS)
 
 		if (row->nulls[c])
 			continue;
-		hash = text_hash(&outputs[c], row->values[c]);
+		hash = value_hash(&outputs[c], row->values[c]);
 		if ((hash & forgotten) != 0)
 			continue;
 		if (out.data == NULL)

@@ -163,7 +163,7 @@ hash_of_row(const Spread *spread, const char *row)
 	appendStringInfoString(&sql, "pg_catalog.hash_record_extended(ROW(");
 	for (int c = 0; c < source->ngrouped; c++)
 		appendStringInfo(&sql, "%s%s%s", c > 0 ? ", " : "", row, source->qis[c].quoted);
-	appendStringInfo(&sql, "), (%s)[1])", spread->seed_sql);
+	appendStringInfo(&sql, "), %s)", spread->seed_sql);
 	return sql.data;
 }
 
@@ -257,7 +257,7 @@ find_hashes(Spread *spread)
 		hash_types(spread);
 	} while (!hashes_differ(spread));
 	if (!source->staged_packed)
-		spread->seed_sql = citus_send_numbers(spread->target->schema, &spread->seed, 1);
+		spread->seed_sql = citus_send_number(spread->target->schema, spread->seed);
 	pfree(random);
 }
 
