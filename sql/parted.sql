@@ -4,9 +4,10 @@ CREATE SCHEMA parted_test;
 SET search_path = parted_test, public;
 CREATE TABLE many AS
     SELECT CASE WHEN i % 50 > 0 THEN 'site ' || i % 24 END AS site, hashint4(i) & 31 AS a, hashint4(i + 1000000) & 15 AS b,
-           CASE WHEN i % 3 = 0 THEN 1.50 ELSE 1.5 END + (hashint4(i + 2000000) & 31) AS c, 'd' || i % 13 AS d, i AS id
+           CASE WHEN i % 3 = 0 THEN 1.50 ELSE 1.5 END + (hashint4(i + 2000000) & 31) AS c, 'd' || i % 13 AS d, i AS id,
+           CASE WHEN i % 7 > 0 THEN i / 11 % 5 END AS e
     FROM generate_series(1, 16000) i;
-INSERT INTO many SELECT 'few ' || i % 4, 20 + i % 2, i, i, 'd', 20000 + i FROM generate_series(1, 11) i;
+INSERT INTO many SELECT 'few ' || i % 4, 20 + i % 2, i, i, 'd' || i, 20000 + i, i FROM generate_series(1, 11) i;
 SELECT count(DISTINCT (site, a, b, c)) FROM many;
 
 -- what differs between the runs of two targets, but for the time they took
@@ -51,6 +52,27 @@ SELECT sum(row_count) FROM kanon_pattern_guided('many', 'levels', :call, keep =>
 SELECT * FROM differ('levels_in_memory', 'levels');
 SELECT * FROM kanon_pattern_guided('many', NULL, :call, dry_run => true);
 
+-- privacy rules: the same classes, and what they are compared with is the whole table
+\set first 'keep => ''{id,d,e}'', allow_identifying => ''{id}'', privacy => ARRAY[kanon_distinct_l(''d'', 3), kanon_alpha(''e'', 0.5, ''{1,2}'')]'
+\set second 'keep => ''{e,d}'', mark => true, residual => ''drop'', hierarchies => ''{"a": {"interval": [4, 8]}}'', privacy => ARRAY[kanon_t_closeness(''d'', 0.6), kanon_t_closeness(''e'', 0.45, builder => ''{"quantile": [2]}''), kanon_recursive_cl(''e'', 3, 2)]'
+\set third 'keep => ''{d,e}'', residual => ''drop'', patterns => ''{-***,-*-*}'', privacy => ARRAY[kanon_distinct_l(ARRAY[''d'', ''e''], 2), kanon_entropy_l(''d'', 5)]'
+SET client_min_messages = warning;
+SET kanon.max_memory = '64MB';
+SELECT FROM kanon_pattern_guided('many', 'first_in_memory', :call, :first) \g /dev/null
+SELECT FROM kanon_pattern_guided('many', 'second_in_memory', :call, :second) \g /dev/null
+SELECT FROM kanon_pattern_guided('many', 'third_in_memory', :call, :third) \g /dev/null
+RESET client_min_messages;
+SET kanon.max_memory = '1MB';
+SELECT * FROM kanon_pattern_guided('many', 'first', :call, :first);
+SELECT * FROM differ('first_in_memory', 'first');
+SELECT sum(row_count) FROM kanon_pattern_guided('many', 'second', :call, :second);
+SELECT * FROM differ('second_in_memory', 'second');
+SELECT sum(row_count) FROM kanon_pattern_guided('many', 'third', :call, :third);
+SELECT * FROM differ('third_in_memory', 'third');
+-- what no release can give is refused from the whole table
+SELECT FROM kanon_pattern_guided('many', 'x', :call, keep => '{d}', privacy => ARRAY[kanon_distinct_l('d', 14)]);
+SELECT FROM kanon_pattern_guided('many', 'x', :call, keep => '{d}', privacy => ARRAY[kanon_entropy_l('d', 14)]);
+
 -- values are shared out among parallel workers
 SET kanon.max_memory = '2MB';
 SET max_parallel_workers_per_gather = 2;
@@ -78,6 +100,7 @@ SET kanon.max_memory = '1MB';
 CREATE VIEW seen AS SELECT * FROM many;
 SELECT sum(row_count) FROM kanon_pattern_guided('seen', 'groups', :call, residual => 'drop', patterns => '{---*,--**,----}');
 SELECT * FROM differ('drop_in_memory', 'groups') WHERE what <> 'figure source';
+SELECT sum(cost * row_count) FROM kanon_pattern_guided('seen', NULL, :call, :first, dry_run => true);
 CREATE VIEW fewer AS SELECT * FROM many WHERE id < 20003;
 SELECT FROM kanon_pattern_guided('fewer', 'groups', :call, residual => 'error', replace => true);
 \set VERBOSITY terse
@@ -99,7 +122,7 @@ END $$;
 \pset tuples_only on
 SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5) $$);
 SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,id}', 5, partition_by => 'site') $$);
-SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5, partition_by => 'site', keep => '{d}', privacy => ARRAY[kanon_distinct_l('d', 2)]) $$);
+SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5, partition_by => 'site', privacy => ARRAY[kanon_subject('id')]) $$);
 SELECT short($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 5, partition_by => 'site', privacy => ARRAY[kanon_k_map('many')]) $$);
 SELECT short($$ kanon_frontier('many', '{site,a,b,c}', '{5,10}', solver => 'pattern_guided', options => '{"partition_by": "site"}') $$);
 SELECT short($$ kanon_create_publication('x', 'many', '{site,a,b,c}', 5, options => '{"partition_by": "site"}', key => 'id') $$);

@@ -374,6 +374,11 @@ rows_of_codes(const RowTypes *types, int column, Border *border)
 	const KanonColumn *values = &types->grouped[column];
 	int64 *rows = border_palloc(border, sizeof(int64) * (Size) values->distinct);
 
+	if (types->totals != NULL && column >= types->source->nqis)
+	{
+		memcpy(rows, types->totals[column - types->source->nqis], sizeof(int64) * (Size) values->distinct);
+		return rows;
+	}
 	memset(rows, 0, sizeof(int64) * (Size) values->distinct);
 	for (uint32 i = 0; i < types->ntypes; i++)
 		rows[values->code[i]] += types->rows[i];

@@ -1,5 +1,5 @@
 /*
- * marginals.c: how many rows have each value of each quasi-identifier.
+ * marginals.c: how many rows have each value of each column that tells row types apart.
  */
 #include "compat.h"
 #include "read/marginals.h"
@@ -28,7 +28,7 @@ charge(ValueReader *reader)
 {
 	Size now = 0;
 
-	for (int c = 0; c < reader->source->nqis; c++)
+	for (int c = 0; c < reader->source->ngrouped; c++)
 		now += dictionary_memory(reader->source->qis[c].dictionary);
 	border_charge(reader->border, reader->dictionaries, now);
 	reader->dictionaries = now;
@@ -44,7 +44,7 @@ receive_values(void *arg, TupleTableSlot *slot)
 	if (reader->nrows / ROWS_BETWEEN != (reader->nrows + rows) / ROWS_BETWEEN)
 		charge(reader);
 	reader->nrows += rows;
-	for (int c = 0; c < reader->source->nqis; c++)
+	for (int c = 0; c < reader->source->ngrouped; c++)
 	{
 		uint32 code =
 			dictionary_add(reader->source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
@@ -89,8 +89,8 @@ marginals_read(Source *source, Border *border, Marginals *marginals)
 
 	memset(marginals, 0, sizeof(Marginals));
 	marginals->source = source;
-	like.grouped = MemoryContextAllocZero(border->context, sizeof(KanonColumn) * source->nqis);
-	for (int c = 0; c < source->nqis; c++)
+	like.grouped = MemoryContextAllocZero(border->context, sizeof(KanonColumn) * source->ngrouped);
+	for (int c = 0; c < source->ngrouped; c++)
 	{
 		marginals->kinds[c] = 1;
 		source->qis[c].dictionary = dictionary_create(border->context, &source->qis[c]);
@@ -107,13 +107,14 @@ marginals_read(Source *source, Border *border, Marginals *marginals)
 	}
 	else
 	{
-		gate = gate_create(source->name, source->relid, source->nqis);
-		gate_columns(gate, source->qis, source->nqis);
+		gate = gate_create(source->name, source->relid, source->ngrouped);
+		gate_columns(gate, source->qis, source->ngrouped);
 		gate_watch(gate, border, "reading");
-		gate_select(gate, psprintf("SELECT %s FROM %s", column_list(source->qis, source->nqis), source->name),
+		gate_select(gate,
+					psprintf("SELECT %s FROM %s", column_list(source->qis, source->ngrouped), source->name),
 					true, receive_values, &reader);
 	}
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 	{
 		const SourceColumn *qi = &source->qis[c];
 
@@ -125,6 +126,8 @@ marginals_read(Source *source, Border *border, Marginals *marginals)
 	}
 	charge(&reader);
 	like.nrows = reader.nrows;
+	if (source->ngrouped > source->nqis)
+		like.totals = (const int64 **) &marginals->rows[source->nqis];
 	return marginals_types(marginals, &like, border, NULL);
 }
 
@@ -155,7 +158,7 @@ receive_codes(void *arg, TupleTableSlot *slot)
 	unsigned char *next = key_put(reader->key, 0);
 
 	reader->nrows += rows;
-	for (int c = 0; c < source->nqis && reader->known; c++)
+	for (int c = 0; c < source->ngrouped && reader->known; c++)
 	{
 		uint32 code = dictionary_find(source->qis[c].dictionary, slot->tts_values[c], slot->tts_isnull[c]);
 
@@ -167,9 +170,9 @@ receive_codes(void *arg, TupleTableSlot *slot)
 	if (!reader->known)
 		return false;
 	if (reader->look != NULL)
-		reader->look(reader->arg, slot->tts_values + source->nqis, slot->tts_isnull + source->nqis);
-	keyed_put(reader->keyed, reader->key, (int) (next - reader->key), rows, slot->tts_values + source->nqis,
-			  slot->tts_isnull + source->nqis);
+		reader->look(reader->arg, slot->tts_values + source->ngrouped, slot->tts_isnull + source->ngrouped);
+	keyed_put(reader->keyed, reader->key, (int) (next - reader->key), rows,
+			  slot->tts_values + source->ngrouped, slot->tts_isnull + source->ngrouped);
 	return true;
 }
 
@@ -186,7 +189,7 @@ marginals_rows(const Source *source, int column, int nkept, Border *border, Keye
 						 .nkept = nkept,
 						 .grouped = nkept == 0 && !source_is_here(source),
 						 .known = true,
-						 .key = palloc(4 * (Size) (source->nqis + 1))};
+						 .key = palloc(4 * (Size) (source->ngrouped + 1))};
 	Gate *gate;
 	int nest;
 
@@ -201,12 +204,12 @@ marginals_rows(const Source *source, int column, int nkept, Border *border, Keye
 	}
 	else
 	{
-		gate = gate_create(source->name, source->relid, source->nqis + nkept);
-		gate_columns(gate, source->qis, source->nqis);
+		gate = gate_create(source->name, source->relid, source->ngrouped + nkept);
+		gate_columns(gate, source->qis, source->ngrouped);
 		gate_columns(gate, source->kept, nkept);
 		gate_watch(gate, border, "reading by parts");
 		gate_select(gate,
-					psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->nqis),
+					psprintf("SELECT %s%s%s FROM %s", column_list(source->qis, source->ngrouped),
 							 nkept > 0 ? ", " : "", column_list(source->kept, nkept), source->name),
 					true, receive_codes, &reader);
 	}
@@ -248,8 +251,8 @@ marginals_types(const Marginals *marginals, const RowTypes *like, Border *border
 	Size most = 1;
 
 	*types = *like;
-	types->grouped = MemoryContextAlloc(border->context, sizeof(KanonColumn) * n);
-	memcpy(types->grouped, like->grouped, sizeof(KanonColumn) * n);
+	types->grouped = MemoryContextAlloc(border->context, sizeof(KanonColumn) * like->source->ngrouped);
+	memcpy(types->grouped, like->grouped, sizeof(KanonColumn) * like->source->ngrouped);
 	types->columns = types->grouped;
 	types->ntypes = 0;
 	for (int c = 0; c < n; c++)

@@ -1,5 +1,6 @@
 /*
- * marginals.h: how many rows have each value of each quasi-identifier, whatever goes together.
+ * marginals.h: how many rows have each value of each column that tells row types apart, whatever goes
+ * together.
  *
  * That is known of a source whose row types do not fit into memory, and says all that
  * hierarchies, prices of levels and measures of columns ask for.
@@ -14,14 +15,14 @@
 typedef struct Marginals
 {
 	const Source *source;
-	int kinds[KANON_MAX_COLUMNS];   /* of each quasi-identifier */
+	int kinds[KANON_MAX_COLUMNS];   /* of each column; more than one of quasi-identifiers alone */
 	int64 *rows[KANON_MAX_COLUMNS]; /* [distinct * kinds] */
 } Marginals;
 
 /*
  * Reads the values of a source alone, under the active snapshot: its dictionaries, and how many rows
  * have each value (one kind).  The row types have those, and are otherwise made up: at most as many as there
- * are values in all columns.
+ * are values in all quasi-identifiers; of the columns beside these they have the totals alone.
  */
 extern RowTypes *marginals_read(Source *source, Border *border, Marginals *marginals);
 

@@ -17,6 +17,7 @@ typedef struct RowTypes
 	int64 *rows;          /* [ntypes] */
 	uint32 *sequence; /* [nsequence] types of rows as they came, and probably come again; NULL: not noted */
 	Size nsequence;
+	const int64 **totals;    /* [ngrouped - nqis] of types that are made up: rows with each value; or NULL */
 	struct Waiting *waiting; /* the rows themselves, which are not read again; or NULL */
 } RowTypes;
 

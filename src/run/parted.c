@@ -69,7 +69,7 @@ put_codes(unsigned char *key, const Part *part, uint32 type)
 {
 	unsigned char *next = key;
 
-	for (int c = 0; c < part->parted->run->source->nqis; c++)
+	for (int c = 0; c < part->parted->run->source->ngrouped; c++)
 		next = key_put(next, part->types.code[c][type]);
 	return (int) (next - key);
 }
@@ -303,8 +303,8 @@ take_value(void *arg, uint32 code, KanonStatus status, KanonRelease *release)
 	if (status != KANON_OK && !none)
 		return status;
 	part.types.n = (uint32) (batch->start[code + 1] - first);
-	for (int q = 0; q < run->source->nqis; q++)
-		part.types.code[q] = batch->types.code[q] + first;
+	for (int c = 0; c < run->source->ngrouped; c++)
+		part.types.code[c] = batch->types.code[c] + first;
 	part.types.rows = batch->types.rows + first;
 	part.release = *release;
 	if (none)
@@ -328,7 +328,7 @@ solve_batch(PartedRows *parted, uint32 first, const int64 *rows, uint32 distinct
 {
 	Run *run = parted->run;
 	Batch batch = {.parted = parted, .rows = rows};
-	Size most = run->border->limit / BATCH_SHARE / (sizeof(uint32) * run->source->nqis + sizeof(int64));
+	Size most = run->border->limit / BATCH_SHARE / (sizeof(uint32) * run->source->ngrouped + sizeof(int64));
 	KanonValueTypes values = {0};
 	int64 nrows = 0;
 	KanonStatus status;
@@ -394,8 +394,8 @@ parted_may(Run *run)
 		{!run->whole, "they are solved more than once", "in a dry run for one k"},
 		{privacy_asks_population(request->privacy),
 		 "rules about populations are asked of all classes together", "without rules about populations"},
-		{request->privacy != NULL, "the written table is checked for privacy rules from all of its row types",
-		 "without privacy rules"},
+		{privacy_find(request->privacy, PRIVACY_SUBJECT) >= 0,
+		 "persons (kanon_subject) are counted in all classes at once", "without kanon_subject"},
 		{request->key != NULL, "the key's persons are noted with the class that each row type goes to",
 		 "in a publication without a key"},
 		{request->types != NULL, "those of the next release are to stay in their classes",

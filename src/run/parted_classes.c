@@ -33,7 +33,8 @@ begin_chunks(PartedRows *parted, Chunk *chunk)
 	chunk->parted = parted;
 	chunk->most = parted->run->border->limit / CHUNK_SHARE /
 				  (sizeof(KanonFlow) + sizeof(KanonClass) + 2 * sizeof(int64) +
-				   parted->run->problem.ncolumns * (sizeof(KanonCell) + 2 * sizeof(uint32)));
+				   parted->run->problem.ncolumns * (sizeof(KanonCell) + 2 * sizeof(uint32)) +
+				   parted->run->problem.nextra * sizeof(uint32));
 	keyed_rewind(parted->flows);
 	chunk->ahead = keyed_next(parted->flows);
 }

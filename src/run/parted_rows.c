@@ -18,7 +18,7 @@ parted_add_type(PartedTypes *types, const Source *source, const unsigned char *c
 		if (types->n >= KANON_MAX_TYPES / 2)
 			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("a part has too many row types"),
 							errhint("Name a column with more values in partition_by.")));
-		for (int c = 0; c < source->nqis; c++)
+		for (int c = 0; c < source->ngrouped; c++)
 		{
 			room = types->room;
 			types->code[c] = border_grow(border, types->code[c], &room, (Size) types->n + 1, sizeof(uint32));
@@ -27,7 +27,7 @@ parted_add_type(PartedTypes *types, const Source *source, const unsigned char *c
 		types->rows = border_grow(border, types->rows, &room, (Size) types->n + 1, sizeof(int64));
 		types->room = room;
 	}
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 		types->code[c][types->n] = key_get(codes + 4 * (Size) c);
 	types->rows[types->n++] = rows;
 }
@@ -37,7 +37,7 @@ parted_is_type(const PartedTypes *types, const Source *source, const unsigned ch
 {
 	if (types->n == 0)
 		return false;
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 		if (types->code[c][types->n - 1] != key_get(codes + 4 * (Size) c))
 			return false;
 	return true;
@@ -48,7 +48,7 @@ parted_free_types(PartedTypes *types, const Source *source, Border *border)
 {
 	if (types->room == 0)
 		return;
-	for (int c = 0; c < source->nqis; c++)
+	for (int c = 0; c < source->ngrouped; c++)
 		border_pfree(border, types->code[c]);
 	border_pfree(border, types->rows);
 	memset(types, 0, sizeof(PartedTypes));
@@ -78,7 +78,13 @@ parted_open_problem(PartedRows *parted, const PartedTypes *types)
 			}
 			column->code = codes;
 		}
+	for (int e = 0; e < problem.nextra; e++)
+	{
+		parted->extra[e] = run->problem.extra[e];
+		parted->extra[e].code = types->code[run->source->nqis + e];
+	}
 	problem.columns = parted->columns;
+	problem.extra = parted->extra;
 	problem.ntypes = types->n;
 	problem.rows = types->rows;
 	return problem;

@@ -28,6 +28,7 @@ typedef struct PartedRows
 	int64 dropped;
 	RandomPool random;
 	KanonColumn columns[KANON_MAX_COLUMNS]; /* of the part or chunk at hand */
+	KanonColumn extra[KANON_MAX_COLUMNS];   /* and what privacy rules look at */
 } PartedRows;
 
 /* Row types that come one after the other. */
@@ -35,7 +36,7 @@ typedef struct PartedTypes
 {
 	uint32 n;
 	Size room;
-	uint32 *code[KANON_MAX_COLUMNS]; /* of each quasi-identifier */
+	uint32 *code[KANON_MAX_COLUMNS]; /* of each column that tells row types apart */
 	int64 *rows;
 } PartedTypes;
 

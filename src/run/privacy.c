@@ -208,6 +208,7 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 	rule->kind = (KanonPrivacyKind) words->kind;
 	rule->column = privacy->column[r][of];
 	rule->l = words->l;
+	rule->table = types->totals != NULL ? types->totals[rule->column] : NULL;
 	for (int i = 0; i < words->ncolumns; i++)
 		if (i != of)
 			rule->joined |= UINT64CONST(1) << privacy->column[r][i];

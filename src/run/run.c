@@ -409,7 +409,7 @@ verify_target(Run *run)
 	int64 expected = run->types->nrows - run->release.dropped;
 
 	if (run->parted != NULL)
-		target_verify_groups(run->target, run->source, &run->problem, expected);
+		target_verify_groups(run->target, run->source, &run->problem, expected, run->border);
 	else if (run->problem.freeform != NULL)
 		target_verify_freeform(run->target, run->source, &run->problem, &run->release, expected, run->border);
 	else

@@ -124,14 +124,11 @@ verify_matches(const KanonProblem *problem, const KanonRelease *written, Border 
 							  facts.record_matches, problem->k));
 }
 
-/* The target's codes of a column as the source's, whose distribution rules compare with. */
-static uint32 *
-source_codes(const RowTypes *types, int column, const SourceColumn *original, Border *border)
+uint32 *
+verify_translate(const struct Dictionary *from, const SourceColumn *original, Border *border)
 {
-	const Dictionary *from = types->source->qis[column].dictionary;
 	uint32 n = dictionary_size(from);
 	uint32 *translated = border_palloc(border, sizeof(uint32) * (Size) n);
-	uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
 
 	for (uint32 code = 0; code < n; code++)
 	{
@@ -143,6 +140,16 @@ source_codes(const RowTypes *types, int column, const SourceColumn *original, Bo
 			raise_unsafe(
 				psprintf("Column \"%s\" has a value that the source does not have.", original->name));
 	}
+	return translated;
+}
+
+/* The target's codes of a column as the source's, whose distribution rules compare with. */
+static uint32 *
+source_codes(const RowTypes *types, int column, const SourceColumn *original, Border *border)
+{
+	uint32 *translated = verify_translate(types->source->qis[column].dictionary, original, border);
+	uint32 *codes = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
+
 	for (uint32 i = 0; i < types->ntypes; i++)
 		codes[i] = translated[types->grouped[column].code[i]];
 	border_pfree(border, translated);
@@ -303,6 +310,22 @@ verify_is_blank(const RowTypes *types, int nqis, uint32 type)
 	return true;
 }
 
+void
+verify_class(const KanonProblem *shown, const Source *source, const uint32 *members, uint32 n, bool few,
+			 Border *border)
+{
+	const KanonPrivacyRule *rules;
+	int broken;
+	bool allowed = kanon_privacy_allows(shown, members, NULL, n, few, &broken);
+
+	if (kanon_privacy_failed(shown->privacy))
+		border_check(border, KANON_NO_MEMORY, "");
+	(void) kanon_privacy_rules(shown->privacy, &rules);
+	if (!allowed)
+		raise_unsafe(psprintf("A class breaks a privacy rule about column \"%s\".",
+							  source->qis[source->nqis + rules[broken].column].name));
+}
+
 /*
  * The rules beyond k, of classes as the target shows them.  Who a row is about it
  * need not show: persons.c has counted them.
@@ -312,7 +335,6 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 {
 	KanonProblem shown = *problem;
 	KanonColumn *extra = palloc(sizeof(KanonColumn) * problem->nextra);
-	const KanonPrivacyRule *rules;
 	uint32 *members = border_palloc(border, sizeof(uint32) * (Size) types->ntypes);
 	int column = types->source->nqis;
 
@@ -327,23 +349,15 @@ verify_privacy(const RowTypes *types, const Source *source, const KanonProblem *
 		extra[e].code =
 			kept_place(source, source->nqis + e) < 0 ? NULL : source_codes(types, column++, original, border);
 	}
-	(void) kanon_privacy_rules(problem->privacy, &rules);
 	for (uint32 first = 0, next; first < types->ntypes; first = next)
 	{
 		bool few =
 			problem->residual == KANON_RESIDUAL_SUPPRESS && verify_is_blank(types, source->nqis, first);
-		bool allowed;
-		int broken;
 
 		CHECK_FOR_INTERRUPTS();
 		for (next = first; next < types->ntypes && verify_same_class(types, first, next); next++)
 			members[next - first] = next;
-		allowed = kanon_privacy_allows(&shown, members, NULL, next - first, few, &broken);
-		if (kanon_privacy_failed(problem->privacy))
-			border_check(border, KANON_NO_MEMORY, "");
-		if (!allowed)
-			raise_unsafe(psprintf("A class breaks a privacy rule about column \"%s\".",
-								  source->qis[source->nqis + rules[broken].column].name));
+		verify_class(&shown, source, members, next - first, few, border);
 	}
 	border_pfree(border, members);
 }
@@ -500,7 +514,7 @@ receive_found(void *arg, TupleTableSlot *slot)
 
 void
 target_verify_groups(const Target *target, const Source *source, const KanonProblem *problem,
-					 int64 expected_rows)
+					 int64 expected_rows, Border *border)
 {
 	Source *copy = target_as_source(target, source);
 	GroupsFound found = {.nqis = source->nqis, .count = copy->nqis, .k = problem->k};
@@ -517,6 +531,8 @@ target_verify_groups(const Target *target, const Source *source, const KanonProb
 	if (found.rows != expected_rows)
 		raise_row_count(found.rows, expected_rows);
 	check_blank(found.blank, problem);
+	if (problem->privacy != NULL)
+		verify_privacy_sorted(copy, source, problem, border);
 }
 
 void

@@ -16,11 +16,11 @@ extern void target_verify(const Target *target, const Source *source, const Kano
 						  const KanonRelease *release, int64 expected_rows, Border *border);
 
 /*
- * The same without what is beyond k, for a release of more classes than memory need hold: the server groups
- * the target, and each group is looked at as it comes.
+ * The same for a release of more classes than memory need hold: the server groups the target, and each group is
+ * looked at as it comes.  Rules about persons and populations it does not take.
  */
 extern void target_verify_groups(const Target *target, const Source *source, const KanonProblem *problem,
-								 int64 expected_rows);
+								 int64 expected_rows, Border *border);
 
 /* The same of a freeform release: the target has the records whose graph was checked. */
 extern void target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
@@ -33,6 +33,20 @@ extern bool verify_same_class(const RowTypes *types, uint32 a, uint32 b);
 
 /* No value is shown: NULL in every quasi-identifier. */
 extern bool verify_is_blank(const RowTypes *types, int nqis, uint32 type);
+
+/* Raises if these row types, which are a class, break a privacy rule. */
+extern void verify_class(const KanonProblem *shown, const Source *source, const uint32 *members, uint32 n,
+						 bool few, Border *border);
+
+/* The target's codes of a column as the source's; raises if it has other values. */
+extern uint32 *verify_translate(const struct Dictionary *from, const SourceColumn *original, Border *border);
+
+/*
+ * verify_parts.c: raises if a class of the target breaks a privacy rule that is not about persons.  written:
+ * the target's columns that look the same, then those that rules look at.
+ */
+extern void verify_privacy_sorted(Source *written, const Source *source, const KanonProblem *problem,
+								  Border *border);
 
 /* verify_population.c: raises if the target (full-domain) breaks a rule about a population. */
 extern void verify_populations(const RowTypes *types, const Source *source, const KanonProblem *problem,

@@ -267,6 +267,8 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 		memcpy(slot->tts_values + source->nqis, shown, sizeof(Datum) * source->nkept);
 		memcpy(slot->tts_isnull + source->nqis, shown_nulls, sizeof(bool) * source->nkept);
 	}
+	if (FAULT(kept_changed))
+		slot->tts_values[source->nqis] = slot->tts_values[source->nqis + source->nkept - 1];
 	if (writer->target->mark)
 	{
 		slot->tts_values[next] = writer->shown->pattern;
@@ -312,8 +314,6 @@ place_row(void *arg, uint32 type, uint64 random, const Datum *kept, const bool *
 	writer->sorted->tts_isnull[0] = writer->sorted->tts_isnull[1] = false;
 	memcpy(writer->sorted->tts_values + COLUMNS_BEFORE, kept, sizeof(Datum) * nkept);
 	memcpy(writer->sorted->tts_isnull + COLUMNS_BEFORE, nulls, sizeof(bool) * nkept);
-	if (FAULT(kept_changed))
-		writer->sorted->tts_values[COLUMNS_BEFORE] = writer->sorted->tts_values[nkept + 1];
 	tuplesort_puttupleslot(writer->sort, ExecStoreVirtualTuple(writer->sorted));
 	if (++writer->placed % PROGRESS_ROWS == 0)
 		border_progress(writer->border, "placing rows", (double) writer->placed / writer->total,

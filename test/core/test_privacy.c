@@ -91,6 +91,67 @@ test_classes(void **state)
 		assert_true(seen[kind][0] > 0 && seen[kind][1] > 0);
 }
 
+/* Rules are compared with a table that was counted before, and whose row types are not there. */
+static void
+test_counted(void **state)
+{
+	int seen[KANON_PRIVACY_KINDS][2] = {{0}};
+
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		uint64_t random = 70000 + (uint64_t) i;
+		Host host;
+		KanonProblem *problem, absent;
+		KanonColumn extra[3];
+		KanonPrivacyRule rules[4];
+		int64_t *table[3];
+		uint32_t *types;
+
+		host_init(&host);
+		problem = random_problem(&host, &random, 40, 5, DIVERSE_ALL & ~(1u << KANON_SUBJECT));
+		absent = *problem;
+		absent.ntypes = 0;
+		absent.extra = extra;
+		for (int c = 0; c < problem->nextra; c++)
+		{
+			extra[c] = problem->extra[c];
+			extra[c].code = NULL;
+			table[c] = calloc((size_t) extra[c].distinct + 1, sizeof(int64_t));
+			for (uint32_t t = 0; t < problem->ntypes; t++)
+				table[c][problem->extra[c].code[t]] += problem->rows[t];
+		}
+		for (int r = 0; r < diverse_nrules; r++)
+		{
+			rules[r] = diverse_rules[r];
+			rules[r].table = table[rules[r].column];
+		}
+		kanon_privacy_close(problem->privacy);
+		assert_int_equal(kanon_privacy_open(&absent, rules, diverse_nrules, &problem->privacy), KANON_OK);
+		types = malloc(problem->ntypes * sizeof(uint32_t));
+		for (int j = 0; j < 20; j++)
+		{
+			uint32_t n = 0;
+			bool allowed;
+
+			for (uint32_t t = 0; t < problem->ntypes; t++)
+				if (random_below(&random, 3) == 0)
+					types[n++] = t;
+			if (n == 0)
+				continue;
+			allowed = kanon_privacy_allows(problem, types, NULL, n, false, NULL);
+			assert_int_equal(allowed, diverse_allows(problem, types, NULL, n, false));
+			seen[diverse_rules[0].kind][allowed]++;
+		}
+		for (int c = 0; c < problem->nextra; c++)
+			free(table[c]);
+		free(types);
+		end_problem(&host, problem);
+	}
+	for (int kind = 0; kind < KANON_SUBJECT; kind++)
+		assert_true(seen[kind][0] > 0 && seen[kind][1] > 0);
+}
+
 /* What a solver that relies on it must know: the union of two classes is one, too. */
 static void
 test_monotone(void **state)
@@ -1026,6 +1087,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_monotone),
 		cmocka_unit_test(test_not_monotone),
 		cmocka_unit_test(test_greedy_small),

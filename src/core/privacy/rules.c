@@ -403,15 +403,34 @@ kanon_privacy_failed(const KanonPrivacy *privacy)
 
 /* ---- opening ---- */
 
-/* What the whole table has of a rule's column. */
+/* What the whole table has of a rule's column, where its rows were counted before. */
+static Spread
+counted_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
+{
+	const KanonColumn *extra = privacy->problem->extra;
+	Spread spread = {extra[rule->column].distinct, 0};
+
+	for (uint32_t code = 0; code < spread.n; code++)
+	{
+		privacy->code[code] = code;
+		privacy->count[code] = rule->table[code];
+		spread.size += rule->table[code];
+	}
+	return spread;
+}
+
+/* The same. */
 static Spread
 table_spread(KanonPrivacy *privacy, const KanonPrivacyRule *rule)
 {
 	const KanonProblem *problem = privacy->problem;
 	KanonPrivacyRule plain = *rule;
-	uint32_t *all = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
+	uint32_t *all;
 	Spread spread = {0, 0};
 
+	if (rule->table != NULL)
+		return counted_spread(privacy, rule);
+	all = kanon_alloc(problem->env, problem->ntypes, sizeof(uint32_t));
 	if (all == NULL || !make_room(privacy, problem->ntypes))
 	{
 		privacy->failed = true;

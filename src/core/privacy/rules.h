@@ -30,7 +30,8 @@ typedef struct KanonPrivacyRule
 	KanonDistance distance;
 	const KanonTaxonomy *taxonomy; /* of the hierarchical distance */
 	const bool *listed;            /* [distinct] values that alpha is about; NULL: all */
-	uint64_t joined;               /* columns of problem->extra: each combination of their values in a class
+	const int64_t *table; /* [distinct] rows of the table with each value; NULL: as the problem says */
+	uint64_t joined;      /* columns of problem->extra: each combination of their values in a class
 								 * must fulfil the rule (l-diversity of several columns) */
 } KanonPrivacyRule;
 

@@ -76,13 +76,23 @@ SELECT broken('row_moved', $$ kanon_pattern_guided('t', 'o', '{zip}', 4, keep =>
 SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', replace => true) $$);
 SELECT broken('row_blank', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', replace => true) $$);
 -- of row types that are on disk, part by part, the groups that the server makes
-CREATE TABLE parts AS SELECT i % 24 AS site, hashint4(i) & 31 AS a, hashint4(i + 1000000) & 15 AS b, hashint4(i + 2000000) & 31 AS c FROM generate_series(1, 16000) i;
+CREATE TABLE parts AS SELECT i % 24 AS site, hashint4(i) & 31 AS a, hashint4(i + 1000000) & 15 AS b, hashint4(i + 2000000) & 31 AS c,
+    i / 5 % 7 AS ill, 1 AS same, 9 AS odd FROM generate_series(1, 16000) i;
 SET kanon.max_memory = '1MB';
 SELECT sound($$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', residual => 'drop', replace => true) $$);
 SELECT broken('rows_skipped', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', replace => true) $$);
 SELECT broken('row_lost', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', patterns => '{-***}', replace => true) $$);
 SELECT broken('row_blank', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', patterns => '{-***}', residual => 'drop', replace => true) $$);
 SELECT broken('class_short', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', replace => true) $$);
+-- and under privacy rules its rows, sorted (write/verify_parts.c)
+SELECT sound($$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill,same}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+SELECT broken('rule_forgotten', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+SELECT broken('kept_changed', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill,same}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+SELECT broken('kept_changed', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill,odd}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
 RESET kanon.max_memory;
 CREATE TABLE ills AS SELECT zip, n AS ill, 1 AS same, 9 AS odd FROM t;
 SELECT sound($$ kanon_pattern_guided('ills', 'o', '{zip}', 3, keep => '{ill,same}', replace => true,
