@@ -289,8 +289,9 @@ zip3_of(const Arguments *arguments)
 		return builder_zip3(arguments->name, arguments->column, InvalidOid);
 	if (population->type != jbvString)
 		raise_argument(arguments, "beside a \"population\" that is the name of a relation");
-	return builder_zip3(arguments->name, arguments->column,
-						hierarchy_relation(pnstrdup(population->val.string.val, population->val.string.len)));
+	return builder_zip3(
+		arguments->name, arguments->column,
+		relation_to_read("population", pnstrdup(population->val.string.val, population->val.string.len)));
 }
 
 /* "table" is made by who knows relations. */

@@ -88,7 +88,8 @@ domains_resolve(Domains *domains, Jsonb *json)
 			raise_form(&source->kept[c]);
 		if (value->type != jbvString)
 			continue;
-		domains->relations[c] = hierarchy_relation(pnstrdup(value->val.string.val, value->val.string.len));
+		domains->relations[c] =
+			relation_to_read("domain", pnstrdup(value->val.string.val, value->val.string.len));
 		source->beside = lappend_oid(source->beside, domains->relations[c]);
 	}
 	if (JB_ROOT_COUNT(json) != source->nkept)

@@ -215,21 +215,21 @@ hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source
 
 /* A name as in SQL; never a number, as regclass would take it. */
 Oid
-hierarchy_relation(const char *name)
+relation_to_read(const char *what, const char *name)
 {
 	List *names;
 	Oid relid = InvalidOid;
 
 	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL || list_length(names) > 3)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME), errmsg("hierarchy \"%s\" is not a table name", excerpt(name)),
+				(errcode(ERRCODE_INVALID_NAME), errmsg("%s \"%s\" is not a table name", what, excerpt(name)),
 				 errhint("Write it as in SQL: table or schema.table, with odd names quoted.")));
 	/* the lock is of what has the name when it is granted: another table may take it meanwhile */
 	relid = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
 							 AccessShareLock, true);
 	if (!OidIsValid(relid))
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("hierarchy \"%s\" does not exist", excerpt(name)),
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("%s \"%s\" does not exist", what, excerpt(name)),
 				 errhint("%s", nearest_relation(
 								   names, "Name a table or view that exists, with its schema if need be."))));
 	return relid;
@@ -280,7 +280,8 @@ hierarchy_choose(JsonbContainer *object, const SourceColumn *column)
 	char *table;
 
 	choice.builder = builder_read(object, column, &table, &choice.suppress);
-	choice.relation = choice.builder == NULL ? hierarchy_relation(table) : choice.builder->relation;
+	choice.relation =
+		choice.builder == NULL ? relation_to_read("hierarchy", table) : choice.builder->relation;
 	return choice;
 }
 
@@ -309,7 +310,8 @@ hierarchies_named(Jsonb *json, const SourceColumn *columns, int n, const char *w
 		if (value == NULL)
 			continue;
 		if (value->type == jbvString)
-			choices[c].relation = hierarchy_relation(pnstrdup(value->val.string.val, value->val.string.len));
+			choices[c].relation =
+				relation_to_read("hierarchy", pnstrdup(value->val.string.val, value->val.string.len));
 		else if (value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data))
 			choices[c] = hierarchy_choose(value->val.binary.data, &columns[c]);
 		else

@@ -63,8 +63,8 @@ extern HierarchyChoice hierarchy_choose(JsonbContainer *object, const SourceColu
 /* The columns of a relation that has at least two, locked, with the caller's privileges checked. */
 extern Source *hierarchy_columns(Oid relid);
 
-/* The relation of that name; raises when there is none. */
-extern Oid hierarchy_relation(const char *name);
+/* The relation of that name, locked; raises when there is none, by WHAT it is to be. */
+extern Oid relation_to_read(const char *what, const char *name);
 
 /* The same of one choice. */
 extern void hierarchy_open(Hierarchy *hierarchy, const HierarchyChoice *choice, const Source *source,

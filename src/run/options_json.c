@@ -5,6 +5,7 @@
 #include "host/attempt.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
+#include "read/hierarchy.h"
 #include "run/options_json.h"
 
 #include "access/htup_details.h"
@@ -169,6 +170,8 @@ check_form(Option option, const JsonbValue *value)
 	else
 		fits = !list && type != JSONBOID && value->type == jbvString &&
 			   (type != INTERVALOID || interval_fits(value));
+	if (fits && type == REGCLASSOID)
+		(void) relation_to_read(option_name(option), pnstrdup(value->val.string.val, value->val.string.len));
 	if (!fits)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("option \"%s\" must be %s", option_name(option), form),
