@@ -347,6 +347,18 @@ first_flow(const KanonRelease *release, uint32 type)
 	return low;
 }
 
+static char *
+joined(const List *texts)
+{
+	StringInfoData all;
+	ListCell *lc;
+
+	initStringInfo(&all);
+	foreach (lc, texts)
+		appendStringInfo(&all, "%s%s", all.len > 0 ? ", " : "", strVal(lfirst(lc)));
+	return all.data;
+}
+
 static void
 put_near(const Explain *explain)
 {
@@ -365,23 +377,23 @@ put_near(const Explain *explain)
 		int64 rows = problem->rows[type];
 		int64 cells = 0;
 		double cost = 0;
-		StringInfoData patterns;
+		List *patterns = NIL;
 		Line line;
 
-		initStringInfo(&patterns);
 		for (size_t f = first_flow(release, type); f < release->nflows && release->flows[f].type == type; f++)
 		{
 			uint32 class_ = release->flows[f].class_;
 			char text[KANON_MAX_QIS + 1];
 
-			appendStringInfo(&patterns, "%s%s", patterns.len > 0 ? ", " : "",
-							 class_ == KANON_DROPPED ? "dropped" : shape_of(explain, class_, text));
+			patterns = list_append_unique(
+				patterns,
+				makeString(pstrdup(class_ == KANON_DROPPED ? "dropped" : shape_of(explain, class_, text))));
 			if (class_ == KANON_DROPPED)
 				continue;
 			cells += release->flows[f].rows * kanon_class_suppressed(problem, release, class_);
 			cost += release->flows[f].rows * kanon_pattern_cost(problem, release->classes[class_].pattern);
 		}
-		line = line_about("below k", patterns.data);
+		line = line_about("below k", joined(patterns));
 		line_set(&line, ROW_COUNT, Int64GetDatum(rows));
 		line_set(&line, SUPPRESSED_CELLS, Int64GetDatum(cells));
 		if (goes_by_patterns(problem))
