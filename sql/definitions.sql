@@ -29,7 +29,8 @@ BEGIN
     EXECUTE change;
     BEGIN
         refreshed := 'refresh: ' || answer($q$SELECT concat_ws(' ', status, error, message, release, row_count, k, cost, suppressed_later) FROM kanon_refresh('own.p')$q$)
-            || ': ' || answer('SELECT min(n) FROM (SELECT count(*) AS n FROM (SELECT to_jsonb(p) - ''note'' AS shown FROM p) AS s GROUP BY shown) AS g');
+            || ': ' || answer('SELECT min(n) FROM (SELECT count(*) AS n FROM (SELECT to_jsonb(p) - ''note'' AS shown FROM p) AS s GROUP BY shown) AS g')
+            || ', ' || answer($q$SELECT string_agg(coalesce(k::text, 'no k'), ' ') FROM kanon_releases WHERE status = 'current'$q$);
         RAISE EXCEPTION USING ERRCODE = 'ZZ001', MESSAGE = refreshed;
     EXCEPTION WHEN SQLSTATE 'ZZ001' THEN
     END;

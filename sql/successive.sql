@@ -75,5 +75,25 @@ SELECT * FROM try('{"residual": "drop", "method": "improve"}', false, 'id', true
 SELECT * FROM try('{"residual": "drop", "patterns": ["*--"], "keep": ["diagnosis"]}', false, 'id', false);
 SELECT * FROM try('{"residual": "drop", "patterns": ["---", "*--"], "mark": true}', true, 'id', true);
 
+-- a class that loses all of its rows, and others that lose some: all that is recorded is of those that are left
+CREATE TABLE moved AS SELECT i AS id, CASE WHEN i <= 4 THEN 1 WHEN i <= 8 THEN 2 WHEN i <= 14 THEN i WHEN i <= 20 THEN 20 ELSE 30 END AS a, CASE WHEN i <= 14 THEN 1 WHEN i <= 20 THEN i ELSE 2 END AS b,
+    'd' || i % 3 AS diagnosis FROM generate_series(1, 28) i;
+CREATE FUNCTION recorded() RETURNS SETOF text LANGUAGE sql AS $$
+    WITH last AS (SELECT max(run) AS run FROM kanon_usefulness)
+    SELECT jsonb_strip_nulls(to_jsonb(r) - '{run,started_at,run_by,source,target,target_oid,version,publication,read_ms,solve_ms,write_ms,verify_ms,peak_memory,nodes,model,options,seed}'::text[])::text
+    FROM kanon_usefulness r JOIN last USING (run)
+    UNION ALL (SELECT jsonb_strip_nulls(to_jsonb(c) - 'run')::text FROM kanon_columns c JOIN last USING (run) ORDER BY c.ordinal)
+    UNION ALL (SELECT jsonb_strip_nulls(to_jsonb(c) - 'run')::text FROM kanon_equivalence_classes c JOIN last USING (run) ORDER BY c.class)
+$$;
+SELECT kanon_create_publication('q', 'moved', '{a,b}', 3, '{"keep": ["diagnosis"], "class_column": "diagnosis", "mark": true}',
+    keep_releases => 2, key => 'id', protect_successive => true);
+UPDATE moved SET a = 2 WHERE id <= 2;
+UPDATE moved SET a = 30, b = 2, diagnosis = 'd9' WHERE id = 9;
+SELECT status, k, row_count, suppressed_later FROM kanon_refresh('q');
+SELECT recorded();
+SELECT kanon_pattern, a, b, string_agg(diagnosis, ' ' ORDER BY diagnosis) FROM q GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+SELECT class, array_agg(key ORDER BY key) FROM q_persons_2 GROUP BY 1 ORDER BY 1;
+SELECT kanon_drop_publication('q');
+
 SET client_min_messages = warning;
 DROP SCHEMA successive_test CASCADE;
