@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 #include "host/catalog.h"
+#include "host/gate.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -118,9 +119,7 @@ relation_reads(Oid reader, Oid relid)
 
 	values[0] = ObjectIdGetDatum(reader);
 	values[1] = ObjectIdGetDatum(relid);
-	if (SPI_execute_with_args(query, 2, types, values, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not follow what a relation reads");
-	found = SPI_processed > 0;
+	found = gate_ask(query, 2, types, values, NULL, true, 1) > 0;
 	catalog_path_end(nest);
 	return found;
 }

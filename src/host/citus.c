@@ -5,6 +5,7 @@
 #include "host/citus.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "host/random.h"
 
 #include "access/table.h"
 #include "access/tableam.h"
@@ -44,9 +45,7 @@ ask(const char *query, Oid object)
 	char answer = '\0';
 
 	/* not read only: what this run has distributed itself counts */
-	if (SPI_execute_with_args(query, 1, types, values, NULL, false, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not ask what is distributed");
-	if (SPI_processed > 0)
+	if (gate_ask(query, 1, types, values, NULL, false, 1) > 0)
 	{
 		bool isnull;
 		Datum datum = gate_value(0, 1, CHAROID, &isnull);
@@ -120,8 +119,7 @@ run_silently(const char *sql)
 
 	(void) set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0, false);
-	if (gate_execute(sql, false) < 0)
-		elog(ERROR, "could not distribute a table");
+	(void) gate_execute(sql, false, 0);
 	AtEOXact_GUC(true, nest);
 }
 
@@ -159,10 +157,9 @@ citus_broadcast(const char *result, const char *query)
 	static const char *const functions[] = {"broadcast", "create"};
 
 	for (size_t i = 0; i < lengthof(functions); i++)
-		if (gate_execute(psprintf("SELECT pg_catalog.%s_intermediate_result(%s, %s)", functions[i],
-								  quote_literal_cstr(result), quote_literal_cstr(query)),
-						 false) != SPI_OK_SELECT)
-			elog(ERROR, "could not send rows to workers");
+		(void) gate_execute(psprintf("SELECT pg_catalog.%s_intermediate_result(%s, %s)", functions[i],
+									 quote_literal_cstr(result), quote_literal_cstr(query)),
+							false, SPI_OK_SELECT);
 }
 
 /* Without a statement, whose parameters auto_explain tells where it explains nested ones. */
@@ -202,11 +199,8 @@ static char *
 send_numbers(const char *schema, const int64 *numbers, int n, const char *what)
 {
 	char *bare, *name;
-	uint64 random;
 
-	if (!pg_strong_random(&random, sizeof(random)))
-		elog(ERROR, "could not generate a random name");
-	bare = psprintf("kanon_numbers_" UINT64_FORMAT, random);
+	bare = psprintf("kanon_numbers_" UINT64_FORMAT, random_number());
 	name = quote_qualified_identifier(schema, bare);
 	run_silently(psprintf("CREATE UNLOGGED TABLE %s (numbers pg_catalog.int8[])", name));
 	insert_numbers(schema, bare, numbers, n);

@@ -409,6 +409,14 @@ gate_init(void)
 
 /* ---- and what runs them ---- */
 
+/* Queries that fail raise their errors; another result is a mistake of ours. */
+static void
+check_result(int result, int expected)
+{
+	if (expected == 0 ? result < 0 : result != expected)
+		elog(ERROR, "a query ended with %s", SPI_result_code_string(result));
+}
+
 void
 gate_select(Gate *gate, const char *sql, bool read_only, GateReceive receive, void *arg)
 {
@@ -422,28 +430,31 @@ gate_select(Gate *gate, const char *sql, bool read_only, GateReceive receive, vo
 
 	check_names(gate);
 	gate_queries++;
-	if (SPI_execute_extended(sql, &options) < 0)
-		elog(ERROR, "could not read %s", gate->name);
+	check_result(SPI_execute_extended(sql, &options), 0);
 	gate_queries--;
 }
 
-int
-gate_execute(const char *sql, bool read_only)
+uint64
+gate_execute(const char *sql, bool read_only, int expected)
 {
-	int result;
-
 	gate_queries++;
-	result = SPI_execute(sql, read_only, 0);
+	check_result(SPI_execute(sql, read_only, 0), expected);
 	gate_queries--;
-	return result;
+	return SPI_processed;
+}
+
+uint64
+gate_ask(const char *query, int n, Oid *types, Datum *values, const char *nulls, bool read_only, long most)
+{
+	check_result(SPI_execute_with_args(query, n, types, values, nulls, read_only, most), SPI_OK_SELECT);
+	return SPI_processed;
 }
 
 void
 gate_query(const Gate *gate, const char *sql, bool read_only)
 {
 	check_names(gate);
-	if (gate_execute(sql, read_only) != SPI_OK_SELECT)
-		elog(ERROR, "could not read %s", gate->name);
+	(void) gate_execute(sql, read_only, SPI_OK_SELECT);
 	gate_check(gate, SPI_tuptable->tupdesc);
 }
 

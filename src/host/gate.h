@@ -82,8 +82,15 @@ extern void gate_select(Gate *gate, const char *sql, bool read_only, GateReceive
 /* The same for what fits into memory: SPI_tuptable and SPI_processed are the rows. */
 extern void gate_query(const Gate *gate, const char *sql, bool read_only);
 
-/* What brings no rows into kanon, or such as gate_value takes: SPI_execute, counted in gate_queries. */
-extern int gate_execute(const char *sql, bool read_only);
+/*
+ * What brings no rows into kanon, or such as gate_value takes: SPI_execute, counted in gate_queries.
+ * EXPECTED: what comes of it, 0: anything but an error.  Returns SPI_processed.
+ */
+extern uint64 gate_execute(const char *sql, bool read_only, int expected);
+
+/* A SELECT from the catalogs with parameters, of at most so many rows (0: all).  Returns SPI_processed. */
+extern uint64 gate_ask(const char *query, int n, Oid *types, Datum *values, const char *nulls, bool read_only,
+					   long most);
 
 /* A value of SPI_tuptable; raises when the column is not of that type. */
 extern Datum gate_value(uint64 row, int column, Oid type, bool *isnull);

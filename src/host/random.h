@@ -13,7 +13,9 @@ typedef struct RandomPool
 	int left;
 } RandomPool;
 
-/* Raises when the system has none. */
+/* All raise when the system has none. */
+extern void random_fill(void *to, Size size);
+extern uint64 random_number(void);
 extern uint64 random_draw(RandomPool *pool);
 
 #endif

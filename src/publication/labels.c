@@ -40,9 +40,8 @@ merge_options(Jsonb *options, Datum keep, Datum weights)
 	for (int i = 1; i < 3; i++)
 		if (values[i] == (Datum) 0)
 			nulls[i] = 'n';
-	if (SPI_execute_with_args("SELECT jsonb_strip_nulls(jsonb_build_object('keep', $2, 'weights', $3)) || $1",
-							  3, types, values, nulls, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not merge options");
+	(void) gate_ask("SELECT jsonb_strip_nulls(jsonb_build_object('keep', $2, 'weights', $3)) || $1", 3, types,
+					values, nulls, true, 1);
 	catalog_path_end(nest);
 	merged = DatumGetJsonbPCopy(gate_value(0, 1, JSONBOID, &isnull));
 	return merged;

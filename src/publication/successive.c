@@ -18,14 +18,6 @@
 
 PG_FUNCTION_INFO_V1(kanon_compare_releases);
 
-static uint64
-run(const char *sql, int expected)
-{
-	if (gate_execute(sql, false) != expected)
-		elog(ERROR, "could not work out the classes of persons");
-	return SPI_processed;
-}
-
 /* "a, b, c" of the quasi-identifiers, quoted. */
 static char *
 qi_list(const KanonPublication *publication, const char *each)
@@ -74,13 +66,13 @@ release_rows(const KanonPublication *publication, Oid release, int64 *least)
 	bool isnull;
 	Datum value;
 
-	(void) run(
+	(void) gate_execute(
 		psprintf(
 			"SELECT pg_catalog.min(g.n) FILTER (WHERE NOT g.blank), coalesce(pg_catalog.sum(g.n), 0)::pg_catalog.int8"
 			" FROM (SELECT pg_catalog.count(*) AS n, pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.=) 0 AS blank"
 			" FROM %s GROUP BY %s) AS g",
 			qis, relation_name(release), class_list(publication, release)),
-		SPI_OK_SELECT);
+		false, SPI_OK_SELECT);
 	value = gate_value(0, 1, INT8OID, &isnull);
 	*least = isnull ? 0 : DatumGetInt64(value);
 	return DatumGetInt64(gate_value(0, 2, INT8OID, &isnull));
@@ -158,7 +150,8 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 	one = relation_name(persons_a);
 	two = relation_name(persons_b);
 	equal = key_equality(persons_a, "key");
-	run(psprintf(
+	(void) gate_execute(
+		psprintf(
 			"WITH pair AS MATERIALIZED (SELECT x.class AS one, y.class AS two,"
 			" pg_catalog.count(DISTINCT x.key) AS n, pg_catalog.array_agg(x.key) AS keys"
 			" FROM %s AS x JOIN %s AS y ON x.key %s y.key GROUP BY x.class, y.class)"
@@ -168,7 +161,7 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 			" WHERE p.n OPERATOR(pg_catalog.<) " INT64_FORMAT "),"
 			" " INT64_FORMAT "::pg_catalog.int8, (SELECT pg_catalog.min(n) FROM pair)",
 			one, two, equal, one, two, equal, publication->k, publication->k),
-		SPI_OK_SELECT);
+		false, SPI_OK_SELECT);
 	for (int i = 0; i < COMPARE_COLUMNS; i++)
 	{
 		bool isnull;

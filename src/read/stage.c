@@ -11,6 +11,7 @@
 #include "host/attempt.h"
 #include "host/citus.h"
 #include "host/gate.h"
+#include "host/random.h"
 #include "host/settings.h"
 #include "read/packed.h"
 
@@ -56,18 +57,7 @@ typedef struct Staging
 static void
 run(const char *sql)
 {
-	if (gate_execute(sql, false) < 0)
-		elog(ERROR, "could not set rows of the source aside");
-}
-
-static uint64
-draw(void)
-{
-	uint64 random;
-
-	if (!pg_strong_random(&random, sizeof(random)))
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
-	return random;
+	(void) gate_execute(sql, false, 0);
 }
 
 /*
@@ -93,7 +83,7 @@ append_places(StringInfo sql, const Staging *staging)
 						 "pg_catalog.uuid_hash(u) AS " SHARD_COLUMN
 						 ", pg_catalog.uuid_hash_extended(u, " INT64_FORMAT
 						 "::pg_catalog.int8) AS " PLACE_COLUMN,
-						 (int64) draw());
+						 (int64) random_number());
 }
 
 /* The functions are volatile, so that each is called once a row, and where the rows are. */
@@ -135,11 +125,11 @@ source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack
 	if (kanon_distribute == DISTRIBUTE_OFF || !citus_reads(source->relid))
 		return;
 	citus_read_text();
-	staging.bare = psprintf("kanon_staging_" UINT64_FORMAT, draw());
+	staging.bare = psprintf("kanon_staging_" UINT64_FORMAT, random_number());
 	staging.name = quote_qualified_identifier(schema, staging.bare);
 	staging.pack = pack && OidIsValid(kanon) && packable(source->qis, source->ngrouped);
 	staging.columns = staged_columns(source, nkept, staging.pack);
-	source->staged_seed = (int64) draw();
+	source->staged_seed = (int64) random_number();
 	source->functions = OidIsValid(kanon) ? pstrdup(quote_identifier(get_namespace_name(kanon))) : NULL;
 	error = attempt(copy_rows, &staging);
 	if (error != NULL)

@@ -10,6 +10,7 @@
 #include "run/record.h"
 #include "run/tables.h"
 #include "host/catalog.h"
+#include "host/gate.h"
 #include "read/hierarchy.h"
 #include "read/patterns.h"
 #include "write/show.h"
@@ -40,9 +41,8 @@ extension_version(void)
 	int nest = catalog_path_begin();
 	char *version;
 
-	if (SPI_execute("SELECT extversion FROM pg_extension WHERE extname = 'kanon'", true, 1) !=
-			SPI_OK_SELECT ||
-		SPI_processed != 1)
+	if (gate_ask("SELECT extversion FROM pg_extension WHERE extname = 'kanon'", 0, NULL, NULL, NULL, true,
+				 1) != 1)
 		elog(ERROR, "extension kanon is missing");
 	version = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	catalog_path_end(nest);

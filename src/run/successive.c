@@ -15,6 +15,7 @@
 #include "run/successive.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "host/random.h"
 #include "write/bulk.h"
 #include "write/mask.h"
 #include "write/spread.h"
@@ -36,14 +37,6 @@
 #include "utils/varlena.h"
 
 static const char *const changed_rows = "Rows were changed before they were published.";
-
-static uint64
-run_sql(const char *sql, int expected)
-{
-	if (gate_execute(sql, false) != expected)
-		elog(ERROR, "could not work out the classes of persons");
-	return SPI_processed;
-}
 
 /* "a, b, c" of the quasi-identifiers, quoted, with something after each. */
 static char *
@@ -119,9 +112,9 @@ members(const Run *run)
 static void
 refuse_null_keys(const Run *run)
 {
-	if (run_sql(psprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", run->staged->building,
-						 quote_identifier(run->request->key)),
-				SPI_OK_SELECT) > 0)
+	if (gate_execute(psprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", run->staged->building,
+							  quote_identifier(run->request->key)),
+					 false, SPI_OK_SELECT) > 0)
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("the key column \"%s\" has NULLs", run->request->key),
 						errhint("Every row must say who it is about: leave others out in a view.")));
@@ -130,12 +123,6 @@ refuse_null_keys(const Run *run)
 /* ---- protection ---- */
 
 /* How a row is taken from the class it is in. */
-typedef struct Remedy
-{
-	const char *statement; /* up to its WHERE */
-	int expected;
-} Remedy;
-
 /* The class of rows that show nothing: the last, or one more. */
 static uint32
 blank_class(const Run *run)
@@ -146,30 +133,24 @@ blank_class(const Run *run)
 }
 
 /*
- * As `residual` says: suppressed whole, or left out; NULL: neither is allowed.
+ * What is done to rows, up to its WHERE, as `residual` says: suppressed whole, or left out; NULL:
+ * neither is allowed.
  * Nor where classes keep other rules, which those who are left could break.
  */
-static Remedy *
+static const char *
 find_remedy(const Run *run)
 {
-	Remedy *remedy = palloc(sizeof(Remedy));
 	char *mark = palloc(run->source->nqis + 1);
 
 	if (run->problem.residual == KANON_RESIDUAL_ERROR || run->request->privacy != NULL)
 		return NULL;
 	if (run->problem.residual == KANON_RESIDUAL_DROP)
-	{
-		remedy->statement = psprintf("DELETE FROM %s", run->staged->building);
-		remedy->expected = SPI_OK_DELETE;
-		return remedy;
-	}
+		return psprintf("DELETE FROM %s", run->staged->building);
 	memset(mark, '*', run->source->nqis);
 	mark[run->source->nqis] = '\0';
-	remedy->statement = psprintf("UPDATE %s SET %s, " KANON_CLASS_COLUMN " = %u%s", run->staged->building,
-								 qi_list(run, " = NULL"), blank_class(run),
-								 run->target->mark ? psprintf(", " KANON_MARK_COLUMN " = '%s'", mark) : "");
-	remedy->expected = SPI_OK_UPDATE;
-	return remedy;
+	return psprintf("UPDATE %s SET %s, " KANON_CLASS_COLUMN " = %u%s", run->staged->building,
+					qi_list(run, " = NULL"), blank_class(run),
+					run->target->mark ? psprintf(", " KANON_MARK_COLUMN " = '%s'", mark) : "");
 }
 
 /* Rows of persons who are too few with somebody in a class of an older release. */
@@ -199,13 +180,12 @@ stranded(const Run *run)
 }
 
 static int64
-take_out(const Remedy *remedy, const char *whom)
+take_out(const char *remedy, const char *whom)
 {
 	if (remedy != NULL)
-		return (int64) run_sql(
-			psprintf("%s WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(%s))", remedy->statement, whom),
-			remedy->expected);
-	if (run_sql(psprintf("SELECT 1 FROM (%s) AS m LIMIT 1", whom), SPI_OK_SELECT) > 0)
+		return (int64) gate_execute(
+			psprintf("%s WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(%s))", remedy, whom), false, 0);
+	if (gate_execute(psprintf("SELECT 1 FROM (%s) AS m LIMIT 1", whom), false, SPI_OK_SELECT) > 0)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
@@ -219,7 +199,7 @@ take_out(const Remedy *remedy, const char *whom)
 static int64
 protect(const Run *run)
 {
-	Remedy *remedy = find_remedy(run);
+	const char *remedy = find_remedy(run);
 	int64 total = 0, changed;
 
 	/* each round takes rows out of their classes, so it comes to an end */
@@ -402,13 +382,10 @@ stage(Run *run)
 {
 	Target *staged = palloc(sizeof(Target));
 	RowTypes types = *run->types;
-	uint64 random;
 	int64 written;
 
-	if (!pg_strong_random(&random, sizeof(random)))
-		elog(ERROR, "could not generate a random name");
 	*staged = *run->target;
-	staged->name = psprintf("kanon_keyed_" UINT64_FORMAT, random);
+	staged->name = psprintf("kanon_keyed_" UINT64_FORMAT, random_number());
 	staged->qualified = quote_qualified_identifier(staged->schema, staged->name);
 	staged->replaced = InvalidOid;
 	staged->kind = TABLE_LOCAL;

@@ -155,15 +155,12 @@ promised(Oid schema, Oid target, double *chance)
 	int nest = catalog_path_begin();
 	bool isnull = true;
 
-	if (SPI_execute_with_args(
-			psprintf("SELECT 1 / u.k::float8 FROM %s.kanon_usefulness u WHERE u.target_oid = $1"
-					 " AND u.transactions IS NULL AND u.method <> 'k_one'"
-					 " AND NOT jsonb_path_exists(u.options, '$.privacy[*] ? (@.rule == \"k_map\")')"
-					 " ORDER BY u.run DESC LIMIT 1",
-					 quote_identifier(get_namespace_name(schema))),
-			1, types, values, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the record of runs");
-	if (SPI_processed == 1)
+	if (gate_ask(psprintf("SELECT 1 / u.k::float8 FROM %s.kanon_usefulness u WHERE u.target_oid = $1"
+						  " AND u.transactions IS NULL AND u.method <> 'k_one'"
+						  " AND NOT jsonb_path_exists(u.options, '$.privacy[*] ? (@.rule == \"k_map\")')"
+						  " ORDER BY u.run DESC LIMIT 1",
+						  quote_identifier(get_namespace_name(schema))),
+				 1, types, values, NULL, true, 1) > 0)
 		*chance = DatumGetFloat8(gate_value(0, 1, FLOAT8OID, &isnull));
 	catalog_path_end(nest);
 	return !isnull;

@@ -22,13 +22,11 @@ notice_freeform(FunctionCallInfo fcinfo, const Source *source)
 	Datum values[1] = {CStringGetTextDatum(source->name)};
 	bool isnull = true;
 
-	if (SPI_execute_with_args(
+	if (gate_ask(
 			psprintf("SELECT u.matches FROM %s.kanon_usefulness u WHERE u.target OPERATOR(pg_catalog.=) $1"
 					 " ORDER BY u.run DESC LIMIT 1",
 					 schema),
-			1, text, values, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the record of runs");
-	if (SPI_processed == 1)
+			1, text, values, NULL, true, 1) > 0)
 		(void) gate_value(0, 1, INT8OID, &isnull);
 	if (!isnull)
 		ereport(NOTICE, (errmsg("the table is a freeform release, which has no classes"),

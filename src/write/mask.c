@@ -9,6 +9,7 @@
 #include "core/util/hash.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "host/random.h"
 #include "write/mask.h"
 #include "write/verify.h"
 
@@ -49,8 +50,7 @@ shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 	/* rows of nobody have nothing in common */
 	if (nobody)
 	{
-		if (!pg_strong_random(&drawn, sizeof(drawn)))
-			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+		random_fill(&drawn, sizeof(drawn));
 	}
 	else
 		drawn = *mask_key_hash(masks, mask, person);
@@ -330,8 +330,7 @@ masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 	masks->cut = palloc(sizeof(Mask *) * source->nkept);
 	masks->ncut = 0;
 	masks->row = AllocSetContextCreate(border->context, "kanon masked", ALLOCSET_SMALL_SIZES);
-	if (FAULT(no_mask_key) || !pg_strong_random(masks->key[0], MASK_KEY_LENGTH))
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+	random_fill(masks->key[0], MASK_KEY_LENGTH);
 	for (int i = 0; i < source->nkept; i++)
 		masks->columns[i] = &source->kept[i];
 	for (int i = 0; i < source->nkept; i++)

@@ -311,11 +311,8 @@ create_mapping(Spread *spread)
 {
 	const Source *source = spread->types->source;
 	StringInfoData sql;
-	uint64 random;
 
-	if (!pg_strong_random(&random, sizeof(random)))
-		elog(ERROR, "could not generate a random name");
-	spread->bare = psprintf("kanon_mapping_" UINT64_FORMAT, random);
+	spread->bare = psprintf("kanon_mapping_" UINT64_FORMAT, random_number());
 	spread->name = quote_qualified_identifier(spread->target->schema, spread->bare);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE UNLOGGED TABLE %s AS SELECT %s, 0::pg_catalog.int4 AS class", spread->name,
@@ -567,9 +564,7 @@ insert_rows(const Spread *spread, const char *rows, const char *classes)
 					 " (r.place OPERATOR(pg_catalog.>>) 32)",
 					 rows, source->staged_packed ? "" : ", s." PLACE_COLUMN, classes);
 	border_progress(spread->border, "writing", 0, spread->types->nrows - spread->release->dropped);
-	if (gate_execute(sql.data, false) != SPI_OK_INSERT)
-		elog(ERROR, "could not write the rows on the workers");
-	return (int64) SPI_processed;
+	return (int64) gate_execute(sql.data, false, SPI_OK_INSERT);
 }
 
 static void

@@ -9,6 +9,7 @@
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"
+#include "host/random.h"
 #include "write/comments.h"
 #include "write/mask.h"
 #include "write/show.h"
@@ -40,10 +41,7 @@
 void
 run_utility(const char *sql)
 {
-	int rc = gate_execute(sql, false);
-
-	if (rc < 0)
-		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
+	(void) gate_execute(sql, false, 0);
 }
 
 static void
@@ -75,6 +73,7 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 	Datum values[2];
 	ListCell *lc;
 	int nest;
+	bool needed;
 
 	if (relation_reads(source->relid, relid))
 		ereport(ERROR,
@@ -102,14 +101,12 @@ check_replaceable(Oid relid, const char *name, const Source *source)
 	values[0] = ObjectIdGetDatum(relid);
 	values[1] = ObjectIdGetDatum(source->redefined);
 	nest = catalog_path_begin();
-	if (SPI_execute_with_args(
-			"SELECT 1 FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass"
-			" AND d.objid = w.oid WHERE d.refclassid = 'pg_class'::regclass"
-			" AND d.refobjid = $1 AND w.ev_class <> ALL (ARRAY[$1, $2])",
-			2, types, values, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read dependencies");
+	needed = gate_ask("SELECT 1 FROM pg_depend d JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass"
+					  " AND d.objid = w.oid WHERE d.refclassid = 'pg_class'::regclass"
+					  " AND d.refobjid = $1 AND w.ev_class <> ALL (ARRAY[$1, $2])",
+					  2, types, values, NULL, true, 1) > 0;
 	catalog_path_end(nest);
-	if (SPI_processed > 0)
+	if (needed)
 		ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 						errmsg("target \"%s\" cannot be replaced because views depend on it", name),
 						errhint("Drop the views first, or publish into another table.")));
@@ -322,13 +319,7 @@ target_create(Target *target, const Source *source)
 	char *name = target->name;
 
 	if (OidIsValid(target->replaced))
-	{
-		uint64 random;
-
-		if (!pg_strong_random(&random, sizeof(random)))
-			elog(ERROR, "could not generate a random name");
-		name = psprintf("kanon_building_" UINT64_FORMAT, random);
-	}
+		name = psprintf("kanon_building_" UINT64_FORMAT, random_number());
 	target->building = quote_qualified_identifier(target->schema, name);
 
 	initStringInfo(&sql);
@@ -422,11 +413,9 @@ run_statements(const char *query, Oid old, Oid new)
 
 	values[0] = ObjectIdGetDatum(old);
 	values[1] = ObjectIdGetDatum(new);
-	if (SPI_execute_with_args(query, 2, types, values, NULL, false, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read grants");
+	n = gate_ask(query, 2, types, values, NULL, false, 0);
 	catalog_path_end(nest);
 	statements = SPI_tuptable;
-	n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)
 		run_utility(SPI_getvalue(statements->vals[i], statements->tupdesc, 1));
 	SPI_freetuptable(statements);

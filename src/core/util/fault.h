@@ -27,7 +27,6 @@
 	X(value_fine)       /* the last class shows the first value of a column */      \
 	X(kept_changed)     /* the first kept column has the values of the last */      \
 	X(mask_forgotten)   /* masked columns are written as they were */               \
-	X(no_mask_key)      /* the key of masks is not random */                        \
 	X(pseudonym_shared) /* all pseudonyms begin alike */                            \
 	X(person_moved)     /* the first row type and the last change their classes */  \
 	X(sets_many)        /* more sets of values than can be counted */               \

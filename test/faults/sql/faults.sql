@@ -54,7 +54,7 @@ SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask
 SELECT broken('mask_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"constant": "z"}}', replace => true) $$);
 SELECT broken('mask_forgotten', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
 SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
-SELECT broken('no_mask_key', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
+SELECT broken('no_random', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
 SELECT broken('pseudonym_shared', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, keep => '{ill}', mask => '{"ill": {"pseudonym": "release"}}', replace => true) $$);
 
 -- a column beside that identifies, if not rows then persons, as a key of shifts says who they are (write/kept.c)
