@@ -7,6 +7,7 @@
 #include "host/border.h"
 #include "host/progress.h"
 #include "host/settings.h"
+#include "core/util/fault.h"
 
 #include "lib/stringinfo.h"
 #include "storage/shmem.h"
@@ -114,7 +115,7 @@ say_progress(Border *border, const KanonProgress *progress)
 	INSTR_TIME_SET_CURRENT(now);
 	since = now;
 	INSTR_TIME_SUBTRACT(since, border->said);
-	if (INSTR_TIME_GET_DOUBLE(since) < PROGRESS_SECONDS)
+	if (INSTR_TIME_GET_DOUBLE(since) < PROGRESS_SECONDS && !FAULT(progress_told))
 		return;
 	border->said = now;
 	INSTR_TIME_SUBTRACT(now, border->started);
@@ -125,8 +126,8 @@ say_progress(Border *border, const KanonProgress *progress)
 		appendStringInfo(&text, ", " INT64_FORMAT " rows left", progress->rows_left);
 	if (progress->bounded)
 		appendStringInfo(&text, ", cost %.10g, at least %.10g", progress->cost, progress->lower_bound);
-	ereport(NOTICE,
-			(errmsg("kanon: %s%s, %.0f s so far", progress->phase, text.data, INSTR_TIME_GET_DOUBLE(now))));
+	ereport(NOTICE, (errmsg("kanon: %s%s, %.0f s so far", progress->phase, text.data,
+							FAULT(progress_told) ? 0 : INSTR_TIME_GET_DOUBLE(now))));
 	pfree(text.data);
 }
 

@@ -26,7 +26,6 @@
 #include "utils/rel.h"
 
 /* Rows between two looks at the clock. */
-#define PROGRESS_ROWS 65536
 
 /* ---- columns ---- */
 
@@ -96,13 +95,6 @@ open_plain(const Target *target, const Source *columns)
 	return rel;
 }
 
-static void
-say_written(Border *border, int64 written, int64 all)
-{
-	if (written % PROGRESS_ROWS == 0)
-		border_progress(border, "writing", (double) written / all, all - written);
-}
-
 /* The quasi-identifiers, as they are or masked, with the next group of the row's value. */
 static void
 write_quasi(const AnatomyTargets *targets, AnatomyRows *rows, const KanonAnatomy *anatomy, int64 l,
@@ -117,8 +109,8 @@ write_quasi(const AnatomyTargets *targets, AnatomyRows *rows, const KanonAnatomy
 	const Datum *values;
 	const bool *nulls;
 	int64 number;
-	int64 written = 0;
 
+	bulk_tell(bulk, border, 0, 2 * (int64) rows->nrows);
 	memcpy(next, anatomy->start, sizeof(uint32) * rows->nvalues);
 	masks_begin(source, (int64) rows->nrows, l, border);
 	masks_read_source(source, l);
@@ -145,7 +137,7 @@ write_quasi(const AnatomyTargets *targets, AnatomyRows *rows, const KanonAnatomy
 			shown = values;
 			shown_nulls = nulls;
 		}
-		if (FAULT(row_moved) && written == 0)
+		if (FAULT(row_moved) && bulk_empty(bulk))
 			group = (group + 1) % anatomy->ngroups;
 		memcpy(slot->tts_values, shown, sizeof(Datum) * source->nkept);
 		memcpy(slot->tts_isnull, shown_nulls, sizeof(bool) * source->nkept);
@@ -153,7 +145,6 @@ write_quasi(const AnatomyTargets *targets, AnatomyRows *rows, const KanonAnatomy
 		slot->tts_isnull[source->nkept] = false;
 		if (!FAULT(rows_skipped))
 			bulk_put(bulk);
-		say_written(border, ++written, 2 * (int64) rows->nrows);
 	}
 	if (look != NULL)
 		kept_end(look);
@@ -173,6 +164,7 @@ write_sensitive(const AnatomyTargets *targets, const AnatomyRows *rows, const Ka
 	BulkWriter *bulk = bulk_begin(rel);
 	KeptLook *look = kept_begin(targets->sensitive_columns, -1, rows->nrows, border);
 
+	bulk_tell(bulk, border, (int64) rows->nrows, 2 * (int64) rows->nrows);
 	for (uint32 nth = 0; nth < anatomy->ngroups; nth++)
 	{
 		uint32 g = FAULT(groups_reversed) ? anatomy->ngroups - 1 - nth : nth;
@@ -191,7 +183,6 @@ write_sensitive(const AnatomyTargets *targets, const AnatomyRows *rows, const Ka
 			if (look != NULL)
 				kept_note(look, slot->tts_values, slot->tts_isnull, KEPT_NOBODY);
 			bulk_put(bulk);
-			say_written(border, (int64) rows->nrows + i + 1, 2 * (int64) rows->nrows);
 		}
 	}
 	if (look != NULL)

@@ -31,6 +31,9 @@ struct BulkWriter
 	Size bytes;
 	Size row_bytes; /* of the last row */
 	int64 written;
+	Border *border; /* who is told, or NULL, */
+	int64 before;   /* that these were written before, */
+	int64 all;      /* of so many */
 	TupleTableSlot *slots[BATCH_ROWS];
 };
 
@@ -46,6 +49,20 @@ bulk_begin(Relation rel)
 		writer->options = TABLE_INSERT_FROZEN;
 	writer->batch = AllocSetContextCreate(CurrentMemoryContext, "kanon batch", ALLOCSET_DEFAULT_SIZES);
 	return writer;
+}
+
+void
+bulk_tell(BulkWriter *writer, Border *border, int64 before, int64 all)
+{
+	writer->border = border;
+	writer->before = before;
+	writer->all = all;
+}
+
+bool
+bulk_empty(const BulkWriter *writer)
+{
+	return writer->written + writer->nslots == 0;
 }
 
 TupleTableSlot *
@@ -79,6 +96,12 @@ flush(BulkWriter *writer)
 	writer->bytes = 0;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->batch);
+	if (writer->border != NULL)
+	{
+		int64 done = writer->before + writer->written;
+
+		border_progress(writer->border, "writing", (double) done / writer->all, writer->all - done);
+	}
 }
 
 static void

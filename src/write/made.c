@@ -14,7 +14,6 @@
 #include "access/table.h"
 
 /* Rows between two looks at the clock. */
-#define PROGRESS_ROWS 65536
 
 void
 made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Border *border)
@@ -25,28 +24,27 @@ made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Bord
 	BulkWriter *bulk;
 	const Datum *values;
 	const bool *nulls;
-	int64 number, written = 0;
+	int64 number;
 
 	if (!target_is_plain(rel, target, source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
 	shuffle = shuffle_numbers((int64) drawn->n);
 	bulk = bulk_begin(rel);
+	bulk_tell(bulk, border, 0, (int64) drawn->n);
 	while (shuffle_next(shuffle, &number, &values, &nulls))
 	{
 		TupleTableSlot *slot = bulk_slot(bulk);
 		uint64 tuple = drawn->tuple[number];
 
-		if (FAULT(value_fine) && written == 0)
+		if (FAULT(value_fine) && bulk_empty(bulk))
 			tuple = tuple == 0 ? 1 : 0;
 		for (int c = 0; c < source->nkept; c++)
 			slot->tts_values[c] = domains_value(domains, tuple, c, &slot->tts_isnull[c]);
-		if (FAULT(row_blank) && written == 0)
+		if (FAULT(row_blank) && bulk_empty(bulk))
 			memset(slot->tts_isnull, true, source->nkept);
 		if (!FAULT(rows_skipped))
 			bulk_put(bulk);
-		if (++written % PROGRESS_ROWS == 0)
-			border_progress(border, "writing", (double) written / drawn->n, drawn->n - written);
 	}
 	shuffle_end(shuffle);
 	(void) bulk_end(bulk);

@@ -17,7 +17,6 @@
 #include "utils/memutils.h"
 
 /* Rows between two looks at the clock. */
-#define PROGRESS_ROWS 65536
 
 void
 points_write(const Target *target, const Points *points, const int64 *moved, Border *border)
@@ -29,30 +28,29 @@ points_write(const Target *target, const Points *points, const int64 *moved, Bor
 	BulkWriter *bulk;
 	const Datum *values;
 	const bool *nulls;
-	int64 number, written = 0;
+	int64 number;
 
 	if (!target_is_plain(rel, target, source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
 	shuffle = shuffle_numbers(points->n);
 	bulk = bulk_begin(rel);
+	bulk_tell(bulk, border, 0, points->n);
 	while (shuffle_next(shuffle, &number, &values, &nulls))
 	{
 		TupleTableSlot *slot = bulk_slot(bulk);
-		int64 off = FAULT(value_fine) && written == 0 ? INT64CONST(1) << KANON_PLACE_BITS : 0;
+		int64 off = FAULT(value_fine) && bulk_empty(bulk) ? INT64CONST(1) << KANON_PLACE_BITS : 0;
 		MemoryContext old = MemoryContextSwitchTo(row);
 
 		for (int c = 0; c < source->nkept; c++)
 		{
 			slot->tts_values[c] = points_value(points, c, moved[number * source->nkept + c] + off);
-			slot->tts_isnull[c] = FAULT(row_blank) && written == 0;
+			slot->tts_isnull[c] = FAULT(row_blank) && bulk_empty(bulk);
 		}
 		MemoryContextSwitchTo(old);
 		if (!FAULT(rows_skipped))
 			bulk_put(bulk);
 		MemoryContextReset(row);
-		if (++written % PROGRESS_ROWS == 0)
-			border_progress(border, "writing", (double) written / points->n, points->n - written);
 	}
 	shuffle_end(shuffle);
 	(void) bulk_end(bulk);

@@ -54,7 +54,6 @@ struct Writer
 	BulkWriter *bulk;
 	int64 total;  /* rows that will be written */
 	int64 placed; /* rows given a class */
-	int64 written;
 
 	ShownClass *shown; /* the class at hand */
 
@@ -221,14 +220,6 @@ find_alike(Writer *writer)
 	border_pfree(writer->border, looks);
 }
 
-static void
-count_written(Writer *writer)
-{
-	if (++writer->written % PROGRESS_ROWS == 0)
-		border_progress(writer->border, "writing", (double) writer->written / writer->total,
-						writer->total - writer->written);
-}
-
 /* One row of the class at hand, with the kept values given. */
 static void
 put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
@@ -260,7 +251,7 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 		return;
 	memcpy(slot->tts_values, writer->shown->values, sizeof(Datum) * source->nqis);
 	memcpy(slot->tts_isnull, writer->shown->nulls, sizeof(bool) * source->nqis);
-	if (FAULT(row_blank) && writer->written == 0)
+	if (FAULT(row_blank) && bulk_empty(writer->bulk))
 		memset(slot->tts_isnull, true, sizeof(bool) * source->nqis);
 	if (source->nkept > 0)
 	{
@@ -286,7 +277,6 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 		slot->tts_isnull[next] = false;
 	}
 	bulk_put(writer->bulk);
-	count_written(writer);
 }
 
 /*
@@ -430,8 +420,8 @@ prepare_flows(Writer *writer)
 static void
 put_sorted(Writer *writer, const TupleTableSlot *slot)
 {
-	uint32 class_ =
-		key_class(writer, DatumGetInt64(slot->tts_values[0])) + (FAULT(row_moved) && writer->written == 0);
+	uint32 class_ = key_class(writer, DatumGetInt64(slot->tts_values[0])) +
+					(FAULT(row_moved) && bulk_empty(writer->bulk));
 
 	if (class_ != writer->shown->class_)
 		shown_class_enter(writer->shown, class_);
@@ -528,9 +518,7 @@ write_from_release(Writer *writer)
 	{
 		shown_class_enter(writer->shown, class_);
 		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
-			if (row > 0 && alike && bulk_repeat(writer->bulk))
-				count_written(writer);
-			else
+			if (row == 0 || !alike || !bulk_repeat(writer->bulk))
 				put_row(writer, 0, NULL, NULL);
 	}
 	plain_text_end(nest);
@@ -556,6 +544,13 @@ open_writer(const Target *target, const RowTypes *types, const KanonProblem *pro
 	return writer;
 }
 
+static void
+tell(Writer *writer, int64 total)
+{
+	writer->total = total;
+	bulk_tell(writer->bulk, writer->border, 0, total);
+}
+
 static int64
 close_writer(Writer *writer)
 {
@@ -574,7 +569,7 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	if (spread_takes(target, types->source, problem))
 		return spread_write(target, types, problem, release, border);
 	writer = open_writer(target, types, problem, release, border);
-	writer->total = types->nrows - release->dropped;
+	tell(writer, types->nrows - release->dropped);
 	writer->persons = persons_begin(problem, release, border);
 	find_alike(writer);
 	if (types->source->nkept > 0 || writer->persons != NULL)
@@ -592,7 +587,7 @@ target_write_begin(const Target *target, const RowTypes *types, const KanonProbl
 {
 	Writer *writer = open_writer(target, types, problem, release, border);
 
-	writer->total = total;
+	tell(writer, total);
 	if (types->source->nkept > 0)
 		writer->look = kept_begin(types->source, masks_who(types->source), types->nrows, border);
 	return writer;

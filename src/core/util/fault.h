@@ -41,7 +41,9 @@
 	X(release_moved)    /* or its first row shows in a column what its last does */ \
 	X(view_renamed)     /* or its second column has another name */                 \
 	X(types_changed)    /* the row types kept for the next release are text */      \
-	X(history_reversed) /* the history is read from its end */
+	X(history_reversed) /* the history is read from its end */                      \
+	/* no fault, but what is told of long runs alone */                             \
+	X(progress_told) /* at each step, and without the time */
 
 #define KANON_FAULT_NAME(name) KANON_FAULT_##name,
 enum
