@@ -92,6 +92,21 @@ SELECT column_name, bar, before, round(after::numeric, 3) AS after FROM kanon_di
 CREATE TABLE other_type AS SELECT 1 AS zip;
 SELECT * FROM kanon_compare('people', 'other_type', '{zip}');
 -- as the caller
+-- how wide bars are: 1, 2 or 5 by a power of ten, about ten of them
+CREATE FUNCTION bars(width float8, whole bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+BEGIN
+    IF whole THEN
+        CREATE TEMP TABLE spread AS SELECT (i * width / 50)::int AS v, i % 2 AS q FROM generate_series(0, 50) i;
+    ELSE
+        CREATE TEMP TABLE spread AS SELECT i * width / 50 AS v, i % 2 AS q FROM generate_series(0, 50) i;
+    END IF;
+    SELECT string_agg(bar || '=' || before, ', ' ORDER BY n) INTO said FROM kanon_distributions('spread', 'spread', '{v}', 2) WITH ORDINALITY AS d (column_name, bar, before, after, n);
+    DROP TABLE spread;
+    RETURN said;
+END $$;
+SELECT width, whole, bars(width, whole) FROM unnest('{1,2,5,10,11,20,21,22,50,51,55,56,100,0.1,0.2,0.22,0.5,0.55,1e9,2.2e9}'::float8[]) AS width, unnest('{f,t}'::bool[]) AS whole WHERE NOT whole OR width BETWEEN 1 AND 2e9;
 CREATE ROLE kanon_test_analyst;
 GRANT USAGE ON SCHEMA compare_test TO kanon_test_analyst;
 GRANT SELECT ON people TO kanon_test_analyst;

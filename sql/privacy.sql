@@ -511,5 +511,15 @@ SELECT status, row_count, k FROM kanon_refresh('hidden');
 SELECT a, b, count(*) FROM hidden GROUP BY a, b ORDER BY a, b;
 SELECT kanon_drop_publication('hidden');
 
+-- rules about several columns: each speaks of its own
+CREATE TABLE staffed AS SELECT i % 6 AS ward, 'd' || i / 7 % 4 AS ill, 'j' || i / 6 % 3 AS job, (i % 5)::float8 AS pay, nullif(i, 7) AS person FROM generate_series(1, 60) i;
+CREATE TABLE jobs AS SELECT 'j' || i AS job, CASE WHEN i = 2 THEN 'other' ELSE 'same' END AS kind FROM generate_series(0, 2) i;
+SELECT count(*) FROM kanon_pattern_guided('staffed', NULL, '{ward}', 3, dry_run => true, keep => '{ill,job,pay}',
+    privacy => ARRAY[kanon_distinct_l('ill', 2), kanon_alpha('job', 0.7, '{j1,j9}'), kanon_t_closeness('pay', 0.9, 'ordered')]);
+SELECT count(*) FROM kanon_pattern_guided('staffed', NULL, '{ward}', 3, dry_run => true, keep => '{ill,job}', privacy => ARRAY[kanon_distinct_l('ill', 2), kanon_subject('person')]);
+SELECT kanon_pattern_guided('staffed', 'close', '{ward}', 3, keep => '{ill,job,pay}', mark => true, replace => false,
+    privacy => ARRAY[kanon_distinct_l('ill', 2), kanon_t_closeness('job', 0.2, 'hierarchical', 'jobs'), kanon_t_closeness('pay', 0.3, 'ordered'), kanon_alpha('job', 0.45, '{j2}')]);
+SELECT kanon_pattern, ward, count(*), count(*) FILTER (WHERE job = 'j2') AS j2, count(DISTINCT ill) AS ill, avg(pay) FROM close GROUP BY 1, 2 ORDER BY 1, 2;
+
 SET client_min_messages = warning;
 DROP SCHEMA privacy_test CASCADE;
