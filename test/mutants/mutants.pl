@@ -39,7 +39,7 @@ use Time::HiRes qw(time sleep);
 my $top = getcwd();
 my @shares = (15, 40, 100); # per cent of the core's random tables: the first that its suites are content with
 my $quick = ($ENV{QUICK} // '') eq 'yes';
-my $most_regress = 3;       # files of regress for one mutation, at first
+my $most_regress = 10;      # files of regress for one mutation, at first
 my $most_later = 15;        # and later
 my $most_tap = 6;           # side by side: they wait more than they work
 my @named = split(' ', $ENV{TESTS} // '');
