@@ -25,8 +25,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* Rows between two looks at the clock. */
-
 /* ---- columns ---- */
 
 static SourceColumn

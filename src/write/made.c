@@ -13,8 +13,6 @@
 
 #include "access/table.h"
 
-/* Rows between two looks at the clock. */
-
 void
 made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Border *border)
 {

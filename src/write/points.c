@@ -16,8 +16,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* Rows between two looks at the clock. */
-
 void
 points_write(const Target *target, const Points *points, const int64 *moved, Border *border)
 {
