@@ -44,8 +44,8 @@ FROM option, unnest(ARRAY['null', 'true', '0', '2', '-1', '0.5', '3000000000', '
 GROUP BY option, said ORDER BY option COLLATE "C", min(n);
 
 -- what each solver says of one that fits its form
-SELECT option || E'\n  ' || string_agg(solvers || ': ' || said, E'\n  ' ORDER BY solvers)
-FROM (SELECT option, said, string_agg(solver, ' ' ORDER BY solver) AS solvers
+SELECT option || E'\n  ' || string_agg(solvers || ': ' || said, E'\n  ' ORDER BY solvers COLLATE "C", said COLLATE "C")
+FROM (SELECT option, said, string_agg(solver, ' ' ORDER BY solver COLLATE "C") AS solvers
       FROM known, (VALUES ('keep', '["kept"]'::jsonb), ('keep', '["kept", "person"]'), ('allow_identifying', '["kept"]'), ('allow_identifying', '["b"]'), ('mask', '{"a": {"null": true}}'),
                           ('weights', '[1, 2]'), ('weights', '[1]'), ('weights', '[0, 1]'), ('weights', '[1, -1]'), ('hierarchies', '{"b": {"prefix": [1]}}'), ('hierarchies', '{"kept": {"prefix": [1]}}'), ('categorical', '["b"]'),
                           ('privacy', '[{"rule": "distinct_l", "column": "kept", "l": 2}]'), ('privacy', '[{"rule": "distinct_l", "column": "a", "l": 2}]'), ('privacy', '[{"rule": "subject", "column": "person"}]'),
@@ -56,8 +56,8 @@ FROM (SELECT option, said, string_agg(solver, ' ' ORDER BY solver) AS solvers
       WHERE option = ANY (string_to_array(list, ', ')) GROUP BY option, value, said) AS s
 GROUP BY option ORDER BY option COLLATE "C";
 -- and of a publication that knows who is who, or stays near the release before
-SELECT concat_ws(' ', stable::text, protect::text, coalesce(key, 'no key')) || E'\n  ' || string_agg(solvers || ': ' || said, E'\n  ' ORDER BY solvers)
-FROM (SELECT stable, protect, key, said, string_agg(solver, ' ' ORDER BY solver) AS solvers
+SELECT concat_ws(' ', stable::text, protect::text, coalesce(key, 'no key')) || E'\n  ' || string_agg(solvers || ': ' || said, E'\n  ' ORDER BY solvers COLLATE "C", said COLLATE "C")
+FROM (SELECT stable, protect, key, said, string_agg(solver, ' ' ORDER BY solver COLLATE "C") AS solvers
       FROM known, unnest('{f,t}'::bool[]) AS stable, unnest('{f,t}'::bool[]) AS protect, unnest('{NULL,person,a}'::name[]) AS key, said(solver, '{}', stable, protect, key)
       GROUP BY stable, protect, key, said) AS s
 GROUP BY stable, protect, key ORDER BY stable, protect, key NULLS FIRST;
