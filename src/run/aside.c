@@ -36,11 +36,12 @@ counts_persons(const Run *run)
 	return privacy_find(run->request->privacy, PRIVACY_SUBJECT) >= 0;
 }
 
-/* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept? */
+/* Is nobody but workers going to look at the rows, and at nothing but row types and what is kept?  By parts this server may. */
 static bool
 is_for_workers(const Run *run)
 {
-	return !counts_persons(run) && run->source->masks == NULL && run->request->key == NULL;
+	return !counts_persons(run) && run->source->masks == NULL && run->request->key == NULL &&
+		   run->request->partition_by == NULL;
 }
 
 /*

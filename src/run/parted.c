@@ -399,11 +399,7 @@ parted_may(Run *run)
 		{request->key != NULL, "the key's persons are noted with the class that each row type goes to",
 		 "in a publication without a key"},
 		{request->types != NULL, "those of the next release are to stay in their classes",
-		 "in a publication that is not stable"},
-		{OidIsValid(run->source->staged_from) || (run->target != NULL && run->target->kind != TABLE_LOCAL),
-		 "workers of Citus have rows of the source or the target",
-		 "where kanon.distribute is 'off' (this server then reads all rows and has the target; nobody may "
-		 "write to the source meanwhile)"}};
+		 "in a publication that is not stable"}};
 
 	for (int i = 0; i < lengthof(obstacles); i++)
 		if (obstacles[i].there)

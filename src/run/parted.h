@@ -29,8 +29,8 @@ typedef struct Parted
 } Parted;
 
 /*
- * May row types stay on disk, where partition_by is given?  What looks at a whole release, or at rows beyond
- * tables that this server writes, has them in memory: who is short of it is told why.
+ * May row types stay on disk, where partition_by is given?  What looks at a whole release has them in memory: who
+ * is short of it is told why.
  */
 extern bool parted_may(Run *run);
 

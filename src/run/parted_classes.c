@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 #include "run/parted_rows.h"
+#include "write/spread.h"
 #include "write/write.h"
 
 /* A chunk takes one part in so many of all memory, unless one class takes more. */
@@ -280,6 +281,7 @@ parted_write(Run *run)
 	int64 written;
 	Chunk chunk;
 
+	spread_not(run->target, run->source, "Row types are on its disk, by parts.");
 	if (parted->kept)
 		keyed_sort(parted->placed);
 	begin_chunks(parted, &chunk);
