@@ -77,7 +77,7 @@ SELECT sound($$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', 
 SELECT broken('row_blank', $$ kanon_pattern_guided('t', 'o', '{zip}', 3, residual => 'error', replace => true) $$);
 -- of row types that are on disk, part by part, the groups that the server makes
 CREATE TABLE parts AS SELECT i % 24 AS site, hashint4(i) & 31 AS a, hashint4(i + 1000000) & 15 AS b, hashint4(i + 2000000) & 31 AS c,
-    i / 5 % 7 AS ill, 1 AS same, 9 AS odd FROM generate_series(1, 16000) i;
+    i / 5 % 7 AS ill, 1 AS same, 9 AS odd, CASE i % 24 WHEN 23 THEN 1 ELSE i / 5 % 7 END AS late FROM generate_series(1, 16000) i;
 SET kanon.max_memory = '1MB';
 SELECT sound($$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', residual => 'drop', replace => true) $$);
 SELECT broken('rows_skipped', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', replace => true) $$);
@@ -90,6 +90,9 @@ SELECT sound($$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_
 SELECT broken('rule_forgotten', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill}', replace => true,
     privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
 SELECT broken('kept_changed', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill,same}', replace => true,
+    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
+-- (the last class alone)
+SELECT broken('kept_changed', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill,late}', patterns => '{-***}', replace => true,
     privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
 SELECT broken('kept_changed', $$ kanon_pattern_guided('parts', 'o', '{site,a,b,c}', 3, partition_by => 'site', keep => '{ill,odd}', replace => true,
     privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
