@@ -46,16 +46,13 @@ kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b)
 	return kanon_compare_cells(release, a, release, b);
 }
 
-/* Is a code among what a cell stands for that does not show its value? */
-static bool
-holds(const KanonRelease *release, KanonCell cell, uint32_t code)
+bool
+kanon_cell_holds(const KanonRelease *release, KanonCell cell, uint32_t code)
 {
 	const uint32_t *codes;
 	uint32_t low = 0;
 	uint32_t high;
 
-	if (cell.show == KANON_SHOW_NOTHING)
-		return true;
 	codes = codes_of(release, cell, &high);
 	if (cell.show == KANON_SHOW_RANGE)
 		return codes[0] <= code && code <= codes[1];
@@ -69,12 +66,6 @@ holds(const KanonRelease *release, KanonCell cell, uint32_t code)
 			high = middle;
 	}
 	return low < release->pool[cell.code] && codes[low] == code;
-}
-
-bool
-kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code)
-{
-	return cell.show == KANON_SHOW_VALUE ? cell.code == code : holds(release, cell, code);
 }
 
 void

@@ -9,8 +9,17 @@
 /* Orders what two cells of a column show; 0: the same. */
 extern int kanon_compare_shown(const KanonRelease *release, KanonCell a, KanonCell b);
 
+/* Is a code among those that a range or a set stands for? */
+extern bool kanon_cell_holds(const KanonRelease *release, KanonCell cell, uint32_t code);
+
 /* Is what a cell shows true of a code? */
-extern bool kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code);
+static inline bool
+kanon_cell_matches(const KanonRelease *release, KanonCell cell, uint32_t code)
+{
+	if (cell.show == KANON_SHOW_VALUE)
+		return cell.code == code;
+	return cell.show == KANON_SHOW_NOTHING || kanon_cell_holds(release, cell, code);
+}
 
 /* As kanon_compare_shown, of cells of two releases. */
 extern int kanon_compare_cells(const KanonRelease *one, KanonCell a, const KanonRelease *other, KanonCell b);
