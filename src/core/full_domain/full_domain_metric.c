@@ -59,22 +59,38 @@
 /* Scratch for one column: what is known of each of its values. */
 typedef struct Values
 {
-	uint32_t *up;    /* [distinct at level 0] its value here, or UINT32_MAX */
-	int64_t *rows;   /* [distinct] */
-	uint32_t *count; /* [distinct] values of level 0 below it */
-	double *low;     /* [distinct] halves of the numbers below it */
+	uint32_t *type;     /* [distinct at level 0] one that has it, or UINT32_MAX: what it becomes is its */
+	int64_t *base_rows; /* [distinct at level 0] */
+	int64_t *rows;      /* [distinct] */
+	uint32_t *count;    /* [distinct] values of level 0 below it */
+	double *low;        /* [distinct] halves of the numbers below it */
 	double *high;
 	bool *endless; /* [distinct] NULL, not-a-number or an infinity is below it */
 } Values;
 
+/* The values of a quasi-identifier. */
 static KanonStatus
-gather(const KanonProblem *problem, int first, int c, KanonPace *pace, Values *values)
+gather_base(const KanonProblem *problem, const KanonColumn *base, KanonPace *pace, Values *values)
 {
-	const KanonColumn *base = &problem->columns[first];
-	const KanonColumn *column = &problem->columns[c];
-
+	if (kanon_stop(pace, 2 * (uint64_t) problem->ntypes))
+		return KANON_CANCELLED;
 	for (uint32_t v = 0; v < base->distinct; v++)
-		values->up[v] = UINT32_MAX;
+	{
+		values->type[v] = UINT32_MAX;
+		values->base_rows[v] = 0;
+	}
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		values->type[base->code[type]] = type;
+		values->base_rows[base->code[type]] += problem->rows[type];
+	}
+	return KANON_OK;
+}
+
+/* What they are at one of its levels. */
+static void
+gather(const KanonColumn *base, const KanonColumn *column, Values *values)
+{
 	for (uint32_t g = 0; g < column->distinct; g++)
 	{
 		values->rows[g] = 0;
@@ -83,19 +99,14 @@ gather(const KanonProblem *problem, int first, int c, KanonPace *pace, Values *v
 		values->high[g] = -INFINITY;
 		values->endless[g] = false;
 	}
-	for (uint32_t type = 0; type < problem->ntypes; type++)
-	{
-		if (kanon_stop(pace, 2))
-			return KANON_CANCELLED;
-		values->up[base->code[type]] = column->code[type];
-		values->rows[column->code[type]] += problem->rows[type];
-	}
 	for (uint32_t v = 0; v < base->distinct; v++)
 	{
-		uint32_t g = values->up[v];
+		uint32_t g;
 
-		if (g == UINT32_MAX)
+		if (values->type[v] == UINT32_MAX)
 			continue;
+		g = column->code[values->type[v]];
+		values->rows[g] += values->base_rows[v];
 		values->count[g]++;
 		if (base->number == NULL)
 			continue;
@@ -104,7 +115,6 @@ gather(const KanonProblem *problem, int first, int c, KanonPace *pace, Values *v
 		values->low[g] = fmin(values->low[g], base->number[v] / 2);
 		values->high[g] = fmax(values->high[g], base->number[v] / 2);
 	}
-	return KANON_OK;
 }
 
 /* The whole column: distinct values, and half the range of its finite numbers. */
@@ -116,7 +126,7 @@ whole_column(const KanonColumn *base, const Values *values, double *distinct, do
 	*distinct = 0;
 	for (uint32_t v = 0; v < base->distinct; v++)
 	{
-		if (values->up[v] == UINT32_MAX)
+		if (values->type[v] == UINT32_MAX)
 			continue;
 		*distinct += 1;
 		if (base->number != NULL && isfinite(base->number[v]))
@@ -154,14 +164,13 @@ add_level(const KanonProblem *problem, const Lattice *lattice, int q, int level,
 	const KanonColumn *column = &problem->columns[c];
 	uint64_t *kept = kanon_alloc(problem->env, column->distinct, sizeof(uint64_t));
 	double distinct, range;
-	KanonStatus status;
 
 	metric->kept[c] = kept;
 	if (kept == NULL)
 		return KANON_NO_MEMORY;
-	status = gather(problem, lattice->first[q], c, pace, values);
-	if (status != KANON_OK)
-		return status;
+	if (kanon_stop(pace, 2 * (uint64_t) base->distinct))
+		return KANON_CANCELLED;
+	gather(base, column, values);
 	whole_column(base, values, &distinct, &range);
 	for (uint32_t g = 0; g < column->distinct; g++)
 		kept[g] = (uint64_t) llround(
@@ -172,9 +181,13 @@ add_level(const KanonProblem *problem, const Lattice *lattice, int q, int level,
 	{
 		const KanonColumn *below = &problem->columns[c - 1];
 
-		for (uint32_t type = 0; type < problem->ntypes; type++)
-			if (kept[column->code[type]] > metric->kept[c - 1][below->code[type]])
+		for (uint32_t v = 0; v < base->distinct; v++)
+		{
+			uint32_t type = values->type[v];
+
+			if (type != UINT32_MAX && kept[column->code[type]] > metric->kept[c - 1][below->code[type]])
 				kept[column->code[type]] = metric->kept[c - 1][below->code[type]];
+		}
 	}
 	for (uint32_t g = 0; g < column->distinct; g++)
 		metric->kept_sum[c] += (KanonWide) kept[g] * values->rows[g];
@@ -196,6 +209,8 @@ add_levels(const KanonProblem *problem, const Lattice *lattice, KanonPace *pace,
 
 		for (int level = 0; level < lattice->height[q]; level++)
 			weight += problem->columns[lattice->first[q] + level].weight;
+		if (status == KANON_OK)
+			status = gather_base(problem, &problem->columns[lattice->first[q]], pace, values);
 		for (int level = 0; level < lattice->height[q] && status == KANON_OK; level++)
 			status =
 				add_level(problem, lattice, q, level, total > 0 ? weight / total : 0, pace, values, metric);
@@ -225,7 +240,8 @@ metric_open(const KanonProblem *problem, const Lattice *lattice, KanonMetric kin
 	for (int c = 0; c < problem->ncolumns; c++)
 		if (problem->columns[c].distinct > distinct)
 			distinct = problem->columns[c].distinct;
-	values.up = kanon_take(&scratch, distinct, sizeof(uint32_t));
+	values.type = kanon_take(&scratch, distinct, sizeof(uint32_t));
+	values.base_rows = kanon_take(&scratch, distinct, sizeof(int64_t));
 	values.rows = kanon_take(&scratch, distinct, sizeof(int64_t));
 	values.count = kanon_take(&scratch, distinct, sizeof(uint32_t));
 	values.low = kanon_take(&scratch, distinct, sizeof(double));

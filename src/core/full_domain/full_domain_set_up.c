@@ -113,13 +113,13 @@ fill_up(const Checker *checker, KanonReport *report)
 
 		if (above > 0)
 		{
+			if (kanon_stop(checker->pace, 2 * (uint64_t) problem->ntypes))
+				return KANON_CANCELLED;
 			memset(up, 0xff, column->distinct * sizeof(uint32_t));
 			for (uint32_t type = 0; type < problem->ntypes; type++)
 			{
 				uint32_t code = problem->columns[c + 1].code[type];
 
-				if (kanon_stop(checker->pace, 2))
-					return KANON_CANCELLED;
 				if (up[column->code[type]] != UINT32_MAX && up[column->code[type]] != code)
 				{
 					snprintf(report->detail, sizeof(report->detail),
@@ -249,8 +249,6 @@ fill_base(const Checker *checker)
 
 	for (uint32_t i = 0; i < problem->ntypes; i++, entry += words + 1)
 	{
-		if (kanon_stop(checker->pace, 1))
-			return KANON_CANCELLED;
 		memset(entry, 0, words * sizeof(uint64_t));
 		entry[words] = (uint64_t) problem->rows[type_of(checker, i)];
 	}
@@ -258,13 +256,11 @@ fill_base(const Checker *checker)
 	{
 		const uint32_t *code = q == block->values ? checker->values : problem->columns[block->first[q]].code;
 
+		if (kanon_stop(checker->pace, problem->ntypes))
+			return KANON_CANCELLED;
 		entry = words_at(block, checker->base.at[0]) + block->word[q];
 		for (uint32_t i = 0; i < problem->ntypes; i++, entry += words + 1)
-		{
-			if (kanon_stop(checker->pace, 1))
-				return KANON_CANCELLED;
 			*entry |= (uint64_t) code[type_of(checker, i)] << block->shift[q];
-		}
 	}
 	return KANON_OK;
 }
