@@ -31,7 +31,7 @@ border_alloc(void *arg, size_t size)
 	Border *border = arg;
 	void *ptr;
 
-	if (size > border->limit || border->used > border->limit - size)
+	if (REFUSED || size > border->limit || border->used > border->limit - size)
 		return NULL;
 	ptr = MemoryContextAllocExtended(border->context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (ptr != NULL)
@@ -69,7 +69,7 @@ border_realloc(void *arg, void *ptr, size_t size)
 
 	if (ptr == NULL)
 		return border_alloc(arg, size);
-	if (size > border->limit || border->used > border->limit - size)
+	if (REFUSED || size > border->limit || border->used > border->limit - size)
 		return NULL;
 	before = GetMemoryChunkSpace(ptr);
 	result = kanon_repalloc(ptr, size);
@@ -219,7 +219,7 @@ border_grow(Border *border, void *array, Size *room, Size needed, Size item)
 void
 border_charge(Border *border, Size from, Size to)
 {
-	if (to > from && (to - from > border->limit || border->used > border->limit - (to - from)))
+	if (to > from && (REFUSED || to - from > border->limit || border->used > border->limit - (to - from)))
 		raise_no_memory(border, to - from, "The dictionaries of distinct values");
 	border->used += to - from;
 	border->peak = Max(border->peak, border->used);

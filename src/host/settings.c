@@ -62,6 +62,8 @@ settings_define(void)
 #ifdef KANON_FAULTS
 	DefineCustomEnumVariable("kanon.fault", "What is broken on purpose.", NULL, &kanon_fault,
 							 KANON_FAULT_none, faults, PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("kanon.refuse", "The allocation that is refused, counted from now on.", NULL,
+							&kanon_refuse, 0, 0, INT_MAX, PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 #endif
 	MarkGUCPrefixReserved("kanon");
 }

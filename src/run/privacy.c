@@ -238,7 +238,7 @@ core_rule(const Privacy *privacy, int r, int of, const RowTypes *types, KanonPri
 /* What the whole table, as one class, attains: no release has a class that is better everywhere. */
 static void
 check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, int core,
-				 const KanonProblem *problem, const char *column, bool leaves_out)
+				 const KanonProblem *problem, const char *column, bool leaves_out, Border *border)
 {
 	const PrivacyWords *words = &privacy->words[r];
 	KanonDiversity table;
@@ -254,6 +254,8 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 	if (rule->kind == KANON_SUBJECT || rule->joined != 0)
 		return;
 	kanon_privacy_table(problem->privacy, core, &table);
+	if (kanon_privacy_failed(problem->privacy))
+		border_check(border, KANON_NO_MEMORY, "");
 	if (rule->kind == KANON_DISTINCT_L && table.distinct < rule->l)
 		attainable = psprintf("The column has %u distinct values.", table.distinct);
 	/* rows that are left out can mend the rest; and a person in two classes counts in each, in the table once */
@@ -307,5 +309,5 @@ privacy_rules(const Privacy *privacy, const RowTypes *types, KanonProblem *probl
 	border_check(border, kanon_privacy_open(problem, rules, n, &problem->privacy), "");
 	for (int i = 0; i < n; i++)
 		check_attainable(privacy, &rules[i], from[i], i, problem,
-						 source->qis[source->nqis + rules[i].column].name, leaves_out);
+						 source->qis[source->nqis + rules[i].column].name, leaves_out, border);
 }

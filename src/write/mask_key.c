@@ -285,6 +285,13 @@ hmac(const Masks *masks, int key, bool kept, const char *use, const char *text, 
 		   pg_hmac_final(context, (uint8 *) hash, PG_SHA256_DIGEST_LENGTH) >= 0;
 }
 
+static void
+must_hmac(Masks *masks, int key, bool keeps, const char *use, const char *text, Size length, uint64 *hash)
+{
+	if (masks->hmac[key] == NULL || !hmac(masks, key, keeps, use, text, length, hash))
+		elog(ERROR, "could not compute HMAC: %s", pg_hmac_error(masks->hmac[key]));
+}
+
 /*
  * Three quarters of an HMAC's time are the key's.  OpenSSL keeps what it made of it where it
  * begins again without one; PostgreSQL built without OpenSSL would take an empty key.  So it
@@ -296,8 +303,7 @@ begin_hmac(Masks *masks, int key)
 	uint64 given[4], kept[4];
 
 	masks->hmac[key] = pg_hmac_create(PG_SHA256);
-	if (masks->hmac[key] == NULL || !hmac(masks, key, false, "kanon", "", 0, given))
-		elog(ERROR, "could not compute HMAC: %s", pg_hmac_error(masks->hmac[key]));
+	must_hmac(masks, key, false, "kanon", "", 0, given);
 	masks->hmac_keeps[key] =
 		hmac(masks, key, true, "kanon", "", 0, kept) && memcmp(given, kept, sizeof(given)) == 0;
 }
@@ -310,8 +316,7 @@ hash_text(Masks *masks, Mask *mask, Datum value, uint64 *hash)
 	Size length;
 	const char *text = text_of(mask, value, &length);
 
-	if (!hmac(masks, mask->lasting, masks->hmac_keeps[mask->lasting], use, text, length, hash))
-		elog(ERROR, "could not compute HMAC: %s", pg_hmac_error(masks->hmac[mask->lasting]));
+	must_hmac(masks, mask->lasting, masks->hmac_keeps[mask->lasting], use, text, length, hash);
 }
 
 const uint64 *

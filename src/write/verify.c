@@ -465,10 +465,11 @@ verify_sizes(const Target *target, const RowTypes *types, const Source *source, 
 
 		CHECK_FOR_INTERRUPTS();
 		shown_class_enter(shown, i);
-		for (int c = 0; c < types->source->nqis; c++)
-			codes[c] = dictionary_find(types->source->qis[c].dictionary,
-									   c < source->nqis ? shown->values[c] : shown->pattern,
-									   c < source->nqis && shown->nulls[c]);
+		for (int c = 0; c < source->nqis; c++)
+			codes[c] = dictionary_find(types->source->qis[c].dictionary, shown->values[c], shown->nulls[c]);
+		if (target->mark)
+			codes[source->nqis] =
+				dictionary_find(types->source->qis[source->nqis].dictionary, shown->pattern, false);
 		group = find_group(&groups, codes);
 		same = group < groups.n;
 		for (int qi = 0; qi < source->nqis && same && written != NULL; qi++)

@@ -8,6 +8,7 @@
 
 #ifdef KANON_FAULTS
 int kanon_fault = KANON_FAULT_none;
+int kanon_refuse = 0;
 #endif
 
 /* count * size bytes, or SIZE_MAX when that does not fit. */

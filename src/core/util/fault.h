@@ -54,11 +54,16 @@ enum
 
 extern int kanon_fault;
 
+/* The allocation of a run that is refused, counted down; 0: none. */
+extern int kanon_refuse;
+
+#define REFUSED (kanon_refuse > 0 && --kanon_refuse == 0)
 #define FAULT(name) (kanon_fault == KANON_FAULT_##name)
 
 #else
 
 #define FAULT(name) false
+#define REFUSED false
 
 #endif
 
