@@ -66,4 +66,25 @@ SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => t
     $$ kanon_risk('t', '{a,b}', '{ill}') $$,
     $$ kanon_compare('t', 't', '{a,b}', '{n}', seed => 1) $$,
     $$ kanon_check_transactions('t', 'items') $$]) AS call;
+-- and of every other method
+SELECT call || ': ' || refused(call, 25) FROM unnest(ARRAY[
+    $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'bottom_up', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_entropy_l('ill', 2)]) $$,
+    $$ kanon_cluster('t', NULL, '{a,b,n}', 2, method => 'pairs', keep => '{ill}', dry_run => true) $$,
+    $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'forest', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_k_map('people')]) $$,
+    $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'k_k', dry_run => true) $$,
+    $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'k_one', dry_run => true) $$,
+    $$ kanon_pattern_guided('t', NULL, '{a,b}', 3, method => 'ilp', dry_run => true) $$,
+    $$ kanon_pattern_guided('t', NULL, '{a,b}', 3, method => 'ilp', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_recursive_cl('ill', 3, 2)]) $$,
+    $$ kanon_pattern_guided('t', NULL, '{a,b}', 3, method => 'fpt', dry_run => true) $$,
+    $$ kanon_pattern_guided('t', NULL, '{a,b}', 2, method => 'matching', dry_run => true) $$,
+    $$ kanon_pattern_guided('t', NULL, '{a,b}', 3, keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_alpha('ill', 0.6), kanon_subject('person')]) $$,
+    $$ kanon_pattern_clustering('t', NULL, '{a,b}', 3, patterns => '{--,-*,**}', dry_run => true) $$,
+    $$ kanon_subtree('t', NULL, '{a,b}', 3, method => 'top_down', keep => '{ill}', hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', dry_run => true, privacy => ARRAY[kanon_entropy_l('ill', 2)]) $$,
+    $$ kanon_subtree('t', NULL, '{a,b}', 3, method => 'optimal', hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', dry_run => true) $$,
+    $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'sort_greedy', dry_run => true) $$,
+    $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'ring', keep => '{ill}', seed => 1, dry_run => true, privacy => ARRAY[kanon_alpha('ill', 0.6)]) $$,
+    $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'hungarian', dry_run => true) $$,
+    $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'concealment', dry_run => true) $$,
+    $$ kanon_transactions('t', NULL, 'items', 9, m => 2, method => 'optimal', hierarchy => 'above', dry_run => true) $$,
+    $$ kanon_transactions('t', NULL, 'items', 9, m => 2, method => 'direct', hierarchy => 'above', dry_run => true) $$]) AS call;
 DROP SCHEMA refused_test CASCADE;
