@@ -48,7 +48,7 @@ BEGIN
 END $$;
 \pset format unaligned
 \pset tuples_only on
-SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => true, dry_run => true'), 1000) || E'\n  ' || refused(call, 25) FROM unnest(ARRAY[
+SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => true, dry_run => true'), 1000) || E'\n  ' || refused(call, 12) FROM unnest(ARRAY[
     $$ kanon_pattern_guided('t', 'o', '{a,b}', 4, replace => true) $$,
     $$ kanon_pattern_guided('t', 'o', '{a,b}', 4, keep => '{ill,n}', mark => true, replace => true, hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', class_column => 'ill', privacy => ARRAY[kanon_distinct_l('ill', 2), kanon_t_closeness('n', 0.9)]) $$,
     $$ kanon_pattern_guided('t', 'o', '{a,b,n}', 3, keep => '{ill}', partition_by => 'n', mask => '{"ill": {"partial": [1, 1]}}', replace => true, privacy => ARRAY[kanon_subject('person')]) $$,
@@ -67,7 +67,7 @@ SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => t
     $$ kanon_compare('t', 't', '{a,b}', '{n}', seed => 1) $$,
     $$ kanon_check_transactions('t', 'items') $$]) AS call;
 -- and of every other method
-SELECT call || ': ' || refused(call, 25) FROM unnest(ARRAY[
+SELECT call || ': ' || refused(call, 12) FROM unnest(ARRAY[
     $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'bottom_up', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_entropy_l('ill', 2)]) $$,
     $$ kanon_cluster('t', NULL, '{a,b,n}', 2, method => 'pairs', keep => '{ill}', dry_run => true) $$,
     $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'forest', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_k_map('people')]) $$,
