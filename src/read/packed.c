@@ -3,6 +3,7 @@
  * they had not met the values before, the binary form of each.
  */
 #include "compat.h"
+#include "core/util/hash.h"
 #include "read/packed.h"
 #include "host/random.h"
 #include "host/row.h"
@@ -263,6 +264,22 @@ has_image(const Packer *packer, const MetImage *met)
 		   memcmp(packer->image, met->bytes, met->size) == 0;
 }
 
+/* Eight bytes at a time. */
+static inline uint32
+hash_image(const char *bytes, Size size)
+{
+	uint64 hash = size, word;
+
+	for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word))
+	{
+		memcpy(&word, bytes, sizeof(word));
+		hash = kanon_hash_add(hash, word);
+	}
+	word = 0;
+	memcpy(&word, bytes, size);
+	return (uint32) kanon_hash_add(hash, word);
+}
+
 /* The row type at hand, or NULL: it was not met.  To see that costs a look at its bytes, and no function of its values. */
 static const MetImage *
 find_met(Packer *packer, uint32 *image_hash)
@@ -271,7 +288,7 @@ find_met(Packer *packer, uint32 *image_hash)
 
 	if (has_image(packer, packer->last))
 		return packer->last;
-	*image_hash = hash_bytes((const unsigned char *) packer->image, (int) packer->image_size);
+	*image_hash = hash_image(packer->image, packer->image_size);
 	met = met_lookup(packer->met, *image_hash);
 	packer->last = met != NULL ? met->image : NULL;
 	return has_image(packer, packer->last) ? packer->last : NULL;

@@ -214,14 +214,21 @@ PG_FUNCTION_INFO_V1(kanon_sampled);
 /* What is told of a value: the column's place among those that were asked about, and the hash. */
 #define SAMPLED ((int) (sizeof(uint16) + sizeof(uint32)))
 
-/* The output function of a column; where values are numbers, the last one and its hash: some are frequent. */
+/* Numbers whose hashes are remembered of a column: some are frequent. */
+#define RECENT 128
+
+typedef struct Recent
+{
+	bool known;
+	Datum value;
+	uint64 hash;
+} Recent;
+
+/* The output function of a column, and where values are numbers, those. */
 typedef struct Output
 {
 	FmgrInfo function;
-	bool by_value;
-	bool has_last;
-	Datum last;
-	uint64 hash;
+	Recent *recent; /* [RECENT], or NULL */
 } Output;
 
 static void *
@@ -236,7 +243,8 @@ outputs_create(const Row *row)
 
 		getTypeOutputInfo(TupleDescAttr(row->desc, c)->atttypid, &function, &varlena);
 		fmgr_info(function, &outputs[c].function);
-		outputs[c].by_value = TupleDescAttr(row->desc, c)->attbyval;
+		if (TupleDescAttr(row->desc, c)->attbyval)
+			outputs[c].recent = palloc0(sizeof(Recent) * RECENT);
 	}
 	return outputs;
 }
@@ -261,12 +269,14 @@ text_hash(FmgrInfo *output, Datum value)
 static uint64
 value_hash(Output *output, Datum value)
 {
-	if (output->has_last && output->last == value)
-		return output->hash;
-	output->hash = text_hash(&output->function, value);
-	output->has_last = output->by_value;
-	output->last = value;
-	return output->hash;
+	Recent *recent;
+
+	if (output->recent == NULL)
+		return text_hash(&output->function, value);
+	recent = &output->recent[value % RECENT];
+	if (!recent->known || recent->value != value)
+		*recent = (Recent){.known = true, .value = value, .hash = text_hash(&output->function, value)};
+	return recent->hash;
 }
 
 /* Of a row's values those whose hash has none of these bits: NULL when there are none. */
