@@ -580,6 +580,24 @@ AS 'MODULE_PATHNAME', 'kanon_row_type_lot';
 COMMENT ON FUNCTION @extschema@.kanon_row_type_lot(bytea, integer)
 IS 'behind kanon.distribute: the lot of a row, by which rows of a type are divided among classes';
 
+-- Both read a table, and are called IMMUTABLE all the same: Citus pushes down no other function in FROM. Which table, a column of its
+-- rows says, so that no planner knows what they give.
+CREATE FUNCTION @extschema@.kanon_shard_types(shard oid)
+RETURNS SETOF record
+LANGUAGE C IMMUTABLE STRICT PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_shard_types';
+
+COMMENT ON FUNCTION @extschema@.kanon_shard_types(oid)
+IS 'behind kanon.distribute: how many rows of a table are of each row type';
+
+CREATE FUNCTION @extschema@.kanon_shard_rows(shard oid)
+RETURNS SETOF record
+LANGUAGE C IMMUTABLE STRICT PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'kanon_shard_rows';
+
+COMMENT ON FUNCTION @extschema@.kanon_shard_rows(oid)
+IS 'behind kanon.distribute: the rows of a table, those that are alike once, and how many they are';
+
 CREATE FUNCTION @extschema@.kanon_class_of(classes bytea, row_type bytea, shard integer)
 RETURNS bigint
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE

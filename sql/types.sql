@@ -197,6 +197,43 @@ SELECT kanon_row_type_lot('\x00000000000000010000', 1);
 SELECT kanon_row_type_hash('\x000000020000000000000001') AS hash, kanon_row_type_lot('\x000000020000000000000001', -1) AS lot;
 SELECT count(DISTINCT kanon_place()) FROM generate_series(1, 3000);
 
+-- how many rows of a table are of each row type: those that tell values each by itself
+CREATE TABLE shard AS SELECT kanon_row_type(7, ROW(i % 5)) AS kanon_packed, i % 7 AS a, CASE WHEN i % 3 > 0 THEN repeat('x', i % 2 * 3000) || i % 3 END AS b, (ARRAY[1.0, 1.00])[i % 2 + 1] AS n FROM generate_series(1, 1000) i;
+SELECT octet_length(kanon_packed) AS told, rows, count(*) FROM kanon_shard_types('shard'::regclass) AS g (kanon_packed bytea, rows bigint) GROUP BY 1, 2 ORDER BY 1;
+SELECT count(*) FROM (SELECT substr(kanon_packed, 5), count(*) FROM shard GROUP BY 1 EXCEPT ALL SELECT kanon_packed, rows FROM kanon_shard_types('shard'::regclass) AS g (kanon_packed bytea, rows bigint)) AS others;
+-- rows that are alike in the columns that are named, by their bytes: another spelling of a number is told by itself
+SELECT a, count(*), sum(rows) FROM kanon_shard_rows('shard'::regclass) AS g (a int, n numeric, rows bigint) GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM (SELECT b, a, n::text, count(*) FROM shard GROUP BY 1, 2, 3 EXCEPT ALL SELECT b, a, n::text, rows FROM kanon_shard_rows('shard'::regclass) AS g (b text, a int, n numeric, rows bigint)) AS others;
+-- with no room for them all they are told in parts
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+CREATE TABLE many AS SELECT kanon_row_type(7, ROW(i)) AS kanon_packed, i FROM generate_series(1, 5000) i, generate_series(1, 3);
+SELECT count(*) > 10000 AS parts, count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('many'::regclass) AS g (i int, rows bigint);
+UPDATE many SET kanon_packed = substr(kanon_packed, 1, 12);
+SELECT count(*) > 5000 AS parts, count(DISTINCT kanon_packed) AS different, sum(rows) FROM kanon_shard_types('many'::regclass) AS g (kanon_packed bytea, rows bigint);
+RESET work_mem;
+RESET hash_mem_multiplier;
+-- two rows that have the same hash of so many (of 32 bits) are told as two
+SET work_mem = '64MB';
+CREATE TABLE hashed AS SELECT i FROM generate_series(1, 300000) i;
+SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('hashed'::regclass) AS g (i int, rows bigint);
+DROP TABLE hashed;
+RESET work_mem;
+-- all as the caller may read it
+SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a int, rows int);
+SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (rows bigint);
+SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a bigint, rows bigint);
+SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (c int, rows bigint);
+SELECT * FROM kanon_shard_types(0) AS g (kanon_packed bytea, rows bigint);
+SELECT * FROM kanon_shard_types('shard'::regclass) AS g (b text, rows bigint);
+SELECT count(*) FROM kanon_shard_rows(NULL) AS g (a int, rows bigint);
+CREATE ROLE shard_stranger;
+SET ROLE shard_stranger;
+SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a int, rows bigint);
+RESET ROLE;
+DROP ROLE shard_stranger;
+DROP TABLE shard, many;
+
 -- and of kept columns: each value's place and hash, as PostgreSQL has it of the text; of all hashes those without some bits
 SELECT kanon_sampled(0, ROW(a, b, c, d, NULL::int)) = '\x0000'::bytea || substr(int8send(hashtextextended(a, 0)), 1, 4) || '\x0001' || substr(int8send(hashtextextended(b::text, 0)), 1, 4)
        || '\x0002' || substr(int8send(hashtextextended('x  ', 0)), 1, 4) || '\x0003' || substr(int8send(hashtextextended('{1,NULL}', 0)), 1, 4) AS told

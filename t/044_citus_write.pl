@@ -115,7 +115,8 @@ foreach my $worker (@workers)
 	like($log, qr/CREATE UNLOGGED TABLE public\.kanon_staging_\d+ [^\n]*parallel_workers=''0''/, 'and counted by one process a shard');
 	like($log, qr/ ANY \(+SELECT[^\n]*kanon_numbers_\d+/, 'some are divided');
 	like($log, qr/kanon_sampled\(\d+, ROW\([^\n]*diagnosis, [^\n]*home/, 'kept columns are counted together');
-	like($log, qr/ FROM public\.far_\d+ [^\n]*GROUP BY [^\n]*NULL::xid/, 'and the target is grouped without being sorted');
+	like($log, qr/kanon_shard_types\(t\.tableoid\)/, 'by looking at them');
+	like($log, qr/ FROM \(*public\.far_\d+ [^\n]*kanon_shard_rows\(t\.tableoid\)[^\n]*GROUP BY [^\n]*NULL::xid/, 'and so are those of the target, which is grouped without being sorted');
 	like($log, qr/kanon_class_of\(/, 'and looked up');
 	unlike($log, qr/gen_random_uuid|hash_record_extended/, 'and hashed once');
 	like($log, qr/INSERT INTO \S+_\d+ [^\n]*SELECT[^\n]*kanon_mapping_\d+_classes/, 'shard by shard');
@@ -144,7 +145,23 @@ foreach my $worker (@workers)
 	$worker->safe_psql('postgres', $_) foreach 'ALTER SYSTEM RESET work_mem', 'ALTER SYSTEM RESET hash_mem_multiplier';
 	$worker->reload;
 }
-ask('DROP TABLE far, wide');
+# A column with the name that workers' counts have, and a target in whose pages Citus need not find a first row: grouped by values.
+$_->safe_psql('postgres', 'SET citus.enable_ddl_propagation = off; CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler') foreach $main, @workers;
+ask('CREATE VIEW counted AS SELECT id, age % 20 AS kanon_rows, diagnosis FROM wide; GRANT SELECT ON counted TO doctor');
+foreach my $other ([ '', 'counted', 'kanon_rows' ], [ 'SET default_table_access_method = heap2;', 'wide', 'age' ])
+{
+	my ($set, $from, $column) = @$other;
+
+	ask('DROP TABLE far');
+	truncate($_->logfile, 0) foreach @workers;
+	is((run("$set SELECT FROM kanon_pattern_guided('$from', 'far', '{$column}', 4, keep => '{diagnosis}')"))[1] . kind('far'), 'h s', "$column of $from");
+	foreach (@workers)
+	{
+		like(slurp_file($_->logfile), qr/kanon_shard_types/, 'row types are counted');
+		unlike(slurp_file($_->logfile), qr/kanon_shard_rows/, 'and the target is grouped by values');
+	}
+}
+ask('DROP VIEW counted; DROP TABLE far, wide');
 
 # What classes show reaches the workers as it is, whatever the type, and the session's settings.
 ask(<<'E');
@@ -433,7 +450,11 @@ DECLARE
     staged regclass := (SELECT oid FROM pg_class WHERE relname ~ '^kanon_staging' AND relkind = 'r' LIMIT 1);
 BEGIN
     IF staged IS NOT NULL THEN
-        EXECUTE format(change, staged);
+        EXECUTE format('CREATE TEMP TABLE spoiled AS TABLE %s', staged);
+        EXECUTE format(change, 'spoiled');
+        EXECUTE format('TRUNCATE %s', staged);
+        EXECUTE format('INSERT INTO %s TABLE spoiled', staged);
+        DROP TABLE spoiled;
     END IF;
     RETURN true;
 END $$;
@@ -442,6 +463,8 @@ my $unreadable = qr/ERROR:  what workers say of row types cannot be read/;
 foreach my $change (
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 12)', $not_told, 'values that nobody has told' ],
 	[ 'UPDATE %%s SET kanon_packed = NULL', $not_told, 'no hash' ],
+	[ 'DELETE FROM %%s', $not_told, 'no rows' ],
+	[ 'DELETE FROM %%s WHERE ctid IN (SELECT min(ctid) FROM %%1$s)', $not_told, 'a row less' ],
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 3)', $unreadable, 'too short for a lot' ],
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 11)', $unreadable, 'too short for a hash' ],
 	[ 'UPDATE %%s SET kanon_packed = substr(kanon_packed, 1, 14)', $unreadable, 'too short for the size of a value' ],

@@ -10,9 +10,11 @@
 #include "host/gate.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 static void
@@ -122,6 +124,28 @@ relation_reads(Oid reader, Oid relid)
 	found = gate_ask(query, 2, types, values, NULL, true, 1) > 0;
 	catalog_path_end(nest);
 	return found;
+}
+
+char *
+column_definition(const char *quoted, Oid type, int32 typmod, Oid collation)
+{
+	char *definition =
+		psprintf("%s %s", quoted,
+				 format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	HeapTuple tuple;
+	Form_pg_collation form;
+
+	if (!OidIsValid(collation) || collation == get_typcollation(type))
+		return definition;
+	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", collation);
+	form = (Form_pg_collation) GETSTRUCT(tuple);
+	definition = psprintf(
+		"%s COLLATE %s", definition,
+		quote_qualified_identifier(get_namespace_name(form->collnamespace), NameStr(form->collname)));
+	ReleaseSysCache(tuple);
+	return definition;
 }
 
 char *

@@ -20,6 +20,9 @@ extern void plain_text_end(int nest);
 /* "schema.name" of a relation, quoted; NULL: it is gone. */
 extern char *relation_name(Oid relid);
 
+/* "name type" and a collation that is not the type's own, as a table or a function's rows are defined. */
+extern char *column_definition(const char *quoted, Oid type, int32 typmod, Oid collation);
+
 /* InvalidOid: it is gone. */
 extern Oid relation_owner(Oid relid);
 

@@ -11,6 +11,7 @@
 #include "host/catalog.h"
 #include "host/citus.h"
 #include "read/dictionary.h"
+#include "read/shard.h"
 
 #include "access/htup_details.h"
 #include "access/transam.h"
@@ -205,7 +206,11 @@ append_groups(StringInfo query, const Source *source, const char *relation, int 
 	for (int c = 0; c < source->ngrouped; c++)
 		if (dictionary_has_spellings(source->qis[c].dictionary))
 			appendStringInfo(query, "%s, ", spelling(&source->qis[c]));
-	appendStringInfo(query, "pg_catalog.count(*) FROM %s", relation);
+	if (shard_counts(source))
+		appendStringInfo(query, "pg_catalog.sum(" SHARD_COUNT ")::pg_catalog.int8 FROM %s",
+						 shard_rows(source));
+	else
+		appendStringInfo(query, "pg_catalog.count(*) FROM %s", relation);
 	append_grouping(query, ncolumns);
 	if (is_hashed_alone(source))
 		appendStringInfoString(query, ", NULL::pg_catalog.xid");

@@ -413,18 +413,25 @@ raise_corrupted(void)
 	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("what workers say of row types cannot be read")));
 }
 
-bool
-unpack(Unpacker *unpacker, bytea *packed)
+uint64
+packed_told(bytea *told)
+{
+	uint64 hash;
+
+	if (VARSIZE_ANY_EXHDR(told) < PACKED_HASH)
+		raise_corrupted();
+	memcpy(&hash, VARDATA_ANY(told), PACKED_HASH);
+	return pg_ntoh64(hash);
+}
+
+void
+unpack(Unpacker *unpacker, bytea *told)
 {
 	StringInfoData in;
 
 	initStringInfo(&in);
-	appendBinaryStringInfo(&in, VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
-	if (in.len < PACKED_HASH)
-		raise_corrupted();
-	unpacker->hash = (uint64) pq_getmsgint64(&in);
-	if (in.len == PACKED_HASH)
-		return false;
+	appendBinaryStringInfo(&in, VARDATA_ANY(told), VARSIZE_ANY_EXHDR(told));
+	in.cursor = PACKED_HASH;
 	for (int c = 0; c < unpacker->n; c++)
 	{
 		StringInfoData value;
@@ -457,5 +464,4 @@ unpack(Unpacker *unpacker, bytea *packed)
 	}
 	if (in.cursor != in.len)
 		raise_corrupted();
-	return true;
 }

@@ -41,14 +41,16 @@ typedef struct Unpacker
 	FmgrInfo *receive; /* [n] */
 	Oid *parameter;
 	bool *text;
-	uint64 hash;   /* of the last one */
-	Datum *values; /* [n] where it tells them, in the memory context that was current */
+	Datum *values; /* [n] of the last one, in the memory context that was current */
 	bool *nulls;
 } Unpacker;
 
 extern Unpacker *unpacker_create(const SourceColumn *columns, int n);
 
-/* Does it tell values?  Raises data_corrupted when it is no such thing. */
-extern bool unpack(Unpacker *unpacker, bytea *packed);
+/* Raises data_corrupted when it tells no such values. */
+extern void unpack(Unpacker *unpacker, bytea *told);
+
+/* The hash with which it begins, of PACKED_HASH bytes: raises when it does not. */
+extern uint64 packed_told(bytea *told);
 
 #endif

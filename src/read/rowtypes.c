@@ -11,7 +11,9 @@
 #include "read/dictionary.h"
 #include "read/grouping.h"
 #include "read/packed.h"
+#include "read/shard.h"
 #include "read/stage.h"
+#include "read/told.h"
 #include "read/type_table.h"
 #include "read/waiting.h"
 
@@ -324,6 +326,15 @@ collect_waiting(GroupReceiver *recv, const uint32 *order, const uint32 *place, R
 /* Pairs of so many rows are counted exactly by doubles, in whatever order. */
 #define MOST_UNSORTED (1 << 26)
 
+static void
+raise_unknown_types(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the row types of the rows that were set aside are not those that workers have told"),
+			 errdetail("Somebody has changed them."), errhint("Run the call again.")));
+}
+
 static RowTypes *
 collect_types(GroupReceiver *recv)
 {
@@ -334,6 +345,8 @@ collect_types(GroupReceiver *recv)
 	uint32 n = recv->ntypes;
 	uint32 *order = NULL, *place = NULL;
 
+	if (OidIsValid(source->staged_from) && recv->nrows != source->staged_rows)
+		raise_unknown_types();
 	types->source = source;
 	types->ntypes = n;
 	types->grouped = MemoryContextAllocZero(recv->border->context, sizeof(KanonColumn) * source->ngrouped);
@@ -399,90 +412,72 @@ collect_types(GroupReceiver *recv)
 
 /* ---- packed row types ---- */
 
-/* What is known of a hash: a type with these values, and rows that are told by the hash alone. */
-typedef struct Told
-{
-	uint64 hash;
-	int64 rows;
-	uint32 type; /* DICTIONARY_NONE: not yet */
-	char status;
-} Told;
-
-#define SH_PREFIX told
-#define SH_ELEMENT_TYPE Told
-#define SH_KEY_TYPE uint64
-#define SH_KEY hash
-#define SH_HASH_KEY(table, key) ((uint32) (key))
-#define SH_EQUAL(table, a, b) ((a) == (b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
 typedef struct PackedReceiver
 {
 	GroupReceiver *groups;
-	told_hash *told;
-	Size charged;
+	ToldTypes *told;
 	Unpacker *unpacker;
 	MemoryContext scratch;
 	bool alike; /* two row types have the same hash */
 } PackedReceiver;
 
-static void
-raise_unknown_types(void)
+/* Has the type these values?  (Their spellings are noted, too.) */
+static bool
+has_values(const GroupReceiver *recv, uint32 type, const Datum *values, const bool *nulls)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("the row types of the rows that were set aside are not those that workers have told"),
-			 errdetail("Somebody has changed them."), errhint("Run the call again.")));
+	bool same = true;
+
+	for (int c = 0; c < recv->source->ngrouped; c++)
+		same = dictionary_add(recv->source->qis[c].dictionary, values[c], nulls[c]) ==
+				   *chunk_code(recv, c, type) &&
+			   same;
+	return same;
 }
 
+/*
+ * Values, which come once or a few times for each hash; false: they are others than before.  Where they come again in
+ * the same bytes, as another hash of these says, nobody looks at them again.
+ */
 static bool
-same_codes(const GroupReceiver *recv, uint32 a, uint32 b)
+receive_told(PackedReceiver *packed, Told *told, bytea *value)
 {
-	for (int c = 0; c < recv->source->ngrouped; c++)
-		if (*chunk_code(recv, c, a) != *chunk_code(recv, c, b))
-			return false;
+	const Unpacker *unpacker = packed->unpacker;
+	uint64 bytes = told_bytes(packed->told, value);
+	MemoryContext old;
+
+	if (told->type != DICTIONARY_NONE && told->bytes == bytes)
+		return true;
+	old = MemoryContextSwitchTo(packed->scratch);
+	unpack(packed->unpacker, value);
+	MemoryContextSwitchTo(old);
+	if (told->type != DICTIONARY_NONE)
+		return has_values(packed->groups, told->type, unpacker->values, unpacker->nulls);
+	told->type = packed->groups->ntypes;
+	told->bytes = bytes;
+	add_group(packed->groups, unpacker->values, unpacker->nulls, 0);
 	return true;
 }
 
-/* The hash with the values (once or a few times for each hash) or without, and how many rows have just these. */
+/* The hash with the values or without, and how many rows have just these. */
 static bool
 receive_packed(void *arg, TupleTableSlot *slot)
 {
 	PackedReceiver *packed = arg;
 	GroupReceiver *recv = packed->groups;
 	int64 rows = group_count(recv, slot);
-	bool found, tells;
+	bytea *value;
 	Told *told;
 	MemoryContext old;
 
 	if (slot->tts_isnull[0])
 		raise_unknown_types();
 	old = MemoryContextSwitchTo(packed->scratch);
-	tells = unpack(packed->unpacker, DatumGetByteaPP(slot->tts_values[0]));
+	value = DatumGetByteaPP(slot->tts_values[0]);
 	MemoryContextSwitchTo(old);
-	told = told_insert(packed->told, packed->unpacker->hash, &found);
-	border_charge(recv->border, packed->charged, packed->told->size * sizeof(Told));
-	packed->charged = packed->told->size * sizeof(Told);
-	if (!found)
-	{
-		told->rows = 0;
-		told->type = DICTIONARY_NONE;
-	}
-	if (!tells)
-	{
-		told->rows += rows;
-		MemoryContextReset(packed->scratch);
-		return true;
-	}
-	add_group(recv, packed->unpacker->values, packed->unpacker->nulls, rows);
+	told = told_add(packed->told, value, rows);
+	if (VARSIZE_ANY_EXHDR(value) > PACKED_HASH)
+		packed->alike = !receive_told(packed, told, value);
 	MemoryContextReset(packed->scratch);
-	if (told->type == DICTIONARY_NONE)
-		told->type = recv->ntypes - 1;
-	else if (!same_codes(recv, told->type, recv->ntypes - 1)) /* (another spelling of them, otherwise) */
-		packed->alike = true;
 	return !packed->alike;
 }
 
@@ -493,10 +488,9 @@ read_packed(GroupReceiver *recv)
 	Source *source = recv->source;
 	PackedReceiver packed = {
 		.groups = recv,
-		.told = told_create(recv->border->context, FIRST_SLOTS, NULL),
+		.told = told_begin(recv->border),
 		.unpacker = unpacker_create(source->qis, source->ngrouped),
 		.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon packed", ALLOCSET_SMALL_SIZES)};
-	told_iterator at;
 	Told *told;
 	int nest = grouping_begin();
 
@@ -506,20 +500,16 @@ read_packed(GroupReceiver *recv)
 	recv->nattrs = 2;
 	gate_watch(recv->gate, recv->border, "reading");
 	gate_select(recv->gate,
-				psprintf("SELECT pg_catalog.substr(" PACKED_COLUMN
-						 ", %d), pg_catalog.count(*) FROM %s GROUP BY 1",
-						 PACKED_LOT + 1, source->name),
-				true, receive_packed, &packed);
+				psprintf("SELECT " PACKED_COLUMN ", " SHARD_COUNT " FROM %s", shard_types(source)), true,
+				receive_packed, &packed);
 	grouping_end(nest);
-	told_start_iterate(packed.told, &at);
-	while (!packed.alike && (told = told_iterate(packed.told, &at)) != NULL)
+	while (!packed.alike && (told = told_next(packed.told)) != NULL)
 	{
 		if (told->type == DICTIONARY_NONE)
 			raise_unknown_types();
 		*chunk_rows(recv, told->type) += told->rows;
 	}
-	told_destroy(packed.told);
-	border_charge(recv->border, packed.charged, 0);
+	told_end(packed.told);
 	MemoryContextDelete(packed.scratch);
 	return !packed.alike;
 }

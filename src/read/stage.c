@@ -94,12 +94,12 @@ copy_rows(void *arg)
 	const char *from = staging->source->name;
 	StringInfoData sql;
 
-	run(psprintf("CREATE UNLOGGED TABLE %s WITH (parallel_workers = 0) AS SELECT 0::pg_catalog.int4"
-				 " AS " SHARD_COLUMN ", %s%s FROM %s WITH NO DATA",
-				 staging->name,
-				 staging->pack ? "NULL::pg_catalog.bytea AS " PACKED_COLUMN
-							   : "0::pg_catalog.int8 AS " PLACE_COLUMN,
-				 staging->columns, from));
+	run(psprintf(
+		"CREATE UNLOGGED TABLE %s USING heap WITH (parallel_workers = 0) AS SELECT 0::pg_catalog.int4"
+		" AS " SHARD_COLUMN ", %s%s FROM %s WITH NO DATA",
+		staging->name,
+		staging->pack ? "NULL::pg_catalog.bytea AS " PACKED_COLUMN : "0::pg_catalog.int8 AS " PLACE_COLUMN,
+		staging->columns, from));
 	citus_distribute(staging->name, SHARD_COLUMN, NULL);
 	if (staging->pack)
 		staging->source->staged_seed_sql = citus_send_number(staging->schema, staging->source->staged_seed);

@@ -294,22 +294,7 @@ append_column(StringInfo sql, const SourceColumn *column, bool suppressible)
 
 	if (FAULT(type_changed))
 		type = BYTEAOID, typmod = -1;
-	appendStringInfo(
-		sql, "%s %s", column->quoted,
-		format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-	if (OidIsValid(collation) && collation != get_typcollation(type))
-	{
-		HeapTuple tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
-		Form_pg_collation form;
-
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for collation %u", collation);
-		form = (Form_pg_collation) GETSTRUCT(tuple);
-		appendStringInfo(
-			sql, " COLLATE %s",
-			quote_qualified_identifier(get_namespace_name(form->collnamespace), NameStr(form->collname)));
-		ReleaseSysCache(tuple);
-	}
+	appendStringInfoString(sql, column_definition(column->quoted, type, typmod, collation));
 }
 
 void

@@ -18,6 +18,7 @@
 #include "write/written.h"
 
 #include "access/table.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -66,6 +67,17 @@ kept_place(const Source *source, int grouped)
 	return -1;
 }
 
+/* (Of others nobody knows whether their first row is at the beginning of the first page.) */
+static bool
+is_heap(Oid relid)
+{
+	Relation rel = table_open(relid, NoLock);
+	bool heap = rel->rd_rel->relam == HEAP_TABLE_AM_OID;
+
+	table_close(rel, NoLock);
+	return heap;
+}
+
 /*
  * As a source: the columns a reader could join on, the mark among them, and what
  * of the further ones that tell row types apart is published.
@@ -105,6 +117,8 @@ target_as_source(const Target *target, const Source *source)
 			copy->qis[copy->ngrouped++] = source->kept[kept_place(source, c)];
 	copy->levels = no_levels(copy->nqis);
 	copy->scattered = target->kind == TABLE_DISTRIBUTED;
+	if (copy->scattered && is_heap(target->relid))
+		copy->functions = source->functions;
 	return copy;
 }
 

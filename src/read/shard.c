@@ -1,0 +1,418 @@
+/*
+ * shard.c: rows of a shard that are alike, counted by the worker that has them.
+ *
+ * The executor's hash table needs three places in memory for a row, which the processor's caches do not have when
+ * all shards are at work at once, and it calls functions of every column.  What is counted here is told in
+ * groups that may be alike still: whoever asked adds them up by the equality of their types.
+ */
+#include "compat.h"
+#include "read/shard.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+#include "read/packed.h"
+#include "read/stage.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/nodeHash.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+PG_FUNCTION_INFO_V1(kanon_shard_rows);
+PG_FUNCTION_INFO_V1(kanon_shard_types);
+
+/* ---- what is asked ---- */
+
+/* Each shard has a first row, whose system column says which table it is. */
+static char *
+of_shards(const Source *source, const char *function, const char *columns)
+{
+	return psprintf("(SELECT g.* FROM %s AS t, LATERAL %s.%s(t.tableoid) AS g (%s)"
+					" WHERE t.ctid OPERATOR(pg_catalog.=) '(0,1)'::pg_catalog.tid) AS s",
+					source->name, source->functions, function, columns);
+}
+
+/* (In FROM each column has a name of its own.) */
+static bool
+names_differ(const Source *source)
+{
+	for (int c = 0; c < source->ngrouped; c++)
+	{
+		if (strcmp(source->qis[c].name, SHARD_COUNT) == 0)
+			return false;
+		for (int other = 0; other < c; other++)
+			if (strcmp(source->qis[c].name, source->qis[other].name) == 0)
+				return false;
+	}
+	return true;
+}
+
+bool
+shard_counts(const Source *source)
+{
+	return source->functions != NULL && (source->scattered || OidIsValid(source->staged_from)) &&
+		   names_differ(source);
+}
+
+char *
+shard_types(const Source *source)
+{
+	return of_shards(source, "kanon_shard_types",
+					 PACKED_COLUMN " pg_catalog.bytea, " SHARD_COUNT " pg_catalog.int8");
+}
+
+char *
+shard_rows(const Source *source)
+{
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (int c = 0; c < source->ngrouped; c++)
+	{
+		const SourceColumn *column = &source->qis[c];
+
+		appendStringInfo(&columns, "%s, ",
+						 column_definition(column->quoted, column->type, column->typmod, column->collation));
+	}
+	appendStringInfoString(&columns, SHARD_COUNT " pg_catalog.int8");
+	return of_shards(source, "kanon_shard_rows", columns.data);
+}
+
+/* ---- on workers ---- */
+
+typedef struct ShardLines
+{
+	Tuplestorestate *store;
+	TupleDesc desc; /* the last column is how many rows there are */
+	Datum *values;
+	bool *nulls;
+} ShardLines;
+
+/* Columns as the query that asks has them, the count last. */
+static ShardLines
+lines_of_call(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ShardLines lines;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	lines.store = result->setResult;
+	lines.desc = result->setDesc;
+	if (lines.desc->natts < 2 || TupleDescAttr(lines.desc, lines.desc->natts - 1)->atttypid != INT8OID)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("rows are counted as bigint")));
+	lines.values = palloc(sizeof(Datum) * lines.desc->natts);
+	lines.nulls = palloc0(sizeof(bool) * lines.desc->natts);
+	return lines;
+}
+
+static void
+put_line(const ShardLines *lines, int64 rows)
+{
+	lines->values[lines->desc->natts - 1] = Int64GetDatum(rows);
+	tuplestore_putvalues(lines->store, lines->desc, lines->values, lines->nulls);
+}
+
+/* All rows of the table, as its caller may read them. */
+static void
+read_shard(Oid relid, const ShardLines *lines, GateReceive receive, void *arg)
+{
+	int n = lines->desc->natts - 1;
+	TupleDesc desc = CreateTemplateTupleDesc(n);
+	char *name = relation_name(relid);
+	StringInfoData sql;
+	Gate *gate;
+
+	if (name == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("there is no table %u", relid)));
+	initStringInfo(&sql);
+	for (int i = 0; i < n; i++)
+	{
+		TupleDescCopyEntry(desc, i + 1, lines->desc, i + 1);
+		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "SELECT ",
+						 quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
+	}
+	TupleDescFinalize(desc);
+	appendStringInfo(&sql, " FROM ONLY %s", name);
+	gate = gate_create(name, relid, n);
+	gate_table(gate, desc);
+	SPI_connect();
+	gate_select(gate, sql.data, true, receive, arg);
+	SPI_finish();
+}
+
+/* ---- row types ---- */
+
+typedef struct TypeCount
+{
+	uint64 hash;
+	int64 rows;
+	char status;
+} TypeCount;
+
+#define SH_PREFIX types
+#define SH_ELEMENT_TYPE TypeCount
+#define SH_KEY_TYPE uint64
+#define SH_KEY hash
+#define SH_HASH_KEY(table, key) ((uint32) (key))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct TypeCounter
+{
+	ShardLines lines;
+	types_hash *types;
+	MemoryContext scratch;
+} TypeCounter;
+
+static void
+put_type(TypeCounter *counter, const char *bytes, int size, int64 rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(counter->scratch);
+
+	counter->lines.values[0] = PointerGetDatum(cstring_to_text_with_len(bytes, size));
+	put_line(&counter->lines, rows);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(counter->scratch);
+}
+
+static void
+put_types(TypeCounter *counter)
+{
+	types_iterator at;
+	TypeCount *type;
+
+	types_start_iterate(counter->types, &at);
+	while ((type = types_iterate(counter->types, &at)) != NULL)
+		put_type(counter, (const char *) &type->hash, sizeof(type->hash), type->rows);
+	types_reset(counter->types);
+}
+
+/* Of rows that tell values each by itself, of all others the hash. */
+static bool
+receive_type(void *arg, TupleTableSlot *slot)
+{
+	TypeCounter *counter = arg;
+	bytea *packed;
+	const char *bytes;
+	uint64 hash;
+	int size;
+	bool found;
+	TypeCount *type;
+
+	if (slot->tts_isnull[0])
+	{
+		counter->lines.nulls[0] = true;
+		put_line(&counter->lines, 1);
+		counter->lines.nulls[0] = false;
+		return true;
+	}
+	packed = DatumGetByteaPP(slot->tts_values[0]);
+	bytes = VARDATA_ANY(packed) + PACKED_LOT;
+	size = VARSIZE_ANY_EXHDR(packed) - PACKED_LOT;
+	if (size != PACKED_HASH)
+	{
+		put_type(counter, bytes, Max(size, 0), 1);
+		return true;
+	}
+	memcpy(&hash, bytes, sizeof(hash));
+	type = types_insert(counter->types, hash, &found);
+	if (!found)
+		type->rows = 0;
+	type->rows++;
+	if (!found && counter->types->members * sizeof(TypeCount) * 2 > get_hash_memory_limit())
+		put_types(counter);
+	return true;
+}
+
+Datum
+kanon_shard_types(PG_FUNCTION_ARGS)
+{
+	TypeCounter counter = {.lines = lines_of_call(fcinfo)};
+
+	if (counter.lines.desc->natts != 2 || TupleDescAttr(counter.lines.desc, 0)->atttypid != BYTEAOID)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("a packed row type is bytea")));
+	counter.types = types_create(CurrentMemoryContext, 1024, NULL);
+	counter.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon row type", ALLOCSET_DEFAULT_SIZES);
+	read_shard(PG_GETARG_OID(0), &counter.lines, receive_type, &counter);
+	put_types(&counter);
+	return (Datum) 0;
+}
+
+/* ---- rows, whatever they are made of ---- */
+
+typedef struct CountedRow
+{
+	int64 rows;
+	Datum *values;
+	bool *nulls;
+} CountedRow;
+
+typedef struct RowCount
+{
+	CountedRow *row;
+	uint32 hash;
+	char status;
+} RowCount;
+
+#define SH_PREFIX rows
+#define SH_ELEMENT_TYPE RowCount
+#define SH_KEY_TYPE uint32
+#define SH_KEY hash
+#define SH_HASH_KEY(table, key) (key)
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct RowCounter
+{
+	ShardLines lines;
+	int n; /* columns before the count */
+	rows_hash *rows;
+	CountedRow *last; /* equal rows often lie together, those of a target do */
+	MemoryContext context;
+} RowCounter;
+
+static inline bool
+is_same_value(Datum a, Datum b, int16 length)
+{
+	if (length == -1 && VARATT_IS_SHORT(DatumGetPointer(a)) && VARATT_IS_SHORT(DatumGetPointer(b)))
+		return VARSIZE_SHORT(DatumGetPointer(a)) == VARSIZE_SHORT(DatumGetPointer(b)) &&
+			   memcmp(DatumGetPointer(a), DatumGetPointer(b), VARSIZE_SHORT(DatumGetPointer(a))) == 0;
+	return datum_image_eq(a, b, false, length);
+}
+
+/* By the bytes of their values, which equal ones may have different. */
+static inline bool
+is_same(const RowCounter *counter, const CountedRow *row, const TupleTableSlot *slot)
+{
+	for (int c = 0; c < counter->n; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(counter->lines.desc, c);
+		Datum a = row->values[c], b = slot->tts_values[c];
+
+		if (row->nulls[c] != slot->tts_isnull[c])
+			return false;
+		if (!row->nulls[c] && (att->attbyval ? a != b : !is_same_value(a, b, att->attlen)))
+			return false;
+	}
+	return true;
+}
+
+static uint32
+slot_hash(const RowCounter *counter, const TupleTableSlot *slot)
+{
+	uint32 hash = 0;
+
+	for (int c = 0; c < counter->n; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(counter->lines.desc, c);
+
+		hash = hash_combine(hash, slot->tts_isnull[c]
+									  ? 0
+									  : datum_image_hash(slot->tts_values[c], att->attbyval, att->attlen));
+	}
+	return hash;
+}
+
+static void
+begin_rows(RowCounter *counter)
+{
+	counter->rows = rows_create(counter->context, 1024, NULL);
+	counter->last = NULL;
+}
+
+static void
+put_row(const RowCounter *counter, const Datum *values, const bool *nulls, int64 rows)
+{
+	memcpy(counter->lines.values, values, sizeof(Datum) * counter->n);
+	memcpy(counter->lines.nulls, nulls, sizeof(bool) * counter->n);
+	put_line(&counter->lines, rows);
+}
+
+static void
+put_rows(RowCounter *counter)
+{
+	rows_iterator at;
+	RowCount *count;
+
+	rows_start_iterate(counter->rows, &at);
+	while ((count = rows_iterate(counter->rows, &at)) != NULL)
+		put_row(counter, count->row->values, count->row->nulls, count->row->rows);
+	MemoryContextReset(counter->context);
+}
+
+static CountedRow *
+copy_row(const RowCounter *counter, const TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(counter->context);
+	CountedRow *row = palloc(sizeof(CountedRow));
+
+	row->rows = 0;
+	row->values = palloc(sizeof(Datum) * counter->n);
+	row->nulls = palloc(sizeof(bool) * counter->n);
+	for (int c = 0; c < counter->n; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(counter->lines.desc, c);
+
+		row->nulls[c] = slot->tts_isnull[c];
+		row->values[c] =
+			row->nulls[c] ? (Datum) 0 : datumCopy(slot->tts_values[c], att->attbyval, att->attlen);
+	}
+	MemoryContextSwitchTo(old);
+	return row;
+}
+
+/* The row's place, or NULL: another has the same hash, and the row is told at once. */
+static CountedRow *
+find_row(RowCounter *counter, const TupleTableSlot *slot)
+{
+	RowCount *count;
+	bool found;
+
+	if (MemoryContextMemAllocated(counter->context, false) > get_hash_memory_limit())
+	{
+		put_rows(counter);
+		begin_rows(counter);
+	}
+	count = rows_insert(counter->rows, slot_hash(counter, slot), &found);
+	if (!found)
+		count->row = copy_row(counter, slot);
+	return !found || is_same(counter, count->row, slot) ? count->row : NULL;
+}
+
+static bool
+receive_row(void *arg, TupleTableSlot *slot)
+{
+	RowCounter *counter = arg;
+
+	if (counter->last == NULL || !is_same(counter, counter->last, slot))
+		counter->last = find_row(counter, slot);
+	if (counter->last != NULL)
+		counter->last->rows++;
+	else
+		put_row(counter, slot->tts_values, slot->tts_isnull, 1);
+	return true;
+}
+
+Datum
+kanon_shard_rows(PG_FUNCTION_ARGS)
+{
+	RowCounter counter = {.lines = lines_of_call(fcinfo)};
+
+	counter.n = counter.lines.desc->natts - 1;
+	counter.context =
+		AllocSetContextCreate(CurrentMemoryContext, "kanon rows counted", ALLOCSET_DEFAULT_SIZES);
+	begin_rows(&counter);
+	read_shard(PG_GETARG_OID(0), &counter.lines, receive_row, &counter);
+	put_rows(&counter);
+	return (Datum) 0;
+}
