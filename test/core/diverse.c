@@ -167,14 +167,16 @@ count_persons(KanonPopulation *population)
 {
 	uint32_t n = population->ntypes;
 	uint32_t *person = malloc(n * sizeof(uint32_t));
-	bool *seen = calloc(n + 1, sizeof(bool));
+	uint32_t *seen = calloc(n + 1, sizeof(uint32_t)); /* its number, from 1 on; 0: none yet */
 
 	population->total = 0;
 	for (uint32_t i = 0; i < n; i++)
 	{
-		person[i] = (i * 5 + i / 3) % (n * 2 / 3 + 1);
-		population->total += !seen[person[i]];
-		seen[person[i]] = true;
+		uint32_t *number = &seen[(i * 5 + i / 3) % (n * 2 / 3 + 1)];
+
+		if (*number == 0)
+			*number = (uint32_t) ++population->total;
+		person[i] = *number - 1;
 	}
 	population->person = person;
 	free(seen);

@@ -16,7 +16,7 @@ typedef struct KanonPopulation
 	uint32_t ntypes;
 	const int64_t *rows;    /* [ntypes] */
 	int64_t total;          /* their sum; with persons, how many these are */
-	const uint32_t *person; /* [ntypes] whose rows these are; NULL: each row counts.  k_map alone */
+	const uint32_t *person; /* [ntypes] whose these are, below total; NULL: each row counts.  k_map alone */
 	const uint32_t *code[KANON_MAX_COLUMNS]; /* [ntypes] by the problem's columns, or KANON_FOREIGN */
 
 	/*

@@ -1,0 +1,229 @@
+/*
+ * test_exactly_people.c: releases of patterns under rules about several populations at once, persons
+ * among them, what a population lacks, and what graphs are estimated to take, on tables that are the
+ * same everywhere (exactly.h).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cluster/cluster.h"
+#include "diverse.h"
+#include "exact.h"
+#include "exactly.h"
+#include "freeform/graph.h"
+#include "unclassed.h"
+
+/* ---- releases ---- */
+
+static KanonProblem *
+among_people(Host *host, uint64_t *random, int i)
+{
+	KanonProblem *problem =
+		exact_problem(host, random, 14 + (size_t) i, 2 + i % 3, 2 + (uint32_t) i % 3, 2 + i % 2, false);
+
+	problem->seed = (uint64_t) i;
+	problem->effort = 0.02;
+	problem->residual = (KanonResidual) (i % 3);
+	if (i % 4 == 3)
+		diverse_shares(problem, random);
+	else
+		diverse_populations(problem, random);
+	return problem;
+}
+
+static void
+patterns(void **state)
+{
+	static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_fpt,
+										kanon_solve_pattern_clustering_greedy,
+										kanon_solve_pattern_clustering_fpt};
+	int persons = 0;
+
+	(void) state;
+	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
+	{
+		char what[40];
+		Seen seen = {what};
+		int found = 0;
+
+		snprintf(what, sizeof(what), "people %d", (int) s);
+		for (int i = 0; i < SEEN_TABLES; i++)
+		{
+			uint64_t random = 500 + (uint64_t) i;
+			Host host;
+			KanonProblem *problem = among_people(&host, &random, i);
+			KanonRelease release = {0};
+			KanonReport report = {0};
+			KanonStatus status = solves[s](problem, &release, &report);
+
+			assert_true(status == KANON_OK || status == KANON_NOT_FOUND || status == KANON_INFEASIBLE ||
+						status == KANON_REST_FORBIDDEN || status == KANON_RESIDUAL ||
+						status == KANON_TOO_LARGE);
+			seen_value(&seen, status);
+			seen_value(&seen, host.said);
+			seen_text(&seen, report.detail);
+			if (status == KANON_OK)
+			{
+				seen_figure(&seen, 0, report.cost);
+				seen_figure(&seen, 1, report.lower_bound);
+				seen_figure(&seen, 2, report.guarantee);
+				seen_figure(&seen, 3, (double) report.nodes);
+				seen_figure(&seen, 4, release.nclasses);
+				seen_release(&seen, problem, &release);
+				found++;
+			}
+			for (int p = 0; p < problem->npopulations; p++)
+				persons +=
+					status == KANON_OK && problem->npopulations > 1 && problem->populations[p].person != NULL;
+			kanon_release_free(problem, &release);
+			diverse_free_populations(problem);
+			assert_int_equal(host.blocks, 0);
+			problem_free(problem);
+		}
+		assert_true(found > 0);
+		seen_compare(&seen);
+	}
+	assert_true(persons > 0);
+}
+
+/* ---- a population has the table's rows, or not ---- */
+
+static bool
+alike(const KanonProblem *problem, const KanonPopulation *population, uint32_t tuple, uint32_t type)
+{
+	for (int c = 0; c < problem->ncolumns; c++)
+		if (population->code[c][tuple] != problem->columns[c].code[type])
+			return false;
+	return true;
+}
+
+static int64_t
+missing_by_hand(const KanonProblem *problem, const KanonPopulation *population)
+{
+	KanonPopulation table = {0};
+	int64_t missing = 0;
+
+	for (int c = 0; c < problem->ncolumns; c++)
+		table.code[c] = problem->columns[c].code;
+	for (uint32_t type = 0; type < problem->ntypes; type++)
+	{
+		bool *matches = calloc(population->ntypes, sizeof(bool));
+		int64_t rows = 0, found;
+		uint32_t first = 0;
+
+		while (!alike(problem, &table, first, type))
+			first++;
+		for (uint32_t other = 0; other < problem->ntypes; other++)
+			rows += alike(problem, &table, other, type) ? problem->rows[other] : 0;
+		for (uint32_t tuple = 0; tuple < population->ntypes; tuple++)
+			matches[tuple] = alike(problem, population, tuple, type);
+		found = diverse_found(population, matches);
+		missing += first == type && (population->person != NULL ? found == 0 : found < rows);
+		free(matches);
+	}
+	return missing;
+}
+
+static void
+missing(void **state)
+{
+	uint64_t random = 21;
+	int lacks = 0, persons = 0, ruled = 0;
+
+	(void) state;
+	for (int i = 0; i < 400; i++)
+	{
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 4 + (size_t) i % 30, 1 + i % 4,
+											  2 + (uint32_t) i % 3, 2, i % 5 == 4);
+		uint64_t refuse = (uint64_t) (i % 8 == 7);
+
+		/* row types that differ in what rules look at alone are alike here */
+		if (i % 3 == 1 && problem->ncolumns > 1)
+		{
+			diverse_ask(problem, 2);
+			ruled++;
+		}
+		diverse_populations(problem, &random);
+		for (int p = 0; p < problem->npopulations; p++)
+		{
+			const KanonPopulation *population = &problem->populations[p];
+			int64_t found = -1;
+			size_t blocks = host.blocks;
+
+			/* it may lose rows, or all of a row type */
+			for (uint32_t t = 0; t < population->ntypes && t < problem->ntypes; t++)
+				if (random_below(&random, 6) == 0)
+					((int64_t *) population->rows)[t] = problem->rows[t] - 1;
+			if (random_below(&random, 2) == 0)
+				((uint32_t *) population->code[0])[random_below(&random, problem->ntypes)] = KANON_FOREIGN;
+			host.refuse_at = refuse > 0 ? host.allocations + 1 + random_below(&random, 4) : 0;
+			if (kanon_population_missing(problem, p, &found) == KANON_OK)
+			{
+				assert_int_equal(found, missing_by_hand(problem, population));
+				lacks += found > 0;
+				persons += population->person != NULL;
+			}
+			else
+				assert_int_equal(refuse, 1);
+			assert_int_equal(host.blocks, blocks);
+		}
+		diverse_free_populations(problem);
+		if (problem->privacy != NULL)
+			diverse_free(problem);
+		problem_free(problem);
+	}
+	assert_true(lacks > 20 && persons > 20 && ruled > 20);
+}
+
+/* ---- estimates ---- */
+
+static void
+graph_memory(void **state)
+{
+	Seen seen = {"graph memory"};
+
+	(void) state;
+	for (int m = KANON_FREEFORM_GREEDY; m <= KANON_FREEFORM_K_K; m++)
+		for (int i = 0; i < SEEN_TABLES; i++)
+		{
+			KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
+			uint64_t random = 700 + (uint64_t) i;
+			Host host;
+			KanonProblem *problem =
+				i % 3 == 0 ? random_trees(&host, &random, 20 + (size_t) i, 2, 5, 2 + i % 3)
+						   : random_table(&host, &random, 20 + (size_t) i, 2 + i % 3, 6, 2 + i % 3);
+			int64_t own_k[64];
+			bool rules = i % 4 == 3 && problem->ncolumns > 1 && i % 3 != 0;
+
+			for (uint32_t t = 0; t < problem->ntypes; t++)
+				own_k[t] = t % 5;
+			options.own_k = i % 5 == 2 ? own_k : NULL;
+			problem->freeform = &options;
+			if (rules)
+				diverse_ask(problem, 2);
+			for (uint32_t n = 2; n < 4000000000u / 50; n *= 50)
+				seen_value(&seen, (int64_t) kanon_freeform_memory(problem, n));
+			if (rules)
+				diverse_free(problem);
+			problem_free(problem);
+		}
+	seen_compare(&seen);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns),
+		cmocka_unit_test(missing),
+		cmocka_unit_test(graph_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
