@@ -25,8 +25,11 @@
 /* How often rows are assigned anew in a search. */
 #define REASSIGN 20
 
-/* Tries for each unit between two crossings of the state with the best one. */
+/* Looks at each unit between two crossings of the state with the best one. */
 #define CROSS 1
+
+/* Tries between two looks at how much of the work is done: most are moves, and a small search has few. */
+#define LOOK_TRIES 16
 
 static void
 save_best(Search *s)
@@ -128,6 +131,9 @@ restore_best(Search *s)
 /* Readings of the quick run. */
 #define READINGS 64
 
+/* Reduced cost at which opening is tried one time in e, by the temperature. */
+#define REACH 0.5
+
 typedef struct Cooling
 {
 	bool warm;
@@ -196,7 +202,7 @@ set_temperature(Search *s, Cooling *c, double share)
 		s->temperature = share < QUENCH ? c->hot * pow(c->cold / c->hot, (share - PROBE) / (QUENCH - PROBE))
 										: c->cold * 0.5 * pow(0.2, (share - QUENCH) / (1 - QUENCH));
 	}
-	s->reach = s->temperature + 0.5 * c->scale;
+	s->reach = s->temperature * REACH;
 }
 
 /* The best solution so far, in all components of the two at hand. */
@@ -232,13 +238,14 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 	bool dirty = false; /* the state at hand is the best, and not saved */
 	bool quench = false;
 	int64_t since = 0;
+	int64_t cross = s->looks + CROSS * (int64_t) s->n;
 
 	start_cooling(s, warm, &cooling);
 	for (int64_t done = 0; s->best_cost > target; done++, since++)
 	{
 		double delta;
 
-		if ((done & 63) == 0)
+		if (done % LOOK_TRIES == 0)
 		{
 			double share = (double) (kanon_worked(s->pace) - begin) / work;
 
@@ -276,8 +283,11 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 			dirty = false;
 			since = 0;
 		}
-		if (done % (CROSS * (int64_t) s->n) == CROSS * (int64_t) s->n - 1)
+		if (s->looks >= cross)
+		{
 			keep_best(s, &dirty);
+			cross = s->looks + CROSS * (int64_t) s->n;
+		}
 		if (!search_try(s, &delta))
 			return KANON_NO_MEMORY;
 		if (delta == INFINITY)

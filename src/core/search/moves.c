@@ -16,7 +16,7 @@
 #define OFFERED 3
 
 /* Share of the moves that only ruin and recreate. */
-#define RUINS 0.05
+#define RUINS 0.15
 
 /* A way to get rows for an instance. */
 typedef struct Source
@@ -126,9 +126,8 @@ double
 search_dissolving(Search *s, uint32_t b, uint32_t f)
 {
 	double loss = 0;
-	int64_t load = s->load[b];
 
-	s->load[b] = 0; /* no alternative to itself */
+	search_hide(s, b); /* no alternative to itself */
 	for (uint32_t u = s->head[b]; u != NONE; u = s->next[u])
 	{
 		uint32_t i = s->type[u];
@@ -138,7 +137,7 @@ search_dissolving(Search *s, uint32_t b, uint32_t f)
 			to = search_cost(s, u, search_cheapest(s, i));
 		loss += (to - s->met[b].w) * (double) s->rows[u];
 	}
-	s->load[b] = load;
+	search_show(s, b);
 	return loss;
 }
 
@@ -556,12 +555,11 @@ search_try(Search *s, double *delta)
 {
 	const IlpModel *model = s->model;
 	double before = s->cost;
-	uint32_t u = search_below(s, s->n);
-	uint32_t i = s->type[u];
-	uint32_t a = s->in[u];
-	double now = search_cost(s, u, a);
-	size_t lo = model->opt_start[i];
-	size_t hi = model->opt_start[i + 1];
+	uint32_t u;
+	uint32_t i;
+	double now;
+	size_t lo;
+	size_t hi;
 	uint32_t f;
 	bool more = true;
 	size_t kept = 0;
@@ -571,6 +569,12 @@ search_try(Search *s, double *delta)
 	s->nlog = 0;
 	s->nfreed = 0;
 	s->failed = false;
+	if (!search_find_wanting(s, &u))
+		return true;
+	i = s->type[u];
+	now = search_cost(s, u, s->in[u]);
+	lo = model->opt_start[i];
+	hi = model->opt_start[i + 1];
 	s->pace->work += 20;
 	if (search_random(s) < RUINS)
 	{
@@ -588,8 +592,6 @@ search_try(Search *s, double *delta)
 		else
 			hi = mid;
 	}
-	if (lo == model->opt_start[i])
-		return true;
 	/*
 	 * Opening f costs about g_f more than the bound's solution: far above the
 	 * temperature there is no point in trying.

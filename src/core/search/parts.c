@@ -125,7 +125,7 @@ sort_units(Search *s, Part *part)
 		at[s->type[part->unit[j]]]++;
 	/* classes of the part do not stand */
 	for (size_t j = 0; j < part->classes.n; j++)
-		s->load[part->classes.v[j]] = -s->load[part->classes.v[j]];
+		search_hide(s, part->classes.v[j]);
 	part->ntypes = 0;
 	for (uint32_t i = 0; i < model->m; i++)
 		if (at[i] > 0)
@@ -142,7 +142,7 @@ sort_units(Search *s, Part *part)
 		}
 	part->first[part->ntypes] = sum;
 	for (size_t j = 0; j < part->classes.n; j++)
-		s->load[part->classes.v[j]] = -s->load[part->classes.v[j]];
+		search_show(s, part->classes.v[j]);
 	/* the units of a type stand together, so those in the part are found anew */
 	sum = 0;
 	for (uint32_t t = 0; t < part->ntypes; t++)

@@ -330,6 +330,7 @@ start_from(Search *s, const KanonRelease *release)
 	{
 		s->in[u] = NONE;
 		s->cost += s->model->c[s->type[u]] * (double) s->rows[u];
+		search_note_want(s, u);
 	}
 	for (uint32_t i = 0; i < s->model->m; i++)
 		s->place[i] = s->first[i];

@@ -33,6 +33,7 @@ typedef struct Search
 	KanonScratch scratch; /* of all arrays here */
 	KanonPace *pace;
 	uint64_t random;
+	int64_t looks;   /* units looked at for one that wants to move */
 	bool failed;     /* it left a class below k */
 	const double *g; /* [nf] reduced costs; may be NULL */
 	double temperature;
@@ -44,10 +45,14 @@ typedef struct Search
 	size_t *first;   /* [m + 1] units of a type */
 	size_t *gaining; /* [m] where its options that cost less than its fallback end */
 	uint32_t *in;    /* [n] instance, or NONE */
+	double *least;   /* [m] cost of a row in its cheapest instance; INFINITY: there is none */
+	uint64_t *wants; /* [n] bits: there is a cheaper instance than the one it is in */
 	uint32_t *next;  /* [n] within its class, NONE at the end */
 	uint32_t *prev;
 	uint32_t *head; /* [nf] */
 	int64_t *load;  /* [nf] rows; 0: closed */
+	uint64_t *
+		open; /* [nf] bits, all of which the processor's cache has: load is k or more, and it is not hidden */
 	/* the move at hand */
 	uint32_t *log_unit;
 	uint32_t *log_from;
@@ -103,6 +108,41 @@ search_cost(const Search *s, uint32_t unit, uint32_t f)
 	return f == NONE ? s->model->c[s->type[unit]] : s->model->w[f];
 }
 
+/* The bit of a unit, or of an instance. */
+static inline bool
+search_has_bit(const uint64_t *bits, uint32_t at)
+{
+	return (bits[at / 64] >> at % 64 & 1) != 0;
+}
+
+static inline void
+search_set_bit(uint64_t *bits, uint32_t at, bool to)
+{
+	uint64_t bit = UINT64_C(1) << at % 64;
+
+	bits[at / 64] = to ? bits[at / 64] | bit : bits[at / 64] & ~bit;
+}
+
+/* Until it is shown again a class is nobody's cheapest. */
+static inline void
+search_hide(Search *s, uint32_t f)
+{
+	search_set_bit(s->open, f, false);
+}
+
+static inline void
+search_show(Search *s, uint32_t f)
+{
+	search_set_bit(s->open, f, s->load[f] >= s->model->k);
+}
+
+/* Notes whether there is a cheaper instance than the one that a unit is in. */
+static inline void
+search_note_want(Search *s, uint32_t u)
+{
+	search_set_bit(s->wants, u, s->least[s->type[u]] < search_cost(s, u, s->in[u]));
+}
+
 /* state.c */
 
 /* Memory (s->scratch, for the caller to free) and units; all rows at their fallback. */
@@ -110,6 +150,12 @@ extern bool search_alloc(Search *s);
 
 /* The start: the given classes first (may be NULL), then greedily by cost. */
 extern KanonStatus search_start(Search *s, const IlpList *start);
+
+/*
+ * A unit for which there is something cheaper; false: none of some was one.  Most rows of a large
+ * table are where they cost least: neither do they gain by a move, nor is their class worth a ruin.
+ */
+extern bool search_find_wanting(Search *s, uint32_t *u);
 
 /* Moves a unit; the cost follows. */
 extern void search_put(Search *s, uint32_t u, uint32_t f);

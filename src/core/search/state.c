@@ -14,6 +14,23 @@
 #define MANY_ROWS (4 * 1000 * 1000)
 #define MAX_UNITS 64
 
+/* Units that are looked at for one that wants to move. */
+#define LOOKS 64
+
+bool
+search_find_wanting(Search *s, uint32_t *u)
+{
+	for (int look = 0; look < LOOKS; look++)
+	{
+		*u = search_below(s, s->n);
+		s->pace->work++;
+		s->looks++;
+		if (search_has_bit(s->wants, *u))
+			return true;
+	}
+	return false;
+}
+
 /* Moves a unit; the cost follows. */
 void
 search_put(Search *s, uint32_t u, uint32_t f)
@@ -30,8 +47,10 @@ search_put(Search *s, uint32_t u, uint32_t f)
 		if (s->next[u] != NONE)
 			s->prev[s->next[u]] = s->prev[u];
 		s->load[old] -= s->rows[u];
+		search_show(s, old);
 	}
 	s->in[u] = f;
+	search_note_want(s, u);
 	if (f != NONE)
 	{
 		s->prev[u] = NONE;
@@ -40,6 +59,7 @@ search_put(Search *s, uint32_t u, uint32_t f)
 			s->prev[s->head[f]] = u;
 		s->head[f] = u;
 		s->load[f] += s->rows[u];
+		search_show(s, f);
 	}
 }
 
@@ -72,13 +92,12 @@ search_cheapest(Search *s, uint32_t i)
 {
 	const IlpModel *model = s->model;
 
-	const int64_t *load = s->load;
+	const uint64_t *open = s->open;
 	size_t start = model->opt_start[i];
 	size_t end = s->gaining[i];
-	int64_t k = model->k;
 
 	for (size_t p = start; p < end; p++)
-		if (load[model->opt[p]] >= k)
+		if (search_has_bit(open, model->opt[p]))
 		{
 			s->pace->work += (int64_t) (p - start);
 			return model->opt[p];
@@ -123,6 +142,7 @@ start_closed(Search *s)
 	{
 		s->in[u] = NONE;
 		s->cost += s->model->c[s->type[u]] * (double) s->rows[u];
+		search_note_want(s, u);
 	}
 }
 
@@ -222,10 +242,13 @@ search_alloc(Search *s)
 	s->first = kanon_take(scratch, (size_t) model->m + 1, sizeof(*s->first));
 	s->gaining = kanon_take(scratch, model->m, sizeof(*s->gaining));
 	s->in = kanon_take(scratch, n, sizeof(*s->in));
+	s->least = kanon_take(scratch, model->m, sizeof(*s->least));
+	s->wants = kanon_take0(scratch, n / 64 + 1, sizeof(*s->wants));
 	s->next = kanon_take(scratch, n, sizeof(*s->next));
 	s->prev = kanon_take(scratch, n, sizeof(*s->prev));
 	s->head = kanon_take(scratch, model->nf, sizeof(*s->head));
 	s->load = kanon_take0(scratch, model->nf, sizeof(*s->load));
+	s->open = kanon_take0(scratch, model->nf / 64 + 1, sizeof(*s->open));
 	s->freed = kanon_take(scratch, n, sizeof(*s->freed));
 	s->alternative = kanon_take(scratch, n, sizeof(*s->alternative));
 	s->place = kanon_take(scratch, model->m, sizeof(*s->place));
@@ -265,6 +288,9 @@ search_alloc(Search *s)
 		while (end > model->opt_start[i] && model->w[model->opt[end - 1]] >= model->c[i])
 			end--;
 		s->gaining[i] = end;
+		s->least[i] = model->opt_start[i] < model->opt_start[i + 1]
+						  ? model->w[model->opt[model->opt_start[i]]]
+						  : INFINITY;
 	}
 	return true;
 }
