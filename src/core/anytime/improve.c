@@ -42,9 +42,18 @@
 /* Work that cuts may take, by that of the search; its steps are slower. */
 #define CUTS_SHARE 2
 
-/* Of the time that there is when they begin; and rows from which the search needs all of it. */
+/* Of the time that there is when they begin. */
 #define CUTS_TIME 0.3
-#define CUTS_ROWS 200000
+
+/*
+ * Rows above which one search needs all the time that the first bound leaves; how far below
+ * greedy's cost that aims, as steps to the cost itself are too long; and instances for each of greedy's classes.
+ */
+#ifndef ILP_ONE_SEARCH_ROWS
+#define ILP_ONE_SEARCH_ROWS 200000
+#endif
+#define GREEDY_AIM 0.95
+#define GREEDY_CLASSES 3
 
 /* Rows of a table that is too small for all the steps of a large one, by so many for a row. */
 #define ROW_STEPS 3e6
@@ -217,7 +226,8 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	double spent = (double) kanon_worked(&v->pace);
 	double work = search_work(v, effort);
 	double parts = 0;
-	double per_class = 2;
+	double per_class = start->n > 0 ? 2 : GREEDY_CLASSES;
+	double classes = start->n > 0 ? (double) start->n : (double) v->result.release.nclasses;
 	KanonStatus status;
 
 	/*
@@ -239,8 +249,7 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	 */
 	if ((round > 0 || v->box.low != NULL) && v->cost > 0 && v->cost < INFINITY)
 		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
-	status = filter(v, start,
-					(size_t) (per_class * (double) start->n) + (problem->k < 50 && rows < LARGE ? 600 : 1000),
+	status = filter(v, start, (size_t) (per_class * classes) + (problem->k < 50 && rows < LARGE ? 600 : 1000),
 					&part);
 	if (status != KANON_OK)
 		return status;
@@ -379,7 +388,7 @@ finish_exactly(Improve *v)
 
 /* The lower bound, and the prices that go with it. */
 static KanonStatus
-find_bound(Improve *v, double effort)
+find_bound(Improve *v, double upper, double effort)
 {
 	/* a pass over a large model costs much, and its last steps gain little */
 	double steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
@@ -387,7 +396,7 @@ find_bound(Improve *v, double effort)
 
 	kanon_pace_open(&v->pace, "bound");
 	v->prices.steps = 0;
-	status = ilp_bound(&v->model, v->cost, (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->pace);
+	status = ilp_bound(&v->model, upper, (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->pace);
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;
@@ -402,8 +411,6 @@ tighten(Improve *v)
 	double now = env->now(env->arg);
 	KanonStatus status;
 
-	if (row_units(v->model.n, v->model.m) > CUTS_ROWS)
-		return KANON_OK;
 	if (deadline > 0)
 		v->pace.deadline = now + CUTS_TIME * (deadline - now);
 	status = ilp_tighten(&v->model, v->box.low == NULL ? NULL : &v->box, v->cost,
@@ -446,7 +453,7 @@ search_in_rounds(Improve *v, const IlpList *start)
 	{
 		/* (prices of a box are as good as they get in it) */
 		if (v->box.low == NULL && round < 2 && goes_on(v, status))
-			status = find_bound(v, usual);
+			status = find_bound(v, v->cost, usual);
 		if (round == 1 && goes_on(v, status))
 			status = tighten(v);
 		tell(v);
@@ -457,12 +464,48 @@ search_in_rounds(Improve *v, const IlpList *start)
 	return status;
 }
 
+/* A large table has time for one search alone, and greedy's release is start enough for the bound that it goes by. */
 static KanonStatus
-run(Improve *v)
+search_once(Improve *v)
+{
+	IlpList none = {0};
+	KanonStatus status;
+
+	v->cost = v->result.cost;
+	status = find_bound(v, GREEDY_AIM * v->cost, fmin(1, v->problem->effort));
+	tell(v);
+	if (goes_on(v, status))
+		status = search(v, &none, false, 0, v->problem->effort);
+	tell(v);
+	return status;
+}
+
+/* A short search on all instances first. */
+static KanonStatus
+search_small(Improve *v)
 {
 	const KanonProblem *problem = v->problem;
 	IlpList start = {0};
 	double cost;
+	KanonStatus status;
+
+	kanon_pace_phase(&v->pace, "start");
+	status = ilp_search(&v->model, problem->seed,
+						fmin(1, problem->effort) * 1000 * row_units(v->model.n, v->model.m), 0, v->bound,
+						NULL, NULL, &cost, &start, &v->pace);
+	if (status == KANON_OK)
+		status = keep_solution(v, cost, &start, &v->model, NULL);
+	tell(v);
+	if (status == KANON_OK)
+		status = search_in_rounds(v, &start);
+	kanon_free(problem->env, start.v);
+	return status;
+}
+
+static KanonStatus
+run(Improve *v)
+{
+	const KanonProblem *problem = v->problem;
 	KanonStatus status;
 
 	kanon_pace_phase(&v->pace, "reduce");
@@ -476,18 +519,12 @@ run(Improve *v)
 	v->bound = fmax(v->bound, ilp_round_up(&v->model, ilp_model_floor(&v->model)));
 	if (v->pace.late)
 		return status;
-	kanon_pace_phase(&v->pace, "start");
-	status = ilp_search(&v->model, problem->seed,
-						fmin(1, problem->effort) * 1000 * row_units(v->model.n, v->model.m), 0, v->bound,
-						NULL, NULL, &cost, &start, &v->pace);
-	if (status == KANON_OK)
-		status = keep_solution(v, cost, &start, &v->model, NULL);
-	tell(v);
-	if (status == KANON_OK)
-		status = search_in_rounds(v, &start);
+	if (row_units(v->model.n, v->model.m) > ILP_ONE_SEARCH_ROWS && v->result.cost < INFINITY)
+		status = search_once(v);
+	else
+		status = search_small(v);
 	if (goes_on(v, status))
 		status = finish_exactly(v);
-	kanon_free(problem->env, start.v);
 	return status;
 }
 
@@ -520,7 +557,8 @@ run_priced(Improve *v, size_t most_pairs)
 	kanon_pace_open(&v->pace, "bound");
 	status = improve_priced(problem, &v->result, most_pairs, fmin(1, problem->effort), &v->instances, &first,
 							&v->model, &v->prices,
-							row_units(problem->rows, problem->ntypes) > CUTS_ROWS ? NULL : &v->box, &v->pace);
+							row_units(problem->rows, problem->ntypes) > ILP_ONE_SEARCH_ROWS ? NULL : &v->box,
+							&v->pace);
 	if (status != KANON_OK)
 		return status;
 	v->cost = v->result.cost;
