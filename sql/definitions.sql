@@ -119,7 +119,7 @@ UPDATE p_history SET persons = relation
 UPDATE p_history SET types = persons
 UPDATE p_history SET relation = 'p_publication'
 UPDATE p_history SET persons = 'p_history', types = 'p_history', relation = 'p_history'
-UPDATE p_history SET started = 'infinity', finished = '-infinity', cost = 'NaN', row_count = -1, k = -1
+UPDATE p_history SET started = '294276-12-31', finished = '4713-01-02 BC', cost = 'NaN', row_count = -1, k = -1
 ALTER TABLE p_persons_2 ALTER class TYPE text
 ALTER TABLE p_persons_2 DROP COLUMN class
 ALTER TABLE p_persons_2 DROP COLUMN key
