@@ -15,8 +15,10 @@
 /* Instances short of freed rows that are offered rows to spare. */
 #define OFFERED 3
 
-/* Share of the moves that only ruin and recreate. */
+/* Share of the moves that only ruin and recreate; where classes are large much goes with each. */
 #define RUINS 0.15
+#define RUINS_LARGE 0.05
+#define LARGE_K 50
 
 /* A way to get rows for an instance. */
 typedef struct Source
@@ -576,7 +578,7 @@ search_try(Search *s, double *delta)
 	lo = model->opt_start[i];
 	hi = model->opt_start[i + 1];
 	s->pace->work += 20;
-	if (search_random(s) < RUINS)
+	if (search_random(s) < (model->k < LARGE_K ? RUINS : RUINS_LARGE))
 	{
 		if (!ruin(s, u))
 			return false;
