@@ -55,6 +55,26 @@ typedef struct KanonProgress
 	double lower_bound; /* of every release */
 } KanonProgress;
 
+/* Processes of a team, the caller among them. */
+#define KANON_MAX_MEMBERS 16
+
+/*
+ * How the host lets several processes work together.  open gives memory that all of them
+ * see (NULL: there is none, work alone) and says in *members how many there are, the caller
+ * (number 0) among them, of at most `most`.  From then on each of the others waits for start, does its share and
+ * says that it is done; wait returns when all are, or false when that will not happen.
+ * After close there are none; a team of which wait has returned false is not closed: the host takes it back.
+ */
+typedef struct KanonTeam
+{
+	void *arg;
+	int most;
+	void *(*open)(void *arg, size_t size, int *members);
+	void (*start)(void *arg);
+	bool (*wait)(void *arg);
+	void (*close)(void *arg);
+} KanonTeam;
+
 /*
  * What the core needs of its host.  alloc returns NULL when memory or the
  * budget is spent; it never longjmps.  poll is called at least every few
@@ -72,6 +92,7 @@ typedef struct KanonEnv
 	double (*now)(void *arg); /* seconds, monotonic */
 	size_t refused;           /* out: bytes of the request that failed */
 	size_t foreign;           /* bytes a linked library may take beside alloc; 0: no limit */
+	const KanonTeam *pricing; /* whose members call ilp_member_work (program/bound.h); NULL: alone */
 } KanonEnv;
 
 typedef enum KanonOrder

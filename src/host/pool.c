@@ -267,6 +267,60 @@ pool_end(Pool *pool)
 	pfree(pool);
 }
 
+/* ---- as the core sees it ---- */
+
+static void *
+team_open(void *arg, size_t size, int *members)
+{
+	PoolTeam *team = arg;
+
+	team->pool = pool_create(team->work, team->caller, team->border, size, team->team.most - 1, team->say);
+	if (team->pool == NULL)
+		return NULL;
+	*members = pool_workers(team->pool) + 1;
+	ereport(DEBUG1, (errmsg_internal("%s: %d of them", team->work->name, *members - 1)));
+	return pool_block(team->pool);
+}
+
+static void
+team_start(void *arg)
+{
+	pool_start(((PoolTeam *) arg)->pool);
+}
+
+static bool
+team_wait(void *arg)
+{
+	return pool_wait(((PoolTeam *) arg)->pool);
+}
+
+/* The core goes on: whoever cancels meanwhile is heard at its next poll. */
+static void
+team_close(void *arg)
+{
+	HOLD_CANCEL_INTERRUPTS();
+	pool_team_end(arg);
+	RESUME_CANCEL_INTERRUPTS();
+}
+
+void
+pool_team_init(PoolTeam *team, const PoolWork *work, Oid caller, Border *border, int workers, bool say)
+{
+	*team = (PoolTeam){
+		.team = {team, Min(workers + 1, KANON_MAX_MEMBERS), team_open, team_start, team_wait, team_close},
+		.work = work,
+		.caller = caller,
+		.border = border,
+		.say = say};
+}
+
+void
+pool_team_end(PoolTeam *team)
+{
+	pool_end(team->pool);
+	team->pool = NULL;
+}
+
 /* ---- in a worker ---- */
 
 /* Waits for the next round; its number. */

@@ -84,6 +84,25 @@ pool_task(PoolTasks *tasks, uint32 *task)
 	return *task < tasks->n;
 }
 
+/*
+ * A pool as the core sees it: its open starts the pool, its close sends the workers home.  Of
+ * one that the core does not close pool_team_end does.
+ */
+typedef struct PoolTeam
+{
+	KanonTeam team;
+	const PoolWork *work;
+	Oid caller;
+	Border *border;
+	bool say;
+	Pool *pool; /* NULL: it is not open */
+} PoolTeam;
+
+/* Of so many workers at most, beside the caller; otherwise as pool_create. */
+extern void pool_team_init(PoolTeam *team, const PoolWork *work, Oid caller, Border *border, int workers,
+						   bool say);
+extern void pool_team_end(PoolTeam *team);
+
 /* The library that an SQL function is in, as it was named when that was created. */
 extern char *library_of(Oid function);
 

@@ -14,12 +14,8 @@ typedef struct FullDomain
 {
 	KanonFullDomainOptions options;
 	KanonOutcome outcome;
-	Oid caller;
-	Border *border;
 	int workers;
-	bool asked; /* for workers by their number */
-	KanonTeam team;
-	Pool *pool;
+	PoolTeam team;
 } FullDomain;
 
 /* Workers beside the caller; none but for speedy. */
@@ -67,30 +63,6 @@ kanon_full_domain_worker(dsm_segment *segment, shm_toc *toc)
 	pool_worker(toc, &checking);
 }
 
-static void *
-team_open(void *arg, size_t size, int *members)
-{
-	FullDomain *own = arg;
-
-	own->pool = pool_create(&checking, own->caller, own->border, size, own->workers, own->asked);
-	if (own->pool == NULL)
-		return NULL;
-	*members = pool_workers(own->pool) + 1;
-	return pool_block(own->pool);
-}
-
-static void
-team_start(void *arg)
-{
-	pool_start(((FullDomain *) arg)->pool);
-}
-
-static bool
-team_wait(void *arg)
-{
-	return pool_wait(((FullDomain *) arg)->pool);
-}
-
 /* ---- the model ---- */
 
 static KanonStatus
@@ -99,8 +71,7 @@ solve(Run *run)
 	FullDomain *own = run->request->own;
 	KanonStatus status = kanon_solve_full_domain(&run->problem, &own->outcome, &run->release, &run->report);
 
-	pool_end(own->pool);
-	own->pool = NULL;
+	pool_team_end(&own->team);
 	return status;
 }
 
@@ -154,11 +125,10 @@ set_up(Run *run)
 	FullDomain *own = run->request->own;
 
 	run->problem.full_domain = &own->options;
-	own->caller = run->request->caller;
-	own->border = run->border;
-	own->asked = run->request->given[OPTION_WORKERS];
-	own->team = (KanonTeam){own, team_open, team_start, team_wait};
-	own->options.team = &own->team;
+	/* (whoever asked for workers by their number is told if there are fewer) */
+	pool_team_init(&own->team, &checking, run->request->caller, run->border, own->workers,
+				   run->request->given[OPTION_WORKERS]);
+	own->options.team = &own->team.team;
 }
 
 static void

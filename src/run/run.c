@@ -18,6 +18,7 @@
 #include "run/args.h"
 #include "run/aside.h"
 #include "run/parted.h"
+#include "run/pricing.h"
 #include "run/stable.h"
 #include "run/successive.h"
 #include "run/words.h"
@@ -477,6 +478,7 @@ begin(Request *request, bool whole)
 	run->record.started_at = GetCurrentTimestamp();
 	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
 	run->border = border_create(request->function);
+	pricing_offer(run);
 	SPI_connect();
 	steps->open(run);
 	masks_read(run->source, request->mask, request->key, request->mask_key);

@@ -12,7 +12,7 @@
 
 #include "exact.h"
 #include "anytime/improve.h"
-#include "program/bound.h"
+#include "program/lagrange.h"
 
 static double
 random_double(uint64_t *random)
@@ -361,12 +361,164 @@ ends_early(void **state)
 	exact_cancel_each(scarce_problem, 0, kanon_solve_improve);
 }
 
+/* ---- a team of members who take turns ---- */
+
+typedef struct Turns
+{
+	Host *host;
+	int members;
+	void *block;
+	IlpMember *member[KANON_MAX_MEMBERS];
+	int rounds;
+	int closed;
+	bool leaves; /* wait says that somebody is gone */
+} Turns;
+
+static void *
+turns_open(void *arg, size_t size, int *members)
+{
+	Turns *turns = arg;
+
+	turns->block = malloc(size);
+	/* (nothing there is counted on) */
+	memset(turns->block, 0xa7, size);
+	*members = turns->members;
+	return turns->block;
+}
+
+static void
+turns_start(void *arg)
+{
+	((Turns *) arg)->rounds++;
+}
+
+static bool
+turns_wait(void *arg)
+{
+	Turns *turns = arg;
+
+	for (int m = 1; m < turns->members; m++)
+	{
+		if (turns->member[m] == NULL)
+			turns->member[m] = ilp_member_open(&turns->host->env, turns->block, m);
+		if (turns->member[m] == NULL)
+			return false;
+		ilp_member_work(turns->member[m]);
+	}
+	return !turns->leaves;
+}
+
+static void
+turns_end(Turns *turns)
+{
+	for (int m = 1; m < turns->members; m++)
+	{
+		ilp_member_close(turns->member[m]);
+		turns->member[m] = NULL;
+	}
+	free(turns->block);
+	turns->block = NULL;
+}
+
+static void
+turns_close(void *arg)
+{
+	((Turns *) arg)->closed++;
+	turns_end(arg);
+}
+
+/* The bound by so many members, of whom some are missing. */
+static KanonStatus
+bound_together(IlpModel *model, Turns *turns, int most, int64_t *work, IlpPrices *prices)
+{
+	KanonTeam team = {turns, most, turns_open, turns_start, turns_wait, turns_close};
+	KanonPace pace = {.env = model->env, .phase = "test", .rows_left = -1};
+	KanonStatus status;
+
+	memset(prices, 0, sizeof(*prices));
+	model->env->pricing = most > 0 ? &team : NULL;
+	status = ilp_bound(model, ilp_model_ceiling(model), 200, prices, &pace);
+	model->env->pricing = NULL;
+	*work = kanon_worked(&pace);
+	return status;
+}
+
+/* Whoever takes part, bound and prices are the same to the last bit, by as much work; what ends it is told. */
+static void
+shared_by_a_team(void **state)
+{
+	uint64_t random = 80;
+	int rounds = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(60); round++)
+	{
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, round);
+		KanonEnv *env = problem->env;
+		int most = 2 + (int) random_below(&random, 4);
+		Turns turns = {.host = &host, .members = 1 + (int) random_below(&random, (uint32_t) most)};
+		KanonPace watch;
+		KanonInstances instances;
+		IlpModel model;
+		IlpPrices alone, together;
+		int64_t work_alone, work;
+
+		assert_int_equal(build(problem, INFINITY, &watch, &instances, &model), KANON_OK);
+		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
+		assert_int_equal(bound_together(&model, &turns, 0, &work_alone, &alone), KANON_OK);
+		assert_int_equal(turns.rounds, 0);
+		assert_int_equal(bound_together(&model, &turns, most, &work, &together), KANON_OK);
+		assert_true(turns.block == NULL && (turns.closed > 0) == (turns.rounds > 0));
+		rounds += turns.members > 1 ? turns.rounds : 0;
+		assert_true(alone.bound == together.bound && alone.steps == together.steps && work == work_alone);
+		assert_memory_equal(alone.y, together.y, model.m * sizeof(*alone.y));
+		assert_memory_equal(alone.g, together.g, model.nf * sizeof(*alone.g));
+		ilp_prices_free(env, &together);
+		for (int how = 0; how < 2 && round < 3; how++)
+		{
+			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
+
+			host.refuse_at = 0;
+
+			while (fails_again(&failure))
+			{
+				fail_at(&host, &failure);
+				failure.status = bound_together(&model, &turns, most, &work, &together);
+				/* (a member who could not begin is gone for the others, and boxes are done without) */
+				if (how == 0 && (failure.status == KANON_CANCELLED || host.allocations >= host.refuse_at))
+					failure.status = failure.status == KANON_OK && host.allocations < host.refuse_at
+										 ? KANON_OK
+										 : KANON_NO_MEMORY;
+				ilp_prices_free(env, &together);
+				turns_end(&turns);
+			}
+		}
+		if (turns.rounds > 0)
+		{
+			int closed = turns.closed;
+
+			turns.leaves = true;
+			assert_int_equal(bound_together(&model, &turns, most, &work, &together), KANON_CANCELLED);
+			ilp_prices_free(env, &together);
+			assert_int_equal(turns.closed, closed);
+			turns_end(&turns);
+		}
+		ilp_prices_free(env, &alone);
+		ilp_model_free(&model);
+		kanon_instances_free(env, &instances);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(rounds > 0 || ILP_TEAM_PAIRS > 1000);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(box_is_exact),  cmocka_unit_test(cuts_tighten), cmocka_unit_test(prices_choose),
-		cmocka_unit_test(cuts_in_a_box), cmocka_unit_test(ends_early),
+		cmocka_unit_test(cuts_in_a_box), cmocka_unit_test(ends_early),   cmocka_unit_test(shared_by_a_team),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

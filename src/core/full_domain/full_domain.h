@@ -15,9 +15,6 @@
 /* Nodes of a lattice of which each is looked at; of larger ones the most promising are. */
 #define KANON_MAX_NODES 10000000
 
-/* Processes that may check a node together. */
-#define KANON_MAX_MEMBERS 16
-
 /*
  * What is to be least; full_domain_metric.c has sources and formulas.  As
  * reported all but precision are losses.
@@ -40,21 +37,6 @@ typedef enum KanonSearch
 	KANON_SEARCH_FLASH,
 	KANON_SEARCH_SPEEDY /* flash, whose nodes a team checks */
 } KanonSearch;
-
-/*
- * How the host lets several processes check a node together.  open gives memory
- * that all of them see (NULL: there is none, work alone) and says in *members
- * how many there are, the caller (number 0) among them.  From then on each of
- * the others waits for start, does its share by kanon_member_work and says that
- * it is done; wait returns when all are, or false when that will not happen.
- */
-typedef struct KanonTeam
-{
-	void *arg;
-	void *(*open)(void *arg, size_t size, int *members);
-	void (*start)(void *arg);
-	bool (*wait)(void *arg);
-} KanonTeam;
 
 /* A member's own state; memory is that of the common block, as open gave it. */
 typedef struct KanonMember KanonMember;
@@ -94,7 +76,7 @@ typedef struct KanonFullDomainOptions
 	KanonSearch search;
 	bool explore;          /* fill outcome->all; a check for every node that fulfils the rules */
 	double most_nodes;     /* of a lattice of which each is looked at; 0: KANON_MAX_NODES */
-	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY; NULL: alone */
+	const KanonTeam *team; /* for KANON_SEARCH_SPEEDY, whose members call kanon_member_work; NULL: alone */
 
 	/*
 	 * Its node stays while it fulfils the rules, and then the best of those above it is

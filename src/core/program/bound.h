@@ -70,6 +70,16 @@ extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w,
 extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
 									   IlpPrices *prices, KanonPace *pace);
 
+/*
+ * lagrange_team.c: what a member of KanonEnv.pricing does beside the caller; memory is that of the
+ * common block, as open gave it.  Whoever takes part, prices and bound are the same.
+ */
+typedef struct IlpMember IlpMember;
+
+extern IlpMember *ilp_member_open(KanonEnv *env, void *block, int number);
+extern void ilp_member_work(IlpMember *member);
+extern void ilp_member_close(IlpMember *member);
+
 /* tighten.c */
 
 /*

@@ -19,39 +19,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "program/bound.h"
-#include "util/scratch.h"
-#include "util/sort.h"
+#include "program/lagrange.h"
 
 /* Steps between two full passes. */
 #define PASS_STEPS 30
 
 /* Pairs above which steps on a sixth of them take too long. */
 #define VERY_MANY (10 * 1000 * 1000)
-
-typedef struct Lagrange
-{
-	KanonScratch scratch;
-	const IlpModel *model;
-	const IlpBox *box; /* prices stay within; NULL: anywhere below c */
-	KanonPace *pace;
-	double *y;
-	double *slack;      /* [m] the subgradient */
-	double *dir;        /* [m] deflected */
-	double *trial;      /* [m] best y on the active set since the last pass */
-	IlpCandidate *cand; /* [m] scratch */
-	uint32_t *active;   /* [nf] */
-	uint32_t nactive;
-	KanonKeyed *gains; /* with groups: [nf] those that would open, by g_f, and as much scratch */
-	uint32_t *left;    /* [ngroups] of each that may yet open */
-
-	/* with values_needed, by value: the instance at hand is number `asked` */
-	uint32_t asked;
-	uint32_t *has;    /* [nvalues] asked: it has it; */
-	uint32_t *offers; /* [nvalues] asked: it could, by the candidate dearest[] */
-	size_t *dearest;
-	uint32_t *offered; /* [nvalues] those values */
-} Lagrange;
 
 double
 ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w, double *slack)
@@ -191,9 +165,8 @@ take_values(Lagrange *l, uint32_t f, size_t ncand, int64_t *rows, double *slack)
 	return sum;
 }
 
-/* g_f(y); takes the rows chosen off slack when that is given and g_f is negative. */
-static double
-reduced_cost(Lagrange *l, uint32_t f, double *slack)
+double
+lagrange_cost(Lagrange *l, uint32_t f, double *slack)
 {
 	const IlpModel *model = l->model;
 	const double *y = l->y;
@@ -277,30 +250,56 @@ open_of_groups(Lagrange *l, uint32_t *n)
 	return sum;
 }
 
+/* g_f(y) of the active instances, whose rows go off slack unless that is NULL, or of all. */
+static KanonStatus
+find_costs(Lagrange *l, bool active, double *slack, double *g)
+{
+	const IlpModel *model = l->model;
+	uint32_t n = active ? l->nactive : model->nf;
+
+	if (l->team != NULL)
+		return lagrange_team_pass(l, active, g);
+	for (uint32_t a = 0; a < n; a++)
+	{
+		uint32_t f = active ? l->active[a] : a;
+
+		g[a] = lagrange_cost(l, f, slack);
+		if (kanon_step(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
+			return KANON_CANCELLED;
+	}
+	return KANON_OK;
+}
+
+/* Their share of L, in their order; with groups *n is how many open, which come first in l->gains. */
+static double
+sum_costs(Lagrange *l, bool active, const double *g, double sum, uint32_t *n)
+{
+	const IlpModel *model = l->model;
+	uint32_t count = active ? l->nactive : model->nf;
+
+	*n = 0;
+	for (uint32_t a = 0; a < count; a++)
+		if (model->group == NULL)
+			sum += kanon_min(0, g[a]);
+		else if (g[a] < 0)
+			l->gains[(*n)++] = (KanonKeyed){g[a], active ? l->active[a] : a};
+	return model->group == NULL ? sum : sum + open_of_groups(l, n);
+}
+
 /* All g_f(y) and L(y). */
 static KanonStatus
 full_pass(Lagrange *l, double *g, double *bound)
 {
 	const IlpModel *model = l->model;
 	double sum = model->base;
-	uint32_t n = 0;
+	uint32_t opened;
+	KanonStatus status = find_costs(l, false, NULL, g);
 
 	for (uint32_t i = 0; i < model->m; i++)
 		sum += (double) model->n[i] * l->y[i];
-	for (uint32_t f = 0; f < model->nf; f++)
-	{
-		g[f] = reduced_cost(l, f, NULL);
-		if (model->group == NULL)
-			sum += kanon_min(0, g[f]);
-		else if (g[f] < 0)
-			l->gains[n++] = (KanonKeyed){g[f], f};
-		if (kanon_step(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
-			return KANON_CANCELLED;
-	}
-	if (model->group != NULL)
-		sum += open_of_groups(l, &n);
-	*bound = sum;
-	return KANON_OK;
+	if (status == KANON_OK)
+		*bound = sum_costs(l, false, g, sum, &opened);
+	return status;
 }
 
 /*
@@ -336,6 +335,8 @@ choose_active(Lagrange *l, const double *g, double spread)
 	for (uint32_t f = 0; f < model->nf; f++)
 		if (g[f] < threshold)
 			l->active[l->nactive++] = f;
+	if (l->team != NULL)
+		lagrange_team_list(l);
 }
 
 /* L on the active set, and its subgradient. */
@@ -344,30 +345,20 @@ active_pass(Lagrange *l, double *value)
 {
 	const IlpModel *model = l->model;
 	double sum = model->base;
-	uint32_t n = 0;
+	uint32_t opened;
+	KanonStatus status;
 
 	for (uint32_t i = 0; i < model->m; i++)
 	{
 		sum += (double) model->n[i] * l->y[i];
 		l->slack[i] = (double) model->n[i];
 	}
-	for (uint32_t a = 0; a < l->nactive; a++)
-	{
-		uint32_t f = l->active[a];
-		double g = reduced_cost(l, f, model->group == NULL ? l->slack : NULL);
-
-		if (model->group == NULL)
-			sum += kanon_min(0, g);
-		else if (g < 0)
-			l->gains[n++] = (KanonKeyed){g, f};
-		if (kanon_step(l->pace, (int64_t) (model->start[f + 1] - model->start[f]) * 8))
-			return KANON_CANCELLED;
-	}
-	if (model->group != NULL)
-		sum += open_of_groups(l, &n);
-	for (uint32_t j = 0; j < n; j++)
-		reduced_cost(l, l->gains[j].item, l->slack);
-	*value = sum;
+	status = find_costs(l, true, model->group == NULL ? l->slack : NULL, l->g);
+	if (status != KANON_OK)
+		return status;
+	*value = sum_costs(l, true, l->g, sum, &opened);
+	for (uint32_t j = 0; j < opened; j++)
+		lagrange_cost(l, l->gains[j].item, l->slack);
 	return KANON_OK;
 }
 
@@ -449,6 +440,7 @@ lagrange_alloc(Lagrange *l, IlpPrices *prices)
 	}
 	if (prices->g == NULL)
 		prices->g = kanon_alloc(env, model->nf, sizeof(*prices->g));
+	l->g = prices->g;
 	if (scratch->failed || prices->g == NULL)
 		return false;
 	if (prices->y == NULL)
@@ -544,7 +536,9 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 	if (lagrange_alloc(&l, prices))
 	{
 		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
-		status = full_pass(&l, prices->g, &prices->bound);
+		status = steps > 0 ? lagrange_team_open(&l) : KANON_OK;
+		if (status == KANON_OK)
+			status = full_pass(&l, prices->g, &prices->bound);
 	}
 	for (uint32_t i = 0; i < model->m; i++)
 		spread = kanon_max(spread, model->c[i]);
@@ -583,6 +577,7 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
 		status = full_pass(&l, prices->g, &prices->bound);
 	}
+	lagrange_team_close(&l);
 	kanon_scratch_free(&l.scratch);
 	return status;
 }
