@@ -219,6 +219,18 @@ CREATE TABLE hashed AS SELECT i FROM generate_series(1, 300000) i;
 SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('hashed'::regclass) AS g (i int, rows bigint);
 DROP TABLE hashed;
 RESET work_mem;
+-- and so are those of neighbours that differ in what is stored out of line
+CREATE TABLE far (a text);
+ALTER TABLE far ALTER a SET STORAGE EXTERNAL;
+INSERT INTO far SELECT repeat(chr(97 + i % 3), 3000) FROM generate_series(1, 9) i;
+SELECT left(a, 1) AS a, length(a), sum(rows) FROM kanon_shard_rows('far'::regclass) AS g (a text, rows bigint) GROUP BY 1, 2 ORDER BY 1;
+DROP TABLE far;
+-- of values that are compressed one at a time is in memory as it was
+CREATE TABLE compressed AS SELECT convert_to(repeat('x', 100000), 'UTF8') AS p, i FROM generate_series(1, 401) i;
+CREATE VIEW measured AS SELECT CASE WHEN i < 401 THEN p ELSE convert_to('lot ' || (SELECT sum(total_bytes) FROM pg_backend_memory_contexts), 'UTF8') END AS p FROM compressed;
+SELECT max(convert_from(p, 'UTF8')::bigint) < 25000000 AS little FROM kanon_shard_types('measured'::regclass) AS g (p bytea, rows bigint) WHERE octet_length(p) < 20;
+DROP VIEW measured;
+DROP TABLE compressed;
 -- all as the caller may read it
 SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a int, rows int);
 SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (rows bigint);

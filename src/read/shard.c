@@ -194,6 +194,22 @@ put_types(TypeCounter *counter)
 	types_reset(counter->types);
 }
 
+static void
+count_hash(TypeCounter *counter, const char *bytes)
+{
+	uint64 hash;
+	bool found;
+	TypeCount *type;
+
+	memcpy(&hash, bytes, sizeof(hash));
+	type = types_insert(counter->types, hash, &found);
+	if (!found)
+		type->rows = 0;
+	type->rows++;
+	if (!found && counter->types->members * sizeof(TypeCount) * 2 > get_hash_memory_limit())
+		put_types(counter);
+}
+
 /* Of rows that tell values each by itself, of all others the hash. */
 static bool
 receive_type(void *arg, TupleTableSlot *slot)
@@ -201,10 +217,7 @@ receive_type(void *arg, TupleTableSlot *slot)
 	TypeCounter *counter = arg;
 	bytea *packed;
 	const char *bytes;
-	uint64 hash;
 	int size;
-	bool found;
-	TypeCount *type;
 
 	if (slot->tts_isnull[0])
 	{
@@ -216,18 +229,13 @@ receive_type(void *arg, TupleTableSlot *slot)
 	packed = DatumGetByteaPP(slot->tts_values[0]);
 	bytes = VARDATA_ANY(packed) + PACKED_LOT;
 	size = VARSIZE_ANY_EXHDR(packed) - PACKED_LOT;
-	if (size != PACKED_HASH)
-	{
+	if (size == PACKED_HASH)
+		count_hash(counter, bytes);
+	else
 		put_type(counter, bytes, Max(size, 0), 1);
-		return true;
-	}
-	memcpy(&hash, bytes, sizeof(hash));
-	type = types_insert(counter->types, hash, &found);
-	if (!found)
-		type->rows = 0;
-	type->rows++;
-	if (!found && counter->types->members * sizeof(TypeCount) * 2 > get_hash_memory_limit())
-		put_types(counter);
+	/* (otherwise the query's memory has it until the last row) */
+	if (packed != (bytea *) DatumGetPointer(slot->tts_values[0]))
+		pfree(packed);
 	return true;
 }
 
@@ -281,10 +289,17 @@ typedef struct RowCounter
 	MemoryContext context;
 } RowCounter;
 
+/* (The macro takes what lies elsewhere for short, too, of no bytes.) */
+static inline bool
+is_short(Datum value)
+{
+	return VARATT_IS_SHORT(DatumGetPointer(value)) && !VARATT_IS_EXTERNAL(DatumGetPointer(value));
+}
+
 static inline bool
 is_same_value(Datum a, Datum b, int16 length)
 {
-	if (length == -1 && VARATT_IS_SHORT(DatumGetPointer(a)) && VARATT_IS_SHORT(DatumGetPointer(b)))
+	if (length == -1 && is_short(a) && is_short(b))
 		return VARSIZE_SHORT(DatumGetPointer(a)) == VARSIZE_SHORT(DatumGetPointer(b)) &&
 			   memcmp(DatumGetPointer(a), DatumGetPointer(b), VARSIZE_SHORT(DatumGetPointer(a))) == 0;
 	return datum_image_eq(a, b, false, length);
