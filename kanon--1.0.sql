@@ -588,7 +588,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_shard_types';
 
 COMMENT ON FUNCTION @extschema@.kanon_shard_types(oid)
-IS 'behind kanon.distribute: how many rows of a table are of each row type';
+IS 'behind kanon.distribute: how many rows of a table are of each row type, told once or a few times';
 
 CREATE FUNCTION @extschema@.kanon_shard_rows(shard oid)
 RETURNS SETOF record
@@ -596,7 +596,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_shard_rows';
 
 COMMENT ON FUNCTION @extschema@.kanon_shard_rows(oid)
-IS 'behind kanon.distribute: the rows of a table, those that are alike once, and how many they are';
+IS 'behind kanon.distribute: the rows of a table, those that are alike once or a few times, and how many they are';
 
 CREATE FUNCTION @extschema@.kanon_class_of(classes bytea, row_type bytea, shard integer)
 RETURNS bigint

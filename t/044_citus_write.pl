@@ -479,6 +479,17 @@ foreach my $change (
 	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, $says, $name);
 }
+# By parts nothing is packed, and it is the same.
+ask(<<'E');
+CREATE TABLE parts (site int, a int, b int, c int, d int);
+SELECT create_distributed_table('parts', 'd');
+INSERT INTO parts SELECT i % 24, hashint4(i) & 31, hashint4(i + 1000000) & 15, hashint4(i + 2000000) & 31, i % 13 FROM generate_series(1, 16000) i;
+GRANT SELECT ON parts TO doctor;
+E
+ask("TRUNCATE hold; INSERT INTO hold VALUES ('far: SELECT spoil(''DELETE FROM %%s WHERE ctid IN (SELECT min(ctid) FROM %%1\$s)'')')");
+(undef, $err) = run("SET work_mem = '64kB'; SET kanon.max_memory = '1MB'; SELECT FROM kanon_pattern_guided('parts', 'far', '{site,a,b,c}', 5, partition_by => 'site', keep => '{d}')");
+like($err, $not_told, 'a row less, by parts');
+ask('DROP TABLE parts');
 # Two row types with one hash: the rows are set aside again, under a seed for which that is not so.
 ask("TRUNCATE hold; INSERT INTO hold VALUES ('far: SELECT spoil(''UPDATE %%s SET kanon_packed = overlay(kanon_packed PLACING int8send(1) FROM 5 FOR 8)'')')");
 (undef, $err) = run("SET client_min_messages = debug1; SELECT FROM kanon_pattern_guided('many', 'far', '{age,zip}', 60, keep => '{diagnosis}')");

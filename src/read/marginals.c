@@ -126,6 +126,7 @@ marginals_read(Source *source, Border *border, Marginals *marginals)
 	}
 	charge(&reader);
 	like.nrows = reader.nrows;
+	rowtypes_check_staged(source, like.nrows);
 	if (source->ngrouped > source->nqis)
 		like.totals = (const int64 **) &marginals->rows[source->nqis];
 	return marginals_types(marginals, &like, border, NULL);

@@ -335,6 +335,13 @@ raise_unknown_types(void)
 			 errdetail("Somebody has changed them."), errhint("Run the call again.")));
 }
 
+void
+rowtypes_check_staged(const Source *source, int64 nrows)
+{
+	if (OidIsValid(source->staged_from) && nrows != source->staged_rows)
+		raise_unknown_types();
+}
+
 static RowTypes *
 collect_types(GroupReceiver *recv)
 {
@@ -345,8 +352,7 @@ collect_types(GroupReceiver *recv)
 	uint32 n = recv->ntypes;
 	uint32 *order = NULL, *place = NULL;
 
-	if (OidIsValid(source->staged_from) && recv->nrows != source->staged_rows)
-		raise_unknown_types();
+	rowtypes_check_staged(source, recv->nrows);
 	types->source = source;
 	types->ntypes = n;
 	types->grouped = MemoryContextAllocZero(recv->border->context, sizeof(KanonColumn) * source->ngrouped);

@@ -54,6 +54,9 @@ extern RowTypes *rowtypes_read_written(Source *source, const RowsBeside *beside,
 /* A table that this transaction has written: those columns alone. */
 extern void rows_read_written(const char *name, Oid relid, const RowsBeside *beside);
 
+/* Raises if rows that were set aside are more or fewer by now. */
+extern void rowtypes_check_staged(const Source *source, int64 nrows);
+
 /* Finds a row's type again; DICTIONARY_NONE: it has none. */
 typedef struct TypeIndex TypeIndex;
 extern TypeIndex *type_index_create(const RowTypes *types, Border *border);
