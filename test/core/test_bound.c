@@ -399,10 +399,14 @@ turns_wait(void *arg)
 
 	for (int m = 1; m < turns->members; m++)
 	{
+		uint64_t before = turns->host->allocations;
+
 		if (turns->member[m] == NULL)
 			turns->member[m] = ilp_member_open(&turns->host->env, turns->block, m);
 		if (turns->member[m] == NULL)
 			return false;
+		/* (it has next to no memory of its own: what is refused is refused before the team is there) */
+		assert_true(turns->host->allocations <= before + 1);
 		ilp_member_work(turns->member[m]);
 	}
 	return !turns->leaves;

@@ -23,6 +23,7 @@ typedef struct Block
 	size_t w, n, start, type; /* the model's */
 	size_t y, g, list;
 	size_t slack; /* [members - 1][m] rows taken by each but the caller, negative */
+	size_t cand;  /* [members - 1][m] their scratch: whatever grows with the model is paid for at once */
 } Block;
 
 struct IlpMember
@@ -48,7 +49,7 @@ array_at(Block *block, size_t at)
 	return (char *) block + at;
 }
 
-/* Where an array of so many items of eight bytes at most is put; *size grows. */
+/* Where an array of so many items is put, of which none asks for more than eight bytes' alignment; *size grows. */
 static size_t
 put_array(size_t *size, size_t items, size_t item)
 {
@@ -76,6 +77,7 @@ lay_out(Block *block, const IlpModel *model, int members)
 	block->g = put_array(&size, model->nf, sizeof(double));
 	block->list = put_array(&size, model->nf, sizeof(uint32_t));
 	block->slack = put_array(&size, (size_t) model->m * (size_t) (members - 1), sizeof(double));
+	block->cand = put_array(&size, (size_t) model->m * (size_t) (members - 1), sizeof(IlpCandidate));
 	return size;
 }
 
@@ -97,7 +99,11 @@ see_block(IlpMember *member, KanonEnv *env, Block *block, int number)
 							   .start = array_at(block, block->start),
 							   .type = array_at(block, block->type)};
 	member->slack = (double *) array_at(block, block->slack) + (size_t) (number - 1) * block->m;
-	member->l = (Lagrange){.model = &member->model, .pace = &member->pace, .y = array_at(block, block->y)};
+	member->l =
+		(Lagrange){.model = &member->model,
+				   .pace = &member->pace,
+				   .y = array_at(block, block->y),
+				   .cand = (IlpCandidate *) array_at(block, block->cand) + (size_t) (number - 1) * block->m};
 }
 
 IlpMember *
@@ -105,25 +111,16 @@ ilp_member_open(KanonEnv *env, void *block, int number)
 {
 	IlpMember *member = kanon_alloc0(env, 1, sizeof(*member));
 
-	if (member == NULL)
-		return NULL;
-	see_block(member, env, block, number);
-	member->l.cand = kanon_alloc(env, member->model.m, sizeof(*member->l.cand));
-	if (member->l.cand == NULL)
-	{
-		kanon_free(env, member);
-		return NULL;
-	}
+	if (member != NULL)
+		see_block(member, env, block, number);
 	return member;
 }
 
 void
 ilp_member_close(IlpMember *member)
 {
-	if (member == NULL)
-		return;
-	kanon_free(member->model.env, member->l.cand);
-	kanon_free(member->model.env, member);
+	if (member != NULL)
+		kanon_free(member->model.env, member);
 }
 
 /* A member's share of the instances. */
