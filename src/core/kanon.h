@@ -64,6 +64,7 @@ typedef struct KanonProgress
  * (number 0) among them, of at most `most`.  From then on each of the others waits for start, does its share and
  * says that it is done; wait returns when all are, or false when that will not happen.
  * After close there are none; a team of which wait has returned false is not closed: the host takes it back.
+ * open and close may end the call by a jump past the core: nothing of a linked library is held then.
  */
 typedef struct KanonTeam
 {
