@@ -467,6 +467,50 @@ bound_of_alike(void **state)
 	problem_free(problem);
 }
 
+/* A clock that goes on while there is a bound to be found, and nearly stands still after that. */
+static bool bounding;
+
+static double
+tick_of_bounds(void *arg)
+{
+	static double now;
+
+	(void) arg;
+	return now += bounding ? 1 : 1e-6;
+}
+
+static bool
+poll_of_bounds(void *arg, const KanonProgress *progress)
+{
+	(void) arg;
+	bounding = strcmp(progress->phase, "bound") == 0;
+	return false;
+}
+
+/* A bound that would take all the time leaves a part of it to the search (tiny limits: to the only one). */
+static void
+search_has_time(void **state)
+{
+	uint64_t random = 41;
+	Host host;
+	KanonProblem *problem = random_problem(&host, &random, 400, 6, 4, 3, false);
+	KanonRelease release;
+	KanonReport report;
+	double greedy;
+
+	(void) state;
+	assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+	greedy = report.cost;
+	kanon_release_free(problem, &release);
+	host.env.now = tick_of_bounds;
+	host.env.poll = poll_of_bounds;
+	problem->time_limit = 40;
+	assert_int_equal(kanon_solve_improve(problem, &release, &report), KANON_OK);
+	assert_true(report.cost < greedy);
+	kanon_release_free(problem, &release);
+	problem_free(problem);
+}
+
 /* A limit far too short for the table holds all the same, in every method. */
 static void
 time_holds(void **state)
@@ -1416,33 +1460,20 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),
-		cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),
-		cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),
-		cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends),
-		cmocka_unit_test(little_memory),
-		cmocka_unit_test(always_bound),
-		cmocka_unit_test(bound_of_alike),
-		cmocka_unit_test(time_holds),
-		cmocka_unit_test(cancelled),
-		cmocka_unit_test(small_models),
-		cmocka_unit_test(never_too_few),
-		cmocka_unit_test(clustering_time),
-		cmocka_unit_test(clustering),
-		cmocka_unit_test(clustering_magnitudes),
-		cmocka_unit_test(many_rows),
-		cmocka_unit_test(seven_patients),
-		cmocka_unit_test(heuristic_fails),
-		cmocka_unit_test(choices),
-		cmocka_unit_test(losses),
-		cmocka_unit_test(all_lose),
-		cmocka_unit_test(few_lose),
-		cmocka_unit_test(choices_refused_and_cancelled),
-		cmocka_unit_test(many_types),
-		cmocka_unit_test(many_patterns),
+		cmocka_unit_test(between),         cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),         cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),           cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),     cmocka_unit_test(little_memory),
+		cmocka_unit_test(always_bound),    cmocka_unit_test(bound_of_alike),
+		cmocka_unit_test(search_has_time), cmocka_unit_test(time_holds),
+		cmocka_unit_test(cancelled),       cmocka_unit_test(small_models),
+		cmocka_unit_test(never_too_few),   cmocka_unit_test(clustering_time),
+		cmocka_unit_test(clustering),      cmocka_unit_test(clustering_magnitudes),
+		cmocka_unit_test(many_rows),       cmocka_unit_test(seven_patients),
+		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
+		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
+		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(many_types),      cmocka_unit_test(many_patterns),
 		cmocka_unit_test(likely_patterns),
 	};
 

@@ -42,7 +42,8 @@
 /* Work that cuts may take, by that of the search; its steps are slower. */
 #define CUTS_SHARE 2
 
-/* Of the time that there is when they begin. */
+/* Of the time that there is when it and they begin: the search has the rest. */
+#define BOUND_TIME 0.4
 #define CUTS_TIME 0.3
 
 /*
@@ -392,11 +393,14 @@ find_bound(Improve *v, double upper, double effort)
 {
 	/* a pass over a large model costs much, and its last steps gain little */
 	double steps = v->model.start[v->model.nf] > 1000000 ? 240 : 400;
+	double deadline = v->pace.deadline;
 	KanonStatus status;
 
+	kanon_pace_share(&v->pace, deadline, BOUND_TIME);
 	kanon_pace_open(&v->pace, "bound");
 	v->prices.steps = 0;
 	status = ilp_bound(&v->model, upper, (int64_t) (steps * fmax(0.1, sqrt(effort))), &v->prices, &v->pace);
+	kanon_pace_share(&v->pace, deadline, 1);
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;
@@ -406,17 +410,13 @@ find_bound(Improve *v, double upper, double effort)
 static KanonStatus
 tighten(Improve *v)
 {
-	KanonEnv *env = v->problem->env;
 	double deadline = v->pace.deadline;
-	double now = env->now(env->arg);
 	KanonStatus status;
 
-	if (deadline > 0)
-		v->pace.deadline = now + CUTS_TIME * (deadline - now);
+	kanon_pace_share(&v->pace, deadline, CUTS_TIME);
 	status = ilp_tighten(&v->model, v->box.low == NULL ? NULL : &v->box, v->cost,
 						 (int64_t) (CUTS_SHARE * search_work(v, v->problem->effort)), &v->prices, &v->pace);
-	v->pace.deadline = deadline;
-	v->pace.late = deadline > 0 && env->now(env->arg) >= deadline;
+	kanon_pace_share(&v->pace, deadline, 1);
 	if (status == KANON_OK)
 		v->bound = fmin(v->cost, fmax(v->bound, ilp_round_up(&v->model, v->prices.bound)));
 	return status;

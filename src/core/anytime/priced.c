@@ -288,14 +288,12 @@ improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_p
 					 .m = problem->ntypes};
 	Priced last = {.prices.bound = -INFINITY};
 	double deadline = pace->deadline;
-	double now = env->now(env->arg);
 	double *y = kanon_alloc(env, problem->ntypes, sizeof(*y));
 	KanonStatus status = KANON_NO_MEMORY;
 
 	none.n = kanon_alloc(env, none.m, sizeof(*none.n));
 	none.c = kanon_alloc(env, none.m, sizeof(*none.c));
-	if (deadline > 0)
-		pace->deadline = now + TIME_SHARE * (deadline - now);
+	kanon_pace_share(pace, deadline, TIME_SHARE);
 	if (y != NULL && none.n != NULL && none.c != NULL)
 	{
 		set_prices(problem, instances, &from->release, y);
@@ -307,8 +305,7 @@ improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_p
 	}
 	if (status == KANON_OK && box != NULL)
 		status = make_whole(problem, &none, from->cost, most_pairs, y, &last, pace);
-	pace->deadline = deadline;
-	pace->late = deadline > 0 && env->now(env->arg) >= deadline;
+	kanon_pace_share(pace, deadline, 1);
 	*first = last.instances.n;
 	if (status == KANON_OK)
 		status = add_classes(problem, &from->release, &last, pace);

@@ -16,19 +16,6 @@
 #define RUNS 12
 #define RUNS_SHARE 0.5
 
-/* Until then what is done next has so much of the time that is left. */
-static void
-share_time(KanonPace *pace, double deadline, double share)
-{
-	double now;
-
-	if (deadline <= 0)
-		return;
-	now = pace->env->now(pace->env->arg);
-	pace->deadline = now + share * (deadline - now);
-	pace->late = now >= deadline;
-}
-
 /* The instances that are used, as a model of their own; id = position in `model`. */
 static KanonStatus
 restrict_to(const IlpModel *model, const bool *used, IlpModel *out, KanonPace *pace)
@@ -104,11 +91,11 @@ ilp_search_merged(const IlpModel *model, uint64_t seed, double work, double part
 	{
 		double cost;
 
-		share_time(pace, deadline, run_work / left);
+		kanon_pace_share(pace, deadline, run_work / left);
 		left -= run_work;
 		status =
 			ilp_search(model, kanon_random_split(&random), run_work, 0, target, g, NULL, &cost, &open, pace);
-		share_time(pace, deadline, 1);
+		kanon_pace_share(pace, deadline, 1);
 		for (size_t j = 0; j < open.n && status == KANON_OK; j++)
 			used[open.v[j]] = true;
 		if (status == KANON_OK && cost < *best)

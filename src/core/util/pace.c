@@ -16,6 +16,18 @@ kanon_pace_limit(KanonPace *pace, const KanonProblem *problem, const char *phase
 }
 
 void
+kanon_pace_share(KanonPace *pace, double deadline, double share)
+{
+	double now;
+
+	if (deadline <= 0)
+		return;
+	now = pace->env->now(pace->env->arg);
+	pace->deadline = now + share * (deadline - now);
+	pace->late = now >= deadline;
+}
+
+void
 kanon_pace_phase(KanonPace *pace, const char *phase)
 {
 	pace->phase = phase;

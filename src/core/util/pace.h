@@ -48,6 +48,9 @@ typedef struct KanonPace
 /* With the problem's time limit. */
 extern void kanon_pace_limit(KanonPace *pace, const KanonProblem *problem, const char *phase);
 
+/* What is done next has so much of the time that is left until the deadline; all of it: 1. */
+extern void kanon_pace_share(KanonPace *pace, double deadline, double share);
+
 /* Polls now: true when the host wants the solver to stop. */
 extern bool kanon_poll(KanonPace *pace);
 
