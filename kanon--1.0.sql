@@ -590,13 +590,13 @@ AS 'MODULE_PATHNAME', 'kanon_shard_types';
 COMMENT ON FUNCTION @extschema@.kanon_shard_types(oid)
 IS 'behind kanon.distribute: how many rows of a table are of each row type, told once or a few times';
 
-CREATE FUNCTION @extschema@.kanon_shard_rows(shard oid)
+CREATE FUNCTION @extschema@.kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}')
 RETURNS SETOF record
 LANGUAGE C IMMUTABLE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'kanon_shard_rows';
 
-COMMENT ON FUNCTION @extschema@.kanon_shard_rows(oid)
-IS 'behind kanon.distribute: the rows of a table, those that are alike once or a few times, and how many they are';
+COMMENT ON FUNCTION @extschema@.kanon_shard_rows(oid, integer, name[])
+IS 'behind kanon.distribute: the rows of a table, those that are alike once or a few times, and how many they are; beside them values of kept columns, as kanon_sampled tells them';
 
 CREATE FUNCTION @extschema@.kanon_class_of(classes bytea, row_type bytea, shard integer)
 RETURNS bigint

@@ -204,11 +204,19 @@ SELECT count(*) FROM (SELECT substr(kanon_packed, 5), count(*) FROM shard GROUP 
 -- rows that are alike in the columns that are named, by their bytes: another spelling of a number is told by itself
 SELECT a, count(*), sum(rows) FROM kanon_shard_rows('shard'::regclass) AS g (a int, n numeric, rows bigint) GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM (SELECT b, a, n::text, count(*) FROM shard GROUP BY 1, 2, 3 EXCEPT ALL SELECT b, a, n::text, rows FROM kanon_shard_rows('shard'::regclass) AS g (b text, a int, n numeric, rows bigint)) AS others;
+-- beside them values of kept columns: each one's place and hash, and how many rows have it, whatever else is told of them
+CREATE VIEW kept AS SELECT a, k, n FROM (SELECT a, kanon_sampled(0, ROW(b)) AS k, count(*) AS n FROM shard GROUP BY a, b) AS g WHERE k IS NOT NULL;
+SELECT count(*), count(DISTINCT s), sum(n) FROM kanon_shard_rows('shard'::regclass, 0, '{b,n,b}') AS g (a int, s bytea, n bigint) WHERE s IS NOT NULL;
+SELECT count(*) FROM (SELECT NULL::int, k, sum(n) FROM kept GROUP BY k UNION ALL SELECT a, NULL, count(*) FROM shard GROUP BY a
+    EXCEPT ALL SELECT a, s, n FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, s bytea, n bigint)) AS others;
+SELECT count(*) FILTER (WHERE s IS NULL) AS rows, count(s) AS values FROM kanon_shard_rows('shard'::regclass, -1, '{b,n}') AS g (a int, s bytea, n bigint);
+DROP VIEW kept;
 -- with no room for them all they are told in parts
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 CREATE TABLE many AS SELECT kanon_row_type(7, ROW(i)) AS kanon_packed, i FROM generate_series(1, 5000) i, generate_series(1, 3);
 SELECT count(*) > 10000 AS parts, count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('many'::regclass) AS g (i int, rows bigint);
+SELECT count(*) > 10000 AS parts, count(DISTINCT s) AS different, sum(n) FROM kanon_shard_rows('many'::regclass, 0, '{i}') AS g (kanon_packed bytea, s bytea, n bigint) WHERE s IS NOT NULL;
 UPDATE many SET kanon_packed = substr(kanon_packed, 1, 12);
 SELECT count(*) > 5000 AS parts, count(DISTINCT kanon_packed) AS different, sum(rows) FROM kanon_shard_types('many'::regclass) AS g (kanon_packed bytea, rows bigint);
 RESET work_mem;
@@ -235,6 +243,10 @@ DROP TABLE compressed;
 SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a int, rows int);
 SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (rows bigint);
 SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (a bigint, rows bigint);
+SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, rows bigint);
+SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (s bytea, rows bigint);
+SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{c}') AS g (a int, s bytea, rows bigint);
+SELECT * FROM kanon_shard_rows('shard'::regclass, 0, '{b,NULL}') AS g (a int, s bytea, rows bigint);
 SELECT * FROM kanon_shard_rows('shard'::regclass) AS g (c int, rows bigint);
 SELECT * FROM kanon_shard_types(0) AS g (kanon_packed bytea, rows bigint);
 SELECT * FROM kanon_shard_types('shard'::regclass) AS g (b text, rows bigint);

@@ -114,9 +114,10 @@ foreach my $worker (@workers)
 	like($log, qr/kanon_row_type\([^\n]*ROW\(/, 'row types are told once');
 	like($log, qr/CREATE UNLOGGED TABLE public\.kanon_staging_\d+ [^\n]*parallel_workers=''0''/, 'and counted by one process a shard');
 	like($log, qr/ ANY \(+SELECT[^\n]*kanon_numbers_\d+/, 'some are divided');
-	like($log, qr/kanon_sampled\(\d+, ROW\([^\n]*diagnosis, [^\n]*home/, 'kept columns are counted together');
 	like($log, qr/kanon_shard_types\(t\.tableoid\)/, 'by looking at them');
-	like($log, qr/ FROM \(*public\.far_\d+ [^\n]*kanon_shard_rows\(t\.tableoid\)[^\n]*GROUP BY [^\n]*NULL::xid/, 'and so are those of the target, which is grouped without being sorted');
+	like($log, qr/ FROM \(*public\.far_\d+ [^\n]*kanon_shard_rows\(t\.tableoid[^\n]*GROUP BY [^\n]*NULL::xid/, 'and so are those of the target, which is grouped without being sorted');
+	like($log, qr/kanon_shard_rows\(t\.tableoid, \d+, '\{[^\n]*diagnosis,[^\n]*home/, 'and kept columns are counted with them');
+	unlike($log, qr/kanon_sampled\(/, 'in no reading of their own');
 	like($log, qr/kanon_class_of\(/, 'and looked up');
 	unlike($log, qr/gen_random_uuid|hash_record_extended/, 'and hashed once');
 	like($log, qr/INSERT INTO \S+_\d+ [^\n]*SELECT[^\n]*kanon_mapping_\d+_classes/, 'shard by shard');
@@ -613,8 +614,15 @@ foreach my $instead ([ 'internal', "'int4send'" ], [ 'C', "'%s', 'kanon_row_type
 
 		$worker->safe_psql('postgres', sprintf("SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_sampled(forgotten integer, kept_values record) RETURNS bytea LANGUAGE $language STABLE AS $body", $library));
 	}
-	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
+	(undef, $err) = run("SET default_table_access_method = heap2; SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
 	like($err, qr/ERROR:  what workers say of kept columns cannot be read/, "$language: no sample");
+}
+foreach my $told ('0000', '000100000000')
+{
+	$_->safe_psql('postgres', "SET citus.enable_ddl_propagation = off; CREATE OR REPLACE FUNCTION kanon_shard_rows(shard oid, forgotten integer DEFAULT 0, kept name[] DEFAULT '{}') RETURNS SETOF record LANGUAGE sql IMMUTABLE AS \$\$ SELECT 20, 'z', '\\x$told'::bytea, 1::bigint \$\$")
+	  foreach @workers;
+	(undef, $err) = run("SELECT FROM kanon_pattern_guided('many', 'farther', '{age,zip}', 60, keep => '{diagnosis}')");
+	like($err, qr/ERROR:  what workers say of kept columns cannot be read/, "$told: no sample beside rows");
 }
 
 # Workers who have nothing of kanon.

@@ -303,13 +303,14 @@ foreach my $call ([ 'kanon_sampled', 'integer', 'bigint', '31' ], [ 'kanon_row_t
 		is(ran(), $before, 'is that of kanon');
 	}
 }
-foreach my $function ('kanon_shard_rows', 'kanon_shard_types')
+foreach my $call ([ 'kanon_shard_rows', ', 0, $${}$$::pg_catalog.name[]', ', integer, name[]' ], [ 'kanon_shard_types', '', '' ])
 {
+	my ($function, $arguments, $types) = @$call;
 	my $before = ran();
 
 	is(KanonNode::as($node, 'planter', 'lab', "CREATE FUNCTION s.$function($_) RETURNS SETOF pg_catalog.record LANGUAGE plpgsql AS \$\$ BEGIN PERFORM s.note('an overload'); END \$\$"), '', "planted $function($_)")
-	  foreach 'regclass', 'VARIADIC oid[]', 'anyelement', 'bigint';
-	($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = '';\nSELECT pg_catalog.count(*) FROM pg_catalog.pg_am AS t, LATERAL s.$function(t.tableoid) AS g (amname name, n pg_catalog.int8)");
+	  foreach 'VARIADIC oid[]', map { "$_$types" } 'regclass', 'anyelement', 'bigint';
+	($ret, $stdout, $stderr) = $node->psql('lab', "SET search_path = '';\nSELECT pg_catalog.count(*) FROM pg_catalog.pg_am AS t, LATERAL s.$function(t.tableoid$arguments) AS g (amname name, n pg_catalog.int8)");
 	is(ran(), $before, "$function is that of kanon");
 }
 is($node->safe_psql('lab', q{SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'

@@ -91,11 +91,14 @@ grouping_gate(const Source *source)
 
 	for (int c = 0; c < source->ngrouped; c++)
 		nspellings += dictionary_has_spellings(source->qis[c].dictionary);
-	gate = gate_create(source->name, source->relid, source->ngrouped + nspellings + 1);
+	gate = gate_create(source->name, source->relid,
+					   source->ngrouped + nspellings + (source->sample != NULL ? 1 : 0) + 1);
 	gate_columns(gate, source->qis, source->ngrouped);
 	for (int c = 0; c < source->ngrouped; c++)
 		if (dictionary_has_spellings(source->qis[c].dictionary))
 			add_spelling(gate, &source->qis[c]);
+	if (source->sample != NULL)
+		gate_computed(gate, SHARD_SAMPLED, BYTEAOID);
 	gate_computed(gate, "count", INT8OID);
 	return gate;
 }
@@ -206,6 +209,8 @@ append_groups(StringInfo query, const Source *source, const char *relation, int 
 	for (int c = 0; c < source->ngrouped; c++)
 		if (dictionary_has_spellings(source->qis[c].dictionary))
 			appendStringInfo(query, "%s, ", spelling(&source->qis[c]));
+	if (source->sample != NULL)
+		appendStringInfoString(query, SHARD_SAMPLED ", ");
 	if (shard_counts(source))
 		appendStringInfo(query, "pg_catalog.sum(" SHARD_COUNT ")::pg_catalog.int8 FROM %s",
 						 shard_rows(source));
@@ -290,4 +295,16 @@ grouping_count(const Source *source, const TupleTableSlot *slot, int last, int64
 						errmsg("%s has groups of an impossible number of rows", source->name),
 						errhint("A foreign server that has the rows counted them wrongly.")));
 	return rows;
+}
+
+bool
+grouping_sampled(const Source *source, const TupleTableSlot *slot, int last)
+{
+	const ShardSample *sample = source->sample;
+
+	if (sample == NULL || slot->tts_isnull[last - 1])
+		return false;
+	sample->receive(sample->arg, DatumGetByteaPP(slot->tts_values[last - 1]),
+					grouping_count(source, slot, last, 0));
+	return true;
 }

@@ -28,6 +28,9 @@ extern char *grouping_query(const Source *source, Gate *gate);
 /* The count, attribute `last` of a group; the groups before have so many rows. */
 extern int64 grouping_count(const Source *source, const TupleTableSlot *slot, int last, int64 before);
 
+/* Is it no group, but a value of a kept column, which source->sample takes? */
+extern bool grouping_sampled(const Source *source, const TupleTableSlot *slot, int last);
+
 /*
  * For queries that group by the quasi-identifiers and ask of the groups nothing but how
  * many rows they have: what to select from, and what is called what there.

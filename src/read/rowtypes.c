@@ -141,6 +141,8 @@ receive_group(void *arg, TupleTableSlot *slot)
 {
 	GroupReceiver *recv = arg;
 
+	if (grouping_sampled(recv->source, slot, recv->nattrs - 1))
+		return true;
 	add_group(recv, slot->tts_values, slot->tts_isnull, group_count(recv, slot));
 	return !recv->full;
 }

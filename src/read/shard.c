@@ -10,16 +10,20 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 #include "read/packed.h"
+#include "read/sampled.h"
 #include "read/stage.h"
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "core/util/hash.h"
 #include "executor/nodeHash.h"
 #include "executor/spi.h"
 #include "funcapi.h"
-#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(kanon_shard_rows);
@@ -29,11 +33,11 @@ PG_FUNCTION_INFO_V1(kanon_shard_types);
 
 /* Each shard has a first row, whose system column says which table it is. */
 static char *
-of_shards(const Source *source, const char *function, const char *columns)
+of_shards(const Source *source, const char *function, const char *more, const char *columns)
 {
-	return psprintf("(SELECT g.* FROM %s AS t, LATERAL %s.%s(t.tableoid) AS g (%s)"
+	return psprintf("(SELECT g.* FROM %s AS t, LATERAL %s.%s(t.tableoid%s) AS g (%s)"
 					" WHERE t.ctid OPERATOR(pg_catalog.=) '(0,1)'::pg_catalog.tid) AS s",
-					source->name, source->functions, function, columns);
+					source->name, source->functions, function, more, columns);
 }
 
 /* (In FROM each column has a name of its own.) */
@@ -42,7 +46,7 @@ names_differ(const Source *source)
 {
 	for (int c = 0; c < source->ngrouped; c++)
 	{
-		if (strcmp(source->qis[c].name, SHARD_COUNT) == 0)
+		if (strcmp(source->qis[c].name, SHARD_COUNT) == 0 || strcmp(source->qis[c].name, SHARD_SAMPLED) == 0)
 			return false;
 		for (int other = 0; other < c; other++)
 			if (strcmp(source->qis[c].name, source->qis[other].name) == 0)
@@ -61,13 +65,21 @@ shard_counts(const Source *source)
 char *
 shard_types(const Source *source)
 {
-	return of_shards(source, "kanon_shard_types",
+	return of_shards(source, "kanon_shard_types", "",
 					 PACKED_COLUMN " pg_catalog.bytea, " SHARD_COUNT " pg_catalog.int8");
+}
+
+/* As an array of names is written. */
+static char *
+names_as_text(const char *const *names, int n)
+{
+	return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(name_list(names, n)));
 }
 
 char *
 shard_rows(const Source *source)
 {
+	const ShardSample *sample = source->sample;
 	StringInfoData columns;
 
 	initStringInfo(&columns);
@@ -78,8 +90,14 @@ shard_rows(const Source *source)
 		appendStringInfo(&columns, "%s, ",
 						 column_definition(column->quoted, column->type, column->typmod, column->collation));
 	}
+	if (sample != NULL)
+		appendStringInfoString(&columns, SHARD_SAMPLED " pg_catalog.bytea, ");
 	appendStringInfoString(&columns, SHARD_COUNT " pg_catalog.int8");
-	return of_shards(source, "kanon_shard_rows", columns.data);
+	return of_shards(
+		source, "kanon_shard_rows",
+		psprintf(", %u, %s::pg_catalog.name[]", sample != NULL ? sample->forgotten : 0,
+				 sample != NULL ? quote_literal_cstr(names_as_text(sample->names, sample->n)) : "'{}'"),
+		columns.data);
 }
 
 /* ---- on workers ---- */
@@ -116,12 +134,39 @@ put_line(const ShardLines *lines, int64 rows)
 	tuplestore_putvalues(lines->store, lines->desc, lines->values, lines->nulls);
 }
 
+/* (They are in no column of a line, so that nobody says of what type they are.) */
+static void
+kept_column(TupleDesc desc, int i, Oid relid, const char *name)
+{
+	AttrNumber column = get_attnum(relid, name);
+	Oid type, collation;
+	int32 typmod;
+
+	if (column <= 0)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" does not exist", name)));
+	get_atttypetypmodcoll(relid, column, &type, &typmod, &collation);
+	TupleDescInitEntry(desc, i + 1, name, type, typmod, 0);
+	TupleDescInitEntryCollation(desc, i + 1, collation);
+}
+
+/* The first n columns of lines, and kept ones. */
+static TupleDesc
+columns_of_shard(Oid relid, const ShardLines *lines, int n, char **kept, int nkept)
+{
+	TupleDesc desc = CreateTemplateTupleDesc(n + nkept);
+
+	for (int i = 0; i < n; i++)
+		TupleDescCopyEntry(desc, i + 1, lines->desc, i + 1);
+	for (int i = 0; i < nkept; i++)
+		kept_column(desc, n + i, relid, kept[i]);
+	TupleDescFinalize(desc);
+	return desc;
+}
+
 /* All rows of the table, as its caller may read them. */
 static void
-read_shard(Oid relid, const ShardLines *lines, GateReceive receive, void *arg)
+read_shard(Oid relid, TupleDesc desc, GateReceive receive, void *arg)
 {
-	int n = lines->desc->natts - 1;
-	TupleDesc desc = CreateTemplateTupleDesc(n);
 	char *name = relation_name(relid);
 	StringInfoData sql;
 	Gate *gate;
@@ -129,15 +174,11 @@ read_shard(Oid relid, const ShardLines *lines, GateReceive receive, void *arg)
 	if (name == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("there is no table %u", relid)));
 	initStringInfo(&sql);
-	for (int i = 0; i < n; i++)
-	{
-		TupleDescCopyEntry(desc, i + 1, lines->desc, i + 1);
+	for (int i = 0; i < desc->natts; i++)
 		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "SELECT ",
 						 quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
-	}
-	TupleDescFinalize(desc);
 	appendStringInfo(&sql, " FROM ONLY %s", name);
-	gate = gate_create(name, relid, n);
+	gate = gate_create(name, relid, desc->natts);
 	gate_table(gate, desc);
 	SPI_connect();
 	gate_select(gate, sql.data, true, receive, arg);
@@ -248,7 +289,8 @@ kanon_shard_types(PG_FUNCTION_ARGS)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("a packed row type is bytea")));
 	counter.types = types_create(CurrentMemoryContext, 1024, NULL);
 	counter.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon row type", ALLOCSET_DEFAULT_SIZES);
-	read_shard(PG_GETARG_OID(0), &counter.lines, receive_type, &counter);
+	read_shard(PG_GETARG_OID(0), columns_of_shard(PG_GETARG_OID(0), &counter.lines, 1, NULL, 0), receive_type,
+			   &counter);
 	put_types(&counter);
 	return (Datum) 0;
 }
@@ -280,13 +322,37 @@ typedef struct RowCount
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* Rows with a value of a kept column, by its place and hash. */
+typedef struct ValueCount
+{
+	uint64 value;
+	int64 rows;
+	char status;
+} ValueCount;
+
+#define SH_PREFIX values
+#define SH_ELEMENT_TYPE ValueCount
+#define SH_KEY_TYPE uint64
+#define SH_KEY value
+#define SH_HASH_KEY(table, key) ((uint32) kanon_mix(key))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
 typedef struct RowCounter
 {
 	ShardLines lines;
-	int n; /* columns before the count */
+	int n; /* columns by which rows are told apart */
 	rows_hash *rows;
 	CountedRow *last; /* equal rows often lie together, those of a target do */
 	MemoryContext context;
+	int nkept; /* columns behind them */
+	Sampled *kept;
+	uint32 forgotten;
+	values_hash *values;
+	MemoryContext scratch;
 } RowCounter;
 
 /* (The macro takes what lies elsewhere for short, too, of no bytes.) */
@@ -350,6 +416,8 @@ put_row(const RowCounter *counter, const Datum *values, const bool *nulls, int64
 {
 	memcpy(counter->lines.values, values, sizeof(Datum) * counter->n);
 	memcpy(counter->lines.nulls, nulls, sizeof(bool) * counter->n);
+	if (counter->nkept > 0)
+		counter->lines.nulls[counter->n] = true;
 	put_line(&counter->lines, rows);
 }
 
@@ -404,11 +472,62 @@ find_row(RowCounter *counter, const TupleTableSlot *slot)
 	return !found || is_same(counter, count->row, slot) ? count->row : NULL;
 }
 
+/* ---- values of kept columns ---- */
+
+static void
+put_values(RowCounter *counter)
+{
+	values_iterator at;
+	ValueCount *value;
+	MemoryContext old = MemoryContextSwitchTo(counter->scratch);
+
+	memset(counter->lines.nulls, true, sizeof(bool) * counter->n);
+	counter->lines.nulls[counter->n] = false;
+	values_start_iterate(counter->values, &at);
+	while ((value = values_iterate(counter->values, &at)) != NULL)
+	{
+		StringInfoData out = {0};
+
+		sampled_put(&out, (int) (value->value >> 32), (uint32) value->value);
+		counter->lines.values[counter->n] = PointerGetDatum(pq_endtypsend(&out));
+		put_line(&counter->lines, value->rows);
+		MemoryContextReset(counter->scratch);
+	}
+	values_reset(counter->values);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+note_values(RowCounter *counter, const Datum *values, const bool *nulls)
+{
+	MemoryContext old = MemoryContextSwitchTo(counter->scratch);
+
+	for (int c = 0; c < counter->nkept; c++)
+	{
+		uint32 hash;
+		bool found;
+		ValueCount *value;
+
+		if (nulls[c] || !sampled_has(counter->kept, c, values[c], counter->forgotten, &hash))
+			continue;
+		if (counter->values->members * sizeof(ValueCount) * 2 > get_hash_memory_limit())
+			put_values(counter);
+		value = values_insert(counter->values, (uint64) c << 32 | hash, &found);
+		if (!found)
+			value->rows = 0;
+		value->rows++;
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(counter->scratch);
+}
+
 static bool
 receive_row(void *arg, TupleTableSlot *slot)
 {
 	RowCounter *counter = arg;
 
+	if (counter->nkept > 0)
+		note_values(counter, slot->tts_values + counter->n, slot->tts_isnull + counter->n);
 	if (counter->last == NULL || !is_same(counter, counter->last, slot))
 		counter->last = find_row(counter, slot);
 	if (counter->last != NULL)
@@ -421,13 +540,25 @@ receive_row(void *arg, TupleTableSlot *slot)
 Datum
 kanon_shard_rows(PG_FUNCTION_ARGS)
 {
-	RowCounter counter = {.lines = lines_of_call(fcinfo)};
+	RowCounter counter = {.lines = lines_of_call(fcinfo), .forgotten = (uint32) PG_GETARG_INT32(1)};
+	char **kept = name_array(PG_GETARG_ARRAYTYPE_P(2), "kept", &counter.nkept);
+	TupleDesc desc;
 
-	counter.n = counter.lines.desc->natts - 1;
+	counter.n = counter.lines.desc->natts - 1 - (counter.nkept > 0);
+	if (counter.nkept > 0 &&
+		(counter.n == 0 || TupleDescAttr(counter.lines.desc, counter.n)->atttypid != BYTEAOID))
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("values of kept columns are told as bytea, behind others")));
+	desc = columns_of_shard(PG_GETARG_OID(0), &counter.lines, counter.n, kept, counter.nkept);
 	counter.context =
 		AllocSetContextCreate(CurrentMemoryContext, "kanon rows counted", ALLOCSET_DEFAULT_SIZES);
+	counter.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon kept", ALLOCSET_DEFAULT_SIZES);
+	counter.kept = sampled_create(columns_of_shard(PG_GETARG_OID(0), &counter.lines, 0, kept, counter.nkept));
+	counter.values = values_create(CurrentMemoryContext, 256, NULL);
 	begin_rows(&counter);
-	read_shard(PG_GETARG_OID(0), &counter.lines, receive_row, &counter);
+	read_shard(PG_GETARG_OID(0), desc, receive_row, &counter);
 	put_rows(&counter);
+	if (counter.nkept > 0)
+		put_values(&counter);
 	return (Datum) 0;
 }

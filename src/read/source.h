@@ -34,7 +34,9 @@ typedef struct Source
 		once; /* rows are read once, to be grouped here; what is kept of them waits until they are written: */
 	int nwaiting;   /* the first of the kept columns, a key behind them among them */
 	bool scattered; /* a table whose equal rows do not lie together, though it was written class by class */
-	Oid redefined;  /* a view that will be defined anew, so that it may depend on an old target */
+	const struct ShardSample *sample; /* of such a table, counted beside its rows (shard.h); or NULL */
+	bool kept_unseen; /* workers wrote what is kept: whether it identifies is to be seen in the target */
+	Oid redefined;    /* a view that will be defined anew, so that it may depend on an old target */
 } Source;
 
 /*

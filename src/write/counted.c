@@ -85,17 +85,16 @@ counted_persons(const RowTypes *types, const KanonProblem *problem, const KanonR
 }
 
 void
-counted_kept(KeptLook *look, const Target *target, const Source *source, const KanonProblem *problem,
-			 const char *rows, int64 written)
+counted_kept(const Source *source, const KanonProblem *problem, const char *rows, int64 written,
+			 Border *border)
 {
-	Source itself = {.name = target->building, .relid = target->relid};
+	KeptLook *look = kept_begin(source, -1, 0, border);
 
-	if (!counts_persons(problem))
-		kept_count(look, &itself, source->functions, itself.name, "", NULL, written);
-	else
-		kept_count(look, source, source->functions, rows, "s.",
-				   psprintf("pg_catalog.hash_record_extended(ROW(s.%s), 0)",
-							source->qis[source->nqis + kanon_privacy_person(problem->privacy)].quoted),
-				   written);
+	if (look == NULL)
+		return;
+	kept_count(look, source, source->functions, rows, "s.",
+			   psprintf("pg_catalog.hash_record_extended(ROW(s.%s), 0)",
+						source->qis[source->nqis + kanon_privacy_person(problem->privacy)].quoted),
+			   written);
 	kept_end(look);
 }

@@ -18,8 +18,8 @@ extern bool counts_persons(const KanonProblem *problem);
 extern void counted_persons(const RowTypes *types, const KanonProblem *problem, const KanonRelease *release,
 							const int64 *hash, const char *rows, Border *border);
 
-/* Raises when a kept column identifies; rows: the same. */
-extern void counted_kept(KeptLook *look, const Target *target, const Source *source,
-						 const KanonProblem *problem, const char *rows, int64 written);
+/* The same when a kept column identifies, to one person's rows. */
+extern void counted_kept(const Source *source, const KanonProblem *problem, const char *rows, int64 written,
+						 Border *border);
 
 #endif

@@ -12,7 +12,8 @@
 #include "compat.h"
 #include "write/kept.h"
 #include "host/gate.h"
-#include "host/row.h"
+#include "read/sampled.h"
+#include "read/shard.h"
 #include "write/mask.h"
 
 #include "catalog/pg_type.h"
@@ -20,10 +21,8 @@
 #include "core/privacy/subsets.h"
 #include "core/util/hash.h"
 #include "lib/stringinfo.h"
-#include "libpq/pqformat.h"
 #include "port/pg_bswap.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* From so many rows with a value on a column is judged. */
@@ -207,114 +206,6 @@ kept_note(KeptLook *look, const Datum *values, const bool *nulls, uint32 person)
 			note_value(look, &look->columns[i], values[i], person);
 }
 
-/* ---- on workers ---- */
-
-PG_FUNCTION_INFO_V1(kanon_sampled);
-
-/* What is told of a value: the column's place among those that were asked about, and the hash. */
-#define SAMPLED ((int) (sizeof(uint16) + sizeof(uint32)))
-
-/* Numbers whose hashes are remembered of a column: some are frequent. */
-#define RECENT 128
-
-typedef struct Recent
-{
-	bool known;
-	Datum value;
-	uint64 hash;
-} Recent;
-
-/* The output function of a column, and where values are numbers, those. */
-typedef struct Output
-{
-	FmgrInfo function;
-	Recent *recent; /* [RECENT], or NULL */
-} Output;
-
-static void *
-outputs_create(const Row *row)
-{
-	Output *outputs = palloc0(sizeof(Output) * row->desc->natts);
-
-	for (int c = 0; c < row->desc->natts; c++)
-	{
-		Oid function;
-		bool varlena;
-
-		getTypeOutputInfo(TupleDescAttr(row->desc, c)->atttypid, &function, &varlena);
-		fmgr_info(function, &outputs[c].function);
-		if (TupleDescAttr(row->desc, c)->attbyval)
-			outputs[c].recent = palloc0(sizeof(Recent) * RECENT);
-	}
-	return outputs;
-}
-
-/* As hashtextextended has it of the text, in the collation "C". */
-static uint64
-text_hash(FmgrInfo *output, Datum value)
-{
-	const char *text;
-
-	if (output->fn_oid == F_TEXTOUT || output->fn_oid == F_VARCHAROUT || output->fn_oid == F_BPCHAROUT)
-	{
-		struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
-
-		return DatumGetUInt64(hash_any_extended((const unsigned char *) VARDATA_ANY(packed),
-												(int) VARSIZE_ANY_EXHDR(packed), 0));
-	}
-	text = OutputFunctionCall(output, value);
-	return DatumGetUInt64(hash_any_extended((const unsigned char *) text, (int) strlen(text), 0));
-}
-
-static uint64
-value_hash(Output *output, Datum value)
-{
-	Recent *recent;
-
-	if (output->recent == NULL)
-		return text_hash(&output->function, value);
-	recent = &output->recent[value % RECENT];
-	if (!recent->known || recent->value != value)
-		*recent = (Recent){.known = true, .value = value, .hash = text_hash(&output->function, value)};
-	return recent->hash;
-}
-
-/* Of a row's values those whose hash has none of these bits: NULL when there are none. */
-Datum
-kanon_sampled(PG_FUNCTION_ARGS)
-{
-	HeapTupleHeader header;
-	Row *row;
-	Output *outputs;
-	uint64 forgotten;
-	StringInfoData out = {0};
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	forgotten = (uint32) PG_GETARG_INT32(0);
-	header = PG_GETARG_HEAPTUPLEHEADER(1);
-	row = row_argument(fcinfo->flinfo, header, outputs_create);
-	row_deform(row, header);
-	outputs = row->prepared;
-	for (int c = 0; c < row->desc->natts; c++)
-	{
-		uint64 hash;
-
-		if (row->nulls[c])
-			continue;
-		hash = value_hash(&outputs[c], row->values[c]);
-		if ((hash & forgotten) != 0)
-			continue;
-		if (out.data == NULL)
-			pq_begintypsend(&out);
-		pq_sendint16(&out, (uint16) c);
-		pq_sendint32(&out, (uint32) (hash >> 32));
-	}
-	if (out.data == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
-}
-
 /* ---- counted where the rows are ---- */
 
 /* Of so many columns: the more of them, the fewer rows have what is told of theirs in common. */
@@ -323,7 +214,7 @@ kanon_sampled(PG_FUNCTION_ARGS)
 typedef struct Count
 {
 	KeptLook *look;
-	KeptColumn *columns[MOST_AT_ONCE]; /* that are asked about */
+	KeptColumn **columns; /* [n] that are asked about */
 	int n;
 } Count;
 
@@ -335,12 +226,30 @@ raise_no_sample(void)
 }
 
 /* Least and largest hash of the rows' persons follow their number, when these are known. */
-static void
-count_value(KeptLook *look, KeptColumn *column, uint32 hash, TupleTableSlot *slot)
+typedef struct CountedRows
 {
-	uint64 rows = (uint64) DatumGetInt64(slot->tts_values[1]);
-	uint32 person =
-		look->persons ? (uint32) DatumGetInt64(slot->tts_values[2]) & (KEPT_NOBODY >> 1) : KEPT_NOBODY;
+	uint64 rows;
+	int64 least;
+	int64 most;
+} CountedRows;
+
+static CountedRows
+rows_of(const KeptLook *look, const TupleTableSlot *slot)
+{
+	CountedRows rows = {.rows = (uint64) DatumGetInt64(slot->tts_values[1])};
+
+	if (look->persons)
+	{
+		rows.least = DatumGetInt64(slot->tts_values[2]);
+		rows.most = DatumGetInt64(slot->tts_values[3]);
+	}
+	return rows;
+}
+
+static void
+count_value(KeptLook *look, KeptColumn *column, uint32 hash, CountedRows rows)
+{
+	uint32 person = look->persons ? (uint32) rows.least & (KEPT_NOBODY >> 1) : KEPT_NOBODY;
 	bool found;
 	KeptValue *value = kept_insert(column->values, hash, &found);
 
@@ -350,10 +259,9 @@ count_value(KeptLook *look, KeptColumn *column, uint32 hash, TupleTableSlot *slo
 		value->person = person;
 		value->shared = false;
 	}
-	value->rows = (uint32) Min(value->rows + rows, (uint64) PG_UINT32_MAX);
+	value->rows = (uint32) Min(value->rows + rows.rows, (uint64) PG_UINT32_MAX);
 	if (look->persons)
-		value->shared = value->shared || value->person != person ||
-						DatumGetInt64(slot->tts_values[2]) != DatumGetInt64(slot->tts_values[3]);
+		value->shared = value->shared || value->person != person || rows.least != rows.most;
 }
 
 /* The hash of one column's value, and its rows. */
@@ -363,16 +271,14 @@ receive_count(void *arg, TupleTableSlot *slot)
 	Count *count = arg;
 
 	count_value(count->look, count->columns[0], (uint32) ((uint64) DatumGetInt64(slot->tts_values[0]) >> 32),
-				slot);
+				rows_of(count->look, slot));
 	return true;
 }
 
 /* Of the values that rows have in common those that are in the sample, and these rows. */
-static bool
-receive_sampled(void *arg, TupleTableSlot *slot)
+static void
+count_sampled_values(Count *count, bytea *sampled, CountedRows rows)
 {
-	Count *count = arg;
-	bytea *sampled = DatumGetByteaPP(slot->tts_values[0]);
 	const char *at = VARDATA_ANY(sampled);
 
 	for (int left = VARSIZE_ANY_EXHDR(sampled); left > 0; left -= SAMPLED, at += SAMPLED)
@@ -387,8 +293,16 @@ receive_sampled(void *arg, TupleTableSlot *slot)
 		c = pg_ntoh16(c);
 		if (c >= count->n)
 			raise_no_sample();
-		count_value(count->look, count->columns[c], pg_ntoh32(hash), slot);
+		count_value(count->look, count->columns[c], pg_ntoh32(hash), rows);
 	}
+}
+
+static bool
+receive_sampled(void *arg, TupleTableSlot *slot)
+{
+	Count *count = arg;
+
+	count_sampled_values(count, DatumGetByteaPP(slot->tts_values[0]), rows_of(count->look, slot));
 	return true;
 }
 
@@ -424,22 +338,27 @@ count_sampled(Count *count, const Source *source, const char *functions, StringI
 	resetStringInfo(values);
 }
 
-/*
- * By a hash of the text, whatever type it is; of a table whose rows may all differ so
- * many hashes are left out as leave a sample of the usual size.  All columns at once where
- * workers have kanon.
- */
+/* Of a table whose rows may all differ, so many that a sample of the usual size is left. */
+static uint32
+bits_forgotten(const KeptLook *look, int64 rows)
+{
+	uint32 forgotten = 0;
+
+	while (rows / ((int64) forgotten + 1) > look->most && forgotten < PG_INT32_MAX)
+		forgotten = forgotten << 1 | 1;
+	return forgotten;
+}
+
+/* By a hash of the text, whatever type it is.  All columns at once where workers have kanon. */
 void
 kept_count(KeptLook *look, const Source *source, const char *functions, const char *from, const char *of,
 		   const char *person, int64 rows)
 {
-	Count count = {.look = look};
-	uint32 forgotten = 0;
+	Count count = {.look = look, .columns = palloc(sizeof(KeptColumn *) * look->nkept)};
+	uint32 forgotten = bits_forgotten(look, rows);
 	StringInfoData values;
 
 	look->persons = person != NULL;
-	while (rows / ((int64) forgotten + 1) > look->most && forgotten < PG_INT32_MAX)
-		forgotten = forgotten << 1 | 1;
 	initStringInfo(&values);
 	for (int i = 0; i < look->nkept; i++)
 	{
@@ -468,6 +387,40 @@ kept_count(KeptLook *look, const Source *source, const char *functions, const ch
 	}
 	if (count.n > 0)
 		count_sampled(&count, source, functions, &values, forgotten, from, person);
+}
+
+static void
+receive_beside(void *arg, bytea *sampled, int64 rows)
+{
+	count_sampled_values(arg, sampled, (CountedRows){.rows = (uint64) rows});
+}
+
+void
+kept_count_beside(KeptLook *look, Source *source, int64 rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(look->context);
+	ShardSample *sample = palloc0(sizeof(ShardSample));
+	Count *count = palloc0(sizeof(Count));
+
+	count->look = look;
+	count->columns = palloc(sizeof(KeptColumn *) * look->nkept);
+	sample->names = palloc(sizeof(char *) * look->nkept);
+	sample->forgotten = bits_forgotten(look, rows);
+	sample->receive = receive_beside;
+	sample->arg = count;
+	for (int i = 0; i < look->nkept; i++)
+	{
+		KeptColumn *column = &look->columns[i];
+
+		if (column->values == NULL)
+			continue;
+		column->forgotten = sample->forgotten;
+		count->columns[count->n++] = column;
+		sample->names[sample->n++] = column->column->name;
+	}
+	look->persons = false;
+	source->sample = sample;
+	MemoryContextSwitchTo(old);
 }
 
 KeptFigures

@@ -33,6 +33,9 @@ extern void kept_note(KeptLook *look, const Datum *values, const bool *nulls, ui
 extern void kept_count(KeptLook *look, const Source *source, const char *functions, const char *from,
 					   const char *of, const char *person, int64 rows);
 
+/* The same of a target, counted in the reading that verifies it: source->sample, in memory of the look. */
+extern void kept_count_beside(KeptLook *look, Source *source, int64 rows);
+
 /* How the values of a column spread over its rows; of many different ones a sample was counted. */
 typedef struct KeptFigures
 {

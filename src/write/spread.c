@@ -23,7 +23,6 @@
 #include "write/bulk.h"
 #include "write/counted.h"
 #include "write/divided.h"
-#include "write/kept.h"
 #include "write/lookup.h"
 #include "write/shown_class.h"
 #include "write/verify.h"
@@ -593,7 +592,6 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	Spread spread = {
 		.target = target, .types = types, .problem = problem, .release = release, .border = border};
 	Relation rel = table_open(target->relid, RowExclusiveLock);
-	KeptLook *look = kept_begin(types->source, -1, 0, border);
 	char *rows, *classes;
 	int64 written;
 
@@ -608,12 +606,15 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	rows = spread.lookup != NULL ? psprintf("%s AS s", types->source->name) : rows_with_classes(&spread);
 	written = insert_rows(&spread, rows, classes);
 	if (counts_persons(problem))
+	{
 		counted_persons(types, problem, release, spread.hash, rows, border);
+		counted_kept(types->source, problem, rows, written, border);
+	}
+	else
+		types->source->kept_unseen = true;
 	run_utility(psprintf("DROP TABLE %s", spread.name));
 	border_pfree(border, spread.hash);
 	border_pfree(border, spread.low);
 	border_pfree(border, spread.high);
-	if (look != NULL)
-		counted_kept(look, target, types->source, problem, rows, written);
 	return written;
 }

@@ -13,6 +13,8 @@
 #include "read/patterns.h"
 #include "host/catalog.h"
 #include "host/gate.h"
+#include "read/shard.h"
+#include "write/kept.h"
 #include "write/mask.h"
 #include "write/shown_class.h"
 #include "write/written.h"
@@ -278,11 +280,29 @@ without_levels(const KanonProblem *problem, const Source *source)
 	return flat;
 }
 
+/* What it is made of; raises if a kept column identifies that workers have written. */
+static RowTypes *
+read_target(const Target *target, const Source *source, int64 expected_rows, Border *border)
+{
+	Source *copy = target_as_source(target, source);
+	KeptLook *look = source->kept_unseen ? kept_begin(source, -1, 0, border) : NULL;
+	RowTypes *types;
+
+	if (look != NULL && shard_counts(copy))
+		kept_count_beside(look, copy, expected_rows);
+	else if (look != NULL)
+		kept_count(look, copy, source->functions, copy->name, "", NULL, expected_rows);
+	types = rowtypes_read_written(copy, masks_beside(source), border);
+	if (look != NULL)
+		kept_end(look);
+	return types;
+}
+
 void
 target_verify_freeform(const Target *target, const Source *source, const KanonProblem *problem,
 					   const KanonRelease *release, int64 expected_rows, Border *border)
 {
-	RowTypes *types = rowtypes_read_written(target_as_source(target, source), masks_beside(source), border);
+	RowTypes *types = read_target(target, source, expected_rows, border);
 	KanonProblem flat = without_levels(problem, source);
 	KanonRelease promised;
 	KanonRelease *written;
@@ -558,7 +578,7 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 	int64 least = problem->k_map ? 1 : problem->k; /* k is verified in the population */
 	int64 blank = 0;
 
-	types = rowtypes_read_written(target_as_source(target, source), masks_beside(source), border);
+	types = read_target(target, source, expected_rows, border);
 	if (types->nrows != expected_rows)
 		raise_row_count(types->nrows, expected_rows);
 	for (uint32 first = 0, next; first < types->ntypes; first = next)
