@@ -21,19 +21,6 @@ static const Seen expected[] = {
 #endif
 };
 
-/* What is asked for goes by the sizes of structs, and by what searches try: of one kind of machine. */
-static const struct
-{
-	const char *what;
-	uint32_t digest;
-} memory[] = {
-#if KANON_POLL_WORK == 1 << 18
-#include "exactly_memory.inc"
-#else
-#include "exactly_memory_tiny.inc"
-#endif
-};
-
 void
 seen_value(Seen *seen, int64_t value)
 {
@@ -91,14 +78,6 @@ seen_release(Seen *seen, const KanonProblem *problem, const KanonRelease *releas
 	seen_value(seen, release->dropped);
 }
 
-void
-seen_memory(Seen *seen, const Host *host, bool ours)
-{
-	assert_int_equal(host->blocks, 0);
-	if (ours)
-		seen->memory = (seen->memory ^ host->asked) * 16777619u + 1;
-}
-
 static bool
 is_same(const Seen *seen, const Seen *as)
 {
@@ -115,30 +94,11 @@ is_same(const Seen *seen, const Seen *as)
 	return same;
 }
 
-__attribute__((unused)) static void
-compare_memory(const Seen *seen)
-{
-	for (size_t e = 0; e < sizeof(memory) / sizeof(memory[0]); e++)
-		if (strcmp(memory[e].what, seen->what) == 0)
-		{
-			if (memory[e].digest != seen->memory)
-				fail_msg("%s: other memory was asked for: 0x%08x", seen->what, seen->memory);
-			return;
-		}
-	fail_msg("nothing is known of the memory of %s", seen->what);
-}
-
 void
 seen_compare(const Seen *seen)
 {
 	const char *measure = getenv("KANON_MEASURE");
 
-	if (measure != NULL && strcmp(measure, "memory") == 0)
-	{
-		if (seen->memory != 0)
-			printf("\t{\"%s\", 0x%08x},\n", seen->what, seen->memory);
-		return;
-	}
 	if (measure != NULL)
 	{
 		printf("\t{\"%s\", 0x%08x, {", seen->what, seen->digest);
@@ -151,10 +111,6 @@ seen_compare(const Seen *seen)
 		if (strcmp(expected[e].what, seen->what) == 0)
 		{
 			assert_true(is_same(seen, &expected[e]));
-#if defined(__x86_64__) && defined(__LP64__) && !defined(__FMA__)
-			if (seen->memory != 0)
-				compare_memory(seen);
-#endif
 			return;
 		}
 	fail_msg("nothing is known of %s", seen->what);

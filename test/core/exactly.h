@@ -3,8 +3,8 @@
  *
  * What is right is tested elsewhere, against definitions; here it is noticed that something
  * else comes out than before, be it as right.  A change that is meant to do that changes the
- * figures: `make exactly` writes them into exactly.inc and exactly_memory.inc, those with tiny
- * limits into exactly_tiny.inc and exactly_memory_tiny.inc.
+ * figures: `make exactly` writes them into exactly.inc, with tiny limits into
+ * exactly_tiny.inc.
  */
 #ifndef EXACTLY_H
 #define EXACTLY_H
@@ -20,15 +20,12 @@ typedef struct Seen
 	const char *what;
 	uint32_t digest;
 	double figure[SEEN_FIGURES];
-	uint32_t memory; /* a digest of what was asked for, in which order */
 } Seen;
 
 extern void seen_value(Seen *seen, int64_t value);
 extern void seen_pattern(Seen *seen, KanonPattern pattern);
 extern void seen_figure(Seen *seen, int which, double value);
 extern void seen_text(Seen *seen, const char *text);
-/* All memory was given back.  ours: how much there was, and when, is no matter of others' code. */
-extern void seen_memory(Seen *seen, const Host *host, bool ours);
 extern void seen_release(Seen *seen, const KanonProblem *problem, const KanonRelease *release);
 
 /* Fails unless it is what is expected by that name. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "kanon.h"
+#include "trace.h"
 
 /* A host that counts, and refuses or cancels when told to. */
 typedef struct Host
@@ -29,10 +30,24 @@ typedef struct Host
 	int shares;          /* so many that were larger than the one before, */
 	bool backwards;      /* and one that was less */
 	uint32_t said;       /* a digest of all that was told */
-	uint32_t asked;      /* and of all memory that was asked for, and how much there was then */
+	uint64_t looks;      /* at its clock, while nothing goes by the true time */
 } Host;
 
 extern void host_init(Host *host);
+
+/* What a test's hosts were asked for and told, and what it released (trace.h). */
+typedef struct FixtureTrace
+{
+	uint32_t digest;
+	double glpk; /* what GLPK's clock says */
+	bool real;   /* the true time goes by, or a file was read: nothing is compared */
+} FixtureTrace;
+
+extern FixtureTrace fixture_trace;
+extern void fixture_note(uint32_t what);
+
+/* From here on this test goes by the true time. */
+extern void fixture_take_time(void);
 
 /* A table of texts, row by row. */
 typedef struct Table

@@ -1,29 +1,52 @@
 #!/usr/bin/perl
-# renew.pl FILE BUILD MEASURE SUITE…: writes into FILE what the suites in BUILD come to now (exactly.h).
-# What they do not ask for here, such as figures of another GLPK, stays as it is.
+# renew.pl EXACTLY TRACE BUILD SHARE SUITE…: writes into EXACTLY what the suites in BUILD come to now (exactly.h), and
+# into TRACE which way they went (trace.h).  What is not asked for here, such as figures of another GLPK, stays as it is.
 use strict;
 use warnings;
 
-my ($file, $build, $measure, @suites) = @ARGV;
-my (@lines, %at);
+my ($exactly, $trace, $build, $share, @suites) = @ARGV;
 
-for my $line (-e $file ? split(/\n/, do { open(my $in, '<', $file) or die "$file: $!"; local $/; <$in> // '' }) : ())
+sub lines
 {
-	$at{$1} = @lines if $line =~ /^\t\{"([^"]+)",/;
-	push(@lines, $line);
+	my ($file) = @_;
+
+	open(my $in, '<', $file) or return ();
+	return grep { /^\t\{"/ } map { s/\n//r } <$in>;
 }
+
+sub name { return $_[0] =~ /^\t\{"([^"]+)",/ ? $1 : '' }
+
+my @figures = lines($exactly);
+my %at = map { name($figures[$_]) => $_ } 0 .. $#figures;
+my %ways;
+
+# (of a suite that is gone nothing stays)
+for my $line (lines($trace))
+{
+	my ($suite) = name($line) =~ /^(\w+)\.c:/;
+
+	push(@{ $ways{$suite} }, $line) if -e "$suite.c";
+}
+$ENV{KANON_TEST_SHARE} = $share;
+$ENV{KANON_MEASURE} = 'yes';
 for my $suite (@suites)
 {
-	my $said = `KANON_MEASURE=$measure $build/$suite 2>/dev/null`;
+	my @said = grep { /^\t\{"/ } split(/\n/, `$build/$suite 2>/dev/null`);
 
 	die "$build/$suite fails\n" if $?;
-	for my $line (grep { /^\t\{"/ } split(/\n/, $said))
+	$ways{$suite} = [ grep { name($_) =~ /^\Q$suite\E\.c:/ } @said ];
+	die "$suite: such digests are not recorded here (trace.h)\n" if !@{ $ways{$suite} };
+	next if $suite !~ /^test_exactly/;
+	for my $line (grep { name($_) !~ /\.c:/ } @said)
 	{
-		my ($what) = $line =~ /^\t\{"([^"]+)",/;
-
-		$lines[ $at{$what} //= @lines ] = $line;
+		$figures[ $at{ name($line) } //= @figures ] = $line;
 	}
 }
-open(my $out, '>', $file) or die "$file: $!";
-print $out map { "$_\n" } @lines;
-close($out) or die "$file: $!";
+for my $new ([ $exactly, @figures ], [ $trace, map { @{ $ways{$_} } } sort keys %ways ])
+{
+	my ($file, @lines) = @$new;
+
+	open(my $out, '>', $file) or die "$file: $!";
+	print $out map { "$_\n" } @lines;
+	close($out) or die "$file: $!";
+}

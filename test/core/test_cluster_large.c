@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cluster/cluster.h"
+#include "cluster/matching.h"
 #include "cluster/penalty.h"
 #include "exact.h"
 
@@ -153,6 +154,46 @@ hubs_refused(void **state)
 	(void) method("pairs");
 	for (int columns = 1; columns < MOST; columns++)
 		exact_refuse_each(hub_problem, columns, method("pairs"), true);
+}
+/* LEMON is stopped while it works: the host says so, or its time is up. */
+static void
+lemon_is_stopped(void **state)
+{
+	enum
+	{
+		nodes = 800,
+		edges = nodes * (nodes - 1) / 2
+	};
+	uint64_t random = 12;
+	bool *must = calloc(nodes, sizeof(*must));
+	size_t *used = calloc(nodes, sizeof(*used));
+	int64_t *price = calloc(nodes, 2 * sizeof(*price));
+	uint32_t *place = calloc(nodes, sizeof(*place));
+	MatchEdge *edge = malloc(edges * sizeof(*edge));
+	MatchGraph graph = {nodes, must, edges, edge, used, price, place, price + nodes};
+	size_t n = 0;
+
+	(void) state;
+	fixture_take_time();
+	for (uint32_t a = 0; a < nodes; a++)
+		for (uint32_t b = a + 1; b < nodes; b++)
+			edge[n++] = (MatchEdge){a, b, random_below(&random, 1000)};
+	for (int late = 0; late < 2; late++)
+	{
+		Host host;
+
+		host_init(&host);
+		host.cancel_at = late ? 0 : 1;
+		assert_int_equal(matching_solve(&host.env, "matching",
+										late ? host.env.now(host.env.arg) + 1e-3 : INFINITY, &graph),
+						 late ? KANON_TOO_LARGE : KANON_CANCELLED);
+		assert_true(host.polls > 0);
+	}
+	free(must);
+	free(used);
+	free(price);
+	free(place);
+	free(edge);
 }
 #endif
 
@@ -643,6 +684,7 @@ main(void)
 		cmocka_unit_test(many_are_below),
 #ifdef HAVE_LEMON
 		cmocka_unit_test(pairs_and_hubs),          cmocka_unit_test(hubs_refused),
+		cmocka_unit_test(lemon_is_stopped),
 #endif
 		cmocka_unit_test(many_parts_wait),         cmocka_unit_test(many_clusters_wait),
 	};

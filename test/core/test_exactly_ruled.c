@@ -123,7 +123,7 @@ any_shape(Host *host, uint64_t *random, int i, bool rules, KanonClusterShow *sho
 }
 
 static void
-end(Seen *seen, KanonProblem *problem, bool rules)
+end(KanonProblem *problem, bool rules)
 {
 	Host *host = problem->env->arg;
 
@@ -131,7 +131,7 @@ end(Seen *seen, KanonProblem *problem, bool rules)
 		diverse_free(problem);
 	for (int c = 0; c < problem->ncolumns; c++)
 		((KanonColumn *) problem->columns)[c].number = NULL;
-	seen_memory(seen, host, is_timed);
+	assert_int_equal(host->blocks, 0);
 	problem_free(problem);
 }
 
@@ -166,7 +166,7 @@ shapes(void **state)
 					problem->time_limit = i % 7 * 4.5;
 				solve_one(&seen, problem, method->solve);
 				problem->cluster = NULL;
-				end(&seen, problem, rules);
+				end(problem, rules);
 			}
 			seen_compare(&seen);
 		}
@@ -231,7 +231,7 @@ patterns(void **state)
 			status = ruled_solve(problem, hows[how] == RULED_STRICT ? solve_bounded : kanon_solve_greedy,
 								 hows[how], &release, &report);
 			see_outcome(&seen, problem, status, &release, &report);
-			end(&seen, problem, true);
+			end(problem, true);
 		}
 		seen_compare(&seen);
 	}
@@ -259,7 +259,6 @@ search_one(Seen *seen, const KanonProblem *problem, const KanonInstances *instan
 static void
 among_many(void **state)
 {
-	Seen seen = {"among many"};
 	int searched = 0;
 
 	(void) state;
@@ -298,7 +297,7 @@ among_many(void **state)
 			kanon_instances_free(problem->env, &instances);
 		}
 		kanon_release_free(problem, &start);
-		end(&seen, problem, true);
+		end(problem, true);
 	}
 	assert_true(searched > 0);
 }
@@ -342,7 +341,7 @@ searches(void **state)
 			kanon_instances_free(&host.env, &instances);
 		}
 		kanon_release_free(problem, &release);
-		end(&seen, problem, true);
+		end(problem, true);
 	}
 	assert_true(forbidden > 0);
 	seen_compare(&seen);
@@ -420,7 +419,7 @@ price_one(Seen *seen, int i, size_t most, double limit, uint64_t refuse_at)
 		kanon_instances_free(&host.env, &chosen);
 	}
 	kanon_release_free(problem, &greedy.release);
-	seen_memory(seen, &host, is_timed);
+	assert_int_equal(host.blocks, 0);
 	problem_free(problem);
 	return reached;
 }
@@ -480,7 +479,7 @@ rings(void **state)
 		problem->freeform = &options;
 		problem->seed = (uint64_t) i;
 		solve_one(&seen, problem, kanon_solve_freeform);
-		end(&seen, problem, true);
+		end(problem, true);
 	}
 	seen_compare(&seen);
 }

@@ -521,6 +521,7 @@ time_holds(void **state)
 	KanonProblem *problem = random_problem(&host, &random, 1000, 16, 3, 3, false);
 
 	(void) state;
+	fixture_take_time();
 	problem->effort = 3;
 	problem->time_limit = 0.3;
 	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)

@@ -37,7 +37,7 @@ $| = 1;
 use Time::HiRes qw(time sleep);
 
 my $top = getcwd();
-my @shares = (15, 40, 100); # per cent of the core's random tables: the first that its suites are content with
+my @shares = (20, 40, 100); # per cent of the core's random tables: the first that its suites are content with
 my $quick = ($ENV{QUICK} // '') eq 'yes';
 my $most_regress = 10;      # files of regress for one mutation, at first
 my $most_later = 15;        # and later
@@ -212,7 +212,7 @@ sub run_test
 		my $most = int($limit + 1);
 		my $limits = $kind eq 'asan' ? 'ulimit -Sv unlimited; ulimit -t 200' : "ulimit -v 4000000; ulimit -t $most";
 
-		$ENV{KANON_TEST_SHARE} = 10 if $kind eq 'asan'; # as in CI
+		$ENV{KANON_TEST_SHARE} = 10 if $kind ne 'core'; # as in CI, where tiny limits are asked, too
 		return run_for($limit, $log, 'sh', '-c', "$limits; exec $top/build/core-$variant/$name");
 	}
 	if ($kind eq 'tap')
@@ -548,7 +548,7 @@ sub learn
 		$command{ $kind->[0] eq 'src/kanon' ? 'server' : 'core' } = $line;
 	}
 	($link) = grep { /-shared -o kanon\.so/ } split(/\n/, `make -n -W src/kanon.c all 2>/dev/null`);
-	$suite_link = 'gcc -o SUITE SUITE.o ' . join(' ', map { "$top/build/core-plain/$_.o" } qw(diverse exact exactly fixture plain unclassed))
+	$suite_link = 'gcc -o SUITE SUITE.o ' . join(' ', map { "$top/build/core-plain/$_.o" } qw(diverse exact exactly fixture plain trace unclassed))
 		. ' src/core/libkanon_core.a -lcmocka ' . join(' ', grep { /^-l/ } split(/ /, $link));
 	chomp($library = (split(/:/, psql('SHOW dynamic_library_path')))[0]);
 	$library .= '/kanon.so';
