@@ -17,13 +17,18 @@ CREATE TABLE few AS TABLE here;
 CREATE TABLE many AS TABLE here;
 INSERT INTO many SELECT h.* FROM here AS h, generate_series(1, 16) LIMIT 10000 - 616;
 
+-- What calls set for themselves, and leave as it was.
+CREATE FUNCTION settings() RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(current_setting(name), ' ') FROM unnest('{search_path,client_min_messages,DateStyle,IntervalStyle,TimeZone,extra_float_digits,bytea_output,enable_sort,jit,parallel_tuple_cost}'::text[]) AS name
+$$;
 -- What a call says.  {}: of the source, and where it is published.
 CREATE FUNCTION said(call text, source text DEFAULT 'dist.few', target text DEFAULT 'dist.far') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
+    settings text := settings();
     message text; detail text; hint text;
 BEGIN
     EXECUTE 'SELECT FROM ' || replace(call, '{}', format('%L, %L', source, target));
-    RETURN 'published';
+    RETURN CASE WHEN settings() = settings THEN 'published' ELSE 'under other settings: ' || settings() END;
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
     RETURN concat_ws(E'\n  ', SQLSTATE || ': ' || regexp_replace(message, '\d{5,}', 'N', 'g'), nullif(detail, ''), nullif(nullif(hint, 'A trigger or event trigger may have changed it; otherwise this is a defect of kanon.'), ''));
@@ -156,6 +161,7 @@ $$;
 -- Published from both tables: how the two targets differ, and what kind of table the second is.
 CREATE FUNCTION differ(call text, shown text, kept text DEFAULT NULL, source text DEFAULT 'here', distributed text DEFAULT 'few') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
+    settings text := settings();
     lines text[]; more bigint; classes bigint; n bigint;
     columns text := concat_ws(', ', shown, kept);
 BEGIN
@@ -163,6 +169,9 @@ BEGIN
         EXECUTE format('SELECT array_append($1, (SELECT jsonb_agg(to_jsonb(l) - ''{solve_ms,workers}''::text[])::text FROM %s AS l))',
             replace(call, '{}', format('%L, %L', (ARRAY[source, distributed])[i], (ARRAY['near', 'far'])[i]))) INTO lines USING lines;
     END LOOP;
+    IF settings() <> settings THEN
+        RETURN 'under other settings: ' || settings();
+    END IF;
     EXECUTE format('SELECT count(*) FROM (SELECT %1$s FROM far EXCEPT ALL SELECT %1$s FROM near) AS r', columns) INTO more;
     EXECUTE format('SELECT count(*) FROM (SELECT %1$s, count(*) FROM far GROUP BY %1$s EXCEPT SELECT %1$s, count(*) FROM near GROUP BY %1$s) AS r', shown) INTO classes;
     SELECT count(*) INTO n FROM far;
