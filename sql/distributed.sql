@@ -447,7 +447,9 @@ BEGIN
         DROP TABLE dist.other_shard;
     END IF;
 END $$;
-SELECT name, meddled(:'three', '^created kanon_numbers', statement, 'three') FROM (VALUES (1, 'half of them', 'TRUNCATE dist.shard'), (2, 'none', 'TRUNCATE dist.shard, dist.other_shard')) AS v (n, name, statement) ORDER BY n;
+SELECT name, meddled(:'three', '^created kanon_numbers', statement, 'three') FROM (VALUES (1, 'half of them', 'TRUNCATE dist.shard'), (2, 'none', 'TRUNCATE dist.shard, dist.other_shard'),
+    (3, 'not the first type', 'UPDATE dist.files SET line[1] = (line[1]::bigint[])[2:]::text WHERE kind = ''broadcast'' AND result = ''{}'' AND array_length(line[1]::bigint[], 1) > 1'),
+    (4, 'not the last type', 'UPDATE dist.files SET line[1] = (line[1]::bigint[])[:1]::text WHERE kind = ''broadcast'' AND result = ''{}'' AND array_length(line[1]::bigint[], 1) > 1')) AS v (n, name, statement) ORDER BY n;
 CALL workers(false);
 SELECT name, meddled(:'three', '^made dist.kanon_numbers', statement, 'three') FROM (VALUES (1, 'half of them', 'TRUNCATE dist.shard'), (2, 'none', 'TRUNCATE dist.shard, dist.other_shard'),
     (3, 'many more', 'SELECT dist.copy_in()')) AS v (n, name, statement) ORDER BY n;
