@@ -180,6 +180,71 @@ merges_what_was_used(void **state)
 	assert_true(sum < 2772);
 }
 
+/*
+ * Of a large table rows rest: those of such a type that do not may still help others, and nearly always what
+ * is found is the optimum, which ends the search.
+ */
+static void
+many_rows_rest(void **state)
+{
+	uint64_t random = 41;
+	int tables = exact_cases(TABLES);
+	int found = 0;
+	int helped = 0;
+
+	(void) state;
+	for (int table = 0; table < tables; table++)
+	{
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 30, 3, 4, 2 + table % 3, false);
+		int64_t *rows = (int64_t *) problem->rows;
+		KanonReport report = {0};
+		KanonRelease release;
+		KanonPace watch;
+		KanonInstances instances;
+		IlpModel model;
+		IlpList open = {0};
+		double cost;
+		double early = INFINITY;
+
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		for (uint32_t i = 0; i < problem->ntypes; i++)
+			if (i == 0 || random_below(&random, 3) == 0)
+				rows[i] =
+					i == 0 ? ILP_ONE_SEARCH_ROWS : 2 * problem->k - 1 + (int64_t) random_below(&random, 40);
+		assert_int_equal(kanon_solve_ilp(problem, &release, &report), KANON_OK);
+		assert_true(report.proven);
+		for (size_t j = 0; j < release.nflows; j++)
+			helped += rows[release.flows[j].type] >= 2 * problem->k &&
+					  release.flows[j].rows < rows[release.flows[j].type];
+		kanon_release_free(problem, &release);
+		kanon_pace_limit(&watch, problem, "test");
+		assert_int_equal(
+			kanon_instances_build(problem, KANON_INSTANCES_CLOSED, INFINITY, 1 << 20, &watch, &instances),
+			KANON_OK);
+		assert_int_equal(ilp_model_build(problem, &instances, false, &watch, &model), KANON_OK);
+		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
+		cost = search(&model, 1 + (uint64_t) table, 4e5, 0, NULL, &watch, &open);
+		assert_true(cost >= report.cost - 1e-6);
+		if (cost < report.cost + 1e-6)
+		{
+			found++;
+			open.n = 0;
+			assert_int_equal(ilp_search(&model, 1 + (uint64_t) table, 4e5, 0, report.cost, NULL, NULL, &early,
+										&open, &watch),
+							 KANON_OK);
+			assert_true(early <= report.cost + 1e-6);
+		}
+		kanon_free(&host.env, open.v);
+		ilp_model_free(&model);
+		kanon_instances_free(&host.env, &instances);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	/* (of 40 two take more than k rows from a type) */
+	assert_true(found * 10 >= tables * 9 && helped > 0);
+}
+
 /* Costs are multiples of the largest unit, unless the sums get too large for that. */
 static void
 grid(void **state)
@@ -346,11 +411,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_the_best),
-		cmocka_unit_test(merges_what_was_used),
-		cmocka_unit_test(grid),
-		cmocka_unit_test(best_is_exact),
-		cmocka_unit_test(starts_prepared),
+		cmocka_unit_test(keeps_the_best),     cmocka_unit_test(merges_what_was_used),
+		cmocka_unit_test(many_rows_rest),     cmocka_unit_test(grid),
+		cmocka_unit_test(best_is_exact),      cmocka_unit_test(starts_prepared),
 		cmocka_unit_test(best_prepares_once),
 	};
 

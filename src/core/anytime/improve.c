@@ -47,12 +47,9 @@
 #define CUTS_TIME 0.3
 
 /*
- * Rows above which one search needs all the time that the first bound leaves; how far below
+ * Above ILP_ONE_SEARCH_ROWS one search needs all the time that the first bound leaves: how far below
  * greedy's cost that aims, as steps to the cost itself are too long; and instances for each of greedy's classes.
  */
-#ifndef ILP_ONE_SEARCH_ROWS
-#define ILP_ONE_SEARCH_ROWS 200000
-#endif
 #define GREEDY_AIM 0.95
 #define GREEDY_CLASSES 3
 

@@ -57,7 +57,7 @@ list_open(const Search *s, const uint32_t *in, IlpList *open)
 			used[in[u]] = true;
 	open->n = 0;
 	for (uint32_t f = 0; f < model->nf && status == KANON_OK; f++)
-		if (used[f] && !ilp_list_add(s->env, open, f))
+		if ((used[f] || search_resting(s, f) > 0) && !ilp_list_add(s->env, open, f))
 			status = KANON_NO_MEMORY;
 	kanon_free(s->env, used);
 	return status;
@@ -66,7 +66,7 @@ list_open(const Search *s, const uint32_t *in, IlpList *open)
 /*
  * Moves find pairs of rows to exchange but no chains: from time to time the
  * rows are assigned anew to the classes at hand.  (Where a unit has several
- * rows the flow does not say which units go: left alone.)
+ * rows, or rows rest, the flow does not say which units go: left alone.)
  */
 static KanonStatus
 reassign(Search *s)
@@ -268,7 +268,7 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 			return KANON_CANCELLED;
 		if (s->pace->late)
 			break;
-		if (s->single && s->problem == NULL && kanon_worked(s->pace) >= next)
+		if (s->single && s->problem == NULL && !s->rests && kanon_worked(s->pace) >= next)
 		{
 			KanonStatus status = reassign(s);
 
@@ -348,7 +348,7 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 		save_best(&s);
 		if (s.cost > target && s.n > 0)
 			status = search_anneal(&s, work, 0.95 * work / (work + parts), start != NULL, target);
-		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
+		if (status == KANON_OK && parts > 0 && s.single && !s.rests && s.best_cost > target)
 		{
 			restore_best(&s);
 			if (!pace->within)

@@ -105,7 +105,7 @@ search_cross(Search *s)
 	for (uint32_t f = 0; f < s->model->nf; f++)
 	{
 		s->touched[f] = f;
-		s->met[f].count = 0;
+		s->met[f].count = search_resting(s, f);
 		s->met[f].score = 0;
 	}
 	for (uint32_t u = 0; u < s->n; u++)

@@ -15,6 +15,9 @@
 /* Instances short of freed rows that are offered rows to spare. */
 #define OFFERED 3
 
+/* Types between two that a scan fetches, each farther ahead. */
+#define AHEAD 4
+
 /* Share of the moves that only ruin and recreate; where classes are large much goes with each. */
 #define RUINS 0.15
 #define RUINS_LARGE 0.05
@@ -57,6 +60,16 @@ scan(Search *s, uint32_t f)
 	{
 		uint32_t i = types[at];
 
+		/* what comes next is all over the memory */
+		if (at + 3 * AHEAD < size)
+		{
+			uint32_t b = in[first[types[at + AHEAD]]];
+
+			__builtin_prefetch(&first[types[at + 3 * AHEAD]]);
+			__builtin_prefetch(&in[first[types[at + 2 * AHEAD]]]);
+			if (b != NONE)
+				__builtin_prefetch(&s->met[b], 1);
+		}
 		if (++at == size)
 			at = 0;
 		s->within[i] = stamp;

@@ -13,6 +13,11 @@
 
 #define NONE UINT32_MAX
 
+/* Rows above which a table is a large one: rows that have many like them rest, and there is time for one search. */
+#ifndef ILP_ONE_SEARCH_ROWS
+#define ILP_ONE_SEARCH_ROWS 200000
+#endif
+
 /*
  * An instance as a scan meets it, in half a line of the processor's cache: the scans
  * jump from instance to instance.
@@ -53,6 +58,13 @@ typedef struct Search
 	int64_t *load;  /* [nf] rows; 0: closed */
 	uint64_t *
 		open; /* [nf] bits, all of which the processor's cache has: load is k or more, and it is not hidden */
+	/*
+	 * Of a large table rows of types that have more than others can make use of rest in their
+	 * cheapest instance, and are no units.
+	 */
+	bool rests;
+	int64_t *resting; /* [nf] */
+	double rest_cost; /* of all of them */
 	/* the move at hand */
 	uint32_t *log_unit;
 	uint32_t *log_from;
@@ -121,6 +133,13 @@ search_set_bit(uint64_t *bits, uint32_t at, bool to)
 	uint64_t bit = UINT64_C(1) << at % 64;
 
 	bits[at / 64] = to ? bits[at / 64] | bit : bits[at / 64] & ~bit;
+}
+
+/* Rows that f has whatever moves. */
+static inline int64_t
+search_resting(const Search *s, uint32_t f)
+{
+	return s->rests ? s->resting[f] : 0;
 }
 
 /* Until it is shown again a class is nobody's cheapest. */

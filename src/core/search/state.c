@@ -138,6 +138,7 @@ search_take(Search *s, uint32_t u, uint32_t f)
 static void
 start_closed(Search *s)
 {
+	s->cost += s->rest_cost;
 	for (uint32_t u = 0; u < s->n; u++)
 	{
 		s->in[u] = NONE;
@@ -146,12 +147,12 @@ start_closed(Search *s)
 	}
 }
 
-/* Opens f with all its free rows, if they are k. */
+/* Opens f with all its free rows, if they are k with those that rest there. */
 static void
 open_free(Search *s, uint32_t f)
 {
 	const IlpModel *model = s->model;
-	int64_t rows = 0;
+	int64_t rows = s->load[f];
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
@@ -200,7 +201,7 @@ search_start(Search *s, const IlpList *start)
 	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), kanon_compare_keyed, NULL);
 	for (uint32_t j = 0; j < model->nf && status == KANON_OK; j++)
 	{
-		if (s->load[order[j].item] == 0)
+		if (s->load[order[j].item] == search_resting(s, order[j].item))
 			open_free(s, order[j].item);
 		if (kanon_step(s->pace, 1))
 			status = KANON_CANCELLED;
@@ -218,6 +219,22 @@ search_start(Search *s, const IlpList *start)
 	return status;
 }
 
+/*
+ * How many rows of a type rest: all but k, which are more than one class borrows, where there are k more.
+ * (Under rules all rows are looked at.)
+ */
+static int64_t
+resting_rows(const Search *s, uint32_t i, double rows)
+{
+	const IlpModel *model = s->model;
+	size_t cheapest = model->opt_start[i];
+
+	if (s->problem != NULL || rows <= ILP_ONE_SEARCH_ROWS || model->n[i] / 2 < model->k ||
+		cheapest == model->opt_start[i + 1] || model->w[model->opt[cheapest]] >= model->c[i])
+		return 0;
+	return model->n[i] - model->k;
+}
+
 bool
 search_alloc(Search *s)
 {
@@ -232,7 +249,12 @@ search_alloc(Search *s)
 	if (rows > MANY_ROWS)
 		most = MAX_UNITS;
 	for (uint32_t i = 0; i < model->m; i++)
-		n += (size_t) (model->n[i] < most ? model->n[i] : most);
+	{
+		int64_t rest = resting_rows(s, i, rows);
+
+		s->rests |= rest > 0;
+		n += (size_t) (model->n[i] - rest < most ? model->n[i] - rest : most);
+	}
 	if (n > UINT32_MAX / 2)
 		return false;
 	s->n = (uint32_t) n;
@@ -248,6 +270,7 @@ search_alloc(Search *s)
 	s->prev = kanon_take(scratch, n, sizeof(*s->prev));
 	s->head = kanon_take(scratch, model->nf, sizeof(*s->head));
 	s->load = kanon_take0(scratch, model->nf, sizeof(*s->load));
+	s->resting = s->rests ? kanon_take0(scratch, model->nf, sizeof(*s->resting)) : NULL;
 	s->open = kanon_take0(scratch, model->nf / 64 + 1, sizeof(*s->open));
 	s->freed = kanon_take(scratch, n, sizeof(*s->freed));
 	s->alternative = kanon_take(scratch, n, sizeof(*s->alternative));
@@ -263,7 +286,7 @@ search_alloc(Search *s)
 	n = 0;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		int64_t left = model->n[i];
+		int64_t left = model->n[i] - resting_rows(s, i, rows);
 		int64_t units = left < most ? left : most;
 
 		s->first[i] = n;
@@ -291,6 +314,16 @@ search_alloc(Search *s)
 		s->least[i] = model->opt_start[i] < model->opt_start[i + 1]
 						  ? model->w[model->opt[model->opt_start[i]]]
 						  : INFINITY;
+		if (resting_rows(s, i, rows) > 0)
+		{
+			s->resting[model->opt[model->opt_start[i]]] += resting_rows(s, i, rows);
+			s->rest_cost += s->least[i] * (double) resting_rows(s, i, rows);
+		}
+	}
+	for (uint32_t f = 0; f < model->nf; f++)
+	{
+		s->load[f] = search_resting(s, f);
+		search_show(s, f);
 	}
 	return true;
 }
