@@ -56,8 +56,9 @@ SELECT * FROM kanon_pattern_guided('many', NULL, :call, dry_run => true);
 \set first 'keep => ''{id,d,e}'', allow_identifying => ''{id}'', privacy => ARRAY[kanon_distinct_l(''d'', 3), kanon_alpha(''e'', 0.5, ''{1,2}'')]'
 \set second 'keep => ''{e,d}'', mark => true, residual => ''drop'', hierarchies => ''{"a": {"interval": [4, 8]}}'', privacy => ARRAY[kanon_t_closeness(''d'', 0.6), kanon_t_closeness(''e'', 0.45, builder => ''{"quantile": [2]}''), kanon_recursive_cl(''e'', 3, 2)]'
 \set third 'keep => ''{d,e}'', residual => ''drop'', patterns => ''{-***,-*-*}'', privacy => ARRAY[kanon_distinct_l(ARRAY[''d'', ''e''], 2), kanon_entropy_l(''d'', 5)]'
--- and what is suppressed whole in its part, or fits nowhere in the end
+-- and what is suppressed whole in its part, fits nowhere in the end, or is fewer than k then
 \set fourth '''{site,a,b,c}'', 13, partition_by => ''site'', seed => 7, keep => ''{d}'', residual => ''drop'', patterns => ''{--**,****}'''
+\set sixth '''{a,site,b,c}'', 20, partition_by => ''site'', seed => 7, keep => ''{d}'', mark => true, patterns => ''{*-**}'''
 \set fifth 'keep => ''{d}'', residual => ''drop'', patterns => ''{-***}'', privacy => ARRAY[kanon_distinct_l(''d'', 12)]'
 SET client_min_messages = warning;
 SET kanon.max_memory = '64MB';
@@ -66,6 +67,7 @@ SELECT FROM kanon_pattern_guided('many', 'second_in_memory', :call, :second) \g 
 SELECT FROM kanon_pattern_guided('many', 'third_in_memory', :call, :third) \g /dev/null
 SELECT FROM kanon_pattern_guided('many', 'fourth_in_memory', :fourth) \g /dev/null
 SELECT FROM kanon_pattern_guided('many', 'fifth_in_memory', :call, :fifth) \g /dev/null
+SELECT FROM kanon_pattern_guided('many', 'sixth_in_memory', :sixth) \g /dev/null
 RESET client_min_messages;
 SET kanon.max_memory = '1MB';
 SELECT * FROM kanon_pattern_guided('many', 'first', :call, :first);
@@ -78,6 +80,8 @@ SELECT * FROM kanon_pattern_guided('many', 'fourth', :fourth);
 SELECT * FROM differ('fourth_in_memory', 'fourth');
 SELECT * FROM kanon_pattern_guided('many', 'fifth', :call, :fifth);
 SELECT * FROM differ('fifth_in_memory', 'fifth');
+SELECT * FROM kanon_pattern_guided('many', 'sixth', :sixth);
+SELECT * FROM differ('sixth_in_memory', 'sixth');
 -- what no release can give is refused from the whole table
 SELECT FROM kanon_pattern_guided('many', 'x', :call, keep => '{d}', privacy => ARRAY[kanon_distinct_l('d', 14)]);
 SELECT FROM kanon_pattern_guided('many', 'x', :call, keep => '{d}', privacy => ARRAY[kanon_entropy_l('d', 14)]);

@@ -57,6 +57,7 @@ SELECT * FROM kanon_patterns('{a,b}', implies => '{"->b"}');
 SELECT * FROM kanon_patterns('{a,b}', implies => '{NULL}');
 SELECT * FROM kanon_patterns('{a,b}', never => '{a}', always => '{a}');
 SELECT * FROM kanon_patterns('{a,b}', never => '{b}', always => '{a}', implies => '{"a->b"}');
+SELECT * FROM kanon_patterns('{a,b,c}', never => '{c}', always => '{a}', implies => '{"b->c"}', together => '{"a,b"}');
 SELECT * FROM kanon_patterns('{a,b}', always => '{a,b}', at_most_one => '{"a,b"}');
 SELECT * FROM kanon_patterns('{a,b,c}', always => '{a,b}', max_suppressed => 1);
 SELECT * FROM kanon_patterns('{a,b}', max_suppressed => -1);

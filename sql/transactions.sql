@@ -263,6 +263,10 @@ SELECT kanon_create_publication('e', 'visits', '{diagnoses}', 5, '{"patterns": [
 SELECT kanon_create_publication('rho_view', 'baskets', '{items}', 5, '{"method": "suppress_control", "rho": 0.5, "sensitive": ["s"]}', solver => 'transactions');
 SELECT share < 0.5 AS kept FROM kanon_check_transactions('rho_view', 'items', sensitive => '{s}') WHERE promise = 'rho';
 
+-- what nobody has
+CREATE VIEW visits_of_nobody AS SELECT * FROM visits WHERE false;
+SELECT aspect, subject, row_count, suppressed_cells, cost, detail FROM kanon_explain('visits_of_nobody', '{diagnoses}', 2, solver => 'transactions');
+
 SELECT kanon_drop_publication('visits_view');
 SELECT kanon_drop_publication('rho_view');
 DROP SCHEMA set_test CASCADE;

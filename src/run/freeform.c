@@ -279,7 +279,7 @@ check_privacy(const Request *request, KanonFreeformMethod method)
 		if (reason != NULL)
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							errmsg("method \"%s\" does not take the rule \"%s\"", kanon_freeform_name(method),
-								   privacy_sentence(words, false)),
+								   privacy_sentence(words)),
 							errdetail("%s", reason), errhint("%s", hint)));
 	}
 	if (request->privacy != NULL && request->privacy->n > KANON_FREEFORM_RULES)

@@ -272,14 +272,14 @@ check_attainable(const Privacy *privacy, const KanonPrivacyRule *rule, int r, in
 	else if (rule->kind == KANON_ALPHA && rule->listed == NULL && table.alpha > rule->share)
 		attainable = psprintf("The most frequent value has a share of %.3f.", table.alpha);
 	if (attainable != NULL)
-		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-						errmsg("no release of this table can fulfil the rule \"%s\"",
-							   privacy_sentence(words, false)),
-						errdetail("%s", attainable),
-						errhint("Ask for what column \"%s\" can give%s.", column,
-								rule->kind == KANON_DISTINCT_L || !leaves_out
-									? ""
-									: ", or let residual => 'drop' leave rows out")));
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words)),
+				 errdetail("%s", attainable),
+				 errhint("Ask for what column \"%s\" can give%s.", column,
+						 rule->kind == KANON_DISTINCT_L || !leaves_out
+							 ? ""
+							 : ", or let residual => 'drop' leave rows out")));
 }
 
 void

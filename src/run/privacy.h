@@ -112,8 +112,8 @@ extern Datum privacy_recorded(const Privacy *privacy);
 
 /* privacy_text.c */
 
-/* The sentence; without values, their number instead (for the record). */
-extern char *privacy_sentence(const PrivacyWords *words, bool with_values);
+/* The sentence, with the number of values in place of these. */
+extern char *privacy_sentence(const PrivacyWords *words);
 
 /* The rule for the record: as JSON, its sentence as "says", no values. */
 extern Jsonb *privacy_rule_recorded(const PrivacyWords *words);

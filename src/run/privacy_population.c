@@ -294,11 +294,11 @@ check_population(const PrivacyWords *words, int p, const Source *name, const Row
 	if (!population->map &&
 		(share < population->least * (1 - 1e-12) ||
 		 (share > population->most * (1 + 1e-12) && problem->residual != KANON_RESIDUAL_DROP)))
-		ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION),
-						errmsg("no release of this table can fulfil the rule \"%s\"",
-							   privacy_sentence(words, false)),
-						errdetail("The source is a share of %.3f of the population.", share),
-						errhint("Let dmin be at most, and dmax at least, that share.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no release of this table can fulfil the rule \"%s\"", privacy_sentence(words)),
+				 errdetail("The source is a share of %.3f of the population.", share),
+				 errhint("Let dmin be at most, and dmax at least, that share.")));
 }
 
 void

@@ -63,18 +63,6 @@ append_columns(StringInfo text, const PrivacyWords *words)
 		appendStringInfo(text, "%s%s", i > 0 ? ", " : "", quote_identifier(words->columns[i]));
 }
 
-static void
-append_values(StringInfo text, const PrivacyWords *words, bool with_values)
-{
-	if (!with_values)
-	{
-		appendStringInfo(text, "(%d)", words->nvalues);
-		return;
-	}
-	for (int i = 0; i < words->nvalues; i++)
-		appendStringInfo(text, "%s%s", i > 0 ? ", " : "", quote_literal_cstr(words->values[i]));
-}
-
 char *
 privacy_relation(Oid relid)
 {
@@ -114,7 +102,7 @@ sentence_fits(const Sentence *sentence, const PrivacyWords *words)
 }
 
 char *
-privacy_sentence(const PrivacyWords *words, bool with_values)
+privacy_sentence(const PrivacyWords *words)
 {
 	StringInfoData text;
 
@@ -164,7 +152,7 @@ privacy_sentence(const PrivacyWords *words, bool with_values)
 					appendStringInfoString(&text, words->distance);
 					break;
 				case 'v':
-					append_values(&text, words, with_values);
+					appendStringInfo(&text, "(%d)", words->nvalues);
 					break;
 			}
 		}
@@ -315,7 +303,7 @@ rule_json(const RuleShape *shape, const PrivacyWords *words, bool recorded)
 	if (recorded)
 	{
 		push_key(&state, "says");
-		push_string(&state, WJB_VALUE, privacy_sentence(words, false));
+		push_string(&state, WJB_VALUE, privacy_sentence(words));
 	}
 	kanon_push_jsonb(&state, WJB_END_OBJECT, NULL);
 	return JsonbValueToJsonb(state.result);

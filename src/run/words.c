@@ -62,7 +62,7 @@ run_words(const Run *run, const char *promise)
 	}
 	appendStringInfo(&text, "; %s, method %s", request->function, run->record.method);
 	for (int i = 0; request->privacy != NULL && i < request->privacy->n; i++)
-		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i], false));
+		appendStringInfo(&text, "; %s", privacy_sentence(&request->privacy->words[i]));
 	append_names(&text, "; may identify: ", request->allow_identifying);
 	append_masked(&text, run->source);
 	appendStringInfo(&text, "; run " INT64_FORMAT ", %s", run->number, time_text(run->record.started_at));
