@@ -25,6 +25,14 @@ leave_rest(Border *border)
 	border->env.foreign = Max(border->limit - Min(border->used, border->limit), 1);
 }
 
+/* Before whoever asked gives back what it has. */
+static void *
+refuse(Border *border)
+{
+	border->full = border->used;
+	return NULL;
+}
+
 static void *
 border_alloc(void *arg, size_t size)
 {
@@ -32,7 +40,7 @@ border_alloc(void *arg, size_t size)
 	void *ptr;
 
 	if (REFUSED || size > border->limit || border->used > border->limit - size)
-		return NULL;
+		return refuse(border);
 	ptr = MemoryContextAllocExtended(border->context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (ptr != NULL)
 	{
@@ -70,7 +78,7 @@ border_realloc(void *arg, void *ptr, size_t size)
 	if (ptr == NULL)
 		return border_alloc(arg, size);
 	if (REFUSED || size > border->limit || border->used > border->limit - size)
-		return NULL;
+		return refuse(border);
 	before = GetMemoryChunkSpace(ptr);
 	result = kanon_repalloc(ptr, size);
 	if (result != NULL)
@@ -175,12 +183,12 @@ border_progress(Border *border, const char *phase, double share, int64 left)
 }
 
 static void
-raise_no_memory(const Border *border, Size needed, const char *what)
+raise_no_memory(const Border *border, Size needed, Size used, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("kanon needs more memory than it may use"),
 			 errdetail("%s asked for %zu kB more, with %zu kB in use and a limit of %zu kB.%s%s", what,
-					   (needed + 1023) / 1024, border->used / 1024, border->limit / 1024,
+					   (needed + 1023) / 1024, used / 1024, border->limit / 1024,
 					   border->why != NULL ? " " : "", border->why != NULL ? border->why : ""),
 			 errhint("Raise \"kanon.max_memory\", or publish fewer or coarser quasi-identifiers.%s%s",
 					 border->instead != NULL ? " " : "", border->instead != NULL ? border->instead : "")));
@@ -192,7 +200,7 @@ border_palloc(Border *border, Size size)
 	void *ptr = border_alloc(border, Max(size, 1));
 
 	if (ptr == NULL)
-		raise_no_memory(border, size, "Reading or writing the table");
+		raise_no_memory(border, size, border->used, "Reading or writing the table");
 	return ptr;
 }
 
@@ -211,7 +219,7 @@ border_grow(Border *border, void *array, Size *room, Size needed, Size item)
 		return array;
 	array = border_realloc(border, array, mul_size(larger, item));
 	if (array == NULL)
-		raise_no_memory(border, mul_size(larger, item), "Reading or writing the table");
+		raise_no_memory(border, mul_size(larger, item), border->used, "Reading or writing the table");
 	*room = larger;
 	return array;
 }
@@ -220,7 +228,7 @@ void
 border_charge(Border *border, Size from, Size to)
 {
 	if (to > from && (REFUSED || to - from > border->limit || border->used > border->limit - (to - from)))
-		raise_no_memory(border, to - from, "The dictionaries of distinct values");
+		raise_no_memory(border, to - from, border->used, "The dictionaries of distinct values");
 	border->used += to - from;
 	border->peak = Max(border->peak, border->used);
 }
@@ -251,7 +259,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 							errmsg("canceling kanon's solver due to user request")));
 			break;
 		case KANON_NO_MEMORY:
-			raise_no_memory(border, border->env.refused, "The solver");
+			raise_no_memory(border, border->env.refused, Max(border->full, border->used), "The solver");
 			break;
 		case KANON_RESIDUAL:
 			ereport(ERROR,

@@ -17,6 +17,7 @@ typedef struct Border
 	Size limit;            /* kanon_memory_limit() when the run began */
 	Size used;             /* bytes the core holds */
 	Size peak;             /* most it held */
+	Size full;             /* held when memory was refused last */
 	instr_time started;
 	instr_time said; /* last progress notice */
 
