@@ -277,6 +277,10 @@ CREATE FUNCTION row_type(hash bigint, lot bigint) RETURNS bytea LANGUAGE sql IMM
 SELECT hash, lot, kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class, kanon_class_of(c, row_type(hash, lot), 6) & 4294967295 AS place
 FROM classes(1, '{0,3,5}', '{{5,0,3},{9,0,1},{9,-9223372036854775808,2},{-3,0,4},{-2,0,-1}}') AS c,
      (VALUES (5, 0), (5, -1), (9, -9223372036854775808), (9, -1), (9, 0), (9, 9223372036854775807), (-3, 7), (-2, 7), (4, 0), (6, 0), (10, 0), (-1, 0), (0, 0)) AS v (hash, lot);
+-- where no row type is divided, entries have no lots
+SELECT hash, kanon_class_of(c, row_type(hash, lot), 6) >> 32 AS class
+FROM (SELECT substr(classes(1, '{0,2,3}', '{{5,0,3},{9,0,1},{-3,0,4}}'), 1, 20) || '\x000000000000000500000003' || '\x000000000000000900000001' || int8send(-3) || '\x00000004') AS v (c),
+     (VALUES (5, -1), (5, 1), (9, -9223372036854775808), (9, 7), (-3, 7), (4, 0), (6, 0), (10, 0), (-4, 0), (-1, 0)) AS w (hash, lot);
 SELECT kanon_class_of(classes(0, '{0,1}', '{{5,0,3}}'), row_type(5, 0), -1) & 4294967295 AS place, kanon_class_of(NULL, row_type(5, 0), 1) IS NULL AS without;
 -- nonsense: too short, another number of entries, bits, beginnings beyond the end or in no order, no row type
 SELECT classes, kanon_class_of(classes, row_type(5, 0), 1) FROM (VALUES ('\x'::bytea)) v (classes);

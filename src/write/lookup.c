@@ -3,7 +3,8 @@
  *
  * All row types in the order of their hashes, and where those with the same first bits begin: hashes
  * are spread evenly, so that a look at a few of them finds one.  It is a value that a query
- * carries to every row, used as it came: nothing is made of it first.  Numbers are in network order.
+ * carries to every row, used as it came: nothing is made of it first, and the smaller it is, the more of it the
+ * processor's caches have.  Numbers are in network order.
  */
 #include "compat.h"
 #include "write/lookup.h"
@@ -18,8 +19,12 @@
 #define HEAD (2 * sizeof(uint32))
 #define MOST_BITS 24
 
-/* Hash and least lot of a flow's rows, and the class that they go to; or NOWHERE. */
-#define ENTRY (2 * sizeof(uint64) + sizeof(uint32))
+/* So many bits fewer than entries would have each its own beginning: four begin together, and lie beside each other. */
+#define FEWER_BITS 2
+
+/* Hash of a flow's rows, where row types are divided their least lot, and the class that they go to; or NOWHERE. */
+#define ENTRY_WHOLE (sizeof(uint64) + sizeof(uint32))
+#define ENTRY_DIVIDED (ENTRY_WHOLE + sizeof(uint64))
 #define NOWHERE PG_UINT32_MAX
 
 typedef struct Entry
@@ -65,9 +70,9 @@ put64(char *at, uint64 number)
 
 /* (of any n: where Size has 32 bits it would come round) */
 static inline uint64
-lookup_size(uint32 n, uint32 bits)
+lookup_size(uint32 n, uint32 bits, Size entry)
 {
-	return HEAD + sizeof(uint32) * ((UINT64CONST(1) << bits) + 1) + ENTRY * (uint64) n;
+	return HEAD + sizeof(uint32) * ((UINT64CONST(1) << bits) + 1) + entry * (uint64) n;
 }
 
 static inline Size
@@ -98,22 +103,30 @@ compare_entries(const void *a, const void *b)
 bytea *
 lookup_create(const KanonRelease *release, const int64 *hash, const int64 *low, Border *border)
 {
-	uint32 bits = release->nflows > 0 ? Min(pg_leftmost_one_pos64(release->nflows), MOST_BITS) : 0;
+	uint32 bits = release->nflows >> FEWER_BITS > 0
+					  ? Min(pg_leftmost_one_pos64(release->nflows >> FEWER_BITS), MOST_BITS)
+					  : 0;
+	bool divided = false;
+	Size entry, size, f;
 	Entry *entries;
 	bytea *lookup;
 	char *at;
-	Size f = 0;
 
-	if (release->nflows > Min(get_hash_memory_limit(), MaxAllocSize / 4) / ENTRY ||
-		lookup_size((uint32) release->nflows, bits) > get_hash_memory_limit())
+	for (f = 0; f < release->nflows && !divided; f++)
+		divided = unsigned_lot(low[f]) > 0;
+	entry = divided ? ENTRY_DIVIDED : ENTRY_WHOLE;
+	if (release->nflows > Min(get_hash_memory_limit(), MaxAllocSize / 4) / entry ||
+		lookup_size((uint32) release->nflows, bits, entry) > get_hash_memory_limit())
 		return NULL;
+	size = VARHDRSZ + lookup_size((uint32) release->nflows, bits, entry);
 	entries = border_palloc(border, sizeof(Entry) * Max(release->nflows, 1));
 	for (Size i = 0; i < release->nflows; i++)
 		entries[i] = (Entry){(uint64) hash[release->flows[i].type], unsigned_lot(low[i]),
 							 release->flows[i].class_ == KANON_DROPPED ? NOWHERE : release->flows[i].class_};
 	qsort(entries, release->nflows, sizeof(Entry), compare_entries);
-	lookup = palloc(VARHDRSZ + lookup_size((uint32) release->nflows, bits));
-	SET_VARSIZE(lookup, VARHDRSZ + lookup_size((uint32) release->nflows, bits));
+	lookup = palloc(size);
+	SET_VARSIZE(lookup, size);
+	f = 0;
 	at = put32(put32(VARDATA(lookup), (uint32) release->nflows), bits);
 	for (Size first = 0; first <= (Size) 1 << bits; first++)
 	{
@@ -122,7 +135,10 @@ lookup_create(const KanonRelease *release, const int64 *hash, const int64 *low, 
 		at = put32(at, (uint32) f);
 	}
 	for (f = 0; f < release->nflows; f++)
-		at = put32(put64(put64(at, entries[f].hash), entries[f].low), entries[f].class_);
+	{
+		at = put64(at, entries[f].hash);
+		at = put32(divided ? put64(at, entries[f].low) : at, entries[f].class_);
+	}
 	border_pfree(border, entries);
 	return lookup;
 }
@@ -137,12 +153,12 @@ raise_no_lookup(void)
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("these are no classes of row types")));
 }
 
-/* The last entry that is not above, or NULL. */
-static const char *
-find_entry(bytea *lookup, uint64 hash, uint64 lot)
+/* The class of the last entry that is not above, or NOWHERE. */
+static uint32
+find_class(bytea *lookup, uint64 hash, uint64 lot)
 {
 	const char *data = VARDATA_ANY(lookup);
-	Size size = VARSIZE_ANY_EXHDR(lookup);
+	Size size = VARSIZE_ANY_EXHDR(lookup), entry;
 	uint32 n, bits, low, high;
 	const char *starts = data + HEAD, *entries, *found = NULL;
 
@@ -150,7 +166,8 @@ find_entry(bytea *lookup, uint64 hash, uint64 lot)
 		raise_no_lookup();
 	n = get32(data);
 	bits = get32(data + sizeof(uint32));
-	if (bits > MOST_BITS || size != lookup_size(n, bits))
+	entry = bits <= MOST_BITS && size == lookup_size(n, bits, ENTRY_WHOLE) ? ENTRY_WHOLE : ENTRY_DIVIDED;
+	if (bits > MOST_BITS || size != lookup_size(n, bits, entry))
 		raise_no_lookup();
 	entries = starts + sizeof(uint32) * (((Size) 1 << bits) + 1);
 	low = get32(starts + sizeof(uint32) * first_bits(hash, bits));
@@ -160,18 +177,18 @@ find_entry(bytea *lookup, uint64 hash, uint64 lot)
 	while (low < high)
 	{
 		uint32 middle = low + (high - low) / 2;
-		const char *entry = entries + ENTRY * (Size) middle;
-		uint64 its = get64(entry);
+		const char *at = entries + entry * (Size) middle;
+		uint64 its = get64(at);
 
-		if (its < hash || (its == hash && get64(entry + sizeof(uint64)) <= lot))
+		if (its < hash || (its == hash && (entry == ENTRY_WHOLE || get64(at + sizeof(uint64)) <= lot)))
 		{
-			found = entry;
+			found = at;
 			low = middle + 1;
 		}
 		else
 			high = middle;
 	}
-	return found != NULL && get64(found) == hash ? found : NULL;
+	return found != NULL && get64(found) == hash ? get32(found + entry - sizeof(uint32)) : NOWHERE;
 }
 
 /* Class and shard as one number, in which order rows are written: NULL for a row that goes nowhere. */
@@ -181,8 +198,7 @@ kanon_class_of(PG_FUNCTION_ARGS)
 	bytea *lookup = PG_GETARG_BYTEA_PP(0);
 	bytea *packed = PG_GETARG_BYTEA_PP(1);
 	int32 shard = PG_GETARG_INT32(2);
-	const char *entry = find_entry(lookup, packed_hash(packed), unsigned_lot(packed_lot(packed, shard)));
-	uint32 class_ = entry == NULL ? NOWHERE : get32(entry + 2 * sizeof(uint64));
+	uint32 class_ = find_class(lookup, packed_hash(packed), unsigned_lot(packed_lot(packed, shard)));
 
 	if (class_ > PG_INT32_MAX)
 		PG_RETURN_NULL();
