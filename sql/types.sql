@@ -211,6 +211,37 @@ SELECT count(*) FROM (SELECT NULL::int, k, sum(n) FROM kept GROUP BY k UNION ALL
     EXCEPT ALL SELECT a, s, n FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, s bytea, n bigint)) AS others;
 SELECT count(*) FILTER (WHERE s IS NULL) AS rows, count(s) AS values FROM kanon_shard_rows('shard'::regclass, -1, '{b,n}') AS g (a int, s bytea, n bigint);
 DROP VIEW kept;
+-- neighbours that are stored alike up to the last of these columns, with NULLs, with what is kept before and behind it
+CREATE TABLE stored AS SELECT i / 100 % 3 AS a, CASE WHEN i / 50 % 2 = 0 THEN 'x' || i / 200 END AS b, i / 20 % 5 AS k, CASE WHEN i / 20 % 3 > 0 THEN repeat('y', i / 20 % 4) END AS t, 'z'::text AS m, i::smallint AS s
+FROM generate_series(1, 2000) i;
+CREATE FUNCTION stored_otherwise(columns text, definitions text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE n bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM (SELECT * FROM ((SELECT %1$s, NULL::bytea AS v, count(*) AS n FROM stored GROUP BY %1$s UNION ALL SELECT e.*, w.v, count(*) FROM stored, LATERAL (VALUES '
+        '(kanon_sampled(31, ROW(s))), (kanon_sampled(31, ROW(NULL::int, k))), (kanon_sampled(31, ROW(NULL::int, NULL::int, t)))) w (v), (SELECT %1$s FROM stored WHERE false) AS none RIGHT JOIN (VALUES (1)) one ON true, '
+        'LATERAL (SELECT none.*) AS e WHERE w.v IS NOT NULL GROUP BY %3$s, w.v) EXCEPT ALL SELECT * FROM kanon_shard_rows(''stored''::regclass, 31, ''{s,k,t}'') AS g (%2$s, v bytea, n bigint)) AS o) AS others',
+        columns, definitions, regexp_replace(columns, '(\w+)', 'e.\1', 'g')) INTO n;
+    RETURN n;
+END $$;
+SELECT stored_otherwise('a, b', 'a int, b text'), stored_otherwise('b, m', 'b text, m text'), stored_otherwise('m', 'm text'), stored_otherwise('a, t', 'a int, t text'),
+       stored_otherwise('s', 's smallint');
+-- rows of fewer columns than the table has by now, and of more
+ALTER TABLE stored ADD d int DEFAULT 7;
+INSERT INTO stored SELECT 1, NULL, i % 2, 'w', 'z', i % 3, i / 10 FROM generate_series(1, 100) i;
+SELECT stored_otherwise('a, b', 'a int, b text'), stored_otherwise('a, d', 'a int, d int');
+ALTER TABLE stored DROP a;
+SELECT stored_otherwise('b', 'b text'), stored_otherwise('d', 'd int');
+DROP FUNCTION stored_otherwise;
+DROP TABLE stored;
+CREATE TABLE stored (a int, b text);
+INSERT INTO stored VALUES (NULL, NULL), (1, 'p'), (1, 'p'), (1, 'p');
+SELECT * FROM kanon_shard_rows('stored'::regclass) AS g (a int, b text, n bigint) ORDER BY n;
+DELETE FROM stored WHERE a IS NULL;
+VACUUM stored;
+ALTER TABLE stored ADD d int;
+INSERT INTO stored VALUES (1, 'p', 5);
+SELECT a, n, v = kanon_sampled(0, ROW(5)) AS five FROM kanon_shard_rows('stored'::regclass, 0, '{d}') AS g (a int, v bytea, n bigint) ORDER BY n;
+DROP TABLE stored;
 -- with no room for them all they are told in parts
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
@@ -225,7 +256,10 @@ RESET hash_mem_multiplier;
 SET work_mem = '64MB';
 CREATE TABLE hashed AS SELECT i FROM generate_series(1, 300000) i;
 SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('hashed'::regclass) AS g (i int, rows bigint);
-DROP TABLE hashed;
+CREATE TABLE alike AS SELECT a[p] AS i
+FROM (SELECT array_agg(i) AS a FROM hashed GROUP BY hashmacaddr8(regexp_replace(lpad(to_hex(i), 8, '0'), '(..)(..)(..)(..)', '\4:\3:\2:\1:00:00:00:00')::macaddr8) HAVING count(*) > 1 LIMIT 1) AS h, unnest('{1,2,1,1,2}'::int[]) AS p;
+SELECT count(DISTINCT i) AS different, sum(rows) FROM kanon_shard_rows('alike'::regclass) AS g (i int, rows bigint);
+DROP TABLE hashed, alike;
 RESET work_mem;
 -- and so are those of neighbours that differ in what is stored out of line
 CREATE TABLE far (a text);

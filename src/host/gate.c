@@ -278,7 +278,8 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 
 	bool more;
 
-	slot_getallattrs(slot);
+	if (!receiver->gate->whole)
+		slot_getallattrs(slot);
 	gate_queries--;
 	more = receiver->receive(receiver->arg, slot);
 	gate_queries++;

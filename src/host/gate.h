@@ -29,6 +29,7 @@ typedef struct Gate
 	Border *border;   /* who is told how far a query is; NULL: nobody */
 	const char *phase;
 	double share; /* done of the query, as the planner counts its rows */
+	bool whole; /* rows are shown as they come: who receives them takes columns out himself, if he needs to */
 } Gate;
 
 /* When the module is loaded. */

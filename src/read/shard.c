@@ -12,7 +12,10 @@
 #include "read/packed.h"
 #include "read/sampled.h"
 #include "read/stage.h"
+#include "read/stored.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "core/util/hash.h"
@@ -25,6 +28,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(kanon_shard_rows);
 PG_FUNCTION_INFO_V1(kanon_shard_types);
@@ -134,38 +138,9 @@ put_line(const ShardLines *lines, int64 rows)
 	tuplestore_putvalues(lines->store, lines->desc, lines->values, lines->nulls);
 }
 
-/* (They are in no column of a line, so that nobody says of what type they are.) */
-static void
-kept_column(TupleDesc desc, int i, Oid relid, const char *name)
-{
-	AttrNumber column = get_attnum(relid, name);
-	Oid type, collation;
-	int32 typmod;
-
-	if (column <= 0)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" does not exist", name)));
-	get_atttypetypmodcoll(relid, column, &type, &typmod, &collation);
-	TupleDescInitEntry(desc, i + 1, name, type, typmod, 0);
-	TupleDescInitEntryCollation(desc, i + 1, collation);
-}
-
-/* The first n columns of lines, and kept ones. */
-static TupleDesc
-columns_of_shard(Oid relid, const ShardLines *lines, int n, char **kept, int nkept)
-{
-	TupleDesc desc = CreateTemplateTupleDesc(n + nkept);
-
-	for (int i = 0; i < n; i++)
-		TupleDescCopyEntry(desc, i + 1, lines->desc, i + 1);
-	for (int i = 0; i < nkept; i++)
-		kept_column(desc, n + i, relid, kept[i]);
-	TupleDescFinalize(desc);
-	return desc;
-}
-
 /* All rows of the table, as its caller may read them. */
 static void
-read_shard(Oid relid, TupleDesc desc, GateReceive receive, void *arg)
+read_shard(Oid relid, TupleDesc desc, bool whole, GateReceive receive, void *arg)
 {
 	char *name = relation_name(relid);
 	StringInfoData sql;
@@ -180,6 +155,7 @@ read_shard(Oid relid, TupleDesc desc, GateReceive receive, void *arg)
 	appendStringInfo(&sql, " FROM ONLY %s", name);
 	gate = gate_create(name, relid, desc->natts);
 	gate_table(gate, desc);
+	gate->whole = whole;
 	SPI_connect();
 	gate_select(gate, sql.data, true, receive, arg);
 	SPI_finish();
@@ -284,13 +260,16 @@ Datum
 kanon_shard_types(PG_FUNCTION_ARGS)
 {
 	TypeCounter counter = {.lines = lines_of_call(fcinfo)};
+	TupleDesc desc;
 
 	if (counter.lines.desc->natts != 2 || TupleDescAttr(counter.lines.desc, 0)->atttypid != BYTEAOID)
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("a packed row type is bytea")));
 	counter.types = types_create(CurrentMemoryContext, 1024, NULL);
 	counter.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon row type", ALLOCSET_DEFAULT_SIZES);
-	read_shard(PG_GETARG_OID(0), columns_of_shard(PG_GETARG_OID(0), &counter.lines, 1, NULL, 0), receive_type,
-			   &counter);
+	desc = CreateTemplateTupleDesc(1);
+	TupleDescCopyEntry(desc, 1, counter.lines.desc, 1);
+	TupleDescFinalize(desc);
+	read_shard(PG_GETARG_OID(0), desc, false, receive_type, &counter);
 	put_types(&counter);
 	return (Datum) 0;
 }
@@ -346,9 +325,14 @@ typedef struct RowCounter
 	ShardLines lines;
 	int n; /* columns by which rows are told apart */
 	rows_hash *rows;
+	CountedRow at;    /* the row at hand, these columns of it */
 	CountedRow *last; /* equal rows often lie together, those of a target do */
 	MemoryContext context;
-	int nkept; /* columns behind them */
+	int *place;     /* [n + nkept] of columns in a whole row */
+	Stored *stored; /* the last one, as it was stored */
+	Datum *values_stored;
+	bool *nulls_stored;
+	int nkept; /* kept columns, and places from n on */
 	Sampled *kept;
 	uint32 forgotten;
 	values_hash *values;
@@ -373,14 +357,14 @@ is_same_value(Datum a, Datum b, int16 length)
 
 /* By the bytes of their values, which equal ones may have different. */
 static inline bool
-is_same(const RowCounter *counter, const CountedRow *row, const TupleTableSlot *slot)
+is_same(const RowCounter *counter, const CountedRow *row)
 {
 	for (int c = 0; c < counter->n; c++)
 	{
 		Form_pg_attribute att = TupleDescAttr(counter->lines.desc, c);
-		Datum a = row->values[c], b = slot->tts_values[c];
+		Datum a = row->values[c], b = counter->at.values[c];
 
-		if (row->nulls[c] != slot->tts_isnull[c])
+		if (row->nulls[c] != counter->at.nulls[c])
 			return false;
 		if (!row->nulls[c] && (att->attbyval ? a != b : !is_same_value(a, b, att->attlen)))
 			return false;
@@ -389,7 +373,7 @@ is_same(const RowCounter *counter, const CountedRow *row, const TupleTableSlot *
 }
 
 static uint32
-slot_hash(const RowCounter *counter, const TupleTableSlot *slot)
+values_hash_of(const RowCounter *counter)
 {
 	uint32 hash = 0;
 
@@ -397,9 +381,9 @@ slot_hash(const RowCounter *counter, const TupleTableSlot *slot)
 	{
 		Form_pg_attribute att = TupleDescAttr(counter->lines.desc, c);
 
-		hash = hash_combine(hash, slot->tts_isnull[c]
+		hash = hash_combine(hash, counter->at.nulls[c]
 									  ? 0
-									  : datum_image_hash(slot->tts_values[c], att->attbyval, att->attlen));
+									  : datum_image_hash(counter->at.values[c], att->attbyval, att->attlen));
 	}
 	return hash;
 }
@@ -434,7 +418,7 @@ put_rows(RowCounter *counter)
 }
 
 static CountedRow *
-copy_row(const RowCounter *counter, const TupleTableSlot *slot)
+copy_row(const RowCounter *counter)
 {
 	MemoryContext old = MemoryContextSwitchTo(counter->context);
 	CountedRow *row = palloc(sizeof(CountedRow));
@@ -446,9 +430,9 @@ copy_row(const RowCounter *counter, const TupleTableSlot *slot)
 	{
 		Form_pg_attribute att = TupleDescAttr(counter->lines.desc, c);
 
-		row->nulls[c] = slot->tts_isnull[c];
+		row->nulls[c] = counter->at.nulls[c];
 		row->values[c] =
-			row->nulls[c] ? (Datum) 0 : datumCopy(slot->tts_values[c], att->attbyval, att->attlen);
+			row->nulls[c] ? (Datum) 0 : datumCopy(counter->at.values[c], att->attbyval, att->attlen);
 	}
 	MemoryContextSwitchTo(old);
 	return row;
@@ -456,7 +440,7 @@ copy_row(const RowCounter *counter, const TupleTableSlot *slot)
 
 /* The row's place, or NULL: another has the same hash, and the row is told at once. */
 static CountedRow *
-find_row(RowCounter *counter, const TupleTableSlot *slot)
+find_row(RowCounter *counter)
 {
 	RowCount *count;
 	bool found;
@@ -466,10 +450,10 @@ find_row(RowCounter *counter, const TupleTableSlot *slot)
 		put_rows(counter);
 		begin_rows(counter);
 	}
-	count = rows_insert(counter->rows, slot_hash(counter, slot), &found);
+	count = rows_insert(counter->rows, values_hash_of(counter), &found);
 	if (!found)
-		count->row = copy_row(counter, slot);
-	return !found || is_same(counter, count->row, slot) ? count->row : NULL;
+		count->row = copy_row(counter);
+	return !found || is_same(counter, count->row) ? count->row : NULL;
 }
 
 /* ---- values of kept columns ---- */
@@ -508,7 +492,9 @@ note_values(RowCounter *counter, const Datum *values, const bool *nulls)
 		bool found;
 		ValueCount *value;
 
-		if (nulls[c] || !sampled_has(counter->kept, c, values[c], counter->forgotten, &hash))
+		int place = counter->place[counter->n + c];
+
+		if (nulls[place] || !sampled_has(counter->kept, c, values[place], counter->forgotten, &hash))
 			continue;
 		if (counter->values->members * sizeof(ValueCount) * 2 > get_hash_memory_limit())
 			put_values(counter);
@@ -521,20 +507,115 @@ note_values(RowCounter *counter, const Datum *values, const bool *nulls)
 	MemoryContextReset(counter->scratch);
 }
 
+/* A row that is not the last one's repetition. */
+static void
+take_row(RowCounter *counter, TupleTableSlot *slot)
+{
+	slot_getallattrs(slot);
+	for (int c = 0; c < counter->n; c++)
+	{
+		counter->at.values[c] = slot->tts_values[counter->place[c]];
+		counter->at.nulls[c] = slot->tts_isnull[counter->place[c]];
+	}
+	if (counter->last == NULL || !is_same(counter, counter->last))
+		counter->last = find_row(counter);
+	if (counter->last == NULL)
+		put_row(counter, counter->at.values, counter->at.nulls, 1);
+	else
+		stored_remember(counter->stored, slot);
+}
+
 static bool
 receive_row(void *arg, TupleTableSlot *slot)
 {
 	RowCounter *counter = arg;
+	bool repeats = counter->last != NULL &&
+				   stored_repeats(counter->stored, slot, counter->values_stored, counter->nulls_stored);
 
-	if (counter->nkept > 0)
-		note_values(counter, slot->tts_values + counter->n, slot->tts_isnull + counter->n);
-	if (counter->last == NULL || !is_same(counter, counter->last, slot))
-		counter->last = find_row(counter, slot);
+	if (!repeats)
+		take_row(counter, slot);
 	if (counter->last != NULL)
 		counter->last->rows++;
-	else
-		put_row(counter, slot->tts_values, slot->tts_isnull, 1);
+	if (counter->nkept > 0)
+		note_values(counter, repeats ? counter->values_stored : slot->tts_values,
+					repeats ? counter->nulls_stored : slot->tts_isnull);
 	return true;
+}
+
+/* ---- whole rows ---- */
+
+/* All columns of the table, as they are. */
+static TupleDesc
+whole_row(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	List *columns = NIL;
+	TupleDesc desc;
+	int natts = 0, n = 0;
+	ListCell *lc;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		natts = ((Form_pg_class) GETSTRUCT(tuple))->relnatts;
+		ReleaseSysCache(tuple);
+	}
+	for (int16 a = 1; a <= natts; a++)
+		if (HeapTupleIsValid(tuple = SearchSysCacheCopyAttNum(relid, a)))
+			columns = lappend(columns, tuple);
+	desc = CreateTemplateTupleDesc(list_length(columns));
+	foreach (lc, columns)
+	{
+		Form_pg_attribute att = (Form_pg_attribute) GETSTRUCT((HeapTuple) lfirst(lc));
+
+		TupleDescInitEntry(desc, ++n, NameStr(att->attname), att->atttypid, att->atttypmod, 0);
+		TupleDescInitEntryCollation(desc, n, att->attcollation);
+	}
+	return desc;
+}
+
+static int
+place_of(TupleDesc desc, const char *name)
+{
+	for (int i = 0; i < desc->natts; i++)
+		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+			return i;
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" does not exist", name)));
+}
+
+/* Of all columns of the table those that are counted must be as the query says that they are. */
+static TupleDesc
+find_columns(RowCounter *counter, Oid relid, char **kept)
+{
+	TupleDesc desc = whole_row(relid), sampled = CreateTemplateTupleDesc(counter->nkept);
+	int compared = 0, first = desc->natts, end = 0;
+
+	counter->place = palloc(sizeof(int) * (counter->n + counter->nkept));
+	for (int i = 0; i < counter->n; i++)
+	{
+		int place = place_of(desc, NameStr(TupleDescAttr(counter->lines.desc, i)->attname));
+
+		counter->place[i] = place;
+		TupleDescCopyEntry(desc, place + 1, counter->lines.desc, i + 1);
+		compared = Max(compared, place + 1);
+	}
+	for (int i = 0; i < counter->nkept; i++)
+	{
+		int place = place_of(desc, kept[i]);
+
+		counter->place[counter->n + i] = place;
+		TupleDescCopyEntry(sampled, i + 1, desc, place + 1);
+		first = Min(first, place);
+		end = Max(end, place + 1);
+	}
+	TupleDescFinalize(desc);
+	TupleDescFinalize(sampled);
+	counter->kept = sampled_create(sampled);
+	counter->stored = stored_create(desc, compared, first, end);
+	counter->values_stored = palloc(sizeof(Datum) * desc->natts);
+	counter->nulls_stored = palloc(sizeof(bool) * desc->natts);
+	counter->at.values = palloc(sizeof(Datum) * counter->n);
+	counter->at.nulls = palloc(sizeof(bool) * counter->n);
+	return desc;
 }
 
 Datum
@@ -549,14 +630,13 @@ kanon_shard_rows(PG_FUNCTION_ARGS)
 		(counter.n == 0 || TupleDescAttr(counter.lines.desc, counter.n)->atttypid != BYTEAOID))
 		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
 						errmsg("values of kept columns are told as bytea, behind others")));
-	desc = columns_of_shard(PG_GETARG_OID(0), &counter.lines, counter.n, kept, counter.nkept);
+	desc = find_columns(&counter, PG_GETARG_OID(0), kept);
 	counter.context =
 		AllocSetContextCreate(CurrentMemoryContext, "kanon rows counted", ALLOCSET_DEFAULT_SIZES);
 	counter.scratch = AllocSetContextCreate(CurrentMemoryContext, "kanon kept", ALLOCSET_DEFAULT_SIZES);
-	counter.kept = sampled_create(columns_of_shard(PG_GETARG_OID(0), &counter.lines, 0, kept, counter.nkept));
 	counter.values = values_create(CurrentMemoryContext, 256, NULL);
 	begin_rows(&counter);
-	read_shard(PG_GETARG_OID(0), desc, receive_row, &counter);
+	read_shard(PG_GETARG_OID(0), desc, true, receive_row, &counter);
 	put_rows(&counter);
 	if (counter.nkept > 0)
 		put_values(&counter);
