@@ -93,7 +93,7 @@ typedef struct KanonEnv
 	double (*now)(void *arg); /* seconds, monotonic */
 	size_t refused;           /* out: bytes of the request that failed */
 	size_t foreign;           /* bytes a linked library may take beside alloc; 0: no limit */
-	const KanonTeam *pricing; /* whose members call ilp_member_work (program/bound.h); NULL: alone */
+	const KanonTeam *pricing; /* whose members call search_member_work (search/member.h); NULL: alone */
 } KanonEnv;
 
 typedef enum KanonOrder

@@ -1,11 +1,11 @@
 /*
- * pricing.c: parallel workers who share the core's Lagrangian bound.
+ * pricing.c: parallel workers who share the core's Lagrangian bound, and its search of a large table.
  *
- * The core asks for them where its passes over the instances are long; bound, prices and
- * release are the same with any number of them.
+ * The core asks for them where passes over the instances are long, or rows are many; bound, prices
+ * and release are the same with any number of them.
  */
 #include "compat.h"
-#include "core/program/bound.h"
+#include "core/search/member.h"
 #include "host/pool.h"
 #include "run/pricing.h"
 
@@ -14,7 +14,7 @@
 static void *
 open_member(Border *border, void *block, int number)
 {
-	IlpMember *member = ilp_member_open(&border->env, block, number);
+	SearchMember *member = search_member_open(&border->env, block, number);
 
 	if (member == NULL)
 		border_check(border, KANON_NO_MEMORY, "");
@@ -24,7 +24,7 @@ open_member(Border *border, void *block, int number)
 static void
 price_share(void *state)
 {
-	ilp_member_work(state);
+	search_member_work(state);
 }
 
 static const PoolWork pricing = {"kanon_pricing_worker", "prices, parallel workers", open_member,

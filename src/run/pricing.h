@@ -1,5 +1,5 @@
 /*
- * pricing.h: parallel workers who share the core's Lagrangian bound.
+ * pricing.h: parallel workers who share the core's Lagrangian bound, and its search.
  */
 #ifndef KANON_RUN_PRICING_H
 #define KANON_RUN_PRICING_H

@@ -13,6 +13,7 @@
 #include "exact.h"
 #include "anytime/improve.h"
 #include "program/lagrange.h"
+#include "search/search.h"
 
 static double
 random_double(uint64_t *random)
@@ -368,7 +369,7 @@ typedef struct Turns
 	Host *host;
 	int members;
 	void *block;
-	IlpMember *member[KANON_MAX_MEMBERS];
+	SearchMember *member[KANON_MAX_MEMBERS];
 	int rounds;
 	int closed;
 	bool leaves; /* wait says that somebody is gone */
@@ -402,12 +403,12 @@ turns_wait(void *arg)
 		uint64_t before = turns->host->allocations;
 
 		if (turns->member[m] == NULL)
-			turns->member[m] = ilp_member_open(&turns->host->env, turns->block, m);
+			turns->member[m] = search_member_open(&turns->host->env, turns->block, m);
 		if (turns->member[m] == NULL)
 			return false;
-		/* (it has next to no memory of its own: what is refused is refused before the team is there) */
-		assert_true(turns->host->allocations <= before + 1);
-		ilp_member_work(turns->member[m]);
+		/* (it has next to no memory of its own for prices: what is refused is refused before the team is there) */
+		assert_true(turns->host->allocations <= before + 2);
+		search_member_work(turns->member[m]);
 	}
 	return !turns->leaves;
 }
@@ -417,7 +418,7 @@ turns_end(Turns *turns)
 {
 	for (int m = 1; m < turns->members; m++)
 	{
-		ilp_member_close(turns->member[m]);
+		search_member_close(turns->member[m]);
 		turns->member[m] = NULL;
 	}
 	free(turns->block);
@@ -517,12 +518,106 @@ shared_by_a_team(void **state)
 	assert_true(rounds > 0 || ILP_TEAM_PAIRS > 1000);
 }
 
+/* A search by so many members, of whom some are missing. */
+static KanonStatus
+search_together(const IlpModel *model, Turns *turns, int most, int64_t *work, double *cost, IlpList *open)
+{
+	KanonTeam team = {turns, most, turns_open, turns_start, turns_wait, turns_close};
+	KanonPace pace = {.env = model->env, .phase = "test", .rows_left = -1};
+	KanonStatus status;
+
+	open->n = 0;
+	model->env->pricing = most > 0 ? &team : NULL;
+	status = ilp_search(model, 5, 4e5, 0, -INFINITY, NULL, NULL, cost, open, &pace);
+	model->env->pricing = NULL;
+	*work = kanon_worked(&pace);
+	return status;
+}
+
+/*
+ * Whoever takes part, a large search takes the same moves: the same classes by as much work.  A member
+ * without memory is done without; whoever cancels or leaves ends it.
+ */
+static void
+searched_by_a_team(void **state)
+{
+	uint64_t random = 81;
+	int rounds = 0;
+	int cases = exact_cases(40);
+
+	(void) state;
+	for (int round = 0; round < cases; round++)
+	{
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, round);
+		KanonEnv *env = problem->env;
+		int most = 2 + (int) random_below(&random, 4);
+		Turns turns = {.host = &host, .members = 1 + (int) random_below(&random, (uint32_t) most)};
+		KanonPace watch;
+		KanonInstances instances;
+		IlpModel model;
+		IlpList alone = {0};
+		IlpList open = {0};
+		double cost, same;
+		int64_t work_alone, work;
+
+		assert_int_equal(build(problem, INFINITY, &watch, &instances, &model), KANON_OK);
+		/* many rows alike make a table a large one */
+		model.n[0] += ILP_ONE_SEARCH_ROWS;
+		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
+		assert_int_equal(search_together(&model, &turns, 0, &work_alone, &cost, &alone), KANON_OK);
+		assert_int_equal(turns.rounds, 0);
+		assert_int_equal(search_together(&model, &turns, most, &work, &same, &open), KANON_OK);
+		assert_int_equal(turns.closed, 1);
+		rounds += turns.members > 1 ? turns.rounds : 0;
+		assert_true(same == cost && work == work_alone && open.n == alone.n);
+		assert_memory_equal(open.v, alone.v, open.n * sizeof(*open.v));
+		for (int how = 0; how < 2 && round < 2; how++)
+		{
+			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
+
+			host.refuse_at = 0;
+			while (fails_again(&failure))
+			{
+				fail_at(&host, &failure);
+				failure.status = search_together(&model, &turns, most, &work, &same, &open);
+				if (failure.status == KANON_OK)
+					assert_true(same == cost && open.n == alone.n);
+				/* (a member who could not begin is gone for the others, or done without) */
+				if (how == 0 && (failure.status == KANON_CANCELLED || host.allocations >= host.refuse_at))
+					failure.status = failure.status == KANON_OK && host.allocations < host.refuse_at
+										 ? KANON_OK
+										 : KANON_NO_MEMORY;
+				turns_end(&turns);
+			}
+		}
+		if (turns.members > 1)
+		{
+			int closed = turns.closed;
+
+			turns.leaves = true;
+			assert_int_equal(search_together(&model, &turns, most, &work, &same, &open), KANON_CANCELLED);
+			assert_int_equal(turns.closed, closed);
+			turns_end(&turns);
+		}
+		kanon_free(env, alone.v);
+		kanon_free(env, open.v);
+		ilp_model_free(&model);
+		kanon_instances_free(env, &instances);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(rounds > 3 * cases);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(box_is_exact),  cmocka_unit_test(cuts_tighten), cmocka_unit_test(prices_choose),
-		cmocka_unit_test(cuts_in_a_box), cmocka_unit_test(ends_early),   cmocka_unit_test(shared_by_a_team),
+		cmocka_unit_test(box_is_exact),       cmocka_unit_test(cuts_tighten),
+		cmocka_unit_test(prices_choose),      cmocka_unit_test(cuts_in_a_box),
+		cmocka_unit_test(ends_early),         cmocka_unit_test(shared_by_a_team),
+		cmocka_unit_test(searched_by_a_team),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,13 @@ extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w,
 extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
 									   IlpPrices *prices, KanonPace *pace);
 
+/* What a team's block begins with: what it is there for. */
+typedef enum IlpJob
+{
+	ILP_JOB_PRICES,
+	ILP_JOB_SEARCH /* search/shared.c */
+} IlpJob;
+
 /*
  * lagrange_team.c: what a member of KanonEnv.pricing does beside the caller; memory is that of the
  * common block, as open gave it.  Whoever takes part, prices and bound are the same.

@@ -13,6 +13,7 @@
 /* The memory that all members see: this, and arrays at so many bytes from its beginning. */
 typedef struct Block
 {
+	IlpJob job;
 	int64_t k;
 	uint32_t m;
 	uint32_t nf;
@@ -66,6 +67,7 @@ lay_out(Block *block, const IlpModel *model, int members)
 	size_t size = (sizeof(Block) + 7) / 8 * 8;
 
 	memset(block, 0, sizeof(*block));
+	block->job = ILP_JOB_PRICES;
 	block->k = model->k;
 	block->m = model->m;
 	block->nf = model->nf;

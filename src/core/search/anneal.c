@@ -31,6 +31,9 @@
 /* Tries between two looks at how much of the work is done: most are moves, and a small search has few. */
 #define LOOK_TRIES 16
 
+/* Share of the time up to which it does not count in a search that is shared. */
+#define LEAST_TIME 0.01
+
 static void
 save_best(Search *s)
 {
@@ -228,6 +231,54 @@ keep_best(Search *s, bool *dirty)
 	*dirty = false;
 }
 
+/* The same in rounds that others share; the best solution is looked for less often. */
+static KanonStatus
+anneal_shared(Search *s, double work, double time_share, bool warm, double target)
+{
+	SearchShared shared;
+	Cooling cooling;
+	double clock = s->pace->deadline > 0 ? s->env->now(s->env->arg) : 0;
+	int64_t cross = s->looks + CROSS * (int64_t) s->n;
+	bool quench = false;
+	KanonStatus status = search_shared_open(&shared, s);
+
+	start_cooling(s, warm, &cooling);
+	while (status == KANON_OK && s->best_cost > target)
+	{
+		double share = (double) shared.work / work;
+		double late = 0;
+		bool dirty;
+
+		if (s->pace->deadline > 0)
+			late = (s->env->now(s->env->arg) - clock) / (time_share * (s->pace->deadline - clock));
+		/* (how long others take to begin must not show where there is time enough) */
+		if (late > LEAST_TIME)
+			share = kanon_max(share, late);
+		if (s->pace->late)
+			share = 1;
+		if (share >= 1 || s->looks >= cross || (share >= QUENCH && !quench) || s->cost <= target)
+		{
+			status = search_shared_settle(&shared);
+			dirty = s->cost < s->best_cost;
+			if (status == KANON_OK)
+				keep_best(s, &dirty);
+			if (status != KANON_OK || share >= 1)
+				break;
+			cross = s->looks + CROSS * (int64_t) s->n;
+		}
+		kanon_tell_share(s->pace, share);
+		set_temperature(s, &cooling, share);
+		if (share >= QUENCH && !quench)
+		{
+			quench = true;
+			restore_best(s);
+		}
+		status = search_shared_round(&shared, s);
+	}
+	search_shared_close(&shared);
+	return status;
+}
+
 KanonStatus
 search_anneal(Search *s, double work, double time_share, bool warm, double target)
 {
@@ -240,6 +291,8 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 	int64_t since = 0;
 	int64_t cross = s->looks + CROSS * (int64_t) s->n;
 
+	if (s->large)
+		return anneal_shared(s, work, time_share, warm, target);
 	start_cooling(s, warm, &cooling);
 	for (int64_t done = 0; s->best_cost > target; done++, since++)
 	{

@@ -31,9 +31,9 @@ search_find_wanting(Search *s, uint32_t *u)
 	return false;
 }
 
-/* Moves a unit; the cost follows. */
-void
-search_put(Search *s, uint32_t u, uint32_t f)
+/* Moves a unit to the place after another of the class, NONE: the first; the cost follows. */
+static void
+put_after(Search *s, uint32_t u, uint32_t f, uint32_t after)
 {
 	uint32_t old = s->in[u];
 
@@ -53,25 +53,42 @@ search_put(Search *s, uint32_t u, uint32_t f)
 	search_note_want(s, u);
 	if (f != NONE)
 	{
-		s->prev[u] = NONE;
-		s->next[u] = s->head[f];
-		if (s->head[f] != NONE)
-			s->prev[s->head[f]] = u;
-		s->head[f] = u;
+		uint32_t *to = after == NONE ? &s->head[f] : &s->next[after];
+
+		s->prev[u] = after;
+		s->next[u] = *to;
+		if (*to != NONE)
+			s->prev[*to] = u;
+		*to = u;
 		s->load[f] += s->rows[u];
 		search_show(s, f);
 	}
+}
+
+void
+search_put(Search *s, uint32_t u, uint32_t f)
+{
+	put_after(s, u, f, NONE);
 }
 
 /* As put, to be undone if the move is not accepted. */
 bool
 search_move(Search *s, uint32_t u, uint32_t f)
 {
-	if (!KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
-					KANON_ARRAY(s->log_from)))
+	uint32_t from = s->in[u];
+
+	if (!(s->exact ? KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
+								KANON_ARRAY(s->log_from), KANON_ARRAY(s->log_to), KANON_ARRAY(s->log_after))
+				   : KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
+								KANON_ARRAY(s->log_from))))
 		return false;
+	if (s->exact)
+	{
+		s->log_to[s->nlog] = f;
+		s->log_after[s->nlog] = from == NONE ? NONE : s->prev[u];
+	}
 	s->log_unit[s->nlog] = u;
-	s->log_from[s->nlog++] = s->in[u];
+	s->log_from[s->nlog++] = from;
 	search_put(s, u, f);
 	return true;
 }
@@ -82,8 +99,14 @@ search_undo(Search *s)
 	while (s->nlog > 0)
 	{
 		s->nlog--;
-		search_put(s, s->log_unit[s->nlog], s->log_from[s->nlog]);
+		put_after(s, s->log_unit[s->nlog], s->log_from[s->nlog], s->exact ? s->log_after[s->nlog] : NONE);
 	}
+}
+
+void
+search_put_back(Search *s, const SearchLog *log)
+{
+	put_after(s, log->unit, log->from, log->after);
 }
 
 /* The cheapest open class of a type, or NONE when its fallback is as cheap. */
@@ -143,6 +166,27 @@ start_closed(Search *s)
 	{
 		s->in[u] = NONE;
 		s->cost += s->model->c[s->type[u]] * (double) s->rows[u];
+		search_note_want(s, u);
+	}
+}
+
+/* The state in which units are there, with each class in the order of its units, whatever was before. */
+void
+search_load(Search *s, const uint32_t *in)
+{
+	for (uint32_t f = 0; f < s->model->nf; f++)
+	{
+		s->head[f] = NONE;
+		s->load[f] = search_resting(s, f);
+		search_show(s, f);
+	}
+	/* (the state's own array is given, too) */
+	for (uint32_t u = s->n; u-- > 0;)
+	{
+		uint32_t f = in[u];
+
+		s->in[u] = NONE;
+		put_after(s, u, f, NONE);
 		search_note_want(s, u);
 	}
 }
@@ -224,13 +268,13 @@ search_start(Search *s, const IlpList *start)
  * (Under rules all rows are looked at.)
  */
 static int64_t
-resting_rows(const Search *s, uint32_t i, double rows)
+resting_rows(const Search *s, uint32_t i)
 {
 	const IlpModel *model = s->model;
 	size_t cheapest = model->opt_start[i];
 
-	if (s->problem != NULL || rows <= ILP_ONE_SEARCH_ROWS || model->n[i] / 2 < model->k ||
-		cheapest == model->opt_start[i + 1] || model->w[model->opt[cheapest]] >= model->c[i])
+	if (!s->large || model->n[i] / 2 < model->k || cheapest == model->opt_start[i + 1] ||
+		model->w[model->opt[cheapest]] >= model->c[i])
 		return 0;
 	return model->n[i] - model->k;
 }
@@ -248,9 +292,10 @@ search_alloc(Search *s)
 		rows += (double) model->n[i];
 	if (rows > MANY_ROWS)
 		most = MAX_UNITS;
+	s->large = s->problem == NULL && rows > ILP_ONE_SEARCH_ROWS;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		int64_t rest = resting_rows(s, i, rows);
+		int64_t rest = resting_rows(s, i);
 
 		s->rests |= rest > 0;
 		n += (size_t) (model->n[i] - rest < most ? model->n[i] - rest : most);
@@ -286,7 +331,7 @@ search_alloc(Search *s)
 	n = 0;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
-		int64_t left = model->n[i] - resting_rows(s, i, rows);
+		int64_t left = model->n[i] - resting_rows(s, i);
 		int64_t units = left < most ? left : most;
 
 		s->first[i] = n;
@@ -314,10 +359,10 @@ search_alloc(Search *s)
 		s->least[i] = model->opt_start[i] < model->opt_start[i + 1]
 						  ? model->w[model->opt[model->opt_start[i]]]
 						  : INFINITY;
-		if (resting_rows(s, i, rows) > 0)
+		if (resting_rows(s, i) > 0)
 		{
-			s->resting[model->opt[model->opt_start[i]]] += resting_rows(s, i, rows);
-			s->rest_cost += s->least[i] * (double) resting_rows(s, i, rows);
+			s->resting[model->opt[model->opt_start[i]]] += resting_rows(s, i);
+			s->rest_cost += s->least[i] * (double) resting_rows(s, i);
 		}
 	}
 	for (uint32_t f = 0; f < model->nf; f++)
