@@ -106,7 +106,7 @@ KanonStatus
 kanon_anatomize(const KanonAnatomyProblem *problem, KanonAnatomy *anatomy)
 {
 	KanonEnv *env = problem->env;
-	KanonPace pace = {.env = env, .phase = "solve", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "solve");
 	uint32_t *number;
 	KanonStatus status;
 

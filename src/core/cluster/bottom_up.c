@@ -418,13 +418,12 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	BottomUp b = {
-		.problem = problem,
-		.env = env,
-		.scratch = {.env = env},
-		.pace = {.env = env, .phase = "bottom_up", .rows_left = -1, .work = KANON_POLL_WORK, .within = true},
-		.start = start,
-		.deadline = start + problem->time_limit};
+	BottomUp b = {.problem = problem,
+				  .env = env,
+				  .scratch = {.env = env},
+				  .pace = kanon_pace_at_once(env, "bottom_up"),
+				  .start = start,
+				  .deadline = start + problem->time_limit};
 	KanonStatus status;
 
 	if (kanon_by_types(problem))
@@ -433,6 +432,7 @@ kanon_solve_bottom_up(const KanonProblem *problem, KanonRelease *release, KanonR
 		return cluster_solve_by_parts(problem, kanon_solve_bottom_up, release, report);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	b.pace.within = true;
 	cluster_layout(problem, &b.layout);
 	b.by_row = true;
 	for (int q = 0; q < b.layout.nqis; q++)

@@ -408,10 +408,7 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 		.solve = solve,
 		.whole = {.show = problem->cluster->show},
 		.scratch = {.env = env},
-		.pace = {.env = env,
-				 .phase = "solve by parts",
-				 .rows_left = -1,
-				 .deadline = start + problem->time_limit},
+		.pace = kanon_pace(env, "solve by parts"),
 		.end = start + problem->time_limit,
 		.size = problem->cluster->partition_size,
 		.share = 2,
@@ -420,6 +417,7 @@ cluster_solve_by_parts(const KanonProblem *problem, KanonSolve solve, KanonRelea
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	p.pace.deadline = p.end;
 	cluster_layout(problem, &p.layout);
 	status = prepare(&p);
 	if (status == KANON_OK)

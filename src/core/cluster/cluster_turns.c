@@ -387,7 +387,7 @@ cluster_solve_in_turn(const KanonProblem *problem, KanonSolve solve, KanonReleas
 	t->problem = problem;
 	t->solve = solve;
 	t->scratch.env = env;
-	t->pace = (KanonPace){.env = env, .phase = "rules", .rows_left = -1, .work = KANON_POLL_WORK};
+	t->pace = kanon_pace_at_once(env, "rules");
 	t->cost = INFINITY;
 	t->end = problem->time_limit < INFINITY ? start + problem->time_limit : 0;
 	cluster_layout(problem, &t->layout);

@@ -465,7 +465,7 @@ factor_solve(const FactorMethod *method, const KanonProblem *problem, KanonRelea
 	double start = env->now(env->arg);
 	Factor f = {.problem = problem,
 				.env = env,
-				.pace = {.env = env, .phase = method->phase, .rows_left = -1, .work = KANON_POLL_WORK},
+				.pace = kanon_pace_at_once(env, method->phase),
 				.deadline = start + problem->time_limit,
 				.scratch = {.env = env},
 				.round = {.env = env},

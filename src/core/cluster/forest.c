@@ -603,10 +603,8 @@ kanon_solve_forest(const KanonProblem *problem, KanonRelease *release, KanonRepo
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	Forest f = {.problem = problem,
-				.env = env,
-				.scratch = {.env = env},
-				.pace = {.env = env, .phase = "forest", .rows_left = -1, .work = KANON_POLL_WORK}};
+	Forest f = {
+		.problem = problem, .env = env, .scratch = {.env = env}, .pace = kanon_pace_at_once(env, "forest")};
 	int64_t k = problem->k;
 	KanonStatus status;
 

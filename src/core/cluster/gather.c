@@ -487,7 +487,7 @@ gather_radius(const KanonProblem *problem, const KanonRelease *release, double *
 {
 	KanonEnv *env = problem->env;
 	Gather g = {.problem = problem, .env = env, .scratch = {.env = env}};
-	KanonPace pace = {.env = env, .phase = "gather", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "gather");
 	KanonMembers members;
 	uint32_t most = 0;
 	KanonStatus status;
@@ -528,10 +528,8 @@ kanon_solve_gather(const KanonProblem *problem, KanonRelease *release, KanonRepo
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	Gather g = {.problem = problem,
-				.env = env,
-				.scratch = {.env = env},
-				.pace = {.env = env, .phase = "gather", .rows_left = -1, .work = KANON_POLL_WORK}};
+	Gather g = {
+		.problem = problem, .env = env, .scratch = {.env = env}, .pace = kanon_pace_at_once(env, "gather")};
 	uint32_t d = 0, radius = 0;
 	const KanonPrivacyRule *rules;
 	KanonStatus status;

@@ -59,7 +59,7 @@ kanon_cluster_near(const KanonProblem *problem, const KanonPrevious *previous, K
 {
 	KanonEnv *env = problem->env;
 	double begun = env->now(env->arg);
-	KanonPace pace = {.env = env, .phase = "staying near the release before", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "staying near the release before");
 	ClusterParts parts = {0};
 	KanonStatus status;
 

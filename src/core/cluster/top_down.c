@@ -34,7 +34,7 @@ kanon_solve_top_down(const KanonProblem *problem, KanonRelease *release, KanonRe
 {
 	KanonEnv *env = problem->env;
 	double start = env->now(env->arg);
-	KanonPace pace = {.env = env, .phase = "top_down", .rows_left = -1, .work = KANON_POLL_WORK};
+	KanonPace pace = kanon_pace_at_once(env, "top_down");
 	ClusterLayout layout;
 	ClusterParts parts = {0};
 	KanonScratch scratch = {.env = env};

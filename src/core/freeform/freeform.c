@@ -493,7 +493,7 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 		.scratch = {.env = env},
 		.space = space,
 		.part = part,
-		.pace = {.env = env, .phase = "match", .rows_left = -1},
+		.pace = kanon_pace(env, "match"),
 		.random = {.strong = strong,
 				   .state = space->seed + (part->number + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03)},
 		.detail = detail,

@@ -318,7 +318,7 @@ find_facts(const KanonProblem *problem, const KanonRelease *release, int64_t k, 
 	Check check = {.memory = {.env = problem->env},
 				   .problem = problem,
 				   .release = release,
-				   .pace = {.env = problem->env, .phase = "check", .rows_left = -1},
+				   .pace = kanon_pace(problem->env, "check"),
 				   .ncolumns = problem->ncolumns};
 	int64_t rows = 0;
 	int64_t records = 0;
@@ -407,7 +407,7 @@ kanon_freeform_check_values(const KanonProblem *problem, const KanonRelease *rel
 	Check check = {.memory = {.env = problem->env},
 				   .problem = problem,
 				   .release = release,
-				   .pace = {.env = problem->env, .phase = "check", .rows_left = -1},
+				   .pace = kanon_pace(problem->env, "check"),
 				   .ncolumns = problem->ncolumns};
 	KanonScratch *memory = &check.memory;
 	uint32_t *start = kanon_take0(memory, (size_t) nvalues + 1, sizeof(uint32_t));

@@ -433,12 +433,11 @@ work_cost(Mip *mip)
 KanonStatus
 freeform_mip(FreeformWork *work, KanonFreeformGraph *graph)
 {
-	Mip mip = {
-		.scratch = {.env = work->env},
-		.work = work,
-		.pace = {.env = work->env, .phase = "mip", .rows_left = -1, .deadline = work->space->deadline}};
-	KanonStatus status = find_types(&mip) ? KANON_OK : KANON_NO_MEMORY;
+	Mip mip = {.scratch = {.env = work->env}, .work = work, .pace = kanon_pace(work->env, "mip")};
+	KanonStatus status;
 
+	mip.pace.deadline = work->space->deadline;
+	status = find_types(&mip) ? KANON_OK : KANON_NO_MEMORY;
 	if (status == KANON_OK)
 		status = check_sets(&mip);
 	if (status == KANON_OK)

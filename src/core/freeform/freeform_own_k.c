@@ -403,7 +403,7 @@ kanon_freeform_divide(KanonFreeformPlan *plan, KanonReport *report)
 	KanonEnv *env = plan->problem->env;
 	Groups g = {.scratch = {.env = env},
 				.plan = plan,
-				.pace = {.env = env, .phase = "match", .rows_left = -1},
+				.pace = kanon_pace(env, "match"),
 				.ntypes = plan->problem->ntypes};
 	uint32_t part = 0;
 	uint32_t row = 0;

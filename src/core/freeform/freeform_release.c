@@ -159,7 +159,7 @@ check_values(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *grap
 			 KanonReport *report)
 {
 	const KanonProblem *problem = plan->problem;
-	KanonPace pace = {.env = problem->env, .phase = "check", .rows_left = -1};
+	KanonPace pace = kanon_pace(problem->env, "check");
 	uint32_t n = graph->n;
 	uint32_t edges = graph->start[n];
 	uint32_t first = plan->first[p];
@@ -306,7 +306,7 @@ put_record(KanonFreeformPlan *plan, const KanonFreeformGraph *graph, uint32_t fi
 KanonStatus
 kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, KanonReport *report)
 {
-	KanonPace pace = {.env = plan->problem->env, .phase = "match", .rows_left = -1};
+	KanonPace pace = kanon_pace(plan->problem->env, "match");
 	uint32_t first;
 	uint32_t n;
 	KanonStatus status;

@@ -360,7 +360,7 @@ solve_with(const KanonProblem *problem, const KanonFullDomainOptions *options, K
 						 .problem = problem,
 						 .options = options,
 						 .report = report,
-						 .pace = {.env = env, .phase = "search", .rows_left = -1}};
+						 .pace = kanon_pace(env, "search")};
 	double start = env->now(env->arg);
 	KanonStatus status;
 

@@ -23,7 +23,7 @@ kanon_member_open(KanonEnv *env, void *block, int number)
 	member->env = env;
 	member->block = block;
 	member->number = number;
-	member->pace = (KanonPace){.env = env, .phase = "search", .rows_left = -1};
+	member->pace = kanon_pace(env, "search");
 	member->key = kanon_alloc(env, BATCH * (size_t) member->block->words, sizeof(uint64_t));
 	if (member->key == NULL)
 	{

@@ -132,7 +132,7 @@ kanon_mask_enumerate(const KanonProblem *problem, size_t limit, KanonPattern **p
 	KanonEnv *env = problem->env;
 	KanonMaskIndex *index;
 	KanonStatus status = kanon_mask_open(problem, &index);
-	Walk walk = {.index = index, .limit = limit, .pace = {.env = env, .phase = "patterns", .rows_left = -1}};
+	Walk walk = {.index = index, .limit = limit, .pace = kanon_pace(env, "patterns")};
 
 	*patterns = NULL;
 	*npatterns = 0;

@@ -161,9 +161,7 @@ kanon_measure(const KanonProblem *problem, const KanonRelease *release, KanonMea
 			  double *tuple_diversity)
 {
 	KanonEnv *env = problem->env;
-	Measure measure = {.problem = problem,
-					   .release = release,
-					   .pace = {.env = env, .phase = "measure", .rows_left = -1, .work = KANON_POLL_WORK}};
+	Measure measure = {.problem = problem, .release = release, .pace = kanon_pace_at_once(env, "measure")};
 	KanonScratch scratch = {.env = env};
 	KanonStatus status;
 	uint32_t distinct = 0;

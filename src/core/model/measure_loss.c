@@ -457,7 +457,7 @@ measure_qis(Loss *loss)
 	KanonEnv *env = problem->env;
 	KanonStatus status;
 
-	loss->pace = (KanonPace){.env = env, .phase = "measure", .rows_left = -1, .work = KANON_POLL_WORK};
+	loss->pace = kanon_pace_at_once(env, "measure");
 	loss->nqis = kanon_count_qis(problem);
 	for (int q = 0; q <= loss->nqis; q++)
 		loss->first[q] = kanon_first_column(problem, q);

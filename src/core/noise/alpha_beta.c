@@ -79,7 +79,7 @@ KanonStatus
 kanon_alpha_beta_draw(KanonEnv *env, const KanonChance *chance, const KanonTuples *tuples,
 					  const KanonAlphaBeta *with, KanonDrawn *drawn)
 {
-	KanonPace pace = {.env = env, .phase = "solve", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "solve");
 
 	if (kanon_poll(&pace))
 		return KANON_CANCELLED;

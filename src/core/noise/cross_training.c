@@ -175,7 +175,7 @@ KanonStatus
 kanon_histogram_cells(KanonEnv *env, const KanonPoints *points, const bool *half, uint64_t t,
 					  uint8_t *divisions)
 {
-	Histogram h = {.pace = {.env = env, .phase = "solve", .rows_left = -1},
+	Histogram h = {.pace = kanon_pace(env, "solve"),
 				   .scratch = {.env = env},
 				   .points = points,
 				   .half = half,
@@ -223,7 +223,7 @@ KanonStatus
 kanon_cross_train(KanonEnv *env, const KanonChance *chance, const KanonPoints *points, uint64_t t,
 				  int64_t *moved, uint8_t *divisions)
 {
-	KanonPace pace = {.env = env, .phase = "solve", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "solve");
 	bool *half = kanon_alloc(env, points->n + (size_t) 1, sizeof(bool));
 	KanonStatus status = KANON_NO_MEMORY;
 

@@ -162,7 +162,7 @@ KanonStatus
 kanon_isolation_count(KanonEnv *env, const KanonSpace *source, const KanonSpace *released, int ncolumns,
 					  double c, uint64_t t, KanonIsolation *found)
 {
-	Tree tree = {.pace = {.env = env, .phase = "solve", .rows_left = -1},
+	Tree tree = {.pace = kanon_pace(env, "solve"),
 				 .scratch = {.env = env},
 				 .source = source,
 				 .ncolumns = ncolumns,

@@ -103,7 +103,7 @@ kanon_tally_begin(const KanonQuestion *question)
 	if (tally == NULL)
 		return NULL;
 	tally->question = question;
-	tally->pace = (KanonPace){.env = question->env, .phase = "read", .rows_left = -1};
+	tally->pace = kanon_pace(question->env, "read");
 	tally->centre = centre_of(question);
 	return tally;
 }

@@ -77,7 +77,7 @@ kanon_synthesis_delta(const KanonSynthesis *synthesis, uint64_t noise)
 KanonStatus
 kanon_synthesis_noise(KanonEnv *env, const KanonSynthesis *synthesis, uint64_t *noise)
 {
-	KanonPace pace = {.env = env, .phase = "solve", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "solve");
 	/* with so much no outcome tells more than epsilon */
 	double enough = ceil((double) synthesis->wanted / expm1(synthesis->epsilon) * KANON_NOISE_ONE);
 	uint64_t low = 0, high;
@@ -126,7 +126,7 @@ KanonStatus
 kanon_synthesize(KanonEnv *env, const KanonChance *chance, const KanonTuples *tuples, int64_t wanted,
 				 uint64_t noise, KanonDrawn *drawn)
 {
-	KanonPace pace = {.env = env, .phase = "solve", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "solve");
 	uint64_t of_noise = noise * tuples->domain;
 	int64_t *sums = kanon_alloc(env, tuples->n + 1, sizeof(int64_t));
 	KanonStatus status = kanon_poll(&pace) ? KANON_CANCELLED : KANON_OK;

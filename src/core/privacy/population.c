@@ -417,7 +417,7 @@ kanon_presence_open(const KanonProblem *problem, KanonPresence **result)
 		nslots *= 2;
 	presence->problem = problem;
 	presence->scratch.env = env;
-	presence->pace = (KanonPace){.env = env, .phase = "population", .rows_left = -1};
+	presence->pace = kanon_pace(env, "population");
 	presence->type = kanon_take(&presence->scratch, problem->ntypes, sizeof(uint32_t));
 	presence->slots = kanon_take(&presence->scratch, nslots, sizeof(uint32_t));
 	presence->rest = kanon_take(&presence->scratch, (size_t) problem->npopulations, sizeof(int64_t));

@@ -460,7 +460,7 @@ kanon_rank_subsets(const KanonProblem *problem, KanonSubset **subsets, size_t *n
 	KanonEnv *env = problem->env;
 	size_t d = (size_t) problem->ncolumns;
 	size_t all = d + d * (d - 1) / 2 + d * (d - 1) * (d > 2 ? d - 2 : 0) / 6;
-	Finder finder = {.problem = problem, .pace = {.env = env, .phase = "columns", .rows_left = -1}};
+	Finder finder = {.problem = problem, .pace = kanon_pace(env, "columns")};
 	KanonScratch scratch = {.env = env};
 	KanonSubset *spare;
 	KanonStatus status;

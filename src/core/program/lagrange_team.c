@@ -91,7 +91,7 @@ see_block(IlpMember *member, KanonEnv *env, Block *block, int number)
 {
 	member->block = block;
 	member->number = number;
-	member->pace = (KanonPace){.env = env, .phase = "bound", .rows_left = -1};
+	member->pace = kanon_pace(env, "bound");
 	member->model = (IlpModel){.env = env,
 							   .k = block->k,
 							   .m = block->m,

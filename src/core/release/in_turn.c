@@ -238,8 +238,8 @@ open_turns(InTurn *t, const KanonProblem *problem, const KanonRelease *classes, 
 	t->problem = problem;
 	t->classes = classes;
 	t->scratch.env = problem->env;
-	t->pace = (KanonPace){
-		.env = problem->env, .phase = "rules", .rows_left = -1, .work = KANON_POLL_WORK, .deadline = end};
+	t->pace = kanon_pace_at_once(problem->env, "rules");
+	t->pace.deadline = end;
 	t->table = (KanonPopulation){.ntypes = problem->ntypes};
 	for (int c = 0; c < problem->ncolumns; c++)
 		t->table.code[c] = problem->columns[c].code;

@@ -96,7 +96,7 @@ KanonStatus
 kanon_mapped_open(const KanonProblem *whole, KanonMapped *mapped)
 {
 	const KanonPopulation *population = population_of(whole);
-	KanonPace pace = {.env = whole->env, .phase = "population", .rows_left = -1};
+	KanonPace pace = kanon_pace(whole->env, "population");
 	uint32_t *like = NULL;
 	int64_t *rows;
 	KanonStatus status;
@@ -138,7 +138,7 @@ KanonStatus
 kanon_mapped_gather(const KanonMapped *mapped, const KanonRelease *release, KanonParts *parts)
 {
 	KanonEnv *env = mapped->problem.env;
-	KanonPace pace = {.env = env, .phase = "population", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "population");
 	uint32_t none = release->nclasses;
 	int64_t *rows = kanon_alloc0(env, (size_t) none + 1, sizeof(int64_t));
 	KanonStatus status = rows != NULL ? KANON_OK : KANON_NO_MEMORY;
@@ -180,7 +180,7 @@ kanon_mapped_spread(const KanonMapped *mapped, const KanonParts *from, KanonPart
 {
 	const KanonPlain *plain = &mapped->plain;
 	KanonEnv *env = mapped->problem.env;
-	KanonPace pace = {.env = env, .phase = "population", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "population");
 	uint32_t last = UINT32_MAX;
 
 	parts->nclusters = from->nclusters;

@@ -135,7 +135,7 @@ kanon_solve_value(const KanonProblem *problem, uint32_t *type, uint32_t n, doubl
 				  KanonRelease *release, KanonReport *report)
 {
 	KanonScratch scratch = {.env = problem->env};
-	KanonPace pace = {.env = problem->env, .phase = "solve by parts", .rows_left = -1};
+	KanonPace pace = kanon_pace(problem->env, "solve by parts");
 	KanonStatus status;
 
 	memset(release, 0, sizeof(*release));
@@ -236,7 +236,7 @@ kanon_solve_partitioned(const KanonProblem *problem, int column, KanonSolve solv
 				   .solve = solve,
 				   .help = help,
 				   .scratch = {.env = env},
-				   .pace = {.env = env, .phase = "solve by parts", .rows_left = -1},
+				   .pace = kanon_pace(env, "solve by parts"),
 				   .all = kanon_pattern_all(problem->ncolumns),
 				   .end = start + problem->time_limit,
 				   .release = release,

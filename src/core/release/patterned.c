@@ -176,7 +176,7 @@ make_release(const Patterned *p, KanonParts *parts, KanonRelease *release)
 	uint32_t n = parts->nclusters;
 	bool drop = problem->residual == KANON_RESIDUAL_DROP;
 	KanonScratch scratch = {.env = env};
-	KanonPace pace = {.env = env, .phase = "rules", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "rules");
 	KanonHull *hull = kanon_take(&scratch, n, width * sizeof(KanonHull));
 	KanonStatus status = kanon_taken(&scratch);
 

@@ -152,7 +152,7 @@ prepare_viable(KanonPlain *plain)
 KanonStatus
 kanon_plain_open(const KanonProblem *whole, bool strict, KanonPlain *plain)
 {
-	KanonPace pace = {.env = whole->env, .phase = "row types", .rows_left = -1, .work = KANON_POLL_WORK};
+	KanonPace pace = kanon_pace_at_once(whole->env, "row types");
 	size_t width = (size_t) whole->ncolumns;
 	uint32_t n = 0;
 	uint32_t *codes;
@@ -272,7 +272,7 @@ KanonStatus
 kanon_plain_spread(const KanonPlain *plain, const KanonRelease *release, KanonParts *parts)
 {
 	KanonEnv *env = plain->whole->env;
-	KanonPace pace = {.env = env, .phase = "rules", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "rules");
 	int64_t *left = kanon_alloc(env, plain->whole->ntypes, sizeof(int64_t));
 	KanonStatus status = left == NULL ? KANON_NO_MEMORY : KANON_OK;
 

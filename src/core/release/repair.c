@@ -614,17 +614,16 @@ kanon_repair(const KanonShape *shape, KanonParts *parts, KanonReport *report)
 	Repair r = {.shape = shape,
 				.problem = problem,
 				.scratch = {.env = problem->env},
-				.pace = {.env = problem->env,
-						 .phase = "rules",
-						 .rows_left = -1,
-						 .work = KANON_POLL_WORK,
-						 .deadline = shape->end},
+				.pace = kanon_pace_at_once(problem->env, "rules"),
 				.width = (size_t) problem->ncolumns,
 				.n = parts->nclusters,
 				.parts = parts};
-	KanonStatus status = set_up(&r);
-	bool again = status == KANON_OK;
+	KanonStatus status;
+	bool again;
 
+	r.pace.deadline = shape->end;
+	status = set_up(&r);
+	again = status == KANON_OK;
 	while (again)
 	{
 		again = false;

@@ -493,7 +493,7 @@ solve_stable(const KanonProblem *problem, const KanonPrevious *previous, bool on
 				.previous = previous,
 				.env = env,
 				.scratch = {.env = env},
-				.pace = {.env = env, .phase = "staying near the release before", .rows_left = -1},
+				.pace = kanon_pace(env, "staying near the release before"),
 				.all = kanon_pattern_all(problem->ncolumns),
 				.once = once};
 	KanonStatus status;

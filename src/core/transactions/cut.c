@@ -153,7 +153,7 @@ kanon_cut_open(KanonCut *cut, const KanonTransactions *problem)
 	memset(cut, 0, sizeof(*cut));
 	cut->problem = problem;
 	cut->scratch.env = problem->env;
-	cut->pace = (KanonPace){.env = problem->env, .phase = "solve", .rows_left = -1};
+	cut->pace = kanon_pace(problem->env, "solve");
 	forest->nitems = problem->sets.nitems;
 	forest->nnodes = problem->nnodes;
 	for (uint32_t v = 0; v < problem->nnodes; v++)

@@ -362,10 +362,8 @@ KanonStatus
 kanon_recount_supports(KanonEnv *env, const KanonSets *sets, const bool *sensitive, int m, int64_t k,
 					   KanonSupport *supports, KanonReport *report)
 {
-	Count count = {.scratch = {.env = env},
-				   .pace = {.env = env, .phase = "count", .rows_left = -1},
-				   .sets = sets,
-				   .sensitive = sensitive};
+	Count count = {
+		.scratch = {.env = env}, .pace = kanon_pace(env, "count"), .sets = sets, .sensitive = sensitive};
 	double *weight = kanon_alloc(env, sets->nitems, sizeof(double));
 	KanonStatus status = weight == NULL ? KANON_NO_MEMORY : KANON_OK;
 
@@ -573,7 +571,7 @@ kanon_recount_rules(KanonEnv *env, const KanonSets *sets, const bool *sensitive,
 {
 	KanonScratch scratch = {.env = env};
 	Search search = {.env = env,
-					 .pace = {.env = env, .phase = "count", .rows_left = -1},
+					 .pace = kanon_pace(env, "count"),
 					 .sets = sets,
 					 .sensitive = sensitive,
 					 .with = kanon_take0(&scratch, sets->nitems, sizeof(uint32_t)),

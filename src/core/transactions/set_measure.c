@@ -110,7 +110,7 @@ static KanonStatus
 find_tops(const KanonTransactions *problem, const uint32_t *shown, uint32_t *rank, uint32_t *support,
 		  Tops *tops)
 {
-	KanonPace pace = {.env = problem->env, .phase = "measure", .rows_left = -1};
+	KanonPace pace = kanon_pace(problem->env, "measure");
 	KanonRows rows = {0};
 	KanonStatus status = count_shown(&pace, &problem->sets, shown, rank, problem->nnodes, support);
 	uint32_t least = least_support(support, problem->nnodes);

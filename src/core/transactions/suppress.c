@@ -171,7 +171,7 @@ kanon_recode_suppress(const KanonTransactions *problem, KanonRecoding *recoding,
 {
 	KanonEnv *env = problem->env;
 	const KanonSets *sets = &problem->sets;
-	KanonPace pace = {.env = env, .phase = "solve", .rows_left = -1};
+	KanonPace pace = kanon_pace(env, "solve");
 	int64_t *loss = kanon_alloc0(env, sets->nitems, sizeof(int64_t));
 	bool *suppressed = kanon_alloc0(env, sets->nitems, sizeof(bool));
 	KanonStatus status = loss == NULL || suppressed == NULL ? KANON_NO_MEMORY : KANON_OK;

@@ -10,7 +10,7 @@ kanon_pace_limit(KanonPace *pace, const KanonProblem *problem, const char *phase
 {
 	KanonEnv *env = problem->env;
 
-	*pace = (KanonPace){.env = env, .phase = phase, .rows_left = -1};
+	*pace = kanon_pace(env, phase);
 	if (problem->time_limit < INFINITY)
 		pace->deadline = env->now(env->arg) + problem->time_limit;
 }

@@ -45,6 +45,20 @@ typedef struct KanonPace
 	bool late;
 } KanonPace;
 
+/* From the beginning of a phase on, how many rows are left is not known. */
+static inline KanonPace
+kanon_pace(KanonEnv *env, const char *phase)
+{
+	return (KanonPace){.env = env, .phase = phase, .rows_left = -1};
+}
+
+/* The same, and the first work that is reported is told at once. */
+static inline KanonPace
+kanon_pace_at_once(KanonEnv *env, const char *phase)
+{
+	return (KanonPace){.env = env, .phase = phase, .rows_left = -1, .work = KANON_POLL_WORK};
+}
+
 /* With the problem's time limit. */
 extern void kanon_pace_limit(KanonPace *pace, const KanonProblem *problem, const char *phase);
 
