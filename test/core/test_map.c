@@ -539,11 +539,12 @@ static void
 failures(void **state)
 {
 	(void) state;
-	for (int round = 0; round < cases(24); round++)
+	for (int round = 0; round < cases(30); round++)
 	{
-		static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_ilp, kanon_solve_mondrian,
-											kanon_solve_forest};
-		Failure failure = {.how = round % 8 < 4 ? KANON_NO_MEMORY : KANON_CANCELLED};
+		static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_gather, kanon_solve_ilp,
+											kanon_solve_mondrian, kanon_solve_forest};
+		KanonSolve solve = solves[round % 5];
+		Failure failure = {.how = round % 10 < 5 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
 		while (fails_again(&failure))
 		{
@@ -551,12 +552,16 @@ failures(void **state)
 			KanonRelease release = {0};
 			KanonReport report = {0};
 			World world;
+			size_t blocks;
 
 			open_world(&world, &random, 2);
-			if (round % 4 > 1)
+			if (solve != kanon_solve_greedy && solve != kanon_solve_ilp)
 				world.problem->cluster = &world.cluster;
+			blocks = world.host.blocks;
 			fail_at(&world.host, &failure);
-			failure.status = solves[round % 4](world.problem, &release, &report);
+			failure.status = solve(world.problem, &release, &report);
+			/* what fails leaves nothing */
+			assert_true(failure.status == KANON_OK || world.host.blocks == blocks);
 			kanon_release_free(world.problem, &release);
 			close_world(&world);
 		}
