@@ -21,6 +21,21 @@ static const Seen expected[] = {
 #endif
 };
 
+const KanonReport seen_garbage = {.cost = 1e9,
+								  .lower_bound = 1e9,
+								  .guarantee = 1e9,
+								  .proven = true,
+								  .nodes = 1000000007,
+								  .detail = "not solved"};
+
+void
+seen_written(const KanonReport *report)
+{
+	assert_non_null(memchr(report->detail, '\0', sizeof(report->detail)));
+	assert_string_not_equal(report->detail, seen_garbage.detail);
+	assert_true(report->nodes < seen_garbage.nodes);
+}
+
 void
 seen_value(Seen *seen, int64_t value)
 {

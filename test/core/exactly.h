@@ -22,6 +22,12 @@ typedef struct Seen
 	double figure[SEEN_FIGURES];
 } Seen;
 
+/* What a report is before anything was solved. */
+extern const KanonReport seen_garbage;
+
+/* Of that nothing is left, whatever came out. */
+extern void seen_written(const KanonReport *report);
+
 extern void seen_value(Seen *seen, int64_t value);
 extern void seen_pattern(Seen *seen, KanonPattern pattern);
 extern void seen_figure(Seen *seen, int which, double value);

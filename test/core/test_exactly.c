@@ -73,7 +73,7 @@ solve_one(Seen *seen, KanonProblem *problem, KanonSolve solve, bool ours)
 {
 	Host *host = problem->env->arg;
 	KanonRelease release;
-	KanonReport report = {0};
+	KanonReport report = seen_garbage;
 	KanonStatus status;
 	bool known;
 
@@ -98,8 +98,7 @@ solve_one(Seen *seen, KanonProblem *problem, KanonSolve solve, bool ours)
 			see_measures(seen, problem, &release);
 		}
 	}
-	else
-		seen_text(seen, report.detail);
+	seen_text(seen, report.detail);
 	kanon_release_free(problem, &release);
 	return known;
 }
@@ -114,7 +113,7 @@ refuse_each(KanonProblem *problem, KanonSolve solve, bool may_do_without)
 	for (uint64_t at = 1; reached && at < 600; at++)
 	{
 		KanonRelease release;
-		KanonReport report = {0};
+		KanonReport report = seen_garbage;
 		KanonStatus status;
 
 		host->allocations = 0;
@@ -123,6 +122,7 @@ refuse_each(KanonProblem *problem, KanonSolve solve, bool may_do_without)
 		reached = host->allocations >= at;
 		assert_true(reached || status != KANON_NO_MEMORY);
 		assert_true(!reached || may_do_without || status == KANON_NO_MEMORY);
+		seen_written(&report);
 		kanon_release_free(problem, &release);
 		assert_int_equal(host->blocks, 0);
 	}

@@ -40,7 +40,7 @@ static void
 solve_one(Seen *seen, const KanonProblem *problem, KanonSolve solve)
 {
 	KanonRelease release;
-	KanonReport report = {0};
+	KanonReport report = seen_garbage;
 	KanonStatus status = solve(problem, &release, &report);
 
 	seen_value(seen, status);

@@ -58,7 +58,7 @@ patterns(void **state)
 			Host host;
 			KanonProblem *problem = among_people(&host, &random, i);
 			KanonRelease release = {0};
-			KanonReport report = {0};
+			KanonReport report = seen_garbage;
 			KanonStatus status = solves[s](problem, &release, &report);
 
 			assert_true(status == KANON_OK || status == KANON_NOT_FOUND || status == KANON_INFEASIBLE ||

@@ -74,7 +74,7 @@ static void
 solve_one(Seen *seen, const KanonProblem *problem, KanonSolve solve)
 {
 	KanonRelease release;
-	KanonReport report = {0};
+	KanonReport report = seen_garbage;
 	KanonStatus status;
 
 	begin(problem->env->arg);
@@ -222,7 +222,7 @@ patterns(void **state)
 			Host host;
 			KanonProblem *problem = patterned(&host, &random, i, false);
 			KanonRelease release;
-			KanonReport report = {0};
+			KanonReport report = seen_garbage;
 			KanonStatus status;
 
 			begin(&host);
@@ -270,7 +270,7 @@ among_many(void **state)
 		KanonInstances instances;
 		KanonRelease start;
 		KanonRelease found;
-		KanonReport report = {0};
+		KanonReport report = seen_garbage;
 		KanonPace pace;
 		double cost;
 
@@ -317,7 +317,7 @@ searches(void **state)
 		KanonProblem *problem = patterned(&host, &random, i, i % 2 == 1);
 		KanonInstances instances;
 		KanonRelease release;
-		KanonReport report = {0};
+		KanonReport report = seen_garbage;
 		KanonPace pace;
 
 		kanon_pace_limit(&pace, problem, "test");
@@ -373,7 +373,7 @@ price_one(Seen *seen, int i, size_t most, double limit, uint64_t refuse_at)
 	Host host;
 	KanonProblem *problem = priced_problem(&host, &random, i);
 	KanonInstances chosen;
-	KanonReport report = {0};
+	KanonReport report = seen_garbage;
 	KanonPace pace;
 	IlpResult greedy;
 	IlpModel model;

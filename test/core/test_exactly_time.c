@@ -59,7 +59,7 @@ solve_each(Seen *seen, ExactMake make, int i, KanonSolve solve, bool ours)
 		Host host;
 		KanonProblem *problem = make(&host, i);
 		KanonRelease release;
-		KanonReport report = {0};
+		KanonReport report = seen_garbage;
 		KanonStatus status;
 
 		begin(&host);
