@@ -27,7 +27,9 @@
  * Pairs up to which what is left is solved exactly, and the nodes that this may take,
  * times the pairs: some seconds.
  */
-#define EXACT_PAIRS ((size_t) 60 * 1000)
+#ifndef ILP_EXACT_PAIRS
+#define ILP_EXACT_PAIRS (60 * 1000)
+#endif
 #define EXACT_NODES 1.2e7
 
 /* Rows from which a table is searched as a large one: measured. */
@@ -302,7 +304,7 @@ choose_guess(Improve *v, double target, size_t *pairs)
 	double step = fmax(0.01 * (target - first), 1e-9 * fmax(1, fabs(target)));
 	double guess = -INFINITY;
 
-	if ((*pairs = left_by(v, target)) <= EXACT_PAIRS)
+	if ((*pairs = left_by(v, target)) <= ILP_EXACT_PAIRS)
 		return target;
 	if (v->model.integral)
 		step = fmax(1, floor(step));
@@ -310,7 +312,7 @@ choose_guess(Improve *v, double target, size_t *pairs)
 	{
 		size_t left = left_by(v, next);
 
-		if (left > EXACT_PAIRS)
+		if (left > ILP_EXACT_PAIRS)
 			break;
 		guess = next;
 		*pairs = left;
