@@ -797,6 +797,43 @@ explosion(void **state)
 	free(parent);
 }
 
+/* The more is known the surer: the rule that is certain knows of more items than are told. */
+static void
+much_is_known(void **state)
+{
+	enum
+	{
+		KNOWN = KANON_MAX_KNOWN + 2
+	};
+	size_t start[KNOWN + 1], n = 0;
+	uint32_t item[KNOWN * (KNOWN + 1) / 2 + 1];
+	bool sensitive[KNOWN + 1] = {false};
+	Host host;
+	KanonSets sets = {KNOWN + 1, KNOWN, start, item};
+	KanonRuleFound worst;
+	KanonReport report = {0};
+
+	(void) state;
+	host_init(&host);
+	for (uint32_t t = 0; t < KNOWN; t++)
+	{
+		start[t] = n;
+		for (uint32_t i = 0; i <= t; i++)
+			item[n++] = i;
+	}
+	item[n++] = KNOWN;
+	start[KNOWN] = n;
+	sensitive[KNOWN] = true;
+	assert_int_equal(kanon_recount_rules(&host.env, &sets, sensitive, &worst, &report), KANON_OK);
+	assert_int_equal(worst.cohort, 1);
+	assert_int_equal(worst.with, 1);
+	assert_int_equal(worst.item, KNOWN);
+	assert_int_equal(worst.known, KNOWN);
+	for (uint32_t i = 0; i < KANON_MAX_KNOWN; i++)
+		assert_int_equal(worst.left[i], i);
+	assert_int_equal(host.blocks, 0);
+}
+
 /* Everything that is asked of the host at once. */
 static KanonStatus
 all_of_it(Baskets *baskets, const KanonSetMethod *method)
@@ -886,10 +923,10 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(km),      cmocka_unit_test(coherence), cmocka_unit_test(uncertainty),
-		cmocka_unit_test(example), cmocka_unit_test(recount),   cmocka_unit_test(measures),
-		cmocka_unit_test(nothing), cmocka_unit_test(explosion), cmocka_unit_test(memory_and_cancel),
-		cmocka_unit_test(shares),
+		cmocka_unit_test(km),      cmocka_unit_test(coherence),     cmocka_unit_test(uncertainty),
+		cmocka_unit_test(example), cmocka_unit_test(recount),       cmocka_unit_test(measures),
+		cmocka_unit_test(nothing), cmocka_unit_test(explosion),     cmocka_unit_test(memory_and_cancel),
+		cmocka_unit_test(shares),  cmocka_unit_test(much_is_known),
 	};
 
 	if (argc > 1)
