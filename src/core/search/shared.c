@@ -274,7 +274,7 @@ begin_search(SearchMember *member)
 	member->model.type = array_at(block, block->type);
 	member->model.opt_start = array_at(block, block->opt_start);
 	member->model.opt = array_at(block, block->opt);
-	member->pace = (KanonPace){.env = member->env, .phase = "search", .rows_left = -1};
+	member->pace = kanon_pace(member->env, "search");
 	member->s = (Search){.model = &member->model,
 						 .env = member->env,
 						 .scratch = {.env = member->env},
