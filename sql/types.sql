@@ -210,6 +210,7 @@ SELECT count(*), count(DISTINCT s), sum(n) FROM kanon_shard_rows('shard'::regcla
 SELECT count(*) FROM (SELECT NULL::int, k, sum(n) FROM kept GROUP BY k UNION ALL SELECT a, NULL, count(*) FROM shard GROUP BY a
     EXCEPT ALL SELECT a, s, n FROM kanon_shard_rows('shard'::regclass, 0, '{b}') AS g (a int, s bytea, n bigint)) AS others;
 SELECT count(*) FILTER (WHERE s IS NULL) AS rows, count(s) AS values FROM kanon_shard_rows('shard'::regclass, -1, '{b,n}') AS g (a int, s bytea, n bigint);
+SELECT count(*) FROM kanon_shard_rows('shard'::regclass, 0, (SELECT array_agg('b'::name) FROM generate_series(1, 32768))) AS g (a int, s bytea, n bigint);
 DROP VIEW kept;
 -- neighbours that are stored alike up to the last of these columns, with NULLs, with what is kept before and behind it
 CREATE TABLE stored AS SELECT i / 100 % 3 AS a, CASE WHEN i / 50 % 2 = 0 THEN 'x' || i / 200 END AS b, i / 20 % 5 AS k, CASE WHEN i / 20 % 3 > 0 THEN repeat('y', i / 20 % 4) END AS t, 'z'::text AS m, i::smallint AS s

@@ -42,16 +42,15 @@ border_alloc(void *arg, size_t size)
 	if (REFUSED || size > border->limit || border->used > border->limit - size)
 		return refuse(border);
 	ptr = MemoryContextAllocExtended(border->context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	if (ptr != NULL)
-	{
-		border->used += GetMemoryChunkSpace(ptr);
-		border->peak = Max(border->peak, border->used);
-		leave_rest(border);
+	if (ptr == NULL)
+		return refuse(border);
+	border->used += GetMemoryChunkSpace(ptr);
+	border->peak = Max(border->peak, border->used);
+	leave_rest(border);
 #ifdef KANON_GARBAGE
-		/* in tests nobody counts on zeros */
-		memset(ptr, 0xa7, size);
+	/* in tests nobody counts on zeros */
+	memset(ptr, 0xa7, size);
 #endif
-	}
 	return ptr;
 }
 
@@ -81,12 +80,11 @@ border_realloc(void *arg, void *ptr, size_t size)
 		return refuse(border);
 	before = GetMemoryChunkSpace(ptr);
 	result = kanon_repalloc(ptr, size);
-	if (result != NULL)
-	{
-		border->peak = Max(border->peak, border->used + size);
-		border->used += GetMemoryChunkSpace(result) - before;
-		leave_rest(border);
-	}
+	if (result == NULL)
+		return refuse(border);
+	border->peak = Max(border->peak, border->used + size);
+	border->used += GetMemoryChunkSpace(result) - before;
+	leave_rest(border);
 	return result;
 }
 

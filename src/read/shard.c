@@ -586,9 +586,13 @@ place_of(TupleDesc desc, const char *name)
 static TupleDesc
 find_columns(RowCounter *counter, Oid relid, char **kept)
 {
-	TupleDesc desc = whole_row(relid), sampled = CreateTemplateTupleDesc(counter->nkept);
+	TupleDesc desc = whole_row(relid), sampled;
 	int compared = 0, first = desc->natts, end = 0;
 
+	if (counter->nkept > desc->natts)
+		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
+						errmsg("%d columns are named, but there are %d", counter->nkept, desc->natts)));
+	sampled = CreateTemplateTupleDesc(counter->nkept);
 	counter->place = palloc(sizeof(int) * (counter->n + counter->nkept));
 	for (int i = 0; i < counter->n; i++)
 	{
