@@ -20,6 +20,14 @@
 #endif
 
 /*
+ * And rows for each of k, if rows are to rest and others to share the search (shared.c): the moves of
+ * a round take some k rows each, all together no large part of the table.
+ */
+#ifndef ILP_SHARED_ROWS
+#define ILP_SHARED_ROWS 384
+#endif
+
+/*
  * An instance as a scan meets it, in half a line of the processor's cache: the scans
  * jump from instance to instance.
  */

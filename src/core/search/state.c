@@ -292,7 +292,7 @@ search_alloc(Search *s)
 		rows += (double) model->n[i];
 	if (rows > MANY_ROWS)
 		most = MAX_UNITS;
-	s->large = s->problem == NULL && rows > ILP_ONE_SEARCH_ROWS;
+	s->large = s->problem == NULL && rows > ILP_ONE_SEARCH_ROWS && rows > ILP_SHARED_ROWS * (double) model->k;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
 		int64_t rest = resting_rows(s, i);
