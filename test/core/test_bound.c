@@ -432,7 +432,55 @@ turns_close(void *arg)
 	turns_end(arg);
 }
 
-/* The bound by so many members, of whom some are missing. */
+/* What a team is asked about, and the team. */
+typedef struct Asked
+{
+	Host host;
+	KanonProblem *problem;
+	KanonInstances instances;
+	IlpModel model;
+	int most; /* members that are offered, of whom some are missing */
+	Turns turns;
+} Asked;
+
+/* With so many rows more of one type. */
+static void
+ask(Asked *asked, uint64_t *random, int round, int64_t rows)
+{
+	KanonPace watch;
+
+	memset(asked, 0, sizeof(*asked));
+	asked->problem = random_problem(&asked->host, random, round);
+	asked->most = 2 + (int) random_below(random, 4);
+	asked->turns =
+		(Turns){.host = &asked->host, .members = 1 + (int) random_below(random, (uint32_t) asked->most)};
+	assert_int_equal(build(asked->problem, INFINITY, &watch, &asked->instances, &asked->model), KANON_OK);
+	asked->model.n[0] += rows;
+	assert_int_equal(ilp_model_transpose(&asked->model, &watch), KANON_OK);
+}
+
+static void
+asked_free(Asked *asked)
+{
+	ilp_model_free(&asked->model);
+	kanon_instances_free(asked->problem->env, &asked->instances);
+	assert_int_equal(asked->host.blocks, 0);
+	problem_free(asked->problem);
+}
+
+/*
+ * What a failure comes to.  A member who could not begin is gone for the others, and who has no memory, or a box
+ * that finds none, is done without.
+ */
+static KanonStatus
+came_to(const Host *host, const Failure *failure, KanonStatus status)
+{
+	if (failure->how == KANON_NO_MEMORY && host->allocations >= host->refuse_at)
+		return KANON_NO_MEMORY;
+	return status;
+}
+
+/* The bound by so many members. */
 static KanonStatus
 bound_together(IlpModel *model, Turns *turns, int most, int64_t *work, IlpPrices *prices)
 {
@@ -458,67 +506,54 @@ shared_by_a_team(void **state)
 	(void) state;
 	for (int round = 0; round < exact_cases(60); round++)
 	{
-		Host host;
-		KanonProblem *problem = random_problem(&host, &random, round);
-		KanonEnv *env = problem->env;
-		int most = 2 + (int) random_below(&random, 4);
-		Turns turns = {.host = &host, .members = 1 + (int) random_below(&random, (uint32_t) most)};
-		KanonPace watch;
-		KanonInstances instances;
-		IlpModel model;
+		Asked asked;
+		Turns *turns = &asked.turns;
+		IlpModel *model = &asked.model;
 		IlpPrices alone, together;
 		int64_t work_alone, work;
 
-		assert_int_equal(build(problem, INFINITY, &watch, &instances, &model), KANON_OK);
-		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
-		assert_int_equal(bound_together(&model, &turns, 0, &work_alone, &alone), KANON_OK);
-		assert_int_equal(turns.rounds, 0);
-		assert_int_equal(bound_together(&model, &turns, most, &work, &together), KANON_OK);
-		assert_true(turns.block == NULL && (turns.closed > 0) == (turns.rounds > 0));
-		rounds += turns.members > 1 ? turns.rounds : 0;
+		ask(&asked, &random, round, 0);
+		assert_int_equal(bound_together(model, turns, 0, &work_alone, &alone), KANON_OK);
+		assert_int_equal(turns->rounds, 0);
+		assert_int_equal(bound_together(model, turns, asked.most, &work, &together), KANON_OK);
+		assert_true(turns->block == NULL && (turns->closed > 0) == (turns->rounds > 0));
+		rounds += turns->members > 1 ? turns->rounds : 0;
 		assert_true(alone.bound == together.bound && alone.steps == together.steps && work == work_alone);
-		assert_memory_equal(alone.y, together.y, model.m * sizeof(*alone.y));
-		assert_memory_equal(alone.g, together.g, model.nf * sizeof(*alone.g));
-		ilp_prices_free(env, &together);
+		assert_memory_equal(alone.y, together.y, model->m * sizeof(*alone.y));
+		assert_memory_equal(alone.g, together.g, model->nf * sizeof(*alone.g));
+		ilp_prices_free(asked.problem->env, &together);
 		for (int how = 0; how < 2 && round < 3; how++)
 		{
 			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
-			host.refuse_at = 0;
-
+			asked.host.refuse_at = 0;
 			while (fails_again(&failure))
 			{
-				fail_at(&host, &failure);
-				failure.status = bound_together(&model, &turns, most, &work, &together);
-				/* (a member who could not begin is gone for the others, and boxes are done without) */
-				if (how == 0 && (failure.status == KANON_CANCELLED || host.allocations >= host.refuse_at))
-					failure.status = failure.status == KANON_OK && host.allocations < host.refuse_at
-										 ? KANON_OK
-										 : KANON_NO_MEMORY;
-				ilp_prices_free(env, &together);
-				turns_end(&turns);
+				fail_at(&asked.host, &failure);
+				failure.status = came_to(&asked.host, &failure,
+										 bound_together(model, turns, asked.most, &work, &together));
+				ilp_prices_free(asked.problem->env, &together);
+				turns_end(turns);
 			}
 		}
-		if (turns.rounds > 0)
+		asked.host.refuse_at = asked.host.cancel_at = 0;
+		if (turns->rounds > 0)
 		{
-			int closed = turns.closed;
+			int closed = turns->closed;
 
-			turns.leaves = true;
-			assert_int_equal(bound_together(&model, &turns, most, &work, &together), KANON_CANCELLED);
-			ilp_prices_free(env, &together);
-			assert_int_equal(turns.closed, closed);
-			turns_end(&turns);
+			turns->leaves = true;
+			assert_int_equal(bound_together(model, turns, asked.most, &work, &together), KANON_CANCELLED);
+			ilp_prices_free(asked.problem->env, &together);
+			assert_int_equal(turns->closed, closed);
+			turns_end(turns);
 		}
-		ilp_prices_free(env, &alone);
-		ilp_model_free(&model);
-		kanon_instances_free(env, &instances);
-		assert_int_equal(host.blocks, 0);
-		problem_free(problem);
+		ilp_prices_free(asked.problem->env, &alone);
+		asked_free(&asked);
 	}
 	assert_true(rounds > 0 || ILP_TEAM_PAIRS > 1000);
 }
 
-/* A search by so many members, of whom some are missing. */
+/* A search by so many members. */
 static KanonStatus
 search_together(const IlpModel *model, Turns *turns, int most, int64_t *work, double *cost, IlpList *open)
 {
@@ -548,64 +583,59 @@ searched_by_a_team(void **state)
 	(void) state;
 	for (int round = 0; round < cases; round++)
 	{
-		Host host;
-		KanonProblem *problem = random_problem(&host, &random, round);
-		KanonEnv *env = problem->env;
-		int most = 2 + (int) random_below(&random, 4);
-		Turns turns = {.host = &host, .members = 1 + (int) random_below(&random, (uint32_t) most)};
-		KanonPace watch;
-		KanonInstances instances;
-		IlpModel model;
+		Asked asked;
+		Turns *turns = &asked.turns;
+		const IlpModel *model = &asked.model;
 		IlpList alone = {0};
 		IlpList open = {0};
 		double cost, same;
 		int64_t work_alone, work;
 
-		assert_int_equal(build(problem, INFINITY, &watch, &instances, &model), KANON_OK);
 		/* many rows alike make a table a large one */
-		model.n[0] += ILP_ONE_SEARCH_ROWS;
-		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
-		assert_int_equal(search_together(&model, &turns, 0, &work_alone, &cost, &alone), KANON_OK);
-		assert_int_equal(turns.rounds, 0);
-		assert_int_equal(search_together(&model, &turns, most, &work, &same, &open), KANON_OK);
-		assert_int_equal(turns.closed, 1);
-		rounds += turns.members > 1 ? turns.rounds : 0;
+		ask(&asked, &random, round, ILP_ONE_SEARCH_ROWS);
+		assert_int_equal(search_together(model, turns, 0, &work_alone, &cost, &alone), KANON_OK);
+		assert_int_equal(turns->rounds, 0);
+		assert_int_equal(search_together(model, turns, asked.most, &work, &same, &open), KANON_OK);
+		assert_int_equal(turns->closed, 1);
+		rounds += turns->members > 1 ? turns->rounds : 0;
 		assert_true(same == cost && work == work_alone && open.n == alone.n);
 		assert_memory_equal(open.v, alone.v, open.n * sizeof(*open.v));
 		for (int how = 0; how < 2 && round < 2; how++)
 		{
 			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
-			host.refuse_at = 0;
+			asked.host.refuse_at = 0;
 			while (fails_again(&failure))
 			{
-				fail_at(&host, &failure);
-				failure.status = search_together(&model, &turns, most, &work, &same, &open);
+				fail_at(&asked.host, &failure);
+				failure.status = search_together(model, turns, asked.most, &work, &same, &open);
 				if (failure.status == KANON_OK)
 					assert_true(same == cost && open.n == alone.n);
-				/* (a member who could not begin is gone for the others, or done without) */
-				if (how == 0 && (failure.status == KANON_CANCELLED || host.allocations >= host.refuse_at))
-					failure.status = failure.status == KANON_OK && host.allocations < host.refuse_at
-										 ? KANON_OK
-										 : KANON_NO_MEMORY;
-				turns_end(&turns);
+				failure.status = came_to(&asked.host, &failure, failure.status);
+				turns_end(turns);
 			}
 		}
-		if (turns.members > 1)
+		asked.host.refuse_at = asked.host.cancel_at = 0;
+		/* k that is large for the table: the moves of a round would be a large part of it */
+		asked.model.k = 1;
+		for (uint32_t i = 0; i < model->m; i++)
+			asked.model.k += model->n[i] / ILP_SHARED_ROWS + 1;
+		turns->closed = 0;
+		assert_int_equal(search_together(model, turns, asked.most, &work, &same, &open), KANON_OK);
+		assert_int_equal(turns->closed, 0);
+		asked.model.k = asked.problem->k;
+		if (turns->members > 1)
 		{
-			int closed = turns.closed;
+			int closed = turns->closed;
 
-			turns.leaves = true;
-			assert_int_equal(search_together(&model, &turns, most, &work, &same, &open), KANON_CANCELLED);
-			assert_int_equal(turns.closed, closed);
-			turns_end(&turns);
+			turns->leaves = true;
+			assert_int_equal(search_together(model, turns, asked.most, &work, &same, &open), KANON_CANCELLED);
+			assert_int_equal(turns->closed, closed);
+			turns_end(turns);
 		}
-		kanon_free(env, alone.v);
-		kanon_free(env, open.v);
-		ilp_model_free(&model);
-		kanon_instances_free(env, &instances);
-		assert_int_equal(host.blocks, 0);
-		problem_free(problem);
+		kanon_free(asked.problem->env, alone.v);
+		kanon_free(asked.problem->env, open.v);
+		asked_free(&asked);
 	}
 	assert_true(rounds > 3 * cases);
 }

@@ -77,6 +77,23 @@ typedef enum IlpJob
 	ILP_JOB_SEARCH /* search/shared.c */
 } IlpJob;
 
+/* An array in it, at so many bytes from its beginning. */
+static inline void *
+ilp_block_at(void *block, size_t at)
+{
+	return (char *) block + at;
+}
+
+/* Where one of so many items is put, of which none asks for more than eight bytes' alignment; *size grows. */
+static inline size_t
+ilp_block_put(size_t *size, size_t items, size_t item)
+{
+	size_t at = *size;
+
+	*size += (items * item + 7) / 8 * 8;
+	return at;
+}
+
 /*
  * lagrange_team.c: what a member of KanonEnv.pricing does beside the caller; memory is that of the
  * common block, as open gave it.  Whoever takes part, prices and bound are the same.

@@ -44,22 +44,6 @@ struct LagrangeTeam
 	bool gone; /* it is not to be closed */
 };
 
-static inline void *
-array_at(Block *block, size_t at)
-{
-	return (char *) block + at;
-}
-
-/* Where an array of so many items is put, of which none asks for more than eight bytes' alignment; *size grows. */
-static size_t
-put_array(size_t *size, size_t items, size_t item)
-{
-	size_t at = *size;
-
-	*size += (items * item + 7) / 8 * 8;
-	return at;
-}
-
 /* The places of the arrays for so many members; the size of all. */
 static size_t
 lay_out(Block *block, const IlpModel *model, int members)
@@ -71,15 +55,15 @@ lay_out(Block *block, const IlpModel *model, int members)
 	block->k = model->k;
 	block->m = model->m;
 	block->nf = model->nf;
-	block->w = put_array(&size, model->nf, sizeof(double));
-	block->n = put_array(&size, model->m, sizeof(int64_t));
-	block->start = put_array(&size, (size_t) model->nf + 1, sizeof(size_t));
-	block->type = put_array(&size, model->start[model->nf], sizeof(uint32_t));
-	block->y = put_array(&size, model->m, sizeof(double));
-	block->g = put_array(&size, model->nf, sizeof(double));
-	block->list = put_array(&size, model->nf, sizeof(uint32_t));
-	block->slack = put_array(&size, (size_t) model->m * (size_t) (members - 1), sizeof(double));
-	block->cand = put_array(&size, (size_t) model->m * (size_t) (members - 1), sizeof(IlpCandidate));
+	block->w = ilp_block_put(&size, model->nf, sizeof(double));
+	block->n = ilp_block_put(&size, model->m, sizeof(int64_t));
+	block->start = ilp_block_put(&size, (size_t) model->nf + 1, sizeof(size_t));
+	block->type = ilp_block_put(&size, model->start[model->nf], sizeof(uint32_t));
+	block->y = ilp_block_put(&size, model->m, sizeof(double));
+	block->g = ilp_block_put(&size, model->nf, sizeof(double));
+	block->list = ilp_block_put(&size, model->nf, sizeof(uint32_t));
+	block->slack = ilp_block_put(&size, (size_t) model->m * (size_t) (members - 1), sizeof(double));
+	block->cand = ilp_block_put(&size, (size_t) model->m * (size_t) (members - 1), sizeof(IlpCandidate));
 	return size;
 }
 
@@ -96,16 +80,16 @@ see_block(IlpMember *member, KanonEnv *env, Block *block, int number)
 							   .k = block->k,
 							   .m = block->m,
 							   .nf = block->nf,
-							   .w = array_at(block, block->w),
-							   .n = array_at(block, block->n),
-							   .start = array_at(block, block->start),
-							   .type = array_at(block, block->type)};
-	member->slack = (double *) array_at(block, block->slack) + (size_t) (number - 1) * block->m;
-	member->l =
-		(Lagrange){.model = &member->model,
-				   .pace = &member->pace,
-				   .y = array_at(block, block->y),
-				   .cand = (IlpCandidate *) array_at(block, block->cand) + (size_t) (number - 1) * block->m};
+							   .w = ilp_block_at(block, block->w),
+							   .n = ilp_block_at(block, block->n),
+							   .start = ilp_block_at(block, block->start),
+							   .type = ilp_block_at(block, block->type)};
+	member->slack = (double *) ilp_block_at(block, block->slack) + (size_t) (number - 1) * block->m;
+	member->l = (Lagrange){.model = &member->model,
+						   .pace = &member->pace,
+						   .y = ilp_block_at(block, block->y),
+						   .cand = (IlpCandidate *) ilp_block_at(block, block->cand) +
+								   (size_t) (number - 1) * block->m};
 }
 
 IlpMember *
@@ -131,9 +115,9 @@ do_share(IlpMember *member)
 {
 	Block *block = member->block;
 	const size_t *start = member->l.model->start;
-	const uint32_t *list = array_at(block, block->list);
+	const uint32_t *list = ilp_block_at(block, block->list);
 	const uint32_t *from = block->from[block->active] + member->number;
-	double *g = array_at(block, block->g);
+	double *g = ilp_block_at(block, block->g);
 
 	for (uint32_t a = from[0]; a < from[1]; a++)
 	{
@@ -210,10 +194,10 @@ lagrange_team_open(Lagrange *l)
 		return KANON_OK;
 	*block = plan;
 	block->members = members;
-	memcpy(array_at(block, block->w), model->w, model->nf * sizeof(*model->w));
-	memcpy(array_at(block, block->n), model->n, model->m * sizeof(*model->n));
-	memcpy(array_at(block, block->start), model->start, ((size_t) model->nf + 1) * sizeof(*model->start));
-	memcpy(array_at(block, block->type), model->type, model->start[model->nf] * sizeof(*model->type));
+	memcpy(ilp_block_at(block, block->w), model->w, model->nf * sizeof(*model->w));
+	memcpy(ilp_block_at(block, block->n), model->n, model->m * sizeof(*model->n));
+	memcpy(ilp_block_at(block, block->start), model->start, ((size_t) model->nf + 1) * sizeof(*model->start));
+	memcpy(ilp_block_at(block, block->type), model->type, model->start[model->nf] * sizeof(*model->type));
 	share_out(model, NULL, model->nf, members, block->from[false]);
 	team->host = host;
 	team->self = (IlpMember){.l = *l, .block = block, .slack = l->slack};
@@ -234,7 +218,7 @@ lagrange_team_list(Lagrange *l)
 {
 	Block *block = l->team->self.block;
 
-	memcpy(array_at(block, block->list), l->active, l->nactive * sizeof(*l->active));
+	memcpy(ilp_block_at(block, block->list), l->active, l->nactive * sizeof(*l->active));
 	share_out(l->model, l->active, l->nactive, block->members, block->from[true]);
 }
 
@@ -259,12 +243,12 @@ lagrange_team_pass(Lagrange *l, bool active, double *g)
 {
 	LagrangeTeam *team = l->team;
 	Block *block = team->self.block;
-	const double *slack = array_at(block, block->slack);
+	const double *slack = ilp_block_at(block, block->slack);
 	uint32_t m = l->model->m;
 
 	block->active = active;
 	team->self.l.y = l->y; /* (prices at hand and best ones change places) */
-	memcpy(array_at(block, block->y), l->y, m * sizeof(*l->y));
+	memcpy(ilp_block_at(block, block->y), l->y, m * sizeof(*l->y));
 	team->host->start(team->host->arg);
 	block->status[0] = do_share(&team->self);
 	team->gone = !team->host->wait(team->host->arg);
@@ -273,7 +257,7 @@ lagrange_team_pass(Lagrange *l, bool active, double *g)
 	for (int member = 0; member < block->members; member++)
 		if (block->status[member] != KANON_OK)
 			return block->status[member];
-	memcpy(g, array_at(block, block->g), (active ? l->nactive : block->nf) * sizeof(*g));
+	memcpy(g, ilp_block_at(block, block->g), (active ? l->nactive : block->nf) * sizeof(*g));
 	for (int member = 1; member < block->members && active; member++, slack += m)
 		for (uint32_t i = 0; i < m; i++)
 			l->slack[i] += slack[i];

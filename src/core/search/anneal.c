@@ -399,9 +399,15 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 	if (status == KANON_OK)
 	{
 		save_best(&s);
+		/* (neither parts nor flows know of rows that rest) */
+		if (s.rests)
+		{
+			work += parts;
+			parts = 0;
+		}
 		if (s.cost > target && s.n > 0)
 			status = search_anneal(&s, work, 0.95 * work / (work + parts), start != NULL, target);
-		if (status == KANON_OK && parts > 0 && s.single && !s.rests && s.best_cost > target)
+		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
 		{
 			restore_best(&s);
 			if (!pace->within)

@@ -78,21 +78,6 @@ struct SearchMember
 	size_t room;
 };
 
-static inline void *
-array_at(Block *block, size_t at)
-{
-	return (char *) block + at;
-}
-
-static size_t
-put_array(size_t *size, size_t items, size_t item)
-{
-	size_t at = *size;
-
-	*size += (items * item + 7) / 8 * 8;
-	return at;
-}
-
 /* The places of the arrays, of the model's only where others are to see it; the size of all. */
 static size_t
 lay_out(Block *block, const Search *s, bool for_others)
@@ -106,19 +91,19 @@ lay_out(Block *block, const Search *s, bool for_others)
 	memset(block, 0, sizeof(*block));
 	block->job = ILP_JOB_SEARCH;
 	block->members = 1;
-	block->n = put_array(&size, m, sizeof(*model->n));
-	block->c = put_array(&size, m, sizeof(*model->c));
-	block->w = put_array(&size, nf, sizeof(*model->w));
-	block->start = put_array(&size, nf + 1, sizeof(*model->start));
-	block->type = put_array(&size, pairs, sizeof(*model->type));
-	block->opt_start = put_array(&size, m + 1, sizeof(*model->opt_start));
-	block->opt = put_array(&size, pairs, sizeof(*model->opt));
+	block->n = ilp_block_put(&size, m, sizeof(*model->n));
+	block->c = ilp_block_put(&size, m, sizeof(*model->c));
+	block->w = ilp_block_put(&size, nf, sizeof(*model->w));
+	block->start = ilp_block_put(&size, nf + 1, sizeof(*model->start));
+	block->type = ilp_block_put(&size, pairs, sizeof(*model->type));
+	block->opt_start = ilp_block_put(&size, m + 1, sizeof(*model->opt_start));
+	block->opt = ilp_block_put(&size, pairs, sizeof(*model->opt));
 	block->guided = s->g != NULL;
-	block->g = put_array(&size, block->guided ? nf : 0, sizeof(*s->g));
-	block->in = put_array(&size, s->n, sizeof(*s->in));
+	block->g = ilp_block_put(&size, block->guided ? nf : 0, sizeof(*s->g));
+	block->in = ilp_block_put(&size, s->n, sizeof(*s->in));
 	block->most = LEAST_NOTES + NOTES_PER_K * (size_t) kanon_min(MOST_K, (double) model->k);
 	for (int j = 0; j < 2; j++)
-		block->note[j] = put_array(&size, TASKS * block->most, sizeof(Note));
+		block->note[j] = ilp_block_put(&size, TASKS * block->most, sizeof(Note));
 	return size;
 }
 
@@ -135,16 +120,16 @@ fill_block(Block *block, const Search *s)
 							  .base = model->base,
 							  .m = model->m,
 							  .nf = model->nf};
-	memcpy(array_at(block, block->n), model->n, model->m * sizeof(*model->n));
-	memcpy(array_at(block, block->c), model->c, model->m * sizeof(*model->c));
-	memcpy(array_at(block, block->w), model->w, model->nf * sizeof(*model->w));
-	memcpy(array_at(block, block->start), model->start, ((size_t) model->nf + 1) * sizeof(*model->start));
-	memcpy(array_at(block, block->type), model->type, pairs * sizeof(*model->type));
-	memcpy(array_at(block, block->opt_start), model->opt_start,
+	memcpy(ilp_block_at(block, block->n), model->n, model->m * sizeof(*model->n));
+	memcpy(ilp_block_at(block, block->c), model->c, model->m * sizeof(*model->c));
+	memcpy(ilp_block_at(block, block->w), model->w, model->nf * sizeof(*model->w));
+	memcpy(ilp_block_at(block, block->start), model->start, ((size_t) model->nf + 1) * sizeof(*model->start));
+	memcpy(ilp_block_at(block, block->type), model->type, pairs * sizeof(*model->type));
+	memcpy(ilp_block_at(block, block->opt_start), model->opt_start,
 		   ((size_t) model->m + 1) * sizeof(*model->opt_start));
-	memcpy(array_at(block, block->opt), model->opt, pairs * sizeof(*model->opt));
+	memcpy(ilp_block_at(block, block->opt), model->opt, pairs * sizeof(*model->opt));
 	if (s->g != NULL)
-		memcpy(array_at(block, block->g), s->g, model->nf * sizeof(*s->g));
+		memcpy(ilp_block_at(block, block->g), s->g, model->nf * sizeof(*s->g));
 }
 
 /* ---- what every member does ---- */
@@ -157,7 +142,7 @@ do_task(SearchMember *member, int task)
 	Search *s = member->own;
 	int side = (int) (block->round & 1);
 	Notes *notes = &block->notes[side];
-	Note *note = (Note *) array_at(block, block->note[side]) + (size_t) task * block->most;
+	Note *note = (Note *) ilp_block_at(block, block->note[side]) + (size_t) task * block->most;
 	int64_t begin = kanon_worked(s->pace);
 	int64_t looks = s->looks;
 	double cost = s->cost;
@@ -220,7 +205,7 @@ make_moves(SearchMember *member, int side)
 
 	for (int task = 0; task < TASKS; task++)
 	{
-		const Note *note = (Note *) array_at(block, block->note[side]) + (size_t) task * block->most;
+		const Note *note = (Note *) ilp_block_at(block, block->note[side]) + (size_t) task * block->most;
 		size_t n = block->notes[side].n[task];
 
 		for (size_t lo = 0, hi; lo < n; lo = hi)
@@ -253,7 +238,7 @@ catch_up(SearchMember *member)
 
 	if (!block->load)
 		return make_moves(member, (int) (block->round & 1) ^ 1);
-	search_load(member->own, array_at(block, block->in));
+	search_load(member->own, ilp_block_at(block, block->in));
 	member->own->cost = block->cost;
 	return KANON_OK;
 }
@@ -267,19 +252,19 @@ begin_search(SearchMember *member)
 
 	member->model = block->model;
 	member->model.env = member->env;
-	member->model.n = array_at(block, block->n);
-	member->model.c = array_at(block, block->c);
-	member->model.w = array_at(block, block->w);
-	member->model.start = array_at(block, block->start);
-	member->model.type = array_at(block, block->type);
-	member->model.opt_start = array_at(block, block->opt_start);
-	member->model.opt = array_at(block, block->opt);
+	member->model.n = ilp_block_at(block, block->n);
+	member->model.c = ilp_block_at(block, block->c);
+	member->model.w = ilp_block_at(block, block->w);
+	member->model.start = ilp_block_at(block, block->start);
+	member->model.type = ilp_block_at(block, block->type);
+	member->model.opt_start = ilp_block_at(block, block->opt_start);
+	member->model.opt = ilp_block_at(block, block->opt);
 	member->pace = kanon_pace(member->env, "search");
 	member->s = (Search){.model = &member->model,
 						 .env = member->env,
 						 .scratch = {.env = member->env},
 						 .pace = &member->pace,
-						 .g = block->guided ? array_at(block, block->g) : NULL,
+						 .g = block->guided ? ilp_block_at(block, block->g) : NULL,
 						 .exact = true};
 	member->own = &member->s;
 	member->begun = true;
@@ -403,6 +388,7 @@ search_shared_round(SearchShared *shared, Search *s)
 	Block *block = shared->member->block;
 	bool together = block->members > 1;
 	bool lacking = false;
+	int64_t looks = s->looks;
 	const Notes *notes;
 	KanonStatus status;
 
@@ -412,7 +398,7 @@ search_shared_round(SearchShared *shared, Search *s)
 	block->temperature = s->temperature;
 	block->reach = s->reach;
 	if (block->load)
-		memcpy(array_at(block, block->in), s->in, s->n * sizeof(*s->in));
+		memcpy(ilp_block_at(block, block->in), s->in, s->n * sizeof(*s->in));
 	shared->changed = false;
 	if (together)
 		shared->host->start(shared->host->arg);
@@ -435,13 +421,15 @@ search_shared_round(SearchShared *shared, Search *s)
 		block->members = 1;
 		status = do_tasks(shared->member);
 	}
+	/* (looks decide what is crossed when: each task's count once, whoever did it, or did it again) */
+	s->looks = looks;
 	notes = &block->notes[block->round & 1];
 	for (int task = 0; task < TASKS && status == KANON_OK; task++)
 	{
 		shared->work += notes->work[task];
+		s->looks += notes->looks[task];
 		if (task % block->members == 0)
 			continue;
-		s->looks += notes->looks[task];
 		if (kanon_step(s->pace, (uint64_t) notes->work[task]))
 			status = KANON_CANCELLED;
 	}
