@@ -37,7 +37,6 @@ typedef struct Shared
 {
 	SharedProblem problem;
 	char method[METHOD_LENGTH];
-	uint32 distinct;
 	Size types; /* where they are */
 	Size start;
 	Size batch;    /* the values, */
@@ -235,7 +234,6 @@ start_pool(Helper *helper, const KanonValueTypes *values, uint32 first, int work
 	memset(shared, 0, sizeof(Shared));
 	shared_problem_put(problem, &shared->problem, (char *) shared + problem_at);
 	strlcpy(shared->method, run->request->method, METHOD_LENGTH);
-	shared->distinct = values->distinct;
 	shared->types = types;
 	shared->start = start;
 	shared->batch = batch;

@@ -310,8 +310,7 @@ run_measure(Run *run)
 {
 	Border *border = run->border;
 
-	if (run->diversity != NULL)
-		border_pfree(border, run->diversity);
+	border_pfree(border, run->diversity);
 	run->diversity = border_palloc(border, sizeof(double) * Max(run->release.nclasses, 1));
 	border_check(border, kanon_measure(&run->problem, &run->release, &run->measures, run->diversity), "");
 }
