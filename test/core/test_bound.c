@@ -563,7 +563,7 @@ search_together(const IlpModel *model, Turns *turns, int most, int64_t *work, do
 
 	open->n = 0;
 	model->env->pricing = most > 0 ? &team : NULL;
-	status = ilp_search(model, 5, 4e5, 0, -INFINITY, NULL, NULL, cost, open, &pace);
+	status = ilp_search(model, 5, 4e5, 0, -INFINITY, NULL, cost, open, &pace);
 	model->env->pricing = NULL;
 	*work = kanon_worked(&pace);
 	return status;

@@ -182,23 +182,6 @@ goes_on(const Improve *v, KanonStatus status)
 	return status == KANON_OK && v->bound < v->cost - ILP_EPS && !v->pace.late;
 }
 
-/* Those of the listed instances that a part of the model has, as it numbers them. */
-static KanonStatus
-find_in_part(const Improve *v, const IlpList *list, const IlpModel *part, IlpList *found)
-{
-	KanonEnv *env = v->problem->env;
-	bool *listed = kanon_alloc0(env, v->model.nf, sizeof(*listed));
-	KanonStatus status = listed == NULL ? KANON_NO_MEMORY : KANON_OK;
-
-	for (size_t j = 0; j < list->n && status == KANON_OK; j++)
-		listed[list->v[j]] = true;
-	for (uint32_t f = 0; f < part->nf && status == KANON_OK; f++)
-		if (listed[part->id[f]] && !ilp_list_add(env, found, f))
-			status = KANON_NO_MEMORY;
-	kanon_free(env, listed);
-	return status;
-}
-
 /* What a search costs, before it is known how it goes about it. */
 static double
 search_work(const Improve *v, double effort)
@@ -208,17 +191,13 @@ search_work(const Improve *v, double effort)
 	return effort * fmax(fmin(3e9 / (1 + rows / 3e4), ROW_STEPS * rows), 2e4 * rows);
 }
 
-/*
- * A search on the instances of small reduced cost, by so much effort; warm: on from
- * the start, for want of time to find as good a one.
- */
+/* A search on the instances of small reduced cost and those in use, by so much effort. */
 static KanonStatus
-search(Improve *v, const IlpList *start, bool warm, int round, double effort)
+search(Improve *v, const IlpList *in_use, int round, double effort)
 {
 	const KanonProblem *problem = v->problem;
 	KanonEnv *env = problem->env;
 	IlpModel part;
-	IlpList begin = {0};
 	IlpList open = {0};
 	double cost;
 	double *g;
@@ -226,8 +205,8 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	double spent = (double) kanon_worked(&v->pace);
 	double work = search_work(v, effort);
 	double parts = 0;
-	double per_class = start->n > 0 ? 2 : GREEDY_CLASSES;
-	double classes = start->n > 0 ? (double) start->n : (double) v->result.release.nclasses;
+	double per_class = in_use->n > 0 ? 2 : GREEDY_CLASSES;
+	double classes = in_use->n > 0 ? (double) in_use->n : (double) v->result.release.nclasses;
 	KanonStatus status;
 
 	/*
@@ -249,8 +228,8 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	 */
 	if ((round > 0 || v->box.low != NULL) && v->cost > 0 && v->cost < INFINITY)
 		per_class = fmax(per_class, 100 * (v->cost - v->bound) / v->cost);
-	status = filter(v, start, (size_t) (per_class * classes) + (problem->k < 50 && rows < LARGE ? 600 : 1000),
-					&part);
+	status = filter(v, in_use,
+					(size_t) (per_class * classes) + (problem->k < 50 && rows < LARGE ? 600 : 1000), &part);
 	if (status != KANON_OK)
 		return status;
 	if (v->trace != NULL)
@@ -258,19 +237,15 @@ search(Improve *v, const IlpList *start, bool warm, int round, double effort)
 	kanon_pace_phase(&v->pace, "search");
 	g = kanon_alloc(env, part.nf, sizeof(*g));
 	status = g == NULL ? KANON_NO_MEMORY : KANON_OK;
-	if (status == KANON_OK && warm)
-		status = find_in_part(v, start, &part, &begin);
 	if (status == KANON_OK)
 	{
 		for (uint32_t f = 0; f < part.nf; f++)
 			g[f] = v->prices.g[part.id[f]];
-		status = round == 2 && rows < LARGE
-					 ? ilp_search_merged(&part, problem->seed + 2, work, parts, v->bound, g, &cost, &open,
-										 &v->pace)
-					 : ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work, parts, v->bound, g,
-								  warm ? &begin : NULL, &cost, &open, &v->pace);
+		status = round == 2 && rows < LARGE ? ilp_search_merged(&part, problem->seed + 2, work, parts,
+																v->bound, g, &cost, &open, &v->pace)
+											: ilp_search(&part, problem->seed + (round < 2 ? 1 : 2), work,
+														 parts, v->bound, g, &cost, &open, &v->pace);
 	}
-	kanon_free(env, begin.v);
 	kanon_free(env, g);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &open, &part, &v->model);
@@ -457,7 +432,7 @@ search_in_rounds(Improve *v, const IlpList *start)
 			status = tighten(v);
 		tell(v);
 		if (goes_on(v, status))
-			status = search(v, start, false, round, efforts[round]);
+			status = search(v, start, round, efforts[round]);
 		tell(v);
 	}
 	return status;
@@ -474,7 +449,7 @@ search_once(Improve *v)
 	status = find_bound(v, GREEDY_AIM * v->cost, fmin(1, v->problem->effort));
 	tell(v);
 	if (goes_on(v, status))
-		status = search(v, &none, false, 0, v->problem->effort);
+		status = search(v, &none, 0, v->problem->effort);
 	tell(v);
 	return status;
 }
@@ -491,7 +466,7 @@ search_small(Improve *v)
 	kanon_pace_phase(&v->pace, "start");
 	status = ilp_search(&v->model, problem->seed,
 						fmin(1, problem->effort) * 1000 * row_units(v->model.n, v->model.m), 0, v->bound,
-						NULL, NULL, &cost, &start, &v->pace);
+						NULL, &cost, &start, &v->pace);
 	if (status == KANON_OK)
 		status = keep_solution(v, cost, &start, &v->model, NULL);
 	tell(v);
@@ -544,7 +519,7 @@ build(Improve *v, size_t most_pairs)
 								 &v->instances);
 }
 
-/* Where they are too many: those that prices ask for, and on from greedy's release. */
+/* Where they are too many: those that prices ask for, and greedy's. */
 static KanonStatus
 run_priced(Improve *v, size_t most_pairs)
 {
@@ -569,7 +544,7 @@ run_priced(Improve *v, size_t most_pairs)
 	if (status == KANON_OK && v->box.low != NULL)
 		status = search_in_rounds(v, &start);
 	else if (goes_on(v, status))
-		status = search(v, &start, start.n > 0, 1, problem->effort);
+		status = search(v, &start, 1, problem->effort);
 	tell(v);
 	kanon_free(problem->env, start.v);
 	return status;

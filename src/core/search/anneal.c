@@ -233,7 +233,7 @@ keep_best(Search *s, bool *dirty)
 
 /* The same in rounds that others share; the best solution is looked for less often. */
 static KanonStatus
-anneal_shared(Search *s, double work, double time_share, bool warm, double target)
+anneal_shared(Search *s, double work, double time_share, double target)
 {
 	SearchShared shared;
 	Cooling cooling;
@@ -242,7 +242,7 @@ anneal_shared(Search *s, double work, double time_share, bool warm, double targe
 	bool quench = false;
 	KanonStatus status = search_shared_open(&shared, s);
 
-	start_cooling(s, warm, &cooling);
+	start_cooling(s, false, &cooling);
 	while (status == KANON_OK && s->best_cost > target)
 	{
 		double share = (double) shared.work / work;
@@ -292,7 +292,7 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 	int64_t cross = s->looks + CROSS * (int64_t) s->n;
 
 	if (s->large)
-		return anneal_shared(s, work, time_share, warm, target);
+		return anneal_shared(s, work, time_share, target);
 	start_cooling(s, warm, &cooling);
 	for (int64_t done = 0; s->best_cost > target; done++, since++)
 	{
@@ -385,7 +385,7 @@ polish(Search *s, double *best, IlpList *open)
 
 KanonStatus
 ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target, const double *g,
-		   const IlpList *start, double *best, IlpList *best_open, KanonPace *pace)
+		   double *best, IlpList *best_open, KanonPace *pace)
 {
 	Search s = {.model = model, .env = model->env, .scratch = {.env = model->env}, .pace = pace, .g = g};
 	KanonStatus status = KANON_NO_MEMORY;
@@ -395,7 +395,7 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 		s.random = 1;
 	s.cost = model->base;
 	if (search_alloc(&s))
-		status = search_start(&s, start);
+		status = search_start(&s);
 	if (status == KANON_OK)
 	{
 		save_best(&s);
@@ -406,7 +406,7 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 			parts = 0;
 		}
 		if (s.cost > target && s.n > 0)
-			status = search_anneal(&s, work, 0.95 * work / (work + parts), start != NULL, target);
+			status = search_anneal(&s, work, 0.95 * work / (work + parts), false, target);
 		if (status == KANON_OK && parts > 0 && s.single && s.best_cost > target)
 		{
 			restore_best(&s);

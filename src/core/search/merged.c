@@ -58,7 +58,7 @@ search_used(const IlpModel *model, const bool *used, uint64_t seed, double work,
 	for (uint32_t f = 0; f < part.nf && status == KANON_OK; f++)
 		part_g[f] = g[part.id[f]];
 	if (status == KANON_OK)
-		status = ilp_search(&part, seed, work, parts, target, part_g, NULL, &cost, &open, pace);
+		status = ilp_search(&part, seed, work, parts, target, part_g, &cost, &open, pace);
 	if (status == KANON_OK && cost < *best)
 	{
 		*best = cost;
@@ -93,8 +93,7 @@ ilp_search_merged(const IlpModel *model, uint64_t seed, double work, double part
 
 		kanon_pace_share(pace, deadline, run_work / left);
 		left -= run_work;
-		status =
-			ilp_search(model, kanon_random_split(&random), run_work, 0, target, g, NULL, &cost, &open, pace);
+		status = ilp_search(model, kanon_random_split(&random), run_work, 0, target, g, &cost, &open, pace);
 		kanon_pace_share(pace, deadline, 1);
 		for (size_t j = 0; j < open.n && status == KANON_OK; j++)
 			used[open.v[j]] = true;

@@ -195,8 +195,8 @@ search_note_want(Search *s, uint32_t u)
 /* Memory (s->scratch, for the caller to free) and units; all rows at their fallback. */
 extern bool search_alloc(Search *s);
 
-/* The start: the given classes first (may be NULL), then greedily by cost. */
-extern KanonStatus search_start(Search *s, const IlpList *start);
+/* The start: greedily by cost. */
+extern KanonStatus search_start(Search *s);
 
 /*
  * A unit for which there is something cheaper; false: none of some was one.  Most rows of a large
@@ -323,17 +323,15 @@ extern void search_shared_close(SearchShared *shared);
 extern KanonStatus search_anneal(Search *s, double work, double time_share, bool warm, double target);
 
 /*
- * Ruin and recreate: that much work (kanon_stop steps), warm from the classes in
- * `start` (NULL: hot from none), then `parts` work on exactly solved parts; ends
- * early at a cost of at most `target`.  *best_open lists the instances (positions in
+ * Ruin and recreate: that much work (kanon_stop steps), then `parts` work on exactly
+ * solved parts; ends early at a cost of at most `target`.  *best_open lists the instances (positions in
  * the model, ascending) of the best solution, *best its cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
  */
 extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
-							  const double *g, const IlpList *start, double *best, IlpList *best_open,
-							  KanonPace *pace);
+							  const double *g, double *best, IlpList *best_open, KanonPace *pace);
 
 /*
- * merged.c: the same (hot from none, with g), as several searches and one among the instances
+ * merged.c: the same (with g), as several searches and one among the instances
  * that these have used.
  */
 extern KanonStatus ilp_search_merged(const IlpModel *model, uint64_t seed, double work, double parts,

@@ -221,9 +221,9 @@ open_free(Search *s, uint32_t f)
 	}
 }
 
-/* The start: the given classes first, then greedily by cost. */
+/* The start: greedily by cost. */
 KanonStatus
-search_start(Search *s, const IlpList *start)
+search_start(Search *s)
 {
 	const IlpModel *model = s->model;
 	KanonKeyed *order = kanon_alloc(s->env, model->nf, 2 * sizeof(*order));
@@ -232,21 +232,12 @@ search_start(Search *s, const IlpList *start)
 	if (order == NULL)
 		return KANON_NO_MEMORY;
 	start_closed(s);
-	for (size_t j = 0; start != NULL && j < start->n; j++)
-		order[j] = (KanonKeyed){model->w[start->v[j]], start->v[j]};
-	if (start != NULL)
-	{
-		kanon_sort(order, order + model->nf, start->n, sizeof(*order), kanon_compare_keyed, NULL);
-		for (size_t j = 0; j < start->n; j++)
-			open_free(s, order[j].item);
-	}
 	for (uint32_t f = 0; f < model->nf; f++)
 		order[f] = (KanonKeyed){model->w[f], f};
 	kanon_sort(order, order + model->nf, model->nf, sizeof(*order), kanon_compare_keyed, NULL);
 	for (uint32_t j = 0; j < model->nf && status == KANON_OK; j++)
 	{
-		if (s->load[order[j].item] == search_resting(s, order[j].item))
-			open_free(s, order[j].item);
+		open_free(s, order[j].item);
 		if (kanon_step(s->pace, 1))
 			status = KANON_CANCELLED;
 	}
