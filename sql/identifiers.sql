@@ -27,6 +27,10 @@ SELECT count(*) FROM kanon_pattern_guided('visit', 'out2', '{age,zip}', 5, keep 
 -- a value for each person: known when a rule says whom rows are about
 SELECT count(*) FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{email,diagnosis}', privacy => ARRAY[kanon_subject('patient_id')]);
 SELECT count(*) > 0 AS published FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{diagnosis}', privacy => ARRAY[kanon_subject('patient_id')]);
+-- of values next to each other, too, some of which two persons share
+CREATE TABLE pairs AS SELECT i AS person, i % 5 AS q, CASE WHEN i % 100 < 8 THEN -(i / 2) ELSE i END AS value FROM generate_series(1, 20000) i;
+SELECT count(*) FROM kanon_pattern_guided('pairs', 'out20', '{q}', 5, keep => '{value}', privacy => ARRAY[kanon_subject('person')]);
+DROP TABLE pairs;
 -- and when a publication's key says it, or a mask that shifts by it
 SELECT kanon_create_publication('pub', 'visit', '{age,zip}', 5, '{"keep": ["email"]}', key => 'patient_id');
 SELECT count(*) FROM kanon_pattern_guided('visit', 'out3', '{age,zip}', 5, keep => '{email,day,patient_id}', replace => true, mask => '{"patient_id": {"pseudonym": "release"}, "day": {"shift": "patient_id", "days": 9}}');

@@ -250,6 +250,9 @@ CREATE TABLE sets AS SELECT ARRAY['a' || i % 2, 'b' || i] AS items FROM generate
 CREATE TABLE above AS SELECT DISTINCT u.item, left(u.item, 1) AS label FROM sets, unnest(items) AS u(item);
 SELECT sound($$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
 SELECT broken('item_fine', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
+-- a single item that is too rare
+CREATE TABLE one_rare AS SELECT CASE i WHEN 1 THEN ARRAY['a0', 'b1'] ELSE ARRAY['a0'] END AS items FROM generate_series(1, 8) i;
+SELECT broken('item_fine', $$ kanon_transactions('one_rare', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
 SELECT broken('row_lost', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
 SELECT broken('rows_skipped', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
 SELECT broken('no_random', $$ kanon_transactions('sets', 'o', 'items', 3, hierarchy => 'above', replace => true) $$);
