@@ -2,6 +2,9 @@
 \set VERBOSITY default
 SET client_min_messages = notice;
 SELECT kanon_presence('pg_class', 1000, 0, 0.5, 0.95);
+-- one is enough of a population, none is not
+SELECT kanon_presence('pg_class', 1, 0, 0.5, 0.95) ->> 'population_rows' AS rows;
+SELECT kanon_presence('pg_class', 0, 0, 0.5, 0.95);
 CREATE TABLE patients AS SELECT i AS id, CASE WHEN i < 33 THEN 20 + i % 12 ELSE 40 + i % 30 END AS age, CASE WHEN i % 3 = 0 THEN 'm' ELSE 'f' END AS sex,
     CASE WHEN i % 8 > 0 THEN 'city ' || i % 4 END AS town, 'd' || i % 5 AS ill FROM generate_series(1, 48) i;
 CREATE TABLE age_h AS SELECT a AS value, (a / 5 * 5) || '-' || (a / 5 * 5 + 4) AS five, (a / 20 * 20) || '-' || (a / 20 * 20 + 19) AS twenty FROM generate_series(0, 99) a;

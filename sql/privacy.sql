@@ -105,6 +105,7 @@ SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{i
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', residual => 'drop', privacy => ARRAY[kanon_distinct_l('ill', 4)]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_entropy_l('ill', 3)]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_recursive_cl('ill', 0.5, 2)]) $$);
+SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_recursive_cl('ill', 2, 5)]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 4, keep => '{ill}', privacy => ARRAY[kanon_alpha('ill', 0.25)]) $$);
 SELECT try($$ kanon_pattern_guided('inpatient', 'o', '{zip,age}', 9, keep => '{ill}', privacy => ARRAY[kanon_subject('nationality')]) $$);
 
