@@ -173,7 +173,6 @@ do_task(SearchMember *member, int task)
 				note[n] = (Note){u, s->log_from[j], s->log_to[j], (uint32_t) tries};
 			}
 	}
-	s->nlog = 0;
 	for (size_t j = n; j > 0; j--)
 		search_put_back(s, &member->journal[j - 1]);
 	s->cost = cost;
