@@ -1,6 +1,7 @@
 /*
- * test_search.c: the search keeps the best that it has seen, and what its parts find; the
- * grid of costs; the best of exact and anytime solver is the exact one where it can be.
+ * test_search.c: the search keeps the best that it has seen, and what its parts find; how a class
+ * gets a value that it lacks; the grid of costs; the best of exact and anytime solver is the exact
+ * one where it can be.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -13,6 +14,7 @@
 #include "anytime/improve.h"
 #include "program/flow.h"
 #include "search/search.h"
+#include "diverse.h"
 #include "exact.h"
 
 #define TABLES 40
@@ -397,6 +399,176 @@ best_prepares_once(void **state)
 	problem_free(problem);
 }
 
+/* ---- values that a class lacks ---- */
+
+/* Every row in one of its instances, or at its fallback, by chance. */
+static void
+place_rows(Search *s, uint64_t *random)
+{
+	const IlpModel *model = s->model;
+
+	for (uint32_t u = 0; u < s->n; u++)
+	{
+		size_t first = model->opt_start[s->type[u]];
+		uint32_t options = (uint32_t) (model->opt_start[s->type[u] + 1] - first);
+		uint32_t option = random_below(random, options + 1);
+
+		s->best[u] = option == options ? NONE : model->opt[first + option];
+	}
+	search_load(s, s->best);
+}
+
+/* What a scan of f leaves (moves.c): who fits it, sorted by class. */
+static void
+meet(Search *s, uint32_t f)
+{
+	const IlpModel *model = s->model;
+
+	s->stamp++;
+	s->ntouched = s->nloose = s->nlog = s->nfreed = 0;
+	for (size_t j = model->start[f]; j < model->start[f + 1]; j++)
+	{
+		s->within[model->type[j]] = s->stamp;
+		for (size_t u = s->first[model->type[j]]; u < s->first[model->type[j] + 1]; u++)
+		{
+			uint32_t b = s->in[u];
+
+			if (b == NONE)
+				s->loose[s->nloose++] = (uint32_t) u;
+			if (b == NONE || b == f)
+				continue;
+			if (s->met[b].stamp != s->stamp)
+			{
+				s->met[b].stamp = s->stamp;
+				s->met[b].chain = NONE;
+				s->touched[s->ntouched++] = b;
+			}
+			s->along[u] = s->met[b].chain;
+			s->met[b].chain = (uint32_t) u;
+		}
+	}
+}
+
+/* Rows of f that have a value. */
+static int
+rows_of(const Search *s, uint32_t f, uint32_t value)
+{
+	int rows = 0;
+
+	for (uint32_t u = 0; u < s->n; u++)
+		rows += s->in[u] == f && s->value[s->type[u]] == value;
+	return rows;
+}
+
+static int
+values_of(const Search *s, uint32_t f, uint32_t values)
+{
+	int n = 0;
+
+	for (uint32_t v = 0; v < values; v++)
+		n += rows_of(s, f, v) > 0;
+	return n;
+}
+
+static bool
+fits_in(const Search *s, uint32_t u, uint32_t f)
+{
+	const IlpModel *model = s->model;
+
+	for (size_t p = model->opt_start[s->type[u]]; p < model->opt_start[s->type[u] + 1]; p++)
+		if (model->opt[p] == f)
+			return true;
+	return false;
+}
+
+/* Can two rows change places, so that f has a value more, by the definition? */
+static bool
+can_exchange(const Search *s, uint32_t f)
+{
+	for (uint32_t u = 0; u < s->n; u++)
+		for (uint32_t v = 0; v < s->n; v++)
+			if (s->in[v] == f && s->in[u] != f && s->in[u] != NONE && fits_in(s, u, f) &&
+				fits_in(s, v, s->in[u]) && rows_of(s, f, s->value[s->type[u]]) == 0 &&
+				rows_of(s, f, s->value[s->type[v]]) > 1)
+				return true;
+	return false;
+}
+
+/*
+ * A class that has one value too few gets one where an exchange could give it one, and stays as
+ * large; all of it is undone.  (A row that goes in exchange is not the class's only one of its value.)
+ */
+static void
+gets_the_value_it_lacks(void **state)
+{
+	uint64_t random = 5;
+	int asked = 0;
+
+	(void) state;
+	for (int table = 0; table < 25; table++)
+	{
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 24, 4, 3 + (uint32_t) table % 2, 3, false);
+		Search s = {.env = problem->env, .scratch = {.env = problem->env}};
+		uint32_t values;
+		KanonInstances instances;
+		KanonPace pace;
+		IlpModel model;
+
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		diverse_ask(problem, 3);
+		values = problem->extra[diverse_rules[0].column].distinct;
+		kanon_pace_limit(&pace, problem, "test");
+		assert_int_equal(
+			kanon_instances_build(problem, KANON_INSTANCES_ALL, INFINITY, 1 << 20, &pace, &instances),
+			KANON_OK);
+		assert_int_equal(ilp_model_build(problem, &instances, false, &pace, &model), KANON_OK);
+		assert_int_equal(ilp_model_transpose(&model, &pace), KANON_OK);
+		s.problem = problem;
+		s.model = &model;
+		s.pace = &pace;
+		s.random = 1;
+		s.values_needed = 3;
+		s.values_alone = true;
+		s.value = problem->extra[diverse_rules[0].column].code;
+		assert_true(search_alloc(&s));
+		s.rule_types = kanon_take(&s.scratch, s.n, sizeof(uint32_t));
+		s.rule_counts = kanon_take(&s.scratch, s.n, sizeof(int64_t));
+		s.value_seen = kanon_take0(&s.scratch, values, sizeof(uint32_t));
+		s.value_met = kanon_take0(&s.scratch, values, sizeof(uint32_t));
+		for (int round = 0; round < 10; round++)
+		{
+			place_rows(&s, &random);
+			for (uint32_t f = 0; f < model.nf; f++)
+			{
+				bool ok = true;
+				bool done;
+
+				if (s.load[f] < model.k || values_of(&s, f, values) != 2)
+					continue;
+				meet(&s, f);
+				if (!can_exchange(&s, f))
+					continue;
+				done = search_complete(&s, f, &ok);
+				asked++;
+				assert_true(ok && done);
+				assert_int_equal(values_of(&s, f, values), 3);
+				assert_true(s.load[f] >= model.k);
+				search_undo(&s);
+				for (uint32_t u = 0; u < s.n; u++)
+					assert_int_equal(s.in[u], s.best[u]);
+			}
+		}
+		kanon_scratch_free(&s.scratch);
+		ilp_model_free(&model);
+		kanon_instances_free(&host.env, &instances);
+		diverse_free(problem);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(asked > 0);
+}
+
 int
 main(void)
 {
@@ -404,7 +576,7 @@ main(void)
 		cmocka_unit_test(keeps_the_best),     cmocka_unit_test(merges_what_was_used),
 		cmocka_unit_test(many_rows_rest),     cmocka_unit_test(grid),
 		cmocka_unit_test(best_is_exact),      cmocka_unit_test(starts_prepared),
-		cmocka_unit_test(best_prepares_once),
+		cmocka_unit_test(best_prepares_once), cmocka_unit_test(gets_the_value_it_lacks),
 	};
 
 	return cmocka_run_group_tests_name("search", tests, NULL, NULL);
