@@ -1,10 +1,12 @@
 /*
  * exact.c: what the tests of solvers share.
  */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "exact.h"
@@ -50,6 +52,24 @@ exact_problem(Host *host, uint64_t *random, size_t rows, int columns, uint32_t d
 	return problem;
 }
 
+/* What a report says before its solver has: that writes all of it anew, however it ends. */
+static void
+fill_report(KanonReport *report)
+{
+	memset(report, 0xa5, sizeof(*report));
+}
+
+/* A reason or none, but a text, and no memory beyond its end. */
+static void
+assert_text(const KanonReport *report)
+{
+	size_t at = 0;
+
+	while (at < sizeof(report->detail) && isprint((unsigned char) report->detail[at]))
+		at++;
+	assert_true(at < sizeof(report->detail) && report->detail[at] == '\0');
+}
+
 /* The number of the next one to fail: each of the first, then fewer and fewer. */
 static uint64_t
 next_number(uint64_t at)
@@ -70,6 +90,7 @@ exact_refuse_each(ExactMake make, int variant, KanonSolve solve, bool may_do_wit
 		KanonReport report;
 		KanonStatus status;
 
+		fill_report(&report);
 		host.refuse_at = host.allocations + at;
 		status = solve(problem, &release, &report);
 		reached = host.allocations >= host.refuse_at;
@@ -77,6 +98,7 @@ exact_refuse_each(ExactMake make, int variant, KanonSolve solve, bool may_do_wit
 			assert_int_equal(status, KANON_OK);
 		else
 			assert_int_equal(status, KANON_NO_MEMORY);
+		assert_text(&report);
 		if (status == KANON_OK)
 			kanon_release_free(problem, &release);
 		assert_int_equal(host.blocks, 0);
@@ -97,11 +119,13 @@ exact_cancel_each(ExactMake make, int variant, KanonSolve solve)
 		KanonReport report;
 		KanonStatus status;
 
+		fill_report(&report);
 		host.cancel_at = at;
 		status = solve(problem, &release, &report);
 		reached = host.polls >= at;
 		assert_int_equal(status, reached ? KANON_CANCELLED : KANON_OK);
 		assert_true(host.polls <= at + 20);
+		assert_text(&report);
 		if (status == KANON_OK)
 			kanon_release_free(problem, &release);
 		assert_int_equal(host.blocks, 0);

@@ -271,6 +271,7 @@ many_clusters_wait(void **state)
 	KanonRelease release;
 	KanonReport report;
 	KanonSolve top_down = method("top_down");
+	uint64_t at = 0;
 
 	(void) state;
 	for (uint32_t i = 0; i < 2 * PAIRS; i++)
@@ -295,6 +296,16 @@ many_clusters_wait(void **state)
 	assert_int_equal(release.nclasses, PAIRS);
 	kanon_release_free(problem, &release);
 	assert_int_equal(host.blocks, 0);
+	/* room for more of them is asked for once: refused, too */
+	for (bool refused = true; refused;)
+	{
+		host.refuse_at = host.allocations + ++at;
+		refused = top_down(problem, &release, &report) != KANON_OK;
+		assert_int_equal(refused, host.allocations >= host.refuse_at);
+		if (!refused)
+			kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+	}
 	problem_free(problem);
 }
 

@@ -56,7 +56,6 @@ prepare(Clusters *c, KanonSolve relaxed)
 	bool all_listed = mask->list == NULL;
 	KanonStatus status = KANON_OK;
 
-	c->report->detail[0] = '\0';
 	c->enough = true;
 	if (mask->list == NULL && kanon_mask_count(problem, (int64_t) CLUSTERS_LISTED) < 0)
 	{
