@@ -403,6 +403,70 @@ little_memory(void **state)
 	problem_free(problem);
 }
 
+/*
+ * Of a large table of whose instances prices choose some, the search goes on from greedy's release:
+ * one so short that it gets nowhere near that from nothing makes it better.
+ */
+static void
+goes_on_from_greedy(void **state)
+{
+	int better = 0;
+
+	(void) state;
+	if (ILP_ONE_SEARCH_ROWS > 400)
+		skip(); /* what is large then takes long */
+	for (uint64_t table = 0; table < 12; table++)
+	{
+		uint64_t random = 29 + table;
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, 400, 6, 3, 3, false);
+		KanonRelease release;
+		KanonReport report;
+		double greedy;
+
+		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+		greedy = report.cost;
+		kanon_release_free(problem, &release);
+		host.env.foreign = 100000;
+		problem->effort = 0.0005;
+		assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
+		assert_true(report.cost <= greedy);
+		better += report.cost < greedy;
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(better >= 4);
+}
+
+/* What a search that is much too short misses is found exactly where few instances are left, and published. */
+static void
+exactly_what_is_left(void **state)
+{
+	int proven = 0;
+
+	(void) state;
+	if (KANON_POLL_WORK < 1 << 18)
+		skip(); /* with tiny limits hardly any model is small enough */
+	for (uint64_t table = 0; table < 10; table++)
+	{
+		uint64_t random = 1 + table;
+		Host host;
+		KanonProblem *problem = random_problem(&host, &random, 120, 4, 3, 3, false);
+		KanonRelease release;
+		KanonReport report;
+
+		problem->effort = 0.00002;
+		assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
+		proven += report.proven;
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	/* (of two the search finds the optimum itself) */
+	assert_true(proven >= 8);
+}
+
 /* A clock that goes on whenever it is looked at. */
 static int ticks;
 
@@ -1457,20 +1521,36 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between),         cmocka_unit_test(optimal),
-		cmocka_unit_test(crossed),         cmocka_unit_test(repeats),
-		cmocka_unit_test(tells),           cmocka_unit_test(shares),
-		cmocka_unit_test(memory_ends),     cmocka_unit_test(little_memory),
-		cmocka_unit_test(always_bound),    cmocka_unit_test(bound_of_alike),
-		cmocka_unit_test(search_has_time), cmocka_unit_test(time_holds),
-		cmocka_unit_test(cancelled),       cmocka_unit_test(small_models),
-		cmocka_unit_test(never_too_few),   cmocka_unit_test(clustering_time),
-		cmocka_unit_test(clustering),      cmocka_unit_test(clustering_magnitudes),
-		cmocka_unit_test(many_rows),       cmocka_unit_test(seven_patients),
-		cmocka_unit_test(heuristic_fails), cmocka_unit_test(choices),
-		cmocka_unit_test(losses),          cmocka_unit_test(all_lose),
-		cmocka_unit_test(few_lose),        cmocka_unit_test(choices_refused_and_cancelled),
-		cmocka_unit_test(many_types),      cmocka_unit_test(many_patterns),
+		cmocka_unit_test(between),
+		cmocka_unit_test(optimal),
+		cmocka_unit_test(crossed),
+		cmocka_unit_test(repeats),
+		cmocka_unit_test(tells),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(memory_ends),
+		cmocka_unit_test(little_memory),
+		cmocka_unit_test(goes_on_from_greedy),
+		cmocka_unit_test(exactly_what_is_left),
+		cmocka_unit_test(always_bound),
+		cmocka_unit_test(bound_of_alike),
+		cmocka_unit_test(search_has_time),
+		cmocka_unit_test(time_holds),
+		cmocka_unit_test(cancelled),
+		cmocka_unit_test(small_models),
+		cmocka_unit_test(never_too_few),
+		cmocka_unit_test(clustering_time),
+		cmocka_unit_test(clustering),
+		cmocka_unit_test(clustering_magnitudes),
+		cmocka_unit_test(many_rows),
+		cmocka_unit_test(seven_patients),
+		cmocka_unit_test(heuristic_fails),
+		cmocka_unit_test(choices),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(all_lose),
+		cmocka_unit_test(few_lose),
+		cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(many_types),
+		cmocka_unit_test(many_patterns),
 		cmocka_unit_test(likely_patterns),
 	};
 
