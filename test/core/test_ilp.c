@@ -16,6 +16,7 @@
 #include "program/cuts.h"
 #include "program/flow.h"
 #include "program/glpk.h"
+#include "program/glpk_guard.h"
 
 #define MAX_LIST 12
 
@@ -692,6 +693,108 @@ sets_end(void **state)
 	assert_true(better > 0);
 }
 
+/* A program without a row, and with no more to choose than bounds. */
+static KanonStatus
+solve_rowless(void *arg)
+{
+	glp_prob *lp = glp_create_prob();
+	KanonStatus status;
+
+	glp_set_obj_dir(lp, GLP_MIN);
+	glp_add_cols(lp, 2);
+	for (int j = 1; j <= 2; j++)
+	{
+		glp_set_col_bnds(lp, j, GLP_DB, -j, 5);
+		glp_set_obj_coef(lp, j, j == 1 ? 3 : -2);
+	}
+	status = glpk_relax(arg, lp, GLP_PRIMAL);
+	assert_true(glp_get_obj_val(lp) == 3 * -1 - 2 * 5);
+	glp_delete_prob(lp);
+	return status;
+}
+
+/* How many iterations are done at once goes by the rows, of which there may be none. */
+static void
+no_rows(void **state)
+{
+	Host host;
+	GlpkGuard guard = {0};
+	KanonPace pace;
+
+	(void) state;
+	host_init(&host);
+	pace = kanon_pace_at_once(&host.env, "test");
+	assert_int_equal(glpk_guarded(&guard, &pace, solve_rowless, &guard), KANON_OK);
+	assert_int_equal(host.blocks, 0);
+}
+
+/* A clock that goes on by a second whenever it is looked at. */
+static int ticks;
+
+static double
+tick(void *arg)
+{
+	(void) arg;
+	return ++ticks;
+}
+
+/*
+ * No row may be left over, and time ends wherever it may: a release has none, and costs no less than the
+ * optimum; or there was no time to find one, which is what is said.
+ */
+static void
+rows_left_in_time(void **state)
+{
+	uint64_t random = 21;
+	int found = 0;
+	int left = 0;
+
+	(void) state;
+	for (int round = 0; round < 40; round++)
+	{
+		Host host;
+		KanonPattern list[MAX_LIST];
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+		double optimum;
+
+		host_init(&host);
+		host.env.now = tick;
+		problem = random_problem(&host, &random, 14, 3, list);
+		problem->residual = KANON_RESIDUAL_ERROR;
+		if (kanon_solve_ilp(problem, &release, &report) == KANON_OK)
+		{
+			optimum = report.cost;
+			kanon_release_free(problem, &release);
+			for (int limit = 1; limit < 40; limit++)
+			{
+				KanonStatus status;
+
+				problem->time_limit = limit;
+				status = kanon_solve_ilp(problem, &release, &report);
+				if (status == KANON_OK)
+				{
+					assert_true(report.cost >= optimum - 1e-6 && report.lower_bound <= optimum + 1e-6);
+					assert_int_equal(release.dropped, 0);
+					assert_int_equal(kanon_release_finish(problem, &release, &report), KANON_OK);
+					kanon_release_free(problem, &release);
+					found++;
+				}
+				else
+				{
+					assert_int_equal(status, KANON_RESIDUAL);
+					assert_string_equal(report.detail, "rows are left over");
+					left++;
+				}
+			}
+		}
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+	assert_true(found > 0 && left > 0);
+}
+
 /* GLPK's own memory limit ends in a status, not in the process. */
 static void
 foreign_memory_ends(void **state)
@@ -719,6 +822,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(memory_ends),        cmocka_unit_test(cancelled),
 		cmocka_unit_test(solves_again),       cmocka_unit_test(time_ends),
 		cmocka_unit_test(sets_end),           cmocka_unit_test(foreign_memory_ends),
+		cmocka_unit_test(rows_left_in_time),  cmocka_unit_test(no_rows),
 	};
 
 	if (argc > 1)
