@@ -124,6 +124,11 @@ SELECT try(6, $$ ALTER TYPE pair ALTER ATTRIBUTE a TYPE text $$,
     $$ kanon_pattern_guided('composed', 'target', '{one,many}', 2, keep => '{i}', allow_identifying => '{i}') $$);
 SELECT try(6, $$ ALTER TYPE pair ALTER ATTRIBUTE a TYPE text $$,
     $$ kanon_risk_columns('composed', '{many,i}') $$);
+CREATE TYPE nested AS (inner_pair pair, n int);
+CREATE FUNCTION make_nested(a int) RETURNS nested LANGUAGE plpgsql STABLE AS 'BEGIN RETURN ROW(ROW(a, 1)::pair, 2)::nested; END';
+CREATE VIEW nesting AS SELECT make_nested(1) AS one, 'q' || i % 3 AS q, trap(i) AS i FROM people;
+SELECT try(6, $$ ALTER TYPE pair ALTER ATTRIBUTE a TYPE text $$,
+    $$ kanon_pattern_guided('nesting', 'target', '{one,q}', 2, keep => '{i}', allow_identifying => '{i}') $$);
 CREATE VIEW paired AS SELECT make_pair(1, i % 2) AS one, 'q' || i % 3 AS q FROM people;
 SELECT try(2, $$ ALTER TYPE pair ALTER ATTRIBUTE a TYPE text $$,
     $$ kanon_pattern_guided('paired', 'target', '{one,q}', 2, hierarchies => '{"q": "ladder"}') $$);
