@@ -195,7 +195,7 @@ crossed(void **state)
 		assert_int_equal(ilp_model_transpose(&model, &watch), KANON_OK);
 		assert_true(search_alloc(&s));
 		s.cost = model.base;
-		assert_int_equal(search_start(&s, NULL), KANON_OK);
+		assert_int_equal(search_start(&s), KANON_OK);
 		memcpy(s.best, s.in, s.n * sizeof(*s.in));
 		s.best_cost = s.cost;
 		load = calloc(model.nf + 1, sizeof(*load));
@@ -401,42 +401,6 @@ little_memory(void **state)
 	}
 	assert_true(better > 5 && left_out > 0);
 	problem_free(problem);
-}
-
-/*
- * Of a large table of whose instances prices choose some, the search goes on from greedy's release:
- * one so short that it gets nowhere near that from nothing makes it better.
- */
-static void
-goes_on_from_greedy(void **state)
-{
-	int better = 0;
-
-	(void) state;
-	if (ILP_ONE_SEARCH_ROWS > 400)
-		skip(); /* what is large then takes long */
-	for (uint64_t table = 0; table < 12; table++)
-	{
-		uint64_t random = 29 + table;
-		Host host;
-		KanonProblem *problem = random_problem(&host, &random, 400, 6, 3, 3, false);
-		KanonRelease release;
-		KanonReport report;
-		double greedy;
-
-		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
-		greedy = report.cost;
-		kanon_release_free(problem, &release);
-		host.env.foreign = 100000;
-		problem->effort = 0.0005;
-		assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
-		assert_true(report.cost <= greedy);
-		better += report.cost < greedy;
-		kanon_release_free(problem, &release);
-		assert_int_equal(host.blocks, 0);
-		problem_free(problem);
-	}
-	assert_true(better >= 4);
 }
 
 /* What a search that is much too short misses is found exactly where few instances are left, and published. */
@@ -1529,7 +1493,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(shares),
 		cmocka_unit_test(memory_ends),
 		cmocka_unit_test(little_memory),
-		cmocka_unit_test(goes_on_from_greedy),
 		cmocka_unit_test(exactly_what_is_left),
 		cmocka_unit_test(always_bound),
 		cmocka_unit_test(bound_of_alike),
