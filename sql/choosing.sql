@@ -119,6 +119,8 @@ SELECT subject, suppressed_cells = CASE subject
     WHEN 'b' THEN loss('made', '{a,c}', rules => kanon_rules(never => '{c}'), weights => '{1,3}')
     ELSE loss('made', '{a,b}', rules => kanon_rules(implies => '{"a->b"}'), weights => '{1,2}') END AS same
 FROM kanon_explain('made', '{a,b,c}', 9, rules => kanon_rules(never => '{c}', implies => '{"a->b"}'), weights => '{1,2,3}') WHERE aspect = 'left out';
+SELECT subject, suppressed_cells = loss('made', '{b,c}', rules => kanon_rules(implies => '{"b->c"}')) AS same, suppressed_cells <> loss('made', '{b,c}') AS told
+FROM kanon_explain('made', '{a,b,c}', 9, rules => kanon_rules(implies => '{"b->c"}')) WHERE aspect = 'left out' AND subject = 'a';
 SELECT subject, suppressed_cells = loss('made', '{a,b,c}', weights => CASE subject WHEN 'a' THEN '{2,1,1}' WHEN 'b' THEN '{1,2,1}' ELSE '{1,1,2}' END::float8[]) AS same
 FROM kanon_explain('made', '{a,b,c}', 9) WHERE aspect = 'weight doubled';
 -- and the rest adds up
