@@ -222,14 +222,15 @@ helped(void **state)
 	assert_true(asked > cases(TABLES) / 16);
 }
 
-/* Every allocation refused once, every poll answered with yes once. */
+/* Every allocation refused once, every poll answered with yes once; with and without rules, which stay the whole's. */
 static void
 memory_and_cancel(void **state)
 {
 	(void) state;
-	for (int what = 0; what < 2; what++)
+	for (int what = 0; what < 4; what++)
 	{
-		Failure failure = {.how = what == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
+		Failure failure = {.how = what % 2 == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
+		bool diverse = what >= 2;
 
 		while (fails_again(&failure))
 		{
@@ -242,15 +243,19 @@ memory_and_cancel(void **state)
 
 			host_init(&host);
 			do
-				problem = problem_random(&host, &random, 60, 4);
-			while (problem->ntypes < 20 && (problem_random_free(problem), true));
+				problem = problem_random(&host, &random, 60, diverse ? 6 : 4);
+			while ((problem->ntypes < 20 || problem->ncolumns < 4) && (problem_random_free(problem), true));
 			problem->residual = KANON_RESIDUAL_SUPPRESS;
+			if (diverse)
+				diverse_make(problem, &random, 1u << KANON_DISTINCT_L);
 			fail_at(&host, &failure);
 			failure.status =
 				kanon_solve_partitioned(problem, 0, kanon_solve_greedy, NULL, &release, &report, &facts);
 			host.refuse_at = host.cancel_at = 0;
 			if (failure.status == KANON_OK)
 				kanon_release_free(problem, &release);
+			if (diverse)
+				diverse_free(problem);
 			problem_random_free(problem);
 			assert_int_equal(host.blocks, 0);
 		}
