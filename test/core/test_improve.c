@@ -351,6 +351,38 @@ memory_ends(void **state)
 	exact_refuse_each(small_problem, 0, kanon_solve_fpt, false);
 }
 
+/* Of a table so small that there is time for it each of them, not a share; what is found exactly in parts is not in it. */
+static void
+each_allocation_refused(void **state)
+{
+	uint64_t random = 5;
+	Host host;
+	KanonProblem *problem = random_problem(&host, &random, 24, 3, 3, 8, false);
+	int refused = 0;
+	int published = 0;
+
+	(void) state;
+	for (bool reached = true; reached;)
+	{
+		KanonRelease release;
+		KanonReport report;
+		KanonStatus status;
+
+		host.allocations = 0;
+		host.refuse_at = (uint64_t) (refused + published + 1);
+		status = search_alone(problem, &release, &report);
+		reached = host.allocations >= host.refuse_at;
+		assert_true(status == KANON_OK || (reached && status == KANON_NO_MEMORY));
+		refused += status != KANON_OK;
+		published += status == KANON_OK;
+		if (status == KANON_OK)
+			kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(refused > 0 && published > 1);
+	problem_free(problem);
+}
+
 /*
  * Less and less memory: within it, never worse than greedy, and the bound stays
  * one although costly instances are left out.
@@ -1492,6 +1524,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(tells),
 		cmocka_unit_test(shares),
 		cmocka_unit_test(memory_ends),
+		cmocka_unit_test(each_allocation_refused),
 		cmocka_unit_test(little_memory),
 		cmocka_unit_test(exactly_what_is_left),
 		cmocka_unit_test(always_bound),
