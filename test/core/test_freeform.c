@@ -611,6 +611,38 @@ regular_against_plain_flow(void **state)
 /* ---- memory and cancel ---- */
 
 /* Variant: the method, and whether matches are to be mutual. */
+/* As many quasi-identifiers as there may be. */
+static void
+all_columns(void **state)
+{
+	uint64_t random = 64;
+	Host host;
+	KanonProblem *problem = random_table(&host, &random, 12, KANON_MAX_QIS, 3, 3);
+
+	(void) state;
+	for (int c = 0; c < KANON_MAX_QIS; c++)
+		((KanonColumn *) problem->columns)[c].weight = 0.3;
+	problem->seed = UINT64_MAX;
+	for (int m = 0; kanon_freeform_name(m) != NULL; m++)
+	{
+		KanonFreeformOptions options = {.method = (KanonFreeformMethod) m};
+		KanonRelease release;
+		KanonReport report;
+		KanonFreeformFacts facts;
+
+		if (!is_there(m))
+			continue;
+		problem->freeform = &options;
+		assert_int_equal(kanon_solve_freeform(problem, &release, &report), KANON_OK);
+		assert_true(report.lower_bound <= report.cost + 1e-6);
+		assert_true(fabs(report.cost - cost_by_hand(problem, &release)) < 1e-3);
+		assert_int_equal(kanon_freeform_check(problem, &release, problem->k, &facts), KANON_OK);
+		kanon_release_free(problem, &release);
+	}
+	assert_int_equal(host.blocks, 0);
+	problem_free(problem);
+}
+
 static KanonProblem *
 make_table(Host *host, int variant)
 {
@@ -663,6 +695,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(small_weights),
 #endif
 		cmocka_unit_test(plain_methods),
+		cmocka_unit_test(all_columns),
 		cmocka_unit_test(mip_stopped_and_refused),
 		cmocka_unit_test(each_match_is_as_likely),
 		cmocka_unit_test(seeds),
