@@ -125,6 +125,8 @@ exact_cancel_each(ExactMake make, int variant, KanonSolve solve)
 		reached = host.polls >= at;
 		assert_int_equal(status, reached ? KANON_CANCELLED : KANON_OK);
 		assert_true(host.polls <= at + 20);
+		/* and does nothing more that takes memory */
+		assert_true(!reached || host.allocations == host.since);
 		assert_text(&report);
 		if (status == KANON_OK)
 			kanon_release_free(problem, &release);

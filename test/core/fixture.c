@@ -125,7 +125,9 @@ host_poll(void *arg, const KanonProgress *progress)
 	if (host->last_poll > 0 && now - host->last_poll > host->longest)
 		host->longest = now - host->last_poll;
 	host->last_poll = now;
-	return ++host->polls == host->cancel_at;
+	if (++host->polls == host->cancel_at)
+		host->since = host->allocations;
+	return host->polls == host->cancel_at;
 }
 
 void

@@ -22,6 +22,7 @@ typedef struct Host
 	uint64_t refuse_at;   /* the number of the one to refuse; 0: none */
 	uint64_t polls;
 	uint64_t cancel_at; /* the poll to answer with yes; 0: none */
+	uint64_t since;     /* allocations asked for after that */
 	double last_poll;
 	double longest;      /* seconds between two polls, at most */
 	KanonProgress told;  /* the last that had bounds */

@@ -1513,6 +1513,39 @@ choices_refused_and_cancelled(void **state)
 	}
 }
 
+/* So many patterns that it takes some time to see which divide the rows alike: a cancel ends that, too. */
+static void
+many_patterns_cancelled(void **state)
+{
+	KanonPattern list[64];
+	uint64_t random = 31;
+	Host host;
+	KanonProblem *problem = random_problem(&host, &random, 250, 6, 4, 2, false);
+	bool reached = true;
+
+	(void) state;
+	for (uint64_t p = 0; p < 64; p++)
+		list[p] = KANON_BITS(p);
+	problem->mask.list = list;
+	problem->mask.nlist = 64;
+	problem->residual = KANON_RESIDUAL_SUPPRESS;
+	for (uint64_t at = 1; reached; at++)
+	{
+		KanonRelease release;
+		KanonReport report;
+		KanonStatus status;
+
+		host.polls = 0;
+		host.cancel_at = at;
+		status = kanon_solve_pattern_clustering_fpt(problem, &release, &report);
+		reached = host.polls >= at;
+		assert_int_equal(status, reached ? KANON_CANCELLED : KANON_TOO_LARGE);
+		assert_true(!reached || host.allocations == host.since);
+		assert_int_equal(host.blocks, 0);
+	}
+	problem_free(problem);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -1545,6 +1578,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(all_lose),
 		cmocka_unit_test(few_lose),
 		cmocka_unit_test(choices_refused_and_cancelled),
+		cmocka_unit_test(many_patterns_cancelled),
 		cmocka_unit_test(many_types),
 		cmocka_unit_test(many_patterns),
 		cmocka_unit_test(likely_patterns),

@@ -126,7 +126,7 @@ limit_alike(Clusters *c, uint32_t *left, double *choices)
 	}
 	kanon_free(model->env, division);
 	kanon_free(model->env, first);
-	return kanon_step(&c->pace, 0) ? KANON_CANCELLED : KANON_OK;
+	return c->pace.cancelled ? KANON_CANCELLED : KANON_OK;
 }
 
 /* All of them. */
