@@ -40,7 +40,8 @@ host_realloc(void *arg, void *ptr, size_t size)
 	fixture_note((uint32_t) size ^ (uint32_t) host->live << 8);
 	if (block != NULL)
 		memcpy(&old, block, sizeof(old));
-	if (host->allocations == host->refuse_at || (host->budget > 0 && host->live - old + size > host->budget))
+	if (host->allocations == host->refuse_at || (host->for_good && host->allocations > host->refuse_at) ||
+		(host->budget > 0 && host->live - old + size > host->budget))
 		return NULL;
 	block = realloc(block, size + HEADER);
 	if (block == NULL)

@@ -20,6 +20,7 @@ typedef struct Host
 	size_t budget;        /* most bytes to hand out; 0: no limit */
 	uint64_t allocations; /* asked for so far */
 	uint64_t refuse_at;   /* the number of the one to refuse; 0: none */
+	bool for_good;        /* and of all after it */
 	uint64_t polls;
 	uint64_t cancel_at; /* the poll to answer with yes; 0: none */
 	uint64_t since;     /* allocations asked for after that */

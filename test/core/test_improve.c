@@ -351,36 +351,47 @@ memory_ends(void **state)
 	exact_refuse_each(small_problem, 0, kanon_solve_fpt, false);
 }
 
-/* Of a table so small that there is time for it each of them, not a share; what is found exactly in parts is not in it. */
+/*
+ * Of tables so small that there is time for it each of them, not a share: alone, where instances
+ * are listed; with all after it, where prices choose them.  What is found exactly in parts is not in it.
+ */
 static void
 each_allocation_refused(void **state)
 {
-	uint64_t random = 5;
-	Host host;
-	KanonProblem *problem = random_problem(&host, &random, 24, 3, 3, 8, false);
-	int refused = 0;
-	int published = 0;
-
 	(void) state;
-	for (bool reached = true; reached;)
+	for (int listed = 0; listed < 2; listed++)
 	{
-		KanonRelease release;
-		KanonReport report;
-		KanonStatus status;
+		uint64_t random = 5;
+		Host host;
+		KanonProblem *problem = listed ? random_problem(&host, &random, 16, 3, 2, 8, false)
+									   : random_problem(&host, &random, 40, 5, 3, 8, false);
+		uint64_t at = 0;
+		int refused = 0;
+		int published = 0;
 
-		host.allocations = 0;
-		host.refuse_at = (uint64_t) (refused + published + 1);
-		status = search_alone(problem, &release, &report);
-		reached = host.allocations >= host.refuse_at;
-		assert_true(status == KANON_OK || (reached && status == KANON_NO_MEMORY));
-		refused += status != KANON_OK;
-		published += status == KANON_OK;
-		if (status == KANON_OK)
-			kanon_release_free(problem, &release);
-		assert_int_equal(host.blocks, 0);
+		host.env.foreign = listed ? 0 : 6000;
+		host.for_good = !listed;
+		problem->effort = 0.00003;
+		for (bool reached = true; reached;)
+		{
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			host.allocations = 0;
+			host.refuse_at = at += real_tables() ? 1 : 4;
+			status = search_alone(problem, &release, &report);
+			reached = host.allocations >= host.refuse_at;
+			assert_true(status == KANON_OK || (reached && status == KANON_NO_MEMORY));
+			refused += status != KANON_OK;
+			published += status == KANON_OK;
+			if (status == KANON_OK)
+				kanon_release_free(problem, &release);
+			assert_int_equal(host.blocks, 0);
+		}
+		assert_true(refused > 0 && published > 0);
+		problem_free(problem);
 	}
-	assert_true(refused > 0 && published > 1);
-	problem_free(problem);
 }
 
 /*
