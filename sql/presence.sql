@@ -85,6 +85,10 @@ WITH v AS (SELECT column_name AS q, value, share FROM census UNION ALL SELECT co
     m AS (SELECT a.share * s.share AS share, (SELECT c FROM c WHERE (p LIKE '*_' OR c.age::text = a.value) AND (p LIKE '_*' OR c.sex = s.value) ORDER BY array_position('{--,-*,*-,**}', p::text) LIMIT 1) AS c
           FROM v a, v s WHERE a.q = 'age' AND s.q = 'sex')
 SELECT count(*), bool_and(likelihood(r, 500 - 48, (SELECT coalesce(sum(share), 0) FROM m WHERE m.c = k)::float8, 0, 0.4) >= 0.9 - 1e-6) AS kept FROM c AS k;
+-- values may be of any type
+CREATE VIEW ages AS SELECT column_name::name, value::int, share::float8 FROM census WHERE column_name = 'age';
+SELECT pattern, classes, row_count FROM kanon_pattern_guided('patients', NULL, '{age}', 2, dry_run => true, privacy => ARRAY[kanon_presence('ages', 500, 0, 0.4, 0.9)])
+EXCEPT ALL SELECT pattern, classes, row_count FROM kanon_pattern_guided('patients', NULL, '{age}', 2, dry_run => true, privacy => ARRAY[kanon_presence('census', 500, 0, 0.4, 0.9)]);
 -- Mondrian: nobody matches two classes; who is between the table's values matches a range all the same
 SELECT classes, row_count FROM kanon_cluster('patients', 'out', '{age,sex}', 2, replace => true, privacy => ARRAY[kanon_delta_presence('everybody', 0, 0.6)]);
 SELECT max(n) AS most, bool_and(fine) AS kept FROM (SELECT count(*) OVER (PARTITION BY e.ctid) AS n, c.r <= 0.6 * count(*) OVER (PARTITION BY c.*) AS fine
@@ -158,5 +162,5 @@ SELECT count(*) FROM kanon_risk('sparse', '{age,id}', presence => kanon_presence
 DROP VIEW nobody, sparse;
 DROP FUNCTION risk_again;
 DROP FUNCTION refuses, likelihood, shown, least_likelihood, chances;
-DROP VIEW unnamed, texts, negative, unknown, too_much, ageless, wrong, long_lines;
+DROP VIEW ages, unnamed, texts, negative, unknown, too_much, ageless, wrong, long_lines;
 DROP TABLE patients, age_h, census, everybody, tried, results, out;
