@@ -608,9 +608,6 @@ regular_against_plain_flow(void **state)
 	assert_true(seen[0] > 0 && seen[1] > 0);
 }
 
-/* ---- memory and cancel ---- */
-
-/* Variant: the method, and whether matches are to be mutual. */
 /* As many quasi-identifiers as there may be. */
 static void
 all_columns(void **state)
@@ -643,6 +640,9 @@ all_columns(void **state)
 	problem_free(problem);
 }
 
+/* ---- memory and cancel ---- */
+
+/* Variant: the method, and whether matches are to be mutual. */
 static KanonProblem *
 make_table(Host *host, int variant)
 {
