@@ -103,6 +103,12 @@ CREATE TABLE uneven AS SELECT unnest('{"{c,e}", "{a,e}", "{a}", "{c}", "{a,d}"}'
 CREATE TABLE uneven_h AS SELECT * FROM (VALUES ('a', 'g2', 't1'), ('c', 'g0', NULL), ('d', 'g0', NULL), ('e', 'g2', 't1')) v (item, l1, l2);
 SELECT items_shown FROM kanon_transactions('uneven', 'uneven_public', 'items', 2, m => 3, hierarchy => 'uneven_h');
 SELECT items FROM uneven_public ORDER BY items;
+-- nor in which order its lines come: among labels that do as well their texts decide
+CREATE TABLE steps AS SELECT ARRAY[chr(97 + i), chr(97 + (i + 3) % 12)] AS items FROM generate_series(0, 11) i;
+CREATE TABLE upwards AS SELECT chr(97 + j) AS item, 7 + j / 2 AS pair, 100 + j / 4 AS four FROM generate_series(0, 11) j;
+CREATE TABLE downwards AS TABLE upwards ORDER BY item DESC;
+SELECT h, ncp FROM unnest('{upwards,downwards}'::regclass[]) AS h, LATERAL kanon_transactions('steps', 'steps_' || h, 'items', 4, 'apriori', m => 2, hierarchy => h);
+SELECT items, count(*) FROM (TABLE steps_upwards UNION ALL TABLE steps_downwards) AS both_ways GROUP BY 1 ORDER BY 1;
 -- a row's own spelling
 CREATE TABLE spelled (items numeric[]);
 INSERT INTO spelled VALUES ('{1.0,2}'), ('{1.00,2.0}'), ('{1,2.00}'), ('{2,1.000,1}');
