@@ -167,9 +167,9 @@ ALTER AGGREGATE pg_catalog.count(*) RENAME TO honest_count;
 CREATE FUNCTION pg_catalog.told(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint';
 CREATE AGGREGATE pg_catalog.count(*) (SFUNC = pg_catalog.told, STYPE = bigint, INITCOND = '0');
 E
-foreach my $told ('0', '-5', '9223372036854775807')
+foreach my $told ('0', '-5', '9223372036854775807', 'NULL')
 {
-	$remote->safe_psql('postgres', "SET allow_system_table_mods = on; CREATE OR REPLACE FUNCTION pg_catalog.told(bigint) RETURNS bigint LANGUAGE sql AS \$\$ SELECT '$told'::bigint \$\$");
+	$remote->safe_psql('postgres', "SET allow_system_table_mods = on; CREATE OR REPLACE FUNCTION pg_catalog.told(bigint) RETURNS bigint LANGUAGE sql AS \$\$ SELECT ($told)::bigint \$\$");
 	like(($node->psql('postgres', "SET statement_timeout = '30s'; " . publish('person', 'wrong', "'{zip,age}', 5")))[2], qr/ERROR:  public\.person has groups of an impossible number of rows/, "groups of $told rows");
 }
 $remote->stop;

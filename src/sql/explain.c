@@ -24,10 +24,9 @@ line_about(const char *aspect, const char *subject)
 {
 	Line line;
 
-	memset(line.nulls, true, sizeof(line.nulls));
-	line.values[ASPECT] = CStringGetTextDatum(aspect);
-	line.values[SUBJECT] = CStringGetTextDatum(subject);
-	line.nulls[ASPECT] = line.nulls[SUBJECT] = false;
+	line.known = 0;
+	line_set(&line, ASPECT, CStringGetTextDatum(aspect));
+	line_set(&line, SUBJECT, CStringGetTextDatum(subject));
 	return line;
 }
 
@@ -35,13 +34,17 @@ void
 line_set(Line *line, int column, Datum value)
 {
 	line->values[column] = value;
-	line->nulls[column] = false;
+	line->known |= (uint32) 1 << column;
 }
 
 void
 line_put(const Line *line, ReturnSetInfo *rsinfo)
 {
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, (Datum *) line->values, (bool *) line->nulls);
+	bool nulls[EXPLAIN_COLUMNS];
+
+	for (int c = 0; c < EXPLAIN_COLUMNS; c++)
+		nulls[c] = (line->known >> c & 1) == 0;
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, (Datum *) line->values, nulls);
 }
 
 static void

@@ -14,7 +14,7 @@
 typedef struct Line
 {
 	Datum values[EXPLAIN_COLUMNS];
-	bool nulls[EXPLAIN_COLUMNS];
+	uint32 known; /* a bit of each */
 } Line;
 
 /* Its columns. */
