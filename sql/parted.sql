@@ -153,6 +153,20 @@ EXCEPTION WHEN out_of_memory THEN
     RETURN kb[1]::int + kb[2]::int >= kb[3]::int;
 END $$;
 SELECT exceeds($$ kanon_pattern_guided('many', 'x', '{site,a,b,c}', 25, partition_by => 'site', keep => '{d}', residual => 'drop', patterns => '{--**,****}', privacy => ARRAY[kanon_distinct_l('d', 12)]) $$);
+-- the values of a target are counted as it is read, after some thousand rows each: not when it has been read
+CREATE VIEW named AS SELECT site, a, b, c, repeat('x', 100) || id AS name FROM many;
+CREATE FUNCTION asked(call text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    detail text;
+BEGIN
+    EXECUTE 'SELECT FROM ' || call;
+EXCEPTION WHEN out_of_memory THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    RETURN substring(detail FROM 'The dictionaries of distinct values asked for (\d+) kB more');
+END $$;
+SET kanon.max_memory = '5000kB';
+SELECT asked($$ kanon_pattern_guided('named', 'x', '{site,a,b,c}', 5, partition_by => 'site', seed => 7, keep => '{name}', allow_identifying => '{name}', privacy => ARRAY[kanon_distinct_l('name', 2)]) $$) < 1024;
+SET kanon.max_memory = '1MB';
 \pset format aligned
 \pset tuples_only off
 
