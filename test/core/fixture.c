@@ -143,6 +143,21 @@ host_init(Host *host)
 	host->env.now = host_now;
 }
 
+static double
+tick(void *arg)
+{
+	Host *host = arg;
+
+	return (double) ++host->looks;
+}
+
+void
+host_tick(Host *host)
+{
+	host->looks = 0;
+	host->env.now = tick;
+}
+
 Table *
 table_read(const char *path)
 {

@@ -37,6 +37,9 @@ typedef struct Host
 
 extern void host_init(Host *host);
 
+/* From here on a second passes each time that somebody looks at the host's clock, which begins at 0. */
+extern void host_tick(Host *host);
+
 /* What a test's hosts were asked for and told, and what it released (trace.h). */
 typedef struct FixtureTrace
 {

@@ -26,22 +26,11 @@
 /* With tiny limits how often somebody looks, and what is told, is a matter of estimates of work. */
 static const bool is_timed = KANON_POLL_WORK == 1 << 18;
 
-/* One second each time that somebody looks at the clock (test_exactly_time.c). */
-static double looks;
-
-static double
-look(void *arg)
-{
-	(void) arg;
-	return ++looks;
-}
-
 static void
 begin(Host *host)
 {
-	looks = 0;
 	host->said = 0;
-	host->env.now = look;
+	host_tick(host);
 }
 
 static void
@@ -54,7 +43,7 @@ see_outcome(Seen *seen, const KanonProblem *problem, KanonStatus status, KanonRe
 	if (is_timed)
 	{
 		seen_value(seen, host->said);
-		seen_figure(seen, 0, looks);
+		seen_figure(seen, 0, (double) host->looks);
 	}
 	if (status == KANON_OK)
 	{
@@ -394,7 +383,7 @@ price_one(Seen *seen, int i, size_t most, double limit, uint64_t refuse_at)
 	reached = host.allocations >= refuse_at;
 	seen_value(seen, status);
 	seen_value(seen, pace.late);
-	seen_figure(seen, 0, looks);
+	seen_figure(seen, 0, (double) host.looks);
 	seen_figure(seen, 1, pace.deadline);
 	seen_figure(seen, 2, (double) kanon_worked(&pace));
 	if (status == KANON_OK)

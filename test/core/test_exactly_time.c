@@ -27,21 +27,11 @@ static const double limits[] = {0,    0.5,  1.5,  2.5,   3.5,   4.5,   6.5,   8.
 
 #define LIMITS (int) (sizeof(limits) / sizeof(limits[0]))
 
-static double looks;
-
-static double
-look(void *arg)
-{
-	(void) arg;
-	return ++looks;
-}
-
 static void
 begin(Host *host)
 {
-	looks = 0;
 	host->said = 0;
-	host->env.now = look;
+	host_tick(host);
 }
 
 /*
@@ -81,7 +71,7 @@ solve_each(Seen *seen, ExactMake make, int i, KanonSolve solve, bool ours)
 		{
 			seen_value(seen, status);
 			seen_value(seen, host.said);
-			seen_figure(seen, 0, looks);
+			seen_figure(seen, 0, (double) host.looks);
 			if (status == KANON_OK)
 			{
 				seen_figure(seen, 1, report.cost);
@@ -355,7 +345,7 @@ sets(void **state)
 			status = method->recode(&problem, &recoding, &report);
 			seen_value(&seen, status);
 			seen_value(&seen, host.said);
-			seen_figure(&seen, 0, looks);
+			seen_figure(&seen, 0, (double) host.looks);
 			if (status == KANON_OK)
 			{
 				seen_figure(&seen, 1, report.cost);

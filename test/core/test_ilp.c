@@ -728,16 +728,6 @@ no_rows(void **state)
 	assert_int_equal(host.blocks, 0);
 }
 
-/* A clock that goes on by a second whenever it is looked at. */
-static int ticks;
-
-static double
-tick(void *arg)
-{
-	(void) arg;
-	return ++ticks;
-}
-
 /*
  * No row may be left over, and time ends wherever it may: a release has none, and costs no less than the
  * optimum; or there was no time to find one, which is what is said.
@@ -760,7 +750,7 @@ rows_left_in_time(void **state)
 		double optimum;
 
 		host_init(&host);
-		host.env.now = tick;
+		host_tick(&host);
 		problem = random_problem(&host, &random, 14, 3, list);
 		problem->residual = KANON_RESIDUAL_ERROR;
 		if (kanon_solve_ilp(problem, &release, &report) == KANON_OK)
