@@ -394,6 +394,54 @@ each_allocation_refused(void **state)
 	}
 }
 
+/* Allocations up to the first search, and with it. */
+static const Host *searcher;
+static uint64_t search_begins;
+static uint64_t search_ends;
+
+static void
+note_search(int what, const IlpModel *model, double cost, double bound, double cutoff)
+{
+	(void) model, (void) cost, (void) bound, (void) cutoff;
+	if (what == 1 && search_begins == 0)
+		search_begins = searcher->allocations;
+	else if (what == 0 && search_begins > 0 && search_ends == 0)
+		search_ends = searcher->allocations;
+}
+
+/* Where memory ends in a search, what it has found until then is taken: better than what was there before it. */
+static void
+searched_until_refused(void **state)
+{
+	uint64_t random = 23;
+	Host host;
+	KanonProblem *problem = random_problem(&host, &random, 180, 3, 5, 8, false);
+	KanonRelease release;
+	KanonReport report;
+	double before = INFINITY;
+	int better = 0;
+
+	(void) state;
+	searcher = &host;
+	search_begins = search_ends = host.allocations = 0;
+	assert_int_equal(improve_traced(problem, NULL, &release, &report, note_search), KANON_OK);
+	kanon_release_free(problem, &release);
+	assert_true(search_begins < search_ends);
+	for (uint64_t at = search_begins + 1; at <= search_ends; at += (search_ends - search_begins) / 12 + 1)
+	{
+		host.allocations = 0;
+		host.refuse_at = at;
+		assert_int_equal(search_alone(problem, &release, &report), KANON_OK);
+		before = at == search_begins + 1 ? report.cost : before;
+		assert_true(report.cost <= before);
+		better += report.cost < before;
+		kanon_release_free(problem, &release);
+		assert_int_equal(host.blocks, 0);
+	}
+	assert_true(better > 2);
+	problem_free(problem);
+}
+
 /*
  * Less and less memory: within it, never worse than greedy, and the bound stays
  * one although costly instances are left out.
@@ -1558,6 +1606,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(shares),
 		cmocka_unit_test(memory_ends),
 		cmocka_unit_test(each_allocation_refused),
+		cmocka_unit_test(searched_until_refused),
 		cmocka_unit_test(little_memory),
 		cmocka_unit_test(exactly_what_is_left),
 		cmocka_unit_test(always_bound),

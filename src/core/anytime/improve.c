@@ -199,7 +199,7 @@ search(Improve *v, const IlpList *in_use, int round, double effort)
 	KanonEnv *env = problem->env;
 	IlpModel part;
 	IlpList open = {0};
-	double cost;
+	double cost = INFINITY;
 	double *g;
 	double rows = row_units(v->model.n, v->model.m);
 	double spent = (double) kanon_worked(&v->pace);
@@ -247,8 +247,10 @@ search(Improve *v, const IlpList *in_use, int round, double effort)
 														 parts, v->bound, g, &cost, &open, &v->pace);
 	}
 	kanon_free(env, g);
-	if (status == KANON_OK)
-		status = keep_solution(v, cost, &open, &part, &v->model);
+	/* memory may have ended after something was found */
+	if ((status == KANON_OK || status == KANON_NO_MEMORY) && cost < INFINITY &&
+		keep_solution(v, cost, &open, &part, &v->model) != KANON_OK)
+		status = KANON_NO_MEMORY;
 	ilp_model_free(&part);
 	kanon_free(env, open.v);
 	return status;

@@ -378,8 +378,12 @@ polish(Search *s, double *best, IlpList *open)
 	size_t nflows;
 	KanonStatus status = list_open(s, s->best, open);
 
-	if (status == KANON_OK)
-		status = ilp_assign(s->model, open, best, NULL, &nflows, s->pace);
+	if (status != KANON_OK)
+		return status;
+	status = ilp_assign(s->model, open, best, NULL, &nflows, s->pace);
+	/* there is more memory when the search is over */
+	if (status == KANON_NO_MEMORY)
+		*best = s->best_cost;
 	return status;
 }
 
@@ -389,7 +393,9 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 {
 	Search s = {.model = model, .env = model->env, .scratch = {.env = model->env}, .pace = pace, .g = g};
 	KanonStatus status = KANON_NO_MEMORY;
+	bool lacking = false;
 
+	*best = INFINITY;
 	s.random = seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
 	if (s.random == 0)
 		s.random = 1;
@@ -416,9 +422,10 @@ ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, doub
 			if (s.cost < s.best_cost)
 				save_best(&s);
 		}
+		lacking = status == KANON_NO_MEMORY;
 	}
-	if (status == KANON_OK)
+	if (status == KANON_OK || lacking)
 		status = polish(&s, best, best_open);
 	kanon_scratch_free(&s.scratch);
-	return status;
+	return status == KANON_OK && lacking ? KANON_NO_MEMORY : status;
 }

@@ -326,6 +326,8 @@ extern KanonStatus search_anneal(Search *s, double work, double time_share, bool
  * Ruin and recreate: that much work (kanon_stop steps), then `parts` work on exactly
  * solved parts; ends early at a cost of at most `target`.  *best_open lists the instances (positions in
  * the model, ascending) of the best solution, *best its cost with base.  g: reduced costs to go by, or NULL.  The model must be transposed.
+ * Where memory ends on the way that is said, and the best solution so far is there all the same; *best is INFINITY
+ * where there is none.
  */
 extern KanonStatus ilp_search(const IlpModel *model, uint64_t seed, double work, double parts, double target,
 							  const double *g, double *best, IlpList *best_open, KanonPace *pace);
