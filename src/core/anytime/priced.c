@@ -23,8 +23,8 @@
  */
 #define FIRST_REACH 0.09
 #define REACH 0.035
-#define GAINING 0.002
-#define ROUNDS 8
+#define GAINING 0.0002
+#define ROUNDS 12
 
 /*
  * What steps aim at: so much below the cost of the release in the first round, then so
@@ -32,10 +32,10 @@
  * far, they are too long.
  */
 #define FIRST_AIM 0.05
-#define AIM 0.5
+#define AIM 0.15
 
 /* Steps in a round. */
-#define STEPS 90
+#define STEPS 60
 
 /* How far prices may go where cuts are priced, too: further than without them. */
 #define WHOLE_REACH 0.035
@@ -44,7 +44,7 @@
 #define NARROWER 4
 
 /* Of the time that there is, the search has the rest. */
-#define TIME_SHARE 0.5
+#define TIME_SHARE 0.4
 
 typedef struct Sieve
 {
@@ -231,6 +231,7 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 
 		do
 		{
+			next.prices.lambda = ilp_steps_on(&last->prices);
 			status = run_round(problem, none, false, aim, (round == 0 ? FIRST_REACH : REACH) * range * narrow,
 							   (int64_t) (STEPS * fmax(0.1, sqrt(effort))), most_pairs, y, &next, pace);
 			if (status != KANON_TOO_LARGE && status != KANON_NO_MEMORY)

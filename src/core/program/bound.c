@@ -54,7 +54,9 @@ refine(const IlpModel *model, double reach, double upper, int64_t steps, IlpPric
 		if (own.y != NULL)
 		{
 			memcpy(own.y, prices->y, model->m * sizeof(*own.y));
+			own.lambda = ilp_steps_on(prices);
 			status = ilp_lagrange_within(&part, &box, upper, steps, &own, pace);
+			prices->lambda = own.lambda;
 		}
 		if (status == KANON_OK && own.bound > prices->bound)
 		{
@@ -108,6 +110,7 @@ ilp_bound(IlpModel *model, double upper, int64_t steps, IlpPrices *prices, Kanon
 	int first = prices->y == NULL ? 0 : ROUNDS - 1;
 	KanonStatus status = KANON_OK;
 
+	prices->lambda = 0;
 	if (model->start[model->nf] <= ILP_BOUND_LARGE)
 		return ilp_lagrange(model, upper, steps, prices, pace);
 	if (prices->y == NULL)

@@ -13,6 +13,7 @@ typedef struct IlpPrices
 	double bound; /* proven, base included */
 	double *g;    /* [nf] g_f(y), a lower estimate where positive */
 	int64_t steps;
+	double lambda; /* by which steps were scaled at last, and are at first; 0: 1 */
 } IlpPrices;
 
 /*
@@ -21,6 +22,9 @@ typedef struct IlpPrices
  */
 extern KanonStatus ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices,
 								KanonPace *pace);
+
+/* What steps are scaled by at first where they go on from prices in a box around them: those were good already. */
+extern double ilp_steps_on(const IlpPrices *prices);
 extern void ilp_prices_free(KanonEnv *env, IlpPrices *prices);
 
 /* The bound and g at the prices as they are. */

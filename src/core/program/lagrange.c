@@ -24,6 +24,13 @@
 /* Steps between two full passes. */
 #define PASS_STEPS 30
 
+/*
+ * Steps that go on from good prices begin longer than those before have ended, as they got shorter for want of
+ * a better bound, and no shorter than this: at full length they would only lead away.
+ */
+#define LONGER 1.5
+#define SHORT 0.05
+
 /* Pairs above which steps on a sixth of them take too long. */
 #define VERY_MANY (10 * 1000 * 1000)
 
@@ -458,6 +465,12 @@ lagrange_alloc(Lagrange *l, IlpPrices *prices)
 	return true;
 }
 
+double
+ilp_steps_on(const IlpPrices *prices)
+{
+	return prices->lambda > 0 ? kanon_min(1, kanon_max(SHORT, LONGER * prices->lambda)) : 0;
+}
+
 void
 ilp_prices_free(KanonEnv *env, IlpPrices *prices)
 {
@@ -519,6 +532,7 @@ ilp_price(const IlpModel *model, IlpPrices *prices, KanonPace *pace)
 KanonStatus
 ilp_lagrange(const IlpModel *model, double upper, int64_t steps, IlpPrices *prices, KanonPace *pace)
 {
+	prices->lambda = 0;
 	return ilp_lagrange_within(model, NULL, upper, steps, prices, pace);
 }
 
@@ -528,7 +542,7 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 {
 	Lagrange l = {.scratch = {.env = model->env}, .model = model, .box = box, .pace = pace};
 	KanonStatus status = KANON_NO_MEMORY;
-	double lambda = 1;
+	double lambda = prices->lambda > 0 ? prices->lambda : 1;
 	double reached = -INFINITY;
 	int stalled = 0;
 	double spread = 0;
@@ -571,6 +585,7 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		}
 		choose_active(&l, prices->g, spread);
 	}
+	prices->lambda = lambda;
 	/* g belongs to the best y */
 	if (status == KANON_OK)
 	{
