@@ -37,8 +37,11 @@
 /* Steps in a round. */
 #define STEPS 60
 
-/* How far prices may go where cuts are priced, too: further than without them. */
-#define WHOLE_REACH 0.035
+/* How far they may go in what the search has, and where cuts are priced, too: further than without them. */
+#define LAST_REACH 0.035
+
+/* Rows that an instance then lists for the search, by k. */
+#define LISTED 4
 
 /* The reach is halved so often when its instances are too many. */
 #define NARROWER 4
@@ -50,7 +53,7 @@ typedef struct Sieve
 {
 	const IlpModel *model;
 	const IlpBox *box;
-	bool whole;         /* all rows of an instance that can open */
+	int64_t rows;       /* that an instance that can open lists, at least: its dearest */
 	double highest;     /* price of all */
 	IlpCandidate *cand; /* [m] */
 	KanonPace *pace;
@@ -60,16 +63,11 @@ static uint32_t
 sift(void *arg, double cost, const uint32_t *types, uint32_t ntypes, uint32_t *kept)
 {
 	Sieve *sieve = arg;
-	uint32_t n;
 
 	if (cost >= sieve->highest)
 		return 0;
 	(void) kanon_step(sieve->pace, ntypes);
-	n = ilp_box_sift(sieve->model, sieve->box, cost, types, ntypes, sieve->cand, kept);
-	if (n == 0 || !sieve->whole)
-		return n;
-	memcpy(kept, types, ntypes * sizeof(*kept));
-	return ntypes;
+	return ilp_box_sift(sieve->model, sieve->box, cost, sieve->rows, types, ntypes, sieve->cand, kept);
 }
 
 /* What the rounds leave. */
@@ -181,11 +179,11 @@ add_classes(const KanonProblem *problem, const KanonRelease *release, Priced *pr
 
 /* One round: the instances that prices within reach can open, and better prices by them. */
 static KanonStatus
-run_round(const KanonProblem *problem, const IlpModel *none, bool whole, double aim, double reach,
+run_round(const KanonProblem *problem, const IlpModel *none, int64_t rows, double aim, double reach,
 		  int64_t steps, size_t most_pairs, const double *y, Priced *out, KanonPace *pace)
 {
 	KanonEnv *env = problem->env;
-	Sieve sieve = {.model = none, .box = &out->box, .whole = whole, .pace = pace};
+	Sieve sieve = {.model = none, .box = &out->box, .rows = rows, .pace = pace};
 	KanonStatus status = ilp_box_around(none, y, reach, &out->box);
 
 	out->prices.y = kanon_alloc(env, none->m, sizeof(*out->prices.y));
@@ -232,8 +230,9 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 		do
 		{
 			next.prices.lambda = ilp_steps_on(&last->prices);
-			status = run_round(problem, none, false, aim, (round == 0 ? FIRST_REACH : REACH) * range * narrow,
-							   (int64_t) (STEPS * fmax(0.1, sqrt(effort))), most_pairs, y, &next, pace);
+			status =
+				run_round(problem, none, none->k, aim, (round == 0 ? FIRST_REACH : REACH) * range * narrow,
+						  (int64_t) (STEPS * fmax(0.1, sqrt(effort))), most_pairs, y, &next, pace);
 			if (status != KANON_TOO_LARGE && status != KANON_NO_MEMORY)
 				break;
 			narrow /= 2;
@@ -253,17 +252,20 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 }
 
 /*
- * The same once more, around the prices that the rounds have found: of each instance all
- * rows, so that cuts, too, can be priced in the box.  Too many: the last round stands.
+ * The same once more, around the prices that the rounds have found, with so many rows of each instance:
+ * a class is filled up with rows that the bound has no use for there, and cuts can be priced in
+ * the box only where it has all.  Too many, or too late: the last round stands.
  */
 static KanonStatus
-make_whole(const KanonProblem *problem, const IlpModel *none, double upper, size_t most_pairs,
-		   const double *y, Priced *last, KanonPace *pace)
+list_more(const KanonProblem *problem, const IlpModel *none, int64_t rows, double upper, size_t most_pairs,
+		  const double *y, Priced *last, KanonPace *pace)
 {
 	Priced next = {0};
-	KanonStatus status =
-		run_round(problem, none, true, upper, WHOLE_REACH * none->c[0], 0, most_pairs, y, &next, pace);
+	KanonStatus status = KANON_TOO_LARGE;
 
+	if (!pace->late)
+		status =
+			run_round(problem, none, rows, upper, LAST_REACH * none->c[0], 0, most_pairs, y, &next, pace);
 	if (status == KANON_OK)
 	{
 		next.prices.bound = fmax(next.prices.bound, last->prices.bound);
@@ -304,9 +306,10 @@ improve_priced(const KanonProblem *problem, const IlpResult *from, size_t most_p
 		status = run_rounds(problem, &none, fmin(from->cost, ilp_model_ceiling(&none)), most_pairs, effort, y,
 							&last, pace);
 	}
-	if (status == KANON_OK && box != NULL)
-		status = make_whole(problem, &none, from->cost, most_pairs, y, &last, pace);
 	kanon_pace_share(pace, deadline, 1);
+	if (status == KANON_OK)
+		status = list_more(problem, &none, box != NULL ? INT64_MAX : LISTED * problem->k, from->cost,
+						   most_pairs, y, &last, pace);
 	*first = last.instances.n;
 	if (status == KANON_OK)
 		status = add_classes(problem, &from->release, &last, pace);

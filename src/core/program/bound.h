@@ -64,11 +64,11 @@ extern KanonStatus ilp_box_around(const IlpModel *model, const double *y, double
 extern KanonStatus ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace *pace);
 
 /*
- * The types of one instance of cost w that it can take at some prices in the box, and
- * their number, 0 when it never opens.  cand: [ntypes] scratch.
+ * The types of one instance of cost w that can be among its dearest so many `rows` (k at least: it can take
+ * k at some prices in the box), and their number, 0 when it never opens.  cand: [ntypes] scratch.
  */
-extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types,
-							 uint32_t ntypes, IlpCandidate *cand, uint32_t *kept);
+extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, int64_t rows,
+							 const uint32_t *types, uint32_t ntypes, IlpCandidate *cand, uint32_t *kept);
 
 /* As ilp_lagrange, with prices (which must be set) in the box. */
 extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,

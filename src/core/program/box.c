@@ -41,8 +41,8 @@ ilp_box_around(const IlpModel *model, const double *y, double reach, IlpBox *box
 }
 
 uint32_t
-ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t *types, uint32_t ntypes,
-			 IlpCandidate *cand, uint32_t *kept)
+ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, int64_t rows, const uint32_t *types,
+			 uint32_t ntypes, IlpCandidate *cand, uint32_t *kept)
 {
 	double g = 0;
 	double least = INFINITY;
@@ -73,8 +73,8 @@ ilp_box_sift(const IlpModel *model, const IlpBox *box, double w, const uint32_t 
 		return 0;
 	for (uint32_t j = 0; j < ntypes; j++)
 		cand[j] = (IlpCandidate){box->low[types[j]], types[j]};
-	ilp_take_dearest(model, cand, ntypes, model->k, w, NULL);
-	need = model->k;
+	need = rows < total ? rows : total;
+	ilp_take_dearest(model, cand, ntypes, need, w, NULL);
 	for (uint32_t j = 0; need > 0; j++)
 	{
 		least = fmin(least, cand[j].y);
@@ -128,7 +128,7 @@ ilp_box_model(const IlpModel *model, const IlpBox *box, IlpModel *out, KanonPace
 			status = KANON_NO_MEMORY;
 			break;
 		}
-		kept = ilp_box_sift(model, box, model->w[f], model->type + model->start[f], size, cand,
+		kept = ilp_box_sift(model, box, model->w[f], model->k, model->type + model->start[f], size, cand,
 							out->type + pairs);
 		if (kept > 0)
 		{
