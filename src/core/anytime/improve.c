@@ -127,6 +127,11 @@ filter(Improve *v, const IlpList *in_use, size_t keep, IlpModel *out)
 			for (uint32_t f = 0; f < out->nf && status == KANON_OK; f++)
 				part_dead[f] = dead[out->id[f]];
 			out->base = model->base;
+			out->price = kanon_take(&out->scratch, model->m, sizeof(*out->price));
+			if (out->price == NULL)
+				status = KANON_NO_MEMORY;
+			else
+				memcpy(out->price, v->prices.y, model->m * sizeof(*out->price));
 			if (status == KANON_OK)
 				status = ilp_model_compact(out, part_dead, &v->pace);
 			kanon_free(env, part_dead);

@@ -249,6 +249,8 @@ ilp_model_compact(IlpModel *model, const bool *dead, KanonPace *pace)
 		{
 			model->n[m] = model->n[i];
 			model->c[m] = model->c[i];
+			if (model->price != NULL)
+				model->price[m] = model->price[i];
 			to[i] = m++;
 		}
 		else

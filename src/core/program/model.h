@@ -35,6 +35,7 @@ typedef struct IlpModel
 	uint32_t nf;    /* instances */
 	uint32_t *id;   /* [nf] position in KanonInstances */
 	double *w;      /* [nf] cost of a row */
+	double *price;  /* [m] what a row is worth by the bound; for the search alone, NULL: nobody knows */
 	size_t *start;  /* [nf + 1] into type */
 	uint32_t *type; /* ascending within an instance */
 	/* the same by type, made by ilp_model_transpose */

@@ -141,7 +141,6 @@ typedef struct Cooling
 {
 	bool warm;
 	double usual;
-	double scale;             /* of costs */
 	double reading[READINGS]; /* cost of the quick run's state */
 	double hot;               /* of the long run */
 	double cold;
@@ -158,10 +157,7 @@ start_cooling(const Search *s, bool warm, Cooling *c)
 
 	memset(c, 0, sizeof(*c));
 	c->warm = warm;
-	for (uint32_t f = 0; f < model->nf; f++)
-		c->scale = kanon_max(c->scale, model->w[f]);
-	c->scale = model->integral ? 1 : c->scale / 8;
-	c->usual = 0.35 * c->scale * pow(kanon_min(1000, (double) model->k), 0.6);
+	c->usual = 0.35 * s->scale * pow(kanon_min(1000, (double) model->k), 0.6);
 }
 
 static double

@@ -60,6 +60,7 @@ typedef struct Search
 	const double *g; /* [nf] reduced costs; may be NULL */
 	double temperature;
 	double reach; /* reduced cost at which opening is tried one time in e */
+	double scale; /* of costs: a cell, or what stands for one where costs are not whole */
 	double cost;
 	uint32_t n;      /* units */
 	uint32_t *type;  /* [n] */

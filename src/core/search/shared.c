@@ -46,11 +46,12 @@ typedef struct Block
 	IlpJob job;
 	int members;
 	IlpModel model; /* whose arrays are: */
-	size_t n, c, w, start, type, opt_start, opt, g;
+	size_t n, c, w, price, start, type, opt_start, opt, g;
 	size_t in;      /* [units] where each is when a state is to be loaded */
 	size_t note[2]; /* [TASKS][most] */
 	size_t most;
 	bool guided; /* there is g */
+	bool priced; /* and price */
 	bool load;   /* the state is another now: */
 	double cost; /* its cost */
 	uint64_t seed;
@@ -94,6 +95,8 @@ lay_out(Block *block, const Search *s, bool for_others)
 	block->n = ilp_block_put(&size, m, sizeof(*model->n));
 	block->c = ilp_block_put(&size, m, sizeof(*model->c));
 	block->w = ilp_block_put(&size, nf, sizeof(*model->w));
+	block->priced = model->price != NULL;
+	block->price = ilp_block_put(&size, block->priced ? m : 0, sizeof(*model->price));
 	block->start = ilp_block_put(&size, nf + 1, sizeof(*model->start));
 	block->type = ilp_block_put(&size, pairs, sizeof(*model->type));
 	block->opt_start = ilp_block_put(&size, m + 1, sizeof(*model->opt_start));
@@ -123,6 +126,8 @@ fill_block(Block *block, const Search *s)
 	memcpy(ilp_block_at(block, block->n), model->n, model->m * sizeof(*model->n));
 	memcpy(ilp_block_at(block, block->c), model->c, model->m * sizeof(*model->c));
 	memcpy(ilp_block_at(block, block->w), model->w, model->nf * sizeof(*model->w));
+	if (model->price != NULL)
+		memcpy(ilp_block_at(block, block->price), model->price, model->m * sizeof(*model->price));
 	memcpy(ilp_block_at(block, block->start), model->start, ((size_t) model->nf + 1) * sizeof(*model->start));
 	memcpy(ilp_block_at(block, block->type), model->type, pairs * sizeof(*model->type));
 	memcpy(ilp_block_at(block, block->opt_start), model->opt_start,
@@ -254,6 +259,7 @@ begin_search(SearchMember *member)
 	member->model.n = ilp_block_at(block, block->n);
 	member->model.c = ilp_block_at(block, block->c);
 	member->model.w = ilp_block_at(block, block->w);
+	member->model.price = block->priced ? ilp_block_at(block, block->price) : NULL;
 	member->model.start = ilp_block_at(block, block->start);
 	member->model.type = ilp_block_at(block, block->type);
 	member->model.opt_start = ilp_block_at(block, block->opt_start);

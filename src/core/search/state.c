@@ -293,6 +293,9 @@ search_alloc(Search *s)
 	}
 	if (n > UINT32_MAX / 2)
 		return false;
+	for (uint32_t f = 0; f < model->nf; f++)
+		s->scale = kanon_max(s->scale, model->w[f]);
+	s->scale = model->integral ? 1 : s->scale / 8;
 	s->n = (uint32_t) n;
 	s->single = true;
 	s->type = kanon_take(scratch, n, sizeof(*s->type));
