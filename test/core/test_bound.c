@@ -101,6 +101,111 @@ box_is_exact(void **state)
 }
 
 /*
+ * What an instance lists in a box: all types that can be among its dearest so many rows at some prices, and
+ * no type that never is, each in the order given; where it never opens, nothing.
+ */
+static void
+box_lists_the_dearest(void **state)
+{
+	uint64_t random = 78;
+	int opened = 0;
+	int left_out = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(2000); round++)
+	{
+		double price[12], low[12], high[12];
+		double c[12];
+		int64_t n[12];
+		uint32_t types[12], kept[12];
+		IlpCandidate cand[12];
+		IlpModel model = {.k = 2 + (int64_t) random_below(&random, 4), .m = 12, .n = n, .c = c};
+		IlpBox box = {low, high};
+		double w = 1 + random_below(&random, 3);
+		double reach = random_double(&random);
+		double least_g = INFINITY;
+		int64_t more =
+			random_below(&random, 4) == 0 ? INT64_MAX : model.k * (1 + (int64_t) random_below(&random, 4));
+		uint32_t ntypes = 1 + random_below(&random, 12);
+		uint32_t nkept;
+		uint32_t at = 0;
+
+		for (uint32_t i = 0; i < 12; i++)
+		{
+			types[i] = i;
+			n[i] = 1 + random_below(&random, 3);
+			c[i] = 9;
+			price[i] = 4 * random_double(&random);
+			low[i] = price[i] - reach;
+			high[i] = price[i] + reach;
+		}
+		nkept = ilp_box_sift(&model, &box, w, more, types, ntypes, cand, kept);
+		/* g at the highest prices: all that gain, and the dearest that are lacking */
+		{
+			double g = 0;
+			int64_t rows = 0;
+			bool taken[12] = {false};
+
+			for (;;)
+			{
+				uint32_t best = 12;
+				int64_t take;
+
+				for (uint32_t i = 0; i < ntypes; i++)
+					if (!taken[i] && (best == 12 || high[i] > high[best]))
+						best = i;
+				if (best == 12 || (rows >= model.k && high[best] <= w))
+					break;
+				taken[best] = true;
+				take = high[best] > w || n[best] < model.k - rows ? n[best] : model.k - rows;
+				rows += take;
+				g += (w - high[best]) * (double) take;
+			}
+			if (rows >= model.k)
+				least_g = g;
+		}
+		if (least_g > -1e-9)
+		{
+			assert_true(nkept == 0 || least_g < 1e-9);
+			continue;
+		}
+		opened++;
+		for (uint32_t i = 0; i < ntypes; i++)
+		{
+			/* rows that are dearer whatever the prices */
+			int64_t dearer = 0;
+			bool listed;
+
+			for (uint32_t j = 0; j < ntypes; j++)
+				if (low[j] > high[i])
+					dearer += n[j];
+			listed = dearer < more || high[i] > w;
+			left_out += !listed;
+			assert_true((at < nkept && kept[at] == i) == listed);
+			at += listed;
+		}
+		assert_int_equal(at, nkept);
+	}
+	assert_true(opened > exact_cases(200) && left_out > exact_cases(200));
+}
+
+/* Steps that go on from prices in a box: between what they were at last and the longest there are. */
+static void
+steps_go_on(void **state)
+{
+	IlpPrices prices = {0};
+
+	(void) state;
+	assert_true(ilp_steps_on(&prices) == 0);
+	prices.lambda = 1;
+	assert_true(ilp_steps_on(&prices) == 1);
+	prices.lambda = 0.4;
+	assert_true(ilp_steps_on(&prices) > 0.4 && ilp_steps_on(&prices) < 1);
+	prices.lambda = 0.001;
+	assert_true(ilp_steps_on(&prices) > 0.01 && ilp_steps_on(&prices) < 0.2);
+}
+
+/*
  * Cuts that are priced: the bound is at most the optimum, and what it rules out no optimum
  * needs; at times it is above that of the linear relaxation.
  */
@@ -555,7 +660,8 @@ shared_by_a_team(void **state)
 
 /* A search by so many members. */
 static KanonStatus
-search_together(const IlpModel *model, Turns *turns, int most, int64_t *work, double *cost, IlpList *open)
+search_together(const IlpModel *model, const double *g, Turns *turns, int most, int64_t *work, double *cost,
+				IlpList *open)
 {
 	KanonTeam team = {turns, most, turns_open, turns_start, turns_wait, turns_close};
 	KanonPace pace = {.env = model->env, .phase = "test", .rows_left = -1};
@@ -563,7 +669,7 @@ search_together(const IlpModel *model, Turns *turns, int most, int64_t *work, do
 
 	open->n = 0;
 	model->env->pricing = most > 0 ? &team : NULL;
-	status = ilp_search(model, 5, 4e5, 0, -INFINITY, NULL, cost, open, &pace);
+	status = ilp_search(model, 5, 4e5, 0, -INFINITY, g, cost, open, &pace);
 	model->env->pricing = NULL;
 	*work = kanon_worked(&pace);
 	return status;
@@ -590,12 +696,26 @@ searched_by_a_team(void **state)
 		IlpList open = {0};
 		double cost, same;
 		int64_t work_alone, work;
+		double *g = NULL;
 
 		/* many rows alike make a table a large one */
 		ask(&asked, &random, round, ILP_ONE_SEARCH_ROWS);
-		assert_int_equal(search_together(model, turns, 0, &work_alone, &cost, &alone), KANON_OK);
+		/* what guides a search is everybody's */
+		if (round % 3 > 0)
+		{
+			g = calloc(model->nf, sizeof(*g));
+			for (uint32_t f = 0; f < model->nf; f++)
+				g[f] = 2 * random_double(&random) - 1;
+		}
+		if (round % 3 > 1)
+		{
+			asked.model.price = calloc(model->m, sizeof(*model->price));
+			for (uint32_t i = 0; i < model->m; i++)
+				model->price[i] = model->c[i] * random_double(&random);
+		}
+		assert_int_equal(search_together(model, g, turns, 0, &work_alone, &cost, &alone), KANON_OK);
 		assert_int_equal(turns->rounds, 0);
-		assert_int_equal(search_together(model, turns, asked.most, &work, &same, &open), KANON_OK);
+		assert_int_equal(search_together(model, g, turns, asked.most, &work, &same, &open), KANON_OK);
 		assert_int_equal(turns->closed, 1);
 		rounds += turns->members > 1 ? turns->rounds : 0;
 		assert_true(same == cost && work == work_alone && open.n == alone.n);
@@ -608,7 +728,7 @@ searched_by_a_team(void **state)
 			while (fails_again(&failure))
 			{
 				fail_at(&asked.host, &failure);
-				failure.status = search_together(model, turns, asked.most, &work, &same, &open);
+				failure.status = search_together(model, g, turns, asked.most, &work, &same, &open);
 				if (failure.status == KANON_OK)
 					assert_true(same == cost && open.n == alone.n);
 				failure.status = came_to(&asked.host, &failure, failure.status);
@@ -621,7 +741,7 @@ searched_by_a_team(void **state)
 		for (uint32_t i = 0; i < model->m; i++)
 			asked.model.k += model->n[i] / ILP_SHARED_ROWS + 1;
 		turns->closed = 0;
-		assert_int_equal(search_together(model, turns, asked.most, &work, &same, &open), KANON_OK);
+		assert_int_equal(search_together(model, g, turns, asked.most, &work, &same, &open), KANON_OK);
 		assert_int_equal(turns->closed, 0);
 		asked.model.k = asked.problem->k;
 		if (turns->members > 1)
@@ -629,10 +749,13 @@ searched_by_a_team(void **state)
 			int closed = turns->closed;
 
 			turns->leaves = true;
-			assert_int_equal(search_together(model, turns, asked.most, &work, &same, &open), KANON_CANCELLED);
+			assert_int_equal(search_together(model, g, turns, asked.most, &work, &same, &open),
+							 KANON_CANCELLED);
 			assert_int_equal(turns->closed, closed);
 			turns_end(turns);
 		}
+		free(g);
+		free(asked.model.price);
 		kanon_free(asked.problem->env, alone.v);
 		kanon_free(asked.problem->env, open.v);
 		asked_free(&asked);
@@ -644,7 +767,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(box_is_exact),       cmocka_unit_test(cuts_tighten),
+		cmocka_unit_test(box_is_exact),       cmocka_unit_test(box_lists_the_dearest),
+		cmocka_unit_test(steps_go_on),        cmocka_unit_test(cuts_tighten),
 		cmocka_unit_test(prices_choose),      cmocka_unit_test(cuts_in_a_box),
 		cmocka_unit_test(ends_early),         cmocka_unit_test(shared_by_a_team),
 		cmocka_unit_test(searched_by_a_team),
