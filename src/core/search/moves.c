@@ -564,25 +564,6 @@ ruin(Search *s, uint32_t u)
 	return true;
 }
 
-/*
- * A row's cost above its price is its share of the gap to the bound.  Of a large table those that pay so much
- * more (times Search.scale) are always tried, those that pay no more one time in ten: a search has not the time for
- * all, and of the moves that begin with these few gain.
- */
-#define DEAR 0.8
-#define CHEAP_TRIED 0.1
-
-static bool
-passes_over(Search *s, uint32_t i, double cost)
-{
-	double dear;
-
-	if (!s->large || s->model->price == NULL)
-		return false;
-	dear = (cost - s->model->price[i]) / (DEAR * s->scale);
-	return dear < 1 && search_random(s) >= CHEAP_TRIED + (1 - CHEAP_TRIED) * kanon_max(0, dear);
-}
-
 /* Tries one move; *delta is the change of cost.  False: out of memory. */
 bool
 search_try(Search *s, double *delta)
@@ -610,8 +591,6 @@ search_try(Search *s, double *delta)
 	lo = model->opt_start[i];
 	hi = model->opt_start[i + 1];
 	s->pace->work += 20;
-	if (passes_over(s, i, now))
-		return true;
 	if (search_random(s) < (model->k < LARGE_K ? RUINS : RUINS_LARGE))
 	{
 		if (!ruin(s, u))

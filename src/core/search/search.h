@@ -202,6 +202,7 @@ extern KanonStatus search_start(Search *s);
 /*
  * A unit for which there is something cheaper; false: none of some was one.  Most rows of a large
  * table are where they cost least: neither do they gain by a move, nor is their class worth a ruin.
+ * (Of those that would, one that pays much more than its price is rather found.)
  */
 extern bool search_find_wanting(Search *s, uint32_t *u);
 

@@ -17,6 +17,25 @@
 /* Units that are looked at for one that wants to move. */
 #define LOOKS 64
 
+/*
+ * A row's cost above its price is its share of the gap to the bound.  Of a large table those that pay so much
+ * more (times Search.scale) are always tried, those that pay no more one time in ten: a search has not the time for
+ * all, and of the moves that begin with these few gain.
+ */
+#define DEAR 0.8
+#define CHEAP_TRIED 0.1
+
+static bool
+passes_over(Search *s, uint32_t u)
+{
+	double dear;
+
+	if (!s->large || s->model->price == NULL)
+		return false;
+	dear = (search_cost(s, u, s->in[u]) - s->model->price[s->type[u]]) / (DEAR * s->scale);
+	return dear < 1 && search_random(s) >= CHEAP_TRIED + (1 - CHEAP_TRIED) * kanon_max(0, dear);
+}
+
 bool
 search_find_wanting(Search *s, uint32_t *u)
 {
@@ -25,7 +44,7 @@ search_find_wanting(Search *s, uint32_t *u)
 		*u = search_below(s, s->n);
 		s->pace->work++;
 		s->looks++;
-		if (search_has_bit(s->wants, *u))
+		if (search_has_bit(s->wants, *u) && !passes_over(s, *u))
 			return true;
 	}
 	return false;
