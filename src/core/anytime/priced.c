@@ -19,7 +19,7 @@
 /*
  * How far prices may go, in units of the largest difference of two costs: in the first
  * round, and in those that follow while the bound rises by more than GAINING of itself.
- * What the last one leaves is what the search has.
+ * What the last one leaves is listed once more, for the search.
  */
 #define FIRST_REACH 0.09
 #define REACH 0.035
@@ -33,11 +33,12 @@
  */
 #define FIRST_AIM 0.05
 #define AIM 0.15
+#define LEAST_AIM 2 /* of whole costs: a bound is rounded up */
 
 /* Steps in a round. */
 #define STEPS 60
 
-/* How far they may go in what the search has, and where cuts are priced, too: further than without them. */
+/* How far they may go in what the search has, and where cuts are priced, too. */
 #define LAST_REACH 0.035
 
 /* Rows that an instance then lists for the search, by k. */
@@ -46,8 +47,9 @@
 /* The reach is halved so often when its instances are too many. */
 #define NARROWER 4
 
-/* Of the time that there is, the search has the rest. */
-#define TIME_SHARE 0.4
+/* Of the time that there is.  What is left is the search's, and so many times as long as another listing if there is one. */
+#define TIME_SHARE 0.5
+#define LISTINGS_LEFT 4
 
 typedef struct Sieve
 {
@@ -76,7 +78,9 @@ typedef struct Priced
 	KanonInstances instances;
 	IlpModel model;
 	IlpPrices prices;
-	IlpBox box; /* where the model has the L of the whole program */
+	IlpBox box;    /* where the model has the L of the whole program */
+	double narrow; /* what the reach was multiplied by, that they are not too many */
+	double listed; /* seconds that their listing took; 0: nobody counts */
 } Priced;
 
 static void
@@ -184,6 +188,7 @@ run_round(const KanonProblem *problem, const IlpModel *none, int64_t rows, doubl
 {
 	KanonEnv *env = problem->env;
 	Sieve sieve = {.model = none, .box = &out->box, .rows = rows, .pace = pace};
+	double since = pace->deadline > 0 ? env->now(env->arg) : 0;
 	KanonStatus status = ilp_box_around(none, y, reach, &out->box);
 
 	out->prices.y = kanon_alloc(env, none->m, sizeof(*out->prices.y));
@@ -203,6 +208,7 @@ run_round(const KanonProblem *problem, const IlpModel *none, int64_t rows, doubl
 	/* the model has the same: add_classes gives them back */
 	kanon_free(env, out->instances.type);
 	out->instances.type = NULL;
+	out->listed = pace->deadline > 0 ? env->now(env->arg) - since : 0;
 	if (status == KANON_OK)
 		status = ilp_lagrange_within(&out->model, &out->box, aim, steps, &out->prices, pace);
 	if (status != KANON_OK)
@@ -224,8 +230,10 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 		 round++)
 	{
 		Priced next = {0};
-		double aim = round == 0 ? upper - FIRST_AIM * fabs(upper)
-								: last->prices.bound + AIM * (upper - last->prices.bound);
+		double gap = upper - last->prices.bound;
+		double aim = round == 0
+						 ? upper - FIRST_AIM * fabs(upper)
+						 : last->prices.bound + fmax(AIM * gap, none->integral ? fmin(gap, LEAST_AIM) : 0);
 
 		do
 		{
@@ -241,6 +249,7 @@ run_rounds(const KanonProblem *problem, const IlpModel *none, double upper, size
 			break;
 		gaining = round == 0 || next.prices.bound - last->prices.bound > GAINING * fabs(next.prices.bound);
 		next.prices.bound = fmax(next.prices.bound, last->prices.bound);
+		next.narrow = narrow;
 		priced_free(problem->env, last);
 		*last = next;
 		memcpy(y, last->prices.y, none->m * sizeof(*y));
@@ -263,12 +272,14 @@ list_more(const KanonProblem *problem, const IlpModel *none, int64_t rows, doubl
 	Priced next = {0};
 	KanonStatus status = KANON_TOO_LARGE;
 
-	if (!pace->late)
-		status =
-			run_round(problem, none, rows, upper, LAST_REACH * none->c[0], 0, most_pairs, y, &next, pace);
+	if (pace->deadline <= 0 ||
+		problem->env->now(problem->env->arg) + LISTINGS_LEFT * last->listed < pace->deadline)
+		status = run_round(problem, none, rows, upper, LAST_REACH * none->c[0] * last->narrow, 0, most_pairs,
+						   y, &next, pace);
 	if (status == KANON_OK)
 	{
 		next.prices.bound = fmax(next.prices.bound, last->prices.bound);
+		next.prices.steps = last->prices.steps;
 		priced_free(problem->env, last);
 		*last = next;
 		return KANON_OK;
