@@ -20,7 +20,7 @@
  * for are chosen first (priced.c).  A pair is in the instances, in the model by instance
  * and by type, and twice more while the model is filtered; growing takes the rest.
  */
-#define MAX_PAIRS ((size_t) 40 * 1000 * 1000)
+#define MAX_PAIRS ((size_t) 20 * 1000 * 1000)
 #define PAIR_BYTES 32
 
 /*
