@@ -16,11 +16,12 @@
 #include "program/flow.h"
 
 /*
- * Row types of all instances together (pairs), at most; beyond, those that prices ask
- * for are chosen first (priced.c).  A pair is in the instances, in the model by instance
+ * Row types of all instances together (ALL_PAIRS), at most; beyond, those that prices ask
+ * for are chosen first (priced.c), MAX_PAIRS at most.  A pair is in the instances, in the model by instance
  * and by type, and twice more while the model is filtered; growing takes the rest.
  */
-#define MAX_PAIRS ((size_t) 20 * 1000 * 1000)
+#define MAX_PAIRS ((size_t) 40 * 1000 * 1000)
+#define ALL_PAIRS ((size_t) 20 * 1000 * 1000)
 #define PAIR_BYTES 32
 
 /*
@@ -598,7 +599,7 @@ improve_traced(const KanonProblem *problem, const IlpStart *start, KanonRelease 
 		size_t most_pairs =
 			env->foreign > 0 && env->foreign / PAIR_BYTES < MAX_PAIRS ? env->foreign / PAIR_BYTES : MAX_PAIRS;
 
-		status = build(&v, most_pairs);
+		status = build(&v, most_pairs < ALL_PAIRS ? most_pairs : ALL_PAIRS);
 		if (status == KANON_OK)
 			status = run(&v);
 		else if ((status == KANON_TOO_LARGE || status == KANON_NO_MEMORY) && !v.pace.late)
