@@ -248,7 +248,7 @@ cuts_tighten(void **state)
 		assert_int_equal(
 			ilp_tighten(&model, NULL, optimum + random_below(&random, 3), 300000, &prices, &watch), KANON_OK);
 		assert_true(prices.bound >= relaxed && prices.bound <= optimum + 1e-6);
-		raised += prices.bound > relaxed + 0.001 * optimum;
+		raised += prices.bound > relaxed + 0.01 * optimum;
 		for (uint32_t f = 0; f < model.nf; f++)
 			fixed += prices.g[f] > 0 && prices.bound + prices.g[f] > optimum + 1e-3;
 		assert_int_equal(ilp_fixed_copy(&model, &prices, optimum, &copy, &none, &watch), KANON_OK);
