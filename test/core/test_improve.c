@@ -147,12 +147,12 @@ solution_cost(const Search *s, const uint32_t *in, int64_t *load)
 	{
 		bool fits = in[u] == NONE;
 
-		cost += search_cost(s, u, in[u]) * (double) s->rows[u];
+		cost += search_cost(s, u, in[u]) * (double) s->unit[u].rows;
 		if (fits)
 			continue;
-		load[in[u]] += s->rows[u];
+		load[in[u]] += s->unit[u].rows;
 		for (size_t p = model->start[in[u]]; p < model->start[in[u] + 1]; p++)
-			fits = fits || model->type[p] == s->type[u];
+			fits = fits || model->type[p] == s->unit[u].type;
 		assert_true(fits);
 	}
 	for (uint32_t f = 0; f < model->nf; f++)
@@ -196,7 +196,7 @@ crossed(void **state)
 		assert_true(search_alloc(&s));
 		s.cost = model.base;
 		assert_int_equal(search_start(&s), KANON_OK);
-		memcpy(s.best, s.in, s.n * sizeof(*s.in));
+		search_where(&s, s.best);
 		s.best_cost = s.cost;
 		load = calloc(model.nf + 1, sizeof(*load));
 		for (int cross = 0; cross < 20; cross++)
@@ -213,7 +213,8 @@ crossed(void **state)
 			}
 			search_cross(&s);
 			assert_true(fabs(solution_cost(&s, s.best, load) - s.best_cost) < 1e-6);
-			assert_true(fabs(solution_cost(&s, s.in, load) - s.cost) < 1e-6);
+			search_where(&s, s.loose);
+			assert_true(fabs(solution_cost(&s, s.loose, load) - s.cost) < 1e-6);
 			assert_true(s.best_cost <= before + 1e-6 && s.best_cost <= s.cost + 1e-6);
 			better += s.best_cost < before - 1e-6 && s.best_cost < s.cost - 1e-6;
 		}

@@ -409,8 +409,8 @@ place_rows(Search *s, uint64_t *random)
 
 	for (uint32_t u = 0; u < s->n; u++)
 	{
-		size_t first = model->opt_start[s->type[u]];
-		uint32_t options = (uint32_t) (model->opt_start[s->type[u] + 1] - first);
+		size_t first = model->opt_start[s->unit[u].type];
+		uint32_t options = (uint32_t) (model->opt_start[s->unit[u].type + 1] - first);
 		uint32_t option = random_below(random, options + 1);
 
 		s->best[u] = option == options ? NONE : model->opt[first + option];
@@ -428,23 +428,23 @@ meet(Search *s, uint32_t f)
 	s->ntouched = s->nloose = s->nlog = s->nfreed = 0;
 	for (size_t j = model->start[f]; j < model->start[f + 1]; j++)
 	{
-		s->within[model->type[j]] = s->stamp;
-		for (size_t u = s->first[model->type[j]]; u < s->first[model->type[j] + 1]; u++)
+		s->type[model->type[j]].within = s->stamp;
+		for (size_t u = s->type[model->type[j]].first; u < s->type[model->type[j] + 1].first; u++)
 		{
-			uint32_t b = s->in[u];
+			uint32_t b = s->unit[u].in;
 
 			if (b == NONE)
 				s->loose[s->nloose++] = (uint32_t) u;
 			if (b == NONE || b == f)
 				continue;
-			if (s->met[b].stamp != s->stamp)
+			if (s->instance[b].stamp != s->stamp)
 			{
-				s->met[b].stamp = s->stamp;
-				s->met[b].chain = NONE;
+				s->instance[b].stamp = s->stamp;
+				s->instance[b].chain = NONE;
 				s->touched[s->ntouched++] = b;
 			}
-			s->along[u] = s->met[b].chain;
-			s->met[b].chain = (uint32_t) u;
+			s->unit[u].along = s->instance[b].chain;
+			s->instance[b].chain = (uint32_t) u;
 		}
 	}
 }
@@ -456,7 +456,7 @@ rows_of(const Search *s, uint32_t f, uint32_t value)
 	int rows = 0;
 
 	for (uint32_t u = 0; u < s->n; u++)
-		rows += s->in[u] == f && s->value[s->type[u]] == value;
+		rows += s->unit[u].in == f && s->value[s->unit[u].type] == value;
 	return rows;
 }
 
@@ -475,7 +475,7 @@ fits_in(const Search *s, uint32_t u, uint32_t f)
 {
 	const IlpModel *model = s->model;
 
-	for (size_t p = model->opt_start[s->type[u]]; p < model->opt_start[s->type[u] + 1]; p++)
+	for (size_t p = model->opt_start[s->unit[u].type]; p < model->opt_start[s->unit[u].type + 1]; p++)
 		if (model->opt[p] == f)
 			return true;
 	return false;
@@ -487,9 +487,9 @@ can_exchange(const Search *s, uint32_t f)
 {
 	for (uint32_t u = 0; u < s->n; u++)
 		for (uint32_t v = 0; v < s->n; v++)
-			if (s->in[v] == f && s->in[u] != f && s->in[u] != NONE && fits_in(s, u, f) &&
-				fits_in(s, v, s->in[u]) && rows_of(s, f, s->value[s->type[u]]) == 0 &&
-				rows_of(s, f, s->value[s->type[v]]) > 1)
+			if (s->unit[v].in == f && s->unit[u].in != f && s->unit[u].in != NONE && fits_in(s, u, f) &&
+				fits_in(s, v, s->unit[u].in) && rows_of(s, f, s->value[s->unit[u].type]) == 0 &&
+				rows_of(s, f, s->value[s->unit[v].type]) > 1)
 				return true;
 	return false;
 }
@@ -544,7 +544,7 @@ gets_the_value_it_lacks(void **state)
 				bool ok = true;
 				bool done;
 
-				if (s.load[f] < model.k || values_of(&s, f, values) != 2)
+				if (s.instance[f].load < model.k || values_of(&s, f, values) != 2)
 					continue;
 				meet(&s, f);
 				if (!can_exchange(&s, f))
@@ -553,10 +553,10 @@ gets_the_value_it_lacks(void **state)
 				asked++;
 				assert_true(ok && done);
 				assert_int_equal(values_of(&s, f, values), 3);
-				assert_true(s.load[f] >= model.k);
+				assert_true(s.instance[f].load >= model.k);
 				search_undo(&s);
 				for (uint32_t u = 0; u < s.n; u++)
-					assert_int_equal(s.in[u], s.best[u]);
+					assert_int_equal(s.unit[u].in, s.best[u]);
 			}
 		}
 		kanon_scratch_free(&s.scratch);

@@ -39,9 +39,13 @@ save_best(Search *s)
 {
 	s->pace->work += s->n / 8;
 	/* whoever asks again then asks about another state */
-	if (s->problem != NULL && !search_rest_allowed(s, s->in))
-		return;
-	memcpy(s->best, s->in, s->n * sizeof(*s->in));
+	if (s->problem != NULL)
+	{
+		search_where(s, s->loose);
+		if (!search_rest_allowed(s, s->loose))
+			return;
+	}
+	search_where(s, s->best);
 	s->best_cost = s->cost;
 }
 
@@ -79,15 +83,17 @@ reassign(Search *s)
 	KanonFlow *flows = NULL;
 	size_t nflows = 0;
 	double cost;
-	KanonStatus status = list_open(s, s->in, &open);
+	KanonStatus status;
 
+	search_where(s, s->loose);
+	status = list_open(s, s->loose, &open);
 	if (status == KANON_OK)
 		status = ilp_assign(model, &open, &cost, &flows, &nflows, s->pace);
 	if (status == KANON_OK && cost < s->cost - 1e-9)
 	{
 		/* units of a type are alike: hand them out in order */
 		for (uint32_t i = 0; i < model->m; i++)
-			s->place[i] = s->first[i];
+			s->place[i] = s->type[i].first;
 		for (size_t j = 0; j < nflows; j++)
 		{
 			uint32_t f = flows[j].class_ < open.n ? open.v[flows[j].class_] : NONE;
@@ -106,7 +112,7 @@ static void
 restore_best(Search *s)
 {
 	for (uint32_t u = 0; u < s->n; u++)
-		if (s->in[u] != s->best[u])
+		if (s->unit[u].in != s->best[u])
 			search_put(s, u, s->best[u]);
 	s->pace->work += s->n;
 }

@@ -19,44 +19,45 @@ align(Search *s)
 	uint32_t *best = s->best;
 
 	for (uint32_t f = 0; f < s->model->nf; f++)
-		s->met[f].chain = NONE;
+		s->instance[f].chain = NONE;
 	for (uint32_t i = 0; i < s->model->m; i++)
 	{
 		uint32_t closed = NONE; /* the chain of those at their fallback */
 
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
-			if (best[u] != s->in[u])
+		for (size_t u = s->type[i].first; u < s->type[i + 1].first; u++)
+			if (best[u] != s->unit[u].in)
 			{
-				uint32_t *head = best[u] == NONE ? &closed : &s->met[best[u]].chain;
+				uint32_t *head = best[u] == NONE ? &closed : &s->instance[best[u]].chain;
 
-				s->along[u] = *head;
+				s->unit[u].along = *head;
 				*head = (uint32_t) u;
 			}
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		for (size_t u = s->type[i].first; u < s->type[i + 1].first; u++)
 		{
-			uint32_t *head = s->in[u] == NONE ? &closed : &s->met[s->in[u]].chain;
+			uint32_t *head = s->unit[u].in == NONE ? &closed : &s->instance[s->unit[u].in].chain;
 
 			/* those that have changed since are no longer of the chain */
-			while (best[u] != s->in[u] && *head != NONE)
+			while (best[u] != s->unit[u].in && *head != NONE)
 			{
 				uint32_t v = *head;
 
-				*head = s->along[v];
-				if (best[v] != s->in[u] || s->in[v] == best[v] || s->rows[u] != s->rows[v])
+				*head = s->unit[v].along;
+				if (best[v] != s->unit[u].in || s->unit[v].in == best[v] ||
+					s->unit[u].rows != s->unit[v].rows)
 					continue;
 				best[v] = best[u];
-				best[u] = s->in[u];
-				head = best[v] == NONE ? &closed : &s->met[best[v]].chain;
-				s->along[v] = *head;
+				best[u] = s->unit[u].in;
+				head = best[v] == NONE ? &closed : &s->instance[best[v]].chain;
+				s->unit[v].along = *head;
 				*head = v;
 			}
 		}
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
-			if (s->in[u] != NONE)
-				s->met[s->in[u]].chain = NONE;
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		for (size_t u = s->type[i].first; u < s->type[i + 1].first; u++)
+			if (s->unit[u].in != NONE)
+				s->instance[s->unit[u].in].chain = NONE;
+		for (size_t u = s->type[i].first; u < s->type[i + 1].first; u++)
 			if (best[u] != NONE)
-				s->met[best[u]].chain = NONE;
+				s->instance[best[u]].chain = NONE;
 	}
 }
 
@@ -73,13 +74,13 @@ component(Search *s, uint32_t f)
 
 /*
  * Whether what happens to f matters to others: not when the rows that are in it
- * in both solutions fill it.  s->count has these.  (Under rules a class is one solution's
+ * in both solutions fill it.  SearchInstance.count has these.  (Under rules a class is one solution's
  * or the other's: rows that fill it need not keep them.)
  */
 static bool
 binds(const Search *s, uint32_t f)
 {
-	return f != NONE && (s->problem != NULL || s->met[f].count < s->model->k);
+	return f != NONE && (s->problem != NULL || s->instance[f].count < s->model->k);
 }
 
 /* The class that stands for the component of a unit that moves, or NONE. */
@@ -88,14 +89,14 @@ component_of(Search *s, uint32_t u)
 {
 	if (binds(s, s->best[u]))
 		return component(s, s->best[u]);
-	return binds(s, s->in[u]) ? component(s, s->in[u]) : NONE;
+	return binds(s, s->unit[u].in) ? component(s, s->unit[u].in) : NONE;
 }
 
 /* What a unit gains by being where it is now. */
 static double
 unit_gain(const Search *s, uint32_t u)
 {
-	return (search_cost(s, u, s->best[u]) - search_cost(s, u, s->in[u])) * (double) s->rows[u];
+	return (search_cost(s, u, s->best[u]) - search_cost(s, u, s->unit[u].in)) * (double) s->unit[u].rows;
 }
 
 void
@@ -105,33 +106,33 @@ search_cross(Search *s)
 	for (uint32_t f = 0; f < s->model->nf; f++)
 	{
 		s->touched[f] = f;
-		s->met[f].count = search_resting(s, f);
-		s->met[f].score = 0;
+		s->instance[f].count = search_resting(s, f);
+		s->instance[f].score = 0;
 	}
 	for (uint32_t u = 0; u < s->n; u++)
-		if (s->best[u] == s->in[u] && s->in[u] != NONE)
-			s->met[s->in[u]].count += s->rows[u];
+		if (s->best[u] == s->unit[u].in && s->unit[u].in != NONE)
+			s->instance[s->unit[u].in].count += s->unit[u].rows;
 	for (uint32_t u = 0; u < s->n; u++)
-		if (s->best[u] != s->in[u] && binds(s, s->best[u]) && binds(s, s->in[u]))
-			s->touched[component(s, s->in[u])] = component(s, s->best[u]);
+		if (s->best[u] != s->unit[u].in && binds(s, s->best[u]) && binds(s, s->unit[u].in))
+			s->touched[component(s, s->unit[u].in)] = component(s, s->best[u]);
 	for (uint32_t u = 0; u < s->n; u++)
-		if (s->best[u] != s->in[u])
+		if (s->best[u] != s->unit[u].in)
 		{
 			uint32_t f = component_of(s, u);
 
 			if (f != NONE)
-				s->met[f].score += unit_gain(s, u);
+				s->instance[f].score += unit_gain(s, u);
 		}
 	for (uint32_t u = 0; u < s->n; u++)
-		if (s->best[u] != s->in[u])
+		if (s->best[u] != s->unit[u].in)
 		{
 			uint32_t f = component_of(s, u);
 			double gain = unit_gain(s, u);
 
-			if ((f != NONE ? s->met[f].score : gain) > 1e-9)
+			if ((f != NONE ? s->instance[f].score : gain) > 1e-9)
 			{
 				s->best_cost -= gain;
-				s->best[u] = s->in[u];
+				s->best[u] = s->unit[u].in;
 			}
 		}
 	s->pace->work += (int64_t) s->n * 2 + s->model->nf;

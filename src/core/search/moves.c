@@ -33,7 +33,7 @@ typedef struct Source
 } Source;
 
 /*
- * Sorts the units of f by their class into s->chain, s->count, s->touched, those
+ * Sorts the units of f by their class (SearchInstance.chain and count, s->touched), those
  * at their fallback into s->loose, and stamps f's types.  Of a large instance
  * only a stretch from a random place is looked at.
  */
@@ -44,8 +44,8 @@ scan(Search *s, uint32_t f)
 	const uint32_t *types = model->type + model->start[f];
 	size_t size = model->start[f + 1] - model->start[f];
 	size_t look = 400 + 20 * (size_t) (model->k < 1000 ? model->k : 1000);
-	const size_t *first = s->first;
-	const uint32_t *in = s->in;
+	SearchType *type = s->type;
+	SearchUnit *unit = s->unit;
 	uint32_t stamp = ++s->stamp;
 	size_t at = 0;
 	size_t units = 0;
@@ -63,30 +63,30 @@ scan(Search *s, uint32_t f)
 		/* what comes next is all over the memory */
 		if (at + 3 * AHEAD < size)
 		{
-			uint32_t b = in[first[types[at + AHEAD]]];
+			uint32_t b = unit[type[types[at + AHEAD]].first].in;
 
-			__builtin_prefetch(&first[types[at + 3 * AHEAD]]);
-			__builtin_prefetch(&in[first[types[at + 2 * AHEAD]]]);
+			__builtin_prefetch(&type[types[at + 3 * AHEAD]], 1);
+			__builtin_prefetch(&unit[type[types[at + 2 * AHEAD]].first], 1);
 			if (b != NONE)
-				__builtin_prefetch(&s->met[b], 1);
+				__builtin_prefetch(&s->instance[b], 1);
 		}
 		if (++at == size)
 			at = 0;
-		s->within[i] = stamp;
-		units += first[i + 1] - first[i];
-		for (size_t u = first[i]; u < first[i + 1]; u++)
+		type[i].within = stamp;
+		units += type[i + 1].first - type[i].first;
+		for (uint32_t u = type[i].first; u < type[i + 1].first; u++)
 		{
-			uint32_t b = in[u];
-			SearchMet *met;
+			uint32_t b = unit[u].in;
+			SearchInstance *met;
 
 			if (b == f)
 				continue;
 			if (b == NONE)
 			{
-				s->loose[s->nloose++] = (uint32_t) u;
+				s->loose[s->nloose++] = u;
 				continue;
 			}
-			met = &s->met[b];
+			met = &s->instance[b];
 			if (met->stamp != stamp)
 			{
 				met->stamp = stamp;
@@ -94,9 +94,9 @@ scan(Search *s, uint32_t f)
 				met->count = 0;
 				s->touched[s->ntouched++] = b;
 			}
-			s->along[u] = met->chain;
-			met->chain = (uint32_t) u;
-			met->count += s->rows[u];
+			unit[u].along = met->chain;
+			met->chain = u;
+			met->count += unit[u].rows;
 		}
 	}
 	s->pace->work += (int64_t) (look + units);
@@ -106,10 +106,10 @@ scan(Search *s, uint32_t f)
 static bool
 take_spare(Search *s, uint32_t b, uint32_t f, int64_t rows)
 {
-	for (uint32_t u = s->met[b].chain; u != NONE && rows > 0; u = s->along[u])
-		if (s->in[u] == b && search_spares(s, u))
+	for (uint32_t u = s->instance[b].chain; u != NONE && rows > 0; u = s->unit[u].along)
+		if (s->unit[u].in == b && search_spares(s, u))
 		{
-			rows -= s->rows[u];
+			rows -= s->unit[u].rows;
 			if (!search_move(s, u, f))
 				return false;
 		}
@@ -123,14 +123,15 @@ attract(Search *s, uint32_t f)
 	const IlpModel *model = s->model;
 
 	for (size_t j = 0; j < s->nloose; j++)
-		if (s->in[s->loose[j]] == NONE && search_cost(s, s->loose[j], NONE) > s->met[f].w &&
+		if (s->unit[s->loose[j]].in == NONE && search_cost(s, s->loose[j], NONE) > s->instance[f].w &&
 			!search_move(s, s->loose[j], f))
 			return false;
 	for (size_t j = 0; j < s->ntouched; j++)
 	{
 		uint32_t b = s->touched[j];
 
-		if (s->load[b] > model->k && s->met[b].w > s->met[f].w && !take_spare(s, b, f, INT64_MAX))
+		if (s->instance[b].load > model->k && s->instance[b].w > s->instance[f].w &&
+			!take_spare(s, b, f, INT64_MAX))
 			return false;
 	}
 	return true;
@@ -143,14 +144,14 @@ search_dissolving(Search *s, uint32_t b, uint32_t f)
 	double loss = 0;
 
 	search_hide(s, b); /* no alternative to itself */
-	for (uint32_t u = s->head[b]; u != NONE; u = s->next[u])
+	for (uint32_t u = s->instance[b].head; u != NONE; u = s->unit[u].next)
 	{
-		uint32_t i = s->type[u];
-		double to = s->met[f].w;
+		uint32_t i = s->unit[u].type;
+		double to = s->instance[f].w;
 
-		if (s->within[i] != s->stamp)
+		if (s->type[i].within != s->stamp)
 			to = search_cost(s, u, search_cheapest(s, i));
-		loss += (to - s->met[b].w) * (double) s->rows[u];
+		loss += (to - s->instance[b].w) * (double) s->unit[u].rows;
 	}
 	search_show(s, b);
 	return loss;
@@ -167,7 +168,7 @@ fill_rows(Search *s, uint32_t f, bool *ok)
 	int nmost = 0;
 
 	*ok = attract(s, f);
-	if (!*ok || s->load[f] >= model->k)
+	if (!*ok || s->instance[f].load >= model->k)
 		return *ok;
 	/* those with most rows that would move, with some chance */
 	for (size_t j = 0; j < s->ntouched; j++)
@@ -176,13 +177,13 @@ fill_rows(Search *s, uint32_t f, bool *ok)
 		double score;
 		int at;
 
-		score = (double) s->met[b].count * (0.5 + search_random(s)) *
-				kanon_max(0.5, s->met[b].w - s->met[f].w + 1.5);
-		s->met[b].score = score;
-		if (nmost == WEIGHED && score <= s->met[most[WEIGHED - 1]].score)
+		score = (double) s->instance[b].count * (0.5 + search_random(s)) *
+				kanon_max(0.5, s->instance[b].w - s->instance[f].w + 1.5);
+		s->instance[b].score = score;
+		if (nmost == WEIGHED && score <= s->instance[most[WEIGHED - 1]].score)
 			continue;
 		at = nmost < WEIGHED ? nmost++ : WEIGHED - 1;
-		for (; at > 0 && s->met[most[at - 1]].score < score; at--)
+		for (; at > 0 && s->instance[most[at - 1]].score < score; at--)
 			most[at] = most[at - 1];
 		most[at] = b;
 	}
@@ -190,32 +191,32 @@ fill_rows(Search *s, uint32_t f, bool *ok)
 	for (int j = 0; j < nmost; j++)
 	{
 		uint32_t b = most[j];
-		int64_t spare = s->load[b] - model->k;
+		int64_t spare = s->instance[b].load - model->k;
 
-		if (spare > s->met[b].count)
-			spare = s->met[b].count;
+		if (spare > s->instance[b].count)
+			spare = s->instance[b].count;
 		if (spare > 0)
-			source[n++] = (Source){b, false, spare, (s->met[f].w - s->met[b].w) * (double) spare};
-		source[n++] = (Source){b, true, s->met[b].count, search_dissolving(s, b, f)};
+			source[n++] = (Source){b, false, spare, (s->instance[f].w - s->instance[b].w) * (double) spare};
+		source[n++] = (Source){b, true, s->instance[b].count, search_dissolving(s, b, f)};
 	}
 	{
 		Source loose = {NONE, false, 0, 0};
 
 		for (size_t j = 0; j < s->nloose; j++)
-			if (s->in[s->loose[j]] == NONE)
+			if (s->unit[s->loose[j]].in == NONE)
 			{
-				loose.rows += s->rows[s->loose[j]];
-				loose.loss +=
-					(s->met[f].w - search_cost(s, s->loose[j], NONE)) * (double) s->rows[s->loose[j]];
+				loose.rows += s->unit[s->loose[j]].rows;
+				loose.loss += (s->instance[f].w - search_cost(s, s->loose[j], NONE)) *
+							  (double) s->unit[s->loose[j]].rows;
 			}
 		if (loose.rows > 0)
 			source[n++] = loose;
 	}
-	while (s->load[f] < model->k)
+	while (s->instance[f].load < model->k)
 	{
 		int best = -1;
 		double least = INFINITY;
-		int64_t need = model->k - s->load[f];
+		int64_t need = model->k - s->instance[f].load;
 		uint32_t b;
 
 		for (int j = 0; j < n; j++)
@@ -238,16 +239,16 @@ fill_rows(Search *s, uint32_t f, bool *ok)
 		b = source[best].class_;
 		if (b == NONE)
 		{
-			for (size_t j = 0; j < s->nloose && s->load[f] < model->k; j++)
-				if (s->in[s->loose[j]] == NONE && !search_move(s, s->loose[j], f))
+			for (size_t j = 0; j < s->nloose && s->instance[f].load < model->k; j++)
+				if (s->unit[s->loose[j]].in == NONE && !search_move(s, s->loose[j], f))
 					return *ok = false;
 		}
 		else if (source[best].dissolve)
 		{
-			for (uint32_t u = s->met[b].chain; u != NONE; u = s->along[u])
-				if (s->in[u] == b && !search_move(s, u, f))
+			for (uint32_t u = s->instance[b].chain; u != NONE; u = s->unit[u].along)
+				if (s->unit[u].in == b && !search_move(s, u, f))
 					return *ok = false;
-			if (s->load[b] > 0 && !search_stands(s, b) && !search_dissolve(s, b))
+			if (s->instance[b].load > 0 && !search_stands(s, b) && !search_dissolve(s, b))
 				return *ok = false;
 		}
 		else if (!take_spare(s, b, f, need))
@@ -282,13 +283,13 @@ spare_loss(Search *s, uint32_t f, int64_t need, double limit)
 	for (size_t j = 0; j < s->ntouched; j++)
 	{
 		uint32_t b = s->touched[j];
-		int64_t spare = s->load[b] - model->k;
+		int64_t spare = s->instance[b].load - model->k;
 
-		if (spare > s->met[b].count)
-			spare = s->met[b].count;
-		if (spare <= 0 || s->met[b].w <= s->met[f].w)
+		if (spare > s->instance[b].count)
+			spare = s->instance[b].count;
+		if (spare <= 0 || s->instance[b].w <= s->instance[f].w)
 			continue;
-		loss -= (s->met[b].w - s->met[f].w) * (double) spare;
+		loss -= (s->instance[b].w - s->instance[f].w) * (double) spare;
 		need -= spare;
 	}
 	/* then those that lose, cheapest first, one unit of cost at a time */
@@ -299,11 +300,11 @@ spare_loss(Search *s, uint32_t f, int64_t need, double limit)
 		for (size_t j = 0; j < s->ntouched && need > 0; j++)
 		{
 			uint32_t b = s->touched[j];
-			int64_t spare = s->load[b] - model->k;
-			double down = s->met[f].w - s->met[b].w;
+			int64_t spare = s->instance[b].load - model->k;
+			double down = s->instance[f].w - s->instance[b].w;
 
-			if (spare > s->met[b].count)
-				spare = s->met[b].count;
+			if (spare > s->instance[b].count)
+				spare = s->instance[b].count;
 			if (spare <= 0 || down < step)
 				continue;
 			if (down > step)
@@ -329,7 +330,7 @@ take_cheapest(Search *s, uint32_t f)
 {
 	const IlpModel *model = s->model;
 
-	while (s->load[f] < model->k)
+	while (s->instance[f].load < model->k)
 	{
 		uint32_t best = NONE;
 
@@ -337,15 +338,15 @@ take_cheapest(Search *s, uint32_t f)
 		{
 			uint32_t b = s->touched[j];
 
-			if (s->load[b] > model->k && s->met[b].count > 0 &&
-				(best == NONE || s->met[b].w > s->met[best].w))
+			if (s->instance[b].load > model->k && s->instance[b].count > 0 &&
+				(best == NONE || s->instance[b].w > s->instance[best].w))
 				best = b;
 		}
 		if (best == NONE)
 			return true;
-		if (!take_spare(s, best, f, model->k - s->load[f]))
+		if (!take_spare(s, best, f, model->k - s->instance[f].load))
 			return false;
-		s->met[best].count = 0;
+		s->instance[best].count = 0;
 	}
 	return true;
 }
@@ -371,19 +372,19 @@ reopen(Search *s, bool *opened)
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
 		uint32_t u = s->freed[j];
-		uint32_t i = s->type[u];
-		int64_t rows = s->rows[u];
+		uint32_t i = s->unit[u].type;
+		int64_t rows = s->unit[u].rows;
 		double now = search_cost(s, u, search_cheapest(s, i));
 		uint32_t value = search_value_bit(s, i);
 
 		s->alternative[j] = now;
-		for (size_t p = model->opt_start[i]; p < model->opt_start[i + 1]; p++)
+		for (size_t p = s->type[i].options; p < s->type[i + 1].options; p++)
 		{
-			SearchMet *met = &s->met[model->opt[p]];
+			SearchInstance *met = &s->instance[model->opt[p]];
 
 			if (met->w >= now)
 			{
-				s->pace->work += (int64_t) (p - model->opt_start[i]) * 2;
+				s->pace->work += (int64_t) (p - s->type[i].options) * 2;
 				break;
 			}
 			if (met->stamp != stamp)
@@ -403,11 +404,11 @@ reopen(Search *s, bool *opened)
 	{
 		uint32_t f = s->touched[j];
 
-		if (s->load[f] > 0)
+		if (s->instance[f].load > 0)
 			continue;
-		if (s->met[f].count >= model->k && search_values_lacking(s, s->met[f].chain) == 0)
+		if (s->instance[f].count >= model->k && search_values_lacking(s, s->instance[f].chain) == 0)
 		{
-			double gain = s->met[f].score + s->temperature * search_random(s);
+			double gain = s->instance[f].score + s->temperature * search_random(s);
 
 			if (gain > best_gain)
 			{
@@ -419,11 +420,11 @@ reopen(Search *s, bool *opened)
 		{
 			int at;
 
-			s->met[f].score += s->temperature * search_random(s);
-			if (noffer == OFFERED && s->met[f].score <= s->met[offer[OFFERED - 1]].score)
+			s->instance[f].score += s->temperature * search_random(s);
+			if (noffer == OFFERED && s->instance[f].score <= s->instance[offer[OFFERED - 1]].score)
 				continue;
 			at = noffer < OFFERED ? noffer++ : OFFERED - 1;
-			for (; at > 0 && s->met[offer[at - 1]].score < s->met[f].score; at--)
+			for (; at > 0 && s->instance[offer[at - 1]].score < s->instance[f].score; at--)
 				offer[at] = offer[at - 1];
 			offer[at] = f;
 		}
@@ -432,9 +433,9 @@ reopen(Search *s, bool *opened)
 	for (int j = 0; j < noffer; j++)
 	{
 		uint32_t f = offer[j];
-		double score = s->met[f].score;
-		int64_t count = s->met[f].count;
-		uint32_t values = s->met[f].chain;
+		double score = s->instance[f].score;
+		int64_t count = s->instance[f].count;
+		uint32_t values = s->instance[f].chain;
 		double gain;
 
 		if (score <= best_gain)
@@ -455,7 +456,7 @@ reopen(Search *s, bool *opened)
 	{
 		uint32_t u = s->freed[j];
 
-		if (s->within[s->type[u]] == s->stamp && s->alternative[j] > s->met[best].w)
+		if (s->type[s->unit[u].type].within == s->stamp && s->alternative[j] > s->instance[best].w)
 		{
 			if (!search_move(s, u, best))
 				return false;
@@ -468,7 +469,7 @@ reopen(Search *s, bool *opened)
 	s->nloose = 0;
 	if (!attract(s, best) || !take_cheapest(s, best))
 		return false;
-	s->failed = s->load[best] < model->k;
+	s->failed = s->instance[best].load < model->k;
 	if (!s->failed && s->problem != NULL)
 	{
 		bool ok = true;
@@ -485,17 +486,17 @@ reopen(Search *s, bool *opened)
 static bool
 spill(Search *s, uint32_t f)
 {
-	uint32_t u = s->head[f];
+	uint32_t u = s->instance[f].head;
 
-	while (u != NONE && s->load[f] > s->model->k)
+	while (u != NONE && s->instance[f].load > s->model->k)
 	{
-		uint32_t next = s->next[u];
+		uint32_t next = s->unit[u].next;
 
 		if (search_spares(s, u))
 		{
-			uint32_t to = search_cheapest(s, s->type[u]);
+			uint32_t to = search_cheapest(s, s->unit[u].type);
 
-			if (search_cost(s, u, to) < s->met[f].w && !search_move(s, u, to))
+			if (search_cost(s, u, to) < s->instance[f].w && !search_move(s, u, to))
 				return false;
 		}
 		u = next;
@@ -513,15 +514,15 @@ place(Search *s)
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
 		uint32_t u = s->freed[j];
-		uint32_t to = search_cheapest(s, s->type[u]);
+		uint32_t to = search_cheapest(s, s->unit[u].type);
 
 		if (to == NONE)
 			continue;
 		if (!search_move(s, u, to))
 			return false;
-		if (s->met[to].stamp != s->stamp)
+		if (s->instance[to].stamp != s->stamp)
 		{
-			s->met[to].stamp = s->stamp;
+			s->instance[to].stamp = s->stamp;
 			s->touched[ntouched++] = to;
 		}
 	}
@@ -539,21 +540,21 @@ static bool
 ruin(Search *s, uint32_t u)
 {
 	const IlpModel *model = s->model;
-	uint32_t i = s->type[u];
-	size_t options = model->opt_start[i + 1] - model->opt_start[i];
+	uint32_t i = s->unit[u].type;
+	size_t options = s->type[i + 1].options - s->type[i].options;
 	int classes = 1 + (int) search_below(s, 2);
 
-	if (s->in[u] == NONE)
+	if (s->unit[u].in == NONE)
 		s->freed[s->nfreed++] = u;
-	else if (!search_dissolve(s, s->in[u]))
+	else if (!search_dissolve(s, s->unit[u].in))
 		return false;
 	/* under rules a row may fit no instance at all */
 	for (int tries = 0; options > 0 && tries < 6 && classes > 0; tries++)
 	{
-		uint32_t f = model->opt[model->opt_start[i] + search_below(s, options)];
+		uint32_t f = model->opt[s->type[i].options + search_below(s, options)];
 		size_t size = model->start[f + 1] - model->start[f];
 		uint32_t j = model->type[model->start[f] + search_below(s, size)];
-		uint32_t b = s->in[s->first[j] + search_below(s, s->first[j + 1] - s->first[j])];
+		uint32_t b = s->unit[s->type[j].first + search_below(s, s->type[j + 1].first - s->type[j].first)].in;
 
 		if (b == NONE)
 			continue;
@@ -586,10 +587,10 @@ search_try(Search *s, double *delta)
 	s->failed = false;
 	if (!search_find_wanting(s, &u))
 		return true;
-	i = s->type[u];
-	now = search_cost(s, u, s->in[u]);
-	lo = model->opt_start[i];
-	hi = model->opt_start[i + 1];
+	i = s->unit[u].type;
+	now = search_cost(s, u, s->unit[u].in);
+	lo = s->type[i].options;
+	hi = s->type[i + 1].options;
 	s->pace->work += 20;
 	if (search_random(s) < (model->k < LARGE_K ? RUINS : RUINS_LARGE))
 	{
@@ -602,7 +603,7 @@ search_try(Search *s, double *delta)
 	{
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (s->met[model->opt[mid]].w < now)
+		if (s->instance[model->opt[mid]].w < now)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -611,12 +612,13 @@ search_try(Search *s, double *delta)
 	 * Opening f costs about g_f more than the bound's solution: far above the
 	 * temperature there is no point in trying.
 	 */
-	f = model->opt[model->opt_start[i] + search_below(s, lo - model->opt_start[i])];
-	if (s->g != NULL && s->load[f] == 0 && s->g[f] > 0 && search_random(s) >= exp(-s->g[f] / s->reach))
+	f = model->opt[s->type[i].options + search_below(s, lo - s->type[i].options)];
+	if (s->g != NULL && s->instance[f].load == 0 && s->g[f] > 0 &&
+		search_random(s) >= exp(-s->g[f] / s->reach))
 		return true;
 	if (!search_take(s, u, f))
 		return false;
-	if (s->load[f] < model->k)
+	if (s->instance[f].load < model->k)
 	{
 		scan(s, f);
 		if (!fill(s, f, &ok))
@@ -628,7 +630,7 @@ search_try(Search *s, double *delta)
 		}
 		/* f has taken some of them */
 		for (size_t j = 0; j < s->nfreed; j++)
-			if (s->in[s->freed[j]] == NONE)
+			if (s->unit[s->freed[j]].in == NONE)
 				s->freed[kept++] = s->freed[j];
 		s->nfreed = kept;
 	}

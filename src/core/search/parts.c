@@ -55,14 +55,14 @@ add_unit(Search *s, Part *part, uint32_t u)
 		return;
 	part->mark[u] = part->stamp;
 	part->unit[part->nunits++] = u;
-	part->cost += search_cost(s, u, s->in[u]) * (double) s->rows[u];
+	part->cost += search_cost(s, u, s->unit[u].in) * (double) s->unit[u].rows;
 }
 
 /* A unit's class with all its rows, or the unit alone when it has none. */
 static bool
 add_class(Search *s, Part *part, uint32_t u)
 {
-	uint32_t f = s->in[u];
+	uint32_t f = s->unit[u].in;
 
 	if (part->mark[u] == part->stamp)
 		return true;
@@ -71,7 +71,7 @@ add_class(Search *s, Part *part, uint32_t u)
 		add_unit(s, part, u);
 		return true;
 	}
-	for (uint32_t v = s->head[f]; v != NONE; v = s->next[v])
+	for (uint32_t v = s->instance[f].head; v != NONE; v = s->unit[v].next)
 		add_unit(s, part, v);
 	return ilp_list_add(s->env, &part->classes, f);
 }
@@ -87,7 +87,7 @@ choose(Search *s, Part *part, size_t rows)
 	uint32_t start = search_below(s, s->n);
 	uint32_t other = search_below(s, s->n);
 
-	if (search_cost(s, other, s->in[other]) > search_cost(s, start, s->in[start]))
+	if (search_cost(s, other, s->unit[other].in) > search_cost(s, start, s->unit[start].in))
 		start = other;
 	part->stamp++;
 	part->nunits = 0;
@@ -98,14 +98,14 @@ choose(Search *s, Part *part, size_t rows)
 	for (size_t tries = 0; tries < 4 * rows && part->nunits < rows; tries++)
 	{
 		uint32_t u = part->unit[search_below(s, part->nunits)];
-		uint32_t i = s->type[u];
+		uint32_t i = s->unit[u].type;
 		size_t options = model->opt_start[i + 1] - model->opt_start[i];
 		uint32_t f = model->opt[model->opt_start[i] + search_below(s, options)];
 		size_t size = model->start[f + 1] - model->start[f];
 		uint32_t j = model->type[model->start[f] + search_below(s, size)];
-		size_t units = s->first[j + 1] - s->first[j];
+		size_t units = s->type[j + 1].first - s->type[j].first;
 
-		if (!add_class(s, part, (uint32_t) s->first[j] + search_below(s, units)))
+		if (!add_class(s, part, (uint32_t) s->type[j].first + search_below(s, units)))
 			return false;
 	}
 	s->pace->work += (int64_t) (part->nunits + rows) * 4;
@@ -122,7 +122,7 @@ sort_units(Search *s, Part *part)
 
 	memset(at, 0, model->m * sizeof(*at));
 	for (size_t j = 0; j < part->nunits; j++)
-		at[s->type[part->unit[j]]]++;
+		at[s->unit[part->unit[j]].type]++;
 	/* classes of the part do not stand */
 	for (size_t j = 0; j < part->classes.n; j++)
 		search_hide(s, part->classes.v[j]);
@@ -149,10 +149,10 @@ sort_units(Search *s, Part *part)
 	{
 		uint32_t i = part->type[t];
 
-		for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
+		for (size_t u = s->type[i].first; u < s->type[i + 1].first; u++)
 			if (part->mark[u] == part->stamp)
 				part->unit[sum++] = (uint32_t) u;
-		s->pace->work += (int64_t) (s->first[i + 1] - s->first[i]);
+		s->pace->work += (int64_t) (s->type[i + 1].first - s->type[i].first);
 	}
 	s->pace->work += model->m / 4;
 }
@@ -173,21 +173,21 @@ list_instances(Search *s, Part *part)
 		{
 			uint32_t f = model->opt[p];
 
-			if (s->met[f].stamp != s->stamp)
+			if (s->instance[f].stamp != s->stamp)
 			{
-				s->met[f].stamp = s->stamp;
-				s->met[f].count = 0;
-				s->met[f].score = 0;
+				s->instance[f].stamp = s->stamp;
+				s->instance[f].count = 0;
+				s->instance[f].score = 0;
 				s->touched[ntouched++] = f;
 			}
-			s->met[f].count += part->rows[t];
-			s->met[f].score = kanon_max(s->met[f].score, part->fallback[t] - model->w[f]);
+			s->instance[f].count += part->rows[t];
+			s->instance[f].score = kanon_max(s->instance[f].score, part->fallback[t] - model->w[f]);
 		}
 		s->pace->work += (int64_t) (model->opt_start[i + 1] - model->opt_start[i]) * 2;
 	}
 	part->instances.n = 0;
 	for (size_t j = 0; j < ntouched; j++)
-		if (s->met[s->touched[j]].count >= model->k && s->met[s->touched[j]].score > 0 &&
+		if (s->instance[s->touched[j]].count >= model->k && s->instance[s->touched[j]].score > 0 &&
 			!ilp_list_add(s->env, &part->instances, s->touched[j]))
 			return KANON_NO_MEMORY;
 	/* s->touched is free again */

@@ -23,16 +23,17 @@ search_keeps(Search *s, uint32_t f, uint32_t without)
 	int64_t rows = 0;
 	size_t n = 0;
 
-	for (uint32_t u = s->head[f]; u != NONE && (!s->values_alone || have < s->values_needed); u = s->next[u])
+	for (uint32_t u = s->instance[f].head; u != NONE && (!s->values_alone || have < s->values_needed);
+		 u = s->unit[u].next)
 	{
 		if (u == without)
 			continue;
-		s->rule_types[n] = s->type[u];
-		s->rule_counts[n++] = s->rows[u];
-		rows += s->rows[u];
-		if (s->values_alone && s->value_met[s->value[s->type[u]]] != stamp)
+		s->rule_types[n] = s->unit[u].type;
+		s->rule_counts[n++] = s->unit[u].rows;
+		rows += s->unit[u].rows;
+		if (s->values_alone && s->value_met[s->value[s->unit[u].type]] != stamp)
 		{
-			s->value_met[s->value[s->type[u]]] = stamp;
+			s->value_met[s->value[s->unit[u].type]] = stamp;
 			have++;
 		}
 	}
@@ -52,13 +53,13 @@ mark_values(Search *s, uint32_t f)
 	uint32_t stamp = ++s->value_stamp;
 	uint32_t have = 0;
 
-	for (uint32_t u = s->head[f]; u != NONE && have < s->values_needed; u = s->next[u])
-		if (s->value_seen[s->value[s->type[u]]] != stamp)
+	for (uint32_t u = s->instance[f].head; u != NONE && have < s->values_needed; u = s->unit[u].next)
+		if (s->value_seen[s->value[s->unit[u].type]] != stamp)
 		{
-			s->value_seen[s->value[s->type[u]]] = stamp;
+			s->value_seen[s->value[s->unit[u].type]] = stamp;
 			have++;
 		}
-	s->pace->work += 2 * (uint64_t) s->load[f];
+	s->pace->work += 2 * (uint64_t) s->instance[f].load;
 	return have;
 }
 
@@ -83,18 +84,18 @@ find_return(Search *s, uint32_t f, uint32_t u, uint32_t b)
 {
 	uint32_t found = NONE;
 
-	for (uint32_t v = s->head[f]; v != NONE && found == NONE; v = s->next[v])
+	for (uint32_t v = s->instance[f].head; v != NONE && found == NONE; v = s->unit[v].next)
 	{
 		uint32_t others = 0;
 
-		if (s->rows[v] != s->rows[u] || !fits(s, s->type[v], b))
+		if (s->unit[v].rows != s->unit[u].rows || !fits(s, s->unit[v].type, b))
 			continue;
-		for (uint32_t o = s->head[f]; o != NONE && others == 0; o = s->next[o])
-			others += o != v && s->value[s->type[o]] == s->value[s->type[v]];
+		for (uint32_t o = s->instance[f].head; o != NONE && others == 0; o = s->unit[o].next)
+			others += o != v && s->value[s->unit[o].type] == s->value[s->unit[v].type];
 		if (others > 0)
 			found = v;
 	}
-	s->pace->work += 8 * (uint64_t) s->load[f];
+	s->pace->work += 8 * (uint64_t) s->instance[f].load;
 	return found;
 }
 
@@ -114,16 +115,16 @@ static bool
 find_way(Search *s, uint32_t f, Way *way)
 {
 	uint32_t stamp = s->value_stamp;
-	double w = s->met[f].w;
+	double w = s->instance[f].w;
 	double least = INFINITY;
 	int ended = 0;
 
 	for (size_t j = 0; j < s->nloose; j++)
 	{
 		uint32_t u = s->loose[j];
-		double price = (w - search_cost(s, u, NONE)) * (double) s->rows[u];
+		double price = (w - search_cost(s, u, NONE)) * (double) s->unit[u].rows;
 
-		if (s->in[u] == NONE && s->value_seen[s->value[s->type[u]]] != stamp && price < least)
+		if (s->unit[u].in == NONE && s->value_seen[s->value[s->unit[u].type]] != stamp && price < least)
 		{
 			least = price;
 			*way = (Way){u, NONE, false};
@@ -133,13 +134,13 @@ find_way(Search *s, uint32_t f, Way *way)
 	{
 		uint32_t b = s->touched[j];
 
-		for (uint32_t u = s->met[b].chain; u != NONE; u = s->along[u])
+		for (uint32_t u = s->instance[b].chain; u != NONE; u = s->unit[u].along)
 		{
 			double noise = s->temperature * search_random(s) * 0.3;
-			double price = (w - s->met[b].w) * (double) s->rows[u] + noise;
+			double price = (w - s->instance[b].w) * (double) s->unit[u].rows + noise;
 			uint32_t back = NONE;
 
-			if (s->in[u] != b || s->value_seen[s->value[s->type[u]]] == stamp)
+			if (s->unit[u].in != b || s->value_seen[s->value[s->unit[u].type]] == stamp)
 				continue;
 			if (price < least && search_spares(s, u))
 			{
@@ -177,17 +178,17 @@ search_complete(Search *s, uint32_t f, bool *ok)
 
 		if (!find_way(s, f, &way))
 			return false;
-		b = s->in[way.unit];
+		b = s->unit[way.unit].in;
 		if (way.dissolve)
 		{
 			/* all that fit f, as if it had been filled by these */
-			for (uint32_t u = s->met[b].chain; u != NONE; u = s->along[u])
-				if (s->in[u] == b && !search_move(s, u, f))
+			for (uint32_t u = s->instance[b].chain; u != NONE; u = s->unit[u].along)
+				if (s->unit[u].in == b && !search_move(s, u, f))
 					return *ok = false;
 		}
 		else if (!search_move(s, way.unit, f) || (way.back != NONE && !search_move(s, way.back, b)))
 			return *ok = false;
-		if (b != NONE && s->load[b] > 0 && !search_stands(s, b) && !search_dissolve(s, b))
+		if (b != NONE && s->instance[b].load > 0 && !search_stands(s, b) && !search_dissolve(s, b))
 			return *ok = false;
 	}
 	return s->values_needed == 0 || mark_values(s, f) >= s->values_needed;
@@ -206,8 +207,8 @@ search_values_loss(Search *s, uint32_t f, uint32_t values)
 
 		for (size_t j = 0; j < s->nloose; j++)
 		{
-			uint32_t bit = search_value_bit(s, s->type[s->loose[j]]);
-			double price = s->met[f].w - search_cost(s, s->loose[j], NONE);
+			uint32_t bit = search_value_bit(s, s->unit[s->loose[j]].type);
+			double price = s->instance[f].w - search_cost(s, s->loose[j], NONE);
 
 			if ((values & bit) == 0 && price < least)
 			{
@@ -216,12 +217,13 @@ search_values_loss(Search *s, uint32_t f, uint32_t values)
 			}
 		}
 		for (size_t j = 0; j < s->ntouched; j++)
-			for (uint32_t u = s->met[s->touched[j]].chain; u != NONE; u = s->along[u])
+			for (uint32_t u = s->instance[s->touched[j]].chain; u != NONE; u = s->unit[u].along)
 			{
-				uint32_t bit = search_value_bit(s, s->type[u]);
+				uint32_t bit = search_value_bit(s, s->unit[u].type);
 				/* rows to spare at their price; others in exchange, if at all */
-				double price =
-					s->load[s->touched[j]] > s->model->k ? s->met[f].w - s->met[s->touched[j]].w : 0;
+				double price = s->instance[s->touched[j]].load > s->model->k
+								   ? s->instance[f].w - s->instance[s->touched[j]].w
+								   : 0;
 
 				if ((values & bit) == 0 && price < least)
 				{
@@ -245,15 +247,15 @@ search_keeps_rules(Search *s)
 
 	for (size_t j = 0; j < s->nlog; j++)
 	{
-		uint32_t touched[2] = {s->log_from[j], s->in[s->log_unit[j]]};
+		uint32_t touched[2] = {s->log_from[j], s->unit[s->log_unit[j]].in};
 
 		for (int side = 0; side < 2; side++)
 		{
 			uint32_t f = touched[side];
 
-			if (f == NONE || s->load[f] == 0 || s->met[f].stamp == stamp)
+			if (f == NONE || s->instance[f].load == 0 || s->instance[f].stamp == stamp)
 				continue;
-			s->met[f].stamp = stamp;
+			s->instance[f].stamp = stamp;
 			if (!search_stands(s, f))
 				return false;
 		}
@@ -272,9 +274,9 @@ search_rest_allowed(Search *s, const uint32_t *in)
 	for (uint32_t u = 0; u < s->n; u++)
 		if (in[u] == NONE)
 		{
-			s->rule_types[n] = s->type[u];
-			s->rule_counts[n++] = s->rows[u];
-			rows += s->rows[u];
+			s->rule_types[n] = s->unit[u].type;
+			s->rule_counts[n++] = s->unit[u].rows;
+			rows += s->unit[u].rows;
 		}
 	s->pace->work += s->n / 4 + 16 * n;
 	if (n == 0)
@@ -297,7 +299,7 @@ instance_of(Search *s, const uint32_t *types, size_t n)
 	for (size_t j = 0; j < n; j++)
 		for (size_t p = model->opt_start[types[j]]; p < model->opt_start[types[j] + 1]; p++)
 		{
-			SearchMet *met = &s->met[model->opt[p]];
+			SearchInstance *met = &s->instance[model->opt[p]];
 
 			if (met->stamp != stamp && j > 0)
 				continue;
@@ -312,7 +314,7 @@ instance_of(Search *s, const uint32_t *types, size_t n)
 			met->count++;
 		}
 	for (size_t p = model->opt_start[types[0]]; p < model->opt_start[types[0] + 1] && found == NONE; p++)
-		if (s->met[model->opt[p]].count == (int64_t) n)
+		if (s->instance[model->opt[p]].count == (int64_t) n)
 			found = model->opt[p];
 	s->pace->work += 8 * n;
 	return found;
@@ -328,12 +330,12 @@ start_from(Search *s, const KanonRelease *release)
 
 	for (uint32_t u = 0; u < s->n; u++)
 	{
-		s->in[u] = NONE;
-		s->cost += s->model->c[s->type[u]] * (double) s->rows[u];
+		s->unit[u].in = NONE;
+		s->cost += s->model->c[s->unit[u].type] * (double) s->unit[u].rows;
 		search_note_want(s, u);
 	}
 	for (uint32_t i = 0; i < s->model->m; i++)
-		s->place[i] = s->first[i];
+		s->place[i] = s->type[i].first;
 	for (uint32_t c = 0; c < release->nclasses && status == KANON_OK; c++)
 	{
 		size_t n = members.start[c + 1] - members.start[c];
@@ -346,9 +348,9 @@ start_from(Search *s, const KanonRelease *release)
 			size_t *u = &s->place[types[j]];
 
 			/* units of several rows may not come out even: the rest stays at its fallback */
-			for (; *u < s->first[types[j] + 1] && s->rows[*u] <= left; (*u)++)
+			for (; *u < s->type[types[j] + 1].first && s->unit[*u].rows <= left; (*u)++)
 			{
-				left -= s->rows[*u];
+				left -= s->unit[*u].rows;
 				search_put(s, (uint32_t) *u, f);
 			}
 		}
@@ -357,9 +359,9 @@ start_from(Search *s, const KanonRelease *release)
 	}
 	/* what was not to be put whole may be no class any more */
 	for (uint32_t f = 0; f < s->model->nf && status == KANON_OK; f++)
-		if (s->load[f] > 0 && !search_stands(s, f))
-			while (s->head[f] != NONE)
-				search_put(s, s->head[f], NONE);
+		if (s->instance[f].load > 0 && !search_stands(s, f))
+			while (s->instance[f].head != NONE)
+				search_put(s, s->instance[f].head, NONE);
 	kanon_scratch_free(&scratch);
 	return status;
 }
@@ -386,7 +388,7 @@ best_cost(const Search *s)
 	double cost = s->model->base;
 
 	for (uint32_t u = 0; u < s->n; u++)
-		cost += search_cost(s, u, s->best[u]) * (double) s->rows[u];
+		cost += search_cost(s, u, s->best[u]) * (double) s->unit[u].rows;
 	return cost;
 }
 
@@ -414,9 +416,9 @@ make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 	for (uint32_t u = 0; u < s->n; u++)
 		if (s->best[u] == NONE)
 		{
-			s->rule_types[n] = s->type[u];
-			s->rule_counts[n++] = s->rows[u];
-			rest += s->rows[u];
+			s->rule_types[n] = s->unit[u].type;
+			s->rule_counts[n++] = s->unit[u].rows;
+			rest += s->unit[u].rows;
 		}
 	if (problem->residual == KANON_RESIDUAL_DROP)
 		class = kanon_class_allowed(problem, s->rule_types, s->rule_counts, n, rest);
@@ -432,9 +434,10 @@ make_release(Search *s, const KanonInstances *instances, KanonRelease *release)
 		release->classes[to].pattern = pattern;
 		for (size_t c = 0; c < width; c++)
 			if (!kanon_has(pattern, (int) c))
-				release->cells[to * width + c] =
-					(KanonCell){KANON_SHOW_VALUE, problem->columns[c].code[s->type[u]] & KANON_MAX_TYPES};
-		release->flows[u] = (KanonFlow){s->type[u], to == used && !class ? KANON_DROPPED : to, s->rows[u]};
+				release->cells[to * width + c] = (KanonCell){
+					KANON_SHOW_VALUE, problem->columns[c].code[s->unit[u].type] & KANON_MAX_TYPES};
+		release->flows[u] =
+			(KanonFlow){s->unit[u].type, to == used && !class ? KANON_DROPPED : to, s->unit[u].rows};
 	}
 	kanon_free(env, number);
 	return KANON_OK;
@@ -483,9 +486,10 @@ kanon_search_ruled(const KanonProblem *problem, const KanonInstances *instances,
 	s.best_cost = INFINITY;
 	if (status == KANON_OK)
 		status = take_memory(&s) ? start_from(&s, start) : KANON_NO_MEMORY;
-	if (status == KANON_OK && search_rest_allowed(&s, s.in))
+	if (status == KANON_OK)
+		search_where(&s, s.best);
+	if (status == KANON_OK && search_rest_allowed(&s, s.best))
 	{
-		memcpy(s.best, s.in, s.n * sizeof(*s.best));
 		s.best_cost = s.cost;
 		if (s.best_cost > target && s.n > 0)
 			status = search_anneal(&s, work, 0.95, true, target);

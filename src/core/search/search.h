@@ -28,17 +28,38 @@
 #endif
 
 /*
- * An instance as a scan meets it, in half a line of the processor's cache: the scans
- * jump from instance to instance.
+ * Moves jump all over the memory, and wait for it most of the time: what they want of a unit, a
+ * type or an instance stands together, in a line of the processor's cache or half of one.
  */
-typedef struct SearchMet
+typedef struct SearchUnit
 {
-	double w; /* the model's */
-	double score;
-	int64_t count;  /* rows */
-	uint32_t stamp; /* the next three are those of Search.stamp */
+	int64_t rows;
+	uint32_t type;
+	uint32_t in;   /* instance, or NONE */
+	uint32_t next; /* within its class, NONE at the end */
+	uint32_t prev;
+	uint32_t along; /* units that a scan has met, linked from SearchInstance.chain */
+} SearchUnit;
+
+typedef struct SearchType
+{
+	double least;    /* cost of a row in its cheapest instance; INFINITY: there is none */
+	size_t options;  /* IlpModel.opt_start */
+	size_t gaining;  /* where its options that cost less than its fallback end */
+	uint32_t first;  /* its units; one more type than there are says where the last one's end */
+	uint32_t within; /* Search.stamp: is in the instance scanned */
+} SearchType;
+
+typedef struct SearchInstance
+{
+	double w;       /* the model's */
+	int64_t load;   /* rows; 0: closed */
+	uint32_t head;  /* units of the class */
+	uint32_t stamp; /* Search.stamp: the next three are what that scan has met */
 	uint32_t chain; /* units, linked by along */
-} SearchMet;
+	int64_t count;  /* rows */
+	double score;
+} SearchInstance;
 
 /* Where a unit was: in a class, after another unit. */
 typedef struct SearchLog
@@ -62,18 +83,11 @@ typedef struct Search
 	double reach; /* reduced cost at which opening is tried one time in e */
 	double scale; /* of costs: a cell, or what stands for one where costs are not whole */
 	double cost;
-	uint32_t n;      /* units */
-	uint32_t *type;  /* [n] */
-	int64_t *rows;   /* [n] */
-	size_t *first;   /* [m + 1] units of a type */
-	size_t *gaining; /* [m] where its options that cost less than its fallback end */
-	uint32_t *in;    /* [n] instance, or NONE */
-	double *least;   /* [m] cost of a row in its cheapest instance; INFINITY: there is none */
-	uint64_t *wants; /* [n] bits: there is a cheaper instance than the one it is in */
-	uint32_t *next;  /* [n] within its class, NONE at the end */
-	uint32_t *prev;
-	uint32_t *head; /* [nf] */
-	int64_t *load;  /* [nf] rows; 0: closed */
+	uint32_t n;               /* units */
+	SearchUnit *unit;         /* [n] those of a type follow each other */
+	SearchType *type;         /* [m + 1] */
+	SearchInstance *instance; /* [nf] */
+	uint64_t *wants;          /* [n] bits: there is a cheaper instance than the one it is in */
 	uint64_t *
 		open; /* [nf] bits, all of which the processor's cache has: load is k or more, and it is not hidden */
 	/*
@@ -98,9 +112,6 @@ typedef struct Search
 	size_t *place;       /* [m] scratch */
 	/* what a scan has met */
 	uint32_t stamp;
-	uint32_t *within;  /* [m] stamp: is in the instance */
-	SearchMet *met;    /* [nf] */
-	uint32_t *along;   /* [n] units, linked from SearchMet.chain */
 	uint32_t *touched; /* [nf] classes met */
 	size_t ntouched;
 	uint32_t *loose; /* [n] units at their fallback */
@@ -139,7 +150,7 @@ search_random(Search *s)
 static inline double
 search_cost(const Search *s, uint32_t unit, uint32_t f)
 {
-	return f == NONE ? s->model->c[s->type[unit]] : s->model->w[f];
+	return f == NONE ? s->model->c[s->unit[unit].type] : s->instance[f].w;
 }
 
 /* The bit of a unit, or of an instance. */
@@ -168,7 +179,7 @@ search_resting(const Search *s, uint32_t f)
 static inline bool
 search_is_whole(const Search *s, uint32_t f)
 {
-	return f == NONE || s->load[f] == 0 || s->load[f] >= s->model->k;
+	return f == NONE || s->instance[f].load == 0 || s->instance[f].load >= s->model->k;
 }
 
 /* Until it is shown again a class is nobody's cheapest. */
@@ -181,14 +192,14 @@ search_hide(Search *s, uint32_t f)
 static inline void
 search_show(Search *s, uint32_t f)
 {
-	search_set_bit(s->open, f, s->load[f] >= s->model->k);
+	search_set_bit(s->open, f, s->instance[f].load >= s->model->k);
 }
 
 /* Notes whether there is a cheaper instance than the one that a unit is in. */
 static inline void
 search_note_want(Search *s, uint32_t u)
 {
-	search_set_bit(s->wants, u, s->least[s->type[u]] < search_cost(s, u, s->in[u]));
+	search_set_bit(s->wants, u, s->type[s->unit[u].type].least < search_cost(s, u, s->unit[u].in));
 }
 
 /* state.c */
@@ -215,6 +226,9 @@ extern void search_undo(Search *s);
 
 /* A unit where it was; the last one that was moved first. */
 extern void search_put_back(Search *s, const SearchLog *log);
+
+/* Where all units are, and back to that. */
+extern void search_where(const Search *s, uint32_t *in);
 extern void search_load(Search *s, const uint32_t *in);
 
 /* The cheapest open class of a type, or NONE when its fallback is as cheap. */
@@ -243,16 +257,17 @@ extern bool search_keeps(Search *s, uint32_t f, uint32_t without);
 static inline bool
 search_stands(Search *s, uint32_t f)
 {
-	return s->load[f] >= s->model->k && (s->problem == NULL || search_keeps(s, f, NONE));
+	return s->instance[f].load >= s->model->k && (s->problem == NULL || search_keeps(s, f, NONE));
 }
 
 /* Is a unit's class one without it? */
 static inline bool
 search_spares(Search *s, uint32_t u)
 {
-	uint32_t b = s->in[u];
+	uint32_t b = s->unit[u].in;
 
-	return s->load[b] - s->rows[u] >= s->model->k && (s->problem == NULL || search_keeps(s, b, u));
+	return s->instance[b].load - s->unit[u].rows >= s->model->k &&
+		   (s->problem == NULL || search_keeps(s, b, u));
 }
 
 /* After a scan of f, which has k rows: it gets the values that it lacks.  False: it cannot; *ok false: no memory. */

@@ -103,7 +103,7 @@ lay_out(Block *block, const Search *s, bool for_others)
 	block->opt = ilp_block_put(&size, pairs, sizeof(*model->opt));
 	block->guided = s->g != NULL;
 	block->g = ilp_block_put(&size, block->guided ? nf : 0, sizeof(*s->g));
-	block->in = ilp_block_put(&size, s->n, sizeof(*s->in));
+	block->in = ilp_block_put(&size, s->n, sizeof(*s->best));
 	block->most = LEAST_NOTES + NOTES_PER_K * (size_t) kanon_min(MOST_K, (double) model->k);
 	for (int j = 0; j < 2; j++)
 		block->note[j] = ilp_block_put(&size, TASKS * block->most, sizeof(Note));
@@ -219,7 +219,7 @@ make_moves(SearchMember *member, int side)
 			s->nlog = 0;
 			for (hi = lo; hi < n && note[hi].move == note[lo].move; hi++)
 			{
-				if (!fits || s->in[note[hi].unit] != note[hi].from)
+				if (!fits || s->unit[note[hi].unit].in != note[hi].from)
 					fits = false;
 				else if (!search_move(s, note[hi].unit, note[hi].to))
 					return KANON_NO_MEMORY;
@@ -403,7 +403,7 @@ search_shared_round(SearchShared *shared, Search *s)
 	block->temperature = s->temperature;
 	block->reach = s->reach;
 	if (block->load)
-		memcpy(ilp_block_at(block, block->in), s->in, s->n * sizeof(*s->in));
+		search_where(s, ilp_block_at(block, block->in));
 	shared->changed = false;
 	if (together)
 		shared->host->start(shared->host->arg);

@@ -32,7 +32,7 @@ passes_over(Search *s, uint32_t u)
 
 	if (!s->large || s->model->price == NULL)
 		return false;
-	dear = (search_cost(s, u, s->in[u]) - s->model->price[s->type[u]]) / (DEAR * s->scale);
+	dear = (search_cost(s, u, s->unit[u].in) - s->model->price[s->unit[u].type]) / (DEAR * s->scale);
 	return dear < 1 && search_random(s) >= CHEAP_TRIED + (1 - CHEAP_TRIED) * kanon_max(0, dear);
 }
 
@@ -54,32 +54,32 @@ search_find_wanting(Search *s, uint32_t *u)
 static void
 put_after(Search *s, uint32_t u, uint32_t f, uint32_t after)
 {
-	uint32_t old = s->in[u];
+	uint32_t old = s->unit[u].in;
 
-	s->cost += (search_cost(s, u, f) - search_cost(s, u, old)) * (double) s->rows[u];
+	s->cost += (search_cost(s, u, f) - search_cost(s, u, old)) * (double) s->unit[u].rows;
 	if (old != NONE)
 	{
-		if (s->prev[u] != NONE)
-			s->next[s->prev[u]] = s->next[u];
+		if (s->unit[u].prev != NONE)
+			s->unit[s->unit[u].prev].next = s->unit[u].next;
 		else
-			s->head[old] = s->next[u];
-		if (s->next[u] != NONE)
-			s->prev[s->next[u]] = s->prev[u];
-		s->load[old] -= s->rows[u];
+			s->instance[old].head = s->unit[u].next;
+		if (s->unit[u].next != NONE)
+			s->unit[s->unit[u].next].prev = s->unit[u].prev;
+		s->instance[old].load -= s->unit[u].rows;
 		search_show(s, old);
 	}
-	s->in[u] = f;
+	s->unit[u].in = f;
 	search_note_want(s, u);
 	if (f != NONE)
 	{
-		uint32_t *to = after == NONE ? &s->head[f] : &s->next[after];
+		uint32_t *to = after == NONE ? &s->instance[f].head : &s->unit[after].next;
 
-		s->prev[u] = after;
-		s->next[u] = *to;
+		s->unit[u].prev = after;
+		s->unit[u].next = *to;
 		if (*to != NONE)
-			s->prev[*to] = u;
+			s->unit[*to].prev = u;
 		*to = u;
-		s->load[f] += s->rows[u];
+		s->instance[f].load += s->unit[u].rows;
 		search_show(s, f);
 	}
 }
@@ -94,7 +94,7 @@ search_put(Search *s, uint32_t u, uint32_t f)
 bool
 search_move(Search *s, uint32_t u, uint32_t f)
 {
-	uint32_t from = s->in[u];
+	uint32_t from = s->unit[u].in;
 
 	if (!(s->exact ? KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
 								KANON_ARRAY(s->log_from), KANON_ARRAY(s->log_to), KANON_ARRAY(s->log_after))
@@ -104,7 +104,7 @@ search_move(Search *s, uint32_t u, uint32_t f)
 	if (s->exact)
 	{
 		s->log_to[s->nlog] = f;
-		s->log_after[s->nlog] = from == NONE ? NONE : s->prev[u];
+		s->log_after[s->nlog] = from == NONE ? NONE : s->unit[u].prev;
 	}
 	s->log_unit[s->nlog] = u;
 	s->log_from[s->nlog++] = from;
@@ -132,29 +132,35 @@ search_put_back(Search *s, const SearchLog *log)
 uint32_t
 search_cheapest(Search *s, uint32_t i)
 {
-	const IlpModel *model = s->model;
-
+	const uint32_t *opt = s->model->opt;
 	const uint64_t *open = s->open;
-	size_t start = model->opt_start[i];
-	size_t end = s->gaining[i];
+	size_t start = s->type[i].options;
+	size_t end = s->type[i].gaining;
 
 	for (size_t p = start; p < end; p++)
-		if (search_has_bit(open, model->opt[p]))
+		if (search_has_bit(open, opt[p]))
 		{
 			s->pace->work += (int64_t) (p - start);
-			return model->opt[p];
+			return opt[p];
 		}
-	s->pace->work += (int64_t) (model->opt_start[i + 1] - model->opt_start[i]);
+	s->pace->work += (int64_t) (s->type[i + 1].options - start);
 	return NONE;
+}
+
+void
+search_where(const Search *s, uint32_t *in)
+{
+	for (uint32_t u = 0; u < s->n; u++)
+		in[u] = s->unit[u].in;
 }
 
 /* Frees all rows of a class. */
 bool
 search_dissolve(Search *s, uint32_t f)
 {
-	while (s->head[f] != NONE)
+	while (s->instance[f].head != NONE)
 	{
-		uint32_t u = s->head[f];
+		uint32_t u = s->instance[f].head;
 
 		if (!search_move(s, u, NONE))
 			return false;
@@ -167,11 +173,11 @@ search_dissolve(Search *s, uint32_t f)
 bool
 search_take(Search *s, uint32_t u, uint32_t f)
 {
-	uint32_t old = s->in[u];
+	uint32_t old = s->unit[u].in;
 
 	if (!search_move(s, u, f))
 		return false;
-	if (old != NONE && s->load[old] > 0 && !search_stands(s, old))
+	if (old != NONE && s->instance[old].load > 0 && !search_stands(s, old))
 		return search_dissolve(s, old);
 	return true;
 }
@@ -183,8 +189,8 @@ start_closed(Search *s)
 	s->cost += s->rest_cost;
 	for (uint32_t u = 0; u < s->n; u++)
 	{
-		s->in[u] = NONE;
-		s->cost += s->model->c[s->type[u]] * (double) s->rows[u];
+		s->unit[u].in = NONE;
+		s->cost += s->model->c[s->unit[u].type] * (double) s->unit[u].rows;
 		search_note_want(s, u);
 	}
 }
@@ -195,16 +201,15 @@ search_load(Search *s, const uint32_t *in)
 {
 	for (uint32_t f = 0; f < s->model->nf; f++)
 	{
-		s->head[f] = NONE;
-		s->load[f] = search_resting(s, f);
+		s->instance[f].head = NONE;
+		s->instance[f].load = search_resting(s, f);
 		search_show(s, f);
 	}
-	/* (the state's own array is given, too) */
 	for (uint32_t u = s->n; u-- > 0;)
 	{
 		uint32_t f = in[u];
 
-		s->in[u] = NONE;
+		s->unit[u].in = NONE;
 		put_after(s, u, f, NONE);
 		search_note_want(s, u);
 	}
@@ -215,16 +220,16 @@ static void
 open_free(Search *s, uint32_t f)
 {
 	const IlpModel *model = s->model;
-	int64_t rows = s->load[f];
+	int64_t rows = s->instance[f].load;
 
 	for (size_t p = model->start[f]; p < model->start[f + 1]; p++)
 	{
 		uint32_t i = model->type[p];
 
 		if (model->c[i] > model->w[f])
-			for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
-				if (s->in[u] == NONE)
-					rows += s->rows[u];
+			for (size_t u = s->type[i].first; u < s->type[i + 1].first; u++)
+				if (s->unit[u].in == NONE)
+					rows += s->unit[u].rows;
 	}
 	s->pace->work += (int64_t) (model->start[f + 1] - model->start[f]);
 	if (rows < model->k)
@@ -234,8 +239,8 @@ open_free(Search *s, uint32_t f)
 		uint32_t i = model->type[p];
 
 		if (model->c[i] > model->w[f])
-			for (size_t u = s->first[i]; u < s->first[i + 1]; u++)
-				if (s->in[u] == NONE)
+			for (size_t u = s->type[i].first; u < s->type[i + 1].first; u++)
+				if (s->unit[u].in == NONE)
 					search_put(s, (uint32_t) u, f);
 	}
 }
@@ -263,10 +268,10 @@ search_start(Search *s)
 	/* rows to spare move to cheaper classes opened since */
 	for (uint32_t u = 0; u < s->n; u++)
 	{
-		uint32_t to = search_cheapest(s, s->type[u]);
+		uint32_t to = search_cheapest(s, s->unit[u].type);
 
-		if (search_cost(s, u, to) < search_cost(s, u, s->in[u]) &&
-			(s->in[u] == NONE || s->load[s->in[u]] - s->rows[u] >= model->k))
+		if (search_cost(s, u, to) < search_cost(s, u, s->unit[u].in) &&
+			(s->unit[u].in == NONE || s->instance[s->unit[u].in].load - s->unit[u].rows >= model->k))
 			search_put(s, u, to);
 	}
 	kanon_free(s->env, order);
@@ -317,25 +322,15 @@ search_alloc(Search *s)
 	s->scale = model->integral ? 1 : s->scale / 8;
 	s->n = (uint32_t) n;
 	s->single = true;
-	s->type = kanon_take(scratch, n, sizeof(*s->type));
-	s->rows = kanon_take(scratch, n, sizeof(*s->rows));
-	s->first = kanon_take(scratch, (size_t) model->m + 1, sizeof(*s->first));
-	s->gaining = kanon_take(scratch, model->m, sizeof(*s->gaining));
-	s->in = kanon_take(scratch, n, sizeof(*s->in));
-	s->least = kanon_take(scratch, model->m, sizeof(*s->least));
+	s->unit = kanon_take(scratch, n, sizeof(*s->unit));
+	s->type = kanon_take0(scratch, (size_t) model->m + 1, sizeof(*s->type));
+	s->instance = kanon_take0(scratch, model->nf, sizeof(*s->instance));
 	s->wants = kanon_take0(scratch, n / 64 + 1, sizeof(*s->wants));
-	s->next = kanon_take(scratch, n, sizeof(*s->next));
-	s->prev = kanon_take(scratch, n, sizeof(*s->prev));
-	s->head = kanon_take(scratch, model->nf, sizeof(*s->head));
-	s->load = kanon_take0(scratch, model->nf, sizeof(*s->load));
 	s->resting = s->rests ? kanon_take0(scratch, model->nf, sizeof(*s->resting)) : NULL;
 	s->open = kanon_take0(scratch, model->nf / 64 + 1, sizeof(*s->open));
 	s->freed = kanon_take(scratch, n, sizeof(*s->freed));
 	s->alternative = kanon_take(scratch, n, sizeof(*s->alternative));
 	s->place = kanon_take(scratch, model->m, sizeof(*s->place));
-	s->within = kanon_take0(scratch, model->m, sizeof(*s->within));
-	s->met = kanon_take0(scratch, model->nf, sizeof(*s->met));
-	s->along = kanon_take(scratch, n, sizeof(*s->along));
 	s->touched = kanon_take(scratch, model->nf, sizeof(*s->touched));
 	s->loose = kanon_take(scratch, n, sizeof(*s->loose));
 	s->best = kanon_take(scratch, n, sizeof(*s->best));
@@ -347,20 +342,21 @@ search_alloc(Search *s)
 		int64_t left = model->n[i] - resting_rows(s, i);
 		int64_t units = left < most ? left : most;
 
-		s->first[i] = n;
+		s->type[i].first = (uint32_t) n;
 		for (; units > 0; units--)
 		{
-			s->type[n] = i;
-			s->rows[n] = left / units;
-			s->single &= s->rows[n] == 1;
-			left -= s->rows[n++];
+			s->unit[n].type = i;
+			s->unit[n].rows = left / units;
+			s->single &= s->unit[n].rows == 1;
+			left -= s->unit[n++].rows;
 		}
 	}
-	s->first[model->m] = n;
+	s->type[model->m].first = (uint32_t) n;
+	s->type[model->m].options = model->opt_start[model->m];
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
-		s->head[f] = NONE;
-		s->met[f].w = model->w[f];
+		s->instance[f].head = NONE;
+		s->instance[f].w = model->w[f];
 	}
 	for (uint32_t i = 0; i < model->m; i++)
 	{
@@ -368,19 +364,20 @@ search_alloc(Search *s)
 
 		while (end > model->opt_start[i] && model->w[model->opt[end - 1]] >= model->c[i])
 			end--;
-		s->gaining[i] = end;
-		s->least[i] = model->opt_start[i] < model->opt_start[i + 1]
-						  ? model->w[model->opt[model->opt_start[i]]]
-						  : INFINITY;
+		s->type[i].options = model->opt_start[i];
+		s->type[i].gaining = end;
+		s->type[i].least = model->opt_start[i] < model->opt_start[i + 1]
+							   ? model->w[model->opt[model->opt_start[i]]]
+							   : INFINITY;
 		if (resting_rows(s, i) > 0)
 		{
 			s->resting[model->opt[model->opt_start[i]]] += resting_rows(s, i);
-			s->rest_cost += s->least[i] * (double) resting_rows(s, i);
+			s->rest_cost += s->type[i].least * (double) resting_rows(s, i);
 		}
 	}
 	for (uint32_t f = 0; f < model->nf; f++)
 	{
-		s->load[f] = search_resting(s, f);
+		s->instance[f].load = search_resting(s, f);
 		search_show(s, f);
 	}
 	return true;
