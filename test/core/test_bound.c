@@ -359,24 +359,79 @@ prices_choose(void **state)
 	assert_true(left_out > 1000);
 }
 
+/* Rows of all types that an instance lists, or, whole, of all that agree with it in what it shows. */
+static int64_t
+rows_listed(const KanonProblem *problem, const KanonInstances *instances, uint32_t f, bool whole)
+{
+	KanonPattern shown = kanon_minus(kanon_pattern_all(problem->ncolumns), instances->pattern[f]);
+	const uint32_t *types = instances->type + instances->start[f];
+	size_t n = whole ? problem->ntypes : instances->start[f + 1] - instances->start[f];
+	int64_t rows = 0;
+
+	for (size_t j = 0; j < n; j++)
+	{
+		uint32_t i = whole ? (uint32_t) j : types[j];
+		bool fits = true;
+
+		for (int c = 0; c < problem->ncolumns; c++)
+			fits = fits && (!kanon_has(shown, c) ||
+							problem->columns[c].code[i] == problem->columns[c].code[types[0]]);
+		rows += fits ? problem->rows[i] : 0;
+	}
+	return rows;
+}
+
 /* Has an instance all rows that agree with it in what it shows? */
 static bool
 has_all(const KanonProblem *problem, const KanonInstances *instances, uint32_t f)
 {
-	KanonPattern shown = kanon_minus(kanon_pattern_all(problem->ncolumns), instances->pattern[f]);
-	uint32_t first = instances->type[instances->start[f]];
-	size_t n = 0;
+	return rows_listed(problem, instances, f, false) == rows_listed(problem, instances, f, true);
+}
 
-	for (uint32_t i = 0; i < problem->ntypes; i++)
+/*
+ * A class is filled up with rows that the bound has no use for: the search has four times k of each
+ * instance, where there are so many.
+ */
+static void
+rows_to_spare(void **state)
+{
+	uint64_t random = 79;
+	int more = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(50); round++)
 	{
-		bool fits = true;
+		Host host;
+		KanonProblem *problem = exact_problem(&host, &random, 200, 4, 4, 2 + round % 4, true);
+		KanonPace watch;
+		KanonInstances chosen;
+		IlpModel model;
+		IlpPrices prices = {0};
+		IlpResult greedy;
+		KanonReport report = {0};
+		uint32_t first;
 
-		for (int c = 0; c < problem->ncolumns; c++)
-			fits = fits &&
-				   (!kanon_has(shown, c) || problem->columns[c].code[i] == problem->columns[c].code[first]);
-		n += fits;
+		kanon_pace_limit(&watch, problem, "test");
+		kanon_instances_grid(problem, &chosen);
+		assert_int_equal(ilp_greedy(problem, &chosen, NULL, &greedy, &report), KANON_OK);
+		assert_int_equal(
+			improve_priced(problem, &greedy, 1000000, 1, &chosen, &first, &model, &prices, NULL, &watch),
+			KANON_OK);
+		for (uint32_t f = 0; f < first; f++)
+		{
+			int64_t listed = rows_listed(problem, &chosen, f, false);
+
+			assert_true(listed >= 4 * problem->k || has_all(problem, &chosen, f));
+			more += listed >= 4 * problem->k;
+		}
+		ilp_model_free(&model);
+		ilp_prices_free(problem->env, &prices);
+		kanon_instances_free(problem->env, &chosen);
+		kanon_release_free(problem, &greedy.release);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
 	}
-	return n == instances->start[f + 1] - instances->start[f];
+	assert_true(more > exact_cases(50));
 }
 
 /*
@@ -768,11 +823,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(box_is_exact),       cmocka_unit_test(box_lists_the_dearest),
-		cmocka_unit_test(steps_go_on),        cmocka_unit_test(cuts_tighten),
-		cmocka_unit_test(prices_choose),      cmocka_unit_test(cuts_in_a_box),
-		cmocka_unit_test(ends_early),         cmocka_unit_test(shared_by_a_team),
-		cmocka_unit_test(searched_by_a_team),
+		cmocka_unit_test(box_is_exact),     cmocka_unit_test(box_lists_the_dearest),
+		cmocka_unit_test(steps_go_on),      cmocka_unit_test(cuts_tighten),
+		cmocka_unit_test(prices_choose),    cmocka_unit_test(rows_to_spare),
+		cmocka_unit_test(cuts_in_a_box),    cmocka_unit_test(ends_early),
+		cmocka_unit_test(shared_by_a_team), cmocka_unit_test(searched_by_a_team),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
