@@ -15,8 +15,11 @@
 /* Instances short of freed rows that are offered rows to spare. */
 #define OFFERED 3
 
-/* Types between two that a scan fetches, each farther ahead. */
-#define AHEAD 4
+/*
+ * Share of the rows, taken from a class of a large table that cannot spare them, for which another row is looked for
+ * before the class is dissolved: much cheaper, and most classes have no row to spare.
+ */
+#define REPLACED 0.5
 
 /* Share of the moves that only ruin and recreate; where classes are large much goes with each. */
 #define RUINS 0.15
@@ -31,90 +34,6 @@ typedef struct Source
 	int64_t rows;
 	double loss;
 } Source;
-
-/*
- * Sorts the units of f by their class (SearchInstance.chain and count, s->touched), those
- * at their fallback into s->loose, and stamps f's types.  Of a large instance
- * only a stretch from a random place is looked at.
- */
-static void
-scan(Search *s, uint32_t f)
-{
-	const IlpModel *model = s->model;
-	const uint32_t *types = model->type + model->start[f];
-	size_t size = model->start[f + 1] - model->start[f];
-	size_t look = 400 + 20 * (size_t) (model->k < 1000 ? model->k : 1000);
-	SearchType *type = s->type;
-	SearchUnit *unit = s->unit;
-	uint32_t stamp = ++s->stamp;
-	size_t at = 0;
-	size_t units = 0;
-
-	if (look < size)
-		at = search_below(s, size);
-	else
-		look = size;
-	s->ntouched = 0;
-	s->nloose = 0;
-	for (size_t j = 0; j < look; j++)
-	{
-		uint32_t i = types[at];
-
-		/* what comes next is all over the memory */
-		if (at + 3 * AHEAD < size)
-		{
-			uint32_t b = unit[type[types[at + AHEAD]].first].in;
-
-			__builtin_prefetch(&type[types[at + 3 * AHEAD]], 1);
-			__builtin_prefetch(&unit[type[types[at + 2 * AHEAD]].first], 1);
-			if (b != NONE)
-				__builtin_prefetch(&s->instance[b], 1);
-		}
-		if (++at == size)
-			at = 0;
-		type[i].within = stamp;
-		units += type[i + 1].first - type[i].first;
-		for (uint32_t u = type[i].first; u < type[i + 1].first; u++)
-		{
-			uint32_t b = unit[u].in;
-			SearchInstance *met;
-
-			if (b == f)
-				continue;
-			if (b == NONE)
-			{
-				s->loose[s->nloose++] = u;
-				continue;
-			}
-			met = &s->instance[b];
-			if (met->stamp != stamp)
-			{
-				met->stamp = stamp;
-				met->chain = NONE;
-				met->count = 0;
-				s->touched[s->ntouched++] = b;
-			}
-			unit[u].along = met->chain;
-			met->chain = u;
-			met->count += unit[u].rows;
-		}
-	}
-	s->pace->work += (int64_t) (look + units);
-}
-
-/* Moves units of b that scan has met to f, at most `rows` rows, all to spare. */
-static bool
-take_spare(Search *s, uint32_t b, uint32_t f, int64_t rows)
-{
-	for (uint32_t u = s->instance[b].chain; u != NONE && rows > 0; u = s->unit[u].along)
-		if (s->unit[u].in == b && search_spares(s, u))
-		{
-			rows -= s->unit[u].rows;
-			if (!search_move(s, u, f))
-				return false;
-		}
-	return true;
-}
 
 /* After a scan: all rows that gain in f and can be spared elsewhere move there. */
 static bool
@@ -131,30 +50,10 @@ attract(Search *s, uint32_t f)
 		uint32_t b = s->touched[j];
 
 		if (s->instance[b].load > model->k && s->instance[b].w > s->instance[f].w &&
-			!take_spare(s, b, f, INT64_MAX))
+			!search_take_spare(s, b, f, INT64_MAX))
 			return false;
 	}
 	return true;
-}
-
-/* What dissolving b for f costs: its rows go to f or to their next class. */
-double
-search_dissolving(Search *s, uint32_t b, uint32_t f)
-{
-	double loss = 0;
-
-	search_hide(s, b); /* no alternative to itself */
-	for (uint32_t u = s->instance[b].head; u != NONE; u = s->unit[u].next)
-	{
-		uint32_t i = s->unit[u].type;
-		double to = s->instance[f].w;
-
-		if (s->type[i].within != s->stamp)
-			to = search_cost(s, u, search_cheapest(s, i));
-		loss += (to - s->instance[b].w) * (double) s->unit[u].rows;
-	}
-	search_show(s, b);
-	return loss;
 }
 
 /* Fills f, which lacks rows, after a scan.  False: not enough rows. */
@@ -251,7 +150,7 @@ fill_rows(Search *s, uint32_t f, bool *ok)
 			if (s->instance[b].load > 0 && !search_stands(s, b) && !search_dissolve(s, b))
 				return *ok = false;
 		}
-		else if (!take_spare(s, b, f, need))
+		else if (!search_take_spare(s, b, f, need))
 			return *ok = false;
 		/* either way of taking from b is done with, but for dissolving it after all */
 		source[best] = source[--n];
@@ -344,7 +243,7 @@ take_cheapest(Search *s, uint32_t f)
 		}
 		if (best == NONE)
 			return true;
-		if (!take_spare(s, best, f, model->k - s->instance[f].load))
+		if (!search_take_spare(s, best, f, model->k - s->instance[f].load))
 			return false;
 		s->instance[best].count = 0;
 	}
@@ -440,7 +339,7 @@ reopen(Search *s, bool *opened)
 
 		if (score <= best_gain)
 			break;
-		scan(s, f);
+		search_scan(s, f);
 		gain =
 			score - spare_loss(s, f, model->k - count, score - best_gain) - search_values_loss(s, f, values);
 		if (gain > best_gain)
@@ -451,7 +350,7 @@ reopen(Search *s, bool *opened)
 	}
 	if (best == NONE)
 		return true;
-	scan(s, best);
+	search_scan(s, best);
 	for (size_t j = 0; j < s->nfreed; j++)
 	{
 		uint32_t u = s->freed[j];
@@ -565,6 +464,36 @@ ruin(Search *s, uint32_t u)
 	return true;
 }
 
+/* Takes a unit to f; in its class one that can be spared elsewhere takes its place, if there is one. */
+static bool
+replace(Search *s, uint32_t u, uint32_t f)
+{
+	uint32_t b = s->unit[u].in;
+	uint32_t from = NONE;
+	double least = INFINITY;
+
+	if (!search_move(s, u, f))
+		return false;
+	search_scan(s, b);
+	for (size_t j = 0; j < s->ntouched; j++)
+	{
+		uint32_t c = s->touched[j];
+		double loss;
+
+		if (c == f || s->instance[c].load <= s->model->k)
+			continue;
+		loss = s->instance[b].w - s->instance[c].w + s->temperature * search_random(s) * 0.3;
+		if (loss < least)
+		{
+			least = loss;
+			from = c;
+		}
+	}
+	if (from != NONE ? !search_take_spare(s, from, b, 1) : s->nloose > 0 && !search_move(s, s->loose[0], b))
+		return false;
+	return search_stands(s, b) || search_dissolve(s, b);
+}
+
 /* Tries one move; *delta is the change of cost.  False: out of memory. */
 bool
 search_try(Search *s, double *delta)
@@ -616,11 +545,13 @@ search_try(Search *s, double *delta)
 	if (s->g != NULL && s->instance[f].load == 0 && s->g[f] > 0 &&
 		search_random(s) >= exp(-s->g[f] / s->reach))
 		return true;
-	if (!search_take(s, u, f))
+	if (s->large && s->unit[u].in != NONE && !search_spares(s, u) && search_random(s) < REPLACED
+			? !replace(s, u, f)
+			: !search_take(s, u, f))
 		return false;
 	if (s->instance[f].load < model->k)
 	{
-		scan(s, f);
+		search_scan(s, f);
 		if (!fill(s, f, &ok))
 		{
 			if (!ok)

@@ -1,6 +1,6 @@
 /*
- * search.h: the state of ruin and recreate, shared by its eight files:
- * state.c (what is where), moves.c (a move), ruled.c (rules beyond k), anneal.c
+ * search.h: the state of ruin and recreate, shared by its nine files:
+ * state.c (what is where), scan.c (who fits an instance), moves.c (a move), ruled.c (rules beyond k), anneal.c
  * (the annealing), shared.c (the same by several processes), cross.c (the better of two states, piece by piece), parts.c
  * (exactly solved neighbourhoods) and merged.c (what several searches have used).
  */
@@ -301,10 +301,22 @@ extern bool search_rest_allowed(Search *s, const uint32_t *in);
 /* cross.c: where the state at hand is better than the best one saved, that follows it. */
 extern void search_cross(Search *s);
 
-/* moves.c */
+/* scan.c */
+
+/*
+ * Sorts the units of f by their class (SearchInstance.chain and count, s->touched), those
+ * at their fallback into s->loose, and stamps f's types.  Of a large instance
+ * only a stretch from a random place is looked at.
+ */
+extern void search_scan(Search *s, uint32_t f);
+
+/* Moves units of b that a scan has met to f, at most `rows` rows, all to spare.  False: no memory. */
+extern bool search_take_spare(Search *s, uint32_t b, uint32_t f, int64_t rows);
 
 /* After a scan of f: what dissolving b costs; its rows go to f or to their next class. */
 extern double search_dissolving(Search *s, uint32_t b, uint32_t f);
+
+/* moves.c */
 
 /* Tries one move; *delta is the change of cost.  False: out of memory. */
 extern bool search_try(Search *s, double *delta);
