@@ -1,6 +1,7 @@
 /*
  * moves.c: one move of ruin and recreate.  A unit goes to a cheaper
- * instance; a closed one is filled with rows to spare and with the rows of
+ * instance; in a class that is too small without it another takes its place, or that is
+ * dissolved; a closed one is filled with rows to spare and with the rows of
  * classes dissolved for it; what that frees opens the instances that save most,
  * or goes to its cheapest open class.
  */
