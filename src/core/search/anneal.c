@@ -25,8 +25,9 @@
 /* How often rows are assigned anew in a search. */
 #define REASSIGN 20
 
-/* Looks at each unit between two crossings of the state with the best one. */
+/* Looks at each unit between two crossings of the state with the best one: in a shared search looks are many. */
 #define CROSS 1
+#define CROSS_SHARED 4
 
 /* Tries between two looks at how much of the work is done: most are moves, and a small search has few. */
 #define LOOK_TRIES 16
@@ -240,7 +241,7 @@ anneal_shared(Search *s, double work, double time_share, double target)
 	SearchShared shared;
 	Cooling cooling;
 	double clock = s->pace->deadline > 0 ? s->env->now(s->env->arg) : 0;
-	int64_t cross = s->looks + CROSS * (int64_t) s->n;
+	int64_t cross = s->looks + CROSS_SHARED * (int64_t) s->n;
 	bool quench = false;
 	KanonStatus status = search_shared_open(&shared, s);
 
@@ -266,7 +267,7 @@ anneal_shared(Search *s, double work, double time_share, double target)
 				keep_best(s, &dirty);
 			if (status != KANON_OK || share >= 1)
 				break;
-			cross = s->looks + CROSS * (int64_t) s->n;
+			cross = s->looks + CROSS_SHARED * (int64_t) s->n;
 		}
 		kanon_tell_share(s->pace, share);
 		set_temperature(s, &cooling, share);
@@ -274,6 +275,7 @@ anneal_shared(Search *s, double work, double time_share, double target)
 		{
 			quench = true;
 			restore_best(s);
+			shared.changed = true;
 		}
 		status = search_shared_round(&shared, s);
 	}

@@ -330,7 +330,7 @@ typedef struct SearchShared
 	const KanonTeam *host; /* NULL: the caller is alone */
 	SearchMember *member;  /* the caller */
 	int64_t work;          /* of all rounds */
-	bool changed;          /* the state is not that of the rounds any more */
+	bool changed;          /* the state is not that of the rounds any more: for the caller to say */
 } SearchShared;
 
 /* To be closed in any case. */
@@ -339,7 +339,7 @@ extern KanonStatus search_shared_open(SearchShared *shared, Search *s);
 /* Tries at the temperature at hand; what they have moved shows in the next round. */
 extern KanonStatus search_shared_round(SearchShared *shared, Search *s);
 
-/* It shows now: the state may be looked at, and changed. */
+/* It shows now: the state may be looked at, and changed (shared->changed). */
 extern KanonStatus search_shared_settle(SearchShared *shared);
 extern void search_shared_close(SearchShared *shared);
 

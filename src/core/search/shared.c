@@ -73,6 +73,7 @@ struct SearchMember
 	Block *block;
 	int number;
 	bool begun;
+	bool made; /* the last round's moves are made already */
 	/* what a task has moved, to take it back */
 	KanonScratch scratch;
 	SearchLog *journal;
@@ -241,7 +242,7 @@ catch_up(SearchMember *member)
 	Block *block = member->block;
 
 	if (!block->load)
-		return make_moves(member, (int) (block->round & 1) ^ 1);
+		return member->made ? KANON_OK : make_moves(member, (int) (block->round & 1) ^ 1);
 	search_load(member->own, ilp_block_at(block, block->in));
 	member->own->cost = block->cost;
 	return KANON_OK;
@@ -408,6 +409,7 @@ search_shared_round(SearchShared *shared, Search *s)
 	if (together)
 		shared->host->start(shared->host->arg);
 	status = catch_up(shared->member);
+	shared->member->made = false;
 	if (status == KANON_OK)
 		status = do_tasks(shared->member);
 	if (together && !shared->host->wait(shared->host->arg))
@@ -444,8 +446,8 @@ search_shared_round(SearchShared *shared, Search *s)
 KanonStatus
 search_shared_settle(SearchShared *shared)
 {
-	if (shared->changed)
+	if (shared->changed || shared->member->made)
 		return KANON_OK;
-	shared->changed = true;
+	shared->member->made = true;
 	return make_moves(shared->member, (int) (shared->member->block->round & 1));
 }
