@@ -819,15 +819,107 @@ searched_by_a_team(void **state)
 	assert_true(rounds > 3 * cases);
 }
 
+/* Rounds of a search that is looked at after every third of them, and begun anew once. */
+#define LOOKED_AT 3
+#define ROUNDS 24
+
+/* A search of so many rounds, settled after every `often`; where its units (their number) are at every third, and what that costs. */
+static uint32_t
+search_rounds(const Asked *asked, const KanonTeam *team, int often, uint32_t **in, double *cost)
+{
+	KanonEnv *env = asked->model.env;
+	KanonPace pace = {.env = env, .phase = "test", .rows_left = -1};
+	Search s = {.model = &asked->model,
+				.env = env,
+				.scratch = {.env = env},
+				.pace = &pace,
+				.random = 5,
+				.cost = asked->model.base};
+	SearchShared shared;
+	uint32_t *begin;
+
+	assert_true(search_alloc(&s));
+	assert_int_equal(search_start(&s), KANON_OK);
+	begin = malloc(s.n * sizeof(*begin));
+	search_where(&s, begin);
+	env->pricing = team;
+	assert_int_equal(search_shared_open(&shared, &s), KANON_OK);
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		/* hot, so that much moves */
+		s.temperature = s.reach = 2 * s.scale;
+		assert_int_equal(search_shared_round(&shared, &s), KANON_OK);
+		if (round % often == 0 || round % LOOKED_AT == 0)
+			assert_int_equal(search_shared_settle(&shared), KANON_OK);
+		if (round % LOOKED_AT > 0)
+			continue;
+		in[round / LOOKED_AT] = malloc(s.n * sizeof(**in));
+		search_where(&s, in[round / LOOKED_AT]);
+		cost[round / LOOKED_AT] = s.cost;
+		if (round / LOOKED_AT != ROUNDS / LOOKED_AT / 2)
+			continue;
+		for (uint32_t u = 0; u < s.n; u++)
+			search_put(&s, u, begin[u]);
+		shared.changed = true;
+	}
+	search_shared_close(&shared);
+	env->pricing = NULL;
+	kanon_scratch_free(&s.scratch);
+	free(begin);
+	return s.n;
+}
+
+/* How often a shared search is looked at changes nothing, neither alone nor in a team. */
+static void
+looked_at_between_rounds(void **state)
+{
+	uint64_t random = 83;
+	int moved = 0;
+
+	(void) state;
+	for (int round = 0; round < exact_cases(40); round++)
+	{
+		Asked asked;
+		KanonTeam team;
+		uint32_t *in[3][ROUNDS / LOOKED_AT];
+		uint32_t n;
+		double cost[3][ROUNDS / LOOKED_AT];
+
+		ask(&asked, &random, round, ILP_ONE_SEARCH_ROWS);
+		team = (KanonTeam){&asked.turns, asked.most, turns_open, turns_start, turns_wait, turns_close};
+		n = search_rounds(&asked, NULL, LOOKED_AT, in[0], cost[0]);
+		search_rounds(&asked, NULL, 1, in[1], cost[1]);
+		search_rounds(&asked, &team, 2, in[2], cost[2]);
+		for (int at = 0; at < ROUNDS / LOOKED_AT; at++)
+			for (int other = 1; other < 3; other++)
+			{
+				assert_true(cost[other][at] == cost[0][at]);
+				assert_memory_equal(in[other][at], in[0][at], n * sizeof(uint32_t));
+				moved += at > 0 && cost[0][at] != cost[0][at - 1];
+			}
+		for (int run = 0; run < 3; run++)
+			for (int at = 0; at < ROUNDS / LOOKED_AT; at++)
+				free(in[run][at]);
+		asked_free(&asked);
+	}
+	assert_true(moved > exact_cases(40));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(box_is_exact),     cmocka_unit_test(box_lists_the_dearest),
-		cmocka_unit_test(steps_go_on),      cmocka_unit_test(cuts_tighten),
-		cmocka_unit_test(prices_choose),    cmocka_unit_test(rows_to_spare),
-		cmocka_unit_test(cuts_in_a_box),    cmocka_unit_test(ends_early),
-		cmocka_unit_test(shared_by_a_team), cmocka_unit_test(searched_by_a_team),
+		cmocka_unit_test(box_is_exact),
+		cmocka_unit_test(box_lists_the_dearest),
+		cmocka_unit_test(steps_go_on),
+		cmocka_unit_test(cuts_tighten),
+		cmocka_unit_test(prices_choose),
+		cmocka_unit_test(rows_to_spare),
+		cmocka_unit_test(cuts_in_a_box),
+		cmocka_unit_test(ends_early),
+		cmocka_unit_test(shared_by_a_team),
+		cmocka_unit_test(searched_by_a_team),
+		cmocka_unit_test(looked_at_between_rounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
