@@ -714,6 +714,28 @@ shared_by_a_team(void **state)
 	assert_true(rounds > 0 || ILP_TEAM_PAIRS > 1000);
 }
 
+/* What guides a search is everybody's: reduced costs in two rounds of three (to be freed), prices in one. */
+static double *
+guide(Asked *asked, uint64_t *random, int round)
+{
+	IlpModel *model = &asked->model;
+	double *g = NULL;
+
+	if (round % 3 > 0)
+	{
+		g = calloc(model->nf, sizeof(*g));
+		for (uint32_t f = 0; f < model->nf; f++)
+			g[f] = 2 * random_double(random) - 1;
+	}
+	if (round % 3 > 1)
+	{
+		model->price = calloc(model->m, sizeof(*model->price));
+		for (uint32_t i = 0; i < model->m; i++)
+			model->price[i] = model->c[i] * random_double(random);
+	}
+	return g;
+}
+
 /* A search by so many members. */
 static KanonStatus
 search_together(const IlpModel *model, const double *g, Turns *turns, int most, int64_t *work, double *cost,
@@ -752,23 +774,11 @@ searched_by_a_team(void **state)
 		IlpList open = {0};
 		double cost, same;
 		int64_t work_alone, work;
-		double *g = NULL;
+		double *g;
 
 		/* many rows alike make a table a large one */
 		ask(&asked, &random, round, ILP_ONE_SEARCH_ROWS);
-		/* what guides a search is everybody's */
-		if (round % 3 > 0)
-		{
-			g = calloc(model->nf, sizeof(*g));
-			for (uint32_t f = 0; f < model->nf; f++)
-				g[f] = 2 * random_double(&random) - 1;
-		}
-		if (round % 3 > 1)
-		{
-			asked.model.price = calloc(model->m, sizeof(*model->price));
-			for (uint32_t i = 0; i < model->m; i++)
-				model->price[i] = model->c[i] * random_double(&random);
-		}
+		g = guide(&asked, &random, round);
 		assert_int_equal(search_together(model, g, turns, 0, &work_alone, &cost, &alone), KANON_OK);
 		assert_int_equal(turns->rounds, 0);
 		assert_int_equal(search_together(model, g, turns, asked.most, &work, &same, &open), KANON_OK);
@@ -825,7 +835,8 @@ searched_by_a_team(void **state)
 
 /* A search of so many rounds, settled after every `often`; where its units (their number) are at every third, and what that costs. */
 static uint32_t
-search_rounds(const Asked *asked, const KanonTeam *team, int often, uint32_t **in, double *cost)
+search_rounds(const Asked *asked, const double *g, const KanonTeam *team, int often, uint32_t **in,
+			  double *cost)
 {
 	KanonEnv *env = asked->model.env;
 	KanonPace pace = {.env = env, .phase = "test", .rows_left = -1};
@@ -833,6 +844,7 @@ search_rounds(const Asked *asked, const KanonTeam *team, int often, uint32_t **i
 				.env = env,
 				.scratch = {.env = env},
 				.pace = &pace,
+				.g = g,
 				.random = 5,
 				.cost = asked->model.base};
 	SearchShared shared;
@@ -883,13 +895,15 @@ looked_at_between_rounds(void **state)
 		KanonTeam team;
 		uint32_t *in[3][ROUNDS / LOOKED_AT];
 		uint32_t n;
+		double *g;
 		double cost[3][ROUNDS / LOOKED_AT];
 
 		ask(&asked, &random, round, ILP_ONE_SEARCH_ROWS);
+		g = guide(&asked, &random, round);
 		team = (KanonTeam){&asked.turns, asked.most, turns_open, turns_start, turns_wait, turns_close};
-		n = search_rounds(&asked, NULL, LOOKED_AT, in[0], cost[0]);
-		search_rounds(&asked, NULL, 1, in[1], cost[1]);
-		search_rounds(&asked, &team, 2, in[2], cost[2]);
+		n = search_rounds(&asked, g, NULL, LOOKED_AT, in[0], cost[0]);
+		search_rounds(&asked, g, NULL, 1, in[1], cost[1]);
+		search_rounds(&asked, g, &team, 2, in[2], cost[2]);
 		for (int at = 0; at < ROUNDS / LOOKED_AT; at++)
 			for (int other = 1; other < 3; other++)
 			{
@@ -900,6 +914,8 @@ looked_at_between_rounds(void **state)
 		for (int run = 0; run < 3; run++)
 			for (int at = 0; at < ROUNDS / LOOKED_AT; at++)
 				free(in[run][at]);
+		free(g);
+		free(asked.model.price);
 		asked_free(&asked);
 	}
 	assert_true(moved > exact_cases(40));

@@ -25,7 +25,10 @@
 /* How often rows are assigned anew in a search. */
 #define REASSIGN 20
 
-/* Looks at each unit between two crossings of the state with the best one: in a shared search looks are many. */
+/*
+ * Looks at each unit between two crossings of the state with the best one.  A shared search passes over most
+ * units that it looks at.
+ */
 #define CROSS 1
 #define CROSS_SHARED 4
 

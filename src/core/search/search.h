@@ -330,7 +330,7 @@ typedef struct SearchShared
 	const KanonTeam *host; /* NULL: the caller is alone */
 	SearchMember *member;  /* the caller */
 	int64_t work;          /* of all rounds */
-	bool changed;          /* the state is not that of the rounds any more: for the caller to say */
+	bool changed; /* the state is not that of the rounds: whoever changes it says so, once it has settled */
 } SearchShared;
 
 /* To be closed in any case. */

@@ -3,10 +3,10 @@
  *
  * A round has a fixed number of tasks.  Each begins with the same state, tries so many moves,
  * with random numbers of its own, and notes those that it takes; then it takes them back.  After the
- * round all members make the tasks' moves, one task after the other, but for those that no longer
- * fit: a row has gone elsewhere, or a class would be left below k.  Of a large table that are few,
- * as a round moves a small part of its rows.  So every member has the same state again, in which
- * each list has the same order: whoever does which tasks, what is found is the same.
+ * round all members make the tasks' moves, one task after the other (the caller before the others, where
+ * it settles), but for those that no longer fit: a row has gone elsewhere, or a class would be left below
+ * k.  Of a large table that are few, as a round moves a small part of its rows.  So every member has the
+ * same state again, in which each list has the same order: whoever does which tasks, what is found is the same.
  */
 #include <math.h>
 #include <string.h>
