@@ -18,3 +18,12 @@ excerpt(const char *text)
 		return text;
 	return psprintf("%.*s...", pg_mbcliplen(text, (int) length, EXCERPT_BYTES), text);
 }
+
+void
+copy_clipped(char *to, const char *from, int size)
+{
+	int length = pg_mbcliplen(from, (int) strlen(from), size - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}

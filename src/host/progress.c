@@ -8,6 +8,7 @@
  */
 #include "compat.h"
 #include "host/progress.h"
+#include "host/excerpt.h"
 #include "host/lines.h"
 
 #include "catalog/pg_authid.h"
@@ -25,7 +26,9 @@ PG_FUNCTION_INFO_V1(kanon_progress_list);
 
 #define TRANCHE "kanon"
 #define PHASE_LENGTH 64
-#define NAME_LENGTH (2 * NAMEDATALEN + 8)
+
+/* "schema"."name", each of whose characters may be a quote that stands twice. */
+#define NAME_LENGTH (2 * (2 * NAMEDATALEN + 2) + 2)
 
 /* Between two updates of a place. */
 #define SAY_SECONDS 0.1
@@ -131,7 +134,7 @@ take_place(void)
 		mine->database = MyDatabaseId;
 		mine->role = GetUserId();
 		mine->since = GetCurrentTimestamp();
-		strlcpy(mine->phase, "starting", PHASE_LENGTH);
+		copy_clipped(mine->phase, "starting", PHASE_LENGTH);
 	}
 	LWLockRelease(lock);
 }
@@ -172,7 +175,7 @@ progress_say(const char *phase, double share, int64 left)
 	}
 	said = now;
 	LWLockAcquire(lock, LW_EXCLUSIVE);
-	strlcpy(mine->phase, phase, PHASE_LENGTH);
+	copy_clipped(mine->phase, phase, PHASE_LENGTH);
 	mine->done = mine->total = 0;
 	if (share > 0 && share < 1 && left >= 0)
 	{
@@ -194,7 +197,7 @@ progress_publication(const char *name, Oid owner)
 	if (mine == NULL)
 		return;
 	LWLockAcquire(lock, LW_EXCLUSIVE);
-	strlcpy(mine->publication, name, NAME_LENGTH);
+	copy_clipped(mine->publication, name, NAME_LENGTH);
 	mine->role = owner;
 	LWLockRelease(lock);
 }

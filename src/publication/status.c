@@ -3,6 +3,7 @@
  * kanon_releases and kanon_publication_status.
  */
 #include "compat.h"
+#include "host/excerpt.h"
 #include "host/lines.h"
 #include "publication/publication.h"
 
@@ -148,7 +149,7 @@ count_failures(const Release *release, void *arg)
 	if (release->number < tail->last_failure)
 		return;
 	tail->last_failure = release->number;
-	strlcpy(tail->error, release->error != NULL ? release->error : "", sizeof(tail->error));
+	copy_clipped(tail->error, release->error != NULL ? release->error : "", sizeof(tail->error));
 }
 
 /* The columns that the option allow_identifying names, as a name[]. */
