@@ -473,7 +473,7 @@ successive_write(Run *run)
 	spread_not(run->target, source, "Persons of releases before are looked after here.");
 	if (FAULT(staged_limited))
 		run_utility(psprintf("ALTER TABLE %s ADD CHECK (true)", run->target->building));
-	rel = table_open(run->target->relid, RowExclusiveLock);
+	rel = target_open(run->target);
 	bulk = bulk_begin(rel);
 	gate = gate_create(run->staged->building, run->staged->relid, RelationGetNumberOfAttributes(rel));
 	if (!target_is_plain(rel, run->target, source))

@@ -171,7 +171,7 @@ create_table(HierarchyBuild *build, int nlevels, Oid type)
 	}
 	target_create(build->target, &table);
 	/* a constraint that an event trigger slips in would print values */
-	rel = table_open(build->target->relid, RowExclusiveLock);
+	rel = target_open(build->target);
 	if (!target_is_plain(rel, build->target, &table))
 		raise_unsafe("It has other columns than a hierarchy, or constraints, indexes or triggers.");
 	return rel;

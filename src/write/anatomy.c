@@ -85,7 +85,7 @@ anatomy_sensitive_columns(const Source *source)
 static Relation
 open_plain(const Target *target, const Source *columns)
 {
-	Relation rel = table_open(target->relid, RowExclusiveLock);
+	Relation rel = target_open(target);
 
 	if (!target_is_plain(rel, target, columns))
 		raise_unsafe(

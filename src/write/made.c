@@ -17,7 +17,7 @@ void
 made_write(const Target *target, const Domains *domains, KanonDrawn *drawn, Border *border)
 {
 	const Source *source = domains->source;
-	Relation rel = table_open(target->relid, RowExclusiveLock);
+	Relation rel = target_open(target);
 	Shuffle *shuffle;
 	BulkWriter *bulk;
 	const Datum *values;

@@ -20,7 +20,7 @@ void
 points_write(const Target *target, const Points *points, const int64 *moved, Border *border)
 {
 	const Source *source = points->source;
-	Relation rel = table_open(target->relid, RowExclusiveLock);
+	Relation rel = target_open(target);
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon row", ALLOCSET_DEFAULT_SIZES);
 	Shuffle *shuffle;
 	BulkWriter *bulk;

@@ -232,7 +232,7 @@ sets_write(const Target *target, const Source *columns, Transactions *transactio
 {
 	SetsWriter writer = {.transactions = transactions, .forest = forest, .recoding = recoding};
 	uint32 most = longest(&transactions->sets);
-	Relation rel = table_open(target->relid, RowExclusiveLock);
+	Relation rel = target_open(target);
 	const Datum *kept;
 	const bool *kept_nulls;
 	int64 transaction;

@@ -591,7 +591,7 @@ spread_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 {
 	Spread spread = {
 		.target = target, .types = types, .problem = problem, .release = release, .border = border};
-	Relation rel = table_open(target->relid, RowExclusiveLock);
+	Relation rel = target_open(target);
 	char *rows, *classes;
 	int64 written;
 

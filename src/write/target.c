@@ -15,6 +15,7 @@
 #include "write/show.h"
 
 #include "access/relation.h"
+#include "access/table.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -343,6 +344,16 @@ is_published(Form_pg_attribute att, const SourceColumn *column, bool suppressibl
 		   att->atttypmod == typmod && att->attcollation == published_collation(column, suppressible);
 }
 
+Relation
+target_open(const Target *target)
+{
+	Relation rel = try_table_open(target->relid, RowExclusiveLock);
+
+	if (rel == NULL || strcmp(relation_name(target->relid), target->building) != 0)
+		raise_replaced(target->name);
+	return rel;
+}
+
 /*
  * An event trigger can do anything to a new table.  Rows are written past
  * constraints, indexes and triggers, so there must be none.
@@ -463,6 +474,7 @@ target_distribute(Target *target)
 		return;
 	}
 	error = attempt(copy_everywhere, target);
+	raise_unless_refused(error);
 	if (error == NULL)
 		return;
 	target->kind = TABLE_LOCAL;

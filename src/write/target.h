@@ -67,6 +67,12 @@ extern void target_column(SourceColumn *column);
 /* Raises if replacing a table (InvalidOid: none) would drop what a relation beside the source reads. */
 extern void target_spare(Oid replaced, const char *name, Oid read);
 
+/*
+ * To be written into; raises T_R_SERIALIZATION_FAILURE if it has been dropped, renamed or
+ * moved since it was created, as functions of a source can do.
+ */
+extern Relation target_open(const Target *target);
+
 /* Exactly the columns that were listed, as they were made, and nothing beside. */
 extern bool target_is_plain(Relation rel, const Target *target, const Source *source);
 

@@ -536,7 +536,7 @@ open_writer(const Target *target, const RowTypes *types, const KanonProblem *pro
 	writer->release = release;
 	writer->border = border;
 	writer->shown = shown_class_create(target, types->source, problem, release);
-	writer->rel = table_open(target->relid, RowExclusiveLock);
+	writer->rel = target_open(target);
 	if (!target_is_plain(writer->rel, target, types->source))
 		raise_unsafe(
 			"It has other columns than those that were listed, or constraints, indexes or triggers.");
