@@ -229,6 +229,20 @@ SELECT said('kanon_pattern_guided({}, ''{age,zip}'', 20, keep => ''{diagnosis}''
 INSERT INTO hold VALUES ('^everywhere', 'SELECT 1 / 0');
 SELECT said('kanon_pattern_guided({}, ''{age,zip}'', 20, keep => ''{diagnosis}'')', target => 'dist.further'), kind('further');
 DELETE FROM hold;
+-- a worker in trouble has not said that it cannot do such a thing: its error ends the call
+CREATE FUNCTION trouble(state text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = state, MESSAGE = 'a worker says so'; END $$;
+CREATE FUNCTION clear() RETURNS void LANGUAGE sql AS $$ DELETE FROM dist.hold; SET LOCAL client_min_messages = error; DROP TABLE IF EXISTS dist.further; SET LOCAL client_min_messages = notice $$;
+CREATE FUNCTION said_in_trouble(step text, state text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM clear();
+    INSERT INTO dist.hold VALUES (step, format('SELECT dist.trouble(%L)', state));
+    RETURN said('kanon_pattern_guided({}, ''{age,zip}'', 20, keep => ''{diagnosis}'')', target => 'dist.further');
+END $$;
+SELECT step, state, said_in_trouble(step, state) FROM unnest('{^distributed .*kanon_staging,^everywhere}'::text[]) AS step, unnest('{08006,08P01,40001,40P01,53100,53300,55006,57P01,57P03,XX000,XX001}'::text[]) AS state;
+DELETE FROM hold;
+-- what it says otherwise is taken for that
+SELECT step, state, said_in_trouble(step, state) FROM unnest('{^distributed .*kanon_staging,^everywhere}'::text[]) AS step, unnest('{0A000,42883,42501,22012}'::text[]) AS state;
+SELECT clear();
 CREATE VIEW odd AS SELECT age, zip, diagnosis, 1 AS kanon_place FROM few;
 SELECT said('kanon_pattern_guided({}, ''{age,zip}'', 20, keep => ''{diagnosis,kanon_place}'', replace => true)', 'odd'), kind('far');
 SELECT count(*) FROM far;

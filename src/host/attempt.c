@@ -44,6 +44,19 @@ raise_unless_of_value(ErrorData *error)
 		ReThrowError(error);
 }
 
+/* The server that was asked is in trouble: it has not said that it cannot do such a thing. */
+void
+raise_unless_refused(ErrorData *error)
+{
+	static const int trouble[] = {ERRCODE_CONNECTION_EXCEPTION,   ERRCODE_TRANSACTION_ROLLBACK,
+								  ERRCODE_INSUFFICIENT_RESOURCES, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+								  ERRCODE_OPERATOR_INTERVENTION,  ERRCODE_INTERNAL_ERROR};
+
+	for (int i = 0; error != NULL && i < lengthof(trouble); i++)
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_TO_CATEGORY(trouble[i]))
+			ReThrowError(error);
+}
+
 static ErrorData *
 in_subtransaction(void (*work)(void *arg), void *arg, bool undo)
 {

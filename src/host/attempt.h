@@ -28,6 +28,12 @@ extern bool raised_by_kanon(const ErrorData *error);
 extern void raise_unless_of_value(ErrorData *error);
 
 /*
+ * Of asking other servers for something (NULL: it is done): raises it unless they have said
+ * that they cannot do that, as when one of them is not there.
+ */
+extern void raise_unless_refused(ErrorData *error);
+
+/*
  * Locks a relation in ACCESS EXCLUSIVE mode when nobody uses it, and lets readers go on
  * until then; raises when that is not within lock_timeout.  `what` it is called: "view".
  * `check` (or NULL) is asked again and again whether it is worth waiting for.

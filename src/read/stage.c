@@ -132,6 +132,7 @@ source_stage(Source *source, int nkept, const char *schema, Oid kanon, bool pack
 	source->staged_seed = (int64) random_number();
 	source->functions = OidIsValid(kanon) ? pstrdup(quote_identifier(get_namespace_name(kanon))) : NULL;
 	error = attempt(copy_rows, &staging);
+	raise_unless_refused(error);
 	if (error != NULL)
 	{
 		source->functions = NULL;
