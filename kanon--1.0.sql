@@ -1385,10 +1385,13 @@ CREATE FUNCTION @extschema@.kanon_report_data(
     compare           boolean  DEFAULT false)
 RETURNS jsonb
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
--- where there are many runs, compiling the plan takes twenty times as long as the page
+-- compiling the plan takes many times as long as the page, and no cancel ends it
 SET jit = off
 BEGIN ATOMIC
-WITH r AS (
+WITH -- what the schema of these functions is called today
+home AS (
+    SELECT n.nspname AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'kanon'),
+r AS (
     SELECT u.*, coalesce((u.mechanism ->> 'rows')::bigint, u.row_count - u.dropped_rows) AS published_rows,
            to_char(u.started_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC' AS started,
            coalesce(u.options -> 'privacy', '[]') AS privacy,
@@ -1777,15 +1780,15 @@ SELECT jsonb_build_object(
                     WHEN EXISTS (SELECT FROM verdicts v WHERE v.verdict <> 'yes') THEN '{"verdict": "caution", "says": "The promise was kept. What is beside it has to be judged."}'
                     ELSE '{"verdict": "yes", "says": "The promise was kept."}'::jsonb END,
     'verdicts', (SELECT jsonb_agg(to_jsonb(v) - 'nr' ORDER BY v.nr, v.says) FROM verdicts v),
-    'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', '@extschema@', coalesce(r.publication, r.target),
+    'check', CASE WHEN r.transactions IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_transactions(%L, %L, k => %s%s%s);', (SELECT h.name FROM home h), coalesce(r.publication, r.target),
                          r.options -> 'items' ->> 0, r.k, ', m => ' || coalesce(r.options ->> 'm', r.options ->> 'p', '2'), CASE WHEN r.options ? 'transaction' THEN format(', transaction => %L', r.options ->> 'transaction') ELSE '' END)
                   WHEN r.mechanism IS NOT NULL THEN NULL
                   WHEN r.anatomy IS NOT NULL THEN format('SELECT min(n / most) AS l FROM (SELECT sum(c) AS n, max(c) AS most FROM (SELECT kanon_group, sum(kanon_count) AS c FROM %s GROUP BY kanon_group, %I) v GROUP BY kanon_group) g;', r.anatomy ->> 'sensitive_target', r.anatomy ->> 'sensitive')
-                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', '@extschema@', coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
+                  WHEN r.matches IS NOT NULL THEN format('SELECT * FROM %I.kanon_check_freeform(%L, %L, %L, %s%s);', (SELECT h.name FROM home h), coalesce(r.made_of, r.source), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.matches, coalesce(', k_column => ' || quote_literal(r.options ->> 'k_column'), '') || coalesce(', hierarchies => ' || quote_literal(r.options ->> 'hierarchies'), ''))
                   -- what is generalised, or a range or set, cannot be compared with a population as it is
                   WHEN r.population IS NOT NULL AND (EXISTS (SELECT FROM columns c WHERE c.levels <> '{}') OR (r.model = 'cluster' AND r.options ->> 'show' IS DISTINCT FROM 'suppress')) THEN NULL
-                  WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
-                  ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', '@extschema@', coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
+                  WHEN r.population IS NOT NULL THEN format('SELECT * FROM %I.kanon_risk(%L, %L, population => %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text, r.population)
+                  ELSE format('SELECT * FROM %I.kanon_check(%L, %L);', (SELECT h.name FROM home h), coalesce(r.publication, r.target), ARRAY(SELECT c.column_name FROM columns c ORDER BY c.ordinal)::text) END,
     'columns', coalesce((SELECT jsonb_agg(to_jsonb(c) - 'run' || jsonb_build_object(
                    'kept_share', c.kept / nullif(r.published_rows, 0)::float8, 'generalised_share', c.generalised / nullif(r.published_rows, 0)::float8) ORDER BY c.ordinal) FROM columns c), '[]'),
     'kept', coalesce((SELECT jsonb_agg(to_jsonb(x) - 'nr' ORDER BY x.nr) FROM kept x), '[]'),
@@ -1925,8 +1928,12 @@ CREATE FUNCTION @extschema@.kanon_explore(
     time_limit        interval DEFAULT '60 seconds')
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET jit = off
 BEGIN ATOMIC
-WITH tried AS (
+WITH -- what the schema of these functions is called today
+home AS (
+    SELECT n.nspname AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'kanon'),
+tried AS (
     SELECT chr(64 + s.nr::int) AS letter, s.nr AS series, s.method, s.hierarchies, f.*,
            s.method || CASE WHEN s.hierarchies IS NULL THEN ', no hierarchies' ELSE ', ' || s.hierarchies::text END AS what
     FROM (SELECT m.method, h.hierarchies, row_number() OVER (ORDER BY m.nr, h.nr) AS nr
@@ -1943,7 +1950,7 @@ points AS (
            coalesce((ln(1 / t.class_min::float8) - min(ln(1 / t.class_min::float8)) OVER ())
                     / nullif(max(ln(1 / t.class_min::float8)) OVER () - min(ln(1 / t.class_min::float8)) OVER (), 0), 0.5) * 0.9 + 0.05 AS x,
            coalesce(t.gcp / nullif(max(t.gcp) OVER (), 0), 0) AS y,
-           format('SELECT * FROM %I.kanon_pattern_guided(%L, %L, %L, %s, method => %L%s%s, residual => ''drop'');', '@extschema@',
+           format('SELECT * FROM %I.kanon_pattern_guided(%L, %L, %L, %s, method => %L%s%s, residual => ''drop'');', (SELECT h.name FROM home h),
                   format('%I.%I', n.nspname, c.relname), c.relname || '_public', quasi_identifiers::text, t.k, t.method,
                   ', keep => ' || quote_literal(nullif(kanon_explore.keep::text, '{}')), ', hierarchies => ' || quote_literal(t.hierarchies)) AS call
     FROM tried t, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source AND t.class_min > 0)

@@ -23,6 +23,10 @@ SELECT what, name FROM (
     WHERE a.attnum > 0) n
 WHERE name !~ '^[a-z_][a-z0-9_]*$' OR name IN (SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T'));
 
+-- functions in SQL that run for longer than their plans take to compile
+SELECT p.proname, p.proconfig FROM ours o JOIN pg_proc p ON o.classid = 'pg_proc'::regclass AND p.oid = o.objid
+WHERE p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'sql') AND length(pg_get_functiondef(p.oid)) > 2000 ORDER BY 1;
+
 -- the options of the table in options.c are the arguments of the functions, in its order, with its types and defaults
 SELECT f.function, f.arguments = p.arguments AS same,
        CASE WHEN f.arguments <> p.arguments THEN concat_ws(E'\n', f.arguments, p.arguments) END AS difference
