@@ -9,6 +9,7 @@
 #include "host/catalog.h"
 #include "host/gate.h"
 
+#include "access/nbtree.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
@@ -16,6 +17,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 static void
 set_here(const char *name, const char *value)
@@ -156,4 +158,23 @@ relation_name(Oid relid)
 	if (name == NULL)
 		return NULL;
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
+}
+
+bool
+equal_is_identical(Oid type, Oid collation)
+{
+	const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+	Oid base = getBaseType(type);
+	Oid function;
+
+	/*
+	 * Without typmod padding varies, which btree never meets in one index.  Older minor releases made
+	 * catalogs that say of intervals that they are identical, by mistake.
+	 */
+	if (base == BPCHAROID || base == INTERVALOID || !OidIsValid(entry->btree_opf))
+		return false;
+	function =
+		get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, BTEQUALIMAGE_PROC);
+	return OidIsValid(function) &&
+		   DatumGetBool(OidFunctionCall1Coll(function, collation, ObjectIdGetDatum(entry->btree_opintype)));
 }

@@ -26,6 +26,9 @@ extern char *column_definition(const char *quoted, Oid type, int32 typmod, Oid c
 /* InvalidOid: it is gone. */
 extern Oid relation_owner(Oid relid);
 
+/* Have equal values of a type equal bytes, so that they look the same?  As btree's deduplication asks. */
+extern bool equal_is_identical(Oid type, Oid collation);
+
 /* True if reading the one means reading the other (itself, views, partitions). */
 extern bool relation_reads(Oid reader, Oid relid);
 

@@ -11,11 +11,11 @@
 #include "read/dictionary.h"
 #include "core/kanon.h"
 #include "core/util/hash.h"
+#include "host/catalog.h"
 #include "read/number.h"
 
 #include <math.h>
 
-#include "access/nbtree.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "lib/qunique.h"
@@ -71,21 +71,6 @@ struct Dictionary
 	char *arena;                /* values by reference are stored one after the other */
 	Size arena_left;
 };
-
-/* As btree's deduplication asks: can equal values differ in their bytes? */
-static bool
-equal_is_identical(const TypeCacheEntry *entry, Oid collation)
-{
-	Oid function;
-
-	/* without typmod its padding varies, which btree never meets in one index */
-	if (getBaseType(entry->type_id) == BPCHAROID || !OidIsValid(entry->btree_opf))
-		return false;
-	function =
-		get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype, BTEQUALIMAGE_PROC);
-	return OidIsValid(function) &&
-		   DatumGetBool(OidFunctionCall1Coll(function, collation, ObjectIdGetDatum(entry->btree_opintype)));
-}
 
 static int
 tree_compare(const RBTNode *a, const RBTNode *b, void *arg)
@@ -181,16 +166,15 @@ dictionary_create(MemoryContext parent, const SourceColumn *column)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "kanon dictionary", ALLOCSET_DEFAULT_SIZES);
 	Dictionary *dict = MemoryContextAllocZero(context, sizeof(Dictionary));
-	TypeCacheEntry *entry =
-		lookup_type_cache(column->type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_PROC_FINFO |
-											TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
+	TypeCacheEntry *entry = lookup_type_cache(
+		column->type, TYPECACHE_HASH_PROC_FINFO | TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
 	MemoryContext old;
 
 	dict->context = context;
 	dict->type = column->type;
 	dict->collation = column->collation;
 	get_typlenbyval(column->type, &dict->typlen, &dict->typbyval);
-	dict->image = equal_is_identical(entry, column->collation);
+	dict->image = equal_is_identical(column->type, column->collation);
 	if (OidIsValid(entry->hash_proc))
 		dict->hash = &entry->hash_proc_finfo;
 	if (OidIsValid(entry->cmp_proc))

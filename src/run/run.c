@@ -7,8 +7,6 @@
 #include "host/settings.h"
 #include "host/nearest.h"
 #include "run/run.h"
-#include "read/labels.h"
-#include "read/roles.h"
 #include "read/stage.h"
 #include "write/classify.h"
 #include "write/mask.h"
@@ -17,6 +15,7 @@
 #include "write/write.h"
 #include "run/args.h"
 #include "run/aside.h"
+#include "run/identifiers.h"
 #include "run/parted.h"
 #include "run/pricing.h"
 #include "run/stable.h"
@@ -106,88 +105,6 @@ find_class_column(Run *run, const char *name)
 	memcpy(grouped, source->qis, sizeof(SourceColumn) * source->nqis);
 	grouped[source->nqis] = *run->class_column;
 	source_check_groupable(grouped, source->nqis + 1);
-}
-
-/* Columns that are labelled as identifiers are refused, but for those that the caller answers for. */
-static void
-check_identifiers(Run *run)
-{
-	Source *source = run->source;
-	int n = 0;
-	char **allowed = run->request->allow_identifying != NULL
-						 ? name_array(run->request->allow_identifying, "allow_identifying", &n)
-						 : NULL;
-
-	for (int i = 0; i < n; i++)
-	{
-		Nearest nearest = nearest_to(allowed[i]);
-		bool found = false;
-
-		for (int c = 0; c < source->nqis + source->nkept; c++)
-		{
-			SourceColumn *column = c < source->nqis ? &source->qis[c] : &source->kept[c - source->nqis];
-
-			nearest_try(&nearest, column->name);
-			if (strcmp(column->name, allowed[i]) == 0)
-				found = column->may_identify = true;
-		}
-		if (!found)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("allow_identifying names \"%s\", which is not published", allowed[i]),
-					 errhint("%s", nearest_hint(&nearest,
-												"Name columns of keep or quasi_identifiers, or nothing."))));
-	}
-	labels_refuse_identifiers(source->relid, source->qis, source->nqis);
-	labels_refuse_identifiers(source->relid, source->kept, source->nkept);
-}
-
-/*
- * A name that several rows share is no value of their own, and it names somebody all the same.  What
- * columns are called is not enough to refuse them: it is told, and recorded.
- */
-static void
-look_for_names(Run *run)
-{
-	const Source *source = run->source;
-	const char **found = palloc(sizeof(char *) * Max(source->nkept, 1));
-	StringInfoData names;
-	int n = 0;
-
-	if (run->request->target == NULL)
-		return;
-	initStringInfo(&names);
-	for (int i = 0; i < source->nkept; i++)
-	{
-		const SourceColumn *column = &source->kept[i];
-		bool preferred;
-		char category;
-		const char *why;
-
-		get_type_category_preferred(getBaseType(column->type), &category, &preferred);
-		/* free text is text */
-		if (column->may_identify || column->mask != NULL ||
-			role_by_name(column->name, false, category == TYPCATEGORY_STRING ? INFINITY : 0, &why) !=
-				ROLE_IDENTIFIER ||
-			label_answers(source->relid, get_attnum(source->relid, column->name)))
-			continue;
-		appendStringInfo(&names, "%s\"%s\"", n > 0 ? ", " : "", column->name);
-		found[n++] = column->name;
-	}
-	if (n > 0)
-	{
-		run->may_name = name_list(found, n);
-		ereport(NOTICE,
-				(errmsg_plural("kept column %s may name persons", "kept columns %s may name persons", n,
-							   names.data),
-				 errdetail_plural(
-					 "It is called like a name, number or address of persons, or like free text.",
-					 "They are called like names, numbers or addresses of persons, or like free text.", n),
-				 errhint("Leave out or mask what names persons, or answer for it by allow_identifying. The "
-						 "label 'keep' says of a column that it names nobody.")));
-	}
-	pfree(names.data);
-	pfree(found);
 }
 
 /* The arguments, and what was told of them. */
@@ -481,8 +398,7 @@ begin(Request *request, bool whole)
 	SPI_connect();
 	steps->open(run);
 	masks_read(run->source, request->mask, request->key, request->mask_key);
-	check_identifiers(run);
-	look_for_names(run);
+	identifiers_check(run);
 	source_snapshot(run->source);
 	run->record.source = run->source->name;
 	steps->beside(run);

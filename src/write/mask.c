@@ -38,7 +38,10 @@ pseudonym(Masks *masks, Mask *mask, Datum value)
 	return PointerGetDatum(mask->pseudonym);
 }
 
-/* The same for all columns of a person, so that the time between them stays. */
+/*
+ * The same for all columns of a person, so that the time between them stays.  Shifts are whole seconds,
+ * or days: a fraction of a second would stay as it is, and is a row's own.
+ */
 static Datum
 shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 {
@@ -57,20 +60,24 @@ shifted(Masks *masks, Mask *mask, Datum value, Datum person, bool nobody)
 	by = (int64) (drawn % span) - mask->days * unit;
 	if (mask->base == DATEOID)
 	{
-		int64 date = DatumGetDateADT(value) + by;
+		DateADT date = DatumGetDateADT(value);
 
-		return DATE_NOT_FINITE(DatumGetDateADT(value)) || !IS_VALID_DATE(date)
-				   ? value
-				   : DateADTGetDatum((DateADT) date);
+		if (DATE_NOT_FINITE(date))
+			return value;
+		/* the other way where the type ends */
+		return DateADTGetDatum((DateADT) (IS_VALID_DATE(date + by) ? date + by : date - by));
 	}
 	else
 	{
 		Timestamp at = DatumGetTimestamp(value);
+		int64 fraction = at % USECS_PER_SEC;
 		int64 sum;
 
-		if (TIMESTAMP_NOT_FINITE(at) || pg_add_s64_overflow(at, by * USECS_PER_SEC, &sum) ||
-			!IS_VALID_TIMESTAMP(sum))
+		if (TIMESTAMP_NOT_FINITE(at))
 			return value;
+		at -= fraction;
+		if (pg_add_s64_overflow(at, by * USECS_PER_SEC, &sum) || !IS_VALID_TIMESTAMP(sum))
+			sum = at - by * USECS_PER_SEC;
 		return TimestampGetDatum(sum);
 	}
 }
@@ -123,16 +130,17 @@ rounded(const Mask *mask, Datum value)
 	}
 }
 
+/* (A value that equals a bound is spelled as the bound is.) */
 static Datum
 cut(const Mask *mask, Datum value)
 {
 	if (mask->top.known &&
-		DatumGetInt32(FunctionCall2Coll(mask->compare, InvalidOid, value, mask->top.value)) > 0)
+		DatumGetInt32(FunctionCall2Coll(mask->compare, InvalidOid, value, mask->top.value)) >= 0)
 		value = mask->top.value;
 	if (mask->bottom.known &&
-		DatumGetInt32(FunctionCall2Coll(mask->compare, InvalidOid, value, mask->bottom.value)) < 0)
+		DatumGetInt32(FunctionCall2Coll(mask->compare, InvalidOid, value, mask->bottom.value)) <= 0)
 		value = mask->bottom.value;
-	return mask->step != NULL ? rounded(mask, value) : value;
+	return spelling_plain(mask->base, mask->step != NULL ? rounded(mask, value) : value);
 }
 
 /* Where characters end that are so many from the beginning; texts are ASCII, mostly. */
@@ -142,9 +150,12 @@ clip(const char *text, int length, int characters, bool ascii)
 	return ascii ? Min(characters, length) : pg_mbcharcliplen(text, length, characters);
 }
 
-/* How much is hidden is not told; nothing is shown of a text that would be shown whole. */
+/* At least half of a text stays hidden, and so many characters; of a text that is too short for that, all. */
+#define LEAST_HIDDEN 3
+
+/* How much is hidden is not told. */
 static Datum
-part(const Mask *mask, Datum value)
+part(Mask *mask, Datum value)
 {
 	static const char hidden[] = "***";
 	const int stars = sizeof(hidden) - 1;
@@ -161,11 +172,14 @@ part(const Mask *mask, Datum value)
 		bits |= (unsigned char) text[i];
 	characters = bits < 0x80 ? length : pg_mbstrlen_with_len(text, length);
 	end = length;
-	if (characters > mask->first + mask->last)
+	if (characters - mask->first - mask->last >= Max(LEAST_HIDDEN, (characters + 1) / 2))
 	{
+		mask->shows = true;
 		begin = clip(text, length, mask->first, bits < 0x80);
 		end = clip(text, length, characters - mask->last, bits < 0x80);
 	}
+	else
+		mask->hidden = true;
 	shown = palloc(VARHDRSZ + begin + stars + length - end);
 	SET_VARSIZE(shown, VARHDRSZ + begin + stars + length - end);
 	memcpy(VARDATA(shown), text, begin);
@@ -190,13 +204,27 @@ masks_expect(const Masks *masks, const Datum *values, const bool *nulls)
 			mask_key_expect(masks->keyed[i], values[masks->keyed[i]->place]);
 }
 
-void
-masks_apply(Masks *masks, const Datum *values, const bool *nulls)
+/* The row as it is spelled, which is the row itself where there is one way alone to spell it. */
+static const Datum *
+spelled(Masks *masks, const Datum *values, const bool *nulls)
 {
+	if (masks->spelling == NULL)
+		return values;
+	for (int i = 0; i < masks->n; i++)
+		masks->spelled[i] =
+			masks->spelling[i] == NULL || nulls[i] ? values[i] : spelling_of(masks->spelling[i], values[i]);
+	return masks->spelled;
+}
+
+void
+masks_apply(Masks *masks, const Datum *given, const bool *nulls)
+{
+	const Datum *values;
 	MemoryContext old;
 
 	MemoryContextReset(masks->row);
 	old = MemoryContextSwitchTo(masks->row);
+	values = spelled(masks, given, nulls);
 	for (int i = 0; i < masks->n; i++)
 	{
 		Mask *mask = masks->columns[i]->mask;
@@ -313,6 +341,53 @@ begin_mask(Masks *masks, Mask *mask, int64 rows, int64 k)
 		mask_anon_begin(masks, mask);
 }
 
+/* Is what a mask shows of equal values the same, however they are spelled? */
+static bool
+shows_alike(const Mask *mask)
+{
+	return mask != NULL && (mask->kind == MASK_CONSTANT || (mask->kind == MASK_NUMBER && mask->step != NULL));
+}
+
+static bool
+needs_spelling(const SourceColumn *column)
+{
+	return !shows_alike(column->mask) && spelling_varies(column);
+}
+
+static void
+begin_spelling(Masks *masks)
+{
+	masks->spelling = NULL;
+	for (int i = 0; i < masks->n; i++)
+	{
+		if (!needs_spelling(masks->columns[i]))
+			continue;
+		if (masks->spelling == NULL)
+		{
+			masks->spelling = palloc0(sizeof(Spelling *) * masks->n);
+			masks->spelled = palloc(sizeof(Datum) * masks->n);
+		}
+		masks->spelling[i] = spelling_begin(masks->columns[i], masks->border);
+	}
+}
+
+void
+masks_spell(Source *source)
+{
+	for (int i = 0; i < source->nkept && source->masks == NULL; i++)
+		if (needs_spelling(&source->kept[i]))
+			source->masks = palloc0(sizeof(Masks));
+}
+
+bool
+masks_any(const Source *source)
+{
+	for (int i = 0; i < source->nkept && source->masks != NULL; i++)
+		if (source->kept[i].mask != NULL)
+			return true;
+	return false;
+}
+
 void
 masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 {
@@ -336,6 +411,7 @@ masks_begin(const Source *source, int64 rows, int64 k, Border *border)
 	for (int i = 0; i < source->nkept; i++)
 		if (source->kept[i].mask != NULL)
 			begin_mask(masks, source->kept[i].mask, rows, k);
+	begin_spelling(masks);
 }
 
 void
@@ -350,6 +426,19 @@ masks_look(const Masks *masks, const Datum *values, const bool *nulls)
 		note_quantile(&mask->top, values[mask->place]);
 		note_quantile(&mask->bottom, values[mask->place]);
 	}
+	for (int i = 0; i < masks->n && masks->spelling != NULL; i++)
+		if (masks->spelling[i] != NULL && !nulls[i])
+			spelling_note(masks->spelling[i], values[i]);
+}
+
+/* Quantiles are values of rows, and spelled as these are. */
+static void
+spell_bounds(Mask *mask, Spelling *spelling)
+{
+	if (mask->top.known && mask->top.quantile != 0)
+		mask->top.value = spelling_of(spelling, mask->top.value);
+	if (mask->bottom.known && mask->bottom.quantile != 0)
+		mask->bottom.value = spelling_of(spelling, mask->bottom.value);
 }
 
 void
@@ -359,6 +448,8 @@ masks_looked(const Masks *masks, int64 k)
 	{
 		find_quantile(masks->cut[i], &masks->cut[i]->top, true, k);
 		find_quantile(masks->cut[i], &masks->cut[i]->bottom, false, k);
+		if (masks->spelling != NULL && masks->spelling[masks->cut[i]->place] != NULL)
+			spell_bounds(masks->cut[i], masks->spelling[masks->cut[i]->place]);
 	}
 }
 
@@ -374,7 +465,7 @@ masks_read_source(const Source *source, int64 k)
 {
 	Gate *gate;
 
-	if (source->masks == NULL || source->masks->ncut == 0)
+	if (source->masks == NULL || (source->masks->ncut == 0 && source->masks->spelling == NULL))
 		return;
 	gate = gate_create(source->name, source->relid, source->nkept);
 	gate_columns(gate, source->kept, source->nkept);
@@ -425,6 +516,20 @@ masks_count(Masks *masks, int64 rows)
 	}
 }
 
+static void
+raise_too_much(const Mask *mask)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("\"partial\" of column \"%s\" in mask would show too much", mask->column->name),
+			 errdetail("At least half of a text stays hidden, and at least %d characters; no text of the "
+					   "column is long enough for %d at the beginning and %d at the end.",
+					   LEAST_HIDDEN, mask->first, mask->last),
+			 errhint("Show less, such as '{\"%s\": {\"partial\": [%d, %d]}}', or mask it whole by "
+					 "{\"pseudonym\": \"release\"}.",
+					 mask->column->name, mask->first / 2, mask->last / 2)));
+}
+
 void
 masks_end(Masks *masks)
 {
@@ -440,6 +545,10 @@ masks_end(Masks *masks)
 			mask_key_end(masks, mask);
 		if (mask != NULL && mask->kind == MASK_ANON)
 			mask_anon_end(mask);
+		if (mask != NULL && mask->kind == MASK_PARTIAL && mask->hidden && !mask->shows)
+			raise_too_much(mask);
+		if (masks->spelling != NULL && masks->spelling[i] != NULL)
+			spelling_end(masks->spelling[i]);
 	}
 }
 
@@ -465,7 +574,7 @@ masks_beside(const Source *source)
 	SourceColumn *columns;
 	int n = 0;
 
-	if (masks == NULL)
+	if (!masks_any(source))
 		return NULL;
 	columns = palloc(sizeof(SourceColumn) * source->nkept);
 	for (int i = 0; i < source->nkept; i++)
@@ -494,7 +603,7 @@ find_sums(const Target *target, const Source *source)
 void
 masks_verify(const Target *target, const Source *source)
 {
-	if (source->masks == NULL)
+	if (!masks_any(source))
 		return;
 	find_sums(target, source);
 	for (int i = 0; i < source->nkept; i++)
@@ -510,7 +619,7 @@ masks_verify(const Target *target, const Source *source)
 void
 masks_recount(const Target *target, const Source *source)
 {
-	if (source->masks == NULL)
+	if (!masks_any(source))
 		return;
 	find_sums(target, source);
 	for (int i = 0; i < source->nkept; i++)

@@ -1,6 +1,6 @@
 /*
- * mask.h: kept columns that are published masked: pseudonyms, rounded and cut numbers,
- * parts of texts, shifted dates, constants.
+ * mask.h: kept columns as they are published: in one spelling per value, and masked by
+ * pseudonyms, rounded and cut numbers, parts of texts, shifted dates, constants.
  *
  * A mask is applied to each row as it is written.  What is then in the target is compared
  * with what was masked; a NULL stays NULL, but for a constant.
@@ -10,6 +10,7 @@
 
 #include "host/border.h"
 #include "read/rowtypes.h"
+#include "write/spelling.h"
 #include "write/target.h"
 
 #include "common/hmac.h"
@@ -66,6 +67,8 @@ typedef struct Mask
 	MaskBound bottom;
 	int first; /* characters that are shown */
 	int last;
+	bool shows;  /* a text was long enough to show some of it */
+	bool hidden; /* or none of it: too much would be shown */
 	Datum constant;
 	bool isnull;
 	Expr *expression; /* of kept columns, by their places */
@@ -101,7 +104,9 @@ typedef struct Masks
 	bool hmac_keeps[2];   /* its key */
 	Border *border;
 	MemoryContext row;
-	Datum *values; /* [n] of the row at hand */
+	Spelling **spelling; /* [n] of columns whose equal values can look different, or NULL */
+	Datum *spelled;      /* [n] the row at hand before it is masked */
+	Datum *values;       /* [n] of the row at hand */
 	bool *nulls;
 	RowsBeside beside; /* masked columns of the target */
 	bool summed;       /* it was read with them */
@@ -114,6 +119,12 @@ typedef struct Masks
  * whole may be of a column that identifies.
  */
 extern void masks_read(Source *source, Jsonb *masks, const char *key, const bytea *lasting);
+
+/* After masks_read: of kept columns that can spell equal values differently one spelling is published. */
+extern void masks_spell(Source *source);
+
+/* Is a kept column masked? */
+extern bool masks_any(const Source *source);
 
 /* The type of a masked column in the target; it has no typmod. */
 extern Oid mask_type(const Mask *mask, Oid *collation);

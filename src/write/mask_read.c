@@ -9,8 +9,10 @@
 
 #include <math.h>
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -191,8 +193,13 @@ read_partial(Mask *mask, const MaskForm *form, const JsonbValue *value)
 	JsonbContainer *list = value->type == jbvBinary ? value->val.binary.data : NULL;
 	double shown[2];
 
-	if (mask->base != TEXTOID && mask->base != VARCHAROID && mask->base != BPCHAROID)
-		refuse_type(mask->column, form, "Texts have parts.");
+	/* (a type that is text without a cast, such as citext, is text in the target, whose equality is that of letters) */
+	if (!IsBinaryCoercible(mask->base, TEXTOID) && mask->base != BPCHAROID)
+		refuse_type(mask->column, form, "Texts have parts: cast the column to text in a view of the source.");
+	if (mask->base != VARCHAROID && mask->base != BPCHAROID)
+		mask->type = TEXTOID;
+	if (!OidIsValid(mask->collation) || !get_collation_isdeterministic(mask->collation))
+		mask->collation = DEFAULT_COLLATION_OID;
 	if (list == NULL || !JsonContainerIsArray(list) || JsonContainerSize(list) != 2)
 		raise_form(mask->column, form, "how many characters are shown at the beginning and at the end");
 	for (int i = 0; i < 2; i++)
@@ -381,6 +388,21 @@ check_persons(const Source *source, const char *key)
 	}
 }
 
+/* A mask as an object: "pseudonym" alone is short for {"pseudonym": "release"}, which could mean nothing else. */
+static JsonbContainer *
+mask_object(const SourceColumn *column, const JsonbValue *value)
+{
+	if (value->type == jbvString && value->val.string.len == strlen("pseudonym") &&
+		memcmp(value->val.string.val, "pseudonym", value->val.string.len) == 0)
+		return &DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("{\"pseudonym\": \"release\"}")))
+					->root;
+	if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("the mask of column \"%s\" must be a JSON object", column->name),
+						errhint("Write it like '{\"%s\": {\"pseudonym\": \"release\"}}'.", column->name)));
+	return value->val.binary.data;
+}
+
 void
 masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting)
 {
@@ -409,12 +431,7 @@ masks_read(Source *source, Jsonb *json, const char *key, const bytea *lasting)
 			column = find_kept(source, pnstrdup(value.val.string.val, value.val.string.len));
 		if (token != WJB_VALUE)
 			continue;
-		if (value.type != jbvBinary || !JsonContainerIsObject(value.val.binary.data))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the mask of column \"%s\" must be a JSON object", column->name),
-					 errhint("Write it like '{\"%s\": {\"pseudonym\": \"release\"}}'.", column->name)));
-		column->mask = read_mask(column, value.val.binary.data, source, masks);
+		column->mask = read_mask(column, mask_object(column, &value), source, masks);
 		masks->n++;
 		/* what is shown instead says nothing of the value but where it is the same */
 		if (column->mask->kind == MASK_PSEUDONYM || column->mask->kind == MASK_CONSTANT)

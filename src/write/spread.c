@@ -24,6 +24,7 @@
 #include "write/counted.h"
 #include "write/divided.h"
 #include "write/lookup.h"
+#include "write/mask.h"
 #include "write/shown_class.h"
 #include "write/verify.h"
 
@@ -113,7 +114,8 @@ static const char *
 obstacle(const Target *target, const Source *source, const KanonProblem *problem)
 {
 	if (source->masks != NULL)
-		return "Kept columns are masked.";
+		return masks_any(source) ? "Kept columns are masked."
+								 : "Equal values of a kept column can look different.";
 	if (counts_persons(problem) && !target->mark && !kanon_privacy_monotone(problem->privacy))
 		return "A privacy rule counts persons, and classes may look alike.";
 	for (int c = 0; c < source->ngrouped; c++)
