@@ -51,15 +51,6 @@ SELECT regular FROM kanon_check_freeform('few', 'few_best', '{a,b}', 4);
 SELECT * FROM kanon_freeform('person', 'x', '{age,city}', 12, method => 'mip');
 
 \set VERBOSITY terse
--- classes that may overlap, each with three of a population for itself: three are (a, b), all published, and one is (a, c); then two more are
-CREATE TABLE overlap (x text, y text);
-INSERT INTO overlap SELECT 'a', 'b' FROM generate_series(1, 3) UNION ALL SELECT 'a', 'c';
-CREATE TABLE hamlet AS TABLE overlap;
-SELECT m AS method, p.classes, p.row_count, p.cost FROM unnest('{ilp,best,improve}'::text[]) m, kanon_pattern_guided('overlap', 'over_' || m, '{x,y}', 3, method => m, residual => 'error', privacy => ARRAY[kanon_k_map('hamlet')]) p;
-SELECT * FROM over_ilp ORDER BY x, y;
-INSERT INTO hamlet VALUES ('a', 'c'), ('a', 'c');
-SELECT m AS method, p.classes, p.row_count, p.cost FROM unnest('{ilp,best,improve}'::text[]) m, kanon_pattern_guided('overlap', 'over_' || m, '{x,y}', 3, method => m, replace => true, privacy => ARRAY[kanon_k_map('hamlet')]) p;
-SELECT classes, row_count, cost, lower_bound FROM kanon_cluster('overlap', 'over_triples', '{x,y}', 3, method => 'triples', privacy => ARRAY[kanon_k_map('hamlet')]);
 DROP SCHEMA glpk_test CASCADE;
 
 -- so many sets that not all find room, and those that do make no graph: what hungarian found, and a bound

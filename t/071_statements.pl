@@ -81,6 +81,8 @@ sub call
 	  : $chance{$function} ? "'visits', 'TARGET', '{" . join(',', chance_columns($function)) . "}'"
 	  : "'visits', 'TARGET', '{age,zip,sex}', %s";
 
+	# only these take rules about populations
+	return if $rule =~ /presence|k_map/ && !($function =~ /full_domain|subtree/ || $method eq 'mondrian' || $method eq 'greedy' && $rule eq 'k_map');
 	push @options, "method => '$method'" unless $function eq 'anatomy' || $chance{$function};
 	push @options, "residual => '$residual'" if $residual;
 	push @options, "privacy => ARRAY[$privacy{$rule}]" if $privacy{$rule};
@@ -218,31 +220,12 @@ sub shares
 		  ON f.class = c.class AND f.value = v.value)";
 }
 
-# Of each class the rows, and what of a population belongs to it: what matches it; where classes are taken in turn, and
-# no class of an earlier pattern, or earlier class.
+# Of each class the rows, and what of a population matches it.
 sub belong
 {
 	my ($population) = @_;
 	my $fits = join ' AND ', map { $call->{sql} =~ /sibling/ ? "t.$_\::text IS NOT DISTINCT FROM " . finest($_) : '(' . matches($_) . ')' } @qis;
-	my $marked = grep { $_ eq 'kanon_pattern' } @{ columns_of() };
-	my $pattern = $marked ? 'kanon_pattern' : join ' || ', map { "CASE WHEN $_ IS NULL THEN '*' ELSE '-' END" } @qis;
-	my ($place, $earlier) = ('0', 'false');
-
-	if ($call->{function} eq 'pattern_guided')
-	{
-		(my $again = $call->{sql}) =~ s/SELECT FROM/SELECT pattern FROM/;
-		$again =~ s/\)$/, dry_run => true)/;
-		$place = "array_position('{" . join(',', @{ $db->selectcol_arrayref($again) }) . "}', $pattern)";
-	}
-	# clusters by their numbers
-	elsif ($call->{function} eq 'cluster' && $call->{method} ne 'mondrian')
-	{
-		$place = "(SELECT q.class FROM kanon_equivalence_classes q WHERE q.run = $call->{run}"
-		  . join('', map { " AND q.shown->>'$_' IS NOT DISTINCT FROM $_\::text" } @qis) . ')';
-	}
-	($earlier = $fits) =~ s/\bt\./e./g if $place ne '0';
-	return @{ $db->selectall_arrayref("WITH c AS MATERIALIZED (SELECT $shown, $place AS place, count(*) AS n FROM $target WHERE NOT ($blank) GROUP BY $shown, place)
-		SELECT t.n, (SELECT coalesce(sum(s.weight), 0) FROM $population s WHERE $fits AND NOT EXISTS (SELECT FROM c e WHERE e.place < t.place AND $earlier)) FROM c t") };
+	return @{ $db->selectall_arrayref("SELECT t.n, (SELECT coalesce(sum(s.weight), 0) FROM $population s WHERE $fits) FROM (SELECT $shown, count(*) AS n FROM $target WHERE NOT ($blank) GROUP BY $shown) t") };
 }
 
 my %rule = (

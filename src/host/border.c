@@ -272,7 +272,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				 errmsg("the rows that fit no class may not be published fully suppressed"),
 				 detail[0] ? errdetail("%s", detail) : 0,
 				 errhint(
-					 "Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them, kanon_full_domain under rules about presence, too.")));
+					 "Let residual => 'drop' leave them out, or allow more patterns; kanon_pattern_guided with method => 'ilp' looks for a release without them, kanon_full_domain under rules about populations, too.")));
 			break;
 		case KANON_INFEASIBLE:
 			ereport(ERROR,
@@ -288,7 +288,7 @@ border_check(Border *border, KanonStatus status, const char *remark)
 				 errdetail("One may exist all the same."),
 #ifdef HAVE_GLPK
 				 errhint(
-					 "Use an exact method (under rules about presence kanon_full_domain, or 'optimal' of kanon_subtree), or allow more patterns or levels.")));
+					 "Use an exact method (under rules about populations kanon_full_domain, or 'optimal' of kanon_subtree), or allow more patterns or levels.")));
 #else
 				 errhint(
 					 "Allow more patterns or levels, or take kanon_full_domain, or 'optimal' of kanon_subtree; other exact methods take GLPK, which this build of kanon is without.")));

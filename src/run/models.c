@@ -2,6 +2,7 @@
  * models.c: the models that a publication can have, by name.
  */
 #include "compat.h"
+#include "core/cluster/cluster.h"
 #include "host/excerpt.h"
 #include "host/nearest.h"
 #include "run/cross_training.h"
@@ -86,4 +87,41 @@ bool
 model_takes(const Model *model, Option option)
 {
 	return (model->options & UINT64CONST(1) << option) != 0;
+}
+
+/* ---- rules about populations ---- */
+
+/* Does the request's method take a rule of this kind?  Rules that are not about a population: nobody is asked here. */
+static bool
+takes_rule(const Request *request, PrivacyKind kind)
+{
+	if (kind != PRIVACY_K_MAP && kind != PRIVACY_DELTA_PRESENCE && kind != PRIVACY_PRESENCE)
+		return true;
+	if (request->model == &full_domain_model || request->model == &subtree_model)
+		return true;
+	if (request->model == &cluster_model)
+		return request->solve == kanon_solve_mondrian;
+	return request->model == &pattern_guided_model && request->solve == kanon_solve_greedy &&
+		   kind == PRIVACY_K_MAP;
+}
+
+void
+request_check(Request *request)
+{
+	const Privacy *privacy = request->privacy;
+
+	request->model->check(request);
+	for (int r = 0; privacy != NULL && r < privacy->n; r++)
+		if (!takes_rule(request, privacy->words[r].kind))
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" of kanon_%s does not take the rule \"%s\"", request->method,
+						request->model->name, privacy_sentence(&privacy->words[r])),
+				 errdetail("A person of the population may match several of its classes."),
+				 errhint("kanon_full_domain, kanon_subtree and method 'mondrian' of kanon_cluster take the "
+						 "rule%s.",
+						 privacy->words[r].kind == PRIVACY_K_MAP
+							 ? "; so does method 'greedy' of kanon_pattern_guided"
+							 : "")));
 }

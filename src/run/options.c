@@ -359,7 +359,7 @@ request_of_call(Request *request, FunctionCallInfo fcinfo, const Model *model)
 	if (!request->dry_run)
 		request->target =
 			text_arg(fcinfo, 1, model == &anatomy_model ? "quasi_target" : "target", TARGET_HINT);
-	model->check(request);
+	request_check(request);
 }
 
 void
@@ -368,7 +368,7 @@ request_take_k(Request *request, int64 k)
 	request->k = k;
 	if (request->partition_size > 0)
 		check_partition_size(request, (Datum) 0);
-	request->model->check(request);
+	request_check(request);
 	if (request->model->check_ks != NULL)
 		request->model->check_ks(request);
 }
@@ -432,7 +432,7 @@ request_of_json(Request *request, const Model *model, Jsonb *options)
 		else
 			take_option(request, option, values[option], nulls[option]);
 	}
-	model->check(request);
+	request_check(request);
 }
 
 /* ---- functions that write nothing ---- */

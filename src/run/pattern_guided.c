@@ -71,8 +71,7 @@ tell_partition(const Run *run)
 	if (run->near || run->types->nrows == 0)
 		return;
 	if (run->problem.npopulations > 0)
-		ereport(NOTICE,
-				(errmsg("rules about presence are asked of the whole table: it was not solved by parts")));
+		ereport(NOTICE, (errmsg("kanon_k_map is asked of the whole table: it was not solved by parts")));
 	else if (facts->parts == 0)
 		ereport(NOTICE, (errmsg("by parts nothing was found: the table was solved as a whole")));
 	else

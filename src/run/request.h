@@ -254,6 +254,9 @@ extern void request_of_call(Request *request, FunctionCallInfo fcinfo, const Mod
 extern void request_of_dry_call(Request *request, FunctionCallInfo fcinfo, const char *function,
 								OptionSet options, int64 k);
 
+/* models.c: what its model says of the options, and which methods take rules about populations; raises. */
+extern void request_check(Request *request);
+
 /* Raises where the options do not go with this k, which the request has from now on. */
 extern void request_take_k(Request *request, int64 k);
 

@@ -169,14 +169,14 @@ sub try_guided
 		my $k = $method eq 'matching' ? 2 : 2 + below(min(3, $table->{n} - 1));
 		my $privacy = chance(0.4) ? Privacy::draw($table, $k, chance(0.5) ? qw(distinct several alpha subject) : @rules) : undef;
 		# who is in the table at all: beside no other rule here
-		my $crowd = !$privacy && chance(0.4) ? Privacy::draw_population($table, $k, 0.4) : undef;
+		my $crowd = !$privacy && $method eq 'greedy' && chance(0.4) ? Privacy::draw_map($table, $k) : undef;
 		# rules that are linear are solved exactly, too; else a release is mended
 		my $exact = $method =~ /ilp|best/ || (!$privacy && $method =~ /fpt|matching|improve/);
 		$exact = 0 if $privacy && $privacy->{sql} =~ /entropy|recursive|t_closeness/ || $crowd;
 		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => pick(qw(suppress suppress drop error)), privacy => $privacy,
-			how => $how, allowed => \%allowed, class_column => 's', drops_many => $rules && 1, crowd => $crowd, in_turn => 1
+			how => $how, allowed => \%allowed, class_column => 's', drops_many => $rules && 1, crowd => $crowd, overlap => 1
 		};
 		$where = "$before k=$k $case->{residual} $how (" . join(' ', @mask) . ') ' . ($rules // '');
 		my $parts = chance(0.3) ? pick(@{ $table->{columns} })->{name} : undef;
@@ -193,7 +193,7 @@ sub try_guided
 			next;
 		}
 		$release->check_promise;
-		$release->check_crowd(map { $_->{pattern} } @$lines) if $crowd;
+		$release->check_crowd if $crowd;
 		$release->check_measures;
 		check_optimum($release, $least, !$parts && $exact) if $small && !$crowd;
 		complain("lower_bound $release->{run}{lower_bound} is above the cost $release->{run}{cost}")
@@ -232,25 +232,23 @@ sub try_clustering
 
 	for my $method (qw(exact greedy fpt))
 	{
-		my $crowd = chance(0.25) ? Privacy::draw_population($table, $k, 0.4) : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => 'error', how => $how, allowed => \%allowed, times => \%times,
-			class_column => 's', crowd => $crowd, in_turn => 1
+			class_column => 's'
 		};
-		$where = "$before k=$k $how (" . join(' ', @mask) . ')' . ($crowd ? " $crowd->{sql}" : '');
+		$where = "$before k=$k $how (" . join(' ', @mask) . ')';
 		my ($state, $lines, $release) = publish($case, 'pattern_clustering', @mask, method => "'$method'",
-			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'", privacy => $crowd ? $crowd->{sql} : undef);
+			hierarchies => $table->hierarchies, level_cost => "'$how'", class_column => "'s'");
 		if (!$release)
 		{
 			complain("refused with $state, though there is a release of cost $least")
 			  if !$lacking{$method} && !($method eq 'fpt' && $state eq '54000')
-			  && ($state !~ /^(23514|22023)$/ || ($method ne 'greedy' && !$crowd && $least < $INF));
+			  && ($state !~ /^(23514|22023)$/ || ($method ne 'greedy' && $least < $INF));
 			next;
 		}
 		$release->check_promise;
-		$release->check_crowd(map { $_->{pattern} } @$lines) if $crowd;
 		$release->check_measures;
-		check_optimum($release, $least, $method ne 'greedy') if $small && !$crowd;
+		check_optimum($release, $least, $method ne 'greedy') if $small;
 	}
 	return;
 }
@@ -444,11 +442,11 @@ sub try_cluster
 		next if $k > $table->{n};
 		my $privacy = chance(0.4) ? Privacy::draw($table, $k, @rules) : undef;
 		$privacy = Privacy::draw($table, $k, 'distinct') if $method =~ /^(forest|gather)$/ && chance(0.3);
-		my $crowd = $privacy || chance(0.5) ? undef : Privacy::draw_population($table, $k, 0.4);
+		my $crowd = $privacy || $method ne 'mondrian' || chance(0.5) ? undef : Privacy::draw_population($table, $k, 0.4);
 		my $rules = $privacy ? $privacy->{sql} : $crowd ? $crowd->{sql} : undef;
 		my $case = {
 			table => $table, k => $k, method => $method, residual => $method eq 'forest' ? pick(qw(suppress drop)) : 'error', privacy => $privacy,
-			class_column => 's', several => 1, drops_many => 1, crowd => $crowd, in_turn => 1, wider => $crowd && 1, apart => $method eq 'mondrian'
+			class_column => 's', several => 1, drops_many => 1, crowd => $crowd, overlap => 1, wider => $crowd && 1
 		};
 		# by parts, of which the optimum of the whole is no more asked
 		my $parts = $method =~ /^(forest|bottom_up|gather|pairs|triples)$/ && $table->{n} >= 4 * $k && chance(0.4) ? 2 * $k + below(3) : undef;

@@ -70,7 +70,7 @@ SELECT call || E'\n  ' || refused(replace(call, 'replace => true', 'replace => t
 SELECT call || ': ' || refused(call, 12) FROM unnest(ARRAY[
     $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'bottom_up', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_entropy_l('ill', 2)]) $$,
     $$ kanon_cluster('t', NULL, '{a,b,n}', 2, method => 'pairs', keep => '{ill}', dry_run => true) $$,
-    $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'forest', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_k_map('people')]) $$,
+    $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'mondrian', keep => '{ill}', dry_run => true, privacy => ARRAY[kanon_k_map('people')]) $$,
     $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'k_k', dry_run => true) $$,
     $$ kanon_cluster('t', NULL, '{a,b,n}', 3, method => 'k_one', dry_run => true) $$,
     $$ kanon_pattern_guided('t', NULL, '{a,b}', 3, method => 'ilp', dry_run => true) $$,

@@ -150,7 +150,7 @@ sub check_promise
 		my $n = @{ $class->{members} };
 		$self->say("class $class->{mark} has $n rows") if $n < $case->{k} && !$few && !($case->{crowd} && $case->{crowd}{k_map});
 		$self->say("class $class->{mark} breaks a rule about a population")
-		  if $case->{crowd} && !$case->{in_turn} && !$self->is_blank($class) && !$case->{crowd}{allows}->(\@levels, $class->{members});
+		  if $case->{crowd} && !$case->{overlap} && !$self->is_blank($class) && !$case->{crowd}{allows}->(\@levels, $class->{members});
 		$self->say("class $class->{mark} breaks a rule")
 		  if $case->{privacy} && !$case->{privacy}{test}->($class->{members}, $few);
 		$self->say("pattern $class->{mark} is not allowed")
@@ -165,11 +165,11 @@ sub check_promise
 	return;
 }
 
-# What is promised about a population where classes may overlap.
+# What greedy (k_map) and Mondrian promise about a population.
 sub check_crowd
 {
-	my ($self, @patterns) = @_;
-	return $self->{case}{crowd}{k_map} ? $self->check_map : $self->check_turns(@patterns);
+	my ($self) = @_;
+	return $self->{case}{crowd}{k_map} ? $self->check_map : $self->check_presence;
 }
 
 # Which classes somebody of the population matches: a function of its rows by column.
@@ -230,18 +230,12 @@ sub check_map
 	return;
 }
 
-# Rules about presence where classes are of many patterns: who matches several belongs to the first, in the order of the
-# patterns, or of the classes' numbers; and to none but one where there is no order.  Who matches none is among those
-# that show nothing.
-sub check_turns
+# Rules about presence under Mondrian: nobody matches two classes.  Who matches none is among those that show nothing.
+sub check_presence
 {
-	my ($self, @patterns) = @_;
+	my ($self) = @_;
 	my $crowd = $self->{case}{crowd};
-	my %place = map { $patterns[$_] => $_ } 0 .. $#patterns;
-	my $apart = $self->{case}{apart};
-	my @classes = @patterns || $apart
-	  ? sort { $place{ $a->{mark} } <=> $place{ $b->{mark} } } map { $place{ $_->{mark} } //= 0; $_ } grep { !$self->is_blank($_) } @{ $self->{classes} }
-	  : grep { !$self->is_blank($_) } map { $_->[0] } $self->in_order;
+	my @classes = grep { !$self->is_blank($_) } @{ $self->{classes} };
 	my ($blank) = grep { $self->is_blank($_) } @{ $self->{classes} };
 	my $matcher = $self->matcher(@classes);
 	my @belong = (0) x @classes;
@@ -253,7 +247,7 @@ sub check_turns
 		my @matched = $matcher->(@row);
 		if (@matched) { $belong[ $matched[0] ] += $weight; }
 		else { $rest += $weight; }
-		$self->say('somebody matches two classes') if $apart && @matched > 1;
+		$self->say('somebody matches two classes') if @matched > 1;
 	}
 	for my $i (0 .. $#classes)
 	{
@@ -490,15 +484,6 @@ sub shown_as_told
 	my @levels = $self->levels($class);
 	my @columns = @{ $self->{table}{columns} };
 	return strings({ map { ($names[$_] => $class->{cells}[$_]) } grep { $levels[$_] eq '~' || $levels[$_] != $columns[$_]{height} } 0 .. $#levels });
-}
-
-# The classes in the order of their numbers.
-sub in_order
-{
-	my ($self) = @_;
-	my $n = 0;
-	my %number = map { ($json->encode([ $_->{pattern}, strings($_->{shown}) ]) => $n++) } @{ $self->recorded_classes };
-	return sort { $a->[1] <=> $b->[1] } map { [ $_, $number{ $json->encode([ $_->{mark}, $self->shown_as_told($_) ]) } ] } @{ $self->{classes} };
 }
 
 sub check_classes

@@ -407,18 +407,18 @@ sub privacy
 		push @rules, [ 'public.kanon_subject(' . literal($person->{name}) . '::name)', { kind => 'subject', columns => [ $person->{name} ] } ];
 		$plan->{kept} = [ (grep { $_ != $person } @{ $plan->{kept} }), $person ] if chance(0.7);
 	}
-	elsif ($world->{population} && $plan->{function} =~ /full_domain|subtree|guided|cluster(ing)?$/ && chance(0.8))
+	# (the methods of the last two that are drawn at times refuse)
+	elsif ($world->{population} && $plan->{function} =~ /full_domain|subtree|guided|cluster$/ && chance(0.8))
 	{
-		my $maps = $plan->{function} =~ /full_domain|subtree/;
+		my $maps = $plan->{function} =~ /guided/ ? 1 : 0.5;
 		# in so few rows hardly anything keeps other rules, too
 		@rules = () if chance(0.6);
 		my $population = literal($world->{population}) . '::regclass';
 		my ($rows, $least, $most, $confidence) = (pick(60, 200, 1000), pick(0, 0, 0.05), pick(0.3, 0.6, 1), pick(0.3, 0.6, 0.9));
-		push @rules, chance(0.3) ? [ 'public.kanon_presence(' . literal($world->{shares}) . "::regclass, $rows, $least, $most, $confidence)",
+		push @rules, $maps < 1 && chance(0.3) ? [ 'public.kanon_presence(' . literal($world->{shares}) . "::regclass, $rows, $least, $most, $confidence)",
 				{ kind => 'presence', rows => $rows, dmin => $least, dmax => $most, confidence => $confidence } ]
-			: chance($maps ? 0.5 : 0.3) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]
-			# of classes in turn hardly any keep bounds that are narrow
-			: [ "public.kanon_delta_presence($population, " . pick(0, 0, $maps ? 0.1 : 0.02) . ', ' . ($maps ? pick(0.5, 0.8, 1) : pick(0.8, 0.9, 0.95)) . ')', { kind => 'delta' } ];
+			: chance($maps) ? [ "public.kanon_k_map($population)", { kind => 'k_map' } ]
+			: [ "public.kanon_delta_presence($population, " . pick(0, 0, 0.1) . ', ' . pick(0.5, 0.8, 1) . ')', { kind => 'delta' } ];
 		if ($rules[-1][1]{kind} eq 'delta') { @{ $rules[-1][1] }{qw(dmin dmax)} = $rules[-1][0] =~ /, ([\d.]+), ([\d.]+)\)/ }
 	}
 	return if !@rules;

@@ -455,10 +455,8 @@ sub distribution
 	};
 }
 
-# Clusters in turn, in an order that is not known here: no more of the population belong to one than match it.
-sub no_order { my ($call) = @_; return $call->{function}{name} eq 'kanon_cluster' && ($call->{val}{method} // 'mondrian') ne 'mondrian'; }
-
-sub in_turns { my ($call) = @_; return $call->{function}{name} =~ /^kanon_pattern_/; }
+# Does a row of the population that matches several classes belong to the first?  (k_map by greedy.)
+sub in_turns { my ($call) = @_; return $call->{function}{name} eq 'kanon_pattern_guided'; }
 
 # Classes whose populations are counted in turn: in the order of the patterns, those that show nothing last.
 sub in_turn
@@ -490,14 +488,12 @@ sub populations_hold
 		{
 			my $row = $match->[ $class->{rows}[0] ] // [];
 			my @these = grep { $row->[$_] && !($turns && $matched[$_]) } 0 .. $all - 1;
-			if ($rule->{kind} eq 'k_map')
-			{
-				return 'k_map: ' . @these . " of the population, k = $call->{val}{k}" if @these < $call->{val}{k} && !$class->{blank};
-				next;
-			}
+			return 'k_map: ' . @these . " of the population, k = $call->{val}{k}"
+				if $rule->{kind} eq 'k_map' && @these < $call->{val}{k} && !$class->{blank};
 			$matched[$_] = 1 for $class->{blank} ? () : @these;
 			push @classes, [ $class, scalar @these ];
 		}
+		next if $rule->{kind} eq 'k_map';
 		my $left = $all - grep { $_ } @matched;
 		my $rest = 0;
 		for my $pair (@classes)
@@ -506,11 +502,9 @@ sub populations_hold
 			$rest = @{ $class->{rows} } if $class->{blank};
 			next if $class->{blank};
 			my $chance = @{ $class->{rows} } / $there;
-			next if no_order($call) && $chance <= $rule->{dmax} + $tiny;
 			return "delta: $chance is not between $rule->{dmin} and $rule->{dmax}" if $chance < $rule->{dmin} - $tiny || $chance > $rule->{dmax} + $tiny;
 		}
 		my $chance = $left > 0 ? $rest / $left : 0;
-		next if no_order($call);
 		return "delta: $chance of the rest is not between $rule->{dmin} and $rule->{dmax}"
 			if $left > 0 && ($chance < $rule->{dmin} - $tiny || $chance > $rule->{dmax} + $tiny);
 	}
@@ -537,8 +531,7 @@ sub likelihood
 sub presence_holds
 {
 	my ($dbh, $call, $seen, $told) = @_;
-	return '' if $call->{plan}{function} !~ /full_domain|pattern_guided|cluster/ || !given($call->{val}, 'mark') || $seen->{n} == 0;
-	return '' if no_order($call);
+	return '' if $call->{plan}{function} !~ /full_domain|cluster/ || !given($call->{val}, 'mark') || $seen->{n} == 0;
 	for my $rule (grep { ref $_ && $_->{kind} eq 'presence' } @{ ref $call->{val}{privacy} ? $call->{val}{privacy} : [] })
 	{
 		my $population = $call->{plan}{world}{population};
