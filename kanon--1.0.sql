@@ -1037,7 +1037,7 @@ CREATE FUNCTION @extschema@.kanon_publication_status(
     publication        text     DEFAULT NULL,
     fail_if_older_than interval DEFAULT NULL)
 RETURNS TABLE (publication_name text, status text, k bigint, release bigint, refreshed_at timestamptz, age interval,
-               failures bigint, error text, allow_identifying name[])
+               failures bigint, error text, allow_identifying name[], smallest_difference bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
@@ -1045,12 +1045,14 @@ COMMENT ON FUNCTION @extschema@.kanon_publication_status(text, interval)
 IS 'whether a publication is fresh, stale or failing';
 
 CREATE FUNCTION @extschema@.kanon_compare_releases(publication text, a bigint, b bigint)
-RETURNS TABLE (persons bigint, persons_below_k bigint, k bigint, smallest bigint)
+RETURNS TABLE (persons bigint, persons_below_k bigint, k bigint, smallest bigint, joined bigint, joined_below_k bigint,
+               departed bigint, departed_below_k bigint, moved bigint, moved_below_k bigint, changed bigint,
+               changed_below_k bigint, smallest_difference bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_compare_releases';
 
 COMMENT ON FUNCTION @extschema@.kanon_compare_releases(text, bigint, bigint)
-IS 'for how many persons the classes of two releases together hide them among fewer than k';
+IS 'what two releases tell together: persons whom their classes hide among fewer than k; who joined, left, moved or changed';
 
 CREATE FUNCTION @extschema@.kanon_publication_list()
 RETURNS TABLE (publication text, owner regrole, published regclass, source regclass, quasi_identifiers name[],
@@ -1063,8 +1065,8 @@ COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_public
 
 CREATE FUNCTION @extschema@.kanon_release_list()
 RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
-               row_count bigint, k bigint, cost float8, suppressed_later bigint, error text, message text,
-               detail text, hint text, relation regclass)
+               row_count bigint, k bigint, cost float8, suppressed_later bigint, smallest_difference bigint, error text,
+               message text, detail text, hint text, relation regclass)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_release_list';
 
@@ -1103,6 +1105,7 @@ COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were publis
 COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
 COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'what was lost, as the solver counts it';
 COMMENT ON COLUMN @extschema@.kanon_releases.suppressed_later IS 'rows taken from their classes to protect successive releases';
+COMMENT ON COLUMN @extschema@.kanon_releases.smallest_difference IS 'fewest persons (without a key: rows of a class) that joined, left, moved or changed alike since the release before; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh that failed';
 COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'what the error says, without data values';
 COMMENT ON COLUMN @extschema@.kanon_releases.detail IS 'its detail, when kanon raised it';

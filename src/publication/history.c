@@ -3,11 +3,14 @@
  */
 #include "compat.h"
 #include "core/util/fault.h"
+#include "host/catalog.h"
 #include "publication/rows.h"
+#include "write/target.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 static const char *const status_names[] = {"current", "kept", "dropped", "failed"};
@@ -16,6 +19,18 @@ const char *
 release_status_name(ReleaseStatus status)
 {
 	return status_names[status];
+}
+
+/* What the history of an older version of kanon lacks. */
+static void
+add_columns(Oid history)
+{
+	static const char *const names[] = {"smallest_difference"};
+
+	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
+		if (get_attnum(history, names[i]) == InvalidAttrNumber)
+			run_utility(
+				psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.int8", relation_name(history), names[i]));
 }
 
 void
@@ -32,6 +47,7 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter(&p, INT8OID, Int64GetDatum(release->k), failed || release->k == 0);
 	parameter(&p, FLOAT8OID, Float8GetDatum(release->cost), failed);
 	parameter(&p, INT8OID, Int64GetDatum(release->suppressed_later), failed);
+	parameter(&p, INT8OID, Int64GetDatum(release->difference), failed || release->difference == 0);
 	parameter_text(&p, release->error);
 	parameter_text(&p, release->message);
 	parameter_text(&p, release->detail);
@@ -39,9 +55,10 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->relation);
 	parameter_relation(&p, release->persons);
 	parameter_relation(&p, release->types);
+	add_columns(publication->history);
 	row_write("INSERT INTO %s (release, started, finished, status, row_count, k, cost, suppressed_later,"
-			  " error, message, detail, hint, relation, persons, types)"
-			  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+			  " smallest_difference, error, message, detail, hint, relation, persons, types)"
+			  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
 			  publication->history, &p, SPI_OK_INSERT);
 }
 
@@ -100,6 +117,7 @@ read_release(const Row *row, void *arg)
 	release.row_count = row_int8(row, "row_count");
 	release.k = row_int8(row, "k");
 	release.suppressed_later = row_int8(row, "suppressed_later");
+	release.difference = row_int8(row, "smallest_difference");
 	release.error = row_text(row, "error");
 	release.message = row_text(row, "message");
 	release.detail = row_text(row, "detail");

@@ -65,6 +65,7 @@ typedef struct Release
 	int64 k; /* reached; 0: no class shows anything */
 	double cost;
 	int64 suppressed_later; /* rows suppressed to protect successive releases */
+	int64 difference;       /* the smallest from the release before; 0: none */
 	char *error;            /* SQLSTATE, or NULL */
 	char *message;          /* what it says, without values */
 	char *detail;
@@ -197,6 +198,13 @@ extern ArrayType *labels_read(Oid relid, const Model *model, Jsonb **options);
 
 /* Counts its rows, and those of the smallest class that shows something (0: none does). */
 extern int64 release_rows(const KanonPublication *publication, Oid release, int64 *least);
+
+/*
+ * The fewest persons (without keys: rows of a class) that joined, left, moved or changed alike since; 0: nobody
+ * did, or it cannot be told.
+ */
+extern int64 release_difference(const KanonPublication *publication, const Release *before,
+								const Release *release);
 
 /* ---- view.c: what readers see ---- */
 

@@ -171,6 +171,7 @@ void
 release_make(KanonPublication *publication, Release *release, List *releases)
 {
 	Request request;
+	const Release *before;
 	Run *run;
 	char *bare;
 
@@ -202,7 +203,9 @@ release_make(KanonPublication *publication, Release *release, List *releases)
 							 quote_identifier(get_attname(release->relation, 2, false))));
 	progress_say("checking", 0, -1);
 	check_release(publication, release, run);
-	limits_check(run, release, release_current(releases));
+	before = release_current(releases);
+	limits_check(run, release, before);
+	release->difference = before != NULL ? release_difference(publication, before, release) : 0;
 	run_end(run);
 }
 

@@ -44,9 +44,9 @@ extern TimestampTz row_time(const Row *row, const char *name);
 typedef struct Parameters
 {
 	int n;
-	Oid types[16];
-	Datum values[16];
-	char nulls[16];
+	Oid types[24];
+	Datum values[24];
+	char nulls[24];
 } Parameters;
 
 extern void parameter(Parameters *parameters, Oid type, Datum value, bool isnull);

@@ -78,6 +78,7 @@ put_release(const Release *release, void *arg)
 	line_int8(lines, release->k, made && release->k > 0);
 	line_float8(lines, release->cost, made);
 	line_int8(lines, release->suppressed_later, made);
+	line_int8(lines, release->difference, made && release->difference > 0);
 	line_text(lines, release->error);
 	line_text(lines, release->message);
 	line_text(lines, release->detail);
@@ -126,7 +127,8 @@ typedef struct Tail
 	int64 last_success; /* the greatest number of a release that was made */
 	int64 failures;     /* after it */
 	int64 last_failure;
-	char error[6]; /* of the last one */
+	char error[6];    /* of the last one */
+	int64 difference; /* the smallest between any two releases, one after the other; 0: none */
 } Tail;
 
 static void
@@ -134,8 +136,11 @@ find_success(const Release *release, void *arg)
 {
 	Tail *tail = arg;
 
-	if (release->status != RELEASE_FAILED)
-		tail->last_success = Max(tail->last_success, release->number);
+	if (release->status == RELEASE_FAILED)
+		return;
+	tail->last_success = Max(tail->last_success, release->number);
+	if (release->difference > 0 && (tail->difference == 0 || release->difference < tail->difference))
+		tail->difference = release->difference;
 }
 
 static void
@@ -211,6 +216,7 @@ put_status(Lines *lines, const KanonPublication *publication, const Interval *li
 	line_int8(lines, tail.failures, all);
 	line_text(lines, tail.failures > 0 && all ? tail.error : NULL);
 	line_value(lines, allowed_to_identify(publication), all);
+	line_int8(lines, tail.difference, tail.difference > 0 && all);
 	line_end(lines);
 }
 

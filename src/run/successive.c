@@ -92,21 +92,44 @@ check_keys(Oid relid, const char *key, Oid persons)
 }
 
 /*
- * Rows with their class, as readers tell classes apart, and their place: class, key,
- * id.  Grouping by arrays asks no more of the types than the release itself does.
+ * The classes of the release that readers cannot tell apart, under one number: number (in the release), class,
+ * and a hash of what it shows.  What shows nothing has a number below 0.
  */
+static char *
+looks(const Run *run)
+{
+	return psprintf(
+		"SELECT u.number, g.class, g.look FROM (SELECT pg_catalog.array_agg(DISTINCT " KANON_CLASS_COLUMN
+		") AS numbers,"
+		" CASE WHEN pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 THEN 1 ELSE -1 END"
+		" OPERATOR(pg_catalog.*) pg_catalog.row_number() OVER () AS class,"
+		" pg_catalog.md5(CAST(ROW(%s) AS pg_catalog.text)) AS look FROM %s GROUP BY %s) AS g"
+		" CROSS JOIN LATERAL pg_catalog.unnest(g.numbers) AS u (number)",
+		qi_list(run, ""), class_list(run), run->staged->building, class_list(run));
+}
+
+/* Rows that show something with their class, as readers tell classes apart, and their place: class, key, id. */
 static char *
 members(const Run *run)
 {
-	char *qis = qi_list(run, "");
+	return psprintf("SELECT l.class, s.%s AS key, s.ctid AS id FROM %s AS s JOIN (%s) AS l"
+					" ON l.number OPERATOR(pg_catalog.=) s." KANON_CLASS_COLUMN
+					" WHERE l.class OPERATOR(pg_catalog.>) 0",
+					quote_identifier(run->request->key), run->staged->building, looks(run));
+}
 
-	return psprintf(
-		"SELECT g.class, u.key, u.id FROM"
-		" (SELECT pg_catalog.row_number() OVER () AS class, pg_catalog.array_agg(%s) AS keys,"
-		" pg_catalog.array_agg(ctid) AS ids FROM %s"
-		" WHERE pg_catalog.num_nonnulls(%s) OPERATOR(pg_catalog.>) 0 GROUP BY %s) AS g"
-		" CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(g.keys), pg_catalog.unnest(g.ids)) AS u (key, id)",
-		quote_identifier(run->request->key), run->staged->building, qis, class_list(run));
+/* What is published beside the quasi-identifiers, as one text; NULL: nothing is. */
+static char *
+kept_text(const Source *source, const char *of)
+{
+	StringInfoData list;
+
+	if (source->nkept == 0)
+		return NULL;
+	initStringInfo(&list);
+	for (int i = 0; i < source->nkept; i++)
+		appendStringInfo(&list, "%s%s.%s", i > 0 ? ", " : "", of, source->kept[i].quoted);
+	return psprintf("CAST(ROW(%s) AS pg_catalog.text)", list.data);
 }
 
 static void
@@ -161,10 +184,10 @@ exposed(const Run *run, const char *persons)
 
 	return psprintf(
 		"WITH member AS MATERIALIZED (%s), pair AS ("
-		"SELECT m.class, o.class AS old FROM member AS m JOIN %s AS o ON m.key %s o.key"
+		"SELECT m.class, o.class AS old FROM member AS m JOIN %s AS o ON m.key %s o.key AND o.class OPERATOR(pg_catalog.>) 0"
 		" GROUP BY m.class, o.class"
 		" HAVING pg_catalog.count(DISTINCT m.key) OPERATOR(pg_catalog.<) " INT64_FORMAT ")"
-		" SELECT m.id FROM member AS m JOIN %s AS o ON m.key %s o.key"
+		" SELECT m.id FROM member AS m JOIN %s AS o ON m.key %s o.key AND o.class OPERATOR(pg_catalog.>) 0"
 		" JOIN pair AS p ON p.class OPERATOR(pg_catalog.=) m.class AND p.old OPERATOR(pg_catalog.=) o.class",
 		members(run), persons, equal, run->problem.k, persons, equal);
 }
@@ -399,13 +422,25 @@ stage(Run *run)
 	run->staged = staged;
 }
 
+/* Who is in which class, and what is published there of each beside the quasi-identifiers: as one hash. */
 static void
 note_persons(const Run *run)
 {
 	const char *persons = run->request->persons;
+	const char *kept = kept_text(run->source, "s");
+	const char *hash =
+		kept == NULL ? "NULL::pg_catalog.text"
+					 : psprintf("pg_catalog.md5(pg_catalog.string_agg(pg_catalog.md5(%s), ''::pg_catalog.text"
+								" ORDER BY pg_catalog.md5(%s) COLLATE pg_catalog.\"C\"))",
+								kept, kept);
+	int nest = plain_text_begin();
 
-	run_utility(
-		psprintf("CREATE TABLE %s AS SELECT DISTINCT m.key, m.class FROM (%s) AS m", persons, members(run)));
+	run_utility(psprintf(
+		"CREATE TABLE %s AS SELECT s.%s AS key, l.class, l.look, %s AS kept FROM %s AS s JOIN (%s) AS l"
+		" ON l.number OPERATOR(pg_catalog.=) s." KANON_CLASS_COLUMN " GROUP BY s.%s, l.class, l.look",
+		persons, quote_identifier(run->request->key), hash, run->staged->building, looks(run),
+		quote_identifier(run->request->key)));
+	plain_text_end(nest);
 	keep_private(RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(persons))),
 								  NoLock, false));
 	run_utility(psprintf(
