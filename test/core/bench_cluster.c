@@ -183,6 +183,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	host_init(&host);
+	fixture_take_time();
 	for (size_t m = 0; m < sizeof(made_up) / sizeof(made_up[0]); m++)
 		if (strcmp(argv[1], made_up[m].name) == 0)
 			problem = make_up(&host, &made_up[m], strtoul(argv[3], NULL, 10), atoi(argv[4]), show);

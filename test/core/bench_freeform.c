@@ -191,6 +191,7 @@ main(int argc, char **argv)
 	}
 	shuffle_rows(table);
 	host_init(&host);
+	fixture_take_time();
 	if (sampled)
 	{
 		static const char *const classes[] = {"mondrian", "bottom_up", "pattern_guided"};

@@ -176,6 +176,7 @@ main(int argc, char **argv)
 	KanonProblem *problem;
 
 	host_init(&host);
+	fixture_take_time();
 	problem = problem_read_levels(&host, argc > 1 ? argv[1] : ".", "adult-arx", "adult-hierarchies", 2);
 	if (problem == NULL)
 		return 0;

@@ -171,6 +171,7 @@ main(int argc, char **argv)
 	Host host;
 
 	host_init(&host);
+	fixture_take_time();
 	for (int c = 0; c < 20; c++)
 		column[c] = c;
 	printf("%-28s %10s %12s %10s %9s %9s %7s %9s\n", "case", "row types", "cost", "classes", "solver s",

@@ -209,6 +209,7 @@ main(int argc, char **argv)
 		struct rusage usage;
 
 		host_init(&host);
+		fixture_take_time();
 		host.env.now = now;
 		problem = make(argv[1], argv[a], atoll(argv[a + 1]), nrows, values, &table);
 		problem->time_limit = limit;

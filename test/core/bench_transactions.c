@@ -202,6 +202,7 @@ main(int argc, char **argv)
 	if (argc < 6 || (method = kanon_set_method_find(argv[3])) == NULL)
 		return 2;
 	host_init(&host);
+	fixture_take_time();
 	problem.env = &host.env;
 	if (argv[1][strspn(argv[1], "0123456789")] == '\0')
 		generate(&sets, (uint32_t) strtoul(argv[1], NULL, 10));

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "kanon.h"
-#include "trace.h"
 
 /* A host that counts, and refuses or cancels when told to. */
 typedef struct Host
@@ -31,8 +30,7 @@ typedef struct Host
 	double share;        /* … this share was told last, */
 	int shares;          /* so many that were larger than the one before, */
 	bool backwards;      /* and one that was less */
-	uint32_t said;       /* a digest of all that was told */
-	uint64_t looks;      /* at its clock, while nothing goes by the true time */
+	uint64_t looks;      /* at its clock, while the true time does not go by */
 } Host;
 
 extern void host_init(Host *host);
@@ -40,18 +38,10 @@ extern void host_init(Host *host);
 /* From here on a second passes each time that somebody looks at the host's clock, which begins at 0. */
 extern void host_tick(Host *host);
 
-/* What a test's hosts were asked for and told, and what it released (trace.h). */
-typedef struct FixtureTrace
-{
-	uint32_t digest;
-	double glpk; /* what GLPK's clock says */
-	bool real;   /* the true time goes by, or a file was read: nothing is compared */
-} FixtureTrace;
+/* The true time goes by; before that it is what is looked at (host_now), and from host_init on again. */
+extern bool fixture_true_time;
 
-extern FixtureTrace fixture_trace;
-extern void fixture_note(uint32_t what);
-
-/* From here on this test goes by the true time. */
+/* From here on. */
 extern void fixture_take_time(void);
 
 /* A table of texts, row by row. */

@@ -44,7 +44,7 @@ my $most_later = 15;        # and later
 my $most_tap = 6;           # side by side: they wait more than they work
 my @named = split(' ', $ENV{TESTS} // '');
 my $most_asan = 2;
-my $most_small = 8;         # beside those that compare exactly
+my $most_small = 8;
 my $oracle_cases = 25;
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 chomp(my $bindir = `$pg_config --bindir`);
@@ -548,7 +548,7 @@ sub learn
 		$command{ $kind->[0] eq 'src/kanon' ? 'server' : 'core' } = $line;
 	}
 	($link) = grep { /-shared -o kanon\.so/ } split(/\n/, `make -n -W src/kanon.c all 2>/dev/null`);
-	$suite_link = 'gcc -o SUITE SUITE.o ' . join(' ', map { "$top/build/core-plain/$_.o" } qw(diverse exact exactly fixture plain trace unclassed))
+	$suite_link = 'gcc -o SUITE SUITE.o ' . join(' ', map { "$top/build/core-plain/$_.o" } qw(clock diverse exact fixture plain unclassed))
 		. ' src/core/libkanon_core.a -lcmocka ' . join(' ', grep { /^-l/ } split(/ /, $link));
 	chomp($library = (split(/:/, psql('SHOW dynamic_library_path')))[0]);
 	$library .= '/kanon.so';
@@ -642,7 +642,7 @@ sub in_order
 		next if $kind eq 'sql' && $regress > $most_regress + $most_later;
 		push(@{ $kind eq 'core' || ($kind eq 'sql' && $regress <= $most_regress) ? \@first
 			: $kind eq 'tap' ? \@tap
-			: $kind eq 'small' && $name !~ /exactly/ ? \@last : \@later }, $kind eq 'tap' ? $name : $test);
+			: $kind eq 'small' ? \@last : \@later }, $kind eq 'tap' ? $name : $test);
 	}
 	return @first if $quick;
 	my $few = $file =~ m{^src/core/} ? 2 : $most_tap;
