@@ -3,6 +3,7 @@
 #   make demo       set up, build, publish a sample table on a throwaway server
 #   make check      set up, build, run every test
 #   make bench      set up, build, run the benchmarks
+#   make site       the documentation as static pages in build/site; make pictures: its screenshots
 #   make            build against the PostgreSQL of $(PG_CONFIG)
 #   make install    install it there; make installcheck tests a running server
 #   make dist       the archive that PGXN wants, of what is committed
@@ -39,7 +40,7 @@ endif
 # are still missing; and PGXS has a "check" of its own.  Hence two makefiles in
 # one: with one of these goals PGXS is left out, and what it takes to build is
 # left to a make of its own, started by the scripts in dev/.
-WHOLE = setup demo dist check check-layers check-format check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
+WHOLE = setup demo site pictures dist check check-layers check-format check-core check-regress check-isolation check-tap check-page check-faults check-docs check-dist \
 	check-oracle check-without check-fuzz check-sanitized check-reference \
 	check-long check-releases check-bare bench fuzz mutants
 ifneq (,$(filter $(WHOLE),$(MAKECMDGOALS)))
@@ -51,6 +52,10 @@ setup:
 	@$(TREE)/dev/setup
 demo:
 	@$(TREE)/dev/demo
+site:
+	@$(TREE)/dev/site
+pictures:
+	@$(TREE)/dev/pictures
 dist:
 	@$(TREE)/dev/dist
 bench:
