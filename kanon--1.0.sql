@@ -1607,8 +1607,7 @@ statements AS (
                     WHEN 'delta_presence' THEN format('Somebody of the population %s is in the table with a probability between %s and %s, as far as it shows.', x.rule ->> 'population', x.rule ->> 'dmin', x.rule ->> 'dmax')
                     WHEN 'presence' THEN format('Somebody of a population of %s, whose values are distributed as in %s and independent of one another, is in the table with a probability between %s and %s, as far as it shows; so it is with a probability of at least %s, each class by itself.',
                               x.rule ->> 'population_rows', x.rule ->> 'distributions', x.rule ->> 'dmin', x.rule ->> 'dmax', x.rule ->> 'confidence')
-                    ELSE CASE WHEN r.matches IS NOT NULL THEN format('Among the k matches of every row: %s, however they were drawn.', x.rule ->> 'says')
-                         ELSE format('In every class: %s.', x.rule ->> 'says') END END,
+                    ELSE format('In every class: %s.', x.rule ->> 'says') END,
                jsonb_build_object('rule', x.rule - 'says')
         FROM r, jsonb_array_elements(r.privacy) WITH ORDINALITY AS x (rule, nr) WHERE x.rule ->> 'rule' NOT IN ('k_map', 'subject')
         UNION ALL

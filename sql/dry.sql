@@ -48,7 +48,7 @@ INSERT INTO calls (solver, source, names, options) VALUES
     ('subtree', 'made', '{age,zip,sex}', '{"method": "optimal"}'),
     ('freeform', 'made', '{age,zip,sex}', '{"seed": 1}'),
     ('freeform', 'made', '{age,zip,sex}', '{"seed": 1, "partition_size": 40, "k_column": "wants", "method": "hungarian"}'),
-    ('freeform', 'made', '{age,zip,sex}', '{"seed": 1, "method": "ring", "keep": ["ill"], "privacy": [{"rule": "distinct_l", "column": "ill", "l": 3}]}'),
+    ('freeform', 'made', '{age,zip,sex}', '{"seed": 1, "method": "ring", "keep": ["ill"]}'),
     ('transactions', 'baskets', '{items}', '{"m": 2, "hierarchy": "dry_test.goods"}'),
     ('transactions', 'baskets', '{items}', '{"method": "suppress", "p": 1, "h": 80, "sensitive": ["i1"]}'),
     ('anatomy', 'made', '{age,zip,sex}', '{"sensitive": "ill"}');

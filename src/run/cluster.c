@@ -294,7 +294,7 @@ check_request(Request *request)
 			 errdetail(
 				 "Each record has the kept values of its own row, and no match is as likely as another: a "
 				 "share of their values would be no chance."),
-			 errhint("Method 'ring' of kanon_freeform takes kanon_distinct_l and kanon_alpha.")));
+			 errhint("The methods of kanon_cluster that make classes take them, 'mondrian' say.")));
 	if (method->relaxed && request->stable)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("method \"%s\" cannot stay near the release before", method->name),

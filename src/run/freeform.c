@@ -228,71 +228,18 @@ check_memory(const Run *run, const KanonFreeformOptions *options)
 
 /* ---- the model ---- */
 
-/* Why a rule is not for releases without classes; NULL: it may be. */
-static const char *
-why_not(const PrivacyWords *words)
-{
-	switch (words->kind)
-	{
-		case PRIVACY_DISTINCT_L:
-		case PRIVACY_ALPHA:
-			return words->ncolumns == 1
-					   ? NULL
-					   : "Columns that join the quasi-identifiers would be told beside a record's ranges and sets.";
-		case PRIVACY_SUBJECT:
-			return "Each of the k matches of a row counts as a person, whoever it is.";
-		case PRIVACY_T_CLOSENESS:
-			return "The distribution among k matches is the table's only where there are as many as in a class.";
-		case PRIVACY_ENTROPY_L:
-		case PRIVACY_RECURSIVE_CL:
-			return "A group or a ring sees to it how many values there are among a row's matches, and which share "
-				   "each has; not to more of their distribution.";
-		default:
-			return "A row of the population may match records of other rows: these are no classes to be in.";
-	}
-}
-
-/* Why a method takes no rule. */
-static const char *
-why_no_rule(KanonFreeformMethod method)
-{
-	return method == KANON_FREEFORM_MIP
-			   ? "Under rules rows go together by colours that are drawn: an optimum would be that of one draw."
-			   : "Its matches are not equally likely, so that no share of a value among them is a chance.";
-}
-
-/* The values among a row's matches keep rules where the draw cannot change that. */
+/* Rules are about classes, of which there are none. */
 static void
-check_privacy(const Request *request, KanonFreeformMethod method)
+check_privacy(const Request *request)
 {
-	static const char *const hint =
-		"All methods but 'mip' and 'concealment' take kanon_distinct_l and kanon_alpha, each of one column; "
-		"kanon_full_domain and kanon_subtree take every rule.";
-
-	for (int r = 0; request->privacy != NULL && r < request->privacy->n; r++)
-	{
-		const PrivacyWords *words = &request->privacy->words[r];
-		const char *reason = why_not(words);
-
-		if (reason == NULL && kanon_freeform_takes(method) == 0)
-			reason = why_no_rule(method);
-		if (reason != NULL)
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("method \"%s\" does not take the rule \"%s\"", kanon_freeform_name(method),
-								   privacy_sentence(words)),
-							errdetail("%s", reason), errhint("%s", hint)));
-	}
-	if (request->privacy != NULL && request->privacy->n > KANON_FREEFORM_RULES)
-		ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS),
-						errmsg("there are more than %d privacy rules", KANON_FREEFORM_RULES),
-						errhint("Leave out rules.")));
-	if (request->privacy != NULL && request->k_column != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("k_column cannot be combined with privacy rules"),
-				 errdetail("Which rows are made to have more matches than they want would tell of their "
-						   "values."),
-				 errhint("Take one k for all.")));
+	if (request->privacy == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("method \"%s\" takes no privacy rules", request->method),
+			 errdetail("Rules are about classes, and kanon_freeform makes none."),
+			 errhint("kanon_pattern_guided, kanon_full_domain, kanon_subtree and kanon_cluster (method "
+					 "'mondrian', say) take privacy rules.")));
 }
 
 static void
@@ -315,7 +262,7 @@ check_request(Request *request)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("method \"concealment\" takes no k_column"),
 				 errdetail("Its matches are not equally likely: no row could count on its own k."),
 				 errhint("The other methods do.")));
-	check_privacy(request, options->method);
+	check_privacy(request);
 	if (!request->seeded)
 	{
 		options->strong = strong_random;

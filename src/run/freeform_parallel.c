@@ -115,10 +115,8 @@ check_solved(const Run *run, KanonStatus status)
 			ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the table is too large for this method"),
 			 errdetail("It cannot be published so: %s.", detail),
-			 run->problem.privacy != NULL
-				 ? errhint("Ask for less of values that few rows have, or take kanon_cluster.")
-				 : errhint(
-					   "Methods 'hungarian' and 'sort_greedy' take larger ones; partition_size cuts a table into parts.")));
+			 errhint(
+				 "Methods 'hungarian' and 'sort_greedy' take larger ones; partition_size cuts a table into parts.")));
 	border_check(run->border, status, detail);
 }
 
@@ -268,7 +266,7 @@ freeform_solve(Run *run)
 	Parts parts;
 	uint32 p = 0;
 	/* whose graphs are of no known size */
-	bool alone = call->options.method == KANON_FREEFORM_CONCEALMENT || run->problem.privacy != NULL;
+	bool alone = call->options.method == KANON_FREEFORM_CONCEALMENT;
 
 	check_solved(run, status);
 	call->parts = plan.nparts;

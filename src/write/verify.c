@@ -172,100 +172,6 @@ source_codes(const RowTypes *types, int column, const SourceColumn *original, Bo
 	return codes;
 }
 
-/*
- * Records with what they have of the columns that rules look at, as further columns: of each of n
- * classes what class_[i] of the release shows, and code[e][i].
- */
-static KanonRelease
-with_values(const KanonRelease *release, const KanonProblem *problem, size_t n, uint32 *const *code,
-			const uint32 *class_, const int64 *rows, Border *border)
-{
-	KanonRelease wide = {.nclasses = n, .pool = release->pool, .npool = release->npool};
-	int ncolumns = problem->ncolumns + problem->nextra;
-
-	wide.classes = border_palloc(border, sizeof(KanonClass) * Max(n, 1));
-	wide.cells = border_palloc(border, sizeof(KanonCell) * Max(n, 1) * ncolumns);
-	for (size_t i = 0; i < n; i++)
-	{
-		KanonCell *cells = &wide.cells[i * ncolumns];
-
-		wide.classes[i] = (KanonClass){KANON_NONE, rows[i]};
-		memcpy(cells, &release->cells[(Size) class_[i] * problem->ncolumns],
-			   sizeof(KanonCell) * problem->ncolumns);
-		for (int e = 0; e < problem->nextra; e++)
-			cells[problem->ncolumns + e] = (KanonCell){KANON_SHOW_VALUE, code[e][i]};
-	}
-	return wide;
-}
-
-/* What was checked, flow by flow. */
-static KanonRelease
-promised_values(const KanonRelease *promised, const KanonProblem *problem, Border *border)
-{
-	Size n = promised->nflows;
-	uint32 **code = palloc(sizeof(uint32 *) * problem->nextra);
-	uint32 *class_ = border_palloc(border, sizeof(uint32) * Max(n, 1));
-	int64 *rows = border_palloc(border, sizeof(int64) * Max(n, 1));
-
-	for (int e = 0; e < problem->nextra; e++)
-		code[e] = border_palloc(border, sizeof(uint32) * Max(n, 1));
-	for (Size f = 0; f < n; f++)
-	{
-		class_[f] = promised->flows[f].class_;
-		rows[f] = promised->flows[f].rows;
-		for (int e = 0; e < problem->nextra; e++)
-			code[e][f] = problem->extra[e].code[promised->flows[f].type];
-	}
-	return with_values(promised, problem, n, code, class_, rows, border);
-}
-
-/* How many values of each column that a rule counts there are among the records that a row matches, counted again. */
-static void
-verify_distinct(const KanonProblem *problem, const KanonRelease *written, uint32 *const *code,
-				const Source *source, Border *border)
-{
-	const KanonPrivacyRule *rules;
-	int n = kanon_privacy_rules(problem->privacy, &rules);
-
-	for (int r = 0; r < n; r++)
-	{
-		int64 distinct;
-		double share;
-
-		if (rules[r].kind != KANON_DISTINCT_L)
-			continue;
-		border_check(border,
-					 kanon_freeform_check_values(problem, written, code[rules[r].column],
-												 problem->extra[rules[r].column].distinct, &distinct, &share),
-					 "");
-		if (distinct < rules[r].l)
-			raise_unsafe(psprintf("The records that a row matches break a privacy rule about column \"%s\".",
-								  source->qis[source->nqis + rules[r].column].name));
-	}
-}
-
-/* The records have the values that they were given, and these keep the rules. */
-static void
-verify_values(const KanonProblem *problem, const KanonRelease *promised, const KanonRelease *written,
-			  const RowTypes *types, const Source *source, Border *border)
-{
-	KanonProblem wide = *problem;
-	uint32 **code = palloc(sizeof(uint32 *) * problem->nextra);
-	uint32 *class_ = border_palloc(border, sizeof(uint32) * Max(types->ntypes, 1));
-	KanonRelease wanted, found;
-	char detail[160];
-
-	for (int e = 0; e < problem->nextra; e++)
-		code[e] = source_codes(types, types->source->nqis + e, &source->qis[source->nqis + e], border);
-	for (uint32 i = 0; i < types->ntypes; i++)
-		class_[i] = i;
-	wide.ncolumns += problem->nextra;
-	wanted = promised_values(promised, problem, border);
-	found = with_values(written, problem, types->ntypes, code, class_, types->rows, border);
-	border_check(border, kanon_freeform_confirm(&wide, &wanted, &found, detail, sizeof(detail)), detail);
-	verify_distinct(problem, written, code, source, border);
-}
-
 /* What is read back shows values, and no levels of them. */
 static KanonProblem
 without_levels(const KanonProblem *problem, const Source *source)
@@ -315,8 +221,6 @@ target_verify_freeform(const Target *target, const Source *source, const KanonPr
 		raise_row_count(types->nrows, expected_rows);
 	promised = written_promise(release, source, problem, target->mark, border);
 	border_check(border, kanon_freeform_confirm(&flat, &promised, written, detail, sizeof(detail)), detail);
-	if (problem->privacy != NULL)
-		verify_values(&flat, &promised, written, types, source, border);
 	border_pfree(border, promised.cells);
 	border_pfree(border, promised.pool);
 }

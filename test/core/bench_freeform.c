@@ -1,16 +1,13 @@
 /*
  * bench_freeform.c: one freeform release of a part of Adult.
  *
- *	bench_freeform FILE METHOD ROWS COLUMNS K [PARTITION_SIZE [symmetric | L SENSITIVE]]
+ *	bench_freeform FILE METHOD ROWS COLUMNS K [PARTITION_SIZE [symmetric]]
  *	bench_freeform FILE samples N ROWS COLUMNS K
  *
  * COLUMNS: the first so many of age (a number), workclass, education,
  * marital_status, occupation, race, sex, native_country, salary_class.  Prints
  * GCP, seconds of processor time, peak memory in MiB.  The first ROWS of the
  * file are taken after a shuffle that is always the same.
- *
- * With L and SENSITIVE: each row's matches have L different values of that column of the
- * file (6: occupation, 7: relationship).
  *
  * METHOD may also be one with classes, priced the same way: pattern_guided (what
  * greedy suppresses) or one of kanon_cluster's, which shows numbers as ranges and
@@ -24,7 +21,6 @@
 #include <time.h>
 
 #include "cluster/cluster.h"
-#include "diverse.h"
 #include "fixture.h"
 #include "freeform/graph.h"
 
@@ -89,17 +85,10 @@ gcp_of(const KanonProblem *problem, const KanonRelease *release, size_t rows)
 	return sum / (double) width / (double) rows;
 }
 
-/* A rule about the values of a row's matches. */
-typedef struct Rule
-{
-	int l;         /* 0: none */
-	int sensitive; /* column of the file */
-} Rule;
-
 /* Rows from `first` on; GCP, or a negative number. */
 static double
 solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int64_t k, KanonSolve method,
-	  const KanonFreeformOptions *options, Rule rule)
+	  const KanonFreeformOptions *options)
 {
 	static const KanonClusterShow show[9] = {KANON_CLUSTER_RANGE, KANON_CLUSTER_SET, KANON_CLUSTER_SET,
 											 KANON_CLUSTER_SET,   KANON_CLUSTER_SET, KANON_CLUSTER_SET,
@@ -107,18 +96,13 @@ solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int6
 	struct KanonClusterOptions shows = {.show = show};
 	Table table = {
 		.nrows = rows, .ncolumns = all->ncolumns, .cell = all->cell + first * (size_t) all->ncolumns};
-	int column[10];
 	KanonProblem *problem;
 	KanonRelease release;
 	KanonReport report = {0};
 	KanonStatus status;
 	double gcp = -1;
 
-	memcpy(column, adult2, sizeof(adult2));
-	column[columns] = rule.sensitive;
-	problem = problem_make(host, &table, column, columns + (rule.l > 0), 1, k);
-	if (rule.l > 0)
-		diverse_ask(problem, rule.l);
+	problem = problem_make(host, &table, adult2, columns, 1, k);
 	/* with these a release is taken for a graph */
 	problem->freeform = method == kanon_solve_freeform ? options : NULL;
 	problem->cluster = &shows;
@@ -131,8 +115,6 @@ solve(Host *host, const Table *all, size_t first, size_t rows, int columns, int6
 	}
 	else
 		fprintf(stderr, "status %d: %s\n", (int) status, report.detail);
-	if (rule.l > 0)
-		diverse_free(problem);
 	problem_free(problem);
 	return gcp;
 }
@@ -158,7 +140,7 @@ samples(Host *host, const Table *table, const char *name, size_t n, size_t rows,
 	double sum = 0;
 
 	for (size_t s = 0; s < n; s++)
-		sum += solve(host, table, s * rows, rows, columns, k, method, &options, (Rule){0});
+		sum += solve(host, table, s * rows, rows, columns, k, method, &options);
 	printf("%s\t%zu\t%zu\t%d\t%d\t%.5f\n", name, n, rows, columns, (int) k, sum / (double) n);
 }
 
@@ -168,7 +150,6 @@ main(int argc, char **argv)
 	KanonFreeformOptions options = {0};
 	bool sampled = argc == 7 && strcmp(argv[2], "samples") == 0;
 	KanonSolve method = argc < 3 || sampled ? NULL : find_method(argv[2], &options);
-	Rule rule = {0};
 	Host host;
 	Table *table;
 	size_t rows;
@@ -177,10 +158,8 @@ main(int argc, char **argv)
 
 	if (argc < 6 || (!sampled && method == NULL))
 	{
-		fprintf(
-			stderr,
-			"usage: bench_freeform FILE METHOD ROWS COLUMNS K [PARTITION_SIZE [symmetric | L SENSITIVE]]\n"
-			"       bench_freeform FILE samples N ROWS COLUMNS K\n");
+		fprintf(stderr, "usage: bench_freeform FILE METHOD ROWS COLUMNS K [PARTITION_SIZE [symmetric]]\n"
+						"       bench_freeform FILE samples N ROWS COLUMNS K\n");
 		return 2;
 	}
 	table = table_read(argv[1]);
@@ -209,10 +188,8 @@ main(int argc, char **argv)
 	rows = rows < table->nrows ? rows : table->nrows;
 	options.partition_size = argc > 6 ? (uint32_t) atoi(argv[6]) : 0;
 	options.symmetric = argc == 8;
-	if (argc == 9)
-		rule = (Rule){atoi(argv[7]), atoi(argv[8])};
 	start = processor_seconds();
-	gcp = solve(&host, table, 0, rows, atoi(argv[4]), atoi(argv[5]), method, &options, rule);
+	gcp = solve(&host, table, 0, rows, atoi(argv[4]), atoi(argv[5]), method, &options);
 	printf("%s\t%zu\t%s\t%s\t%u\t%.5f\t%.3f\t%.1f\n", argv[2], rows, argv[4], argv[5], options.partition_size,
 		   gcp, processor_seconds() - start, (double) host.peak / (1 << 20));
 	table_free(table);

@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "freeform/freeform_colours.h"
 #include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
 #include "model/mask.h"
 #include "model/measure.h"
-#include "privacy/rules.h"
 #include "util/fault.h"
 #include "util/sort.h"
 
@@ -236,39 +234,6 @@ check_size(const KanonProblem *problem, int64_t rows, KanonReport *report)
 	return KANON_TOO_LARGE;
 }
 
-unsigned
-kanon_freeform_takes(KanonFreeformMethod method)
-{
-	return method < KANON_FREEFORM_CONCEALMENT && method != KANON_FREEFORM_MIP
-			   ? 1u << KANON_DISTINCT_L | 1u << KANON_ALPHA
-			   : 0;
-}
-
-/* The problem's rules, flat. */
-static KanonStatus
-copy_rules(KanonFreeformPlan *plan, KanonReport *report)
-{
-	const KanonProblem *problem = plan->problem;
-	const KanonPrivacyRule *rules;
-	int n = problem->privacy != NULL ? kanon_privacy_rules(problem->privacy, &rules) : 0;
-
-	for (int r = 0; r < n; r++)
-	{
-		KanonFreeformRule *rule = &plan->space.rules[r];
-
-		if (n > KANON_FREEFORM_RULES || rules[r].joined != 0 || problem->freeform->own_k != NULL ||
-			(kanon_freeform_takes(plan->space.method) & 1u << rules[r].kind) == 0)
-		{
-			snprintf(report->detail, sizeof(report->detail), "the method does not take the rule");
-			return KANON_UNSUPPORTED;
-		}
-		rule->distinct = rules[r].kind == KANON_DISTINCT_L ? (uint32_t) fmin(rules[r].l, UINT32_MAX) : 0;
-		rule->share = rules[r].kind == KANON_ALPHA ? rules[r].share : 1;
-	}
-	plan->space.nrules = n;
-	return KANON_OK;
-}
-
 KanonStatus
 kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, KanonReport *report)
 {
@@ -278,6 +243,11 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 
 	memset(plan, 0, sizeof(*plan));
 	plan->problem = problem;
+	if (problem->privacy != NULL || problem->npopulations > 0)
+	{
+		snprintf(report->detail, sizeof(report->detail), "it makes no classes that could keep a rule");
+		return KANON_UNSUPPORTED;
+	}
 	for (uint32_t i = 0; i < problem->ntypes; i++)
 		if (__builtin_add_overflow(rows, problem->rows[i], &rows) || rows > MOST_ROWS)
 		{
@@ -297,12 +267,10 @@ kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan, Kanon
 		isfinite(problem->time_limit) ? problem->env->now(problem->env->arg) + problem->time_limit : INFINITY;
 	plan->space.gap = problem->gap;
 	plan->proven = true;
-	status = copy_rules(plan, report);
-	if (status == KANON_OK)
-		status = price_columns(plan);
+	status = price_columns(plan);
 	if (status == KANON_OK)
 		status = order_rows(plan);
-	return status == KANON_OK ? kanon_freeform_divide(plan, report) : status;
+	return status == KANON_OK ? kanon_freeform_divide(plan) : status;
 }
 
 void
@@ -331,18 +299,6 @@ kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uint32_t *first
 	*n = plan->first[p + 1] - *first;
 }
 
-/* What a rule looks at of a row type; -1: no value that it is about. */
-static int32_t
-ruled_code(const KanonFreeformPlan *plan, int rule, uint32_t type)
-{
-	const KanonPrivacyRule *rules;
-	uint32_t code;
-
-	(void) kanon_privacy_rules(plan->problem->privacy, &rules);
-	code = plan->problem->extra[rules[rule].column].code[type];
-	return rules[rule].listed != NULL && !rules[rule].listed[code] ? -1 : (int32_t) code;
-}
-
 void
 kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 {
@@ -369,9 +325,6 @@ kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value)
 				value[n + i] = freeform_tree_cost(plan, c, level, type);
 			}
 	}
-	for (int r = 0; r < plan->space.nrules; r++)
-		for (uint32_t i = 0; i < n; i++)
-			*value++ = ruled_code(plan, r, plan->type[first + i]);
 }
 
 /* ---- one part ---- */
@@ -413,7 +366,7 @@ solve_graph(FreeformWork *work, KanonFreeformGraph *graph)
 		case KANON_FREEFORM_MIN_COST_FLOW:
 			return freeform_min_cost_flow(work);
 		case KANON_FREEFORM_RING:
-			return freeform_ring(work, graph);
+			return freeform_ring(work);
 		case KANON_FREEFORM_CONCEALMENT:
 			return freeform_concealment(work, graph);
 		case KANON_FREEFORM_ONE_K:
@@ -424,35 +377,6 @@ solve_graph(FreeformWork *work, KanonFreeformGraph *graph)
 			return freeform_mip(work, graph);
 	}
 	return KANON_BROKEN;
-}
-
-/* Under rules: in groups whose colours see to them, and where there are none, in rings. */
-static KanonStatus
-solve_ruled(FreeformWork *work, KanonFreeformGraph *graph)
-{
-	const KanonFreeformSpace *space = work->space;
-	/* records of a group are alike, and so is who matches them */
-	KanonFreeformSpace alone = *space;
-	FreeformColours colours = {.width = 0};
-	KanonStatus status = KANON_OK;
-
-	if (space->method != KANON_FREEFORM_RING)
-		status = freeform_colours_open(&colours, work);
-	if (status == KANON_OK && colours.width == 0)
-	{
-		status = freeform_work_open(work, 1, 1);
-		return status == KANON_OK ? freeform_ring(work, graph) : status;
-	}
-	alone.symmetric = false;
-	work->space = &alone;
-	if (status == KANON_OK)
-		status = freeform_work_open(work, colours.width, colours.width);
-	work->slot = colours.slot;
-	work->ncolours = colours.ncolours;
-	if (status == KANON_OK)
-		status = solve_graph(work, graph);
-	work->space = space;
-	return status == KANON_OK ? freeform_groups_graph(&colours, graph) : status;
 }
 
 /* The graph as the methods have left it in the work. */
@@ -512,12 +436,9 @@ kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space, KanonStrong
 	/* an odd number of rows cannot have an odd number of mutual partners each */
 	if (mutual && degree % 2 == 0 && (part->n % 2 == 1 || space->method == KANON_FREEFORM_RING))
 		degree++;
-	if (space->nrules > 0)
-		status = solve_ruled(&work, graph);
-	else
-		status = freeform_work_open(&work, regular ? degree : 1,
-									regular ? degree : most_shown(space->method, part->k, part->n));
-	if (status == KANON_OK && space->nrules == 0)
+	status = freeform_work_open(&work, regular ? degree : 1,
+								regular ? degree : most_shown(space->method, part->k, part->n));
+	if (status == KANON_OK)
 		status = solve_graph(&work, graph);
 	/* too few rows for an exchange: the ring always works */
 	if (status == KANON_NOT_FOUND && mutual)
@@ -548,8 +469,7 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 {
 	const KanonFreeformOptions *options = problem->freeform;
 	double rows = (double) n + FREEFORM_BLOCK;
-	bool groups = problem->privacy != NULL && options->method != KANON_FREEFORM_RING;
-	double k = (double) kanon_freeform_most_k(problem) * (groups ? FREEFORM_MOST_WIDTH : 1) + 1;
+	double k = (double) kanon_freeform_most_k(problem) + 1;
 	double row = 2 * 4 * k + 64; /* the graph from both sides, marks */
 	bool regular = options->method < KANON_FREEFORM_CONCEALMENT;
 
@@ -569,9 +489,6 @@ kanon_freeform_memory(const KanonProblem *problem, uint32_t n)
 	if (options->method == KANON_FREEFORM_HUNGARIAN || options->method == KANON_FREEFORM_PLAIN_HUNGARIAN ||
 		options->method == KANON_FREEFORM_MIN_COST_FLOW)
 		row += fmin(4 * rows, 64.0 * 1024 * 1024 / rows) + 8 * k + 64;
-	/* rings, kinds and colours; codes for each of at most so many rules, twice */
-	if (problem->privacy != NULL)
-		row += 280 + 24.0 * KANON_FREEFORM_RULES;
 	if (!regular)
 		row += rows / 8 + 64;
 	return rows * row;

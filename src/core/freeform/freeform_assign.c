@@ -78,11 +78,7 @@ bar(Assign *a, uint32_t i, bool barred)
 	const FreeformWork *work = a->work;
 
 	for (uint32_t t = 0; t < work->ntarget[i]; t++)
-	{
-		uint32_t j = work->target[(size_t) i * work->degree + t];
-
-		a->barred[j] = barred || !freeform_is_open(work, j);
-	}
+		a->barred[work->target[(size_t) i * work->degree + t]] = barred;
 	for (uint32_t t = 0; t < a->ntaken[i]; t++)
 		a->barred[a->taken[(size_t) i * a->each + t]] = barred;
 }
@@ -234,12 +230,9 @@ assign(Assign *a)
 	memset(a->nowner, 0, a->n * sizeof(*a->nowner));
 	memset(a->row_price, 0, a->n * sizeof(*a->row_price));
 	memset(a->price, 0, a->n * sizeof(*a->price));
-	for (uint32_t j = 0; j < a->n; j++)
-		a->barred[j] = !freeform_is_open(a->work, j);
+	memset(a->barred, 0, a->n);
 	for (uint32_t i = 0; i < a->n && a->matrix != NULL && status == KANON_OK; i++)
 	{
-		if (!freeform_is_due(a->work, i))
-			continue;
 		if (kanon_stop(&a->work->pace, (uint64_t) a->work->padded * (uint64_t) a->work->ncolumns / 4))
 			status = KANON_CANCELLED;
 		memcpy(a->matrix + (size_t) i * a->work->padded, freeform_scan(a->work, i),
@@ -247,8 +240,7 @@ assign(Assign *a)
 	}
 	for (uint32_t r = 0; r < a->each && status == KANON_OK; r++)
 		for (uint32_t i = 0; i < a->n && status == KANON_OK; i++)
-			if (freeform_is_due(a->work, i))
-				status = augment(a, i);
+			status = augment(a, i);
 	return status;
 }
 
@@ -302,10 +294,7 @@ freeform_hungarian(FreeformWork *work)
 	Assign a = {.scratch = {.env = work->env}, .work = work, .n = work->n, .each = 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
-	if (status == KANON_OK && work->slot != NULL)
-		status = freeform_fill_groups(work, assign_again, &a,
-									  work->space->method != KANON_FREEFORM_PLAIN_HUNGARIAN);
-	for (uint32_t r = 1; r < work->degree && status == KANON_OK && work->slot == NULL; r++)
+	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
 	{
 		work->pace.share = (double) (r - 1) / work->degree;
 		status = assign(&a);
@@ -321,46 +310,21 @@ freeform_hungarian(FreeformWork *work)
 				freeform_add(work, i, a.taken[i]);
 	}
 	if (status == KANON_OK && work->space->method != KANON_FREEFORM_PLAIN_HUNGARIAN &&
-		!work->space->symmetric && work->slot == NULL)
+		!work->space->symmetric)
 		status = freeform_improve(work, assign_again, &a);
 	kanon_scratch_free(&a.scratch);
-	return status;
-}
-
-/* All rounds of groups on what their first rows show. */
-static KanonStatus
-flow_to_groups(Assign *a)
-{
-	FreeformWork *work = a->work;
-	uint32_t *record = kanon_take(&a->scratch, a->n, sizeof(uint32_t));
-	KanonStatus status = kanon_taken(&a->scratch);
-
-	for (work->due = 1; work->due < work->degree && status == KANON_OK; work->due++)
-	{
-		status = assign(a);
-		for (uint32_t i = 0; i < a->n && status == KANON_OK; i++)
-			if (freeform_is_due(work, i))
-				record[i] = a->taken[i];
-	}
-	for (uint32_t i = 0; i < a->n && status == KANON_OK; i++)
-		if (work->slot[i] > 0 && work->slot[i] < work->degree)
-			freeform_add(work, i, record[i]);
 	return status;
 }
 
 KanonStatus
 freeform_min_cost_flow(FreeformWork *work)
 {
-	bool groups = work->slot != NULL;
-	Assign a = {
-		.scratch = {.env = work->env}, .work = work, .n = work->n, .each = groups ? 1 : work->degree - 1};
+	Assign a = {.scratch = {.env = work->env}, .work = work, .n = work->n, .each = work->degree - 1};
 	KanonStatus status = assign_open(&a) ? KANON_OK : KANON_NO_MEMORY;
 
-	if (status == KANON_OK && groups)
-		status = flow_to_groups(&a);
-	else if (status == KANON_OK)
+	if (status == KANON_OK)
 		status = assign(&a);
-	for (uint32_t i = 0; i < work->n && status == KANON_OK && !groups; i++)
+	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
 		for (uint32_t t = 0; t < a.ntaken[i]; t++)
 			freeform_add(work, i, a.taken[(size_t) i * a.each + t]);
 	kanon_scratch_free(&a.scratch);

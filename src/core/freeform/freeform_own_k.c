@@ -13,7 +13,6 @@
 
 #include "freeform/freeform_tree.h"
 #include "freeform/freeform_work.h"
-#include "privacy/rules.h"
 #include "util/sort.h"
 
 typedef struct Near
@@ -277,10 +276,6 @@ cut(Groups *g, uint32_t group, uint32_t *part, uint32_t *row)
 	uint64_t rows = g->size[group];
 	uint32_t nparts = parts_of(g, group);
 
-	/* groups of k rows leave none over, but in the last part */
-	if (plan->space.nrules > 0 && plan->space.method != KANON_FREEFORM_RING)
-		step = g->k[group];
-
 	for (uint32_t p = 0; p < nparts; p++)
 	{
 		plan->first[*part] = *row + (uint32_t) (rows * p / nparts) / step * step;
@@ -289,116 +284,8 @@ cut(Groups *g, uint32_t group, uint32_t *part, uint32_t *row)
 	*row += g->size[group];
 }
 
-/* ---- under rules ---- */
-
-static bool
-same_values(const KanonFreeformPlan *plan, uint32_t a, uint32_t b)
-{
-	for (int c = 0; c < plan->space.ncolumns; c++)
-		if (plan->problem->columns[c].code[a] != plan->problem->columns[c].code[b])
-			return false;
-	return true;
-}
-
-/* Rows that differ in what rules look at alone: which of them is in which group must not tell what theirs is. */
-static KanonStatus
-mix_equal(Groups *g)
-{
-	KanonFreeformPlan *plan = g->plan;
-	FreeformRandom random = {.strong = plan->problem->freeform->strong, .state = plan->space.seed};
-
-	for (uint32_t from = 0, end; from < plan->nrows; from = end)
-	{
-		for (end = from + 1; end < plan->nrows && same_values(plan, plan->type[from], plan->type[end]); end++)
-			;
-		for (uint32_t x = end - from; x > 1; x--)
-		{
-			uint32_t y = from + freeform_below(&random, x);
-			uint32_t other = plan->type[y];
-
-			plan->type[y] = plan->type[from + x - 1];
-			plan->type[from + x - 1] = other;
-		}
-		if (kanon_stop(&g->pace, (uint64_t) (end - from) * 4))
-			return KANON_CANCELLED;
-	}
-	return random.failed ? KANON_UNAVAILABLE : KANON_OK;
-}
-
-/* Do rows from .. end keep the rules, all together? */
-static KanonStatus
-keep_rules(Groups *g, uint32_t from, uint32_t end, bool *keep)
-{
-	const KanonProblem *problem = g->plan->problem;
-	size_t mark = kanon_mark(&g->scratch);
-	uint32_t *type = kanon_take(&g->scratch, end - from, 2 * sizeof(uint32_t));
-	int64_t *rows = kanon_take(&g->scratch, end - from, sizeof(int64_t));
-	uint32_t n = 0;
-	KanonStatus status = kanon_taken(&g->scratch);
-
-	if (status != KANON_OK)
-		return status;
-	memcpy(type, g->plan->type + from, (end - from) * sizeof(uint32_t));
-	kanon_sort(type, type + (end - from), end - from, sizeof(uint32_t), kanon_compare_numbers, NULL);
-	for (uint32_t x = 0; x < end - from; x++)
-	{
-		if (x == 0 || type[x] != type[n - 1])
-		{
-			type[n] = type[x];
-			rows[n++] = 0;
-		}
-		rows[n - 1]++;
-	}
-	*keep = kanon_privacy_allows(problem, type, rows, n, false, NULL);
-	kanon_release(&g->scratch, mark);
-	if (kanon_privacy_failed(problem->privacy))
-		return KANON_NO_MEMORY;
-	return kanon_stop(&g->pace, (uint64_t) (end - from) * 8) ? KANON_CANCELLED : KANON_OK;
-}
-
-/*
- * Parts that do not keep the rules go with the next ones, what is left at the end with those before.
- * All that are joined are asked for anew: of many, an eighth more each time.
- */
-static KanonStatus
-join_parts(Groups *g, KanonReport *report)
-{
-	KanonFreeformPlan *plan = g->plan;
-	uint32_t kept = 0, joined = 0, next = 1;
-	bool keep = false;
-	KanonStatus status = KANON_OK;
-
-	for (uint32_t p = 0; p < plan->nparts && status == KANON_OK; p++)
-	{
-		if (++joined < next && p + 1 < plan->nparts)
-			continue;
-		status = keep_rules(g, plan->first[kept], plan->first[p + 1], &keep);
-		next = joined + 1 + joined / 8;
-		if (!keep)
-			continue;
-		plan->first[++kept] = plan->first[p + 1];
-		joined = 0;
-		next = 1;
-	}
-	for (joined = 0; !keep && kept > 0 && status == KANON_OK; joined += next)
-	{
-		next = 1 + joined / 8 < kept ? 1 + joined / 8 : kept;
-		kept -= next;
-		status = keep_rules(g, plan->first[kept], plan->nrows, &keep);
-	}
-	if (!keep && status == KANON_OK)
-	{
-		snprintf(report->detail, sizeof(report->detail), "all rows together break a privacy rule");
-		return KANON_INFEASIBLE;
-	}
-	plan->nparts = kept;
-	if (plan->first[kept] != plan->nrows)
-		plan->first[++plan->nparts] = plan->nrows;
-	return status;
-}
-
 KanonStatus
-kanon_freeform_divide(KanonFreeformPlan *plan, KanonReport *report)
+kanon_freeform_divide(KanonFreeformPlan *plan)
 {
 	KanonEnv *env = plan->problem->env;
 	Groups g = {.scratch = {.env = env},
@@ -422,12 +309,6 @@ kanon_freeform_divide(KanonFreeformPlan *plan, KanonReport *report)
 		cut(&g, i, &part, &row);
 	if (status == KANON_OK)
 		plan->first[plan->nparts] = row;
-	if (status == KANON_OK && plan->space.nrules > 0 && plan->nrows > 0)
-	{
-		status = mix_equal(&g);
-		if (status == KANON_OK)
-			status = join_parts(&g, report);
-	}
 	kanon_scratch_free(&g.scratch);
 	return status;
 }

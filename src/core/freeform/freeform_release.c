@@ -9,7 +9,6 @@
 #include "freeform/freeform_tree.h"
 #include "model/mask.h"
 #include "model/measure.h"
-#include "privacy/rules.h"
 #include "util/fault.h"
 #include "util/pace.h"
 #include "util/sort.h"
@@ -114,8 +113,7 @@ check_graph(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph
 			uint32_t i = graph->match[m];
 
 			/* records of a component have the degree of its rows: it is regular */
-			if (regular &&
-				(count[i] != degree || (degree > k + plan->space.symmetric && plan->space.nrules == 0)))
+			if (regular && (count[i] != degree || degree > k + plan->space.symmetric))
 				return graph_broken(report, p, "the graph is not regular");
 			if (marks[i] == j + 1)
 				return graph_broken(report, p, "a match is there twice");
@@ -148,62 +146,6 @@ check_mutual(const KanonFreeformGraph *graph, uint32_t p, KanonReport *report)
 				return graph_broken(report, p, "a match is not mutual");
 		}
 	return KANON_OK;
-}
-
-/*
- * The values of the records that each row matches keep the rules.  Row i's matches are the
- * rows given to these records.
- */
-static KanonStatus
-check_values(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph *graph, uint32_t *scratch,
-			 KanonReport *report)
-{
-	const KanonProblem *problem = plan->problem;
-	KanonPace pace = kanon_pace(problem->env, "check");
-	uint32_t n = graph->n;
-	uint32_t edges = graph->start[n];
-	uint32_t first = plan->first[p];
-	uint32_t *start = kanon_alloc0(problem->env, (size_t) n + 2, sizeof(uint32_t));
-	uint32_t *type = kanon_alloc(problem->env, edges, sizeof(uint32_t));
-	int64_t *rows = kanon_alloc(problem->env, n, sizeof(int64_t));
-	KanonStatus status = start != NULL && type != NULL && rows != NULL ? KANON_OK : KANON_NO_MEMORY;
-
-	for (uint32_t m = 0; m < edges && status == KANON_OK; m++)
-		start[graph->match[m] + 2]++;
-	for (uint32_t i = 2; i <= n && status == KANON_OK; i++)
-		start[i] += start[i - 1];
-	for (uint32_t j = 0; j < n && status == KANON_OK; j++)
-		for (uint32_t m = graph->start[j]; m < graph->start[j + 1]; m++)
-			type[start[graph->match[m] + 1]++] = plan->type[first + graph->given[j]];
-	for (uint32_t i = 0; i < n && status == KANON_OK; i++)
-	{
-		uint32_t *of = type + start[i];
-		uint32_t degree = start[i + 1] - start[i];
-		uint32_t kinds = 0;
-		int broken;
-
-		if (kanon_stop(&pace, (uint64_t) degree * 8))
-			status = KANON_CANCELLED;
-		kanon_sort(of, scratch, degree, sizeof(uint32_t), kanon_compare_numbers, NULL);
-		for (uint32_t m = 0; m < degree; m++)
-		{
-			if (m == 0 || of[m] != of[kinds - 1])
-			{
-				of[kinds] = of[m];
-				rows[kinds++] = 0;
-			}
-			rows[kinds - 1]++;
-		}
-		if (status == KANON_OK && !FAULT(rule_forgotten) &&
-			!kanon_privacy_allows(problem, of, rows, kinds, false, &broken))
-			status = kanon_privacy_failed(problem->privacy)
-						 ? KANON_NO_MEMORY
-						 : graph_broken(report, p, "the values of a row's matches break a privacy rule");
-	}
-	kanon_free(problem->env, start);
-	kanon_free(problem->env, type);
-	kanon_free(problem->env, rows);
-	return status;
 }
 
 static bool
@@ -319,8 +261,6 @@ kanon_freeform_put(KanonFreeformPlan *plan, uint32_t p, const KanonFreeformGraph
 	status = check_graph(plan, p, graph, plan->scratch, report);
 	if (status == KANON_OK && plan->space.symmetric)
 		status = check_mutual(graph, p, report);
-	if (status == KANON_OK && plan->space.nrules > 0)
-		status = check_values(plan, p, graph, plan->scratch, report);
 	for (uint32_t j = 0; j < n && status == KANON_OK; j++)
 	{
 		if (kanon_stop(&pace, (uint64_t) (graph->start[j + 1] - graph->start[j]) *

@@ -9,7 +9,8 @@
  */
 #include <string.h>
 
-#include "freeform/freeform_ruled.h"
+#include "freeform/freeform_work.h"
+#include "util/sort.h"
 
 typedef struct Ring
 {
@@ -19,7 +20,6 @@ typedef struct Ring
 	uint32_t *seen;    /* [n] a stamp per value */
 	uint32_t stamp;
 	const int32_t *value; /* of the column to sort by */
-	FreeformRules *rules; /* that the groups keep; NULL: none */
 } Ring;
 
 static int
@@ -85,40 +85,28 @@ close_ring(FreeformWork *work, const uint32_t *row, uint32_t n, uint32_t k)
 }
 
 /* Closes a group of rows that is not halved any more. */
-static KanonStatus
+static void
 close_group(Ring *ring, uint32_t *row, uint32_t n)
 {
-	if (ring->rules != NULL)
-		return freeform_rules_ring(ring->rules, row, n);
 	kanon_sort(row, ring->scratch, n, sizeof(*row), kanon_compare_numbers, NULL);
 	close_ring(ring->work, row, n, ring->work->k);
-	return KANON_OK;
 }
 
-/* Sorts a group for the halves to keep the rules: by the widest column that does it; false: none does. */
-static bool
+/* Sorts a group by the widest column. */
+static void
 sort_group(Ring *ring, uint32_t *row, uint32_t n)
 {
 	const FreeformWork *work = ring->work;
 	int64_t wide[KANON_MAX_COLUMNS];
+	int widest = 0;
 
 	for (int c = 0; c < work->ncolumns; c++)
 		wide[c] = width(ring, c, row, n);
-	for (int tried = 0; tried < work->ncolumns; tried++)
-	{
-		int widest = 0;
-
-		for (int c = 1; c < work->ncolumns; c++)
-			if (wide[c] > wide[widest])
-				widest = c;
-		ring->value = work->value[widest];
-		kanon_sort(row, ring->scratch, n, sizeof(*row), compare_rows, ring);
-		if (ring->rules == NULL || (freeform_rules_allow(ring->rules, row, n / 2) &&
-									freeform_rules_allow(ring->rules, row + n / 2, n - n / 2)))
-			return true;
-		wide[widest] = -1;
-	}
-	return false;
+	for (int c = 1; c < work->ncolumns; c++)
+		if (wide[c] > wide[widest])
+			widest = c;
+	ring->value = work->value[widest];
+	kanon_sort(row, ring->scratch, n, sizeof(*row), compare_rows, ring);
 }
 
 /* Halves a group, again and again: the depth is the logarithm of its size. */
@@ -130,17 +118,20 @@ divide(Ring *ring, uint32_t *row, uint32_t n)
 
 	if (kanon_stop(&work->pace, (uint64_t) n * ((uint64_t) work->ncolumns + 20)))
 		return KANON_CANCELLED;
-	if (n < 2 * work->k || !sort_group(ring, row, n))
-		return close_group(ring, row, n);
+	if (n < 2 * work->k)
+	{
+		close_group(ring, row, n);
+		return KANON_OK;
+	}
+	sort_group(ring, row, n);
 	status = divide(ring, row, n / 2);
 	return status == KANON_OK ? divide(ring, row + n / 2, n - n / 2) : status;
 }
 
 KanonStatus
-freeform_ring(FreeformWork *work, KanonFreeformGraph *graph)
+freeform_ring(FreeformWork *work)
 {
 	Ring ring = {.work = work};
-	FreeformRules rules;
 	KanonStatus status;
 
 	ring.row = kanon_take(&work->scratch, work->n, sizeof(uint32_t));
@@ -149,17 +140,7 @@ freeform_ring(FreeformWork *work, KanonFreeformGraph *graph)
 	status = kanon_taken(&work->scratch);
 	for (uint32_t i = 0; i < work->n && status == KANON_OK; i++)
 		ring.row[i] = i;
-	if (status == KANON_OK && work->space->nrules > 0)
-	{
-		status = freeform_rules_open(&rules, work);
-		rules.rows = ring.row;
-		ring.rules = &rules;
-		if (status == KANON_OK && !freeform_rules_allow(&rules, ring.row, work->n))
-			status = KANON_INFEASIBLE;
-	}
 	if (status == KANON_OK)
 		status = divide(&ring, ring.row, work->n);
-	if (status == KANON_OK && ring.rules != NULL)
-		status = freeform_rules_graph(&rules, graph);
 	return status;
 }

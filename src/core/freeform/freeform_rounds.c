@@ -39,7 +39,7 @@ round_open(Round *round, bool sorted)
 {
 	uint32_t n = round->work->n;
 
-	round->mutual = round->work->space->symmetric && round->work->slot == NULL;
+	round->mutual = round->work->space->symmetric;
 	round->sorted = sorted;
 	round->record = kanon_take(&round->work->scratch, n, sizeof(uint32_t));
 	round->stamp = kanon_take0(&round->work->scratch, n, sizeof(uint32_t));
@@ -255,12 +255,11 @@ make_round(Round *round)
 	FreeformWork *work = round->work;
 	KanonStatus status = freeform_scan_begin(work);
 
-	round->open = 0;
+	round->open = work->n;
 	for (uint32_t i = 0; i < work->n; i++)
 	{
-		round->record[i] = freeform_is_due(work, i) ? FREEFORM_NONE : i;
-		work->closed[i] = freeform_is_open(work, i) ? 0 : FREEFORM_NEVER;
-		round->open += freeform_is_open(work, i);
+		round->record[i] = FREEFORM_NONE;
+		work->closed[i] = 0;
 	}
 	if (status != KANON_OK)
 		return status;
@@ -285,9 +284,7 @@ rounds(FreeformWork *work, bool sorted)
 	KanonStatus status = round_open(&round, sorted) ? KANON_OK : KANON_NO_MEMORY;
 	bool improve = sorted && !round.mutual && work->space->method != KANON_FREEFORM_PLAIN_SORT_GREEDY;
 
-	if (status == KANON_OK && work->slot != NULL)
-		status = freeform_fill_groups(work, round_again, &round, improve);
-	for (uint32_t r = 1; r < work->degree && status == KANON_OK && work->slot == NULL; r++)
+	for (uint32_t r = 1; r < work->degree && status == KANON_OK; r++)
 	{
 		work->pace.share = (double) (r - 1) / work->degree;
 		status = make_round(&round);
@@ -296,7 +293,7 @@ rounds(FreeformWork *work, bool sorted)
 		if (status == KANON_OK && round.mutual)
 			status = freeform_mend(work, r + 1);
 	}
-	if (status == KANON_OK && improve && work->slot == NULL)
+	if (status == KANON_OK && improve)
 		status = freeform_improve(work, round_again, &round);
 	kanon_release(&work->scratch, mark);
 	return status;

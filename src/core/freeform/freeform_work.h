@@ -80,25 +80,7 @@ typedef struct FreeformWork
 	uint32_t *has_start[KANON_MAX_QIS]; /* [nvalues + 1] */
 	int32_t *miss[KANON_MAX_QIS];       /* [nvalues, or nnodes] scratch of growth */
 	int32_t *closed;                    /* [padded] 0, or NEVER: not to be had */
-
-	/* groups under rules (freeform_groups.c); NULL: none */
-	uint32_t *slot;    /* [n] each row's, of `degree`; FREEFORM_NONE: it is in no group */
-	uint32_t ncolours; /* rows of slots that differ by multiples of these can change places */
-	uint32_t due;      /* the slot whose rows take records of slot 0 */
 } FreeformWork;
-
-/* Does row i take a record in this round, and may record j be taken?  Without groups all. */
-static inline bool
-freeform_is_due(const FreeformWork *work, uint32_t i)
-{
-	return work->slot == NULL || work->slot[i] == work->due;
-}
-
-static inline bool
-freeform_is_open(const FreeformWork *work, uint32_t j)
-{
-	return work->slot == NULL || work->slot[j] == 0;
-}
 
 /* freeform_tree.c */
 
@@ -192,9 +174,6 @@ typedef KanonStatus (*FreeformRound)(void *arg, uint32_t *record);
 /* Rounds made anew and rows exchanged, as long as that pays. */
 extern KanonStatus freeform_improve(FreeformWork *work, FreeformRound make, void *arg);
 
-/* freeform_groups.c: the rounds of groups; improve: made anew, too, as long as that pays. */
-extern KanonStatus freeform_fill_groups(FreeformWork *work, FreeformRound make, void *arg, bool improve);
-
 /* freeform_exchange.c: of graphs whose records all have `degree` matches. */
 extern KanonStatus freeform_exchange(FreeformWork *work);
 
@@ -210,8 +189,8 @@ extern void freeform_circle(FreeformWork *work, const uint32_t *rows, uint32_t n
 extern KanonStatus freeform_hungarian(FreeformWork *work);
 extern KanonStatus freeform_min_cost_flow(FreeformWork *work);
 
-/* freeform_ring.c; under rules it makes the graph, and draws, by itself */
-extern KanonStatus freeform_ring(FreeformWork *work, KanonFreeformGraph *graph);
+/* freeform_ring.c */
+extern KanonStatus freeform_ring(FreeformWork *work);
 
 /* freeform_relaxed.c: which rows each record shows, whether they were to or not */
 typedef struct FreeformShown

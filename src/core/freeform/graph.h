@@ -44,18 +44,6 @@ typedef struct KanonFreeformColumn
 	int levels; /* of its hierarchy between a value and everything, whose nodes come with the rows; 0: none */
 } KanonFreeformColumn;
 
-/*
- * What the values of the records that a row matches have to keep, beyond k, whatever is drawn
- * (freeform_ruled.c, freeform_colours.c).
- */
-typedef struct KanonFreeformRule
-{
-	uint32_t distinct; /* so many at least */
-	double share;      /* none more than that */
-} KanonFreeformRule;
-
-#define KANON_FREEFORM_RULES 16
-
 /* What there is to know of the table when a part is solved; flat. */
 typedef struct KanonFreeformSpace
 {
@@ -66,14 +54,12 @@ typedef struct KanonFreeformSpace
 	uint64_t seed;
 	double deadline; /* of mip, by env->now; INFINITY: none */
 	double gap;      /* of mip */
-	int nrules;
-	KanonFreeformRule rules[KANON_FREEFORM_RULES];
 } KanonFreeformSpace;
 
 /*
  * A part: its rows' values, column by column (a place on the scale of a number,
  * a code of any other; after that, level by level, the node that has it and what that
- * costs), and then what the rules look at (a code, or -1: no value that the rule is about).
+ * costs).
  */
 typedef struct KanonFreeformPart
 {
@@ -98,7 +84,7 @@ kanon_freeform_words(const KanonFreeformSpace *space, int ncolumns)
 static inline size_t
 kanon_freeform_width(const KanonFreeformSpace *space)
 {
-	return kanon_freeform_words(space, space->ncolumns) + (size_t) space->nrules;
+	return kanon_freeform_words(space, space->ncolumns);
 }
 
 /* Its solution; memory is env's. */
@@ -158,8 +144,8 @@ extern bool kanon_relaxed_method(const char *name, KanonFreeformMethod *method);
 
 /*
  * Orders the rows.  KANON_TOO_LARGE, with a detail, where k is too large for the
- * rows or there are too many of them; KANON_UNSUPPORTED for rules that the method does not
- * take, KANON_INFEASIBLE where all rows together break them.  kanon_freeform_free in any case.
+ * rows or there are too many of them; KANON_UNSUPPORTED under rules beyond k.
+ * kanon_freeform_free in any case.
  */
 extern KanonStatus kanon_freeform_begin(const KanonProblem *problem, KanonFreeformPlan *plan,
 										KanonReport *report);
@@ -170,9 +156,6 @@ extern void kanon_freeform_bounds(const KanonFreeformPlan *plan, uint32_t p, uin
 
 /* Fills value[kanon_freeform_width * n] of a part. */
 extern void kanon_freeform_values(const KanonFreeformPlan *plan, uint32_t p, int32_t *value);
-
-/* Rules that a method takes, a bit each (1 << KanonPrivacyKind). */
-extern unsigned kanon_freeform_takes(KanonFreeformMethod method);
 
 /* The graph of a part: by itself, without the plan, in any process. */
 extern KanonStatus kanon_freeform_solve(KanonEnv *env, const KanonFreeformSpace *space,
@@ -194,10 +177,9 @@ extern KanonStatus kanon_solve_freeform(const KanonProblem *problem, KanonReleas
 										KanonReport *report);
 
 /*
- * freeform_own_k.c: the rows, which are in lexicographic order, in parts: first, part_k, type.  Under rules parts keep
- * these, and equal rows are in any order.
+ * freeform_own_k.c: the rows, which are in lexicographic order, in parts: first, part_k, type.
  */
-extern KanonStatus kanon_freeform_divide(KanonFreeformPlan *plan, KanonReport *report);
+extern KanonStatus kanon_freeform_divide(KanonFreeformPlan *plan);
 
 /* Bytes that solving a part of n rows takes, about; beside the plan. */
 extern double kanon_freeform_memory(const KanonProblem *problem, uint32_t n);

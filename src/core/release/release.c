@@ -536,8 +536,7 @@ check_rules(Finish *finish)
 		return broken(finish, "rows are left out");
 	if (!kanon_by_types(problem) && release->dropped >= problem->k)
 		return broken(finish, "rows are left out that may be a class");
-	/* freeform: rules are about a row's matches, which are looked at row by row where the graph is made */
-	return kanon_by_types(problem) && problem->freeform == NULL ? check_privacy(finish) : KANON_OK;
+	return kanon_by_types(problem) ? check_privacy(finish) : KANON_OK;
 }
 
 KanonStatus

@@ -148,18 +148,6 @@ CREATE TABLE pairs AS SELECT i AS value, 'p' || i / 2 AS level1, 'all' AS level2
 SELECT sound($$ kanon_freeform('t', 'o', '{i}', 2, hierarchies => '{"i": "pairs"}', replace => true) $$);
 SELECT broken('value_fine', $$ kanon_freeform('t', 'o', '{i}', 2, hierarchies => '{"i": "pairs"}', replace => true) $$);
 SELECT broken('value_fine', $$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', hierarchies => '{"i": "pairs"}', replace => true) $$);
--- of a release under rules: the values of its records, and what they keep
-CREATE TABLE alone AS SELECT i, CASE i WHEN 1 THEN 'y' ELSE 'x' END AS ill FROM generate_series(1, 12) i;
-SELECT sound($$ kanon_freeform('alone', 'o', '{i}', 2, method => 'ring', keep => '{ill}', categorical => '{i}', replace => true,
-    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
-SELECT broken('kept_changed', $$ kanon_freeform('ills', 'o', '{zip}', 3, method => 'ring', keep => '{ill,same}', replace => true,
-    privacy => ARRAY[kanon_alpha('ill', 0.9)]) $$);
-SELECT broken('rule_forgotten', $$ kanon_freeform('alone', 'o', '{i}', 2, method => 'ring', keep => '{ill}', categorical => '{i}', replace => true,
-    privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
--- in groups, too, whose colours are to see to it
-CREATE TABLE crowd AS SELECT i, CASE WHEN i % 4 = 1 THEN 'y' ELSE 'x' END AS ill FROM generate_series(1, 24) i;
-SELECT sound($$ kanon_freeform('crowd', 'o', '{i}', 4, keep => '{ill}', replace => true, privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
-SELECT broken('rule_forgotten', $$ kanon_freeform('crowd', 'o', '{i}', 3, keep => '{ill}', replace => true, privacy => ARRAY[kanon_distinct_l('ill', 2)]) $$);
 -- where only one direction is promised, it is counted anew (write/verify.c)
 SELECT sound($$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', replace => true) $$);
 SELECT broken('value_fine', $$ kanon_cluster('t', 'o', '{i}', 2, method => 'one_k', replace => true) $$);

@@ -82,7 +82,7 @@ SELECT call || ': ' || refused(call, 12) FROM unnest(ARRAY[
     $$ kanon_subtree('t', NULL, '{a,b}', 3, method => 'top_down', keep => '{ill}', hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', dry_run => true, privacy => ARRAY[kanon_entropy_l('ill', 2)]) $$,
     $$ kanon_subtree('t', NULL, '{a,b}', 3, method => 'optimal', hierarchies => '{"b": "bs", "a": {"interval": [3, 6]}}', dry_run => true) $$,
     $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'sort_greedy', dry_run => true) $$,
-    $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'ring', keep => '{ill}', seed => 1, dry_run => true, privacy => ARRAY[kanon_alpha('ill', 0.6)]) $$,
+    $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'ring', keep => '{ill}', seed => 1, dry_run => true) $$,
     $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'hungarian', dry_run => true) $$,
     $$ kanon_freeform('t', NULL, '{a,b}', 3, method => 'concealment', dry_run => true) $$,
     $$ kanon_transactions('t', NULL, 'items', 9, m => 2, method => 'optimal', hierarchy => 'above', dry_run => true) $$,

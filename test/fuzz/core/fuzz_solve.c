@@ -640,7 +640,7 @@ freeforms(Case *c)
 	for (uint32_t t = 0; t < c->problem->ntypes; t++)
 		if (c->problem->rows[t] > MAX_ROWS)
 			return;
-	if ((rule_bits(c) & ~kanon_freeform_takes(c->freeform.method)) == 0 && c->problem->k >= 2 &&
+	if (rule_bits(c) == 0 && c->problem->k >= 2 &&
 		solved(c, "freeform", kanon_solve_freeform, (Promise){0}, &release, &report, &status))
 	{
 		count_graph(c, &release);
