@@ -66,6 +66,8 @@ CREATE TABLE @extschema@.kanon_run (
     -- the call
     kept              text[] NOT NULL,
     options           jsonb,
+    -- what it read and wrote: which relations those were, of what kind, whose
+    relations         jsonb NOT NULL,
     version           text NOT NULL,
     -- classes by size, and the smallest; rows that show nothing aside
     size_from           bigint[] NOT NULL,
@@ -195,7 +197,13 @@ FROM @extschema@.kanon_run r
 LEFT JOIN @extschema@.kanon_run_class c USING (run)
 WHERE (c.run IS NOT NULL OR r.matches IS NOT NULL OR r.transactions IS NOT NULL OR r.anatomy IS NOT NULL OR r.mechanism IS NOT NULL) AND pg_catalog.pg_has_role(r.run_by, 'MEMBER');
 
-GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes TO PUBLIC;
+CREATE VIEW @extschema@.kanon_run_relations WITH (security_barrier) AS
+SELECT r.run, e.relation ->> 'part' AS part, e.relation ->> 'name' AS name, (e.relation ->> 'oid')::oid AS relation,
+       (e.relation ->> 'kind')::"char" AS kind, (e.relation ->> 'owner')::oid::regrole AS owner
+FROM @extschema@.kanon_run r CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(r.relations) AS e (relation)
+WHERE pg_catalog.pg_has_role(r.run_by, 'MEMBER');
+
+GRANT SELECT ON @extschema@.kanon_usefulness, @extschema@.kanon_columns, @extschema@.kanon_equivalence_classes, @extschema@.kanon_run_relations TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.kanon_usefulness IS 'one row per run that you or a role of yours made: what was lost, how large the classes are, how long it took';
 COMMENT ON COLUMN @extschema@.kanon_usefulness.run IS 'number of the run';
@@ -261,6 +269,13 @@ COMMENT ON COLUMN @extschema@.kanon_columns.numerical IS 'whether it is measured
 COMMENT ON COLUMN @extschema@.kanon_columns.kept IS 'cells of it that show their value';
 COMMENT ON COLUMN @extschema@.kanon_columns.generalised IS 'cells of it that show something coarser: a level, a range, a set';
 COMMENT ON COLUMN @extschema@.kanon_columns.levels IS 'names of its hierarchy''s levels, from 1';
+COMMENT ON VIEW @extschema@.kanon_run_relations IS 'what the runs in kanon_usefulness read and wrote, as it was then';
+COMMENT ON COLUMN @extschema@.kanon_run_relations.run IS 'number of the run';
+COMMENT ON COLUMN @extschema@.kanon_run_relations.part IS 'source, target, or option: named by an option, as a hierarchy or a population is';
+COMMENT ON COLUMN @extschema@.kanon_run_relations.name IS 'its name then, qualified';
+COMMENT ON COLUMN @extschema@.kanon_run_relations.relation IS 'its number (OID): another relation may have the name today';
+COMMENT ON COLUMN @extschema@.kanon_run_relations.kind IS 'as in pg_class.relkind: r a table, v a view, m a materialized view, f a foreign, p a partitioned table';
+COMMENT ON COLUMN @extschema@.kanon_run_relations.owner IS 'whose it was then';
 COMMENT ON VIEW @extschema@.kanon_equivalence_classes IS 'one row per equivalence class of the runs in kanon_usefulness; one that says so for a run without classes';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.run IS 'number of the run';
 COMMENT ON COLUMN @extschema@.kanon_equivalence_classes.class IS 'number of the class within the run';
@@ -1378,6 +1393,18 @@ AS 'MODULE_PATHNAME', 'kanon_page_asked';
 COMMENT ON FUNCTION @extschema@.kanon_page_asked(bigint[], float8, jsonb, text[])
 IS 'behind kanon_report, kanon_report_data and kanon_explore: raises what is wrong with their arguments';
 
+/*
+ * The page is about the record.  What a run has read and written is read again when the caller asks for that,
+ * and only where it is still what the run has recorded, and nobody else's code can run.
+ */
+CREATE FUNCTION @extschema@.kanon_recorded(relations jsonb)
+RETURNS TABLE (part text, name text, relation regclass, why_not text)
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'kanon_recorded';
+
+COMMENT ON FUNCTION @extschema@.kanon_recorded(jsonb)
+IS 'behind kanon_report_data: relations as a run has recorded them, and why one of them is not to be read';
+
 CREATE FUNCTION @extschema@.kanon_report_data(
     run               bigint,
     with_values       boolean  DEFAULT false,
@@ -1385,9 +1412,13 @@ CREATE FUNCTION @extschema@.kanon_report_data(
     threshold         float8   DEFAULT 0.2,
     sampling_fraction float8   DEFAULT NULL,
     metadata          jsonb    DEFAULT NULL,
-    compare           boolean  DEFAULT false)
+    compare           boolean  DEFAULT false,
+    read_target       boolean  DEFAULT false,
+    read_population   boolean  DEFAULT false)
 RETURNS jsonb
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
+-- whatever is read in the end is looked at again when it is opened
+SET kanon.read_strangers = off
 -- compiling the plan takes many times as long as the page, and no cancel ends it
 SET jit = off
 BEGIN ATOMIC
@@ -1401,29 +1432,36 @@ r AS (
            u.transactions IS NULL AND u.matches IS NULL AND u.anatomy IS NULL AND u.mechanism IS NULL AS has_classes,
            -- k is counted in a population, or in persons, instead of rows
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").population') #>> '{}' AS population,
+           jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map" || @.rule == "delta_presence").population') #>> '{}' AS any_population,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "k_map").subject') #>> '{}' AS population_subject,
            jsonb_path_query_first(u.options, '$.privacy[*] ? (@.rule == "subject").column') #>> '{}' AS subject,
-           s.oid::regclass AS source_now,
+           l.source_now, l.source_not,
            -- of a publication, what it is made of: its own relations have private names
            d.oid AS described, obj_description(d.oid, 'pg_class') AS comment,
            CASE WHEN u.publication IS NULL THEN u.source ELSE d.name END AS made_of,
-           t.oid::regclass AS target_now,
+           l.target_now, l.target_not, l.named_now, l.named_not,
            p.release, p.status AS release_status
     FROM @extschema@.kanon_usefulness u
+    -- what is asked for beside the record
     LEFT JOIN LATERAL (
-        SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE format('%I.%I', n.nspname, c.relname) = u.source AND has_any_column_privilege(c.oid, 'SELECT')) s ON true
+        SELECT max(x.relation::oid) FILTER (WHERE x.part = 'source')::regclass AS source_now, max(x.why_not) FILTER (WHERE x.part = 'source') AS source_not,
+               max(x.relation::oid) FILTER (WHERE x.part = 'target')::regclass AS target_now, max(x.why_not) FILTER (WHERE x.part = 'target') AS target_not,
+               jsonb_object_agg(x.name, x.relation::oid) FILTER (WHERE x.part = 'option' AND x.relation IS NOT NULL) AS named_now,
+               jsonb_object_agg(x.name, x.why_not) FILTER (WHERE x.part = 'option' AND x.why_not IS NOT NULL) AS named_not
+        FROM @extschema@.kanon_recorded((
+            SELECT jsonb_agg(jsonb_build_object('part', e.part, 'name', e.name, 'oid', e.relation::text, 'kind', e.kind, 'owner', e.owner::oid::text))
+            FROM @extschema@.kanon_run_relations e
+            WHERE e.run = u.run AND CASE e.part WHEN 'source' THEN kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL
+                                  WHEN 'target' THEN kanon_report_data.compare OR kanon_report_data.read_target OR kanon_report_data.read_population
+                                  ELSE kanon_report_data.compare OR kanon_report_data.frontier IS NOT NULL OR kanon_report_data.read_population END)) AS x) l ON true
     LEFT JOIN LATERAL (
         SELECT v.source::oid AS oid FROM @extschema@.kanon_publications v
         WHERE u.publication IS NOT NULL AND v.publication = u.publication) v ON true
     LEFT JOIN LATERAL (
         SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.oid = CASE WHEN u.publication IS NULL THEN s.oid ELSE v.oid END) d ON true
-    -- the very table: another one may have its name
-    LEFT JOIN LATERAL (
-        SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.oid = u.target_oid AND format('%I.%I', n.nspname, c.relname) = u.target
-          AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')) t ON true
+        WHERE c.oid = CASE WHEN u.publication IS NULL THEN (
+                SELECT e.relation FROM @extschema@.kanon_run_relations e WHERE e.run = u.run AND e.part = 'source' AND e.name = format('%I.%I', n.nspname, c.relname))
+            ELSE v.oid END) d ON true
     LEFT JOIN LATERAL (
         SELECT l.release, l.status FROM @extschema@.kanon_releases l
         WHERE u.publication IS NOT NULL AND l.relation::oid = u.target_oid) p ON true
@@ -1487,14 +1525,13 @@ now AS (
                 sensitive => ARRAY(SELECT x.name::name FROM kept x WHERE x.comparable ORDER BY x.nr),
                 -- one that can be compared, as the columns are shown
                 population => (SELECT c.oid::regclass FROM pg_class c
-                    WHERE c.oid = to_regclass(coalesce(r.population, jsonb_path_query_first(r.privacy, '$[*] ? (@.rule == "delta_presence").population') #>> '{}'))
-                      AND has_table_privilege(c.oid, 'SELECT')
+                    WHERE kanon_report_data.read_population AND c.oid = (r.named_now ->> r.any_population)::oid
                       AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_attribute b ON b.attrelid = c.oid AND b.attname = a.attname
                                       WHERE a.attrelid = r.target_now AND a.attname = ANY (q.names) AND a.atttypid IS DISTINCT FROM b.atttypid)),
                 -- with every argument of its type, nothing fits better
                 subject => NULL::name, threshold => kanon_report_data.threshold, hierarchies => NULL::jsonb, sampling_fraction => kanon_report_data.sampling_fraction, presence => NULL::jsonb) AS y) AS measures
     FROM r, LATERAL (SELECT ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names) q
-    WHERE r.has_classes AND r.target_now IS NOT NULL),
+    WHERE r.has_classes AND r.target_now IS NOT NULL AND (kanon_report_data.read_target OR kanon_report_data.read_population)),
 rule_words AS (
     SELECT e.nr, v.nr AS part, e.key, v.item, e.value,
            CASE e.key WHEN 'max_suppressed' THEN format('At most %s of these columns are blank in a row.', v.item)
@@ -1748,7 +1785,7 @@ again AS (
                || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,metric_bound,stayed_near}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
-    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'
+    WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'
       AND NOT jsonb_path_exists(r.privacy, '$[*].listed')),
 ks AS (
     SELECT f.* FROM again a, LATERAL @extschema@.kanon_frontier(a.source_now, a.names, kanon_report_data.frontier, method => 'greedy'::text, patterns => NULL::text[],
@@ -1762,7 +1799,7 @@ sides AS (
            greatest(r.k, 5) AS least,
            ARRAY(SELECT c.column_name::name FROM columns c ORDER BY c.ordinal) AS names,
            ARRAY(SELECT k.name::name FROM kept k WHERE k.comparable AND NOT k.allowed AND NOT coalesce(r.options -> 'mask', '{}') ? k.name::text ORDER BY k.nr) AS kept
-    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL),
+    FROM r WHERE kanon_report_data.compare AND r.transactions IS NULL AND r.anatomy IS NULL AND r.mechanism IS NULL AND r.published_rows > 0 AND r.source_now IS NOT NULL AND r.target_now IS NOT NULL AND r.named_not IS NULL),
 compared AS (
     SELECT x.* FROM sides s, LATERAL @extschema@.kanon_compare(s.source_now, s.target_now, s.names, keep => s.kept, hierarchies => s.hierarchies,
         queries => 1000, selectivity => 0.05::float8, seed => 1::bigint) AS x),
@@ -1771,7 +1808,7 @@ bars AS (
            d.before / r.row_count::float8 AS before_share, d.after / r.published_rows::float8 AS after_share
     FROM r JOIN sides s ON s.run = r.run, LATERAL @extschema@.kanon_distributions(s.source_now, s.target_now, s.names, s.least, keep => s.kept, hierarchies => s.hierarchies) AS d)
 SELECT jsonb_build_object(
-    'run', to_jsonb(r) - '{source_now,target_now,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
+    'run', to_jsonb(r) - '{source_now,source_not,target_now,target_not,named_now,named_not,any_population,described}'::text[] || jsonb_build_object('server', current_setting('server_version'),
         -- nobody asked for one where the promise is another
         'k', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.k END),
     'title', CASE WHEN r.publication IS NULL THEN r.target ELSE r.publication END,
@@ -1819,7 +1856,8 @@ SELECT jsonb_build_object(
                     CASE WHEN r.mechanism IS NOT NULL THEN 'Rows that are drawn by chance, or have noise, hide nobody among k others.'
                          WHEN r.options ? 'rho' THEN 'The promise is about a confidence: there is no k.'
                          WHEN r.options ? 'h' THEN 'Which items are private was not recorded where they were listed, so other ks cannot be tried.'
-                         WHEN r.source_now IS NULL THEN 'The source is not there any more, or not yours to read, so other ks cannot be tried.'
+                         WHEN r.source_now IS NULL THEN format('The source was not read: %s. So other ks were not tried.', coalesce(r.source_not, 'it is not there any more'))
+                         WHEN r.named_not IS NOT NULL THEN (SELECT format('%s was not read: %s. So other ks were not tried.', e.key, e.value) FROM jsonb_each_text(r.named_not) AS e ORDER BY e.key LIMIT 1)
                          WHEN jsonb_path_exists(r.privacy, '$[*].listed') THEN 'A rule lists values, which were not recorded, so other ks cannot be tried.'
                          ELSE 'With the same rules, tried on the source as it was when this page was made. A larger k hides every row among more.' END,
                     'what', CASE WHEN r.anatomy IS NOT NULL THEN 'Reconstruction error by l' WHEN r.model = 'pattern_guided' THEN 'Share of blank cells by k' ELSE 'Information lost (GCP) by k' END,
@@ -1833,7 +1871,10 @@ SELECT jsonb_build_object(
         'says', CASE WHEN r.transactions IS NOT NULL THEN 'Sets of items cannot be compared by column.'
                      WHEN r.mechanism IS NOT NULL THEN 'A comparison with the source would tell of it what the table does not.'
                      WHEN r.anatomy IS NOT NULL THEN 'The rows stand as they were; their sensitive values are in the other table.'
-                     WHEN NOT EXISTS (SELECT FROM sides) THEN 'The source or the table is not there any more, has no rows, or is not to be read by who made this page.' END,
+                     WHEN r.source_now IS NULL THEN format('The source was not read: %s.', coalesce(r.source_not, 'it is not there any more'))
+                     WHEN r.target_now IS NULL THEN format('The table was not read: %s.', coalesce(r.target_not, 'it is not there any more'))
+                     WHEN r.named_not IS NOT NULL THEN (SELECT format('%s was not read: %s.', e.key, e.value) FROM jsonb_each_text(r.named_not) AS e ORDER BY e.key LIMIT 1)
+                     WHEN NOT EXISTS (SELECT FROM sides) THEN 'The table has no rows.' END,
         'least', (SELECT s.least FROM sides s),
         'columns', coalesce((SELECT jsonb_agg(jsonb_build_object('column_name', v.name, 'distance', v.distance,
                        'numbers', CASE WHEN v.mean IS NOT NULL AND NOT v.date THEN jsonb_build_object('mean', v.mean, 'spread', v.spread) END,
@@ -1856,7 +1897,7 @@ SELECT jsonb_build_object(
             GROUP BY b.column_name) g)) END,
     'releases', (SELECT jsonb_agg(to_jsonb(l) - '{relation,key}'::text[] || jsonb_build_object('gcp', (SELECT max(g.gcp) FROM @extschema@.kanon_usefulness g WHERE g.target_oid = l.relation::oid AND g.publication = r.publication),
                      -- what two releases give away together can be told while both are there
-                     'persons_below_k', CASE WHEN l.key IS NOT NULL AND l.relation IS NOT NULL AND l.earlier IS NOT NULL THEN (SELECT c.persons_below_k FROM @extschema@.kanon_compare_releases(l.publication, l.earlier, l.release) AS c) END,
+                     'persons_below_k', CASE WHEN kanon_report_data.read_target AND l.key IS NOT NULL AND l.relation IS NOT NULL AND l.earlier IS NOT NULL THEN (SELECT c.persons_below_k FROM @extschema@.kanon_compare_releases(l.publication, l.earlier, l.release) AS c) END,
                      'here', coalesce(l.relation::oid = r.target_oid, false),
                      'finished', to_char(l.finished AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY, HH24:MI') || ' UTC', 'cost_a_row', l.cost / nullif(l.row_count, 0)) ORDER BY l.release)
                  FROM (SELECT l.*, p.key, lag(CASE WHEN l.relation IS NOT NULL THEN l.release END) OVER (ORDER BY l.release) AS earlier
@@ -1866,7 +1907,13 @@ SELECT jsonb_build_object(
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
                 FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - '{may_name_persons,metric_bound}'::text[]) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
-    'checksum', CASE WHEN r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
+    'checksum', CASE WHEN kanon_report_data.read_target AND r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
+    -- what the page does without
+    'not_read', (SELECT jsonb_agg(n.says ORDER BY n.nr) FROM (
+        SELECT 1 AS nr, format('The table was not read: %s.', coalesce(r.target_not, 'it is not there any more')) AS says WHERE (kanon_report_data.read_target OR kanon_report_data.read_population) AND r.target_now IS NULL
+        UNION ALL
+        SELECT 2, format('The population %s was not read: %s.', r.any_population, coalesce(r.named_not ->> r.any_population, 'it is not there any more'))
+        WHERE kanon_report_data.read_population AND r.any_population IS NOT NULL AND r.named_now ->> r.any_population IS NULL) AS n),
     'values', CASE WHEN with_values AND r.has_classes THEN jsonb_build_object('smallest', (SELECT jsonb_agg(jsonb_build_object('class', q.class, 'pattern', q.pattern, 'row_count', q.row_count, 'shown', q.shown::text) ORDER BY q.row_count, q.class)
                   FROM (SELECT * FROM @extschema@.kanon_equivalence_classes e WHERE e.run = r.run AND e.shown <> '{}' ORDER BY e.row_count, e.class LIMIT 10) q)) END,
     'limits', (SELECT jsonb_agg(jsonb_build_object('what', l.what, 'says', l.says) ORDER BY l.nr) FROM (VALUES
@@ -1891,7 +1938,7 @@ SELECT jsonb_build_object(
 FROM r;
 END;
 
-COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, float8, jsonb, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_report_data(bigint, boolean, bigint[], float8, float8, jsonb, boolean, boolean, boolean)
 IS 'what a run of yours did, as one document: statements with their claims, verdicts, risk, loss; what kanon_report shows';
 
 CREATE FUNCTION @extschema@.kanon_page(document jsonb)
@@ -1909,12 +1956,14 @@ CREATE FUNCTION @extschema@.kanon_report(
     threshold         float8   DEFAULT 0.2,
     sampling_fraction float8   DEFAULT NULL,
     metadata          jsonb    DEFAULT NULL,
-    compare           boolean  DEFAULT false)
+    compare           boolean  DEFAULT false,
+    read_target       boolean  DEFAULT false,
+    read_population   boolean  DEFAULT false)
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, frontier, threshold, sampling_fraction, metadata, compare));
+RETURN @extschema@.kanon_page(@extschema@.kanon_report_data(run, with_values, frontier, threshold, sampling_fraction, metadata, compare, read_target, read_population));
 
-COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, float8, jsonb, boolean)
+COMMENT ON FUNCTION @extschema@.kanon_report(bigint, boolean, bigint[], float8, float8, jsonb, boolean, boolean, boolean)
 IS 'a run of yours as one self-contained HTML page, without data values unless they are asked for';
 
 /* ---- choosing among ks, methods and hierarchies ---- */

@@ -132,7 +132,7 @@ SELECT max(run) AS run FROM kanon_usefulness \gset
 \pset format unaligned
 \pset tuples_only on
 \o :report
-SELECT kanon_report(:run, frontier => '{2,3,4,5,7,10,15,20,30,50}');
+SELECT kanon_report(:run, read_target => true, frontier => '{2,3,4,5,7,10,15,20,30,50}');
 \o
 \pset tuples_only off
 \pset format aligned

@@ -44,7 +44,7 @@ sub report
 
 sub json { return decode_json($node->safe_psql('postgres', shift)); }
 
-my $page = report('people', "kanon_report(1, frontier => '{2,3,5,10,20,50}')");
+my $page = report('people', "kanon_report(1, read_target => true, frontier => '{2,3,5,10,20,50}')");
 
 # ---- can these tests fail? ----
 
@@ -57,7 +57,7 @@ ok((grep { /nonsense/ } $browser->console), 'an error on the console is seen');
 
 for my $case (
 	[ 'people', $page ],
-	[ 'with values', report('values', 'kanon_report(1, with_values => true)') ],
+	[ 'with values', report('values', 'kanon_report(1, with_values => true, read_target => true)') ],
 	[ 'hostile names', report('hostile', "kanon_report(2, true, '{2,5}')") ],
 	[ 'no rows', report('nobody', 'kanon_report(3)') ],
 	[ 'all suppressed', report('differ', "kanon_report(4, true, '{2,5,100}')") ])
@@ -110,7 +110,7 @@ $browser->open($page);
 my $figures = $browser->run(<<'JS');
 	return [...document.querySelectorAll('data')].map(d => ({ of: d.dataset.of, value: d.value, text: d.textContent }));
 JS
-my $document = json("SELECT kanon_report_data(1, frontier => '{2,3,5,10,20,50}')");
+my $document = json("SELECT kanon_report_data(1, read_target => true, frontier => '{2,3,5,10,20,50}')");
 my @differ;
 for my $figure (@$figures)
 {

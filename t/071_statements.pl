@@ -457,7 +457,7 @@ for my $ran (grep { $_->{ran} } @calls)
 {
 	$call = $ran;
 	($target, $run) = @$call{qw(target run)};
-	my ($document, $page) = $db->selectrow_array("SELECT d, kanon_page(d) FROM (SELECT kanon_report_data($run, compare => true) AS d OFFSET 0) x");
+	my ($document, $page) = $db->selectrow_array("SELECT d, kanon_page(d) FROM (SELECT kanon_report_data($run, compare => true, read_target => true, read_population => true) AS d OFFSET 0) x");
 	my @wrong;
 
 	$document = $json->decode($document);
@@ -518,11 +518,11 @@ cmp_ok($bars, '>', 1000, "$bars bars were counted");
 
 ($call) = grep { $_->{ran} && $_->{function} eq 'pattern_guided' && $_->{rule} eq 'none' && $_->{sql} !~ /hierarch/ } @calls;
 $target = $call->{target};
-my ($statement) = grep { exists $_->{claim}{class_rows} } @{ $json->decode(value("SELECT kanon_report_data($call->{run})"))->{statements} };
+my ($statement) = grep { exists $_->{claim}{class_rows} } @{ $json->decode(value("SELECT kanon_report_data($call->{run}, read_target => true)"))->{statements} };
 my ($check) = map { $_->[1] } grep { $_->[0] eq 'class_rows' } @claims;
 $db->do("DELETE FROM $target WHERE ctid NOT IN (SELECT min(ctid) FROM $target GROUP BY $shown)");
 ok(!$check->($statement->{claim}), 'a class that is too small is found');
-my $changed = $json->decode(value("SELECT kanon_report_data($call->{run})"))->{verdict};
+my $changed = $json->decode(value("SELECT kanon_report_data($call->{run}, read_target => true)"))->{verdict};
 is($changed->{verdict}, 'no', 'and the report says that the table is another one');
 
 $db->disconnect;

@@ -37,7 +37,7 @@ sub page
 	return "file://$file";
 }
 
-my %pages = map { ("run $_" => page("run$_", "kanon_report($_, true, '{2,5,10}', compare => true, metadata => '{\"for whom\": \"an institute\"}')")) } 1 .. 8;
+my %pages = map { ("run $_" => page("run$_", "kanon_report($_, true, '{2,5,10}', compare => true, read_target => true, metadata => '{\"for whom\": \"an institute\"}')")) } 1 .. 8;
 $pages{explore} = page('explore', q{kanon_explore('visits', '{age,zip,sex}', '{2,5,10}', '{greedy,improve}', ARRAY[NULL, '{"zip": "zips"}']::jsonb[])});
 $pages{'explore, a release'} = "$pages{explore}#release-2";
 

@@ -222,6 +222,29 @@ queue_for(void *relid)
 	AtEOXact_GUC(true, nest);
 }
 
+#define PATIENCE_STEP 10 /* ms */
+
+bool
+lock_patiently(Oid relid, LOCKMODE mode, long *patience)
+{
+	if (patience == NULL)
+	{
+		LockRelationOid(relid, mode);
+		return true;
+	}
+	while (!ConditionalLockRelationOid(relid, mode))
+	{
+		if (*patience <= 0)
+			return false;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PATIENCE_STEP,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		*patience -= PATIENCE_STEP;
+	}
+	return true;
+}
+
 void
 lock_without_queue(Oid relid, const char *what, void (*check)(const void *arg), const void *arg)
 {

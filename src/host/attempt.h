@@ -6,6 +6,8 @@
 
 #include "postgres.h"
 
+#include "storage/lockdefs.h"
+
 /*
  * Does some work in a subtransaction; returns the error that undid it, or NULL.
  * A cancel of the statement is raised; one that somebody only claims is an error.
@@ -39,5 +41,17 @@ extern void raise_unless_refused(ErrorData *error);
  * `check` (or NULL) is asked again and again whether it is worth waiting for.
  */
 extern void lock_without_queue(Oid relid, const char *what, void (*check)(const void *arg), const void *arg);
+
+/*
+ * Who looks at relations of many roles waits for the locks of all of them together no
+ * longer than this: what is locked after that is left out.
+ */
+#define PATIENCE 1000 /* ms */
+
+/*
+ * Locks a relation that others may have locked: false once *patience, in milliseconds, is used up.
+ * NULL: as long as it takes.
+ */
+extern bool lock_patiently(Oid relid, LOCKMODE mode, long *patience);
 
 #endif

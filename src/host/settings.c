@@ -13,6 +13,7 @@
 int kanon_progress = PROGRESS_AUTO;
 static int kanon_max_memory = -1; /* kB; -1: from maintenance_work_mem */
 int kanon_distribute = DISTRIBUTE_AUTO;
+bool kanon_read_strangers = true;
 
 /* As PostgreSQL's own settings of this kind, with every word that a boolean has. */
 static const struct config_enum_entry progress_settings[] = {
@@ -54,6 +55,11 @@ settings_define(void)
 		"Whether what is published of a table that Citus has distributed is distributed, too.",
 		"auto: unless it takes the place of a table that is not.", &kanon_distribute, DISTRIBUTE_AUTO,
 		distribute_settings, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"kanon.read_strangers", "Reads relations that could run code of another role with your rights.",
+		"off: such relations are refused: views, foreign tables, tables with policies, rules "
+		"or indexes that call functions, unless you or a superuser own them.",
+		&kanon_read_strangers, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("kanon.max_memory", "Most memory that kanon's own state may take in a session.",
 							"Row types, dictionaries and solvers count; the executor's grouping and "
 							"sorting follow work_mem. -1 means 16 times maintenance_work_mem.",

@@ -24,6 +24,9 @@ typedef enum DistributeSetting
 extern int kanon_distribute; /* kanon.distribute */
 extern int kanon_progress;   /* kanon.progress */
 
+/* Relations that could run code of another role are read: kanon.read_strangers (see trust.h). */
+extern bool kanon_read_strangers;
+
 /* When the library is loaded. */
 extern void settings_define(void);
 

@@ -6,6 +6,7 @@
  * who may have done with them as with any table.
  */
 #include "compat.h"
+#include "host/attempt.h"
 #include "host/gate.h"
 #include "publication/rows.h"
 #include "host/catalog.h"
@@ -14,8 +15,6 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "pgstat.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -60,35 +59,6 @@ publication_owns(const KanonPublication *publication, Oid relid, char relkind)
 
 /* ---- rows of a table, without a query ---- */
 
-/*
- * Who looks through the publications of many roles waits for the locks of all of
- * them together no longer than this: what is locked after that is left out.
- */
-#define PATIENCE 1000 /* ms */
-#define PATIENCE_STEP 10
-
-/* Without patience: as long as it takes. */
-static bool
-lock_table(Oid relid, long *patience)
-{
-	if (patience == NULL)
-	{
-		LockRelationOid(relid, AccessShareLock);
-		return true;
-	}
-	while (!ConditionalLockRelationOid(relid, AccessShareLock))
-	{
-		if (*patience <= 0)
-			return false;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PATIENCE_STEP,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		*patience -= PATIENCE_STEP;
-	}
-	return true;
-}
-
 bool
 rows_visit(Oid relid, Oid owner, long *patience, bool (*visit)(const Row *row, void *arg), void *arg)
 {
@@ -100,7 +70,7 @@ rows_visit(Oid relid, Oid owner, long *patience, bool (*visit)(const Row *row, v
 
 	if (!relation_is_own(relid, owner, RELKIND_RELATION))
 		return false;
-	if (!lock_table(relid, patience))
+	if (!lock_patiently(relid, AccessShareLock, patience))
 	{
 		ereport(WARNING, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 						  errmsg("what %s says of a publication is left out: another session has locked it",

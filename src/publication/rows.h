@@ -14,9 +14,6 @@
 /* Asked of the catalog alone: nothing of a stranger's is locked to find out that it is. */
 extern bool relation_is_own(Oid relid, Oid owner, char relkind);
 
-/* What a look through many publications waits for locks, all in all. */
-#define PATIENCE 1000 /* ms */
-
 /* A row and what its columns are. */
 typedef struct Row
 {

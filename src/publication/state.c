@@ -3,6 +3,7 @@
  * they say.
  */
 #include "compat.h"
+#include "host/attempt.h"
 #include "host/catalog.h"
 #include "host/excerpt.h"
 #include "host/gate.h"

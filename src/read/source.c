@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "host/nearest.h"
+#include "host/trust.h"
 #include "read/source.h"
 #include "host/gate.h"
 #include "read/number.h"
@@ -222,6 +223,7 @@ open_relation(Oid relid, Relation *rel)
 {
 	Source *source = palloc0(sizeof(Source));
 
+	relation_trust(relid);
 	*rel = try_relation_open(relid, AccessShareLock);
 	if (*rel == NULL)
 		ereport(ERROR,

@@ -125,6 +125,54 @@ relations_listed(Jsonb *options)
 	return construct_array(stored.relids, stored.n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT);
 }
 
+/* ---- as they are recorded ---- */
+
+static void
+push_text(JsonbInState *state, const char *key, const char *text)
+{
+	JsonbValue value = {.type = jbvString};
+
+	value.val.string.val = unconstify(char *, key);
+	value.val.string.len = (int) strlen(key);
+	kanon_push_jsonb(state, WJB_KEY, &value);
+	value.val.string.val = unconstify(char *, text);
+	value.val.string.len = (int) strlen(text);
+	kanon_push_jsonb(state, WJB_VALUE, &value);
+}
+
+static void
+push_relation(JsonbInState *state, const char *part, Oid relid)
+{
+	char *name = relation_name(relid);
+
+	if (name == NULL)
+		return;
+	kanon_push_jsonb(state, WJB_BEGIN_OBJECT, NULL);
+	push_text(state, "part", part);
+	push_text(state, "name", name);
+	push_text(state, "oid", psprintf("%u", relid));
+	push_text(state, "kind", psprintf("%c", get_rel_relkind(relid)));
+	push_text(state, "owner", psprintf("%u", relation_owner(relid)));
+	kanon_push_jsonb(state, WJB_END_OBJECT, NULL);
+}
+
+Datum
+relations_recorded(Oid source, Oid target, Datum options)
+{
+	JsonbInState state = {0};
+	Stored stored = {0};
+
+	if (options != (Datum) 0)
+		(void) rename_relations(DatumGetJsonbP(options), NULL, list_relation, &stored);
+	kanon_push_jsonb(&state, WJB_BEGIN_ARRAY, NULL);
+	push_relation(&state, "source", source);
+	push_relation(&state, "target", target);
+	for (int i = 0; i < stored.n; i++)
+		push_relation(&state, "option", DatumGetObjectId(stored.relids[i]));
+	kanon_push_jsonb(&state, WJB_END_ARRAY, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(state.result));
+}
+
 /*
  * May this take the place of a relation that is gone?  A view runs as the publication's owner.
  * Whoever owns the schema could have put it there all along; others have not been asked for.

@@ -292,6 +292,13 @@ extern Jsonb *relations_resolved(Jsonb *options, char *key);
  * those have now: none, when that of one that is gone was taken by somebody whom the publisher did not ask.
  */
 extern ArrayType *relations_listed(Jsonb *options);
+
+/*
+ * [{"part": "source", "name": …, "oid": …, "kind": …, "owner": …}, …] of what a run read and wrote: its
+ * source, its target, and ("option") what its options name.
+ */
+extern Datum relations_recorded(Oid source, Oid target, Datum options);
+
 extern Jsonb *relations_followed(Jsonb *options, ArrayType *relations, Oid publisher);
 
 /* The word's place in a list that ends with NULL; raises with a hint, or (NULL) with those there are. */

@@ -1,0 +1,220 @@
+/*
+ * trust.c: whether reading a relation could run code of another role.
+ */
+#include "compat.h"
+#include "host/trust.h"
+#include "host/attempt.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+#include "host/settings.h"
+
+#include "access/transam.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* A superuser needs nobody's rights. */
+static bool
+is_trusted(Oid owner)
+{
+	return owner == GetUserId() || superuser_arg(owner);
+}
+
+static bool
+may_read(Oid relid)
+{
+	return kanon_schema_aclcheck(get_rel_namespace(relid), GetUserId(), ACL_USAGE) == ACLCHECK_OK &&
+		   (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+			pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
+}
+
+/*
+ * What the planner may work out, by whose functions: it folds constants in the expressions of
+ * indexes, constraints and statistics, and those of partition keys and of columns that are
+ * computed when they are read.  Rows: the owners.
+ */
+static const char *const functions_of =
+	"WITH o(classid, objid) AS ("
+	"  SELECT 'pg_class'::regclass::oid, $1"
+	" UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM pg_index WHERE indrelid = $1"
+	" UNION ALL SELECT 'pg_constraint'::regclass, oid FROM pg_constraint WHERE conrelid = $1"
+	" UNION ALL SELECT 'pg_attrdef'::regclass, oid FROM pg_attrdef WHERE adrelid = $1"
+	" UNION ALL SELECT 'pg_statistic_ext'::regclass, oid FROM pg_statistic_ext WHERE stxrelid = $1)"
+	" SELECT DISTINCT coalesce(p.proowner, q.proowner) FROM o JOIN pg_depend d USING (classid, objid)"
+	" LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid"
+	" LEFT JOIN pg_operator r ON d.refclassid = 'pg_operator'::regclass AND r.oid = d.refobjid"
+	" LEFT JOIN pg_proc q ON q.oid = r.oprcode"
+	" WHERE coalesce(p.proowner, q.proowner) IS NOT NULL";
+
+static const char *const views_read =
+	"SELECT DISTINCT d.refobjid FROM pg_rewrite w JOIN pg_depend d"
+	" ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass"
+	" WHERE w.ev_class = $1 AND d.refobjid <> $1";
+
+/* The OIDs that a query of the catalogs gives for a relation. */
+static List *
+ask_oids(const char *query, Oid relid)
+{
+	Oid types[1] = {OIDOID};
+	Datum values[1] = {ObjectIdGetDatum(relid)};
+	MemoryContext context = CurrentMemoryContext, old;
+	List *list = NIL;
+	uint64 n;
+	int nest;
+
+	SPI_connect();
+	nest = catalog_path_begin();
+	n = gate_ask(query, 1, types, values, NULL, false, 0);
+	old = MemoryContextSwitchTo(context);
+	for (uint64 i = 0; i < n; i++)
+	{
+		bool isnull;
+
+		list = lappend_oid(list, DatumGetObjectId(gate_value(i, 1, OIDOID, &isnull)));
+	}
+	MemoryContextSwitchTo(old);
+	catalog_path_end(nest);
+	SPI_finish();
+	return list;
+}
+
+typedef struct Look
+{
+	long *patience;
+	List *seen;
+} Look;
+
+static const char *look_at(Look *look, Oid relid);
+
+static const char *
+look_at_all(Look *look, List *relids)
+{
+	const char *why = NULL;
+	ListCell *lc;
+
+	foreach (lc, relids)
+		if (why == NULL)
+			why = look_at(look, lfirst_oid(lc));
+	return why;
+}
+
+/* Of a table that has its lock. */
+static const char *
+look_at_table(Look *look, Oid relid, Form_pg_class form, bool own)
+{
+	ListCell *lc;
+
+	if (!own && form->relrowsecurity)
+		return "it has row-level security";
+	if (!own && form->relhasrules && form->relkind != RELKIND_MATVIEW)
+		return "it has rules";
+	foreach (lc, own ? NIL : ask_oids(functions_of, relid))
+		if (!is_trusted(lfirst_oid(lc)))
+			return "its indexes, constraints or statistics call functions of another role";
+	return look_at_all(look, find_inheritance_children(relid, NoLock));
+}
+
+/*
+ * Under a lock that keeps out whatever could change the answer: ROW EXCLUSIVE, as an index
+ * can be made while others read.
+ */
+static const char *
+look_at(Look *look, Oid relid)
+{
+	LOCKMODE mode = RecoveryInProgress() ? AccessShareLock : RowExclusiveLock;
+	FormData_pg_class form;
+	HeapTuple tuple;
+	bool own;
+
+	check_stack_depth();
+	if (relid < FirstNormalObjectId || list_member_oid(look->seen, relid))
+		return NULL;
+	look->seen = lappend_oid(look->seen, relid);
+	if (!lock_patiently(relid, mode, look->patience))
+		return "another session has locked it";
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return "it is not there any more";
+	memcpy(&form, GETSTRUCT(tuple), sizeof(form));
+	ReleaseSysCache(tuple);
+	own = is_trusted(form.relowner);
+	if (isOtherTempNamespace(form.relnamespace))
+		return "it is a temporary table of another session";
+	switch (form.relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_MATVIEW:
+			return look_at_table(look, relid, &form, own);
+		case RELKIND_VIEW:
+			return own ? look_at_all(look, ask_oids(views_read, relid)) : "it is a view of another role";
+		case RELKIND_FOREIGN_TABLE:
+			return own ? NULL : "it is a foreign table of another role";
+		default:
+			return "it is no table";
+	}
+}
+
+const char *
+relation_mistrusted(Oid relid, long *patience)
+{
+	Look look = {.patience = patience};
+
+	/* before a lock that others would have to wait for */
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		return "it is not there any more";
+	if (!may_read(relid))
+		return "it is not to be read by who asks";
+	return look_at(&look, relid);
+}
+
+void
+relation_trust(Oid relid)
+{
+	long patience = PATIENCE;
+	const char *why = kanon_read_strangers ? NULL : relation_mistrusted(relid, &patience);
+
+	if (why != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("relation %s is not read: %s", relation_name(relid), why),
+			 errdetail("Reading it could run code of another role with your rights."),
+			 errhint(
+				 "Let its owner make the call, or, if you trust that role, SET kanon.read_strangers = on.")));
+}
+
+/*
+ * A name can come to mean another relation between the answer and the query, when somebody
+ * renames its schema.
+ */
+int
+trust_begin(Oid relid)
+{
+	static const char *const settings[][2] = {{"restrict_nonsystem_relation_kind", "view, foreign-table"},
+											  {"row_security", "off"}};
+	char kind = get_rel_relkind(relid);
+	int nest;
+
+	if (kanon_read_strangers || kind == RELKIND_VIEW || kind == RELKIND_FOREIGN_TABLE)
+		return 0;
+	nest = NewGUCNestLevel();
+	for (int i = 0; i < lengthof(settings); i++)
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
+	return nest;
+}
+
+void
+trust_end(int nest)
+{
+	if (nest > 0)
+		AtEOXact_GUC(true, nest);
+}

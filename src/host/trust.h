@@ -1,0 +1,33 @@
+/*
+ * trust.h: whether reading a relation could run code of another role.
+ *
+ * A view is what its owner makes of it, today or tomorrow; a table can have policies,
+ * and indexes, constraints and statistics whose expressions the planner works out.  All
+ * of that runs as whoever reads.  Who names a relation in a call takes that upon
+ * themselves, as in a SELECT.  Who asks for something that names relations, which others
+ * may have replaced since, does not.
+ */
+#ifndef KANON_HOST_TRUST_H
+#define KANON_HOST_TRUST_H
+
+#include "postgres.h"
+
+/*
+ * Why a relation is not to be read by the current user: a clause ("it is a view of another
+ * role"); NULL: it may be.  It has a lock then until the transaction ends, under which that
+ * stays so, and so has whatever is read with it: partitions, what the user's own views read.
+ * Locks of others are waited for as long as *patience, in milliseconds.
+ */
+extern const char *relation_mistrusted(Oid relid, long *patience);
+
+/* Raises insufficient_privilege for such a relation, where kanon.read_strangers says so. */
+extern void relation_trust(Oid relid);
+
+/*
+ * Around a query on relations that have been asked for: where kanon.read_strangers says so, none of them is
+ * a view or foreign table all of a sudden, or has policies.  Returns what ends it.
+ */
+extern int trust_begin(Oid relid);
+extern void trust_end(int nest);
+
+#endif
