@@ -1734,18 +1734,23 @@ verdicts AS (
             FROM kept k ORDER BY k.nr) AS x
         WHERE r.published_rows > 0 AND r.anatomy IS NULL AND r.mechanism IS NULL
         UNION ALL
-        SELECT 30, 'identifiers', CASE WHEN a.names IS NULL AND a.like_names IS NULL THEN 'yes' ELSE 'caution' END,
-               CASE WHEN a.names IS NOT NULL OR a.like_names IS NOT NULL
+        SELECT 30, 'identifiers', CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NULL THEN 'yes' ELSE 'caution' END,
+               CASE WHEN coalesce(a.names, a.like_names, a.together, a.tell) IS NOT NULL
                     THEN concat_ws(' ', 'Published although readers may know by them whom a row is about, on the word of who called: ' || a.names || '.',
-                                   'Called like a name, number or address of persons, or like free text, and published as it is: ' || a.like_names || '. Nobody has said that this names nobody.')
+                                   'Called like a name, number or address of persons, or like free text, and published as it is: ' || a.like_names || '. Nobody has said that this names nobody.',
+                                   'Kept columns whose values together are of one row alone, in nine of ten rows: ' || a.together || '.',
+                                   'Kept columns that tell of what is hidden or masked: ' || a.tell || '.')
                     WHEN r.kept = '{}' THEN format('No column is published beside the %s, and none that is labelled as an identifier.', CASE WHEN r.transactions IS NULL THEN 'quasi-identifiers' ELSE 'items' END)
                     WHEN r.model = 'cross_training' AND r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the source with noise.'
                     WHEN r.mechanism IS NOT NULL THEN 'No column is labelled as an identifier; values are those of the domains, whether they are in the source or not.'
                     ELSE 'No kept column has a value of its own in nearly every row, and none is labelled as an identifier: both were looked for'
                          || CASE WHEN r.options ? 'mask' THEN ', of masked columns in what is published, but for pseudonyms and constants.' ELSE '.' END END,
-               jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'), 'may_name_persons', coalesce(r.options -> 'may_name_persons', '[]'))
+               jsonb_build_object('allowed', coalesce(r.options -> 'allow_identifying', '[]'), 'may_name_persons', coalesce(r.options -> 'may_name_persons', '[]'),
+                                  'identify_together', coalesce(r.options -> 'identify_together', '[]'), 'tell', coalesce(r.options -> 'tell', '[]'))
         FROM r, LATERAL (SELECT (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'allow_identifying', '[]')) AS x) AS names,
-                                (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'may_name_persons', '[]')) AS x) AS like_names) AS a) AS v),
+                                (SELECT string_agg(quote_ident(x), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'may_name_persons', '[]')) AS x) AS like_names,
+                                (SELECT string_agg(x, '; ') FROM jsonb_array_elements_text(coalesce(r.options -> 'identify_together', '[]')) AS x) AS together,
+                                (SELECT string_agg(format('%s (of %s)', split_part(x, ': ', 1), split_part(x, ': ', 2)), ', ') FROM jsonb_array_elements_text(coalesce(r.options -> 'tell', '[]')) AS x) AS tell) AS a) AS v),
 measures AS (
     SELECT m.* FROM r, LATERAL (VALUES
         (1, 'Suppressed cells', 'count', 'suppressed_cells', CASE WHEN r.anatomy IS NULL AND r.mechanism IS NULL THEN r.suppressed_cells END::float8, 'Blank cells among the quasi-identifiers; of sets, items left out. Fewer is better.'),
@@ -1782,7 +1787,7 @@ measures AS (
 again AS (
     SELECT r.source_now, r.model, ARRAY(SELECT x::name FROM jsonb_array_elements_text(coalesce(r.options -> 'quasi_identifiers', r.options -> 'items')) AS x) AS names,
            CASE WHEN r.model = 'pattern_guided' THEN '{"level_cost": "height"}'::jsonb ELSE '{}' END
-               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,metric_bound,stayed_near}'::text[])
+               || (r.options - '{quasi_identifiers,items,k,l,sensitive_target,view,replace,mask,may_name_persons,identify_together,tell,metric_bound,stayed_near}'::text[])
                || CASE WHEN r.privacy <> '[]' THEN jsonb_build_object('privacy', (SELECT jsonb_agg(x - 'says') FROM jsonb_array_elements(r.privacy) AS x)) ELSE '{}' END AS options
     FROM r
     WHERE kanon_report_data.frontier IS NOT NULL AND r.source_now IS NOT NULL AND r.named_not IS NULL AND r.mechanism IS NULL AND NOT r.options ?| '{h,rho}'
@@ -1905,7 +1910,7 @@ SELECT jsonb_build_object(
                        WHERE l.publication = r.publication AND l.status <> 'failed') l),
     'options', (SELECT jsonb_agg(jsonb_build_object('option', o.key, 'value', CASE WHEN o.key = 'privacy' THEN (SELECT string_agg(x ->> 'says', '; ') FROM jsonb_array_elements(o.value) AS x)
                     WHEN jsonb_typeof(o.value) = 'string' THEN o.value #>> '{}' ELSE o.value::text END) ORDER BY o.key COLLATE "C")
-                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - '{may_name_persons,metric_bound}'::text[]) AS o),
+                FROM jsonb_each(coalesce((SELECT jsonb_object_agg(m.key, m.value) FROM jsonb_each(r.mechanism) AS m WHERE m.key IN ('d', 'delta', 'epsilon', 'gamma', 't')), '{}') || r.options - '{may_name_persons,identify_together,tell,metric_bound}'::text[]) AS o),
     'metadata', (SELECT jsonb_agg(jsonb_build_object('name', m.key, 'value', m.value) ORDER BY m.key COLLATE "C") FROM jsonb_each_text(kanon_report_data.metadata) AS m),
     'checksum', CASE WHEN kanon_report_data.read_target AND r.target_now IS NOT NULL THEN @extschema@.kanon_checksum(r.target_now) END,
     -- what the page does without

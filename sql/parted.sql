@@ -190,7 +190,7 @@ SELECT FROM kanon_pattern_guided('shorter', 'o', :call, keep => '{d}');
 -- kept columns are looked at and masked, and do not tell by their order where they come from
 SELECT FROM kanon_pattern_guided('many', 'identified', :call, keep => '{d,id}');
 CREATE VIEW homes AS SELECT *, site AS home FROM many;
-SELECT FROM kanon_pattern_guided('homes', 'masked', :call, patterns => '{*-**}', keep => '{home,d}', mask => '{"d": {"pseudonym": "release"}}') \g /dev/null
+SELECT FROM kanon_pattern_guided('homes', 'masked', :call, patterns => '{*-**}', keep => '{home,d}', allow_identifying => '{home}', mask => '{"d": {"pseudonym": "release"}}') \g /dev/null
 SELECT count(*), count(DISTINCT d) FROM masked;
 SELECT abs(corr(place, home)) < 6 / sqrt(count(*)) AS no_order
 FROM (SELECT row_number() OVER (PARTITION BY a ORDER BY ctid) / count(*) OVER (PARTITION BY a)::float8 AS place, substr(home, 6)::int AS home FROM masked WHERE home ~ 'site' AND a IS NOT NULL) AS r;

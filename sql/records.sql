@@ -92,7 +92,7 @@ SELECT call($$pattern_clustering('person', 'o', '{city,member,zip}', 3, method =
 
 SELECT call($$pattern_guided('person', 'o', '{city,member}', 4, keep => '{ill,score}', residual => 'drop', privacy => ARRAY[kanon_distinct_l('{ill,score}'::name[], 3), kanon_entropy_l('{ill,score}'::name[], 2), kanon_recursive_cl('{ill,score}'::name[], 3, 2), kanon_alpha('ill', 0.9, '{gout,none}')])$$);
 
-SELECT call($$pattern_guided('person', 'o', '{city,member}', 4, keep => '{ill,score,zip,who}', mask => '{"score": {"round": 2}, "zip": {"partial": [2, 1]}, "who": {"top": 30, "bottom": 3}, "ill": {"constant": "x"}}')$$);
+SELECT call($$pattern_guided('person', 'o', '{city,member}', 4, keep => '{ill,score,zip,who}', mask => '{"score": {"round": 2}, "zip": {"partial": [1, 0]}, "who": {"top": 30, "bottom": 3}, "ill": {"constant": "x"}}')$$);
 
 -- nodes
 SELECT call(format($$full_domain('person', 'o', '{age,zip,city}', 3, hierarchies => '{"age": "age_h", "zip": "zip_h"}', suppression_limit => 0.1, metric => %L, method => %L, explore => %L, keep => '{ill}')$$, metric, method, metric = 'loss'))

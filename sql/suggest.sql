@@ -51,6 +51,19 @@ SELECT count(*) FROM kanon_suggest('columnless');
 CREATE TABLE few AS SELECT i AS thing, 'x' AS same FROM generate_series(1, 9) i;
 SELECT column_name, role, why FROM kanon_suggest('few');
 
+-- booleans and columns of few values name nobody, whatever they are called; long texts do in few rows, too; flags of illnesses; dates and measures are coarsened
+CREATE TABLE accounts AS SELECT i AS id, (ARRAY['little', 'moderate', 'rich'])[1 + i % 3] AS "Checking account", i % 2 = 0 AS has_email, (ARRAY['yes', 'no'])[1 + i % 2] AS phone_verified, i % 2 AS hypertension, (i % 2)::text AS "hasPneumonia", i % 2 = 1 AS dialysisrenalendstage,
+    i % 2 AS flag, timestamp '2026-01-01' + i * interval '7 min' AS created_at, sqrt(i)::numeric(12, 6) AS glucose, sqrt(i) AS thing, i::numeric AS number, 12.5 * i AS cost FROM generate_series(1, 1000) AS i;
+SELECT column_name, role, why FROM kanon_suggest('accounts');
+CREATE TABLE staff120 AS SELECT i AS id, 'dept' || i % 6 AS department FROM generate_series(1, 120) AS i;
+SELECT column_name, role, why FROM kanon_suggest('staff120');
+CREATE TABLE cv AS SELECT i AS id, 'Mr. Smith ' || i || repeat(' was born in a town and joined the company', 5) AS notes, 'Mr. Smith ' || i || repeat(' was born in a town', 5) AS curriculum, repeat('the same of two persons ', 3) || i / 5 AS shared FROM generate_series(1, 9) AS i;
+SELECT column_name, role, why FROM kanon_suggest('cv');
+-- and no NOTICE says that a boolean may name somebody
+SET client_min_messages = notice;
+SELECT FROM kanon_pattern_guided('accounts', 'no_names', '{"Checking account"}', 5, keep => '{has_email}');
+SET client_min_messages = warning;
+
 -- as the caller: privileges and row-level security
 CREATE ROLE kanon_test_suggests;
 GRANT USAGE ON SCHEMA suggest_test TO kanon_test_suggests;

@@ -24,6 +24,7 @@ typedef struct SourceColumn
 	Oid collation;
 	uint32 shape;      /* of composite types: host/gate.h */
 	bool may_identify; /* a kept column whose values may be a row's own */
+	bool answered;     /* it is named in allow_identifying */
 	bool numerical;    /* a quasi-identifier measured as a number */
 	ShowAs show_as;
 	struct Dictionary *dictionary; /* quasi-identifiers: filled by rowtypes_read */

@@ -17,7 +17,16 @@ typedef struct Search
 {
 	bool (*found)(Oid relid, AttrNumber attnum, void *arg);
 	void *arg;
+	bool computed; /* what a column is computed from is shown, too */
 } Search;
+
+/* Where the columns of an expression are. */
+typedef struct Place
+{
+	const Search *search;
+	const Query *query; /* or the relation, of a generated column */
+	Oid relid;
+} Place;
 
 static bool search_relation(const Search *search, Oid relid, AttrNumber attnum);
 static bool search_query(const Search *search, const Query *query, AttrNumber place);
@@ -42,6 +51,36 @@ search_var(const Search *search, const Query *query, const Node *node)
 		   search_var(search, query, list_nth(entry->joinaliasvars, var->varattno - 1));
 }
 
+static bool
+search_expression(Node *node, Place *place)
+{
+	if (node == NULL || IsA(node, Aggref) || IsA(node, WindowFunc) || IsA(node, SubLink))
+		return false;
+	if (IsA(node, Var))
+		return place->query != NULL
+				   ? search_var(place->search, place->query, node)
+				   : search_relation(place->search, place->relid, ((const Var *) node)->varattno);
+	return expression_tree_walker(node, search_expression, place);
+}
+
+/* The expression of a generated column. */
+static bool
+search_generated(const Search *search, Oid relid, AttrNumber attnum)
+{
+	Place place = {.search = search, .relid = relid};
+	Relation rel;
+	bool found;
+
+	if (get_attgenerated(relid, attnum) == '\0')
+		return false;
+	rel = try_relation_open(relid, AccessShareLock);
+	if (rel == NULL)
+		return false;
+	found = search_expression(build_column_default(rel, attnum), &place);
+	relation_close(rel, NoLock);
+	return found;
+}
+
 /* Of a union: in any of its branches. */
 static bool
 search_query(const Search *search, const Query *query, AttrNumber place)
@@ -61,6 +100,8 @@ search_query(const Search *search, const Query *query, AttrNumber place)
 	{
 		const TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
+		if (entry->resno == place && search->computed)
+			return search_expression((Node *) entry->expr, &(Place){.search = search, .query = query});
 		if (entry->resno == place)
 			return search_var(search, query, strip_implicit_coercions((Node *) entry->expr));
 	}
@@ -75,6 +116,8 @@ search_relation(const Search *search, Oid relid, AttrNumber attnum)
 
 	check_stack_depth();
 	if (search->found(relid, attnum, search->arg))
+		return true;
+	if (search->computed && search_generated(search, relid, attnum))
 		return true;
 	if (get_rel_relkind(relid) != RELKIND_VIEW && get_rel_relkind(relid) != RELKIND_MATVIEW)
 		return false;
@@ -93,6 +136,15 @@ column_origins(Oid relid, AttrNumber attnum, bool (*found)(Oid relid, AttrNumber
 			   void *arg)
 {
 	Search search = {.found = found, .arg = arg};
+
+	return search_relation(&search, relid, attnum);
+}
+
+bool
+column_makings(Oid relid, AttrNumber attnum, bool (*found)(Oid relid, AttrNumber attnum, void *arg),
+			   void *arg)
+{
+	Search search = {.found = found, .arg = arg, .computed = true};
 
 	return search_relation(&search, relid, attnum);
 }

@@ -15,4 +15,11 @@
 extern bool column_origins(Oid relid, AttrNumber attnum,
 						   bool (*found)(Oid relid, AttrNumber attnum, void *arg), void *arg);
 
+/*
+ * The same of all columns that it is computed from, in one row: by expressions of views and of generated
+ * columns, too, but for aggregates and subqueries.
+ */
+extern bool column_makings(Oid relid, AttrNumber attnum,
+						   bool (*found)(Oid relid, AttrNumber attnum, void *arg), void *arg);
+
 #endif

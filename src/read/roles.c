@@ -50,6 +50,14 @@ static const char *const quasi_identifier[] = {
 	"visit",        "visited",     "death",     "died",     "latitude",  "longitude",  "lat",
 	"lon",          "location",    "place",     "children", NULL};
 
+/* What flags say of somebody's health, however the words are joined. */
+static const char *const health[] = {
+	"diab",   "hypert", "asthma",    "pneum",  "anemi",  "anaemi", "renal",  "dialys", "depress",
+	"psych",  "nutrit", "substance", "fibros", "iron",   "hemo",   "haemo",  "cancer", "tumor",
+	"tumour", "carcin", "hepat",     "cardi",  "heart",  "stroke", "hiv",    "alcoh",  "smok",
+	"drug",   "addict", "obes",      "dement", "alzhei", "epilep", "arthr",  "infect", "covid",
+	"sepsis", "pregn",  "disord",    "diseas", "syndro", "transp", "allerg", "disab",  NULL};
+
 /* Do so many bytes at `at` make one of the words? */
 static bool
 is_among(const char *at, size_t length, const char *const *words)
@@ -81,25 +89,47 @@ has_word(const char *name, const char *const *words)
 	return false;
 }
 
-ColumnRole
-role_by_name(const char *name, bool few, double distinct, const char **why)
+/* Has the name one of these in it, wherever? */
+static bool
+has_part(const char *name, const char *const *parts)
 {
+	for (; *parts != NULL; parts++)
+		for (const char *at = name; *at != '\0'; at++)
+			if (pg_strncasecmp(at, *parts, strlen(*parts)) == 0)
+				return true;
+	return false;
+}
+
+/* What many rows share names nobody, whatever it is called. */
+static ColumnRole
+identifies_by_name(const char *name, const ColumnValues *values, const char **why)
+{
+	if (values->coarse)
+		return ROLE_NONE;
 	if (has_word(name, identifier) || (has_word(name, number) && has_word(name, person)))
 	{
 		*why = "called like a name, number or address of persons";
 		return ROLE_IDENTIFIER;
 	}
-	if (has_word(name, number) && few)
+	if (has_word(name, number) && values->few)
 	{
 		*why = "called like a number or name, and few rows share a value";
 		return ROLE_IDENTIFIER;
 	}
-	if (has_word(name, prose) && distinct > 10)
+	if (has_word(name, prose) && values->distinct > 10)
 	{
 		*why = "called like free text, which may name persons";
 		return ROLE_IDENTIFIER;
 	}
-	if (has_word(name, sensitive))
+	return ROLE_NONE;
+}
+
+ColumnRole
+role_by_name(const char *name, const ColumnValues *values, const char **why)
+{
+	if (identifies_by_name(name, values, why) == ROLE_IDENTIFIER)
+		return ROLE_IDENTIFIER;
+	if (has_word(name, sensitive) || (values->flag && has_part(name, health)))
 	{
 		*why = "called like what nobody may infer of a person";
 		return ROLE_SENSITIVE;

@@ -20,10 +20,16 @@ extern const char *role_name(ColumnRole role);
 /* What kanon's label of such a column is. */
 extern const char *role_label(ColumnRole role);
 
-/*
- * What a column's name says of it, or ROLE_NONE.  few: few rows share a value;
- * distinct: how many values it has.
- */
-extern ColumnRole role_by_name(const char *name, bool few, double distinct, const char **why);
+/* What is known of a column's values, beside its name. */
+typedef struct ColumnValues
+{
+	double distinct;
+	bool few;    /* few rows share a value */
+	bool coarse; /* each value is that of many rows, or the type has few */
+	bool flag;   /* two values: yes and no */
+} ColumnValues;
+
+/* What a column's name says of it, or ROLE_NONE. */
+extern ColumnRole role_by_name(const char *name, const ColumnValues *values, const char **why);
 
 #endif

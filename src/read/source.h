@@ -22,8 +22,10 @@ typedef struct Source
 	int nkept;
 	SourceColumn *kept;  /* [nkept] */
 	struct Masks *masks; /* of kept columns, or NULL */
-	List *beside;        /* OIDs of what else is read: hierarchies, populations */
-	Oid staged_from;     /* while its rows are set aside (stage.h): itself, or InvalidOid */
+	struct KeptTold
+		*told; /* what is found of kept columns while they are written (tells.h), or NULL: not looked for */
+	List *beside;    /* OIDs of what else is read: hierarchies, populations */
+	Oid staged_from; /* while its rows are set aside (stage.h): itself, or InvalidOid */
 	char *staged_name;
 	int64 staged_rows;
 	char *functions;    /* the schema, quoted, in which workers have kanon's functions, or NULL */

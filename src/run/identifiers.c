@@ -5,14 +5,20 @@
  */
 #include "compat.h"
 #include "run/identifiers.h"
+#include "host/catalog.h"
+#include "host/gate.h"
 #include "host/nearest.h"
 #include "read/labels.h"
+#include "read/origins.h"
 #include "read/roles.h"
 #include "run/args.h"
+#include "write/kept.h"
 #include "write/mask.h"
+#include "write/tells.h"
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -56,7 +62,7 @@ refuse_labelled(Run *run)
 
 			nearest_try(&nearest, column->name);
 			if (strcmp(column->name, allowed[i]) == 0)
-				found = column->may_identify = true;
+				found = column->may_identify = column->answered = true;
 		}
 		if (!found)
 			ereport(ERROR,
@@ -67,6 +73,108 @@ refuse_labelled(Run *run)
 	}
 	labels_refuse_identifiers(source->relid, source->qis, source->nqis);
 	labels_refuse_identifiers(source->relid, source->kept, source->nkept);
+}
+
+/* ---- keys, and what quasi-identifiers are computed from ---- */
+
+/* A key of a table that references another one, or that another one references. */
+static bool
+is_in_foreign_key(Oid relid, AttrNumber attnum, void *arg)
+{
+	static const char *query =
+		"SELECT 1 FROM pg_constraint WHERE contype = 'f' AND"
+		" (conrelid = $1 AND $2 = ANY (conkey) OR confrelid = $1 AND $2 = ANY (confkey))";
+	Oid types[2] = {OIDOID, INT2OID};
+	Datum values[2] = {ObjectIdGetDatum(relid), Int16GetDatum(attnum)};
+	int nest = catalog_path_begin();
+	bool found = gate_ask(query, 2, types, values, NULL, true, 1) > 0;
+
+	catalog_path_end(nest);
+	return found;
+}
+
+/* Whoever knows the key of a person, or finds it in the other table, knows whose the row is. */
+static void
+refuse_keys(const Source *source, const SourceColumn *column, AttrNumber attnum)
+{
+	if (label_answers(source->relid, attnum) ||
+		!column_origins(source->relid, attnum, is_in_foreign_key, NULL))
+		return;
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CHECK_VIOLATION), errmsg("kept column \"%s\" is a key", column->name),
+		 errdetail("It references a key of another table, or another table references it: whoever knows the "
+				   "key, or may read that table, knows whose the row is."),
+		 errhint("%s", kept_way_out(&column, 1,
+									"Leave it out, or label it 'keep' or 'sensitive' if the key is of "
+									"something else than persons."))));
+}
+
+typedef struct Makings
+{
+	List *relids;
+	List *attnums;
+} Makings;
+
+static bool
+note_making(Oid relid, AttrNumber attnum, void *arg)
+{
+	Makings *makings = arg;
+
+	makings->relids = lappend_oid(makings->relids, relid);
+	makings->attnums = lappend_int(makings->attnums, attnum);
+	return false;
+}
+
+static bool
+is_making(Oid relid, AttrNumber attnum, void *arg)
+{
+	const Makings *makings = arg;
+	ListCell *r, *a;
+
+	forboth (r, makings->relids, a, makings->attnums)
+		if (lfirst_oid(r) == relid && lfirst_int(a) == attnum)
+			return true;
+	return false;
+}
+
+static void
+refuse_computed(const Source *source, const SourceColumn *column, AttrNumber attnum)
+{
+	Makings makings = {0};
+
+	(void) column_makings(source->relid, attnum, note_making, &makings);
+	for (int q = 0; q < source->nqis; q++)
+		if (column_makings(source->relid, get_attnum(source->relid, source->qis[q].name), is_making,
+						   &makings))
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("kept column \"%s\" and the quasi-identifier \"%s\" are computed from one column",
+						column->name, source->qis[q].name),
+				 errdetail("What is hidden of \"%s\" could be read beside it, whole or in part.",
+						   source->qis[q].name),
+				 errhint("%s", kept_way_out(&column, 1, "Leave it out, or name it as a quasi-identifier."))));
+}
+
+/* Of columns that are kept as they are and that nobody answers for. */
+static void
+refuse_functions(const Run *run)
+{
+	const Source *source = run->source;
+
+	if (run->request->keep == NULL)
+		return;
+	for (int i = 0; i < source->nkept; i++)
+	{
+		const SourceColumn *column = &source->kept[i];
+		AttrNumber attnum = get_attnum(source->relid, column->name);
+
+		if (column->answered || column->mask != NULL)
+			continue;
+		refuse_computed(source, column, attnum);
+		refuse_keys(source, column, attnum);
+	}
 }
 
 /*
@@ -87,15 +195,17 @@ look_for_names(Run *run)
 	for (int i = 0; i < source->nkept; i++)
 	{
 		const SourceColumn *column = &source->kept[i];
+		ColumnValues values = {0};
 		bool preferred;
 		char category;
 		const char *why;
 
 		get_type_category_preferred(getBaseType(column->type), &category, &preferred);
-		/* free text is text */
+		/* free text is text; yes and no, or one of a list, name nobody */
+		values.distinct = category == TYPCATEGORY_STRING ? INFINITY : 0;
+		values.coarse = category == TYPCATEGORY_BOOLEAN || category == TYPCATEGORY_ENUM;
 		if (column->may_identify || column->mask != NULL ||
-			role_by_name(column->name, false, category == TYPCATEGORY_STRING ? INFINITY : 0, &why) !=
-				ROLE_IDENTIFIER ||
+			role_by_name(column->name, &values, &why) != ROLE_IDENTIFIER ||
 			label_answers(source->relid, get_attnum(source->relid, column->name)))
 			continue;
 		appendStringInfo(&names, "%s\"%s\"", n > 0 ? ", " : "", column->name);
@@ -121,7 +231,10 @@ void
 identifiers_check(Run *run)
 {
 	refuse_labelled(run);
+	refuse_functions(run);
 	refuse_spellings(run->source);
 	masks_spell(run->source);
+	if (run->request->target != NULL)
+		run->source->told = palloc0(sizeof(KeptTold));
 	look_for_names(run);
 }

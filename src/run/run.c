@@ -11,6 +11,7 @@
 #include "write/classify.h"
 #include "write/mask.h"
 #include "write/spread.h"
+#include "write/tells.h"
 #include "write/verify.h"
 #include "write/write.h"
 #include "run/args.h"
@@ -107,16 +108,33 @@ find_class_column(Run *run, const char *name)
 	source_check_groupable(grouped, source->nqis + 1);
 }
 
+/* char * of a list as a text[]. */
+static Datum
+text_list(const List *list)
+{
+	Datum *texts = palloc(sizeof(Datum) * list_length(list));
+	ListCell *lc;
+
+	foreach (lc, list)
+		texts[foreach_current_index(lc)] = CStringGetTextDatum(lfirst(lc));
+	return PointerGetDatum(construct_array(texts, list_length(list), TEXTOID, -1, false, TYPALIGN_INT));
+}
+
 /* The arguments, and what was told of them. */
 static Datum
 recorded_arguments(const Run *run)
 {
-	RecordedOption told[3];
+	RecordedOption told[5];
+	const KeptTold *kept = run->source->told;
 	Datum arguments = request_recorded(run->request);
 	int n = 0;
 
 	if (run->may_name != NULL)
 		told[n++] = (RecordedOption){"may_name_persons", NAMEARRAYOID, PointerGetDatum(run->may_name)};
+	if (kept != NULL && kept->together != NIL)
+		told[n++] = (RecordedOption){"identify_together", TEXTARRAYOID, text_list(kept->together)};
+	if (kept != NULL && kept->tells != NIL)
+		told[n++] = (RecordedOption){"tell", TEXTARRAYOID, text_list(kept->tells)};
 	if (run->metric_bound != NULL)
 		told[n++] = (RecordedOption){"metric_bound", FLOAT8OID, Float8GetDatum(*run->metric_bound)};
 	if (run->near)
@@ -135,7 +153,12 @@ open_source(Run *run)
 							  request->key != NULL ? keep_key(request->keep, request->key) : request->keep,
 							  request->categorical);
 	if (request->key != NULL)
-		run->source->kept[--run->source->nkept].may_identify = true;
+	{
+		SourceColumn *key = &run->source->kept[--run->source->nkept];
+
+		/* it is not published */
+		key->may_identify = key->answered = true;
+	}
 }
 
 static void

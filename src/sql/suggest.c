@@ -30,8 +30,10 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/numeric.h"
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(kanon_suggest);
@@ -50,11 +52,16 @@ PG_FUNCTION_INFO_V1(kanon_suggest);
 #define FEW_ROWS 0.05
 #define FEW_FROM 100
 
+/* So few values, each of so many rows on average, name nobody. */
+#define COARSE_VALUES 12
+#define COARSE_ROWS 5
+
 typedef struct Suggestion
 {
 	const SourceColumn *column;
-	Oid base;    /* its type, below domains */
-	bool varlen; /* text: its length is looked at */
+	Oid base;       /* its type, below domains */
+	bool varlen;    /* text: its length is looked at */
+	bool fractions; /* a number that has some behind the point: it was measured */
 	int16 length;
 	bool by_value;
 	int64 nulls;
@@ -97,6 +104,19 @@ note_sample(Suggest *suggest, const TupleTableSlot *slot)
 }
 
 static bool
+has_fraction(Oid base, Datum value)
+{
+	if (base == FLOAT4OID)
+		return DatumGetFloat4(value) != rintf(DatumGetFloat4(value));
+	if (base == FLOAT8OID)
+		return DatumGetFloat8(value) != rint(DatumGetFloat8(value));
+	if (base != NUMERICOID || numeric_is_nan(DatumGetNumeric(value)) ||
+		numeric_is_inf(DatumGetNumeric(value)))
+		return false;
+	return DatumGetInt32(DirectFunctionCall1(numeric_min_scale, value)) > 0;
+}
+
+static bool
 note_row(void *arg, TupleTableSlot *slot)
 {
 	Suggest *suggest = arg;
@@ -109,6 +129,8 @@ note_row(void *arg, TupleTableSlot *slot)
 		column->nulls += slot->tts_isnull[c];
 		if (column->varlen && !slot->tts_isnull[c])
 			column->bytes += (double) (toast_raw_datum_size(slot->tts_values[c]) - VARHDRSZ);
+		if (!column->fractions && !slot->tts_isnull[c])
+			column->fractions = has_fraction(column->base, slot->tts_values[c]);
 	}
 	kept_note(suggest->look, slot->tts_values, slot->tts_isnull, KEPT_NOBODY);
 	note_sample(suggest, slot);
@@ -235,49 +257,79 @@ decide_by_label(Suggestion *s, Oid relid)
 
 /* What is seen whatever the column is called. */
 static void
-decide_by_values(Suggestion *s, int64 rows, char category)
+decide_by_values(Suggestion *s, int64 rows, const ColumnValues *values, char category)
 {
+	double with_value = (double) (rows - s->nulls);
+	bool measured = s->fractions || category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN;
+
 	/* a column without values tells nothing of those that it may have tomorrow */
 	if (rows > 1 && s->nulls == 0 && s->figures.distinct == 1)
 		decide(s, ROLE_HARMLESS, "the same value in every row");
-	if (s->figures.identifies)
-		decide(s, ROLE_IDENTIFIER, "nearly every row has a value of its own");
-	if (s->varlen && s->figures.distinct > 10 && s->bytes >= FREE_TEXT * (double) (rows - s->nulls))
-		decide(s, ROLE_IDENTIFIER, "long text, which may name persons");
 	if (s->base == JSONOID || s->base == JSONBOID || s->base == XMLOID || s->base == BYTEAOID ||
 		category == TYPCATEGORY_COMPOSITE)
 		decide(s, ROLE_IDENTIFIER, "its type can hold anything");
+	if (values->coarse)
+		return;
+	/* a measure or a date is coarsened, not left out */
+	if (s->figures.identifies && !measured)
+		decide(s, ROLE_IDENTIFIER, "nearly every row has a value of its own");
+	/* in few rows, too, when each has a text of its own */
+	if (s->varlen && (s->figures.distinct > 10 || (with_value > 1 && 2 * s->figures.distinct > with_value)) &&
+		s->bytes >= FREE_TEXT * with_value)
+		decide(s, ROLE_IDENTIFIER, "long text, which may name persons");
 }
 
 static void
-decide_by_type(Suggestion *s, bool few, char category)
+decide_by_type(Suggestion *s, const ColumnValues *values, char category)
 {
 	if (category == TYPCATEGORY_DATETIME)
 		decide(s, ROLE_QUASI_IDENTIFIER, "when something happened can be known");
 	if (category == TYPCATEGORY_NETWORK || category == TYPCATEGORY_GEOMETRIC)
 		decide(s, ROLE_QUASI_IDENTIFIER, "where somebody was can be known");
-	if (few &&
+	if (values->few && !values->coarse && !s->fractions &&
 		(s->varlen || s->base == UUIDOID || s->base == INT2OID || s->base == INT4OID || s->base == INT8OID))
 		decide(s, ROLE_IDENTIFIER, "few rows share a value, as with a number or name of persons");
 	decide(s, ROLE_QUASI_IDENTIFIER, "nothing says that outsiders cannot know it");
+}
+
+/* A date or measure as fine as that is refused as it is; what makes it coarse is said. */
+static void
+say_remedy(Suggestion *s, char category)
+{
+	if (!s->figures.identifies || s->role == ROLE_IDENTIFIER)
+		return;
+	if (category == TYPCATEGORY_DATETIME)
+		s->why = psprintf("%s; nearly every row has its own: a hierarchy of dates makes it coarse", s->why);
+	else if (s->fractions || category == TYPCATEGORY_TIMESPAN)
+		s->why =
+			psprintf("%s; nearly every row has its own: a hierarchy of intervals, or a mask that rounds, "
+					 "makes it coarse",
+					 s->why);
 }
 
 static void
 find_role(Suggest *suggest, Suggestion *s)
 {
 	int64 rows = suggest->rows;
-	bool few = rows - s->nulls >= FEW_FROM && s->figures.distinct >= FEW_ROWS * (double) (rows - s->nulls);
+	double with_value = (double) (rows - s->nulls);
 	const char *why;
 	char category;
 	bool preferred;
 	ColumnRole role;
+	ColumnValues values = {.distinct = s->figures.distinct};
 
 	get_type_category_preferred(s->base, &category, &preferred);
+	values.few = with_value >= FEW_FROM && s->figures.distinct >= FEW_ROWS * with_value;
+	values.coarse = category == TYPCATEGORY_BOOLEAN || category == TYPCATEGORY_ENUM ||
+					(s->figures.distinct > 0 && s->figures.distinct <= COARSE_VALUES &&
+					 with_value >= COARSE_ROWS * s->figures.distinct);
+	values.flag = values.coarse && s->figures.distinct == 2;
 	decide_by_label(s, suggest->source->relid);
-	decide_by_values(s, rows, category);
-	role = role_by_name(s->column->name, few, s->figures.distinct, &why);
+	decide_by_values(s, rows, &values, category);
+	role = role_by_name(s->column->name, &values, &why);
 	decide(s, role, why);
-	decide_by_type(s, few, category);
+	decide_by_type(s, &values, category);
+	say_remedy(s, category);
 }
 
 /* ---- the answer ---- */

@@ -448,9 +448,48 @@ kept_figures(const KeptLook *look, int c)
 	return figures;
 }
 
+/* Of what is measured the nearest multiple says enough, of whatever names something a name that says nothing. */
+static const char *
+mask_fitting(const SourceColumn *column)
+{
+	Oid base = getBaseType(column->type);
+
+	return column->mask == NULL && (base == NUMERICOID || base == FLOAT4OID || base == FLOAT8OID)
+			   ? "{\"round\": 1}"
+			   : "{\"pseudonym\": \"release\"}";
+}
+
+char *
+kept_way_out(const SourceColumn *const *columns, int n, const char *sentence)
+{
+	StringInfoData hint;
+	bool integers = false, times = false;
+
+	initStringInfo(&hint);
+	appendStringInfo(&hint, "%s Or mask it: mask => '{", sentence);
+	for (int i = 0; i < n; i++)
+	{
+		Oid base = getBaseType(columns[i]->type);
+
+		integers = integers || base == INT2OID || base == INT4OID || base == INT8OID;
+		times = times || base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
+		appendStringInfo(&hint, "%s\"%s\": %s", i > 0 ? ", " : "", columns[i]->name,
+						 mask_fitting(columns[i]));
+	}
+	appendStringInfoString(&hint, "}'.");
+	if (integers)
+		appendStringInfoString(&hint, " A whole number that is measured can be rounded: {\"round\": 100}.");
+	if (times)
+		appendStringInfoString(&hint, " A date is coarsened as a quasi-identifier with a hierarchy.");
+	appendStringInfoString(&hint,
+						   " If readers may know whom each row is about, name it in allow_identifying.");
+	return hint.data;
+}
+
 void
 kept_end(KeptLook *look)
 {
+	const SourceColumn **columns = palloc(sizeof(SourceColumn *) * look->nkept);
 	StringInfoData names, shares;
 	int n = 0;
 
@@ -465,7 +504,7 @@ kept_end(KeptLook *look)
 		appendStringInfo(&names, "%s\"%s\"", n > 0 ? ", " : "", look->columns[i].column->name);
 		appendStringInfo(&shares, "%s%.0f %% in \"%s\"", n > 0 ? ", " : "", 100 * figures.own,
 						 look->columns[i].column->name);
-		n++;
+		columns[n++] = look->columns[i].column;
 	}
 	if (n > 0)
 		ereport(ERROR,
@@ -473,7 +512,6 @@ kept_end(KeptLook *look)
 				 errmsg_plural("kept column %s identifies", "kept columns %s identify", n, names.data),
 				 look->persons ? errdetail("Rows with a value that no other person has: %s.", shares.data)
 							   : errdetail("Rows with a value that no other row has: %s.", shares.data),
-				 errhint("Leave out what identifies. Name it in allow_identifying, too, if readers may "
-						 "know whom each row is about.")));
+				 errhint("%s", kept_way_out(columns, n, "Leave out what identifies."))));
 	MemoryContextDelete(look->context);
 }

@@ -46,6 +46,11 @@ typedef struct KeptFigures
 
 extern KeptFigures kept_figures(const KeptLook *look, int column);
 
+/*
+ * A hint: the sentence, then a mask for each of the columns that fits its type, and allow_identifying.
+ */
+extern char *kept_way_out(const SourceColumn *const *columns, int n, const char *sentence);
+
 /* Raises check_violation with the columns in which nearly every row, or person, has a value of its own. */
 extern void kept_end(KeptLook *look);
 

@@ -5,14 +5,18 @@
 #define KANON_PERSONS_H
 
 #include "host/border.h"
+#include "write/shown_class.h"
 
 typedef struct Persons Persons;
 
 /* NULL if no rule is about persons. */
 extern Persons *persons_begin(const KanonProblem *problem, const KanonRelease *release, Border *border);
 
-/* Before any row: classes that look the same to a reader have the same number. */
-extern void persons_alike(Persons *persons, const uint32 *looks);
+/*
+ * Before any row: finds the classes that readers cannot tell apart without a mark.  Only rules in persons
+ * need to know: two classes together keep every other rule that each keeps.
+ */
+extern void persons_find_alike(Persons *persons, ShownClass *shown);
 
 /* A row of this type was put into that class. */
 extern void persons_note(Persons *persons, uint32 class_, uint32 type);

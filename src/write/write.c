@@ -25,6 +25,7 @@
 #include "write/shown_class.h"
 #include "write/split.h"
 #include "write/spread.h"
+#include "write/tells.h"
 #include "write/verify.h"
 
 #include "access/table.h"
@@ -68,6 +69,7 @@ struct Writer
 	Persons *persons;     /* NULL: no rule counts them */
 	const uint32 *person; /* [ntypes] whom rows are about; NULL: no rule says */
 	KeptLook *look;       /* NULL: kept columns may identify */
+	TellsLook *tells;     /* NULL: or say what they will */
 	RandomPool random;
 };
 
@@ -129,97 +131,6 @@ key_class(const Writer *writer, int64 key)
 	return (uint32) ((uint64) key >> writer->class_shift);
 }
 
-/* What a class shows, as text that no other has that looks different. */
-typedef struct Look
-{
-	char *text;
-	uint32 class_;
-} Look;
-
-static int
-compare_looks(const void *a, const void *b)
-{
-	const Look *left = a;
-	const Look *right = b;
-	int order = strcmp(left->text, right->text);
-
-	return order != 0 ? order : left->class_ < right->class_ ? -1 : left->class_ > right->class_;
-}
-
-static char *
-look_of(Writer *writer, FmgrInfo *output, uint32 class_)
-{
-	StringInfoData text;
-
-	shown_class_enter(writer->shown, class_);
-	initStringInfo(&text);
-	for (int c = 0; c < writer->types->source->nqis; c++)
-	{
-		char *value =
-			writer->shown->nulls[c] ? NULL : OutputFunctionCall(&output[c], writer->shown->values[c]);
-
-		if (value == NULL)
-			appendStringInfoChar(&text, '-');
-		else
-		{
-			appendStringInfo(&text, "%zu:%s", strlen(value), value);
-			pfree(value);
-		}
-	}
-	return text.data;
-}
-
-/*
- * Finds the classes that readers cannot tell apart without a mark; only rules in
- * persons need to know: two classes together keep every other rule that each keeps.
- */
-static void
-find_alike(Writer *writer)
-{
-	const Source *source = writer->types->source;
-	uint32 n = writer->release->nclasses;
-	Look *looks;
-	uint32 *first;
-	FmgrInfo *output;
-	uint32 differ = 0;
-	int nest;
-
-	if (writer->persons == NULL || writer->target->mark || kanon_privacy_monotone(writer->problem->privacy))
-		return;
-	looks = border_palloc(writer->border, sizeof(Look) * (Size) n);
-	first = border_palloc(writer->border, sizeof(uint32) * (Size) n);
-	output = palloc(sizeof(FmgrInfo) * source->nqis);
-	for (int c = 0; c < source->nqis; c++)
-	{
-		Oid function;
-		bool isvarlena;
-
-		getTypeOutputInfo(shown_type(&source->qis[c]), &function, &isvarlena);
-		fmgr_info(function, &output[c]);
-	}
-	nest = plain_text_begin();
-	for (uint32 i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		looks[i] = (Look){look_of(writer, output, i), i};
-	}
-	plain_text_end(nest);
-	writer->shown->class_ = KANON_DROPPED;
-	qsort(looks, n, sizeof(Look), compare_looks);
-	for (uint32 i = 0; i < n; i++)
-	{
-		bool alike = i > 0 && strcmp(looks[i].text, looks[i - 1].text) == 0;
-
-		first[looks[i].class_] = alike ? first[looks[i - 1].class_] : looks[i].class_;
-		differ += alike ? 0 : 1;
-	}
-	if (differ < n)
-		persons_alike(writer->persons, first);
-	for (uint32 i = 0; i < n; i++)
-		pfree(looks[i].text);
-	border_pfree(writer->border, looks);
-}
-
 /* One row of the class at hand, with the kept values given. */
 static void
 put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
@@ -238,10 +149,17 @@ put_row(Writer *writer, uint32 type, const Datum *kept, const bool *kept_nulls)
 		shown = masks->values;
 		shown_nulls = masks->nulls;
 	}
-	if (writer->look != NULL)
-		kept_note(writer->look, shown, shown_nulls,
-				  writer->person != NULL ? writer->person[type]
-										 : kept_person(writer->look, kept, kept_nulls));
+	if (writer->look != NULL || writer->tells != NULL)
+	{
+		uint32 person = writer->person != NULL ? writer->person[type]
+						: writer->look != NULL ? kept_person(writer->look, kept, kept_nulls)
+											   : KEPT_NOBODY;
+
+		if (writer->look != NULL)
+			kept_note(writer->look, shown, shown_nulls, person);
+		if (writer->tells != NULL)
+			tells_note(writer->tells, type, kept, shown, kept_nulls, shown_nulls, person);
+	}
 	if (FAULT(mask_forgotten))
 	{
 		shown = kept;
@@ -418,13 +336,21 @@ prepare_flows(Writer *writer)
 }
 
 static void
+enter_class(Writer *writer, uint32 class_)
+{
+	shown_class_enter(writer->shown, class_);
+	if (writer->tells != NULL)
+		tells_class(writer->tells, &writer->release->cells[(size_t) class_ * writer->problem->ncolumns]);
+}
+
+static void
 put_sorted(Writer *writer, const TupleTableSlot *slot)
 {
 	uint32 class_ = key_class(writer, DatumGetInt64(slot->tts_values[0])) +
 					(FAULT(row_moved) && bulk_empty(writer->bulk));
 
 	if (class_ != writer->shown->class_)
-		shown_class_enter(writer->shown, class_);
+		enter_class(writer, class_);
 	put_row(writer, DatumGetInt32(slot->tts_values[1]), slot->tts_values + COLUMNS_BEFORE,
 			slot->tts_isnull + COLUMNS_BEFORE);
 }
@@ -461,6 +387,16 @@ put_all_sorted(Writer *writer)
 		ExecDropSingleTupleTableSlot(slots[i]);
 }
 
+/* Kept columns are judged by what was written of them. */
+static void
+end_looks(Writer *writer)
+{
+	if (writer->look != NULL)
+		kept_end(writer->look);
+	if (writer->tells != NULL)
+		tells_end(writer->tells);
+}
+
 static void
 write_from_source(Writer *writer)
 {
@@ -475,6 +411,7 @@ write_from_source(Writer *writer)
 	/* a staged row has its key behind what it keeps */
 	writer->look = kept_begin(source, writer->target->numbered ? source->nkept - 1 : masks_who(source),
 							  writer->types->nrows, writer->border);
+	writer->tells = tells_begin(source, writer->types, writer->border);
 	gate_columns(gate, source->qis, source->ngrouped);
 	gate_columns(gate, source->kept, source->nkept);
 	begin_sort(writer, gate->desc);
@@ -500,8 +437,7 @@ write_from_source(Writer *writer)
 	nest = plain_text_begin();
 	put_all_sorted(writer);
 	plain_text_end(nest);
-	if (writer->look != NULL)
-		kept_end(writer->look);
+	end_looks(writer);
 	masks_end(source->masks);
 	ExecDropSingleTupleTableSlot(writer->sorted);
 	tuplesort_end(writer->sort);
@@ -571,7 +507,8 @@ target_write(const Target *target, const RowTypes *types, const KanonProblem *pr
 	writer = open_writer(target, types, problem, release, border);
 	tell(writer, types->nrows - release->dropped);
 	writer->persons = persons_begin(problem, release, border);
-	find_alike(writer);
+	if (writer->persons != NULL && !target->mark && !kanon_privacy_monotone(problem->privacy))
+		persons_find_alike(writer->persons, writer->shown);
 	if (types->source->nkept > 0 || writer->persons != NULL)
 		write_from_source(writer);
 	else
@@ -589,7 +526,11 @@ target_write_begin(const Target *target, const RowTypes *types, const KanonProbl
 
 	tell(writer, total);
 	if (types->source->nkept > 0)
+	{
 		writer->look = kept_begin(types->source, masks_who(types->source), types->nrows, border);
+		/* types are made up: what is known of rows is what their classes show */
+		writer->tells = tells_begin(types->source, NULL, border);
+	}
 	return writer;
 }
 
@@ -607,7 +548,7 @@ target_write_classes(Writer *writer, NextRow next, void *arg)
 	nest = plain_text_begin();
 	for (uint32 class_ = 0; class_ < writer->release->nclasses; class_++)
 	{
-		shown_class_enter(writer->shown, class_);
+		enter_class(writer, class_);
 		for (int64 row = 0; row < writer->release->classes[class_].rows; row++)
 		{
 			const Datum *kept;
@@ -624,8 +565,7 @@ target_write_classes(Writer *writer, NextRow next, void *arg)
 int64
 target_write_end(Writer *writer)
 {
-	if (writer->look != NULL)
-		kept_end(writer->look);
+	end_looks(writer);
 	masks_end(writer->types->source->masks);
 	return close_writer(writer);
 }
