@@ -43,6 +43,23 @@ DO $$ BEGIN
         FROM generate_series(1, 64) j);
 END $$;
 SELECT classes > 1 AS several, row_count FROM kanon_cluster('many', 'likely', :'Q64', 5, hierarchies => :'H64', privacy => ARRAY[kanon_presence('shares', 1000, 0, 1, 0.5)]);
+-- every combination of 64 columns: more groups of five rows than can be looked at, with time to do what is bounded and without
+DO $$ BEGIN
+    EXECUTE 'CREATE TABLE flags AS SELECT ' || (SELECT string_agg(format('(hashtext(''%s,'' || i) & 1023 < %s)::int AS c%s', j, CASE WHEN j <= 8 THEN 500 ELSE 20 END, j), ', ' ORDER BY j)
+        FROM generate_series(1, 64) j) || ' FROM generate_series(1, 1200) i';
+END $$;
+CREATE FUNCTION in_time(method text, k int, till interval) RETURNS TABLE (o_method text, o_till interval, half_is_left bool, kept_k bool) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM kanon_pattern_guided('flags', 'timely', (SELECT array_agg('c' || j ORDER BY j)::name[] FROM generate_series(1, 64) j), k, method => method, time_limit => till, replace => true);
+    RETURN QUERY SELECT method, till, (SELECT suppressed_cells < row_count * 32 FROM kanon_usefulness ORDER BY run DESC LIMIT 1),
+        (SELECT c.k IS NULL OR c.k >= in_time.k FROM kanon_check('timely', (SELECT array_agg('c' || j ORDER BY j)::name[] FROM generate_series(1, 64) j)) c);
+END $$;
+SELECT * FROM in_time('greedy', 5, NULL);
+SELECT o_method, kept_k FROM unnest('{greedy,improve,best,ilp}'::text[]) m, in_time(m, 5, '0.2 s');
+SELECT o_method, kept_k FROM in_time('matching', 2, '0.2 s');
+RESET client_min_messages;
+SELECT count(*) > 0 AS patterns FROM kanon_pattern_guided('flags', NULL, :'Q64', 5, time_limit => '1 us', dry_run => true);
+SET client_min_messages = warning;
 -- one more is too many
 ALTER TABLE eight ADD c9 int DEFAULT 1;
 SELECT * FROM kanon_pattern_guided('eight', NULL, :'Q8'::name[] || 'c9'::name, 5, patterns => '{*********}', hierarchies => :'H8', dry_run => true);

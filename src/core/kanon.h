@@ -281,6 +281,7 @@ typedef struct KanonReport
 	double lower_bound; /* proven, on that cost of any release; -INFINITY: none */
 	double guarantee;   /* cost is at most this many times the optimum; 0: not promised */
 	bool proven;        /* cost is optimal (within the gap asked for) */
+	bool stopped;       /* time_limit ended a solver that ends by itself: with more time it loses less */
 	int64_t nodes;      /* branch-and-bound nodes, or what the solver counts */
 	double seconds;     /* in the solver */
 	char detail[160];   /* why a status is not KANON_OK; no data value ever */

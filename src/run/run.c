@@ -301,6 +301,17 @@ notice_dropped(const Run *run)
 						 errdetail("They fit no class that keeps k and the privacy rules.")));
 }
 
+static void
+notice_stopped(const Run *run)
+{
+	if (run->report.stopped)
+		ereport(
+			NOTICE,
+			(errmsg("time was up before all patterns were tried"),
+			 errdetail("Rows that were in no class then were put into classes at once, which loses more."),
+			 errhint("Raise time_limit.")));
+}
+
 /* ---- write, verify, record ---- */
 
 /* Of the cells that the source has; 0 when it has none. */
@@ -514,6 +525,7 @@ run_request(Request *request)
 	run_solve(run);
 	if (request->model->solved != NULL)
 		request->model->solved(run);
+	notice_stopped(run);
 	notice_dropped(run);
 	if (run->target == NULL)
 		return run;

@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "plain.h"
+#include "util/pace.h"
 
 static bool
 same_release(const KanonProblem *problem, const KanonRelease *a, const KanonRelease *b)
@@ -142,6 +143,122 @@ test_many_columns(void **state)
 		problem_free(problem);
 		free(code);
 	}
+}
+
+/* Eight columns of a few values and flags that are rare; the first ones of many values, where that is asked for. */
+static KanonProblem *
+wide_problem(Host *host, uint64_t random, size_t nrows, int ncolumns, int many, int64_t k)
+{
+	uint32_t *code = malloc(nrows * (size_t) ncolumns * sizeof(uint32_t));
+	KanonProblem *problem;
+
+	for (size_t i = 0; i < nrows * (size_t) ncolumns; i++)
+	{
+		int c = (int) (i % (size_t) ncolumns);
+
+		code[i] = c < many ? random_below(&random, 400)
+				  : c < 8  ? random_below(&random, 2 + (uint32_t) c % 4)
+						   : random_below(&random, 40) == 0;
+	}
+	problem = problem_from_codes(host, code, nrows, ncolumns, k);
+	free(code);
+	return problem;
+}
+
+/* Work of a run, by its polls. */
+static uint64_t
+work_of(const Host *host)
+{
+	return host->polls * (uint64_t) KANON_POLL_WORK;
+}
+
+/*
+ * More patterns than can be looked at: the work is bounded, however many columns there are,
+ * and what it finds is better than what comes out at once.
+ */
+static void
+test_wide_tables(void **state)
+{
+	static const int many[] = {0, 0, 3, 0};
+	static const int64_t k[] = {3, 20, 3, 3};
+
+	(void) state;
+	for (int i = 0; i < 4 && (i == 0 || real_tables()); i++)
+	{
+		double cost[2];
+		uint64_t work;
+		Host host;
+		KanonProblem *problem;
+		KanonRelease release;
+		KanonReport report;
+
+		host_init(&host);
+		problem = wide_problem(&host, 77 + (uint64_t) i, 1200, 64, many[i], k[i]);
+		for (int c = 0; i == 3 && c < 64; c++)
+			((KanonColumn *) problem->columns)[c].weight = 1 + c % 3;
+		problem->mask.order = KANON_ORDER_DOMAIN;
+		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+		cost[0] = report.cost;
+		work = work_of(&host);
+		assert_false(report.stopped);
+		/* 2^27 and 2^15 for each row type before, and less than that again for each batch */
+		assert_true(work < UINT64_C(2000000000));
+		assert_true(work > UINT64_C(100000000) || KANON_POLL_WORK < 1 << 18);
+		kanon_release_free(problem, &release);
+
+		/* the same with hardly any time */
+		host_tick(&host);
+		host.polls = 0;
+		problem->time_limit = 3;
+		assert_int_equal(kanon_solve_greedy(problem, &release, &report), KANON_OK);
+		cost[1] = report.cost;
+		assert_true(report.stopped);
+		assert_true(work_of(&host) < work / 8);
+		kanon_release_free(problem, &release);
+		assert_true(cost[0] < cost[1]);
+		assert_int_equal(host.blocks, 0);
+		problem_free(problem);
+	}
+}
+
+/* When time is up, what is left is put into classes at once, or left over: any mask, weights, levels. */
+static void
+test_time(void **state)
+{
+	int stopped = 0;
+
+	(void) state;
+	for (int i = 0; i < cases(1500); i++)
+	{
+		uint64_t random = 9000000 + (uint64_t) i;
+		Host host;
+		KanonProblem *problem;
+		KanonStatus without;
+
+		host_init(&host);
+		problem = problem_random(&host, &random, i % 3 == 0 ? 400 : 60, 3 + i % 7);
+		problem->residual = KANON_RESIDUAL_SUPPRESS;
+		for (double limit = INFINITY; limit > 0; limit = limit == INFINITY ? 40 : limit > 1 ? limit / 3 : 0)
+		{
+			KanonRelease release;
+			KanonReport report;
+			KanonStatus status;
+
+			host_tick(&host);
+			problem->time_limit = limit;
+			status = kanon_solve_greedy(problem, &release, &report);
+			if (limit == INFINITY)
+				without = status;
+			assert_int_equal(status, without);
+			assert_true(limit < INFINITY || !report.stopped);
+			stopped += report.stopped;
+			kanon_release_free(problem, &release);
+			assert_int_equal(host.blocks, 0);
+		}
+		problem_random_free(problem);
+	}
+	/* (with the core's own limits small tables are never looked at so often) */
+	assert_true(stopped > 0 || KANON_POLL_WORK > 64);
 }
 
 /* Every combination as rules, as a list, and as a list in the same order. */
@@ -452,6 +569,8 @@ main(void)
 		cmocka_unit_test(test_medium_tables),
 		cmocka_unit_test(test_large_tables),
 		cmocka_unit_test(test_many_columns),
+		cmocka_unit_test(test_wide_tables),
+		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_list_and_rules_agree),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_no_memory),

@@ -27,36 +27,17 @@
 #define GREEDY_STORE_WORDS ((size_t) 1 << 22)
 #endif
 
-/* From so many classes of a pattern on, they are sorted by radix. */
-#ifndef RADIX_CLASSES
-#define RADIX_CLASSES 256
-#endif
-#define RADIX_BITS 11
+/*
+ * Work of the search for all groups, and for each row type; of a bounded search for each row type and
+ * batch.  One more such search of a batch, where the last one took one of so many rows.
+ */
+#define EXACT_WORK ((uint64_t) 1 << 27)
+#define EXACT_TYPE_WORK ((uint64_t) 1 << 15)
+#define WIDE_WORK ((uint64_t) 1 << 15)
+#define AGAIN 8
 
-typedef struct Greedy
-{
-	const KanonProblem *problem;
-	KanonProblem searched; /* the same with as many rows for k as a class has at least */
-	KanonEnv *env;
-	KanonMaskIndex *index;
-	KanonPace pace;
-	KanonRelease *release;
-	KanonReport *report;
-	uint32_t *left; /* row types not taken yet, ascending */
-	uint32_t nleft;
-	int64_t rows; /* of all types */
-	int64_t rows_left;
-	uint32_t *class_; /* [ntypes] GREEDY_NOBODY: not taken */
-	uint32_t *member; /* [nclasses] one row type of each class */
-	uint32_t classes_room;
-	GreedyStore store;
-	GreedySearch search;
-	KanonPresence *presence; /* NULL: no rules about populations */
-	KanonPattern *patterns;  /* of a list, in order */
-	size_t npatterns;
-	int64_t bound[KANON_MAX_COLUMNS + 2]; /* highest levels of the batches */
-	int nbounds;
-} Greedy;
+/* Seconds that the rest of a release takes once time is up, for each row type and column. */
+#define FINISH_TIME 1e-7
 
 /* ---- batches ---- */
 
@@ -164,6 +145,90 @@ take_batch(Greedy *greedy)
 	return status;
 }
 
+/* The highest level of a batch. */
+static void
+set_high(const Greedy *greedy, int batch, GreedyRange *range)
+{
+	range->high = greedy->bound[batch];
+	if (range->high > greedy->index->max_level)
+		range->high = greedy->index->max_level;
+	if (range->high > KANON_LEVEL_MAX)
+		range->high = KANON_LEVEL_MAX;
+}
+
+/* All groups of a range, which are taken; KANON_TOO_LARGE: the search was too long, and nothing is. */
+static KanonStatus
+search_batch(Greedy *greedy, GreedyRange *range)
+{
+	KanonStatus status = greedy_search_range(&greedy->search, greedy->left, greedy->nleft, range);
+	bool over = status == KANON_TOO_LARGE;
+
+	if (over)
+		greedy_store_clear(&greedy->store);
+	if (status == KANON_OK || over)
+		status = take_batch(greedy);
+	return status == KANON_OK && over ? KANON_TOO_LARGE : status;
+}
+
+/*
+ * The batches from one on, when a search for all groups is too long or time is up.  A look that takes
+ * many rows is repeated, since groups that overlap were found; those that took none make steps longer.
+ * When time is up, one of all patterns is taken that does as little as can be.
+ */
+static KanonStatus
+run_bounded(Greedy *greedy, int batch)
+{
+	GreedySearch *search = &greedy->search;
+	int last = greedy->nbounds - 1;
+	int skip = 0;
+
+	greedy->unsure = batch == 0;
+	search->bounded = true;
+	search->share = WIDE_WORK;
+	while (greedy->rows_left >= greedy->searched.k)
+	{
+		GreedyRange range = {.list = greedy->patterns, .nlist = greedy->npatterns};
+		int64_t taken = greedy->rows_left;
+		KanonStatus status;
+
+		if (greedy->pace.late)
+		{
+			search->hurried = true;
+			greedy->pace.late = false;
+			greedy->pace.deadline = greedy->end;
+			greedy->report->stopped = true;
+			greedy->unsure = true;
+			batch = last;
+		}
+		set_high(greedy, batch, &range);
+		status = greedy_search_range(search, greedy->left, greedy->nleft, &range);
+		if (status == KANON_TOO_LARGE && !search->hurried)
+			greedy_store_clear(&greedy->store);
+		if (status == KANON_OK || status == KANON_TOO_LARGE)
+		{
+			bool over = status == KANON_TOO_LARGE && search->hurried;
+
+			status = take_batch(greedy);
+			if (over)
+				return status;
+		}
+		if (status != KANON_OK)
+			return status;
+		if (greedy->pace.late)
+			continue;
+		taken -= greedy->rows_left;
+		if (taken > 0 && (range.has_upto || batch == last || taken * AGAIN >= greedy->rows_left))
+			continue;
+		if (batch == last)
+			break;
+		skip = taken > 0 ? 0 : skip + 1;
+		batch += skip > 1 ? skip : 1;
+		if (batch > last)
+			batch = last;
+	}
+	return KANON_OK;
+}
+
 /* All batches of every combination, or of a rule set. */
 static KanonStatus
 run_rules(Greedy *greedy)
@@ -179,15 +244,11 @@ run_rules(Greedy *greedy)
 
 		while (more && status == KANON_OK && greedy->rows_left >= greedy->searched.k)
 		{
-			range.high = greedy->bound[b];
-			if (range.high > greedy->index->max_level)
-				range.high = greedy->index->max_level;
-			if (range.high > KANON_LEVEL_MAX)
-				range.high = KANON_LEVEL_MAX;
+			set_high(greedy, b, &range);
 			range.has_upto = false;
-			status = greedy_search_range(&greedy->search, greedy->left, greedy->nleft, &range);
-			if (status == KANON_OK)
-				status = take_batch(greedy);
+			status = search_batch(greedy, &range);
+			if (status == KANON_TOO_LARGE)
+				return run_bounded(greedy, b);
 			more = range.has_upto;
 			range.has_after = range.has_upto;
 			range.after = range.upto;
@@ -197,7 +258,7 @@ run_rules(Greedy *greedy)
 	return status;
 }
 
-/* All batches of a list. */
+/* All batches of a list, which only time ends. */
 static KanonStatus
 run_list(Greedy *greedy)
 {
@@ -206,14 +267,17 @@ run_list(Greedy *greedy)
 	int64_t width = KANON_LEVEL_MAX / greedy->problem->ncolumns;
 	size_t from = 0;
 
+	greedy->search.most = UINT64_MAX;
 	/* the last one is the all-suppressed one */
-	while (status == KANON_OK && from + 1 < greedy->npatterns && greedy->rows_left >= greedy->searched.k)
+	if (status == KANON_OK)
+		greedy->npatterns--;
+	while (status == KANON_OK && from < greedy->npatterns && greedy->rows_left >= greedy->searched.k)
 	{
 		GreedyRange range = {.list = greedy->patterns + from};
 		size_t to = from;
 
 		range.low = kanon_fixed_level(kanon_fixed_cost(greedy->index, greedy->patterns[from]));
-		for (; to + 1 < greedy->npatterns; to++)
+		for (; to < greedy->npatterns; to++)
 		{
 			int64_t level = kanon_fixed_level(kanon_fixed_cost(greedy->index, greedy->patterns[to]));
 
@@ -222,9 +286,12 @@ run_list(Greedy *greedy)
 			range.high = level;
 		}
 		range.nlist = to - from;
-		status = greedy_search_range(&greedy->search, greedy->left, greedy->nleft, &range);
-		if (status == KANON_OK)
-			status = take_batch(greedy);
+		status = search_batch(greedy, &range);
+		if (status == KANON_TOO_LARGE)
+		{
+			greedy->bound[greedy->nbounds++] = INT64_MAX;
+			return run_bounded(greedy, 0);
+		}
 		if (range.has_upto)
 			while (!kanon_same(greedy->patterns[from], range.upto))
 				from++;
@@ -296,201 +363,6 @@ take_rest(Greedy *greedy)
 	return KANON_OK;
 }
 
-/* What the sort of classes needs to know. */
-typedef struct Sorting
-{
-	const Greedy *greedy;
-	KanonPattern kept;
-} Sorting;
-
-static int
-compare_classes(const void *a, const void *b, void *arg)
-{
-	const Sorting *sorting = arg;
-	uint32_t left = sorting->greedy->member[*(const uint32_t *) a];
-	uint32_t right = sorting->greedy->member[*(const uint32_t *) b];
-
-	KANON_EACH (c, sorting->kept)
-	{
-		const uint32_t *code = sorting->greedy->problem->columns[c].code;
-
-		if (code[left] != code[right])
-			return code[left] < code[right] ? -1 : 1;
-	}
-	return 0;
-}
-
-/* Sorts classes of one pattern by what they show, last column first. */
-static KanonStatus
-radix_sort(Greedy *greedy, KanonPattern kept, uint32_t *order, uint32_t *scratch, uint32_t n)
-{
-	const KanonProblem *problem = greedy->problem;
-	uint32_t *from = order;
-	uint32_t *into = scratch;
-	uint32_t start[(1 << RADIX_BITS) + 1];
-	uint32_t digit_mask = (1 << RADIX_BITS) - 1;
-
-	for (int c = problem->ncolumns - 1; c >= 0; c--)
-	{
-		const KanonColumn *column = &problem->columns[c];
-
-		if (!kanon_has(kept, c))
-			continue;
-		for (int shift = 0; shift < 32 && (column->distinct - 1) >> shift != 0; shift += RADIX_BITS)
-		{
-			uint32_t *swap = from;
-
-			memset(start, 0, sizeof(start));
-			for (uint32_t i = 0; i < n; i++)
-			{
-				if (kanon_stop(&greedy->pace, 8))
-					return KANON_CANCELLED;
-				start[(column->code[greedy->member[from[i]]] >> shift & digit_mask) + 1]++;
-			}
-			for (uint32_t d = 0; d < digit_mask; d++)
-				start[d + 1] += start[d];
-			for (uint32_t i = 0; i < n; i++)
-				into[start[column->code[greedy->member[from[i]]] >> shift & digit_mask]++] = from[i];
-			from = into;
-			into = swap;
-		}
-	}
-	if (from != order)
-		memcpy(order, from, n * sizeof(uint32_t));
-	return KANON_OK;
-}
-
-/*
- * The release's order: patterns are in order already, the classes of each are
- * put in order of what they show.
- */
-static KanonStatus
-sort_classes(Greedy *greedy, uint32_t *order, uint32_t *scratch)
-{
-	const KanonRelease *release = greedy->release;
-	uint32_t from = 0;
-
-	for (uint32_t i = 0; i < release->nclasses; i++)
-		order[i] = i;
-	while (from < release->nclasses)
-	{
-		KanonPattern pattern = release->classes[from].pattern;
-		Sorting sorting = {greedy, kanon_minus(greedy->index->all, pattern)};
-		uint32_t to = from;
-
-		while (to < release->nclasses && kanon_same(release->classes[to].pattern, pattern))
-			to++;
-		if (to - from < RADIX_CLASSES)
-		{
-			if (kanon_stop(&greedy->pace, (to - from) * (uint64_t) greedy->problem->ncolumns))
-				return KANON_CANCELLED;
-			kanon_sort(order + from, scratch, to - from, sizeof(uint32_t), compare_classes, &sorting);
-		}
-		else if (radix_sort(greedy, sorting.kept, order + from, scratch, to - from) != KANON_OK)
-			return KANON_CANCELLED;
-		from = to;
-	}
-	for (uint32_t i = 0; i < release->nclasses; i++)
-		scratch[order[i]] = i;
-	for (uint32_t type = 0; type < greedy->problem->ntypes; type++)
-	{
-		if (kanon_stop(&greedy->pace, 2))
-			return KANON_CANCELLED;
-		if (greedy->class_[type] != KANON_DROPPED)
-			greedy->class_[type] = scratch[greedy->class_[type]];
-	}
-	return KANON_OK;
-}
-
-/* What the classes show; a class's rows are counted by kanon_release_finish. */
-static KanonStatus
-fill_cells(Greedy *greedy, const uint32_t *order)
-{
-	const KanonProblem *problem = greedy->problem;
-	KanonRelease *release = greedy->release;
-	KanonCell *cell;
-
-	release->cells =
-		kanon_alloc(greedy->env, release->nclasses, (size_t) problem->ncolumns * sizeof(KanonCell));
-	if (release->cells == NULL)
-		return KANON_NO_MEMORY;
-	cell = release->cells;
-	for (uint32_t i = 0; i < release->nclasses; i++)
-	{
-		uint32_t type = greedy->member[order[i]];
-
-		if (kanon_stop(&greedy->pace, (uint64_t) problem->ncolumns))
-			return KANON_CANCELLED;
-		for (int c = 0; c < problem->ncolumns; c++, cell++)
-		{
-			bool shown = !kanon_has(release->classes[i].pattern, c);
-
-			cell->show = shown ? KANON_SHOW_VALUE : KANON_SHOW_NOTHING;
-			cell->code = shown ? problem->columns[c].code[type] & 0x1fffffff : 0;
-		}
-	}
-	return KANON_OK;
-}
-
-/*
- * One flow per row type, made in the place of the class numbers, from the last
- * on: at ten million row types that saves their four bytes each at the peak.
- */
-static KanonStatus
-fill_flows(Greedy *greedy)
-{
-	const KanonProblem *problem = greedy->problem;
-	KanonFlow *flows = kanon_realloc(greedy->env, greedy->class_, problem->ntypes, sizeof(KanonFlow));
-
-	if (flows == NULL)
-		return KANON_NO_MEMORY;
-	greedy->class_ = NULL;
-	greedy->release->flows = flows;
-	greedy->release->nflows = problem->ntypes;
-	for (uint32_t type = problem->ntypes; type-- > 0;)
-	{
-		uint32_t class;
-
-		if (kanon_stop(&greedy->pace, 2))
-			return KANON_CANCELLED;
-		memcpy(&class, (char *) flows + type * sizeof(class), sizeof(class));
-		flows[type] = (KanonFlow){type, class, problem->rows[type]};
-	}
-	return KANON_OK;
-}
-
-static KanonStatus
-make_release(Greedy *greedy)
-{
-	KanonRelease *release = greedy->release;
-	uint32_t *order = kanon_alloc(greedy->env, release->nclasses, sizeof(uint32_t));
-	uint32_t *scratch = kanon_alloc(greedy->env, release->nclasses, sizeof(uint32_t));
-	KanonStatus status = KANON_NO_MEMORY;
-
-	if (order != NULL && scratch != NULL)
-		status = sort_classes(greedy, order, scratch);
-	kanon_free(greedy->env, scratch);
-	if (status == KANON_OK && release->nclasses > 0)
-	{
-		/* what was taken for classes to come goes back */
-		KanonClass *classes =
-			kanon_realloc(greedy->env, release->classes, release->nclasses, sizeof(KanonClass));
-
-		if (classes != NULL)
-			release->classes = classes;
-		else
-			status = KANON_NO_MEMORY;
-	}
-	if (status == KANON_OK)
-		status = fill_cells(greedy, order);
-	kanon_free(greedy->env, order);
-	kanon_free(greedy->env, greedy->member);
-	greedy->member = NULL;
-	if (status == KANON_OK)
-		status = fill_flows(greedy);
-	return status;
-}
-
 /* Everything but the release and the row types' classes is given back. */
 static void
 free_search(Greedy *greedy)
@@ -539,7 +411,10 @@ start(Greedy *greedy)
 	greedy->nleft = problem->ntypes;
 	greedy->rows_left = greedy->rows;
 	greedy->pace.rows_left = greedy->rows;
-	return greedy_search_open(greedy->index, &greedy->pace, &greedy->store, &greedy->search);
+	status = greedy_search_open(greedy->index, &greedy->pace, &greedy->store, &greedy->search);
+	greedy->search.most =
+		(uint64_t) kanon_worked(&greedy->pace) + EXACT_WORK + EXACT_TYPE_WORK * problem->ntypes;
+	return status;
 }
 
 /*
@@ -585,6 +460,13 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	report->lower_bound = -INFINITY;
+	if (problem->time_limit < INFINITY)
+	{
+		greedy.end = begin + problem->time_limit;
+		greedy.pace.deadline =
+			greedy.end - fmin(problem->time_limit / 2,
+							  FINISH_TIME * (double) problem->ntypes * (double) problem->ncolumns);
+	}
 	status = start(&greedy);
 	if (status == KANON_OK && problem->ntypes > 0)
 		status = problem->mask.list != NULL ? run_list(&greedy) : run_rules(&greedy);
@@ -596,14 +478,14 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	if (greedy.index != NULL)
 		free_search(&greedy);
 	if (status == KANON_OK)
-		status = make_release(&greedy);
+		status = greedy_make_release(&greedy);
 	kanon_free(env, greedy.class_);
 	kanon_free(env, greedy.member);
 	kanon_mask_close(greedy.index);
 	if (status == KANON_OK)
 		status = kanon_release_finish(problem, release, report);
 	if (status == KANON_OK)
-		report->guarantee = factor(problem);
+		report->guarantee = greedy.unsure ? 0 : factor(problem);
 	else
 		kanon_release_free(problem, release);
 	report->seconds = env->now(env->arg) - begin;

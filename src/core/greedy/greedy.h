@@ -1,12 +1,14 @@
 /*
  * greedy.h: what the greedy solver's files share: greedy.c (batches, classes),
  * greedy_search.c (the groups of a batch, as lists), greedy_block.c
- * and greedy_refine.c (the same as blocks or partitions), greedy_store.c (what was found).
+ * and greedy_refine.c (the same as blocks or partitions), greedy_wide.c (where these are too
+ * many), greedy_store.c (what was found), greedy_release.c (what was taken).
  */
 #ifndef KANON_GREEDY_H
 #define KANON_GREEDY_H
 
 #include "model/mask.h"
+#include "privacy/population.h"
 #include "util/pace.h"
 
 #define GREEDY_NOBODY UINT32_MAX
@@ -72,6 +74,7 @@ typedef struct GreedyState
 	KanonPattern refined; /* of stay: the group has one value there */
 	int64_t cost;         /* fixed point, of go */
 	int64_t kept;         /* of stay */
+	uint64_t until;       /* bounded: kanon_worked at which its groups are to be found */
 	size_t npool;         /* the listed patterns that fit are pool[0 .. npool) */
 } GreedyState;
 
@@ -83,6 +86,9 @@ typedef struct GreedyRow
 	uint32_t cost; /* lower bound for it, as GREEDY_SHORT_COST */
 	uint32_t rare; /* bit j: its value of byte j (below 32) has too few rows */
 } GreedyRow;
+
+/* A row's byte where its value has too few rows in the block. */
+#define GREEDY_DEAD 0
 
 /* Fixed-point costs in 23 bits, rounded down: for lower bounds. */
 #define GREEDY_SHORT_COST(fixed) ((uint32_t) ((fixed) >> (KANON_FIXED_BITS - 23)))
@@ -162,6 +168,17 @@ typedef struct GreedyRefine
 	KanonPattern gathered;             /* columns whose codes are there */
 } GreedyRefine;
 
+/* The memory of greedy_wide.c, for as many row types as a search has at most. */
+typedef struct GreedyWide
+{
+	uint32_t *order;   /* rows in the order of what they show */
+	uint32_t *scratch; /* for sorts */
+	uint32_t *near;    /* rows that may join a seed, */
+	uint64_t *differ;  /* and where they differ from it: as many words as its bytes take */
+	bool *taken;
+	size_t room; /* of near, differ and taken: rows of a piece */
+} GreedyWide;
+
 /* A search for groups; greedy_search.c says how. */
 typedef struct GreedySearch
 {
@@ -179,6 +196,13 @@ typedef struct GreedySearch
 	KanonPattern *pool;
 	size_t pool_room;
 	uint32_t *spare; /* [ntypes] */
+
+	/* a search of all groups that has done so much work (kanon_worked) ends as KANON_TOO_LARGE */
+	uint64_t most;
+	bool bounded;   /* not all groups are searched (greedy_wide.c), */
+	uint64_t share; /* with so much work for a row type, */
+	bool hurried;   /* or as little as can be: time is up */
+	GreedyWide wide;
 
 	/* the block */
 	int ncolumns;
@@ -208,6 +232,47 @@ typedef struct GreedySearch
 	uint32_t digit_types[256];
 } GreedySearch;
 
+/* What has been taken, and what is left. */
+typedef struct Greedy
+{
+	const KanonProblem *problem;
+	KanonProblem searched; /* the same with as many rows for k as a class has at least */
+	KanonEnv *env;
+	KanonMaskIndex *index;
+	KanonPace pace;
+	KanonRelease *release;
+	KanonReport *report;
+	uint32_t *left; /* row types not taken yet, ascending */
+	uint32_t nleft;
+	int64_t rows; /* of all types */
+	int64_t rows_left;
+	uint32_t *class_; /* [ntypes] GREEDY_NOBODY: not taken */
+	uint32_t *member; /* [nclasses] one row type of each class */
+	uint32_t classes_room;
+	GreedyStore store;
+	GreedySearch search;
+	KanonPresence *presence; /* NULL: no rules about populations */
+	KanonPattern *patterns;  /* of a list, in order */
+	size_t npatterns;
+	int64_t bound[KANON_MAX_COLUMNS + 2]; /* highest levels of the batches */
+	int nbounds;
+	double end;  /* env->now when time is up; 0: never */
+	bool unsure; /* rows that a pattern that costs nothing takes may be in others */
+} Greedy;
+
+/* The i-th row of a block, and its bytes. */
+static inline GreedyRow *
+greedy_row(const GreedySearch *search, char *rows, size_t i)
+{
+	return (GreedyRow *) (rows + i * search->stride);
+}
+
+static inline const uint8_t *
+greedy_bytes(const GreedyRow *row)
+{
+	return (const uint8_t *) (row + 1);
+}
+
 /* greedy_store.c */
 extern void greedy_store_init(GreedyStore *store, const KanonMaskIndex *index, KanonPace *pace, size_t most);
 extern void greedy_store_clear(GreedyStore *store);
@@ -221,6 +286,9 @@ extern KanonStatus greedy_store_sort(GreedyStore *store);
 
 /* Forgets all but the first patterns, in half of the room if they are several; the last one. */
 extern KanonStatus greedy_store_shrink(GreedyStore *store, KanonPattern *last);
+
+/* greedy_release.c: classes in order, with cells and flows; member and class_ are used up. */
+extern KanonStatus greedy_make_release(Greedy *greedy);
 
 /* greedy_plan.c: the highest cost levels of the batches in which all patterns are tried; there is room for KANON_MAX_COLUMNS + 2. */
 extern KanonStatus greedy_plan(const KanonMaskIndex *index, int64_t *bound, int *nbounds);
@@ -253,6 +321,31 @@ extern int greedy_next_column(const GreedySearch *search, const GreedyState *sta
 
 /* Room in the store for a group of count types; NULL: not wanted, or status says why. */
 extern uint32_t *greedy_found(GreedySearch *search, const GreedyState *state, uint32_t count);
+
+/* Some work was done: true if the search is to end, and status says why. */
+extern bool greedy_enough(GreedySearch *search, uint64_t work);
+
+/* Searches a group, with at least k rows, given as a list of types. */
+extern void greedy_search_list(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state);
+
+/* greedy_wide.c */
+
+/* Work that is left for a group's search. */
+extern uint64_t greedy_wide_left(const GreedySearch *search, const GreedyState *state);
+
+/* Part of its work, n of the rest that are not searched yet, for one of its groups. */
+extern void greedy_wide_part(const GreedySearch *search, const GreedyState *state, uint64_t n, uint64_t rest,
+							 GreedyState *part);
+
+/* A block's rows: is so much work too little to decide on another column, or are they few enough? */
+extern bool greedy_wide_last(const GreedySearch *search, uint32_t n, const GreedyState *state);
+
+/* Then: groups of near rows, in each row at most one. */
+extern void greedy_wide_rows(GreedySearch *search, char *rows, uint32_t n, const GreedyState *state);
+
+/* The same of a list: true if that was done. */
+extern bool greedy_wide_list(GreedySearch *search, uint32_t *types, uint32_t n, const GreedyState *state);
+extern void greedy_wide_free(GreedySearch *search);
 
 /* greedy_refine.c */
 

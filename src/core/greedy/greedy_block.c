@@ -3,7 +3,7 @@
  * all work of the greedy solver is done.
  *
  * A block holds its row types one after the other, each with one byte per
- * column: 0 (DEAD) for a value of fewer than k rows in the block, else a number
+ * column: 0 (GREEDY_DEAD) for a value of fewer than k rows in the block, else a number
  * of the value.  Groups are copied to the next depth when they split, so that
  * all passes are over adjacent memory.  greedy_search.c has the ideas.
  */
@@ -11,22 +11,8 @@
 
 #include "greedy/greedy.h"
 
-#define DEAD 0
-
 /* More than any sum of short costs; such a sum and KANON_MAX_COLUMNS of these fit 32 bits. */
 #define OUT (UINT32_C(3) << 22)
-
-static inline GreedyRow *
-row_at(const GreedySearch *search, char *rows, size_t i)
-{
-	return (GreedyRow *) (rows + i * search->stride);
-}
-
-static inline const uint8_t *
-bytes_of(const GreedyRow *row)
-{
-	return (const uint8_t *) (row + 1);
-}
 
 /* memcpy of a row; inline, since rows are two or three times 16 bytes. */
 static inline void
@@ -54,7 +40,7 @@ find_constant(const GreedySearch *search, char *rows, uint32_t n)
 			differ[w] |= first[w] ^ other[w];
 	}
 	for (int j = 0; j < search->ncolumns; j++)
-		if (byte[j] == 0 && ((const uint8_t *) first)[j] != DEAD)
+		if (byte[j] == 0 && ((const uint8_t *) first)[j] != GREEDY_DEAD)
 			kanon_add(&constant, search->column[j]);
 	return constant;
 }
@@ -92,7 +78,7 @@ count_values(const GreedySearch *search, const GreedyOpen *open, int depth, char
 	else
 		for (uint32_t i = 0; i < n; i++)
 		{
-			const uint8_t *byte = bytes_of((GreedyRow *) (rows + i * stride));
+			const uint8_t *byte = greedy_bytes((GreedyRow *) (rows + i * stride));
 
 			for (int u = 0; u < nopen; u++)
 				open->count[u][byte[open->byte[u]]] = 0;
@@ -100,14 +86,14 @@ count_values(const GreedySearch *search, const GreedyOpen *open, int depth, char
 	for (uint32_t i = 0; i < n; i++)
 	{
 		const GreedyRow *row = (GreedyRow *) (rows + i * stride);
-		const uint8_t *byte = bytes_of(row);
+		const uint8_t *byte = greedy_bytes(row);
 		uint32_t weight = row->rows;
 
 		for (int u = 0; u < nopen; u++)
 			open->count[u][byte[open->byte[u]]] += weight;
 	}
 	for (int u = 0; u < nopen; u++)
-		open->count[u][DEAD] = 0;
+		open->count[u][GREEDY_DEAD] = 0;
 }
 
 /* The highest cost of the range, as a short cost. */
@@ -153,7 +139,7 @@ bound_rows(GreedySearch *search, const GreedyState *state, const GreedyOpen *ope
 	for (uint32_t i = 0; i < n; i++)
 	{
 		GreedyRow *row = (GreedyRow *) (rows + i * stride);
-		const uint8_t *byte = bytes_of(row);
+		const uint8_t *byte = greedy_bytes(row);
 		uint64_t effect = start;
 
 		if (table)
@@ -228,7 +214,7 @@ sum_rows(const GreedySearch *search, char *rows, uint32_t n)
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		sum += row_at(search, rows, i)->rows;
+		sum += greedy_row(search, rows, i)->rows;
 	return sum;
 }
 
@@ -278,7 +264,7 @@ split_rows(GreedySearch *search, int depth, char *rows, uint32_t n, int j)
 
 	memset(to, 0, values * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
-		to[bytes_of((GreedyRow *) (rows + i * stride))[j]]++;
+		to[greedy_bytes((GreedyRow *) (rows + i * stride))[j]]++;
 	for (uint32_t v = 0; v < values; v++)
 	{
 		uint32_t types = to[v];
@@ -294,7 +280,7 @@ split_rows(GreedySearch *search, int depth, char *rows, uint32_t n, int j)
 	for (uint32_t i = 0; i < n; i++)
 	{
 		const char *row = rows + i * stride;
-		uint8_t v = bytes_of((const GreedyRow *) row)[j];
+		uint8_t v = greedy_bytes((const GreedyRow *) row)[j];
 
 		if (count[v] >= k)
 			copy_row(into + to[v]++ * stride, row, stride);
@@ -314,14 +300,16 @@ search_values(GreedySearch *search, int depth, char *rows, uint32_t n, int j, co
 
 	while (from < sum && search->status == KANON_OK)
 	{
-		uint8_t v = bytes_of(row_at(search, parts, from))[j];
-		uint64_t weight = row_at(search, parts, from)->rows;
+		GreedyState part = *state;
+		uint8_t v = greedy_bytes(greedy_row(search, parts, from))[j];
+		uint64_t weight = greedy_row(search, parts, from)->rows;
 		uint32_t to = from + 1;
 
-		for (; to < sum && bytes_of(row_at(search, parts, to))[j] == v; to++)
-			weight += row_at(search, parts, to)->rows;
+		for (; to < sum && greedy_bytes(greedy_row(search, parts, to))[j] == v; to++)
+			weight += greedy_row(search, parts, to)->rows;
+		greedy_wide_part(search, state, to - from, sum - from, &part);
 		if (weight >= (uint64_t) search->problem->k)
-			search_block(search, depth + 1, parts + from * search->stride, to - from, *state);
+			search_block(search, depth + 1, parts + from * search->stride, to - from, part);
 		from = to;
 	}
 }
@@ -333,7 +321,7 @@ store_rows(GreedySearch *search, char *rows, uint32_t n, const GreedyState *stat
 	uint32_t *types = greedy_found(search, state, n);
 
 	for (uint32_t i = 0; types != NULL && i < n; i++)
-		types[i] = row_at(search, rows, i)->type;
+		types[i] = greedy_row(search, rows, i)->type;
 }
 
 /*
@@ -355,11 +343,8 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 		GreedyState keep;
 
 		search->nodes++;
-		if (kanon_stop(search->pace, (uint64_t) n * (fresh ? search->stride / 2 : 4) + 64))
-		{
-			search->status = KANON_CANCELLED;
+		if (greedy_enough(search, (uint64_t) n * (fresh ? search->stride / 2 : 4) + 64))
 			return;
-		}
 		if (fresh)
 		{
 			GreedyOpen *open = &search->open;
@@ -406,7 +391,13 @@ search_block(GreedySearch *search, int depth, char *rows, uint32_t n, GreedyStat
 				store_rows(search, rows, n, &state);
 			return;
 		}
+		if (greedy_wide_last(search, n, &state))
+		{
+			greedy_wide_rows(search, rows, n, &state);
+			return;
+		}
 		keep = state;
+		greedy_wide_part(search, &state, 1, 2, &keep);
 		if (greedy_decide(search, &keep, KANON_NONE, kanon_only(c)))
 		{
 			greedy_refined(search, &keep, c);
@@ -439,7 +430,7 @@ find_slot(const GreedySearch *search, uint32_t code)
 }
 
 /*
- * Fills byte j of the block from column c; the number of its values, DEAD
+ * Fills byte j of the block from column c; the number of its values, GREEDY_DEAD
  * included, or 0 if they are too many for a byte.
  */
 static uint32_t
@@ -459,11 +450,11 @@ fill_byte(GreedySearch *search, int j, int c, const uint32_t *types, uint32_t n)
 		uint32_t at = direct ? code : find_slot(search, code);
 
 		search->slot_code[at] = code;
-		search->slot_rows[at] += row_at(search, rows, i)->rows;
+		search->slot_rows[at] += greedy_row(search, rows, i)->rows;
 	}
 	for (uint32_t at = 0; at < nslots; at++)
 	{
-		search->slot_byte[at] = DEAD;
+		search->slot_byte[at] = GREEDY_DEAD;
 		if (search->slot_rows[at] >= k)
 		{
 			if (values == 256)
@@ -475,7 +466,7 @@ fill_byte(GreedySearch *search, int j, int c, const uint32_t *types, uint32_t n)
 	{
 		uint32_t code = column->code[types[i]];
 
-		((uint8_t *) (row_at(search, rows, i) + 1))[j] =
+		((uint8_t *) (greedy_row(search, rows, i) + 1))[j] =
 			search->slot_byte[direct ? code : find_slot(search, code)];
 	}
 	return values;
@@ -520,7 +511,7 @@ greedy_block_make(GreedySearch *search, const uint32_t *types, uint32_t n, const
 	memset(search->level[0].rows, 0, n * search->stride);
 	for (uint32_t i = 0; i < n; i++)
 	{
-		GreedyRow *row = row_at(search, search->level[0].rows, i);
+		GreedyRow *row = greedy_row(search, search->level[0].rows, i);
 		int64_t rows = search->problem->rows[types[i]];
 
 		row->type = types[i];
@@ -562,7 +553,7 @@ greedy_block_root(GreedySearch *search, const uint32_t *types, uint32_t n, const
 
 	/* the bytes are good enough: a value that became rare since will be counted */
 	for (uint32_t i = 0; kept < n; i++)
-		if (row_at(search, search->root, i)->type == types[kept])
+		if (greedy_row(search, search->root, i)->type == types[kept])
 			copy_row(search->root + kept++ * search->stride, search->root + i * search->stride,
 					 search->stride);
 	memcpy(search->level[0].rows, search->root, n * search->stride);

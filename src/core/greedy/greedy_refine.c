@@ -259,11 +259,8 @@ search_part(GreedySearch *search, int depth, GreedyState state)
 		GreedyState keep;
 
 		search->nodes++;
-		if (kanon_stop(search->pace, 3 * (uint64_t) part->n + 64))
-		{
-			search->status = KANON_CANCELLED;
+		if (greedy_enough(search, 3 * (uint64_t) part->n + 64))
 			return;
-		}
 		if (c < 0)
 		{
 			store_groups(search, part, &state);
@@ -293,7 +290,7 @@ greedy_refine_fits(const GreedySearch *search, uint32_t n, const GreedyState *st
 	KanonPattern open = kanon_minus(kanon_minus(search->index->all, state->refined), state->go);
 	int qis = 0;
 
-	if (n < GREEDY_REFINE_LEAST || n > GREEDY_BLOCK_ROWS || search->problem->k < 1 ||
+	if (search->bounded || n < GREEDY_REFINE_LEAST || n > GREEDY_BLOCK_ROWS || search->problem->k < 1 ||
 		search->problem->k > GREEDY_BLOCK_K)
 		return false;
 	/* levels of one quasi-identifier follow from one another */

@@ -232,7 +232,15 @@ greedy_found(GreedySearch *search, const GreedyState *state, uint32_t count)
 
 /* ---- lists of types ---- */
 
-static void search_wide(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state);
+bool
+greedy_enough(GreedySearch *search, uint64_t work)
+{
+	if (kanon_stop(search->pace, work))
+		search->status = KANON_CANCELLED;
+	else if (search->pace->late || (!search->bounded && (uint64_t) kanon_worked(search->pace) > search->most))
+		search->status = KANON_TOO_LARGE;
+	return search->status != KANON_OK;
+}
 
 /*
  * Splits a group by eight bits of column c's codes, those from `shift` on, and
@@ -253,11 +261,8 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 	{
 		uint8_t digit = (uint8_t) (code[types[i]] >> shift);
 
-		if (kanon_stop(search->pace, 4))
-		{
-			search->status = KANON_CANCELLED;
+		if (greedy_enough(search, 4))
 			return;
-		}
 		search->digit_rows[digit] += search->problem->rows[types[i]];
 		search->digit_types[digit]++;
 	}
@@ -292,14 +297,18 @@ split_types(GreedySearch *search, uint32_t *types, uint32_t n, int c, int shift,
 		if (shift > 0)
 			split_types(search, types + from, end - from, c, shift - 8, state);
 		else
-			search_wide(search, types + from, end - from, *state);
+		{
+			GreedyState part = *state;
+
+			greedy_wide_part(search, state, end - from, sum - from, &part);
+			greedy_search_list(search, types + from, end - from, part);
+		}
 		from = end;
 	}
 }
 
-/* Searches a group, with at least k rows, given as a list of types. */
-static void
-search_wide(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state)
+void
+greedy_search_list(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state)
 {
 	search->nodes++;
 	if (greedy_refine_fits(search, n, &state))
@@ -326,7 +335,10 @@ search_wide(GreedySearch *search, uint32_t *types, uint32_t n, GreedyState state
 				memcpy(copy, types, n * sizeof(uint32_t));
 			return;
 		}
+		if (greedy_wide_list(search, types, n, &state))
+			return;
 		keep = state;
+		greedy_wide_part(search, &state, 1, 2, &keep);
 		if (greedy_decide(search, &keep, KANON_NONE, kanon_only(c)))
 		{
 			greedy_refined(search, &keep, c);
@@ -412,6 +424,7 @@ greedy_search_close(GreedySearch *search)
 		kanon_free(search->env, search->level[d].count);
 	}
 	greedy_refine_free(search);
+	greedy_wide_free(search);
 	kanon_free(search->env, search->pool);
 	kanon_free(search->env, search->spare);
 	kanon_free(search->env, search->root);
@@ -484,6 +497,7 @@ greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes, Gree
 
 	search->range = range;
 	search->status = KANON_OK;
+	state.until = (uint64_t) kanon_worked(search->pace) + search->share * ntypes;
 	if (range->list != NULL)
 	{
 		if (range->nlist > search->pool_room)
@@ -511,6 +525,6 @@ greedy_search_range(GreedySearch *search, uint32_t *types, uint32_t ntypes, Gree
 	else if (greedy_block_root(search, types, ntypes, &state))
 		greedy_block_search(search, ntypes, &state);
 	else if (search->status == KANON_OK)
-		search_wide(search, types, ntypes, state);
+		greedy_search_list(search, types, ntypes, state);
 	return search->status;
 }

@@ -6,6 +6,9 @@
 #include "util/pace.h"
 #include "util/sort.h"
 
+/* Partial decisions of a count: beyond, the patterns are too many to count. */
+#define COUNTED_NODES (UINT32_C(1) << 22)
+
 /* A walk through the patterns that fulfil the rules. */
 typedef struct Walk
 {
@@ -16,6 +19,7 @@ typedef struct Walk
 	size_t limit;
 	KanonStatus status;
 	KanonPace pace;
+	uint32_t nodes; /* of a count */
 } Walk;
 
 /* May this closed partial decision be completed? */
@@ -220,16 +224,23 @@ is_tied(const KanonMaskIndex *index, int c, KanonPattern open)
 
 /* As walk_rules, counting columns that no rule ties to others at once. */
 static void
-count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
+count_rules(Walk *walk, KanonPattern go, KanonPattern stay, bool tied)
 {
 	const KanonMaskIndex *index = walk->index;
 	KanonPattern open = kanon_minus(kanon_minus(index->all, go), stay);
-	bool tied = false;
+	int c = -1;
 	int most = index->problem->mask.max_suppressed;
 
+	if (kanon_stop(&walk->pace, 64) || ++walk->nodes > COUNTED_NODES)
+	{
+		walk->status = KANON_TOO_LARGE;
+		return;
+	}
+	/* what ties columns is decided first: of the others nothing depends then */
 	KANON_EACH (d, open)
-		tied = tied || is_tied(index, d, open);
-	if (!tied && kanon_fixed_level(kanon_fixed_cost(index, kanon_union(go, open))) <= index->max_level)
+		if (tied && c < 0 && is_tied(index, d, open))
+			c = d;
+	if (c < 0 && kanon_fixed_level(kanon_fixed_cost(index, kanon_union(go, open))) <= index->max_level)
 	{
 		int n = kanon_suppressed_whole(index->last, open);
 		int left = most < 0 ? n : most - kanon_suppressed_whole(index->last, go);
@@ -244,24 +255,28 @@ count_rules(Walk *walk, int c, KanonPattern go, KanonPattern stay)
 			walk->npatterns += found;
 		return;
 	}
-	while (c < index->problem->ncolumns && !kanon_has(open, c))
-		c++;
-	count_rules(walk, c + 1, go, kanon_union(stay, index->stay_stay[c]));
+	tied = c >= 0;
+	if (!tied)
+		c = kanon_next(open, 0);
+	count_rules(walk, go, kanon_union(stay, index->stay_stay[c]), tied);
 	go = kanon_union(go, index->go_go[c]);
 	stay = kanon_union(stay, index->go_stay[c]);
 	if (walk->status == KANON_OK && can_complete(index, go, stay))
-		count_rules(walk, c + 1, go, stay);
+		count_rules(walk, go, stay, tied);
 }
 
 int64_t
 kanon_mask_count_indexed(const KanonMaskIndex *index, int64_t limit)
 {
-	Walk walk = {.index = index, .limit = limit < 0 ? 0 : (size_t) limit, .npatterns = index->nlisted};
+	Walk walk = {.index = index,
+				 .limit = limit < 0 ? 0 : (size_t) limit,
+				 .npatterns = index->nlisted,
+				 .pace = kanon_pace(index->problem->env, "patterns")};
 
 	if (walk.npatterns + 1 > walk.limit)
 		walk.status = KANON_TOO_LARGE;
 	else if (index->problem->mask.list == NULL && !index->none)
-		count_rules(&walk, 0, index->go, index->stay);
+		count_rules(&walk, index->go, index->stay, true);
 	return walk.status == KANON_OK ? (int64_t) (walk.npatterns + 1) : -1;
 }
 
