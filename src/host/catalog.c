@@ -86,6 +86,35 @@ plain_text_end(int nest)
 	AtEOXact_GUC(true, nest);
 }
 
+/* (The setting is a superuser's; here it hides nothing but what no other role is to know.) */
+static int
+set_counting(const char *value)
+{
+	int nest = NewGUCNestLevel();
+
+	(void) set_config_option("track_counts", value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+	return nest;
+}
+
+int
+uncounted_begin(void)
+{
+	return set_counting("off");
+}
+
+int
+counted_begin(void)
+{
+	return set_counting("on");
+}
+
+void
+counting_end(int nest)
+{
+	AtEOXact_GUC(true, nest);
+}
+
 Oid
 relation_owner(Oid relid)
 {

@@ -17,6 +17,14 @@ extern void grouping_end(int nest);
 extern int plain_text_begin(void);
 extern void plain_text_end(int nest);
 
+/*
+ * Around what reads and writes private tables: everybody may read the cumulative statistics, and these
+ * would say how many rows there are.  counted_begin: around what is for others after all.
+ */
+extern int uncounted_begin(void);
+extern int counted_begin(void);
+extern void counting_end(int nest);
+
 /* "schema.name" of a relation, quoted; NULL: it is gone. */
 extern char *relation_name(Oid relid);
 

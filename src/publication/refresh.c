@@ -174,6 +174,7 @@ release_make(KanonPublication *publication, Release *release, List *releases)
 	const Release *before;
 	Run *run;
 	char *bare;
+	int nest = uncounted_begin();
 
 	publication_check_k(publication->k);
 	(void) source_of(publication);
@@ -207,6 +208,7 @@ release_make(KanonPublication *publication, Release *release, List *releases)
 	limits_check(run, release, before);
 	release->difference = before != NULL ? release_difference(publication, before, release) : 0;
 	run_end(run);
+	counting_end(nest);
 }
 
 void

@@ -206,6 +206,7 @@ kanon_compare_releases(PG_FUNCTION_ARGS)
 	persons_a = find_persons(publication, a);
 	persons_b = find_persons(publication, b);
 	identity_assume(publication, &saved);
+	(void) uncounted_begin(); /* until identity_return */
 	SPI_connect();
 	check_keys(persons_a, "key", persons_b);
 	initStringInfo(&sql);

@@ -175,7 +175,7 @@ stable_write(const Run *run)
 	Oid relid;
 
 	relid = create_table(source, run->request->types);
-	keep_private(relid);
+	keep_uncounted(relid);
 	rel = table_open(relid, RowExclusiveLock);
 	bulk = bulk_begin(rel);
 	for (size_t f = 0; f < release->nflows; f++)

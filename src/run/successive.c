@@ -441,8 +441,8 @@ note_persons(const Run *run)
 		persons, quote_identifier(run->request->key), hash, run->staged->building, looks(run),
 		quote_identifier(run->request->key)));
 	plain_text_end(nest);
-	keep_private(RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(persons))),
-								  NoLock, false));
+	keep_uncounted(RangeVarGetRelid(
+		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(persons))), NoLock, false));
 	run_utility(psprintf(
 		"COMMENT ON TABLE %s IS 'who is in which class of a kanon release; never to be published'", persons));
 }

@@ -347,7 +347,10 @@ is_published(Form_pg_attribute att, const SourceColumn *column, bool suppressibl
 Relation
 target_open(const Target *target)
 {
+	int nest = target->numbered ? uncounted_begin() : counted_begin();
 	Relation rel = try_table_open(target->relid, RowExclusiveLock);
+
+	counting_end(nest);
 
 	if (rel == NULL || strcmp(relation_name(target->relid), target->building) != 0)
 		raise_replaced(target->name);
@@ -443,6 +446,14 @@ void
 keep_private(Oid relid)
 {
 	run_statements(revoke_defaults, relid, relid);
+}
+
+void
+keep_uncounted(Oid relid)
+{
+	keep_private(relid);
+	run_utility(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
+						 relation_name(relid)));
 }
 
 void

@@ -51,6 +51,12 @@ extern void run_utility(const char *sql);
 /* Takes away what default privileges gave others on a new relation. */
 extern void keep_private(Oid relid);
 
+/*
+ * The same of a table of persons, or of what says how many there are: no autovacuum writes the number of
+ * its rows into pg_class, which everybody may read.
+ */
+extern void keep_uncounted(Oid relid);
+
 /* Checks the name (nothing is made yet). */
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
 extern void target_create(Target *target, const Source *source);
