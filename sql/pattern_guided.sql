@@ -119,18 +119,6 @@ RESET client_min_messages;
 RESET parallel_setup_cost;
 RESET max_parallel_workers_per_gather;
 SELECT count(*) FROM (TABLE sites_alone EXCEPT ALL TABLE sites_helped) AS more;
--- the bound of a large model is shared among parallel workers where that is allowed: the same release
-CREATE TABLE large AS SELECT hashint4(i) & 15 AS a, hashint4(i + 100000) & 15 AS b, hashint4(i / 2) & 7 AS c, hashint4(i / 3) & 7 AS d,
-    hashint4(i / 5) & 7 AS e, hashint4(i + 7) & 3 AS f, hashint4(i / 7) & 3 AS g, hashint4(i / 11) & 3 AS h FROM generate_series(1, 12000) i;
-SET max_parallel_workers_per_gather = 0;
-SELECT FROM kanon_pattern_guided('large', 'large_alone', '{a,b,c,d,e,f,g,h}', 5, method => 'improve', effort => 0.01);
-SET max_parallel_workers_per_gather = 2;
-SELECT FROM kanon_pattern_guided('large', 'large_helped', '{a,b,c,d,e,f,g,h}', 5, method => 'improve', effort => 0.01);
-SET client_min_messages = debug1;
-SELECT count(*) FROM kanon_pattern_guided('large', NULL, '{a,b,c,d,e,f,g,h}', 5, method => 'improve', effort => 0.01, dry_run => true);
-RESET client_min_messages;
-RESET max_parallel_workers_per_gather;
-SELECT count(*) FROM (TABLE large_alone EXCEPT ALL TABLE large_helped) AS more;
 -- where parts lead nowhere the whole is solved
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, partition_by => 'zip', residual => 'error', patterns => '{**-}', dry_run => true);
 SELECT * FROM kanon_pattern_guided('people', NULL, '{age,zip,sex}', 2, partition_by => 'agge', dry_run => true);

@@ -62,9 +62,8 @@ typedef struct KanonProgress
  * How the host lets several processes work together.  open gives memory that all of them
  * see (NULL: there is none, work alone) and says in *members how many there are, the caller
  * (number 0) among them, of at most `most`.  From then on each of the others waits for start, does its share and
- * says that it is done; wait returns when all are, or false when that will not happen.
- * After close there are none; a team of which wait has returned false is not closed: the host takes it back.
- * open and close may end the call by a jump past the core: nothing of a linked library is held then.
+ * says that it is done; wait returns when all are, or false when that will not happen.  The host takes the team back.
+ * open may end the call by a jump past the core: nothing of a linked library is held then.
  */
 typedef struct KanonTeam
 {
@@ -73,7 +72,6 @@ typedef struct KanonTeam
 	void *(*open)(void *arg, size_t size, int *members);
 	void (*start)(void *arg);
 	bool (*wait)(void *arg);
-	void (*close)(void *arg);
 } KanonTeam;
 
 /*
@@ -93,7 +91,6 @@ typedef struct KanonEnv
 	double (*now)(void *arg); /* seconds, monotonic */
 	size_t refused;           /* out: bytes of the request that failed */
 	size_t foreign;           /* bytes a linked library may take beside alloc; 0: no limit */
-	const KanonTeam *pricing; /* whose members call search_member_work (search/member.h); NULL: alone */
 } KanonEnv;
 
 typedef enum KanonOrder

@@ -294,24 +294,14 @@ team_wait(void *arg)
 	return pool_wait(((PoolTeam *) arg)->pool);
 }
 
-/* The core goes on: whoever cancels meanwhile is heard at its next poll. */
-static void
-team_close(void *arg)
-{
-	HOLD_CANCEL_INTERRUPTS();
-	pool_team_end(arg);
-	RESUME_CANCEL_INTERRUPTS();
-}
-
 void
 pool_team_init(PoolTeam *team, const PoolWork *work, Oid caller, Border *border, int workers, bool say)
 {
-	*team = (PoolTeam){
-		.team = {team, Min(workers + 1, KANON_MAX_MEMBERS), team_open, team_start, team_wait, team_close},
-		.work = work,
-		.caller = caller,
-		.border = border,
-		.say = say};
+	*team = (PoolTeam){.team = {team, Min(workers + 1, KANON_MAX_MEMBERS), team_open, team_start, team_wait},
+					   .work = work,
+					   .caller = caller,
+					   .border = border,
+					   .say = say};
 }
 
 void

@@ -85,8 +85,7 @@ pool_task(PoolTasks *tasks, uint32 *task)
 }
 
 /*
- * A pool as the core sees it: its open starts the pool, its close sends the workers home.  Of
- * one that the core does not close pool_team_end does.
+ * A pool as the core sees it: its open starts the pool, pool_team_end sends the workers home.
  */
 typedef struct PoolTeam
 {

@@ -18,7 +18,6 @@
 #include "run/aside.h"
 #include "run/identifiers.h"
 #include "run/parted.h"
-#include "run/pricing.h"
 #include "run/stable.h"
 #include "run/successive.h"
 #include "run/words.h"
@@ -428,7 +427,6 @@ begin(Request *request, bool whole)
 	run->record.started_at = GetCurrentTimestamp();
 	run->record.method = request->recorded_method != NULL ? request->recorded_method : request->method;
 	run->border = border_create(request->function);
-	pricing_offer(run);
 	SPI_connect();
 	steps->open(run);
 	masks_read(run->source, request->mask, request->key, request->mask_key);

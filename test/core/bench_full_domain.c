@@ -108,7 +108,7 @@ static double
 run_team(Host *host, KanonProblem *problem, int members)
 {
 	Turns turns = {.host = host, .wanted = members};
-	KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait, NULL};
+	KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait};
 	KanonOutcome outcome;
 	KanonFullDomainOptions options = {.suppression_limit = 0.02,
 									  .search = members > 1 ? KANON_SEARCH_SPEEDY : KANON_SEARCH_FLASH,

@@ -12,7 +12,6 @@
 
 #include "exact.h"
 #include "anytime/improve.h"
-#include "program/lagrange.h"
 #include "search/search.h"
 
 static double
@@ -523,85 +522,14 @@ ends_early(void **state)
 	exact_cancel_each(scarce_problem, 0, kanon_solve_improve);
 }
 
-/* ---- a team of members who take turns ---- */
+/* ---- a search of a large table ---- */
 
-typedef struct Turns
-{
-	Host *host;
-	int members;
-	void *block;
-	SearchMember *member[KANON_MAX_MEMBERS];
-	int rounds;
-	int closed;
-	bool leaves; /* wait says that somebody is gone */
-} Turns;
-
-static void *
-turns_open(void *arg, size_t size, int *members)
-{
-	Turns *turns = arg;
-
-	turns->block = malloc(size);
-	/* (nothing there is counted on) */
-	memset(turns->block, 0xa7, size);
-	*members = turns->members;
-	return turns->block;
-}
-
-static void
-turns_start(void *arg)
-{
-	((Turns *) arg)->rounds++;
-}
-
-static bool
-turns_wait(void *arg)
-{
-	Turns *turns = arg;
-
-	for (int m = 1; m < turns->members; m++)
-	{
-		uint64_t before = turns->host->allocations;
-
-		if (turns->member[m] == NULL)
-			turns->member[m] = search_member_open(&turns->host->env, turns->block, m);
-		if (turns->member[m] == NULL)
-			return false;
-		/* (it has next to no memory of its own for prices: what is refused is refused before the team is there) */
-		assert_true(turns->host->allocations <= before + 2);
-		search_member_work(turns->member[m]);
-	}
-	return !turns->leaves;
-}
-
-static void
-turns_end(Turns *turns)
-{
-	for (int m = 1; m < turns->members; m++)
-	{
-		search_member_close(turns->member[m]);
-		turns->member[m] = NULL;
-	}
-	free(turns->block);
-	turns->block = NULL;
-}
-
-static void
-turns_close(void *arg)
-{
-	((Turns *) arg)->closed++;
-	turns_end(arg);
-}
-
-/* What a team is asked about, and the team. */
 typedef struct Asked
 {
 	Host host;
 	KanonProblem *problem;
 	KanonInstances instances;
 	IlpModel model;
-	int most; /* members that are offered, of whom some are missing */
-	Turns turns;
 } Asked;
 
 /* With so many rows more of one type. */
@@ -612,9 +540,6 @@ ask(Asked *asked, uint64_t *random, int round, int64_t rows)
 
 	memset(asked, 0, sizeof(*asked));
 	asked->problem = random_problem(&asked->host, random, round);
-	asked->most = 2 + (int) random_below(random, 4);
-	asked->turns =
-		(Turns){.host = &asked->host, .members = 1 + (int) random_below(random, (uint32_t) asked->most)};
 	assert_int_equal(build(asked->problem, INFINITY, &watch, &asked->instances, &asked->model), KANON_OK);
 	asked->model.n[0] += rows;
 	assert_int_equal(ilp_model_transpose(&asked->model, &watch), KANON_OK);
@@ -629,92 +554,7 @@ asked_free(Asked *asked)
 	problem_free(asked->problem);
 }
 
-/*
- * What a failure comes to.  A member who could not begin is gone for the others, and who has no memory, or a box
- * that finds none, is done without.
- */
-static KanonStatus
-came_to(const Host *host, const Failure *failure, KanonStatus status)
-{
-	if (failure->how == KANON_NO_MEMORY && host->allocations >= host->refuse_at)
-		return KANON_NO_MEMORY;
-	return status;
-}
-
-/* The bound by so many members. */
-static KanonStatus
-bound_together(IlpModel *model, Turns *turns, int most, int64_t *work, IlpPrices *prices)
-{
-	KanonTeam team = {turns, most, turns_open, turns_start, turns_wait, turns_close};
-	KanonPace pace = {.env = model->env, .phase = "test", .rows_left = -1};
-	KanonStatus status;
-
-	memset(prices, 0, sizeof(*prices));
-	model->env->pricing = most > 0 ? &team : NULL;
-	status = ilp_bound(model, ilp_model_ceiling(model), 200, prices, &pace);
-	model->env->pricing = NULL;
-	*work = kanon_worked(&pace);
-	return status;
-}
-
-/* Whoever takes part, bound and prices are the same to the last bit, by as much work; what ends it is told. */
-static void
-shared_by_a_team(void **state)
-{
-	uint64_t random = 80;
-	int rounds = 0;
-
-	(void) state;
-	for (int round = 0; round < exact_cases(60); round++)
-	{
-		Asked asked;
-		Turns *turns = &asked.turns;
-		IlpModel *model = &asked.model;
-		IlpPrices alone, together;
-		int64_t work_alone, work;
-
-		ask(&asked, &random, round, 0);
-		assert_int_equal(bound_together(model, turns, 0, &work_alone, &alone), KANON_OK);
-		assert_int_equal(turns->rounds, 0);
-		assert_int_equal(bound_together(model, turns, asked.most, &work, &together), KANON_OK);
-		assert_true(turns->block == NULL && (turns->closed > 0) == (turns->rounds > 0));
-		rounds += turns->members > 1 ? turns->rounds : 0;
-		assert_true(alone.bound == together.bound && alone.steps == together.steps && work == work_alone);
-		assert_memory_equal(alone.y, together.y, model->m * sizeof(*alone.y));
-		assert_memory_equal(alone.g, together.g, model->nf * sizeof(*alone.g));
-		ilp_prices_free(asked.problem->env, &together);
-		for (int how = 0; how < 2 && round < 3; how++)
-		{
-			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
-
-			asked.host.refuse_at = 0;
-			while (fails_again(&failure))
-			{
-				fail_at(&asked.host, &failure);
-				failure.status = came_to(&asked.host, &failure,
-										 bound_together(model, turns, asked.most, &work, &together));
-				ilp_prices_free(asked.problem->env, &together);
-				turns_end(turns);
-			}
-		}
-		asked.host.refuse_at = asked.host.cancel_at = 0;
-		if (turns->rounds > 0)
-		{
-			int closed = turns->closed;
-
-			turns->leaves = true;
-			assert_int_equal(bound_together(model, turns, asked.most, &work, &together), KANON_CANCELLED);
-			ilp_prices_free(asked.problem->env, &together);
-			assert_int_equal(turns->closed, closed);
-			turns_end(turns);
-		}
-		ilp_prices_free(asked.problem->env, &alone);
-		asked_free(&asked);
-	}
-	assert_true(rounds > 0 || ILP_TEAM_PAIRS > 1000);
-}
-
-/* What guides a search is everybody's: reduced costs in two rounds of three (to be freed), prices in one. */
+/* What guides a search: reduced costs in two rounds of three (to be freed), prices in one. */
 static double *
 guide(Asked *asked, uint64_t *random, int round)
 {
@@ -736,189 +576,77 @@ guide(Asked *asked, uint64_t *random, int round)
 	return g;
 }
 
-/* A search by so many members. */
 static KanonStatus
-search_together(const IlpModel *model, const double *g, Turns *turns, int most, int64_t *work, double *cost,
-				IlpList *open)
+search_large(const IlpModel *model, const double *g, double work, double *cost, IlpList *open)
 {
-	KanonTeam team = {turns, most, turns_open, turns_start, turns_wait, turns_close};
 	KanonPace pace = {.env = model->env, .phase = "test", .rows_left = -1};
-	KanonStatus status;
 
 	open->n = 0;
-	model->env->pricing = most > 0 ? &team : NULL;
-	status = ilp_search(model, 5, 4e5, 0, -INFINITY, g, cost, open, &pace);
-	model->env->pricing = NULL;
-	*work = kanon_worked(&pace);
-	return status;
+	return ilp_search(model, 5, work, 0, -INFINITY, g, cost, open, &pace);
 }
 
 /*
- * Whoever takes part, a large search takes the same moves: the same classes by as much work.  A member
- * without memory is done without; whoever cancels or leaves ends it.
+ * Of a large table rows rest, and the best state is looked at from time to time: what a search says of its classes is
+ * so, it is the same each time, no bound is above it, and more work is hardly ever worse; each failure is told.
  */
 static void
-searched_by_a_team(void **state)
+large_tables_are_searched(void **state)
 {
 	uint64_t random = 81;
-	int rounds = 0;
 	int cases = exact_cases(40);
+	double little = 0, much = 0, bounds = 0;
 
 	(void) state;
 	for (int round = 0; round < cases; round++)
 	{
 		Asked asked;
-		Turns *turns = &asked.turns;
-		const IlpModel *model = &asked.model;
-		IlpList alone = {0};
-		IlpList open = {0};
-		double cost, same;
-		int64_t work_alone, work;
+		IlpModel *model = &asked.model;
+		KanonPace pace = {.env = &asked.host.env, .phase = "test", .rows_left = -1};
+		IlpPrices prices = {0};
+		IlpList open = {0}, again = {0};
+		double cost, same, first, assigned;
+		KanonFlow *flows;
+		size_t nflows;
 		double *g;
 
 		/* many rows alike make a table a large one */
 		ask(&asked, &random, round, ILP_ONE_SEARCH_ROWS);
 		g = guide(&asked, &random, round);
-		assert_int_equal(search_together(model, g, turns, 0, &work_alone, &cost, &alone), KANON_OK);
-		assert_int_equal(turns->rounds, 0);
-		assert_int_equal(search_together(model, g, turns, asked.most, &work, &same, &open), KANON_OK);
-		assert_int_equal(turns->closed, 1);
-		rounds += turns->members > 1 ? turns->rounds : 0;
-		assert_true(same == cost && work == work_alone && open.n == alone.n);
-		assert_memory_equal(open.v, alone.v, open.n * sizeof(*open.v));
+		assert_int_equal(ilp_bound(model, ilp_model_ceiling(model), 200, &prices, &pace), KANON_OK);
+		assert_int_equal(search_large(model, g, 2e4, &first, &open), KANON_OK);
+		assert_int_equal(search_large(model, g, 4e5, &cost, &open), KANON_OK);
+		assert_int_equal(search_large(model, g, 4e5, &same, &again), KANON_OK);
+		assert_true(same == cost && open.n == again.n);
+		assert_memory_equal(open.v, again.v, open.n * sizeof(*open.v));
+		assert_int_equal(ilp_assign(model, &open, &assigned, &flows, &nflows, &pace), KANON_OK);
+		assert_true(fabs(assigned - cost) <= 1e-9 * (1 + cost));
+		assert_true(prices.bound <= cost * (1 + 1e-9) + 1e-9 &&
+					cost <= ilp_model_ceiling(model) * (1 + 1e-9));
+		kanon_free(&asked.host.env, flows);
+		little += first;
+		much += cost;
+		bounds += prices.bound;
 		for (int how = 0; how < 2 && round < 2; how++)
 		{
 			Failure failure = {.how = how == 0 ? KANON_NO_MEMORY : KANON_CANCELLED};
 
-			asked.host.refuse_at = 0;
 			while (fails_again(&failure))
 			{
+				asked.host.refuse_at = asked.host.cancel_at = 0;
 				fail_at(&asked.host, &failure);
-				failure.status = search_together(model, g, turns, asked.most, &work, &same, &open);
-				if (failure.status == KANON_OK)
-					assert_true(same == cost && open.n == alone.n);
-				failure.status = came_to(&asked.host, &failure, failure.status);
-				turns_end(turns);
+				failure.status = search_large(model, g, 2e4, &same, &again);
 			}
-		}
-		asked.host.refuse_at = asked.host.cancel_at = 0;
-		/* k that is large for the table: the moves of a round would be a large part of it */
-		asked.model.k = 1;
-		for (uint32_t i = 0; i < model->m; i++)
-			asked.model.k += model->n[i] / ILP_SHARED_ROWS + 1;
-		turns->closed = 0;
-		assert_int_equal(search_together(model, g, turns, asked.most, &work, &same, &open), KANON_OK);
-		assert_int_equal(turns->closed, 0);
-		asked.model.k = asked.problem->k;
-		if (turns->members > 1)
-		{
-			int closed = turns->closed;
-
-			turns->leaves = true;
-			assert_int_equal(search_together(model, g, turns, asked.most, &work, &same, &open),
-							 KANON_CANCELLED);
-			assert_int_equal(turns->closed, closed);
-			turns_end(turns);
+			asked.host.refuse_at = asked.host.cancel_at = 0;
 		}
 		free(g);
-		free(asked.model.price);
-		kanon_free(asked.problem->env, alone.v);
-		kanon_free(asked.problem->env, open.v);
+		free(model->price);
+		ilp_prices_free(&asked.host.env, &prices);
+		kanon_free(&asked.host.env, open.v);
+		kanon_free(&asked.host.env, again.v);
 		asked_free(&asked);
 	}
-	assert_true(rounds > 3 * cases);
-}
-
-/* Rounds of a search that is looked at after every third of them, and begun anew once. */
-#define LOOKED_AT 3
-#define ROUNDS 24
-
-/* A search of so many rounds, settled after every `often`; where its units (their number) are at every third, and what that costs. */
-static uint32_t
-search_rounds(const Asked *asked, const double *g, const KanonTeam *team, int often, uint32_t **in,
-			  double *cost)
-{
-	KanonEnv *env = asked->model.env;
-	KanonPace pace = {.env = env, .phase = "test", .rows_left = -1};
-	Search s = {.model = &asked->model,
-				.env = env,
-				.scratch = {.env = env},
-				.pace = &pace,
-				.g = g,
-				.random = 5,
-				.cost = asked->model.base};
-	SearchShared shared;
-	uint32_t *begin;
-
-	assert_true(search_alloc(&s));
-	assert_int_equal(search_start(&s), KANON_OK);
-	begin = malloc(s.n * sizeof(*begin));
-	search_where(&s, begin);
-	env->pricing = team;
-	assert_int_equal(search_shared_open(&shared, &s), KANON_OK);
-	for (int round = 0; round < ROUNDS; round++)
-	{
-		/* hot, so that much moves */
-		s.temperature = s.reach = 2 * s.scale;
-		assert_int_equal(search_shared_round(&shared, &s), KANON_OK);
-		if (round % often == 0 || round % LOOKED_AT == 0)
-			assert_int_equal(search_shared_settle(&shared), KANON_OK);
-		if (round % LOOKED_AT > 0)
-			continue;
-		in[round / LOOKED_AT] = malloc(s.n * sizeof(**in));
-		search_where(&s, in[round / LOOKED_AT]);
-		cost[round / LOOKED_AT] = s.cost;
-		if (round / LOOKED_AT != ROUNDS / LOOKED_AT / 2)
-			continue;
-		for (uint32_t u = 0; u < s.n; u++)
-			search_put(&s, u, begin[u]);
-		shared.changed = true;
-	}
-	search_shared_close(&shared);
-	env->pricing = NULL;
-	kanon_scratch_free(&s.scratch);
-	free(begin);
-	return s.n;
-}
-
-/* How often a shared search is looked at changes nothing, neither alone nor in a team. */
-static void
-looked_at_between_rounds(void **state)
-{
-	uint64_t random = 83;
-	int moved = 0;
-
-	(void) state;
-	for (int round = 0; round < exact_cases(40); round++)
-	{
-		Asked asked;
-		KanonTeam team;
-		uint32_t *in[3][ROUNDS / LOOKED_AT];
-		uint32_t n;
-		double *g;
-		double cost[3][ROUNDS / LOOKED_AT];
-
-		ask(&asked, &random, round, ILP_ONE_SEARCH_ROWS);
-		g = guide(&asked, &random, round);
-		team = (KanonTeam){&asked.turns, asked.most, turns_open, turns_start, turns_wait, turns_close};
-		n = search_rounds(&asked, g, NULL, LOOKED_AT, in[0], cost[0]);
-		search_rounds(&asked, g, NULL, 1, in[1], cost[1]);
-		search_rounds(&asked, g, &team, 2, in[2], cost[2]);
-		for (int at = 0; at < ROUNDS / LOOKED_AT; at++)
-			for (int other = 1; other < 3; other++)
-			{
-				assert_true(cost[other][at] == cost[0][at]);
-				assert_memory_equal(in[other][at], in[0][at], n * sizeof(uint32_t));
-				moved += at > 0 && cost[0][at] != cost[0][at - 1];
-			}
-		for (int run = 0; run < 3; run++)
-			for (int at = 0; at < ROUNDS / LOOKED_AT; at++)
-				free(in[run][at]);
-		free(g);
-		free(asked.model.price);
-		asked_free(&asked);
-	}
-	assert_true(moved > exact_cases(40));
+	print_message("large tables: %g, with more work %g, bound %g\n", little, much, bounds);
+	assert_true(much <= little);
 }
 
 int
@@ -933,9 +661,7 @@ main(void)
 		cmocka_unit_test(rows_to_spare),
 		cmocka_unit_test(cuts_in_a_box),
 		cmocka_unit_test(ends_early),
-		cmocka_unit_test(shared_by_a_team),
-		cmocka_unit_test(searched_by_a_team),
-		cmocka_unit_test(looked_at_between_rounds),
+		cmocka_unit_test(large_tables_are_searched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -495,7 +495,7 @@ compare(Host *host, KanonProblem *problem, KanonFullDomainOptions *options, bool
 	KanonReport report;
 	Plain plain;
 	Turns turns = {.host = host, .wanted = 2 + (int) (problem->k % 3)};
-	KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait, NULL};
+	KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait};
 	KanonStatus status;
 	int64_t limit;
 
@@ -916,7 +916,7 @@ many_values(void **state)
 	for (int search = 0; kanon_search_names[search] != NULL; search++)
 	{
 		Turns turns = {.host = &host, .wanted = 2};
-		KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait, NULL};
+		KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait};
 		KanonOutcome outcome;
 		KanonFullDomainOptions options = {
 			.suppression_limit = 0.1, .search = (KanonSearch) search, .team = &team};
@@ -1020,7 +1020,7 @@ memory_and_cancel(void **state)
 				uint64_t random = 11;
 				Host host;
 				Turns turns = {.host = &host, .wanted = 3};
-				KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait, NULL};
+				KanonTeam team = {&turns, KANON_MAX_MEMBERS, turns_open, turns_start, turns_wait};
 				KanonOutcome outcome;
 				KanonFullDomainOptions options = {.suppression_limit = 0.05,
 												  .metric = KANON_METRIC_ENTROPY,

@@ -414,8 +414,8 @@ place_rows(Search *s, uint64_t *random)
 		uint32_t option = random_below(random, options + 1);
 
 		s->best[u] = option == options ? NONE : model->opt[first + option];
+		search_put(s, u, s->best[u]);
 	}
-	search_load(s, s->best);
 }
 
 /* What a scan of f leaves (moves.c): who fits it, sorted by class. */
@@ -532,6 +532,8 @@ gets_the_value_it_lacks(void **state)
 		s.values_alone = true;
 		s.value = problem->extra[diverse_rules[0].column].code;
 		assert_true(search_alloc(&s));
+		for (uint32_t u = 0; u < s.n; u++)
+			s.unit[u].in = NONE;
 		s.rule_types = kanon_take(&s.scratch, s.n, sizeof(uint32_t));
 		s.rule_counts = kanon_take(&s.scratch, s.n, sizeof(int64_t));
 		s.value_seen = kanon_take0(&s.scratch, values, sizeof(uint32_t));

@@ -74,40 +74,6 @@ extern uint32_t ilp_box_sift(const IlpModel *model, const IlpBox *box, double w,
 extern KanonStatus ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int64_t steps,
 									   IlpPrices *prices, KanonPace *pace);
 
-/* What a team's block begins with: what it is there for. */
-typedef enum IlpJob
-{
-	ILP_JOB_PRICES,
-	ILP_JOB_SEARCH /* search/shared.c */
-} IlpJob;
-
-/* An array in it, at so many bytes from its beginning. */
-static inline void *
-ilp_block_at(void *block, size_t at)
-{
-	return (char *) block + at;
-}
-
-/* Where one of so many items is put, of which none asks for more than eight bytes' alignment; *size grows. */
-static inline size_t
-ilp_block_put(size_t *size, size_t items, size_t item)
-{
-	size_t at = *size;
-
-	*size += (items * item + 7) / 8 * 8;
-	return at;
-}
-
-/*
- * lagrange_team.c: what a member of KanonEnv.pricing does beside the caller; memory is that of the
- * common block, as open gave it.  Whoever takes part, prices and bound are the same.
- */
-typedef struct IlpMember IlpMember;
-
-extern IlpMember *ilp_member_open(KanonEnv *env, void *block, int number);
-extern void ilp_member_work(IlpMember *member);
-extern void ilp_member_close(IlpMember *member);
-
 /* tighten.c */
 
 /*

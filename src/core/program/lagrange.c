@@ -19,7 +19,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "program/lagrange.h"
+#include "program/bound.h"
+#include "util/scratch.h"
+#include "util/sort.h"
 
 /* Steps between two full passes. */
 #define PASS_STEPS 30
@@ -33,6 +35,31 @@
 
 /* Pairs above which steps on a sixth of them take too long. */
 #define VERY_MANY (10 * 1000 * 1000)
+
+typedef struct Lagrange
+{
+	KanonScratch scratch;
+	const IlpModel *model;
+	const IlpBox *box; /* prices stay within; NULL: anywhere below c */
+	KanonPace *pace;
+	double *y;
+	double *slack;      /* [m] the subgradient */
+	double *dir;        /* [m] deflected */
+	double *trial;      /* [m] best y on the active set since the last pass */
+	IlpCandidate *cand; /* [m] scratch */
+	uint32_t *active;   /* [nf] */
+	uint32_t nactive;
+	double *g; /* [nf] the prices' own; between passes over all g_f of the active ones, in their order */
+	KanonKeyed *gains; /* with groups: [nf] those that would open, by g_f, and as much scratch */
+	uint32_t *left;    /* [ngroups] of each that may yet open */
+
+	/* with values_needed, by value: the instance at hand is number `asked` */
+	uint32_t asked;
+	uint32_t *has;    /* [nvalues] asked: it has it; */
+	uint32_t *offers; /* [nvalues] asked: it could, by the candidate dearest[] */
+	size_t *dearest;
+	uint32_t *offered; /* [nvalues] those values */
+} Lagrange;
 
 double
 ilp_take_dearest(const IlpModel *model, IlpCandidate *c, size_t n, int64_t need, double w, double *slack)
@@ -172,7 +199,8 @@ take_values(Lagrange *l, uint32_t f, size_t ncand, int64_t *rows, double *slack)
 	return sum;
 }
 
-double
+/* g_f(y); takes the rows chosen off slack when that is given and g_f is negative. */
+static double
 lagrange_cost(Lagrange *l, uint32_t f, double *slack)
 {
 	const IlpModel *model = l->model;
@@ -264,8 +292,6 @@ find_costs(Lagrange *l, bool active, double *slack, double *g)
 	const IlpModel *model = l->model;
 	uint32_t n = active ? l->nactive : model->nf;
 
-	if (l->team != NULL)
-		return lagrange_team_pass(l, active, g);
 	for (uint32_t a = 0; a < n; a++)
 	{
 		uint32_t f = active ? l->active[a] : a;
@@ -342,8 +368,6 @@ choose_active(Lagrange *l, const double *g, double spread)
 	for (uint32_t f = 0; f < model->nf; f++)
 		if (g[f] < threshold)
 			l->active[l->nactive++] = f;
-	if (l->team != NULL)
-		lagrange_team_list(l);
 }
 
 /* L on the active set, and its subgradient. */
@@ -550,9 +574,7 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 	if (lagrange_alloc(&l, prices))
 	{
 		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
-		status = steps > 0 ? lagrange_team_open(&l) : KANON_OK;
-		if (status == KANON_OK)
-			status = full_pass(&l, prices->g, &prices->bound);
+		status = full_pass(&l, prices->g, &prices->bound);
 	}
 	for (uint32_t i = 0; i < model->m; i++)
 		spread = kanon_max(spread, model->c[i]);
@@ -592,7 +614,6 @@ ilp_lagrange_within(const IlpModel *model, const IlpBox *box, double upper, int6
 		memcpy(l.y, prices->y, model->m * sizeof(*l.y));
 		status = full_pass(&l, prices->g, &prices->bound);
 	}
-	lagrange_team_close(&l);
 	kanon_scratch_free(&l.scratch);
 	return status;
 }

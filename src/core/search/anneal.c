@@ -26,17 +26,14 @@
 #define REASSIGN 20
 
 /*
- * Looks at each unit between two crossings of the state with the best one.  A shared search passes over most
- * units that it looks at.
+ * Looks at each unit between two crossings of the state with the best one.  The search of a large table passes
+ * over most units that it looks at.
  */
 #define CROSS 1
-#define CROSS_SHARED 4
+#define CROSS_LARGE 4
 
 /* Tries between two looks at how much of the work is done: most are moves, and a small search has few. */
 #define LOOK_TRIES 16
-
-/* Share of the time up to which it does not count in a search that is shared. */
-#define LEAST_TIME 0.01
 
 static void
 save_best(Search *s)
@@ -214,13 +211,13 @@ set_temperature(Search *s, Cooling *c, double share)
 	s->reach = s->temperature * REACH;
 }
 
-/* The best solution so far, in all components of the two at hand. */
+/* The best solution so far, in all components of the two at hand.  (That of a large table is not saved when it is left.) */
 static void
 keep_best(Search *s, bool *dirty)
 {
 	double cost = s->best_cost;
 
-	if (*dirty)
+	if (*dirty || (s->large && s->cost < s->best_cost))
 		save_best(s);
 	else if (s->problem == NULL)
 		search_cross(s);
@@ -237,55 +234,6 @@ keep_best(Search *s, bool *dirty)
 	*dirty = false;
 }
 
-/* The same in rounds that others share; the best solution is looked for less often. */
-static KanonStatus
-anneal_shared(Search *s, double work, double time_share, double target)
-{
-	SearchShared shared;
-	Cooling cooling;
-	double clock = s->pace->deadline > 0 ? s->env->now(s->env->arg) : 0;
-	int64_t cross = s->looks + CROSS_SHARED * (int64_t) s->n;
-	bool quench = false;
-	KanonStatus status = search_shared_open(&shared, s);
-
-	start_cooling(s, false, &cooling);
-	while (status == KANON_OK && s->best_cost > target)
-	{
-		double share = (double) shared.work / work;
-		double late = 0;
-		bool dirty;
-
-		if (s->pace->deadline > 0)
-			late = (s->env->now(s->env->arg) - clock) / (time_share * (s->pace->deadline - clock));
-		/* (how long others take to begin must not show where there is time enough) */
-		if (late > LEAST_TIME)
-			share = kanon_max(share, late);
-		if (s->pace->late)
-			share = 1;
-		if (share >= 1 || s->looks >= cross || (share >= QUENCH && !quench) || s->cost <= target)
-		{
-			status = search_shared_settle(&shared);
-			dirty = s->cost < s->best_cost;
-			if (status == KANON_OK)
-				keep_best(s, &dirty);
-			if (status != KANON_OK || share >= 1)
-				break;
-			cross = s->looks + CROSS_SHARED * (int64_t) s->n;
-		}
-		kanon_tell_share(s->pace, share);
-		set_temperature(s, &cooling, share);
-		if (share >= QUENCH && !quench)
-		{
-			quench = true;
-			restore_best(s);
-			shared.changed = true;
-		}
-		status = search_shared_round(&shared, s);
-	}
-	search_shared_close(&shared);
-	return status;
-}
-
 KanonStatus
 search_anneal(Search *s, double work, double time_share, bool warm, double target)
 {
@@ -296,10 +244,9 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 	bool dirty = false; /* the state at hand is the best, and not saved */
 	bool quench = false;
 	int64_t since = 0;
-	int64_t cross = s->looks + CROSS * (int64_t) s->n;
+	int64_t between = (s->large ? CROSS_LARGE : CROSS) * (int64_t) s->n;
+	int64_t cross = s->looks + between;
 
-	if (s->large)
-		return anneal_shared(s, work, time_share, target);
 	start_cooling(s, warm, &cooling);
 	for (int64_t done = 0; s->best_cost > target; done++, since++)
 	{
@@ -328,7 +275,7 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 			return KANON_CANCELLED;
 		if (s->pace->late)
 			break;
-		if (s->single && s->problem == NULL && !s->rests && kanon_worked(s->pace) >= next)
+		if (s->single && s->problem == NULL && !s->large && kanon_worked(s->pace) >= next)
 		{
 			KanonStatus status = reassign(s);
 
@@ -346,7 +293,7 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 		if (s->looks >= cross)
 		{
 			keep_best(s, &dirty);
-			cross = s->looks + CROSS * (int64_t) s->n;
+			cross = s->looks + between;
 		}
 		if (!search_try(s, &delta))
 			return KANON_NO_MEMORY;
@@ -369,7 +316,7 @@ search_anneal(Search *s, double work, double time_share, bool warm, double targe
 		}
 		if (s->cost < s->best_cost - 1e-9)
 		{
-			dirty = true;
+			dirty = !s->large;
 			if (s->cost <= target)
 				break;
 		}

@@ -1,14 +1,13 @@
 /*
- * search.h: the state of ruin and recreate, shared by its nine files:
+ * search.h: the state of ruin and recreate, shared by its eight files:
  * state.c (what is where), scan.c (who fits an instance), moves.c (a move), ruled.c (rules beyond k), anneal.c
- * (the annealing), shared.c (the same by several processes), cross.c (the better of two states, piece by piece), parts.c
+ * (the annealing), cross.c (the better of two states, piece by piece), parts.c
  * (exactly solved neighbourhoods) and merged.c (what several searches have used).
  */
 #ifndef KANON_SEARCH_H
 #define KANON_SEARCH_H
 
 #include "program/model.h"
-#include "search/member.h"
 #include "util/scratch.h"
 #include "util/random.h"
 
@@ -19,12 +18,9 @@
 #define ILP_ONE_SEARCH_ROWS 200000
 #endif
 
-/*
- * And rows for each of k, if rows are to rest and others to share the search (shared.c): the moves of
- * a round take some k rows each, all together no large part of the table.
- */
-#ifndef ILP_SHARED_ROWS
-#define ILP_SHARED_ROWS 384
+/* And rows for each of k, if rows are to rest: classes of many rows need those that are like them. */
+#ifndef ILP_RESTING_ROWS
+#define ILP_RESTING_ROWS 384
 #endif
 
 /*
@@ -61,14 +57,6 @@ typedef struct SearchInstance
 	double score;
 } SearchInstance;
 
-/* Where a unit was: in a class, after another unit. */
-typedef struct SearchLog
-{
-	uint32_t unit;
-	uint32_t from;
-	uint32_t after;
-} SearchLog;
-
 typedef struct Search
 {
 	const IlpModel *model;
@@ -101,9 +89,6 @@ typedef struct Search
 	/* the move at hand */
 	uint32_t *log_unit;
 	uint32_t *log_from;
-	bool exact;          /* what is undone is as it was, with the order in each class; for that: */
-	uint32_t *log_to;    /* the other class */
-	uint32_t *log_after; /* the unit before it in the class that it was in */
 	size_t nlog;
 	size_t log_room;
 	uint32_t *freed; /* [n] */
@@ -175,13 +160,6 @@ search_resting(const Search *s, uint32_t f)
 	return s->rests ? s->resting[f] : 0;
 }
 
-/* Is f no class (NONE), closed, or large enough? */
-static inline bool
-search_is_whole(const Search *s, uint32_t f)
-{
-	return f == NONE || s->instance[f].load == 0 || s->instance[f].load >= s->model->k;
-}
-
 /* Until it is shown again a class is nobody's cheapest. */
 static inline void
 search_hide(Search *s, uint32_t f)
@@ -224,12 +202,8 @@ extern void search_put(Search *s, uint32_t u, uint32_t f);
 extern bool search_move(Search *s, uint32_t u, uint32_t f);
 extern void search_undo(Search *s);
 
-/* A unit where it was; the last one that was moved first. */
-extern void search_put_back(Search *s, const SearchLog *log);
-
-/* Where all units are, and back to that. */
+/* Where all units are. */
 extern void search_where(const Search *s, uint32_t *in);
-extern void search_load(Search *s, const uint32_t *in);
 
 /* The cheapest open class of a type, or NONE when its fallback is as cheap. */
 extern uint32_t search_cheapest(Search *s, uint32_t i);
@@ -320,28 +294,6 @@ extern double search_dissolving(Search *s, uint32_t b, uint32_t f);
 
 /* Tries one move; *delta is the change of cost.  False: out of memory. */
 extern bool search_try(Search *s, double *delta);
-
-/*
- * shared.c: rounds of tries by all members of KanonEnv.pricing (of a state of which !problem): the
- * same moves, whoever takes part.
- */
-typedef struct SearchShared
-{
-	const KanonTeam *host; /* NULL: the caller is alone */
-	SearchMember *member;  /* the caller */
-	int64_t work;          /* of all rounds */
-	bool changed; /* the state is not that of the rounds: whoever changes it says so, once it has settled */
-} SearchShared;
-
-/* To be closed in any case. */
-extern KanonStatus search_shared_open(SearchShared *shared, Search *s);
-
-/* Tries at the temperature at hand; what they have moved shows in the next round. */
-extern KanonStatus search_shared_round(SearchShared *shared, Search *s);
-
-/* It shows now: the state may be looked at, and changed (shared->changed). */
-extern KanonStatus search_shared_settle(SearchShared *shared);
-extern void search_shared_close(SearchShared *shared);
 
 /* anneal.c */
 

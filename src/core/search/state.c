@@ -50,9 +50,8 @@ search_find_wanting(Search *s, uint32_t *u)
 	return false;
 }
 
-/* Moves a unit to the place after another of the class, NONE: the first; the cost follows. */
-static void
-put_after(Search *s, uint32_t u, uint32_t f, uint32_t after)
+void
+search_put(Search *s, uint32_t u, uint32_t f)
 {
 	uint32_t old = s->unit[u].in;
 
@@ -72,42 +71,27 @@ put_after(Search *s, uint32_t u, uint32_t f, uint32_t after)
 	search_note_want(s, u);
 	if (f != NONE)
 	{
-		uint32_t *to = after == NONE ? &s->instance[f].head : &s->unit[after].next;
+		uint32_t head = s->instance[f].head;
 
-		s->unit[u].prev = after;
-		s->unit[u].next = *to;
-		if (*to != NONE)
-			s->unit[*to].prev = u;
-		*to = u;
+		s->unit[u].prev = NONE;
+		s->unit[u].next = head;
+		if (head != NONE)
+			s->unit[head].prev = u;
+		s->instance[f].head = u;
 		s->instance[f].load += s->unit[u].rows;
 		search_show(s, f);
 	}
-}
-
-void
-search_put(Search *s, uint32_t u, uint32_t f)
-{
-	put_after(s, u, f, NONE);
 }
 
 /* As put, to be undone if the move is not accepted. */
 bool
 search_move(Search *s, uint32_t u, uint32_t f)
 {
-	uint32_t from = s->unit[u].in;
-
-	if (!(s->exact ? KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
-								KANON_ARRAY(s->log_from), KANON_ARRAY(s->log_to), KANON_ARRAY(s->log_after))
-				   : KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
-								KANON_ARRAY(s->log_from))))
+	if (!KANON_GROW(&s->scratch, &s->log_room, s->nlog + 1, KANON_ARRAY(s->log_unit),
+					KANON_ARRAY(s->log_from)))
 		return false;
-	if (s->exact)
-	{
-		s->log_to[s->nlog] = f;
-		s->log_after[s->nlog] = from == NONE ? NONE : s->unit[u].prev;
-	}
 	s->log_unit[s->nlog] = u;
-	s->log_from[s->nlog++] = from;
+	s->log_from[s->nlog++] = s->unit[u].in;
 	search_put(s, u, f);
 	return true;
 }
@@ -118,14 +102,8 @@ search_undo(Search *s)
 	while (s->nlog > 0)
 	{
 		s->nlog--;
-		put_after(s, s->log_unit[s->nlog], s->log_from[s->nlog], s->exact ? s->log_after[s->nlog] : NONE);
+		search_put(s, s->log_unit[s->nlog], s->log_from[s->nlog]);
 	}
-}
-
-void
-search_put_back(Search *s, const SearchLog *log)
-{
-	put_after(s, log->unit, log->from, log->after);
 }
 
 /* The cheapest open class of a type, or NONE when its fallback is as cheap. */
@@ -191,26 +169,6 @@ start_closed(Search *s)
 	{
 		s->unit[u].in = NONE;
 		s->cost += s->model->c[s->unit[u].type] * (double) s->unit[u].rows;
-		search_note_want(s, u);
-	}
-}
-
-/* The state in which units are there, with each class in the order of its units, whatever was before. */
-void
-search_load(Search *s, const uint32_t *in)
-{
-	for (uint32_t f = 0; f < s->model->nf; f++)
-	{
-		s->instance[f].head = NONE;
-		s->instance[f].load = search_resting(s, f);
-		search_show(s, f);
-	}
-	for (uint32_t u = s->n; u-- > 0;)
-	{
-		uint32_t f = in[u];
-
-		s->unit[u].in = NONE;
-		put_after(s, u, f, NONE);
 		search_note_want(s, u);
 	}
 }
@@ -307,7 +265,8 @@ search_alloc(Search *s)
 		rows += (double) model->n[i];
 	if (rows > MANY_ROWS)
 		most = MAX_UNITS;
-	s->large = s->problem == NULL && rows > ILP_ONE_SEARCH_ROWS && rows > ILP_SHARED_ROWS * (double) model->k;
+	s->large =
+		s->problem == NULL && rows > ILP_ONE_SEARCH_ROWS && rows > ILP_RESTING_ROWS * (double) model->k;
 	for (uint32_t i = 0; i < model->m; i++)
 	{
 		int64_t rest = resting_rows(s, i);
