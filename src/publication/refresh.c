@@ -12,6 +12,7 @@
 #include "core/util/fault.h"
 #include "host/attempt.h"
 #include "host/catalog.h"
+#include "host/citus.h"
 #include "host/lines.h"
 #include "host/progress.h"
 #include "host/settings.h"
@@ -291,6 +292,33 @@ be_quiet(bool scheduled)
 		set_until_end("client_min_messages", "warning");
 }
 
+/*
+ * Default privileges of another database, where a dump was restored, gave others what they
+ * say on tables that are nobody's business.  (Readers of a distributed release need some.)
+ */
+static void
+close_tables(const KanonPublication *publication, List *releases)
+{
+	ListCell *lc;
+
+	SPI_connect();
+	keep_private(publication->definition);
+	keep_private(publication->history);
+	keep_private(publication->source);
+	if (OidIsValid(publication->published))
+		keep_readable(publication->published);
+	foreach (lc, releases)
+	{
+		const Release *release = lfirst(lc);
+
+		keep_private(release->persons);
+		keep_private(release->types);
+		if (OidIsValid(release->relation) && citus_kind(release->relation) == TABLE_LOCAL)
+			keep_private(release->relation);
+	}
+	SPI_finish();
+}
+
 /* One refresh, recorded; what it came to in *release. */
 static void
 refresh(KanonPublication *publication, Release *release, bool scheduled)
@@ -313,6 +341,7 @@ refresh(KanonPublication *publication, Release *release, bool scheduled)
 	before = release_current(work.releases);
 	identity_assume(publication, &saved);
 	be_quiet(scheduled);
+	close_tables(publication, work.releases);
 	error = attempt(build, &work);
 	release->finished = GetCurrentTimestamp();
 	/* in memory that outlives what follows: its caller is told, too */

@@ -150,6 +150,8 @@ view_switch(KanonPublication *publication, Oid release)
 		publication->published = RangeVarGetRelid(
 			makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(publication->name))), NoLock,
 			false);
+	if (known == NULL)
+		keep_readable(publication->published);
 	follow_comments(publication->published, before, release, natts);
 	if (distributed)
 		target_share(publication->published, release);

@@ -166,6 +166,13 @@ budget_take(const Spending *spending, SpendRefusal *refusal)
 
 	record_open(&limits, spending->schema, LIMITS);
 	record_open(&spent, spending->schema, SPENT);
+	/* who may write there sets budgets as they like, and gives back what was spent */
+	if (record_is_open(&limits) || record_is_open(&spent))
+	{
+		record_close(&spent);
+		record_close(&limits);
+		return SPEND_OPEN;
+	}
 	LockDatabaseObject(RelationGetRelid(spent.rel), spending->relation, 0, ExclusiveLock);
 	scan_begin(&scan, &limits, spending->relation, NULL);
 	while (outcome != SPEND_TOO_LITTLE && scan_next(&scan))

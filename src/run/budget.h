@@ -34,7 +34,8 @@ typedef enum SpendOutcome
 	SPEND_UNKNOWN, /* nobody came back to say */
 	SPEND_DONE,
 	SPEND_NO_BUDGET,
-	SPEND_TOO_LITTLE
+	SPEND_TOO_LITTLE,
+	SPEND_OPEN /* others may write into the tables */
 } SpendOutcome;
 
 /* Why not. */

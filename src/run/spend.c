@@ -110,6 +110,14 @@ raise_refusal(const Order *order)
 							errdetail("The background worker ended without saying so; nothing was read."),
 							errhint("The server's log has the reason. Try again.")));
 			break;
+		case SPEND_OPEN:
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the budget of \"%s\" is not safe", table),
+					 errdetail("Others than a superuser who owns them may write into kanon_budget_limit or "
+							   "kanon_budget_spent."),
+					 errhint("A superuser revokes that: see doc/security.md. Nothing was read.")));
+			break;
 		case SPEND_NO_BUDGET:
 			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 							errmsg("there is no budget for \"%s\" that covers role %s", table,

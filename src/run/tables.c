@@ -9,10 +9,12 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "commands/extension.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 void
 record_open(RecordTable *table, Oid schema, const char *name)
@@ -89,4 +91,46 @@ record_close(RecordTable *table)
 	CatalogCloseIndexes(table->indexes);
 	table_close(table->rel, NoLock);
 	MemoryContextDelete(table->row);
+}
+
+/* ---- whose they are ---- */
+
+static bool
+others_write(HeapTuple tuple, int cache, AttrNumber attribute, Oid owner)
+{
+	bool isnull, found = false;
+	Datum datum = SysCacheGetAttr(cache, tuple, attribute, &isnull);
+	Acl *acl;
+	AclItem *items;
+
+	if (isnull)
+		return false;
+	acl = DatumGetAclP(datum);
+	items = ACL_DAT(acl);
+	for (int i = 0; i < ACL_NUM(acl) && !found; i++)
+		found = items[i].ai_grantee != owner &&
+				(ACLITEM_GET_PRIVS(items[i]) & (ACL_INSERT | ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE)) != 0;
+	return found;
+}
+
+bool
+record_is_open(const RecordTable *table)
+{
+	Oid relid = RelationGetRelid(table->rel), owner = table->rel->rd_rel->relowner;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool open;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	open = !superuser_arg(owner) || others_write(tuple, RELOID, Anum_pg_class_relacl, owner);
+	ReleaseSysCache(tuple);
+	for (int i = 1; i <= RelationGetNumberOfAttributes(table->rel) && !open; i++)
+	{
+		tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(i));
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		open = others_write(tuple, ATTNUM, Anum_pg_attribute_attacl, owner);
+		ReleaseSysCache(tuple);
+	}
+	return open;
 }

@@ -36,4 +36,7 @@ extern void record_insert(RecordTable *table);
 extern void record_put(RecordTable *table, ItemPointer instead);
 extern void record_close(RecordTable *table);
 
+/* Others than a superuser who owns it may write into it, by a GRANT on it or on a column. */
+extern bool record_is_open(const RecordTable *table);
+
 #endif

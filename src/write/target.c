@@ -401,7 +401,7 @@ target_is_plain(Relation rel, const Target *target, const Source *source)
  * qualified: the statements run under the caller's own search_path, on which
  * event triggers may rely.
  */
-static void
+void
 run_statements(const char *query, Oid old, Oid new)
 {
 	Oid types[2] = {OIDOID, OIDOID};
@@ -425,6 +425,11 @@ static const char *const revoke_defaults =
 	"SELECT DISTINCT format('REVOKE ALL ON TABLE %s FROM %s', c.oid::regclass,"
 	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
 	" FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = $2 AND a.grantee <> c.relowner AND $1 IS NOT NULL";
+static const char *const revoke_writing =
+	"SELECT format('REVOKE %s ON TABLE %s FROM %s', string_agg(DISTINCT a.privilege_type, ', '), c.oid::regclass,"
+	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"
+	" FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = $2 AND a.grantee <> c.relowner AND $1 IS NOT NULL"
+	" AND a.privilege_type <> 'SELECT' GROUP BY c.oid, a.grantee";
 static const char *const copy_grants =
 	"SELECT format('GRANT %s ON TABLE %s TO %s%s', a.privilege_type, n.oid::regclass,"
 	"  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,"
@@ -454,6 +459,12 @@ keep_uncounted(Oid relid)
 	keep_private(relid);
 	run_utility(psprintf("ALTER TABLE %s SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
 						 relation_name(relid)));
+}
+
+void
+keep_readable(Oid relid)
+{
+	run_statements(revoke_writing, relid, relid);
 }
 
 void

@@ -48,7 +48,10 @@ extern void lock_name(Oid namespace, const char *name);
 /* Runs a statement that defines something, under the caller's search_path. */
 extern void run_utility(const char *sql);
 
-/* Takes away what default privileges gave others on a new relation. */
+/* Runs what a query of the catalogs writes, $1 and $2: statements, one a row, with all names qualified. */
+extern void run_statements(const char *query, Oid old, Oid new);
+
+/* Takes away what default privileges gave others on a relation. */
 extern void keep_private(Oid relid);
 
 /*
@@ -56,6 +59,9 @@ extern void keep_private(Oid relid);
  * its rows into pg_class, which everybody may read.
  */
 extern void keep_uncounted(Oid relid);
+
+/* The same of what is for readers, who may read it. */
+extern void keep_readable(Oid relid);
 
 /* Checks the name (nothing is made yet). */
 extern Target *target_resolve(const char *name, const Source *source, bool replace, bool mark);
