@@ -189,7 +189,7 @@ typedef struct KanonProblem
 	bool (*viable)(const struct KanonProblem *problem, const uint32_t *types, size_t ntypes);
 	void *viable_arg;
 
-	/* Rules about populations (population.h), which kanon_solve_full_domain and kanon_solve_subtree take. */
+	/* Rules about populations (population.h): full-domain, sub-trees and strict Mondrian take all, greedy k_map. */
 	int npopulations;
 	const struct KanonPopulation *populations; /* [npopulations] */
 	bool k_map; /* k is asked of a population: a class may have any number of rows */
@@ -486,9 +486,6 @@ extern int64_t kanon_mask_count(const KanonProblem *problem, int64_t limit);
 extern KanonStatus kanon_release_finish(const KanonProblem *problem, KanonRelease *release,
 										KanonReport *report);
 
-/* The order in which it puts classes, of those that are there: their numbers.  order and spare have nclasses each. */
-extern KanonStatus kanon_release_order(const KanonProblem *problem, const KanonRelease *release,
-									   uint32_t *order, uint32_t *spare);
 extern void kanon_release_free(const KanonProblem *problem, KanonRelease *release);
 
 /* How many quasi-identifiers a class shows nothing of: not a level, a range or a set. */

@@ -497,7 +497,7 @@ target_verify(const Target *target, const Source *source, const KanonProblem *pr
 		blank += rows;
 	}
 	check_blank(blank, problem);
-	if (target->kind == TABLE_DISTRIBUTED || (problem->npopulations > 0 && kanon_presence_in_turn(problem)))
+	if (target->kind == TABLE_DISTRIBUTED || (problem->npopulations > 0 && !kanon_global_recoding(problem)))
 		verify_sizes(target, types, source, problem, release, border);
 	if (problem->privacy != NULL)
 		verify_privacy(types, source, problem, border);

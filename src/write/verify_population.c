@@ -145,9 +145,9 @@ node_of(const KanonProblem *problem, const KanonRelease *release)
 	return all;
 }
 
-/* Classes in turn: the target has those of the release, with their rows; the populations are counted for them anew. */
+/* Of greedy and Mondrian: the target has the release's classes, with their rows; the populations are counted for them anew. */
 static void
-verify_turns(const KanonProblem *problem, const KanonRelease *release, Border *border)
+verify_release(const KanonProblem *problem, const KanonRelease *release, Border *border)
 {
 	uint32 class;
 
@@ -169,9 +169,9 @@ verify_populations(const RowTypes *types, const Source *source, const KanonProbl
 	KanonPresence *presence;
 	uint32 *shows;
 
-	if (kanon_presence_in_turn(problem))
+	if (!kanon_global_recoding(problem))
 	{
-		verify_turns(problem, release, border);
+		verify_release(problem, release, border);
 		return;
 	}
 	pattern = shown_problem(types, source, problem, node_of(problem, release), &shown, border);

@@ -1,75 +1,13 @@
 /*
- * test_people.c: releases of patterns under rules about several populations at once, persons among
- * them; what a population lacks.
+ * test_people.c: what a population lacks of a table, counted again by hand.
  */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 
-#include "cluster/cluster.h"
 #include "diverse.h"
 #include "exact.h"
-
-/* ---- releases ---- */
-
-static KanonProblem *
-among_people(Host *host, uint64_t *random, int i)
-{
-	KanonProblem *problem =
-		exact_problem(host, random, 14 + (size_t) i, 2 + i % 3, 2 + (uint32_t) i % 3, 2 + i % 2, false);
-
-	problem->seed = (uint64_t) i;
-	problem->effort = 0.02;
-	problem->residual = (KanonResidual) (i % 3);
-	if (i % 4 == 3)
-		diverse_shares(problem, random);
-	else
-		diverse_populations(problem, random);
-	return problem;
-}
-
-static void
-patterns(void **state)
-{
-	static const KanonSolve solves[] = {kanon_solve_greedy, kanon_solve_fpt,
-										kanon_solve_pattern_clustering_greedy,
-										kanon_solve_pattern_clustering_fpt};
-	int persons = 0;
-
-	(void) state;
-	for (size_t s = 0; s < sizeof(solves) / sizeof(solves[0]); s++)
-	{
-		int found = 0;
-
-		for (int i = 0; i < 30; i++)
-		{
-			uint64_t random = 500 + (uint64_t) i;
-			Host host;
-			KanonProblem *problem = among_people(&host, &random, i);
-			KanonRelease release = {0};
-			KanonReport report;
-			KanonStatus status = solves[s](problem, &release, &report);
-
-			assert_true(status == KANON_OK || status == KANON_NOT_FOUND || status == KANON_INFEASIBLE ||
-						status == KANON_REST_FORBIDDEN || status == KANON_RESIDUAL ||
-						status == KANON_TOO_LARGE);
-			found += status == KANON_OK;
-			for (int p = 0; p < problem->npopulations; p++)
-				persons +=
-					status == KANON_OK && problem->npopulations > 1 && problem->populations[p].person != NULL;
-			kanon_release_free(problem, &release);
-			diverse_free_populations(problem);
-			assert_int_equal(host.blocks, 0);
-			problem_free(problem);
-		}
-		assert_true(found > 0);
-	}
-	assert_true(persons > 0);
-}
 
 /* ---- a population has the table's rows, or not ---- */
 
@@ -165,7 +103,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns),
 		cmocka_unit_test(missing),
 	};
 

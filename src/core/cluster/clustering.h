@@ -101,14 +101,10 @@ extern double cluster_hidden(const ClusterLayout *layout, const KanonHull *hull,
 /*
  * ruled.c: what a method that knows k alone makes of the rows without what problem->privacy
  * (not NULL) looks at, mended (release/repair.h).  Where rows may be left out (residual
- * DROP), these are any number.  Under k_map the same of the population's rows.
+ * DROP), these are any number.  KANON_UNSUPPORTED: rules about populations.
  */
 extern KanonStatus cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
 									   KanonReport *report);
-
-/* cluster_turns.c: the same under rules about presence, or Mondrian's release. */
-extern KanonStatus cluster_solve_in_turn(const KanonProblem *problem, KanonSolve solve, KanonRelease *release,
-										 KanonReport *report);
 
 /*
  * Clusters that break a rule are merged; the release of what comes of that.  end: of the time that there is, as of

@@ -589,8 +589,7 @@ solve(const KanonProblem *problem, bool relaxed, KanonRelease *release, KanonRep
 	memset(report, 0, sizeof(*report));
 	report->lower_bound = -INFINITY;
 	if (problem->npopulations > 0)
-		status = relaxed ? cluster_solve_ruled(problem, kanon_solve_mondrian_relaxed, release, report)
-						 : mondrian_under_populations(problem, release, report);
+		status = relaxed ? KANON_UNSUPPORTED : mondrian_under_populations(problem, release, report);
 	else
 	{
 		cluster_layout(problem, &layout);

@@ -9,7 +9,6 @@
 
 #include "cluster/clustering.h"
 #include "model/mask.h"
-#include "privacy/population.h"
 
 /* Share of the time allowed that the method takes, if it looks at the clock; mending has as long as the rest at least. */
 #define PLAIN_TIME 0.5
@@ -73,70 +72,6 @@ mend(const KanonPlain *plain, const KanonRelease *solved, double end, KanonRelea
 	return status;
 }
 
-/* k of the population's rows, which clusters may lack since no row type is divided; then the other rules. */
-static KanonStatus
-mend_mapped(const KanonMapped *mapped, const KanonRelease *solved, double end, KanonRelease *release,
-			KanonReport *report)
-{
-	const KanonProblem *problem = mapped->plain.whole;
-	ClusterLayout layout;
-	KanonShape shape = {.problem = &mapped->problem, .arg = &layout, .charge = charge, .end = end};
-	ClusterParts gathered = {0};
-	ClusterParts parts = {0};
-	KanonStatus status = kanon_mapped_gather(mapped, solved, &gathered);
-
-	cluster_layout(&mapped->problem, &layout);
-	shape.ranged = ranged_columns(&layout);
-	shape.rest = problem->residual == KANON_RESIDUAL_DROP ? layout.weight : INFINITY;
-	if (status == KANON_OK)
-		status = kanon_repair(&shape, &gathered, report);
-	if (status == KANON_OK)
-		status = kanon_mapped_spread(mapped, &gathered, &parts);
-	kanon_parts_free(problem->env, &gathered);
-	if (status == KANON_OK)
-		return cluster_mend(problem, &parts, end, release, report);
-	kanon_parts_free(problem->env, &parts);
-	return status;
-}
-
-/* k asked of a population: no bound, for classes of fewer rows may lose less. */
-static KanonStatus
-solve_mapped(const KanonProblem *problem, KanonSolve solve, KanonRelease *release, KanonReport *report)
-{
-	KanonEnv *env = problem->env;
-	double start = env->now(env->arg);
-	KanonMapped *mapped = kanon_alloc0(env, 1, sizeof(KanonMapped));
-	KanonRelease solved = {0};
-	KanonStatus status = mapped != NULL ? kanon_mapped_open(problem, mapped) : KANON_NO_MEMORY;
-
-	memset(release, 0, sizeof(*release));
-	memset(report, 0, sizeof(*report));
-	if (mapped != NULL)
-		mapped->problem.time_limit *= PLAIN_TIME;
-	if (status == KANON_OK)
-		status = solve(&mapped->problem, &solved, report);
-	/* other rows of the population might help */
-	if (status == KANON_INFEASIBLE)
-		status = KANON_NOT_FOUND;
-	if (status == KANON_OK)
-		status = mend_mapped(mapped, &solved, mending_ends(problem, start), release, report);
-	if (mapped != NULL)
-	{
-		kanon_release_free(&mapped->problem, &solved);
-		kanon_mapped_close(mapped);
-	}
-	kanon_free(env, mapped);
-	if (status == KANON_OK && solve == kanon_solve_gather)
-		status = gather_radius(problem, release, &report->cost);
-	report->lower_bound = -INFINITY;
-	report->guarantee = 0;
-	report->proven = false;
-	report->seconds = env->now(env->arg) - start;
-	if (status != KANON_OK)
-		kanon_release_free(problem, release);
-	return status;
-}
-
 KanonStatus
 cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease *release, KanonReport *report)
 {
@@ -147,14 +82,11 @@ cluster_solve_ruled(const KanonProblem *problem, KanonSolve solve, KanonRelease 
 	double cost;
 	KanonStatus status;
 
-	for (int p = 0; p < problem->npopulations; p++)
-		if (!problem->populations[p].map)
-			return cluster_solve_in_turn(problem, solve, release, report);
-	if (problem->npopulations > 0)
-		return solve_mapped(problem, solve, release, report);
-	status = kanon_plain_open(problem, false, &plain);
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	if (problem->npopulations > 0)
+		return KANON_UNSUPPORTED;
+	status = kanon_plain_open(problem, false, &plain);
 	plain.problem.time_limit *= PLAIN_TIME;
 	if (status == KANON_OK)
 		status = solve(&plain.problem, &solved, report);

@@ -16,7 +16,6 @@
 
 #include "exact/ilp.h"
 #include "exact/ruled.h"
-#include "privacy/population.h"
 #include "program/bound.h"
 #include "release/repair.h"
 #include "search/search.h"
@@ -140,11 +139,6 @@ solve_greedily(Ruled *r)
 
 	if (status == KANON_OK)
 		keep(r, &release, report.cost / r->grid.unit + (double) release.dropped * r->grid.all_cost);
-	else if (is_no_release(status) && r->problem->npopulations > 0)
-	{
-		r->failed = status;
-		memcpy(r->report->detail, report.detail, sizeof(report.detail));
-	}
 	return is_no_release(status) ? KANON_OK : status;
 }
 
@@ -270,141 +264,6 @@ solve_exactly(Ruled *r, size_t pairs, int64_t most_nodes)
 																								   : status;
 }
 
-/* ---- rules about populations ---- */
-
-/*
- * k_map: each row in the cheapest class that k of the population match, whoever they are, costs what any
- * release does at least.
- */
-static KanonStatus
-bound_mapped(Ruled *r)
-{
-	KanonProblem relaxed = *r->problem;
-	KanonPopulation population;
-	KanonReport report = {0};
-	KanonRelease release = {0};
-	KanonStatus status;
-
-	for (int p = 0; p < relaxed.npopulations; p++)
-		if (relaxed.populations[p].map)
-			population = relaxed.populations[p];
-	population.shared = true;
-	relaxed.populations = &population;
-	relaxed.npopulations = 1;
-	relaxed.privacy = NULL;
-	relaxed.residual = KANON_RESIDUAL_SUPPRESS;
-	status = kanon_solve_greedy(&relaxed, &release, &report);
-	if (status == KANON_OK)
-		r->bound = report.cost / r->grid.unit;
-	kanon_release_free(&relaxed, &release);
-	return status;
-}
-
-/* What the solver has of the time that is left; what it finds is mended, or taken in turn, in the rest. */
-static double
-plain_time(const Ruled *r)
-{
-	return fmax(1e-6, PLAIN_TIME * (r->end - now(r)));
-}
-
-/* What the solver makes of the population's rows. */
-static KanonStatus
-solve_mapped(Ruled *r, KanonSolve solve)
-{
-	KanonEnv *env = r->problem->env;
-	KanonMapped *mapped = kanon_alloc0(env, 1, sizeof(KanonMapped));
-	KanonRelease solved = {0};
-	KanonRelease mended = {0};
-	KanonReport report = {0};
-	bool once = (r->how & RULED_ONCE) != 0;
-	KanonStatus status = mapped != NULL ? kanon_mapped_open(r->problem, mapped) : KANON_NO_MEMORY;
-
-	if (status == KANON_OK && !once)
-		mapped->problem.residual = KANON_RESIDUAL_SUPPRESS;
-	if (status == KANON_OK)
-	{
-		mapped->problem.time_limit = plain_time(r);
-		status = solve(&mapped->problem, &solved, &report);
-	}
-	if (status == KANON_OK)
-		mapped->problem.residual = r->problem->residual;
-	if (status == KANON_OK)
-	{
-		r->nodes += report.nodes;
-		status = kanon_mend_mapped(mapped, &solved, once, r->end < INFINITY ? r->end : 0, &mended, &report);
-	}
-	if (status == KANON_OK)
-		keep(r, &mended, report.cost / r->grid.unit + (double) mended.dropped * r->grid.all_cost);
-	else if (is_no_release(status))
-	{
-		if (r->failed == KANON_NOT_FOUND)
-			memcpy(r->report->detail, report.detail, sizeof(report.detail));
-		status = KANON_OK;
-	}
-	if (mapped != NULL)
-	{
-		kanon_release_free(&mapped->problem, &solved);
-		kanon_mapped_close(mapped);
-	}
-	kanon_free(env, mapped);
-	return status;
-}
-
-/* What the solver finds of the plain problem, its classes in turn; its bound. */
-static KanonStatus
-solve_in_turn(Ruled *r, KanonSolve solve, bool bounds)
-{
-	KanonPlain plain;
-	KanonRelease solved = {0};
-	KanonRelease found = {0};
-	KanonReport report = {0};
-	bool once = (r->how & RULED_ONCE) != 0;
-	KanonStatus status = kanon_plain_open(r->problem, false, &plain);
-
-	plain.problem.npopulations = 0;
-	plain.problem.k_map = false;
-	plain.problem.time_limit = plain_time(r);
-	if (!once)
-		plain.problem.residual = KANON_RESIDUAL_SUPPRESS;
-	if (status == KANON_OK)
-		status = solve(&plain.problem, &solved, &report);
-	if (status == KANON_OK)
-	{
-		if (bounds)
-			r->bound = report.lower_bound / r->grid.unit;
-		r->nodes += report.nodes;
-		status =
-			kanon_take_in_turn(r->problem, &solved, once, r->end < INFINITY ? r->end : 0, &found, &report);
-	}
-	if (status == KANON_OK)
-		keep(r, &found, report.cost / r->grid.unit + (double) found.dropped * r->grid.all_cost);
-	else if (is_no_release(status))
-	{
-		if (r->failed == KANON_NOT_FOUND)
-			memcpy(r->report->detail, report.detail, sizeof(report.detail));
-		status = KANON_OK;
-	}
-	kanon_release_free(&plain.problem, &solved);
-	kanon_plain_close(&plain);
-	return status;
-}
-
-static KanonStatus
-solve_populated(Ruled *r, KanonSolve solve)
-{
-	const KanonProblem *problem = r->problem;
-	bool presence = false;
-	KanonStatus status = problem->k_map ? bound_mapped(r) : KANON_OK;
-
-	for (int p = 0; p < problem->npopulations; p++)
-		presence = presence || !problem->populations[p].map;
-	if (status == KANON_OK && (r->how & RULED_ONCE) == 0)
-		status = solve_greedily(r);
-	if (status == KANON_OK && !proven(r))
-		status = presence ? solve_in_turn(r, solve, !problem->k_map) : solve_mapped(r, solve);
-	return status;
-}
-
 static KanonStatus
 better_ones(Ruled *r)
 {
@@ -463,16 +322,15 @@ ruled_solve(const KanonProblem *problem, KanonSolve solve, unsigned how, KanonRe
 
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
+	if (problem->npopulations > 0)
+		return KANON_UNSUPPORTED;
 	r.start = now(&r);
 	r.end = r.start + problem->time_limit;
 	kanon_instances_grid(problem, &r.grid);
-	if (problem->npopulations > 0)
-		status = solve_populated(&r, solve);
-	else
-		status = solve_plain(&r, solve);
-	if (status == KANON_OK && problem->npopulations == 0 && (how & RULED_ONCE) == 0 && !proven(&r))
+	status = solve_plain(&r, solve);
+	if (status == KANON_OK && (how & RULED_ONCE) == 0 && !proven(&r))
 		status = solve_greedily(&r);
-	if (status == KANON_OK && problem->npopulations == 0)
+	if (status == KANON_OK)
 		status = better_ones(&r);
 	if (status == KANON_OK)
 		status = conclude(&r, release);

@@ -302,14 +302,6 @@ run_list(Greedy *greedy)
 
 /* ---- the release ---- */
 
-static KanonStatus
-nobody_left_out(Greedy *greedy)
-{
-	snprintf(greedy->report->detail, sizeof(greedy->report->detail),
-			 "some of a population would be in no published row");
-	return KANON_NOT_FOUND;
-}
-
 /* Rows that no pattern but the all-suppressed one takes. */
 static KanonStatus
 take_rest(Greedy *greedy)
@@ -320,7 +312,7 @@ take_rest(Greedy *greedy)
 	KanonStatus status;
 
 	if (greedy->nleft == 0)
-		return is_present(greedy, GREEDY_NOBODY, 0) ? KANON_OK : nobody_left_out(greedy);
+		return KANON_OK;
 	status = take_group(greedy, greedy->index->all, GREEDY_NOBODY, greedy->left, greedy->nleft);
 	if (status != KANON_OK || greedy->release->nclasses > before)
 		return status;
@@ -337,8 +329,6 @@ take_rest(Greedy *greedy)
 			(long long) greedy->rows_left);
 		return problem->residual == KANON_RESIDUAL_ERROR ? KANON_RESIDUAL : KANON_REST_FORBIDDEN;
 	}
-	if (problem->residual == KANON_RESIDUAL_DROP && !is_present(greedy, GREEDY_NOBODY, 0))
-		return nobody_left_out(greedy);
 	rest = GREEDY_NOBODY; /* which is KANON_DROPPED, too */
 	if (problem->residual == KANON_RESIDUAL_SUPPRESS)
 	{
@@ -460,6 +450,9 @@ kanon_solve_greedy(const KanonProblem *problem, KanonRelease *release, KanonRepo
 	memset(release, 0, sizeof(*release));
 	memset(report, 0, sizeof(*report));
 	report->lower_bound = -INFINITY;
+	for (int p = 0; p < problem->npopulations; p++)
+		if (!problem->populations[p].map)
+			return KANON_UNSUPPORTED;
 	if (problem->time_limit < INFINITY)
 	{
 		greedy.end = begin + problem->time_limit;

@@ -34,10 +34,9 @@ struct KanonPresence
 	int nqis;
 	int first[KANON_MAX_COLUMNS + 1];
 
-	/* of classes in turn: for each row type of a population the group of the pattern counted last */
-	uint32_t **at; /* [npopulations][ntypes of the population], NO_GROUP, or IS_TAKEN; NULL: not so counted */
+	/* of patterns in turn: for each row type of a population the group of the pattern counted last */
+	uint32_t **at; /* [npopulations][ntypes of the population], NO_GROUP, or IS_TAKEN; NULL: not in turn */
 	bool *taken;   /* [ntypes] by group of that pattern */
-	struct Turns *turns;
 
 	/* of cuts */
 	uint64_t *shown;                   /* [ntypes * nqis] what each group shows: column and code */
@@ -45,7 +44,7 @@ struct KanonPresence
 	bool blank[KANON_MAX_COLUMNS];     /* by quasi-identifier: some group shows nothing of it */
 };
 
-/* Belongs to a class of an earlier pattern. */
+/* It matches a class of an earlier pattern. */
 #define IS_TAKEN (UINT32_MAX - 1)
 
 /* population.c: what a group shows of a quasi-identifier; the column after its last: nothing. */
@@ -77,5 +76,13 @@ extern bool presence_within(const KanonPopulation *population, int64_t rows, int
 
 /* Is it with enough confidence, of so many rows of a class that a share matches?  table: the rows of the table. */
 extern bool presence_is_likely(const KanonPopulation *population, int64_t table, int64_t rows, double match);
+
+/*
+ * population_boxes.c: counts for the classes of Mondrian's release, whose groups they are: each shows values, ranges,
+ * sets or nodes, and no row may match two.  *class_ is one that overlaps another, or that lacks a row of the
+ * table; it stays as it is if there is none.
+ */
+extern KanonStatus presence_count_boxes(KanonPresence *presence, const KanonRelease *release,
+										uint32_t *class_);
 
 #endif

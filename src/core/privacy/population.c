@@ -18,12 +18,17 @@
  *					match it, the chance is r / (r + X), X being binomial; it is between dmin
  *					and dmax with at least that confidence.
  *
- * They are about releases in which a tuple belongs to one class at most: all classes show
- * the same columns, or what a value shows is the same in every row (a cut), or it is the first that
- * it matches (turns.c).  Of the
- * former, tuples that match no class are in the release only by its fully suppressed
- * rows, all with the same chance; without such rows it is 0.  Of a cut, the fully
- * suppressed rows are a class like any other.
+ * Presence is asked of releases in which a tuple matches one class at most: all classes show the same
+ * columns (full-domain), a value shows the same in every row (a cut), or classes do not overlap (Mondrian).
+ * In a full-domain release, tuples that match no class are in the release only by its fully suppressed
+ * rows, all with the same chance; without such rows it is 0.  Of a cut, the fully suppressed rows are a
+ * class like any other.
+ *
+ * k_map is asked of greedy's releases, too, whose classes may overlap.  An attacker can rule out people who
+ * must be in another class: let three rows (a, b) and one (a, c) be the population, and all four be published,
+ * three as (a, b) and one as (a, *); the last matches four, and is (a, c)'s.  So the patterns are counted in
+ * turn: a class has k rows of the population that match it and no class of an earlier pattern.  A person may
+ * have rows in several classes, so that nobody is ruled out: persons count in every class that they match.
  *
  * k_map holds for whatever is added to a class that keeps it.  The chance of two
  * classes as one is between theirs, so they keep dmin and dmax; with a group that is
@@ -35,7 +40,6 @@
 
 #include "model/mask.h"
 #include "privacy/counted.h"
-#include "privacy/turns.h"
 #include "util/hash.h"
 #include "util/sort.h"
 
@@ -120,11 +124,21 @@ presence_count_persons(KanonPresence *presence, int p, size_t n)
 	return kanon_stop(&presence->pace, n * 8) ? KANON_CANCELLED : KANON_OK;
 }
 
+/* Does a row type of a population match a class that was taken when an earlier pattern was counted? */
+static bool
+is_taken(KanonPresence *presence, int p, uint32_t type)
+{
+	uint32_t at = presence->at[p][type];
+
+	presence->at[p][type] = at == IS_TAKEN || (at != NO_GROUP && presence->taken[at]) ? IS_TAKEN : NO_GROUP;
+	return presence->at[p][type] == IS_TAKEN;
+}
+
 static KanonStatus
 count_one(KanonPresence *presence, int p, const int *columns, const int *qis, int ncolumns)
 {
 	const KanonPopulation *population = &presence->problem->populations[p];
-	bool in_turn = presence->turns != NULL && !kanon_population_shares(population);
+	bool in_turn = presence->at != NULL && population->person == NULL;
 	uint32_t codes[KANON_MAX_COLUMNS];
 	size_t n = 0;
 
@@ -135,7 +149,7 @@ count_one(KanonPresence *presence, int p, const int *columns, const int *qis, in
 
 		if (kanon_stop(&presence->pace, (uint64_t) ncolumns * 2 + 2))
 			return KANON_CANCELLED;
-		if (in_turn && presence_is_taken(presence, p, type))
+		if (in_turn && is_taken(presence, p, type))
 			continue;
 		for (; i < ncolumns; i++)
 		{
@@ -261,13 +275,12 @@ kanon_presence_count(KanonPresence *presence, KanonPattern pattern, uint32_t n)
 	for (int p = 0; p < problem->npopulations && status == KANON_OK; p++)
 	{
 		memset(presence->found[p], 0, n * sizeof(int64_t));
-		if (presence->turns == NULL)
+		if (presence->at == NULL)
 			presence->rest[p] = problem->populations[p].total;
 		status = problem->populations[p].nvalues == NULL ? count_one(presence, p, columns, qis, ncolumns)
-				 : presence->turns != NULL               ? presence_match_turns(presence, p, pattern, n)
 														 : match_pattern(presence, p, pattern, n);
 	}
-	if (presence->turns != NULL)
+	if (presence->at != NULL)
 		memset(presence->taken, 0, n * sizeof(bool));
 	return status;
 }
@@ -286,8 +299,7 @@ presence_within(const KanonPopulation *population, int64_t rows, int64_t of)
 bool
 presence_is_likely(const KanonPopulation *population, int64_t table, int64_t rows, double match)
 {
-	return !isnan(match) &&
-		   kanon_presence_likelihood(rows, population->total - table, match, population->least,
+	return kanon_presence_likelihood(rows, population->total - table, match, population->least,
 									 population->most) >= population->confidence * (1 - 1e-9);
 }
 
@@ -323,8 +335,8 @@ kanon_presence_allows(const KanonPresence *presence, uint32_t group, int64_t row
 void
 kanon_presence_take(KanonPresence *presence, uint32_t group)
 {
-	if (presence != NULL && presence->turns != NULL)
-		presence_take_turn(presence, group);
+	if (presence != NULL && presence->at != NULL)
+		presence->taken[group] = true;
 	for (int p = 0; presence != NULL && p < presence->problem->npopulations; p++)
 	{
 		presence->rest[p] -= presence->found[p][group];
@@ -340,8 +352,8 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 	{
 		const KanonPopulation *population = &presence->problem->populations[p];
 
-		/* in turn a class has k for itself, unless there may be too few of it */
-		if (population->map && presence->turns != NULL && !kanon_population_shares(population) &&
+		/* in turn, too, k rows match the rest and nothing else, unless residual lets it be too few */
+		if (population->map && presence->at != NULL && population->person == NULL &&
 			presence->problem->residual != KANON_RESIDUAL_SUPPRESS && rows > 0 &&
 			presence->rest[p] < presence->problem->k)
 			return false;
@@ -353,6 +365,24 @@ kanon_presence_rest(const KanonPresence *presence, int64_t rows)
 			return false;
 	}
 	return true;
+}
+
+KanonStatus
+kanon_presence_by_turns(KanonPresence *presence)
+{
+	const KanonProblem *problem = presence->problem;
+	KanonScratch *scratch = &presence->scratch;
+
+	presence->taken = kanon_take0(scratch, problem->ntypes, sizeof(bool));
+	presence->at = kanon_take0(scratch, (size_t) problem->npopulations, sizeof(uint32_t *));
+	for (int p = 0; p < problem->npopulations && !scratch->failed; p++)
+	{
+		presence->at[p] = kanon_take(scratch, problem->populations[p].ntypes, sizeof(uint32_t));
+		if (presence->at[p] != NULL)
+			memset(presence->at[p], 0xff, problem->populations[p].ntypes * sizeof(uint32_t));
+		presence->rest[p] = problem->populations[p].total;
+	}
+	return kanon_taken(scratch);
 }
 
 /* What shares take beside. */

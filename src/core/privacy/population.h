@@ -24,9 +24,7 @@ typedef struct KanonPopulation
 	 * less (KANON_FOREIGN: it is nowhere among them).  NULL: no range matches a foreign value.
 	 */
 	const uint32_t *below[KANON_MAX_COLUMNS];
-	bool map; /* k_map: k is asked of its rows; else: delta-presence */
-	bool
-		shared; /* ... of which each counts for all classes that it matches, as persons do: a bound's question */
+	bool map;     /* k_map: k is asked of its rows; else: delta-presence */
 	double least; /* dmin */
 	double most;  /* dmax */
 
@@ -85,24 +83,21 @@ extern bool kanon_presence_may_allow(const KanonPresence *presence, uint32_t gro
 extern int64_t kanon_presence_found(const KanonPresence *presence, int population, uint32_t group);
 
 /*
- * From now on (nothing was counted yet) the patterns that are counted come in turn: who belongs to a class
- * that was taken under an earlier one matches no group any more.
+ * Called before anything is counted: patterns are then counted one after the other, and a row of a population
+ * that matches a class taken under one of them matches no group of a later one.  For k_map alone: greedy.
  */
 extern KanonStatus kanon_presence_by_turns(KanonPresence *presence);
 
-/*
- * Then instead of groups a class alone, as group 0: of a population so many rows (or persons) belong to it; and, called
- * after that, what it shows, from which the shares follow that belong to it.  pool: of all cells that are shown so.
- */
-extern void kanon_presence_set_found(KanonPresence *presence, int population, int64_t found);
-extern KanonStatus kanon_presence_show(KanonPresence *presence, const KanonCell *cells, const uint32_t *pool);
-
-/* Are this problem's releases such: neither of one node nor of one cut? */
-extern bool kanon_presence_in_turn(const KanonProblem *problem);
+/* Is a release of this problem one node or one cut, so that a value shows the same in every row? */
+static inline bool
+kanon_global_recoding(const KanonProblem *problem)
+{
+	return problem->full_domain != NULL || problem->subtree != NULL;
+}
 
 /*
- * Is a class of so many rows within the bounds, of which a population has found so many, or (nobody lists
- * it) that share?  table: the rows of the table.
+ * May a class of so many rows be, if `found` of the population match it, or (nobody lists the population) the
+ * share `match` of it?  table: the rows of the table.
  */
 extern bool kanon_population_allows(const KanonProblem *problem, const KanonPopulation *population,
 									int64_t table, int64_t rows, int64_t found, double match);
@@ -116,26 +111,9 @@ extern void kanon_presence_take(KanonPresence *presence, uint32_t group);
 /* May so many rows of the other groups be published fully suppressed?  0: none are. */
 extern bool kanon_presence_rest(const KanonPresence *presence, int64_t rows);
 
-/*
- * population_check.c: checks a release: *class_ is the first class that breaks a rule, nclasses + 1 if none does.
- * KANON_NOT_FOUND: classes that keep it look alike (NULL is shown, or suppressed) and break it as one.
- */
+/* population_check.c: checks a release: *class_ is a class that breaks a rule, nclasses + 1 if none does. */
 extern KanonStatus kanon_presence_check(const KanonProblem *problem, const KanonRelease *release,
 										uint32_t *class_);
-
-/*
- * claims.c: of each row type of a population the first of the table's that is like it, or KANON_FOREIGN, in
- * memory of the scratch.
- */
-extern KanonStatus kanon_population_alike(const KanonProblem *problem, const KanonPopulation *population,
-										  KanonScratch *scratch, KanonPace *pace, uint32_t **of);
-
-/* Does one row (or person) count for several classes that it matches? */
-static inline bool
-kanon_population_shares(const KanonPopulation *population)
-{
-	return population->person != NULL || population->shared;
-}
 
 /* Do two classes that keep all rules about populations always keep them as one? */
 extern bool kanon_presence_monotone(const KanonProblem *problem);

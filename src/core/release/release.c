@@ -317,21 +317,6 @@ order_classes(Finish *finish)
 	return status;
 }
 
-KanonStatus
-kanon_release_order(const KanonProblem *problem, const KanonRelease *release, uint32_t *order,
-					uint32_t *spare)
-{
-	Finish finish = {.problem = problem, .release = (KanonRelease *) release, .ncolumns = problem->ncolumns};
-	KanonStatus status = kanon_mask_open(problem, &finish.index);
-
-	for (uint32_t i = 0; i < release->nclasses; i++)
-		order[i] = i;
-	if (status == KANON_OK && release->nclasses > 0)
-		kanon_sort(order, spare, release->nclasses, sizeof(uint32_t), compare_class_numbers, &finish);
-	kanon_mask_close(finish.index);
-	return status;
-}
-
 int
 kanon_compare_flows(const void *a, const void *b, void *arg)
 {

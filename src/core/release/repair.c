@@ -552,9 +552,8 @@ merge_alike(Repair *r, bool *any)
 static KanonStatus
 write_back(Repair *r)
 {
-	/* (k of a population may be for others) */
-	bool one_more = r->held.rows[r->n] > 0 && r->problem->residual == KANON_RESIDUAL_DROP &&
-					!r->problem->k_map && keep_rules(r, r->n, NOBODY);
+	bool one_more =
+		r->held.rows[r->n] > 0 && r->problem->residual == KANON_RESIDUAL_DROP && keep_rules(r, r->n, NOBODY);
 	uint32_t n = 0;
 
 	r->parts->pattern = kanon_alloc(r->problem->env, (size_t) r->alive + 1, sizeof(KanonPattern));

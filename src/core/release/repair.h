@@ -61,34 +61,6 @@ extern void kanon_parts_free(KanonEnv *env, KanonParts *parts);
 extern KanonStatus kanon_plain_spread(const KanonPlain *plain, const KanonRelease *release,
 									  KanonParts *parts);
 
-/* ---- mapped.c: k asked of a population ---- */
-
-/*
- * The table's row types with as many rows as the population has that are like them (or its persons who
- * have such rows, each to be told apart).  A release of that which keeps k, and divides no row type, has
- * classes with k rows of the population (or persons) each of its own, wherever the table's rows go with them.
- */
-typedef struct KanonMapped
-{
-	KanonPlain plain;     /* of the table */
-	KanonProblem problem; /* no rules beyond k, but for persons; no populations */
-	KanonColumn columns[KANON_MAX_COLUMNS];
-	KanonColumn person;
-	uint32_t *of; /* [problem.ntypes] the plain type, ascending */
-	KanonScratch scratch;
-} KanonMapped;
-
-/* mapped must stay where it is until it is closed. */
-extern KanonStatus kanon_mapped_open(const KanonProblem *whole, KanonMapped *mapped);
-extern void kanon_mapped_close(KanonMapped *mapped); /* of zeros: nothing */
-
-/* A release of it, each row type in the class that most of its rows are in: what that leaves with fewer than k is to be mended. */
-extern KanonStatus kanon_mapped_gather(const KanonMapped *mapped, const KanonRelease *release,
-									   KanonParts *parts);
-
-/* Parts of it as parts of the whole. */
-extern KanonStatus kanon_mapped_spread(const KanonMapped *mapped, const KanonParts *from, KanonParts *parts);
-
 /* ---- clusters, as repair.c mends them ---- */
 
 /* The least and the largest code of a cluster in a column. */
@@ -147,24 +119,5 @@ extern KanonStatus kanon_repair(const KanonShape *shape, KanonParts *parts, Kano
  */
 extern KanonStatus kanon_mend(const KanonPlain *plain, const KanonRelease *solved, bool once, double end,
 							  KanonRelease *release, KanonReport *report);
-
-/* The same of a release of mapped->problem. */
-extern KanonStatus kanon_mend_mapped(const KanonMapped *mapped, const KanonRelease *solved, bool once,
-									 double end, KanonRelease *release, KanonReport *report);
-
-/*
- * in_turn.c: rules about presence: the classes of a release of patterns in turn, each with all rows that match it and
- * none before, where these may be a class.  once: all rows are in one, or KANON_NOT_FOUND.  end: the clock (env->now)
- * from which on no more classes are taken; 0: never.
- */
-extern KanonStatus kanon_take_in_turn(const KanonProblem *problem, const KanonRelease *solved, bool once,
-									  double end, KanonRelease *release, KanonReport *report);
-
-/*
- * The same of classes of any shape, in their order: class_[ntypes] is that of each row type, or KANON_DROPPED.
- * *fine: the populations' rows that match no class may be in none.
- */
-extern KanonStatus kanon_turns_of_clusters(const KanonProblem *problem, const KanonRelease *classes,
-										   double end, uint32_t *class_, bool *fine);
 
 #endif
