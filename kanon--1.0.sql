@@ -1034,7 +1034,7 @@ CREATE FUNCTION @extschema@.kanon_refresh(
     publication text,
     wait        boolean DEFAULT false)
 RETURNS TABLE (publication_name text, release bigint, status text, row_count bigint, k bigint, cost float8,
-               suppressed_later bigint, error text, message text)
+               held_persons bigint, error text, message text)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_refresh';
 
@@ -1052,7 +1052,8 @@ CREATE FUNCTION @extschema@.kanon_publication_status(
     publication        text     DEFAULT NULL,
     fail_if_older_than interval DEFAULT NULL)
 RETURNS TABLE (publication_name text, status text, k bigint, release bigint, refreshed_at timestamptz, age interval,
-               failures bigint, error text, allow_identifying name[], smallest_difference bigint)
+               failures bigint, error text, allow_identifying name[], smallest_difference bigint,
+               held_persons bigint, held_oldest bigint)
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_publication_status';
 
@@ -1080,7 +1081,7 @@ COMMENT ON FUNCTION @extschema@.kanon_publication_list() IS 'behind kanon_public
 
 CREATE FUNCTION @extschema@.kanon_release_list()
 RETURNS TABLE (publication text, release bigint, started timestamptz, finished timestamptz, status text,
-               row_count bigint, k bigint, cost float8, suppressed_later bigint, smallest_difference bigint, error text,
+               row_count bigint, k bigint, cost float8, held_persons bigint, held_oldest bigint, smallest_difference bigint, error text,
                message text, detail text, hint text, relation regclass)
 LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'kanon_release_list';
@@ -1106,7 +1107,7 @@ COMMENT ON COLUMN @extschema@.kanon_publications.solver IS 'how releases are mad
 COMMENT ON COLUMN @extschema@.kanon_publications.options IS 'options of the solver, and what releases may not be';
 COMMENT ON COLUMN @extschema@.kanon_publications.keep_releases IS 'releases that are kept, the current one among them';
 COMMENT ON COLUMN @extschema@.kanon_publications.stable IS 'whether row types stay in their classes';
-COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether k holds together with releases that are kept';
+COMMENT ON COLUMN @extschema@.kanon_publications.protect_successive IS 'whether each person''s history over all releases is that of at least k persons';
 COMMENT ON COLUMN @extschema@.kanon_publications.key IS 'the column that says who a row is about; it is not published';
 COMMENT ON COLUMN @extschema@.kanon_publications.release IS 'number of the current release';
 COMMENT ON COLUMN @extschema@.kanon_publications.refreshed_at IS 'when it was made';
@@ -1119,7 +1120,8 @@ COMMENT ON COLUMN @extschema@.kanon_releases.status IS 'current, kept, dropped o
 COMMENT ON COLUMN @extschema@.kanon_releases.row_count IS 'rows that were published';
 COMMENT ON COLUMN @extschema@.kanon_releases.k IS 'rows of the smallest class that shows something; NULL: none does';
 COMMENT ON COLUMN @extschema@.kanon_releases.cost IS 'what was lost, as the solver counts it';
-COMMENT ON COLUMN @extschema@.kanon_releases.suppressed_later IS 'rows taken from their classes to protect successive releases';
+COMMENT ON COLUMN @extschema@.kanon_releases.held_persons IS 'persons who left, moved, changed or joined and are held back until k of one history can be shown together (protect_successive)';
+COMMENT ON COLUMN @extschema@.kanon_releases.held_oldest IS 'releases for which the first of them has been held back';
 COMMENT ON COLUMN @extschema@.kanon_releases.smallest_difference IS 'fewest persons (without a key: rows of a class) that joined, left, moved or changed alike since the release before; NULL: none';
 COMMENT ON COLUMN @extschema@.kanon_releases.error IS 'SQLSTATE of a refresh that failed';
 COMMENT ON COLUMN @extschema@.kanon_releases.message IS 'what the error says, without data values';

@@ -28,7 +28,7 @@ DECLARE
 BEGIN
     EXECUTE change;
     BEGIN
-        refreshed := 'refresh: ' || answer($q$SELECT concat_ws(' ', status, error, message, release, row_count, k, cost, suppressed_later) FROM kanon_refresh('own.p')$q$)
+        refreshed := 'refresh: ' || answer($q$SELECT concat_ws(' ', status, error, message, release, row_count, k, cost, held_persons) FROM kanon_refresh('own.p')$q$)
             || ': ' || answer('SELECT min(n) FROM (SELECT count(*) AS n FROM (SELECT to_jsonb(p) - ''note'' AS shown FROM p) AS s GROUP BY shown) AS g')
             || ', ' || answer($q$SELECT string_agg(coalesce(k::text, 'no k'), ' ') FROM kanon_releases WHERE status = 'current'$q$);
         RAISE EXCEPTION USING ERRCODE = 'ZZ001', MESSAGE = refreshed;

@@ -169,12 +169,13 @@ BEGIN
 END $$;
 SELECT kanon_create_publication('m', 'mine', '{q}', 2, key => 'i', keep_releases => 3, protect_successive => true);
 UPDATE mine SET q = 'q0' WHERE i = 1;
-ALTER TABLE m_persons_1 ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
-CREATE POLICY tampered ON m_persons_1 USING (gate_test.tamper(1));
+ALTER TABLE m_rows_1 ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tampered ON m_rows_1 USING (gate_test.tamper(1));
 SELECT status, error, message FROM kanon_refresh('m');
 SELECT last_value > 1 FROM tampered;
 -- nor keep kanon busy for ever
-ALTER POLICY tampered ON m_persons_1 USING (gate_test.tamper(1000000));
+ALTER TABLE m_rows_2 ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tampered ON m_rows_2 USING (gate_test.tamper(1000000));
 SELECT status, error, message FROM kanon_refresh('m');
 SELECT kanon_drop_publication('m');
 RESET ROLE;

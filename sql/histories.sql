@@ -49,5 +49,144 @@ SELECT release, smallest_difference FROM kanon_refresh('told') r JOIN kanon_rele
 SELECT smallest_difference FROM kanon_publication_status('told');
 SELECT kanon_drop_publication('told');
 
+-- ---- protect_successive: whoever would be alone is held back ----
+
+TRUNCATE stays;
+INSERT INTO stays SELECT i, 1950 + i % 4 * 10, 48100 + i % 3, (ARRAY['flu', 'cold', 'hiv', 'ache', 'burn'])[1 + (i * 7 + i / 12) % 5] FROM generate_series(1, 120) i;
+SELECT kanon_create_publication('told', 'stays', '{born,zip}', 5, '{"keep": ["ill"]}', key => 'id', protect_successive => true, keep_releases => 20);
+CREATE FUNCTION held(change text) RETURNS TABLE (row_count bigint, held bigint, oldest bigint, by_reader bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    last bigint;
+BEGIN
+    EXECUTE change;
+    SELECT release INTO last FROM kanon_refresh('told');
+    RETURN QUERY EXECUTE format($f$ SELECT r.row_count, r.held_persons, r.held_oldest, (SELECT count(*) FROM
+        ((TABLE told_release_%1$s EXCEPT ALL TABLE told_release_%2$s) UNION ALL (TABLE told_release_%2$s EXCEPT ALL TABLE told_release_%1$s)) AS x)
+        FROM kanon_releases r WHERE r.release = %1$s AND r.publication = 'histories_test.told' $f$, last, last - 1);
+END $$;
+SELECT * FROM held('DELETE FROM stays WHERE id = 13');
+SELECT * FROM held($$INSERT INTO stays VALUES (999, 1950, 48100, 'rare')$$);
+SELECT * FROM held($$UPDATE stays SET ill = 'hiv' WHERE id = 24$$);
+SELECT * FROM held('UPDATE stays SET zip = 48101 WHERE id = 12');
+-- until k can be shown together
+SELECT * FROM held('DELETE FROM stays WHERE id IN (25, 37, 49)');
+SELECT * FROM held('DELETE FROM stays WHERE id = 61');
+SELECT * FROM held($$INSERT INTO stays SELECT 2000 + i, 1950, 48100, 'new' FROM generate_series(1, 4) i$$);
+SELECT * FROM held($$UPDATE stays SET ill = 'hot' WHERE id IN (36, 48, 60, 72)$$);
+-- who comes back as she was, while she is held back: nothing to hold any more
+SELECT * FROM held('UPDATE stays SET zip = 48100 WHERE id = 12');
+SELECT joined_below_k + departed_below_k + moved_below_k + changed_below_k AS below, smallest_difference FROM kanon_compare_releases('told', 1, 10);
+SELECT smallest_difference, held_persons, held_oldest FROM kanon_publication_status('told');
+-- no other table than the last has rows: and none of a person who is gone, but what nobody else has
+SELECT relname FROM pg_class WHERE relname LIKE 'told\_rows%' AND relnamespace = 'histories_test'::regnamespace ORDER BY 1;
+SELECT count(*), count(born), count(ill), count(DISTINCT kanon_history) FROM told_rows_10 WHERE kanon_gone;
+-- the columns stay, or histories begin anew
+SELECT kanon_alter_publication('told', set_options => '{"keep": []}');
+SELECT kanon_alter_publication('told', protect_successive => false);
+SELECT kanon_alter_publication('told', set_options => '{"keep": []}');
+SELECT kanon_alter_publication('told', protect_successive => true);
+SELECT kanon_drop_publication('told');
+SELECT count(*) FROM pg_class WHERE relname LIKE 'told%' AND relnamespace = 'histories_test'::regnamespace;
+-- bounded: what has been held back for two releases is not shown any longer, and others of the same history go along
+SELECT kanon_create_publication('told', 'stays', '{born,zip}', 5, '{"keep": ["ill"], "max_held": 2}', key => 'id', protect_successive => true, keep_releases => 20);
+SELECT * FROM held('DELETE FROM stays WHERE id = 14');
+SELECT * FROM held($$UPDATE stays SET ill = 'other' WHERE id = 100$$);
+SELECT * FROM held($$INSERT INTO stays VALUES (3000, 1960, 48101, 'any')$$);
+SELECT * FROM held($$INSERT INTO stays VALUES (3001, 1960, 48102, 'any')$$);
+SELECT kanon_drop_publication('told');
+-- a mover whom a rule about persons used to stop for good
+CREATE TABLE calls AS SELECT i % 300 AS pid, i % 4 AS dx, 20 + (i % 300) % 10 AS age, 'c' || (i % 300) / 10 % 4 AS city FROM generate_series(0, 1199) i;
+SELECT kanon_create_publication('told', 'calls', '{age,city}', 3, jsonb_build_object('keep', ARRAY['dx'], 'privacy', ARRAY[kanon_subject('pid')]), key => 'pid', protect_successive => true, keep_releases => 20);
+SELECT * FROM held($$UPDATE calls SET city = 'c3' WHERE pid = 1$$);
+SELECT * FROM held('');
+SELECT * FROM held($$UPDATE calls SET city = 'c3' WHERE pid % 40 = 1 AND pid < 200$$);
+SELECT kanon_drop_publication('told');
+-- three leave who are all ill alike: with a rule they stay until somebody else goes with them, and so does what changes
+UPDATE stays SET ill = (ARRAY['flu', 'cold', 'hiv'])[1 + id / 12 % 3];
+DELETE FROM stays WHERE id > 120;
+-- (the solver fits not all of what is left of a class: everybody is held back, and there is a release all the same)
+SELECT kanon_create_publication('told', 'stays', '{born,zip}', 3, jsonb_build_object('keep', ARRAY['ill'], 'privacy', ARRAY[kanon_distinct_l('ill', 2)]), key => 'id', protect_successive => true, keep_releases => 20);
+SELECT * FROM held($$DELETE FROM stays WHERE born = 1960 AND zip = 48101 AND ill = 'flu'$$);
+SELECT * FROM held($$DELETE FROM stays WHERE id = (SELECT max(id) FROM stays WHERE born = 1960 AND zip = 48101 AND ill = 'cold')$$);
+SELECT kanon_drop_publication('told');
+SELECT kanon_create_publication('told', 'stays', '{born,zip}', 3, jsonb_build_object('residual', 'drop', 'keep', ARRAY['ill'], 'privacy', ARRAY[kanon_distinct_l('ill', 2)]), key => 'id', protect_successive => true, keep_releases => 20);
+SELECT * FROM held($$UPDATE stays SET ill = 'one' WHERE born = 1970 AND zip = 48100 AND id < 40$$);
+SELECT * FROM held($$UPDATE stays SET ill = 'two' WHERE born = 1970 AND zip = 48100 AND id BETWEEN 40 AND 60$$);
+SELECT kanon_drop_publication('told');
+
+-- ---- by brute force ----
+
+/*
+ * Nights of inserts, updates and deletes.  A reader has all releases, and a tag tells which row is whose: so what is
+ * published of each over all nights, and when it changed, is known.  Counted: histories of fewer than k persons (below), or
+ * with fewer than l values in one night (broken); and what was shown, since who shows nothing hides everybody.
+ */
+CREATE TABLE seen (night int, tag text, class text, ill text);
+CREATE FUNCTION judge(seed float8, nights int, k bigint, solver text, options jsonb, many boolean DEFAULT false, l int DEFAULT 0,
+    OUT below bigint, OUT broken bigint, OUT shown boolean, OUT waited boolean, OUT failed text) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    r record;
+    n int;
+    told bigint := 0;
+    held bigint := 0;
+BEGIN
+    PERFORM setseed(seed);
+    below := 0;
+    broken := 0;
+    DROP TABLE IF EXISTS people CASCADE;
+    TRUNCATE seen;
+    CREATE TABLE people (id int, tag text, a int, b int, ill text);
+    INSERT INTO people SELECT i, 't' || i || '.' || v, (random() * 2.5)::int, (random() * 2.2)::int, 'i' || (random() * 4)::int
+    FROM generate_series(1, 40 + (random() * 40)::int) i, generate_series(1, CASE WHEN many THEN 1 + (random() * 1.4)::int ELSE 1 END) v;
+    PERFORM kanon_create_publication('judged', 'people', '{a,b}', k, options || jsonb_build_object('keep', ARRAY['tag', 'ill'], 'allow_identifying', ARRAY['tag'], 'min_rows', 0)
+        || CASE WHEN l > 0 THEN jsonb_build_object('privacy', CASE WHEN many THEN ARRAY[kanon_distinct_l('ill', l), kanon_subject('id')] ELSE ARRAY[kanon_distinct_l('ill', l)] END) ELSE '{}' END,
+        solver, key => 'id', protect_successive => true);
+    INSERT INTO seen SELECT 1, p.tag, concat_ws('|', coalesce(p.a::text, '*'), coalesce(p.b::text, '*')), p.ill FROM judged p;
+    FOR night_ IN 2..nights LOOP
+        n := 1 + (random() * 8)::int;
+        DELETE FROM people WHERE id IN (SELECT id FROM people ORDER BY CASE WHEN n % 2 = 0 THEN a END, random() LIMIT n);
+        INSERT INTO people SELECT i, 't' || i || '.1', (random() * 2.5)::int, (random() * 2.2)::int, 'i' || (random() * 4)::int FROM generate_series(1, 100) i
+        WHERE random() < 0.02 * n AND i NOT IN (SELECT id FROM people);
+        INSERT INTO people SELECT 1000 * night_ + i, 't' || 1000 * night_ + i || '.1', 1, (random() * 0.6)::int, 'i' || (random() * 4)::int FROM generate_series(1, n) i;
+        UPDATE people SET a = (a + 1) % 3 WHERE id IN (SELECT id FROM people ORDER BY CASE WHEN n % 3 = 0 THEN b END, random() LIMIT n);
+        UPDATE people SET ill = 'i' || (random() * 4)::int WHERE id IN (SELECT id FROM people ORDER BY CASE WHEN n % 3 > 0 THEN a END, random() LIMIT n);
+        IF many THEN
+            INSERT INTO people SELECT id, 't' || id || '.' || night_ * 10, a, b, ill FROM people WHERE tag LIKE '%.1' AND random() < 0.05 * n;
+        END IF;
+        SELECT * INTO r FROM kanon_refresh('judged');
+        IF r.status = 'failed' THEN
+            failed := concat_ws(' ', failed, night_, r.error, r.message);
+            CONTINUE;
+        END IF;
+        held := held + r.held_persons;
+        INSERT INTO seen SELECT night_, p.tag, concat_ws('|', coalesce(p.a::text, '*'), coalesce(p.b::text, '*')), p.ill FROM judged p;
+        CREATE TEMP TABLE told AS
+        SELECT f.tag, split_part(substr(f.tag, 2), '.', 1) AS person, string_agg(f.state, ',' ORDER BY f.night) AS history FROM (
+            SELECT x.tag, x.night, coalesce(x.class, '-') || CASE WHEN x.ill <> (SELECT y.ill FROM seen y WHERE y.tag = x.tag AND y.night < x.night ORDER BY y.night DESC LIMIT 1) THEN '!' ELSE '' END AS state
+            FROM (SELECT t.tag, g AS night, s.class, s.ill FROM (SELECT DISTINCT tag FROM seen) t CROSS JOIN generate_series(1, night_) g LEFT JOIN seen s ON s.night = g AND s.tag = t.tag) x) f GROUP BY f.tag;
+        below := below + (SELECT count(*) FROM (SELECT FROM told GROUP BY history HAVING count(DISTINCT person) < k) h);
+        broken := broken + (SELECT count(*) FROM (SELECT FROM told JOIN seen USING (tag) GROUP BY history, night HAVING count(DISTINCT ill) < l) h);
+        DROP TABLE told;
+    END LOOP;
+    told := (SELECT count(*) FROM (SELECT night, tag FROM seen s WHERE night > 1 AND (SELECT concat(p.class, p.ill) FROM seen p WHERE p.tag = s.tag AND p.night = s.night - 1) IS DISTINCT FROM concat(class, ill)) c);
+    shown := told > 10;
+    waited := held > 0;
+    PERFORM kanon_drop_publication('judged');
+END $$;
+CREATE TABLE levels AS SELECT i AS v, i / 2 AS half, 0 AS top FROM generate_series(0, 3) i;
+\set h '{"hierarchies": {"a": "histories_test.levels", "b": "histories_test.levels"}}'
+SET client_min_messages = warning;
+SELECT * FROM judge(0.1, 10, 3, 'pattern_guided', '{}');
+SELECT * FROM judge(0.32, 6, 3, 'pattern_guided', '{"residual": "drop", "method": "improve"}', l => 2);
+SELECT * FROM judge(0.5, 6, 3, 'pattern_guided', '{"mark": true}', many => true);
+SELECT * FROM judge(0.6, 5, 3, 'pattern_guided', '{"residual": "drop"}', many => true, l => 2);
+SELECT * FROM judge(0.16, 6, 3, 'cluster', '{}', l => 2);
+SELECT * FROM judge(0.17, 6, 3, 'full_domain', :'h'::jsonb || '{"suppression_limit": 0.1}');
+SELECT * FROM judge(0.19, 6, 2, 'subtree', :'h');
+SELECT * FROM judge(0.22, 6, 3, 'pattern_clustering', '{"method": "greedy", "patterns": ["-*", "*-", "-*", "**", "*-"]}');
+SELECT * FROM judge(0.63, 8, 3, 'pattern_guided', '{"max_held": 2}', many => true);
+SELECT * FROM judge(0.64, 7, 3, 'pattern_guided', '{"max_held": 2, "residual": "drop"}', l => 2);
+
 SET client_min_messages = warning;
 DROP SCHEMA histories_test CASCADE;

@@ -167,7 +167,7 @@ SELECT kanon_drop_publication('lasting');
 CREATE TABLE moving AS SELECT i AS id, i % 4 AS a, 'mail' || i % 30 AS email FROM generate_series(1, 40) i;
 SELECT kanon_create_publication('protected', 'moving', '{a}', 5, '{"keep": ["email"], "mask": {"email": {"partial": [1, 1]}}, "residual": "drop"}', key => 'id', protect_successive => true);
 UPDATE moving SET a = (a + 1) % 4 WHERE id % 7 = 0;
-SELECT status, row_count, suppressed_later FROM kanon_refresh('protected');
+SELECT status, row_count, held_persons FROM kanon_refresh('protected');
 SELECT kanon_drop_publication('protected');
 -- at least k rows have the bound that a quantile is, however few they are in all
 CREATE TABLE incomes AS SELECT i % 2 AS a, i AS income, i::numeric AS wage FROM generate_series(1, 60) i UNION ALL SELECT 0, NULL, NULL FROM generate_series(1, 40);

@@ -16,7 +16,7 @@ BEGIN
                    num_nulls(age, zip, sex) AS lost, num_nonnulls(age, zip, sex) = 0 AS blank FROM %s GROUP BY 1, 2, 3, 4 $f$,
                    CASE WHEN with_mark THEN 'kanon_pattern' ELSE 'NULL' END, view);
     RETURN QUERY
-    SELECT f.figure, f.recorded::text, f.seen::text FROM kanon_usefulness u CROSS JOIN LATERAL (VALUES
+    SELECT f.figure, f.recorded::text, f.seen::text FROM (SELECT u.*, (SELECT held_persons > 0 FROM kanon_releases WHERE status = 'current') AS held FROM kanon_usefulness u) u CROSS JOIN LATERAL (VALUES
         ('rows', u.row_count - u.dropped_rows, (SELECT sum(n) FROM seen)::numeric),
         ('suppressed cells', u.suppressed_cells, (SELECT sum(n * lost) FROM seen)),
         ('suppressed share', round(u.suppressed_share::numeric, 6), (SELECT round(sum(n * lost) / (3 * sum(n)), 6) FROM seen)),
@@ -27,7 +27,7 @@ BEGIN
         ('average class', round(u.class_avg::numeric, 6), (SELECT round(avg(n), 6) FROM seen)),
         ('discernibility', u.discernibility::numeric, (SELECT sum(CASE WHEN blank THEN n * u.row_count ELSE n * n END) FROM seen)
             + u.dropped_rows * u.row_count),
-        ('dropped rows', u.dropped_rows, (SELECT count(*) FROM visits) - (SELECT sum(n) FROM seen)),
+        ('dropped rows', u.dropped_rows, (CASE WHEN u.held THEN u.row_count ELSE (SELECT count(*) FROM visits) END) - (SELECT sum(n) FROM seen)),
         ('sum of classes', (SELECT sum(c.row_count) FROM kanon_equivalence_classes c WHERE c.run = last), (SELECT sum(n) FROM seen)),
         ('classes alike', (SELECT count(*) FROM kanon_equivalence_classes c JOIN seen s ON (c.shown ->> 'age')::int IS NOT DISTINCT FROM s.age
             AND (c.shown ->> 'zip')::int IS NOT DISTINCT FROM s.zip AND (c.shown ->> 'sex')::int IS NOT DISTINCT FROM s.sex
@@ -56,7 +56,7 @@ BEGIN
     PERFORM kanon_create_publication('p', 'visits', '{age,zip,sex}', 5, options, keep_releases => 3, stable => stable, key => key,
         protect_successive => protect);
     FOR r IN 1..3 LOOP
-        SELECT suppressed_later INTO later FROM kanon_releases WHERE status = 'current';
+        SELECT held_persons INTO later FROM kanon_releases WHERE status = 'current';
         RETURN QUERY SELECT r, later > 0, d.* FROM (SELECT) one LEFT JOIN differences('p', options ? 'mark') d ON true;
         DELETE FROM visits WHERE id % 50 = r;
         UPDATE visits SET zip = (zip + r) % 11, age = (age + 1) % 23 WHERE id % 29 = r;
@@ -89,7 +89,7 @@ SELECT kanon_create_publication('q', 'moved', '{a,b}', 3, '{"keep": ["diagnosis"
     keep_releases => 2, key => 'id', protect_successive => true);
 UPDATE moved SET a = 2 WHERE id <= 2;
 UPDATE moved SET a = 30, b = 2, diagnosis = 'd9' WHERE id = 9;
-SELECT status, k, row_count, suppressed_later FROM kanon_refresh('q');
+SELECT status, k, row_count, held_persons FROM kanon_refresh('q');
 SELECT recorded();
 SELECT kanon_pattern, a, b, string_agg(diagnosis, ' ' ORDER BY diagnosis) FROM q GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT class, array_agg(key ORDER BY key) FROM q_persons_2 GROUP BY 1 ORDER BY 1;

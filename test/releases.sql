@@ -197,7 +197,7 @@ BEGIN
         protect_successive => protect, key => CASE WHEN by_key THEN 'id'::name END);
     FOR r IN 1..3 LOOP
         SELECT s.rows, s.sum INTO n, sum FROM checksum('pub', '{age,zip,job}', options::text ~ 'improve') s;
-        SELECT l.cost::text, l.suppressed_later INTO lost, later FROM kanon_releases l WHERE status = 'current';
+        SELECT l.cost::text, l.held_persons INTO lost, later FROM kanon_releases l WHERE status = 'current';
         INSERT INTO releases SELECT max(place) + 1, concat_ws(' ', 'publication', solver, CASE WHEN stable THEN 'stable' END,
             CASE WHEN protect THEN 'protected' END, CASE WHEN by_key THEN 'key' END, options, 'release', r), n, NULL, sum FROM releases;
         DELETE FROM visits WHERE h(id, 100 + r, 9) = 3;

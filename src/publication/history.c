@@ -25,12 +25,12 @@ release_status_name(ReleaseStatus status)
 static void
 add_columns(Oid history)
 {
-	static const char *const names[] = {"smallest_difference"};
+	static const char *const names[] = {"held_persons pg_catalog.int8", "held_oldest pg_catalog.int8",
+										"smallest_difference pg_catalog.int8", "rows pg_catalog.regclass"};
 
 	for (int i = 0; i < lengthof(names) && OidIsValid(history); i++)
-		if (get_attnum(history, names[i]) == InvalidAttrNumber)
-			run_utility(
-				psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.int8", relation_name(history), names[i]));
+		if (get_attnum(history, pnstrdup(names[i], strcspn(names[i], " "))) == InvalidAttrNumber)
+			run_utility(psprintf("ALTER TABLE %s ADD COLUMN %s", relation_name(history), names[i]));
 }
 
 void
@@ -46,7 +46,8 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter(&p, INT8OID, Int64GetDatum(release->row_count), failed);
 	parameter(&p, INT8OID, Int64GetDatum(release->k), failed || release->k == 0);
 	parameter(&p, FLOAT8OID, Float8GetDatum(release->cost), failed);
-	parameter(&p, INT8OID, Int64GetDatum(release->suppressed_later), failed);
+	parameter(&p, INT8OID, Int64GetDatum(release->held_persons), failed);
+	parameter(&p, INT8OID, Int64GetDatum(release->held_oldest), failed);
 	parameter(&p, INT8OID, Int64GetDatum(release->difference), failed || release->difference == 0);
 	parameter_text(&p, release->error);
 	parameter_text(&p, release->message);
@@ -55,11 +56,13 @@ release_add(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->relation);
 	parameter_relation(&p, release->persons);
 	parameter_relation(&p, release->types);
+	parameter_relation(&p, release->rows);
 	add_columns(publication->history);
-	row_write("INSERT INTO %s (release, started, finished, status, row_count, k, cost, suppressed_later,"
-			  " smallest_difference, error, message, detail, hint, relation, persons, types)"
-			  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-			  publication->history, &p, SPI_OK_INSERT);
+	row_write(
+		"INSERT INTO %s (release, started, finished, status, row_count, k, cost, held_persons, held_oldest,"
+		" smallest_difference, error, message, detail, hint, relation, persons, types, rows)"
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+		publication->history, &p, SPI_OK_INSERT);
 }
 
 void
@@ -72,8 +75,11 @@ release_update(const KanonPublication *publication, const Release *release)
 	parameter_relation(&p, release->relation);
 	parameter_relation(&p, release->persons);
 	parameter_relation(&p, release->types);
-	row_write("UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5 WHERE release = $1",
-			  publication->history, &p, SPI_OK_UPDATE);
+	parameter_relation(&p, release->rows);
+	add_columns(publication->history);
+	row_write(
+		"UPDATE %s SET status = $2, relation = $3, persons = $4, types = $5, rows = $6 WHERE release = $1",
+		publication->history, &p, SPI_OK_UPDATE);
 }
 
 static int
@@ -116,7 +122,8 @@ read_release(const Row *row, void *arg)
 	release.finished = row_time(row, "finished");
 	release.row_count = row_int8(row, "row_count");
 	release.k = row_int8(row, "k");
-	release.suppressed_later = row_int8(row, "suppressed_later");
+	release.held_persons = row_int8(row, "held_persons");
+	release.held_oldest = row_int8(row, "held_oldest");
 	release.difference = row_int8(row, "smallest_difference");
 	release.error = row_text(row, "error");
 	release.message = row_text(row, "message");
@@ -125,6 +132,7 @@ read_release(const Row *row, void *arg)
 	release.relation = get_own_table(visit->publication, row, "relation");
 	release.persons = get_own_table(visit->publication, row, "persons");
 	release.types = get_own_table(visit->publication, row, "types");
+	release.rows = get_own_table(visit->publication, row, "rows");
 	for (int i = 0; status != NULL && i < lengthof(status_names); i++)
 		if (strcmp(status, status_names[i]) == 0)
 			release.status = (ReleaseStatus) i;

@@ -107,34 +107,26 @@ const Model *
 definition_options(const KanonPublication *publication)
 {
 	const Model *model = model_find(publication->solver);
-	Request request = {.k = publication->k, .stable = publication->stable};
+	Request request = {.k = publication->k, .stable = publication->stable || publication->protect_successive};
 
 	request_of_json(&request, model, publication->options);
 	return model;
 }
 
-void
-definition_check_stable(const KanonPublication *publication, const Model *model)
+/* Histories are of persons. */
+static void
+check_protection(const KanonPublication *publication)
 {
-	if (publication->stable && model->near == NULL)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
-						errdetail("%s", model->no_near),
-						errhint("stable => true needs classes: solver 'cluster', 'full_domain', "
-								"'pattern_clustering', 'pattern_guided' or 'subtree'.")));
-}
-
-void
-definition_check(const KanonPublication *publication)
-{
-	const Model *model = definition_options(publication);
-
-	definition_check_stable(publication, model);
 	if (publication->protect_successive && publication->key == NULL)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("protect_successive needs a key"),
 			 errhint("Name the column that says who a row is about: key => 'column'. It is not published.")));
+}
+
+static void
+check_key(const KanonPublication *publication, const Model *model)
+{
 	if (publication->key == NULL)
 		return;
 	if (!model_takes(model, OPTION_KEEP) || model->of_sets)
@@ -149,6 +141,28 @@ definition_check(const KanonPublication *publication)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("the key column \"%s\" would be published", publication->key),
 						errhint("The key says who a row is about: take it out of the other lists.")));
+}
+
+void
+definition_check_stable(const KanonPublication *publication, const Model *model)
+{
+	check_protection(publication);
+	if ((publication->stable || publication->protect_successive) && model->near == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("solver \"%s\" cannot stay near the release before", publication->solver),
+						errdetail("%s", model->no_near),
+						errhint("stable => true needs classes: solver 'cluster', 'full_domain', "
+								"'pattern_clustering', 'pattern_guided' or 'subtree'.")));
+}
+
+void
+definition_check(const KanonPublication *publication)
+{
+	const Model *model = definition_options(publication);
+
+	check_protection(publication);
+	check_key(publication, model);
+	definition_check_stable(publication, model);
 }
 
 void
@@ -286,6 +300,7 @@ kanon_drop_publication(PG_FUNCTION_ARGS)
 		drop_relation("TABLE", release->relation);
 		drop_relation("TABLE", release->persons);
 		drop_relation("TABLE", release->types);
+		drop_relation("TABLE", release->rows);
 	}
 	drop_relation("VIEW", publication->source);
 	drop_relation("TABLE", publication->history);

@@ -64,15 +64,17 @@ typedef struct Release
 	int64 row_count;
 	int64 k; /* reached; 0: no class shows anything */
 	double cost;
-	int64 suppressed_later; /* rows suppressed to protect successive releases */
-	int64 difference;       /* the smallest from the release before; 0: none */
-	char *error;            /* SQLSTATE, or NULL */
-	char *message;          /* what it says, without values */
+	int64 held_persons; /* held back, or waiting, as they would be alone */
+	int64 held_oldest;  /* releases for which somebody has been */
+	int64 difference;   /* the smallest from the release before; 0: none */
+	char *error;        /* SQLSTATE, or NULL */
+	char *message;      /* what it says, without values */
 	char *detail;
 	char *hint;
 	Oid relation; /* InvalidOid: dropped, or failed */
 	Oid persons;
 	Oid types;
+	Oid rows; /* as published last, with their histories */
 } Release;
 
 /* ---- state.c: definitions and histories ---- */

@@ -18,6 +18,7 @@
 #include "host/settings.h"
 #include "write/verify.h"
 #include "run/args.h"
+#include "run/histories.h"
 #include "run/run.h"
 #include "publication/publication.h"
 
@@ -43,15 +44,17 @@ typedef struct Drop
 {
 	const KanonPublication *publication;
 	Release *release;
+	bool rows_alone;
 } Drop;
 
 static void
 drop_tables(void *arg)
 {
 	Drop *drop = arg;
-	Oid tables[] = {drop->release->relation, drop->release->persons, drop->release->types};
+	Oid tables[] = {drop->release->rows, drop->release->relation, drop->release->persons,
+					drop->release->types};
 
-	for (int i = 0; i < lengthof(tables); i++)
+	for (int i = 0; i < (drop->rows_alone ? 1 : lengthof(tables)); i++)
 	{
 		/* what is somebody else's is not locked */
 		if (!publication_owns(drop->publication, tables[i], RELKIND_RELATION))
@@ -75,10 +78,20 @@ drop_old(const KanonPublication *publication, List *releases)
 	{
 		Drop drop = {.publication = publication, .release = list_nth(releases, i)};
 
-		if (++kept <= Max(publication->keep_releases, 1) || attempt(drop_tables, &drop) != NULL)
+		/* of histories the last table has all */
+		drop.rows_alone = ++kept <= Max(publication->keep_releases, 1);
+		if ((drop.rows_alone && (kept == 1 || !OidIsValid(drop.release->rows))) ||
+			attempt(drop_tables, &drop) != NULL)
 			continue;
+		drop.release->rows = InvalidOid;
+		if (drop.rows_alone)
+		{
+			release_update(publication, drop.release);
+			continue;
+		}
 		drop.release->status = RELEASE_DROPPED;
-		drop.release->relation = drop.release->persons = drop.release->types = InvalidOid;
+		drop.release->relation = drop.release->persons = drop.release->types = drop.release->rows =
+			InvalidOid;
 		release_update(publication, drop.release);
 	}
 }
@@ -127,14 +140,13 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 {
 	const Release *before = release_current(releases);
 	const Model *model = model_find(publication->solver);
-	ListCell *lc;
 	char *bare;
 
 	/* the definition is its owner's, who may have written into it */
 	definition_check_stable(publication, model);
 	memset(request, 0, sizeof(*request));
 	request->k = publication->k;
-	request->stable = publication->stable;
+	request->stable = publication->stable || publication->protect_successive;
 	request_of_json(request, model,
 					relations_followed(publication->options, publication->relations, publication->owner));
 	request->caller = publication->caller;
@@ -145,16 +157,15 @@ fill_request(const KanonPublication *publication, const Release *release, List *
 	request->mask_key = publication->mask_key;
 	if (publication->key != NULL)
 		request->persons = table_name(publication, release, "persons", &bare);
-	request->protect = publication->protect_successive;
-	foreach (lc, releases)
+	if (publication->protect_successive)
 	{
-		const Release *earlier = lfirst(lc);
-
-		if (OidIsValid(earlier->persons))
-			request->earlier = lappend_oid(request->earlier, earlier->persons);
+		request->histories = palloc0(sizeof(Histories));
+		request->histories->before = before != NULL ? before->rows : InvalidOid;
+		request->histories->after = table_name(publication, release, "rows", &bare);
+		request->histories->release = release->number;
 	}
 	request->like = before != NULL ? before->relation : InvalidOid;
-	if (publication->stable)
+	if (request->stable)
 	{
 		request->types = table_name(publication, release, "types", &bare);
 		request->previous = before != NULL ? before->types : InvalidOid;
@@ -184,9 +195,14 @@ release_make(KanonPublication *publication, Release *release, List *releases)
 	run = run_request(&request);
 	release->relation = run->target->relid;
 	release->cost = run->report.cost;
-	release->suppressed_later = run->suppressed_later;
 	release->persons = request.persons != NULL ? relation_of(request.persons) : InvalidOid;
 	release->types = request.types != NULL ? relation_of(request.types) : InvalidOid;
+	if (request.histories != NULL)
+	{
+		release->rows = relation_of(request.histories->after);
+		release->held_persons = request.histories->persons;
+		release->held_oldest = request.histories->oldest;
+	}
 	CommandCounterIncrement();
 	keep_private(release->relation);
 	if (FAULT(release_changed))
@@ -209,6 +225,8 @@ release_make(KanonPublication *publication, Release *release, List *releases)
 	limits_check(run, release, before);
 	release->difference = before != NULL ? release_difference(publication, before, release) : 0;
 	run_end(run);
+	if (request.histories != NULL)
+		UnregisterSnapshot(request.histories->snapshot);
 	counting_end(nest);
 }
 
@@ -380,7 +398,7 @@ put_release(Lines *lines, const KanonPublication *publication, const Release *re
 	line_int8(lines, release->row_count, made);
 	line_int8(lines, release->k, made && release->k > 0);
 	line_float8(lines, release->cost, made);
-	line_int8(lines, release->suppressed_later, made);
+	line_int8(lines, release->held_persons, made);
 	line_text(lines, made ? NULL : release->error);
 	line_text(lines, release->message);
 	line_end(lines);

@@ -353,8 +353,9 @@ publication_create_tables(KanonPublication *publication, const char *name, Oid n
 		"CREATE TABLE %s (release pg_catalog.int8 NOT NULL, started pg_catalog.timestamptz NOT NULL,"
 		" finished pg_catalog.timestamptz NOT NULL, status pg_catalog.text NOT NULL,"
 		" row_count pg_catalog.int8, k pg_catalog.int8, cost pg_catalog.float8,"
-		" suppressed_later pg_catalog.int8, smallest_difference pg_catalog.int8, error pg_catalog.text, message pg_catalog.text,"
-		" detail pg_catalog.text, hint pg_catalog.text, relation pg_catalog.regclass, persons pg_catalog.regclass, types pg_catalog.regclass)",
+		" held_persons pg_catalog.int8, held_oldest pg_catalog.int8, smallest_difference pg_catalog.int8, error pg_catalog.text, message pg_catalog.text,"
+		" detail pg_catalog.text, hint pg_catalog.text, relation pg_catalog.regclass, persons pg_catalog.regclass, types pg_catalog.regclass,"
+		" rows pg_catalog.regclass)",
 		qualified));
 	publication->history = get_relname_relid(bare, namespace);
 	keep_private(publication->history);

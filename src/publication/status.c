@@ -77,7 +77,8 @@ put_release(const Release *release, void *arg)
 	line_int8(lines, release->row_count, made);
 	line_int8(lines, release->k, made && release->k > 0);
 	line_float8(lines, release->cost, made);
-	line_int8(lines, release->suppressed_later, made);
+	line_int8(lines, release->held_persons, made);
+	line_int8(lines, release->held_oldest, made);
 	line_int8(lines, release->difference, made && release->difference > 0);
 	line_text(lines, release->error);
 	line_text(lines, release->message);
@@ -217,6 +218,8 @@ put_status(Lines *lines, const KanonPublication *publication, const Interval *li
 	line_text(lines, tail.failures > 0 && all ? tail.error : NULL);
 	line_value(lines, allowed_to_identify(publication), all);
 	line_int8(lines, tail.difference, tail.difference > 0 && all);
+	line_int8(lines, current != NULL ? current->held_persons : 0, current != NULL && all);
+	line_int8(lines, current != NULL ? current->held_oldest : 0, current != NULL && all);
 	line_end(lines);
 }
 

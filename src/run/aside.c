@@ -3,6 +3,7 @@
  */
 #include "compat.h"
 #include "run/aside.h"
+#include "run/histories.h"
 #include "host/citus.h"
 #include "host/settings.h"
 #include "read/grouping.h"
@@ -76,6 +77,12 @@ set_rows_aside(Run *run)
 {
 	Oid before = table_before(run);
 
+	if (run->request->histories != NULL)
+	{
+		histories_stage(run);
+		run->target->kind = spread_kind(run->source, before);
+		return;
+	}
 	if (run->request->model->steps != NULL)
 	{
 		if (kanon_distribute != DISTRIBUTE_OFF && citus_reads(run->source->relid))

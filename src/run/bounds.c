@@ -44,3 +44,12 @@ check_max_suppressed(Request *request, Datum value)
 {
 	check_share(request->max_suppressed, "max_suppressed");
 }
+
+void
+take_max_held(Request *request, Datum value)
+{
+	request->max_held = DatumGetInt64(value);
+	if (request->max_held < 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_held must be at least 1"),
+						errhint(MAX_HELD_HINT)));
+}

@@ -223,6 +223,7 @@ static const OptionKind kinds[OPTIONS] = {
 	[OPTION_MAX_GCP] = {"max_gcp", FLOAT8OID, NULL, NULL, false, FIELD(max_gcp), check_max_gcp},
 	[OPTION_MAX_SUPPRESSED] = {"max_suppressed", FLOAT8OID, NULL, NULL, false, FIELD(max_suppressed),
 							   check_max_suppressed},
+	[OPTION_MAX_HELD] = {"max_held", INT8OID, NULL, NULL, false, 0, take_max_held},
 };
 
 int

@@ -70,6 +70,7 @@ typedef enum Option
 	OPTION_MAX_ROW_CHANGE,
 	OPTION_MAX_GCP,
 	OPTION_MAX_SUPPRESSED,
+	OPTION_MAX_HELD,
 	OPTIONS
 } Option;
 
@@ -79,7 +80,8 @@ typedef uint64 OptionSet;
 #define TAKES(option) (UINT64CONST(1) << OPTION_##option)
 
 /* No function has these, and no run looks at them. */
-#define OF_PUBLICATIONS (TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED))
+#define OF_PUBLICATIONS \
+	(TAKES(MIN_ROWS) | TAKES(MAX_ROW_CHANGE) | TAKES(MAX_GCP) | TAKES(MAX_SUPPRESSED) | TAKES(MAX_HELD))
 
 /* What all models have but those without classes. */
 #define TAKES_COMMON                                                                                \
@@ -167,14 +169,13 @@ struct Request
 	const char *sensitive_target; /* NULL: nothing is written */
 
 	/* of successive releases; names of tables that the run makes are quoted and qualified */
-	char *key;           /* the column that says who a row is about: read, not published; or NULL */
-	const char *persons; /* with a key: who is in which class */
-	bool protect;        /* with a key: k holds together with releases before */
-	List *earlier;       /* OIDs of their tables of persons */
-	bool stable;         /* it is to stay near the release before: */
-	const char *types;   /* which row type is in which class; NULL: nobody asks */
-	Oid like;            /* a table of the release before: this one is of the same kind; or InvalidOid */
-	Oid previous;        /* types of the release before, or InvalidOid */
+	char *key;                   /* the column that says who a row is about: read, not published; or NULL */
+	const char *persons;         /* with a key: who is in which class */
+	struct Histories *histories; /* with a key: k holds over all releases (histories.h); or NULL */
+	bool stable;                 /* it is to stay near the release before: */
+	const char *types;           /* which row type is in which class; NULL: nobody asks */
+	Oid like;     /* a table of the release before: this one is of the same kind; or InvalidOid */
+	Oid previous; /* types of the release before, or InvalidOid */
 
 	/* options; NULL and so on where none was given and the model has no default */
 	char *method;
@@ -227,6 +228,7 @@ struct Request
 	double max_row_change; /* shares; INFINITY: not given */
 	double max_gcp;
 	double max_suppressed;
+	int64 max_held; /* releases; 0: not given */
 
 	/* by the model's check */
 	const char *recorded_method; /* what the record calls it, when not by `method` */

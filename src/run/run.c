@@ -16,6 +16,7 @@
 #include "write/write.h"
 #include "run/args.h"
 #include "run/aside.h"
+#include "run/histories.h"
 #include "run/identifiers.h"
 #include "run/parted.h"
 #include "run/stable.h"
@@ -29,6 +30,7 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -349,6 +351,9 @@ write_target(Run *run)
 	written = run->staged != NULL
 				  ? successive_write(run)
 				  : target_write(run->target, run->types, &run->problem, &run->release, run->border);
+	if (written != expected && run->staged != NULL)
+		raise_unsafe(psprintf("It was written from " INT64_FORMAT " rows instead of " INT64_FORMAT ".",
+							  written, expected));
 	if (written != expected)
 		elog(ERROR, "wrote " INT64_FORMAT " rows instead of " INT64_FORMAT, written, expected);
 }
@@ -436,7 +441,7 @@ begin(Request *request, bool whole)
 	steps->beside(run);
 	/* younger than these locks, too: a load may have emptied one of them first */
 	PopActiveSnapshot();
-	PushActiveSnapshot(GetTransactionSnapshot());
+	histories_snapshot(request);
 	steps->set_up(run);
 	if (request->target != NULL)
 	{
@@ -514,27 +519,85 @@ run_forget(Run *run)
 	memset(&run->report, 0, sizeof(run->report));
 }
 
+static void
+tell_solved(Run *run)
+{
+	if (run->request->model->solved != NULL)
+		run->request->model->solved(run);
+	notice_stopped(run);
+	notice_dropped(run);
+}
+
+static Run *
+solved(Request *request)
+{
+	Run *run = begin(request, true);
+
+	run_solve(run);
+	tell_solved(run);
+	return run;
+}
+
+/* What was held back may be published, with everybody who is to be: solved, and nobody is alone. */
+static bool
+try_protected(Run *run)
+{
+	if (!run_solve_changed(run))
+	{
+		/* (nobody else can be held back: that is raised) */
+		if (!histories_hold_all(run))
+			run_solve(run);
+		run_utility(psprintf("DROP TABLE %s", run->target->building));
+		return false;
+	}
+	run->record.solve_ms = lap_ms(&run->clock);
+	tell_solved(run);
+	return successive_protect(run);
+}
+
+/* Again and again; what there is to notice was said at first. */
+static Run *
+solved_protected(Request *request)
+{
+	Run *run = begin(request, true);
+	int nest = -1;
+
+	while (!try_protected(run))
+	{
+		run_end(run);
+		if (nest < 0)
+		{
+			nest = NewGUCNestLevel();
+			(void) set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
+		}
+		run = begin(request, true);
+	}
+	if (nest >= 0)
+		AtEOXact_GUC(true, nest);
+	return run;
+}
+
 Run *
 run_request(Request *request)
 {
 	const Steps *steps = steps_of(request);
-	Run *run = begin(request, true);
+	Run *run = request->histories != NULL ? solved_protected(request) : solved(request);
 
-	run_solve(run);
-	if (request->model->solved != NULL)
-		request->model->solved(run);
-	notice_stopped(run);
-	notice_dropped(run);
 	if (run->target == NULL)
 		return run;
 	steps->write(run);
 	target_distribute(run->target);
 	source_unstage(run->source);
+	if (request->histories != NULL)
+		histories_unstage(run);
 	run->record.write_ms = lap_ms(&run->clock);
 	CommandCounterIncrement();
 	/* checked as it stands there; only then does it take an older table's place */
 	steps->verify(run);
 	masks_verify(run->target, run->columns);
+	if (request->histories != NULL)
+		histories_verify(run);
 	target_install(run->target, run->columns);
 	run->record.verify_ms = lap_ms(&run->clock);
 	run->record.target_oid = run->target->relid;

@@ -56,7 +56,6 @@ struct Run
 	ArrayType *may_name;        /* kept columns that are called like names of persons; NULL: there are none */
 	bool near;                  /* it has stayed near the release before: of all others nothing is known */
 	const double *metric_bound; /* of a lattice whose best node is not proven; NULL: no such */
-	int64 suppressed_later;     /* rows taken from their classes to protect successive releases */
 
 	int64 number;                     /* of the run, once its classes are recorded */
 	bool whole;                       /* it goes through all steps */

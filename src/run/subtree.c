@@ -76,9 +76,8 @@ set_up(Run *run)
 	KanonSubtreeOptions *options = run->request->own;
 
 	run->problem.subtree = options;
-	/* no row is left over, unless persons of earlier releases are to be protected */
-	if (!run->request->protect)
-		run->problem.residual = KANON_RESIDUAL_ERROR;
+	/* no row is left over */
+	run->problem.residual = KANON_RESIDUAL_ERROR;
 	if (run->class_column != NULL &&
 		(options->method == KANON_SUBTREE_TOP_DOWN || options->method == KANON_SUBTREE_TDS))
 		options->class_column = class_among_extra(run->source, run->class_column);

@@ -7,12 +7,24 @@
 
 #include "run/run.h"
 
-/*
- * Before the target is written: puts the rows with their key beside it, protects the
- * persons of earlier releases, and notes who is in which class.  The run's release
- * and measures are those of what will be published.
- */
+/* Puts the rows of the release with their key beside the target. */
+extern void successive_stage(Run *run);
+
+/* The same, and nobody's history is that of too few; false: others are held back now, and what was made is gone. */
+extern bool successive_protect(Run *run);
+
+/* Before the target is written: notes who is in which class. */
 extern void successive_settle(Run *run);
+
+/* "a, b": what tells classes apart, as readers see them. */
+extern char *class_columns(const Run *run);
+
+/*
+ * The classes of the release that readers cannot tell apart, under one number: (number in the release, class,
+ * hash of what it shows).  What shows nothing has a class below 0.
+ */
+extern char *class_looks(const Run *run);
+pg_noreturn extern void raise_null_keys(const char *key);
 
 /* Writes the target from there; returns how many rows. */
 extern int64 successive_write(Run *run);

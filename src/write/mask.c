@@ -615,14 +615,3 @@ masks_verify(const Target *target, const Source *source)
 								  source->kept[i].name));
 	}
 }
-
-void
-masks_recount(const Target *target, const Source *source)
-{
-	if (!masks_any(source))
-		return;
-	find_sums(target, source);
-	for (int i = 0; i < source->nkept; i++)
-		if (source->kept[i].mask != NULL)
-			source->kept[i].mask->sum = source->kept[i].mask->found;
-}

@@ -165,9 +165,6 @@ extern const RowsBeside *masks_beside(const Source *source);
 /* Raises unless the target has just these masked values; it is read, unless it was with masks_beside. */
 extern void masks_verify(const Target *target, const Source *source);
 
-/* Rows were taken out of a target that was verified: those that it has are those that were masked. */
-extern void masks_recount(const Target *target, const Source *source);
-
 /* ---- mask_key.c: by a key ---- */
 
 /* Of values of that column, when the keys are drawn. */

@@ -35,7 +35,8 @@
 	X(target_replaced)  /* the table to be replaced is another one meanwhile */     \
 	X(groups_reversed)  /* groups of two tables are written last to first */        \
 	/* publications */                                                              \
-	X(staged_twice)     /* rows are staged twice */                                 \
+	X(nobody_held)      /* persons who are alone are not held back */               \
+	X(history_moved)    /* the first row has another row's history */               \
 	X(staged_limited)   /* the target has a constraint when rows come from there */ \
 	X(release_changed)  /* a release loses a row after it was verified */           \
 	X(release_moved)    /* or its first row shows in a column what its last does */ \

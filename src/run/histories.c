@@ -1,0 +1,522 @@
+/*
+ * histories.c: the private copy of the source that a protected publication solves.
+ *
+ * Persons are numbered, so that later queries ask nothing of the key's type.  A row of the source that is as
+ * it was published last keeps its number, and so does the one row of a person that has changed.  What else is
+ * in the source is new, what else was published has ended.  A unit is what is held back as one: a row, or all
+ * that has changed of a person (below 0), as nobody can say which row became which.
+ */
+#include "compat.h"
+#include "run/histories.h"
+#include "host/catalog.h"
+#include "host/citus.h"
+#include "host/gate.h"
+#include "host/random.h"
+#include "host/settings.h"
+#include "run/successive.h"
+#include "write/bulk.h"
+
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/varlena.h"
+
+uint64
+history_sql(const char *format, ...)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (;;)
+	{
+		va_list args;
+		int more;
+
+		va_start(args, format);
+		more = appendStringInfoVA(&sql, format, args);
+		va_end(args);
+		if (more == 0)
+			return gate_execute(sql.data, false, 0);
+		enlargeStringInfo(&sql, more);
+	}
+}
+
+char *
+history_text(const SourceColumn *columns, int n, const char *of)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&list, "%s%s.%s", i > 0 ? ", " : "", of, columns[i].quoted);
+	return n == 0 ? "''::pg_catalog.text" : psprintf("CAST(ROW(%s) AS pg_catalog.text)", list.data);
+}
+
+char *
+history_kept(const Source *source)
+{
+	return psprintf("CASE WHEN b." HISTORY_GONE " THEN b." HISTORY_KEPT " ELSE pg_catalog.md5(%s) END",
+					history_text(source->kept, source->nkept, "b"));
+}
+
+/* ---- one snapshot ---- */
+
+void
+histories_snapshot(Request *request)
+{
+	Histories *histories = request->histories;
+
+	if (histories != NULL && histories->snapshot != NULL)
+	{
+		PushCopiedSnapshot(histories->snapshot);
+		UpdateActiveSnapshotCommandId();
+		return;
+	}
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (histories != NULL)
+		histories->snapshot = RegisterSnapshot(GetActiveSnapshot());
+}
+
+/* ---- the copy ---- */
+
+char *
+history_table(const Run *run, const char *what)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(run->request->histories));
+	char *name = quote_qualified_identifier(run->target->schema,
+											psprintf("kanon_%s_" UINT64_FORMAT, what, random_number()));
+
+	MemoryContextSwitchTo(old);
+	return name;
+}
+
+Oid
+history_oid(const char *name)
+{
+	return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))), NoLock,
+							false);
+}
+
+SourceColumn *
+history_columns(const Source *source, int *n)
+{
+	int all = source->ngrouped + source->nkept;
+	SourceColumn *columns = palloc(sizeof(SourceColumn) * (all + 1));
+
+	*n = 0;
+	for (int i = 0; i <= all; i++)
+	{
+		const SourceColumn *column =
+			i < source->ngrouped ? &source->qis[i] : &source->kept[i - source->ngrouped];
+		bool again = false;
+
+		/* staged, it has its number before the key */
+		if (i == all && strcmp(column->name, HISTORY_ROW) == 0)
+			column++;
+		for (int j = 0; j < *n && !again; j++)
+			again = strcmp(columns[j].name, column->name) == 0;
+		if (!again)
+			columns[(*n)++] = *column;
+	}
+	return columns;
+}
+
+typedef struct Copy
+{
+	BulkWriter *bulk;
+	int64 row;
+} Copy;
+
+static bool
+copy_row(void *arg, TupleTableSlot *slot)
+{
+	Copy *copy = arg;
+	TupleTableSlot *row = bulk_slot(copy->bulk);
+	int n = slot->tts_tupleDescriptor->natts;
+
+	memcpy(row->tts_values, slot->tts_values, sizeof(Datum) * n);
+	memcpy(row->tts_isnull, slot->tts_isnull, sizeof(bool) * n);
+	row->tts_values[n] = Int64GetDatum(++copy->row);
+	row->tts_isnull[n] = false;
+	bulk_put(copy->bulk);
+	return true;
+}
+
+static int64
+greatest(const Histories *histories, const char *column)
+{
+	bool isnull;
+	Datum value;
+
+	if (histories->before_name == NULL)
+		return 0;
+	history_sql("SELECT coalesce(pg_catalog.max(%s), 0::pg_catalog.int8) FROM %s", column,
+				histories->before_name);
+	value = gate_value(0, 1, INT8OID, &isnull);
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+/* The rows of the source under the run's snapshot, numbered after those that were there. */
+static char *
+copy_source(Run *run, const SourceColumn *columns, int n)
+{
+	const Source *source = run->source;
+	Histories *histories = run->request->histories;
+	char *name = history_table(run, "rows");
+	Copy copy = {.row = greatest(histories, HISTORY_ROW)};
+	Gate *gate = gate_create(source->name, source->relid, n);
+	Relation rel;
+
+	history_sql("CREATE TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW " FROM %s WITH NO DATA",
+				name, histories->columns, source->name);
+	keep_private(history_oid(name));
+	UpdateActiveSnapshotCommandId();
+	rel = table_open(history_oid(name), RowExclusiveLock);
+	copy.bulk = bulk_begin(rel);
+	gate_columns(gate, columns, n);
+	gate_select(gate, psprintf("SELECT %s FROM %s", histories->columns, source->name), true, copy_row, &copy);
+	(void) bulk_end(copy.bulk);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+	if (history_sql("SELECT 1 FROM %s AS r WHERE r.%s IS NULL LIMIT 1", name,
+					quote_identifier(run->request->key)) > 0)
+		raise_null_keys(run->request->key);
+	return name;
+}
+
+/* Raises where the rows of before have other columns: nobody's could be published again. */
+static void
+check_before(const Run *run, const SourceColumn *columns, int n)
+{
+	Oid before = run->request->histories->before;
+	Relation rel = table_open(before, AccessShareLock);
+	int there = 0;
+	bool same = true;
+
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
+		there += !TupleDescAttr(RelationGetDescr(rel), i)->attisdropped;
+	for (int i = 0; i < n && same; i++)
+	{
+		AttrNumber attnum = get_attnum(before, columns[i].name);
+		Form_pg_attribute attribute = attnum > 0 ? TupleDescAttr(RelationGetDescr(rel), attnum - 1) : NULL;
+
+		same = attribute != NULL && attribute->atttypid == columns[i].type &&
+			   attribute->atttypmod == columns[i].typmod && attribute->attcollation == columns[i].collation;
+	}
+	table_close(rel, NoLock);
+	if (!same || there != n + 9)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the rows that were published last have other columns than the publication now"),
+			 errdetail(
+				 "Whoever is held back is published as last time: with protect_successive the columns stay."),
+			 errhint("Create the publication anew; or begin new histories: protect_successive => false, a "
+					 "refresh, and protect_successive => true.")));
+}
+
+/* Persons by number, and the rows that are as they were published last. */
+static void
+match_rows(Run *run, const char *rows, const SourceColumn *columns, int n)
+{
+	Histories *histories = run->request->histories;
+	const char *key = quote_identifier(run->request->key);
+	const char *equal = key_equality(history_oid(rows), run->request->key);
+	StringInfoData own;
+
+	initStringInfo(&own);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&own, "s.%s, ", columns[i].quoted);
+	if (histories->before_name == NULL)
+	{
+		history_sql(
+			"CREATE TABLE %s AS SELECT %ss." HISTORY_ROW ", w.person AS " HISTORY_PERSON
+			", false AS " COPY_KNOWN ", false AS " COPY_CHANGED ", false AS " COPY_HELD ", s." HISTORY_ROW
+			" AS " COPY_UNIT " FROM %s AS s JOIN (SELECT k.key,"
+			" pg_catalog.row_number() OVER () AS person FROM (SELECT DISTINCT r.%s AS key FROM %s AS r) AS k)"
+			" AS w ON w.key %s s.%s",
+			histories->source, own.data, rows, key, rows, equal, key);
+		return;
+	}
+	history_sql(
+		"CREATE TABLE %s AS WITH known AS MATERIALIZED (SELECT b.%s AS key, pg_catalog.min(b." HISTORY_PERSON
+		") AS person FROM %s AS b GROUP BY b.%s),"
+		" who AS MATERIALIZED (SELECT k.key, coalesce(known.person, " INT64_FORMAT
+		" OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER ()) AS person"
+		" FROM (SELECT DISTINCT r.%s AS key FROM %s AS r) AS k LEFT JOIN known ON known.key %s k.key),"
+		" s AS MATERIALIZED (SELECT r.*, who.person AS kanon_who, pg_catalog.row_number() OVER (PARTITION BY who.person, %s"
+		" ORDER BY r." HISTORY_ROW
+		") AS kanon_nth, %s AS kanon_look FROM %s AS r JOIN who ON who.key %s r.%s),"
+		" b AS MATERIALIZED (SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_CLASS ", %s AS look,"
+		" pg_catalog.row_number() OVER (PARTITION BY b." HISTORY_PERSON ", %s ORDER BY b." HISTORY_CLASS
+		" IS NULL, b." HISTORY_ROW ") AS nth FROM %s AS b WHERE " HISTORY_LATEST " AND NOT b." HISTORY_GONE
+		")"
+		" SELECT %scoalesce(b." HISTORY_ROW ", s." HISTORY_ROW ") AS " HISTORY_ROW
+		", s.kanon_who AS " HISTORY_PERSON ", b." HISTORY_ROW " IS NOT NULL AS " COPY_KNOWN
+		", false AS " COPY_CHANGED ", false AS " COPY_HELD ", CASE WHEN b." HISTORY_CLASS
+		" IS NULL THEN b." HISTORY_ROW " END AS " COPY_UNIT " FROM s LEFT JOIN b ON b." HISTORY_PERSON EQ
+		"s.kanon_who AND b.look" EQ "s.kanon_look AND b.nth" EQ "s.kanon_nth",
+		histories->source, key, histories->before_name, key, greatest(histories, HISTORY_PERSON), key, rows,
+		equal, history_text(columns, n, "r"), history_text(columns, n, "r"), rows, equal, key,
+		history_text(columns, n, "b"), history_text(columns, n, "b"), histories->before_name, own.data);
+}
+
+/* Rows that were published and are not in the copy; those that are gone for good, too. */
+static void
+find_ended(const Histories *histories)
+{
+	history_sql("CREATE TABLE %s AS SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_GONE
+				", NULL::pg_catalog.int8 AS " COPY_UNIT " FROM %s AS b WHERE " HISTORY_LATEST
+				" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
+				histories->ended, histories->before_name, histories->source);
+}
+
+/* What is gone and has been followed by other rows of the person is over. */
+static void
+forget_followed(const Histories *histories)
+{
+	history_sql("DELETE FROM %s AS e USING %s AS b WHERE b." HISTORY_ROW EQ "e." HISTORY_ROW
+				" AND " HISTORY_LATEST " AND b." HISTORY_GONE " AND b." HISTORY_KEPT " IS NULL",
+				histories->ended, histories->before_name);
+}
+
+/*
+ * Rows of a person that have moved, or come back: those of which the same is kept (of `same`), and then the one
+ * that ended and the one that is in its place.  Nobody can say more of several.
+ */
+static void
+pair_rows(const Run *run, bool same)
+{
+	const Histories *histories = run->request->histories;
+	const Source *source = run->source;
+
+	history_sql(
+		"WITH e AS (SELECT e.*, pg_catalog.row_number() OVER (PARTITION BY e.person, e.kept ORDER BY e.gone, e.nr) AS nth,"
+		" pg_catalog.count(*) OVER (PARTITION BY e.person) AS n FROM (SELECT b." HISTORY_PERSON
+		" AS person, b." HISTORY_ROW " AS nr, b." HISTORY_GONE
+		" AS gone, %s AS kept FROM %s AS e JOIN %s AS b ON b." HISTORY_ROW EQ "e." HISTORY_ROW
+		" WHERE " HISTORY_LATEST ") AS e),"
+		" n AS (SELECT n.*, pg_catalog.row_number() OVER (PARTITION BY n.person, n.kept ORDER BY n.nr) AS nth,"
+		" pg_catalog.count(*) OVER (PARTITION BY n.person) AS n FROM (SELECT s." HISTORY_PERSON
+		" AS person, s." HISTORY_ROW " AS nr, pg_catalog.md5(%s) AS kept FROM %s AS s WHERE NOT s." COPY_KNOWN
+		") AS n)"
+		" UPDATE %s AS s SET " HISTORY_ROW " = e.nr, " COPY_KNOWN " = true, " COPY_UNIT
+		" = e.nr, " COPY_CHANGED " = e.kept IS DISTINCT FROM n.kept FROM e JOIN n ON n.person" EQ
+		"e.person AND %s"
+		" WHERE s." HISTORY_ROW EQ "n.nr AND NOT s." COPY_KNOWN,
+		history_kept(source), histories->ended, histories->before_name,
+		history_text(source->kept, source->nkept, "s"), histories->source, histories->source,
+		same ? "n.kept" EQ "e.kept AND n.nth" EQ "e.nth" : "n.n" EQ "1 AND e.n" EQ "1");
+	history_sql("DELETE FROM %s AS e USING %s AS s WHERE s." HISTORY_ROW EQ "e." HISTORY_ROW,
+				histories->ended, histories->source);
+}
+
+static void
+find_units(const Histories *histories)
+{
+	history_sql("UPDATE %s AS e SET " COPY_UNIT " = CASE WHEN n.person IS NOT NULL THEN"
+				" OPERATOR(pg_catalog.-) e." HISTORY_PERSON " WHEN NOT e." HISTORY_GONE " THEN e." HISTORY_ROW
+				" END"
+				" FROM %s AS x LEFT JOIN (SELECT DISTINCT s." HISTORY_PERSON " AS person FROM %s AS s"
+				" WHERE NOT s." COPY_KNOWN ") AS n ON n.person" EQ "x." HISTORY_PERSON
+				" WHERE x." HISTORY_ROW EQ "e." HISTORY_ROW,
+				histories->ended, histories->ended, histories->source);
+	history_sql("UPDATE %s AS s SET " COPY_UNIT
+				" = CASE WHEN EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_PERSON EQ "s." HISTORY_PERSON
+				") THEN OPERATOR(pg_catalog.-) s." HISTORY_PERSON " ELSE s." HISTORY_ROW
+				" END WHERE NOT s." COPY_KNOWN,
+				histories->source, histories->ended);
+}
+
+/* ---- who was held back for long enough ---- */
+
+/* The rows published last that the source has otherwise, or not at all: of `b`. */
+#define OTHERWISE                                                             \
+	"(EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW \
+	") OR EXISTS (SELECT 1 FROM %s AS s"                                      \
+	" WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW " AND s." COPY_UNIT " IS NOT NULL))"
+
+/*
+ * (history, whole): of persons who were held back for max_held releases.  Others go with them, that they are k
+ * together; all of the history, where fewer than k would stay or rules are to be kept.
+ */
+static void
+find_late(const Run *run, const char *late, const char *overdue)
+{
+	const Histories *histories = run->request->histories;
+
+	history_sql("CREATE TABLE %s AS SELECT b." HISTORY_ROW " AS nr, b." HISTORY_PERSON
+				" AS person, b." HISTORY_NUMBER " AS history FROM %s AS b WHERE " HISTORY_LATEST
+				" AND b." HISTORY_CLASS " IS NOT NULL AND b." HISTORY_SINCE
+				" OPERATOR(pg_catalog.<=) (" INT64_FORMAT ")::pg_catalog.int8 AND " OTHERWISE,
+				overdue, histories->before_name, histories->release - run->request->max_held,
+				histories->ended, histories->source);
+	history_sql(
+		"CREATE TABLE %s AS SELECT l.history, l.n, %s greatest(" INT64_FORMAT
+		", l.n) OPERATOR(pg_catalog.+) " INT64_FORMAT
+		" OPERATOR(pg_catalog.>) (l.n OPERATOR(pg_catalog.+) (SELECT pg_catalog.count(DISTINCT s." HISTORY_PERSON
+		") FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " WHERE " HISTORY_LATEST
+		" AND b." HISTORY_NUMBER EQ "l.history AND s." COPY_UNIT
+		" IS NULL)) AS whole FROM (SELECT o.history, pg_catalog.count(DISTINCT o.person) AS n"
+		" FROM %s AS o GROUP BY o.history) AS l",
+		late, history_has_rules(run) ? "true OR" : "", run->request->k, run->request->k, histories->source,
+		histories->before_name, overdue);
+	history_sql("INSERT INTO %s SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_NUMBER
+				" FROM %s AS b JOIN %s AS l"
+				" ON l.history" EQ "b." HISTORY_NUMBER " AND l.whole WHERE " HISTORY_LATEST
+				" AND b." HISTORY_CLASS " IS NOT NULL AND " OTHERWISE
+				" AND NOT EXISTS (SELECT 1 FROM %s AS o WHERE o.nr" EQ "b." HISTORY_ROW ")",
+				overdue, histories->before_name, late, histories->ended, histories->source, overdue);
+}
+
+/*
+ * What was published of them ends, and so do the others' rows; what they are now waits, as if they had joined.
+ * Who goes along is in an order of which nothing can be told.
+ */
+static void
+end_overdue(Run *run)
+{
+	const Histories *histories = run->request->histories;
+	const char *source = histories->source, *ended = histories->ended;
+	char *overdue = history_table(run, "overdue");
+	char *late = history_table(run, "late");
+	char *now =
+		psprintf("s." COPY_UNIT " IS NOT NULL AND (s." HISTORY_ROW " IN (SELECT o.nr FROM %s AS o)"
+				 " OR NOT s." COPY_KNOWN " AND s." HISTORY_PERSON " IN (SELECT o.person FROM %s AS o))",
+				 overdue, overdue);
+
+	find_late(run, late, overdue);
+	history_sql("INSERT INTO %s SELECT s.* FROM %s AS s WHERE %s", histories->waiting, source, now);
+	history_sql("DELETE FROM %s AS s WHERE %s", source, now);
+	history_sql(
+		"INSERT INTO %s SELECT o.nr, o.person, false, NULL FROM %s AS o WHERE NOT EXISTS (SELECT 1 FROM %s AS e"
+		" WHERE e." HISTORY_ROW EQ "o.nr)",
+		ended, overdue, ended);
+	history_sql("UPDATE %s AS e SET " COPY_UNIT " = NULL WHERE e." HISTORY_ROW
+				" IN (SELECT o.nr FROM %s AS o)",
+				ended, overdue);
+	history_sql("WITH stayer AS (SELECT o.*, pg_catalog.row_number() OVER (PARTITION BY o.history ORDER BY"
+				" pg_catalog.hashint8extended(o.person, (" INT64_FORMAT
+				")::pg_catalog.int8), o.person) AS nth FROM (SELECT DISTINCT"
+				" l.history, l.n, l.whole, s." HISTORY_PERSON
+				" AS person FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW
+				" AND " HISTORY_LATEST " JOIN %s AS l ON l.history" EQ "b." HISTORY_NUMBER
+				" WHERE s." COPY_UNIT
+				" IS NULL) AS o) DELETE FROM %s AS s USING %s AS b, stayer AS c WHERE b." HISTORY_ROW EQ
+				"s." HISTORY_ROW " AND " HISTORY_LATEST " AND c.history" EQ "b." HISTORY_NUMBER
+				" AND c.person" EQ "s." HISTORY_PERSON " AND s." COPY_UNIT
+				" IS NULL AND (c.whole OR c.nth OPERATOR(pg_catalog.<=) (" INT64_FORMAT
+				" OPERATOR(pg_catalog.-) c.n))",
+				(int64) run->request->seed, source, histories->before_name, late, source,
+				histories->before_name, run->request->k);
+	history_sql("DROP TABLE %s, %s", overdue, late);
+}
+
+static void
+make_copy(Run *run)
+{
+	Histories *histories = run->request->histories;
+	int n;
+	SourceColumn *columns = history_columns(run->source, &n);
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(histories));
+	char *rows;
+
+	histories->columns = pstrdup(column_list(columns, n));
+	histories->before_name = OidIsValid(histories->before) ? pstrdup(relation_name(histories->before)) : NULL;
+	MemoryContextSwitchTo(old);
+	histories->source = history_table(run, "copy");
+	histories->ended = history_table(run, "ended");
+	histories->waiting = history_table(run, "waiting");
+	if (histories->before_name != NULL)
+		check_before(run, columns, n);
+	rows = copy_source(run, columns, n);
+	match_rows(run, rows, columns, n);
+	history_sql("DROP TABLE %s", rows);
+	histories->relid = history_oid(histories->source);
+	history_sql("CREATE TABLE %s AS SELECT * FROM %s WITH NO DATA", histories->waiting, histories->source);
+	if (histories->before_name != NULL)
+	{
+		find_ended(histories);
+		forget_followed(histories);
+		pair_rows(run, true);
+		pair_rows(run, false);
+		find_units(histories);
+		if (run->request->max_held > 0)
+			end_overdue(run);
+	}
+	else
+		history_sql("CREATE TABLE %s (" HISTORY_ROW " pg_catalog.int8, " HISTORY_PERSON
+					" pg_catalog.int8, " HISTORY_GONE " pg_catalog.bool, " COPY_UNIT " pg_catalog.int8)",
+					histories->ended);
+	keep_private(histories->relid);
+	keep_private(history_oid(histories->ended));
+	keep_private(history_oid(histories->waiting));
+}
+
+/* The row's number, then the key, behind the columns that are kept. */
+static void
+add_number(Source *source)
+{
+	SourceColumn *kept = palloc0(sizeof(SourceColumn) * (source->nkept + 2));
+
+	memcpy(kept, source->kept, sizeof(SourceColumn) * source->nkept);
+	kept[source->nkept].name = HISTORY_ROW;
+	kept[source->nkept].quoted = HISTORY_ROW;
+	kept[source->nkept].type = INT8OID;
+	kept[source->nkept].typmod = -1;
+	kept[source->nkept].may_identify = kept[source->nkept].answered = true;
+	kept[source->nkept + 1] = source->kept[source->nkept];
+	source->kept = kept;
+}
+
+static int64
+count_rows(const Histories *histories)
+{
+	bool isnull;
+
+	history_sql("SELECT pg_catalog.count(*) FROM %s", histories->source);
+	return DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+}
+
+void
+histories_stage(Run *run)
+{
+	Histories *histories = run->request->histories;
+	int nest = plain_text_begin();
+
+	if (histories->source == NULL)
+		make_copy(run);
+	plain_text_end(nest);
+	histories->original = run->source->relid;
+	histories->original_name = run->source->name;
+	add_number(run->source);
+	run->source->relid = histories->relid;
+	run->source->name = histories->source;
+	/* rows that Citus has distributed are set aside here */
+	if (kanon_distribute != DISTRIBUTE_OFF && citus_reads(histories->original))
+	{
+		run->source->staged_from = histories->original;
+		run->source->staged_name = histories->original_name;
+		run->source->staged_rows = count_rows(histories);
+	}
+	histories->round++;
+	CommandCounterIncrement();
+	UpdateActiveSnapshotCommandId();
+}
+
+void
+histories_unstage(Run *run)
+{
+	Histories *histories = run->request->histories;
+
+	if (run->source->relid != histories->relid)
+		return;
+	run->source->relid = histories->original;
+	run->source->name = histories->original_name;
+	history_sql("DROP TABLE %s", histories->source);
+}

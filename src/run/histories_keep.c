@@ -1,0 +1,279 @@
+/*
+ * histories_keep.c: what is kept of a protected release, and the last look at it: from what was kept before,
+ * what is kept now and the target alone.
+ */
+#include "compat.h"
+#include "core/util/fault.h"
+#include "host/catalog.h"
+#include "host/gate.h"
+#include "run/histories.h"
+#include "run/successive.h"
+#include "write/verify.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/*
+ * The columns of the source, of `b`; where the condition is false (NULL: it never is) only the key, and what a
+ * domain may refuse to be without.
+ */
+static char *
+row_columns(const Run *run, const char *condition)
+{
+	const char *key = quote_identifier(run->request->key);
+	StringInfoData list;
+	int n;
+	const SourceColumn *columns = history_columns(run->source, &n);
+
+	initStringInfo(&list);
+	for (int i = 0; i < n; i++)
+		if (condition == NULL || strcmp(columns[i].quoted, key) == 0 ||
+			get_typtype(columns[i].type) == TYPTYPE_DOMAIN)
+			appendStringInfo(&list, "%sb.%s", i > 0 ? ", " : "", columns[i].quoted);
+		else
+			appendStringInfo(&list, "%sCASE WHEN %s THEN b.%s END", i > 0 ? ", " : "", condition,
+							 columns[i].quoted);
+	return list.data;
+}
+
+#define NUMBERED                                                                            \
+	"o AS MATERIALIZED (SELECT o.*, pg_catalog.dense_rank() OVER (ORDER BY o.label COLLATE" \
+	" pg_catalog.\"C\") AS now FROM %s AS o)"
+
+/* Rows that are shown. */
+static void
+keep_shown(const Run *run)
+{
+	const Histories *histories = run->request->histories;
+
+	history_sql("INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
+				", o.class, o.now,"
+				" CASE WHEN b." COPY_HELD " THEN coalesce(p." HISTORY_SINCE ", " INT64_FORMAT ") END,"
+				" coalesce(p." HISTORY_CHANGES ", 0) OPERATOR(pg_catalog.+) b." COPY_CHANGED
+				"::pg_catalog.int4, NULL, false, NULL"
+				" FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW " LEFT JOIN %s AS p ON p." HISTORY_ROW EQ
+				"b." HISTORY_ROW " AND p." HISTORY_PAST " IS NULL AND p." HISTORY_NUMBER " IS NOT NULL",
+				histories->after, histories->outcome, row_columns(run, NULL), histories->release,
+				histories->source, history_before(histories));
+}
+
+/* Rows that were, and are not in the copy: gone for good, or rows of the source that are not shown again yet. */
+static void
+keep_absent(const Run *run)
+{
+	const Histories *histories = run->request->histories;
+
+	history_sql(
+		"INSERT INTO %s WITH " NUMBERED " SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, o.now,"
+		" CASE WHEN NOT e.gone THEN coalesce(b." HISTORY_SINCE ", " INT64_FORMAT ") END, b." HISTORY_CHANGES
+		", NULL, e.gone, CASE WHEN e.gone AND pg_catalog.right(o.label, 2)" EQ
+		"'{}'::pg_catalog.text THEN %s END FROM %s AS b JOIN o ON o.nr" EQ "b." HISTORY_ROW
+		" CROSS JOIN LATERAL (SELECT b." HISTORY_GONE
+		" OR EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW
+		") AS gone) AS e WHERE " HISTORY_LATEST
+		" AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW ")",
+		histories->after, histories->outcome, row_columns(run, history_has_rules(run) ? NULL : "NOT e.gone"),
+		histories->release, history_kept(run->source), histories->before_name, histories->ended,
+		histories->source);
+}
+
+/* As rows were before what is kept of them changed. */
+static void
+keep_past(const Run *run)
+{
+	const Histories *histories = run->request->histories;
+
+	history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON ", NULL, NULL, NULL,"
+				" b." HISTORY_CHANGES ", coalesce(b." HISTORY_PAST ", b." HISTORY_CHANGES "), b." HISTORY_GONE
+				", NULL"
+				" FROM %s AS b WHERE b." HISTORY_PAST " IS NOT NULL OR " HISTORY_LATEST
+				" AND EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ "b." HISTORY_ROW
+				" AND s." COPY_CHANGED ")",
+				histories->after, row_columns(run, NULL), histories->before_name, histories->source);
+}
+
+static void
+keep_waiting(const Run *run)
+{
+	const Histories *histories = run->request->histories;
+
+	history_sql("INSERT INTO %s SELECT %s, NULL, b." HISTORY_PERSON
+				", NULL, NULL, coalesce((SELECT pg_catalog.min(p." HISTORY_SINCE
+				") FROM %s AS p WHERE p." HISTORY_PERSON EQ "b." HISTORY_PERSON "), " INT64_FORMAT
+				"), 0, NULL, false, NULL FROM %s AS b",
+				histories->after, row_columns(run, NULL), history_before(histories), histories->release,
+				histories->waiting);
+}
+
+static void
+count_held(Histories *histories)
+{
+	bool isnull;
+
+	history_sql("SELECT pg_catalog.count(DISTINCT " HISTORY_PERSON "), coalesce(" INT64_FORMAT
+				" OPERATOR(pg_catalog.-) pg_catalog.min(" HISTORY_SINCE
+				"), -1)::pg_catalog.int8 FROM %s WHERE " HISTORY_SINCE " IS NOT NULL",
+				histories->release, histories->after);
+	histories->persons = DatumGetInt64(gate_value(0, 1, INT8OID, &isnull));
+	histories->oldest = DatumGetInt64(gate_value(0, 2, INT8OID, &isnull)) + 1;
+}
+
+void
+histories_keep(Run *run)
+{
+	Histories *histories = run->request->histories;
+
+	history_sql("CREATE TABLE %s AS SELECT %s, 0::pg_catalog.int8 AS " HISTORY_ROW
+				", 0::pg_catalog.int8 AS " HISTORY_PERSON ", 0::pg_catalog.int8 AS " HISTORY_CLASS
+				", 0::pg_catalog.int8 AS " HISTORY_NUMBER ", 0::pg_catalog.int8 AS " HISTORY_SINCE
+				", 0 AS " HISTORY_CHANGES ", 0 AS " HISTORY_PAST ", false AS " HISTORY_GONE
+				", ''::pg_catalog.text AS " HISTORY_KEPT " FROM %s AS b WITH NO DATA",
+				histories->after, row_columns(run, NULL), histories->source);
+	keep_private(history_oid(histories->after));
+	run_utility(psprintf(
+		"COMMENT ON TABLE %s IS 'rows of a kanon release with their key and history; never to be published'",
+		histories->after));
+	/* what the solver has left out is not shown */
+	history_sql("DELETE FROM %s AS s USING %s AS o WHERE o.nr" EQ "s." HISTORY_ROW " AND o.class IS NULL",
+				histories->source, histories->outcome);
+	keep_shown(run);
+	if (histories->before_name != NULL)
+		keep_absent(run);
+	if (histories->before_name != NULL && history_has_rules(run))
+		keep_past(run);
+	keep_waiting(run);
+	if (FAULT(history_moved))
+		history_sql("UPDATE %s SET " HISTORY_NUMBER " = (SELECT max(" HISTORY_NUMBER
+					") FROM %s) WHERE " HISTORY_ROW " = (SELECT min(" HISTORY_ROW ") FROM %s)",
+					histories->after, histories->after, histories->after);
+	count_held(histories);
+	history_sql("DROP TABLE %s, %s, %s", histories->ended, histories->waiting, histories->outcome);
+}
+
+/* ---- the last look ---- */
+
+static void refuse(const char *what, const char *format, ...) pg_attribute_printf(2, 3);
+
+/* Raises when the query finds a row. */
+static void
+refuse(const char *what, const char *format, ...)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (;;)
+	{
+		va_list args;
+		int more;
+
+		va_start(args, format);
+		more = appendStringInfoVA(&sql, format, args);
+		va_end(args);
+		if (more == 0)
+			break;
+		enlargeStringInfo(&sql, more);
+	}
+	appendStringInfoString(&sql, " LIMIT 1");
+	if (gate_execute(sql.data, false, SPI_OK_SELECT) > 0)
+		raise_unsafe(what);
+}
+
+#define OLD "b." HISTORY_PAST " IS NULL AND b." HISTORY_NUMBER " IS NOT NULL"
+#define NEW "n." HISTORY_PAST " IS NULL AND n." HISTORY_NUMBER " IS NOT NULL"
+
+/*
+ * The values of each history, in each state that is known of it; but of what goes on as a whole, with what is
+ * kept as it was, nothing new is told.
+ */
+static void
+verify_values(Run *run)
+{
+	const Histories *histories = run->request->histories;
+	const Source *source = run->source;
+	const char *after = histories->after, *before = history_before(histories);
+	char *labelled = history_table(run, "values");
+	char *broken;
+
+	history_sql(
+		"CREATE TABLE %s AS SELECT pg_catalog.dense_rank() OVER (ORDER BY x.history, x.state) AS " HISTORY_NUMBER
+		", x.*"
+		" FROM (SELECT n." HISTORY_NUMBER " AS history, n." HISTORY_CHANGES
+		" AS state%s FROM %s AS n WHERE " NEW " UNION ALL SELECT n." HISTORY_NUMBER ", p." HISTORY_PAST
+		"%s FROM %s AS p JOIN %s AS n ON n." HISTORY_ROW EQ "p." HISTORY_ROW " WHERE p." HISTORY_PAST
+		" IS NOT NULL AND " NEW ") AS x",
+		labelled, history_ruled(source, "n"), after, history_ruled(source, "p"), after, after);
+	broken = histories_break_rules(run, labelled);
+	if (broken != NULL)
+		refuse("The values of a history break a privacy rule.",
+			   "SELECT 1 FROM %s AS v JOIN %s AS n ON n." HISTORY_NUMBER EQ
+			   "v.history LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD ") AS b ON b." HISTORY_ROW EQ
+			   "n." HISTORY_ROW " WHERE v." HISTORY_NUMBER " IN (%s) AND " NEW " AND (b." HISTORY_ROW
+			   " IS NULL OR n." HISTORY_CHANGES " OPERATOR(pg_catalog.<>) b." HISTORY_CHANGES
+			   " OR EXISTS (SELECT 1 FROM %s AS o JOIN %s AS m ON m." HISTORY_ROW EQ "o." HISTORY_ROW
+			   " AND m." HISTORY_PAST " IS NULL WHERE o." HISTORY_PAST " IS NULL AND o." HISTORY_NUMBER EQ
+			   "b." HISTORY_NUMBER " AND m." HISTORY_NUMBER " OPERATOR(pg_catalog.<>) n." HISTORY_NUMBER "))",
+			   labelled, after, before, broken, before, after);
+	history_sql("DROP TABLE %s", labelled);
+}
+
+void
+histories_verify(Run *run)
+{
+	const Histories *histories = run->request->histories;
+	const char *before = histories->before_name, *after = histories->after;
+	const Source *source = run->source;
+	int nest = plain_text_begin();
+
+	refuse(
+		"Its classes are not those whose histories were counted.",
+		"SELECT 1 FROM (SELECT pg_catalog.array_agg(x.n ORDER BY x.n) AS n FROM (SELECT pg_catalog.count(*) AS n FROM %s AS t"
+		" GROUP BY %s) AS x) AS t CROSS JOIN (SELECT pg_catalog.array_agg(x.n ORDER BY x.n) AS n FROM (SELECT"
+		" pg_catalog.count(*) AS n FROM %s AS n WHERE n." HISTORY_CLASS
+		" IS NOT NULL GROUP BY n." HISTORY_CLASS ") AS x) AS n"
+		" WHERE t.n IS DISTINCT FROM n.n",
+		run->target->building, class_columns(run), after);
+	if (before == NULL)
+	{
+		refuse("Rows of one history are in different classes.",
+			   "SELECT 1 FROM %s AS n WHERE " NEW " GROUP BY n." HISTORY_NUMBER
+			   " HAVING pg_catalog.count(DISTINCT n." HISTORY_CLASS ") OPERATOR(pg_catalog.>) 1",
+			   after);
+		if (history_has_rules(run))
+			verify_values(run);
+		plain_text_end(nest);
+		return;
+	}
+	refuse("A row that was published has no history.",
+		   "SELECT 1 FROM (SELECT b." HISTORY_ROW " AS nr FROM %s AS b WHERE " OLD
+		   ") AS b FULL JOIN (SELECT n." HISTORY_ROW
+		   " AS nr, pg_catalog.count(*) AS n FROM %s AS n WHERE " NEW " GROUP BY n." HISTORY_ROW
+		   ") AS n ON n.nr" EQ "b.nr WHERE n.nr IS NULL OR n.n OPERATOR(pg_catalog.>) 1",
+		   before, after);
+	refuse(
+		"Rows of one history have not gone the same way.",
+		"SELECT 1 FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD ") AS b ON b." HISTORY_ROW EQ
+		"n." HISTORY_ROW " WHERE " NEW " GROUP BY n." HISTORY_NUMBER
+		" HAVING pg_catalog.count(DISTINCT coalesce(n." HISTORY_CLASS
+		", 0)) OPERATOR(pg_catalog.>) 1 OR pg_catalog.count(DISTINCT coalesce(b." HISTORY_NUMBER
+		", 0)) OPERATOR(pg_catalog.>) 1 OR pg_catalog.count(DISTINCT CASE WHEN b." HISTORY_ROW
+		" IS NOT NULL AND n." HISTORY_CLASS
+		" IS NOT NULL THEN pg_catalog.md5(%s) IS DISTINCT FROM %s ELSE false END) OPERATOR(pg_catalog.>) 1",
+		after, before, history_text(source->kept, source->nkept, "n"), history_kept(source));
+	refuse("A history is that of too few persons.",
+		   "SELECT 1 FROM (SELECT n." HISTORY_NUMBER ", pg_catalog.count(DISTINCT n." HISTORY_PERSON
+		   ") AS persons,"
+		   " pg_catalog.min(b." HISTORY_NUMBER
+		   ") AS history FROM %s AS n LEFT JOIN (SELECT * FROM %s AS b WHERE " OLD
+		   ") AS b ON b." HISTORY_ROW EQ "n." HISTORY_ROW " WHERE " NEW " GROUP BY n." HISTORY_NUMBER ") AS n"
+		   " WHERE n.persons OPERATOR(pg_catalog.<) " INT64_FORMAT
+		   " AND (n.history IS NULL OR EXISTS (SELECT 1 FROM %s AS b"
+		   " JOIN %s AS m ON m." HISTORY_ROW EQ "b." HISTORY_ROW " AND m." HISTORY_PAST " IS NULL WHERE " OLD
+		   " AND b." HISTORY_NUMBER EQ "n.history AND m." HISTORY_NUMBER
+		   " OPERATOR(pg_catalog.<>) n." HISTORY_NUMBER "))",
+		   after, before, run->problem.k, before, after);
+	if (history_has_rules(run))
+		verify_values(run);
+	plain_text_end(nest);
+}

@@ -1,0 +1,331 @@
+/*
+ * histories_outcome.c: what the release that was solved makes of histories, and who is to be held back.
+ *
+ * Each row that was ever published goes on: in a class, with what is kept of it as it was or not, or absent.
+ * Rows of one history with the same outcome are a history from now on, and so are new rows of one class.
+ * It needs k persons, or all that its history had, and values that keep the rules, in each state that is known
+ * of them.  What would be fewer is held back, all else alike: then it has the outcome of those for whom nothing
+ * changes, who may be too few alone as well.
+ */
+#include "compat.h"
+#include "run/histories.h"
+#include "host/gate.h"
+#include "core/util/fault.h"
+#include "run/successive.h"
+#include "write/verify.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+const char *
+history_before(const Histories *histories)
+{
+	return histories->before_name != NULL
+			   ? histories->before_name
+			   : "(SELECT NULL::pg_catalog.int8 AS " HISTORY_ROW ", NULL::pg_catalog.int8 AS " HISTORY_PERSON
+				 ", NULL::pg_catalog.int8 AS " HISTORY_CLASS ", NULL::pg_catalog.int8 AS " HISTORY_NUMBER
+				 ", NULL::pg_catalog.int8 AS " HISTORY_SINCE ", 0 AS " HISTORY_CHANGES
+				 ", NULL::pg_catalog.int4 AS " HISTORY_PAST ", false AS " HISTORY_GONE
+				 ", NULL::pg_catalog.text AS " HISTORY_KEPT " WHERE false)";
+}
+
+/*
+ * (nr, person, history, label, unit, class, held).  Labels are equal where nobody can tell two rows apart
+ * over all releases; that of absence has the classes that a person's new rows are in.
+ */
+static void
+find_outcome(Run *run)
+{
+	Histories *histories = run->request->histories;
+	const char *before = history_before(histories);
+
+	if (histories->outcome != NULL)
+		history_sql("DROP TABLE %s", histories->outcome);
+	else
+		histories->outcome = history_table(run, "outcome");
+	history_sql(
+		"CREATE TABLE %s AS WITH c AS MATERIALIZED (SELECT k." HISTORY_ROW
+		" AS nr, l.class FROM %s AS k JOIN (%s) AS l"
+		" ON l.number" EQ "k." KANON_CLASS_COLUMN "),"
+		" new AS MATERIALIZED (SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, s." COPY_UNIT
+		" AS unit, c.class FROM %s AS s JOIN c ON c.nr" EQ "s." HISTORY_ROW " WHERE NOT s." COPY_KNOWN "),"
+		" ended AS MATERIALIZED (SELECT e." HISTORY_ROW " AS nr, e." HISTORY_PERSON " AS person, e." COPY_UNIT
+		" AS unit, b." HISTORY_NUMBER " AS history FROM %s AS e JOIN %s AS b ON b." HISTORY_ROW EQ
+		"e." HISTORY_ROW " WHERE " HISTORY_LATEST "),"
+		" went AS (SELECT n.person, pg_catalog.array_agg(DISTINCT n.class ORDER BY n.class)::pg_catalog.text AS classes"
+		" FROM new AS n GROUP BY n.person),"
+		" came AS (SELECT e.person, pg_catalog.array_agg(DISTINCT e.history ORDER BY e.history)::pg_catalog.text AS histories"
+		" FROM ended AS e GROUP BY e.person)"
+		" SELECT s." HISTORY_ROW " AS nr, s." HISTORY_PERSON " AS person, b." HISTORY_NUMBER " AS history,"
+		" CASE WHEN c.class IS NULL THEN pg_catalog.concat(b." HISTORY_NUMBER ", ':-{}') ELSE"
+		" pg_catalog.concat(b." HISTORY_NUMBER ", ':', c.class, s." COPY_CHANGED ") END AS label,"
+		" s." COPY_UNIT " AS unit, c.class, s." COPY_HELD " AS held"
+		" FROM %s AS s JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " LEFT JOIN c ON c.nr" EQ
+		"s." HISTORY_ROW " WHERE s." COPY_KNOWN " AND " HISTORY_LATEST
+		" UNION ALL SELECT e.nr, e.person, e.history, pg_catalog.concat(e.history, ':-', coalesce(w.classes, '{}')),"
+		" e.unit, NULL::pg_catalog.int8, false FROM ended AS e LEFT JOIN went AS w ON w.person" EQ "e.person"
+		" UNION ALL SELECT n.nr, n.person, NULL::pg_catalog.int8, pg_catalog.concat('+', o.histories, ':', n.class),"
+		" n.unit, n.class, false FROM new AS n LEFT JOIN came AS o ON o.person" EQ "n.person"
+		" UNION ALL SELECT b." HISTORY_ROW ", b." HISTORY_PERSON ", b." HISTORY_NUMBER
+		", pg_catalog.concat(b." HISTORY_NUMBER
+		", ':-{}'), NULL::pg_catalog.int8, NULL::pg_catalog.int8, false FROM %s AS b"
+		" WHERE " HISTORY_LATEST " AND NOT EXISTS (SELECT 1 FROM %s AS s WHERE s." HISTORY_ROW EQ
+		"b." HISTORY_ROW ")"
+		" AND NOT EXISTS (SELECT 1 FROM %s AS e WHERE e." HISTORY_ROW EQ "b." HISTORY_ROW ")",
+		histories->outcome, run->staged->building, class_looks(run), histories->source, histories->ended,
+		before, histories->source, before, before, histories->source, histories->ended);
+}
+
+/* ---- too few ---- */
+
+/*
+ * Of each label: its history, persons, and whether it is that of rows for which nothing changes; `alone`:
+ * all that its history has.  A new row that is held back has none.
+ */
+#define LABELS                                                                                                     \
+	"labels AS MATERIALIZED (SELECT o.label, o.history, pg_catalog.count(DISTINCT o.person) AS n,"                 \
+	" pg_catalog.bool_or(o.unit IS NULL OR o.held) AS stays, pg_catalog.count(*) OVER (PARTITION BY o.history)" EQ \
+	"1 AS alone FROM %s AS o WHERE o.label IS NOT NULL GROUP BY o.label, o.history),"                              \
+	" few AS MATERIALIZED (SELECT l.* FROM labels AS l WHERE l.n OPERATOR(pg_catalog.<) " INT64_FORMAT             \
+	" AND NOT (l.alone AND l.history IS NOT NULL))"
+
+/* Where those go who are held back: the label of most for whom nothing changes. */
+static void
+find_defaults(Run *run, const char *defaults)
+{
+	const Histories *histories = run->request->histories;
+
+	history_sql(
+		"CREATE TABLE %s AS SELECT DISTINCT ON (o.history) o.history, CASE WHEN o.unit IS NULL THEN o.label"
+		" WHEN b." HISTORY_CLASS " IS NULL THEN pg_catalog.concat(o.history, ':-{}')"
+		" ELSE pg_catalog.concat(o.history, ':=') END AS label"
+		" FROM (SELECT o.history, o.label, o.unit, pg_catalog.min(o.nr) AS nr, pg_catalog.count(*) AS n FROM %s AS o"
+		" WHERE o.history IS NOT NULL GROUP BY o.history, o.label, o.unit) AS o"
+		" JOIN %s AS b ON b." HISTORY_ROW EQ "o.nr WHERE " HISTORY_LATEST
+		" ORDER BY o.history, o.unit IS NOT NULL, o.n DESC, o.label COLLATE pg_catalog.\"C\"",
+		defaults, histories->outcome, history_before(histories));
+}
+
+/* Holds back the units that the condition is true of; how many rows. */
+static int64
+hold(const Histories *histories, const char *defaults, const char *with, const char *units)
+{
+	return (int64) history_sql(
+		"WITH %s UPDATE %s AS o SET held = true, label = (SELECT d.label FROM %s AS d WHERE d.history" EQ
+		"o.history) WHERE NOT o.held AND o.unit IN (%s)",
+		with, histories->outcome, defaults, units);
+}
+
+/*
+ * Until nobody is alone: what is too few is held back.  Where those for whom nothing changes are too few,
+ * the fewest others of their history keep them company; where that has no others, whoever comes to them or
+ * leaves the place at which they are now.
+ */
+static int64
+hold_few(Run *run, const char *defaults)
+{
+	const Histories *histories = run->request->histories;
+	const char *o = histories->outcome;
+	char *with = psprintf(LABELS, o, run->problem.k);
+	int64 all = 0, rows;
+
+	if (FAULT(nobody_held))
+		return 0;
+	do
+	{
+		rows =
+			hold(histories, defaults, with,
+				 psprintf("SELECT x.unit FROM %s AS x JOIN few AS f ON f.label" EQ "x.label WHERE NOT x.held"
+						  " AND x.unit IS NOT NULL",
+						  o));
+		if (rows == 0)
+			rows = hold(
+				histories, defaults, with,
+				psprintf("SELECT x.unit FROM (SELECT DISTINCT ON (l.history) l.label FROM labels AS l"
+						 " JOIN few AS f ON f.history" EQ "l.history WHERE EXISTS (SELECT 1 FROM %s AS u"
+						 " WHERE u.label" EQ "l.label AND u.unit IS NOT NULL AND NOT u.held)"
+						 " ORDER BY l.history, l.n, l.label COLLATE pg_catalog.\"C\") AS least"
+						 " JOIN %s AS x ON x.label" EQ "least.label WHERE NOT x.held AND x.unit IS NOT NULL",
+						 o, o));
+		if (rows == 0)
+			rows = hold(
+				histories, defaults, with,
+				psprintf("SELECT x.unit FROM %s AS x WHERE x.unit IS NOT NULL AND NOT x.held AND x.class IN"
+						 " (SELECT y.class FROM %s AS y JOIN few AS f ON f.label" EQ "y.label)",
+						 o, o));
+		if (rows == 0 && all == 0)
+			rows = hold(histories, defaults, with,
+						psprintf("SELECT x.unit FROM %s AS x WHERE x.unit IS NOT NULL AND NOT x.held"
+								 " AND EXISTS (SELECT 1 FROM few)",
+								 o));
+		all += rows;
+	} while (rows > 0);
+	return all;
+}
+
+/* Is anybody alone for whom nothing changes? */
+static bool
+any_alone(const Run *run)
+{
+	return history_sql("WITH " LABELS " SELECT 1 FROM few LIMIT 1", run->request->histories->outcome,
+					   run->problem.k) > 0 &&
+		   !FAULT(nobody_held);
+}
+
+/* ---- values ---- */
+
+/*
+ * What is known of the rows of each label, in each state: as it will be, and as it was before each change:
+ * (number, label, and the columns that rules look at).
+ */
+static char *
+label_values(Run *run)
+{
+	const Histories *histories = run->request->histories;
+	char *labelled = history_table(run, "values");
+	const char *before = history_before(histories);
+	const char *of_b = histories->before_name != NULL ? history_ruled(run->source, "b") : NULL;
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql,
+					 "SELECT o.label, coalesce(b." HISTORY_CHANGES
+					 ", 0) OPERATOR(pg_catalog.+) s." COPY_CHANGED
+					 "::pg_catalog.int4 AS state%s FROM %s AS s JOIN %s AS o ON o.nr" EQ "s." HISTORY_ROW
+					 " LEFT JOIN %s AS b ON b." HISTORY_ROW EQ "s." HISTORY_ROW " AND " HISTORY_LATEST
+					 " WHERE o.label IS NOT NULL AND o.class IS NOT NULL AND (NOT o.held OR s." COPY_HELD ")",
+					 history_ruled(run->source, "s"), histories->source, histories->outcome, before);
+	if (histories->before_name != NULL)
+		appendStringInfo(
+			&sql,
+			" UNION ALL SELECT o.label, b." HISTORY_CHANGES "%s FROM %s AS b JOIN %s AS o ON o.nr" EQ
+			"b." HISTORY_ROW " LEFT JOIN %s AS s ON s." HISTORY_ROW EQ "b." HISTORY_ROW
+			" WHERE " HISTORY_LATEST " AND (s." HISTORY_ROW " IS NULL OR o.class IS NULL OR s." COPY_CHANGED
+			" OR o.held AND NOT s." COPY_HELD ")"
+			" UNION ALL SELECT o.label, b." HISTORY_PAST "%s FROM %s AS b JOIN %s AS o ON o.nr" EQ
+			"b." HISTORY_ROW " WHERE b." HISTORY_PAST " IS NOT NULL AND o.label IS NOT NULL",
+			of_b, histories->before_name, histories->outcome, histories->source, of_b, histories->before_name,
+			histories->outcome);
+	history_sql(
+		"CREATE TABLE %s AS SELECT pg_catalog.dense_rank() OVER (ORDER BY x.label COLLATE pg_catalog.\"C\", x.state)"
+		" AS " HISTORY_NUMBER ", x.* FROM (%s) AS x",
+		labelled, sql.data);
+	return labelled;
+}
+
+/*
+ * Holds back whose values would break the rules among those of their history; how many rows.  Of a history that
+ * goes on as a whole, with what is kept as it was, nothing new is told.
+ */
+static int64
+hold_broken(Run *run, const char *defaults)
+{
+	const Histories *histories = run->request->histories;
+	const char *o = histories->outcome;
+	char *labelled, *broken;
+	int64 rows = 0;
+
+	if (!history_has_rules(run) || FAULT(nobody_held))
+		return 0;
+	labelled = label_values(run);
+	broken = histories_break_rules(run, labelled);
+	if (broken != NULL)
+	{
+		const char *with = psprintf(
+			LABELS
+			", broken AS MATERIALIZED (SELECT DISTINCT l.label, l.history, l.stays FROM %s AS v JOIN labels AS l"
+			" ON l.label" EQ "v.label WHERE v." HISTORY_NUMBER " IN (%s) AND NOT (l.alone AND l.stays"
+			" AND l.history IS NOT NULL))",
+			o, run->problem.k, labelled, broken);
+
+		rows = hold(histories, defaults, with,
+					psprintf("SELECT x.unit FROM %s AS x JOIN broken AS b ON b.label" EQ
+							 "x.label WHERE x.unit IS NOT NULL AND NOT x.held"
+							 " UNION ALL SELECT x.unit FROM %s AS x JOIN broken AS b ON b.history" EQ
+							 "x.history WHERE b.stays AND x.unit IS NOT NULL AND NOT x.held",
+							 o, o));
+		if (rows == 0)
+			rows = hold(
+				histories, defaults, with,
+				psprintf("SELECT x.unit FROM %s AS x WHERE x.unit IS NOT NULL AND NOT x.held AND x.class IN"
+						 " (SELECT y.class FROM %s AS y JOIN broken AS b ON b.label" EQ "y.label)",
+						 o, o));
+	}
+	history_sql("DROP TABLE %s", labelled);
+	return rows;
+}
+
+/* ---- the copy follows ---- */
+
+/* The units that are so (of a condition) are as published last; new rows wait.  How many rows. */
+static int64
+hold_back(Run *run, const char *so)
+{
+	const Histories *histories = run->request->histories;
+	char *back = history_table(run, "back");
+	int64 rows;
+
+	history_sql("CREATE TABLE %s AS SELECT s." HISTORY_ROW " AS nr FROM %s AS s WHERE s." COPY_KNOWN
+				" AND s." COPY_UNIT " %s UNION ALL SELECT e." HISTORY_ROW " FROM %s AS e WHERE e." COPY_UNIT
+				" %s",
+				back, histories->source, so, histories->ended, so);
+	history_sql("INSERT INTO %s SELECT s.* FROM %s AS s WHERE s." COPY_UNIT " %s AND (NOT s." COPY_KNOWN
+				" OR EXISTS (SELECT 1 FROM %s AS b WHERE b." HISTORY_ROW EQ "s." HISTORY_ROW
+				" AND " HISTORY_LATEST " AND b." HISTORY_GONE "))",
+				histories->waiting, histories->source, so, history_before(histories));
+	rows = (int64) history_sql("DELETE FROM %s AS s WHERE s." COPY_UNIT " %s", histories->source, so);
+	rows += (int64) history_sql("DELETE FROM %s AS e WHERE e." COPY_UNIT " %s", histories->ended, so);
+	if (histories->before_name != NULL)
+		history_sql("INSERT INTO %s SELECT %s, b." HISTORY_ROW ", b." HISTORY_PERSON
+					", true, false, true, NULL FROM %s AS b WHERE " HISTORY_LATEST " AND b." HISTORY_CLASS
+					" IS NOT NULL AND b." HISTORY_ROW " IN (SELECT x.nr FROM %s AS x)",
+					histories->source, histories->columns, histories->before_name, back);
+	history_sql("DROP TABLE %s", back);
+	return rows;
+}
+
+bool
+histories_hold_all(Run *run)
+{
+	return hold_back(run, "IS NOT NULL") > 0;
+}
+
+/* From then on all are held back who can be; then nothing is left to ask. */
+#define MOST_ROUNDS 5
+
+bool
+histories_settle(Run *run)
+{
+	Histories *histories = run->request->histories;
+	char *defaults = history_table(run, "defaults");
+	int64 held = 0, rows;
+	bool alone;
+
+	if (histories->round > 2 * MOST_ROUNDS)
+		raise_unsafe("Rows were changed before they were published.");
+	CommandCounterIncrement();
+	find_outcome(run);
+	find_defaults(run, defaults);
+	do
+	{
+		rows = hold_few(run, defaults);
+		rows += hold_broken(run, defaults);
+		held += rows;
+	} while (rows > 0);
+	if (held > 0 && histories->round >= MOST_ROUNDS)
+		held += hold(histories, defaults, "nobody AS (SELECT 1)",
+					 psprintf("SELECT x.unit FROM %s AS x WHERE x.unit IS NOT NULL", histories->outcome));
+	alone = any_alone(run);
+	history_sql("DROP TABLE %s", defaults);
+	if (held > 0)
+		(void) hold_back(run, psprintf("IN (SELECT o.unit FROM %s AS o WHERE o.held AND o.unit IS NOT NULL)",
+									   histories->outcome));
+	else if (alone)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no release could be made in which nobody stands alone against those before it"),
+				 errdetail("With everybody as published last the solver makes other classes."),
+				 errhint("The definition may have changed: undo that, or create the publication anew.")));
+	return held == 0;
+}
