@@ -20,7 +20,7 @@ SELECT call, works(call, needed * 85 / 100) AS with_less, works(call, needed * 1
     (1993, $$ kanon_pattern_guided('large', NULL, '{t}', 2, dry_run => true) $$),
     (2912, $$ kanon_pattern_guided('large', NULL, '{t,g}', 2, dry_run => true) $$),
     (2685, $$ kanon_pattern_guided('large', NULL, '{g}', 2, keep => '{t}', privacy => ARRAY[kanon_distinct_l('t', 2)], dry_run => true) $$),
-    (6926, $$ kanon_pattern_guided('large', NULL, '{t}', 2, residual => 'drop', privacy => ARRAY[kanon_presence('shares', 1000000, 0, 1, 0.5)], dry_run => true) $$),
+    (7210, $$ kanon_full_domain('large', NULL, '{t}', 2, privacy => ARRAY[kanon_presence('shares', 1000000, 0, 1, 0.5)], dry_run => true) $$),
     (5428, $$ kanon_full_domain('large', NULL, '{t}', 2, hierarchies => '{"t": "labels"}', dry_run => true) $$),
     (7116, $$ kanon_full_domain('large', NULL, '{t,u}', 2, hierarchies => '{"t": "labels"}', dry_run => true) $$),
     (8148, $$ kanon_full_domain('large', NULL, '{t,u}', 2, hierarchies => '{"t": "labels", "u": "labels"}', dry_run => true) $$),
